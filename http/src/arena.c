@@ -1,0 +1,125 @@
+#include "arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BLOCK_SIZE (4 * EDDY_KIB)
+#define ALIGNMENT _Alignof(max_align_t)
+
+struct eddyi_arena_block {
+	struct eddyi_arena_block *older;
+	size_t size;
+	_Alignas(max_align_t) char bytes[];
+};
+
+/* The loop's thread keeps a few blocks of the common size; a request seldom needs malloc. */
+#define SPARE_MAX 64
+static _Thread_local struct eddyi_arena_block *spare;
+static _Thread_local unsigned spare_count;
+
+static struct eddyi_arena_block *block_new(size_t size)
+{
+	struct eddyi_arena_block *block;
+
+	if (size <= BLOCK_SIZE - sizeof(*block)) {
+		size = BLOCK_SIZE - sizeof(*block);
+		if (spare) {
+			block = spare;
+			spare = block->older;
+			spare_count--;
+			return block;
+		}
+	}
+	block = malloc(sizeof(*block) + size);
+	if (block)
+		block->size = size;
+	return block;
+}
+
+static void block_free(struct eddyi_arena_block *block)
+{
+	if (block->size == BLOCK_SIZE - sizeof(*block) && spare_count < SPARE_MAX) {
+		block->older = spare;
+		spare = block;
+		spare_count++;
+		return;
+	}
+	free(block);
+}
+
+void eddyi_arena_trim(void)
+{
+	while (spare) {
+		struct eddyi_arena_block *block = spare;
+
+		spare = block->older;
+		free(block);
+	}
+	spare_count = 0;
+}
+
+void eddyi_arena_deinit(struct eddyi_arena *arena)
+{
+	while (arena->block) {
+		struct eddyi_arena_block *block = arena->block;
+
+		arena->block = block->older;
+		block_free(block);
+	}
+	*arena = (struct eddyi_arena){ 0 };
+}
+
+void *eddyi_arena_alloc(struct eddyi_arena *arena, size_t size)
+{
+	struct eddyi_arena_block *block;
+	void *memory;
+
+	if (size > PTRDIFF_MAX - 2 * ALIGNMENT - sizeof(*block))
+		return NULL;
+	size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+	if (size > (size_t)(arena->end - arena->at)) {
+		block = block_new(size);
+		if (!block)
+			return NULL;
+		block->older = arena->block;
+		arena->block = block;
+		arena->at = block->bytes;
+		arena->end = block->bytes + block->size;
+	}
+	memory = arena->at;
+	arena->at += size;
+	return memory;
+}
+
+struct eddy_str eddyi_arena_dup(struct eddyi_arena *arena, struct eddy_str str)
+{
+	char *copy = eddyi_arena_alloc(arena, str.len + 1);
+
+	if (!copy)
+		return eddy_str(NULL, 0);
+	if (str.len)
+		memcpy(copy, str.ptr, str.len);
+	copy[str.len] = 0;
+	return eddy_str(copy, str.len);
+}
+
+struct eddy_str eddyi_arena_printf(struct eddyi_arena *arena, const char *format, ...)
+{
+	va_list args;
+	char *text;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (len < 0)
+		return eddy_str(NULL, 0);
+	text = eddyi_arena_alloc(arena, (size_t)len + 1);
+	if (!text)
+		return eddy_str(NULL, 0);
+	va_start(args, format);
+	vsnprintf(text, (size_t)len + 1, format, args);
+	va_end(args);
+	return eddy_str(text, (size_t)len);
+}

@@ -1,0 +1,32 @@
+/* arena.h: memory that lives as long as one request. Blocks are given out front to back and are
+ * all returned at once; there is no single free. */
+#ifndef EDDYI_ARENA_H
+#define EDDYI_ARENA_H
+
+#include <eddy/str.h>
+
+struct eddyi_arena_block;
+
+struct eddyi_arena {
+	struct eddyi_arena_block *block; /* the newest; older ones follow it */
+	char *at;                        /* next free byte of `block` */
+	char *end;
+};
+
+/* An arena of all zero bytes is empty and ready. */
+/* Give back the blocks that this thread keeps for reuse; a loop calls it as it ends. */
+void eddyi_arena_trim(void);
+
+void eddyi_arena_deinit(struct eddyi_arena *arena);
+
+/* Give out `size` bytes aligned for any type. Return: NULL when memory is out. */
+void *eddyi_arena_alloc(struct eddyi_arena *arena, size_t size);
+
+/* Copy `str` into the arena with a NUL behind it. Return: .ptr NULL when memory is out. */
+struct eddy_str eddyi_arena_dup(struct eddyi_arena *arena, struct eddy_str str);
+
+/* Format into the arena. Return: .ptr NULL when memory is out. */
+EDDY_PRINTF(2, 3)
+struct eddy_str eddyi_arena_printf(struct eddyi_arena *arena, const char *format, ...);
+
+#endif

@@ -1,0 +1,41 @@
+/* eddy/base.h: the few words that every eddy header shares.
+ *
+ * Conventions of the whole library:
+ *   - an int result is 0 or -errno; a ssize_t is a count or -errno; `errno` itself is never set,
+ *   - time is uint64_t nanoseconds (`5 * EDDY_SECOND`), sizes are bytes (`16 * EDDY_KIB`),
+ *   - options are a pointer to a const struct in which zero is the default; NULL is all defaults,
+ *   - a broken contract (a programmer's mistake) ends the process with file and line, also in
+ *     release builds; bad input is an error that is returned.
+ */
+#ifndef EDDY_BASE_H
+#define EDDY_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+#define EDDY_BEGIN_DECLS extern "C" {
+#define EDDY_END_DECLS }
+#else
+#define EDDY_BEGIN_DECLS
+#define EDDY_END_DECLS
+#endif
+
+#define EDDY_API __attribute__((visibility("default")))
+#define EDDY_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
+
+/* Run `fn(&variable)` when the variable leaves its scope. */
+#define EDDY_AUTO(fn) __attribute__((cleanup(fn)))
+
+#define EDDY_US UINT64_C(1000)
+#define EDDY_MS UINT64_C(1000000)
+#define EDDY_SECOND UINT64_C(1000000000)
+#define EDDY_NEVER UINT64_MAX
+
+#define EDDY_KIB ((uint64_t)1 << 10)
+#define EDDY_MIB ((uint64_t)1 << 20)
+#define EDDY_GIB ((uint64_t)1 << 30)
+
+#endif
