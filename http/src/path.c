@@ -1,0 +1,112 @@
+#include "path.h"
+
+#include "syntax.h"
+
+#include <errno.h>
+
+/* Decode `raw` to `*at` unless it can stay where it is. */
+static int decode_segment(struct eddy_str raw, char **at, struct eddy_str *ret_segment)
+{
+	ssize_t len;
+
+	if (!*at) {
+		*ret_segment = raw;
+		return 0;
+	}
+	len = eddyi_syntax_unescape(raw, *at);
+	if (len < 0)
+		return -EINVAL;
+	*ret_segment = eddy_str(*at, (size_t)len);
+	*at += len;
+	return 0;
+}
+
+int eddyi_path_split(struct eddyi_arena *arena, struct eddy_str path, struct eddyi_path *ret_path)
+{
+	struct eddyi_path result = { 0 };
+	struct eddy_str *segments, rest, raw;
+	size_t slashes = 0;
+	char *at = NULL;
+
+	if (path.len && path.ptr[0] != '/')
+		return -EINVAL;
+	if (path.len && path.ptr[path.len - 1] == '/')
+		path.len--;
+	if (!path.len) {
+		*ret_path = result;
+		return 0;
+	}
+	for (size_t i = 0; i < path.len; i++)
+		slashes += path.ptr[i] == '/';
+	segments = eddyi_arena_alloc(arena, slashes * sizeof(*segments));
+	if (!segments)
+		return -ENOMEM;
+	if (memchr(path.ptr, '%', path.len)) {
+		at = eddyi_arena_alloc(arena, path.len);
+		if (!at)
+			return -ENOMEM;
+	}
+	rest = eddy_str_skip(path, 1);
+	while (eddy_str_split(&rest, '/', &raw)) {
+		struct eddy_str *segment = &segments[result.count++];
+
+		if (decode_segment(raw, &at, segment) < 0 ||
+		    (segment->len && memchr(segment->ptr, 0, segment->len)))
+			return -EINVAL;
+		if (at) {
+			if (segment->len && memchr(segment->ptr, '/', segment->len))
+				result.has_slash = true;
+			*at++ = '/'; /* room: the slash that was left of this segment */
+		}
+	}
+	result.segments = segments;
+	*ret_path = result;
+	return 0;
+}
+
+/* Decode one half of a pair. */
+static int decode_form(struct eddyi_arena *arena, struct eddy_str raw, struct eddy_str *ret_text)
+{
+	size_t len = 0;
+	char *out;
+
+	if (!raw.len || (!memchr(raw.ptr, '%', raw.len) && !memchr(raw.ptr, '+', raw.len))) {
+		*ret_text = raw;
+		return 0;
+	}
+	out = eddyi_arena_alloc(arena, raw.len);
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; i < raw.len; i++) {
+		int c = eddyi_syntax_escape_at(raw, i);
+
+		if (c >= 0)
+			i += 2;
+		else
+			c = raw.ptr[i] == '+' ? ' ' : raw.ptr[i];
+		out[len++] = (char)c;
+	}
+	*ret_text = eddy_str(out, len);
+	return 0;
+}
+
+int eddyi_path_next_pair(struct eddyi_arena *arena, struct eddy_str *rest,
+			 struct eddy_str *ret_name, struct eddy_str *ret_value)
+{
+	struct eddy_str piece, name, value;
+
+	do {
+		if (!rest->len)
+			return 0;
+		eddy_str_split(rest, '&', &piece);
+	} while (!piece.len);
+	value = piece;
+	eddy_str_split(&value, '=', &name);
+	if (!value.ptr)
+		value = eddy_str_skip(piece, piece.len);
+	if (decode_form(arena, name, &name) < 0 || decode_form(arena, value, &value) < 0)
+		return -ENOMEM;
+	*ret_name = name;
+	*ret_value = value;
+	return 1;
+}

@@ -1,0 +1,35 @@
+/* path.h: the path and the query of a request target, taken apart and decoded.
+ *
+ * A path is split at '/' first and each segment percent-decoded once, afterwards: `%2F` is a slash
+ * inside its segment. One trailing slash is ignored, every other empty segment stands. The dot
+ * segments `.` and `..` (also as `%2e`) are segments like others: nothing is ever normalised, so
+ * that the route that guards a path and the handler that uses it see the same bytes. Whoever opens
+ * a file by a path must itself keep beneath its folder (RESOLVE_BENEATH).
+ */
+#ifndef EDDYI_PATH_H
+#define EDDYI_PATH_H
+
+#include "arena.h"
+
+struct eddyi_path {
+	/* Decoded. They lie one behind the other in one run of bytes, a '/' between neighbours, so
+	 * that the rest of the path from any of them on is one string. */
+	const struct eddy_str *segments;
+	size_t count;
+	bool has_slash; /* a segment holds a decoded '/': it can't be the name of a file */
+};
+
+/* Split and decode a path: it begins with '/', or is empty and then has no segments. The result
+ * lies in the arena and, where nothing was escaped, in `path`.
+ * Return: 0, -EINVAL for a bad escape, `%00` or a path without the first '/', -ENOMEM. */
+int eddyi_path_split(struct eddyi_arena *arena, struct eddy_str path, struct eddyi_path *ret_path);
+
+/* Take the next `name=value` off the front of a query or an application/x-www-form-urlencoded
+ * body, and decode both: '+' is a space, a bad escape stays as it is. Empty pieces are skipped; a
+ * piece without '=' is a name with an empty value. Decoded bytes may be anything, also NUL. The
+ * results lie in the arena or in `*rest`.
+ * Return: 1 and a pair, 0 at the end, -ENOMEM. */
+int eddyi_path_next_pair(struct eddyi_arena *arena, struct eddy_str *rest,
+			 struct eddy_str *ret_name, struct eddy_str *ret_value);
+
+#endif

@@ -1,0 +1,176 @@
+#include "syntax.h"
+
+#include <errno.h>
+
+bool eddyi_syntax_is_tchar(char c)
+{
+	static const bool tchar[256] = {
+		['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['!'] = true,
+		['#'] = true,         ['$'] = true,         ['%'] = true,         ['&'] = true,
+		['\''] = true,        ['*'] = true,         ['+'] = true,         ['-'] = true,
+		['.'] = true,         ['^'] = true,         ['_'] = true,         ['`'] = true,
+		['|'] = true,         ['~'] = true,
+	};
+
+	return tchar[(unsigned char)c];
+}
+
+bool eddyi_syntax_is_token(struct eddy_str str)
+{
+	for (size_t i = 0; i < str.len; i++)
+		if (!eddyi_syntax_is_tchar(str.ptr[i]))
+			return false;
+	return str.len > 0;
+}
+
+int eddyi_syntax_hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+bool eddyi_syntax_is_utf8(struct eddy_str str)
+{
+	const unsigned char *at = (const unsigned char *)str.ptr;
+	const unsigned char *end = at + str.len;
+
+	while (at < end) {
+		unsigned char lead = *at++;
+		unsigned char low = 0x80, high = 0xbf; /* of the second byte */
+		int more;
+
+		if (lead < 0x80)
+			continue;
+		if (lead >= 0xc2 && lead <= 0xdf)
+			more = 1;
+		else if (lead >= 0xe0 && lead <= 0xef)
+			more = 2;
+		else if (lead >= 0xf0 && lead <= 0xf4)
+			more = 3;
+		else
+			return false;
+		if (end - at < more)
+			return false;
+		if (lead == 0xe0)
+			low = 0xa0; /* overlong */
+		else if (lead == 0xed)
+			high = 0x9f; /* surrogates */
+		else if (lead == 0xf0)
+			low = 0x90; /* overlong */
+		else if (lead == 0xf4)
+			high = 0x8f; /* past U+10FFFF */
+		if (*at < low || *at > high)
+			return false;
+		for (at++; --more; at++)
+			if ((*at & 0xc0) != 0x80)
+				return false;
+	}
+	return true;
+}
+
+void eddyi_syntax_skip_blanks(struct eddy_str *rest)
+{
+	while (rest->len && (rest->ptr[0] == ' ' || rest->ptr[0] == '\t'))
+		*rest = eddy_str_skip(*rest, 1);
+}
+
+bool eddyi_syntax_take(struct eddy_str *rest, char c)
+{
+	if (!rest->len || rest->ptr[0] != c)
+		return false;
+	*rest = eddy_str_skip(*rest, 1);
+	return true;
+}
+
+bool eddyi_syntax_take_token(struct eddy_str *rest, struct eddy_str *ret_token)
+{
+	size_t len = 0;
+
+	while (len < rest->len && eddyi_syntax_is_tchar(rest->ptr[len]))
+		len++;
+	if (!len)
+		return false;
+	*ret_token = eddy_str(rest->ptr, len);
+	*rest = eddy_str_skip(*rest, len);
+	return true;
+}
+
+static bool is_control(char c)
+{
+	return ((unsigned char)c < 0x20 && c != '\t') || c == 0x7f;
+}
+
+bool eddyi_syntax_take_quoted(struct eddy_str *rest, struct eddy_str *ret_inner)
+{
+	if (!rest->len || rest->ptr[0] != '"')
+		return false;
+	for (size_t i = 1; i < rest->len; i++) {
+		if (rest->ptr[i] == '"') {
+			*ret_inner = eddy_str(rest->ptr + 1, i - 1);
+			*rest = eddy_str_skip(*rest, i + 1);
+			return true;
+		}
+		if (rest->ptr[i] == '\\' && ++i == rest->len)
+			return false;
+		if (is_control(rest->ptr[i]))
+			return false;
+	}
+	return false;
+}
+
+bool eddyi_syntax_take_member(struct eddy_str *rest, struct eddy_str *ret_member)
+{
+	while (rest->len) {
+		struct eddy_str member;
+		bool quoted = false;
+		size_t len = 0;
+
+		for (; len < rest->len && (quoted || rest->ptr[len] != ','); len++) {
+			if (rest->ptr[len] == '"')
+				quoted = !quoted;
+			else if (quoted && rest->ptr[len] == '\\' && len + 1 < rest->len)
+				len++;
+		}
+		member = eddy_str_trim(eddy_str(rest->ptr, len));
+		*rest = eddy_str_skip(*rest, len + 1);
+		if (member.len) {
+			*ret_member = member;
+			return true;
+		}
+	}
+	return false;
+}
+
+int eddyi_syntax_escape_at(struct eddy_str str, size_t at)
+{
+	int high, low;
+
+	if (at >= str.len || str.len - at < 3 || str.ptr[at] != '%')
+		return -1;
+	high = eddyi_syntax_hex(str.ptr[at + 1]);
+	low = eddyi_syntax_hex(str.ptr[at + 2]);
+	return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+ssize_t eddyi_syntax_unescape(struct eddy_str str, char *out)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < str.len; i++) {
+		int c = (unsigned char)str.ptr[i];
+
+		if (c == '%') {
+			c = eddyi_syntax_escape_at(str, i);
+			if (c < 0)
+				return -EINVAL;
+			i += 2;
+		}
+		out[len++] = (char)c;
+	}
+	return (ssize_t)len;
+}
