@@ -29,6 +29,12 @@
 /* Run `fn(&variable)` when the variable leaves its scope. */
 #define EDDY_AUTO(fn) __attribute__((cleanup(fn)))
 
+/* A place in a doubly linked list; part of structures that their user allocates. */
+struct eddy_node {
+	struct eddy_node *next;
+	struct eddy_node *prev;
+};
+
 #define EDDY_US UINT64_C(1000)
 #define EDDY_MS UINT64_C(1000000)
 #define EDDY_SECOND UINT64_C(1000000000)

@@ -1,0 +1,79 @@
+/* eddy/op.h: one entry on the ring, and a function that is called when it completes.
+ *
+ * This is the form beneath eddy/io.h, for what has no task: parked connections, multishot accept
+ * and receive. Completion functions run on the loop's own stack and never suspend.
+ *
+ *     struct io_uring_sqe *sqe = eddy_op_begin(&op, done);
+ *
+ *     io_uring_prep_recv(sqe, fd, buf, len, 0);
+ *     eddy_op_start(&op, sqe);
+ *
+ * The op and all that its entry points to stay alive until `done` is called without
+ * IORING_CQE_F_MORE in `flags`: that call is the last, the kernel has let go, and the op may be
+ * freed or used again from inside it.
+ */
+#ifndef EDDY_OP_H
+#define EDDY_OP_H
+
+#include <eddy/base.h>
+#include <liburing.h>
+
+EDDY_BEGIN_DECLS
+
+struct eddy_op;
+struct eddyi_waiter;
+
+typedef void eddy_op_fn(struct eddy_op *op, int result, unsigned flags);
+
+/* Private. */
+struct eddy_op {
+	eddy_op_fn *done;
+	struct eddyi_waiter *waiter; /* of the task that awaits it; NULL where `done` is called */
+	struct eddy_node node; /* in the loop's table of ops by descriptor; node.next is NULL when idle */
+	uint64_t since_ns;
+	int fd;
+	int result;
+	unsigned flags;
+	uint8_t opcode;
+	uint8_t pending; /* completions that are still owed: the op's own, and its cancel's */
+	bool cancelling;
+};
+
+/* Take a submission entry for `op`, to be filled by one io_uring_prep_* call. Never NULL: a full
+ * queue is submitted first. */
+EDDY_API struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done);
+
+/* Queue the filled entry. It reaches the kernel when the loop next enters it. */
+EDDY_API void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe);
+
+/* Ask the kernel to cancel a started op. `done` is still called, with -ECANCELED or with the result
+ * that was faster. Does nothing when the op is idle or is being cancelled already. */
+EDDY_API void eddy_op_cancel(struct eddy_op *op);
+
+static inline bool eddy_op_is_started(const struct eddy_op *op)
+{
+	return op->node.next != NULL;
+}
+
+/* Take an entry for an op that the current task will wait for.
+ * Return: NULL when the current scope is cancelled. */
+EDDY_API struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op);
+
+/* Queue the filled entry and wait until it has completed. Suspends. This is how any operation
+ * of the kernel's that eddy/io.h lacks is used:
+ *
+ *     struct eddy_op op;
+ *     struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
+ *
+ *     if (!sqe)
+ *             return -ECANCELED;
+ *     io_uring_prep_fadvise(sqe, fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+ *     return eddy_op_await(&op, sqe);
+ *
+ * Return: the completion's result; -ECANCELED when the scope was cancelled and the kernel had
+ * nothing to show yet. */
+EDDY_API int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe);
+
+EDDY_END_DECLS
+
+#endif

@@ -1,0 +1,14 @@
+/* heap.h: a pairing heap of timers, the nearest on top. It never allocates. */
+#ifndef EDDYI_HEAP_H
+#define EDDYI_HEAP_H
+
+#include <eddy/timer.h>
+
+struct eddyi_heap {
+	struct eddy_timer *top; /* NULL when empty */
+};
+
+void eddyi_heap_insert(struct eddyi_heap *heap, struct eddy_timer *timer);
+void eddyi_heap_remove(struct eddyi_heap *heap, struct eddy_timer *timer);
+
+#endif

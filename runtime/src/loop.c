@@ -1,0 +1,274 @@
+#include "loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define STACK_SIZE_DEFAULT (256 * EDDY_KIB)
+#define STACK_SIZE_MIN (32 * EDDY_KIB)
+#define SQ_ENTRIES_DEFAULT 1024
+/* Completions can come in bursts (a multishot accept, many receives) while none is looked at. */
+#define CQ_ENTRIES_FACTOR 8
+/* The kernel's own worker threads, of each of the two kinds: for cold files and slow disks. */
+#define WORKERS_MAX 8
+/* After so many resumptions or so long the loop looks at the kernel again. */
+#define TURN_RESUMPTIONS 64
+#define TURN_NS EDDY_MS
+
+static _Thread_local struct eddy_loop *this_loop;
+
+struct eddy_loop *eddy_loop_self(void)
+{
+	return this_loop;
+}
+
+struct eddy_loop *eddyi_loop(void)
+{
+	eddyi_assert(this_loop, "this call needs a loop: make it inside eddy_run()");
+	return this_loop;
+}
+
+uint64_t eddy_loop_now(void)
+{
+	return eddyi_loop()->now_ns;
+}
+
+void eddyi_loop_tick(struct eddy_loop *loop)
+{
+	loop->now_ns = eddy_now();
+}
+
+/* Nothing that io_uring_enter can say here loses an entry: what it did not take stays queued. */
+static void check_enter(int r)
+{
+	eddyi_assert(r >= 0 || r == -EINTR || r == -ETIME || r == -EAGAIN || r == -EBUSY ||
+			     r == -ENOMEM,
+		     "io_uring_enter failed: %s", strerror(-r));
+	if (r == -EAGAIN || r == -ENOMEM)
+		usleep(1000);
+}
+
+void eddyi_loop_enter(struct eddy_loop *loop)
+{
+	check_enter(io_uring_submit_and_get_events(&loop->ring));
+}
+
+static void wait(struct eddy_loop *loop)
+{
+	struct __kernel_timespec timeout, *until = NULL;
+	struct io_uring_cqe *cqe;
+	int r;
+
+	if (loop->timers.top) {
+		uint64_t at = loop->timers.top->at_ns, now = eddy_now();
+		uint64_t left = at > now ? at - now : 0;
+
+		timeout.tv_sec = (int64_t)(left / EDDY_SECOND);
+		timeout.tv_nsec = (long long)(left % EDDY_SECOND);
+		until = &timeout;
+	}
+	atomic_store(&loop->sleeping, true);
+	if (atomic_load(&loop->messages))
+		r = io_uring_submit_and_get_events(&loop->ring);
+	else
+		r = io_uring_submit_and_wait_timeout(&loop->ring, &cqe, 1, until, NULL);
+	atomic_store_explicit(&loop->sleeping, false, memory_order_relaxed);
+	check_enter(r);
+}
+
+static void run_ready(struct eddy_loop *loop)
+{
+	uint64_t until = loop->now_ns + TURN_NS;
+
+	for (unsigned i = 1; i <= TURN_RESUMPTIONS; i++) {
+		struct eddy_node *node = eddyi_list_shift(&loop->ready);
+
+		if (!node)
+			return;
+		eddyi_task_resume(loop, eddyi_of(node, struct eddy_task, queued));
+		if (i % 8 == 0 && eddy_now() > until)
+			return;
+	}
+}
+
+static void fire_timers(struct eddy_loop *loop)
+{
+	eddyi_loop_tick(loop);
+	while (loop->timers.top && loop->timers.top->at_ns <= loop->now_ns) {
+		struct eddy_timer *timer = loop->timers.top;
+
+		eddyi_heap_remove(&loop->timers, timer);
+		timer->fire(timer);
+	}
+}
+
+static void deliver_messages(struct eddy_loop *loop)
+{
+	struct eddy_message *newest = atomic_exchange(&loop->messages, NULL), *oldest = NULL;
+
+	while (newest) {
+		struct eddy_message *next = newest->next;
+
+		newest->next = oldest;
+		oldest = newest;
+		newest = next;
+	}
+	while (oldest) {
+		struct eddy_message *next = oldest->next;
+
+		oldest->deliver(oldest);
+		oldest = next;
+	}
+}
+
+static void turn(struct eddy_loop *loop)
+{
+	run_ready(loop);
+	if (atomic_load_explicit(&loop->messages, memory_order_relaxed))
+		deliver_messages(loop);
+	if (eddyi_list_is_empty(&loop->ready))
+		wait(loop);
+	else
+		eddyi_loop_enter(loop);
+	fire_timers(loop);
+	eddyi_op_dispatch(loop);
+}
+
+void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)
+{
+	struct eddy_message *head = atomic_load_explicit(&loop->messages, memory_order_relaxed);
+	uint64_t one = 1;
+
+	do
+		message->next = head;
+	while (!atomic_compare_exchange_weak(&loop->messages, &head, message));
+	if (atomic_exchange(&loop->sleeping, false))
+		while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+			;
+}
+
+static void arm_wake(struct eddy_loop *loop);
+
+static void woken(struct eddy_op *op, int result, unsigned flags)
+{
+	(void)flags;
+	if (result != -ECANCELED)
+		arm_wake(eddyi_of(op, struct eddy_loop, wake_op));
+}
+
+static void arm_wake(struct eddy_loop *loop)
+{
+	struct io_uring_sqe *sqe = eddy_op_begin(&loop->wake_op, woken);
+
+	io_uring_prep_read(sqe, loop->wake_fd, &loop->wake_count, sizeof(loop->wake_count), 0);
+	eddy_op_start(&loop->wake_op, sqe);
+}
+
+static int ring_init(struct io_uring *ring, unsigned entries)
+{
+	struct io_uring_params params = {
+		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+			 IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CLAMP | IORING_SETUP_CQSIZE,
+		.cq_entries = entries * CQ_ENTRIES_FACTOR,
+	};
+	unsigned workers[2] = { WORKERS_MAX, WORKERS_MAX };
+	int r = io_uring_queue_init_params(entries, ring, &params);
+
+	if (r < 0)
+		return r;
+	/* Both only save work: without them everything is slower and right. */
+	io_uring_register_ring_fd(ring);
+	io_uring_register_iowq_max_workers(ring, workers);
+	return 0;
+}
+
+static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *options)
+{
+	size_t stack_size = options->stack_size ? options->stack_size : STACK_SIZE_DEFAULT;
+	int r;
+
+	eddyi_assert(!this_loop, "eddy_run() inside eddy_run()");
+	if (stack_size < STACK_SIZE_MIN)
+		return -EINVAL;
+	*loop = (struct eddy_loop){ .name = options->name ? options->name : "main" };
+	loop->wake_fd = eventfd(0, EFD_CLOEXEC);
+	if (loop->wake_fd < 0)
+		return -errno;
+	r = ring_init(&loop->ring, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
+	if (r < 0) {
+		close(loop->wake_fd);
+		return r;
+	}
+	eddyi_list_init(&loop->ready);
+	eddyi_list_init(&loop->idle);
+	eddyi_list_init(&loop->closing);
+	for (size_t i = 0; i < EDDYI_OP_BUCKETS; i++)
+		eddyi_list_init(&loop->ops_by_fd[i]);
+	eddyi_stacks_init(&loop->stacks, stack_size);
+	eddyi_ctx_init_thread(&loop->ctx);
+	eddyi_scope_init_root(&loop->root);
+	loop->trim_timer.fire = eddyi_task_trim;
+	eddyi_loop_tick(loop);
+	this_loop = loop;
+	arm_wake(loop);
+	return 0;
+}
+
+static void loop_deinit(struct eddy_loop *loop)
+{
+	eddyi_buffers_free(loop->buffers);
+	eddyi_pipes_free(loop->pipes);
+	eddy_op_cancel(&loop->wake_op);
+	while (eddy_op_is_started(&loop->wake_op))
+		turn(loop);
+	eddyi_assert(loop->ops == 0, "%zu ops outlive the loop \"%s\"", loop->ops, loop->name);
+	deliver_messages(loop);
+	eddy_timer_disarm(&loop->trim_timer);
+	io_uring_queue_exit(&loop->ring);
+	close(loop->wake_fd);
+	eddyi_task_deinit_idle(loop);
+	eddyi_stacks_deinit(&loop->stacks);
+	eddyi_ctx_deinit(&loop->ctx);
+	this_loop = NULL;
+}
+
+struct root {
+	eddy_task_fn *fn;
+	void *arg;
+	int result;
+};
+
+static int root_main(void *arg)
+{
+	struct root *root = arg;
+
+	root->result = root->fn(root->arg);
+	return 0;
+}
+
+int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg)
+{
+	static const struct eddy_loop_options defaults;
+	struct root root = { .fn = fn, .arg = arg };
+	struct eddy_loop *loop;
+	int r;
+
+	signal(SIGPIPE, SIG_IGN);
+	loop = malloc(sizeof(*loop));
+	if (!loop)
+		return -ENOMEM;
+	r = loop_init(loop, options ? options : &defaults);
+	if (r < 0) {
+		free(loop);
+		return r;
+	}
+	r = eddy_scope_spawn(&loop->root, loop->name, root_main, &root);
+	while (loop->root.running)
+		turn(loop);
+	loop_deinit(loop);
+	free(loop);
+	return r < 0 ? r : root.result;
+}

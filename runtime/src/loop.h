@@ -1,0 +1,153 @@
+/* loop.h: one thread's ring, ready queue and clock; what the files of this layer share. */
+#ifndef EDDYI_LOOP_H
+#define EDDYI_LOOP_H
+
+#include "heap.h"
+#include "list.h"
+#include "panic.h"
+#include "stack.h"
+#include "switch.h"
+
+#include <eddy/op.h>
+#include <eddy/scope.h>
+#include <eddy/task.h>
+#include <stdatomic.h>
+
+struct eddyi_waiter;
+
+/* A task and its stack are one: they are pooled together, and the structure lies at the stack's
+ * upper end.
+ *
+ * Invariants:
+ * 1. A task is in exactly one place: running, in loop->ready, suspended with `waiter` set, or in
+ *    loop->idle.
+ * 2. `waiter` is set only while suspended and points into the task's own stack.
+ * 3. `scope` is the innermost scope that the task is inside of; `inside` is in that scope's list.
+ */
+struct eddy_task {
+	struct eddyi_ctx ctx;
+	struct eddy_node queued; /* in loop->ready or loop->idle */
+	struct eddy_node inside; /* in scope->tasks */
+	struct eddy_scope *scope;
+	struct eddy_scope *owner; /* the scope that spawned it */
+	struct eddyi_waiter *waiter;
+	eddy_task_fn *fn;
+	void *arg;
+	const char *name;
+	uint64_t idle_since_ns;
+	void *low; /* of the stack */
+	int result;
+	bool ended;
+	bool trimmed; /* the stack's pages were given back since it last ran */
+};
+
+/* A suspended task's way of being woken, on its stack.
+ *
+ * Whoever first sets `woken` decides the result; everybody later leaves it alone. `cancel` is called
+ * at most once, when the scope is cancelled while the task waits: it either wakes the task with
+ * -ECANCELED at once, or asks the kernel to let go and leaves the waking to the completion. NULL for
+ * a wait that is not cancelled. */
+struct eddyi_waiter {
+	struct eddy_task *task;
+	void (*cancel)(struct eddyi_waiter *waiter);
+	const char *what; /* for the eyes of people */
+	int result;
+	bool woken;
+};
+
+#define EDDYI_OP_BUCKETS 1024
+
+struct eddy_loop {
+	struct io_uring ring;
+	struct eddyi_ctx ctx; /* the thread's own stack */
+	struct eddy_task *running;
+	struct eddy_node ready;
+	struct eddy_node idle; /* pooled tasks, the latest first */
+	struct eddyi_stacks stacks;
+	struct eddyi_heap timers;
+	struct eddy_timer trim_timer;
+	uint64_t now_ns;
+	struct eddy_scope root;
+	const char *name;
+	bool root_ended;
+
+	size_t ops;                                 /* started and not completed, the loop's own included */
+	struct eddy_node ops_by_fd[EDDYI_OP_BUCKETS];
+	struct eddy_node closing;                   /* closers that wait for ops of their descriptor */
+
+	struct {
+		void (*fn)(void *arg);
+		void *arg;
+		struct eddy_task *task;
+	} on_stack; /* what a task asked to be run on the loop's stack */
+
+	/* From other threads. `sleeping` is true from before the last look at `messages` until the ring
+	 * has been waited for. */
+	_Atomic(struct eddy_message *) messages;
+	atomic_bool sleeping;
+	int wake_fd;
+	uint64_t wake_count;
+	struct eddy_op wake_op;
+
+	unsigned colour; /* tops of stacks are staggered so that they do not share cache sets */
+	uint32_t random; /* the state of xorshift, for what needs no secret */
+	struct eddyi_pipes *pipes;
+	struct eddyi_buffers *buffers;
+};
+
+/* The loop of this thread. Panics where none runs. */
+struct eddy_loop *eddyi_loop(void);
+
+/* A task for `fn(arg)` from the pool, outside of every scope and not yet ready. NULL: no memory. */
+struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,
+				  void *arg);
+
+/* Put an ended task's stack back into the pool. */
+void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task);
+
+/* Forget all pooled tasks; their stacks are unmapped with the loop's. */
+void eddyi_task_deinit_idle(struct eddy_loop *loop);
+
+/* Give back the pages of stacks that have been idle for a while. */
+void eddyi_task_trim(struct eddy_timer *timer);
+
+/* Run `task` until it suspends or ends. Loop's stack only. */
+void eddyi_task_resume(struct eddy_loop *loop, struct eddy_task *task);
+
+/* Make a task ready to run. */
+void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task);
+
+/* Suspend the current task until somebody wakes `waiter`; its .cancel and .what are set by the
+ * caller. When the scope is cancelled already and the wait can be, returns -ECANCELED at once.
+ * Return: the result it was woken with. */
+int eddyi_wait(struct eddyi_waiter *waiter);
+
+/* Wake the waiter's task with `result`, unless it has been woken. */
+void eddyi_wake(struct eddyi_waiter *waiter, int result);
+
+/* The simplest `cancel`: wake with -ECANCELED; for waiters that nobody else holds. */
+void eddyi_cancel_wait(struct eddyi_waiter *waiter);
+
+/* Turn the loop's clock to now. */
+void eddyi_loop_tick(struct eddy_loop *loop);
+
+/* Submit what is queued and let completions in, without waiting and without dispatching them. */
+void eddyi_loop_enter(struct eddy_loop *loop);
+
+/* Call the completion functions of what has completed. */
+void eddyi_op_dispatch(struct eddy_loop *loop);
+
+/* Cancel and await every op of `fd`; no task may be awaiting one. Suspends, and is not cancelled. */
+void eddyi_op_cancel_fd(int fd);
+
+/* A task of `scope` has ended with `result`. */
+void eddyi_scope_task_ended(struct eddy_scope *scope, int result);
+
+/* The loop's root scope: no parent, no host. */
+void eddyi_scope_init_root(struct eddy_scope *scope);
+
+/* Free what the loop keeps for others; each is a no-op when it was never made. */
+void eddyi_pipes_free(struct eddyi_pipes *pipes);
+void eddyi_buffers_free(struct eddyi_buffers *buffers);
+
+#endif

@@ -1,0 +1,208 @@
+/* Invariants:
+ * 1. The user_data of an entry is the address of its op, with what kind of completion it is in the
+ *    three low bits. An entry whose completion nobody waits for carries a small integer instead.
+ * 2. An op ends (`done` without F_MORE, or the task's return) only when the kernel owes no completion
+ *    that names it: neither its own nor its cancel's. So its memory can be used again at once, and a
+ *    late cancel never hits a later op at the same address.
+ * 3. A started op is in ops_by_fd, once.
+ */
+#include "loop.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum tag {
+	TAG_OP = 0,
+	TAG_CANCEL = 1,
+	TAG_MASK = 7,
+};
+
+static struct io_uring_sqe *take_sqe(struct eddy_loop *loop)
+{
+	struct io_uring_sqe *sqe;
+
+	while (!(sqe = io_uring_get_sqe(&loop->ring)))
+		eddyi_loop_enter(loop);
+	return sqe;
+}
+
+struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
+{
+	op->done = done;
+	op->waiter = NULL;
+	op->pending = 1;
+	op->cancelling = false;
+	op->result = 0;
+	op->flags = 0;
+	return take_sqe(eddyi_loop());
+}
+
+void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	struct eddy_loop *loop = eddyi_loop();
+
+	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_OP);
+	op->fd = sqe->fd;
+	op->opcode = sqe->opcode;
+	op->since_ns = loop->now_ns;
+	eddyi_list_append(&loop->ops_by_fd[(unsigned)op->fd % EDDYI_OP_BUCKETS], &op->node);
+	loop->ops++;
+}
+
+void eddy_op_cancel(struct eddy_op *op)
+{
+	struct io_uring_sqe *sqe;
+
+	if (!eddy_op_is_started(op) || op->cancelling)
+		return;
+	op->cancelling = true;
+	op->pending++;
+	sqe = take_sqe(eddyi_loop());
+	io_uring_prep_cancel64(sqe, (uintptr_t)op | TAG_OP, 0);
+	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_CANCEL);
+}
+
+/* A task that closes a descriptor and waits for the last op that uses it. */
+struct closer {
+	struct eddyi_waiter waiter;
+	struct eddy_node node;
+	int fd;
+};
+
+static bool has_ops(const struct eddy_loop *loop, int fd)
+{
+	const struct eddy_node *head = &loop->ops_by_fd[(unsigned)fd % EDDYI_OP_BUCKETS];
+
+	for (const struct eddy_node *node = head->next; node != head; node = node->next)
+		if (eddyi_of(node, struct eddy_op, node)->fd == fd)
+			return true;
+	return false;
+}
+
+static void wake_closers(struct eddy_loop *loop, int fd)
+{
+	struct eddy_node *node;
+
+	for (node = loop->closing.next; node != &loop->closing; node = node->next) {
+		struct closer *closer = eddyi_of(node, struct closer, node);
+
+		if (closer->fd == fd && !has_ops(loop, fd))
+			eddyi_wake(&closer->waiter, 0);
+	}
+}
+
+void eddyi_op_cancel_fd(int fd)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_node *head = &loop->ops_by_fd[(unsigned)fd % EDDYI_OP_BUCKETS];
+	struct closer closer = { .waiter = { .what = "close" }, .fd = fd };
+
+	for (struct eddy_node *node = head->next; node != head; node = node->next) {
+		struct eddy_op *op = eddyi_of(node, struct eddy_op, node);
+
+		if (op->fd != fd)
+			continue;
+		eddyi_assert(!op->waiter, "descriptor %d is closed while task \"%s\" waits for it", fd,
+			     op->waiter->task->name);
+		eddy_op_cancel(op);
+	}
+	if (!has_ops(loop, fd))
+		return;
+	eddyi_list_append(&loop->closing, &closer.node);
+	eddyi_wait(&closer.waiter);
+	eddyi_list_remove(&closer.node);
+}
+
+/* Nothing more is owed. */
+static void finish(struct eddy_loop *loop, struct eddy_op *op)
+{
+	int fd = op->fd;
+
+	eddyi_list_remove(&op->node);
+	loop->ops--;
+	if (op->waiter)
+		eddyi_wake(op->waiter, op->result);
+	else
+		op->done(op, op->result, op->flags);
+	if (!eddyi_list_is_empty(&loop->closing))
+		wake_closers(loop, fd);
+}
+
+static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, unsigned flags)
+{
+	if (flags & IORING_CQE_F_MORE) {
+		/* A waiting task gets the first result (SEND_ZC sends its notification after it). */
+		if (op->waiter)
+			op->result = result;
+		else
+			op->done(op, result, flags);
+		return;
+	}
+	if (!(flags & IORING_CQE_F_NOTIF) || !op->waiter)
+		op->result = result;
+	op->flags = flags;
+	if (--op->pending == 0)
+		finish(loop, op);
+}
+
+static void dispatch(struct eddy_loop *loop, uint64_t data, int result, unsigned flags)
+{
+	struct eddy_op *op = (struct eddy_op *)(uintptr_t)(data & ~(uint64_t)TAG_MASK);
+
+	switch (data & TAG_MASK) {
+	case TAG_OP:
+		complete(loop, op, result, flags);
+		break;
+	case TAG_CANCEL:
+		if (--op->pending == 0)
+			finish(loop, op);
+		break;
+	default:
+		eddyi_panic(__FILE__, __LINE__, "a completion of unknown kind: %#llx",
+			    (unsigned long long)data);
+	}
+}
+
+void eddyi_op_dispatch(struct eddy_loop *loop)
+{
+	struct io_uring_cqe *cqe;
+	unsigned head, count = 0;
+
+	io_uring_for_each_cqe(&loop->ring, head, cqe) {
+		count++;
+		dispatch(loop, cqe->user_data, cqe->res, cqe->flags);
+	}
+	io_uring_cq_advance(&loop->ring, count);
+}
+
+struct op_waiter {
+	struct eddyi_waiter waiter;
+	struct eddy_op *op;
+};
+
+static void cancel_awaited(struct eddyi_waiter *waiter)
+{
+	eddy_op_cancel(eddyi_of(waiter, struct op_waiter, waiter)->op);
+}
+
+struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op)
+{
+	struct eddy_loop *loop = eddyi_loop();
+
+	eddyi_assert(loop->running, "a call that suspends was made outside of a task");
+	if (loop->running->scope->cancelled)
+		return NULL;
+	return eddy_op_begin(op, NULL);
+}
+
+int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	struct op_waiter waiter = {
+		.waiter = { .cancel = cancel_awaited, .what = "op" },
+		.op = op,
+	};
+
+	op->waiter = &waiter.waiter;
+	eddy_op_start(op, sqe);
+	return eddyi_wait(&waiter.waiter);
+}

@@ -1,0 +1,24 @@
+#include "panic.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void eddyi_panic(const char *file, int line, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	int len;
+
+	len = snprintf(text, sizeof(text), "eddy: %s:%d: ", file, line);
+	va_start(args, format);
+	len += vsnprintf(text + len, sizeof(text) - (size_t)len, format, args);
+	va_end(args);
+	if (len > (int)sizeof(text) - 2)
+		len = sizeof(text) - 2;
+	text[len++] = '\n';
+	if (write(STDERR_FILENO, text, (size_t)len) < 0)
+		abort();
+	abort();
+}

@@ -1,0 +1,123 @@
+#include "pipe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Transfers give their pipe back before they suspend, nearly always: few are in use at once. */
+#define SPARE_MAX 8
+
+struct eddyi_pipes {
+	struct eddy_node spare;
+	unsigned spare_count;
+	int null_fd; /* /dev/null, where unwanted bytes go */
+};
+
+static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
+{
+	struct eddyi_pipes *pipes = loop->pipes;
+
+	if (pipes)
+		return pipes;
+	pipes = malloc(sizeof(*pipes));
+	if (!pipes)
+		return NULL;
+	eddyi_list_init(&pipes->spare);
+	pipes->spare_count = 0;
+	pipes->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	loop->pipes = pipes;
+	return pipes;
+}
+
+void eddyi_pipes_free(struct eddyi_pipes *pipes)
+{
+	struct eddy_node *node;
+
+	if (!pipes)
+		return;
+	while ((node = eddyi_list_shift(&pipes->spare)))
+		eddyi_pipe_discard(eddyi_of(node, struct eddyi_pipe, node));
+	if (pipes->null_fd >= 0)
+		close(pipes->null_fd);
+	free(pipes);
+}
+
+/* A user may own 64 MiB of pipe without privilege; past that, sizes are refused with EPERM. */
+static size_t grow(int fd)
+{
+	static const int sizes[] = { EDDY_MIB, 256 * EDDY_KIB, 64 * EDDY_KIB };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		int size = fcntl(fd, F_SETPIPE_SZ, sizes[i]);
+
+		if (size > 0)
+			return (size_t)size;
+	}
+	return (size_t)fcntl(fd, F_GETPIPE_SZ);
+}
+
+int eddyi_pipe_take(struct eddyi_pipe **ret_pipe)
+{
+	struct eddyi_pipes *pipes = pipes_of(eddyi_loop());
+	struct eddyi_pipe *pipe;
+	struct eddy_node *node;
+	int fds[2];
+
+	if (!pipes)
+		return -ENOMEM;
+	node = eddyi_list_shift(&pipes->spare);
+	if (node) {
+		pipes->spare_count--;
+		*ret_pipe = eddyi_of(node, struct eddyi_pipe, node);
+		return 0;
+	}
+	pipe = malloc(sizeof(*pipe));
+	if (!pipe)
+		return -ENOMEM;
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		int error = errno;
+
+		free(pipe);
+		return -error;
+	}
+	*pipe = (struct eddyi_pipe){ .read_fd = fds[0], .write_fd = fds[1] };
+	pipe->size = grow(fds[1]);
+	*ret_pipe = pipe;
+	return 0;
+}
+
+void eddyi_pipe_put(struct eddyi_pipe *pipe)
+{
+	struct eddyi_pipes *pipes = eddyi_loop()->pipes;
+
+	if (pipes->spare_count >= SPARE_MAX) {
+		eddyi_pipe_discard(pipe);
+		return;
+	}
+	eddyi_list_prepend(&pipes->spare, &pipe->node);
+	pipes->spare_count++;
+}
+
+void eddyi_pipe_discard(struct eddyi_pipe *pipe)
+{
+	close(pipe->read_fd);
+	close(pipe->write_fd);
+	free(pipe);
+}
+
+void eddyi_pipe_drain(struct eddyi_pipe *pipe, size_t len)
+{
+	int null_fd = eddyi_loop()->pipes->null_fd;
+
+	while (len) {
+		ssize_t r = splice(pipe->read_fd, NULL, null_fd, NULL, len, SPLICE_F_NONBLOCK);
+
+		if (r <= 0) {
+			eddyi_pipe_discard(pipe);
+			return;
+		}
+		len -= (size_t)r;
+	}
+	eddyi_pipe_put(pipe);
+}

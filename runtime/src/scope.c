@@ -1,0 +1,158 @@
+#include "loop.h"
+
+#include <errno.h>
+
+/* Invariants:
+ * 1. A scope is in its parent's `children` exactly from _begin to _end.
+ * 2. A task is in exactly one scope's `tasks`: the innermost it is inside of.
+ * 3. When a scope is cancelled, so is every scope below it, save those below a shielded one.
+ */
+
+void eddyi_scope_init_root(struct eddy_scope *scope)
+{
+	*scope = (struct eddy_scope){ 0 };
+	eddyi_list_init(&scope->children);
+	eddyi_list_init(&scope->tasks);
+}
+
+static void cancel(struct eddy_scope *scope, int reason)
+{
+	struct eddy_node *node;
+
+	if (scope->cancelled)
+		return;
+	scope->cancelled = true;
+	if (!scope->result)
+		scope->result = reason;
+	for (node = scope->tasks.next; node != &scope->tasks; node = node->next) {
+		struct eddyi_waiter *waiter = eddyi_of(node, struct eddy_task, inside)->waiter;
+
+		if (waiter && waiter->cancel && !waiter->woken)
+			waiter->cancel(waiter);
+	}
+	for (node = scope->children.next; node != &scope->children; node = node->next) {
+		struct eddy_scope *child = eddyi_of(node, struct eddy_scope, sibling);
+
+		if (!child->shielded)
+			cancel(child, -ECANCELED);
+	}
+}
+
+static void time_is_up(struct eddy_timer *timer)
+{
+	cancel(eddyi_of(timer, struct eddy_scope, timer), -ETIMEDOUT);
+}
+
+/* The task steps from the scope it is in into `to`. */
+static void move_task(struct eddy_task *task, struct eddy_scope *to)
+{
+	eddyi_list_remove(&task->inside);
+	task->scope = to;
+	eddyi_list_append(&to->tasks, &task->inside);
+}
+
+void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options *options)
+{
+	static const struct eddy_scope_options defaults;
+	struct eddy_task *task = eddyi_loop()->running;
+
+	eddyi_assert(task, "eddy_scope_begin() outside of a task");
+	if (!options)
+		options = &defaults;
+	*scope = (struct eddy_scope){
+		.parent = task->scope,
+		.host = task,
+		.fail_fast = options->fail_fast,
+		.shielded = options->shielded,
+		.timer = { .fire = time_is_up },
+	};
+	eddyi_list_init(&scope->children);
+	eddyi_list_init(&scope->tasks);
+	eddyi_list_append(&scope->parent->children, &scope->sibling);
+	move_task(task, scope);
+	if (scope->parent->cancelled && !scope->shielded)
+		cancel(scope, -ECANCELED);
+	else if (options->timeout_ns)
+		eddy_timer_arm(&scope->timer, eddy_now() + options->timeout_ns);
+}
+
+int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_task_fn *fn, void *arg)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_task *task;
+
+	if (scope->cancelled)
+		return -ECANCELED;
+	task = eddyi_task_take(loop, name, fn, arg);
+	if (!task)
+		return -ENOMEM;
+	task->owner = task->scope = scope;
+	eddyi_list_append(&scope->tasks, &task->inside);
+	scope->running++;
+	eddyi_task_ready(loop, task);
+	return 0;
+}
+
+static int wait_for_tasks(struct eddy_scope *scope, bool cancellable)
+{
+	struct eddyi_waiter waiter = {
+		.cancel = cancellable ? eddyi_cancel_wait : NULL,
+		.what = cancellable ? "scope join" : "scope end",
+	};
+	int r = 0;
+
+	while (scope->running && r == 0) {
+		scope->joiner = &waiter;
+		r = eddyi_wait(&waiter);
+		scope->joiner = NULL;
+	}
+	return r;
+}
+
+void eddyi_scope_task_ended(struct eddy_scope *scope, int result)
+{
+	scope->running--;
+	if (result < 0 && !(scope->cancelled && result == -ECANCELED)) {
+		if (!scope->result)
+			scope->result = result;
+		if (scope->fail_fast)
+			cancel(scope, result);
+	}
+	if (!scope->running && scope->joiner)
+		eddyi_wake(scope->joiner, 0);
+}
+
+int eddy_scope_join(struct eddy_scope *scope)
+{
+	eddyi_assert(scope->host == eddyi_loop()->running,
+		     "a scope is joined by a task that did not begin it");
+	return wait_for_tasks(scope, true);
+}
+
+int eddy_scope_end(struct eddy_scope *scope)
+{
+	struct eddy_task *task = eddyi_loop()->running;
+
+	eddyi_assert(task == scope->host && task->scope == scope,
+		     "a scope must be ended by the task that began it, innermost first");
+	eddy_timer_disarm(&scope->timer);
+	if (scope->running) {
+		cancel(scope, 0);
+		wait_for_tasks(scope, false);
+	}
+	move_task(task, scope->parent);
+	eddyi_list_remove(&scope->sibling);
+	return scope->result;
+}
+
+void eddy_scope_cancel(struct eddy_scope *scope)
+{
+	cancel(scope, -ECANCELED);
+}
+
+bool eddy_is_cancelled(void)
+{
+	struct eddy_task *task = eddy_task_self();
+
+	return task && task->scope->cancelled;
+}

@@ -1,0 +1,248 @@
+#include "loop.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+#if EDDYI_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* What stays resident of a stack that has been idle for a while: the page with the task itself and
+ * the one below it, where the frame of its entry function lies. */
+#define TRIM_KEEP (8 * EDDY_KIB)
+#define TRIM_AFTER EDDY_SECOND
+#define COLOURS 16
+#define COLOUR_STEP 64
+
+/* Every stack's bottom frame: run one function after another, as the pool hands them in. */
+static void task_main(void *arg)
+{
+	struct eddy_task *task = arg;
+
+	for (;;) {
+		task->result = task->fn(task->arg);
+		task->ended = true;
+		eddyi_ctx_switch(&task->ctx, &eddyi_loop()->ctx, EDDYI_ASAN);
+	}
+}
+
+static struct eddy_task *task_new(struct eddy_loop *loop)
+{
+	size_t size = loop->stacks.size;
+	char *low = eddyi_stacks_take(&loop->stacks);
+	struct eddy_task *task;
+	size_t top;
+
+	if (!low)
+		return NULL;
+	top = size - sizeof(*task) - loop->colour * COLOUR_STEP;
+	top &= ~(size_t)63;
+	loop->colour = (loop->colour + 1) % COLOURS;
+	task = (struct eddy_task *)(low + top);
+	*task = (struct eddy_task){ .low = low };
+	eddyi_ctx_init(&task->ctx, low, top, task_main, task);
+	return task;
+}
+
+struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,
+				  void *arg)
+{
+	struct eddy_node *node = eddyi_list_shift(&loop->idle);
+	struct eddy_task *task;
+
+	if (node) {
+		task = eddyi_of(node, struct eddy_task, queued);
+		if (EDDYI_ASAN)
+			eddyi_ctx_reset(&task->ctx, task_main, task);
+	} else {
+		task = task_new(loop);
+		if (!task)
+			return NULL;
+	}
+	task->fn = fn;
+	task->arg = arg;
+	task->name = name;
+	task->ended = false;
+	task->trimmed = false;
+	return task;
+}
+
+void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task)
+{
+	task->idle_since_ns = loop->now_ns;
+	task->owner = task->scope = NULL;
+	eddyi_list_prepend(&loop->idle, &task->queued);
+#if EDDYI_ASAN
+	__asan_poison_memory_region(task->ctx.low, task->ctx.size);
+#endif
+	if (!eddy_timer_is_armed(&loop->trim_timer))
+		eddy_timer_arm(&loop->trim_timer, loop->now_ns + TRIM_AFTER);
+}
+
+/* The pool is used from the front, so that what is idle for long is at the back. */
+void eddyi_task_trim(struct eddy_timer *timer)
+{
+	struct eddy_loop *loop = eddyi_of(timer, struct eddy_loop, trim_timer);
+	struct eddy_node *node;
+
+	for (node = loop->idle.prev; node != &loop->idle; node = node->prev) {
+		struct eddy_task *task = eddyi_of(node, struct eddy_task, queued);
+		char *keep = (char *)task->low + loop->stacks.size - TRIM_KEEP;
+
+		if (task->trimmed)
+			continue;
+		if (task->idle_since_ns + TRIM_AFTER > loop->now_ns) {
+			eddy_timer_arm(timer, task->idle_since_ns + TRIM_AFTER);
+			return;
+		}
+		if (!EDDYI_ASAN)
+			eddyi_stack_give_back(task->low, keep);
+		task->trimmed = true;
+	}
+}
+
+void eddyi_task_deinit_idle(struct eddy_loop *loop)
+{
+	struct eddy_node *node;
+
+	while ((node = eddyi_list_shift(&loop->idle)))
+		eddyi_ctx_deinit(&eddyi_of(node, struct eddy_task, queued)->ctx);
+}
+
+void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
+{
+	eddyi_list_append(&loop->ready, &task->queued);
+}
+
+void eddyi_task_resume(struct eddy_loop *loop, struct eddy_task *task)
+{
+	loop->running = task;
+	eddyi_ctx_switch(&loop->ctx, &task->ctx, false);
+	while (__builtin_expect(loop->on_stack.fn != NULL, 0)) {
+		void (*fn)(void *arg) = loop->on_stack.fn;
+
+		loop->on_stack.fn = NULL;
+		loop->running = NULL;
+		fn(loop->on_stack.arg);
+		loop->running = task;
+		eddyi_ctx_switch(&loop->ctx, &task->ctx, false);
+	}
+	loop->running = NULL;
+	if (task->ended) {
+		struct eddy_scope *owner = task->owner;
+		int result = task->result;
+
+		eddyi_assert(task->scope == owner, "task \"%s\" returned inside a scope that it had begun",
+			     task->name);
+		eddyi_list_remove(&task->inside);
+		eddyi_task_put(loop, task);
+		eddyi_scope_task_ended(owner, result);
+	}
+}
+
+void eddy_on_loop_stack(void (*fn)(void *arg), void *arg)
+{
+	struct eddy_loop *loop = eddy_loop_self();
+
+	if (!loop || !loop->running) {
+		fn(arg);
+		return;
+	}
+	loop->on_stack.fn = fn;
+	loop->on_stack.arg = arg;
+	eddyi_ctx_switch(&loop->running->ctx, &loop->ctx, false);
+}
+
+int eddyi_wait(struct eddyi_waiter *waiter)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_task *task = loop->running;
+
+	eddyi_assert(task, "a call that suspends was made outside of a task");
+	if (waiter->cancel && task->scope->cancelled)
+		return -ECANCELED;
+	waiter->task = task;
+	waiter->woken = false;
+	task->waiter = waiter;
+	eddyi_ctx_switch(&task->ctx, &loop->ctx, false);
+	task->waiter = NULL;
+	return waiter->result;
+}
+
+void eddyi_wake(struct eddyi_waiter *waiter, int result)
+{
+	if (waiter->woken)
+		return;
+	waiter->woken = true;
+	waiter->result = result;
+	eddyi_task_ready(eddyi_loop(), waiter->task);
+}
+
+void eddyi_cancel_wait(struct eddyi_waiter *waiter)
+{
+	eddyi_wake(waiter, -ECANCELED);
+}
+
+struct eddy_task *eddy_task_self(void)
+{
+	struct eddy_loop *loop = eddy_loop_self();
+
+	return loop ? loop->running : NULL;
+}
+
+const char *eddy_task_name(const struct eddy_task *task)
+{
+	return task->name;
+}
+
+int eddy_yield(void)
+{
+	struct eddyi_waiter waiter = { .cancel = eddyi_cancel_wait, .what = "yield" };
+	struct eddy_loop *loop = eddyi_loop();
+
+	eddyi_assert(loop->running, "eddy_yield() outside of a task");
+	if (loop->running->scope->cancelled)
+		return -ECANCELED;
+	/* Woken before it sleeps: it stands at the end of the queue already. */
+	waiter.cancel = NULL;
+	eddyi_task_ready(loop, loop->running);
+	waiter.result = 0;
+	eddyi_wait(&waiter);
+	return 0;
+}
+
+struct sleeper {
+	struct eddyi_waiter waiter;
+	struct eddy_timer timer;
+};
+
+static void sleep_over(struct eddy_timer *timer)
+{
+	eddyi_wake(&eddyi_of(timer, struct sleeper, timer)->waiter, 0);
+}
+
+int eddy_sleep(uint64_t duration_ns)
+{
+	struct sleeper sleeper = {
+		.waiter = { .cancel = eddyi_cancel_wait, .what = "sleep" },
+		.timer = { .fire = sleep_over },
+	};
+	uint64_t at;
+	int r;
+
+	/* From now and not from the turn's start: never shorter than asked. */
+	if (__builtin_add_overflow(eddy_now(), duration_ns, &at))
+		at = EDDY_NEVER;
+	eddy_timer_arm(&sleeper.timer, at);
+	r = eddyi_wait(&sleeper.waiter);
+	eddy_timer_disarm(&sleeper.timer);
+	return r;
+}
+
+uint64_t eddy_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
+}

@@ -1,0 +1,77 @@
+#include "loop.h"
+
+void eddy_timer_arm(struct eddy_timer *timer, uint64_t at_ns)
+{
+	eddyi_assert(!eddy_timer_is_armed(timer), "a timer is armed twice");
+	timer->at_ns = at_ns;
+	eddyi_heap_insert(&eddyi_loop()->timers, timer);
+}
+
+void eddy_timer_disarm(struct eddy_timer *timer)
+{
+	if (eddy_timer_is_armed(timer))
+		eddyi_heap_remove(&eddyi_loop()->timers, timer);
+}
+
+/* Timeouts of equal duration expire in the order in which they were last armed or touched.
+ *
+ * Invariants:
+ * 1. A queue is ordered by since_ns.
+ * 2. Its timer is armed while it is not empty, for no later than its head's end. A touch or disarm
+ *    of the head leaves the timer as it is: it then fires early once and arms itself again.
+ */
+static void queue_fire(struct eddy_timer *timer)
+{
+	struct eddy_timeout_queue *queue = eddyi_of(timer, struct eddy_timeout_queue, timer);
+	uint64_t now = eddy_loop_now();
+
+	while (!eddyi_list_is_empty(&queue->timeouts)) {
+		struct eddy_node *node = queue->timeouts.next;
+		struct eddy_timeout *timeout = eddyi_of(node, struct eddy_timeout, node);
+
+		if (timeout->since_ns + queue->duration_ns > now) {
+			if (!eddy_timer_is_armed(timer))
+				eddy_timer_arm(timer, timeout->since_ns + queue->duration_ns);
+			return;
+		}
+		eddyi_list_remove(node);
+		timeout->expire(timeout);
+	}
+}
+
+void eddy_timeout_queue_init(struct eddy_timeout_queue *queue, uint64_t duration_ns)
+{
+	*queue = (struct eddy_timeout_queue){
+		.duration_ns = duration_ns,
+		.timer = { .fire = queue_fire },
+	};
+	eddyi_list_init(&queue->timeouts);
+}
+
+void eddy_timeout_queue_deinit(struct eddy_timeout_queue *queue)
+{
+	eddyi_assert(eddyi_list_is_empty(&queue->timeouts), "a timeout outlives its queue");
+	eddy_timer_disarm(&queue->timer);
+}
+
+void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout_queue *queue)
+{
+	eddy_timeout_disarm(timeout);
+	timeout->since_ns = eddy_loop_now();
+	timeout->queue = queue;
+	eddyi_list_append(&queue->timeouts, &timeout->node);
+	if (!eddy_timer_is_armed(&queue->timer))
+		eddy_timer_arm(&queue->timer, timeout->since_ns + queue->duration_ns);
+}
+
+void eddy_timeout_disarm(struct eddy_timeout *timeout)
+{
+	if (timeout->node.next)
+		eddyi_list_remove(&timeout->node);
+}
+
+void eddy_timeout_touch(struct eddy_timeout *timeout)
+{
+	if (timeout->node.next)
+		eddy_timeout_arm(timeout, timeout->queue);
+}
