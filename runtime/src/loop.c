@@ -221,6 +221,7 @@ static void loop_deinit(struct eddy_loop *loop)
 {
 	eddyi_buffers_free(loop->buffers);
 	eddyi_pipes_free(loop->pipes);
+	free(loop->scratch);
 	eddy_op_cancel(&loop->wake_op);
 	while (eddy_op_is_started(&loop->wake_op))
 		turn(loop);

@@ -11,6 +11,7 @@
 #include <eddy/op.h>
 #include <eddy/scope.h>
 #include <eddy/task.h>
+#include <eddy/transfer.h>
 #include <stdatomic.h>
 
 struct eddyi_waiter;
@@ -93,6 +94,8 @@ struct eddy_loop {
 	uint32_t random; /* the state of xorshift, for what needs no secret */
 	struct eddyi_pipes *pipes;
 	struct eddyi_buffers *buffers;
+	void *scratch; /* where bytes are read that nobody wants, to warm a file */
+	struct eddy_transfer_stats transfer_stats;
 };
 
 /* The loop of this thread. Panics where none runs. */

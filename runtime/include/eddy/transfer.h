@@ -1,0 +1,53 @@
+/* eddy/transfer.h: whole files to and from sockets, without their bytes passing through the program.
+ *
+ *     r = eddy_transfer_to_socket(&(struct eddy_transfer){
+ *             .socket = fd, .file = file, .len = size, .head = head });
+ *
+ * The kernel moves page references: a file leaves through a pipe by splice(2), an upload comes in
+ * the same way. Both run on the loop's own thread and never block it: a full or empty socket is
+ * awaited on the ring, data that is not in the page cache is read in through the ring first, and a
+ * slow disk is written by the kernel's workers. A transfer that waits for its peer holds no pipe
+ * and no thread.
+ */
+#ifndef EDDY_TRANSFER_H
+#define EDDY_TRANSFER_H
+
+#include <eddy/str.h>
+#include <eddy/timer.h>
+
+EDDY_BEGIN_DECLS
+
+struct eddy_transfer {
+	int socket;                    /* a non-blocking stream socket */
+	int file;                      /* a regular file */
+	uint64_t offset;               /* where in the file */
+	uint64_t len;                  /* bytes to move */
+	struct eddy_str head;          /* to the socket only: sent in front, sharing its first segment */
+	struct eddy_timeout *progress; /* touched whenever bytes moved; default none */
+	uint64_t moved;                /* set: bytes of the file that have been moved so far */
+};
+
+/* Send `head` and then `len` bytes of the file. Suspends.
+ * Return: 0 when all of it is with the kernel; -ENODATA when the file ended first; -EPIPE,
+ * -ECONNRESET, -ECANCELED, -EIO. After an error the socket may have taken a part. */
+EDDY_API int eddy_transfer_to_socket(struct eddy_transfer *transfer);
+
+/* Receive exactly `len` bytes into the file. Suspends.
+ * Return: 0; -ENODATA when the peer ended first; -ENOSPC, -EDQUOT, -EFBIG, -ECONNRESET, -ECANCELED,
+ * -EIO. `moved` says how many bytes the file got. */
+EDDY_API int eddy_transfer_to_file(struct eddy_transfer *transfer);
+
+/* What the transfers of this loop have done, ever. */
+struct eddy_transfer_stats {
+	uint64_t spliced_out;     /* bytes from files to sockets */
+	uint64_t spliced_in;      /* bytes from sockets to files */
+	uint64_t warmed;          /* bytes of files that were read in first */
+	uint64_t written_by_ring; /* bytes of files written by the kernel's workers */
+	uint64_t stalls;          /* times a peer was awaited */
+};
+
+EDDY_API struct eddy_transfer_stats eddy_transfer_stats(void);
+
+EDDY_END_DECLS
+
+#endif

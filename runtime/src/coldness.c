@@ -1,0 +1,106 @@
+#include "coldness.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#ifndef SYS_cachestat
+#define SYS_cachestat 451 /* Linux 6.5 */
+#endif
+
+/* The kernel's structures; the headers of Debian 12 are older. */
+struct cachestat_range {
+	uint64_t offset;
+	uint64_t len;
+};
+
+struct cachestat {
+	uint64_t cached;
+	uint64_t dirty;
+	uint64_t writeback;
+	uint64_t evicted;
+	uint64_t recently_evicted;
+};
+
+static bool pages_cached(int fd, uint64_t offset, uint64_t len, uint64_t *ret_pages)
+{
+	struct cachestat_range range = { offset, len };
+	struct cachestat stat;
+
+	if (syscall(SYS_cachestat, fd, &range, &stat, 0) < 0)
+		return false;
+	*ret_pages = stat.cached;
+	return true;
+}
+
+static bool probe_supported(int fd)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	return preadv2(fd, &iov, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
+}
+
+/* Whether the kernel has cachestat at all; asked once a process. */
+static bool cachestat_supported(int fd)
+{
+	static atomic_int known; /* 0 not asked, 1 yes, -1 no */
+	int value = atomic_load_explicit(&known, memory_order_relaxed);
+	uint64_t pages;
+
+	if (!value) {
+		value = pages_cached(fd, 0, 1, &pages) || errno != ENOSYS ? 1 : -1;
+		atomic_store_explicit(&known, value, memory_order_relaxed);
+	}
+	return value > 0;
+}
+
+enum eddyi_coldness eddyi_coldness_of(int fd)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return EDDYI_UNKNOWN;
+	switch ((unsigned long)fs.f_type) {
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+		return EDDYI_ALWAYS_WARM;
+	case OVERLAYFS_SUPER_MAGIC: /* cachestat sees nothing of the file beneath */
+		return probe_supported(fd) ? EDDYI_PROBE : EDDYI_UNKNOWN;
+	default:
+		if (!probe_supported(fd))
+			return EDDYI_UNKNOWN;
+		return cachestat_supported(fd) ? EDDYI_CACHESTAT : EDDYI_PROBE;
+	}
+}
+
+static bool byte_is_warm(int fd, uint64_t offset)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	/* An end of file or an error is no wait either: who reads will see it. */
+	return preadv2(fd, &iov, 1, (off_t)offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
+}
+
+bool eddyi_coldness_is_warm(enum eddyi_coldness how, int fd, uint64_t offset, uint64_t len)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t pages, wanted = (offset + len + page - 1) / page - offset / page;
+
+	switch (how) {
+	case EDDYI_ALWAYS_WARM:
+		return true;
+	case EDDYI_CACHESTAT:
+		return pages_cached(fd, offset, len, &pages) && pages >= wanted;
+	case EDDYI_PROBE:
+		return byte_is_warm(fd, offset) && byte_is_warm(fd, offset + len - 1);
+	case EDDYI_UNKNOWN:
+		break;
+	}
+	return false;
+}
