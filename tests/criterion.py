@@ -1,0 +1,90 @@
+"""Runs one Criterion executable and prints clean TAP.
+
+Criterion's own TAP goes to a file, because what a test prints would mix with it. A program that dies before it
+has written the file, one that writes fewer results than it announced, and a sanitizer or valgrind report in a test
+that "passed" (the leak check comes after Criterion has heard of the success) are failures of their own.
+
+    criterion.py EXECUTABLE
+
+EDDY_TEST_ONLY   suites (nouns) to run, separated by commas; default: all
+EDDY_TEST_WRAP   a command to put before the executable, such as valgrind and its options
+EDDY_TEST_TIME   seconds that one test may take; default 60
+"""
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+from tap import Tap
+
+RESULT = re.compile(r'(ok|not ok) - (\S+?)::(\S+)\s*(.*)')
+REPORT = re.compile(r'ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |^==\d+== ', re.M)
+
+
+def command(exe, report, only):
+    cmd = shlex.split(os.environ.get('EDDY_TEST_WRAP', ''))
+    cmd += [exe, f'--tap={report}', f'-j{os.cpu_count() or 1}', '--color=never']
+    cmd += ['--timeout', os.environ.get('EDDY_TEST_TIME', '60')]
+    if only:
+        cmd += ['--filter', f'@({"|".join(sorted(only))})/*']
+    return cmd
+
+
+def results(lines):
+    """Yields (passed, suite, test, skip reason or None, what it says)."""
+    case = None
+    for line in lines:
+        match = RESULT.match(line)
+        if match:
+            if case:
+                yield case
+            word, suite, test, rest = match.groups()
+            why = rest.partition('# SKIP')[2].strip() if '# SKIP' in rest else None
+            says = '' if word == 'ok' else re.sub(r'\(\d+\.\d+s\)', '', rest).strip()
+            case = (word == 'ok', suite, test, why, says)
+        elif case and line.startswith('  '):
+            case = case[:4] + ((case[4] + '\n' + line.rstrip()).lstrip('\n'),)
+    if case:
+        yield case
+
+
+def main():
+    exe = sys.argv[1]
+    only = set(filter(None, os.environ.get('EDDY_TEST_ONLY', '').split(',')))
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, 'tap')
+        run = subprocess.run(command(exe, report, only), stdin=subprocess.DEVNULL, check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        log = run.stdout.decode(errors='replace')
+        lines = open(report, errors='replace').read().splitlines() if os.path.exists(report) else []
+
+    plan = next((int(m.group(1)) for m in map(re.compile(r'1\.\.(\d+)').match, lines) if m), None)
+    seen = 0
+    for passed, suite, test, why, says in results(lines):
+        seen += 1
+        if only and suite not in only:
+            continue
+        name = f'{suite}/{test}'
+        if why is not None:
+            tap.skip(name, why)
+        elif passed:
+            tap.ok(name)
+        else:
+            tap.fail(name, says)
+
+    name = os.path.basename(exe)
+    if plan is None or plan != seen:
+        tap.fail(f'{name} ended early', f'exit status {run.returncode}, {seen} results of {plan}')
+    elif not tap.failed and REPORT.search(log):
+        tap.fail(f'{name} left a sanitizer report')
+    elif not tap.failed and run.returncode:
+        tap.fail(f'{name} failed', f'exit status {run.returncode}')
+    if tap.failed:
+        tap.say(log)
+    return tap.end()
+
+
+sys.exit(main())

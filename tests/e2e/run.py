@@ -1,0 +1,114 @@
+"""Runs the end-to-end tests (unittest) and prints TAP.
+
+    run.py [FAMILY]     FAMILY: the prefix of the files to run; default: test
+
+Files run side by side, one process each; what a file printed is shown only if one of its tests failed.
+
+EDDY_EXAMPLES    the folder with the built example programs
+EDDY_TEST_ONLY   nouns to run (upload for test_upload.py), separated by commas; default: all
+EDDY_NODE        node, for the browser tests; NODE_PATH has playwright-core
+"""
+import concurrent.futures
+import faulthandler
+import glob
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+from tap import Tap  # noqa: E402
+
+TEST_SECONDS = {'test': 120}   # of one test; other families may take an hour
+
+
+class Result(unittest.TestResult):
+    def __init__(self, tap, seconds):
+        super().__init__()
+        self.tap, self.seconds = tap, seconds
+
+    def name(self, test):
+        return test.id().replace('__main__.', '')
+
+    def startTest(self, test):
+        super().startTest(test)
+        print(f'=== {self.name(test)}', file=sys.stderr, flush=True)
+        faulthandler.dump_traceback_later(self.seconds, exit=True)
+
+    def stopTest(self, test):
+        faulthandler.cancel_dump_traceback_later()
+        super().stopTest(test)
+
+    def addSuccess(self, test):
+        self.tap.ok(self.name(test))
+
+    def addSkip(self, test, reason):
+        self.tap.skip(self.name(test), reason)
+
+    def addFailure(self, test, err):
+        self.tap.fail(self.name(test), self._exc_info_to_string(err, test))
+
+    addError = addFailure
+
+    def addSubTest(self, test, subtest, err):
+        if err:
+            self.tap.fail(self.name(subtest), self._exc_info_to_string(err, test))
+
+    def addExpectedFailure(self, test, err):
+        self.tap.ok(self.name(test))
+
+    def addUnexpectedSuccess(self, test):
+        self.tap.fail(self.name(test), 'was expected to fail')
+
+
+def run_file(path):
+    """In a process of its own: TAP to the standard output, all else to standard error."""
+    tap = Tap(os.fdopen(os.dup(1), 'w'))
+    os.dup2(2, 1)
+    name = os.path.splitext(os.path.basename(path))[0]
+    tests = unittest.defaultTestLoader.loadTestsFromName(name)
+    tests.run(Result(tap, TEST_SECONDS.get(name.split('_')[0], 3600)))
+    return tap.end()
+
+
+def start(path):
+    return subprocess.run([sys.executable, os.path.abspath(__file__), '--file', path], text=True, check=False,
+                          errors='replace', stdin=subprocess.DEVNULL, capture_output=True)
+
+
+def main():
+    if sys.argv[1:2] == ['--file']:
+        return run_file(sys.argv[2])
+    family = sys.argv[1] if len(sys.argv) > 1 else 'test'
+    only = set(filter(None, os.environ.get('EDDY_TEST_ONLY', '').split(',')))
+    files = sorted(glob.glob(os.path.join(HERE, f'{family}_*.py')))
+    noun = len(family) + 1
+    files = [f for f in files if not only or os.path.basename(f)[noun:-3] in only]
+    tap = Tap()
+    with concurrent.futures.ThreadPoolExecutor(2 if family == 'test' else 1) as pool:
+        for path, run in zip(files, pool.map(start, files)):
+            name, failed, planned = os.path.basename(path)[:-3], tap.failed, False
+            for line in run.stdout.splitlines():
+                word, _, rest = line.partition(' - ')
+                case, _, why = rest.partition(' # SKIP ')
+                if why:
+                    tap.skip(case, why)
+                elif word.startswith('ok'):
+                    tap.ok(case)
+                elif word.startswith('not ok'):
+                    tap.fail(case)
+                elif line.startswith('#'):
+                    print(line, flush=True)
+                elif line.startswith('1..'):
+                    planned = True
+            if not planned:
+                tap.fail(f'{name} ended early', f'exit status {run.returncode}')
+            if tap.failed > failed:
+                tap.say(run.stderr)
+    return tap.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

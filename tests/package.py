@@ -1,0 +1,101 @@
+"""Builds and installs each layer alone, the way a distribution would, and uses what was installed. Prints TAP.
+
+    package.py ROOT
+
+A program that includes every header of the layer is built against the installed library, static and shared, by its
+pkg-config file alone; the shared library exports only names that begin with eddy_ (eddyi_: what public macros call), and one layer's names once.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from tap import Tap
+
+LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
+
+
+class Failed(Exception):
+    pass
+
+
+def run(*args, env=None):
+    done = subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors='replace', check=False, env={**os.environ, **(env or {})})
+    if done.returncode:
+        raise Failed(f'{" ".join(args)}: exit status {done.returncode}\n{done.stdout}')
+    return done.stdout
+
+
+def exported(library):
+    return {line.split()[-1].split('@')[0] for line in run('nm', '-D', '--defined-only', library).splitlines()}
+
+
+def check_exports(layer, lib):
+    library = os.path.join(lib, f'libeddy-{layer}.so')
+    names = exported(library)
+    foreign = sorted(n for n in names if not re.match(r'eddyi?_', n))
+    if foreign:
+        raise Failed('exports ' + ' '.join(foreign))
+    for other in sorted(glob.glob(os.path.join(lib, 'libeddy-*.so'))):
+        twice = sorted(names & exported(other)) if other != library else []
+        if twice:
+            raise Failed(f'has a second copy of what {os.path.basename(other)} exports: {" ".join(twice[:5])} …')
+
+
+def use(layer, prefix, lib, folder, static):
+    """Links a program with the installed library and runs it."""
+    headers = sorted(glob.glob(f'{prefix}/include/eddy/*.h'))
+    source = os.path.join(folder, 'use.c')
+    with open(source, 'w') as file:
+        file.writelines(f'#include <eddy/{os.path.basename(h)}>\n' for h in headers)
+        file.write('int main(void)\n{\n\treturn 0;\n}\n')
+    env = {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig'), 'LD_LIBRARY_PATH': lib}
+    flags = ['--static'] if static else []
+    flags = run('pkg-config', *flags, '--cflags', '--libs', f'eddy-{layer}', env=env).split()
+    if static:
+        flags = [f'-l:lib{f[2:]}.a' if f.startswith('-leddy') else f for f in flags]
+    # All of the library, not just what main uses: what is missing shows.
+    flags = ['-Wl,--no-as-needed', '-Wl,--whole-archive', *(f for f in flags if 'eddy' in f or f.startswith('-L')),
+             '-Wl,--no-whole-archive', *flags]
+    program = os.path.join(folder, 'use')
+    run('gcc', '-std=gnu11', source, '-o', program, *flags)
+    run(program, env=env)
+
+
+def step(tap, name, function, *args):
+    try:
+        function(*args)
+    except Failed as failed:
+        tap.fail(name, str(failed))
+        return False
+    tap.ok(name)
+    return True
+
+
+def install(root, layer, folder, prefix):
+    build = os.path.join(folder, 'build')
+    run('meson', 'setup', '--prefix', prefix, '--libdir', 'lib', '--buildtype=debug', build, os.path.join(root, layer))
+    run('meson', 'install', '-C', build)
+
+
+def main():
+    root = os.path.abspath(sys.argv[1])
+    tap = Tap()
+    for layer in LAYERS:
+        if not os.path.exists(os.path.join(root, layer, 'meson.build')):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = os.path.join(folder, 'usr')
+            lib = os.path.join(prefix, 'lib')
+            if not step(tap, f'{layer} builds and installs alone', install, root, layer, folder, prefix):
+                continue
+            step(tap, f'{layer} exports its own names only', check_exports, layer, lib)
+            step(tap, f'{layer} is usable shared', use, layer, prefix, lib, folder, False)
+            step(tap, f'{layer} is usable static', use, layer, prefix, lib, folder, True)
+    return tap.end()
+
+
+sys.exit(main())

@@ -1,0 +1,208 @@
+# shellcheck shell=bash
+# What `./dev test` does once the machine has what it needs. Read by dev, whose functions and $root it uses.
+
+: "${root:?is set by dev}"
+
+families=()         # those that exist and run only when they are named
+state=              # where tally.py keeps the sums
+asan_folder=$root/build-asan
+
+# $1: a prefix of file names under tests/, $2: their ending
+exist() { compgen -G "$root/tests/$1*$2" >/dev/null; }
+
+find_families() {
+	local name
+	! exist fuzz/ .c || families+=(fuzz)
+	for name in big soak qemu; do
+		! exist "e2e/${name}_" .py || families+=("$name")
+	done
+	! exist runtime/ .c || families+=(tsan valgrind)
+}
+
+tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
+
+# One case that is not in any TAP.
+case_is() { # LABEL ok|'not ok' NAME
+	printf '%s 1 - %s\n' "$2" "$3" | tally "$1" -
+}
+
+# "suite name" of every Meson test, a line each.
+list_tests() {
+	meson test -C "$root/build" --no-rebuild --list 2>/dev/null | sed -n 's/^[^:]*:\([^ ]*\) \/ \(.*\)$/\1 \2/p'
+}
+
+# Builds and runs Meson tests in a build folder; without NAMES all of them.
+run_in() { # FOLDER LABEL NAME…
+	local folder=$1 label=$2
+	shift 2
+	if ! compile "$folder" all all-tests; then
+		case_is "$label" 'not ok' "${folder##*/} builds"
+		return
+	fi
+	say "testing ${folder##*/}/ …"
+	rm -f "$folder/meson-logs/testlog.json"
+	# The lines of progress; failures are shown by tally from the log.
+	(meson test -C "$folder" --no-rebuild --num-processes 2 "$@" </dev/null 2>&1 || true) |
+		grep -E '^ *[0-9]+/[0-9]+ .*s( |$)|^ERROR' || true
+	if [ -e "$folder/meson-logs/testlog.json" ]; then
+		tally "$label" "$folder/meson-logs/testlog.json"
+	else
+		case_is "$label" 'not ok' "meson test starts in ${folder##*/}"
+	fi
+}
+
+run_release() { run_in "$root/build" plain "$@"; }
+
+# Recovery is off: a finding ends the test, whatever the options in the environment are.
+run_asan() {
+	configure "$asan_folder" --werror -Ddebug=true -Doptimization=1 -Db_sanitize=address,undefined \
+		-Db_lundef=false '-Dc_args=-fno-sanitize-recover=all -fno-omit-frame-pointer' || {
+		case_is asan 'not ok' 'build-asan is configured'
+		return
+	}
+	ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1} \
+		UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} run_in "$asan_folder" asan "$@"
+}
+
+run_style() {
+	say "checking style …"
+	(python3 "$root/tests/style.py" "$root" || true) | tally style -
+}
+
+run_clang() {
+	local result='not ok'
+	if CC=clang CXX=clang++ configure "$root/build-clang" --werror --buildtype=debugoptimized &&
+		compile "$root/build-clang" all all-tests; then
+		result=ok
+	fi
+	case_is clang "$result" 'everything builds with clang, without a warning'
+}
+
+run_fuzz() {
+	if CC=clang CXX=clang++ configure "$root/build-fuzz" --buildtype=debugoptimized -Dfuzz=true \
+		-Db_sanitize=address,undefined -Db_lundef=false \
+		'-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize-recover=all' &&
+		compile "$root/build-fuzz" all-fuzz; then
+		(python3 "$root/tests/fuzz/run.py" "$root/build-fuzz" || true) | tally fuzz -
+	else
+		case_is fuzz 'not ok' 'build-fuzz builds'
+	fi
+}
+
+run_tsan() {
+	CC=clang CXX=clang++ configure "$root/build-tsan" --buildtype=debugoptimized -Db_sanitize=thread \
+		-Db_lundef=false || {
+		case_is tsan 'not ok' 'build-tsan is configured'
+		return
+	}
+	# ThreadSanitizer wants an address space that is laid out as it expects.
+	EDDY_TEST_WRAP="setarch $(uname -m) -R" run_in "$root/build-tsan" tsan "${criterion_tests[@]}"
+}
+
+run_valgrind() {
+	EDDY_TEST_WRAP='valgrind -q --trace-children=yes --leak-check=full --show-leak-kinds=definite' \
+		EDDY_TEST_TIME=600 run_in "$root/build" valgrind -t 10 "${criterion_tests[@]}"
+}
+
+run_e2e_family() { # FAMILY
+	compile "$root/build" all || {
+		case_is "$1" 'not ok' 'build builds'
+		return
+	}
+	(EDDY_EXAMPLES=$root/build/examples python3 "$root/tests/e2e/run.py" "$1" || true) | tally "$1" -
+}
+
+run_family() {
+	case $1 in
+	fuzz | tsan | valgrind) "run_$1" ;;
+	*) run_e2e_family "$1" ;;
+	esac
+}
+
+# Prints the files that test a noun.
+files_of() { # NOUN
+	local file
+	for file in "$root"/tests/{runtime,http,compress,trace,auth}/"$1".c "$root/tests/e2e/test_$1.py"; do
+		[ ! -e "$file" ] || printf '%s\n' "$file"
+	done
+}
+
+unknown_name() { # NAME TESTS
+	local file nouns=()
+	for file in "$root"/tests/{runtime,http,compress,trace,auth}/*.c "$root"/tests/e2e/test_*.py; do
+		[ -e "$file" ] || continue
+		file=${file##*/}
+		file=${file#test_}
+		nouns+=("${file%.*}")
+	done
+	say "there is no test called $1"
+	say "parts: style clang $(printf '%s' "$2" | tr ' ' '\n' | sort -u | tr '\n' ' ')"
+	say "long, by name only: ${families[*]:-none yet}"
+	say "nouns: $(printf '%s\n' "${nouns[@]}" | sort -u | tr '\n' ' ')"
+	exit 2
+}
+
+run_tests() {
+	local name tests suite test found file wanted=() nouns=() nouns_in=() parts=() criterion_tests=()
+	find_families
+	tests=$(list_tests)
+	while read -r suite test; do
+		case $suite in runtime | http | compress | trace | auth) criterion_tests+=("$test") ;; esac
+	done <<<"$tests"
+
+	for name in "$@"; do
+		case " style clang ${families[*]} " in
+		*" $name "*)
+			parts+=("$name")
+			continue
+			;;
+		esac
+		found=
+		while read -r suite test; do
+			if [ "$name" = "$suite" ] || [ "$name" = "$test" ]; then
+				wanted+=("$test")
+				found=yes
+			fi
+		done <<<"$tests"
+		[ -z "$found" ] || continue
+		while read -r file; do
+			[ -n "$file" ] || continue
+			suite=${file%/*}
+			nouns_in+=("${suite##*/}")
+			found=yes
+		done < <(files_of "$name")
+		[ -n "$found" ] || unknown_name "$name" "${tests//$'\n'/ }"
+		nouns+=("$name")
+	done
+
+	# Recorded exchanges, where somebody keeps them beside the checkout; without them their tests are skipped.
+	if [ -z "${EDDY_VECTORS:-}" ] && [ -d "$root/../shared/vectors" ]; then
+		export EDDY_VECTORS=$root/../shared/vectors
+	fi
+	state=$(mktemp -u)
+	trap 'rm -f "$state"' EXIT
+	if [ $# -eq 0 ]; then
+		run_style
+		run_release
+		run_asan
+		run_clang
+	fi
+	if [ ${#wanted[@]} -gt 0 ]; then
+		run_release "${wanted[@]}"
+		run_asan "${wanted[@]}"
+	fi
+	if [ ${#nouns[@]} -gt 0 ]; then
+		EDDY_TEST_ONLY=$(IFS=,; printf '%s' "${nouns[*]}")
+		export EDDY_TEST_ONLY
+		run_release "${nouns_in[@]}"
+		run_asan "${nouns_in[@]}"
+		unset EDDY_TEST_ONLY
+	fi
+	for name in "${parts[@]}"; do
+		case $name in
+		style | clang) "run_$name" ;;
+		*) run_family "$name" ;;
+		esac
+	done
+	tally
+}

@@ -1,0 +1,110 @@
+"""Checks how the tree reads, and prints TAP.
+
+    style.py ROOT
+
+- C files look as clang-format 14 leaves them (other versions lay out differently: skipped with those)
+- every public header compiles alone, as gnu11 C and as C++17, without a warning
+- every C block of the README and the guide that has a main compiles
+- every test file is named in a meson.build
+- no source file passes 600 lines (said, not failed)
+"""
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from tap import Tap
+
+LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
+LINES_MAX = 600
+
+
+def sources(root, *endings):
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(f for f in folders if not f.startswith(('.', 'build')) and f != 'node_modules')
+        for name in sorted(files):
+            if name.endswith(endings):
+                yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def run(args, root, text=''):
+    done = subprocess.run(args, cwd=root, input=text, text=True, check=False, errors='replace',
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.stdout if done.returncode else ''
+
+
+def check_format(tap, root, files):
+    tool = shutil.which('clang-format-14') or shutil.which('clang-format')
+    if not tool:
+        return tap.skip('format', 'needs clang-format 14')
+    version = subprocess.run([tool, '--version'], capture_output=True, text=True, check=True).stdout
+    if 'version 14.' not in version:
+        return tap.skip('format', 'needs clang-format 14, this is ' + version)
+    says = run([tool, '--dry-run', '-Werror', '--style=file', *files], root) if files else ''
+    says = '\n'.join(sorted(set(re.findall(r'^\S+?:\d+(?=:\d+: error)', says, re.M)))) or says
+    bad = sorted(set(re.findall(r'^(\S+?):\d+$', says, re.M)))
+    if bad:
+        says += '\nto repair: clang-format -i ' + ' '.join(bad)
+    return tap.check('format', says)
+
+
+def compile_alone(root, text, language, flags=()):
+    tool = {'c': 'gcc', 'c++': 'g++'}[language]
+    std = {'c': 'gnu11', 'c++': 'c++17'}[language]
+    include = [f'-I{layer}/include' for layer in LAYERS]
+    return run([tool, '-x', language, f'-std={std}', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Werror', '-fsyntax-only',
+                *flags, *include, '-'], root, text)
+
+
+def check_headers(tap, root, pool):
+    jobs = []
+    for header in sources(root, '.h'):
+        match = re.fullmatch(r'\w+/include/(eddy/\S+)', header)
+        if match:
+            # Twice: its guard works too.
+            text = f'#include <{match.group(1)}>\n' * 2
+            for language in ('c', 'c++'):
+                job = pool.submit(compile_alone, root, text, language, ['-pedantic'])
+                jobs.append((f'{match.group(1)} alone as {language}', job))
+    for name, job in jobs:
+        tap.check(name, job.result())
+
+
+def check_documents(tap, root):
+    for path in sources(root, '.md'):
+        text = open(os.path.join(root, path)).read()
+        for number, block in enumerate(re.findall(r'^```c\n(.*?)^```', text, re.M | re.S), 1):
+            if 'int main(' in block:
+                tap.check(f'{path} program {number}', compile_alone(root, block, 'c'))
+
+
+def check_listed(tap, root):
+    missing = []
+    for path in sources(os.path.join(root, 'tests'), '.c'):
+        folder, name = os.path.split(path)
+        builds = [os.path.join(root, 'tests', f, 'meson.build') for f in (folder, os.path.dirname(folder))]
+        listed = ''.join(open(build).read() for build in builds if os.path.exists(build))
+        if f"'{name[:-2]}'" not in listed and f"'{name}'" not in listed:
+            missing.append(f'tests/{path} is named in no meson.build: it would never run')
+    tap.check('every test is built', '\n'.join(missing))
+
+
+def main():
+    root = os.path.abspath(sys.argv[1])
+    tap = Tap()
+    files = list(sources(root, '.c', '.h'))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        check_format(tap, root, files)
+        check_headers(tap, root, pool)
+    check_documents(tap, root)
+    check_listed(tap, root)
+    for path in files:
+        lines = sum(1 for _ in open(os.path.join(root, path), errors='replace'))
+        if lines > LINES_MAX:
+            print(f'warning: {path} has {lines} lines', file=sys.stderr)
+    return tap.end()
+
+
+sys.exit(main())
