@@ -1,0 +1,62 @@
+// Numbers, dates, names and errors in words.
+
+export const numbers = new Intl.NumberFormat();
+export const percents = new Intl.NumberFormat(undefined, { style: 'percent' });
+export const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+export const datesFull = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+
+const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte', 'petabyte'].map((unit, i) =>
+	new Intl.NumberFormat(undefined,
+		{ style: 'unit', unit, unitDisplay: i ? 'short' : 'long', maximumSignificantDigits: 3 }));
+
+export function sizeText(bytes) {
+	let i = 0;
+	for (; bytes >= 999.5 && i < units.length - 1; i++)
+		bytes /= 1000;
+	return units[i].format(bytes);
+}
+
+export const bytesText = bytes => `${numbers.format(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}`;
+export const filesText = n => `${numbers.format(n)} ${n === 1 ? 'file' : 'files'}`;
+
+export function timeText(seconds) {
+	if (seconds < 60)
+		return `${Math.max(1, Math.ceil(seconds))} s`;
+	const minutes = Math.round(seconds / 60);
+	return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+// A name as it is shown: control characters get a stand-in, and so do those that turn the direction
+// of writing around, or "exe.txt" could be shown where the name ends in "txt.exe".
+export function shown(name) {
+	return name.trim()
+		? name.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g, '\ufffd')
+		: `“${name.replace(/\s/g, ' ')}”`;
+}
+
+export const urlOf = name => 'files/' + encodeURIComponent(name.replace(/\p{Surrogate}/gu, '\ufffd'));
+
+const REASONS = {
+	400: 'The server can’t take this name or this content.',
+	403: 'The server does not allow this.',
+	404: 'The file is no longer there.',
+	408: 'The connection stood still for too long.',
+	409: 'A file of this name is already there.',
+	413: 'The file is too large for this server.',
+	507: 'The server’s disk has no room for this file.',
+};
+
+// An answer's status and its problem+json in words.
+export function reason(status, body) {
+	let problem = null;
+	try {
+		problem = JSON.parse(body);
+	} catch { /* not a problem document: the status has to do */ }
+	const text = value => (typeof value === 'string' ? value.trim() : '');
+	const title = text(problem?.title);
+	const said = REASONS[status] ?? `The server answered ${status}${title && ` (${title})`}.`;
+	const detail = text(problem?.detail);
+	return detail ? `${said} ${detail.replace(/[^.!?]$/, '$&.')}` : said;
+}
+
+export const UNREACHABLE = 'The server can’t be reached.';
