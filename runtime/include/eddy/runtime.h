@@ -1,0 +1,16 @@
+/* eddy/runtime.h: the whole runtime: tasks on an io_uring, and the calls that suspend them. */
+#ifndef EDDY_RUNTIME_H
+#define EDDY_RUNTIME_H
+
+#include <eddy/base.h>
+#include <eddy/buffers.h>
+#include <eddy/event.h>
+#include <eddy/io.h>
+#include <eddy/op.h>
+#include <eddy/scope.h>
+#include <eddy/str.h>
+#include <eddy/task.h>
+#include <eddy/timer.h>
+#include <eddy/transfer.h>
+
+#endif
