@@ -1,8 +1,9 @@
 /* cond.h: conditional requests (RFC 9110 section 13), decided for a representation that exists.
  *
  * The five values are what the request said; .ptr NULL stands for an absent field, and several
- * lines of one field are joined by commas (RFC 9110 5.3). A list of entity tags that is malformed names no tag: If-Match fails and If-None-Match
- * holds. A date that is malformed counts as absent.
+ * lines of one field are joined by commas (RFC 9110 section 5.3). A list of entity tags that is
+ * malformed names no tag: If-Match fails and If-None-Match holds. A date that is malformed counts
+ * as absent.
  */
 #ifndef EDDYI_COND_H
 #define EDDYI_COND_H
