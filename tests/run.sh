@@ -16,7 +16,7 @@ find_families() {
 	for name in big soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	! exist runtime/ .c || families+=(tsan valgrind)
+	families+=(tsan valgrind)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -28,6 +28,7 @@ case_is() { # LABEL ok|'not ok' NAME
 
 # "suite name" of every Meson test, a line each.
 list_tests() {
+	ninja -C "$root/build" build.ninja >/dev/null 2>&1 || true
 	meson test -C "$root/build" --no-rebuild --list 2>/dev/null | sed -n 's/^[^:]*:\([^ ]*\) \/ \(.*\)$/\1 \2/p'
 }
 
@@ -136,7 +137,7 @@ unknown_name() { # NAME TESTS
 		nouns+=("${file%.*}")
 	done
 	say "there is no test called $1"
-	say "parts: style clang $(printf '%s' "$2" | tr ' ' '\n' | sort -u | tr '\n' ' ')"
+	say "parts: style clang $(printf '%s\n' "$2" | cut -d' ' -f1 | sort -u | tr '\n' ' ')"
 	say "long, by name only: ${families[*]:-none yet}"
 	say "nouns: $(printf '%s\n' "${nouns[@]}" | sort -u | tr '\n' ' ')"
 	exit 2
@@ -171,7 +172,7 @@ run_tests() {
 			nouns_in+=("${suite##*/}")
 			found=yes
 		done < <(files_of "$name")
-		[ -n "$found" ] || unknown_name "$name" "${tests//$'\n'/ }"
+		[ -n "$found" ] || unknown_name "$name" "$tests"
 		nouns+=("$name")
 	done
 
