@@ -2,11 +2,12 @@
 
     run.py [FAMILY]     FAMILY: the prefix of the files to run; default: test
 
-Files run side by side, one process each; what a file printed is shown only if one of its tests failed.
+Files run side by side, one process each; what a file printed is shown only if one of its tests failed. page.mjs,
+which prints TAP itself, runs with the tests.
 
 EDDY_EXAMPLES    the folder with the built example programs
 EDDY_TEST_ONLY   nouns to run (upload for test_upload.py), separated by commas; default: all
-EDDY_NODE        node, for the browser tests; NODE_PATH has playwright-core
+EDDY_NODE        node 22, for page.mjs; without it that is skipped
 """
 import concurrent.futures
 import faulthandler
@@ -74,39 +75,71 @@ def run_file(path):
 
 
 def start(path):
-    return subprocess.run([sys.executable, os.path.abspath(__file__), '--file', path], text=True, check=False,
-                          errors='replace', stdin=subprocess.DEVNULL, capture_output=True)
+    if path.endswith('.mjs'):
+        args = [os.environ['EDDY_NODE'], path]
+    else:
+        args = [sys.executable, os.path.abspath(__file__), '--file', path]
+    return subprocess.run(args, text=True, check=False, errors='replace', stdin=subprocess.DEVNULL,
+                          capture_output=True)
+
+
+def chosen(family):
+    """The files to run, the longest first."""
+    only = set(filter(None, os.environ.get('EDDY_TEST_ONLY', '').split(',')))
+    files = [os.path.join(HERE, 'page.mjs')] if family == 'test' else []
+    files += sorted(glob.glob(os.path.join(HERE, f'{family}_*.py')))
+    for path in files:
+        noun = os.path.splitext(os.path.basename(path))[0].removeprefix(family + '_')
+        if not only or noun in only:
+            yield path
+
+
+def no_page():
+    """Why the page can't be tested here; None if it can."""
+    if not os.environ.get('EDDY_NODE'):
+        return 'needs node and playwright-core, which ./dev test fetches'
+    if not os.path.exists(os.path.join(os.environ['EDDY_EXAMPLES'], 'files')):
+        return 'needs the example program files'
+    return None
+
+
+def report(tap, name, run):
+    """Passes on what a file printed, under numbers of this run."""
+    failed, planned = tap.failed, False
+    for line in run.stdout.splitlines():
+        word, _, rest = line.partition(' - ')
+        case, _, why = rest.partition(' # SKIP ')
+        if line.startswith('1..'):
+            planned = True
+            if '# SKIP' in line:
+                tap.skip(name, line.partition('# SKIP')[2])
+        elif line.startswith('#'):
+            print(line, flush=True)
+        elif why:
+            tap.skip(case, why)
+        elif word.startswith('ok'):
+            tap.ok(case)
+        elif word.startswith('not ok'):
+            tap.fail(case)
+    if not planned or (run.returncode and tap.failed == failed):
+        tap.fail(f'{name} ended early', f'exit status {run.returncode}')
+    if tap.failed > failed:
+        tap.say(run.stderr)
 
 
 def main():
     if sys.argv[1:2] == ['--file']:
         return run_file(sys.argv[2])
     family = sys.argv[1] if len(sys.argv) > 1 else 'test'
-    only = set(filter(None, os.environ.get('EDDY_TEST_ONLY', '').split(',')))
-    files = sorted(glob.glob(os.path.join(HERE, f'{family}_*.py')))
-    noun = len(family) + 1
-    files = [f for f in files if not only or os.path.basename(f)[noun:-3] in only]
     tap = Tap()
+    files = list(chosen(family))
+    if why := no_page():
+        if any(f.endswith('.mjs') for f in files):
+            tap.skip('page', why)
+        files = [f for f in files if not f.endswith('.mjs')]
     with concurrent.futures.ThreadPoolExecutor(2 if family == 'test' else 1) as pool:
         for path, run in zip(files, pool.map(start, files)):
-            name, failed, planned = os.path.basename(path)[:-3], tap.failed, False
-            for line in run.stdout.splitlines():
-                word, _, rest = line.partition(' - ')
-                case, _, why = rest.partition(' # SKIP ')
-                if why:
-                    tap.skip(case, why)
-                elif word.startswith('ok'):
-                    tap.ok(case)
-                elif word.startswith('not ok'):
-                    tap.fail(case)
-                elif line.startswith('#'):
-                    print(line, flush=True)
-                elif line.startswith('1..'):
-                    planned = True
-            if not planned:
-                tap.fail(f'{name} ended early', f'exit status {run.returncode}')
-            if tap.failed > failed:
-                tap.say(run.stderr)
+            report(tap, os.path.splitext(os.path.basename(path))[0], run)
     return tap.end()
 
 
