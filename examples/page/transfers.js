@@ -158,6 +158,7 @@ let toldAt = 0;
 function paint() {
 	cancelAnimationFrame(painting);
 	painting = 0;
+	const focused = document.activeElement; // before anything is hidden: that alone may take it away
 	const list = [...transfers];
 	if (list.length > LINES_MAX)
 		list.sort((a, b) => RANK[a.state] - RANK[b.state]).splice(LINES_MAX);
@@ -174,7 +175,7 @@ function paint() {
 	byId('replace-all').hidden = byId('skip-all').hidden = asking < 2;
 	byId('cancel-all').hidden = open - asking < 2;
 	byId('clear').hidden = transfers.length === open;
-	if (document.activeElement?.closest('[hidden]'))
+	if (focused?.closest('[hidden]'))
 		refocus(byId('choose'));
 
 	document.documentElement.classList.toggle('busy', busy);

@@ -12,7 +12,7 @@ struct event_waiter {
 void eddy_event_init(struct eddy_event *event)
 {
 	*event = (struct eddy_event){ 0 };
-	eddyi_list_init(&event->waiters);
+	eddy_list_init(&event->waiters);
 }
 
 void eddy_event_set(struct eddy_event *event)
@@ -21,7 +21,7 @@ void eddy_event_set(struct eddy_event *event)
 
 	event->is_set = true;
 	for (node = event->waiters.next; node != &event->waiters; node = node->next)
-		eddyi_wake(&eddyi_of(node, struct event_waiter, node)->waiter, 0);
+		eddyi_wake(&eddy_of(node, struct event_waiter, node)->waiter, 0);
 }
 
 void eddy_event_clear(struct eddy_event *event)
@@ -38,8 +38,8 @@ int eddy_event_wait(struct eddy_event *event)
 
 	if (event->is_set)
 		return eddy_is_cancelled() ? -ECANCELED : 0;
-	eddyi_list_append(&event->waiters, &waiter.node);
+	eddy_list_append(&event->waiters, &waiter.node);
 	r = eddyi_wait(&waiter.waiter);
-	eddyi_list_remove(&waiter.node);
+	eddy_list_remove(&waiter.node);
 	return r;
 }

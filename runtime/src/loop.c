@@ -84,11 +84,11 @@ static void run_ready(struct eddy_loop *loop)
 	uint64_t until = loop->now_ns + TURN_NS;
 
 	for (unsigned i = 1; i <= TURN_RESUMPTIONS; i++) {
-		struct eddy_node *node = eddyi_list_shift(&loop->ready);
+		struct eddy_node *node = eddy_list_shift(&loop->ready);
 
 		if (!node)
 			return;
-		eddyi_task_resume(loop, eddyi_of(node, struct eddy_task, queued));
+		eddyi_task_resume(loop, eddy_of(node, struct eddy_task, queued));
 		if (i % 8 == 0 && eddy_now() > until)
 			return;
 	}
@@ -129,7 +129,7 @@ static void turn(struct eddy_loop *loop)
 	run_ready(loop);
 	if (atomic_load_explicit(&loop->messages, memory_order_relaxed))
 		deliver_messages(loop);
-	if (eddyi_list_is_empty(&loop->ready))
+	if (eddy_list_is_empty(&loop->ready))
 		wait(loop);
 	else
 		eddyi_loop_enter(loop);
@@ -156,7 +156,7 @@ static void woken(struct eddy_op *op, int result, unsigned flags)
 {
 	(void)flags;
 	if (result != -ECANCELED)
-		arm_wake(eddyi_of(op, struct eddy_loop, wake_op));
+		arm_wake(eddy_of(op, struct eddy_loop, wake_op));
 }
 
 static void arm_wake(struct eddy_loop *loop)
@@ -202,11 +202,11 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 		close(loop->wake_fd);
 		return r;
 	}
-	eddyi_list_init(&loop->ready);
-	eddyi_list_init(&loop->idle);
-	eddyi_list_init(&loop->closing);
+	eddy_list_init(&loop->ready);
+	eddy_list_init(&loop->idle);
+	eddy_list_init(&loop->closing);
 	for (size_t i = 0; i < EDDYI_OP_BUCKETS; i++)
-		eddyi_list_init(&loop->ops_by_fd[i]);
+		eddy_list_init(&loop->ops_by_fd[i]);
 	eddyi_stacks_init(&loop->stacks, stack_size);
 	eddyi_ctx_init_thread(&loop->ctx);
 	eddyi_scope_init_root(&loop->root);

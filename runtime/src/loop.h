@@ -3,7 +3,7 @@
 #define EDDYI_LOOP_H
 
 #include "heap.h"
-#include "list.h"
+#include <eddy/list.h>
 #include "panic.h"
 #include "stack.h"
 #include "switch.h"
@@ -79,7 +79,7 @@ struct eddy_loop {
 	struct {
 		void (*fn)(void *arg);
 		void *arg;
-		struct eddy_task *task;
+		struct eddy_task *task; /* set while it runs */
 	} on_stack; /* what a task asked to be run on the loop's stack */
 
 	/* From other threads. `sleeping` is true from before the last look at `messages` until the ring

@@ -45,7 +45,7 @@ void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
 	op->fd = sqe->fd;
 	op->opcode = sqe->opcode;
 	op->since_ns = loop->now_ns;
-	eddyi_list_append(&loop->ops_by_fd[(unsigned)op->fd % EDDYI_OP_BUCKETS], &op->node);
+	eddy_list_append(&loop->ops_by_fd[(unsigned)op->fd % EDDYI_OP_BUCKETS], &op->node);
 	loop->ops++;
 }
 
@@ -74,7 +74,7 @@ static bool has_ops(const struct eddy_loop *loop, int fd)
 	const struct eddy_node *head = &loop->ops_by_fd[(unsigned)fd % EDDYI_OP_BUCKETS];
 
 	for (const struct eddy_node *node = head->next; node != head; node = node->next)
-		if (eddyi_of(node, struct eddy_op, node)->fd == fd)
+		if (eddy_of(node, struct eddy_op, node)->fd == fd)
 			return true;
 	return false;
 }
@@ -84,7 +84,7 @@ static void wake_closers(struct eddy_loop *loop, int fd)
 	struct eddy_node *node;
 
 	for (node = loop->closing.next; node != &loop->closing; node = node->next) {
-		struct closer *closer = eddyi_of(node, struct closer, node);
+		struct closer *closer = eddy_of(node, struct closer, node);
 
 		if (closer->fd == fd && !has_ops(loop, fd))
 			eddyi_wake(&closer->waiter, 0);
@@ -98,7 +98,7 @@ void eddyi_op_cancel_fd(int fd)
 	struct closer closer = { .waiter = { .what = "close" }, .fd = fd };
 
 	for (struct eddy_node *node = head->next; node != head; node = node->next) {
-		struct eddy_op *op = eddyi_of(node, struct eddy_op, node);
+		struct eddy_op *op = eddy_of(node, struct eddy_op, node);
 
 		if (op->fd != fd)
 			continue;
@@ -108,9 +108,9 @@ void eddyi_op_cancel_fd(int fd)
 	}
 	if (!has_ops(loop, fd))
 		return;
-	eddyi_list_append(&loop->closing, &closer.node);
+	eddy_list_append(&loop->closing, &closer.node);
 	eddyi_wait(&closer.waiter);
-	eddyi_list_remove(&closer.node);
+	eddy_list_remove(&closer.node);
 }
 
 /* Nothing more is owed. */
@@ -118,13 +118,13 @@ static void finish(struct eddy_loop *loop, struct eddy_op *op)
 {
 	int fd = op->fd;
 
-	eddyi_list_remove(&op->node);
+	eddy_list_remove(&op->node);
 	loop->ops--;
 	if (op->waiter)
 		eddyi_wake(op->waiter, op->result);
 	else
 		op->done(op, op->result, op->flags);
-	if (!eddyi_list_is_empty(&loop->closing))
+	if (!eddy_list_is_empty(&loop->closing))
 		wake_closers(loop, fd);
 }
 
@@ -182,7 +182,7 @@ struct op_waiter {
 
 static void cancel_awaited(struct eddyi_waiter *waiter)
 {
-	eddy_op_cancel(eddyi_of(waiter, struct op_waiter, waiter)->op);
+	eddy_op_cancel(eddy_of(waiter, struct op_waiter, waiter)->op);
 }
 
 struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op)

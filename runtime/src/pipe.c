@@ -23,7 +23,7 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 	pipes = malloc(sizeof(*pipes));
 	if (!pipes)
 		return NULL;
-	eddyi_list_init(&pipes->spare);
+	eddy_list_init(&pipes->spare);
 	pipes->spare_count = 0;
 	pipes->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	loop->pipes = pipes;
@@ -36,8 +36,8 @@ void eddyi_pipes_free(struct eddyi_pipes *pipes)
 
 	if (!pipes)
 		return;
-	while ((node = eddyi_list_shift(&pipes->spare)))
-		eddyi_pipe_discard(eddyi_of(node, struct eddyi_pipe, node));
+	while ((node = eddy_list_shift(&pipes->spare)))
+		eddyi_pipe_discard(eddy_of(node, struct eddyi_pipe, node));
 	if (pipes->null_fd >= 0)
 		close(pipes->null_fd);
 	free(pipes);
@@ -66,10 +66,10 @@ int eddyi_pipe_take(struct eddyi_pipe **ret_pipe)
 
 	if (!pipes)
 		return -ENOMEM;
-	node = eddyi_list_shift(&pipes->spare);
+	node = eddy_list_shift(&pipes->spare);
 	if (node) {
 		pipes->spare_count--;
-		*ret_pipe = eddyi_of(node, struct eddyi_pipe, node);
+		*ret_pipe = eddy_of(node, struct eddyi_pipe, node);
 		return 0;
 	}
 	pipe = malloc(sizeof(*pipe));
@@ -95,7 +95,7 @@ void eddyi_pipe_put(struct eddyi_pipe *pipe)
 		eddyi_pipe_discard(pipe);
 		return;
 	}
-	eddyi_list_prepend(&pipes->spare, &pipe->node);
+	eddy_list_prepend(&pipes->spare, &pipe->node);
 	pipes->spare_count++;
 }
 

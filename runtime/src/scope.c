@@ -11,8 +11,8 @@
 void eddyi_scope_init_root(struct eddy_scope *scope)
 {
 	*scope = (struct eddy_scope){ 0 };
-	eddyi_list_init(&scope->children);
-	eddyi_list_init(&scope->tasks);
+	eddy_list_init(&scope->children);
+	eddy_list_init(&scope->tasks);
 }
 
 static void cancel(struct eddy_scope *scope, int reason)
@@ -25,13 +25,13 @@ static void cancel(struct eddy_scope *scope, int reason)
 	if (!scope->result)
 		scope->result = reason;
 	for (node = scope->tasks.next; node != &scope->tasks; node = node->next) {
-		struct eddyi_waiter *waiter = eddyi_of(node, struct eddy_task, inside)->waiter;
+		struct eddyi_waiter *waiter = eddy_of(node, struct eddy_task, inside)->waiter;
 
 		if (waiter && waiter->cancel && !waiter->woken)
 			waiter->cancel(waiter);
 	}
 	for (node = scope->children.next; node != &scope->children; node = node->next) {
-		struct eddy_scope *child = eddyi_of(node, struct eddy_scope, sibling);
+		struct eddy_scope *child = eddy_of(node, struct eddy_scope, sibling);
 
 		if (!child->shielded)
 			cancel(child, -ECANCELED);
@@ -40,15 +40,15 @@ static void cancel(struct eddy_scope *scope, int reason)
 
 static void time_is_up(struct eddy_timer *timer)
 {
-	cancel(eddyi_of(timer, struct eddy_scope, timer), -ETIMEDOUT);
+	cancel(eddy_of(timer, struct eddy_scope, timer), -ETIMEDOUT);
 }
 
 /* The task steps from the scope it is in into `to`. */
 static void move_task(struct eddy_task *task, struct eddy_scope *to)
 {
-	eddyi_list_remove(&task->inside);
+	eddy_list_remove(&task->inside);
 	task->scope = to;
-	eddyi_list_append(&to->tasks, &task->inside);
+	eddy_list_append(&to->tasks, &task->inside);
 }
 
 void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options *options)
@@ -65,10 +65,11 @@ void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options 
 		.fail_fast = options->fail_fast,
 		.shielded = options->shielded,
 		.timer = { .fire = time_is_up },
+		.log_fields = options->log_fields,
 	};
-	eddyi_list_init(&scope->children);
-	eddyi_list_init(&scope->tasks);
-	eddyi_list_append(&scope->parent->children, &scope->sibling);
+	eddy_list_init(&scope->children);
+	eddy_list_init(&scope->tasks);
+	eddy_list_append(&scope->parent->children, &scope->sibling);
 	move_task(task, scope);
 	if (scope->parent->cancelled && !scope->shielded)
 		cancel(scope, -ECANCELED);
@@ -87,7 +88,7 @@ int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_task_fn *f
 	if (!task)
 		return -ENOMEM;
 	task->owner = task->scope = scope;
-	eddyi_list_append(&scope->tasks, &task->inside);
+	eddy_list_append(&scope->tasks, &task->inside);
 	scope->running++;
 	eddyi_task_ready(loop, task);
 	return 0;
@@ -141,7 +142,7 @@ int eddy_scope_end(struct eddy_scope *scope)
 		wait_for_tasks(scope, false);
 	}
 	move_task(task, scope->parent);
-	eddyi_list_remove(&scope->sibling);
+	eddy_list_remove(&scope->sibling);
 	return scope->result;
 }
 

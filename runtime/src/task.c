@@ -47,11 +47,11 @@ static struct eddy_task *task_new(struct eddy_loop *loop)
 struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,
 				  void *arg)
 {
-	struct eddy_node *node = eddyi_list_shift(&loop->idle);
+	struct eddy_node *node = eddy_list_shift(&loop->idle);
 	struct eddy_task *task;
 
 	if (node) {
-		task = eddyi_of(node, struct eddy_task, queued);
+		task = eddy_of(node, struct eddy_task, queued);
 		if (EDDYI_ASAN)
 			eddyi_ctx_reset(&task->ctx, task_main, task);
 	} else {
@@ -71,7 +71,7 @@ void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task)
 {
 	task->idle_since_ns = loop->now_ns;
 	task->owner = task->scope = NULL;
-	eddyi_list_prepend(&loop->idle, &task->queued);
+	eddy_list_prepend(&loop->idle, &task->queued);
 #if EDDYI_ASAN
 	__asan_poison_memory_region(task->ctx.low, task->ctx.size);
 #endif
@@ -82,11 +82,11 @@ void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task)
 /* The pool is used from the front, so that what is idle for long is at the back. */
 void eddyi_task_trim(struct eddy_timer *timer)
 {
-	struct eddy_loop *loop = eddyi_of(timer, struct eddy_loop, trim_timer);
+	struct eddy_loop *loop = eddy_of(timer, struct eddy_loop, trim_timer);
 	struct eddy_node *node;
 
 	for (node = loop->idle.prev; node != &loop->idle; node = node->prev) {
-		struct eddy_task *task = eddyi_of(node, struct eddy_task, queued);
+		struct eddy_task *task = eddy_of(node, struct eddy_task, queued);
 		char *keep = (char *)task->low + loop->stacks.size - TRIM_KEEP;
 
 		if (task->trimmed)
@@ -105,13 +105,13 @@ void eddyi_task_deinit_idle(struct eddy_loop *loop)
 {
 	struct eddy_node *node;
 
-	while ((node = eddyi_list_shift(&loop->idle)))
-		eddyi_ctx_deinit(&eddyi_of(node, struct eddy_task, queued)->ctx);
+	while ((node = eddy_list_shift(&loop->idle)))
+		eddyi_ctx_deinit(&eddy_of(node, struct eddy_task, queued)->ctx);
 }
 
 void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
 {
-	eddyi_list_append(&loop->ready, &task->queued);
+	eddy_list_append(&loop->ready, &task->queued);
 }
 
 void eddyi_task_resume(struct eddy_loop *loop, struct eddy_task *task)
@@ -123,7 +123,9 @@ void eddyi_task_resume(struct eddy_loop *loop, struct eddy_task *task)
 
 		loop->on_stack.fn = NULL;
 		loop->running = NULL;
+		loop->on_stack.task = task;
 		fn(loop->on_stack.arg);
+		loop->on_stack.task = NULL;
 		loop->running = task;
 		eddyi_ctx_switch(&loop->ctx, &task->ctx, false);
 	}
@@ -134,7 +136,7 @@ void eddyi_task_resume(struct eddy_loop *loop, struct eddy_task *task)
 
 		eddyi_assert(task->scope == owner, "task \"%s\" returned inside a scope that it had begun",
 			     task->name);
-		eddyi_list_remove(&task->inside);
+		eddy_list_remove(&task->inside);
 		eddyi_task_put(loop, task);
 		eddyi_scope_task_ended(owner, result);
 	}
@@ -218,7 +220,7 @@ struct sleeper {
 
 static void sleep_over(struct eddy_timer *timer)
 {
-	eddyi_wake(&eddyi_of(timer, struct sleeper, timer)->waiter, 0);
+	eddyi_wake(&eddy_of(timer, struct sleeper, timer)->waiter, 0);
 }
 
 int eddy_sleep(uint64_t duration_ns)

@@ -22,19 +22,19 @@ void eddy_timer_disarm(struct eddy_timer *timer)
  */
 static void queue_fire(struct eddy_timer *timer)
 {
-	struct eddy_timeout_queue *queue = eddyi_of(timer, struct eddy_timeout_queue, timer);
+	struct eddy_timeout_queue *queue = eddy_of(timer, struct eddy_timeout_queue, timer);
 	uint64_t now = eddy_loop_now();
 
-	while (!eddyi_list_is_empty(&queue->timeouts)) {
+	while (!eddy_list_is_empty(&queue->timeouts)) {
 		struct eddy_node *node = queue->timeouts.next;
-		struct eddy_timeout *timeout = eddyi_of(node, struct eddy_timeout, node);
+		struct eddy_timeout *timeout = eddy_of(node, struct eddy_timeout, node);
 
 		if (timeout->since_ns + queue->duration_ns > now) {
 			if (!eddy_timer_is_armed(timer))
 				eddy_timer_arm(timer, timeout->since_ns + queue->duration_ns);
 			return;
 		}
-		eddyi_list_remove(node);
+		eddy_list_remove(node);
 		timeout->expire(timeout);
 	}
 }
@@ -45,12 +45,12 @@ void eddy_timeout_queue_init(struct eddy_timeout_queue *queue, uint64_t duration
 		.duration_ns = duration_ns,
 		.timer = { .fire = queue_fire },
 	};
-	eddyi_list_init(&queue->timeouts);
+	eddy_list_init(&queue->timeouts);
 }
 
 void eddy_timeout_queue_deinit(struct eddy_timeout_queue *queue)
 {
-	eddyi_assert(eddyi_list_is_empty(&queue->timeouts), "a timeout outlives its queue");
+	eddyi_assert(eddy_list_is_empty(&queue->timeouts), "a timeout outlives its queue");
 	eddy_timer_disarm(&queue->timer);
 }
 
@@ -59,7 +59,7 @@ void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout_queue *q
 	eddy_timeout_disarm(timeout);
 	timeout->since_ns = eddy_loop_now();
 	timeout->queue = queue;
-	eddyi_list_append(&queue->timeouts, &timeout->node);
+	eddy_list_append(&queue->timeouts, &timeout->node);
 	if (!eddy_timer_is_armed(&queue->timer))
 		eddy_timer_arm(&queue->timer, timeout->since_ns + queue->duration_ns);
 }
@@ -67,7 +67,7 @@ void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout_queue *q
 void eddy_timeout_disarm(struct eddy_timeout *timeout)
 {
 	if (timeout->node.next)
-		eddyi_list_remove(&timeout->node);
+		eddy_list_remove(&timeout->node);
 }
 
 void eddy_timeout_touch(struct eddy_timeout *timeout)

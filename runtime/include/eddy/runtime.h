@@ -6,6 +6,9 @@
 #include <eddy/buffers.h>
 #include <eddy/event.h>
 #include <eddy/io.h>
+#include <eddy/list.h>
+#include <eddy/log.h>
+#include <eddy/log.h>
 #include <eddy/op.h>
 #include <eddy/scope.h>
 #include <eddy/str.h>

@@ -25,6 +25,7 @@
 
 EDDY_BEGIN_DECLS
 
+struct eddy_field;
 struct eddyi_waiter;
 
 struct eddy_scope_options {
@@ -32,6 +33,9 @@ struct eddy_scope_options {
 	bool fail_fast;      /* the first task that fails cancels the others; default: they go on */
 	bool shielded;       /* not cancelled with the scope around it: for clean-up that suspends; give it
 	                        a timeout of its own */
+	const struct eddy_field *log_fields; /* that every record emitted inside the scope has as well, as
+	                                        EDDY_FIELDS() makes them; borrowed for the scope's life;
+	                                        default none */
 };
 
 /* Private. */
@@ -43,6 +47,7 @@ struct eddy_scope {
 	struct eddy_node tasks;    /* tasks that are inside this scope and in none of its children */
 	struct eddy_timer timer;
 	struct eddyi_waiter *joiner; /* the host, while it waits for the tasks */
+	const struct eddy_field *log_fields;
 	size_t running; /* spawned here and not yet ended */
 	int result;     /* what comes first: a task's failure, or why the scope was cancelled */
 	bool cancelled;

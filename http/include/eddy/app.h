@@ -1,0 +1,122 @@
+/* eddy/app.h: an application: where it listens, what answers which path, and its limits.
+ *
+ * Building an app needs no checks. What is wrong with it (an address, a pattern, two handlers for
+ * one route, an option out of range) is kept, and makes run fail before it listens, with an ERROR
+ * record for each mistake.
+ *
+ * An app is built on one thread before it runs, and not changed after.
+ */
+#ifndef EDDY_APP_H
+#define EDDY_APP_H
+
+#include <eddy/str.h>
+
+EDDY_BEGIN_DECLS
+
+struct eddy_app;
+struct eddy_route;
+struct eddy_req;
+struct eddy_res;
+
+/* Answer a request. Runs in a task of its own and may suspend.
+ * Return: 0 when `res` holds the response; a status from 200 to 599 to finish with it; -errno, which
+ * becomes a status (-ENOENT is 404, -EACCES 403, what has no better one 500). */
+typedef int eddy_handler_fn(struct eddy_req *req, struct eddy_res *res);
+
+/* The handler and the filters that a filter stands in front of. */
+struct eddy_next;
+
+/* Stand around a handler: look at the request, answer it or call eddy_next(), look at the response.
+ * Return: as a handler. */
+typedef int eddy_filter_fn(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
+
+/* Go on to the next filter or the handler. Call it once at most, and return what it returns unless
+ * the filter answers itself. */
+EDDY_API int eddy_next(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
+
+/* Every field: 0 means its default. */
+struct eddy_server_options {
+	unsigned workers; /* loops, each on a thread of its own; default 1 */
+
+	size_t request_line_max; /* bytes; default 8 KiB; past it 414 */
+	size_t header_block_max; /* bytes; default 16 KiB; past it 431 */
+	unsigned header_count_max; /* fields; default 100; past it 431 */
+	uint64_t body_max;       /* bytes of a body read into memory; default 1 MiB; past it 413 */
+	uint64_t file_max;       /* bytes of a body saved to files; default 1 GiB; past it 413 */
+	unsigned parts_max;      /* parts of a multipart body; default 64; past it 413 */
+	uint64_t field_max;      /* bytes of a part that is read as text; default 64 KiB; past it 413 */
+	unsigned connections_max; /* default: what RLIMIT_NOFILE leaves */
+
+	uint64_t head_timeout_ns;  /* for a head to arrive; default 10 s; past it 408 */
+	uint64_t body_timeout_ns;  /* without a byte of the body; default 30 s; past it 408 */
+	uint64_t write_timeout_ns; /* without a byte taken by the peer; default 30 s; then close */
+	uint64_t idle_timeout_ns;  /* between two requests; default 60 s; then close */
+	uint64_t drain_timeout_ns; /* for requests in flight at shutdown; default 10 s; then cut */
+
+	bool no_signals; /* leave SIGINT and SIGTERM alone; default: they shut the app down */
+};
+
+/* Make an app that listens at localhost:7878. Never NULL. */
+EDDY_API struct eddy_app *eddy_app_new(void);
+
+/* Free an app that does not run. NULL is fine. */
+EDDY_API void eddy_app_free(struct eddy_app *app);
+
+/* Listen at `address` instead: "host:port", "[v6]:port" or "unix:path". A host is an address, or a
+ * name of which every address is taken. Port 0 is any free port. The string is copied. */
+EDDY_API void eddy_app_bind(struct eddy_app *app, const char *address);
+
+/* Describe limits, times and workers; the options are copied. */
+EDDY_API void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options);
+
+/* Keep a pointer for the handlers; see eddy_req_context(). */
+EDDY_API void eddy_app_set_context(struct eddy_app *app, void *context);
+
+/* Map a handler to a method and a pattern: static segments, `{name}` for any one segment, and
+ * `{name...}`, last, for the rest of the path. A GET also answers HEAD, without the body, unless a
+ * HEAD is mapped beside it. Return: the route, never NULL; it belongs to the app. */
+EDDY_API struct eddy_route *eddy_app_map(struct eddy_app *app, const char *method,
+					 const char *pattern, eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_get(struct eddy_app *app, const char *pattern,
+					     eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_head(struct eddy_app *app, const char *pattern,
+					      eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_post(struct eddy_app *app, const char *pattern,
+					      eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_put(struct eddy_app *app, const char *pattern,
+					     eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_patch(struct eddy_app *app, const char *pattern,
+					       eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_delete(struct eddy_app *app, const char *pattern,
+						eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_options(struct eddy_app *app, const char *pattern,
+						 eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_trace(struct eddy_app *app, const char *pattern,
+					       eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_connect(struct eddy_app *app, const char *pattern,
+						 eddy_handler_fn *handler);
+
+/* Answer what no route answers, instead of 404. */
+EDDY_API void eddy_app_map_fallback(struct eddy_app *app, eddy_handler_fn *handler);
+
+/* Put a filter around every answer of the app, 404, 405 and errors included. The first one added is
+ * the outermost. */
+EDDY_API void eddy_app_add_filter(struct eddy_app *app, eddy_filter_fn *filter);
+
+/* Run until eddy_app_shutdown(), or SIGINT or SIGTERM: then stop accepting, finish the requests in
+ * flight, and return. A second signal ends them at once. Suspends; called from a task.
+ * Return: 0, or -errno when the app could not start (the records say why); -ECANCELED. */
+EDDY_API int eddy_app_run(struct eddy_app *app);
+
+/* Run from a plain main(), and free the app. Return: 0, -errno. */
+EDDY_API int eddy_app_run_blocking(struct eddy_app *app);
+
+/* Ask a running app to end as by a signal. Any thread. */
+EDDY_API void eddy_app_shutdown(struct eddy_app *app);
+
+/* The port that a running app listens on; 0 where it listens on none. */
+EDDY_API uint16_t eddy_app_port(const struct eddy_app *app);
+
+EDDY_END_DECLS
+
+#endif

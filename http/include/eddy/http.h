@@ -1,0 +1,30 @@
+/* eddy/http.h: the whole HTTP layer.
+ *
+ *     #include <eddy/http.h>
+ *
+ *     static int hello(struct eddy_req *req, struct eddy_res *res)
+ *     {
+ *             struct eddy_str name;
+ *
+ *             if (eddy_req_path(req, EDDY_TO(&name)) < 0)
+ *                     return 400;
+ *             return eddy_res_ok(res, "Hello, %.*s!", EDDY_FMT(name));
+ *     }
+ *
+ *     int main(void)
+ *     {
+ *             struct eddy_app *app = eddy_app_new();
+ *
+ *             eddy_app_map_get(app, "/hello/{name}", hello);
+ *             return eddy_app_run_blocking(app);
+ *     }
+ */
+#ifndef EDDY_HTTP_H
+#define EDDY_HTTP_H
+
+#include <eddy/app.h>
+#include <eddy/req.h>
+#include <eddy/res.h>
+#include <eddy/upload.h>
+
+#endif

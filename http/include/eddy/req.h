@@ -1,0 +1,81 @@
+/* eddy/req.h: a request, as its handler reads it.
+ *
+ * Everything reached from a request lives until its response has been sent. A body is pulled: what
+ * nobody reads stays with the client.
+ */
+#ifndef EDDY_REQ_H
+#define EDDY_REQ_H
+
+#include <eddy/app.h>
+#include <eddy/to.h>
+#include <sys/socket.h>
+
+EDDY_BEGIN_DECLS
+
+/* The method's name, as sent. */
+EDDY_API struct eddy_str eddy_req_method(const struct eddy_req *req);
+
+/* The target's path, not decoded. */
+EDDY_API struct eddy_str eddy_req_target_path(const struct eddy_req *req);
+
+/* The target's query, not decoded, without the '?'; .ptr is NULL when there is none. */
+EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
+
+/* Read the route's path parameters in their order, each into a variable whose type says how it is
+ * parsed: an integer of any width, double, bool, or struct eddy_str.
+ *
+ *     if (eddy_req_path(req, EDDY_TO(&id), EDDY_TO(&name)) < 0)
+ *             return 400;
+ *
+ * Return: 0; -EINVAL when a parameter does not parse or is out of its type's range (the 400 that the
+ * handler then returns names it), or when the route has fewer. */
+#define eddy_req_path(req, ...)                                                                    \
+	eddy_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                           \
+			 sizeof((const struct eddy_to[]){ __VA_ARGS__ }) / sizeof(struct eddy_to))
+EDDY_API int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t count);
+
+/* Read one path parameter by its name, decoded.
+ * Return: 0, -ENOENT when the route has none of this name. */
+EDDY_API int eddy_req_param(const struct eddy_req *req, const char *name,
+			    struct eddy_str *ret_value);
+
+/* The host that was asked: of the target's authority or the Host field; port included. */
+EDDY_API struct eddy_str eddy_req_host(const struct eddy_req *req);
+
+/* Whether that host is an IP address, or a name that means this machine to everybody: what a server
+ * on a developer's machine should insist on (DNS rebinding). */
+EDDY_API bool eddy_req_host_is_local_or_ip(const struct eddy_req *req);
+
+/* The first field of this name, blanks trimmed; .ptr is NULL when there is none. */
+EDDY_API struct eddy_str eddy_req_header(const struct eddy_req *req, const char *name);
+
+/* The number of fields, and one of them in the order of arrival (`at` below the number). */
+EDDY_API size_t eddy_req_header_count(const struct eddy_req *req);
+EDDY_API void eddy_req_header_at(const struct eddy_req *req, size_t at, struct eddy_str *ret_name,
+				 struct eddy_str *ret_value);
+
+/* The length that the client announced for the body; EDDY_LENGTH_UNKNOWN when it is chunked. */
+#define EDDY_LENGTH_UNKNOWN UINT64_MAX
+EDDY_API uint64_t eddy_req_length(const struct eddy_req *req);
+
+/* Read some of the body. Suspends.
+ * Return: bytes; 0 at its end; -EBADMSG when it is malformed, -ECONNRESET when the client left,
+ * -ECANCELED when it stalled. */
+EDDY_API ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len);
+
+/* Read all of the body into memory. Suspends.
+ * Return: 0, -EMSGSIZE over the limit (body_max), -ENOMEM, and what eddy_req_read() returns. */
+EDDY_API int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body);
+
+/* What was given to eddy_app_set_context(). */
+EDDY_API void *eddy_req_context(const struct eddy_req *req);
+
+/* The address that the app was bound to, as it was typed. */
+EDDY_API struct eddy_str eddy_req_bound(const struct eddy_req *req);
+
+/* Memory that lives as long as the request. Return: NULL when memory is out. */
+EDDY_API void *eddy_req_alloc(struct eddy_req *req, size_t size);
+
+EDDY_END_DECLS
+
+#endif

@@ -1,0 +1,60 @@
+/* eddy/res.h: a response, as a handler makes it.
+ *
+ * It starts as 200 without a body. Each of the calls that set a body replaces the one before. All of
+ * it is sent after the handler has returned, but for a stream, which is sent as it is written.
+ */
+#ifndef EDDY_RES_H
+#define EDDY_RES_H
+
+#include <eddy/app.h>
+#include <jansson.h>
+
+EDDY_BEGIN_DECLS
+
+/* Set the status, 200 to 599. */
+EDDY_API void eddy_res_status(struct eddy_res *res, int status);
+
+/* Set a field, replacing all of that name. Both strings are copied.
+ * Return: 0, -EINVAL when the name is no token or the value holds a control byte (it is not sent),
+ * -ENOMEM, also for a value whose .ptr is NULL. */
+EDDY_API int eddy_res_set(struct eddy_res *res, const char *name, struct eddy_str value);
+EDDY_API int eddy_res_set_z(struct eddy_res *res, const char *name, const char *value);
+
+/* Add a field beside those of that name. Otherwise as eddy_res_set(). */
+EDDY_API int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value);
+
+/* A field that has been set; .ptr is NULL when there is none. */
+EDDY_API struct eddy_str eddy_res_header(const struct eddy_res *res, const char *name);
+
+/* Answer with formatted text, as text/plain unless a content-type is set. Return: 0, -ENOMEM. */
+EDDY_PRINTF(2, 3) EDDY_API int eddy_res_ok(struct eddy_res *res, const char *format, ...);
+
+/* Answer with bytes of this media type. They are borrowed until the response has been sent: static,
+ * or from eddy_req_alloc(). Return: 0. */
+EDDY_API int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes);
+
+/* Answer with JSON; takes over the caller's reference, NULL counts as out of memory.
+ * Return: 0, -ENOMEM. */
+EDDY_API int eddy_res_json(struct eddy_res *res, json_t *json);
+
+/* Answer with an error as problem+json (RFC 9457); `detail` helps the caller and is copied.
+ * Return: 0, -ENOMEM. */
+EDDY_PRINTF(3, 4)
+EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...);
+
+/* Answer with the regular file `name` beneath the folder `dir`: conditions and ranges are honoured,
+ * it is sent as an attachment, and leaves by splice. Suspends.
+ * Return: 0; -ENOENT when there is no such regular file, -EACCES, -EMFILE. */
+EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name);
+
+/* Answer with an open regular file that is called `name` to the client; takes over `fd`, also when
+ * it fails. Return: as eddy_res_file_at(). */
+EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd);
+
+/* Send some of a stream; the first call sends the head. Suspends until the peer has room.
+ * Return: 0, -EPIPE and -ECONNRESET when the peer has left, -ECANCELED when it stalled. */
+EDDY_API int eddy_res_write(struct eddy_res *res, const void *buf, size_t len);
+
+EDDY_END_DECLS
+
+#endif

@@ -1,0 +1,65 @@
+/* eddy/to.h: a variable that text is to be parsed into; its type picks the parser. */
+#ifndef EDDY_TO_H
+#define EDDY_TO_H
+
+#include <eddy/str.h>
+
+EDDY_BEGIN_DECLS
+
+enum eddy_type {
+	EDDY_TYPE_STR, /* the text itself, borrowed */
+	EDDY_TYPE_I8,
+	EDDY_TYPE_I16,
+	EDDY_TYPE_I32,
+	EDDY_TYPE_I64,
+	EDDY_TYPE_U8,
+	EDDY_TYPE_U16,
+	EDDY_TYPE_U32,
+	EDDY_TYPE_U64,
+	EDDY_TYPE_DOUBLE,
+	EDDY_TYPE_BOOL, /* "true" or "false" */
+};
+
+struct eddy_to {
+	enum eddy_type type;
+	void *ptr;
+};
+
+#ifndef __cplusplus
+#define EDDYI_SIGNED(type)                                                                         \
+	(sizeof(type) == 1 ? EDDY_TYPE_I8 :                                                        \
+	 sizeof(type) == 2 ? EDDY_TYPE_I16 :                                                       \
+	 sizeof(type) == 4 ? EDDY_TYPE_I32 :                                                       \
+			     EDDY_TYPE_I64)
+#define EDDYI_UNSIGNED(type)                                                                       \
+	(sizeof(type) == 1 ? EDDY_TYPE_U8 :                                                        \
+	 sizeof(type) == 2 ? EDDY_TYPE_U16 :                                                       \
+	 sizeof(type) == 4 ? EDDY_TYPE_U32 :                                                       \
+			     EDDY_TYPE_U64)
+
+/* Wrap a pointer to a variable of one of the types above. */
+#define EDDY_TO(target)                                                                            \
+	((struct eddy_to){ _Generic((target),                                                      \
+				   struct eddy_str *: EDDY_TYPE_STR,                               \
+				   signed char *: EDDY_TYPE_I8,                                    \
+				   short *: EDDY_TYPE_I16,                                         \
+				   int *: EDDY_TYPE_I32,                                           \
+				   long *: EDDYI_SIGNED(long),                                     \
+				   long long *: EDDYI_SIGNED(long long),                           \
+				   unsigned char *: EDDY_TYPE_U8,                                  \
+				   unsigned short *: EDDY_TYPE_U16,                                \
+				   unsigned *: EDDY_TYPE_U32,                                      \
+				   unsigned long *: EDDYI_UNSIGNED(unsigned long),                 \
+				   unsigned long long *: EDDYI_UNSIGNED(unsigned long long),       \
+				   double *: EDDY_TYPE_DOUBLE,                                     \
+				   bool *: EDDY_TYPE_BOOL),                                        \
+			   (target) })
+#endif
+
+/* Parse all of `text` into the variable, which is left alone when it does not parse.
+ * Return: 0, -EINVAL when it is no such value, -ERANGE when it does not fit. */
+EDDY_API int eddy_to_parse(struct eddy_to to, struct eddy_str text);
+
+EDDY_END_DECLS
+
+#endif

@@ -1,0 +1,55 @@
+/* eddy/upload.h: request bodies that become files.
+ *
+ * A body is received into an unnamed file in the target folder and gets its name only when all of it
+ * has arrived: whatever ends an upload early leaves nothing behind, and a file that is replaced is
+ * replaced at once. A body of known length goes from the socket to the page cache by splice.
+ */
+#ifndef EDDY_UPLOAD_H
+#define EDDY_UPLOAD_H
+
+#include <eddy/req.h>
+
+EDDY_BEGIN_DECLS
+
+struct eddy_save_options {
+	bool no_replace; /* -EEXIST when the name is taken; default: replace */
+	bool sync;       /* on disk before the call returns; default: when the kernel likes */
+	uint64_t max;    /* bytes; default the app's file_max; EDDY_NEVER: as much as the disk holds */
+	bool (*accept)(struct eddy_str name); /* whether a client's file name is allowed; default: any
+	                                         that survives the cleaning; refused is -EINVAL */
+};
+
+/* A file that was saved. */
+struct eddy_saved {
+	struct eddy_str name;
+	uint64_t size;
+	bool replaced; /* there was one of this name */
+};
+
+/* Save the body as `name` in the folder `dir`; `name` holds no '/'. Suspends.
+ * Return: 0; -EINVAL for a bad name, -EEXIST, -EFBIG over the limit, -ENOSPC or -EDQUOT when the disk is
+ * full, and what eddy_req_read() returns. */
+EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
+			      const struct eddy_save_options *options, struct eddy_saved *ret_saved);
+
+/* Save the body into the folder under the name of its Content-Disposition field. Otherwise as
+ * eddy_req_save_at(); -EINVAL when there is no name. */
+EDDY_API int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options *options,
+			   struct eddy_saved *ret_saved);
+
+/* Save every part of a multipart/form-data body that has a file name into the folder, and publish
+ * them together at the end. `*ret_files` lives as long as the request. Suspends.
+ * Return: the number of files; -EBADMSG when it is no such body or malformed, -EINVAL for a bad name or
+ * two parts of one name, -EMSGSIZE for too many parts, and what eddy_req_save_at() returns. */
+EDDY_API ssize_t eddy_req_save_all(struct eddy_req *req, int dir,
+				   const struct eddy_save_options *options,
+				   struct eddy_saved **ret_files);
+
+/* Remove what a killed server left in the folder: hidden files of finished uploads that never got
+ * their name. Those of a server that still runs are left alone. Call it before running.
+ * Return: the number removed, -errno. */
+EDDY_API int eddy_upload_clean(int dir);
+
+EDDY_END_DECLS
+
+#endif

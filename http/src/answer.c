@@ -1,0 +1,175 @@
+#include "exchange.h"
+
+#include <eddy/log.h>
+#include <errno.h>
+#include <stdio.h>
+
+struct eddy_next {
+	eddy_filter_fn **filters;
+	size_t count;
+	eddy_handler_fn *handler;
+};
+
+int eddyi_status_of(int error)
+{
+	switch (-error) {
+	case ENOENT:
+	case ENOTDIR:
+		return 404;
+	case EACCES:
+	case EPERM:
+		return 403;
+	case EEXIST:
+		return 409;
+	case EINVAL:
+	case EBADMSG:
+	case EILSEQ:
+	case ERANGE:
+		return 400;
+	case EMSGSIZE:
+	case EFBIG:
+		return 413;
+	case ENOSPC:
+	case EDQUOT:
+		return 507;
+	case ETIMEDOUT:
+		return 504;
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return 502;
+	case EAGAIN:
+	case EBUSY:
+		return 503;
+	default:
+		return 500;
+	}
+}
+
+/* Make a response of what a handler or filter returned.
+ * Return: 0, -errno when it is too late for that: a part has been sent. */
+static int finish(struct eddy_req *req, int r)
+{
+	struct eddy_res *res = &req->res;
+
+	if (r == 0)
+		return res->failed;
+	if (res->head_sent)
+		return r < 0 ? r : res->failed;
+	if (r > 0 && (r < 200 || r > 599)) {
+		eddy_error("eddy::http", "a handler returned %d, which is no status", r);
+		r = 500;
+	}
+	if (r > 0 && r < 400) {
+		res->status = r;
+		return 0;
+	}
+	if (r < 0) {
+		int status = eddyi_status_of(r);
+
+		if (status == 500)
+			eddy_error("eddy::http", "%.*s %.*s failed: %s",
+				   EDDY_FMT(req->head.method_name), EDDY_FMT(req->head.target.path),
+				   strerror(-r));
+		r = status;
+	}
+	return eddyi_problem(res, r, r == 400 ? req->detail : NULL);
+}
+
+int eddy_next(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_next rest = { next->filters + 1, next->count - 1, next->handler };
+
+	if (next->count)
+		return next->filters[0](&rest, req, res);
+	return finish(req, next->handler(req, res));
+}
+
+static int handle_route(struct eddy_req *req, struct eddy_res *res)
+{
+	const struct eddy_route *route = req->route->value;
+
+	return route->handler(req, res);
+}
+
+/* 405, or the answer to an OPTIONS that nobody mapped. */
+static int handle_other_method(struct eddy_req *req, struct eddy_res *res)
+{
+	char allow[EDDYI_METHOD_SET_SIZE];
+	int r = eddy_res_set(res, "allow", eddyi_method_format_set(req->methods, allow));
+
+	if (r < 0)
+		return r;
+	return req->head.method == EDDYI_METHOD_OPTIONS ? 204 : 405;
+}
+
+static int handle_bad_path(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)res;
+	req->detail = "the path has a malformed percent escape";
+	return 400;
+}
+
+static int handle_nothing(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	(void)res;
+	return 404;
+}
+
+static int handle_no_memory(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	(void)res;
+	return 503;
+}
+
+/* Keep the match: the one on the stack has room for many more parameters than most routes have. */
+static bool keep_match(struct eddy_req *req, const struct eddyi_router_match *match)
+{
+	size_t size = match->route->param_count * sizeof(*req->params);
+
+	req->route = match->route;
+	if (!size)
+		return true;
+	req->params = eddyi_arena_alloc(&req->arena, size);
+	if (!req->params)
+		return false;
+	memcpy(req->params, match->params, size);
+	return true;
+}
+
+static eddy_handler_fn *find_handler(struct eddy_req *req)
+{
+	const struct eddy_app *app = req->conn->server->app;
+	struct eddyi_router_match match;
+	int r;
+
+	if (req->head.target.form == EDDYI_TARGET_ASTERISK ||
+	    req->head.target.form == EDDYI_TARGET_AUTHORITY) {
+		req->methods = eddyi_router_methods(app->router) |
+			       EDDYI_METHOD_BIT(EDDYI_METHOD_OPTIONS);
+		return handle_other_method;
+	}
+	r = eddyi_path_split(&req->arena, req->head.target.path, &req->path);
+	if (r < 0)
+		return r == -ENOMEM ? handle_no_memory : handle_bad_path;
+	eddyi_router_find(app->router, req->head.method, &req->path, &match);
+	if (match.route)
+		return keep_match(req, &match) ? handle_route : handle_no_memory;
+	req->methods = match.methods;
+	if (match.methods) {
+		req->methods |= EDDYI_METHOD_BIT(EDDYI_METHOD_OPTIONS);
+		return handle_other_method;
+	}
+	return app->fallback ? app->fallback : handle_nothing;
+}
+
+int eddyi_answer(struct eddy_req *req)
+{
+	const struct eddy_app *app = req->conn->server->app;
+	struct eddy_next next = { app->filters, app->filter_count, find_handler(req) };
+
+	return finish(req, eddy_next(&next, req, &req->res));
+}

@@ -1,0 +1,165 @@
+#include "body.h"
+
+#include "conn.h"
+
+#include <errno.h>
+
+/* An answer that came early is followed by at most this much of a body that nobody wants. */
+#define DRAIN_MAX (256 * EDDY_KIB)
+
+void eddyi_body_init(struct eddyi_body *body, const struct eddyi_head *head)
+{
+	*body = (struct eddyi_body){
+		.framing = head->framing,
+		.left = head->length,
+		.expects = head->expect_continue,
+		.ended = head->framing == EDDYI_BODY_NONE ||
+			 (head->framing == EDDYI_BODY_LENGTH && !head->length),
+	};
+}
+
+void eddyi_body_fail(struct eddyi_body *body, int error)
+{
+	if (!body->error)
+		body->error = error;
+}
+
+static int fail(struct eddyi_body *body, int error)
+{
+	eddyi_body_fail(body, error);
+	return error;
+}
+
+/* The client that asked whether it may send is told so when somebody first reads. */
+static int answer_expectation(struct eddyi_body *body, struct eddyi_conn *conn)
+{
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+
+	if (!body->expects)
+		return 0;
+	body->expects = false;
+	if (eddyi_conn_pending(conn).len)
+		return 0;
+	return eddyi_conn_send(conn, go_on, sizeof(go_on) - 1, 0);
+}
+
+static int next_of_length(struct eddyi_body *body, struct eddyi_conn *conn,
+			  struct eddy_str *ret_bytes, uint64_t *ret_left)
+{
+	struct eddy_str here = eddyi_conn_pending(conn);
+
+	if (here.len > body->left)
+		here.len = (size_t)body->left;
+	*ret_bytes = here;
+	*ret_left = body->left - here.len;
+	return 1;
+}
+
+static int next_of_chunked(struct eddyi_body *body, struct eddyi_conn *conn,
+			   struct eddy_str *ret_bytes, uint64_t *ret_left)
+{
+	for (;;) {
+		struct eddy_str here = eddyi_conn_pending(conn), rest = here;
+		ssize_t r = eddyi_chunked_next(&body->chunked, &rest);
+
+		eddyi_conn_consume(conn, here.len - rest.len);
+		if (r == -ENODATA) {
+			body->ended = true;
+			return 0;
+		}
+		if (r < 0)
+			return fail(body, (int)r);
+		if (eddyi_chunked_has_data(&body->chunked)) {
+			if (rest.len > body->chunked.left)
+				rest.len = (size_t)body->chunked.left;
+			*ret_bytes = rest;
+			*ret_left = body->chunked.left - rest.len;
+			return 1;
+		}
+		r = eddyi_conn_fill(conn);
+		if (r < 0)
+			return fail(body, (int)r);
+	}
+}
+
+int eddyi_body_next(struct eddyi_body *body, struct eddyi_conn *conn, struct eddy_str *ret_bytes,
+		    uint64_t *ret_left)
+{
+	int r;
+
+	if (body->error)
+		return body->error;
+	if (body->ended)
+		return 0;
+	r = answer_expectation(body, conn);
+	if (r < 0)
+		return fail(body, r);
+	if (body->framing == EDDYI_BODY_LENGTH)
+		return next_of_length(body, conn, ret_bytes, ret_left);
+	return next_of_chunked(body, conn, ret_bytes, ret_left);
+}
+
+void eddyi_body_took(struct eddyi_body *body, struct eddyi_conn *conn, uint64_t len,
+		     bool from_inbox)
+{
+	if (from_inbox)
+		eddyi_conn_consume(conn, (size_t)len);
+	if (body->framing == EDDYI_BODY_CHUNKED) {
+		body->chunked.left -= len;
+	} else {
+		body->left -= len;
+		body->ended = body->left == 0;
+	}
+}
+
+ssize_t eddyi_body_read(struct eddyi_body *body, struct eddyi_conn *conn, void *buf, size_t len)
+{
+	struct eddy_str here;
+	uint64_t left;
+	ssize_t r;
+
+	r = eddyi_body_next(body, conn, &here, &left);
+	if (r <= 0 || !len)
+		return r < 0 ? r : 0;
+	if (here.len) {
+		if (len > here.len)
+			len = here.len;
+		memcpy(buf, here.ptr, len);
+		eddyi_body_took(body, conn, len, true);
+		return (ssize_t)len;
+	}
+	if (len > left)
+		len = (size_t)left;
+	r = eddyi_conn_recv(conn, buf, len);
+	if (r < 0)
+		return fail(body, (int)r);
+	eddyi_body_took(body, conn, (uint64_t)r, false);
+	return r;
+}
+
+bool eddyi_body_can_drain(const struct eddyi_body *body)
+{
+	if (body->error)
+		return false;
+	if (body->ended)
+		return true;
+	/* A client that still waits for its 100 may send the body or not: there is no telling. */
+	if (body->expects)
+		return false;
+	return body->framing == EDDYI_BODY_CHUNKED || body->left <= DRAIN_MAX;
+}
+
+int eddyi_body_drain(struct eddyi_body *body, struct eddyi_conn *conn)
+{
+	uint64_t drained = 0;
+	char buf[4096];
+
+	while (drained <= DRAIN_MAX) {
+		ssize_t r = eddyi_body_read(body, conn, buf, sizeof(buf));
+
+		if (r <= 0)
+			return (int)r;
+		drained += (uint64_t)r;
+	}
+	return fail(body, -EMSGSIZE);
+}

@@ -1,0 +1,85 @@
+/* exchange.h: a request and its response, as this layer's files see them. */
+#ifndef EDDYI_EXCHANGE_H
+#define EDDYI_EXCHANGE_H
+
+#include "body.h"
+#include "conn.h"
+#include "path.h"
+#include "range.h"
+
+#include <eddy/req.h>
+#include <eddy/res.h>
+
+enum eddyi_res_kind {
+	EDDYI_RES_EMPTY,
+	EDDYI_RES_BYTES,
+	EDDYI_RES_FILE,   /* ranges of `file`; one or the whole when range_count is 1 */
+	EDDYI_RES_STREAM, /* written by the handler, chunked */
+};
+
+struct eddy_res {
+	struct eddy_req *req;
+	int status;
+	enum eddyi_res_kind kind;
+	struct eddyi_header *headers;
+	unsigned header_count;
+	unsigned header_capacity;
+	struct eddy_str bytes;
+	int file; /* owned; -1 for none */
+	uint64_t file_size;
+	struct eddyi_ranges *ranges; /* of several; NULL for one */
+	struct eddyi_range range;    /* the one; an empty file has file_size 0 and none */
+	struct eddy_str part_type;   /* content-type of each part, when there are several */
+	struct eddy_str boundary;
+	bool head_sent;
+	bool chunked; /* a stream for a client that knows chunks; else it ends with the connection */
+	bool said_close; /* a stream's head, already sent, ends the connection */
+	int failed;   /* what stopped a stream */
+};
+
+struct eddy_req {
+	struct eddyi_arena arena;
+	struct eddyi_conn *conn;
+	struct eddyi_head head;
+	struct eddyi_path path;
+	const struct eddyi_route *route; /* NULL when none fits */
+	struct eddy_str *params;         /* route->param_count values */
+	unsigned methods;                /* that the path does answer, when no route fits */
+	struct eddyi_body body;
+	int refused;        /* the status that the head was refused with; 0: it was not */
+	const char *detail; /* of a 400 that the handler returns; in the arena or static */
+	struct eddy_res res;
+};
+
+/* Return: NULL when memory is out. */
+struct eddy_req *eddyi_req_new(struct eddyi_conn *conn);
+
+void eddyi_req_free(struct eddy_req *req);
+
+/* Answer conn->req, and say in conn->keep and conn->linger how to go on. Suspends. */
+void eddyi_exchange(struct eddyi_conn *conn);
+
+/* Run the filters and the handler, and make what they returned a response. Suspends.
+ * Return: 0, -errno when the connection must be cut. */
+int eddyi_answer(struct eddy_req *req);
+
+/* Make an error response of a status; `detail` may be NULL. */
+int eddyi_problem(struct eddy_res *res, int status, const char *detail);
+
+/* The status that a handler's -errno stands for. */
+int eddyi_status_of(int error);
+
+/* The reason phrase of a status; "Unknown" for one that nobody registered. */
+const char *eddyi_status_phrase(int status);
+
+/* Send the response, all that a handler has not sent itself. Suspends.
+ * Return: 0, -errno: the connection must be cut. */
+int eddyi_reply(struct eddy_req *req);
+
+/* Send the head of a stream, and some of the stream. Suspends. Return: 0, -errno. */
+int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len);
+
+/* Forget the body and what described it. */
+void eddyi_res_clear_body(struct eddy_res *res);
+
+#endif

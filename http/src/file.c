@@ -1,0 +1,191 @@
+/* Files as responses: conditions, ranges and the fields that describe them (RFC 9110 sections 13
+ * and 14). */
+#include "cond.h"
+#include "disposition.h"
+#include "exchange.h"
+
+#include <eddy/io.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+/* inode, mtime to the nanosecond and size, in hexadecimal and quotes */
+#define ETAG_SIZE (4 * 17 + 4)
+
+static struct eddy_str format_etag(const struct stat *st, char buffer[ETAG_SIZE])
+{
+	int len = snprintf(buffer, ETAG_SIZE, "\"%llx-%llx%08lx-%llx\"",
+			   (unsigned long long)st->st_ino, (unsigned long long)st->st_mtim.tv_sec,
+			   (unsigned long)st->st_mtim.tv_nsec, (unsigned long long)st->st_size);
+
+	return eddy_str(buffer, (size_t)len);
+}
+
+/* All lines of one field as one value. Return: .ptr NULL when there is none. */
+static struct eddy_str joined(struct eddy_req *req, const char *name)
+{
+	struct eddy_str all = eddy_str(NULL, 0);
+
+	for (unsigned i = 0; i < req->head.header_count; i++) {
+		const struct eddyi_header *header = &req->head.headers[i];
+
+		if (!eddy_str_eq_nocase(header->name, eddy_str_from(name)))
+			continue;
+		all = all.ptr ? eddyi_arena_printf(&req->arena, "%.*s, %.*s", EDDY_FMT(all),
+						   EDDY_FMT(header->value)) :
+				header->value;
+	}
+	return all;
+}
+
+/* Say which ranges of the file are to be sent. Return: 0, -errno. */
+static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *fields,
+			 const struct eddyi_cond_state *state)
+{
+	struct eddy_req *req = res->req;
+	struct eddy_str value = joined(req, "range");
+	struct eddyi_ranges *ranges;
+	char text[EDDYI_RANGE_TEXT_SIZE];
+	unsigned char random[12];
+	int r;
+
+	if (!value.ptr || req->head.method != EDDYI_METHOD_GET ||
+	    !eddyi_cond_range_allowed(fields, state))
+		return 0;
+	ranges = eddyi_arena_alloc(&req->arena, sizeof(*ranges));
+	if (!ranges)
+		return -ENOMEM;
+	switch (eddyi_range_parse(value, res->file_size, ranges)) {
+	case EDDYI_RANGE_NONE:
+		return 0;
+	case EDDYI_RANGE_UNSATISFIABLE:
+		r = eddyi_problem(res, 416, "the range lies outside of the file");
+		return r ? r : eddy_res_set(res, "content-range",
+					    eddyi_range_format_unsatisfied(res->file_size, text));
+	case EDDYI_RANGE_SATISFIABLE:
+		break;
+	}
+	res->status = 206;
+	if (ranges->count == 1) {
+		res->range = ranges->ranges[0];
+		return eddy_res_set(res, "content-range",
+				    eddyi_range_format(res->range, res->file_size, text));
+	}
+	res->ranges = ranges;
+	res->part_type = eddy_res_header(res, "content-type");
+	/* Random, so that no file can hold it on purpose. */
+	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
+		return -errno;
+	res->boundary = eddyi_arena_printf(&req->arena, "%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x",
+					   random[0], random[1], random[2], random[3], random[4],
+					   random[5], random[6], random[7], random[8], random[9],
+					   random[10], random[11]);
+	if (!res->boundary.ptr)
+		return -ENOMEM;
+	return eddy_res_set(res, "content-type",
+			    eddyi_arena_printf(&req->arena, "multipart/byteranges; boundary=%.*s",
+					       EDDY_FMT(res->boundary)));
+}
+
+static int describe(struct eddy_res *res, struct eddy_str name, struct eddy_str etag,
+		    time_t modified)
+{
+	struct eddy_req *req = res->req;
+	const struct eddyi_mime *mime = req->conn->server->app->mime;
+	char date[EDDYI_DATE_LEN + 1];
+	int r = eddy_res_set(res, "content-type", eddyi_mime_of(mime, name));
+
+	if (r == 0)
+		r = eddy_res_set(res, "content-disposition",
+				 eddyi_disposition_attachment(&req->arena, name));
+	if (r == 0)
+		r = eddy_res_set(res, "etag", etag);
+	if (r == 0)
+		r = eddy_res_set(res, "last-modified", eddyi_date_format(modified, date));
+	if (r == 0)
+		r = eddy_res_set_z(res, "accept-ranges", "bytes");
+	return r;
+}
+
+/* `res` owns the descriptor already. */
+static int answer_with(struct eddy_res *res, struct eddy_str name, const struct stat *st)
+{
+	struct eddy_req *req = res->req;
+	char etag[ETAG_SIZE];
+	struct eddyi_cond_state state = {
+		.etag = format_etag(st, etag),
+		.has_modified = true,
+		.modified = st->st_mtim.tv_sec,
+		.now = time(NULL),
+	};
+	struct eddyi_cond_fields fields = {
+		.if_match = joined(req, "if-match"),
+		.if_unmodified_since = eddy_req_header(req, "if-unmodified-since"),
+		.if_none_match = joined(req, "if-none-match"),
+		.if_modified_since = eddy_req_header(req, "if-modified-since"),
+		.if_range = eddy_req_header(req, "if-range"),
+	};
+	int r;
+
+	res->kind = EDDYI_RES_FILE;
+	res->file_size = (uint64_t)st->st_size;
+	res->range = (struct eddyi_range){ 0, res->file_size - 1 };
+	r = describe(res, name, state.etag, state.modified);
+	if (r < 0)
+		return r;
+	switch (eddyi_cond_evaluate(&fields, &state, req->head.method)) {
+	case EDDYI_COND_NOT_MODIFIED:
+		res->kind = EDDYI_RES_EMPTY;
+		res->status = 304;
+		return 0;
+	case EDDYI_COND_FAILED:
+		return eddyi_problem(res, 412, NULL);
+	case EDDYI_COND_PROCEED:
+		break;
+	}
+	return choose_ranges(res, &fields, &state);
+}
+
+int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd)
+{
+	struct stat st;
+
+	eddyi_res_clear_body(res);
+	res->file = fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOENT;
+	return answer_with(res, name, &st);
+}
+
+int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)
+{
+	/* Not blocking for a FIFO, which is refused as soon as it is seen. */
+	struct open_how how = {
+		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	struct eddy_str path = eddyi_arena_dup(&res->req->arena, name);
+	int fd;
+
+	if (!path.ptr)
+		return -ENOMEM;
+	if (!path.len || memchr(path.ptr, 0, path.len))
+		return -ENOENT;
+	fd = eddy_openat2(dir, path.ptr, &how);
+	if (fd == -ELOOP || fd == -EXDEV || fd == -ENAMETOOLONG || fd == -ENXIO || fd == -ENODEV)
+		return -ENOENT;
+	if (fd < 0)
+		return fd;
+	/* The flag would make the ring give up on file systems that can't read without waiting. */
+	if (fcntl(fd, F_SETFL, 0) < 0) {
+		int error = errno;
+
+		close(fd);
+		return -error;
+	}
+	return eddy_res_file(res, name, fd);
+}

@@ -1,0 +1,429 @@
+#include "head.h"
+
+#include "syntax.h"
+
+#include <errno.h>
+
+#define CAPACITY_FIRST 1024
+#define HEADERS_FIRST 16
+/* A method that nobody knows is answered 501 when it could be one: RFC 9110 names no limit. */
+#define METHOD_LEN_MAX 32
+
+/* While parsing, strings hold offsets into `bytes`, which may still move. */
+static const char *offset_of(const struct eddyi_head *head, const char *at)
+{
+	return (const char *)(uintptr_t)(at - head->bytes);
+}
+
+static void extend(const struct eddyi_head *head, struct eddy_str *str, const char *at, size_t len)
+{
+	if (!str->len)
+		str->ptr = offset_of(head, at);
+	str->len += len;
+}
+
+static struct eddy_str resolve(const struct eddyi_head *head, struct eddy_str str)
+{
+	if (!str.len)
+		return eddy_str("", 0);
+	return eddy_str(head->bytes + (uintptr_t)str.ptr, str.len);
+}
+
+static int on_url(llhttp_t *parser, const char *at, size_t len)
+{
+	struct eddyi_head *head = parser->data;
+
+	extend(head, &head->target.path, at, len);
+	return 0;
+}
+
+static bool add_header(struct eddyi_head *head)
+{
+	if (head->header_count == head->limits->header_count_max)
+		return false;
+	if (head->header_count == head->header_capacity) {
+		unsigned capacity = head->header_capacity ? head->header_capacity * 2 : HEADERS_FIRST;
+		struct eddyi_header *headers =
+			eddyi_arena_alloc(head->arena, capacity * sizeof(*headers));
+
+		if (!headers)
+			return false;
+		if (head->header_count)
+			memcpy(headers, head->headers, head->header_count * sizeof(*headers));
+		head->headers = headers;
+		head->header_capacity = capacity;
+	}
+	head->headers[head->header_count++] = (struct eddyi_header){ 0 };
+	return true;
+}
+
+static int on_header_field(llhttp_t *parser, const char *at, size_t len)
+{
+	struct eddyi_head *head = parser->data;
+
+	if (!head->in_name && !add_header(head)) {
+		head->failed_in_callback = true;
+		return -1;
+	}
+	head->in_name = true;
+	extend(head, &head->headers[head->header_count - 1].name, at, len);
+	return 0;
+}
+
+static int on_header_value(llhttp_t *parser, const char *at, size_t len)
+{
+	struct eddyi_head *head = parser->data;
+
+	head->in_name = false;
+	extend(head, &head->headers[head->header_count - 1].value, at, len);
+	return 0;
+}
+
+static int on_header_value_complete(llhttp_t *parser)
+{
+	struct eddyi_head *head = parser->data;
+
+	head->in_name = false;
+	return 0;
+}
+
+static int on_headers_complete(llhttp_t *parser)
+{
+	struct eddyi_head *head = parser->data;
+
+	head->complete = true;
+	return HPE_PAUSED;
+}
+
+static const llhttp_settings_t settings = {
+	.on_url = on_url,
+	.on_header_field = on_header_field,
+	.on_header_value = on_header_value,
+	.on_header_value_complete = on_header_value_complete,
+	.on_headers_complete = on_headers_complete,
+};
+
+void eddyi_head_init(struct eddyi_head *head, struct eddyi_arena *arena,
+		     const struct eddyi_head_limits *limits)
+{
+	*head = (struct eddyi_head){ .arena = arena, .limits = limits };
+	llhttp_init(&head->parser, HTTP_REQUEST, &settings);
+	head->parser.data = head;
+}
+
+static int refuse(struct eddyi_head *head, int status, const char *problem)
+{
+	head->problem = problem;
+	return status;
+}
+
+static bool make_room(struct eddyi_head *head, size_t len)
+{
+	size_t capacity = head->capacity ? head->capacity : CAPACITY_FIRST;
+	char *bytes;
+
+	if (len <= head->capacity)
+		return true;
+	while (capacity < len)
+		capacity *= 2;
+	bytes = eddyi_arena_alloc(head->arena, capacity);
+	if (!bytes)
+		return false;
+	if (head->len)
+		memcpy(bytes, head->bytes, head->len);
+	head->bytes = bytes;
+	head->capacity = capacity;
+	return true;
+}
+
+/* HTTP/1.2 to 1.9 are answered as 1.1 (RFC 9110 section 2.5); llhttp knows only 1.1. */
+static void lower_version(struct eddyi_head *head)
+{
+	static const char version[] = " HTTP/1.";
+	char *end = head->bytes + head->line_end;
+
+	if (head->line_end < sizeof(version) + 3)
+		return;
+	if (memcmp(end - 3 - (sizeof(version) - 1), version, sizeof(version) - 1) == 0 &&
+	    end[-3] >= '2' && end[-3] <= '9')
+		end[-3] = '1';
+}
+
+/* The first token of the request line, when it could be a method at all: letters of any case. */
+static bool has_possible_method(const struct eddyi_head *head)
+{
+	size_t len = 0;
+
+	while (len < head->len) {
+		char c = head->bytes[len] | 0x20;
+
+		if (c < 'a' || c > 'z')
+			break;
+		len++;
+	}
+	return len && len <= METHOD_LEN_MAX && len < head->len && head->bytes[len] == ' ';
+}
+
+static int refuse_error(struct eddyi_head *head, llhttp_errno_t error)
+{
+	if (head->failed_in_callback)
+		return head->header_count == head->limits->header_count_max ?
+			       refuse(head, 431, "there are too many header fields") :
+			       refuse(head, 503, "the server is out of memory");
+	switch (error) {
+	case HPE_INVALID_METHOD:
+		if (has_possible_method(head))
+			return refuse(head, 501, "the method is not known");
+		return refuse(head, 400, "the method is malformed");
+	case HPE_INVALID_URL:
+		return refuse(head, 400, "the request target is malformed");
+	case HPE_INVALID_VERSION:
+	case HPE_PAUSED_H2_UPGRADE:
+		return refuse(head, 400, "the protocol version is not HTTP/1.0 or HTTP/1.1");
+	case HPE_INVALID_CONTENT_LENGTH:
+	case HPE_UNEXPECTED_CONTENT_LENGTH:
+		return refuse(head, 400, "the content-length is malformed or not alone");
+	case HPE_INVALID_TRANSFER_ENCODING:
+		return refuse(head, 400, "the transfer-encoding is malformed or not known");
+	case HPE_INVALID_HEADER_TOKEN:
+		return refuse(head, 400, "a header field is malformed");
+	default:
+		return refuse(head, 400, "the request head is malformed");
+	}
+}
+
+/* What llhttp does not see: every line ends in CRLF, holds no other CR, and none is a continuation
+ * (RFC 9112 sections 2.2 and 5.2). */
+static bool lines_are_clean(const struct eddyi_head *head)
+{
+	const char *at = head->bytes, *end = head->bytes + head->len;
+
+	while (at < end) {
+		const char *feed = memchr(at, '\n', (size_t)(end - at));
+
+		if (!feed || feed == at || feed[-1] != '\r' || *at == ' ' || *at == '\t')
+			return false;
+		if (memchr(at, '\r', (size_t)(feed - at)) != feed - 1)
+			return false;
+		at = feed + 1;
+	}
+	return true;
+}
+
+/* What the fields say about the message itself, gathered in one pass. */
+struct summary {
+	struct eddy_str host;
+	struct eddy_str transfer_encoding;
+	unsigned hosts;
+	unsigned transfer_encodings;
+	unsigned content_lengths;
+	bool close;
+	bool keep_alive;
+	bool expects;
+	bool expects_continue;
+};
+
+static void sum_connection(struct summary *summary, struct eddy_str value)
+{
+	struct eddy_str option;
+
+	while (eddyi_syntax_take_member(&value, &option)) {
+		if (eddy_str_eq_nocase(option, eddy_str("close", 5)))
+			summary->close = true;
+		else if (eddy_str_eq_nocase(option, eddy_str("keep-alive", 10)))
+			summary->keep_alive = true;
+	}
+}
+
+static void sum_header(struct summary *summary, const struct eddyi_header *header)
+{
+	struct eddy_str name = header->name, value = header->value;
+
+#define IS(text) eddy_str_eq_nocase(name, eddy_str(text, sizeof(text) - 1))
+	switch (name.len) {
+	case 4:
+		if (IS("host")) {
+			summary->hosts++;
+			summary->host = value;
+		}
+		break;
+	case 6:
+		if (IS("expect")) {
+			summary->expects = true;
+			summary->expects_continue =
+				eddy_str_eq_nocase(value, eddy_str("100-continue", 12));
+		}
+		break;
+	case 10:
+		if (IS("connection"))
+			sum_connection(summary, value);
+		break;
+	case 14:
+		if (IS("content-length"))
+			summary->content_lengths++;
+		break;
+	case 17:
+		if (IS("transfer-encoding")) {
+			summary->transfer_encodings++;
+			summary->transfer_encoding = value;
+		}
+		break;
+	}
+#undef IS
+}
+
+static int judge_body(struct eddyi_head *head, const struct summary *summary)
+{
+	if (summary->transfer_encodings) {
+		if (!head->minor)
+			return refuse(head, 400, "HTTP/1.0 has no transfer-encoding");
+		if (summary->content_lengths)
+			return refuse(head, 400, "content-length beside transfer-encoding");
+		if (summary->transfer_encodings > 1 ||
+		    !eddy_str_eq_nocase(summary->transfer_encoding, eddy_str("chunked", 7)))
+			return refuse(head, 400, "the only transfer-encoding known is chunked");
+		head->framing = EDDYI_BODY_CHUNKED;
+	} else if (summary->content_lengths > 1) {
+		return refuse(head, 400, "there is more than one content-length");
+	} else if (summary->content_lengths) {
+		head->framing = EDDYI_BODY_LENGTH;
+		head->length = head->parser.content_length;
+	}
+	return 0;
+}
+
+static int judge_host(struct eddyi_head *head, const struct summary *summary)
+{
+	struct eddyi_host host;
+
+	if (summary->hosts > 1)
+		return refuse(head, 400, "there is more than one host field");
+	if (!summary->hosts && head->minor)
+		return refuse(head, 400, "the host field is missing");
+	if (summary->hosts && eddyi_host_parse(summary->host, &host) < 0)
+		return refuse(head, 400, "the host is malformed");
+	head->host = head->target.authority.ptr ? head->target.authority : summary->host;
+	return 0;
+}
+
+static int judge(struct eddyi_head *head)
+{
+	struct summary summary = { .host = { "", 0 } };
+	struct eddy_str target;
+	int status;
+
+	if (!lines_are_clean(head))
+		return refuse(head, 400, "a line of the head is folded or does not end in CRLF");
+	head->minor = head->parser.http_minor;
+	if (head->parser.http_major != 1)
+		return refuse(head, 400, "the protocol version is not HTTP/1.0 or HTTP/1.1");
+	for (unsigned i = 0; i < head->header_count; i++) {
+		struct eddyi_header *header = &head->headers[i];
+
+		header->name = resolve(head, header->name);
+		header->value = eddy_str_trim(resolve(head, header->value));
+		sum_header(&summary, header);
+	}
+	head->method_name = eddy_str_from(llhttp_method_name(head->parser.method));
+	head->method = eddyi_method_from(head->method_name);
+	target = resolve(head, head->target.path);
+	if (eddyi_target_parse(target, head->method, &head->target) < 0)
+		return refuse(head, 400, "the request target is malformed");
+	status = judge_host(head, &summary);
+	if (!status)
+		status = judge_body(head, &summary);
+	if (status)
+		return status;
+	if (summary.expects && head->minor) {
+		if (!summary.expects_continue)
+			return refuse(head, 417, "the only expectation known is 100-continue");
+		head->expect_continue = head->framing != EDDYI_BODY_NONE;
+	}
+	head->keep_alive = head->minor ? !summary.close : summary.keep_alive && !summary.close;
+	return 200;
+}
+
+static int check_limits(struct eddyi_head *head)
+{
+	size_t line = head->line_end ? head->line_end : head->len;
+
+	if (line > head->limits->request_line_max)
+		return refuse(head, 414, "the request line is too long");
+	if (head->len - line > head->limits->header_block_max)
+		return refuse(head, 431, "the header fields are too large");
+	return 0;
+}
+
+/* Blank lines before a request are skipped (RFC 9112 section 2.2). */
+static void drop_blank_lines(struct eddyi_head *head)
+{
+	size_t at = 0;
+
+	while (at + 1 < head->len && head->bytes[at] == '\r' && head->bytes[at + 1] == '\n')
+		at += 2;
+	head->len -= at;
+	memmove(head->bytes, head->bytes + at, head->len);
+}
+
+static int parse(struct eddyi_head *head, size_t from)
+{
+	llhttp_errno_t error = llhttp_execute(&head->parser, head->bytes + from, head->len - from);
+
+	if (error == HPE_OK)
+		return 0;
+	if (!head->complete)
+		return refuse_error(head, error);
+	head->len = (size_t)(llhttp_get_error_pos(&head->parser) - head->bytes);
+	return 200;
+}
+
+/* llhttp gets the request line whole, so that its version can be looked at first. */
+static bool find_line(struct eddyi_head *head)
+{
+	const char *feed;
+
+	drop_blank_lines(head);
+	feed = head->len ? memchr(head->bytes, '\n', head->len) : NULL;
+	if (!feed)
+		return false;
+	head->line_end = (size_t)(feed + 1 - head->bytes);
+	lower_version(head);
+	return true;
+}
+
+int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used)
+{
+	size_t most = head->limits->request_line_max + head->limits->header_block_max + 1;
+	size_t from = head->len, all;
+	int status;
+
+	if (len > most - head->len)
+		len = most - head->len;
+	*ret_used = len;
+	if (!make_room(head, head->len + len))
+		return refuse(head, 503, "the server is out of memory");
+	if (len)
+		memcpy(head->bytes + head->len, bytes, len);
+	head->len += len;
+	if (!head->line_end) {
+		if (!find_line(head))
+			return check_limits(head);
+		from = 0;
+	}
+	all = head->len;
+	status = parse(head, from);
+	if (status == 200) {
+		*ret_used = len - (all - head->len);
+		status = check_limits(head);
+		return status ? status : judge(head);
+	}
+	return status ? status : check_limits(head);
+}
+
+struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name)
+{
+	for (unsigned i = 0; i < head->header_count; i++)
+		if (eddy_str_eq_nocase(head->headers[i].name, name))
+			return head->headers[i].value;
+	return eddy_str(NULL, 0);
+}

@@ -1,0 +1,298 @@
+#include "incoming.h"
+
+#include "body.h"
+#include "conn.h"
+
+#include <eddy/io.h>
+#include <eddy/offload.h>
+#include <eddy/transfer.h>
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+/* From here on a body goes by splice; below, a copy is cheaper than a pipe. */
+#define SPLICE_FROM (64 * EDDY_KIB)
+/* Disk space is taken in steps of this, ahead of bytes that do come: an announced length takes none. */
+#define RESERVE_FROM EDDY_MIB
+#define RESERVE_STEP (16 * EDDY_MIB)
+#define CLEAN_UP_NS (10 * EDDY_SECOND)
+
+static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		return -errno;
+	snprintf(name, EDDYI_HIDDEN_SIZE, EDDYI_HIDDEN_PREFIX "%016llx", (unsigned long long)random);
+	return 0;
+}
+
+static int open_unnamed(int dir)
+{
+	struct open_how how = { .flags = O_TMPFILE | O_WRONLY, .mode = 0666 };
+
+	/* It is named through /proc/self/fd. */
+	if (access("/proc/self/fd", X_OK) < 0)
+		return -EOPNOTSUPP;
+	return eddy_openat2(dir, ".", &how);
+}
+
+static int open_hidden(int dir, char name[EDDYI_HIDDEN_SIZE])
+{
+	struct open_how how = { .flags = O_CREAT | O_EXCL | O_WRONLY, .mode = 0666 };
+	int r;
+
+	do {
+		r = make_hidden_name(name);
+		if (r == 0)
+			r = eddy_openat2(dir, name, &how);
+	} while (r == -EEXIST);
+	if (r < 0)
+		name[0] = 0;
+	return r;
+}
+
+static int check_space(struct eddyi_incoming *incoming, uint64_t expected)
+{
+	struct statfs fs;
+
+	if (fstatfs(incoming->dir, &fs) < 0)
+		return -errno;
+	incoming->can_reserve = (unsigned long)fs.f_type != TMPFS_MAGIC;
+	if (expected / (uint64_t)fs.f_bsize > (uint64_t)fs.f_bavail)
+		return -ENOSPC;
+	return 0;
+}
+
+int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expected, uint64_t max)
+{
+	int r;
+
+	*incoming = (struct eddyi_incoming){ .dir = dir, .fd = -1, .max = max };
+	if (expected > max)
+		return -EFBIG;
+	r = check_space(incoming, expected);
+	if (r < 0)
+		return r;
+	r = open_unnamed(dir);
+	if (r == -EOPNOTSUPP || r == -EISDIR || r == -EINVAL)
+		r = open_hidden(dir, incoming->hidden);
+	if (r < 0)
+		return r;
+	incoming->fd = r;
+	/* Nobody else knows the file yet: the lock is free. */
+	if (flock(r, LOCK_EX | LOCK_NB) < 0)
+		return -errno;
+	return 0;
+}
+
+static int close_file(void *arg)
+{
+	return close(*(int *)arg);
+}
+
+void eddyi_incoming_close(struct eddyi_incoming *incoming)
+{
+	struct eddy_scope shield;
+
+	if (incoming->fd < 0)
+		return;
+	if (incoming->published) {
+		close_file(&incoming->fd);
+		incoming->fd = -1;
+		return;
+	}
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){
+					  .shielded = true,
+					  .timeout_ns = CLEAN_UP_NS,
+				  });
+	if (incoming->hidden[0])
+		eddy_unlinkat(incoming->dir, incoming->hidden, 0);
+	/* The last close of an unnamed file frees its pages: a GiB of them takes a while. */
+	eddy_offload(close_file, &incoming->fd);
+	incoming->fd = -1;
+	eddy_scope_end(&shield);
+}
+
+/* Take disk space for what comes next. */
+static int reserve(struct eddyi_incoming *incoming, uint64_t len)
+{
+	int r;
+
+	if (!incoming->can_reserve || incoming->written < incoming->reserved)
+		return 0;
+	if (len > RESERVE_STEP)
+		len = RESERVE_STEP;
+	r = eddy_fallocate(incoming->fd, FALLOC_FL_KEEP_SIZE, incoming->written, len);
+	if (r == -EOPNOTSUPP || r == -ENOSYS) {
+		incoming->can_reserve = false;
+		return 0;
+	}
+	if (r == 0)
+		incoming->reserved = incoming->written + len;
+	return r;
+}
+
+static bool is_too_much(const struct eddyi_incoming *incoming, uint64_t len)
+{
+	return len > incoming->max - incoming->written;
+}
+
+int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_t len)
+{
+	const char *at = buf;
+
+	if (is_too_much(incoming, len))
+		return -EFBIG;
+	while (len) {
+		ssize_t r = eddy_write(incoming->fd, at, len, incoming->written);
+
+		if (r <= 0)
+			return r < 0 ? (int)r : -EIO;
+		at += r;
+		len -= (size_t)r;
+		incoming->written += (uint64_t)r;
+	}
+	return 0;
+}
+
+int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_conn *conn, uint64_t len,
+			   uint64_t *ret_moved)
+{
+	int r = 0;
+
+	*ret_moved = 0;
+	if (is_too_much(incoming, len))
+		return -EFBIG;
+	while (len && r == 0) {
+		uint64_t step = len < RESERVE_STEP ? len : RESERVE_STEP;
+		struct eddy_transfer transfer = {
+			.socket = conn->fd,
+			.file = incoming->fd,
+			.progress = &conn->timeout,
+		};
+
+		/* The first bytes show that there is somebody who sends. */
+		if (incoming->written < RESERVE_FROM && step > RESERVE_FROM)
+			step = RESERVE_FROM;
+		else if (incoming->written >= RESERVE_FROM)
+			r = reserve(incoming, len);
+		if (r < 0)
+			break;
+		transfer.offset = incoming->written;
+		transfer.len = step;
+		eddyi_conn_guard(conn, &conn->server->body_timeouts);
+		r = eddy_transfer_to_file(&transfer);
+		eddyi_conn_unguard(conn);
+		incoming->written += transfer.moved;
+		*ret_moved += transfer.moved;
+		len -= transfer.moved;
+	}
+	return r == -ENODATA ? -ECONNRESET : r;
+}
+
+int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_conn *conn,
+				struct eddyi_body *body)
+{
+	for (;;) {
+		struct eddy_str here;
+		uint64_t left, moved;
+		int r = eddyi_body_next(body, conn, &here, &left);
+
+		if (r <= 0)
+			return r;
+		if (here.len) {
+			r = eddyi_incoming_write(incoming, here.ptr, here.len);
+			if (r < 0)
+				return r;
+			eddyi_body_took(body, conn, here.len, true);
+		} else if (left >= SPLICE_FROM) {
+			r = eddyi_incoming_receive(incoming, conn, left, &moved);
+			eddyi_body_took(body, conn, moved, false);
+			if (r == -ECONNRESET || r == -ECANCELED)
+				eddyi_body_fail(body, r);
+			if (r < 0)
+				return r;
+		} else {
+			ssize_t filled = eddyi_conn_fill(conn);
+
+			if (filled < 0) {
+				eddyi_body_fail(body, (int)filled);
+				return (int)filled;
+			}
+		}
+	}
+}
+
+int eddyi_incoming_sync(struct eddyi_incoming *incoming)
+{
+	return eddy_fsync(incoming->fd, true);
+}
+
+static int link_as(struct eddyi_incoming *incoming, const char *name)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", incoming->fd);
+	return eddy_linkat(AT_FDCWD, path, incoming->dir, name, AT_SYMLINK_FOLLOW);
+}
+
+int eddyi_incoming_hide(struct eddyi_incoming *incoming)
+{
+	char name[EDDYI_HIDDEN_SIZE];
+	int r = 0;
+
+	if (incoming->hidden[0])
+		return 0;
+	do {
+		r = make_hidden_name(name);
+		if (r == 0)
+			r = link_as(incoming, name);
+	} while (r == -EEXIST);
+	if (r == 0)
+		memcpy(incoming->hidden, name, sizeof(name));
+	return r;
+}
+
+int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, bool no_replace,
+			  bool *ret_replaced)
+{
+	int r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name,
+			      RENAME_NOREPLACE);
+	bool replaced = r == -EEXIST && !no_replace;
+
+	if (replaced)
+		r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name, 0);
+	if (r == -EISDIR || r == -ENOTEMPTY)
+		return -EEXIST;
+	if (r < 0)
+		return r;
+	incoming->hidden[0] = 0;
+	incoming->published = true;
+	*ret_replaced = replaced;
+	return 0;
+}
+
+int eddyi_incoming_publish(struct eddyi_incoming *incoming, const char *name, bool no_replace,
+			   bool *ret_replaced)
+{
+	int r;
+
+	if (!incoming->hidden[0]) {
+		r = link_as(incoming, name);
+		if (r == 0) {
+			incoming->published = true;
+			*ret_replaced = false;
+		}
+		if (r != -EEXIST || no_replace)
+			return r;
+		r = eddyi_incoming_hide(incoming);
+		if (r < 0)
+			return r;
+	}
+	return eddyi_incoming_rename(incoming, name, no_replace, ret_replaced);
+}

@@ -1,0 +1,61 @@
+/* incoming.h: a file that is arriving: unnamed in its folder until all of it is there.
+ *
+ * Unnamed is O_TMPFILE; where the file system has none, or there is no /proc to name it through, a
+ * hidden name. Hidden names are `.eddy-` and sixteen random hexadecimal digits; their files are held
+ * locked (flock(2)) while somebody works on them, which tells litter from work.
+ */
+#ifndef EDDYI_INCOMING_H
+#define EDDYI_INCOMING_H
+
+#include <eddy/str.h>
+
+#define EDDYI_HIDDEN_PREFIX ".eddy-"
+#define EDDYI_HIDDEN_SIZE (sizeof(EDDYI_HIDDEN_PREFIX) + 16)
+
+struct eddyi_conn;
+struct eddyi_body;
+
+struct eddyi_incoming {
+	int dir;
+	int fd;
+	uint64_t written;
+	uint64_t reserved; /* the file has disk space up to here */
+	uint64_t max;      /* bytes */
+	bool can_reserve;
+	bool published;
+	char hidden[EDDYI_HIDDEN_SIZE]; /* its name for now; empty when it has none */
+};
+
+/* Create the file in the folder `dir`. `expected` is how much is to come, 0 when nobody knows.
+ * Suspends. Return: 0, -ENOSPC when the disk has less room than that, -errno. */
+int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expected, uint64_t max);
+
+/* Throw the file away, unless it has been published. Suspends, and is not cancelled. */
+void eddyi_incoming_close(struct eddyi_incoming *incoming);
+
+/* Append bytes. Suspends. Return: 0, -EFBIG past the limit, -ENOSPC, -errno. */
+int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_t len);
+
+/* Append `len` bytes from the connection's socket by splice; `*ret_moved` says how many came, also after
+ * an error. Suspends. Return: 0, -EFBIG, -ENOSPC, -ECONNRESET, -errno. */
+int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_conn *conn, uint64_t len,
+			   uint64_t *ret_moved);
+
+/* Append all that is left of a body. Suspends. Return: 0, -errno. */
+int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_conn *conn,
+				struct eddyi_body *body);
+
+/* Put what has been written on the disk. Suspends. */
+int eddyi_incoming_sync(struct eddyi_incoming *incoming);
+
+/* Give the file its name. Suspends.
+ * Return: 0; -EEXIST when the name is taken and `no_replace`, or taken by a folder; -errno. */
+int eddyi_incoming_publish(struct eddyi_incoming *incoming, const char *name, bool no_replace,
+			   bool *ret_replaced);
+
+/* Publishing several together: each is hidden first, then renamed. */
+int eddyi_incoming_hide(struct eddyi_incoming *incoming);
+int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, bool no_replace,
+			  bool *ret_replaced);
+
+#endif

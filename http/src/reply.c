@@ -1,0 +1,314 @@
+/* How a response goes out: its head and a small body in one send, a file by eddy_transfer, a stream
+ * in chunks. */
+#include "exchange.h"
+
+#include <eddy/transfer.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/uio.h>
+
+/* A body up to this is copied behind its head: one send is cheaper than a pipe or an iovec. */
+#define COPY_MAX ((size_t)(32 * EDDY_KIB))
+
+static bool status_has_body(int status)
+{
+	return status != 204 && status != 304;
+}
+
+static bool is_head_request(const struct eddy_req *req)
+{
+	return req->head.method == EDDYI_METHOD_HEAD;
+}
+
+/* ---- the head ---- */
+
+struct writer {
+	char *at;
+	char *end;
+};
+
+static void put(struct writer *writer, struct eddy_str text)
+{
+	size_t room = (size_t)(writer->end - writer->at);
+	size_t len = text.len < room ? text.len : room;
+
+	memcpy(writer->at, text.ptr, len);
+	writer->at += len;
+}
+
+static void put_z(struct writer *writer, const char *text)
+{
+	put(writer, eddy_str_from(text));
+}
+
+static void put_field(struct writer *writer, const char *name, struct eddy_str value)
+{
+	put_z(writer, name);
+	put(writer, eddy_str(": ", 2));
+	put(writer, value);
+	put(writer, eddy_str("\r\n", 2));
+}
+
+static void put_number(struct writer *writer, const char *before, uint64_t number,
+		       const char *after)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	put_z(writer, before);
+	put(writer, eddy_str(digits + at, sizeof(digits) - at));
+	put_z(writer, after);
+}
+
+/* Room for what put_head() adds to the fields that have been set. */
+#define OWN_FIELDS_MAX 256
+
+static size_t head_size(const struct eddy_res *res)
+{
+	size_t size = OWN_FIELDS_MAX;
+
+	for (unsigned i = 0; i < res->header_count; i++)
+		size += res->headers[i].name.len + res->headers[i].value.len + 4;
+	return size;
+}
+
+/* `length` is EDDY_LENGTH_UNKNOWN for a stream. */
+static void put_head(struct writer *writer, struct eddy_req *req, uint64_t length)
+{
+	struct eddy_res *res = &req->res;
+	struct eddyi_conn *conn = req->conn;
+
+	put_number(writer, "HTTP/1.1 ", (uint64_t)res->status, " ");
+	put_z(writer, eddyi_status_phrase(res->status));
+	put_z(writer, "\r\nserver: eddy\r\n");
+	put_field(writer, "date",
+		  eddy_str(eddyi_server_date(conn->server), EDDYI_DATE_LEN));
+	for (unsigned i = 0; i < res->header_count; i++)
+		put_field(writer, res->headers[i].name.ptr, res->headers[i].value);
+	if (length != EDDY_LENGTH_UNKNOWN && status_has_body(res->status))
+		put_number(writer, "content-length: ", length, "\r\n");
+	else if (res->chunked)
+		put_z(writer, "transfer-encoding: chunked\r\n");
+	if (!conn->keep)
+		put_z(writer, "connection: close\r\n");
+	else if (!req->head.minor)
+		put_z(writer, "connection: keep-alive\r\n");
+	put_z(writer, "\r\n");
+}
+
+/* The head, with room for `extra` bytes behind it. Return: .ptr NULL when memory is out. */
+static struct eddy_str make_head(struct eddy_req *req, uint64_t length, size_t extra)
+{
+	size_t size = head_size(&req->res);
+	char *buf = eddyi_arena_alloc(&req->arena, size + extra);
+	struct writer writer = { buf, buf + size };
+
+	if (!buf)
+		return eddy_str(NULL, 0);
+	put_head(&writer, req, length);
+	return eddy_str(buf, (size_t)(writer.at - buf));
+}
+
+/* ---- bodies ---- */
+
+static struct iovec piece(struct eddy_str bytes)
+{
+	return (struct iovec){ (void *)bytes.ptr, bytes.len };
+}
+
+static int reply_bytes(struct eddy_req *req, struct eddy_str body)
+{
+	bool silent = is_head_request(req) || !status_has_body(req->res.status);
+	size_t copied = !silent && body.len <= COPY_MAX ? body.len : 0;
+	struct eddy_str head = make_head(req, body.len, copied);
+
+	if (!head.ptr)
+		return -ENOMEM;
+	req->res.head_sent = true;
+	if (!silent && !copied && body.len)
+		return eddyi_conn_sendv(req->conn, (struct iovec[]){ piece(head), piece(body) }, 2);
+	if (copied)
+		memcpy((char *)head.ptr + head.len, body.ptr, copied);
+	return eddyi_conn_send(req->conn, head.ptr, head.len + copied, 0);
+}
+
+/* Read a small piece of a file behind the head. From the page cache at once, else through the ring.
+ * Return: 0, -ENODATA when the file ends first, -errno. */
+static int read_piece(int fd, char *buf, size_t len, uint64_t offset)
+{
+	while (len) {
+		struct iovec iov = { buf, len };
+		ssize_t r = preadv2(fd, &iov, 1, (off_t)offset, RWF_NOWAIT);
+
+		if (r < 0 && (errno == EAGAIN || errno == EOPNOTSUPP))
+			r = eddy_read(fd, buf, len, offset);
+		else if (r < 0)
+			r = -errno;
+		if (r <= 0)
+			return r < 0 ? (int)r : -ENODATA;
+		buf += r;
+		len -= (size_t)r;
+		offset += (uint64_t)r;
+	}
+	return 0;
+}
+
+static int transfer(struct eddyi_conn *conn, struct eddy_transfer *transfer)
+{
+	int r;
+
+	transfer->socket = conn->fd;
+	transfer->progress = &conn->timeout;
+	eddyi_conn_guard(conn, &conn->server->write_timeouts);
+	r = eddy_transfer_to_socket(transfer);
+	eddyi_conn_unguard(conn);
+	return r;
+}
+
+static int reply_piece(struct eddy_req *req)
+{
+	struct eddy_res *res = &req->res;
+	uint64_t length = res->file_size ? res->range.last - res->range.first + 1 : 0;
+	bool silent = is_head_request(req);
+	size_t copied = !silent && length <= COPY_MAX ? (size_t)length : 0;
+	struct eddy_str head = make_head(req, length, copied);
+	int r;
+
+	if (!head.ptr)
+		return -ENOMEM;
+	if (copied) {
+		r = read_piece(res->file, (char *)head.ptr + head.len, copied, res->range.first);
+		if (r < 0)
+			return r;
+	}
+	res->head_sent = true;
+	if (silent || copied == length)
+		return eddyi_conn_send(req->conn, head.ptr, head.len + copied, 0);
+	return transfer(req->conn, &(struct eddy_transfer){
+					   .file = res->file,
+					   .offset = res->range.first,
+					   .len = length,
+					   .head = head,
+				   });
+}
+
+/* The lines before part `at` of a multipart/byteranges body; past the last one, its end. */
+static struct eddy_str part_head(struct eddy_res *res, size_t at)
+{
+	char range[EDDYI_RANGE_TEXT_SIZE];
+
+	if (at == res->ranges->count)
+		return eddyi_arena_printf(&res->req->arena, "\r\n--%.*s--\r\n",
+					  EDDY_FMT(res->boundary));
+	return eddyi_arena_printf(&res->req->arena,
+				  "%s--%.*s\r\ncontent-type: %.*s\r\ncontent-range: %.*s\r\n\r\n",
+				  at ? "\r\n" : "", EDDY_FMT(res->boundary),
+				  EDDY_FMT(res->part_type),
+				  EDDY_FMT(eddyi_range_format(res->ranges->ranges[at],
+							      res->file_size, range)));
+}
+
+static int reply_pieces(struct eddy_req *req)
+{
+	struct eddy_res *res = &req->res;
+	size_t count = res->ranges->count;
+	struct eddy_str parts[EDDYI_RANGE_MAX + 1], head;
+	uint64_t length = 0;
+	int r;
+
+	for (size_t i = 0; i <= count; i++) {
+		parts[i] = part_head(res, i);
+		if (!parts[i].ptr)
+			return -ENOMEM;
+		length += parts[i].len;
+		if (i < count)
+			length += res->ranges->ranges[i].last - res->ranges->ranges[i].first + 1;
+	}
+	head = make_head(req, length, 0);
+	if (!head.ptr)
+		return -ENOMEM;
+	res->head_sent = true;
+	r = eddyi_conn_send(req->conn, head.ptr, head.len, is_head_request(req) ? 0 : MSG_MORE);
+	for (size_t i = 0; r == 0 && i < count && !is_head_request(req); i++) {
+		struct eddyi_range range = res->ranges->ranges[i];
+
+		r = transfer(req->conn, &(struct eddy_transfer){
+						.file = res->file,
+						.offset = range.first,
+						.len = range.last - range.first + 1,
+						.head = parts[i],
+					});
+	}
+	if (r == 0 && !is_head_request(req))
+		r = eddyi_conn_send(req->conn, parts[count].ptr, parts[count].len, 0);
+	return r;
+}
+
+/* ---- streams ---- */
+
+/* Return: .ptr NULL when memory is out. */
+static struct eddy_str begin_stream(struct eddy_req *req)
+{
+	struct eddy_res *res = &req->res;
+	struct eddyi_conn *conn = req->conn;
+
+	res->kind = EDDYI_RES_STREAM;
+	res->chunked = req->head.minor > 0;
+	conn->keep = res->chunked && req->head.keep_alive && !conn->server->stopping &&
+		     eddyi_body_can_drain(&req->body);
+	res->said_close = !conn->keep;
+	res->head_sent = true;
+	return make_head(req, EDDY_LENGTH_UNKNOWN, 0);
+}
+
+int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len)
+{
+	struct eddy_str head = eddy_str("", 0);
+	struct iovec pieces[4];
+	size_t count = 0;
+	char size[24];
+
+	if (!req->res.head_sent) {
+		head = begin_stream(req);
+		if (!head.ptr)
+			return -ENOMEM;
+		pieces[count++] = piece(head);
+	}
+	if (len && !is_head_request(req) && status_has_body(req->res.status)) {
+		int size_len = snprintf(size, sizeof(size), "%zx\r\n", len);
+
+		if (req->res.chunked)
+			pieces[count++] = piece(eddy_str(size, (size_t)size_len));
+		pieces[count++] = piece(eddy_str(buf, len));
+		if (req->res.chunked)
+			pieces[count++] = piece(eddy_str("\r\n", 2));
+	}
+	return eddyi_conn_sendv(req->conn, pieces, count);
+}
+
+static int end_stream(struct eddy_req *req)
+{
+	struct eddy_res *res = &req->res;
+
+	if (!res->chunked || is_head_request(req) || !status_has_body(res->status))
+		return 0;
+	return eddyi_conn_send(req->conn, "0\r\n\r\n", 5, 0);
+}
+
+int eddyi_reply(struct eddy_req *req)
+{
+	switch (req->res.kind) {
+	case EDDYI_RES_EMPTY:
+		return reply_bytes(req, eddy_str("", 0));
+	case EDDYI_RES_BYTES:
+		return reply_bytes(req, req->res.bytes);
+	case EDDYI_RES_FILE:
+		return req->res.ranges ? reply_pieces(req) : reply_piece(req);
+	case EDDYI_RES_STREAM:
+		return end_stream(req);
+	}
+	return -EINVAL;
+}

@@ -1,0 +1,212 @@
+#include "exchange.h"
+
+#include "syntax.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define HEADERS_FIRST 8
+
+void eddy_res_status(struct eddy_res *res, int status)
+{
+	res->status = status;
+}
+
+static bool is_field_value(struct eddy_str value)
+{
+	for (size_t i = 0; i < value.len; i++) {
+		unsigned char c = (unsigned char)value.ptr[i];
+
+		if ((c < ' ' && c != '\t') || c == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+static void remove_header(struct eddy_res *res, struct eddy_str name)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < res->header_count; i++)
+		if (!eddy_str_eq_nocase(res->headers[i].name, name))
+			res->headers[kept++] = res->headers[i];
+	res->header_count = kept;
+}
+
+int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
+{
+	struct eddyi_arena *arena = &res->req->arena;
+	struct eddyi_header header;
+
+	if (!value.ptr)
+		return -ENOMEM;
+	value = eddy_str_trim(value);
+	if (!eddyi_syntax_is_token(eddy_str_from(name)) || !is_field_value(value))
+		return -EINVAL;
+	if (res->header_count == res->header_capacity) {
+		unsigned capacity = res->header_capacity ? res->header_capacity * 2 : HEADERS_FIRST;
+		struct eddyi_header *headers = eddyi_arena_alloc(arena, capacity * sizeof(*headers));
+
+		if (!headers)
+			return -ENOMEM;
+		if (res->header_count)
+			memcpy(headers, res->headers, res->header_count * sizeof(*headers));
+		res->headers = headers;
+		res->header_capacity = capacity;
+	}
+	header.name = eddyi_arena_dup(arena, eddy_str_from(name));
+	header.value = eddyi_arena_dup(arena, value);
+	if (!header.name.ptr || !header.value.ptr)
+		return -ENOMEM;
+	res->headers[res->header_count++] = header;
+	return 0;
+}
+
+int eddy_res_set(struct eddy_res *res, const char *name, struct eddy_str value)
+{
+	unsigned before = res->header_count;
+	int r = eddy_res_add(res, name, value);
+	struct eddyi_header added;
+
+	if (r < 0)
+		return r;
+	if (before) {
+		added = res->headers[before];
+		res->header_count = before;
+		remove_header(res, added.name);
+		res->headers[res->header_count++] = added;
+	}
+	return 0;
+}
+
+int eddy_res_set_z(struct eddy_res *res, const char *name, const char *value)
+{
+	return eddy_res_set(res, name, eddy_str_from(value));
+}
+
+struct eddy_str eddy_res_header(const struct eddy_res *res, const char *name)
+{
+	for (unsigned i = 0; i < res->header_count; i++)
+		if (eddy_str_eq_nocase(res->headers[i].name, eddy_str_from(name)))
+			return res->headers[i].value;
+	return eddy_str(NULL, 0);
+}
+
+void eddyi_res_clear_body(struct eddy_res *res)
+{
+	static const char *const describing[] = {
+		"content-type",	 "content-disposition", "content-range", "content-encoding",
+		"accept-ranges", "etag",		"last-modified", "cache-control",
+	};
+
+	for (size_t i = 0; i < sizeof(describing) / sizeof(describing[0]); i++)
+		remove_header(res, eddy_str_from(describing[i]));
+	if (res->file >= 0)
+		close(res->file);
+	res->file = -1;
+	res->ranges = NULL;
+	res->kind = EDDYI_RES_EMPTY;
+}
+
+static int set_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes)
+{
+	if (res->file >= 0)
+		close(res->file);
+	res->file = -1;
+	res->kind = EDDYI_RES_BYTES;
+	res->bytes = bytes;
+	if (!bytes.ptr)
+		return -ENOMEM;
+	if (type)
+		return eddy_res_set_z(res, "content-type", type);
+	return 0;
+}
+
+int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes)
+{
+	return set_bytes(res, type, bytes);
+}
+
+int eddy_res_ok(struct eddy_res *res, const char *format, ...)
+{
+	struct eddy_str text;
+	va_list args;
+	char *copy;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	copy = len < 0 ? NULL : eddyi_arena_alloc(&res->req->arena, (size_t)len + 1);
+	if (!copy)
+		return -ENOMEM;
+	va_start(args, format);
+	vsnprintf(copy, (size_t)len + 1, format, args);
+	va_end(args);
+	text = eddy_str(copy, (size_t)len);
+	return set_bytes(res,
+			 eddy_res_header(res, "content-type").ptr ? NULL :
+								    "text/plain; charset=utf-8",
+			 text);
+}
+
+static int set_json(struct eddy_res *res, const char *type, json_t *json)
+{
+	size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
+	size_t len = json ? json_dumpb(json, NULL, 0, flags) : 0;
+	char *text = len ? eddyi_arena_alloc(&res->req->arena, len) : NULL;
+
+	if (text)
+		json_dumpb(json, text, len, flags);
+	json_decref(json);
+	return set_bytes(res, type, eddy_str(text, len));
+}
+
+int eddy_res_json(struct eddy_res *res, json_t *json)
+{
+	return set_json(res, "application/json", json);
+}
+
+int eddyi_problem(struct eddy_res *res, int status, const char *detail)
+{
+	json_t *json = json_pack("{s:s, s:s, s:i}", "type", "about:blank", "title",
+				 eddyi_status_phrase(status), "status", status);
+
+	eddyi_res_clear_body(res);
+	res->status = status;
+	if (json && detail)
+		json_object_set_new(json, "detail", json_string(detail));
+	return set_json(res, "application/problem+json", json);
+}
+
+int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...)
+{
+	char *text = NULL;
+	va_list args;
+	int r;
+
+	if (detail) {
+		va_start(args, detail);
+		r = vasprintf(&text, detail, args);
+		va_end(args);
+		if (r < 0)
+			return -ENOMEM;
+	}
+	r = eddyi_problem(res, status, text);
+	free(text);
+	return r;
+}
+
+int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
+{
+	int r = res->failed;
+
+	if (r == 0 && (len || !res->head_sent))
+		r = eddyi_reply_stream(res->req, buf, len);
+	if (r < 0)
+		res->failed = r;
+	return r;
+}
