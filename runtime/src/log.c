@@ -1,0 +1,196 @@
+#include <eddy/log.h>
+
+#include "log_filter.h"
+#include "loop.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define MESSAGE_MAX (2 * EDDY_KIB)
+#define CUT "…"
+
+/* The subscriber; emitters hold the lock for reading while they call it, so that nobody takes it
+ * away from under them. */
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static eddy_log_fn *subscriber;
+static void *subscriber_arg;
+static struct eddyi_log_filter filter;
+
+/* Set while this thread is inside the subscriber. */
+static _Thread_local bool inside;
+
+/* Written with `lock` held for writing. */
+int eddyi_log_level;
+
+const char *eddy_log_level_name(enum eddy_log_level level)
+{
+	static const char *const names[] = { "OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE" };
+
+	return names[level];
+}
+
+static uint64_t realtime(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
+}
+
+static void set_filter(const char *text)
+{
+	eddyi_log_filter_parse(&filter, text);
+	__atomic_store_n(&eddyi_log_level, (int)filter.level, __ATOMIC_RELAXED);
+}
+
+/* Lock held. The filter has no say here: it may be what is wrong. */
+static void tell_of_bad_parts(const char *where)
+{
+	char text[sizeof(filter.bad) + 128];
+	struct eddy_record record = {
+		.time_ns = realtime(),
+		.level = EDDY_LOG_WARN,
+		.target = "eddy::log",
+	};
+	int len = snprintf(text, sizeof(text),
+			   "%s: not understood: %s; write LEVEL or TARGET=LEVEL", where,
+			   filter.bad);
+
+	record.message = eddy_str(text, (size_t)len);
+	inside = true;
+	subscriber(&record, subscriber_arg);
+	inside = false;
+}
+
+int eddy_log_subscribe(eddy_log_fn *fn, void *arg)
+{
+	int r = -EBUSY;
+
+	pthread_rwlock_wrlock(&lock);
+	if (!subscriber) {
+		r = 0;
+		subscriber = fn;
+		subscriber_arg = arg;
+		set_filter(getenv("EDDY_LOG"));
+		if (filter.bad[0])
+			tell_of_bad_parts("EDDY_LOG");
+	}
+	pthread_rwlock_unlock(&lock);
+	return r;
+}
+
+void eddy_log_unsubscribe(void)
+{
+	pthread_rwlock_wrlock(&lock);
+	subscriber = NULL;
+	__atomic_store_n(&eddyi_log_level, EDDY_LOG_OFF, __ATOMIC_RELAXED);
+	pthread_rwlock_unlock(&lock);
+}
+
+int eddy_log_set_filter(const char *text)
+{
+	int r = -ENOENT;
+
+	pthread_rwlock_wrlock(&lock);
+	if (subscriber) {
+		set_filter(text);
+		r = filter.bad[0] ? -EINVAL : 0;
+	}
+	pthread_rwlock_unlock(&lock);
+	return r;
+}
+
+/* Take the lock for reading if the record is wanted. */
+static bool begin(enum eddy_log_level level, const char *target)
+{
+	if (inside || (int)level > __atomic_load_n(&eddyi_log_level, __ATOMIC_RELAXED))
+		return false;
+	pthread_rwlock_rdlock(&lock);
+	if (subscriber && eddyi_log_filter_lets(&filter, level, target))
+		return true;
+	pthread_rwlock_unlock(&lock);
+	return false;
+}
+
+bool eddy_log_is_enabled(enum eddy_log_level level, const char *target)
+{
+	if (!begin(level, target))
+		return false;
+	pthread_rwlock_unlock(&lock);
+	return true;
+}
+
+static bool has_field(const struct eddy_record *record, const char *name)
+{
+	for (size_t i = 0; i < record->field_count; i++)
+		if (strcmp(record->fields[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* `all` is what record->fields points to. */
+static void add_fields(struct eddy_record *record, struct eddy_field *all,
+		       const struct eddy_field *fields)
+{
+	for (; fields && fields->name; fields++)
+		if (record->field_count < EDDY_LOG_FIELDS_MAX && !has_field(record, fields->name))
+			all[record->field_count++] = *fields;
+}
+
+static size_t format_message(char *text, const char *format, va_list args)
+{
+	int len = vsnprintf(text, MESSAGE_MAX, format, args);
+	size_t cut = MESSAGE_MAX - sizeof(CUT);
+
+	if (len < 0)
+		return 0;
+	if ((size_t)len < MESSAGE_MAX)
+		return (size_t)len;
+	/* Not in the middle of a character. */
+	while (cut && (text[cut] & 0xc0) == 0x80)
+		cut--;
+	memcpy(text + cut, CUT, sizeof(CUT));
+	return cut + sizeof(CUT) - 1;
+}
+
+/* The scope that the caller is inside of: a task's, also while it is on the loop's stack. */
+static const struct eddy_scope *current_scope(void)
+{
+	struct eddy_loop *loop = eddy_loop_self();
+	struct eddy_task *task = loop ? loop->running : NULL;
+
+	if (loop && !task)
+		task = loop->on_stack.task;
+	return task ? task->scope : NULL;
+}
+
+void eddyi_log(enum eddy_log_level level, const char *target, const struct eddy_field *fields,
+	       const char *format, ...)
+{
+	struct eddy_record record = { .level = level, .target = target };
+	struct eddy_field all[EDDY_LOG_FIELDS_MAX];
+	char text[MESSAGE_MAX];
+	int saved = errno;
+	va_list args;
+
+	if (!begin(level, target))
+		return;
+	record.time_ns = realtime();
+	record.fields = all;
+	add_fields(&record, all, fields);
+	for (const struct eddy_scope *scope = current_scope(); scope; scope = scope->parent)
+		add_fields(&record, all, scope->log_fields);
+	errno = saved; /* for %m */
+	va_start(args, format);
+	record.message = eddy_str(text, format_message(text, format, args));
+	va_end(args);
+	inside = true;
+	subscriber(&record, subscriber_arg);
+	inside = false;
+	pthread_rwlock_unlock(&lock);
+	errno = saved;
+}

@@ -1,0 +1,247 @@
+#include "log_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CUT " …"
+#define PLAIN "\033[0m"
+
+/* A line being written. What does not fit whole is left out, and everything after it. */
+struct line {
+	char *at;
+	char *end; /* room for the mark of a cut line, the end of a colour and the newline is kept */
+	bool cut;
+	bool colour;
+};
+
+static void put(struct line *line, const char *ptr, size_t len)
+{
+	if (line->cut || len > (size_t)(line->end - line->at)) {
+		line->cut = true;
+		return;
+	}
+	memcpy(line->at, ptr, len);
+	line->at += len;
+}
+
+static void put_z(struct line *line, const char *z)
+{
+	put(line, z, strlen(z));
+}
+
+static void put_colour(struct line *line, const char *code)
+{
+	if (line->colour)
+		put_z(line, code);
+}
+
+/* The length of the UTF-8 character at `ptr`; 0 when there is none. */
+static size_t utf8_len(const unsigned char *ptr, size_t len)
+{
+	size_t need = ptr[0] < 0x80 ? 1 :
+		      ptr[0] < 0xc2 ? 0 :
+		      ptr[0] < 0xe0 ? 2 :
+		      ptr[0] < 0xf0 ? 3 :
+		      ptr[0] < 0xf5 ? 4 :
+				      0;
+
+	if (!need || need > len)
+		return 0;
+	for (size_t i = 1; i < need; i++)
+		if ((ptr[i] & 0xc0) != 0x80)
+			return 0;
+	if ((ptr[0] == 0xe0 && ptr[1] < 0xa0) || (ptr[0] == 0xed && ptr[1] >= 0xa0) ||
+	    (ptr[0] == 0xf0 && ptr[1] < 0x90) || (ptr[0] == 0xf4 && ptr[1] >= 0x90))
+		return 0;
+	return need;
+}
+
+/* Whether the character moves the cursor, ends a line or turns the direction of what follows. */
+static bool is_control(const unsigned char *ptr, size_t len)
+{
+	switch (len) {
+	case 1:
+		return ptr[0] < ' ' || ptr[0] == 0x7f;
+	case 2: /* U+0080 to U+009F */
+		return ptr[0] == 0xc2 && ptr[1] < 0xa0;
+	case 3: /* U+2028 to U+202E, U+2066 to U+2069 */
+		return ptr[0] == 0xe2 && ((ptr[1] == 0x80 && ptr[2] >= 0xa8 && ptr[2] <= 0xae) ||
+					  (ptr[1] == 0x81 && ptr[2] >= 0xa6 && ptr[2] <= 0xa9));
+	default:
+		return false;
+	}
+}
+
+static void put_escape(struct line *line, unsigned char c)
+{
+	char text[8];
+
+	switch (c) {
+	case '\n':
+		put(line, "\\n", 2);
+		break;
+	case '\r':
+		put(line, "\\r", 2);
+		break;
+	case '\t':
+		put(line, "\\t", 2);
+		break;
+	default:
+		put(line, text, (size_t)snprintf(text, sizeof(text), "\\x%02x", c));
+	}
+}
+
+/* `quoted` text has its quotes and backslashes escaped as well. */
+static void put_escaped(struct line *line, struct eddy_str str, bool quoted)
+{
+	while (str.len && !line->cut) {
+		const unsigned char *at = (const unsigned char *)str.ptr;
+		size_t len = utf8_len(at, str.len);
+
+		if (!len || is_control(at, len)) {
+			put_escape(line, *at);
+			len = 1;
+		} else {
+			if (quoted && (*at == '"' || *at == '\\'))
+				put(line, "\\", 1);
+			put(line, str.ptr, len);
+		}
+		str = eddy_str_skip(str, len);
+	}
+}
+
+/* Whether a value stands without quotes: nothing in it looks like the line's own signs. */
+static bool is_bare(struct eddy_str str)
+{
+	if (!str.len)
+		return false;
+	for (size_t i = 0; i < str.len; i++) {
+		char c = str.ptr[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+		    !memchr("-._~:/@+%?&", c, 11))
+			return false;
+	}
+	return true;
+}
+
+static void put_field(struct line *line, const struct eddy_field *field)
+{
+	char text[40] = "";
+
+	put(line, " ", 1);
+	put_escaped(line, eddy_str_from(field->name), true);
+	put(line, "=", 1);
+	switch (field->type) {
+	case EDDY_FIELD_STR:
+		if (is_bare(field->value.str)) {
+			put_escaped(line, field->value.str, true);
+			return;
+		}
+		put(line, "\"", 1);
+		put_escaped(line, field->value.str, true);
+		put(line, "\"", 1);
+		return;
+	case EDDY_FIELD_I64:
+		snprintf(text, sizeof(text), "%" PRId64, field->value.i64);
+		break;
+	case EDDY_FIELD_U64:
+		snprintf(text, sizeof(text), "%" PRIu64, field->value.u64);
+		break;
+	case EDDY_FIELD_F64:
+		snprintf(text, sizeof(text), "%.9g", field->value.f64);
+		break;
+	case EDDY_FIELD_BOOL:
+		strcpy(text, field->value.flag ? "true" : "false");
+		break;
+	}
+	put_z(line, text);
+}
+
+static void put_time(struct line *line, uint64_t time_ns)
+{
+	time_t seconds = (time_t)(time_ns / EDDY_SECOND);
+	char text[48];
+	struct tm tm;
+	size_t len;
+
+	gmtime_r(&seconds, &tm);
+	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	len += (size_t)snprintf(text + len, sizeof(text) - len, ".%06uZ ",
+				(unsigned)(time_ns % EDDY_SECOND / EDDY_US));
+	put(line, text, len);
+}
+
+static void put_level(struct line *line, enum eddy_log_level level)
+{
+	static const char *const codes[] = { "",         "\033[31m", "\033[33m",
+					     "\033[32m", "\033[34m", "\033[35m" };
+	char text[8];
+
+	put_colour(line, codes[level]);
+	put(line, text, (size_t)snprintf(text, sizeof(text), "%5s ", eddy_log_level_name(level)));
+	put_colour(line, PLAIN);
+}
+
+size_t eddyi_log_text_format(const struct eddy_record *record, bool colour,
+			     char text[EDDYI_LOG_LINE_MAX])
+{
+	struct line line = {
+		.at = text,
+		.end = text + EDDYI_LOG_LINE_MAX - strlen(CUT) - strlen(PLAIN) - 1,
+		.colour = colour,
+	};
+
+	put_colour(&line, "\033[2m");
+	put_time(&line, record->time_ns);
+	put_colour(&line, PLAIN);
+	put_level(&line, record->level);
+	put_colour(&line, "\033[2m");
+	put_escaped(&line, eddy_str_from(record->target), false);
+	put(&line, ": ", 2);
+	put_colour(&line, PLAIN);
+	put_escaped(&line, record->message, false);
+	for (size_t i = 0; i < record->field_count; i++)
+		put_field(&line, &record->fields[i]);
+	if (line.cut) {
+		line.end = text + EDDYI_LOG_LINE_MAX - 1;
+		line.cut = false;
+		put_z(&line, CUT);
+		put_colour(&line, PLAIN);
+	}
+	*line.at++ = '\n';
+	return (size_t)(line.at - text);
+}
+
+/* `arg` is NULL for plain text. */
+static void write_line(const struct eddy_record *record, void *arg)
+{
+	char line[EDDYI_LOG_LINE_MAX];
+	size_t len = eddyi_log_text_format(record, arg != NULL, line);
+
+	while (write(STDERR_FILENO, line, len) < 0 && errno == EINTR)
+		;
+}
+
+static bool wants_colour(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if ((no_color && *no_color) || (term && strcmp(term, "dumb") == 0))
+		return false;
+	return isatty(STDERR_FILENO);
+}
+
+int eddy_log_text_subscribe(void)
+{
+	static char coloured;
+	int saved = errno;
+	int r = eddy_log_subscribe(write_line, wants_colour() ? &coloured : NULL);
+
+	errno = saved;
+	return r;
+}
