@@ -85,8 +85,9 @@ async function broken(t) {
 }
 
 function cancel(t) {
-	set(t, 'stop', 'Cancelled. Nothing of it was kept.');
+	set(t, 'stop', 'Cancelled');
 	t.xhr?.abort();
+	loadSoon(); // all of it may have been sent already
 	pump();
 }
 

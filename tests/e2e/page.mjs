@@ -1,0 +1,594 @@
+// The page of examples/files in a real browser; prints TAP.
+//
+//   EDDY_EXAMPLES      folder of the `files` executable (build/examples)
+//   EDDY_NODE_MODULES  folder with playwright-core and axe-core (node_modules)
+//   EDDY_SHOTS         folder for screenshots (none are made)
+//   EDDY_CHROMIUM      the browser (/usr/bin/chromium)
+//
+// Arguments: parts of the names of the cases to run.
+
+import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import { Scene, axeSource, chromium, complaints, foreign, launch, sha, until } from './scene.mjs';
+
+const MIB = 1024 * 1024;
+const NARROW = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 };
+const WIDE = { viewport: { width: 1280, height: 900 } };
+const DARK = { ...WIDE, colorScheme: 'dark' };
+const random = size => crypto.randomBytes(size);
+const rangeOf = head => /^range: bytes=(\d+)-/im.exec(head)?.[1];
+
+// The content that an action makes the browser save.
+async function saved(s, act) {
+	const [download] = await Promise.all([s.page.waitForEvent('download'), act()]);
+	return fs.readFileSync(await download.path());
+}
+
+const cases = [];
+const test = (name, options, run) => cases.push({ name, options, run });
+
+const SOME = {
+	'notes.txt': 'a few words\n', 'empty.lock': '', 'photo 10.jpg': 4821002, 'photo 9.jpg': 1234567,
+	'Río — currents.csv': 48213, 'backup.tar.zst': 4 * 1024 * MIB,
+};
+
+test('the list shows names, sizes and dates', { files: SOME }, async s => {
+	fs.utimesSync(`${s.folder}/notes.txt`, 1772750000, 1772750000);
+	await s.page.getByRole('button', { name: 'Refresh' }).click();
+	await s.page.waitForFunction(() => document.querySelector('time[datetime="2026-03-05T22:33:20.000Z"]'));
+	assert.deepEqual(await s.listed(),
+		['backup.tar.zst', 'empty.lock', 'notes.txt', 'photo 9.jpg', 'photo 10.jpg', 'Río — currents.csv']);
+	assert.match(await s.row('notes.txt').locator('time').textContent(), /5 Mar 2026.*22:33/);
+	assert.equal(await s.row('photo 9.jpg').locator('td.size span').first().textContent(), '1.23 MB');
+	assert.equal(await s.row('photo 9.jpg').locator('td.size span').first().getAttribute('title'), '1,234,567 bytes');
+	assert.equal(await s.row('empty.lock').locator('td.size span').first().textContent(), '0 bytes');
+	assert.match(await s.page.locator('#summary').textContent(), /^6 files · 4\.3 GB$/);
+	await s.shot('wide');
+});
+
+test('the page comes with a strict CSP and nosniff', { files: SOME }, async s => {
+	const headers = s.answer.headers();
+	assert.match(headers['content-security-policy'], /default-src 'none'/);
+	assert.doesNotMatch(headers['content-security-policy'], /unsafe|https?:|\*/);
+	assert.equal(headers['x-content-type-options'], 'nosniff');
+	const paths = s.wire.heads.map(h => h.split(' ')[1]);
+	assert.ok(!paths.includes('/favicon.ico'), 'the icon is in the page');
+});
+
+test('two files are uploaded with progress', {}, async s => {
+	const files = { 'one.bin': random(18 * MIB), 'two ü.bin': random(14 * MIB) }; // buffers on the way hold a few MiB
+	s.wire.rate.up = 6 * MIB;
+	await s.page.evaluate(() => {
+		window.seen = {};
+		setInterval(() => document.querySelectorAll('#transfers-list li').forEach(li => {
+			const bar = li.querySelector('progress');
+			(window.seen[li.querySelector('.name').textContent] ??= new Set()).add(bar.value);
+		}), 20);
+	});
+	await s.choose(files);
+	await s.state('one.bin', 'run');
+	await s.page.waitForFunction(() => / left$/.test(document.querySelector('#transfers-list .note').textContent));
+	assert.match(await s.line('one.bin').locator('.note').textContent(), /^\d+% · [\d.]+ \wB of 18\.9 MB · [\d.]+ \wB\/s · \d+ s left$/);
+	assert.match(await s.page.title(), /^\d+% · Files/);
+	await s.shot('uploading');
+	for (const [name, content] of Object.entries(files)) {
+		await s.state(name, 'done');
+		assert.equal(sha(s.read(name)), sha(content), name);
+		const steps = await s.page.evaluate(name => [...window.seen[name]].filter(v => v > 0 && v < 1).length, name);
+		assert.ok(steps >= 3, `${name}: ${steps} steps of its bar`);
+	}
+	await s.row('one.bin').waitFor();
+	await s.row('two ü.bin').waitFor();
+	assert.deepEqual(s.names(), ['one.bin', 'two ü.bin']);
+});
+
+test('files may be dropped anywhere', {}, async s => {
+	await s.page.evaluate(() => {
+		const dataTransfer = new DataTransfer();
+		dataTransfer.items.add(new File(['dropped'], 'dropped.txt'));
+		const at = document.querySelector('footer');
+		at.dispatchEvent(new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true }));
+		if (!document.documentElement.classList.contains('dragging'))
+			throw new Error('nothing shows that files can be dropped');
+		at.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+	});
+	await s.state('dropped.txt', 'done');
+	assert.equal(s.read('dropped.txt').toString(), 'dropped');
+});
+
+test('many uploads wait their turn and all arrive', {}, async s => {
+	const files = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`n${i}.txt`, `content ${i}`]));
+	await s.choose(files);
+	await s.page.getByText('120 of 120 done').waitFor();
+	assert.ok(await s.page.locator('#transfers-list li').count() <= 40);
+	assert.equal(s.names().length, 120);
+	assert.equal(s.read('n77.txt').toString(), 'content 77');
+	await s.page.getByText('120 files').first().waitFor();
+	await s.page.getByRole('button', { name: 'Clear finished' }).click();
+	await s.page.locator('#transfers').waitFor({ state: 'hidden' });
+});
+
+test('a link downloads the file, byte for byte', { files: { 'a b%20c#?.bin': random(3 * MIB + 1) } }, async s => {
+	const got = await saved(s, () => s.row('a b%20c#?.bin').getByRole('link').click());
+	assert.equal(sha(got), sha(s.read('a b%20c#?.bin')));
+});
+
+const get = (s, name) => s.row(name).getByRole('button', { name: /^Download/ }).click();
+
+for (const size of [0, 1, 5 * MIB + 3]) {
+	test(`a download by the page is whole: ${size} bytes`, { files: { 'whole.bin': random(size) } }, async s => {
+		assert.equal(sha(await saved(s, () => get(s, 'whole.bin'))), sha(s.read('whole.bin')));
+		await s.state('whole.bin', 'done');
+	});
+}
+
+test('a download whose connection was cut resumes by Range', { files: { 'cut.bin': random(8 * MIB + 5) } }, async s => {
+	s.wire.cutAfter = 3 * MIB;
+	const got = await saved(s, async () => {
+		await get(s, 'cut.bin');
+		await s.state('cut.bin', 'cut');
+		assert.match(await s.line('cut.bin').locator('.note').textContent(), /^Connection lost, trying again in 1 s · \d+% · /);
+		await s.shot('interrupted');
+	});
+	assert.equal(sha(got), sha(s.read('cut.bin')));
+	const heads = s.wire.requests('GET', '/files/cut.bin');
+	assert.equal(heads.length, 2);
+	assert.equal(rangeOf(heads[0]), undefined);
+	assert.ok(rangeOf(heads[1]) > 0 && rangeOf(heads[1]) <= 3 * MIB, heads[1]);
+	assert.match(heads[1], /^if-range: "[^"]+"\r$/im);
+});
+
+test('it resumes by hand once the server is back', { files: { 'back.bin': random(6 * MIB) } }, async s => {
+	s.wire.cutAfter = 2 * MIB;
+	await get(s, 'back.bin');
+	await s.state('back.bin', 'cut');
+	s.wire.down = true;
+	s.wire.cutAll();
+	await s.line('back.bin').getByText('trying again in 2 s').waitFor();
+	s.wire.down = false;
+	const got = await saved(s, () => s.line('back.bin').getByRole('button', { name: 'Resume' }).click());
+	assert.equal(sha(got), sha(s.read('back.bin')));
+	assert.ok(rangeOf(s.wire.requests('GET', '/files/back.bin').at(-1)) > 0);
+});
+
+test('a paused download resumes by Range', { files: { 'halt.bin': random(6 * MIB) } }, async s => {
+	s.wire.rate.down = 4 * MIB;
+	await get(s, 'halt.bin');
+	await s.page.waitForFunction(() => document.querySelector('progress')?.value > 0.2);
+	await s.line('halt.bin').getByRole('button', { name: 'Pause' }).click();
+	await s.state('halt.bin', 'pause');
+	s.wire.rate.down = 0;
+	const got = await saved(s, () => s.line('halt.bin').getByRole('button', { name: 'Resume' }).click());
+	assert.equal(sha(got), sha(s.read('halt.bin')));
+	assert.ok(rangeOf(s.wire.requests('GET', '/files/halt.bin').at(-1)) > MIB);
+});
+
+test('a file that changed meanwhile starts over', { files: { 'new.bin': random(6 * MIB) } }, async s => {
+	s.wire.rate.down = 4 * MIB;
+	await get(s, 'new.bin');
+	await s.page.waitForFunction(() => document.querySelector('progress')?.value > 0.2);
+	await s.line('new.bin').getByRole('button', { name: 'Pause' }).click();
+	s.put('new.bin', random(5 * MIB));
+	s.wire.rate.down = 0;
+	const got = await saved(s, () => s.line('new.bin').getByRole('button', { name: 'Resume' }).click());
+	assert.equal(sha(got), sha(s.read('new.bin')));
+	assert.ok(rangeOf(s.wire.requests('GET', '/files/new.bin').at(-1)) > 0);
+});
+
+test('the browser resumes the plain link by Range as well', { files: { 'plain.bin': random(8 * MIB) } }, async s => {
+	s.wire.cutAfter = 3 * MIB;
+	const got = await saved(s, () => s.row('plain.bin').getByRole('link').click());
+	assert.equal(sha(got), sha(s.read('plain.bin')));
+	assert.ok(rangeOf(s.wire.requests('GET', '/files/plain.bin').at(-1)) > 0);
+});
+
+// Nobody can press the button of a file dialog here: a file of the browser's private store stands in
+// for the one that would have been chosen there.
+const pickPrivate = () => {
+	window.showSaveFilePicker = async options => {
+		const folder = await navigator.storage.getDirectory();
+		return folder.getFileHandle('chosen', { create: true }).then(h => (window.chosen = h, window.options = options, h));
+	};
+};
+
+test('a large download goes straight into the chosen file and resumes', { init: pickPrivate }, async s => {
+	const size = 300 * MIB;
+	const blocks = [0, 99, 100, 200, 299].map(i => [i * MIB, random(MIB)]);
+	s.put('large.bin', size);
+	const fd = fs.openSync(`${s.folder}/large.bin`, 'r+');
+	for (const [at, data] of blocks)
+		fs.writeSync(fd, data, 0, data.length, at);
+	fs.closeSync(fd);
+	await s.page.getByRole('button', { name: 'Refresh' }).click();
+	await s.row('large.bin').waitFor();
+	s.wire.cutAfter = 150 * MIB;
+	await get(s, 'large.bin');
+	await s.state('large.bin', 'done');
+	const heads = s.wire.requests('GET', '/files/large.bin');
+	assert.ok(rangeOf(heads.at(-1)) > 10 * MIB, heads.join('\n')); // a reset loses what the kernel still held
+	assert.equal(await s.page.evaluate(() => window.options.suggestedName), 'large.bin');
+	assert.equal(await s.page.evaluate(async () => (await window.chosen.getFile()).size), size);
+	for (const [at, data] of blocks) {
+		const got = await s.page.evaluate(async ([from, to]) => {
+			const part = await (await window.chosen.getFile()).slice(from, to).arrayBuffer();
+			const hash = await crypto.subtle.digest('SHA-256', part);
+			return [...new Uint8Array(hash)].map(b => b.toString(16).padStart(2, '0')).join('');
+		}, [at, at + MIB]);
+		assert.equal(got, sha(data), `at ${at}`);
+	}
+});
+
+test('a cancelled upload leaves nothing', {}, async s => {
+	s.wire.rate.up = 8 * MIB;
+	await s.choose({ 'gone.bin': random(40 * MIB) }); // more than all buffers on the way hold
+	await s.page.waitForFunction(() => document.querySelector('progress')?.value > 0);
+	await s.line('gone.bin').getByRole('button', { name: 'Cancel' }).click();
+	await s.state('gone.bin', 'stop');
+	await s.page.getByRole('button', { name: 'Refresh' }).click();
+	await until('an empty folder', () => s.names().length === 0);
+	await s.page.getByText('Nothing here yet').waitFor();
+	assert.deepEqual(await s.listed(), []);
+});
+
+test('an upload whose connection is cut says so and can be tried again', {}, async s => {
+	const content = random(6 * MIB);
+	s.wire.rate.up = 3 * MIB;
+	await s.choose({ 'again.bin': content });
+	await s.page.waitForFunction(() => document.querySelector('progress')?.value > 0.1);
+	s.wire.down = true;
+	s.wire.cutAll();
+	await s.state('again.bin', 'fail');
+	assert.match(await s.line('again.bin').locator('.note').textContent(), /can’t be reached/);
+	assert.deepEqual(s.names(), []);
+	s.wire.down = false;
+	s.wire.rate.up = 0;
+	await s.line('again.bin').getByRole('button', { name: 'Try again' }).click();
+	await s.state('again.bin', 'done');
+	assert.equal(sha(s.read('again.bin')), sha(content));
+});
+
+test('replacing asks first', { files: { 'same.txt': 'old' } }, async s => {
+	await s.choose({ 'same.txt': 'new' });
+	await s.state('same.txt', 'ask');
+	assert.match(await s.line('same.txt').locator('.note').textContent(), /^Already there: 3 bytes/);
+	await s.line('same.txt').getByRole('button', { name: 'Skip' }).click();
+	await s.page.locator('#transfers').waitFor({ state: 'hidden' });
+	assert.equal(s.wire.requests('PUT', '/files/same.txt').length, 0);
+	assert.equal(s.read('same.txt').toString(), 'old');
+
+	await s.choose({ 'same.txt': 'new' });
+	await s.line('same.txt').getByRole('button', { name: 'Keep both' }).click();
+	await s.state('same (2).txt', 'done');
+	assert.equal(s.read('same.txt').toString(), 'old');
+	assert.equal(s.read('same (2).txt').toString(), 'new');
+
+	await s.choose({ 'same.txt': 'newer' });
+	await s.line('same.txt').getByRole('button', { name: 'Replace' }).click();
+	await s.state('same.txt', 'done');
+	assert.equal(s.read('same.txt').toString(), 'newer');
+});
+
+test('a name that another user has just taken is not replaced unasked', { files: { 'race.txt': 'theirs' } }, async s => {
+	await s.page.route('**/api/files', route => route.fulfill({ json: { files: [] } })); // as it was a moment ago
+	await s.choose({ 'race.txt': 'ours' });
+	await s.state('race.txt', 'ask', 'done');
+	assert.equal(s.read('race.txt').toString(), 'theirs');
+	await s.line('race.txt').getByRole('button', { name: 'Replace' }).click();
+	await s.state('race.txt', 'done');
+	assert.equal(s.read('race.txt').toString(), 'ours');
+});
+
+const HOSTILE = [
+	'<img src=x onerror="document.title=1">.html', '</script><script>alert(1)</script>'.replaceAll('/', '∕'), 'line\nbreak\t.txt',
+	'ملف عربي.pdf', '\u202etxt.exe', '👩‍👩‍👧‍👦 🎉.png', 'x'.repeat(255), ' ', 'Z̸̢̛̘̠͇͑̿̎a̷̢̧̛͉͎̓͝lgo.txt', '%2e%2e%2fetc', '"q" & \'a\'.txt',
+	'javascript:alert(1)', '__proto__', 'constructor', 'up\\..\\up.txt', '&lt;b&gt;.txt', 'many words '.repeat(20) + '.md',
+];
+
+test('hostile names are shown as text', { files: Object.fromEntries(HOSTILE.map(n => [n, n])), context: NARROW }, async s => {
+	const shown = await s.listed();
+	assert.equal(shown.length, HOSTILE.length);
+	for (const name of ['<img src=x onerror="document.title=1">.html', '&lt;b&gt;.txt', 'x'.repeat(255), 'ملف عربي.pdf', '__proto__'])
+		assert.ok(shown.includes(name), name);
+	assert.ok(shown.includes('line\ufffdbreak\ufffd.txt') && shown.includes('\ufffdtxt.exe'), 'control characters are visible');
+	assert.equal(await s.page.locator('#rows img, #rows script').count(), 0);
+	await noSideways(s);
+	await s.shot('hostile-narrow');
+	for (const name of HOSTILE.slice(0, 5)) {
+		const row = s.page.locator('#rows tr').nth(shown.indexOf(name.replace(/[\n\t\u202e]/g, '\ufffd')));
+		const got = await saved(s, () => row.getByRole('button', { name: /^Download/ }).click());
+		assert.equal(got.toString(), name);
+	}
+	await noSideways(s);
+});
+
+test('hostile names arrive as they are', {}, async s => {
+	const names = HOSTILE.filter(n => !/[\n\t]|^\.|^x{255}/.test(n));
+	await s.choose(Object.fromEntries(names.map(n => [n, n])));
+	await until('all of them', () => s.names().length === names.length);
+	for (const name of names)
+		assert.equal(s.read(name).toString(), name);
+});
+
+test('names that the server would refuse are not sent', { args: ['--max-size', '1000'] }, async s => {
+	await s.choose({ '.hidden': 'x', 'new\nline': 'x', ['é'.repeat(128)]: 'x', 'large.bin': random(1001) });
+	await s.state('.hidden', 'fail');
+	const notes = await s.page.locator('.note').allTextContents();
+	assert.match(notes[0], /begins with a dot/);
+	assert.match(notes[1], /characters/);
+	assert.match(notes[2], /too long/);
+	assert.match(notes[3], /over this server’s limit of 1 kB/);
+	assert.deepEqual(s.wire.heads.filter(h => h.startsWith('PUT')), []);
+});
+
+test('an error of the server is told in words',
+	{ args: ['--max-size', '1000'], html: text => text.replace(/data-max-size="\d+"/, 'data-max-size="0"') }, async s => {
+		await s.choose({ 'large.bin': random(200000) });
+		await s.state('large.bin', 'fail');
+		assert.match(await s.line('large.bin').locator('.note').textContent(), /too large/);
+		const problem = (status, detail) => s.page.route('**/files/*.txt', route =>
+			route.fulfill({ status, contentType: 'application/problem+json',
+				body: JSON.stringify({ type: 'about:blank', title: 'A <b>title</b>', status, detail }) }), { times: 1 });
+		for (const [status, words] of [[507, /no room.*Some detail\.$/], [403, /does not allow.*Some detail/], [418, /418 \(A <b>title<\/b>\)/]]) {
+			await problem(status, 'Some detail');
+			await s.choose({ [`${status}.txt`]: 'x' });
+			await s.state(`${status}.txt`, 'fail');
+			assert.match(await s.line(`${status}.txt`).locator('.note').textContent(), words);
+		}
+		await s.shot('errors');
+		assert.deepEqual(s.names(), []);
+	});
+
+test('deleting asks first', { files: { 'a.txt': 'a', 'b.txt': 'b' } }, async s => {
+	await s.row('a.txt').getByRole('button', { name: /^Delete/ }).click();
+	await s.page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click();
+	assert.deepEqual(s.names(), ['a.txt', 'b.txt']);
+	await s.row('a.txt').getByRole('button', { name: /^Delete/ }).click();
+	await s.shot('deleting');
+	await s.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+	await s.row('a.txt').waitFor({ state: 'detached' });
+	assert.deepEqual(s.names(), ['b.txt']);
+	await s.page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Delete: b.txt');
+});
+
+test('a read-only folder offers nothing else', { files: SOME, args: ['--no-upload'] }, async s => {
+	assert.ok(await s.page.getByText('This folder is read-only.').isVisible());
+	assert.equal(await s.page.getByRole('button', { name: 'Upload files' }).isVisible(), false);
+	assert.equal(await s.page.getByRole('button', { name: /^Delete/ }).count(), 0);
+	await s.page.evaluate(() => {
+		const dataTransfer = new DataTransfer();
+		dataTransfer.items.add(new File(['x'], 'x.txt'));
+		document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+	});
+	assert.equal((await saved(s, () => get(s, 'notes.txt'))).toString(), 'a few words\n');
+	assert.deepEqual(s.wire.heads.filter(h => !h.startsWith('GET')), []);
+	assert.equal(await s.page.evaluate(async () => (await fetch('files/x', { method: 'PUT', body: 'x' })).status), 403);
+});
+
+test('leaving during an upload warns', {}, async s => {
+	s.wire.rate.up = MIB;
+	await s.page.locator('h1').click();
+	await s.choose({ 'slow.bin': random(4 * MIB) });
+	await s.state('slow.bin', 'run');
+	const [dialog] = await Promise.all([s.page.waitForEvent('dialog'), s.page.close({ runBeforeUnload: true })]);
+	assert.equal(dialog.type(), 'beforeunload');
+	await dialog.dismiss();
+	s.wire.rate.up = 0;
+	await s.state('slow.bin', 'done');
+	assert.equal(await s.page.evaluate(() => window.onbeforeunload), null);
+});
+
+// What has focus, which must show.
+const focused = s => s.page.evaluate(() => {
+	const e = document.activeElement;
+	const style = getComputedStyle(e);
+	if (e !== document.body && (style.outlineStyle === 'none' || parseFloat(style.outlineWidth) < 2))
+		throw new Error(`focus does not show on ${e.outerHTML}`);
+	return e.getAttribute('aria-label') ?? e.textContent.trim();
+});
+
+async function tabTo(s, name, key = 'Tab') {
+	for (let i = 0; i < 40; i++) {
+		await s.page.keyboard.press(key);
+		if (name.test(await focused(s)))
+			return;
+	}
+	throw new Error(`${name} can't be reached with ${key}`);
+}
+
+test('everything works by keyboard alone', { files: { 'a.txt': 'a', 'b.txt': 'bb', 'c.bin': 3 * MIB } }, async s => {
+	const key = name => s.page.keyboard.press(name);
+	await key('Tab');
+	assert.equal(await focused(s), 'Upload files');
+	s.wire.rate.up = 8 * MIB;
+	const [chooser] = await Promise.all([s.page.waitForEvent('filechooser'), key('Enter')]);
+	await chooser.setFiles([{ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('new') },
+		{ name: 'stop.bin', mimeType: 'text/plain', buffer: random(40 * MIB) }]);
+	await s.state('stop.bin', 'run');
+	await tabTo(s, /^Replace: a\.txt$/);
+	await s.shot('keyboard');
+	await key('Enter');
+	await s.state('a.txt', 'done');
+	await tabTo(s, /^Cancel: stop\.bin$/);
+	await key('Space');
+	await s.state('stop.bin', 'stop');
+	assert.match(await focused(s), /^Upload again: stop\.bin$/, 'focus stays in the line');
+	await tabTo(s, /^Clear finished/, 'Shift+Tab');
+	await key('Enter');
+	assert.equal(await focused(s), 'Upload files', 'focus is not lost');
+
+	await tabTo(s, /^Size$/);
+	await key('Enter');
+	assert.equal(await s.page.locator('th.size').getAttribute('aria-sort'), 'descending');
+	await until('the largest first', async () => (await s.listed()).join() === 'c.bin,a.txt,b.txt');
+	await key('Enter');
+	await until('the smallest first', async () => (await s.listed()).join() === 'b.txt,a.txt,c.bin');
+
+	await tabTo(s, /^b\.txt$/);
+	assert.equal((await saved(s, () => key('Enter'))).toString(), 'bb');
+	await tabTo(s, /^Download with pause and resume: b\.txt$/);
+	assert.equal((await saved(s, () => key('Enter'))).toString(), 'bb');
+
+	await tabTo(s, /^Delete: b\.txt$/);
+	await key('Enter');
+	await s.page.getByRole('dialog').waitFor();
+	await key('Escape');
+	assert.equal(await focused(s), 'Delete: b.txt', 'Escape keeps the file and the place');
+	await key('Enter');
+	await s.page.getByRole('dialog').waitFor();
+	await tabTo(s, /^Delete$/);
+	await key('Enter');
+	await s.row('b.txt').waitFor({ state: 'detached' });
+	await until('the two others alone', () => s.names().join() === 'a.txt,c.bin');
+	await s.page.waitForFunction(() => document.activeElement.getAttribute('aria-label') === 'Delete: a.txt');
+	await s.page.waitForFunction(() => document.querySelector('#live').textContent.includes('b.txt deleted.'));
+});
+
+const noSideways = async s => assert.ok(
+	await s.page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth),
+	'the page scrolls sideways');
+
+// A page with a bit of everything in it.
+async function busy(s) {
+	s.wire.rate.up = 2 * MIB;
+	await s.choose({ 'notes.txt': 'new', 'photo 9.jpg': 'new', '.hidden': 'x',
+		['long name '.repeat(20)]: random(20 * MIB), 'film.mov': random(16 * MIB) });
+	await s.state('film.mov', 'run');
+	await get(s, 'empty.lock');
+	await s.state('empty.lock', 'done');
+	await s.page.waitForFunction(() => [...document.querySelectorAll('.note')].some(e => / left$/.test(e.textContent)));
+	await s.page.evaluate(() => scrollTo(0, 0));
+}
+
+for (const [look, context] of [['narrow', NARROW], ['320 px', { viewport: { width: 320, height: 640 } }]]) {
+	test(`nothing scrolls sideways: ${look}`, { files: { ...SOME, ['w'.repeat(250)]: 1 }, context }, async s => {
+		await noSideways(s);
+		await s.shot(look.replace(' ', ''));
+		await busy(s);
+		await noSideways(s);
+		await s.shot(`${look.replace(' ', '')}-busy`);
+		await s.page.getByRole('button', { name: /^Delete: w/ }).click();
+		await noSideways(s);
+		const box = await s.page.getByRole('dialog').boundingBox();
+		assert.ok(box.x >= 0 && box.x + box.width <= context.viewport.width);
+	});
+}
+
+test('dark mode is dark, light mode light', { files: SOME, context: DARK }, async s => {
+	const light = () => s.page.evaluate(() => ['backgroundColor', 'color'].map(what =>
+		getComputedStyle(document.documentElement)[what].match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0) / 765));
+	const [ground, ink] = await light();
+	assert.ok(ground < 0.15 && ink > 0.8, `${ground} ${ink}`);
+	await s.shot('dark');
+	await busy(s);
+	await s.shot('dark-busy');
+	await s.page.emulateMedia({ colorScheme: 'light' });
+	const [ground2, ink2] = await light();
+	assert.ok(ground2 > 0.9 && ink2 < 0.2, `${ground2} ${ink2}`);
+});
+
+test('nothing moves for who does not want it', { files: SOME, context: { reducedMotion: 'reduce' } }, async s => {
+	await busy(s);
+	assert.equal(await s.page.evaluate(() => document.getAnimations().length), 0);
+	await s.page.emulateMedia({ reducedMotion: 'no-preference' });
+	assert.ok(await s.page.evaluate(() => document.getAnimations().length) > 0);
+});
+
+const THOUSANDS = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`IMG_${String(i).padStart(5, '0')}.jpg`, i]));
+
+test('thousands of files stay usable', { files: THOUSANDS }, async s => {
+	const took = await s.page.evaluate(async () => {
+		const from = performance.now();
+		document.querySelector('[data-sort=size]').click();
+		await new Promise(r => requestAnimationFrame(() => setTimeout(r)));
+		return performance.now() - from;
+	});
+	assert.ok(took < 1000, `sorting took ${took} ms`);
+	assert.equal((await s.listed())[0], 'IMG_04999.jpg');
+	await s.shot('thousands');
+	await s.page.getByLabel('Filter by name').fill('img_0123');
+	await s.page.getByText('10 of 5,000 files').waitFor();
+	assert.equal(await s.page.locator('#rows tr').count(), 10);
+	await s.page.getByLabel('Filter by name').fill('nothing of this');
+	await s.page.getByText('No name holds that').waitFor();
+	await s.page.getByLabel('Filter by name').fill('');
+	const before = await s.page.locator('#rows tr').count();
+	assert.ok(before < 5000);
+	await s.page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+	await s.page.waitForFunction(n => document.querySelectorAll('#rows tr').length > n, before);
+});
+
+async function axe(s, what) {
+	await s.page.evaluate(axeSource());
+	const { violations, passes } = await s.page.evaluate(() => window.axe.run(document,
+		{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+	assert.deepEqual(violations.map(v => `${v.id}: ${v.nodes.map(n => `${n.target} ${n.failureSummary}`).join('; ')}`), [], what);
+	assert.ok(passes.length > 15, `${what}: only ${passes.length} rules applied`);
+}
+
+for (const [look, context] of [['light', WIDE], ['dark', DARK], ['narrow', NARROW]]) {
+	test(`axe finds no barrier: ${look}`, { files: { ...SOME, ...Object.fromEntries(HOSTILE.map(n => [n, 1])) }, context }, async s => {
+		await axe(s, 'the list');
+		await busy(s);
+		await axe(s, 'transfers');
+		await s.page.getByRole('button', { name: 'Delete: empty.lock' }).click();
+		await axe(s, 'the dialog');
+	});
+}
+test('axe finds no barrier: empty', {}, async s => {
+	await s.shot('empty');
+	await axe(s, 'an empty folder');
+});
+test('axe finds no barrier: read-only', { files: SOME, args: ['--no-upload'] }, s => axe(s, 'a read-only folder'));
+
+test('a server that is gone is told in words', { files: SOME }, async s => {
+	s.wire.down = true;
+	s.wire.cutAll();
+	await s.page.getByRole('button', { name: 'Refresh' }).click();
+	await s.page.getByText('The list could not be loaded. The server can’t be reached.').waitFor();
+	await s.shot('gone');
+	s.wire.down = false;
+	await s.page.getByRole('button', { name: 'Try again' }).click();
+	await s.page.locator('#trouble').waitFor({ state: 'hidden' });
+	assert.equal((await s.listed()).length, 6);
+});
+
+/* ---- running ---- */
+
+if (!fs.existsSync(chromium)) {
+	console.log(`1..0 # SKIP ${chromium} is not there: apt-get install chromium`);
+	process.exit(0);
+}
+
+const wanted = process.argv.slice(2);
+const chosen = cases.filter(c => !wanted.length || wanted.some(w => c.name.includes(w)));
+let number = 0;
+let failed = 0;
+
+function told(name, error) {
+	console.log(`${error ? 'not ok' : 'ok'} ${++number} - ${name.replace(/[#\n]/g, ' ')}`);
+	if (error) {
+		failed++;
+		console.log(String(error.stack ?? error).replace(/^/gm, '# '));
+	}
+}
+
+console.log(`1..${chosen.length + 2}`);
+const browser = await launch();
+for (const { name, options, run } of chosen) {
+	let scene;
+	let error;
+	try {
+		scene = await Scene.open(browser, name, options);
+		await run(scene);
+	} catch (e) {
+		error = e;
+		await scene?.shot(`failed-${number + 1}`).catch(() => {});
+	}
+	await scene?.close().catch(e => (error ??= e));
+	told(name, error);
+}
+await browser.close();
+told('no request leaves the server', foreign.length && foreign.map(f => f.join(': ')).join('\n'));
+told('no console message, CSP violation or early end of the server', complaints.length && complaints.map(c => c.join(': ')).join('\n'));
+process.exit(failed ? 1 : 0);

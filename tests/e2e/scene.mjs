@@ -1,0 +1,147 @@
+// What a case of the browser test stands on: a folder, the server on it, a wire between, and a page
+// in a browser of its own profile, watched for everything that it should not do.
+
+import { createRequire } from 'node:module';
+import { spawn } from 'node:child_process';
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Wire } from './wire.mjs';
+
+const require = createRequire(path.join(path.resolve(process.env.EDDY_NODE_MODULES ?? 'node_modules'), 'x.js'));
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+	'--disable-component-update', '--disable-sync'];
+
+export const chromium = process.env.EDDY_CHROMIUM ?? '/usr/bin/chromium';
+export const axeSource = () => fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+export const sha = data => crypto.createHash('sha256').update(data).digest('hex');
+export const launch = () =>
+	require('playwright-core').chromium.launch({ executablePath: chromium, headless: true, args: FLAGS });
+
+// What any case must not cause, told at the end: [case, what].
+export const foreign = [];
+export const complaints = [];
+
+function serve(folder, args) {
+	const exe = path.join(process.env.EDDY_EXAMPLES ?? 'build/examples', 'files');
+	const child = spawn(exe, [folder, '--bind', '127.0.0.1:0', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+	let log = '';
+	child.ended = new Promise(done => child.once('exit', (code, signal) => done(code ?? signal)));
+	return new Promise((done, fail) => {
+		child.once('error', fail);
+		child.ended.then(end => fail(new Error(`the server ended (${end}): ${log}`)));
+		child.stderr.on('data', data => {
+			log += data;
+			const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(log)?.[1];
+			if (port)
+				done({ child, port: Number(port), log: () => log });
+		});
+	});
+}
+
+export class Scene {
+	// files: name -> content, or a number of zero bytes; args: of the server; context: of Playwright;
+	// init: runs in the page before its own code; html: a change of the page's HTML.
+	static async open(browser, name, { files = {}, args = [], context = {}, init, html } = {}) {
+		const s = new Scene();
+		s.name = name;
+		s.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'eddy-page-'));
+		for (const [file, content] of Object.entries(files))
+			s.put(file, content);
+		s.server = await serve(s.folder, args);
+		s.wire = await Wire.to(s.server.port);
+		s.origin = `http://127.0.0.1:${s.wire.port}`;
+		s.context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', acceptDownloads: true, ...context });
+		s.context.setDefaultTimeout(15000);
+		s.page = await s.context.newPage();
+		s.#watch();
+		if (init)
+			await s.page.addInitScript(init);
+		if (html)
+			await s.page.route(`${s.origin}/`, async route => {
+				const response = await route.fetch();
+				await route.fulfill({ response, body: html(await response.text()) });
+			});
+		s.answer = await s.page.goto(`${s.origin}/`);
+		await s.page.waitForFunction(() => document.querySelector('#summary').textContent.trim());
+		return s;
+	}
+
+	#watch() {
+		const complain = what => complaints.push([this.name, what]);
+		this.context.on('request', request => {
+			const url = request.url();
+			if (!url.startsWith(this.origin + '/') && !/^(data:|blob:)/.test(url))
+				foreign.push([this.name, url]);
+		});
+		this.page.on('pageerror', e => complain(e.stack ?? String(e)));
+		this.page.on('console', message => {
+			// Chromium itself reports every answer from 400 and every cut connection.
+			if (['error', 'warning'].includes(message.type()) && !/^Failed to load resource/.test(message.text()))
+				complain(`${message.type()}: ${message.text()}`);
+		});
+		this.page.on('filechooser', () => {}); // or a native dialog could open before a case listens
+		this.page.exposeFunction('eddyComplain', complain);
+		this.page.addInitScript(() => document.addEventListener('securitypolicyviolation',
+			e => window.eddyComplain(`CSP: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`)));
+	}
+
+	put(name, content) {
+		const file = path.join(this.folder, name);
+		if (typeof content === 'number') {
+			fs.writeFileSync(file, '');
+			fs.truncateSync(file, content);
+		} else {
+			fs.writeFileSync(file, content);
+		}
+	}
+
+	read = name => fs.readFileSync(path.join(this.folder, name));
+	names = () => fs.readdirSync(this.folder).sort();
+
+	async choose(files) {
+		await this.page.locator('#picker').setInputFiles(Object.entries(files).map(([name, content]) =>
+			({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) })));
+	}
+
+	row = name => this.page.locator('#rows tr').filter({ has: this.page.getByRole('link', { name, exact: true }) });
+	line = name => this.page.locator('#transfers-list li').filter({ has: this.page.getByText(name, { exact: true }) });
+
+	// Suspends until the line of a transfer has a state.
+	state(name, ...states) {
+		return this.page.waitForFunction(([name, states]) =>
+			[...document.querySelectorAll('#transfers-list li')].some(li =>
+				li.querySelector('.name').textContent === name && states.includes(li.dataset.state)), [name, states]);
+	}
+
+	listed = () => this.page.locator('#rows bdi').allTextContents();
+
+	async shot(name) {
+		if (!process.env.EDDY_SHOTS)
+			return;
+		fs.mkdirSync(process.env.EDDY_SHOTS, { recursive: true });
+		await this.page.screenshot({ path: path.join(process.env.EDDY_SHOTS, `${name}.png`) });
+	}
+
+	async close() {
+		await this.context.close();
+		this.wire.close();
+		this.server.child.kill('SIGTERM');
+		const late = setTimeout(() => this.server.child.kill('SIGKILL'), 15000);
+		const end = await this.server.child.ended;
+		clearTimeout(late);
+		if (end !== 0 && end !== 'SIGTERM')
+			complaints.push([this.name, `the server ended with ${end}: ${this.server.log().slice(-2000)}`]);
+		fs.rmSync(this.folder, { recursive: true, force: true });
+	}
+}
+
+export async function until(what, check, ms = 10000) {
+	for (const end = Date.now() + ms; Date.now() < end; await new Promise(r => setTimeout(r, 50))) {
+		const value = await check();
+		if (value)
+			return value;
+	}
+	throw new Error(`waited in vain: ${what}`);
+}
