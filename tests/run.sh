@@ -101,8 +101,12 @@ run_tsan() {
 }
 
 run_valgrind() {
+	configure "$root/build-valgrind" --buildtype=debugoptimized || {
+		case_is valgrind 'not ok' 'build-valgrind is configured'
+		return
+	}
 	EDDY_TEST_WRAP='valgrind -q --trace-children=yes --leak-check=full --show-leak-kinds=definite' \
-		EDDY_TEST_TIME=600 run_in "$root/build" valgrind -t 10 "${criterion_tests[@]}"
+		EDDY_TEST_TIME=600 run_in "$root/build-valgrind" valgrind -t 10 "${criterion_tests[@]}"
 }
 
 run_e2e_family() { # FAMILY
