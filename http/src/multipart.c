@@ -141,26 +141,32 @@ static enum match match_held(struct eddyi_multipart *multipart, struct eddy_str 
 			     struct eddy_str *ret_data)
 {
 	enum match found = MATCH_PARTIAL;
-	size_t released = 0, skip, ignored;
+	size_t released = 0, taken = 0, skip, ignored;
 	const char *next;
 
 	while (multipart->held_len && piece->len && !released) {
 		multipart->held[multipart->held_len++] = piece->ptr[0];
 		*piece = eddy_str_skip(*piece, 1);
+		taken++;
 		found = match(multipart, multipart->held, multipart->held_len, &ignored);
-		if (found != MATCH_PARTIAL && found != MATCH_NONE) {
-			multipart->held_len = multipart->unsent = 0;
-			break;
-		}
-		while (found == MATCH_NONE && multipart->held_len) {
+		while (found == MATCH_NONE) {
 			next = memchr(multipart->held + 1, '\r', multipart->held_len - 1);
 			skip = next ? (size_t)(next - multipart->held) : multipart->held_len;
 			memcpy(multipart->released + released, multipart->held, skip);
 			released += skip;
 			multipart->held_len -= skip;
+			if (multipart->held_len <= taken) {
+				/* The rest lies in the piece: back to the fast way. */
+				*piece = eddy_str(piece->ptr - multipart->held_len,
+						  piece->len + multipart->held_len);
+				multipart->held_len = 0;
+				break;
+			}
 			memmove(multipart->held, multipart->held + skip, multipart->held_len);
 			found = match(multipart, multipart->held, multipart->held_len, &ignored);
 		}
+		if (found == MATCH_DELIMITER || found == MATCH_CLOSE || found == MATCH_MALFORMED)
+			multipart->held_len = multipart->unsent = 0;
 	}
 	*ret_data = eddy_str(multipart->released, released);
 	if (released) { /* more than what was not sent: at least a '-' followed it */
@@ -180,22 +186,23 @@ static enum match match_piece(struct eddyi_multipart *multipart, struct eddy_str
 	const char *at = end;
 	size_t len = 0;
 
-	while (from < end) {
-		at = memchr(from, '\r', end - from);
-		if (!at) {
-			at = end;
+	while (from < end && found == MATCH_NONE) {
+		if (*from == '\r') /* in a run of CRs or CRLFs memchr only costs */
+			at = from;
+		else
+			at = memchr(from, '\r', end - from);
+		if (!at)
 			break;
-		}
 		from = at + 1;
-		if (from < end && *from != '\n') {
-			at = end;
+		if (from < end && *from != '\n')
 			continue;
-		}
-		found = match(multipart, at, end - at, &len);
-		if (found != MATCH_NONE)
-			break;
-		at = end;
+		if (from + 1 < end && from[1] != '-')
+			from++;
+		else
+			found = match(multipart, at, end - at, &len);
 	}
+	if (found == MATCH_NONE)
+		at = end;
 	*ret_data = eddy_str(piece->ptr, at - piece->ptr);
 	*piece = eddy_str_skip(*piece, ret_data->len);
 	if (found == MATCH_PARTIAL) {

@@ -396,6 +396,40 @@ Test(multipart, default_limits)
 	}
 }
 
+/* A candidate at the edge of two pieces costs one small event, whatever follows it. */
+Test(multipart, few_events_for_dense_data)
+{
+	static const char *const units[] = { "\r", "\r\n", "\r\n-", "\r\n--b", "--b", "\n\r" };
+	enum { SIZE = 4096 };
+	char *data = malloc(SIZE);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		struct eddyi_multipart_event event;
+		struct eddyi_multipart multipart;
+		struct eddy_str piece = eddy_str_from("--bound\r\n" PART);
+		size_t events = 0, got = 0, unit = strlen(units[i]);
+
+		for (size_t j = 0; j < SIZE; j++)
+			data[j] = units[i][j % unit];
+		eddyi_multipart_init(&multipart, &arena, eddy_str("bound", 5), NULL);
+		cr_assert(eq(int, eddyi_multipart_next(&multipart, &piece, &event), 0));
+		for (int round = 0; round < 4; round++) {
+			piece = eddy_str(data, SIZE);
+			do {
+				cr_assert(eq(int, eddyi_multipart_next(&multipart, &piece, &event),
+					     0));
+				if (event.kind != EDDYI_MULTIPART_DATA)
+					continue;
+				events++;
+				got += event.data.len;
+			} while (event.kind != EDDYI_MULTIPART_MORE);
+		}
+		cr_expect(le(sz, events, 8), "unit %zu", i);
+		cr_expect(ge(sz, got, 4 * SIZE - 8), "unit %zu", i);
+	}
+	free(data);
+}
+
 /* Bulk data is handed out where it lies, in one span a piece. */
 Test(multipart, bulk_is_not_copied)
 {
