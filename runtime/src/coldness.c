@@ -90,7 +90,7 @@ static bool byte_is_warm(int fd, uint64_t offset)
 bool eddyi_coldness_is_warm(enum eddyi_coldness how, int fd, uint64_t offset, uint64_t len)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t pages, wanted = (offset + len + page - 1) / page - offset / page;
+	uint64_t pages = 0, wanted = (offset + len + page - 1) / page - offset / page;
 
 	switch (how) {
 	case EDDYI_ALWAYS_WARM:
