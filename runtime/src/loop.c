@@ -1,6 +1,7 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,12 +143,14 @@ void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)
 	struct eddy_message *head = atomic_load_explicit(&loop->messages, memory_order_relaxed);
 	uint64_t one = 1;
 
+	atomic_fetch_add(&loop->posting, 1);
 	do
 		message->next = head;
 	while (!atomic_compare_exchange_weak(&loop->messages, &head, message));
 	if (atomic_exchange(&loop->sleeping, false))
 		while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
 			;
+	atomic_fetch_sub(&loop->posting, 1);
 }
 
 static void arm_wake(struct eddy_loop *loop);
@@ -227,6 +230,9 @@ static void loop_deinit(struct eddy_loop *loop)
 		turn(loop);
 	eddyi_assert(loop->ops == 0, "%zu ops outlive the loop \"%s\"", loop->ops, loop->name);
 	deliver_messages(loop);
+	/* Whoever posted the last message may not have come back from it. */
+	while (atomic_load(&loop->posting))
+		sched_yield();
 	eddy_timer_disarm(&loop->trim_timer);
 	io_uring_queue_exit(&loop->ring);
 	close(loop->wake_fd);
