@@ -157,6 +157,8 @@ static size_t format_message(char *text, const char *format, va_list args)
 	return cut + sizeof(CUT) - 1;
 }
 
+_Thread_local const struct eddy_scope *eddyi_log_scope;
+
 /* The scope that the caller is inside of: a task's, also while it is on the loop's stack. */
 static const struct eddy_scope *current_scope(void)
 {
@@ -165,7 +167,7 @@ static const struct eddy_scope *current_scope(void)
 
 	if (loop && !task)
 		task = loop->on_stack.task;
-	return task ? task->scope : NULL;
+	return task ? task->scope : eddyi_log_scope;
 }
 
 void eddyi_log(enum eddy_log_level level, const char *target, const struct eddy_field *fields,

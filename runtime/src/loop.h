@@ -85,6 +85,7 @@ struct eddy_loop {
 	/* From other threads. `sleeping` is true from before the last look at `messages` until the ring
 	 * has been waited for. */
 	_Atomic(struct eddy_message *) messages;
+	atomic_uint posting; /* threads that are inside eddy_loop_post() */
 	atomic_bool sleeping;
 	int wake_fd;
 	uint64_t wake_count;
@@ -130,6 +131,9 @@ void eddyi_wake(struct eddyi_waiter *waiter, int result);
 
 /* The simplest `cancel`: wake with -ECANCELED; for waiters that nobody else holds. */
 void eddyi_cancel_wait(struct eddyi_waiter *waiter);
+
+/* On a thread that does a task's work for it: the scope whose fields its records have. */
+extern _Thread_local const struct eddy_scope *eddyi_log_scope;
 
 /* Turn the loop's clock to now. */
 void eddyi_loop_tick(struct eddy_loop *loop);

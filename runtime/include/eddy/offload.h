@@ -1,0 +1,41 @@
+/* eddy/offload.h: blocking code on threads of its own, so that it holds no loop.
+ *
+ *     r = eddy_offload(sign, &signature);
+ *
+ * For what has no ring entry and takes long: name resolution, private keys, compression of large
+ * bodies. The pool belongs to the process and serves all loops; its threads start when they are
+ * first needed, live as long as the process, and receive no signals. Jobs wait in the order in which
+ * they came; each waiting job is a waiting task, so there are never more of them than tasks.
+ */
+#ifndef EDDY_OFFLOAD_H
+#define EDDY_OFFLOAD_H
+
+#include <eddy/base.h>
+
+EDDY_BEGIN_DECLS
+
+/* Called on a thread of the pool: it must not use the loop, and it must not suspend. */
+typedef int eddy_offload_fn(void *arg);
+
+/* Run `fn(arg)` on a thread of the pool and wait until it has returned. Suspends, and is not
+ * cancelled: `arg` may live on the caller's stack. When not even one thread can be had, `fn` runs in
+ * place.
+ * Return: what `fn` returned. */
+EDDY_API int eddy_offload(eddy_offload_fn *fn, void *arg);
+
+/* Run `fn(arg)` like eddy_offload(), but return -ECANCELED at once when the current scope is
+ * cancelled. Then `fn` may go on for as long as it likes: `arg` belongs to the pool, which calls
+ * `destroy(arg)`, on any thread, once nobody uses it any more. After any other result `arg` is the
+ * caller's again. Suspends. Such jobs never take the pool's last thread, so that a resolver that hangs
+ * holds up nobody else.
+ * Return: what `fn` returned, which must not be -ECANCELED; -ECANCELED, `arg` is gone; -ENOMEM, and
+ * `fn` was not called. */
+EDDY_API int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *arg));
+
+/* Let the pool have at most `count` threads, 1 or more; default: as many as there are processors, but
+ * 2 to 4. Threads that run already stay. Any thread. */
+EDDY_API void eddy_offload_set_threads(unsigned count);
+
+EDDY_END_DECLS
+
+#endif

@@ -1,0 +1,289 @@
+#include <eddy/offload.h>
+
+#include "loop.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#define THREADS_MIN_DEFAULT 2
+#define THREADS_MAX_DEFAULT 4
+
+/* Invariants:
+ * 1. A job is in one of the pool's queues, or run by one thread, or `done`.
+ * 2. `loop` is set until the job is given up, which only its loop's thread does, only before it is
+ *    done, and with the lock held. A job that is done and was not given up is posted to its loop,
+ *    where a task waits for it: so the loop is there. A job that was given up posts nothing.
+ * 3. A job of eddy_offload() lies on the stack of its task, and is not touched by the thread that ran
+ *    it once it is posted. A detached one is on the heap and is freed by the task, or, once given up,
+ *    by whoever holds it.
+ */
+struct job {
+	struct eddy_message message;
+	struct eddy_node node; /* in a queue; node.next is NULL when in none */
+	struct eddy_loop *loop;
+	struct eddyi_waiter *waiter;
+	const struct eddy_scope *scope; /* whose fields its records have; NULL when detached */
+	eddy_offload_fn *fn;
+	void *arg;
+	void (*destroy)(void *arg); /* NULL when it is awaited whatever happens */
+	int result;
+	bool done;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t wanted;
+	struct eddy_node awaited;  /* jobs of eddy_offload() */
+	struct eddy_node detached; /* jobs of eddy_offload_detached() */
+	unsigned threads;
+	unsigned threads_max; /* 0: the default, not yet known */
+	unsigned idle;
+	unsigned queued;
+	unsigned detached_running;
+} pool = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.wanted = PTHREAD_COND_INITIALIZER,
+	.awaited = { &pool.awaited, &pool.awaited },
+	.detached = { &pool.detached, &pool.detached },
+};
+
+static unsigned default_threads(void)
+{
+	cpu_set_t cpus;
+	unsigned count = THREADS_MAX_DEFAULT;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+		count = (unsigned)CPU_COUNT(&cpus);
+	if (count < THREADS_MIN_DEFAULT)
+		return THREADS_MIN_DEFAULT;
+	return count < THREADS_MAX_DEFAULT ? count : THREADS_MAX_DEFAULT;
+}
+
+/* Lock held. One thread of several stays free of detached jobs. */
+static bool may_run_detached(void)
+{
+	return pool.detached_running + 1 < pool.threads_max || pool.detached_running == 0;
+}
+
+/* Lock held. Return: NULL when there is nothing that this thread may do. */
+static struct job *take_job(void)
+{
+	struct eddy_node *node = eddy_list_shift(&pool.awaited);
+
+	if (!node && may_run_detached())
+		node = eddy_list_shift(&pool.detached);
+	pool.queued -= node != NULL;
+	return node ? eddy_of(node, struct job, node) : NULL;
+}
+
+static void deliver(struct eddy_message *message)
+{
+	struct job *job = eddy_of(message, struct job, message);
+
+	eddyi_wake(job->waiter, job->result);
+}
+
+/* Lock held; it is let go meanwhile. */
+static void run_job(struct job *job)
+{
+	bool detached = job->destroy, given_up;
+	struct eddy_loop *loop;
+	int result;
+
+	pool.detached_running += detached;
+	pthread_mutex_unlock(&pool.lock);
+
+	eddyi_log_scope = job->scope;
+	result = job->fn(job->arg);
+	eddyi_log_scope = NULL;
+
+	pthread_mutex_lock(&pool.lock);
+	job->result = result;
+	job->done = true;
+	loop = job->loop;
+	given_up = !loop;
+	pool.detached_running -= detached;
+	pthread_mutex_unlock(&pool.lock);
+
+	if (given_up) {
+		job->destroy(job->arg);
+		free(job);
+	} else {
+		eddy_loop_post(loop, &job->message);
+	}
+	pthread_mutex_lock(&pool.lock);
+}
+
+static void *thread_main(void *arg)
+{
+	(void)arg;
+	pthread_setname_np(pthread_self(), "eddy-offload");
+	pthread_mutex_lock(&pool.lock);
+	for (;;) {
+		struct job *job = take_job();
+
+		if (job) {
+			run_job(job);
+			continue;
+		}
+		pool.idle++;
+		pthread_cond_wait(&pool.wanted, &pool.lock);
+		pool.idle--;
+	}
+	return NULL;
+}
+
+/* Signals go to other threads, save those that a thread raises by its own fault. */
+static void block_signals(sigset_t *ret_before)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+	sigset_t set;
+
+	sigfillset(&set);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&set, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &set, ret_before);
+}
+
+/* Lock held. */
+static void start_thread(void)
+{
+	sigset_t before;
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (pthread_attr_init(&attr) != 0)
+		return;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	block_signals(&before);
+	if (pthread_create(&thread, &attr, thread_main, NULL) == 0)
+		pool.threads++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+}
+
+/* Queue the job. Return: false when there is no thread that could ever run it. */
+static bool submit(struct job *job, struct eddy_node *queue)
+{
+	bool has_threads;
+
+	pthread_mutex_lock(&pool.lock);
+	if (!pool.threads_max)
+		pool.threads_max = default_threads();
+	if (pool.queued >= pool.idle && pool.threads < pool.threads_max)
+		start_thread();
+	has_threads = pool.threads;
+	if (has_threads) {
+		eddy_list_append(queue, &job->node);
+		pool.queued++;
+		pthread_cond_signal(&pool.wanted);
+	}
+	pthread_mutex_unlock(&pool.lock);
+	return has_threads;
+}
+
+static void call(void *arg)
+{
+	struct job *job = arg;
+
+	job->result = job->fn(job->arg);
+}
+
+/* The last resort. Library code may need more than a task's stack. */
+static int run_in_place(struct job *job)
+{
+	eddy_on_loop_stack(call, job);
+	return job->result;
+}
+
+int eddy_offload(eddy_offload_fn *fn, void *arg)
+{
+	struct eddyi_waiter waiter = { .what = "offload" };
+	struct eddy_loop *loop = eddyi_loop();
+	struct job job = {
+		.message = { .deliver = deliver },
+		.loop = loop,
+		.waiter = &waiter,
+		.fn = fn,
+		.arg = arg,
+	};
+
+	eddyi_assert(loop->running, "eddy_offload() outside of a task");
+	job.scope = loop->running->scope;
+	if (!submit(&job, &pool.awaited))
+		return run_in_place(&job);
+	return eddyi_wait(&waiter);
+}
+
+struct detached {
+	struct eddyi_waiter waiter;
+	struct job *job;
+	bool given_up;
+	bool taken_back; /* given up before a thread had it */
+};
+
+static void give_up(struct eddyi_waiter *waiter)
+{
+	struct detached *detached = eddy_of(waiter, struct detached, waiter);
+	struct job *job = detached->job;
+
+	pthread_mutex_lock(&pool.lock);
+	if (!job->done) {
+		detached->given_up = true;
+		job->loop = NULL;
+		if (job->node.next) {
+			detached->taken_back = true;
+			eddy_list_remove(&job->node);
+			pool.queued--;
+		}
+	}
+	pthread_mutex_unlock(&pool.lock);
+	/* A result that exists is on its way. */
+	if (detached->given_up)
+		eddyi_wake(waiter, -ECANCELED);
+}
+
+int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *arg))
+{
+	struct detached detached = { .waiter = { .cancel = give_up, .what = "offload" } };
+	struct job *job;
+	int r;
+
+	eddyi_assert(eddy_task_self(), "eddy_offload_detached() outside of a task");
+	if (eddy_is_cancelled()) {
+		destroy(arg);
+		return -ECANCELED;
+	}
+	job = malloc(sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	*job = (struct job){
+		.message = { .deliver = deliver },
+		.loop = eddyi_loop(),
+		.waiter = &detached.waiter,
+		.fn = fn,
+		.arg = arg,
+		.destroy = destroy,
+	};
+	detached.job = job;
+	r = submit(job, &pool.detached) ? eddyi_wait(&detached.waiter) : run_in_place(job);
+	if (!detached.given_up)
+		eddyi_assert(r != -ECANCELED,
+			     "a function of eddy_offload_detached() returned -ECANCELED");
+	else if (detached.taken_back)
+		destroy(arg);
+	if (!detached.given_up || detached.taken_back)
+		free(job);
+	return r;
+}
+
+void eddy_offload_set_threads(unsigned count)
+{
+	eddyi_assert(count, "a pool of no threads");
+	pthread_mutex_lock(&pool.lock);
+	pool.threads_max = count;
+	pthread_mutex_unlock(&pool.lock);
+}
