@@ -6,6 +6,7 @@
 families=()         # those that exist and run only when they are named
 state=              # where tally.py keeps the sums
 asan_folder=$root/build-asan
+targets=(all all-tests)
 
 # $1: a prefix of file names under tests/, $2: their ending
 exist() { compgen -G "$root/tests/$1*$2" >/dev/null; }
@@ -32,11 +33,19 @@ list_tests() {
 	meson test -C "$root/build" --no-rebuild --list 2>/dev/null | sed -n 's/^[^:]*:\([^ ]*\) \/ \(.*\)$/\1 \2/p'
 }
 
+# The programs that people run are built only for the tests that run them.
+choose_targets() { # TEST…
+	case " $* " in
+	*' e2e '*) targets=(all all-tests) ;;
+	*) targets=(all-tests) ;;
+	esac
+}
+
 # Builds and runs Meson tests in a build folder; without NAMES all of them.
 run_in() { # FOLDER LABEL NAME…
 	local folder=$1 label=$2
 	shift 2
-	if ! compile "$folder" all all-tests; then
+	if ! compile "$folder" "${targets[@]}"; then
 		case_is "$label" 'not ok' "${folder##*/} builds"
 		return
 	fi
@@ -91,6 +100,7 @@ run_fuzz() {
 }
 
 run_tsan() {
+	targets=(all-tests)
 	CC=clang CXX=clang++ configure "$root/build-tsan" --buildtype=debugoptimized -Db_sanitize=thread \
 		-Db_lundef=false || {
 		case_is tsan 'not ok' 'build-tsan is configured'
@@ -101,6 +111,7 @@ run_tsan() {
 }
 
 run_valgrind() {
+	targets=(all-tests)
 	configure "$root/build-valgrind" --buildtype=debugoptimized || {
 		case_is valgrind 'not ok' 'build-valgrind is configured'
 		return
@@ -130,10 +141,11 @@ files_of() { # NOUN
 	for file in "$root"/tests/{runtime,http,compress,trace,auth}/"$1".c "$root/tests/e2e/test_$1.py"; do
 		[ ! -e "$file" ] || printf '%s\n' "$file"
 	done
+	[ "$1" != page ] || printf '%s\n' "$root/tests/e2e/page.mjs"
 }
 
 unknown_name() { # NAME TESTS
-	local file nouns=()
+	local file nouns=(page)
 	for file in "$root"/tests/{runtime,http,compress,trace,auth}/*.c "$root"/tests/e2e/test_*.py; do
 		[ -e "$file" ] || continue
 		file=${file##*/}
@@ -193,12 +205,14 @@ run_tests() {
 		run_clang
 	fi
 	if [ ${#wanted[@]} -gt 0 ]; then
+		choose_targets "${wanted[@]}"
 		run_release "${wanted[@]}"
 		run_asan "${wanted[@]}"
 	fi
 	if [ ${#nouns[@]} -gt 0 ]; then
 		EDDY_TEST_ONLY=$(IFS=,; printf '%s' "${nouns[*]}")
 		export EDDY_TEST_ONLY
+		choose_targets "${nouns_in[@]}"
 		run_release "${nouns_in[@]}"
 		run_asan "${nouns_in[@]}"
 		unset EDDY_TEST_ONLY
