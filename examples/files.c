@@ -1,0 +1,261 @@
+/* files: a folder on the wire, for download and upload, with a page for people.
+ *
+ *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload]
+ *
+ *     $ files ~/shared &
+ *     $ curl -T holiday.mp4 localhost:7878/files/holiday.mp4
+ *     {"name":"holiday.mp4","size":734003200}
+ *     $ curl -OJ localhost:7878/files/holiday.mp4
+ *
+ * Or open http://localhost:7878/ in a browser.
+ */
+#include "files.h"
+
+#include <eddy/offload.h>
+#include <eddy/runtime.h>
+#include <eddy/upload.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct files *files_of(struct eddy_req *req)
+{
+	return eddy_req_context(req);
+}
+
+static json_t *describe(const struct eddy_saved *saved)
+{
+	return json_pack("{s:s%, s:I}", "name", saved->name.ptr, saved->name.len, "size",
+			 (json_int_t)saved->size);
+}
+
+/* GET /api/files */
+
+struct listing {
+	int dir;
+	json_t *files;
+};
+
+static int make_listing(void *arg)
+{
+	struct listing *listing = arg;
+
+	listing->files = files_list(listing->dir);
+	return 0;
+}
+
+static int list(struct eddy_req *req, struct eddy_res *res)
+{
+	struct listing listing = { .dir = files_of(req)->dir };
+	int r = eddy_offload(make_listing, &listing);
+
+	if (r < 0)
+		return r;
+	eddy_res_set_z(res, "cache-control", "no-cache");
+	return eddy_res_json(res, listing.files ? json_pack("{s:o}", "files", listing.files) : NULL);
+}
+
+/* GET /files/{name} */
+static int download(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str name;
+
+	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
+		return 400;
+	if (!files_name_is_public(name))
+		return 404;
+	return eddy_res_file_at(res, files_of(req)->dir, name);
+}
+
+static struct eddy_save_options save_options(struct eddy_req *req)
+{
+	return (struct eddy_save_options){ .max = files_of(req)->max_size };
+}
+
+/* PUT /files/{name} */
+static int put(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_save_options options = save_options(req);
+	struct eddy_saved saved;
+	struct eddy_str name;
+	int r;
+
+	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
+		return 400;
+	if (!files_name_is_public(name))
+		return eddy_res_problem(res, 400, "a file name has no '/' and no dot in front");
+	r = eddy_req_save_at(req, files_of(req)->dir, name, &options, &saved);
+	if (r < 0)
+		return r;
+	eddy_res_status(res, saved.replaced ? 200 : 201);
+	return eddy_res_json(res, describe(&saved));
+}
+
+/* POST /files */
+static int post(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_save_options options = save_options(req);
+	struct eddy_saved *saved;
+	ssize_t count = eddy_req_save_all(req, files_of(req)->dir, &options, &saved);
+	json_t *files;
+
+	if (count < 0)
+		return (int)count;
+	files = json_array();
+	for (ssize_t i = 0; i < count; i++)
+		json_array_append_new(files, describe(&saved[i]));
+	eddy_res_status(res, 201);
+	return eddy_res_json(res, json_pack("{s:o}", "files", files));
+}
+
+/* DELETE /files/{name} */
+static int delete(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str name;
+	struct statx st;
+	int dir = files_of(req)->dir, r;
+	char path[NAME_MAX + 1];
+
+	(void)res;
+	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
+		return 400;
+	if (!files_name_is_public(name) || name.len > NAME_MAX)
+		return 404;
+	snprintf(path, sizeof(path), "%.*s", EDDY_FMT(name));
+	r = eddy_statx(dir, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &st);
+	if (r == 0 && !S_ISREG(st.stx_mode))
+		return 404;
+	if (r == 0)
+		r = eddy_unlinkat(dir, path, 0);
+	return r < 0 ? r : 204;
+}
+
+/* Whether the address is one that only this machine reaches. */
+static bool is_loopback(const char *address)
+{
+	return strncmp(address, "localhost:", 10) == 0 || strncmp(address, "127.", 4) == 0 ||
+	       strncmp(address, "[::1]:", 6) == 0;
+}
+
+static void usage(FILE *out)
+{
+	fputs("usage: files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload]\n"
+	      "  DIR          the folder to serve and to fill (default: the current one)\n"
+	      "  --bind       where to listen: host:port, [v6]:port or unix:path (default: "
+	      "localhost:7878)\n"
+	      "  --workers    threads, each with its own loop (default: 1)\n"
+	      "  --max-size   largest upload in bytes (default: what the disk holds)\n"
+	      "  --no-upload  change nothing: PUT, POST and DELETE are refused\n",
+	      out);
+}
+
+struct settings {
+	struct files files;
+	struct eddy_server_options server;
+	const char *bind;
+	const char *path;
+};
+
+static uint64_t number(const char *option, const char *text, uint64_t most)
+{
+	uint64_t value;
+
+	if (eddy_str_to_u64(eddy_str_from(text), &value) < 0 || value < 1 || value > most) {
+		fprintf(stderr, "files: --%s takes a number from 1 to %llu, not \"%s\"\n", option,
+			(unsigned long long)most, text);
+		exit(2);
+	}
+	return value;
+}
+
+static void parse(int argc, char **argv, struct settings *settings)
+{
+	static const struct option options[] = {
+		{ "bind", required_argument, NULL, 'b' },
+		{ "workers", required_argument, NULL, 'w' },
+		{ "max-size", required_argument, NULL, 'm' },
+		{ "no-upload", no_argument, NULL, 'n' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+		switch (option) {
+		case 'b':
+			settings->bind = optarg;
+			break;
+		case 'w':
+			settings->server.workers = (unsigned)number("workers", optarg, 1024);
+			break;
+		case 'm':
+			settings->files.max_size = number("max-size", optarg, EDDY_NEVER - 1);
+			break;
+		case 'n':
+			settings->files.no_upload = true;
+			break;
+		case 'h':
+			usage(stdout);
+			exit(0);
+		default:
+			usage(stderr);
+			exit(2);
+		}
+	}
+	if (optind < argc)
+		settings->path = argv[optind++];
+	if (optind < argc) {
+		fprintf(stderr, "files: only one folder can be served, not also \"%s\"\n",
+			argv[optind]);
+		exit(2);
+	}
+}
+
+static void open_folder(struct settings *settings)
+{
+	int removed;
+
+	settings->files.dir = open(settings->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (settings->files.dir < 0) {
+		fprintf(stderr, "files: can't open the folder \"%s\": %s\n", settings->path,
+			strerror(errno));
+		exit(1);
+	}
+	removed = eddy_upload_clean(settings->files.dir);
+	if (removed > 0)
+		eddy_info("files", "removed %d unfinished uploads of an earlier run", removed);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = {
+		.files = { .max_size = EDDY_NEVER },
+		.bind = "localhost:7878",
+		.path = ".",
+	};
+	struct eddy_app *app;
+
+	eddy_log_text_subscribe();
+	parse(argc, argv, &settings);
+	open_folder(&settings);
+	settings.files.loopback = is_loopback(settings.bind);
+
+	app = eddy_app_new();
+	eddy_app_bind(app, settings.bind);
+	eddy_app_with_server(app, &settings.server);
+	eddy_app_set_context(app, &settings.files);
+	eddy_app_add_filter(app, files_harden);
+	eddy_app_add_filter(app, files_guard);
+	eddy_app_map_get(app, "/", files_index);
+	eddy_app_map_get(app, "/page/{name}", files_asset);
+	eddy_app_map_get(app, "/api/files", list);
+	eddy_app_map_get(app, "/files/{name}", download);
+	eddy_app_map_put(app, "/files/{name}", put);
+	eddy_app_map_post(app, "/files", post);
+	eddy_app_map_delete(app, "/files/{name}", delete);
+	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
+}

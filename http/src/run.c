@@ -1,0 +1,348 @@
+/* An app from start to end: its sockets, its workers, its signals. */
+#include "server.h"
+
+#include <eddy/log.h>
+#include <eddy/net.h>
+#include <eddy/offload.h>
+#include <eddy/signal.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define PEERS_MAX 64 /* sockets of one worker */
+
+/* One loop's share. Worker 0 is the loop that eddy_app_run() was called in. */
+struct worker {
+	struct eddyi_run *run;
+	struct eddyi_server server;
+	struct eddy_loop *loop;
+	struct eddy_message stop; /* posted once at most, and once again to hurry */
+	struct eddy_message hurry;
+	struct eddy_message ended;
+	pthread_t thread;
+	int fds[PEERS_MAX];
+	size_t fd_count;
+	int result;
+	bool started;
+};
+
+struct eddyi_run {
+	struct eddy_app *app;
+	struct worker *workers;
+	unsigned count;
+	unsigned running; /* threads that have not ended; of worker 0's loop */
+	struct eddy_event threads_ended;
+	struct eddy_loop *loop; /* of worker 0 */
+	struct eddy_signals signals;
+	unsigned stops; /* asked for: the first drains, the second hurries */
+};
+
+/* Guards app->run against eddy_app_shutdown() of another thread. */
+static pthread_mutex_t run_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- stopping ---- */
+
+static void deliver_stop(struct eddy_message *message)
+{
+	eddyi_server_stop(&eddy_of(message, struct worker, stop)->server, false);
+}
+
+static void deliver_hurry(struct eddy_message *message)
+{
+	eddyi_server_stop(&eddy_of(message, struct worker, hurry)->server, true);
+}
+
+/* run_lock is held. */
+static void stop_all(struct eddyi_run *run)
+{
+	if (++run->stops > 2)
+		return;
+	for (unsigned i = 0; i < run->count; i++) {
+		struct worker *worker = &run->workers[i];
+
+		if (worker->loop)
+			eddy_loop_post(worker->loop,
+				       run->stops == 1 ? &worker->stop : &worker->hurry);
+	}
+}
+
+void eddy_app_shutdown(struct eddy_app *app)
+{
+	pthread_mutex_lock(&run_lock);
+	if (app->run)
+		stop_all(app->run);
+	pthread_mutex_unlock(&run_lock);
+}
+
+/* A task of worker 0. */
+static int watch_signals(void *arg)
+{
+	struct eddyi_run *run = arg;
+
+	for (;;) {
+		int r = eddy_signals_next(&run->signals);
+
+		if (r < 0)
+			return r;
+		eddy_trace("eddy::app", "Shutdown signal received, not accepting new requests");
+		eddy_app_shutdown(run->app);
+	}
+}
+
+/* ---- workers ---- */
+
+/* The worker's loop is there to be posted to, from here until forget_loop(). */
+static void announce_loop(struct worker *worker)
+{
+	pthread_mutex_lock(&run_lock);
+	worker->loop = eddy_loop_self();
+	if (worker->run->stops)
+		eddyi_server_stop(&worker->server, worker->run->stops > 1);
+	pthread_mutex_unlock(&run_lock);
+}
+
+static void forget_loop(struct worker *worker)
+{
+	pthread_mutex_lock(&run_lock);
+	worker->loop = NULL;
+	pthread_mutex_unlock(&run_lock);
+}
+
+static int serve(void *arg)
+{
+	struct worker *worker = arg;
+	size_t count = worker->fd_count;
+	int r;
+
+	announce_loop(worker);
+	worker->fd_count = 0; /* the server closes them */
+	r = eddyi_server_run(&worker->server, worker->run->app, worker->fds, count);
+	forget_loop(worker);
+	return r;
+}
+
+static void deliver_ended(struct eddy_message *message)
+{
+	struct worker *worker = eddy_of(message, struct worker, ended);
+	struct eddyi_run *run = worker->run;
+
+	/* One that failed takes the others with it. */
+	if (worker->result < 0)
+		eddy_app_shutdown(run->app);
+	if (--run->running == 0)
+		eddy_event_set(&run->threads_ended);
+}
+
+static void *thread_main(void *arg)
+{
+	struct worker *worker = arg;
+	struct eddy_loop_options options = { .name = "worker" };
+
+	worker->result = eddy_run(&options, serve, worker);
+	if (worker->result < 0)
+		eddy_error("eddy::app", "a worker could not run: %s", strerror(-worker->result));
+	/* Worker 0 stays until it has this message. */
+	eddy_loop_post(worker->run->loop, &worker->ended);
+	return NULL;
+}
+
+static int start_threads(struct eddyi_run *run)
+{
+	for (unsigned i = 1; i < run->count; i++) {
+		struct worker *worker = &run->workers[i];
+		int r = pthread_create(&worker->thread, NULL, thread_main, worker);
+
+		if (r) {
+			eddy_error("eddy::app", "can't start worker %u: %s", i, strerror(r));
+			return -r;
+		}
+		worker->started = true;
+		run->running++;
+	}
+	return 0;
+}
+
+static void close_sockets(struct worker *worker)
+{
+	for (size_t i = 0; i < worker->fd_count; i++)
+		close(worker->fds[i]);
+	worker->fd_count = 0;
+}
+
+static void join_threads(struct eddyi_run *run)
+{
+	struct eddy_scope shield;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	if (run->running)
+		eddy_event_wait(&run->threads_ended);
+	eddy_scope_end(&shield);
+	for (unsigned i = 1; i < run->count; i++)
+		if (run->workers[i].started)
+			pthread_join(run->workers[i].thread, NULL);
+		else
+			close_sockets(&run->workers[i]);
+}
+
+/* ---- the whole ---- */
+
+/* As many connections as descriptors allow: the program itself and two for each pooled pipe come
+ * first. */
+static unsigned default_connections_max(unsigned workers)
+{
+	struct rlimit limit;
+	uint64_t reserved = 32 + 2 * 8 * (uint64_t)workers, max;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 1024;
+	if (limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0 && getrlimit(RLIMIT_NOFILE, &limit) < 0)
+			return 1024;
+	}
+	max = limit.rlim_cur > 1 << 30 ? 1 << 30 : limit.rlim_cur;
+	return (unsigned)(reserved < max / 2 ? max - reserved : max - max / 2);
+}
+
+/* A socket of every address for every worker: the kernel shares connections out among them. */
+static int open_sockets(struct eddyi_run *run)
+{
+	struct eddy_app *app = run->app;
+	struct eddy_listen_options options = { .shared = run->count > 1 };
+	int r = 0;
+
+	for (unsigned i = 0; i < run->count && r == 0; i++) {
+		struct worker *worker = &run->workers[i];
+		struct eddy_listeners listeners;
+
+		r = eddy_listen(app->address, &options, &listeners);
+		if (r < 0)
+			return r;
+		memcpy(worker->fds, listeners.fds, listeners.count * sizeof(int));
+		worker->fd_count = listeners.count;
+		options.port = listeners.port;
+		atomic_store(&app->port, listeners.port);
+	}
+	return r;
+}
+
+static int open_run(struct eddyi_run *run, struct eddy_app *app)
+{
+	int r;
+
+	*run = (struct eddyi_run){ .app = app, .count = app->options.workers };
+	run->loop = eddy_loop_self();
+	eddy_event_init(&run->threads_ended);
+	run->workers = calloc(run->count, sizeof(*run->workers));
+	app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
+	if (!run->workers || !app->mime)
+		return -ENOMEM;
+	for (unsigned i = 0; i < run->count; i++) {
+		struct worker *worker = &run->workers[i];
+
+		worker->run = run;
+		worker->stop.deliver = deliver_stop;
+		worker->hurry.deliver = deliver_hurry;
+		worker->ended.deliver = deliver_ended;
+		eddyi_server_init(&worker->server);
+	}
+	r = open_sockets(run);
+	if (r < 0)
+		return r;
+	if (!app->options.connections_max)
+		app->options.connections_max = default_connections_max(run->count);
+	return 0;
+}
+
+static void close_run(struct eddyi_run *run)
+{
+	for (unsigned i = 0; run->workers && i < run->count; i++)
+		close_sockets(&run->workers[i]);
+	free(run->workers);
+	eddyi_mime_free(run->app->mime);
+	run->app->mime = NULL;
+}
+
+static void set_run(struct eddy_app *app, struct eddyi_run *run)
+{
+	pthread_mutex_lock(&run_lock);
+	app->run = run;
+	pthread_mutex_unlock(&run_lock);
+}
+
+/* Serve until every worker has ended. */
+static int serve_all(struct eddyi_run *run)
+{
+	int r = start_threads(run);
+
+	if (r == 0)
+		r = serve(&run->workers[0]);
+	if (r < 0)
+		eddy_app_shutdown(run->app);
+	join_threads(run);
+	for (unsigned i = 1; r == 0 && i < run->count; i++)
+		r = run->workers[i].result;
+	return r;
+}
+
+/* The signals are blocked before there is a thread that could inherit another mask. */
+static int serve_with_signals(struct eddyi_run *run)
+{
+	struct eddy_scope scope;
+	sigset_t set;
+	int r;
+
+	if (run->app->options.no_signals)
+		return serve_all(run);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	r = eddy_signals_open(&run->signals, &set);
+	if (r < 0)
+		return r;
+	eddy_scope_begin(&scope, NULL);
+	r = eddy_scope_spawn(&scope, "signals", watch_signals, run);
+	if (r == 0)
+		r = serve_all(run);
+	eddy_scope_end(&scope);
+	eddy_signals_close(&run->signals);
+	return r;
+}
+
+int eddy_app_run(struct eddy_app *app)
+{
+	struct eddyi_run run;
+	int r;
+
+	if (eddyi_app_report_mistakes(app))
+		return -EINVAL;
+	r = open_run(&run, app);
+	if (r == 0) {
+		set_run(app, &run);
+		r = serve_with_signals(&run);
+		set_run(app, NULL);
+		eddy_info("eddy::app", "Shutting down the server");
+	}
+	close_run(&run);
+	return r;
+}
+
+static int run_app(void *arg)
+{
+	return eddy_app_run(arg);
+}
+
+int eddy_app_run_blocking(struct eddy_app *app)
+{
+	int r;
+
+	r = eddy_run(NULL, run_app, app);
+	if (r == -EPERM || r == -ENOSYS)
+		eddy_error("eddy::app", "%s", eddy_ring_advice(r));
+	eddy_app_free(app);
+	return r;
+}
