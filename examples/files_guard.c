@@ -43,8 +43,9 @@ int files_guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *r
 {
 	const struct files *files = eddy_req_context(req);
 
-	/* A name that somebody else's DNS points at this machine would make their page ours. */
-	if (files->loopback && !eddy_req_host_is_local_or_ip(req))
+	/* A name that somebody else's DNS points at this machine would make their page ours. No browser
+	 * leaves the name out. */
+	if (files->loopback && eddy_req_host(req).len && !eddy_req_host_is_local_or_ip(req))
 		return eddy_res_problem(res, 403, "this server answers to localhost only");
 	if (changes(req)) {
 		if (comes_from_elsewhere(req))

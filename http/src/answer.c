@@ -118,6 +118,11 @@ static int handle_nothing(struct eddy_req *req, struct eddy_res *res)
 	return 404;
 }
 
+static int handle_refused(struct eddy_req *req, struct eddy_res *res)
+{
+	return eddyi_problem(res, req->refused, req->head.problem);
+}
+
 static int handle_no_memory(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)req;
@@ -146,6 +151,8 @@ static eddy_handler_fn *find_handler(struct eddy_req *req)
 	struct eddyi_router_match match;
 	int r;
 
+	if (req->refused)
+		return handle_refused;
 	if (req->head.target.form == EDDYI_TARGET_ASTERISK ||
 	    req->head.target.form == EDDYI_TARGET_AUTHORITY) {
 		req->methods = eddyi_router_methods(app->router) |

@@ -40,12 +40,6 @@ static int run_phase(struct eddyi_conn *conn, int (*phase)(struct eddy_req *req)
 	return r;
 }
 
-static int refuse(struct eddy_req *req)
-{
-	req->conn->keep = false;
-	return eddyi_problem(&req->res, req->refused, req->head.problem);
-}
-
 /* Whether what the client still sends stands in the way of another request. */
 static void judge_connection(struct eddyi_conn *conn)
 {
@@ -72,12 +66,8 @@ void eddyi_exchange(struct eddyi_conn *conn)
 	int r;
 
 	conn->expired = false;
-	if (req->refused) {
-		r = refuse(req);
-	} else {
-		eddyi_body_init(&req->body, &req->head);
-		r = run_phase(conn, eddyi_answer);
-	}
+	eddyi_body_init(&req->body, &req->head);
+	r = run_phase(conn, eddyi_answer);
 	if (conn->expired && !req->res.head_sent) {
 		/* The body stalled: whatever the handler made of it, this is what it was. */
 		eddyi_body_fail(&req->body, -ETIMEDOUT);

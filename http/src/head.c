@@ -39,8 +39,10 @@ static int on_url(llhttp_t *parser, const char *at, size_t len)
 
 static bool add_header(struct eddyi_head *head)
 {
-	if (head->header_count == head->limits->header_count_max)
+	if (head->header_count == head->limits->header_count_max) {
+		head->too_many_headers = true;
 		return false;
+	}
 	if (head->header_count == head->header_capacity) {
 		unsigned capacity = head->header_capacity ? head->header_capacity * 2 : HEADERS_FIRST;
 		struct eddyi_header *headers =
@@ -111,9 +113,15 @@ void eddyi_head_init(struct eddyi_head *head, struct eddyi_arena *arena,
 	head->parser.data = head;
 }
 
-static int refuse(struct eddyi_head *head, int status, const char *problem)
+int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem)
 {
 	head->problem = problem;
+	head->method_name = eddy_str("", 0);
+	head->method = EDDYI_METHOD_OTHER;
+	head->target = (struct eddyi_target){ .path = { "", 0 } };
+	head->host = eddy_str("", 0);
+	head->header_count = 0;
+	head->framing = EDDYI_BODY_NONE;
 	return status;
 }
 
@@ -167,28 +175,28 @@ static bool has_possible_method(const struct eddyi_head *head)
 static int refuse_error(struct eddyi_head *head, llhttp_errno_t error)
 {
 	if (head->failed_in_callback)
-		return head->header_count == head->limits->header_count_max ?
-			       refuse(head, 431, "there are too many header fields") :
-			       refuse(head, 503, "the server is out of memory");
+		return head->too_many_headers ?
+			       eddyi_head_refuse(head, 431, "there are too many header fields") :
+			       eddyi_head_refuse(head, 503, "the server is out of memory");
 	switch (error) {
 	case HPE_INVALID_METHOD:
 		if (has_possible_method(head))
-			return refuse(head, 501, "the method is not known");
-		return refuse(head, 400, "the method is malformed");
+			return eddyi_head_refuse(head, 501, "the method is not known");
+		return eddyi_head_refuse(head, 400, "the method is malformed");
 	case HPE_INVALID_URL:
-		return refuse(head, 400, "the request target is malformed");
+		return eddyi_head_refuse(head, 400, "the request target is malformed");
 	case HPE_INVALID_VERSION:
 	case HPE_PAUSED_H2_UPGRADE:
-		return refuse(head, 400, "the protocol version is not HTTP/1.0 or HTTP/1.1");
+		return eddyi_head_refuse(head, 400, "the protocol version is not HTTP/1.0 or HTTP/1.1");
 	case HPE_INVALID_CONTENT_LENGTH:
 	case HPE_UNEXPECTED_CONTENT_LENGTH:
-		return refuse(head, 400, "the content-length is malformed or not alone");
+		return eddyi_head_refuse(head, 400, "the content-length is malformed or not alone");
 	case HPE_INVALID_TRANSFER_ENCODING:
-		return refuse(head, 400, "the transfer-encoding is malformed or not known");
+		return eddyi_head_refuse(head, 400, "the transfer-encoding is malformed or not known");
 	case HPE_INVALID_HEADER_TOKEN:
-		return refuse(head, 400, "a header field is malformed");
+		return eddyi_head_refuse(head, 400, "a header field is malformed");
 	default:
-		return refuse(head, 400, "the request head is malformed");
+		return eddyi_head_refuse(head, 400, "the request head is malformed");
 	}
 }
 
@@ -276,15 +284,15 @@ static int judge_body(struct eddyi_head *head, const struct summary *summary)
 {
 	if (summary->transfer_encodings) {
 		if (!head->minor)
-			return refuse(head, 400, "HTTP/1.0 has no transfer-encoding");
+			return eddyi_head_refuse(head, 400, "HTTP/1.0 has no transfer-encoding");
 		if (summary->content_lengths)
-			return refuse(head, 400, "content-length beside transfer-encoding");
+			return eddyi_head_refuse(head, 400, "content-length beside transfer-encoding");
 		if (summary->transfer_encodings > 1 ||
 		    !eddy_str_eq_nocase(summary->transfer_encoding, eddy_str("chunked", 7)))
-			return refuse(head, 400, "the only transfer-encoding known is chunked");
+			return eddyi_head_refuse(head, 400, "the only transfer-encoding known is chunked");
 		head->framing = EDDYI_BODY_CHUNKED;
 	} else if (summary->content_lengths > 1) {
-		return refuse(head, 400, "there is more than one content-length");
+		return eddyi_head_refuse(head, 400, "there is more than one content-length");
 	} else if (summary->content_lengths) {
 		head->framing = EDDYI_BODY_LENGTH;
 		head->length = head->parser.content_length;
@@ -297,11 +305,11 @@ static int judge_host(struct eddyi_head *head, const struct summary *summary)
 	struct eddyi_host host;
 
 	if (summary->hosts > 1)
-		return refuse(head, 400, "there is more than one host field");
+		return eddyi_head_refuse(head, 400, "there is more than one host field");
 	if (!summary->hosts && head->minor)
-		return refuse(head, 400, "the host field is missing");
+		return eddyi_head_refuse(head, 400, "the host field is missing");
 	if (summary->hosts && eddyi_host_parse(summary->host, &host) < 0)
-		return refuse(head, 400, "the host is malformed");
+		return eddyi_head_refuse(head, 400, "the host is malformed");
 	head->host = head->target.authority.ptr ? head->target.authority : summary->host;
 	return 0;
 }
@@ -313,10 +321,10 @@ static int judge(struct eddyi_head *head)
 	int status;
 
 	if (!lines_are_clean(head))
-		return refuse(head, 400, "a line of the head is folded or does not end in CRLF");
+		return eddyi_head_refuse(head, 400, "a line of the head is folded or does not end in CRLF");
 	head->minor = head->parser.http_minor;
 	if (head->parser.http_major != 1)
-		return refuse(head, 400, "the protocol version is not HTTP/1.0 or HTTP/1.1");
+		return eddyi_head_refuse(head, 400, "the protocol version is not HTTP/1.0 or HTTP/1.1");
 	for (unsigned i = 0; i < head->header_count; i++) {
 		struct eddyi_header *header = &head->headers[i];
 
@@ -328,7 +336,7 @@ static int judge(struct eddyi_head *head)
 	head->method = eddyi_method_from(head->method_name);
 	target = resolve(head, head->target.path);
 	if (eddyi_target_parse(target, head->method, &head->target) < 0)
-		return refuse(head, 400, "the request target is malformed");
+		return eddyi_head_refuse(head, 400, "the request target is malformed");
 	status = judge_host(head, &summary);
 	if (!status)
 		status = judge_body(head, &summary);
@@ -336,7 +344,7 @@ static int judge(struct eddyi_head *head)
 		return status;
 	if (summary.expects && head->minor) {
 		if (!summary.expects_continue)
-			return refuse(head, 417, "the only expectation known is 100-continue");
+			return eddyi_head_refuse(head, 417, "the only expectation known is 100-continue");
 		head->expect_continue = head->framing != EDDYI_BODY_NONE;
 	}
 	head->keep_alive = head->minor ? !summary.close : summary.keep_alive && !summary.close;
@@ -348,9 +356,9 @@ static int check_limits(struct eddyi_head *head)
 	size_t line = head->line_end ? head->line_end : head->len;
 
 	if (line > head->limits->request_line_max)
-		return refuse(head, 414, "the request line is too long");
+		return eddyi_head_refuse(head, 414, "the request line is too long");
 	if (head->len - line > head->limits->header_block_max)
-		return refuse(head, 431, "the header fields are too large");
+		return eddyi_head_refuse(head, 431, "the header fields are too large");
 	return 0;
 }
 
@@ -401,7 +409,7 @@ int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size
 		len = most - head->len;
 	*ret_used = len;
 	if (!make_room(head, head->len + len))
-		return refuse(head, 503, "the server is out of memory");
+		return eddyi_head_refuse(head, 503, "the server is out of memory");
 	if (len)
 		memcpy(head->bytes + head->len, bytes, len);
 	head->len += len;

@@ -42,7 +42,8 @@ struct eddyi_head {
 	size_t line_end; /* length of the request line, its CRLF included; 0 until it is whole */
 	bool complete;
 	bool in_name;            /* the parser is inside a field name */
-	bool failed_in_callback; /* header_count_max was passed */
+	bool failed_in_callback; /* for want of memory, or: */
+	bool too_many_headers;
 
 	/* Of a head that is complete: */
 	struct eddy_str method_name;
@@ -69,6 +70,10 @@ void eddyi_head_init(struct eddyi_head *head, struct eddyi_arena *arena,
  * Return: 0 when more bytes are needed; 200 when the head is complete; from 400 on the status to
  * refuse it with, `problem` saying why. */
 int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used);
+
+/* Refuse the request for a reason outside of its bytes; what was read of it is forgotten.
+ * Return: `status`. */
+int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem);
 
 /* The first field of this name. Return: .ptr NULL when there is none. */
 struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name);

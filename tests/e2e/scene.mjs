@@ -47,13 +47,14 @@ export class Scene {
 		const s = new Scene();
 		s.name = name;
 		s.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'eddy-page-'));
+		s.folders = [s.folder];
 		for (const [file, content] of Object.entries(files))
 			s.put(file, content);
 		s.server = await serve(s.folder, args);
 		s.wire = await Wire.to(s.server.port);
 		s.origin = `http://127.0.0.1:${s.wire.port}`;
 		s.context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', acceptDownloads: true, ...context });
-		s.context.setDefaultTimeout(15000);
+		s.context.setDefaultTimeout(30000);
 		s.page = await s.context.newPage();
 		s.#watch();
 		if (init)
@@ -100,9 +101,18 @@ export class Scene {
 	read = name => fs.readFileSync(path.join(this.folder, name));
 	names = () => fs.readdirSync(this.folder).sort();
 
+	// Choose files to upload: name -> content. Large ones come from a folder, which is much faster.
 	async choose(files) {
-		await this.page.locator('#picker').setInputFiles(Object.entries(files).map(([name, content]) =>
-			({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) })));
+		const list = Object.entries(files);
+		const picker = this.page.locator('#picker');
+		if (list.every(([, content]) => content.length < 1024 * 1024))
+			return picker.setInputFiles(list.map(([name, content]) =>
+				({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) })));
+		const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'eddy-page-'));
+		this.folders.push(folder);
+		for (const [name, content] of list)
+			fs.writeFileSync(path.join(folder, name), content);
+		return picker.setInputFiles(list.map(([name]) => path.join(folder, name)));
 	}
 
 	row = name => this.page.locator('#rows tr').filter({ has: this.page.getByRole('link', { name, exact: true }) });
@@ -133,11 +143,12 @@ export class Scene {
 		clearTimeout(late);
 		if (end !== 0 && end !== 'SIGTERM')
 			complaints.push([this.name, `the server ended with ${end}: ${this.server.log().slice(-2000)}`]);
-		fs.rmSync(this.folder, { recursive: true, force: true });
+		for (const folder of this.folders)
+			fs.rmSync(folder, { recursive: true, force: true });
 	}
 }
 
-export async function until(what, check, ms = 10000) {
+export async function until(what, check, ms = 30000) {
 	for (const end = Date.now() + ms; Date.now() < end; await new Promise(r => setTimeout(r, 50))) {
 		const value = await check();
 		if (value)

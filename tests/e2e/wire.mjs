@@ -42,7 +42,8 @@ export class Wire {
 			if (this.cutAfter > 0)
 				return data;
 			this.cutAfter = Infinity;
-			client.end(data.subarray(0, left), close);
+			client.write(data.subarray(0, left));
+			setTimeout(close, 300); // a browser drops what it has not passed on when the cut comes
 			return null;
 		});
 	}
