@@ -8,7 +8,7 @@ const FILTER_FROM = 10; // up to so many files nobody needs a filter
 
 export const mayChange = document.documentElement.dataset.upload === 'on';
 export const known = new Map(); // name -> {name, size, time}
-export const fresh = new Set(); // names that this page has uploaded
+export const fresh = new Set(); // names that this page has just uploaded
 
 const rows = new Map(); // name -> the row in the table
 let sort = { by: 'name', down: false };
@@ -17,20 +17,21 @@ let loading = null;
 let loadAgain = false;
 let loadTimer = 0;
 
+// Return: null, or in words why the list is as it was.
 async function loadOnce() {
+	let res, files;
 	try {
-		const res = await fetch('api/files', { cache: 'no-store' });
+		res = await fetch('api/files', { cache: 'no-store' });
 		if (!res.ok)
-			throw new Error(reason(res.status, await res.text()));
-		const { files } = await res.json();
-		known.clear();
-		for (const { name, size, mtime } of files)
-			known.set(name, { name, size, time: Date.parse(mtime) });
-		trouble(null);
-	} catch (e) {
-		trouble(e instanceof TypeError ? UNREACHABLE : e.message);
+			return reason(res.status, await res.text());
+		({ files } = await res.json());
+	} catch {
+		return res ? 'The answer of the server broke off.' : UNREACHABLE;
 	}
-	render();
+	known.clear();
+	for (const { name, size, mtime } of files)
+		known.set(name, { name, size, time: Date.parse(mtime) });
+	return null;
 }
 
 // Suspends until the list is as new as this call.
@@ -40,7 +41,8 @@ export function load() {
 	loading ??= (async () => {
 		while (loadAgain) {
 			loadAgain = false;
-			await loadOnce();
+			trouble(await loadOnce());
+			render();
 		}
 		loading = null;
 	})();
@@ -82,7 +84,7 @@ function newRow(file) {
 	const act = (what, name, title) => el('button', { type: 'button', class: 'round', 'data-do': what, title,
 		'aria-label': `${title}: ${text}` }, icon(name));
 	const r = { size: el('span'), exact: el('span', { class: 'sr' }), time: el('time') };
-	r.tr = el('tr', { role: 'row', class: fresh.has(file.name) ? 'fresh' : undefined },
+	r.tr = el('tr', { role: 'row' },
 		el('td', { role: 'cell', class: 'name' },
 			el('a', { href: urlOf(file.name), download: file.name }, el('bdi', null, text))),
 		el('td', { role: 'cell', class: 'size' }, r.size, r.exact),
@@ -98,6 +100,8 @@ function rowOf(file) {
 		rows.set(file.name, newRow(file));
 	const r = rows.get(file.name);
 	r.tr.file = file;
+	if (fresh.delete(file.name))
+		r.tr.classList.add('fresh');
 	if (r.bytes !== file.size) {
 		r.bytes = file.size;
 		r.size.textContent = sizeText(file.size);

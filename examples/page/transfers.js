@@ -180,7 +180,7 @@ function paint() {
 
 	document.documentElement.classList.toggle('busy', busy);
 	document.title = busy ? `${percents.format(overall())} · ${title}` : title;
-	onbeforeunload = open ? e => e.preventDefault() : null;
+	onbeforeunload = open ? () => true : null; // true: ask before leaving
 	tell(busy);
 }
 
