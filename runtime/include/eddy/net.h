@@ -1,0 +1,109 @@
+/* eddy/net.h: addresses as people write them, and the sockets that listen on them.
+ *
+ *     struct eddy_listeners listeners;
+ *     int r = eddy_listen("localhost:7878", NULL, &listeners);
+ *
+ *     if (r < 0)
+ *             eddy_error("app", "cannot listen on \"%s\": %s", address, eddy_net_strerror(r));
+ *
+ * An address is HOST:PORT, where HOST is an IPv4 address, an IPv6 address in brackets or a name, or
+ * unix:PATH. "localhost" is 127.0.0.1 and ::1 by definition, no resolver is asked.
+ *
+ * What asks a resolver suspends a task, off the loop, for as long as that takes; on a thread without
+ * a loop it blocks. All else never suspends.
+ */
+#ifndef EDDY_NET_H
+#define EDDY_NET_H
+
+#include <eddy/str.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+EDDY_BEGIN_DECLS
+
+/* The address of a socket, of any family. */
+struct eddy_sockaddr {
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+		struct sockaddr_un un;
+	} addr;
+	socklen_t len;
+};
+
+/* An address as written, taken apart and not resolved. */
+struct eddy_address {
+	struct eddy_str host; /* without brackets; empty for unix:PATH; borrowed */
+	struct eddy_str path; /* of a unix socket, else empty; borrowed */
+	uint16_t port;
+};
+
+/* How many addresses one name may have. */
+#define EDDY_ADDRESSES_MAX 16
+
+/* Space for any address that eddy_sockaddr_format() writes, its NUL included. */
+#define EDDY_SOCKADDR_TEXT_MAX 128
+
+/* Take an address apart. A PORT is 0 to 65535 in decimal, without a sign or leading zeros.
+ * Return: 0; -EINVAL when it is not an address; -ENAMETOOLONG for a path of over 107 bytes. */
+EDDY_API int eddy_address_parse(const char *text, struct eddy_address *ret_address);
+
+/* Find the addresses of a host. Suspends when it is a name.
+ * Return: how many, at least 1; -EINVAL when it is neither a name nor an IP address; -ENXIO when
+ * nothing has that name; -EAGAIN when the resolver failed for now; -E2BIG when there are more than
+ * EDDY_ADDRESSES_MAX; -ENOMEM, -ECANCELED. */
+EDDY_API int eddy_resolve(const struct eddy_address *address,
+			  struct eddy_sockaddr ret_addrs[EDDY_ADDRESSES_MAX]);
+
+/* Write "127.0.0.1:80", "[::1]:80" or "unix:/path" and a NUL.
+ * Return: its length. */
+EDDY_API size_t eddy_sockaddr_format(const struct sockaddr *addr, socklen_t len,
+				     char ret_text[EDDY_SOCKADDR_TEXT_MAX]);
+
+/* Say why an address could not be parsed, resolved or bound: strerror(3) in better words. */
+EDDY_API const char *eddy_net_strerror(int error);
+
+struct eddy_listen_options {
+	int backlog; /* connections that wait to be accepted; default 4096; the kernel's limit is
+	                    net.core.somaxconn */
+	bool reuse_port; /* more sockets will be opened on the same addresses, by eddy_listeners_clone();
+	                    default: they will not */
+};
+
+/* Sockets that listen: one for each address that a name has. */
+struct eddy_listeners {
+	int fds[EDDY_ADDRESSES_MAX];
+	size_t count;
+	uint16_t port;  /* the real one, the same for all; 0 of a unix socket */
+	char name[280]; /* as typed, with the real port */
+	int backlog;    /* private */
+	bool has_file;  /* private: of a unix socket, to be removed */
+	int file;       /* private: it, open as a mere place */
+};
+
+/* Listen on every address that `text` means. Sockets are non-blocking and close-on-exec; connections
+ * accepted from them have TCP_NODELAY. An IPv6 socket takes IPv6 alone. Addresses that this machine
+ * lacks are left out, with a DEBUG record, as long as one is there. Port 0 takes a port that is free
+ * for all of them. A unix socket's file that nobody listens on any more is replaced. Suspends when a
+ * name is resolved.
+ * Return: 0; those of eddy_address_parse() and eddy_resolve(); -EADDRINUSE, also when other sockets
+ * with SO_REUSEPORT are there; -EADDRNOTAVAIL when this machine has none of the addresses;
+ * -EEXIST when a file that is no socket has the path; -EACCES, -ENOENT, -EMFILE. */
+EDDY_API int eddy_listen(const char *text, const struct eddy_listen_options *options,
+			 struct eddy_listeners *ret_listeners);
+
+/* Open as many sockets on the same addresses once more, for another loop; those of `listeners` were
+ * opened with `reuse_port` and still listen. A unix socket is shared instead.
+ * Return: 0, -EMFILE, -ENFILE, -EADDRINUSE. */
+EDDY_API int eddy_listeners_clone(const struct eddy_listeners *listeners,
+				  struct eddy_listeners *ret_listeners);
+
+/* Remove the file of a unix socket, unless a clone is what is closed, and close the sockets. Who has
+ * handed the descriptors on sets `count` to 0 before. Does nothing the second time. */
+EDDY_API void eddy_listeners_close(struct eddy_listeners *listeners);
+
+EDDY_END_DECLS
+
+#endif

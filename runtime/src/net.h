@@ -1,0 +1,17 @@
+/* net.h: what the files of net share. */
+#ifndef EDDYI_NET_H
+#define EDDYI_NET_H
+
+#include <eddy/net.h>
+
+/* The addresses of a host for which nobody need be asked. Return: how many; 0 when it is a name;
+ * -EINVAL. */
+int eddyi_net_resolve_literal(const struct eddy_address *address, struct eddy_sockaddr *addrs);
+
+/* Listen on a unix socket. */
+int eddyi_net_listen_unix(struct eddy_str path, int backlog, struct eddy_listeners *listeners);
+
+/* Remove the socket's file if it is still the same. */
+void eddyi_net_unlink(struct eddy_listeners *listeners);
+
+#endif

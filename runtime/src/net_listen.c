@@ -1,0 +1,208 @@
+#include "net.h"
+
+#include <eddy/log.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define BACKLOG_DEFAULT 4096
+/* A port that is free for the first address may be taken on another. */
+#define PORT_TRIES 64
+
+static int set_option(int fd, int level, int option)
+{
+	int on = 1;
+
+	return setsockopt(fd, level, option, &on, sizeof(on)) < 0 ? -errno : 0;
+}
+
+static void set_port(struct eddy_sockaddr *addr, uint16_t port)
+{
+	/* Of both families it lies at the same place. */
+	addr->addr.in.sin_port = htons(port);
+}
+
+static int get_port(int fd, uint16_t *ret_port)
+{
+	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
+
+	if (getsockname(fd, &addr.addr.any, &addr.len) < 0)
+		return -errno;
+	*ret_port = ntohs(addr.addr.in.sin_port);
+	return 0;
+}
+
+/* A socket is bound on its own first and only then allows others beside it. So a second server on the
+ * same port is an error, and does not take half of the connections without a word. */
+static int bind_tcp(int fd, const struct eddy_sockaddr *addr, bool reuse_port, bool clone)
+{
+	int r = set_option(fd, SOL_SOCKET, SO_REUSEADDR);
+
+	if (r == 0 && addr->addr.any.sa_family == AF_INET6)
+		r = set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY);
+	if (r == 0)
+		r = set_option(fd, IPPROTO_TCP, TCP_NODELAY);
+	if (r == 0 && clone)
+		r = set_option(fd, SOL_SOCKET, SO_REUSEPORT);
+	if (r == 0 && bind(fd, &addr->addr.any, addr->len) < 0)
+		r = -errno;
+	if (r == 0 && reuse_port && !clone)
+		r = set_option(fd, SOL_SOCKET, SO_REUSEPORT);
+	return r;
+}
+
+static int open_tcp(const struct eddy_sockaddr *addr, bool reuse_port, bool clone, int backlog)
+{
+	int fd = socket(addr->addr.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = bind_tcp(fd, addr, reuse_port, clone);
+	if (r == 0 && listen(fd, backlog) < 0)
+		r = -errno;
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static void close_all(struct eddy_listeners *listeners)
+{
+	for (size_t i = 0; i < listeners->count; i++)
+		close(listeners->fds[i]);
+	listeners->count = 0;
+}
+
+static void note_absent(const struct eddy_sockaddr *addr, int error)
+{
+	char text[EDDY_SOCKADDR_TEXT_MAX];
+
+	eddy_sockaddr_format(&addr->addr.any, addr->len, text);
+	eddy_debug("eddy::net", "not listening on %s: %s", text, strerror(-error));
+}
+
+/* Once, on all addresses. Where the port is 0, the others get the port of the first. */
+static int try_listen(struct eddy_sockaddr *addrs, int count,
+		      const struct eddy_listen_options *options, struct eddy_listeners *listeners)
+{
+	uint16_t port = ntohs(addrs[0].addr.in.sin_port);
+	int r = -EADDRNOTAVAIL;
+
+	for (int i = 0; i < count; i++) {
+		int fd;
+
+		set_port(&addrs[i], port);
+		fd = open_tcp(&addrs[i], options->reuse_port, false, options->backlog);
+		if (fd == -EADDRNOTAVAIL || fd == -EAFNOSUPPORT) {
+			note_absent(&addrs[i], fd);
+			continue;
+		}
+		if (fd >= 0) {
+			listeners->fds[listeners->count++] = fd;
+			r = get_port(fd, &port);
+		} else {
+			r = fd;
+		}
+		if (r < 0) {
+			close_all(listeners);
+			return r;
+		}
+	}
+	listeners->port = port;
+	return r;
+}
+
+static int listen_tcp(const struct eddy_address *address, const struct eddy_listen_options *options,
+		      struct eddy_listeners *listeners)
+{
+	struct eddy_sockaddr addrs[EDDY_ADDRESSES_MAX];
+	int tries = address->port ? 1 : PORT_TRIES;
+	int count = eddy_resolve(address, addrs), r;
+
+	if (count < 0)
+		return count;
+	do {
+		set_port(&addrs[0], address->port);
+		r = try_listen(addrs, count, options, listeners);
+	} while (r == -EADDRINUSE && --tries);
+	return r;
+}
+
+/* As typed: the text up to the port, and the port. */
+static void set_name(struct eddy_listeners *listeners, const char *text,
+		     const struct eddy_address *address)
+{
+	if (address->path.len)
+		snprintf(listeners->name, sizeof(listeners->name), "%s", text);
+	else
+		snprintf(listeners->name, sizeof(listeners->name), "%.*s:%u",
+			 (int)(strrchr(text, ':') - text), text, listeners->port);
+}
+
+int eddy_listen(const char *text, const struct eddy_listen_options *options,
+		struct eddy_listeners *ret_listeners)
+{
+	struct eddy_listen_options ours = { 0 };
+	struct eddy_listeners listeners = { 0 };
+	struct eddy_address address;
+	int r;
+
+	if (options)
+		ours = *options;
+	if (!ours.backlog)
+		ours.backlog = BACKLOG_DEFAULT;
+	listeners.backlog = ours.backlog;
+	r = eddy_address_parse(text, &address);
+	if (r == 0)
+		r = address.path.len ?
+			    eddyi_net_listen_unix(address.path, ours.backlog, &listeners) :
+			    listen_tcp(&address, &ours, &listeners);
+	if (r < 0)
+		return r;
+	set_name(&listeners, text, &address);
+	*ret_listeners = listeners;
+	return 0;
+}
+
+static int clone_one(int fd, int backlog)
+{
+	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
+	int r;
+
+	if (getsockname(fd, &addr.addr.any, &addr.len) < 0)
+		return -errno;
+	if (addr.addr.any.sa_family != AF_UNIX)
+		return open_tcp(&addr, true, true, backlog);
+	r = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return r < 0 ? -errno : r;
+}
+
+int eddy_listeners_clone(const struct eddy_listeners *listeners,
+			 struct eddy_listeners *ret_listeners)
+{
+	struct eddy_listeners clone = *listeners;
+
+	clone.has_file = false;
+	clone.count = 0;
+	for (size_t i = 0; i < listeners->count; i++) {
+		int fd = clone_one(listeners->fds[i], listeners->backlog);
+
+		if (fd < 0) {
+			close_all(&clone);
+			return fd;
+		}
+		clone.fds[clone.count++] = fd;
+	}
+	*ret_listeners = clone;
+	return 0;
+}
+
+void eddy_listeners_close(struct eddy_listeners *listeners)
+{
+	eddyi_net_unlink(listeners);
+	close_all(listeners);
+}
