@@ -328,6 +328,8 @@ static int judge(struct eddyi_head *head)
 	for (unsigned i = 0; i < head->header_count; i++) {
 		struct eddyi_header *header = &head->headers[i];
 
+		if (!header->name.len)
+			return eddyi_head_refuse(head, 400, "a header field has no name");
 		header->name = resolve(head, header->name);
 		header->value = eddy_str_trim(resolve(head, header->value));
 		sum_header(&summary, header);
@@ -335,6 +337,9 @@ static int judge(struct eddyi_head *head)
 	head->method_name = eddy_str_from(llhttp_method_name(head->parser.method));
 	head->method = eddyi_method_from(head->method_name);
 	target = resolve(head, head->target.path);
+	/* One space between its parts and nothing else (RFC 9112 section 3). */
+	if (head->method_name.len + target.len + sizeof("  HTTP/1.1\r\n") - 1 != head->line_end)
+		return eddyi_head_refuse(head, 400, "the request line is malformed");
 	if (eddyi_target_parse(target, head->method, &head->target) < 0)
 		return eddyi_head_refuse(head, 400, "the request target is malformed");
 	status = judge_host(head, &summary);
