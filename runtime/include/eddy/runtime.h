@@ -12,6 +12,7 @@
 #include <eddy/offload.h>
 #include <eddy/op.h>
 #include <eddy/scope.h>
+#include <eddy/signal.h>
 #include <eddy/str.h>
 #include <eddy/task.h>
 #include <eddy/timer.h>

@@ -1,0 +1,85 @@
+#include <eddy/signal.h>
+
+#include <eddy/io.h>
+#include <eddy/scope.h>
+#include <errno.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static int fill(sigset_t *set, const int *signos)
+{
+	sigemptyset(set);
+	for (; *signos; signos++)
+		if (*signos == SIGKILL || *signos == SIGSTOP || sigaddset(set, *signos) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+int eddy_signals_open(const int *signos, struct eddy_signals *ret_signals)
+{
+	sigset_t set, before;
+	int r = fill(&set, signos), fd;
+
+	if (r < 0)
+		return r;
+	/* Blocked first: what comes in between waits. */
+	pthread_sigmask(SIG_BLOCK, &set, &before);
+	fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (fd < 0) {
+		r = -errno;
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		return r;
+	}
+	*ret_signals = (struct eddy_signals){ .fd = fd, .before = before };
+	return 0;
+}
+
+/* Return: a signal's number; -EAGAIN. */
+static int fetch(int fd)
+{
+	struct signalfd_siginfo info;
+	ssize_t len;
+
+	do
+		len = read(fd, &info, sizeof(info));
+	while (len < 0 && errno == EINTR);
+	return len < 0 ? -errno : (int)info.ssi_signo;
+}
+
+int eddy_signals_next(struct eddy_signals *signals)
+{
+	int r;
+
+	/* Polled and then read in place: the kernel reads a signalfd for whichever thread does it, and
+	 * only a loop's own is sure to see what was sent to it. */
+	do {
+		r = eddy_poll(signals->fd, POLLIN);
+		if (r < 0)
+			return r;
+		r = fetch(signals->fd);
+	} while (r == -EAGAIN);
+	return r;
+}
+
+void eddy_signals_close(struct eddy_signals *signals)
+{
+	if (signals->fd < 0)
+		return;
+	/* Let through, they would end the process in the middle of its clean-up. */
+	while (fetch(signals->fd) > 0)
+		;
+	close(signals->fd);
+	signals->fd = -1;
+	pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
+}
+
+void eddy_signals_reset(void)
+{
+	sigset_t none;
+
+	for (int signo = 1; signo < NSIG; signo++)
+		signal(signo, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}

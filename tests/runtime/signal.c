@@ -1,0 +1,142 @@
+#include <criterion/criterion.h>
+#include <eddy/scope.h>
+#include <eddy/signal.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct eddy_signals signals;
+static int seen[4];
+
+static void open_signals(void)
+{
+	cr_assert_eq(eddy_signals_open((int[]){ SIGUSR1, SIGTERM, 0 }, &signals), 0);
+}
+
+static int killer(void *arg)
+{
+	(void)arg;
+	eddy_sleep(2 * EDDY_MS);
+	return kill(getpid(), SIGTERM);
+}
+
+static int two(void *arg)
+{
+	struct eddy_scope scope;
+
+	(void)arg;
+	kill(getpid(), SIGUSR1);
+	seen[0] = eddy_signals_next(&signals);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "killer", killer, NULL);
+	seen[1] = eddy_signals_next(&signals);
+	return eddy_scope_end(&scope);
+}
+
+Test(signal, comes_as_a_value)
+{
+	open_signals();
+	cr_expect_eq(eddy_run(NULL, two, NULL), 0);
+	cr_expect_eq(seen[0], SIGUSR1);
+	cr_expect_eq(seen[1], SIGTERM);
+	eddy_signals_close(&signals);
+	eddy_signals_close(&signals);
+}
+
+static void *other_thread(void *arg)
+{
+	usleep(2000);
+	kill(getpid(), SIGTERM);
+	return arg;
+}
+
+static int wait_for_one(void *arg)
+{
+	(void)arg;
+	return eddy_signals_next(&signals);
+}
+
+Test(signal, is_seen_whichever_thread_raised_it)
+{
+	pthread_t thread;
+
+	open_signals();
+	cr_assert_eq(pthread_create(&thread, NULL, other_thread, NULL), 0);
+	cr_expect_eq(eddy_run(NULL, wait_for_one, NULL), SIGTERM);
+	pthread_join(thread, NULL);
+	/* Also what was sent to this thread alone. */
+	pthread_kill(pthread_self(), SIGUSR1);
+	cr_expect_eq(eddy_run(NULL, wait_for_one, NULL), SIGUSR1);
+}
+
+static int wait_in_vain(void *arg)
+{
+	struct eddy_scope scope;
+
+	(void)arg;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 2 * EDDY_MS });
+	seen[0] = eddy_signals_next(&signals);
+	return eddy_scope_end(&scope);
+}
+
+Test(signal, waiting_is_cancelled)
+{
+	open_signals();
+	cr_expect_eq(eddy_run(NULL, wait_in_vain, NULL), -ETIMEDOUT);
+	cr_expect_eq(seen[0], -ECANCELED);
+}
+
+Test(signal, closing_drops_what_waits_and_restores_the_mask)
+{
+	sigset_t set;
+
+	open_signals();
+	kill(getpid(), SIGTERM);
+	eddy_signals_close(&signals);
+	pthread_sigmask(SIG_SETMASK, NULL, &set);
+	cr_expect_eq(sigismember(&set, SIGTERM), 0);
+}
+
+Test(signal, refuses_what_can_not_be_blocked)
+{
+	cr_expect_eq(eddy_signals_open((int[]){ SIGKILL, 0 }, &signals), -EINVAL);
+	cr_expect_eq(eddy_signals_open((int[]){ SIGTERM, 12345, 0 }, &signals), -EINVAL);
+}
+
+static int nothing(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+/* A program that says with its status what it has inherited. */
+static void exec_checker(void)
+{
+	execl("/bin/sh", "sh", "-c",
+	      "grep -q '^SigBlk:\\s*0*$' /proc/self/status && grep -q '^SigIgn:\\s*0*$' /proc/self/status",
+	      (char *)NULL);
+	_exit(127);
+}
+
+Test(signal, children_start_with_nothing_blocked_or_ignored)
+{
+	int status;
+	pid_t child;
+
+	open_signals();
+	cr_assert_eq(eddy_run(NULL, nothing, NULL), 0); /* ignores SIGPIPE */
+	child = fork();
+	if (child == 0) {
+		eddy_signals_reset();
+		exec_checker();
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect_eq(status, 0);
+	child = fork();
+	if (child == 0)
+		exec_checker();
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect_neq(status, 0, "the check would have seen it");
+}
