@@ -7,13 +7,10 @@
 #include <eddy/signal.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#define PEERS_MAX 64 /* sockets of one worker */
 
 /* One loop's share. Worker 0 is the loop that eddy_app_run() was called in. */
 struct worker {
@@ -24,8 +21,7 @@ struct worker {
 	struct eddy_message hurry;
 	struct eddy_message ended;
 	pthread_t thread;
-	int fds[PEERS_MAX];
-	size_t fd_count;
+	struct eddy_listeners listeners;
 	int result;
 	bool started;
 };
@@ -115,12 +111,14 @@ static void forget_loop(struct worker *worker)
 static int serve(void *arg)
 {
 	struct worker *worker = arg;
-	size_t count = worker->fd_count;
+	size_t count = worker->listeners.count;
 	int r;
 
 	announce_loop(worker);
-	worker->fd_count = 0; /* the server closes them */
-	r = eddyi_server_run(&worker->server, worker->run->app, worker->fds, count);
+	if (worker == worker->run->workers)
+		eddy_info("eddy::app", "Listening on %s", worker->listeners.name);
+	worker->listeners.count = 0; /* the server closes them */
+	r = eddyi_server_run(&worker->server, worker->run->app, worker->listeners.fds, count);
 	forget_loop(worker);
 	return r;
 }
@@ -166,13 +164,6 @@ static int start_threads(struct eddyi_run *run)
 	return 0;
 }
 
-static void close_sockets(struct worker *worker)
-{
-	for (size_t i = 0; i < worker->fd_count; i++)
-		close(worker->fds[i]);
-	worker->fd_count = 0;
-}
-
 static void join_threads(struct eddyi_run *run)
 {
 	struct eddy_scope shield;
@@ -184,8 +175,6 @@ static void join_threads(struct eddyi_run *run)
 	for (unsigned i = 1; i < run->count; i++)
 		if (run->workers[i].started)
 			pthread_join(run->workers[i].thread, NULL);
-		else
-			close_sockets(&run->workers[i]);
 }
 
 /* ---- the whole ---- */
@@ -212,22 +201,19 @@ static unsigned default_connections_max(unsigned workers)
 static int open_sockets(struct eddyi_run *run)
 {
 	struct eddy_app *app = run->app;
-	struct eddy_listen_options options = { .shared = run->count > 1 };
-	int r = 0;
+	struct eddy_listeners *first = &run->workers[0].listeners;
+	int r = eddy_listen(app->address,
+			    &(struct eddy_listen_options){ .reuse_port = run->count > 1 }, first);
 
-	for (unsigned i = 0; i < run->count && r == 0; i++) {
-		struct worker *worker = &run->workers[i];
-		struct eddy_listeners listeners;
-
-		r = eddy_listen(app->address, &options, &listeners);
-		if (r < 0)
-			return r;
-		memcpy(worker->fds, listeners.fds, listeners.count * sizeof(int));
-		worker->fd_count = listeners.count;
-		options.port = listeners.port;
-		atomic_store(&app->port, listeners.port);
+	for (unsigned i = 1; i < run->count && r == 0; i++)
+		r = eddy_listeners_clone(first, &run->workers[i].listeners);
+	if (r < 0) {
+		eddy_error("eddy::app", "can't listen on \"%s\": %s", app->address,
+			   eddy_net_strerror(r));
+		return r;
 	}
-	return r;
+	atomic_store(&app->port, first->port);
+	return 0;
 }
 
 static int open_run(struct eddyi_run *run, struct eddy_app *app)
@@ -261,7 +247,7 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 static void close_run(struct eddyi_run *run)
 {
 	for (unsigned i = 0; run->workers && i < run->count; i++)
-		close_sockets(&run->workers[i]);
+		eddy_listeners_close(&run->workers[i].listeners);
 	free(run->workers);
 	eddyi_mime_free(run->app->mime);
 	run->app->mime = NULL;
@@ -292,16 +278,13 @@ static int serve_all(struct eddyi_run *run)
 /* The signals are blocked before there is a thread that could inherit another mask. */
 static int serve_with_signals(struct eddyi_run *run)
 {
+	static const int signos[] = { SIGINT, SIGTERM, 0 };
 	struct eddy_scope scope;
-	sigset_t set;
 	int r;
 
 	if (run->app->options.no_signals)
 		return serve_all(run);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	r = eddy_signals_open(&run->signals, &set);
+	r = eddy_signals_open(signos, &run->signals);
 	if (r < 0)
 		return r;
 	eddy_scope_begin(&scope, NULL);
