@@ -86,11 +86,24 @@ int eddy_next(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res
 	return finish(req, next->handler(req, res));
 }
 
+/* A handler sees the body as it was sent: one that is coded would be taken for something else. */
+static bool has_coded_body(const struct eddy_req *req)
+{
+	struct eddy_str coding = eddyi_head_find(&req->head, eddy_str("content-encoding", 16));
+
+	return req->head.framing != EDDYI_BODY_NONE && coding.len &&
+	       !eddy_str_eq_nocase(coding, eddy_str("identity", 8));
+}
+
 static int handle_route(struct eddy_req *req, struct eddy_res *res)
 {
 	const struct eddy_route *route = req->route->value;
+	int r;
 
-	return route->handler(req, res);
+	if (!has_coded_body(req))
+		return route->handler(req, res);
+	r = eddy_res_set_z(res, "accept-encoding", "identity");
+	return r ? r : eddy_res_problem(res, 415, "the body must not have a content-encoding");
 }
 
 /* 405, or the answer to an OPTIONS that nobody mapped. */

@@ -130,8 +130,9 @@ static int begin_part(struct form *form, const struct eddyi_multipart_part *part
 	struct eddy_str name;
 	int r;
 
-	/* A part without a file name is a field: nobody has asked for it here. */
-	if (!part->filename.ptr)
+	/* A part without a file name is a field, which nobody has asked for here; an empty one is a
+	 * browser's file input in which no file was chosen. */
+	if (!part->filename.len)
 		return 0;
 	r = clean_name(part->filename, &name);
 	if (r == 0)
