@@ -56,7 +56,8 @@ static int list(struct eddy_req *req, struct eddy_res *res)
 	if (r < 0)
 		return r;
 	eddy_res_set_z(res, "cache-control", "no-cache");
-	return eddy_res_json(res, listing.files ? json_pack("{s:o}", "files", listing.files) : NULL);
+	return eddy_res_json(res,
+			     listing.files ? json_pack("{s:o}", "files", listing.files) : NULL);
 }
 
 /* GET /files/{name} */
@@ -113,7 +114,7 @@ static int post(struct eddy_req *req, struct eddy_res *res)
 }
 
 /* DELETE /files/{name} */
-static int delete(struct eddy_req *req, struct eddy_res *res)
+static int remove_file(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str name;
 	struct statx st;
@@ -256,6 +257,6 @@ int main(int argc, char **argv)
 	eddy_app_map_get(app, "/files/{name}", download);
 	eddy_app_map_put(app, "/files/{name}", put);
 	eddy_app_map_post(app, "/files", post);
-	eddy_app_map_delete(app, "/files/{name}", delete);
+	eddy_app_map_delete(app, "/files/{name}", remove_file);
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

@@ -10,7 +10,7 @@
 #define TRAILER_MAX 8192
 
 enum state {
-	SIZE,          /* at a chunk-size */
+	SIZE, /* at a chunk-size */
 	EXT_NAME_FIRST,
 	EXT_NAME,
 	EXT_VALUE_FIRST,
@@ -18,9 +18,9 @@ enum state {
 	EXT_QUOTED,
 	EXT_ESCAPED,
 	EXT_AFTER_QUOTED,
-	SIZE_LF,       /* behind the CR of the line */
+	SIZE_LF, /* behind the CR of the line */
 	DATA,
-	DATA_CR,       /* behind the data */
+	DATA_CR, /* behind the data */
 	DATA_LF,
 	TRAILER_FIRST, /* at the beginning of a trailer line */
 	TRAILER_NAME,

@@ -264,8 +264,8 @@ static void give_up_head(struct eddyi_conn *conn)
 		close_now(conn);
 		return;
 	}
-	conn->req->refused = eddyi_head_refuse(&conn->req->head, 408,
-					       "the request head did not arrive in time");
+	conn->req->refused =
+		eddyi_head_refuse(&conn->req->head, 408, "the request head did not arrive in time");
 	start_task(conn);
 }
 

@@ -39,11 +39,11 @@ struct eddyi_conn {
 	uint32_t inbox_len;
 	int fd;
 	uint8_t state;
-	bool expired;  /* the timeout has fired */
-	bool evicted;  /* to be closed for want of room, or at the end */
-	bool linger;   /* read on for a while before closing */
-	bool keep;     /* serve another request after this one */
-	bool fresh;    /* no request yet */
+	bool expired; /* the timeout has fired */
+	bool evicted; /* to be closed for want of room, or at the end */
+	bool linger;  /* read on for a while before closing */
+	bool keep;    /* serve another request after this one */
+	bool fresh;   /* no request yet */
 };
 
 /* Take over an accepted socket and park it. Loop's stack or a task. */

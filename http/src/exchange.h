@@ -34,7 +34,7 @@ struct eddy_res {
 	bool head_sent;
 	bool chunked; /* a stream for a client that knows chunks; else it ends with the connection */
 	bool said_close; /* a stream's head, already sent, ends the connection */
-	int failed;   /* what stopped a stream */
+	int failed;      /* what stopped a stream */
 };
 
 struct eddy_req {

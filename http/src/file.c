@@ -62,8 +62,9 @@ static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *f
 		return 0;
 	case EDDYI_RANGE_UNSATISFIABLE:
 		r = eddyi_problem(res, 416, "the range lies outside of the file");
-		return r ? r : eddy_res_set(res, "content-range",
-					    eddyi_range_format_unsatisfied(res->file_size, text));
+		return r ? r :
+			   eddy_res_set(res, "content-range",
+					eddyi_range_format_unsatisfied(res->file_size, text));
 	case EDDYI_RANGE_SATISFIABLE:
 		break;
 	}
@@ -78,7 +79,8 @@ static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *f
 	/* Random, so that no file can hold it on purpose. */
 	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
 		return -errno;
-	res->boundary = eddyi_arena_printf(&req->arena, "%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x",
+	res->boundary = eddyi_arena_printf(&req->arena,
+					   "%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x",
 					   random[0], random[1], random[2], random[3], random[4],
 					   random[5], random[6], random[7], random[8], random[9],
 					   random[10], random[11]);

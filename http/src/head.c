@@ -44,7 +44,8 @@ static bool add_header(struct eddyi_head *head)
 		return false;
 	}
 	if (head->header_count == head->header_capacity) {
-		unsigned capacity = head->header_capacity ? head->header_capacity * 2 : HEADERS_FIRST;
+		unsigned capacity = head->header_capacity ? head->header_capacity * 2 :
+							    HEADERS_FIRST;
 		struct eddyi_header *headers =
 			eddyi_arena_alloc(head->arena, capacity * sizeof(*headers));
 
@@ -187,12 +188,14 @@ static int refuse_error(struct eddyi_head *head, llhttp_errno_t error)
 		return eddyi_head_refuse(head, 400, "the request target is malformed");
 	case HPE_INVALID_VERSION:
 	case HPE_PAUSED_H2_UPGRADE:
-		return eddyi_head_refuse(head, 400, "the protocol version is not HTTP/1.0 or HTTP/1.1");
+		return eddyi_head_refuse(head, 400,
+					 "the protocol version is not HTTP/1.0 or HTTP/1.1");
 	case HPE_INVALID_CONTENT_LENGTH:
 	case HPE_UNEXPECTED_CONTENT_LENGTH:
 		return eddyi_head_refuse(head, 400, "the content-length is malformed or not alone");
 	case HPE_INVALID_TRANSFER_ENCODING:
-		return eddyi_head_refuse(head, 400, "the transfer-encoding is malformed or not known");
+		return eddyi_head_refuse(head, 400,
+					 "the transfer-encoding is malformed or not known");
 	case HPE_INVALID_HEADER_TOKEN:
 		return eddyi_head_refuse(head, 400, "a header field is malformed");
 	default:
@@ -286,10 +289,12 @@ static int judge_body(struct eddyi_head *head, const struct summary *summary)
 		if (!head->minor)
 			return eddyi_head_refuse(head, 400, "HTTP/1.0 has no transfer-encoding");
 		if (summary->content_lengths)
-			return eddyi_head_refuse(head, 400, "content-length beside transfer-encoding");
+			return eddyi_head_refuse(head, 400,
+						 "content-length beside transfer-encoding");
 		if (summary->transfer_encodings > 1 ||
 		    !eddy_str_eq_nocase(summary->transfer_encoding, eddy_str("chunked", 7)))
-			return eddyi_head_refuse(head, 400, "the only transfer-encoding known is chunked");
+			return eddyi_head_refuse(head, 400,
+						 "the only transfer-encoding known is chunked");
 		head->framing = EDDYI_BODY_CHUNKED;
 	} else if (summary->content_lengths > 1) {
 		return eddyi_head_refuse(head, 400, "there is more than one content-length");
@@ -321,10 +326,12 @@ static int judge(struct eddyi_head *head)
 	int status;
 
 	if (!lines_are_clean(head))
-		return eddyi_head_refuse(head, 400, "a line of the head is folded or does not end in CRLF");
+		return eddyi_head_refuse(head, 400,
+					 "a line of the head is folded or does not end in CRLF");
 	head->minor = head->parser.http_minor;
 	if (head->parser.http_major != 1)
-		return eddyi_head_refuse(head, 400, "the protocol version is not HTTP/1.0 or HTTP/1.1");
+		return eddyi_head_refuse(head, 400,
+					 "the protocol version is not HTTP/1.0 or HTTP/1.1");
 	for (unsigned i = 0; i < head->header_count; i++) {
 		struct eddyi_header *header = &head->headers[i];
 
@@ -349,7 +356,8 @@ static int judge(struct eddyi_head *head)
 		return status;
 	if (summary.expects && head->minor) {
 		if (!summary.expects_continue)
-			return eddyi_head_refuse(head, 417, "the only expectation known is 100-continue");
+			return eddyi_head_refuse(head, 417,
+						 "the only expectation known is 100-continue");
 		head->expect_continue = head->framing != EDDYI_BODY_NONE;
 	}
 	head->keep_alive = head->minor ? !summary.close : summary.keep_alive && !summary.close;

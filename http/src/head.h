@@ -49,7 +49,8 @@ struct eddyi_head {
 	struct eddy_str method_name;
 	enum eddyi_method method;
 	struct eddyi_target target;
-	struct eddy_str host; /* of the target's authority, else of the Host field; may be empty in 1.0 */
+	struct eddy_str
+		host; /* of the target's authority, else of the Host field; may be empty in 1.0 */
 	struct eddyi_header *headers;
 	unsigned header_count;
 	unsigned header_capacity;

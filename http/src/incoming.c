@@ -27,7 +27,8 @@ static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
 
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		return -errno;
-	snprintf(name, EDDYI_HIDDEN_SIZE, EDDYI_HIDDEN_PREFIX "%016llx", (unsigned long long)random);
+	snprintf(name, EDDYI_HIDDEN_SIZE, EDDYI_HIDDEN_PREFIX "%016llx",
+		 (unsigned long long)random);
 	return 0;
 }
 

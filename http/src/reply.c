@@ -84,8 +84,7 @@ static void put_head(struct writer *writer, struct eddy_req *req, uint64_t lengt
 	put_number(writer, "HTTP/1.1 ", (uint64_t)res->status, " ");
 	put_z(writer, eddyi_status_phrase(res->status));
 	put_z(writer, "\r\nserver: eddy\r\n");
-	put_field(writer, "date",
-		  eddy_str(eddyi_server_date(conn->server), EDDYI_DATE_LEN));
+	put_field(writer, "date", eddy_str(eddyi_server_date(conn->server), EDDYI_DATE_LEN));
 	for (unsigned i = 0; i < res->header_count; i++)
 		put_field(writer, res->headers[i].name.ptr, res->headers[i].value);
 	if (length != EDDY_LENGTH_UNKNOWN && status_has_body(res->status))
@@ -203,12 +202,10 @@ static struct eddy_str part_head(struct eddy_res *res, size_t at)
 	if (at == res->ranges->count)
 		return eddyi_arena_printf(&res->req->arena, "\r\n--%.*s--\r\n",
 					  EDDY_FMT(res->boundary));
-	return eddyi_arena_printf(&res->req->arena,
-				  "%s--%.*s\r\ncontent-type: %.*s\r\ncontent-range: %.*s\r\n\r\n",
-				  at ? "\r\n" : "", EDDY_FMT(res->boundary),
-				  EDDY_FMT(res->part_type),
-				  EDDY_FMT(eddyi_range_format(res->ranges->ranges[at],
-							      res->file_size, range)));
+	return eddyi_arena_printf(
+		&res->req->arena, "%s--%.*s\r\ncontent-type: %.*s\r\ncontent-range: %.*s\r\n\r\n",
+		at ? "\r\n" : "", EDDY_FMT(res->boundary), EDDY_FMT(res->part_type),
+		EDDY_FMT(eddyi_range_format(res->ranges->ranges[at], res->file_size, range)));
 }
 
 static int reply_pieces(struct eddy_req *req)

@@ -27,12 +27,14 @@ int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t coun
 		if (r == 0)
 			continue;
 		if (i < have)
-			req->detail = eddyi_arena_printf(&req->arena,
-							 r == -ERANGE ?
-								 "the path parameter \"%.*s\" is out of range" :
-								 "the path parameter \"%.*s\" is malformed",
-							 EDDY_FMT(req->route->param_names[i]))
-					      .ptr;
+			req->detail =
+				eddyi_arena_printf(
+					&req->arena,
+					r == -ERANGE ?
+						"the path parameter \"%.*s\" is out of range" :
+						"the path parameter \"%.*s\" is malformed",
+					EDDY_FMT(req->route->param_names[i]))
+					.ptr;
 		return -EINVAL;
 	}
 	return 0;

@@ -48,7 +48,8 @@ int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 		return -EINVAL;
 	if (res->header_count == res->header_capacity) {
 		unsigned capacity = res->header_capacity ? res->header_capacity * 2 : HEADERS_FIRST;
-		struct eddyi_header *headers = eddyi_arena_alloc(arena, capacity * sizeof(*headers));
+		struct eddyi_header *headers =
+			eddyi_arena_alloc(arena, capacity * sizeof(*headers));
 
 		if (!headers)
 			return -ENOMEM;
@@ -98,8 +99,9 @@ struct eddy_str eddy_res_header(const struct eddy_res *res, const char *name)
 void eddyi_res_clear_body(struct eddy_res *res)
 {
 	static const char *const describing[] = {
-		"content-type",	 "content-disposition", "content-range", "content-encoding",
-		"accept-ranges", "etag",		"last-modified", "cache-control",
+		"content-type",     "content-disposition", "content-range",
+		"content-encoding", "accept-ranges",       "etag",
+		"last-modified",    "cache-control",
 	};
 
 	for (size_t i = 0; i < sizeof(describing) / sizeof(describing[0]); i++)
@@ -147,10 +149,9 @@ int eddy_res_ok(struct eddy_res *res, const char *format, ...)
 	vsnprintf(copy, (size_t)len + 1, format, args);
 	va_end(args);
 	text = eddy_str(copy, (size_t)len);
-	return set_bytes(res,
-			 eddy_res_header(res, "content-type").ptr ? NULL :
-								    "text/plain; charset=utf-8",
-			 text);
+	return set_bytes(
+		res, eddy_res_header(res, "content-type").ptr ? NULL : "text/plain; charset=utf-8",
+		text);
 }
 
 static int set_json(struct eddy_res *res, const char *type, json_t *json)

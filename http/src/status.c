@@ -3,6 +3,7 @@
 /* RFC 9110 section 15, RFC 6585, RFC 4918. */
 const char *eddyi_status_phrase(int status)
 {
+	/* clang-format off */
 	switch (status) {
 	case 200: return "OK";
 	case 201: return "Created";
@@ -62,4 +63,5 @@ const char *eddyi_status_phrase(int status)
 	case 511: return "Network Authentication Required";
 	default: return "Unknown";
 	}
+	/* clang-format on */
 }

@@ -283,8 +283,8 @@ ssize_t eddy_req_save_all(struct eddy_req *req, int dir, const struct eddy_save_
 	for (size_t i = 0; i < form.count; i++) {
 		struct form_file *file = &form.files[i];
 
-		saved[i] = (struct eddy_saved){ file->name, file->incoming.written,
-						file->replaced };
+		saved[i] =
+			(struct eddy_saved){ file->name, file->incoming.written, file->replaced };
 		eddyi_incoming_close(&file->incoming);
 	}
 	*ret_files = saved;

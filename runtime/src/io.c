@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 /* Declare `op` and `sqe` for one awaited entry, or return -ECANCELED. */
-#define BEGIN(op, sqe)                                                                            \
-	struct eddy_op op;                                                                        \
-	struct io_uring_sqe *sqe = eddy_op_begin_await(&op);                                      \
-	if (!sqe)                                                                                 \
+#define BEGIN(op, sqe)                                                                             \
+	struct eddy_op op;                                                                         \
+	struct io_uring_sqe *sqe = eddy_op_begin_await(&op);                                       \
+	if (!sqe)                                                                                  \
 	return -ECANCELED
 
 int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len)
@@ -96,8 +96,8 @@ ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_o
 		    unsigned flags)
 {
 	BEGIN(op, sqe);
-	io_uring_prep_splice(sqe, fd_in, (int64_t)offset_in, fd_out, (int64_t)offset_out, clamp(len),
-			     flags);
+	io_uring_prep_splice(sqe, fd_in, (int64_t)offset_in, fd_out, (int64_t)offset_out,
+			     clamp(len), flags);
 	return eddy_op_await(&op, sqe);
 }
 

@@ -102,8 +102,8 @@ void eddyi_op_cancel_fd(int fd)
 
 		if (op->fd != fd)
 			continue;
-		eddyi_assert(!op->waiter, "descriptor %d is closed while task \"%s\" waits for it", fd,
-			     op->waiter->task->name);
+		eddyi_assert(!op->waiter, "descriptor %d is closed while task \"%s\" waits for it",
+			     fd, op->waiter->task->name);
 		eddy_op_cancel(op);
 	}
 	if (!has_ops(loop, fd))

@@ -6,12 +6,12 @@
 
 /* Say what is wrong on stderr and abort. */
 _Noreturn EDDY_API EDDY_PRINTF(3, 4) void eddyi_panic(const char *file, int line,
-						       const char *format, ...);
+						      const char *format, ...);
 
-#define eddyi_assert(condition, ...)                                                              \
-	do {                                                                                      \
-		if (__builtin_expect(!(condition), 0))                                            \
-			eddyi_panic(__FILE__, __LINE__, __VA_ARGS__);                             \
+#define eddyi_assert(condition, ...)                                                               \
+	do {                                                                                       \
+		if (__builtin_expect(!(condition), 0))                                             \
+			eddyi_panic(__FILE__, __LINE__, __VA_ARGS__);                              \
 	} while (0)
 
 #endif

@@ -30,8 +30,8 @@ static void check_head(struct eddyi_head *head, struct eddyi_arena *arena)
 		abort();
 	for (unsigned i = 0; i < head->header_count; i++) {
 		bytes += head->headers[i].name.len + head->headers[i].value.len;
-		if (!head->headers[i].name.len || memchr(head->headers[i].value.ptr, '\n',
-							 head->headers[i].value.len))
+		if (!head->headers[i].name.len ||
+		    memchr(head->headers[i].value.ptr, '\n', head->headers[i].value.len))
 			abort();
 	}
 	if (bytes > head->len)

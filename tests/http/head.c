@@ -46,7 +46,8 @@ static int status_of(const char *text)
 		int cut = feed(&head, &arena, eddy_str_from(text), piece, &used);
 
 		if (cut != whole)
-			cr_log_error("%d whole and %d in pieces of %zu: %s", whole, cut, piece, text);
+			cr_log_error("%d whole and %d in pieces of %zu: %s", whole, cut, piece,
+				     text);
 		whole = cut == whole ? whole : -1;
 	}
 	eddyi_arena_deinit(&arena);
@@ -118,8 +119,10 @@ Test(head, refuses)
 		{ 400, "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJ / HTTP/1.1\r\n" END },
 		{ 501, "FROB / HTTP/1.1\r\n" END },
 		{ 501, "get / HTTP/1.1\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n" END },
+		{ 400,
+		  "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n" END },
+		{ 400,
+		  "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nContent-Length: 1, 1\r\n" END },
@@ -132,7 +135,8 @@ Test(head, refuses)
 		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked, chunked\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n" END },
+		{ 400,
+		  "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n" END },
 		{ 400, "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n" },
 		{ 417, "POST / HTTP/1.1\r\nExpect: more\r\nContent-Length: 1\r\n" END },
@@ -144,8 +148,9 @@ Test(head, refuses)
 
 Test(head, reads_fields)
 {
-	static const char text[] = "POST /a%20b?x=1 HTTP/1.1\r\nHost: Example.org:81\r\nX-One:  1 \r\n"
-				   "x-two:\r\nContent-Length: 42\r\nExpect: 100-Continue\r\n\r\nbody";
+	static const char text[] =
+		"POST /a%20b?x=1 HTTP/1.1\r\nHost: Example.org:81\r\nX-One:  1 \r\n"
+		"x-two:\r\nContent-Length: 42\r\nExpect: 100-Continue\r\n\r\nbody";
 	struct eddyi_arena arena = { 0 };
 
 	for (size_t piece = 1; piece <= sizeof(text); piece++) {
@@ -191,7 +196,8 @@ Test(head, keep_alive)
 		struct eddyi_head head;
 		size_t used;
 
-		cr_assert(eq(int, feed(&head, &arena, eddy_str_from(cases[i].text), 999, &used), 200));
+		cr_assert(eq(int, feed(&head, &arena, eddy_str_from(cases[i].text), 999, &used),
+			     200));
 		cr_expect(head.keep_alive == cases[i].keep, "%s", cases[i].text);
 	}
 	eddyi_arena_deinit(&arena);
@@ -240,7 +246,8 @@ Test(head, limits)
 
 Test(head, a_refused_head_shows_nothing)
 {
-	static const char text[] = "POST /secret HTTP/1.1\r\nX: y\r\nHost: a b\r\nContent-Length: 5\r\n\r\n";
+	static const char text[] =
+		"POST /secret HTTP/1.1\r\nX: y\r\nHost: a b\r\nContent-Length: 5\r\n\r\n";
 	struct eddyi_arena arena = { 0 };
 	struct eddyi_head head;
 	size_t used;

@@ -5,12 +5,12 @@
 #include <criterion/new/assert.h>
 #include <errno.h>
 
-#define PARSE(type, text, want, value)                                                            \
-	do {                                                                                      \
-		type parsed = 7;                                                                  \
-		cr_expect(eq(int, eddy_to_parse(EDDY_TO(&parsed), eddy_str_from(text)), want),    \
-			  #type " %s", text);                                                     \
-		cr_expect(parsed == ((want) ? 7 : (value)), #type " %s", text);                   \
+#define PARSE(type, text, want, value)                                                             \
+	do {                                                                                       \
+		type parsed = 7;                                                                   \
+		cr_expect(eq(int, eddy_to_parse(EDDY_TO(&parsed), eddy_str_from(text)), want),     \
+			  #type " %s", text);                                                      \
+		cr_expect(parsed == ((want) ? 7 : (value)), #type " %s", text);                    \
 	} while (0)
 
 Test(to, integers)
@@ -40,7 +40,8 @@ Test(to, integers)
 
 Test(to, not_integers)
 {
-	static const char *const bad[] = { "", "-", "+1", " 1", "1 ", "1.0", "0x1", "1e3", "--1", "a" };
+	static const char *const bad[] = { "",    "-",   "+1",  " 1",  "1 ",
+					   "1.0", "0x1", "1e3", "--1", "a" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		PARSE(int32_t, bad[i], -EINVAL, 0);

@@ -14,8 +14,9 @@ EDDY_BEGIN_DECLS
 struct eddy_save_options {
 	bool no_replace; /* -EEXIST when the name is taken; default: replace */
 	bool sync;       /* on disk before the call returns; default: when the kernel likes */
-	uint64_t max;    /* bytes; default the app's file_max; EDDY_NEVER: as much as the disk holds */
-	bool (*accept)(struct eddy_str name); /* whether a client's file name is allowed; default: any
+	uint64_t max; /* bytes; default the app's file_max; EDDY_NEVER: as much as the disk holds */
+	bool (*accept)(
+		struct eddy_str name); /* whether a client's file name is allowed; default: any
 	                                         that survives the cleaning; refused is -EINVAL */
 };
 
@@ -30,7 +31,8 @@ struct eddy_saved {
  * Return: 0; -EINVAL for a bad name, -EEXIST, -EFBIG over the limit, -ENOSPC or -EDQUOT when the disk is
  * full, and what eddy_req_read() returns. */
 EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
-			      const struct eddy_save_options *options, struct eddy_saved *ret_saved);
+			      const struct eddy_save_options *options,
+			      struct eddy_saved *ret_saved);
 
 /* Save the body into the folder under the name of its Content-Disposition field. Otherwise as
  * eddy_req_save_at(); -EINVAL when there is no name. */

@@ -20,6 +20,8 @@
 
 EDDY_BEGIN_DECLS
 
+struct statx;
+
 /* `offset` of a file that has a position of its own, of a socket and of a pipe. */
 #define EDDY_OFFSET_NONE UINT64_MAX
 

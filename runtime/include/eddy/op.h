@@ -29,7 +29,8 @@ typedef void eddy_op_fn(struct eddy_op *op, int result, unsigned flags);
 struct eddy_op {
 	eddy_op_fn *done;
 	struct eddyi_waiter *waiter; /* of the task that awaits it; NULL where `done` is called */
-	struct eddy_node node; /* in the loop's table of ops by descriptor; node.next is NULL when idle */
+	struct eddy_node
+		node; /* in the loop's table of ops by descriptor; node.next is NULL when idle */
 	uint64_t since_ns;
 	int fd;
 	int result;

@@ -31,9 +31,10 @@ struct eddyi_waiter;
 struct eddy_scope_options {
 	uint64_t timeout_ns; /* cancel when this time has passed; default 0: never */
 	bool fail_fast;      /* the first task that fails cancels the others; default: they go on */
-	bool shielded;       /* not cancelled with the scope around it: for clean-up that suspends; give it
+	bool shielded; /* not cancelled with the scope around it: for clean-up that suspends; give it
 	                        a timeout of its own */
-	const struct eddy_field *log_fields; /* that every record emitted inside the scope has as well, as
+	const struct eddy_field
+		*log_fields; /* that every record emitted inside the scope has as well, as
 	                                        EDDY_FIELDS() makes them; borrowed for the scope's life;
 	                                        default none */
 };
@@ -44,7 +45,7 @@ struct eddy_scope {
 	struct eddy_task *host;
 	struct eddy_node sibling;  /* in parent->children */
 	struct eddy_node children; /* scopes begun inside this one */
-	struct eddy_node tasks;    /* tasks that are inside this scope and in none of its children */
+	struct eddy_node tasks; /* tasks that are inside this scope and in none of its children */
 	struct eddy_timer timer;
 	struct eddyi_waiter *joiner; /* the host, while it waits for the tasks */
 	const struct eddy_field *log_fields;

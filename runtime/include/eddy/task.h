@@ -30,9 +30,9 @@ struct eddy_task;
 typedef int eddy_task_fn(void *arg);
 
 struct eddy_loop_options {
-	size_t stack_size;    /* address space of a task's stack in bytes; default 256 KiB; 32 KiB or more */
-	unsigned sq_entries;  /* submissions that fit between two enters; default 1024 */
-	const char *name;     /* of the loop and its root task; default "main"; borrowed */
+	size_t stack_size; /* address space of a task's stack in bytes; default 256 KiB; 32 KiB or more */
+	unsigned sq_entries; /* submissions that fit between two enters; default 1024 */
+	const char *name;    /* of the loop and its root task; default "main"; borrowed */
 };
 
 /* Run `fn(arg)` as the root task of a new loop on this thread, until it and every task below it

@@ -14,7 +14,8 @@ EDDY_BEGIN_DECLS
 struct eddy_timer {
 	uint64_t at_ns; /* monotonic; read-only while armed */
 	void (*fire)(struct eddy_timer *timer);
-	struct eddy_timer *child, *next, *prev; /* private: a pairing heap; prev is NULL when idle */
+	struct eddy_timer *child, *next,
+		*prev; /* private: a pairing heap; prev is NULL when idle */
 };
 
 /* Call `timer->fire` on the loop's stack at `at_ns`. The timer must be idle. */
@@ -36,8 +37,8 @@ struct eddy_timeout_queue {
 };
 
 struct eddy_timeout {
-	struct eddy_node node; /* private; node.next is NULL when idle */
-	uint64_t since_ns;     /* private */
+	struct eddy_node node;            /* private; node.next is NULL when idle */
+	uint64_t since_ns;                /* private */
 	struct eddy_timeout_queue *queue; /* private */
 	void (*expire)(struct eddy_timeout *timeout);
 };

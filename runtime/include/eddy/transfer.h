@@ -18,11 +18,11 @@
 EDDY_BEGIN_DECLS
 
 struct eddy_transfer {
-	int socket;                    /* a non-blocking stream socket */
-	int file;                      /* a regular file */
-	uint64_t offset;               /* where in the file */
-	uint64_t len;                  /* bytes to move */
-	struct eddy_str head;          /* to the socket only: sent in front, sharing its first segment */
+	int socket;           /* a non-blocking stream socket */
+	int file;             /* a regular file */
+	uint64_t offset;      /* where in the file */
+	uint64_t len;         /* bytes to move */
+	struct eddy_str head; /* to the socket only: sent in front, sharing its first segment */
 	struct eddy_timeout *progress; /* touched whenever bytes moved; default none */
 	uint64_t moved;                /* set: bytes of the file that have been moved so far */
 };
