@@ -18,6 +18,8 @@
 /* After so many resumptions or so long the loop looks at the kernel again. */
 #define TURN_RESUMPTIONS 64
 #define TURN_NS EDDY_MS
+/* So long a wait is looked at again: a day. */
+#define WAIT_MAX (86400 * EDDY_SECOND)
 
 static _Thread_local struct eddy_loop *this_loop;
 
@@ -67,6 +69,9 @@ static void wait(struct eddy_loop *loop)
 		uint64_t at = loop->timers.top->at_ns, now = eddy_now();
 		uint64_t left = at > now ? at - now : 0;
 
+		/* The kernel adds its clock, and what overflows there is over at once. */
+		if (left > WAIT_MAX)
+			left = WAIT_MAX;
 		timeout.tv_sec = (int64_t)(left / EDDY_SECOND);
 		timeout.tv_nsec = (long long)(left % EDDY_SECOND);
 		until = &timeout;
@@ -130,7 +135,7 @@ static void turn(struct eddy_loop *loop)
 	run_ready(loop);
 	if (atomic_load_explicit(&loop->messages, memory_order_relaxed))
 		deliver_messages(loop);
-	if (eddy_list_is_empty(&loop->ready))
+	if (eddy_list_is_empty(&loop->ready) && loop->root.running)
 		wait(loop);
 	else
 		eddyi_loop_enter(loop);
@@ -157,8 +162,10 @@ static void arm_wake(struct eddy_loop *loop);
 
 static void woken(struct eddy_op *op, int result, unsigned flags)
 {
+	(void)result;
 	(void)flags;
-	if (result != -ECANCELED)
+	/* At the loop's end a message may have been faster than the cancellation. */
+	if (!op->cancelling)
 		arm_wake(eddy_of(op, struct eddy_loop, wake_op));
 }
 
@@ -226,8 +233,10 @@ static void loop_deinit(struct eddy_loop *loop)
 	eddyi_pipes_free(loop->pipes);
 	free(loop->scratch);
 	eddy_op_cancel(&loop->wake_op);
-	while (eddy_op_is_started(&loop->wake_op))
-		turn(loop);
+	while (eddy_op_is_started(&loop->wake_op)) {
+		wait(loop);
+		eddyi_op_dispatch(loop);
+	}
 	eddyi_assert(loop->ops == 0, "%zu ops outlive the loop \"%s\"", loop->ops, loop->name);
 	deliver_messages(loop);
 	/* Whoever posted the last message may not have come back from it. */

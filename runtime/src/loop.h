@@ -70,7 +70,6 @@ struct eddy_loop {
 	uint64_t now_ns;
 	struct eddy_scope root;
 	const char *name;
-	bool root_ended;
 
 	size_t ops;                                 /* started and not completed, the loop's own included */
 	struct eddy_node ops_by_fd[EDDYI_OP_BUCKETS];
@@ -134,6 +133,14 @@ void eddyi_cancel_wait(struct eddyi_waiter *waiter);
 
 /* On a thread that does a task's work for it: the scope whose fields its records have. */
 extern _Thread_local const struct eddy_scope *eddyi_log_scope;
+
+/* The time `duration_ns` after `from_ns`; EDDY_NEVER where there is none. */
+static inline uint64_t eddyi_time_after(uint64_t from_ns, uint64_t duration_ns)
+{
+	uint64_t at;
+
+	return __builtin_add_overflow(from_ns, duration_ns, &at) ? EDDY_NEVER : at;
+}
 
 /* Turn the loop's clock to now. */
 void eddyi_loop_tick(struct eddy_loop *loop);
