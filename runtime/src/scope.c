@@ -74,7 +74,7 @@ void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options 
 	if (scope->parent->cancelled && !scope->shielded)
 		cancel(scope, -ECANCELED);
 	else if (options->timeout_ns)
-		eddy_timer_arm(&scope->timer, eddy_now() + options->timeout_ns);
+		eddy_timer_arm(&scope->timer, eddyi_time_after(eddy_now(), options->timeout_ns));
 }
 
 int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_task_fn *fn, void *arg)

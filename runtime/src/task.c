@@ -229,13 +229,10 @@ int eddy_sleep(uint64_t duration_ns)
 		.waiter = { .cancel = eddyi_cancel_wait, .what = "sleep" },
 		.timer = { .fire = sleep_over },
 	};
-	uint64_t at;
 	int r;
 
 	/* From now and not from the turn's start: never shorter than asked. */
-	if (__builtin_add_overflow(eddy_now(), duration_ns, &at))
-		at = EDDY_NEVER;
-	eddy_timer_arm(&sleeper.timer, at);
+	eddy_timer_arm(&sleeper.timer, eddyi_time_after(eddy_now(), duration_ns));
 	r = eddyi_wait(&sleeper.waiter);
 	eddy_timer_disarm(&sleeper.timer);
 	return r;

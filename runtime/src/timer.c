@@ -20,6 +20,11 @@ void eddy_timer_disarm(struct eddy_timer *timer)
  * 2. Its timer is armed while it is not empty, for no later than its head's end. A touch or disarm
  *    of the head leaves the timer as it is: it then fires early once and arms itself again.
  */
+static uint64_t end_of(const struct eddy_timeout *timeout)
+{
+	return eddyi_time_after(timeout->since_ns, timeout->queue->duration_ns);
+}
+
 static void queue_fire(struct eddy_timer *timer)
 {
 	struct eddy_timeout_queue *queue = eddy_of(timer, struct eddy_timeout_queue, timer);
@@ -29,9 +34,10 @@ static void queue_fire(struct eddy_timer *timer)
 		struct eddy_node *node = queue->timeouts.next;
 		struct eddy_timeout *timeout = eddy_of(node, struct eddy_timeout, node);
 
-		if (timeout->since_ns + queue->duration_ns > now) {
-			if (!eddy_timer_is_armed(timer))
-				eddy_timer_arm(timer, timeout->since_ns + queue->duration_ns);
+		if (end_of(timeout) > now) {
+			/* What expired may have armed a later one and the timer with it. */
+			eddy_timer_disarm(timer);
+			eddy_timer_arm(timer, end_of(timeout));
 			return;
 		}
 		eddy_list_remove(node);
@@ -61,7 +67,7 @@ void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout_queue *q
 	timeout->queue = queue;
 	eddy_list_append(&queue->timeouts, &timeout->node);
 	if (!eddy_timer_is_armed(&queue->timer))
-		eddy_timer_arm(&queue->timer, timeout->since_ns + queue->duration_ns);
+		eddy_timer_arm(&queue->timer, end_of(timeout));
 }
 
 void eddy_timeout_disarm(struct eddy_timeout *timeout)
