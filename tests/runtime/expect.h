@@ -1,0 +1,116 @@
+/* expect.h: tests whose body is a task. The task notes what is wrong and goes on; the assertion is
+ * made on the main stack.
+ *
+ *     TASK_TEST(noun, does_this)
+ *     {
+ *             EXPECT_EQ(eddy_yield(), 0);
+ *             return 0;
+ *     }
+ */
+#ifndef EDDY_TESTS_EXPECT_H
+#define EDDY_TESTS_EXPECT_H
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#if defined(__has_include)
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+#endif
+#ifndef RUNNING_ON_VALGRIND
+#define RUNNING_ON_VALGRIND 0
+#endif
+
+#include "loop.h"
+
+/* Sanitizers and valgrind give each task memory of their own: fewer of them there. */
+#define IS_SLOW (EDDYI_ASAN || EDDYI_TSAN || RUNNING_ON_VALGRIND)
+
+#define EXPECT_NOTES 4
+static int expect_failed;
+static char expect_text[EXPECT_NOTES][200];
+
+static inline void expect_note(int line, const char *what, long long value)
+{
+	if (expect_failed < EXPECT_NOTES)
+		snprintf(expect_text[expect_failed], sizeof(expect_text[0]), "line %d: %s is %lld",
+			 line, what, value);
+	expect_failed++;
+}
+
+#define EXPECT(condition)                                                                          \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			expect_note(__LINE__, #condition, 0);                                      \
+	} while (0)
+
+#define EXPECT_EQ(value, wanted)                                                                   \
+	do {                                                                                       \
+		long long expect_value = (long long)(value);                                       \
+                                                                                                   \
+		if (expect_value != (long long)(wanted))                                           \
+			expect_note(__LINE__, #value " (not " #wanted ")", expect_value);          \
+	} while (0)
+
+static inline void expect_report(void)
+{
+	for (int i = 0; i < expect_failed && i < EXPECT_NOTES; i++)
+		cr_expect(false, "%s", expect_text[i]);
+	cr_expect_eq(expect_failed, 0, "%d expectations failed", expect_failed);
+}
+
+static inline void expect_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg)
+{
+	cr_expect_eq(eddy_run(options, fn, arg), 0);
+	expect_report();
+}
+
+#define TASK_TEST(noun, name)                                                                      \
+	static int noun##_##name(void *arg);                                                       \
+	Test(noun, name)                                                                           \
+	{                                                                                          \
+		expect_run(NULL, noun##_##name, NULL);                                             \
+	}                                                                                          \
+	static int noun##_##name(__attribute__((unused)) void *arg)
+
+/* Let the kernel see what has been queued, and what it has to say be dispatched. */
+static inline void expect_turns(int count)
+{
+	while (count--)
+		eddy_yield();
+}
+
+static inline void stream_pair(int fds[2])
+{
+	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+}
+
+/* A TCP socket that listens on a port of its own on the loopback. */
+static inline int tcp_listen(struct sockaddr_in *ret_addr, int backlog)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t len = sizeof(addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	EXPECT_EQ(bind(fd, (struct sockaddr *)&addr, len), 0);
+	EXPECT_EQ(listen(fd, backlog), 0);
+	EXPECT_EQ(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
+	*ret_addr = addr;
+	return fd;
+}
+
+/* A connection to that socket, still in its backlog. */
+static inline int tcp_connect(const struct sockaddr_in *addr)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	EXPECT_EQ(connect(fd, (const struct sockaddr *)addr, sizeof(*addr)), 0);
+	return fd;
+}
+
+#endif

@@ -1,0 +1,325 @@
+#include "expect.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static char order[256];
+
+static int write_letter(void *arg)
+{
+	for (int i = 0; i < 3; i++) {
+		strncat(order, arg, 1);
+		eddy_yield();
+	}
+	return 0;
+}
+
+TASK_TEST(task, order_of_spawn_and_yield)
+{
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	EXPECT_EQ(eddy_scope_spawn(&scope, "a", write_letter, "a"), 0);
+	EXPECT_EQ(eddy_scope_spawn(&scope, "b", write_letter, "b"), 0);
+	EXPECT_EQ(eddy_scope_spawn(&scope, "c", write_letter, "c"), 0);
+	EXPECT(!order[0]);
+	strcat(order, "(");
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	strcat(order, ")");
+	EXPECT_EQ(strcmp(order, "(abcabcabc)"), 0);
+	return eddy_scope_end(&scope);
+}
+
+static int seven(void *arg)
+{
+	return *(int *)arg + 3;
+}
+
+Test(task, run_returns_what_the_root_returned)
+{
+	int four = 4, minus = -20;
+
+	cr_expect_eq(eddy_run(NULL, seven, &four), 7);
+	cr_expect_eq(eddy_run(NULL, seven, &minus), -17);
+	cr_expect_null(eddy_loop_self());
+	cr_expect_null(eddy_task_self());
+}
+
+static int name_is(void *arg)
+{
+	return strcmp(eddy_task_name(eddy_task_self()), arg) == 0;
+}
+
+Test(task, options_of_a_loop)
+{
+	cr_expect_eq(eddy_run(&(struct eddy_loop_options){ .stack_size = 1000 }, seven, NULL),
+		     -EINVAL);
+	cr_expect_eq(eddy_run(&(struct eddy_loop_options){ .name = "root" }, name_is, "root"), 1);
+	cr_expect_eq(eddy_run(NULL, name_is, "main"), 1);
+}
+
+struct parked {
+	int before, after;
+	bool go;
+};
+
+static int park(void *arg)
+{
+	struct parked *parked = arg;
+	char local[512];
+
+	memset(local, (int)(intptr_t)parked >> 5, sizeof(local));
+	parked->before++;
+	while (!parked->go)
+		if (eddy_sleep(EDDY_SECOND) == -ECANCELED)
+			break;
+	for (size_t i = 0; i < sizeof(local); i++)
+		if (local[i] != (char)((int)(intptr_t)parked >> 5))
+			return -EIO;
+	parked->after++;
+	return 0;
+}
+
+TASK_TEST(task, thousands_keep_their_locals)
+{
+	int count = IS_SLOW ? 500 : 5000, sum = 0;
+	struct parked *parked = calloc((size_t)count, sizeof(*parked));
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < count; i++)
+		EXPECT_EQ(eddy_scope_spawn(&scope, "parked", park, &parked[i]), 0);
+	expect_turns(1);
+	for (int i = 0; i < count; i++)
+		sum += parked[i].before;
+	EXPECT_EQ(sum, count);
+	EXPECT_EQ(scope.running, count);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	for (int i = 0; i < count; i++)
+		sum -= parked[i].after;
+	EXPECT_EQ(sum, 0);
+	free(parked);
+	return 0;
+}
+
+static int nothing(__attribute__((unused)) void *arg)
+{
+	return 0;
+}
+
+static struct eddy_task *seen[64];
+
+static int see(void *arg)
+{
+	seen[*(int *)arg] = eddy_task_self();
+	return 0;
+}
+
+TASK_TEST(task, stacks_are_pooled)
+{
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 64; i++) {
+		EXPECT_EQ(eddy_scope_spawn(&scope, "short", see, &i), 0);
+		EXPECT_EQ(eddy_scope_join(&scope), 0);
+		EXPECT_EQ(seen[i], seen[0]);
+	}
+	for (int i = 0; i < 1000; i++) {
+		eddy_scope_spawn(&scope, "one", nothing, NULL);
+		eddy_scope_spawn(&scope, "other", nothing, NULL);
+		eddy_scope_join(&scope);
+	}
+	EXPECT_EQ(eddyi_loop()->stacks.used, 3);
+	return eddy_scope_end(&scope);
+}
+
+__attribute__((noinline)) static int dig(size_t depth)
+{
+	volatile char page[4096];
+
+	page[0] = page[4095] = (char)depth;
+	return depth > sizeof(page) ? dig(depth - sizeof(page)) + page[0] : page[4095];
+}
+
+static int go_deep(void *arg)
+{
+	dig(*(size_t *)arg);
+	return 0;
+}
+
+static size_t resident_pages(const struct eddy_loop *loop)
+{
+	unsigned char pages[64];
+	size_t count = 0;
+
+	for (struct eddy_node *node = loop->idle.next; node != &loop->idle; node = node->next) {
+		mincore(eddy_of(node, struct eddy_task, queued)->low, loop->stacks.size, pages);
+		for (size_t i = 0; i < loop->stacks.size / 4096; i++)
+			count += pages[i] & 1;
+	}
+	return count;
+}
+
+static void pass_a_second(struct eddy_loop *loop)
+{
+	eddy_timer_disarm(&loop->trim_timer);
+	loop->now_ns += 2 * EDDY_SECOND;
+	while (loop->trim_timer.fire(&loop->trim_timer), eddy_timer_is_armed(&loop->trim_timer)) {
+		loop->now_ns = loop->trim_timer.at_ns;
+		eddy_timer_disarm(&loop->trim_timer);
+	}
+}
+
+TASK_TEST(task, deep_stacks_are_trimmed_when_idle)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	size_t depth = 150 * 1024, count = 20;
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int again = 0; again < 2; again++) {
+		for (size_t i = 0; i < count; i++)
+			eddy_scope_spawn(&scope, "deep", go_deep, &depth);
+		eddy_scope_join(&scope);
+		EXPECT(eddy_timer_is_armed(&loop->trim_timer));
+		if (EDDYI_ASAN)
+			continue;
+		EXPECT(resident_pages(loop) >= count * depth / 4096);
+		pass_a_second(loop);
+		EXPECT(resident_pages(loop) <= count * 3);
+	}
+	/* A task that was trimmed runs on. */
+	eddy_scope_spawn(&scope, "again", go_deep, &depth);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	return eddy_scope_end(&scope);
+}
+
+TASK_TEST(task, what_is_idle_for_less_than_a_second_is_not_trimmed)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 4; i++)
+		eddy_scope_spawn(&scope, "first", nothing, NULL);
+	eddy_scope_join(&scope);
+	eddy_timer_disarm(&loop->trim_timer);
+	loop->now_ns += EDDY_SECOND * 3 / 4;
+	/* The first two of the pool are used again, the others have been idle since. */
+	eddy_scope_spawn(&scope, "second", nothing, NULL);
+	eddy_scope_spawn(&scope, "second", nothing, NULL);
+	loop->trim_timer.fire(&loop->trim_timer);
+	EXPECT(eddy_timer_is_armed(&loop->trim_timer));
+	EXPECT(loop->trim_timer.at_ns > loop->now_ns);
+	EXPECT(loop->trim_timer.at_ns <= loop->now_ns + EDDY_SECOND / 2);
+	return eddy_scope_end(&scope);
+}
+
+static bool on_stack_of(const struct eddy_task *task, const void *address)
+{
+	return (const char *)address >= (const char *)task->low &&
+	       (const char *)address < (const char *)task;
+}
+
+struct visit {
+	struct eddy_task *task;
+	bool on_task_stack, has_self;
+	int count;
+};
+
+/* Not counted by a fake frame, as a sanitizer gives them to locals. */
+__attribute__((noinline)) static void visit_loop_stack(void *arg)
+{
+	struct visit *visit = arg;
+
+	visit->on_task_stack = on_stack_of(visit->task, __builtin_frame_address(0));
+	visit->has_self = eddy_task_self();
+	if (visit->count++ == 0)
+		eddy_on_loop_stack(visit_loop_stack, visit);
+	dig(200 * 1024);
+}
+
+TASK_TEST(task, loop_stack)
+{
+	struct visit visit = { .task = eddy_task_self() };
+
+	EXPECT(on_stack_of(visit.task, __builtin_frame_address(0)));
+	for (int i = 0; i < 3; i++) {
+		visit.count = 0;
+		visit.on_task_stack = visit.has_self = true;
+		eddy_on_loop_stack(visit_loop_stack, &visit);
+		EXPECT_EQ(visit.count, 2);
+		EXPECT(!visit.on_task_stack);
+		EXPECT(!visit.has_self);
+		EXPECT_EQ(eddy_task_self(), visit.task);
+		eddy_yield();
+	}
+	return 0;
+}
+
+static void count_up(void *arg)
+{
+	++*(int *)arg;
+}
+
+Test(task, loop_stack_without_a_loop)
+{
+	int count = 0;
+
+	eddy_on_loop_stack(count_up, &count);
+	cr_expect_eq(count, 1);
+}
+
+static int dig_on_a_big_stack(__attribute__((unused)) void *arg)
+{
+	dig(3 * EDDY_MIB);
+	return 0;
+}
+
+Test(task, stack_size_is_an_option)
+{
+	expect_run(&(struct eddy_loop_options){ .stack_size = 4 * EDDY_MIB }, dig_on_a_big_stack,
+		   NULL);
+}
+
+static int sleeper(void *arg)
+{
+	int ms = *(const char *)arg - '0';
+	uint64_t before = eddy_now();
+
+	EXPECT_EQ(eddy_sleep((uint64_t)ms * EDDY_MS), 0);
+	EXPECT(eddy_now() - before >= (uint64_t)ms * EDDY_MS);
+	strncat(order, arg, 1);
+	return 0;
+}
+
+TASK_TEST(task, sleepers_wake_in_order_and_never_early)
+{
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (const char *ms = "7295"; *ms; ms++)
+		eddy_scope_spawn(&scope, "sleeper", sleeper, (void *)ms);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(strcmp(order, "2579"), 0);
+	EXPECT(!eddyi_loop()->timers.top || eddyi_loop()->timers.top == &eddyi_loop()->trim_timer);
+	return eddy_scope_end(&scope);
+}
+
+TASK_TEST(task, cancelled_scope_wakes_sleeper_and_refuses_yield)
+{
+	struct eddy_scope scope;
+	uint64_t before = eddy_now();
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = EDDY_MS });
+	EXPECT_EQ(eddy_sleep(EDDY_NEVER), -ECANCELED);
+	EXPECT(eddy_now() - before < 10 * EDDY_SECOND);
+	EXPECT_EQ(eddy_yield(), -ECANCELED);
+	EXPECT_EQ(eddy_sleep(0), -ECANCELED);
+	EXPECT_EQ(eddy_scope_end(&scope), -ETIMEDOUT);
+	EXPECT_EQ(eddy_yield(), 0);
+	EXPECT_EQ(eddy_sleep(0), 0);
+	return 0;
+}
