@@ -6,7 +6,7 @@
 
 struct event_waiter {
 	struct eddyi_waiter waiter;
-	struct eddy_node node; /* in event->waiters until the task runs again */
+	struct eddy_node node; /* in event->waiters until it is set */
 };
 
 void eddy_event_init(struct eddy_event *event)
@@ -20,7 +20,7 @@ void eddy_event_set(struct eddy_event *event)
 	struct eddy_node *node;
 
 	event->is_set = true;
-	for (node = event->waiters.next; node != &event->waiters; node = node->next)
+	while ((node = eddy_list_shift(&event->waiters)))
 		eddyi_wake(&eddy_of(node, struct event_waiter, node)->waiter, 0);
 }
 
@@ -40,6 +40,7 @@ int eddy_event_wait(struct eddy_event *event)
 		return eddy_is_cancelled() ? -ECANCELED : 0;
 	eddy_list_append(&event->waiters, &waiter.node);
 	r = eddyi_wait(&waiter.waiter);
-	eddy_list_remove(&waiter.node);
+	if (waiter.node.next)
+		eddy_list_remove(&waiter.node);
 	return r;
 }

@@ -14,8 +14,8 @@ struct eddy_event {
 /* Make an event that is not set. */
 EDDY_API void eddy_event_init(struct eddy_event *event);
 
-/* Set the event and wake all who wait. Does nothing when it is set. Never suspends; may be called
- * from completion functions of the same loop. */
+/* Set the event and wake all who wait, who do not look at it any more. Does nothing when it is set.
+ * Never suspends; may be called from completion functions of the same loop. */
 EDDY_API void eddy_event_set(struct eddy_event *event);
 
 /* Make later waits wait again. */
