@@ -1,0 +1,362 @@
+/* limits: an app of odd handlers whose limits are what the tests say.
+ *
+ *     limits [--dir DIR] [--fallback] [--LIMIT VALUE]…
+ *
+ * A LIMIT is a field of eddy_server_options without its `_ns`; times are in milliseconds. It listens at
+ * a free port of 127.0.0.1.
+ */
+#include <eddy/http.h>
+#include <eddy/runtime.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct limits {
+	int dir;
+};
+
+static int hello(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str name;
+
+	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
+		return 400;
+	return eddy_res_ok(res, "Hello, %.*s!", EDDY_FMT(name));
+}
+
+static int hello_world(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "static");
+}
+
+static int rest(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str path;
+
+	if (eddy_req_path(req, EDDY_TO(&path)) < 0)
+		return 400;
+	return eddy_res_ok(res, "%.*s", EDDY_FMT(path));
+}
+
+static int numbers(struct eddy_req *req, struct eddy_res *res)
+{
+	unsigned char small;
+	long long large;
+
+	if (eddy_req_path(req, EDDY_TO(&small), EDDY_TO(&large)) < 0)
+		return 400;
+	return eddy_res_ok(res, "%u %lld", small, large);
+}
+
+/* The whole body, once it is there. */
+static int echo(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str body;
+	int r = eddy_req_body(req, &body);
+
+	return r < 0 ? r : eddy_res_bytes(res, "application/octet-stream", body);
+}
+
+/* The body while it arrives. */
+static int pump(struct eddy_req *req, struct eddy_res *res)
+{
+	char buf[4096];
+	ssize_t r;
+
+	while ((r = eddy_req_read(req, buf, sizeof(buf))) > 0) {
+		r = eddy_res_write(res, buf, (size_t)r);
+		if (r < 0)
+			break;
+	}
+	return r < 0 ? (int)r : eddy_res_write(res, "", 0);
+}
+
+static int ignore(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "ignored");
+}
+
+static int refuse(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_problem(res, 409, "not wanted");
+}
+
+static uint64_t number_of(struct eddy_req *req)
+{
+	uint64_t n;
+
+	return eddy_req_path(req, EDDY_TO(&n)) < 0 ? 0 : n;
+}
+
+static int slow(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_sleep(number_of(req) * EDDY_MS);
+
+	return r < 0 ? r : eddy_res_ok(res, "slept");
+}
+
+static int write_lines(struct eddy_req *req, struct eddy_res *res)
+{
+	uint64_t n = number_of(req);
+	char line[32];
+	int r = 0;
+
+	for (uint64_t i = 1; i <= n && r == 0; i++)
+		r = eddy_res_write(res, line, (size_t)sprintf(line, "line %ju\n", (uintmax_t)i));
+	return r;
+}
+
+static int stream(struct eddy_req *req, struct eddy_res *res)
+{
+	eddy_res_set_z(res, "content-type", "text/plain");
+	return write_lines(req, res);
+}
+
+/* A stream that fails behind its n-th line. */
+static int broken(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = write_lines(req, res);
+
+	return r < 0 ? r : -EIO;
+}
+
+static int big(struct eddy_req *req, struct eddy_res *res)
+{
+	uint64_t n = number_of(req);
+	char *bytes = eddy_req_alloc(req, n + 1);
+
+	if (!bytes)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n; i++)
+		bytes[i] = (char)('a' + i % 26);
+	return eddy_res_bytes(res, "text/plain", eddy_str(bytes, n));
+}
+
+static int status(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)res;
+	return (int)number_of(req);
+}
+
+static int fail(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)res;
+	return -(int)number_of(req);
+}
+
+static int health(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_set_z(res, "x-health", "ok");
+}
+
+static int host(struct eddy_req *req, struct eddy_res *res)
+{
+	return eddy_res_ok(res, "%.*s", EDDY_FMT(eddy_req_host(req)));
+}
+
+static int headers(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str name, value;
+	int r = 0;
+
+	for (size_t i = 0; i < eddy_req_header_count(req) && r == 0; i++) {
+		eddy_req_header_at(req, i, &name, &value);
+		r = eddy_res_write(res, name.ptr, name.len);
+		if (r == 0)
+			r = eddy_res_write(res, ": ", 2);
+		if (r == 0)
+			r = eddy_res_write(res, value.ptr, value.len);
+		if (r == 0)
+			r = eddy_res_write(res, "\n", 1);
+	}
+	return r;
+}
+
+static int save(struct eddy_req *req, struct eddy_res *res)
+{
+	const struct limits *limits = eddy_req_context(req);
+	struct eddy_saved saved;
+	int r = eddy_req_save(req, limits->dir, NULL, &saved);
+
+	return r < 0 ? r :
+		       eddy_res_ok(res, "%.*s %ju", EDDY_FMT(saved.name), (uintmax_t)saved.size);
+}
+
+static int save_all(struct eddy_req *req, struct eddy_res *res)
+{
+	const struct limits *limits = eddy_req_context(req);
+	struct eddy_saved *saved;
+	ssize_t r = eddy_req_save_all(req, limits->dir, NULL, &saved);
+
+	return r < 0 ? (int)r : eddy_res_ok(res, "%zd", r);
+}
+
+/* PUT that keeps what is there, and has all of it on the disk before it answers. */
+static int save_once(struct eddy_req *req, struct eddy_res *res)
+{
+	const struct eddy_save_options options = { .no_replace = true, .sync = true };
+	const struct limits *limits = eddy_req_context(req);
+	struct eddy_saved saved;
+	struct eddy_str name;
+	int r;
+
+	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
+		return 400;
+	r = eddy_req_save_at(req, limits->dir, name, &options, &saved);
+	if (r < 0)
+		return r;
+	eddy_res_status(res, 201);
+	return eddy_res_ok(res, "%ju", (uintmax_t)saved.size);
+}
+
+static int fallback(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "fallback");
+}
+
+static int mark(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_next(next, req, res);
+
+	eddy_res_set_z(res, "x-filtered", "yes");
+	return r;
+}
+
+static void map(struct eddy_app *app)
+{
+	static const char *const any[] = { "GET", "POST", "PUT", "PATCH", "DELETE" };
+
+	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++) {
+		eddy_app_map(app, any[i], "/echo", echo);
+		eddy_app_map(app, any[i], "/ignore", ignore);
+		eddy_app_map(app, any[i], "/refuse", refuse);
+	}
+	eddy_app_map_get(app, "/", hello_world);
+	eddy_app_map_get(app, "/hello/{name}", hello);
+	eddy_app_map_get(app, "/hello/world", hello_world);
+	eddy_app_map_get(app, "/hello/world/{a}/end", hello);
+	eddy_app_map_get(app, "/hello/{name}/{b}/else", hello);
+	eddy_app_map_get(app, "/rest/{path...}", rest);
+	eddy_app_map_get(app, "/numbers/{small}/{large}", numbers);
+	eddy_app_map_post(app, "/pump", pump);
+	eddy_app_map_get(app, "/slow/{ms}", slow);
+	eddy_app_map_get(app, "/stream/{n}", stream);
+	eddy_app_map_get(app, "/broken/{n}", broken);
+	eddy_app_map_get(app, "/big/{n}", big);
+	eddy_app_map_get(app, "/status/{code}", status);
+	eddy_app_map_get(app, "/errno/{n}", fail);
+	eddy_app_map_head(app, "/health", health);
+	eddy_app_map_options(app, "/options", health);
+	eddy_app_map_trace(app, "/trace", echo);
+	eddy_app_map_get(app, "/host", host);
+	eddy_app_map_get(app, "/headers", headers);
+	eddy_app_map_post(app, "/save", save);
+	eddy_app_map_post(app, "/save-all", save_all);
+	eddy_app_map_put(app, "/once/{name}", save_once);
+}
+
+static void parse(int argc, char **argv, struct eddy_server_options *server, struct limits *limits,
+		  bool *ret_fallback)
+{
+	static const struct option options[] = {
+		{ "dir", required_argument, NULL, 'D' },
+		{ "fallback", no_argument, NULL, 'F' },
+		{ "workers", required_argument, NULL, 'w' },
+		{ "request_line_max", required_argument, NULL, 'l' },
+		{ "header_block_max", required_argument, NULL, 'h' },
+		{ "header_count_max", required_argument, NULL, 'c' },
+		{ "body_max", required_argument, NULL, 'b' },
+		{ "file_max", required_argument, NULL, 'f' },
+		{ "parts_max", required_argument, NULL, 'p' },
+		{ "connections_max", required_argument, NULL, 'n' },
+		{ "head_timeout", required_argument, NULL, '1' },
+		{ "body_timeout", required_argument, NULL, '2' },
+		{ "write_timeout", required_argument, NULL, '3' },
+		{ "idle_timeout", required_argument, NULL, '4' },
+		{ "drain_timeout", required_argument, NULL, '5' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		uint64_t value = optarg ? strtoull(optarg, NULL, 10) : 0;
+
+		switch (option) {
+		case 'D':
+			limits->dir = open(optarg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			break;
+		case 'F':
+			*ret_fallback = true;
+			break;
+		case 'w':
+			server->workers = (unsigned)value;
+			break;
+		case 'l':
+			server->request_line_max = value;
+			break;
+		case 'h':
+			server->header_block_max = value;
+			break;
+		case 'c':
+			server->header_count_max = (unsigned)value;
+			break;
+		case 'b':
+			server->body_max = value;
+			break;
+		case 'f':
+			server->file_max = value;
+			break;
+		case 'p':
+			server->parts_max = (unsigned)value;
+			break;
+		case 'n':
+			server->connections_max = (unsigned)value;
+			break;
+		case '1':
+			server->head_timeout_ns = value * EDDY_MS;
+			break;
+		case '2':
+			server->body_timeout_ns = value * EDDY_MS;
+			break;
+		case '3':
+			server->write_timeout_ns = value * EDDY_MS;
+			break;
+		case '4':
+			server->idle_timeout_ns = value * EDDY_MS;
+			break;
+		case '5':
+			server->drain_timeout_ns = value * EDDY_MS;
+			break;
+		default:
+			exit(2);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct eddy_server_options server = { 0 };
+	struct limits limits = { .dir = -1 };
+	struct eddy_app *app = eddy_app_new();
+	bool with_fallback = false;
+
+	eddy_log_text_subscribe();
+	parse(argc, argv, &server, &limits, &with_fallback);
+	eddy_app_bind(app, "127.0.0.1:0");
+	eddy_app_with_server(app, &server);
+	eddy_app_set_context(app, &limits);
+	eddy_app_add_filter(app, mark);
+	map(app);
+	if (with_fallback)
+		eddy_app_map_fallback(app, fallback);
+	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
+}

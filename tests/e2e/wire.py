@@ -1,0 +1,466 @@
+"""What the end-to-end tests share: a server of their own, a raw connection, a parser of responses.
+
+EDDY_EXAMPLES is the folder with the example programs; `limits` is built beside it, for the tests alone.
+"""
+import hashlib
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
+PROGRAMS = {
+    'files': os.path.join(EXAMPLES, 'files'),
+    'limits': os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'limits'),
+}
+KIB, MIB = 1 << 10, 1 << 20
+
+
+class Lost(Exception):
+    """The connection was reset or ended where more was due."""
+
+
+class Server:
+    """A program that serves, on a free port of 127.0.0.1."""
+
+    def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True):
+        if not os.path.exists(PROGRAMS[program]):
+            raise unittest.SkipTest(f'needs the program {program}')
+        if bind and program == 'files':
+            args = (*args, '--bind', bind)
+        env = dict(os.environ, LC_ALL='C')
+        env.pop('EDDY_LOG', None)
+        if log:
+            env['EDDY_LOG'] = log
+        self.lines, self.changed = [], threading.Condition()
+        self.port = None
+        self.process = subprocess.Popen([PROGRAMS[program], *map(str, args)], env=env, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.pid = self.process.pid
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+        if start:
+            self.port = int(self.wait_for(r'Listening on .*:(\d+)')[1])
+
+    def _read(self):
+        for line in self.process.stderr:
+            with self.changed:
+                self.lines.append(line.decode(errors='replace').rstrip('\n'))
+                self.changed.notify_all()
+        with self.changed:
+            self.lines.append(None)
+            self.changed.notify_all()
+
+    @property
+    def log(self):
+        return '\n'.join(filter(None, self.lines))
+
+    def wait_for(self, pattern, timeout=20):
+        """The match of a line on stderr, that has come or is still to come."""
+        def find():
+            for line in self.lines:
+                if line is not None and (match := re.search(pattern, line)):
+                    return match
+            return None
+        with self.changed:
+            self.changed.wait_for(lambda: find() or (self.lines and self.lines[-1] is None), timeout)
+            match = find()
+        if not match:
+            self.process.kill()
+            raise AssertionError(f'no record like {pattern!r}:\n{self.log}')
+        return match
+
+    def wait(self, timeout=30):
+        """The exit status, once all that was said has been read."""
+        try:
+            status = self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            os.kill(self.pid, signal.SIGABRT)
+            self.process.wait()
+            raise AssertionError(f'the server did not end in {timeout} s:\n{self.log}') from None
+        self.reader.join(10)
+        return status
+
+    def complaint(self):
+        """What is wrong with how it ended; empty for nothing."""
+        said = self.log
+        for sign in ('AddressSanitizer', 'LeakSanitizer', 'runtime error:', 'ThreadSanitizer', 'assertion'):
+            if sign in said:
+                return said
+        if self.process.returncode:
+            return f'exit status {self.process.returncode}\n{said}'
+        return ''
+
+    def stop(self, sig=signal.SIGTERM):
+        """End it, and see that it ended well."""
+        if self.process.poll() is None:
+            self.process.send_signal(sig)
+        self.wait()
+        self.process.stderr.close()
+        if self.complaint():
+            raise AssertionError('the server ended badly: ' + self.complaint())
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join(10)
+        self.process.stderr.close()
+
+    def connect(self, **options):
+        return Wire(self.port, **options)
+
+    def ask(self, text, **options):
+        """One request on a connection of its own. Return: the final response."""
+        with self.connect() as wire:
+            return wire.ask(text, **options)
+
+    def get(self, path, *headers, method='GET', **options):
+        return self.ask(request(method, path, *headers), head=method == 'HEAD', **options)
+
+    def descriptors(self):
+        return len(os.listdir(f'/proc/{self.pid}/fd'))
+
+    def threads(self):
+        return len(os.listdir(f'/proc/{self.pid}/task'))
+
+    def rss(self):
+        """Bytes of memory in use."""
+        with open(f'/proc/{self.pid}/statm') as file:
+            return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+
+def to_bytes(text):
+    return text if isinstance(text, (bytes, bytearray, memoryview)) else text.encode('latin-1')
+
+
+def request(method, path, *headers, body=b'', host='localhost', version='1.1'):
+    """A request; with a body it has its content-length unless it says how it is framed."""
+    lines = [f'{method} {path} HTTP/{version}']
+    if host is not None:
+        lines.append(f'Host: {host}')
+    lines += headers
+    framed = any(h.lower().startswith(('content-length:', 'transfer-encoding:')) for h in headers)
+    if body and not framed:
+        lines.append(f'Content-Length: {len(body)}')
+    return to_bytes('\r\n'.join(lines) + '\r\n\r\n') + to_bytes(body)
+
+
+def chunked(*pieces, end=b'0\r\n\r\n'):
+    return b''.join(b'%x\r\n%s\r\n' % (len(p), to_bytes(p)) for p in pieces) + end
+
+
+class Response:
+    def __init__(self, status, version, headers, raw):
+        self.status, self.version, self.headers, self.raw = status, version, headers, raw
+        self.body = b''
+
+    def all(self, name):
+        return [value for key, value in self.headers if key.lower() == name]
+
+    def header(self, name):
+        values = self.all(name)
+        if len(values) > 1:
+            raise AssertionError(f'{name} came {len(values)} times:\n{self.raw}')
+        return values[0] if values else None
+
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def closes(self):
+        return self.header('connection') == 'close'
+
+    def __repr__(self):
+        return f'{self.raw!r} + {len(self.body)} bytes: {self.body[:200]!r}'
+
+
+class Wire:
+    """A raw connection. What it can't read raises Lost."""
+
+    def __init__(self, port, timeout=10, rcvbuf=0, address='127.0.0.1'):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        if rcvbuf:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
+        self.socket.settimeout(timeout)
+        self.socket.connect((address, port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.buffer = b''
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+    def reset(self):
+        """Close with RST."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+        self.socket.close()
+
+    def send(self, data):
+        try:
+            self.socket.sendall(to_bytes(data))
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise Lost(str(error)) from error
+
+    def try_send(self, data):
+        """Send as much as the server takes. Return: whether that was all."""
+        try:
+            self.send(data)
+            return True
+        except (Lost, TimeoutError):
+            return False
+
+    def end(self):
+        self.socket.shutdown(socket.SHUT_WR)
+
+    def more(self):
+        try:
+            data = self.socket.recv(MIB)
+        except ConnectionResetError as error:
+            raise Lost('reset') from error
+        if not data:
+            raise Lost(f'ended behind {self.buffer[-200:]!r}')
+        self.buffer += data
+
+    def take(self, size):
+        if len(self.buffer) >= size:
+            data, self.buffer = self.buffer[:size], self.buffer[size:]
+            return data
+        pieces, have = [self.buffer], len(self.buffer)
+        self.buffer = b''
+        while have < size:
+            try:
+                data = self.socket.recv(min(MIB, size - have))
+            except ConnectionResetError as error:
+                raise Lost(f'reset after {have} of {size} bytes') from error
+            if not data:
+                raise Lost(f'ended after {have} of {size} bytes')
+            pieces.append(data)
+            have += len(data)
+        return b''.join(pieces)
+
+    def take_line(self):
+        while b'\r\n' not in self.buffer:
+            self.more()
+        line, _, self.buffer = self.buffer.partition(b'\r\n')
+        return line
+
+    def read_head(self):
+        while b'\r\n\r\n' not in self.buffer:
+            self.more()
+        raw, _, self.buffer = self.buffer.partition(b'\r\n\r\n')
+        first, *lines = raw.decode('latin-1').split('\r\n')
+        match = re.fullmatch(r'HTTP/(1\.1) (\d{3}) ([ -~]*)', first)
+        if not match:
+            raise AssertionError(f'not a response: {raw!r}')
+        headers = []
+        for line in lines:
+            field = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)", line)
+            if not field:
+                raise AssertionError(f'not a field: {line!r}')
+            headers.append((field[1].lower(), field[2].strip()))
+        return Response(int(match[2]), match[1], headers, raw.decode('latin-1'))
+
+    def read_chunked(self):
+        pieces = []
+        while True:
+            size = int(self.take_line(), 16)
+            if not size:
+                break
+            pieces.append(self.take(size))
+            if self.take(2) != b'\r\n':
+                raise AssertionError('a chunk does not end where it said')
+        while self.take_line():
+            pass
+        return b''.join(pieces)
+
+    def read(self, head=False):
+        """One response, 100 included."""
+        response = self.read_head()
+        length = response.header('content-length')
+        if response.status < 200 or response.status in (204, 304):
+            if response.status != 304 and length is not None:
+                raise AssertionError(f'{response.status} with a content-length')
+        elif head:
+            pass
+        elif response.header('transfer-encoding') == 'chunked':
+            if length is not None:
+                raise AssertionError('content-length beside chunks')
+            response.body = self.read_chunked()
+        elif length is not None:
+            response.body = self.take(int(length))
+        else:
+            if not response.closes:
+                raise AssertionError(f'a body without an end:\n{response.raw}')
+            response.body = self.read_end()
+        return response
+
+    def ask(self, text, head=False):
+        self.send(text)
+        return self.read(head)
+
+    def read_end(self):
+        """All bytes to the end of the connection, which is no reset."""
+        pieces = [self.buffer]
+        self.buffer = b''
+        while True:
+            try:
+                data = self.socket.recv(MIB)
+            except ConnectionResetError as error:
+                raise Lost(f'reset after {b"".join(pieces)[-200:]!r}') from error
+            if not data:
+                return b''.join(pieces)
+            pieces.append(data)
+
+    def is_open(self, for_seconds=0.05):
+        """Whether nothing comes, not even the end."""
+        return not self.buffer and not select.select([self.socket], [], [], for_seconds)[0]
+
+
+class Case(unittest.TestCase):
+    """A test with folders and servers of its own, which are looked at when it ends."""
+    maxDiff = 2000
+
+    def folder(self):
+        path = tempfile.mkdtemp(prefix='eddy-e2e-')
+        self.addCleanup(shutil.rmtree, path, ignore_errors=True)
+        return path
+
+    def serve(self, *args, **options):
+        server = Server(*args, **options)
+        self.addCleanup(lambda: server.process.stderr.closed or server.stop())
+        return server
+
+    def limits(self, **options):
+        args = []
+        for name, value in options.items():
+            args += [f'--{name}'] if value is True else [f'--{name}', value]
+        return self.serve(*args, program='limits')
+
+    def assertProblem(self, response, status, detail=None):
+        """An error as it should look."""
+        self.assertEqual(response.status, status, response)
+        self.assertEqual(response.header('content-type'), 'application/problem+json')
+        self.assertEqual(response.header('server'), 'eddy')
+        self.assertRegex(response.header('date'), r'^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$')
+        problem = response.json()
+        self.assertEqual(problem['type'], 'about:blank')
+        self.assertEqual(problem['status'], status)
+        self.assertTrue(problem['title'])
+        self.assertLessEqual(set(problem), {'type', 'title', 'status', 'detail'})
+        if detail:
+            self.assertRegex(problem['detail'], detail)
+
+    def assertRefused(self, server, data, status, detail=None):
+        """The request is refused, and nothing behind it is taken for another one."""
+        with server.connect() as wire:
+            wire.send(to_bytes(data) + request('GET', '/') * 2)
+            response = wire.read()
+            self.assertProblem(response, status, detail)
+            self.assertTrue(response.closes, response)
+            self.assertEqual(wire.read_end(), b'')
+
+    def assertServes(self, wire, path='/'):
+        """The connection answers another request."""
+        self.assertEqual(wire.ask(request('GET', path)).status, 200)
+
+    def assertClosed(self, wire):
+        self.assertEqual(wire.read_end(), b'')
+
+    def eventually(self, check, seconds=5, what='it did not come to be'):
+        end = time.monotonic() + seconds
+        while not check():
+            if time.monotonic() > end:
+                self.fail(what() if callable(what) else what)
+            time.sleep(0.01)
+
+
+class Shared(Case):
+    """A case whose tests share one server: its class says which, in options()."""
+    program = 'files'
+
+    @classmethod
+    def options(cls):
+        return ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = tempfile.mkdtemp(prefix='eddy-e2e-')
+        cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
+        args = cls.options()
+        cls.server = Server(*((cls.dir, *args) if cls.program == 'files' else args), program=cls.program)
+        cls.addClassCleanup(cls.server.stop)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, data):
+        with open(self.path(name), 'wb') as file:
+            file.write(to_bytes(data))
+        return data
+
+    def names(self):
+        return sorted(os.listdir(self.dir))
+
+
+def pattern(size, seed=0):
+    """Bytes that are nowhere alike, quickly made."""
+    block = bytearray()
+    for i in range(1 + min(size, MIB) // 32):
+        block += hashlib.sha256(f'{seed} {i}'.encode()).digest()
+    out = bytearray()
+    for i in range(0, size, len(block) - 7):
+        out += block[:len(block) - 7]
+    return bytes(out[:size])
+
+
+def sha256_of(path):
+    digest = hashlib.sha256()
+    with open(path, 'rb') as file:
+        while data := file.read(MIB):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def curl(*args, check=True, timeout=60):
+    done = subprocess.run(['curl', '-sS', '--max-time', str(timeout), '--noproxy', '*', *map(str, args)],
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if check and done.returncode:
+        raise AssertionError(f'curl: {done.stderr.decode()}')
+    return done
+
+
+def in_threads(count, work):
+    """Run work(0), work(1), … at once. Raises what the first that failed raised."""
+    errors = []
+
+    def run(i):
+        try:
+            work(i)
+        except BaseException as error:  # noqa: B902
+            errors.append(error)
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+if not EXAMPLES:
+    sys.exit('EDDY_EXAMPLES has to be the folder with the built examples')
