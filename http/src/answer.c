@@ -47,6 +47,23 @@ int eddyi_status_of(int error)
 	}
 }
 
+/* The status for what a handler failed with. */
+static int judge_error(struct eddy_req *req, int error)
+{
+	int status = eddyi_status_of(error);
+
+	/* Elsewhere this would be a server's peer: here it is the client's own end. */
+	if (error == -ECONNRESET && req->body.error == error) {
+		req->detail = "the request body ended too early";
+		return 400;
+	}
+	/* A timeout or the end of the server is nobody's mistake. */
+	if (status == 500 && error != -ECANCELED)
+		eddy_error("eddy::http", "%.*s %.*s failed: %s", EDDY_FMT(req->head.method_name),
+			   EDDY_FMT(req->head.target.path), strerror(-error));
+	return status;
+}
+
 /* Make a response of what a handler or filter returned.
  * Return: 0, -errno when it is too late for that: a part has been sent. */
 static int finish(struct eddy_req *req, int r)
@@ -65,15 +82,8 @@ static int finish(struct eddy_req *req, int r)
 		res->status = r;
 		return 0;
 	}
-	if (r < 0) {
-		int status = eddyi_status_of(r);
-
-		if (status == 500)
-			eddy_error("eddy::http", "%.*s %.*s failed: %s",
-				   EDDY_FMT(req->head.method_name), EDDY_FMT(req->head.target.path),
-				   strerror(-r));
-		r = status;
-	}
+	if (r < 0)
+		r = judge_error(req, r);
 	return eddyi_problem(res, r, r == 400 ? req->detail : NULL);
 }
 

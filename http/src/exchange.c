@@ -81,7 +81,8 @@ void eddyi_exchange(struct eddyi_conn *conn)
 		r = run_phase(conn, reply);
 	if (r < 0 || conn->expired) {
 		conn->keep = false;
-		/* Cut: the client must not take what it got for the whole. */
-		conn->linger = r == -EMSGSIZE;
+		/* Cut: the client must not take what it got for the whole. But when it is what the client
+		 * went on sending that was too much or malformed, it is to get its answer. */
+		conn->linger = r == -EMSGSIZE || r == -EBADMSG;
 	}
 }
