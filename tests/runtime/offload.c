@@ -122,7 +122,7 @@ struct slow {
 	int number;
 };
 
-static atomic_int destroyed;
+static atomic_int destroyed, begun;
 
 static struct slow *slow_new(int number)
 {
@@ -150,6 +150,7 @@ static int slow_run(void *arg)
 	struct slow *slow = arg;
 	char c;
 
+	atomic_fetch_add(&begun, 1);
 	return read(slow->go[0], &c, 1) == 1 ? slow->number : -EIO;
 }
 
@@ -174,16 +175,31 @@ Test(offload, a_detached_result_comes_with_its_argument)
 	cr_expect_eq(eddy_run(NULL, detached_result, NULL), 10);
 }
 
-static int detached_timeout(void *arg)
+/* Until so many jobs have been given a thread. */
+static void wait_until_begun(int count)
+{
+	while (atomic_load(&begun) < count)
+		eddy_sleep(EDDY_MS);
+}
+
+static int cancel_begun(void *arg)
+{
+	wait_until_begun(1);
+	eddy_scope_cancel(arg);
+	return 0;
+}
+
+static int detached_cancel(void *arg)
 {
 	struct eddy_scope scope;
 	struct slow *slow = slow_new(5);
 	int r;
 
 	*(int *)arg = dup(slow->go[1]);
-	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 5 * EDDY_MS });
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "cancel", cancel_begun, &scope);
 	r = eddy_offload_detached(slow_run, slow, slow_free);
-	if (r != -ECANCELED || eddy_scope_end(&scope) != -ETIMEDOUT)
+	if (r != -ECANCELED || eddy_scope_end(&scope) != -ECANCELED)
 		return -EPROTO;
 	return 0;
 }
@@ -192,7 +208,7 @@ Test(offload, a_detached_job_may_outlive_its_loop)
 {
 	int go = -1;
 
-	cr_expect_eq(eddy_run(NULL, detached_timeout, &go), 0);
+	cr_expect_eq(eddy_run(NULL, detached_cancel, &go), 0);
 	cr_expect_eq(atomic_load(&destroyed), 0);
 	cr_assert_eq(write(go, "x", 1), 1);
 	close(go);
@@ -219,7 +235,7 @@ static int detached_queue(void *arg)
 	eddy_scope_begin(&scope, NULL);
 	for (int i = 0; i < 6; i++)
 		eddy_scope_spawn(&scope, "slow", detached_task, slow_new(i));
-	eddy_sleep(10 * EDDY_MS);
+	wait_until_begun(2);
 	r = eddy_offload(add_one, &number);
 	eddy_scope_cancel(&scope);
 	eddy_scope_end(&scope);
