@@ -46,8 +46,9 @@ struct eddy_req {
 	struct eddy_str *params;         /* route->param_count values */
 	unsigned methods;                /* that the path does answer, when no route fits */
 	struct eddyi_body body;
-	int refused;        /* the status that the head was refused with; 0: it was not */
-	const char *detail; /* of a 400 that the handler returns; in the arena or static */
+	bool precondition_failed; /* what the handler failed with is a 412 */
+	int refused;              /* the status that the head was refused with; 0: it was not */
+	const char *detail;       /* of a 400 that the handler returns; in the arena or static */
 	struct eddy_res res;
 };
 

@@ -1,51 +1,21 @@
 /* Files as responses: conditions, ranges and the fields that describe them (RFC 9110 sections 13
  * and 14). */
-#include "cond.h"
 #include "disposition.h"
 #include "exchange.h"
+#include "validator.h"
 
 #include <eddy/io.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
-
-/* inode, mtime to the nanosecond and size, in hexadecimal and quotes */
-#define ETAG_SIZE (4 * 17 + 4)
-
-static struct eddy_str format_etag(const struct stat *st, char buffer[ETAG_SIZE])
-{
-	int len = snprintf(buffer, ETAG_SIZE, "\"%llx-%llx%08lx-%llx\"",
-			   (unsigned long long)st->st_ino, (unsigned long long)st->st_mtim.tv_sec,
-			   (unsigned long)st->st_mtim.tv_nsec, (unsigned long long)st->st_size);
-
-	return eddy_str(buffer, (size_t)len);
-}
-
-/* All lines of one field as one value. Return: .ptr NULL when there is none. */
-static struct eddy_str joined(struct eddy_req *req, const char *name)
-{
-	struct eddy_str all = eddy_str(NULL, 0);
-
-	for (unsigned i = 0; i < req->head.header_count; i++) {
-		const struct eddyi_header *header = &req->head.headers[i];
-
-		if (!eddy_str_eq_nocase(header->name, eddy_str_from(name)))
-			continue;
-		all = all.ptr ? eddyi_arena_printf(&req->arena, "%.*s, %.*s", EDDY_FMT(all),
-						   EDDY_FMT(header->value)) :
-				header->value;
-	}
-	return all;
-}
 
 /* Say which ranges of the file are to be sent. Return: 0, -errno. */
 static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *fields,
 			 const struct eddyi_cond_state *state)
 {
 	struct eddy_req *req = res->req;
-	struct eddy_str value = joined(req, "range");
+	struct eddy_str value = eddyi_head_join(&req->head, "range");
 	struct eddyi_ranges *ranges;
 	char text[EDDYI_RANGE_TEXT_SIZE];
 	unsigned char random[12];
@@ -91,8 +61,8 @@ static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *f
 					       EDDY_FMT(res->boundary)));
 }
 
-static int describe(struct eddy_res *res, struct eddy_str name, struct eddy_str etag,
-		    time_t modified)
+static int describe(struct eddy_res *res, struct eddy_str name,
+		    const struct eddyi_cond_state *state)
 {
 	struct eddy_req *req = res->req;
 	const struct eddyi_mime *mime = req->conn->server->app->mime;
@@ -103,9 +73,9 @@ static int describe(struct eddy_res *res, struct eddy_str name, struct eddy_str 
 		r = eddy_res_set(res, "content-disposition",
 				 eddyi_disposition_attachment(&req->arena, name));
 	if (r == 0)
-		r = eddy_res_set(res, "etag", etag);
+		r = eddy_res_set(res, "etag", state->etag);
 	if (r == 0)
-		r = eddy_res_set(res, "last-modified", eddyi_date_format(modified, date));
+		r = eddy_res_set(res, "last-modified", eddyi_date_format(state->modified, date));
 	if (r == 0)
 		r = eddy_res_set_z(res, "accept-ranges", "bytes");
 	return r;
@@ -115,29 +85,18 @@ static int describe(struct eddy_res *res, struct eddy_str name, struct eddy_str 
 static int answer_with(struct eddy_res *res, struct eddy_str name, const struct stat *st)
 {
 	struct eddy_req *req = res->req;
-	char etag[ETAG_SIZE];
-	struct eddyi_cond_state state = {
-		.etag = format_etag(st, etag),
-		.has_modified = true,
-		.modified = st->st_mtim.tv_sec,
-		.now = time(NULL),
-	};
-	struct eddyi_cond_fields fields = {
-		.if_match = joined(req, "if-match"),
-		.if_unmodified_since = eddy_req_header(req, "if-unmodified-since"),
-		.if_none_match = joined(req, "if-none-match"),
-		.if_modified_since = eddy_req_header(req, "if-modified-since"),
-		.if_range = eddy_req_header(req, "if-range"),
-	};
+	struct eddyi_cond_fields fields = eddyi_validator_conditions(req);
+	struct eddyi_validator validator;
 	int r;
 
+	eddyi_validator_init(&validator, st);
 	res->kind = EDDYI_RES_FILE;
 	res->file_size = (uint64_t)st->st_size;
 	res->range = (struct eddyi_range){ 0, res->file_size - 1 };
-	r = describe(res, name, state.etag, state.modified);
+	r = describe(res, name, &validator.state);
 	if (r < 0)
 		return r;
-	switch (eddyi_cond_evaluate(&fields, &state, req->head.method)) {
+	switch (eddyi_cond_evaluate(&fields, &validator.state, req->head.method)) {
 	case EDDYI_COND_NOT_MODIFIED:
 		res->kind = EDDYI_RES_EMPTY;
 		res->status = 304;
@@ -147,7 +106,7 @@ static int answer_with(struct eddy_res *res, struct eddy_str name, const struct 
 	case EDDYI_COND_PROCEED:
 		break;
 	}
-	return choose_ranges(res, &fields, &state);
+	return choose_ranges(res, &fields, &validator.state);
 }
 
 int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd)

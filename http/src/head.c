@@ -448,3 +448,19 @@ struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str n
 			return head->headers[i].value;
 	return eddy_str(NULL, 0);
 }
+
+struct eddy_str eddyi_head_join(struct eddyi_head *head, const char *name)
+{
+	struct eddy_str all = eddy_str(NULL, 0);
+
+	for (unsigned i = 0; i < head->header_count; i++) {
+		const struct eddyi_header *header = &head->headers[i];
+
+		if (!eddy_str_eq_nocase(header->name, eddy_str_from(name)))
+			continue;
+		all = all.ptr ? eddyi_arena_printf(head->arena, "%.*s, %.*s", EDDY_FMT(all),
+						   EDDY_FMT(header->value)) :
+				header->value;
+	}
+	return all;
+}

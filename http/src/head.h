@@ -79,4 +79,8 @@ int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem);
 /* The first field of this name. Return: .ptr NULL when there is none. */
 struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name);
 
+/* All fields of this name as one value, joined by commas (RFC 9110 section 5.3).
+ * Return: .ptr NULL when there is none. */
+struct eddy_str eddyi_head_join(struct eddyi_head *head, const char *name);
+
 #endif

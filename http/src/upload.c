@@ -4,6 +4,8 @@
 #include "exchange.h"
 #include "incoming.h"
 #include "multipart.h"
+#include "syntax.h"
+#include "validator.h"
 
 #include <eddy/io.h>
 #include <dirent.h>
@@ -21,11 +23,38 @@ static uint64_t limit_of(const struct eddy_req *req, const struct eddy_save_opti
 /* A name that creates an entry of the folder itself, and nothing hidden. */
 static int check_name(struct eddy_str name, const struct eddy_save_options *options)
 {
-	struct eddy_str clean;
-
-	if (eddyi_filename_clean(name, &clean) < 0 || clean.len != name.len)
+	if (!name.len || name.len > EDDYI_FILENAME_MAX || name.ptr[0] == '.' ||
+	    memchr(name.ptr, '/', name.len) || !eddyi_syntax_is_utf8(name))
 		return -EINVAL;
+	for (size_t i = 0; i < name.len; i++)
+		if ((unsigned char)name.ptr[i] < ' ' || name.ptr[i] == 0x7f)
+			return -EINVAL;
 	return options->accept && !options->accept(name) ? -EINVAL : 0;
+}
+
+/* What the request asks of the file that is there now (RFC 9110 section 13). That there be none is
+ * also seen to when the new one is published.
+ * Return: 0, -EEXIST when the request must not be carried out: 412. */
+static int check_conditions(struct eddy_req *req, int dir, const char *name, bool *ret_no_replace)
+{
+	struct eddyi_cond_fields fields = eddyi_validator_conditions(req);
+	struct eddyi_validator validator;
+	struct stat st;
+	bool exists;
+
+	*ret_no_replace = fields.if_none_match.ptr && eddy_str_eq_z(fields.if_none_match, "*");
+	if (!fields.if_match.ptr && !fields.if_none_match.ptr && !fields.if_unmodified_since.ptr)
+		return 0;
+	exists = fstatat(dir, name, &st, 0) == 0;
+	if (exists) {
+		eddyi_validator_init(&validator, &st);
+		req->precondition_failed =
+			eddyi_cond_evaluate(&fields, &validator.state, EDDYI_METHOD_PUT) !=
+			EDDYI_COND_PROCEED;
+	} else {
+		req->precondition_failed = fields.if_match.ptr != NULL;
+	}
+	return req->precondition_failed ? -EEXIST : 0;
 }
 
 static uint64_t expected_length(const struct eddy_req *req)
@@ -40,12 +69,25 @@ static int sync_dir(int dir, const struct eddy_save_options *options)
 	return options->sync ? eddy_fsync(dir, false) : 0;
 }
 
+static int receive(struct eddy_req *req, struct eddyi_incoming *incoming,
+		   const struct eddy_save_options *options)
+{
+	int r = eddyi_incoming_open(incoming, incoming->dir, expected_length(req),
+				    limit_of(req, options));
+
+	if (r == 0)
+		r = eddyi_incoming_receive_body(incoming, req->conn, &req->body);
+	if (r == 0 && options->sync)
+		r = eddyi_incoming_sync(incoming);
+	return r;
+}
+
 int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 		     const struct eddy_save_options *options, struct eddy_saved *ret_saved)
 {
 	struct eddy_str copy = eddyi_arena_dup(&req->arena, name);
-	EDDY_AUTO(eddyi_incoming_close) struct eddyi_incoming incoming = { .fd = -1 };
-	bool replaced;
+	EDDY_AUTO(eddyi_incoming_close) struct eddyi_incoming incoming = { .dir = dir, .fd = -1 };
+	bool replaced, asked_for_none;
 	int r;
 
 	options = options ? options : &defaults;
@@ -53,14 +95,14 @@ int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 		return -ENOMEM;
 	r = check_name(copy, options);
 	if (r == 0)
-		r = eddyi_incoming_open(&incoming, dir, expected_length(req),
-					limit_of(req, options));
+		r = check_conditions(req, dir, copy.ptr, &asked_for_none);
 	if (r == 0)
-		r = eddyi_incoming_receive_body(&incoming, req->conn, &req->body);
-	if (r == 0 && options->sync)
-		r = eddyi_incoming_sync(&incoming);
-	if (r == 0)
-		r = eddyi_incoming_publish(&incoming, copy.ptr, options->no_replace, &replaced);
+		r = receive(req, &incoming, options);
+	if (r == 0) {
+		r = eddyi_incoming_publish(&incoming, copy.ptr,
+					   options->no_replace || asked_for_none, &replaced);
+		req->precondition_failed = r == -EEXIST && asked_for_none;
+	}
 	if (r == 0)
 		r = sync_dir(dir, options);
 	if (r < 0)

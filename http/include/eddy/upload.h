@@ -27,7 +27,9 @@ struct eddy_saved {
 	bool replaced; /* there was one of this name */
 };
 
-/* Save the body as `name` in the folder `dir`; `name` holds no '/'. Suspends.
+/* Save the body as `name` in the folder `dir`; `name` is UTF-8 without '/', control characters or a dot
+ * in front. The conditions of the request (If-Match, If-None-Match, …) are held against the file that
+ * is there: -EEXIST, which then is a 412. Suspends.
  * Return: 0; -EINVAL for a bad name, -EEXIST, -EFBIG over the limit, -ENOSPC or -EDQUOT when the disk is
  * full, and what eddy_req_read() returns. */
 EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,

@@ -1,0 +1,31 @@
+#include "validator.h"
+
+#include "exchange.h"
+
+#include <stdio.h>
+#include <time.h>
+
+void eddyi_validator_init(struct eddyi_validator *validator, const struct stat *st)
+{
+	int len = snprintf(validator->etag, sizeof(validator->etag), "\"%llx-%llx%08lx-%llx\"",
+			   (unsigned long long)st->st_ino, (unsigned long long)st->st_mtim.tv_sec,
+			   (unsigned long)st->st_mtim.tv_nsec, (unsigned long long)st->st_size);
+
+	validator->state = (struct eddyi_cond_state){
+		.etag = eddy_str(validator->etag, (size_t)len),
+		.has_modified = true,
+		.modified = st->st_mtim.tv_sec,
+		.now = time(NULL),
+	};
+}
+
+struct eddyi_cond_fields eddyi_validator_conditions(struct eddy_req *req)
+{
+	return (struct eddyi_cond_fields){
+		.if_match = eddyi_head_join(&req->head, "if-match"),
+		.if_unmodified_since = eddy_req_header(req, "if-unmodified-since"),
+		.if_none_match = eddyi_head_join(&req->head, "if-none-match"),
+		.if_modified_since = eddy_req_header(req, "if-modified-since"),
+		.if_range = eddy_req_header(req, "if-range"),
+	};
+}
