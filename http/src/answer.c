@@ -50,7 +50,7 @@ int eddyi_status_of(int error)
 /* The status for what a handler failed with. */
 static int judge_error(struct eddy_req *req, int error)
 {
-	int status = eddyi_status_of(error);
+	int status = req->precondition_failed ? 412 : eddyi_status_of(error);
 
 	/* Elsewhere this would be a server's peer: here it is the client's own end. */
 	if (error == -ECONNRESET && req->body.error == error) {
