@@ -294,8 +294,9 @@ static void park(struct eddyi_conn *conn)
 	bool idle = !conn->req;
 	struct io_uring_sqe *sqe;
 
-	move_to(conn, idle ? &server->idle : &server->active);
-	if (idle && server->stopping) {
+	move_to(conn, !idle ? &server->active : conn->fresh ? &server->fresh : &server->idle);
+	/* One that was accepted at the very end may have asked already. */
+	if (idle && server->stopping && !conn->fresh) {
 		close_now(conn);
 		return;
 	}
@@ -307,6 +308,8 @@ static void park(struct eddyi_conn *conn)
 	sqe = eddy_op_begin(&conn->op, received);
 	eddy_buffers_prep_recv(sqe, conn->fd);
 	eddy_op_start(&conn->op, sqe);
+	if (idle && !conn->fresh)
+		eddyi_server_conn_idle(server);
 }
 
 static void time_is_up(struct eddy_timeout *timeout)

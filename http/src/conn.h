@@ -31,7 +31,7 @@ struct eddyi_conn {
 	struct eddyi_server *server;
 	struct eddy_op op;
 	struct eddy_timeout timeout;
-	struct eddy_node node; /* in server->idle or server->active */
+	struct eddy_node node; /* in one of the server's lists */
 	struct eddy_req *req;  /* whose head is arriving, or that is being answered */
 	struct eddy_scope *scope;
 	char *inbox; /* EDDYI_INBOX_SIZE bytes, or NULL when nothing is in it */

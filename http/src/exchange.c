@@ -46,7 +46,7 @@ static void judge_connection(struct eddyi_conn *conn)
 	struct eddy_req *req = conn->req;
 
 	conn->keep = !req->refused && !req->res.said_close && req->head.keep_alive &&
-		     !conn->server->stopping && eddyi_body_can_drain(&req->body);
+		     !conn->server->stopping && !conn->evicted && eddyi_body_can_drain(&req->body);
 	conn->linger = req->refused || !req->body.ended;
 }
 

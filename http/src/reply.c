@@ -255,7 +255,7 @@ static struct eddy_str begin_stream(struct eddy_req *req)
 	res->kind = EDDYI_RES_STREAM;
 	res->chunked = req->head.minor > 0;
 	conn->keep = res->chunked && req->head.keep_alive && !conn->server->stopping &&
-		     eddyi_body_can_drain(&req->body);
+		     !conn->evicted && eddyi_body_can_drain(&req->body);
 	res->said_close = !conn->keep;
 	res->head_sent = true;
 	return make_head(req, EDDY_LENGTH_UNKNOWN, 0);

@@ -4,6 +4,7 @@
 
 #include <eddy/log.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #define ONE_BY_ONE_FROM 256
 
 static void arm_accept(struct eddyi_listener *listener);
+static void arm_knock(struct eddyi_listener *listener);
 
 const char *eddyi_server_date(struct eddyi_server *server)
 {
@@ -28,16 +30,22 @@ const char *eddyi_server_date(struct eddyi_server *server)
 
 /* ---- accepting ---- */
 
-/* Make room by closing who has been idle for longest. Return: false when nobody is. */
-static bool evict_idle(struct eddyi_server *server)
+static bool evict_first(struct eddyi_server *server, struct eddy_node *list)
 {
-	struct eddy_node *node = eddy_list_shift(&server->idle);
+	struct eddy_node *node = eddy_list_shift(list);
 
 	if (!node)
 		return false;
 	eddy_list_append(&server->active, node);
 	eddyi_conn_evict(eddy_of(node, struct eddyi_conn, node));
 	return true;
+}
+
+/* Make room by closing who has been idle for longest. Who has just come and not asked yet is not idle.
+ * Return: false when nobody is. */
+static bool evict_idle(struct eddyi_server *server)
+{
+	return evict_first(server, &server->idle);
 }
 
 static bool is_full(const struct eddyi_server *server)
@@ -61,10 +69,11 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 		eddy_warn("eddy::http", "accepting pauses: %s", strerror(-error));
 		evict_idle(server);
 		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
-	} else if (!is_full(server) || evict_idle(server)) {
+	} else if (is_full(server)) {
+		arm_knock(listener);
+	} else {
 		arm_accept(listener);
 	}
-	/* Else eddyi_server_conn_gone() goes on. */
 }
 
 /* A socket that is closed with connections in its queue resets them: serve them first. */
@@ -110,6 +119,38 @@ static void arm_accept(struct eddyi_listener *listener)
 	eddy_op_start(&listener->op, sqe);
 }
 
+/* Somebody waits to be accepted by a server that was full. */
+static void knocked(struct eddy_op *op, int result, unsigned flags)
+{
+	struct eddyi_listener *listener = eddy_of(op, struct eddyi_listener, op);
+	struct eddyi_server *server = listener->server;
+
+	(void)flags;
+	if (listener->stopping)
+		close_listener(listener);
+	else if (result < 0)
+		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
+	else if (!is_full(server))
+		arm_accept(listener);
+	else if (!evict_idle(server))
+		server->crowded = true;
+	/* When one has made room eddyi_server_conn_gone() goes on. */
+}
+
+static void arm_knock(struct eddyi_listener *listener)
+{
+	struct io_uring_sqe *sqe = eddy_op_begin(&listener->op, knocked);
+
+	io_uring_prep_poll_add(sqe, listener->fd, POLLIN);
+	eddy_op_start(&listener->op, sqe);
+}
+
+void eddyi_server_conn_idle(struct eddyi_server *server)
+{
+	if (server->crowded && evict_idle(server))
+		server->crowded = false;
+}
+
 static void stop_accepting(struct eddyi_server *server)
 {
 	for (size_t i = 0; i < server->listener_count; i++) {
@@ -140,6 +181,7 @@ void eddyi_server_conn_gone(struct eddyi_server *server)
 			eddy_event_set(&server->empty);
 		return;
 	}
+	server->crowded = false;
 	for (size_t i = 0; i < server->listener_count; i++)
 		go_on_accepting(&server->listeners[i], 0);
 }
@@ -159,6 +201,7 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app, const 
 	if (!server->listeners)
 		return -ENOMEM;
 	server->listener_count = count;
+	eddy_list_init(&server->fresh);
 	eddy_list_init(&server->idle);
 	eddy_list_init(&server->active);
 	eddy_event_init(&server->deaf);
@@ -189,7 +232,7 @@ static void close_server(struct eddyi_server *server)
 
 static void evict_all(struct eddyi_server *server)
 {
-	while (evict_idle(server))
+	while (evict_first(server, &server->idle) || evict_first(server, &server->fresh))
 		;
 }
 

@@ -8,7 +8,7 @@
 #include <eddy/runtime.h>
 
 struct eddyi_listener {
-	struct eddy_op op; /* accept */
+	struct eddy_op op; /* accept; while the server is full, a poll */
 	struct eddy_timer retry;
 	struct eddyi_server *server;
 	int fd; /* -1 once it is closed */
@@ -16,8 +16,8 @@ struct eddyi_listener {
 };
 
 /* Invariants:
- * 1. Every connection is in `idle` (parked, no byte of a request received; the longest idle first) or
- *    in `active`.
+ * 1. Every connection is in `fresh` (parked, no byte of its first request received), in `idle` (parked
+ *    between two requests; the longest idle first) or in `active`.
  * 2. No connection outlives eddyi_server_run().
  */
 struct eddyi_server {
@@ -25,10 +25,12 @@ struct eddyi_server {
 	struct eddy_scope tasks; /* one task for each request in progress */
 	struct eddyi_listener *listeners;
 	size_t listener_count;
+	struct eddy_node fresh;
 	struct eddy_node idle;
 	struct eddy_node active;
 	unsigned connections;
 	unsigned connections_max;
+	bool crowded; /* somebody waits to be accepted, and nobody was idle */
 
 	bool stopping;
 	bool hurry;                  /* requests in flight are cut at once */
@@ -59,6 +61,9 @@ void eddyi_server_stop(struct eddyi_server *server, bool hurry);
 
 /* The value of the date field, for now. */
 const char *eddyi_server_date(struct eddyi_server *server);
+
+/* A connection has become idle: it is closed when others wait for its place. */
+void eddyi_server_conn_idle(struct eddyi_server *server);
 
 /* A connection has been closed: there is room for another. */
 void eddyi_server_conn_gone(struct eddyi_server *server);

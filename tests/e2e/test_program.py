@@ -1,0 +1,190 @@
+"""The program files as a program: its command line, its records, its end."""
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from wire import PROGRAMS, Case, Server, request
+
+
+def run(*args):
+    return subprocess.run([PROGRAMS['files'], *map(str, args)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=30, check=False)
+
+
+@unittest.skipUnless(os.path.exists(PROGRAMS['files']), 'needs the program files')
+class Program(Case):
+    def test_records(self):
+        server = self.serve(self.folder(), log='trace')
+        with server.connect() as wire:
+            self.assertServes(wire)
+        server.stop()
+        for level, target, text in (('INFO', 'eddy::app', rf'Listening on 127\.0\.0\.1:{server.port}'),
+                                    ('TRACE', 'eddy::app', 'Shutdown signal received, not accepting new requests'),
+                                    ('INFO', 'eddy::app', 'Shutting down the server')):
+            found = [line for line in server.lines if line and re.search(rf'\b{level}\b.*\b{target}\b.*{text}$', line)]
+            self.assertEqual(len(found), 1, server.log)
+
+    def test_records_by_default(self):
+        server = self.serve(self.folder())
+        server.stop()
+        self.assertEqual(len(server.log.splitlines()), 2, server.log)
+        self.assertNotIn('Shutdown signal', server.log)
+
+    def test_no_records(self):
+        server = self.serve(self.folder(), log='off', start=False)
+        time.sleep(0.3)
+        server.stop()
+        self.assertEqual(server.log, '')
+
+    def test_interrupt(self):
+        server = self.serve(self.folder())
+        server.stop(signal.SIGINT)
+
+    def test_port_in_use(self):
+        with socket.create_server(('127.0.0.1', 0)) as other:
+            port = other.getsockname()[1]
+            for workers in (1, 2):
+                done = run(self.folder(), '--bind', f'127.0.0.1:{port}', '--workers', workers)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f'127.0.0.1:{port}', done.stderr)
+                self.assertRegex(done.stderr, r'(?i)in use')
+                self.assertNotIn('Listening', done.stderr)
+
+    def test_port_of_another_server(self):
+        """Also one that itself shares its port among workers is not joined by a stranger."""
+        server = self.serve(self.folder(), '--workers', 2)
+        done = run(self.folder(), '--bind', f'127.0.0.1:{server.port}', '--workers', 2)
+        self.assertEqual(done.returncode, 1, done.stderr)
+
+    def test_restart_on_the_same_port(self):
+        server = self.serve(self.folder())
+        port = server.port
+        with server.connect() as wire:
+            self.assertServes(wire)
+            server.stop()
+        again = self.serve(self.folder(), bind=f'127.0.0.1:{port}')
+        self.assertEqual(again.port, port)
+
+    def test_bad_addresses(self):
+        for address in ('nonsense', 'localhost', 'localhost:', ':80:', '127.0.0.1:99999', '127.0.0.1:x', '127.0.0.1:-1', '[::1',
+                        '256.0.0.1:80', '', '192.0.2.1:0', 'no-such-host.invalid:0'):
+            with self.subTest(address):
+                done = run(self.folder(), '--bind', address)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f'"{address}"', done.stderr)
+                self.assertNotIn('Sanitizer', done.stderr)
+
+    def test_bad_command_lines(self):
+        for args in (['--nonsense'], ['--workers', '0'], ['--workers', 'x'], ['--workers'], ['--max-size', '-1'], ['--max-size', '1k'],
+                     ['a', 'b']):
+            with self.subTest(args):
+                done = run(*args)
+                self.assertEqual((done.returncode, done.stdout), (2, ''))
+                self.assertTrue(done.stderr)
+
+    def test_help(self):
+        done = run('--help')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertIn('--max-size', done.stdout)
+
+    def test_folder_that_is_none(self):
+        folder = self.folder()
+        file = os.path.join(folder, 'file')
+        open(file, 'w').close()
+        for path in (file, os.path.join(folder, 'nowhere')):
+            done = run(path, '--bind', '127.0.0.1:0')
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(path, done.stderr)
+
+    def test_workers(self):
+        folder = self.folder()
+        server = self.serve(folder, '--workers', 2)
+        self.assertGreaterEqual(server.threads(), 2)
+        threads = [t for t in os.listdir(f'/proc/{server.pid}/task')]
+
+        def used():
+            times = {}
+            for thread in threads:
+                with open(f'/proc/{server.pid}/task/{thread}/schedstat') as file:
+                    times[thread] = int(file.read().split()[2])
+            return times
+        before = used()
+        wires = [server.connect() for _ in range(64)]
+        for _ in range(5):
+            for wire in wires:
+                wire.send(request('GET', '/api/files'))
+            for wire in wires:
+                self.assertEqual(wire.read().status, 200)
+        for wire in wires:
+            wire.close()
+        after = used()
+        busy = [thread for thread in threads if after[thread] - before[thread] > 5]
+        self.assertGreaterEqual(len(busy), 2, (before, after))
+
+    def test_localhost_is_both(self):
+        server = self.serve(self.folder(), bind='localhost:0')
+        for address in (('127.0.0.1', server.port), ('::1', server.port)):
+            try:
+                with socket.create_connection(address) as wire:
+                    wire.sendall(request('GET', '/'))
+                    self.assertIn(b'200 OK', wire.recv(100))
+            except OSError as error:
+                if ':' not in address[0] or os.path.exists('/proc/net/if_inet6'):
+                    raise AssertionError(address) from error
+        self.assertRegex(server.log, rf'Listening on localhost:{server.port}')
+
+    def test_unix_socket(self):
+        path = os.path.join(self.folder(), 'socket')
+        server = self.serve(self.folder(), bind=f'unix:{path}', start=False)
+        server.wait_for('Listening on unix:' + re.escape(path))
+        with socket.socket(socket.AF_UNIX) as wire:
+            wire.connect(path)
+            wire.sendall(request('GET', '/api/files'))
+            self.assertIn(b'{"files":[]}', wire.recv(1000))
+
+    def test_reader_of_the_records_leaves(self):
+        """Nobody reads stderr any more: that is no reason to end."""
+        read, write = os.pipe()
+        folder = self.folder()
+        with socket.create_server(('127.0.0.1', 0)) as free:
+            port = free.getsockname()[1]
+        process = subprocess.Popen([PROGRAMS['files'], folder, '--bind', f'127.0.0.1:{port}'], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=write)
+        os.close(write)
+        os.read(read, 1)
+        os.close(read)
+        with socket.create_connection(('127.0.0.1', port)) as wire:
+            wire.sendall(request('GET', '/'))
+            self.assertIn(b'200 OK', wire.recv(100))
+        process.terminate()
+        self.assertEqual(process.wait(20), 0)
+
+    def test_many_starts(self):
+        """A signal at any time of the start ends it well."""
+        def start(i):
+            server = Server(self.folder(), start=False)
+            time.sleep(i * 0.004)
+            if server.process.poll() is None:
+                server.process.terminate()
+            status = server.wait()
+            server.process.stderr.close()
+            # Before the signals are looked after it is an ordinary death.
+            if status not in (0, -signal.SIGTERM) or 'Sanitizer' in server.log:
+                failed.append((i, status, server.log))
+        failed = []
+        for i in range(0, 30, 3):
+            threads = [threading.Thread(target=start, args=(i + j,)) for j in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(failed, [])
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,389 @@
+"""Times, the number of connections, and the end of a server that is busy."""
+import signal
+import socket
+import time
+import unittest
+
+from wire import MIB, Case, Lost, request
+
+# Longer than a timeout of 150 ms by any means, even where the machine is slow.
+LATE = 2
+
+
+class Times(Case):
+    def lasts(self, work):
+        began = time.monotonic()
+        work()
+        return time.monotonic() - began
+
+    def test_slow_head(self):
+        server = self.limits(head_timeout=200)
+        with server.connect() as wire:
+            began = time.monotonic()
+            for byte in b'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ' + b'x' * 1000:
+                if not wire.try_send(bytes([byte])) or time.monotonic() > began + LATE:
+                    break
+                time.sleep(0.02)
+                if not wire.is_open(0):
+                    break
+            self.assertGreater(time.monotonic() - began, 0.19)
+            self.assertProblem(wire.read(), 408)
+            self.assertClosed(wire)
+
+    def test_nothing_sent(self):
+        server = self.limits(head_timeout=150, idle_timeout=60000)
+        with server.connect() as wire:
+            self.assertGreater(self.lasts(lambda: self.assertClosed(wire)), 0.14)
+
+    def test_idle(self):
+        server = self.limits(idle_timeout=150)
+        with server.connect() as wire:
+            self.assertServes(wire)
+            time.sleep(0.08)
+            self.assertServes(wire)
+            time.sleep(0.08)
+            self.assertServes(wire)
+            took = self.lasts(lambda: self.assertClosed(wire))
+            self.assertGreater(took, 0.14)
+            self.assertLess(took, LATE)
+
+    def test_second_head_is_timed_as_well(self):
+        server = self.limits(head_timeout=150, idle_timeout=60000)
+        with server.connect() as wire:
+            self.assertServes(wire)
+            self.assertTrue(wire.is_open(0.3))
+            wire.send('GET / HTTP/1.1\r\n')
+            self.assertProblem(wire.read(), 408)
+            self.assertClosed(wire)
+
+    def test_half_a_head_behind_a_request(self):
+        server = self.limits(head_timeout=150, idle_timeout=60000)
+        with server.connect() as wire:
+            wire.send(request('GET', '/') + b'GET / HT')
+            self.assertEqual(wire.read().status, 200)
+            self.assertProblem(wire.read(), 408)
+            self.assertClosed(wire)
+
+    def test_stalled_body(self):
+        server = self.limits(body_timeout=150)
+        for data in (request('POST', '/echo', 'Content-Length: 10', body='abc'),
+                     request('POST', '/echo', 'Content-Length: 10'),
+                     request('POST', '/echo', 'Transfer-Encoding: chunked', body='5\r\nab'),
+                     request('POST', '/echo', 'Transfer-Encoding: chunked')):
+            with self.subTest(data), server.connect() as wire:
+                wire.send(data)
+                response = wire.read()
+                self.assertProblem(response, 408)
+                self.assertTrue(response.closes)
+                wire.end()
+                self.assertClosed(wire)
+        self.assertNotIn('ERROR', server.log)
+
+    def test_slow_body_that_moves(self):
+        server = self.limits(body_timeout=200)
+        with server.connect() as wire:
+            wire.send(request('POST', '/echo', 'Content-Length: 10'))
+            for _ in range(10):
+                time.sleep(0.05)
+                wire.send('x')
+            self.assertEqual(wire.read().body, b'x' * 10)
+
+    def test_stalled_upload(self):
+        folder = self.folder()
+        server = self.limits(body_timeout=150, dir=folder)
+        for sent in (0, 100, 3 * MIB):
+            with self.subTest(sent), server.connect() as wire:
+                wire.send(request('PUT', '/once/x', f'Content-Length: {10 * MIB}') + b'x' * sent)
+                self.assertProblem(wire.read(), 408)
+                wire.end()
+                self.assertClosed(wire)
+            self.assertEqual(self.names(folder), [])
+        self.assertNotIn('ERROR', server.log)
+
+    def names(self, folder):
+        import os
+        return os.listdir(folder)
+
+    def test_stalled_unread_body(self):
+        server = self.limits(body_timeout=150)
+        with server.connect() as wire:
+            response = wire.ask(request('POST', '/ignore', 'Content-Length: 10', body='abc'))
+            self.assertEqual(response.body, b'ignored')
+            self.assertClosed(wire)
+
+    def stalled_download(self, path):
+        server = self.limits(write_timeout=200)
+        with server.connect(rcvbuf=4096) as wire:
+            wire.send(request('GET', path))
+            wire.read_head()
+            self.eventually(lambda: not self.established(server, wire), LATE, 'the stalled download was not cut')
+            self.assertRaises(Lost, wire.take, 100 * MIB)
+        with server.connect() as wire:
+            self.assertServes(wire)
+
+    def established(self, server, wire):
+        """Whether the server still has the connection open."""
+        mine = wire.socket.getsockname()[1]
+        with open('/proc/net/tcp') as file:
+            for line in file:
+                fields = line.split()
+                if fields[1].endswith(f':{server.port:04X}') and fields[2].endswith(f':{mine:04X}'):
+                    return fields[3] == '01'
+        return False
+
+    def test_stalled_download(self):
+        self.stalled_download(f'/big/{50 * MIB}')
+
+    def test_stalled_stream(self):
+        self.stalled_download('/stream/100000000')
+
+    def test_slow_download_that_moves(self):
+        server = self.limits(write_timeout=300)
+        with server.connect(rcvbuf=65536) as wire:
+            wire.send(request('GET', f'/big/{20 * MIB}'))
+            wire.read_head()
+            for _ in range(8):
+                time.sleep(0.1)
+                wire.take(MIB)
+            wire.take(11 * MIB)
+
+    def test_handler_may_take_its_time(self):
+        server = self.limits(head_timeout=50, body_timeout=50, write_timeout=50, idle_timeout=50)
+        self.assertEqual(server.get('/slow/300').body, b'slept')
+
+    def test_many_at_once(self):
+        server = self.limits(head_timeout=300, idle_timeout=300, body_timeout=300)
+        wires = []
+        for i in range(150):
+            wire = server.connect()
+            wires.append(wire)
+            if i % 3 == 0:
+                wire.send('GET / HTTP/1.1\r\n')
+            elif i % 3 == 1:
+                self.assertServes(wire)
+            else:
+                wire.send(request('POST', '/echo', 'Content-Length: 10'))
+        for i, wire in enumerate(wires):
+            if i % 3 != 1:
+                self.assertProblem(wire.read(), 408)
+                wire.end()
+            self.assertClosed(wire)
+            wire.close()
+
+
+class Connections(Case):
+    def test_oldest_idle_is_closed(self):
+        server = self.limits(connections_max=4)
+        wires = []
+        for _ in range(3):
+            wires.append(server.connect())
+            self.assertServes(wires[-1])
+            time.sleep(0.02)
+        self.assertServes(wires[0])     # now the second one is the oldest
+        for _ in range(2):
+            wires.append(server.connect())
+            self.assertServes(wires[-1])
+        self.assertEqual(wires[1].read_end(), b'')
+        self.assertServes(wires[0])
+        self.assertServes(wires[-1])
+        for wire in wires:
+            wire.close()
+
+    def test_busy_ones_are_not_closed(self):
+        server = self.limits(connections_max=3)
+        busy = [server.connect() for _ in range(3)]
+        for wire in busy:
+            wire.send(request('GET', '/slow/400'))
+        time.sleep(0.1)
+        with server.connect() as wire:
+            wire.send(request('GET', '/'))
+            self.assertTrue(wire.is_open(0.1))     # waits to be accepted
+            for other in busy:
+                self.assertEqual(other.read().body, b'slept')
+            self.assertEqual(wire.read().status, 200)
+        for wire in busy:
+            wire.close()
+
+    def test_new_one_is_not_closed_before_its_request(self):
+        """The last free place is of use to whoever takes it, however long it thinks."""
+        server = self.limits(connections_max=3)
+        busy = [server.connect() for _ in range(2)]
+        for wire in busy:
+            wire.send(request('GET', '/slow/600'))
+        time.sleep(0.05)
+        with server.connect() as wire:
+            time.sleep(0.1)
+            self.assertServes(wire)
+        for wire in busy:
+            self.assertEqual(wire.read().body, b'slept')
+            wire.close()
+
+    def test_one_at_a_time(self):
+        server = self.limits(connections_max=1)
+        with server.connect() as wire:
+            time.sleep(0.05)
+            self.assertServes(wire)
+            self.assertServes(wire)
+        with server.connect() as wire:
+            self.assertServes(wire)
+            with server.connect() as other:
+                self.assertServes(other)
+            self.assertClosed(wire)
+
+    def test_flood(self):
+        """Hundreds at once through a few places: everybody is served in the end."""
+        server = self.limits(connections_max=8)
+        wires = [server.connect(timeout=20) for _ in range(200)]
+        for wire in wires:
+            wire.send(request('GET', '/slow/1', 'Connection: close'))
+        for wire in wires:
+            self.assertEqual(wire.read().body, b'slept')
+            wire.close()
+
+
+class End(Case):
+    def test_requests_in_flight_are_finished(self):
+        server = self.limits()
+        with server.connect() as busy, server.connect() as sending, server.connect() as idle, server.connect() as fresh:
+            self.assertServes(idle)
+            busy.send(request('GET', '/slow/500') + request('GET', '/'))
+            sending.send(request('POST', '/echo', 'Content-Length: 5', body='ab'))
+            time.sleep(0.1)
+            server.process.send_signal(signal.SIGTERM)
+            began = time.monotonic()
+            self.assertClosed(idle)
+            self.assertClosed(fresh)
+            self.assertLess(time.monotonic() - began, 0.35)
+            with self.assertRaises(ConnectionRefusedError):
+                for _ in range(20):
+                    socket.create_connection(('127.0.0.1', server.port)).close()
+                    time.sleep(0.01)
+            response = busy.read()
+            self.assertEqual((response.body, response.closes), (b'slept', True))
+            self.assertClosed(busy)
+            sending.send('cde')
+            response = sending.read()
+            self.assertEqual((response.body, response.closes), (b'abcde', True))
+            self.assertClosed(sending)
+        self.assertEqual(server.wait(5), 0)
+
+    def test_half_a_head_at_the_end(self):
+        """It counts as a request: it gets the time that is left, or is cut with it."""
+        server = self.limits(drain_timeout=300)
+        with server.connect() as wire:
+            wire.send('GET / HTTP/1.1\r\n')
+            time.sleep(0.05)
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+            wire.send('Host: a\r\n\r\n')
+            response = wire.read()
+            self.assertEqual((response.status, response.closes), (200, True))
+        self.assertEqual(server.wait(5), 0)
+
+    def test_time_to_drain_ends(self):
+        server = self.limits(drain_timeout=200)
+        with server.connect() as slow, server.connect() as stalled, server.connect() as half:
+            slow.send(request('GET', '/slow/60000'))
+            stalled.send(request('POST', '/echo', 'Content-Length: 5'))
+            half.send('GET / HT')
+            time.sleep(0.1)
+            began = time.monotonic()
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(10), 0)
+            self.assertGreater(time.monotonic() - began, 0.19)
+            self.assertLess(time.monotonic() - began, 4)
+
+    def test_second_signal_ends_at_once(self):
+        for first, second in ((signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM), (signal.SIGINT, signal.SIGINT)):
+            with self.subTest(first=first, second=second):
+                server = self.limits()
+                with server.connect() as slow, server.connect() as stalled:
+                    slow.send(request('GET', '/slow/60000'))
+                    stalled.send(request('POST', '/echo', 'Content-Length: 5'))
+                    time.sleep(0.1)
+                    began = time.monotonic()
+                    server.process.send_signal(first)
+                    time.sleep(0.1)
+                    self.assertIsNone(server.process.poll())
+                    server.process.send_signal(second)
+                    self.assertEqual(server.wait(10), 0)
+                    self.assertLess(time.monotonic() - began, 4)
+
+    def test_end_with_large_answers_on_their_way(self):
+        server = self.limits()
+        with server.connect(rcvbuf=65536) as wire:
+            wire.send(request('GET', f'/big/{20 * MIB}'))
+            wire.read_head()
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+            wire.take(20 * MIB)
+            self.assertClosed(wire)
+        self.assertEqual(server.wait(5), 0)
+
+    def test_end_while_streaming(self):
+        server = self.limits(drain_timeout=100)
+        with server.connect() as wire:
+            wire.send(request('GET', '/stream/1000000000'))
+            wire.take(100000)
+            server.process.send_signal(signal.SIGTERM)
+            try:
+                while True:
+                    wire.buffer = b''
+                    wire.more()
+            except Lost:
+                pass
+        self.assertEqual(server.wait(5), 0)
+
+    def test_end_with_workers(self):
+        server = self.limits(workers=3, drain_timeout=1000)
+        wires = [server.connect() for _ in range(30)]
+        for i, wire in enumerate(wires):
+            if i % 2:
+                wire.send(request('GET', '/slow/200'))
+            else:
+                self.assertServes(wire)
+        time.sleep(0.05)
+        server.process.send_signal(signal.SIGTERM)
+        for i, wire in enumerate(wires):
+            if i % 2:
+                self.assertEqual(wire.read().body, b'slept')
+            self.assertClosed(wire)
+            wire.close()
+        self.assertEqual(server.wait(5), 0)
+
+    def test_requests_that_wait_to_be_accepted(self):
+        """What stands in the queue when the signal comes is served, and nobody is reset."""
+        for workers in (1, 2):
+            server = self.limits(workers=workers)
+            server.process.send_signal(signal.SIGSTOP)
+            wires = [server.connect() for _ in range(100)]
+            for wire in wires[::2]:
+                wire.send(request('GET', '/hello/x'))
+            server.process.send_signal(signal.SIGTERM)
+            server.process.send_signal(signal.SIGCONT)
+            for wire in wires[::2]:
+                response = wire.read()
+                self.assertEqual((response.body, response.closes), (b'Hello, x!', True))
+            for wire in wires:
+                self.assertClosed(wire)
+                wire.close()
+            self.assertEqual(server.wait(5), 0)
+
+    def test_end_under_load(self):
+        """Every connection that was accepted is answered, or was told nothing."""
+        server = self.limits(workers=2)
+        wires = []
+        for i in range(200):
+            wires.append(server.connect())
+            wires[-1].send(request('GET', '/hello/x'))
+            if i == 150:
+                server.process.send_signal(signal.SIGTERM)
+                break
+        for wire in wires:
+            self.assertEqual(wire.read().body, b'Hello, x!')
+            wire.close()
+        self.assertEqual(server.wait(5), 0)
+
+
+if __name__ == '__main__':
+    unittest.main()
