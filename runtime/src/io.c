@@ -144,6 +144,9 @@ int eddy_close(int fd)
 	struct io_uring_sqe *sqe;
 	int r;
 
+	/* Ops that have no descriptor stand under such numbers. */
+	if (fd < 0)
+		return -EBADF;
 	eddyi_op_cancel_fd(fd);
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	sqe = eddy_op_begin_await(&op);

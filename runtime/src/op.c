@@ -34,6 +34,7 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	op->cancelling = false;
 	op->result = 0;
 	op->flags = 0;
+	op->node.next = NULL;
 	return take_sqe(eddyi_loop());
 }
 
@@ -62,22 +63,12 @@ void eddy_op_cancel(struct eddy_op *op)
 	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_CANCEL);
 }
 
-/* A task that closes a descriptor and waits for the last op that uses it. */
+/* A task that closes a descriptor and waits for the ops that use it. */
 struct closer {
 	struct eddyi_waiter waiter;
 	struct eddy_node node;
 	int fd;
 };
-
-static bool has_ops(const struct eddy_loop *loop, int fd)
-{
-	const struct eddy_node *head = &loop->ops_by_fd[(unsigned)fd % EDDYI_OP_BUCKETS];
-
-	for (const struct eddy_node *node = head->next; node != head; node = node->next)
-		if (eddy_of(node, struct eddy_op, node)->fd == fd)
-			return true;
-	return false;
-}
 
 static void wake_closers(struct eddy_loop *loop, int fd)
 {
@@ -86,16 +77,16 @@ static void wake_closers(struct eddy_loop *loop, int fd)
 	for (node = loop->closing.next; node != &loop->closing; node = node->next) {
 		struct closer *closer = eddy_of(node, struct closer, node);
 
-		if (closer->fd == fd && !has_ops(loop, fd))
+		if (closer->fd == fd)
 			eddyi_wake(&closer->waiter, 0);
 	}
 }
 
-void eddyi_op_cancel_fd(int fd)
+/* Return: whether there is any. */
+static bool cancel_ops(struct eddy_loop *loop, int fd)
 {
-	struct eddy_loop *loop = eddyi_loop();
 	struct eddy_node *head = &loop->ops_by_fd[(unsigned)fd % EDDYI_OP_BUCKETS];
-	struct closer closer = { .waiter = { .what = "close" }, .fd = fd };
+	bool any = false;
 
 	for (struct eddy_node *node = head->next; node != head; node = node->next) {
 		struct eddy_op *op = eddy_of(node, struct eddy_op, node);
@@ -105,12 +96,22 @@ void eddyi_op_cancel_fd(int fd)
 		eddyi_assert(!op->waiter, "descriptor %d is closed while task \"%s\" waits for it",
 			     fd, op->waiter->task->name);
 		eddy_op_cancel(op);
+		any = true;
 	}
-	if (!has_ops(loop, fd))
-		return;
-	eddy_list_append(&loop->closing, &closer.node);
-	eddyi_wait(&closer.waiter);
-	eddy_list_remove(&closer.node);
+	return any;
+}
+
+void eddyi_op_cancel_fd(int fd)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	struct closer closer = { .waiter = { .what = "close" }, .fd = fd };
+
+	/* A completion function that was faster may have started its op again. */
+	while (cancel_ops(loop, fd)) {
+		eddy_list_append(&loop->closing, &closer.node);
+		eddyi_wait(&closer.waiter);
+		eddy_list_remove(&closer.node);
+	}
 }
 
 /* Nothing more is owed. */
@@ -204,5 +205,10 @@ int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
 
 	op->waiter = &waiter.waiter;
 	eddy_op_start(op, sqe);
+	if (eddyi_loop()->running->scope->cancelled) {
+		/* Since the entry was taken: the kernel still has to let go. */
+		eddy_op_cancel(op);
+		waiter.waiter.cancel = NULL;
+	}
 	return eddyi_wait(&waiter.waiter);
 }
