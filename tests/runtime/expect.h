@@ -78,11 +78,12 @@ static inline void expect_run(const struct eddy_loop_options *options, eddy_task
 	}                                                                                          \
 	static int noun##_##name(__attribute__((unused)) void *arg)
 
-/* Let the kernel see what has been queued, and what it has to say be dispatched. */
+/* Let everything run, the kernel see what has been queued, and what it says be dispatched. A yield
+ * alone may come back within the same turn. */
 static inline void expect_turns(int count)
 {
 	while (count--)
-		eddy_yield();
+		eddy_sleep(0);
 }
 
 static inline void stream_pair(int fds[2])

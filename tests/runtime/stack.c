@@ -85,7 +85,8 @@ Test(stack, thousands_need_few_mappings)
 		cr_assert(eddyi_stacks_take(&stacks));
 	cr_expect_lt(maps() - before, 30);
 	eddyi_stacks_deinit(&stacks);
-	cr_expect_leq(maps() - before, 2, "all is unmapped");
+	if (!EDDYI_TSAN)
+		cr_expect_leq(maps() - before, 2, "all is unmapped");
 }
 
 /* A kernel before 6.13. */

@@ -135,12 +135,14 @@ TASK_TEST(task, stacks_are_pooled)
 	return eddy_scope_end(&scope);
 }
 
-__attribute__((noinline)) static int dig(size_t depth)
+/* Touch so much of the stack. */
+__attribute__((noinline)) static void dig(size_t depth)
 {
-	volatile char page[4096];
+	char bytes[depth];
 
-	page[0] = page[4095] = (char)depth;
-	return depth > sizeof(page) ? dig(depth - sizeof(page)) + page[0] : page[4095];
+	for (size_t at = depth; at > 4096; at -= 4096)
+		bytes[at - 1] = 1;
+	__asm__ volatile("" : : "r"(bytes) : "memory");
 }
 
 static int go_deep(void *arg)
