@@ -5,8 +5,9 @@ import { el } from './dom.js';
 import { action, add, drop, isOpen, moved, progressText, pump, rateText, set, transfers } from './transfers.js';
 import { reason, shown, sizeText, urlOf } from './text.js';
 
-const KEPT_MAX = 256 * 1024 * 1024; // what the browser may keep until it is complete
-const WRITE_SIZE = 4 * 1024 * 1024;
+const MIB = 1024 * 1024;
+const KEPT_MAX = (window.showSaveFilePicker ? 64 : 256) * MIB; // what the browser keeps until it is complete
+const WRITE_SIZE = 4 * MIB;
 const STALL_MS = 30000;
 const RETRY_S = [1, 2, 4, 8, 15, 15];
 

@@ -43,33 +43,42 @@ function serve(folder, args) {
 export class Scene {
 	// files: name -> content, or a number of zero bytes; args: of the server; context: of Playwright;
 	// init: runs in the page before its own code; html: a change of the page's HTML.
-	static async open(browser, name, { files = {}, args = [], context = {}, init, html } = {}) {
+	static async open(browser, name, options) {
 		const s = new Scene();
-		s.name = name;
-		s.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'eddy-page-'));
-		s.folders = [s.folder];
-		for (const [file, content] of Object.entries(files))
-			s.put(file, content);
-		s.server = await serve(s.folder, args);
-		s.wire = await Wire.to(s.server.port);
-		s.origin = `http://127.0.0.1:${s.wire.port}`;
-		s.context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', acceptDownloads: true, ...context });
-		s.context.setDefaultTimeout(30000);
-		s.page = await s.context.newPage();
-		s.#watch();
-		if (init)
-			await s.page.addInitScript(init);
-		if (html)
-			await s.page.route(`${s.origin}/`, async route => {
-				const response = await route.fetch();
-				await route.fulfill({ response, body: html(await response.text()) });
-			});
-		s.answer = await s.page.goto(`${s.origin}/`);
-		await s.page.waitForFunction(() => document.querySelector('#summary').textContent.trim());
+		try {
+			await s.#set(browser, name, options);
+		} catch (e) {
+			await s.close();
+			throw e;
+		}
 		return s;
 	}
 
-	#watch() {
+	async #set(browser, name, { files = {}, args = [], context = {}, init, html }) {
+		this.name = name;
+		this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'eddy-page-'));
+		this.folders = [this.folder];
+		for (const [file, content] of Object.entries(files))
+			this.put(file, content);
+		this.server = await serve(this.folder, args);
+		this.wire = await Wire.to(this.server.port);
+		this.origin = `http://127.0.0.1:${this.wire.port}`;
+		this.context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', acceptDownloads: true, ...context });
+		this.context.setDefaultTimeout(60000);
+		this.page = await this.context.newPage();
+		await this.#watch();
+		if (init)
+			await this.page.addInitScript(init);
+		if (html)
+			await this.page.route(`${this.origin}/`, async route => {
+				const response = await route.fetch().catch(() => null);
+				await (response ? route.fulfill({ response, body: html(await response.text()) }) : route.abort());
+			});
+		this.answer = await this.page.goto(`${this.origin}/`);
+		await this.page.waitForFunction(() => document.querySelector('#summary').textContent.trim());
+	}
+
+	async #watch() {
 		const complain = what => complaints.push([this.name, what]);
 		this.context.on('request', request => {
 			const url = request.url();
@@ -83,8 +92,8 @@ export class Scene {
 				complain(`${message.type()}: ${message.text()}`);
 		});
 		this.page.on('filechooser', () => {}); // or a native dialog could open before a case listens
-		this.page.exposeFunction('eddyComplain', complain);
-		this.page.addInitScript(() => document.addEventListener('securitypolicyviolation',
+		await this.page.exposeFunction('eddyComplain', complain);
+		await this.page.addInitScript(() => document.addEventListener('securitypolicyviolation',
 			e => window.eddyComplain(`CSP: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`)));
 	}
 
@@ -134,21 +143,27 @@ export class Scene {
 		await this.page.screenshot({ path: path.join(process.env.EDDY_SHOTS, `${name}.png`) });
 	}
 
-	async close() {
-		await this.context.close();
-		this.wire.close();
-		this.server.child.kill('SIGTERM');
-		const late = setTimeout(() => this.server.child.kill('SIGKILL'), 15000);
-		const end = await this.server.child.ended;
+	async #stop({ child, log }) {
+		const early = child.exitCode ?? child.signalCode;
+		child.kill('SIGTERM');
+		const late = setTimeout(() => child.kill('SIGKILL'), 20000);
+		const end = await child.ended;
 		clearTimeout(late);
-		if (end !== 0 && end !== 'SIGTERM')
-			complaints.push([this.name, `the server ended with ${end}: ${this.server.log().slice(-2000)}`]);
+		if (early !== null || end !== 0)
+			complaints.push([this.name, `the server ended ${early !== null ? 'early ' : ''}with ${end}: ${log().slice(-2000)}`]);
+	}
+
+	async close() {
+		await this.context?.close();
+		this.wire?.close();
+		if (this.server)
+			await this.#stop(this.server);
 		for (const folder of this.folders)
 			fs.rmSync(folder, { recursive: true, force: true });
 	}
 }
 
-export async function until(what, check, ms = 30000) {
+export async function until(what, check, ms = 60000) {
 	for (const end = Date.now() + ms; Date.now() < end; await new Promise(r => setTimeout(r, 50))) {
 		const value = await check();
 		if (value)
