@@ -170,7 +170,7 @@ static bool keep_match(struct eddy_req *req, const struct eddyi_router_match *ma
 
 static eddy_handler_fn *find_handler(struct eddy_req *req)
 {
-	const struct eddy_app *app = req->conn->server->app;
+	const struct eddy_app *app = req->app;
 	struct eddyi_router_match match;
 	int r;
 
@@ -198,7 +198,7 @@ static eddy_handler_fn *find_handler(struct eddy_req *req)
 
 int eddyi_answer(struct eddy_req *req)
 {
-	const struct eddy_app *app = req->conn->server->app;
+	const struct eddy_app *app = req->app;
 	struct eddy_next next = { app->filters, app->filter_count, find_handler(req) };
 
 	return finish(req, eddy_next(&next, req, &req->res));

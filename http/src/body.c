@@ -1,6 +1,6 @@
 #include "body.h"
 
-#include "conn.h"
+#include "wire.h"
 
 #include <errno.h>
 
@@ -31,22 +31,22 @@ static int fail(struct eddyi_body *body, int error)
 }
 
 /* The client that asked whether it may send is told so when somebody first reads. */
-static int answer_expectation(struct eddyi_body *body, struct eddyi_conn *conn)
+static int answer_expectation(struct eddyi_body *body, struct eddyi_wire *wire)
 {
 	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
 	if (!body->expects)
 		return 0;
 	body->expects = false;
-	if (eddyi_conn_pending(conn).len)
+	if (eddyi_wire_pending(wire).len)
 		return 0;
-	return eddyi_conn_send(conn, go_on, sizeof(go_on) - 1, 0);
+	return eddyi_wire_send(wire, go_on, sizeof(go_on) - 1);
 }
 
-static int next_of_length(struct eddyi_body *body, struct eddyi_conn *conn,
+static int next_of_length(struct eddyi_body *body, struct eddyi_wire *wire,
 			  struct eddy_str *ret_bytes, uint64_t *ret_left)
 {
-	struct eddy_str here = eddyi_conn_pending(conn);
+	struct eddy_str here = eddyi_wire_pending(wire);
 
 	if (here.len > body->left)
 		here.len = (size_t)body->left;
@@ -55,14 +55,14 @@ static int next_of_length(struct eddyi_body *body, struct eddyi_conn *conn,
 	return 1;
 }
 
-static int next_of_chunked(struct eddyi_body *body, struct eddyi_conn *conn,
+static int next_of_chunked(struct eddyi_body *body, struct eddyi_wire *wire,
 			   struct eddy_str *ret_bytes, uint64_t *ret_left)
 {
 	for (;;) {
-		struct eddy_str here = eddyi_conn_pending(conn), rest = here;
+		struct eddy_str here = eddyi_wire_pending(wire), rest = here;
 		ssize_t r = eddyi_chunked_next(&body->chunked, &rest);
 
-		eddyi_conn_consume(conn, here.len - rest.len);
+		eddyi_wire_consume(wire, here.len - rest.len);
 		if (r == -ENODATA) {
 			body->ended = true;
 			return 0;
@@ -76,13 +76,13 @@ static int next_of_chunked(struct eddyi_body *body, struct eddyi_conn *conn,
 			*ret_left = body->chunked.left - rest.len;
 			return 1;
 		}
-		r = eddyi_conn_fill(conn);
+		r = eddyi_wire_fill(wire);
 		if (r < 0)
 			return fail(body, (int)r);
 	}
 }
 
-int eddyi_body_next(struct eddyi_body *body, struct eddyi_conn *conn, struct eddy_str *ret_bytes,
+int eddyi_body_next(struct eddyi_body *body, struct eddyi_wire *wire, struct eddy_str *ret_bytes,
 		    uint64_t *ret_left)
 {
 	int r;
@@ -91,19 +91,19 @@ int eddyi_body_next(struct eddyi_body *body, struct eddyi_conn *conn, struct edd
 		return body->error;
 	if (body->ended)
 		return 0;
-	r = answer_expectation(body, conn);
+	r = answer_expectation(body, wire);
 	if (r < 0)
 		return fail(body, r);
 	if (body->framing == EDDYI_BODY_LENGTH)
-		return next_of_length(body, conn, ret_bytes, ret_left);
-	return next_of_chunked(body, conn, ret_bytes, ret_left);
+		return next_of_length(body, wire, ret_bytes, ret_left);
+	return next_of_chunked(body, wire, ret_bytes, ret_left);
 }
 
-void eddyi_body_took(struct eddyi_body *body, struct eddyi_conn *conn, uint64_t len,
+void eddyi_body_took(struct eddyi_body *body, struct eddyi_wire *wire, uint64_t len,
 		     bool from_inbox)
 {
 	if (from_inbox)
-		eddyi_conn_consume(conn, (size_t)len);
+		eddyi_wire_consume(wire, (size_t)len);
 	if (body->framing == EDDYI_BODY_CHUNKED) {
 		body->chunked.left -= len;
 	} else {
@@ -112,28 +112,28 @@ void eddyi_body_took(struct eddyi_body *body, struct eddyi_conn *conn, uint64_t 
 	}
 }
 
-ssize_t eddyi_body_read(struct eddyi_body *body, struct eddyi_conn *conn, void *buf, size_t len)
+ssize_t eddyi_body_read(struct eddyi_body *body, struct eddyi_wire *wire, void *buf, size_t len)
 {
 	struct eddy_str here;
 	uint64_t left;
 	ssize_t r;
 
-	r = eddyi_body_next(body, conn, &here, &left);
+	r = eddyi_body_next(body, wire, &here, &left);
 	if (r <= 0 || !len)
 		return r < 0 ? r : 0;
 	if (here.len) {
 		if (len > here.len)
 			len = here.len;
 		memcpy(buf, here.ptr, len);
-		eddyi_body_took(body, conn, len, true);
+		eddyi_body_took(body, wire, len, true);
 		return (ssize_t)len;
 	}
 	if (len > left)
 		len = (size_t)left;
-	r = eddyi_conn_recv(conn, buf, len);
+	r = eddyi_wire_recv(wire, buf, len);
 	if (r < 0)
 		return fail(body, (int)r);
-	eddyi_body_took(body, conn, (uint64_t)r, false);
+	eddyi_body_took(body, wire, (uint64_t)r, false);
 	return r;
 }
 
@@ -149,13 +149,13 @@ bool eddyi_body_can_drain(const struct eddyi_body *body)
 	return body->framing == EDDYI_BODY_CHUNKED || body->left <= DRAIN_MAX;
 }
 
-int eddyi_body_drain(struct eddyi_body *body, struct eddyi_conn *conn)
+int eddyi_body_drain(struct eddyi_body *body, struct eddyi_wire *wire)
 {
 	uint64_t drained = 0;
 	char buf[4096];
 
 	while (drained <= DRAIN_MAX) {
-		ssize_t r = eddyi_body_read(body, conn, buf, sizeof(buf));
+		ssize_t r = eddyi_body_read(body, wire, buf, sizeof(buf));
 
 		if (r <= 0)
 			return (int)r;

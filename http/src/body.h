@@ -5,7 +5,7 @@
 #include "chunked.h"
 #include "head.h"
 
-struct eddyi_conn;
+struct eddyi_wire;
 
 struct eddyi_body {
 	enum eddyi_framing framing;
@@ -19,17 +19,17 @@ struct eddyi_body {
 void eddyi_body_init(struct eddyi_body *body, const struct eddyi_head *head);
 
 /* Read some of the body. Suspends. Return: bytes, 0 at its end, -errno as eddy_req_read(). */
-ssize_t eddyi_body_read(struct eddyi_body *body, struct eddyi_conn *conn, void *buf, size_t len);
+ssize_t eddyi_body_read(struct eddyi_body *body, struct eddyi_wire *wire, void *buf, size_t len);
 
 /* Let body bytes come, `*ret_bytes` those that are here already (0 or more), `*ret_left` how many follow
  * them on the socket without any framing between. The caller consumes what it takes by
  * eddyi_body_took(). Suspends.
  * Return: 1 when there are any, 0 at the end, -errno. */
-int eddyi_body_next(struct eddyi_body *body, struct eddyi_conn *conn, struct eddy_str *ret_bytes,
+int eddyi_body_next(struct eddyi_body *body, struct eddyi_wire *wire, struct eddy_str *ret_bytes,
 		    uint64_t *ret_left);
 
 /* `len` bytes have been taken: from the inbox when `from_inbox`, else straight from the socket. */
-void eddyi_body_took(struct eddyi_body *body, struct eddyi_conn *conn, uint64_t len,
+void eddyi_body_took(struct eddyi_body *body, struct eddyi_wire *wire, uint64_t len,
 		     bool from_inbox);
 
 /* Note that the body failed, so that nothing tries to read on. */
@@ -40,6 +40,6 @@ void eddyi_body_fail(struct eddyi_body *body, int error);
 bool eddyi_body_can_drain(const struct eddyi_body *body);
 
 /* Read what is left and throw it away. Suspends. Return: 0, -errno when that was too much. */
-int eddyi_body_drain(struct eddyi_body *body, struct eddyi_conn *conn);
+int eddyi_body_drain(struct eddyi_body *body, struct eddyi_wire *wire);
 
 #endif

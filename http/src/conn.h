@@ -1,20 +1,17 @@
-/* conn.h: one connection of a client.
+/* conn.h: the connections of one loop, each from accept to close.
  *
- * Between requests it is parked: this structure, a receive armed on the ring, and no stack. The
- * completion function takes in a head as it arrives; a head that is complete (or refused) gets a
+ * Between requests a connection is parked: its structure, a receive armed on the ring, and no stack.
+ * The completion function takes in a head as it arrives; a head that is complete (or refused) gets a
  * task, which answers it and what is pipelined behind it, and parks the connection again.
  */
 #ifndef EDDYI_CONN_H
 #define EDDYI_CONN_H
 
-#include "server.h"
+#include "wire.h"
 
-#include <sys/uio.h>
+#include <eddy/runtime.h>
 
 struct eddy_req;
-
-/* What has arrived behind a head is kept, up to this; then reading stops. */
-#define EDDYI_INBOX_SIZE ((size_t)(16 * EDDY_KIB))
 
 enum eddyi_conn_state {
 	EDDYI_CONN_PARKED, /* `op` receives; no task */
@@ -23,57 +20,50 @@ enum eddyi_conn_state {
 };
 
 /* Invariants:
- * 1. Nobody receives twice: `op` is armed only in PARKED, a task reads only in BUSY.
- * 2. The inbox is read before the socket.
- * 3. `scope` is set exactly while a phase of a request runs that a timeout may cut short.
+ * 1. Every connection is in `fresh` (parked, no byte of its first request received), in `idle` (parked
+ *    between two requests; the longest idle first) or in `active`.
+ * 2. `count` is how many there are.
  */
+struct eddyi_conns {
+	const struct eddy_app *app;
+	struct eddyi_clocks *clocks;
+	struct eddy_scope *tasks; /* one task for each request in progress */
+	struct eddy_node fresh;
+	struct eddy_node idle;
+	struct eddy_node active;
+	unsigned count;
+	bool stopping; /* no connection is parked between two requests any more */
+	void (*became_idle)(struct eddyi_conns *conns); /* one could be evicted now */
+	void (*gone)(struct eddyi_conns *conns);        /* one has been closed */
+};
+
+/* Invariant: nobody receives twice. `op` is armed only in PARKED, a task reads only in BUSY. */
 struct eddyi_conn {
-	struct eddyi_server *server;
+	struct eddyi_conns *conns;
+	struct eddyi_wire wire;
 	struct eddy_op op;
-	struct eddy_timeout timeout;
-	struct eddy_node node; /* in one of the server's lists */
-	struct eddy_req *req;  /* whose head is arriving, or that is being answered */
-	struct eddy_scope *scope;
-	char *inbox; /* EDDYI_INBOX_SIZE bytes, or NULL when nothing is in it */
-	uint32_t inbox_at;
-	uint32_t inbox_len;
-	int fd;
+	struct eddy_node node;
+	struct eddy_req *req; /* whose head is arriving, or that is being answered */
 	uint8_t state;
-	bool expired; /* the timeout has fired */
+	bool expired; /* the time of a parked connection is up */
 	bool evicted; /* to be closed for want of room, or at the end */
-	bool linger;  /* read on for a while before closing */
-	bool keep;    /* serve another request after this one */
 	bool fresh;   /* no request yet */
 };
 
+/* Begin without connections; the other members have been set. */
+void eddyi_conns_init(struct eddyi_conns *conns);
+
 /* Take over an accepted socket and park it. Loop's stack or a task. */
-void eddyi_conn_new(struct eddyi_server *server, int fd);
+void eddyi_conn_new(struct eddyi_conns *conns, int fd);
 
-/* Close a parked connection. */
-void eddyi_conn_evict(struct eddyi_conn *conn);
+/* Close the connection that has been idle for longest. Return: false when none is. */
+bool eddyi_conns_evict_idle(struct eddyi_conns *conns);
 
-/* The bytes that have arrived and not been read. */
-struct eddy_str eddyi_conn_pending(const struct eddyi_conn *conn);
+/* Serve what has been asked already, and nothing more: all that is parked between requests is closed,
+ * and what is answered is the last. */
+void eddyi_conns_stop(struct eddyi_conns *conns);
 
-/* `len` of them have been read. */
-void eddyi_conn_consume(struct eddyi_conn *conn, size_t len);
-
-/* Receive up to `len` bytes into `buf`; the inbox is empty. Limited by the body timeout. Suspends.
- * Return: bytes, -ECONNRESET when the client has ended, -errno. */
-ssize_t eddyi_conn_recv(struct eddyi_conn *conn, void *buf, size_t len);
-
-/* Receive into the empty inbox. Otherwise as eddyi_conn_recv(). */
-ssize_t eddyi_conn_fill(struct eddyi_conn *conn);
-
-/* Send all of it. Limited by the write timeout. Suspends. Return: 0, -errno. */
-int eddyi_conn_send(struct eddyi_conn *conn, const void *buf, size_t len, int flags);
-
-/* Send all of several pieces, as one where it fits; `pieces` is used up. Otherwise as
- * eddyi_conn_send(). */
-int eddyi_conn_sendv(struct eddyi_conn *conn, struct iovec *pieces, size_t count);
-
-/* A timeout guards what the current task does next: arm it from `queue`, and disarm it. */
-void eddyi_conn_guard(struct eddyi_conn *conn, struct eddy_timeout_queue *queue);
-void eddyi_conn_unguard(struct eddyi_conn *conn);
+/* Close what still waits for the rest of a head. */
+void eddyi_conns_evict_parked(struct eddyi_conns *conns);
 
 #endif

@@ -1,17 +1,18 @@
 #include "exchange.h"
 
+#include <eddy/scope.h>
 #include <errno.h>
 #include <unistd.h>
 
-struct eddy_req *eddyi_req_new(struct eddyi_conn *conn)
+struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_wire *wire)
 {
 	struct eddyi_arena arena = { 0 };
 	struct eddy_req *req = eddyi_arena_alloc(&arena, sizeof(*req));
 
 	if (!req)
 		return NULL;
-	*req = (struct eddy_req){ .arena = arena, .conn = conn };
-	eddyi_head_init(&req->head, &req->arena, &conn->server->app->head_limits);
+	*req = (struct eddy_req){ .arena = arena, .app = app, .wire = wire };
+	eddyi_head_init(&req->head, &req->arena, &app->head_limits);
 	req->res = (struct eddy_res){ .req = req, .status = 200, .file = -1 };
 	return req;
 }
@@ -26,63 +27,73 @@ void eddyi_req_free(struct eddy_req *req)
 }
 
 /* Run `phase` so that a timeout, or the end of the server, can cut it short. */
-static int run_phase(struct eddyi_conn *conn, int (*phase)(struct eddy_req *req))
+static int run_phase(struct eddy_req *req, int (*phase)(struct eddy_req *req))
 {
 	struct eddy_scope scope;
 	int r;
 
+	req->expired = false;
 	eddy_scope_begin(&scope, NULL);
-	conn->scope = &scope;
-	r = phase(conn->req);
-	conn->scope = NULL;
-	eddyi_conn_unguard(conn);
+	req->scope = &scope;
+	r = phase(req);
+	req->scope = NULL;
+	eddyi_wire_unguard(req->wire);
 	eddy_scope_end(&scope);
 	return r;
 }
 
-/* Whether what the client still sends stands in the way of another request. */
-static void judge_connection(struct eddyi_conn *conn)
+void eddyi_exchange_expire(struct eddy_req *req)
 {
-	struct eddy_req *req = conn->req;
-
-	conn->keep = !req->refused && !req->res.said_close && req->head.keep_alive &&
-		     !conn->server->stopping && !conn->evicted && eddyi_body_can_drain(&req->body);
-	conn->linger = req->refused || !req->body.ended;
+	req->expired = true;
+	if (req->scope)
+		eddy_scope_cancel(req->scope);
 }
 
-static int reply(struct eddy_req *req)
+static int answer(struct eddy_req *req)
 {
-	struct eddyi_conn *conn = req->conn;
+	int r = run_phase(req, eddyi_answer);
+
+	if (!req->expired)
+		return r;
+	if (req->res.head_sent)
+		return -ETIMEDOUT;
+	/* The body stalled: whatever the handler made of it, this is what it was. */
+	eddyi_body_fail(&req->body, -ETIMEDOUT);
+	return eddyi_problem(&req->res, 408, "the request body did not arrive in time");
+}
+
+static int reply_and_drain(struct eddy_req *req)
+{
 	int r = eddyi_reply(req);
 
-	if (r == 0 && conn->keep)
-		r = eddyi_body_drain(&req->body, conn);
+	if (r == 0 && req->keep)
+		r = eddyi_body_drain(&req->body, req->wire);
 	return r;
 }
 
-void eddyi_exchange(struct eddyi_conn *conn)
+bool eddyi_exchange_may_keep(const struct eddy_req *req)
 {
-	struct eddy_req *req = conn->req;
+	return !req->refused && req->head.keep_alive && !req->wire->last &&
+	       eddyi_body_can_drain(&req->body);
+}
+
+enum eddyi_ending eddyi_exchange(struct eddy_req *req)
+{
 	int r;
 
-	conn->expired = false;
 	eddyi_body_init(&req->body, &req->head);
-	r = run_phase(conn, eddyi_answer);
-	if (conn->expired && !req->res.head_sent) {
-		/* The body stalled: whatever the handler made of it, this is what it was. */
-		eddyi_body_fail(&req->body, -ETIMEDOUT);
-		r = eddyi_problem(&req->res, 408, "the request body did not arrive in time");
-	} else if (conn->expired) {
-		r = -ETIMEDOUT;
-	}
-	conn->expired = false;
-	judge_connection(conn);
+	r = answer(req);
+	/* A stream has said already how the connection goes on. */
+	req->keep = eddyi_exchange_may_keep(req) && (req->keep || !req->res.head_sent);
 	if (r == 0)
-		r = run_phase(conn, reply);
-	if (r < 0 || conn->expired) {
-		conn->keep = false;
-		/* Cut: the client must not take what it got for the whole. But when it is what the client
-		 * went on sending that was too much or malformed, it is to get its answer. */
-		conn->linger = r == -EMSGSIZE || r == -EBADMSG;
-	}
+		r = run_phase(req, reply_and_drain);
+	if (r == -EMSGSIZE || r == -EBADMSG)
+		/* What the client went on sending was too much or malformed: it is to get its answer. */
+		return EDDYI_ENDING_LINGER;
+	if (r < 0 || req->expired)
+		/* The client must not take what it got for the whole. */
+		return EDDYI_ENDING_CUT;
+	if (req->keep)
+		return EDDYI_ENDING_KEEP;
+	return req->refused || !req->body.ended ? EDDYI_ENDING_LINGER : EDDYI_ENDING_CUT;
 }

@@ -2,10 +2,11 @@
 #ifndef EDDYI_EXCHANGE_H
 #define EDDYI_EXCHANGE_H
 
+#include "app.h"
 #include "body.h"
-#include "conn.h"
 #include "path.h"
 #include "range.h"
+#include "wire.h"
 
 #include <eddy/req.h>
 #include <eddy/res.h>
@@ -33,13 +34,16 @@ struct eddy_res {
 	struct eddy_str boundary;
 	bool head_sent;
 	bool chunked; /* a stream for a client that knows chunks; else it ends with the connection */
-	bool said_close; /* a stream's head, already sent, ends the connection */
-	int failed;      /* what stopped a stream */
+	int failed;   /* what stopped a stream */
 };
 
 struct eddy_req {
 	struct eddyi_arena arena;
-	struct eddyi_conn *conn;
+	const struct eddy_app *app;
+	struct eddyi_wire *wire;
+	struct eddy_scope *scope; /* set while a phase runs that can be cut short */
+	bool expired;             /* the time of the phase is up */
+	bool keep;                /* another request may follow */
 	struct eddyi_head head;
 	struct eddyi_path path;
 	const struct eddyi_route *route; /* NULL when none fits */
@@ -53,12 +57,25 @@ struct eddy_req {
 };
 
 /* Return: NULL when memory is out. */
-struct eddy_req *eddyi_req_new(struct eddyi_conn *conn);
+struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_wire *wire);
 
 void eddyi_req_free(struct eddy_req *req);
 
-/* Answer conn->req, and say in conn->keep and conn->linger how to go on. Suspends. */
-void eddyi_exchange(struct eddyi_conn *conn);
+/* What becomes of the connection after an exchange. */
+enum eddyi_ending {
+	EDDYI_ENDING_KEEP,   /* another request may be read from it */
+	EDDYI_ENDING_LINGER, /* it ends, but the client still sends */
+	EDDYI_ENDING_CUT,
+};
+
+/* Answer a request whose head is complete or refused. Suspends. */
+enum eddyi_ending eddyi_exchange(struct eddy_req *req);
+
+/* Whether another request can follow, by what is known now. */
+bool eddyi_exchange_may_keep(const struct eddy_req *req);
+
+/* The time for what the exchange is doing is up: cut it short. */
+void eddyi_exchange_expire(struct eddy_req *req);
 
 /* Run the filters and the handler, and make what they returned a response. Suspends.
  * Return: 0, -errno when the connection must be cut. */

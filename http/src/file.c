@@ -65,7 +65,7 @@ static int describe(struct eddy_res *res, struct eddy_str name,
 		    const struct eddyi_cond_state *state)
 {
 	struct eddy_req *req = res->req;
-	const struct eddyi_mime *mime = req->conn->server->app->mime;
+	const struct eddyi_mime *mime = req->app->mime;
 	char date[EDDYI_DATE_LEN + 1];
 	int r = eddy_res_set(res, "content-type", eddyi_mime_of(mime, name));
 

@@ -1,10 +1,11 @@
 #include "incoming.h"
 
 #include "body.h"
-#include "conn.h"
+#include "wire.h"
 
 #include <eddy/io.h>
 #include <eddy/offload.h>
+#include <eddy/scope.h>
 #include <eddy/transfer.h>
 #include <errno.h>
 #include <linux/magic.h>
@@ -161,7 +162,7 @@ int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_
 	return 0;
 }
 
-int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_conn *conn, uint64_t len,
+int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire, uint64_t len,
 			   uint64_t *ret_moved)
 {
 	int r = 0;
@@ -172,9 +173,9 @@ int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_conn *c
 	while (len && r == 0) {
 		uint64_t step = len < RESERVE_STEP ? len : RESERVE_STEP;
 		struct eddy_transfer transfer = {
-			.socket = conn->fd,
+			.socket = wire->fd,
 			.file = incoming->fd,
-			.progress = &conn->timeout,
+			.progress = &wire->timeout,
 		};
 
 		/* The first bytes show that there is somebody who sends. */
@@ -186,9 +187,9 @@ int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_conn *c
 			break;
 		transfer.offset = incoming->written;
 		transfer.len = step;
-		eddyi_conn_guard(conn, &conn->server->body_timeouts);
+		eddyi_wire_guard(wire, &wire->clocks->body);
 		r = eddy_transfer_to_file(&transfer);
-		eddyi_conn_unguard(conn);
+		eddyi_wire_unguard(wire);
 		incoming->written += transfer.moved;
 		*ret_moved += transfer.moved;
 		len -= transfer.moved;
@@ -196,13 +197,13 @@ int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_conn *c
 	return r == -ENODATA ? -ECONNRESET : r;
 }
 
-int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_conn *conn,
+int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
 				struct eddyi_body *body)
 {
 	for (;;) {
 		struct eddy_str here;
 		uint64_t left, moved;
-		int r = eddyi_body_next(body, conn, &here, &left);
+		int r = eddyi_body_next(body, wire, &here, &left);
 
 		if (r <= 0)
 			return r;
@@ -210,16 +211,16 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_co
 			r = eddyi_incoming_write(incoming, here.ptr, here.len);
 			if (r < 0)
 				return r;
-			eddyi_body_took(body, conn, here.len, true);
+			eddyi_body_took(body, wire, here.len, true);
 		} else if (left >= SPLICE_FROM) {
-			r = eddyi_incoming_receive(incoming, conn, left, &moved);
-			eddyi_body_took(body, conn, moved, false);
+			r = eddyi_incoming_receive(incoming, wire, left, &moved);
+			eddyi_body_took(body, wire, moved, false);
 			if (r == -ECONNRESET || r == -ECANCELED)
 				eddyi_body_fail(body, r);
 			if (r < 0)
 				return r;
 		} else {
-			ssize_t filled = eddyi_conn_fill(conn);
+			ssize_t filled = eddyi_wire_fill(wire);
 
 			if (filled < 0) {
 				eddyi_body_fail(body, (int)filled);

@@ -12,7 +12,7 @@
 #define EDDYI_HIDDEN_PREFIX ".eddy-"
 #define EDDYI_HIDDEN_SIZE (sizeof(EDDYI_HIDDEN_PREFIX) + 16)
 
-struct eddyi_conn;
+struct eddyi_wire;
 struct eddyi_body;
 
 struct eddyi_incoming {
@@ -38,11 +38,11 @@ int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_
 
 /* Append `len` bytes from the connection's socket by splice; `*ret_moved` says how many came, also after
  * an error. Suspends. Return: 0, -EFBIG, -ENOSPC, -ECONNRESET, -errno. */
-int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_conn *conn, uint64_t len,
+int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire, uint64_t len,
 			   uint64_t *ret_moved);
 
 /* Append all that is left of a body. Suspends. Return: 0, -errno. */
-int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_conn *conn,
+int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
 				struct eddyi_body *body);
 
 /* Put what has been written on the disk. Suspends. */

@@ -2,6 +2,7 @@
  * in chunks. */
 #include "exchange.h"
 
+#include <eddy/io.h>
 #include <eddy/transfer.h>
 #include <errno.h>
 #include <stdio.h>
@@ -79,19 +80,18 @@ static size_t head_size(const struct eddy_res *res)
 static void put_head(struct writer *writer, struct eddy_req *req, uint64_t length)
 {
 	struct eddy_res *res = &req->res;
-	struct eddyi_conn *conn = req->conn;
 
 	put_number(writer, "HTTP/1.1 ", (uint64_t)res->status, " ");
 	put_z(writer, eddyi_status_phrase(res->status));
 	put_z(writer, "\r\nserver: eddy\r\n");
-	put_field(writer, "date", eddy_str(eddyi_server_date(conn->server), EDDYI_DATE_LEN));
+	put_field(writer, "date", eddyi_clocks_date(req->wire->clocks));
 	for (unsigned i = 0; i < res->header_count; i++)
 		put_field(writer, res->headers[i].name.ptr, res->headers[i].value);
 	if (length != EDDY_LENGTH_UNKNOWN && status_has_body(res->status))
 		put_number(writer, "content-length: ", length, "\r\n");
 	else if (res->chunked)
 		put_z(writer, "transfer-encoding: chunked\r\n");
-	if (!conn->keep)
+	if (!req->keep)
 		put_z(writer, "connection: close\r\n");
 	else if (!req->head.minor)
 		put_z(writer, "connection: keep-alive\r\n");
@@ -128,10 +128,10 @@ static int reply_bytes(struct eddy_req *req, struct eddy_str body)
 		return -ENOMEM;
 	req->res.head_sent = true;
 	if (!silent && !copied && body.len)
-		return eddyi_conn_sendv(req->conn, (struct iovec[]){ piece(head), piece(body) }, 2);
+		return eddyi_wire_sendv(req->wire, (struct iovec[]){ piece(head), piece(body) }, 2);
 	if (copied)
 		memcpy((char *)head.ptr + head.len, body.ptr, copied);
-	return eddyi_conn_send(req->conn, head.ptr, head.len + copied, 0);
+	return eddyi_wire_send(req->wire, head.ptr, head.len + copied);
 }
 
 /* Read a small piece of a file behind the head. From the page cache at once, else through the ring.
@@ -155,15 +155,15 @@ static int read_piece(int fd, char *buf, size_t len, uint64_t offset)
 	return 0;
 }
 
-static int transfer(struct eddyi_conn *conn, struct eddy_transfer *transfer)
+static int transfer(struct eddyi_wire *wire, struct eddy_transfer *transfer)
 {
 	int r;
 
-	transfer->socket = conn->fd;
-	transfer->progress = &conn->timeout;
-	eddyi_conn_guard(conn, &conn->server->write_timeouts);
+	transfer->socket = wire->fd;
+	transfer->progress = &wire->timeout;
+	eddyi_wire_guard(wire, &wire->clocks->write);
 	r = eddy_transfer_to_socket(transfer);
-	eddyi_conn_unguard(conn);
+	eddyi_wire_unguard(wire);
 	return r;
 }
 
@@ -185,8 +185,8 @@ static int reply_piece(struct eddy_req *req)
 	}
 	res->head_sent = true;
 	if (silent || copied == length)
-		return eddyi_conn_send(req->conn, head.ptr, head.len + copied, 0);
-	return transfer(req->conn, &(struct eddy_transfer){
+		return eddyi_wire_send(req->wire, head.ptr, head.len + copied);
+	return transfer(req->wire, &(struct eddy_transfer){
 					   .file = res->file,
 					   .offset = res->range.first,
 					   .len = length,
@@ -224,24 +224,27 @@ static int reply_pieces(struct eddy_req *req)
 		if (i < count)
 			length += res->ranges->ranges[i].last - res->ranges->ranges[i].first + 1;
 	}
-	head = make_head(req, length, 0);
+	head = make_head(req, length, parts[0].len);
 	if (!head.ptr)
 		return -ENOMEM;
 	res->head_sent = true;
-	r = eddyi_conn_send(req->conn, head.ptr, head.len, is_head_request(req) ? 0 : MSG_MORE);
-	for (size_t i = 0; r == 0 && i < count && !is_head_request(req); i++) {
+	if (is_head_request(req))
+		return eddyi_wire_send(req->wire, head.ptr, head.len);
+	memcpy((char *)head.ptr + head.len, parts[0].ptr, parts[0].len);
+	parts[0] = eddy_str(head.ptr, head.len + parts[0].len);
+	for (size_t i = 0; i < count; i++) {
 		struct eddyi_range range = res->ranges->ranges[i];
 
-		r = transfer(req->conn, &(struct eddy_transfer){
+		r = transfer(req->wire, &(struct eddy_transfer){
 						.file = res->file,
 						.offset = range.first,
 						.len = range.last - range.first + 1,
 						.head = parts[i],
 					});
+		if (r < 0)
+			return r;
 	}
-	if (r == 0 && !is_head_request(req))
-		r = eddyi_conn_send(req->conn, parts[count].ptr, parts[count].len, 0);
-	return r;
+	return eddyi_wire_send(req->wire, parts[count].ptr, parts[count].len);
 }
 
 /* ---- streams ---- */
@@ -250,13 +253,10 @@ static int reply_pieces(struct eddy_req *req)
 static struct eddy_str begin_stream(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
-	struct eddyi_conn *conn = req->conn;
 
 	res->kind = EDDYI_RES_STREAM;
 	res->chunked = req->head.minor > 0;
-	conn->keep = res->chunked && req->head.keep_alive && !conn->server->stopping &&
-		     !conn->evicted && eddyi_body_can_drain(&req->body);
-	res->said_close = !conn->keep;
+	req->keep = res->chunked && eddyi_exchange_may_keep(req);
 	res->head_sent = true;
 	return make_head(req, EDDY_LENGTH_UNKNOWN, 0);
 }
@@ -283,7 +283,7 @@ int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len)
 		if (req->res.chunked)
 			pieces[count++] = piece(eddy_str("\r\n", 2));
 	}
-	return eddyi_conn_sendv(req->conn, pieces, count);
+	return eddyi_wire_sendv(req->wire, pieces, count);
 }
 
 static int end_stream(struct eddy_req *req)
@@ -292,7 +292,7 @@ static int end_stream(struct eddy_req *req)
 
 	if (!res->chunked || is_head_request(req) || !status_has_body(res->status))
 		return 0;
-	return eddyi_conn_send(req->conn, "0\r\n\r\n", 5, 0);
+	return eddyi_wire_send(req->wire, "0\r\n\r\n", 5);
 }
 
 int eddyi_reply(struct eddy_req *req)

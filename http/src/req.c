@@ -87,7 +87,7 @@ uint64_t eddy_req_length(const struct eddy_req *req)
 
 ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len)
 {
-	return eddyi_body_read(&req->body, req->conn, buf, len);
+	return eddyi_body_read(&req->body, req->wire, buf, len);
 }
 
 /* Read until the end into `buf`, which holds `size` bytes. Return: the length, -EMSGSIZE. */
@@ -151,7 +151,7 @@ static int read_unknown(struct eddy_req *req, uint64_t max, struct eddy_str *ret
 
 int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body)
 {
-	uint64_t max = req->conn->server->app->options.body_max, length = eddy_req_length(req);
+	uint64_t max = req->app->options.body_max, length = eddy_req_length(req);
 	char *buf;
 	ssize_t r;
 
@@ -171,12 +171,12 @@ int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body)
 
 void *eddy_req_context(const struct eddy_req *req)
 {
-	return req->conn->server->app->context;
+	return req->app->context;
 }
 
 struct eddy_str eddy_req_bound(const struct eddy_req *req)
 {
-	return eddy_str_from(req->conn->server->app->address);
+	return eddy_str_from(req->app->address);
 }
 
 void *eddy_req_alloc(struct eddy_req *req, size_t size)

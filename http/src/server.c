@@ -1,7 +1,5 @@
 #include "server.h"
 
-#include "conn.h"
-
 #include <eddy/log.h>
 #include <errno.h>
 #include <poll.h>
@@ -17,40 +15,16 @@
 static void arm_accept(struct eddyi_listener *listener);
 static void arm_knock(struct eddyi_listener *listener);
 
-const char *eddyi_server_date(struct eddyi_server *server)
-{
-	time_t now = time(NULL);
-
-	if (now != server->date_at) {
-		server->date_at = now;
-		eddyi_date_format(now, server->date);
-	}
-	return server->date;
-}
-
 /* ---- accepting ---- */
-
-static bool evict_first(struct eddyi_server *server, struct eddy_node *list)
-{
-	struct eddy_node *node = eddy_list_shift(list);
-
-	if (!node)
-		return false;
-	eddy_list_append(&server->active, node);
-	eddyi_conn_evict(eddy_of(node, struct eddyi_conn, node));
-	return true;
-}
-
-/* Make room by closing who has been idle for longest. Who has just come and not asked yet is not idle.
- * Return: false when nobody is. */
-static bool evict_idle(struct eddyi_server *server)
-{
-	return evict_first(server, &server->idle);
-}
 
 static bool is_full(const struct eddyi_server *server)
 {
-	return server->connections >= server->connections_max;
+	return server->conns.count >= server->conns_max;
+}
+
+static bool is_nearly_full(const struct eddyi_server *server)
+{
+	return server->conns.count + ONE_BY_ONE_FROM > server->conns_max;
 }
 
 static void retry_accept(struct eddy_timer *timer)
@@ -67,7 +41,7 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 		return;
 	if (error == -EMFILE || error == -ENFILE || error == -ENOBUFS || error == -ENOMEM) {
 		eddy_warn("eddy::http", "accepting pauses: %s", strerror(-error));
-		evict_idle(server);
+		eddyi_conns_evict_idle(&server->conns);
 		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
 	} else if (is_full(server)) {
 		arm_knock(listener);
@@ -82,7 +56,7 @@ static void close_listener(struct eddyi_listener *listener)
 	int fd;
 
 	while ((fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
-		eddyi_conn_new(listener->server, fd);
+		eddyi_conn_new(&listener->server->conns, fd);
 	close(listener->fd);
 	listener->fd = -1;
 	eddy_event_set(&listener->server->deaf);
@@ -94,9 +68,9 @@ static void accepted(struct eddy_op *op, int result, unsigned flags)
 	struct eddyi_server *server = listener->server;
 
 	if (result >= 0)
-		eddyi_conn_new(server, result);
+		eddyi_conn_new(&server->conns, result);
 	if (flags & IORING_CQE_F_MORE) {
-		if (server->connections + ONE_BY_ONE_FROM > server->connections_max)
+		if (is_nearly_full(server))
 			eddy_op_cancel(op);
 		return;
 	}
@@ -112,7 +86,7 @@ static void arm_accept(struct eddyi_listener *listener)
 	struct io_uring_sqe *sqe = eddy_op_begin(&listener->op, accepted);
 	int flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
 
-	if (server->connections + ONE_BY_ONE_FROM > server->connections_max)
+	if (is_nearly_full(server))
 		io_uring_prep_accept(sqe, listener->fd, NULL, NULL, flags);
 	else
 		io_uring_prep_multishot_accept(sqe, listener->fd, NULL, NULL, flags);
@@ -132,9 +106,9 @@ static void knocked(struct eddy_op *op, int result, unsigned flags)
 		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
 	else if (!is_full(server))
 		arm_accept(listener);
-	else if (!evict_idle(server))
+	else if (!eddyi_conns_evict_idle(&server->conns))
 		server->crowded = true;
-	/* When one has made room eddyi_server_conn_gone() goes on. */
+	/* When one has made room conn_gone() goes on. */
 }
 
 static void arm_knock(struct eddyi_listener *listener)
@@ -145,9 +119,11 @@ static void arm_knock(struct eddyi_listener *listener)
 	eddy_op_start(&listener->op, sqe);
 }
 
-void eddyi_server_conn_idle(struct eddyi_server *server)
+static void conn_became_idle(struct eddyi_conns *conns)
 {
-	if (server->crowded && evict_idle(server))
+	struct eddyi_server *server = eddy_of(conns, struct eddyi_server, conns);
+
+	if (server->crowded && eddyi_conns_evict_idle(&server->conns))
 		server->crowded = false;
 }
 
@@ -173,11 +149,12 @@ static bool is_deaf(const struct eddyi_server *server)
 	return true;
 }
 
-void eddyi_server_conn_gone(struct eddyi_server *server)
+static void conn_gone(struct eddyi_conns *conns)
 {
-	server->connections--;
+	struct eddyi_server *server = eddy_of(conns, struct eddyi_server, conns);
+
 	if (server->stopping) {
-		if (!server->connections)
+		if (!conns->count)
 			eddy_event_set(&server->empty);
 		return;
 	}
@@ -191,7 +168,6 @@ void eddyi_server_conn_gone(struct eddyi_server *server)
 static int open_server(struct eddyi_server *server, struct eddy_app *app, const int *fds,
 		       size_t count)
 {
-	const struct eddy_server_options *options = &app->options;
 	int r = eddy_buffers_prepare();
 
 	if (r < 0)
@@ -201,15 +177,17 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app, const 
 	if (!server->listeners)
 		return -ENOMEM;
 	server->listener_count = count;
-	eddy_list_init(&server->fresh);
-	eddy_list_init(&server->idle);
-	eddy_list_init(&server->active);
+	eddyi_clocks_init(&server->clocks, &app->options);
+	server->conns = (struct eddyi_conns){
+		.app = app,
+		.clocks = &server->clocks,
+		.tasks = &server->tasks,
+		.became_idle = conn_became_idle,
+		.gone = conn_gone,
+	};
+	eddyi_conns_init(&server->conns);
 	eddy_event_init(&server->deaf);
 	eddy_event_init(&server->empty);
-	eddy_timeout_queue_init(&server->idle_timeouts, options->idle_timeout_ns);
-	eddy_timeout_queue_init(&server->head_timeouts, options->head_timeout_ns);
-	eddy_timeout_queue_init(&server->body_timeouts, options->body_timeout_ns);
-	eddy_timeout_queue_init(&server->write_timeouts, options->write_timeout_ns);
 	for (size_t i = 0; i < count; i++) {
 		struct eddyi_listener *listener = &server->listeners[i];
 
@@ -222,18 +200,9 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app, const 
 
 static void close_server(struct eddyi_server *server)
 {
-	eddy_timeout_queue_deinit(&server->idle_timeouts);
-	eddy_timeout_queue_deinit(&server->head_timeouts);
-	eddy_timeout_queue_deinit(&server->body_timeouts);
-	eddy_timeout_queue_deinit(&server->write_timeouts);
+	eddyi_clocks_deinit(&server->clocks);
 	free(server->listeners);
 	eddyi_arena_trim();
-}
-
-static void evict_all(struct eddyi_server *server)
-{
-	while (evict_first(server, &server->idle) || evict_first(server, &server->fresh))
-		;
 }
 
 /* Wait for the last connection, `timeout_ns` at most; 0 is forever. */
@@ -241,7 +210,7 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns)
 {
 	struct eddy_scope scope;
 
-	if (!server->connections)
+	if (!server->conns.count)
 		return;
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){
 					 .timeout_ns = timeout_ns,
@@ -253,35 +222,25 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns)
 	eddy_scope_end(&scope);
 }
 
-static void evict_active(struct eddyi_server *server)
-{
-	struct eddy_node *node;
-
-	for (node = server->active.next; node != &server->active; node = node->next) {
-		struct eddyi_conn *conn = eddy_of(node, struct eddyi_conn, node);
-
-		if (conn->state == EDDYI_CONN_PARKED)
-			eddyi_conn_evict(conn);
-	}
-}
-
 static void stop(struct eddyi_server *server)
 {
 	struct eddy_scope shield;
 
 	server->stopping = true;
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	eddyi_conns_stop(&server->conns);
 	stop_accepting(server);
 	while (!is_deaf(server)) {
 		eddy_event_clear(&server->deaf);
 		eddy_event_wait(&server->deaf);
 	}
-	evict_all(server);
+	/* Those that were accepted last. */
+	eddyi_conns_stop(&server->conns);
 	if (!server->hurry)
 		wait_until_empty(server, server->app->options.drain_timeout_ns);
 	/* What is left has had its time: every call in it fails now. */
 	eddy_scope_cancel(&server->tasks);
-	evict_active(server);
+	eddyi_conns_evict_parked(&server->conns);
 	wait_until_empty(server, 0);
 	eddy_scope_end(&shield);
 }
@@ -310,9 +269,9 @@ int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app, const in
 			close(fds[i]);
 		return r;
 	}
-	server->connections_max = app->options.connections_max / app->options.workers;
-	if (!server->connections_max)
-		server->connections_max = 1;
+	server->conns_max = app->options.connections_max / app->options.workers;
+	if (!server->conns_max)
+		server->conns_max = 1;
 	eddy_scope_begin(&server->tasks, NULL);
 	for (size_t i = 0; i < count; i++)
 		arm_accept(&server->listeners[i]);

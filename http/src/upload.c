@@ -8,6 +8,7 @@
 #include "validator.h"
 
 #include <eddy/io.h>
+#include <eddy/scope.h>
 #include <dirent.h>
 #include <errno.h>
 #include <sys/file.h>
@@ -17,7 +18,7 @@ static const struct eddy_save_options defaults;
 
 static uint64_t limit_of(const struct eddy_req *req, const struct eddy_save_options *options)
 {
-	return options->max ? options->max : req->conn->server->app->options.file_max;
+	return options->max ? options->max : req->app->options.file_max;
 }
 
 /* A name that creates an entry of the folder itself, and nothing hidden. */
@@ -76,7 +77,7 @@ static int receive(struct eddy_req *req, struct eddyi_incoming *incoming,
 				    limit_of(req, options));
 
 	if (r == 0)
-		r = eddyi_incoming_receive_body(incoming, req->conn, &req->body);
+		r = eddyi_incoming_receive_body(incoming, req->wire, &req->body);
 	if (r == 0 && options->sync)
 		r = eddyi_incoming_sync(incoming);
 	return r;
@@ -282,7 +283,7 @@ static int publish_form(struct form *form)
 static int open_form(struct eddy_req *req, struct eddyi_multipart *multipart)
 {
 	const struct eddyi_multipart_options limits = {
-		.parts_max = req->conn->server->app->options.parts_max,
+		.parts_max = req->app->options.parts_max,
 	};
 	struct eddy_str boundary;
 	int r = eddyi_multipart_boundary(eddyi_head_find(&req->head, eddy_str("content-type", 12)),
@@ -301,7 +302,7 @@ static int open_form(struct eddy_req *req, struct eddyi_multipart *multipart)
 ssize_t eddy_req_save_all(struct eddy_req *req, int dir, const struct eddy_save_options *options,
 			  struct eddy_saved **ret_files)
 {
-	unsigned parts_max = req->conn->server->app->options.parts_max;
+	unsigned parts_max = req->app->options.parts_max;
 	struct form form = { .req = req, .dir = dir };
 	struct eddyi_multipart multipart;
 	struct eddy_saved *saved;

@@ -1,0 +1,27 @@
+/* clocks.h: the times that all connections of a loop share. */
+#ifndef EDDYI_CLOCKS_H
+#define EDDYI_CLOCKS_H
+
+#include "date.h"
+
+#include <eddy/app.h>
+#include <eddy/timer.h>
+
+struct eddyi_clocks {
+	struct eddy_timeout_queue idle;  /* between two requests */
+	struct eddy_timeout_queue head;  /* until a head is there */
+	struct eddy_timeout_queue body;  /* without a byte of a body */
+	struct eddy_timeout_queue write; /* without a byte taken by the peer */
+	time_t date_at;
+	char date[EDDYI_DATE_LEN + 1];
+};
+
+void eddyi_clocks_init(struct eddyi_clocks *clocks, const struct eddy_server_options *options);
+
+/* No timeout is armed any more. */
+void eddyi_clocks_deinit(struct eddyi_clocks *clocks);
+
+/* The value of a date field, for now. */
+struct eddy_str eddyi_clocks_date(struct eddyi_clocks *clocks);
+
+#endif

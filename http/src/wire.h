@@ -1,0 +1,61 @@
+/* wire.h: the bytes of one connection, in and out, each with its time limit. */
+#ifndef EDDYI_WIRE_H
+#define EDDYI_WIRE_H
+
+#include "clocks.h"
+
+#include <eddy/str.h>
+#include <sys/uio.h>
+
+/* What has arrived before anybody wants it is kept, up to this; then reading stops. */
+#define EDDYI_INBOX_SIZE ((size_t)(16 * EDDY_KIB))
+
+/* Invariants:
+ * 1. The inbox is read before the socket, and nothing is received while it is not empty.
+ * 2. `timeout` is in one queue at a time: what the connection waits for now.
+ */
+struct eddyi_wire {
+	struct eddyi_clocks *clocks;
+	struct eddy_timeout timeout;
+	char *inbox; /* EDDYI_INBOX_SIZE bytes, or NULL when nothing is in it */
+	uint32_t inbox_at;
+	uint32_t inbox_len;
+	int fd;
+	bool last; /* no request will be read after the one that is being answered */
+};
+
+/* The bytes that have arrived and not been read. */
+struct eddy_str eddyi_wire_pending(const struct eddyi_wire *wire);
+
+/* `len` of them have been read. */
+void eddyi_wire_consume(struct eddyi_wire *wire, size_t len);
+
+/* Keep bytes in the empty inbox; they fit. Return: false when memory is out. */
+bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes);
+
+/* Throw away what is in the inbox. */
+void eddyi_wire_clear(struct eddyi_wire *wire);
+
+/* Limit what the current task does next by the time of `queue`, and lift the limit. */
+void eddyi_wire_guard(struct eddyi_wire *wire, struct eddy_timeout_queue *queue);
+void eddyi_wire_unguard(struct eddyi_wire *wire);
+
+/* Receive up to `len` bytes into `buf`; the inbox is empty. Limited by the body clock. Suspends.
+ * Return: bytes, -ECONNRESET when the client has ended, -errno. */
+ssize_t eddyi_wire_recv(struct eddyi_wire *wire, void *buf, size_t len);
+
+/* Receive into the empty inbox. Otherwise as eddyi_wire_recv(). */
+ssize_t eddyi_wire_fill(struct eddyi_wire *wire);
+
+/* Send all of it. Limited by the write clock. Suspends. Return: 0, -errno. */
+int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len);
+
+/* Send all of several pieces, as one where it fits; `pieces` is used up. Otherwise as
+ * eddyi_wire_send(). */
+int eddyi_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count);
+
+/* Say that nothing more will be sent, and read on for a while: a close while the client still sends
+ * would reset the connection and take the answer with it (RFC 9112 section 9.6). Suspends. */
+void eddyi_wire_linger(struct eddyi_wire *wire);
+
+#endif
