@@ -243,11 +243,11 @@ static void loop_deinit(struct eddy_loop *loop)
 	while (atomic_load(&loop->posting))
 		sched_yield();
 	eddy_timer_disarm(&loop->trim_timer);
-	io_uring_queue_exit(&loop->ring);
-	close(loop->wake_fd);
 	eddyi_task_deinit_idle(loop);
 	eddyi_stacks_deinit(&loop->stacks);
 	eddyi_ctx_deinit(&loop->ctx);
+	io_uring_queue_exit(&loop->ring);
+	close(loop->wake_fd);
 	this_loop = NULL;
 }
 
