@@ -1,0 +1,359 @@
+#include "expect.h"
+
+#include <eddy/event.h>
+#include <eddy/io.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+/* --- messages */
+
+#define THREADS 4
+
+struct counter {
+	struct eddy_event all;
+	size_t delivered, wanted;
+	bool in_order;
+};
+
+struct numbered {
+	struct eddy_message message;
+	struct counter *counter;
+	size_t *last;
+	size_t number;
+};
+
+static void count(struct eddy_message *message)
+{
+	struct numbered *numbered = (struct numbered *)message;
+	struct counter *counter = numbered->counter;
+
+	if (numbered->number != *numbered->last + 1)
+		counter->in_order = false;
+	*numbered->last = numbered->number;
+	if (++counter->delivered == counter->wanted)
+		eddy_event_set(&counter->all);
+	free(numbered);
+}
+
+struct poster {
+	pthread_t thread;
+	struct eddy_loop *loop;
+	struct counter *counter;
+	size_t messages, last;
+};
+
+static void *post_many(void *arg)
+{
+	struct poster *poster = arg;
+
+	for (size_t i = 1; i <= poster->messages; i++) {
+		struct numbered *numbered = malloc(sizeof(*numbered));
+
+		*numbered = (struct numbered){
+			.message = { .deliver = count },
+			.counter = poster->counter,
+			.last = &poster->last,
+			.number = i,
+		};
+		eddy_loop_post(poster->loop, &numbered->message);
+		/* Now and then let the loop fall asleep. */
+		if (i % 64 == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+TASK_TEST(loop, no_message_is_lost_and_each_threads_are_in_order)
+{
+	size_t messages = RUNNING_ON_VALGRIND ? 500 : 25000;
+	struct poster posters[THREADS];
+	struct counter counter = { .wanted = THREADS * messages, .in_order = true };
+
+	eddy_event_init(&counter.all);
+	for (int i = 0; i < THREADS; i++) {
+		posters[i] = (struct poster){ .loop = eddy_loop_self(),
+					      .counter = &counter,
+					      .messages = messages };
+		EXPECT_EQ(pthread_create(&posters[i].thread, NULL, post_many, &posters[i]), 0);
+	}
+	EXPECT_EQ(eddy_event_wait(&counter.all), 0);
+	EXPECT_EQ(counter.delivered, counter.wanted);
+	EXPECT(counter.in_order);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(posters[i].thread, NULL);
+	return 0;
+}
+
+/* One message at a time, each to a loop that sleeps or is about to. */
+struct ping {
+	struct eddy_message message;
+	struct eddy_event came;
+	struct eddy_loop *loop;
+	int fd;
+};
+
+static void ping_came(struct eddy_message *message)
+{
+	eddy_event_set(&((struct ping *)message)->came);
+}
+
+static void *answer(void *arg)
+{
+	struct ping *ping = arg;
+	uint64_t value;
+
+	while (read(ping->fd, &value, sizeof(value)) == sizeof(value) && value == 1)
+		eddy_loop_post(ping->loop, &ping->message);
+	return NULL;
+}
+
+TASK_TEST(loop, sleeping_loop_is_woken_each_time)
+{
+	struct ping ping = { .message = { .deliver = ping_came },
+			     .loop = eddy_loop_self(),
+			     .fd = eventfd(0, EFD_CLOEXEC) };
+	uint64_t one = 1, end = 2;
+	pthread_t thread;
+
+	eddy_event_init(&ping.came);
+	EXPECT_EQ(pthread_create(&thread, NULL, answer, &ping), 0);
+	for (int i = 0; i < 500; i++) {
+		EXPECT_EQ(write(ping.fd, &one, sizeof(one)), sizeof(one));
+		EXPECT_EQ(eddy_event_wait(&ping.came), 0);
+		eddy_event_clear(&ping.came);
+	}
+	EXPECT_EQ(write(ping.fd, &end, sizeof(end)), sizeof(end));
+	pthread_join(thread, NULL);
+	close(ping.fd);
+	return 0;
+}
+
+TASK_TEST(loop, posts_to_itself)
+{
+	struct ping ping = { .message = { .deliver = ping_came } };
+
+	eddy_event_init(&ping.came);
+	for (int i = 0; i < 10; i++) {
+		eddy_loop_post(eddy_loop_self(), &ping.message);
+		EXPECT(!ping.came.is_set);
+		EXPECT_EQ(eddy_event_wait(&ping.came), 0);
+		eddy_event_clear(&ping.came);
+	}
+	return 0;
+}
+
+static int yield_often(void *arg)
+{
+	for (int i = 0; i < 1000; i++)
+		eddy_yield();
+	return eddy_loop_self() != arg;
+}
+
+static void *run_a_loop(void *arg)
+{
+	return eddy_run(NULL, yield_often, arg) == 1 ? arg : NULL;
+}
+
+TASK_TEST(loop, each_thread_has_its_own)
+{
+	struct eddy_loop *ours = eddy_loop_self();
+	pthread_t threads[THREADS];
+	void *result;
+
+	for (int i = 0; i < THREADS; i++)
+		EXPECT_EQ(pthread_create(&threads[i], NULL, run_a_loop, ours), 0);
+	for (int i = 0; i < THREADS; i++) {
+		eddy_yield();
+		pthread_join(threads[i], &result);
+		EXPECT_EQ(result, ours);
+	}
+	EXPECT_EQ(eddy_loop_self(), ours);
+	return 0;
+}
+
+/* --- the end */
+
+static void nudge(struct eddy_op *op, int result, unsigned flags)
+{
+	uint64_t one = 1;
+
+	(void)op;
+	(void)result;
+	(void)flags;
+	EXPECT_EQ(write(eddyi_loop()->wake_fd, &one, sizeof(one)), sizeof(one));
+}
+
+static struct eddy_op nop;
+
+/* A wake-up that completes while the loop's end cancels it. */
+static int end_with_a_wake_up(__attribute__((unused)) void *arg)
+{
+	struct io_uring_sqe *sqe;
+
+	nudge(NULL, 0, 0);
+	sqe = eddy_op_begin(&nop, nudge);
+	io_uring_prep_nop(sqe);
+	eddy_op_start(&nop, sqe);
+	eddyi_loop_enter(eddyi_loop());
+	return 0;
+}
+
+Test(loop, ends_though_it_is_woken, .timeout = 10)
+{
+	for (int i = 0; i < 20; i++)
+		expect_run(NULL, end_with_a_wake_up, NULL);
+}
+
+static int sleep_a_little(__attribute__((unused)) void *arg)
+{
+	return eddy_sleep(1);
+}
+
+Test(loop, ends_at_once)
+{
+	uint64_t before = eddy_now();
+
+	/* Pooled stacks would be looked at a second later. */
+	for (int i = 0; i < 5; i++)
+		expect_run(NULL, sleep_a_little, NULL);
+	cr_expect_lt(eddy_now() - before, 4 * EDDY_SECOND);
+}
+
+/* --- time */
+
+static void *post_later(void *arg)
+{
+	struct ping *ping = arg;
+
+	usleep(30000);
+	eddy_loop_post(ping->loop, &ping->message);
+	return NULL;
+}
+
+static uint64_t processor_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
+}
+
+/* The kernel adds its clock to how long we wait: what overflows there would be over at once. */
+TASK_TEST(loop, endless_sleep_costs_nothing)
+{
+	struct ping ping = { .message = { .deliver = ping_came }, .loop = eddy_loop_self() };
+	struct eddy_timer never = { .fire = NULL };
+	pthread_t thread;
+	uint64_t before, used;
+
+	eddy_event_init(&ping.came);
+	eddy_timer_disarm(&eddyi_loop()->trim_timer);
+	eddy_timer_arm(&never, EDDY_NEVER);
+	EXPECT_EQ(pthread_create(&thread, NULL, post_later, &ping), 0);
+	before = processor_time();
+	EXPECT_EQ(eddy_event_wait(&ping.came), 0);
+	used = processor_time() - before;
+	EXPECT(used < 15 * EDDY_MS);
+	eddy_timer_disarm(&never);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+static int yield_until(void *arg)
+{
+	int yields = 0;
+
+	while (!*(volatile bool *)arg && yields < 10000000) {
+		eddy_yield();
+		yields++;
+	}
+	return yields < 10000000 ? 0 : -ETIME;
+}
+
+struct flagged {
+	struct eddy_op op;
+	struct eddy_timer timer;
+	struct eddy_message message;
+	bool is_set;
+};
+
+static void set_true(struct eddy_op *op, int result, unsigned flags)
+{
+	(void)result;
+	(void)flags;
+	eddy_of(op, struct flagged, op)->is_set = true;
+}
+
+static void set_by_timer(struct eddy_timer *timer)
+{
+	eddy_of(timer, struct flagged, timer)->is_set = true;
+}
+
+static void set_by_message(struct eddy_message *message)
+{
+	eddy_of(message, struct flagged, message)->is_set = true;
+}
+
+/* A task that never waits starves neither completions nor timers nor messages. */
+TASK_TEST(loop, busy_task_starves_nobody)
+{
+	struct flagged by_op = { 0 }, by_timer = { .timer = { .fire = set_by_timer } },
+		       by_message = { .message = { .deliver = set_by_message } };
+	struct io_uring_sqe *sqe = eddy_op_begin(&by_op.op, set_true);
+
+	io_uring_prep_nop(sqe);
+	eddy_op_start(&by_op.op, sqe);
+	EXPECT_EQ(yield_until(&by_op.is_set), 0);
+	eddy_timer_arm(&by_timer.timer, eddy_now() + EDDY_MS);
+	EXPECT_EQ(yield_until(&by_timer.is_set), 0);
+	eddy_loop_post(eddy_loop_self(), &by_message.message);
+	EXPECT_EQ(yield_until(&by_message.is_set), 0);
+	return 0;
+}
+
+static int turns_seen;
+
+static int resume_forever(void *arg)
+{
+	bool *stop = arg;
+
+	for (turns_seen = 0; !*stop; turns_seen++)
+		eddy_yield();
+	return 0;
+}
+
+/* Bytes that come from outside, which only an enter with GETEVENTS lets in. */
+TASK_TEST(loop, completions_come_in_within_a_turn)
+{
+	struct eddy_scope scope;
+	bool stop = false;
+	int fds[2];
+	char byte;
+
+	stream_pair(fds);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "busy", resume_forever, &stop);
+	EXPECT_EQ(eddy_send(fds[1], "x", 1, 0), 1);
+	turns_seen = 0;
+	EXPECT_EQ(eddy_recv(fds[0], &byte, 1, 0), 1);
+	EXPECT(turns_seen <= 3 * 64);
+	stop = true;
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	close(fds[0]);
+	close(fds[1]);
+	return eddy_scope_end(&scope);
+}
+
+TASK_TEST(loop, clock_of_the_turn)
+{
+	uint64_t turn = eddy_loop_now();
+
+	EXPECT(turn <= eddy_now());
+	EXPECT_EQ(eddy_loop_now(), turn);
+	EXPECT_EQ(eddy_sleep(EDDY_MS), 0);
+	EXPECT(eddy_loop_now() >= turn + EDDY_MS);
+	return 0;
+}
