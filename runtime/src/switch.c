@@ -5,6 +5,9 @@
  * (which makes a system call each time). Signal masks and the floating-point environment are the
  * thread's and are not switched.
  */
+/* Takes a _longjmp between stacks for a smashed one. */
+#undef _FORTIFY_SOURCE
+
 #include "switch.h"
 
 #include "config.h"
@@ -165,8 +168,7 @@ static void swap_fresh(struct eddyi_ctx *from, struct eddyi_ctx *to, ucontext_t 
 
 #elif defined(EDDYI_SWITCH_SETJMP)
 
-/* Not inlined: setjmp returns twice. Built without _FORTIFY_SOURCE, which takes a jump between
- * stacks for a smashed one. */
+/* Not inlined: setjmp returns twice. */
 __attribute__((noinline)) static void swap(struct eddyi_ctx *from, struct eddyi_ctx *to)
 {
 	if (_setjmp(from->jump) == 0)
