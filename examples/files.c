@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static struct files *files_of(struct eddy_req *req)
 {
@@ -138,7 +139,7 @@ static int remove_file(struct eddy_req *req, struct eddy_res *res)
 /* Whether the address is one that only this machine reaches. */
 static bool is_loopback(const char *address)
 {
-	return strncmp(address, "localhost:", 10) == 0 || strncmp(address, "127.", 4) == 0 ||
+	return strncasecmp(address, "localhost:", 10) == 0 || strncmp(address, "127.", 4) == 0 ||
 	       strncmp(address, "[::1]:", 6) == 0;
 }
 

@@ -26,6 +26,14 @@ PROGRAMS = {
 KIB, MIB = 1 << 10, 1 << 20
 
 
+def is_sanitized():
+    """Whether the programs are built with AddressSanitizer, which keeps what is freed for a while."""
+    if not os.path.exists(PROGRAMS['files']):
+        return False
+    with open(PROGRAMS['files'], 'rb') as file:
+        return b'__asan_init' in file.read()
+
+
 class Lost(Exception):
     """The connection was reset or ended where more was due."""
 

@@ -1,0 +1,164 @@
+"""What a server takes: threads, descriptors, memory; and what it gives back."""
+import os
+import random
+import time
+import unittest
+
+from wire import KIB, MIB, Case, chunked, in_threads, is_sanitized, pattern, request
+
+
+class Resources(Case):
+    def quiet(self, server, start):
+        self.eventually(lambda: server.descriptors() <= start, 8,
+                        lambda: f'{server.descriptors()} descriptors, {start} at the start: ' + str(
+                            [os.readlink(f'/proc/{server.pid}/fd/{n}') for n in os.listdir(f'/proc/{server.pid}/fd')]))
+
+    def warm_up(self, server, folder):
+        """After one of each, the pools are filled."""
+        with open(os.path.join(folder, 'file'), 'wb') as file:
+            file.write(pattern(3 * MIB))
+
+        def work(i):
+            self.assertEqual(len(server.get('/files/file').body), 3 * MIB)
+            self.assertIn(server.ask(request('PUT', f'/files/{i}', body=pattern(MIB))).status, (200, 201))
+            self.assertEqual(server.get('/api/files').status, 200)
+        in_threads(12, work)
+        time.sleep(0.1)
+
+    def test_stalled_transfers(self):
+        """A hundred that don't read and a hundred that don't write: few threads, and others are served at once."""
+        folder = self.folder()
+        server = self.serve(folder)
+        self.warm_up(server, folder)
+        start = server.descriptors()
+        with open(os.path.join(folder, 'large'), 'wb') as file:
+            file.write(pattern(20 * MIB))
+        wires = []
+        for i in range(100):
+            wire = server.connect(rcvbuf=8192)
+            wire.send(request('GET', '/files/large'))
+            wires.append(wire)
+            wire = server.connect()
+            wire.send(request('PUT', f'/files/up{i}', f'Content-Length: {10 * MIB}') + b'x' * 300000)
+            wires.append(wire)
+        time.sleep(0.5)
+        # Of the kernel's workers there are 8 bounded and 8 unbounded at most, and some of the pool for blocking code.
+        self.assertLessEqual(server.threads(), 2 + 16 + 8)
+        worst = 0
+        with server.connect() as wire:
+            for _ in range(50):
+                began = time.monotonic()
+                self.assertEqual(wire.ask(request('GET', '/')).status, 200)
+                worst = max(worst, time.monotonic() - began)
+        self.assertLess(worst, 0.5)
+        began = time.monotonic()
+        self.assertEqual(len(server.get('/files/file').body), 3 * MIB)
+        self.assertLess(time.monotonic() - began, 2)
+        # A stalled transfer holds its socket and its file, and no pipe.
+        self.assertLessEqual(server.descriptors(), start + 400 + 20)
+        for wire in wires[::2]:
+            wire.close()
+        for wire in wires[1::2]:
+            wire.reset()
+        self.quiet(server, start)
+        self.assertFalse([name for name in os.listdir(folder) if name.startswith('up')])
+
+    def test_descriptors_come_back(self):
+        folder = self.folder()
+        server = self.serve(folder, '--workers', 2)
+        self.warm_up(server, folder)
+        start = server.descriptors()
+        chance = random.Random(11)
+
+        kinds = (
+            request('GET', '/files/file'), request('GET', '/files/file', 'Range: bytes=0-5,10-20'), request('GET', '/files/nowhere'),
+            request('GET', '/files/file', 'If-None-Match: *'), request('HEAD', '/files/file'), request('GET', '/files/file', 'Range: bytes=9999999-'),
+            request('PUT', '/files/x', body=pattern(200000)), request('PUT', '/files/x', 'Transfer-Encoding: chunked', body=chunked('x' * 1000)),
+            request('PUT', '/files/x', 'Transfer-Encoding: chunked', body='zz\r\n'), request('PUT', '/files/.x', body='x'),
+            request('POST', '/files', 'Content-Type: multipart/form-data; boundary=x', body='--x\r\nContent-Disposition: form-data; '
+                    'name="f"; filename="y"\r\n\r\nabc'), b'nonsense\r\n\r\n', request('GET', '/api/files'))
+
+        def work(_):
+            for _ in range(25):
+                data = chance.choice(kinds)
+                how = chance.randrange(4)
+                wire = server.connect()
+                if how == 0:
+                    wire.send(data[:chance.randrange(len(data))])
+                    wire.reset()
+                    continue
+                wire.try_send(data)
+                if how == 1:
+                    wire.close()
+                    continue
+                wire.read(head=data[:4] == b'HEAD')
+                wire.close()
+        in_threads(8, work)
+        self.quiet(server, start)
+        self.assertFalse([name for name in os.listdir(folder) if name.startswith('.')])
+
+    @unittest.skipIf(is_sanitized(), 'the sanitizer keeps what is freed')
+    def test_memory_does_not_grow(self):
+        folder = self.folder()
+        server = self.serve(folder)
+        self.warm_up(server, folder)
+
+        def load(count):
+            with server.connect() as wire:
+                for i in range(count):
+                    kind = i % 5
+                    if kind == 0:
+                        self.assertEqual(wire.ask(request('GET', '/files/file', f'Range: bytes={i}-{i + 100000}')).status, 206)
+                    elif kind == 1:
+                        self.assertEqual(wire.ask(request('PUT', '/files/x', body=b'x' * (i % 100 * 1000))).status in (200, 201), True)
+                    elif kind == 2:
+                        self.assertEqual(wire.ask(request('GET', '/api/files')).status, 200)
+                    elif kind == 3:
+                        self.assertEqual(wire.ask(request('GET', f'/files/nowhere{i}', *['X: ' + 'y' * 500] * 20)).status, 404)
+                    else:
+                        self.assertEqual(server.get('/').status, 200)
+        load(500)
+        before = server.rss()
+        load(2000)
+        self.assertLess(server.rss() - before, 512 * KIB)
+
+    def test_idle_connections(self):
+        """Small version of big_idle: an idle connection has no stack and no buffer."""
+        server = self.serve(self.folder())
+        wires = [server.connect() for _ in range(20)]
+        for wire in wires:
+            self.assertServes(wire)
+        before = server.rss()
+        more = [server.connect() for _ in range(500)]
+        for wire in more:
+            self.assertServes(wire)
+        per = (server.rss() - before) / len(more)
+        for wire in wires + more:
+            wire.close()
+        if not is_sanitized():
+            self.assertLess(per, 3 * KIB)
+
+    def test_out_of_descriptors(self):
+        """Accepting pauses, and goes on."""
+        import resource
+        folder = self.folder()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        server = self.serve(folder)
+        self.warm_up(server, folder)
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (server.descriptors() + 10, hard))
+        wires = [server.connect(timeout=20) for _ in range(40)]
+        for wire in wires:
+            wire.send(request('GET', '/'))
+        for wire in wires[:10]:
+            self.assertEqual(wire.read().status, 200)
+        for wire in wires[:10]:
+            wire.close()
+        for wire in wires[10:]:
+            self.assertEqual(wire.read().status, 200)
+            wire.close()
+        with server.connect() as wire:
+            self.assertServes(wire)
+
+
+if __name__ == '__main__':
+    unittest.main()
