@@ -10,7 +10,7 @@ const sizeMax = Number(document.documentElement.dataset.maxSize) || Infinity;
 function refusal(name, size) {
 	if (name.startsWith('.'))
 		return 'Not sent: the server takes no name that begins with a dot.';
-	if (/[\u0000-\u001f\u007f/\\]/.test(name) || /\p{Surrogate}/u.test(name))
+	if (/[\u0000-\u001f\u007f/]/.test(name) || /\p{Surrogate}/u.test(name))
 		return 'Not sent: the name holds characters that the server does not take.';
 	if (new TextEncoder().encode(name).length > 255)
 		return 'Not sent: the name is too long.';

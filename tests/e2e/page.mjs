@@ -304,7 +304,7 @@ test('hostile names are shown as text', { files: Object.fromEntries(HOSTILE.map(
 });
 
 test('hostile names arrive as they are', {}, async s => {
-	const names = HOSTILE.filter(n => !/[\n\t\\]|^x{255}/.test(n));
+	const names = HOSTILE.filter(n => !/[\n\t]|^x{255}/.test(n));
 	await s.choose(Object.fromEntries(names.map(n => [n, n])));
 	await until('all of them', () => s.names().length === names.length);
 	for (const name of names)
@@ -312,14 +312,13 @@ test('hostile names arrive as they are', {}, async s => {
 });
 
 test('names that the server would refuse are not sent', { args: ['--max-size', '1000'] }, async s => {
-	await s.choose({ '.hidden': 'x', 'new\nline': 'x', 'up\\..\\up': 'x', ['é'.repeat(128)]: 'x', 'large.bin': random(1001) });
+	await s.choose({ '.hidden': 'x', 'new\nline': 'x', ['é'.repeat(128)]: 'x', 'large.bin': random(1001) });
 	await s.state('.hidden', 'fail');
 	const notes = await s.page.locator('.note').allTextContents();
 	assert.match(notes[0], /begins with a dot/);
 	assert.match(notes[1], /characters/);
-	assert.match(notes[2], /characters/);
-	assert.match(notes[3], /too long/);
-	assert.match(notes[4], /over this server’s limit of 1 kB/);
+	assert.match(notes[2], /too long/);
+	assert.match(notes[3], /over this server’s limit of 1 kB/);
 	assert.deepEqual(s.wire.heads.filter(h => h.startsWith('PUT')), []);
 });
 
