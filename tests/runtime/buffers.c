@@ -1,0 +1,154 @@
+#include <eddy/buffers.h>
+
+#include "expect.h"
+
+#include <eddy/io.h>
+#include <string.h>
+
+#define COUNT 128 /* of the loop's group */
+
+struct receiver {
+	struct eddy_op op;
+	int fds[2];
+	int calls, result;
+	unsigned flags;
+	bool keep;
+	char bytes[16];
+};
+
+static struct receiver receivers[COUNT + 2];
+
+static void received(struct eddy_op *op, int result, unsigned flags)
+{
+	struct receiver *receiver = eddy_of(op, struct receiver, op);
+	void *buf = eddy_buffers_of(flags);
+
+	receiver->calls++;
+	receiver->result = result;
+	receiver->flags = flags;
+	EXPECT_EQ(buf != NULL, (flags & IORING_CQE_F_BUFFER) != 0);
+	if (result > 0 && buf)
+		memcpy(receiver->bytes, buf, (size_t)result < 16 ? (size_t)result : 16);
+	if (!receiver->keep)
+		eddy_buffers_give_back(flags);
+}
+
+static void arm(struct receiver *receiver)
+{
+	struct io_uring_sqe *sqe = eddy_op_begin(&receiver->op, received);
+
+	eddy_buffers_prep_recv(sqe, receiver->fds[0]);
+	eddy_op_start(&receiver->op, sqe);
+}
+
+static void until_called(struct receiver *receiver, int calls)
+{
+	for (int i = 0; i < 1000 && receiver->calls < calls; i++)
+		expect_turns(1);
+	EXPECT_EQ(receiver->calls, calls);
+}
+
+static void drop(struct receiver *receiver)
+{
+	close(receiver->fds[0]);
+	close(receiver->fds[1]);
+}
+
+TASK_TEST(buffers, are_used_again)
+{
+	struct receiver *receiver = &receivers[0];
+
+	EXPECT_EQ(eddy_buffers_prepare(), 0);
+	EXPECT_EQ(eddy_buffers_prepare(), 0);
+	stream_pair(receiver->fds);
+	for (int i = 1; i <= 3 * COUNT; i++) {
+		char text[16];
+		int len = snprintf(text, sizeof(text), "bytes %d", i);
+
+		arm(receiver);
+		EXPECT_EQ(write(receiver->fds[1], text, (size_t)len), len);
+		until_called(receiver, i);
+		EXPECT_EQ(receiver->result, len);
+		EXPECT_EQ(memcmp(receiver->bytes, text, (size_t)len), 0);
+	}
+	drop(receiver);
+	return 0;
+}
+
+TASK_TEST(buffers, run_out_and_come_back)
+{
+	struct receiver *late = &receivers[COUNT];
+
+	EXPECT_EQ(eddy_buffers_prepare(), 0);
+	for (int i = 0; i <= COUNT; i++) {
+		stream_pair(receivers[i].fds);
+		receivers[i].keep = true;
+		EXPECT_EQ(write(receivers[i].fds[1], "x", 1), 1);
+		arm(&receivers[i]);
+	}
+	for (int i = 0; i <= COUNT; i++)
+		until_called(&receivers[i], 1);
+	for (int i = 0; i < COUNT; i++) {
+		EXPECT_EQ(receivers[i].result, 1);
+		EXPECT(receivers[i].flags & IORING_CQE_F_BUFFER);
+		for (int n = 0; n < i; n++)
+			if (eddy_buffers_of(receivers[n].flags) ==
+			    eddy_buffers_of(receivers[i].flags))
+				EXPECT_EQ(n, i);
+	}
+	EXPECT_EQ(late->result, -ENOBUFS);
+	EXPECT(!(late->flags & IORING_CQE_F_BUFFER));
+	/* The bytes are still there, once a buffer is. */
+	eddy_buffers_give_back(receivers[7].flags);
+	arm(late);
+	until_called(late, 2);
+	EXPECT_EQ(late->result, 1);
+	EXPECT_EQ(eddy_buffers_of(late->flags), eddy_buffers_of(receivers[7].flags));
+	for (int i = 0; i <= COUNT; i++)
+		drop(&receivers[i]);
+	return 0;
+}
+
+/* An end of stream, a reset and a cancelled wait lose no buffer. */
+TASK_TEST(buffers, none_is_lost)
+{
+	struct receiver *receiver = &receivers[0];
+
+	EXPECT_EQ(eddy_buffers_prepare(), 0);
+	for (int i = 0; i < COUNT + 10; i++) {
+		*receiver = (struct receiver){ 0 };
+		stream_pair(receiver->fds);
+		arm(receiver);
+		expect_turns(1);
+		if (i % 3 == 0) {
+			shutdown(receiver->fds[1], SHUT_WR);
+			until_called(receiver, 1);
+			EXPECT_EQ(receiver->result, 0);
+		} else if (i % 3 == 1) {
+			eddy_op_cancel(&receiver->op);
+			until_called(receiver, 1);
+			EXPECT_EQ(receiver->result, -ECANCELED);
+		} else {
+			/* It has its bytes when the cancellation comes. */
+			EXPECT_EQ(write(receiver->fds[1], "bytes", 5), 5);
+			eddyi_loop_enter(eddyi_loop());
+			eddy_op_cancel(&receiver->op);
+			until_called(receiver, 1);
+			EXPECT_EQ(receiver->result, 5);
+			EXPECT_EQ(memcmp(receiver->bytes, "bytes", 5), 0);
+		}
+		drop(receiver);
+	}
+	for (int i = 0; i < COUNT; i++) {
+		receivers[i] = (struct receiver){ .keep = true };
+		stream_pair(receivers[i].fds);
+		EXPECT_EQ(write(receivers[i].fds[1], "x", 1), 1);
+		arm(&receivers[i]);
+	}
+	for (int i = 0; i < COUNT; i++) {
+		until_called(&receivers[i], 1);
+		EXPECT_EQ(receivers[i].result, 1);
+		drop(&receivers[i]);
+	}
+	return 0;
+}
