@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -59,13 +60,9 @@ static bool cachestat_supported(int fd)
 	return value > 0;
 }
 
-enum eddyi_coldness eddyi_coldness_of(int fd)
+static enum eddyi_coldness ask(int fd, const struct statfs *fs)
 {
-	struct statfs fs;
-
-	if (fstatfs(fd, &fs) < 0)
-		return EDDYI_UNKNOWN;
-	switch ((unsigned long)fs.f_type) {
+	switch ((unsigned long)fs->f_type) {
 	case TMPFS_MAGIC:
 	case RAMFS_MAGIC:
 		return EDDYI_ALWAYS_WARM;
@@ -76,6 +73,27 @@ enum eddyi_coldness eddyi_coldness_of(int fd)
 			return EDDYI_UNKNOWN;
 		return cachestat_supported(fd) ? EDDYI_CACHESTAT : EDDYI_PROBE;
 	}
+}
+
+enum eddyi_coldness eddyi_coldness_of(int fd)
+{
+	/* The last answer: most files that a loop sends are of one file system. */
+	static _Thread_local struct {
+		struct statfs fs;
+		enum eddyi_coldness how;
+		bool known;
+	} last;
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return EDDYI_UNKNOWN;
+	if (!last.known || last.fs.f_type != fs.f_type ||
+	    memcmp(&last.fs.f_fsid, &fs.f_fsid, sizeof(fs.f_fsid)) != 0) {
+		last.how = ask(fd, &fs);
+		last.fs = fs;
+		last.known = true;
+	}
+	return last.how;
 }
 
 static bool byte_is_warm(int fd, uint64_t offset)
