@@ -107,7 +107,6 @@ def warm(path):
 def start_servers(bench, cell):
     """All that take part in a cell, alive at once. nginx where it is installed."""
     servers = []
-    with_nginx = which('nginx') is not None
 
     def start(make, *args):
         servers.append(make(*args))
@@ -117,24 +116,21 @@ def start_servers(bench, cell):
         os.makedirs(folder, exist_ok=True)
         return folder
 
+    files = os.path.join(bench.folder, 'files')
     try:
+        for name in bench.builds:
+            if cell.kind in ('get', 'put'):
+                start(bench.eddy_files, name, files if cell.kind == 'get' else uploads(name))
+            else:
+                start(bench.eddy_hello, name)
+        if which('nginx'):
+            start(bench.nginx, {'get': '/files/', 'put': '/up/'}.get(cell.kind, '/'), uploads('nginx'))
         if cell.kind == 'get':
-            folder = os.path.join(bench.folder, 'files')
-            start(bench.eddy_files, folder)
-            if with_nginx:
-                start(bench.nginx, '/files/')
-            start(bench.baseline, 'splice', os.path.join(folder, cell.file))
-            start(bench.baseline, 'read-send', os.path.join(folder, cell.file))
+            start(bench.baseline, 'splice', os.path.join(files, cell.file))
+            start(bench.baseline, 'read-send', os.path.join(files, cell.file))
         elif cell.kind == 'put':
-            start(bench.eddy_files, uploads('eddy'))
-            if with_nginx:
-                start(bench.nginx, '/up/', uploads('nginx'))
             start(bench.baseline, 'splice-in', uploads('splice-in'))
             start(bench.baseline, 'recv-write', uploads('recv-write'))
-        else:
-            start(bench.eddy_hello)
-            if with_nginx:
-                start(bench.nginx, '/')
     except Exception:
         stop_servers(servers)
         raise

@@ -85,6 +85,7 @@ static struct {
 } round;
 
 static int epoll;
+static struct conn *conns;
 
 __attribute__((format(printf, 1, 2), noreturn)) static void die(const char *format, ...)
 {
@@ -305,7 +306,7 @@ static void pull(struct conn *conn)
 
 /* ---- rounds ---- */
 
-static void play(struct conn *conns, unsigned count, uint64_t ns)
+static void play(struct conn *players, unsigned count, uint64_t ns)
 {
 	struct epoll_event events[256];
 
@@ -313,7 +314,7 @@ static void play(struct conn *conns, unsigned count, uint64_t ns)
 	round.deadline = now() + ns;
 	round.busy = count;
 	for (unsigned i = 0; i < count; i++)
-		begin(&conns[i]);
+		begin(&players[i]);
 	while (round.busy) {
 		int n = epoll_wait(epoll, events, 256, 10000);
 
@@ -374,10 +375,9 @@ static void open_conn(struct conn *conn, unsigned number)
 }
 
 /* Open them all, with one request each. */
-static struct conn *open_conns(void)
+static void open_conns(void)
 {
-	struct conn *conns = malloc(run.connections * sizeof(*conns));
-
+	conns = malloc(run.connections * sizeof(*conns));
 	if (!conns)
 		die("no memory");
 	for (unsigned from = 0; from < run.connections; from += BATCH) {
@@ -387,15 +387,14 @@ static struct conn *open_conns(void)
 			open_conn(&conns[i], i);
 		play(&conns[from], count, 0);
 	}
-	return conns;
 }
 
 static void measure(void)
 {
-	struct conn *conns = open_conns();
 	clockid_t server_clock = CLOCK_PROCESS_CPUTIME_ID;
 	uint64_t began, server, client;
 
+	open_conns();
 	if (run.pid && clock_getcpuclockid(run.pid, &server_clock))
 		die("there is no process %d", (int)run.pid);
 	client = clock_ns(CLOCK_PROCESS_CPUTIME_ID);

@@ -77,8 +77,9 @@ def _short(result, other, key):
 
 
 def _transfers(results):
-    rows = ['| | eddy | nginx | × nginx | eddy cpu | nginx cpu | × nginx | × bare splice | × copying |',
-            '|---|--:|--:|--:|--:|--:|--:|--:|--:|']
+    before = 'before' in results[0]['figures']
+    rows = ['| | eddy | nginx | × nginx | eddy cpu | nginx cpu | × nginx | × bare splice | × copying |' +
+            (' × before |' if before else ''), '|---|--:|--:|--:|--:|--:|--:|--:|--:|' + ('--:|' if before else '')]
     for result in results:
         cell, figures = result['cell'], result['figures']
         nginx = figures.get('nginx')
@@ -90,6 +91,7 @@ def _transfers(results):
             _cpu(cell, figures['eddy']), _cpu(cell, nginx) if nginx else '–',
             _ratio(result, 'nginx', 'cpu_us', _cost),
             _short(result, BARE[cell.kind], 'cpu_us'), _short(result, COPY[cell.kind], 'cpu_us'),
+            *([_ratio(result, 'before', 'cpu_us', _cost)] if before else []),
         ]) + ' |')
     return rows
 
@@ -100,10 +102,11 @@ def _hellos(results):
         for name, figures in result['figures'].items():
             rows.append(f'| {result["cell"].title} | {name} | {figures["requests_s"]:,.0f}/s | {figures["p50_us"]:.0f} µs '
                         f'| {figures["p99_us"]:.0f} µs | {figures["cpu_us"]:.2f} µs |')
-        if 'nginx' in result['figures']:
-            rows.append(f'| | **×** | {_ratio(result, "nginx", "requests_s", _throughput)} '
-                        f'| {_short(result, "nginx", "p50_us")} | {_short(result, "nginx", "p99_us")} '
-                        f'| {_ratio(result, "nginx", "cpu_us", _cost)} |')
+        for other in ('nginx', 'before'):
+            if other in result['figures']:
+                rows.append(f'| | × {other} | {_ratio(result, other, "requests_s", _throughput)} '
+                            f'| {_short(result, other, "p50_us")} | {_short(result, other, "p99_us")} '
+                            f'| {_ratio(result, other, "cpu_us", _cost)} |')
     return rows
 
 

@@ -1,11 +1,11 @@
 """Runs the benchmarks: eddy beside nginx and beside bare techniques, and prints the figures.
 
-    run.py [NAME…] [--rounds N] [--seconds S] [--build FOLDER] [--publish]
+    run.py [NAME…] [--rounds N] [--seconds S] [--build FOLDER] [--before FOLDER] [--publish]
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
-FOLDER/bench-report/; --publish writes it to RESULTS.md beside this file as well. --smoke only sees that everything still
-runs, and prints TAP.
+FOLDER/bench-report/; --publish writes it to RESULTS.md beside this file as well. --before measures the eddy of another
+build folder in the same run. --smoke only sees that everything still runs, and prints TAP.
 """
 import argparse
 import contextlib
@@ -30,18 +30,19 @@ def parse():
     parser.add_argument('--rounds', type=int, default=7, help='samples of each server, which take turns (7)')
     parser.add_argument('--seconds', type=float, default=0.5, help='length of a sample (0.5); wrk takes 1 at least')
     parser.add_argument('--build', default=os.path.join(HERE, '..', 'build'), help='the folder of the programs')
+    parser.add_argument('--before', help='the build folder of an eddy to compare with')
     parser.add_argument('--publish', action='store_true', help='write bench/RESULTS.md as well')
     parser.add_argument('--smoke', action='store_true', help='only see that everything runs')
     return parser.parse_args()
 
 
 @contextlib.contextmanager
-def workplace(build):
+def workplace(build, before=None):
     """Temporary folders, gone at the end: one on the disk, one in memory."""
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='bench-', dir=build))
         memory = stack.enter_context(tempfile.TemporaryDirectory(prefix='eddy-bench-', dir='/dev/shm'))
-        yield Bench(build, folder, memory)
+        yield Bench(build, before, folder, memory)
 
 
 def say(text):
@@ -74,7 +75,7 @@ def fitting(wanted):
     """The cells that this machine has room for."""
     free = shutil.disk_usage('/dev/shm').free
     for cell in wanted:
-        needed = cell.size * (1 + 5 * cell.connections) if cell.kind == 'put' else 0
+        needed = cell.size * (1 + 6 * cell.connections) if cell.kind == 'put' else 0
         if needed > free:
             say(f'{cell.name} is left out: /dev/shm has {free >> 20} MiB free, {needed >> 20} are needed')
         else:
@@ -88,7 +89,7 @@ def run(args):
     if known['load_before'] > 0.5:
         say(f'the load of this machine is {known["load_before"]}: something else runs, throughput will suffer')
     began = time.monotonic()
-    with workplace(args.build) as bench:
+    with workplace(args.build, args.before) as bench:
         say('making files …')
         cells.make_files(bench, wanted)
         for number, cell in enumerate(wanted, 1):

@@ -113,36 +113,38 @@ class Server:
 class Bench:
     """Where everything is: programs, folders, processors."""
 
-    def __init__(self, build, folder, uploads):
-        self.build = build
+    def __init__(self, build, before, folder, uploads):
+        self.builds = {'eddy': build}
+        if before:
+            self.builds['before'] = before
         self.folder = folder  # on a disk; its files are in the page cache
         self.uploads = uploads  # in memory
         self.server_cpu, self.client_cpu = processors()
         self.count = 0
 
     def program(self, name):
-        return os.path.join(self.build, 'bench', name)
+        return os.path.join(self.builds['eddy'], 'bench', name)
 
     def _start(self, name, command, port, path, **options):
         self.count += 1
         log = os.path.join(self.folder, f'{name}-{self.count}.log')
         return Server(name, command, port, path, log, self.server_cpu, **options)
 
-    def eddy_files(self, folder):
+    def eddy_files(self, name, folder):
         port = free_port()
-        command = [os.path.join(self.build, 'examples', 'files'), folder, '--bind', f'127.0.0.1:{port}']
-        return self._start('eddy', command, port, '/files/')
+        command = [os.path.join(self.builds[name], 'examples', 'files'), folder, '--bind', f'127.0.0.1:{port}']
+        return self._start(name, command, port, '/files/')
 
-    def eddy_hello(self):
+    def eddy_hello(self, name):
         port = free_port()
-        return self._start('eddy', [self.program('hello'), f'127.0.0.1:{port}'], port, '/')
+        return self._start(name, [os.path.join(self.builds[name], 'bench', 'hello'), f'127.0.0.1:{port}'], port, '/')
 
-    def nginx(self, path, uploads=None):
+    def nginx(self, path, uploads):
         port = free_port()
         config = os.path.join(self.folder, f'nginx-{port}.conf')
         descriptors = min(30000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
         with open(config, 'w') as out:
-            out.write(NGINX_CONFIG.format(folder=self.folder, uploads=uploads or self.folder, port=port,
+            out.write(NGINX_CONFIG.format(folder=self.folder, uploads=uploads, port=port,
                                           descriptors=descriptors, user='' if os.geteuid() else 'user root;'))
         command = [which('nginx'), '-p', self.folder, '-c', config, '-e', os.path.join(self.folder, 'nginx.log')]
         return self._start('nginx', command, port, path, has_workers=True)

@@ -36,7 +36,7 @@ list_tests() {
 # The programs that people run are built only for the tests that run them.
 choose_targets() { # TEST…
 	case " $* " in
-	*' e2e '*) targets=(all all-tests) ;;
+	*' e2e '* | *' bench '*) targets=(all all-tests) ;;
 	*) targets=(all-tests) ;;
 	esac
 }
