@@ -299,6 +299,9 @@ static int judge_body(struct eddyi_head *head, const struct summary *summary)
 	} else if (summary->content_lengths > 1) {
 		return eddyi_head_refuse(head, 400, "there is more than one content-length");
 	} else if (summary->content_lengths) {
+		/* The largest number of all would pass for a length that nobody knows. */
+		if (head->parser.content_length > INT64_MAX)
+			return eddyi_head_refuse(head, 413, "no body can be as long");
 		head->framing = EDDYI_BODY_LENGTH;
 		head->length = head->parser.content_length;
 	}

@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from wire import KIB, MIB, PROGRAMS, Case, Lost, Server, Shared, chunked, curl, in_threads, pattern, request, sha256_of
+from wire import KIB, MIB, PROGRAMS, Case, Lost, Server, Shared, chunked, curl, in_threads, is_sanitized, pattern, request, sha256_of
 
 SIZES = (0, 1, 4 * KIB, 32 * KIB - 1, 32 * KIB, 32 * KIB + 1, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB + 3, 40 * MIB)
 
@@ -449,6 +449,12 @@ class TooLarge(Shared):
         with self.server.connect() as wire:
             self.assertProblem(wire.ask(request('PUT', '/files/x', 'Content-Length: 200001')), 413)
 
+    def test_announced_beyond_all_bounds(self):
+        for size in (2 ** 63 - 1, 2 ** 63, 2 ** 64 - 1):
+            with self.subTest(size):
+                data = request('PUT', '/files/x', f'Content-Length: {size}', 'Expect: 100-continue')
+                self.assertProblem(self.server.ask(data), 413)
+
     def test_at_the_limit(self):
         self.assertEqual(self.server.ask(request('PUT', '/files/x', body='x' * 200000)).status, 201)
         self.assertEqual(self.server.ask(form(part('f', 'x' * 199900, 'y'))).status, 201)
@@ -510,6 +516,69 @@ class Saving(Case):
         self.assertProblem(server.ask(form(part('f', 'x' * 600, 'a'), part('f', 'x' * 600, 'b'), path='/save-all')), 413)
         self.assertEqual(os.listdir(folder), [])
         self.assertEqual(server.ask(request('PUT', '/once/x', body='x' * 1000)).status, 201)
+
+
+# Without /proc no unnamed file can be given a name.
+WITHOUT_PROC = ('unshare', '--mount', 'sh', '-c', 'umount -l /proc && exec "$0" "$@"')
+
+
+def can_hide_proc():
+    if os.geteuid() != 0:
+        return False
+    with contextlib.suppress(OSError):
+        return subprocess.run([*WITHOUT_PROC, 'true'], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+    return False
+
+
+@unittest.skipUnless(can_hide_proc(), 'needs root, to take /proc away')
+class Hidden(Case):
+    """Uploads where they can't be unnamed: under a hidden name from their first byte."""
+
+    def setUp(self):
+        self.dir = self.folder()
+
+    def start(self):
+        server = self.serve(self.dir, wrap=WITHOUT_PROC)
+        if is_sanitized():
+            self.addCleanup(server.kill)    # LeakSanitizer, at the end, can't do without
+        return server
+
+    def test_round_trip(self):
+        server = self.start()
+        data = pattern(300000)
+        with server.connect() as wire:
+            for status in (201, 200):
+                self.assertEqual(wire.ask(request('PUT', '/files/x', body=data)).status, status)
+                self.assertEqual(wire.ask(request('GET', '/files/x')).body, data)
+            self.assertEqual(wire.ask(form(part('f', data, 'a'), part('f', 'b', 'b'))).status, 201)
+        self.assertEqual(sorted(os.listdir(self.dir)), ['a', 'b', 'x'])
+
+    def test_broken_off(self):
+        server = self.start()
+        for whole in (request('PUT', '/files/x', body=pattern(300000)), form(part('f', pattern(150000), 'x'), part('f', pattern(150000), 'y'))):
+            for at in (len(whole) - 1, len(whole) // 2, 1000):
+                wire = server.connect()
+                wire.send(whole[:at])
+                time.sleep(0.01)
+                wire.close()
+        self.eventually(lambda: os.listdir(self.dir) == [], what=lambda: f'left: {os.listdir(self.dir)}')
+
+    def test_killed(self):
+        server = self.start()
+        wires = [server.connect() for _ in range(5)]
+        for i, wire in enumerate(wires):
+            wire.send(request('PUT', f'/files/{i}', 'Content-Length: 300000') + b'x' * 150000)
+        self.eventually(lambda: len(os.listdir(self.dir)) == 5)
+        # Another server that starts meanwhile leaves them alone.
+        other = Server(self.dir)
+        self.assertEqual(len(os.listdir(self.dir)), 5)
+        other.stop()
+        server.kill()
+        for wire in wires:
+            wire.close()
+        self.assertTrue(all(name.startswith('.eddy-') for name in os.listdir(self.dir)))
+        Server(self.dir).stop()
+        self.assertEqual(os.listdir(self.dir), [])
 
 
 @unittest.skipUnless(os.geteuid() == 0, 'needs root, to mount a small file system')

@@ -39,9 +39,9 @@ class Lost(Exception):
 
 
 class Server:
-    """A program that serves, on a free port of 127.0.0.1."""
+    """A program that serves, on a free port of 127.0.0.1. `wrap` is a command that runs it."""
 
-    def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True):
+    def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True, wrap=()):
         if not os.path.exists(PROGRAMS[program]):
             raise unittest.SkipTest(f'needs the program {program}')
         if bind and program == 'files':
@@ -52,7 +52,7 @@ class Server:
             env['EDDY_LOG'] = log
         self.lines, self.changed = [], threading.Condition()
         self.port = None
-        self.process = subprocess.Popen([PROGRAMS[program], *map(str, args)], env=env, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([*wrap, PROGRAMS[program], *map(str, args)], env=env, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.pid = self.process.pid
         self.reader = threading.Thread(target=self._read, daemon=True)
@@ -200,7 +200,11 @@ class Wire:
         if rcvbuf:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
         self.socket.settimeout(timeout)
-        self.socket.connect((address, port))
+        try:
+            self.socket.connect((address, port))
+        except OSError:
+            self.socket.close()
+            raise
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b''
 

@@ -131,6 +131,8 @@ Test(head, refuses)
 		{ 400, "POST / HTTP/1.1\r\nContent-Length: 0x1\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nContent-Length:\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n" END },
+		{ 413, "POST / HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n" END },
+		{ 413, "POST / HTTP/1.1\r\nContent-Length: 9223372036854775808\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding:\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n" END },
 		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n" END },
