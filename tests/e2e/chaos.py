@@ -1,0 +1,112 @@
+"""Clients that do at random whatever clients can do, for a while. At the end the server is as it was."""
+import contextlib
+import os
+import random
+import shutil
+import tempfile
+import threading
+import time
+
+from wire import Lost, Server, chunked, pattern, request
+
+FORM = b'--x\r\nContent-Disposition: form-data; name="f"; filename="%s"\r\n\r\n%s\r\n--x--\r\n'
+LINES = ('Content-Length: 5', 'Transfer-Encoding: chunked', 'Expect: 100-continue', 'Connection: close', 'Connection: keep-alive', 'Host: b',
+         'Range: bytes=0-9', 'X: y', ' folded', 'Content-Length: 99999999999', '\0', 'If-Match: *')
+
+
+def some_request(chance, data):
+    """One request, mostly a good one."""
+    size = chance.choice((0, 1, 100, 5000, 70000, 300000))
+    body = data[:size]
+    name = chance.choice('abcd')
+    text = chance.choice((
+        lambda: request('GET', f'/big/{chance.choice((0, 10, 33000, 1000000))}'),
+        lambda: request('GET', f'/stream/{chance.choice((0, 1, 100, 20000))}'),
+        lambda: request('GET', f'/slow/{chance.choice((0, 1, 20, 200))}'),
+        lambda: request('GET', f'/broken/{chance.choice((0, 1, 100))}'),
+        lambda: request('HEAD', '/stream/10'),
+        lambda: request('GET', '/nowhere'),
+        lambda: request('POST', '/echo', body=body),
+        lambda: request('POST', '/echo', 'Transfer-Encoding: chunked', body=chunked(*[body] * (size > 0))),
+        lambda: request('POST', '/echo', 'Expect: 100-continue', body=body),
+        lambda: request('POST', '/pump', 'Transfer-Encoding: chunked', body=chunked(*[body] * (size > 0))),
+        lambda: request('POST', '/ignore', body=body),
+        lambda: request('POST', '/refuse', 'Transfer-Encoding: chunked', body=chunked(*[body] * (size > 0))),
+        lambda: request('PUT', f'/once/{name}', body=body),
+        lambda: request('PUT', f'/once/{name}', 'Transfer-Encoding: chunked', body=chunked(*[body] * (size > 0))),
+        lambda: request('POST', '/save', f'Content-Disposition: attachment; filename={name}', body=body),
+        lambda: request('POST', '/save-all', 'Content-Type: multipart/form-data; boundary=x', body=FORM % (name.encode(), body)),
+        lambda: request('GET', '/', *chance.choices(LINES, k=3)),
+    ))()
+    if chance.random() < 0.1:
+        spoilt = bytearray(text)
+        for _ in range(chance.randrange(1, 4)):
+            spoilt[chance.randrange(min(len(spoilt), 300))] = chance.randrange(256)
+        text = bytes(spoilt)
+    return text
+
+
+def misbehave(server, chance, data, until):
+    while time.monotonic() < until:
+        with contextlib.suppress(Lost, OSError, AssertionError, ValueError):
+            with server.connect(timeout=0.3, rcvbuf=chance.choice((0, 0, 4096))) as wire:
+                for _ in range(chance.randrange(1, 6)):
+                    text = b''.join(some_request(chance, data) for _ in range(chance.choice((1, 1, 1, 2, 8))))
+                    if chance.random() < 0.3:
+                        text = text[:chance.randrange(len(text))]
+                    while text:
+                        size = chance.choice((len(text), len(text), 1, 100, 16384))
+                        wire.try_send(text[:size])
+                        text = text[size:] if chance.random() < 0.98 else b''
+                    act = chance.random()
+                    if act < 0.5:
+                        wire.read()
+                    elif act < 0.6:
+                        wire.end()
+                    elif act < 0.7:
+                        wire.reset()
+                        break
+                    elif act < 0.8:
+                        wire.more()
+
+
+def run(seconds, seed, clients=24):
+    """Return: what is wrong afterwards; empty for nothing."""
+    folder = tempfile.mkdtemp(prefix='eddy-e2e-')
+    limits = {'head_timeout': 150, 'body_timeout': 100, 'write_timeout': 150, 'idle_timeout': 100, 'connections_max': 16, 'workers': 2,
+              'dir': folder, 'file_max': 200000, 'drain_timeout': 300}
+    server = Server(*[word for name, value in limits.items() for word in (f'--{name}', value)], program='limits')
+    data = pattern(300000)
+    try:
+        start = server.descriptors()
+        until = time.monotonic() + seconds
+        threads = [threading.Thread(target=misbehave, args=(server, random.Random(f'{seed} {i}'), data, until)) for i in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        end = time.monotonic() + 12
+        # Of each worker's pool of pipes a few may have come.
+        while server.descriptors() > start + 2 * 2 * 8 and time.monotonic() < end:
+            time.sleep(0.05)
+        left = server.descriptors() - start
+        if left > 2 * 2 * 8:
+            return f'{left} descriptors are left:\n{server.log}'
+        for _ in range(20):
+            if server.get('/').status != 200:
+                return f'it serves no more:\n{server.log}'
+        # One that ends while it is busy.
+        threads = [threading.Thread(target=misbehave, args=(server, random.Random(f'{seed} end {i}'), data, time.monotonic() + 0.5))
+                   for i in range(clients)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.1)
+        server.stop()
+        for thread in threads:
+            thread.join()
+        litter = [name for name in os.listdir(folder) if name not in 'abcd']
+        return f'litter: {litter}' if litter else ''
+    finally:
+        if server.process.poll() is None:
+            server.kill()
+        shutil.rmtree(folder, ignore_errors=True)

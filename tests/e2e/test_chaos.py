@@ -1,0 +1,13 @@
+"""A little of soak_chaos."""
+import unittest
+
+import chaos
+
+
+class Chaos(unittest.TestCase):
+    def test_all_kinds_of_clients(self):
+        self.assertEqual(chaos.run(2, seed=1), '')
+
+
+if __name__ == '__main__':
+    unittest.main()
