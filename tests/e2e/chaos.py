@@ -104,7 +104,7 @@ def run(seconds, seed, clients=24):
         server.stop()
         for thread in threads:
             thread.join()
-        litter = [name for name in os.listdir(folder) if name not in 'abcd']
+        litter = [name for name in os.listdir(folder) if name.startswith('.')]
         return f'litter: {litter}' if litter else ''
     finally:
         if server.process.poll() is None:
