@@ -13,6 +13,14 @@
 	if (!sqe)                                                                                  \
 	return -ECANCELED
 
+/* A ring entry holds 32 bits of length, and read(2) moves no more than this at once. */
+#define LEN_MAX 0x7ffff000
+
+static unsigned clamp(size_t len)
+{
+	return len < LEN_MAX ? (unsigned)len : LEN_MAX;
+}
+
 int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len)
 {
 	BEGIN(op, sqe);
@@ -30,14 +38,14 @@ int eddy_connect(int fd, const struct sockaddr *addr, socklen_t len)
 ssize_t eddy_recv(int fd, void *buf, size_t len, int flags)
 {
 	BEGIN(op, sqe);
-	io_uring_prep_recv(sqe, fd, buf, len, flags);
+	io_uring_prep_recv(sqe, fd, buf, clamp(len), flags);
 	return eddy_op_await(&op, sqe);
 }
 
 ssize_t eddy_send(int fd, const void *buf, size_t len, int flags)
 {
 	BEGIN(op, sqe);
-	io_uring_prep_send(sqe, fd, buf, len, flags | MSG_NOSIGNAL);
+	io_uring_prep_send(sqe, fd, buf, clamp(len), flags | MSG_NOSIGNAL);
 	return eddy_op_await(&op, sqe);
 }
 
@@ -68,14 +76,6 @@ ssize_t eddy_recvmsg(int fd, struct msghdr *msg, int flags)
 	BEGIN(op, sqe);
 	io_uring_prep_recvmsg(sqe, fd, msg, (unsigned)flags);
 	return eddy_op_await(&op, sqe);
-}
-
-/* A ring entry holds 32 bits of length, and read(2) moves no more than this at once. */
-#define LEN_MAX 0x7ffff000
-
-static unsigned clamp(size_t len)
-{
-	return len < LEN_MAX ? (unsigned)len : LEN_MAX;
 }
 
 ssize_t eddy_read(int fd, void *buf, size_t len, uint64_t offset)
@@ -117,8 +117,15 @@ static int open_cached(int dir, const char *path, const struct open_how *how)
 	if (how->flags & (O_CREAT | O_TRUNC | __O_TMPFILE))
 		return -EAGAIN;
 	cached.resolve |= RESOLVE_CACHED;
+	/* As the ring does it: a FIFO or a device must not hold the loop until somebody comes. */
+	if (!(how->flags & O_PATH))
+		cached.flags |= O_NONBLOCK;
 	fd = syscall(SYS_openat2, dir, path, &cached, sizeof(cached));
-	return fd < 0 ? -errno : (int)fd;
+	if (fd < 0)
+		return -errno;
+	if (cached.flags != how->flags)
+		fcntl((int)fd, F_SETFL, (int)how->flags);
+	return (int)fd;
 }
 
 int eddy_openat2(int dir, const char *path, const struct open_how *how)
