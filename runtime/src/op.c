@@ -114,11 +114,29 @@ void eddyi_op_cancel_fd(int fd)
 	}
 }
 
+/* A worker of the kernel's that a cancellation interrupts may end its op with -EINTR, or (splice
+ * does) with one of the numbers by which the kernel tells itself to restart a call. */
+static int translate(int result, bool cancelling)
+{
+	enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
+
+	switch (result) {
+	case -EINTR:
+	case -ERESTARTSYS:
+	case -ERESTARTNOINTR:
+	case -ERESTARTNOHAND:
+	case -ERESTART_RESTARTBLOCK:
+		return cancelling ? -ECANCELED : -EINTR;
+	}
+	return result;
+}
+
 /* Nothing more is owed. */
 static void finish(struct eddy_loop *loop, struct eddy_op *op)
 {
 	int fd = op->fd;
 
+	op->result = translate(op->result, op->cancelling);
 	eddy_list_remove(&op->node);
 	loop->ops--;
 	if (op->waiter)
