@@ -1,0 +1,25 @@
+/* Joins a scope that another task began.
+ * expect: signal ABRT
+ * expect: stderr a scope is joined by a task that did not begin it
+ */
+#include <eddy/scope.h>
+
+static int joiner(void *arg)
+{
+	return eddy_scope_join(arg);
+}
+
+static int root(void *arg)
+{
+	struct eddy_scope scope;
+
+	(void)arg;
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "joiner", joiner, &scope);
+	return eddy_scope_join(&scope);
+}
+
+int main(void)
+{
+	return eddy_run(NULL, root, NULL);
+}

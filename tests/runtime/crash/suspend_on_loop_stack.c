@@ -1,0 +1,23 @@
+/* Suspends on the loop's stack.
+ * expect: signal ABRT
+ * expect: stderr outside of a task
+ */
+#include <eddy/task.h>
+
+static void suspend(void *arg)
+{
+	*(int *)arg = eddy_yield();
+}
+
+static int root(void *arg)
+{
+	eddy_on_loop_stack(suspend, arg);
+	return 0;
+}
+
+int main(void)
+{
+	int result;
+
+	return eddy_run(NULL, root, &result);
+}
