@@ -71,9 +71,16 @@ static int reply_and_drain(struct eddy_req *req)
 	return r;
 }
 
+/* What follows a refused head, or a CONNECT, is not what it seems: a client may send what is meant for
+ * the tunnel without waiting for the answer. */
+static bool has_unknown_end(const struct eddy_req *req)
+{
+	return req->refused || req->head.method == EDDYI_METHOD_CONNECT;
+}
+
 bool eddyi_exchange_may_keep(const struct eddy_req *req)
 {
-	return !req->refused && req->head.keep_alive && !req->wire->last &&
+	return !has_unknown_end(req) && req->head.keep_alive && !req->wire->last &&
 	       eddyi_body_can_drain(&req->body);
 }
 
@@ -95,5 +102,5 @@ enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 		return EDDYI_ENDING_CUT;
 	if (req->keep)
 		return EDDYI_ENDING_KEEP;
-	return req->refused || !req->body.ended ? EDDYI_ENDING_LINGER : EDDYI_ENDING_CUT;
+	return has_unknown_end(req) || !req->body.ended ? EDDYI_ENDING_LINGER : EDDYI_ENDING_CUT;
 }

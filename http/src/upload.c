@@ -94,6 +94,11 @@ int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 	options = options ? options : &defaults;
 	if (!copy.ptr)
 		return -ENOMEM;
+	/* A piece must not be taken for the whole (RFC 9110 section 14.5). */
+	if (eddy_req_header(req, "content-range").ptr) {
+		req->detail = "a file can't be sent in pieces";
+		return -EINVAL;
+	}
 	r = check_name(copy, options);
 	if (r == 0)
 		r = check_conditions(req, dir, copy.ptr, &asked_for_none);

@@ -124,10 +124,21 @@ class Routing(Shared):
                 self.assertProblem(self.get('/hello/world', method=method), 405)
 
     def test_connect(self):
-        for data in (request('CONNECT', 'localhost:80'), request('CONNECT', '/')):
+        """What a client sends behind it is meant for the tunnel that it did not get."""
+        for data, statuses in ((request('CONNECT', 'localhost:80'), (405,)), (request('CONNECT', '/'), (400, 405))):
             with self.server.connect() as wire:
-                wire.send(data)
-                self.assertIn(wire.read().status, (400, 405))
+                wire.send(data + request('GET', '/hello/smuggled'))
+                response = wire.read()
+                self.assertIn(response.status, statuses)
+                self.assertTrue(response.closes)
+                self.assertClosed(wire)
+
+    def test_upgrade_that_is_not_offered(self):
+        for headers in (('Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: x'),
+                        ('Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: x')):
+            with self.server.connect() as wire:
+                wire.send(request('GET', '/hello/a', *headers) + request('POST', '/echo', *headers, body='b') + request('GET', '/hello/c'))
+                self.assertEqual([wire.read().body for _ in range(3)], [b'Hello, a!', b'b', b'Hello, c!'])
 
     def test_parameters_by_type(self):
         self.assertText('/numbers/255/-9223372036854775808', '255 -9223372036854775808')

@@ -101,6 +101,13 @@ class RoundTrip(Shared):
             self.assertProblem(wire.ask(request('PUT', '/files/x', f'If-Match: {etag}', body='three')), 412)
             self.assertEqual(wire.ask(request('GET', '/files/x')).body, b'two')
 
+    def test_piece_of_a_file(self):
+        """What curl -C sends must not replace the whole."""
+        self.write('x', '01234')
+        with self.server.connect() as wire:
+            self.assertProblem(wire.ask(request('PUT', '/files/x', 'Content-Range: bytes 5-9/10', body='56789')), 400)
+            self.assertEqual(wire.ask(request('GET', '/files/x')).body, b'01234')
+
     def test_keeps_the_connection(self):
         with self.server.connect() as wire:
             for size in (0, 10, 70000, 300000):
