@@ -162,6 +162,8 @@ static int send_body(struct eddy_transfer *transfer)
 		if (r > 0) {
 			progressed(transfer, (size_t)r);
 			eddyi_loop()->transfer_stats.spliced_out += (uint64_t)r;
+			if (transfer->moved == transfer->len)
+				break;
 			r = (size_t)r == len ? eddy_yield() : await_peer(transfer, POLLOUT);
 		} else if (r == -EAGAIN) {
 			r = await_peer(transfer, POLLOUT);
@@ -185,6 +187,9 @@ int eddy_transfer_to_socket(struct eddy_transfer *transfer)
 		r = send_body(transfer);
 	if (cork)
 		set_cork(transfer->socket, 0);
+	/* The end of the file is under way: now others have their turn. */
+	if (r == 0)
+		eddy_yield();
 	return r;
 }
 
