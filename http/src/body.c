@@ -40,7 +40,7 @@ static int answer_expectation(struct eddyi_body *body, struct eddyi_wire *wire)
 	body->expects = false;
 	if (eddyi_wire_pending(wire).len)
 		return 0;
-	return eddyi_wire_send(wire, go_on, sizeof(go_on) - 1, 0);
+	return eddyi_wire_send(wire, go_on, sizeof(go_on) - 1);
 }
 
 static int next_of_length(struct eddyi_body *body, struct eddyi_wire *wire,

@@ -113,17 +113,6 @@ static struct eddy_str make_head(struct eddy_req *req, uint64_t length, size_t e
 
 /* ---- bodies ---- */
 
-/* When the next request is here already, this answer waits for that one and shares its segments: a
- * third of the work. The kernel waits for 200 ms at most, should the next answer take its time. */
-static int more_follows(const struct eddy_req *req)
-{
-	struct eddy_str next = eddyi_wire_pending(req->wire);
-
-	if (!req->keep || !req->body.ended || next.len < 4 || memcmp(next.ptr, "GET ", 4) != 0)
-		return 0;
-	return memmem(next.ptr, next.len, "\r\n\r\n", 4) ? MSG_MORE : 0;
-}
-
 static struct iovec piece(struct eddy_str bytes)
 {
 	return (struct iovec){ (void *)bytes.ptr, bytes.len };
@@ -142,7 +131,7 @@ static int reply_bytes(struct eddy_req *req, struct eddy_str body)
 		return eddyi_wire_sendv(req->wire, (struct iovec[]){ piece(head), piece(body) }, 2);
 	if (copied)
 		memcpy((char *)head.ptr + head.len, body.ptr, copied);
-	return eddyi_wire_send(req->wire, head.ptr, head.len + copied, more_follows(req));
+	return eddyi_wire_send(req->wire, head.ptr, head.len + copied);
 }
 
 /* Read a small piece of a file behind the head. From the page cache at once, else through the ring.
@@ -196,7 +185,7 @@ static int reply_piece(struct eddy_req *req)
 	}
 	res->head_sent = true;
 	if (silent || copied == length)
-		return eddyi_wire_send(req->wire, head.ptr, head.len + copied, more_follows(req));
+		return eddyi_wire_send(req->wire, head.ptr, head.len + copied);
 	return transfer(req->wire, &(struct eddy_transfer){
 					   .file = res->file,
 					   .offset = res->range.first,
@@ -240,7 +229,7 @@ static int reply_pieces(struct eddy_req *req)
 		return -ENOMEM;
 	res->head_sent = true;
 	if (is_head_request(req))
-		return eddyi_wire_send(req->wire, head.ptr, head.len, 0);
+		return eddyi_wire_send(req->wire, head.ptr, head.len);
 	memcpy((char *)head.ptr + head.len, parts[0].ptr, parts[0].len);
 	parts[0] = eddy_str(head.ptr, head.len + parts[0].len);
 	for (size_t i = 0; i < count; i++) {
@@ -255,7 +244,7 @@ static int reply_pieces(struct eddy_req *req)
 		if (r < 0)
 			return r;
 	}
-	return eddyi_wire_send(req->wire, parts[count].ptr, parts[count].len, 0);
+	return eddyi_wire_send(req->wire, parts[count].ptr, parts[count].len);
 }
 
 /* ---- streams ---- */
@@ -303,7 +292,7 @@ static int end_stream(struct eddy_req *req)
 
 	if (!res->chunked || is_head_request(req) || !status_has_body(res->status))
 		return 0;
-	return eddyi_wire_send(req->wire, "0\r\n\r\n", 5, 0);
+	return eddyi_wire_send(req->wire, "0\r\n\r\n", 5);
 }
 
 int eddyi_reply(struct eddy_req *req)

@@ -80,14 +80,14 @@ ssize_t eddyi_wire_fill(struct eddyi_wire *wire)
 	return r;
 }
 
-int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len, int flags)
+int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len)
 {
 	const char *at = buf;
 	int r = 0;
 
 	eddyi_wire_guard(wire, &wire->clocks->write);
 	while (len) {
-		ssize_t sent = eddy_send(wire->fd, at, len, flags);
+		ssize_t sent = eddy_send(wire->fd, at, len, 0);
 
 		if (sent < 0) {
 			r = (int)sent;

@@ -47,9 +47,8 @@ ssize_t eddyi_wire_recv(struct eddyi_wire *wire, void *buf, size_t len);
 /* Receive into the empty inbox. Otherwise as eddyi_wire_recv(). */
 ssize_t eddyi_wire_fill(struct eddyi_wire *wire);
 
-/* Send all of it; `flags` is 0 or MSG_MORE. Limited by the write clock. Suspends.
- * Return: 0, -errno. */
-int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len, int flags);
+/* Send all of it. Limited by the write clock. Suspends. Return: 0, -errno. */
+int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len);
 
 /* Send all of several pieces, as one where it fits; `pieces` is used up. Otherwise as
  * eddyi_wire_send(). */
