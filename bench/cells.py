@@ -73,6 +73,12 @@ def make_files(bench, cells):
                 os.fsync(out.fileno())
 
 
+def empty(folder):
+    for entry in os.scandir(folder):
+        if entry.is_file():
+            os.unlink(entry.path)
+
+
 class _Range(ctypes.Structure):
     _fields_ = [('offset', ctypes.c_uint64), ('len', ctypes.c_uint64)]
 
@@ -161,8 +167,15 @@ def _load(bench, cell, server, seconds):
                '-p', str(server.pid)]
     if kind == 'put':
         command += ['-f', os.path.join(bench.uploads, 'source', cell.file)]
+        # Small ones get new names; large ones replace what the connection sent before, or memory would run out.
+        if cell.size < MIB:
+            command.append('-n')
     name = {'get': cell.file, 'put': 'file-', 'hello': 'hello'}[cell.kind]
-    return json.loads(_run(bench, command + [server.url(name)]))
+    try:
+        return json.loads(_run(bench, command + [server.url(name)]))
+    finally:
+        if kind == 'put':
+            empty(os.path.join(bench.uploads, server.name))
 
 
 _UNITS = {'us': 1, 'ms': 1e3, 's': 1e6}

@@ -1,13 +1,13 @@
 /* load: the client of the benchmarks. One process, epoll, keep-alive; it must cost less than the server.
  *
  *     load get  URL [-c CONNECTIONS] [-t SECONDS] [-d DEPTH] [-p PID]
- *     load put  URL -f FILE [-c CONNECTIONS] [-t SECONDS] [-p PID]
+ *     load put  URL -f FILE [-n] [-c CONNECTIONS] [-t SECONDS] [-p PID]
  *     load hold URL [-c CONNECTIONS]
  *
  * get and put repeat a request on every connection for SECONDS and let what has begun finish, so that
  * each byte that was paid for is counted. Every connection makes one request before, which is not
- * measured. put appends the connection's number to the path. DEPTH requests are sent at once. The CPU
- * time is that of process PID, all its threads. hold makes a request on each connection and keeps
+ * measured. put appends the connection's number to the path; with -n that of the request, so that each
+ * makes a new file. DEPTH requests are sent at once. The CPU time is that of process PID, all threads. hold makes a request on each connection and keeps
  * them open until its stdin ends. What was measured is printed as a line of JSON.
  *
  * Bodies are received with MSG_TRUNC (counted by the kernel, never copied) and sent by sendfile(2).
@@ -74,6 +74,7 @@ static struct {
 	int file; /* to upload, or -1 */
 	off_t file_size;
 	size_t buffer_size;
+	bool new_names;
 } run = { .connections = 1, .depth = 1, .seconds = 1, .file = -1 };
 
 static struct {
@@ -136,6 +137,24 @@ static double percentile(double part)
 
 /* ---- requests ---- */
 
+static void write_requests(struct conn *conn, unsigned number)
+{
+	char *at = conn->request;
+
+	for (unsigned i = 0; i < run.depth; i++) {
+		if (run.file < 0)
+			at += sprintf(at, "GET %s HTTP/1.1\r\nHost: %s:%s\r\n\r\n", run.path,
+				      run.host, run.port);
+		else
+			at += sprintf(at,
+				      "PUT %s%u HTTP/1.1\r\nHost: %s:%s\r\n"
+				      "Content-Length: %lld\r\n\r\n",
+				      run.path, number, run.host, run.port,
+				      (long long)run.file_size);
+	}
+	conn->request_len = (size_t)(at - conn->request);
+}
+
 static void poll_out(struct conn *conn, bool wanted)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = conn };
@@ -185,6 +204,10 @@ static void push(struct conn *conn)
 
 static void begin(struct conn *conn)
 {
+	static unsigned count;
+
+	if (run.new_names)
+		write_requests(conn, count++);
 	conn->request_at = 0;
 	conn->body_at = 0;
 	conn->awaited = run.depth;
@@ -334,37 +357,18 @@ static void play(struct conn *players, unsigned count, uint64_t ns)
 	}
 }
 
-static char *make_request(unsigned number, size_t *ret_len)
-{
-	char *text = malloc(run.depth * (strlen(run.path) + strlen(run.host) + 128));
-	char *at = text;
-
-	if (!text)
-		die("no memory");
-	for (unsigned i = 0; i < run.depth; i++) {
-		if (run.file < 0)
-			at += sprintf(at, "GET %s HTTP/1.1\r\nHost: %s:%s\r\n\r\n", run.path,
-				      run.host, run.port);
-		else
-			at += sprintf(at,
-				      "PUT %s%u HTTP/1.1\r\nHost: %s:%s\r\n"
-				      "Content-Length: %lld\r\n\r\n",
-				      run.path, number, run.host, run.port,
-				      (long long)run.file_size);
-	}
-	*ret_len = (size_t)(at - text);
-	return text;
-}
-
 static void open_conn(struct conn *conn, unsigned number)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = conn };
 	int on = 1;
 
 	*conn = (struct conn){ .buffer = malloc(run.buffer_size) };
-	conn->request = make_request(number, &conn->request_len);
+	conn->request = malloc(run.depth * (strlen(run.path) + strlen(run.host) + 128));
+	if (!conn->buffer || !conn->request)
+		die("no memory");
+	write_requests(conn, number);
 	conn->fd = socket(run.address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (!conn->buffer || conn->fd < 0)
+	if (conn->fd < 0)
 		die("socket: %s", strerror(errno));
 	if (connect(conn->fd, run.address->ai_addr, run.address->ai_addrlen) < 0)
 		die("can't connect: %s", strerror(errno));
@@ -427,7 +431,7 @@ static void hold(void)
 __attribute__((noreturn)) static void usage(void)
 {
 	die("usage: load get|put|hold http://HOST:PORT/PATH [-c CONNECTIONS] [-t SECONDS] "
-	    "[-d DEPTH] [-p PID] [-f FILE]");
+	    "[-d DEPTH] [-p PID] [-f FILE] [-n]");
 }
 
 static void parse_url(char *url)
@@ -453,7 +457,7 @@ static void parse(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "c:t:d:p:f:")) >= 0) {
+	while ((option = getopt(argc, argv, "c:t:d:p:f:n")) >= 0) {
 		switch (option) {
 		case 'c':
 			run.connections = (unsigned)atoi(optarg);
@@ -472,6 +476,9 @@ static void parse(int argc, char **argv)
 			if (run.file < 0)
 				die("can't open %s", optarg);
 			run.file_size = lseek(run.file, 0, SEEK_END);
+			break;
+		case 'n':
+			run.new_names = true;
 			break;
 		default:
 			usage();
