@@ -102,5 +102,8 @@ enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 		return EDDYI_ENDING_CUT;
 	if (req->keep)
 		return EDDYI_ENDING_KEEP;
-	return has_unknown_end(req) || !req->body.ended ? EDDYI_ENDING_LINGER : EDDYI_ENDING_CUT;
+	/* One more byte from the client, and a close would throw away what has not left yet. */
+	if (has_unknown_end(req) || !req->body.ended || eddyi_wire_has_unsent(req->wire))
+		return EDDYI_ENDING_LINGER;
+	return EDDYI_ENDING_CUT;
 }

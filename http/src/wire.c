@@ -2,8 +2,11 @@
 
 #include <eddy/io.h>
 #include <eddy/scope.h>
+#include <eddy/task.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #define LINGER_NS (5 * EDDY_SECOND)
@@ -19,14 +22,10 @@ struct eddy_str eddyi_wire_pending(const struct eddyi_wire *wire)
 void eddyi_wire_consume(struct eddyi_wire *wire, size_t len)
 {
 	wire->inbox_at += (uint32_t)len;
-	if (wire->inbox_at == wire->inbox_len)
-		eddyi_wire_clear(wire);
-}
-
-void eddyi_wire_clear(struct eddyi_wire *wire)
-{
-	free(wire->inbox);
-	wire->inbox = NULL;
+	if (wire->inbox_at == wire->inbox_len) {
+		free(wire->inbox);
+		wire->inbox = NULL;
+	}
 }
 
 bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes)
@@ -80,53 +79,126 @@ ssize_t eddyi_wire_fill(struct eddyi_wire *wire)
 	return r;
 }
 
-int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len)
+/* ---- sending ---- */
+
+static void drop_held(struct eddyi_wire *wire)
 {
-	const char *at = buf;
-	int r = 0;
-
-	eddyi_wire_guard(wire, &wire->clocks->write);
-	while (len) {
-		ssize_t sent = eddy_send(wire->fd, at, len, 0);
-
-		if (sent < 0) {
-			r = (int)sent;
-			break;
-		}
-		at += sent;
-		len -= (size_t)sent;
-		eddy_timeout_touch(&wire->timeout);
-	}
-	eddyi_wire_unguard(wire);
-	return r;
+	free(wire->held);
+	wire->held = NULL;
 }
 
-int eddyi_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
+/* The task waits for something else: what is held goes now, as much as the socket takes. The rest, for
+ * a peer that does not read, goes before what is sent next. */
+static void push_held(void *arg)
+{
+	struct eddyi_wire *wire = arg;
+	ssize_t sent;
+
+	if (!wire->held)
+		return;
+	sent = send(wire->fd, wire->held + wire->held_at, wire->held_len - wire->held_at,
+		    MSG_DONTWAIT | MSG_NOSIGNAL);
+	/* An error stays with the socket, or shows again: the next send returns it. */
+	if (sent > 0)
+		wire->held_at += (uint32_t)sent;
+	if (wire->held_at == wire->held_len)
+		drop_held(wire);
+}
+
+void eddyi_wire_give_up(struct eddyi_wire *wire)
+{
+	push_held(wire);
+	drop_held(wire);
+}
+
+/* Take the bytes that were sent off the front of the pieces. */
+static void advance(struct iovec **pieces, size_t *count, size_t sent)
+{
+	while (*count && sent >= (*pieces)->iov_len) {
+		sent -= (*pieces)->iov_len;
+		++*pieces;
+		--*count;
+	}
+	if (*count) {
+		(*pieces)->iov_base = (char *)(*pieces)->iov_base + sent;
+		(*pieces)->iov_len -= sent;
+	}
+}
+
+static int send_pieces(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
 {
 	int r = 0;
 
 	eddyi_wire_guard(wire, &wire->clocks->write);
 	while (count) {
 		struct msghdr msg = { .msg_iov = pieces, .msg_iovlen = count };
-		ssize_t sent = eddy_sendmsg(wire->fd, &msg, 0);
+		ssize_t sent = count == 1 ?
+				       eddy_send(wire->fd, pieces->iov_base, pieces->iov_len, 0) :
+				       eddy_sendmsg(wire->fd, &msg, 0);
 
 		if (sent < 0) {
 			r = (int)sent;
 			break;
 		}
 		eddy_timeout_touch(&wire->timeout);
-		while (count && (size_t)sent >= pieces->iov_len) {
-			sent -= (ssize_t)pieces->iov_len;
-			pieces++;
-			count--;
-		}
-		if (count) {
-			pieces->iov_base = (char *)pieces->iov_base + sent;
-			pieces->iov_len -= (size_t)sent;
-		}
+		advance(&pieces, &count, (size_t)sent);
 	}
 	eddyi_wire_unguard(wire);
 	return r;
+}
+
+int eddyi_wire_flush(struct eddyi_wire *wire)
+{
+	char *held = wire->held;
+	struct iovec piece;
+	int r;
+
+	if (!held)
+		return 0;
+	piece = (struct iovec){ held + wire->held_at, wire->held_len - wire->held_at };
+	/* On its way from here on: suspending does not push it a second time. */
+	wire->held = NULL;
+	r = send_pieces(wire, &piece, 1);
+	free(held);
+	return r;
+}
+
+int eddyi_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
+{
+	int r = eddyi_wire_flush(wire);
+
+	return r ? r : send_pieces(wire, pieces, count);
+}
+
+int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len)
+{
+	return eddyi_wire_sendv(wire, &(struct iovec){ (void *)buf, len }, 1);
+}
+
+/* Return: false when it does not fit, or memory is out. */
+static bool hold(struct eddyi_wire *wire, struct eddy_str bytes)
+{
+	if (!wire->held) {
+		wire->held = malloc(EDDYI_HELD_SIZE);
+		if (!wire->held)
+			return false;
+		wire->held_at = wire->held_len = 0;
+	}
+	if (bytes.len > EDDYI_HELD_SIZE - wire->held_len)
+		return false;
+	memcpy(wire->held + wire->held_len, bytes.ptr, bytes.len);
+	wire->held_len += (uint32_t)bytes.len;
+	return true;
+}
+
+int eddyi_wire_answer(struct eddyi_wire *wire, struct eddy_str bytes, bool more)
+{
+	if ((!more && !wire->held) || !hold(wire, bytes))
+		return eddyi_wire_send(wire, bytes.ptr, bytes.len);
+	if (!more)
+		return eddyi_wire_flush(wire);
+	eddy_task_before_suspend(push_held, wire);
+	return 0;
 }
 
 void eddyi_wire_linger(struct eddyi_wire *wire)

@@ -10,9 +10,13 @@
 /* What has arrived before anybody wants it is kept, up to this; then reading stops. */
 #define EDDYI_INBOX_SIZE ((size_t)(16 * EDDY_KIB))
 
+/* Answers that are held back while the next request is here already, up to this. */
+#define EDDYI_HELD_SIZE ((size_t)(16 * EDDY_KIB))
+
 /* Invariants:
  * 1. The inbox is read before the socket, and nothing is received while it is not empty.
- * 2. `timeout` is in one queue at a time: what the connection waits for now.
+ * 2. What is held is sent before anything else is, and before the task suspends for another reason.
+ * 3. `timeout` is in one queue at a time: what the connection waits for now.
  */
 struct eddyi_wire {
 	struct eddyi_clocks *clocks;
@@ -20,6 +24,9 @@ struct eddyi_wire {
 	char *inbox; /* EDDYI_INBOX_SIZE bytes, or NULL when nothing is in it */
 	uint32_t inbox_at;
 	uint32_t inbox_len;
+	char *held; /* EDDYI_HELD_SIZE bytes, or NULL when nothing is in it */
+	uint32_t held_at;
+	uint32_t held_len;
 	int fd;
 	bool last; /* no request will be read after the one that is being answered */
 };
@@ -32,9 +39,6 @@ void eddyi_wire_consume(struct eddyi_wire *wire, size_t len);
 
 /* Keep bytes in the empty inbox; they fit. Return: false when memory is out. */
 bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes);
-
-/* Throw away what is in the inbox. */
-void eddyi_wire_clear(struct eddyi_wire *wire);
 
 /* Limit what the current task does next by the time of `queue`, and lift the limit. */
 void eddyi_wire_guard(struct eddyi_wire *wire, struct eddy_timeout_queue *queue);
@@ -53,6 +57,19 @@ int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len);
 /* Send all of several pieces, as one where it fits; `pieces` is used up. Otherwise as
  * eddyi_wire_send(). */
 int eddyi_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count);
+
+/* Whether some of what was sent still waits in this machine: a close now could lose it. */
+bool eddyi_wire_has_unsent(const struct eddyi_wire *wire);
+
+/* Send an answer, or hold it back when `more` will follow at once: answers to pipelined requests share
+ * their segments. Otherwise as eddyi_wire_send(). */
+int eddyi_wire_answer(struct eddyi_wire *wire, struct eddy_str bytes, bool more);
+
+/* Send what is held. Limited by the write clock. Suspends. Return: 0, -errno. */
+int eddyi_wire_flush(struct eddyi_wire *wire);
+
+/* Send of what is held as much as the socket takes now, and forget the rest: the connection ends. */
+void eddyi_wire_give_up(struct eddyi_wire *wire);
 
 /* Say that nothing more will be sent, and read on for a while: a close while the client still sends
  * would reset the connection and take the answer with it (RFC 9112 section 9.6). Suspends. */

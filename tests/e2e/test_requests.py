@@ -91,6 +91,18 @@ class Arriving(Shared):
                 self.assertTrue(wire.read().closes)
                 self.assertClosed(wire)
 
+    def test_bytes_behind_the_last_request(self):
+        """A stray line, or a request too many, does not cost the client the answer."""
+        for version in ('1.0', '1.1'):
+            for late in (b'\r\n', request('GET', '/'), b'x' * 100000):
+                with self.subTest(version=version, late=late[:10]), self.server.connect(rcvbuf=8192) as wire:
+                    wire.send(request('GET', '/big/2000000', 'Connection: close', version=version))
+                    time.sleep(0.02)
+                    wire.send(late)
+                    time.sleep(0.02)
+                    self.assertEqual(len(wire.read().body), 2000000)
+                    self.assertClosed(wire)
+
     def test_half_close_before_the_answer(self):
         with self.server.connect() as wire:
             wire.send(request('GET', '/slow/100'))
