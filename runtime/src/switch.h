@@ -46,7 +46,7 @@ struct eddyi_ctx {
 	void *arg;
 	void *low; /* the stack, for sanitizers; NULL for the thread's own until known */
 	size_t size;
-	void *fiber;          /* TSan */
+	void *fiber; /* TSan */
 	unsigned valgrind_id;
 };
 

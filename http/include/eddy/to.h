@@ -37,7 +37,8 @@ struct eddy_to {
 	 sizeof(type) == 4 ? EDDY_TYPE_U32 :                                                       \
 			     EDDY_TYPE_U64)
 
-/* Wrap a pointer to a variable of one of the types above. */
+/* Wrap a pointer to a variable of one of the types above. C alone has it: from C++ write
+ * `eddy_to{ EDDY_TYPE_I32, &id }`. */
 #define EDDY_TO(target)                                                                            \
 	((struct eddy_to){ _Generic((target),                                                      \
 				   struct eddy_str *: EDDY_TYPE_STR,                               \

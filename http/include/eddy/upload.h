@@ -15,9 +15,9 @@ struct eddy_save_options {
 	bool no_replace; /* -EEXIST when the name is taken; default: replace */
 	bool sync;       /* on disk before the call returns; default: when the kernel likes */
 	uint64_t max; /* bytes; default the app's file_max; EDDY_NEVER: as much as the disk holds */
-	bool (*accept)(
-		struct eddy_str name); /* whether a client's file name is allowed; default: any
-	                                         that survives the cleaning; refused is -EINVAL */
+	/* Whether a client's file name is allowed; default: any that survives the cleaning. What it
+	 * refuses is -EINVAL. */
+	bool (*accept)(struct eddy_str name);
 };
 
 /* A file that was saved. */

@@ -11,16 +11,19 @@ EDDY_BEGIN_DECLS
 /* The structure of `type` whose `member` lies at `ptr`. */
 #define eddy_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
+/* Make an empty list. */
 static inline void eddy_list_init(struct eddy_node *head)
 {
 	head->next = head->prev = head;
 }
 
+/* Whether the list has no node. */
 static inline bool eddy_list_is_empty(const struct eddy_node *head)
 {
 	return head->next == head;
 }
 
+/* Put a node behind all others. With a node in place of the head: in front of that node. */
 static inline void eddy_list_append(struct eddy_node *head, struct eddy_node *node)
 {
 	node->next = head;
@@ -29,11 +32,13 @@ static inline void eddy_list_append(struct eddy_node *head, struct eddy_node *no
 	head->prev = node;
 }
 
+/* Put a node in front of all others. */
 static inline void eddy_list_prepend(struct eddy_node *head, struct eddy_node *node)
 {
 	eddy_list_append(head->next, node);
 }
 
+/* Take a node out of the list that it is in. */
 static inline void eddy_list_remove(struct eddy_node *node)
 {
 	node->prev->next = node->next;

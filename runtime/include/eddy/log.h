@@ -95,6 +95,7 @@ EDDY_API bool eddy_log_is_enabled(enum eddy_log_level level, const char *target)
 /* "ERROR", "WARN", "INFO", "DEBUG", "TRACE". */
 EDDY_API const char *eddy_log_level_name(enum eddy_log_level level);
 
+/* A field of each type. `name` and a string are borrowed. */
 static inline struct eddy_field eddy_field_str(const char *name, struct eddy_str value)
 {
 	struct eddy_field field = { name, EDDY_FIELD_STR, { value } };
@@ -140,7 +141,8 @@ static inline struct eddy_field eddy_field_bool(const char *name, bool value)
 	return field;
 }
 
-/* A list of fields for eddy_log(), and for the options of a scope. Lives as long as the block. */
+/* A list of fields for eddy_log(), and for the options of a scope. Lives as long as the block. C alone
+ * has it: from C++ give an array that ends with a field whose name is NULL. */
 #define EDDY_FIELDS(...) ((const struct eddy_field[]){ __VA_ARGS__, { .name = NULL } })
 
 /* Private: the highest level that anybody wants. */

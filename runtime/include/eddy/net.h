@@ -66,10 +66,11 @@ EDDY_API size_t eddy_sockaddr_format(const struct sockaddr *addr, socklen_t len,
 EDDY_API const char *eddy_net_strerror(int error);
 
 struct eddy_listen_options {
-	int backlog; /* connections that wait to be accepted; default 4096; the kernel's limit is
-	                    net.core.somaxconn */
-	bool reuse_port; /* more sockets will be opened on the same addresses, by eddy_listeners_clone();
-	                    default: they will not */
+	/* Connections that wait to be accepted; default 4096; the kernel's limit is net.core.somaxconn. */
+	int backlog;
+	/* More sockets will be opened on the same addresses, by eddy_listeners_clone(); default: they
+	 * will not. */
+	bool reuse_port;
 };
 
 /* Sockets that listen: one for each address that a name has. */

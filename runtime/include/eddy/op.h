@@ -23,14 +23,15 @@ EDDY_BEGIN_DECLS
 struct eddy_op;
 struct eddyi_waiter;
 
+/* Take note of a completion: `result` is what the kernel returned, a count or -errno, `flags` those of
+ * the completion (IORING_CQE_F_*). Called on the loop's own stack; must not suspend. */
 typedef void eddy_op_fn(struct eddy_op *op, int result, unsigned flags);
 
 /* Private. */
 struct eddy_op {
 	eddy_op_fn *done;
 	struct eddyi_waiter *waiter; /* of the task that awaits it; NULL where `done` is called */
-	struct eddy_node
-		node; /* in the loop's table of ops by descriptor; node.next is NULL when idle */
+	struct eddy_node node;       /* in the loop's ops by descriptor; .next is NULL when idle */
 	uint64_t since_ns;
 	int fd;
 	int result;
@@ -51,6 +52,7 @@ EDDY_API void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe);
  * that was faster. Does nothing when the op is idle or is being cancelled already. */
 EDDY_API void eddy_op_cancel(struct eddy_op *op);
 
+/* Whether the op is on its way: started, its last completion not yet seen. */
 static inline bool eddy_op_is_started(const struct eddy_op *op)
 {
 	return op->node.next != NULL;

@@ -31,12 +31,12 @@ struct eddyi_waiter;
 struct eddy_scope_options {
 	uint64_t timeout_ns; /* cancel when this time has passed; default 0: never */
 	bool fail_fast;      /* the first task that fails cancels the others; default: they go on */
-	bool shielded; /* not cancelled with the scope around it: for clean-up that suspends; give it
-	                        a timeout of its own */
-	const struct eddy_field
-		*log_fields; /* that every record emitted inside the scope has as well, as
-	                                        EDDY_FIELDS() makes them; borrowed for the scope's life;
-	                                        default none */
+	/* Not cancelled with the scope around it: for clean-up that suspends; give it a timeout of its
+	 * own. Default: cancelled. */
+	bool shielded;
+	/* Fields that every record emitted inside the scope has as well, as EDDY_FIELDS() makes them;
+	 * borrowed for the scope's life; default none. */
+	const struct eddy_field *log_fields;
 };
 
 /* Private. */

@@ -32,11 +32,13 @@ static inline struct eddy_str eddy_str_from(const char *z)
 	return eddy_str(z, z ? strlen(z) : 0);
 }
 
+/* Compare byte by byte. */
 static inline bool eddy_str_eq(struct eddy_str a, struct eddy_str b)
 {
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Compare with a NUL-terminated string. */
 static inline bool eddy_str_eq_z(struct eddy_str a, const char *z)
 {
 	return eddy_str_eq(a, eddy_str_from(z));
@@ -45,6 +47,7 @@ static inline bool eddy_str_eq_z(struct eddy_str a, const char *z)
 /* Compare without regard to the case of ASCII letters. */
 EDDY_API bool eddy_str_eq_nocase(struct eddy_str a, struct eddy_str b);
 
+/* Whether `str` begins with `prefix`. */
 static inline bool eddy_str_starts(struct eddy_str str, struct eddy_str prefix)
 {
 	return str.len >= prefix.len && memcmp(str.ptr, prefix.ptr, prefix.len) == 0;

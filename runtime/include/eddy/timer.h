@@ -14,8 +14,7 @@ EDDY_BEGIN_DECLS
 struct eddy_timer {
 	uint64_t at_ns; /* monotonic; read-only while armed */
 	void (*fire)(struct eddy_timer *timer);
-	struct eddy_timer *child, *next,
-		*prev; /* private: a pairing heap; prev is NULL when idle */
+	struct eddy_timer *child, *next, *prev; /* private: a pairing heap; prev: NULL when idle */
 };
 
 /* Call `timer->fire` on the loop's stack at `at_ns`. The timer must be idle. */
@@ -24,6 +23,7 @@ EDDY_API void eddy_timer_arm(struct eddy_timer *timer, uint64_t at_ns);
 /* Make the timer idle, whether it was armed or not. */
 EDDY_API void eddy_timer_disarm(struct eddy_timer *timer);
 
+/* Whether the timer is going to fire. */
 static inline bool eddy_timer_is_armed(const struct eddy_timer *timer)
 {
 	return timer->prev != NULL;
@@ -43,9 +43,10 @@ struct eddy_timeout {
 	void (*expire)(struct eddy_timeout *timeout);
 };
 
+/* Make a queue without timeouts; `duration_ns` is the time that each of them has. */
 EDDY_API void eddy_timeout_queue_init(struct eddy_timeout_queue *queue, uint64_t duration_ns);
 
-/* The queue must be empty of timeouts. */
+/* End the queue. No timeout is armed in it any more. */
 EDDY_API void eddy_timeout_queue_deinit(struct eddy_timeout_queue *queue);
 
 /* Call `timeout->expire` on the loop's stack when the queue's duration has passed without a touch.

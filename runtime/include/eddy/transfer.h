@@ -46,6 +46,7 @@ struct eddy_transfer_stats {
 	uint64_t stalls;          /* times a peer was awaited */
 };
 
+/* Read this loop's counts. */
 EDDY_API struct eddy_transfer_stats eddy_transfer_stats(void);
 
 EDDY_END_DECLS
