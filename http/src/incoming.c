@@ -260,23 +260,30 @@ int eddyi_incoming_hide(struct eddyi_incoming *incoming)
 	return r;
 }
 
-int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, bool no_replace,
-			  bool *ret_replaced)
+static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned flags)
 {
-	int r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name,
-			      RENAME_NOREPLACE);
-	bool replaced = r == -EEXIST && !no_replace;
+	int r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name, flags);
 
-	if (replaced)
-		r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name, 0);
 	if (r == -EISDIR || r == -ENOTEMPTY)
 		return -EEXIST;
 	if (r < 0)
 		return r;
 	incoming->hidden[0] = 0;
 	incoming->published = true;
-	*ret_replaced = replaced;
 	return 0;
+}
+
+int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, bool no_replace,
+			  bool *ret_replaced)
+{
+	int r = rename_as(incoming, name, RENAME_NOREPLACE);
+	bool replaced = r == -EEXIST && !no_replace;
+
+	if (replaced)
+		r = rename_as(incoming, name, 0);
+	if (r == 0)
+		*ret_replaced = replaced;
+	return r;
 }
 
 int eddyi_incoming_publish(struct eddyi_incoming *incoming, const char *name, bool no_replace,
@@ -293,8 +300,11 @@ int eddyi_incoming_publish(struct eddyi_incoming *incoming, const char *name, bo
 		if (r != -EEXIST || no_replace)
 			return r;
 		r = eddyi_incoming_hide(incoming);
-		if (r < 0)
-			return r;
+		if (r == 0)
+			r = rename_as(incoming, name, 0);
+		if (r == 0)
+			*ret_replaced = true;
+		return r;
 	}
 	return eddyi_incoming_rename(incoming, name, no_replace, ret_replaced);
 }
