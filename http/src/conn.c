@@ -14,7 +14,7 @@ static void closed(struct eddy_op *op, int result, unsigned flags)
 	(void)result;
 	(void)flags;
 	eddy_list_remove(&conn->node);
-	eddyi_wire_clear(&conn->wire);
+	free(conn->wire.inbox);
 	free(conn);
 	conns->count--;
 	conns->gone(conns);
@@ -27,6 +27,7 @@ static void close_now(struct eddyi_conn *conn)
 
 	conn->state = EDDYI_CONN_CLOSING;
 	eddyi_wire_unguard(&conn->wire);
+	eddyi_wire_give_up(&conn->wire);
 	if (conn->req) {
 		eddyi_req_free(conn->req);
 		conn->req = NULL;
@@ -85,7 +86,8 @@ static int serve(void *arg)
 		if (ending == EDDYI_ENDING_KEEP)
 			status = take_in_pending(conn);
 	} while (ending == EDDYI_ENDING_KEEP && status > 0);
-	if (ending == EDDYI_ENDING_KEEP && status == 0) {
+	/* What was held for a request that turned out not to be there. */
+	if (ending == EDDYI_ENDING_KEEP && status == 0 && eddyi_wire_flush(&conn->wire) == 0) {
 		park(conn);
 		return 0;
 	}

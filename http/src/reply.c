@@ -113,6 +113,16 @@ static struct eddy_str make_head(struct eddy_req *req, uint64_t length, size_t e
 
 /* ---- bodies ---- */
 
+/* Whether the next request is here already, so that its answer comes at once or not for a while; the
+ * wire sees to the second. */
+static bool more_follows(const struct eddy_req *req)
+{
+	struct eddy_str next = eddyi_wire_pending(req->wire);
+
+	return req->keep && req->body.ended && next.len &&
+	       memmem(next.ptr, next.len, "\r\n\r\n", 4);
+}
+
 static struct iovec piece(struct eddy_str bytes)
 {
 	return (struct iovec){ (void *)bytes.ptr, bytes.len };
@@ -131,7 +141,8 @@ static int reply_bytes(struct eddy_req *req, struct eddy_str body)
 		return eddyi_wire_sendv(req->wire, (struct iovec[]){ piece(head), piece(body) }, 2);
 	if (copied)
 		memcpy((char *)head.ptr + head.len, body.ptr, copied);
-	return eddyi_wire_send(req->wire, head.ptr, head.len + copied);
+	return eddyi_wire_answer(req->wire, eddy_str(head.ptr, head.len + copied),
+				 more_follows(req));
 }
 
 /* Read a small piece of a file behind the head. From the page cache at once, else through the ring.
@@ -159,6 +170,9 @@ static int transfer(struct eddyi_wire *wire, struct eddy_transfer *transfer)
 {
 	int r;
 
+	r = eddyi_wire_flush(wire);
+	if (r < 0)
+		return r;
 	transfer->socket = wire->fd;
 	transfer->progress = &wire->timeout;
 	eddyi_wire_guard(wire, &wire->clocks->write);
@@ -185,7 +199,8 @@ static int reply_piece(struct eddy_req *req)
 	}
 	res->head_sent = true;
 	if (silent || copied == length)
-		return eddyi_wire_send(req->wire, head.ptr, head.len + copied);
+		return eddyi_wire_answer(req->wire, eddy_str(head.ptr, head.len + copied),
+					 more_follows(req));
 	return transfer(req->wire, &(struct eddy_transfer){
 					   .file = res->file,
 					   .offset = res->range.first,

@@ -5,7 +5,9 @@
 #include <eddy/task.h>
 #include <errno.h>
 #include <linux/sockios.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -199,6 +201,13 @@ int eddyi_wire_answer(struct eddyi_wire *wire, struct eddy_str bytes, bool more)
 		return eddyi_wire_flush(wire);
 	eddy_task_before_suspend(push_held, wire);
 	return 0;
+}
+
+bool eddyi_wire_has_unsent(const struct eddyi_wire *wire)
+{
+	int unsent = 0;
+
+	return ioctl(wire->fd, SIOCOUTQ, &unsent) == 0 && unsent > 0;
 }
 
 void eddyi_wire_linger(struct eddyi_wire *wire)

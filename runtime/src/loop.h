@@ -32,6 +32,8 @@ struct eddy_task {
 	struct eddy_scope *scope;
 	struct eddy_scope *owner; /* the scope that spawned it */
 	struct eddyi_waiter *waiter;
+	void (*before_suspend)(void *arg); /* called once; NULL for nothing */
+	void *before_suspend_arg;
 	eddy_task_fn *fn;
 	void *arg;
 	const char *name;
@@ -71,15 +73,16 @@ struct eddy_loop {
 	struct eddy_scope root;
 	const char *name;
 
-	size_t ops;                                 /* started and not completed, the loop's own included */
+	size_t ops; /* started and not completed, the loop's own included */
 	struct eddy_node ops_by_fd[EDDYI_OP_BUCKETS];
-	struct eddy_node closing;                   /* closers that wait for ops of their descriptor */
+	struct eddy_node closing; /* closers that wait for ops of their descriptor */
 
+	/* What a task asked to be run on the loop's stack. */
 	struct {
 		void (*fn)(void *arg);
 		void *arg;
 		struct eddy_task *task; /* set while it runs */
-	} on_stack; /* what a task asked to be run on the loop's stack */
+	} on_stack;
 
 	/* From other threads. `sleeping` is true from before the last look at `messages` until the ring
 	 * has been waited for. */
@@ -91,7 +94,6 @@ struct eddy_loop {
 	struct eddy_op wake_op;
 
 	unsigned colour; /* tops of stacks are staggered so that they do not share cache sets */
-	uint32_t random; /* the state of xorshift, for what needs no secret */
 	struct eddyi_pipes *pipes;
 	struct eddyi_buffers *buffers;
 	void *scratch; /* where bytes are read that nobody wants, to warm a file */

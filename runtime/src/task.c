@@ -62,6 +62,7 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 	task->fn = fn;
 	task->arg = arg;
 	task->name = name;
+	task->before_suspend = NULL;
 	task->ended = false;
 	task->trimmed = false;
 	return task;
@@ -134,8 +135,8 @@ void eddyi_task_resume(struct eddy_loop *loop, struct eddy_task *task)
 		struct eddy_scope *owner = task->owner;
 		int result = task->result;
 
-		eddyi_assert(task->scope == owner, "task \"%s\" returned inside a scope that it had begun",
-			     task->name);
+		eddyi_assert(task->scope == owner,
+			     "task \"%s\" returned inside a scope that it had begun", task->name);
 		eddy_list_remove(&task->inside);
 		eddyi_task_put(loop, task);
 		eddyi_scope_task_ended(owner, result);
@@ -163,6 +164,12 @@ int eddyi_wait(struct eddyi_waiter *waiter)
 	eddyi_assert(task, "a call that suspends was made outside of a task");
 	if (waiter->cancel && task->scope->cancelled)
 		return -ECANCELED;
+	if (__builtin_expect(task->before_suspend != NULL, 0)) {
+		void (*fn)(void *arg) = task->before_suspend;
+
+		task->before_suspend = NULL;
+		fn(task->before_suspend_arg);
+	}
 	waiter->task = task;
 	waiter->woken = false;
 	task->waiter = waiter;
@@ -183,6 +190,15 @@ void eddyi_wake(struct eddyi_waiter *waiter, int result)
 void eddyi_cancel_wait(struct eddyi_waiter *waiter)
 {
 	eddyi_wake(waiter, -ECANCELED);
+}
+
+void eddy_task_before_suspend(void (*fn)(void *arg), void *arg)
+{
+	struct eddy_task *task = eddyi_loop()->running;
+
+	eddyi_assert(task, "eddy_task_before_suspend() outside of a task");
+	task->before_suspend = fn;
+	task->before_suspend_arg = arg;
 }
 
 struct eddy_task *eddy_task_self(void)

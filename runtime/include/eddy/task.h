@@ -48,6 +48,7 @@ EDDY_API const char *eddy_ring_advice(int error);
 /* The task that runs now; NULL on a plain thread and inside a completion function. */
 EDDY_API struct eddy_task *eddy_task_self(void);
 
+/* The name that it was spawned with. */
 EDDY_API const char *eddy_task_name(const struct eddy_task *task);
 
 /* Let every other task that is ready run first. Suspends.
@@ -57,6 +58,11 @@ EDDY_API int eddy_yield(void);
 /* Sleep for `duration_ns`. Suspends.
  * Return: 0, -ECANCELED. */
 EDDY_API int eddy_sleep(uint64_t duration_ns);
+
+/* Call `fn(arg)` once, right before the current task next suspends, in place of what was asked before;
+ * NULL takes it back. For work that is held back in the hope of more to come, and should not be when
+ * the task waits for something else. `fn` must not suspend. */
+EDDY_API void eddy_task_before_suspend(void (*fn)(void *arg), void *arg);
 
 /* The monotonic clock, read now. Any thread. */
 EDDY_API uint64_t eddy_now(void);
