@@ -5,9 +5,7 @@
 #include <eddy/task.h>
 #include <errno.h>
 #include <linux/sockios.h>
-#include <linux/sockios.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -207,7 +205,8 @@ bool eddyi_wire_has_unsent(const struct eddyi_wire *wire)
 {
 	int unsent = 0;
 
-	return ioctl(wire->fd, SIOCOUTQ, &unsent) == 0 && unsent > 0;
+	/* Not SIOCOUTQ: what is under way arrives before any reset, acknowledged or not. */
+	return ioctl(wire->fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0;
 }
 
 void eddyi_wire_linger(struct eddyi_wire *wire)

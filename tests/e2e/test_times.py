@@ -267,6 +267,19 @@ class End(Case):
             self.assertClosed(sending)
         self.assertEqual(server.wait(5), 0)
 
+    def test_client_that_stays_delays_nothing(self):
+        """It has its last answer and leaves its side open."""
+        server = self.limits()
+        with server.connect() as wire:
+            self.assertServes(wire)
+            wire.send(request('GET', '/slow/100'))
+            time.sleep(0.02)
+            server.process.send_signal(signal.SIGTERM)
+            self.assertTrue(wire.read().closes)
+            began = time.monotonic()
+            self.assertEqual(server.wait(10), 0)
+            self.assertLess(time.monotonic() - began, 2)
+
     def test_half_a_head_at_the_end(self):
         """It counts as a request: it gets the time that is left, or is cut with it."""
         server = self.limits(drain_timeout=300)
