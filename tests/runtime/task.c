@@ -188,7 +188,7 @@ TASK_TEST(task, deep_stacks_are_trimmed_when_idle)
 		EXPECT(eddy_timer_is_armed(&loop->trim_timer));
 		if (EDDYI_ASAN)
 			continue;
-		EXPECT(resident_pages(loop) >= count * depth / 4096);
+		EXPECT(resident_pages(loop) >= count * (depth / 4096));
 		pass_a_second(loop);
 		EXPECT(resident_pages(loop) <= count * 3);
 	}
