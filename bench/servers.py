@@ -11,8 +11,8 @@ NGINX_CONFIG = '''
 {user}
 worker_processes 1;
 daemon off;
-pid {folder}/nginx.pid;
-error_log {folder}/nginx.log;
+pid "{folder}/nginx.pid";
+error_log "{folder}/nginx.log";
 worker_rlimit_nofile {descriptors};
 events {{ worker_connections {descriptors}; }}
 http {{
@@ -25,13 +25,13 @@ http {{
     keepalive_requests 1000000000;
     client_max_body_size 0;
     client_body_buffer_size 1m;
-    client_body_temp_path {uploads}/.temp;
-    proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-    scgi_temp_path {folder}/scgi; uwsgi_temp_path {folder}/uwsgi;
+    client_body_temp_path "{uploads}/.temp";
+    proxy_temp_path "{folder}/proxy"; fastcgi_temp_path "{folder}/fastcgi";
+    scgi_temp_path "{folder}/scgi"; uwsgi_temp_path "{folder}/uwsgi";
     server {{
         listen 127.0.0.1:{port} backlog=4096;
-        location /files/ {{ root {folder}; }}
-        location /up/ {{ alias {uploads}/; dav_methods PUT; }}
+        location /files/ {{ root "{folder}"; }}
+        location /up/ {{ alias "{uploads}/"; dav_methods PUT; }}
         location = /hello {{ default_type text/plain; return 200 "Hello, World!"; }}
     }}
 }}
