@@ -225,8 +225,10 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 	eddy_event_init(&run->threads_ended);
 	run->workers = calloc(run->count, sizeof(*run->workers));
 	app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
-	if (!run->workers || !app->mime)
+	if (!run->workers || !app->mime) {
+		eddy_error("eddy::app", "can't start: out of memory");
 		return -ENOMEM;
+	}
 	for (unsigned i = 0; i < run->count; i++) {
 		struct worker *worker = &run->workers[i];
 
@@ -314,18 +316,27 @@ int eddy_app_run(struct eddy_app *app)
 	return r;
 }
 
+struct blocking {
+	struct eddy_app *app;
+	bool began;
+};
+
 static int run_app(void *arg)
 {
-	return eddy_app_run(arg);
+	struct blocking *blocking = arg;
+
+	blocking->began = true;
+	return eddy_app_run(blocking->app);
 }
 
 int eddy_app_run_blocking(struct eddy_app *app)
 {
-	int r;
+	struct blocking blocking = { .app = app };
+	int r = eddy_run(NULL, run_app, &blocking);
 
-	r = eddy_run(NULL, run_app, app);
-	if (r == -EPERM || r == -ENOSYS)
-		eddy_error("eddy::app", "%s", eddy_ring_advice(r));
+	/* Without a loop nobody has said yet what is wrong. */
+	if (!blocking.began)
+		eddy_error("eddy::app", "can't start: %s", eddy_ring_advice(r));
 	eddy_app_free(app);
 	return r;
 }

@@ -261,8 +261,8 @@ static void check_tls(void)
 		say("ok", "TLS in the kernel", "there");
 	else
 		say("warn", "TLS in the kernel",
-		    "%s; TLS works, files are copied for it — as root: `modprobe "
-		    "tls`, where the kernel was built with it",
+		    "%s; only what is sent through TLS would gain by it — as root: `modprobe tls`, where the "
+		    "kernel was built with it",
 		    r == -ENOENT ? "absent" : strerror(-r));
 }
 
