@@ -1,3 +1,10 @@
+/* hello: the smallest server; the README shows it.
+ *
+ *     $ hello &
+ *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
+ *     $ curl localhost:7878/hello/world
+ *     Hello, world!
+ */
 #include <eddy/http.h>
 
 /* GET /hello/{name} */
@@ -14,6 +21,7 @@ int main(void)
 {
 	struct eddy_app *app = eddy_app_new();
 
+	eddy_log_text_subscribe();
 	eddy_app_map_get(app, "/hello/{name}", hello);
 	return eddy_app_run_blocking(app);
 }

@@ -1,4 +1,4 @@
-/* eddy/http.h: the whole HTTP layer.
+/* eddy/http.h: the whole HTTP layer, and the log records of the runtime.
  *
  *     #include <eddy/http.h>
  *
@@ -15,6 +15,7 @@
  *     {
  *             struct eddy_app *app = eddy_app_new();
  *
+ *             eddy_log_text_subscribe();
  *             eddy_app_map_get(app, "/hello/{name}", hello);
  *             return eddy_app_run_blocking(app);
  *     }
@@ -23,6 +24,7 @@
 #define EDDY_HTTP_H
 
 #include <eddy/app.h>
+#include <eddy/log.h>
 #include <eddy/req.h>
 #include <eddy/res.h>
 #include <eddy/upload.h>
