@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from wire import PROGRAMS, Case, Server, request
+from wire import EXAMPLES, PROGRAMS, Case, Server, request
 
 
 def run(*args):
@@ -86,6 +86,14 @@ class Program(Case):
                 done = run(*args)
                 self.assertEqual((done.returncode, done.stdout), (2, ''))
                 self.assertTrue(done.stderr)
+
+    def test_too_few_descriptors(self):
+        """Whatever keeps it from starting is said."""
+        for limit in (4, 6):
+            done = subprocess.run(['sh', '-c', f'ulimit -n {limit}; exec "$0" "$@"', PROGRAMS['files'], self.folder(), '--bind',
+                                   '127.0.0.1:0'], capture_output=True, text=True, timeout=30, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r'(?i)too many open files')
 
     def test_help(self):
         done = run('--help')
@@ -184,6 +192,23 @@ class Program(Case):
             for thread in threads:
                 thread.join()
         self.assertEqual(failed, [])
+
+
+HELLO = os.path.join(EXAMPLES, 'hello')
+# A network of its own: the example listens where everybody's first server does.
+ALONE = ['unshare', '--user', '--map-root-user', '--net']
+
+
+@unittest.skipUnless(os.path.exists(HELLO), 'needs the program hello')
+class Hello(Case):
+    def test_answers(self):
+        if subprocess.run([*ALONE, 'ip', 'link', 'set', 'lo', 'up'], capture_output=True, check=False).returncode:
+            self.skipTest('needs a network namespace')
+        done = subprocess.run([*ALONE, 'sh', '-c', 'ip link set lo up; "$0" & curl -sS --retry 50 --retry-delay 1 '
+                               '--retry-connrefused localhost:7878/hello/world; kill $!; wait $!', HELLO],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, 'Hello, world!'), done.stderr)
+        self.assertIn('Listening on localhost:7878', done.stderr)
 
 
 if __name__ == '__main__':
