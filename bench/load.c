@@ -7,8 +7,9 @@
  * get and put repeat a request on every connection for SECONDS and let what has begun finish, so that
  * each byte that was paid for is counted. Every connection makes one request before, which is not
  * measured. put appends the connection's number to the path; with -n that of the request, so that each
- * makes a new file. DEPTH requests are sent at once. The CPU time is that of process PID, all threads. hold makes a request on each connection and keeps
- * them open until its stdin ends. What was measured is printed as a line of JSON.
+ * makes a new file. DEPTH requests are sent at once. The CPU time is that of process PID, all threads.
+ * hold makes a request on each connection and keeps them open until its stdin ends. What was measured is
+ * printed as a line of JSON.
  *
  * Bodies are received with MSG_TRUNC (counted by the kernel, never copied) and sent by sendfile(2).
  */
