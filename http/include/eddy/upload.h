@@ -49,8 +49,8 @@ EDDY_API ssize_t eddy_req_save_all(struct eddy_req *req, int dir,
 				   const struct eddy_save_options *options,
 				   struct eddy_saved **ret_files);
 
-/* Remove what a killed server left in the folder: hidden files of finished uploads that never got
- * their name. Those of a server that still runs are left alone. Call it before running.
+/* Remove what a killed server left in the folder: hidden files of uploads that never got their name.
+ * Those of a server that still runs are left alone. Call it before running.
  * Return: the number removed, -errno. */
 EDDY_API int eddy_upload_clean(int dir);
 
