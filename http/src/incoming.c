@@ -215,10 +215,12 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wi
 		} else if (left >= SPLICE_FROM) {
 			r = eddyi_incoming_receive(incoming, wire, left, &moved);
 			eddyi_body_took(body, wire, moved, false);
-			if (r == -ECONNRESET || r == -ECANCELED)
+			if (r < 0) {
+				/* What the file did not take has left the socket all the same: where
+				 * the next request begins is not known any more. */
 				eddyi_body_fail(body, r);
-			if (r < 0)
 				return r;
+			}
 		} else {
 			ssize_t filled = eddyi_wire_fill(wire);
 

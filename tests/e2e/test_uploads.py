@@ -667,6 +667,34 @@ class FullDisk(Case):
     def test_tmpfs(self):
         self.full_disk('tmpfs')
 
+    def test_next_request(self):
+        """What came and was not written is no part of what follows: no request behind it is taken for data."""
+        folder = self.disk('tmpfs', MIB)
+        server = self.serve(folder)
+        with open(os.path.join(folder, 'other'), 'wb') as file:
+            file.write(pattern(MIB - 200 * KIB))
+        with self.subTest('chunked'), server.connect() as wire:
+            wire.send(request('PUT', '/files/x', 'Transfer-Encoding: chunked', body=chunked(pattern(240 * KIB))))
+            response = wire.read()
+            self.assertProblem(response, 507)
+            self.assertTrue(response.closes)
+            wire.try_send(request('GET', '/') * 2)
+            wire.end()
+            self.assertClosed(wire)
+        with self.subTest('announced'), server.connect() as wire:
+            wire.send(request('PUT', '/files/x', f'Content-Length: {180 * KIB}'))
+            time.sleep(0.05)
+            with open(os.path.join(folder, 'another'), 'wb') as file:
+                file.write(pattern(150 * KIB))
+            wire.send(pattern(180 * KIB))
+            response = wire.read()
+            self.assertProblem(response, 507)
+            self.assertTrue(response.closes)
+            wire.try_send(request('GET', '/') * 2)
+            wire.end()
+            self.assertClosed(wire)
+        server.stop()
+
     def test_ext4(self):
         self.full_disk('ext4')
 
