@@ -30,7 +30,7 @@ struct eddyi_run {
 	struct eddy_app *app;
 	struct worker *workers;
 	unsigned count;
-	unsigned running; /* threads that have not ended; of worker 0's loop */
+	unsigned running; /* workers whose `ended` is still to come; of worker 0's loop */
 	struct eddy_event threads_ended;
 	struct eddy_loop *loop; /* of worker 0 */
 	struct eddy_signals signals;
@@ -168,9 +168,12 @@ static void join_threads(struct eddyi_run *run)
 {
 	struct eddy_scope shield;
 
+	/* Worker 0 has a message of its own, behind all that were posted to its loop for this run. */
+	run->running++;
+	eddy_event_clear(&run->threads_ended);
+	eddy_loop_post(run->loop, &run->workers[0].ended);
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	if (run->running)
-		eddy_event_wait(&run->threads_ended);
+	eddy_event_wait(&run->threads_ended);
 	eddy_scope_end(&shield);
 	for (unsigned i = 1; i < run->count; i++)
 		if (run->workers[i].started)

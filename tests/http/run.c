@@ -1,0 +1,56 @@
+/* Tests of http/src/run.c: the end of an app. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/http.h>
+#include <eddy/runtime.h>
+#include <pthread.h>
+#include <unistd.h>
+
+struct ending {
+	struct eddy_app *app;
+	uint64_t gap_ns; /* between two calls that end it */
+};
+
+static void *end_twice(void *arg)
+{
+	const struct ending *ending = arg;
+	uint64_t second;
+
+	while (!eddy_app_port(ending->app))
+		usleep(10);
+	usleep(200);
+	eddy_app_shutdown(ending->app);
+	second = eddy_now() + ending->gap_ns;
+	while (eddy_now() < second)
+		;
+	eddy_app_shutdown(ending->app);
+	return NULL;
+}
+
+/* Whatever was on its way to the loop is delivered before what it points to is gone. */
+static int run_apps(void *arg)
+{
+	const struct eddy_server_options options = { .no_signals = true };
+	int failed = 0;
+
+	(void)arg;
+	for (int i = 0; i < 300; i++) {
+		struct ending ending = { eddy_app_new(), (uint64_t)i * 300 };
+		pthread_t thread;
+
+		eddy_app_bind(ending.app, "127.0.0.1:0");
+		eddy_app_with_server(ending.app, &options);
+		if (pthread_create(&thread, NULL, end_twice, &ending) != 0)
+			return -1;
+		failed += eddy_app_run(ending.app) != 0;
+		eddy_yield();
+		pthread_join(thread, NULL);
+		eddy_app_free(ending.app);
+	}
+	return failed;
+}
+
+Test(run, is_ended_twice)
+{
+	cr_expect(eq(int, eddy_run(NULL, run_apps, NULL), 0));
+}
