@@ -212,6 +212,8 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns)
 
 	if (!server->conns.count)
 		return;
+	/* It may have been empty before the last ones were accepted. */
+	eddy_event_clear(&server->empty);
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){
 					 .timeout_ns = timeout_ns,
 					 .shielded = timeout_ns == 0,
