@@ -108,6 +108,8 @@ static void move_to(struct eddyi_conn *conn, struct eddy_node *list)
 static void start_task(struct eddyi_conn *conn)
 {
 	eddyi_wire_unguard(&conn->wire);
+	/* A head that came together with the end of its time has come. */
+	conn->expired = false;
 	conn->state = EDDYI_CONN_BUSY;
 	move_to(conn, &conn->conns->active);
 	if (eddy_scope_spawn(conn->conns->tasks, "request", serve, conn) < 0)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct limits {
 	int dir;
@@ -93,6 +94,14 @@ static uint64_t number_of(struct eddy_req *req)
 	uint64_t n;
 
 	return eddy_req_path(req, EDDY_TO(&n)) < 0 ? 0 : n;
+}
+
+/* Hold the loop and everybody on it. */
+static int block(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)res;
+	usleep((useconds_t)number_of(req) * 1000);
+	return 204;
 }
 
 static int slow(struct eddy_req *req, struct eddy_res *res)
@@ -249,6 +258,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/numbers/{small}/{large}", numbers);
 	eddy_app_map_post(app, "/pump", pump);
 	eddy_app_map_get(app, "/slow/{ms}", slow);
+	eddy_app_map_get(app, "/block/{ms}", block);
 	eddy_app_map_get(app, "/stream/{n}", stream);
 	eddy_app_map_get(app, "/broken/{n}", broken);
 	eddy_app_map_get(app, "/big/{n}", big);

@@ -64,6 +64,22 @@ class Times(Case):
             self.assertProblem(wire.read(), 408)
             self.assertClosed(wire)
 
+    def test_request_that_overtakes_the_idle_limit(self):
+        """What it was spared by is forgotten: a later head may come in pieces."""
+        server = self.limits(idle_timeout=400)
+        with server.connect() as wire, server.connect() as other:
+            self.assertServes(wire)
+            other.send(request('GET', '/block/600'))
+            time.sleep(0.2)
+            wire.send(request('GET', '/'))
+            self.assertEqual(other.read().status, 204)
+            self.assertEqual(wire.read().status, 200)
+            other.close()
+            head = request('GET', '/')
+            wire.send(head[:9])
+            time.sleep(0.1)
+            self.assertEqual(wire.ask(head[9:]).status, 200)
+
     def test_stalled_body(self):
         server = self.limits(body_timeout=150)
         for data in (request('POST', '/echo', 'Content-Length: 10', body='abc'),
