@@ -415,7 +415,8 @@ static bool find_line(struct eddyi_head *head)
 	return true;
 }
 
-int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used)
+/* As eddyi_head_feed(), but what fills the room with blank lines is taken in alone. */
+static int feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used)
 {
 	size_t most = head->limits->request_line_max + head->limits->header_block_max + 1;
 	size_t from = head->len, all;
@@ -442,6 +443,20 @@ int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size
 		return status ? status : judge(head);
 	}
 	return status ? status : check_limits(head);
+}
+
+int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used)
+{
+	int status;
+
+	*ret_used = 0;
+	do {
+		size_t used;
+
+		status = feed(head, bytes + *ret_used, len - *ret_used, &used);
+		*ret_used += used;
+	} while (!status && *ret_used < len);
+	return status;
 }
 
 struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name)

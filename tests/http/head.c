@@ -262,3 +262,26 @@ Test(head, a_refused_head_shows_nothing)
 	cr_expect(head.problem != NULL);
 	eddyi_arena_deinit(&arena);
 }
+
+/* More blank lines than there is room for a head: they are no part of it, and nothing is left over. */
+Test(head, many_blank_lines)
+{
+	static const struct eddyi_head_limits small = { 64, 64, 10 };
+	static const char request[] = "GET / HTTP/1.1\r\n" END;
+	struct eddyi_arena arena = { 0 };
+	struct eddyi_head head;
+	char text[2048];
+	size_t blank = 2 * 500, used;
+
+	for (size_t i = 0; i < blank; i++)
+		text[i] = "\r\n"[i % 2];
+	memcpy(text + blank, request, sizeof(request) - 1);
+	memcpy(text + blank + sizeof(request) - 1, "GET", 3);
+	eddyi_head_init(&head, &arena, &small);
+	cr_expect(eq(int, eddyi_head_feed(&head, text, blank + 1, &used), 0));
+	cr_expect(eq(sz, used, blank + 1));
+	cr_expect(
+		eq(int, eddyi_head_feed(&head, text + used, sizeof(request) - 2 + 3, &used), 200));
+	cr_expect(eq(sz, used, sizeof(request) - 2));
+	eddyi_arena_deinit(&arena);
+}
