@@ -28,7 +28,7 @@ struct eddyi_server {
 
 	bool stopping;
 	bool hurry;                  /* requests in flight are cut at once */
-	struct eddy_scope *draining; /* while they are waited for */
+	struct eddy_scope *draining; /* while they are waited for and could be cut */
 	struct eddy_event stop;      /* asked to end */
 	struct eddy_event deaf;      /* a listener has been closed */
 	struct eddy_event empty;     /* the last connection has gone */

@@ -6,6 +6,7 @@
 #include <criterion/new/assert.h>
 #include <eddy/http.h>
 #include <eddy/io.h>
+#include <eddy/offload.h>
 #include <eddy/runtime.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -67,21 +68,28 @@ static int idle_client(void)
 
 #define CLIENTS_MAX 64
 
+static int listen_here(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(address);
+
+	address = (struct sockaddr_in){ .sin_family = AF_INET };
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(fd, 128) < 0 || getsockname(fd, (struct sockaddr *)&address, &len) < 0)
+		return -errno;
+	return fd;
+}
+
 /* Serve `count` clients, and end while one more comes. Return: how many were served, -errno. */
 static int end_with_late_client(struct eddy_app *app, int count)
 {
-	struct served served = { .app = app, .result = 1 };
-	socklen_t len = sizeof(address);
+	struct served served = { .app = app, .listener = listen_here(), .result = 1 };
 	int clients[CLIENTS_MAX], served_count = 0;
 	struct eddy_scope scope;
 
-	served.listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	address = (struct sockaddr_in){ .sin_family = AF_INET };
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (bind(served.listener, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    listen(served.listener, 128) < 0 ||
-	    getsockname(served.listener, (struct sockaddr *)&address, &len) < 0)
-		return -errno;
+	if (served.listener < 0)
+		return served.listener;
 	eddyi_server_init(&served.server);
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "server", serve, &served);
@@ -119,6 +127,62 @@ Test(server, ends_while_a_client_comes)
 	eddy_app_with_server(app, &(struct eddy_server_options){ .connections_max = 1000 });
 	eddy_app_map_get(app, "/", hello);
 	cr_expect(eq(int, eddy_run(NULL, end_with_late_clients, app), 0));
+	cr_expect(eq(int, wrong, 0));
+	eddy_app_free(app);
+}
+
+static int sleep_deeply(void *arg)
+{
+	(void)arg;
+	usleep(300000);
+	return 0;
+}
+
+/* Nothing can cut this short. */
+static int stubborn(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	(void)res;
+	return eddy_offload(sleep_deeply, NULL);
+}
+
+static int end_twice(void *arg)
+{
+	static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	struct served served = { .app = arg, .listener = listen_here(), .result = 1 };
+	int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct eddy_scope scope;
+	unsigned left;
+
+	if (served.listener < 0)
+		return served.listener;
+	eddyi_server_init(&served.server);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "server", serve, &served);
+	wrong += connect(client, (const struct sockaddr *)&address, sizeof(address)) < 0;
+	wrong += send(client, request, sizeof(request) - 1, 0) < 0;
+	eddy_sleep(50 * EDDY_MS);
+	eddyi_server_stop(&served.server, false);
+	/* Now it has been drained, and waits for the one that is left. */
+	eddy_sleep(100 * EDDY_MS);
+	eddyi_server_stop(&served.server, true);
+	eddy_scope_join(&scope);
+	left = served.server.conns.count;
+	eddy_scope_end(&scope);
+	close(client);
+	return served.result < 0 ? served.result : (int)left;
+}
+
+Test(server, ends_with_its_last_connection)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_with_server(app, &(struct eddy_server_options){
+					  .connections_max = 1000,
+					  .drain_timeout_ns = 20 * EDDY_MS,
+				  });
+	eddy_app_map_get(app, "/", stubborn);
+	cr_expect(eq(int, eddy_run(NULL, end_twice, app), 0));
 	cr_expect(eq(int, wrong, 0));
 	eddy_app_free(app);
 }
