@@ -273,6 +273,7 @@ int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *ar
 	int r;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	loop = malloc(sizeof(*loop));
 	if (!loop)
 		return -ENOMEM;

@@ -588,6 +588,20 @@ class Hidden(Case):
         self.assertEqual(os.listdir(self.dir), [])
 
 
+class LimitedSize(Case):
+    def test_ulimit(self):
+        """No client can end the server by a file that ulimit -f finds too large."""
+        folder = self.folder()
+        server = self.serve(folder, wrap=('sh', '-c', 'ulimit -f 64; exec "$@"', 'sh'))
+        for size in (300000, 10 * MIB):
+            with server.connect() as wire:
+                wire.try_send(request('PUT', '/files/x', body=pattern(size)))
+                self.assertProblem(wire.read(), 413)
+        self.assertEqual(os.listdir(folder), [])
+        self.assertEqual(server.ask(request('PUT', '/files/x', body='x')).status, 201)
+        server.stop()
+
+
 @unittest.skipUnless(os.geteuid() == 0, 'needs root, to mount a small file system')
 class FullDisk(Case):
     def disk(self, kind, size):

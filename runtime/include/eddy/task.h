@@ -36,7 +36,8 @@ struct eddy_loop_options {
 };
 
 /* Run `fn(arg)` as the root task of a new loop on this thread, until it and every task below it
- * have ended. SIGPIPE is ignored from here on (a broken connection is -EPIPE).
+ * have ended. SIGPIPE and SIGXFSZ are ignored from here on (a broken connection is -EPIPE, a file that
+ * ulimit -f finds too large -EFBIG).
  * Return: what `fn` returned; -errno when the loop can't be had: -EPERM and -ENOSYS when the kernel
  * refuses io_uring (eddy_ring_advice() says what to do), -ENOMEM. */
 EDDY_API int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg);
