@@ -126,9 +126,10 @@ def _settings(settings):
 
 
 def markdown(known, settings, results, command):
+    busy = ': **other work ran too, throughput and p99 suffered**' if known['load_before'] > 0.5 else ''
     lines = [f'Printed by `{command}` on {known["date"]}: {known["cpu"]}, {known["memory"]}, Linux {known["kernel"]}, '
              f'loopback; nginx {known["nginx"]} with `sendfile on; tcp_nopush on; open_file_cache; access_log off;` and '
-             f'one worker. {_settings(settings)}; the machine\'s load was {known["load_before"]} before.', '',
+             f'one worker. {_settings(settings)}; the machine\'s load was {known["load_before"]} before{busy}.', '',
              'Medians of samples that take turns. *cpu* is the processor time of the server\'s process, all threads, '
              'for each GiB or request: the steadiest figure. Behind a ratio is where the middle half of the rounds lay.']
     transfers = [r for r in results if r['cell'].kind in BARE]
@@ -137,7 +138,7 @@ def markdown(known, settings, results, command):
     if transfers:
         lines += ['', '## Files', '', *_transfers(transfers), '',
                   'Downloads are of files in the page cache, to a client that does not copy them; uploads become new '
-                  'files on tmpfs, beside nginx\'s WebDAV `PUT`. The last two columns hold eddy\'s cpu against loops of '
+                  'files on tmpfs, beside nginx\'s WebDAV `PUT`; from 1 MiB they replace what the connection sent before. The last two columns hold eddy\'s cpu against loops of '
                   'our own that speak no HTTP: non-blocking `splice` through a pipe of 1 MiB, and copying by 256 KiB.']
         if any('†' in row for row in lines):
             lines += ['', '† The client was saturated: judge by cpu, not by throughput.']
