@@ -229,7 +229,8 @@ static void open_folder(struct settings *settings)
 	}
 	removed = eddy_upload_clean(settings->files.dir);
 	if (removed > 0)
-		eddy_info("files", "removed %d uploads of an earlier run that never got their name", removed);
+		eddy_info("files", "removed %d uploads of an earlier run that never got their name",
+			  removed);
 }
 
 int main(int argc, char **argv)
