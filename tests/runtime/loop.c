@@ -241,7 +241,7 @@ static uint64_t processor_time(void)
 	return (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
 }
 
-/* The kernel adds its clock to how long we wait: what overflows there would be over at once. */
+/* The kernel adds its clock to how long we wait: what overflowed there would be over at once. */
 TASK_TEST(loop, endless_sleep_costs_nothing)
 {
 	struct ping ping = { .message = { .deliver = ping_came }, .loop = eddy_loop_self() };

@@ -287,6 +287,37 @@ TASK_TEST(scope, shielded_one_suspends_in_peace)
 	return 0;
 }
 
+static int shielded_sleeper(void *arg)
+{
+	struct eddy_scope shield, inner;
+	struct sleeper *sleeper = arg;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	eddy_scope_begin(&inner, NULL);
+	sleeper->started = 1;
+	sleeper->woken_with = eddy_sleep(EDDY_MS);
+	EXPECT_EQ(eddy_scope_end(&inner), 0);
+	EXPECT_EQ(eddy_scope_end(&shield), 0);
+	sleeper->ended = eddy_yield();
+	return 0;
+}
+
+TASK_TEST(scope, shielded_one_is_not_cancelled_from_outside)
+{
+	struct sleeper sleeper = { .woken_with = 1 };
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "shielded", shielded_sleeper, &sleeper);
+	while (!sleeper.started)
+		eddy_yield();
+	EXPECT_EQ(sleeper.woken_with, 1);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	EXPECT_EQ(sleeper.woken_with, 0);
+	EXPECT_EQ(sleeper.ended, -ECANCELED);
+	return 0;
+}
+
 static int clean_up(void *arg)
 {
 	struct eddy_scope shield;
