@@ -197,22 +197,57 @@ int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_wire *w
 	return r == -ENODATA ? -ECONNRESET : r;
 }
 
+/* Small pieces of a body, which are written together. */
+struct gathered {
+	size_t len;
+	char bytes[4096];
+};
+
+static int write_gathered(struct eddyi_incoming *incoming, struct gathered *gathered)
+{
+	size_t len = gathered->len;
+
+	gathered->len = 0;
+	return eddyi_incoming_write(incoming, gathered->bytes, len);
+}
+
+static int gather(struct eddyi_incoming *incoming, struct gathered *gathered, struct eddy_str piece)
+{
+	int r = 0;
+
+	if (piece.len > sizeof(gathered->bytes) - gathered->len)
+		r = write_gathered(incoming, gathered);
+	if (r < 0)
+		return r;
+	if (piece.len > sizeof(gathered->bytes))
+		return eddyi_incoming_write(incoming, piece.ptr, piece.len);
+	memcpy(gathered->bytes + gathered->len, piece.ptr, piece.len);
+	gathered->len += piece.len;
+	return 0;
+}
+
 int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
 				struct eddyi_body *body)
 {
+	struct gathered gathered;
+
+	gathered.len = 0;
 	for (;;) {
 		struct eddy_str here;
 		uint64_t left, moved;
 		int r = eddyi_body_next(body, wire, &here, &left);
 
 		if (r <= 0)
-			return r;
+			return r ? r : write_gathered(incoming, &gathered);
 		if (here.len) {
-			r = eddyi_incoming_write(incoming, here.ptr, here.len);
+			r = gather(incoming, &gathered, here);
 			if (r < 0)
 				return r;
 			eddyi_body_took(body, wire, here.len, true);
 		} else if (left >= SPLICE_FROM) {
+			r = write_gathered(incoming, &gathered);
+			if (r < 0)
+				return r;
 			r = eddyi_incoming_receive(incoming, wire, left, &moved);
 			eddyi_body_took(body, wire, moved, false);
 			if (r < 0) {

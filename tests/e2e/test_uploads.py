@@ -588,7 +588,25 @@ class Hidden(Case):
         self.assertEqual(os.listdir(self.dir), [])
 
 
-class LimitedSize(Case):
+class Limited(Case):
+    def test_chunks_of_all_sizes(self):
+        """Small ones are written together, in their order, and count as all others do."""
+        folder = self.folder()
+        server = self.serve(folder, '--max-size', 300000)
+        sizes = [1, 2, 3, 4093, 1, 4096, 1, 4095, 4097, 1, 70000, 1, 100, 16384, 1, 65536, 5] + [1] * 5000
+        data = pattern(sum(sizes))
+        pieces, at = [], 0
+        for size in sizes:
+            pieces.append(data[at:at + size])
+            at += size
+        self.assertEqual(server.ask(request('PUT', '/files/x', 'Transfer-Encoding: chunked', body=chunked(*pieces))).status, 201)
+        self.assertEqual(server.get('/files/x').body, data)
+        with server.connect() as wire:
+            wire.try_send(request('PUT', '/files/y', 'Transfer-Encoding: chunked', body=chunked(*[b'x' * 3] * 100001)))
+            self.assertProblem(wire.read(), 413)
+        self.assertEqual(os.listdir(folder), ['x'])
+        server.stop()
+
     def test_ulimit(self):
         """No client can end the server by a file that ulimit -f finds too large."""
         folder = self.folder()
