@@ -91,7 +91,8 @@ static bool cancel_ops(struct eddy_loop *loop, int fd)
 	for (struct eddy_node *node = head->next; node != head; node = node->next) {
 		struct eddy_op *op = eddy_of(node, struct eddy_op, node);
 
-		if (op->fd != fd)
+		/* A close in progress is of an older file that had this number. */
+		if (op->fd != fd || op->opcode == IORING_OP_CLOSE)
 			continue;
 		eddyi_assert(!op->waiter, "descriptor %d is closed while task \"%s\" waits for it",
 			     fd, op->waiter->task->name);

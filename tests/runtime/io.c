@@ -509,3 +509,50 @@ TASK_TEST(io, cancelled_scope_starts_nothing_and_closes)
 	EXPECT_EQ(eddy_scope_end(&scope), -ECANCELED);
 	return 0;
 }
+
+/* --- numbers that are used again */
+
+static int reused;
+
+static int close_it(void *arg)
+{
+	return eddy_close(*(int *)arg);
+}
+
+static int poll_shortly(void *arg)
+{
+	return eddy_poll(*(int *)arg, POLLOUT) < 0;
+}
+
+static int open_and_close(void *arg)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	reused = fd == *(int *)arg;
+	return eddy_close(fd);
+}
+
+/* With room for one entry the poll sends the close off: its completion is there and nobody has looked
+ * yet when another task gets the number, and closes it as well. */
+static int close_twice(__attribute__((unused)) void *arg)
+{
+	struct eddy_scope scope;
+	int fds[2], number;
+
+	stream_pair(fds);
+	number = fds[0];
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "close", close_it, &number);
+	eddy_scope_spawn(&scope, "poll", poll_shortly, &fds[1]);
+	eddy_scope_spawn(&scope, "again", open_and_close, &number);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	EXPECT(reused);
+	close(fds[1]);
+	return 0;
+}
+
+Test(io, closes_a_number_that_is_used_again)
+{
+	expect_run(&(struct eddy_loop_options){ .sq_entries = 1 }, close_twice, NULL);
+}
