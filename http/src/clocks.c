@@ -5,7 +5,7 @@ void eddyi_clocks_init(struct eddyi_clocks *clocks, const struct eddy_server_opt
 	eddy_timeout_queue_init(&clocks->idle, options->idle_timeout_ns);
 	eddy_timeout_queue_init(&clocks->head, options->head_timeout_ns);
 	eddy_timeout_queue_init(&clocks->body, options->body_timeout_ns);
-	eddy_timeout_queue_init(&clocks->write, options->write_timeout_ns);
+	eddy_timeout_queue_init(&clocks->write, options->write_timeout_ns / EDDYI_WRITE_LOOKS);
 	clocks->date_at = -1;
 }
 

@@ -7,11 +7,15 @@
 #include <eddy/app.h>
 #include <eddy/timer.h>
 
+/* So often within the write time it is seen whether the peer takes anything. A socket tells that it has
+ * room only when a third of its buffer is empty: a slow reader may need minutes for that. */
+#define EDDYI_WRITE_LOOKS 4
+
 struct eddyi_clocks {
 	struct eddy_timeout_queue idle;  /* between two requests */
 	struct eddy_timeout_queue head;  /* until a head is there */
 	struct eddy_timeout_queue body;  /* without a byte of a body */
-	struct eddy_timeout_queue write; /* without a byte taken by the peer */
+	struct eddy_timeout_queue write; /* until the next look at what the peer has taken */
 	time_t date_at;
 	char date[EDDYI_DATE_LEN + 1];
 };

@@ -178,6 +178,9 @@ static void time_is_up(struct eddy_timeout *timeout)
 	if (conn->state == EDDYI_CONN_PARKED) {
 		conn->expired = true;
 		eddy_op_cancel(&conn->op);
+	} else if (timeout->queue == &conn->wire.clocks->write &&
+		   !eddyi_wire_has_stalled(&conn->wire)) {
+		return;
 	} else if (conn->req) {
 		eddyi_exchange_expire(conn->req);
 	}

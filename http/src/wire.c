@@ -5,6 +5,8 @@
 #include <eddy/task.h>
 #include <errno.h>
 #include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -43,12 +45,31 @@ bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes)
 
 void eddyi_wire_guard(struct eddyi_wire *wire, struct eddy_timeout_queue *queue)
 {
+	wire->looks = 0;
 	eddy_timeout_arm(&wire->timeout, queue);
 }
 
 void eddyi_wire_unguard(struct eddyi_wire *wire)
 {
 	eddy_timeout_disarm(&wire->timeout);
+}
+
+bool eddyi_wire_has_stalled(struct eddyi_wire *wire)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	/* Refused where the socket is not TCP: then only its room counts. */
+	getsockopt(wire->fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+	if (info.tcpi_bytes_acked == wire->taken)
+		wire->looks++;
+	else
+		wire->looks = 0;
+	wire->taken = info.tcpi_bytes_acked;
+	if (wire->looks >= EDDYI_WRITE_LOOKS)
+		return true;
+	eddy_timeout_arm(&wire->timeout, &wire->clocks->write);
+	return false;
 }
 
 ssize_t eddyi_wire_recv(struct eddyi_wire *wire, void *buf, size_t len)

@@ -28,7 +28,9 @@ struct eddyi_wire {
 	uint32_t held_at;
 	uint32_t held_len;
 	int fd;
-	bool last; /* no request will be read after the one that is being answered */
+	unsigned looks; /* in a row at which the peer had taken nothing more */
+	uint64_t taken; /* bytes that it had taken at the last look */
+	bool last;      /* no request will be read after the one that is being answered */
 };
 
 /* The bytes that have arrived and not been read. */
@@ -43,6 +45,10 @@ bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes);
 /* Limit what the current task does next by the time of `queue`, and lift the limit. */
 void eddyi_wire_guard(struct eddyi_wire *wire, struct eddy_timeout_queue *queue);
 void eddyi_wire_unguard(struct eddyi_wire *wire);
+
+/* Look whether the peer has taken anything since the last look, and go on waiting if it may still do so.
+ * Return: whether it has had its time. */
+bool eddyi_wire_has_stalled(struct eddyi_wire *wire);
 
 /* Receive up to `len` bytes into `buf`; the inbox is empty. Limited by the body clock. Suspends.
  * Return: bytes, -ECONNRESET when the client has ended, -errno. */

@@ -155,7 +155,7 @@ class Times(Case):
         self.stalled_download('/stream/100000000')
 
     def test_slow_download_that_moves(self):
-        server = self.limits(write_timeout=300)
+        server = self.limits(write_timeout=800)
         with server.connect(rcvbuf=65536) as wire:
             wire.send(request('GET', f'/big/{20 * MIB}'))
             wire.read_head()
@@ -163,6 +163,19 @@ class Times(Case):
                 time.sleep(0.1)
                 wire.take(MIB)
             wire.take(11 * MIB)
+
+    def test_very_slow_download_that_moves(self):
+        """Slower than the socket's buffer tells: a third of it would have to become empty."""
+        server = self.limits(write_timeout=1000)
+        for path in (f'/big/{20 * MIB}', '/stream/2000000'):
+            with self.subTest(path), server.connect(rcvbuf=65536) as wire:
+                wire.send(request('GET', path))
+                wire.read_head()
+                for _ in range(100):
+                    time.sleep(0.02)
+                    wire.take(10000)
+                # All of what the server's socket held at a time, and more.
+                wire.take(8 * MIB)
 
     def test_handler_may_take_its_time(self):
         server = self.limits(head_timeout=50, body_timeout=50, write_timeout=50, idle_timeout=50)
