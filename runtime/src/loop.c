@@ -233,6 +233,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	}
 	eddy_list_init(&loop->ready);
 	eddy_list_init(&loop->idle);
+	eddy_list_init(&loop->trimmed);
 	eddy_list_init(&loop->closing);
 	for (size_t i = 0; i < EDDYI_OP_BUCKETS; i++)
 		eddy_list_init(&loop->ops_by_fd[i]);

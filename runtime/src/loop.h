@@ -21,13 +21,13 @@ struct eddyi_waiter;
  *
  * Invariants:
  * 1. A task is in exactly one place: running, in loop->ready, suspended with `waiter` set, or in
- *    loop->idle.
+ *    loop->idle or loop->trimmed.
  * 2. `waiter` is set only while suspended and points into the task's own stack.
  * 3. `scope` is the innermost scope that the task is inside of; `inside` is in that scope's list.
  */
 struct eddy_task {
 	struct eddyi_ctx ctx;
-	struct eddy_node queued; /* in loop->ready or loop->idle */
+	struct eddy_node queued; /* in loop->ready, ->idle or ->trimmed */
 	struct eddy_node inside; /* in scope->tasks */
 	struct eddy_scope *scope;
 	struct eddy_scope *owner; /* the scope that spawned it */
@@ -41,7 +41,6 @@ struct eddy_task {
 	void *low; /* of the stack */
 	int result;
 	bool ended;
-	bool trimmed; /* the stack's pages were given back since it last ran */
 };
 
 /* A suspended task's way of being woken, on its stack.
@@ -65,7 +64,8 @@ struct eddy_loop {
 	struct eddyi_ctx ctx; /* the thread's own stack */
 	struct eddy_task *running;
 	struct eddy_node ready;
-	struct eddy_node idle; /* pooled tasks, the latest first */
+	struct eddy_node idle;    /* pooled tasks, the latest first */
+	struct eddy_node trimmed; /* pooled for longer: their pages have been given back */
 	struct eddyi_stacks stacks;
 	struct eddyi_heap timers;
 	struct eddy_timer trim_timer;

@@ -11,6 +11,9 @@
  * the one below it, where the frame of its entry function lies. */
 #define TRIM_KEEP (8 * EDDY_KIB)
 #define TRIM_AFTER EDDY_SECOND
+/* So many at a time (some 100 us), and the rest a little later. */
+#define TRIM_BATCH 256
+#define TRIM_PAUSE EDDY_MS
 #define COLOURS 16
 #define COLOUR_STEP 64
 
@@ -50,6 +53,8 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 	struct eddy_node *node = eddy_list_shift(&loop->idle);
 	struct eddy_task *task;
 
+	if (!node)
+		node = eddy_list_shift(&loop->trimmed);
 	if (node) {
 		task = eddy_of(node, struct eddy_task, queued);
 		if (EDDYI_ASAN)
@@ -64,7 +69,6 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 	task->name = name;
 	task->before_suspend = NULL;
 	task->ended = false;
-	task->trimmed = false;
 	return task;
 }
 
@@ -84,21 +88,23 @@ void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task)
 void eddyi_task_trim(struct eddy_timer *timer)
 {
 	struct eddy_loop *loop = eddy_of(timer, struct eddy_loop, trim_timer);
-	struct eddy_node *node;
 
-	for (node = loop->idle.prev; node != &loop->idle; node = node->prev) {
-		struct eddy_task *task = eddy_of(node, struct eddy_task, queued);
-		char *keep = (char *)task->low + loop->stacks.size - TRIM_KEEP;
+	for (unsigned i = 0; !eddy_list_is_empty(&loop->idle); i++) {
+		struct eddy_task *task = eddy_of(loop->idle.prev, struct eddy_task, queued);
+		uint64_t at = task->idle_since_ns + TRIM_AFTER;
 
-		if (task->trimmed)
-			continue;
-		if (task->idle_since_ns + TRIM_AFTER > loop->now_ns) {
-			eddy_timer_arm(timer, task->idle_since_ns + TRIM_AFTER);
+		if (i == TRIM_BATCH || at > loop->now_ns) {
+			/* Never sooner than after a pause: each look at a clock is a turn. */
+			if (at < loop->now_ns + TRIM_PAUSE)
+				at = loop->now_ns + TRIM_PAUSE;
+			eddy_timer_arm(timer, at);
 			return;
 		}
 		if (!EDDYI_ASAN)
-			eddyi_stack_give_back(task->low, keep);
-		task->trimmed = true;
+			eddyi_stack_give_back(task->low,
+					      (char *)task->low + loop->stacks.size - TRIM_KEEP);
+		eddy_list_remove(&task->queued);
+		eddy_list_prepend(&loop->trimmed, &task->queued);
 	}
 }
 
@@ -106,7 +112,7 @@ void eddyi_task_deinit_idle(struct eddy_loop *loop)
 {
 	struct eddy_node *node;
 
-	while ((node = eddy_list_shift(&loop->idle)))
+	while ((node = eddy_list_shift(&loop->idle)) || (node = eddy_list_shift(&loop->trimmed)))
 		eddyi_ctx_deinit(&eddy_of(node, struct eddy_task, queued)->ctx);
 }
 

@@ -151,12 +151,12 @@ static int go_deep(void *arg)
 	return 0;
 }
 
-static size_t resident_pages(const struct eddy_loop *loop)
+static size_t resident_pages(const struct eddy_loop *loop, const struct eddy_node *pool)
 {
 	unsigned char pages[64];
 	size_t count = 0;
 
-	for (struct eddy_node *node = loop->idle.next; node != &loop->idle; node = node->next) {
+	for (struct eddy_node *node = pool->next; node != pool; node = node->next) {
 		mincore(eddy_of(node, struct eddy_task, queued)->low, loop->stacks.size, pages);
 		for (size_t i = 0; i < loop->stacks.size / 4096; i++)
 			count += pages[i] & 1;
@@ -188,13 +188,38 @@ TASK_TEST(task, deep_stacks_are_trimmed_when_idle)
 		EXPECT(eddy_timer_is_armed(&loop->trim_timer));
 		if (EDDYI_ASAN)
 			continue;
-		EXPECT(resident_pages(loop) >= count * (depth / 4096));
+		EXPECT(resident_pages(loop, &loop->idle) >= count * (depth / 4096));
 		pass_a_second(loop);
-		EXPECT(resident_pages(loop) <= count * 3);
+		EXPECT(eddy_list_is_empty(&loop->idle));
+		EXPECT(resident_pages(loop, &loop->trimmed) <= count * 3);
 	}
 	/* A task that was trimmed runs on. */
 	eddy_scope_spawn(&scope, "again", go_deep, &depth);
 	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	return eddy_scope_end(&scope);
+}
+
+/* Thousands of stacks are not given back in one go, which would hold the loop. */
+TASK_TEST(task, trimming_is_done_in_portions)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_scope scope;
+	int fires = 0;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 1000; i++)
+		eddy_scope_spawn(&scope, "short", nothing, NULL);
+	eddy_scope_join(&scope);
+	loop->now_ns += 2 * EDDY_SECOND;
+	for (; eddy_timer_is_armed(&loop->trim_timer); fires++) {
+		EXPECT(fires == 0 || loop->trim_timer.at_ns > loop->now_ns);
+		if (loop->now_ns < loop->trim_timer.at_ns)
+			loop->now_ns = loop->trim_timer.at_ns;
+		eddy_timer_disarm(&loop->trim_timer);
+		loop->trim_timer.fire(&loop->trim_timer);
+	}
+	EXPECT_EQ(fires, 4);
+	EXPECT(eddy_list_is_empty(&loop->idle));
 	return eddy_scope_end(&scope);
 }
 
