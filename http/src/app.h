@@ -33,7 +33,8 @@ struct eddy_app {
 
 	/* While it runs: */
 	struct eddyi_mime *mime;
-	struct eddyi_run *run; /* guarded by eddyi_run_lock */
+	struct eddyi_run *run; /* guarded by a lock of run.c, as is: */
+	unsigned early_stops;  /* shutdowns asked for before there was a run */
 	atomic_uint port;
 };
 

@@ -55,31 +55,43 @@ static int next_of_length(struct eddyi_body *body, struct eddyi_wire *wire,
 	return 1;
 }
 
+/* Take the framing off what is here. Return: 1 when data comes next, 0 at the end, -EAGAIN when more
+ * bytes are needed to tell, -errno. */
+static int unframe(struct eddyi_body *body, struct eddyi_wire *wire)
+{
+	struct eddy_str here = eddyi_wire_pending(wire), rest = here;
+	int r = eddyi_chunked_next(&body->chunked, &rest);
+
+	eddyi_wire_consume(wire, here.len - rest.len);
+	if (r == -ENODATA) {
+		body->ended = true;
+		return 0;
+	}
+	if (r < 0)
+		return fail(body, r);
+	return eddyi_chunked_has_data(&body->chunked) ? 1 : -EAGAIN;
+}
+
 static int next_of_chunked(struct eddyi_body *body, struct eddyi_wire *wire,
 			   struct eddy_str *ret_bytes, uint64_t *ret_left)
 {
-	for (;;) {
-		struct eddy_str here = eddyi_wire_pending(wire), rest = here;
-		ssize_t r = eddyi_chunked_next(&body->chunked, &rest);
+	struct eddy_str here;
+	int r;
 
-		eddyi_wire_consume(wire, here.len - rest.len);
-		if (r == -ENODATA) {
-			body->ended = true;
-			return 0;
-		}
-		if (r < 0)
-			return fail(body, (int)r);
-		if (eddyi_chunked_has_data(&body->chunked)) {
-			if (rest.len > body->chunked.left)
-				rest.len = (size_t)body->chunked.left;
-			*ret_bytes = rest;
-			*ret_left = body->chunked.left - rest.len;
-			return 1;
-		}
-		r = eddyi_wire_fill(wire);
-		if (r < 0)
-			return fail(body, (int)r);
+	while ((r = unframe(body, wire)) == -EAGAIN) {
+		ssize_t filled = eddyi_wire_fill(wire);
+
+		if (filled < 0)
+			return fail(body, (int)filled);
 	}
+	if (r <= 0)
+		return r;
+	here = eddyi_wire_pending(wire);
+	if (here.len > body->chunked.left)
+		here.len = (size_t)body->chunked.left;
+	*ret_bytes = here;
+	*ret_left = body->chunked.left - here.len;
+	return 1;
 }
 
 int eddyi_body_next(struct eddyi_body *body, struct eddyi_wire *wire, struct eddy_str *ret_bytes,
@@ -112,6 +124,24 @@ void eddyi_body_took(struct eddyi_body *body, struct eddyi_wire *wire, uint64_t 
 	}
 }
 
+/* Copy what is here already, across the borders of small chunks. Return: bytes. */
+static size_t copy_here(struct eddyi_body *body, struct eddyi_wire *wire, struct eddy_str here,
+			char *buf, size_t len)
+{
+	size_t copied = 0;
+	uint64_t left;
+
+	do {
+		if (here.len > len - copied)
+			here.len = len - copied;
+		memcpy(buf + copied, here.ptr, here.len);
+		copied += here.len;
+		eddyi_body_took(body, wire, here.len, true);
+	} while (copied < len && body->framing == EDDYI_BODY_CHUNKED && unframe(body, wire) == 1 &&
+		 next_of_chunked(body, wire, &here, &left) == 1 && here.len);
+	return copied;
+}
+
 ssize_t eddyi_body_read(struct eddyi_body *body, struct eddyi_wire *wire, void *buf, size_t len)
 {
 	struct eddy_str here;
@@ -121,13 +151,8 @@ ssize_t eddyi_body_read(struct eddyi_body *body, struct eddyi_wire *wire, void *
 	r = eddyi_body_next(body, wire, &here, &left);
 	if (r <= 0 || !len)
 		return r < 0 ? r : 0;
-	if (here.len) {
-		if (len > here.len)
-			len = here.len;
-		memcpy(buf, here.ptr, len);
-		eddyi_body_took(body, wire, len, true);
-		return (ssize_t)len;
-	}
+	if (here.len)
+		return (ssize_t)copy_here(body, wire, here, buf, len);
 	if (len > left)
 		len = (size_t)left;
 	r = eddyi_wire_recv(wire, buf, len);

@@ -310,12 +310,29 @@ static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned
 	return 0;
 }
 
+/* On file systems that can't rename without replacing (NFS among them): a link never replaces. */
+static int link_hidden_as(struct eddyi_incoming *incoming, const char *name)
+{
+	int r = eddy_linkat(incoming->dir, incoming->hidden, incoming->dir, name, 0);
+
+	if (r < 0)
+		return r;
+	incoming->published = true;
+	/* Left behind it is litter, and is cleaned up as such. */
+	if (eddy_unlinkat(incoming->dir, incoming->hidden, 0) == 0)
+		incoming->hidden[0] = 0;
+	return 0;
+}
+
 int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, bool no_replace,
 			  bool *ret_replaced)
 {
 	int r = rename_as(incoming, name, RENAME_NOREPLACE);
-	bool replaced = r == -EEXIST && !no_replace;
+	bool replaced;
 
+	if (r == -EINVAL)
+		r = link_hidden_as(incoming, name);
+	replaced = r == -EEXIST && !no_replace;
 	if (replaced)
 		r = rename_as(incoming, name, 0);
 	if (r == 0)

@@ -71,6 +71,17 @@ void eddy_app_shutdown(struct eddy_app *app)
 	pthread_mutex_lock(&run_lock);
 	if (app->run)
 		stop_all(app->run);
+	else
+		app->early_stops++;
+	pthread_mutex_unlock(&run_lock);
+}
+
+/* What has gone wrong ends everything, but hurries nobody. */
+static void stop_once(struct eddyi_run *run)
+{
+	pthread_mutex_lock(&run_lock);
+	if (!run->stops)
+		stop_all(run);
 	pthread_mutex_unlock(&run_lock);
 }
 
@@ -130,7 +141,7 @@ static void deliver_ended(struct eddy_message *message)
 
 	/* One that failed takes the others with it. */
 	if (worker->result < 0)
-		eddy_app_shutdown(run->app);
+		stop_once(run);
 	if (--run->running == 0)
 		eddy_event_set(&run->threads_ended);
 }
@@ -262,6 +273,11 @@ static void set_run(struct eddy_app *app, struct eddyi_run *run)
 {
 	pthread_mutex_lock(&run_lock);
 	app->run = run;
+	if (run) {
+		/* Asked for before it could be told. */
+		run->stops = app->early_stops;
+		app->early_stops = 0;
+	}
 	pthread_mutex_unlock(&run_lock);
 }
 
@@ -273,7 +289,7 @@ static int serve_all(struct eddyi_run *run)
 	if (r == 0)
 		r = serve(&run->workers[0]);
 	if (r < 0)
-		eddy_app_shutdown(run->app);
+		stop_once(run);
 	join_threads(run);
 	for (unsigned i = 1; r == 0 && i < run->count; i++)
 		r = run->workers[i].result;

@@ -11,6 +11,8 @@
 #define ACCEPT_RETRY_NS (100 * EDDY_MS)
 /* A multishot accept takes all that waits at once; near the limit one is taken at a time. */
 #define ONE_BY_ONE_FROM 256
+/* What is cancelled unwinds within this, or the process ends without it. */
+#define UNWIND_NS (5 * EDDY_SECOND)
 
 static void arm_accept(struct eddyi_listener *listener);
 static void arm_knock(struct eddyi_listener *listener);
@@ -32,6 +34,13 @@ static void retry_accept(struct eddy_timer *timer)
 	arm_accept(eddy_of(timer, struct eddyi_listener, retry));
 }
 
+/* Whether a failed accept says something of the connection that was lost, and nothing of the next, or is
+ * our own doing. */
+static bool is_of_one_connection(int error)
+{
+	return error == -ECONNABORTED || error == -EPROTO || error == -EINTR || error == -ECANCELED;
+}
+
 /* Accept again: now, when there is room, or a little later. */
 static void go_on_accepting(struct eddyi_listener *listener, int error)
 {
@@ -39,8 +48,13 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 
 	if (eddy_op_is_started(&listener->op) || eddy_timer_is_armed(&listener->retry))
 		return;
-	if (error == -EMFILE || error == -ENFILE || error == -ENOBUFS || error == -ENOMEM) {
-		eddy_warn("eddy::http", "accepting pauses: %s", strerror(-error));
+	if (error >= 0 || is_of_one_connection(error))
+		listener->failing = false;
+	if (error < 0 && !is_of_one_connection(error)) {
+		/* Said once for as long as it lasts. */
+		if (!listener->failing)
+			eddy_warn("eddy::http", "accepting pauses: %s", strerror(-error));
+		listener->failing = true;
 		eddyi_conns_evict_idle(&server->conns);
 		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
 	} else if (is_full(server)) {
@@ -55,8 +69,11 @@ static void close_listener(struct eddyi_listener *listener)
 {
 	int fd;
 
-	while ((fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
-		eddyi_conn_new(&listener->server->conns, fd);
+	do {
+		fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0)
+			eddyi_conn_new(&listener->server->conns, fd);
+	} while (fd >= 0 || is_of_one_connection(-errno));
 	close(listener->fd);
 	listener->fd = -1;
 	eddy_event_set(&listener->server->deaf);
@@ -205,8 +222,8 @@ static void close_server(struct eddyi_server *server)
 	eddyi_arena_trim();
 }
 
-/* Wait for the last connection, `timeout_ns` at most; 0 is forever. */
-static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns)
+/* Wait for the last connection, `timeout_ns` at most; who is in a hurry may cut it short. */
+static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, bool may_hurry)
 {
 	struct eddy_scope scope;
 
@@ -216,14 +233,22 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns)
 	eddy_event_clear(&server->empty);
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){
 					 .timeout_ns = timeout_ns,
-					 .shielded = timeout_ns == 0,
+					 .shielded = true,
 				 });
-	/* The last wait is for what the kernel still has: nobody cuts it short. */
-	if (timeout_ns)
+	if (may_hurry)
 		server->draining = &scope;
 	eddy_event_wait(&server->empty);
 	server->draining = NULL;
 	eddy_scope_end(&scope);
+}
+
+/* A handler that goes on although every call in it fails can't be ended: its memory is in use. */
+static _Noreturn void give_up(const struct eddyi_server *server)
+{
+	eddy_error("eddy::http",
+		   "%u connections did not end within %u s: their handlers ignore cancellation",
+		   server->conns.count, (unsigned)(UNWIND_NS / EDDY_SECOND));
+	_exit(1);
 }
 
 static void stop(struct eddyi_server *server)
@@ -241,12 +266,14 @@ static void stop(struct eddyi_server *server)
 	/* Those that were accepted last. */
 	eddyi_conns_stop(&server->conns);
 	if (!server->hurry)
-		wait_until_empty(server, server->app->options.drain_timeout_ns);
+		wait_until_empty(server, server->app->options.drain_timeout_ns, true);
 	/* What is left has had its time: every call in it fails now. */
 	eddy_scope_cancel(&server->tasks);
 	eddyi_conns_evict_parked(&server->conns);
-	wait_until_empty(server, 0);
+	wait_until_empty(server, UNWIND_NS, false);
 	eddy_scope_end(&shield);
+	if (server->conns.count)
+		give_up(server);
 }
 
 void eddyi_server_stop(struct eddyi_server *server, bool hurry)

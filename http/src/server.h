@@ -13,6 +13,7 @@ struct eddyi_listener {
 	struct eddyi_server *server;
 	int fd; /* -1 once it is closed */
 	bool stopping;
+	bool failing; /* accepting has paused, and it has been said */
 };
 
 /* Invariant: no connection outlives eddyi_server_run(). */

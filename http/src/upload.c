@@ -14,6 +14,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#define TAKE_BACK_NS (10 * EDDY_SECOND)
+
 static const struct eddy_save_options defaults;
 
 static uint64_t limit_of(const struct eddy_req *req, const struct eddy_save_options *options)
@@ -248,15 +250,31 @@ static int read_form(struct form *form, struct eddyi_multipart *multipart, char 
 	}
 }
 
+/* Whether the name still is this file's, and not of another upload that came later. */
+static bool is_ours(const struct form *form, const struct form_file *file)
+{
+	struct stat ours, there;
+
+	return fstat(file->incoming.fd, &ours) == 0 &&
+	       fstatat(form->dir, file->name.ptr, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
 /* Take back the names that were new. What was replaced is gone. */
 static void take_back(struct form *form)
 {
 	struct eddy_scope shield;
 
-	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	for (size_t i = 0; i < form->count; i++)
-		if (form->files[i].published && !form->files[i].replaced)
-			eddy_unlinkat(form->dir, form->files[i].name.ptr, 0);
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){
+					  .shielded = true,
+					  .timeout_ns = TAKE_BACK_NS,
+				  });
+	for (size_t i = 0; i < form->count; i++) {
+		struct form_file *file = &form->files[i];
+
+		if (file->published && !file->replaced && is_ours(form, file))
+			eddy_unlinkat(form->dir, file->name.ptr, 0);
+	}
 	eddy_scope_end(&shield);
 }
 

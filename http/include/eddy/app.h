@@ -110,7 +110,7 @@ EDDY_API int eddy_app_run(struct eddy_app *app);
 /* Run from a plain main(), and free the app. Return: 0, -errno. */
 EDDY_API int eddy_app_run_blocking(struct eddy_app *app);
 
-/* Ask a running app to end as by a signal. Any thread. */
+/* Ask the app to end as by a signal; one that does not run yet ends as soon as it does. Any thread. */
 EDDY_API void eddy_app_shutdown(struct eddy_app *app);
 
 /* The port that a running app listens on; 0 where it listens on none. */
