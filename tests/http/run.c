@@ -54,3 +54,22 @@ Test(run, is_ended_twice)
 {
 	cr_expect(eq(int, eddy_run(NULL, run_apps, NULL), 0));
 }
+
+static int run_ended(void *arg)
+{
+	struct eddy_app *app = eddy_app_new();
+	int r;
+
+	(void)arg;
+	eddy_app_bind(app, "127.0.0.1:0");
+	eddy_app_shutdown(app);
+	r = eddy_app_run(app);
+	eddy_app_free(app);
+	return r;
+}
+
+/* A shutdown is not lost on an app that another thread is about to start. */
+Test(run, is_ended_before_it_runs, .timeout = 5)
+{
+	cr_expect(eq(int, eddy_run(NULL, run_ended, NULL), 0));
+}
