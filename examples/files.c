@@ -15,6 +15,7 @@
 #include <eddy/runtime.h>
 #include <eddy/upload.h>
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -137,10 +138,18 @@ static int remove_file(struct eddy_req *req, struct eddy_res *res)
 }
 
 /* Whether the address is one that only this machine reaches. */
-static bool is_loopback(const char *address)
+static bool is_loopback(const char *text)
 {
-	return strncasecmp(address, "localhost:", 10) == 0 || strncmp(address, "127.", 4) == 0 ||
-	       strncmp(address, "[::1]:", 6) == 0;
+	struct eddy_address address;
+	struct in6_addr in6;
+	char host[64];
+
+	if (eddy_address_parse(text, &address) < 0 || address.host.len >= sizeof(host))
+		return false;
+	snprintf(host, sizeof(host), "%.*s", EDDY_FMT(address.host));
+	if (inet_pton(AF_INET6, host, &in6) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&in6);
+	return strcasecmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0;
 }
 
 static void usage(FILE *out)

@@ -2,10 +2,12 @@
 
 #include "wire.h"
 
+#include <eddy/scope.h>
 #include <errno.h>
 
 /* An answer that came early is followed by at most this much of a body that nobody wants. */
 #define DRAIN_MAX (256 * EDDY_KIB)
+#define DRAIN_NS (5 * EDDY_SECOND)
 
 void eddyi_body_init(struct eddyi_body *body, const struct eddyi_head *head)
 {
@@ -24,6 +26,7 @@ void eddyi_body_fail(struct eddyi_body *body, int error)
 		body->error = error;
 }
 
+/* Return: `error`. */
 static int fail(struct eddyi_body *body, int error)
 {
 	eddyi_body_fail(body, error);
@@ -176,15 +179,23 @@ bool eddyi_body_can_drain(const struct eddyi_body *body)
 
 int eddyi_body_drain(struct eddyi_body *body, struct eddyi_wire *wire)
 {
+	struct eddy_scope scope;
 	uint64_t drained = 0;
 	char buf[4096];
+	ssize_t r = 0;
 
+	if (body->ended)
+		return 0;
+	/* Also from who sends a byte now and then. */
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = DRAIN_NS });
 	while (drained <= DRAIN_MAX) {
-		ssize_t r = eddyi_body_read(body, wire, buf, sizeof(buf));
-
+		r = eddyi_body_read(body, wire, buf, sizeof(buf));
 		if (r <= 0)
-			return (int)r;
+			break;
 		drained += (uint64_t)r;
 	}
-	return fail(body, -EMSGSIZE);
+	/* Too slow is too much. */
+	if (eddy_scope_end(&scope) == -ETIMEDOUT || r > 0)
+		return fail(body, -EMSGSIZE);
+	return (int)r;
 }

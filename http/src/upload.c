@@ -48,7 +48,7 @@ static int check_conditions(struct eddy_req *req, int dir, const char *name, boo
 	*ret_no_replace = fields.if_none_match.ptr && eddy_str_eq_z(fields.if_none_match, "*");
 	if (!fields.if_match.ptr && !fields.if_none_match.ptr && !fields.if_unmodified_since.ptr)
 		return 0;
-	exists = fstatat(dir, name, &st, 0) == 0;
+	exists = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (exists) {
 		eddyi_validator_init(&validator, &st);
 		req->precondition_failed =
