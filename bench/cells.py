@@ -45,6 +45,7 @@ CELLS = [
     _transfer('put', '4k', 16),
     _transfer('put', '1m', 16),
     _transfer('put', '64m', 1),
+    _transfer('put', '1g', 1),
     Cell('hello-64', 'hello', 'GET /hello × 64', '', 64),
     Cell('hello-pipelined', 'hello', 'GET /hello × 64, 16 at once', '', 64, 16),
     Cell('idle', 'idle', f'{IDLE:,} idle connections', '', IDLE),
