@@ -14,6 +14,7 @@
 
 #define STACK_SIZE_DEFAULT (256 * EDDY_KIB)
 #define STACK_SIZE_MIN (32 * EDDY_KIB)
+#define STACK_SIZE_MAX EDDY_GIB
 #define SQ_ENTRIES_DEFAULT 1024
 /* Completions can come in bursts (a multishot accept, many receives) while none is looked at. */
 #define CQ_ENTRIES_FACTOR 8
@@ -122,12 +123,14 @@ static void run_ready(struct eddy_loop *loop)
 static void fire_timers(struct eddy_loop *loop)
 {
 	eddyi_loop_tick(loop);
+	loop->firing = true;
 	while (loop->timers.top && loop->timers.top->at_ns <= loop->now_ns) {
 		struct eddy_timer *timer = loop->timers.top;
 
 		eddyi_heap_remove(&loop->timers, timer);
 		timer->fire(timer);
 	}
+	loop->firing = false;
 }
 
 static void deliver_messages(struct eddy_loop *loop)
@@ -220,7 +223,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	int r;
 
 	eddyi_assert(!this_loop, "eddy_run() inside eddy_run()");
-	if (stack_size < STACK_SIZE_MIN)
+	if (stack_size < STACK_SIZE_MIN || stack_size > STACK_SIZE_MAX)
 		return -EINVAL;
 	*loop = (struct eddy_loop){ .name = options->name ? options->name : "main" };
 	loop->wake_fd = eventfd(0, EFD_CLOEXEC);

@@ -70,6 +70,7 @@ struct eddy_loop {
 	struct eddyi_heap timers;
 	struct eddy_timer trim_timer;
 	uint64_t now_ns;
+	bool firing; /* timers; those that are armed meanwhile wait for the next turn */
 	struct eddy_scope root;
 	const char *name;
 

@@ -2,9 +2,11 @@
 
 void eddy_timer_arm(struct eddy_timer *timer, uint64_t at_ns)
 {
+	struct eddy_loop *loop = eddyi_loop();
+
 	eddyi_assert(!eddy_timer_is_armed(timer), "a timer is armed twice");
-	timer->at_ns = at_ns;
-	eddyi_heap_insert(&eddyi_loop()->timers, timer);
+	timer->at_ns = loop->firing && at_ns <= loop->now_ns ? loop->now_ns + 1 : at_ns;
+	eddyi_heap_insert(&loop->timers, timer);
 }
 
 void eddy_timer_disarm(struct eddy_timer *timer)

@@ -97,9 +97,9 @@ static int warm(struct eddy_transfer *transfer, uint64_t offset, size_t len)
 	return 0;
 }
 
-/* Move up to `len` bytes from the file, as many as the socket takes now.
- * Return: 0 or above: bytes moved; -EAGAIN: the socket is full. */
-static ssize_t push(struct eddy_transfer *transfer, uint64_t offset, size_t len)
+/* Move up to `len` bytes from the file, as many as the socket takes and one pipe holds;
+ * `*ret_full` says that it was the socket. Return: bytes moved, -errno. */
+static ssize_t push(struct eddy_transfer *transfer, uint64_t offset, size_t len, bool *ret_full)
 {
 	loff_t from = (loff_t)offset;
 	struct eddyi_pipe *pipe;
@@ -110,7 +110,10 @@ static ssize_t push(struct eddy_transfer *transfer, uint64_t offset, size_t len)
 	error = eddyi_pipe_take(&pipe);
 	if (error < 0)
 		return error;
-	r = splice(transfer->file, &from, pipe->write_fd, NULL, len, SPLICE_F_NONBLOCK);
+	*ret_full = false;
+	do
+		r = splice(transfer->file, &from, pipe->write_fd, NULL, len, SPLICE_F_NONBLOCK);
+	while (r < 0 && errno == EINTR);
 	if (r <= 0) {
 		error = r < 0 ? -errno : -ENODATA;
 		eddyi_pipe_discard(pipe);
@@ -124,7 +127,8 @@ static ssize_t push(struct eddy_transfer *transfer, uint64_t offset, size_t len)
 			continue;
 		if (r < 0 && errno == EAGAIN) {
 			eddyi_pipe_drain(pipe, in_pipe - moved);
-			return moved ? (ssize_t)moved : -EAGAIN;
+			*ret_full = true;
+			return (ssize_t)moved;
 		}
 		if (r <= 0) {
 			error = r < 0 ? -errno : -EPIPE;
@@ -146,6 +150,7 @@ static int send_body(struct eddy_transfer *transfer)
 		uint64_t offset = transfer->offset + transfer->moved;
 		uint64_t left = transfer->len - transfer->moved;
 		size_t len = left < CHUNK ? (size_t)left : CHUNK;
+		bool full;
 		ssize_t r;
 
 		/* Asked once for each piece, not again for what the socket did not take of it. */
@@ -158,16 +163,15 @@ static int send_body(struct eddy_transfer *transfer)
 			}
 			warm_to = offset + len;
 		}
-		r = push(transfer, offset, len);
-		if (r > 0) {
+		r = push(transfer, offset, len, &full);
+		if (r < 0)
+			return (int)r;
+		if (r > 0)
 			progressed(transfer, (size_t)r);
-			eddyi_loop()->transfer_stats.spliced_out += (uint64_t)r;
-			if (transfer->moved == transfer->len)
-				break;
-			r = (size_t)r == len ? eddy_yield() : await_peer(transfer, POLLOUT);
-		} else if (r == -EAGAIN) {
-			r = await_peer(transfer, POLLOUT);
-		}
+		eddyi_loop()->transfer_stats.spliced_out += (uint64_t)r;
+		if (transfer->moved == transfer->len)
+			break;
+		r = full ? await_peer(transfer, POLLOUT) : eddy_yield();
 		if (r < 0)
 			return (int)r;
 	}

@@ -30,7 +30,7 @@ struct eddy_task;
 typedef int eddy_task_fn(void *arg);
 
 struct eddy_loop_options {
-	size_t stack_size; /* address space of a task's stack in bytes; default 256 KiB; 32 KiB or more */
+	size_t stack_size; /* address space of a task's stack in bytes; default 256 KiB; 32 KiB to 1 GiB */
 	unsigned sq_entries; /* submissions that fit between two enters; default 1024 */
 	const char *name;    /* of the loop and its root task; default "main"; borrowed */
 };

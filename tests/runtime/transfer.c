@@ -1,0 +1,246 @@
+/* Tests of eddy/transfer.h. */
+#include "expect.h"
+
+#include <eddy/io.h>
+#include <eddy/transfer.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define SIZE ((size_t)(3 * EDDY_MIB + 12345))
+
+static unsigned char byte_at(uint64_t offset)
+{
+	return (unsigned char)(offset * 31 + offset / 251);
+}
+
+/* A file on the disk, with a pattern; it has no name. */
+static int make_file(size_t size)
+{
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	unsigned char *bytes = malloc(size ? size : 1);
+
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = byte_at(i);
+	EXPECT_EQ(pwrite(fd, bytes, size, 0), size);
+	free(bytes);
+	return fd;
+}
+
+struct peer {
+	int fd;
+	uint64_t first; /* offset of the file's byte that comes first */
+	size_t skip;    /* bytes before it */
+	size_t got;
+	size_t most; /* then stop reading */
+	bool wrong;
+	uint64_t pause_ns;
+};
+
+static int read_all(void *arg)
+{
+	struct peer *peer = arg;
+	static char buf[65536];
+
+	while (peer->got < peer->most) {
+		ssize_t r = eddy_recv(peer->fd, buf, sizeof(buf), 0);
+
+		if (r <= 0)
+			return (int)r;
+		for (ssize_t i = 0; i < r; i++) {
+			size_t at = peer->got + (size_t)i;
+
+			if (at >= peer->skip &&
+			    (unsigned char)buf[i] != byte_at(peer->first + at - peer->skip))
+				peer->wrong = true;
+		}
+		peer->got += (size_t)r;
+		if (peer->pause_ns)
+			eddy_sleep(peer->pause_ns);
+	}
+	return 0;
+}
+
+/* Two ends of a connection over loopback. */
+static void connect_pair(int fds[2])
+{
+	struct sockaddr_in addr;
+	int listener = tcp_listen(&addr, 1);
+
+	fds[0] = tcp_connect(&addr);
+	EXPECT_EQ(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+	fds[1] = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	close(listener);
+}
+
+/* Send a piece of a file behind a head; the peer reads it and compares. */
+static void send_piece(uint64_t offset, uint64_t len, uint64_t pause_ns)
+{
+	struct peer peer = {
+		.first = offset, .skip = 4, .most = (size_t)len + 4, .pause_ns = pause_ns
+	};
+	int file = make_file(SIZE), fds[2];
+	struct eddy_transfer transfer = {
+		.file = file,
+		.offset = offset,
+		.len = len,
+		.head = { "head", 4 },
+	};
+	struct eddy_scope scope;
+	int small = 65536;
+
+	connect_pair(fds);
+	if (pause_ns)
+		setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+	transfer.socket = fds[0];
+	peer.fd = fds[1];
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "peer", read_all, &peer);
+	EXPECT_EQ(eddy_transfer_to_socket(&transfer), 0);
+	EXPECT_EQ(transfer.moved, len);
+	eddy_scope_join(&scope);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	EXPECT_EQ(peer.got, len + 4);
+	EXPECT(!peer.wrong);
+	close(file);
+	eddy_close(fds[0]);
+	eddy_close(fds[1]);
+}
+
+TASK_TEST(transfer, sends_every_piece_whole)
+{
+	static const struct {
+		uint64_t offset, len;
+	} pieces[] = { { 0, 0 },        { 0, 1 },        { 0, SIZE },     { 1, SIZE - 1 },
+		       { 4095, 2 },     { 5000, 65536 }, { 5000, 65537 }, { 0, EDDY_MIB },
+		       { 1, EDDY_MIB }, { SIZE - 1, 1 } };
+
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+		send_piece(pieces[i].offset, pieces[i].len, 0);
+	/* To a peer that is slower than the socket's buffer is large. */
+	send_piece(3, SIZE - 3, EDDY_MS / 4);
+	EXPECT(eddy_transfer_stats().stalls > 0);
+	return 0;
+}
+
+TASK_TEST(transfer, says_when_the_file_ends_first)
+{
+	struct eddy_transfer transfer = { .len = 5000, .file = make_file(3000) };
+	struct peer peer = { .most = SIZE };
+	struct eddy_scope scope;
+	int fds[2];
+
+	connect_pair(fds);
+	transfer.socket = fds[0];
+	peer.fd = fds[1];
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "peer", read_all, &peer);
+	EXPECT_EQ(eddy_transfer_to_socket(&transfer), -ENODATA);
+	EXPECT_EQ(transfer.moved, 3000);
+	eddy_close(fds[0]);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	EXPECT_EQ(peer.got, 3000);
+	EXPECT(!peer.wrong);
+	close(transfer.file);
+	eddy_close(fds[1]);
+	return 0;
+}
+
+TASK_TEST(transfer, is_cancelled_while_the_peer_does_not_read)
+{
+	struct eddy_transfer transfer = { .len = SIZE, .file = make_file(SIZE) };
+	struct eddy_scope scope;
+	int fds[2], small = 4096;
+
+	connect_pair(fds);
+	setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+	transfer.socket = fds[0];
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 20 * EDDY_MS });
+	EXPECT_EQ(eddy_transfer_to_socket(&transfer), -ECANCELED);
+	EXPECT_EQ(eddy_scope_end(&scope), -ETIMEDOUT);
+	EXPECT(transfer.moved < SIZE);
+	close(transfer.file);
+	eddy_close(fds[0]);
+	eddy_close(fds[1]);
+	return 0;
+}
+
+TASK_TEST(transfer, a_peer_that_left_is_an_error)
+{
+	struct eddy_transfer transfer = { .len = SIZE, .file = make_file(SIZE) };
+	struct linger reset = { 1, 0 };
+	int fds[2], r;
+
+	connect_pair(fds);
+	transfer.socket = fds[0];
+	setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	eddy_close(fds[1]);
+	r = eddy_transfer_to_socket(&transfer);
+	EXPECT(r == -EPIPE || r == -ECONNRESET);
+	close(transfer.file);
+	eddy_close(fds[0]);
+	return 0;
+}
+
+static int write_all(void *arg)
+{
+	struct peer *peer = arg;
+	unsigned char *bytes = malloc(peer->most);
+	int r;
+
+	for (size_t i = 0; i < peer->most; i++)
+		bytes[i] = byte_at(i);
+	r = eddy_send_all(peer->fd, bytes, peer->most, 0);
+	free(bytes);
+	return r < 0 ? r : eddy_shutdown(peer->fd, SHUT_WR);
+}
+
+/* Receive `len` of the `sent` bytes into a file on `folder`, from `offset` on. */
+static int receive(const char *folder, size_t sent, size_t len, uint64_t offset,
+		   uint64_t *ret_moved)
+{
+	int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), fds[2], r;
+	struct peer peer = { .most = sent };
+	struct eddy_transfer transfer = { .file = file, .offset = offset, .len = len };
+	struct eddy_scope scope;
+	unsigned char *bytes;
+
+	connect_pair(fds);
+	transfer.socket = fds[0];
+	peer.fd = fds[1];
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "peer", write_all, &peer);
+	r = eddy_transfer_to_file(&transfer);
+	eddy_scope_end(&scope);
+	*ret_moved = transfer.moved;
+	bytes = malloc(len + 1);
+	EXPECT_EQ(pread(file, bytes, len + 1, (off_t)offset), transfer.moved);
+	for (uint64_t i = 0; i < transfer.moved; i++)
+		if (bytes[i] != byte_at(i)) {
+			EXPECT_EQ(i, -1);
+			break;
+		}
+	free(bytes);
+	close(file);
+	eddy_close(fds[0]);
+	eddy_close(fds[1]);
+	return r;
+}
+
+TASK_TEST(transfer, receives_into_files)
+{
+	static const char *const folders[] = { "/tmp", "/dev/shm" };
+	uint64_t moved;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		EXPECT_EQ(receive(folders[i], SIZE, SIZE, 0, &moved), 0);
+		EXPECT_EQ(moved, SIZE);
+		EXPECT_EQ(receive(folders[i], SIZE, SIZE - 7, 4097, &moved), 0);
+		EXPECT_EQ(moved, SIZE - 7);
+		EXPECT_EQ(receive(folders[i], 70000, 100000, 0, &moved), -ENODATA);
+		EXPECT_EQ(moved, 70000);
+		EXPECT_EQ(receive(folders[i], 10, 0, 0, &moved), 0);
+	}
+	return 0;
+}
