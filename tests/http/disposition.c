@@ -1,5 +1,6 @@
 /* Tests of http/src/disposition.h. */
 #include "disposition.h"
+#include "vectors.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -383,17 +384,9 @@ static bool is_refused(struct eddy_str value)
 
 Test(disposition, vectors)
 {
-	const char *dir = getenv("EDDY_VECTORS");
-	json_t *root, *test;
-	char path[4096];
+	json_t *root = vectors_load("multipart/content_disposition.json"), *test;
 	size_t i;
 
-	if (!dir)
-		cr_skip_test("EDDY_VECTORS is not set");
-	snprintf(path, sizeof(path), "%s/multipart/content_disposition.json", dir);
-	root = json_load_file(path, 0, NULL);
-	if (!root)
-		cr_skip_test("%s is not there", path);
 	json_array_foreach(json_object_get(root, "cases"), i, test)
 	{
 		struct eddy_str value = latin1_of(json_object_get(test, "header"));

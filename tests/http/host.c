@@ -1,5 +1,6 @@
 /* Tests of http/src/host.h. */
 #include "host.h"
+#include "vectors.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -206,17 +207,9 @@ Test(host, local_or_ip)
 /* What httpd says of Host fields in its strict mode. */
 Test(host, vectors)
 {
-	const char *dir = getenv("EDDY_VECTORS");
-	json_t *root, *test;
-	char name[4096];
+	json_t *root = vectors_load("http1/apache_http_strict.json"), *test;
 	size_t i, seen = 0;
 
-	if (!dir)
-		cr_skip_test("EDDY_VECTORS is not set");
-	snprintf(name, sizeof(name), "%s/http1/apache_http_strict.json", dir);
-	root = json_load_file(name, JSON_ALLOW_NUL, NULL);
-	if (!root)
-		cr_skip_test("%s is not there", name);
 	json_array_foreach(json_object_get(root, "cases"), i, test)
 	{
 		const char *send = json_string_value(json_object_get(test, "send"));

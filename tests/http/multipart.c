@@ -1,6 +1,7 @@
 /* Tests of http/src/multipart.h. */
 #include "disposition.h"
 #include "multipart.h"
+#include "vectors.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -658,17 +659,9 @@ static void check_case(const char *source, const json_t *test)
 
 Test(multipart, vectors)
 {
-	const char *dir = getenv("EDDY_VECTORS");
-	json_t *root, *test;
-	char path[4096];
+	json_t *root = vectors_load("multipart/multipart_cases.json"), *test;
 	size_t i;
 
-	if (!dir)
-		cr_skip_test("EDDY_VECTORS is not set");
-	snprintf(path, sizeof(path), "%s/multipart/multipart_cases.json", dir);
-	root = json_load_file(path, 0, NULL);
-	if (!root)
-		cr_skip_test("%s is not there", path);
 	json_array_foreach(json_object_get(root, "cases"), i, test)
 		check_case(json_string_value(json_object_get(test, "src")), test);
 	json_decref(root);

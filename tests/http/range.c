@@ -1,5 +1,6 @@
 /* Tests of http/src/range.h. */
 #include "range.h"
+#include "vectors.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -156,21 +157,6 @@ Test(range, formats)
 			 "bytes 18446744073709551615-18446744073709551615/18446744073709551615");
 }
 
-static json_t *load(const char *file)
-{
-	const char *dir = getenv("EDDY_VECTORS");
-	char name[4096];
-	json_t *root;
-
-	if (!dir)
-		cr_skip_test("EDDY_VECTORS is not set");
-	snprintf(name, sizeof(name), "%s/range/%s", dir, file);
-	root = json_load_file(name, 0, NULL);
-	if (!root)
-		cr_skip_test("%s is not there", name);
-	return root;
-}
-
 /* Where we differ from a vector file on purpose, and what we say. */
 struct deviation {
 	const char *value, *want;
@@ -195,7 +181,7 @@ static const struct deviation go_deviations[] = {
 
 Test(range, vectors_go)
 {
-	json_t *root = load("go_net_http_range.json"), *test, *pair;
+	json_t *root = vectors_load("range/go_net_http_range.json"), *test, *pair;
 	const char *want, *got, *value;
 	size_t i, j;
 
@@ -261,7 +247,7 @@ static const struct deviation parser_deviations[] = {
 
 Test(range, vectors_range_parser)
 {
-	json_t *root = load("range_parser.json"), *test, *range;
+	json_t *root = vectors_load("range/range_parser.json"), *test, *range;
 	size_t i, j;
 
 	json_array_foreach(json_object_get(root, "cases"), i, test)

@@ -1,5 +1,6 @@
 /* Tests of http/src/target.h. */
 #include "target.h"
+#include "vectors.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -130,17 +131,9 @@ Test(target, parses)
 /* What httpd says of targets in its strict mode. */
 Test(target, vectors)
 {
-	const char *dir = getenv("EDDY_VECTORS");
-	json_t *root, *test;
-	char name[4096];
+	json_t *root = vectors_load("http1/apache_http_strict.json"), *test;
 	size_t i, seen = 0;
 
-	if (!dir)
-		cr_skip_test("EDDY_VECTORS is not set");
-	snprintf(name, sizeof(name), "%s/http1/apache_http_strict.json", dir);
-	root = json_load_file(name, JSON_ALLOW_NUL, NULL);
-	if (!root)
-		cr_skip_test("%s is not there", name);
 	json_array_foreach(json_object_get(root, "cases"), i, test)
 	{
 		const char *send = json_string_value(json_object_get(test, "send"));
