@@ -162,7 +162,7 @@ unknown_name() { # NAME TESTS
 run_tests() {
 	local name tests suite test found file wanted=() nouns=() nouns_in=() parts=() criterion_tests=()
 	find_families
-	tests=$(list_tests)
+	tests=$(list_tests) || die "meson lists no tests in build/; to start afresh: rm -rf '$root/build'"
 	while read -r suite test; do
 		case $suite in runtime | http | compress | trace | auth) criterion_tests+=("$test") ;; esac
 	done <<<"$tests"

@@ -11,12 +11,22 @@
 #define GROUP 1
 
 struct eddyi_buffers {
+	struct eddyi_at_end at_end;
 	struct io_uring_buf_ring *ring;
 	char *memory;
 	char *own; /* bytes[i * SIZE] is buffer i */
 };
 
 #define RING_SIZE (COUNT * sizeof(struct io_uring_buf))
+
+static void free_buffers(struct eddyi_at_end *at_end)
+{
+	struct eddyi_buffers *buffers = eddy_of(at_end, struct eddyi_buffers, at_end);
+
+	io_uring_unregister_buf_ring(&eddyi_loop()->ring, GROUP);
+	munmap(buffers->memory, RING_SIZE + COUNT * SIZE);
+	free(buffers);
+}
 
 int eddy_buffers_prepare(void)
 {
@@ -51,16 +61,8 @@ int eddy_buffers_prepare(void)
 				      io_uring_buf_ring_mask(COUNT), i);
 	io_uring_buf_ring_advance(buffers->ring, COUNT);
 	loop->buffers = buffers;
+	eddyi_loop_at_end(loop, &buffers->at_end, free_buffers);
 	return 0;
-}
-
-void eddyi_buffers_free(struct eddyi_buffers *buffers)
-{
-	if (!buffers)
-		return;
-	io_uring_unregister_buf_ring(&eddyi_loop()->ring, GROUP);
-	munmap(buffers->memory, RING_SIZE + COUNT * SIZE);
-	free(buffers);
 }
 
 void eddy_buffers_prep_recv(struct io_uring_sqe *sqe, int fd)

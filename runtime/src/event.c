@@ -32,7 +32,7 @@ void eddy_event_clear(struct eddy_event *event)
 int eddy_event_wait(struct eddy_event *event)
 {
 	struct event_waiter waiter = {
-		.waiter = { .cancel = eddyi_cancel_wait, .what = "event" },
+		.waiter = { .cancel = eddyi_cancel_wait, .what = "event", .on = event },
 	};
 	int r;
 

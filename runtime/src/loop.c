@@ -1,5 +1,6 @@
 #include "config.h"
 #include "loop.h"
+#include "registry.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -247,14 +248,21 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_loop_tick(loop);
 	this_loop = loop;
 	arm_wake(loop);
+	eddyi_registry_add(loop);
 	return 0;
+}
+
+void eddyi_loop_at_end(struct eddy_loop *loop, struct eddyi_at_end *at_end,
+		       void (*fn)(struct eddyi_at_end *at_end))
+{
+	at_end->fn = fn;
+	at_end->next = loop->at_end;
+	loop->at_end = at_end;
 }
 
 static void loop_deinit(struct eddy_loop *loop)
 {
-	eddyi_buffers_free(loop->buffers);
-	eddyi_pipes_free(loop->pipes);
-	free(loop->scratch);
+	eddyi_registry_remove(loop);
 	eddy_op_cancel(&loop->wake_op);
 	while (eddy_op_is_started(&loop->wake_op)) {
 		wait(loop);
@@ -265,6 +273,13 @@ static void loop_deinit(struct eddy_loop *loop)
 	/* Whoever posted the last message may not have come back from it. */
 	while (atomic_load(&loop->posting))
 		sched_yield();
+	while (loop->at_end) {
+		struct eddyi_at_end *at_end = loop->at_end;
+
+		loop->at_end = at_end->next;
+		at_end->fn(at_end);
+	}
+	free(loop->scratch);
 	eddy_timer_disarm(&loop->trim_timer);
 	eddyi_task_deinit_idle(loop);
 	eddyi_stacks_deinit(&loop->stacks);

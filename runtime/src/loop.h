@@ -37,6 +37,8 @@ struct eddy_task {
 	eddy_task_fn *fn;
 	void *arg;
 	const char *name;
+	const char *where; /* it was spawned, "file.c:12" */
+	uint64_t id;       /* no two of a loop's */
 	uint64_t idle_since_ns;
 	void *low; /* of the stack */
 	int result;
@@ -52,15 +54,28 @@ struct eddy_task {
 struct eddyi_waiter {
 	struct eddy_task *task;
 	void (*cancel)(struct eddyi_waiter *waiter);
-	const char *what; /* for the eyes of people */
+	/* For the eyes of people: what is waited for ("sleep", "mutex"), which one, and since when. */
+	const char *what;
+	const void *on;           /* a mutex, a channel; NULL for nothing in particular */
+	const struct eddy_op *op; /* the op that is awaited; NULL for none */
+	uint64_t since_ns;        /* set when the wait begins */
 	int result;
 	bool woken;
 };
 
 #define EDDYI_OP_BUCKETS 1024
 
+/* What a part of the runtime keeps in a loop from its first use there to the loop's end. */
+struct eddyi_at_end {
+	struct eddyi_at_end *next;
+	void (*fn)(struct eddyi_at_end *at_end);
+};
+
 struct eddy_loop {
 	struct io_uring ring;
+	struct eddy_node registered; /* in the registry */
+	unsigned id;                 /* no two of the process's, ever */
+	uint64_t last_task_id;
 	struct eddyi_ctx ctx; /* the thread's own stack */
 	struct eddy_task *running;
 	struct eddy_node ready;
@@ -77,6 +92,8 @@ struct eddy_loop {
 	size_t ops; /* started and not completed, the loop's own included */
 	struct eddy_node ops_by_fd[EDDYI_OP_BUCKETS];
 	struct eddy_node closing; /* closers that wait for ops of their descriptor */
+	size_t outside;           /* tasks that a thread which is no loop's is going to wake */
+	struct eddyi_at_end *at_end;
 
 	/* What a task asked to be run on the loop's stack. */
 	struct {
@@ -103,6 +120,10 @@ struct eddy_loop {
 
 /* The loop of this thread. Panics where none runs. */
 struct eddy_loop *eddyi_loop(void);
+
+/* Call `at_end->fn` when the loop ends, when nothing is in flight any more; the latest first. */
+void eddyi_loop_at_end(struct eddy_loop *loop, struct eddyi_at_end *at_end,
+		       void (*fn)(struct eddyi_at_end *at_end));
 
 /* A task for `fn(arg)` from the pool, outside of every scope and not yet ready. NULL: no memory. */
 struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,
@@ -162,9 +183,5 @@ void eddyi_scope_task_ended(struct eddy_scope *scope, int result);
 
 /* The loop's root scope: no parent, no host. */
 void eddyi_scope_init_root(struct eddy_scope *scope);
-
-/* Free what the loop keeps for others; each is a no-op when it was never made. */
-void eddyi_pipes_free(struct eddyi_pipes *pipes);
-void eddyi_buffers_free(struct eddyi_buffers *buffers);
 
 #endif

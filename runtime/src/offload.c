@@ -199,6 +199,16 @@ static int run_in_place(struct job *job)
 	return job->result;
 }
 
+static int wait_outside(struct eddy_loop *loop, struct eddyi_waiter *waiter)
+{
+	int r;
+
+	loop->outside++;
+	r = eddyi_wait(waiter);
+	loop->outside--;
+	return r;
+}
+
 int eddy_offload(eddy_offload_fn *fn, void *arg)
 {
 	struct eddyi_waiter waiter = { .what = "offload" };
@@ -215,7 +225,7 @@ int eddy_offload(eddy_offload_fn *fn, void *arg)
 	job.scope = loop->running->scope;
 	if (!submit(&job, &pool.awaited))
 		return run_in_place(&job);
-	return eddyi_wait(&waiter);
+	return wait_outside(loop, &waiter);
 }
 
 struct detached {
@@ -269,7 +279,8 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 		.destroy = destroy,
 	};
 	detached.job = job;
-	r = submit(job, &pool.detached) ? eddyi_wait(&detached.waiter) : run_in_place(job);
+	r = submit(job, &pool.detached) ? wait_outside(eddyi_loop(), &detached.waiter) :
+					  run_in_place(job);
 	if (!detached.given_up)
 		eddyi_assert(r != -ECANCELED,
 			     "a function of eddy_offload_detached() returned -ECANCELED");

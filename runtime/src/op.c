@@ -218,7 +218,7 @@ struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op)
 int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
 {
 	struct op_waiter waiter = {
-		.waiter = { .cancel = cancel_awaited, .what = "op" },
+		.waiter = { .cancel = cancel_awaited, .what = "op", .op = op },
 		.op = op,
 	};
 

@@ -9,10 +9,23 @@
 #define SPARE_MAX 8
 
 struct eddyi_pipes {
+	struct eddyi_at_end at_end;
 	struct eddy_node spare;
 	unsigned spare_count;
 	int null_fd; /* /dev/null, where unwanted bytes go */
 };
+
+static void free_pipes(struct eddyi_at_end *at_end)
+{
+	struct eddyi_pipes *pipes = eddy_of(at_end, struct eddyi_pipes, at_end);
+	struct eddy_node *node;
+
+	while ((node = eddy_list_shift(&pipes->spare)))
+		eddyi_pipe_discard(eddy_of(node, struct eddyi_pipe, node));
+	if (pipes->null_fd >= 0)
+		close(pipes->null_fd);
+	free(pipes);
+}
 
 static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 {
@@ -27,20 +40,8 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 	pipes->spare_count = 0;
 	pipes->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	loop->pipes = pipes;
+	eddyi_loop_at_end(loop, &pipes->at_end, free_pipes);
 	return pipes;
-}
-
-void eddyi_pipes_free(struct eddyi_pipes *pipes)
-{
-	struct eddy_node *node;
-
-	if (!pipes)
-		return;
-	while ((node = eddy_list_shift(&pipes->spare)))
-		eddyi_pipe_discard(eddy_of(node, struct eddyi_pipe, node));
-	if (pipes->null_fd >= 0)
-		close(pipes->null_fd);
-	free(pipes);
 }
 
 /* A user may own 64 MiB of pipe without privilege; past that, sizes are refused with EPERM. */

@@ -77,7 +77,8 @@ void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options 
 		eddy_timer_arm(&scope->timer, eddyi_time_after(eddy_now(), options->timeout_ns));
 }
 
-int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_task_fn *fn, void *arg)
+int eddy_scope_spawn_at(struct eddy_scope *scope, const char *name, eddy_task_fn *fn, void *arg,
+			const char *where)
 {
 	struct eddy_loop *loop = eddyi_loop();
 	struct eddy_task *task;
@@ -87,6 +88,7 @@ int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_task_fn *f
 	task = eddyi_task_take(loop, name, fn, arg);
 	if (!task)
 		return -ENOMEM;
+	task->where = where;
 	task->owner = task->scope = scope;
 	eddy_list_append(&scope->tasks, &task->inside);
 	scope->running++;

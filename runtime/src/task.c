@@ -69,6 +69,7 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 	task->name = name;
 	task->before_suspend = NULL;
 	task->ended = false;
+	task->id = ++loop->last_task_id;
 	return task;
 }
 
@@ -178,6 +179,7 @@ int eddyi_wait(struct eddyi_waiter *waiter)
 	}
 	waiter->task = task;
 	waiter->woken = false;
+	waiter->since_ns = loop->now_ns;
 	task->waiter = waiter;
 	eddyi_ctx_switch(&task->ctx, &loop->ctx, false);
 	task->waiter = NULL;

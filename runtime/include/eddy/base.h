@@ -26,6 +26,11 @@
 #define EDDY_API __attribute__((visibility("default")))
 #define EDDY_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
 
+/* This place in the source, as a string: "file.c:12". */
+#define EDDY_HERE EDDYI_HERE(__FILE__, __LINE__)
+#define EDDYI_HERE(file, line) EDDYI_HERE_(file, line)
+#define EDDYI_HERE_(file, line) file ":" #line
+
 /* Run `fn(&variable)` when the variable leaves its scope. */
 #define EDDY_AUTO(fn) __attribute__((cleanup(fn)))
 

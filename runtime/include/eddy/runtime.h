@@ -8,6 +8,7 @@
 #include <eddy/io.h>
 #include <eddy/list.h>
 #include <eddy/log.h>
+#include <eddy/loop.h>
 #include <eddy/net.h>
 #include <eddy/offload.h>
 #include <eddy/op.h>

@@ -65,10 +65,12 @@ EDDY_API void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope
 EDDY_API int eddy_scope_end(struct eddy_scope *scope);
 
 /* Start `fn(arg)` as a task of this scope; it first runs when the caller suspends. May be called
- * from completion functions of the same loop as well. `name` is borrowed for the task's life.
+ * from completion functions of the same loop as well. `name` is borrowed for the task's life; `where`,
+ * which the macro fills in, too: reports show it.
  * Return: 0, -ECANCELED when the scope is cancelled, -ENOMEM. */
-EDDY_API int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_task_fn *fn,
-			      void *arg);
+EDDY_API int eddy_scope_spawn_at(struct eddy_scope *scope, const char *name, eddy_task_fn *fn,
+				 void *arg, const char *where);
+#define eddy_scope_spawn(scope, name, fn, arg) eddy_scope_spawn_at(scope, name, fn, arg, EDDY_HERE)
 
 /* Wait until every task of the scope has ended. Suspends.
  * Return: 0, -ECANCELED (tasks may still run). */

@@ -1,0 +1,62 @@
+/* eddy/loop.h: a loop is one thread's ring, and the tasks that run on it.
+ *
+ *     return eddy_run(NULL, hello, "world");
+ *
+ * Everything of a loop belongs to its thread: the others reach it by messages, and by nothing else.
+ */
+#ifndef EDDY_LOOP_H
+#define EDDY_LOOP_H
+
+#include <eddy/base.h>
+
+EDDY_BEGIN_DECLS
+
+struct eddy_loop;
+
+/* What a task runs. Return: 0 or above, or -errno: a failure, which the task's scope takes note of. */
+typedef int eddy_task_fn(void *arg);
+
+struct eddy_loop_options {
+	size_t stack_size; /* address space of a task's stack in bytes; default 256 KiB; 32 KiB to 1 GiB */
+	unsigned sq_entries; /* submissions that fit between two enters; default 1024 */
+	const char *name;    /* of the loop and its root task; default "main"; borrowed */
+};
+
+/* Run `fn(arg)` as the root task of a new loop on this thread, until it and every task below it
+ * have ended. SIGPIPE and SIGXFSZ are ignored from here on (a broken connection is -EPIPE, a file that
+ * ulimit -f finds too large -EFBIG).
+ * Return: what `fn` returned; -errno when the loop can't be had: -EPERM and -ENOSYS when the kernel
+ * refuses io_uring (eddy_ring_advice() says what to do), -ENOMEM. */
+EDDY_API int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg);
+
+/* Say in a sentence why io_uring was refused with `error` on this machine and what to type.
+ * Return: a string that is never freed. */
+EDDY_API const char *eddy_ring_advice(int error);
+
+/* The monotonic clock, read now. Any thread. */
+EDDY_API uint64_t eddy_now(void);
+
+/* The monotonic clock as this loop's current turn read it: free of cost, at most a turn old. */
+EDDY_API uint64_t eddy_loop_now(void);
+
+/* Run `fn(arg)` on the thread's own stack and come back: for deep library code (crypto, encoders)
+ * that would not fit a task's stack. `fn` must not suspend. */
+EDDY_API void eddy_on_loop_stack(void (*fn)(void *arg), void *arg);
+
+/* The loop of this thread; NULL where none runs. */
+EDDY_API struct eddy_loop *eddy_loop_self(void);
+
+/* A message from any thread to a loop. It belongs to the loop from the post until `deliver` is
+ * called with it, on the loop's own stack. */
+struct eddy_message {
+	struct eddy_message *next;
+	void (*deliver)(struct eddy_message *message);
+};
+
+/* Hand `message` to `loop`, from any thread. Never suspends, never fails. The caller makes sure
+ * that the loop is still there. */
+EDDY_API void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message);
+
+EDDY_END_DECLS
+
+#endif
