@@ -208,8 +208,8 @@ run_tests() {
 	if [ ${#wanted[@]} -gt 0 ]; then
 		choose_targets "${wanted[@]}"
 		run_release "${wanted[@]}"
-		# The packages are looked at once, in the plain build.
-		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vx package)
+		# These make their own builds: once, in the plain build.
+		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|machines')
 		[ ${#wanted[@]} -eq 0 ] || run_asan "${wanted[@]}"
 	fi
 	if [ ${#nouns[@]} -gt 0 ]; then

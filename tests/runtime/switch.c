@@ -1,5 +1,11 @@
+/* Also a program of its own, for machines that have no Criterion: see machines.py. */
+#ifdef EDDY_TEST_ALONE
+#include "alone.h"
+#else
 #include "expect.h"
+#endif
 
+#include <execinfo.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -123,6 +129,208 @@ Test(switch, keeps_the_registers)
 		kept &= across(seed, &thread, &stacks[0]);
 	cr_expect(kept);
 	cr_expect(kept_on_stack);
+	drop(&stacks[0]);
+	eddyi_ctx_deinit(&thread);
+}
+
+/* registers_across(from, to, in, out): load what a call must leave alone from `in`, switch, and store what
+ * is there afterwards to `out`. */
+#if defined(__x86_64__)
+#define REGISTERS 6
+__asm__(".text\n"
+	".type registers_across, @function\n"
+	"registers_across:\n"
+	"	pushq %rbp\n"
+	"	pushq %rbx\n"
+	"	pushq %r12\n"
+	"	pushq %r13\n"
+	"	pushq %r14\n"
+	"	pushq %r15\n"
+	"	pushq %rcx\n"
+	"	movq 0(%rdx), %rbx\n"
+	"	movq 8(%rdx), %rbp\n"
+	"	movq 16(%rdx), %r12\n"
+	"	movq 24(%rdx), %r13\n"
+	"	movq 32(%rdx), %r14\n"
+	"	movq 40(%rdx), %r15\n"
+	"	xorl %edx, %edx\n"
+	"	call eddyi_ctx_switch\n"
+	"	popq %rcx\n"
+	"	movq %rbx, 0(%rcx)\n"
+	"	movq %rbp, 8(%rcx)\n"
+	"	movq %r12, 16(%rcx)\n"
+	"	movq %r13, 24(%rcx)\n"
+	"	movq %r14, 32(%rcx)\n"
+	"	movq %r15, 40(%rcx)\n"
+	"	popq %r15\n"
+	"	popq %r14\n"
+	"	popq %r13\n"
+	"	popq %r12\n"
+	"	popq %rbx\n"
+	"	popq %rbp\n"
+	"	ret\n"
+	".size registers_across, .-registers_across\n");
+#elif defined(__aarch64__)
+#define REGISTERS 19 /* x19 to x28, x29, d8 to d15 */
+__asm__(".macro every_register do, base\n"
+	"	\\do x19, x20, [\\base, #0]\n"
+	"	\\do x21, x22, [\\base, #16]\n"
+	"	\\do x23, x24, [\\base, #32]\n"
+	"	\\do x25, x26, [\\base, #48]\n"
+	"	\\do x27, x28, [\\base, #64]\n"
+	"	\\do d8, d9, [\\base, #88]\n"
+	"	\\do d10, d11, [\\base, #104]\n"
+	"	\\do d12, d13, [\\base, #120]\n"
+	"	\\do d14, d15, [\\base, #136]\n"
+	".endm\n"
+	".text\n"
+	".type registers_across, %function\n"
+	"registers_across:\n"
+	"	sub sp, sp, #176\n"
+	"	every_register stp, sp\n"
+	"	str x29, [sp, #80]\n"
+	"	stp x30, x3, [sp, #152]\n"
+	"	every_register ldp, x2\n"
+	"	ldr x29, [x2, #80]\n"
+	"	mov w2, #0\n"
+	"	bl eddyi_ctx_switch\n"
+	"	ldp x30, x3, [sp, #152]\n"
+	"	every_register stp, x3\n"
+	"	str x29, [x3, #80]\n"
+	"	every_register ldp, sp\n"
+	"	ldr x29, [sp, #80]\n"
+	"	add sp, sp, #176\n"
+	"	ret\n"
+	".size registers_across, .-registers_across\n");
+#endif
+
+#ifdef REGISTERS
+void registers_across(struct eddyi_ctx *from, struct eddyi_ctx *to, const uint64_t *in,
+		      uint64_t *out);
+
+static bool registers_stay(struct eddyi_ctx *from, struct eddyi_ctx *to, uint64_t seed)
+{
+	uint64_t in[REGISTERS], out[REGISTERS] = { 0 };
+
+	for (unsigned i = 0; i < REGISTERS; i++)
+		in[i] = (seed + i) * UINT64_C(0x9e3779b97f4a7c15);
+	registers_across(from, to, in, out);
+	return memcmp(in, out, sizeof(in)) == 0;
+}
+
+static void other_registers(void *arg)
+{
+	(void)arg;
+	for (uint64_t seed = 1 << 20;; seed += 100)
+		kept_on_stack &= registers_stay(&stacks[0], &thread, seed);
+}
+
+Test(switch, keeps_every_register_that_a_call_keeps)
+{
+	bool kept = true;
+
+	eddyi_ctx_init_thread(&thread);
+	make(&stacks[0], other_registers, NULL);
+	for (uint64_t i = 0; i < 100; i++)
+		kept &= registers_stay(&thread, &stacks[0], i * 100);
+	cr_expect(kept);
+	cr_expect(kept_on_stack);
+	drop(&stacks[0]);
+	eddyi_ctx_deinit(&thread);
+}
+#endif
+
+__attribute__((noinline)) static long sum_below(long depth)
+{
+	volatile long here[16];
+
+	here[depth % 16] = depth;
+	eddyi_ctx_switch(&stacks[0], &thread, false);
+	if (depth == 0)
+		return 0;
+	return sum_below(depth - 1) + here[depth % 16];
+}
+
+static void recurse(void *arg)
+{
+	*(long *)arg = sum_below(100);
+	eddyi_ctx_switch(&stacks[0], &thread, true);
+}
+
+Test(switch, at_every_depth)
+{
+	long sum = 0;
+
+	eddyi_ctx_init_thread(&thread);
+	make(&stacks[0], recurse, &sum);
+	for (int i = 0; i < 102; i++)
+		eddyi_ctx_switch(&thread, &stacks[0], false);
+	cr_expect_eq(sum, 100 * 101 / 2);
+	drop(&stacks[0]);
+	eddyi_ctx_deinit(&thread);
+}
+
+#define MANY 500
+static struct eddyi_ctx crowd[MANY];
+static int passed_on;
+
+static void pass_on(void *arg)
+{
+	struct eddyi_ctx *self = arg, *next = self + 1 == crowd + MANY ? &thread : self + 1;
+	double third = (double)(self - crowd) / 3;
+
+	for (int round = 0;; round++) {
+		passed_on += (int)(third * 3 + 0.5) == self - crowd;
+		eddyi_ctx_switch(self, next, round == 2);
+	}
+}
+
+Test(switch, through_many_stacks)
+{
+	if (IS_SLOW)
+		cr_skip_test("needs a build without sanitizers");
+	eddyi_ctx_init_thread(&thread);
+	for (int i = 0; i < MANY; i++)
+		make(&crowd[i], pass_on, &crowd[i]);
+	for (int i = 0; i < 3; i++)
+		eddyi_ctx_switch(&thread, &crowd[0], false);
+	cr_expect_eq(passed_on, 3 * MANY);
+	for (int i = 0; i < MANY; i++)
+		drop(&crowd[i]);
+	eddyi_ctx_deinit(&thread);
+}
+
+static void *seen[64], *entry_called_from;
+static int seen_count;
+
+/* Through a switch: what is above the entry function has been suspended once. */
+__attribute__((noinline)) static int look_back(int depth)
+{
+	if (depth > 0)
+		return look_back(depth - 1) + 1;
+	eddyi_ctx_switch(&stacks[0], &thread, false);
+	seen_count = backtrace(seen, 64);
+	return 0;
+}
+
+static void trace(void *arg)
+{
+	entry_called_from = __builtin_return_address(0);
+	*(int *)arg = look_back(5);
+	eddyi_ctx_switch(&stacks[0], &thread, true);
+}
+
+Test(switch, backtrace_ends_at_the_entry)
+{
+	int depth = 0;
+
+	eddyi_ctx_init_thread(&thread);
+	make(&stacks[0], trace, &depth);
+	for (int i = 0; i < 2; i++)
+		eddyi_ctx_switch(&thread, &stacks[0], false);
+	cr_expect_eq(depth, 5);
+	cr_expect(seen_count >= 3 && seen_count < 20);
+	cr_expect(seen[seen_count - 1] == entry_called_from);
 	drop(&stacks[0]);
 	eddyi_ctx_deinit(&thread);
 }
