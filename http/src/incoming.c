@@ -114,7 +114,10 @@ void eddyi_incoming_close(struct eddyi_incoming *incoming)
 				  });
 	if (incoming->hidden[0])
 		eddy_unlinkat(incoming->dir, incoming->hidden, 0);
-	/* The last close of an unnamed file frees its pages: a GiB of them takes a while. */
+	eddy_scope_end(&shield);
+	/* The last close of an unnamed file frees its pages: a GiB of them takes a while. It must not be
+	 * taken back, however long the pool is busy. */
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	eddy_offload(close_file, &incoming->fd);
 	incoming->fd = -1;
 	eddy_scope_end(&shield);

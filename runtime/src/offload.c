@@ -10,9 +10,11 @@
 
 #define THREADS_MIN_DEFAULT 2
 #define THREADS_MAX_DEFAULT 4
+#define QUEUE_MAX_DEFAULT 1024
 
 /* Invariants:
- * 1. A job is in one of the pool's queues, or run by one thread, or `done`.
+ * 1. A job is in one of the pool's queues, or run by one thread, or `done`. One that is in a queue can
+ *    be taken back, which only its loop's thread does, with the lock held: then `fn` is never called.
  * 2. `loop` is set until the job is given up, which only its loop's thread does, only before it is
  *    done, and with the lock held. A job that is done and was not given up is posted to its loop,
  *    where a task waits for it: so the loop is there. A job that was given up posts nothing.
@@ -23,12 +25,13 @@
 struct job {
 	struct eddy_message message;
 	struct eddy_node node; /* in a queue; node.next is NULL when in none */
+	uint64_t number;       /* in the order of arrival */
 	struct eddy_loop *loop;
 	struct eddyi_waiter *waiter;
 	const struct eddy_scope *scope; /* whose fields its records have; NULL when detached */
 	eddy_offload_fn *fn;
 	void *arg;
-	void (*destroy)(void *arg); /* NULL when it is awaited whatever happens */
+	void (*destroy)(void *arg); /* NULL when it is awaited once it has begun */
 	int result;
 	bool done;
 };
@@ -40,10 +43,13 @@ static struct {
 	struct eddy_node detached; /* jobs of eddy_offload_detached() */
 	unsigned threads;
 	unsigned threads_max; /* 0: the default, not yet known */
-	unsigned idle;
-	unsigned queued;
+	unsigned running;     /* jobs, each with a thread */
 	unsigned detached_running;
+	unsigned queued;
+	unsigned queue_max;
+	uint64_t last_number;
 } pool = {
+	.queue_max = QUEUE_MAX_DEFAULT,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.wanted = PTHREAD_COND_INITIALIZER,
 	.awaited = { &pool.awaited, &pool.awaited },
@@ -68,15 +74,30 @@ static bool may_run_detached(void)
 	return pool.detached_running + 1 < pool.threads_max || pool.detached_running == 0;
 }
 
-/* Lock held. Return: NULL when there is nothing that this thread may do. */
+static struct job *first_of(const struct eddy_node *queue)
+{
+	return eddy_list_is_empty(queue) ? NULL : eddy_of(queue->next, struct job, node);
+}
+
+/* Lock held. */
+static void unqueue(struct job *job)
+{
+	eddy_list_remove(&job->node);
+	pool.queued--;
+}
+
+/* Lock held. What came first goes first, so that neither kind keeps the other waiting.
+ * Return: NULL when there is nothing that this thread may do. */
 static struct job *take_job(void)
 {
-	struct eddy_node *node = eddy_list_shift(&pool.awaited);
+	struct job *job = first_of(&pool.awaited);
+	struct job *detached = may_run_detached() ? first_of(&pool.detached) : NULL;
 
-	if (!node && may_run_detached())
-		node = eddy_list_shift(&pool.detached);
-	pool.queued -= node != NULL;
-	return node ? eddy_of(node, struct job, node) : NULL;
+	if (!job || (detached && detached->number < job->number))
+		job = detached;
+	if (job)
+		unqueue(job);
+	return job;
 }
 
 static void deliver(struct eddy_message *message)
@@ -93,6 +114,7 @@ static void run_job(struct job *job)
 	struct eddy_loop *loop;
 	int result;
 
+	pool.running++;
 	pool.detached_running += detached;
 	pthread_mutex_unlock(&pool.lock);
 
@@ -105,6 +127,7 @@ static void run_job(struct job *job)
 	job->done = true;
 	loop = job->loop;
 	given_up = !loop;
+	pool.running--;
 	pool.detached_running -= detached;
 	pthread_mutex_unlock(&pool.lock);
 
@@ -125,13 +148,10 @@ static void *thread_main(void *arg)
 	for (;;) {
 		struct job *job = take_job();
 
-		if (job) {
+		if (job)
 			run_job(job);
-			continue;
-		}
-		pool.idle++;
-		pthread_cond_wait(&pool.wanted, &pool.lock);
-		pool.idle--;
+		else
+			pthread_cond_wait(&pool.wanted, &pool.lock);
 	}
 	return NULL;
 }
@@ -165,24 +185,36 @@ static void start_thread(void)
 	pthread_attr_destroy(&attr);
 }
 
-/* Queue the job. Return: false when there is no thread that could ever run it. */
-static bool submit(struct job *job, struct eddy_node *queue)
+/* Lock held. Whether `count` jobs wait, beside those that a free thread is about to take. */
+static bool has_queued(unsigned count)
 {
-	bool has_threads;
+	return pool.queued >= pool.threads - pool.running + count;
+}
+
+/* Queue the job. A task that waits for its job costs the same in a queue as before it: it waits in the
+ * one line, however long that is. Only a detached job finds the queue full.
+ * Return: 0; -EAGAIN when it is full; -ENOENT when there is no thread that could ever run it. */
+static int submit(struct job *job)
+{
+	int r = 0;
 
 	pthread_mutex_lock(&pool.lock);
 	if (!pool.threads_max)
 		pool.threads_max = default_threads();
-	if (pool.queued >= pool.idle && pool.threads < pool.threads_max)
+	if (has_queued(0) && pool.threads < pool.threads_max)
 		start_thread();
-	has_threads = pool.threads;
-	if (has_threads) {
-		eddy_list_append(queue, &job->node);
+	if (!pool.threads) {
+		r = -ENOENT;
+	} else if (job->destroy && has_queued(pool.queue_max)) {
+		r = -EAGAIN;
+	} else {
+		job->number = ++pool.last_number;
+		eddy_list_append(job->destroy ? &pool.detached : &pool.awaited, &job->node);
 		pool.queued++;
 		pthread_cond_signal(&pool.wanted);
 	}
 	pthread_mutex_unlock(&pool.lock);
-	return has_threads;
+	return r;
 }
 
 static void call(void *arg)
@@ -209,23 +241,47 @@ static int wait_outside(struct eddy_loop *loop, struct eddyi_waiter *waiter)
 	return r;
 }
 
+struct awaited {
+	struct eddyi_waiter waiter;
+	struct job job;
+};
+
+/* A job that has begun is left to end, and to wake its task. */
+static void take_back(struct eddyi_waiter *waiter)
+{
+	struct awaited *awaited = eddy_of(waiter, struct awaited, waiter);
+	bool taken;
+
+	pthread_mutex_lock(&pool.lock);
+	taken = awaited->job.node.next;
+	if (taken)
+		unqueue(&awaited->job);
+	pthread_mutex_unlock(&pool.lock);
+	if (taken)
+		eddyi_wake(waiter, -ECANCELED);
+}
+
 int eddy_offload(eddy_offload_fn *fn, void *arg)
 {
-	struct eddyi_waiter waiter = { .what = "offload" };
 	struct eddy_loop *loop = eddyi_loop();
-	struct job job = {
-		.message = { .deliver = deliver },
-		.loop = loop,
-		.waiter = &waiter,
-		.fn = fn,
-		.arg = arg,
+	struct awaited awaited = {
+		.waiter = { .cancel = take_back, .what = "offload" },
+		.job = {
+			.message = { .deliver = deliver },
+			.loop = loop,
+			.waiter = &awaited.waiter,
+			.fn = fn,
+			.arg = arg,
+		},
 	};
 
 	eddyi_assert(loop->running, "eddy_offload() outside of a task");
-	job.scope = loop->running->scope;
-	if (!submit(&job, &pool.awaited))
-		return run_in_place(&job);
-	return wait_outside(loop, &waiter);
+	if (loop->running->scope->cancelled)
+		return -ECANCELED;
+	awaited.job.scope = loop->running->scope;
+	if (submit(&awaited.job) < 0)
+		return run_in_place(&awaited.job);
+	return wait_outside(loop, &awaited.waiter);
 }
 
 struct detached {
@@ -246,8 +302,7 @@ static void give_up(struct eddyi_waiter *waiter)
 		job->loop = NULL;
 		if (job->node.next) {
 			detached->taken_back = true;
-			eddy_list_remove(&job->node);
-			pool.queued--;
+			unqueue(job);
 		}
 	}
 	pthread_mutex_unlock(&pool.lock);
@@ -279,8 +334,12 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 		.destroy = destroy,
 	};
 	detached.job = job;
-	r = submit(job, &pool.detached) ? wait_outside(eddyi_loop(), &detached.waiter) :
-					  run_in_place(job);
+	r = submit(job);
+	if (r == -EAGAIN) {
+		free(job);
+		return r;
+	}
+	r = r == 0 ? wait_outside(eddyi_loop(), &detached.waiter) : run_in_place(job);
 	if (!detached.given_up)
 		eddyi_assert(r != -ECANCELED,
 			     "a function of eddy_offload_detached() returned -ECANCELED");
@@ -296,5 +355,13 @@ void eddy_offload_set_threads(unsigned count)
 	eddyi_assert(count, "a pool of no threads");
 	pthread_mutex_lock(&pool.lock);
 	pool.threads_max = count;
+	pthread_mutex_unlock(&pool.lock);
+}
+
+void eddy_offload_set_queue_max(unsigned count)
+{
+	eddyi_assert(count, "a queue without room");
+	pthread_mutex_lock(&pool.lock);
+	pool.queue_max = count;
 	pthread_mutex_unlock(&pool.lock);
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "expect.h"
+
 static void nap(void)
 {
 	usleep(2000);
@@ -94,27 +96,6 @@ Test(offload, serves_loops_of_several_threads)
 	cr_expect_eq(atomic_load(&ended), 120);
 }
 
-static int cancelled_offload(void *arg)
-{
-	struct eddy_scope scope;
-	int number = 1, r;
-
-	(void)arg;
-	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = EDDY_MS });
-	r = eddy_offload(add_one, &number);
-	if (r != 2 || !eddy_is_cancelled())
-		return -EPROTO;
-	eddy_scope_cancel(&scope);
-	r = eddy_offload(add_one, &number);
-	eddy_scope_end(&scope);
-	return r;
-}
-
-Test(offload, waits_for_its_function_whatever_happens)
-{
-	cr_expect_eq(eddy_run(NULL, cancelled_offload, NULL), 3);
-}
-
 /* A job that ends when it is told to. */
 struct slow {
 	atomic_int *destroyed;
@@ -154,6 +135,288 @@ static int slow_run(void *arg)
 	return read(slow->go[0], &c, 1) == 1 ? slow->number : -EIO;
 }
 
+/* Until so many jobs have been given a thread. */
+static void wait_until_begun(int count)
+{
+	while (atomic_load(&begun) < count)
+		eddy_sleep(EDDY_MS);
+}
+
+/* Hold the pool's only thread: `gate` lets go of it. */
+static void hold_thread(struct eddy_scope *scope, eddy_task_fn *fn, struct slow *gate)
+{
+	int count = atomic_load(&begun);
+
+	eddy_offload_set_threads(1);
+	eddy_scope_spawn(scope, "holder", fn, gate);
+	wait_until_begun(count + 1);
+}
+
+static void let_go(struct slow *gate)
+{
+	if (write(gate->go[1], "x", 1) != 1)
+		abort();
+}
+
+static int hold(void *arg)
+{
+	return eddy_offload(slow_run, arg);
+}
+
+static int cancel_and_let_go(void *arg)
+{
+	struct slow *gate = ((void **)arg)[1];
+
+	wait_until_begun(1);
+	eddy_scope_cancel(((void **)arg)[0]);
+	eddy_yield();
+	let_go(gate);
+	return 0;
+}
+
+static int cancelled_begun(void *arg)
+{
+	struct eddy_scope outer, scope;
+	struct slow *gate = slow_new(7);
+	void *both[] = { &scope, gate };
+	int r;
+
+	(void)arg;
+	eddy_scope_begin(&outer, NULL);
+	eddy_scope_spawn(&outer, "cancel", cancel_and_let_go, both);
+	eddy_scope_begin(&scope, NULL);
+	r = eddy_offload(slow_run, gate);
+	if (!eddy_is_cancelled())
+		r = -EPROTO;
+	eddy_scope_end(&scope);
+	eddy_scope_join(&outer);
+	eddy_scope_end(&outer);
+	slow_free(gate);
+	return r;
+}
+
+Test(offload, what_has_begun_is_awaited_whatever_happens)
+{
+	cr_expect_eq(eddy_run(NULL, cancelled_begun, NULL), 7);
+}
+
+static int cancelled_queued(void *arg)
+{
+	struct eddy_scope scope, short_of_time;
+	struct slow *gate = slow_new(7);
+	int number = 1, r;
+
+	(void)arg;
+	eddy_scope_begin(&scope, NULL);
+	hold_thread(&scope, hold, gate);
+	eddy_scope_begin(&short_of_time, &(struct eddy_scope_options){ .timeout_ns = EDDY_MS });
+	r = eddy_offload(add_one, &number);
+	/* Once more, in a scope that is cancelled already. */
+	if (eddy_offload(add_one, &number) != -ECANCELED)
+		r = -EPROTO;
+	eddy_scope_end(&short_of_time);
+	let_go(gate);
+	/* The thread is as good as before. */
+	if (eddy_offload(add_one, &number) != 2)
+		r = -EPROTO;
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	slow_free(gate);
+	return r;
+}
+
+Test(offload, what_has_not_begun_is_taken_back)
+{
+	cr_expect_eq(eddy_run(NULL, cancelled_queued, NULL), -ECANCELED);
+}
+
+static int shielded_job(void *arg)
+{
+	struct eddy_scope shield;
+	int r;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	r = eddy_offload(add_one, arg);
+	eddy_scope_end(&shield);
+	return r == 2 ? 0 : -EPROTO;
+}
+
+static int queued_and_shielded(void *arg)
+{
+	struct eddy_scope scope, holding;
+	struct slow *gate = slow_new(7);
+	int number = 1;
+
+	(void)arg;
+	eddy_scope_begin(&holding, NULL);
+	hold_thread(&holding, hold, gate);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "shielded", shielded_job, &number);
+	eddy_yield();
+	eddy_scope_cancel(&scope);
+	let_go(gate);
+	eddy_scope_end(&scope);
+	eddy_scope_join(&holding);
+	eddy_scope_end(&holding);
+	slow_free(gate);
+	return number;
+}
+
+Test(offload, a_shielded_job_is_not_taken_back)
+{
+	cr_expect_eq(eddy_run(NULL, queued_and_shielded, NULL), 2);
+}
+
+/* Jobs that begin as others are cancelled: each was either called or not, and says so. */
+static atomic_int called;
+
+static int count_call(void *arg)
+{
+	(void)arg;
+	usleep(30);
+	return atomic_fetch_add(&called, 1) * 0;
+}
+
+static int taken_or_not(void *arg)
+{
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = (uintptr_t)arg });
+	r = eddy_offload(count_call, NULL);
+	eddy_scope_end(&scope);
+	atomic_fetch_add(&ended, r == 0);
+	return r == -ECANCELED ? 0 : r;
+}
+
+static int take_back_race(void *arg)
+{
+	struct eddy_scope scope;
+
+	(void)arg;
+	eddy_offload_set_threads(2);
+	eddy_scope_begin(&scope, NULL);
+	for (uintptr_t i = 0; i < 200; i++)
+		eddy_scope_spawn(&scope, "job", taken_or_not, (void *)((i + 1) * 20 * EDDY_US));
+	eddy_scope_join(&scope);
+	return eddy_scope_end(&scope);
+}
+
+Test(offload, a_job_was_called_or_taken_back)
+{
+	cr_expect_eq(eddy_run(NULL, take_back_race, NULL), 0);
+	cr_expect_eq(atomic_load(&called), atomic_load(&ended));
+	cr_expect(atomic_load(&ended) > 0);
+}
+
+static int order[4], order_len;
+
+static int note_order(void *arg)
+{
+	order[order_len++] = *(int *)arg;
+	return 0;
+}
+
+static int in_line(void *arg)
+{
+	return eddy_offload(note_order, arg);
+}
+
+static void keep(void *arg)
+{
+	(void)arg;
+}
+
+static int detached_in_line(void *arg)
+{
+	return eddy_offload_detached(note_order, arg, keep);
+}
+
+static int queue_in_order(void *arg)
+{
+	static int numbers[4] = { 1, 2, 3, 4 };
+	struct eddy_scope scope;
+	struct slow *gate = slow_new(7);
+
+	(void)arg;
+	eddy_scope_begin(&scope, NULL);
+	hold_thread(&scope, hold, gate);
+	for (int i = 0; i < 4; i++)
+		eddy_scope_spawn(&scope, "job", i % 2 ? in_line : detached_in_line, &numbers[i]);
+	expect_turns(2);
+	let_go(gate);
+	eddy_scope_join(&scope);
+	slow_free(gate);
+	return eddy_scope_end(&scope);
+}
+
+/* A stream of jobs of one kind must not keep those of the other waiting. */
+Test(offload, jobs_begin_in_the_order_in_which_they_came)
+{
+	cr_expect_eq(eddy_run(NULL, queue_in_order, NULL), 0);
+	for (int i = 0; i < 4; i++)
+		cr_expect_eq(order[i], i + 1, "%d", order[i]);
+}
+
+static int full_queue(void *arg)
+{
+	struct eddy_scope scope;
+	struct slow *gate = slow_new(0), *refused = slow_new(5);
+	int numbers[3] = { 1, 2, 3 }, r;
+
+	(void)arg;
+	eddy_offload_set_queue_max(2);
+	eddy_scope_begin(&scope, NULL);
+	hold_thread(&scope, hold, gate);
+	eddy_scope_spawn(&scope, "job", in_line, &numbers[0]);
+	eddy_scope_spawn(&scope, "job", detached_in_line, &numbers[1]);
+	expect_turns(2);
+	r = eddy_offload_detached(slow_run, refused, slow_free);
+	/* Who waits for its result stands in line all the same. */
+	eddy_scope_spawn(&scope, "job", in_line, &numbers[2]);
+	expect_turns(2);
+	let_go(gate);
+	eddy_scope_join(&scope);
+	if (atomic_load(&destroyed))
+		r = -EPROTO; /* it was still ours */
+	slow_free(refused);
+	slow_free(gate);
+	return eddy_scope_end(&scope) == 0 && order_len == 3 && order[2] == 3 ? r : -EPROTO;
+}
+
+Test(offload, a_full_queue_refuses_detached_jobs)
+{
+	cr_expect_eq(eddy_run(NULL, full_queue, NULL), -EAGAIN);
+}
+
+static int quick_detached(void *arg)
+{
+	int r = eddy_offload_detached(count_call, arg, keep);
+
+	atomic_fetch_add(&ended, r == 0);
+	return r;
+}
+
+static int room_for_free_threads(void *arg)
+{
+	struct eddy_scope scope;
+
+	eddy_offload_set_threads(4);
+	eddy_offload_set_queue_max(1);
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 3; i++)
+		eddy_scope_spawn(&scope, "job", quick_detached, arg);
+	eddy_scope_join(&scope);
+	return eddy_scope_end(&scope);
+}
+
+Test(offload, jobs_that_free_threads_take_need_no_room)
+{
+	for (int i = 0; i < 20; i++)
+		cr_expect_eq(eddy_run(NULL, room_for_free_threads, NULL), 0);
+	cr_expect_eq(atomic_load(&ended), 60);
+}
+
 static int detached_result(void *arg)
 {
 	struct slow *slow = slow_new(5);
@@ -173,13 +436,6 @@ static int detached_result(void *arg)
 Test(offload, a_detached_result_comes_with_its_argument)
 {
 	cr_expect_eq(eddy_run(NULL, detached_result, NULL), 10);
-}
-
-/* Until so many jobs have been given a thread. */
-static void wait_until_begun(int count)
-{
-	while (atomic_load(&begun) < count)
-		eddy_sleep(EDDY_MS);
 }
 
 static int cancel_begun(void *arg)

@@ -4,8 +4,12 @@
  *
  * For what has no ring entry and takes long: name resolution, private keys, compression of large
  * bodies. The pool belongs to the process and serves all loops; its threads start when they are
- * first needed, live as long as the process, and receive no signals. Jobs wait in the order in which
- * they came; each waiting job is a waiting task, so there are never more of them than tasks.
+ * first needed, live as long as the process, and receive no signals. Jobs are begun in the order in
+ * which they came.
+ *
+ * When jobs come faster than they are done, the callers wait: each job of eddy_offload() is a task
+ * that stands in line, where a deadline or a cancellation takes it back. Whoever can do without its
+ * result need not join a long line: eddy_offload_detached() returns -EAGAIN when it is.
  */
 #ifndef EDDY_OFFLOAD_H
 #define EDDY_OFFLOAD_H
@@ -17,10 +21,11 @@ EDDY_BEGIN_DECLS
 /* Called on a thread of the pool: it must not use the loop, and it must not suspend. */
 typedef int eddy_offload_fn(void *arg);
 
-/* Run `fn(arg)` on a thread of the pool and wait until it has returned. Suspends, and is not
- * cancelled: `arg` may live on the caller's stack. When not even one thread can be had, `fn` runs in
- * place.
- * Return: what `fn` returned. */
+/* Run `fn(arg)` on a thread of the pool and wait until it has returned. Suspends. Cancellation takes
+ * back a job that no thread has begun yet; one that has begun is awaited whatever happens: `arg` may
+ * live on the caller's stack. What must be done, such as a close, is offloaded in a shielded scope
+ * without a timeout. When not even one thread can be had, `fn` runs in place.
+ * Return: what `fn` returned; -ECANCELED, and `fn` was not called. */
 EDDY_API int eddy_offload(eddy_offload_fn *fn, void *arg);
 
 /* Run `fn(arg)` like eddy_offload(), but return -ECANCELED at once when the current scope is
@@ -28,13 +33,17 @@ EDDY_API int eddy_offload(eddy_offload_fn *fn, void *arg);
  * `destroy(arg)`, on any thread, once nobody uses it any more. After any other result `arg` is the
  * caller's again. Suspends. Such jobs never take the pool's last thread, so that a resolver that hangs
  * holds up nobody else.
- * Return: what `fn` returned, which must not be -ECANCELED; -ECANCELED, `arg` is gone; -ENOMEM, and
- * `fn` was not called. */
+ * Return: what `fn` returned, which must not be -ECANCELED; -ECANCELED, `arg` is gone; -ENOMEM, or
+ * -EAGAIN when the queue is full, and `fn` was not called. */
 EDDY_API int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *arg));
 
 /* Let the pool have at most `count` threads, 1 or more; default: as many as there are processors, but
  * 2 to 4. Threads that run already stay. Any thread. */
 EDDY_API void eddy_offload_set_threads(unsigned count);
+
+/* Let eddy_offload_detached() fail when `count` jobs of either kind, 1 or more, wait for a thread
+ * already; default: 1024. Any thread. */
+EDDY_API void eddy_offload_set_queue_max(unsigned count);
 
 EDDY_END_DECLS
 
