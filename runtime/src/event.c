@@ -1,13 +1,8 @@
 #include <eddy/event.h>
 
-#include "loop.h"
+#include "queue.h"
 
 #include <errno.h>
-
-struct event_waiter {
-	struct eddyi_waiter waiter;
-	struct eddy_node node; /* in event->waiters until it is set */
-};
 
 void eddy_event_init(struct eddy_event *event)
 {
@@ -17,11 +12,8 @@ void eddy_event_init(struct eddy_event *event)
 
 void eddy_event_set(struct eddy_event *event)
 {
-	struct eddy_node *node;
-
 	event->is_set = true;
-	while ((node = eddy_list_shift(&event->waiters)))
-		eddyi_wake(&eddy_of(node, struct event_waiter, node)->waiter, 0);
+	eddyi_queue_serve_all(&event->waiters, 0);
 }
 
 void eddy_event_clear(struct eddy_event *event)
@@ -31,16 +23,11 @@ void eddy_event_clear(struct eddy_event *event)
 
 int eddy_event_wait(struct eddy_event *event)
 {
-	struct event_waiter waiter = {
-		.waiter = { .cancel = eddyi_cancel_wait, .what = "event", .on = event },
+	struct eddyi_queued queued = {
+		.waiter = { .cancel = eddyi_queue_cancel, .what = "event", .on = event },
 	};
-	int r;
 
 	if (event->is_set)
 		return eddy_is_cancelled() ? -ECANCELED : 0;
-	eddy_list_append(&event->waiters, &waiter.node);
-	r = eddyi_wait(&waiter.waiter);
-	if (waiter.node.next)
-		eddy_list_remove(&waiter.node);
-	return r;
+	return eddyi_queue_wait(&event->waiters, &queued);
 }

@@ -171,16 +171,17 @@ int eddyi_wait(struct eddyi_waiter *waiter)
 	eddyi_assert(task, "a call that suspends was made outside of a task");
 	if (waiter->cancel && task->scope->cancelled)
 		return -ECANCELED;
+	waiter->task = task;
+	waiter->woken = false;
+	waiter->since_ns = loop->now_ns;
+	task->waiter = waiter;
+	/* Waits already: what it calls may wake or cancel it. */
 	if (__builtin_expect(task->before_suspend != NULL, 0)) {
 		void (*fn)(void *arg) = task->before_suspend;
 
 		task->before_suspend = NULL;
 		fn(task->before_suspend_arg);
 	}
-	waiter->task = task;
-	waiter->woken = false;
-	waiter->since_ns = loop->now_ns;
-	task->waiter = waiter;
 	eddyi_ctx_switch(&task->ctx, &loop->ctx, false);
 	task->waiter = NULL;
 	return waiter->result;

@@ -4,11 +4,13 @@
 
 #include <eddy/base.h>
 #include <eddy/buffers.h>
+#include <eddy/chan.h>
 #include <eddy/event.h>
 #include <eddy/io.h>
 #include <eddy/list.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
+#include <eddy/mutex.h>
 #include <eddy/net.h>
 #include <eddy/offload.h>
 #include <eddy/op.h>

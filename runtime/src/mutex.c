@@ -1,0 +1,49 @@
+#include <eddy/mutex.h>
+
+#include "queue.h"
+
+#include <errno.h>
+
+/* Invariant: nobody waits for a mutex that nobody holds. */
+
+void eddy_mutex_init(struct eddy_mutex *mutex)
+{
+	*mutex = (struct eddy_mutex){ 0 };
+	eddy_list_init(&mutex->waiters);
+}
+
+int eddy_mutex_try_lock(struct eddy_mutex *mutex)
+{
+	struct eddy_task *task = eddyi_loop()->running;
+
+	eddyi_assert(task, "a mutex is locked outside of a task");
+	eddyi_assert(mutex->holder != task, "task \"%s\" locks a mutex that it holds", task->name);
+	if (mutex->holder)
+		return -EBUSY;
+	mutex->holder = task;
+	return 0;
+}
+
+int eddy_mutex_lock(struct eddy_mutex *mutex)
+{
+	struct eddyi_queued queued = {
+		.waiter = { .cancel = eddyi_queue_cancel, .what = "mutex", .on = mutex },
+	};
+
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	return eddy_mutex_try_lock(mutex) == 0 ? 0 : eddyi_queue_wait(&mutex->waiters, &queued);
+}
+
+void eddy_mutex_unlock(struct eddy_mutex *mutex)
+{
+	struct eddy_task *task = eddyi_loop()->running;
+	struct eddyi_entry *next = eddyi_queue_first(&mutex->waiters);
+
+	eddyi_assert(task && mutex->holder == task,
+		     "a mutex is unlocked by task \"%s\", and held by \"%s\"",
+		     task ? task->name : "-", mutex->holder ? mutex->holder->name : "-");
+	mutex->holder = next ? next->waiter->task : NULL;
+	if (next)
+		eddyi_entry_serve(next, 0);
+}
