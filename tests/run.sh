@@ -215,6 +215,7 @@ run_tests() {
 	if [ ${#nouns[@]} -gt 0 ]; then
 		EDDY_TEST_ONLY=$(IFS=,; printf '%s' "${nouns[*]}")
 		export EDDY_TEST_ONLY
+		mapfile -t nouns_in < <(printf '%s\n' "${nouns_in[@]}" | sort -u)
 		choose_targets "${nouns_in[@]}"
 		run_release "${nouns_in[@]}"
 		run_asan "${nouns_in[@]}"

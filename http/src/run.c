@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include <eddy/log.h>
+#include <eddy/loops.h>
 #include <eddy/net.h>
 #include <eddy/offload.h>
 #include <eddy/signal.h>
@@ -19,21 +20,15 @@ struct worker {
 	struct eddy_loop *loop;
 	struct eddy_message stop; /* posted once at most, and once again to hurry */
 	struct eddy_message hurry;
-	struct eddy_message ended;
-	pthread_t thread;
 	struct eddy_listeners listeners;
-	int result;
-	bool started;
 };
 
 struct eddyi_run {
 	struct eddy_app *app;
 	struct worker *workers;
 	unsigned count;
-	unsigned running; /* workers whose `ended` is still to come; of worker 0's loop */
-	struct eddy_event threads_ended;
-	struct eddy_loop *loop; /* of worker 0 */
 	struct eddy_signals signals;
+	bool began;     /* on worker 0: all loops are there */
 	unsigned stops; /* asked for: the first drains, the second hurries */
 };
 
@@ -119,76 +114,24 @@ static void forget_loop(struct worker *worker)
 	pthread_mutex_unlock(&run_lock);
 }
 
-static int serve(void *arg)
+/* One that fails ends the others, but hurries them not. */
+static int serve(struct worker *worker)
 {
-	struct worker *worker = arg;
+	struct eddyi_run *run = worker->run;
 	size_t count = worker->listeners.count;
 	int r;
 
 	announce_loop(worker);
-	if (worker == worker->run->workers)
+	if (worker == run->workers) {
+		run->began = true;
 		eddy_info("eddy::app", "Listening on %s", worker->listeners.name);
-	worker->listeners.count = 0; /* the server closes them */
-	r = eddyi_server_run(&worker->server, worker->run->app, worker->listeners.fds, count);
-	forget_loop(worker);
-	return r;
-}
-
-static void deliver_ended(struct eddy_message *message)
-{
-	struct worker *worker = eddy_of(message, struct worker, ended);
-	struct eddyi_run *run = worker->run;
-
-	/* One that failed takes the others with it. */
-	if (worker->result < 0)
-		stop_once(run);
-	if (--run->running == 0)
-		eddy_event_set(&run->threads_ended);
-}
-
-static void *thread_main(void *arg)
-{
-	struct worker *worker = arg;
-	struct eddy_loop_options options = { .name = "worker" };
-
-	worker->result = eddy_run(&options, serve, worker);
-	if (worker->result < 0)
-		eddy_error("eddy::app", "a worker could not run: %s", strerror(-worker->result));
-	/* Worker 0 stays until it has this message. */
-	eddy_loop_post(worker->run->loop, &worker->ended);
-	return NULL;
-}
-
-static int start_threads(struct eddyi_run *run)
-{
-	for (unsigned i = 1; i < run->count; i++) {
-		struct worker *worker = &run->workers[i];
-		int r = pthread_create(&worker->thread, NULL, thread_main, worker);
-
-		if (r) {
-			eddy_error("eddy::app", "can't start worker %u: %s", i, strerror(r));
-			return -r;
-		}
-		worker->started = true;
-		run->running++;
 	}
-	return 0;
-}
-
-static void join_threads(struct eddyi_run *run)
-{
-	struct eddy_scope shield;
-
-	/* Worker 0 has a message of its own, behind all that were posted to its loop for this run. */
-	run->running++;
-	eddy_event_clear(&run->threads_ended);
-	eddy_loop_post(run->loop, &run->workers[0].ended);
-	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	eddy_event_wait(&run->threads_ended);
-	eddy_scope_end(&shield);
-	for (unsigned i = 1; i < run->count; i++)
-		if (run->workers[i].started)
-			pthread_join(run->workers[i].thread, NULL);
+	worker->listeners.count = 0; /* the server closes them */
+	r = eddyi_server_run(&worker->server, run->app, worker->listeners.fds, count);
+	forget_loop(worker);
+	if (r < 0)
+		stop_once(run);
+	return r;
 }
 
 /* ---- the whole ---- */
@@ -235,8 +178,6 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 	int r;
 
 	*run = (struct eddyi_run){ .app = app, .count = app->options.workers };
-	run->loop = eddy_loop_self();
-	eddy_event_init(&run->threads_ended);
 	run->workers = calloc(run->count, sizeof(*run->workers));
 	app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
 	if (!run->workers || !app->mime) {
@@ -249,7 +190,6 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 		worker->run = run;
 		worker->stop.deliver = deliver_stop;
 		worker->hurry.deliver = deliver_hurry;
-		worker->ended.deliver = deliver_ended;
 		eddyi_server_init(&worker->server);
 	}
 	r = open_sockets(run);
@@ -281,18 +221,24 @@ static void set_run(struct eddy_app *app, struct eddyi_run *run)
 	pthread_mutex_unlock(&run_lock);
 }
 
+static int serve_here(void *arg)
+{
+	struct eddyi_run *run = arg;
+
+	return serve(&run->workers[eddy_loops_index()]);
+}
+
 /* Serve until every worker has ended. */
 static int serve_all(struct eddyi_run *run)
 {
-	int r = start_threads(run);
+	int r;
 
-	if (r == 0)
-		r = serve(&run->workers[0]);
-	if (r < 0)
-		stop_once(run);
-	join_threads(run);
-	for (unsigned i = 1; r == 0 && i < run->count; i++)
-		r = run->workers[i].result;
+	/* A single one may well run inside a set of loops that the program has made. */
+	if (run->count == 1)
+		return serve(&run->workers[0]);
+	r = eddy_loops_run(&(struct eddy_loops_options){ .count = run->count }, serve_here, run);
+	if (r < 0 && !run->began)
+		eddy_error("eddy::app", "can't start %u workers: %s", run->count, strerror(-r));
 	return r;
 }
 

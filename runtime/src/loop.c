@@ -166,18 +166,28 @@ static void turn(struct eddy_loop *loop)
 	eddyi_op_dispatch(loop);
 }
 
+void eddyi_loop_wake(struct eddy_loop *loop)
+{
+	uint64_t one = 1;
+
+	while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
 void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)
 {
 	struct eddy_message *head = atomic_load_explicit(&loop->messages, memory_order_relaxed);
-	uint64_t one = 1;
 
 	atomic_fetch_add(&loop->posting, 1);
 	do
 		message->next = head;
 	while (!atomic_compare_exchange_weak(&loop->messages, &head, message));
-	if (atomic_exchange(&loop->sleeping, false))
-		while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-			;
+	if (atomic_exchange(&loop->sleeping, false)) {
+		if (this_loop && this_loop->by_ring)
+			eddyi_op_wake(this_loop, loop);
+		else
+			eddyi_loop_wake(loop);
+	}
 	atomic_fetch_sub(&loop->posting, 1);
 }
 
@@ -198,6 +208,18 @@ static void arm_wake(struct eddy_loop *loop)
 
 	io_uring_prep_read(sqe, loop->wake_fd, &loop->wake_count, sizeof(loop->wake_count), 0);
 	eddy_op_start(&loop->wake_op, sqe);
+}
+
+/* Older kernels have the entry as well, but rings that defer their work were not always woken by it:
+ * asked for is what came later. */
+static bool can_wake_by_ring(struct io_uring *ring)
+{
+	enum { OP_FUTEX_WAIT = 51 }; /* Linux 6.7 */
+	struct io_uring_probe *probe = io_uring_get_probe_ring(ring);
+	bool can = probe && probe->last_op >= OP_FUTEX_WAIT;
+
+	io_uring_free_probe(probe);
+	return can;
 }
 
 static int ring_init(struct io_uring *ring, unsigned entries)
@@ -244,6 +266,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_stacks_init(&loop->stacks, stack_size);
 	eddyi_ctx_init_thread(&loop->ctx);
 	eddyi_scope_init_root(&loop->root);
+	loop->by_ring = can_wake_by_ring(&loop->ring);
 	loop->trim_timer.fire = eddyi_task_trim;
 	eddyi_loop_tick(loop);
 	this_loop = loop;

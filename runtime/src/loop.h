@@ -14,6 +14,7 @@
 #include <eddy/transfer.h>
 #include <stdatomic.h>
 
+struct eddyi_member;
 struct eddyi_waiter;
 
 /* A task and its stack are one: they are pooled together, and the structure lies at the stack's
@@ -94,6 +95,7 @@ struct eddy_loop {
 	struct eddy_node closing; /* closers that wait for ops of their descriptor */
 	size_t outside;           /* tasks that a thread which is no loop's is going to wake */
 	struct eddyi_at_end *at_end;
+	struct eddyi_member *member; /* of the group of loops that it belongs to; NULL for none */
 
 	/* What a task asked to be run on the loop's stack. */
 	struct {
@@ -110,6 +112,7 @@ struct eddy_loop {
 	int wake_fd;
 	uint64_t wake_count;
 	struct eddy_op wake_op;
+	bool by_ring; /* other loops are woken by an entry on this ring; else through their wake_fd */
 
 	unsigned colour; /* tops of stacks are staggered so that they do not share cache sets */
 	struct eddyi_pipes *pipes;
@@ -166,11 +169,17 @@ static inline uint64_t eddyi_time_after(uint64_t from_ns, uint64_t duration_ns)
 	return __builtin_add_overflow(from_ns, duration_ns, &at) ? EDDY_NEVER : at;
 }
 
+/* Make a loop that sleeps look at its messages. Any thread. */
+void eddyi_loop_wake(struct eddy_loop *loop);
+
 /* Turn the loop's clock to now. */
 void eddyi_loop_tick(struct eddy_loop *loop);
 
 /* Submit what is queued and let completions in, without waiting and without dispatching them. */
 void eddyi_loop_enter(struct eddy_loop *loop);
+
+/* Queue a wake-up of another loop; it leaves when this one next enters the kernel. */
+void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other);
 
 /* Call the completion functions of what has completed. */
 void eddyi_op_dispatch(struct eddy_loop *loop);

@@ -7,6 +7,7 @@
  * 3. A started op is in ops_by_fd, once.
  */
 #include "loop.h"
+#include "registry.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 enum tag {
 	TAG_OP = 0,
 	TAG_CANCEL = 1,
+	TAG_WAKE =
+		2, /* another loop's wake-up; or, failed, what came of ours: the loop's id is above it */
 	TAG_MASK = 7,
 };
 
@@ -165,6 +168,15 @@ static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, uns
 		finish(loop, op);
 }
 
+void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other)
+{
+	struct io_uring_sqe *sqe = take_sqe(loop);
+
+	io_uring_prep_msg_ring(sqe, other->ring.ring_fd, 0, TAG_WAKE, 0);
+	io_uring_sqe_set_data64(sqe, (uint64_t)other->id << 3 | TAG_WAKE);
+	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
+}
+
 static void dispatch(struct eddy_loop *loop, uint64_t data, int result, unsigned flags)
 {
 	struct eddy_op *op = (struct eddy_op *)(uintptr_t)(data & ~(uint64_t)TAG_MASK);
@@ -176,6 +188,12 @@ static void dispatch(struct eddy_loop *loop, uint64_t data, int result, unsigned
 	case TAG_CANCEL:
 		if (--op->pending == 0)
 			finish(loop, op);
+		break;
+	case TAG_WAKE:
+		if (result < 0) {
+			loop->by_ring = false;
+			eddyi_registry_wake((unsigned)(data >> 3));
+		}
 		break;
 	default:
 		eddyi_panic(__FILE__, __LINE__, "a completion of unknown kind: %#llx",

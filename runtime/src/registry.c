@@ -28,6 +28,20 @@ void eddyi_registry_remove(struct eddy_loop *loop)
 	pthread_mutex_unlock(&registry.lock);
 }
 
+void eddyi_registry_wake(unsigned id)
+{
+	struct eddy_node *node;
+
+	pthread_mutex_lock(&registry.lock);
+	for (node = registry.loops.next; node != &registry.loops; node = node->next) {
+		struct eddy_loop *loop = eddy_of(node, struct eddy_loop, registered);
+
+		if (loop->id == id)
+			eddyi_loop_wake(loop);
+	}
+	pthread_mutex_unlock(&registry.lock);
+}
+
 struct eddy_node *eddyi_registry_lock(void)
 {
 	pthread_mutex_lock(&registry.lock);

@@ -10,6 +10,9 @@ struct eddy_loop;
 void eddyi_registry_add(struct eddy_loop *loop);
 void eddyi_registry_remove(struct eddy_loop *loop);
 
+/* Wake the loop of that id, if it is still there. */
+void eddyi_registry_wake(unsigned id);
+
 /* Keep loops from starting and ending, until _unlock. What a loop owns is its own thread's to read, save
  * what is atomic.
  * Return: the list of loops, linked by eddy_loop.registered, the oldest first. */

@@ -53,8 +53,9 @@ struct eddy_message {
 	void (*deliver)(struct eddy_message *message);
 };
 
-/* Hand `message` to `loop`, from any thread. Never suspends, never fails. The caller makes sure
- * that the loop is still there. */
+/* Hand `message` to `loop`, from any thread. Never suspends, never fails. The caller makes sure that the
+ * loop is still there when this is called; it does not end before this returns. A loop that sleeps is
+ * woken at once by a plain thread, and by another loop's at the end of that one's turn. */
 EDDY_API void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message);
 
 EDDY_END_DECLS

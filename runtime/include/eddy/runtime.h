@@ -11,10 +11,12 @@
 #include <eddy/log.h>
 #include <eddy/loop.h>
 #include <eddy/mutex.h>
+#include <eddy/loops.h>
 #include <eddy/net.h>
 #include <eddy/offload.h>
 #include <eddy/op.h>
 #include <eddy/scope.h>
+#include <eddy/shared_event.h>
 #include <eddy/signal.h>
 #include <eddy/str.h>
 #include <eddy/task.h>
