@@ -228,6 +228,29 @@ static int serve_here(void *arg)
 	return serve(&run->workers[eddy_loops_index()]);
 }
 
+struct flush {
+	struct eddy_message message;
+	struct eddy_event delivered;
+};
+
+static void deliver_flush(struct eddy_message *message)
+{
+	eddy_event_set(&eddy_of(message, struct flush, message)->delivered);
+}
+
+/* Wait for the messages that were posted to this loop for the run: their memory is about to go. */
+static void flush_messages(void)
+{
+	struct flush flush = { .message = { .deliver = deliver_flush } };
+	struct eddy_scope shield;
+
+	eddy_event_init(&flush.delivered);
+	eddy_loop_post(eddy_loop_self(), &flush.message);
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	eddy_event_wait(&flush.delivered);
+	eddy_scope_end(&shield);
+}
+
 /* Serve until every worker has ended. */
 static int serve_all(struct eddyi_run *run)
 {
@@ -235,8 +258,11 @@ static int serve_all(struct eddyi_run *run)
 
 	/* A single one may well run inside a set of loops that the program has made. */
 	if (run->count == 1)
-		return serve(&run->workers[0]);
-	r = eddy_loops_run(&(struct eddy_loops_options){ .count = run->count }, serve_here, run);
+		r = serve(&run->workers[0]);
+	else
+		r = eddy_loops_run(&(struct eddy_loops_options){ .count = run->count }, serve_here,
+				   run);
+	flush_messages();
 	if (r < 0 && !run->began)
 		eddy_error("eddy::app", "can't start %u workers: %s", run->count, strerror(-r));
 	return r;
