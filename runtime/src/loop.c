@@ -1,3 +1,4 @@
+#include "chaos.h"
 #include "config.h"
 #include "loop.h"
 #include "registry.h"
@@ -98,7 +99,7 @@ static void wait(struct eddy_loop *loop)
 		until = &timeout;
 	}
 	atomic_store(&loop->sleeping, true);
-	if (atomic_load(&loop->messages))
+	if (atomic_load(&loop->messages) || (loop->chaos && eddyi_chaos_holds(loop->chaos)))
 		r = io_uring_submit_and_get_events(&loop->ring);
 	else
 		r = submit_and_wait(loop, until);
@@ -249,12 +250,19 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	if (stack_size < STACK_SIZE_MIN || stack_size > STACK_SIZE_MAX)
 		return -EINVAL;
 	*loop = (struct eddy_loop){ .name = options->name ? options->name : "main" };
+	r = eddyi_chaos_new(&loop->chaos);
+	if (r < 0)
+		return r;
 	loop->wake_fd = eventfd(0, EFD_CLOEXEC);
-	if (loop->wake_fd < 0)
-		return -errno;
+	if (loop->wake_fd < 0) {
+		r = -errno;
+		eddyi_chaos_free(loop->chaos);
+		return r;
+	}
 	r = ring_init(&loop->ring, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
 	if (r < 0) {
 		close(loop->wake_fd);
+		eddyi_chaos_free(loop->chaos);
 		return r;
 	}
 	eddy_list_init(&loop->ready);
@@ -272,6 +280,8 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	this_loop = loop;
 	arm_wake(loop);
 	eddyi_registry_add(loop);
+	if (loop->chaos)
+		eddyi_chaos_begin(loop);
 	return 0;
 }
 
@@ -309,6 +319,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	eddyi_ctx_deinit(&loop->ctx);
 	io_uring_queue_exit(&loop->ring);
 	close(loop->wake_fd);
+	eddyi_chaos_free(loop->chaos);
 	this_loop = NULL;
 }
 

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 struct eddyi_member;
+struct eddyi_chaos;
 struct eddyi_waiter;
 
 /* A task and its stack are one: they are pooled together, and the structure lies at the stack's
@@ -96,6 +97,7 @@ struct eddy_loop {
 	size_t outside;           /* tasks that a thread which is no loop's is going to wake */
 	struct eddyi_at_end *at_end;
 	struct eddyi_member *member; /* of the group of loops that it belongs to; NULL for none */
+	struct eddyi_chaos *chaos;   /* NULL: the usual */
 
 	/* What a task asked to be run on the loop's stack. */
 	struct {
@@ -180,6 +182,15 @@ void eddyi_loop_enter(struct eddy_loop *loop);
 
 /* Queue a wake-up of another loop; it leaves when this one next enters the kernel. */
 void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other);
+
+/* The user_data of an entry whose completion nobody waits for. */
+#define EDDYI_OP_TAG_NOBODY 7
+
+/* A free entry; a full queue is submitted first. */
+struct io_uring_sqe *eddyi_op_take_sqe(struct eddy_loop *loop);
+
+/* Take note of one completion. */
+void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsigned flags);
 
 /* Call the completion functions of what has completed. */
 void eddyi_op_dispatch(struct eddy_loop *loop);

@@ -5,7 +5,10 @@
  *    that names it: neither its own nor its cancel's. So its memory can be used again at once, and a
  *    late cancel never hits a later op at the same address.
  * 3. A started op is in ops_by_fd, once.
+ * 4. No task sees -EINTR: a call that was interrupted has done nothing and is made again, unless its
+ *    cancellation is what interrupted it.
  */
+#include "chaos.h"
 #include "loop.h"
 #include "registry.h"
 
@@ -17,10 +20,11 @@ enum tag {
 	TAG_CANCEL = 1,
 	TAG_WAKE =
 		2, /* another loop's wake-up; or, failed, what came of ours: the loop's id is above it */
+	TAG_NOBODY = EDDYI_OP_TAG_NOBODY,
 	TAG_MASK = 7,
 };
 
-static struct io_uring_sqe *take_sqe(struct eddy_loop *loop)
+struct io_uring_sqe *eddyi_op_take_sqe(struct eddy_loop *loop)
 {
 	struct io_uring_sqe *sqe;
 
@@ -38,7 +42,7 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	op->result = 0;
 	op->flags = 0;
 	op->node.next = NULL;
-	return take_sqe(eddyi_loop());
+	return eddyi_op_take_sqe(eddyi_loop());
 }
 
 void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
@@ -51,17 +55,22 @@ void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
 	op->since_ns = loop->now_ns;
 	eddy_list_append(&loop->ops_by_fd[(unsigned)op->fd % EDDYI_OP_BUCKETS], &op->node);
 	loop->ops++;
+	if (__builtin_expect(loop->chaos != NULL, 0))
+		eddyi_chaos_start(loop, op, sqe);
 }
 
 void eddy_op_cancel(struct eddy_op *op)
 {
+	struct eddy_loop *loop = eddyi_loop();
 	struct io_uring_sqe *sqe;
 
 	if (!eddy_op_is_started(op) || op->cancelling)
 		return;
+	if (__builtin_expect(loop->chaos != NULL, 0))
+		eddyi_chaos_cancel(loop, op);
 	op->cancelling = true;
 	op->pending++;
-	sqe = take_sqe(eddyi_loop());
+	sqe = eddyi_op_take_sqe(loop);
 	io_uring_prep_cancel64(sqe, (uintptr_t)op | TAG_OP, 0);
 	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_CANCEL);
 }
@@ -170,14 +179,14 @@ static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, uns
 
 void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other)
 {
-	struct io_uring_sqe *sqe = take_sqe(loop);
+	struct io_uring_sqe *sqe = eddyi_op_take_sqe(loop);
 
 	io_uring_prep_msg_ring(sqe, other->ring.ring_fd, 0, TAG_WAKE, 0);
 	io_uring_sqe_set_data64(sqe, (uint64_t)other->id << 3 | TAG_WAKE);
 	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
 }
 
-static void dispatch(struct eddy_loop *loop, uint64_t data, int result, unsigned flags)
+void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsigned flags)
 {
 	struct eddy_op *op = (struct eddy_op *)(uintptr_t)(data & ~(uint64_t)TAG_MASK);
 
@@ -195,6 +204,8 @@ static void dispatch(struct eddy_loop *loop, uint64_t data, int result, unsigned
 			eddyi_registry_wake((unsigned)(data >> 3));
 		}
 		break;
+	case TAG_NOBODY:
+		break;
 	default:
 		eddyi_panic(__FILE__, __LINE__, "a completion of unknown kind: %#llx",
 			    (unsigned long long)data);
@@ -206,9 +217,13 @@ void eddyi_op_dispatch(struct eddy_loop *loop)
 	struct io_uring_cqe *cqe;
 	unsigned head, count = 0;
 
+	if (__builtin_expect(loop->chaos != NULL, 0)) {
+		eddyi_chaos_dispatch(loop);
+		return;
+	}
 	io_uring_for_each_cqe(&loop->ring, head, cqe) {
 		count++;
-		dispatch(loop, cqe->user_data, cqe->res, cqe->flags);
+		eddyi_op_complete(loop, cqe->user_data, cqe->res, cqe->flags);
 	}
 	io_uring_cq_advance(&loop->ring, count);
 }
@@ -233,7 +248,8 @@ struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op)
 	return eddy_op_begin(op, NULL);
 }
 
-int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
+/* Queue the entry and wait for its completion, whatever that is. */
+static int await(struct eddy_op *op, struct io_uring_sqe *sqe)
 {
 	struct op_waiter waiter = {
 		.waiter = { .cancel = cancel_awaited, .what = "op", .op = op },
@@ -248,4 +264,25 @@ int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
 		waiter.waiter.cancel = NULL;
 	}
 	return eddyi_wait(&waiter.waiter);
+}
+
+/* A close that was interrupted has closed; a link was for once. */
+static bool may_restart(const struct io_uring_sqe *sqe)
+{
+	return sqe->opcode != IORING_OP_CLOSE &&
+	       !(sqe->flags & (IOSQE_IO_LINK | IOSQE_IO_HARDLINK));
+}
+
+int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	const struct io_uring_sqe entry = *sqe;
+	int r;
+
+	while ((r = await(op, sqe)) == -EINTR && may_restart(&entry)) {
+		sqe = eddy_op_begin_await(op);
+		if (!sqe)
+			return -ECANCELED;
+		*sqe = entry;
+	}
+	return r;
 }

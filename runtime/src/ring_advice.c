@@ -1,3 +1,5 @@
+#include "chaos.h"
+
 #include <eddy/task.h>
 
 #include <errno.h>
@@ -55,6 +57,8 @@ const char *eddy_ring_advice(int error)
 	case ENFILE:
 		return "too many open files: raise the limit (`ulimit -n 65536`)";
 	case EINVAL:
+		if (eddyi_chaos_advice())
+			return eddyi_chaos_advice();
 		return "this kernel lacks io_uring features that eddy needs: run Linux 6.1 or newer";
 	default:
 		return "io_uring can't be set up on this machine";

@@ -1,3 +1,4 @@
+#include "chaos.h"
 #include "loop.h"
 
 #include <errno.h>
@@ -119,7 +120,10 @@ void eddyi_task_deinit_idle(struct eddy_loop *loop)
 
 void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
 {
-	eddy_list_append(&loop->ready, &task->queued);
+	if (__builtin_expect(loop->chaos != NULL, 0))
+		eddyi_chaos_ready(loop, task);
+	else
+		eddy_list_append(&loop->ready, &task->queued);
 }
 
 void eddyi_task_resume(struct eddy_loop *loop, struct eddy_task *task)
@@ -232,7 +236,7 @@ int eddy_yield(void)
 		return -ECANCELED;
 	/* Woken before it sleeps: it stands at the end of the queue already. */
 	waiter.cancel = NULL;
-	eddyi_task_ready(loop, loop->running);
+	eddy_list_append(&loop->ready, &loop->running->queued);
 	waiter.result = 0;
 	eddyi_wait(&waiter);
 	return 0;

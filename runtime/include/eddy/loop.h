@@ -26,7 +26,8 @@ struct eddy_loop_options {
  * have ended. SIGPIPE and SIGXFSZ are ignored from here on (a broken connection is -EPIPE, a file that
  * ulimit -f finds too large -EFBIG).
  * Return: what `fn` returned; -errno when the loop can't be had: -EPERM and -ENOSYS when the kernel
- * refuses io_uring (eddy_ring_advice() says what to do), -ENOMEM. */
+ * refuses io_uring (eddy_ring_advice() says what to do), -ENOMEM; -EINVAL for an option that is out of
+ * range, or for an EDDY_CHAOS in the environment that is not understood (docs/chaos.md). */
 EDDY_API int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg);
 
 /* Say in a sentence why io_uring was refused with `error` on this machine and what to type.

@@ -1,0 +1,258 @@
+/* Invariants:
+ * 1. Nothing is done that the kernel could not do: completions of different user_data come in any
+ *    order and any time later; those of one user_data keep theirs. So a multishot's completions stay
+ *    in order, a notification comes after its first, and a cancel's before or after its op's.
+ * 2. What is held is dispatched while its op is still owed it (op.c, 2): an op never ends, and its
+ *    memory is never used again, while a completion of its is held. A held buffer is as good as one
+ *    that is in the completion queue.
+ * 3. While anything is held the loop does not sleep, and each turn brings it nearer.
+ * 4. Whoever yields stands behind all who were ready: others are put in before it, it is put in last.
+ * 5. The loop's own ops are only shuffled and held back.
+ */
+#include "chaos.h"
+
+#include <eddy/log.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TARGET "eddy::chaos"
+/* So far from the end of the ready queue a task is put at most. */
+#define READY_DEPTH 32
+/* So many turns a completion is held at most. */
+#define CQE_TURNS 4
+
+#define USAGE                                                                                        \
+	"EDDY_CHAOS is SEED[,MODE...]: a number, then any of shuffle, delay, short, eintr, nobufs, " \
+	"ends (all of these where none is named) and errors"
+
+static const struct {
+	const char *name;
+	unsigned mode;
+} modes[] = {
+	{ "shuffle", EDDYI_CHAOS_SHUFFLE }, { "delay", EDDYI_CHAOS_DELAY },
+	{ "short", EDDYI_CHAOS_SHORT },     { "eintr", EDDYI_CHAOS_EINTR },
+	{ "nobufs", EDDYI_CHAOS_NOBUFS },   { "ends", EDDYI_CHAOS_ENDS },
+	{ "errors", EDDYI_CHAOS_ERRORS },
+};
+
+/* Return: 0 when there is no such mode. */
+static unsigned mode_of(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (strlen(modes[i].name) == len && memcmp(modes[i].name, name, len) == 0)
+			return modes[i].mode;
+	return 0;
+}
+
+int eddyi_chaos_parse(const char *text, uint64_t *ret_seed, unsigned *ret_modes)
+{
+	unsigned chosen = 0;
+	uint64_t seed;
+	char *end;
+
+	/* strtoull() would take blanks and a sign. */
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	seed = strtoull(text, &end, 0);
+	if (errno)
+		return -EINVAL;
+	while (*end == ',') {
+		const char *name = end + 1;
+		unsigned mode = mode_of(name, strcspn(name, ","));
+
+		if (!mode)
+			return -EINVAL;
+		chosen |= mode;
+		end += 1 + strcspn(name, ",");
+	}
+	if (*end)
+		return -EINVAL;
+	*ret_seed = seed;
+	*ret_modes = chosen & EDDYI_CHAOS_BENIGN ? chosen : chosen | EDDYI_CHAOS_BENIGN;
+	return 0;
+}
+
+/* Return: NULL when it is unset or empty. */
+static const char *environment(void)
+{
+	const char *text = getenv("EDDY_CHAOS");
+
+	return text && *text ? text : NULL;
+}
+
+const char *eddyi_chaos_advice(void)
+{
+	const char *text = environment();
+	uint64_t seed;
+	unsigned chosen;
+
+	return text && eddyi_chaos_parse(text, &seed, &chosen) < 0 ? USAGE : NULL;
+}
+
+int eddyi_chaos_new(struct eddyi_chaos **ret_chaos)
+{
+	const char *text = environment();
+	struct eddyi_chaos *chaos;
+	uint64_t seed;
+	unsigned chosen;
+
+	*ret_chaos = NULL;
+	if (!text)
+		return 0;
+	if (eddyi_chaos_parse(text, &seed, &chosen) < 0) {
+		eddy_error(TARGET, "not understood: \"%s\"; %s", text, USAGE);
+		return -EINVAL;
+	}
+	chaos = calloc(1, sizeof(*chaos));
+	if (!chaos)
+		return -ENOMEM;
+	chaos->seed = seed;
+	chaos->modes = chosen;
+	snprintf(chaos->text, sizeof(chaos->text), "%s", text);
+	*ret_chaos = chaos;
+	return 0;
+}
+
+void eddyi_chaos_free(struct eddyi_chaos *chaos)
+{
+	free(chaos);
+}
+
+/* splitmix64: any start is as good as any other. */
+static uint64_t next(uint64_t *stream)
+{
+	uint64_t z = (*stream += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+uint64_t eddyi_chaos_below(uint64_t *stream, uint64_t limit)
+{
+	return next(stream) % limit;
+}
+
+void eddyi_chaos_begin(struct eddy_loop *loop)
+{
+	struct eddyi_chaos *chaos = loop->chaos;
+	uint64_t source = chaos->seed;
+
+	source = next(&source) ^ loop->id;
+	chaos->ready_random = next(&source);
+	chaos->sqe_random = next(&source);
+	chaos->cqe_random = next(&source);
+	eddy_debug(TARGET, "loop %u, \"%s\", runs under EDDY_CHAOS=%s", loop->id, loop->name,
+		   chaos->text);
+}
+
+const char *eddyi_chaos_text(void)
+{
+	const struct eddy_loop *loop = eddy_loop_self();
+
+	return loop && loop->chaos ? loop->chaos->text : NULL;
+}
+
+bool eddyi_chaos_holds(const struct eddyi_chaos *chaos)
+{
+	return chaos->cqe_count || chaos->sqe_count;
+}
+
+void eddyi_chaos_ready(struct eddy_loop *loop, struct eddy_task *task)
+{
+	struct eddyi_chaos *chaos = loop->chaos;
+	struct eddy_node *before = &loop->ready;
+
+	if (chaos->modes & EDDYI_CHAOS_SHUFFLE) {
+		uint64_t steps = eddyi_chaos_below(&chaos->ready_random, READY_DEPTH);
+
+		while (steps-- && before->prev != &loop->ready)
+			before = before->prev;
+	}
+	eddy_list_append(before, &task->queued);
+}
+
+static void hold(struct eddyi_chaos *chaos, uint64_t data, int result, unsigned flags, uint64_t due)
+{
+	chaos->cqes[chaos->cqe_count++] = (struct eddyi_chaos_held_cqe){
+		.data = data,
+		.result = result,
+		.flags = flags,
+		.due = due,
+	};
+}
+
+bool eddyi_chaos_complete(struct eddyi_chaos *chaos, struct eddy_op *op, int result)
+{
+	if (chaos->cqe_count == EDDYI_CHAOS_CQES)
+		return false;
+	/* Not in the turn that starts it: whoever starts its op again and again would never end. */
+	hold(chaos, (uintptr_t)op, result, 0, chaos->turn + 1);
+	return true;
+}
+
+/* Take in what has completed. Return: whether there is more than room. */
+static bool collect(struct eddy_loop *loop)
+{
+	struct eddyi_chaos *chaos = loop->chaos;
+	struct io_uring_cqe *cqe;
+	unsigned head, count = 0;
+
+	io_uring_for_each_cqe(&loop->ring, head, cqe) {
+		uint64_t due = chaos->turn;
+
+		if (chaos->cqe_count == EDDYI_CHAOS_CQES)
+			break;
+		if (chaos->modes & EDDYI_CHAOS_DELAY && !eddyi_chaos_below(&chaos->cqe_random, 4))
+			due += 1 + eddyi_chaos_below(&chaos->cqe_random, CQE_TURNS);
+		hold(chaos, cqe->user_data, cqe->res, cqe->flags, due);
+		count++;
+	}
+	io_uring_cq_advance(&loop->ring, count);
+	return chaos->cqe_count == EDDYI_CHAOS_CQES;
+}
+
+/* Take one off that is due, `all`: any. Return: false when there is none. */
+static bool take(struct eddyi_chaos *chaos, bool all, struct eddyi_chaos_held_cqe *ret_cqe)
+{
+	unsigned due = 0, at, chosen;
+
+	for (at = 0; at < chaos->cqe_count; at++)
+		due += all || chaos->cqes[at].due <= chaos->turn;
+	if (!due)
+		return false;
+	chosen = chaos->modes & EDDYI_CHAOS_SHUFFLE ?
+			 (unsigned)eddyi_chaos_below(&chaos->cqe_random, due) :
+			 0;
+	for (at = 0;; at++)
+		if ((all || chaos->cqes[at].due <= chaos->turn) && !chosen--)
+			break;
+	/* Those of one op in their order. */
+	for (unsigned earlier = 0; earlier < at; earlier++)
+		if (chaos->cqes[earlier].data == chaos->cqes[at].data)
+			at = earlier;
+	*ret_cqe = chaos->cqes[at];
+	chaos->cqe_count--;
+	memmove(&chaos->cqes[at], &chaos->cqes[at + 1],
+		(chaos->cqe_count - at) * sizeof(chaos->cqes[0]));
+	return true;
+}
+
+void eddyi_chaos_dispatch(struct eddy_loop *loop)
+{
+	struct eddyi_chaos_held_cqe cqe;
+	bool full;
+
+	loop->chaos->turn++;
+	eddyi_chaos_release(loop);
+	do {
+		full = collect(loop);
+		/* What is dispatched may make more that is to be held: it is not due. */
+		while (take(loop->chaos, full, &cqe))
+			eddyi_op_complete(loop, cqe.data, cqe.result, cqe.flags);
+	} while (full);
+}
