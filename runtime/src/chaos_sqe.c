@@ -8,6 +8,7 @@
  * 4. A delayed entry reaches the kernel before the cancellation of its op does.
  */
 #include "chaos.h"
+#include "queue.h"
 
 #include <eddy/log.h>
 
@@ -101,7 +102,8 @@ static int failure(struct eddyi_chaos *chaos, const struct eddy_op *op,
 	if (sqe->flags & IOSQE_BUFFER_SELECT && odds(chaos, EDDYI_CHAOS_NOBUFS, NOBUFS_ODDS))
 		return -ENOBUFS;
 	/* A task's op is made again before the task hears of it. */
-	if (op->waiter && odds(chaos, EDDYI_CHAOS_EINTR, EINTR_ODDS))
+	if ((op->waiter || op->done == eddyi_select_op_done) &&
+	    odds(chaos, EDDYI_CHAOS_EINTR, EINTR_ODDS))
 		return -EINTR;
 	return 0;
 }

@@ -7,20 +7,15 @@
  * 2. A task that is served does not look at the queue again: what it waited for was handed to it by
  *    whoever served it, also when it is cancelled before it runs.
  * 3. The first to come is the first to be served.
+ *
+ * An entry is a struct eddyi_entry (eddy/select.h): a task has one, or one for each case of a select.
  */
 #ifndef EDDYI_QUEUE_H
 #define EDDYI_QUEUE_H
 
 #include "loop.h"
 
-/* One task's place in one queue. */
-struct eddyi_entry {
-	struct eddy_node node; /* .next is NULL while it is in none */
-	struct eddyi_waiter *waiter;
-	/* What to do in place of waking the task; NULL: wake it. */
-	void (*served)(struct eddyi_entry *entry, int result);
-	void *item; /* of a channel: where it is to be written to or read from */
-};
+#include <eddy/select.h>
 
 /* A task that waits in one queue, on its stack. */
 struct eddyi_queued {
@@ -61,5 +56,8 @@ static inline void eddyi_queue_serve_all(struct eddy_node *queue, int result)
 	while ((entry = eddyi_queue_first(queue)))
 		eddyi_entry_serve(entry, result);
 }
+
+/* The completion function of a select's ops, which are made again when they are interrupted. */
+void eddyi_select_op_done(struct eddy_op *op, int result, unsigned flags);
 
 #endif

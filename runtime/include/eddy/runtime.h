@@ -17,6 +17,7 @@
 #include <eddy/op.h>
 #include <eddy/scope.h>
 #include <eddy/shared_event.h>
+#include <eddy/select.h>
 #include <eddy/signal.h>
 #include <eddy/str.h>
 #include <eddy/task.h>
