@@ -50,6 +50,10 @@ struct eddyi_entry {
 	void *item; /* of a channel: where it is to be written to or read from */
 };
 
+/* The kernel's struct ends with an array of no size, which ISO C++ does not know. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+
 /* One of the things that eddy_select() waits for. One of zeros is never ready. */
 struct eddy_case {
 	bool ready;              /* set by eddy_select() */
@@ -63,6 +67,8 @@ struct eddy_case {
 	struct eddy_op op;
 	struct eddyi_select *select;
 };
+
+#pragma GCC diagnostic pop
 
 /* As eddy_chan_recv() and eddy_chan_send(): the result is 0 or -EPIPE. */
 EDDY_API struct eddy_case eddy_case_chan_recv(struct eddy_chan *chan, void *ret_item);
