@@ -4,7 +4,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#define REST_SIZE (8 * EDDY_KIB)
 
 static void closed(struct eddy_op *op, int result, unsigned flags)
 {
@@ -128,6 +131,23 @@ static void give_up_head(struct eddyi_conn *conn)
 	start_task(conn);
 }
 
+/* The head's last chance: bytes that have come meanwhile may complete it, and unread ones would reset
+ * the connection as it is closed. Return: as take_in(). */
+static int take_in_rest(struct eddyi_conn *conn)
+{
+	char bytes[REST_SIZE];
+	int status = 0;
+	ssize_t r;
+
+	while (status == 0) {
+		r = recv(conn->wire.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+		if (r <= 0)
+			return 0;
+		status = take_in(conn, bytes, (size_t)r);
+	}
+	return status;
+}
+
 static void received(struct eddy_op *op, int result, unsigned flags)
 {
 	struct eddyi_conn *conn = eddy_of(op, struct eddyi_conn, op);
@@ -136,6 +156,8 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 	if (result > 0)
 		status = take_in(conn, eddy_buffers_of(flags), (size_t)result);
 	eddy_buffers_give_back(flags);
+	if (status == 0 && result != 0 && (conn->expired || conn->evicted))
+		status = take_in_rest(conn);
 	if (status > 0)
 		start_task(conn);
 	else if (conn->expired || conn->evicted)

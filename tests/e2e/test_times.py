@@ -411,6 +411,20 @@ class End(Case):
                 wire.close()
             self.assertEqual(server.wait(5), 0)
 
+    def test_requests_that_wait_and_do_not_fit_a_buffer(self):
+        """Heads that are longer than a buffer, of more connections than there are buffers."""
+        server = self.limits(workers=1)
+        server.process.send_signal(signal.SIGSTOP)
+        wires = [server.connect() for _ in range(200)]
+        for wire in wires:
+            wire.send(request('GET', '/hello/x', 'X: ' + 9000 * 'x'))
+        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGCONT)
+        for wire in wires:
+            self.assertEqual(wire.read().body, b'Hello, x!')
+            wire.close()
+        self.assertEqual(server.wait(5), 0)
+
     def test_end_under_load(self):
         """Every connection that was accepted is answered, or was told nothing."""
         server = self.limits(workers=2)
