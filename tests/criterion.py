@@ -7,9 +7,11 @@ that "passed" (the leak check comes after Criterion has heard of the success) ar
     criterion.py EXECUTABLE
 
 EDDY_TEST_ONLY   suites (nouns) to run, separated by commas; default: all
+EDDY_TEST_EXCEPT tests (suite/test, with * and ?) not to run, separated by commas
 EDDY_TEST_WRAP   a command to put before the executable, such as valgrind and its options
 EDDY_TEST_TIME   seconds that one test may take; default 60
 """
+import fnmatch
 import os
 import re
 import shlex
@@ -23,13 +25,28 @@ RESULT = re.compile(r'(ok|not ok) - (\S+?)::(\S+)\s*(.*)')
 REPORT = re.compile(r'ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |^==\d+== ', re.M)
 
 
-def command(exe, report, only):
+def pattern(only, but):
+    """What Criterion is to run; None for everything."""
+    if only:
+        suites = []
+        for suite in sorted(only):
+            left_out = [test.partition('/')[2] for test in but if test.partition('/')[0] == suite]
+            suites.append(f'{suite}/!({"|".join(left_out)})' if left_out else f'{suite}/*')
+        return f'@({"|".join(suites)})'
+    return f'!({"|".join(but)})' if but else None
+
+
+def command(exe, report, chosen):
     cmd = shlex.split(os.environ.get('EDDY_TEST_WRAP', ''))
     cmd += [exe, f'--tap={report}', f'-j{os.cpu_count() or 1}', '--color=never']
     cmd += ['--timeout', os.environ.get('EDDY_TEST_TIME', '60')]
-    if only:
-        cmd += ['--filter', f'@({"|".join(sorted(only))})/*']
+    if chosen:
+        cmd += ['--filter', chosen]
     return cmd
+
+
+def names(variable):
+    return sorted(set(filter(None, os.environ.get(variable, '').split(','))))
 
 
 def results(lines):
@@ -52,11 +69,11 @@ def results(lines):
 
 def main():
     exe = sys.argv[1]
-    only = set(filter(None, os.environ.get('EDDY_TEST_ONLY', '').split(',')))
+    only, but = names('EDDY_TEST_ONLY'), names('EDDY_TEST_EXCEPT')
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, 'tap')
-        run = subprocess.run(command(exe, report, only), stdin=subprocess.DEVNULL, check=False,
+        run = subprocess.run(command(exe, report, pattern(only, but)), stdin=subprocess.DEVNULL, check=False,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         log = run.stdout.decode(errors='replace')
         lines = open(report, errors='replace').read().splitlines() if os.path.exists(report) else []
@@ -65,7 +82,7 @@ def main():
     seen = 0
     for passed, suite, test, why, says in results(lines):
         seen += 1
-        if only and suite not in only:
+        if only and suite not in only or any(fnmatch.fnmatch(f'{suite}/{test}', name) for name in but):
             continue
         name = f'{suite}/{test}'
         if why is not None:

@@ -17,7 +17,7 @@ find_families() {
 	for name in big soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(tsan valgrind)
+	families+=(chaos tsan valgrind)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -120,6 +120,21 @@ run_valgrind() {
 		EDDY_TEST_TIME=600 run_in "$root/build-valgrind" valgrind -t 10 "${criterion_tests[@]}"
 }
 
+# Many seeds: first the runtime's tests, then servers and clients.
+run_chaos() {
+	local seed
+	if ! compile "$root/build" all all-tests; then
+		case_is chaos 'not ok' 'build builds'
+		return
+	fi
+	for ((seed = 1; seed <= ${CHAOS_SEEDS:-200}; seed++)); do
+		[ $((seed % 20)) -ne 1 ] || say "seeds from $seed on …"
+		(EDDY_CHAOS=$seed EDDY_TEST_EXCEPT=$(cat "$root/build/tests/runtime/exact") python3 "$root/tests/criterion.py" \
+			"$root/build/tests/runtime/test-runtime" || true) | tally "runtime under EDDY_CHAOS=$seed" -
+	done
+	run_e2e_family chaos
+}
+
 run_e2e_family() { # FAMILY
 	compile "$root/build" all || {
 		case_is "$1" 'not ok' 'build builds'
@@ -130,7 +145,7 @@ run_e2e_family() { # FAMILY
 
 run_family() {
 	case $1 in
-	fuzz | tsan | valgrind) "run_$1" ;;
+	chaos | fuzz | tsan | valgrind) "run_$1" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }

@@ -1,0 +1,18 @@
+"""What test_unkind does, under CHAOS_SEEDS (200) seeds."""
+import os
+import unittest
+
+import chaos
+
+
+class Seeds(unittest.TestCase):
+    def test_all_kinds_of_clients(self):
+        for seed in range(1, int(os.environ.get('CHAOS_SEEDS', '200')) + 1):
+            for modes in ('', ',errors'):
+                os.environ['EDDY_CHAOS'] = f'{seed}{modes}'
+                with self.subTest(EDDY_CHAOS=os.environ['EDDY_CHAOS']):
+                    self.assertEqual(chaos.run(2, seed, failing=bool(modes)), '')
+
+
+if __name__ == '__main__':
+    unittest.main()
