@@ -65,6 +65,7 @@ static void set_top(struct eddyi_heap *heap, struct eddy_timer *top)
 void eddyi_heap_insert(struct eddyi_heap *heap, struct eddy_timer *timer)
 {
 	timer->child = timer->next = NULL;
+	heap->count++;
 	set_top(heap, meld(heap->top, timer));
 }
 
@@ -72,6 +73,7 @@ void eddyi_heap_remove(struct eddyi_heap *heap, struct eddy_timer *timer)
 {
 	struct eddy_timer *children = meld_siblings(timer->child);
 
+	heap->count--;
 	if (timer == heap->top) {
 		set_top(heap, children);
 	} else {

@@ -6,6 +6,7 @@
 
 struct eddyi_heap {
 	struct eddy_timer *top; /* NULL when empty */
+	size_t count;
 };
 
 void eddyi_heap_insert(struct eddyi_heap *heap, struct eddy_timer *timer);

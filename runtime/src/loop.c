@@ -63,6 +63,7 @@ static void check_enter(int r)
 
 void eddyi_loop_enter(struct eddy_loop *loop)
 {
+	eddyi_count(loop->stats.enters, 1);
 	check_enter(io_uring_submit_and_get_events(&loop->ring));
 }
 
@@ -98,6 +99,7 @@ static void wait(struct eddy_loop *loop)
 		timeout.tv_nsec = (long long)(left % EDDY_SECOND);
 		until = &timeout;
 	}
+	eddyi_count(loop->stats.enters, 1);
 	atomic_store(&loop->sleeping, true);
 	if (atomic_load(&loop->messages) || (loop->chaos && eddyi_chaos_holds(loop->chaos)))
 		r = io_uring_submit_and_get_events(&loop->ring);
@@ -130,6 +132,7 @@ static void fire_timers(struct eddy_loop *loop)
 		struct eddy_timer *timer = loop->timers.top;
 
 		eddyi_heap_remove(&loop->timers, timer);
+		eddyi_count(loop->stats.timers_fired, 1);
 		timer->fire(timer);
 	}
 	loop->firing = false;
@@ -149,6 +152,7 @@ static void deliver_messages(struct eddy_loop *loop)
 	while (oldest) {
 		struct eddy_message *next = oldest->next;
 
+		eddyi_count(loop->stats.messages, 1);
 		oldest->deliver(oldest);
 		oldest = next;
 	}
@@ -156,6 +160,7 @@ static void deliver_messages(struct eddy_loop *loop)
 
 static void turn(struct eddy_loop *loop)
 {
+	eddyi_count(loop->stats.turns, 1);
 	run_ready(loop);
 	if (atomic_load_explicit(&loop->messages, memory_order_relaxed))
 		deliver_messages(loop);
@@ -208,7 +213,7 @@ static void arm_wake(struct eddy_loop *loop)
 	struct io_uring_sqe *sqe = eddy_op_begin(&loop->wake_op, woken);
 
 	io_uring_prep_read(sqe, loop->wake_fd, &loop->wake_count, sizeof(loop->wake_count), 0);
-	eddy_op_start(&loop->wake_op, sqe);
+	eddyi_op_start_own(&loop->wake_op, sqe);
 }
 
 /* Older kernels have the entry as well, but rings that defer their work were not always woken by it:
@@ -249,7 +254,10 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_assert(!this_loop, "eddy_run() inside eddy_run()");
 	if (stack_size < STACK_SIZE_MIN || stack_size > STACK_SIZE_MAX)
 		return -EINVAL;
-	*loop = (struct eddy_loop){ .name = options->name ? options->name : "main" };
+	*loop = (struct eddy_loop){
+		.name = options->name ? options->name : "main",
+		.tid = gettid(),
+	};
 	r = eddyi_chaos_new(&loop->chaos);
 	if (r < 0)
 		return r;
@@ -354,7 +362,7 @@ int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *ar
 		free(loop);
 		return r;
 	}
-	r = eddy_scope_spawn(&loop->root, loop->name, root_main, &root);
+	r = eddy_scope_spawn_at(&loop->root, loop->name, root_main, &root, "eddy_run()");
 	while (loop->root.running)
 		turn(loop);
 	loop_deinit(loop);

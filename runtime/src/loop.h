@@ -77,6 +77,7 @@ struct eddy_loop {
 	struct io_uring ring;
 	struct eddy_node registered; /* in the registry */
 	unsigned id;                 /* no two of the process's, ever */
+	pid_t tid;
 	uint64_t last_task_id;
 	struct eddyi_ctx ctx; /* the thread's own stack */
 	struct eddy_task *running;
@@ -92,6 +93,7 @@ struct eddy_loop {
 	const char *name;
 
 	size_t ops; /* started and not completed, the loop's own included */
+	size_t own_ops;
 	struct eddy_node ops_by_fd[EDDYI_OP_BUCKETS];
 	struct eddy_node closing; /* closers that wait for ops of their descriptor */
 	size_t outside;           /* tasks that a thread which is no loop's is going to wake */
@@ -121,7 +123,16 @@ struct eddy_loop {
 	struct eddyi_buffers *buffers;
 	void *scratch; /* where bytes are read that nobody wants, to warm a file */
 	struct eddy_transfer_stats transfer_stats;
+	struct eddy_loop_stats stats; /* by eddyi_count(); what can be derived is not kept */
+
+	/* Of dump_all.c. */
+	struct eddy_message dump_message;
+	uint64_t dump_number;
+	bool dump_posted;
 };
+
+/* Count in a field that this thread alone writes and any may read: no locked instruction. */
+#define eddyi_count(field, by) __atomic_store_n(&(field), (field) + (by), __ATOMIC_RELAXED)
 
 /* The loop of this thread. Panics where none runs. */
 struct eddy_loop *eddyi_loop(void);
@@ -133,6 +144,9 @@ void eddyi_loop_at_end(struct eddy_loop *loop, struct eddyi_at_end *at_end,
 /* A task for `fn(arg)` from the pool, outside of every scope and not yet ready. NULL: no memory. */
 struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,
 				  void *arg);
+
+/* What eddy_task_stack_used() says, of any loop's task; the loop remembers the most. */
+size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *task);
 
 /* Put an ended task's stack back into the pool. */
 void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task);
@@ -191,6 +205,8 @@ struct io_uring_sqe *eddyi_op_take_sqe(struct eddy_loop *loop);
 
 /* Take note of one completion. */
 void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsigned flags);
+/* eddy_op_start() for an op of the runtime's own: it counts neither as anybody's nor as a leak. */
+void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe);
 
 /* Call the completion functions of what has completed. */
 void eddyi_op_dispatch(struct eddy_loop *loop);

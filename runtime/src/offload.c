@@ -235,9 +235,9 @@ static int wait_outside(struct eddy_loop *loop, struct eddyi_waiter *waiter)
 {
 	int r;
 
-	loop->outside++;
+	eddyi_count(loop->outside, 1);
 	r = eddyi_wait(waiter);
-	loop->outside--;
+	eddyi_count(loop->outside, -1);
 	return r;
 }
 

@@ -39,6 +39,7 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	op->waiter = NULL;
 	op->pending = 1;
 	op->cancelling = false;
+	op->own = false;
 	op->result = 0;
 	op->flags = 0;
 	op->node.next = NULL;
@@ -55,8 +56,16 @@ void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
 	op->since_ns = loop->now_ns;
 	eddy_list_append(&loop->ops_by_fd[(unsigned)op->fd % EDDYI_OP_BUCKETS], &op->node);
 	loop->ops++;
+	eddyi_count(loop->stats.ops_started, 1);
 	if (__builtin_expect(loop->chaos != NULL, 0))
 		eddyi_chaos_start(loop, op, sqe);
+}
+
+void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	eddy_op_start(op, sqe);
+	op->own = true;
+	eddyi_loop()->own_ops++;
 }
 
 void eddy_op_cancel(struct eddy_op *op)
@@ -70,6 +79,7 @@ void eddy_op_cancel(struct eddy_op *op)
 		eddyi_chaos_cancel(loop, op);
 	op->cancelling = true;
 	op->pending++;
+	eddyi_count(loop->stats.ops_cancelled, 1);
 	sqe = eddyi_op_take_sqe(loop);
 	io_uring_prep_cancel64(sqe, (uintptr_t)op | TAG_OP, 0);
 	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_CANCEL);
@@ -152,6 +162,8 @@ static void finish(struct eddy_loop *loop, struct eddy_op *op)
 	op->result = translate(op->result, op->cancelling);
 	eddy_list_remove(&op->node);
 	loop->ops--;
+	loop->own_ops -= op->own;
+	eddyi_count(loop->stats.ops_completed, 1);
 	if (op->waiter)
 		eddyi_wake(op->waiter, op->result);
 	else
@@ -217,6 +229,8 @@ void eddyi_op_dispatch(struct eddy_loop *loop)
 	struct io_uring_cqe *cqe;
 	unsigned head, count = 0;
 
+	if (io_uring_cq_has_overflow(&loop->ring))
+		eddyi_count(loop->stats.cq_overflows, 1);
 	if (__builtin_expect(loop->chaos != NULL, 0)) {
 		eddyi_chaos_dispatch(loop);
 		return;

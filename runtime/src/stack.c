@@ -119,6 +119,27 @@ bool eddyi_stacks_find_guard(const struct eddyi_stacks *stacks, const void *addr
 	return false;
 }
 
+size_t eddyi_stack_used(const void *low, const void *high)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char resident[256];
+	char *at = (char *)low;
+
+	while (at < (const char *)high) {
+		size_t left = (size_t)((const char *)high - at), len = sizeof(resident) * page;
+
+		if (len > left)
+			len = left;
+		if (mincore(at, len, resident) < 0)
+			return 0;
+		for (size_t i = 0; i < (len + page - 1) / page; i++)
+			if (resident[i] & 1)
+				return left - i * page;
+		at += len;
+	}
+	return 0;
+}
+
 void eddyi_stack_give_back(void *low, void *high)
 {
 	int r = madvise(low, (size_t)((char *)high - (char *)low), MADV_DONTNEED);

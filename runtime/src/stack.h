@@ -26,6 +26,10 @@ void *eddyi_stacks_take(struct eddyi_stacks *stacks);
 bool eddyi_stacks_find_guard(const struct eddyi_stacks *stacks, const void *address,
 			     void **ret_stack);
 
+/* How many bytes below `high` the lowest page of [low, high) lies that has ever been touched since it was
+ * mapped or given back: what was used of a stack, in pages. Asks the kernel. */
+size_t eddyi_stack_used(const void *low, const void *high);
+
 /* Give the pages of [low, high) back to the kernel; they read as zero afterwards. */
 void eddyi_stack_give_back(void *low, void *high);
 

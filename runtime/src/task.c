@@ -44,6 +44,7 @@ static struct eddy_task *task_new(struct eddy_loop *loop)
 	loop->colour = (loop->colour + 1) % COLOURS;
 	task = (struct eddy_task *)(low + top);
 	*task = (struct eddy_task){ .low = low };
+	eddyi_count(loop->stats.tasks_pooled, 1);
 	eddyi_ctx_init(&task->ctx, low, top, task_main, task);
 	return task;
 }
@@ -71,6 +72,9 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 	task->before_suspend = NULL;
 	task->ended = false;
 	task->id = ++loop->last_task_id;
+	eddyi_count(loop->stats.tasks_pooled, -1);
+	eddyi_count(loop->stats.tasks, 1);
+	eddyi_count(loop->stats.tasks_spawned, 1);
 	return task;
 }
 
@@ -78,6 +82,8 @@ void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task)
 {
 	task->idle_since_ns = loop->now_ns;
 	task->owner = task->scope = NULL;
+	eddyi_count(loop->stats.tasks, -1);
+	eddyi_count(loop->stats.tasks_pooled, 1);
 	eddy_list_prepend(&loop->idle, &task->queued);
 #if EDDYI_ASAN
 	__asan_poison_memory_region(task->ctx.low, task->ctx.size);
@@ -102,6 +108,7 @@ void eddyi_task_trim(struct eddy_timer *timer)
 			eddy_timer_arm(timer, at);
 			return;
 		}
+		eddyi_task_stack_used(loop, task);
 		if (!EDDYI_ASAN)
 			eddyi_stack_give_back(task->low,
 					      (char *)task->low + loop->stacks.size - TRIM_KEEP);
@@ -129,6 +136,7 @@ void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
 void eddyi_task_resume(struct eddy_loop *loop, struct eddy_task *task)
 {
 	loop->running = task;
+	eddyi_count(loop->stats.resumptions, 1);
 	eddyi_ctx_switch(&loop->ctx, &task->ctx, false);
 	while (__builtin_expect(loop->on_stack.fn != NULL, 0)) {
 		void (*fn)(void *arg) = loop->on_stack.fn;

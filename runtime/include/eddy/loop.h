@@ -47,6 +47,32 @@ EDDY_API void eddy_on_loop_stack(void (*fn)(void *arg), void *arg);
 /* The loop of this thread; NULL where none runs. */
 EDDY_API struct eddy_loop *eddy_loop_self(void);
 
+/* What a loop has done since it began, and what it has. */
+struct eddy_loop_stats {
+	uint64_t turns;         /* rounds of tasks, messages, timers and completions */
+	uint64_t enters;        /* times that the kernel was entered to submit, or to wait */
+	uint64_t resumptions;   /* times that a task was switched to */
+	uint64_t tasks;         /* alive now */
+	uint64_t tasks_spawned; /* ever */
+	uint64_t tasks_pooled;  /* stacks that wait for a task now */
+	uint64_t ops;           /* with the kernel now; the runtime's own are among them */
+	uint64_t ops_started;   /* ever */
+	uint64_t ops_completed; /* of those */
+	uint64_t ops_cancelled; /* times that the kernel was asked to cancel one */
+	uint64_t cq_overflows;  /* turns that found more completions than the queue holds */
+	uint64_t messages;      /* delivered */
+	uint64_t timers_fired;  /* those of sleeps, scopes and timeouts included */
+	uint64_t stalls;        /* times that a task held the loop for longer than .stall_ns */
+	uint64_t offloaded;     /* tasks that wait for a thread of the pool now */
+	uint64_t stack_used_max; /* bytes, to whole pages: the most that was found when looked at, which
+	                             dumps, eddy_task_stack_used() and the trimming of the pool do */
+	char stack_used_by[64]; /* the task whose stack that was */
+};
+
+/* Read the counters of a loop, NULL for this thread's. Any thread, as long as the loop is there: each
+ * number is right, and those of another thread's loop may be from different moments. */
+EDDY_API struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop);
+
 /* A message from any thread to a loop. It belongs to the loop from the post until `deliver` is
  * called with it, on the loop's own stack. */
 struct eddy_message {

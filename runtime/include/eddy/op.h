@@ -39,6 +39,7 @@ struct eddy_op {
 	uint8_t opcode;
 	uint8_t pending; /* completions that are still owed: the op's own, and its cancel's */
 	bool cancelling;
+	bool own; /* the runtime's: no concern of its users */
 };
 
 /* Take a submission entry for `op`, to be filled by one io_uring_prep_* call. Never NULL: a full

@@ -5,6 +5,7 @@
 #include <eddy/base.h>
 #include <eddy/buffers.h>
 #include <eddy/chan.h>
+#include <eddy/dump.h>
 #include <eddy/event.h>
 #include <eddy/io.h>
 #include <eddy/list.h>

@@ -66,7 +66,7 @@ EDDY_API int eddy_scope_end(struct eddy_scope *scope);
 
 /* Start `fn(arg)` as a task of this scope; it first runs when the caller suspends. May be called
  * from completion functions of the same loop as well. `name` is borrowed for the task's life; `where`,
- * which the macro fills in, too: reports show it.
+ * which the macro fills in, is shown by reports, also later: a string that is never freed.
  * Return: 0, -ECANCELED when the scope is cancelled, -ENOMEM. */
 EDDY_API int eddy_scope_spawn_at(struct eddy_scope *scope, const char *name, eddy_task_fn *fn,
 				 void *arg, const char *where);

@@ -31,6 +31,10 @@ EDDY_API struct eddy_task *eddy_task_self(void);
 /* The name that it was spawned with. */
 EDDY_API const char *eddy_task_name(const struct eddy_task *task);
 
+/* How many bytes of its stack have been used, to whole pages, by the task or by those that had the same
+ * stack before it: pooled stacks keep their pages for a second. Asks the kernel. A task of this loop. */
+EDDY_API size_t eddy_task_stack_used(const struct eddy_task *task);
+
 /* Let every other task that is ready run first. Suspends.
  * Return: 0, -ECANCELED. */
 EDDY_API int eddy_yield(void);

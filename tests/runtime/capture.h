@@ -1,0 +1,53 @@
+/* capture.h: what is written to a descriptor, as a text that is searched for patterns. */
+#ifndef EDDY_TESTS_CAPTURE_H
+#define EDDY_TESTS_CAPTURE_H
+
+#include "expect.h"
+
+#include <regex.h>
+#include <sys/mman.h>
+
+static char captured[256 * 1024];
+
+/* A descriptor to write to. */
+static inline int capture_open(void)
+{
+	return memfd_create("captured", MFD_CLOEXEC);
+}
+
+/* Close it, and keep in `captured` what it was written. */
+static inline void capture_close(int fd)
+{
+	ssize_t len = pread(fd, captured, sizeof(captured) - 1, 0);
+
+	captured[len > 0 ? len : 0] = '\0';
+	close(fd);
+}
+
+/* How many lines of what was captured match the pattern, an extended regular expression. */
+static inline int captured_lines(const char *pattern)
+{
+	char *text = strdup(captured), *at = text, *line;
+	regex_t regex;
+	int count = 0;
+
+	EXPECT_EQ(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	while ((line = strsep(&at, "\n")))
+		count += regexec(&regex, line, 0, NULL, 0) == 0;
+	regfree(&regex);
+	free(text);
+	return count;
+}
+
+/* Note it, and show the text, unless just one line matches. */
+#define EXPECT_LINE(pattern)                                                                       \
+	do {                                                                                       \
+		int expect_lines = captured_lines(pattern);                                        \
+                                                                                                   \
+		if (expect_lines != 1) {                                                           \
+			expect_note(__LINE__, "lines that match " #pattern, expect_lines);         \
+			fprintf(stderr, "%s\n", captured);                                         \
+		}                                                                                  \
+	} while (0)
+
+#endif
