@@ -229,6 +229,7 @@ run_tests() {
 	fi
 	if [ ${#nouns[@]} -gt 0 ]; then
 		EDDY_TEST_ONLY=$(IFS=,; printf '%s' "${nouns[*]}")
+		mapfile -t nouns_in < <(printf '%s\n' "${nouns_in[@]}" | sort -u)
 		export EDDY_TEST_ONLY
 		mapfile -t nouns_in < <(printf '%s\n' "${nouns_in[@]}" | sort -u)
 		choose_targets "${nouns_in[@]}"
