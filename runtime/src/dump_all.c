@@ -64,6 +64,8 @@ static void ask(struct eddy_loop *loop, struct eddyi_out *out)
 		loop->dump_posted = true;
 		loop->dump_message.deliver = answer;
 		eddy_loop_post(loop, &loop->dump_message);
+		/* This thread is about to block, and a wake-up by its ring would wait for that to end. */
+		eddyi_loop_wake(loop);
 	}
 	pthread_mutex_unlock(&desk.lock);
 }

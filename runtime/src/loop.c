@@ -1,5 +1,6 @@
 #include "chaos.h"
 #include "config.h"
+#include "fault.h"
 #include "loop.h"
 #include "registry.h"
 
@@ -284,6 +285,8 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_scope_init_root(&loop->root);
 	loop->by_ring = can_wake_by_ring(&loop->ring);
 	loop->trim_timer.fire = eddyi_task_trim;
+	eddyi_fault_watch();
+	loop->fault_stack = eddyi_fault_stack_give();
 	eddyi_loop_tick(loop);
 	this_loop = loop;
 	arm_wake(loop);
@@ -328,6 +331,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	io_uring_queue_exit(&loop->ring);
 	close(loop->wake_fd);
 	eddyi_chaos_free(loop->chaos);
+	eddyi_fault_stack_drop(loop->fault_stack);
 	this_loop = NULL;
 }
 

@@ -125,6 +125,8 @@ struct eddy_loop {
 	struct eddy_transfer_stats transfer_stats;
 	struct eddy_loop_stats stats; /* by eddyi_count(); what can be derived is not kept */
 
+	void *fault_stack;
+
 	/* Of dump_all.c. */
 	struct eddy_message dump_message;
 	uint64_t dump_number;
@@ -205,6 +207,7 @@ struct io_uring_sqe *eddyi_op_take_sqe(struct eddy_loop *loop);
 
 /* Take note of one completion. */
 void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsigned flags);
+
 /* eddy_op_start() for an op of the runtime's own: it counts neither as anybody's nor as a leak. */
 void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe);
 

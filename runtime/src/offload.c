@@ -1,5 +1,6 @@
 #include <eddy/offload.h>
 
+#include "fault.h"
 #include "loop.h"
 
 #include <errno.h>
@@ -144,6 +145,7 @@ static void *thread_main(void *arg)
 {
 	(void)arg;
 	pthread_setname_np(pthread_self(), "eddy-offload");
+	eddyi_fault_stack_give(); /* for as long as the process lives, as the thread does */
 	pthread_mutex_lock(&pool.lock);
 	for (;;) {
 		struct job *job = take_job();

@@ -63,9 +63,9 @@ void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
 
 void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe)
 {
-	eddy_op_start(op, sqe);
 	op->own = true;
 	eddyi_loop()->own_ops++;
+	eddy_op_start(op, sqe);
 }
 
 void eddy_op_cancel(struct eddy_op *op)

@@ -25,6 +25,8 @@ struct eddy_loop_options {
 /* Run `fn(arg)` as the root task of a new loop on this thread, until it and every task below it
  * have ended. SIGPIPE and SIGXFSZ are ignored from here on (a broken connection is -EPIPE, a file that
  * ulimit -f finds too large -EFBIG).
+ * Where SIGSEGV and SIGBUS have no handler they get one that names the task before the process dies of
+ * them as ever: a task that runs off its stack is told so.
  * Return: what `fn` returned; -errno when the loop can't be had: -EPERM and -ENOSYS when the kernel
  * refuses io_uring (eddy_ring_advice() says what to do), -ENOMEM; -EINVAL for an option that is out of
  * range, or for an EDDY_CHAOS in the environment that is not understood (docs/chaos.md). */

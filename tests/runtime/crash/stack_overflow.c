@@ -1,14 +1,8 @@
 /* Runs off the end of a task's stack, into its guard.
  * expect: signal SEGV
- * expect: stderr fault in the guard of "digger"
+ * expect: stderr eddy: stack overflow in task "digger" \(#2, spawned at tests/runtime/crash/stack_overflow\.c:[0-9]+\): its stack has 128 KiB; give it more by \.stack_size of eddy_loop_options, or run deep code by eddy_on_loop_stack\(\)\n$
  */
-#include "loop.h"
-
-#include <signal.h>
-#include <string.h>
-#include <unistd.h>
-
-static struct eddy_loop *loop;
+#include <eddy/scope.h>
 
 __attribute__((noinline)) static int dig(int depth)
 {
@@ -25,37 +19,11 @@ static int digger(void *arg)
 	return dig(100000);
 }
 
-static void say(const char *text)
-{
-	if (write(STDERR_FILENO, text, strlen(text)) < 0)
-		_exit(1);
-}
-
-static void faulted(int number, siginfo_t *info, void *context)
-{
-	void *stack;
-
-	(void)context;
-	if (eddyi_stacks_find_guard(&loop->stacks, info->si_addr, &stack) &&
-	    stack == loop->running->low) {
-		say("fault in the guard of \"");
-		say(loop->running->name);
-		say("\"\n");
-	}
-	signal(number, SIG_DFL);
-}
-
 static int root(void *arg)
 {
-	static char memory[64 * 1024];
-	stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) };
-	struct sigaction action = { .sa_sigaction = faulted, .sa_flags = SA_ONSTACK | SA_SIGINFO };
 	struct eddy_scope scope;
 
 	(void)arg;
-	loop = eddyi_loop();
-	sigaltstack(&stack, NULL);
-	sigaction(SIGSEGV, &action, NULL);
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "digger", digger, NULL);
 	eddy_scope_join(&scope);
@@ -64,5 +32,5 @@ static int root(void *arg)
 
 int main(void)
 {
-	return eddy_run(NULL, root, NULL);
+	return eddy_run(&(struct eddy_loop_options){ .stack_size = 128 * EDDY_KIB }, root, NULL);
 }
