@@ -1,5 +1,6 @@
 #include "chaos.h"
 #include "config.h"
+#include "deadlock.h"
 #include "fault.h"
 #include "loop.h"
 #include "registry.h"
@@ -87,10 +88,17 @@ static int submit_and_wait(struct eddy_loop *loop, struct __kernel_timespec *unt
 static void wait(struct eddy_loop *loop)
 {
 	struct __kernel_timespec timeout, *until = NULL;
+	uint64_t at = loop->timers.top ? loop->timers.top->at_ns : EDDY_NEVER;
 	int r;
 
-	if (loop->timers.top) {
-		uint64_t at = loop->timers.top->at_ns, now = eddy_now();
+	if (__builtin_expect(loop->ops == loop->own_ops, 0)) {
+		uint64_t look_at = eddyi_deadlock_look(loop);
+
+		if (look_at < at)
+			at = look_at;
+	}
+	if (at != EDDY_NEVER) {
+		uint64_t now = eddy_now();
 		uint64_t left = at > now ? at - now : 0;
 
 		/* The kernel adds its clock: nothing that could overflow there. */
@@ -141,8 +149,11 @@ static void fire_timers(struct eddy_loop *loop)
 
 static void deliver_messages(struct eddy_loop *loop)
 {
-	struct eddy_message *newest = atomic_exchange(&loop->messages, NULL), *oldest = NULL;
+	struct eddy_message *newest, *oldest = NULL;
 
+	if (loop->look_again_ns)
+		eddyi_deadlock_clear(loop);
+	newest = atomic_exchange(&loop->messages, NULL);
 	while (newest) {
 		struct eddy_message *next = newest->next;
 

@@ -127,6 +127,11 @@ struct eddy_loop {
 
 	void *fault_stack;
 
+	/* Of deadlock.c. */
+	bool stuck;
+	uint64_t look_again_ns; /* 0: nothing to look at */
+	uint64_t patience_ns;
+
 	/* Of dump_all.c. */
 	struct eddy_message dump_message;
 	uint64_t dump_number;

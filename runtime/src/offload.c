@@ -1,4 +1,4 @@
-#include <eddy/offload.h>
+#include "offload.h"
 
 #include "fault.h"
 #include "loop.h"
@@ -45,6 +45,7 @@ static struct {
 	unsigned threads;
 	unsigned threads_max; /* 0: the default, not yet known */
 	unsigned running;     /* jobs, each with a thread */
+	unsigned ending; /* threads that have run a job and have yet to post it, or to destroy it */
 	unsigned detached_running;
 	unsigned queued;
 	unsigned queue_max;
@@ -129,6 +130,7 @@ static void run_job(struct job *job)
 	loop = job->loop;
 	given_up = !loop;
 	pool.running--;
+	pool.ending++;
 	pool.detached_running -= detached;
 	pthread_mutex_unlock(&pool.lock);
 
@@ -139,6 +141,7 @@ static void run_job(struct job *job)
 		eddy_loop_post(loop, &job->message);
 	}
 	pthread_mutex_lock(&pool.lock);
+	pool.ending--;
 }
 
 static void *thread_main(void *arg)
@@ -350,6 +353,16 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 	if (!detached.given_up || detached.taken_back)
 		free(job);
 	return r;
+}
+
+bool eddyi_offload_is_busy(void)
+{
+	bool is_busy;
+
+	pthread_mutex_lock(&pool.lock);
+	is_busy = pool.queued || pool.running || pool.ending;
+	pthread_mutex_unlock(&pool.lock);
+	return is_busy;
 }
 
 void eddy_offload_set_threads(unsigned count)

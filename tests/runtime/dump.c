@@ -278,6 +278,8 @@ static void other_start(struct other *other)
 static void other_end(struct other *other)
 {
 	eddy_loop_post(other->loop, &other->message);
+	/* The wake-up leaves now: this thread is about to block. */
+	eddyi_loop_enter(eddyi_loop());
 	pthread_join(other->thread, NULL);
 }
 

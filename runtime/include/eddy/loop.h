@@ -27,6 +27,8 @@ struct eddy_loop_options {
  * ulimit -f finds too large -EFBIG).
  * Where SIGSEGV and SIGBUS have no handler they get one that names the task before the process dies of
  * them as ever: a task that runs off its stack is told so.
+ * When no task of any loop can ever run again, the process says so with a dump (see eddy/dump.h) and
+ * aborts. No such verdict comes while there are threads or signal handlers that eddy does not know.
  * Return: what `fn` returned; -errno when the loop can't be had: -EPERM and -ENOSYS when the kernel
  * refuses io_uring (eddy_ring_advice() says what to do), -ENOMEM; -EINVAL for an option that is out of
  * range, or for an EDDY_CHAOS in the environment that is not understood (docs/chaos.md). */
