@@ -122,15 +122,16 @@ run_valgrind() {
 
 # Many seeds: first the runtime's tests, then servers and clients.
 run_chaos() {
-	local seed
+	local seed modes exact
 	if ! compile "$root/build" all all-tests; then
 		case_is chaos 'not ok' 'build builds'
 		return
 	fi
+	{ read -r modes && read -r exact; } <"$root/build/tests/runtime/chaos"
 	for ((seed = 1; seed <= ${CHAOS_SEEDS:-200}; seed++)); do
 		[ $((seed % 20)) -ne 1 ] || say "seeds from $seed on …"
-		(EDDY_CHAOS=$seed EDDY_TEST_EXCEPT=$(cat "$root/build/tests/runtime/exact") python3 "$root/tests/criterion.py" \
-			"$root/build/tests/runtime/test-runtime" || true) | tally "runtime under EDDY_CHAOS=$seed" -
+		(EDDY_CHAOS=$seed$modes EDDY_TEST_EXCEPT=$exact python3 "$root/tests/criterion.py" \
+			"$root/build/tests/runtime/test-runtime" || true) | tally "runtime under EDDY_CHAOS=$seed$modes" -
 	done
 	run_e2e_family chaos
 }
