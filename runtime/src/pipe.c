@@ -12,6 +12,7 @@ struct eddyi_pipes {
 	struct eddyi_at_end at_end;
 	struct eddy_node spare;
 	unsigned spare_count;
+	unsigned held;
 	int null_fd; /* /dev/null, where unwanted bytes go */
 };
 
@@ -38,6 +39,7 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 		return NULL;
 	eddy_list_init(&pipes->spare);
 	pipes->spare_count = 0;
+	pipes->held = 0;
 	pipes->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	loop->pipes = pipes;
 	eddyi_loop_at_end(loop, &pipes->at_end, free_pipes);
@@ -121,4 +123,21 @@ void eddyi_pipe_drain(struct eddyi_pipe *pipe, size_t len)
 		len -= (size_t)r;
 	}
 	eddyi_pipe_put(pipe);
+}
+
+bool eddyi_pipe_hold(void)
+{
+	struct eddyi_pipes *pipes = eddyi_loop()->pipes;
+
+	if (pipes->held >= EDDYI_PIPES_HELD_MAX)
+		return false;
+	pipes->held++;
+	return true;
+}
+
+void eddyi_pipe_release(void)
+{
+	struct eddyi_pipes *pipes = eddyi_loop()->pipes;
+
+	pipes->held--;
 }

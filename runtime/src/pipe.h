@@ -24,4 +24,12 @@ void eddyi_pipe_discard(struct eddyi_pipe *pipe);
 /* Throw away the `len` bytes that the pipe holds and give it back. Never suspends. */
 void eddyi_pipe_drain(struct eddyi_pipe *pipe, size_t len);
 
+/* How many pipes of a loop may be held by tasks that suspend. */
+#define EDDYI_PIPES_HELD_MAX 32
+
+/* Ask to keep a pipe across a suspend, after which eddyi_pipe_release() is called; the pipe itself is
+ * given back or discarded as ever. Return: false when too many are. */
+bool eddyi_pipe_hold(void);
+void eddyi_pipe_release(void);
+
 #endif

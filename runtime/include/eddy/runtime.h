@@ -11,12 +11,14 @@
 #include <eddy/list.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
+#include <eddy/main.h>
 #include <eddy/mutex.h>
 #include <eddy/loops.h>
 #include <eddy/net.h>
 #include <eddy/offload.h>
 #include <eddy/op.h>
 #include <eddy/scope.h>
+#include <eddy/serve.h>
 #include <eddy/shared_event.h>
 #include <eddy/select.h>
 #include <eddy/signal.h>

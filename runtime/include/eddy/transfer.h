@@ -1,4 +1,5 @@
-/* eddy/transfer.h: whole files to and from sockets, without their bytes passing through the program.
+/* eddy/transfer.h: whole files to and from sockets, and what one socket receives to another, without
+ * the bytes passing through the program.
  *
  *     r = eddy_transfer_to_socket(&(struct eddy_transfer){
  *             .socket = fd, .file = file, .len = size, .head = head });
@@ -7,7 +8,8 @@
  * the same way. Both run on the loop's own thread and never block it: a full or empty socket is
  * awaited on the ring, data that is not in the page cache is read in through the ring first, and a
  * slow disk is written by the kernel's workers. A transfer that waits for its peer holds no pipe
- * and no thread.
+ * and no thread; only one between sockets has to keep what it took from the first while the other is
+ * full.
  */
 #ifndef EDDY_TRANSFER_H
 #define EDDY_TRANSFER_H
@@ -37,12 +39,29 @@ EDDY_API int eddy_transfer_to_socket(struct eddy_transfer *transfer);
  * -EIO. `moved` says how many bytes the file got. */
 EDDY_API int eddy_transfer_to_file(struct eddy_transfer *transfer);
 
+/* From one socket to another: one direction of a proxy. */
+struct eddy_relay {
+	int from; /* non-blocking stream sockets */
+	int to;
+	struct eddy_timeout *progress; /* touched whenever bytes moved; default none */
+	uint64_t moved;                /* set: bytes that `to` has taken so far */
+};
+
+/* Move what `from` receives to `to`, until its stream ends; to let the end pass on as well, shut `to`
+ * down afterwards. Suspends. While `to` is full, up to 256 KiB are on the way: in a pipe, or, for those
+ * beyond the 32nd of this loop, in a buffer.
+ * Return: 0 when the stream has ended and all of it is with the kernel; -EPIPE, -ECONNRESET,
+ * -ETIMEDOUT, -ECANCELED, -ENOMEM, -EMFILE. After an error what was on the way is lost. */
+EDDY_API int eddy_transfer_between(struct eddy_relay *relay);
+
 /* What the transfers of this loop have done, ever. */
 struct eddy_transfer_stats {
 	uint64_t spliced_out;     /* bytes from files to sockets */
 	uint64_t spliced_in;      /* bytes from sockets to files */
 	uint64_t warmed;          /* bytes of files that were read in first */
 	uint64_t written_by_ring; /* bytes of files written by the kernel's workers */
+	uint64_t spliced_between; /* bytes from sockets to sockets, through a pipe all the way */
+	uint64_t copied_between;  /* the same, through a buffer */
 	uint64_t stalls;          /* times a peer was awaited */
 };
 
