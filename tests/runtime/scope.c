@@ -446,3 +446,28 @@ TASK_TEST(scope, result_that_exists_wins)
 	close(fds[1]);
 	return 0;
 }
+
+struct sum {
+	int a, b, *result;
+};
+
+static int add(void *arg)
+{
+	struct sum *sum = arg;
+
+	*sum->result = sum->a + sum->b;
+	return 0;
+}
+
+TASK_TEST(scope, argument_may_be_a_literal_with_commas)
+{
+	struct eddy_scope scope;
+	int result = 0;
+
+	eddy_scope_begin(&scope, NULL);
+	EXPECT_EQ(eddy_scope_spawn(&scope, "add", add, &(struct sum){ 2, 3, &result }), 0);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	EXPECT_EQ(result, 5);
+	return 0;
+}

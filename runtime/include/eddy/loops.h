@@ -60,7 +60,8 @@ EDDY_API struct eddy_loop *eddy_loops_at(unsigned index);
  * Return: what `fn` returned; -ECANCELED when it was not begun; -ENOMEM. */
 EDDY_API int eddy_loops_call_at(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,
 				void *arg, const char *where);
-#define eddy_loops_call(loop, name, fn, arg) eddy_loops_call_at(loop, name, fn, arg, EDDY_HERE)
+#define eddy_loops_call(loop, name, fn, ...)                                                       \
+	eddy_loops_call_at(loop, name, fn, (__VA_ARGS__), EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -70,7 +70,9 @@ EDDY_API int eddy_scope_end(struct eddy_scope *scope);
  * Return: 0, -ECANCELED when the scope is cancelled, -ENOMEM. */
 EDDY_API int eddy_scope_spawn_at(struct eddy_scope *scope, const char *name, eddy_task_fn *fn,
 				 void *arg, const char *where);
-#define eddy_scope_spawn(scope, name, fn, arg) eddy_scope_spawn_at(scope, name, fn, arg, EDDY_HERE)
+/* `arg` may be a compound literal, commas and all. */
+#define eddy_scope_spawn(scope, name, fn, ...)                                                     \
+	eddy_scope_spawn_at(scope, name, fn, (__VA_ARGS__), EDDY_HERE)
 
 /* Wait until every task of the scope has ended. Suspends.
  * Return: 0, -ECANCELED (tasks may still run). */
