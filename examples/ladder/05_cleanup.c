@@ -1,0 +1,74 @@
+/* 05_cleanup: a file is saved whole or not at all, whatever ends the task that saves it.
+ *
+ *     $ 05_cleanup
+ *     haiku.txt: saved
+ *     novel.txt: Operation canceled
+ *     $ ls
+ *     haiku.txt
+ *
+ * A deadline ends the novel; Ctrl-C ends it as well, and leaves nothing behind either.
+ */
+#include <eddy/runtime.h>
+#include <stdio.h>
+#include <string.h>
+
+struct book {
+	const char *part, *path;
+	int lines;
+};
+
+static int write_book(int fd, int lines)
+{
+	ssize_t r = 0;
+
+	while (r >= 0 && lines-- > 0) {
+		r = eddy_write(fd, "words\n", 6, EDDY_OFFSET_NONE);
+		if (r >= 0)
+			r = eddy_sleep(EDDY_MS); /* what comes next? */
+	}
+	return (int)r;
+}
+
+static int save(void *arg)
+{
+	const struct book *book = arg;
+	struct open_how how = { .flags = O_WRONLY | O_CREAT | O_EXCL, .mode = 0644 };
+	struct eddy_scope shield;
+	int fd, r;
+
+	fd = eddy_openat2(AT_FDCWD, book->part, &how);
+	if (fd < 0)
+		return fd;
+	r = write_book(fd, book->lines);
+	eddy_close(fd); /* is never cancelled */
+	if (r >= 0)
+		r = eddy_renameat(AT_FDCWD, book->part, AT_FDCWD, book->path, 0);
+	if (r < 0) {
+		/* Once cancelled, a task is told so by every call. Not in here, for a second. */
+		eddy_scope_begin(&shield, &(struct eddy_scope_options){
+						  .shielded = true, .timeout_ns = EDDY_SECOND });
+		eddy_unlinkat(AT_FDCWD, book->part, 0);
+		eddy_scope_end(&shield);
+	}
+	printf("%s: %s\n", book->path, r < 0 ? strerror(-r) : "saved");
+	return r;
+}
+
+static int run(void *arg)
+{
+	struct book haiku = { "haiku.part", "haiku.txt", 3 };
+	struct book novel = { "novel.part", "novel.txt", 1000000 };
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 300 * EDDY_MS });
+	eddy_scope_spawn(&scope, "haiku", save, &haiku);
+	eddy_scope_spawn(&scope, "novel", save, &novel);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	return 0;
+}
+
+int main(void)
+{
+	return eddy_main(run, NULL);
+}

@@ -1,0 +1,70 @@
+/* 07_cp: copy a file by splice(2): its bytes go through a pipe, and never through the program.
+ *
+ *     $ 07_cp one.txt copy.txt
+ *     $ cat copy.txt
+ *     one line
+ *     $ 07_cp one.txt /dev/stdout | cat
+ *     one line
+ */
+#include <eddy/runtime.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One task moves everything from `from` to `to`, and closes both. */
+struct move {
+	int from;
+	int to;
+};
+
+static int move_all(void *arg)
+{
+	struct move *move = arg;
+	ssize_t n;
+
+	do
+		n = eddy_splice(move->from, EDDY_OFFSET_NONE, move->to, EDDY_OFFSET_NONE, EDDY_MIB,
+				0);
+	while (n > 0);
+	eddy_close(move->from);
+	eddy_close(move->to);
+	return (int)n;
+}
+
+static int open_file(const char *path, uint64_t flags)
+{
+	struct open_how how = { .flags = flags, .mode = flags & O_CREAT ? 0644 : 0 };
+	int fd = eddy_openat2(AT_FDCWD, path, &how);
+
+	if (fd < 0)
+		fprintf(stderr, "%s: %s\n", path, strerror(-fd));
+	return fd;
+}
+
+static int copy(void *arg)
+{
+	char **paths = arg;
+	struct eddy_scope scope;
+	int from, to, ends[2];
+
+	from = open_file(paths[0], O_RDONLY);
+	if (from < 0)
+		return 1;
+	to = open_file(paths[1], O_WRONLY | O_CREAT | O_TRUNC);
+	if (to < 0 || pipe2(ends, O_CLOEXEC) < 0)
+		return 1;
+	/* The kernel's pipe is the channel between two tasks: one fills it, the other empties it. */
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "fill", move_all, &(struct move){ from, ends[1] });
+	eddy_scope_spawn(&scope, "empty", move_all, &(struct move){ ends[0], to });
+	eddy_scope_join(&scope);
+	return eddy_scope_end(&scope);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3)
+		return eddy_main(copy, argv + 1);
+	fputs("usage: 07_cp FROM TO\n", stderr);
+	return 2;
+}

@@ -1,0 +1,61 @@
+/* 09_scan: which TCP ports of this machine are open? A hundred tasks ask.
+ *
+ *     $ 09_scan 7000 7999
+ *     7001 is open
+ */
+#include <eddy/runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct scan {
+	int next; /* no lock: between two suspends nobody else runs */
+	int last;
+};
+
+static bool is_open(uint16_t port)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_port = htons(port),
+				    .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), r;
+	struct eddy_scope scope;
+
+	if (fd < 0)
+		return false;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = EDDY_SECOND });
+	r = eddy_connect(fd, (struct sockaddr *)&addr, sizeof(addr));
+	eddy_scope_end(&scope);
+	eddy_close(fd);
+	return r == 0;
+}
+
+static int ask(void *arg)
+{
+	struct scan *scan = arg;
+
+	while (scan->next <= scan->last && !eddy_is_cancelled()) {
+		int port = scan->next++;
+
+		if (is_open((uint16_t)port))
+			printf("%d is open\n", port);
+	}
+	return 0;
+}
+
+static int run(void *arg)
+{
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 100; i++)
+		eddy_scope_spawn(&scope, "ask", ask, arg);
+	eddy_scope_join(&scope);
+	return eddy_scope_end(&scope);
+}
+
+int main(int argc, char **argv)
+{
+	struct scan scan = { argc > 1 ? atoi(argv[1]) : 1, argc > 2 ? atoi(argv[2]) : 65535 };
+
+	return eddy_main(run, &scan);
+}

@@ -1,0 +1,74 @@
+/* 14_proxy: a TCP proxy. What it passes on goes from socket to pipe to socket by splice(2), and never
+ * through the program.
+ *
+ *     $ 14_proxy localhost:7002 localhost:7001
+ *     Listening on localhost:7002
+ *
+ * With 04_echo running, `echo hello | nc -N localhost 7002` prints hello.
+ */
+#include <eddy/runtime.h>
+#include <stdio.h>
+
+static int pass_on(void *arg)
+{
+	struct eddy_relay *relay = arg;
+	int r = eddy_transfer_between(relay);
+
+	/* The end passes on as well: the other direction may have more to say. */
+	return r < 0 ? r : eddy_shutdown(relay->to, SHUT_WR);
+}
+
+static int dial(const char *text)
+{
+	struct eddy_sockaddr addrs[EDDY_ADDRESSES_MAX];
+	struct eddy_address address;
+	int r = eddy_address_parse(text, &address), count, fd;
+
+	count = r < 0 ? r : eddy_resolve(&address, addrs);
+	if (count < 0)
+		return count;
+	fd = socket(addrs[0].addr.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	r = eddy_connect(fd, &addrs[0].addr.any, addrs[0].len);
+	if (r < 0)
+		eddy_close(fd);
+	return r < 0 ? r : fd;
+}
+
+static int proxy(int client, void *upstream)
+{
+	int server = dial(upstream);
+	struct eddy_scope scope;
+
+	if (server < 0)
+		return server;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .fail_fast = true });
+	eddy_scope_spawn(&scope, "up", pass_on,
+			 &(struct eddy_relay){ .from = client, .to = server });
+	eddy_scope_spawn(&scope, "down", pass_on,
+			 &(struct eddy_relay){ .from = server, .to = client });
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	return eddy_close(server);
+}
+
+static int serve(void *arg)
+{
+	char **args = arg;
+	struct eddy_listeners listeners;
+	int r = eddy_listen(args[0], NULL, &listeners);
+
+	if (r < 0)
+		return r;
+	fprintf(stderr, "Listening on %s\n", listeners.name);
+	r = eddy_serve(&listeners, NULL, proxy, args[1]);
+	eddy_listeners_close(&listeners);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3)
+		return eddy_main(serve, argv + 1);
+	fputs("usage: 14_proxy ADDRESS UPSTREAM\n", stderr);
+	return 2;
+}

@@ -1,0 +1,71 @@
+/* 15_tail: what is in a file, and what is written to it from now on, like tail -f.
+ *
+ *     $ 15_tail app.log
+ *     one line
+ *     another, a minute later
+ *     ^C
+ */
+#include <eddy/runtime.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+static int print(const char *text, ssize_t len)
+{
+	while (len > 0) {
+		ssize_t n = eddy_write(STDOUT_FILENO, text, (size_t)len, EDDY_OFFSET_NONE);
+
+		if (n < 0)
+			return (int)n;
+		text += n;
+		len -= n;
+	}
+	return 0;
+}
+
+/* Print from `*offset` to the end. */
+static int print_news(int fd, uint64_t *offset)
+{
+	struct stat stat;
+	char buf[16384];
+	ssize_t n;
+	int r = 0;
+
+	if (fstat(fd, &stat) == 0 && (uint64_t)stat.st_size < *offset)
+		*offset = 0; /* somebody began it anew */
+	while (r == 0 && (n = eddy_read(fd, buf, sizeof(buf), *offset)) != 0) {
+		r = n < 0 ? (int)n : print(buf, n);
+		*offset += (uint64_t)n;
+	}
+	return r;
+}
+
+static int follow(void *path)
+{
+	/* Linux has no operation "wait until the file grows"; but inotify is a descriptor like another. */
+	int watch = inotify_init1(IN_CLOEXEC);
+	char events[4096];
+	uint64_t offset = 0;
+	int fd, r;
+
+	fd = eddy_openat2(AT_FDCWD, path, &(struct open_how){ .flags = O_RDONLY });
+	if (fd < 0)
+		return fd;
+	if (inotify_add_watch(watch, path, IN_MODIFY) < 0)
+		return -errno;
+	do
+		r = print_news(fd, &offset);
+	while (r == 0 && (r = (int)eddy_read(watch, events, sizeof(events), EDDY_OFFSET_NONE)) > 0);
+	eddy_close(fd);
+	eddy_close(watch);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2)
+		return eddy_main(follow, argv[1]);
+	fputs("usage: 15_tail FILE\n", stderr);
+	return 2;
+}
