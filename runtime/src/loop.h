@@ -12,6 +12,7 @@
 #include <eddy/scope.h>
 #include <eddy/task.h>
 #include <eddy/transfer.h>
+#include <errno.h>
 #include <stdatomic.h>
 
 struct eddyi_member;
@@ -28,13 +29,16 @@ struct eddyi_waiter;
  * 3. `scope` is the innermost scope that the task is inside of; `inside` is in that scope's list.
  */
 struct eddy_task {
-	struct eddyi_ctx ctx;
+	/* What a switch touches, in two lines of the cache. */
 	struct eddy_node queued; /* in loop->ready, ->idle or ->trimmed */
-	struct eddy_node inside; /* in scope->tasks */
-	struct eddy_scope *scope;
-	struct eddy_scope *owner; /* the scope that spawned it */
+	struct eddyi_ctx ctx;
 	struct eddyi_waiter *waiter;
+	struct eddy_scope *scope;
 	void (*before_suspend)(void *arg); /* called once; NULL for nothing */
+	bool ended;
+
+	struct eddy_node inside;  /* in scope->tasks */
+	struct eddy_scope *owner; /* the scope that spawned it */
 	void *before_suspend_arg;
 	eddy_task_fn *fn;
 	void *arg;
@@ -44,7 +48,6 @@ struct eddy_task {
 	uint64_t idle_since_ns;
 	void *low; /* of the stack */
 	int result;
-	bool ended;
 };
 
 /* A suspended task's way of being woken, on its stack.
@@ -87,8 +90,9 @@ struct eddy_loop {
 	struct eddyi_stacks stacks;
 	struct eddyi_heap timers;
 	struct eddy_timer trim_timer;
-	uint64_t now_ns;
-	bool firing; /* timers; those that are armed meanwhile wait for the next turn */
+	uint64_t now_ns;   /* of this turn */
+	bool now_is_rough; /* no timer waits: it is the kernel's coarse clock's, some ms late */
+	bool firing;       /* timers; those that are armed meanwhile wait for the next turn */
 	struct eddy_scope root;
 	const char *name;
 
@@ -141,8 +145,17 @@ struct eddy_loop {
 /* Count in a field that this thread alone writes and any may read: no locked instruction. */
 #define eddyi_count(field, by) __atomic_store_n(&(field), (field) + (by), __ATOMIC_RELAXED)
 
+/* NULL where none runs. Initial-exec: two instructions instead of a call, also in the shared library. */
+extern _Thread_local struct eddy_loop *eddyi_this_loop __attribute__((tls_model("initial-exec")));
+
 /* The loop of this thread. Panics where none runs. */
-struct eddy_loop *eddyi_loop(void);
+static inline struct eddy_loop *eddyi_loop(void)
+{
+	struct eddy_loop *loop = eddyi_this_loop;
+
+	eddyi_assert(loop, "this call needs a loop: make it inside eddy_run()");
+	return loop;
+}
 
 /* Call `at_end->fn` when the loop ends, when nothing is in flight any more; the latest first. */
 void eddyi_loop_at_end(struct eddy_loop *loop, struct eddyi_at_end *at_end,
@@ -164,16 +177,48 @@ void eddyi_task_deinit_idle(struct eddy_loop *loop);
 /* Give back the pages of stacks that have been idle for a while. */
 void eddyi_task_trim(struct eddy_timer *timer);
 
-/* Run `task` until it suspends or ends. Loop's stack only. */
-void eddyi_task_resume(struct eddy_loop *loop, struct eddy_task *task);
+/* What is rare when a task has suspended: it has ended, or wants the loop's stack. */
+void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task);
+
+/* Run `task` until it suspends or ends. Loop's stack only. Inlined, as eddyi_ctx_switch_hot() wants. */
+static inline __attribute__((always_inline)) void eddyi_task_resume(struct eddy_loop *loop,
+								    struct eddy_task *task)
+{
+	loop->running = task;
+	eddyi_ctx_switch_hot(&loop->ctx, &task->ctx);
+	if (__builtin_expect(task->ended || loop->on_stack.fn, 0))
+		eddyi_task_back(loop, task);
+	loop->running = NULL;
+}
 
 /* Make a task ready to run. */
 void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task);
 
+/* Call what was given to eddy_task_before_suspend(). */
+void eddyi_task_call_before_suspend(struct eddy_task *task);
+
 /* Suspend the current task until somebody wakes `waiter`; its .cancel and .what are set by the
  * caller. When the scope is cancelled already and the wait can be, returns -ECANCELED at once.
  * Return: the result it was woken with. */
-int eddyi_wait(struct eddyi_waiter *waiter);
+static inline __attribute__((always_inline)) int eddyi_wait(struct eddyi_waiter *waiter)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_task *task = loop->running;
+
+	eddyi_assert(task, "a call that suspends was made outside of a task");
+	if (waiter->cancel && task->scope->cancelled)
+		return -ECANCELED;
+	waiter->task = task;
+	waiter->woken = false;
+	waiter->since_ns = loop->now_ns;
+	task->waiter = waiter;
+	/* It waits already: what is called here may wake or cancel it. */
+	if (__builtin_expect(task->before_suspend != NULL, 0))
+		eddyi_task_call_before_suspend(task);
+	eddyi_ctx_switch_hot(&task->ctx, &loop->ctx);
+	task->waiter = NULL;
+	return waiter->result;
+}
 
 /* Wake the waiter's task with `result`, unless it has been woken. */
 void eddyi_wake(struct eddyi_waiter *waiter, int result);
@@ -195,7 +240,7 @@ static inline uint64_t eddyi_time_after(uint64_t from_ns, uint64_t duration_ns)
 /* Make a loop that sleeps look at its messages. Any thread. */
 void eddyi_loop_wake(struct eddy_loop *loop);
 
-/* Turn the loop's clock to now. */
+/* Turn the loop's clock to now, precisely. */
 void eddyi_loop_tick(struct eddy_loop *loop);
 
 /* Submit what is queued and let completions in, without waiting and without dispatching them. */

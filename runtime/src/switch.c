@@ -174,7 +174,6 @@ __asm__(".macro eddyi_push one, two, at\n"
 #error "no assembly for this machine: configure with -Dswitch=setjmp"
 #endif
 
-void eddyi_swap(void **save, void *sp);
 void eddyi_leave(void **save, void (*fn)(void *arg), void *arg);
 
 static void swap(struct eddyi_ctx *from, struct eddyi_ctx *to)

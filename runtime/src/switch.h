@@ -67,4 +67,23 @@ void eddyi_ctx_reset(struct eddyi_ctx *ctx, void (*entry)(void *arg), void *arg)
 /* Stop here as `from` and go on at `to`. `from_ends` says that `from` will never be resumed. */
 void eddyi_ctx_switch(struct eddyi_ctx *from, struct eddyi_ctx *to, bool from_ends);
 
+#if defined(EDDYI_SWITCH_ASM)
+void eddyi_swap(void **save, void *sp);
+#endif
+
+/* The same for the hot path, where `from` does not end. Inlined, and called from inlined functions as
+ * far as possible: each frame between a switch and the code that goes on after it ends in a return that
+ * the processor predicts wrongly, since the calls that it remembers were made on the other stack. */
+static inline __attribute__((always_inline)) void eddyi_ctx_switch_hot(struct eddyi_ctx *from,
+								       struct eddyi_ctx *to)
+{
+#if defined(EDDYI_SWITCH_ASM) && !EDDYI_ASAN && !EDDYI_TSAN
+	if (__builtin_expect(!to->entry, 1)) {
+		eddyi_swap(&from->sp, to->sp);
+		return;
+	}
+#endif
+	eddyi_ctx_switch(from, to, false);
+}
+
 #endif

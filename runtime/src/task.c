@@ -133,33 +133,40 @@ void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
 		eddy_list_append(&loop->ready, &task->queued);
 }
 
-void eddyi_task_resume(struct eddy_loop *loop, struct eddy_task *task)
+/* The task wants something done on the loop's stack. */
+static void run_on_stack(struct eddy_loop *loop, struct eddy_task *task)
 {
+	void (*fn)(void *arg) = loop->on_stack.fn;
+
+	loop->on_stack.fn = NULL;
+	loop->running = NULL;
+	loop->on_stack.task = task;
+	fn(loop->on_stack.arg);
+	loop->on_stack.task = NULL;
 	loop->running = task;
 	eddyi_count(loop->stats.resumptions, 1);
 	eddyi_ctx_switch(&loop->ctx, &task->ctx, false);
-	while (__builtin_expect(loop->on_stack.fn != NULL, 0)) {
-		void (*fn)(void *arg) = loop->on_stack.fn;
+}
 
-		loop->on_stack.fn = NULL;
-		loop->running = NULL;
-		loop->on_stack.task = task;
-		fn(loop->on_stack.arg);
-		loop->on_stack.task = NULL;
-		loop->running = task;
-		eddyi_ctx_switch(&loop->ctx, &task->ctx, false);
-	}
+static void end(struct eddy_loop *loop, struct eddy_task *task)
+{
+	struct eddy_scope *owner = task->owner;
+	int result = task->result;
+
+	eddyi_assert(task->scope == owner, "task \"%s\" returned inside a scope that it had begun",
+		     task->name);
+	eddy_list_remove(&task->inside);
+	eddyi_task_put(loop, task);
+	eddyi_scope_task_ended(owner, result);
+}
+
+void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task)
+{
+	while (loop->on_stack.fn)
+		run_on_stack(loop, task);
 	loop->running = NULL;
-	if (task->ended) {
-		struct eddy_scope *owner = task->owner;
-		int result = task->result;
-
-		eddyi_assert(task->scope == owner,
-			     "task \"%s\" returned inside a scope that it had begun", task->name);
-		eddy_list_remove(&task->inside);
-		eddyi_task_put(loop, task);
-		eddyi_scope_task_ended(owner, result);
-	}
+	if (task->ended)
+		end(loop, task);
 }
 
 void eddy_on_loop_stack(void (*fn)(void *arg), void *arg)
@@ -175,28 +182,12 @@ void eddy_on_loop_stack(void (*fn)(void *arg), void *arg)
 	eddyi_ctx_switch(&loop->running->ctx, &loop->ctx, false);
 }
 
-int eddyi_wait(struct eddyi_waiter *waiter)
+void eddyi_task_call_before_suspend(struct eddy_task *task)
 {
-	struct eddy_loop *loop = eddyi_loop();
-	struct eddy_task *task = loop->running;
+	void (*fn)(void *arg) = task->before_suspend;
 
-	eddyi_assert(task, "a call that suspends was made outside of a task");
-	if (waiter->cancel && task->scope->cancelled)
-		return -ECANCELED;
-	waiter->task = task;
-	waiter->woken = false;
-	waiter->since_ns = loop->now_ns;
-	task->waiter = waiter;
-	/* Waits already: what it calls may wake or cancel it. */
-	if (__builtin_expect(task->before_suspend != NULL, 0)) {
-		void (*fn)(void *arg) = task->before_suspend;
-
-		task->before_suspend = NULL;
-		fn(task->before_suspend_arg);
-	}
-	eddyi_ctx_switch(&task->ctx, &loop->ctx, false);
-	task->waiter = NULL;
-	return waiter->result;
+	task->before_suspend = NULL;
+	fn(task->before_suspend_arg);
 }
 
 void eddyi_wake(struct eddyi_waiter *waiter, int result)
