@@ -20,6 +20,7 @@
 #include "loop.h"
 #include "offload.h"
 #include "registry.h"
+#include "stall.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -92,7 +93,8 @@ static bool has_signal_handlers(void)
 		sigdelset(&handled, faults[i]);
 	for (int signo = 1; signo < NSIG; signo++)
 		if (sigismember(&handled, signo) == 1 && sigaction(signo, NULL, &action) == 0 &&
-		    action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
+		    action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
+		    !eddyi_stall_is_handler(&action))
 			return true;
 	return false;
 }

@@ -9,13 +9,12 @@
 
 #include "dump.h"
 #include "loop.h"
+#include "peek.h"
 #include "registry.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PATIENCE_ONE (100 * EDDY_MS)
 #define PATIENCE_ALL EDDY_SECOND
@@ -95,50 +94,27 @@ static bool await_answer(uint64_t until_ns)
 	return answered;
 }
 
-/* Copy what belongs to a thread that runs on, and may be gone: by the kernel, which says so. */
-static bool peek(void *to, const void *from, size_t len)
-{
-	struct iovec local = { to, len }, remote = { (void *)from, len };
-
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)len;
-}
-
-/* Whoever named the task may have freed the name; `where` is never freed. */
-static void say_text(struct eddyi_out *out, const char *from)
-{
-	char text[64];
-	size_t len = 0;
-
-	while (len < sizeof(text) - 1 && peek(&text[len], from + len, 1) && text[len])
-		len++;
-	text[len] = '\0';
-	eddyi_out_name(out, text);
-}
-
 /* Registry locked: the loop's own memory and its stacks stay. */
 static void say_busy(struct eddyi_out *out, const struct eddy_loop *loop)
 {
-	struct eddy_task *running = NULL, task;
-	uint64_t turn_ns = 0, now = eddy_now();
+	uint64_t now = eddy_now();
+	struct eddyi_peeked peeked;
 
 	eddyi_out(out, "eddy: loop %u \"", loop->id);
 	eddyi_out_name(out, loop->name);
 	eddyi_out(out, "\" (thread %d) does not answer: ", (int)loop->tid);
-	if (!peek(&running, &loop->running, sizeof(running)) || !running)
-		peek(&running, &loop->on_stack.task, sizeof(running));
-	peek(&turn_ns, &loop->now_ns, sizeof(turn_ns));
-	if (running && peek(&task, running, sizeof(task))) {
-		eddyi_out(out, "#%llu \"", (unsigned long long)task.id);
-		say_text(out, task.name);
+	if (eddyi_peek(loop, &peeked)) {
+		eddyi_out(out, "#%llu \"", (unsigned long long)peeked.id);
+		eddyi_out_name(out, peeked.name);
 		eddyi_out(out, "\" (");
-		eddyi_out_place(out, task.where);
+		eddyi_out(out, "%s", eddyi_place(peeked.where));
 		eddyi_out(out, ") holds it");
 	} else {
 		eddyi_out(out, "a completion function holds it");
 	}
-	if (turn_ns && turn_ns < now) {
+	if (peeked.turn_ns && peeked.turn_ns < now) {
 		eddyi_out(out, ", its turn began ");
-		eddyi_out_duration(out, now - turn_ns);
+		eddyi_out_duration(out, now - peeked.turn_ns);
 		eddyi_out(out, " ago");
 	}
 	eddyi_out(out, "\n");

@@ -21,7 +21,7 @@ static void say_task(struct eddyi_out *out, const struct eddy_task *task)
 	eddyi_out(out, "task \"");
 	eddyi_out_name(out, task->name);
 	eddyi_out(out, "\" (#%llu, spawned at ", (unsigned long long)task->id);
-	eddyi_out_place(out, task->where);
+	eddyi_out(out, "%s", eddyi_place(task->where));
 	eddyi_out(out, ")");
 }
 

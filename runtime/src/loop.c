@@ -1,9 +1,11 @@
 #include "chaos.h"
 #include "config.h"
 #include "deadlock.h"
+#include "dump_signal.h"
 #include "fault.h"
 #include "loop.h"
 #include "registry.h"
+#include "stall.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -127,12 +129,14 @@ static void wait(struct eddy_loop *loop)
 		until = &timeout;
 	}
 	eddyi_count(loop->stats.enters, 1);
+	atomic_store_explicit(&loop->waiting, true, memory_order_relaxed);
 	atomic_store(&loop->sleeping, true);
 	if (atomic_load(&loop->messages) || (loop->chaos && eddyi_chaos_holds(loop->chaos)))
 		r = io_uring_submit_and_get_events(&loop->ring);
 	else
 		r = submit_and_wait(loop, until);
 	atomic_store_explicit(&loop->sleeping, false, memory_order_relaxed);
+	atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
 	check_enter(r);
 }
 
@@ -348,7 +352,11 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_loop_tick(loop);
 	eddyi_this_loop = loop;
 	arm_wake(loop);
+	loop->dump_fd = -1;
+	if (!options->no_dump_signal)
+		eddyi_dump_signal_begin(loop);
 	eddyi_registry_add(loop);
+	eddyi_stall_begin(loop, options->stall_ns);
 	if (loop->chaos)
 		eddyi_chaos_begin(loop);
 	return 0;
@@ -364,9 +372,11 @@ void eddyi_loop_at_end(struct eddy_loop *loop, struct eddyi_at_end *at_end,
 
 static void loop_deinit(struct eddy_loop *loop)
 {
+	eddyi_stall_end(loop);
 	eddyi_registry_remove(loop);
 	eddy_op_cancel(&loop->wake_op);
-	while (eddy_op_is_started(&loop->wake_op)) {
+	eddyi_dump_signal_cancel(loop);
+	while (loop->own_ops) {
 		wait(loop);
 		eddyi_op_dispatch(loop);
 	}
@@ -381,6 +391,7 @@ static void loop_deinit(struct eddy_loop *loop)
 		loop->at_end = at_end->next;
 		at_end->fn(at_end);
 	}
+	eddyi_dump_signal_end(loop);
 	free(loop->scratch);
 	eddy_timer_disarm(&loop->trim_timer);
 	eddyi_task_deinit_idle(loop);

@@ -131,6 +131,14 @@ struct eddy_loop {
 
 	void *fault_stack;
 
+	/* Of dump_signal.c. */
+	struct eddy_op dump_op;
+	int dump_fd; /* -1 where another loop answers the signal */
+
+	/* Of stall.c. */
+	struct eddyi_stall *stall; /* NULL where nobody watches */
+	atomic_bool waiting;       /* in the kernel, for something to happen */
+
 	/* Of deadlock.c. */
 	bool stuck;
 	uint64_t look_again_ns; /* 0: nothing to look at */

@@ -117,11 +117,11 @@ void eddyi_out_duration(struct eddyi_out *out, uint64_t ns)
 		eddyi_out(out, "%llu s", (unsigned long long)(ns / EDDY_SECOND));
 }
 
-void eddyi_out_place(struct eddyi_out *out, const char *where)
+const char *eddyi_place(const char *where)
 {
 	while (where && where[0] == '.' && where[1] == '.' && where[2] == '/')
 		where += 3;
-	eddyi_out(out, "%s", where);
+	return where;
 }
 
 void eddyi_out_name(struct eddyi_out *out, const char *name)

@@ -1,4 +1,5 @@
 #include "loop.h"
+#include "out.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -52,10 +53,10 @@ size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *tas
 	/* The name of a task that has ended may be gone. */
 	if (task->owner)
 		snprintf(loop->stats.stack_used_by, sizeof(loop->stats.stack_used_by),
-			 "\"%.20s\" (%s)", task->name, task->where);
+			 "\"%.20s\" (%s)", task->name, eddyi_place(task->where));
 	else
 		snprintf(loop->stats.stack_used_by, sizeof(loop->stats.stack_used_by),
-			 "spawned at %s", task->where);
+			 "spawned at %s", eddyi_place(task->where));
 	pthread_mutex_unlock(&deepest_lock);
 	return used;
 }

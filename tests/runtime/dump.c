@@ -85,7 +85,7 @@ TASK_TEST(dump, draws_the_tree)
 	EXPECT_LINE("^      └─ scope$");
 	EXPECT_LINE("^         ├─ #4 \"waiter [?][?]\" .*: event 0x");
 	EXPECT_LINE("^         └─ #6 \"new\" .*: ready$");
-	EXPECT_LINE("tasks spawned 6, ops 2, ");
+	EXPECT_LINE("tasks spawned 6, ops [23], ");
 	EXPECT_LINE("deepest stack: [0-9]+ of 256 KiB, ");
 	eddy_event_set(&go_on);
 	eddy_scope_cancel(&inner);

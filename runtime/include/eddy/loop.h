@@ -19,7 +19,15 @@ typedef int eddy_task_fn(void *arg);
 struct eddy_loop_options {
 	size_t stack_size; /* address space of a task's stack in bytes; default 256 KiB; 32 KiB to 1 GiB */
 	unsigned sq_entries; /* submissions that fit between two enters; default 1024 */
-	const char *name;    /* of the loop and its root task; default "main"; borrowed */
+	/* A task or completion function that holds the loop for longer is told of in a WARN record of target
+	 * "eddy::stall", with a backtrace, and in another one when it lets go; default 0: nobody looks. The
+	 * thread is interrupted by SIGURG, which goes unnoticed. */
+	uint64_t stall_ns;
+	/* Leave SIGQUIT alone. By default the process's first loop answers it with a dump of all loops on
+	 * stderr, for as long as it runs, where the program neither handles, ignores nor blocks it. Like those
+	 * of eddy/signal.h it is blocked: threads that are there already let it end the process. */
+	bool no_dump_signal;
+	const char *name; /* of the loop and its root task; default "main"; borrowed */
 };
 
 /* Run `fn(arg)` as the root task of a new loop on this thread, until it and every task below it

@@ -1,0 +1,259 @@
+#include "expect.h"
+
+#include <dirent.h>
+#include <eddy/event.h>
+#include <eddy/log.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* What came, on the thread that watches. */
+static struct told {
+	char message[300], backtrace[2000], task[64];
+	uint64_t held_ms;
+} told[8];
+static atomic_int told_count;
+
+static void take_note(const struct eddy_record *record, __attribute__((unused)) void *arg)
+{
+	struct told *now = &told[told_count];
+
+	if (strcmp(record->target, "eddy::stall") != 0 || told_count == 8)
+		return;
+	EXPECT_EQ(record->level, EDDY_LOG_WARN);
+	snprintf(now->message, sizeof(now->message), "%.*s", EDDY_FMT(record->message));
+	for (size_t i = 0; i < record->field_count; i++) {
+		const struct eddy_field *field = &record->fields[i];
+
+		if (strcmp(field->name, "held_ms") == 0)
+			now->held_ms = field->value.u64;
+		else if (strcmp(field->name, "task") == 0)
+			snprintf(now->task, sizeof(now->task), "%.*s", EDDY_FMT(field->value.str));
+		else if (strcmp(field->name, "backtrace") == 0)
+			snprintf(now->backtrace, sizeof(now->backtrace), "%.*s",
+				 EDDY_FMT(field->value.str));
+	}
+	told_count++;
+}
+
+#define STALL_TEST(name, limit)                                                                    \
+	static int stall_##name(void *arg);                                                        \
+	Test(stall, name)                                                                          \
+	{                                                                                          \
+		struct eddy_loop_options options = { .stall_ns = (limit) };                        \
+                                                                                                   \
+		cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);                              \
+		expect_run(&options, stall_##name, NULL);                                          \
+		eddy_log_unsubscribe();                                                            \
+	}                                                                                          \
+	static int stall_##name(__attribute__((unused)) void *arg)
+
+/* Hold the loop until so many records have come, for ten seconds at most. */
+static void spin_until(int count)
+{
+	uint64_t until = eddy_now() + 10 * EDDY_SECOND;
+
+	while (told_count < count && eddy_now() < until)
+		;
+}
+
+static void await_told(int count)
+{
+	for (int i = 0; i < 1000 && told_count < count; i++)
+		eddy_sleep(EDDY_MS);
+}
+
+static int hold(__attribute__((unused)) void *arg)
+{
+	spin_until(1);
+	return 0;
+}
+
+STALL_TEST(is_told_once_and_when_it_ends, 10 * EDDY_MS)
+{
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "holder", hold, NULL);
+	eddy_scope_join(&scope);
+	await_told(2);
+	EXPECT(strncmp(told[0].message, "task \"holder\" (#2, spawned at ", 30) == 0);
+	EXPECT(strstr(told[0].message, "stall.c:"));
+	EXPECT(strstr(told[0].message, ") holds loop \"main\" for "));
+	EXPECT(strcmp(told[0].task, "holder") == 0);
+	EXPECT(told[0].held_ms >= 10);
+	/* The test's own functions have no names outside. */
+	EXPECT(strstr(told[0].backtrace, program_invocation_short_name));
+	EXPECT(strstr(told[0].backtrace, "+0x"));
+	EXPECT(strstr(told[0].backtrace, " < "));
+	EXPECT(strncmp(told[1].message, "task \"holder\" (#2, spawned at ", 30) == 0);
+	EXPECT(strstr(told[1].message, ") held loop \"main\" for "));
+	EXPECT(told[1].held_ms >= told[0].held_ms);
+	EXPECT_EQ(told[1].backtrace[0], 0);
+	EXPECT_EQ(eddy_loop_stats(NULL).stalls, 1);
+	return eddy_scope_end(&scope);
+}
+
+static void hold_in_completion(struct eddy_op *op, int result, unsigned flags)
+{
+	(void)op;
+	(void)result;
+	(void)flags;
+	spin_until(1);
+}
+
+STALL_TEST(by_a_completion_function, 10 * EDDY_MS)
+{
+	struct eddy_op op;
+	struct io_uring_sqe *sqe = eddy_op_begin(&op, hold_in_completion);
+
+	io_uring_prep_nop(sqe);
+	eddy_op_start(&op, sqe);
+	await_told(2);
+	EXPECT(strstr(told[0].message, "a completion function holds loop \"main\""));
+	return 0;
+}
+
+static void hold_on_loop_stack(__attribute__((unused)) void *arg)
+{
+	spin_until(1);
+}
+
+STALL_TEST(by_a_task_on_its_loops_stack, 10 * EDDY_MS)
+{
+	eddy_on_loop_stack(hold_on_loop_stack, NULL);
+	await_told(2);
+	EXPECT(strstr(told[0].message, "task \"main\" (#1"));
+	return 0;
+}
+
+/* These would come back with EINTR from any handler, SA_RESTART or not. */
+STALL_TEST(leaves_system_calls_alone, 5 * EDDY_MS)
+{
+	struct timespec wait = { .tv_nsec = 60 * EDDY_MS };
+
+	EXPECT_EQ(nanosleep(&wait, NULL), 0);
+	EXPECT_EQ(poll(NULL, 0, 60), 0);
+	EXPECT(told_count >= 1);
+	EXPECT(strstr(told[0].message, ", in a system call"));
+	EXPECT(strstr(told[0].backtrace, "nanosleep+0x") || strstr(told[0].backtrace, "libc.so"));
+	return 0;
+}
+
+static void *write_when_told(void *arg)
+{
+	spin_until(1);
+	return write(*(int *)arg, "x", 1) == 1 ? arg : NULL;
+}
+
+/* And these go on. */
+STALL_TEST(interrupts_what_goes_on, 5 * EDDY_MS)
+{
+	pthread_t thread;
+	char byte;
+	int fds[2];
+
+	EXPECT_EQ(pipe(fds), 0);
+	EXPECT_EQ(pthread_create(&thread, NULL, write_when_told, &fds[1]), 0);
+	EXPECT_EQ(read(fds[0], &byte, 1), 1);
+	pthread_join(thread, NULL);
+	EXPECT(strstr(told[0].backtrace, " < "));
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+STALL_TEST(is_none_while_a_loop_sleeps, 100 * EDDY_MS)
+{
+	eddy_sleep(250 * EDDY_MS);
+	EXPECT_EQ(told_count, 0);
+	EXPECT_EQ(eddy_loop_stats(NULL).stalls, 0);
+	return 0;
+}
+
+static int count_watchers(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+	int count = 0;
+
+	while ((entry = readdir(dir))) {
+		char path[300], name[32] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		if (fgets(name, sizeof(name), file))
+			count += strcmp(name, "eddy-watch\n") == 0;
+		fclose(file);
+	}
+	closedir(dir);
+	return count;
+}
+
+static int hold_other(void *arg)
+{
+	spin_until(told_count + 1);
+	EXPECT_EQ(count_watchers(), 1);
+	return arg != NULL;
+}
+
+static void *run_other(__attribute__((unused)) void *arg)
+{
+	eddy_run(&(struct eddy_loop_options){ .stall_ns = 5 * EDDY_MS, .name = "other" },
+		 hold_other, NULL);
+	return NULL;
+}
+
+static int begin_and_end(void *arg)
+{
+	pthread_t thread;
+
+	(void)arg;
+	EXPECT_EQ(pthread_create(&thread, NULL, run_other, NULL), 0);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+Test(stall, one_thread_watches_all_loops_and_ends_with_them)
+{
+	struct eddy_loop_options options = { .stall_ns = 3600 * EDDY_SECOND };
+
+	cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);
+	expect_run(&options, begin_and_end, NULL);
+	expect_run(NULL, begin_and_end, NULL);
+	eddy_log_unsubscribe();
+	cr_expect_eq(count_watchers(), 0);
+	cr_expect(strstr(told[0].message, "loop \"other\""));
+}
+
+static atomic_int urgent;
+
+static void take_urgent(__attribute__((unused)) int signo)
+{
+	urgent++;
+}
+
+static int hold_main(__attribute__((unused)) void *arg)
+{
+	spin_until(1);
+	raise(SIGURG);
+	return 0;
+}
+
+Test(stall, leaves_the_programs_signal_alone)
+{
+	struct eddy_loop_options options = { .stall_ns = 5 * EDDY_MS };
+
+	signal(SIGURG, take_urgent);
+	cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);
+	expect_run(&options, hold_main, NULL);
+	eddy_log_unsubscribe();
+	cr_expect_eq(urgent, 1);
+	cr_expect(strstr(told[0].backtrace, " < "));
+}
