@@ -4,6 +4,7 @@
 #include "exchange.h"
 #include "validator.h"
 
+#include <eddy/file.h>
 #include <eddy/io.h>
 #include <errno.h>
 #include <stdio.h>

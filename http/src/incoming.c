@@ -3,6 +3,7 @@
 #include "body.h"
 #include "wire.h"
 
+#include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>

@@ -7,6 +7,7 @@
 #include "syntax.h"
 #include "validator.h"
 
+#include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/scope.h>
 #include <dirent.h>

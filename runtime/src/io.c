@@ -1,21 +1,14 @@
 #include <eddy/io.h>
 
-#include "config.h"
+#include "feature.h"
 #include "loop.h"
+#include "uapi.h"
+#include "written.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
-#if EDDYI_HAVE_VALGRIND
-#include <valgrind/memcheck.h>
-#endif
-
-/* Declare `op` and `sqe` for one awaited entry, or return -ECANCELED. */
-#define BEGIN(op, sqe)                                                                             \
-	struct eddy_op op;                                                                         \
-	struct io_uring_sqe *sqe = eddy_op_begin_await(&op);                                       \
-	if (!sqe)                                                                                  \
-	return -ECANCELED
 
 /* A ring entry holds 32 bits of length, and read(2) moves no more than this at once. */
 #define LEN_MAX 0x7ffff000
@@ -25,57 +18,89 @@ static unsigned clamp(size_t len)
 	return len < LEN_MAX ? (unsigned)len : LEN_MAX;
 }
 
-/* Valgrind sees nothing of what the ring writes. */
-static ssize_t written(const void *buf, ssize_t len)
+/* What a plain system call returned. */
+static int plain(int r)
 {
-#if EDDYI_HAVE_VALGRIND
-	if (len > 0)
-		VALGRIND_MAKE_MEM_DEFINED(buf, len);
-#else
-	(void)buf;
-#endif
-	return len;
+	return r < 0 ? -errno : r;
 }
 
-static ssize_t written_parts(const struct msghdr *msg, ssize_t len)
+int eddy_socket(int family, int type, int protocol)
 {
-	ssize_t left = len;
+	struct io_uring_sqe sqe = { 0 };
 
-	for (size_t i = 0; i < msg->msg_iovlen && left > 0; i++) {
-		ssize_t part = (ssize_t)msg->msg_iov[i].iov_len;
+	io_uring_prep_socket(&sqe, family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol, 0);
+	return eddy_op_call(&sqe);
+}
 
-		written(msg->msg_iov[i].iov_base, part < left ? part : left);
-		left -= part;
-	}
-	return len;
+int eddy_bind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_BIND))
+		return eddy_is_cancelled() ? -ECANCELED : plain(bind(fd, addr, len));
+	io_uring_prep_rw(EDDYI_OP_BIND, &sqe, fd, addr, 0, len);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_listen_fd(int fd, int backlog)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_BIND))
+		return eddy_is_cancelled() ? -ECANCELED : plain(listen(fd, backlog));
+	io_uring_prep_rw(EDDYI_OP_LISTEN, &sqe, fd, NULL, (unsigned)backlog, 0);
+	return eddy_op_call(&sqe);
 }
 
 int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_accept(sqe, fd, ret_addr, len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	return eddy_op_await(&op, sqe);
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_accept(&sqe, fd, ret_addr, len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	return eddy_op_call(&sqe);
+}
+
+/* An attempt that has begun goes on by itself. */
+static int await_connection(int fd)
+{
+	int error = 0, r = eddy_poll(fd, POLLOUT);
+	socklen_t len = sizeof(error);
+
+	if (r < 0)
+		return r;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+		return -errno;
+	return -error;
 }
 
 int eddy_connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_connect(sqe, fd, addr, len);
-	return eddy_op_await(&op, sqe);
+	struct io_uring_sqe sqe = { 0 };
+	bool interrupted = false;
+	int r;
+
+	io_uring_prep_connect(&sqe, fd, addr, len);
+	while ((r = eddy_op_call(&sqe)) == -EINTR)
+		interrupted = true;
+	if (interrupted && r == -EALREADY)
+		return await_connection(fd);
+	return interrupted && r == -EISCONN ? 0 : r;
 }
 
 ssize_t eddy_recv(int fd, void *buf, size_t len, int flags)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_recv(sqe, fd, buf, clamp(len), flags);
-	return written(buf, eddy_op_await(&op, sqe));
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_recv(&sqe, fd, buf, clamp(len), flags);
+	return eddyi_written(buf, eddy_op_call(&sqe));
 }
 
 ssize_t eddy_send(int fd, const void *buf, size_t len, int flags)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_send(sqe, fd, buf, clamp(len), flags | MSG_NOSIGNAL);
-	return eddy_op_await(&op, sqe);
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_send(&sqe, fd, buf, clamp(len), flags | MSG_NOSIGNAL);
+	return eddy_op_call(&sqe);
 }
 
 int eddy_send_all(int fd, const void *buf, size_t len, int flags)
@@ -95,83 +120,154 @@ int eddy_send_all(int fd, const void *buf, size_t len, int flags)
 
 ssize_t eddy_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_sendmsg(sqe, fd, msg, (unsigned)flags | MSG_NOSIGNAL);
-	return eddy_op_await(&op, sqe);
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_sendmsg(&sqe, fd, msg, (unsigned)flags | MSG_NOSIGNAL);
+	return eddy_op_call(&sqe);
 }
 
 ssize_t eddy_recvmsg(int fd, struct msghdr *msg, int flags)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_recvmsg(sqe, fd, msg, (unsigned)flags);
-	return written_parts(msg, eddy_op_await(&op, sqe));
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_recvmsg(&sqe, fd, msg, (unsigned)flags);
+	return eddyi_written_parts(msg->msg_iov, msg->msg_iovlen, eddy_op_call(&sqe));
+}
+
+ssize_t eddy_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
+		    socklen_t len)
+{
+	struct iovec part = { (void *)buf, size };
+	struct msghdr msg = {
+		.msg_name = (void *)addr,
+		.msg_namelen = len,
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+	};
+
+	return eddy_sendmsg(fd, &msg, flags);
+}
+
+ssize_t eddy_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *ret_addr,
+		      socklen_t *len)
+{
+	struct iovec part = { buf, size };
+	struct msghdr msg = {
+		.msg_name = ret_addr,
+		.msg_namelen = ret_addr && len ? *len : 0,
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+	};
+	ssize_t r = eddy_recvmsg(fd, &msg, flags);
+
+	if (r >= 0 && len)
+		*len = msg.msg_namelen;
+	return r;
+}
+
+ssize_t eddy_send_zc(int fd, const void *buf, size_t len, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_send_zc(&sqe, fd, buf, clamp(len), flags | MSG_NOSIGNAL, 0);
+	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_sendmsg_zc(int fd, const struct msghdr *msg, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_SENDMSG_ZC))
+		return -EOPNOTSUPP;
+	io_uring_prep_sendmsg_zc(&sqe, fd, msg, (unsigned)flags | MSG_NOSIGNAL);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_shutdown(int fd, int how)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_shutdown(&sqe, fd, how);
+	return eddy_op_call(&sqe);
 }
 
 ssize_t eddy_read(int fd, void *buf, size_t len, uint64_t offset)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_read(sqe, fd, buf, clamp(len), offset);
-	return written(buf, eddy_op_await(&op, sqe));
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_read(&sqe, fd, buf, clamp(len), offset);
+	return eddyi_written(buf, eddy_op_call(&sqe));
 }
 
 ssize_t eddy_write(int fd, const void *buf, size_t len, uint64_t offset)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_write(sqe, fd, buf, clamp(len), offset);
-	return eddy_op_await(&op, sqe);
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_write(&sqe, fd, buf, clamp(len), offset);
+	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_readv(int fd, const struct iovec *parts, unsigned count, uint64_t offset, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_readv2(&sqe, fd, parts, count, offset, flags);
+	return eddyi_written_parts(parts, count, eddy_op_call(&sqe));
+}
+
+ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, uint64_t offset, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_writev2(&sqe, fd, parts, count, offset, flags);
+	return eddy_op_call(&sqe);
 }
 
 ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_out, size_t len,
 		    unsigned flags)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_splice(sqe, fd_in, (int64_t)offset_in, fd_out, (int64_t)offset_out,
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_splice(&sqe, fd_in, (int64_t)offset_in, fd_out, (int64_t)offset_out,
 			     clamp(len), flags);
-	return eddy_op_await(&op, sqe);
+	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_tee(int fd_in, int fd_out, size_t len, unsigned flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_tee(&sqe, fd_in, fd_out, clamp(len), flags);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_pipe(int ret_fds[2], int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+	int fds[2], r;
+
+	flags |= O_CLOEXEC;
+	if (eddy_feature_is_there(EDDY_FEATURE_PIPE)) {
+		io_uring_prep_rw(EDDYI_OP_PIPE, &sqe, 0, fds, 0, 0);
+		sqe.rw_flags = flags;
+		r = eddy_op_call(&sqe);
+	} else {
+		r = eddy_is_cancelled() ? -ECANCELED : plain(pipe2(fds, flags));
+	}
+	if (r < 0)
+		return r;
+	eddyi_written(fds, sizeof(fds));
+	ret_fds[0] = fds[0];
+	ret_fds[1] = fds[1];
+	return 0;
 }
 
 int eddy_poll(int fd, unsigned events)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_poll_add(sqe, fd, events);
-	return eddy_op_await(&op, sqe);
-}
+	struct io_uring_sqe sqe = { 0 };
 
-/* Ask for what the path cache holds; it is refused for whatever changes the tree. */
-static int open_cached(int dir, const char *path, const struct open_how *how)
-{
-	struct open_how cached = *how;
-	long fd;
-
-	if (how->flags & (O_CREAT | O_TRUNC | __O_TMPFILE))
-		return -EAGAIN;
-	cached.resolve |= RESOLVE_CACHED;
-	/* As the ring does it: a FIFO or a device must not hold the loop until somebody comes. */
-	if (!(how->flags & O_PATH))
-		cached.flags |= O_NONBLOCK;
-	fd = syscall(SYS_openat2, dir, path, &cached, sizeof(cached));
-	if (fd < 0)
-		return -errno;
-	if (cached.flags != how->flags)
-		fcntl((int)fd, F_SETFL, (int)how->flags);
-	return (int)fd;
-}
-
-int eddy_openat2(int dir, const char *path, const struct open_how *how)
-{
-	struct open_how ours = *how;
-	int fd;
-
-	ours.flags |= O_CLOEXEC;
-	if (eddy_is_cancelled())
-		return -ECANCELED;
-	fd = open_cached(dir, path, &ours);
-	/* A filter of system calls, or valgrind, may know no openat2; the ring does. */
-	if (fd != -EAGAIN && fd != -ENOSYS)
-		return fd;
-	BEGIN(op, sqe);
-	io_uring_prep_openat2(sqe, dir, path, &ours);
-	return eddy_op_await(&op, sqe);
+	io_uring_prep_poll_add(&sqe, fd, events);
+	return eddy_op_call(&sqe);
 }
 
 int eddy_close(int fd)
@@ -190,66 +286,48 @@ int eddy_close(int fd)
 	io_uring_prep_close(sqe, fd);
 	r = eddy_op_await(&op, sqe);
 	eddy_scope_end(&shield);
-	return r;
+	/* It is closed: the number may be another's by now. */
+	return r == -EINTR ? 0 : r;
 }
 
-int eddy_shutdown(int fd, int how)
+int eddy_waitid(int type, id_t id, siginfo_t *ret_info, int options)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_shutdown(sqe, fd, how);
-	return eddy_op_await(&op, sqe);
-}
-
-int eddy_statx(int dir, const char *path, int flags, unsigned mask, struct statx *ret_statx)
-{
+	struct io_uring_sqe sqe = { 0 };
 	int r;
 
-	BEGIN(op, sqe);
-	io_uring_prep_statx(sqe, dir, path, flags, mask, ret_statx);
-	r = eddy_op_await(&op, sqe);
-	if (r == 0)
-		written(ret_statx, sizeof(*ret_statx));
+	if (!eddy_feature_is_there(EDDY_FEATURE_WAITID))
+		return -ENOSYS;
+	io_uring_prep_rw(EDDYI_OP_WAITID, &sqe, (int)id, NULL, (unsigned)type, (uintptr_t)ret_info);
+	sqe.file_index = (unsigned)options;
+	r = eddy_op_call(&sqe);
+	if (r == 0 && ret_info)
+		eddyi_written(ret_info, sizeof(*ret_info));
 	return r;
 }
 
-int eddy_fsync(int fd, bool data_only)
+static void prep_futex(struct io_uring_sqe *sqe, int op, const uint32_t *word, uint64_t value)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_fsync(sqe, fd, data_only ? IORING_FSYNC_DATASYNC : 0);
-	return eddy_op_await(&op, sqe);
+	/* The kernel's FUTEX2_* flags lie where others have a descriptor. */
+	io_uring_prep_rw(op, sqe, EDDYI_FUTEX_U32 | EDDYI_FUTEX_PRIVATE, word, 0, value);
+	sqe->addr3 = UINT32_MAX;
 }
 
-int eddy_fallocate(int fd, int mode, uint64_t offset, uint64_t len)
+int eddy_futex_wait(const uint32_t *word, uint32_t expected)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_fallocate(sqe, fd, mode, (off_t)offset, (off_t)len);
-	return eddy_op_await(&op, sqe);
+	struct io_uring_sqe sqe = { 0 };
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
+		return -ENOSYS;
+	prep_futex(&sqe, EDDYI_OP_FUTEX_WAIT, word, expected);
+	return eddy_op_call(&sqe);
 }
 
-int eddy_renameat(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+int eddy_futex_wake(uint32_t *word, unsigned count)
 {
-	BEGIN(op, sqe);
-	io_uring_prep_renameat(sqe, from_dir, from, to_dir, to, flags);
-	return eddy_op_await(&op, sqe);
-}
+	struct io_uring_sqe sqe = { 0 };
 
-int eddy_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
-{
-	BEGIN(op, sqe);
-	io_uring_prep_linkat(sqe, from_dir, from, to_dir, to, flags);
-	return eddy_op_await(&op, sqe);
-}
-
-int eddy_unlinkat(int dir, const char *path, int flags)
-{
-	BEGIN(op, sqe);
-	io_uring_prep_unlinkat(sqe, dir, path, flags);
-	return eddy_op_await(&op, sqe);
-}
-
-int eddy_mkdirat(int dir, const char *path, mode_t mode)
-{
-	BEGIN(op, sqe);
-	io_uring_prep_mkdirat(sqe, dir, path, mode);
-	return eddy_op_await(&op, sqe);
+	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
+		return -ENOSYS;
+	prep_futex(&sqe, EDDYI_OP_FUTEX_WAKE, word, count);
+	return eddy_op_call(&sqe);
 }

@@ -3,6 +3,7 @@
 #include "deadlock.h"
 #include "dump_signal.h"
 #include "fault.h"
+#include "feature.h"
 #include "loop.h"
 #include "registry.h"
 #include "stall.h"
@@ -306,6 +307,7 @@ static int ring_init(struct io_uring *ring, unsigned entries)
 	/* Both only save work: without them everything is slower and right. */
 	io_uring_register_ring_fd(ring);
 	io_uring_register_iowq_max_workers(ring, workers);
+	eddyi_feature_probe(ring);
 	return 0;
 }
 
@@ -340,6 +342,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddy_list_init(&loop->idle);
 	eddy_list_init(&loop->trimmed);
 	eddy_list_init(&loop->closing);
+	eddy_list_init(&loop->ops_of_two);
 	for (size_t i = 0; i < EDDYI_OP_BUCKETS; i++)
 		eddy_list_init(&loop->ops_by_fd[i]);
 	eddyi_stacks_init(&loop->stacks, stack_size);

@@ -4,13 +4,15 @@
  * 2. An op ends (`done` without F_MORE, or the task's return) only when the kernel owes no completion
  *    that names it: neither its own nor its cancel's. So its memory can be used again at once, and a
  *    late cancel never hits a later op at the same address.
- * 3. A started op is in ops_by_fd, once.
+ * 3. A started op is in ops_by_fd, once, and in `ops_of_two` as well if it uses a second descriptor:
+ *    so whoever closes either finds it.
  * 4. No task sees -EINTR: a call that was interrupted has done nothing and is made again, unless its
  *    cancellation is what interrupted it.
  */
 #include "chaos.h"
 #include "loop.h"
 #include "registry.h"
+#include "uapi.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -46,13 +48,44 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	return eddyi_op_take_sqe(eddyi_loop());
 }
 
+#define BIT(opcode) ((uint64_t)1 << ((opcode)&63))
+
+/* Where these have something else in the place of a descriptor: a family, a process, flags. */
+#define WITHOUT_FD                                                                                 \
+	(BIT(IORING_OP_SOCKET) | BIT(IORING_OP_PROVIDE_BUFFERS) | BIT(IORING_OP_REMOVE_BUFFERS) |  \
+	 BIT(EDDYI_OP_WAITID) | BIT(EDDYI_OP_FUTEX_WAIT) | BIT(EDDYI_OP_FUTEX_WAKE) |              \
+	 BIT(EDDYI_OP_FUTEX_WAITV) | BIT(EDDYI_OP_PIPE))
+#define WITH_TWO                                                                                   \
+	(BIT(IORING_OP_SPLICE) | BIT(IORING_OP_TEE) | BIT(IORING_OP_RENAMEAT) |                    \
+	 BIT(IORING_OP_LINKAT))
+
+static int first_fd(const struct io_uring_sqe *sqe)
+{
+	/* A registered file is named by its index. */
+	if (sqe->flags & IOSQE_FIXED_FILE || BIT(sqe->opcode) & WITHOUT_FD)
+		return -1;
+	return sqe->fd;
+}
+
+static int second_fd(const struct io_uring_sqe *sqe)
+{
+	if (!(BIT(sqe->opcode) & WITH_TWO))
+		return -1;
+	if (sqe->opcode == IORING_OP_RENAMEAT || sqe->opcode == IORING_OP_LINKAT)
+		return (int)sqe->len;
+	return sqe->splice_flags & SPLICE_F_FD_IN_FIXED ? -1 : sqe->splice_fd_in;
+}
+
 void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
 {
 	struct eddy_loop *loop = eddyi_loop();
 
 	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_OP);
-	op->fd = sqe->fd;
+	op->fd = first_fd(sqe);
+	op->fd2 = second_fd(sqe);
 	op->opcode = sqe->opcode;
+	if (__builtin_expect(op->fd2 >= 0, 0))
+		eddy_list_append(&loop->ops_of_two, &op->node2);
 	op->since_ns = loop->now_ns;
 	eddy_list_append(&loop->ops_by_fd[(unsigned)op->fd % EDDYI_OP_BUCKETS], &op->node);
 	loop->ops++;
@@ -92,33 +125,46 @@ struct closer {
 	int fd;
 };
 
-static void wake_closers(struct eddy_loop *loop, int fd)
+static void wake_closers(struct eddy_loop *loop, int fd, int fd2)
 {
 	struct eddy_node *node;
 
 	for (node = loop->closing.next; node != &loop->closing; node = node->next) {
 		struct closer *closer = eddy_of(node, struct closer, node);
 
-		if (closer->fd == fd)
+		if (closer->fd == fd || closer->fd == fd2)
 			eddyi_wake(&closer->waiter, 0);
 	}
+}
+
+static void cancel_op_of(struct eddy_op *op, int fd)
+{
+	eddyi_assert(!op->waiter, "descriptor %d is closed while task \"%s\" waits for it", fd,
+		     op->waiter->task->name);
+	eddy_op_cancel(op);
 }
 
 /* Return: whether there is any. */
 static bool cancel_ops(struct eddy_loop *loop, int fd)
 {
-	struct eddy_node *head = &loop->ops_by_fd[(unsigned)fd % EDDYI_OP_BUCKETS];
+	struct eddy_node *head = &loop->ops_by_fd[(unsigned)fd % EDDYI_OP_BUCKETS], *node;
 	bool any = false;
 
-	for (struct eddy_node *node = head->next; node != head; node = node->next) {
+	for (node = head->next; node != head; node = node->next) {
 		struct eddy_op *op = eddy_of(node, struct eddy_op, node);
 
 		/* A close in progress is of an older file that had this number. */
 		if (op->fd != fd || op->opcode == IORING_OP_CLOSE)
 			continue;
-		eddyi_assert(!op->waiter, "descriptor %d is closed while task \"%s\" waits for it",
-			     fd, op->waiter->task->name);
-		eddy_op_cancel(op);
+		cancel_op_of(op, fd);
+		any = true;
+	}
+	for (node = loop->ops_of_two.next; node != &loop->ops_of_two; node = node->next) {
+		struct eddy_op *op = eddy_of(node, struct eddy_op, node2);
+
+		if (op->fd2 != fd)
+			continue;
+		cancel_op_of(op, fd);
 		any = true;
 	}
 	return any;
@@ -157,10 +203,12 @@ static int translate(int result, bool cancelling)
 /* Nothing more is owed. */
 static void finish(struct eddy_loop *loop, struct eddy_op *op)
 {
-	int fd = op->fd;
+	int fd = op->fd, fd2 = op->fd2;
 
 	op->result = translate(op->result, op->cancelling);
 	eddy_list_remove(&op->node);
+	if (__builtin_expect(fd2 >= 0, 0))
+		eddy_list_remove(&op->node2);
 	loop->ops--;
 	loop->own_ops -= op->own;
 	eddyi_count(loop->stats.ops_completed, 1);
@@ -169,7 +217,7 @@ static void finish(struct eddy_loop *loop, struct eddy_op *op)
 	else
 		op->done(op, op->result, op->flags);
 	if (!eddy_list_is_empty(&loop->closing))
-		wake_closers(loop, fd);
+		wake_closers(loop, fd, fd2);
 }
 
 static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, unsigned flags)
@@ -280,23 +328,41 @@ static int await(struct eddy_op *op, struct io_uring_sqe *sqe)
 	return eddyi_wait(&waiter.waiter);
 }
 
-/* A close that was interrupted has closed; a link was for once. */
+/* A close that was interrupted has closed, and a connection goes on; a link was for once. */
 static bool may_restart(const struct io_uring_sqe *sqe)
 {
-	return sqe->opcode != IORING_OP_CLOSE &&
+	return sqe->opcode != IORING_OP_CLOSE && sqe->opcode != IORING_OP_CONNECT &&
 	       !(sqe->flags & (IOSQE_IO_LINK | IOSQE_IO_HARDLINK));
+}
+
+static int await_uninterrupted(struct eddy_op *op, struct io_uring_sqe *sqe,
+			       const struct io_uring_sqe *entry)
+{
+	int r;
+
+	while ((r = await(op, sqe)) == -EINTR && may_restart(entry)) {
+		sqe = eddy_op_begin_await(op);
+		if (!sqe)
+			return -ECANCELED;
+		*sqe = *entry;
+	}
+	return r;
 }
 
 int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
 {
 	const struct io_uring_sqe entry = *sqe;
-	int r;
 
-	while ((r = await(op, sqe)) == -EINTR && may_restart(&entry)) {
-		sqe = eddy_op_begin_await(op);
-		if (!sqe)
-			return -ECANCELED;
-		*sqe = entry;
-	}
-	return r;
+	return await_uninterrupted(op, sqe, &entry);
+}
+
+int eddy_op_call(const struct io_uring_sqe *prepared)
+{
+	struct eddy_op op;
+	struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
+
+	if (!sqe)
+		return -ECANCELED;
+	*sqe = *prepared;
+	return await_uninterrupted(&op, sqe, prepared);
 }

@@ -3,6 +3,7 @@
 #include "expect.h"
 
 #include <eddy/buffers.h>
+#include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/log.h>
 #include <poll.h>

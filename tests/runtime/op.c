@@ -1,7 +1,9 @@
 #include <eddy/op.h>
 
 #include "expect.h"
+#include "uapi.h"
 
+#include <eddy/feature.h>
 #include <eddy/io.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -312,6 +314,64 @@ TASK_TEST(op, scope_cancelled_between_begin_and_await)
 	return 0;
 }
 
+/* Any entry, copied each time that it is submitted. The kernel returns what it is told to. */
+#define NOP_RETURNS 1
+
+static struct io_uring_sqe nop;
+
+static int call_nop(__attribute__((unused)) void *arg)
+{
+	return eddy_op_call(&nop);
+}
+
+static bool nop_returns(int result)
+{
+	nop = (struct io_uring_sqe){ 0 };
+	io_uring_prep_nop(&nop);
+	nop.rw_flags = NOP_RETURNS;
+	nop.len = (unsigned)result;
+	nop.user_data = 12345;
+	return eddy_op_call(&nop) == result;
+}
+
+TASK_TEST(op, called)
+{
+	struct eddy_scope scope;
+
+	/* Since Linux 6.10. */
+	if (!nop_returns(7))
+		return 0;
+	EXPECT(nop_returns(-EPIPE));
+	EXPECT_EQ(nop.user_data, 12345);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_cancel(&scope);
+	EXPECT_EQ(eddy_op_call(&nop), -ECANCELED);
+	EXPECT_EQ(eddy_scope_end(&scope), -ECANCELED);
+	return 0;
+}
+
+TASK_TEST(op, interrupted_calls_are_made_again)
+{
+	struct eddy_scope scope;
+
+	if (!nop_returns(7))
+		return 0;
+	nop.len = (unsigned)-EINTR;
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "interrupted", call_nop, NULL);
+	expect_turns(20);
+	EXPECT_EQ(scope.running, 1);
+	nop.len = (unsigned)-ENOTTY;
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(eddy_scope_end(&scope), -ENOTTY);
+	/* Until the scope is cancelled. */
+	nop.len = (unsigned)-EINTR;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = EDDY_MS });
+	EXPECT_EQ(eddy_op_call(&nop), -ECANCELED);
+	EXPECT_EQ(eddy_scope_end(&scope), -ETIMEDOUT);
+	return 0;
+}
+
 #define ZC_SIZE (64 * 1024)
 
 struct zc {
@@ -411,6 +471,70 @@ TASK_TEST(op, close_cancels_what_is_started_again_meanwhile)
 	EXPECT_EQ(eddy_close(fds[0]), 0);
 	EXPECT_EQ(counted.ends, 2);
 	close(fds[1]);
+	return 0;
+}
+
+/* A splice has two descriptors, and so has a tee. */
+TASK_TEST(op, close_finds_either_end_of_a_splice)
+{
+	for (int i = 0; i < 4; i++) {
+		struct counted counted = { 0 }, other = { 0 };
+		struct io_uring_sqe *sqe;
+		int from[2], to[2];
+
+		EXPECT_EQ(pipe(from), 0);
+		EXPECT_EQ(pipe(to), 0);
+		start_poll(&other, to[0], false);
+		sqe = eddy_op_begin(&counted.op, note);
+		if (i < 2)
+			io_uring_prep_splice(sqe, from[0], -1, to[1], -1, 100, 0);
+		else
+			io_uring_prep_tee(sqe, from[0], to[1], 100, 0);
+		eddy_op_start(&counted.op, sqe);
+		expect_turns(1);
+		EXPECT_EQ(counted.calls, 0);
+		EXPECT_EQ(eddy_close(i % 2 ? from[0] : to[1]), 0);
+		EXPECT_EQ(counted.ends, 1);
+		if (counted.ends != 1)
+			return 0;
+		EXPECT_EQ(counted.last, -ECANCELED);
+		EXPECT_EQ(other.calls, 0);
+		EXPECT(eddy_list_is_empty(&eddyi_loop()->ops_of_two));
+		eddy_op_cancel(&other.op);
+		until_ended(&other);
+		close(i % 2 ? to[1] : from[0]);
+		close(from[1]);
+		close(to[0]);
+	}
+	return 0;
+}
+
+/* Where others have a descriptor these have a family, flags or a process. */
+TASK_TEST(op, close_leaves_alone_what_only_looks_like_a_descriptor)
+{
+	const int flags = EDDYI_FUTEX_U32 | EDDYI_FUTEX_PRIVATE;
+	struct counted counted = { 0 }, made = { 0 };
+	struct io_uring_sqe *sqe = eddy_op_begin(&made.op, note);
+	uint32_t word = 0;
+
+	io_uring_prep_socket(sqe, AF_INET, SOCK_STREAM, 0, 0);
+	eddy_op_start(&made.op, sqe);
+	EXPECT_EQ(made.op.fd, -1);
+	until_ended(&made);
+	EXPECT_EQ(close(made.last), 0);
+	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
+		return 0;
+	sqe = eddy_op_begin(&counted.op, note);
+	io_uring_prep_rw(EDDYI_OP_FUTEX_WAIT, sqe, flags, &word, 0, 0);
+	sqe->addr3 = UINT32_MAX;
+	eddy_op_start(&counted.op, sqe);
+	expect_turns(1);
+	EXPECT_EQ(dup2(0, flags), flags);
+	EXPECT_EQ(eddy_close(flags), 0);
+	EXPECT_EQ(counted.calls, 0);
+	eddy_op_cancel(&counted.op);
+	until_ended(&counted);
+	EXPECT_EQ(counted.last, -ECANCELED);
 	return 0;
 }
 

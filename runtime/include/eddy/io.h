@@ -1,9 +1,17 @@
-/* eddy/io.h: the system calls, as calls that suspend the task and not the thread.
+/* eddy/io.h: the system calls on sockets, pipes and whatever is open, as calls that suspend the task
+ * and not the thread. Those on paths and files are in eddy/file.h.
+ *
+ *     fd = eddy_accept(listener, NULL, NULL);
+ *     while ((r = eddy_recv(fd, buf, sizeof(buf), 0)) > 0)
+ *             eddy_send_all(fd, buf, (size_t)r, 0);
+ *     eddy_close(fd);
  *
  * Each returns what the kernel returned: a count, a descriptor or 0, or -errno. Each returns only
  * once the kernel has let go of what it was given, cancelled or not: buffers, paths and structures
  * may live on the caller's stack. Each returns -ECANCELED when the current scope is cancelled,
- * unless its result was there first.
+ * unless its result was there first: bytes that moved and descriptors that were opened are returned,
+ * and the next call is the one that says -ECANCELED. None returns -EINTR: what was interrupted before
+ * anything came of it (the kernel stops its workers for a SIGSTOP or a debugger) is asked again.
  *
  * Sockets are non-blocking and close-on-exec, as eddy makes them; foreign ones must be non-blocking
  * where they are spliced.
@@ -12,18 +20,25 @@
 #define EDDY_IO_H
 
 #include <eddy/base.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
+#include <signal.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 EDDY_BEGIN_DECLS
 
-struct statx;
-
 /* `offset` of a file that has a position of its own, of a socket and of a pipe. */
 #define EDDY_OFFSET_NONE UINT64_MAX
+
+/* --- sockets */
+
+/* socket(2) with SOCK_NONBLOCK | SOCK_CLOEXEC. Suspends. Return: a descriptor, -errno. */
+EDDY_API int eddy_socket(int family, int type, int protocol);
+
+/* bind(2), listen(2). Suspend where the ring has them (Linux 6.11); else plain calls, which don't
+ * block. Servers want eddy_listen() of eddy/net.h. */
+EDDY_API int eddy_bind(int fd, const struct sockaddr *addr, socklen_t len);
+EDDY_API int eddy_listen_fd(int fd, int backlog);
 
 /* accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC. Suspends. */
 EDDY_API int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len);
@@ -31,7 +46,8 @@ EDDY_API int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len);
 /* connect(2). Suspends. */
 EDDY_API int eddy_connect(int fd, const struct sockaddr *addr, socklen_t len);
 
-/* recv(2). Suspends. Return: bytes, 0 at the end of the stream, -errno. */
+/* recv(2). Suspends. With MSG_WAITALL what came before a cancellation or an error is still returned.
+ * Return: bytes, 0 at the end of the stream, -errno. */
 EDDY_API ssize_t eddy_recv(int fd, void *buf, size_t len, int flags);
 
 /* send(2). Suspends. May send less than asked; see eddy_send_all(). */
@@ -44,45 +60,70 @@ EDDY_API int eddy_send_all(int fd, const void *buf, size_t len, int flags);
 EDDY_API ssize_t eddy_sendmsg(int fd, const struct msghdr *msg, int flags);
 EDDY_API ssize_t eddy_recvmsg(int fd, struct msghdr *msg, int flags);
 
+/* sendto(2), recvfrom(2): of datagrams. Suspend. `len` is as in recvfrom(2), too; `ret_addr` and `len`
+ * may be NULL. */
+EDDY_API ssize_t eddy_sendto(int fd, const void *buf, size_t size, int flags,
+			     const struct sockaddr *addr, socklen_t len);
+EDDY_API ssize_t eddy_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *ret_addr,
+			       socklen_t *len);
+
+/* Send without copying the bytes, as eddy_send() and eddy_sendmsg() do otherwise. Suspends, until
+ * the network has let go of them: of TCP that is when the peer has acknowledged all, which it may
+ * put off (40 ms are usual), or when the connection has ended; a cancellation ends no more than the
+ * sending, so bound it by TCP_USER_TIMEOUT. It pays for large sends on a real network; over the
+ * loopback everything is copied.
+ * Return: bytes; -EOPNOTSUPP for sockets that can't (of Unix, say); -errno. */
+EDDY_API ssize_t eddy_send_zc(int fd, const void *buf, size_t len, int flags);
+EDDY_API ssize_t eddy_sendmsg_zc(int fd, const struct msghdr *msg, int flags);
+
+/* shutdown(2). Suspends. */
+EDDY_API int eddy_shutdown(int fd, int how);
+
+/* --- whatever is open */
+
 /* pread(2), pwrite(2), or read and write with EDDY_OFFSET_NONE. Suspend. */
 EDDY_API ssize_t eddy_read(int fd, void *buf, size_t len, uint64_t offset);
 EDDY_API ssize_t eddy_write(int fd, const void *buf, size_t len, uint64_t offset);
+
+/* preadv2(2), pwritev2(2), with their RWF_* `flags`. Suspend. */
+EDDY_API ssize_t eddy_readv(int fd, const struct iovec *parts, unsigned count, uint64_t offset,
+			    int flags);
+EDDY_API ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, uint64_t offset,
+			     int flags);
 
 /* splice(2) on a worker thread of the kernel's. Suspends. For moving whole files and bodies see
  * eddy/transfer.h, which does better. */
 EDDY_API ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_out,
 			     size_t len, unsigned flags);
 
+/* tee(2), from pipe to pipe. Suspends. */
+EDDY_API ssize_t eddy_tee(int fd_in, int fd_out, size_t len, unsigned flags);
+
+/* pipe2(2); O_CLOEXEC is added. Suspends where the ring has it (Linux 6.16); else a plain call, which
+ * doesn't block. Return: 0, -EMFILE, -ENFILE, -EINVAL. */
+EDDY_API int eddy_pipe(int ret_fds[2], int flags);
+
 /* poll(2) of one descriptor, once. Suspends. Return: the events that came. */
 EDDY_API int eddy_poll(int fd, unsigned events);
 
-/* openat2(2); O_CLOEXEC is added. A path whose every part is cached is opened at once, without
- * suspending; else it suspends. Return: a descriptor, -errno. */
-EDDY_API int eddy_openat2(int dir, const char *path, const struct open_how *how);
-
-/* close(2). Suspends, and is not cancelled: every op of this loop that still uses `fd` is cancelled and
- * awaited first. No other task may be waiting for `fd`. */
+/* close(2). Suspends, and is not cancelled: every op of this loop that still uses `fd`, on either side
+ * of a splice too, is cancelled and awaited first. No other task may be waiting for `fd`. */
 EDDY_API int eddy_close(int fd);
 
-/* shutdown(2). Suspends. */
-EDDY_API int eddy_shutdown(int fd, int how);
+/* --- what other threads and processes do */
 
-/* statx(2). Suspends; fstat(2) on an open descriptor is quicker where it is local. */
-EDDY_API int eddy_statx(int dir, const char *path, int flags, unsigned mask,
-			struct statx *ret_statx);
+/* waitid(2): `type` is P_PID, P_PIDFD, …, `ret_info` may be NULL. Suspends. A child whose end was seen
+ * as the scope was cancelled is returned. Return: 0; -ECHILD; -ENOSYS before Linux 6.7. */
+EDDY_API int eddy_waitid(int type, id_t id, siginfo_t *ret_info, int options);
 
-/* fsync(2), or fdatasync(2) with `data_only`. Suspends. */
-EDDY_API int eddy_fsync(int fd, bool data_only);
+/* Wait until somebody wakes `word`, if it still is `expected`. Suspends. The futexes are those of
+ * this process alone (FUTEX_PRIVATE_FLAG), and of other threads: tasks of one loop have eddy_event.
+ * Return: 0; -EAGAIN when it is not `expected`; -ENOSYS before Linux 6.7. */
+EDDY_API int eddy_futex_wait(const uint32_t *word, uint32_t expected);
 
-/* fallocate(2). Suspends. */
-EDDY_API int eddy_fallocate(int fd, int mode, uint64_t offset, uint64_t len);
-
-/* renameat2(2), linkat(2), unlinkat(2), mkdirat(2). Suspend. */
-EDDY_API int eddy_renameat(int from_dir, const char *from, int to_dir, const char *to,
-			   unsigned flags);
-EDDY_API int eddy_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
-EDDY_API int eddy_unlinkat(int dir, const char *path, int flags);
-EDDY_API int eddy_mkdirat(int dir, const char *path, mode_t mode);
+/* Wake `count` of those who wait for `word`. Suspends.
+ * Return: how many have been woken; -ENOSYS before Linux 6.7. */
+EDDY_API int eddy_futex_wake(uint32_t *word, unsigned count);
 
 EDDY_END_DECLS
 

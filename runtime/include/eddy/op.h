@@ -32,8 +32,10 @@ struct eddy_op {
 	eddy_op_fn *done;
 	struct eddyi_waiter *waiter; /* of the task that awaits it; NULL where `done` is called */
 	struct eddy_node node;       /* in the loop's ops by descriptor; .next is NULL when idle */
+	struct eddy_node node2;      /* in the loop's ops of two descriptors, if it is one */
 	uint64_t since_ns;
-	int fd;
+	int fd;  /* -1 for none */
+	int fd2; /* the input of a splice, the second folder of a rename; -1 for none */
 	int result;
 	unsigned flags;
 	uint8_t opcode;
@@ -59,23 +61,27 @@ static inline bool eddy_op_is_started(const struct eddy_op *op)
 	return op->node.next != NULL;
 }
 
-/* Take an entry for an op that the current task will wait for.
+/* Submit a copy of the entry `prepared` and wait until it has completed. Suspends. This is how any
+ * operation of the kernel's that eddy/io.h and eddy/file.h lack is used:
+ *
+ *     struct io_uring_sqe sqe = { 0 };
+ *
+ *     io_uring_prep_epoll_ctl(&sqe, epoll, fd, EPOLL_CTL_ADD, &event);
+ *     return eddy_op_call(&sqe);
+ *
+ * The entry is of one shot, and its `user_data` is not looked at. A zero-copy send's notification is
+ * awaited, too. What was interrupted before anything came of it is submitted again.
+ * Return: the completion's result; -ECANCELED when the scope was cancelled and the kernel had
+ * nothing to show yet; -EINTR for a CONNECT, which goes on by itself, and where the entry is linked. */
+EDDY_API int eddy_op_call(const struct io_uring_sqe *prepared);
+
+/* The same in two steps, for who wants to see the completion's flags, in `op->flags`, or can't spare the
+ * copy. Take an entry, to be filled by one io_uring_prep_* call.
  * Return: NULL when the current scope is cancelled. */
 EDDY_API struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op);
 
-/* Queue the filled entry and wait until it has completed. Suspends. This is how any operation
- * of the kernel's that eddy/io.h lacks is used:
- *
- *     struct eddy_op op;
- *     struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
- *
- *     if (!sqe)
- *             return -ECANCELED;
- *     io_uring_prep_fadvise(sqe, fd, 0, 0, POSIX_FADV_SEQUENTIAL);
- *     return eddy_op_await(&op, sqe);
- *
- * Return: the completion's result; -ECANCELED when the scope was cancelled and the kernel had
- * nothing to show yet. */
+/* Queue the filled entry and wait until it has completed. Suspends.
+ * Return: as eddy_op_call(). */
 EDDY_API int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe);
 
 EDDY_END_DECLS

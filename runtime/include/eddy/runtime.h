@@ -7,6 +7,8 @@
 #include <eddy/chan.h>
 #include <eddy/dump.h>
 #include <eddy/event.h>
+#include <eddy/feature.h>
+#include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/list.h>
 #include <eddy/log.h>

@@ -1,0 +1,76 @@
+/* eddy/file.h: the system calls on paths and files, as calls that suspend the task and not the thread.
+ * Reading and writing is in eddy/io.h.
+ *
+ *     fd = eddy_openat(AT_FDCWD, "notes", O_RDONLY, 0);
+ *     r = eddy_read(fd, buf, sizeof(buf), 0);
+ *     eddy_close(fd);
+ *
+ * What stands at the head of eddy/io.h holds for each of them. A file system is not to be hurried:
+ * what one of the kernel's workers has begun on a disk is awaited also when it is cancelled.
+ */
+#ifndef EDDY_FILE_H
+#define EDDY_FILE_H
+
+#include <eddy/base.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+
+EDDY_BEGIN_DECLS
+
+struct statx;
+
+/* --- paths */
+
+/* openat2(2); O_CLOEXEC is added. A path whose every part is cached is opened at once, without
+ * suspending; else it suspends. Return: a descriptor, -errno. */
+EDDY_API int eddy_openat2(int dir, const char *path, const struct open_how *how);
+
+/* openat(2), in the same way. `mode` matters with O_CREAT and O_TMPFILE only. */
+EDDY_API int eddy_openat(int dir, const char *path, int flags, mode_t mode);
+
+/* statx(2). Suspends; fstat(2) on an open descriptor is quicker where it is local. */
+EDDY_API int eddy_statx(int dir, const char *path, int flags, unsigned mask,
+			struct statx *ret_statx);
+
+/* renameat2(2), linkat(2), symlinkat(2), unlinkat(2), mkdirat(2). Suspend. */
+EDDY_API int eddy_renameat(int from_dir, const char *from, int to_dir, const char *to,
+			   unsigned flags);
+EDDY_API int eddy_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
+EDDY_API int eddy_symlinkat(const char *target, int dir, const char *path);
+EDDY_API int eddy_unlinkat(int dir, const char *path, int flags);
+EDDY_API int eddy_mkdirat(int dir, const char *path, mode_t mode);
+
+/* getxattr(2), setxattr(2). Suspend. Return of _get: the value's length, also when `size` is 0 and
+ * nothing is copied; -ERANGE when it does not fit; -ENODATA; -EOPNOTSUPP. */
+EDDY_API ssize_t eddy_getxattr(const char *path, const char *name, void *value, size_t size);
+EDDY_API int eddy_setxattr(const char *path, const char *name, const void *value, size_t size,
+			   int flags);
+
+/* --- open files */
+
+/* fsync(2), or fdatasync(2) with `data_only`. Suspends. */
+EDDY_API int eddy_fsync(int fd, bool data_only);
+
+/* sync_file_range(2). Suspends. `len` 0 is all from there on. */
+EDDY_API int eddy_sync_file_range(int fd, uint64_t offset, uint64_t len, unsigned flags);
+
+/* fallocate(2). Suspends. */
+EDDY_API int eddy_fallocate(int fd, int mode, uint64_t offset, uint64_t len);
+
+/* ftruncate(2). Suspends; before Linux 6.9 a thread of the offload pool does it, and is awaited. */
+EDDY_API int eddy_ftruncate(int fd, uint64_t len);
+
+/* posix_fadvise(2). Suspends. `len` 0 is all from there on. */
+EDDY_API int eddy_fadvise(int fd, uint64_t offset, uint64_t len, int advice);
+
+/* madvise(2). Suspends. */
+EDDY_API int eddy_madvise(void *addr, size_t len, int advice);
+
+/* fgetxattr(2), fsetxattr(2). Suspend. */
+EDDY_API ssize_t eddy_fgetxattr(int fd, const char *name, void *value, size_t size);
+EDDY_API int eddy_fsetxattr(int fd, const char *name, const void *value, size_t size, int flags);
+
+EDDY_END_DECLS
+
+#endif

@@ -1,0 +1,52 @@
+#include <eddy/feature.h>
+
+#include "expect.h"
+#include "feature.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+/* By the kernel's number. Distributions port features back, and builds leave some out. */
+static int kernel_is(const char *since)
+{
+	struct utsname name;
+	int major, minor, since_major, since_minor;
+
+	uname(&name);
+	cr_assert_eq(sscanf(name.release, "%d.%d", &major, &minor), 2);
+	cr_assert_eq(sscanf(since, "%d.%d", &since_major, &since_minor), 2);
+	return major > since_major || (major == since_major && minor >= since_minor);
+}
+
+Test(feature, each_is_there_since_its_kernel)
+{
+	for (int i = 0; i < EDDY_FEATURES; i++) {
+		const struct eddy_feature_info *info = eddy_feature_info(i);
+
+		cr_assert(info->name && info->without && *info->without);
+		if (i == EDDY_FEATURE_NAPI)
+			continue;
+		cr_expect_eq(eddy_feature_is_there(i), kernel_is(info->since), "%s", info->name);
+	}
+}
+
+static int ask(__attribute__((unused)) void *arg)
+{
+	int found = 0;
+
+	for (int i = 0; i < EDDY_FEATURES; i++)
+		found |= eddy_feature_is_there(i) << i;
+	return found;
+}
+
+Test(feature, loop_finds_the_same)
+{
+	/* The loop's ring is the process's first. */
+	int by_loop = eddy_run(NULL, ask, NULL);
+
+	cr_expect_eq(by_loop, ask(NULL));
+	cr_expect_gt(by_loop, 0);
+	cr_expect(!eddyi_feature_set(EDDY_FEATURE_PIPE, true) || by_loop >> EDDY_FEATURE_PIPE & 1);
+	cr_expect(eddyi_feature_set(EDDY_FEATURE_PIPE, false));
+	cr_expect(!eddy_feature_is_there(EDDY_FEATURE_PIPE));
+}

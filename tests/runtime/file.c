@@ -1,0 +1,305 @@
+#include <eddy/file.h>
+
+#include "expect.h"
+#include "feature.h"
+
+#include <eddy/io.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/xattr.h>
+
+static char folder[] = "/tmp/eddy-file-XXXXXX";
+
+static void make_folder(void)
+{
+	cr_assert_not_null(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+	cr_expect_eq(rmdir(folder), 0);
+}
+
+static int files(__attribute__((unused)) void *arg)
+{
+	struct open_how make = { .flags = O_RDWR | O_CREAT | O_EXCL, .mode = 0600 };
+	struct open_how read_only = { .flags = O_RDONLY }, of_folder = { .flags = O_DIRECTORY };
+	struct statx statx;
+	char bytes[16] = "";
+	int dir, fd;
+
+	dir = eddy_openat2(AT_FDCWD, folder, &of_folder);
+	EXPECT(dir >= 0);
+	EXPECT(fcntl(dir, F_GETFD) & FD_CLOEXEC);
+	fd = eddy_openat2(dir, "a", &make);
+	EXPECT(fd >= 0);
+	EXPECT_EQ(eddy_openat2(dir, "a", &make), -EEXIST);
+	EXPECT_EQ(eddy_write(fd, "hello", 5, EDDY_OFFSET_NONE), 5);
+	EXPECT_EQ(eddy_write(fd, "HE", 2, 0), 2);
+	EXPECT_EQ(eddy_write(fd, "!", 1, EDDY_OFFSET_NONE), 1);
+	EXPECT_EQ(eddy_read(fd, bytes, sizeof(bytes), 0), 6);
+	EXPECT_EQ(strcmp(bytes, "HEllo!"), 0);
+	EXPECT_EQ(eddy_read(fd, bytes, sizeof(bytes), EDDY_OFFSET_NONE), 0);
+	EXPECT_EQ(eddy_fsync(fd, false), 0);
+	EXPECT_EQ(eddy_fsync(fd, true), 0);
+	EXPECT_EQ(eddy_fallocate(fd, 0, 0, 4096), 0);
+	EXPECT_EQ(eddy_statx(dir, "a", 0, STATX_SIZE, &statx), 0);
+	EXPECT_EQ(statx.stx_size, 4096);
+	EXPECT_EQ(eddy_close(fd), 0);
+	EXPECT_EQ(eddy_write(fd, "x", 1, 0), -EBADF);
+	EXPECT_EQ(eddy_read(fd, bytes, 1, 0), -EBADF);
+	EXPECT_EQ(eddy_fsync(fd, false), -EBADF);
+	EXPECT_EQ(eddy_fallocate(fd, 0, 0, 1), -EBADF);
+	fd = eddy_openat2(dir, "a", &read_only);
+	EXPECT(fd >= 0);
+	EXPECT_EQ(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+	EXPECT_EQ(eddy_close(fd), 0);
+	EXPECT_EQ(eddy_openat2(dir, "none", &read_only), -ENOENT);
+	EXPECT_EQ(eddy_statx(dir, "none", 0, STATX_SIZE, &statx), -ENOENT);
+	EXPECT_EQ(eddy_mkdirat(dir, "d", 0700), 0);
+	EXPECT_EQ(eddy_mkdirat(dir, "d", 0700), -EEXIST);
+	EXPECT_EQ(eddy_linkat(dir, "a", dir, "b", 0), 0);
+	EXPECT_EQ(eddy_linkat(dir, "a", dir, "b", 0), -EEXIST);
+	EXPECT_EQ(eddy_renameat(dir, "b", dir, "a2", RENAME_NOREPLACE), 0);
+	EXPECT_EQ(eddy_renameat(dir, "a", dir, "a2", RENAME_NOREPLACE), -EEXIST);
+	EXPECT_EQ(eddy_renameat(dir, "none", dir, "a2", 0), -ENOENT);
+	EXPECT_EQ(eddy_symlinkat("a", dir, "s"), 0);
+	EXPECT_EQ(eddy_symlinkat("a", dir, "s"), -EEXIST);
+	EXPECT_EQ(readlinkat(dir, "s", bytes, sizeof(bytes)), 1);
+	EXPECT_EQ(eddy_unlinkat(dir, "s", 0), 0);
+	EXPECT_EQ(eddy_unlinkat(dir, "a", 0), 0);
+	EXPECT_EQ(eddy_unlinkat(dir, "a", 0), -ENOENT);
+	EXPECT_EQ(eddy_unlinkat(dir, "a2", 0), 0);
+	EXPECT_EQ(eddy_unlinkat(dir, "d", AT_REMOVEDIR), 0);
+	EXPECT_EQ(eddy_close(dir), 0);
+	return 0;
+}
+
+Test(file, files, .init = make_folder, .fini = remove_folder)
+{
+	expect_run(NULL, files, NULL);
+}
+
+/* Opening a FIFO that nobody writes to must not hold the loop. */
+static int open_fifo(void *arg)
+{
+	struct open_how how = { .flags = O_RDONLY };
+	int fd = eddy_openat2(AT_FDCWD, arg, &how);
+
+	EXPECT(fd >= 0);
+	EXPECT_EQ(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+	EXPECT_EQ(eddy_close(fd), 0);
+	return 0;
+}
+
+Test(file, opening_a_fifo_holds_nobody, .init = make_folder, .fini = remove_folder, .timeout = 10)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/fifo", folder);
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	expect_run(NULL, open_fifo, path);
+	unlink(path);
+}
+
+static int opened(__attribute__((unused)) void *arg)
+{
+	int dir = eddy_openat(AT_FDCWD, folder, O_DIRECTORY | O_RDONLY, 0), fd;
+	mode_t mask = umask(0);
+	struct stat stat;
+
+	/* The mode is for a file that is made, and no error with one that is not. */
+	fd = eddy_openat(dir, "a", O_CREAT | O_WRONLY, 0640);
+	EXPECT(fd >= 0);
+	EXPECT_EQ(fstat(fd, &stat), 0);
+	EXPECT_EQ(stat.st_mode & 07777, 0640);
+	EXPECT(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	EXPECT_EQ(eddy_close(fd), 0);
+	fd = eddy_openat(dir, "a", O_RDONLY, 0640);
+	EXPECT(fd >= 0);
+	EXPECT_EQ(eddy_close(fd), 0);
+	EXPECT_EQ(eddy_unlinkat(dir, "a", 0), 0);
+	EXPECT_EQ(eddy_openat(dir, "a", O_RDONLY, 0), -ENOENT);
+	EXPECT_EQ(eddy_close(dir), 0);
+	umask(mask);
+	return 0;
+}
+
+Test(file, openat, .init = make_folder, .fini = remove_folder)
+{
+	expect_run(NULL, opened, NULL);
+}
+
+static void truncated(int fd)
+{
+	struct stat stat;
+
+	EXPECT_EQ(eddy_ftruncate(fd, 5 * EDDY_GIB), 0);
+	EXPECT_EQ(fstat(fd, &stat), 0);
+	EXPECT_EQ(stat.st_size, 5 * EDDY_GIB);
+	EXPECT_EQ(eddy_ftruncate(fd, 3), 0);
+	EXPECT_EQ(fstat(fd, &stat), 0);
+	EXPECT_EQ(stat.st_size, 3);
+	EXPECT_EQ(eddy_ftruncate(-1, 3), -EBADF);
+}
+
+TASK_TEST(file, ftruncate_with_and_without_the_ring)
+{
+	int fd = memfd_create("truncated", MFD_CLOEXEC);
+	bool has = eddyi_feature_set(EDDY_FEATURE_FTRUNCATE, false);
+	struct eddy_scope scope;
+
+	truncated(fd);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_cancel(&scope);
+	EXPECT_EQ(eddy_ftruncate(fd, 4), -ECANCELED);
+	EXPECT_EQ(eddy_scope_end(&scope), -ECANCELED);
+	EXPECT_EQ(lseek(fd, 0, SEEK_END), 3);
+	eddyi_feature_set(EDDY_FEATURE_FTRUNCATE, has);
+	truncated(fd);
+	close(fd);
+	return 0;
+}
+
+/* Which pages of it are in memory. */
+static int resident(char *map, size_t page, size_t count)
+{
+	unsigned char in[8];
+	int found = 0;
+
+	EXPECT_EQ(mincore(map, count * page, in), 0);
+	for (size_t i = 0; i < count; i++)
+		found += in[i] & 1;
+	return found;
+}
+
+/* Longer than a ring entry can say: the end of the range is reached, too. */
+TASK_TEST(file, advice_and_ranges_past_4_gib)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), len = 5 * EDDY_GIB;
+	char *map = mmap(NULL, len, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *last = map + len - 8 * page;
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	EXPECT(map != MAP_FAILED);
+	EXPECT_EQ(madvise(map, len, MADV_NOHUGEPAGE), 0);
+	memset(map, 1, page);
+	memset(last, 1, 8 * page);
+	EXPECT_EQ(resident(last, page, 8), 8);
+	EXPECT_EQ(eddy_madvise(map, len, MADV_DONTNEED), 0);
+	EXPECT_EQ(resident(last, page, 8), 0);
+	EXPECT_EQ(map[0], 0);
+	EXPECT_EQ(eddy_madvise(map + 1, page, MADV_DONTNEED), -EINVAL);
+	munmap(map, len);
+
+	EXPECT_EQ(eddy_fadvise(fd, 0, len, POSIX_FADV_WILLNEED), 0);
+	EXPECT_EQ(eddy_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL), 0);
+	EXPECT_EQ(eddy_fadvise(fd, 0, 1, 12345), -EINVAL);
+	EXPECT_EQ(eddy_fadvise(-1, 0, 0, POSIX_FADV_NORMAL), -EBADF);
+	EXPECT_EQ(eddy_sync_file_range(fd, 0, len, SYNC_FILE_RANGE_WRITE), 0);
+	EXPECT_EQ(eddy_sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE), 0);
+	EXPECT_EQ(eddy_sync_file_range(fd, 0, 0, 1 << 20), -EINVAL);
+	close(fd);
+	return 0;
+}
+
+static int attributes(void *arg)
+{
+	int fd = eddy_openat(AT_FDCWD, arg, O_CREAT | O_RDWR, 0600);
+	char value[8] = "";
+
+	if (fsetxattr(fd, "user.probe", "", 0, 0) == 0) {
+		EXPECT_EQ(eddy_fsetxattr(fd, "user.a", "one", 3, XATTR_CREATE), 0);
+		EXPECT_EQ(eddy_fsetxattr(fd, "user.a", "one", 3, XATTR_CREATE), -EEXIST);
+		EXPECT_EQ(eddy_getxattr(arg, "user.a", value, sizeof(value)), 3);
+		EXPECT_EQ(memcmp(value, "one", 3), 0);
+		EXPECT_EQ(eddy_setxattr(arg, "user.a", "three", 5, 0), 0);
+		EXPECT_EQ(eddy_fgetxattr(fd, "user.a", value, sizeof(value)), 5);
+		EXPECT_EQ(memcmp(value, "three", 5), 0);
+		EXPECT_EQ(eddy_fgetxattr(fd, "user.a", NULL, 0), 5);
+		EXPECT_EQ(eddy_fgetxattr(fd, "user.a", value, 2), -ERANGE);
+	}
+	EXPECT(eddy_getxattr(arg, "user.none", value, sizeof(value)) < 0);
+	EXPECT_EQ(eddy_close(fd), 0);
+	return 0;
+}
+
+Test(file, extended_attributes, .init = make_folder, .fini = remove_folder)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/a", folder);
+	expect_run(NULL, attributes, path);
+	unlink(path);
+}
+
+struct late {
+	int dir, first, second;
+};
+
+static int open_twice(void *arg)
+{
+	struct late *late = arg;
+
+	late->first = eddy_openat(late->dir, "late", O_CREAT | O_WRONLY, 0600);
+	late->second = eddy_openat(late->dir, "later", O_CREAT | O_WRONLY, 0600);
+	return 0;
+}
+
+/* A worker of the kernel's has opened it, and nobody has looked yet when it is cancelled. */
+static int cancel_late(void *arg)
+{
+	struct late late = { .dir = open(arg, O_DIRECTORY | O_CLOEXEC) };
+	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "late", open_twice, &late);
+	eddy_yield();
+	while (!io_uring_cq_ready(&loop->ring))
+		eddyi_loop_enter(loop);
+	eddy_scope_cancel(&scope);
+	EXPECT_EQ(eddy_scope_end(&scope), -ECANCELED);
+	EXPECT(late.first >= 0);
+	EXPECT_EQ(close(late.first), 0);
+	EXPECT_EQ(late.second, -ECANCELED);
+	EXPECT_EQ(unlinkat(late.dir, "late", 0), 0);
+	close(late.dir);
+	return 0;
+}
+
+Test(file, open_that_succeeded_while_cancelled_is_returned, .init = make_folder,
+     .fini = remove_folder)
+{
+	expect_run(NULL, cancel_late, folder);
+}
+
+TASK_TEST(file, cancelled_scope_starts_nothing)
+{
+	struct eddy_scope scope;
+	struct statx statx;
+	char value[4];
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_cancel(&scope);
+	EXPECT_EQ(eddy_openat(AT_FDCWD, "/dev/null", O_RDONLY, 0), -ECANCELED);
+	EXPECT_EQ(eddy_statx(AT_FDCWD, "/", 0, STATX_SIZE, &statx), -ECANCELED);
+	EXPECT_EQ(eddy_mkdirat(AT_FDCWD, "/none/none", 0), -ECANCELED);
+	EXPECT_EQ(eddy_linkat(AT_FDCWD, "/none", AT_FDCWD, "/none/x", 0), -ECANCELED);
+	EXPECT_EQ(eddy_symlinkat("x", AT_FDCWD, "/none/x"), -ECANCELED);
+	EXPECT_EQ(eddy_renameat(AT_FDCWD, "/none", AT_FDCWD, "/none/x", 0), -ECANCELED);
+	EXPECT_EQ(eddy_unlinkat(AT_FDCWD, "/none", 0), -ECANCELED);
+	EXPECT_EQ(eddy_getxattr("/", "user.a", value, sizeof(value)), -ECANCELED);
+	EXPECT_EQ(eddy_setxattr("/none", "user.a", value, 1, 0), -ECANCELED);
+	EXPECT_EQ(eddy_fgetxattr(0, "user.a", value, sizeof(value)), -ECANCELED);
+	EXPECT_EQ(eddy_fsetxattr(-1, "user.a", value, 1, 0), -ECANCELED);
+	EXPECT_EQ(eddy_fsync(0, false), -ECANCELED);
+	EXPECT_EQ(eddy_fallocate(0, 0, 0, 1), -ECANCELED);
+	EXPECT_EQ(eddy_fadvise(0, 0, 0, 0), -ECANCELED);
+	EXPECT_EQ(eddy_madvise(value, 0, 0), -ECANCELED);
+	EXPECT_EQ(eddy_sync_file_range(0, 0, 0, 0), -ECANCELED);
+	EXPECT_EQ(eddy_scope_end(&scope), -ECANCELED);
+	return 0;
+}
