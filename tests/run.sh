@@ -17,7 +17,7 @@ find_families() {
 	for name in big soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(chaos tsan valgrind)
+	families+=(asan-clang chaos tsan tsan-gcc valgrind)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -64,14 +64,23 @@ run_in() { # FOLDER LABEL NAME…
 run_release() { run_in "$root/build" plain "$@"; }
 
 # Recovery is off: a finding ends the test, whatever the options in the environment are.
-run_asan() {
-	configure "$asan_folder" --werror -Ddebug=true -Doptimization=1 -Db_sanitize=address,undefined \
+run_asan_in() { # FOLDER LABEL NAME…
+	local folder=$1 label=$2
+	shift 2
+	configure "$folder" --werror -Ddebug=true -Doptimization=1 -Db_sanitize=address,undefined \
 		-Db_lundef=false '-Dc_args=-fno-sanitize-recover=all -fno-omit-frame-pointer' || {
-		case_is asan 'not ok' 'build-asan is configured'
+		case_is "$label" 'not ok' "${folder##*/} is configured"
 		return
 	}
 	ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1} \
-		UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} run_in "$asan_folder" asan "$@"
+		UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} run_in "$folder" "$label" "$@"
+}
+
+run_asan() { run_asan_in "$asan_folder" asan "$@"; }
+
+run_asan_clang() {
+	targets=(all-tests)
+	CC=clang CXX=clang++ run_asan_in "$root/build-asan-clang" asan-clang "${criterion_tests[@]}"
 }
 
 run_style() {
@@ -86,6 +95,8 @@ run_clang() {
 		result=ok
 	fi
 	case_is clang "$result" 'everything builds with clang, without a warning'
+	[ "$result" = ok ] || return 0
+	run_in "$root/build-clang" clang "${runtime_tests[@]}"
 }
 
 run_fuzz() {
@@ -99,16 +110,18 @@ run_fuzz() {
 	fi
 }
 
-run_tsan() {
+run_tsan_in() { # FOLDER LABEL
 	targets=(all-tests)
-	CC=clang CXX=clang++ configure "$root/build-tsan" --buildtype=debugoptimized -Db_sanitize=thread \
-		-Db_lundef=false || {
-		case_is tsan 'not ok' 'build-tsan is configured'
+	configure "$1" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false || {
+		case_is "$2" 'not ok' "${1##*/} is configured"
 		return
 	}
 	# ThreadSanitizer wants an address space that is laid out as it expects.
-	EDDY_TEST_WRAP="setarch $(uname -m) -R" run_in "$root/build-tsan" tsan "${criterion_tests[@]}"
+	EDDY_TEST_WRAP="setarch $(uname -m) -R" run_in "$1" "$2" "${criterion_tests[@]}"
 }
+
+run_tsan() { CC=clang CXX=clang++ run_tsan_in "$root/build-tsan" tsan; }
+run_tsan_gcc() { run_tsan_in "$root/build-tsan-gcc" tsan-gcc; }
 
 run_valgrind() {
 	targets=(all-tests)
@@ -146,7 +159,7 @@ run_e2e_family() { # FAMILY
 
 run_family() {
 	case $1 in
-	chaos | fuzz | tsan | valgrind) "run_$1" ;;
+	asan-clang | chaos | fuzz | tsan | tsan-gcc | valgrind) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }
@@ -176,11 +189,12 @@ unknown_name() { # NAME TESTS
 }
 
 run_tests() {
-	local name tests suite test found file wanted=() nouns=() nouns_in=() parts=() criterion_tests=()
+	local name tests suite test found file wanted=() nouns=() nouns_in=() parts=() criterion_tests=() runtime_tests=()
 	find_families
 	tests=$(list_tests) || die "meson lists no tests in build/; to start afresh: rm -rf '$root/build'"
 	while read -r suite test; do
 		case $suite in runtime | http | compress | trace | auth) criterion_tests+=("$test") ;; esac
+		[ "$suite" != runtime ] || runtime_tests+=("$test")
 	done <<<"$tests"
 
 	for name in "$@"; do

@@ -89,10 +89,11 @@ static int finish(struct eddy_req *req, int r)
 
 int eddy_next(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_next rest = { next->filters + 1, next->count - 1, next->handler };
+	if (next->count) {
+		struct eddy_next rest = { next->filters + 1, next->count - 1, next->handler };
 
-	if (next->count)
 		return next->filters[0](&rest, req, res);
+	}
 	return finish(req, next->handler(req, res));
 }
 

@@ -47,6 +47,8 @@ static void copy(const struct eddy_chan *chan, void *to, const void *from)
 
 static void *slot(const struct eddy_chan *chan, size_t at)
 {
+	if (!chan->item_size)
+		return NULL;
 	at += chan->first;
 	if (at >= chan->capacity)
 		at -= chan->capacity;

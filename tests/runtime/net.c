@@ -244,6 +244,7 @@ Test(net, listens_on_every_address_with_one_port)
 Test(net, an_address_in_use_fails_all)
 {
 	char text[64];
+	int r = -1;
 
 	cr_assert_eq(eddy_listen("127.0.0.1:0", NULL, &first), 0);
 	snprintf(text, sizeof(text), "localhost:%u", first.port);
@@ -251,14 +252,18 @@ Test(net, an_address_in_use_fails_all)
 	if (!has_ipv6())
 		cr_skip_test("needs IPv6");
 	eddy_listeners_close(&first);
-	cr_assert_eq(eddy_listen("[::1]:0", NULL, &first), 0);
-	snprintf(text, sizeof(text), "localhost:%u", first.port);
-	cr_expect_eq(eddy_listen(text, NULL, &second), -EADDRINUSE);
-	/* Nothing of the first try is left behind. */
-	snprintf(text, sizeof(text), "127.0.0.1:%u", first.port);
-	cr_expect_eq(eddy_listen(text, NULL, &second), 0);
+	/* Somebody else may have that port in the other family: then another one. */
+	for (int i = 0; i < 20 && r < 0; i++) {
+		cr_assert_eq(eddy_listen("[::1]:0", NULL, &first), 0);
+		snprintf(text, sizeof(text), "localhost:%u", first.port);
+		cr_expect_eq(eddy_listen(text, NULL, &second), -EADDRINUSE);
+		/* Nothing of the first try is left behind. */
+		snprintf(text, sizeof(text), "127.0.0.1:%u", first.port);
+		r = eddy_listen(text, NULL, &second);
+		eddy_listeners_close(&first);
+	}
+	cr_expect_eq(r, 0);
 	eddy_listeners_close(&second);
-	eddy_listeners_close(&first);
 }
 
 Test(net, wildcards_of_both_families_share_a_port)
