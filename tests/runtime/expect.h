@@ -33,7 +33,7 @@
 
 #define EXPECT_NOTES 4
 static int expect_failed;
-static char expect_text[EXPECT_NOTES][200];
+static char expect_text[EXPECT_NOTES][400];
 
 static inline void expect_note(int line, const char *what, long long value)
 {

@@ -19,6 +19,7 @@
 #include <eddy/net.h>
 #include <eddy/offload.h>
 #include <eddy/op.h>
+#include <eddy/process.h>
 #include <eddy/scope.h>
 #include <eddy/serve.h>
 #include <eddy/shared_event.h>
