@@ -8,6 +8,17 @@
  * -EINVAL. */
 int eddyi_net_resolve_literal(const struct eddy_address *address, struct eddy_sockaddr *addrs);
 
+/* Like eddy_resolve(), but of more addresses than there is room for the first ones will do. */
+int eddyi_net_resolve_some(const struct eddy_address *address, struct eddy_sockaddr *addrs);
+
+/* Order addresses so that the families take turns, beginning with the first one's, and each family's
+ * stay in their order. */
+void eddyi_net_interleave(struct eddy_sockaddr *addrs, int count);
+
+/* Connect to the first of these that answers. Return: a descriptor, -errno. */
+int eddyi_net_dial_any(const struct eddy_sockaddr *addrs, int count,
+		       const struct eddy_dial_options *options);
+
 /* Listen on a unix socket. */
 int eddyi_net_listen_unix(struct eddy_str path, int backlog, struct eddy_listeners *listeners);
 

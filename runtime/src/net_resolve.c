@@ -55,8 +55,8 @@ static bool is_known(const struct eddy_sockaddr *addrs, int count, const struct 
 	return false;
 }
 
-/* Each address once, in the resolver's order. */
-static int collect(const struct addrinfo *info, struct eddy_sockaddr *addrs)
+/* Each address once, in the resolver's order, as many as fit. Return: how many. */
+static int collect(const struct addrinfo *info, struct eddy_sockaddr *addrs, bool *ret_more)
 {
 	int count = 0;
 
@@ -64,34 +64,53 @@ static int collect(const struct addrinfo *info, struct eddy_sockaddr *addrs)
 		if ((info->ai_family != AF_INET && info->ai_family != AF_INET6) ||
 		    is_known(addrs, count, info))
 			continue;
-		if (count == EDDY_ADDRESSES_MAX)
-			return -E2BIG;
+		*ret_more = count == EDDY_ADDRESSES_MAX;
+		if (*ret_more)
+			break;
 		addrs[count] = (struct eddy_sockaddr){ .len = info->ai_addrlen };
 		memcpy(&addrs[count++].addr, info->ai_addr, info->ai_addrlen);
 	}
 	return count ? count : -ENXIO;
 }
 
+static int resolve(const struct eddy_address *address, struct eddy_sockaddr *addrs, bool *ret_more)
+{
+	int r = eddyi_net_resolve_literal(address, addrs);
+	struct query *query;
+
+	*ret_more = false;
+	if (r != 0)
+		return r;
+	query = calloc(1, sizeof(*query));
+	if (!query)
+		return -ENOMEM;
+	snprintf(query->host, sizeof(query->host), "%.*s", EDDY_FMT(address->host));
+	snprintf(query->port, sizeof(query->port), "%u", address->port);
+	r = eddy_task_self() ? eddy_offload_detached(ask, query, query_free) : ask(query);
+	if (r == -ECANCELED)
+		return r;
+	if (r == 0)
+		r = collect(query->found, addrs, ret_more);
+	query_free(query);
+	return r;
+}
+
+int eddyi_net_resolve_some(const struct eddy_address *address, struct eddy_sockaddr *addrs)
+{
+	bool more;
+
+	return resolve(address, addrs, &more);
+}
+
 int eddy_resolve(const struct eddy_address *address,
 		 struct eddy_sockaddr ret_addrs[EDDY_ADDRESSES_MAX])
 {
 	struct eddy_sockaddr addrs[EDDY_ADDRESSES_MAX];
-	int r = eddyi_net_resolve_literal(address, addrs);
-	struct query *query;
+	bool more;
+	int r = resolve(address, addrs, &more);
 
-	if (r == 0) {
-		query = calloc(1, sizeof(*query));
-		if (!query)
-			return -ENOMEM;
-		snprintf(query->host, sizeof(query->host), "%.*s", EDDY_FMT(address->host));
-		snprintf(query->port, sizeof(query->port), "%u", address->port);
-		r = eddy_task_self() ? eddy_offload_detached(ask, query, query_free) : ask(query);
-		if (r == -ECANCELED)
-			return r;
-		if (r == 0)
-			r = collect(query->found, addrs);
-		query_free(query);
-	}
+	if (more)
+		return -E2BIG;
 	if (r > 0)
 		memcpy(ret_addrs, addrs, (size_t)r * sizeof(*addrs));
 	return r;

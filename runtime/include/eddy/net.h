@@ -1,10 +1,12 @@
-/* eddy/net.h: addresses as people write them, and the sockets that listen on them.
+/* eddy/net.h: addresses as people write them, the sockets that listen on them, and connections to them.
  *
  *     struct eddy_listeners listeners;
  *     int r = eddy_listen("localhost:7878", NULL, &listeners);
  *
  *     if (r < 0)
  *             eddy_error("app", "cannot listen on \"%s\": %s", address, eddy_net_strerror(r));
+ *
+ *     int fd = eddy_dial("example.com:80", NULL);      // a connection, or -errno
  *
  * An address is HOST:PORT, where HOST is an IPv4 address, an IPv6 address in brackets or a name, or
  * unix:PATH. "localhost" is 127.0.0.1 and ::1 by definition, no resolver is asked.
@@ -104,6 +106,27 @@ EDDY_API int eddy_listeners_clone(const struct eddy_listeners *listeners,
 /* Remove the file of a unix socket, unless a clone is what is closed, and close the sockets. Who has
  * handed the descriptors on sets `count` to 0 before. Does nothing the second time. */
 EDDY_API void eddy_listeners_close(struct eddy_listeners *listeners);
+
+struct eddy_dial_options {
+	/* The head start of each address on the next one; default 250 ms, at least 10 ms. */
+	uint64_t attempt_delay_ns;
+	uint64_t attempt_timeout_ns; /* for one address; default: what the kernel does, about 2 minutes */
+	uint64_t timeout_ns;         /* for everything; default: that of the scopes around it */
+	/* Where the connection comes from: "192.0.2.7:0", "[2001:db8::7]:0". No name; only addresses of
+	 * the same family are tried. Default: what the kernel chooses. Borrowed. */
+	const char *bind;
+};
+
+/* Connect to a host, or to a unix socket. Suspends. The addresses of a name are tried by RFC 8305
+ * ("happy eyeballs"), except that the resolver's answer is awaited as a whole: the families take turns,
+ * beginning with that of the resolver's first address; the next one is tried when one has failed or its
+ * head start is over; the first that answers wins, and the others are closed. Of a name with more than
+ * EDDY_ADDRESSES_MAX addresses the first ones are tried.
+ * Return: a descriptor, non-blocking and close-on-exec, with TCP_NODELAY; those of
+ * eddy_address_parse() and eddy_resolve(); -ETIMEDOUT; -EAFNOSUPPORT when no address is of the family of
+ * `bind`; -EAGAIN when the queue of a unix socket is full; -ECANCELED; else of what the attempts have
+ * failed with that which says most: -ECONNREFUSED of one that was reached rather than -ENETUNREACH. */
+EDDY_API int eddy_dial(const char *text, const struct eddy_dial_options *options);
 
 EDDY_END_DECLS
 
