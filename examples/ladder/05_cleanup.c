@@ -33,6 +33,7 @@ static int save(void *arg)
 {
 	const struct book *book = arg;
 	struct open_how how = { .flags = O_WRONLY | O_CREAT | O_EXCL, .mode = 0644 };
+	struct eddy_scope_options clean_up = { .shielded = true, .timeout_ns = EDDY_SECOND };
 	struct eddy_scope shield;
 	int fd, r;
 
@@ -45,8 +46,7 @@ static int save(void *arg)
 		r = eddy_renameat(AT_FDCWD, book->part, AT_FDCWD, book->path, 0);
 	if (r < 0) {
 		/* Once cancelled, a task is told so by every call. Not in here, for a second. */
-		eddy_scope_begin(&shield, &(struct eddy_scope_options){
-						  .shielded = true, .timeout_ns = EDDY_SECOND });
+		eddy_scope_begin(&shield, &clean_up);
 		eddy_unlinkat(AT_FDCWD, book->part, 0);
 		eddy_scope_end(&shield);
 	}

@@ -12,7 +12,8 @@
 
 struct attempt {
 	struct eddy_sockaddr addr;
-	struct eddy_chan *ended; /* takes a descriptor or -errno of each */
+	struct eddy_chan *ended; /* takes a pointer to each attempt that has a result */
+	int result;              /* a descriptor, or why there is none */
 };
 
 static int try(void *arg)
@@ -20,60 +21,67 @@ static int try(void *arg)
 	struct attempt *attempt = arg;
 	const struct sockaddr *addr = &attempt->addr.addr.any;
 	int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int r = eddy_connect(fd, addr, attempt->addr.len);
 
-	if (r < 0)
+	attempt->result = eddy_connect(fd, addr, attempt->addr.len);
+	if (attempt->result < 0)
 		eddy_close(fd);
-	return eddy_chan_try_send(attempt->ended, r < 0 ? &r : &fd);
+	else
+		attempt->result = fd;
+	return eddy_chan_try_send(attempt->ended, &attempt);
 }
 
-/* Return: the winner's descriptor, or why the last one has lost. */
-static int race(struct attempt *attempts, int count, struct eddy_chan *ended)
+/* Return: the winner, else the last who lost; NULL when cancelled. */
+static struct attempt *race(struct attempt *attempts, int count, struct eddy_chan *ended)
 {
-	int started = 0, lost = 0, r = -ENXIO;
+	struct attempt *last = NULL;
 	struct eddy_scope scope;
+	int started = 0, lost = 0;
 
 	eddy_scope_begin(&scope, NULL);
-	while (r < 0 && r != -ECANCELED && lost < count) {
-		struct eddy_case cases[] = { eddy_case_chan_recv(ended, &r),
+	while (lost < count) {
+		struct eddy_case cases[] = { eddy_case_chan_recv(ended, &last),
 					     eddy_case_after(HEAD_START) };
 
 		if (started < count)
 			eddy_scope_spawn(&scope, "try", try, &attempts[started++]);
-		if (eddy_select(cases, started < count ? 2 : 1) < 0)
-			r = -ECANCELED;
-		lost += cases[0].ready && r < 0;
+		if (eddy_select(cases, started < count ? 2 : 1) < 0) {
+			last = NULL;
+			break;
+		}
+		if (cases[0].ready && last->result >= 0)
+			break;
+		lost += cases[0].ready;
 	}
 	eddy_scope_end(&scope); /* cancels those who are still trying */
-	return r;
+	return last;
 }
 
 static int run(void *text)
 {
-	struct attempt attempts[EDDY_ADDRESSES_MAX];
+	struct attempt attempts[EDDY_ADDRESSES_MAX], *winner, *late;
 	struct eddy_sockaddr addrs[EDDY_ADDRESSES_MAX];
 	char name[EDDY_SOCKADDR_TEXT_MAX];
 	struct eddy_address address;
 	struct eddy_chan ended;
-	int r, count, fd, late;
+	int r = eddy_address_parse(text, &address);
 
-	r = eddy_address_parse(text, &address);
-	count = r < 0 ? r : eddy_resolve(&address, addrs);
-	if (count < 0)
-		return count;
-	eddy_chan_init(&ended, sizeof(int), EDDY_ADDRESSES_MAX);
-	for (int i = 0; i < count; i++)
-		attempts[i] = (struct attempt){ addrs[i], &ended };
-	fd = race(attempts, count, &ended);
+	if (r == 0)
+		r = eddy_resolve(&address, addrs);
+	if (r < 0)
+		return r;
+	eddy_chan_init(&ended, sizeof(winner), EDDY_ADDRESSES_MAX);
+	for (int i = 0; i < r; i++)
+		attempts[i] = (struct attempt){ addrs[i], &ended, 0 };
+	winner = race(attempts, r, &ended);
 	while (eddy_chan_try_recv(&ended, &late) == 0)
-		eddy_close(late); /* who reached the goal after the winner */
+		if (late->result >= 0)
+			eddy_close(late->result); /* reached the goal after the winner */
 	eddy_chan_deinit(&ended);
-	if (fd < 0)
-		return fd;
-	getpeername(fd, &addrs[0].addr.any, &addrs[0].len);
-	eddy_sockaddr_format(&addrs[0].addr.any, addrs[0].len, name);
+	if (!winner || winner->result < 0)
+		return winner ? winner->result : -ECANCELED;
+	eddy_sockaddr_format(&winner->addr.addr.any, winner->addr.len, name);
 	printf("Connected to %s\n", name);
-	return eddy_close(fd);
+	return eddy_close(winner->result);
 }
 
 int main(int argc, char **argv)

@@ -43,20 +43,21 @@ static int print_news(int fd, uint64_t *offset)
 
 static int follow(void *path)
 {
-	/* Linux has no operation "wait until the file grows"; but inotify is a descriptor like another. */
-	int watch = inotify_init1(IN_CLOEXEC);
-	char events[4096];
+	int watch = inotify_init1(IN_CLOEXEC), fd, r;
 	uint64_t offset = 0;
-	int fd, r;
+	char events[4096];
 
 	fd = eddy_openat2(AT_FDCWD, path, &(struct open_how){ .flags = O_RDONLY });
 	if (fd < 0)
 		return fd;
+	/* The ring can't wait for a file to grow; but inotify is a descriptor that is read like another. */
 	if (inotify_add_watch(watch, path, IN_MODIFY) < 0)
 		return -errno;
-	do
-		r = print_news(fd, &offset);
-	while (r == 0 && (r = (int)eddy_read(watch, events, sizeof(events), EDDY_OFFSET_NONE)) > 0);
+	while ((r = print_news(fd, &offset)) == 0) {
+		r = (int)eddy_read(watch, events, sizeof(events), EDDY_OFFSET_NONE);
+		if (r < 0)
+			break;
+	}
 	eddy_close(fd);
 	eddy_close(watch);
 	return r;

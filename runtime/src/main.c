@@ -1,8 +1,12 @@
 #include <eddy/main.h>
 
-#include <eddy/scope.h>
+#include <eddy/event.h>
 #include <eddy/signal.h>
+
+#include "loop.h"
+
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,39 +15,57 @@ struct program {
 	void *arg;
 	struct eddy_signals signals;
 	struct eddy_scope scope; /* that `fn` runs in */
+	/* Polls the signals. Not a task, and the runtime's own: a program whose tasks wait for one another
+	 * is in a deadlock, though Ctrl-C would end it. */
+	struct eddy_op watch;
+	struct eddy_event unwatched; /* set when it has ended */
 	bool started;
+	bool ended;
 	bool stopped; /* by a signal */
 };
 
-/* A task beside the program's. */
-static int watch_signals(void *arg)
-{
-	struct program *program = arg;
+static void on_signal(struct eddy_op *op, int result, unsigned flags);
 
-	if (eddy_signals_next(&program->signals) < 0)
-		return 0;
+static void arm_watch(struct program *program)
+{
+	struct io_uring_sqe *sqe = eddy_op_begin(&program->watch, on_signal);
+
+	io_uring_prep_poll_add(sqe, program->signals.fd, POLLIN);
+	eddyi_op_start_own(&program->watch, sqe);
+}
+
+static void on_signal(struct eddy_op *op, int result, unsigned flags)
+{
+	struct program *program = eddy_of(op, struct program, watch);
+
+	(void)flags;
+	if (result < 0 && !program->ended) {
+		arm_watch(program);
+		return;
+	}
+	eddy_event_set(&program->unwatched);
+	if (program->ended)
+		return;
 	/* From here on they have their usual effect: a program that does not end can be ended. */
 	eddy_signals_close(&program->signals);
 	program->stopped = true;
 	eddy_scope_cancel(&program->scope);
-	return 0;
 }
 
 static int run(void *arg)
 {
 	struct program *program = arg;
-	struct eddy_scope outer;
 	int r;
 
 	program->started = true;
-	eddy_scope_begin(&outer, NULL);
+	eddy_event_init(&program->unwatched);
 	eddy_scope_begin(&program->scope, NULL);
-	r = eddy_scope_spawn(&outer, "signals", watch_signals, program);
-	if (r == 0)
-		r = program->fn(program->arg);
+	arm_watch(program);
+	r = program->fn(program->arg);
 	eddy_scope_end(&program->scope);
-	eddy_scope_cancel(&outer);
-	eddy_scope_end(&outer);
+	program->ended = true;
+	eddy_op_cancel(&program->watch);
+	eddy_event_wait(&program->unwatched);
 	return program->stopped && r == -ECANCELED ? 0 : r;
 }
 
