@@ -24,7 +24,7 @@ static int count_lines(void *arg)
 	ssize_t n;
 	int fd;
 
-	fd = eddy_openat2(AT_FDCWD, file->path, &(struct open_how){ .flags = O_RDONLY });
+	fd = eddy_openat(AT_FDCWD, file->path, O_RDONLY, 0);
 	if (fd < 0) {
 		fprintf(stderr, "%s: %s\n", file->path, strerror(-fd));
 		return fd;

@@ -32,12 +32,11 @@ static int write_book(int fd, int lines)
 static int save(void *arg)
 {
 	const struct book *book = arg;
-	struct open_how how = { .flags = O_WRONLY | O_CREAT | O_EXCL, .mode = 0644 };
 	struct eddy_scope_options clean_up = { .shielded = true, .timeout_ns = EDDY_SECOND };
 	struct eddy_scope shield;
 	int fd, r;
 
-	fd = eddy_openat2(AT_FDCWD, book->part, &how);
+	fd = eddy_openat(AT_FDCWD, book->part, O_WRONLY | O_CREAT | O_EXCL, 0644);
 	if (fd < 0)
 		return fd;
 	r = write_book(fd, book->lines);

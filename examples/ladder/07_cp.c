@@ -9,7 +9,6 @@
 #include <eddy/runtime.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* One task moves everything from `from` to `to`, and closes both. */
 struct move {
@@ -31,10 +30,9 @@ static int move_all(void *arg)
 	return (int)n;
 }
 
-static int open_file(const char *path, uint64_t flags)
+static int open_file(const char *path, int flags)
 {
-	struct open_how how = { .flags = flags, .mode = flags & O_CREAT ? 0644 : 0 };
-	int fd = eddy_openat2(AT_FDCWD, path, &how);
+	int fd = eddy_openat(AT_FDCWD, path, flags, 0644);
 
 	if (fd < 0)
 		fprintf(stderr, "%s: %s\n", path, strerror(-fd));
@@ -51,7 +49,7 @@ static int copy(void *arg)
 	if (from < 0)
 		return 1;
 	to = open_file(paths[1], O_WRONLY | O_CREAT | O_TRUNC);
-	if (to < 0 || pipe2(ends, O_CLOEXEC) < 0)
+	if (to < 0 || eddy_pipe(ends, 0) < 0)
 		return 1;
 	/* The kernel's pipe is the channel between two tasks: one fills it, the other empties it. */
 	eddy_scope_begin(&scope, NULL);

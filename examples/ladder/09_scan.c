@@ -17,7 +17,7 @@ static bool is_open(uint16_t port)
 	struct sockaddr_in addr = { .sin_family = AF_INET,
 				    .sin_port = htons(port),
 				    .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), r;
+	int fd = eddy_socket(AF_INET, SOCK_STREAM, 0), r;
 	struct eddy_scope scope;
 
 	if (fd < 0)

@@ -20,7 +20,7 @@ static int try(void *arg)
 {
 	struct attempt *attempt = arg;
 	const struct sockaddr *addr = &attempt->addr.addr.any;
-	int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = eddy_socket(addr->sa_family, SOCK_STREAM, 0);
 
 	attempt->result = eddy_connect(fd, addr, attempt->addr.len);
 	if (attempt->result < 0)

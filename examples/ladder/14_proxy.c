@@ -27,7 +27,7 @@ static int dial(const char *text)
 	count = r < 0 ? r : eddy_resolve(&address, addrs);
 	if (count < 0)
 		return count;
-	fd = socket(addrs[0].addr.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	fd = eddy_socket(addrs[0].addr.any.sa_family, SOCK_STREAM, 0);
 	r = eddy_connect(fd, &addrs[0].addr.any, addrs[0].len);
 	if (r < 0)
 		eddy_close(fd);

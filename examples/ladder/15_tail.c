@@ -47,7 +47,7 @@ static int follow(void *path)
 	uint64_t offset = 0;
 	char events[4096];
 
-	fd = eddy_openat2(AT_FDCWD, path, &(struct open_how){ .flags = O_RDONLY });
+	fd = eddy_openat(AT_FDCWD, path, O_RDONLY, 0);
 	if (fd < 0)
 		return fd;
 	/* The ring can't wait for a file to grow; but inotify is a descriptor that is read like another. */

@@ -301,6 +301,13 @@ class Servers(Ladder):
     def test_echo(self):
         server = self.step('04', 'localhost:0')
         self.assertEchoes(server)
+        with server.connect() as wire:
+            # Whose turn it is, is said on SIGQUIT; it goes on.
+            wire.send('x')
+            wire.take(1)
+            os.kill(server.pid, signal.SIGQUIT)
+            server.wait_for(r'"echo" .*04_echo\.c:\d+.*: recv on \d+')
+        self.assertEchoes(server)
         self.assertEnds(server, signal.SIGINT)
 
     def test_echo_on_a_port_in_use(self):
