@@ -194,6 +194,7 @@ static inline __attribute__((always_inline)) void eddyi_task_resume(struct eddy_
 								    struct eddy_task *task)
 {
 	loop->running = task;
+	eddyi_count(loop->stats.resumptions, 1);
 	eddyi_ctx_switch_hot(&loop->ctx, &task->ctx);
 	if (__builtin_expect(task->ended || loop->on_stack.fn, 0))
 		eddyi_task_back(loop, task);

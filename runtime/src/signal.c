@@ -31,7 +31,10 @@ int eddy_signals_open(const int *signos, struct eddy_signals *ret_signals)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		return r;
 	}
-	*ret_signals = (struct eddy_signals){ .fd = fd, .before = before };
+	for (; *signos; signos++)
+		if (sigismember(&before, *signos))
+			sigdelset(&set, *signos);
+	*ret_signals = (struct eddy_signals){ .fd = fd, .blocked = set };
 	return 0;
 }
 
@@ -71,7 +74,8 @@ void eddy_signals_close(struct eddy_signals *signals)
 		;
 	close(signals->fd);
 	signals->fd = -1;
-	pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
+	/* No others: what was blocked or let through meanwhile is not ours. */
+	pthread_sigmask(SIG_UNBLOCK, &signals->blocked, NULL);
 }
 
 void eddy_signals_reset(void)

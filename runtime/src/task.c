@@ -144,7 +144,6 @@ static void run_on_stack(struct eddy_loop *loop, struct eddy_task *task)
 	fn(loop->on_stack.arg);
 	loop->on_stack.task = NULL;
 	loop->running = task;
-	eddyi_count(loop->stats.resumptions, 1);
 	eddyi_ctx_switch(&loop->ctx, &task->ctx, false);
 }
 

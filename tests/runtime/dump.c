@@ -199,9 +199,9 @@ TASK_TEST(dump, lists_ops_that_have_no_task)
 	EXPECT_LINE("^   and 4 more$");
 	for (int i = 0; i < 20; i++)
 		eddy_op_cancel(&lone[i].op);
-	expect_turns(3);
 	for (int i = 0; i < 20; i++)
-		EXPECT(lone[i].ended);
+		while (!lone[i].ended)
+			expect_turns(1);
 	dump();
 	EXPECT_LINE("; 0 ops, 0 of them without a task");
 	close(pipes[0]);

@@ -18,8 +18,8 @@ EDDY_BEGIN_DECLS
 
 /* Private. */
 struct eddy_signals {
-	int fd;          /* -1 once closed */
-	sigset_t before; /* what the thread blocked */
+	int fd;           /* -1 once closed */
+	sigset_t blocked; /* those that the thread let through before */
 };
 
 /* Block the signals of a list that ends with 0, and collect them from now on. Needs no loop.
