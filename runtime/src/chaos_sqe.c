@@ -30,13 +30,6 @@
 /* Of kernels newer than the headers of the oldest liburing that serves. */
 enum { OP_SOCKET = 45, OP_FTRUNCATE = 55, OP_PIPE = 62 };
 
-/* The loop's wake-up and its like: they live in the loop. */
-static bool is_own(const struct eddy_loop *loop, const struct eddy_op *op)
-{
-	return (const char *)op >= (const char *)loop &&
-	       (const char *)op < (const char *)(loop + 1);
-}
-
 static bool odds(struct eddyi_chaos *chaos, unsigned mode, unsigned one_in)
 {
 	return chaos->modes & mode && !eddyi_chaos_below(&chaos->sqe_random, one_in);
@@ -206,7 +199,7 @@ void eddyi_chaos_start(struct eddy_loop *loop, struct eddy_op *op, struct io_uri
 	int error;
 
 	chaos->in_chain = sqe->flags & chain;
-	if (is_own(loop, op) || chained || sqe->flags & (chain | IOSQE_IO_DRAIN))
+	if (op->own || chained || sqe->flags & (chain | IOSQE_IO_DRAIN))
 		return;
 	error = failure(chaos, op, sqe);
 	if (error && eddyi_chaos_complete(chaos, op, error)) {
