@@ -159,17 +159,6 @@ static size_t format_message(char *text, const char *format, va_list args)
 
 _Thread_local const struct eddy_scope *eddyi_log_scope;
 
-/* The scope that the caller is inside of: a task's, also while it is on the loop's stack. */
-static const struct eddy_scope *current_scope(void)
-{
-	struct eddy_loop *loop = eddy_loop_self();
-	struct eddy_task *task = loop ? loop->running : NULL;
-
-	if (loop && !task)
-		task = loop->on_stack.task;
-	return task ? task->scope : eddyi_log_scope;
-}
-
 void eddyi_log(enum eddy_log_level level, const char *target, const struct eddy_field *fields,
 	       const char *format, ...)
 {
@@ -184,7 +173,7 @@ void eddyi_log(enum eddy_log_level level, const char *target, const struct eddy_
 	record.time_ns = realtime();
 	record.fields = all;
 	add_fields(&record, all, fields);
-	for (const struct eddy_scope *scope = current_scope(); scope; scope = scope->parent)
+	for (const struct eddy_scope *scope = eddyi_scope_self(); scope; scope = scope->parent)
 		add_fields(&record, all, scope->log_fields);
 	errno = saved; /* for %m */
 	va_start(args, format);

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+struct eddy_join;
 struct eddyi_member;
 struct eddyi_chaos;
 struct eddyi_waiter;
@@ -39,6 +40,7 @@ struct eddy_task {
 
 	struct eddy_node inside;  /* in scope->tasks */
 	struct eddy_scope *owner; /* the scope that spawned it */
+	struct eddy_join *join;   /* to be told of its end; NULL for none */
 	void *before_suspend_arg;
 	eddy_task_fn *fn;
 	void *arg;
@@ -276,6 +278,17 @@ void eddyi_op_dispatch(struct eddy_loop *loop);
 
 /* Cancel and await every op of `fd`; no task may be awaiting one. Suspends, and is not cancelled. */
 void eddyi_op_cancel_fd(int fd);
+
+/* As eddy_scope_spawn_at(), with a join that is told of the task's end; NULL for none. */
+int eddyi_scope_spawn(struct eddy_scope *scope, struct eddy_join *join, const char *name,
+		      eddy_task_fn *fn, void *arg, const char *where);
+
+/* The task has ended with `result`. */
+void eddyi_join_end(struct eddy_join *join, int result);
+
+/* The scope that the caller is inside of: a task's, also while it is on the loop's stack, or that of a
+ * task whose work this thread does. NULL for none. */
+const struct eddy_scope *eddyi_scope_self(void);
 
 /* A task of `scope` has ended with `result`. */
 void eddyi_scope_task_ended(struct eddy_scope *scope, int result);

@@ -25,10 +25,14 @@ int eddy_mutex_try_lock(struct eddy_mutex *mutex)
 }
 
 /* Apart from what needs no waiting, which is quicker without it. */
-static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex)
+static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex, bool cancellable)
 {
 	struct eddyi_queued queued = {
-		.waiter = { .cancel = eddyi_queue_cancel, .what = "mutex", .on = mutex },
+		.waiter = {
+			.cancel = cancellable ? eddyi_queue_cancel : NULL,
+			.what = "mutex",
+			.on = mutex,
+		},
 	};
 
 	return eddyi_queue_wait(&mutex->waiters, &queued);
@@ -38,7 +42,13 @@ int eddy_mutex_lock(struct eddy_mutex *mutex)
 {
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	return eddy_mutex_try_lock(mutex) == 0 ? 0 : wait_for(mutex);
+	return eddy_mutex_try_lock(mutex) == 0 ? 0 : wait_for(mutex, true);
+}
+
+void eddyi_mutex_lock_anyway(struct eddy_mutex *mutex)
+{
+	if (eddy_mutex_try_lock(mutex) < 0)
+		wait_for(mutex, false);
 }
 
 void eddy_mutex_unlock(struct eddy_mutex *mutex)

@@ -8,6 +8,16 @@
  * 3. When a scope is cancelled, so is every scope below it, save those below a shielded one.
  */
 
+const struct eddy_scope *eddyi_scope_self(void)
+{
+	struct eddy_loop *loop = eddy_loop_self();
+	struct eddy_task *task = loop ? loop->running : NULL;
+
+	if (loop && !task)
+		task = loop->on_stack.task;
+	return task ? task->scope : eddyi_log_scope;
+}
+
 void eddyi_scope_init_root(struct eddy_scope *scope)
 {
 	*scope = (struct eddy_scope){ 0 };
@@ -66,6 +76,8 @@ void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options 
 		.shielded = options->shielded,
 		.timer = { .fire = time_is_up },
 		.log_fields = options->log_fields,
+		.locals = options->locals,
+		.binding = options->locals ? scope : task->scope->binding,
 	};
 	eddy_list_init(&scope->children);
 	eddy_list_init(&scope->tasks);
@@ -77,8 +89,8 @@ void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options 
 		eddy_timer_arm(&scope->timer, eddyi_time_after(eddy_now(), options->timeout_ns));
 }
 
-int eddy_scope_spawn_at(struct eddy_scope *scope, const char *name, eddy_task_fn *fn, void *arg,
-			const char *where)
+int eddyi_scope_spawn(struct eddy_scope *scope, struct eddy_join *join, const char *name,
+		      eddy_task_fn *fn, void *arg, const char *where)
 {
 	struct eddy_loop *loop = eddyi_loop();
 	struct eddy_task *task;
@@ -89,11 +101,18 @@ int eddy_scope_spawn_at(struct eddy_scope *scope, const char *name, eddy_task_fn
 	if (!task)
 		return -ENOMEM;
 	task->where = where;
+	task->join = join;
 	task->owner = task->scope = scope;
 	eddy_list_append(&scope->tasks, &task->inside);
 	scope->running++;
 	eddyi_task_ready(loop, task);
 	return 0;
+}
+
+int eddy_scope_spawn_at(struct eddy_scope *scope, const char *name, eddy_task_fn *fn, void *arg,
+			const char *where)
+{
+	return eddyi_scope_spawn(scope, NULL, name, fn, arg, where);
 }
 
 static int wait_for_tasks(struct eddy_scope *scope, bool cancellable)

@@ -150,12 +150,15 @@ static void run_on_stack(struct eddy_loop *loop, struct eddy_task *task)
 static void end(struct eddy_loop *loop, struct eddy_task *task)
 {
 	struct eddy_scope *owner = task->owner;
+	struct eddy_join *join = task->join;
 	int result = task->result;
 
 	eddyi_assert(task->scope == owner, "task \"%s\" returned inside a scope that it had begun",
 		     task->name);
 	eddy_list_remove(&task->inside);
 	eddyi_task_put(loop, task);
+	if (join)
+		eddyi_join_end(join, result);
 	eddyi_scope_task_ended(owner, result);
 }
 

@@ -26,6 +26,7 @@
 EDDY_BEGIN_DECLS
 
 struct eddy_field;
+struct eddy_local;
 struct eddyi_waiter;
 
 struct eddy_scope_options {
@@ -37,6 +38,9 @@ struct eddy_scope_options {
 	/* Fields that every record emitted inside the scope has as well, as EDDY_FIELDS() makes them;
 	 * borrowed for the scope's life; default none. */
 	const struct eddy_field *log_fields;
+	/* Values that are seen inside the scope, as EDDY_LOCALS() makes them (eddy/local.h); borrowed for
+	 * the scope's life; default none. */
+	const struct eddy_local *locals;
 };
 
 /* Private. */
@@ -49,8 +53,11 @@ struct eddy_scope {
 	struct eddy_timer timer;
 	struct eddyi_waiter *joiner; /* the host, while it waits for the tasks */
 	const struct eddy_field *log_fields;
-	size_t running; /* spawned here and not yet ended */
-	int result;     /* what comes first: a task's failure, or why the scope was cancelled */
+	const struct eddy_local *locals;
+	const struct eddy_scope
+		*binding; /* the innermost that has locals: it or one around it; NULL */
+	size_t running;   /* spawned here and not yet ended */
+	int result;       /* what comes first: a task's failure, or why the scope was cancelled */
 	bool cancelled;
 	bool fail_fast;
 	bool shielded;

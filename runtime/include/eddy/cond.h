@@ -1,0 +1,38 @@
+/* eddy/cond.h: wait, with a mutex given up meanwhile, until another task has changed what it guards.
+ *
+ *     eddy_mutex_lock(&mutex);
+ *     while (!full && r == 0)
+ *             r = eddy_cond_wait(&cond, &mutex);
+ *     …
+ *     eddy_mutex_unlock(&mutex);
+ *
+ * Where no mutex is needed, an event (eddy/event.h) or a channel says it shorter.
+ */
+#ifndef EDDY_COND_H
+#define EDDY_COND_H
+
+#include <eddy/mutex.h>
+
+EDDY_BEGIN_DECLS
+
+struct eddy_cond {
+	struct eddy_node waiters; /* private */
+};
+
+/* Make a condition that nobody waits for. */
+EDDY_API void eddy_cond_init(struct eddy_cond *cond);
+
+/* Give up the mutex, wait for a signal, and take the mutex again. Suspends; the last part is not
+ * cancelled.
+ * Return: 0, -ECANCELED; the caller has the mutex in both cases. */
+EDDY_API int eddy_cond_wait(struct eddy_cond *cond, struct eddy_mutex *mutex);
+
+/* Wake the task that has waited longest. Does nothing when none waits. Never suspends. */
+EDDY_API void eddy_cond_signal(struct eddy_cond *cond);
+
+/* Wake all who wait. Never suspends. */
+EDDY_API void eddy_cond_broadcast(struct eddy_cond *cond);
+
+EDDY_END_DECLS
+
+#endif

@@ -1,0 +1,46 @@
+/* eddy/join.h: wait for one task, and learn its result.
+ *
+ *     struct eddy_join left, right;
+ *     int a, b;
+ *
+ *     eddy_scope_begin(&scope, NULL);
+ *     eddy_scope_spawn_join(&scope, &left, "left", fetch, &l);
+ *     eddy_scope_spawn_join(&scope, &right, "right", fetch, &r);
+ *     eddy_join_wait(&left, &a);
+ *     eddy_join_wait(&right, &b);
+ *     eddy_scope_end(&scope);
+ *
+ * The results of all tasks, failed ones too, are there when eddy_scope_join() has returned. A join is the
+ * caller's memory, and stays where it is until the task has ended: so it is declared beside the scope
+ * or above it. In a select it is eddy_case_event(&join.ended).
+ */
+#ifndef EDDY_JOIN_H
+#define EDDY_JOIN_H
+
+#include <eddy/event.h>
+#include <eddy/scope.h>
+
+EDDY_BEGIN_DECLS
+
+struct eddy_join {
+	struct eddy_event ended; /* set when the task has ended */
+	int result;              /* from then on: what it returned */
+};
+
+/* Start a task as eddy_scope_spawn() does, with a join. When it can't be started the join has ended, with
+ * that error for a result.
+ * Return: 0, -ECANCELED when the scope is cancelled, -ENOMEM. */
+EDDY_API int eddy_scope_spawn_join_at(struct eddy_scope *scope, struct eddy_join *join,
+				      const char *name, eddy_task_fn *fn, void *arg,
+				      const char *where);
+#define eddy_scope_spawn_join(scope, join, name, fn, arg)                                          \
+	eddy_scope_spawn_join_at(scope, join, name, fn, arg, EDDY_HERE)
+
+/* Wait until the task has ended; any number of tasks of the loop may. Suspends unless it has.
+ * Return: 0, and the task's result in `ret_result`, which may be NULL; -ECANCELED: the caller's own
+ * scope is cancelled. */
+EDDY_API int eddy_join_wait(struct eddy_join *join, int *ret_result);
+
+EDDY_END_DECLS
+
+#endif
