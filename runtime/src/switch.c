@@ -2,7 +2,7 @@
  *
  * A stack is entered once through makecontext(3), and then switched to and from by one of three
  * means, chosen by -Dswitch: a few instructions of assembly, _setjmp/_longjmp, or swapcontext
- * (which makes a system call each time). Signal masks and the floating-point environment are the
+ * (which makes two system calls each time). Signal masks and the floating-point environment are the
  * thread's and are not switched.
  */
 /* Takes a _longjmp between stacks for a smashed one. */
@@ -13,6 +13,7 @@
 #include "config.h"
 #include "panic.h"
 
+#include <signal.h>
 #include <stdint.h>
 #if EDDYI_ASAN
 #include <sanitizer/asan_interface.h>
@@ -208,6 +209,8 @@ __attribute__((noinline)) static void swap_fresh(struct eddyi_ctx *from, struct 
 
 static void swap(struct eddyi_ctx *from, struct eddyi_ctx *to)
 {
+	/* It would go back to the mask that `to` was left with. */
+	pthread_sigmask(SIG_BLOCK, NULL, &to->context.uc_sigmask);
 	swapcontext(&from->context, &to->context);
 }
 
