@@ -43,14 +43,15 @@ static int print_news(int fd, uint64_t *offset)
 
 static int follow(void *path)
 {
-	int watch = inotify_init1(IN_CLOEXEC), fd, r;
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), fd, r;
 	uint64_t offset = 0;
 	char events[4096];
 
 	fd = eddy_openat(AT_FDCWD, path, O_RDONLY, 0);
 	if (fd < 0)
 		return fd;
-	/* The ring can't wait for a file to grow; but inotify is a descriptor that is read like another. */
+	/* The ring can't wait for a file to grow; but inotify is a descriptor that is read like another. One
+	 * that does not block is polled; else a thread of the kernel's would wait for it. */
 	if (inotify_add_watch(watch, path, IN_MODIFY) < 0)
 		return -errno;
 	while ((r = print_news(fd, &offset)) == 0) {

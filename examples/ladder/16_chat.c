@@ -21,36 +21,12 @@ struct client {
 	char name[20];
 	struct eddy_chan outbox; /* of struct line */
 	struct eddy_node node;   /* in the room */
-	char input[256];
-	size_t len; /* of what is in `input` */
 };
 
 struct line {
 	int len;
 	char text[300];
 };
-
-/* The next line of a client, without its end. Return: 0; -ENODATA after the last; -EMSGSIZE; -errno. */
-static int read_line(struct client *client, char *line, size_t size)
-{
-	char *end;
-	ssize_t n;
-
-	while (!(end = memchr(client->input, '\n', client->len))) {
-		n = eddy_recv(client->fd, client->input + client->len,
-			      sizeof(client->input) - client->len, 0);
-		if (n <= 0)
-			return n < 0                               ? (int)n :
-			       client->len < sizeof(client->input) ? -ENODATA :
-								     -EMSGSIZE;
-		client->len += (size_t)n;
-	}
-	*end++ = 0;
-	snprintf(line, size, "%s", client->input);
-	client->len -= (size_t)(end - client->input);
-	memmove(client->input, end, client->len);
-	return 0;
-}
 
 static void tell_others(struct eddy_node *room, struct client *from, const char *format, ...)
 {
@@ -86,20 +62,25 @@ static int chat(int fd, void *arg)
 	struct client me = { .fd = fd };
 	struct eddy_node *room = arg;
 	struct eddy_scope scope;
-	char text[256];
+	struct eddy_lines lines;
+	struct eddy_str text;
+	char input[256];
 	int r;
 
-	r = read_line(&me, me.name, sizeof(me.name));
-	if (r == 0)
-		r = eddy_chan_init(&me.outbox, sizeof(struct line), 16);
+	eddy_lines_init(&lines, fd, input, sizeof(input));
+	r = eddy_lines_next(&lines, &text);
+	if (r <= 0)
+		return r;
+	snprintf(me.name, sizeof(me.name), "%.*s", EDDY_FMT(text));
+	r = eddy_chan_init(&me.outbox, sizeof(struct line), 16);
 	if (r < 0)
 		return r;
 	eddy_list_append(room, &me.node);
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "writer", write_lines, &me);
 	tell_others(room, &me, "* %s is here\n", me.name);
-	while ((r = read_line(&me, text, sizeof(text))) == 0)
-		tell_others(room, &me, "%s: %s\n", me.name, text);
+	while ((r = eddy_lines_next(&lines, &text)) > 0)
+		tell_others(room, &me, "%s: %.*s\n", me.name, EDDY_FMT(text));
 	tell_others(room, &me, "* %s has left\n", me.name);
 	eddy_list_remove(&me.node);
 	eddy_scope_end(&scope); /* cancels the writer */

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -238,6 +239,28 @@ TASK_TEST(io, splice_and_poll)
 	EXPECT_EQ(eddy_poll(to[1], POLLIN), -EBADF);
 	close(from[0]);
 	close(from[1]);
+	return 0;
+}
+
+/* Descriptors of this kind wait by poll on the ring, and not on one of the kernel's threads. */
+TASK_TEST(io, inotify_is_read_like_a_pipe)
+{
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	char path[] = "/tmp/eddy-io-XXXXXX";
+	struct inotify_event event = { 0 };
+	int fd = mkostemp(path, O_CLOEXEC);
+	struct eddy_scope scope;
+
+	EXPECT_EQ(inotify_add_watch(watch, path, IN_MODIFY), 1);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = EDDY_MS });
+	EXPECT_EQ(eddy_read(watch, &event, sizeof(event), EDDY_OFFSET_NONE), -ECANCELED);
+	EXPECT_EQ(eddy_scope_end(&scope), -ETIMEDOUT);
+	EXPECT_EQ(write(fd, "x", 1), 1);
+	EXPECT_EQ(eddy_read(watch, &event, sizeof(event), EDDY_OFFSET_NONE), sizeof(event));
+	EXPECT_EQ(event.mask, IN_MODIFY);
+	unlink(path);
+	EXPECT_EQ(eddy_close(watch), 0);
+	EXPECT_EQ(eddy_close(fd), 0);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/join.h>
+#include <eddy/lines.h>
 #include <eddy/list.h>
 #include <eddy/local.h>
 #include <eddy/log.h>
