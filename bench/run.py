@@ -1,6 +1,7 @@
 """Runs the benchmarks: eddy beside nginx and beside bare techniques, and prints the figures.
 
     run.py [NAME…] [--rounds N] [--seconds S] [--build FOLDER] [--before FOLDER] [--publish]
+    run.py micro [NAME…] …      the micro-benchmarks, see micro/
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
@@ -19,6 +20,7 @@ import time
 
 import cells
 import report
+from micro import main as micro
 from servers import Bench, which
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -123,7 +125,7 @@ def smoke(args):
     args.rounds, args.seconds = 1, 0.1
     wanted = cells.chosen(['get-4k', 'get-1m', 'put-4k', 'put-1m', 'hello'])
     wanted.append(dataclasses.replace(cells.CELLS[-1], connections=100))
-    failed = 0
+    failed = number = 0
     with workplace(args.build) as bench:
         cells.make_files(bench, wanted)
         for number, cell in enumerate(wanted, 1):
@@ -135,11 +137,17 @@ def smoke(args):
                 failed += 1
                 print(f'not ok {number} - {cell.name}')
                 print('\n'.join('# ' + line for line in f'{type(error).__name__}: {error}'.splitlines()), flush=True)
-    print(f'1..{len(wanted)}')
+    for number, (name, wrong) in enumerate(micro.smoke(args.build), number + 1):
+        failed += bool(wrong)
+        print(f'{"not " if wrong else ""}ok {number} - {name}')
+        print('\n'.join('# ' + line for line in wrong.splitlines()), flush=True)
+    print(f'1..{number}')
     return 1 if failed else 0
 
 
 def main():
+    if sys.argv[1:2] == ['micro']:
+        return micro.main(sys.argv[2:])
     args = parse()
     args.build = os.path.abspath(args.build)
     if args.smoke:

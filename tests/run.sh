@@ -150,7 +150,7 @@ run_chaos() {
 }
 
 run_e2e_family() { # FAMILY
-	compile "$root/build" all || {
+	compile "$root/build" all all-micro || {
 		case_is "$1" 'not ok' 'build builds'
 		return
 	}

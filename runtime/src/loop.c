@@ -110,6 +110,7 @@ static void wait(struct eddy_loop *loop)
 {
 	struct __kernel_timespec timeout, *until = NULL;
 	uint64_t at = loop->timers.top ? loop->timers.top->at_ns : EDDY_NEVER;
+	bool due = false;
 	int r;
 
 	if (__builtin_expect(loop->ops == loop->own_ops, 0)) {
@@ -122,6 +123,8 @@ static void wait(struct eddy_loop *loop)
 		uint64_t now = eddy_now();
 		uint64_t left = at > now ? at - now : 0;
 
+		/* To wait for no time takes 24 us: the kernel sets a timer and sleeps. */
+		due = left == 0;
 		/* The kernel adds its clock: nothing that could overflow there. */
 		if (left > WAIT_MAX)
 			left = WAIT_MAX;
@@ -132,7 +135,7 @@ static void wait(struct eddy_loop *loop)
 	eddyi_count(loop->stats.enters, 1);
 	atomic_store_explicit(&loop->waiting, true, memory_order_relaxed);
 	atomic_store(&loop->sleeping, true);
-	if (atomic_load(&loop->messages) || (loop->chaos && eddyi_chaos_holds(loop->chaos)))
+	if (due || atomic_load(&loop->messages) || (loop->chaos && eddyi_chaos_holds(loop->chaos)))
 		r = io_uring_submit_and_get_events(&loop->ring);
 	else
 		r = submit_and_wait(loop, until);

@@ -191,10 +191,15 @@ static void swap_fresh(struct eddyi_ctx *from, struct eddyi_ctx *to, ucontext_t 
 #elif defined(EDDYI_SWITCH_SETJMP)
 
 /* Not inlined: setjmp returns twice. */
-__attribute__((noinline)) static void swap(struct eddyi_ctx *from, struct eddyi_ctx *to)
+__attribute__((noinline)) void eddyi_jump(struct eddyi_ctx *from, struct eddyi_ctx *to)
 {
 	if (_setjmp(from->jump) == 0)
 		_longjmp(to->jump, 1);
+}
+
+static void swap(struct eddyi_ctx *from, struct eddyi_ctx *to)
+{
+	eddyi_jump(from, to);
 }
 
 __attribute__((noinline)) static void swap_fresh(struct eddyi_ctx *from, struct eddyi_ctx *to,

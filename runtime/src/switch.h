@@ -69,6 +69,8 @@ void eddyi_ctx_switch(struct eddyi_ctx *from, struct eddyi_ctx *to, bool from_en
 
 #if defined(EDDYI_SWITCH_ASM)
 void eddyi_swap(void **save, void *sp);
+#elif defined(EDDYI_SWITCH_SETJMP)
+void eddyi_jump(struct eddyi_ctx *from, struct eddyi_ctx *to);
 #endif
 
 /* The same for the hot path, where `from` does not end. Inlined, and called from inlined functions as
@@ -77,9 +79,13 @@ void eddyi_swap(void **save, void *sp);
 static inline __attribute__((always_inline)) void eddyi_ctx_switch_hot(struct eddyi_ctx *from,
 								       struct eddyi_ctx *to)
 {
-#if defined(EDDYI_SWITCH_ASM) && !EDDYI_ASAN && !EDDYI_TSAN
+#if !defined(EDDYI_SWITCH_UCONTEXT) && !EDDYI_ASAN && !EDDYI_TSAN
 	if (__builtin_expect(!to->entry, 1)) {
+#if defined(EDDYI_SWITCH_ASM)
 		eddyi_swap(&from->sp, to->sp);
+#else
+		eddyi_jump(from, to);
+#endif
 		return;
 	}
 #endif

@@ -1,5 +1,6 @@
 #include "expect.h"
 
+#include <eddy/event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -349,4 +350,38 @@ TASK_TEST(task, cancelled_scope_wakes_sleeper_and_refuses_yield)
 	EXPECT_EQ(eddy_yield(), 0);
 	EXPECT_EQ(eddy_sleep(0), 0);
 	return 0;
+}
+
+static size_t pages_of_process(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long size, resident = 0;
+
+	EXPECT_EQ(fscanf(file, "%lu %lu", &size, &resident), 2);
+	fclose(file);
+	return resident;
+}
+
+static int wait_for_event(void *arg)
+{
+	return eddy_event_wait(arg);
+}
+
+TASK_TEST(task, parked_ones_take_little_more_than_a_page)
+{
+	enum { COUNT = 10000 };
+	size_t before = pages_of_process(), page = (size_t)sysconf(_SC_PAGESIZE);
+	struct eddy_event event;
+	struct eddy_scope scope;
+
+	eddy_event_init(&event);
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < (IS_SLOW ? 100 : COUNT); i++)
+		EXPECT_EQ(eddy_scope_spawn(&scope, "parked", wait_for_event, &event), 0);
+	EXPECT_EQ(eddy_yield(), 0);
+	if (!IS_SLOW)
+		EXPECT((pages_of_process() - before) * page <= COUNT * (4 * 1024 + 512));
+	eddy_event_set(&event);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	return eddy_scope_end(&scope);
 }

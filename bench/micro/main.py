@@ -1,0 +1,131 @@
+"""Runs the micro-benchmarks and prints their table: ./dev bench micro."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+import report
+from servers import Server, free_port, processors
+
+from . import cases, table
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAGE = os.path.join(HERE, '..', '..', 'docs', 'micro.md')
+MANY = 10000
+CONNECTIONS = 64
+MILLION_NEEDS = 7 << 30
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog='./dev bench micro', description='what eddy\'s parts cost beside what they are made of')
+    parser.add_argument('names', metavar='NAME', nargs='*', help=' '.join(c.name for c in cases.CASES))
+    parser.add_argument('--rounds', type=int, default=9, help='samples of each program, which take turns (9)')
+    parser.add_argument('--seconds', type=float, default=0.2, help='length of a sample (0.2)')
+    parser.add_argument('--build', default=os.path.join(HERE, '..', '..', 'build'), help='the folder of the programs')
+    parser.add_argument('--publish', action='store_true', help='write docs/micro.md as well')
+    args = parser.parse_args(arguments)
+    args.build, args.many, args.connections = os.path.abspath(args.build), MANY, CONNECTIONS
+    return args
+
+
+def say(text):
+    print('bench: ' + text, file=sys.stderr, flush=True)
+
+
+def path_of(args, program):
+    return os.path.join(args.build, 'bench', 'micro', 'micro-' + program.file)
+
+
+def run(command, cpu):
+    pin = (lambda: os.sched_setaffinity(0, {cpu})) if cpu is not None else None
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=pin)
+    if done.returncode:
+        raise RuntimeError(f'{" ".join(command)}: status {done.returncode}\n{done.stderr}')
+    return json.loads(done.stdout)
+
+
+def sample(args, program, cpu):
+    words = [w.format(s=args.seconds, n=args.many) for w in program.arguments.split()]
+    return run([path_of(args, program), *words], cpu if program.alone else None)
+
+
+def measure(args, case, progress):
+    programs = [p for p in case.programs if os.path.exists(path_of(args, p))]
+    cpu, client_cpu = processors()
+    rounds = min(args.rounds, case.rounds_max)
+    samples = {p.key: [] for p in programs}
+    servers = {}
+    try:
+        if case.echo:
+            for program in programs:
+                port = free_port()
+                command = [path_of(args, program), *program.arguments.format(port=port).split()]
+                log = os.path.join(args.build, f'echo-{program.key}.log')
+                servers[program.key] = Server(program.key, command, port, '/', log, cpu)
+        for number in range(rounds):
+            progress(f'round {number + 1} of {rounds}')
+            at = number % len(programs)
+            for program in programs[at:] + programs[:at]:
+                if case.echo:
+                    server = servers[program.key]
+                    load = os.path.join(args.build, 'bench', 'micro', 'micro-echo-load')
+                    taken = run([load, str(server.port), str(args.connections), str(2 * args.seconds), str(server.pid)],
+                                client_cpu)
+                else:
+                    taken = sample(args, program, cpu)
+                samples[program.key].append(taken)
+    finally:
+        for server in servers.values():
+            server.stop()
+            os.unlink(server.log)
+    return samples
+
+
+def fitting(wanted):
+    available = next(int(line.split()[1]) << 10 for line in open('/proc/meminfo') if line.startswith('MemAvailable'))
+    for case in wanted:
+        if case.name == cases.MILLION and available < MILLION_NEEDS:
+            say(f'{case.name} is left out: it wants {MILLION_NEEDS >> 30} GiB of free memory, {available >> 30} are there')
+        else:
+            yield case
+
+
+def main(arguments):
+    args = parse(arguments)
+    wanted = list(fitting(cases.chosen(args.names)))
+    known = report.facts()
+    results = []
+    for number, case in enumerate(wanted, 1):
+        samples = measure(args, case, lambda text, n=number, c=case: say(f'{n}/{len(wanted)} {c.name}: {text}'))
+        results.append((case, samples))
+    settings = {'rounds': args.rounds, 'seconds': args.seconds, 'many': args.many}
+    text = table.page(known, settings, results, ' '.join(['./dev bench micro', *args.names]))
+    folder = os.path.join(args.build, 'bench-report')
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, 'micro.json'), 'w') as out:
+        json.dump({'machine': known, 'settings': settings, 'samples': {c.name: s for c, s in results}}, out, indent=1)
+    if args.publish:
+        with open(PAGE, 'w') as out:
+            out.write(table.HEAD + text)
+    print(text)
+    return 0
+
+
+def smoke(build):
+    """Yields the name of each and what is wrong with it: that each still runs, and every row can be made."""
+    args = parse(['--build', build, '--rounds', '2', '--seconds', '0.01'])
+    args.many, args.connections = 50, 4
+    for case in cases.SMALL:
+        wrong = ''
+        try:
+            samples = measure(args, case, lambda text: None)
+            table.page(report.facts(), {'rounds': 2, 'seconds': 0, 'many': args.many}, [(case, samples)], 'smoke')
+            for row in case.rows:
+                value = table.value_of(row, samples)
+                if value and not value[0] > 0 and row.figure not in ('mappings', 'table_bytes'):
+                    wrong = f'{row.title}: {value}'
+        except Exception as error:  # pylint: disable=broad-except
+            wrong = f'{type(error).__name__}: {error}'
+        yield 'micro ' + case.name, wrong

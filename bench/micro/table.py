@@ -1,0 +1,82 @@
+"""The figures as a page to read."""
+import statistics
+
+UNITS = {'cpu_ns': 'ns', 'wall_ns': 'ns', 'end_ns': 'ns', 'bytes': 'B', 'table_bytes': 'B', 'mappings': '', 'rate': '/s'}
+
+HEAD = '''# Micro-benchmarks
+
+What eddy's parts cost beside what they are made of, in one run. Both are measured in every round, one after the other, so
+that what else the machine does hits both; a figure is the median, and behind a ratio is the least and the most of any
+round. Times are processor time unless they say otherwise. A goal is of the ratio where there is one. The baselines are
+what one would write by hand, in [bench/micro/](../bench/micro).
+
+```console
+$ ./dev bench micro                     # all; some minutes
+$ ./dev bench micro nop echo            # some
+$ ./dev bench micro --publish           # writes this page
+```
+
+'''
+
+
+def figure(sample, name):
+    return 1e9 / sample['wall_ns'] if name == 'rate' else sample[name]
+
+
+def _shown(value, name):
+    digits = 0 if value >= 1000 or name in ('mappings', 'rate') else 1
+    return f'{value:,.{digits}f} {UNITS[name]}'.rstrip().replace(' /s', '/s')
+
+
+def _median(samples, name):
+    return statistics.median(figure(s, name) for s in samples)
+
+
+def value_of(row, samples):
+    """What a goal is of, its least and most; None where something of it was not measured."""
+    if row.key not in samples or (row.base and row.base not in samples):
+        return None
+    mine = samples[row.key]
+    if not row.base:
+        each = [figure(s, row.figure) for s in mine]
+        return statistics.median(each), min(each), max(each)
+    each = [figure(a, row.figure) / figure(b, row.figure) for a, b in zip(mine, samples[row.base])]
+    return _median(mine, row.figure) / _median(samples[row.base], row.figure), min(each), max(each)
+
+
+def _verdict(row, value):
+    if not row.goal:
+        return '', ''
+    met = value >= row.goal if row.at_least else value <= row.goal
+    number = f'{row.goal:,.0f} B' if row.figure == 'bytes' else f'{row.goal:.2f}'
+    return ('≥ ' if row.at_least else '≤ ') + number, 'met' if met else '**missed**'
+
+
+def rows(case, samples, many):
+    lines = ['| | eddy | beside | | ratio | goal | |', '|---|--:|---|--:|--:|--:|---|']
+    for row in case.rows:
+        found = value_of(row, samples)
+        if not found:
+            continue
+        value, low, high = found
+        spread = f'({low:.2f}–{high:.2f})' if row.base else f'{_shown(low, row.figure)} – {_shown(high, row.figure)}'
+        beside = row.beside or ('' if low == high else 'least and most')
+        other = _shown(_median(samples[row.base], row.figure), row.figure) if row.base else spread if low != high else ''
+        ratio = f'**{value:.3f}** {spread}' if row.base and value < 0.1 else f'**{value:.2f}** {spread}' if row.base else ''
+        lines.append('| ' + ' | '.join([
+            row.title, _shown(_median(samples[row.key], row.figure), row.figure), beside, other, ratio,
+            *_verdict(row, value)]).replace('{n}', f'{many:,}') + ' |')
+    return lines
+
+
+def page(known, settings, results, command):
+    busy = ': **other work ran too**' if known['load_before'] > 0.5 else ''
+    lines = [f'Printed by `{command}` on {known["date"]}: {known["cpu"]}, {known["memory"]}, Linux {known["kernel"]}. '
+             f'{settings["rounds"]} rounds of {settings["seconds"]} s a sample; the machine\'s load was '
+             f'{known["load_before"]} before{busy}.']
+    for case, samples in results:
+        lines += ['', f'## {case.title}', '']
+        if case.notes:
+            lines += [case.notes.replace('{n}', f'{settings["many"]:,}'), '']
+        lines += rows(case, samples, settings['many'])
+    return '\n'.join(lines) + '\n'
