@@ -445,14 +445,19 @@ def find(word, found, many):
     return hits[0]
 
 
+def folder_of(symtab):
+    """The end of its path: a compiler's cache may have another checkout's beginning."""
+    return os.path.dirname(symtab.fullname()).split('/')[-2:]
+
+
 def users_frame():
     """The innermost frame outside of the runtime's own sources; the innermost one when there is none."""
     first = frame = stack.first_frame() if stack.registers else gdb.newest_frame()
     anchor = gdb.lookup_global_symbol('eddyi_registry_lock')
-    folder = os.path.dirname(anchor.symtab.fullname()) if anchor else ''
+    own = folder_of(anchor.symtab) if anchor else ''
     while frame:
         symtab = frame.find_sal().symtab
-        if symtab and os.path.dirname(symtab.fullname()) != folder:
+        if symtab and folder_of(symtab) != own:
             return frame
         frame = frame.older()
     return first

@@ -4,6 +4,7 @@
 #ifndef EDDY_TESTS_ALONE_H
 #define EDDY_TESTS_ALONE_H
 
+#include "panic.h"
 #include "switch.h"
 
 #include <stdio.h>
@@ -48,6 +49,13 @@ static int alone_failed;
 		alone_skipped = why;                                                               \
 		return;                                                                            \
 	} while (0)
+
+/* In place of the runtime's, which has more to say than is here. */
+void eddyi_panic(const char *file, int line, const char *format, ...)
+{
+	printf("# panic at %s:%d: %s\n", file, line, format);
+	abort();
+}
 
 int main(void)
 {
