@@ -154,8 +154,8 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 	int status = 0;
 
 	if (result > 0)
-		status = take_in(conn, eddy_buffers_of(flags), (size_t)result);
-	eddy_buffers_give_back(flags);
+		status = take_in(conn, eddy_buffers_of(NULL, flags), (size_t)result);
+	eddy_buffers_give_back(NULL, flags);
 	if (status == 0 && result != 0 && (conn->expired || conn->evicted))
 		status = take_in_rest(conn);
 	if (status > 0)
@@ -187,7 +187,7 @@ static void park(struct eddyi_conn *conn)
 		eddyi_wire_guard(wire, &wire->clocks->head);
 	conn->state = EDDYI_CONN_PARKED;
 	sqe = eddy_op_begin(&conn->op, received);
-	eddy_buffers_prep_recv(sqe, wire->fd);
+	eddy_buffers_prep_recv(NULL, sqe, wire->fd);
 	eddy_op_start(&conn->op, sqe);
 	if (idle)
 		conns->became_idle(conns);

@@ -1,3 +1,10 @@
+/* Invariants:
+ * 1. Of each group every buffer is either the kernel's (in the ring, or taken for a completion that is
+ *    yet to be seen) or named by the flags of one completion that has not been given back.
+ * 2. While somebody waits, no buffer has been given back since the last of them came: all are told
+ *    at once, the first to come first, and those whom it did not suffice for come back in that order.
+ *    Telling one alone would be wrong: it may find no bytes, keep nothing and so give nothing back.
+ */
 #include <eddy/buffers.h>
 
 #include "loop.h"
@@ -6,87 +13,206 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define COUNT 128 /* a power of two */
-#define SIZE (8 * EDDY_KIB)
-#define GROUP 1
+#define COUNT_DEFAULT 128
+#define COUNT_MAX 32768
+#define SIZE_DEFAULT (8 * EDDY_KIB)
+#define SIZE_MAX_EACH EDDY_GIB
+#define GROUP_MAX (UINT16_MAX - 1)
 
+/* One that is the loop's own. */
 struct eddyi_buffers {
 	struct eddyi_at_end at_end;
-	struct io_uring_buf_ring *ring;
-	char *memory;
-	char *own; /* bytes[i * SIZE] is buffer i */
+	struct eddy_buffers group;
 };
 
-#define RING_SIZE (COUNT * sizeof(struct io_uring_buf))
-
-static void free_buffers(struct eddyi_at_end *at_end)
+static struct eddy_buffers *or_own(struct eddy_buffers *buffers)
 {
-	struct eddyi_buffers *buffers = eddy_of(at_end, struct eddyi_buffers, at_end);
+	return buffers ? buffers : &eddyi_loop()->buffers->group;
+}
 
-	io_uring_unregister_buf_ring(&eddyi_loop()->ring, GROUP);
-	munmap(buffers->memory, RING_SIZE + COUNT * SIZE);
-	free(buffers);
+static size_t memory_of(const struct eddy_buffers *buffers)
+{
+	size_t page = 4 * EDDY_KIB, ring = buffers->count * sizeof(struct io_uring_buf);
+
+	return ((ring + page - 1) & ~(page - 1)) + buffers->count * buffers->size;
+}
+
+static void free_memory(struct eddy_buffers *buffers)
+{
+	munmap(buffers->ring, memory_of(buffers));
+	free(buffers->lens);
+	free(buffers->nexts);
+}
+
+static int get_memory(struct eddy_buffers *buffers)
+{
+	size_t size = memory_of(buffers);
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	buffers->ring = (struct io_uring_buf_ring *)memory;
+	buffers->own = memory + size - buffers->count * buffers->size;
+	buffers->lens = calloc(buffers->count, sizeof(*buffers->lens));
+	buffers->nexts = calloc(buffers->count, sizeof(*buffers->nexts));
+	if (buffers->lens && buffers->nexts)
+		return 0;
+	free_memory(buffers);
+	return -ENOMEM;
+}
+
+/* Groups have numbers, which may be in use. */
+static int register_group(struct eddy_buffers *buffers)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	int r = -EEXIST;
+
+	for (unsigned i = 0; i < GROUP_MAX && r == -EEXIST; i++) {
+		struct io_uring_buf_reg reg = {
+			.ring_addr = (uintptr_t)buffers->ring,
+			.ring_entries = buffers->count,
+		};
+
+		loop->last_group = loop->last_group % GROUP_MAX + 1;
+		reg.bgid = buffers->group = (uint16_t)loop->last_group;
+		r = io_uring_register_buf_ring(&loop->ring, &reg, 0);
+	}
+	return r;
+}
+
+int eddy_buffers_open(struct eddy_buffers *buffers, const struct eddy_buffers_options *options)
+{
+	struct eddy_buffers ours = { .count = 1, .size = SIZE_DEFAULT };
+	unsigned count = options && options->count ? options->count : COUNT_DEFAULT;
+	int r;
+
+	if (options && options->size)
+		ours.size = options->size;
+	if (count > COUNT_MAX || ours.size > SIZE_MAX_EACH)
+		return -EINVAL;
+	while (ours.count < count)
+		ours.count *= 2;
+	r = get_memory(&ours);
+	if (r < 0)
+		return r;
+	r = register_group(&ours);
+	if (r < 0) {
+		free_memory(&ours);
+		return r;
+	}
+	io_uring_buf_ring_init(ours.ring);
+	for (unsigned i = 0; i < ours.count; i++)
+		io_uring_buf_ring_add(ours.ring, ours.own + i * ours.size, (unsigned)ours.size,
+				      (unsigned short)i, io_uring_buf_ring_mask(ours.count),
+				      (int)i);
+	io_uring_buf_ring_advance(ours.ring, (int)ours.count);
+	*buffers = ours;
+	eddy_list_init(&buffers->waiting);
+	return 0;
+}
+
+void eddy_buffers_close(struct eddy_buffers *buffers)
+{
+	eddyi_assert(eddy_list_is_empty(&buffers->waiting),
+		     "buffers are closed while somebody waits for one");
+	io_uring_unregister_buf_ring(&eddyi_loop()->ring, buffers->group);
+	free_memory(buffers);
+}
+
+static void free_own(struct eddyi_at_end *at_end)
+{
+	struct eddyi_buffers *own = eddy_of(at_end, struct eddyi_buffers, at_end);
+
+	eddy_buffers_close(&own->group);
+	free(own);
+}
+
+static int prepare(struct eddyi_buffers **slot)
+{
+	struct eddyi_buffers *own;
+	int r;
+
+	if (*slot)
+		return 0;
+	own = malloc(sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	r = eddy_buffers_open(&own->group, NULL);
+	if (r < 0) {
+		free(own);
+		return r;
+	}
+	*slot = own;
+	eddyi_loop_at_end(eddyi_loop(), &own->at_end, free_own);
+	return 0;
 }
 
 int eddy_buffers_prepare(void)
 {
-	struct eddy_loop *loop = eddyi_loop();
-	struct io_uring_buf_reg reg = { .ring_entries = COUNT, .bgid = GROUP };
-	struct eddyi_buffers *buffers;
-	int r;
-
-	if (loop->buffers)
-		return 0;
-	buffers = malloc(sizeof(*buffers));
-	if (!buffers)
-		return -ENOMEM;
-	buffers->memory = mmap(NULL, RING_SIZE + COUNT * SIZE, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (buffers->memory == MAP_FAILED) {
-		free(buffers);
-		return -ENOMEM;
-	}
-	buffers->ring = (struct io_uring_buf_ring *)buffers->memory;
-	buffers->own = buffers->memory + RING_SIZE;
-	reg.ring_addr = (uintptr_t)buffers->ring;
-	r = io_uring_register_buf_ring(&loop->ring, &reg, 0);
-	if (r < 0) {
-		munmap(buffers->memory, RING_SIZE + COUNT * SIZE);
-		free(buffers);
-		return r;
-	}
-	io_uring_buf_ring_init(buffers->ring);
-	for (unsigned short i = 0; i < COUNT; i++)
-		io_uring_buf_ring_add(buffers->ring, buffers->own + i * SIZE, SIZE, i,
-				      io_uring_buf_ring_mask(COUNT), i);
-	io_uring_buf_ring_advance(buffers->ring, COUNT);
-	loop->buffers = buffers;
-	eddyi_loop_at_end(loop, &buffers->at_end, free_buffers);
-	return 0;
+	return prepare(&eddyi_loop()->buffers);
 }
 
-void eddy_buffers_prep_recv(struct io_uring_sqe *sqe, int fd)
+int eddyi_buffers_lent(struct eddy_buffers **ret_buffers)
 {
-	io_uring_prep_recv(sqe, fd, NULL, SIZE, 0);
-	sqe->flags |= IOSQE_BUFFER_SELECT;
-	sqe->buf_group = GROUP;
+	struct eddy_loop *loop = eddyi_loop();
+	int r = prepare(&loop->lent_buffers);
+
+	if (r == 0)
+		*ret_buffers = &loop->lent_buffers->group;
+	return r;
 }
 
-void *eddy_buffers_of(unsigned flags)
+void eddy_buffers_prep_recv(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd)
+{
+	buffers = or_own(buffers);
+	io_uring_prep_recv(sqe, fd, NULL, buffers->size, 0);
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	sqe->buf_group = buffers->group;
+}
+
+void eddy_buffers_prep_recv_multishot(struct eddy_buffers *buffers, struct io_uring_sqe *sqe,
+				      int fd)
+{
+	io_uring_prep_recv_multishot(sqe, fd, NULL, 0, 0);
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	sqe->buf_group = or_own(buffers)->group;
+}
+
+void *eddy_buffers_of(struct eddy_buffers *buffers, unsigned flags)
 {
 	if (!(flags & IORING_CQE_F_BUFFER))
 		return NULL;
-	return eddyi_loop()->buffers->own + (flags >> IORING_CQE_BUFFER_SHIFT) * SIZE;
+	buffers = or_own(buffers);
+	return buffers->own + (flags >> IORING_CQE_BUFFER_SHIFT) * buffers->size;
 }
 
-void eddy_buffers_give_back(unsigned flags)
+void eddy_buffers_give_back(struct eddy_buffers *buffers, unsigned flags)
 {
-	struct eddyi_buffers *buffers = eddyi_loop()->buffers;
+	struct eddy_node *node;
 
 	if (!(flags & IORING_CQE_F_BUFFER))
 		return;
-	io_uring_buf_ring_add(buffers->ring, eddy_buffers_of(flags), SIZE,
+	buffers = or_own(buffers);
+	io_uring_buf_ring_add(buffers->ring, eddy_buffers_of(buffers, flags),
+			      (unsigned)buffers->size,
 			      (unsigned short)(flags >> IORING_CQE_BUFFER_SHIFT),
-			      io_uring_buf_ring_mask(COUNT), 0);
+			      io_uring_buf_ring_mask(buffers->count), 0);
 	io_uring_buf_ring_advance(buffers->ring, 1);
+	while (__builtin_expect((node = eddy_list_shift(&buffers->waiting)) != NULL, 0)) {
+		struct eddy_buffers_waiter *waiter =
+			eddy_of(node, struct eddy_buffers_waiter, node);
+
+		waiter->fn(waiter);
+	}
+}
+
+void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffers_waiter *waiter)
+{
+	eddy_list_append(&or_own(buffers)->waiting, &waiter->node);
+}
+
+void eddy_buffers_forget(struct eddy_buffers_waiter *waiter)
+{
+	if (waiter->node.next)
+		eddy_list_remove(&waiter->node);
 }

@@ -286,6 +286,8 @@ int eddy_close(int fd)
 	io_uring_prep_close(sqe, fd);
 	r = eddy_op_await(&op, sqe);
 	eddy_scope_end(&shield);
+	if (!eddy_list_is_empty(&eddyi_loop()->paused_acceptors))
+		eddyi_acceptors_resume(eddyi_loop());
 	/* It is closed: the number may be another's by now. */
 	return r == -EINTR ? 0 : r;
 }

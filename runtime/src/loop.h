@@ -8,6 +8,7 @@
 #include "stack.h"
 #include "switch.h"
 
+#include <eddy/buffers.h>
 #include <eddy/op.h>
 #include <eddy/scope.h>
 #include <eddy/task.h>
@@ -127,7 +128,10 @@ struct eddy_loop {
 
 	unsigned colour; /* tops of stacks are staggered so that they do not share cache sets */
 	struct eddyi_pipes *pipes;
-	struct eddyi_buffers *buffers;
+	struct eddyi_buffers *buffers;      /* which are given back at once */
+	struct eddyi_buffers *lent_buffers; /* which tasks look at for as long as they like */
+	unsigned last_group;
+	struct eddy_node paused_acceptors; /* until a descriptor is closed */
 	void *scratch; /* where bytes are read that nobody wants, to warm a file */
 	struct eddy_transfer_stats transfer_stats;
 	struct eddy_loop_stats stats; /* by eddyi_count(); what can be derived is not kept */
@@ -289,6 +293,11 @@ void eddyi_join_end(struct eddy_join *join, int result);
 /* The scope that the caller is inside of: a task's, also while it is on the loop's stack, or that of a
  * task whose work this thread does. NULL for none. */
 const struct eddy_scope *eddyi_scope_self(void);
+/* The loop's group of buffers that tasks may keep for a while. Return: 0, -ENOMEM. */
+int eddyi_buffers_lent(struct eddy_buffers **ret_buffers);
+
+/* A descriptor has been closed: whoever had none tries again. */
+void eddyi_acceptors_resume(struct eddy_loop *loop);
 
 /* A task of `scope` has ended with `result`. */
 void eddyi_scope_task_ended(struct eddy_scope *scope, int result);

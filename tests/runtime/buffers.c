@@ -9,6 +9,7 @@
 
 struct receiver {
 	struct eddy_op op;
+	struct eddy_buffers *group; /* NULL: the loop's own */
 	int fds[2];
 	int calls, result;
 	unsigned flags;
@@ -21,7 +22,7 @@ static struct receiver receivers[COUNT + 2];
 static void received(struct eddy_op *op, int result, unsigned flags)
 {
 	struct receiver *receiver = eddy_of(op, struct receiver, op);
-	void *buf = eddy_buffers_of(flags);
+	void *buf = eddy_buffers_of(receiver->group, flags);
 
 	receiver->calls++;
 	receiver->result = result;
@@ -30,14 +31,14 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 	if (result > 0 && buf)
 		memcpy(receiver->bytes, buf, (size_t)result < 16 ? (size_t)result : 16);
 	if (!receiver->keep)
-		eddy_buffers_give_back(flags);
+		eddy_buffers_give_back(NULL, flags);
 }
 
 static void arm(struct receiver *receiver)
 {
 	struct io_uring_sqe *sqe = eddy_op_begin(&receiver->op, received);
 
-	eddy_buffers_prep_recv(sqe, receiver->fds[0]);
+	eddy_buffers_prep_recv(NULL, sqe, receiver->fds[0]);
 	eddy_op_start(&receiver->op, sqe);
 }
 
@@ -92,18 +93,18 @@ TASK_TEST(buffers, run_out_and_come_back)
 		EXPECT_EQ(receivers[i].result, 1);
 		EXPECT(receivers[i].flags & IORING_CQE_F_BUFFER);
 		for (int n = 0; n < i; n++)
-			if (eddy_buffers_of(receivers[n].flags) ==
-			    eddy_buffers_of(receivers[i].flags))
+			if (eddy_buffers_of(NULL, receivers[n].flags) ==
+			    eddy_buffers_of(NULL, receivers[i].flags))
 				EXPECT_EQ(n, i);
 	}
 	EXPECT_EQ(late->result, -ENOBUFS);
 	EXPECT(!(late->flags & IORING_CQE_F_BUFFER));
 	/* The bytes are still there, once a buffer is. */
-	eddy_buffers_give_back(receivers[7].flags);
+	eddy_buffers_give_back(NULL, receivers[7].flags);
 	arm(late);
 	until_called(late, 2);
 	EXPECT_EQ(late->result, 1);
-	EXPECT_EQ(eddy_buffers_of(late->flags), eddy_buffers_of(receivers[7].flags));
+	EXPECT_EQ(eddy_buffers_of(NULL, late->flags), eddy_buffers_of(NULL, receivers[7].flags));
 	for (int i = 0; i <= COUNT; i++)
 		drop(&receivers[i]);
 	return 0;
@@ -150,5 +151,85 @@ TASK_TEST(buffers, none_is_lost)
 		EXPECT_EQ(receivers[i].result, 1);
 		drop(&receivers[i]);
 	}
+	return 0;
+}
+
+TASK_TEST(buffers, groups_of_ones_own)
+{
+	struct eddy_buffers_options options = { .count = 5, .size = 100 };
+	struct eddy_buffers groups[3], refused;
+
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(eddy_buffers_open(&groups[i], &options), 0);
+		EXPECT_EQ(groups[i].count, 8);
+		for (int n = 0; n < i; n++)
+			EXPECT(groups[n].group != groups[i].group);
+	}
+	/* The one in the middle is used while the others exist. */
+	for (int i = 0; i < 40; i++) {
+		struct receiver *receiver = &receivers[0];
+		struct io_uring_sqe *sqe = eddy_op_begin(&receiver->op, received);
+		char much[150] = "";
+
+		*receiver = (struct receiver){ .keep = true, .op = receiver->op };
+		stream_pair(receiver->fds);
+		memset(much, 'a' + i % 26, sizeof(much));
+		EXPECT_EQ(write(receiver->fds[1], much, sizeof(much)), 150);
+		eddy_buffers_prep_recv(&groups[1], sqe, receiver->fds[0]);
+		eddy_op_start(&receiver->op, sqe);
+		receiver->group = &groups[1];
+		until_called(receiver, 1);
+		EXPECT_EQ(receiver->result, 100);
+		EXPECT_EQ(receiver->bytes[15], 'a' + i % 26);
+		eddy_buffers_give_back(&groups[1], receiver->flags);
+		drop(receiver);
+	}
+	for (int i = 0; i < 3; i++)
+		eddy_buffers_close(&groups[i]);
+	options.count = 32769;
+	EXPECT_EQ(eddy_buffers_open(&refused, &options), -EINVAL);
+	options = (struct eddy_buffers_options){ .size = 2 * EDDY_GIB };
+	EXPECT_EQ(eddy_buffers_open(&refused, &options), -EINVAL);
+	return 0;
+}
+
+struct in_line {
+	struct eddy_buffers_waiter waiter;
+	int at;
+};
+
+static int told;
+
+static void tell(struct eddy_buffers_waiter *waiter)
+{
+	eddy_of(waiter, struct in_line, waiter)->at = ++told;
+}
+
+TASK_TEST(buffers, who_waits_is_told_in_order)
+{
+	struct in_line line[4] = { 0 };
+	struct receiver *receiver = &receivers[0];
+
+	EXPECT_EQ(eddy_buffers_prepare(), 0);
+	*receiver = (struct receiver){ .keep = true };
+	stream_pair(receiver->fds);
+	EXPECT_EQ(write(receiver->fds[1], "x", 1), 1);
+	arm(receiver);
+	until_called(receiver, 1);
+	for (int i = 0; i < 4; i++) {
+		line[i].waiter.fn = tell;
+		eddy_buffers_wait(NULL, &line[i].waiter);
+	}
+	eddy_buffers_forget(&line[2].waiter);
+	eddy_buffers_forget(&line[2].waiter);
+	/* A completion without a buffer brings none back. */
+	eddy_buffers_give_back(NULL, 0);
+	EXPECT_EQ(told, 0);
+	eddy_buffers_give_back(NULL, receiver->flags);
+	EXPECT_EQ(line[0].at, 1);
+	EXPECT_EQ(line[1].at, 2);
+	EXPECT_EQ(line[2].at, 0);
+	EXPECT_EQ(line[3].at, 3);
+	drop(receiver);
 	return 0;
 }

@@ -383,8 +383,8 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 		received_bytes += result;
 	else if (result == -ENOBUFS)
 		refused++;
-	EXPECT_EQ(eddy_buffers_of(flags) != NULL, result > 0);
-	eddy_buffers_give_back(flags);
+	EXPECT_EQ(eddy_buffers_of(NULL, flags) != NULL, result > 0);
+	eddy_buffers_give_back(NULL, flags);
 	if (result > 0 || result == -ENOBUFS)
 		arm_recv(op->fd);
 	else
@@ -395,7 +395,7 @@ static void arm_recv(int fd)
 {
 	struct io_uring_sqe *sqe = eddy_op_begin(&recv_op, received);
 
-	eddy_buffers_prep_recv(sqe, fd);
+	eddy_buffers_prep_recv(NULL, sqe, fd);
 	eddy_op_start(&recv_op, sqe);
 }
 

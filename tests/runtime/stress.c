@@ -99,12 +99,12 @@ static int receive_into_buffer(struct stream *stream)
 	if (!sqe)
 		return -ECANCELED;
 	stream->receiving = true;
-	eddy_buffers_prep_recv(sqe, stream->fds[1]);
+	eddy_buffers_prep_recv(NULL, sqe, stream->fds[1]);
 	r = eddy_op_await(&op, sqe);
-	EXPECT_EQ(eddy_buffers_of(op.flags) != NULL, r > 0);
+	EXPECT_EQ(eddy_buffers_of(NULL, op.flags) != NULL, r > 0);
 	if (r > 0)
-		take_bytes(stream, eddy_buffers_of(op.flags), r);
-	eddy_buffers_give_back(op.flags);
+		take_bytes(stream, eddy_buffers_of(NULL, op.flags), r);
+	eddy_buffers_give_back(NULL, op.flags);
 	stream->receiving = false;
 	EXPECT(r > 0 || r == -ECANCELED || r == -ENOBUFS);
 	return r == -ECANCELED ? r : 0;
@@ -252,14 +252,14 @@ static void account_for_buffers(void)
 			struct eddy_op op;
 			struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
 
-			eddy_buffers_prep_recv(sqe, fds[0]);
+			eddy_buffers_prep_recv(NULL, sqe, fds[0]);
 			r = eddy_op_await(&op, sqe);
 			flags[i] = op.flags;
 		}
 		EXPECT_EQ(r, 1);
 	}
 	for (int i = 0; i < BUFFERS; i++)
-		eddy_buffers_give_back(flags[i]);
+		eddy_buffers_give_back(NULL, flags[i]);
 	close(fds[0]);
 	close(fds[1]);
 }

@@ -1,9 +1,20 @@
-/* eddy/buffers.h: receive buffers that the kernel picks from when bytes arrive, one group a loop.
+/* eddy/buffers.h: receive buffers that the kernel picks from when bytes arrive.
  *
  * Ten thousand connections that wait for bytes need no buffer each: an op that is armed with
- * eddy_buffers_prep_recv() gets one of the group's at the moment of its completion. The buffer must
- * be given back from inside the completion function, its bytes copied out: one that were kept
- * would starve the connections that keep none.
+ * eddy_buffers_prep_recv() gets one of the group's at the moment of its completion, and whoever was
+ * told gives it back.
+ *
+ *     static void received(struct eddy_op *op, int result, unsigned flags)
+ *     {
+ *             if (result > 0)
+ *                     look_at(eddy_buffers_of(&group, flags), (size_t)result);
+ *             eddy_buffers_give_back(&group, flags);
+ *     }
+ *
+ * A completion may have a buffer whatever its result is, also when the op was cancelled: give back by
+ * its flags, always. Each loop has a group of its own, which http uses: NULL means that one; its buffers
+ * must be given back from inside the completion function, the bytes copied out, since one that were kept
+ * would starve the connections that keep none. Tasks that read a stream want eddy/receiver.h.
  */
 #ifndef EDDY_BUFFERS_H
 #define EDDY_BUFFERS_H
@@ -13,21 +24,62 @@
 
 EDDY_BEGIN_DECLS
 
-struct eddyi_buffers;
+struct eddy_buffers_options {
+	unsigned count; /* of buffers, rounded up to a power of two; default 128; at most 32,768 */
+	size_t size;    /* of each, in bytes; default 8 KiB; at most 1 GiB */
+};
 
-/* Make the loop's group unless it is there already. Return: 0, -ENOMEM, -EINVAL. */
+/* Private: a group, of one loop. */
+struct eddy_buffers {
+	struct io_uring_buf_ring *ring;
+	char *own; /* own[i * size] is buffer i */
+	uint32_t *lens;
+	uint16_t *nexts;
+	struct eddy_node waiting;
+	size_t size;
+	unsigned count;
+	uint16_t group;
+};
+
+/* Make the loop's own group unless it is there already. Return: 0, -ENOMEM, -EINVAL. */
 EDDY_API int eddy_buffers_prepare(void);
 
-/* Fill `sqe` for one receive from `fd` into a buffer of the loop's group. The completion's result is
- * the number of bytes, 0 at the end of the stream, -ENOBUFS when the group was empty (arm it again),
- * or -errno. */
-EDDY_API void eddy_buffers_prep_recv(struct io_uring_sqe *sqe, int fd);
+/* Make a group of this loop. Return: 0, -ENOMEM, -EINVAL for options out of their limits. */
+EDDY_API int eddy_buffers_open(struct eddy_buffers *buffers,
+			       const struct eddy_buffers_options *options);
+
+/* End the group. No op uses it any more, and no bytes in its buffers are looked at. */
+EDDY_API void eddy_buffers_close(struct eddy_buffers *buffers);
+
+/* Fill `sqe` for one receive from `fd` into a buffer of the group. The completion's result is
+ * the number of bytes, 0 at the end of the stream, -ENOBUFS when the group was empty, or -errno. */
+EDDY_API void eddy_buffers_prep_recv(struct eddy_buffers *buffers, struct io_uring_sqe *sqe,
+				     int fd);
+
+/* Fill `sqe` for receives from `fd` until it is cancelled: each completion with IORING_CQE_F_MORE is
+ * followed by another; the last one is 0 or below, or tells that it has to be armed again. */
+EDDY_API void eddy_buffers_prep_recv_multishot(struct eddy_buffers *buffers,
+					       struct io_uring_sqe *sqe, int fd);
 
 /* The buffer that a completion with these `flags` came with; NULL when it came with none. */
-EDDY_API void *eddy_buffers_of(unsigned flags);
+EDDY_API void *eddy_buffers_of(struct eddy_buffers *buffers, unsigned flags);
 
 /* Give the buffer of that completion back, if there was one. */
-EDDY_API void eddy_buffers_give_back(unsigned flags);
+EDDY_API void eddy_buffers_give_back(struct eddy_buffers *buffers, unsigned flags);
+
+/* Who got -ENOBUFS, and how to tell that a buffer has come back. Private but for `fn`. */
+struct eddy_buffers_waiter {
+	struct eddy_node node;
+	void (*fn)(struct eddy_buffers_waiter *waiter);
+};
+
+/* Call `waiter->fn` once, as soon as a buffer is given back: after those who wait for longer. It arms
+ * its receive again, which may end with -ENOBUFS again; with IORING_RECVSEND_POLL_FIRST in `sqe->ioprio`
+ * it contends for a buffer only when there are bytes. */
+EDDY_API void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffers_waiter *waiter);
+
+/* Take the waiter out, whether it waits or not. */
+EDDY_API void eddy_buffers_forget(struct eddy_buffers_waiter *waiter);
 
 EDDY_END_DECLS
 

@@ -40,13 +40,14 @@ EDDY_API int eddy_socket(int family, int type, int protocol);
 EDDY_API int eddy_bind(int fd, const struct sockaddr *addr, socklen_t len);
 EDDY_API int eddy_listen_fd(int fd, int backlog);
 
-/* accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC. Suspends. */
+/* accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC. Suspends. Servers want eddy/serve.h, or
+ * eddy/acceptor.h. */
 EDDY_API int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len);
 
 /* connect(2). Suspends. */
 EDDY_API int eddy_connect(int fd, const struct sockaddr *addr, socklen_t len);
 
-/* recv(2). Suspends. With MSG_WAITALL what came before a cancellation or an error is still returned.
+/* recv(2). Suspends. Many streams that are idle want eddy/receiver.h. With MSG_WAITALL what came before a cancellation or an error is still returned.
  * Return: bytes, 0 at the end of the stream, -errno. */
 EDDY_API ssize_t eddy_recv(int fd, void *buf, size_t len, int flags);
 

@@ -2,6 +2,7 @@
 #ifndef EDDY_RUNTIME_H
 #define EDDY_RUNTIME_H
 
+#include <eddy/acceptor.h>
 #include <eddy/base.h>
 #include <eddy/buffers.h>
 #include <eddy/chan.h>
@@ -25,6 +26,7 @@
 #include <eddy/op.h>
 #include <eddy/process.h>
 #include <eddy/rwlock.h>
+#include <eddy/receiver.h>
 #include <eddy/scope.h>
 #include <eddy/select.h>
 #include <eddy/semaphore.h>
