@@ -12,21 +12,16 @@ struct scan {
 	int last;
 };
 
-static bool is_open(uint16_t port)
+static bool is_open(int port)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET,
-				    .sin_port = htons(port),
-				    .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	int fd = eddy_socket(AF_INET, SOCK_STREAM, 0), r;
-	struct eddy_scope scope;
+	char address[32];
+	int fd;
 
-	if (fd < 0)
-		return false;
-	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = EDDY_SECOND });
-	r = eddy_connect(fd, (struct sockaddr *)&addr, sizeof(addr));
-	eddy_scope_end(&scope);
-	eddy_close(fd);
-	return r == 0;
+	snprintf(address, sizeof(address), "127.0.0.1:%d", port);
+	fd = eddy_dial(address, &(struct eddy_dial_options){ .timeout_ns = EDDY_SECOND });
+	if (fd >= 0)
+		eddy_close(fd);
+	return fd >= 0;
 }
 
 static int ask(void *arg)
@@ -36,7 +31,7 @@ static int ask(void *arg)
 	while (scan->next <= scan->last && !eddy_is_cancelled()) {
 		int port = scan->next++;
 
-		if (is_open((uint16_t)port))
+		if (is_open(port))
 			printf("%d is open\n", port);
 	}
 	return 0;

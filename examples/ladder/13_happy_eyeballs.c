@@ -1,32 +1,28 @@
-/* 13_happy_eyeballs: connect to a name that has several addresses. Each gets a head start on the next
- * one; the first that answers wins (RFC 8305).
+/* 13_happy_eyeballs: connect to a server that has several addresses. Each gets a head start on the
+ * next one, and the first that answers wins (RFC 8305).
  *
- *     $ 13_happy_eyeballs localhost:7001
+ *     $ 13_happy_eyeballs [::1]:7001 127.0.0.1:7001
  *     Connected to 127.0.0.1:7001
+ *
+ * eddy_dial() does all this by itself, for the addresses of a name. Here it is done by hand.
  */
 #include <eddy/runtime.h>
-#include <errno.h>
 #include <stdio.h>
 
+#define ADDRESSES_MAX 8
 #define HEAD_START (250 * EDDY_MS)
 
 struct attempt {
-	struct eddy_sockaddr addr;
+	const char *address;
 	struct eddy_chan *ended; /* takes a pointer to each attempt that has a result */
-	int result;              /* a descriptor, or why there is none */
+	int result;              /* a descriptor, or -errno */
 };
 
 static int try(void *arg)
 {
 	struct attempt *attempt = arg;
-	const struct sockaddr *addr = &attempt->addr.addr.any;
-	int fd = eddy_socket(addr->sa_family, SOCK_STREAM, 0);
 
-	attempt->result = eddy_connect(fd, addr, attempt->addr.len);
-	if (attempt->result < 0)
-		eddy_close(fd);
-	else
-		attempt->result = fd;
+	attempt->result = eddy_dial(attempt->address, NULL);
 	return eddy_chan_try_send(attempt->ended, &attempt);
 }
 
@@ -35,56 +31,51 @@ static struct attempt *race(struct attempt *attempts, int count, struct eddy_cha
 {
 	struct attempt *last = NULL;
 	struct eddy_scope scope;
-	int started = 0, lost = 0;
+	int started = 0, lost = 0, r = 0;
 
 	eddy_scope_begin(&scope, NULL);
-	while (lost < count) {
+	while (r >= 0 && lost < count) {
 		struct eddy_case cases[] = { eddy_case_chan_recv(ended, &last),
 					     eddy_case_after(HEAD_START) };
 
 		if (started < count)
 			eddy_scope_spawn(&scope, "try", try, &attempts[started++]);
-		if (eddy_select(cases, started < count ? 2 : 1) < 0) {
-			last = NULL;
-			break;
-		}
+		r = eddy_select(cases, started < count ? 2 : 1);
 		if (cases[0].ready && last->result >= 0)
 			break;
 		lost += cases[0].ready;
 	}
 	eddy_scope_end(&scope); /* cancels those who are still trying */
-	return last;
+	return r < 0 ? NULL : last;
 }
 
-static int run(void *text)
+static int run(void *arg)
 {
-	struct attempt attempts[EDDY_ADDRESSES_MAX], *winner, *late;
-	struct eddy_sockaddr addrs[EDDY_ADDRESSES_MAX];
-	char name[EDDY_SOCKADDR_TEXT_MAX];
-	struct eddy_address address;
+	struct attempt attempts[ADDRESSES_MAX], *winner, *late;
 	struct eddy_chan ended;
-	int r = eddy_address_parse(text, &address);
+	char **addresses = arg;
+	int count = 0;
 
-	if (r == 0)
-		r = eddy_resolve(&address, addrs);
-	if (r < 0)
-		return r;
-	eddy_chan_init(&ended, sizeof(winner), EDDY_ADDRESSES_MAX);
-	for (int i = 0; i < r; i++)
-		attempts[i] = (struct attempt){ addrs[i], &ended, 0 };
-	winner = race(attempts, r, &ended);
+	eddy_chan_init(&ended, sizeof(winner), ADDRESSES_MAX);
+	for (; addresses[count] && count < ADDRESSES_MAX; count++)
+		attempts[count] = (struct attempt){ addresses[count], &ended, 0 };
+	winner = race(attempts, count, &ended);
 	while (eddy_chan_try_recv(&ended, &late) == 0)
 		if (late->result >= 0)
 			eddy_close(late->result); /* reached the goal after the winner */
 	eddy_chan_deinit(&ended);
-	if (!winner || winner->result < 0)
-		return winner ? winner->result : -ECANCELED;
-	eddy_sockaddr_format(&winner->addr.addr.any, winner->addr.len, name);
-	printf("Connected to %s\n", name);
+	if (!winner)
+		return -ECANCELED;
+	if (winner->result < 0)
+		return winner->result;
+	printf("Connected to %s\n", winner->address);
 	return eddy_close(winner->result);
 }
 
 int main(int argc, char **argv)
 {
-	return eddy_main(run, argc > 1 ? argv[1] : "localhost:7001");
+	if (argc > 1)
+		return eddy_main(run, argv + 1);
+	fputs("usage: 13_happy_eyeballs ADDRESS…\n", stderr);
+	return 2;
 }

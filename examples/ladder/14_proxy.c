@@ -18,25 +18,9 @@ static int pass_on(void *arg)
 	return r < 0 ? r : eddy_shutdown(relay->to, SHUT_WR);
 }
 
-static int dial(const char *text)
-{
-	struct eddy_sockaddr addrs[EDDY_ADDRESSES_MAX];
-	struct eddy_address address;
-	int r = eddy_address_parse(text, &address), count, fd;
-
-	count = r < 0 ? r : eddy_resolve(&address, addrs);
-	if (count < 0)
-		return count;
-	fd = eddy_socket(addrs[0].addr.any.sa_family, SOCK_STREAM, 0);
-	r = eddy_connect(fd, &addrs[0].addr.any, addrs[0].len);
-	if (r < 0)
-		eddy_close(fd);
-	return r < 0 ? r : fd;
-}
-
 static int proxy(int client, void *upstream)
 {
-	int server = dial(upstream);
+	int server = eddy_dial(upstream, NULL);
 	struct eddy_scope scope;
 
 	if (server < 0)
