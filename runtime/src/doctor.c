@@ -4,10 +4,13 @@
  *     ok   kernel: 6.1.0-18-amd64
  *     FAIL io_uring: Operation not permitted — io_uring is switched off on this machine: type …
  *
- * One line a finding: `ok` or `warn` (eddy works, less well) or `FAIL`. Exit status: 0 when nothing
- * failed, else 1.
+ * One line a finding: `ok`, `none` (this kernel lacks it, and eddy does without), `warn` (eddy works, less
+ * well) or `FAIL`. Exit status: 0 when nothing failed, else 1.
  */
+#include "seccomp.h"
+
 #include <eddy/buffers.h>
+#include <eddy/feature.h>
 #include <eddy/task.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,18 +20,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#ifndef MADV_GUARD_INSTALL
-#define MADV_GUARD_INSTALL 102
-#endif
 #define PIPE_SIZE (1024 * 1024)
 #define PIPE_PAGES 16384
 #define FILES 10240
+/* About what the kernel locks for one loop. */
+#define RING_LOCKS (256 * 1024)
 
 static int failures;
 /* What came of making a ring; other findings are judged by it. */
@@ -155,13 +156,11 @@ static void check_seccomp(void)
 		say("ok", "seccomp", "a filter, which lets io_uring through");
 	else if (read_number("/proc/sys/kernel/io_uring_disabled", 0) > 0)
 		say("warn", "seccomp",
-		    "a filter — if io_uring is still refused once it is switched on: `docker "
-		    "run --security-opt seccomp=unconfined …`");
+		    "a filter — if io_uring is still refused once it is switched on: %s",
+		    eddyi_seccomp_remedy());
 	else
-		say("FAIL", "seccomp",
-		    "a filter, which forbids io_uring — `docker run --security-opt "
-		    "seccomp=unconfined …`, or allow io_uring_setup, io_uring_enter and "
-		    "io_uring_register in the profile");
+		say("FAIL", "seccomp", "a filter, which forbids io_uring — %s",
+		    eddyi_seccomp_remedy());
 }
 
 static const char *limit_text(rlim_t value, bool bytes)
@@ -177,18 +176,39 @@ static const char *limit_text(rlim_t value, bool bytes)
 	return text;
 }
 
-static void check_memlock(void)
+/* A user's rings together may lock so much; root's are not counted. */
+static void check_locked(rlim_t limit, bool failed)
 {
-	struct rlimit limit;
+	static const char name[] = "locked memory";
+	long loops = sysconf(_SC_NPROCESSORS_ONLN);
 
-	getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (ring == -ENOMEM)
-		say("FAIL", "locked memory",
-		    "%s — `ulimit -l unlimited`, LimitMEMLOCK=infinity in a unit, or more memory for the "
-		    "container",
-		    limit_text(limit.rlim_cur, true));
+	if (failed)
+		say("FAIL", name,
+		    "%s, which all of this user's rings share, %d KiB each — `ulimit -l unlimited`, "
+		    "LimitMEMLOCK=infinity in a unit, or more memory for the container",
+		    limit_text(limit, true), RING_LOCKS / 1024);
+	else if (geteuid() != 0 && limit / RING_LOCKS < (rlim_t)loops)
+		say("warn", name,
+		    "%s, too little for a loop on each of %ld processors, %d KiB each — `ulimit -l "
+		    "unlimited`, or LimitMEMLOCK=infinity in a unit",
+		    limit_text(limit, true), loops, RING_LOCKS / 1024);
 	else
-		say("ok", "locked memory", "%s", limit_text(limit.rlim_cur, true));
+		say("ok", name, "%s", limit_text(limit, true));
+}
+
+/* Where a ring could not be had for want of memory, the limit that is set is the one to raise. */
+static void check_memory(void)
+{
+	struct rlimit space, locked;
+
+	getrlimit(RLIMIT_AS, &space);
+	getrlimit(RLIMIT_MEMLOCK, &locked);
+	if (ring == -ENOMEM && space.rlim_cur != RLIM_INFINITY)
+		say("FAIL", "address space", "%s — `ulimit -v unlimited`, or no LimitAS= in a unit",
+		    limit_text(space.rlim_cur, true));
+	else
+		say("ok", "address space", "%s", limit_text(space.rlim_cur, true));
+	check_locked(locked.rlim_cur, ring == -ENOMEM && space.rlim_cur == RLIM_INFINITY);
 }
 
 static void check_files(void)
@@ -233,20 +253,29 @@ static void check_pipes(void)
 
 static void check_guards(void)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *memory = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int r = memory != MAP_FAILED ? madvise(memory, page, MADV_GUARD_INSTALL) : -1;
 	long maps = read_number("/proc/sys/vm/max_map_count", 65530);
 
-	if (memory != MAP_FAILED)
-		munmap(memory, page);
-	if (r == 0)
+	if (eddy_feature_is_there(EDDY_FEATURE_GUARD_INSTALL))
 		say("ok", "guards of stacks", "by MADV_GUARD_INSTALL");
 	else
 		say("warn", "guards of stacks",
 		    "by mprotect (Linux 6.13 has better), enough for %ld tasks — for more, as root: `sysctl "
 		    "vm.max_map_count=1048576`",
 		    maps / 2);
+}
+
+/* What is newer than the oldest kernel that will do. Nothing is wrong where it is absent. */
+static void check_features(void)
+{
+	for (int i = 0; i < EDDY_FEATURES; i++) {
+		const struct eddy_feature_info *info = eddy_feature_info((enum eddy_feature)i);
+
+		if (eddy_feature_is_there((enum eddy_feature)i))
+			say("ok", info->name, "there");
+		else
+			say("none", info->name, "Linux %s has it; without, %s", info->since,
+			    info->without);
+	}
 }
 
 /* A socket that is not connected is refused only after the module has been found. */
@@ -273,11 +302,13 @@ int main(void)
 	check_ring();
 	check_disabled();
 	check_seccomp();
-	check_memlock();
+	check_memory();
 	check_files();
 	check_pipes();
 	check_guards();
 	check_tls();
+	if (ring == 0)
+		check_features();
 	puts(failures ? "\nThis machine is not fit for eddy yet." :
 			"\nThis machine is fit for eddy.");
 	return failures ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -142,7 +142,7 @@ bool eddy_feature_is_there(enum eddy_feature feature)
 		struct io_uring ring;
 
 		if (io_uring_queue_init(1, &ring, 0) < 0)
-			return false;
+			return feature == EDDY_FEATURE_GUARD_INSTALL && has_guards();
 		eddyi_feature_probe(&ring);
 		io_uring_queue_exit(&ring);
 	}

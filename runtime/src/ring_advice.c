@@ -1,10 +1,13 @@
 #include "chaos.h"
+#include "seccomp.h"
 
 #include <eddy/task.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -34,6 +37,21 @@ static bool kernel_is_old(void)
 	return major < 6 || (major == 6 && *end == '.' && strtol(end + 1, NULL, 10) < 1);
 }
 
+static const char *with_remedy(const char *what)
+{
+	static _Thread_local char text[512];
+
+	snprintf(text, sizeof(text), "%s%s", what, eddyi_seccomp_remedy());
+	return text;
+}
+
+static bool has_limit(int resource)
+{
+	struct rlimit limit;
+
+	return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 const char *eddy_ring_advice(int error)
 {
 	if (kernel_is_old())
@@ -44,15 +62,22 @@ const char *eddy_ring_advice(int error)
 		if (ring_disabled())
 			return "io_uring is switched off on this machine: "
 			       "type `sysctl kernel.io_uring_disabled=0` as root";
-		return "a seccomp filter forbids io_uring (Docker's default profile does): allow "
-		       "io_uring_setup, io_uring_enter and io_uring_register in the container's profile, "
-		       "or run it with `--security-opt seccomp=unconfined`";
+		return with_remedy("a seccomp filter forbids io_uring (Docker's default profile "
+				   "does): ");
 	case ENOSYS:
-		return "this kernel was built without io_uring, or a seccomp filter hides it: allow "
-		       "io_uring_setup, io_uring_enter and io_uring_register in the container's profile";
+		return with_remedy(
+			"this kernel was built without io_uring, or a seccomp filter hides "
+			"it: ");
 	case ENOMEM:
-		return "there is no memory for an io_uring: raise the locked-memory limit "
-		       "(`ulimit -l unlimited`) or the container's memory";
+		if (has_limit(RLIMIT_AS))
+			return "there is no address space for an io_uring: type `ulimit -v unlimited`, "
+			       "or remove LimitAS= from the unit";
+		if (geteuid() != 0 && has_limit(RLIMIT_MEMLOCK))
+			return "there is no locked memory left for an io_uring, of which all of this user's "
+			       "programs share what `ulimit -l` says: type `ulimit -l unlimited`, or put "
+			       "LimitMEMLOCK=infinity into the unit; else give the container more memory";
+		return "there is no memory for an io_uring: give the container more (`docker run --memory "
+		       "…`, MemoryMax= in a unit)";
 	case EMFILE:
 	case ENFILE:
 		return "too many open files: raise the limit (`ulimit -n 65536`)";

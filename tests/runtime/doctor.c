@@ -1,10 +1,16 @@
 /* The doctor on this machine, and on ones that are worse: made so for it alone, by a seccomp filter
- * or a limit that it inherits. */
+ * or a limit that it inherits, or as a user without privileges. And what a program says there that
+ * can't start. */
 #include <criterion/criterion.h>
+#include <eddy/feature.h>
+#include <eddy/main.h>
+#include <eddy/task.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -13,8 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "switch.h"
+
+/* What is counted of a user is counted of no other test's. */
+#define NOBODY 65534
+#define NOBODY_ELSE 65533
+
 static int forbid_error;
-static rlim_t files;
+static rlim_t files, space, locked;
+static uid_t user; /* other than root */
+static bool hog_pipes, as_program;
 static char says[16384];
 
 /* Let io_uring_setup fail with `forbid_error`, as container runtimes and old kernels do. */
@@ -33,15 +47,51 @@ static void forbid_rings(void)
 		_exit(126);
 }
 
+static void limit(int resource, rlim_t to)
+{
+	if (setrlimit(resource, &(struct rlimit){ to, to }) < 0)
+		_exit(126);
+}
+
+/* Take as many big pipes as this user gets. */
+static void take_pipes(void)
+{
+	int fds[2];
+
+	while (pipe(fds) == 0 && fcntl(fds[1], F_SETPIPE_SZ, 1 << 20) > 0)
+		;
+}
+
+static int nothing(__attribute__((unused)) void *arg)
+{
+	return 0;
+}
+
 static void become_doctor(int out)
 {
-	if (dup2(out, STDOUT_FILENO) < 0)
+	/* Its folder may be nobody's business. */
+	int doctor = open(EDDY_DOCTOR, O_PATH | O_CLOEXEC);
+
+	if (dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0)
 		_exit(126);
-	if (files && setrlimit(RLIMIT_NOFILE, &(struct rlimit){ files, files }) < 0)
+	if (user)
+		limit(RLIMIT_MEMLOCK, locked);
+	if (user && (setgid(user) < 0 || setuid(user) < 0))
 		_exit(126);
+	if (hog_pipes)
+		take_pipes();
+	if (space)
+		limit(RLIMIT_AS, space);
+	if (files)
+		limit(RLIMIT_NOFILE, files);
 	if (forbid_error)
 		forbid_rings();
-	execl(EDDY_DOCTOR, "eddy-doctor", (char *)NULL);
+	if (as_program)
+		_exit(eddy_main(nothing, NULL));
+	if (files)
+		execl(EDDY_DOCTOR, "eddy-doctor", (char *)NULL);
+	syscall(SYS_execveat, doctor, "", (char *const[]){ "eddy-doctor", NULL }, environ,
+		AT_EMPTY_PATH);
 	_exit(127);
 }
 
@@ -53,16 +103,24 @@ static int run_doctor(void)
 	ssize_t r;
 	pid_t child;
 
-	cr_assert_eq(pipe(fds), 0);
+	cr_assert_eq(pipe2(fds, O_CLOEXEC), 0);
 	child = fork();
 	if (child == 0)
 		become_doctor(fds[1]);
 	close(fds[1]);
 	while ((r = read(fds[0], says + len, sizeof(says) - 1 - len)) > 0)
 		len += (size_t)r;
+	says[len] = 0;
 	close(fds[0]);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_program(int error)
+{
+	forbid_error = error;
+	as_program = true;
+	return run_doctor();
 }
 
 Test(doctor, this_machine_is_fit)
@@ -73,15 +131,33 @@ Test(doctor, this_machine_is_fit)
 	cr_expect(strstr(says, "\nThis machine is fit for eddy.\n"));
 }
 
+Test(doctor, every_feature_is_listed)
+{
+	cr_expect_eq(run_doctor(), 0, "%s", says);
+	for (int i = 0; i < EDDY_FEATURES; i++) {
+		const struct eddy_feature_info *info = eddy_feature_info(i);
+		char line[128];
+
+		if (eddy_feature_is_there(i))
+			snprintf(line, sizeof(line), "\nok   %s: there\n", info->name);
+		else
+			snprintf(line, sizeof(line), "\nnone %s: Linux %s has it; without, ",
+				 info->name, info->since);
+		cr_expect(strstr(says, line), "%s in %s", line, says);
+	}
+	/* Where there is no ring nothing is known of them. */
+	forbid_error = EPERM;
+	run_doctor();
+	cr_expect(!strstr(says, "IORING_OP_"), "%s", says);
+}
+
 Test(doctor, a_filter_that_forbids_rings)
 {
 	forbid_error = EPERM;
 	cr_expect_eq(run_doctor(), 1, "%s", says);
 	cr_expect(strstr(says, "\nFAIL io_uring: Operation not permitted — a seccomp filter"), "%s",
 		  says);
-	cr_expect(strstr(says, "\nFAIL seccomp: a filter, which forbids io_uring — `docker run "
-			       "--security-opt seccomp=unconfined"),
-		  "%s", says);
+	cr_expect(strstr(says, "\nFAIL seccomp: a filter, which forbids io_uring — "), "%s", says);
 	cr_expect(strstr(says, "\nok   locked memory:"), "%s", says);
 }
 
@@ -110,4 +186,116 @@ Test(doctor, few_files)
 	files = 4;
 	cr_expect_eq(run_doctor(), 1, "%s", says);
 	cr_expect(strstr(says, "\nFAIL open files: 4, "), "%s", says);
+}
+
+/* Whoever has set the filter can open it. */
+Test(doctor, the_remedy_is_of_the_place)
+{
+	forbid_error = EPERM;
+	unsetenv("KUBERNETES_SERVICE_HOST");
+	setenv("INVOCATION_ID", "0", 1);
+	if (access("/.dockerenv", F_OK) < 0 && access("/run/.containerenv", F_OK) < 0) {
+		run_doctor();
+		cr_expect(strstr(says, "io_uring — `SystemCallFilter=io_uring_setup io_uring_enter "
+				       "io_uring_register` "),
+			  "%s", says);
+		unsetenv("INVOCATION_ID");
+		run_doctor();
+		cr_expect(strstr(says, "io_uring — `docker run --security-opt seccomp=unconfined"),
+			  "%s", says);
+	}
+	setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+	run_doctor();
+	cr_expect(strstr(says, "io_uring — set `securityContext: {seccompProfile: "), "%s", says);
+}
+
+Test(doctor, no_address_space)
+{
+	if (EDDYI_ASAN || EDDYI_TSAN)
+		cr_skip_test("needs a build without sanitizers");
+	/* Enough for the program, too little for its ring and stacks. */
+	space = 6 << 20;
+	cr_expect_eq(run_doctor(), 1, "%s", says);
+	cr_expect(strstr(says, "\nFAIL io_uring: Cannot allocate memory — there is no address "
+			       "space for an io_uring: type `ulimit -v unlimited`"),
+		  "%s", says);
+	cr_expect(strstr(says, "\nFAIL address space: 6144 KiB — `ulimit -v unlimited`"), "%s",
+		  says);
+	cr_expect(strstr(says, "\nok   locked memory: "), "%s", says);
+}
+
+/* Root's rings are not counted; of others each loop takes its share of what the user may lock. */
+Test(doctor, locked_memory_of_nobody)
+{
+	long loops = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (getuid() != 0)
+		cr_skip_test("needs root, to be somebody else");
+	user = NOBODY;
+	run_doctor();
+	if (strstr(says, "\nok   io_uring: works\n"))
+		cr_skip_test("needs a kernel that counts what rings lock");
+	cr_expect(strstr(says,
+			 "\nFAIL io_uring: Cannot allocate memory — there is no locked memory "
+			 "left for an io_uring, "),
+		  "%s", says);
+	cr_expect(strstr(says,
+			 "\nFAIL locked memory: 0 KiB, which all of this user's rings share, 256 "
+			 "KiB each — `ulimit -l unlimited`, "),
+		  "%s", says);
+	locked = (rlim_t)(4 * loops) << 18;
+	cr_expect_eq(run_doctor(), 0, "%s", says);
+	cr_expect(strstr(says, "\nok   locked memory: "), "%s", says);
+	if (loops > 1) {
+		/* Rings end a little after their program. */
+		locked = ((rlim_t)loops << 18) - 1;
+		cr_expect_eq(run_doctor(), 0, "%s", says);
+		cr_expect(strstr(says, "\nwarn locked memory: "), "%s", says);
+	}
+	locked = 0;
+	cr_expect_eq(run_program(0), 1);
+	cr_expect(strstr(says, ": can't start: there is no locked memory left for an io_uring, "),
+		  "%s", says);
+}
+
+Test(doctor, pipes_used_up)
+{
+	if (getuid() != 0)
+		cr_skip_test("needs root, to be somebody else");
+	if (access("/proc/sys/fs/pipe-user-pages-soft", R_OK) < 0)
+		cr_skip_test("needs /proc");
+	user = NOBODY_ELSE;
+	hog_pipes = true;
+	locked = 4 << 20;
+	cr_expect_eq(run_doctor(), 0, "%s", says);
+	cr_expect(strstr(says, "\nwarn fs.pipe-user-pages-soft: "), "%s", says);
+	cr_expect(strstr(says, ", which this user's pipes have used up — as root: `sysctl "
+			       "fs.pipe-user-pages-soft="),
+		  "%s", says);
+}
+
+/* A program says on one line what is wrong and what to type. */
+Test(doctor, program_that_cannot_start)
+{
+	cr_expect_eq(run_program(0), 0, "%s", says);
+	cr_expect_str_empty(says);
+	cr_expect_eq(run_program(EPERM), 1);
+	cr_expect(strstr(says, ": can't start: a seccomp filter forbids io_uring (Docker's default "
+			       "profile does): "),
+		  "%s", says);
+	cr_expect(strstr(says, "io_uring_setup"), "%s", says);
+	cr_expect_eq(run_program(ENOSYS), 1);
+	cr_expect(strstr(says,
+			 ": can't start: this kernel was built without io_uring, or a seccomp "
+			 "filter hides it: "),
+		  "%s", says);
+	cr_expect_eq(run_program(ENOMEM), 1);
+	cr_expect(strstr(says, ": can't start: there is no memory for an io_uring: "), "%s", says);
+	forbid_error = 0;
+	files = 4;
+	cr_expect_eq(run_doctor(), 1);
+	cr_expect(strstr(says, ": can't start: too many open files: raise the limit (`ulimit -n "
+			       "65536`)"),
+		  "%s", says);
+	cr_expect_eq(strchr(says, '\n'), says + strlen(says) - 1);
 }

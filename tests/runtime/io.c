@@ -157,6 +157,72 @@ TASK_TEST(io, descriptors_are_made_with_and_without_the_ring)
 	return 0;
 }
 
+struct zero_copy {
+	int fd;
+	bool by_msg;
+	ssize_t sent;
+};
+
+static int send_zero_copy(void *arg)
+{
+	struct zero_copy *zc = arg;
+	char bytes[30000];
+	struct iovec part = { bytes, sizeof(bytes) };
+	struct msghdr msg = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)(i >> 4);
+	if (zc->by_msg)
+		zc->sent = eddy_sendmsg_zc(zc->fd, &msg, 0);
+	else
+		zc->sent = eddy_send_zc(zc->fd, bytes, sizeof(bytes), 0);
+	/* Nobody looks at them any more. */
+	memset(bytes, '!', sizeof(bytes));
+	return 0;
+}
+
+TASK_TEST(io, zero_copy_sends)
+{
+	struct iovec part = { "x", 1 };
+	struct msghdr msg = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct sockaddr_in addr;
+	int listener = tcp_listen(&addr, 1), peer = tcp_connect(&addr), fds[2];
+	struct zero_copy zc = { .fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK) };
+
+	for (int i = 0; i < 2; i++) {
+		struct eddy_scope scope;
+		char bytes[30000];
+
+		zc.by_msg = i;
+		eddy_scope_begin(&scope, NULL);
+		eddy_scope_spawn(&scope, "sender", send_zero_copy, &zc);
+		EXPECT_EQ(eddy_recv(peer, bytes, sizeof(bytes), MSG_WAITALL), sizeof(bytes));
+		EXPECT_EQ(eddy_scope_join(&scope), 0);
+		EXPECT_EQ(eddy_scope_end(&scope), 0);
+		EXPECT_EQ(zc.sent, sizeof(bytes));
+		for (size_t n = 0; n < sizeof(bytes); n++)
+			if (bytes[n] != (char)(n >> 4)) {
+				EXPECT_EQ(n, sizeof(bytes));
+				break;
+			}
+	}
+	EXPECT_EQ(shutdown(zc.fd, SHUT_WR), 0);
+	EXPECT_EQ(eddy_send_zc(zc.fd, "x", 1, 0), -EPIPE);
+	EXPECT_EQ(eddy_sendmsg_zc(zc.fd, &msg, 0), -EPIPE);
+	stream_pair(fds);
+	EXPECT_EQ(eddy_send_zc(fds[0], "x", 1, 0), -EOPNOTSUPP);
+	EXPECT_EQ(eddy_sendmsg_zc(fds[0], &msg, 0), -EOPNOTSUPP);
+	eddyi_feature_set(EDDY_FEATURE_SENDMSG_ZC, false);
+	EXPECT_EQ(eddy_sendmsg_zc(zc.fd, &msg, 0), -EOPNOTSUPP);
+	eddyi_feature_set(EDDY_FEATURE_SENDMSG_ZC, true);
+	close(fds[0]);
+	close(fds[1]);
+	close(zc.fd);
+	close(peer);
+	close(listener);
+	return 0;
+}
+
 #define MUCH (2 * 1024 * 1024)
 
 static int send_much(void *arg)

@@ -431,6 +431,68 @@ TASK_TEST(op, zero_copy_send_is_awaited_until_the_kernel_lets_go)
 	return 0;
 }
 
+/* A completion that the kernel did not think of: a message of the ring to itself. */
+#define PASS_FLAGS 2
+
+static void forge(struct eddy_op *op, int result, unsigned flags)
+{
+	struct io_uring *ring = &eddyi_loop()->ring;
+	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
+
+	io_uring_prep_msg_ring(sqe, ring->ring_fd, (unsigned)result, (uintptr_t)op, 0);
+	sqe->rw_flags = PASS_FLAGS;
+	sqe->file_index = flags;
+	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
+	expect_turns(4);
+}
+
+struct silent {
+	struct eddy_op op;
+	int result;
+	bool returned;
+};
+
+/* What is told of this op is what is forged. */
+static int await_silence(void *arg)
+{
+	struct silent *silent = arg;
+	struct io_uring_sqe *sqe = eddy_op_begin_await(&silent->op);
+
+	io_uring_prep_nop(sqe);
+	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
+	silent->result = eddy_op_await(&silent->op, sqe);
+	silent->returned = true;
+	return 0;
+}
+
+/* The bytes are told of first; the call returns after the notification, also when it was cancelled
+ * in between, and with the bytes. An error may come with a notification, too. */
+TASK_TEST(op, notification_is_awaited_and_not_the_result)
+{
+	static const int results[] = { 1000, -ECONNRESET, -ECANCELED };
+
+	for (int i = 0; i < 6; i++) {
+		struct silent silent = { .result = 1 };
+		struct eddy_scope scope;
+
+		eddy_scope_begin(&scope, NULL);
+		eddy_scope_spawn(&scope, "silent", await_silence, &silent);
+		expect_turns(2);
+		forge(&silent.op, results[i / 2], IORING_CQE_F_MORE);
+		EXPECT(!silent.returned);
+		if (i % 2) {
+			eddy_scope_cancel(&scope);
+			expect_turns(3);
+			EXPECT(!silent.returned);
+		}
+		forge(&silent.op, 0, IORING_CQE_F_NOTIF);
+		EXPECT(silent.returned);
+		EXPECT_EQ(silent.result, results[i / 2]);
+		EXPECT_EQ(eddy_scope_end(&scope), i % 2 ? -ECANCELED : 0);
+	}
+	return 0;
+}
+
 /* --- closing */
 
 TASK_TEST(op, close_cancels_and_awaits_what_uses_the_descriptor)

@@ -38,7 +38,7 @@ struct eddy_feature_info {
 	const char *without; /* what eddy does where it is absent */
 };
 
-/* Whether this kernel has it. Where no ring can be had, none is there. */
+/* Whether this kernel has it. Where no ring can be had, nothing of the ring's is there. */
 EDDY_API bool eddy_feature_is_there(enum eddy_feature feature);
 
 /* Tell about a feature. Return: never NULL, never freed. */
