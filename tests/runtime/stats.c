@@ -119,7 +119,12 @@ static int read_outside(void *arg)
 {
 	struct eddy_loop_stats *stats = arg;
 
-	*stats = eddy_loop_stats((struct eddy_loop *)(uintptr_t)stats->turns);
+	const struct eddy_loop *loop = (struct eddy_loop *)(uintptr_t)stats->turns;
+
+	/* The job may begin before its task is counted. */
+	do
+		*stats = eddy_loop_stats(loop);
+	while (stats->offloaded == 0);
 	return 0;
 }
 
