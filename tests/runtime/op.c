@@ -473,10 +473,11 @@ TASK_TEST(op, notification_is_awaited_and_not_the_result)
 
 	for (int i = 0; i < 6; i++) {
 		struct silent silent = { .result = 1 };
-		struct eddy_scope scope;
+		struct eddy_scope scope, shield;
 
 		eddy_scope_begin(&scope, NULL);
 		eddy_scope_spawn(&scope, "silent", await_silence, &silent);
+		eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 		expect_turns(2);
 		forge(&silent.op, results[i / 2], IORING_CQE_F_MORE);
 		EXPECT(!silent.returned);
@@ -488,6 +489,7 @@ TASK_TEST(op, notification_is_awaited_and_not_the_result)
 		forge(&silent.op, 0, IORING_CQE_F_NOTIF);
 		EXPECT(silent.returned);
 		EXPECT_EQ(silent.result, results[i / 2]);
+		EXPECT_EQ(eddy_scope_end(&shield), 0);
 		EXPECT_EQ(eddy_scope_end(&scope), i % 2 ? -ECANCELED : 0);
 	}
 	return 0;
