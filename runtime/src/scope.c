@@ -6,6 +6,11 @@
  * 1. A scope is in its parent's `children` exactly from _begin to _end.
  * 2. A task is in exactly one scope's `tasks`: the innermost it is inside of.
  * 3. When a scope is cancelled, so is every scope below it, save those below a shielded one.
+ * 4. `running` counts the tasks that were spawned here and have not ended; _end returns when it is 0. So
+ *    what a task was given may lie on the stack of whoever ends the scope.
+ * 5. `result` is written once: by the first failure, or by what cancelled the scope before any.
+ * 6. A task that waits is told of a cancellation once, and by its waiter alone; one that runs or is ready
+ *    learns of it by its next call that suspends.
  */
 
 const struct eddy_scope *eddyi_scope_self(void)

@@ -1,3 +1,10 @@
+/* Invariants:
+ * 1. Control goes from the loop's stack to a task and back, never from task to task.
+ * 2. A task is put into the ready queue once for each time that it suspends: by whoever sets `woken`,
+ *    or by itself as it yields.
+ * 3. Who yields stands behind all who were ready; others have no order to count on.
+ * 4. A stack goes back to the pool on the loop's stack, after its task has switched away for good.
+ */
 #include "chaos.h"
 #include "loop.h"
 

@@ -527,6 +527,36 @@ Test(chaos, more_than_is_held)
 	expect_run(&(struct eddy_loop_options){ .sq_entries = 4 }, many_at_once, NULL);
 }
 
+/* The two completions of a send without copying come turns apart. */
+static int send_without_copying(__attribute__((unused)) void *arg)
+{
+	static char bytes[16 * 1024], in[sizeof(bytes)];
+	struct sockaddr_in addr;
+	int listener = tcp_listen(&addr, 1), peer = tcp_connect(&addr);
+	int fd = accept(listener, NULL, NULL);
+
+	for (int i = 0; i < 20; i++) {
+		struct eddy_op op;
+		struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
+
+		io_uring_prep_rw(IORING_OP_SEND_ZC, sqe, fd, bytes, sizeof(bytes), 0);
+		sqe->msg_flags = MSG_WAITALL;
+		EXPECT_EQ(eddy_op_await(&op, sqe), sizeof(bytes));
+		EXPECT(op.flags & IORING_CQE_F_NOTIF);
+		EXPECT(!eddy_op_is_started(&op));
+		EXPECT_EQ(recv(peer, in, sizeof(in), MSG_WAITALL), sizeof(in));
+	}
+	close(fd);
+	close(peer);
+	close(listener);
+	return 0;
+}
+
+Test(chaos, a_notification_is_awaited_however_late)
+{
+	run_under_seeds(5, "delay", send_without_copying, NULL);
+}
+
 /* --- errors */
 
 static int fail_somehow(__attribute__((unused)) void *arg)

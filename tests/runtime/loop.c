@@ -1,6 +1,9 @@
 #include "expect.h"
+#include "pipe.h"
 
+#include <eddy/buffers.h>
 #include <eddy/event.h>
+#include <eddy/file.h>
 #include <eddy/io.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -372,4 +375,119 @@ TASK_TEST(loop, clock_of_a_turn_without_timers)
 		EXPECT(eddy_loop_now() >= before);
 	}
 	return 0;
+}
+
+/* --- what a child process would inherit */
+
+#define FDS 1024
+
+static bool was_open[FDS];
+
+static int use_descriptors(__attribute__((unused)) void *arg)
+{
+	struct open_how how = { .flags = O_RDONLY };
+	struct sockaddr_in addr;
+	struct eddyi_pipe *pipe;
+	int listener = tcp_listen(&addr, 1), peer, ours = 0;
+
+	fcntl(listener, F_SETFD, FD_CLOEXEC);
+	peer = tcp_connect(&addr);
+	EXPECT(eddy_accept(listener, NULL, NULL) >= 0);
+	EXPECT(eddy_openat2(AT_FDCWD, "/dev/null", &how) >= 0);
+	EXPECT_EQ(eddyi_pipe_take(&pipe), 0);
+	EXPECT_EQ(eddy_buffers_prepare(), 0);
+	for (int fd = 0; fd < FDS; fd++) {
+		int flags = fcntl(fd, F_GETFD);
+
+		if (was_open[fd] || flags < 0)
+			continue;
+		EXPECT(flags & FD_CLOEXEC);
+		ours++;
+	}
+	/* Those six, and the loop's own: its ring, its eventfd. */
+	EXPECT(ours >= 6 + 2);
+	EXPECT(!was_open[eddyi_loop()->wake_fd]);
+	eddyi_pipe_put(pipe);
+	close(listener);
+	close(peer);
+	return 0;
+}
+
+Test(loop, descriptors_are_not_inherited)
+{
+	for (int fd = 0; fd < FDS; fd++)
+		was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+	expect_run(NULL, use_descriptors, NULL);
+}
+
+/* --- each turn looks at the kernel, and at the clock */
+
+struct reader {
+	int fd;
+	bool got;
+};
+
+static int read_one(void *arg)
+{
+	struct reader *reader = arg;
+	char byte;
+
+	EXPECT_EQ(eddy_recv(reader->fd, &byte, 1, 0), 1);
+	reader->got = true;
+	return 0;
+}
+
+/* The receive was armed before: its completion is work that the kernel does at an enter with
+ * GETEVENTS only. */
+TASK_TEST(loop, ready_tasks_do_not_keep_completions_out)
+{
+	struct eddy_scope scope;
+	struct reader reader = { 0 };
+	int fds[2], yields = 0;
+
+	stream_pair(fds);
+	reader.fd = fds[0];
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "reader", read_one, &reader);
+	expect_turns(5);
+	EXPECT_EQ(write(fds[1], "x", 1), 1);
+	while (!reader.got && yields++ < 64 * 100)
+		eddy_yield();
+	EXPECT(reader.got);
+	close(fds[0]);
+	close(fds[1]);
+	return eddy_scope_end(&scope);
+}
+
+static int spun, spun_at_fire;
+
+static int spin(__attribute__((unused)) void *arg)
+{
+	uint64_t until = eddy_now() + 200 * EDDY_US;
+
+	while (eddy_now() < until)
+		;
+	spun++;
+	return 0;
+}
+
+static void note_spun(__attribute__((unused)) struct eddy_timer *timer)
+{
+	spun_at_fire = spun;
+}
+
+/* Forty tasks of 200 us are no single turn. */
+TASK_TEST(loop, turns_end_after_a_while)
+{
+	struct eddy_timer timer = { .fire = note_spun };
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 40; i++)
+		eddy_scope_spawn(&scope, "spins", spin, NULL);
+	eddy_timer_arm(&timer, eddy_now() + 1);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(spun, 40);
+	EXPECT(spun_at_fire > 0 && spun_at_fire < 40);
+	return eddy_scope_end(&scope);
 }
