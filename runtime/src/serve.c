@@ -1,10 +1,11 @@
 /* Invariants:
  * 1. `running` connections have a task; there are never more than `max`.
- * 2. A connection that was accepted has an owner at every moment: the door that accepted it, then its
- *    task, which close it.
+ * 2. A connection that was accepted has an owner at every moment, who closes it: the acceptor, its door,
+ *    its task.
  */
 #include <eddy/serve.h>
 
+#include <eddy/acceptor.h>
 #include <eddy/event.h>
 #include <eddy/io.h>
 #include <eddy/scope.h>
@@ -77,47 +78,28 @@ static int wait_for_room(struct server *server)
 	return r;
 }
 
-/* Wait for what may make the next attempt succeed. */
-static void back_off(struct server *server)
-{
-	struct eddy_scope scope;
-
-	eddy_event_clear(&server->ended);
-	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = BACK_OFF_NS });
-	eddy_event_wait(&server->ended);
-	eddy_scope_end(&scope);
-}
-
-/* Whether no later attempt can succeed either. */
-static bool is_final(int error)
-{
-	return error == -ECANCELED || error == -EBADF || error == -EINVAL || error == -ENOTSOCK ||
-	       error == -EOPNOTSUPP;
-}
-
 static int keep_door(void *arg)
 {
 	struct door *door = arg;
 	struct server *server = door->server;
+	struct eddy_acceptor acceptor;
+	int r = eddy_acceptor_open(&acceptor, door->fd, NULL), fd;
 
-	for (;;) {
-		int fd = eddy_accept(door->fd, NULL, NULL), r;
-
-		if (is_final(fd))
-			return fd;
-		/* A peer that has left again is no reason to wait. */
-		if (fd == -ECONNABORTED)
-			continue;
+	if (r < 0)
+		return r;
+	while ((fd = eddy_acceptor_next(&acceptor)) >= 0) {
 		/* The limit comes after the accept: one door does not keep the last place from another. */
-		r = fd < 0 ? fd : wait_for_room(server);
+		r = wait_for_room(server);
 		if (r == 0)
 			r = start(server, fd);
 		if (r == 0)
 			continue;
-		if (fd >= 0)
-			eddy_close(fd);
-		back_off(server);
+		eddy_close(fd);
+		/* No memory: more of the same would not help. */
+		eddy_sleep(BACK_OFF_NS);
 	}
+	eddy_acceptor_close(&acceptor);
+	return fd;
 }
 
 int eddy_serve(const struct eddy_listeners *listeners, const struct eddy_serve_options *options,

@@ -33,8 +33,8 @@ struct eddy_join {
 EDDY_API int eddy_scope_spawn_join_at(struct eddy_scope *scope, struct eddy_join *join,
 				      const char *name, eddy_task_fn *fn, void *arg,
 				      const char *where);
-#define eddy_scope_spawn_join(scope, join, name, fn, arg)                                          \
-	eddy_scope_spawn_join_at(scope, join, name, fn, arg, EDDY_HERE)
+#define eddy_scope_spawn_join(scope, join, name, fn, ...)                                          \
+	eddy_scope_spawn_join_at(scope, join, name, fn, (__VA_ARGS__), EDDY_HERE)
 
 /* Wait until the task has ended; any number of tasks of the loop may. Suspends unless it has.
  * Return: 0, and the task's result in `ret_result`, which may be NULL; -ECANCELED: the caller's own

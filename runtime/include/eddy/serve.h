@@ -10,7 +10,7 @@
  *             r = eddy_serve(&listeners, NULL, echo, NULL);
  *     eddy_listeners_close(&listeners);
  *
- * It is the loop of eddy_accept() and eddy_scope_spawn() that every server has, with what is easily
+ * It is the loop of eddy_acceptor_next() and eddy_scope_spawn() that every server has, with what is easily
  * forgotten in it: every address of a name, a limit, a process that has no descriptor left.
  */
 #ifndef EDDY_SERVE_H
@@ -26,13 +26,14 @@ typedef int eddy_serve_fn(int fd, void *arg);
 
 struct eddy_serve_options {
 	const char *name; /* of the tasks; default "connection"; borrowed */
-	/* Served at a time, the others wait in the backlog; default 10,000. */
+	/* Served at a time; default 10,000. Of the others some tens for each address are accepted and wait,
+	 * and the rest is in the backlog. */
 	size_t connections_max;
 };
 
 /* Accept connections and run `fn(fd, arg)` as a task for each, until the current scope is cancelled: so
- * are those tasks then, and they are awaited. Without a free descriptor or memory it waits for a
- * connection to end, or 100 ms, and goes on. Suspends.
+ * are those tasks then, and they are awaited. Without a free descriptor or memory it waits until one is
+ * closed, or 100 ms, and goes on. Suspends.
  * Return: -ECANCELED; -EINVAL, -ENOTSOCK, -EBADF, -EOPNOTSUPP for what does not listen; -ENOMEM when not
  * even one task can be had for each listener. */
 EDDY_API int eddy_serve(const struct eddy_listeners *listeners,
