@@ -18,20 +18,23 @@
 #define BURST 3
 #define INTERVAL (20 * EDDY_MS)
 
-/* The bucket is a channel of items without bytes: what it holds is that they are there. */
-static struct eddy_chan bucket;
+static struct eddy_semaphore bucket;
 static uint64_t began;
 
 static int refill(void *arg)
 {
-	while (eddy_sleep(INTERVAL) == 0)
-		eddy_chan_try_send(&bucket, NULL); /* a full one flows over */
+	struct eddy_ticker ticker;
+
+	eddy_ticker_init(&ticker, INTERVAL);
+	while (eddy_ticker_next(&ticker) > 0)
+		if (bucket.count < BURST) /* a full one flows over */
+			eddy_semaphore_release(&bucket, 1);
 	return 0;
 }
 
 static int request(void *arg)
 {
-	int r = eddy_chan_recv(&bucket, NULL);
+	int r = eddy_semaphore_acquire(&bucket, 1);
 
 	if (r == 0)
 		printf("request %d after %d ms\n", *(int *)arg,
@@ -41,17 +44,13 @@ static int request(void *arg)
 
 static int run(void *arg)
 {
-	struct eddy_scope scope, refills;
+	struct eddy_scope background, scope;
 	int numbers[10], r;
 
-	r = eddy_chan_init(&bucket, 0, BURST);
-	if (r < 0)
-		return r;
-	while (eddy_chan_try_send(&bucket, NULL) == 0)
-		;
+	eddy_semaphore_init(&bucket, BURST);
 	began = eddy_now();
-	eddy_scope_begin(&refills, NULL);
-	eddy_scope_spawn(&refills, "refill", refill, NULL);
+	eddy_scope_begin(&background, NULL);
+	eddy_scope_spawn(&background, "refill", refill, NULL);
 	eddy_scope_begin(&scope, NULL);
 	for (int i = 0; i < 10; i++) {
 		numbers[i] = i + 1;
@@ -59,8 +58,7 @@ static int run(void *arg)
 	}
 	eddy_scope_join(&scope);
 	r = eddy_scope_end(&scope);
-	eddy_scope_end(&refills); /* cancels what still runs */
-	eddy_chan_deinit(&bucket);
+	eddy_scope_end(&background); /* cancels what still runs */
 	return r;
 }
 

@@ -43,11 +43,12 @@ static int run(void *arg)
 
 	eddy_event_init(&early);
 	eddy_event_init(&late);
+	for (size_t i = 0; i < 2; i++)
+		if (eddy_chan_init(&all[i].news, sizeof(int), 3) < 0)
+			return 1;
 	eddy_scope_begin(&scope, NULL);
-	for (size_t i = 0; i < 2; i++) {
-		eddy_chan_init(&all[i].news, sizeof(int), 3);
+	for (size_t i = 0; i < 2; i++)
 		eddy_scope_spawn(&scope, all[i].name, subscribe, &all[i]);
-	}
 	eddy_event_set(&early);
 	for (int item = 1; item <= 9; item++) {
 		publish(all, 2, item);

@@ -54,9 +54,10 @@ static int run(void *arg)
 	struct attempt attempts[ADDRESSES_MAX], *winner, *late;
 	struct eddy_chan ended;
 	char **addresses = arg;
-	int count = 0;
+	int count = 0, r = eddy_chan_init(&ended, sizeof(winner), ADDRESSES_MAX);
 
-	eddy_chan_init(&ended, sizeof(winner), ADDRESSES_MAX);
+	if (r < 0)
+		return r;
 	for (; addresses[count] && count < ADDRESSES_MAX; count++)
 		attempts[count] = (struct attempt){ addresses[count], &ended, 0 };
 	winner = race(attempts, count, &ended);

@@ -11,14 +11,11 @@
  *     bob: hello, alice
  */
 #include <eddy/runtime.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 struct client {
 	int fd;
-	char name[20];
 	struct eddy_chan outbox; /* of struct line */
 	struct eddy_node node;   /* in the room */
 };
@@ -28,7 +25,7 @@ struct line {
 	char text[300];
 };
 
-static void tell_others(struct eddy_node *room, struct client *from, const char *format, ...)
+static void tell_others(struct eddy_node *room, struct client *me, const char *format, ...)
 {
 	struct line line;
 	va_list args;
@@ -36,56 +33,47 @@ static void tell_others(struct eddy_node *room, struct client *from, const char 
 	va_start(args, format);
 	line.len = vsnprintf(line.text, sizeof(line.text), format, args);
 	va_end(args);
-	for (struct eddy_node *node = room->next; node != room; node = node->next) {
-		struct client *client = eddy_of(node, struct client, node);
-
-		/* Who does not read misses lines; nobody waits for him. */
-		if (client != from)
-			eddy_chan_try_send(&client->outbox, &line);
-	}
+	for (struct eddy_node *node = room->next; node != room; node = node->next)
+		if (node != &me->node) /* who does not read misses lines: nobody waits for him */
+			eddy_chan_try_send(&eddy_of(node, struct client, node)->outbox, &line);
 }
 
 static int write_lines(void *arg)
 {
 	struct client *client = arg;
 	struct line line;
-	int r;
+	int r = 0;
 
-	while ((r = eddy_chan_recv(&client->outbox, &line)) == 0 && r == 0)
+	while (r == 0 && (r = eddy_chan_recv(&client->outbox, &line)) == 0)
 		r = eddy_send_all(client->fd, line.text, (size_t)line.len, 0);
 	return r;
 }
 
 /* A client lives on the stack of its task: no memory to manage. */
-static int chat(int fd, void *arg)
+static int chat(int fd, void *room)
 {
 	struct client me = { .fd = fd };
-	struct eddy_node *room = arg;
 	struct eddy_scope scope;
 	struct eddy_lines lines;
-	struct eddy_str text;
-	char input[256];
-	int r;
+	struct eddy_str line;
+	char buf[256], name[20];
 
-	eddy_lines_init(&lines, fd, input, sizeof(input));
-	r = eddy_lines_next(&lines, &text);
-	if (r <= 0)
-		return r;
-	snprintf(me.name, sizeof(me.name), "%.*s", EDDY_FMT(text));
-	r = eddy_chan_init(&me.outbox, sizeof(struct line), 16);
-	if (r < 0)
-		return r;
+	eddy_lines_init(&lines, fd, buf, sizeof(buf));
+	if (eddy_lines_next(&lines, &line) <= 0 ||
+	    eddy_chan_init(&me.outbox, sizeof(struct line), 16) < 0)
+		return 0;
+	snprintf(name, sizeof(name), "%.*s", EDDY_FMT(line));
 	eddy_list_append(room, &me.node);
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "writer", write_lines, &me);
-	tell_others(room, &me, "* %s is here\n", me.name);
-	while ((r = eddy_lines_next(&lines, &text)) > 0)
-		tell_others(room, &me, "%s: %.*s\n", me.name, EDDY_FMT(text));
-	tell_others(room, &me, "* %s has left\n", me.name);
+	tell_others(room, &me, "* %s is here\n", name);
+	while (eddy_lines_next(&lines, &line) > 0)
+		tell_others(room, &me, "%s: %.*s\n", name, EDDY_FMT(line));
+	tell_others(room, &me, "* %s has left\n", name);
 	eddy_list_remove(&me.node);
 	eddy_scope_end(&scope); /* cancels the writer */
 	eddy_chan_deinit(&me.outbox);
-	return r;
+	return 0;
 }
 
 static int serve(void *address)
