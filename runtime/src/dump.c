@@ -69,6 +69,12 @@ static void say_what_it_does(struct drawing *drawing, const struct eddy_task *ta
 		eddyi_out(drawing->out, "%s", waiter->what);
 		if (waiter->on)
 			eddyi_out(drawing->out, " %p", waiter->on);
+		if (waiter->holder && *waiter->holder) {
+			eddyi_out(drawing->out, " held by #%llu \"",
+				  (unsigned long long)(*waiter->holder)->id);
+			eddyi_out_name(drawing->out, (*waiter->holder)->name);
+			eddyi_out(drawing->out, "\"");
+		}
 		say_since(drawing, waiter->since_ns);
 	}
 }

@@ -64,9 +64,10 @@ struct eddyi_waiter {
 	void (*cancel)(struct eddyi_waiter *waiter);
 	/* For the eyes of people: what is waited for ("sleep", "mutex"), which one, and since when. */
 	const char *what;
-	const void *on;           /* a mutex, a channel; NULL for nothing in particular */
-	const struct eddy_op *op; /* the op that is awaited; NULL for none */
-	uint64_t since_ns;        /* set when the wait begins */
+	const void *on;                  /* a mutex, a channel; NULL for nothing in particular */
+	struct eddy_task *const *holder; /* who has it, where that is one task; NULL */
+	const struct eddy_op *op;        /* the op that is awaited; NULL for none */
+	uint64_t since_ns;               /* set when the wait begins */
 	int result;
 	bool woken;
 };

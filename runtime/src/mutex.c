@@ -32,6 +32,7 @@ static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex, bool can
 			.cancel = cancellable ? eddyi_queue_cancel : NULL,
 			.what = "mutex",
 			.on = mutex,
+			.holder = &mutex->holder,
 		},
 	};
 

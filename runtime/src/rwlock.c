@@ -73,6 +73,7 @@ static int lock_or_wait(struct eddy_rwlock *lock, bool writes)
 				.cancel = eddyi_queue_cancel,
 				.what = writes ? "rwlock write" : "rwlock read",
 				.on = lock,
+				.holder = &lock->writer,
 			},
 			.left = left,
 		},

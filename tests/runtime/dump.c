@@ -3,6 +3,7 @@
 #include <eddy/dump.h>
 #include <eddy/event.h>
 #include <eddy/io.h>
+#include <eddy/mutex.h>
 #include <eddy/offload.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -97,6 +98,31 @@ TASK_TEST(dump, draws_the_tree)
 	close(fds[0]);
 	close(fds[1]);
 	return eddy_scope_end(&outer);
+}
+
+static int lock(void *arg)
+{
+	int r = eddy_mutex_lock(arg);
+
+	if (r == 0)
+		eddy_mutex_unlock(arg);
+	return r;
+}
+
+TASK_TEST(dump, says_who_holds_a_mutex)
+{
+	struct eddy_mutex mutex;
+	struct eddy_scope scope;
+
+	eddy_mutex_init(&mutex);
+	EXPECT_EQ(eddy_mutex_lock(&mutex), 0);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "waits", lock, &mutex);
+	expect_turns(1);
+	dump();
+	EXPECT_LINE("\"waits\" .*: mutex 0x[0-9a-f]+ held by #1 \"main\", for ");
+	eddy_mutex_unlock(&mutex);
+	return eddy_scope_end(&scope);
 }
 
 TASK_TEST(dump, shows_a_part_of_what_is_wide)
