@@ -125,7 +125,7 @@ TASK_TEST(memory, buffers_are_had_or_not)
 		failures++;
 	}
 	failing_at = 0;
-	EXPECT_EQ(failures, 2);
+	EXPECT(failures >= 2);
 	EXPECT(eddyi_loop()->buffers);
 	return 0;
 }
