@@ -30,35 +30,34 @@ static struct eddy_buffers *or_own(struct eddy_buffers *buffers)
 	return buffers ? buffers : &eddyi_loop()->buffers->group;
 }
 
-static size_t memory_of(const struct eddy_buffers *buffers)
+/* The ring and what is known of each buffer stand in front of the buffers, in whole pages. */
+static size_t front_of(unsigned count)
 {
-	size_t page = 4 * EDDY_KIB, ring = buffers->count * sizeof(struct io_uring_buf);
+	size_t page = 4 * EDDY_KIB;
+	size_t each = sizeof(struct io_uring_buf) + sizeof(uint32_t) + sizeof(uint16_t);
 
-	return ((ring + page - 1) & ~(page - 1)) + buffers->count * buffers->size;
+	return (count * each + page - 1) & ~(page - 1);
 }
 
 static void free_memory(struct eddy_buffers *buffers)
 {
-	munmap(buffers->ring, memory_of(buffers));
-	free(buffers->lens);
-	free(buffers->nexts);
+	munmap(buffers->ring, front_of(buffers->count) + buffers->count * buffers->size);
 }
 
 static int get_memory(struct eddy_buffers *buffers)
 {
-	size_t size = memory_of(buffers);
-	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned count = buffers->count;
+	size_t front = front_of(count);
+	char *memory = mmap(NULL, front + count * buffers->size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	buffers->ring = (struct io_uring_buf_ring *)memory;
-	buffers->own = memory + size - buffers->count * buffers->size;
-	buffers->lens = calloc(buffers->count, sizeof(*buffers->lens));
-	buffers->nexts = calloc(buffers->count, sizeof(*buffers->nexts));
-	if (buffers->lens && buffers->nexts)
-		return 0;
-	free_memory(buffers);
-	return -ENOMEM;
+	buffers->lens = (uint32_t *)(memory + count * sizeof(struct io_uring_buf));
+	buffers->nexts = (uint16_t *)(buffers->lens + count);
+	buffers->own = memory + front;
+	return 0;
 }
 
 /* Groups have numbers, which may be in use. */
