@@ -278,7 +278,7 @@ Test(doctor, pipes_used_up)
 Test(doctor, program_that_cannot_start)
 {
 	cr_expect_eq(run_program(0), 0, "%s", says);
-	cr_expect_str_empty(says);
+	cr_expect(!strstr(says, "start"), "%s", says);
 	cr_expect_eq(run_program(EPERM), 1);
 	cr_expect(strstr(says, ": can't start: a seccomp filter forbids io_uring (Docker's default "
 			       "profile does): "),
