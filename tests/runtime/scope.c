@@ -462,10 +462,12 @@ static int add(void *arg)
 TASK_TEST(scope, argument_may_be_a_literal_with_commas)
 {
 	struct eddy_scope scope;
-	int result = 0;
+	int result = 0, r;
 
 	eddy_scope_begin(&scope, NULL);
-	EXPECT_EQ(eddy_scope_spawn(&scope, "add", add, &(struct sum){ 2, 3, &result }), 0);
+	/* Not inside a macro's braces: the literal lives as long as the block that it stands in. */
+	r = eddy_scope_spawn(&scope, "add", add, &(struct sum){ 2, 3, &result });
+	EXPECT_EQ(r, 0);
 	EXPECT_EQ(eddy_scope_join(&scope), 0);
 	EXPECT_EQ(eddy_scope_end(&scope), 0);
 	EXPECT_EQ(result, 5);
