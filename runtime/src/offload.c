@@ -193,7 +193,7 @@ static void start_thread(void)
 /* Lock held. Whether `count` jobs wait, beside those that a free thread is about to take. */
 static bool has_queued(unsigned count)
 {
-	return pool.queued >= pool.threads - pool.running + count;
+	return pool.queued >= (uint64_t)pool.threads - pool.running + count;
 }
 
 /* Queue the job. A task that waits for its job costs the same in a queue as before it: it waits in the

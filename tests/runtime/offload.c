@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -623,4 +624,31 @@ Test(offload, records_have_the_fields_of_the_task)
 	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);
 	cr_expect_eq(eddy_run(NULL, offload_in_scope, NULL), 0);
 	cr_expect(has_id);
+}
+
+static int endless_queue(void *arg)
+{
+	struct eddy_scope scope;
+	struct slow *gate = slow_new(0);
+	int r;
+
+	eddy_offload_set_queue_max(UINT_MAX);
+	eddy_scope_begin(&scope, NULL);
+	hold_thread(&scope, hold, gate);
+	eddy_offload_set_threads(2);
+	for (int i = 0; i < 10; i++)
+		eddy_scope_spawn(&scope, "job", quick_detached, arg);
+	expect_turns(2);
+	let_go(gate);
+	eddy_scope_join(&scope);
+	slow_free(gate);
+	r = eddy_scope_end(&scope);
+	return r;
+}
+
+Test(offload, a_queue_without_a_limit)
+{
+	int count = 0;
+
+	cr_expect_eq(eddy_run(NULL, endless_queue, &count), 0);
 }
