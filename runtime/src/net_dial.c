@@ -71,15 +71,21 @@ static int prepare(int fd, const struct eddy_sockaddr *addr, const struct eddy_s
 	return 0;
 }
 
+/* Leave a scope whose time may be up. Return: why `r` is -ECANCELED, if it is; else `r`. */
+static int end_scope(struct eddy_scope *scope, int r)
+{
+	int why = eddy_scope_end(scope);
+
+	/* The kernel may say so on its own account: that is no success. */
+	return r == -ECANCELED && why < 0 ? why : r;
+}
+
 static int connect_in_time(int fd, const struct eddy_sockaddr *addr, uint64_t timeout_ns)
 {
 	struct eddy_scope scope;
-	int r, end;
 
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = timeout_ns });
-	r = eddy_connect(fd, &addr->addr.any, addr->len);
-	end = eddy_scope_end(&scope);
-	return r == -ECANCELED ? end : r;
+	return end_scope(&scope, eddy_connect(fd, &addr->addr.any, addr->len));
 }
 
 static int try_address(void *arg)
@@ -217,14 +223,12 @@ int eddy_dial(const char *text, const struct eddy_dial_options *options)
 	static const struct eddy_dial_options defaults;
 	struct eddy_address address;
 	struct eddy_scope scope;
-	int r = eddy_address_parse(text, &address), end;
+	int r = eddy_address_parse(text, &address);
 
 	if (r < 0)
 		return r;
 	if (!options)
 		options = &defaults;
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = options->timeout_ns });
-	r = dial(&address, options);
-	end = eddy_scope_end(&scope);
-	return r == -ECANCELED ? end : r;
+	return end_scope(&scope, dial(&address, options));
 }

@@ -359,3 +359,33 @@ TASK_TEST(net_dial, a_name_with_one_dead_address)
 	eddy_listeners_close(&listeners);
 	return 0;
 }
+
+/* A failed attempt is no connection, whatever it failed with. */
+static int dial_often(__attribute__((unused)) void *arg)
+{
+	struct sockaddr_in addr;
+	int listener = tcp_listen(&addr, 300);
+	char text[32];
+
+	snprintf(text, sizeof(text), "127.0.0.1:%u", ntohs(addr.sin_port));
+	for (int i = 0; i < 200; i++) {
+		int fd = eddy_dial(text, NULL);
+
+		EXPECT(fd != 0);
+		if (fd > 0) {
+			struct sockaddr_in peer;
+			socklen_t len = sizeof(peer);
+
+			EXPECT_EQ(getpeername(fd, (struct sockaddr *)&peer, &len), 0);
+			close(fd);
+		}
+	}
+	close(listener);
+	return 0;
+}
+
+Test(net_dial, failures_of_every_kind)
+{
+	setenv("EDDY_CHAOS", "1,errors", 1);
+	expect_run(NULL, dial_often, NULL);
+}
