@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define POLL_AGAIN_NS EDDY_MS
+
 /* The descriptors of a child that is about to be started. */
 struct plumbing {
 	int ours[3];   /* of pipes; -1 for none */
@@ -226,7 +228,9 @@ void eddy_process_close(struct eddy_process *process)
 		terminate(process);
 	if (!process->reaped) {
 		eddy_process_kill(process, SIGKILL);
-		await_end(process, true);
+		/* The kernel may have no memory for a poll. */
+		while (await_end(process, true) < 0 && !process->reaped)
+			eddy_sleep(POLL_AGAIN_NS);
 	}
 	close_fd(&process->in);
 	close_fd(&process->out);

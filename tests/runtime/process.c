@@ -630,3 +630,25 @@ TASK_TEST(process, cancelled_at_every_moment)
 	EXPECT_EQ(open_descriptors(), before);
 	return 0;
 }
+
+/* Whatever fails on the way, a child that was closed is gone. */
+static int close_often(__attribute__((unused)) void *arg)
+{
+	for (int i = 0; i < 200; i++) {
+		struct eddy_process process;
+		int r = eddy_process_start(
+			&(struct eddy_process_options){ .argv = ARGV("sleep", "1000") }, &process);
+
+		EXPECT_EQ(r, 0);
+		if (r == 0)
+			eddy_process_close(&process);
+	}
+	EXPECT(!has_children());
+	return 0;
+}
+
+Test(process, closing_reaps_whatever_fails)
+{
+	setenv("EDDY_CHAOS", "1,errors", 1);
+	expect_run(NULL, close_often, NULL);
+}
