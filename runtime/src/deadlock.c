@@ -6,7 +6,7 @@
  * Invariants:
  * 1. `stuck` is written with the registry locked, by its own loop alone. It is set while the loop has
  *    nothing but the runtime's own ops and timers, which wake no task: a stuck loop goes on by a message
- *    only, and is not stuck any more before it takes one from its queue.
+ *    only, or a signal of eddy_main(), and is not stuck any more before it takes that.
  * 2. So while the registry is locked and all loops are stuck, no task runs, and what a loop had posted
  *    before it got stuck is in a queue: with all queues empty, another thread would have to post.
  * 3. Queues are looked at last: whoever posted and was gone before the threads were looked at has left

@@ -3,6 +3,7 @@
 #include <eddy/event.h>
 #include <eddy/signal.h>
 
+#include "deadlock.h"
 #include "loop.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ static void on_signal(struct eddy_op *op, int result, unsigned flags)
 	struct program *program = eddy_of(op, struct program, watch);
 
 	(void)flags;
+	eddyi_deadlock_clear(eddyi_loop());
 	if (result < 0 && !program->ended) {
 		arm_watch(program);
 		return;
