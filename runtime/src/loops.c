@@ -68,10 +68,14 @@ static unsigned default_count(void)
 static void pin(const struct eddyi_member *member)
 {
 	const cpu_set_t *allowed = &member->group->allowed;
-	unsigned skip = member->index % (unsigned)CPU_COUNT(allowed);
+	unsigned count = (unsigned)CPU_COUNT(allowed), skip;
 	cpu_set_t one;
 	int cpu = 0;
 
+	/* More processors than the set has room for. */
+	if (!count)
+		return;
+	skip = member->index % count;
 	while (!CPU_ISSET(cpu, allowed) || skip-- > 0)
 		cpu++;
 	CPU_ZERO(&one);
