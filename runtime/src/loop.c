@@ -284,15 +284,11 @@ static void arm_wake(struct eddy_loop *loop)
 }
 
 /* Older kernels have the entry as well, but rings that defer their work were not always woken by it:
- * asked for is what came later. */
-static bool can_wake_by_ring(struct io_uring *ring)
+ * asked for is what came later, with Linux 6.7. */
+static bool can_wake_by_ring(void)
 {
-	enum { OP_FUTEX_WAIT = 51 }; /* Linux 6.7 */
-	struct io_uring_probe *probe = io_uring_get_probe_ring(ring);
-	bool can = probe && probe->last_op >= OP_FUTEX_WAIT;
-
-	io_uring_free_probe(probe);
-	return can;
+	return eddy_feature_is_there(EDDY_FEATURE_MSG_RING) &&
+	       eddy_feature_is_there(EDDY_FEATURE_FUTEX);
 }
 
 static int ring_init(struct io_uring *ring, unsigned entries)
@@ -352,7 +348,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_stacks_init(&loop->stacks, stack_size);
 	eddyi_ctx_init_thread(&loop->ctx);
 	eddyi_scope_init_root(&loop->root);
-	loop->by_ring = can_wake_by_ring(&loop->ring);
+	loop->by_ring = can_wake_by_ring();
 	loop->trim_timer.fire = eddyi_task_trim;
 	eddyi_fault_watch();
 	loop->fault_stack = eddyi_fault_stack_give();
@@ -381,6 +377,8 @@ static void loop_deinit(struct eddy_loop *loop)
 {
 	eddyi_stall_end(loop);
 	eddyi_registry_remove(loop);
+	/* What is posted from here on may come too late for the last entry into the kernel. */
+	loop->by_ring = false;
 	eddy_op_cancel(&loop->wake_op);
 	eddyi_dump_signal_cancel(loop);
 	while (loop->own_ops) {

@@ -491,3 +491,60 @@ TASK_TEST(loop, turns_end_after_a_while)
 	EXPECT(spun_at_fire > 0 && spun_at_fire < 40);
 	return eddy_scope_end(&scope);
 }
+
+/* A message that is delivered while a loop ends may post to another one, which sleeps. */
+struct last_words {
+	struct eddy_message first, second, news;
+	struct eddy_loop *to;
+	struct eddy_event heard;
+};
+
+static void deliver_news(struct eddy_message *message)
+{
+	eddy_event_set(&eddy_of(message, struct last_words, news)->heard);
+}
+
+static void deliver_second(struct eddy_message *message)
+{
+	struct last_words *words = eddy_of(message, struct last_words, second);
+
+	while (!atomic_load(&words->to->sleeping))
+		sched_yield();
+	eddy_loop_post(words->to, &words->news);
+}
+
+static void deliver_first(struct eddy_message *message)
+{
+	eddy_loop_post(eddy_loop_self(), &eddy_of(message, struct last_words, first)->second);
+}
+
+static int speak_and_end(void *arg)
+{
+	eddy_loop_post(eddy_loop_self(), arg);
+	return 0;
+}
+
+static void *run_and_end(void *arg)
+{
+	return eddy_run(NULL, speak_and_end, arg) == 0 ? arg : NULL;
+}
+
+TASK_TEST(loop, messages_of_its_end_wake_another)
+{
+	struct last_words words = {
+		.first = { .deliver = deliver_first },
+		.second = { .deliver = deliver_second },
+		.news = { .deliver = deliver_news },
+		.to = eddy_loop_self(),
+	};
+	struct eddy_scope scope;
+	pthread_t thread;
+
+	eddy_event_init(&words.heard);
+	EXPECT_EQ(pthread_create(&thread, NULL, run_and_end, &words.first), 0);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 5 * EDDY_SECOND });
+	EXPECT_EQ(eddy_event_wait(&words.heard), 0);
+	eddy_scope_end(&scope);
+	pthread_join(thread, NULL);
+	return 0;
+}
