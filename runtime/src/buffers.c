@@ -4,6 +4,8 @@
  * 2. While somebody waits, no buffer has been given back since the last of them came: all are told
  *    at once, the first to come first, and those whom it did not suffice for come back in that order.
  *    Telling one alone would be wrong: it may find no bytes, keep nothing and so give nothing back.
+ * 3. While somebody waits, `again` is armed: between the completion that found no buffer and its dispatch
+ *    all may have come back, and then nobody is left who gives one back.
  */
 #include <eddy/buffers.h>
 
@@ -18,6 +20,7 @@
 #define SIZE_DEFAULT (8 * EDDY_KIB)
 #define SIZE_MAX_EACH EDDY_GIB
 #define GROUP_MAX (UINT16_MAX - 1)
+#define AGAIN_NS (10 * EDDY_MS)
 
 /* One that is the loop's own. */
 struct eddyi_buffers {
@@ -79,9 +82,31 @@ static int register_group(struct eddy_buffers *buffers)
 	return r;
 }
 
+static void tell_all(struct eddy_buffers *buffers)
+{
+	struct eddy_node *node;
+
+	eddy_timer_disarm(&buffers->again);
+	while ((node = eddy_list_shift(&buffers->waiting))) {
+		struct eddy_buffers_waiter *waiter =
+			eddy_of(node, struct eddy_buffers_waiter, node);
+
+		waiter->fn(waiter);
+	}
+}
+
+static void tell_again(struct eddy_timer *timer)
+{
+	tell_all(eddy_of(timer, struct eddy_buffers, again));
+}
+
 int eddy_buffers_open(struct eddy_buffers *buffers, const struct eddy_buffers_options *options)
 {
-	struct eddy_buffers ours = { .count = 1, .size = SIZE_DEFAULT };
+	struct eddy_buffers ours = {
+		.count = 1,
+		.size = SIZE_DEFAULT,
+		.again = { .fire = tell_again },
+	};
 	unsigned count = options && options->count ? options->count : COUNT_DEFAULT;
 	int r;
 
@@ -114,6 +139,7 @@ void eddy_buffers_close(struct eddy_buffers *buffers)
 {
 	eddyi_assert(eddy_list_is_empty(&buffers->waiting),
 		     "buffers are closed while somebody waits for one");
+	eddy_timer_disarm(&buffers->again);
 	io_uring_unregister_buf_ring(&eddyi_loop()->ring, buffers->group);
 	free_memory(buffers);
 }
@@ -187,8 +213,6 @@ void *eddy_buffers_of(struct eddy_buffers *buffers, unsigned flags)
 
 void eddy_buffers_give_back(struct eddy_buffers *buffers, unsigned flags)
 {
-	struct eddy_node *node;
-
 	if (!(flags & IORING_CQE_F_BUFFER))
 		return;
 	buffers = or_own(buffers);
@@ -197,17 +221,16 @@ void eddy_buffers_give_back(struct eddy_buffers *buffers, unsigned flags)
 			      (unsigned short)(flags >> IORING_CQE_BUFFER_SHIFT),
 			      io_uring_buf_ring_mask(buffers->count), 0);
 	io_uring_buf_ring_advance(buffers->ring, 1);
-	while (__builtin_expect((node = eddy_list_shift(&buffers->waiting)) != NULL, 0)) {
-		struct eddy_buffers_waiter *waiter =
-			eddy_of(node, struct eddy_buffers_waiter, node);
-
-		waiter->fn(waiter);
-	}
+	if (__builtin_expect(!eddy_list_is_empty(&buffers->waiting), 0))
+		tell_all(buffers);
 }
 
 void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffers_waiter *waiter)
 {
-	eddy_list_append(&or_own(buffers)->waiting, &waiter->node);
+	buffers = or_own(buffers);
+	eddy_list_append(&buffers->waiting, &waiter->node);
+	if (!eddy_timer_is_armed(&buffers->again))
+		eddy_timer_arm(&buffers->again, eddyi_time_after(eddy_loop_now(), AGAIN_NS));
 }
 
 void eddy_buffers_forget(struct eddy_buffers_waiter *waiter)

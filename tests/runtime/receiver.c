@@ -309,3 +309,53 @@ TASK_TEST(receiver, idle_streams_do_not_hold_up_the_line)
 	}
 	return 0;
 }
+
+struct borrower {
+	struct eddy_op op;
+	struct eddy_buffers *buffers;
+	int calls;
+};
+
+static void borrowed(struct eddy_op *op, int result, unsigned flags)
+{
+	struct borrower *borrower = eddy_of(op, struct borrower, op);
+
+	EXPECT_EQ(result, 1);
+	eddy_buffers_give_back(borrower->buffers, flags);
+	borrower->calls++;
+}
+
+/* Its completion says that there was no buffer; the one that was out came back before it was looked at. */
+TASK_TEST(receiver, buffer_that_came_back_too_soon)
+{
+	struct eddy_buffers buffers;
+	struct borrower borrower = { .buffers = &buffers };
+	struct eddy_receiver receiver;
+	struct eddy_scope scope;
+	struct io_uring_sqe *sqe;
+	int mine[2], other[2];
+	void *bytes;
+
+	stream_pair(mine);
+	stream_pair(other);
+	EXPECT_EQ(write(mine[1], "x", 1), 1);
+	EXPECT_EQ(write(other[1], "x", 1), 1);
+	EXPECT_EQ(eddy_buffers_open(&buffers, &(struct eddy_buffers_options){ .count = 1 }), 0);
+	sqe = eddy_op_begin(&borrower.op, borrowed);
+	eddy_buffers_prep_recv(&buffers, sqe, other[0]);
+	eddy_op_start(&borrower.op, sqe);
+	EXPECT_EQ(eddy_receiver_open(&receiver, mine[0],
+				     &(struct eddy_receiver_options){ .buffers = &buffers }),
+		  0);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 5 * EDDY_SECOND });
+	EXPECT_EQ(eddy_receiver_next(&receiver, &bytes), 1);
+	eddy_scope_end(&scope);
+	EXPECT_EQ(borrower.calls, 1);
+	eddy_receiver_close(&receiver);
+	eddy_buffers_close(&buffers);
+	for (int i = 0; i < 2; i++) {
+		close(mine[i]);
+		close(other[i]);
+	}
+	return 0;
+}

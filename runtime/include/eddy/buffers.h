@@ -19,7 +19,7 @@
 #ifndef EDDY_BUFFERS_H
 #define EDDY_BUFFERS_H
 
-#include <eddy/base.h>
+#include <eddy/timer.h>
 #include <liburing.h>
 
 EDDY_BEGIN_DECLS
@@ -36,6 +36,7 @@ struct eddy_buffers {
 	uint32_t *lens;
 	uint16_t *nexts;
 	struct eddy_node waiting;
+	struct eddy_timer again;
 	size_t size;
 	unsigned count;
 	uint16_t group;
@@ -73,7 +74,8 @@ struct eddy_buffers_waiter {
 	void (*fn)(struct eddy_buffers_waiter *waiter);
 };
 
-/* Call `waiter->fn` once, as soon as a buffer is given back: after those who wait for longer. It arms
+/* Call `waiter->fn` once, as soon as a buffer is given back: after those who wait for longer; and after 10
+ * ms anyway, since the last one may have come back before the completion was looked at. It arms
  * its receive again, which may end with -ENOBUFS again; with IORING_RECVSEND_POLL_FIRST in `sqe->ioprio`
  * it contends for a buffer only when there are bytes. */
 EDDY_API void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffers_waiter *waiter);
