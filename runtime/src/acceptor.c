@@ -1,7 +1,8 @@
 /* Invariants:
  * 1. As long as it is neither ended nor stopping, exactly one of these holds: the op is started, it
  *    pauses for want of descriptors (`retry` is armed and `paused` in the loop's list), or so many
- *    are pending that the task has to take some first.
+ *    are pending that the task has to take some first. In the latter two cases it is at rest, and
+ *    told when its descriptor is closed.
  * 2. A descriptor is in `fds` from its completion until _next returns it or _close closes it.
  */
 #include <eddy/acceptor.h>
@@ -19,22 +20,40 @@
 
 static void arm(struct eddy_acceptor *acceptor);
 
-static void resume(struct eddy_acceptor *acceptor)
+static void rest(struct eddy_acceptor *acceptor)
+{
+	eddy_list_append(&eddyi_loop()->at_rest, &acceptor->at_rest.node);
+}
+
+static void rest_no_more(struct eddy_acceptor *acceptor)
 {
 	eddy_timer_disarm(&acceptor->retry);
-	eddy_list_remove(&acceptor->paused);
-	arm(acceptor);
+	if (acceptor->paused.next)
+		eddy_list_remove(&acceptor->paused);
+	if (acceptor->at_rest.node.next)
+		eddy_list_remove(&acceptor->at_rest.node);
+}
+
+static void closed(struct eddyi_at_rest *at_rest)
+{
+	struct eddy_acceptor *acceptor = eddy_of(at_rest, struct eddy_acceptor, at_rest);
+
+	rest_no_more(acceptor);
+	acceptor->ended = true;
+	acceptor->end = -EBADF;
+	if (acceptor->waiter)
+		eddyi_wake(acceptor->waiter, 0);
 }
 
 static void retry(struct eddy_timer *timer)
 {
-	resume(eddy_of(timer, struct eddy_acceptor, retry));
+	arm(eddy_of(timer, struct eddy_acceptor, retry));
 }
 
 void eddyi_acceptors_resume(struct eddy_loop *loop)
 {
 	while (!eddy_list_is_empty(&loop->paused_acceptors))
-		resume(eddy_of(loop->paused_acceptors.next, struct eddy_acceptor, paused));
+		arm(eddy_of(loop->paused_acceptors.next, struct eddy_acceptor, paused));
 }
 
 static bool has_room(struct eddy_acceptor *acceptor)
@@ -96,10 +115,13 @@ static void go_on(struct eddy_acceptor *acceptor, int result)
 		acceptor->pauses++;
 		eddy_timer_arm(&acceptor->retry, eddyi_time_after(loop->now_ns, RETRY_NS));
 		eddy_list_append(&loop->paused_acceptors, &acceptor->paused);
+		rest(acceptor);
 	} else if (result >= 0 || is_of_one_connection(result) ||
 		   (pausing && result == -ECANCELED)) {
 		if (acceptor->pending < acceptor->pending_max)
 			arm(acceptor);
+		else
+			rest(acceptor);
 	} else {
 		acceptor->ended = true;
 		/* Somebody closes the descriptor. */
@@ -129,7 +151,9 @@ static void arm(struct eddy_acceptor *acceptor)
 {
 	struct io_uring_sqe *sqe = eddy_op_begin(&acceptor->op, accepted);
 
-	io_uring_prep_multishot_accept(sqe, acceptor->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	rest_no_more(acceptor);
+	io_uring_prep_multishot_accept(sqe, acceptor->at_rest.fd, NULL, NULL,
+				       SOCK_NONBLOCK | SOCK_CLOEXEC);
 	eddy_op_start(&acceptor->op, sqe);
 }
 
@@ -143,7 +167,7 @@ int eddy_acceptor_open(struct eddy_acceptor *acceptor, int fd,
 		return -ENOMEM;
 	*acceptor = (struct eddy_acceptor){
 		.retry = { .fire = retry },
-		.fd = fd,
+		.at_rest = { .fd = fd, .closed = closed },
 		.fds = fds,
 		.room = max,
 		.pending_max = max,
@@ -173,7 +197,7 @@ static int next_of_backlog(struct eddy_acceptor *acceptor)
 	int fd;
 
 	do
-		fd = accept4(acceptor->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		fd = accept4(acceptor->at_rest.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	while (fd < 0 && is_of_one_connection(-errno));
 	if (fd >= 0)
 		return fd;
@@ -205,10 +229,7 @@ int eddy_acceptor_next(struct eddy_acceptor *acceptor)
 void eddy_acceptor_stop(struct eddy_acceptor *acceptor)
 {
 	acceptor->stopping = true;
-	if (eddy_timer_is_armed(&acceptor->retry)) {
-		eddy_timer_disarm(&acceptor->retry);
-		eddy_list_remove(&acceptor->paused);
-	}
+	rest_no_more(acceptor);
 	eddy_op_cancel(&acceptor->op);
 	while (eddy_op_is_started(&acceptor->op))
 		wait_for(acceptor, "acceptor stop", false);

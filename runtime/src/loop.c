@@ -343,6 +343,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddy_list_init(&loop->closing);
 	eddy_list_init(&loop->ops_of_two);
 	eddy_list_init(&loop->paused_acceptors);
+	eddy_list_init(&loop->at_rest);
 	for (size_t i = 0; i < EDDYI_OP_BUCKETS; i++)
 		eddy_list_init(&loop->ops_by_fd[i]);
 	eddyi_stacks_init(&loop->stacks, stack_size);

@@ -133,7 +133,8 @@ struct eddy_loop {
 	struct eddyi_buffers *lent_buffers; /* which tasks look at for as long as they like */
 	unsigned last_group;
 	struct eddy_node paused_acceptors; /* until a descriptor is closed */
-	void *scratch; /* where bytes are read that nobody wants, to warm a file */
+	struct eddy_node at_rest; /* without an op now: to be told when their descriptor is closed */
+	void *scratch;            /* where bytes are read that nobody wants, to warm a file */
 	struct eddy_transfer_stats transfer_stats;
 	struct eddy_loop_stats stats; /* by eddyi_count(); what can be derived is not kept */
 
@@ -281,7 +282,8 @@ void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe);
 /* Call the completion functions of what has completed. */
 void eddyi_op_dispatch(struct eddy_loop *loop);
 
-/* Cancel and await every op of `fd`; no task may be awaiting one. Suspends, and is not cancelled. */
+/* Cancel and await every op of `fd`, and tell those at rest; no task may be awaiting one. Suspends, and is
+ * not cancelled. */
 void eddyi_op_cancel_fd(int fd);
 
 /* As eddy_scope_spawn_at(), with a join that is told of the task's end; NULL for none. */

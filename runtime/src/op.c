@@ -170,6 +170,22 @@ static bool cancel_ops(struct eddy_loop *loop, int fd)
 	return any;
 }
 
+/* Its number may be another's at once. */
+static void end_those_at_rest(struct eddy_loop *loop, int fd)
+{
+	struct eddy_node *node = loop->at_rest.next;
+
+	while (node != &loop->at_rest) {
+		struct eddyi_at_rest *at_rest = eddy_of(node, struct eddyi_at_rest, node);
+
+		node = node->next;
+		if (at_rest->fd != fd)
+			continue;
+		eddy_list_remove(&at_rest->node);
+		at_rest->closed(at_rest);
+	}
+}
+
 void eddyi_op_cancel_fd(int fd)
 {
 	struct eddy_loop *loop = eddyi_loop();
@@ -181,6 +197,7 @@ void eddyi_op_cancel_fd(int fd)
 		eddyi_wait(&closer.waiter);
 		eddy_list_remove(&closer.node);
 	}
+	end_those_at_rest(loop, fd);
 }
 
 /* A worker of the kernel's that a cancellation interrupts may end its op with -EINTR, or (splice

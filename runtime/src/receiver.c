@@ -1,7 +1,7 @@
 /* Invariants:
  * 1. As long as it is neither ended nor closing, exactly one of these holds: the op is started, it waits
  *    for a buffer (`starved` is in the group's list), or so much is pending that the task has to take
- *    some first.
+ *    some first. In the latter two cases it is at rest, and told when its descriptor is closed.
  * 2. Buffers that are pending are linked through the group's arrays, by their numbers, in the order in
  *    which they were filled.
  * 3. A wait that is cancelled takes nothing.
@@ -53,6 +53,28 @@ static unsigned shift(struct eddy_receiver *receiver)
 	return (unsigned)number << IORING_CQE_BUFFER_SHIFT | IORING_CQE_F_BUFFER;
 }
 
+static void rest(struct eddy_receiver *receiver)
+{
+	eddy_list_append(&eddyi_loop()->at_rest, &receiver->at_rest.node);
+}
+
+static void rest_no_more(struct eddy_receiver *receiver)
+{
+	eddy_buffers_forget(&receiver->starved);
+	if (receiver->at_rest.node.next)
+		eddy_list_remove(&receiver->at_rest.node);
+}
+
+static void closed(struct eddyi_at_rest *at_rest)
+{
+	struct eddy_receiver *receiver = eddy_of(at_rest, struct eddy_receiver, at_rest);
+
+	rest_no_more(receiver);
+	receiver->ended = true;
+	receiver->end = -EBADF;
+	wake(receiver);
+}
+
 /* Its op has ended. */
 static void go_on(struct eddy_receiver *receiver, int result)
 {
@@ -63,9 +85,12 @@ static void go_on(struct eddy_receiver *receiver, int result)
 		return;
 	if (result == -ENOBUFS) {
 		eddy_buffers_wait(receiver->buffers, &receiver->starved);
+		rest(receiver);
 	} else if (result > 0 || result == -EINTR || (pausing && result == -ECANCELED)) {
 		if (receiver->pending < receiver->pending_max)
 			arm(receiver);
+		else
+			rest(receiver);
 	} else {
 		receiver->ended = true;
 		/* Somebody closes the descriptor. */
@@ -97,7 +122,8 @@ static void arm(struct eddy_receiver *receiver)
 {
 	struct io_uring_sqe *sqe = eddy_op_begin(&receiver->op, received);
 
-	eddy_buffers_prep_recv_multishot(receiver->buffers, sqe, receiver->fd);
+	rest_no_more(receiver);
+	eddy_buffers_prep_recv_multishot(receiver->buffers, sqe, receiver->at_rest.fd);
 	if (receiver->poll_first)
 		sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
 	receiver->poll_first = false;
@@ -122,7 +148,7 @@ int eddy_receiver_open(struct eddy_receiver *receiver, int fd,
 	*receiver = (struct eddy_receiver){
 		.buffers = buffers,
 		.starved = { .fn = again },
-		.fd = fd,
+		.at_rest = { .fd = fd, .closed = closed },
 		.pending_max = options->pending_max ? options->pending_max :
 						      buffers->count / PENDING_SHARE,
 	};
@@ -179,7 +205,7 @@ ssize_t eddy_receiver_next(struct eddy_receiver *receiver, void **ret_bytes)
 void eddy_receiver_close(struct eddy_receiver *receiver)
 {
 	receiver->closing = true;
-	eddy_buffers_forget(&receiver->starved);
+	rest_no_more(receiver);
 	if (eddy_op_is_started(&receiver->op)) {
 		eddy_op_cancel(&receiver->op);
 		while (eddy_op_is_started(&receiver->op))

@@ -189,3 +189,28 @@ TASK_TEST(acceptor, of_what_does_not_listen)
 	eddy_acceptor_close(&acceptor);
 	return 0;
 }
+
+/* Its descriptor is closed while so many wait that nothing is armed, and the number goes to another. */
+TASK_TEST(acceptor, closed_descriptor_ends_it_at_rest)
+{
+	struct eddy_acceptor acceptor;
+	struct sockaddr_in addr, next_addr;
+	int listener = tcp_listen(&addr, 1), next, fd, peer = tcp_connect(&addr);
+
+	EXPECT_EQ(eddy_acceptor_open(&acceptor, listener,
+				     &(struct eddy_acceptor_options){ .pending_max = 1 }),
+		  0);
+	for (int i = 0; i < 100 && (!acceptor.pending || eddy_op_is_started(&acceptor.op)); i++)
+		expect_turns(1);
+	EXPECT_EQ(eddy_close(listener), 0);
+	next = tcp_listen(&next_addr, 1);
+	EXPECT_EQ(next, listener);
+	fd = eddy_acceptor_next(&acceptor);
+	EXPECT(fd >= 0);
+	close(fd);
+	EXPECT_EQ(eddy_acceptor_next(&acceptor), -EBADF);
+	eddy_acceptor_close(&acceptor);
+	close(peer);
+	close(next);
+	return 0;
+}

@@ -359,3 +359,67 @@ TASK_TEST(receiver, buffer_that_came_back_too_soon)
 	}
 	return 0;
 }
+
+/* Its descriptor is closed while nothing is armed, and the number goes to another stream. */
+static void expect_hands_off(struct eddy_receiver *receiver, int fds[2])
+{
+	int next[2], number = fds[0];
+	void *bytes;
+	char byte = 0;
+
+	EXPECT(!eddy_op_is_started(&receiver->op));
+	EXPECT_EQ(eddy_close(fds[0]), 0);
+	stream_pair(next);
+	EXPECT_EQ(next[0], number);
+	EXPECT_EQ(write(next[1], "y", 1), 1);
+	while (receiver->pending)
+		EXPECT_EQ(eddy_receiver_next(receiver, &bytes), 1);
+	EXPECT_EQ(eddy_receiver_next(receiver, &bytes), -EBADF);
+	EXPECT_EQ(read(next[0], &byte, 1), 1);
+	EXPECT_EQ(byte, 'y');
+	eddy_receiver_close(receiver);
+	close(fds[1]);
+	close(next[0]);
+	close(next[1]);
+}
+
+TASK_TEST(receiver, closed_descriptor_ends_it_at_rest)
+{
+	struct eddy_receiver_options options = { .pending_max = 1 };
+	struct eddy_receiver receiver;
+	int fds[2];
+
+	stream_pair(fds);
+	EXPECT_EQ(write(fds[1], "x", 1), 1);
+	EXPECT_EQ(eddy_receiver_open(&receiver, fds[0], &options), 0);
+	for (int i = 0; i < 100 && (!receiver.pending || eddy_op_is_started(&receiver.op)); i++)
+		expect_turns(1);
+	expect_hands_off(&receiver, fds);
+	return 0;
+}
+
+TASK_TEST(receiver, closed_descriptor_ends_it_without_a_buffer)
+{
+	struct eddy_buffers buffers;
+	struct eddy_receiver_options options = { .buffers = &buffers };
+	struct eddy_receiver holder, starved;
+	int held[2], fds[2];
+	void *bytes;
+
+	EXPECT_EQ(eddy_buffers_open(&buffers, &(struct eddy_buffers_options){ .count = 1 }), 0);
+	stream_pair(held);
+	stream_pair(fds);
+	EXPECT_EQ(write(held[1], "x", 1), 1);
+	EXPECT_EQ(eddy_receiver_open(&holder, held[0], &options), 0);
+	EXPECT_EQ(eddy_receiver_next(&holder, &bytes), 1);
+	EXPECT_EQ(write(fds[1], "x", 1), 1);
+	EXPECT_EQ(eddy_receiver_open(&starved, fds[0], &options), 0);
+	for (int i = 0; i < 100 && eddy_op_is_started(&starved.op); i++)
+		expect_turns(1);
+	expect_hands_off(&starved, fds);
+	eddy_receiver_close(&holder);
+	eddy_buffers_close(&buffers);
+	close(held[0]);
+	close(held[1]);
+	return 0;
+}

@@ -29,10 +29,10 @@ struct eddy_acceptor_options {
 struct eddy_acceptor {
 	struct eddy_op op;
 	struct eddy_timer retry;
-	struct eddy_node paused;     /* in the loop's list, until a descriptor is closed */
+	struct eddy_node paused; /* in the loop's list, until a descriptor is closed */
+	struct eddyi_at_rest at_rest;
 	struct eddyi_waiter *waiter; /* the task in _next or _stop */
-	int fd;
-	int *fds; /* a ring of those that wait */
+	int *fds;                    /* a ring of those that wait */
 	unsigned first, pending, room, pending_max;
 	uint64_t pauses; /* read-only: times that there was no descriptor or memory left */
 	int end;         /* what ended it */

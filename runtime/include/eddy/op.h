@@ -44,6 +44,13 @@ struct eddy_op {
 	bool own; /* the runtime's: no concern of its users */
 };
 
+/* Private: whoever is going to start an op of a descriptor again. */
+struct eddyi_at_rest {
+	struct eddy_node node; /* in the loop's list; .next is NULL when in none */
+	int fd;
+	void (*closed)(struct eddyi_at_rest *at_rest); /* it is in no list any more */
+};
+
 /* Take a submission entry for `op`, to be filled by one io_uring_prep_* call. Never NULL: a full
  * queue is submitted first. */
 EDDY_API struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done);

@@ -35,8 +35,8 @@ struct eddy_receiver {
 	struct eddy_op op;
 	struct eddy_buffers *buffers;
 	struct eddy_buffers_waiter starved;
+	struct eddyi_at_rest at_rest;
 	struct eddyi_waiter *waiter; /* the task in _next or _close */
-	int fd;
 	unsigned pending, pending_max;
 	unsigned lent; /* flags of the completion whose buffer the task looks at; 0 for none */
 	uint16_t first, last;
