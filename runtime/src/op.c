@@ -52,9 +52,10 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 
 /* Where these have something else in the place of a descriptor: a family, a process, flags. */
 #define WITHOUT_FD                                                                                 \
-	(BIT(IORING_OP_SOCKET) | BIT(IORING_OP_PROVIDE_BUFFERS) | BIT(IORING_OP_REMOVE_BUFFERS) |  \
-	 BIT(EDDYI_OP_WAITID) | BIT(EDDYI_OP_FUTEX_WAIT) | BIT(EDDYI_OP_FUTEX_WAKE) |              \
-	 BIT(EDDYI_OP_FUTEX_WAITV) | BIT(EDDYI_OP_PIPE))
+	(BIT(IORING_OP_SOCKET) | BIT(IORING_OP_GETXATTR) | BIT(IORING_OP_SETXATTR) |               \
+	 BIT(IORING_OP_PROVIDE_BUFFERS) | BIT(IORING_OP_REMOVE_BUFFERS) | BIT(EDDYI_OP_WAITID) |   \
+	 BIT(EDDYI_OP_FUTEX_WAIT) | BIT(EDDYI_OP_FUTEX_WAKE) | BIT(EDDYI_OP_FUTEX_WAITV) |         \
+	 BIT(EDDYI_OP_PIPE))
 #define WITH_TWO                                                                                   \
 	(BIT(IORING_OP_SPLICE) | BIT(IORING_OP_TEE) | BIT(IORING_OP_RENAMEAT) |                    \
 	 BIT(IORING_OP_LINKAT))

@@ -586,6 +586,14 @@ TASK_TEST(op, close_leaves_alone_what_only_looks_like_a_descriptor)
 	EXPECT_EQ(made.op.fd, -1);
 	until_ended(&made);
 	EXPECT_EQ(close(made.last), 0);
+	made = (struct counted){ 0 };
+	sqe = eddy_op_begin(&made.op, note);
+	io_uring_prep_getxattr(sqe, "user.none", NULL, "/", 0);
+	eddy_op_start(&made.op, sqe);
+	EXPECT_EQ(made.op.fd, -1);
+	/* A thread of the kernel's does it. */
+	while (!made.ends)
+		eddy_sleep(EDDY_MS / 10);
 	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
 		return 0;
 	sqe = eddy_op_begin(&counted.op, note);
