@@ -9,6 +9,7 @@
  */
 #include "chaos.h"
 #include "queue.h"
+#include "uapi.h"
 
 #include <eddy/log.h>
 
@@ -26,9 +27,6 @@
 #define ENDS_ODDS 2
 #define SHORT_ODDS 4
 #define DELAY_ODDS 4
-
-/* Of kernels newer than the headers of the oldest liburing that serves. */
-enum { OP_SOCKET = 45, OP_FTRUNCATE = 55, OP_PIPE = 62 };
 
 static bool odds(struct eddyi_chaos *chaos, unsigned mode, unsigned one_in)
 {
@@ -71,14 +69,14 @@ static int failure_of(struct eddyi_chaos *chaos, uint8_t opcode)
 	case IORING_OP_ACCEPT:
 	case IORING_OP_OPENAT:
 	case IORING_OP_OPENAT2:
-	case OP_SOCKET:
-	case OP_PIPE:
+	case IORING_OP_SOCKET:
+	case EDDYI_OP_PIPE:
 		return -EMFILE;
 	case IORING_OP_WRITE:
 	case IORING_OP_WRITEV:
 	case IORING_OP_WRITE_FIXED:
 	case IORING_OP_FALLOCATE:
-	case OP_FTRUNCATE:
+	case EDDYI_OP_FTRUNCATE:
 		return -ENOSPC;
 	}
 	return -ENOMEM;

@@ -10,14 +10,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* A ring entry holds 32 bits of length, and read(2) moves no more than this at once. */
-#define LEN_MAX 0x7ffff000
-
-static unsigned clamp(size_t len)
-{
-	return len < LEN_MAX ? (unsigned)len : LEN_MAX;
-}
-
 /* What a plain system call returned. */
 static int plain(int r)
 {
@@ -91,7 +83,7 @@ ssize_t eddy_recv(int fd, void *buf, size_t len, int flags)
 {
 	struct io_uring_sqe sqe = { 0 };
 
-	io_uring_prep_recv(&sqe, fd, buf, clamp(len), flags);
+	io_uring_prep_recv(&sqe, fd, buf, eddyi_op_len(len), flags);
 	return eddyi_written(buf, eddy_op_call(&sqe));
 }
 
@@ -99,7 +91,7 @@ ssize_t eddy_send(int fd, const void *buf, size_t len, int flags)
 {
 	struct io_uring_sqe sqe = { 0 };
 
-	io_uring_prep_send(&sqe, fd, buf, clamp(len), flags | MSG_NOSIGNAL);
+	io_uring_prep_send(&sqe, fd, buf, eddyi_op_len(len), flags | MSG_NOSIGNAL);
 	return eddy_op_call(&sqe);
 }
 
@@ -169,7 +161,7 @@ ssize_t eddy_send_zc(int fd, const void *buf, size_t len, int flags)
 {
 	struct io_uring_sqe sqe = { 0 };
 
-	io_uring_prep_send_zc(&sqe, fd, buf, clamp(len), flags | MSG_NOSIGNAL, 0);
+	io_uring_prep_send_zc(&sqe, fd, buf, eddyi_op_len(len), flags | MSG_NOSIGNAL, 0);
 	return eddy_op_call(&sqe);
 }
 
@@ -195,7 +187,7 @@ ssize_t eddy_read(int fd, void *buf, size_t len, uint64_t offset)
 {
 	struct io_uring_sqe sqe = { 0 };
 
-	io_uring_prep_read(&sqe, fd, buf, clamp(len), offset);
+	io_uring_prep_read(&sqe, fd, buf, eddyi_op_len(len), offset);
 	return eddyi_written(buf, eddy_op_call(&sqe));
 }
 
@@ -203,7 +195,7 @@ ssize_t eddy_write(int fd, const void *buf, size_t len, uint64_t offset)
 {
 	struct io_uring_sqe sqe = { 0 };
 
-	io_uring_prep_write(&sqe, fd, buf, clamp(len), offset);
+	io_uring_prep_write(&sqe, fd, buf, eddyi_op_len(len), offset);
 	return eddy_op_call(&sqe);
 }
 
@@ -229,7 +221,7 @@ ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_o
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_splice(&sqe, fd_in, (int64_t)offset_in, fd_out, (int64_t)offset_out,
-			     clamp(len), flags);
+			     eddyi_op_len(len), flags);
 	return eddy_op_call(&sqe);
 }
 
@@ -237,7 +229,7 @@ ssize_t eddy_tee(int fd_in, int fd_out, size_t len, unsigned flags)
 {
 	struct io_uring_sqe sqe = { 0 };
 
-	io_uring_prep_tee(&sqe, fd_in, fd_out, clamp(len), flags);
+	io_uring_prep_tee(&sqe, fd_in, fd_out, eddyi_op_len(len), flags);
 	return eddy_op_call(&sqe);
 }
 

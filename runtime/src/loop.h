@@ -273,6 +273,15 @@ void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other);
 /* A free entry; a full queue is submitted first. */
 struct io_uring_sqe *eddyi_op_take_sqe(struct eddy_loop *loop);
 
+/* A length for an entry, which holds 32 bits; read(2) moves no more than this at once. */
+static inline unsigned eddyi_op_len(size_t len)
+{
+	return len < 0x7ffff000 ? (unsigned)len : 0x7ffff000;
+}
+
+/* Whether the call of an entry that was interrupted is made again. */
+bool eddyi_op_may_restart(const struct io_uring_sqe *sqe);
+
 /* Take note of one completion. */
 void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsigned flags);
 

@@ -347,7 +347,7 @@ static int await(struct eddy_op *op, struct io_uring_sqe *sqe)
 }
 
 /* A close that was interrupted has closed, and a connection goes on; a link was for once. */
-static bool may_restart(const struct io_uring_sqe *sqe)
+bool eddyi_op_may_restart(const struct io_uring_sqe *sqe)
 {
 	return sqe->opcode != IORING_OP_CLOSE && sqe->opcode != IORING_OP_CONNECT &&
 	       !(sqe->flags & (IOSQE_IO_LINK | IOSQE_IO_HARDLINK));
@@ -358,7 +358,7 @@ static int await_uninterrupted(struct eddy_op *op, struct io_uring_sqe *sqe,
 {
 	int r;
 
-	while ((r = await(op, sqe)) == -EINTR && may_restart(entry)) {
+	while ((r = await(op, sqe)) == -EINTR && eddyi_op_may_restart(entry)) {
 		sqe = eddy_op_begin_await(op);
 		if (!sqe)
 			return -ECANCELED;

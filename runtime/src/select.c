@@ -10,14 +10,11 @@
  */
 #include <eddy/select.h>
 
-#include "config.h"
 #include "queue.h"
+#include "written.h"
 
 #include <errno.h>
 #include <string.h>
-#if EDDYI_HAVE_VALGRIND
-#include <valgrind/memcheck.h>
-#endif
 
 enum kind {
 	CASE_NEVER,
@@ -27,9 +24,6 @@ enum kind {
 	CASE_TIME,
 	CASE_OP,
 };
-
-/* A ring entry holds 32 bits of length, and read(2) moves no more than this at once. */
-#define LEN_MAX 0x7ffff000
 
 struct eddyi_select {
 	struct eddyi_waiter waiter;
@@ -83,16 +77,11 @@ struct eddy_case eddy_case_accept(int fd)
 	return one;
 }
 
-static unsigned clamp(size_t len)
-{
-	return len < LEN_MAX ? (unsigned)len : LEN_MAX;
-}
-
 struct eddy_case eddy_case_recv(int fd, void *buf, size_t len, int flags)
 {
 	struct eddy_case one = eddy_case_op();
 
-	io_uring_prep_recv(&one.sqe, fd, buf, clamp(len), flags);
+	io_uring_prep_recv(&one.sqe, fd, buf, eddyi_op_len(len), flags);
 	return one;
 }
 
@@ -100,7 +89,7 @@ struct eddy_case eddy_case_read(int fd, void *buf, size_t len, uint64_t offset)
 {
 	struct eddy_case one = eddy_case_op();
 
-	io_uring_prep_read(&one.sqe, fd, buf, clamp(len), offset);
+	io_uring_prep_read(&one.sqe, fd, buf, eddyi_op_len(len), offset);
 	return one;
 }
 
@@ -154,18 +143,6 @@ static void cancel_select(struct eddyi_waiter *waiter)
 	claim(eddy_of(waiter, struct eddyi_select, waiter), -ECANCELED);
 }
 
-/* Valgrind sees nothing of what the ring writes. */
-static void written(const struct eddy_case *one)
-{
-#if EDDYI_HAVE_VALGRIND
-	if (one->result > 0 &&
-	    (one->sqe.opcode == IORING_OP_RECV || one->sqe.opcode == IORING_OP_READ))
-		VALGRIND_MAKE_MEM_DEFINED((void *)(uintptr_t)one->sqe.addr, one->result);
-#else
-	(void)one;
-#endif
-}
-
 static void start_op(struct eddy_case *one)
 {
 	struct io_uring_sqe *sqe = eddy_op_begin(&one->op, eddyi_select_op_done);
@@ -191,15 +168,17 @@ void eddyi_select_op_done(struct eddy_op *op, int result, unsigned flags)
 			     "a multishot op in a select");
 	else
 		select->ops--;
-	/* As every awaited call: made again. A close that was interrupted has closed. */
-	if (result == -EINTR && !select->claimed && op->opcode != IORING_OP_CLOSE) {
+	/* As every awaited call: made again. */
+	if (result == -EINTR && !select->claimed && !(flags & IORING_CQE_F_MORE) &&
+	    eddyi_op_may_restart(&one->sqe)) {
 		start_op(one);
 		return;
 	}
 	/* The result of a zero-copy send comes before the notification that ends it. */
 	if (!(flags & IORING_CQE_F_NOTIF) && is_result(select, result)) {
 		set_ready(one, result);
-		written(one);
+		if (op->opcode == IORING_OP_RECV || op->opcode == IORING_OP_READ)
+			eddyi_written((void *)(uintptr_t)one->sqe.addr, result);
 	}
 	if (flags & IORING_CQE_F_MORE)
 		return;
