@@ -29,22 +29,42 @@ static void close_three(int fds[3])
 	}
 }
 
+/* A child inherits 0 to 2: where they are closed here, nothing of ours may stand in their place. */
+static int lift(int *fd)
+{
+	int lifted;
+
+	if (*fd > STDERR_FILENO)
+		return 0;
+	lifted = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (lifted < 0)
+		return -errno;
+	close(*fd);
+	*fd = lifted;
+	return 0;
+}
+
 static int open_pipe(struct plumbing *plumbing, int i)
 {
-	int fds[2], our_end = i == 0;
+	int fds[2], our_end = i == 0, r;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	plumbing->ours[i] = fds[our_end];
 	plumbing->theirs[i] = fds[!our_end];
+	r = lift(&plumbing->ours[i]);
+	if (r == 0)
+		r = lift(&plumbing->theirs[i]);
+	if (r < 0)
+		return r;
 	/* Of our end alone: few programs are ready for -EAGAIN. */
-	return fcntl(fds[our_end], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+	return fcntl(plumbing->ours[i], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 static int open_null(struct plumbing *plumbing, int i)
 {
 	plumbing->theirs[i] = open("/dev/null", (i == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
-	return plumbing->theirs[i] < 0 ? -errno : 0;
+	return plumbing->theirs[i] < 0 ? -errno : lift(&plumbing->theirs[i]);
 }
 
 /* Return: 0 and what becomes the child's descriptor `i`, -1 for the same as here. */

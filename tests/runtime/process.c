@@ -652,3 +652,26 @@ Test(process, closing_reaps_whatever_fails)
 	setenv("EDDY_CHAOS", "1,errors", 1);
 	expect_run(NULL, close_often, NULL);
 }
+
+/* What is closed here is closed there, and not a pipe's other end. */
+TASK_TEST(process, closed_standard_input_stays_closed)
+{
+	struct eddy_process_options options = {
+		.argv = SH("test ! -e /proc/self/fd/0"),
+		.out = { .kind = EDDY_PROCESS_PIPE },
+		.err = { .kind = EDDY_PROCESS_NULL },
+	};
+	struct eddy_process_status status;
+	struct eddy_process process;
+	int saved = dup(0);
+
+	close(0);
+	EXPECT_EQ(eddy_process_start(&options, &process), 0);
+	EXPECT(process.out > 2);
+	EXPECT_EQ(eddy_process_wait(&process, &status), 0);
+	EXPECT_EQ(status.code, 0);
+	eddy_process_close(&process);
+	EXPECT_EQ(dup2(saved, 0), 0);
+	close(saved);
+	return 0;
+}
