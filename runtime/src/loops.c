@@ -231,11 +231,16 @@ static void send_off(struct eddyi_group *group)
 
 static void end_members(struct eddyi_group *group)
 {
+	struct eddy_loop *head = group->members[0].loop;
+	bool by_ring = head->by_ring;
+
+	/* This thread is about to block: wake-ups leave at once, or now. */
+	head->by_ring = false;
 	for (unsigned i = 1; i < group->count; i++)
 		if (group->members[i].is_to_run)
 			eddy_loop_post(group->members[i].loop, &group->members[i].leave);
-	/* The wake-ups leave now: this thread is about to block. */
-	eddyi_loop_enter(group->members[0].loop);
+	head->by_ring = by_ring;
+	eddyi_loop_enter(head);
 	for (unsigned i = 1; i < group->count; i++)
 		if (group->members[i].has_thread)
 			pthread_join(group->members[i].thread, NULL);

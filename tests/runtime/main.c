@@ -14,28 +14,37 @@ static int return_it(void *arg)
 	return *(int *)arg;
 }
 
+/* The next line of stderr, without what ASan says of swapcontext. */
+static const char *next_line(void)
+{
+	static char text[400];
+	FILE *err = cr_get_redirected_stderr();
+
+	while (fgets(text, sizeof(text), err))
+		if (!strstr(text, "WARNING: ASan "))
+			return text;
+	return NULL;
+}
+
 /* What the program said, its name aside. */
 static void expect_said(const char *wanted)
 {
-	char text[400] = "", *said;
-	FILE *err = cr_get_redirected_stderr();
+	const char *line = next_line(), *said;
 
-	cr_assert(fgets(text, sizeof(text), err));
-	said = strchr(text, ':');
+	cr_assert(line);
+	said = strchr(line, ':');
 	cr_assert(said);
 	cr_expect_str_eq(said, wanted);
-	cr_expect_null(fgets(text, sizeof(text), err));
+	cr_expect_null(next_line());
 }
 
 Test(main, returns_an_exit_status, .init = cr_redirect_stderr)
 {
-	char text[10];
-
 	cr_expect_eq(eddy_main(return_it, &(int){ 0 }), 0);
 	cr_expect_eq(eddy_main(return_it, &(int){ 3 }), 3);
 	fflush(stderr);
 	fclose(stderr);
-	cr_expect_null(fgets(text, sizeof(text), cr_get_redirected_stderr()));
+	cr_expect_null(next_line());
 }
 
 Test(main, says_why_it_failed, .init = cr_redirect_stderr)

@@ -269,13 +269,19 @@ Test(net, an_address_in_use_fails_all)
 Test(net, wildcards_of_both_families_share_a_port)
 {
 	char text[64];
+	int r = -EADDRINUSE;
 
 	if (!has_ipv6())
 		cr_skip_test("needs IPv6");
-	cr_assert_eq(eddy_listen("[::]:0", NULL, &first), 0);
-	cr_expect_eq(get_option(first.fds[0], IPPROTO_IPV6, IPV6_V6ONLY), 1);
-	snprintf(text, sizeof(text), "0.0.0.0:%u", first.port);
-	cr_expect_eq(eddy_listen(text, NULL, &second), 0);
+	/* Somebody else may have that port in the other family: then another one. */
+	for (int i = 0; i < 20 && r < 0; i++) {
+		eddy_listeners_close(&first);
+		cr_assert_eq(eddy_listen("[::]:0", NULL, &first), 0);
+		cr_expect_eq(get_option(first.fds[0], IPPROTO_IPV6, IPV6_V6ONLY), 1);
+		snprintf(text, sizeof(text), "0.0.0.0:%u", first.port);
+		r = eddy_listen(text, NULL, &second);
+	}
+	cr_expect_eq(r, 0);
 }
 
 Test(net, addresses_that_this_machine_lacks)
