@@ -95,7 +95,8 @@ EDDY_API int eddy_process_wait(struct eddy_process *process,
 
 /* Send a signal to the child, or to its group. Never suspends, and never hits another process that has
  * come to the same number.
- * Return: 0; -ESRCH when it has ended; -EINVAL, -EPERM. */
+ * Return: 0, also for a child that has ended and was not waited for; -ESRCH once a wait has returned its
+ * status; -EINVAL, -EPERM. */
 EDDY_API int eddy_process_kill(struct eddy_process *process, int signo);
 
 /* Kill the child unless it has ended, wait for that, and close what is open of its pipes. Suspends, and
