@@ -1,5 +1,6 @@
 #include "server.h"
 
+#include <eddy/dump.h>
 #include <eddy/log.h>
 #include <errno.h>
 #include <poll.h>
@@ -248,6 +249,7 @@ static _Noreturn void give_up(const struct eddyi_server *server)
 	eddy_error("eddy::http",
 		   "%u connections did not end within %u s: their handlers ignore cancellation",
 		   server->conns.count, (unsigned)(UNWIND_NS / EDDY_SECOND));
+	eddy_dump_all(STDERR_FILENO);
 	_exit(1);
 }
 

@@ -111,6 +111,17 @@ static int slow(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_ok(res, "slept");
 }
 
+/* As clean-up does that forgot to bound itself. */
+static int stubborn(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_scope scope;
+
+	(void)res;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .shielded = true });
+	eddy_sleep(number_of(req) * EDDY_MS);
+	return eddy_scope_end(&scope);
+}
+
 static int write_lines(struct eddy_req *req, struct eddy_res *res)
 {
 	uint64_t n = number_of(req);
@@ -258,6 +269,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/numbers/{small}/{large}", numbers);
 	eddy_app_map_post(app, "/pump", pump);
 	eddy_app_map_get(app, "/slow/{ms}", slow);
+	eddy_app_map_get(app, "/stubborn/{ms}", stubborn);
 	eddy_app_map_get(app, "/block/{ms}", block);
 	eddy_app_map_get(app, "/stream/{n}", stream);
 	eddy_app_map_get(app, "/broken/{n}", broken);

@@ -4,7 +4,7 @@ import socket
 import time
 import unittest
 
-from wire import MIB, Case, Lost, request
+from wire import MIB, Case, Lost, Server, request
 
 # Longer than a timeout of 150 ms by any means, even where the machine is slow.
 LATE = 2
@@ -335,6 +335,21 @@ class End(Case):
             self.assertEqual(server.wait(10), 0)
             self.assertGreater(time.monotonic() - began, 0.19)
             self.assertLess(time.monotonic() - began, 4)
+
+    def test_handler_that_ignores_its_end(self):
+        """Its memory is in use: the process says who is stuck, and ends around it."""
+        server = Server(program='limits')
+        self.addCleanup(server.kill)
+        with server.connect() as wire:
+            wire.send(request('GET', '/stubborn/60000'))
+            time.sleep(0.1)
+            for _ in range(2):
+                server.process.send_signal(signal.SIGTERM)
+                time.sleep(0.1)
+            self.assertEqual(server.wait(20), 1)
+        self.assertIn('1 connections did not end within 5 s', server.log)
+        self.assertRegex(server.log, r'"request" .*: sleep, for ')
+        self.assertEqual(server.complaint().splitlines()[0], 'exit status 1')
 
     def test_second_signal_ends_at_once(self):
         for first, second in ((signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM), (signal.SIGINT, signal.SIGINT)):
