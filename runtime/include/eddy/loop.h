@@ -17,7 +17,9 @@ struct eddy_loop;
 typedef int eddy_task_fn(void *arg);
 
 struct eddy_loop_options {
-	size_t stack_size; /* address space of a task's stack in bytes; default 256 KiB; 32 KiB to 1 GiB */
+	/* Address space of a task's stack in bytes; default 256 KiB; 32 KiB to 1 GiB. Below it is a guard of
+	 * 64 KiB, which larger local variables step over unless -fstack-clash-protection compiles them. */
+	size_t stack_size;
 	unsigned sq_entries; /* submissions that fit between two enters; default 1024 */
 	/* A task or completion function that holds the loop for longer is told of in a WARN record of target
 	 * "eddy::stall", with a backtrace, and in another one when it lets go; default 0: nobody looks. The
