@@ -7,7 +7,8 @@
  * 3. A started op is in ops_by_fd, once, and in `ops_of_two` as well if it uses a second descriptor:
  *    so whoever closes either finds it.
  * 4. No task sees -EINTR: a call that was interrupted has done nothing and is made again, unless its
- *    cancellation is what interrupted it.
+ *    cancellation is what interrupted it. Those that may not be made again (eddyi_op_may_restart())
+ *    are their caller's concern.
  */
 #include "chaos.h"
 #include "loop.h"

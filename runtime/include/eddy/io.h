@@ -47,7 +47,8 @@ EDDY_API int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len);
 /* connect(2). Suspends. */
 EDDY_API int eddy_connect(int fd, const struct sockaddr *addr, socklen_t len);
 
-/* recv(2). Suspends. Many streams that are idle want eddy/receiver.h. With MSG_WAITALL what came before a cancellation or an error is still returned.
+/* recv(2). Suspends. Many streams that are idle want eddy/receiver.h. With MSG_WAITALL what came before
+ * a cancellation or an error is still returned.
  * Return: bytes, 0 at the end of the stream, -errno. */
 EDDY_API ssize_t eddy_recv(int fd, void *buf, size_t len, int flags);
 

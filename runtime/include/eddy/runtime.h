@@ -25,8 +25,8 @@
 #include <eddy/offload.h>
 #include <eddy/op.h>
 #include <eddy/process.h>
-#include <eddy/rwlock.h>
 #include <eddy/receiver.h>
+#include <eddy/rwlock.h>
 #include <eddy/scope.h>
 #include <eddy/select.h>
 #include <eddy/semaphore.h>
