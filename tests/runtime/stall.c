@@ -160,7 +160,8 @@ STALL_TEST(interrupts_what_goes_on, 5 * EDDY_MS)
 	EXPECT_EQ(pthread_create(&thread, NULL, write_when_told, &fds[1]), 0);
 	EXPECT_EQ(read(fds[0], &byte, 1), 1);
 	pthread_join(thread, NULL);
-	EXPECT(strstr(told[0].backtrace, " < "));
+	/* ThreadSanitizer keeps a signal back until the call is over. */
+	EXPECT(EDDYI_TSAN || strstr(told[0].backtrace, " < "));
 	close(fds[0]);
 	close(fds[1]);
 	return 0;
