@@ -2,6 +2,7 @@
 
 EDDY_EXAMPLES is the folder with the example programs; `limits` is built beside it, for the tests alone.
 """
+import contextlib
 import hashlib
 import json
 import os
@@ -137,6 +138,13 @@ class Server:
 
     def descriptors(self):
         return len(os.listdir(f'/proc/{self.pid}/fd'))
+
+    def sockets(self):
+        count = 0
+        for fd in os.listdir(f'/proc/{self.pid}/fd'):
+            with contextlib.suppress(FileNotFoundError):
+                count += os.readlink(f'/proc/{self.pid}/fd/{fd}').startswith('socket:')
+        return count
 
     def threads(self):
         return len(os.listdir(f'/proc/{self.pid}/task'))
