@@ -138,8 +138,13 @@ TASK_TEST(acceptor, without_descriptors_it_waits_for_a_close)
 	struct sockaddr_in addr;
 	struct rlimit limit, before;
 	uint64_t started;
-	int listener = tcp_listen(&addr, PEERS), spare = dup(0), fd;
+	int listener, spare, fd;
 
+	/* It keeps that limit to itself. */
+	if (RUNNING_ON_VALGRIND)
+		return 0;
+	listener = tcp_listen(&addr, PEERS);
+	spare = dup(0);
 	getrlimit(RLIMIT_NOFILE, &before);
 	connect_peers(&addr, 2);
 	limit = before;

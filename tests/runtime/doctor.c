@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "switch.h"
+#include "expect.h"
 
 /* What is counted of a user is counted of no other test's. */
 #define NOBODY 65534
@@ -122,6 +122,14 @@ static int run_program(int error)
 	as_program = true;
 	return run_doctor();
 }
+
+static void begin(void)
+{
+	if (RUNNING_ON_VALGRIND)
+		cr_skip_test("valgrind has system calls and limits of its own");
+}
+
+TestSuite(doctor, .init = begin);
 
 Test(doctor, this_machine_is_fit)
 {
