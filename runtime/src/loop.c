@@ -5,6 +5,7 @@
 #include "fault.h"
 #include "feature.h"
 #include "loop.h"
+#include "message.h"
 #include "registry.h"
 #include "stall.h"
 
@@ -202,93 +203,18 @@ static void fire_timers(struct eddy_loop *loop)
 	loop->firing = false;
 }
 
-static void deliver_messages(struct eddy_loop *loop)
-{
-	struct eddy_message *newest, *oldest = NULL;
-
-	if (loop->look_again_ns)
-		eddyi_deadlock_clear(loop);
-	newest = atomic_exchange(&loop->messages, NULL);
-	while (newest) {
-		struct eddy_message *next = newest->next;
-
-		newest->next = oldest;
-		oldest = newest;
-		newest = next;
-	}
-	while (oldest) {
-		struct eddy_message *next = oldest->next;
-
-		eddyi_count(loop->stats.messages, 1);
-		oldest->deliver(oldest);
-		oldest = next;
-	}
-}
-
 static void turn(struct eddy_loop *loop)
 {
 	eddyi_count(loop->stats.turns, 1);
 	run_ready(loop);
 	if (atomic_load_explicit(&loop->messages, memory_order_relaxed))
-		deliver_messages(loop);
+		eddyi_message_deliver_all(loop);
 	if (eddy_list_is_empty(&loop->ready) && loop->root.running)
 		wait(loop);
 	else
 		eddyi_loop_enter(loop);
 	fire_timers(loop);
 	eddyi_op_dispatch(loop);
-}
-
-void eddyi_loop_wake(struct eddy_loop *loop)
-{
-	uint64_t one = 1;
-
-	while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
-}
-
-void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)
-{
-	struct eddy_message *head = atomic_load_explicit(&loop->messages, memory_order_relaxed);
-
-	atomic_fetch_add(&loop->posting, 1);
-	do
-		message->next = head;
-	while (!atomic_compare_exchange_weak(&loop->messages, &head, message));
-	if (atomic_exchange(&loop->sleeping, false)) {
-		if (eddyi_this_loop && eddyi_this_loop->by_ring)
-			eddyi_op_wake(eddyi_this_loop, loop);
-		else
-			eddyi_loop_wake(loop);
-	}
-	atomic_fetch_sub(&loop->posting, 1);
-}
-
-static void arm_wake(struct eddy_loop *loop);
-
-static void woken(struct eddy_op *op, int result, unsigned flags)
-{
-	(void)result;
-	(void)flags;
-	/* At the loop's end a message may have been faster than the cancellation. */
-	if (!op->cancelling)
-		arm_wake(eddy_of(op, struct eddy_loop, wake_op));
-}
-
-static void arm_wake(struct eddy_loop *loop)
-{
-	struct io_uring_sqe *sqe = eddy_op_begin(&loop->wake_op, woken);
-
-	io_uring_prep_read(sqe, loop->wake_fd, &loop->wake_count, sizeof(loop->wake_count), 0);
-	eddyi_op_start_own(&loop->wake_op, sqe);
-}
-
-/* Older kernels have the entry as well, but rings that defer their work were not always woken by it:
- * asked for is what came later, with Linux 6.7. */
-static bool can_wake_by_ring(void)
-{
-	return eddy_feature_is_there(EDDY_FEATURE_MSG_RING) &&
-	       eddy_feature_is_there(EDDY_FEATURE_FUTEX);
 }
 
 static int ring_init(struct io_uring *ring, unsigned entries)
@@ -349,13 +275,12 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_stacks_init(&loop->stacks, stack_size);
 	eddyi_ctx_init_thread(&loop->ctx);
 	eddyi_scope_init_root(&loop->root);
-	loop->by_ring = can_wake_by_ring();
 	loop->trim_timer.fire = eddyi_task_trim;
 	eddyi_fault_watch();
 	loop->fault_stack = eddyi_fault_stack_give();
 	eddyi_loop_tick(loop);
 	eddyi_this_loop = loop;
-	arm_wake(loop);
+	eddyi_message_begin(loop);
 	loop->dump_fd = -1;
 	if (!options->no_dump_signal)
 		eddyi_dump_signal_begin(loop);
@@ -387,7 +312,7 @@ static void loop_deinit(struct eddy_loop *loop)
 		eddyi_op_dispatch(loop);
 	}
 	eddyi_assert(loop->ops == 0, "%zu ops outlive the loop \"%s\"", loop->ops, loop->name);
-	deliver_messages(loop);
+	eddyi_message_deliver_all(loop);
 	/* Whoever posted the last message may not have come back from it. */
 	while (atomic_load(&loop->posting))
 		sched_yield();

@@ -12,6 +12,7 @@
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -84,6 +85,18 @@ static inline void expect_turns(int count)
 {
 	while (count--)
 		eddy_sleep(0);
+}
+
+/* How many descriptors this process has, the one that counts them included. */
+static inline int open_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
 }
 
 static inline void stream_pair(int fds[2])

@@ -4,24 +4,11 @@
 #include "failing.h"
 #include "pipe.h"
 
-#include <dirent.h>
 #include <eddy/buffers.h>
 #include <eddy/io.h>
 #include <eddy/offload.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-/* How many descriptors are open. */
-static int descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(folder))
-		count++;
-	closedir(folder);
-	return count;
-}
 
 static int nothing(__attribute__((unused)) void *arg)
 {
@@ -34,7 +21,7 @@ Test(memory, a_loop_starts_or_says_why)
 	int before, failures = 0, r = -1;
 
 	cr_assert_eq(eddy_run(NULL, nothing, NULL), 0);
-	before = descriptors();
+	before = open_descriptors();
 	for (int at = 1; at < 100; at++) {
 		failing_at = at;
 		r = eddy_run(NULL, nothing, NULL);
@@ -42,7 +29,7 @@ Test(memory, a_loop_starts_or_says_why)
 			break;
 		/* It does without the stack that reports of overflown stacks run on. */
 		cr_expect(r == -ENOMEM || r == -EMFILE || r == 0, "%d: %d", at, r);
-		cr_expect_eq(descriptors(), before, "%d", at);
+		cr_expect_eq(open_descriptors(), before, "%d", at);
 		failures += r < 0;
 	}
 	failing_at = 0;
@@ -96,7 +83,7 @@ static int take_pipe(int at, struct eddyi_pipe **ret_pipe)
 TASK_TEST(memory, a_pipe_is_had_or_not)
 {
 	struct eddyi_pipe *pipe = NULL;
-	int before = descriptors();
+	int before = open_descriptors();
 
 	/* The pool; then, with a pool, the pipe; then its two ends. */
 	EXPECT_EQ(take_pipe(1, &pipe), -ENOMEM);
@@ -104,10 +91,10 @@ TASK_TEST(memory, a_pipe_is_had_or_not)
 	EXPECT_EQ(take_pipe(2, &pipe), -EMFILE);
 	EXPECT(!pipe);
 	/* The pool's null device. */
-	EXPECT_EQ(descriptors(), before + 1);
+	EXPECT_EQ(open_descriptors(), before + 1);
 	EXPECT_EQ(take_pipe(0, &pipe), 0);
 	eddyi_pipe_discard(pipe);
-	EXPECT_EQ(descriptors(), before + 1);
+	EXPECT_EQ(open_descriptors(), before + 1);
 	return 0;
 }
 

@@ -3,23 +3,11 @@
 #include "expect.h"
 #include "net.h"
 
-#include <dirent.h>
 #include <eddy/io.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int open_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
-}
 
 static struct eddy_sockaddr in_addr_of(const struct sockaddr_in *in)
 {

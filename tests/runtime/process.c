@@ -2,7 +2,6 @@
 
 #include "expect.h"
 
-#include <dirent.h>
 #include <eddy/io.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -72,17 +71,6 @@ static bool has_children(void)
 	siginfo_t info;
 
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
-static int open_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
 }
 
 /* --- how it ends */

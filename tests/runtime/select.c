@@ -2,7 +2,6 @@
 
 #include "expect.h"
 
-#include <dirent.h>
 #include <eddy/io.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -13,17 +12,6 @@ static void let_complete(void)
 {
 	eddyi_loop_enter(eddyi_loop());
 	eddyi_loop_enter(eddyi_loop());
-}
-
-static int open_files(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
 }
 
 /* --- what is ready at once */
@@ -281,7 +269,7 @@ TASK_TEST(select, closed_channels)
 
 TASK_TEST(select, an_accepted_connection_is_not_lost)
 {
-	int before = open_files(), peer, item = 4;
+	int before = open_descriptors(), peer, item = 4;
 	struct rig rig;
 	char byte = 0;
 
@@ -300,13 +288,13 @@ TASK_TEST(select, an_accepted_connection_is_not_lost)
 	close(rig.selector.cases[4].result);
 	close(peer);
 	rig_down(&rig);
-	EXPECT_EQ(open_files(), before);
+	EXPECT_EQ(open_descriptors(), before);
 	return eddy_scope_end(&rig.scope);
 }
 
 TASK_TEST(select, a_connection_that_was_not_accepted_stays)
 {
-	int before = open_files(), peer, fd, item = 4;
+	int before = open_descriptors(), peer, fd, item = 4;
 	struct rig rig;
 
 	rig_up(&rig);
@@ -319,7 +307,7 @@ TASK_TEST(select, a_connection_that_was_not_accepted_stays)
 	close(fd);
 	close(peer);
 	rig_down(&rig);
-	EXPECT_EQ(open_files(), before);
+	EXPECT_EQ(open_descriptors(), before);
 	return eddy_scope_end(&rig.scope);
 }
 
@@ -406,7 +394,7 @@ TASK_TEST(select, what_was_handed_over_beats_cancellation)
 
 TASK_TEST(select, what_the_kernel_did_beats_cancellation)
 {
-	int before = open_files(), peer;
+	int before = open_descriptors(), peer;
 	struct rig rig;
 
 	rig_up(&rig);
@@ -421,7 +409,7 @@ TASK_TEST(select, what_the_kernel_did_beats_cancellation)
 	EXPECT_EQ(close(rig.selector.cases[4].result), 0);
 	close(peer);
 	rig_down(&rig);
-	EXPECT_EQ(open_files(), before);
+	EXPECT_EQ(open_descriptors(), before);
 	return 0;
 }
 
@@ -917,7 +905,7 @@ static void mix_round(void)
 
 static int mix_rounds(void *arg)
 {
-	int before = open_files();
+	int before = open_descriptors();
 
 	for (int i = 0; i < *(int *)arg; i++) {
 		mix.seed = (unsigned)i;
@@ -928,7 +916,7 @@ static int mix_rounds(void *arg)
 		}
 	}
 	EXPECT(mix.several > 0);
-	EXPECT_EQ(open_files(), before);
+	EXPECT_EQ(open_descriptors(), before);
 	return 0;
 }
 

@@ -5,7 +5,6 @@
  */
 #include "expect.h"
 
-#include <dirent.h>
 #include <eddy/buffers.h>
 #include <eddy/file.h>
 #include <eddy/io.h>
@@ -213,17 +212,6 @@ static int grow(void *arg)
 	return fails ? FAILURE : 0;
 }
 
-static int descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(folder))
-		count++;
-	closedir(folder);
-	return count;
-}
-
 /* What was sent and not received is what is still there. */
 static void account_for(struct stream *stream)
 {
@@ -271,7 +259,7 @@ static int run_trees(__attribute__((unused)) void *arg)
 	int before, ended, trees = IS_SLOW ? 8 : 30;
 
 	EXPECT_EQ(eddy_buffers_prepare(), 0);
-	before = descriptors();
+	before = open_descriptors();
 	for (int tree = 0; tree < trees; tree++) {
 		struct node root = { DEPTH, &ended };
 
@@ -291,7 +279,7 @@ static int run_trees(__attribute__((unused)) void *arg)
 		EXPECT(eddy_list_is_empty(&loop->root.children));
 		for (int i = 0; i < PAIRS; i++)
 			account_for(&streams[i]);
-		EXPECT_EQ(descriptors(), before);
+		EXPECT_EQ(open_descriptors(), before);
 	}
 	account_for_buffers();
 	EXPECT(entered > trees && moved > 0);

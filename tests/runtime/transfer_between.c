@@ -165,15 +165,6 @@ static void stall(struct line *line)
 		eddy_sleep(0);
 }
 
-static int count_fds(void)
-{
-	int count = 0;
-
-	for (int fd = 0; fd < 1024; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
-}
-
 /* As many relays as may hold a pipe do; those beyond hold none, and nobody loses a byte. */
 TASK_TEST(transfer_between, copies_past_the_cap_of_pipes)
 {
@@ -188,14 +179,14 @@ TASK_TEST(transfer_between, copies_past_the_cap_of_pipes)
 	}
 	/* The loop's own pipes and what is below them. */
 	move_whole(stream_pair, 1);
-	before = count_fds();
+	before = open_descriptors();
 	eddy_scope_begin(&readers, NULL);
 	for (size_t i = 0; i < COUNT; i++) {
 		eddy_scope_begin(&lines[i].scope, NULL);
 		stall(&lines[i]);
 	}
 	/* One pipe was there before. */
-	EXPECT_EQ(count_fds() - before, 2 * EDDYI_PIPES_HELD_MAX);
+	EXPECT_EQ(open_descriptors() - before, 2 * EDDYI_PIPES_HELD_MAX);
 	EXPECT(!eddyi_pipe_hold());
 	for (size_t i = 0; i < COUNT; i++)
 		eddy_scope_spawn(&readers, "reader", read_all, &lines[i]);
@@ -240,11 +231,11 @@ TASK_TEST(transfer_between, is_cancelled_in_the_middle)
 	int fds;
 
 	move_whole(stream_pair, SIZE);
-	fds = count_fds();
+	fds = open_descriptors();
 	cancel_stalled(0);
 	cancel_stalled(EDDYI_PIPES_HELD_MAX);
 	/* The pipe that held bytes is closed; the pool may have one less, and no more. */
-	EXPECT(count_fds() <= fds);
+	EXPECT(open_descriptors() <= fds);
 	/* None of it is left in a pipe that is used again. */
 	move_whole(stream_pair, SIZE);
 
