@@ -155,11 +155,12 @@ static void prefetch_next(const struct eddy_node *next)
 	__builtin_prefetch(after);
 	__builtin_prefetch(after + 64);
 #if defined(EDDYI_SWITCH_ASM)
-	const char *stack = eddy_of(next, struct eddy_task, queued)->ctx.sp;
+	/* A number: one that has not been entered has none. */
+	uintptr_t stack = (uintptr_t)eddy_of(next, struct eddy_task, queued)->ctx.sp;
 
-	__builtin_prefetch(stack);
-	__builtin_prefetch(stack + 64);
-	__builtin_prefetch(stack + 128);
+	__builtin_prefetch((const void *)stack);
+	__builtin_prefetch((const void *)(stack + 64));
+	__builtin_prefetch((const void *)(stack + 128));
 #endif
 }
 
