@@ -139,7 +139,9 @@ STALL_TEST(leaves_system_calls_alone, 5 * EDDY_MS)
 	EXPECT_EQ(poll(NULL, 0, 60), 0);
 	EXPECT(told_count >= 1);
 	EXPECT(strstr(told[0].message, ", in a system call"));
-	EXPECT(strstr(told[0].backtrace, "nanosleep+0x") || strstr(told[0].backtrace, "libc.so"));
+	/* Valgrind makes the calls in code of its own. */
+	EXPECT(RUNNING_ON_VALGRIND || strstr(told[0].backtrace, "nanosleep+0x") ||
+	       strstr(told[0].backtrace, "libc.so"));
 	return 0;
 }
 
