@@ -58,8 +58,18 @@ static inline void expect_note(int line, const char *what, long long value)
 			expect_note(__LINE__, #value " (not " #wanted ")", expect_value);          \
 	} while (0)
 
+/* Said by a test's task before it returns: why it can't run here. */
+static const char *expect_skipped;
+
+static inline void expect_skip(const char *why)
+{
+	expect_skipped = why;
+}
+
 static inline void expect_report(void)
 {
+	if (expect_skipped)
+		cr_skip_test("%s", expect_skipped);
 	for (int i = 0; i < expect_failed && i < EXPECT_NOTES; i++)
 		cr_expect(false, "%s", expect_text[i]);
 	cr_expect_eq(expect_failed, 0, "%d expectations failed", expect_failed);
