@@ -1,8 +1,8 @@
 """Looks at a process and at its core files with gdb and eddy-gdb.py. Prints TAP.
 
-    gdb.py EDDY_GDB EXECUTABLE
+    gdb.py EDDY_GDB EXECUTABLE BUILD
 
-The executable is runtime/gdb/tasks.c, with debug information. Skipped where there is no gdb that has Python and may
+The executable is runtime/gdb/tasks.c, with debug information, which was compiled in the folder BUILD. Skipped where there is no gdb that has Python and may
 trace.
 """
 import glob
@@ -38,8 +38,8 @@ end
 class Gdb:
     """Runs gdb with commands, and has what it printed after each."""
 
-    def __init__(self, script, folder):
-        self.script, self.folder = script, folder
+    def __init__(self, script, folder, build):
+        self.script, self.folder, self.build = script, folder, build
 
     def run(self, target, *commands, cwd=None):
         path = os.path.join(self.folder, 'commands')
@@ -53,9 +53,10 @@ class Gdb:
                 else:
                     file.write(f'python\ntry:\n    gdb.execute({command!r})\n'
                                'except gdb.error as error:\n    print(error)\nend\n')
-        done = subprocess.run(['gdb', '-nx', '-batch', '-x', path, *target], stdin=subprocess.DEVNULL, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace', check=False,
-                              timeout=120, cwd=cwd or self.folder)
+        # Sources are named relative to the build folder, of which a compiler cache may have noted another.
+        done = subprocess.run(['gdb', '-nx', '-batch', '-d', self.build, '-x', path, *target],
+                              stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              errors='replace', check=False, timeout=120, cwd=cwd or self.folder)
         parts = re.split(r'\n<\d+>\n', done.stdout)
         return dict(zip(commands, parts[1:])), done.stdout
 
@@ -201,14 +202,14 @@ def check_stripped(tap, gdb, exe):
 
 
 def main():
-    script, exe = (os.path.abspath(path) for path in sys.argv[1:3])
+    script, exe, build = (os.path.abspath(path) for path in sys.argv[1:4])
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         why = why_not(exe, folder)
         if why:
             tap.skip('gdb', why)
             return tap.end()
-        gdb = Gdb(script, folder)
+        gdb = Gdb(script, folder, build)
         core = os.path.join(folder, 'saved-core')
         check_live(tap, gdb, exe, core)
         if os.path.exists(core):
