@@ -4,12 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-struct eddy_next {
-	eddy_filter_fn **filters;
-	size_t count;
-	eddy_handler_fn *handler;
-};
-
 int eddyi_status_of(int error)
 {
 	switch (-error) {
@@ -64,9 +58,7 @@ static int judge_error(struct eddy_req *req, int error)
 	return status;
 }
 
-/* Make a response of what a handler or filter returned.
- * Return: 0, -errno when it is too late for that: a part has been sent. */
-static int finish(struct eddy_req *req, int r)
+int eddyi_finish(struct eddy_req *req, int r)
 {
 	struct eddy_res *res = &req->res;
 
@@ -85,16 +77,6 @@ static int finish(struct eddy_req *req, int r)
 	if (r < 0)
 		r = judge_error(req, r);
 	return eddyi_problem(res, r, r == 400 ? req->detail : NULL);
-}
-
-int eddy_next(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
-{
-	if (next->count) {
-		struct eddy_next rest = { next->filters + 1, next->count - 1, next->handler };
-
-		return next->filters[0](&rest, req, res);
-	}
-	return finish(req, next->handler(req, res));
 }
 
 /* A handler sees the body as it was sent: one that is coded would be taken for something else. */
@@ -154,12 +136,40 @@ static int handle_no_memory(struct eddy_req *req, struct eddy_res *res)
 	return 503;
 }
 
+static const struct eddy_route *route_of(const struct eddy_req *req)
+{
+	return req->route ? req->route->value : NULL;
+}
+
+uint64_t eddyi_req_body_max(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route && route->body_max ? route->body_max : req->app->options.body_max;
+}
+
+uint64_t eddyi_req_file_max(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route && route->file_max ? route->file_max : req->app->options.file_max;
+}
+
+void *eddy_req_route_data(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route ? route->data : NULL;
+}
+
 /* Keep the match: the one on the stack has room for many more parameters than most routes have. */
 static bool keep_match(struct eddy_req *req, const struct eddyi_router_match *match)
 {
 	size_t size = match->route->param_count * sizeof(*req->params);
+	const struct eddy_route *route = match->route->value;
 
 	req->route = match->route;
+	req->filters = &route->filters;
 	if (!size)
 		return true;
 	req->params = eddyi_arena_alloc(&req->arena, size);
@@ -172,6 +182,7 @@ static bool keep_match(struct eddy_req *req, const struct eddyi_router_match *ma
 static eddy_handler_fn *find_handler(struct eddy_req *req)
 {
 	const struct eddy_app *app = req->app;
+	const struct eddy_group *beneath;
 	struct eddyi_router_match match;
 	int r;
 
@@ -189,6 +200,9 @@ static eddy_handler_fn *find_handler(struct eddy_req *req)
 	eddyi_router_find(app->router, req->head.method, &req->path, &match);
 	if (match.route)
 		return keep_match(req, &match) ? handle_route : handle_no_memory;
+	/* At least the app's own. */
+	beneath = match.beneath;
+	req->filters = &beneath->filters;
 	req->methods = match.methods;
 	if (match.methods) {
 		req->methods |= EDDYI_METHOD_BIT(EDDYI_METHOD_OPTIONS);
@@ -199,8 +213,9 @@ static eddy_handler_fn *find_handler(struct eddy_req *req)
 
 int eddyi_answer(struct eddy_req *req)
 {
-	const struct eddy_app *app = req->app;
-	struct eddy_next next = { app->filters, app->filter_count, find_handler(req) };
+	eddy_handler_fn *handler;
 
-	return finish(req, eddy_next(&next, req, &req->res));
+	req->filters = &req->app->root.filters;
+	handler = find_handler(req);
+	return eddyi_filters_run(req->filters, handler, req, &req->res);
 }

@@ -22,19 +22,36 @@ static void out_of_memory(void)
 	abort();
 }
 
-EDDY_PRINTF(2, 3) static void mistake(struct eddy_app *app, const char *format, ...)
+void *eddyi_app_alloc(struct eddy_app *app, size_t size)
 {
-	struct mistake *mistake = eddyi_arena_alloc(&app->arena, sizeof(*mistake));
+	void *memory = eddyi_arena_alloc(&app->arena, size);
+
+	if (!memory)
+		out_of_memory();
+	return memory;
+}
+
+struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct eddy_str b)
+{
+	struct eddy_str joined =
+		eddyi_arena_printf(&app->arena, "%.*s%.*s", EDDY_FMT(a), EDDY_FMT(b));
+
+	if (!joined.ptr)
+		out_of_memory();
+	return joined;
+}
+
+void eddyi_app_mistake(struct eddy_app *app, const char *format, ...)
+{
+	struct mistake *mistake = eddyi_app_alloc(app, sizeof(*mistake));
 	char text[512];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (!mistake)
-		out_of_memory();
 	mistake->next = NULL;
-	mistake->text = eddyi_arena_dup(&app->arena, eddy_str_from(text));
+	mistake->text = eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0));
 	*app->mistakes_end = mistake;
 	app->mistakes_end = &mistake->next;
 }
@@ -42,13 +59,17 @@ EDDY_PRINTF(2, 3) static void mistake(struct eddy_app *app, const char *format, 
 struct eddy_app *eddy_app_new(void)
 {
 	struct eddy_app *app = calloc(1, sizeof(*app));
+	const char *reason;
 
-	/* Nothing runs yet: there is nothing to save, and nobody who could be told. */
 	if (!app)
 		out_of_memory();
 	app->mistakes_end = &app->mistakes;
 	app->router = eddyi_router_new();
 	if (!app->router)
+		out_of_memory();
+	app->root = (struct eddy_group){ .app = app, .prefix = eddy_str("", 0) };
+	eddyi_filters_init(&app->root.filters, NULL);
+	if (eddyi_router_add_prefix(app->router, app->root.prefix, &app->root, &reason) < 0)
 		out_of_memory();
 	eddy_app_bind(app, ADDRESS_DEFAULT);
 	eddy_app_with_server(app, &(struct eddy_server_options){ 0 });
@@ -62,17 +83,12 @@ void eddy_app_free(struct eddy_app *app)
 	eddyi_arena_deinit(&app->arena);
 	eddyi_arena_trim();
 	eddyi_router_free(app->router);
-	free(app->filters);
 	free(app);
 }
 
 void eddy_app_bind(struct eddy_app *app, const char *address)
 {
-	struct eddy_str copy = eddyi_arena_dup(&app->arena, eddy_str_from(address));
-
-	if (!copy.ptr)
-		out_of_memory();
-	app->address = copy.ptr;
+	app->address = eddyi_app_join(app, eddy_str_from(address), eddy_str("", 0)).ptr;
 }
 
 #define DEFAULT(field, value)                                                                      \
@@ -97,8 +113,8 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	DEFAULT(idle_timeout_ns, 60 * EDDY_SECOND);
 	DEFAULT(drain_timeout_ns, 10 * EDDY_SECOND);
 	if (app->options.workers > WORKERS_MAX)
-		mistake(app, "%u workers are too many: at most %u", app->options.workers,
-			WORKERS_MAX);
+		eddyi_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
+				  WORKERS_MAX);
 	app->head_limits = (struct eddyi_head_limits){
 		.request_line_max = app->options.request_line_max,
 		.header_block_max = app->options.header_block_max,
@@ -111,56 +127,28 @@ void eddy_app_set_context(struct eddy_app *app, void *context)
 	app->context = context;
 }
 
-struct eddy_route *eddy_app_map(struct eddy_app *app, const char *method, const char *pattern,
-				eddy_handler_fn *handler)
-{
-	enum eddyi_method known = eddyi_method_from(eddy_str_from(method));
-	struct eddy_route *route = eddyi_arena_alloc(&app->arena, sizeof(*route));
-	const char *reason = "";
-	int r;
-
-	if (!route)
-		out_of_memory();
-	*route = (struct eddy_route){ .app = app, .handler = handler };
-	r = eddyi_router_add(app->router, known, eddy_str_from(pattern), route, &reason);
-	if (r < 0)
-		mistake(app, "can't map %s \"%s\": %s", method, pattern, reason);
-	else if (!handler)
-		mistake(app, "can't map %s \"%s\": the handler is NULL", method, pattern);
-	return route;
-}
-
-#define MAPPER(name, method)                                                                       \
-	struct eddy_route *eddy_app_map_##name(struct eddy_app *app, const char *pattern,          \
-					       eddy_handler_fn *handler)                           \
-	{                                                                                          \
-		return eddy_app_map(app, method, pattern, handler);                                \
-	}
-
-MAPPER(get, "GET")
-MAPPER(head, "HEAD")
-MAPPER(post, "POST")
-MAPPER(put, "PUT")
-MAPPER(patch, "PATCH")
-MAPPER(delete, "DELETE")
-MAPPER(options, "OPTIONS")
-MAPPER(trace, "TRACE")
-MAPPER(connect, "CONNECT")
-
 void eddy_app_map_fallback(struct eddy_app *app, eddy_handler_fn *handler)
 {
 	app->fallback = handler;
 }
 
+void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters,
+			     eddy_filter_fn *filter, void *data)
+{
+	if (!filter)
+		eddyi_app_mistake(app, "a filter is NULL");
+	else if (!eddyi_filters_add(filters, &app->arena, filter, data))
+		out_of_memory();
+}
+
 void eddy_app_add_filter(struct eddy_app *app, eddy_filter_fn *filter)
 {
-	size_t size = (app->filter_count + 1) * sizeof(*app->filters);
-	eddy_filter_fn **filters = realloc(app->filters, size);
+	eddy_app_add_filter_with(app, filter, NULL);
+}
 
-	if (!filters)
-		out_of_memory();
-	filters[app->filter_count++] = filter;
-	app->filters = filters;
+void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *filter, void *data)
+{
+	eddy_group_add_filter_with(&app->root, filter, data);
 }
 
 bool eddyi_app_report_mistakes(const struct eddy_app *app)

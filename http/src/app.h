@@ -2,6 +2,7 @@
 #ifndef EDDYI_APP_H
 #define EDDYI_APP_H
 
+#include "filter.h"
 #include "head.h"
 #include "mime.h"
 #include "router.h"
@@ -16,6 +17,17 @@ struct mistake;
 struct eddy_route {
 	struct eddy_app *app;
 	eddy_handler_fn *handler;
+	struct eddyi_filters filters; /* within those of its group */
+	void *data;
+	uint64_t body_max; /* 0: the app's, as is: */
+	uint64_t file_max;
+};
+
+struct eddy_group {
+	struct eddy_app *app;
+	struct eddy_str prefix; /* outer ones included; without a slash at its end */
+	struct eddyi_filters filters;
+	bool inert; /* the prefix is a mistake: nothing in it is mapped */
 };
 
 struct eddy_app {
@@ -26,8 +38,7 @@ struct eddy_app {
 	void *context;
 	struct eddyi_router *router;
 	eddy_handler_fn *fallback;
-	eddy_filter_fn **filters;
-	size_t filter_count;
+	struct eddy_group root; /* what is mapped on the app itself, with the empty prefix */
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
 
@@ -37,6 +48,20 @@ struct eddy_app {
 	unsigned early_stops;  /* shutdowns asked for before there was a run */
 	atomic_uint port;
 };
+
+/* Memory that lives as long as the app. While an app is built nothing runs yet: when memory is out
+ * there is nothing to save, and the process ends. */
+void *eddyi_app_alloc(struct eddy_app *app, size_t size);
+
+/* Two strings as one, in the app's memory. */
+struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct eddy_str b);
+
+/* Keep something that is wrong with the app; said when it is run. */
+EDDY_PRINTF(2, 3) void eddyi_app_mistake(struct eddy_app *app, const char *format, ...);
+
+/* Add a filter to those of the app, a group or a route. */
+void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters,
+			     eddy_filter_fn *filter, void *data);
 
 /* Emit a record for each mistake. Return: whether there are any. */
 bool eddyi_app_report_mistakes(const struct eddy_app *app);

@@ -46,9 +46,10 @@ struct eddy_req {
 	bool keep;                /* another request may follow */
 	struct eddyi_head head;
 	struct eddyi_path path;
-	const struct eddyi_route *route; /* NULL when none fits */
-	struct eddy_str *params;         /* route->param_count values */
-	unsigned methods;                /* that the path does answer, when no route fits */
+	const struct eddyi_route *route;     /* NULL when none fits */
+	const struct eddyi_filters *filters; /* the innermost around what answers */
+	struct eddy_str *params;             /* route->param_count values */
+	unsigned methods;                    /* that the path does answer, when no route fits */
 	struct eddyi_body body;
 	bool precondition_failed; /* what the handler failed with is a 412 */
 	int refused;              /* the status that the head was refused with; 0: it was not */
@@ -80,6 +81,14 @@ void eddyi_exchange_expire(struct eddy_req *req);
 /* Run the filters and the handler, and make what they returned a response. Suspends.
  * Return: 0, -errno when the connection must be cut. */
 int eddyi_answer(struct eddy_req *req);
+
+/* Make a response of what a handler or a filter returned.
+ * Return: 0, -errno when it is too late for that: a part has been sent. */
+int eddyi_finish(struct eddy_req *req, int r);
+
+/* The limits of the request's body: of its route, else of the app. */
+uint64_t eddyi_req_body_max(const struct eddy_req *req);
+uint64_t eddyi_req_file_max(const struct eddy_req *req);
 
 /* Make an error response of a status; `detail` may be NULL. */
 int eddyi_problem(struct eddy_res *res, int status, const char *detail);

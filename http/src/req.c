@@ -151,7 +151,7 @@ static int read_unknown(struct eddy_req *req, uint64_t max, struct eddy_str *ret
 
 int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body)
 {
-	uint64_t max = req->app->options.body_max, length = eddy_req_length(req);
+	uint64_t max = eddyi_req_body_max(req), length = eddy_req_length(req);
 	char *buf;
 	ssize_t r;
 

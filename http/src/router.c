@@ -29,6 +29,7 @@ struct node {
 	struct node *param;   /* {name} */
 	struct endpoint here; /* patterns that end with this segment */
 	struct endpoint rest; /* patterns that go on with {name...} */
+	void *beneath;        /* of a prefix that ends here */
 };
 
 struct eddyi_router {
@@ -244,8 +245,8 @@ static struct eddyi_route *route_new(struct eddyi_router *router, const struct p
 	return route;
 }
 
-/* Find the endpoint of a pattern, making the nodes to it. Return: NULL when memory is out. */
-static struct endpoint *endpoint_make(struct eddyi_router *router, const struct pattern *pattern)
+/* Find the node of a pattern, making those on the way. Return: NULL when memory is out. */
+static struct node *node_make(struct eddyi_router *router, const struct pattern *pattern)
 {
 	struct node *node = &router->root;
 
@@ -260,6 +261,16 @@ static struct endpoint *endpoint_make(struct eddyi_router *router, const struct 
 		if (!node)
 			return NULL;
 	}
+	return node;
+}
+
+/* Find the endpoint of a pattern. Return: NULL when memory is out. */
+static struct endpoint *endpoint_make(struct eddyi_router *router, const struct pattern *pattern)
+{
+	struct node *node = node_make(router, pattern);
+
+	if (!node)
+		return NULL;
 	return pattern->has_rest ? &node->rest : &node->here;
 }
 
@@ -301,11 +312,39 @@ int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, stru
 	return 0;
 }
 
+int eddyi_router_add_prefix(struct eddyi_router *router, struct eddy_str prefix, void *value,
+			    const char **ret_reason)
+{
+	struct pattern parsed = { 0 };
+	struct eddy_str text;
+	struct node *node;
+	int err = 0;
+
+	text = eddyi_arena_dup(&router->arena, prefix);
+	if (prefix.len)
+		err = text.ptr ? pattern_parse(&router->arena, text, &parsed, ret_reason) : -ENOMEM;
+	if (err == -EINVAL)
+		return err;
+	if (parsed.has_rest) {
+		*ret_reason = "{name...} leaves nothing for what follows";
+		return -EINVAL;
+	}
+	node = err ? NULL : node_make(router, &parsed);
+	if (!node) {
+		*ret_reason = "out of memory";
+		return -ENOMEM;
+	}
+	if (!node->beneath)
+		node->beneath = value;
+	return 0;
+}
+
 struct search {
 	const struct eddyi_path *path;
 	enum eddyi_method method;
 	struct eddyi_router_match *match;
 	size_t param_count; /* taken on the way to the node at hand */
+	size_t beneath_depth;
 };
 
 static bool endpoint_try(struct search *search, const struct endpoint *endpoint)
@@ -348,6 +387,10 @@ static bool node_try(struct search *search, const struct node *node, size_t dept
 	struct eddy_str segment;
 
 	search->match->nodes_visited++;
+	if (node->beneath && (!search->match->beneath || depth > search->beneath_depth)) {
+		search->match->beneath = node->beneath;
+		search->beneath_depth = depth;
+	}
 	if (depth == search->path->count)
 		return endpoint_try(search, &node->here) || rest_try(search, node, depth);
 	segment = search->path->segments[depth];
@@ -371,6 +414,7 @@ void eddyi_router_find(const struct eddyi_router *router, enum eddyi_method meth
 	/* `params` is not cleared: half a kilobyte that nobody reads. */
 	ret_match->route = NULL;
 	ret_match->methods = 0;
+	ret_match->beneath = NULL;
 	ret_match->nodes_visited = 0;
 	node_try(&search, &router->root, 0);
 }

@@ -42,6 +42,9 @@ struct eddyi_router_match {
 	unsigned methods;
 	/* The values of route->param_names, in their order; they point into the path. */
 	struct eddy_str params[EDDYI_ROUTER_PARAMS_MAX];
+	/* Of the longest prefix that the path begins with; NULL when there is none. It says what it
+	 * should only when no route was found. */
+	void *beneath;
 	size_t nodes_visited; /* the price of this lookup */
 };
 
@@ -57,6 +60,11 @@ void eddyi_router_free(struct eddyi_router *router);
  * `*ret_reason`, static text that says what is wrong. */
 int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, struct eddy_str pattern,
 		     void *value, const char **ret_reason);
+
+/* Give paths that begin with a prefix (a pattern without `{name...}`, or nothing) a value of their own.
+ * Of several for equal prefixes the first stays. Return: as eddyi_router_add(), never -EEXIST. */
+int eddyi_router_add_prefix(struct eddyi_router *router, struct eddy_str prefix, void *value,
+			    const char **ret_reason);
 
 /* Find the route for a method and a path. Looks at each node of the tree once at most, and costs
  * the same however many routes there are beside those that share the path's beginning. */

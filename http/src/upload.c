@@ -21,7 +21,7 @@ static const struct eddy_save_options defaults;
 
 static uint64_t limit_of(const struct eddy_req *req, const struct eddy_save_options *options)
 {
-	return options->max ? options->max : req->app->options.file_max;
+	return options->max ? options->max : eddyi_req_file_max(req);
 }
 
 /* A name that creates an entry of the folder itself, and nothing hidden. */

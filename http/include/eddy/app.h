@@ -9,30 +9,10 @@
 #ifndef EDDY_APP_H
 #define EDDY_APP_H
 
+#include <eddy/group.h>
 #include <eddy/str.h>
 
 EDDY_BEGIN_DECLS
-
-struct eddy_app;
-struct eddy_route;
-struct eddy_req;
-struct eddy_res;
-
-/* Answer a request. Runs in a task of its own and may suspend.
- * Return: 0 when `res` holds the response; a status from 200 to 599 to finish with it; -errno, which
- * becomes a status (-ENOENT is 404, -EACCES 403, what has no better one 500). */
-typedef int eddy_handler_fn(struct eddy_req *req, struct eddy_res *res);
-
-/* The handler and the filters that a filter stands in front of. */
-struct eddy_next;
-
-/* Stand around a handler: look at the request, answer it or call eddy_next(), look at the response.
- * Return: as a handler. */
-typedef int eddy_filter_fn(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
-
-/* Go on to the next filter or the handler. Call it once at most, and return what it returns unless
- * the filter answers itself. */
-EDDY_API int eddy_next(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
 
 /* Every field: 0 means its default. */
 struct eddy_server_options {
@@ -71,36 +51,21 @@ EDDY_API void eddy_app_with_server(struct eddy_app *app, const struct eddy_serve
 /* Keep a pointer for the handlers; see eddy_req_context(). */
 EDDY_API void eddy_app_set_context(struct eddy_app *app, void *context);
 
-/* Map a handler to a method and a pattern: static segments, `{name}` for any one segment, and
- * `{name...}`, last, for the rest of the path. A GET also answers HEAD, without the body, unless a
- * HEAD is mapped beside it. Return: the route, never NULL; it belongs to the app. */
+/* Map a handler to a method and a pattern (route.h).
+ * Return: the route, never NULL: what can't be mapped is kept as a mistake that run reports. */
 EDDY_API struct eddy_route *eddy_app_map(struct eddy_app *app, const char *method,
 					 const char *pattern, eddy_handler_fn *handler);
-EDDY_API struct eddy_route *eddy_app_map_get(struct eddy_app *app, const char *pattern,
-					     eddy_handler_fn *handler);
-EDDY_API struct eddy_route *eddy_app_map_head(struct eddy_app *app, const char *pattern,
-					      eddy_handler_fn *handler);
-EDDY_API struct eddy_route *eddy_app_map_post(struct eddy_app *app, const char *pattern,
-					      eddy_handler_fn *handler);
-EDDY_API struct eddy_route *eddy_app_map_put(struct eddy_app *app, const char *pattern,
-					     eddy_handler_fn *handler);
-EDDY_API struct eddy_route *eddy_app_map_patch(struct eddy_app *app, const char *pattern,
-					       eddy_handler_fn *handler);
-EDDY_API struct eddy_route *eddy_app_map_delete(struct eddy_app *app, const char *pattern,
-						eddy_handler_fn *handler);
-EDDY_API struct eddy_route *eddy_app_map_options(struct eddy_app *app, const char *pattern,
-						 eddy_handler_fn *handler);
-EDDY_API struct eddy_route *eddy_app_map_trace(struct eddy_app *app, const char *pattern,
-					       eddy_handler_fn *handler);
-EDDY_API struct eddy_route *eddy_app_map_connect(struct eddy_app *app, const char *pattern,
-						 eddy_handler_fn *handler);
+
+/* eddy_app_map_get() and so on; see route.h. */
+EDDYI_MAPPERS(app, EDDYI_MAPPER)
 
 /* Answer what no route answers, instead of 404. */
 EDDY_API void eddy_app_map_fallback(struct eddy_app *app, eddy_handler_fn *handler);
 
-/* Put a filter around every answer of the app, 404, 405 and errors included. The first one added is
- * the outermost. */
+/* Put a filter around every answer of the app, 404, 405 and errors included; `data` is for
+ * eddy_next_data() and borrowed for as long as the app lives. */
 EDDY_API void eddy_app_add_filter(struct eddy_app *app, eddy_filter_fn *filter);
+EDDY_API void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *filter, void *data);
 
 /* Run until eddy_app_shutdown(), or SIGINT or SIGTERM: then stop accepting, finish the requests in
  * flight, and return. A second signal ends them at once. Suspends; called from a task.

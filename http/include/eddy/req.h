@@ -64,11 +64,15 @@ EDDY_API uint64_t eddy_req_length(const struct eddy_req *req);
 EDDY_API ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len);
 
 /* Read all of the body into memory. Suspends.
- * Return: 0, -EMSGSIZE over the limit (body_max), -ENOMEM, and what eddy_req_read() returns. */
+ * Return: 0, -EMSGSIZE over the limit (body_max of the route or the app), -ENOMEM, and what
+ * eddy_req_read() returns. */
 EDDY_API int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body);
 
 /* What was given to eddy_app_set_context(). */
 EDDY_API void *eddy_req_context(const struct eddy_req *req);
+
+/* What was given to eddy_route_set_data(); NULL when no route answers. */
+EDDY_API void *eddy_req_route_data(const struct eddy_req *req);
 
 /* The address that the app was bound to, as it was typed. */
 EDDY_API struct eddy_str eddy_req_bound(const struct eddy_req *req);

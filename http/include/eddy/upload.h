@@ -14,7 +14,8 @@ EDDY_BEGIN_DECLS
 struct eddy_save_options {
 	bool no_replace; /* -EEXIST when the name is taken; default: replace */
 	bool sync;       /* on disk before the call returns; default: when the kernel likes */
-	uint64_t max; /* bytes; default the app's file_max; EDDY_NEVER: as much as the disk holds */
+	/* Bytes; default file_max of the route or the app; EDDY_NEVER: as much as the disk holds. */
+	uint64_t max;
 	/* Whether a client's file name is allowed; default: any that survives the cleaning. What it
 	 * refuses is -EINVAL. */
 	bool (*accept)(struct eddy_str name);

@@ -1,0 +1,76 @@
+/* ask.h: one request through the routes, filters and handlers of an app, without a connection or a
+ * loop: nothing in them may suspend. */
+#ifndef EDDY_TESTS_ASK_H
+#define EDDY_TESTS_ASK_H
+
+#include "exchange.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/http.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What came of it; end it by ask_end(). */
+struct asked {
+	struct eddyi_wire wire;
+	struct eddy_req *req;
+	int r; /* below 0: the connection would be cut */
+	int status;
+	struct eddy_str body; /* NUL-terminated in `text` */
+	char text[4096];
+};
+
+/* `request` is a head, its lines ended by \n, with what follows it. */
+static inline void ask(struct asked *asked, const struct eddy_app *app, const char *request)
+{
+	char bytes[8192];
+	size_t len = 0, used;
+
+	/* Lines of the head end with CRLF. */
+	for (const char *at = request; *at; at++) {
+		bool in_head = !strstr(request, "\n\n") || at <= strstr(request, "\n\n") + 1;
+
+		if (*at == '\n' && in_head)
+			bytes[len++] = '\r';
+		bytes[len++] = *at;
+		cr_assert(len < sizeof(bytes) - 2);
+	}
+	*asked = (struct asked){ .wire = { .fd = -1 } };
+	asked->req = eddyi_req_new(app, &asked->wire);
+	cr_assert(asked->req != NULL);
+	asked->status = eddyi_head_feed(&asked->req->head, bytes, len, &used);
+	asked->req->refused = asked->status >= 400 ? asked->status : 0;
+	cr_assert(asked->status != 0, "half a head: %s", request);
+	cr_assert(eddyi_wire_keep(&asked->wire, eddy_str(bytes + used, len - used)));
+	eddyi_body_init(&asked->req->body, &asked->req->head);
+	asked->r = eddyi_answer(asked->req);
+	asked->status = asked->req->res.status;
+	if (asked->req->res.kind == EDDYI_RES_BYTES)
+		asked->body = asked->req->res.bytes;
+	snprintf(asked->text, sizeof(asked->text), "%.*s", EDDY_FMT(asked->body));
+}
+
+static inline void ask_end(struct asked *asked)
+{
+	free(asked->wire.inbox);
+	eddyi_req_free(asked->req);
+}
+
+/* Ask for a path, and hold the answer against "STATUS BODY". */
+#define EXPECT_ANSWER(app, request, want)                                                          \
+	do {                                                                                       \
+		struct asked asked_;                                                               \
+		char got_[5000];                                                                   \
+                                                                                                   \
+		ask(&asked_, app, request);                                                        \
+		snprintf(got_, sizeof(got_), "%d %s", asked_.status, asked_.text);                 \
+		cr_expect_str_eq(got_, want, "%s: got %s, not %s", request, got_, want);           \
+		ask_end(&asked_);                                                                  \
+	} while (0)
+
+#define HOST "Host: localhost\n"
+#define GET(path) "GET " path " HTTP/1.1\n" HOST "\n"
+
+#endif
