@@ -42,6 +42,36 @@ static int outcome(const struct eddy_process_options *options)
 	return status.signo ? -status.signo : status.code;
 }
 
+/* Write the whole text to a pipe: a part of it is what a call may move. */
+static ssize_t put(int fd, const char *text)
+{
+	size_t len = strlen(text), at = 0;
+
+	while (at < len) {
+		ssize_t r = eddy_write(fd, text + at, len - at, EDDY_OFFSET_NONE);
+
+		if (r < 0)
+			return r;
+		at += (size_t)r;
+	}
+	return (ssize_t)len;
+}
+
+/* Read until there are `len` bytes. Return: how many there are: fewer at the end. */
+static ssize_t take(int fd, char *text, size_t len)
+{
+	size_t at = 0;
+	ssize_t r = 1;
+
+	while (at < len && r > 0) {
+		r = eddy_read(fd, text + at, len - at, EDDY_OFFSET_NONE);
+		if (r < 0)
+			return r;
+		at += (size_t)r;
+	}
+	return (ssize_t)at;
+}
+
 /* Run a script. Return: what it wrote to out, without the last newline. */
 static const char *output_of(const struct eddy_process_options *options)
 {
@@ -363,14 +393,13 @@ TASK_TEST(process, pipes_are_non_blocking_on_our_side_only)
 	EXPECT(fcntl(process.out, F_GETFL) & O_NONBLOCK);
 	/* The script waits in read(2): -EAGAIN would have ended it. */
 	expect_turns(2);
-	EXPECT_EQ(eddy_write(process.in, "hi\n", 3, EDDY_OFFSET_NONE), 3);
-	EXPECT_EQ(eddy_read(process.out, answer, sizeof(answer), EDDY_OFFSET_NONE), 5);
+	EXPECT_EQ(put(process.in, "hi\n"), 3);
+	EXPECT_EQ(take(process.out, answer, 5), 5);
 	EXPECT(same(answer, "<hi>\n"));
-	EXPECT_EQ(eddy_write(process.in, "rest", 4, EDDY_OFFSET_NONE), 4);
+	EXPECT_EQ(put(process.in, "rest"), 4);
 	eddy_close(process.in);
 	process.in = -1;
-	EXPECT_EQ(eddy_read(process.err, answer, sizeof(answer), EDDY_OFFSET_NONE), 4);
-	EXPECT_EQ(eddy_read(process.err, answer, sizeof(answer), EDDY_OFFSET_NONE), 0);
+	EXPECT_EQ(take(process.err, answer, sizeof(answer)), 4);
 	EXPECT_EQ(eddy_process_wait(&process, &status), 0);
 	EXPECT_EQ(status.code, 0);
 	eddy_process_close(&process);
@@ -427,7 +456,7 @@ static void start_trap(const char *script, uint64_t grace_ns)
 								   .grace_ns = grace_ns },
 				   &process),
 		0);
-	EXPECT_EQ(eddy_read(process.out, text, sizeof(text), EDDY_OFFSET_NONE), 6);
+	EXPECT_EQ(take(process.out, text, 6), 6);
 }
 
 TASK_TEST(process, closing_asks_first_when_there_is_grace)
@@ -447,6 +476,7 @@ TASK_TEST(process, closing_asks_first_when_there_is_grace)
 static pid_t start_group(bool group, int *ret_out)
 {
 	char text[16] = "";
+	size_t len = 0;
 
 	EXPECT_EQ(eddy_process_start(
 			  &(struct eddy_process_options){ .argv = SH("sleep 100 & echo $!"),
@@ -454,7 +484,10 @@ static pid_t start_group(bool group, int *ret_out)
 							  .group = group },
 			  &process),
 		  0);
-	EXPECT(eddy_read(process.out, text, sizeof(text) - 1, EDDY_OFFSET_NONE) > 1);
+	while (len < sizeof(text) - 1 && take(process.out, text + len, 1) == 1 &&
+	       text[len++] != '\n')
+		;
+	EXPECT(len > 1);
 	EXPECT_EQ(eddy_process_wait(&process, &status), 0);
 	EXPECT_EQ(status.code, 0);
 	*ret_out = process.out;
