@@ -130,10 +130,12 @@ void *eddyi_fault_stack_give(void)
 
 void eddyi_fault_stack_drop(void *memory)
 {
-	stack_t stack = { .ss_flags = SS_DISABLE };
+	stack_t stack;
 
 	if (!memory)
 		return;
-	sigaltstack(&stack, NULL);
+	/* The program may have put one of its own in its place. */
+	if (sigaltstack(NULL, &stack) == 0 && stack.ss_sp == memory)
+		sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
 	munmap(memory, handler_stack_size());
 }
