@@ -267,6 +267,9 @@ void eddyi_loop_enter(struct eddy_loop *loop);
 /* Queue a wake-up of another loop; it leaves when this one next enters the kernel. */
 void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other);
 
+/* The user_data of an entry that wakes another loop: the loop's id, and in the three low bits this. */
+#define EDDYI_OP_TAG_WAKE 2
+
 /* The user_data of an entry whose completion nobody waits for. */
 #define EDDYI_OP_TAG_NOBODY 7
 

@@ -21,8 +21,7 @@
 enum tag {
 	TAG_OP = 0,
 	TAG_CANCEL = 1,
-	TAG_WAKE =
-		2, /* another loop's wake-up; or, failed, what came of ours: the loop's id is above it */
+	TAG_WAKE = EDDYI_OP_TAG_WAKE, /* another loop's wake-up; or, failed, what came of ours */
 	TAG_NOBODY = EDDYI_OP_TAG_NOBODY,
 	TAG_MASK = 7,
 };
@@ -265,6 +264,21 @@ void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other)
 	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
 }
 
+/* The loop may have ended meanwhile, or the kernel be short of memory or of room: that is no reason to
+ * try the ring no more. */
+static void wake_failed(struct eddy_loop *loop, unsigned id, int error)
+{
+	switch (error) {
+	case -EINVAL:
+	case -EOPNOTSUPP:
+	case -ENOSYS:
+	case -EPERM:
+	case -EACCES:
+		loop->by_ring = false;
+	}
+	eddyi_registry_wake(id);
+}
+
 void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsigned flags)
 {
 	struct eddy_op *op = (struct eddy_op *)(uintptr_t)(data & ~(uint64_t)TAG_MASK);
@@ -278,10 +292,8 @@ void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsign
 			finish(loop, op);
 		break;
 	case TAG_WAKE:
-		if (result < 0) {
-			loop->by_ring = false;
-			eddyi_registry_wake((unsigned)(data >> 3));
-		}
+		if (result < 0)
+			wake_failed(loop, (unsigned)(data >> 3), result);
 		break;
 	case TAG_NOBODY:
 		break;

@@ -361,14 +361,31 @@ TASK_TEST(loops, wake_up_that_fails_is_made_good)
 	static struct eddy_loop unreachable;
 	struct eddy_loop *loop = eddyi_loop();
 
-	/* Named as this loop, at a descriptor that is none. */
+	/* Named as this loop, at a descriptor that is none: that one is gone, others are not. */
+	loop->by_ring = true;
 	unreachable.id = loop->id;
 	unreachable.ring.ring_fd = -1;
 	loop->wake_count = 0;
 	eddyi_op_wake(loop, &unreachable);
 	expect_turns(3);
-	EXPECT(!loop->by_ring);
+	EXPECT(loop->by_ring);
 	EXPECT_EQ(loop->wake_count, 1);
+	return 0;
+}
+
+TASK_TEST(loops, wake_up_that_is_never_possible_is_tried_once)
+{
+	static const int answers[] = { -ENOMEM, -EOVERFLOW, -EBADFD, -EOPNOTSUPP, -EINVAL };
+	struct eddy_loop *loop = eddyi_loop();
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		loop->by_ring = true;
+		loop->wake_count = 0;
+		eddyi_op_complete(loop, (uint64_t)loop->id << 3 | EDDYI_OP_TAG_WAKE, answers[i], 0);
+		expect_turns(3);
+		EXPECT_EQ(loop->wake_count, 1);
+		EXPECT_EQ(loop->by_ring, i < 3);
+	}
 	return 0;
 }
 
