@@ -41,14 +41,24 @@ int eddyi_status_of(int error)
 	}
 }
 
+int eddyi_req_fail(struct eddy_req *req, int error, int status, const char *detail)
+{
+	req->verdict_error = error;
+	req->verdict_status = status;
+	req->detail = detail;
+	return error;
+}
+
 /* The status for what a handler failed with. */
 static int judge_error(struct eddy_req *req, int error)
 {
 	int status = req->precondition_failed ? 412 : eddyi_status_of(error);
 
+	if (error == req->verdict_error)
+		return req->verdict_status;
 	/* Elsewhere this would be a server's peer: here it is the client's own end. */
 	if (error == -ECONNRESET && req->body.error == error) {
-		req->detail = "the request body ended too early";
+		eddyi_req_fail(req, error, 400, "the request body ended too early");
 		return 400;
 	}
 	/* A timeout or the end of the server is nobody's mistake. */
@@ -56,6 +66,21 @@ static int judge_error(struct eddy_req *req, int error)
 		eddy_error("eddy::http", "%.*s %.*s failed: %s", EDDY_FMT(req->head.method_name),
 			   EDDY_FMT(req->head.target.path), strerror(-error));
 	return status;
+}
+
+int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
+{
+	struct eddy_res *res = &req->res;
+	int r;
+
+	eddyi_res_clear_body(res);
+	res->status = status;
+	if (!req->app->render_error)
+		return eddyi_problem(res, status, detail);
+	r = req->app->render_error(req, res, status, detail);
+	if (r == 0 || res->head_sent)
+		return r < 0 ? r : res->failed;
+	return eddyi_problem(res, status, detail);
 }
 
 int eddyi_finish(struct eddy_req *req, int r)
@@ -66,17 +91,17 @@ int eddyi_finish(struct eddy_req *req, int r)
 		return res->failed;
 	if (res->head_sent)
 		return r < 0 ? r : res->failed;
-	if (r > 0 && (r < 200 || r > 599)) {
-		eddy_error("eddy::http", "a handler returned %d, which is no status", r);
-		r = 500;
-	}
-	if (r > 0 && r < 400) {
-		res->status = r;
-		return 0;
+	if (r > 0) {
+		eddy_res_status(res, r);
+		r = res->status;
+		if (r < 400)
+			return 0;
 	}
 	if (r < 0)
 		r = judge_error(req, r);
-	return eddyi_problem(res, r, r == 400 ? req->detail : NULL);
+	return eddyi_render_error(
+		req, r,
+		r == (req->verdict_status ? req->verdict_status : 400) ? req->detail : NULL);
 }
 
 /* A handler sees the body as it was sent: one that is coded would be taken for something else. */
@@ -96,7 +121,7 @@ static int handle_route(struct eddy_req *req, struct eddy_res *res)
 	if (!has_coded_body(req))
 		return route->handler(req, res);
 	r = eddy_res_set_z(res, "accept-encoding", "identity");
-	return r ? r : eddy_res_problem(res, 415, "the body must not have a content-encoding");
+	return r ? r : eddyi_render_error(req, 415, "the body must not have a content-encoding");
 }
 
 /* 405, or the answer to an OPTIONS that nobody mapped. */
@@ -126,7 +151,8 @@ static int handle_nothing(struct eddy_req *req, struct eddy_res *res)
 
 static int handle_refused(struct eddy_req *req, struct eddy_res *res)
 {
-	return eddyi_problem(res, req->refused, req->head.problem);
+	(void)res;
+	return eddyi_render_error(req, req->refused, req->head.problem);
 }
 
 static int handle_no_memory(struct eddy_req *req, struct eddy_res *res)

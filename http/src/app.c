@@ -132,6 +132,11 @@ void eddy_app_map_fallback(struct eddy_app *app, eddy_handler_fn *handler)
 	app->fallback = handler;
 }
 
+void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn)
+{
+	app->render_error = fn;
+}
+
 void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters,
 			     eddy_filter_fn *filter, void *data)
 {

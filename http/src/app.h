@@ -38,7 +38,8 @@ struct eddy_app {
 	void *context;
 	struct eddyi_router *router;
 	eddy_handler_fn *fallback;
-	struct eddy_group root; /* what is mapped on the app itself, with the empty prefix */
+	eddy_err_fn *render_error; /* NULL: problem+json */
+	struct eddy_group root;    /* what is mapped on the app itself, with the empty prefix */
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
 

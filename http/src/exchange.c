@@ -59,7 +59,7 @@ static int answer(struct eddy_req *req)
 		return -ETIMEDOUT;
 	/* The body stalled: whatever the handler made of it, this is what it was. */
 	eddyi_body_fail(&req->body, -ETIMEDOUT);
-	return eddyi_problem(&req->res, 408, "the request body did not arrive in time");
+	return eddyi_render_error(req, 408, "the request body did not arrive in time");
 }
 
 static int reply_and_drain(struct eddy_req *req)

@@ -53,7 +53,11 @@ struct eddy_req {
 	struct eddyi_body body;
 	bool precondition_failed; /* what the handler failed with is a 412 */
 	int refused;              /* the status that the head was refused with; 0: it was not */
-	const char *detail;       /* of a 400 that the handler returns; in the arena or static */
+	/* What the last call that failed has found: the status that its error stands for, when the
+	 * error alone would say less, and the detail of that status (0: of 400). */
+	int verdict_error;
+	int verdict_status;
+	const char *detail; /* in the arena or static */
 	struct eddy_res res;
 };
 
@@ -90,7 +94,15 @@ int eddyi_finish(struct eddy_req *req, int r);
 uint64_t eddyi_req_body_max(const struct eddy_req *req);
 uint64_t eddyi_req_file_max(const struct eddy_req *req);
 
-/* Make an error response of a status; `detail` may be NULL. */
+/* Note what a call fails with, for the response that is made of it; `detail` may be NULL.
+ * Return: `error`. */
+int eddyi_req_fail(struct eddy_req *req, int error, int status, const char *detail);
+
+/* Answer with an error as the app wants it rendered; `detail` may be NULL. May suspend.
+ * Return: 0, -errno. */
+int eddyi_render_error(struct eddy_req *req, int status, const char *detail);
+
+/* Make an error response of a status as problem+json; `detail` may be NULL. */
 int eddyi_problem(struct eddy_res *res, int status, const char *detail);
 
 /* The status that a handler's -errno stands for. */

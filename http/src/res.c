@@ -2,6 +2,7 @@
 
 #include "syntax.h"
 
+#include <eddy/log.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +13,10 @@
 
 void eddy_res_status(struct eddy_res *res, int status)
 {
+	if (status < 200 || status > 599) {
+		eddy_error("eddy::http", "a handler answers with %d, which is no status", status);
+		status = 500;
+	}
 	res->status = status;
 }
 

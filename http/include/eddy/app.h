@@ -62,6 +62,16 @@ EDDYI_MAPPERS(app, EDDYI_MAPPER)
 /* Answer what no route answers, instead of 404. */
 EDDY_API void eddy_app_map_fallback(struct eddy_app *app, eddy_handler_fn *handler);
 
+/* Render an error that is answered for the app: `res` has the status, and the fields that say what
+ * status alone does not (allow, accept-encoding, retry-after, …). `detail` helps the caller; it may be
+ * NULL. Of a head that was refused, nothing but its fields may be known. May suspend.
+ * Return: 0 when `res` holds the response; anything else sends the default instead. */
+typedef int eddy_err_fn(struct eddy_req *req, struct eddy_res *res, int status, const char *detail);
+
+/* Render errors by `fn` instead of as problem+json: 404 and 405, statuses from 400 on and -errno that
+ * handlers and filters return, and heads that are refused. What eddy_res_problem() says stays. */
+EDDY_API void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn);
+
 /* Put a filter around every answer of the app, 404, 405 and errors included; `data` is for
  * eddy_next_data() and borrowed for as long as the app lives. */
 EDDY_API void eddy_app_add_filter(struct eddy_app *app, eddy_filter_fn *filter);

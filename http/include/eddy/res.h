@@ -11,7 +11,7 @@
 
 EDDY_BEGIN_DECLS
 
-/* Set the status, 200 to 599. */
+/* Set the status, 200 to 599; anything else becomes 500 and an ERROR record. */
 EDDY_API void eddy_res_status(struct eddy_res *res, int status);
 
 /* Set a field, replacing all of that name. Both strings are copied.
