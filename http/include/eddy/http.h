@@ -23,6 +23,7 @@
 #ifndef EDDY_HTTP_H
 #define EDDY_HTTP_H
 
+#include <eddy/accept.h>
 #include <eddy/app.h>
 #include <eddy/log.h>
 #include <eddy/req.h>
