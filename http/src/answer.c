@@ -52,7 +52,7 @@ int eddyi_req_fail(struct eddy_req *req, int error, int status, const char *deta
 /* The status for what a handler failed with. */
 static int judge_error(struct eddy_req *req, int error)
 {
-	int status = req->precondition_failed ? 412 : eddyi_status_of(error);
+	int status = eddyi_status_of(error);
 
 	if (error == req->verdict_error)
 		return req->verdict_status;

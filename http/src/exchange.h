@@ -51,8 +51,7 @@ struct eddy_req {
 	struct eddy_str *params;             /* route->param_count values */
 	unsigned methods;                    /* that the path does answer, when no route fits */
 	struct eddyi_body body;
-	bool precondition_failed; /* what the handler failed with is a 412 */
-	int refused;              /* the status that the head was refused with; 0: it was not */
+	int refused; /* the status that the head was refused with; 0: it was not */
 	/* What the last call that failed has found: the status that its error stands for, when the
 	 * error alone would say less, and the detail of that status (0: of 400). */
 	int verdict_error;

@@ -5,7 +5,8 @@
  * A LIMIT is a field of eddy_server_options without its `_ns`; times are in milliseconds. It listens at
  * a free port of 127.0.0.1.
  */
-#include <eddy/http.h>
+#include "limits.h"
+
 #include <eddy/runtime.h>
 
 #include <errno.h>
@@ -15,10 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-struct limits {
-	int dir;
-};
 
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {
@@ -284,6 +281,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_post(app, "/save", save);
 	eddy_app_map_post(app, "/save-all", save_all);
 	eddy_app_map_put(app, "/once/{name}", save_once);
+	map_parts(app);
 }
 
 static void parse(int argc, char **argv, struct eddy_server_options *server, struct limits *limits,
@@ -299,6 +297,7 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 		{ "body_max", required_argument, NULL, 'b' },
 		{ "file_max", required_argument, NULL, 'f' },
 		{ "parts_max", required_argument, NULL, 'p' },
+		{ "field_max", required_argument, NULL, 'i' },
 		{ "connections_max", required_argument, NULL, 'n' },
 		{ "head_timeout", required_argument, NULL, '1' },
 		{ "body_timeout", required_argument, NULL, '2' },
@@ -339,6 +338,9 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 			break;
 		case 'p':
 			server->parts_max = (unsigned)value;
+			break;
+		case 'i':
+			server->field_max = value;
 			break;
 		case 'n':
 			server->connections_max = (unsigned)value;

@@ -9,23 +9,9 @@ import threading
 import time
 import unittest
 
-from wire import KIB, MIB, PROGRAMS, Case, Lost, Server, Shared, chunked, curl, in_threads, is_sanitized, pattern, request, sha256_of
+from wire import KIB, MIB, Case, Lost, Server, Shared, chunked, curl, form, in_threads, is_sanitized, part, pattern, request, sha256_of
 
 SIZES = (0, 1, 4 * KIB, 32 * KIB - 1, 32 * KIB, 32 * KIB + 1, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB + 3, 40 * MIB)
-
-
-def part(name, data, filename=None, *headers):
-    disposition = f'form-data; name="{name}"' + (f'; filename="{filename}"' if filename is not None else '')
-    lines = [f'Content-Disposition: {disposition}', *headers]
-    return '\r\n'.join(lines).encode() + b'\r\n\r\n' + (data if isinstance(data, bytes) else data.encode())
-
-
-def form(*parts, boundary='xYz', path='/files', framed=True):
-    body = b''.join(b'--' + boundary.encode() + b'\r\n' + p + b'\r\n' for p in parts) + b'--' + boundary.encode() + b'--\r\n'
-    content_type = f'Content-Type: multipart/form-data; boundary={boundary}'
-    if framed:
-        return request('POST', path, content_type, body=body)
-    return request('POST', path, content_type, 'Transfer-Encoding: chunked', body=chunked(body))
 
 
 class RoundTrip(Shared):

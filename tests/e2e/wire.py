@@ -149,6 +149,11 @@ class Server:
     def threads(self):
         return len(os.listdir(f'/proc/{self.pid}/task'))
 
+    def peak(self):
+        """The most bytes of memory that were ever in use."""
+        with open(f'/proc/{self.pid}/status') as file:
+            return int(re.search(r'VmHWM:\s+(\d+) kB', file.read())[1]) * KIB
+
     def rss(self):
         """Bytes of memory in use."""
         with open(f'/proc/{self.pid}/statm') as file:
@@ -173,6 +178,20 @@ def request(method, path, *headers, body=b'', host='localhost', version='1.1'):
 
 def chunked(*pieces, end=b'0\r\n\r\n'):
     return b''.join(b'%x\r\n%s\r\n' % (len(p), to_bytes(p)) for p in pieces) + end
+
+
+def part(name, data, filename=None, *headers):
+    disposition = f'form-data; name="{name}"' + (f'; filename="{filename}"' if filename is not None else '')
+    lines = [f'Content-Disposition: {disposition}', *headers]
+    return '\r\n'.join(lines).encode() + b'\r\n\r\n' + (data if isinstance(data, bytes) else data.encode())
+
+
+def form(*parts, boundary='xYz', path='/files', framed=True):
+    body = b''.join(b'--' + boundary.encode() + b'\r\n' + p + b'\r\n' for p in parts) + b'--' + boundary.encode() + b'--\r\n'
+    content_type = f'Content-Type: multipart/form-data; boundary={boundary}'
+    if framed:
+        return request('POST', path, content_type, body=body)
+    return request('POST', path, content_type, 'Transfer-Encoding: chunked', body=chunked(body))
 
 
 class Response:

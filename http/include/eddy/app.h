@@ -24,6 +24,7 @@ struct eddy_server_options {
 	uint64_t body_max;        /* bytes of a body read into memory; default 1 MiB; past it 413 */
 	uint64_t file_max;        /* bytes of a body saved to files; default 1 GiB; past it 413 */
 	unsigned parts_max;       /* parts of a multipart body; default 64; past it 413 */
+	uint64_t field_max;       /* bytes of a part read as text; default 64 KiB; past it 413 */
 	unsigned connections_max; /* default: what RLIMIT_NOFILE leaves */
 
 	uint64_t head_timeout_ns;  /* for a head to arrive; default 10 s; past it 408 */

@@ -26,6 +26,7 @@
 #include <eddy/accept.h>
 #include <eddy/app.h>
 #include <eddy/log.h>
+#include <eddy/part.h>
 #include <eddy/req.h>
 #include <eddy/res.h>
 #include <eddy/upload.h>

@@ -43,15 +43,17 @@ EDDY_API int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save
 			   struct eddy_saved *ret_saved);
 
 /* Save every part of a multipart/form-data body that has a file name into the folder, and publish
- * them together at the end. `*ret_files` lives as long as the request. Suspends.
- * Return: the number of files; -EBADMSG when it is no such body or malformed, -EINVAL for a bad name or
- * two parts of one name, -EMSGSIZE for too many parts, and what eddy_req_save_at() returns. */
+ * them together at the end: all of them or none. `options->max` limits the whole body. Until then each
+ * takes a descriptor. `*ret_files` lives as long as the request. Suspends.
+ * Return: the number of files; -EINVAL for a bad name or two parts of one name, -EEXIST, -ENOSPC,
+ * -EDQUOT, and what eddy_req_multipart() and eddy_multipart_next() of eddy/part.h return. */
 EDDY_API ssize_t eddy_req_save_all(struct eddy_req *req, int dir,
 				   const struct eddy_save_options *options,
 				   struct eddy_saved **ret_files);
 
 /* Remove what a killed server left in the folder: hidden files of uploads that never got their name.
- * Those of a server that still runs are left alone. Call it before running.
+ * Those of a server that still runs are left alone; so are all where the file system has no locks, since
+ * nothing tells them apart. Blocks: call it before running.
  * Return: the number removed, -errno. */
 EDDY_API int eddy_upload_clean(int dir);
 

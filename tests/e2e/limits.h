@@ -1,0 +1,14 @@
+/* limits.h: what the files of the program limits share. */
+#ifndef LIMITS_H
+#define LIMITS_H
+
+#include <eddy/http.h>
+
+struct limits {
+	int dir;
+};
+
+/* POST /parts/{how}: a form, part by part. */
+void map_parts(struct eddy_app *app);
+
+#endif
