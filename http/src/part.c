@@ -96,6 +96,8 @@ static int next_event(struct eddy_multipart *form, struct eddyi_multipart_event 
 		r = r > 0 ? 0 : r;
 	}
 	form->err = (int)r;
+	if (r == -EBADMSG)
+		eddyi_req_fail(form->req, -EBADMSG, 400, "the form is malformed or ends too early");
 	return form->err;
 }
 
