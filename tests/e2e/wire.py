@@ -22,6 +22,7 @@ import unittest
 EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
     'files': os.path.join(EXAMPLES, 'files'),
+    'probe': os.path.join(EXAMPLES, 'probe'),
     **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('limits', 'routes')},
 }
 KIB, MIB = 1 << 10, 1 << 20
@@ -45,7 +46,7 @@ class Server:
     def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True, wrap=()):
         if not os.path.exists(PROGRAMS[program]):
             raise unittest.SkipTest(f'needs the program {program}')
-        if bind and program == 'files':
+        if bind and program in ('files', 'probe'):
             args = (*args, '--bind', bind)
         env = dict(os.environ, LC_ALL='C')
         env.pop('EDDY_LOG', None)

@@ -1,0 +1,199 @@
+/* probe: what conformance suites expect of a server; point h1spec, Http11Probe and their kin at it.
+ *
+ *     probe [--bind ADDR] [--workers N]
+ *
+ *     $ probe &
+ *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
+ *     $ curl localhost:7878/
+ *     OK
+ *     $ curl -d hello localhost:7878/
+ *     hello
+ *     $ curl -b a=1 localhost:7878/cookie
+ *     a=1
+ */
+#include <eddy/http.h>
+#include <eddy/runtime.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT "text/plain; charset=utf-8"
+#define BODY_MAX (16 * EDDY_MIB) /* of a body that is sent back */
+
+/* GET / */
+static int ok(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_bytes(res, TEXT, eddy_str("OK", 2));
+}
+
+/* Read a body that nobody wants: one that is malformed is an error all the same. */
+static int discard(struct eddy_req *req)
+{
+	char buf[4096];
+	ssize_t n;
+
+	while ((n = eddy_req_read(req, buf, sizeof(buf))) > 0)
+		;
+	return (int)n;
+}
+
+/* POST, PUT and PATCH of / */
+static int send_back(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str body;
+	int r = eddy_req_body(req, &body);
+
+	if (r == -EMSGSIZE && (r = discard(req)) == 0)
+		return 413;
+	return r < 0 ? r : eddy_res_bytes(res, "application/octet-stream", body);
+}
+
+/* Write "NAME: VALUE\n". Return: the end of it. */
+static char *write_line(char *at, struct eddy_str name, const char *between, struct eddy_str value)
+{
+	at = mempcpy(at, name.ptr, name.len);
+	at = stpcpy(at, between);
+	at = mempcpy(at, value.ptr, value.len);
+	*at++ = '\n';
+	return at;
+}
+
+/* Any method of /echo */
+static int echo(struct eddy_req *req, struct eddy_res *res)
+{
+	size_t count = eddy_req_header_count(req), size = 1;
+	struct eddy_str name, value;
+	char *text, *at;
+	int r = discard(req);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++) {
+		eddy_req_header_at(req, i, &name, &value);
+		size += name.len + value.len + sizeof(": ");
+	}
+	text = at = eddy_req_alloc(req, size);
+	if (!text)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		eddy_req_header_at(req, i, &name, &value);
+		at = write_line(at, name, ": ", value);
+	}
+	return eddy_res_bytes(res, TEXT, eddy_str(text, (size_t)(at - text)));
+}
+
+/* Take the cookies of one field apart, as far as there is room. Return: the end of what was written. */
+static char *write_cookies(char *at, struct eddy_str rest)
+{
+	struct eddy_str pair, name;
+
+	while (eddy_str_split(&rest, ';', &pair)) {
+		pair = eddy_str_trim(pair);
+		if (!pair.len || !memchr(pair.ptr, '=', pair.len) || pair.ptr[0] == '=')
+			continue;
+		eddy_str_split(&pair, '=', &name);
+		at = write_line(at, name, "=", pair);
+	}
+	return at;
+}
+
+/* GET /cookie */
+static int cookies(struct eddy_req *req, struct eddy_res *res)
+{
+	size_t count = eddy_req_header_count(req), size = 1;
+	struct eddy_str name, value;
+	char *text, *at;
+
+	for (size_t i = 0; i < count; i++) {
+		eddy_req_header_at(req, i, &name, &value);
+		size += value.len + 1;
+	}
+	text = at = eddy_req_alloc(req, size);
+	if (!text)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		eddy_req_header_at(req, i, &name, &value);
+		if (eddy_str_eq_nocase(name, eddy_str("cookie", 6)))
+			at = write_cookies(at, value);
+	}
+	return eddy_res_bytes(res, TEXT, eddy_str(text, (size_t)(at - text)));
+}
+
+static void map(struct eddy_app *app)
+{
+	static const char *const any[] = {
+		"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE",
+	};
+
+	eddy_app_map_get(app, "/", ok);
+	eddy_app_map_post(app, "/", send_back);
+	eddy_app_map_put(app, "/", send_back);
+	eddy_app_map_patch(app, "/", send_back);
+	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++)
+		eddy_app_map(app, any[i], "/echo", echo);
+	eddy_app_map_get(app, "/cookie", cookies);
+}
+
+static void usage(FILE *out, int status)
+{
+	fputs("usage: probe [--bind ADDR] [--workers N]\n"
+	      "  --bind     where to listen: host:port, [v6]:port or unix:path (default: "
+	      "localhost:7878)\n"
+	      "  --workers  threads, each with its own loop (default: 1)\n",
+	      out);
+	exit(status);
+}
+
+static void parse(int argc, char **argv, struct eddy_app *app)
+{
+	static const struct option options[] = {
+		{ "bind", required_argument, NULL, 'b' },
+		{ "workers", required_argument, NULL, 'w' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct eddy_server_options server = { .body_max = BODY_MAX };
+	uint64_t workers;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+		switch (option) {
+		case 'b':
+			eddy_app_bind(app, optarg);
+			break;
+		case 'w':
+			if (eddy_str_to_u64(eddy_str_from(optarg), &workers) < 0 || workers < 1 ||
+			    workers > 1024) {
+				fprintf(stderr,
+					"probe: --workers takes a number from 1 to 1024, "
+					"not \"%s\"\n",
+					optarg);
+				exit(2);
+			}
+			server.workers = (unsigned)workers;
+			break;
+		case 'h':
+			usage(stdout, 0);
+			break;
+		default:
+			usage(stderr, 2);
+		}
+	}
+	if (optind < argc)
+		usage(stderr, 2);
+	eddy_app_with_server(app, &server);
+}
+
+int main(int argc, char **argv)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_log_text_subscribe();
+	parse(argc, argv, app);
+	map(app);
+	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
+}
