@@ -138,7 +138,7 @@ static int handle_other_method(struct eddy_req *req, struct eddy_res *res)
 static int handle_bad_path(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)res;
-	req->detail = "the path has a malformed percent escape";
+	req->detail = "the path has a percent escape that is malformed or not allowed";
 	return 400;
 }
 

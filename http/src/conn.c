@@ -51,6 +51,7 @@ static int take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
 		conn->req = eddyi_req_new(conn->conns->app, &conn->wire);
 	if (!conn->req)
 		return -ENOMEM;
+	conn->req->head.is_first = conn->fresh;
 	status = eddyi_head_feed(&conn->req->head, bytes, len, &used);
 	conn->req->refused = status >= 400 ? status : 0;
 	if (!eddyi_wire_keep(&conn->wire, eddy_str(bytes + used, len - used)))
@@ -158,6 +159,8 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 	eddy_buffers_give_back(NULL, flags);
 	if (status == 0 && result != 0 && (conn->expired || conn->evicted))
 		status = take_in_rest(conn);
+	if (result == 0 && conn->req)
+		status = conn->req->refused = eddyi_head_end(&conn->req->head);
 	if (status > 0)
 		start_task(conn);
 	else if (conn->expired || conn->evicted)

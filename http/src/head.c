@@ -1,13 +1,10 @@
-#include "head.h"
-
-#include "syntax.h"
-
-#include <errno.h>
+#include "fields.h"
 
 #define CAPACITY_FIRST 1024
 #define HEADERS_FIRST 16
 /* A method that nobody knows is answered 501 when it could be one: RFC 9110 names no limit. */
 #define METHOD_LEN_MAX 32
+#define BLANK_LINES_MAX 2
 
 /* While parsing, strings hold offsets into `bytes`, which may still move. */
 static const char *offset_of(const struct eddyi_head *head, const char *at)
@@ -145,32 +142,57 @@ static bool make_room(struct eddyi_head *head, size_t len)
 	return true;
 }
 
-/* HTTP/1.2 to 1.9 are answered as 1.1 (RFC 9110 section 2.5); llhttp knows only 1.1. */
-static void lower_version(struct eddyi_head *head)
+/* Find the "1.1" of a request line that ends as it should. Return: NULL where it does not. */
+static char *find_version(const struct eddyi_head *head)
 {
-	static const char version[] = " HTTP/1.";
-	char *end = head->bytes + head->line_end;
+	static const char before[] = " HTTP/";
+	const size_t len = sizeof(before) - 1, behind = sizeof("1.1\r\n") - 1;
+	char *at = head->bytes + head->line_end - behind;
 
-	if (head->line_end < sizeof(version) + 3)
-		return;
-	if (memcmp(end - 3 - (sizeof(version) - 1), version, sizeof(version) - 1) == 0 &&
-	    end[-3] >= '2' && end[-3] <= '9')
-		end[-3] = '1';
+	if (head->line_end < len + behind || memcmp(at - len, before, len) != 0)
+		return NULL;
+	if (at[0] < '0' || at[0] > '9' || at[1] != '.' || at[2] < '0' || at[2] > '9' ||
+	    at[3] != '\r')
+		return NULL;
+	return at;
 }
 
-/* The first token of the request line, when it could be a method at all: letters of any case. */
-static bool has_possible_method(const struct eddyi_head *head)
+/* HTTP/1.2 to 1.9 are answered as 1.1 (RFC 9110 section 2.5), and so is who claims 2.0 in the syntax of
+ * 1.1, but for the preface of HTTP/2 itself; llhttp knows only 1.1. */
+static void lower_version(struct eddyi_head *head)
+{
+	char *at = find_version(head);
+
+	if (!at || memcmp(head->bytes, "PRI ", 4) == 0)
+		return;
+	if ((at[0] == '1' && at[2] > '1') || (at[0] == '2' && at[2] == '0'))
+		memcpy(at, "1.1", 3);
+}
+
+/* How many letters the request line begins with. */
+static size_t letters_in_front(const struct eddyi_head *head)
 {
 	size_t len = 0;
 
-	while (len < head->len) {
-		char c = head->bytes[len] | 0x20;
-
-		if (c < 'a' || c > 'z')
-			break;
+	while (len < head->len && (head->bytes[len] | 0x20) >= 'a' &&
+	       (head->bytes[len] | 0x20) <= 'z')
 		len++;
-	}
-	return len && len <= METHOD_LEN_MAX && len < head->len && head->bytes[len] == ' ';
+	return len;
+}
+
+/* Whether the request line is as it should be, with a method that could be one: letters of any case. */
+static bool has_possible_method(const struct eddyi_head *head)
+{
+	const char *version = head->line_end ? find_version(head) : NULL;
+	size_t len = letters_in_front(head);
+	struct eddy_str rest;
+
+	if (!version || version[0] != '1' || !len || len > METHOD_LEN_MAX ||
+	    head->bytes[len] != ' ')
+		return false;
+	rest = eddy_str(head->bytes + len + 1, (size_t)(version - head->bytes) - len - 1);
+	return rest.len > sizeof(" HTTP/") - 1 &&
+	       !memchr(rest.ptr, ' ', rest.len - (sizeof(" HTTP/") - 1));
 }
 
 static int refuse_error(struct eddyi_head *head, llhttp_errno_t error)
@@ -221,112 +243,9 @@ static bool lines_are_clean(const struct eddyi_head *head)
 	return true;
 }
 
-/* What the fields say about the message itself, gathered in one pass. */
-struct summary {
-	struct eddy_str host;
-	struct eddy_str transfer_encoding;
-	unsigned hosts;
-	unsigned transfer_encodings;
-	unsigned content_lengths;
-	bool close;
-	bool keep_alive;
-	bool expects;
-	bool expects_continue;
-};
-
-static void sum_connection(struct summary *summary, struct eddy_str value)
-{
-	struct eddy_str option;
-
-	while (eddyi_syntax_take_member(&value, &option)) {
-		if (eddy_str_eq_nocase(option, eddy_str("close", 5)))
-			summary->close = true;
-		else if (eddy_str_eq_nocase(option, eddy_str("keep-alive", 10)))
-			summary->keep_alive = true;
-	}
-}
-
-static void sum_header(struct summary *summary, const struct eddyi_header *header)
-{
-	struct eddy_str name = header->name, value = header->value;
-
-#define IS(text) eddy_str_eq_nocase(name, eddy_str(text, sizeof(text) - 1))
-	switch (name.len) {
-	case 4:
-		if (IS("host")) {
-			summary->hosts++;
-			summary->host = value;
-		}
-		break;
-	case 6:
-		if (IS("expect")) {
-			summary->expects = true;
-			summary->expects_continue =
-				eddy_str_eq_nocase(value, eddy_str("100-continue", 12));
-		}
-		break;
-	case 10:
-		if (IS("connection"))
-			sum_connection(summary, value);
-		break;
-	case 14:
-		if (IS("content-length"))
-			summary->content_lengths++;
-		break;
-	case 17:
-		if (IS("transfer-encoding")) {
-			summary->transfer_encodings++;
-			summary->transfer_encoding = value;
-		}
-		break;
-	}
-#undef IS
-}
-
-static int judge_body(struct eddyi_head *head, const struct summary *summary)
-{
-	if (summary->transfer_encodings) {
-		if (!head->minor)
-			return eddyi_head_refuse(head, 400, "HTTP/1.0 has no transfer-encoding");
-		if (summary->content_lengths)
-			return eddyi_head_refuse(head, 400,
-						 "content-length beside transfer-encoding");
-		if (summary->transfer_encodings > 1 ||
-		    !eddy_str_eq_nocase(summary->transfer_encoding, eddy_str("chunked", 7)))
-			return eddyi_head_refuse(head, 400,
-						 "the only transfer-encoding known is chunked");
-		head->framing = EDDYI_BODY_CHUNKED;
-	} else if (summary->content_lengths > 1) {
-		return eddyi_head_refuse(head, 400, "there is more than one content-length");
-	} else if (summary->content_lengths) {
-		/* The largest number of all would pass for a length that nobody knows. */
-		if (head->parser.content_length > INT64_MAX)
-			return eddyi_head_refuse(head, 413, "no body can be as long");
-		head->framing = EDDYI_BODY_LENGTH;
-		head->length = head->parser.content_length;
-	}
-	return 0;
-}
-
-static int judge_host(struct eddyi_head *head, const struct summary *summary)
-{
-	struct eddyi_host host;
-
-	if (summary->hosts > 1)
-		return eddyi_head_refuse(head, 400, "there is more than one host field");
-	if (!summary->hosts && head->minor)
-		return eddyi_head_refuse(head, 400, "the host field is missing");
-	if (summary->hosts && eddyi_host_parse(summary->host, &host) < 0)
-		return eddyi_head_refuse(head, 400, "the host is malformed");
-	head->host = head->target.authority.ptr ? head->target.authority : summary->host;
-	return 0;
-}
-
 static int judge(struct eddyi_head *head)
 {
-	struct summary summary = { .host = { "", 0 } };
 	struct eddy_str target;
-	int status;
 
 	if (!lines_are_clean(head))
 		return eddyi_head_refuse(head, 400,
@@ -342,51 +261,47 @@ static int judge(struct eddyi_head *head)
 			return eddyi_head_refuse(head, 400, "a header field has no name");
 		header->name = resolve(head, header->name);
 		header->value = eddy_str_trim(resolve(head, header->value));
-		sum_header(&summary, header);
 	}
 	head->method_name = eddy_str_from(llhttp_method_name(head->parser.method));
 	head->method = eddyi_method_from(head->method_name);
 	target = resolve(head, head->target.path);
-	/* One space between its parts and nothing else (RFC 9112 section 3). */
-	if (head->method_name.len + target.len + sizeof("  HTTP/1.1\r\n") - 1 != head->line_end)
+	/* One space between its parts and nothing else (RFC 9112 section 3); llhttp knows the protocols
+	 * of other servers, too. */
+	if (head->method_name.len + target.len + sizeof("  HTTP/1.1\r\n") - 1 != head->line_end ||
+	    !find_version(head))
 		return eddyi_head_refuse(head, 400, "the request line is malformed");
 	if (eddyi_target_parse(target, head->method, &head->target) < 0)
 		return eddyi_head_refuse(head, 400, "the request target is malformed");
-	status = judge_host(head, &summary);
-	if (!status)
-		status = judge_body(head, &summary);
-	if (status)
-		return status;
-	if (summary.expects && head->minor) {
-		if (!summary.expects_continue)
-			return eddyi_head_refuse(head, 417,
-						 "the only expectation known is 100-continue");
-		head->expect_continue = head->framing != EDDYI_BODY_NONE;
-	}
-	head->keep_alive = head->minor ? !summary.close : summary.keep_alive && !summary.close;
-	return 200;
+	return eddyi_fields_judge(head);
 }
 
 static int check_limits(struct eddyi_head *head)
 {
 	size_t line = head->line_end ? head->line_end : head->len;
 
-	if (line > head->limits->request_line_max)
+	if (line > head->limits->request_line_max) {
+		if (letters_in_front(head) > METHOD_LEN_MAX)
+			return eddyi_head_refuse(head, 400, "the method is malformed");
 		return eddyi_head_refuse(head, 414, "the request line is too long");
+	}
 	if (head->len - line > head->limits->header_block_max)
 		return eddyi_head_refuse(head, 431, "the header fields are too large");
 	return 0;
 }
 
-/* Blank lines before a request are skipped (RFC 9112 section 2.2). */
-static void drop_blank_lines(struct eddyi_head *head)
+/* Skip blank lines before a request (RFC 9112 section 2.2). Return: false when they are too many. */
+static bool drop_blank_lines(struct eddyi_head *head)
 {
+	unsigned most = head->is_first ? 1 : BLANK_LINES_MAX;
 	size_t at = 0;
 
-	while (at + 1 < head->len && head->bytes[at] == '\r' && head->bytes[at + 1] == '\n')
+	while (at + 1 < head->len && head->bytes[at] == '\r' && head->bytes[at + 1] == '\n') {
 		at += 2;
+		head->blank_lines++;
+	}
 	head->len -= at;
 	memmove(head->bytes, head->bytes + at, head->len);
+	return head->blank_lines <= most;
 }
 
 static int parse(struct eddyi_head *head, size_t from)
@@ -404,10 +319,8 @@ static int parse(struct eddyi_head *head, size_t from)
 /* llhttp gets the request line whole, so that its version can be looked at first. */
 static bool find_line(struct eddyi_head *head)
 {
-	const char *feed;
+	const char *feed = head->len ? memchr(head->bytes, '\n', head->len) : NULL;
 
-	drop_blank_lines(head);
-	feed = head->len ? memchr(head->bytes, '\n', head->len) : NULL;
 	if (!feed)
 		return false;
 	head->line_end = (size_t)(feed + 1 - head->bytes);
@@ -415,10 +328,11 @@ static bool find_line(struct eddyi_head *head)
 	return true;
 }
 
-/* As eddyi_head_feed(), but what fills the room with blank lines is taken in alone. */
-static int feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used)
+int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used)
 {
-	size_t most = head->limits->request_line_max + head->limits->header_block_max + 1;
+	/* What is dropped of this much still leaves enough to see that it is too much. */
+	size_t most = head->limits->request_line_max + head->limits->header_block_max + 1 +
+		      2 * BLANK_LINES_MAX;
 	size_t from = head->len, all;
 	int status;
 
@@ -431,6 +345,9 @@ static int feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *
 		memcpy(head->bytes + head->len, bytes, len);
 	head->len += len;
 	if (!head->line_end) {
+		if (!drop_blank_lines(head))
+			return eddyi_head_refuse(
+				head, 400, "there are too many blank lines before the request");
 		if (!find_line(head))
 			return check_limits(head);
 		from = 0;
@@ -445,18 +362,11 @@ static int feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *
 	return status ? status : check_limits(head);
 }
 
-int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used)
+int eddyi_head_end(struct eddyi_head *head)
 {
-	int status;
-
-	*ret_used = 0;
-	do {
-		size_t used;
-
-		status = feed(head, bytes + *ret_used, len - *ret_used, &used);
-		*ret_used += used;
-	} while (!status && *ret_used < len);
-	return status;
+	if (!head->line_end || head->parser.http_major != 1)
+		return 0;
+	return eddyi_head_refuse(head, 400, "the request head ended too early");
 }
 
 struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name)

@@ -1,7 +1,11 @@
 /* head.h: the head of one request, read as its bytes arrive (RFC 9112).
  *
  * llhttp, in strict mode, is the parser; what it lets through that a careful server must not is
- * refused here: a bare LF, folded lines, two hosts, a Transfer-Encoding beside a Content-Length, …
+ * refused here: a bare LF, folded lines, another protocol's name, …; what the fields mean is judged
+ * by fields.h.
+ *
+ * Before a request blank lines are skipped: one before the first of a connection, two between
+ * requests, where some clients end a body with a CRLF that they do not count (RFC 9112 section 2.2).
  *
  * The bytes are gathered in one run of the arena's memory and every result points into it, so that
  * a finished head has copied each byte once and nothing twice.
@@ -40,6 +44,8 @@ struct eddyi_head {
 	size_t len;
 	size_t capacity;
 	size_t line_end; /* length of the request line, its CRLF included; 0 until it is whole */
+	unsigned blank_lines; /* that were skipped */
+	bool is_first;        /* of its connection; set before it is fed */
 	bool complete;
 	bool in_name;            /* the parser is inside a field name */
 	bool failed_in_callback; /* for want of memory, or: */
@@ -71,6 +77,10 @@ void eddyi_head_init(struct eddyi_head *head, struct eddyi_arena *arena,
  * Return: 0 when more bytes are needed; 200 when the head is complete; from 400 on the status to
  * refuse it with, `problem` saying why. */
 int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used);
+
+/* Take note that the client has ended inside of the head, which was not refused yet.
+ * Return: 400 behind a whole request line of HTTP/1; 0 when it asked nothing. */
+int eddyi_head_end(struct eddyi_head *head);
 
 /* Refuse the request for a reason outside of its bytes; what was read of it is forgotten.
  * Return: `status`. */

@@ -21,6 +21,14 @@ static int decode_segment(struct eddy_str raw, char **at, struct eddy_str *ret_s
 	return 0;
 }
 
+static bool has_forbidden(struct eddy_str segment)
+{
+	for (size_t i = 0; i < segment.len; i++)
+		if (!segment.ptr[i] || segment.ptr[i] == '\r' || segment.ptr[i] == '\n')
+			return true;
+	return false;
+}
+
 int eddyi_path_split(struct eddyi_arena *arena, struct eddy_str path, struct eddyi_path *ret_path)
 {
 	struct eddyi_path result = { 0 };
@@ -50,8 +58,7 @@ int eddyi_path_split(struct eddyi_arena *arena, struct eddy_str path, struct edd
 	while (eddy_str_split(&rest, '/', &raw)) {
 		struct eddy_str *segment = &segments[result.count++];
 
-		if (decode_segment(raw, &at, segment) < 0 ||
-		    (segment->len && memchr(segment->ptr, 0, segment->len)))
+		if (decode_segment(raw, &at, segment) < 0 || has_forbidden(*segment))
 			return -EINVAL;
 		if (at) {
 			if (segment->len && memchr(segment->ptr, '/', segment->len))

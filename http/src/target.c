@@ -91,6 +91,9 @@ int eddyi_target_parse(struct eddy_str text, enum eddyi_method method,
 	} else {
 		err = parse_absolute_form(text, method, &target);
 	}
+	/* Clients that mean '/' send '/': elsewhere the two would lead to one file. */
+	if (!err && target.path.len && memchr(target.path.ptr, '\\', target.path.len))
+		err = -EINVAL;
 	if (!err)
 		*ret_target = target;
 	return err;

@@ -6,8 +6,9 @@
  *   asterisk    *, of OPTIONS and only of OPTIONS
  *
  * An absolute form without a path means "/", or "*" for OPTIONS without a query (RFC 9112 3.2.4).
- * A '#', a blank, a control byte or a byte over 0x7f is an error in all of them; other printable
- * bytes that URIs should have escaped ("|", "{") are taken as they come, as browsers send them.
+ * A '#', a blank, a control byte or a byte over 0x7f is an error in all of them, and so is '\' in a
+ * path; other printable bytes that URIs should have escaped ("|", "{") are taken as they come, as
+ * browsers send them.
  * Escapes are not looked at: eddyi_path_split and eddyi_path_next_pair do.
  */
 #ifndef EDDYI_TARGET_H

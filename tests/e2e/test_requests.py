@@ -65,8 +65,8 @@ class Arriving(Shared):
 
     def test_blank_lines_before_a_request(self):
         with self.server.connect() as wire:
-            wire.send(b'\r\n\r\n' + request('GET', '/') + b'\r\n' + request('GET', '/'))
-            self.assertEqual([wire.read().status, wire.read().status], [200, 200])
+            wire.send(b'\r\n' + request('GET', '/') + b'\r\n' + request('POST', '/echo', body='q=42') + b'\r\n\r\n' + request('GET', '/'))
+            self.assertEqual([wire.read().status for _ in range(3)], [200, 200, 200])
             self.assertServes(wire)
 
     def test_http_1_0_closes(self):
@@ -87,8 +87,8 @@ class Arriving(Shared):
             self.assertIsNone(response.header('transfer-encoding'))
             self.assertEqual(response.body, b'line 1\nline 2\nline 3\n')
 
-    def test_http_1_2_is_1_1(self):
-        for version in ('1.2', '1.9'):
+    def test_other_versions_are_1_1(self):
+        for version in ('1.2', '1.9', '2.0'):
             with self.server.connect() as wire:
                 self.assertEqual(wire.ask(request('GET', '/', version=version)).status, 200)
                 self.assertServes(wire)
@@ -136,8 +136,13 @@ class Arriving(Shared):
         with self.server.connect() as wire:
             wire.send('GET / HTTP/1.1\r\nHos')
             wire.end()
-            said = wire.read_end()
-            self.assertTrue(said == b'' or said.startswith(b'HTTP/1.1 400 '), said)
+            self.assertProblem(wire.read(), 400, 'ended too early')
+            self.assertClosed(wire)
+        for start in ('G', 'GET / HTTP/1.1', 'GET / HTTP/1.1\r', '\r\n', 'GET /\r\n'):
+            with self.subTest(start), self.server.connect() as wire:
+                wire.send(start)
+                wire.end()
+                self.assertClosed(wire)
 
     def test_nothing_at_all(self):
         for _ in range(50):
@@ -182,17 +187,22 @@ class Malformed(Shared):
     def test_request_line(self):
         self.refuse(
             400, 'GET /\r\n\r\n', 'GET  / HTTP/1.1\r\nHost: a\r\n\r\n', 'GET / HTTP/1.1 \r\nHost: a\r\n\r\n',
-            'GET / HTTP/2.0\r\nHost: a\r\n\r\n', 'GET / HTTP/0.9\r\nHost: a\r\n\r\n', 'GET / HTTP/1.10\r\nHost: a\r\n\r\n',
+            'GET / HTTP/3.0\r\nHost: a\r\n\r\n', 'GET / HTTP/0.9\r\nHost: a\r\n\r\n', 'GET / HTTP/1.10\r\nHost: a\r\n\r\n',
             'GET / HTTP/1\r\nHost: a\r\n\r\n', 'GET / HTTP/11\r\nHost: a\r\n\r\n', 'GET / http/1.1\r\nHost: a\r\n\r\n',
             'GET / HTP/1.1\r\nHost: a\r\n\r\n', 'GET\r\nHost: a\r\n\r\n', ' GET / HTTP/1.1\r\nHost: a\r\n\r\n',
             'GET / HTTP/1.1\nHost: a\r\n\r\n', 'GET / HTTP/1.1\rHost: a\r\n\r\n', 'GET /\tHTTP/1.1\r\nHost: a\r\n\r\n',
+            'GET / RTSP/1.0\r\nHost: a\r\n\r\n', 'OPTIONS / RTSP/1.0\r\nHost: a\r\n\r\n', 'SOURCE / ICE/1.0\r\nHost: a\r\n\r\n',
+            'G ET / HTTP/1.1\r\nHost: a\r\n\r\n', 'Extra lineGET / HTTP/1.1\r\nHost: a\r\n\r\n', '\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n',
             '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '\x00\r\n\r\n')
 
     def test_target(self):
         self.refuse(
             400, *(f'GET {target} HTTP/1.1\r\nHost: a\r\n\r\n' for target in (
                 'hello', '/a#b', '/a b', '/\x01', '/\x7f', '/\xe9', '*', 'ftp://a/', 'http://', 'http:///x', 'http://a@b/',
-                'http://a b/', 'http://a:x/', '//\\x\x00', 'localhost:80', '?x')))
+                'http://a b/', 'http://a:x/', '//\\x\x00', 'localhost:80', '?x', '/a\\b', 'http://a/\\b')))
+        for path in ('/%00', '/hello/a%0d%0aX-Injected:%20true', '/hello/%0A', '/hello/%0d', '/hello/%', '/hello/%zz'):
+            with self.subTest(path):
+                self.assertProblem(self.server.get(path), 400)
 
     def test_host(self):
         self.refuse(
@@ -231,6 +241,8 @@ class Malformed(Shared):
                 'Content-Length: 5\r\nContent-Length: 6\r\n', 'Content-Length: 0\r\nContent-Length: 1\r\n', 'Content-Length: 5, 6\r\n',
                 'Content-Length: -1\r\n', 'Content-Length: +5\r\n', 'Content-Length: 0x5\r\n', 'Content-Length: 5 5\r\n',
                 'Content-Length:\r\n', 'Content-Length: 99999999999999999999\r\n', 'Content-Length: 18446744073709551616\r\n',
+                'Content-Length: 005\r\n', 'Content-Length: 00\r\n', 'Content-Length:  5\r\n', 'Content-Length:\t5\r\n',
+                'Content-Length: 5 \r\n', 'Content-Type: a/b\r\nContent-Length: 5\r\nContent-Type: a/c\r\n',
                 'Content-Length: 5.\r\n', 'Content-Length: \x0b5\r\n', 'Content_Length : 5\r\n',
                 'Transfer-Encoding:\r\n', 'Transfer-Encoding: gzip\r\n', 'Transfer-Encoding: chunked, gzip\r\n',
                 'Transfer-Encoding: gzip, chunked\r\n', 'Transfer-Encoding: identity\r\n', 'Transfer-Encoding: chunked, chunked\r\n',
@@ -263,6 +275,15 @@ class Malformed(Shared):
                 time.sleep(0.001)
             self.assertProblem(wire.read(), 400)
             self.assertClosed(wire)
+
+    def test_websocket(self):
+        """A handshake of a version that does not exist is none; one of a protocol that nobody speaks here is ignored."""
+        handshake = 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+        self.refuse(400, request('GET', '/', *handshake, 'Sec-WebSocket-Version: 99'))
+        for headers in ((*handshake, 'Sec-WebSocket-Version: 13'), ('Connection: Upgrade', 'Upgrade: made-up/1.0'), handshake[1:]):
+            with self.server.connect() as wire:
+                self.assertEqual(wire.ask(request('GET', '/', *headers)).status, 200)
+                self.assertServes(wire)
 
     def test_garbage(self):
         for data in (b'\xff' * 100000, b'\r\n' * 50000 + b'\xff\r\n\r\n', b'G' * 100000, b'\x00' * 100000):

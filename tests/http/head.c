@@ -1,61 +1,7 @@
 /* Tests of http/src/head.h. */
-#include "head.h"
+#include "heads.h"
 
-#include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-static const struct eddyi_head_limits limits = {
-	.request_line_max = 8192,
-	.header_block_max = 16384,
-	.header_count_max = 100,
-};
-
-/* Feed `text` in pieces of `piece` bytes, each in memory of its own.
- * Return: the status; 0 when it was not enough. */
-static int feed(struct eddyi_head *head, struct eddyi_arena *arena, struct eddy_str text,
-		size_t piece, size_t *ret_used)
-{
-	int status = 0;
-
-	*ret_used = 0;
-	eddyi_head_init(head, arena, &limits);
-	while (text.len && !status) {
-		size_t len = text.len < piece ? text.len : piece, used;
-		char *exact = malloc(len);
-
-		memcpy(exact, text.ptr, len);
-		status = eddyi_head_feed(head, exact, len, &used);
-		free(exact);
-		*ret_used += used;
-		text = eddy_str_skip(text, used);
-	}
-	return status;
-}
-
-/* The status of a head, the same however it is cut. */
-static int status_of(const char *text)
-{
-	struct eddyi_arena arena = { 0 };
-	struct eddyi_head head;
-	size_t used;
-	int whole = feed(&head, &arena, eddy_str_from(text), SIZE_MAX, &used);
-
-	for (size_t piece = 1; piece < 8; piece++) {
-		int cut = feed(&head, &arena, eddy_str_from(text), piece, &used);
-
-		if (cut != whole)
-			cr_log_error("%d whole and %d in pieces of %zu: %s", whole, cut, piece,
-				     text);
-		whole = cut == whole ? whole : -1;
-	}
-	eddyi_arena_deinit(&arena);
-	return whole;
-}
-
-#define HOST "Host: localhost\r\n"
-#define END HOST "\r\n"
 
 Test(head, accepts)
 {
@@ -65,15 +11,13 @@ Test(head, accepts)
 		"GET / HTTP/1.0\r\n\r\n",
 		"GET / HTTP/1.2\r\n" END,
 		"GET / HTTP/1.9\r\n" END,
+		"GET / HTTP/2.0\r\n" END,
 		"GET http://a.b:1/ HTTP/1.1\r\n" END,
 		"OPTIONS * HTTP/1.1\r\n" END,
 		"CONNECT a:80 HTTP/1.1\r\n" END,
 		"GET /?a=b&c HTTP/1.1\r\n" END,
 		"GET / HTTP/1.1\r\nX:\r\nY: \r\nZ:\ta\tb \r\n" END,
 		"GET / HTTP/1.1\r\nX: \xff\r\n" END,
-		"POST / HTTP/1.1\r\nContent-Length: 0\r\n" END,
-		"POST / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n" END,
-		"POST / HTTP/1.1\r\nUpgrade: h2c\r\nConnection: upgrade\r\nContent-Length: 1\r\n" END,
 		"PROPFIND / HTTP/1.1\r\n" END,
 	};
 
@@ -87,12 +31,6 @@ Test(head, refuses)
 		int status;
 		const char *text;
 	} bad[] = {
-		{ 400, "GET / HTTP/1.1\r\n\r\n" },
-		{ 400, "GET / HTTP/1.1\r\n" HOST HOST "\r\n" },
-		{ 400, "GET / HTTP/1.1\r\nHost:\r\n\r\n" },
-		{ 400, "GET / HTTP/1.1\r\nHost: a b\r\n\r\n" },
-		{ 400, "GET / HTTP/1.1\r\nHost: u@a\r\n\r\n" },
-		{ 400, "GET / HTTP/1.1\r\nHost: a,b\r\n\r\n" },
 		{ 400, "GET / HTTP/1.1\nHost: a\n\n" },
 		{ 400, "GET / HTTP/1.1\r\nHost: a\n\r\n" },
 		{ 400, "GET / HTTP/1.1\r\nHost: a\r\n\n" },
@@ -105,8 +43,12 @@ Test(head, refuses)
 		{ 400, "GET / HTTP/1.1\r\nX: a\x01\r\n" END },
 		{ 400, "GET / HTTP/1.1\r\nX: a\x7f\r\n" END },
 		{ 400, "GET /\r\n" END },
-		{ 400, "GET / HTTP/2.0\r\n" END },
+		{ 400, "GET / HTTP/3.0\r\n" END },
+		{ 400, "GET / HTTP/2.1\r\n" END },
 		{ 400, "GET / HTTP/0.9\r\n" END },
+		{ 400, "GET / HTTP/1.11\r\n" END },
+		{ 400, "OPTIONS / RTSP/1.0\r\n" END },
+		{ 400, "SOURCE / ICE/1.0\r\n" END },
 		{ 400, "GET / HTTP/1.1 \r\n" END },
 		{ 400, "GET  / HTTP/1.1\r\n" END },
 		{ 400, "GET * HTTP/1.1\r\n" END },
@@ -115,33 +57,20 @@ Test(head, refuses)
 		{ 400, "GET /\xc3\xa4 HTTP/1.1\r\n" END },
 		{ 400, "GET ftp://a/ HTTP/1.1\r\n" END },
 		{ 400, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" },
+		{ 400, "PRI * HTTP/1.1\r\n" END },
 		{ 400, "G=T / HTTP/1.1\r\n" END },
+		{ 400, "G ET / HTTP/1.1\r\n" END },
+		{ 400, "Extra wordGET / HTTP/1.1\r\n" END },
+		{ 400, "FROB  / HTTP/1.1\r\n" END },
+		{ 400, "FROB  HTTP/1.1\r\n" END },
+		{ 400, "FROB HTTP/1.1\r\n" END },
+		{ 400, "FROB / HTTP/1.1\n" END },
+		{ 400, "FROB / HTTP/3.0\r\n" END },
+		{ 400, "FROB /\r\n" END },
 		{ 400, "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJ / HTTP/1.1\r\n" END },
 		{ 501, "FROB / HTTP/1.1\r\n" END },
 		{ 501, "get / HTTP/1.1\r\n" END },
-		{ 400,
-		  "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n" END },
-		{ 400,
-		  "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nContent-Length: 1, 1\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nContent-Length: +1\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nContent-Length: -1\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nContent-Length: 0x1\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nContent-Length:\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n" END },
-		{ 413, "POST / HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n" END },
-		{ 413, "POST / HTTP/1.1\r\nContent-Length: 9223372036854775808\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding:\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked, chunked\r\n" END },
-		{ 400,
-		  "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n" END },
-		{ 400, "POST / HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n" END },
-		{ 400, "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n" },
-		{ 417, "POST / HTTP/1.1\r\nExpect: more\r\nContent-Length: 1\r\n" END },
+		{ 501, "FROB / HTTP/1.7\r\n" END },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -172,35 +101,6 @@ Test(head, reads_fields)
 		cr_expect(eddyi_head_find(&head, eddy_str("x-three", 7)).ptr == NULL);
 		cr_expect(head.framing == EDDYI_BODY_LENGTH && head.length == 42);
 		cr_expect(head.expect_continue && head.keep_alive && head.minor == 1);
-	}
-	eddyi_arena_deinit(&arena);
-}
-
-Test(head, keep_alive)
-{
-	static const struct {
-		bool keep;
-		const char *text;
-	} cases[] = {
-		{ true, "GET / HTTP/1.1\r\n" END },
-		{ false, "GET / HTTP/1.1\r\nConnection: close\r\n" END },
-		{ false, "GET / HTTP/1.1\r\nConnection: close\t\r\n" END },
-		{ false, "GET / HTTP/1.1\r\nConnection: x, CLOSE\r\n" END },
-		{ false, "GET / HTTP/1.1\r\nConnection: keep-alive\r\nConnection: close\r\n" END },
-		{ true, "GET / HTTP/1.1\r\nConnection: closed\r\n" END },
-		{ false, "GET / HTTP/1.0\r\n" END },
-		{ true, "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n" END },
-		{ false, "GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n" END },
-	};
-	struct eddyi_arena arena = { 0 };
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct eddyi_head head;
-		size_t used;
-
-		cr_assert(eq(int, feed(&head, &arena, eddy_str_from(cases[i].text), 999, &used),
-			     200));
-		cr_expect(head.keep_alive == cases[i].keep, "%s", cases[i].text);
 	}
 	eddyi_arena_deinit(&arena);
 }
@@ -263,25 +163,87 @@ Test(head, a_refused_head_shows_nothing)
 	eddyi_arena_deinit(&arena);
 }
 
-/* More blank lines than there is room for a head: they are no part of it, and nothing is left over. */
-Test(head, many_blank_lines)
+/* A method without an end is none, and not a target that is too long. */
+Test(head, endless_method)
 {
-	static const struct eddyi_head_limits small = { 64, 64, 10 };
-	static const char request[] = "GET / HTTP/1.1\r\n" END;
 	struct eddyi_arena arena = { 0 };
 	struct eddyi_head head;
-	char text[2048];
-	size_t blank = 2 * 500, used;
+	char text[20000];
+	size_t used;
 
-	for (size_t i = 0; i < blank; i++)
-		text[i] = "\r\n"[i % 2];
-	memcpy(text + blank, request, sizeof(request) - 1);
-	memcpy(text + blank + sizeof(request) - 1, "GET", 3);
-	eddyi_head_init(&head, &arena, &small);
-	cr_expect(eq(int, eddyi_head_feed(&head, text, blank + 1, &used), 0));
-	cr_expect(eq(sz, used, blank + 1));
-	cr_expect(
-		eq(int, eddyi_head_feed(&head, text + used, sizeof(request) - 2 + 3, &used), 200));
-	cr_expect(eq(sz, used, sizeof(request) - 2));
+	memset(text, 'A', sizeof(text));
+	cr_expect(eq(int, feed(&head, &arena, eddy_str(text, sizeof(text)), 1000, &used), 400));
 	eddyi_arena_deinit(&arena);
+}
+
+Test(head, blank_lines)
+{
+	static const struct {
+		int first, later;
+		const char *text;
+	} cases[] = {
+		{ 200, 200, "\r\nGET / HTTP/1.1\r\n" END },
+		{ 400, 200, "\r\n\r\nGET / HTTP/1.1\r\n" END },
+		{ 400, 400, "\r\n\r\n\r\nGET / HTTP/1.1\r\n" END },
+		{ 400, 400, "\nGET / HTTP/1.1\r\n" END },
+		{ 400, 400, "\r\rGET / HTTP/1.1\r\n" END },
+		{ 400, 400, " \r\nGET / HTTP/1.1\r\n" END },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_expect(eq(int, status_of(cases[i].text), cases[i].later), "later %zu", i);
+		cr_expect(eq(int, status_of_first(cases[i].text), cases[i].first), "first %zu", i);
+	}
+}
+
+/* They take no room away from a head that is as large as it may be, and none of what is behind it. */
+Test(head, blank_lines_take_no_room)
+{
+	static const struct eddyi_head_limits small = { 16, 19, 10 };
+	static const char request[] = "\r\n\r\nGET / HTTP/1.1\r\n" END "GET";
+	const size_t len = sizeof(request) - 1;
+	struct eddyi_arena arena = { 0 };
+
+	for (size_t piece = 1; piece <= len; piece++) {
+		struct eddyi_head head;
+		size_t at = 0, used;
+		int status = 0;
+
+		eddyi_head_init(&head, &arena, &small);
+		while (!status && at < len) {
+			status = eddyi_head_feed(&head, request + at,
+						 piece < len - at ? piece : len - at, &used);
+			at += used;
+		}
+		cr_expect(eq(int, status, 200));
+		cr_expect(eq(sz, at, len - 3));
+	}
+	eddyi_arena_deinit(&arena);
+}
+
+/* Who leaves behind a request line is told that more was expected; who leaves before asked nothing. */
+Test(head, end_inside)
+{
+	static const struct {
+		int status;
+		const char *text;
+	} cases[] = {
+		{ 0, "" },
+		{ 0, "GET" },
+		{ 0, "GET / HTTP/1.1\r" },
+		{ 0, "GET /\r\n" },
+		{ 400, "GET / HTTP/1.1\r\n" },
+		{ 400, "GET / HTTP/1.0\r\nHost: a\r\n\r" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct eddyi_arena arena = { 0 };
+		struct eddyi_head head;
+		size_t used;
+
+		cr_assert(eq(int, feed(&head, &arena, eddy_str_from(cases[i].text), 5, &used), 0));
+		cr_expect(eq(int, eddyi_head_end(&head), cases[i].status), "%s", cases[i].text);
+		cr_expect(eq(int, head.problem != NULL, cases[i].status == 400));
+		eddyi_arena_deinit(&arena);
+	}
 }

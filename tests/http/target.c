@@ -55,7 +55,11 @@ Test(target, parses)
 		{ GET, "/?a?b", "origin /?a?b" },
 		{ GET, "/a?/b", "origin /a?/b" },
 		{ GET, "//host/path", "origin //host/path" },
-		{ GET, "/a|b{c}\"<>^`\\[]", "origin /a|b{c}\"<>^`\\[]" },
+		{ GET, "/a|b{c}\"<>^`[]", "origin /a|b{c}\"<>^`[]" },
+		{ GET, "/?a=\\b", "origin /?a=\\b" },
+		{ GET, "/a\\b", "EINVAL" },
+		{ GET, "\\a", "EINVAL" },
+		{ GET, "http://localhost/..\\a", "EINVAL" },
 		{ GET, "/%zz", "origin /%zz" }, /* eddyi_path_split refuses it */
 		{ GET, "/a#", "EINVAL" },
 		{ GET, "/a?b#c", "EINVAL" },
