@@ -74,7 +74,8 @@ Test(app, renders_errors)
 	EXPECT_ANSWER(app, GET("/none"), "404 404: -");
 	EXPECT_ANSWER(app, GET("/no-status"), "500 500: -");
 	EXPECT_ANSWER(app, GET("/number/x"), "400 400: the path parameter \"n\" is malformed");
-	EXPECT_ANSWER(app, GET("/%zz"), "400 400: the path has a malformed percent escape");
+	EXPECT_ANSWER(app, GET("/%zz"),
+		      "400 400: the path has a percent escape that is malformed or not allowed");
 	EXPECT_ANSWER(app, "GET / HTTP/1.1\n\n", "400 400: the host field is missing");
 	ask(&asked, app, GET("/missing"));
 	cr_expect_str_eq(asked.text, "404: -");
