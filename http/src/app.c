@@ -1,5 +1,7 @@
 #include "app.h"
 
+#include "tree.h"
+
 #include <eddy/log.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -80,6 +82,7 @@ void eddy_app_free(struct eddy_app *app)
 {
 	if (!app)
 		return;
+	eddyi_trees_close(app);
 	eddyi_arena_deinit(&app->arena);
 	eddyi_arena_trim();
 	eddyi_router_free(app->router);

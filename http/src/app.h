@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 struct eddyi_run;
+struct eddyi_tree;
 struct mistake;
 
 struct eddy_route {
@@ -19,7 +20,8 @@ struct eddy_route {
 	eddy_handler_fn *handler;
 	struct eddyi_filters filters; /* within those of its group */
 	void *data;
-	uint64_t body_max; /* 0: the app's, as is: */
+	const struct eddyi_tree *tree; /* what eddy_app_map_files() has it serve */
+	uint64_t body_max;             /* 0: the app's, as is: */
 	uint64_t file_max;
 };
 
@@ -40,6 +42,7 @@ struct eddy_app {
 	eddy_handler_fn *fallback;
 	eddy_err_fn *render_error; /* NULL: problem+json */
 	struct eddy_group root;    /* what is mapped on the app itself, with the empty prefix */
+	struct eddyi_tree *trees;  /* all of them */
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
 

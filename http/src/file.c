@@ -1,5 +1,7 @@
 /* Files as responses: conditions, ranges and the fields that describe them (RFC 9110 sections 13
  * and 14). */
+#include "file.h"
+
 #include "disposition.h"
 #include "exchange.h"
 #include "validator.h"
@@ -62,17 +64,27 @@ static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *f
 					       EDDY_FMT(res->boundary)));
 }
 
+static int set_if(struct eddy_res *res, const char *name, const char *value)
+{
+	return value ? eddy_res_set_z(res, name, value) : 0;
+}
+
 static int describe(struct eddy_res *res, struct eddy_str name,
-		    const struct eddyi_cond_state *state)
+		    const struct eddy_file_options *options, const struct eddyi_cond_state *state)
 {
 	struct eddy_req *req = res->req;
-	const struct eddyi_mime *mime = req->app->mime;
 	char date[EDDYI_DATE_LEN + 1];
-	int r = eddy_res_set(res, "content-type", eddyi_mime_of(mime, name));
+	int r = eddy_res_set(res, "content-type",
+			     options->type ? eddy_str_from(options->type) :
+					     eddyi_mime_of(req->app->mime, name));
 
-	if (r == 0)
+	if (r == 0 && !options->no_disposition)
 		r = eddy_res_set(res, "content-disposition",
 				 eddyi_disposition_attachment(&req->arena, name));
+	if (r == 0)
+		r = set_if(res, "content-encoding", options->coding);
+	if (r == 0)
+		r = set_if(res, "cache-control", options->cache_control);
 	if (r == 0)
 		r = eddy_res_set(res, "etag", state->etag);
 	if (r == 0)
@@ -83,7 +95,8 @@ static int describe(struct eddy_res *res, struct eddy_str name,
 }
 
 /* `res` owns the descriptor already. */
-static int answer_with(struct eddy_res *res, struct eddy_str name, const struct stat *st)
+static int answer_with(struct eddy_res *res, struct eddy_str name,
+		       const struct eddy_file_options *options, const struct stat *st)
 {
 	struct eddy_req *req = res->req;
 	struct eddyi_cond_fields fields = eddyi_validator_conditions(req);
@@ -94,7 +107,7 @@ static int answer_with(struct eddy_res *res, struct eddy_str name, const struct 
 	res->kind = EDDYI_RES_FILE;
 	res->file_size = (uint64_t)st->st_size;
 	res->range = (struct eddyi_range){ 0, res->file_size - 1 };
-	r = describe(res, name, &validator.state);
+	r = describe(res, name, options, &validator.state);
 	if (r < 0)
 		return r;
 	switch (eddyi_cond_evaluate(&fields, &validator.state, req->head.method)) {
@@ -110,8 +123,10 @@ static int answer_with(struct eddy_res *res, struct eddy_str name, const struct 
 	return choose_ranges(res, &fields, &validator.state);
 }
 
-int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd)
+int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int fd,
+		       const struct eddy_file_options *options)
 {
+	static const struct eddy_file_options defaults;
 	struct stat st;
 
 	eddyi_res_clear_body(res);
@@ -120,24 +135,23 @@ int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -ENOENT;
-	return answer_with(res, name, &st);
+	return answer_with(res, name, options ? options : &defaults, &st);
 }
 
-int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)
+int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd)
+{
+	return eddy_res_file_with(res, name, fd, NULL);
+}
+
+int eddyi_file_open(int dir, const char *path)
 {
 	/* Not blocking for a FIFO, which is refused as soon as it is seen. */
 	struct open_how how = {
 		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
 	};
-	struct eddy_str path = eddyi_arena_dup(&res->req->arena, name);
-	int fd;
+	int fd = eddy_openat2(dir, path, &how);
 
-	if (!path.ptr)
-		return -ENOMEM;
-	if (!path.len || memchr(path.ptr, 0, path.len))
-		return -ENOENT;
-	fd = eddy_openat2(dir, path.ptr, &how);
 	if (fd == -ELOOP || fd == -EXDEV || fd == -ENAMETOOLONG || fd == -ENXIO || fd == -ENODEV)
 		return -ENOENT;
 	if (fd < 0)
@@ -149,5 +163,18 @@ int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)
 		close(fd);
 		return -error;
 	}
-	return eddy_res_file(res, name, fd);
+	return fd;
+}
+
+int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)
+{
+	struct eddy_str path = eddyi_arena_dup(&res->req->arena, name);
+	int fd;
+
+	if (!path.ptr)
+		return -ENOMEM;
+	if (!path.len || memchr(path.ptr, 0, path.len))
+		return -ENOENT;
+	fd = eddyi_file_open(dir, path.ptr);
+	return fd < 0 ? fd : eddy_res_file(res, name, fd);
 }

@@ -20,17 +20,6 @@ void eddy_res_status(struct eddy_res *res, int status)
 	res->status = status;
 }
 
-static bool is_field_value(struct eddy_str value)
-{
-	for (size_t i = 0; i < value.len; i++) {
-		unsigned char c = (unsigned char)value.ptr[i];
-
-		if ((c < ' ' && c != '\t') || c == 0x7f)
-			return false;
-	}
-	return true;
-}
-
 static void remove_header(struct eddy_res *res, struct eddy_str name)
 {
 	unsigned kept = 0;
@@ -49,7 +38,7 @@ int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 	if (!value.ptr)
 		return -ENOMEM;
 	value = eddy_str_trim(value);
-	if (!eddyi_syntax_is_token(eddy_str_from(name)) || !is_field_value(value))
+	if (!eddyi_syntax_is_token(eddy_str_from(name)) || !eddyi_syntax_is_value(value))
 		return -EINVAL;
 	if (res->header_count == res->header_capacity) {
 		unsigned capacity = res->header_capacity ? res->header_capacity * 2 : HEADERS_FIRST;

@@ -23,6 +23,17 @@ bool eddyi_syntax_is_token(struct eddy_str str)
 	return str.len > 0;
 }
 
+bool eddyi_syntax_is_value(struct eddy_str str)
+{
+	for (size_t i = 0; i < str.len; i++) {
+		unsigned char c = (unsigned char)str.ptr[i];
+
+		if ((c < ' ' && c != '\t') || c == 0x7f)
+			return false;
+	}
+	return true;
+}
+
 int eddyi_syntax_hex(char c)
 {
 	if (c >= '0' && c <= '9')

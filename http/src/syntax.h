@@ -15,6 +15,9 @@ bool eddyi_syntax_is_tchar(char c);
 /* Tell whether `str` is a token: one tchar or more. */
 bool eddyi_syntax_is_token(struct eddy_str str);
 
+/* Tell whether `str` may be sent as the value of a field: no control byte but tab. */
+bool eddyi_syntax_is_value(struct eddy_str str);
+
 /* The value of a hexadecimal digit. Return: -1 for any other byte. */
 int eddyi_syntax_hex(char c);
 

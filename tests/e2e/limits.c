@@ -1,6 +1,6 @@
 /* limits: an app of odd handlers whose limits are what the tests say.
  *
- *     limits [--dir DIR] [--fallback] [--LIMIT VALUE]…
+ *     limits [--dir DIR] [--tree DIR] [--fallback] [--LIMIT VALUE]…
  *
  * A LIMIT is a field of eddy_server_options without its `_ns`; times are in milliseconds. It listens at
  * a free port of 127.0.0.1.
@@ -284,11 +284,23 @@ static void map(struct eddy_app *app)
 	map_parts(app);
 }
 
-static void parse(int argc, char **argv, struct eddy_server_options *server, struct limits *limits,
-		  bool *ret_fallback)
+static void map_trees(struct eddy_app *app, const char *dir)
+{
+	eddy_app_map_files(app, "/tree/{path...}", dir, NULL);
+	eddy_app_map_files(app, "/plain/{path...}", dir,
+			   &(struct eddy_tree_options){ .index = "",
+							.cache_control = "max-age=60",
+							.dot_files = true,
+							.no_siblings = true });
+	eddy_app_map_files(app, "/of/{whom}/{path...}", dir,
+			   &(struct eddy_tree_options){ .index = "a.txt" });
+}
+
+static void parse(int argc, char **argv, struct eddy_server_options *server, struct limits *limits)
 {
 	static const struct option options[] = {
 		{ "dir", required_argument, NULL, 'D' },
+		{ "tree", required_argument, NULL, 'T' },
 		{ "fallback", no_argument, NULL, 'F' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "request_line_max", required_argument, NULL, 'l' },
@@ -315,8 +327,11 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 		case 'D':
 			limits->dir = open(optarg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 			break;
+		case 'T':
+			limits->tree = optarg;
+			break;
 		case 'F':
-			*ret_fallback = true;
+			limits->fallback = true;
 			break;
 		case 'w':
 			server->workers = (unsigned)value;
@@ -371,16 +386,17 @@ int main(int argc, char **argv)
 	struct eddy_server_options server = { 0 };
 	struct limits limits = { .dir = -1 };
 	struct eddy_app *app = eddy_app_new();
-	bool with_fallback = false;
 
 	eddy_log_text_subscribe();
-	parse(argc, argv, &server, &limits, &with_fallback);
+	parse(argc, argv, &server, &limits);
 	eddy_app_bind(app, "127.0.0.1:0");
 	eddy_app_with_server(app, &server);
 	eddy_app_set_context(app, &limits);
 	eddy_app_add_filter(app, mark);
 	map(app);
-	if (with_fallback)
+	if (limits.tree)
+		map_trees(app, limits.tree);
+	if (limits.fallback)
 		eddy_app_map_fallback(app, fallback);
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

@@ -6,6 +6,8 @@
 
 struct limits {
 	int dir;
+	const char *tree; /* NULL for none */
+	bool fallback;
 };
 
 /* POST /parts/{how}: a form, part by part. */

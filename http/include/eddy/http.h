@@ -29,6 +29,7 @@
 #include <eddy/part.h>
 #include <eddy/req.h>
 #include <eddy/res.h>
+#include <eddy/tree.h>
 #include <eddy/upload.h>
 
 #endif

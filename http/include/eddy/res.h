@@ -51,6 +51,18 @@ EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str nam
  * it fails. Return: as eddy_res_file_at(). */
 EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd);
 
+/* Every field: 0 means its default. The strings are copied. */
+struct eddy_file_options {
+	const char *type;          /* its content-type; default: by the name */
+	const char *coding;        /* the content-encoding of its bytes; default: no such field */
+	const char *cache_control; /* default: no such field */
+	bool no_disposition;       /* for a browser to show; default: to save, as an attachment */
+};
+
+/* The same with options, which count only where the file is sent, and not an error instead. */
+EDDY_API int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int fd,
+				const struct eddy_file_options *options);
+
 /* Send some of a stream; the first call sends the head. Suspends until the peer has room.
  * Return: 0, -EPIPE and -ECONNRESET when the peer has left, -ECANCELED when it stalled. */
 EDDY_API int eddy_res_write(struct eddy_res *res, const void *buf, size_t len);
