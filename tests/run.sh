@@ -17,7 +17,7 @@ find_families() {
 	for name in big soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(asan-clang chaos tsan tsan-gcc valgrind)
+	families+=(asan-clang chaos tsan tsan-gcc valgrind valgrind-clang)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -123,15 +123,18 @@ run_tsan_in() { # FOLDER LABEL
 run_tsan() { CC=clang CXX=clang++ run_tsan_in "$root/build-tsan" tsan; }
 run_tsan_gcc() { run_tsan_in "$root/build-tsan-gcc" tsan-gcc; }
 
-run_valgrind() {
+run_valgrind_in() { # FOLDER LABEL
 	targets=(all-tests)
-	configure "$root/build-valgrind" --buildtype=debugoptimized || {
-		case_is valgrind 'not ok' 'build-valgrind is configured'
+	configure "$1" --buildtype=debugoptimized || {
+		case_is "$2" 'not ok' "${1##*/} is configured"
 		return
 	}
 	EDDY_TEST_WRAP='valgrind -q --trace-children=yes --leak-check=full --show-leak-kinds=definite' \
-		EDDY_TEST_TIME=600 run_in "$root/build-valgrind" valgrind -t 10 "${criterion_tests[@]}"
+		EDDY_TEST_TIME=600 run_in "$1" "$2" -t 10 "${criterion_tests[@]}"
 }
+
+run_valgrind() { run_valgrind_in "$root/build-valgrind" valgrind; }
+run_valgrind_clang() { CC=clang CXX=clang++ run_valgrind_in "$root/build-valgrind-clang" valgrind-clang; }
 
 # Many seeds: first the runtime's tests, then servers and clients.
 run_chaos() {
@@ -159,7 +162,7 @@ run_e2e_family() { # FAMILY
 
 run_family() {
 	case $1 in
-	asan-clang | chaos | fuzz | tsan | tsan-gcc | valgrind) "run_${1//-/_}" ;;
+	asan-clang | chaos | fuzz | tsan | tsan-gcc | valgrind | valgrind-clang) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }
