@@ -21,9 +21,7 @@ static void quit_set(sigset_t *ret_set)
 	sigaddset(ret_set, SIGQUIT);
 }
 
-/* A child that is forked inherits that the signal is blocked, and would hand that on to what it
- * executes. */
-static void unblock_in_child(void)
+void eddyi_dump_signal_in_child(void)
 {
 	sigset_t set;
 
@@ -31,11 +29,6 @@ static void unblock_in_child(void)
 		return;
 	quit_set(&set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-}
-
-static void watch_forks(void)
-{
-	pthread_atfork(NULL, NULL, unblock_in_child);
 }
 
 static bool is_free_to_use(void)
@@ -82,7 +75,6 @@ static void arm(struct eddy_loop *loop)
 
 void eddyi_dump_signal_begin(struct eddy_loop *loop)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	sigset_t set;
 
 	loop->dump_fd = -1;
@@ -94,7 +86,6 @@ void eddyi_dump_signal_begin(struct eddy_loop *loop)
 		is_answered = false;
 		return;
 	}
-	pthread_once(&once, watch_forks);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	arm(loop);
 }

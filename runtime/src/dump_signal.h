@@ -15,4 +15,7 @@ void eddyi_dump_signal_cancel(struct eddy_loop *loop);
 /* Let SIGQUIT end the process again, as before. Its op has completed. */
 void eddyi_dump_signal_end(struct eddy_loop *loop);
 
+/* Let the signal through in a child that was forked: it would hand its mask on to what it executes. */
+void eddyi_dump_signal_in_child(void);
+
 #endif

@@ -4,6 +4,7 @@
 #include "dump_signal.h"
 #include "fault.h"
 #include "feature.h"
+#include "fork.h"
 #include "loop.h"
 #include "message.h"
 #include "registry.h"
@@ -42,6 +43,14 @@ _Thread_local struct eddy_loop *eddyi_this_loop;
 struct eddy_loop *eddy_loop_self(void)
 {
 	return eddyi_this_loop;
+}
+
+void eddyi_loop_is_missing(void)
+{
+	eddyi_assert(
+		!eddyi_fork_was_inside(),
+		"a child of fork() has no loop: its parent's goes on there; exec, or end by _exit()");
+	eddyi_panic(__FILE__, __LINE__, "this call needs a loop: make it inside eddy_run()");
 }
 
 uint64_t eddy_loop_now(void)
@@ -243,12 +252,16 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	int r;
 
 	eddyi_assert(!eddyi_this_loop, "eddy_run() inside eddy_run()");
+	eddyi_assert(
+		!eddyi_fork_was_inside(),
+		"eddy_run() in a child of fork() whose parent ran a loop then: fork before eddy_run()");
 	if (stack_size < STACK_SIZE_MIN || stack_size > STACK_SIZE_MAX)
 		return -EINVAL;
 	*loop = (struct eddy_loop){
 		.name = options->name ? options->name : "main",
 		.tid = gettid(),
 	};
+	eddyi_fork_watch();
 	r = eddyi_chaos_new(&loop->chaos);
 	if (r < 0)
 		return r;

@@ -165,12 +165,16 @@ struct eddy_loop {
 /* NULL where none runs. Initial-exec: two instructions instead of a call, also in the shared library. */
 extern _Thread_local struct eddy_loop *eddyi_this_loop __attribute__((tls_model("initial-exec")));
 
+/* Panics: a broken contract. */
+_Noreturn void eddyi_loop_is_missing(void);
+
 /* The loop of this thread. Panics where none runs. */
 static inline struct eddy_loop *eddyi_loop(void)
 {
 	struct eddy_loop *loop = eddyi_this_loop;
 
-	eddyi_assert(loop, "this call needs a loop: make it inside eddy_run()");
+	if (__builtin_expect(!loop, 0))
+		eddyi_loop_is_missing();
 	return loop;
 }
 

@@ -365,6 +365,20 @@ bool eddyi_offload_is_busy(void)
 	return is_busy;
 }
 
+void eddyi_offload_in_child(void)
+{
+	/* What there is of jobs is the parent's. */
+	pthread_mutex_init(&pool.lock, NULL);
+	pthread_cond_init(&pool.wanted, NULL);
+	eddy_list_init(&pool.awaited);
+	eddy_list_init(&pool.detached);
+	pool.threads = 0;
+	pool.running = 0;
+	pool.ending = 0;
+	pool.detached_running = 0;
+	pool.queued = 0;
+}
+
 void eddy_offload_set_threads(unsigned count)
 {
 	eddyi_assert(count, "a pool of no threads");

@@ -37,6 +37,8 @@ struct eddy_loop_options {
  * ulimit -f finds too large -EFBIG).
  * Where SIGSEGV and SIGBUS have no handler they get one that names the task before the process dies of
  * them as ever: a task that runs off its stack is told so.
+ * A child of fork(2) has no loop, also where its parent has one: it execs or ends by _exit(), and whatever
+ * needs a loop panics there. It may run loops of its own where it was forked while none ran.
  * When no task of any loop can ever run again, the process says so with a dump (see eddy/dump.h) and
  * aborts. No such verdict comes while there are threads or signal handlers that eddy does not know.
  * Return: what `fn` returned; -errno when the loop can't be had: -EPERM and -ENOSYS when the kernel
