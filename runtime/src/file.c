@@ -196,68 +196,44 @@ int eddy_ftruncate(int fd, uint64_t len)
 	return eddy_op_call(&sqe);
 }
 
-/* The next part of a range; `*len` 0 is all that follows. Return: its length. */
-static unsigned next_part(uint64_t *len, bool *ret_last)
+/* Make a prepared call for the range of `len` bytes that begins at `*at`, a field of the entry. A length
+ * of 0 is all that follows. */
+static int call_in_parts(struct io_uring_sqe *sqe, __u64 *at, uint64_t len)
 {
-	unsigned part = *len > PART_MAX ? (unsigned)PART_MAX : (unsigned)*len;
+	for (;;) {
+		int r;
 
-	*ret_last = *len <= PART_MAX;
-	*len -= part;
-	return part;
+		sqe->len = len > PART_MAX ? (unsigned)PART_MAX : (unsigned)len;
+		r = eddy_op_call(sqe);
+		if (r < 0)
+			return r;
+		if (len <= PART_MAX)
+			return 0;
+		*at += sqe->len;
+		len -= sqe->len;
+	}
 }
 
 int eddy_sync_file_range(int fd, uint64_t offset, uint64_t len, unsigned flags)
 {
-	bool last;
+	struct io_uring_sqe sqe = { 0 };
 
-	do {
-		struct io_uring_sqe sqe = { 0 };
-		unsigned part = next_part(&len, &last);
-		int r;
-
-		io_uring_prep_sync_file_range(&sqe, fd, part, offset, (int)flags);
-		r = eddy_op_call(&sqe);
-		if (r < 0)
-			return r;
-		offset += part;
-	} while (!last);
-	return 0;
+	io_uring_prep_sync_file_range(&sqe, fd, 0, offset, (int)flags);
+	return call_in_parts(&sqe, &sqe.off, len);
 }
 
 int eddy_fadvise(int fd, uint64_t offset, uint64_t len, int advice)
 {
-	bool last;
+	struct io_uring_sqe sqe = { 0 };
 
-	do {
-		struct io_uring_sqe sqe = { 0 };
-		unsigned part = next_part(&len, &last);
-		int r;
-
-		io_uring_prep_fadvise(&sqe, fd, offset, (off_t)part, advice);
-		r = eddy_op_call(&sqe);
-		if (r < 0)
-			return r;
-		offset += part;
-	} while (!last);
-	return 0;
+	io_uring_prep_fadvise(&sqe, fd, offset, 0, advice);
+	return call_in_parts(&sqe, &sqe.off, len);
 }
 
 int eddy_madvise(void *addr, size_t len, int advice)
 {
-	uint64_t left = len;
-	char *at = addr;
-	bool last;
+	struct io_uring_sqe sqe = { 0 };
 
-	do {
-		struct io_uring_sqe sqe = { 0 };
-		unsigned part = next_part(&left, &last);
-		int r;
-
-		io_uring_prep_madvise(&sqe, at, (off_t)part, advice);
-		r = eddy_op_call(&sqe);
-		if (r < 0)
-			return r;
-		at += part;
-	} while (!last);
-	return 0;
+	io_uring_prep_madvise(&sqe, addr, 0, advice);
+	return call_in_parts(&sqe, &sqe.addr, len);
 }
