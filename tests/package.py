@@ -4,10 +4,13 @@
 
 A program that includes every header of the layer is built against the installed library, static and shared, by its
 pkg-config file alone; the shared library exports only names that begin with eddy_ (eddyi_: what public macros call), and one layer's names once.
+All of it is compiled so that frames hit the guards of stacks.
 """
 import glob
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -45,6 +48,19 @@ def check_exports(layer, lib):
             raise Failed(f'has a second copy of what {os.path.basename(other)} exports: {" ".join(twice[:5])} …')
 
 
+def check_frames(layer, lib, build):
+    """A frame that is larger than a guard must hit it: all that is compiled probes, and so does what is built with it."""
+    probes = '-fstack-clash-protection'
+    with open(os.path.join(build, 'compile_commands.json')) as file:
+        objects = [entry for entry in json.load(file) if entry['file'].endswith('.c')]
+    bare = sorted(entry['output'] for entry in objects if probes not in shlex.split(entry['command']))
+    if bare or not objects:
+        raise Failed(f'compiled without {probes}: {" ".join(bare) or "nothing is compiled"}')
+    env = {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig')}
+    if probes not in run('pkg-config', '--cflags', f'eddy-{layer}', env=env).split():
+        raise Failed(f'eddy-{layer}.pc does not say {probes}')
+
+
 def use(layer, prefix, lib, folder, static):
     """Links a program with the installed library and runs it."""
     headers = sorted(glob.glob(f'{prefix}/include/eddy/*.h'))
@@ -75,8 +91,7 @@ def step(tap, name, function, *args):
     return True
 
 
-def install(root, layer, folder, prefix):
-    build = os.path.join(folder, 'build')
+def install(root, layer, build, prefix):
     run('meson', 'setup', '--prefix', prefix, '--libdir', 'lib', '--buildtype=debug', build, os.path.join(root, layer))
     run('meson', 'install', '-C', build)
 
@@ -88,11 +103,12 @@ def main():
         if not os.path.exists(os.path.join(root, layer, 'meson.build')):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            prefix = os.path.join(folder, 'usr')
+            build, prefix = os.path.join(folder, 'build'), os.path.join(folder, 'usr')
             lib = os.path.join(prefix, 'lib')
-            if not step(tap, f'{layer} builds and installs alone', install, root, layer, folder, prefix):
+            if not step(tap, f'{layer} builds and installs alone', install, root, layer, build, prefix):
                 continue
             step(tap, f'{layer} exports its own names only', check_exports, layer, lib)
+            step(tap, f'{layer} probes its frames', check_frames, layer, lib, build)
             step(tap, f'{layer} is usable shared', use, layer, prefix, lib, folder, False)
             step(tap, f'{layer} is usable static', use, layer, prefix, lib, folder, True)
     return tap.end()

@@ -5,6 +5,7 @@
 #include <eddy/io.h>
 #include <eddy/mutex.h>
 #include <eddy/offload.h>
+#include <ctype.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -58,7 +59,8 @@ static int guarded(__attribute__((unused)) void *arg)
 	return eddy_scope_end(&scope);
 }
 
-TASK_TEST(dump, draws_the_tree)
+/* A tree of all sorts. `check` looks at its dump. */
+static int draw(const char *waiter, void (*check)(void))
 {
 	struct eddy_scope outer, inner;
 	int fds[2];
@@ -70,10 +72,25 @@ TASK_TEST(dump, draws_the_tree)
 	eddy_scope_spawn(&outer, "reader", receive, &fds[0]);
 	eddy_scope_spawn(&outer, "guard", guarded, NULL);
 	eddy_scope_begin(&inner, NULL);
-	eddy_scope_spawn(&inner, "waiter \"\n", wait_for_event, NULL);
+	eddy_scope_spawn(&inner, waiter, wait_for_event, NULL);
 	expect_turns(2);
 	eddy_scope_spawn(&inner, "new", sleep_long, NULL);
 	dump();
+	check();
+	eddy_event_set(&go_on);
+	eddy_scope_cancel(&inner);
+	dump();
+	EXPECT_LINE("^      └─ scope, cancelled, failed with ECANCELED$");
+	eddy_scope_end(&inner);
+	EXPECT_EQ(eddy_send(fds[1], "x", 1, 0), 1);
+	eddy_scope_join(&outer);
+	close(fds[0]);
+	close(fds[1]);
+	return eddy_scope_end(&outer);
+}
+
+static void expect_tree(void)
+{
 	EXPECT_LINE("^eddy: loop [0-9]+ \"main\" \\(thread [0-9]+\\): 6 tasks, 0 pooled; "
 		    "1 ops, 0 of them without a task; 1 timers$");
 	EXPECT_LINE("^└─ #1 \"main\" \\(eddy_run\\(\\)\\), stack [0-9]+ KiB: runs$");
@@ -88,16 +105,62 @@ TASK_TEST(dump, draws_the_tree)
 	EXPECT_LINE("^         └─ #6 \"new\" .*: ready$");
 	EXPECT_LINE("tasks spawned 6, ops [23], ");
 	EXPECT_LINE("deepest stack: [0-9]+ of 256 KiB, ");
-	eddy_event_set(&go_on);
-	eddy_scope_cancel(&inner);
-	dump();
-	EXPECT_LINE("^      └─ scope, cancelled, failed with ECANCELED$");
-	eddy_scope_end(&inner);
-	EXPECT_EQ(eddy_send(fds[1], "x", 1, 0), 1);
-	eddy_scope_join(&outer);
-	close(fds[0]);
-	close(fds[1]);
-	return eddy_scope_end(&outer);
+}
+
+TASK_TEST(dump, draws_the_tree)
+{
+	return draw("waiter \"\n", expect_tree);
+}
+
+/* Replace what differs from run to run: numbers by #, units of time by t, and whose stack is the deepest. */
+static void mask(char *text)
+{
+	static const char deepest[] = "deepest stack: # of # KiB, ";
+	char *to = text;
+
+	for (const char *from = text; *from;) {
+		if (strncmp(from, "0x", 2) == 0)
+			from += 2 + strspn(from + 2, "0123456789abcdef"), *to++ = '#';
+		else if (isdigit((unsigned char)*from))
+			from += strspn(from, "0123456789"), *to++ = '#';
+		else if (strncmp(from, "us\n", 3) == 0 || strncmp(from, "ms\n", 3) == 0)
+			from += 2, *to++ = 't';
+		else
+			*to++ = *from++;
+	}
+	*to = '\0';
+	to = strstr(text, deepest);
+	if (to)
+		to[sizeof(deepest) - 1] = '\0';
+}
+
+static void expect_what_docs_show(void)
+{
+	static char page[64 * 1024];
+	FILE *file = fopen(EDDY_DOCS "/seeing.md", "r");
+	char *block, *end;
+
+	EXPECT(file);
+	if (!file)
+		return;
+	page[fread(page, 1, sizeof(page) - 1, file)] = '\0';
+	fclose(file);
+	block = strstr(page, "\neddy: loop ");
+	end = block ? strstr(block, "```") : NULL;
+	EXPECT(end);
+	if (!end)
+		return;
+	*end = '\0';
+	mask(++block);
+	mask(captured);
+	EXPECT(strcmp(block, captured) == 0);
+	if (strcmp(block, captured) != 0)
+		fprintf(stderr, "%s\nis not what docs/seeing.md has:\n%s\n", captured, block);
+}
+
+TASK_TEST(dump, is_what_the_docs_show)
+{
+	return draw("waiter", expect_what_docs_show);
 }
 
 static int lock(void *arg)

@@ -198,8 +198,43 @@ TASK_TEST(op, does_not_end_before_its_cancel)
 	return 0;
 }
 
-/* The same address, again and again, with results and cancellations in flight at once. */
+/* The cancel is behind a gate, and comes to the kernel when the op has long completed; as it ends
+ * another one is started at its address. */
 TASK_TEST(op, late_cancel_never_hits_a_later_op)
+{
+	struct counted counted = { .again = true };
+	struct io_uring_sqe *gate;
+	int fds[2], gates[2];
+
+	stream_pair(fds);
+	stream_pair(gates);
+	start_poll(&counted, fds[0], false);
+	gate = eddyi_op_take_sqe(eddyi_loop());
+	io_uring_prep_poll_add(gate, gates[0], POLLIN);
+	io_uring_sqe_set_data64(gate, EDDYI_OP_TAG_NOBODY);
+	gate->flags |= IOSQE_IO_LINK;
+	eddy_op_cancel(&counted.op);
+	EXPECT_EQ(write(fds[1], "x", 1), 1);
+	expect_turns(3);
+	EXPECT_EQ(write(gates[1], "x", 1), 1);
+	expect_turns(3);
+	/* The first one's end, and what the second has to say. */
+	EXPECT_EQ(counted.calls, 2);
+	EXPECT_EQ(counted.ends, 1);
+	EXPECT_EQ(counted.last, POLLIN);
+	EXPECT(eddy_op_is_started(&counted.op));
+	eddy_op_cancel(&counted.op);
+	while (eddy_op_is_started(&counted.op))
+		expect_turns(1);
+	for (int i = 0; i < 2; i++) {
+		close(fds[i]);
+		close(gates[i]);
+	}
+	return 0;
+}
+
+/* The same address, again and again, with results and cancellations in flight at once. */
+TASK_TEST(op, cancelled_and_started_again)
 {
 	struct eddy_loop *loop = eddyi_loop();
 	struct counted counted;
