@@ -31,6 +31,8 @@ def main():
         else:
             tap.fail(name, f'{source}: unknown expectation "{what}"')
 
+    # What is started in the background of a script inherits that this one is ignored.
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     env = dict(os.environ)
     # The signal itself is what is looked at: no sanitizer may catch it first.
     for variable in ('ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS'):

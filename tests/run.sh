@@ -129,7 +129,8 @@ run_valgrind_in() { # FOLDER LABEL
 		case_is "$2" 'not ok' "${1##*/} is configured"
 		return
 	}
-	EDDY_TEST_WRAP='valgrind -q --trace-children=yes --leak-check=full --show-leak-kinds=definite' \
+	EDDY_TEST_WRAP="valgrind -q --trace-children=yes --leak-check=full --show-leak-kinds=definite \
+		'--suppressions=$root/tests/valgrind.supp'" \
 		EDDY_TEST_TIME=600 run_in "$1" "$2" -t 10 "${criterion_tests[@]}"
 }
 
