@@ -34,14 +34,35 @@ static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
 	return 0;
 }
 
+/* Lock a file that is being made. Where the file system has no locks it goes without: then nothing tells
+ * litter from work, and who cleans up leaves both alone.
+ * Return: false when somebody who cleans up has it. */
+static bool lock(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
 static int open_unnamed(int dir)
 {
 	struct open_how how = { .flags = O_TMPFILE | O_WRONLY, .mode = 0666 };
 
+	int r;
+
 	/* It is named through /proc/self/fd. */
 	if (access("/proc/self/fd", X_OK) < 0)
 		return -EOPNOTSUPP;
-	return eddy_openat2(dir, ".", &how);
+	r = eddy_openat2(dir, ".", &how);
+	if (r >= 0)
+		lock(r); /* nobody else can have it */
+	return r;
+}
+
+/* Whether the file still has its name. */
+static bool is_named(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
 static int open_hidden(int dir, char name[EDDYI_HIDDEN_SIZE])
@@ -49,11 +70,17 @@ static int open_hidden(int dir, char name[EDDYI_HIDDEN_SIZE])
 	struct open_how how = { .flags = O_CREAT | O_EXCL | O_WRONLY, .mode = 0666 };
 	int r;
 
-	do {
+	for (;;) {
 		r = make_hidden_name(name);
 		if (r == 0)
 			r = eddy_openat2(dir, name, &how);
-	} while (r == -EEXIST);
+		if (r == -EEXIST)
+			continue;
+		/* Until it was locked it looked like litter to others: they may be at it, or be done. */
+		if (r < 0 || (lock(r) && is_named(r)))
+			break;
+		close(r);
+	}
 	if (r < 0)
 		name[0] = 0;
 	return r;
@@ -87,9 +114,6 @@ int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expec
 	if (r < 0)
 		return r;
 	incoming->fd = r;
-	/* Nobody else knows the file yet: the lock is free. */
-	if (flock(r, LOCK_EX | LOCK_NB) < 0)
-		return -errno;
 	return 0;
 }
 

@@ -132,10 +132,12 @@ int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options 
 
 /* ---- cleaning ---- */
 
-/* Remove a hidden file unless somebody holds its lock. Return: whether it was removed. */
+/* Remove a hidden file unless somebody holds its lock, or there are no locks. Return: whether it was
+ * removed. */
 static bool remove_litter(int dir, const char *name)
 {
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	/* For writing as well: on NFS a file that is open for reading alone can't be locked. */
+	int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	bool removed;
 
 	if (fd < 0)

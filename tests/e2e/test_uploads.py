@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import resource
 import subprocess
 import threading
 import time
@@ -502,6 +503,28 @@ class Saving(Case):
         for line in ('X: y', 'Content-Disposition: attachment', 'Content-Disposition: attachment; filename=', 'Content-Disposition: attachment; filename=..'):
             self.assertProblem(server.ask(request('POST', '/save', line, body='xyz')), 400)
 
+    def test_out_of_descriptors(self):
+        """A form's files are open until its end: when they can't be had nothing is left, and the server goes on."""
+        folder = self.folder()
+        server = self.limits(dir=folder)
+        self.assertEqual(server.ask(form(part('f', 'x', 'warm'), path='/save-all')).status, 200)
+        before = server.descriptors()
+        limit = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (before + 20, limit[1]))
+        parts = [part('f', 'x', f'{i}') for i in range(64)]
+        with server.connect() as wire:
+            self.assertProblem(wire.ask(form(*parts, path='/save-all')), 500)
+            self.assertEqual(os.listdir(folder), ['warm'])
+        with server.connect() as wire:
+            self.assertEqual(wire.ask(form(*parts, path='/parts/save')).status, 200)     # one at a time
+        for i in range(64):
+            os.unlink(os.path.join(folder, f'{i}'))
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limit)
+        with server.connect() as wire:
+            self.assertEqual(wire.ask(form(*parts, path='/save-all')).status, 200)
+        self.assertEqual(len(os.listdir(folder)), 65)
+        self.eventually(lambda: server.descriptors() <= before)
+
     def test_file_max(self):
         folder = self.folder()
         server = self.limits(dir=folder, file_max=1000)
@@ -650,6 +673,10 @@ class FullDisk(Case):
         with self.subTest('form'), server.connect() as wire:
             wire.try_send(form(part('f', pattern(5 * MIB), 'a'), part('f', pattern(5 * MIB), 'b'), framed=False))
             self.assertProblem(wire.read(), 507)
+        with self.subTest('announced form'), server.connect() as wire:
+            head = b'--xYz\r\n' + part('f', '', 'a')
+            wire.send(request('POST', '/files', 'Content-Type: multipart/form-data; boundary=xYz', f'Content-Length: {free + MIB}') + head)
+            self.assertProblem(wire.read(), 507)
         with self.subTest('taken by others meanwhile'), server.connect() as wire:
             size = free - MIB
             wire.send(request('PUT', '/files/x', f'Content-Length: {size}') + b'x' * 100000)
@@ -715,6 +742,19 @@ class FullDisk(Case):
 
     def test_ext4(self):
         self.full_disk('ext4')
+
+    def test_parts(self):
+        """Each is published by itself: those that fitted stay, and the one that did not leaves nothing."""
+        folder = self.disk('tmpfs', 8 * MIB)
+        server = self.limits(dir=folder)
+        with server.connect() as wire:
+            data = pattern(5 * MIB)
+            wire.try_send(form(part('t', 'text'), part('f', data, 'a'), part('f', data, 'b'), path='/parts/save'))
+            self.assertProblem(wire.read(), 507)
+        self.assertEqual(os.listdir(folder), ['a'])
+        self.assertEqual(os.path.getsize(os.path.join(folder, 'a')), 5 * MIB)
+        self.assertEqual(server.ask(form(part('f', data[:MIB], 'b'), path='/parts/save')).status, 200)
+        server.stop()
 
     def test_no_inodes(self):
         folder = self.disk('tmpfs', 8 * MIB)

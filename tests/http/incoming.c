@@ -1,0 +1,296 @@
+/* Tests of http/src/incoming.h, and of the cleaning of what it may leave behind. */
+#include "incoming.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <dirent.h>
+#include <eddy/http.h>
+#include <eddy/runtime.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static char folder[64];
+static int dir;
+
+/* What the system is like. */
+static bool without_proc; /* so that every file is hidden instead of unnamed */
+static bool without_locks;
+/* Somebody who cleans up at just the wrong instant, so many times: */
+static int removals; /* before the lock is asked for */
+static int holds;    /* meanwhile */
+static int holder = -1;
+
+int access(const char *path, int mode)
+{
+	if (without_proc && strncmp(path, "/proc", 5) == 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
+}
+
+/* The hidden file that is there; its name lies in `name`. */
+static bool find_hidden(char name[NAME_MAX + 1])
+{
+	struct dirent *entry;
+	bool found = false;
+	DIR *list = opendir(folder);
+
+	while (!found && (entry = readdir(list))) {
+		found = strncmp(entry->d_name, EDDYI_HIDDEN_PREFIX, 6) == 0;
+		if (found)
+			strcpy(name, entry->d_name);
+	}
+	closedir(list);
+	return found;
+}
+
+int flock(int fd, int operation)
+{
+	char name[NAME_MAX + 1];
+
+	if (without_locks) {
+		errno = ENOLCK;
+		return -1;
+	}
+	if (removals && find_hidden(name)) {
+		removals--;
+		unlinkat(dir, name, 0);
+	}
+	if (holds && find_hidden(name)) {
+		holds--;
+		holder = openat(dir, name, O_RDWR | O_CLOEXEC);
+		syscall(SYS_flock, holder, LOCK_EX);
+		unlinkat(dir, name, 0);
+	}
+	return (int)syscall(SYS_flock, fd, operation);
+}
+
+static void set_up(void)
+{
+	strcpy(folder, "/tmp/eddy-incoming-XXXXXX");
+	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void tear_down(void)
+{
+	struct dirent *entry;
+	DIR *list = opendir(folder);
+
+	while ((entry = readdir(list)))
+		unlinkat(dir, entry->d_name, 0);
+	closedir(list);
+	rmdir(folder);
+	close(dir);
+}
+
+TestSuite(incoming, .init = set_up, .fini = tear_down);
+
+static int count_files(void)
+{
+	struct dirent *entry;
+	int count = -2; /* . and .. */
+	DIR *list = opendir(folder);
+
+	while ((entry = readdir(list)))
+		count++;
+	closedir(list);
+	return count;
+}
+
+static bool holds_text(const char *name, const char *text)
+{
+	char buf[64];
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
+
+	if (fd >= 0)
+		close(fd);
+	return len >= 0 && eddy_str_eq_z(eddy_str(buf, (size_t)len), text);
+}
+
+struct upload {
+	const char *name;
+	const char *text;
+	bool no_replace;
+	bool abandoned;
+	bool replaced;
+};
+
+static int upload(void *arg)
+{
+	struct upload *upload = arg;
+	struct eddyi_incoming incoming;
+	int r = eddyi_incoming_open(&incoming, dir, 0, EDDY_NEVER);
+
+	if (r == 0)
+		r = eddyi_incoming_write(&incoming, upload->text, strlen(upload->text));
+	if (r == 0 && !upload->abandoned)
+		r = eddyi_incoming_sync(&incoming);
+	if (r == 0 && !upload->abandoned)
+		r = eddyi_incoming_publish(&incoming, upload->name, upload->no_replace,
+					   &upload->replaced);
+	eddyi_incoming_close(&incoming);
+	return r;
+}
+
+static int run_upload(const char *name, const char *text)
+{
+	return eddy_run(NULL, upload, &(struct upload){ .name = name, .text = text });
+}
+
+static void check_all_ways(void)
+{
+	struct upload once = { .name = "a", .text = "three", .no_replace = true };
+	struct upload again = { .name = "a", .text = "two" };
+	struct upload none = { .name = "b", .text = "none", .abandoned = true };
+
+	cr_expect(eq(int, run_upload("a", "one"), 0));
+	cr_expect(holds_text("a", "one"));
+	cr_expect(eq(int, eddy_run(NULL, upload, &again), 0));
+	cr_expect(again.replaced);
+	cr_expect(eq(int, eddy_run(NULL, upload, &once), -EEXIST));
+	cr_expect(holds_text("a", "two"));
+	cr_expect(eq(int, eddy_run(NULL, upload, &none), 0));
+	cr_expect(eq(int, count_files(), 1));
+}
+
+Test(incoming, unnamed)
+{
+	check_all_ways();
+}
+
+Test(incoming, hidden)
+{
+	without_proc = true;
+	check_all_ways();
+}
+
+Test(incoming, no_locks)
+{
+	without_locks = true;
+	check_all_ways();
+	unlinkat(dir, "a", 0);
+	without_proc = true;
+	check_all_ways();
+}
+
+/* Between its creation and its lock a hidden file looks like litter. */
+Test(incoming, removed_before_it_was_locked)
+{
+	without_proc = true;
+	removals = 3;
+	cr_expect(eq(int, run_upload("a", "one"), 0));
+	cr_expect(eq(int, removals, 0));
+	cr_expect(holds_text("a", "one"));
+	cr_expect(eq(int, count_files(), 1));
+}
+
+Test(incoming, locked_by_who_removes_it)
+{
+	without_proc = true;
+	holds = 2;
+	cr_expect(eq(int, run_upload("a", "one"), 0));
+	cr_expect(eq(int, holds, 0));
+	cr_expect(holds_text("a", "one"));
+	cr_expect(eq(int, count_files(), 1));
+	close(holder);
+}
+
+/* A file of this name, not locked. */
+static void make(const char *name)
+{
+	close(openat(dir, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+}
+
+#define LITTER EDDYI_HIDDEN_PREFIX "0123456789abcdef"
+
+Test(incoming, cleaning)
+{
+	int held;
+
+	make(LITTER);
+	make(EDDYI_HIDDEN_PREFIX "1123456789abcdef");
+	make(EDDYI_HIDDEN_PREFIX "short");
+	make("plain");
+	held = openat(dir, EDDYI_HIDDEN_PREFIX "1123456789abcdef", O_RDWR | O_CLOEXEC);
+	flock(held, LOCK_EX);
+	cr_expect(eq(int, eddy_upload_clean(dir), 1));
+	cr_expect(eq(int, count_files(), 3));
+	close(held);
+	cr_expect(eq(int, eddy_upload_clean(dir), 1));
+	cr_expect(eq(int, count_files(), 2));
+	cr_expect(eq(int, eddy_upload_clean(-1), -EBADF));
+}
+
+Test(incoming, cleaning_without_locks)
+{
+	make(LITTER);
+	without_locks = true;
+	cr_expect(eq(int, eddy_upload_clean(dir), 0));
+	cr_expect(eq(int, count_files(), 1));
+}
+
+static int upload_while_cleaning(void *arg)
+{
+	struct eddyi_incoming incoming;
+	int r = eddyi_incoming_open(&incoming, dir, 0, EDDY_NEVER), removed;
+
+	(void)arg;
+	if (r < 0)
+		return r;
+	removed = eddy_upload_clean(dir);
+	eddyi_incoming_close(&incoming);
+	return removed;
+}
+
+Test(incoming, cleaning_leaves_work_alone)
+{
+	without_proc = true;
+	cr_expect(eq(int, eddy_run(NULL, upload_while_cleaning, NULL), 0));
+	cr_expect(eq(int, count_files(), 0));
+}
+
+static int ask_for_space(void *arg)
+{
+	struct eddyi_incoming incoming;
+	int r = eddyi_incoming_open(&incoming, dir, *(uint64_t *)arg, EDDY_NEVER);
+
+	eddyi_incoming_close(&incoming);
+	return r;
+}
+
+Test(incoming, asks_for_space_first)
+{
+	uint64_t too_much = EDDY_NEVER / 2, little = 1;
+
+	cr_expect(eq(int, eddy_run(NULL, ask_for_space, &too_much), -ENOSPC));
+	cr_expect(eq(int, eddy_run(NULL, ask_for_space, &little), 0));
+}
+
+static int exceed(void *arg)
+{
+	struct eddyi_incoming incoming;
+	int r = eddyi_incoming_open(&incoming, dir, 0, 3);
+
+	(void)arg;
+	if (r == 0)
+		r = eddyi_incoming_write(&incoming, "abc", 3);
+	if (r == 0)
+		r = eddyi_incoming_write(&incoming, "d", 1);
+	eddyi_incoming_close(&incoming);
+	return r;
+}
+
+Test(incoming, limit)
+{
+	cr_expect(eq(int, eddy_run(NULL, exceed, NULL), -EFBIG));
+	cr_expect(eq(int, count_files(), 0));
+}
