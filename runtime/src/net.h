@@ -19,8 +19,12 @@ void eddyi_net_interleave(struct eddy_sockaddr *addrs, int count);
 int eddyi_net_dial_any(const struct eddy_sockaddr *addrs, int count,
 		       const struct eddy_dial_options *options);
 
-/* Listen on a unix socket. */
-int eddyi_net_listen_unix(struct eddy_str path, int backlog, struct eddy_listeners *listeners);
+/* The address of a unix socket, which eddy_address_parse() has found good. */
+struct eddy_sockaddr eddyi_net_unix_address(struct eddy_str path);
+
+/* Listen on a unix socket; the name of `listeners` has been set. */
+int eddyi_net_listen_unix(struct eddy_str path, const struct eddy_listen_options *options,
+			  struct eddy_listeners *listeners);
 
 /* Remove the socket's file if it is still the same. */
 void eddyi_net_unlink(struct eddy_listeners *listeners);

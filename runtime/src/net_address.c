@@ -151,7 +151,7 @@ int eddyi_net_resolve_literal(const struct eddy_address *address, struct eddy_so
 
 static int parse_unix(struct eddy_str path, struct eddy_address *ret_address)
 {
-	if (!path.len)
+	if (!path.len || eddy_str_eq_z(path, "@"))
 		return -EINVAL;
 	if (path.len >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
 		return -ENAMETOOLONG;

@@ -196,11 +196,10 @@ void eddyi_net_interleave(struct eddy_sockaddr *addrs, int count)
 
 static int dial_unix(struct eddy_str path, const struct eddy_dial_options *options)
 {
-	struct eddy_sockaddr addr = { .addr.un.sun_family = AF_UNIX, .len = sizeof(addr.addr.un) };
+	struct eddy_sockaddr addr = eddyi_net_unix_address(path);
 
 	if (options->bind)
 		return -EAFNOSUPPORT;
-	memcpy(addr.addr.un.sun_path, path.ptr, path.len);
 	return eddyi_net_dial_any(&addr, 1, options);
 }
 

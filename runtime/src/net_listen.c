@@ -157,15 +157,19 @@ int eddy_listen(const char *text, const struct eddy_listen_options *options,
 		ours.backlog = BACKLOG_DEFAULT;
 	listeners.backlog = ours.backlog;
 	r = eddy_address_parse(text, &address);
-	if (r == 0)
-		r = address.path.len ?
-			    eddyi_net_listen_unix(address.path, ours.backlog, &listeners) :
-			    listen_tcp(&address, &ours, &listeners);
 	if (r < 0)
 		return r;
-	set_name(&listeners, text, &address);
-	*ret_listeners = listeners;
-	return 0;
+	if (address.path.len) {
+		set_name(&listeners, text, &address);
+		r = eddyi_net_listen_unix(address.path, &ours, &listeners);
+	} else {
+		r = listen_tcp(&address, &ours, &listeners);
+		if (r == 0)
+			set_name(&listeners, text, &address);
+	}
+	if (r == 0)
+		*ret_listeners = listeners;
+	return r;
 }
 
 static int clone_one(int fd, int backlog)

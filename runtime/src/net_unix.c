@@ -2,14 +2,66 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Others hold the lock for as long as a bind takes. */
+#define LOCK_TRIES 100
+#define LOCK_AGAIN_NS 1000000
 
 static int open_unix(void)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	return fd < 0 ? -errno : fd;
+}
+
+struct eddy_sockaddr eddyi_net_unix_address(struct eddy_str path)
+{
+	struct eddy_sockaddr addr = { .addr.un.sun_family = AF_UNIX, .len = sizeof(addr.addr.un) };
+
+	memcpy(addr.addr.un.sun_path, path.ptr, path.len);
+	if (path.ptr[0] == '@') {
+		/* All of its bytes are the name: a NUL behind it would be one of them. */
+		addr.addr.un.sun_path[0] = 0;
+		addr.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + path.len);
+	}
+	return addr;
+}
+
+static bool is_abstract(const struct sockaddr_un *addr)
+{
+	return !addr->sun_path[0];
+}
+
+/* A socket that is bound and does not listen yet looks like one that nobody listens on any more: whoever
+ * binds holds a lock of the folder until it listens. Where it can't be had, chance has to do.
+ * Return: a descriptor to be closed, or -1; -EADDRINUSE when somebody else holds it. */
+static int lock_folder(const struct sockaddr_un *addr)
+{
+	const struct timespec pause = { .tv_nsec = LOCK_AGAIN_NS };
+	char folder[sizeof(addr->sun_path) + 1];
+	char *slash;
+	int fd, r, tries = LOCK_TRIES;
+
+	if (is_abstract(addr))
+		return -1;
+	snprintf(folder, sizeof(folder), "%s", addr->sun_path);
+	slash = strrchr(folder, '/');
+	if (slash)
+		slash[slash == folder] = 0;
+	fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	while ((r = flock(fd, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK && --tries)
+		nanosleep(&pause, NULL);
+	if (r == 0 || errno != EWOULDBLOCK)
+		return fd;
+	close(fd);
+	return -EADDRINUSE;
 }
 
 /* Whether the file that is in the way is a socket that nobody listens on. */
@@ -31,47 +83,81 @@ static int check_stale(const struct sockaddr_un *addr)
 	return r == -ECONNREFUSED || r == -ENOENT ? 0 : r == -EACCES ? r : -EADDRINUSE;
 }
 
-static int bind_unix(int fd, const struct sockaddr_un *addr)
+static int bind_unix(int fd, const struct eddy_sockaddr *addr)
 {
 	int r;
 
-	if (bind(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0)
+	if (bind(fd, &addr->addr.any, addr->len) == 0)
 		return 0;
-	if (errno != EADDRINUSE)
+	if (errno != EADDRINUSE || is_abstract(&addr->addr.un))
 		return -errno;
-	r = check_stale(addr);
+	r = check_stale(&addr->addr.un);
 	if (r < 0)
 		return r;
-	if (unlink(addr->sun_path) < 0 && errno != ENOENT)
+	if (unlink(addr->addr.un.sun_path) < 0 && errno != ENOENT)
 		return -errno;
-	return bind(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0 ? -errno : 0;
+	return bind(fd, &addr->addr.any, addr->len) < 0 ? -errno : 0;
 }
 
-static struct sockaddr_un address_of(struct eddy_str path)
+/* Not by its path: somebody else may have put another file there. */
+static int set_mode(int file, mode_t mode)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	char path[32];
 
-	memcpy(addr.sun_path, path.ptr, path.len);
-	return addr;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	return chmod(path, mode) < 0 ? -errno : 0;
 }
 
-int eddyi_net_listen_unix(struct eddy_str path, int backlog, struct eddy_listeners *listeners)
+/* Open, as a mere place, the file that was made. That keeps its inode number from being used again, so
+ * that the file is known by it. */
+static int open_file(const struct sockaddr_un *addr, mode_t mode, struct eddy_listeners *listeners)
 {
-	struct sockaddr_un addr = address_of(path);
-	int fd = open_unix(), r;
+	if (is_abstract(addr))
+		return 0;
+	listeners->file = open(addr->sun_path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (listeners->file < 0) {
+		int r = -errno;
+
+		unlink(addr->sun_path);
+		return r;
+	}
+	listeners->has_file = true;
+	return mode ? set_mode(listeners->file, mode) : 0;
+}
+
+static int bind_and_listen(int fd, const struct eddy_sockaddr *addr,
+			   const struct eddy_listen_options *options,
+			   struct eddy_listeners *listeners)
+{
+	int r = bind_unix(fd, addr);
+
+	if (r < 0)
+		return r;
+	/* Nobody can connect before it listens: the mode is in time. */
+	r = open_file(&addr->addr.un, options->mode, listeners);
+	if (r == 0 && listen(fd, options->backlog) < 0)
+		r = -errno;
+	if (r < 0)
+		eddyi_net_unlink(listeners);
+	return r;
+}
+
+int eddyi_net_listen_unix(struct eddy_str path, const struct eddy_listen_options *options,
+			  struct eddy_listeners *listeners)
+{
+	struct eddy_sockaddr addr = eddyi_net_unix_address(path);
+	int fd = open_unix(), lock, r;
 
 	if (fd < 0)
 		return fd;
-	r = bind_unix(fd, &addr);
-	if (r == 0 && listen(fd, backlog) < 0)
-		r = -errno;
+	lock = lock_folder(&addr.addr.un);
+	r = lock == -EADDRINUSE ? lock : bind_and_listen(fd, &addr, options, listeners);
+	if (lock >= 0)
+		close(lock);
 	if (r < 0) {
 		close(fd);
 		return r;
 	}
-	/* It keeps the file's inode number from being used again, so that the file is known by it. */
-	listeners->file = open(addr.sun_path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	listeners->has_file = listeners->file >= 0;
 	listeners->fds[listeners->count++] = fd;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -88,6 +89,7 @@ Test(net, addresses_that_are_refused)
 		"user@localhost:80",
 		"m\xc3\xbcnchen.de:80",
 		"unix:",
+		"unix:@",
 	};
 	char text[400] = "unix:";
 
@@ -451,6 +453,56 @@ Test(net, other_files_are_left_alone, .init = make_folder, .fini = remove_folder
 	cr_assert_eq(symlink(link, path), 0);
 	cr_expect_eq(eddy_listen(text, NULL, &second), -EEXIST);
 	cr_expect_eq(eddy_listen("unix:/nonexistent/folder/socket", NULL, &second), -ENOENT);
+}
+
+Test(net, mode_of_a_unix_socket, .init = make_folder, .fini = remove_folder)
+{
+	struct stat st;
+
+	umask(077);
+	cr_assert_eq(eddy_listen(text, &(struct eddy_listen_options){ .mode = 0666 }, &first), 0);
+	cr_assert_eq(stat(path, &st), 0);
+	cr_expect_eq(st.st_mode & 07777, 0666);
+	eddy_listeners_close(&first);
+	cr_assert_eq(eddy_listen(text, NULL, &first), 0);
+	cr_assert_eq(stat(path, &st), 0);
+	cr_expect_eq(st.st_mode & 07777, 0700);
+	eddy_listeners_close(&first);
+}
+
+/* Somebody who has bound the socket and does not listen yet holds the folder's lock. */
+Test(net, socket_that_is_being_bound_is_not_stale, .init = make_folder, .fini = remove_folder)
+{
+	struct eddy_sockaddr addr = unix_address();
+	int other = socket(AF_UNIX, SOCK_STREAM, 0);
+	int lock = open(folder, O_RDONLY | O_DIRECTORY);
+
+	cr_assert_eq(flock(lock, LOCK_EX), 0);
+	cr_assert_eq(bind(other, &addr.addr.any, addr.len), 0);
+	cr_expect_eq(eddy_listen(text, NULL, &first), -EADDRINUSE);
+	cr_expect(is_there());
+	close(lock);
+	cr_assert_eq(eddy_listen(text, NULL, &first), 0);
+	eddy_listeners_close(&first);
+	close(other);
+}
+
+Test(net, abstract_unix_socket)
+{
+	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
+	char written[EDDY_SOCKADDR_TEXT_MAX];
+
+	snprintf(text, sizeof(text), "unix:@eddy-net-%d", getpid());
+	cr_assert_eq(eddy_listen(text, NULL, &first), 0);
+	cr_expect_str_eq(first.name, text);
+	cr_expect(!first.has_file);
+	cr_assert_eq(getsockname(first.fds[0], &addr.addr.any, &addr.len), 0);
+	eddy_sockaddr_format(&addr.addr.any, addr.len, written);
+	cr_expect_str_eq(written, text);
+	cr_expect_eq(eddy_listen(text, NULL, &second), -EADDRINUSE);
+	eddy_listeners_close(&first);
+	cr_expect_eq(eddy_listen(text, NULL, &second), 0);
+	eddy_listeners_close(&second);
 }
 
 Test(net, errors_have_words)

@@ -9,7 +9,8 @@
  *     int fd = eddy_dial("example.com:80", NULL);      // a connection, or -errno
  *
  * An address is HOST:PORT, where HOST is an IPv4 address, an IPv6 address in brackets or a name, or
- * unix:PATH. "localhost" is 127.0.0.1 and ::1 by definition, no resolver is asked.
+ * unix:PATH, or unix:@NAME for a socket without a file (unix(7), "abstract"). "localhost" is 127.0.0.1
+ * and ::1 by definition, no resolver is asked.
  *
  * What asks a resolver suspends a task, off the loop, for as long as that takes; on a thread without
  * a loop it blocks. All else never suspends.
@@ -20,6 +21,7 @@
 #include <eddy/str.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 EDDY_BEGIN_DECLS
@@ -38,7 +40,7 @@ struct eddy_sockaddr {
 /* An address as written, taken apart and not resolved. */
 struct eddy_address {
 	struct eddy_str host; /* without brackets; empty for unix:PATH; borrowed */
-	struct eddy_str path; /* of a unix socket, else empty; borrowed */
+	struct eddy_str path; /* of a unix socket, or @NAME; else empty; borrowed */
 	uint16_t port;
 };
 
@@ -73,6 +75,9 @@ struct eddy_listen_options {
 	/* More sockets will be opened on the same addresses, by eddy_listeners_clone(); default: they
 	 * will not. */
 	bool reuse_port;
+	/* Of a unix socket's file, before anybody can connect; needs /proc. Default: what umask(2) leaves
+	 * of 0777. */
+	mode_t mode;
 };
 
 /* Sockets that listen: one for each address that a name has. */
@@ -82,15 +87,17 @@ struct eddy_listeners {
 	uint16_t port;  /* the real one, the same for all; 0 of a unix socket */
 	char name[280]; /* as typed, with the real port */
 	int backlog;    /* private */
-	bool has_file;  /* private: of a unix socket, to be removed */
-	int file;       /* private: it, open as a mere place */
+	/* Of a unix socket, the file that will be removed, open as a mere place (O_PATH). Who hands the
+	 * sockets on to another process hands it on, too, and has no file any more. */
+	bool has_file;
+	int file;
 };
 
 /* Listen on every address that `text` means. Sockets are non-blocking and close-on-exec; connections
  * accepted from them have TCP_NODELAY. An IPv6 socket takes IPv6 alone. Addresses that this machine
  * lacks are left out, with a DEBUG record, as long as one is there. Port 0 takes a port that is free
- * for all of them. A unix socket's file that nobody listens on any more is replaced. Suspends when a
- * name is resolved.
+ * for all of them. A unix socket's file that nobody listens on any more is replaced, also when several
+ * start at once: the folder is locked (flock(2)) meanwhile. Suspends when a name is resolved.
  * Return: 0; those of eddy_address_parse() and eddy_resolve(); -EADDRINUSE, also when other sockets
  * with SO_REUSEPORT are there; -EADDRNOTAVAIL when this machine has none of the addresses;
  * -EEXIST when a file that is no socket has the path; -EACCES, -ENOENT, -EMFILE. */
