@@ -237,6 +237,14 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+static void close_descriptors(struct eddy_process *process)
+{
+	close_fd(&process->in);
+	close_fd(&process->out);
+	close_fd(&process->err);
+	close_fd(&process->pidfd);
+}
+
 void eddy_process_close(struct eddy_process *process)
 {
 	struct eddy_scope shield;
@@ -252,9 +260,15 @@ void eddy_process_close(struct eddy_process *process)
 		while (await_end(process, true) < 0 && !process->reaped)
 			eddy_sleep(POLL_AGAIN_NS);
 	}
-	close_fd(&process->in);
-	close_fd(&process->out);
-	close_fd(&process->err);
-	close_fd(&process->pidfd);
+	close_descriptors(process);
+	eddy_scope_end(&shield);
+}
+
+void eddy_process_release(struct eddy_process *process)
+{
+	struct eddy_scope shield;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	close_descriptors(process);
 	eddy_scope_end(&shield);
 }

@@ -171,6 +171,27 @@ TASK_TEST(process, a_status_that_somebody_else_took_is_an_error)
 	return 0;
 }
 
+/* It is not killed: it reads the end of its input, and ends by itself. */
+TASK_TEST(process, one_that_is_released_goes_on)
+{
+	int wait_status, before = open_descriptors();
+
+	EXPECT_EQ(
+		eddy_process_start(
+			&(struct eddy_process_options){ .argv = SH("read line; sleep 0.1; exit 7"),
+							.in = { EDDY_PROCESS_PIPE } },
+			&process),
+		0);
+	eddy_process_release(&process);
+	eddy_process_release(&process);
+	eddy_process_close(&process);
+	EXPECT_EQ(open_descriptors(), before);
+	EXPECT_EQ(waitpid(process.pid, &wait_status, 0), process.pid);
+	EXPECT(WIFEXITED(wait_status));
+	EXPECT_EQ(WEXITSTATUS(wait_status), 7);
+	return 0;
+}
+
 /* --- what can't be run */
 
 static int error_of(const char *program, const char *cwd)

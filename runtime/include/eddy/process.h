@@ -10,8 +10,8 @@
  *     eddy_process_output_deinit(&output);
  *
  * A child starts with no signal blocked, none ignored, and no descriptor but those that it is given.
- * It ends no later than its eddy_process_close(): no child outlives its owner by accident, and none
- * stays behind as a zombie. A deadline is that of the scope around it.
+ * It ends no later than its eddy_process_close(): no child outlives its owner by accident (but see
+ * eddy_process_release()), and none stays behind as a zombie. A deadline is that of the scope around it.
  *
  * The program must leave SIGCHLD alone: where it is ignored, or another part of the program waits for
  * every child, the status of ours is lost (-ECHILD).
@@ -102,6 +102,11 @@ EDDY_API int eddy_process_kill(struct eddy_process *process, int signo);
 /* Kill the child unless it has ended, wait for that, and close what is open of its pipes. Suspends, and
  * is not cancelled. No other task may be waiting for it or its pipes. Does nothing the second time. */
 EDDY_API void eddy_process_close(struct eddy_process *process);
+
+/* Leave the child to itself, for one that takes over from this process, and close what is open of its
+ * pipes. Suspends, and is not cancelled. Nobody waits for it any more: should it end before this process
+ * does, it stays behind as a zombie for that long. Does nothing to one that has been closed. */
+EDDY_API void eddy_process_release(struct eddy_process *process);
 
 /* What a child has written. */
 struct eddy_process_output {
