@@ -89,9 +89,25 @@ void eddy_app_free(struct eddy_app *app)
 	free(app);
 }
 
+static const char *copy_text(struct eddy_app *app, const char *text)
+{
+	return eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0)).ptr;
+}
+
 void eddy_app_bind(struct eddy_app *app, const char *address)
 {
-	app->address = eddyi_app_join(app, eddy_str_from(address), eddy_str("", 0)).ptr;
+	app->addresses[0] = copy_text(app, address);
+	if (!app->address_count)
+		app->address_count = 1;
+}
+
+void eddy_app_add_bind(struct eddy_app *app, const char *address)
+{
+	if (app->address_count == EDDYI_ADDRESSES_MAX)
+		eddyi_app_mistake(app, "can't listen on \"%s\": an app has at most %d addresses",
+				  address, EDDYI_ADDRESSES_MAX);
+	else
+		app->addresses[app->address_count++] = copy_text(app, address);
 }
 
 #define DEFAULT(field, value)                                                                      \

@@ -11,6 +11,9 @@
 #include <eddy/event.h>
 #include <stdatomic.h>
 
+/* How many addresses an app may listen on. */
+#define EDDYI_ADDRESSES_MAX 64
+
 struct eddyi_run;
 struct eddyi_tree;
 struct mistake;
@@ -33,8 +36,9 @@ struct eddy_group {
 };
 
 struct eddy_app {
-	struct eddyi_arena arena; /* of everything that it was told */
-	const char *address;
+	struct eddyi_arena arena;                   /* of everything that it was told */
+	const char *addresses[EDDYI_ADDRESSES_MAX]; /* to listen on */
+	size_t address_count;
 	struct eddy_server_options options; /* defaults filled in */
 	struct eddyi_head_limits head_limits;
 	void *context;

@@ -180,7 +180,7 @@ static void park(struct eddyi_conn *conn)
 	struct io_uring_sqe *sqe;
 
 	move_to(conn, conn->req ? &conns->active : conn->fresh ? &conns->fresh : &conns->idle);
-	if (idle && conns->stopping) {
+	if (idle && conns->stopping && !conns->patient) {
 		close_now(conn);
 		return;
 	}
@@ -218,7 +218,7 @@ void eddyi_conns_init(struct eddyi_conns *conns)
 	eddy_list_init(&conns->active);
 }
 
-void eddyi_conn_new(struct eddyi_conns *conns, int fd)
+void eddyi_conn_new(struct eddyi_conns *conns, int fd, const char *bound)
 {
 	struct eddyi_conn *conn = calloc(1, sizeof(*conn));
 
@@ -229,6 +229,7 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd)
 	conn->conns = conns;
 	conn->fresh = true;
 	conn->wire.fd = fd;
+	conn->wire.bound = bound;
 	conn->wire.clocks = conns->clocks;
 	conn->wire.timeout.expire = time_is_up;
 	conn->wire.last = conns->stopping;
@@ -260,14 +261,20 @@ bool eddyi_conns_evict_idle(struct eddyi_conns *conns)
 	return evict_first(conns, &conns->idle);
 }
 
-void eddyi_conns_stop(struct eddyi_conns *conns)
+static void make_last(struct eddy_node *list)
 {
-	struct eddy_node *node;
-
-	conns->stopping = true;
-	for (node = conns->active.next; node != &conns->active; node = node->next)
+	for (struct eddy_node *node = list->next; node != list; node = node->next)
 		eddy_of(node, struct eddyi_conn, node)->wire.last = true;
-	while (evict_first(conns, &conns->idle) || evict_first(conns, &conns->fresh))
+}
+
+void eddyi_conns_stop(struct eddyi_conns *conns, bool patient)
+{
+	conns->stopping = true;
+	conns->patient = patient;
+	make_last(&conns->active);
+	make_last(&conns->idle);
+	make_last(&conns->fresh);
+	while (!patient && (evict_first(conns, &conns->idle) || evict_first(conns, &conns->fresh)))
 		;
 }
 

@@ -32,7 +32,8 @@ struct eddyi_conns {
 	struct eddy_node idle;
 	struct eddy_node active;
 	unsigned count;
-	bool stopping; /* no connection is parked between two requests any more */
+	bool stopping; /* the next answer of every connection is its last */
+	bool patient;  /* then a connection that was told it may ask again may still do so */
 	void (*became_idle)(struct eddyi_conns *conns); /* one could be evicted now */
 	void (*gone)(struct eddyi_conns *conns);        /* one has been closed */
 };
@@ -53,15 +54,15 @@ struct eddyi_conn {
 /* Begin without connections; the other members have been set. */
 void eddyi_conns_init(struct eddyi_conns *conns);
 
-/* Take over an accepted socket and park it. Loop's stack or a task. */
-void eddyi_conn_new(struct eddyi_conns *conns, int fd);
+/* Take over a socket that was accepted at the address `bound`, and park it. Loop's stack or a task. */
+void eddyi_conn_new(struct eddyi_conns *conns, int fd, const char *bound);
 
 /* Close the connection that has been idle for longest. Return: false when none is. */
 bool eddyi_conns_evict_idle(struct eddyi_conns *conns);
 
-/* Serve what has been asked already, and nothing more: all that is parked between requests is closed,
- * and what is answered is the last. */
-void eddyi_conns_stop(struct eddyi_conns *conns);
+/* From now on every answer is the last one of its connection. Who has not asked anything is closed, unless
+ * it is done patiently. */
+void eddyi_conns_stop(struct eddyi_conns *conns, bool patient);
 
 /* Close what still waits for the rest of a head. */
 void eddyi_conns_evict_parked(struct eddyi_conns *conns);

@@ -78,10 +78,14 @@ static bool has_unknown_end(const struct eddy_req *req)
 	return req->refused || req->head.method == EDDYI_METHOD_CONNECT;
 }
 
+static bool can_keep(const struct eddy_req *req)
+{
+	return !has_unknown_end(req) && req->head.keep_alive && eddyi_body_can_drain(&req->body);
+}
+
 bool eddyi_exchange_may_keep(const struct eddy_req *req)
 {
-	return !has_unknown_end(req) && req->head.keep_alive && !req->wire->last &&
-	       eddyi_body_can_drain(&req->body);
+	return !req->wire->last && can_keep(req);
 }
 
 enum eddyi_ending eddyi_exchange(struct eddy_req *req)
@@ -91,7 +95,7 @@ enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 	eddyi_body_init(&req->body, &req->head);
 	r = answer(req);
 	/* A stream has said already how the connection goes on. */
-	req->keep = eddyi_exchange_may_keep(req) && (req->keep || !req->res.head_sent);
+	req->keep = req->res.head_sent ? req->keep && can_keep(req) : eddyi_exchange_may_keep(req);
 	if (r == 0)
 		r = run_phase(req, reply_and_drain);
 	if (r == -EMSGSIZE || r == -EBADMSG)

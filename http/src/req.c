@@ -176,7 +176,7 @@ void *eddy_req_context(const struct eddy_req *req)
 
 struct eddy_str eddy_req_bound(const struct eddy_req *req)
 {
-	return eddy_str_from(req->app->address);
+	return eddy_str_from(req->wire->bound);
 }
 
 void *eddy_req_alloc(struct eddy_req *req, size_t size)

@@ -1,59 +1,39 @@
 /* An app from start to end: its sockets, its workers, its signals. */
-#include "server.h"
+#include "run.h"
 
 #include <eddy/log.h>
 #include <eddy/loops.h>
-#include <eddy/net.h>
 #include <eddy/offload.h>
-#include <eddy/signal.h>
 #include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-/* One loop's share. Worker 0 is the loop that eddy_app_run() was called in. */
-struct worker {
-	struct eddyi_run *run;
-	struct eddyi_server server;
-	struct eddy_loop *loop;
-	struct eddy_message stop; /* posted once at most, and once again to hurry */
-	struct eddy_message hurry;
-	struct eddy_listeners listeners;
-};
-
-struct eddyi_run {
-	struct eddy_app *app;
-	struct worker *workers;
-	unsigned count;
-	struct eddy_signals signals;
-	bool began;     /* on worker 0: all loops are there */
-	unsigned stops; /* asked for: the first drains, the second hurries */
-};
-
-/* Guards app->run against eddy_app_shutdown() of another thread. */
-static pthread_mutex_t run_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t eddyi_run_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- stopping ---- */
 
 static void deliver_stop(struct eddy_message *message)
 {
-	eddyi_server_stop(&eddy_of(message, struct worker, stop)->server, false);
+	struct eddyi_worker *worker = eddy_of(message, struct eddyi_worker, stop);
+	struct eddyi_run *run = worker->run;
+
+	eddyi_server_stop(&worker->server,
+			  run->handed_over ? EDDYI_STOP_HAND_OVER : EDDYI_STOP_DRAIN);
+	if (worker == run->workers)
+		eddy_event_set(&run->notifier.stopping);
 }
 
 static void deliver_hurry(struct eddy_message *message)
 {
-	eddyi_server_stop(&eddy_of(message, struct worker, hurry)->server, true);
+	eddyi_server_stop(&eddy_of(message, struct eddyi_worker, hurry)->server, EDDYI_STOP_HURRY);
 }
 
-/* run_lock is held. */
-static void stop_all(struct eddyi_run *run)
+void eddyi_run_stop(struct eddyi_run *run)
 {
 	if (++run->stops > 2)
 		return;
 	for (unsigned i = 0; i < run->count; i++) {
-		struct worker *worker = &run->workers[i];
+		struct eddyi_worker *worker = &run->workers[i];
 
 		if (worker->loop)
 			eddy_loop_post(worker->loop,
@@ -63,21 +43,21 @@ static void stop_all(struct eddyi_run *run)
 
 void eddy_app_shutdown(struct eddy_app *app)
 {
-	pthread_mutex_lock(&run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	if (app->run)
-		stop_all(app->run);
+		eddyi_run_stop(app->run);
 	else
 		app->early_stops++;
-	pthread_mutex_unlock(&run_lock);
+	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
 /* What has gone wrong ends everything, but hurries nobody. */
 static void stop_once(struct eddyi_run *run)
 {
-	pthread_mutex_lock(&run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	if (!run->stops)
-		stop_all(run);
-	pthread_mutex_unlock(&run_lock);
+		eddyi_run_stop(run);
+	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
 /* A task of worker 0. */
@@ -90,6 +70,10 @@ static int watch_signals(void *arg)
 
 		if (r < 0)
 			return r;
+		if (r == SIGUSR2) {
+			eddy_app_restart(run->app);
+			continue;
+		}
 		eddy_trace("eddy::app", "Shutdown signal received, not accepting new requests");
 		eddy_app_shutdown(run->app);
 	}
@@ -98,36 +82,48 @@ static int watch_signals(void *arg)
 /* ---- workers ---- */
 
 /* The worker's loop is there to be posted to, from here until forget_loop(). */
-static void announce_loop(struct worker *worker)
+static void announce_loop(struct eddyi_worker *worker)
 {
-	pthread_mutex_lock(&run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	worker->loop = eddy_loop_self();
 	if (worker->run->stops)
-		eddyi_server_stop(&worker->server, worker->run->stops > 1);
-	pthread_mutex_unlock(&run_lock);
+		eddyi_server_stop(&worker->server,
+				  worker->run->stops > 1 ? EDDYI_STOP_HURRY : EDDYI_STOP_DRAIN);
+	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
-static void forget_loop(struct worker *worker)
+static void forget_loop(struct eddyi_worker *worker)
 {
-	pthread_mutex_lock(&run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	worker->loop = NULL;
-	pthread_mutex_unlock(&run_lock);
+	pthread_mutex_unlock(&eddyi_run_lock);
+}
+
+/* All loops are there, and all sockets listen. */
+static void begin(struct eddyi_run *run)
+{
+	run->began = true;
+	eddyi_listening_announce(&run->listening);
+	run->notifier.address = run->listening.addresses[0].name;
+	run->notifier.heir = eddyi_activation_is_restart();
+	if (eddyi_notifier_is_wanted())
+		eddy_scope_spawn(&run->tasks, "notifier", eddyi_notifier_run, &run->notifier);
+	eddyi_activation_ready();
+	eddyi_activation_drop();
 }
 
 /* One that fails ends the others, but hurries them not. */
-static int serve(struct worker *worker)
+static int serve(struct eddyi_worker *worker)
 {
 	struct eddyi_run *run = worker->run;
-	size_t count = worker->listeners.count;
+	struct eddyi_doors doors =
+		eddyi_listening_take(&run->listening, (unsigned)(worker - run->workers));
 	int r;
 
 	announce_loop(worker);
-	if (worker == run->workers) {
-		run->began = true;
-		eddy_info("eddy::app", "Listening on %s", worker->listeners.name);
-	}
-	worker->listeners.count = 0; /* the server closes them */
-	r = eddyi_server_run(&worker->server, run->app, worker->listeners.fds, count);
+	if (worker == run->workers)
+		begin(run);
+	r = eddyi_server_run(&worker->server, run->app, &doors);
 	forget_loop(worker);
 	if (r < 0)
 		stop_once(run);
@@ -154,30 +150,13 @@ static unsigned default_connections_max(unsigned workers)
 	return (unsigned)(reserved < max / 2 ? max - reserved : max - max / 2);
 }
 
-/* A socket of every address for every worker: the kernel shares connections out among them. */
-static int open_sockets(struct eddyi_run *run)
-{
-	struct eddy_app *app = run->app;
-	struct eddy_listeners *first = &run->workers[0].listeners;
-	int r = eddy_listen(app->address,
-			    &(struct eddy_listen_options){ .reuse_port = run->count > 1 }, first);
-
-	for (unsigned i = 1; i < run->count && r == 0; i++)
-		r = eddy_listeners_clone(first, &run->workers[i].listeners);
-	if (r < 0) {
-		eddy_error("eddy::app", "can't listen on \"%s\": %s", app->address,
-			   eddy_net_strerror(r));
-		return r;
-	}
-	atomic_store(&app->port, first->port);
-	return 0;
-}
-
 static int open_run(struct eddyi_run *run, struct eddy_app *app)
 {
 	int r;
 
 	*run = (struct eddyi_run){ .app = app, .count = app->options.workers };
+	run->restart.deliver = eddyi_run_deliver_restart;
+	eddyi_notifier_init(&run->notifier);
 	run->workers = calloc(run->count, sizeof(*run->workers));
 	app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
 	if (!run->workers || !app->mime) {
@@ -185,16 +164,17 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 		return -ENOMEM;
 	}
 	for (unsigned i = 0; i < run->count; i++) {
-		struct worker *worker = &run->workers[i];
+		struct eddyi_worker *worker = &run->workers[i];
 
 		worker->run = run;
 		worker->stop.deliver = deliver_stop;
 		worker->hurry.deliver = deliver_hurry;
 		eddyi_server_init(&worker->server);
 	}
-	r = open_sockets(run);
+	r = eddyi_listening_open(&run->listening, app);
 	if (r < 0)
 		return r;
+	atomic_store(&app->port, run->listening.port);
 	if (!app->options.connections_max)
 		app->options.connections_max = default_connections_max(run->count);
 	return 0;
@@ -202,8 +182,8 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 
 static void close_run(struct eddyi_run *run)
 {
-	for (unsigned i = 0; run->workers && i < run->count; i++)
-		eddy_listeners_close(&run->workers[i].listeners);
+	eddyi_listening_close(&run->listening);
+	eddyi_activation_drop();
 	free(run->workers);
 	eddyi_mime_free(run->app->mime);
 	run->app->mime = NULL;
@@ -211,14 +191,14 @@ static void close_run(struct eddyi_run *run)
 
 static void set_run(struct eddy_app *app, struct eddyi_run *run)
 {
-	pthread_mutex_lock(&run_lock);
+	pthread_mutex_lock(&eddyi_run_lock);
 	app->run = run;
 	if (run) {
 		/* Asked for before it could be told. */
 		run->stops = app->early_stops;
 		app->early_stops = 0;
 	}
-	pthread_mutex_unlock(&run_lock);
+	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
 static int serve_here(void *arg)
@@ -269,23 +249,34 @@ static int serve_all(struct eddyi_run *run)
 }
 
 /* The signals are blocked before there is a thread that could inherit another mask. */
-static int serve_with_signals(struct eddyi_run *run)
+static int open_signals(struct eddyi_run *run)
 {
-	static const int signos[] = { SIGINT, SIGTERM, 0 };
-	struct eddy_scope scope;
-	int r;
+	const struct eddy_server_options *options = &run->app->options;
+	const int signos[] = { SIGINT, SIGTERM, options->restart ? SIGUSR2 : 0, 0 };
+	int r = eddy_signals_open(signos, &run->signals);
 
-	if (run->app->options.no_signals)
-		return serve_all(run);
-	r = eddy_signals_open(signos, &run->signals);
 	if (r < 0)
 		return r;
-	eddy_scope_begin(&scope, NULL);
-	r = eddy_scope_spawn(&scope, "signals", watch_signals, run);
+	r = eddy_scope_spawn(&run->tasks, "signals", watch_signals, run);
+	if (r < 0)
+		eddy_signals_close(&run->signals);
+	return r;
+}
+
+static int serve_with_tasks(struct eddyi_run *run)
+{
+	bool with_signals = !run->app->options.no_signals;
+	int r = 0;
+
+	eddy_scope_begin(&run->tasks, NULL);
+	if (with_signals)
+		r = open_signals(run);
+	with_signals &= r == 0;
 	if (r == 0)
 		r = serve_all(run);
-	eddy_scope_end(&scope);
-	eddy_signals_close(&run->signals);
+	eddy_scope_end(&run->tasks);
+	if (with_signals)
+		eddy_signals_close(&run->signals);
 	return r;
 }
 
@@ -299,7 +290,7 @@ int eddy_app_run(struct eddy_app *app)
 	r = open_run(&run, app);
 	if (r == 0) {
 		set_run(app, &run);
-		r = serve_with_signals(&run);
+		r = serve_with_tasks(&run);
 		set_run(app, NULL);
 		eddy_info("eddy::app", "Shutting down the server");
 	}

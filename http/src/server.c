@@ -71,12 +71,12 @@ static void close_listener(struct eddyi_listener *listener)
 	int fd;
 
 	do {
-		fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		fd = accept4(listener->door.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0)
-			eddyi_conn_new(&listener->server->conns, fd);
+			eddyi_conn_new(&listener->server->conns, fd, listener->door.address);
 	} while (fd >= 0 || is_of_one_connection(-errno));
-	close(listener->fd);
-	listener->fd = -1;
+	close(listener->door.fd);
+	listener->door.fd = -1;
 	eddy_event_set(&listener->server->deaf);
 }
 
@@ -86,7 +86,7 @@ static void accepted(struct eddy_op *op, int result, unsigned flags)
 	struct eddyi_server *server = listener->server;
 
 	if (result >= 0)
-		eddyi_conn_new(&server->conns, result);
+		eddyi_conn_new(&server->conns, result, listener->door.address);
 	if (flags & IORING_CQE_F_MORE) {
 		if (is_nearly_full(server))
 			eddy_op_cancel(op);
@@ -105,9 +105,9 @@ static void arm_accept(struct eddyi_listener *listener)
 	int flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
 
 	if (is_nearly_full(server))
-		io_uring_prep_accept(sqe, listener->fd, NULL, NULL, flags);
+		io_uring_prep_accept(sqe, listener->door.fd, NULL, NULL, flags);
 	else
-		io_uring_prep_multishot_accept(sqe, listener->fd, NULL, NULL, flags);
+		io_uring_prep_multishot_accept(sqe, listener->door.fd, NULL, NULL, flags);
 	eddy_op_start(&listener->op, sqe);
 }
 
@@ -133,7 +133,7 @@ static void arm_knock(struct eddyi_listener *listener)
 {
 	struct io_uring_sqe *sqe = eddy_op_begin(&listener->op, knocked);
 
-	io_uring_prep_poll_add(sqe, listener->fd, POLLIN);
+	io_uring_prep_poll_add(sqe, listener->door.fd, POLLIN);
 	eddy_op_start(&listener->op, sqe);
 }
 
@@ -162,7 +162,7 @@ static void stop_accepting(struct eddyi_server *server)
 static bool is_deaf(const struct eddyi_server *server)
 {
 	for (size_t i = 0; i < server->listener_count; i++)
-		if (server->listeners[i].fd >= 0)
+		if (server->listeners[i].door.fd >= 0)
 			return false;
 	return true;
 }
@@ -183,18 +183,18 @@ static void conn_gone(struct eddyi_conns *conns)
 
 /* ---- running ---- */
 
-static int open_server(struct eddyi_server *server, struct eddy_app *app, const int *fds,
-		       size_t count)
+static int open_server(struct eddyi_server *server, struct eddy_app *app,
+		       const struct eddyi_doors *doors)
 {
 	int r = eddy_buffers_prepare();
 
 	if (r < 0)
 		return r;
 	server->app = app;
-	server->listeners = calloc(count, sizeof(*server->listeners));
+	server->listeners = calloc(doors->count, sizeof(*server->listeners));
 	if (!server->listeners)
 		return -ENOMEM;
-	server->listener_count = count;
+	server->listener_count = doors->count;
 	eddyi_clocks_init(&server->clocks, &app->options);
 	server->conns = (struct eddyi_conns){
 		.app = app,
@@ -206,11 +206,11 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app, const 
 	eddyi_conns_init(&server->conns);
 	eddy_event_init(&server->deaf);
 	eddy_event_init(&server->empty);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < doors->count; i++) {
 		struct eddyi_listener *listener = &server->listeners[i];
 
 		listener->server = server;
-		listener->fd = fds[i];
+		listener->door = doors->all[i];
 		listener->retry.fire = retry_accept;
 	}
 	return 0;
@@ -223,7 +223,7 @@ static void close_server(struct eddyi_server *server)
 	eddyi_arena_trim();
 }
 
-/* Wait for the last connection, `timeout_ns` at most; who is in a hurry may cut it short. */
+/* Wait for the last connection, `timeout_ns` at most, or for ever; who is in a hurry may cut it short. */
 static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, bool may_hurry)
 {
 	struct eddy_scope scope;
@@ -253,21 +253,35 @@ static _Noreturn void give_up(const struct eddyi_server *server)
 	_exit(1);
 }
 
+/* Somebody else accepts from now on. The connections that are here may still ask once: they were accepted
+ * before that, or were told that they may. Then those that do not are closed, and the others are waited for. */
+static void hand_over(struct eddyi_server *server)
+{
+	wait_until_empty(server, server->app->options.drain_timeout_ns, true);
+	eddyi_conns_stop(&server->conns, false);
+	if (server->how == EDDYI_STOP_HAND_OVER)
+		wait_until_empty(server, 0, true);
+}
+
 static void stop(struct eddyi_server *server)
 {
+	bool patient = server->how == EDDYI_STOP_HAND_OVER;
 	struct eddy_scope shield;
 
 	server->stopping = true;
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	eddyi_conns_stop(&server->conns);
+	eddyi_conns_stop(&server->conns, patient);
 	stop_accepting(server);
 	while (!is_deaf(server)) {
 		eddy_event_clear(&server->deaf);
 		eddy_event_wait(&server->deaf);
 	}
-	/* Those that were accepted last. */
-	eddyi_conns_stop(&server->conns);
-	if (!server->hurry)
+	/* Also those that were accepted last. */
+	if (patient)
+		hand_over(server);
+	else
+		eddyi_conns_stop(&server->conns, false);
+	if (server->how == EDDYI_STOP_DRAIN)
 		wait_until_empty(server, server->app->options.drain_timeout_ns, true);
 	/* What is left has had its time: every call in it fails now. */
 	eddy_scope_cancel(&server->tasks);
@@ -278,35 +292,36 @@ static void stop(struct eddyi_server *server)
 		give_up(server);
 }
 
-void eddyi_server_stop(struct eddyi_server *server, bool hurry)
+void eddyi_server_stop(struct eddyi_server *server, enum eddyi_stop how)
 {
-	server->hurry |= hurry;
+	if (!server->stop.is_set || how > server->how)
+		server->how = how;
 	eddy_event_set(&server->stop);
-	if (server->hurry && server->draining)
+	if (server->how == EDDYI_STOP_HURRY && server->draining)
 		eddy_scope_cancel(server->draining);
 }
 
 void eddyi_server_init(struct eddyi_server *server)
 {
-	*server = (struct eddyi_server){ 0 };
+	*server = (struct eddyi_server){ .how = EDDYI_STOP_DRAIN };
 	eddy_event_init(&server->stop);
 }
 
-int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app, const int *fds,
-		     size_t count)
+int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app,
+		     const struct eddyi_doors *doors)
 {
-	int r = open_server(server, app, fds, count);
+	int r = open_server(server, app, doors);
 
 	if (r < 0) {
-		for (size_t i = 0; i < count; i++)
-			close(fds[i]);
+		for (size_t i = 0; i < doors->count; i++)
+			close(doors->all[i].fd);
 		return r;
 	}
 	server->conns_max = app->options.connections_max / app->options.workers;
 	if (!server->conns_max)
 		server->conns_max = 1;
 	eddy_scope_begin(&server->tasks, NULL);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < server->listener_count; i++)
 		arm_accept(&server->listeners[i]);
 	r = eddy_event_wait(&server->stop);
 	stop(server);

@@ -4,6 +4,7 @@
 
 #include "app.h"
 #include "conn.h"
+#include "listen.h"
 
 #include <eddy/runtime.h>
 
@@ -11,9 +12,16 @@ struct eddyi_listener {
 	struct eddy_op op; /* accept; while the server is full, a poll */
 	struct eddy_timer retry;
 	struct eddyi_server *server;
-	int fd; /* -1 once it is closed */
+	struct eddyi_door door; /* .fd is -1 once it is closed */
 	bool stopping;
 	bool failing; /* accepting has paused, and it has been said */
+};
+
+/* How a server ends, from the most patient on. */
+enum eddyi_stop {
+	EDDYI_STOP_HAND_OVER, /* somebody else accepts: what is here has the time that it needs */
+	EDDYI_STOP_DRAIN, /* silent connections are closed, requests in flight have a time limit */
+	EDDYI_STOP_HURRY, /* requests in flight are cut */
 };
 
 /* Invariant: no connection outlives eddyi_server_run(). */
@@ -28,7 +36,7 @@ struct eddyi_server {
 	bool crowded; /* somebody waits to be accepted, and nobody was idle */
 
 	bool stopping;
-	bool hurry;                  /* requests in flight are cut at once */
+	enum eddyi_stop how;         /* to end, once `stop` is set; before, if it is cancelled */
 	struct eddy_scope *draining; /* while they are waited for and could be cut */
 	struct eddy_event stop;      /* asked to end */
 	struct eddy_event deaf;      /* a listener has been closed */
@@ -38,12 +46,12 @@ struct eddyi_server {
 /* Prepare a server that can be stopped, also before it runs. */
 void eddyi_server_init(struct eddyi_server *server);
 
-/* Serve on the listening sockets `fds`, which are closed at the end, until the server is stopped and
- * the requests in flight have been answered. Suspends. Return: 0, -ENOMEM, -EINVAL, -ECANCELED. */
-int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app, const int *fds,
-		     size_t count);
+/* Serve at these doors, whose sockets are closed at the end, until the server is stopped and the requests
+ * in flight have been answered. Suspends. Return: 0, -ENOMEM, -EINVAL, -ECANCELED. */
+int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app,
+		     const struct eddyi_doors *doors);
 
-/* Ask the server to end; with `hurry` without waiting for requests in flight. */
-void eddyi_server_stop(struct eddyi_server *server, bool hurry);
+/* Ask the server to end. Asked again, it may become less patient, but not more. */
+void eddyi_server_stop(struct eddyi_server *server, enum eddyi_stop how);
 
 #endif

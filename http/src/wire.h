@@ -27,6 +27,7 @@ struct eddyi_wire {
 	char *held; /* EDDYI_HELD_SIZE bytes, or NULL when nothing is in it */
 	uint32_t held_at;
 	uint32_t held_len;
+	const char *bound; /* the address that it was accepted at, as typed */
 	int fd;
 	unsigned looks; /* in a row at which the peer had taken nothing more */
 	uint64_t taken; /* bytes that it had taken at the last look */

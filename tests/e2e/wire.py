@@ -1,6 +1,6 @@
 """What the end-to-end tests share: a server of their own, a raw connection, a parser of responses.
 
-EDDY_EXAMPLES is the folder with the example programs; `limits` and `routes` are built beside it, for the tests alone.
+EDDY_EXAMPLES is the folder with the example programs; `doors`, `limits` and `routes` are built beside it, for the tests alone.
 """
 import contextlib
 import hashlib
@@ -23,7 +23,7 @@ EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
     'files': os.path.join(EXAMPLES, 'files'),
     'probe': os.path.join(EXAMPLES, 'probe'),
-    **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('limits', 'routes')},
+    **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('doors', 'limits', 'routes')},
 }
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -40,22 +40,37 @@ class Lost(Exception):
     """The connection was reset or ended where more was due."""
 
 
-class Server:
-    """A program that serves, on a free port of 127.0.0.1. `wrap` is a command that runs it."""
+# Puts descriptors in their place, and becomes the program.
+PASS_ON = """
+import fcntl, os, sys
+fds = [fcntl.fcntl(int(fd), fcntl.F_DUPFD, 100) for fd in sys.argv[1].split(',')]
+for i, fd in enumerate(fds):
+    os.dup2(fd, 3 + i)
+os.closerange(3 + len(fds), 200)
+os.environ.setdefault('LISTEN_PID', str(os.getpid()))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
 
-    def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True, wrap=()):
+
+class Server:
+    """A program that serves, on a free port of 127.0.0.1. `wrap` is a command that runs it, `env` adds to its environment,
+    `fds` are its descriptors from 3 on, with LISTEN_PID set as a service manager does."""
+
+    def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True, wrap=(), env=None, fds=()):
         if not os.path.exists(PROGRAMS[program]):
             raise unittest.SkipTest(f'needs the program {program}')
         if bind and program in ('files', 'probe'):
             args = (*args, '--bind', bind)
-        env = dict(os.environ, LC_ALL='C')
+        env = dict(os.environ, LC_ALL='C', **(env or {}))
         env.pop('EDDY_LOG', None)
+        if fds:
+            wrap = (*wrap, sys.executable, '-c', PASS_ON, ','.join(map(str, fds)))
         if log:
             env['EDDY_LOG'] = log
         self.lines, self.changed = [], threading.Condition()
         self.port = None
         self.process = subprocess.Popen([*wrap, PROGRAMS[program], *map(str, args)], env=env, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, pass_fds=fds)
         self.pid = self.process.pid
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -75,11 +90,11 @@ class Server:
     def log(self):
         return '\n'.join(filter(None, self.lines))
 
-    def wait_for(self, pattern, timeout=20):
-        """The match of a line on stderr, that has come or is still to come."""
+    def wait_for(self, pattern, timeout=20, which=lambda match: True):
+        """The match of a line on stderr, that has come or is still to come, and satisfies `which`."""
         def find():
             for line in self.lines:
-                if line is not None and (match := re.search(pattern, line)):
+                if line is not None and (match := re.search(pattern, line)) and which(match):
                     return match
             return None
         with self.changed:

@@ -38,7 +38,7 @@ static int hello(struct eddy_req *req, struct eddy_res *res)
 struct served {
 	struct eddy_app *app;
 	struct eddyi_server server;
-	int listener;
+	struct eddyi_door door;
 	int result;
 };
 
@@ -46,7 +46,8 @@ static int serve(void *arg)
 {
 	struct served *served = arg;
 
-	served->result = eddyi_server_run(&served->server, served->app, &served->listener, 1);
+	served->result = eddyi_server_run(&served->server, served->app,
+					  &(struct eddyi_doors){ &served->door, 1, false });
 	return 0;
 }
 
@@ -84,12 +85,12 @@ static int listen_here(void)
 /* Serve `count` clients, and end while one more comes. Return: how many were served, -errno. */
 static int end_with_late_client(struct eddy_app *app, int count)
 {
-	struct served served = { .app = app, .listener = listen_here(), .result = 1 };
+	struct served served = { .app = app, .door.fd = listen_here(), .result = 1 };
 	int clients[CLIENTS_MAX], served_count = 0;
 	struct eddy_scope scope;
 
-	if (served.listener < 0)
-		return served.listener;
+	if (served.door.fd < 0)
+		return served.door.fd;
 	eddyi_server_init(&served.server);
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "server", serve, &served);
@@ -98,7 +99,7 @@ static int end_with_late_client(struct eddy_app *app, int count)
 		served_count += clients[i] >= 0;
 	}
 	is_late_due = true;
-	eddyi_server_stop(&served.server, false);
+	eddyi_server_stop(&served.server, EDDYI_STOP_DRAIN);
 	eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
 	for (int i = 0; i < count; i++)
@@ -149,23 +150,23 @@ static int stubborn(struct eddy_req *req, struct eddy_res *res)
 static int end_twice(void *arg)
 {
 	static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-	struct served served = { .app = arg, .listener = listen_here(), .result = 1 };
+	struct served served = { .app = arg, .door.fd = listen_here(), .result = 1 };
 	int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct eddy_scope scope;
 	unsigned left;
 
-	if (served.listener < 0)
-		return served.listener;
+	if (served.door.fd < 0)
+		return served.door.fd;
 	eddyi_server_init(&served.server);
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "server", serve, &served);
 	wrong += connect(client, (const struct sockaddr *)&address, sizeof(address)) < 0;
 	wrong += send(client, request, sizeof(request) - 1, 0) < 0;
 	eddy_sleep(50 * EDDY_MS);
-	eddyi_server_stop(&served.server, false);
+	eddyi_server_stop(&served.server, EDDYI_STOP_DRAIN);
 	/* Now it has been drained, and waits for the one that is left. */
 	eddy_sleep(100 * EDDY_MS);
-	eddyi_server_stop(&served.server, true);
+	eddyi_server_stop(&served.server, EDDYI_STOP_HURRY);
 	eddy_scope_join(&scope);
 	left = served.server.conns.count;
 	eddy_scope_end(&scope);

@@ -11,6 +11,7 @@
 
 #include <eddy/group.h>
 #include <eddy/str.h>
+#include <sys/types.h>
 
 EDDY_BEGIN_DECLS
 
@@ -33,7 +34,10 @@ struct eddy_server_options {
 	uint64_t idle_timeout_ns;  /* between two requests; default 60 s; then close */
 	uint64_t drain_timeout_ns; /* for requests in flight at shutdown; default 10 s; then cut */
 
+	mode_t unix_mode; /* of the files of unix sockets; default: what umask(2) leaves of 0777 */
+
 	bool no_signals; /* leave SIGINT and SIGTERM alone; default: they shut the app down */
+	bool restart;    /* SIGUSR2 does eddy_app_restart(); default: it does not */
 };
 
 /* Make an app that listens at localhost:7878. Never NULL. */
@@ -42,9 +46,14 @@ EDDY_API struct eddy_app *eddy_app_new(void);
 /* Free an app that does not run. NULL is fine. */
 EDDY_API void eddy_app_free(struct eddy_app *app);
 
-/* Listen at `address` instead: "host:port", "[v6]:port" or "unix:path". A host is an address, or a
- * name of which every address is taken. Port 0 is any free port. The string is copied. */
+/* Listen at `address` instead: "host:port", "[v6]:port", "unix:PATH", "unix:@NAME" for a unix socket
+ * without a file, "systemd" for every socket that a service manager has passed to the process
+ * (sd_listen_fds(3)), or "systemd:NAME" for those that it calls so (FileDescriptorName=). A host is an IP
+ * address, or a name of which every address is taken. Port 0 is any free port. The string is copied. */
 EDDY_API void eddy_app_bind(struct eddy_app *app, const char *address);
+
+/* Listen at `address` as well. At most 64. */
+EDDY_API void eddy_app_add_bind(struct eddy_app *app, const char *address);
 
 /* Describe limits, times and workers; the options are copied. */
 EDDY_API void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options);
@@ -80,6 +89,9 @@ EDDY_API void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *fil
 
 /* Run until eddy_app_shutdown(), or SIGINT or SIGTERM: then stop accepting, finish the requests in
  * flight, and return. A second signal ends them at once. Suspends; called from a task.
+ *
+ * A service manager that waits for it (NOTIFY_SOCKET, sd_notify(3)) is told when the app serves and when
+ * it stops, and at the intervals of WATCHDOG_USEC that its loop still turns.
  * Return: 0, or -errno when the app could not start (the records say why); -ECANCELED. */
 EDDY_API int eddy_app_run(struct eddy_app *app);
 
@@ -89,7 +101,16 @@ EDDY_API int eddy_app_run_blocking(struct eddy_app *app);
 /* Ask the app to end as by a signal; one that does not run yet ends as soon as it does. Any thread. */
 EDDY_API void eddy_app_shutdown(struct eddy_app *app);
 
-/* The port that a running app listens on; 0 where it listens on none. */
+/* Start this program again, with the arguments that it was started with, and let the new process take
+ * over the listening sockets, so that no connection is refused. It is on its own once it serves: then this
+ * one ends like after eddy_app_shutdown(), except that requests in flight, and what has been accepted and
+ * not asked yet, have as long as they need. If the new process fails, or does not serve within 60 s, it is
+ * ended and this one goes on; an ERROR record says why. The program is looked for as it was typed, from the
+ * working directory: it may be a new version. Nothing happens when the app does not run, ends, or is being
+ * restarted. For a process with one app. Needs /proc. Any thread. */
+EDDY_API void eddy_app_restart(struct eddy_app *app);
+
+/* The port that a running app listens on, the first one of several; 0 where it listens on none. */
 EDDY_API uint16_t eddy_app_port(const struct eddy_app *app);
 
 EDDY_END_DECLS

@@ -74,7 +74,7 @@ EDDY_API void *eddy_req_context(const struct eddy_req *req);
 /* What was given to eddy_route_set_data(); NULL when no route answers. */
 EDDY_API void *eddy_req_route_data(const struct eddy_req *req);
 
-/* The address that the app was bound to, as it was typed. */
+/* The address of the app's that the client has connected to, as it was typed. */
 EDDY_API struct eddy_str eddy_req_bound(const struct eddy_req *req);
 
 /* Memory that lives as long as the request. Return: NULL when memory is out. */

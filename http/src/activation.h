@@ -1,0 +1,69 @@
+/* activation.h: descriptors that this process was started with: by a service manager (sd_listen_fds(3)),
+ * or by the process that it takes over from (restart.c).
+ *
+ * Both set LISTEN_FDS, the number of descriptors from 3 on, and LISTEN_FDNAMES, their names with ':'
+ * between them. LISTEN_PID says whom they are for; a process that starts its successor can't know that
+ * number, and says with EDDY_RESTART=PARENT who it is itself. Its names are escaped.
+ *
+ * The variables are read when the first address asks for passed sockets, and removed: no child takes the
+ * descriptors for its own. Any thread.
+ */
+#ifndef EDDYI_ACTIVATION_H
+#define EDDYI_ACTIVATION_H
+
+#include <eddy/base.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The name of the variable that stands for LISTEN_PID between a process and its successor. */
+#define EDDYI_RESTART_VARIABLE "EDDY_RESTART"
+
+/* Names that are no address: where a new process says that it serves, and before the address of a unix
+ * socket its file. */
+#define EDDYI_PASSED_READY "ready"
+#define EDDYI_PASSED_FILE "file "
+
+/* A descriptor on its way from one process to the next. */
+struct eddyi_passed {
+	int fd;
+	char *name; /* allocated */
+};
+
+struct eddyi_passed_list {
+	struct eddyi_passed *all;
+	size_t count;
+};
+
+#define EDDYI_PROBLEM_MAX 256
+
+/* Add a descriptor, which the list closes from now on. Return: 0; -ENOMEM, it is closed. */
+int eddyi_passed_list_add(struct eddyi_passed_list *list, int fd, const char *prefix,
+			  const char *name);
+
+/* Close and free what the list holds. */
+void eddyi_passed_list_deinit(struct eddyi_passed_list *list);
+
+/* Make the value of LISTEN_FDNAMES. Return: allocated; NULL when memory is out. */
+char *eddyi_passed_list_names(const struct eddyi_passed_list *list);
+
+/* Whether this process takes over from another one. */
+bool eddyi_activation_is_restart(void);
+
+/* Take the listening sockets that were passed for an address: for "systemd" all, for "systemd:NAME"
+ * those of that name, and for any address those that the process before had for the same one. The sockets
+ * become the caller's, the array is allocated.
+ * Return: how many; 0 when none are meant and the address has to be opened; -EINVAL, and `ret_problem`
+ * says why. */
+ssize_t eddyi_activation_take(const char *address, int **ret_fds,
+			      char ret_problem[EDDYI_PROBLEM_MAX]);
+
+/* Take the file of a unix socket that the process before had. Return: -1 for none. */
+int eddyi_activation_take_file(const char *address);
+
+/* Tell the process before that this one serves. */
+void eddyi_activation_ready(void);
+
+/* Close what the process before has passed and nobody has taken. */
+void eddyi_activation_drop(void);
+
+#endif

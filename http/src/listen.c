@@ -1,0 +1,321 @@
+#include "listen.h"
+
+#include <eddy/log.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- sharing out ---- */
+
+/* Give a worker a socket, which is closed if that fails. */
+static int give(struct eddyi_listening *listening, unsigned worker, int fd, const char *address)
+{
+	struct eddyi_doors *doors = &listening->workers[worker];
+	struct eddyi_door *all = realloc(doors->all, (doors->count + 1) * sizeof(*all));
+
+	if (!all) {
+		close(fd);
+		return -ENOMEM;
+	}
+	doors->all = all;
+	all[doors->count++] = (struct eddyi_door){ fd, address };
+	return 0;
+}
+
+static int give_copy(struct eddyi_listening *listening, unsigned worker, int fd,
+		     const char *address)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 ? -errno : give(listening, worker, copy, address);
+}
+
+/* Sockets of one and the same IP address: one for each worker, if need be shared; what is left over is
+ * served by some as well. All are closed if that fails. */
+static int share(struct eddyi_listening *listening, const int *fds, size_t count,
+		 const char *address)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int failed =
+			give(listening, (unsigned)(i % listening->worker_count), fds[i], address);
+
+		r = r < 0 ? r : failed;
+	}
+	for (size_t i = count; i < listening->worker_count && r == 0; i++)
+		r = give_copy(listening, (unsigned)i, fds[i % count], address);
+	return r;
+}
+
+/* ---- sockets of our own ---- */
+
+static int give_all(struct eddyi_listening *listening, unsigned worker,
+		    struct eddy_listeners *listeners, const char *address)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < listeners->count; i++) {
+		int failed = give(listening, worker, listeners->fds[i], address);
+
+		r = r < 0 ? r : failed;
+	}
+	listeners->count = 0;
+	return r;
+}
+
+static int open_address(struct eddyi_listening *listening, const char *address,
+			struct eddy_listeners *listeners)
+{
+	const struct eddy_listen_options options = {
+		.reuse_port = listening->worker_count > 1,
+		.mode = listening->app->options.unix_mode,
+	};
+	struct eddy_listeners clone;
+	int r = eddy_listen(address, &options, listeners);
+
+	/* The kernel shares connections out among sockets of one port. */
+	for (unsigned i = 1; i < listening->worker_count && r == 0; i++) {
+		r = eddy_listeners_clone(listeners, &clone);
+		if (r == 0)
+			r = give_all(listening, i, &clone, address);
+	}
+	if (r == 0)
+		r = give_all(listening, 0, listeners, address);
+	if (r < 0)
+		eddy_error("eddy::app", "can't listen on \"%s\": %s", address,
+			   eddy_net_strerror(r));
+	return r;
+}
+
+/* ---- sockets that were passed ---- */
+
+/* What a descriptor is: the same socket has the same inode, and sockets of one IP address the same
+ * name. */
+struct identity {
+	struct eddy_sockaddr addr;
+	ino_t inode;
+	bool seen;
+};
+
+static struct identity identify(int fd)
+{
+	struct identity identity = { .addr.len = sizeof(identity.addr.addr) };
+	struct stat st;
+
+	getsockname(fd, &identity.addr.addr.any, &identity.addr.len);
+	if (fstat(fd, &st) == 0)
+		identity.inode = st.st_ino;
+	return identity;
+}
+
+static bool is_same_address(const struct identity *a, const struct identity *b)
+{
+	return a->addr.len == b->addr.len && memcmp(&a->addr.addr, &b->addr.addr, a->addr.len) == 0;
+}
+
+/* Choose those of the address that the one at `from` has, each socket once. Return: how many. */
+static size_t choose_alike(struct identity *identities, const int *fds, size_t count, size_t from,
+			   int *ret_alike)
+{
+	size_t chosen = 0;
+
+	if (identities[from].seen)
+		return 0;
+	for (size_t i = from; i < count; i++) {
+		bool again = false;
+
+		if (identities[i].seen || !is_same_address(&identities[i], &identities[from]))
+			continue;
+		for (size_t j = from; j < i; j++)
+			again |= identities[j].seen && identities[j].inode == identities[i].inode;
+		identities[i].seen = true;
+		if (again)
+			close(fds[i]);
+		else
+			ret_alike[chosen++] = fds[i];
+	}
+	return chosen;
+}
+
+static int share_all(struct eddyi_listening *listening, struct identity *identities, const int *fds,
+		     size_t count, int *alike, const char *address)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count; i++)
+		identities[i] = identify(fds[i]);
+	for (size_t i = 0; i < count; i++) {
+		/* None when it was chosen with an earlier one. */
+		size_t chosen = choose_alike(identities, fds, count, i, alike);
+		int failed = chosen ? share(listening, alike, chosen, address) : 0;
+
+		r = r < 0 ? r : failed;
+	}
+	return r;
+}
+
+/* They are closed if that fails. */
+static int share_passed(struct eddyi_listening *listening, const int *fds, size_t count,
+			const char *address)
+{
+	struct identity *identities = calloc(count, sizeof(*identities));
+	int *alike = calloc(count, sizeof(*alike)), r = -ENOMEM;
+
+	if (identities && alike)
+		r = share_all(listening, identities, fds, count, alike, address);
+	else
+		for (size_t i = 0; i < count; i++)
+			close(fds[i]);
+	free(identities);
+	free(alike);
+	return r;
+}
+
+/* As typed, with the real port where that says nothing of it. */
+static void describe(struct eddy_listeners *listeners, int fd, const char *address)
+{
+	struct identity identity = identify(fd);
+	int family = identity.addr.addr.any.sa_family;
+	struct eddy_address parsed;
+	char text[EDDY_SOCKADDR_TEXT_MAX];
+
+	if (family == AF_INET || family == AF_INET6)
+		listeners->port = ntohs(identity.addr.addr.in.sin_port);
+	eddy_sockaddr_format(&identity.addr.addr.any, identity.addr.len, text);
+	if (eddy_address_parse(address, &parsed) < 0)
+		snprintf(listeners->name, sizeof(listeners->name), "%s, %s", address, text);
+	else if (parsed.path.len)
+		snprintf(listeners->name, sizeof(listeners->name), "%s", address);
+	else
+		snprintf(listeners->name, sizeof(listeners->name), "%.*s:%u",
+			 (int)(strrchr(address, ':') - address), address, listeners->port);
+}
+
+static int take_passed(struct eddyi_listening *listening, const char *address, int *fds,
+		       size_t count, struct eddy_listeners *listeners)
+{
+	int r;
+
+	describe(listeners, fds[0], address);
+	listeners->file = eddyi_activation_take_file(address);
+	listeners->has_file = listeners->file >= 0;
+	r = share_passed(listening, fds, count, address);
+	free(fds);
+	if (r < 0)
+		eddy_error("eddy::app", "can't listen on \"%s\": %s", address, strerror(-r));
+	return r;
+}
+
+/* ---- the whole ---- */
+
+static int listen_on(struct eddyi_listening *listening, const char *address,
+		     struct eddy_listeners *listeners)
+{
+	char problem[EDDYI_PROBLEM_MAX];
+	ssize_t count;
+	int *fds;
+
+	count = eddyi_activation_take(address, &fds, problem);
+	if (count > 0)
+		return take_passed(listening, address, fds, (size_t)count, listeners);
+	if (count == 0)
+		return open_address(listening, address, listeners);
+	eddy_error("eddy::app", "can't listen on \"%s\": %s", address, problem);
+	return (int)count;
+}
+
+int eddyi_listening_open(struct eddyi_listening *listening, const struct eddy_app *app)
+{
+	int r = 0;
+
+	*listening = (struct eddyi_listening){ .app = app, .worker_count = app->options.workers };
+	listening->workers = calloc(listening->worker_count, sizeof(*listening->workers));
+	listening->addresses = calloc(app->address_count, sizeof(*listening->addresses));
+	if (!listening->workers || !listening->addresses) {
+		eddy_error("eddy::app", "can't start: out of memory");
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < app->address_count && r == 0; i++) {
+		r = listen_on(listening, app->addresses[i], &listening->addresses[i]);
+		if (r == 0 && !listening->port)
+			listening->port = listening->addresses[i].port;
+	}
+	return r;
+}
+
+void eddyi_listening_announce(const struct eddyi_listening *listening)
+{
+	for (size_t i = 0; i < listening->app->address_count; i++)
+		eddy_info("eddy::app", "Listening on %s", listening->addresses[i].name);
+}
+
+static int copy_to(struct eddyi_passed_list *list, int fd, const char *prefix, const char *address)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 ? -errno : eddyi_passed_list_add(list, copy, prefix, address);
+}
+
+int eddyi_listening_copy(const struct eddyi_listening *listening,
+			 struct eddyi_passed_list *ret_list)
+{
+	struct eddyi_passed_list list = { 0 };
+	int r = 0;
+
+	for (unsigned i = 0; i < listening->worker_count; i++) {
+		const struct eddyi_doors *doors = &listening->workers[i];
+
+		for (size_t j = 0; j < doors->count && r == 0; j++)
+			r = copy_to(&list, doors->all[j].fd, "", doors->all[j].address);
+	}
+	for (size_t i = 0; i < listening->app->address_count && r == 0; i++)
+		if (listening->addresses[i].has_file)
+			r = copy_to(&list, listening->addresses[i].file, EDDYI_PASSED_FILE,
+				    listening->app->addresses[i]);
+	if (r < 0)
+		eddyi_passed_list_deinit(&list);
+	else
+		*ret_list = list;
+	return r;
+}
+
+static void forget_file(struct eddy_listeners *listeners)
+{
+	if (listeners->has_file)
+		close(listeners->file);
+	listeners->has_file = false;
+}
+
+void eddyi_listening_forget_files(struct eddyi_listening *listening)
+{
+	for (size_t i = 0; i < listening->app->address_count; i++)
+		forget_file(&listening->addresses[i]);
+}
+
+struct eddyi_doors eddyi_listening_take(struct eddyi_listening *listening, unsigned worker)
+{
+	struct eddyi_doors doors = listening->workers[worker];
+
+	listening->workers[worker].taken = true;
+	return doors;
+}
+
+void eddyi_listening_close(struct eddyi_listening *listening)
+{
+	for (unsigned i = 0; listening->workers && i < listening->worker_count; i++) {
+		struct eddyi_doors *doors = &listening->workers[i];
+
+		for (size_t j = 0; j < doors->count && !doors->taken; j++)
+			close(doors->all[j].fd);
+		free(doors->all);
+	}
+	for (size_t i = 0; listening->addresses && i < listening->app->address_count; i++)
+		eddy_listeners_close(&listening->addresses[i]);
+	free(listening->workers);
+	free(listening->addresses);
+}

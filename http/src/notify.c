@@ -1,0 +1,160 @@
+#include "notify.h"
+
+#include <eddy/io.h>
+#include <eddy/log.h>
+#include <eddy/scope.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define SEND_TIMEOUT_NS (5 * EDDY_SECOND)
+#define TEXT_MAX 512
+
+/* ---- one message ---- */
+
+/* Make an address of NOTIFY_SOCKET: a path, or the name of an abstract socket behind an '@'. */
+static int parse_address(const char *text, struct sockaddr_un *ret_addr, socklen_t *ret_len)
+{
+	size_t len = strlen(text);
+
+	if ((*text != '/' && *text != '@') || len < 2 || len >= sizeof(ret_addr->sun_path))
+		return -EINVAL;
+	*ret_addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	memcpy(ret_addr->sun_path, text, len);
+	*ret_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+	if (*text == '@')
+		ret_addr->sun_path[0] = 0;
+	else
+		++*ret_len; /* the NUL belongs to a path */
+	return 0;
+}
+
+/* Connected, so that a full queue is waited for. */
+static int send_on(int fd, const struct sockaddr_un *addr, socklen_t len, const char *text)
+{
+	struct eddy_scope scope;
+	ssize_t r;
+
+	if (connect(fd, (const struct sockaddr *)addr, len) < 0)
+		return -errno;
+	/* Also while the app ends. */
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){
+					 .timeout_ns = SEND_TIMEOUT_NS,
+					 .shielded = true,
+				 });
+	r = eddy_send(fd, text, strlen(text), MSG_NOSIGNAL);
+	eddy_scope_end(&scope);
+	return r == -ECANCELED ? -ETIMEDOUT : r < 0 ? (int)r : 0;
+}
+
+static int send_text(const char *path, const char *text)
+{
+	struct sockaddr_un addr;
+	socklen_t len;
+	int r = parse_address(path, &addr, &len), fd;
+
+	if (r < 0)
+		return r;
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	r = send_on(fd, &addr, len, text);
+	eddy_close(fd);
+	return r;
+}
+
+void eddyi_notify(const char *format, ...)
+{
+	static atomic_bool said;
+	const char *path = getenv("NOTIFY_SOCKET");
+	char text[TEXT_MAX];
+	va_list args;
+	int r;
+
+	if (!path || !*path)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	r = send_text(path, text);
+	if (r < 0 && !atomic_exchange(&said, true))
+		eddy_warn("eddy::app", "can't notify the service manager at \"%s\": %s", path,
+			  strerror(-r));
+}
+
+/* ---- a life in messages ---- */
+
+void eddyi_notifier_init(struct eddyi_notifier *notifier)
+{
+	*notifier = (struct eddyi_notifier){ 0 };
+	eddy_event_init(&notifier->stopping);
+}
+
+bool eddyi_notifier_is_wanted(void)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+
+	return path && *path;
+}
+
+static bool read_number(const char *name, uint64_t *ret_value)
+{
+	const char *text = getenv(name);
+
+	return text && eddy_str_to_u64(eddy_str_from(text), ret_value) == 0;
+}
+
+/* Half of the time after which we would be taken for dead. Return: 0 when nobody looks. */
+static uint64_t watchdog_interval(void)
+{
+	uint64_t usec, pid;
+
+	if (!read_number("WATCHDOG_USEC", &usec) || !usec || usec > EDDY_NEVER / 1000)
+		return 0;
+	if (getenv("WATCHDOG_PID") &&
+	    (!read_number("WATCHDOG_PID", &pid) || pid != (uint64_t)getpid()))
+		return 0;
+	return usec * 1000 / 2;
+}
+
+/* Wait until the app stops, or when it does already, for ever; the watchdog is fed meanwhile. */
+static int wait_for_stop(struct eddyi_notifier *notifier, bool stopping)
+{
+	uint64_t interval = watchdog_interval();
+	struct eddy_event never;
+	int r;
+
+	eddy_event_init(&never);
+	do {
+		struct eddy_scope scope;
+
+		eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = interval });
+		r = eddy_event_wait(stopping ? &never : &notifier->stopping);
+		if (eddy_scope_end(&scope) != -ETIMEDOUT)
+			return r;
+		if (!notifier->silent)
+			eddyi_notify("WATCHDOG=1");
+	} while (r < 0);
+	return r;
+}
+
+int eddyi_notifier_run(void *arg)
+{
+	struct eddyi_notifier *notifier = arg;
+	int r;
+
+	if (!notifier->heir)
+		eddyi_notify("READY=1\nSTATUS=listening on %s", notifier->address);
+	r = wait_for_stop(notifier, false);
+	if (r < 0)
+		return r;
+	if (!notifier->silent)
+		eddyi_notify("STOPPING=1\nSTATUS=finishing the requests in flight");
+	return wait_for_stop(notifier, true);
+}

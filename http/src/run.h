@@ -1,0 +1,46 @@
+/* run.h: an app while it runs. */
+#ifndef EDDYI_RUN_H
+#define EDDYI_RUN_H
+
+#include "notify.h"
+#include "server.h"
+
+#include <eddy/signal.h>
+#include <pthread.h>
+
+struct eddyi_run;
+
+/* One loop's share. Worker 0 is the loop that eddy_app_run() was called in. */
+struct eddyi_worker {
+	struct eddyi_run *run;
+	struct eddyi_server server;
+	struct eddy_loop *loop;
+	struct eddy_message stop; /* posted once at most, and once again to hurry */
+	struct eddy_message hurry;
+};
+
+struct eddyi_run {
+	struct eddy_app *app;
+	struct eddyi_worker *workers;
+	unsigned count;
+	struct eddyi_listening listening;
+	struct eddy_scope tasks; /* on worker 0: what goes on beside the serving */
+	struct eddyi_notifier notifier;
+	struct eddy_signals signals;
+	struct eddy_message restart;
+	bool restarting; /* asked for, and not yet done or given up */
+	bool began;      /* on worker 0: all loops are there */
+	bool handed_over;
+	unsigned stops; /* asked for: the first drains, the second hurries */
+};
+
+/* Guards app->run against calls of other threads, `stops`, `restarting`, and every worker's `loop`. */
+extern pthread_mutex_t eddyi_run_lock;
+
+/* Begin to end, or hurry. The lock is held. */
+void eddyi_run_stop(struct eddyi_run *run);
+
+/* Start the program again; posted by eddy_app_restart(). */
+void eddyi_run_deliver_restart(struct eddy_message *message);
+
+#endif

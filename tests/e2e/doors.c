@@ -1,0 +1,134 @@
+/* doors: an app that says at which door a client has come in.
+ *
+ *     doors [--bind ADDR]… [--workers N] [--mode OCTAL] [--restart] [--drain_timeout MS]
+ *
+ * Without --bind it listens at a free port of 127.0.0.1.
+ */
+#include <eddy/http.h>
+#include <eddy/runtime.h>
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int door(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str bound = eddy_req_bound(req);
+
+	return eddy_res_ok(res, "%d %.*s", (int)getpid(), EDDY_FMT(bound));
+}
+
+static int slow(struct eddy_req *req, struct eddy_res *res)
+{
+	uint64_t ms;
+	int r;
+
+	if (eddy_req_path(req, EDDY_TO(&ms)) < 0)
+		return 400;
+	r = eddy_sleep(ms * EDDY_MS);
+	return r < 0 ? r : eddy_res_ok(res, "%d", (int)getpid());
+}
+
+/* What a child would inherit. */
+static int variable(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str name;
+	const char *value;
+
+	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
+		return 400;
+	value = getenv(name.ptr); /* it is decoded, and ends with a NUL */
+	return eddy_res_ok(res, "%s", value ? value : "-");
+}
+
+static int restart(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)res;
+	eddy_app_restart(eddy_req_context(req));
+	return 204;
+}
+
+struct settings {
+	struct eddy_server_options server;
+	bool bound;
+};
+
+static void bind_to(struct eddy_app *app, struct settings *settings, const char *address)
+{
+	if (settings->bound)
+		eddy_app_add_bind(app, address);
+	else
+		eddy_app_bind(app, address);
+	settings->bound = true;
+}
+
+static void parse(int argc, char **argv, struct eddy_app *app, struct settings *settings)
+{
+	static const struct option options[] = {
+		{ "bind", required_argument, NULL, 'b' },
+		{ "workers", required_argument, NULL, 'w' },
+		{ "mode", required_argument, NULL, 'm' },
+		{ "restart", no_argument, NULL, 'r' },
+		{ "drain_timeout", required_argument, NULL, 'd' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		switch (option) {
+		case 'b':
+			bind_to(app, settings, optarg);
+			break;
+		case 'w':
+			settings->server.workers = (unsigned)strtoul(optarg, NULL, 10);
+			break;
+		case 'm':
+			settings->server.unix_mode = (mode_t)strtoul(optarg, NULL, 8);
+			break;
+		case 'r':
+			settings->server.restart = true;
+			break;
+		case 'd':
+			settings->server.drain_timeout_ns = strtoull(optarg, NULL, 10) * EDDY_MS;
+			break;
+		default:
+			exit(2);
+		}
+	}
+}
+
+/* What the tests want of a start: that it fails where there is no file of this name; that a successor
+ * writes its number to this one, and hangs. */
+static void obstruct(void)
+{
+	const char *gate = getenv("DOORS_GATE"), *hang = getenv("DOORS_HANG");
+	FILE *file;
+
+	if (gate && access(gate, F_OK) < 0)
+		exit(3);
+	if (!hang || !getenv("EDDY_RESTART"))
+		return;
+	file = fopen(hang, "w");
+	fprintf(file, "%d\n", (int)getpid());
+	fclose(file);
+	pause();
+}
+
+int main(int argc, char **argv)
+{
+	struct eddy_app *app = eddy_app_new();
+	struct settings settings = { .bound = false };
+
+	eddy_log_text_subscribe();
+	eddy_app_bind(app, "127.0.0.1:0");
+	parse(argc, argv, app, &settings);
+	eddy_app_with_server(app, &settings.server);
+	eddy_app_set_context(app, app);
+	eddy_app_map_get(app, "/", door);
+	eddy_app_map_get(app, "/slow/{ms}", slow);
+	eddy_app_map_get(app, "/env/{name}", variable);
+	eddy_app_map_post(app, "/restart", restart);
+	obstruct();
+	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
+}
