@@ -7,6 +7,10 @@
 /* 2^60 bytes are enough for anybody, and sixteen digits would overflow. */
 #define DIGITS_MAX 15
 #define LINE_MAX_LEN 1024
+/* Of what lines are longer than the data behind them accounts for: or a body without an end could be
+ * made of extensions, and each byte of it cost its reader a thousand. */
+#define EXCESS_MAX 16384
+#define LINE_FREE 16
 #define TRAILER_MAX 8192
 
 enum state {
@@ -111,7 +115,13 @@ static enum state after_trailer_byte(struct eddyi_chunked *chunked, enum state s
 
 static enum state after_line_feed(struct eddyi_chunked *chunked, char c)
 {
+	uint64_t accounted = LINE_FREE + chunked->left;
+
 	if (c != '\n')
+		return BAD;
+	chunked->excess += chunked->line;
+	chunked->excess -= chunked->excess < accounted ? chunked->excess : (uint32_t)accounted;
+	if (chunked->excess > EXCESS_MAX)
 		return BAD;
 	chunked->digits = 0;
 	chunked->line = 0;

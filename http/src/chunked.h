@@ -2,7 +2,8 @@
  *
  * llhttp could do this, but only for bytes that pass through it: told apart here, the data of a
  * chunk can go from the socket to a file without being looked at. Read strictly: no blanks, no bare
- * LF, extensions and trailers by the grammar and bounded.
+ * LF, extensions and trailers by the grammar and bounded: a line, a trailer, and all lines together by the
+ * data that they frame.
  */
 #ifndef EDDYI_CHUNKED_H
 #define EDDYI_CHUNKED_H
@@ -15,6 +16,7 @@ struct eddyi_chunked {
 	uint8_t digits; /* of the current chunk-size */
 	uint32_t line;  /* bytes of the current chunk's line */
 	uint32_t trailer;
+	uint32_t excess; /* bytes of lines that no data accounts for */
 };
 
 /* Take framing off the front of `*rest` until data, the end, or more bytes are needed.

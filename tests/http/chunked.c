@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct result {
@@ -130,4 +131,35 @@ Test(chunked, lines_and_trailers_are_bounded)
 	cr_expect(eq(int, eddyi_chunked_next(&chunked, &rest), -EBADMSG));
 	cr_expect(eq(int, eddyi_chunked_next(&chunked, &rest), -EBADMSG));
 	free(text);
+}
+
+/* `count` chunks of `size` bytes, each with an extension of `extension` bytes.
+ * Return: how many of them were taken in. */
+static int chunks_taken(int count, size_t size, size_t extension)
+{
+	struct eddyi_chunked chunked = { 0 };
+	char text[4096];
+
+	for (int i = 0; i < count; i++) {
+		size_t head = (size_t)sprintf(text, "%zx;", size);
+		struct eddy_str rest = eddy_str(text, head + extension + 2);
+
+		memset(text + head, 'e', extension);
+		memcpy(text + head + extension, "\r\n", 2);
+		if (eddyi_chunked_next(&chunked, &rest) < 0 || chunked.left != size)
+			return i;
+		chunked.left = 0;
+		rest = eddy_str("\r\n", 2);
+		eddyi_chunked_next(&chunked, &rest);
+	}
+	return count;
+}
+
+Test(chunked, extensions_are_bounded_by_data)
+{
+	cr_expect(eq(int, chunks_taken(10000, 1, 8), 10000));
+	cr_expect(eq(int, chunks_taken(10000, 100, 100), 10000));
+	cr_expect(eq(int, chunks_taken(10000, 65536, 1000), 10000));
+	/* 1000 + ";" + the size: 1002 bytes, less 17. */
+	cr_expect(eq(int, chunks_taken(10000, 1, 1000), 16384 / (1000 + 3 - 17)));
 }
