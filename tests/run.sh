@@ -64,14 +64,17 @@ run_in() { # FOLDER LABEL NAME…
 run_release() { run_in "$root/build" plain "$@"; }
 
 # Recovery is off: a finding ends the test, whatever the options in the environment are.
+configure_asan() { # FOLDER LABEL
+	configure "$1" --werror -Ddebug=true -Doptimization=1 -Db_sanitize=address,undefined \
+		-Db_lundef=false '-Dc_args=-fno-sanitize-recover=all -fno-omit-frame-pointer' && return
+	case_is "$2" 'not ok' "${1##*/} is configured"
+	return 1
+}
+
 run_asan_in() { # FOLDER LABEL NAME…
 	local folder=$1 label=$2
 	shift 2
-	configure "$folder" --werror -Ddebug=true -Doptimization=1 -Db_sanitize=address,undefined \
-		-Db_lundef=false '-Dc_args=-fno-sanitize-recover=all -fno-omit-frame-pointer' || {
-		case_is "$label" 'not ok' "${folder##*/} is configured"
-		return
-	}
+	configure_asan "$folder" "$label" || return 0
 	ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1} \
 		UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} run_in "$folder" "$label" "$@"
 }
@@ -154,11 +157,17 @@ run_chaos() {
 }
 
 run_e2e_family() { # FAMILY
-	compile "$root/build" all all-micro || {
-		case_is "$1" 'not ok' 'build builds'
+	local folder=$root/build extra=all-micro
+	# What it looks for are leaks.
+	if [ "$1" = soak ]; then
+		folder=$asan_folder extra=all-tests
+		configure_asan "$folder" "$1" || return 0
+	fi
+	compile "$folder" all "$extra" || {
+		case_is "$1" 'not ok' "${folder##*/} builds"
 		return
 	}
-	(EDDY_EXAMPLES=$root/build/examples python3 "$root/tests/e2e/run.py" "$1" || true) | tally "$1" -
+	(EDDY_EXAMPLES=$folder/examples python3 "$root/tests/e2e/run.py" "$1" || true) | tally "$1" -
 }
 
 run_family() {

@@ -1,4 +1,5 @@
-"""Clients that do at random whatever clients can do, for a while. At the end the server is as it was."""
+"""Clients that do at random whatever clients can do, for some time or so many requests. At the end the server is as it
+was."""
 import contextlib
 import os
 import random
@@ -46,12 +47,31 @@ def some_request(chance, data):
     return text
 
 
-def misbehave(server, chance, data, until):
-    while time.monotonic() < until:
+class Quota:
+    """How much all clients do together: until a time, or so many requests."""
+
+    def __init__(self, seconds=None, requests=None):
+        self.until = time.monotonic() + seconds if seconds else None
+        self.left, self.asked, self.answered, self.lock = requests, 0, 0, threading.Lock()
+
+    def count(self, asked=0, answered=0):
+        with self.lock:
+            self.asked += asked
+            self.answered += answered
+
+    @property
+    def more(self):
+        return time.monotonic() < self.until if self.until else self.asked < self.left
+
+
+def misbehave(server, chance, data, quota):
+    while quota.more:
         with contextlib.suppress(Lost, OSError, AssertionError, ValueError):
             with server.connect(timeout=0.3, rcvbuf=chance.choice((0, 0, 4096))) as wire:
                 for _ in range(chance.randrange(1, 6)):
-                    text = b''.join(some_request(chance, data) for _ in range(chance.choice((1, 1, 1, 2, 8))))
+                    count = chance.choice((1, 1, 1, 2, 8))
+                    quota.count(asked=count)
+                    text = b''.join(some_request(chance, data) for _ in range(count))
                     if chance.random() < 0.3:
                         text = text[:chance.randrange(len(text))]
                     while text:
@@ -61,6 +81,7 @@ def misbehave(server, chance, data, until):
                     act = chance.random()
                     if act < 0.5:
                         wire.read()
+                        quota.count(answered=1)
                     elif act < 0.6:
                         wire.end()
                     elif act < 0.7:
@@ -68,6 +89,14 @@ def misbehave(server, chance, data, until):
                         break
                     elif act < 0.8:
                         wire.more()
+
+
+def at_once(server, seed, clients, data, quota):
+    """Return: the threads of so many clients, which have begun."""
+    threads = [threading.Thread(target=misbehave, args=(server, random.Random(f'{seed} {i}'), data, quota)) for i in range(clients)]
+    for thread in threads:
+        thread.start()
+    return threads
 
 
 def serves(server, failing):
@@ -85,7 +114,7 @@ def serves(server, failing):
     return good
 
 
-def run(seconds, seed, clients=24, failing=False):
+def run(quota, seed, clients=24, failing=False):
     """Return: what is wrong afterwards; empty for nothing. `failing`: calls fail in the server."""
     folder = tempfile.mkdtemp(prefix='eddy-e2e-')
     limits = {'head_timeout': 150, 'body_timeout': 100, 'write_timeout': 150, 'idle_timeout': 100, 'connections_max': 16, 'workers': 2,
@@ -94,11 +123,7 @@ def run(seconds, seed, clients=24, failing=False):
     data = pattern(300000)
     try:
         start = server.descriptors()
-        until = time.monotonic() + seconds
-        threads = [threading.Thread(target=misbehave, args=(server, random.Random(f'{seed} {i}'), data, until)) for i in range(clients)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
+        for thread in at_once(server, seed, clients, data, quota):
             thread.join()
         end = time.monotonic() + 12
         # Of each worker's pool of pipes a few may have come.
@@ -110,10 +135,7 @@ def run(seconds, seed, clients=24, failing=False):
         if not serves(server, failing):
             return f'it serves no more:\n{server.log}'
         # One that ends while it is busy.
-        threads = [threading.Thread(target=misbehave, args=(server, random.Random(f'{seed} end {i}'), data, time.monotonic() + 0.5))
-                   for i in range(clients)]
-        for thread in threads:
-            thread.start()
+        threads = at_once(server, f'{seed} end', clients, data, Quota(seconds=0.5))
         time.sleep(0.1)
         server.stop()
         for thread in threads:

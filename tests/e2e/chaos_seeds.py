@@ -11,7 +11,7 @@ class Seeds(unittest.TestCase):
             for modes in ('', ',errors'):
                 os.environ['EDDY_CHAOS'] = f'{seed}{modes}'
                 with self.subTest(EDDY_CHAOS=os.environ['EDDY_CHAOS']):
-                    self.assertEqual(chaos.run(2, seed, failing=bool(modes)), '')
+                    self.assertEqual(chaos.run(chaos.Quota(seconds=2), seed, failing=bool(modes)), '')
 
 
 if __name__ == '__main__':

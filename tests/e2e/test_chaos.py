@@ -6,7 +6,7 @@ import chaos
 
 class Chaos(unittest.TestCase):
     def test_all_kinds_of_clients(self):
-        self.assertEqual(chaos.run(2, seed=1), '')
+        self.assertEqual(chaos.run(chaos.Quota(seconds=2), seed=1), '')
 
 
 if __name__ == '__main__':

@@ -11,13 +11,13 @@ SEED = 1
 
 class Chaos(unittest.TestCase):
     def test_all_kinds_of_clients(self):
-        self.assertEqual(chaos.run(2, seed=SEED), '')
+        self.assertEqual(chaos.run(chaos.Quota(seconds=2), seed=SEED), '')
 
     def test_calls_that_fail(self):
         """Whatever fails, the server goes on, ends well and leaves nothing behind."""
         os.environ['EDDY_CHAOS'] = f'{SEED},errors'
         try:
-            self.assertEqual(chaos.run(2, seed=SEED, failing=True), '')
+            self.assertEqual(chaos.run(chaos.Quota(seconds=2), seed=SEED, failing=True), '')
         finally:
             os.environ['EDDY_CHAOS'] = str(SEED)
 
