@@ -103,7 +103,8 @@ static void expect_tree(void)
 	EXPECT_LINE("^      └─ scope$");
 	EXPECT_LINE("^         ├─ #4 \"waiter [?][?]\" .*: event 0x");
 	EXPECT_LINE("^         └─ #6 \"new\" .*: ready$");
-	EXPECT_LINE("tasks spawned 6, ops [23], ");
+	/* Under chaos a call that was interrupted is made again, and counts again. */
+	EXPECT_LINE("tasks spawned 6, ops [2-9], ");
 	EXPECT_LINE("deepest stack: [0-9]+ of 256 KiB, ");
 }
 
