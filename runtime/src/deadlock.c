@@ -17,6 +17,7 @@
 #include "deadlock.h"
 
 #include "dump.h"
+#include "dump_signal.h"
 #include "loop.h"
 #include "offload.h"
 #include "registry.h"
@@ -94,7 +95,7 @@ static bool has_signal_handlers(void)
 	for (int signo = 1; signo < NSIG; signo++)
 		if (sigismember(&handled, signo) == 1 && sigaction(signo, NULL, &action) == 0 &&
 		    action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
-		    !eddyi_stall_is_handler(&action))
+		    !eddyi_stall_is_handler(&action) && !eddyi_dump_signal_is_handler(&action))
 			return true;
 	return false;
 }

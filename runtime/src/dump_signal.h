@@ -2,6 +2,9 @@
 #ifndef EDDYI_DUMP_SIGNAL_H
 #define EDDYI_DUMP_SIGNAL_H
 
+#include <signal.h>
+#include <stdbool.h>
+
 struct eddy_loop;
 
 /* Answer SIGQUIT on this loop, unless another one does, or the program has a use for the signal: handles,
@@ -12,10 +15,14 @@ void eddyi_dump_signal_begin(struct eddy_loop *loop);
  * does not answer it: does nothing. */
 void eddyi_dump_signal_cancel(struct eddy_loop *loop);
 
+/* Whether this is how SIGQUIT is passed on from threads that are no loop's. */
+bool eddyi_dump_signal_is_handler(const struct sigaction *action);
+
 /* Let SIGQUIT end the process again, as before. Its op has completed. */
 void eddyi_dump_signal_end(struct eddy_loop *loop);
 
-/* Let the signal through in a child that was forked: it would hand its mask on to what it executes. */
+/* Let the signal through in a child that was forked, as by default: it would hand its mask on to what it
+ * executes, and has no thread to pass the signal on to. */
 void eddyi_dump_signal_in_child(void);
 
 #endif

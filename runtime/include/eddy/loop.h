@@ -26,8 +26,9 @@ struct eddy_loop_options {
 	 * thread is interrupted by SIGURG, which goes unnoticed. */
 	uint64_t stall_ns;
 	/* Leave SIGQUIT alone. By default the process's first loop answers it with a dump of all loops on
-	 * stderr, for as long as it runs, where the program neither handles, ignores nor blocks it. Like those
-	 * of eddy/signal.h it is blocked: threads that are there already let it end the process. */
+	 * stderr, for as long as it runs, where the program neither handles, ignores nor blocks it. The loop's
+	 * thread and those that are made later block it; one that was there before passes it on by a handler
+	 * with SA_RESTART. */
 	bool no_dump_signal;
 	const char *name; /* of the loop and its root task; default "main"; borrowed */
 };
