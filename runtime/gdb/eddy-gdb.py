@@ -170,9 +170,13 @@ class Arm64:
 
     @staticmethod
     def ucontext(context):
+        """glibc's swapcontext() goes on in its own end, which has no unwind information, and returns to what is x1
+        there."""
         machine = context['uc_mcontext']
         regs = {f'x{i}': int(machine['regs'][i]) for i in range(19, 31)}
-        return {**regs, 'pc': int(machine['pc']), 'sp': int(machine['sp'])}
+        if 'swapcontext' in gdb.execute(f"info symbol {int(machine['pc']):#x}", to_string=True):
+            regs['x30'] = int(machine['regs'][1]) or regs['x30']
+        return {**regs, 'pc': regs['x30'], 'sp': int(machine['sp'])}
 
 
 MACHINES = {'i386:x86-64': X86, 'aarch64': Arm64}
