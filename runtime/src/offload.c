@@ -22,6 +22,8 @@
  * 3. A job of eddy_offload() lies on the stack of its task, and is not touched by the thread that ran
  *    it once it is posted. A detached one is on the heap and is freed by the task, or, once given up,
  *    by whoever holds it.
+ * 4. The heap holds at most `queue_max` detached jobs that wait, beside those that free threads are about
+ *    to take. The jobs of eddy_offload() beyond that are back-pressure: each is one suspended task.
  */
 struct job {
 	struct eddy_message message;

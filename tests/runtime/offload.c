@@ -311,17 +311,23 @@ Test(offload, a_job_was_called_or_taken_back)
 	cr_expect(atomic_load(&ended) > 0);
 }
 
-static int order[4], order_len;
+/* In which order they came, and in which they began. */
+static int arrived, order[4], order_len;
 
 static int note_order(void *arg)
 {
+	if (order_len == 4)
+		return -EPROTO;
 	order[order_len++] = *(int *)arg;
 	return 0;
 }
 
 static int in_line(void *arg)
 {
-	return eddy_offload(note_order, arg);
+	int number = ++arrived;
+
+	(void)arg;
+	return eddy_offload(note_order, &number);
 }
 
 static void keep(void *arg)
@@ -331,20 +337,21 @@ static void keep(void *arg)
 
 static int detached_in_line(void *arg)
 {
-	return eddy_offload_detached(note_order, arg, keep);
+	int number = ++arrived;
+
+	(void)arg;
+	return eddy_offload_detached(note_order, &number, keep);
 }
 
 static int queue_in_order(void *arg)
 {
-	static int numbers[4] = { 1, 2, 3, 4 };
 	struct eddy_scope scope;
 	struct slow *gate = slow_new(7);
 
-	(void)arg;
 	eddy_scope_begin(&scope, NULL);
 	hold_thread(&scope, hold, gate);
 	for (int i = 0; i < 4; i++)
-		eddy_scope_spawn(&scope, "job", i % 2 ? in_line : detached_in_line, &numbers[i]);
+		eddy_scope_spawn(&scope, "job", i % 2 ? in_line : detached_in_line, arg);
 	expect_turns(2);
 	let_go(gate);
 	eddy_scope_join(&scope);
@@ -364,18 +371,17 @@ static int full_queue(void *arg)
 {
 	struct eddy_scope scope;
 	struct slow *gate = slow_new(0), *refused = slow_new(5);
-	int numbers[3] = { 1, 2, 3 }, r;
+	int r;
 
-	(void)arg;
 	eddy_offload_set_queue_max(2);
 	eddy_scope_begin(&scope, NULL);
 	hold_thread(&scope, hold, gate);
-	eddy_scope_spawn(&scope, "job", in_line, &numbers[0]);
-	eddy_scope_spawn(&scope, "job", detached_in_line, &numbers[1]);
+	eddy_scope_spawn(&scope, "job", in_line, arg);
+	eddy_scope_spawn(&scope, "job", detached_in_line, arg);
 	expect_turns(2);
 	r = eddy_offload_detached(slow_run, refused, slow_free);
 	/* Who waits for its result stands in line all the same. */
-	eddy_scope_spawn(&scope, "job", in_line, &numbers[2]);
+	eddy_scope_spawn(&scope, "job", in_line, arg);
 	expect_turns(2);
 	let_go(gate);
 	eddy_scope_join(&scope);
@@ -389,6 +395,79 @@ static int full_queue(void *arg)
 Test(offload, a_full_queue_refuses_detached_jobs)
 {
 	cr_expect_eq(eddy_run(NULL, full_queue, NULL), -EAGAIN);
+}
+
+struct caller {
+	struct eddy_scope scope;
+	int number, result;
+};
+
+static int call_in_line(void *arg)
+{
+	struct caller *caller = arg;
+
+	eddy_scope_begin(&caller->scope, NULL);
+	caller->number = ++arrived;
+	caller->result = eddy_offload(note_order, &caller->number);
+	eddy_scope_end(&caller->scope);
+	return 0;
+}
+
+static bool is_refused(void)
+{
+	int number = 0;
+
+	return eddy_offload_detached(note_order, &number, keep) == -EAGAIN;
+}
+
+/* Let those who came at these places leave the line. Return: whether they have. */
+static bool leave_line(struct caller callers[7], int one, int other)
+{
+	bool have_left = true;
+
+	for (int i = 0; i < 7; i++)
+		if (callers[i].number == one || callers[i].number == other)
+			eddy_scope_cancel(&callers[i].scope);
+	expect_turns(2);
+	for (int i = 0; i < 7; i++)
+		if (callers[i].number == one || callers[i].number == other)
+			have_left &= callers[i].result == -ECANCELED;
+	return have_left;
+}
+
+static int line_beyond_the_queue(void *arg)
+{
+	struct caller callers[7] = { 0 };
+	struct eddy_scope scope;
+	struct slow *gate = slow_new(0);
+	bool is_right;
+
+	eddy_offload_set_queue_max(3);
+	eddy_scope_begin(&scope, NULL);
+	hold_thread(&scope, hold, gate);
+	for (int i = 0; i < 7; i++)
+		eddy_scope_spawn(&scope, "caller", call_in_line, &callers[i]);
+	expect_turns(2);
+	is_right = arrived == 7 && is_refused();
+	/* From within the queue and from beyond it; then it is full with nobody beyond. */
+	is_right = leave_line(callers, 1, 5) && is_refused() && is_right;
+	is_right = leave_line(callers, 6, 7) && is_refused() && is_right;
+	is_right = leave_line(callers, 3, 3) && is_right;
+	eddy_scope_spawn(&scope, "job", detached_in_line, arg);
+	expect_turns(2);
+	let_go(gate);
+	eddy_scope_join(&scope);
+	slow_free(gate);
+	return eddy_scope_end(&scope) == 0 && is_right ? 0 : -EPROTO;
+}
+
+Test(offload, callers_beyond_a_full_queue_wait_in_line_and_may_leave_it)
+{
+	cr_expect_eq(eddy_run(NULL, line_beyond_the_queue, NULL), 0);
+	cr_expect_eq(order_len, 3, "%d", order_len);
+	cr_expect_eq(order[0], 2);
+	cr_expect_eq(order[1], 4);
+	cr_expect_eq(order[2], 8);
 }
 
 static int quick_detached(void *arg)

@@ -7,9 +7,11 @@
  * first needed, live as long as the process, and receive no signals. Jobs are begun in the order in
  * which they came.
  *
- * When jobs come faster than they are done, the callers wait: each job of eddy_offload() is a task
- * that stands in line, where a deadline or a cancellation takes it back. Whoever can do without its
- * result need not join a long line: eddy_offload_detached() returns -EAGAIN when it is.
+ * When jobs come faster than they are done, a bounded queue fills. Beyond it eddy_offload() is the
+ * back-pressure: its callers wait in the same line, first come, first served, until a thread is free, a
+ * deadline passes or they are cancelled. Such a caller is a suspended task whose job lies on its own
+ * stack, so that the line takes no memory and is as long as there are tasks. Who must not wait, or can
+ * do without the result, uses eddy_offload_detached(): it returns -EAGAIN when the queue is full.
  */
 #ifndef EDDY_OFFLOAD_H
 #define EDDY_OFFLOAD_H
@@ -21,7 +23,8 @@ EDDY_BEGIN_DECLS
 /* Called on a thread of the pool: it must not use the loop, and it must not suspend. */
 typedef int eddy_offload_fn(void *arg);
 
-/* Run `fn(arg)` on a thread of the pool and wait until it has returned. Suspends. Cancellation takes
+/* Run `fn(arg)` on a thread of the pool and wait until it has returned. Suspends. However full the queue
+ * is, the caller waits for its turn. Cancellation takes
  * back a job that no thread has begun yet; one that has begun is awaited whatever happens: `arg` may
  * live on the caller's stack. What must be done, such as a close, is offloaded in a shielded scope
  * without a timeout. When not even one thread can be had, `fn` runs in place.
