@@ -126,6 +126,7 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	DEFAULT(body_max, EDDY_MIB);
 	DEFAULT(file_max, EDDY_GIB);
 	DEFAULT(parts_max, 64);
+	DEFAULT(part_header_max, 8 * EDDY_KIB);
 	DEFAULT(field_max, 64 * EDDY_KIB);
 	DEFAULT(head_timeout_ns, 10 * EDDY_SECOND);
 	DEFAULT(body_timeout_ns, 30 * EDDY_SECOND);

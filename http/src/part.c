@@ -28,6 +28,7 @@ static int begin(struct eddy_multipart *form, const struct eddy_multipart_option
 	struct eddy_req *req = form->req;
 	const struct eddyi_multipart_options limits = {
 		.parts_max = options->parts_max ? options->parts_max : req->app->options.parts_max,
+		.headers_max = req->app->options.part_header_max,
 	};
 	struct eddy_str type = eddy_req_header(req, "content-type"), boundary;
 	int r = eddyi_multipart_boundary(type, &boundary);

@@ -309,6 +309,7 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 		{ "body_max", required_argument, NULL, 'b' },
 		{ "file_max", required_argument, NULL, 'f' },
 		{ "parts_max", required_argument, NULL, 'p' },
+		{ "part_header_max", required_argument, NULL, 'e' },
 		{ "field_max", required_argument, NULL, 'i' },
 		{ "connections_max", required_argument, NULL, 'n' },
 		{ "head_timeout", required_argument, NULL, '1' },
@@ -353,6 +354,9 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 			break;
 		case 'p':
 			server->parts_max = (unsigned)value;
+			break;
+		case 'e':
+			server->part_header_max = value;
 			break;
 		case 'i':
 			server->field_max = value;

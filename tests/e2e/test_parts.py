@@ -150,6 +150,12 @@ class Parts(Case):
         self.assertProblem(self.post('skip', part('f', 'x', None, 'X: ' + 'y' * 8200)), 400)
         self.assertEqual(len(self.said('skip', part('f', 'x', None, 'X: ' + 'y' * 8000))), 1)
 
+    def test_part_header_max(self):
+        server = self.limits(dir=self.dir, part_header_max=200)
+        for size, status in ((50, 200), (200, 400)):
+            ask = form(part('f', 'x', None, 'X: ' + 'y' * size), path='/parts/skip')
+            self.assertEqual(server.ask(ask).status, status)
+
     def test_field_max(self):
         data = 'x' * 65536
         self.assertEqual(self.said('save', part('f', data))[0]['text'], data)

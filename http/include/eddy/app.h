@@ -25,6 +25,7 @@ struct eddy_server_options {
 	uint64_t body_max;        /* bytes of a body read into memory; default 1 MiB; past it 413 */
 	uint64_t file_max;        /* bytes of a body saved to files; default 1 GiB; past it 413 */
 	unsigned parts_max;       /* parts of a multipart body; default 64; past it 413 */
+	size_t part_header_max;   /* bytes of a part's header block; default 8 KiB; past it 400 */
 	uint64_t field_max;       /* bytes of a part read as text; default 64 KiB; past it 413 */
 	unsigned connections_max; /* default: what RLIMIT_NOFILE leaves */
 
