@@ -5,6 +5,7 @@
 A program that includes every header of the layer is built against the installed library, static and shared, by its
 pkg-config file alone; the shared library exports only names that begin with eddy_ (eddyi_: what public macros call), and one layer's names once.
 All of it is compiled so that frames hit the guards of stacks.
+http is built once more without configuration files: then there is no C++ in it.
 """
 import glob
 import json
@@ -91,9 +92,38 @@ def step(tap, name, function, *args):
     return True
 
 
-def install(root, layer, build, prefix):
-    run('meson', 'setup', '--prefix', prefix, '--libdir', 'lib', '--buildtype=debug', build, os.path.join(root, layer))
+def install(root, layer, build, prefix, *options, env=None):
+    run('meson', 'setup', '--prefix', prefix, '--libdir', 'lib', '--buildtype=debug', *options, build,
+        os.path.join(root, layer), env=env)
     run('meson', 'install', '-C', build)
+
+
+def check_without_config(root, folder, prefix):
+    """http without configuration files is built where there is no C++, and has nothing of them."""
+    lib = os.path.join(prefix, 'lib')
+    build = os.path.join(folder, 'build')
+    install(root, 'http', build, prefix, '-Dconfig=disabled', env={'CXX': '/bin/false'})
+    use('http', prefix, lib, folder, False)
+    for library in ('libeddy-http.a', 'libeddy-http.so'):
+        left = re.findall(r'\S*(?:config|toml|_Z)\S*', run('nm', os.path.join(lib, library)))
+        if left:
+            raise Failed(f'{library} has ' + ' '.join(left))
+    needed = run('readelf', '-d', os.path.join(lib, 'libeddy-http.so'))
+    if re.search(r'NEEDED.*(stdc\+\+|toml)', needed):
+        raise Failed(needed)
+    source = os.path.join(folder, 'call.c')
+    with open(source, 'w') as file:
+        file.write('#include <eddy/http.h>\nvoid call(struct eddy_app *app);\nvoid call(struct eddy_app *app)\n{\n'
+                   '\teddy_app_config_section(app, NULL, NULL);\n\teddy_app_with_config(app, "a");\n}\n')
+    env = {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig')}
+    for compiler in ('gcc', 'clang'):
+        try:
+            run(compiler, '-c', source, '-o', '/dev/null', *run('pkg-config', '--cflags', 'eddy-http', env=env).split())
+        except Failed as failed:
+            if 'eddy-http was built without configuration files' not in str(failed):
+                raise
+        else:
+            raise Failed(f'{compiler} compiles a call of eddy_app_with_config()')
 
 
 def main():
@@ -111,6 +141,9 @@ def main():
             step(tap, f'{layer} probes its frames', check_frames, layer, lib, build)
             step(tap, f'{layer} is usable shared', use, layer, prefix, lib, folder, False)
             step(tap, f'{layer} is usable static', use, layer, prefix, lib, folder, True)
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = os.path.join(folder, 'usr')
+        step(tap, 'http without configuration files has no C++', check_without_config, root, folder, prefix)
     return tap.end()
 
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define ADDRESS_DEFAULT "localhost:7878"
-#define WORKERS_MAX 1024
 
 /* Something that is wrong with the app; said when it is run. */
 struct mistake {
@@ -110,6 +109,15 @@ void eddy_app_add_bind(struct eddy_app *app, const char *address)
 		app->addresses[app->address_count++] = copy_text(app, address);
 }
 
+void eddyi_app_set_head_limits(struct eddy_app *app)
+{
+	app->head_limits = (struct eddyi_head_limits){
+		.request_line_max = app->options.request_line_max,
+		.header_block_max = app->options.header_block_max,
+		.header_count_max = app->options.header_count_max,
+	};
+}
+
 #define DEFAULT(field, value)                                                                      \
 	do {                                                                                       \
 		if (!app->options.field)                                                           \
@@ -133,14 +141,10 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	DEFAULT(write_timeout_ns, 30 * EDDY_SECOND);
 	DEFAULT(idle_timeout_ns, 60 * EDDY_SECOND);
 	DEFAULT(drain_timeout_ns, 10 * EDDY_SECOND);
-	if (app->options.workers > WORKERS_MAX)
+	if (app->options.workers > EDDYI_WORKERS_MAX)
 		eddyi_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
-				  WORKERS_MAX);
-	app->head_limits = (struct eddyi_head_limits){
-		.request_line_max = app->options.request_line_max,
-		.header_block_max = app->options.header_block_max,
-		.header_count_max = app->options.header_count_max,
-	};
+				  EDDYI_WORKERS_MAX);
+	eddyi_app_set_head_limits(app);
 }
 
 void eddy_app_set_context(struct eddy_app *app, void *context)

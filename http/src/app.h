@@ -16,7 +16,10 @@
 
 struct eddyi_run;
 struct eddyi_tree;
+struct eddyi_section;
 struct mistake;
+
+#define EDDYI_WORKERS_MAX 1024
 
 struct eddy_route {
 	struct eddy_app *app;
@@ -49,6 +52,11 @@ struct eddy_app {
 	struct eddyi_tree *trees;  /* all of them */
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
+	struct eddyi_section *sections; /* that its configuration file may have */
+	const char *config_path;
+	const char *config_bind; /* what the file says */
+	/* NULL without a file: a program that has none links no parser of it. */
+	int (*read_config)(struct eddy_app *app);
 
 	/* While it runs: */
 	struct eddyi_mime *mime;
@@ -70,6 +78,9 @@ EDDY_PRINTF(2, 3) void eddyi_app_mistake(struct eddy_app *app, const char *forma
 /* Add a filter to those of the app, a group or a route. */
 void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters,
 			     eddy_filter_fn *filter, void *data);
+
+/* Take the limits of heads from the options. */
+void eddyi_app_set_head_limits(struct eddy_app *app);
 
 /* Emit a record for each mistake. Return: whether there are any. */
 bool eddyi_app_report_mistakes(const struct eddy_app *app);

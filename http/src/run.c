@@ -285,8 +285,14 @@ int eddy_app_run(struct eddy_app *app)
 	struct eddyi_run run;
 	int r;
 
-	if (eddyi_app_report_mistakes(app))
-		return -EINVAL;
+	r = eddyi_app_report_mistakes(app) ? -EINVAL : 0;
+	if (app->read_config) {
+		int read = app->read_config(app);
+
+		r = r < 0 ? r : read;
+	}
+	if (r < 0)
+		return r;
 	r = open_run(&run, app);
 	if (r == 0) {
 		set_run(app, &run);

@@ -1,6 +1,6 @@
 /* limits: an app of odd handlers whose limits are what the tests say.
  *
- *     limits [--dir DIR] [--tree DIR] [--fallback] [--LIMIT VALUE]…
+ *     limits [--dir DIR] [--tree DIR] [--fallback] [--config FILE] [--LIMIT VALUE]…
  *
  * A LIMIT is a field of eddy_server_options without its `_ns`; times are in milliseconds. It listens at
  * a free port of 127.0.0.1.
@@ -302,6 +302,7 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 		{ "dir", required_argument, NULL, 'D' },
 		{ "tree", required_argument, NULL, 'T' },
 		{ "fallback", no_argument, NULL, 'F' },
+		{ "config", required_argument, NULL, 'C' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "request_line_max", required_argument, NULL, 'l' },
 		{ "header_block_max", required_argument, NULL, 'h' },
@@ -327,6 +328,9 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 		switch (option) {
 		case 'D':
 			limits->dir = open(optarg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			break;
+		case 'C':
+			limits->config = optarg;
 			break;
 		case 'T':
 			limits->tree = optarg;
@@ -394,6 +398,9 @@ int main(int argc, char **argv)
 	eddy_log_text_subscribe();
 	parse(argc, argv, &server, &limits);
 	eddy_app_bind(app, "127.0.0.1:0");
+#ifndef EDDY_NO_CONFIG
+	eddy_app_with_config(app, limits.config);
+#endif
 	eddy_app_with_server(app, &server);
 	eddy_app_set_context(app, &limits);
 	eddy_app_add_filter(app, mark);

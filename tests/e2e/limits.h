@@ -6,7 +6,8 @@
 
 struct limits {
 	int dir;
-	const char *tree; /* NULL for none */
+	const char *tree; /* NULL for none, as is: */
+	const char *config;
 	bool fallback;
 };
 

@@ -25,6 +25,7 @@
 
 #include <eddy/accept.h>
 #include <eddy/app.h>
+#include <eddy/config.h>
 #include <eddy/log.h>
 #include <eddy/part.h>
 #include <eddy/req.h>

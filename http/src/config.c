@@ -1,0 +1,219 @@
+#include "config.h"
+#include "section.h"
+
+#include <eddy/file.h>
+#include <eddy/io.h>
+#include <eddy/log.h>
+#include <eddy/loop.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* ---- [server] ---- */
+
+/* clang-format off */
+#define COUNT(name, most) \
+	{ #name, EDDY_CONFIG_INTEGER, EDDY_CONFIG_AT(struct eddy_app, options.name), .min = 1, .max = most }
+#define TIME(name) \
+	{ #name "_ms", EDDY_CONFIG_MS, EDDY_CONFIG_AT(struct eddy_app, options.name##_ns), .min = 1 }
+
+static const struct eddy_config_key server_keys[] = {
+	{ "bind", EDDY_CONFIG_STRING, EDDY_CONFIG_AT(struct eddy_app, config_bind), .min = 1 },
+	COUNT(workers, EDDYI_WORKERS_MAX),
+	COUNT(request_line_max, 16 * EDDY_MIB),
+	COUNT(header_block_max, 16 * EDDY_MIB),
+	COUNT(header_count_max, 10000),
+	COUNT(body_max, 0),
+	COUNT(file_max, 0),
+	COUNT(parts_max, 10000),
+	COUNT(part_header_max, EDDY_MIB),
+	COUNT(field_max, 0),
+	COUNT(connections_max, 1 << 30),
+	TIME(head_timeout),
+	TIME(body_timeout),
+	TIME(write_timeout),
+	TIME(idle_timeout),
+	TIME(drain_timeout),
+	{ 0 },
+};
+/* clang-format on */
+
+static const char *server_done(void *target)
+{
+	struct eddy_app *app = target;
+
+	if (app->config_bind)
+		eddy_app_bind(app, app->config_bind);
+	eddyi_app_set_head_limits(app);
+	return NULL;
+}
+
+const struct eddy_config_section eddyi_config_server = {
+	.name = "server",
+	.keys = server_keys,
+	.done = server_done,
+};
+
+void eddy_app_with_config(struct eddy_app *app, const char *path)
+{
+	const struct eddy_str nothing = eddy_str("", 0);
+
+	app->config_path = eddyi_app_join(app, eddy_str_from(path), nothing).ptr;
+	app->read_config = path ? eddyi_config_read : NULL;
+	eddy_app_config_section(app, &eddyi_config_server, app);
+}
+
+/* ---- the text ---- */
+
+struct parse {
+	struct eddy_str text;
+	struct eddyi_arena *arena;
+	struct eddyi_toml *root;
+	struct eddyi_toml_error error;
+	int result;
+};
+
+static void parse(void *arg)
+{
+	struct parse *parse = arg;
+
+	parse->result = eddyi_toml_parse(parse->text, parse->arena, &parse->root, &parse->error);
+}
+
+static struct eddy_str folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? eddy_str(path, (size_t)(slash + 1 - path)) : eddy_str("", 0);
+}
+
+static void report_syntax(const struct eddy_app *app, const struct eddyi_toml_error *error)
+{
+	if (error->column)
+		eddy_error("eddy::app", "%s:%u:%u: not TOML: %s", app->config_path, error->line,
+			   error->column, error->text);
+	else
+		eddy_error("eddy::app", "%s:%u: not TOML: %s", app->config_path, error->line,
+			   error->text);
+}
+
+static int report(const struct eddy_app *app, const struct eddyi_reading *reading)
+{
+	if (reading->out_of_memory)
+		return -ENOMEM;
+	for (const struct eddyi_blame *blame = reading->blames; blame; blame = blame->next)
+		eddy_error("eddy::app", "%s:%u: %.*s", app->config_path, blame->line,
+			   EDDY_FMT(blame->text));
+	if (reading->blame_count > EDDYI_BLAMES_MAX)
+		eddy_error("eddy::app", "%s: %u more mistakes", app->config_path,
+			   reading->blame_count - EDDYI_BLAMES_MAX);
+	return reading->blame_count ? -EINVAL : 0;
+}
+
+int eddyi_config_read_text(struct eddy_app *app, struct eddy_str text)
+{
+	struct eddyi_arena scratch = { 0 };
+	struct parse parsed = { .text = text, .arena = &scratch };
+	struct eddyi_reading reading = {
+		.sections = app->sections,
+		.keep = { folder_of(app->config_path), &app->arena },
+		.scratch = &scratch,
+	};
+	int r;
+
+	eddy_on_loop_stack(parse, &parsed);
+	r = parsed.result;
+	if (r == 0) {
+		eddyi_sections_read(&reading, parsed.root);
+		r = report(app, &reading);
+	} else if (r == -EBADMSG) {
+		report_syntax(app, &parsed.error);
+		r = -EINVAL;
+	}
+	if (r == -ENOMEM)
+		eddy_error("eddy::app", "%s: out of memory", app->config_path);
+	eddyi_arena_deinit(&scratch);
+	return r;
+}
+
+/* ---- the file ---- */
+
+/* A FIFO or a device is not waited for: it is opened without blocking, and refused. Reads do block, as
+ * the ring's answer to a page that is not cached would be -EAGAIN otherwise. */
+static int open_regular(const char *path)
+{
+	struct stat st;
+	int fd = eddy_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fcntl(fd, F_SETFL, 0) < 0) {
+		eddy_close(fd);
+		return -EMEDIUMTYPE;
+	}
+	return fd;
+}
+
+/* All of the file. Return: its length, more than EDDYI_CONFIG_FILE_MAX when it is longer. */
+static ssize_t read_all(int fd, char *buf)
+{
+	size_t len = 0;
+	ssize_t r;
+
+	do {
+		r = eddy_read(fd, buf + len, EDDYI_CONFIG_FILE_MAX + 1 - len, len);
+		if (r < 0)
+			return r;
+		len += (size_t)r;
+	} while (r > 0 && len <= EDDYI_CONFIG_FILE_MAX);
+	return (ssize_t)len;
+}
+
+static const char *reason_of(int error)
+{
+	switch (error) {
+	case -EMEDIUMTYPE:
+		return "expected a regular file";
+	case -EFBIG:
+		return "expected at most 1 MiB";
+	}
+	return strerror(-error);
+}
+
+static int read_file(struct eddy_app *app, char *buf, struct eddy_str *ret_text)
+{
+	int fd = open_regular(app->config_path);
+	ssize_t r = fd;
+
+	if (fd >= 0) {
+		r = read_all(fd, buf);
+		eddy_close(fd);
+		if (r > (ssize_t)EDDYI_CONFIG_FILE_MAX)
+			r = -EFBIG;
+	}
+	if (r < 0 && r != -ECANCELED)
+		eddy_error("eddy::app", "can't read the configuration file \"%s\": %s",
+			   app->config_path, reason_of((int)r));
+	if (r < 0)
+		return (int)r;
+	*ret_text = eddy_str(buf, (size_t)r);
+	return 0;
+}
+
+int eddyi_config_read(struct eddy_app *app)
+{
+	char *buf = malloc(EDDYI_CONFIG_FILE_MAX + 1);
+	struct eddy_str text;
+	int r;
+
+	if (!buf) {
+		eddy_error("eddy::app", "%s: out of memory", app->config_path);
+		return -ENOMEM;
+	}
+	r = read_file(app, buf, &text);
+	if (r == 0)
+		r = eddyi_config_read_text(app, text);
+	free(buf);
+	return r;
+}

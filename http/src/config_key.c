@@ -1,0 +1,227 @@
+#include "config_key.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#define DAYS_MAX 365
+
+/* The nanoseconds of a key's unit; 0 for what is no duration. */
+static uint64_t unit_of(const struct eddy_config_key *key)
+{
+	return key->type == EDDY_CONFIG_MS   ? EDDY_MS :
+	       key->type == EDDY_CONFIG_SECS ? EDDY_SECOND :
+					       0;
+}
+
+/* The most that a key's number may be: numbers of TOML have 63 bits. */
+static uint64_t max_of(const struct eddy_config_key *key)
+{
+	uint64_t unit = unit_of(key), max = key->size == 4 ? UINT32_MAX : INT64_MAX;
+
+	if (unit)
+		max = DAYS_MAX * 24 * 3600 * EDDY_SECOND / unit;
+	return key->max && key->max < max ? key->max : max;
+}
+
+bool eddyi_config_key_fits(const struct eddy_config_key *key)
+{
+	switch (key->type) {
+	case EDDY_CONFIG_BOOL:
+		return key->size == sizeof(bool);
+	case EDDY_CONFIG_INTEGER:
+		return key->size == 4 || key->size == 8;
+	case EDDY_CONFIG_MS:
+	case EDDY_CONFIG_SECS:
+		return key->size == 8;
+	case EDDY_CONFIG_STRING:
+	case EDDY_CONFIG_PATH:
+	case EDDY_CONFIG_STRINGS:
+		return key->size == sizeof(void *);
+	case EDDY_CONFIG_WORD:
+		return key->size == sizeof(int) && key->words;
+	}
+	return false;
+}
+
+static void append(char buf[EDDYI_EXPECTED_SIZE], const char *before, const char *text,
+		   const char *behind)
+{
+	size_t len = strlen(buf);
+
+	snprintf(buf + len, EDDYI_EXPECTED_SIZE - len, "%s%s%s", before, text, behind);
+}
+
+static void expected_number(const struct eddy_config_key *key, char buf[EDDYI_EXPECTED_SIZE])
+{
+	uint64_t max = max_of(key);
+
+	if (max == INT64_MAX)
+		snprintf(buf, EDDYI_EXPECTED_SIZE, "an integer of at least %" PRIu64, key->min);
+	else
+		snprintf(buf, EDDYI_EXPECTED_SIZE, "an integer from %" PRIu64 " to %" PRIu64,
+			 key->min, max);
+	if (key->type == EDDY_CONFIG_MS)
+		append(buf, " (", "milliseconds", ")");
+	if (key->type == EDDY_CONFIG_SECS)
+		append(buf, " (", "seconds", ")");
+}
+
+static void expected_string(const struct eddy_config_key *key, const char *what, const char *filled,
+			    char buf[EDDYI_EXPECTED_SIZE])
+{
+	if (key->max)
+		snprintf(buf, EDDYI_EXPECTED_SIZE, "%s of %" PRIu64 " to %" PRIu64 " bytes", what,
+			 key->min, key->max);
+	else if (key->min > 1)
+		snprintf(buf, EDDYI_EXPECTED_SIZE, "%s of at least %" PRIu64 " bytes", what,
+			 key->min);
+	else
+		append(buf, what, key->min ? filled : "", "");
+}
+
+const char *eddyi_config_key_expected(const struct eddy_config_key *key,
+				      char buf[EDDYI_EXPECTED_SIZE])
+{
+	buf[0] = '\0';
+	switch (key->type) {
+	case EDDY_CONFIG_BOOL:
+		append(buf, "true", " or ", "false");
+		break;
+	case EDDY_CONFIG_INTEGER:
+	case EDDY_CONFIG_MS:
+	case EDDY_CONFIG_SECS:
+		expected_number(key, buf);
+		break;
+	case EDDY_CONFIG_STRING:
+		expected_string(key, "a string", " that is not empty", buf);
+		break;
+	case EDDY_CONFIG_PATH:
+		expected_string(key, "a path", " that is not empty", buf);
+		break;
+	case EDDY_CONFIG_STRINGS:
+		expected_string(key, "an array of strings", " that are not empty", buf);
+		break;
+	case EDDY_CONFIG_WORD:
+		for (const char *const *word = key->words; *word; word++)
+			append(buf,
+			       word == key->words ? "\"" :
+			       word[1]            ? ", \"" :
+						    " or \"",
+			       *word, "\"");
+		break;
+	}
+	return buf;
+}
+
+/* ---- setting ---- */
+
+static int set_bool(const struct eddyi_toml *value, bool *member)
+{
+	if (value->type != EDDYI_TOML_BOOL)
+		return -EINVAL;
+	*member = value->flag;
+	return 0;
+}
+
+static int set_number(const struct eddy_config_key *key, const struct eddyi_toml *value,
+		      void *member)
+{
+	uint64_t number = (uint64_t)value->integer, unit = unit_of(key);
+
+	if (value->type != EDDYI_TOML_INTEGER || value->integer < 0 || number < key->min ||
+	    number > max_of(key))
+		return -EINVAL;
+	if (key->size == 4)
+		*(uint32_t *)member = (uint32_t)number;
+	else
+		*(uint64_t *)member = number * (unit ? unit : 1);
+	return 0;
+}
+
+/* What is kept ends with a NUL, and has no other. */
+static int keep_string(const struct eddy_config_key *key, const struct eddyi_toml *value,
+		       const struct eddyi_config_keep *keep, const char **ret_string)
+{
+	struct eddy_str kept;
+	bool in_folder;
+
+	if (value->type != EDDYI_TOML_STRING || value->text.len < key->min ||
+	    (key->max && value->text.len > key->max) ||
+	    memchr(value->text.ptr, '\0', value->text.len))
+		return -EINVAL;
+	in_folder = key->type == EDDY_CONFIG_PATH && value->text.len && value->text.ptr[0] != '/';
+	if (in_folder)
+		kept = eddyi_arena_printf(keep->arena, "%.*s%s", EDDY_FMT(keep->folder),
+					  value->text.ptr);
+	else
+		kept = eddyi_arena_dup(keep->arena, value->text);
+	if (!kept.ptr)
+		return -ENOMEM;
+	*ret_string = kept.ptr;
+	return 0;
+}
+
+static int keep_strings(const struct eddy_config_key *key, const struct eddyi_toml *value,
+			const struct eddyi_config_keep *keep, const char *const **ret_strings,
+			const struct eddyi_toml **ret_bad)
+{
+	const char **strings;
+	size_t count = 0;
+	int r;
+
+	if (value->type != EDDYI_TOML_ARRAY)
+		return -EINVAL;
+	for (const struct eddyi_toml *element = value->first; element; element = element->next)
+		count++;
+	strings = eddyi_arena_alloc(keep->arena, (count + 1) * sizeof(*strings));
+	if (!strings)
+		return -ENOMEM;
+	count = 0;
+	for (const struct eddyi_toml *element = value->first; element; element = element->next) {
+		*ret_bad = element;
+		r = keep_string(key, element, keep, &strings[count++]);
+		if (r < 0)
+			return r;
+	}
+	strings[count] = NULL;
+	*ret_strings = strings;
+	return 0;
+}
+
+static int set_word(const struct eddy_config_key *key, const struct eddyi_toml *value, int *member)
+{
+	if (value->type != EDDYI_TOML_STRING)
+		return -EINVAL;
+	for (int i = 0; key->words[i]; i++)
+		if (eddy_str_eq_z(value->text, key->words[i])) {
+			*member = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+int eddyi_config_key_set(const struct eddy_config_key *key, const struct eddyi_toml *value,
+			 const struct eddyi_config_keep *keep, void *target,
+			 const struct eddyi_toml **ret_bad)
+{
+	void *member = (char *)target + key->offset;
+
+	*ret_bad = value;
+	switch (key->type) {
+	case EDDY_CONFIG_BOOL:
+		return set_bool(value, member);
+	case EDDY_CONFIG_INTEGER:
+	case EDDY_CONFIG_MS:
+	case EDDY_CONFIG_SECS:
+		return set_number(key, value, member);
+	case EDDY_CONFIG_STRING:
+	case EDDY_CONFIG_PATH:
+		return keep_string(key, value, keep, member);
+	case EDDY_CONFIG_STRINGS:
+		return keep_strings(key, value, keep, member, ret_bad);
+	case EDDY_CONFIG_WORD:
+		return set_word(key, value, member);
+	}
+	return -EINVAL;
+}

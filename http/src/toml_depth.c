@@ -1,0 +1,93 @@
+/* How deep a TOML text is, before toml++ sees it: it takes dotted keys of any length, and frees the
+ * tables that they make by recursion. Only strings and comments are told from the rest; what is not
+ * TOML at all is left to the parser. */
+#include "toml.h"
+
+static const char *skip_multiline(const char *at, const char *end)
+{
+	char quote = *at;
+
+	for (at += 3; at < end; at++) {
+		if (*at == '\\' && quote == '"' && end - at > 1)
+			at++;
+		else if (end - at >= 3 && at[0] == quote && at[1] == quote && at[2] == quote)
+			break;
+	}
+	/* Up to two more belong to the string itself. */
+	for (int quotes = 0; at < end && *at == quote && quotes < 5; quotes++)
+		at++;
+	return at;
+}
+
+/* The end of the string that begins at `at`. One that the line's end cuts short ends there: the parser
+ * goes no further. */
+static const char *skip_string(const char *at, const char *end)
+{
+	char quote = *at;
+
+	if (end - at >= 3 && at[1] == quote && at[2] == quote)
+		return skip_multiline(at, end);
+	for (at++; at < end && *at != '\n'; at++) {
+		if (*at == '\\' && quote == '"' && end - at > 1 && at[1] != '\n')
+			at++;
+		else if (*at == quote)
+			return at + 1;
+	}
+	return at;
+}
+
+static unsigned lines_between(const char *at, const char *end)
+{
+	unsigned lines = 0;
+
+	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
+		lines++;
+		at++;
+	}
+	return lines;
+}
+
+unsigned eddyi_toml_deep_line(struct eddy_str text)
+{
+	const char *at = text.ptr, *end = text.ptr + text.len, *next;
+	unsigned line = 1, nested = 0, names = 1;
+
+	for (; at < end; at = next) {
+		next = at + 1;
+		switch (*at) {
+		case '"':
+		case '\'':
+			next = skip_string(at, end);
+			line += lines_between(at, next);
+			break;
+		case '#':
+			next = memchr(at, '\n', (size_t)(end - at));
+			if (!next)
+				return 0;
+			break;
+		case '\n':
+			line++;
+			names = 1;
+			break;
+		case '=':
+		case ',':
+			names = 1;
+			break;
+		case '[':
+		case '{':
+			nested++;
+			names = 1;
+			break;
+		case ']':
+		case '}':
+			nested -= nested > 0;
+			break;
+		case '.':
+			names++;
+			break;
+		}
+		if (nested > EDDYI_TOML_DEPTH_MAX || names > EDDYI_TOML_DEPTH_MAX)
+			return line;
+	}
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* toml_json.h: TOML values as JSON: times become strings. */
+#ifndef EDDYI_TOML_JSON_H
+#define EDDYI_TOML_JSON_H
+
+#include "toml.h"
+
+#include <jansson.h>
+
+/* Return: 0, and the caller owns `*ret_json`; -EINVAL for what JSON has not: infinity, NaN, and NUL bytes
+ * in names; -ENOMEM. */
+int eddyi_toml_to_json(const struct eddyi_toml *value, json_t **ret_json);
+
+#endif

@@ -1,0 +1,378 @@
+/* Tests of http/src/config.h: files, and what is said about them. */
+#include "config.h"
+#include "config_key.h"
+#include "said.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/http.h>
+#include <eddy/runtime.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct eddy_app *app_new(const char *path)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_with_config(app, path);
+	return app;
+}
+
+/* Return: what is said about the text, "" when it is right. */
+static const char *read_text(struct eddy_app *app, const char *text)
+{
+	int r;
+
+	said_begin();
+	r = eddyi_config_read_text(app, eddy_str_from(text));
+	said_end();
+	cr_expect(eq(int, r, said[0] ? -EINVAL : 0));
+	return said;
+}
+
+Test(config, replaces_what_the_builder_said)
+{
+	struct eddy_app *app = app_new("a.toml");
+
+	cr_expect(eq(str,
+		     (char *)read_text(app, "[server]\n"
+					    "bind = 'localhost:1'\n"
+					    "workers = 3\n"
+					    "request_line_max = 1_000\n"
+					    "header_block_max = 2000\n"
+					    "header_count_max = 7\n"
+					    "body_max = 0x7fffffffffffffff\n"
+					    "file_max = 5\n"
+					    "parts_max = 6\n"
+					    "part_header_max = 9\n"
+					    "field_max = 10\n"
+					    "connections_max = 8\n"
+					    "head_timeout_ms = 1\n"
+					    "body_timeout_ms = 2\n"
+					    "write_timeout_ms = 3\n"
+					    "idle_timeout_ms = 4\n"
+					    "drain_timeout_ms = 5\n"),
+		     ""));
+	cr_expect(eq(str, (char *)app->addresses[0], "localhost:1"));
+	cr_expect(eq(uint, app->options.workers, 3));
+	cr_expect(eq(sz, app->options.request_line_max, 1000));
+	cr_expect(eq(sz, app->options.header_block_max, 2000));
+	cr_expect(eq(uint, app->options.header_count_max, 7));
+	cr_expect(eq(u64, app->options.body_max, INT64_MAX));
+	cr_expect(eq(u64, app->options.file_max, 5));
+	cr_expect(eq(uint, app->options.parts_max, 6));
+	cr_expect(eq(sz, app->options.part_header_max, 9));
+	cr_expect(eq(u64, app->options.field_max, 10));
+	cr_expect(eq(uint, app->options.connections_max, 8));
+	cr_expect(eq(u64, app->options.head_timeout_ns, 1 * EDDY_MS));
+	cr_expect(eq(u64, app->options.body_timeout_ns, 2 * EDDY_MS));
+	cr_expect(eq(u64, app->options.write_timeout_ns, 3 * EDDY_MS));
+	cr_expect(eq(u64, app->options.idle_timeout_ns, 4 * EDDY_MS));
+	cr_expect(eq(u64, app->options.drain_timeout_ns, 5 * EDDY_MS));
+	cr_expect(eq(sz, app->head_limits.request_line_max, 1000));
+	cr_expect(eq(sz, app->head_limits.header_block_max, 2000));
+	cr_expect(eq(uint, (unsigned)app->head_limits.header_count_max, 7));
+	eddy_app_free(app);
+}
+
+Test(config, leaves_alone_what_it_does_not_say)
+{
+	static const char *const texts[] = { "", "\n# nothing\n", "[server]\n", "server = {}\n",
+					     "\xef\xbb\xbf[server]\r\nparts_max = 64\r\n" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct eddy_app *app = app_new("a.toml");
+
+		eddy_app_bind(app, "localhost:2");
+		eddy_app_with_server(app, &(struct eddy_server_options){ .body_max = 9 });
+		cr_expect(eq(str, (char *)read_text(app, texts[i]), ""));
+		cr_expect(eq(str, (char *)app->addresses[0], "localhost:2"));
+		cr_expect(eq(u64, app->options.body_max, 9));
+		cr_expect(eq(uint, app->options.parts_max, 64));
+		eddy_app_free(app);
+	}
+}
+
+#define ALL_KEYS                                                                                    \
+	"bind, workers, request_line_max, header_block_max, header_count_max, body_max, file_max, " \
+	"parts_max, part_header_max, field_max, connections_max, head_timeout_ms, "                 \
+	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, drain_timeout_ms"
+
+static const struct {
+	const char *text, *said;
+} wrong[] = {
+	{ "[server]\nworkers = 0\n",
+	  "a.toml:2: [server] workers: expected an integer from 1 to 1024, not 0\n" },
+	{ "[server]\nworkers = -1\n",
+	  "a.toml:2: [server] workers: expected an integer from 1 to 1024, not -1\n" },
+	{ "[server]\nworkers = 1000000000\n",
+	  "a.toml:2: [server] workers: expected an integer from 1 to 1024, not 1000000000\n" },
+	{ "[server]\n\nworkers = '4'\n",
+	  "a.toml:3: [server] workers: expected an integer from 1 to 1024, not the string \"4\"\n" },
+	{ "[server]\nbody_max = 1e9\n",
+	  "a.toml:2: [server] body_max: expected an integer of at least 1, not the float 1e+09\n" },
+	{ "[server]\nbody_max = true\n",
+	  "a.toml:2: [server] body_max: expected an integer of at least 1, not true\n" },
+	{ "[server]\nbody_max = 1979-05-27T07:32:00Z\n",
+	  "a.toml:2: [server] body_max: expected an integer of at least 1, not the time "
+	  "1979-05-27T07:32:00Z\n" },
+	{ "[server]\nbody_max = [1]\n",
+	  "a.toml:2: [server] body_max: expected an integer of at least 1, not an array\n" },
+	{ "[server]\nbody_max.x = 1\n",
+	  "a.toml:2: [server] body_max: expected an integer of at least 1, not a table\n" },
+	{ "[server]\nidle_timeout_ms = 31536000001\n",
+	  "a.toml:2: [server] idle_timeout_ms: expected an integer from 1 to 31536000000 "
+	  "(milliseconds), not 31536000001\n" },
+	{ "[server]\nbind = ''\n",
+	  "a.toml:2: [server] bind: expected a string that is not empty, not the string \"\"\n" },
+	{ "[server]\nbind = \"a\\u0000b\"\n",
+	  "a.toml:2: [server] bind: expected a string that is not empty, not a string with a NUL "
+	  "byte\n" },
+	{ "[server]\nbdy_max = 1\n",
+	  "a.toml:2: [server] unknown key \"bdy_max\"; did you mean \"body_max\"?\n" },
+	{ "[server]\nBIND = 'x'\n",
+	  "a.toml:2: [server] unknown key \"BIND\"; expected one of: " ALL_KEYS "\n" },
+	{ "\nbind = 'x'\n", "a.toml:2: bind stands outside of any section\n" },
+	{ "list = [1]\n", "a.toml:1: list stands outside of any section\n" },
+	{ "server = 3\n", "a.toml:1: [server]: expected a section, not 3\n" },
+	{ "[[server]]\n", "a.toml:1: [server]: expected a section, not an array\n" },
+	{ "oauth = true\n", "a.toml:1: [oauth]: expected a section, not true\n" },
+	{ "[sever]\n", "a.toml:1: unknown section [sever]; did you mean [server]?\n" },
+	{ "[[lists]]\n", "a.toml:1: unknown section [lists]; expected one of: server\n" },
+	{ "[\"server.x\"]\n",
+	  "a.toml:1: unknown section [\"server.x\"]; expected one of: server\n" },
+	{ "[compresion]\n",
+	  "a.toml:1: unknown section [compresion]; did you mean [compression]?\n" },
+	{ "[compression]\nx = 1\n",
+	  "a.toml:1: [compression] is known only to a program that calls eddy_app_use_compression() "
+	  "or eddy_compress_config()\n" },
+	{ "[oauth.client]\n",
+	  "a.toml:1: [oauth.client] is known only to a program that calls eddy_app_with_oauth(), "
+	  "eddy_app_use_oauth() or eddy_auth_config()\n" },
+	{ "[oauth]\nissuer = 'x'\n", "a.toml:2: oauth.issuer stands outside of any section\n" },
+	{ "[oauth.clients]\n",
+	  "a.toml:1: unknown section [oauth.clients]; did you mean [oauth.client]?\n" },
+	/* All of them, in the order of lines. */
+	{ "x = 1\n[server]\nworkers = 0\nbind = 3\nbogus = 1\n[y]\n",
+	  "a.toml:1: x stands outside of any section\n"
+	  "a.toml:3: [server] workers: expected an integer from 1 to 1024, not 0\n"
+	  "a.toml:4: [server] bind: expected a string that is not empty, not 3\n"
+	  "a.toml:5: [server] unknown key \"bogus\"; expected one of: " ALL_KEYS "\n"
+	  "a.toml:6: unknown section [y]; expected one of: server\n" },
+};
+
+Test(config, says_what_is_wrong)
+{
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct eddy_app *app = app_new("a.toml");
+
+		cr_expect(eq(str, (char *)read_text(app, wrong[i].text), (char *)wrong[i].said));
+		eddy_app_free(app);
+	}
+}
+
+/* What the parser says is its own affair; where is ours. */
+static const struct {
+	const char *text, *begins;
+} broken[] = {
+	{ "[server]\nbind = \n", "a.toml:2:8: not TOML: " },
+	{ "[server\n", "a.toml:1:8: not TOML: " },
+	{ "[server]\n[server]\n", "a.toml:2:" },
+	{ "[server]\nworkers = 1\nworkers = 2\n", "a.toml:3:" },
+	{ "[server]\nworkers = 99999999999999999999\n", "a.toml:2:" },
+	{ "[server]\nworkers = 1979-02-30\n", "a.toml:2:" },
+	{ "[server]\nbind = 'a\xff'\n", "a.toml:2:" },
+	{ "[server]\nbind = 'a\x01'\n", "a.toml:2:" },
+	{ "\n\nx = [[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]\n",
+	  "a.toml:3: not TOML: deeper than 16 levels\n" },
+};
+
+Test(config, says_where_it_is_no_toml)
+{
+	struct eddy_app *app = app_new("a.toml");
+
+	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		read_text(app, broken[i].text);
+		said[strlen(broken[i].begins)] = '\0';
+		cr_expect(eq(str, said, (char *)broken[i].begins));
+	}
+	said_begin();
+	cr_expect(eq(int, eddyi_config_read_text(app, eddy_str("[server]\n\0x = 1", 15)), -EINVAL));
+	said_end();
+	cr_expect(ne(chr, said[0], '\0'));
+	eddy_app_free(app);
+}
+
+Test(config, tells_a_hundred_mistakes_at_most)
+{
+	struct eddy_app *app = app_new("a.toml");
+	char text[4096] = "";
+	unsigned lines = 0;
+
+	for (int i = 0; i < 250; i++)
+		sprintf(text + strlen(text), "k%d = 1\n", i);
+	read_text(app, text);
+	for (const char *at = said; (at = strchr(at, '\n')); at++)
+		lines++;
+	cr_expect(eq(uint, lines, 101));
+	cr_expect(ne(ptr, strstr(said, "\na.toml: 150 more mistakes\n"), NULL));
+	eddy_app_free(app);
+}
+
+/* ---- files ---- */
+
+struct run {
+	struct eddy_app *app;
+	int result;
+};
+
+static int run_app(void *arg)
+{
+	struct run *run = arg;
+
+	run->result = eddy_app_run(run->app);
+	return 0;
+}
+
+/* Return: what a start with this file gives; it ends at once when it succeeds. */
+static int run_with(const char *path)
+{
+	struct run run = { .app = app_new(path) };
+
+	eddy_app_bind(run.app, "127.0.0.1:0");
+	eddy_app_shutdown(run.app);
+	said_begin();
+	cr_assert(eq(int, eddy_run(NULL, run_app, &run), 0));
+	said_end();
+	eddy_app_free(run.app);
+	return run.result;
+}
+
+static char folder[] = "/tmp/eddy-config-XXXXXX";
+
+static void write_file(const char *name, const char *text, size_t len)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	cr_assert(eq(sz, (size_t)write(fd, text, len), len));
+	close(fd);
+}
+
+static void enter_folder(void)
+{
+	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	cr_assert(eq(int, chdir(folder), 0));
+}
+
+static void leave_folder(void)
+{
+	static const char *const names[] = { "a.toml", "fifo", "big" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlink(names[i]);
+	rmdir(folder);
+}
+
+Test(config, is_read_when_the_app_runs, .init = enter_folder, .fini = leave_folder)
+{
+	static const char good[] = "[server]\nworkers = 2\n", bad[] = "[server]\nworkers = 'x'\n";
+
+	write_file("a.toml", good, strlen(good));
+	cr_expect(eq(int, run_with("a.toml"), 0));
+	cr_expect(eq(str, said, ""));
+	write_file("a.toml", bad, strlen(bad));
+	cr_expect(eq(int, run_with("a.toml"), -EINVAL));
+	cr_expect(
+		eq(str, said,
+		   "a.toml:2: [server] workers: expected an integer from 1 to 1024, not the string "
+		   "\"x\"\n"));
+}
+
+Test(config, is_a_regular_file_of_bounded_size, .init = enter_folder, .fini = leave_folder,
+     .timeout = 10)
+{
+	char *big = calloc(1, EDDYI_CONFIG_FILE_MAX + 1);
+
+	cr_expect(eq(int, run_with("none.toml"), -ENOENT));
+	cr_expect(
+		eq(str, said,
+		   "can't read the configuration file \"none.toml\": No such file or directory\n"));
+	cr_assert(eq(int, mkfifo("fifo", 0600), 0));
+	cr_expect(lt(int, run_with("fifo"), 0));
+	cr_expect(eq(str, said,
+		     "can't read the configuration file \"fifo\": expected a regular file\n"));
+	cr_expect(lt(int, run_with("."), 0));
+	cr_expect(eq(str, said,
+		     "can't read the configuration file \".\": expected a regular file\n"));
+	cr_expect(lt(int, run_with("/dev/zero"), 0));
+	cr_expect(eq(str, said,
+		     "can't read the configuration file \"/dev/zero\": expected a regular file\n"));
+
+	memset(big, '#', EDDYI_CONFIG_FILE_MAX + 1);
+	write_file("big", big, EDDYI_CONFIG_FILE_MAX);
+	cr_expect(eq(int, run_with("big"), 0));
+	write_file("big", big, EDDYI_CONFIG_FILE_MAX + 1);
+	cr_expect(eq(int, run_with("big"), -EFBIG));
+	cr_expect(eq(str, said,
+		     "can't read the configuration file \"big\": expected at most 1 MiB\n"));
+	free(big);
+}
+
+/* Mistakes of the program and those of the file are told together. */
+Test(config, is_told_with_the_mistakes_of_the_builder, .init = enter_folder, .fini = leave_folder)
+{
+	struct run run = { .app = app_new("a.toml") };
+
+	write_file("a.toml", "x = 1\n", 6);
+	eddy_app_map_get(run.app, "no slash", NULL);
+	said_begin();
+	cr_assert(eq(int, eddy_run(NULL, run_app, &run), 0));
+	said_end();
+	cr_expect(eq(int, run.result, -EINVAL));
+	cr_expect(ne(ptr, strstr(said, "no slash"), NULL));
+	cr_expect(ne(ptr, strstr(said, "a.toml:1: x stands outside of any section\n"), NULL));
+	eddy_app_free(run.app);
+}
+
+/* ---- docs/config.md ---- */
+
+static void default_of(const struct eddy_app *app, const struct eddy_config_key *key, char *buf)
+{
+	const char *member = (const char *)app + key->offset;
+	uint64_t number = 0;
+
+	if (key->type == EDDY_CONFIG_STRING) {
+		strcpy(buf, "`localhost:7878`");
+		return;
+	}
+	memcpy(&number, member, key->size);
+	if (key->type == EDDY_CONFIG_MS)
+		number /= EDDY_MS;
+	if (number)
+		sprintf(buf, "%ju", (uintmax_t)number);
+	else
+		strcpy(buf, "by RLIMIT_NOFILE");
+}
+
+Test(config, has_every_key_in_its_document)
+{
+	struct eddy_app *app = eddy_app_new();
+	static char document[64 * 1024];
+	FILE *file = fopen(EDDY_DOCS "/config.md", "re");
+
+	cr_assert(ne(ptr, file, NULL));
+	cr_assert(gt(sz, fread(document, 1, sizeof(document) - 1, file), 0));
+	fclose(file);
+	for (const struct eddy_config_key *key = eddyi_config_server.keys; key->name; key++) {
+		char expected[EDDYI_EXPECTED_SIZE], value[64], row[512];
+
+		default_of(app, key, value);
+		sprintf(row, "\n| `%s` | %s | %s | ", key->name,
+			eddyi_config_key_expected(key, expected), value);
+		cr_expect(ne(ptr, strstr(document, row), NULL), "docs/config.md lacks:%s", row);
+	}
+	eddy_app_free(app);
+}
