@@ -216,6 +216,25 @@ static int save_all(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? (int)r : eddy_res_ok(res, "%zd", r);
 }
 
+static int sync_all(struct eddy_req *req, struct eddy_res *res)
+{
+	const struct limits *limits = eddy_req_context(req);
+	struct eddy_saved *saved;
+
+	(void)res;
+	return eddy_req_save_all(req, limits->dir, &(struct eddy_save_options){ .sync = true },
+				 &saved) < 0 ?
+		       500 :
+		       0;
+}
+
+static int nothing(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	(void)res;
+	return 0;
+}
+
 /* PUT that keeps what is there, and has all of it on the disk before it answers. */
 static int save_once(struct eddy_req *req, struct eddy_res *res)
 {
@@ -280,6 +299,8 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/headers", headers);
 	eddy_app_map_post(app, "/save", save);
 	eddy_app_map_post(app, "/save-all", save_all);
+	eddy_app_map_post(app, "/sync-all", sync_all);
+	eddy_app_map_post(app, "/nothing", nothing);
 	eddy_app_map_put(app, "/once/{name}", save_once);
 	map_parts(app);
 }

@@ -1,6 +1,7 @@
 """Downloads from `files`: whole, in parts, under conditions, many at once."""
 import email.utils
 import hashlib
+import json
 import os
 import random
 import re
@@ -9,6 +10,7 @@ import unittest
 
 from wire import KIB, MIB, Case, Lost, Shared, curl, in_threads, pattern, request, sha256_of
 
+VECTORS = os.environ.get('EDDY_VECTORS')
 SIZES = (0, 1, 4 * KIB, 32 * KIB - 1, 32 * KIB, 32 * KIB + 1, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB + 3)
 
 
@@ -177,6 +179,24 @@ class Ranges(Shared):
                 f'content-range: bytes {first}-{last}/{size}\r\n\r\n'.encode() + self.data[first:last + 1]
         expected += b'\r\n--' + boundary + b'--\r\n'
         self.assertEqual(response.body, expected)
+
+    @unittest.skipUnless(VECTORS, 'needs EDDY_VECTORS')
+    def test_vectors(self):
+        """Go's table of ranges of an eleven-byte file. Its paths with dots are for a handler of one fixed file."""
+        self.write('eleven', b'0123456789\n')
+        with open(os.path.join(VECTORS, 'range', 'go_net_http_range.json')) as file:
+            vectors = json.load(file)
+        count = 0
+        for case in vectors['serve_file']:
+            with self.subTest(case['range']):
+                response = self.get(case['range'], path='eleven') if case['range'] else self.server.get('/files/eleven')
+                self.assertEqual(response.status, case['status'])
+                ranges = [f'bytes {first}-{end - 1}/11' for first, end in case['ranges']]
+                if response.status == 206:
+                    self.assertEqual(re.findall(r'content-range: (.*?)\r\n', response.body.decode()) or [response.header('content-range')], ranges)
+                count += 1
+        print(f'# {count} ranges; skipped {len(vectors["dotdot"])} paths, and {len(vectors["parse"])} that tests/http/range.c reads')
+        self.assertGreater(count, 20)
 
     def test_several_of_which_one_remains(self):
         response = self.get('bytes=0-0,200000-')
