@@ -77,7 +77,9 @@ static inline void expect_report(void)
 
 static inline void expect_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg)
 {
-	cr_expect_eq(eddy_run(options, fn, arg), 0);
+	int r = eddy_run(options, fn, arg);
+
+	cr_expect_eq(r, 0, "eddy_run() returned %d", r);
 	expect_report();
 }
 
