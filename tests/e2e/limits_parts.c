@@ -6,6 +6,7 @@
  *     skip    look at the headers alone
  *     half    read 5 bytes of each
  *     first   save the first one and answer, whatever follows
+ *     stale   read what is left of the one before, then this one
  *     twice   save each under its own name and what is left of it as "rest"
  *
  * Answers with a JSON array: an object a part.
@@ -19,6 +20,7 @@
 struct reader {
 	struct eddy_req *req;
 	struct eddy_part *part;
+	struct eddy_part *before;
 	struct eddy_str how;
 	int dir;
 	json_t *said; /* of the part */
@@ -104,12 +106,25 @@ static int save_twice(struct reader *reader)
 	return r;
 }
 
+static int read_stale(struct reader *reader)
+{
+	char byte;
+
+	json_object_set_new(reader->said, "stale",
+			    reader->before ?
+				    json_integer(eddy_part_read(reader->before, &byte, 1)) :
+				    json_null());
+	return read_in_pieces(reader, SIZE_MAX);
+}
+
 static int take(struct reader *reader)
 {
 	struct eddy_str how = reader->how;
 
 	if (eddy_str_eq_z(how, "read"))
 		return read_in_pieces(reader, SIZE_MAX);
+	if (eddy_str_eq_z(how, "stale"))
+		return read_stale(reader);
 	if (eddy_str_eq_z(how, "half"))
 		return read_in_pieces(reader, 5);
 	if (eddy_str_eq_z(how, "save") || eddy_str_eq_z(how, "first"))
@@ -132,6 +147,7 @@ static int read_form(struct reader *reader, json_t *parts)
 	int r = eddy_req_multipart(reader->req, NULL, &form);
 
 	while (r == 0 && (r = eddy_multipart_next(form, &part)) > 0) {
+		reader->before = reader->part;
 		reader->part = part;
 		reader->said = json_object();
 		json_array_append_new(parts, reader->said);

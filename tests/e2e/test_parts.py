@@ -107,8 +107,13 @@ class Parts(Case):
         self.assertEqual(self.names(), [])
 
     def test_rest_of_a_part_is_empty(self):
-        self.said('twice', part('a', 'data', 'x'))
-        self.assertEqual((self.content('x'), self.content('rest')), (b'data', b''))
+        said = self.said('twice', part('a', 'data', 'x'), part('b', 'more', 'y'))
+        self.assertEqual([p['saved'] for p in said], ['x', 'y'])
+        self.assertEqual((self.content('x'), self.content('y'), self.content('rest')), (b'data', b'more', b''))
+
+    def test_part_of_the_past_is_empty(self):
+        said = self.said('stale', part('a', 'data'), part('b', 'more'), part('c', 'last'))
+        self.assertEqual([(p['stale'], p['text']) for p in said], [(None, 'data'), (0, 'more'), (0, 'last')])
 
     def test_answer_before_the_end(self):
         with self.server.connect() as wire:
@@ -175,6 +180,14 @@ class Parts(Case):
                 self.assertProblem(response, 413)
                 self.assertEqual(server.ask(form(parts[0], path=f'/parts/{how}', framed=framed)).status, 200)
         self.assertEqual(self.names(), ['a'])
+
+    def test_file_max_of_many_reads(self):
+        server = self.limits(dir=self.dir, file_max=150000)
+        for size, status in ((140000, 200), (160000, 413)):
+            with server.connect() as wire:
+                wire.try_send(form(part('f', pattern(size), 'a'), path='/parts/save', framed=False))
+                self.assertEqual(wire.read().status, status)
+        self.assertEqual(os.path.getsize(os.path.join(self.dir, 'a')), 140000)
 
     def test_announced_length(self):
         """What is too long is refused before any of it is read."""
