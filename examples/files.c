@@ -246,6 +246,7 @@ int main(int argc, char **argv)
 {
 	struct settings settings = {
 		.files = { .max_size = EDDY_NEVER },
+		.server = { .restart = true },
 		.bind = "localhost:7878",
 		.path = ".",
 	};

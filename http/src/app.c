@@ -124,6 +124,25 @@ void eddyi_app_set_head_limits(struct eddy_app *app)
 			app->options.field = (value);                                              \
 	} while (0)
 
+static void set_trust(struct eddy_app *app)
+{
+	const char *const *proxy = app->options.trusted_proxies;
+
+	app->trust = (struct eddyi_trust){ 0 };
+	for (; proxy && *proxy; proxy++) {
+		int r = eddyi_trust_add(&app->trust, &app->arena, eddy_str_from(*proxy));
+
+		if (r == -ENOMEM)
+			out_of_memory();
+		if (r < 0)
+			eddyi_app_mistake(app,
+					  "can't trust the proxies at \"%s\": write an IP address, "
+					  "a network like 10.0.0.0/8, or unix",
+					  *proxy);
+	}
+	app->options.trusted_proxies = NULL; /* it was borrowed */
+}
+
 void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options)
 {
 	app->options = *options;
@@ -144,6 +163,7 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	if (app->options.workers > EDDYI_WORKERS_MAX)
 		eddyi_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
 				  EDDYI_WORKERS_MAX);
+	set_trust(app);
 	eddyi_app_set_head_limits(app);
 }
 

@@ -5,6 +5,7 @@
 #include "filter.h"
 #include "head.h"
 #include "mime.h"
+#include "network.h"
 #include "router.h"
 
 #include <eddy/app.h>
@@ -43,6 +44,7 @@ struct eddy_app {
 	const char *addresses[EDDYI_ADDRESSES_MAX]; /* to listen on */
 	size_t address_count;
 	struct eddy_server_options options; /* defaults filled in */
+	struct eddyi_trust trust;           /* .trusted_proxies */
 	struct eddyi_head_limits head_limits;
 	void *context;
 	struct eddyi_router *router;

@@ -37,6 +37,8 @@ struct eddy_res {
 	int failed;   /* what stopped a stream */
 };
 
+struct eddyi_asker;
+
 struct eddy_req {
 	struct eddyi_arena arena;
 	const struct eddy_app *app;
@@ -49,6 +51,7 @@ struct eddy_req {
 	const struct eddyi_route *route;     /* NULL when none fits */
 	const struct eddyi_filters *filters; /* the innermost around what answers */
 	struct eddy_str *params;             /* route->param_count values */
+	struct eddyi_asker *asker;           /* NULL as long as nobody has wanted to know */
 	unsigned methods;                    /* that the path does answer, when no route fits */
 	struct eddyi_body body;
 	int refused; /* the status that the head was refused with; 0: it was not */

@@ -1,4 +1,5 @@
 #include "exchange.h"
+#include "peer.h"
 
 #include <errno.h>
 
@@ -53,14 +54,18 @@ int eddy_req_param(const struct eddy_req *req, const char *name, struct eddy_str
 
 struct eddy_str eddy_req_host(const struct eddy_req *req)
 {
-	return req->head.host;
+	struct eddy_str host = { NULL, 0 };
+
+	if (req->app->options.forwarded_host)
+		host = eddyi_asker_of(req)->host;
+	return host.len ? host : req->head.host;
 }
 
 bool eddy_req_host_is_local_or_ip(const struct eddy_req *req)
 {
 	struct eddyi_host host;
 
-	return eddyi_host_parse(req->head.host, &host) == 0 && eddyi_host_is_local_or_ip(&host);
+	return eddyi_host_parse(eddy_req_host(req), &host) == 0 && eddyi_host_is_local_or_ip(&host);
 }
 
 struct eddy_str eddy_req_header(const struct eddy_req *req, const char *name)

@@ -1,6 +1,7 @@
 /* doors: an app that says at which door a client has come in.
  *
  *     doors [--bind ADDR]… [--workers N] [--mode OCTAL] [--restart] [--drain_timeout MS]
+ *           [--trust NETWORK]… [--forwarded x|rfc7239] [--forwarded_host]
  *
  * Without --bind it listens at a free port of 127.0.0.1.
  */
@@ -49,8 +50,26 @@ static int restart(struct eddy_req *req, struct eddy_res *res)
 	return 204;
 }
 
+/* Who the server thinks has asked. */
+static int peer(struct eddy_req *req, struct eddy_res *res)
+{
+	const struct eddy_peer *peer = eddy_req_peer(req);
+	struct eddy_str scheme = eddy_req_scheme(req), host = eddy_req_host(req);
+	char addr[EDDY_SOCKADDR_TEXT_MAX];
+
+	eddy_sockaddr_format(&peer->addr.addr.any, peer->addr.len, addr);
+	return eddy_res_ok(res, "%.*s %s %s %s %.*s %.*s", EDDY_FMT(peer->text), addr,
+			   eddy_peer_is_local(peer) ? "local" : "remote",
+			   peer->is_forwarded ? "forwarded" : "direct", EDDY_FMT(scheme),
+			   EDDY_FMT(host));
+}
+
+#define TRUSTED_MAX 8
+
 struct settings {
 	struct eddy_server_options server;
+	const char *trusted[TRUSTED_MAX + 1];
+	unsigned trusted_count;
 	bool bound;
 };
 
@@ -71,6 +90,9 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 		{ "mode", required_argument, NULL, 'm' },
 		{ "restart", no_argument, NULL, 'r' },
 		{ "drain_timeout", required_argument, NULL, 'd' },
+		{ "trust", required_argument, NULL, 't' },
+		{ "forwarded", required_argument, NULL, 'f' },
+		{ "forwarded_host", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	int option;
@@ -91,6 +113,19 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 			break;
 		case 'd':
 			settings->server.drain_timeout_ns = strtoull(optarg, NULL, 10) * EDDY_MS;
+			break;
+		case 't':
+			if (settings->trusted_count == TRUSTED_MAX)
+				exit(2);
+			settings->trusted[settings->trusted_count++] = optarg;
+			settings->server.trusted_proxies = settings->trusted;
+			break;
+		case 'f':
+			settings->server.forwarded = *optarg == 'x' ? EDDY_FORWARDED_X :
+								      EDDY_FORWARDED_RFC7239;
+			break;
+		case 'h':
+			settings->server.forwarded_host = true;
 			break;
 		default:
 			exit(2);
@@ -118,7 +153,7 @@ static void obstruct(void)
 int main(int argc, char **argv)
 {
 	struct eddy_app *app = eddy_app_new();
-	struct settings settings = { .bound = false };
+	struct settings settings = { .trusted_count = 0 };
 
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, "127.0.0.1:0");
@@ -127,6 +162,7 @@ int main(int argc, char **argv)
 	eddy_app_set_context(app, app);
 	eddy_app_map_get(app, "/", door);
 	eddy_app_map_get(app, "/slow/{ms}", slow);
+	eddy_app_map_get(app, "/peer", peer);
 	eddy_app_map_get(app, "/env/{name}", variable);
 	eddy_app_map_post(app, "/restart", restart);
 	obstruct();

@@ -63,6 +63,46 @@ class Resources(Case):
         self.quiet(server, start)
         self.assertFalse([name for name in os.listdir(folder) if name.startswith('up')])
 
+    def vanish(self, server, count):
+        """So many clients at once in the middle of a transfer, each gone in its own way."""
+        wires = []
+        for i in range(count):
+            wire = server.connect(rcvbuf=8192)
+            if i % 3 == 0:
+                wire.send(request('GET', '/files/large'))
+            elif i % 3 == 1:
+                wire.send(request('PUT', f'/files/up{i}', f'Content-Length: {10 * MIB}') + b'x' * 100000)
+            else:
+                wire.send(request('POST', '/files', 'Content-Type: multipart/form-data; boundary=x', f'Content-Length: {10 * MIB}') +
+                          b'--x\r\nContent-Disposition: form-data; name="f"; filename="part%d"\r\n\r\n' % i + b'x' * 100000)
+            wires.append(wire)
+        for i, wire in enumerate(wires):
+            if i % 3 == 0:
+                wire.take(10000)
+            if i % 2:
+                wire.reset()
+            else:
+                wire.close()
+
+    def test_300_clients_vanish(self):
+        folder = self.folder()
+        server = self.serve(folder, '--workers', 2)
+        self.warm_up(server, folder)
+        start = server.descriptors()
+        with open(os.path.join(folder, 'large'), 'wb') as file:
+            file.write(pattern(20 * MIB))
+        names = sorted(os.listdir(folder))
+        self.vanish(server, 300)
+        self.quiet(server, start)
+        before = server.rss()
+        for _ in range(2):
+            self.vanish(server, 300)
+            self.quiet(server, start)
+        self.assertEqual(sorted(os.listdir(folder)), names)
+        if not is_sanitized():
+            self.assertLess(server.rss() - before, 2 * MIB)
+        self.assertEqual(len(server.get('/files/file').body), 3 * MIB)
+
     def test_descriptors_come_back(self):
         folder = self.folder()
         server = self.serve(folder, '--workers', 2)

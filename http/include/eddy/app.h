@@ -15,6 +15,14 @@
 
 EDDY_BEGIN_DECLS
 
+/* Which fields trusted proxies write. A client can invent those that they do not write and leave alone: so
+ * where both are there and contradict each other, the client is unknown. */
+enum eddy_forwarded {
+	EDDY_FORWARDED_ANY,
+	EDDY_FORWARDED_X,       /* X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host */
+	EDDY_FORWARDED_RFC7239, /* Forwarded */
+};
+
 /* Every field: 0 means its default. */
 struct eddy_server_options {
 	unsigned workers; /* loops, each on a thread of its own; default 1 */
@@ -34,6 +42,13 @@ struct eddy_server_options {
 	uint64_t write_timeout_ns; /* without a byte taken by the peer; default 30 s; then close */
 	uint64_t idle_timeout_ns;  /* between two requests; default 60 s; then close */
 	uint64_t drain_timeout_ns; /* for requests in flight at shutdown; default 10 s; then cut */
+
+	/* Whose word is taken for who asks (peer.h): IP addresses, networks such as "10.0.0.0/8", "unix" for
+	 * those who come by a unix socket; ends with NULL; default: nobody's. They have to drop or overwrite
+	 * what their clients send of these fields, or to add to it at the end. */
+	const char *const *trusted_proxies;
+	enum eddy_forwarded forwarded; /* the fields that they write; default: either kind */
+	bool forwarded_host; /* eddy_req_host() is what they were asked for; default: what they ask for */
 
 	mode_t unix_mode; /* of the files of unix sockets; default: what umask(2) leaves of 0777 */
 

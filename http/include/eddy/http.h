@@ -28,6 +28,7 @@
 #include <eddy/config.h>
 #include <eddy/log.h>
 #include <eddy/part.h>
+#include <eddy/peer.h>
 #include <eddy/req.h>
 #include <eddy/res.h>
 #include <eddy/tree.h>

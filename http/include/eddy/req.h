@@ -39,7 +39,8 @@ EDDY_API int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, si
 EDDY_API int eddy_req_param(const struct eddy_req *req, const char *name,
 			    struct eddy_str *ret_value);
 
-/* The host that was asked: of the target's authority or the Host field; port included. */
+/* The host that was asked: of the target's authority or the Host field; with .forwarded_host that which a
+ * trusted proxy was asked for, if it says so (peer.h). Port included. */
 EDDY_API struct eddy_str eddy_req_host(const struct eddy_req *req);
 
 /* Whether that host is an IP address, or a name that means this machine to everybody: what a server

@@ -1,0 +1,40 @@
+/* eddy/peer.h: who asks, and how: the other end of the connection, or behind proxies that the app trusts
+ * (.trusted_proxies of eddy/app.h) the client that they speak for.
+ *
+ * A proxy names whom it speaks for at the end of a Forwarded field (RFC 7239) or X-Forwarded-For, behind
+ * what its own client sent. So the client is the last hop there that is no trusted proxy; what stands
+ * before it is a mere claim. Where both fields are there they must agree; see .forwarded.
+ */
+#ifndef EDDY_PEER_H
+#define EDDY_PEER_H
+
+#include <eddy/app.h>
+#include <eddy/net.h>
+
+EDDY_BEGIN_DECLS
+
+struct eddy_peer {
+	/* AF_INET (also for an IPv4-mapped IPv6 address), AF_INET6 or AF_UNIX. The port is 0 where a proxy
+	 * does not say it. AF_UNSPEC when nobody can tell: the connection has been reset, or a proxy does not
+	 * know, or what came through it is malformed. */
+	struct eddy_sockaddr addr;
+	struct eddy_str
+		text; /* "192.0.2.7", "2001:db8::7", "unix" or "unknown", to tell clients apart */
+	bool is_forwarded; /* by proxies' word, and not the connection's other end */
+};
+
+/* Who asks. Lives as long as the request. Never NULL. */
+EDDY_API const struct eddy_peer *eddy_req_peer(const struct eddy_req *req);
+
+/* Whether the peer is on this machine: it has a loopback address, or came by a unix socket. */
+EDDY_API bool eddy_peer_is_local(const struct eddy_peer *peer);
+
+/* Whether the client's request came to this server, or to the proxy in front of it, by TLS. */
+EDDY_API bool eddy_req_is_secure(const struct eddy_req *req);
+
+/* "https" or "http", by the same rule. */
+EDDY_API struct eddy_str eddy_req_scheme(const struct eddy_req *req);
+
+EDDY_END_DECLS
+
+#endif
