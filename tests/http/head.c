@@ -211,8 +211,10 @@ Test(head, blank_lines_take_no_room)
 
 		eddyi_head_init(&head, &arena, &small);
 		while (!status && at < len) {
-			status = eddyi_head_feed(&head, request + at,
-						 piece < len - at ? piece : len - at, &used);
+			size_t given = piece < len - at ? piece : len - at;
+
+			status = eddyi_head_feed(&head, request + at, given, &used);
+			cr_expect(eq(sz, status ? given : used, given));
 			at += used;
 		}
 		cr_expect(eq(int, status, 200));
