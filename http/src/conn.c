@@ -56,6 +56,11 @@ static int take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
 	conn->req->refused = status >= 400 ? status : 0;
 	if (!eddyi_wire_keep(&conn->wire, eddy_str(bytes + used, len - used)))
 		return -ENOMEM;
+	/* Blank lines are no part of a head: who sends no more asks for nothing. */
+	if (!status && !conn->req->head.len) {
+		eddyi_req_free(conn->req);
+		conn->req = NULL;
+	}
 	return status;
 }
 

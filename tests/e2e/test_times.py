@@ -56,6 +56,20 @@ class Times(Case):
             self.assertProblem(wire.read(), 408)
             self.assertClosed(wire)
 
+    def test_blank_line_is_no_head(self):
+        """Who ends a body with a CRLF too many, and asks no more, is idle."""
+        server = self.limits(head_timeout=150, idle_timeout=60000)
+        with server.connect() as wire:
+            wire.send(request('POST', '/echo', body='q=42') + b'\r\n')
+            self.assertEqual(wire.read().body, b'q=42')
+            self.assertTrue(wire.is_open(0.3))
+            wire.send(b'\r\n')
+            self.assertTrue(wire.is_open(0.3))
+            self.assertServes(wire)
+        with server.connect() as wire:
+            wire.send(b'\r\n')
+            self.assertClosed(wire)
+
     def test_half_a_head_behind_a_request(self):
         server = self.limits(head_timeout=150, idle_timeout=60000)
         with server.connect() as wire:
