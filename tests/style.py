@@ -6,6 +6,7 @@
 - every public header compiles alone, as gnu11 C and as C++17, without a warning
 - every C block of the README and the guide that has a main compiles
 - every test file is named in a meson.build
+- each program of refused/ does not compile, with gcc and clang, and says what its "expect:" has
 - no source file passes 600 lines (said, not failed)
 """
 import concurrent.futures
@@ -80,10 +81,23 @@ def check_documents(tap, root):
                 tap.check(f'{path} program {number}', compile_alone(root, block, 'c'))
 
 
+def check_refused(tap, root):
+    include = [f'-I{layer}/include' for layer in LAYERS]
+    for path in sources(os.path.join(root, 'tests', 'refused'), '.c'):
+        path = os.path.join('tests', 'refused', path)
+        expected = re.search(r'expect: (.*)', open(os.path.join(root, path)).read())[1]
+        for tool in filter(shutil.which, ('gcc', 'clang')):
+            says = run([tool, '-std=gnu11', '-D_GNU_SOURCE', '-fsyntax-only', *include, path], root)
+            found = re.search(f'error: .*{expected}', says)
+            tap.check(f'{path} is refused by {tool}', '' if found else f'it does not say {expected}, but:\n{says}')
+
+
 def check_listed(tap, root):
     missing = []
     for path in sources(os.path.join(root, 'tests'), '.c'):
         folder, name = os.path.split(path)
+        if folder == 'refused':
+            continue
         builds = [os.path.join(root, 'tests', f, 'meson.build') for f in (folder, os.path.dirname(folder))]
         listed = ''.join(open(build).read() for build in builds if os.path.exists(build))
         if f"'{name[:-2]}'" not in listed and f"'{name}'" not in listed:
@@ -99,6 +113,7 @@ def main():
         check_format(tap, root, files)
         check_headers(tap, root, pool)
     check_documents(tap, root)
+    check_refused(tap, root)
     check_listed(tap, root)
     for path in files:
         lines = sum(1 for _ in open(os.path.join(root, path), errors='replace'))

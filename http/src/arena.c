@@ -77,7 +77,8 @@ void *eddyi_arena_alloc(struct eddyi_arena *arena, size_t size)
 
 	if (size > PTRDIFF_MAX - 2 * ALIGNMENT - sizeof(*block))
 		return NULL;
-	size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+	/* Nothing is somewhere too: NULL means that memory is out. */
+	size = ((size ? size : 1) + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 	if (size > (size_t)(arena->end - arena->at)) {
 		block = block_new(size);
 		if (!block)

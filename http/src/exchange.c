@@ -23,6 +23,7 @@ void eddyi_req_free(struct eddy_req *req)
 
 	if (req->res.file >= 0)
 		close(req->res.file);
+	json_decref(req->json);
 	eddyi_arena_deinit(&arena);
 }
 

@@ -54,6 +54,11 @@ struct eddy_req {
 	struct eddyi_asker *asker;           /* NULL as long as nobody has wanted to know */
 	unsigned methods;                    /* that the path does answer, when no route fits */
 	struct eddyi_body body;
+	/* What has been read once is kept; NULL before that: */
+	struct eddy_str text; /* the whole body */
+	struct eddy_pairs query;
+	struct eddy_pairs form;
+	json_t *json;
 	int refused; /* the status that the head was refused with; 0: it was not */
 	/* What the last call that failed has found: the status that its error stands for, when the
 	 * error alone would say less, and the detail of that status (0: of 400). */

@@ -18,40 +18,6 @@ struct eddy_str eddy_req_query(const struct eddy_req *req)
 	return req->head.target.query;
 }
 
-int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t count)
-{
-	size_t have = req->route ? req->route->param_count : 0;
-
-	for (size_t i = 0; i < count; i++) {
-		int r = i < have ? eddy_to_parse(to[i], req->params[i]) : -EINVAL;
-
-		if (r == 0)
-			continue;
-		if (i < have)
-			req->detail =
-				eddyi_arena_printf(
-					&req->arena,
-					r == -ERANGE ?
-						"the path parameter \"%.*s\" is out of range" :
-						"the path parameter \"%.*s\" is malformed",
-					EDDY_FMT(req->route->param_names[i]))
-					.ptr;
-		return -EINVAL;
-	}
-	return 0;
-}
-
-int eddy_req_param(const struct eddy_req *req, const char *name, struct eddy_str *ret_value)
-{
-	for (size_t i = 0; req->route && i < req->route->param_count; i++) {
-		if (eddy_str_eq_z(req->route->param_names[i], name)) {
-			*ret_value = req->params[i];
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
-
 struct eddy_str eddy_req_host(const struct eddy_req *req)
 {
 	struct eddy_str host = { NULL, 0 };
@@ -154,14 +120,12 @@ static int read_unknown(struct eddy_req *req, uint64_t max, struct eddy_str *ret
 	}
 }
 
-int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body)
+static int read_known(struct eddy_req *req, uint64_t length, uint64_t max,
+		      struct eddy_str *ret_body)
 {
-	uint64_t max = eddyi_req_body_max(req), length = eddy_req_length(req);
 	char *buf;
 	ssize_t r;
 
-	if (length == EDDY_LENGTH_UNKNOWN)
-		return read_unknown(req, max, ret_body);
 	if (length > max)
 		return -EMSGSIZE;
 	buf = eddyi_arena_alloc(&req->arena, (size_t)length + 1);
@@ -172,6 +136,19 @@ int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body)
 		return (int)r;
 	*ret_body = eddy_str(buf, (size_t)r);
 	return 0;
+}
+
+int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body)
+{
+	uint64_t max = eddyi_req_body_max(req), length = eddy_req_length(req);
+	int r = 0;
+
+	if (!req->text.ptr)
+		r = length == EDDY_LENGTH_UNKNOWN ? read_unknown(req, max, &req->text) :
+						    read_known(req, length, max, &req->text);
+	if (r == 0)
+		*ret_body = req->text;
+	return r;
 }
 
 void *eddy_req_context(const struct eddy_req *req)

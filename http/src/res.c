@@ -3,6 +3,7 @@
 #include "syntax.h"
 
 #include <eddy/log.h>
+#include <eddy/loop.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -148,16 +149,32 @@ int eddy_res_ok(struct eddy_res *res, const char *format, ...)
 		text);
 }
 
-static int set_json(struct eddy_res *res, const char *type, json_t *json)
+struct dump {
+	struct eddyi_arena *arena;
+	const json_t *json;
+	struct eddy_str text;
+};
+
+static void dump(void *arg)
 {
+	struct dump *dump = arg;
 	size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
-	size_t len = json ? json_dumpb(json, NULL, 0, flags) : 0;
-	char *text = len ? eddyi_arena_alloc(&res->req->arena, len) : NULL;
+	size_t len = json_dumpb(dump->json, NULL, 0, flags);
+	char *text = len ? eddyi_arena_alloc(dump->arena, len) : NULL;
 
 	if (text)
-		json_dumpb(json, text, len, flags);
+		json_dumpb(dump->json, text, len, flags);
+	dump->text = eddy_str(text, len);
+}
+
+static int set_json(struct eddy_res *res, const char *type, json_t *json)
+{
+	struct dump job = { .arena = &res->req->arena, .json = json };
+
+	/* Recursion in somebody else's code: not on a task's stack. */
+	eddy_on_loop_stack(dump, &job);
 	json_decref(json);
-	return set_bytes(res, type, eddy_str(text, len));
+	return set_bytes(res, type, job.text);
 }
 
 int eddy_res_json(struct eddy_res *res, json_t *json)

@@ -73,7 +73,9 @@ Test(app, renders_errors)
 	eddy_app_map_err(app, plain);
 	EXPECT_ANSWER(app, GET("/none"), "404 404: -");
 	EXPECT_ANSWER(app, GET("/no-status"), "500 500: -");
-	EXPECT_ANSWER(app, GET("/number/x"), "400 400: the path parameter \"n\" is malformed");
+	EXPECT_ANSWER(
+		app, GET("/number/x"),
+		"400 400: the path parameter \"n\" must be an integer from -2147483648 to 2147483647");
 	EXPECT_ANSWER(app, GET("/%zz"),
 		      "400 400: the path has a percent escape that is malformed or not allowed");
 	EXPECT_ANSWER(app, "GET / HTTP/1.1\n\n", "400 400: the host field is missing");

@@ -25,7 +25,7 @@ struct asked {
 /* `request` is a head, its lines ended by \n, with what follows it. */
 static inline void ask(struct asked *asked, const struct eddy_app *app, const char *request)
 {
-	char bytes[8192];
+	char bytes[32768];
 	size_t len = 0, used;
 
 	/* Lines of the head end with CRLF. */

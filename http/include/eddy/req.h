@@ -7,6 +7,9 @@
 #define EDDY_REQ_H
 
 #include <eddy/app.h>
+#include <eddy/json.h>
+#include <eddy/member.h>
+#include <eddy/pairs.h>
 #include <eddy/to.h>
 #include <sys/socket.h>
 
@@ -34,10 +37,40 @@ EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
 			 sizeof((const struct eddy_to[]){ __VA_ARGS__ }) / sizeof(struct eddy_to))
 EDDY_API int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t count);
 
+/* Read the path parameters into a struct by their names (member.h):
+ *
+ *     if (eddy_req_path_into(req, post_members, &post) < 0)
+ *             return 400;
+ *
+ * Return: 0; -EINVAL when one is missing, does not parse or is out of range (the 400 that the handler
+ * then returns names it and says what it must be); -ENOMEM; -EDOM as eddy_pairs_into(). */
+#define eddy_req_path_into(req, members, ret_target)                                               \
+	EDDYI_INTO(eddy_req_path_read, req, members, ret_target)
+#define EDDYI_INTO(read, from, members, ret_target)                                                \
+	read((from), (members), sizeof(members) / sizeof(*(members)), (ret_target))
+EDDY_API int eddy_req_path_read(struct eddy_req *req, const struct eddy_member *members,
+				size_t count, void *ret_target);
+
 /* Read one path parameter by its name, decoded.
  * Return: 0, -ENOENT when the route has none of this name. */
 EDDY_API int eddy_req_param(const struct eddy_req *req, const char *name,
 			    struct eddy_str *ret_value);
+
+/* All path parameters. Return: 0, -ENOMEM. */
+EDDY_API int eddy_req_path_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);
+
+/* All parameters of the query, at most 4096: `+` is a space, and a bad escape stays as it is.
+ * Return: 0, -EMSGSIZE for more, -ENOMEM. */
+EDDY_API int eddy_req_query_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);
+
+/* The first value that the query has for a name. Return: 0, -ENOENT, and as eddy_req_query_pairs(). */
+EDDY_API int eddy_req_query_get(struct eddy_req *req, const char *name, struct eddy_str *ret_value);
+
+/* Read the query into a struct. Return: as eddy_req_path_into() and eddy_req_query_pairs(). */
+#define eddy_req_query_into(req, members, ret_target)                                              \
+	EDDYI_INTO(eddy_req_query_read, req, members, ret_target)
+EDDY_API int eddy_req_query_read(struct eddy_req *req, const struct eddy_member *members,
+				 size_t count, void *ret_target);
 
 /* The host that was asked: of the target's authority or the Host field; with .forwarded_host that which a
  * trusted proxy was asked for, if it says so (peer.h). Port included. */
@@ -64,10 +97,34 @@ EDDY_API uint64_t eddy_req_length(const struct eddy_req *req);
  * -ECANCELED when it stalled. */
 EDDY_API ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len);
 
-/* Read all of the body into memory. Suspends.
+/* Read all of the body into memory; a second call gives the same. Suspends.
  * Return: 0, -EMSGSIZE over the limit (body_max of the route or the app), -ENOMEM, and what
  * eddy_req_read() returns. */
 EDDY_API int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body);
+
+/* Read the body as application/x-www-form-urlencoded, otherwise like a query. Suspends.
+ * Return: 0; -EMEDIUMTYPE when it is of another type (which becomes a 415), -EMSGSIZE for too many
+ * fields, and what eddy_req_body() returns. */
+EDDY_API int eddy_req_form_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);
+
+/* Read such a form into a struct; a handler returns what this returns. Suspends.
+ * Return: as eddy_req_path_into() and eddy_req_form_pairs(). */
+#define eddy_req_form_into(req, members, ret_target)                                               \
+	EDDYI_INTO(eddy_req_form_read, req, members, ret_target)
+EDDY_API int eddy_req_form_read(struct eddy_req *req, const struct eddy_member *members,
+				size_t count, void *ret_target);
+
+/* Read the body as JSON, at most 128 arrays and objects deep (json.h); the request keeps the reference.
+ * Suspends. Return: 0; -EMEDIUMTYPE when the type is neither application/json nor ends in +json
+ * (which becomes a 415), -EBADMSG when it is not JSON, and what eddy_req_body() returns. */
+EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
+
+/* Read a JSON object into a struct; a handler returns what this returns. Suspends.
+ * Return: as eddy_req_path_into() and eddy_req_json(). */
+#define eddy_req_json_into(req, members, ret_target)                                               \
+	EDDYI_INTO(eddy_req_json_read, req, members, ret_target)
+EDDY_API int eddy_req_json_read(struct eddy_req *req, const struct eddy_member *members,
+				size_t count, void *ret_target);
 
 /* What was given to eddy_app_set_context(). */
 EDDY_API void *eddy_req_context(const struct eddy_req *req);

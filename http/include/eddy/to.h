@@ -37,23 +37,36 @@ struct eddy_to {
 	 sizeof(type) == 4 ? EDDY_TYPE_U32 :                                                       \
 			     EDDY_TYPE_U64)
 
+/* The parser for what `pointer` points to; a compile error that says `message` when there is none. */
+#define EDDYI_TYPE_OF(pointer, message)                                                            \
+	((enum eddy_type)(EDDYI_TYPE(pointer) +                                                    \
+			  0 * sizeof(struct {                                                      \
+				  _Static_assert(EDDYI_TYPE(pointer) != EDDYI_NO_TYPE, message);   \
+				  char unused;                                                     \
+			  })))
+#define EDDYI_NO_TYPE (-1)
+#define EDDYI_TYPE(pointer)                                                                        \
+	_Generic((pointer),                                                                        \
+		struct eddy_str *: EDDY_TYPE_STR,                                                  \
+		signed char *: EDDY_TYPE_I8,                                                       \
+		short *: EDDY_TYPE_I16,                                                            \
+		int *: EDDY_TYPE_I32,                                                              \
+		long *: EDDYI_SIGNED(long),                                                        \
+		long long *: EDDYI_SIGNED(long long),                                              \
+		unsigned char *: EDDY_TYPE_U8,                                                     \
+		unsigned short *: EDDY_TYPE_U16,                                                   \
+		unsigned *: EDDY_TYPE_U32,                                                         \
+		unsigned long *: EDDYI_UNSIGNED(unsigned long),                                    \
+		unsigned long long *: EDDYI_UNSIGNED(unsigned long long),                          \
+		double *: EDDY_TYPE_DOUBLE,                                                        \
+		bool *: EDDY_TYPE_BOOL,                                                            \
+		default: EDDYI_NO_TYPE)
+
 /* Wrap a pointer to a variable of one of the types above. C alone has it: from C++ write
  * `eddy_to{ EDDY_TYPE_I32, &id }`. */
 #define EDDY_TO(target)                                                                            \
-	((struct eddy_to){ _Generic((target),                                                      \
-				   struct eddy_str *: EDDY_TYPE_STR,                               \
-				   signed char *: EDDY_TYPE_I8,                                    \
-				   short *: EDDY_TYPE_I16,                                         \
-				   int *: EDDY_TYPE_I32,                                           \
-				   long *: EDDYI_SIGNED(long),                                     \
-				   long long *: EDDYI_SIGNED(long long),                           \
-				   unsigned char *: EDDY_TYPE_U8,                                  \
-				   unsigned short *: EDDY_TYPE_U16,                                \
-				   unsigned *: EDDY_TYPE_U32,                                      \
-				   unsigned long *: EDDYI_UNSIGNED(unsigned long),                 \
-				   unsigned long long *: EDDYI_UNSIGNED(unsigned long long),       \
-				   double *: EDDY_TYPE_DOUBLE,                                     \
-				   bool *: EDDY_TYPE_BOOL),                                        \
+	((struct eddy_to){ EDDYI_TYPE_OF(target, "EDDY_TO() takes a pointer to an integer, "       \
+						 "double, bool or struct eddy_str"),               \
 			   (target) })
 #endif
 

@@ -1,0 +1,109 @@
+#include <eddy/json.h>
+
+#include "member.h"
+
+#include <eddy/loop.h>
+#include <errno.h>
+#include <stdio.h>
+
+/* Whether arrays and objects stand in one another no deeper than that. Text that is no JSON is left to
+ * the parser, which recurses no deeper than this counts: it stops at the first thing that is wrong. */
+static bool is_shallow(struct eddy_str text, unsigned depth_max)
+{
+	unsigned depth = 0;
+	bool in_string = false;
+
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.ptr[i];
+
+		if (in_string) {
+			if (c == '\\')
+				i++;
+			else if (c == '"')
+				in_string = false;
+		} else if (c == '"') {
+			in_string = true;
+		} else if (c == '[' || c == '{') {
+			if (++depth > depth_max)
+				return false;
+		} else if ((c == ']' || c == '}') && depth) {
+			depth--;
+		}
+	}
+	return true;
+}
+
+struct parse {
+	struct eddy_str text;
+	json_t *json;
+	json_error_t error;
+};
+
+static void parse(void *arg)
+{
+	struct parse *parse = arg;
+
+	parse->json = json_loadb(parse->text.ptr, parse->text.len,
+				 JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &parse->error);
+}
+
+int eddy_json_parse(struct eddy_str text, unsigned depth_max, json_t **ret_json)
+{
+	struct parse job = { .text = text };
+
+	/* jansson reads over a NUL between two tokens. */
+	if (!text.len || memchr(text.ptr, 0, text.len) || !is_shallow(text, depth_max))
+		return -EBADMSG;
+	/* Recursion in somebody else's code: not on a task's stack. */
+	eddy_on_loop_stack(parse, &job);
+	if (!job.json)
+		return json_error_code(&job.error) == json_error_out_of_memory ? -ENOMEM : -EBADMSG;
+	*ret_json = job.json;
+	return 0;
+}
+
+static int read_member(const void *from, const char *name, const struct eddy_member *member,
+		       struct eddy_to to)
+{
+	const json_t *value = json_object_get(from, name);
+	char digits[24];
+
+	if (!value ||
+	    (json_is_null(value) && (member->optional || member->present || member->otherwise)))
+		return -ENOENT;
+	if (member->names || to.type == EDDY_TYPE_STR)
+		return json_is_string(value) ?
+			       eddyi_member_parse(member,
+						  eddy_str(json_string_value(value),
+							   json_string_length(value)),
+						  to) :
+			       -EINVAL;
+	if (to.type == EDDY_TYPE_BOOL) {
+		if (!json_is_boolean(value))
+			return -EINVAL;
+		*(bool *)to.ptr = json_is_true(value);
+		return 0;
+	}
+	if (to.type == EDDY_TYPE_DOUBLE) {
+		if (!json_is_number(value))
+			return -EINVAL;
+		*(double *)to.ptr = json_number_value(value);
+		return 0;
+	}
+	if (!json_is_integer(value))
+		return -EINVAL;
+	snprintf(digits, sizeof(digits), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	return eddy_to_parse(to, eddy_str_from(digits));
+}
+
+int eddy_json_read(const json_t *json, const struct eddy_member *members, size_t count,
+		   void *ret_target, char *ret_why)
+{
+	if (!json_is_object(json)) {
+		if (ret_why)
+			snprintf(ret_why, EDDY_WHY_SIZE, "it must be an object");
+		return -EINVAL;
+	}
+	return eddyi_members_read(&(struct eddyi_source){ read_member, json }, members, count,
+				  ret_target, ret_why);
+}

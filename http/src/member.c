@@ -1,0 +1,235 @@
+#include "member.h"
+
+#include <eddy/log.h>
+#include <errno.h>
+#include <stdio.h>
+
+/* Room for a value of any type. */
+union any {
+	struct eddy_str str;
+	int64_t integer;
+	double real;
+};
+
+static const size_t sizes[] = {
+	[EDDY_TYPE_STR] = sizeof(struct eddy_str),
+	[EDDY_TYPE_I8] = 1,
+	[EDDY_TYPE_I16] = 2,
+	[EDDY_TYPE_I32] = 4,
+	[EDDY_TYPE_I64] = 8,
+	[EDDY_TYPE_U8] = 1,
+	[EDDY_TYPE_U16] = 2,
+	[EDDY_TYPE_U32] = 4,
+	[EDDY_TYPE_U64] = 8,
+	[EDDY_TYPE_DOUBLE] = sizeof(double),
+	[EDDY_TYPE_BOOL] = sizeof(bool),
+};
+
+static bool is_integer(enum eddy_type type)
+{
+	return type >= EDDY_TYPE_I8 && type <= EDDY_TYPE_U64;
+}
+
+static bool has_bounds(const struct eddy_member *member)
+{
+	return (member->range.min != 0 || member->range.max != 0) && !member->names &&
+	       member->type != EDDY_TYPE_BOOL;
+}
+
+static const char *name_of(const struct eddy_member *member)
+{
+	return member->as ? member->as : member->member;
+}
+
+/* ---- what is expected ---- */
+
+/* The bounds of an integer: of the table, but no wider than the type's. */
+static struct eddy_bounds integer_bounds(const struct eddy_member *member)
+{
+	bool is_signed = member->type <= EDDY_TYPE_I64;
+	unsigned bits = 8 * (unsigned)sizes[member->type];
+	struct eddy_bounds bounds = { 0, (long double)(UINT64_MAX >> (64 - bits + is_signed)) };
+
+	if (is_signed)
+		bounds.min = -bounds.max - 1;
+	if (!has_bounds(member))
+		return bounds;
+	if (member->range.min > bounds.min)
+		bounds.min = member->range.min;
+	if (member->range.max < bounds.max)
+		bounds.max = member->range.max;
+	return bounds;
+}
+
+static void expect_names(const char *const *names, char *buf, size_t size)
+{
+	size_t len = (size_t)snprintf(buf, size, "one of ");
+
+	for (size_t i = 0; names[i] && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, i ? ", %s" : "%s", names[i]);
+}
+
+void eddyi_member_expect(const struct eddy_member *member, char *buf, size_t size)
+{
+	struct eddy_bounds range = member->range;
+
+	if (member->names) {
+		expect_names(member->names, buf, size);
+	} else if (is_integer(member->type)) {
+		range = integer_bounds(member);
+		snprintf(buf, size, "an integer from %.0Lf to %.0Lf", range.min, range.max);
+	} else if (member->type == EDDY_TYPE_BOOL) {
+		snprintf(buf, size, "true or false");
+	} else if (member->type == EDDY_TYPE_DOUBLE) {
+		snprintf(buf, size, has_bounds(member) ? "a number from %Lg to %Lg" : "a number",
+			 range.min, range.max);
+	} else {
+		snprintf(buf, size, has_bounds(member) ? "text of %.0Lf to %.0Lf bytes" : "text",
+			 range.min, range.max);
+	}
+}
+
+static void explain(const struct eddy_member *member, int error, char *ret_why)
+{
+	char expected[EDDY_WHY_SIZE / 2];
+
+	if (!ret_why)
+		return;
+	eddyi_member_expect(member, expected, sizeof(expected));
+	snprintf(ret_why, EDDY_WHY_SIZE,
+		 error == -ENOENT ? "\"%.64s\" is missing: it must be %s" : "\"%.64s\" must be %s",
+		 name_of(member), expected);
+}
+
+/* ---- values ---- */
+
+static long double measure(struct eddy_to to)
+{
+	switch (to.type) {
+	case EDDY_TYPE_STR:
+		return (long double)((struct eddy_str *)to.ptr)->len;
+	case EDDY_TYPE_I8:
+		return *(int8_t *)to.ptr;
+	case EDDY_TYPE_I16:
+		return *(int16_t *)to.ptr;
+	case EDDY_TYPE_I32:
+		return *(int32_t *)to.ptr;
+	case EDDY_TYPE_I64:
+		return *(int64_t *)to.ptr;
+	case EDDY_TYPE_U8:
+		return *(uint8_t *)to.ptr;
+	case EDDY_TYPE_U16:
+		return *(uint16_t *)to.ptr;
+	case EDDY_TYPE_U32:
+		return *(uint32_t *)to.ptr;
+	case EDDY_TYPE_U64:
+		return *(uint64_t *)to.ptr;
+	case EDDY_TYPE_DOUBLE:
+		return *(double *)to.ptr;
+	case EDDY_TYPE_BOOL:
+		break;
+	}
+	return 0;
+}
+
+static bool is_in_range(const struct eddy_member *member, struct eddy_to to)
+{
+	long double value;
+
+	if (!has_bounds(member))
+		return true;
+	value = measure(to);
+	return value >= member->range.min && value <= member->range.max;
+}
+
+int eddyi_member_parse(const struct eddy_member *member, struct eddy_str text, struct eddy_to to)
+{
+	char index[24];
+
+	if (!member->names)
+		return eddy_to_parse(to, text);
+	for (size_t i = 0; member->names[i]; i++) {
+		if (!eddy_str_eq_z(text, member->names[i]))
+			continue;
+		if (to.type == EDDY_TYPE_STR)
+			return eddy_to_parse(to, text);
+		snprintf(index, sizeof(index), "%zu", i);
+		return eddy_to_parse(to, eddy_str_from(index));
+	}
+	return -EINVAL;
+}
+
+static int read_default(const struct eddy_member *member, struct eddy_to to)
+{
+	int r = eddyi_member_parse(member, eddy_str_from(member->otherwise), to);
+
+	if (r == 0 && is_in_range(member, to))
+		return 0;
+	eddy_error("eddy::http", "the default \"%s\" of the member \"%s\" is none of its values",
+		   member->otherwise, member->member);
+	return -EDOM;
+}
+
+/* Return: 0, -ENOENT when it is missing and must not be, -EINVAL, -ERANGE, -EDOM. */
+static int read_member(const struct eddyi_source *source, const struct eddy_member *member,
+		       void *at, bool *ret_present)
+{
+	struct eddy_to to = { member->type, at };
+	int r = source->read(source->from, name_of(member), member, to);
+
+	*ret_present = r == 0;
+	if (r == 0)
+		return is_in_range(member, to) ? 0 : -ERANGE;
+	if (r != -ENOENT)
+		return r;
+	if (member->otherwise)
+		return read_default(member, to);
+	if (!member->optional && !member->present)
+		return -ENOENT;
+	memset(at, 0, sizes[member->type]);
+	return 0;
+}
+
+int eddyi_members_read(const struct eddyi_source *source, const struct eddy_member *members,
+		       size_t count, void *ret_target, char *ret_why)
+{
+	char *target = ret_target;
+	bool present;
+	int r;
+
+	/* All of them to nowhere first: the target stays as it is when one of them fails. */
+	for (size_t i = 0; i < count; i++) {
+		union any any;
+
+		r = read_member(source, &members[i], &any, &present);
+		if (r == -EDOM)
+			return r;
+		if (r < 0) {
+			explain(&members[i], r, ret_why);
+			return -EINVAL;
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		read_member(source, &members[i], target + members[i].offset, &present);
+		if (members[i].present)
+			*(bool *)(target + members[i].present - 1) = present;
+	}
+	return 0;
+}
+
+/* ---- pairs ---- */
+
+static int read_pair(const void *from, const char *name, const struct eddy_member *member,
+		     struct eddy_to to)
+{
+	struct eddy_str text = eddy_pairs_get(from, name);
+
+	return text.ptr ? eddyi_member_parse(member, text, to) : -ENOENT;
+}
+
+int eddy_pairs_read(const struct eddy_pairs *pairs, const struct eddy_member *members, size_t count,
+		    void *ret_target, char *ret_why)
+{
+	return eddyi_members_read(&(struct eddyi_source){ read_pair, pairs }, members, count,
+				  ret_target, ret_why);
+}

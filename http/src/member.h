@@ -1,0 +1,26 @@
+/* member.h: tables of members, walked for any source of values. */
+#ifndef EDDYI_MEMBER_H
+#define EDDYI_MEMBER_H
+
+#include <eddy/member.h>
+
+/* Where values come from. */
+struct eddyi_source {
+	/* Read the value of `name` for a member. Return: 0, -ENOENT when there is none, -EINVAL and
+	 * -ERANGE as eddy_to_parse(). */
+	int (*read)(const void *from, const char *name, const struct eddy_member *member,
+		    struct eddy_to to);
+	const void *from;
+};
+
+/* Read every member into `*ret_target`, or none. Return: as eddy_pairs_into(). */
+int eddyi_members_read(const struct eddyi_source *source, const struct eddy_member *members,
+		       size_t count, void *ret_target, char *ret_why);
+
+/* Read a member's value from text. Return: as eddy_to_parse(). */
+int eddyi_member_parse(const struct eddy_member *member, struct eddy_str text, struct eddy_to to);
+
+/* Write what a member's value must be: "an integer from 1 to 9". */
+void eddyi_member_expect(const struct eddy_member *member, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,202 @@
+/* Tests of eddy/json.h. */
+#include <eddy/json.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/runtime.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static int parse(const char *text, size_t len, unsigned depth_max)
+{
+	/* Without a NUL behind it: a byte too far is seen. */
+	char *exact = malloc(len ? len : 1);
+	json_t *json = NULL;
+	int r;
+
+	memcpy(exact, text, len);
+	r = eddy_json_parse(eddy_str(exact, len), depth_max, &json);
+	free(exact);
+	cr_expect(eq(int, r == 0, json != NULL));
+	json_decref(json);
+	return r;
+}
+
+static int parse_z(const char *text)
+{
+	return parse(text, strlen(text), 3);
+}
+
+Test(json, parses)
+{
+	static const char *const good[] = {
+		"{}",
+		"[]",
+		"1",
+		"-0.5e3",
+		"\"\"",
+		"true",
+		"null",
+		" [ 1 , 2 ] \r\n",
+		"[[[]]]",
+		"{\"a\":{\"b\":[]}}",
+		"[\"[[[[\"]",
+		"[\"\\\"[[[[\"]",
+		"[\"\\\\\",[[]]]",
+		"[[[]],[[]],[[]]]",
+	};
+	static const char *const bad[] = {
+		"",
+		" ",
+		"{",
+		"[",
+		"]",
+		"[1,]",
+		"{\"a\"}",
+		"{\"a\":}",
+		"[] []",
+		"[]x",
+		"nul",
+		"'a'",
+		"[1] // x",
+		"[01]",
+		"[+1]",
+		"[.5]",
+		"[1e]",
+		"[NaN]",
+		"\"\t\"",
+		"\"\\x\"",
+		"\"\\ud800\"",
+		"\"\x80\"",
+		"\"\xc0\x80\"",
+		"\xef\xbb\xbf[]",
+		"{\"a\":1,\"a\":2}",
+		"[{\"a\":1,\"\\u0061\":2}]",
+		"[1e999]",
+		"\"\\u0000\"",
+		"{\"\\u0000\":1}",
+		"[[[[]]]]",
+		"{\"a\":[[[]]]}",
+		"[[[[",
+		"]]][[[[",
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		cr_expect(eq(int, parse_z(good[i]), 0), "%s", good[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		cr_expect(eq(int, parse_z(bad[i]), -EBADMSG), "%s", bad[i]);
+	cr_expect(eq(int, parse("[]\0", 3, 3), -EBADMSG));
+	cr_expect(eq(int, parse("[1\0]", 4, 3), -EBADMSG));
+	cr_expect(eq(int, eddy_json_parse(eddy_str(NULL, 0), 3, NULL), -EBADMSG));
+}
+
+#define DEPTH ((size_t)2000)
+
+/* On a task's small stack. */
+static int parse_deep(void *arg)
+{
+	char text[2 * DEPTH];
+
+	memset(text, '[', DEPTH);
+	memset(text + DEPTH, ']', DEPTH);
+	return eddy_json_parse(eddy_str(text, sizeof(text)), DEPTH, arg);
+}
+
+Test(json, does_not_need_the_tasks_stack)
+{
+	const struct eddy_loop_options options = { .stack_size = 64 * EDDY_KIB };
+	json_t *deep;
+
+	cr_assert(eq(int, eddy_run(&options, parse_deep, &deep), 0));
+	json_decref(deep);
+}
+
+enum level { LOW, HIGH };
+static const char *const level_names[] = { "low", "high", NULL };
+
+struct claims {
+	struct eddy_str sub;
+	int64_t exp;
+	uint8_t small;
+	double weight;
+	bool admin;
+	bool has_weight;
+	enum level level;
+};
+
+static const struct eddy_member members[] = {
+	EDDY_MEMBER(struct claims, sub, .range = { 1, 8 }),
+	EDDY_MEMBER(struct claims, exp),
+	EDDY_MEMBER(struct claims, small, .otherwise = "7"),
+	EDDY_MEMBER(struct claims, weight, .present = EDDY_PRESENT(struct claims, has_weight)),
+	EDDY_MEMBER(struct claims, admin, .optional = true),
+	EDDY_MEMBER(struct claims, level, .names = level_names, .otherwise = "low"),
+};
+
+static json_t *json;
+
+static int claim(const char *text, struct claims *claims, char *why)
+{
+	json_decref(json);
+	cr_assert(eq(int, eddy_json_parse(eddy_str_from(text), 3, &json), 0), "%s", text);
+	return eddy_json_into(json, members, claims, why);
+}
+
+Test(json, into_a_struct)
+{
+	struct claims claims;
+
+	cr_assert(eq(int,
+		     claim("{\"sub\":\"me\",\"exp\":-5,\"small\":255,\"weight\":2,\"admin\":true,"
+			   "\"level\":\"high\",\"x\":[]}",
+			   &claims, NULL),
+		     0));
+	cr_expect(eddy_str_eq_z(claims.sub, "me"));
+	cr_expect(eq(i64, claims.exp, -5));
+	cr_expect(eq(u8, claims.small, 255));
+	cr_expect(claims.weight == 2 && claims.has_weight);
+	cr_expect(claims.admin);
+	cr_expect(eq(int, (int)claims.level, HIGH));
+	cr_assert(
+		eq(int,
+		   claim("{\"sub\":\"me\",\"exp\":5,\"small\":null,\"weight\":null,\"admin\":null}",
+			 &claims, NULL),
+		   0));
+	cr_expect(eq(u8, claims.small, 7));
+	cr_expect(claims.weight == 0 && !claims.has_weight && !claims.admin);
+	cr_expect(eq(int, (int)claims.level, LOW));
+	json_decref(json);
+}
+
+Test(json, not_into_a_struct)
+{
+	static const struct {
+		const char *text, *why;
+	} cases[] = {
+		{ "[]", "it must be an object" },
+		{ "{}", "\"sub\" is missing: it must be text of 1 to 8 bytes" },
+		{ "{\"sub\":null,\"exp\":1}", "\"sub\" must be text of 1 to 8 bytes" },
+		{ "{\"sub\":1,\"exp\":1}", "\"sub\" must be text of 1 to 8 bytes" },
+		{ "{\"sub\":\"\",\"exp\":1}", "\"sub\" must be text of 1 to 8 bytes" },
+		{ "{\"sub\":\"a\",\"exp\":\"1\"}",
+		  "\"exp\" must be an integer from -9223372036854775808 to 9223372036854775807" },
+		{ "{\"sub\":\"a\",\"exp\":1.0}",
+		  "\"exp\" must be an integer from -9223372036854775808 to 9223372036854775807" },
+		{ "{\"sub\":\"a\",\"exp\":1,\"small\":256}",
+		  "\"small\" must be an integer from 0 to 255" },
+		{ "{\"sub\":\"a\",\"exp\":1,\"weight\":\"2\"}", "\"weight\" must be a number" },
+		{ "{\"sub\":\"a\",\"exp\":1,\"admin\":1}", "\"admin\" must be true or false" },
+		{ "{\"sub\":\"a\",\"exp\":1,\"level\":1}", "\"level\" must be one of low, high" },
+		{ "{\"sub\":\"a\",\"exp\":1,\"level\":\"mid\"}",
+		  "\"level\" must be one of low, high" },
+	};
+	char why[EDDY_WHY_SIZE];
+	struct claims claims;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		cr_expect(eq(int, claim(cases[i].text, &claims, why), -EINVAL), "%s",
+			  cases[i].text);
+		cr_expect_str_eq(why, cases[i].why, "%s: %s", cases[i].text, why);
+	}
+	json_decref(json);
+}

@@ -1,0 +1,316 @@
+/* Tests of what eddy/req.h says of parameters, forms and JSON bodies. */
+#include "ask.h"
+
+struct post {
+	uint32_t id;
+	struct eddy_str slug;
+	unsigned page;
+};
+
+static const struct eddy_member path_members[] = {
+	EDDY_MEMBER(struct post, id, .range = { 1, 99 }),
+	EDDY_MEMBER(struct post, slug),
+};
+
+static const struct eddy_member post_members[] = {
+	EDDY_MEMBER(struct post, id, .range = { 1, 99 }),
+	EDDY_MEMBER(struct post, slug),
+	EDDY_MEMBER(struct post, page, .otherwise = "1"),
+};
+
+static int show(struct eddy_res *res, const struct post *post)
+{
+	return eddy_res_ok(res, "%u %.*s %u", post->id, EDDY_FMT(post->slug), post->page);
+}
+
+static int path_struct(struct eddy_req *req, struct eddy_res *res)
+{
+	struct post post = { .page = 7 };
+
+	return eddy_req_path_into(req, path_members, &post) < 0 ? 400 : show(res, &post);
+}
+
+static int query_struct(struct eddy_req *req, struct eddy_res *res)
+{
+	struct post post;
+
+	return eddy_req_query_into(req, post_members, &post) < 0 ? 400 : show(res, &post);
+}
+
+static int form_struct(struct eddy_req *req, struct eddy_res *res)
+{
+	struct post post;
+	int r = eddy_req_form_into(req, post_members, &post);
+
+	return r < 0 ? r : show(res, &post);
+}
+
+static int json_struct(struct eddy_req *req, struct eddy_res *res)
+{
+	struct post post;
+	int r = eddy_req_json_into(req, post_members, &post);
+
+	return r < 0 ? r : show(res, &post);
+}
+
+static int numbers(struct eddy_req *req, struct eddy_res *res)
+{
+	int8_t small;
+	bool flag;
+
+	if (eddy_req_path(req, EDDY_TO(&small), EDDY_TO(&flag)) < 0)
+		return 400;
+	return eddy_res_ok(res, "%d %d", small, flag);
+}
+
+static int show_pairs(struct eddy_res *res, const struct eddy_pairs *pairs)
+{
+	char text[256] = "";
+
+	for (size_t i = 0; i < pairs->count; i++)
+		sprintf(text + strlen(text), "[%.*s=%.*s]", EDDY_FMT(pairs->list[i].name),
+			EDDY_FMT(pairs->list[i].value));
+	return eddy_res_ok(res, "%s", text);
+}
+
+static int path_pairs(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_pairs pairs;
+	int r = eddy_req_path_pairs(req, &pairs);
+
+	return r < 0 ? r : show_pairs(res, &pairs);
+}
+
+static int query_pairs(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str x = eddy_str_from("-");
+	struct eddy_pairs pairs;
+	int r = eddy_req_query_get(req, "x", &x);
+
+	if (r == 0 || r == -ENOENT)
+		r = eddy_req_query_pairs(req, &pairs);
+	if (r == 0)
+		r = eddy_res_set(res, "x-first", x);
+	return r < 0 ? r : show_pairs(res, &pairs);
+}
+
+/* Reads it twice: what has been read is kept. */
+static int form_pairs(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_pairs pairs;
+	int r = eddy_req_form_pairs(req, &pairs);
+
+	if (r == 0)
+		r = eddy_req_form_pairs(req, &pairs);
+	return r < 0 ? r : show_pairs(res, &pairs);
+}
+
+static int json(struct eddy_req *req, struct eddy_res *res)
+{
+	json_t *first, *json;
+	int r = eddy_req_json(req, &first);
+
+	if (r == 0)
+		r = eddy_req_json(req, &json);
+	if (r < 0)
+		return r;
+	cr_assert(first == json);
+	return eddy_res_json(res, json_incref(json));
+}
+
+static int body_twice(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str first, second;
+	int r = eddy_req_body(req, &first);
+
+	if (r == 0)
+		r = eddy_req_body(req, &second);
+	return r < 0 ? r : eddy_res_ok(res, "%.*s%.*s", EDDY_FMT(first), EDDY_FMT(second));
+}
+
+/* The detail of the problem that is answered. */
+static void expect_refused(const struct eddy_app *app, const char *request, int status,
+			   const char *detail)
+{
+	char want[300];
+	struct asked asked;
+
+	snprintf(want, sizeof(want), "\"detail\":\"%s\"", detail);
+	ask(&asked, app, request);
+	cr_expect(eq(int, asked.status, status), "%s", request);
+	cr_expect(strstr(asked.text, want) != NULL, "%s: %s", request, asked.text);
+	ask_end(&asked);
+}
+
+#define POST(path, type, body)                                                                     \
+	"POST " path " HTTP/1.1\n" HOST type "transfer-encoding: chunked\n\n" body "\r\n0\r\n\r\n"
+#define FORM "content-type: application/x-www-form-urlencoded\n"
+#define JSON "content-type: application/json\n"
+
+Test(param, path)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_get(app, "/posts/{slug}/{id}", path_struct);
+	eddy_app_map_get(app, "/wrong/{slug}", path_struct);
+	eddy_app_map_get(app, "/numbers/{small}/{flag}", numbers);
+	eddy_app_map_get(app, "/pairs/{a}/{b...}", path_pairs);
+	eddy_app_map_get(app, "/pairs", path_pairs);
+	EXPECT_ANSWER(app, GET("/posts/a%20b/42"), "200 42 a b 7");
+	expect_refused(app, GET("/posts/a/100"), 400,
+		       "the path parameter \\\"id\\\" must be an integer from 1 to 99");
+	expect_refused(app, GET("/posts/a/x"), 400,
+		       "the path parameter \\\"id\\\" must be an integer from 1 to 99");
+	expect_refused(app, GET("/wrong/a"), 400,
+		       "the path parameter \\\"id\\\" is missing: it must be an integer from 1 to "
+		       "99");
+	EXPECT_ANSWER(app, GET("/numbers/-128/true"), "200 -128 1");
+	expect_refused(app, GET("/numbers/128/true"), 400,
+		       "the path parameter \\\"small\\\" must be an integer from -128 to 127");
+	expect_refused(app, GET("/numbers/1/1"), 400,
+		       "the path parameter \\\"flag\\\" must be true or false");
+	EXPECT_ANSWER(app, GET("/pairs/1/2/%33"), "200 [a=1][b=2/3]");
+	EXPECT_ANSWER(app, GET("/pairs"), "200 ");
+	eddy_app_free(app);
+}
+
+Test(param, query)
+{
+	static char many[9000] = "GET /?";
+	struct eddy_app *app = eddy_app_new();
+	struct asked asked;
+
+	eddy_app_with_server(app, &(struct eddy_server_options){ .request_line_max = 20000 });
+	eddy_app_map_get(app, "/struct", query_struct);
+	eddy_app_map_get(app, "/", query_pairs);
+	EXPECT_ANSWER(app, GET("/struct?slug=a+b&id=9&x=y"), "200 9 a b 1");
+	expect_refused(app, GET("/struct?slug=a"), 400,
+		       "the query parameter \\\"id\\\" is missing: it must be an integer from 1 to "
+		       "99");
+	expect_refused(app, GET("/struct"), 400,
+		       "the query parameter \\\"id\\\" is missing: it must be an integer from 1 to "
+		       "99");
+	EXPECT_ANSWER(app, GET("/"), "200 ");
+	EXPECT_ANSWER(app, GET("/?"), "200 ");
+	EXPECT_ANSWER(app, GET("/?a=%41&a=%zz&b"), "200 [a=A][a=%zz][b=]");
+	ask(&asked, app, GET("/?x=1&x=2"));
+	cr_expect_str_eq(eddy_res_header(&asked.req->res, "x-first").ptr, "1");
+	ask_end(&asked);
+	ask(&asked, app, GET("/?y=1"));
+	cr_expect_str_eq(eddy_res_header(&asked.req->res, "x-first").ptr, "-");
+	ask_end(&asked);
+	for (int i = 0; i < 4097; i++)
+		strcat(many, "a&");
+	strcat(many, " HTTP/1.1\n" HOST "\n");
+	ask(&asked, app, many);
+	cr_expect(eq(int, asked.status, 400));
+	ask_end(&asked);
+	eddy_app_free(app);
+}
+
+Test(param, form)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_post(app, "/struct", form_struct);
+	eddy_app_map_post(app, "/", form_pairs);
+	eddy_route_set_body_max(eddy_app_map_post(app, "/short", form_pairs), 5);
+	EXPECT_ANSWER(app, POST("/struct", FORM, "15\r\nid=1&slug=%3C%3E&page"),
+		      "400 {\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,"
+		      "\"detail\":\"the form field \\\"page\\\" must be an integer from 0 to "
+		      "4294967295\"}");
+	EXPECT_ANSWER(app, POST("/struct", FORM, "10\r\nid=1&slug=%3C%3E"), "200 1 <> 1");
+	EXPECT_ANSWER(app, POST("/", FORM, "9\r\na=1&a=+&b"), "200 [a=1][a= ][b=]");
+	EXPECT_ANSWER(app,
+		      POST("/", "Content-Type: Application/X-WWW-form-urlencoded ;charset=utf-8\n",
+			   "3\r\na=1"),
+		      "200 [a=1]");
+	EXPECT_ANSWER(app, "POST / HTTP/1.1\n" HOST FORM "\n", "200 ");
+	expect_refused(app, POST("/", JSON, "3\r\na=1"), 415,
+		       "the body must be application/x-www-form-urlencoded");
+	expect_refused(app, POST("/", "", "3\r\na=1"), 415,
+		       "the body must be application/x-www-form-urlencoded");
+	EXPECT_ANSWER(app, POST("/short", FORM, "6\r\na=1234"),
+		      "413 {\"type\":\"about:blank\",\"title\":\"Content Too "
+		      "Large\",\"status\":413}");
+	eddy_app_free(app);
+}
+
+Test(param, json)
+{
+	static const char *const types[] = { "application/json", "Application/JSON; charset=utf-8",
+					     "application/problem+json", "a/b+JSON" };
+	static const char *const others[] = { "text/json",
+					      "application/jsonp",
+					      "json",
+					      "+json",
+					      "application/+json",
+					      "a b/c+json",
+					      "",
+					      ";",
+					      "/+json" };
+	struct eddy_app *app = eddy_app_new();
+	char request[256];
+
+	eddy_app_map_post(app, "/", json);
+	eddy_app_map_post(app, "/struct", json_struct);
+	EXPECT_ANSWER(app, POST("/", JSON, "d\r\n[1, {\"a\":2} ]"), "200 [1,{\"a\":2}]");
+	EXPECT_ANSWER(app, POST("/", JSON, "3\r\n\"a\""), "200 \"a\"");
+	expect_refused(app, POST("/", JSON, "1\r\n["), 400,
+		       "the body is not JSON, or not as it should be");
+	expect_refused(app, "POST / HTTP/1.1\n" HOST JSON "\n", 400,
+		       "the body is not JSON, or not as it should be");
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		sprintf(request,
+			"POST / HTTP/1.1\n" HOST "content-type: %s\ncontent-length: 2\n\n[]",
+			types[i]);
+		EXPECT_ANSWER(app, request, "200 []");
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		sprintf(request,
+			"POST / HTTP/1.1\n" HOST "content-type: %s\ncontent-length: 2\n\n[]",
+			others[i]);
+		expect_refused(app, request, 415, "the body must be application/json");
+	}
+	EXPECT_ANSWER(app, POST("/struct", JSON, "16\r\n{\"id\": 5, \"slug\":\"ab\"}"),
+		      "200 5 ab 1");
+	expect_refused(app, POST("/struct", JSON, "2\r\n[]"), 400,
+		       "the body must be a JSON object");
+	expect_refused(app, POST("/struct", JSON, "8\r\n{\"id\":0}"), 400,
+		       "the JSON member \\\"id\\\" must be an integer from 1 to 99");
+	eddy_app_free(app);
+}
+
+Test(param, json_depth)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_post(app, "/", json);
+	for (size_t depth = 128; depth < 130; depth++) {
+		char request[1024];
+		struct asked asked;
+		size_t at;
+
+		at = (size_t)sprintf(request,
+				     "POST / HTTP/1.1\n" HOST JSON "content-length: %zu\n\n",
+				     2 * depth);
+		memset(request + at, '[', depth);
+		memset(request + at + depth, ']', depth);
+		request[at + 2 * depth] = 0;
+		ask(&asked, app, request);
+		cr_expect(eq(int, asked.status, depth > 128 ? 400 : 200));
+		ask_end(&asked);
+	}
+	eddy_app_free(app);
+}
+
+Test(param, body_is_kept)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_post(app, "/", body_twice);
+	EXPECT_ANSWER(app, POST("/", "", "2\r\nab"), "200 abab");
+	EXPECT_ANSWER(app, "POST / HTTP/1.1\n" HOST "content-length: 2\n\nab", "200 abab");
+	EXPECT_ANSWER(app, "POST / HTTP/1.1\n" HOST "\n", "200 ");
+	eddy_app_free(app);
+}
