@@ -1,0 +1,130 @@
+/* tour: the whole interface on one server.
+ *
+ *     tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--max-size BYTES]
+ *
+ *     $ tour &
+ *     $ curl localhost:7878/users/42/posts/rivers
+ *     {"id":42,"slug":"rivers"}
+ *     $ curl localhost:7878/add/2/3
+ *     5
+ *
+ * Its routes are mapped in tour_*.c, each beside its handler.
+ */
+#include "tour.h"
+
+#include <eddy/config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct settings {
+	struct eddy_server_options server;
+	const char *bind;
+	const char *dir;
+	const char *config;
+};
+
+static void usage(FILE *out)
+{
+	fputs("usage: tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--max-size BYTES]\n"
+	      "  --bind      where to listen: host:port, [v6]:port or unix:path (default: "
+	      "localhost:7878)\n"
+	      "  --dir       where files are saved and sent from (default: the current folder)\n"
+	      "  --workers   threads, each with its own loop (default: 1)\n"
+	      "  --config    settings in TOML, which win over these switches\n"
+	      "  --max-size  largest upload in bytes (default: 1 GiB)\n",
+	      out);
+}
+
+static uint64_t number(const char *option, const char *text, uint64_t most)
+{
+	uint64_t value;
+
+	if (eddy_str_to_u64(eddy_str_from(text), &value) < 0 || value < 1 || value > most) {
+		fprintf(stderr, "tour: --%s takes a number from 1 to %llu, not \"%s\"\n", option,
+			(unsigned long long)most, text);
+		exit(2);
+	}
+	return value;
+}
+
+static void parse(int argc, char **argv, struct settings *settings)
+{
+	static const struct option options[] = {
+		{ "bind", required_argument, NULL, 'b' },
+		{ "dir", required_argument, NULL, 'd' },
+		{ "workers", required_argument, NULL, 'w' },
+		{ "config", required_argument, NULL, 'c' },
+		{ "max-size", required_argument, NULL, 'm' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+		switch (option) {
+		case 'b':
+			settings->bind = optarg;
+			break;
+		case 'd':
+			settings->dir = optarg;
+			break;
+		case 'w':
+			settings->server.workers = (unsigned)number("workers", optarg, 1024);
+			break;
+		case 'c':
+			settings->config = optarg;
+			break;
+		case 'm':
+			settings->server.file_max = number("max-size", optarg, EDDY_NEVER - 1);
+			break;
+		case 'h':
+			usage(stdout);
+			exit(0);
+		default:
+			usage(stderr);
+			exit(2);
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "tour: takes switches only, not \"%s\"\n", argv[optind]);
+		usage(stderr);
+		exit(2);
+	}
+}
+
+static int open_folder(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0) {
+		fprintf(stderr, "tour: can't open the folder \"%s\": %s\n", path, strerror(errno));
+		exit(1);
+	}
+	return dir;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = { .bind = "localhost:7878", .dir = "." };
+	struct eddy_app *app;
+	struct tour tour;
+
+	eddy_log_text_subscribe();
+	parse(argc, argv, &settings);
+	tour.dir = open_folder(settings.dir);
+
+	app = eddy_app_new();
+	eddy_app_bind(app, settings.bind);
+	eddy_app_with_server(app, &settings.server);
+	eddy_app_with_config(app, settings.config);
+	eddy_app_set_context(app, &tour);
+	tour_map_arguments(app);
+	tour_map_answers(app);
+	tour_map_bodies(app);
+	tour_map_files(app);
+	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
+}

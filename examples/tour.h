@@ -1,0 +1,23 @@
+/* tour.h: the parts of the program `tour`: each maps its routes. */
+#ifndef TOUR_H
+#define TOUR_H
+
+#include <eddy/http.h>
+
+struct tour {
+	int dir; /* uploads go there, downloads come from there */
+};
+
+/* Text, JSON and numbers out of the path, the query and the body. */
+void tour_map_arguments(struct eddy_app *app);
+
+/* Statuses, fields, and the methods that answer with nothing else. */
+void tour_map_answers(struct eddy_app *app);
+
+/* Bodies that are made, or sent back, piece by piece. */
+void tour_map_bodies(struct eddy_app *app);
+
+/* Files, down and up. */
+void tour_map_files(struct eddy_app *app);
+
+#endif
