@@ -1,7 +1,9 @@
 /* Bodies that are made, or sent back, piece by piece: a write suspends until the peer has room. */
 #include "tour.h"
 
-#include <eddy/timer.h>
+#include <eddy/task.h>
+#include <errno.h>
+#include <stdio.h>
 
 /* What is made or copied at a time. */
 #define PIECE ((size_t)(16 * EDDY_KIB))
