@@ -126,9 +126,9 @@ run_tsan_in() { # FOLDER LABEL
 run_tsan() { CC=clang CXX=clang++ run_tsan_in "$root/build-tsan" tsan; }
 run_tsan_gcc() { run_tsan_in "$root/build-tsan-gcc" tsan-gcc; }
 
-run_valgrind_in() { # FOLDER LABEL
+run_valgrind_in() { # FOLDER LABEL OPTION…
 	targets=(all-tests)
-	configure "$1" --buildtype=debugoptimized || {
+	configure "$1" --buildtype=debugoptimized "${@:3}" || {
 		case_is "$2" 'not ok' "${1##*/} is configured"
 		return
 	}
@@ -138,7 +138,10 @@ run_valgrind_in() { # FOLDER LABEL
 }
 
 run_valgrind() { run_valgrind_in "$root/build-valgrind" valgrind; }
-run_valgrind_clang() { CC=clang CXX=clang++ run_valgrind_in "$root/build-valgrind-clang" valgrind-clang; }
+# What clang writes by default valgrind 3.19 can't read.
+run_valgrind_clang() {
+	CC=clang CXX=clang++ run_valgrind_in "$root/build-valgrind-clang" valgrind-clang -Dc_args=-gdwarf-4
+}
 
 # Many seeds: first the runtime's tests, then servers and clients.
 run_chaos() {
