@@ -1,4 +1,5 @@
 #include "fork.h"
+#include "loop.h"
 
 #include <criterion/criterion.h>
 #include <eddy/loop.h>
@@ -23,6 +24,8 @@ Test(fork, child_between_loops_may_run_its_own)
 	int status = 0;
 	pid_t child;
 
+	if (EDDYI_TSAN)
+		cr_skip_test("ThreadSanitizer starts no threads in a child");
 	cr_assert_eq(eddy_run(NULL, offload, NULL), 42);
 	child = fork();
 	if (child == 0) {
