@@ -5,7 +5,7 @@
 A program that includes every header of the layer is built against the installed library, static and shared, by its
 pkg-config file alone; the shared library exports only names that begin with eddy_ (eddyi_: what public macros call), and one layer's names once.
 All of it is compiled so that frames hit the guards of stacks.
-http is built once more without configuration files: then there is no C++ in it.
+http is built once more without configuration files and TLS: then there is no C++ in it, and no wolfSSL.
 """
 import glob
 import json
@@ -98,32 +98,47 @@ def install(root, layer, build, prefix, *options, env=None):
     run('meson', 'install', '-C', build)
 
 
-def check_without_config(root, folder, prefix):
-    """http without configuration files is built where there is no C++, and has nothing of them."""
+# Each feature that can be left out: what its symbols and libraries are called, and calls that must not compile.
+FEATURES = {
+    'config': (r'\S*(?:config|toml|_Z)\S*', r'NEEDED.*(stdc\+\+|toml)', 'eddy_app_with_config(app, "a");',
+               'eddy-http was built without configuration files'),
+    'tls': (r'\S*(?:wolf|eddyi?_\w*tls)\w*', r'NEEDED.*wolfssl', 'eddy_app_use_tls(app, 0);',
+            'eddy-http was built without TLS'),
+}
+
+
+def check_without_features(root, folder, prefix):
+    """http without what can be left out is built where there is no C++, and has nothing of it."""
     lib = os.path.join(prefix, 'lib')
     build = os.path.join(folder, 'build')
-    install(root, 'http', build, prefix, '-Dconfig=disabled', env={'CXX': '/bin/false'})
+    install(root, 'http', build, prefix, *(f'-D{f}=disabled' for f in FEATURES), env={'CXX': '/bin/false'})
     use('http', prefix, lib, folder, False)
     for library in ('libeddy-http.a', 'libeddy-http.so'):
-        left = re.findall(r'\S*(?:config|toml|_Z)\S*', run('nm', os.path.join(lib, library)))
-        if left:
-            raise Failed(f'{library} has ' + ' '.join(left))
+        symbols = run('nm', os.path.join(lib, library))
+        for left, *_ in FEATURES.values():
+            if found := re.findall(left, symbols):
+                raise Failed(f'{library} has ' + ' '.join(found))
     needed = run('readelf', '-d', os.path.join(lib, 'libeddy-http.so'))
-    if re.search(r'NEEDED.*(stdc\+\+|toml)', needed):
-        raise Failed(needed)
-    source = os.path.join(folder, 'call.c')
+    env = {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig')}
+    flags = run('pkg-config', '--cflags', 'eddy-http', env=env).split()
+    for _, library, call, complaint in FEATURES.values():
+        if re.search(library, needed):
+            raise Failed(needed)
+        for compiler in ('gcc', 'clang'):
+            refuse(compiler, os.path.join(folder, 'call.c'), call, complaint, flags)
+
+
+def refuse(compiler, source, call, complaint, flags):
     with open(source, 'w') as file:
         file.write('#include <eddy/http.h>\nvoid call(struct eddy_app *app);\nvoid call(struct eddy_app *app)\n{\n'
-                   '\teddy_app_config_section(app, NULL, NULL);\n\teddy_app_with_config(app, "a");\n}\n')
-    env = {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig')}
-    for compiler in ('gcc', 'clang'):
-        try:
-            run(compiler, '-c', source, '-o', '/dev/null', *run('pkg-config', '--cflags', 'eddy-http', env=env).split())
-        except Failed as failed:
-            if 'eddy-http was built without configuration files' not in str(failed):
-                raise
-        else:
-            raise Failed(f'{compiler} compiles a call of eddy_app_with_config()')
+                   f'\teddy_app_config_section(app, NULL, NULL);\n\t{call}\n}}\n')
+    try:
+        run(compiler, '-c', source, '-o', '/dev/null', *flags)
+    except Failed as failed:
+        if complaint not in str(failed):
+            raise
+    else:
+        raise Failed(f'{compiler} compiles {call}')
 
 
 def main():
@@ -143,7 +158,8 @@ def main():
             step(tap, f'{layer} is usable static', use, layer, prefix, lib, folder, True)
     with tempfile.TemporaryDirectory() as folder:
         prefix = os.path.join(folder, 'usr')
-        step(tap, 'http without configuration files has no C++', check_without_config, root, folder, prefix)
+        step(tap, 'http without configuration files and TLS has no C++ and no wolfSSL', check_without_features, root, folder,
+             prefix)
     return tap.end()
 
 

@@ -1,5 +1,6 @@
 #include "app.h"
 
+#include "tls_setup.h"
 #include "tree.h"
 
 #include <eddy/log.h>
@@ -85,6 +86,8 @@ void eddy_app_free(struct eddy_app *app)
 	eddyi_arena_deinit(&app->arena);
 	eddyi_arena_trim();
 	eddyi_router_free(app->router);
+	if (EDDYI_TLS)
+		eddyi_tls_setup_free(app->tls);
 	free(app);
 }
 

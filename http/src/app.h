@@ -16,6 +16,7 @@
 #define EDDYI_ADDRESSES_MAX 64
 
 struct eddyi_run;
+struct eddyi_tls_setup;
 struct eddyi_tree;
 struct eddyi_section;
 struct mistake;
@@ -49,9 +50,10 @@ struct eddy_app {
 	void *context;
 	struct eddyi_router *router;
 	eddy_handler_fn *fallback;
-	eddy_err_fn *render_error; /* NULL: problem+json */
-	struct eddy_group root;    /* what is mapped on the app itself, with the empty prefix */
-	struct eddyi_tree *trees;  /* all of them */
+	eddy_err_fn *render_error;   /* NULL: problem+json */
+	struct eddy_group root;      /* what is mapped on the app itself, with the empty prefix */
+	struct eddyi_tls_setup *tls; /* NULL: plain */
+	struct eddyi_tree *trees;    /* all of them */
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
 	struct eddyi_section *sections; /* that its configuration file may have */

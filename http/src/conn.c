@@ -1,6 +1,7 @@
 #include "conn.h"
 
 #include "exchange.h"
+#include "tls_wire.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,13 +19,14 @@ static void closed(struct eddy_op *op, int result, unsigned flags)
 	(void)flags;
 	eddy_list_remove(&conn->node);
 	free(conn->wire.inbox);
+	if (EDDYI_TLS)
+		eddyi_tls_free(conn->wire.tls);
 	free(conn);
 	conns->count--;
 	conns->gone(conns);
 }
 
-/* Nothing of the connection is in use any more. */
-static void close_now(struct eddyi_conn *conn)
+void eddyi_conn_close(struct eddyi_conn *conn)
 {
 	struct io_uring_sqe *sqe;
 
@@ -40,9 +42,7 @@ static void close_now(struct eddyi_conn *conn)
 	eddy_op_start(&conn->op, sqe);
 }
 
-/* Take in bytes of the head; what is behind it is kept.
- * Return: 0 when more are needed, else the head's status; -ENOMEM. */
-static int take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
+int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
 {
 	size_t used;
 	int status;
@@ -64,7 +64,7 @@ static int take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
 	return status;
 }
 
-/* Read the next head from what is pending. Return: as take_in(). */
+/* Read the next head from what is pending. Return: as eddyi_conn_take_in(). */
 static int take_in_pending(struct eddyi_conn *conn)
 {
 	struct eddy_str pending = eddyi_wire_pending(&conn->wire);
@@ -74,14 +74,25 @@ static int take_in_pending(struct eddyi_conn *conn)
 	if (!inbox)
 		return 0;
 	conn->wire.inbox = NULL;
-	status = take_in(conn, pending.ptr, pending.len);
+	status = eddyi_conn_take_in(conn, pending.ptr, pending.len);
 	free(inbox);
 	return status;
 }
 
-static void park(struct eddyi_conn *conn);
+static bool is_shaking(const struct eddyi_conn *conn)
+{
+	return EDDYI_TLS && conn->wire.tls && conn->wire.tls->state < EDDYI_TLS_OPEN;
+}
 
-static int serve(void *arg)
+/* Take in what the socket received, as eddyi_conn_take_in(). */
+static int take_in_received(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	if (EDDYI_TLS && conn->wire.tls)
+		return eddyi_conn_take_in_sealed(conn, bytes, len);
+	return eddyi_conn_take_in(conn, bytes, len);
+}
+
+int eddyi_conn_serve(void *arg)
 {
 	struct eddyi_conn *conn = arg;
 	enum eddyi_ending ending;
@@ -94,15 +105,19 @@ static int serve(void *arg)
 		conn->fresh = false;
 		if (ending == EDDYI_ENDING_KEEP)
 			status = take_in_pending(conn);
+		if (EDDYI_TLS && ending == EDDYI_ENDING_KEEP && status == 0 && conn->wire.tls)
+			status = eddyi_conn_take_in_decrypted(conn);
 	} while (ending == EDDYI_ENDING_KEEP && status > 0);
 	/* What was held for a request that turned out not to be there. */
 	if (ending == EDDYI_ENDING_KEEP && status == 0 && eddyi_wire_flush(&conn->wire) == 0) {
-		park(conn);
+		eddyi_conn_park(conn);
 		return 0;
 	}
 	if (ending == EDDYI_ENDING_LINGER)
 		eddyi_wire_linger(&conn->wire);
-	close_now(conn);
+	else if (ending == EDDYI_ENDING_CUT)
+		eddyi_wire_cut(&conn->wire);
+	eddyi_conn_close(conn);
 	return 0;
 }
 
@@ -113,23 +128,32 @@ static void move_to(struct eddyi_conn *conn, struct eddy_node *list)
 	eddy_list_append(list, &conn->node);
 }
 
-/* The head is complete, or refused: a task answers it. */
+/* The head is complete, or refused: a task answers it. Or a step of the handshake is due, whose time goes
+ * on. */
 static void start_task(struct eddyi_conn *conn)
 {
-	eddyi_wire_unguard(&conn->wire);
+	bool shaking = is_shaking(conn);
+	int r;
+
+	if (!shaking)
+		eddyi_wire_unguard(&conn->wire);
 	/* A head that came together with the end of its time has come. */
 	conn->expired = false;
 	conn->state = EDDYI_CONN_BUSY;
 	move_to(conn, &conn->conns->active);
-	if (eddy_scope_spawn(conn->conns->tasks, "request", serve, conn) < 0)
-		close_now(conn);
+	if (EDDYI_TLS && shaking)
+		r = eddy_scope_spawn(conn->conns->tasks, "handshake", eddyi_conn_shake, conn);
+	else
+		r = eddy_scope_spawn(conn->conns->tasks, "request", eddyi_conn_serve, conn);
+	if (r < 0)
+		eddyi_conn_close(conn);
 }
 
 /* The time for a head is over: 408 when a part of it had come. */
 static void give_up_head(struct eddyi_conn *conn)
 {
 	if (!conn->req || conn->evicted) {
-		close_now(conn);
+		eddyi_conn_close(conn);
 		return;
 	}
 	conn->req->refused =
@@ -138,7 +162,7 @@ static void give_up_head(struct eddyi_conn *conn)
 }
 
 /* The head's last chance: bytes that have come meanwhile may complete it, and unread ones would reset
- * the connection as it is closed. Return: as take_in(). */
+ * the connection as it is closed. Return: as eddyi_conn_take_in(). */
 static int take_in_rest(struct eddyi_conn *conn)
 {
 	char bytes[REST_SIZE];
@@ -149,7 +173,7 @@ static int take_in_rest(struct eddyi_conn *conn)
 		r = recv(conn->wire.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 		if (r <= 0)
 			return 0;
-		status = take_in(conn, bytes, (size_t)r);
+		status = take_in_received(conn, bytes, (size_t)r);
 	}
 	return status;
 }
@@ -160,24 +184,23 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 	int status = 0;
 
 	if (result > 0)
-		status = take_in(conn, eddy_buffers_of(NULL, flags), (size_t)result);
+		status = take_in_received(conn, eddy_buffers_of(NULL, flags), (size_t)result);
 	eddy_buffers_give_back(NULL, flags);
-	if (status == 0 && result != 0 && (conn->expired || conn->evicted))
+	if (status == 0 && result != 0 && !is_shaking(conn) && (conn->expired || conn->evicted))
 		status = take_in_rest(conn);
 	if (result == 0 && conn->req)
 		status = conn->req->refused = eddyi_head_end(&conn->req->head);
-	if (status > 0)
+	if (status > 0 && !(is_shaking(conn) && conn->expired))
 		start_task(conn);
 	else if (conn->expired || conn->evicted)
 		give_up_head(conn);
 	else if (status < 0 || (result <= 0 && result != -ENOBUFS && result != -EINTR))
-		close_now(conn);
+		eddyi_conn_close(conn);
 	else
-		park(conn);
+		eddyi_conn_park(conn);
 }
 
-/* Wait for bytes: of a new request, or of one whose head has begun to arrive. */
-static void park(struct eddyi_conn *conn)
+void eddyi_conn_park(struct eddyi_conn *conn)
 {
 	struct eddyi_conns *conns = conn->conns;
 	struct eddyi_wire *wire = &conn->wire;
@@ -186,7 +209,7 @@ static void park(struct eddyi_conn *conn)
 
 	move_to(conn, conn->req ? &conns->active : conn->fresh ? &conns->fresh : &conns->idle);
 	if (idle && conns->stopping && !conns->patient) {
-		close_now(conn);
+		eddyi_conn_close(conn);
 		return;
 	}
 	if (idle)
@@ -211,6 +234,8 @@ static void time_is_up(struct eddy_timeout *timeout)
 	} else if (timeout->queue == &conn->wire.clocks->write &&
 		   !eddyi_wire_has_stalled(&conn->wire)) {
 		return;
+	} else if (conn->shaking) {
+		eddy_scope_cancel(conn->shaking);
 	} else if (conn->req) {
 		eddyi_exchange_expire(conn->req);
 	}
@@ -227,6 +252,13 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const char *bound)
 {
 	struct eddyi_conn *conn = calloc(1, sizeof(*conn));
 
+	if (EDDYI_TLS && conn && conns->app->tls) {
+		conn->wire.tls = eddyi_tls_new(conns->app->tls);
+		if (!conn->wire.tls) {
+			free(conn);
+			conn = NULL;
+		}
+	}
 	if (!conn) {
 		close(fd);
 		return;
@@ -239,7 +271,7 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const char *bound)
 	conn->wire.timeout.expire = time_is_up;
 	conn->wire.last = conns->stopping;
 	conns->count++;
-	park(conn);
+	eddyi_conn_park(conn);
 }
 
 /* Its receive may have been faster than its eviction; then the request is answered first. */

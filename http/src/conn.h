@@ -2,7 +2,8 @@
  *
  * Between requests a connection is parked: its structure, a receive armed on the ring, and no stack.
  * The completion function takes in a head as it arrives; a head that is complete (or refused) gets a
- * task, which answers it and what is pipelined behind it, and parks the connection again.
+ * task, which answers it and what is pipelined behind it, and parks the connection again. A step of a
+ * TLS handshake gets a task as well, once it can be done without waiting for the client.
  */
 #ifndef EDDYI_CONN_H
 #define EDDYI_CONN_H
@@ -44,7 +45,8 @@ struct eddyi_conn {
 	struct eddyi_wire wire;
 	struct eddy_op op;
 	struct eddy_node node;
-	struct eddy_req *req; /* whose head is arriving, or that is being answered */
+	struct eddy_scope *shaking; /* while a step of the handshake is done */
+	struct eddy_req *req;       /* whose head is arriving, or that is being answered */
 	uint8_t state;
 	bool expired; /* the time of a parked connection is up */
 	bool evicted; /* to be closed for want of room, or at the end */
@@ -66,5 +68,29 @@ void eddyi_conns_stop(struct eddyi_conns *conns, bool patient);
 
 /* Close what still waits for the rest of a head. */
 void eddyi_conns_evict_parked(struct eddyi_conns *conns);
+
+/* ---- between conn.c and conn_tls.c ---- */
+
+/* Take in bytes of the head; what is behind it is kept.
+ * Return: 0 when more are needed, else the head's status; -ENOMEM. */
+int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len);
+
+/* Take in encrypted bytes. Return: 1 when a step of the handshake is due; else as eddyi_conn_take_in(),
+ * -errno. */
+int eddyi_conn_take_in_sealed(struct eddyi_conn *conn, const char *bytes, size_t len);
+
+/* Decrypt what is here, until it is a head. Return: as eddyi_conn_take_in(), -errno. */
+int eddyi_conn_take_in_decrypted(struct eddyi_conn *conn);
+
+/* Wait for bytes: of a new request, or of one whose head has begun to arrive. */
+void eddyi_conn_park(struct eddyi_conn *conn);
+
+/* Nothing of the connection is in use any more. */
+void eddyi_conn_close(struct eddyi_conn *conn);
+
+/* Tasks. The first answers requests until the next head is not there yet; the second does what is due of a
+ * handshake, and goes on with what came behind it: no task waits for a client. */
+int eddyi_conn_serve(void *arg);
+int eddyi_conn_shake(void *arg);
 
 #endif

@@ -110,5 +110,5 @@ enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 	/* One more byte from the client, and a close would throw away what has not left yet. */
 	if (has_unknown_end(req) || !req->body.ended || eddyi_wire_has_unsent(req->wire))
 		return EDDYI_ENDING_LINGER;
-	return EDDYI_ENDING_CUT;
+	return EDDYI_ENDING_CLOSE;
 }

@@ -77,7 +77,8 @@ void eddyi_req_free(struct eddy_req *req);
 enum eddyi_ending {
 	EDDYI_ENDING_KEEP,   /* another request may be read from it */
 	EDDYI_ENDING_LINGER, /* it ends, but the client still sends */
-	EDDYI_ENDING_CUT,
+	EDDYI_ENDING_CLOSE,
+	EDDYI_ENDING_CUT, /* it ends in the middle of the answer */
 };
 
 /* Answer a request whose head is complete or refused. Suspends. */

@@ -272,7 +272,7 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wi
 			if (r < 0)
 				return r;
 			eddyi_body_took(body, wire, here.len, true);
-		} else if (left >= SPLICE_FROM) {
+		} else if (left >= SPLICE_FROM && eddyi_wire_can_splice(wire)) {
 			r = write_gathered(incoming, &gathered);
 			if (r < 0)
 				return r;

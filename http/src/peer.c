@@ -128,7 +128,7 @@ const struct eddyi_asker *eddyi_asker_of(const struct eddy_req *const_req)
 	asker = eddyi_arena_alloc(&req->arena, sizeof(*asker));
 	if (!asker)
 		return &nobody;
-	*asker = (struct eddyi_asker){ .secure = false };
+	*asker = (struct eddyi_asker){ .secure = req->wire->tls != NULL };
 	if (find_end(req, asker))
 		find_client(req, asker);
 	req->asker = asker;

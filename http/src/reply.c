@@ -1,6 +1,7 @@
 /* How a response goes out: its head and a small body in one send, a file by eddy_transfer, a stream
  * in chunks. */
 #include "exchange.h"
+#include "file_read.h"
 
 #include <eddy/io.h>
 #include <eddy/transfer.h>
@@ -145,42 +146,6 @@ static int reply_bytes(struct eddy_req *req, struct eddy_str body)
 				 more_follows(req));
 }
 
-/* Read a small piece of a file behind the head. From the page cache at once, else through the ring.
- * Return: 0, -ENODATA when the file ends first, -errno. */
-static int read_piece(int fd, char *buf, size_t len, uint64_t offset)
-{
-	while (len) {
-		struct iovec iov = { buf, len };
-		ssize_t r = preadv2(fd, &iov, 1, (off_t)offset, RWF_NOWAIT);
-
-		if (r < 0 && (errno == EAGAIN || errno == EOPNOTSUPP))
-			r = eddy_read(fd, buf, len, offset);
-		else if (r < 0)
-			r = -errno;
-		if (r <= 0)
-			return r < 0 ? (int)r : -ENODATA;
-		buf += r;
-		len -= (size_t)r;
-		offset += (uint64_t)r;
-	}
-	return 0;
-}
-
-static int transfer(struct eddyi_wire *wire, struct eddy_transfer *transfer)
-{
-	int r;
-
-	r = eddyi_wire_flush(wire);
-	if (r < 0)
-		return r;
-	transfer->socket = wire->fd;
-	transfer->progress = &wire->timeout;
-	eddyi_wire_guard(wire, &wire->clocks->write);
-	r = eddy_transfer_to_socket(transfer);
-	eddyi_wire_unguard(wire);
-	return r;
-}
-
 static int reply_piece(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
@@ -193,7 +158,8 @@ static int reply_piece(struct eddy_req *req)
 	if (!head.ptr)
 		return -ENOMEM;
 	if (copied) {
-		r = read_piece(res->file, (char *)head.ptr + head.len, copied, res->range.first);
+		r = eddyi_file_read(res->file, (char *)head.ptr + head.len, copied,
+				    res->range.first);
 		if (r < 0)
 			return r;
 	}
@@ -201,12 +167,12 @@ static int reply_piece(struct eddy_req *req)
 	if (silent || copied == length)
 		return eddyi_wire_answer(req->wire, eddy_str(head.ptr, head.len + copied),
 					 more_follows(req));
-	return transfer(req->wire, &(struct eddy_transfer){
-					   .file = res->file,
-					   .offset = res->range.first,
-					   .len = length,
-					   .head = head,
-				   });
+	return eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
+						       .file = res->file,
+						       .offset = res->range.first,
+						       .len = length,
+						       .head = head,
+					       });
 }
 
 /* The lines before part `at` of a multipart/byteranges body; past the last one, its end. */
@@ -250,12 +216,12 @@ static int reply_pieces(struct eddy_req *req)
 	for (size_t i = 0; i < count; i++) {
 		struct eddyi_range range = res->ranges->ranges[i];
 
-		r = transfer(req->wire, &(struct eddy_transfer){
-						.file = res->file,
-						.offset = range.first,
-						.len = range.last - range.first + 1,
-						.head = parts[i],
-					});
+		r = eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
+							    .file = res->file,
+							    .offset = range.first,
+							    .len = range.last - range.first + 1,
+							    .head = parts[i],
+						    });
 		if (r < 0)
 			return r;
 	}

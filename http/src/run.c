@@ -1,6 +1,8 @@
 /* An app from start to end: its sockets, its workers, its signals. */
 #include "run.h"
 
+#include "tls_setup.h"
+
 #include <eddy/log.h>
 #include <eddy/loops.h>
 #include <eddy/offload.h>
@@ -60,6 +62,13 @@ static void stop_once(struct eddyi_run *run)
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
+/* What the files hold that the app was told of. */
+static void reload(struct eddy_app *app)
+{
+	if (EDDYI_TLS && eddy_offload(eddyi_tls_setup_load, app->tls) == 0)
+		eddy_info("eddy::app", "Certificates were read again");
+}
+
 /* A task of worker 0. */
 static int watch_signals(void *arg)
 {
@@ -72,6 +81,10 @@ static int watch_signals(void *arg)
 			return r;
 		if (r == SIGUSR2) {
 			eddy_app_restart(run->app);
+			continue;
+		}
+		if (r == SIGHUP) {
+			reload(run->app);
 			continue;
 		}
 		eddy_trace("eddy::app", "Shutdown signal received, not accepting new requests");
@@ -251,10 +264,15 @@ static int serve_all(struct eddyi_run *run)
 /* The signals are blocked before there is a thread that could inherit another mask. */
 static int open_signals(struct eddyi_run *run)
 {
-	const struct eddy_server_options *options = &run->app->options;
-	const int signos[] = { SIGINT, SIGTERM, options->restart ? SIGUSR2 : 0, 0 };
-	int r = eddy_signals_open(signos, &run->signals);
+	int signos[5] = { SIGINT, SIGTERM };
+	size_t count = 2;
+	int r;
 
+	if (run->app->options.restart)
+		signos[count++] = SIGUSR2;
+	if (run->app->tls)
+		signos[count++] = SIGHUP;
+	r = eddy_signals_open(signos, &run->signals);
 	if (r < 0)
 		return r;
 	r = eddy_scope_spawn(&run->tasks, "signals", watch_signals, run);
@@ -291,6 +309,8 @@ int eddy_app_run(struct eddy_app *app)
 
 		r = r < 0 ? r : read;
 	}
+	if (EDDYI_TLS && app->tls && eddy_offload(eddyi_tls_setup_load, app->tls) < 0)
+		r = -EINVAL;
 	if (r < 0)
 		return r;
 	r = open_run(&run, app);

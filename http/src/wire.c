@@ -1,8 +1,11 @@
 #include "wire.h"
 
+#include "tls_wire.h"
+
 #include <eddy/io.h>
 #include <eddy/scope.h>
 #include <eddy/task.h>
+#include <eddy/transfer.h>
 #include <errno.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
@@ -77,7 +80,10 @@ ssize_t eddyi_wire_recv(struct eddyi_wire *wire, void *buf, size_t len)
 	ssize_t r;
 
 	eddyi_wire_guard(wire, &wire->clocks->body);
-	r = eddy_recv(wire->fd, buf, len, 0);
+	if (EDDYI_TLS && wire->tls)
+		r = eddyi_tls_wire_recv(wire, buf, len);
+	else
+		r = eddy_recv(wire->fd, buf, len, 0);
 	eddyi_wire_unguard(wire);
 	return r == 0 ? -ECONNRESET : r;
 }
@@ -100,7 +106,18 @@ ssize_t eddyi_wire_fill(struct eddyi_wire *wire)
 	return r;
 }
 
+bool eddyi_wire_can_splice(const struct eddyi_wire *wire)
+{
+	return !wire->tls;
+}
+
 /* ---- sending ---- */
+
+/* Whether what is sent is encrypted here first. */
+static bool seals(const struct eddyi_wire *wire)
+{
+	return EDDYI_TLS && eddyi_tls_wire_seals(wire);
+}
 
 static void drop_held(struct eddyi_wire *wire)
 {
@@ -117,8 +134,12 @@ static void push_held(void *arg)
 
 	if (!wire->held)
 		return;
-	sent = send(wire->fd, wire->held + wire->held_at, wire->held_len - wire->held_at,
-		    MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (EDDYI_TLS && seals(wire))
+		sent = (ssize_t)eddyi_tls_wire_push(wire, wire->held + wire->held_at,
+						    wire->held_len - wire->held_at);
+	else
+		sent = send(wire->fd, wire->held + wire->held_at, wire->held_len - wire->held_at,
+			    MSG_DONTWAIT | MSG_NOSIGNAL);
 	/* An error stays with the socket, or shows again: the next send returns it. */
 	if (sent > 0)
 		wire->held_at += (uint32_t)sent;
@@ -130,10 +151,17 @@ void eddyi_wire_give_up(struct eddyi_wire *wire)
 {
 	push_held(wire);
 	drop_held(wire);
+	if (EDDYI_TLS && wire->tls)
+		eddyi_tls_wire_end(wire);
 }
 
-/* Take the bytes that were sent off the front of the pieces. */
-static void advance(struct iovec **pieces, size_t *count, size_t sent)
+void eddyi_wire_cut(struct eddyi_wire *wire)
+{
+	if (EDDYI_TLS && wire->tls)
+		eddyi_tls_cut(wire->tls);
+}
+
+void eddyi_wire_advance(struct iovec **pieces, size_t *count, size_t sent)
 {
 	while (*count && sent >= (*pieces)->iov_len) {
 		sent -= (*pieces)->iov_len;
@@ -146,24 +174,31 @@ static void advance(struct iovec **pieces, size_t *count, size_t sent)
 	}
 }
 
-static int send_pieces(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
+static int send_plain(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
 {
-	int r = 0;
-
-	eddyi_wire_guard(wire, &wire->clocks->write);
 	while (count) {
 		struct msghdr msg = { .msg_iov = pieces, .msg_iovlen = count };
 		ssize_t sent = count == 1 ?
 				       eddy_send(wire->fd, pieces->iov_base, pieces->iov_len, 0) :
 				       eddy_sendmsg(wire->fd, &msg, 0);
 
-		if (sent < 0) {
-			r = (int)sent;
-			break;
-		}
+		if (sent < 0)
+			return (int)sent;
 		eddy_timeout_touch(&wire->timeout);
-		advance(&pieces, &count, (size_t)sent);
+		eddyi_wire_advance(&pieces, &count, (size_t)sent);
 	}
+	return 0;
+}
+
+static int send_pieces(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
+{
+	int r;
+
+	eddyi_wire_guard(wire, &wire->clocks->write);
+	if (EDDYI_TLS && seals(wire))
+		r = eddyi_tls_wire_sendv(wire, pieces, count);
+	else
+		r = send_plain(wire, pieces, count);
 	eddyi_wire_unguard(wire);
 	return r;
 }
@@ -174,8 +209,9 @@ int eddyi_wire_flush(struct eddyi_wire *wire)
 	struct iovec piece;
 	int r;
 
+	/* There may be more of it, encrypted already. */
 	if (!held)
-		return 0;
+		return seals(wire) ? send_pieces(wire, NULL, 0) : 0;
 	piece = (struct iovec){ held + wire->held_at, wire->held_len - wire->held_at };
 	/* On its way from here on: suspending does not push it a second time. */
 	wire->held = NULL;
@@ -222,6 +258,23 @@ int eddyi_wire_answer(struct eddyi_wire *wire, struct eddy_str bytes, bool more)
 	return 0;
 }
 
+int eddyi_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer)
+{
+	int r = eddyi_wire_flush(wire);
+
+	if (r < 0)
+		return r;
+	eddyi_wire_guard(wire, &wire->clocks->write);
+	transfer->socket = wire->fd;
+	transfer->progress = &wire->timeout;
+	if (EDDYI_TLS && seals(wire))
+		r = eddyi_tls_wire_send_file(wire, transfer);
+	else
+		r = eddy_transfer_to_socket(transfer);
+	eddyi_wire_unguard(wire);
+	return r;
+}
+
 bool eddyi_wire_has_unsent(const struct eddyi_wire *wire)
 {
 	int unsent = 0;
@@ -236,6 +289,7 @@ void eddyi_wire_linger(struct eddyi_wire *wire)
 	uint64_t thrown_away = 0;
 	ssize_t r;
 
+	eddyi_wire_give_up(wire);
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = LINGER_NS });
 	if (eddy_shutdown(wire->fd, SHUT_WR) == 0) {
 		do {

@@ -13,15 +13,20 @@
 /* Answers that are held back while the next request is here already, up to this. */
 #define EDDYI_HELD_SIZE ((size_t)(16 * EDDY_KIB))
 
+struct eddy_transfer;
+struct eddyi_tls;
+
 /* Invariants:
  * 1. The inbox is read before the socket, and nothing is received while it is not empty.
  * 2. What is held is sent before anything else is, and before the task suspends for another reason.
  * 3. `timeout` is in one queue at a time: what the connection waits for now.
+ * 4. With `tls`, the inbox and what is held are plain text; what is encrypted stays in there.
  */
 struct eddyi_wire {
 	struct eddyi_clocks *clocks;
 	struct eddy_timeout timeout;
-	char *inbox; /* EDDYI_INBOX_SIZE bytes, or NULL when nothing is in it */
+	struct eddyi_tls *tls; /* owned by the connection; NULL: a plain one */
+	char *inbox;           /* EDDYI_INBOX_SIZE bytes, or NULL when nothing is in it */
 	uint32_t inbox_at;
 	uint32_t inbox_len;
 	char *held; /* EDDYI_HELD_SIZE bytes, or NULL when nothing is in it */
@@ -65,6 +70,16 @@ int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len);
  * eddyi_wire_send(). */
 int eddyi_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count);
 
+/* Send a part of a file, and `transfer->head` in front of it. Limited by the write clock. Suspends.
+ * Return: as eddy_transfer_to_socket(). */
+int eddyi_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer);
+
+/* Whether what arrives may go to a file without passing through the program. */
+bool eddyi_wire_can_splice(const struct eddyi_wire *wire);
+
+/* Take `sent` bytes off the front of the pieces. */
+void eddyi_wire_advance(struct iovec **pieces, size_t *count, size_t sent);
+
 /* Whether some of what was sent still waits in this machine: a close now could lose it. */
 bool eddyi_wire_has_unsent(const struct eddyi_wire *wire);
 
@@ -77,6 +92,9 @@ int eddyi_wire_flush(struct eddyi_wire *wire);
 
 /* Send of what is held as much as the socket takes now, and forget the rest: the connection ends. */
 void eddyi_wire_give_up(struct eddyi_wire *wire);
+
+/* Let the connection end without a goodbye: what has been sent is not the whole. */
+void eddyi_wire_cut(struct eddyi_wire *wire);
 
 /* Say that nothing more will be sent, and read on for a while: a close while the client still sends
  * would reset the connection and take the answer with it (RFC 9112 section 9.6). Suspends. */

@@ -23,7 +23,7 @@ EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
     'files': os.path.join(EXAMPLES, 'files'),
     'probe': os.path.join(EXAMPLES, 'probe'),
-    **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('doors', 'limits', 'routes')},
+    **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('doors', 'limits', 'routes', 'secure')},
 }
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -31,6 +31,7 @@
 #include <eddy/peer.h>
 #include <eddy/req.h>
 #include <eddy/res.h>
+#include <eddy/tls.h>
 #include <eddy/tree.h>
 #include <eddy/upload.h>
 

@@ -1,0 +1,198 @@
+#include "hello.h"
+
+#include <errno.h>
+
+#define RECORD_HEAD 5
+#define RECORD_MAX ((size_t)(16 * EDDY_KIB))
+#define TYPE_HANDSHAKE 22
+#define MESSAGE_HEAD 4
+#define MESSAGE_CLIENT_HELLO 1
+#define EXTENSION_SERVER_NAME 0
+#define NAME_HOST 0
+#define RANDOM_LEN 32
+
+/* What is left to read. Once it was too short it stays empty, and `bad`. */
+struct reader {
+	const unsigned char *at;
+	size_t len;
+	bool bad;
+};
+
+static struct reader take(struct reader *reader, size_t len)
+{
+	struct reader taken = { reader->at, len, false };
+
+	if (len > reader->len) {
+		*reader = (struct reader){ reader->at, 0, true };
+		return *reader;
+	}
+	reader->at += len;
+	reader->len -= len;
+	return taken;
+}
+
+/* A number of one or two bytes. */
+static size_t take_number(struct reader *reader, size_t bytes)
+{
+	struct reader number = take(reader, bytes);
+	size_t value = 0;
+
+	for (size_t i = 0; i < number.len; i++)
+		value = value << 8 | number.at[i];
+	return value;
+}
+
+/* What stands behind its own length, which takes so many bytes. */
+static struct reader take_vector(struct reader *reader, size_t bytes)
+{
+	return take(reader, take_number(reader, bytes));
+}
+
+/* ---- records ---- */
+
+/* Check the head of a record. Return: as gather(), 1 when it may go on. */
+static int check_record(const unsigned char *head, size_t len, size_t *ret_len)
+{
+	if (len >= 1 && head[0] != TYPE_HANDSHAKE)
+		return -EPROTO;
+	if (len >= 2 && head[1] != 3)
+		return -EPROTO;
+	if (len < RECORD_HEAD)
+		return -EAGAIN;
+	*ret_len = (size_t)head[3] << 8 | head[4];
+	return *ret_len && *ret_len <= RECORD_MAX ? 1 : -EBADMSG;
+}
+
+/* Whether the message is all there. */
+static int check_message(const unsigned char *message, size_t len)
+{
+	size_t rest;
+
+	if (len >= 1 && message[0] != MESSAGE_CLIENT_HELLO)
+		return -EBADMSG;
+	if (len < MESSAGE_HEAD)
+		return -EAGAIN;
+	rest = (size_t)message[1] << 16 | (size_t)message[2] << 8 | message[3];
+	if (rest > EDDYI_HELLO_MAX - MESSAGE_HEAD)
+		return -EBADMSG;
+	return len >= MESSAGE_HEAD + rest ? 0 : -EAGAIN;
+}
+
+/* Put the message together from records, across which it may be spread.
+ * Return: 0, -EAGAIN, -EPROTO, -EBADMSG. */
+static int gather(struct eddy_str bytes, unsigned char message[EDDYI_HELLO_MAX], size_t *ret_len)
+{
+	const unsigned char *at = (const unsigned char *)bytes.ptr;
+	size_t left = bytes.len, len = 0;
+	int r = -EAGAIN;
+
+	while (r == -EAGAIN && left) {
+		size_t record, here;
+
+		r = check_record(at, left, &record);
+		if (r < 0)
+			return r;
+		here = left - RECORD_HEAD < record ? left - RECORD_HEAD : record;
+		at += RECORD_HEAD;
+		if (here > EDDYI_HELLO_MAX - len)
+			here = EDDYI_HELLO_MAX - len;
+		memcpy(message + len, at, here);
+		len += here;
+		r = check_message(message, len);
+		if (here < record)
+			break;
+		at += record;
+		left -= RECORD_HEAD + record;
+	}
+	*ret_len = len;
+	return r;
+}
+
+/* ---- the message ---- */
+
+static bool is_name_byte(unsigned char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+}
+
+static void keep_name(struct reader name, struct eddyi_hello *hello)
+{
+	if (name.len >= sizeof(hello->server_name))
+		return;
+	for (size_t i = 0; i < name.len; i++) {
+		unsigned char c = name.at[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c += 'a' - 'A';
+		if (!is_name_byte(c)) {
+			hello->server_name[0] = 0;
+			return;
+		}
+		hello->server_name[i] = (char)c;
+	}
+	hello->server_name[name.len] = 0;
+}
+
+static bool read_server_name(struct reader extension, struct eddyi_hello *hello)
+{
+	struct reader list = take_vector(&extension, 2);
+
+	while (list.len) {
+		size_t type = take_number(&list, 1);
+		struct reader name = take_vector(&list, 2);
+
+		if (type == NAME_HOST && !name.bad)
+			keep_name(name, hello);
+	}
+	return !list.bad && !extension.bad;
+}
+
+static bool read_message(struct reader message, struct eddyi_hello *hello)
+{
+	struct reader extensions;
+
+	take(&message, 2 + RANDOM_LEN);
+	take_vector(&message, 1); /* session id */
+	take_vector(&message, 2); /* cipher suites */
+	take_vector(&message, 1); /* compression methods */
+	if (message.bad || !message.len)
+		return !message.bad;
+	extensions = take_vector(&message, 2);
+	while (extensions.len) {
+		size_t type = take_number(&extensions, 2);
+		struct reader extension = take_vector(&extensions, 2);
+
+		if (type == EXTENSION_SERVER_NAME && !read_server_name(extension, hello))
+			return false;
+	}
+	return !extensions.bad && !message.bad;
+}
+
+int eddyi_hello_parse(struct eddy_str bytes, struct eddyi_hello *ret_hello)
+{
+	struct eddyi_hello hello = { "" };
+	unsigned char message[EDDYI_HELLO_MAX];
+	size_t len;
+	int r = gather(bytes, message, &len);
+
+	if (r < 0)
+		return r;
+	if (!read_message((struct reader){ message + MESSAGE_HEAD, len - MESSAGE_HEAD, false },
+			  &hello))
+		return -EBADMSG;
+	*ret_hello = hello;
+	return 0;
+}
+
+bool eddyi_hello_name_fits(struct eddy_str pattern, struct eddy_str host)
+{
+	const char *dot;
+
+	if (!eddy_str_starts(pattern, eddy_str("*.", 2)))
+		return host.len && eddy_str_eq(pattern, host);
+	dot = memchr(host.ptr, '.', host.len);
+	if (!dot || dot == host.ptr)
+		return false;
+	return eddy_str_eq(eddy_str_skip(pattern, 1),
+			   eddy_str(dot, host.len - (size_t)(dot - host.ptr)));
+}

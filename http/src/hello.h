@@ -1,0 +1,23 @@
+/* hello.h: the first message of a TLS client, as far as it decides how to go on (RFC 8446 section
+ * 4.1.2). It is read before there is a session, so that a client that has not said hello costs none. */
+#ifndef EDDYI_HELLO_H
+#define EDDYI_HELLO_H
+
+#include <eddy/str.h>
+
+/* A longer message is refused; with post-quantum keys they reach 2 KiB. */
+#define EDDYI_HELLO_MAX ((size_t)(16 * EDDY_KIB))
+
+struct eddyi_hello {
+	char server_name[256]; /* in lower case; empty when none was sent, or one that is no host name */
+};
+
+/* Read the hello at the front of what a client has sent.
+ * Return: 0; -EAGAIN when more bytes are needed; -EPROTO when this is no TLS; -EBADMSG. */
+int eddyi_hello_parse(struct eddy_str bytes, struct eddyi_hello *ret_hello);
+
+/* Whether a name of a certificate, which may begin with "*.", is for a host (RFC 6125 section 6.4). Both
+ * are in lower case. */
+bool eddyi_hello_name_fits(struct eddy_str pattern, struct eddy_str host);
+
+#endif

@@ -1,0 +1,20 @@
+/* ktls.h: TLS records made by the kernel, so that a file can leave by splice. For sending only, and only
+ * AES-GCM; what is received stays with the session. */
+#ifndef EDDYI_KTLS_H
+#define EDDYI_KTLS_H
+
+#include <stdbool.h>
+
+struct eddyi_tls;
+
+/* Whether this machine's kernel can. Any thread. */
+bool eddyi_ktls_is_there(void);
+
+/* Let the kernel encrypt from here on, if it can: `tls` is open and `out` has been sent. The session must
+ * send nothing any more. Return: whether it does. */
+bool eddyi_ktls_begin(struct eddyi_tls *tls, int fd);
+
+/* Send the alert that says goodbye, if there is room for it. */
+void eddyi_ktls_end(int fd);
+
+#endif

@@ -1,0 +1,94 @@
+/* tls.h: the server's end of one TLS session, between buffers: it touches no socket and never suspends.
+ *
+ * What the socket received is put into `in`, what is to be sent comes out in `out`. The library's calls
+ * go deep, so they run on the loop's own stack, and those of a handshake, which takes the private key
+ * for milliseconds, on a thread of the offload pool.
+ */
+#ifndef EDDYI_TLS_H
+#define EDDYI_TLS_H
+
+#include "hello.h"
+
+#include <eddy/str.h>
+
+/* A record that is not complete yet, of 18 KiB at most, and one more receive. */
+#define EDDYI_TLS_IN_SIZE ((size_t)(32 * EDDY_KIB))
+
+/* Records of 64 KiB, each with its frame, and something for what the protocol itself has to say. */
+#define EDDYI_TLS_OUT_SIZE ((size_t)(76 * EDDY_KIB))
+
+struct WOLFSSL;
+struct eddyi_tls_setup;
+
+enum eddyi_tls_state {
+	EDDYI_TLS_GREETING, /* the client's first message is arriving; no session */
+	EDDYI_TLS_SHAKING,
+	EDDYI_TLS_OPEN,
+	EDDYI_TLS_BROKEN, /* nothing is said any more, not even goodbye */
+};
+
+/* Invariants:
+ * 1. `in` and `out` are NULL when nothing is in them.
+ * 2. What is in `out` is sent before anything else is.
+ * 3. While it shakes hands the session takes whole records only: `in` begins with the head of one.
+ * 4. `session` is NULL in GREETING, and a thread of the pool alone uses this while it runs a step.
+ */
+struct eddyi_tls {
+	struct eddyi_tls_setup *setup;
+	struct WOLFSSL *session;
+	char *in;
+	char *out;
+	uint32_t in_at;
+	uint32_t in_len;
+	uint32_t in_whole; /* while it shakes hands: where the last whole record ends */
+	uint32_t out_at;
+	uint32_t out_len;
+	uint32_t shaken; /* bytes of the handshake that have come */
+	uint8_t steps;   /* of the handshake that have been done */
+	uint8_t state;
+	bool kernel_sends; /* kTLS: the socket encrypts, and the session must send nothing */
+	struct eddyi_hello hello;
+};
+
+/* Return: NULL when memory is out. */
+struct eddyi_tls *eddyi_tls_new(struct eddyi_tls_setup *setup);
+
+/* NULL is fine. */
+void eddyi_tls_free(struct eddyi_tls *tls);
+
+/* Room behind what is in `in`, for a receive; eddyi_tls_received() says how much it was.
+ * Return: bytes, -ENOMEM; never 0 when the session wants more. */
+ssize_t eddyi_tls_room(struct eddyi_tls *tls, char **ret_room);
+void eddyi_tls_received(struct eddyi_tls *tls, size_t len);
+
+/* Put bytes of a receive elsewhere into `in`; at most 8 KiB, and the session wants more.
+ * Return: 0, -ENOMEM. */
+int eddyi_tls_feed(struct eddyi_tls *tls, const char *bytes, size_t len);
+
+/* Whether a step of the handshake can be done with what is here. */
+bool eddyi_tls_is_due(const struct eddyi_tls *tls);
+
+/* Do the steps of the handshake that are due; an answer or an alert is in `out` then. Suspends.
+ * Return: 0 when it is complete; -EAGAIN when more must be received first; -ENOBUFS when `out` must be
+ * sent first; -EPROTO, -EBADMSG, -ENOMEM, -ECANCELED: it has failed. */
+int eddyi_tls_shake(struct eddyi_tls *tls);
+
+/* Decrypt. Something may be in `out` then. Return: bytes; 0 when the client has said that it is the last;
+ * -EAGAIN when more must be received first; -EBADMSG, -ENOMEM. */
+ssize_t eddyi_tls_read(struct eddyi_tls *tls, void *buf, size_t len);
+
+/* Encrypt as many of the bytes as `out` has room for, 16 KiB to a record.
+ * Return: bytes, 0 when it is full; -EIO, -ENOMEM. */
+ssize_t eddyi_tls_write(struct eddyi_tls *tls, const void *buf, size_t len);
+
+/* The bytes that are to be sent, and that `len` of them have been. */
+struct eddy_str eddyi_tls_unsent(const struct eddyi_tls *tls);
+void eddyi_tls_sent(struct eddyi_tls *tls, size_t len);
+
+/* Put the alert into `out` that says goodbye, once. */
+void eddyi_tls_end(struct eddyi_tls *tls);
+
+/* Say nothing any more: the client must not take what it got for the whole. */
+void eddyi_tls_cut(struct eddyi_tls *tls);
+
+#endif

@@ -1,0 +1,27 @@
+/* tls_credential.h: a certificate and its key, read from their files and ready for sessions. */
+#ifndef EDDYI_TLS_CREDENTIAL_H
+#define EDDYI_TLS_CREDENTIAL_H
+
+#include <eddy/str.h>
+#include <eddy/tls.h>
+
+struct WOLFSSL_CTX;
+
+struct eddyi_tls_credential {
+	struct WOLFSSL_CTX *context; /* owned */
+	char *names; /* that the certificate is for, each with a NUL behind it; owned */
+	size_t names_len;
+};
+
+/* Read the files, with an ERROR record for what is wrong. `options` says all but the names of the files;
+ * `key` may be NULL. Blocks. Return: 0, -EINVAL; then there is nothing to deinit. */
+int eddyi_tls_credential_init(struct eddyi_tls_credential *credential,
+			      const struct eddy_tls_options *options, const char *cert,
+			      const char *key);
+
+void eddyi_tls_credential_deinit(struct eddyi_tls_credential *credential);
+
+/* Whether the certificate is for this host, in lower case. */
+bool eddyi_tls_credential_fits(const struct eddyi_tls_credential *credential, struct eddy_str host);
+
+#endif

@@ -1,0 +1,170 @@
+#include "wolfssl.h"
+
+#include "tls_setup.h"
+
+#include "tls.h"
+#include "tls_credential.h"
+
+#include <eddy/log.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static const char http[] = "http/1.1";
+
+struct pair {
+	const char *cert;
+	const char *key; /* NULL: in `cert` */
+};
+
+/* What the files held when they were read last; never changed, only replaced. */
+struct credentials {
+	size_t count;
+	struct eddyi_tls_credential all[];
+};
+
+struct eddyi_tls_setup {
+	struct eddy_tls_options options; /* but cert and key, which are the first pair */
+	struct pair *pairs;
+	size_t pair_count;
+	pthread_mutex_t loading; /* one at a time */
+	pthread_mutex_t lock;    /* guards: */
+	struct credentials *credentials;
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void init_library(void)
+{
+	wolfSSL_Init();
+}
+
+struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *options)
+{
+	struct eddyi_tls_setup *setup = calloc(1, sizeof(*setup));
+
+	pthread_once(&once, init_library);
+	if (!setup)
+		return NULL;
+	setup->options = *options;
+	pthread_mutex_init(&setup->lock, NULL);
+	pthread_mutex_init(&setup->loading, NULL);
+	if (eddyi_tls_setup_add(setup, options->cert, options->key) == 0)
+		return setup;
+	eddyi_tls_setup_free(setup);
+	return NULL;
+}
+
+int eddyi_tls_setup_add(struct eddyi_tls_setup *setup, const char *cert, const char *key)
+{
+	struct pair *pairs = realloc(setup->pairs, (setup->pair_count + 1) * sizeof(*setup->pairs));
+
+	if (!pairs)
+		return -ENOMEM;
+	setup->pairs = pairs;
+	pairs[setup->pair_count++] = (struct pair){ cert, key };
+	return 0;
+}
+
+static void free_credentials(struct credentials *credentials)
+{
+	if (!credentials)
+		return;
+	for (size_t i = 0; i < credentials->count; i++)
+		eddyi_tls_credential_deinit(&credentials->all[i]);
+	free(credentials);
+}
+
+void eddyi_tls_setup_free(struct eddyi_tls_setup *setup)
+{
+	if (!setup)
+		return;
+	free(setup->pairs);
+	free_credentials(setup->credentials);
+	pthread_mutex_destroy(&setup->lock);
+	pthread_mutex_destroy(&setup->loading);
+	free(setup);
+}
+
+/* Return: NULL when a file is unusable; there is a record for each. */
+static struct credentials *load_all(const struct eddyi_tls_setup *setup)
+{
+	struct credentials *credentials =
+		calloc(1, sizeof(*credentials) + setup->pair_count * sizeof(credentials->all[0]));
+	bool failed = false;
+
+	if (!credentials) {
+		eddy_error("eddy::tls", "can't set TLS up: out of memory");
+		return NULL;
+	}
+	for (size_t i = 0; i < setup->pair_count; i++) {
+		struct eddyi_tls_credential *credential = &credentials->all[credentials->count];
+		const struct pair *pair = &setup->pairs[i];
+
+		if (eddyi_tls_credential_init(credential, &setup->options, pair->cert, pair->key) <
+		    0) {
+			failed = true;
+			continue;
+		}
+		wolfSSL_CTX_SetIORecv(credential->context, eddyi_tls_pull);
+		wolfSSL_CTX_SetIOSend(credential->context, eddyi_tls_push);
+		credentials->count++;
+	}
+	if (!failed)
+		return credentials;
+	free_credentials(credentials);
+	return NULL;
+}
+
+int eddyi_tls_setup_load(void *arg)
+{
+	struct eddyi_tls_setup *setup = arg;
+	struct credentials *loaded, *old;
+
+	/* Who reads first must not be the last to replace. */
+	pthread_mutex_lock(&setup->loading);
+	loaded = load_all(setup);
+	if (loaded) {
+		pthread_mutex_lock(&setup->lock);
+		old = setup->credentials;
+		setup->credentials = loaded;
+		pthread_mutex_unlock(&setup->lock);
+		free_credentials(old);
+	}
+	pthread_mutex_unlock(&setup->loading);
+	return loaded ? 0 : -EINVAL;
+}
+
+/* Return: a context that is the caller's to free. */
+static WOLFSSL_CTX *choose_context(struct eddyi_tls_setup *setup, struct eddy_str host)
+{
+	const struct credentials *credentials;
+	WOLFSSL_CTX *context;
+	size_t at = 0;
+
+	pthread_mutex_lock(&setup->lock);
+	credentials = setup->credentials;
+	while (at < credentials->count && !eddyi_tls_credential_fits(&credentials->all[at], host))
+		at++;
+	context = credentials->all[at < credentials->count ? at : 0].context;
+	wolfSSL_CTX_up_ref(context);
+	pthread_mutex_unlock(&setup->lock);
+	return context;
+}
+
+struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup, struct eddyi_tls *tls)
+{
+	WOLFSSL_CTX *context = choose_context(setup, eddy_str_from(tls->hello.server_name));
+	WOLFSSL *session = wolfSSL_new(context);
+
+	wolfSSL_CTX_free(context);
+	if (!session)
+		return NULL;
+	wolfSSL_SetIOReadCtx(session, tls);
+	wolfSSL_SetIOWriteCtx(session, tls);
+	if (wolfSSL_UseALPN(session, (char *)http, sizeof(http) - 1,
+			    WOLFSSL_ALPN_FAILED_ON_MISMATCH) == WOLFSSL_SUCCESS)
+		return session;
+	wolfSSL_free(session);
+	return NULL;
+}

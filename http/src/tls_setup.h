@@ -1,0 +1,33 @@
+/* tls_setup.h: what the TLS sessions of an app have in common: certificates, whom they trust. */
+#ifndef EDDYI_TLS_SETUP_H
+#define EDDYI_TLS_SETUP_H
+
+struct eddy_tls_options;
+struct eddyi_tls;
+struct eddyi_tls_setup;
+struct WOLFSSL;
+
+/* Describe; nothing is read yet. Strings are borrowed for as long as it
+ * lives. Return: NULL when memory is out. */
+struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *options);
+
+/* No session uses it any more. NULL is fine. */
+void eddyi_tls_setup_free(struct eddyi_tls_setup *setup);
+
+/* Add a pair of files; the first pair is the default. Return: 0, -ENOMEM. */
+int eddyi_tls_setup_add(struct eddyi_tls_setup *setup, const char *cert, const char *key);
+
+/* Read the files, with an ERROR record for each that is unusable; then, if none is, take the new
+ * certificates for sessions to come. Any thread; blocks: an eddy_offload_fn.
+ * Return: 0; -EINVAL and everything is as it was. */
+int eddyi_tls_setup_load(void *setup);
+
+/* Begin a session that speaks through `tls`, with the certificate for the name that its hello asked
+ * for. Any thread. Return: NULL when memory is out. */
+struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup, struct eddyi_tls *tls);
+
+/* How sessions receive and send: see tls.c. */
+int eddyi_tls_pull(struct WOLFSSL *session, char *buf, int len, void *arg);
+int eddyi_tls_push(struct WOLFSSL *session, char *buf, int len, void *arg);
+
+#endif

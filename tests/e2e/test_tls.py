@@ -1,0 +1,711 @@
+"""TLS: curl, `openssl s_client` and OpenSSL by Python's ssl as clients. The certificates are made here."""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+
+from wire import KIB, MIB, Case, Lost, Server, Wire, chunked, curl, in_threads, pattern, request, sha256_of
+
+CERTS = None
+
+
+def openssl(*args, check=True, stdin=b''):
+    done = subprocess.run(['openssl', *map(str, args)], input=stdin, capture_output=True, check=False, timeout=60)
+    if check and done.returncode:
+        raise AssertionError(f'openssl {args[0]}: {done.stderr.decode()}')
+    return done.stdout.decode(errors='replace') + done.stderr.decode(errors='replace')
+
+
+def at(name):
+    return os.path.join(CERTS, name)
+
+
+def make(name, subject, *names, ca=None, rsa=False):
+    """NAME.pem and NAME.key; NAME.both holds both of them."""
+    key = ['rsa:2048'] if rsa else ['ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
+    args = ['req', '-x509', '-newkey', *key, '-nodes', '-days', '30', '-subj', subject,
+            '-keyout', at(f'{name}.key'), '-out', at(f'{name}.pem')]
+    if names:
+        args += ['-addext', 'subjectAltName=' + ','.join(names)]
+    if ca:
+        args += ['-CA', at(f'{ca}.pem'), '-CAkey', at(f'{ca}.key'), '-addext', 'basicConstraints=critical,CA:FALSE']
+    openssl(*args)
+    with open(at(f'{name}.both'), 'wb') as both:
+        for part in ('pem', 'key'):
+            with open(at(f'{name}.{part}'), 'rb') as file:
+                both.write(file.read())
+
+
+def setUpModule():
+    global CERTS
+    CERTS = tempfile.mkdtemp(prefix='eddy-certs-')
+    make('ca', '/CN=Test CA')
+    make('server', '/CN=localhost', 'DNS:localhost', 'IP:127.0.0.1', ca='ca')
+    make('rsa', '/CN=localhost', 'DNS:localhost', ca='ca', rsa=True)
+    make('one', '/CN=one', 'DNS:one.example', ca='ca')
+    make('wild', '/CN=wild', 'DNS:other.example', 'DNS:*.wild.example', ca='ca')
+    make('client', '/O=eddy, inc/CN=jo\\/CN=root', ca='ca')
+    make('foreign', '/CN=Foreign CA')
+    make('stranger', '/CN=jo', ca='foreign')
+
+
+def tearDownModule():
+    shutil.rmtree(CERTS, ignore_errors=True)
+
+
+def text_of(name):
+    with open(at(name)) as file:
+        return file.read()
+
+
+class Adapter:
+    """A TLS socket whose failures look like those of a plain one: an end without a goodbye is one."""
+
+    def __init__(self, sock):
+        self.sock = sock
+
+    def recv(self, size):
+        try:
+            return self.sock.recv(size)
+        except (ssl.SSLEOFError, ssl.SSLSyscallError) as error:
+            raise ConnectionResetError('ended without a close_notify') from error
+
+    def __getattr__(self, name):
+        return getattr(self.sock, name)
+
+
+class TlsWire(Wire):
+    def __init__(self, port, context, host='localhost', session=None, **options):
+        super().__init__(port, **options)
+        self.plain = self.socket
+        self.plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            self.tls = context.wrap_socket(self.plain, server_hostname=host, suppress_ragged_eofs=False,
+                                           session=session)
+        except BaseException:
+            self.plain.close()
+            raise
+        self.socket = Adapter(self.tls)
+
+    def peer_name(self):
+        return self.tls.getpeercert()['subject'][-1][0][1]
+
+
+class ByHand:
+    """A client whose encrypted bytes go through the test's hands."""
+
+    def __init__(self, wire, host='localhost', step=MIB):
+        self.wire, self.step = wire, step
+        self.inside, self.outside = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = context().wrap_bio(self.inside, self.outside, server_hostname=host)
+
+    def run(self, function, *args):
+        while True:
+            try:
+                result, done = function(*args), True
+            except ssl.SSLWantReadError:
+                result, done = None, False
+            data = self.outside.read()
+            for i in range(0, len(data), self.step):
+                self.wire.send(data[i:i + self.step])
+            if done:
+                return result
+            data = self.wire.socket.recv(MIB)
+            if not data:
+                raise Lost('ended')
+            self.inside.write(data)
+
+
+def context(*, version=None, cert=None, alpn=None):
+    made = ssl.create_default_context(cafile=at('ca.pem'))
+    if version:
+        made.minimum_version = made.maximum_version = version
+    if cert:
+        made.load_cert_chain(at(f'{cert}.both'))
+    if alpn:
+        made.set_alpn_protocols(alpn)
+    return made
+
+
+V12, V13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
+
+
+class TlsCase(Case):
+    def secure(self, *args, cert='server', **options):
+        self.dir = self.folder()
+        return self.serve('--cert', at(f'{cert}.pem'), '--key', at(f'{cert}.key'), '--dir', self.dir, *args,
+                          program='secure', **options)
+
+    def dial(self, server, using=None, **options):
+        wire = TlsWire(server.port, using or context(), **options)
+        self.addCleanup(wire.close)
+        return wire
+
+    def session(self, wire):
+        return wire.ask(request('GET', '/'))
+
+    def write(self, name, data):
+        with open(os.path.join(self.dir, name), 'wb') as file:
+            file.write(data)
+
+    def sha256(self, name):
+        return sha256_of(os.path.join(self.dir, name))
+
+    def curl(self, server, path, *args, **options):
+        return curl('--cacert', at('ca.pem'), *args, f'https://localhost:{server.port}{path}', **options)
+
+
+class Basics(TlsCase):
+    def test_both_versions(self):
+        server = self.secure()
+        for version, name in ((V12, 'TLSv1.2'), (V13, 'TLSv1.3')):
+            with self.subTest(name):
+                wire = self.dial(server, context(version=version))
+                self.assertEqual(wire.tls.version(), name)
+                answer = self.session(wire)
+                self.assertEqual(answer.header('x-version'), name)
+                self.assertRegex(answer.header('x-cipher'), '^TLS_')
+                self.assertEqual(answer.header('x-name'), 'localhost')
+                self.assertEqual(answer.header('x-peer'), '-')
+                self.assertEqual(answer.header('x-secure'), 'yes')
+                # The connection is kept.
+                self.assertEqual(self.session(wire).status, 200)
+
+    def test_old_versions_are_refused(self):
+        server = self.secure()
+        said = openssl('s_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_1', '-cipher', 'ALL:@SECLEVEL=0',
+                       check=False)
+        self.assertRegex(said, 'alert (protocol version|handshake failure)')
+        server = self.secure('--only-1.3')
+        with self.assertRaisesRegex(ssl.SSLError, 'ALERT'):
+            self.dial(server, context(version=V12))
+        self.assertEqual(self.dial(server).tls.version(), 'TLSv1.3')
+
+    def test_rsa_and_a_file_with_both(self):
+        server = self.secure(cert='rsa')
+        self.assertEqual(self.session(self.dial(server)).status, 200)
+        server = self.serve('--cert', at('rsa.both'), program='secure')
+        self.assertEqual(self.session(self.dial(server, context(version=V12))).status, 200)
+
+    def test_every_suite_that_is_offered(self):
+        server, rsa = self.secure(), self.secure(cert='rsa')
+        for suite in ('TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'):
+            said = openssl('s_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_3', '-ciphersuites', suite)
+            self.assertIn(f'Cipher is {suite}', said)
+        for suite in ('AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'):
+            for port, kind in ((server.port, 'ECDSA'), (rsa.port, 'RSA')):
+                using = context(version=V12)
+                using.set_ciphers(f'ECDHE-{kind}-{suite}')
+                wire = TlsWire(port, using)
+                self.assertEqual(wire.tls.cipher()[0], f'ECDHE-{kind}-{suite}')
+                self.assertEqual(self.session(wire).status, 200)
+                wire.close()
+
+    def test_alpn(self):
+        server = self.secure()
+        for version in (V12, V13):
+            wire = self.dial(server, context(version=version, alpn=['h2', 'http/1.1']))
+            self.assertEqual(wire.tls.selected_alpn_protocol(), 'http/1.1')
+            self.assertEqual(self.session(wire).status, 200)
+            with self.assertRaisesRegex(ssl.SSLError, '(?i)no.application.protocol'):
+                self.dial(server, context(version=version, alpn=['h2', 'spdy/3']))
+        self.assertIsNone(self.dial(server).tls.selected_alpn_protocol())
+
+    def test_the_certificate_goes_by_the_name(self):
+        server = self.secure('--more', at('one.both'), '--more', at('wild.both'))
+        for host, name in (('localhost', 'localhost'), ('one.example', 'one'), ('ONE.example', 'one'),
+                           ('other.example', 'wild'), ('a.wild.example', 'wild')):
+            with self.subTest(host):
+                wire = self.dial(server, host=host)
+                self.assertEqual(wire.peer_name(), name)
+                self.assertEqual(self.session(wire).header('x-name'), host.lower())
+        unverified = context()
+        unverified.check_hostname = False
+        for host in ('two.example', 'a.b.wild.example', 'wild.example', None, '127.0.0.1'):
+            with self.subTest(host):
+                self.assertEqual(self.dial(server, unverified, host=host).peer_name(), 'localhost')
+
+    def test_sessions_are_resumed_on_every_worker(self):
+        server = self.secure('--workers', 2)
+        for version in (V12, V13):
+            using = context(version=version)
+            first = self.dial(server, using)
+            self.assertEqual(self.session(first).header('x-resumed'), 'no')
+            for _ in range(8):
+                again = self.dial(server, using, session=first.tls.session)
+                self.assertTrue(again.tls.session_reused)
+                self.assertEqual(self.session(again).header('x-resumed'), 'yes')
+        said = openssl('s_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_2', '-reconnect')
+        self.assertEqual(said.count('Reused, TLSv1.2'), 5, said)
+
+
+class Clients(TlsCase):
+    """Certificates of clients."""
+
+    def test_optional(self):
+        server = self.secure('--client-ca', at('ca.pem'))
+        for version in (V12, V13):
+            self.assertEqual(self.session(self.dial(server, context(version=version))).header('x-peer'), '-')
+            answer = self.session(self.dial(server, context(version=version, cert='client')))
+            # What is special is escaped: nobody is two by a name.
+            self.assertEqual(answer.header('x-peer'), 'CN=jo/CN=root, O=eddy\\, inc')
+            self.assertEqual(answer.body, ssl.PEM_cert_to_DER_cert(text_of('client.pem')))
+            self.assertRefusesCert(server, context(version=version, cert='stranger'))
+
+    def assertRefusesCert(self, server, using):
+        # In 1.3 the client is done before the server has seen the certificate.
+        with self.assertRaisesRegex(ssl.SSLError, '(?i)alert'):
+            self.session(self.dial(server, using))
+
+    def test_required(self):
+        server = self.secure('--client-ca', at('ca.pem'), '--required')
+        for version in (V12, V13):
+            self.assertRefusesCert(server, context(version=version))
+            self.assertRefusesCert(server, context(version=version, cert='stranger'))
+            self.assertEqual(self.session(self.dial(server, context(version=version, cert='client'))).status, 200)
+
+    def test_who_must_show_one_resumes_nothing(self):
+        server = self.secure('--client-ca', at('ca.pem'), '--required')
+        for version in (V12, V13):
+            using = context(version=version, cert='client')
+            first = self.dial(server, using)
+            self.session(first)
+            again = self.dial(server, using, session=first.tls.session)
+            answer = self.session(again)
+            self.assertEqual(answer.header('x-resumed'), 'no')
+            self.assertIn('CN=jo', answer.header('x-peer'))
+
+
+class Bodies(TlsCase):
+    def test_large_files_both_ways(self):
+        server = self.secure()
+        data = pattern(20 * MIB + 4321)
+        self.write('big', data)
+        for version in ('1.2', '1.3'):
+            args = (f'--tlsv{version}', '--tls-max', version)
+            self.curl(server, '/files/big', '-o', os.path.join(self.dir, 'got'), *args)
+            self.assertEqual(self.sha256('got'), self.sha256('big'))
+            self.curl(server, f'/files/up{version}', '-T', os.path.join(self.dir, 'big'), *args)
+            self.assertEqual(self.sha256(f'up{version}'), self.sha256('big'))
+
+    def test_sizes_around_records(self):
+        server = self.secure()
+        wire = self.dial(server)
+        for size in (0, 1, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 32 * KIB, 32 * KIB + 1, 64 * KIB, 64 * KIB + 5,
+                     76 * KIB, 200 * KIB):
+            with self.subTest(size):
+                data = pattern(size, size)
+                self.assertEqual(wire.ask(request('PUT', f'/files/f{size}', f'Content-Length: {size}', body=data))
+                                 .status, 200)
+                self.assertEqual(wire.ask(request('GET', f'/files/f{size}')).body, data)
+
+    def test_ranges(self):
+        server = self.secure()
+        data = pattern(3 * MIB)
+        self.write('f', data)
+        wire = self.dial(server)
+        answer = wire.ask(request('GET', '/files/f', 'Range: bytes=1000000-2500000'))
+        self.assertEqual((answer.status, answer.body), (206, data[1000000:2500001]))
+        answer = wire.ask(request('GET', '/files/f', 'Range: bytes=0-99999,2000000-2999999'))
+        self.assertEqual(answer.status, 206)
+        self.assertIn(data[:100000], answer.body)
+        self.assertIn(data[2000000:3000000], answer.body)
+
+    def test_a_body_while_it_arrives(self):
+        server = self.secure()
+        wire = self.dial(server)
+        data = pattern(2 * MIB)
+        pieces = [data[i:i + 50021] for i in range(0, len(data), 50021)]
+        sender = threading.Thread(target=wire.send, args=(
+            request('POST', '/pump', 'Transfer-Encoding: chunked') + chunked(*pieces),))
+        sender.start()
+        self.assertEqual(wire.read().body, data)
+        sender.join()
+        self.assertEqual(self.session(wire).status, 200)
+
+    def test_tiny_records(self):
+        """A head and a body of which each byte is a record of its own."""
+        server = self.secure()
+        wire = self.dial(server)
+        for byte in request('PUT', '/files/t', body=b'abcdef'):
+            wire.send(bytes([byte]))
+        self.assertEqual(wire.read().status, 200)
+        self.assertEqual(wire.ask(request('GET', '/files/t')).body, b'abcdef')
+
+    def test_a_record_in_pieces(self):
+        """Its bytes come a few at a time: nothing is lost between parking and reading."""
+        server = self.secure()
+        with Wire(server.port) as wire:
+            hand = ByHand(wire, step=5)
+            hand.run(hand.tls.do_handshake)
+            hand.run(hand.tls.write, request('GET', '/'))
+            self.assertIn(b'HTTP/1.1 200 OK', hand.run(hand.tls.read, 1000))
+
+    def test_half_a_record_behind_a_whole_one(self):
+        """At the end of a handshake; between the halves the server has had the time for a whole one."""
+        server = self.secure()
+        for first in (6 + 3, 6 + 5, 6 + 20):
+            with self.subTest(first), Wire(server.port) as wire:
+                hand = ByHand(wire)
+                with contextlib.suppress(ssl.SSLWantReadError):
+                    hand.tls.do_handshake()
+                wire.send(hand.outside.read())
+                while not (end := hand.outside.read()):
+                    hand.inside.write(wire.socket.recv(MIB))
+                    with contextlib.suppress(ssl.SSLWantReadError):
+                        hand.tls.do_handshake()
+                self.assertEqual(end[:6], b'\x14\x03\x03\x00\x01\x01')
+                wire.send(end[:first])
+                self.assertEqual(self.session(self.dial(server)).status, 200)
+                wire.send(end[first:])
+                hand.run(hand.tls.write, request('GET', '/'))
+                self.assertIn(b'HTTP/1.1 200 OK', hand.run(hand.tls.read, 1000))
+
+    def test_pipelined(self):
+        server = self.secure()
+        wire = self.dial(server)
+        wire.send(request('GET', '/') * 300)
+        for _ in range(300):
+            self.assertEqual(wire.read().status, 200)
+        data = pattern(100000)
+        wire.send(request('PUT', '/files/p', body=data) + request('GET', '/files/p') + request('GET', '/'))
+        self.assertEqual(wire.read().status, 200)
+        self.assertEqual(wire.read().body, data)
+        self.assertEqual(wire.read().status, 200)
+
+    def test_expectation(self):
+        server = self.secure()
+        wire = self.dial(server)
+        self.assertEqual(wire.ask(request('PUT', '/files/e', 'Content-Length: 5', 'Expect: 100-continue')).status, 100)
+        self.assertEqual(wire.ask(b'hello').status, 200)
+
+    def test_an_early_answer(self):
+        server = self.secure()
+        wire = self.dial(server)
+        wire.send(request('POST', '/refuse', f'Content-Length: {4 * MIB}') + bytes(MIB))
+        answer = wire.read()
+        self.assertEqual(answer.status, 409)
+        self.assertTrue(answer.closes)
+        self.assertClosed(wire)
+
+    def test_a_client_that_reads_late(self):
+        server = self.secure()
+        self.write('big', pattern(8 * MIB))
+        slow = self.dial(server, rcvbuf=4096)
+        slow.send(request('GET', '/files/big'))
+        # Nobody else waits for it.
+        self.assertEqual(self.session(self.dial(server)).status, 200)
+        self.assertEqual(slow.read().body, pattern(8 * MIB))
+
+
+class Endings(TlsCase):
+    def test_goodbye(self):
+        server = self.secure()
+        for version in (V12, V13):
+            wire = self.dial(server, context(version=version))
+            self.assertTrue(wire.ask(request('GET', '/', 'Connection: close')).closes)
+            self.assertClosed(wire)
+            # A body whose end is that of the connection.
+            wire = self.dial(server, context(version=version))
+            wire.send(request('POST', '/pump', 'Content-Length: 3', version='1.0', body=b'abc'))
+            self.assertEqual(wire.read().body, b'abc')
+
+    def test_a_broken_answer_has_no_goodbye(self):
+        server = self.secure()
+        wire = self.dial(server)
+        wire.send(request('GET', '/broken', version='1.0'))
+        with self.assertRaisesRegex(Lost, 'reset'):
+            wire.read()
+        wire = self.dial(server)
+        wire.send(request('GET', '/broken'))
+        with self.assertRaises(Lost):
+            wire.read()
+
+    def test_idle_time_and_shutdown_say_goodbye(self):
+        server = self.secure('--idle_timeout', 200)
+        wire = self.dial(server)
+        self.session(wire)
+        self.assertClosed(wire)
+        server = self.secure()
+        idle, fresh, busy = self.dial(server), self.dial(server), self.dial(server)
+        self.session(idle)
+        busy.send(request('GET', '/slow/300'))
+        with Wire(server.port) as silent:
+            self.eventually(lambda: server.sockets() >= 5)
+            server.process.send_signal(signal.SIGTERM)
+            self.assertClosed(idle)
+            self.assertClosed(fresh)
+            self.assertEqual(silent.read_end(), b'')
+            answer = busy.read()
+            self.assertEqual(answer.body, b'slept')
+            self.assertTrue(answer.closes)
+            self.assertClosed(busy)
+        self.assertEqual(server.wait(), 0)
+
+    def test_a_client_that_says_goodbye_first(self):
+        """It has shut down its sending side, and still gets its answer (RFC 8446 section 6.1)."""
+        server = self.secure()
+        for half_close in (False, True):
+            with Wire(server.port) as wire:
+                hand = ByHand(wire)
+                hand.run(hand.tls.do_handshake)
+                hand.run(hand.tls.write, request('GET', '/slow/100'))
+                with contextlib.suppress(ssl.SSLWantReadError):
+                    hand.tls.unwrap()
+                wire.send(hand.outside.read())
+                if half_close:
+                    wire.end()
+                self.assertIn(b'slept', hand.run(hand.tls.read, 1000))
+
+    def test_a_body_that_is_cut_off(self):
+        server = self.secure()
+        for goodbye in (False, True):
+            wire = self.dial(server)
+            wire.send(request('PUT', '/files/cut', 'Content-Length: 1000000') + bytes(300000))
+            if goodbye:
+                with contextlib.suppress(ssl.SSLError, OSError):
+                    wire.tls.unwrap()
+            wire.close()
+        self.eventually(lambda: server.sockets() == 1)
+        self.assertEqual(os.listdir(self.dir), [])
+
+
+class Bad(TlsCase):
+    """What is no handshake, or a bad one."""
+
+    def test_plain_http(self):
+        server = self.secure()
+        with server.connect() as wire:
+            answer = wire.ask(request('GET', '/'))
+            self.assertEqual(answer.status, 400)
+            self.assertIn(b'HTTPS', answer.body)
+            self.assertEqual(wire.read_end(), b'')
+
+    def test_garbage(self):
+        server = self.secure()
+        cases = {
+            'zeros': bytes(100),
+            'noise': pattern(5000),
+            'another version': b'\x16\x02\x00\x00\x05\x01\x00\x00\x01\x00',
+            'an empty record': b'\x16\x03\x01\x00\x00',
+            'a record too long': b'\x16\x03\x01\x40\x01',
+            'a message too long': b'\x16\x03\x01\x00\x04\x01\x01\x00\x00',
+            'no hello': b'\x16\x03\x01\x00\x04\x02\x00\x00\x00',
+            'a hello of nothing': b'\x16\x03\x01\x00\x04\x01\x00\x00\x00',
+            'an alert': b'\x15\x03\x01\x00\x02\x02\x28',
+            'a hello in which an extension is too long':
+                b'\x16\x03\x01\x00\x33\x01\x00\x00\x2f\x03\x03' + bytes(33) +
+                b'\x00\x02\x13\x01\x01\x00\x00\x04\x00\x00\xff\xff',
+        }
+        for name, data in cases.items():
+            with self.subTest(name), server.connect() as wire:
+                wire.send(data)
+                said = wire.read_end()
+                self.assertEqual(said[:5], b'\x15\x03\x03\x00\x02', said)
+                self.assertEqual(said[5], 2)
+        self.assertEqual(self.session(self.dial(server)).status, 200)
+
+    def hello(self):
+        hand = ByHand(None)
+        with contextlib.suppress(ssl.SSLWantReadError):
+            hand.tls.do_handshake()
+        return hand.outside.read()
+
+    def test_a_hello_that_lies_about_its_parts(self):
+        """Each byte of it changed: whatever comes of it, the server lives."""
+        server = self.secure('--head_timeout', 300)
+        hello = self.hello()
+        end = 5 + 4 + 2 + 32 + 1
+        wires = []
+        for i in [*range(end), *range(end, len(hello), 7)]:
+            wire = server.connect()
+            wire.try_send(hello[:i] + bytes([hello[i] ^ 0x81]) + hello[i + 1:])
+            wires.append(wire)
+        for wire in wires:
+            with contextlib.suppress(Lost):
+                wire.read_end()
+            wire.close()
+        self.assertEqual(self.session(self.dial(server)).status, 200)
+
+    def test_a_hello_in_many_records(self):
+        """RFC 8446 section 5.1: a message may be spread over records."""
+        server = self.secure('--more', at('one.both'))
+        with server.connect() as wire:
+            hand = ByHand(wire, host='one.example')
+            with contextlib.suppress(ssl.SSLWantReadError):
+                hand.tls.do_handshake()
+            hello = hand.outside.read()
+            for i in range(5, len(hello), 100):
+                piece = hello[i:i + 100]
+                wire.send(hello[:3] + len(piece).to_bytes(2, 'big') + piece)
+            hand.run(hand.tls.do_handshake)
+        self.assertEqual(hand.tls.getpeercert()['subject'][-1][0][1], 'one')
+
+    def test_broken_records(self):
+        server = self.secure()
+        for version in (V12, V13):
+            wire = self.dial(server, context(version=version))
+            self.session(wire)
+            wire.plain = socket.socket(fileno=os.dup(wire.tls.fileno()))
+            # Not authentic, and then as if it were the end.
+            wire.plain.sendall(b'\x17\x03\x03\x00\x40' + bytes(64))
+            with self.assertRaises((Lost, ssl.SSLError)):
+                self.assertNotEqual(wire.read_end(), b'')
+            wire.plain.close()
+        with self.assertRaises((Lost, ssl.SSLError)):
+            wire = self.dial(server)
+            wire.send(request('POST', '/pump', 'Content-Length: 100') + b'abc')
+            plain = socket.socket(fileno=os.dup(wire.tls.fileno()))
+            plain.sendall(b'\x17\x03\x03\x00\x40' + bytes(64))
+            plain.close()
+            wire.read()
+        self.assertEqual(self.session(self.dial(server)).status, 200)
+
+    def test_the_time_of_a_handshake(self):
+        server = self.secure('--head_timeout', 300)
+        hello = self.hello()
+        for sent in (b'', hello[:1], hello[:100], hello[:-1]):
+            with self.subTest(len(sent)), server.connect() as wire:
+                wire.send(sent)
+                start = time.monotonic()
+                self.assertEqual(wire.read_end(), b'')
+                self.assertLess(time.monotonic() - start, 5)
+        # After the server has spoken.
+        with server.connect() as wire:
+            wire.send(hello)
+            said = wire.read_end()
+            self.assertEqual(said[:3], b'\x16\x03\x03')
+
+    def test_many_at_once(self):
+        server = self.secure('--workers', 2)
+        using = context()
+
+        def one(_):
+            for _ in range(5):
+                with contextlib.closing(TlsWire(server.port, using, timeout=60)) as wire:
+                    if wire.ask(request('GET', '/')).status != 200:
+                        raise AssertionError('no answer')
+        in_threads(40, one)
+        silent = [server.connect() for _ in range(50)]
+        for wire in silent:
+            wire.send(self.hello()[:200])
+        self.assertEqual(self.session(self.dial(server)).status, 200)
+        self.assertLess(server.threads(), 12)
+        for wire in silent:
+            wire.reset()
+        self.eventually(lambda: server.sockets() <= 3)
+
+    def test_clients_that_vanish(self):
+        server = self.secure()
+        self.write('big', pattern(4 * MIB))
+        for i in range(40):
+            wire = TlsWire(server.port, context())
+            wire.send(request('GET', '/files/big') if i % 2 else
+                      request('PUT', '/files/x', 'Content-Length: 1000000') + bytes(40000))
+            if i % 3:
+                wire.socket.recv(1) if i % 2 else None
+            wire.plain = socket.socket(fileno=wire.tls.detach())
+            wire.socket = wire.plain
+            wire.reset()
+        self.eventually(lambda: server.sockets() == 1)
+        self.assertEqual(os.listdir(self.dir), ['big'])
+
+    def test_key_updates(self):
+        server = self.secure()
+        process = subprocess.Popen(['openssl', 's_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_3', '-crlf'],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        try:
+            for line in (b'K\n', b'k\n', b'K\n'):
+                process.stdin.write(line)
+                process.stdin.flush()
+                # One line at a time is a command.
+                while (said := process.stdout.readline()) != b'KEYUPDATE\n':
+                    self.assertNotEqual(said, b'')
+            process.stdin.write(b'GET /?x HTTP/1.1\nHost: localhost\nConnection: close\n\n')
+            process.stdin.flush()
+            said = process.stdout.read()
+        finally:
+            process.stdin.close()
+            process.wait()
+        self.assertIn(b'x-version: TLSv1.3', said)
+
+
+class Files(TlsCase):
+    """Certificates, as files."""
+
+    def refused(self, *args, pattern):
+        server = Server(*args, program='secure', start=False)
+        self.assertNotEqual(server.wait(), 0)
+        self.assertNotIn('Listening', server.log)
+        server.process.stderr.close()
+        self.assertRegex(server.log, pattern)
+        return server.log
+
+    def test_unusable_ones(self):
+        folder = self.folder()
+        garbage = os.path.join(folder, 'garbage')
+        with open(garbage, 'wb') as file:
+            file.write(pattern(4000))
+        empty = os.path.join(folder, 'empty')
+        open(empty, 'w').close()
+        encrypted = os.path.join(folder, 'encrypted')
+        openssl('pkey', '-in', at('server.key'), '-aes256', '-passout', 'pass:secret', '-out', encrypted)
+        cert, key = at('server.pem'), at('server.key')
+        for args, want in (
+                (('--cert', '/nowhere', '--key', key), r'can.t read the certificate "/nowhere": No such file'),
+                (('--cert', cert, '--key', folder), rf'can.t read the private key "{folder}": it is not a file'),
+                (('--cert', garbage, '--key', key), rf'"{garbage}" holds no usable certificate'),
+                (('--cert', empty, '--key', key), rf'"{empty}" holds no usable certificate'),
+                (('--cert', cert, '--key', garbage), rf'"{garbage}" holds no usable private key'),
+                (('--cert', cert), rf'"{cert}" holds no usable private key'),
+                (('--cert', cert, '--key', encrypted), rf'"{encrypted}" is encrypted.*openssl pkey'),
+                (('--cert', cert, '--key', at('rsa.key')), rf'"{at("rsa.key")}" is not that of .*"{cert}"'),
+                (('--cert', cert, '--key', at('one.key')), rf'"{at("one.key")}" is not that of .*"{cert}"'),
+                (('--cert', cert, '--key', key, '--client-ca', garbage), rf'"{garbage}" holds no .*authority'),
+                (('--cert', cert, '--key', key, '--client-ca', '/nowhere'), 'authorities for clients "/nowhere"'),
+                (('--cert', cert, '--key', key, '--required'), 'needs `client_ca`'),
+                ((), '`cert` names no file')):
+            with self.subTest(args):
+                self.refused(*args, pattern=want)
+        said = self.refused('--cert', '/no/cert', '--key', '/no/key', '--more', '/no/more', pattern='ERROR')
+        for path in ('/no/cert', '/no/key', '/no/more'):
+            self.assertIn(path, said)
+
+    def test_reload(self):
+        folder = self.folder()
+        cert, key = os.path.join(folder, 'cert'), os.path.join(folder, 'key')
+
+        def install(name):
+            shutil.copy(at(f'{name}.pem'), cert)
+            shutil.copy(at(f'{name}.key'), key)
+        install('server')
+        server = self.serve('--cert', cert, '--key', key, program='secure')
+        unverified = context()
+        unverified.check_hostname = False
+        old = self.dial(server)
+        self.session(old)
+        install('one')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for('Certificates were read again')
+        self.assertEqual(self.dial(server, unverified).peer_name(), 'one')
+        self.assertEqual(self.session(old).status, 200)
+        with open(cert, 'w') as file:
+            file.write('nothing')
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for(rf'ERROR .*"{cert}" holds no usable certificate')
+        self.assertEqual(self.dial(server, unverified).peer_name(), 'one')
+        shutil.copy(at('server.pem'), cert)
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for('is not that of')
+        self.assertEqual(self.dial(server, unverified).peer_name(), 'one')
+        self.assertEqual(self.session(old).status, 200)
+        self.assertEqual(len(re.findall('Certificates were read again', server.log)), 1)

@@ -1,0 +1,201 @@
+/* Tests of http/src/hello.h. */
+#include "hello.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define HELLO_FIXED (2 + 32 + 1 + 2 + 2 + 2)
+
+struct bytes {
+	unsigned char at[4096];
+	size_t len;
+};
+
+static void put(struct bytes *bytes, size_t number, size_t len)
+{
+	while (len--)
+		bytes->at[bytes->len++] = (unsigned char)(number >> 8 * len);
+}
+
+static void put_text(struct bytes *bytes, const char *text)
+{
+	memcpy(bytes->at + bytes->len, text, strlen(text));
+	bytes->len += strlen(text);
+}
+
+/* A message that asks for a name, behind an extension of no concern. */
+static void put_message(struct bytes *bytes, const char *name)
+{
+	size_t len = strlen(name);
+	size_t extensions = 4 + 3 + 4 + 2 + 3 + len;
+
+	put(bytes, 1, 1);
+	put(bytes, HELLO_FIXED + 2 + extensions, 3);
+	put(bytes, 0x0303, 2);
+	for (int i = 0; i < 32; i++)
+		put(bytes, 0, 1);
+	put(bytes, 0, 1);
+	put(bytes, 2, 2);
+	put(bytes, 0x1301, 2);
+	put(bytes, 0x0100, 2);
+	put(bytes, extensions, 2);
+	put(bytes, 0xfafa, 2);
+	put(bytes, 3, 2);
+	put(bytes, 0, 3);
+	put(bytes, 0, 2);
+	put(bytes, len + 5, 2);
+	put(bytes, len + 3, 2);
+	put(bytes, 0, 1);
+	put(bytes, len, 2);
+	put_text(bytes, name);
+}
+
+/* The same in records of `size` bytes. */
+static struct bytes hello(const char *name, size_t size)
+{
+	struct bytes message = { .len = 0 }, records = { .len = 0 };
+
+	put_message(&message, name);
+	for (size_t at = 0; at < message.len; at += size) {
+		size_t here = message.len - at < size ? message.len - at : size;
+
+		put(&records, 0x160301, 3);
+		put(&records, here, 2);
+		memcpy(records.at + records.len, message.at + at, here);
+		records.len += here;
+	}
+	return records;
+}
+
+/* From memory that ends where the bytes do. */
+static int parse(const unsigned char *bytes, size_t len, struct eddyi_hello *ret_hello)
+{
+	char *exact = malloc(len ? len : 1);
+	int r;
+
+	memcpy(exact, bytes, len);
+	r = eddyi_hello_parse(eddy_str(exact, len), ret_hello);
+	free(exact);
+	return r;
+}
+
+static const char *name_of(const char *name, size_t size)
+{
+	static struct eddyi_hello found;
+	struct bytes records = hello(name, size);
+	int r = parse(records.at, records.len, &found);
+
+	return r == 0 ? found.server_name : strerror(-r);
+}
+
+Test(hello, names)
+{
+	char longest[256] = { 0 }, too_long[257] = { 0 };
+
+	memset(longest, 'a', 255);
+	memset(too_long, 'a', 256);
+	cr_expect(eq(str, (char *)name_of("example.org", 4000), "example.org"));
+	cr_expect(eq(str, (char *)name_of("EXAMPLE.Org", 4000), "example.org"));
+	cr_expect(eq(str, (char *)name_of("xn--a_b-9.example", 4000), "xn--a_b-9.example"));
+	cr_expect(eq(str, (char *)name_of("", 4000), ""));
+	cr_expect(eq(str, (char *)name_of("a b", 4000), ""));
+	cr_expect(eq(str, (char *)name_of("a/../b", 4000), ""));
+	cr_expect(eq(str, (char *)name_of(longest, 4000), longest));
+	cr_expect(eq(str, (char *)name_of(too_long, 4000), ""));
+}
+
+Test(hello, spread_over_records)
+{
+	for (size_t size = 1; size < 120; size++)
+		cr_expect(eq(str, (char *)name_of("example.org", size), "example.org"));
+}
+
+Test(hello, every_beginning_needs_more)
+{
+	struct eddyi_hello found;
+	struct bytes records = hello("example.org", 30);
+
+	for (size_t len = 0; len < records.len; len++)
+		cr_expect(eq(int, parse(records.at, len, &found), -EAGAIN), "%zu bytes", len);
+	/* What follows is of no concern. */
+	put_text(&records, "more");
+	cr_expect(eq(int, parse(records.at, records.len, &found), 0));
+}
+
+Test(hello, what_is_none)
+{
+	/* clang-format off */
+	static const struct {
+		const char *bytes;
+		size_t len;
+		int want;
+	} cases[] = {
+		{ "GET", 3, -EPROTO },
+		{ "\x15\x03\x03", 3, -EPROTO },
+		{ "\x16\x02", 2, -EPROTO },
+		{ "\x16\x03\x01\x00\x00", 5, -EBADMSG },
+		{ "\x16\x03\x01\x40\x01", 5, -EBADMSG },
+		{ "\x16\x03\x01\x00\x01\x02", 6, -EBADMSG },
+		{ "\x16\x03\x01\x00\x04\x01\x00\x40\x00", 9, -EBADMSG },
+		{ "\x16\x03\x01\x00\x04\x01\x00\x00\x00", 9, -EBADMSG },
+	};
+	/* clang-format on */
+	struct eddyi_hello found;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		cr_expect(eq(int,
+			     parse((const unsigned char *)cases[i].bytes, cases[i].len, &found),
+			     cases[i].want),
+			  "case %zu", i);
+}
+
+/* Each length within the message, made one larger: it is refused, or means something else, and nothing is read
+ * that is not there. */
+Test(hello, lengths_that_lie)
+{
+	struct eddyi_hello found;
+	struct bytes records = hello("example.org", 4000);
+	size_t refused = 0;
+
+	for (size_t at = 9; at < records.len; at++) {
+		struct bytes changed = records;
+
+		changed.at[at]++;
+		refused += parse(changed.at, changed.len, &found) == -EBADMSG;
+	}
+	/* The lengths of suites, methods, extensions, two extensions, the list and the name, less those
+	 * whose end falls on something that parses. */
+	cr_expect(ge(sz, refused, 6));
+}
+
+Test(hello, names_of_certificates)
+{
+	/* clang-format off */
+	static const struct {
+		const char *pattern, *host;
+		bool want;
+	} cases[] = {
+		{ "a.example", "a.example", true },
+		{ "a.example", "b.example", false },
+		{ "*.example", "a.example", true },
+		{ "*.example", "a.b.example", false },
+		{ "*.example", "example", false },
+		{ "*.example", ".example", false },
+		{ "*.b.example", "a.b.example", true },
+		{ "*", "a", false },
+		{ "a*.example", "ab.example", false },
+		{ "", "", false },
+		{ "*.", "a.", true },
+		{ "*.example", "", false },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		cr_expect(eq(int,
+			     eddyi_hello_name_fits(eddy_str_from(cases[i].pattern),
+						   eddy_str_from(cases[i].host)),
+			     cases[i].want),
+			  "%s %s", cases[i].pattern, cases[i].host);
+}
