@@ -99,9 +99,7 @@ int eddyi_finish(struct eddy_req *req, int r)
 	}
 	if (r < 0)
 		r = judge_error(req, r);
-	return eddyi_render_error(
-		req, r,
-		r == (req->verdict_status ? req->verdict_status : 400) ? req->detail : NULL);
+	return eddyi_render_error(req, r, r == req->verdict_status ? req->detail : NULL);
 }
 
 /* A handler sees the body as it was sent: one that is coded would be taken for something else. */
@@ -138,8 +136,8 @@ static int handle_other_method(struct eddy_req *req, struct eddy_res *res)
 static int handle_bad_path(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)res;
-	req->detail = "the path has a percent escape that is malformed or not allowed";
-	return 400;
+	return eddyi_req_fail(req, -EINVAL, 400,
+			      "the path has a percent escape that is malformed or not allowed");
 }
 
 static int handle_nothing(struct eddy_req *req, struct eddy_res *res)

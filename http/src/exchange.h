@@ -58,10 +58,11 @@ struct eddy_req {
 	struct eddy_str text; /* the whole body */
 	struct eddy_pairs query;
 	struct eddy_pairs form;
+	struct eddy_pairs cookies;
 	json_t *json;
 	int refused; /* the status that the head was refused with; 0: it was not */
 	/* What the last call that failed has found: the status that its error stands for, when the
-	 * error alone would say less, and the detail of that status (0: of 400). */
+	 * error alone would say less, and the detail of that status. */
 	int verdict_error;
 	int verdict_status;
 	const char *detail; /* in the arena or static */

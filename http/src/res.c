@@ -91,6 +91,55 @@ struct eddy_str eddy_res_header(const struct eddy_res *res, const char *name)
 	return eddy_str(NULL, 0);
 }
 
+/* Whether a comma-separated list has a member. */
+static bool list_has(struct eddy_str list, struct eddy_str member)
+{
+	struct eddy_str other;
+
+	while (eddyi_syntax_take_member(&list, &other))
+		if (eddy_str_eq_nocase(other, member))
+			return true;
+	return false;
+}
+
+/* Add members to a list unless it has them. Return: .ptr NULL when memory is out. */
+static struct eddy_str list_add(struct eddy_res *res, struct eddy_str list, struct eddy_str members)
+{
+	struct eddy_str member;
+
+	while (list.ptr && eddyi_syntax_take_member(&members, &member))
+		if (!list_has(list, member))
+			list = eddyi_arena_printf(&res->req->arena, "%.*s%s%.*s", EDDY_FMT(list),
+						  list.len ? ", " : "", EDDY_FMT(member));
+	return list;
+}
+
+int eddy_res_merge(struct eddy_res *res, const char *name, struct eddy_str members)
+{
+	struct eddy_str field = eddy_str_from(name), all = eddy_str("*", 1), list = eddy_str("", 0);
+
+	if (!members.ptr)
+		return -ENOMEM;
+	if (eddy_str_eq_nocase(field, eddy_str("set-cookie", 10)))
+		return -EINVAL;
+	for (unsigned i = 0; i < res->header_count; i++)
+		if (eddy_str_eq_nocase(res->headers[i].name, field))
+			list = list_add(res, list, res->headers[i].value);
+	list = list_add(res, list, members);
+	if (eddy_str_eq_nocase(field, eddy_str("vary", 4)) && list_has(list, all))
+		list = all;
+	return eddy_res_set(res, name, list);
+}
+
+static void drop_body(struct eddy_res *res)
+{
+	if (res->file >= 0)
+		close(res->file);
+	res->file = -1;
+	res->ranges = NULL;
+	res->kind = EDDYI_RES_EMPTY;
+}
+
 void eddyi_res_clear_body(struct eddy_res *res)
 {
 	static const char *const describing[] = {
@@ -101,18 +150,12 @@ void eddyi_res_clear_body(struct eddy_res *res)
 
 	for (size_t i = 0; i < sizeof(describing) / sizeof(describing[0]); i++)
 		remove_header(res, eddy_str_from(describing[i]));
-	if (res->file >= 0)
-		close(res->file);
-	res->file = -1;
-	res->ranges = NULL;
-	res->kind = EDDYI_RES_EMPTY;
+	drop_body(res);
 }
 
 static int set_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes)
 {
-	if (res->file >= 0)
-		close(res->file);
-	res->file = -1;
+	drop_body(res);
 	res->kind = EDDYI_RES_BYTES;
 	res->bytes = bytes;
 	if (!bytes.ptr)
@@ -192,6 +235,47 @@ int eddyi_problem(struct eddy_res *res, int status, const char *detail)
 	if (json && detail)
 		json_object_set_new(json, "detail", json_string(detail));
 	return set_json(res, "application/problem+json", json);
+}
+
+int eddy_res_no_content(struct eddy_res *res)
+{
+	drop_body(res);
+	remove_header(res, eddy_str("content-type", 12));
+	res->status = 204;
+	return 0;
+}
+
+/* A URI reference has no blanks, and none of the bytes that URIs must escape. */
+static int set_location(struct eddy_res *res, int status, struct eddy_str location)
+{
+	int r;
+
+	for (size_t i = 0; i < location.len; i++)
+		if (location.ptr[i] <= ' ' || location.ptr[i] >= 0x7f)
+			return -EINVAL;
+	r = eddy_res_set(res, "location", location);
+	if (r == 0)
+		res->status = status;
+	return r;
+}
+
+int eddy_res_created(struct eddy_res *res, struct eddy_str location)
+{
+	return set_location(res, 201, location);
+}
+
+int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str location)
+{
+	switch (status) {
+	case 301:
+	case 302:
+	case 303:
+	case 307:
+	case 308:
+		return set_location(res, status, location);
+	default:
+		return -EINVAL;
+	}
 }
 
 int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...)

@@ -26,6 +26,7 @@
 #include <eddy/accept.h>
 #include <eddy/app.h>
 #include <eddy/config.h>
+#include <eddy/cookie.h>
 #include <eddy/log.h>
 #include <eddy/part.h>
 #include <eddy/peer.h>

@@ -23,6 +23,11 @@ EDDY_API int eddy_res_set_z(struct eddy_res *res, const char *name, const char *
 /* Add a field beside those of that name. Otherwise as eddy_res_set(). */
 EDDY_API int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value);
 
+/* Add members to a field that is a list (vary, cache-control, allow, …) without those that it has, in
+ * one line, whatever their letters' case; `*` of a vary stands for all. Both strings are copied.
+ * Return: as eddy_res_set(); -EINVAL also for set-cookie, which is no list. */
+EDDY_API int eddy_res_merge(struct eddy_res *res, const char *name, struct eddy_str members);
+
 /* A field that has been set; .ptr is NULL when there is none. */
 EDDY_API struct eddy_str eddy_res_header(const struct eddy_res *res, const char *name);
 
@@ -36,6 +41,19 @@ EDDY_API int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_
 /* Answer with JSON; takes over the caller's reference, NULL counts as out of memory.
  * Return: 0, -ENOMEM. */
 EDDY_API int eddy_res_json(struct eddy_res *res, json_t *json);
+
+/* Answer 204, without a body (RFC 9110 section 15.3.5). Return: 0. */
+EDDY_API int eddy_res_no_content(struct eddy_res *res);
+
+/* Answer 201 for what was made and is found at `location`, a URI reference (RFC 9110 section 15.3.2).
+ * Set a body beside it, or none. Return: 0, -EINVAL when it is none: blanks and bytes over 0x7e must be
+ * escaped; -ENOMEM. */
+EDDY_API int eddy_res_created(struct eddy_res *res, struct eddy_str location);
+
+/* Send the client elsewhere, by 301 or 308 for good, 302 or 307 for now, or 303 to see the outcome of a
+ * POST by a GET; 307 and 308 repeat the method and the body (RFC 9110 section 15.4).
+ * Return: as eddy_res_created(); -EINVAL for another status. */
+EDDY_API int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str location);
 
 /* Answer with an error as problem+json (RFC 9457); `detail` helps the caller and is copied.
  * Return: 0, -ENOMEM. */
