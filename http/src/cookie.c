@@ -148,6 +148,7 @@ static bool is_cookie(const struct eddy_cookie *cookie)
 	       name.len + cookie->value.len <= COOKIE_MAX &&
 	       (!cookie->path || is_path(cookie->path)) &&
 	       (!cookie->domain || is_domain(cookie->domain)) && keeps_promise(cookie) &&
+	       cookie->same_site <= EDDY_SAME_SITE_NONE &&
 	       (cookie->same_site != EDDY_SAME_SITE_NONE || cookie->secure);
 }
 

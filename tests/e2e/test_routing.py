@@ -81,6 +81,10 @@ class Routing(Shared):
     def test_get_of_asterisk(self):
         self.assertRefused(self.server, request('GET', '*'), 400)
 
+    def test_http_0_9(self):
+        self.assertRefused(self.server, b'GET /\r\n\r\n', 400)
+        self.assertRefused(self.server, request('GET', '/', version='0.9'), 400)
+
     def test_head_of_get(self):
         for path in ('/hello/you', '/big/100000', '/status/404', '/errno/2'):
             with self.subTest(path):
