@@ -52,7 +52,7 @@ static int send_back(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_bytes(res, "application/octet-stream", body);
 }
 
-/* Write "NAME: VALUE\n". Return: the end of it. */
+/* Return: the end of what was written. */
 static char *write_line(char *at, struct eddy_str name, const char *between, struct eddy_str value)
 {
 	at = mempcpy(at, name.ptr, name.len);
@@ -86,40 +86,23 @@ static int echo(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_bytes(res, TEXT, eddy_str(text, (size_t)(at - text)));
 }
 
-/* Take the cookies of one field apart, as far as there is room. Return: the end of what was written. */
-static char *write_cookies(char *at, struct eddy_str rest)
-{
-	struct eddy_str pair, name;
-
-	while (eddy_str_split(&rest, ';', &pair)) {
-		pair = eddy_str_trim(pair);
-		if (!pair.len || !memchr(pair.ptr, '=', pair.len) || pair.ptr[0] == '=')
-			continue;
-		eddy_str_split(&pair, '=', &name);
-		at = write_line(at, name, "=", pair);
-	}
-	return at;
-}
-
 /* GET /cookie */
 static int cookies(struct eddy_req *req, struct eddy_res *res)
 {
-	size_t count = eddy_req_header_count(req), size = 1;
-	struct eddy_str name, value;
+	struct eddy_pairs pairs;
+	size_t size = 1;
 	char *text, *at;
+	int r = eddy_req_cookie_pairs(req, &pairs);
 
-	for (size_t i = 0; i < count; i++) {
-		eddy_req_header_at(req, i, &name, &value);
-		size += value.len + 1;
-	}
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < pairs.count; i++)
+		size += pairs.list[i].name.len + pairs.list[i].value.len + sizeof("=");
 	text = at = eddy_req_alloc(req, size);
 	if (!text)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		eddy_req_header_at(req, i, &name, &value);
-		if (eddy_str_eq_nocase(name, eddy_str("cookie", 6)))
-			at = write_cookies(at, value);
-	}
+	for (size_t i = 0; i < pairs.count; i++)
+		at = write_line(at, pairs.list[i].name, "=", pairs.list[i].value);
 	return eddy_res_bytes(res, TEXT, eddy_str(text, (size_t)(at - text)));
 }
 
