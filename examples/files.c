@@ -1,6 +1,6 @@
 /* files: a folder on the wire, for download and upload, with a page for people.
  *
- *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload]
+ *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload] [--cert FILE [--key FILE]]
  *
  *     $ files ~/shared &
  *     $ curl -T holiday.mp4 localhost:7878/files/holiday.mp4
@@ -155,18 +155,22 @@ static bool is_loopback(const char *text)
 static void usage(FILE *out)
 {
 	fputs("usage: files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload]\n"
+	      "             [--cert FILE [--key FILE]]\n"
 	      "  DIR          the folder to serve and to fill (default: the current one)\n"
 	      "  --bind       where to listen: host:port, [v6]:port or unix:path (default: "
 	      "localhost:7878)\n"
 	      "  --workers    threads, each with its own loop (default: 1)\n"
 	      "  --max-size   largest upload in bytes (default: what the disk holds)\n"
-	      "  --no-upload  change nothing: PUT, POST and DELETE are refused\n",
+	      "  --no-upload  change nothing: PUT, POST and DELETE are refused\n"
+	      "  --cert       speak HTTPS, with the certificate in this file (PEM)\n"
+	      "  --key        its key, where it is not in the same file\n",
 	      out);
 }
 
 struct settings {
 	struct files files;
 	struct eddy_server_options server;
+	struct eddy_tls_options tls;
 	const char *bind;
 	const char *path;
 };
@@ -190,6 +194,8 @@ static void parse(int argc, char **argv, struct settings *settings)
 		{ "workers", required_argument, NULL, 'w' },
 		{ "max-size", required_argument, NULL, 'm' },
 		{ "no-upload", no_argument, NULL, 'n' },
+		{ "cert", required_argument, NULL, 'C' },
+		{ "key", required_argument, NULL, 'K' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -208,6 +214,12 @@ static void parse(int argc, char **argv, struct settings *settings)
 			break;
 		case 'n':
 			settings->files.no_upload = true;
+			break;
+		case 'C':
+			settings->tls.cert = optarg;
+			break;
+		case 'K':
+			settings->tls.key = optarg;
 			break;
 		case 'h':
 			usage(stdout);
@@ -242,6 +254,20 @@ static void open_folder(struct settings *settings)
 			  removed);
 }
 
+static void use_tls(struct eddy_app *app, const struct eddy_tls_options *options)
+{
+#ifdef EDDY_NO_TLS
+	(void)app;
+	if (options->cert || options->key) {
+		fputs("files: this eddy was built without TLS (-Dtls=disabled)\n", stderr);
+		exit(2);
+	}
+#else
+	if (options->cert || options->key)
+		eddy_app_use_tls(app, options);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings = {
@@ -259,6 +285,7 @@ int main(int argc, char **argv)
 
 	app = eddy_app_new();
 	eddy_app_bind(app, settings.bind);
+	use_tls(app, &settings.tls);
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_set_context(app, &settings.files);
 	eddy_app_add_filter(app, files_harden);

@@ -2,6 +2,7 @@
 #include "app.h"
 #include "tls_setup.h"
 
+#include <eddy/config.h>
 #include <eddy/tls.h>
 #include <errno.h>
 
@@ -10,41 +11,38 @@ static const char *keep(struct eddy_app *app, const char *text)
 	return text ? eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0)).ptr : NULL;
 }
 
-static const char *mistake_in(const struct eddy_app *app, const struct eddy_tls_options *options)
-{
-	bool asks = options->client_certs != EDDY_TLS_CLIENT_CERTS_NONE;
+static const char *const versions[] = { "1.2", "1.3", NULL };
+static const char *const client_certs[] = { "none", "optional", "required", NULL };
 
-	if (app->tls)
-		return "it was called before; eddy_app_add_tls_cert() adds certificates";
-	if (!options->cert)
-		return "`cert` names no file";
-	if ((unsigned)options->min_version > EDDY_TLS_1_3)
-		return "`min_version` is none that there is";
-	if ((unsigned)options->client_certs > EDDY_TLS_CLIENT_CERTS_REQUIRED)
-		return "`client_certs` is none of its values";
-	if (asks && !options->client_ca)
-		return "`client_certs` needs `client_ca`, to verify them";
-	if (!asks && options->client_ca)
-		return "`client_ca` is of no use while `client_certs` asks for none";
-	return NULL;
-}
+#define MEMBER(name) EDDY_CONFIG_AT(struct eddy_tls_options, name)
+
+static const struct eddy_config_key keys[] = {
+	{ "cert", EDDY_CONFIG_PATH, MEMBER(cert) },
+	{ "key", EDDY_CONFIG_PATH, MEMBER(key) },
+	{ "min_version", EDDY_CONFIG_WORD, MEMBER(min_version), .words = versions },
+	{ "client_certs", EDDY_CONFIG_WORD, MEMBER(client_certs), .words = client_certs },
+	{ "client_ca", EDDY_CONFIG_PATH, MEMBER(client_ca) },
+	{ 0 },
+};
+
+static const struct eddy_config_section section = { .name = "tls", .keys = keys };
 
 void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *options)
 {
-	static const struct eddy_tls_options none;
-	const char *mistake = mistake_in(app, options ? options : &none);
-	struct eddy_tls_options kept;
+	struct eddy_tls_options kept = options ? *options : (struct eddy_tls_options){ 0 };
 
-	if (mistake) {
-		eddyi_app_mistake(app, "eddy_app_use_tls(): %s", mistake);
+	if (app->tls) {
+		eddyi_app_mistake(app, "eddy_app_use_tls() was called before; "
+				       "eddy_app_add_tls_cert() adds certificates");
 		return;
 	}
-	kept = *options;
 	kept.cert = keep(app, kept.cert);
 	kept.key = keep(app, kept.key);
 	kept.client_ca = keep(app, kept.client_ca);
 	app->tls = eddyi_tls_setup_new(&kept);
-	if (!app->tls)
+	if (app->tls)
+		eddy_app_config_section(app, &section, eddyi_tls_setup_options(app->tls));
+	else
 		eddyi_app_mistake(app, "eddy_app_use_tls(): out of memory");
 }
 

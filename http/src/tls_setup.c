@@ -24,8 +24,8 @@ struct credentials {
 };
 
 struct eddyi_tls_setup {
-	struct eddy_tls_options options; /* but cert and key, which are the first pair */
-	struct pair *pairs;
+	struct eddy_tls_options options;
+	struct pair *pairs; /* besides that of the options */
 	size_t pair_count;
 	pthread_mutex_t loading; /* one at a time */
 	pthread_mutex_t lock;    /* guards: */
@@ -49,10 +49,12 @@ struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *optio
 	setup->options = *options;
 	pthread_mutex_init(&setup->lock, NULL);
 	pthread_mutex_init(&setup->loading, NULL);
-	if (eddyi_tls_setup_add(setup, options->cert, options->key) == 0)
-		return setup;
-	eddyi_tls_setup_free(setup);
-	return NULL;
+	return setup;
+}
+
+struct eddy_tls_options *eddyi_tls_setup_options(struct eddyi_tls_setup *setup)
+{
+	return &setup->options;
 }
 
 int eddyi_tls_setup_add(struct eddyi_tls_setup *setup, const char *cert, const char *key)
@@ -86,31 +88,53 @@ void eddyi_tls_setup_free(struct eddyi_tls_setup *setup)
 	free(setup);
 }
 
+static const char *mistake_in(const struct eddy_tls_options *options)
+{
+	bool asks = options->client_certs != EDDY_TLS_CLIENT_CERTS_NONE;
+
+	if (!options->cert)
+		return "`cert` names no file";
+	if ((unsigned)options->min_version > EDDY_TLS_1_3)
+		return "`min_version` is none that there is";
+	if ((unsigned)options->client_certs > EDDY_TLS_CLIENT_CERTS_REQUIRED)
+		return "`client_certs` is none of its values";
+	if (asks && !options->client_ca)
+		return "`client_certs` needs `client_ca`, to verify them";
+	if (!asks && options->client_ca)
+		return "`client_ca` is of no use while `client_certs` asks for none";
+	return NULL;
+}
+
+/* Return: false when a file is unusable; there is a record for it. */
+static bool load_pair(struct credentials *credentials, const struct eddyi_tls_setup *setup,
+		      const struct pair *pair)
+{
+	struct eddyi_tls_credential *credential = &credentials->all[credentials->count];
+
+	if (eddyi_tls_credential_init(credential, &setup->options, pair->cert, pair->key) < 0)
+		return false;
+	wolfSSL_CTX_SetIORecv(credential->context, eddyi_tls_pull);
+	wolfSSL_CTX_SetIOSend(credential->context, eddyi_tls_push);
+	credentials->count++;
+	return true;
+}
+
 /* Return: NULL when a file is unusable; there is a record for each. */
 static struct credentials *load_all(const struct eddyi_tls_setup *setup)
 {
-	struct credentials *credentials =
-		calloc(1, sizeof(*credentials) + setup->pair_count * sizeof(credentials->all[0]));
-	bool failed = false;
+	const struct eddy_tls_options *options = &setup->options;
+	struct credentials *credentials = calloc(
+		1, sizeof(*credentials) + (1 + setup->pair_count) * sizeof(credentials->all[0]));
+	bool ok;
 
 	if (!credentials) {
 		eddy_error("eddy::tls", "can't set TLS up: out of memory");
 		return NULL;
 	}
-	for (size_t i = 0; i < setup->pair_count; i++) {
-		struct eddyi_tls_credential *credential = &credentials->all[credentials->count];
-		const struct pair *pair = &setup->pairs[i];
-
-		if (eddyi_tls_credential_init(credential, &setup->options, pair->cert, pair->key) <
-		    0) {
-			failed = true;
-			continue;
-		}
-		wolfSSL_CTX_SetIORecv(credential->context, eddyi_tls_pull);
-		wolfSSL_CTX_SetIOSend(credential->context, eddyi_tls_push);
-		credentials->count++;
-	}
-	if (!failed)
+	ok = load_pair(credentials, setup, &(struct pair){ options->cert, options->key });
+	for (size_t i = 0; i < setup->pair_count; i++)
+		ok &= load_pair(credentials, setup, &setup->pairs[i]);
+	if (ok)
 		return credentials;
 	free_credentials(credentials);
 	return NULL;
@@ -119,8 +143,13 @@ static struct credentials *load_all(const struct eddyi_tls_setup *setup)
 int eddyi_tls_setup_load(void *arg)
 {
 	struct eddyi_tls_setup *setup = arg;
+	const char *mistake = mistake_in(&setup->options);
 	struct credentials *loaded, *old;
 
+	if (mistake) {
+		eddy_error("eddy::tls", "TLS can't be used: %s", mistake);
+		return -EINVAL;
+	}
 	/* Who reads first must not be the last to replace. */
 	pthread_mutex_lock(&setup->loading);
 	loaded = load_all(setup);

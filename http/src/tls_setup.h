@@ -14,7 +14,10 @@ struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *optio
 /* No session uses it any more. NULL is fine. */
 void eddyi_tls_setup_free(struct eddyi_tls_setup *setup);
 
-/* Add a pair of files; the first pair is the default. Return: 0, -ENOMEM. */
+/* What it was told, which may be changed until it is loaded. */
+struct eddy_tls_options *eddyi_tls_setup_options(struct eddyi_tls_setup *setup);
+
+/* Add a pair of files, besides that of the options. Return: 0, -ENOMEM. */
 int eddyi_tls_setup_add(struct eddyi_tls_setup *setup, const char *cert, const char *key);
 
 /* Read the files, with an ERROR record for each that is unusable; then, if none is, take the new

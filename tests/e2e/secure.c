@@ -1,7 +1,7 @@
 /* secure: a folder and a few handlers over TLS.
  *
  *     secure --cert FILE [--key FILE] [--more FILE]… [--client-ca FILE [--required]] [--only-1.3]
- *            [--dir DIR] [--workers N] [--head_timeout MS] [--idle_timeout MS]
+ *            [--config FILE] [--dir DIR] [--workers N] [--head_timeout MS] [--idle_timeout MS]
  *
  * Each `--more` is another certificate with its key, in one file. It listens at a free port of 127.0.0.1.
  */
@@ -111,6 +111,7 @@ struct settings {
 	struct eddy_tls_options tls;
 	const char *more[4];
 	size_t more_count;
+	const char *config;
 	int dir;
 };
 
@@ -123,6 +124,7 @@ static void parse(int argc, char **argv, struct settings *settings)
 		{ "client-ca", required_argument, NULL, 'a' },
 		{ "required", no_argument, NULL, 'r' },
 		{ "only-1.3", no_argument, NULL, '3' },
+		{ "config", required_argument, NULL, 'C' },
 		{ "dir", required_argument, NULL, 'd' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "head_timeout", required_argument, NULL, 'h' },
@@ -155,6 +157,9 @@ static void parse(int argc, char **argv, struct settings *settings)
 		case '3':
 			settings->tls.min_version = EDDY_TLS_1_3;
 			break;
+		case 'C':
+			settings->config = optarg;
+			break;
 		case 'd':
 			settings->dir = open(optarg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 			break;
@@ -183,6 +188,10 @@ int main(int argc, char **argv)
 	eddy_app_bind(app, "127.0.0.1:0");
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_use_tls(app, &settings.tls);
+#ifndef EDDY_NO_CONFIG
+	if (settings.config)
+		eddy_app_with_config(app, settings.config);
+#endif
 	for (size_t i = 0; i < settings.more_count; i++)
 		eddy_app_add_tls_cert(app, settings.more[i], NULL);
 	eddy_app_set_context(app, &settings.dir);

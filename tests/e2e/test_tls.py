@@ -405,6 +405,22 @@ class Bodies(TlsCase):
         self.assertEqual(slow.read().body, pattern(8 * MIB))
 
 
+    def test_the_folder_of_files(self):
+        folder = self.folder()
+        server = self.serve(folder, '--cert', at('server.pem'), '--key', at('server.key'))
+        with open(os.path.join(folder, 'a'), 'wb') as file:
+            file.write(pattern(3 * MIB))
+        path = os.path.join(folder, 'a')
+        said = self.curl(server, '/files', '-F', f'x=@{path};filename=b', '-F', f'y=@{path};filename=c').stdout
+        self.assertIn(b'"size":3145728', said)
+        for name in ('b', 'c'):
+            self.assertEqual(sha256_of(os.path.join(folder, name)), sha256_of(path))
+        got = os.path.join(self.folder(), 'got')
+        self.curl(server, '/files/b', '-r', '1000000-', '-o', got)
+        with open(got, 'rb') as file:
+            self.assertEqual(file.read(), pattern(3 * MIB)[1000000:])
+
+
 class Endings(TlsCase):
     def test_goodbye(self):
         server = self.secure()
@@ -679,6 +695,26 @@ class Files(TlsCase):
         said = self.refused('--cert', '/no/cert', '--key', '/no/key', '--more', '/no/more', pattern='ERROR')
         for path in ('/no/cert', '/no/key', '/no/more'):
             self.assertIn(path, said)
+
+    def test_a_section_of_a_file(self):
+        folder = self.folder()
+        config = os.path.join(folder, 'config.toml')
+        for name in ('server.pem', 'server.key', 'ca.pem'):
+            shutil.copy(at(name), folder)
+
+        def write(*lines):
+            with open(config, 'w') as file:
+                file.write('[tls]\n' + '\n'.join(lines) + '\n')
+        write('cert = "server.pem"', 'key = "server.key"', 'min_version = "1.3"', 'client_certs = "required"',
+              'client_ca = "ca.pem"')
+        server = self.serve('--config', config, program='secure')
+        self.assertIn('CN=jo', self.session(self.dial(server, context(cert='client'))).header('x-peer'))
+        with self.assertRaises(ssl.SSLError):
+            self.dial(server, context(version=V12, cert='client'))
+        write('cert = "server.pem"', 'key = "nowhere"')
+        self.refused('--config', config, pattern=f'private key "{folder}/nowhere"')
+        write('cert = "server.pem"', 'key = "server.key"', 'min_version = "1.1"')
+        self.refused('--config', config, pattern='min_version: ')
 
     def test_reload(self):
         folder = self.folder()

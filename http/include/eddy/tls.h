@@ -4,8 +4,8 @@
  *
  * Files are read when the app starts, before it listens, and again at SIGHUP: then new connections get
  * the new certificates, and when one of the files is unusable all stay as they are, with an ERROR record.
- * Sessions are resumed by tickets, on any worker. A connection between two requests takes about 20 KiB
- * more than a plain one; at most 160 KiB while it sends and receives.
+ * Sessions are resumed by tickets, on any worker. A connection takes about 60 KiB more than a plain one
+ * from its first complete message on, and up to 250 KiB more while it sends and receives.
  *
  * Where eddy-http was built with -Dtls=disabled, calls of these functions do not compile.
  */
@@ -23,7 +23,7 @@
 EDDY_BEGIN_DECLS
 
 enum eddy_tls_version {
-	EDDY_TLS_1_2 = 1,
+	EDDY_TLS_1_2,
 	EDDY_TLS_1_3,
 };
 
@@ -44,7 +44,8 @@ struct eddy_tls_options {
 };
 
 /* Speak TLS, and nothing else, wherever the app listens. A handshake has the time of a head
- * (head_timeout_ns). Strings are copied. */
+ * (head_timeout_ns). Strings are copied. What the options do not say the [tls] section of a configuration
+ * file may: then they may be NULL. */
 EDDY_TLS_API void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *options);
 
 /* Add a certificate for other names: a client gets the first one added that has the name it asks for
