@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- sharing out ---- */
@@ -94,22 +93,17 @@ static int open_address(struct eddyi_listening *listening, const char *address,
 
 /* ---- sockets that were passed ---- */
 
-/* What a descriptor is: the same socket has the same inode, and sockets of one IP address the same
- * name. */
+/* Sockets of one IP address have the same name. */
 struct identity {
 	struct eddy_sockaddr addr;
-	ino_t inode;
 	bool seen;
 };
 
 static struct identity identify(int fd)
 {
 	struct identity identity = { .addr.len = sizeof(identity.addr.addr) };
-	struct stat st;
 
 	getsockname(fd, &identity.addr.addr.any, &identity.addr.len);
-	if (fstat(fd, &st) == 0)
-		identity.inode = st.st_ino;
 	return identity;
 }
 
@@ -118,26 +112,17 @@ static bool is_same_address(const struct identity *a, const struct identity *b)
 	return a->addr.len == b->addr.len && memcmp(&a->addr.addr, &b->addr.addr, a->addr.len) == 0;
 }
 
-/* Choose those of the address that the one at `from` has, each socket once. Return: how many. */
+/* Choose those of the address that the one at `from` has. Return: how many. */
 static size_t choose_alike(struct identity *identities, const int *fds, size_t count, size_t from,
 			   int *ret_alike)
 {
 	size_t chosen = 0;
 
-	if (identities[from].seen)
-		return 0;
 	for (size_t i = from; i < count; i++) {
-		bool again = false;
-
 		if (identities[i].seen || !is_same_address(&identities[i], &identities[from]))
 			continue;
-		for (size_t j = from; j < i; j++)
-			again |= identities[j].seen && identities[j].inode == identities[i].inode;
 		identities[i].seen = true;
-		if (again)
-			close(fds[i]);
-		else
-			ret_alike[chosen++] = fds[i];
+		ret_alike[chosen++] = fds[i];
 	}
 	return chosen;
 }
@@ -150,10 +135,13 @@ static int share_all(struct eddyi_listening *listening, struct identity *identit
 	for (size_t i = 0; i < count; i++)
 		identities[i] = identify(fds[i]);
 	for (size_t i = 0; i < count; i++) {
-		/* None when it was chosen with an earlier one. */
-		size_t chosen = choose_alike(identities, fds, count, i, alike);
-		int failed = chosen ? share(listening, alike, chosen, address) : 0;
+		size_t chosen;
+		int failed;
 
+		if (identities[i].seen)
+			continue;
+		chosen = choose_alike(identities, fds, count, i, alike);
+		failed = share(listening, alike, chosen, address);
 		r = r < 0 ? r : failed;
 	}
 	return r;

@@ -36,10 +36,12 @@ static int variable(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str name;
 	const char *value;
+	char copy[64];
 
 	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
 		return 400;
-	value = getenv(name.ptr); /* it is decoded, and ends with a NUL */
+	snprintf(copy, sizeof(copy), "%.*s", EDDY_FMT(name));
+	value = getenv(copy);
 	return eddy_res_ok(res, "%s", value ? value : "-");
 }
 

@@ -213,6 +213,7 @@ class Systemd(Case):
                 self.assertRegex(file.read(), r'(?m)^flags:\s+02\d{6}$')    # O_CLOEXEC
             for name in ('LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES'):
                 self.assertEqual(ask(one.getsockname(), f'/env/{name}'), '-')
+            self.assertEqual(ask(one.getsockname(), '/env/LC_ALL'), 'C')
 
     def test_socket_that_blocks(self):
         """A service manager's sockets may."""
