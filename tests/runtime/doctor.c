@@ -21,10 +21,6 @@
 
 #include "expect.h"
 
-/* What is counted of a user is counted of no other test's. */
-#define NOBODY 65534
-#define NOBODY_ELSE 65533
-
 static int forbid_error;
 static rlim_t files, space, locked;
 static uid_t user; /* other than root */
@@ -281,7 +277,7 @@ Test(doctor, pipes_used_up)
 		cr_skip_test("needs root, to be somebody else");
 	if (access("/proc/sys/fs/pipe-user-pages-soft", R_OK) < 0)
 		cr_skip_test("needs /proc");
-	user = NOBODY_ELSE;
+	user = fresh_user();
 	hog_pipes = true;
 	locked = 4 << 20;
 	cr_expect_eq(run_doctor(), 0, "%s", says);
