@@ -2,6 +2,7 @@
 import contextlib
 import os
 import re
+import select
 import shutil
 import signal
 import socket
@@ -101,10 +102,10 @@ class TlsWire(Wire):
 class ByHand:
     """A client whose encrypted bytes go through the test's hands."""
 
-    def __init__(self, wire, host='localhost', step=MIB):
+    def __init__(self, wire, host='localhost', step=MIB, using=None):
         self.wire, self.step = wire, step
         self.inside, self.outside = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.tls = context().wrap_bio(self.inside, self.outside, server_hostname=host)
+        self.tls = (using or context()).wrap_bio(self.inside, self.outside, server_hostname=host)
 
     def run(self, function, *args):
         while True:
@@ -563,6 +564,28 @@ class Bad(TlsCase):
                 wire.send(hello[:3] + len(piece).to_bytes(2, 'big') + piece)
             hand.run(hand.tls.do_handshake)
         self.assertEqual(hand.tls.getpeercert()['subject'][-1][0][1], 'one')
+
+    def test_a_handshake_in_too_many_steps(self):
+        """Each byte of a message is a record of its own, and sent once the last one has been worked on."""
+        server = self.secure('--head_timeout', 60000)
+        with server.connect() as wire:
+            hand = ByHand(wire, using=context(version=V12))
+            with contextlib.suppress(ssl.SSLWantReadError):
+                hand.tls.do_handshake()
+            wire.send(hand.outside.read())
+            while not wire.buffer.endswith(b'\x0e\0\0\0'):
+                wire.more()
+            sent = 0
+            for piece in [b'\x10\x00\x40\x00', *[b'\0'] * 100]:
+                self.assertEqual(self.session(self.dial(server)).status, 200)
+                if select.select([wire.socket], [], [], 0)[0]:
+                    break
+                wire.send(b'\x16\x03\x03' + len(piece).to_bytes(2, 'big') + piece)
+                sent += 1
+            # Some may have been worked on together.
+            self.assertIn(sent, range(31, 80))
+            with contextlib.suppress(Lost):
+                wire.read_end()
 
     def test_broken_records(self):
         server = self.secure()
