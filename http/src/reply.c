@@ -129,11 +129,20 @@ static struct iovec piece(struct eddy_str bytes)
 	return (struct iovec){ (void *)bytes.ptr, bytes.len };
 }
 
+/* The handler of a HEAD alone that sets no body has not said how long that of a GET would be: nor does the
+ * head (RFC 9110 section 8.6). */
+static bool is_length_unsaid(const struct eddy_req *req)
+{
+	return req->res.kind == EDDYI_RES_EMPTY && req->route &&
+	       req->route->method == EDDYI_METHOD_HEAD;
+}
+
 static int reply_bytes(struct eddy_req *req, struct eddy_str body)
 {
+	uint64_t length = is_length_unsaid(req) ? EDDY_LENGTH_UNKNOWN : body.len;
 	bool silent = is_head_request(req) || !status_has_body(req->res.status);
 	size_t copied = !silent && body.len <= COPY_MAX ? body.len : 0;
-	struct eddy_str head = make_head(req, body.len, copied);
+	struct eddy_str head = make_head(req, length, copied);
 
 	if (!head.ptr)
 		return -ENOMEM;

@@ -174,6 +174,28 @@ static int health(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_set_z(res, "x-health", "ok");
 }
 
+/* Try to say what the server says itself, and more than one line: how often that was refused. */
+static int own(struct eddy_req *req, struct eddy_res *res)
+{
+	static const char *const fields[][2] = {
+		{ "Connection", "close" },
+		{ "content-length", "5" },
+		{ "Date", "now" },
+		{ "server", "another" },
+		{ "Transfer-Encoding", "chunked" },
+		{ "x-split", "a\r\nx-second: b" },
+		{ "x split", "a" },
+	};
+	int refused = 0;
+
+	(void)req;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		refused += eddy_res_set_z(res, fields[i][0], fields[i][1]) == -EINVAL;
+		refused += eddy_res_add(res, fields[i][0], eddy_str_from(fields[i][1])) == -EINVAL;
+	}
+	return eddy_res_ok(res, "%d of 14", refused);
+}
+
 static int host(struct eddy_req *req, struct eddy_res *res)
 {
 	return eddy_res_ok(res, "%.*s", EDDY_FMT(eddy_req_host(req)));
@@ -295,6 +317,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_head(app, "/health", health);
 	eddy_app_map_options(app, "/options", health);
 	eddy_app_map_trace(app, "/trace", echo);
+	eddy_app_map_get(app, "/own", own);
 	eddy_app_map_get(app, "/host", host);
 	eddy_app_map_get(app, "/headers", headers);
 	eddy_app_map_post(app, "/save", save);

@@ -104,6 +104,7 @@ class Routing(Shared):
     def test_explicit_head(self):
         response = self.get('/health', method='HEAD')
         self.assertEqual((response.status, response.header('x-health')), (200, 'ok'))
+        self.assertIsNone(response.header('content-length'), 'of a body that nobody knows')
         response = self.get('/health')
         self.assertProblem(response, 405)
         self.assertMethods(response, 'HEAD', 'OPTIONS')
@@ -166,6 +167,14 @@ class Routing(Shared):
                 response = self.get(path)
                 self.assertEqual(response.header('server'), 'eddy')
                 self.assertTrue(response.header('date'))
+
+    def test_what_the_server_says_itself(self):
+        with self.server.connect() as wire:
+            response = wire.ask(request('GET', '/own'))
+            self.assertEqual(response.body, b'14 of 14')
+            self.assertEqual([name for name, _ in response.headers],
+                             ['server', 'date', 'content-type', 'x-filtered', 'content-length'])
+            self.assertServes(wire)
 
     def test_an_error_keeps_the_connection(self):
         with self.server.connect() as wire:
