@@ -98,12 +98,16 @@ static void parse(int argc, char **argv, struct settings *settings)
 
 static int open_folder(const char *path)
 {
-	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), removed;
 
 	if (dir < 0) {
 		fprintf(stderr, "tour: can't open the folder \"%s\": %s\n", path, strerror(errno));
 		exit(1);
 	}
+	removed = eddy_upload_clean(dir);
+	if (removed > 0)
+		eddy_info("tour", "removed %d uploads of an earlier run that never got their name",
+			  removed);
 	return dir;
 }
 

@@ -30,6 +30,15 @@ static int add(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "%lld", (long long)sum);
 }
 
+/* Names and values from outside as JSON, which holds nothing but UTF-8. */
+static int answer_json(struct eddy_res *res, json_t *json, bool failed)
+{
+	if (!failed)
+		return eddy_res_json(res, json);
+	json_decref(json);
+	return eddy_res_problem(res, 400, "a name or value is not UTF-8");
+}
+
 /* GET /users/{id}/posts/{slug}: by name, into a struct. */
 
 struct post {
@@ -45,20 +54,13 @@ static const struct eddy_member post_members[] = {
 static int show_post(struct eddy_req *req, struct eddy_res *res)
 {
 	struct post post;
+	json_t *json;
 
 	if (eddy_req_path_into(req, post_members, &post) < 0)
 		return 400;
-	return eddy_res_json(res, json_pack("{s:I, s:s%}", "id", (json_int_t)post.id, "slug",
-					    post.slug.ptr, post.slug.len));
-}
-
-/* Names and values from outside as JSON, which holds nothing but UTF-8. */
-static int answer_json(struct eddy_res *res, json_t *json, int failed)
-{
-	if (!failed)
-		return eddy_res_json(res, json);
-	json_decref(json);
-	return eddy_res_problem(res, 400, "a name or value is not UTF-8");
+	json = json_pack("{s:I, s:s%}", "id", (json_int_t)post.id, "slug", post.slug.ptr,
+			 post.slug.len);
+	return answer_json(res, json, !json);
 }
 
 /* GET /map/{a}/{b}/{c}: all of them. */
@@ -77,7 +79,7 @@ static int map(struct eddy_req *req, struct eddy_res *res)
 		r = json_object_setn_new(all, pair->name.ptr, pair->name.len,
 					 json_stringn(pair->value.ptr, pair->value.len));
 	}
-	return answer_json(res, all, r);
+	return answer_json(res, all, r < 0);
 }
 
 /* Add a value to the list of its name. */
@@ -105,7 +107,7 @@ static int query(struct eddy_req *req, struct eddy_res *res)
 	all = json_object();
 	for (size_t i = 0; r == 0 && i < pairs.count; i++)
 		r = add_value(all, &pairs.list[i]);
-	return answer_json(res, all, r);
+	return answer_json(res, all, r < 0);
 }
 
 /* POST /json */

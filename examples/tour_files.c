@@ -77,7 +77,7 @@ static int read_part(struct eddy_part *part, int dir, uint64_t *ret_size)
 	struct eddy_str text;
 	int r;
 
-	if (part->filename.ptr) {
+	if (part->filename.len) {
 		r = eddy_part_save(part, dir, NULL, &saved);
 		*ret_size = r < 0 ? 0 : saved.size;
 	} else {

@@ -21,8 +21,7 @@ import unittest
 
 EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
-    'files': os.path.join(EXAMPLES, 'files'),
-    'probe': os.path.join(EXAMPLES, 'probe'),
+    **{name: os.path.join(EXAMPLES, name) for name in ('files', 'probe', 'tour')},
     **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('doors', 'limits', 'routes', 'secure')},
 }
 KIB, MIB = 1 << 10, 1 << 20
@@ -59,7 +58,7 @@ class Server:
     def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True, wrap=(), env=None, fds=()):
         if not os.path.exists(PROGRAMS[program]):
             raise unittest.SkipTest(f'needs the program {program}')
-        if bind and program in ('files', 'probe'):
+        if bind and program in ('files', 'probe', 'tour'):
             args = (*args, '--bind', bind)
         env = dict(os.environ, LC_ALL='C', **(env or {}))
         env.pop('EDDY_LOG', None)
@@ -456,8 +455,8 @@ class Shared(Case):
     def setUpClass(cls):
         cls.dir = tempfile.mkdtemp(prefix='eddy-e2e-')
         cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
-        args = cls.options()
-        cls.server = Server(*((cls.dir, *args) if cls.program == 'files' else args), program=cls.program)
+        folder = {'files': (cls.dir,), 'tour': ('--dir', cls.dir)}
+        cls.server = Server(*folder.get(cls.program, ()), *cls.options(), program=cls.program)
         cls.addClassCleanup(cls.server.stop)
 
     def path(self, name):
