@@ -68,6 +68,12 @@ static int judge_error(struct eddy_req *req, int error)
 	return status;
 }
 
+/* What has no body is whole with its head, however its handler took that. */
+static int finish_sent(const struct eddy_req *req, int r)
+{
+	return r < 0 && eddyi_reply_has_body(req) ? r : req->res.failed;
+}
+
 int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
 {
 	struct eddy_res *res = &req->res;
@@ -79,7 +85,7 @@ int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
 		return eddyi_problem(res, status, detail);
 	r = req->app->render_error(req, res, status, detail);
 	if (r == 0 || res->head_sent)
-		return r < 0 ? r : res->failed;
+		return finish_sent(req, r);
 	return eddyi_problem(res, status, detail);
 }
 
@@ -90,7 +96,7 @@ int eddyi_finish(struct eddy_req *req, int r)
 	if (r == 0)
 		return res->failed;
 	if (res->head_sent)
-		return r < 0 ? r : res->failed;
+		return finish_sent(req, r);
 	if (r > 0) {
 		eddy_res_status(res, r);
 		r = res->status;

@@ -124,6 +124,9 @@ const char *eddyi_status_phrase(int status);
  * Return: 0, -errno: the connection must be cut. */
 int eddyi_reply(struct eddy_req *req);
 
+/* Whether the response can have a body: not that to a HEAD, nor 204 and 304. */
+bool eddyi_reply_has_body(const struct eddy_req *req);
+
 /* Send the head of a stream, and some of the stream. Suspends. Return: 0, -errno. */
 int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len);
 

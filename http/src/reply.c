@@ -22,6 +22,11 @@ static bool is_head_request(const struct eddy_req *req)
 	return req->head.method == EDDYI_METHOD_HEAD;
 }
 
+bool eddyi_reply_has_body(const struct eddy_req *req)
+{
+	return !is_head_request(req) && status_has_body(req->res.status);
+}
+
 /* ---- the head ---- */
 
 struct writer {
@@ -140,7 +145,7 @@ static bool is_length_unsaid(const struct eddy_req *req)
 static int reply_bytes(struct eddy_req *req, struct eddy_str body)
 {
 	uint64_t length = is_length_unsaid(req) ? EDDY_LENGTH_UNKNOWN : body.len;
-	bool silent = is_head_request(req) || !status_has_body(req->res.status);
+	bool silent = !eddyi_reply_has_body(req);
 	size_t copied = !silent && body.len <= COPY_MAX ? body.len : 0;
 	struct eddy_str head = make_head(req, length, copied);
 
@@ -264,7 +269,7 @@ int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len)
 			return -ENOMEM;
 		pieces[count++] = piece(head);
 	}
-	if (len && !is_head_request(req) && status_has_body(req->res.status)) {
+	if (len && eddyi_reply_has_body(req)) {
 		int size_len = snprintf(size, sizeof(size), "%zx\r\n", len);
 
 		if (req->res.chunked)
@@ -278,9 +283,7 @@ int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len)
 
 static int end_stream(struct eddy_req *req)
 {
-	struct eddy_res *res = &req->res;
-
-	if (!res->chunked || is_head_request(req) || !status_has_body(res->status))
+	if (!req->res.chunked || !eddyi_reply_has_body(req))
 		return 0;
 	return eddyi_wire_send(req->wire, "0\r\n\r\n", 5);
 }

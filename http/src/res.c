@@ -317,5 +317,6 @@ int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
 		r = eddyi_reply_stream(res->req, buf, len);
 	if (r < 0)
 		res->failed = r;
-	return r;
+	/* Nobody waits for more, and a stream may well be endless. */
+	return r < 0 || eddyi_reply_has_body(res->req) ? r : -EPIPE;
 }

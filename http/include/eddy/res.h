@@ -82,8 +82,10 @@ struct eddy_file_options {
 EDDY_API int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int fd,
 				const struct eddy_file_options *options);
 
-/* Send some of a stream; the first call sends the head. Suspends until the peer has room.
- * Return: 0, -EPIPE and -ECONNRESET when the peer has left, -ECANCELED when it stalled. */
+/* Send some of a stream; the first call sends the head. Suspends until the peer has room. A handler
+ * returns what this returns: the answer to a HEAD is whole by then.
+ * Return: 0; -EPIPE and -ECONNRESET when the peer has left, -ECANCELED when it stalled; -EPIPE also
+ * once the head has been sent of what has no body: HEAD, 204 and 304. */
 EDDY_API int eddy_res_write(struct eddy_res *res, const void *buf, size_t len);
 
 EDDY_END_DECLS
