@@ -1,9 +1,12 @@
-"""Checks that the guide shows what the examples are, and prints TAP.
+"""Checks that the documents show what the programs are, and prints TAP.
 
     docs.py ROOT
 
 - every C block of docs/guide/ is a run of lines of one file below examples/
-- every console block is what the comment at the head of such a file shows, which the tests run; it may stop early
+- so is every C block of README.md, http/README.md and docs/*.md, or of a program of tests/e2e/; those that are whole
+  programs are compiled by style.py
+- the names eddy_… that the same pages speak of are declared in public headers
+- every console block of docs/guide/ is what the comment at the head of such a file shows, which the tests run; it may stop early
 - the table of examples/README.md has a line for every step of the ladder, in order
 - links to files of the tree lead somewhere
 """
@@ -35,13 +38,52 @@ def check_links(root, path, text):
     return wrong
 
 
+def check_code(text, path, sources):
+    """How many C blocks there are, and which of them are in no source."""
+    all_of_them = [(line, block) for line, block in blocks(text, 'c') if 'int main(' not in block]
+    wrong = [f'{path}:{line}: no program has these lines' for line, block in all_of_them
+             if not any('\n' + block in source for source in sources.values())]
+    return len(all_of_them), wrong
+
+
+def declared(root):
+    """The public names, those that macros make included."""
+    text = ''.join(open(path).read() for path in glob.glob(os.path.join(root, '*', 'include', 'eddy', '*.h')))
+    names = set(re.findall(r'\beddy_\w+', text))
+    verbs = re.findall(r'X\(owner, (\w+), "', text)
+    return names | {f'eddy_{owner}_map_{verb}' for owner in ('app', 'group') for verb in verbs}
+
+
+def read_sources(root, *patterns):
+    sources = {}
+    for pattern in patterns:
+        for path in glob.glob(os.path.join(root, pattern), recursive=True):
+            with open(path) as file:
+                sources[os.path.relpath(path, root)] = file.read()
+    return sources
+
+
+def check_pages(tap, root, sources):
+    """What users read, beside the guide."""
+    names = declared(root)
+    sources = sources | read_sources(root, 'tests/e2e/*.c')
+    pages = ['README.md', 'http/README.md', *(f'docs/{name}' for name in sorted(os.listdir(os.path.join(root, 'docs'))) if name.endswith('.md'))]
+    pieces = 0
+    for path in pages:
+        with open(os.path.join(root, path)) as file:
+            text = file.read()
+        count, wrong = check_code(text, path, sources)
+        pieces += count
+        wrong += check_links(root, path, text)
+        wrong += [f'{path}: no header declares {name}' for name in sorted(set(re.findall(r'`(eddy_\w+)(?=[`(])', text)) - names)]
+        tap.check(path, '\n'.join(wrong))
+    tap.check('the other pages have code', '' if pieces else 'no block was found')
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
     tap = Tap()
-    sources = {}
-    for path in glob.glob(os.path.join(root, 'examples', '**', '*.c'), recursive=True):
-        with open(path) as file:
-            sources[os.path.relpath(path, root)] = file.read()
+    sources = read_sources(root, 'examples/**/*.c')
 
     pages = sorted(glob.glob(os.path.join(root, 'docs', 'guide', '*.md')))
     pieces = 0
@@ -50,10 +92,9 @@ def main():
         with open(page) as file:
             text = file.read()
         wrong = check_links(root, path, text)
-        for line, block in blocks(text, 'c'):
-            pieces += 1
-            if not any('\n' + block in source for source in sources.values()):
-                wrong.append(f'{path}:{line}: no file below examples/ has these lines')
+        count, missing = check_code(text, path, sources)
+        pieces += count
+        wrong += missing
         for line, block in blocks(text, 'console'):
             pieces += 1
             if not any('\n' + block in shown(source) for source in sources.values()):
@@ -61,6 +102,7 @@ def main():
         tap.check(path, '\n'.join(wrong))
     tap.check('the guide has code', '' if pieces else 'no block was found in docs/guide/')
 
+    check_pages(tap, root, sources)
     with open(os.path.join(root, 'examples', 'README.md')) as file:
         text = file.read()
     wrong = check_links(root, 'examples/README.md', text)

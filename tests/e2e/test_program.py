@@ -211,5 +211,21 @@ class Hello(Case):
         self.assertIn('Listening on localhost:7878', done.stderr)
 
 
+class Beside(Case):
+    def test_server_and_task(self):
+        server = self.serve('127.0.0.1:0', program='beside')
+        ticks = []
+
+        def ticked():
+            ticks.append(int(server.get('/ticks').body))
+            return ticks[-1] > 2
+        self.eventually(ticked)
+        self.assertEqual(ticks, sorted(ticks))
+        response = server.get('/stop', method='POST')
+        self.assertRegex(response.body, rb'^stopped after \d+ ticks\n$')
+        self.assertTrue(response.closes)
+        self.assertEqual(server.wait(), 0)
+
+
 if __name__ == '__main__':
     unittest.main()

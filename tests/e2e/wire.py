@@ -21,7 +21,7 @@ import unittest
 
 EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
-    **{name: os.path.join(EXAMPLES, name) for name in ('files', 'probe', 'tour')},
+    **{name: os.path.join(EXAMPLES, name) for name in ('beside', 'files', 'probe', 'tour')},
     **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('doors', 'limits', 'routes', 'secure')},
 }
 KIB, MIB = 1 << 10, 1 << 20
