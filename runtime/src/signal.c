@@ -7,6 +7,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#define RETRY_NS (10 * EDDY_MS)
+
 static int fill(sigset_t *set, const int *signos)
 {
 	sigemptyset(set);
@@ -50,14 +52,26 @@ static int fetch(int fd)
 	return len < 0 ? -errno : (int)info.ssi_signo;
 }
 
+/* A wait that fails for want of memory would leave whoever waits deaf to signals for good.
+ * Return: 0; -ECANCELED. */
+static int wait_for_some(const struct eddy_signals *signals)
+{
+	while (eddy_poll(signals->fd, POLLIN) < 0)
+		if (eddy_is_cancelled() || eddy_sleep(RETRY_NS) < 0)
+			return -ECANCELED;
+	return 0;
+}
+
 int eddy_signals_next(struct eddy_signals *signals)
 {
 	int r;
 
+	if (signals->fd < 0)
+		return -EBADF;
 	/* Polled and then read in place: the kernel reads a signalfd for whichever thread does it, and
 	 * only a loop's own is sure to see what was sent to it. */
 	do {
-		r = eddy_poll(signals->fd, POLLIN);
+		r = wait_for_some(signals);
 		if (r < 0)
 			return r;
 		r = fetch(signals->fd);

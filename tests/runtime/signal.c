@@ -81,6 +81,30 @@ static int wait_in_vain(void *arg)
 	return eddy_scope_end(&scope);
 }
 
+static int many(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 200; i++) {
+		int r;
+
+		kill(getpid(), i % 2 ? SIGUSR1 : SIGTERM);
+		r = eddy_signals_next(&signals);
+		if (r != (i % 2 ? SIGUSR1 : SIGTERM))
+			return r;
+	}
+	return 0;
+}
+
+/* One wait in 32 fails there. */
+Test(signal, comes_though_waits_fail)
+{
+	setenv("EDDY_CHAOS", "1,errors", 1);
+	open_signals();
+	cr_expect_eq(eddy_run(NULL, many, NULL), 0);
+	eddy_signals_close(&signals);
+	cr_expect_eq(eddy_run(NULL, wait_for_one, NULL), -EBADF);
+}
+
 Test(signal, waiting_is_cancelled)
 {
 	open_signals();

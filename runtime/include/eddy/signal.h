@@ -28,7 +28,7 @@ EDDY_API int eddy_signals_open(const int *signos, struct eddy_signals *ret_signa
 
 /* Wait for the next signal. Suspends. One of each kind waits at a time: the kernel merges those that
  * come faster than they are fetched.
- * Return: its number; -ECANCELED. */
+ * Return: its number; -ECANCELED; -EBADF, they are closed. */
 EDDY_API int eddy_signals_next(struct eddy_signals *signals);
 
 /* Drop what was not fetched, and let this thread receive signals as before _open. To be called on the
