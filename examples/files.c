@@ -281,7 +281,6 @@ int main(int argc, char **argv)
 	eddy_log_text_subscribe();
 	parse(argc, argv, &settings);
 	open_folder(&settings);
-	settings.files.loopback = is_loopback(settings.bind);
 
 	app = eddy_app_new();
 	eddy_app_bind(app, settings.bind);
@@ -289,6 +288,8 @@ int main(int argc, char **argv)
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_set_context(app, &settings.files);
 	eddy_app_add_filter(app, files_harden);
+	eddy_app_use_same_origin(app, &(struct eddy_same_origin_options){
+					      .local_only = is_loopback(settings.bind) });
 	eddy_app_add_filter(app, files_guard);
 	eddy_app_map_get(app, "/", files_index);
 	eddy_app_map_get(app, "/page/{name}", files_asset);

@@ -8,7 +8,6 @@ struct files {
 	int dir; /* the folder */
 	bool no_upload;
 	uint64_t max_size; /* of an upload in bytes; EDDY_NEVER is no limit */
-	bool loopback;     /* bound where only this machine can reach it */
 };
 
 /* Whether a file of this name is shown, sent and taken: no hidden one, and none of a sub-folder. */
@@ -18,7 +17,7 @@ bool files_name_is_public(struct eddy_str name);
  * on the offload pool. Return: a new reference, NULL when memory is out or the folder is gone. */
 json_t *files_list(int dir);
 
-/* Filters: every answer is safe to show in a browser, and no web page elsewhere reaches in. */
+/* Filters: every answer is safe to show in a browser, and a folder without uploads is only read. */
 int files_harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
 int files_guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
 

@@ -14,6 +14,7 @@ void eddyi_body_init(struct eddyi_body *body, const struct eddyi_head *head)
 	*body = (struct eddyi_body){
 		.framing = head->framing,
 		.left = head->length,
+		.allowed = EDDY_NEVER,
 		.expects = head->expect_continue,
 		.ended = head->framing == EDDYI_BODY_NONE ||
 			 (head->framing == EDDYI_BODY_LENGTH && !head->length),
@@ -46,6 +47,12 @@ static int answer_expectation(struct eddyi_body *body, struct eddyi_wire *wire)
 	return eddyi_wire_send(wire, go_on, sizeof(go_on) - 1);
 }
 
+/* What is here, and what is known to follow. Return: 1, -EFBIG when that is more than may come. */
+static int check_limit(struct eddyi_body *body, struct eddy_str here, uint64_t left)
+{
+	return here.len + left > body->allowed ? fail(body, -EFBIG) : 1;
+}
+
 static int next_of_length(struct eddyi_body *body, struct eddyi_wire *wire,
 			  struct eddy_str *ret_bytes, uint64_t *ret_left)
 {
@@ -55,7 +62,7 @@ static int next_of_length(struct eddyi_body *body, struct eddyi_wire *wire,
 		here.len = (size_t)body->left;
 	*ret_bytes = here;
 	*ret_left = body->left - here.len;
-	return 1;
+	return check_limit(body, here, *ret_left);
 }
 
 /* Take the framing off what is here. Return: 1 when data comes next, 0 at the end, -EAGAIN when more
@@ -94,7 +101,7 @@ static int next_of_chunked(struct eddyi_body *body, struct eddyi_wire *wire,
 		here.len = (size_t)body->chunked.left;
 	*ret_bytes = here;
 	*ret_left = body->chunked.left - here.len;
-	return 1;
+	return check_limit(body, here, *ret_left);
 }
 
 int eddyi_body_next(struct eddyi_body *body, struct eddyi_wire *wire, struct eddy_str *ret_bytes,
@@ -119,6 +126,7 @@ void eddyi_body_took(struct eddyi_body *body, struct eddyi_wire *wire, uint64_t 
 {
 	if (from_inbox)
 		eddyi_wire_consume(wire, (size_t)len);
+	body->allowed -= len;
 	if (body->framing == EDDYI_BODY_CHUNKED) {
 		body->chunked.left -= len;
 	} else {

@@ -9,7 +9,8 @@ struct eddyi_wire;
 
 struct eddyi_body {
 	enum eddyi_framing framing;
-	uint64_t left; /* LENGTH: bytes still to come */
+	uint64_t left;    /* LENGTH: bytes still to come */
+	uint64_t allowed; /* bytes that may still come; past it -EFBIG */
 	struct eddyi_chunked chunked;
 	bool expects; /* the client waits for a 100 */
 	bool ended;

@@ -22,8 +22,10 @@ struct asked {
 	char text[4096];
 };
 
-/* `request` is a head, its lines ended by \n, with what follows it. */
-static inline void ask(struct asked *asked, const struct eddy_app *app, const char *request)
+/* `request` is a head, its lines ended by \n, with what follows it; `fd` is the connection that it seems
+ * to come by, or -1. */
+static inline void ask_by(struct asked *asked, const struct eddy_app *app, int fd,
+			  const char *request)
 {
 	char bytes[32768];
 	size_t len = 0, used;
@@ -37,7 +39,7 @@ static inline void ask(struct asked *asked, const struct eddy_app *app, const ch
 		bytes[len++] = *at;
 		cr_assert(len < sizeof(bytes) - 2);
 	}
-	*asked = (struct asked){ .wire = { .fd = -1 } };
+	*asked = (struct asked){ .wire = { .fd = fd } };
 	asked->req = eddyi_req_new(app, &asked->wire);
 	cr_assert(asked->req != NULL);
 	asked->status = eddyi_head_feed(&asked->req->head, bytes, len, &used);
@@ -50,6 +52,11 @@ static inline void ask(struct asked *asked, const struct eddy_app *app, const ch
 	if (asked->req->res.kind == EDDYI_RES_BYTES)
 		asked->body = asked->req->res.bytes;
 	snprintf(asked->text, sizeof(asked->text), "%.*s", EDDY_FMT(asked->body));
+}
+
+static inline void ask(struct asked *asked, const struct eddy_app *app, const char *request)
+{
+	ask_by(asked, app, -1, request);
 }
 
 static inline void ask_end(struct asked *asked)

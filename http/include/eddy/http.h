@@ -25,13 +25,18 @@
 
 #include <eddy/accept.h>
 #include <eddy/app.h>
+#include <eddy/body_limit.h>
 #include <eddy/config.h>
 #include <eddy/cookie.h>
+#include <eddy/cors.h>
 #include <eddy/log.h>
 #include <eddy/part.h>
 #include <eddy/peer.h>
+#include <eddy/rate_limit.h>
 #include <eddy/req.h>
 #include <eddy/res.h>
+#include <eddy/same_origin.h>
+#include <eddy/security.h>
 #include <eddy/tls.h>
 #include <eddy/tree.h>
 #include <eddy/upload.h>

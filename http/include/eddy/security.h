@@ -1,0 +1,38 @@
+/* eddy/security.h: fields that keep a browser from doing with a response what nobody meant.
+ *
+ *     eddy_app_use_security(app, NULL);
+ */
+#ifndef EDDY_SECURITY_H
+#define EDDY_SECURITY_H
+
+#include <eddy/app.h>
+
+EDDY_BEGIN_DECLS
+
+/* The value of each field; NULL means its default, and "" leaves the field out. The strings are borrowed
+ * for as long as the app lives. */
+struct eddy_security_options {
+	/* content-security-policy; default "default-src 'self'; base-uri 'self'; form-action 'self';
+	 * frame-ancestors 'self'; object-src 'none'" */
+	const char *content_policy;
+	const char *content_type; /* x-content-type-options; default "nosniff" */
+	const char *frame;        /* x-frame-options; default "SAMEORIGIN" */
+	const char *referrer;     /* referrer-policy; default "strict-origin-when-cross-origin" */
+	const char *opener;       /* cross-origin-opener-policy; default "same-origin" */
+	const char *resource;     /* cross-origin-resource-policy; default "same-origin" */
+	const char *permissions;  /* permissions-policy; default: none */
+	/* strict-transport-security, of answers over TLS alone (RFC 6797); default "max-age=31536000" */
+	const char *transport;
+};
+
+/* Set them on every response; what a handler sets itself stands. */
+EDDY_API void eddy_app_use_security(struct eddy_app *app,
+				    const struct eddy_security_options *options);
+EDDY_API void eddy_group_use_security(struct eddy_group *group,
+				      const struct eddy_security_options *options);
+EDDY_API void eddy_route_use_security(struct eddy_route *route,
+				      const struct eddy_security_options *options);
+
+EDDY_END_DECLS
+
+#endif
