@@ -1,8 +1,11 @@
 """The configuration file of a program, from its start to what goes over the wire."""
 import os
 import re
+import signal
 
-from wire import Case, Server, request
+from wire import Case, Server, form, part, request
+
+NAMED = 'Content-Disposition: attachment; filename=a'
 
 
 class Config(Case):
@@ -23,6 +26,50 @@ class Config(Case):
         with server.connect() as wire:
             self.assertEqual(wire.ask(request('GET', '/')).status, 200)
             self.assertClosed(wire)
+
+    def test_every_limit(self):
+        """Each key by what is refused past it, and not below."""
+        path = self.file('[server]\nheader_block_max = 500\nheader_count_max = 5\nfile_max = 400\nparts_max = 2\n'
+                         'part_header_max = 100\nfield_max = 20\n')
+        server = self.serve('--config', path, '--dir', self.folder(), program='limits')
+        field = 'x' * 20
+        for below, past, status in (
+                (request('GET', '/', 'A: ' + 'x' * 400), request('GET', '/', 'A: ' + 'x' * 500), 431),
+                (request('GET', '/', *['A: b'] * 4), request('GET', '/', *['A: b'] * 5), 431),
+                (request('POST', '/save', NAMED, body='x' * 400), request('POST', '/save', NAMED, body='x' * 401), 413),
+                (form(*[part('f', 'x')] * 2, path='/parts/skip'), form(*[part('f', 'x')] * 3, path='/parts/skip'), 413),
+                (form(part('f', field), path='/parts/save'), form(part('f', field + 'x'), path='/parts/save'), 413),
+                (form(part('f', 'x', None, 'X: y'), path='/parts/skip'), form(part('f', 'x', None, 'X: ' + 'y' * 100), path='/parts/skip'), 400)):
+            with self.subTest(past[:200]):
+                self.assertEqual(server.ask(below).status, 200)
+                self.assertProblem(server.ask(past), status)
+
+    def test_times(self):
+        path = self.file('[server]\nhead_timeout_ms = 200\nbody_timeout_ms = 200\n')
+        server = self.serve('--config', path, program='limits')
+        for half in (request('GET', '/')[:-2], request('POST', '/echo', 'Content-Length: 10', body='x')):
+            with server.connect() as wire:
+                self.assertProblem(wire.ask(half), 408)
+                self.assertClosed(wire)
+
+    def test_connections_max(self):
+        server = self.serve('--config', self.file('[server]\nconnections_max = 2\n'), program='limits')
+        wires = [server.connect() for _ in range(2)]
+        for wire in wires:
+            self.assertServes(wire)
+        with server.connect() as third:
+            self.assertServes(third)
+            self.assertClosed(wires[0])
+        for wire in wires:
+            wire.close()
+
+    def test_drain_timeout(self):
+        server = self.serve('--config', self.file('[server]\ndrain_timeout_ms = 100\n'), program='limits')
+        with server.connect() as wire:
+            wire.send(request('POST', '/pump', 'Content-Length: 10', body='x'))
+            self.assertEqual(wire.read_head().status, 200)
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(8), 0)    # and not after the 10 s that are the default
 
     def test_replaces_the_address(self):
         server = self.serve('--config', self.file('[server]\nbind = "localhost:0"\n'), program='limits')

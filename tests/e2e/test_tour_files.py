@@ -36,6 +36,14 @@ class Down(Files):
             self.assertEqual(response.header('accept-ranges'), 'bytes')
             self.assertTrue(response.header('last-modified'))
 
+    def test_types(self):
+        for name, type_ in (('a.html', 'text/html; charset=utf-8'), ('a.CSS', 'text/css; charset=utf-8'), ('a.png', 'image/png'),
+                            ('a.json', 'application/json'), ('a.pdf', 'application/pdf'), ('a.unheard-of', 'application/octet-stream'),
+                            ('a', 'application/octet-stream')):
+            with self.subTest(name):
+                self.write(name, 'x')
+                self.assertEqual(self.server.get(f'/files/{name}').header('content-type'), type_)
+
     def test_conditions_and_ranges(self):
         data = self.write('file', pattern(1000))
         with self.server.connect() as wire:
