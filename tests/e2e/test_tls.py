@@ -453,6 +453,8 @@ class Endings(TlsCase):
         server = self.secure()
         idle, fresh, busy = self.dial(server), self.dial(server), self.dial(server)
         self.session(idle)
+        # Its handshake has ended at both ends.
+        self.session(busy)
         busy.send(request('GET', '/slow/300'))
         with Wire(server.port) as silent:
             self.eventually(lambda: server.sockets() >= 5)
