@@ -211,6 +211,14 @@ bool eddyi_app_report_mistakes(const struct eddy_app *app)
 	return app->mistakes != NULL;
 }
 
+int eddyi_app_prepare(struct eddy_app *app)
+{
+	int r = eddyi_app_report_mistakes(app) ? -EINVAL : 0;
+	int read = app->read_config ? app->read_config(app) : 0;
+
+	return r < 0 ? r : read;
+}
+
 uint16_t eddy_app_port(const struct eddy_app *app)
 {
 	return (uint16_t)atomic_load(&app->port);

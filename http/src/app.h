@@ -89,4 +89,7 @@ void eddyi_app_set_head_limits(struct eddy_app *app);
 /* Emit a record for each mistake. Return: whether there are any. */
 bool eddyi_app_report_mistakes(const struct eddy_app *app);
 
+/* Report what is wrong with the app, and read its configuration file. Suspends. Return: 0, -EINVAL, -errno. */
+int eddyi_app_prepare(struct eddy_app *app);
+
 #endif

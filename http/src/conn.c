@@ -252,7 +252,7 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const char *bound)
 {
 	struct eddyi_conn *conn = calloc(1, sizeof(*conn));
 
-	if (EDDYI_TLS && conn && conns->app->tls) {
+	if (EDDYI_TLS && conn && conns->app->tls && !conns->plain) {
 		conn->wire.tls = eddyi_tls_new(conns->app->tls);
 		if (!conn->wire.tls) {
 			free(conn);

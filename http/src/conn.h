@@ -33,6 +33,7 @@ struct eddyi_conns {
 	struct eddy_node idle;
 	struct eddy_node active;
 	unsigned count;
+	bool plain;    /* without TLS, also where the app uses it */
 	bool stopping; /* the next answer of every connection is its last */
 	bool patient;  /* then a connection that was told it may ask again may still do so */
 	void (*became_idle)(struct eddyi_conns *conns); /* one could be evicted now */

@@ -225,11 +225,9 @@ static int refuse_error(struct eddyi_head *head, llhttp_errno_t error)
 	}
 }
 
-/* What llhttp does not see: every line ends in CRLF, holds no other CR, and none is a continuation
- * (RFC 9112 sections 2.2 and 5.2). */
-static bool lines_are_clean(const struct eddyi_head *head)
+bool eddyi_head_lines_are_clean(struct eddy_str head)
 {
-	const char *at = head->bytes, *end = head->bytes + head->len;
+	const char *at = head.ptr, *end = head.ptr + head.len;
 
 	while (at < end) {
 		const char *feed = memchr(at, '\n', (size_t)(end - at));
@@ -247,7 +245,7 @@ static int judge(struct eddyi_head *head)
 {
 	struct eddy_str target;
 
-	if (!lines_are_clean(head))
+	if (!eddyi_head_lines_are_clean(eddy_str(head->bytes, head->len)))
 		return eddyi_head_refuse(head, 400,
 					 "a line of the head is folded or does not end in CRLF");
 	head->minor = head->parser.http_minor;

@@ -33,6 +33,7 @@ enum eddyi_framing {
 	EDDYI_BODY_NONE,
 	EDDYI_BODY_LENGTH,
 	EDDYI_BODY_CHUNKED,
+	EDDYI_BODY_CLOSE, /* of a response: as long as the connection lasts */
 };
 
 struct eddyi_head {
@@ -85,6 +86,10 @@ int eddyi_head_end(struct eddyi_head *head);
 /* Refuse the request for a reason outside of its bytes; what was read of it is forgotten.
  * Return: `status`. */
 int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem);
+
+/* Tell whether every line of a head ends in CRLF, holds no other CR, and none is a continuation (RFC 9112
+ * sections 2.2 and 5.2): what llhttp does not see. */
+bool eddyi_head_lines_are_clean(struct eddy_str head);
 
 /* The first field of this name. Return: .ptr NULL when there is none. */
 struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name);

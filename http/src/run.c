@@ -303,12 +303,7 @@ int eddy_app_run(struct eddy_app *app)
 	struct eddyi_run run;
 	int r;
 
-	r = eddyi_app_report_mistakes(app) ? -EINVAL : 0;
-	if (app->read_config) {
-		int read = app->read_config(app);
-
-		r = r < 0 ? r : read;
-	}
+	r = eddyi_app_prepare(app);
 	if (EDDYI_TLS && app->tls && eddy_offload(eddyi_tls_setup_load, app->tls) < 0)
 		r = -EINVAL;
 	if (r < 0)

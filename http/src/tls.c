@@ -363,6 +363,11 @@ ssize_t eddyi_tls_read(struct eddyi_tls *tls, void *buf, size_t len)
 	return call.result;
 }
 
+bool eddyi_tls_has_ended(struct eddyi_tls *tls)
+{
+	return tls->session && wolfSSL_get_shutdown(tls->session) & WOLFSSL_RECEIVED_SHUTDOWN;
+}
+
 static bool has_room(const struct eddyi_tls *tls)
 {
 	return !tls->out || EDDYI_TLS_OUT_SIZE - tls->out_len >= FRAMED_MAX;

@@ -85,6 +85,9 @@ ssize_t eddyi_tls_write(struct eddyi_tls *tls, const void *buf, size_t len);
 struct eddy_str eddyi_tls_unsent(const struct eddyi_tls *tls);
 void eddyi_tls_sent(struct eddyi_tls *tls, size_t len);
 
+/* Whether the peer has said that it ends. */
+bool eddyi_tls_has_ended(struct eddyi_tls *tls);
+
 /* Put the alert into `out` that says goodbye, once. */
 void eddyi_tls_end(struct eddyi_tls *tls);
 

@@ -75,27 +75,38 @@ bool eddyi_wire_has_stalled(struct eddyi_wire *wire)
 	return false;
 }
 
+static ssize_t receive(struct eddyi_wire *wire, void *buf, size_t len)
+{
+	ssize_t r;
+
+	if (EDDYI_TLS && wire->tls)
+		r = eddyi_tls_wire_recv(wire, buf, len);
+	else
+		r = eddy_recv(wire->fd, buf, len, 0);
+	if (r == 0)
+		wire->ended = true;
+	return r == 0 ? -ECONNRESET : r;
+}
+
 ssize_t eddyi_wire_recv(struct eddyi_wire *wire, void *buf, size_t len)
 {
 	ssize_t r;
 
 	eddyi_wire_guard(wire, &wire->clocks->body);
-	if (EDDYI_TLS && wire->tls)
-		r = eddyi_tls_wire_recv(wire, buf, len);
-	else
-		r = eddy_recv(wire->fd, buf, len, 0);
+	r = receive(wire, buf, len);
 	eddyi_wire_unguard(wire);
-	return r == 0 ? -ECONNRESET : r;
+	return r;
 }
 
-ssize_t eddyi_wire_fill(struct eddyi_wire *wire)
+static ssize_t fill(struct eddyi_wire *wire,
+		    ssize_t (*receive)(struct eddyi_wire *wire, void *buf, size_t len))
 {
 	char *inbox = malloc(EDDYI_INBOX_SIZE);
 	ssize_t r;
 
 	if (!inbox)
 		return -ENOMEM;
-	r = eddyi_wire_recv(wire, inbox, EDDYI_INBOX_SIZE);
+	r = receive(wire, inbox, EDDYI_INBOX_SIZE);
 	if (r < 0) {
 		free(inbox);
 		return r;
@@ -104,6 +115,21 @@ ssize_t eddyi_wire_fill(struct eddyi_wire *wire)
 	wire->inbox_at = 0;
 	wire->inbox_len = (uint32_t)r;
 	return r;
+}
+
+ssize_t eddyi_wire_fill(struct eddyi_wire *wire)
+{
+	return fill(wire, eddyi_wire_recv);
+}
+
+ssize_t eddyi_wire_fill_unguarded(struct eddyi_wire *wire)
+{
+	return fill(wire, receive);
+}
+
+bool eddyi_wire_has_ended(const struct eddyi_wire *wire)
+{
+	return wire->ended && (!EDDYI_TLS || !wire->tls || eddyi_tls_has_ended(wire->tls));
 }
 
 bool eddyi_wire_can_splice(const struct eddyi_wire *wire)

@@ -37,6 +37,7 @@ struct eddyi_wire {
 	unsigned looks; /* in a row at which the peer had taken nothing more */
 	uint64_t taken; /* bytes that it had taken at the last look */
 	bool last;      /* no request will be read after the one that is being answered */
+	bool ended;     /* the peer sends nothing any more */
 };
 
 /* The bytes that have arrived and not been read. */
@@ -62,6 +63,12 @@ ssize_t eddyi_wire_recv(struct eddyi_wire *wire, void *buf, size_t len);
 
 /* Receive into the empty inbox. Otherwise as eddyi_wire_recv(). */
 ssize_t eddyi_wire_fill(struct eddyi_wire *wire);
+
+/* The same without a limit, for a task that looks out while another one sends; not over TLS. */
+ssize_t eddyi_wire_fill_unguarded(struct eddyi_wire *wire);
+
+/* Whether the peer has ended its stream, over TLS by saying so: nothing was cut off. */
+bool eddyi_wire_has_ended(const struct eddyi_wire *wire);
 
 /* Send all of it. Limited by the write clock. Suspends. Return: 0, -errno. */
 int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len);

@@ -26,6 +26,7 @@
 #include <eddy/accept.h>
 #include <eddy/app.h>
 #include <eddy/body_limit.h>
+#include <eddy/client.h>
 #include <eddy/config.h>
 #include <eddy/cookie.h>
 #include <eddy/cors.h>

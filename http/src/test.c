@@ -1,0 +1,203 @@
+/* A request to an app by a pair of sockets: a client's connection at one end, a server's at the other. */
+#include "app.h"
+#include "client.h"
+#include "conn.h"
+
+#include <eddy/log.h>
+#include <eddy/test.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct test {
+	struct eddy_app *app;
+	const char *line;
+	const struct eddy_client_request *request;
+	struct eddy_response **ret_response;
+	struct eddy_client *client;
+	struct eddyi_clocks clocks;
+	struct eddyi_conns conns;
+	struct eddy_scope tasks;
+	struct eddy_event gone;
+};
+
+/* ---- the app's end ---- */
+
+static void became_idle(struct eddyi_conns *conns)
+{
+	(void)conns;
+}
+
+static void gone(struct eddyi_conns *conns)
+{
+	eddy_event_set(&eddy_of(conns, struct test, conns)->gone);
+}
+
+static void begin_serving(struct test *test, int fd)
+{
+	eddyi_clocks_init(&test->clocks, &test->app->options);
+	test->conns = (struct eddyi_conns){
+		.app = test->app,
+		.clocks = &test->clocks,
+		.tasks = &test->tasks,
+		.plain = true,
+		.became_idle = became_idle,
+		.gone = gone,
+	};
+	eddyi_conns_init(&test->conns);
+	eddy_event_init(&test->gone);
+	eddy_scope_begin(&test->tasks, NULL);
+	eddyi_conn_new(&test->conns, fd, test->app->addresses[0]);
+}
+
+/* The other end has been closed: what is left unwinds. */
+static void end_serving(struct test *test, bool cut)
+{
+	struct eddy_scope shield;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	if (cut)
+		eddy_scope_cancel(&test->tasks);
+	if (test->conns.count)
+		eddy_event_wait(&test->gone);
+	eddy_scope_end(&shield);
+	eddy_scope_end(&test->tasks);
+	eddyi_clocks_deinit(&test->clocks);
+}
+
+/* ---- the client's end ---- */
+
+/* Take the line apart. Return: 0, -EINVAL, -ENOMEM. */
+static int take_line(struct test *test, struct eddyi_arena *arena, const char **ret_method,
+		     const char **ret_url)
+{
+	struct eddy_str rest = eddy_str_from(test->line), method, url;
+
+	if (!eddy_str_split(&rest, ' ', &method) || !rest.len)
+		return -EINVAL;
+	url = eddyi_arena_printf(arena, "%s%.*s", rest.ptr[0] == '/' ? "http://localhost" : "",
+				 EDDY_FMT(rest));
+	method = eddyi_arena_dup(arena, method);
+	if (!url.ptr || !method.ptr)
+		return -ENOMEM;
+	*ret_method = method.ptr;
+	*ret_url = url.ptr;
+	return 0;
+}
+
+/* Give the client the one connection that it will have. It is closed when this fails. */
+static int connect_client(struct test *test, struct eddyi_arena *arena, const char *text, int fd)
+{
+	struct eddyi_client_conn *conn = NULL;
+	struct eddyi_url url;
+	struct eddy_str origin;
+	int r = eddyi_url_parse(eddy_str_from(text), &url);
+
+	if (r == 0) {
+		origin = eddyi_url_origin(arena, &url);
+		conn = origin.ptr ? eddyi_client_conn_new(test->client, fd, origin) : NULL;
+		r = conn ? 0 : -ENOMEM;
+	}
+	if (r < 0)
+		close(fd);
+	else
+		eddyi_client_conn_keep(conn);
+	return r < 0 && r != -ENOMEM ? -EINVAL : r;
+}
+
+static int ask(struct test *test, int fd)
+{
+	struct eddy_client_request request = { 0 };
+	struct eddyi_arena arena = { 0 };
+	struct eddy_response *response;
+	struct eddy_str body;
+	const char *url;
+	int r;
+
+	if (test->request)
+		request = *test->request;
+	if (!request.body_max)
+		request.body_max = UINT64_MAX;
+	r = take_line(test, &arena, &request.method, &url);
+	if (r < 0)
+		close(fd);
+	else
+		r = connect_client(test, &arena, url, fd);
+	if (r == 0)
+		r = eddy_client_send(test->client, url, &request, &response);
+	eddyi_arena_deinit(&arena);
+	if (r < 0)
+		return r;
+	r = eddy_response_body(response, &body);
+	if (r < 0) {
+		eddy_response_free(response);
+		return r;
+	}
+	/* It outlives its client: there is nothing left to ask of it. */
+	response->client = NULL;
+	*test->ret_response = response;
+	return 0;
+}
+
+/* ---- both ---- */
+
+static int test_over(struct test *test, const int fds[2])
+{
+	int r;
+
+	test->client = eddy_client_new(&(struct eddy_client_options){
+		/* One limit is enough. */
+		.idle_timeout_ns = 3600 * EDDY_SECOND,
+		.stall_timeout_ns = 3600 * EDDY_SECOND,
+	});
+	if (!test->client) {
+		close(fds[0]);
+		close(fds[1]);
+		return -ENOMEM;
+	}
+	test->client->is_cut_off = true;
+	begin_serving(test, fds[1]);
+	r = ask(test, fds[0]);
+	if (r < 0)
+		eddy_debug("eddy::test", "%s: %s", test->line, eddy_client_error(test->client));
+	eddy_client_free(test->client);
+	end_serving(test, r < 0);
+	return r;
+}
+
+static int run_test(void *arg)
+{
+	struct test *test = arg;
+	struct eddy_app *app = test->app;
+	int fds[2];
+	int r = eddyi_app_prepare(app);
+
+	if (r == 0)
+		r = eddy_buffers_prepare();
+	if (r < 0)
+		return r;
+	app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
+	if (!app->mime)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
+		r = -errno;
+	else
+		r = test_over(test, fds);
+	eddyi_mime_free(app->mime);
+	app->mime = NULL;
+	return r;
+}
+
+int eddy_app_test(struct eddy_app *app, const char *line, const struct eddy_client_request *request,
+		  struct eddy_response **ret_response)
+{
+	struct test test = {
+		.app = app,
+		.line = line,
+		.request = request,
+		.ret_response = ret_response,
+	};
+
+	return eddy_loop_self() ? run_test(&test) : eddy_run(NULL, run_test, &test);
+}

@@ -1,0 +1,229 @@
+/* Tests of eddy/test.h. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/http.h>
+#include <eddy/runtime.h>
+#include <eddy/test.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int order(struct eddy_req *req, struct eddy_res *res)
+{
+	unsigned id;
+
+	if (eddy_req_path(req, EDDY_TO(&id)) < 0)
+		return 400;
+	return eddy_res_ok(res, "order %u of %.*s", id, EDDY_FMT(eddy_req_host(req)));
+}
+
+static int echo(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str type = eddy_req_header(req, "content-type"), body;
+	int r = eddy_req_body(req, &body);
+
+	return r < 0 ? r : eddy_res_bytes(res, type.ptr ? type.ptr : "text/none", body);
+}
+
+static int stream(struct eddy_req *req, struct eddy_res *res)
+{
+	char bytes[1000];
+	int r = 0;
+
+	(void)req;
+	memset(bytes, 'x', sizeof(bytes));
+	for (int i = 0; i < 1000 && r == 0; i++)
+		r = eddy_res_write(res, bytes, sizeof(bytes));
+	return r;
+}
+
+static int broken(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	eddy_res_write(res, "half", 4);
+	return -EIO;
+}
+
+static int file(struct eddy_req *req, struct eddy_res *res)
+{
+	static char bytes[300000];
+	int fd = memfd_create("file", MFD_CLOEXEC);
+
+	(void)req;
+	memset(bytes, 'f', sizeof(bytes));
+	if (write(fd, bytes, sizeof(bytes)) != (ssize_t)sizeof(bytes))
+		return 500;
+	return eddy_res_file(res, eddy_str("file.txt", 8), fd);
+}
+
+static int sleepy(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	(void)res;
+	return eddy_sleep(1000 * EDDY_SECOND);
+}
+
+static int guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_req_header(req, "authorization").ptr ? eddy_next(next, req, res) : 401;
+
+	eddy_res_set_z(res, "x-guarded", "yes");
+	return r;
+}
+
+static struct eddy_app *make_app(void)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_get(app, "/orders/{id}", order);
+	eddy_app_map_post(app, "/echo", echo);
+	eddy_app_map_get(app, "/stream", stream);
+	eddy_app_map_get(app, "/broken", broken);
+	eddy_app_map_get(app, "/file", file);
+	eddy_app_map_get(app, "/sleepy", sleepy);
+	eddy_route_add_filter(eddy_app_map_get(app, "/guarded/{id}", order), guard);
+	return app;
+}
+
+/* Ask, and write "STATUS BODY". */
+static int ask(struct eddy_app *app, const char *line, const struct eddy_client_request *request,
+	       char got[200])
+{
+	struct eddy_response *response = NULL;
+	struct eddy_str body;
+	int r = eddy_app_test(app, line, request, &response);
+
+	got[0] = 0;
+	if (r == 0)
+		r = eddy_response_body(response, &body);
+	if (r == 0)
+		snprintf(got, 200, "%d %.*s", eddy_response_status(response), EDDY_FMT(body));
+	eddy_response_free(response);
+	return r;
+}
+
+#define EXPECT(line, request, want)                                                                \
+	do {                                                                                       \
+		cr_expect(eq(int, ask(app, line, request, got), 0));                               \
+		cr_expect_str_eq(got, want);                                                       \
+	} while (0)
+
+Test(test, asks)
+{
+	const struct eddy_header headers[] = { { "content-type", "a/b" },
+					       { "authorization", "x" },
+					       { 0 } };
+	struct eddy_app *app = make_app();
+	char got[200];
+
+	EXPECT("GET /orders/7", NULL, "200 order 7 of localhost");
+	EXPECT("GET http://example.org:81/orders/7", NULL, "200 order 7 of example.org:81");
+	EXPECT("POST /echo", (&(struct eddy_client_request){ .body = eddy_str("hello", 5) }),
+	       "200 hello");
+	EXPECT("HEAD /orders/7", NULL, "200 ");
+	EXPECT("GET /guarded/8", (&(struct eddy_client_request){ .headers = headers }),
+	       "200 order 8 of localhost");
+	EXPECT("DELETE /none", NULL,
+	       "404 {\"type\":\"about:blank\",\"title\":\"Not Found\",\"status\":404}");
+	eddy_app_free(app);
+}
+
+Test(test, has_all_of_the_response)
+{
+	struct eddy_app *app = make_app();
+	struct eddy_response *response;
+	struct eddy_str body;
+
+	cr_assert(eq(int, eddy_app_test(app, "GET /guarded/8", NULL, &response), 0));
+	cr_expect(eq(int, eddy_response_status(response), 401));
+	cr_expect(eddy_str_eq_z(eddy_response_header(response, "X-Guarded"), "yes"));
+	eddy_response_free(response);
+	cr_assert(eq(int, eddy_app_test(app, "GET /stream", NULL, &response), 0));
+	cr_assert(eq(int, eddy_response_body(response, &body), 0));
+	cr_expect(eq(sz, body.len, 1000000));
+	eddy_response_free(response);
+	cr_assert(eq(int, eddy_app_test(app, "GET /file", NULL, &response), 0));
+	cr_assert(eq(int, eddy_response_body(response, &body), 0));
+	cr_expect(eq(sz, body.len, 300000));
+	cr_expect(body.ptr[299999] == 'f');
+	eddy_response_free(response);
+	eddy_app_free(app);
+}
+
+/* Limits hold, a response that is cut is none, and a handler does not outlive the test. */
+Test(test, is_true_to_the_network)
+{
+	static char big[2 << 20];
+	struct eddy_app *app = make_app();
+	char got[200];
+
+	cr_expect(eq(int,
+		     ask(app, "POST /echo",
+			 &(struct eddy_client_request){ .body = eddy_str(big, sizeof(big)) }, got),
+		     0));
+	cr_expect(eddy_str_starts(eddy_str_from(got), eddy_str("413 ", 4)), "%s", got);
+	cr_expect(eq(int, ask(app, "GET /broken", NULL, got), -ECONNRESET));
+	cr_expect(eq(int,
+		     ask(app, "GET /sleepy",
+			 &(struct eddy_client_request){ .timeout_ns = 10 * EDDY_MS }, got),
+		     -ETIMEDOUT));
+	eddy_app_free(app);
+}
+
+Test(test, refuses)
+{
+	static const char *const lines[] = { "",         "GET",          "GET ",
+					     " /",       "GET path",     "G\tT /",
+					     "GET /a b", "GET ftp://a/", "GET http://u@a/" };
+	struct eddy_app *app = make_app();
+	char got[200];
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		int r = ask(app, lines[i], NULL, got);
+
+		cr_expect(r == -EINVAL || r == -EPROTONOSUPPORT, "%s: %d", lines[i], r);
+	}
+	eddy_app_map_get(app, "no slash", order);
+	cr_expect(eq(int, ask(app, "GET /orders/7", NULL, got), -EINVAL));
+	eddy_app_free(app);
+}
+
+struct asked {
+	struct eddy_app *app;
+	char got[200];
+	int r;
+};
+
+static int ask_one(void *arg)
+{
+	struct asked *asked = arg;
+
+	asked->r = ask(asked->app, "GET /orders/7", NULL, asked->got);
+	return 0;
+}
+
+static int ask_and_cancel(void *arg)
+{
+	struct asked *asked = arg;
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 10 * EDDY_MS });
+	r = ask(asked->app, "GET /sleepy", NULL, asked->got);
+	eddy_scope_end(&scope);
+	if (r != -ECANCELED)
+		return -EPROTO;
+	return ask_one(asked);
+}
+
+/* Within a task everything happens on its loop, and is cancelled with it. */
+Test(test, asks_from_a_task)
+{
+	struct asked asked = { .app = make_app() };
+
+	cr_expect(eq(int, eddy_run(NULL, ask_and_cancel, &asked), 0));
+	cr_expect(eq(int, asked.r, 0));
+	cr_expect_str_eq(asked.got, "200 order 7 of localhost");
+	eddy_app_free(asked.app);
+}
