@@ -287,14 +287,14 @@ static WOLFSSL_CTX *new_context(const struct eddy_tls_options *options)
 {
 	WOLFSSL_CTX *context = wolfSSL_CTX_new(wolfSSLv23_server_method());
 	int version = options->min_version == EDDY_TLS_1_3 ? WOLFSSL_TLSV1_3 : WOLFSSL_TLSV1_2;
+	bool ktls = !options->no_ktls && eddyi_ktls_is_there();
 
 	if (!context)
 		return NULL;
 	/* The cache would be one for all apps of the process; tickets do without. */
 	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_OFF);
 	if (wolfSSL_CTX_SetMinVersion(context, version) == WOLFSSL_SUCCESS &&
-	    wolfSSL_CTX_set_cipher_list(context, eddyi_ktls_is_there() ? CIPHERS_KTLS : CIPHERS) ==
-		    WOLFSSL_SUCCESS)
+	    wolfSSL_CTX_set_cipher_list(context, ktls ? CIPHERS_KTLS : CIPHERS) == WOLFSSL_SUCCESS)
 		return context;
 	wolfSSL_CTX_free(context);
 	return NULL;

@@ -2,9 +2,11 @@
 
 #include "file_read.h"
 #include "ktls.h"
+#include "tls_setup.h"
 
 #include <eddy/io.h>
 #include <eddy/transfer.h>
+#include <eddy/tls.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -71,7 +73,7 @@ int eddyi_tls_wire_shake(struct eddyi_wire *wire)
 	} while (r == -ENOBUFS && sent == 0);
 	if (sent < 0)
 		eddyi_tls_cut(wire->tls);
-	if (r == 0 && sent == 0)
+	if (r == 0 && sent == 0 && !eddyi_tls_setup_options(wire->tls->setup)->no_ktls)
 		eddyi_ktls_begin(wire->tls, wire->fd);
 	return sent < 0 ? sent : r;
 }

@@ -2,6 +2,7 @@
  *
  *     secure --cert FILE [--key FILE] [--more FILE]… [--client-ca FILE [--required]] [--only-1.3]
  *            [--config FILE] [--dir DIR] [--workers N] [--head_timeout MS] [--idle_timeout MS]
+ *            [--no_ktls]
  *
  * Each `--more` is another certificate with its key, in one file. It listens at a free port of 127.0.0.1.
  */
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static int text_or_dash(struct eddy_res *res, const char *name, struct eddy_str text)
@@ -18,12 +20,14 @@ static int text_or_dash(struct eddy_res *res, const char *name, struct eddy_str 
 	return eddy_res_set(res, name, text.ptr ? text : eddy_str("-", 1));
 }
 
-/* All that is known of the session, as headers. */
+/* All that is known of the session, and how much of files this worker has spliced, as headers. */
 static int session(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str peer = { 0 }, der = eddy_str("", 0);
 	int r = eddy_req_tls_peer_subject(req, &peer);
+	char spliced[32];
 
+	snprintf(spliced, sizeof(spliced), "%ju", (uintmax_t)eddy_transfer_stats().spliced_out);
 	if (r == -ENOENT)
 		r = 0;
 	if (r == 0 && peer.ptr)
@@ -38,6 +42,8 @@ static int session(struct eddy_req *req, struct eddy_res *res)
 		r = text_or_dash(res, "x-peer", peer);
 	if (r == 0)
 		r = eddy_res_set_z(res, "x-resumed", eddy_req_tls_is_resumed(req) ? "yes" : "no");
+	if (r == 0)
+		r = eddy_res_set_z(res, "x-spliced", spliced);
 	if (r == 0)
 		r = eddy_res_set_z(res, "x-secure", eddy_req_is_secure(req) ? "yes" : "no");
 	return r < 0 ? r : eddy_res_bytes(res, "application/octet-stream", der);
@@ -129,6 +135,7 @@ static void parse(int argc, char **argv, struct settings *settings)
 		{ "workers", required_argument, NULL, 'w' },
 		{ "head_timeout", required_argument, NULL, 'h' },
 		{ "idle_timeout", required_argument, NULL, 'i' },
+		{ "no_ktls", no_argument, NULL, 'n' },
 		{ 0 },
 	};
 	int option;
@@ -171,6 +178,9 @@ static void parse(int argc, char **argv, struct settings *settings)
 			break;
 		case 'i':
 			settings->server.idle_timeout_ns = (uint64_t)atoi(optarg) * EDDY_MS;
+			break;
+		case 'n':
+			settings->tls.no_ktls = true;
 			break;
 		default:
 			exit(2);

@@ -1,5 +1,6 @@
 """TLS: curl, `openssl s_client` and OpenSSL by Python's ssl as clients. The certificates are made here."""
 import contextlib
+import errno
 import os
 import re
 import select
@@ -15,6 +16,7 @@ import time
 from wire import KIB, MIB, Case, Lost, Server, Wire, chunked, curl, in_threads, pattern, request, sha256_of
 
 CERTS = None
+TCP_ULP = 31
 
 
 def openssl(*args, check=True, stdin=b''):
@@ -103,7 +105,7 @@ class ByHand:
     """A client whose encrypted bytes go through the test's hands."""
 
     def __init__(self, wire, host='localhost', step=MIB, using=None):
-        self.wire, self.step = wire, step
+        self.wire, self.step, self.heard = wire, step, b''
         self.inside, self.outside = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = (using or context()).wrap_bio(self.inside, self.outside, server_hostname=host)
 
@@ -121,6 +123,7 @@ class ByHand:
             data = self.wire.socket.recv(MIB)
             if not data:
                 raise Lost('ended')
+            self.heard += data
             self.inside.write(data)
 
 
@@ -136,6 +139,16 @@ def context(*, version=None, cert=None, alpn=None):
 
 
 V12, V13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
+
+
+def has_ktls():
+    """Whether this kernel encrypts TLS: a socket that is not connected is refused for that only."""
+    with socket.socket() as probe:
+        try:
+            probe.setsockopt(socket.IPPROTO_TCP, TCP_ULP, b'tls')
+        except OSError as error:
+            return error.errno == errno.ENOTCONN
+    return True
 
 
 class TlsCase(Case):
@@ -161,6 +174,28 @@ class TlsCase(Case):
 
     def curl(self, server, path, *args, **options):
         return curl('--cacert', at('ca.pem'), *args, f'https://localhost:{server.port}{path}', **options)
+
+    def key_updates(self, server, *letters):
+        """What a client hears that sends those of s_client (k: new keys of mine; K: and yours), then a request."""
+        process = subprocess.Popen(['openssl', 's_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_3', '-crlf'],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        try:
+            for letter in letters:
+                process.stdin.write(letter + b'\n')
+                process.stdin.flush()
+                # One line at a time is a command.
+                while (said := process.stdout.readline()) != b'KEYUPDATE\n':
+                    self.assertNotEqual(said, b'')
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(b'GET /?x HTTP/1.1\nHost: localhost\nConnection: close\n\n')
+                process.stdin.flush()
+            return process.stdout.read()
+        finally:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            process.wait()
 
 
 class Basics(TlsCase):
@@ -422,6 +457,92 @@ class Bodies(TlsCase):
             self.assertEqual(file.read(), pattern(3 * MIB)[1000000:])
 
 
+class Kernel(TlsCase):
+    """Where the kernel encrypts (kTLS). All else here is done over it as well on such a machine; qemu_kernel.py is one."""
+
+    def setUp(self):
+        super().setUp()
+        if not has_ktls():
+            self.skipTest('needs a kernel with TLS; as root: modprobe tls')
+
+    def taken_over(self):
+        """Connections for which a kernel has ever sent."""
+        with open('/proc/net/tls_stat') as file:
+            return int(re.search(r'TlsTxSw\s+(\d+)', file.read())[1])
+
+    def spliced(self, server):
+        return int(self.session(self.dial(server)).header('x-spliced'))
+
+    def download(self, server, *args):
+        """Return: how many connections the kernel took over, and bytes of files that were spliced."""
+        spliced, taken = self.spliced(server), self.taken_over()
+        got = os.path.join(self.folder(), 'got')
+        self.curl(server, '/files/big', '-o', got, *args)
+        self.assertEqual(sha256_of(got), self.sha256('big'))
+        return self.taken_over() - taken, self.spliced(server) - spliced
+
+    def test_files_are_spliced(self):
+        server = self.secure('--workers', 1)
+        size = 5 * MIB + 4321
+        self.write('big', pattern(size))
+        for suite in ('TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384'):
+            self.assertEqual(self.download(server, '--tlsv1.3', '--tls13-ciphers', suite), (1, size), suite)
+        for suite in ('ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384'):
+            self.assertEqual(self.download(server, '--tls-max', '1.2', '--ciphers', suite), (1, size), suite)
+
+    def test_what_stays_with_the_library(self):
+        size = 2 * MIB + 4321
+        server = self.secure('--workers', 1)
+        self.write('big', pattern(size))
+        self.assertEqual(self.download(server, '--tls-max', '1.2', '--ciphers', 'ECDHE-ECDSA-CHACHA20-POLY1305'), (0, 0))
+        self.assertEqual(self.download(server, '--tlsv1.3', '--tls13-ciphers', 'TLS_CHACHA20_POLY1305_SHA256'), (0, 0))
+        server = self.secure('--workers', 1, '--no_ktls')
+        self.write('big', pattern(size))
+        self.assertEqual(self.download(server), (0, 0))
+
+    def test_a_resumed_session(self):
+        server = self.secure('--workers', 1)
+        self.write('big', pattern(300 * KIB))
+        for version in (V12, V13):
+            using = context(version=version)
+            first = self.dial(server, using)
+            self.session(first)
+            before = self.taken_over()
+            again = self.dial(server, using, session=first.tls.session)
+            self.assertEqual(self.session(again).header('x-resumed'), 'yes')
+            self.assertEqual(self.taken_over(), before + 1)
+            self.assertEqual(again.ask(request('GET', '/files/big')).body, pattern(300 * KIB))
+
+    def test_no_nonce_is_used_twice(self):
+        """In 1.2 half of it stands in front of each record: the library's, then the kernel's."""
+        server = self.secure('--workers', 1)
+        self.write('big', pattern(200 * KIB))
+        with Wire(server.port) as wire:
+            hand = ByHand(wire, using=context(version=V12))
+            hand.run(hand.tls.do_handshake)
+            hand.run(hand.tls.write, request('GET', '/files/big', 'Connection: close'))
+            body = b''
+            while len(body) < 200 * KIB:
+                body += hand.run(hand.tls.read, MIB)
+        self.assertTrue(body.endswith(pattern(200 * KIB)[-1000:]))
+        nonces, sealed, at_byte = [], False, 0
+        while at_byte + 13 <= len(hand.heard):
+            kind, length = hand.heard[at_byte], int.from_bytes(hand.heard[at_byte + 3:at_byte + 5], 'big')
+            if sealed:
+                nonces.append(hand.heard[at_byte + 5:at_byte + 13])
+            sealed |= kind == 20
+            at_byte += 5 + length
+        self.assertGreater(len(nonces), 200 * KIB // (16 * KIB))
+        self.assertEqual(len(set(nonces)), len(nonces))
+
+    def test_key_updates(self):
+        """The client's own keys are the library's business; ours can't be changed any more."""
+        server = self.secure()
+        self.assertIn(b'x-version: TLSv1.3', self.key_updates(server, b'k', b'k'))
+        self.assertNotIn(b'x-version', self.key_updates(server, b'K'))
+        self.eventually(lambda: server.sockets() == 1)
+
+
 class Endings(TlsCase):
     def test_goodbye(self):
         server = self.secure()
@@ -659,25 +780,7 @@ class Bad(TlsCase):
         self.assertEqual(os.listdir(self.dir), ['big'])
 
     def test_key_updates(self):
-        server = self.secure()
-        process = subprocess.Popen(['openssl', 's_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_3', '-crlf'],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.kill)
-        try:
-            for line in (b'K\n', b'k\n', b'K\n'):
-                process.stdin.write(line)
-                process.stdin.flush()
-                # One line at a time is a command.
-                while (said := process.stdout.readline()) != b'KEYUPDATE\n':
-                    self.assertNotEqual(said, b'')
-            process.stdin.write(b'GET /?x HTTP/1.1\nHost: localhost\nConnection: close\n\n')
-            process.stdin.flush()
-            said = process.stdout.read()
-        finally:
-            process.stdin.close()
-            process.wait()
-        self.assertIn(b'x-version: TLSv1.3', said)
+        self.assertIn(b'x-version: TLSv1.3', self.key_updates(self.secure('--no_ktls'), b'K', b'k', b'K'))
 
 
 class Files(TlsCase):
@@ -731,7 +834,7 @@ class Files(TlsCase):
             with open(config, 'w') as file:
                 file.write('[tls]\n' + '\n'.join(lines) + '\n')
         write('cert = "server.pem"', 'key = "server.key"', 'min_version = "1.3"', 'client_certs = "required"',
-              'client_ca = "ca.pem"')
+              'client_ca = "ca.pem"', 'no_ktls = true')
         server = self.serve('--config', config, program='secure')
         self.assertIn('CN=jo', self.session(self.dial(server, context(cert='client'))).header('x-peer'))
         with self.assertRaises(ssl.SSLError):

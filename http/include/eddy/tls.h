@@ -41,6 +41,7 @@ struct eddy_tls_options {
 	enum eddy_tls_version min_version;       /* default TLS 1.2 */
 	enum eddy_tls_client_certs client_certs; /* with them no session is resumed */
 	const char *client_ca; /* whom to believe clients' certificates; needed to ask for them */
+	bool no_ktls; /* encrypt in the program also where the kernel could; see docs/http.md */
 };
 
 /* Speak TLS, and nothing else, wherever the app listens. A handshake has the time of a head
