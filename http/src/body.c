@@ -9,16 +9,20 @@
 #define DRAIN_MAX (256 * EDDY_KIB)
 #define DRAIN_NS (5 * EDDY_SECOND)
 
-void eddyi_body_init(struct eddyi_body *body, const struct eddyi_head *head)
+void eddyi_body_begin(struct eddyi_body *body, enum eddyi_framing framing, uint64_t length)
 {
 	*body = (struct eddyi_body){
-		.framing = head->framing,
-		.left = head->length,
-		.allowed = EDDY_NEVER,
-		.expects = head->expect_continue,
-		.ended = head->framing == EDDYI_BODY_NONE ||
-			 (head->framing == EDDYI_BODY_LENGTH && !head->length),
+		.framing = framing,
+		.left = length,
+		.allowed = UINT64_MAX,
+		.ended = framing == EDDYI_BODY_NONE || (framing == EDDYI_BODY_LENGTH && !length),
 	};
+}
+
+void eddyi_body_init(struct eddyi_body *body, const struct eddyi_head *head)
+{
+	eddyi_body_begin(body, head->framing, head->length);
+	body->expects = head->expect_continue;
 }
 
 void eddyi_body_fail(struct eddyi_body *body, int error)

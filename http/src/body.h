@@ -17,6 +17,10 @@ struct eddyi_body {
 	int error; /* once it has failed it stays failed */
 };
 
+/* A body of this framing comes next; `length` is that of EDDYI_BODY_LENGTH. */
+void eddyi_body_begin(struct eddyi_body *body, enum eddyi_framing framing, uint64_t length);
+
+/* The same, as a request's head has it. */
 void eddyi_body_init(struct eddyi_body *body, const struct eddyi_head *head);
 
 /* Read some of the body. Suspends. Return: bytes, 0 at its end, -errno as eddy_req_read(). */

@@ -50,12 +50,7 @@ void eddyi_response_begin(struct eddy_response *response, struct eddyi_client_co
 	const struct eddyi_response_head *head = &response->head;
 
 	response->conn = conn;
-	response->body = (struct eddyi_body){
-		.framing = head->framing,
-		.left = head->length,
-		.ended = head->framing == EDDYI_BODY_NONE ||
-			 (head->framing == EDDYI_BODY_LENGTH && !head->length),
-	};
+	eddyi_body_begin(&response->body, head->framing, head->length);
 	if (response->body.ended)
 		release(response);
 }
