@@ -8,7 +8,7 @@
 - the names eddy_… that the same pages speak of are declared in public headers
 - every console block of docs/guide/ is what the comment at the head of such a file shows, which the tests run; it may stop early
 - the table of examples/README.md has a line for every step of the ladder, in order
-- links to files of the tree lead somewhere
+- links to files of the tree, and to their headings, lead somewhere
 """
 import glob
 import os
@@ -30,11 +30,21 @@ def shown(source):
     return '\n' + ''.join(line + '\n' for line in re.findall(r'^ \* {5}(.*)$', head, re.M))
 
 
+def anchors(text):
+    """What a page's headings are called in links."""
+    return {re.sub(r'[^\w -]', '', heading.lower()).replace(' ', '-') for heading in re.findall(r'^#+ (.*)$', text, re.M)}
+
+
 def check_links(root, path, text):
     wrong = []
-    for link in re.findall(r'\]\(([^)#]+)(?:#[^)]*)?\)', text):
-        if '://' not in link and not os.path.exists(os.path.join(root, os.path.dirname(path), link)):
-            wrong.append(f'{path}: {link} leads nowhere')
+    for target, anchor in re.findall(r'\]\(([^)#]*)(?:#([^)]*))?\)', text):
+        if '://' in target:
+            continue
+        file = os.path.join(root, os.path.dirname(path), target) if target else os.path.join(root, path)
+        if not os.path.exists(file):
+            wrong.append(f'{path}: {target} leads nowhere')
+        elif anchor and anchor not in anchors(open(file).read()):
+            wrong.append(f'{path}: {target}#{anchor} leads to no heading')
     return wrong
 
 

@@ -1,6 +1,7 @@
 """The program files as a program: its command line, its records, its end."""
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -94,6 +95,15 @@ class Program(Case):
                                    '127.0.0.1:0'], capture_output=True, text=True, timeout=30, check=False)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, r'(?i)too many open files')
+
+    def test_all_descriptors_that_there_may_be(self):
+        """The soft limit is raised to the hard one."""
+        server = self.serve(self.folder(), wrap=('sh', '-c', 'ulimit -Sn 64; ulimit -Hn 512; exec "$@"', 'sh'))
+        self.assertEqual(resource.prlimit(server.pid, resource.RLIMIT_NOFILE), (512, 512))
+        wires = [server.connect() for _ in range(100)]
+        for wire in wires:
+            self.assertServes(wire)
+            wire.close()
 
     def test_help(self):
         done = run('--help')
