@@ -1,5 +1,6 @@
 #include "exchange.h"
 
+#include "reals.h"
 #include "syntax.h"
 
 #include <eddy/log.h>
@@ -218,8 +219,10 @@ static void dump(void *arg)
 	size_t len = json_dumpb(dump->json, NULL, 0, flags);
 	char *text = len ? eddyi_arena_alloc(dump->arena, len) : NULL;
 
-	if (text)
+	if (text) {
 		json_dumpb(dump->json, text, len, flags);
+		len = eddyi_reals_shorten(text, len);
+	}
 	dump->text = eddy_str(text, len);
 }
 

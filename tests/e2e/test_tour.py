@@ -71,7 +71,7 @@ class Arguments(Tour):
 
     def test_json(self):
         for body, answer in (('{ "b" : [ 1, 2.5 , null ],\n "a": {"x": true} }', '{"b":[1,2.5,null],"a":{"x":true}}'), ('[]', '[]'),
-                             ('"\\u00fc"', '"ü"'), (' 7 ', '7'), ('null', 'null')):
+                             ('[0.1, -3.14]', '[0.1,-3.14]'), ('"\\u00fc"', '"ü"'), (' 7 ', '7'), ('null', 'null')):
             with self.subTest(body):
                 response = self.post_json(body)
                 self.assertEqual((response.status, response.header('content-type')), (200, 'application/json'))

@@ -1,0 +1,112 @@
+#include "reals.h"
+
+#include <locale.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What has fewer bytes has no seventeen digits with a point or an exponent. */
+#define LONG_MIN_LEN 18
+#define LONG_MAX_LEN 31
+
+/* What printf writes, as JSON has it: 1e+05 is 1e5, and 5 is 5.0 for who tells integers from reals. */
+static void as_json(char *number)
+{
+	char *exponent = strchr(number, 'e'), *to, *from;
+
+	if (!exponent) {
+		if (!strchr(number, '.'))
+			strcat(number, ".0");
+		return;
+	}
+	from = to = exponent + 1;
+	if (*from == '-')
+		to++;
+	if (*from == '-' || *from == '+')
+		from++;
+	while (*from == '0' && from[1])
+		from++;
+	memmove(to, from, strlen(from) + 1);
+}
+
+static bool find_shorter(const char *number, char *ret_shorter, size_t size)
+{
+	double value = strtod(number, NULL);
+
+	for (int digits = 15; digits < 17; digits++) {
+		snprintf(ret_shorter, size, "%.*g", digits, value);
+		if (strtod(ret_shorter, NULL) == value) {
+			as_json(ret_shorter);
+			return strlen(ret_shorter) < strlen(number);
+		}
+	}
+	return false;
+}
+
+static size_t shorten(char *number, size_t len)
+{
+	char copy[LONG_MAX_LEN + 1], shorter[LONG_MAX_LEN + 1];
+	locale_t c, before;
+
+	if (len < LONG_MIN_LEN || len > LONG_MAX_LEN ||
+	    (!memchr(number, '.', len) && !memchr(number, 'e', len)))
+		return len;
+	/* The program's locale may have a comma for the point. */
+	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!c)
+		return len;
+	before = uselocale(c);
+	memcpy(copy, number, len);
+	copy[len] = 0;
+	if (find_shorter(copy, shorter, sizeof(shorter))) {
+		len = strlen(shorter);
+		memcpy(number, shorter, len);
+	}
+	uselocale(before);
+	freelocale(c);
+	return len;
+}
+
+static bool is_of_number(char c)
+{
+	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+static size_t number_length(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && is_of_number(text[i]))
+		i++;
+	return i;
+}
+
+/* With its quotes. */
+static size_t string_length(const char *text, size_t len)
+{
+	size_t i = 1;
+
+	while (i < len && text[i] != '"')
+		i += text[i] == '\\' ? 2 : 1;
+	return i < len ? i + 1 : len;
+}
+
+size_t eddyi_reals_shorten(char *text, size_t len)
+{
+	size_t to = 0, step, kept;
+
+	for (size_t from = 0; from < len; from += step) {
+		step = kept = 1;
+		if (text[from] == '"') {
+			step = kept = string_length(text + from, len - from);
+		} else if (text[from] == '-' || (text[from] >= '0' && text[from] <= '9')) {
+			step = number_length(text + from, len - from);
+			kept = shorten(text + from, step);
+		}
+		if (to != from)
+			memmove(text + to, text + from, kept);
+		to += kept;
+	}
+	return to;
+}
