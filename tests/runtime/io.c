@@ -452,13 +452,17 @@ TASK_TEST(io, futexes)
 /* The kernel stops its own threads as well, and what they do ends as interrupted. */
 static bool is_blocked_in_worker(pid_t pid)
 {
-	char path[64], line[512];
-	FILE *in;
+	char path[300], line[512];
+	struct dirent *entry;
 	bool blocked = false;
+	DIR *threads;
 
-	/* The only thread after the first one. */
-	for (pid_t tid = pid + 1; tid < pid + 64 && !blocked; tid++) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	threads = opendir(path);
+	while (threads && !blocked && (entry = readdir(threads))) {
+		FILE *in;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, entry->d_name);
 		in = fopen(path, "r");
 		if (!in)
 			continue;
@@ -466,6 +470,8 @@ static bool is_blocked_in_worker(pid_t pid)
 			  strstr(line, ") S ");
 		fclose(in);
 	}
+	if (threads)
+		closedir(threads);
 	return blocked;
 }
 
