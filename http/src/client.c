@@ -92,6 +92,8 @@ void eddy_client_free(struct eddy_client *client)
 		return;
 	while (!eddy_list_is_empty(&client->kept))
 		eddyi_client_conn_close(eddy_of(client->kept.next, struct eddyi_client_conn, node));
+	if (EDDYI_TLS)
+		eddyi_client_trust_free(client->trust);
 	eddyi_clocks_deinit(&client->clocks);
 	eddyi_arena_deinit(&client->arena);
 	eddyi_arena_trim();

@@ -11,6 +11,8 @@
 #include <eddy/list.h>
 #include <eddy/scope.h>
 
+struct eddyi_client_trust;
+
 /* Invariants:
  * 1. A connection is kept, in `kept` of its client and limited by its idle clock, or a response's, or in use
  *    by the call that will make one.
@@ -34,6 +36,7 @@ struct eddy_client {
 	struct eddyi_clocks clocks;
 	struct eddy_node kept; /* the longest first */
 	unsigned kept_count;
+	struct eddyi_client_trust *trust; /* NULL until somebody asks by https */
 	bool is_cut_off; /* it has the connections that it has, and makes no others */
 	char error[512];
 };
@@ -97,6 +100,15 @@ struct eddyi_client_conn *eddyi_client_conn_new(struct eddy_client *client, int 
 /* Keep a connection for later, or close it. Never suspend. */
 void eddyi_client_conn_keep(struct eddyi_client_conn *conn);
 void eddyi_client_conn_close(struct eddyi_client_conn *conn);
+
+/* ---- client_tls.c, which is only there where eddy is built with TLS ---- */
+
+/* Shake hands, and see that it is the host of the response's URL who answers. Suspends.
+ * Return: 0, -errno as eddy_client_send(). */
+int eddyi_client_conn_secure(struct eddyi_client_conn *conn);
+
+/* NULL is fine. */
+void eddyi_client_trust_free(struct eddyi_client_trust *trust);
 
 /* ---- client_exchange.c ---- */
 

@@ -1,5 +1,6 @@
 /* The connections of a client: made, kept and taken again. */
 #include "client.h"
+#include "tls_wire.h"
 
 #include <eddy/net.h>
 #include <errno.h>
@@ -24,7 +25,10 @@ void eddyi_client_conn_close(struct eddyi_client_conn *conn)
 	if (is_kept(conn))
 		leave_kept(conn);
 	eddyi_wire_unguard(&conn->wire);
+	eddyi_wire_give_up(&conn->wire);
 	close(conn->wire.fd);
+	if (EDDYI_TLS)
+		eddyi_tls_free(conn->wire.tls);
 	free(conn->wire.inbox);
 	free(conn);
 }
@@ -62,10 +66,12 @@ struct eddyi_client_conn *eddyi_client_conn_new(struct eddy_client *client, int 
 
 /* Whether a connection that was kept is still good for a request. Anything that has come meanwhile belongs to
  * none: an end, a reset, or what a server has sent behind its last response. */
-static bool is_alive(const struct eddyi_client_conn *conn)
+static bool is_alive(struct eddyi_client_conn *conn)
 {
 	char byte;
 
+	if (EDDYI_TLS && conn->wire.tls)
+		return eddyi_tls_wire_is_quiet(&conn->wire);
 	return recv(conn->wire.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
 	       (errno == EAGAIN || errno == EINTR);
 }
@@ -130,12 +136,12 @@ int eddyi_client_conn_open(struct eddy_response *response, struct eddy_str origi
 	struct eddy_client *client = response->client;
 	const char *address = client->options.connect;
 	struct eddyi_client_conn *conn;
-	int fd;
+	int fd, r;
 
 	if (client->is_cut_off)
 		return eddyi_client_fail(client, -ECONNRESET,
 					 "the connection has ended without a response");
-	if (response->url.https)
+	if (!EDDYI_TLS && response->url.https)
 		return eddyi_client_fail(client, -EPROTONOSUPPORT, "eddy was built without TLS");
 	/* What follows the scheme is as eddy_dial() likes it. */
 	if (!address)
@@ -154,6 +160,11 @@ int eddyi_client_conn_open(struct eddy_response *response, struct eddy_str origi
 		return -ENOMEM;
 	}
 	conn->response = response;
+	r = EDDYI_TLS && response->url.https ? eddyi_client_conn_secure(conn) : 0;
+	if (r < 0) {
+		eddyi_client_conn_close(conn);
+		return r;
+	}
 	*ret_conn = conn;
 	return 0;
 }

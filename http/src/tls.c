@@ -11,6 +11,8 @@
 #include <stdlib.h>
 
 #define RECORD_HEAD 5
+#define RECORD_TYPE_FIRST 20
+#define RECORD_TYPE_LAST 24
 #define RECORD_MAX ((size_t)(16 * EDDY_KIB))
 /* A record in its frame; or many, for a client that asked for short ones. */
 #define FRAMED_MAX ((size_t)(18 * EDDY_KIB))
@@ -151,6 +153,19 @@ struct eddyi_tls *eddyi_tls_new(struct eddyi_tls_setup *setup)
 	return tls;
 }
 
+struct eddyi_tls *eddyi_tls_new_client(struct WOLFSSL *session)
+{
+	struct eddyi_tls *tls = calloc(1, sizeof(*tls));
+
+	if (!tls)
+		return NULL;
+	tls->session = session;
+	tls->state = EDDYI_TLS_SHAKING;
+	wolfSSL_SetIOReadCtx(session, tls);
+	wolfSSL_SetIOWriteCtx(session, tls);
+	return tls;
+}
+
 static void free_session(void *arg)
 {
 	wolfSSL_free(arg);
@@ -191,12 +206,15 @@ static int result_of(struct eddyi_tls *tls, int r)
 
 /* ---- the handshake ---- */
 
-/* The length of the record at the front; 0 when it is not all there. */
+/* The length of the record at the front; 0 when it is not all there. What is none is whole: nothing that
+ * follows would make it one. */
 static size_t whole_record(struct eddy_str bytes)
 {
 	const unsigned char *head = (const unsigned char *)bytes.ptr;
 	size_t len;
 
+	if (bytes.len && (head[0] < RECORD_TYPE_FIRST || head[0] > RECORD_TYPE_LAST))
+		return bytes.len;
 	if (bytes.len < RECORD_HEAD)
 		return 0;
 	len = RECORD_HEAD + ((size_t)head[3] << 8 | head[4]);
@@ -269,7 +287,7 @@ static int step(void *arg)
 		return -ENOMEM;
 	find_whole_records(tls);
 	wolfSSL_ERR_clear_error();
-	r = wolfSSL_accept(tls->session);
+	r = wolfSSL_negotiate(tls->session);
 	if (r == WOLFSSL_SUCCESS) {
 		tls->state = EDDYI_TLS_OPEN;
 		drop_empty_in(tls);

@@ -1,4 +1,4 @@
-/* tls.h: the server's end of one TLS session, between buffers: it touches no socket and never suspends.
+/* tls.h: one end of a TLS session, between buffers: it touches no socket and never suspends.
  *
  * What the socket received is put into `in`, what is to be sent comes out in `out`. The library's calls
  * go deep, so they run on the loop's own stack, and those of a handshake, which takes the private key
@@ -31,10 +31,10 @@ enum eddyi_tls_state {
  * 1. `in` and `out` are NULL when nothing is in them.
  * 2. What is in `out` is sent before anything else is.
  * 3. While it shakes hands the session takes whole records only: `in` begins with the head of one.
- * 4. `session` is NULL in GREETING, and a thread of the pool alone uses this while it runs a step.
+ * 4. `session` is NULL in GREETING, which is a server's alone, and a thread of the pool alone uses this while it runs a step.
  */
 struct eddyi_tls {
-	struct eddyi_tls_setup *setup;
+	struct eddyi_tls_setup *setup; /* NULL: a client's end */
 	struct WOLFSSL *session;
 	char *in;
 	char *out;
@@ -52,6 +52,10 @@ struct eddyi_tls {
 
 /* Return: NULL when memory is out. */
 struct eddyi_tls *eddyi_tls_new(struct eddyi_tls_setup *setup);
+
+/* The client's end, of a session that has been prepared; takes it over, unless it fails.
+ * Return: NULL when memory is out. */
+struct eddyi_tls *eddyi_tls_new_client(struct WOLFSSL *session);
 
 /* NULL is fine. */
 void eddyi_tls_free(struct eddyi_tls *tls);

@@ -283,6 +283,11 @@ static int ask_clients(struct eddyi_tls_credential *credential,
 	return load_client_ca(credential, options->client_ca);
 }
 
+const char *eddyi_tls_ciphers(bool ktls)
+{
+	return ktls ? CIPHERS_KTLS : CIPHERS;
+}
+
 static WOLFSSL_CTX *new_context(const struct eddy_tls_options *options)
 {
 	WOLFSSL_CTX *context = wolfSSL_CTX_new(wolfSSLv23_server_method());
@@ -294,7 +299,7 @@ static WOLFSSL_CTX *new_context(const struct eddy_tls_options *options)
 	/* The cache would be one for all apps of the process; tickets do without. */
 	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_OFF);
 	if (wolfSSL_CTX_SetMinVersion(context, version) == WOLFSSL_SUCCESS &&
-	    wolfSSL_CTX_set_cipher_list(context, ktls ? CIPHERS_KTLS : CIPHERS) == WOLFSSL_SUCCESS)
+	    wolfSSL_CTX_set_cipher_list(context, eddyi_tls_ciphers(ktls)) == WOLFSSL_SUCCESS)
 		return context;
 	wolfSSL_CTX_free(context);
 	return NULL;

@@ -21,6 +21,9 @@ int eddyi_tls_credential_init(struct eddyi_tls_credential *credential,
 
 void eddyi_tls_credential_deinit(struct eddyi_tls_credential *credential);
 
+/* The cipher suites, of 1.2 and 1.3, best first: for sessions that the kernel may take over, or others. */
+const char *eddyi_tls_ciphers(bool ktls);
+
 /* Whether the certificate is for this host, in lower case. */
 bool eddyi_tls_credential_fits(const struct eddyi_tls_credential *credential, struct eddy_str host);
 

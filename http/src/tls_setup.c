@@ -39,11 +39,16 @@ static void init_library(void)
 	wolfSSL_Init();
 }
 
+void eddyi_tls_init(void)
+{
+	pthread_once(&once, init_library);
+}
+
 struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *options)
 {
 	struct eddyi_tls_setup *setup = calloc(1, sizeof(*setup));
 
-	pthread_once(&once, init_library);
+	eddyi_tls_init();
 	if (!setup)
 		return NULL;
 	setup->options = *options;

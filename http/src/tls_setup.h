@@ -7,6 +7,9 @@ struct eddyi_tls;
 struct eddyi_tls_setup;
 struct WOLFSSL;
 
+/* Prepare the library, once. Any thread. */
+void eddyi_tls_init(void);
+
 /* Describe; nothing is read yet. Strings are borrowed for as long as it
  * lives. Return: NULL when memory is out. */
 struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *options);

@@ -73,24 +73,67 @@ int eddyi_tls_wire_shake(struct eddyi_wire *wire)
 	} while (r == -ENOBUFS && sent == 0);
 	if (sent < 0)
 		eddyi_tls_cut(wire->tls);
-	if (r == 0 && sent == 0 && !eddyi_tls_setup_options(wire->tls->setup)->no_ktls)
+	if (r == 0 && sent == 0 && wire->tls->setup &&
+	    !eddyi_tls_setup_options(wire->tls->setup)->no_ktls)
 		eddyi_ktls_begin(wire->tls, wire->fd);
 	return sent < 0 ? sent : r;
 }
 
+/* Receive encrypted bytes into the session. Return: bytes, 0 at the end, -errno. */
+static ssize_t receive(struct eddyi_wire *wire, int flags)
+{
+	char *room;
+	ssize_t r = eddyi_tls_room(wire->tls, &room);
+
+	if (r < 0)
+		return r;
+	if (flags & MSG_DONTWAIT) {
+		r = recv(wire->fd, room, (size_t)r, flags);
+		r = r < 0 ? -errno : r;
+	} else {
+		r = eddy_recv(wire->fd, room, (size_t)r, flags);
+	}
+	eddyi_tls_received(wire->tls, r > 0 ? (size_t)r : 0);
+	return r;
+}
+
+int eddyi_tls_wire_connect(struct eddyi_wire *wire)
+{
+	int r;
+
+	while ((r = eddyi_tls_wire_shake(wire)) == -EAGAIN) {
+		do {
+			ssize_t received = receive(wire, 0);
+
+			if (received <= 0)
+				return received ? (int)received : -ECONNRESET;
+			eddy_timeout_touch(&wire->timeout);
+		} while (!eddyi_tls_is_due(wire->tls));
+	}
+	return r;
+}
+
+bool eddyi_tls_wire_is_quiet(struct eddyi_wire *wire)
+{
+	ssize_t r;
+	char byte;
+
+	while ((r = eddyi_tls_read(wire->tls, &byte, 1)) == -EAGAIN) {
+		r = receive(wire, MSG_DONTWAIT);
+		if (r == -EAGAIN)
+			return true;
+		if (r <= 0)
+			return false;
+	}
+	return false;
+}
+
 ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len)
 {
-	struct eddyi_tls *tls = wire->tls;
 	ssize_t r;
 
-	while ((r = eddyi_tls_read(tls, buf, len)) == -EAGAIN) {
-		char *room;
-
-		r = eddyi_tls_room(tls, &room);
-		if (r < 0)
-			return r;
-		r = eddy_recv(wire->fd, room, (size_t)r, 0);
-		eddyi_tls_received(tls, r > 0 ? (size_t)r : 0);
+	while ((r = eddyi_tls_read(wire->tls, buf, len)) == -EAGAIN) {
+		r = receive(wire, 0);
 		if (r <= 0)
 			return r;
 		eddy_timeout_touch(&wire->timeout);

@@ -18,6 +18,13 @@ static inline bool eddyi_tls_wire_seals(const struct eddyi_wire *wire)
  * -ENOBUFS; -errno of the socket. */
 int eddyi_tls_wire_shake(struct eddyi_wire *wire);
 
+/* Shake hands as a client, to the end. Suspends. Return: 0; -ECONNRESET when the server has ended; as
+ * eddyi_tls_shake(). */
+int eddyi_tls_wire_connect(struct eddyi_wire *wire);
+
+/* Whether nothing has come that is for a reader, nor an end. Never suspends. */
+bool eddyi_tls_wire_is_quiet(struct eddyi_wire *wire);
+
 /* Receive up to `len` bytes. Suspends. Return: bytes, 0 when the client has ended, -errno. */
 ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len);
 

@@ -17,7 +17,7 @@
  * in the environment is ignored, bodies are not decoded, cookies are not kept.
  *
  * Calls that fail return, of those of eddy_dial():
- *   -EINVAL           the URL, the method or a field is malformed
+ *   -EINVAL           the URL, the method or a field is malformed, or .ca_file is
  *   -EPROTONOSUPPORT  the scheme is not http or https, or eddy is built without TLS
  *   -EPERM            not allowed: http with .require_https, or a redirect that may not be followed
  *   -ELOOP            more redirects than .redirects_max
@@ -102,7 +102,7 @@ struct eddy_client_request {
 /* Make a client; NULL is all defaults. Return: NULL when memory is out. */
 EDDY_API struct eddy_client *eddy_client_new(const struct eddy_client_options *options);
 
-/* Close its connections and free a client that no response is left of. NULL is fine. */
+/* Close its connections and free a client that no response is left of; in a task of its loop. NULL is fine. */
 EDDY_API void eddy_client_free(struct eddy_client *client);
 
 /* Ask for a URL: send the request, and read the head of the response. `request` NULL is a plain GET. A

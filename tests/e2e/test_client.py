@@ -1,0 +1,179 @@
+"""The client over TLS: whom it trusts, and what it takes for an answer. Its other tests are tests/http/client*.c."""
+import contextlib
+import errno
+import os
+import socket
+import ssl
+import subprocess
+import threading
+
+import test_tls as tls
+from wire import EXAMPLES, MIB, Case, Server, pattern
+
+FETCH = os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'fetch')
+HELLO = b'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello'
+
+
+def setUpModule():
+    tls.setUpModule()
+    tls.make('bare', '/CN=localhost', ca='ca')
+    tls.openssl('req', '-new', '-key', tls.at('server.key'), '-subj', '/CN=old', '-addext', 'subjectAltName=DNS:localhost',
+                '-out', tls.at('old.csr'))
+    tls.openssl('x509', '-req', '-in', tls.at('old.csr'), '-CA', tls.at('ca.pem'), '-CAkey', tls.at('ca.key'), '-days', '-1',
+                '-copy_extensions', 'copyall', '-out', tls.at('old.pem'))
+
+
+def tearDownModule():
+    tls.tearDownModule()
+
+
+def fetch(*args, ca='ca'):
+    """What it says, a line each."""
+    trust = ['--ca', tls.at(f'{ca}.pem')] if ca else []
+    done = subprocess.run([FETCH, *trust, *map(str, args)], capture_output=True, check=False, timeout=60, text=True)
+    if done.returncode or 'Sanitizer' in done.stderr or 'runtime error' in done.stderr:
+        raise AssertionError(f'fetch: {done.returncode}\n{done.stderr}')
+    return done.stdout.splitlines()
+
+
+class Script:
+    """A server in a thread that answers each connection with some bytes. It speaks TLS if it has a certificate, and ends
+    with a goodbye or without."""
+
+    def __init__(self, answer, cert='server', key=None, goodbye=True, version=None):
+        self.answer, self.goodbye, self.context, self.heads = answer, goodbye, None, []
+        if cert:
+            self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.context.load_cert_chain(tls.at(f'{cert}.pem'), tls.at(f'{key or cert}.key'))
+            if version:
+                self.context.maximum_version = self.context.minimum_version = version
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port = self.listener.getsockname()[1]
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def serve(self, plain):
+        connection = plain
+        if self.context:
+            connection = self.context.wrap_socket(plain, server_side=True)
+        with contextlib.closing(connection):
+            self.talk(connection)
+
+    def talk(self, connection):
+        head = b''
+        while not head.endswith(b'\r\n\r\n'):
+            data = connection.recv(4096)
+            if not data:
+                return
+            head += data
+        self.heads.append(head.decode())
+        connection.sendall(self.answer)
+        if self.context and self.goodbye:
+            connection.unwrap()
+
+    def run(self):
+        while True:
+            try:
+                plain, _ = self.listener.accept()
+            except OSError:
+                return
+            plain.settimeout(20)
+            with contextlib.closing(plain), contextlib.suppress(OSError):
+                self.serve(plain)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
+
+    def url(self, host='localhost', scheme='https'):
+        return f'{scheme}://{host}:{self.port}/'
+
+
+class Client(Case):
+    def setUp(self):
+        super().setUp()
+        if not os.path.exists(FETCH):
+            self.skipTest('needs the program fetch')
+
+    def refused(self, line, error, text):
+        self.assertRegex(line, rf'^-{error} .*{text}')
+
+    def test_speaks_to_who_is_trusted(self):
+        server = Server('--cert', tls.at('server.both'), program='secure')
+        self.addCleanup(server.stop)
+        url = f'https://localhost:{server.port}/'
+        lines = fetch(url, url, f'https://127.0.0.1:{server.port}/', f'https://LOCALHOST.:{server.port}/')
+        self.assertEqual(lines, ['200 ', 'TLSv1.3 localhost'] * 2 + ['200 ', 'TLSv1.3 -', '200 ', 'TLSv1.3 localhost'])
+
+    def test_speaks_1_2(self):
+        with Script(HELLO, version=ssl.TLSVersion.TLSv1_2) as server:
+            self.assertEqual(fetch(server.url()), ['200 hello'])
+
+    def test_trusts_nobody_else(self):
+        with Script(HELLO) as server:
+            self.refused(fetch(server.url(), ca=None)[0], errno.EKEYREJECTED, 'not to be trusted')
+            self.refused(fetch('--only', server.url(), ca='foreign')[0], errno.EKEYREJECTED, 'not to be trusted')
+            self.assertEqual(fetch('--only', server.url()), ['200 hello'])
+            self.assertEqual(len(server.heads), 1)
+            self.refused(fetch(server.url(), ca='none')[0], errno.EINVAL, 'no usable certificates')
+
+    def test_knows_names(self):
+        for cert, host, text in (('one', 'localhost', 'not for localhost'), ('rsa', '127.0.0.1', 'not for 127.0.0.1'),
+                                 ('bare', 'localhost', 'not for localhost')):
+            with self.subTest(cert=cert), Script(HELLO, cert) as server:
+                self.refused(fetch(server.url(host))[0], errno.EKEYREJECTED, text)
+                self.assertEqual(server.heads, [])
+        with Script(HELLO, 'rsa') as server:
+            self.assertEqual(fetch(server.url()), ['200 hello'])
+
+    def test_knows_time(self):
+        with Script(HELLO, 'old', 'server') as server:
+            self.refused(fetch(server.url())[0], errno.EKEYREJECTED, 'not to be trusted')
+            self.assertEqual(server.heads, [])
+
+    def test_knows_what_is_no_tls(self):
+        with Script(HELLO, cert=None) as server, Script(HELLO) as secure:
+            self.assertEqual(fetch(server.url(scheme='http')), ['200 hello'])
+            # Who speaks first is not waited for by this server: it sees no head.
+            self.refused(fetch(secure.url(scheme='http'))[0], '(104|32|74)', '')
+        with socket.create_server(('127.0.0.1', 0)) as listener:
+            def answer():
+                with listener.accept()[0] as connection:
+                    connection.recv(1)
+                    connection.sendall(b'HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n')
+                    connection.recv(1 << 16)
+            thread = threading.Thread(target=answer)
+            thread.start()
+            lines = fetch(f'https://localhost:{listener.getsockname()[1]}/')
+            thread.join()
+            self.refused(lines[0], errno.EBADMSG, 'handshake')
+
+    def test_hears_what_is_cut_off(self):
+        body = b'HTTP/1.1 200 OK\r\n\r\nhello'
+        with Script(body) as server:
+            self.assertEqual(fetch(server.url()), ['200 hello'])
+        with Script(body, goodbye=False) as server:
+            self.refused(fetch(server.url())[0], errno.ECONNRESET, 'within the body')
+
+    def test_does_not_leave_tls(self):
+        with Script(HELLO, cert=None) as plain:
+            location = plain.url(scheme='http')
+            with Script(f'HTTP/1.1 302 Found\r\nlocation: {location}\r\n\r\n'.encode()) as server:
+                self.refused(fetch('--redirects', 5, server.url())[0], errno.EPERM, 'from https to http')
+                self.assertEqual(plain.heads, [])
+
+    def test_uploads(self):
+        folder = self.folder()
+        path = os.path.join(folder, 'sent')
+        with open(path, 'wb') as file:
+            file.write(pattern(5 * MIB + 17))
+        server = Server('--cert', tls.at('server.both'), '--dir', folder, program='secure')
+        self.addCleanup(server.stop)
+        lines = fetch('--put', path, f'https://localhost:{server.port}/files/got')
+        self.assertRegex(lines[0], '^20[01] ')
+        with open(os.path.join(folder, 'got'), 'rb') as file:
+            self.assertEqual(file.read(), pattern(5 * MIB + 17))
