@@ -226,14 +226,15 @@ static int send_pulled(struct eddyi_call *call, struct eddyi_wire *wire, struct 
 
 static int send_body(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
 {
-	if (call->without_body)
-		return eddyi_wire_send(wire, head.ptr, head.len);
-	if (call->request->file)
+	struct eddy_str bytes = call->request->body;
+
+	if (!call->without_body && call->request->file)
 		return send_file(call, wire, head);
-	if (call->request->pull)
+	if (!call->without_body && call->request->pull)
 		return send_pulled(call, wire, head);
-	return eddyi_wire_sendv(wire, (struct iovec[]){ piece(head), piece(call->request->body) },
-				2);
+	if (call->without_body || !bytes.len)
+		return eddyi_wire_send(wire, head.ptr, head.len);
+	return eddyi_wire_sendv(wire, (struct iovec[]){ piece(head), piece(bytes) }, 2);
 }
 
 /* ---- the response ---- */
