@@ -24,7 +24,7 @@ static int decode_segment(struct eddy_str raw, char **at, struct eddy_str *ret_s
 static bool has_forbidden(struct eddy_str segment)
 {
 	for (size_t i = 0; i < segment.len; i++)
-		if (!segment.ptr[i] || segment.ptr[i] == '\r' || segment.ptr[i] == '\n')
+		if (!segment.ptr[i] || (segment.ptr[i] == '\n' && i && segment.ptr[i - 1] == '\r'))
 			return true;
 	return false;
 }

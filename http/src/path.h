@@ -21,8 +21,9 @@ struct eddyi_path {
 
 /* Split and decode a path: it begins with '/', or is empty and then has no segments. The result
  * lies in the arena and, where nothing was escaped, in `path`.
- * Return: 0; -EINVAL for a bad escape, for `%00`, `%0D` and `%0A` (nobody names a resource so, only who
- * hopes that somebody writes it into a header or a log), or a path without the first '/'; -ENOMEM. */
+ * Return: 0; -EINVAL for a bad escape, for `%00`, for `%0D%0A` (which nobody sends but who hopes that it
+ * gets into a header or a log; names of files do hold the one or the other), or a path without the first
+ * '/'; -ENOMEM. */
 int eddyi_path_split(struct eddyi_arena *arena, struct eddy_str path, struct eddyi_path *ret_path);
 
 /* Take the next `name=value` off the front of a query or an application/x-www-form-urlencoded

@@ -13,6 +13,7 @@ import concurrent.futures
 import faulthandler
 import glob
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -128,6 +129,9 @@ def report(tap, name, run):
 
 
 def main():
+    # What is started in the background of a script inherits that these are ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     if sys.argv[1:2] == ['--file']:
         return run_file(sys.argv[2])
     family = sys.argv[1] if len(sys.argv) > 1 else 'test'

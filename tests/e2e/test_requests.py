@@ -200,7 +200,7 @@ class Malformed(Shared):
             400, *(f'GET {target} HTTP/1.1\r\nHost: a\r\n\r\n' for target in (
                 'hello', '/a#b', '/a b', '/\x01', '/\x7f', '/\xe9', '*', 'ftp://a/', 'http://', 'http:///x', 'http://a@b/',
                 'http://a b/', 'http://a:x/', '//\\x\x00', 'localhost:80', '?x', '/a\\b', 'http://a/\\b')))
-        for path in ('/%00', '/hello/a%0d%0aX-Injected:%20true', '/hello/%0A', '/hello/%0d', '/hello/%', '/hello/%zz'):
+        for path in ('/%00', '/hello/a%0d%0aX-Injected:%20true', '/hello/%', '/hello/%zz'):
             with self.subTest(path):
                 self.assertProblem(self.server.get(path), 400)
 
