@@ -97,6 +97,10 @@ static void measure(size_t shape, unsigned long routes, double seconds)
 		eddyi_arena_deinit(&arena);
 	} while (micro_goes_on(&micro, BATCH));
 	micro_print(&micro);
+	for (size_t i = 0; i < count; i++)
+		free((char *)paths[i].ptr);
+	free(paths);
+	eddyi_router_free(router);
 }
 
 int main(int argc, char **argv)

@@ -110,13 +110,13 @@ class Times(Case):
         self.assertNotIn('ERROR', server.log)
 
     def test_slow_body_that_moves(self):
-        server = self.limits(body_timeout=200)
+        server = self.limits(body_timeout=600)
         with server.connect() as wire:
-            wire.send(request('POST', '/echo', 'Content-Length: 10'))
-            for _ in range(10):
+            wire.send(request('POST', '/echo', 'Content-Length: 14'))
+            for _ in range(14):
                 time.sleep(0.05)
                 wire.send('x')
-            self.assertEqual(wire.read().body, b'x' * 10)
+            self.assertEqual(wire.read().body, b'x' * 14)
 
     def test_stalled_upload(self):
         folder = self.folder()
