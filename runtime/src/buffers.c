@@ -2,13 +2,15 @@
  * 1. Of each group every buffer is either the kernel's (in the ring, or taken for a completion that is
  *    yet to be seen) or named by the flags of one completion that has not been given back.
  * 2. While somebody waits, no buffer has been given back since the last of them came: all are told
- *    at once, the first to come first, and those whom it did not suffice for come back in that order.
- *    Telling one alone would be wrong: it may find no bytes, keep nothing and so give nothing back.
- * 3. While somebody waits, `again` is armed: between the completion that found no buffer and its dispatch
+ *    at once, and served in the order in which they came; those whom it did not suffice for come back in
+ *    that order. Telling one alone would be wrong: it may find no bytes, keep nothing and so give nothing
+ *    back.
+ * 3. `again` is armed while somebody waits, and only then: between the completion that found no buffer and its dispatch
  *    all may have come back, and then nobody is left who gives one back.
  */
 #include <eddy/buffers.h>
 
+#include "feature.h"
 #include "loop.h"
 
 #include <errno.h>
@@ -84,13 +86,17 @@ static int register_group(struct eddy_buffers *buffers)
 
 static void tell_all(struct eddy_buffers *buffers)
 {
-	struct eddy_node *node;
+	struct eddy_node *waiting = &buffers->waiting;
 
 	eddy_timer_disarm(&buffers->again);
-	while ((node = eddy_list_shift(&buffers->waiting))) {
+	while (!eddy_list_is_empty(waiting)) {
+		/* They look for bytes first, and those that find some go on in the kernel's order. */
+		struct eddy_node *node = eddyi_feature_completes_in_order() ? waiting->next :
+									      waiting->prev;
 		struct eddy_buffers_waiter *waiter =
 			eddy_of(node, struct eddy_buffers_waiter, node);
 
+		eddy_list_remove(node);
 		waiter->fn(waiter);
 	}
 }
@@ -235,6 +241,12 @@ void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffers_waiter 
 
 void eddy_buffers_forget(struct eddy_buffers_waiter *waiter)
 {
-	if (waiter->node.next)
+	struct eddy_node *next = waiter->node.next;
+	bool last = next && next == waiter->node.prev;
+
+	if (next)
 		eddy_list_remove(&waiter->node);
+	/* What is left of the list is its head. */
+	if (last)
+		eddy_timer_disarm(&eddy_of(next, struct eddy_buffers, waiting)->again);
 }

@@ -3,8 +3,10 @@
 #include "panic.h"
 #include "uapi.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -153,6 +155,55 @@ const struct eddy_feature_info *eddy_feature_info(enum eddy_feature feature)
 {
 	eddyi_assert(feature < EDDY_FEATURES, "there is no feature %d", feature);
 	return &infos[feature];
+}
+
+/* Two waits on a ring as loops have them, and what they are for happens in their order. */
+static bool ask_for_order(struct io_uring *ring, const int fds[2])
+{
+	const uint64_t one = 1;
+	struct io_uring_cqe *cqe;
+
+	for (int i = 0; i < 2; i++) {
+		struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
+
+		io_uring_prep_poll_add(sqe, fds[i], POLLIN);
+		io_uring_sqe_set_data64(sqe, (uint64_t)i);
+	}
+	if (io_uring_submit(ring) != 2)
+		return true;
+	for (int i = 0; i < 2; i++)
+		if (write(fds[i], &one, sizeof(one)) != sizeof(one))
+			return true;
+	return io_uring_wait_cqe(ring, &cqe) < 0 || cqe->user_data == 0;
+}
+
+static bool completes_in_order(void)
+{
+	int fds[2] = { eventfd(0, EFD_CLOEXEC), eventfd(0, EFD_CLOEXEC) };
+	bool is = true;
+	struct io_uring ring;
+
+	if (fds[0] >= 0 && fds[1] >= 0 &&
+	    io_uring_queue_init(2, &ring,
+				IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN) == 0) {
+		is = ask_for_order(&ring, fds);
+		io_uring_queue_exit(&ring);
+	}
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return is;
+}
+
+bool eddyi_feature_completes_in_order(void)
+{
+	enum { UNKNOWN, YES, NO };
+	static atomic_int answer;
+
+	/* Two loops may ask at the same time: they find the same. */
+	if (atomic_load_explicit(&answer, memory_order_relaxed) == UNKNOWN)
+		atomic_store(&answer, completes_in_order() ? YES : NO);
+	return atomic_load_explicit(&answer, memory_order_relaxed) == YES;
 }
 
 bool eddyi_feature_set(enum eddy_feature feature, bool is_there)

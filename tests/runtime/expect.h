@@ -17,6 +17,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #if defined(__has_include)
 #if __has_include(<valgrind/valgrind.h>)
@@ -31,6 +32,18 @@
 
 /* Sanitizers and valgrind give each task memory of their own: fewer of them there. */
 #define IS_SLOW (EDDYI_ASAN || EDDYI_TSAN || RUNNING_ON_VALGRIND)
+
+/* By the kernel's number. Distributions port features back, and builds leave some out. */
+static inline int kernel_is(const char *since)
+{
+	struct utsname name;
+	int major, minor, since_major, since_minor;
+
+	uname(&name);
+	cr_assert_eq(sscanf(name.release, "%d.%d", &major, &minor), 2);
+	cr_assert_eq(sscanf(since, "%d.%d", &since_major, &since_minor), 2);
+	return major > since_major || (major == since_major && minor >= since_minor);
+}
 
 #define EXPECT_NOTES 4
 static int expect_failed;

@@ -4,19 +4,6 @@
 #include "feature.h"
 
 #include <string.h>
-#include <sys/utsname.h>
-
-/* By the kernel's number. Distributions port features back, and builds leave some out. */
-static int kernel_is(const char *since)
-{
-	struct utsname name;
-	int major, minor, since_major, since_minor;
-
-	uname(&name);
-	cr_assert_eq(sscanf(name.release, "%d.%d", &major, &minor), 2);
-	cr_assert_eq(sscanf(since, "%d.%d", &since_major, &since_minor), 2);
-	return major > since_major || (major == since_major && minor >= since_minor);
-}
 
 Test(feature, each_is_there_since_its_kernel)
 {

@@ -506,6 +506,9 @@ TASK_TEST(op, notification_is_awaited_and_not_the_result)
 {
 	static const int results[] = { 1000, -ECONNRESET, -ECANCELED };
 
+	/* Until then a message has no flags of ours. */
+	if (!kernel_is("6.3"))
+		return 0;
 	for (int i = 0; i < 6; i++) {
 		struct silent silent = { .result = 1 };
 		struct eddy_scope scope, shield;

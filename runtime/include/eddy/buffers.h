@@ -74,10 +74,11 @@ struct eddy_buffers_waiter {
 	void (*fn)(struct eddy_buffers_waiter *waiter);
 };
 
-/* Call `waiter->fn` once, as soon as a buffer is given back: after those who wait for longer; and after 10
- * ms anyway, since the last one may have come back before the completion was looked at. It arms
- * its receive again, which may end with -ENOBUFS again; with IORING_RECVSEND_POLL_FIRST in `sqe->ioprio`
- * it contends for a buffer only when there are bytes. */
+/* Call `waiter->fn` once, as soon as a buffer is given back: after those who wait for longer, or before them
+ * where the kernel completes the last first (6.1), so that they are served in that order; and after 10 ms
+ * anyway, since the last one may have come back before the completion was looked at. It arms its receive
+ * again, which may end with -ENOBUFS again; with IORING_RECVSEND_POLL_FIRST in `sqe->ioprio` it contends
+ * for a buffer only when there are bytes. */
 EDDY_API void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffers_waiter *waiter);
 
 /* Take the waiter out, whether it waits or not. */

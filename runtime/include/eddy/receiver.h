@@ -26,7 +26,8 @@ struct eddy_receiver_options {
 	/* The group to receive into, which outlives the receiver; default: one of the loop's own. */
 	struct eddy_buffers *buffers;
 	/* Buffers that wait for the task until no more are asked for; default an eighth of the group. What
-	 * the kernel takes from the stream in one go (up to 32) may come on top. */
+	 * the kernel takes from the stream in one go (up to 32; before Linux 6.8 all that there are) may come
+	 * on top. */
 	unsigned pending_max;
 };
 
