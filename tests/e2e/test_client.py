@@ -96,8 +96,9 @@ class Script:
 class Client(Case):
     def setUp(self):
         super().setUp()
-        if not os.path.exists(FETCH):
-            self.skipTest('needs the program fetch')
+        for name in ('fetch', 'secure'):
+            if not os.path.exists(os.path.join(os.path.dirname(FETCH), name)):
+                self.skipTest(f'needs the program {name}')
 
     def refused(self, line, error, text):
         self.assertRegex(line, rf'^-{error} .*{text}')

@@ -159,4 +159,41 @@ static inline int ask_for(struct talk *talk, const char *path,
 	return r;
 }
 
+/* ---- what most tests share ---- */
+
+#define OK "HTTP/1.1 200 OK\r\n"
+#define HELLO OK "content-length: 5\r\n\r\nhello"
+#define TO(status, location)                                                                       \
+	"HTTP/1.1 " status " Moved\r\nlocation: " location "\r\ncontent-length: 2\r\n\r\nto"
+
+/* Answers, and what calls returned. */
+extern char got[8][4096];
+extern int results[8];
+
+/* What ask_asked() asks. */
+extern struct eddy_client_request asked;
+
+static inline int ask_once(struct talk *talk)
+{
+	return ask_for(talk, "/x?y", NULL, got[0], sizeof(got[0]));
+}
+
+static inline int ask_asked(struct talk *talk)
+{
+	return ask_for(talk, "/x?y", &asked, got[0], sizeof(got[0]));
+}
+
+/* A body of a function's: `data` counts what has been given. */
+static inline ssize_t pull_three(void *data, void *buf, size_t len)
+{
+	static const char *const pieces[] = { "he", "llo", "!" };
+	unsigned *count = data;
+
+	(void)len;
+	if (*count == 3)
+		return 0;
+	memcpy(buf, pieces[*count], strlen(pieces[*count]));
+	return (ssize_t)strlen(pieces[(*count)++]);
+}
+
 #endif

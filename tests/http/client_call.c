@@ -1,0 +1,164 @@
+/* Tests of http/src/client_call.c: redirects. */
+#include "turns.h"
+
+Test(client_call, follows_redirects)
+{
+	static const struct {
+		const char *method, *status, *want, *body;
+	} rows[] = {
+		{ "GET", TO("301", "/z"), "GET /z HTTP", NULL },
+		{ "HEAD", "HTTP/1.1 303 Moved\r\nlocation: ?z\r\n\r\n", "HEAD /x?z HTTP", NULL },
+		{ "POST", TO("301", "z"), "GET /z HTTP", NULL },
+		{ "POST", TO("302", "../z"), "GET /z HTTP", NULL },
+		{ "PUT", TO("302", "/z"), "PUT /z HTTP", "body!" },
+		{ "PUT", TO("303", "/z"), "GET /z HTTP", NULL },
+		{ "POST", TO("307", "/z"), "POST /z HTTP", "body!" },
+		{ "PUT", TO("308", "/z"), "PUT /z HTTP", "body!" },
+	};
+	const struct eddy_client_options options = { .redirects_max = 1 };
+	const struct eddy_header headers[] = { { "authorization", "secret" },
+					       { "content-type", "text/x" },
+					       { 0 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bool is_body = rows[i].method[0] == 'P', has_type, has_body;
+		const struct turn turns[] = {
+			{ is_body ? "body!" : NULL, rows[i].status, STAY },
+			{ rows[i].body, OK "content-length: 0\r\n\r\n", STAY },
+			{ 0 },
+		};
+		struct talk talk = { .turns = turns, .options = &options, .ask = ask_asked };
+		const char *second;
+
+		asked = (struct eddy_client_request){
+			.method = rows[i].method,
+			.headers = headers,
+			.body = is_body ? eddy_str("body!", 5) : eddy_str("", 0),
+		};
+		have_talk(&talk);
+		cr_expect(eq(int, talk.result, 0), "%zu: %s", i, talk.error);
+		cr_expect(eq(int, (int)talk.connections, 1));
+		second = strstr(talk.log, rows[i].want);
+		cr_assert(second != NULL, "%s: %s", rows[i].want, talk.log);
+		has_type = strstr(second, "text/x") != NULL;
+		has_body = strstr(second, "body!") != NULL;
+		cr_expect(strstr(second, "secret") != NULL);
+		cr_expect(has_type == (!is_body || rows[i].body != NULL));
+		cr_expect(has_body == (rows[i].body != NULL));
+	}
+}
+
+static int forbid(void *data, struct eddy_str from, struct eddy_str to)
+{
+	(void)data;
+	return memmem(from.ptr, from.len, "/x", 2) && memmem(to.ptr, to.len, "/forbidden", 10) ?
+		       -EACCES :
+		       0;
+}
+
+Test(client_call, refuses_redirects)
+{
+	static const struct {
+		const char *answer;
+		int r;
+		const char *error;
+	} rows[] = {
+		{ TO("302", "ftp://a.example/"), -EPERM, "neither http nor https" },
+		{ TO("302", "javascript:alert(1)"), -EPERM, "neither http nor https" },
+		{ TO("302", "http://user@127.0.0.1/"), -EBADMSG, "malformed" },
+		{ TO("302", "/a b"), -EBADMSG, "malformed" },
+		{ TO("302", "/forbidden"), -EACCES, "is not wanted" },
+	};
+	const struct eddy_client_options loops = { .redirects_max = 3 };
+	const struct turn round[] = { { NULL, TO("302", "/x"), STAY },
+				      { NULL, TO("307", "/x"), STAY },
+				      { NULL, TO("308", "/x"), STAY },
+				      { NULL, TO("301", "/x"), STAY },
+				      { 0 } };
+	struct talk talk = { .turns = round, .options = &loops, .ask = ask_once };
+
+	asked = (struct eddy_client_request){ 0 };
+	have_talk(&talk);
+	cr_expect(eq(int, talk.result, -ELOOP));
+	cr_expect(eq(int, (int)talk.answers, 4));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct eddy_client_options options = { .redirects_max = 3,
+							     .redirect = forbid };
+		const struct turn turns[] = { { NULL, rows[i].answer, STAY }, { 0 } };
+
+		talk = (struct talk){ .turns = turns, .options = &options, .ask = ask_once };
+		have_talk(&talk);
+		cr_expect(eq(int, talk.result, rows[i].r), "%s", rows[i].answer);
+		cr_expect(strstr(talk.error, rows[i].error) != NULL, "%s", talk.error);
+	}
+}
+
+/* A body that came by a function is gone. */
+Test(client_call, can_not_pull_twice)
+{
+	const struct eddy_client_options options = { .redirects_max = 1 };
+	const struct turn turns[] = { { "0\r\n\r\n", TO("307", "/z"), STAY }, { 0 } };
+	struct talk talk = { .turns = turns, .options = &options, .ask = ask_asked };
+	unsigned count = 0;
+
+	asked = (struct eddy_client_request){
+		.method = "POST",
+		.pull = pull_three,
+		.pull_data = &count,
+	};
+	have_talk(&talk);
+	cr_expect(eq(int, talk.result, -EPERM));
+}
+
+static char elsewhere[256];
+
+static int ask_elsewhere(struct talk *talk)
+{
+	snprintf(
+		elsewhere, sizeof(elsewhere),
+		"HTTP/1.1 302 Found\r\nlocation: http://localhost:%s/z\r\ncontent-length: 0\r\n\r\n",
+		strrchr(talk->base, ':') + 1);
+	return ask_asked(talk);
+}
+
+Test(client_call, keeps_secrets)
+{
+	const struct eddy_client_options options = { .redirects_max = 1 };
+	const struct eddy_header headers[] = { { "Authorization", "secret" },
+					       { "cookie", "secret" },
+					       { "traceparent", "00-1" },
+					       { 0 } };
+	const struct turn turns[] = { { NULL, elsewhere, CLOSE }, { NULL, HELLO, STAY }, { 0 } };
+	struct talk talk = { .turns = turns, .options = &options, .ask = ask_elsewhere };
+	const char *second;
+
+	asked = (struct eddy_client_request){ .headers = headers };
+	have_talk(&talk);
+	cr_expect(eq(int, talk.result, 0), "%s", talk.error);
+	second = strstr(talk.log, "host: localhost:");
+	cr_assert(second != NULL, "%s", talk.log);
+	cr_expect(strstr(second, "secret") == NULL, "%s", second);
+	cr_expect(strstr(second, "traceparent: 00-1\r\n") != NULL, "%s", second);
+}
+
+static int ask_for_secrecy(struct talk *talk)
+{
+	struct eddy_response *response;
+
+	results[0] = eddy_client_get(talk->client, "ftp://127.0.0.1/", &response);
+	results[1] = eddy_client_get(talk->client, "/path", &response);
+	return ask_once(talk);
+}
+
+Test(client_call, requires_https)
+{
+	const struct eddy_client_options options = { .require_https = true };
+	const struct turn turns[] = { { NULL, HELLO, STAY }, { 0 } };
+	struct talk talk = { .turns = turns, .options = &options, .ask = ask_for_secrecy };
+
+	have_talk(&talk);
+	cr_expect(eq(int, results[0], -EPROTONOSUPPORT));
+	cr_expect(eq(int, results[1], -EINVAL));
+	cr_expect(eq(int, talk.result, -EPERM));
+	cr_expect(eq(int, (int)talk.connections, 0));
+}
