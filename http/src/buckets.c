@@ -47,9 +47,11 @@ static uint64_t take(const struct eddyi_buckets *buckets, struct eddyi_bucket *b
 	return 0;
 }
 
-uint64_t eddyi_buckets_take(struct eddyi_buckets *buckets, struct eddy_str key, uint64_t now)
+uint64_t eddyi_buckets_take(struct eddyi_buckets *buckets, unsigned kind, struct eddy_str key,
+			    uint64_t now)
 {
-	uint64_t hash = eddyi_siphash(key, buckets->secret), row = hash & buckets->row_mask, wait;
+	const uint64_t secret[2] = { buckets->secret[0] ^ kind, buckets->secret[1] };
+	uint64_t hash = eddyi_siphash(key, secret), row = hash & buckets->row_mask, wait;
 	pthread_mutex_t *lock = &buckets->locks[row % EDDYI_BUCKETS_LOCKS];
 
 	pthread_mutex_lock(lock);

@@ -41,8 +41,10 @@ void eddyi_buckets_init(struct eddyi_buckets *buckets, pthread_mutex_t *locks,
 /* The buckets for at least `keys` keys: a power of two. */
 size_t eddyi_buckets_count(size_t keys);
 
-/* Take one request out of the key's bucket. Any thread.
+/* Take one request out of the bucket of a key; those of one kind have nothing to do with those of another.
+ * Any thread.
  * Return: 0, or the time in nanoseconds after which there will be one. */
-uint64_t eddyi_buckets_take(struct eddyi_buckets *buckets, struct eddy_str key, uint64_t now);
+uint64_t eddyi_buckets_take(struct eddyi_buckets *buckets, unsigned kind, struct eddy_str key,
+			    uint64_t now);
 
 #endif

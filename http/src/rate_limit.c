@@ -8,6 +8,15 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#define YEAR_NS (365 * 86400 * EDDY_SECOND)
+#define KEYS_MAX (1U << 28)
+
+enum key_kind {
+	KEY_ADDRESS,
+	KEY_FIELD,
+	KEY_OF_PROGRAM,
+};
+
 struct limit {
 	struct eddy_rate_limit_options options;
 	struct eddyi_buckets buckets;
@@ -23,26 +32,31 @@ static struct eddy_str address_of(const struct eddy_req *req)
 	return peer->text;
 }
 
-static struct eddy_str key_of(const struct limit *limit, struct eddy_req *req)
+/* Return: the time to wait, 0 for none. A value of the field that looks like an address has nothing to do
+ * with who is there. */
+static uint64_t take(struct limit *limit, struct eddy_req *req)
 {
 	struct eddy_str key = { 0 };
+	uint64_t now = eddy_now();
 
-	if (limit->options.key)
-		return limit->options.key(req);
+	if (limit->options.key) {
+		key = limit->options.key(req);
+		return key.len ? eddyi_buckets_take(&limit->buckets, KEY_OF_PROGRAM, key, now) : 0;
+	}
 	if (limit->options.header)
 		key = eddy_req_header(req, limit->options.header);
-	return key.len ? key : address_of(req);
+	if (key.len)
+		return eddyi_buckets_take(&limit->buckets, KEY_FIELD, key, now);
+	return eddyi_buckets_take(&limit->buckets, KEY_ADDRESS, address_of(req), now);
 }
 
 static int slow_down(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
 	struct limit *limit = eddy_next_data(next);
-	struct eddy_str key = key_of(limit, req);
+	uint64_t wait = take(limit, req);
 	char seconds[24];
-	uint64_t wait;
 	int r;
 
-	wait = key.len ? eddyi_buckets_take(&limit->buckets, key, eddy_now()) : 0;
 	if (!wait)
 		return eddy_next(next, req, res);
 	snprintf(seconds, sizeof(seconds), "%llu",
@@ -75,6 +89,13 @@ static void make_buckets(struct eddy_app *app, struct limit *limit)
 	eddyi_buckets_init(&limit->buckets, locks, memory, options->keys_max, secret);
 }
 
+static bool is_possible(const struct eddy_rate_limit_options *options)
+{
+	return options->count && options->per_ns >= options->count &&
+	       options->per_ns / options->count <= YEAR_NS / options->burst &&
+	       options->keys_max <= KEYS_MAX;
+}
+
 static void use(struct eddy_app *app, struct eddyi_filters *filters,
 		const struct eddy_rate_limit_options *options)
 {
@@ -88,14 +109,15 @@ static void use(struct eddy_app *app, struct eddyi_filters *filters,
 		limit->options.burst = limit->options.count;
 	if (!limit->options.keys_max)
 		limit->options.keys_max = 65536;
-	if (!limit->options.count || limit->options.per_ns > 365 * 86400 * EDDY_SECOND ||
-	    limit->options.per_ns < limit->options.count || limit->options.keys_max > (1U << 28)) {
-		eddyi_app_mistake(app,
-				  "can't limit to %u requests in %llu ns with %u keys: it takes at "
-				  "least 1 request, at most one in a nanosecond, a year at most, "
-				  "and at most %u keys",
-				  limit->options.count, (unsigned long long)limit->options.per_ns,
-				  limit->options.keys_max, 1U << 28);
+	if (!is_possible(&limit->options)) {
+		eddyi_app_mistake(
+			app,
+			"can't limit to %u requests, %u at once, in %llu ns with %u keys: "
+			"it takes 1 request at least, 1 ns for each, a year to fill a "
+			"bucket at most, and at most %u keys",
+			limit->options.count, limit->options.burst,
+			(unsigned long long)limit->options.per_ns, limit->options.keys_max,
+			KEYS_MAX);
 		return;
 	}
 	make_buckets(app, limit);

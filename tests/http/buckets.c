@@ -24,7 +24,8 @@ static struct eddyi_buckets make(size_t keys, unsigned burst)
 /* In milliseconds. */
 static uint64_t take(struct eddyi_buckets *buckets, const char *key, double seconds)
 {
-	return eddyi_buckets_take(buckets, eddy_str_from(key), (uint64_t)(seconds * 1e9)) / 1000000;
+	return eddyi_buckets_take(buckets, 0, eddy_str_from(key), (uint64_t)(seconds * 1e9)) /
+	       1000000;
 }
 
 #define TAKE(key, seconds) take(&buckets, key, seconds)

@@ -48,6 +48,21 @@ Test(rate_limit, by_field)
 	eddy_app_free(app);
 }
 
+/* A key that is written like somebody's address is not his. */
+Test(rate_limit, kinds_of_keys)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_use_rate_limit(
+		app, &(struct eddy_rate_limit_options){
+			     .count = 1, .per_ns = 3600 * EDDY_SECOND, .header = "x-api-key" });
+	eddy_app_map_get(app, "/", hello);
+	cr_expect_str_eq(outcome(app, KEYED("unknown")), "200 ");
+	cr_expect_str_eq(outcome(app, GET("/")), "200 ");
+	cr_expect_str_eq(outcome(app, GET("/")), "429 3600");
+	eddy_app_free(app);
+}
+
 static struct eddy_str method_of(struct eddy_req *req)
 {
 	struct eddy_str method = eddy_req_method(req);
@@ -119,6 +134,8 @@ Test(rate_limit, mistakes)
 		{ .count = 10, .per_ns = 5 },
 		{ .count = 1, .keys_max = UINT32_MAX },
 		{ .count = 1, .per_ns = EDDY_NEVER },
+		/* Past 64 bits of nanoseconds. */
+		{ .count = 1, .per_ns = 364 * 86400 * EDDY_SECOND, .burst = 587 },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

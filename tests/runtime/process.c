@@ -179,7 +179,7 @@ TASK_TEST(process, one_that_is_released_goes_on)
 	EXPECT_EQ(
 		eddy_process_start(
 			&(struct eddy_process_options){ .argv = SH("read line; sleep 0.1; exit 7"),
-							.in = { EDDY_PROCESS_PIPE } },
+							.in = { .kind = EDDY_PROCESS_PIPE } },
 			&process),
 		0);
 	eddy_process_release(&process);

@@ -19,8 +19,9 @@ struct eddy_rate_limit_options {
 	uint64_t per_ns;   /* in this time; default 1 s */
 	uint32_t burst;    /* requests at once; default `count` */
 	uint32_t keys_max; /* remembered at a time, in 16 bytes each; default 65,536 */
-	/* The field whose value is the key, such as "x-api-key": where it is missing, and by default, the
-	 * address is (eddy/peer.h): an IPv6 one by its first 64 bits, which one customer has. */
+	/* The field whose value is the key, such as "x-api-key", where a filter in front of this one has
+	 * checked it: each new value has a full bucket. Where it is missing, and by default, the address
+	 * is the key (eddy/peer.h): an IPv6 one by its first 64 bits, which one customer has. */
 	const char *header;
 	/* Make the key, instead; one that is empty is not limited. Must not suspend. */
 	struct eddy_str (*key)(struct eddy_req *req);
