@@ -161,6 +161,7 @@ run_chaos() {
 
 run_e2e_family() { # FAMILY
 	local folder=$root/build extra=all-micro
+	[ "$1" != qemu ] || extra=all-tests
 	# What it looks for are leaks.
 	if [ "$1" = soak ]; then
 		folder=$asan_folder extra=all-tests

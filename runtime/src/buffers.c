@@ -5,8 +5,8 @@
  *    at once, and served in the order in which they came; those whom it did not suffice for come back in
  *    that order. Telling one alone would be wrong: it may find no bytes, keep nothing and so give nothing
  *    back.
- * 3. `again` is armed while somebody waits, and only then: between the completion that found no buffer and its dispatch
- *    all may have come back, and then nobody is left who gives one back.
+ * 3. `again` is armed while somebody waits, and only then: between the completion that found no buffer and
+ *    its dispatch all may have come back, and then nobody is left who gives one back.
  */
 #include <eddy/buffers.h>
 

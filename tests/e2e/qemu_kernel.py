@@ -1,0 +1,65 @@
+"""Debian's own kernel (6.1 in Debian 12, the oldest that eddy runs on) in an emulated machine: the doctor, the tests of
+the runtime, and whole servers, whose files leave over TLS that the kernel encrypts."""
+import os
+import re
+import unittest
+
+import vm
+
+EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
+BUILD = os.path.dirname(EXAMPLES)
+TESTS = os.path.dirname(vm.HERE)
+PROGRAMS = ('subprojects/runtime/eddy-doctor', 'tests/runtime/test-runtime', 'tests/e2e/secure', 'tests/e2e/limits',
+            'examples/files', 'examples/hello', 'examples/tour')
+# What counts milliseconds.
+IN_TIME = 'acceptor/without_descriptors_it_waits_for_a_close'
+CASE = re.compile(r'^(ok|not ok) \d+ - (.*?)(?: # SKIP (.*))?$', re.M)
+
+
+class Emulated(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        machine = vm.Machine()
+        cls.addClassCleanup(machine.close)
+        for program in PROGRAMS:
+            machine.add(os.path.join(BUILD, program))
+        for path in ('/usr/bin/openssl', '/usr/bin/curl', vm.HERE, os.path.join(TESTS, 'tap.py'),
+                     os.path.join(TESTS, 'criterion.py'), os.path.join(os.path.dirname(TESTS), 'docs')):
+            machine.add(path)
+        doctor, runtime = (os.path.join(BUILD, program) for program in PROGRAMS[:2])
+        machine.run('doctor', [doctor])
+        machine.run('e2e', [machine.python, os.path.join(vm.HERE, 'run.py')],
+                    {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_ONLY': 'tls,download,program,tour,uploads'})
+        machine.run('runtime', [machine.python, os.path.join(TESTS, 'criterion.py'), runtime],
+                    {'EDDY_TEST_TIME': '240', 'EDDY_TEST_EXCEPT': IN_TIME})
+        cls.ran = machine.boot()
+        cls.console = machine.console
+
+    def says(self, name):
+        self.assertIn(name, self.ran, self.console)
+        return self.ran[name]
+
+    def cases(self, name):
+        """What passed, and why what was skipped was; anything that failed is shown."""
+        status, output = self.says(name)
+        cases = CASE.findall(output)
+        self.assertEqual(status, 0, output)
+        self.assertIn(f'1..{len(cases)}', output)
+        return {case for _, case, why in cases if not why}, {case: why for _, case, why in cases if why}
+
+    def test_doctor(self):
+        status, output = self.says('doctor')
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, r'ok   kernel: [0-9.]+')
+        self.assertRegex(output, 'ok   TLS in the kernel: there\n')
+        self.assertRegex(output, 'ok   IORING_OP_SENDMSG_ZC: there\n')
+
+    def test_runtime(self):
+        passed, _ = self.cases('runtime')
+        self.assertGreater(len(passed), 400)
+
+    def test_servers(self):
+        passed, skipped = self.cases('e2e')
+        for name in ('tls.Kernel.test_files_are_spliced', 'tls.Kernel.test_key_updates', 'tls.Bodies.test_large_files_both_ways',
+                     'program.Hello.test_answers'):
+            self.assertIn(f'test_{name}', passed, skipped)
