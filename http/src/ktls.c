@@ -61,7 +61,7 @@ static bool put_number(struct WOLFSSL *session, unsigned char number[8])
 }
 
 /* In 1.3 the nonce is made of a whole IV, in 1.2 the second half of it is sent with each record: its number
- * will do. */
+ * will do, since the library has begun at random. */
 static void put_iv(struct WOLFSSL *session, bool is_1_3, const unsigned char *number,
 		   unsigned char *salt, unsigned char *iv)
 {

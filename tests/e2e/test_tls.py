@@ -514,7 +514,7 @@ class Kernel(TlsCase):
             self.assertEqual(again.ask(request('GET', '/files/big')).body, pattern(300 * KIB))
 
     def test_no_nonce_is_used_twice(self):
-        """In 1.2 half of it stands in front of each record: the library's, then the kernel's."""
+        """In 1.2 half of it stands in front of each record: the library's, which begin at random, then the kernel's."""
         server = self.secure('--workers', 1)
         self.write('big', pattern(200 * KIB))
         with Wire(server.port) as wire:
