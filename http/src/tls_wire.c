@@ -15,7 +15,8 @@
 /* Of a file at a time: as many records as `out` holds. */
 #define FILE_STEP ((size_t)(64 * EDDY_KIB))
 
-static int flush(struct eddyi_wire *wire)
+/* Send all that is encrypted; a handshake has one time for all of it. */
+static int flush(struct eddyi_wire *wire, bool extends_time)
 {
 	struct eddyi_tls *tls = wire->tls;
 	struct eddy_str unsent;
@@ -26,7 +27,8 @@ static int flush(struct eddyi_wire *wire)
 		if (sent < 0)
 			return (int)sent;
 		eddyi_tls_sent(tls, (size_t)sent);
-		eddy_timeout_touch(&wire->timeout);
+		if (extends_time)
+			eddy_timeout_touch(&wire->timeout);
 	}
 	return 0;
 }
@@ -69,7 +71,7 @@ int eddyi_tls_wire_shake(struct eddyi_wire *wire)
 	do {
 		r = eddyi_tls_shake(wire->tls);
 		/* Also the alert of one that has failed. */
-		sent = flush(wire);
+		sent = flush(wire, false);
 	} while (r == -ENOBUFS && sent == 0);
 	if (sent < 0)
 		eddyi_tls_cut(wire->tls);
@@ -174,7 +176,7 @@ static int seal(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
 		int r = taken < 0 ? (int)taken : 0;
 
 		if (taken == 0 && bytes.len)
-			r = flush(wire);
+			r = flush(wire, true);
 		if (r < 0)
 			return r;
 		eddyi_wire_advance(&pieces, &count, (size_t)taken);
@@ -186,7 +188,7 @@ int eddyi_tls_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t c
 {
 	int r = seal(wire, pieces, count);
 
-	return r ? r : flush(wire);
+	return r ? r : flush(wire, true);
 }
 
 static int seal_bytes(struct eddyi_wire *wire, const void *buf, size_t len)
@@ -222,5 +224,5 @@ int eddyi_tls_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *tran
 	if (r == 0)
 		r = seal_file(wire, transfer, buf);
 	free(buf);
-	return r ? r : flush(wire);
+	return r ? r : flush(wire, true);
 }
