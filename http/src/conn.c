@@ -200,28 +200,52 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 		eddyi_conn_park(conn);
 }
 
-void eddyi_conn_park(struct eddyi_conn *conn)
+static bool is_limited_by(const struct eddyi_wire *wire, const struct eddy_timeout_queue *queue)
+{
+	return wire->timeout.node.next && wire->timeout.queue == queue;
+}
+
+/* Whether a part of a request is here, or of the record that may hold one. Once it was, the time for a head
+ * goes on: records in pieces that hold nothing would have no end. */
+static bool is_arriving(const struct eddyi_conn *conn)
+{
+	const struct eddyi_wire *wire = &conn->wire;
+
+	if (conn->req || (!conn->fresh && is_limited_by(wire, &wire->clocks->head)))
+		return true;
+	return EDDYI_TLS && wire->tls && !is_shaking(conn) && eddyi_tls_has_part(wire->tls);
+}
+
+static void wait_for_bytes(struct eddyi_conn *conn, bool arriving)
 {
 	struct eddyi_conns *conns = conn->conns;
 	struct eddyi_wire *wire = &conn->wire;
-	bool idle = !conn->req && !conn->fresh;
+	bool idle = !arriving && !conn->fresh;
+	struct eddy_timeout_queue *clock = idle ? &wire->clocks->idle : &wire->clocks->head;
 	struct io_uring_sqe *sqe;
 
-	move_to(conn, conn->req ? &conns->active : conn->fresh ? &conns->fresh : &conns->idle);
-	if (idle && conns->stopping && !conns->patient) {
-		eddyi_conn_close(conn);
-		return;
-	}
-	if (idle)
-		eddyi_wire_guard(wire, &wire->clocks->idle);
-	else if (wire->timeout.queue != &wire->clocks->head || !wire->timeout.node.next)
-		eddyi_wire_guard(wire, &wire->clocks->head);
+	if (!idle)
+		move_to(conn, arriving ? &conns->active : &conns->fresh);
+	else if (!is_limited_by(wire, clock))
+		move_to(conn, &conns->idle);
+	if (!is_limited_by(wire, clock))
+		eddyi_wire_guard(wire, clock);
 	conn->state = EDDYI_CONN_PARKED;
 	sqe = eddy_op_begin(&conn->op, received);
 	eddy_buffers_prep_recv(NULL, sqe, wire->fd);
 	eddy_op_start(&conn->op, sqe);
 	if (idle)
 		conns->became_idle(conns);
+}
+
+void eddyi_conn_park(struct eddyi_conn *conn)
+{
+	bool arriving = is_arriving(conn);
+
+	if (!arriving && conn->conns->stopping && !conn->conns->patient)
+		eddyi_conn_close(conn);
+	else
+		wait_for_bytes(conn, arriving);
 }
 
 static void time_is_up(struct eddy_timeout *timeout)
@@ -271,7 +295,8 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const char *bound)
 	conn->wire.timeout.expire = time_is_up;
 	conn->wire.last = conns->stopping;
 	conns->count++;
-	eddyi_conn_park(conn);
+	/* Also at the end, when what it has sent already is answered. */
+	wait_for_bytes(conn, false);
 }
 
 /* Its receive may have been faster than its eviction; then the request is answered first. */

@@ -23,7 +23,9 @@ enum eddyi_conn_state {
 /* Invariants:
  * 1. Every connection is in `fresh` (parked, no byte of its first request received), in `idle` (parked
  *    between two requests; the longest idle first) or in `active`.
+ *    Bytes that are no part of a request give it no new place and no new time.
  * 2. `count` is how many there are.
+ * 3. After an impatient eddyi_conns_stop() nothing is parked in `fresh` or `idle`.
  */
 struct eddyi_conns {
 	const struct eddy_app *app;
@@ -83,7 +85,8 @@ int eddyi_conn_take_in_sealed(struct eddyi_conn *conn, const char *bytes, size_t
 /* Decrypt what is here, until it is a head. Return: as eddyi_conn_take_in(), -errno. */
 int eddyi_conn_take_in_decrypted(struct eddyi_conn *conn);
 
-/* Wait for bytes: of a new request, or of one whose head has begun to arrive. */
+/* Wait for bytes: of a new request, or of one whose head has begun to arrive. Without a part of one it is
+ * closed instead when requests are not waited for any more. */
 void eddyi_conn_park(struct eddyi_conn *conn);
 
 /* Nothing of the connection is in use any more. */

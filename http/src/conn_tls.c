@@ -52,13 +52,14 @@ int eddyi_conn_shake(void *arg)
 		r = eddyi_conn_take_in_decrypted(conn);
 		if (r > 0)
 			return eddyi_conn_serve(conn);
-		if (r == 0 && !(conn->conns->stopping && !conn->conns->patient))
+		if (r == 0)
 			r = -EAGAIN;
 	} else if (r == -EPROTO || r == -EBADMSG) {
 		/* It is to get the alert that says why. */
 		eddyi_wire_linger(wire);
 	}
-	if (r == -EAGAIN)
+	/* A step that was done in spite of it: who evicts has passed by already. */
+	if (r == -EAGAIN && !eddy_is_cancelled())
 		eddyi_conn_park(conn);
 	else
 		eddyi_conn_close(conn);

@@ -115,7 +115,7 @@ void eddyi_tls_sent(struct eddyi_tls *tls, size_t len)
 int eddyi_tls_pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 {
 	struct eddyi_tls *tls = arg;
-	size_t here = tls->state == EDDYI_TLS_SHAKING ? tls->in_whole - tls->in_at : in_left(tls);
+	size_t here = tls->in ? tls->in_whole - tls->in_at : 0;
 
 	(void)session;
 	if (!here)
@@ -359,6 +359,7 @@ static void read_here(void *arg)
 	struct eddyi_tls *tls = call->tls;
 	int r;
 
+	find_whole_records(tls);
 	wolfSSL_ERR_clear_error();
 	r = wolfSSL_read(tls->session, call->buf, (int)call->len);
 	drop_empty_in(tls);
@@ -379,6 +380,11 @@ ssize_t eddyi_tls_read(struct eddyi_tls *tls, void *buf, size_t len)
 		return -EBADMSG;
 	eddy_on_loop_stack(read_here, &call);
 	return call.result;
+}
+
+bool eddyi_tls_has_part(const struct eddyi_tls *tls)
+{
+	return in_left(tls) > 0;
 }
 
 bool eddyi_tls_has_ended(struct eddyi_tls *tls)

@@ -30,7 +30,7 @@ enum eddyi_tls_state {
 /* Invariants:
  * 1. `in` and `out` are NULL when nothing is in them.
  * 2. What is in `out` is sent before anything else is.
- * 3. While it shakes hands the session takes whole records only: `in` begins with the head of one.
+ * 3. The session takes whole records only: `in` begins with the head of one.
  * 4. `session` is NULL in GREETING, which is a server's alone, and a thread of the pool alone uses this while it runs a step.
  */
 struct eddyi_tls {
@@ -40,7 +40,7 @@ struct eddyi_tls {
 	char *out;
 	uint32_t in_at;
 	uint32_t in_len;
-	uint32_t in_whole; /* while it shakes hands: where the last whole record ends */
+	uint32_t in_whole; /* where the last whole record ends, while the session reads */
 	uint32_t out_at;
 	uint32_t out_len;
 	uint32_t shaken; /* bytes of the handshake that have come */
@@ -80,6 +80,9 @@ int eddyi_tls_shake(struct eddyi_tls *tls);
 /* Decrypt. Something may be in `out` then. Return: bytes; 0 when the client has said that it is the last;
  * -EAGAIN when more must be received first; -EBADMSG, -ENOMEM. */
 ssize_t eddyi_tls_read(struct eddyi_tls *tls, void *buf, size_t len);
+
+/* Whether a record has come in part, after eddyi_tls_read() wanted more. */
+bool eddyi_tls_has_part(const struct eddyi_tls *tls);
 
 /* Encrypt as many of the bytes as `out` has room for, 16 KiB to a record.
  * Return: bytes, 0 when it is full; -EIO, -ENOMEM. */

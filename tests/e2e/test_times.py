@@ -1,4 +1,5 @@
 """Times, the number of connections, and the end of a server that is busy."""
+import select
 import signal
 import socket
 import time
@@ -77,6 +78,15 @@ class Times(Case):
             self.assertEqual(wire.read().status, 200)
             self.assertProblem(wire.read(), 408)
             self.assertClosed(wire)
+
+    def test_blank_lines_give_no_time(self):
+        server = self.limits(idle_timeout=400)
+        with server.connect() as wire:
+            self.assertServes(wire)
+            start = time.monotonic()
+            while not select.select([wire.socket], [], [], 0.05)[0]:
+                self.assertLess(time.monotonic() - start, 5)
+                wire.try_send(b'\r\n')
 
     def test_request_that_overtakes_the_idle_limit(self):
         """What it was spared by is forgotten: a later head may come in pieces."""

@@ -589,6 +589,54 @@ class Endings(TlsCase):
             self.assertClosed(busy)
         self.assertEqual(server.wait(), 0)
 
+    def opened(self, wire):
+        """A client by hand whose first request has been answered."""
+        hand = ByHand(wire)
+        hand.run(hand.tls.do_handshake)
+        hand.run(hand.tls.write, request('GET', '/'))
+        self.assertIn(b'200 OK', hand.run(hand.tls.read, 1000))
+        return hand
+
+    def test_a_request_in_a_part_of_a_record(self):
+        """It is a head that arrives: it has the time of one, also at the end, and not that of an idle connection."""
+        server = self.secure('--idle_timeout', 60000, '--head_timeout', 300)
+        with server.connect() as wire:
+            hand = self.opened(wire)
+            hand.tls.write(request('GET', '/'))
+            sealed = hand.outside.read()
+            start = time.monotonic()
+            for i in range(len(sealed) - 1):
+                if select.select([wire.socket], [], [], 0.05)[0]:
+                    break
+                wire.send(sealed[i:i + 1])
+            wire.socket.settimeout(5)
+            with contextlib.suppress(ConnectionResetError):
+                wire.socket.recv(1000)
+            self.assertLess(time.monotonic() - start, 2)
+        server = self.secure()
+        with server.connect() as wire, server.connect() as other:
+            hand, ready = self.opened(wire), self.opened(other)
+            hand.tls.write(request('GET', '/'))
+            sealed = hand.outside.read()
+            wire.send(sealed[:50])
+            # Who is answered now has come later.
+            ready.run(ready.tls.write, request('GET', '/'))
+            self.assertIn(b'200 OK', ready.run(ready.tls.read, 1000))
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(other.socket.recv(1000)[:1], b'\x17')
+            wire.send(sealed[50:])
+            self.assertIn(b'200 OK', hand.run(hand.tls.read, 1000))
+        self.assertEqual(server.wait(), 0)
+
+    def test_what_asks_for_nothing_gives_no_time(self):
+        server = self.secure('--idle_timeout', 400)
+        wire = self.dial(server)
+        self.session(wire)
+        start = time.monotonic()
+        while not select.select([wire.tls], [], [], 0.05)[0]:
+            self.assertLess(time.monotonic() - start, 5)
+            wire.try_send(b'\r\n')
+
     def test_a_client_that_says_goodbye_first(self):
         """It has shut down its sending side, and still gets its answer (RFC 8446 section 6.1)."""
         server = self.secure()
@@ -744,6 +792,35 @@ class Bad(TlsCase):
             wire.send(hello)
             said = wire.read_end()
             self.assertEqual(said[:3], b'\x16\x03\x03')
+
+    def test_an_answer_does_not_extend_the_time(self):
+        server = self.secure('--head_timeout', 1500)
+        with server.connect() as wire:
+            self.assertFalse(select.select([wire.socket], [], [], 0.5)[0])
+            start = time.monotonic()
+            wire.send(self.hello())
+            self.assertEqual(wire.read_end()[:3], b'\x16\x03\x03')
+            self.assertLess(time.monotonic() - start, 1.4)
+
+    def test_the_end_while_they_are_worked_on(self):
+        """Nobody is parked by a step that was begun before the end."""
+        hello = self.hello()
+        for hurried in (False, True):
+            server = self.secure(cert='rsa')
+            wires = [server.connect() for _ in range(200)]
+            for wire in wires:
+                wire.send(hello)
+            select.select([wire.socket for wire in wires], [], [], 60)
+            server.process.send_signal(signal.SIGTERM)
+            start = time.monotonic()
+            for wire in wires:
+                with contextlib.suppress(Lost):
+                    wire.read_end()
+                wire.close()
+                if hurried and wire is wires[0]:
+                    server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(), 0)
+            self.assertLess(time.monotonic() - start, 9)
 
     def test_many_at_once(self):
         server = self.secure('--workers', 2)
