@@ -221,21 +221,44 @@ static struct eddyi_hop merge_hops(const struct eddyi_hop *a, const struct eddyi
 	return (struct eddyi_hop){ .kind = EDDYI_HOP_UNKNOWN };
 }
 
-/* Return: what both say, or one alone; else `contradiction`. */
-static struct eddy_str merge_text(struct eddy_str a, struct eddy_str b,
-				  struct eddy_str contradiction)
+/* Whether somebody put a field of this kind there. */
+static bool is_there(const struct eddyi_forwarded *kind)
+{
+	return kind->client.kind != EDDYI_HOP_NONE || kind->proto.len || kind->host.len;
+}
+
+static bool names_client(const struct eddyi_forwarded *kind)
+{
+	return kind->client.kind > EDDYI_HOP_UNSAID;
+}
+
+/* Who names no client while the other does may be that client. Return: what both say, or who may be
+ * believed alone; else `contradiction`. */
+static struct eddy_str merge_text(struct eddy_str a, bool believe_a, struct eddy_str b,
+				  bool believe_b, struct eddy_str contradiction)
 {
 	if (!b.len)
-		return a;
-	return !a.len || eddy_str_eq_nocase(a, b) ? b : contradiction;
+		return believe_a || !a.len ? a : contradiction;
+	if (!a.len)
+		return believe_b ? b : contradiction;
+	return eddy_str_eq_nocase(a, b) ? b : contradiction;
 }
 
 struct eddyi_forwarded eddyi_forwarded_merge(const struct eddyi_forwarded *a,
 					     const struct eddyi_forwarded *b)
 {
-	return (struct eddyi_forwarded){
-		.client = merge_hops(&a->client, &b->client),
-		.proto = merge_text(a->proto, b->proto, eddy_str("http", 4)),
-		.host = merge_text(a->host, b->host, eddy_str(NULL, 0)),
-	};
+	struct eddy_str http = eddy_str("http", 4), none = eddy_str(NULL, 0);
+	struct eddyi_forwarded merged = { .client = merge_hops(&a->client, &b->client) };
+	bool believe_a = names_client(a) || !names_client(b);
+	bool believe_b = names_client(b) || !names_client(a);
+
+	if (!is_there(a) || !is_there(b))
+		return is_there(a) ? *a : *b;
+	if (names_client(a) && names_client(b) && merged.client.kind == EDDYI_HOP_UNKNOWN) {
+		merged.proto = http;
+		return merged;
+	}
+	merged.proto = merge_text(a->proto, believe_a, b->proto, believe_b, http);
+	merged.host = merge_text(a->host, believe_a, b->host, believe_b, none);
+	return merged;
 }

@@ -38,7 +38,8 @@ void eddyi_forwarded_parse_x(struct eddy_str hops, struct eddy_str proto, struct
 			     struct eddyi_forwarded *ret_forwarded);
 
 /* Put together what the two kinds of fields say. Where they contradict each other, one of them is the
- * client's invention: the client is unknown, the protocol "http", and there is no host. */
+ * client's invention: the client is unknown, the protocol "http", and there is no host. What only a kind
+ * says that names no client, while the other one does, counts as such a contradiction. */
 struct eddyi_forwarded eddyi_forwarded_merge(const struct eddyi_forwarded *a,
 					     const struct eddyi_forwarded *b);
 

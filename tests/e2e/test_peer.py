@@ -47,6 +47,8 @@ class Peer(Case):
             (('Forwarded: proto=https',), 'unknown remote forwarded https localhost'),
             (('Forwarded: for="1.1.1.1', 'Forwarded: for=192.0.2.7'), 'unknown remote forwarded http localhost'),
             (('Forwarded: for=127.0.0.1', 'X-Forwarded-For: 192.0.2.7'), 'unknown remote forwarded http localhost'),
+            (('X-Forwarded-For: 192.0.2.7', 'Forwarded: proto=https'), '192.0.2.7 remote forwarded http localhost'),
+            (('X-Forwarded-For: 192.0.2.7', 'Forwarded: for=1.1.1.1;proto=https'), 'unknown remote forwarded http localhost'),
             (('X-Forwarded-Proto: gopher',), '127.0.0.1 local direct http localhost'),
         ):
             with self.subTest(headers):

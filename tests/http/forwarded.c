@@ -226,14 +226,33 @@ Test(forwarded, both)
 	cr_expect_str_eq(merged(NULL, "192.0.2.7", "https", NULL), "192.0.2.7:0 https ");
 	cr_expect_str_eq(merged("for=192.0.2.7", "192.0.2.7:80", NULL, NULL), "192.0.2.7:80  ");
 	cr_expect_str_eq(merged("for=\"192.0.2.7:81\"", "192.0.2.7", NULL, NULL), "192.0.2.7:81  ");
-	cr_expect_str_eq(merged("for=1.1.1.1", "192.0.2.7", NULL, NULL), "?  ");
-	cr_expect_str_eq(merged("for=unknown", "192.0.2.7", NULL, NULL), "?  ");
-	cr_expect_str_eq(merged("for=\"", "192.0.2.7", NULL, NULL), "?  ");
-	cr_expect_str_eq(merged("for=192.0.2.7", "nonsense", NULL, NULL), "?  ");
-	cr_expect_str_eq(merged("proto=https", "192.0.2.7", NULL, NULL), "192.0.2.7:0 https ");
+	cr_expect_str_eq(merged("for=1.1.1.1", "192.0.2.7", NULL, NULL), "? http ");
+	cr_expect_str_eq(merged("for=unknown", "192.0.2.7", NULL, NULL), "? http ");
+	cr_expect_str_eq(merged("for=\"", "192.0.2.7", NULL, NULL), "? http ");
+	cr_expect_str_eq(merged("for=192.0.2.7", "nonsense", NULL, NULL), "? http ");
 	cr_expect_str_eq(merged("proto=https", NULL, NULL, NULL), ". https ");
 	cr_expect_str_eq(merged("for=192.0.2.7;proto=https;host=a", "192.0.2.7", "http", "b"),
 			 "192.0.2.7:0 http ");
 	cr_expect_str_eq(merged("for=192.0.2.7;proto=http;host=a", "192.0.2.7", "https", "A"),
 			 "192.0.2.7:0 http A");
+}
+
+/* Who names another client, or none, may be the client itself: what it says alone is not believed. */
+Test(forwarded, both_where_one_claims_more)
+{
+	cr_expect_str_eq(merged("for=1.1.1.1;proto=https;host=a", "192.0.2.7", NULL, NULL),
+			 "? http ");
+	cr_expect_str_eq(merged("for=1.1.1.1", "192.0.2.7", "https", "a"), "? http ");
+	cr_expect_str_eq(merged("for=1.1.1.1;proto=https;host=a", "192.0.2.7", "https", "a"),
+			 "? http ");
+	cr_expect_str_eq(merged("proto=https;host=a", "192.0.2.7", NULL, NULL),
+			 "192.0.2.7:0 http ");
+	cr_expect_str_eq(merged("proto=http;host=a", "192.0.2.7", "https", NULL),
+			 "192.0.2.7:0 http ");
+	cr_expect_str_eq(merged("for=192.0.2.7", NULL, "https", "a"), "192.0.2.7:0 http ");
+	cr_expect_str_eq(merged("proto=https;host=a", "192.0.2.7", "https", "a"),
+			 "192.0.2.7:0 https a");
+	cr_expect_str_eq(merged("proto=https;host=a", NULL, NULL, "a"), ". https a");
+	cr_expect_str_eq(merged("for=192.0.2.7;proto=https;host=a", "192.0.2.7", NULL, NULL),
+			 "192.0.2.7:0 https a");
 }
