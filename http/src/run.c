@@ -62,11 +62,35 @@ static void stop_once(struct eddyi_run *run)
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
-/* What the files hold that the app was told of. */
-static void reload(struct eddy_app *app)
+/* A task of worker 0: read what the files hold that the app was told of. The pool may be busy for long, and
+ * other signals are heard meanwhile. */
+static int reload(void *arg)
 {
-	if (EDDYI_TLS && eddy_offload(eddyi_tls_setup_load, app->tls) == 0)
-		eddy_info("eddy::app", "Certificates were read again");
+	struct eddyi_run *run = arg;
+
+	do {
+		run->reload_more = false;
+		if (EDDYI_TLS && eddy_offload(eddyi_tls_setup_load, run->app->tls) == 0)
+			eddy_info("eddy::app", "Certificates were read again");
+	} while (run->reload_more);
+	run->reloading = false;
+	return 0;
+}
+
+static void start_reload(struct eddyi_run *run)
+{
+	int r;
+
+	if (run->reloading) {
+		run->reload_more = true;
+		return;
+	}
+	run->reloading = true;
+	r = eddy_scope_spawn(&run->tasks, "reload", reload, run);
+	if (r == 0)
+		return;
+	run->reloading = false;
+	eddy_error("eddy::app", "can't read the certificates again: %s", strerror(-r));
 }
 
 /* A task of worker 0. */
@@ -84,7 +108,7 @@ static int watch_signals(void *arg)
 			continue;
 		}
 		if (r == SIGHUP) {
-			reload(run->app);
+			start_reload(run);
 			continue;
 		}
 		eddy_trace("eddy::app", "Shutdown signal received, not accepting new requests");

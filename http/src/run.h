@@ -28,8 +28,10 @@ struct eddyi_run {
 	struct eddyi_notifier notifier;
 	struct eddy_signals signals;
 	struct eddy_message restart;
-	bool restarting; /* asked for, and not yet done or given up */
-	bool began;      /* on worker 0: all loops are there */
+	bool restarting;  /* asked for, and not yet done or given up */
+	bool reloading;   /* on worker 0, as the next one: a task reads the certificates again */
+	bool reload_more; /* asked for once more meanwhile */
+	bool began;       /* on worker 0: all loops are there */
 	bool handed_over;
 	unsigned stops; /* asked for: the first drains, the second hurries */
 };

@@ -921,6 +921,46 @@ class Files(TlsCase):
         write('cert = "server.pem"', 'key = "server.key"', 'min_version = "1.1"')
         self.refused('--config', config, pattern='min_version: ')
 
+    def busy(self):
+        """A server that has 300 handshakes to work on, a connection of it that is idle, and their clients."""
+        server = self.secure(cert='rsa')
+        idle = self.dial(server)
+        self.session(idle)
+        hand = ByHand(None)
+        with contextlib.suppress(ssl.SSLWantReadError):
+            hand.tls.do_handshake()
+        hello = hand.outside.read()
+        wires = [server.connect() for _ in range(300)]
+        for wire in wires:
+            wire.send(hello)
+        select.select([wire.socket for wire in wires], [], [], 60)
+        return server, idle, wires
+
+    def test_a_reload_that_has_to_wait(self):
+        """The server hears other signals meanwhile."""
+        server, idle, wires = self.busy()
+        server.process.send_signal(signal.SIGHUP)
+        server.process.send_signal(signal.SIGTERM)
+        ended = select.select([idle.tls, wires[-1].socket], [], [], 60)[0]
+        self.assertEqual(ended, [idle.tls])
+        for wire in wires:
+            wire.close()
+        self.assertEqual(server.wait(), 0)
+
+    def test_reloads_that_are_asked_for_meanwhile(self):
+        """All of them together are one more."""
+        server, idle, wires = self.busy()
+        for _ in range(3):
+            server.process.send_signal(signal.SIGHUP)
+            self.session(idle)
+        self.assertFalse(select.select([wires[-1].socket], [], [], 0)[0])
+        self.eventually(lambda: server.log.count('were read again') >= 2)
+        for wire in wires:
+            wire.close()
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0)
+        self.assertEqual(len(re.findall('were read again', server.log)), 2)
+
     def test_reload(self):
         folder = self.folder()
         cert, key = os.path.join(folder, 'cert'), os.path.join(folder, 'key')
