@@ -165,6 +165,21 @@ class TlsCase(Case):
     def session(self, wire):
         return wire.ask(request('GET', '/'))
 
+    def busy(self):
+        """A server that has 300 handshakes to work on, a connection of it that is idle, and their clients."""
+        server = self.secure(cert='rsa')
+        idle = self.dial(server)
+        self.session(idle)
+        hand = ByHand(None)
+        with contextlib.suppress(ssl.SSLWantReadError):
+            hand.tls.do_handshake()
+        hello = hand.outside.read()
+        wires = [server.connect() for _ in range(300)]
+        for wire in wires:
+            wire.send(hello)
+        select.select([wire.socket for wire in wires], [], [], 60)
+        return server, idle, wires
+
     def write(self, name, data):
         with open(os.path.join(self.dir, name), 'wb') as file:
             file.write(data)
@@ -804,21 +819,17 @@ class Bad(TlsCase):
 
     def test_the_end_while_they_are_worked_on(self):
         """Nobody is parked by a step that was begun before the end."""
-        hello = self.hello()
         for hurried in (False, True):
-            server = self.secure(cert='rsa')
-            wires = [server.connect() for _ in range(200)]
-            for wire in wires:
-                wire.send(hello)
-            select.select([wire.socket for wire in wires], [], [], 60)
+            server, idle, wires = self.busy()
             server.process.send_signal(signal.SIGTERM)
             start = time.monotonic()
+            self.assertClosed(idle)
+            if hurried:
+                server.process.send_signal(signal.SIGTERM)
             for wire in wires:
                 with contextlib.suppress(Lost):
                     wire.read_end()
                 wire.close()
-                if hurried and wire is wires[0]:
-                    server.process.send_signal(signal.SIGTERM)
             self.assertEqual(server.wait(), 0)
             self.assertLess(time.monotonic() - start, 9)
 
@@ -920,21 +931,6 @@ class Files(TlsCase):
         self.refused('--config', config, pattern=f'private key "{folder}/nowhere"')
         write('cert = "server.pem"', 'key = "server.key"', 'min_version = "1.1"')
         self.refused('--config', config, pattern='min_version: ')
-
-    def busy(self):
-        """A server that has 300 handshakes to work on, a connection of it that is idle, and their clients."""
-        server = self.secure(cert='rsa')
-        idle = self.dial(server)
-        self.session(idle)
-        hand = ByHand(None)
-        with contextlib.suppress(ssl.SSLWantReadError):
-            hand.tls.do_handshake()
-        hello = hand.outside.read()
-        wires = [server.connect() for _ in range(300)]
-        for wire in wires:
-            wire.send(hello)
-        select.select([wire.socket for wire in wires], [], [], 60)
-        return server, idle, wires
 
     def test_a_reload_that_has_to_wait(self):
         """The server hears other signals meanwhile."""
