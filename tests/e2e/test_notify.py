@@ -63,6 +63,8 @@ class Notify(Case):
             # It is alive as long as it drains.
             self.assertEqual(self.hear(manager), {'WATCHDOG': '1'})
             wire.read()
+        # Another signal might come when it has stopped listening for them.
+        self.assertEqual(server.wait(), 0)
 
     def test_watchdog_of_others(self):
         for env in (dict(WATCHDOG_USEC='x'), dict(WATCHDOG_USEC='0'), dict(WATCHDOG_USEC='99999999999999999999'),
