@@ -29,7 +29,7 @@ class Emulated(unittest.TestCase):
         doctor, runtime = (os.path.join(BUILD, program) for program in PROGRAMS[:2])
         machine.run('doctor', [doctor])
         machine.run('e2e', [machine.python, os.path.join(vm.HERE, 'run.py')],
-                    {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_ONLY': 'tls,download,program,tour,uploads'})
+                    {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_ONLY': 'tls,download,program,tour'})
         machine.run('runtime', [machine.python, os.path.join(TESTS, 'criterion.py'), runtime],
                     {'EDDY_TEST_TIME': '240', 'EDDY_TEST_EXCEPT': IN_TIME})
         cls.ran = machine.boot()
