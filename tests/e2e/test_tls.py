@@ -68,6 +68,9 @@ def text_of(name):
         return file.read()
 
 
+RAGGED_END = 'UNEXPECTED_EOF_WHILE_READING'     # as some versions name it
+
+
 class Adapter:
     """A TLS socket whose failures look like those of a plain one: an end without a goodbye is one."""
 
@@ -77,7 +80,9 @@ class Adapter:
     def recv(self, size):
         try:
             return self.sock.recv(size)
-        except (ssl.SSLEOFError, ssl.SSLSyscallError) as error:
+        except ssl.SSLError as error:
+            if not isinstance(error, (ssl.SSLEOFError, ssl.SSLSyscallError)) and error.reason != RAGGED_END:
+                raise
             raise ConnectionResetError('ended without a close_notify') from error
 
     def __getattr__(self, name):
@@ -139,6 +144,8 @@ class Answers(Wire):
 
 def context(*, version=None, cert=None, alpn=None):
     made = ssl.create_default_context(cafile=at('ca.pem'))
+    # Python forgives an end without a goodbye where its OpenSSL can.
+    made.options &= ~getattr(ssl, 'OP_IGNORE_UNEXPECTED_EOF', 1 << 7 if ssl.OPENSSL_VERSION_INFO >= (3,) else 0)
     if version:
         made.minimum_version = made.maximum_version = version
     if cert:
