@@ -1,4 +1,5 @@
 #include "activation.h"
+#include "app.h"
 
 #include <eddy/str.h>
 #include <errno.h>
@@ -272,8 +273,17 @@ static int say_none(const char *name, char *problem)
 		    names);
 }
 
-/* Take those of a name; NULL stands for any. Return: how many; -errno, and none is taken. */
-static ssize_t take(const char *name, int **ret_fds, char *problem)
+/* NULL stands for any. */
+static bool is_named(const struct eddyi_passed *passed, const char *prefix, const char *name)
+{
+	size_t len = strlen(prefix);
+
+	return !name ||
+	       (strncmp(passed->name, prefix, len) == 0 && strcmp(passed->name + len, name) == 0);
+}
+
+/* Take those of a name. Return: how many; -errno, and none is taken. */
+static ssize_t take(const char *prefix, const char *name, int **ret_fds, char *problem)
 {
 	struct eddyi_passed_list *list = &activation.list;
 	int *fds = malloc((list->count + 1) * sizeof(*fds));
@@ -282,14 +292,14 @@ static ssize_t take(const char *name, int **ret_fds, char *problem)
 	if (!fds)
 		return fail(problem, "out of memory");
 	for (size_t i = 0; i < list->count; i++) {
-		if (name && strcmp(list->all[i].name, name) != 0)
+		if (!is_named(&list->all[i], prefix, name))
 			continue;
 		count = adopt(&list->all[i], problem);
 		if (count < 0)
 			break;
 	}
 	for (size_t i = 0; i < list->count && count >= 0;) {
-		if (name && strcmp(list->all[i].name, name) != 0)
+		if (!is_named(&list->all[i], prefix, name))
 			i++;
 		else
 			fds[count++] = take_at(list, i);
@@ -316,20 +326,38 @@ static bool is_systemd(const char *address)
 	return strncmp(address, SYSTEMD, len) == 0 && (!address[len] || address[len] == ':');
 }
 
-static ssize_t take_for(const char *address, int **ret_fds, char *problem)
+bool eddyi_activation_is_all(const struct eddyi_address *address)
 {
+	return strcmp(address->text, SYSTEMD) == 0;
+}
+
+/* Return: as take(). */
+static ssize_t take_from_before(const struct eddyi_address *address, int **ret_fds, char *problem)
+{
+	static const char *const prefixes[] = { "", EDDYI_PASSED_PLAIN };
+	ssize_t count = take(prefixes[address->plain], address->text, ret_fds, problem);
+
+	return count ? count : take(prefixes[!address->plain], address->text, ret_fds, problem);
+}
+
+static ssize_t take_for(const struct eddyi_address *address, int **ret_fds, char *problem)
+{
+	bool systemd = is_systemd(address->text);
 	ssize_t count;
 
-	if (!activation.restart && !is_systemd(address))
+	if (!activation.restart && !systemd)
 		return 0;
 	read_environment();
 	if (*activation.problem)
 		return fail(problem, "%s", activation.problem);
-	count = take(activation.restart ? address : name_of(address), ret_fds, problem);
-	return count || !is_systemd(address) ? count : say_none(name_of(address), problem);
+	if (activation.restart)
+		count = take_from_before(address, ret_fds, problem);
+	else
+		count = take("", name_of(address->text), ret_fds, problem);
+	return count || !systemd ? count : say_none(name_of(address->text), problem);
 }
 
-ssize_t eddyi_activation_take(const char *address, int **ret_fds,
+ssize_t eddyi_activation_take(const struct eddyi_address *address, int **ret_fds,
 			      char ret_problem[EDDYI_PROBLEM_MAX])
 {
 	ssize_t count;
@@ -345,13 +373,11 @@ ssize_t eddyi_activation_take(const char *address, int **ret_fds,
 static int take_one(const char *prefix, const char *name)
 {
 	struct eddyi_passed_list *list = &activation.list;
-	size_t len = strlen(prefix);
 	int fd = -1;
 
 	pthread_mutex_lock(&activation.lock);
 	for (size_t i = 0; activation.restart && i < list->count && fd < 0; i++)
-		if (strncmp(list->all[i].name, prefix, len) == 0 &&
-		    strcmp(list->all[i].name + len, name) == 0)
+		if (is_named(&list->all[i], prefix, name))
 			fd = take_at(list, i);
 	pthread_mutex_unlock(&activation.lock);
 	return fd;

@@ -15,13 +15,16 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct eddyi_address;
+
 /* The name of the variable that stands for LISTEN_PID between a process and its successor. */
 #define EDDYI_RESTART_VARIABLE "EDDY_RESTART"
 
-/* Names that are no address: where a new process says that it serves, and before the address of a unix
- * socket its file. */
+/* Names that are no address: where a new process says that it serves; before the address of a unix
+ * socket its file; before one that is plain its sockets: another may be written like it, with port 0. */
 #define EDDYI_PASSED_READY "ready"
 #define EDDYI_PASSED_FILE "file "
+#define EDDYI_PASSED_PLAIN "plain "
 
 /* A descriptor on its way from one process to the next. */
 struct eddyi_passed {
@@ -49,12 +52,16 @@ char *eddyi_passed_list_names(const struct eddyi_passed_list *list);
 /* Whether this process takes over from another one. */
 bool eddyi_activation_is_restart(void);
 
+/* Whether the address stands for every socket that a service manager has passed: others take theirs first. */
+bool eddyi_activation_is_all(const struct eddyi_address *address);
+
 /* Take the listening sockets that were passed for an address: for "systemd" all, for "systemd:NAME"
- * those of that name, and for any address those that the process before had for the same one. The sockets
- * become the caller's, the array is allocated.
+ * those of that name, and for any address those that the process before had for the same one, which may have
+ * spoken TLS there if this one does not, or the other way round. The sockets become the caller's, the array is
+ * allocated.
  * Return: how many; 0 when none are meant and the address has to be opened; -EINVAL, and `ret_problem`
  * says why. */
-ssize_t eddyi_activation_take(const char *address, int **ret_fds,
+ssize_t eddyi_activation_take(const struct eddyi_address *address, int **ret_fds,
 			      char ret_problem[EDDYI_PROBLEM_MAX]);
 
 /* Take the file of a unix socket that the process before had. Return: -1 for none. */

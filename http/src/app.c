@@ -98,18 +98,26 @@ static const char *copy_text(struct eddy_app *app, const char *text)
 
 void eddy_app_bind(struct eddy_app *app, const char *address)
 {
-	app->addresses[0] = copy_text(app, address);
+	app->addresses[0] = (struct eddyi_address){ copy_text(app, address), false };
 	if (!app->address_count)
 		app->address_count = 1;
 }
 
 void eddy_app_add_bind(struct eddy_app *app, const char *address)
 {
+	eddy_app_add_bind_with(app, address, NULL);
+}
+
+void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
+			    const struct eddy_bind_options *options)
+{
 	if (app->address_count == EDDYI_ADDRESSES_MAX)
 		eddyi_app_mistake(app, "can't listen on \"%s\": an app has at most %d addresses",
 				  address, EDDYI_ADDRESSES_MAX);
 	else
-		app->addresses[app->address_count++] = copy_text(app, address);
+		app->addresses[app->address_count++] =
+			(struct eddyi_address){ copy_text(app, address),
+						options && options->plain };
 }
 
 void eddyi_app_set_head_limits(struct eddy_app *app)

@@ -40,9 +40,15 @@ struct eddy_group {
 	bool inert; /* the prefix is a mistake: nothing in it is mapped */
 };
 
+/* Where an app listens. */
+struct eddyi_address {
+	const char *text; /* as it was typed */
+	bool plain;       /* without TLS, also where the app uses it */
+};
+
 struct eddy_app {
-	struct eddyi_arena arena;                   /* of everything that it was told */
-	const char *addresses[EDDYI_ADDRESSES_MAX]; /* to listen on */
+	struct eddyi_arena arena; /* of everything that it was told */
+	struct eddyi_address addresses[EDDYI_ADDRESSES_MAX];
 	size_t address_count;
 	struct eddy_server_options options; /* defaults filled in */
 	struct eddyi_trust trust;           /* .trusted_proxies */

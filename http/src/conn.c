@@ -272,11 +272,11 @@ void eddyi_conns_init(struct eddyi_conns *conns)
 	eddy_list_init(&conns->active);
 }
 
-void eddyi_conn_new(struct eddyi_conns *conns, int fd, const char *bound)
+void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address)
 {
 	struct eddyi_conn *conn = calloc(1, sizeof(*conn));
 
-	if (EDDYI_TLS && conn && conns->app->tls && !conns->plain) {
+	if (EDDYI_TLS && conn && conns->app->tls && !address->plain) {
 		conn->wire.tls = eddyi_tls_new(conns->app->tls);
 		if (!conn->wire.tls) {
 			free(conn);
@@ -290,7 +290,7 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const char *bound)
 	conn->conns = conns;
 	conn->fresh = true;
 	conn->wire.fd = fd;
-	conn->wire.bound = bound;
+	conn->wire.bound = address->text;
 	conn->wire.clocks = conns->clocks;
 	conn->wire.timeout.expire = time_is_up;
 	conn->wire.last = conns->stopping;

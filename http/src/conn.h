@@ -13,6 +13,7 @@
 #include <eddy/runtime.h>
 
 struct eddy_req;
+struct eddyi_address;
 
 enum eddyi_conn_state {
 	EDDYI_CONN_PARKED, /* `op` receives; no task */
@@ -35,7 +36,6 @@ struct eddyi_conns {
 	struct eddy_node idle;
 	struct eddy_node active;
 	unsigned count;
-	bool plain;    /* without TLS, also where the app uses it */
 	bool stopping; /* the next answer of every connection is its last */
 	bool patient;  /* then a connection that was told it may ask again may still do so */
 	void (*became_idle)(struct eddyi_conns *conns); /* one could be evicted now */
@@ -59,8 +59,8 @@ struct eddyi_conn {
 /* Begin without connections; the other members have been set. */
 void eddyi_conns_init(struct eddyi_conns *conns);
 
-/* Take over a socket that was accepted at the address `bound`, and park it. Loop's stack or a task. */
-void eddyi_conn_new(struct eddyi_conns *conns, int fd, const char *bound);
+/* Take over a socket that was accepted at `address`, and park it. Loop's stack or a task. */
+void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address);
 
 /* Close the connection that has been idle for longest. Return: false when none is. */
 bool eddyi_conns_evict_idle(struct eddyi_conns *conns);

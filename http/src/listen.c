@@ -11,7 +11,8 @@
 /* ---- sharing out ---- */
 
 /* Give a worker a socket, which is closed if that fails. */
-static int give(struct eddyi_listening *listening, unsigned worker, int fd, const char *address)
+static int give(struct eddyi_listening *listening, unsigned worker, int fd,
+		const struct eddyi_address *address)
 {
 	struct eddyi_doors *doors = &listening->workers[worker];
 	struct eddyi_door *all = realloc(doors->all, (doors->count + 1) * sizeof(*all));
@@ -26,7 +27,7 @@ static int give(struct eddyi_listening *listening, unsigned worker, int fd, cons
 }
 
 static int give_copy(struct eddyi_listening *listening, unsigned worker, int fd,
-		     const char *address)
+		     const struct eddyi_address *address)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
@@ -36,7 +37,7 @@ static int give_copy(struct eddyi_listening *listening, unsigned worker, int fd,
 /* Sockets of one and the same IP address: one for each worker, if need be shared; what is left over is
  * served by some as well. All are closed if that fails. */
 static int share(struct eddyi_listening *listening, const int *fds, size_t count,
-		 const char *address)
+		 const struct eddyi_address *address)
 {
 	int r = 0;
 
@@ -54,7 +55,7 @@ static int share(struct eddyi_listening *listening, const int *fds, size_t count
 /* ---- sockets of our own ---- */
 
 static int give_all(struct eddyi_listening *listening, unsigned worker,
-		    struct eddy_listeners *listeners, const char *address)
+		    struct eddy_listeners *listeners, const struct eddyi_address *address)
 {
 	int r = 0;
 
@@ -67,7 +68,7 @@ static int give_all(struct eddyi_listening *listening, unsigned worker,
 	return r;
 }
 
-static int open_address(struct eddyi_listening *listening, const char *address,
+static int open_address(struct eddyi_listening *listening, const struct eddyi_address *address,
 			struct eddy_listeners *listeners)
 {
 	const struct eddy_listen_options options = {
@@ -75,7 +76,7 @@ static int open_address(struct eddyi_listening *listening, const char *address,
 		.mode = listening->app->options.unix_mode,
 	};
 	struct eddy_listeners clone;
-	int r = eddy_listen(address, &options, listeners);
+	int r = eddy_listen(address->text, &options, listeners);
 
 	/* The kernel shares connections out among sockets of one port. */
 	for (unsigned i = 1; i < listening->worker_count && r == 0; i++) {
@@ -86,7 +87,7 @@ static int open_address(struct eddyi_listening *listening, const char *address,
 	if (r == 0)
 		r = give_all(listening, 0, listeners, address);
 	if (r < 0)
-		eddy_error("eddy::app", "can't listen on \"%s\": %s", address,
+		eddy_error("eddy::app", "can't listen on \"%s\": %s", address->text,
 			   eddy_net_strerror(r));
 	return r;
 }
@@ -128,7 +129,7 @@ static size_t choose_alike(struct identity *identities, const int *fds, size_t c
 }
 
 static int share_all(struct eddyi_listening *listening, struct identity *identities, const int *fds,
-		     size_t count, int *alike, const char *address)
+		     size_t count, int *alike, const struct eddyi_address *address)
 {
 	int r = 0;
 
@@ -149,7 +150,7 @@ static int share_all(struct eddyi_listening *listening, struct identity *identit
 
 /* They are closed if that fails. */
 static int share_passed(struct eddyi_listening *listening, const int *fds, size_t count,
-			const char *address)
+			const struct eddyi_address *address)
 {
 	struct identity *identities = calloc(count, sizeof(*identities));
 	int *alike = calloc(count, sizeof(*alike)), r = -ENOMEM;
@@ -184,24 +185,24 @@ static void describe(struct eddy_listeners *listeners, int fd, const char *addre
 			 (int)(strrchr(address, ':') - address), address, listeners->port);
 }
 
-static int take_passed(struct eddyi_listening *listening, const char *address, int *fds,
-		       size_t count, struct eddy_listeners *listeners)
+static int take_passed(struct eddyi_listening *listening, const struct eddyi_address *address,
+		       int *fds, size_t count, struct eddy_listeners *listeners)
 {
 	int r;
 
-	describe(listeners, fds[0], address);
-	listeners->file = eddyi_activation_take_file(address);
+	describe(listeners, fds[0], address->text);
+	listeners->file = eddyi_activation_take_file(address->text);
 	listeners->has_file = listeners->file >= 0;
 	r = share_passed(listening, fds, count, address);
 	free(fds);
 	if (r < 0)
-		eddy_error("eddy::app", "can't listen on \"%s\": %s", address, strerror(-r));
+		eddy_error("eddy::app", "can't listen on \"%s\": %s", address->text, strerror(-r));
 	return r;
 }
 
 /* ---- the whole ---- */
 
-static int listen_on(struct eddyi_listening *listening, const char *address,
+static int listen_on(struct eddyi_listening *listening, const struct eddyi_address *address,
 		     struct eddy_listeners *listeners)
 {
 	char problem[EDDYI_PROBLEM_MAX];
@@ -213,13 +214,25 @@ static int listen_on(struct eddyi_listening *listening, const char *address,
 		return take_passed(listening, address, fds, (size_t)count, listeners);
 	if (count == 0)
 		return open_address(listening, address, listeners);
-	eddy_error("eddy::app", "can't listen on \"%s\": %s", address, problem);
+	eddy_error("eddy::app", "can't listen on \"%s\": %s", address->text, problem);
 	return (int)count;
+}
+
+/* Listen on the addresses that stand for all sockets that were passed, or on the others. */
+static int listen_on_those(struct eddyi_listening *listening, bool all)
+{
+	const struct eddy_app *app = listening->app;
+	int r = 0;
+
+	for (size_t i = 0; i < app->address_count && r == 0; i++)
+		if (eddyi_activation_is_all(&app->addresses[i]) == all)
+			r = listen_on(listening, &app->addresses[i], &listening->addresses[i]);
+	return r;
 }
 
 int eddyi_listening_open(struct eddyi_listening *listening, const struct eddy_app *app)
 {
-	int r = 0;
+	int r;
 
 	*listening = (struct eddyi_listening){ .app = app, .worker_count = app->options.workers };
 	listening->workers = calloc(listening->worker_count, sizeof(*listening->workers));
@@ -228,11 +241,11 @@ int eddyi_listening_open(struct eddyi_listening *listening, const struct eddy_ap
 		eddy_error("eddy::app", "can't start: out of memory");
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < app->address_count && r == 0; i++) {
-		r = listen_on(listening, app->addresses[i], &listening->addresses[i]);
-		if (r == 0 && !listening->port)
-			listening->port = listening->addresses[i].port;
-	}
+	r = listen_on_those(listening, false);
+	if (r == 0)
+		r = listen_on_those(listening, true);
+	for (size_t i = 0; i < app->address_count && !listening->port; i++)
+		listening->port = listening->addresses[i].port;
 	return r;
 }
 
@@ -249,6 +262,13 @@ static int copy_to(struct eddyi_passed_list *list, int fd, const char *prefix, c
 	return copy < 0 ? -errno : eddyi_passed_list_add(list, copy, prefix, address);
 }
 
+static int copy_door(struct eddyi_passed_list *list, const struct eddyi_door *door)
+{
+	const struct eddyi_address *address = door->address;
+
+	return copy_to(list, door->fd, address->plain ? EDDYI_PASSED_PLAIN : "", address->text);
+}
+
 int eddyi_listening_copy(const struct eddyi_listening *listening,
 			 struct eddyi_passed_list *ret_list)
 {
@@ -259,12 +279,12 @@ int eddyi_listening_copy(const struct eddyi_listening *listening,
 		const struct eddyi_doors *doors = &listening->workers[i];
 
 		for (size_t j = 0; j < doors->count && r == 0; j++)
-			r = copy_to(&list, doors->all[j].fd, "", doors->all[j].address);
+			r = copy_door(&list, &doors->all[j]);
 	}
 	for (size_t i = 0; i < listening->app->address_count && r == 0; i++)
 		if (listening->addresses[i].has_file)
 			r = copy_to(&list, listening->addresses[i].file, EDDYI_PASSED_FILE,
-				    listening->app->addresses[i]);
+				    listening->app->addresses[i].text);
 	if (r < 0)
 		eddyi_passed_list_deinit(&list);
 	else

@@ -10,7 +10,7 @@
 /* A socket that listens. */
 struct eddyi_door {
 	int fd;
-	const char *address; /* as it was typed; one of app->addresses */
+	const struct eddyi_address *address; /* one of the app's */
 };
 
 /* What one worker serves. */

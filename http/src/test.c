@@ -41,14 +41,14 @@ static void begin_serving(struct test *test, int fd)
 		.app = test->app,
 		.clocks = &test->clocks,
 		.tasks = &test->tasks,
-		.plain = true,
 		.became_idle = became_idle,
 		.gone = gone,
 	};
 	eddyi_conns_init(&test->conns);
 	eddy_event_init(&test->gone);
 	eddy_scope_begin(&test->tasks, NULL);
-	eddyi_conn_new(&test->conns, fd, test->app->addresses[0]);
+	eddyi_conn_new(&test->conns, fd,
+		       &(struct eddyi_address){ test->app->addresses[0].text, .plain = true });
 }
 
 /* The other end has been closed: what is left unwinds. */

@@ -2,9 +2,10 @@
  *
  *     secure --cert FILE [--key FILE] [--more FILE]… [--client-ca FILE [--required]] [--only-1.3]
  *            [--config FILE] [--dir DIR] [--workers N] [--head_timeout MS] [--idle_timeout MS]
- *            [--no_ktls]
+ *            [--no_ktls] [--bind ADDR] [--plain ADDR]… [--to_https] [--restart]
  *
- * Each `--more` is another certificate with its key, in one file. It listens at a free port of 127.0.0.1.
+ * Each `--more` is another certificate with its key, in one file. It listens at a free port of 127.0.0.1, and
+ * without TLS at each `--plain`; from there `--to_https` sends clients on.
  */
 #include <eddy/http.h>
 #include <eddy/runtime.h>
@@ -112,16 +113,31 @@ static int slow(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_ok(res, "slept");
 }
 
+/* Send on who comes without TLS. */
+static int to_https(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str rest = eddy_req_host(req), path = eddy_req_target_path(req), host;
+	char location[512];
+
+	if (eddy_req_is_secure(req))
+		return eddy_next(next, req, res);
+	eddy_str_split(&rest, ':', &host);
+	snprintf(location, sizeof(location), "https://%.*s:%u%.*s", EDDY_FMT(host),
+		 eddy_app_port(eddy_next_data(next)), EDDY_FMT(path));
+	return eddy_res_redirect(res, 308, eddy_str_from(location));
+}
+
 struct settings {
 	struct eddy_server_options server;
 	struct eddy_tls_options tls;
 	const char *more[4];
 	size_t more_count;
 	const char *config;
+	bool to_https;
 	int dir;
 };
 
-static void parse(int argc, char **argv, struct settings *settings)
+static void parse(int argc, char **argv, struct eddy_app *app, struct settings *settings)
 {
 	static const struct option options[] = {
 		{ "cert", required_argument, NULL, 'c' },
@@ -136,6 +152,10 @@ static void parse(int argc, char **argv, struct settings *settings)
 		{ "head_timeout", required_argument, NULL, 'h' },
 		{ "idle_timeout", required_argument, NULL, 'i' },
 		{ "no_ktls", no_argument, NULL, 'n' },
+		{ "bind", required_argument, NULL, 'b' },
+		{ "plain", required_argument, NULL, 'p' },
+		{ "to_https", no_argument, NULL, 't' },
+		{ "restart", no_argument, NULL, 'R' },
 		{ 0 },
 	};
 	int option;
@@ -182,6 +202,19 @@ static void parse(int argc, char **argv, struct settings *settings)
 		case 'n':
 			settings->tls.no_ktls = true;
 			break;
+		case 'b':
+			eddy_app_bind(app, optarg);
+			break;
+		case 'p':
+			eddy_app_add_bind_with(app, optarg,
+					       &(struct eddy_bind_options){ .plain = true });
+			break;
+		case 't':
+			settings->to_https = true;
+			break;
+		case 'R':
+			settings->server.restart = true;
+			break;
 		default:
 			exit(2);
 		}
@@ -194,8 +227,8 @@ int main(int argc, char **argv)
 	struct eddy_app *app = eddy_app_new();
 
 	eddy_log_text_subscribe();
-	parse(argc, argv, &settings);
 	eddy_app_bind(app, "127.0.0.1:0");
+	parse(argc, argv, app, &settings);
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_use_tls(app, &settings.tls);
 #ifndef EDDY_NO_CONFIG
@@ -204,6 +237,8 @@ int main(int argc, char **argv)
 #endif
 	for (size_t i = 0; i < settings.more_count; i++)
 		eddy_app_add_tls_cert(app, settings.more[i], NULL);
+	if (settings.to_https)
+		eddy_app_add_filter_with(app, to_https, app);
 	eddy_app_set_context(app, &settings.dir);
 	eddy_app_map_get(app, "/", session);
 	eddy_app_map_get(app, "/files/{name}", download);

@@ -7,7 +7,7 @@ import ssl
 import subprocess
 import threading
 
-import test_tls as tls
+import tls
 from wire import EXAMPLES, MIB, Case, Server, pattern
 
 FETCH = os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'fetch')

@@ -56,7 +56,7 @@ Test(config, replaces_what_the_builder_said)
 					    "idle_timeout_ms = 4\n"
 					    "drain_timeout_ms = 5\n"),
 		     ""));
-	cr_expect(eq(str, (char *)app->addresses[0], "localhost:1"));
+	cr_expect(eq(str, (char *)app->addresses[0].text, "localhost:1"));
 	cr_expect(eq(uint, app->options.workers, 3));
 	cr_expect(eq(sz, app->options.request_line_max, 1000));
 	cr_expect(eq(sz, app->options.header_block_max, 2000));
@@ -89,7 +89,7 @@ Test(config, leaves_alone_what_it_does_not_say)
 		eddy_app_bind(app, "localhost:2");
 		eddy_app_with_server(app, &(struct eddy_server_options){ .body_max = 9 });
 		cr_expect(eq(str, (char *)read_text(app, texts[i]), ""));
-		cr_expect(eq(str, (char *)app->addresses[0], "localhost:2"));
+		cr_expect(eq(str, (char *)app->addresses[0].text, "localhost:2"));
 		cr_expect(eq(u64, app->options.body_max, 9));
 		cr_expect(eq(uint, app->options.parts_max, 64));
 		eddy_app_free(app);

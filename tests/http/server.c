@@ -85,7 +85,9 @@ static int listen_here(void)
 /* Serve `count` clients, and end while one more comes. Return: how many were served, -errno. */
 static int end_with_late_client(struct eddy_app *app, int count)
 {
-	struct served served = { .app = app, .door.fd = listen_here(), .result = 1 };
+	struct served served = { .app = app,
+				 .door = { listen_here(), &app->addresses[0] },
+				 .result = 1 };
 	int clients[CLIENTS_MAX], served_count = 0;
 	struct eddy_scope scope;
 
@@ -150,7 +152,11 @@ static int stubborn(struct eddy_req *req, struct eddy_res *res)
 static int end_twice(void *arg)
 {
 	static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-	struct served served = { .app = arg, .door.fd = listen_here(), .result = 1 };
+	struct served served = {
+		.app = arg,
+		.door = { listen_here(), &((struct eddy_app *)arg)->addresses[0] },
+		.result = 1,
+	};
 	int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct eddy_scope scope;
 	unsigned left;

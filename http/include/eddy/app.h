@@ -71,6 +71,15 @@ EDDY_API void eddy_app_bind(struct eddy_app *app, const char *address);
 /* Listen at `address` as well. At most 64. */
 EDDY_API void eddy_app_add_bind(struct eddy_app *app, const char *address);
 
+/* Every field: 0 means its default. */
+struct eddy_bind_options {
+	bool plain; /* HTTP without TLS; default: as eddy_app_use_tls() has it */
+};
+
+/* The same with options. A handler or a filter tells who came without TLS by eddy_req_is_secure(). */
+EDDY_API void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
+				     const struct eddy_bind_options *options);
+
 /* Describe limits, times and workers; the options are copied. */
 EDDY_API void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options);
 

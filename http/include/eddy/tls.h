@@ -1,4 +1,4 @@
-/* eddy/tls.h: TLS 1.2 and 1.3 on every connection of an app.
+/* eddy/tls.h: TLS 1.2 and 1.3 for an app.
  *
  *     eddy_app_use_tls(app, &(struct eddy_tls_options){ .cert = "cert.pem", .key = "key.pem" });
  *
@@ -44,8 +44,8 @@ struct eddy_tls_options {
 	bool no_ktls; /* encrypt in the program also where the kernel could; see docs/http.md */
 };
 
-/* Speak TLS, and nothing else, wherever the app listens. A handshake has the time of a head
- * (head_timeout_ns). Strings are copied. What the options do not say the [tls] section of a configuration
+/* Speak TLS, and nothing else, wherever the app listens, except at addresses that are .plain (app.h). A
+ * handshake has the time of a head (head_timeout_ns). Strings are copied. What the options do not say the [tls] section of a configuration
  * file may: then they may be NULL. */
 EDDY_TLS_API void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *options);
 
