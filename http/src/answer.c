@@ -113,7 +113,7 @@ static bool has_coded_body(const struct eddy_req *req)
 {
 	struct eddy_str coding = eddyi_head_find(&req->head, eddy_str("content-encoding", 16));
 
-	return req->head.framing != EDDYI_BODY_NONE && coding.len &&
+	return req->head.framing != EDDYI_BODY_NONE && !req->decoded && coding.len &&
 	       !eddy_str_eq_nocase(coding, eddy_str("identity", 8));
 }
 

@@ -18,19 +18,26 @@ struct mistake {
 	struct eddy_str text;
 };
 
+/* Something to do before the app is freed. */
+struct ending {
+	struct ending *next;
+	void (*fn)(void *data);
+	void *data;
+};
+
 static void out_of_memory(void)
 {
 	fputs("eddy: out of memory\n", stderr);
 	abort();
 }
 
-void *eddyi_app_alloc(struct eddy_app *app, size_t size)
+void *eddy_app_alloc(struct eddy_app *app, size_t size)
 {
 	void *memory = eddyi_arena_alloc(&app->arena, size);
 
 	if (!memory)
 		out_of_memory();
-	return memory;
+	return memset(memory, 0, size);
 }
 
 struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct eddy_str b)
@@ -43,9 +50,9 @@ struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct e
 	return joined;
 }
 
-void eddyi_app_mistake(struct eddy_app *app, const char *format, ...)
+void eddy_app_mistake(struct eddy_app *app, const char *format, ...)
 {
-	struct mistake *mistake = eddyi_app_alloc(app, sizeof(*mistake));
+	struct mistake *mistake = eddy_app_alloc(app, sizeof(*mistake));
 	char text[512];
 	va_list args;
 
@@ -56,6 +63,24 @@ void eddyi_app_mistake(struct eddy_app *app, const char *format, ...)
 	mistake->text = eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0));
 	*app->mistakes_end = mistake;
 	app->mistakes_end = &mistake->next;
+}
+
+void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data)
+{
+	struct ending *ending = eddy_app_alloc(app, sizeof(*ending));
+
+	*ending = (struct ending){ app->endings, fn, data };
+	app->endings = ending;
+}
+
+struct eddy_app *eddy_group_app(const struct eddy_group *group)
+{
+	return group->app;
+}
+
+struct eddy_app *eddy_route_app(const struct eddy_route *route)
+{
+	return route->app;
 }
 
 struct eddy_app *eddy_app_new(void)
@@ -82,6 +107,8 @@ void eddy_app_free(struct eddy_app *app)
 {
 	if (!app)
 		return;
+	for (struct ending *ending = app->endings; ending; ending = ending->next)
+		ending->fn(ending->data);
 	eddyi_trees_close(app);
 	eddyi_arena_deinit(&app->arena);
 	eddyi_arena_trim();
@@ -112,8 +139,8 @@ void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
 			    const struct eddy_bind_options *options)
 {
 	if (app->address_count == EDDYI_ADDRESSES_MAX)
-		eddyi_app_mistake(app, "can't listen on \"%s\": an app has at most %d addresses",
-				  address, EDDYI_ADDRESSES_MAX);
+		eddy_app_mistake(app, "can't listen on \"%s\": an app has at most %d addresses",
+				 address, EDDYI_ADDRESSES_MAX);
 	else
 		app->addresses[app->address_count++] =
 			(struct eddyi_address){ copy_text(app, address),
@@ -146,10 +173,10 @@ static void set_trust(struct eddy_app *app)
 		if (r == -ENOMEM)
 			out_of_memory();
 		if (r < 0)
-			eddyi_app_mistake(app,
-					  "can't trust the proxies at \"%s\": write an IP address, "
-					  "a network like 10.0.0.0/8, or unix",
-					  *proxy);
+			eddy_app_mistake(app,
+					 "can't trust the proxies at \"%s\": write an IP address, "
+					 "a network like 10.0.0.0/8, or unix",
+					 *proxy);
 	}
 	app->options.trusted_proxies = NULL; /* it was borrowed */
 }
@@ -172,8 +199,8 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	DEFAULT(idle_timeout_ns, 60 * EDDY_SECOND);
 	DEFAULT(drain_timeout_ns, 10 * EDDY_SECOND);
 	if (app->options.workers > EDDYI_WORKERS_MAX)
-		eddyi_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
-				  EDDYI_WORKERS_MAX);
+		eddy_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
+				 EDDYI_WORKERS_MAX);
 	set_trust(app);
 	eddyi_app_set_head_limits(app);
 }
@@ -197,7 +224,7 @@ void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters
 			     eddy_filter_fn *filter, void *data)
 {
 	if (!filter)
-		eddyi_app_mistake(app, "a filter is NULL");
+		eddy_app_mistake(app, "a filter is NULL");
 	else if (!eddyi_filters_add(filters, &app->arena, filter, data))
 		out_of_memory();
 }

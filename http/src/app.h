@@ -8,7 +8,7 @@
 #include "network.h"
 #include "router.h"
 
-#include <eddy/app.h>
+#include <eddy/layer.h>
 #include <eddy/event.h>
 #include <stdatomic.h>
 
@@ -20,6 +20,7 @@ struct eddyi_tls_setup;
 struct eddyi_tree;
 struct eddyi_section;
 struct mistake;
+struct ending;
 
 #define EDDYI_WORKERS_MAX 1024
 
@@ -62,6 +63,7 @@ struct eddy_app {
 	struct eddyi_tree *trees;    /* all of them */
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
+	struct ending *endings;         /* what is done before it is freed */
 	struct eddyi_section *sections; /* that its configuration file may have */
 	const char *config_path;
 	const char *config_bind; /* what the file says */
@@ -75,15 +77,8 @@ struct eddy_app {
 	atomic_uint port;
 };
 
-/* Memory that lives as long as the app. While an app is built nothing runs yet: when memory is out
- * there is nothing to save, and the process ends. */
-void *eddyi_app_alloc(struct eddy_app *app, size_t size);
-
 /* Two strings as one, in the app's memory. */
 struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct eddy_str b);
-
-/* Keep something that is wrong with the app; said when it is run. */
-EDDY_PRINTF(2, 3) void eddyi_app_mistake(struct eddy_app *app, const char *format, ...);
 
 /* Add a filter to those of the app, a group or a route. */
 void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters,

@@ -16,7 +16,7 @@ static int limit(struct eddy_next *next, struct eddy_req *req, struct eddy_res *
 
 static void use(struct eddy_app *app, struct eddyi_filters *filters, uint64_t max)
 {
-	uint64_t *own = eddyi_app_alloc(app, sizeof(*own));
+	uint64_t *own = eddy_app_alloc(app, sizeof(*own));
 
 	*own = max;
 	eddyi_app_add_filter_to(app, filters, limit, own);

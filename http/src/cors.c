@@ -99,32 +99,32 @@ static void check(struct eddy_app *app, struct cors *cors)
 	const struct eddy_cors_options *options = &cors->options;
 
 	if (!options->origins || !*options->origins)
-		eddyi_app_mistake(app, "CORS without an origin: name those that may ask");
+		eddy_app_mistake(app, "CORS without an origin: name those that may ask");
 	for (const char *const *origin = options->origins; origin && *origin; origin++) {
 		cors->any |= strcmp(*origin, "*") == 0;
 		if (!is_origin(*origin))
-			eddyi_app_mistake(app,
-					  "CORS can't allow \"%s\": an origin is written like "
-					  "https://app.example:8443, in lower case",
-					  *origin);
+			eddy_app_mistake(app,
+					 "CORS can't allow \"%s\": an origin is written like "
+					 "https://app.example:8443, in lower case",
+					 *origin);
 	}
 	if (cors->any && options->credentials)
-		eddyi_app_mistake(app, "CORS can't allow credentials to any origin: name those "
-				       "that may send them");
+		eddy_app_mistake(app, "CORS can't allow credentials to any origin: name those "
+				      "that may send them");
 	for (int i = 0; i < 3; i++) {
 		const char *list =
 			(const char *[]){ options->methods, options->headers, options->exposed }[i];
 
 		if (list && !eddyi_syntax_is_value(eddy_str_from(list)))
-			eddyi_app_mistake(app, "CORS can't allow \"%s\": that is no field value",
-					  list);
+			eddy_app_mistake(app, "CORS can't allow \"%s\": that is no field value",
+					 list);
 	}
 }
 
 static void use(struct eddy_app *app, struct eddyi_filters *filters,
 		const struct eddy_cors_options *options)
 {
-	struct cors *cors = eddyi_app_alloc(app, sizeof(*cors));
+	struct cors *cors = eddy_app_alloc(app, sizeof(*cors));
 	char text[16];
 
 	*cors = (struct cors){ .options = options ? *options : (struct eddy_cors_options){ 0 } };

@@ -4,6 +4,7 @@
 
 #include "app.h"
 #include "body.h"
+#include "coded.h"
 #include "path.h"
 #include "range.h"
 #include "wire.h"
@@ -32,12 +33,17 @@ struct eddy_res {
 	struct eddyi_range range;    /* the one; an empty file has file_size 0 and none */
 	struct eddy_str part_type;   /* content-type of each part, when there are several */
 	struct eddy_str boundary;
+	struct eddyi_res_look
+		*looks;           /* what eddy_res_on_head() was told; NULL once they have looked */
+	struct eddyi_coded coded; /* on its way out */
+	bool unsized;             /* sent in chunks, or up to the end of the connection */
 	bool head_sent;
-	bool chunked; /* a stream for a client that knows chunks; else it ends with the connection */
+	bool chunked; /* what is unsized, for a client that knows chunks */
 	int failed;   /* what stopped a stream */
 };
 
 struct eddyi_asker;
+struct eddyi_decoded;
 
 struct eddy_req {
 	struct eddyi_arena arena;
@@ -54,6 +60,7 @@ struct eddy_req {
 	struct eddyi_asker *asker;           /* NULL as long as nobody has wanted to know */
 	unsigned methods;                    /* that the path does answer, when no route fits */
 	struct eddyi_body body;
+	struct eddyi_decoded *decoded; /* NULL: the body is read as it is sent */
 	/* What has been read once is kept; NULL before that: */
 	struct eddy_str text; /* the whole body */
 	struct eddy_pairs query;
@@ -126,6 +133,26 @@ int eddyi_reply(struct eddy_req *req);
 
 /* Whether the response can have a body: not that to a HEAD, nor 204 and 304. */
 bool eddyi_reply_has_body(const struct eddy_req *req);
+
+bool eddyi_status_has_body(int status);
+
+/* The body is sent in chunks, or up to the end of the connection: before the head is sent. */
+void eddyi_reply_unsize(struct eddy_req *req);
+
+/* Send some of an unsized body, the head in front of the first; `last` for the end of it. Nothing but the head
+ * to who gets no body. Suspends. Return: 0, -errno. */
+int eddyi_reply_chunk(struct eddy_req *req, struct eddy_str bytes, bool last);
+
+/* Make the head, with room for `extra` bytes behind it; `length` is that of the body unless it is unsized.
+ * Return: .ptr NULL when memory is out. */
+struct eddy_str eddyi_reply_head(struct eddy_req *req, uint64_t length, size_t extra);
+
+/* Whether the next request is here already, so that its answer comes at once or not for a while; the wire
+ * sees to the second. */
+bool eddyi_reply_is_followed(const struct eddy_req *req);
+
+/* An answer of up to this many bytes leaves in one piece with its head. */
+#define EDDYI_REPLY_COPY_MAX ((size_t)(32 * EDDY_KIB))
 
 /* Send the head of a stream, and some of the stream. Suspends. Return: 0, -errno. */
 int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len);

@@ -4,7 +4,7 @@
 struct eddy_group *eddy_group_group(struct eddy_group *group, const char *prefix)
 {
 	struct eddy_app *app = group->app;
-	struct eddy_group *inner = eddyi_app_alloc(app, sizeof(*inner));
+	struct eddy_group *inner = eddy_app_alloc(app, sizeof(*inner));
 	const char *reason = "";
 	int r;
 
@@ -19,8 +19,8 @@ struct eddy_group *eddy_group_group(struct eddy_group *group, const char *prefix
 	r = eddyi_router_add_prefix(app->router, inner->prefix, inner, &reason);
 	inner->inert = r < 0;
 	if (r < 0)
-		eddyi_app_mistake(app, "can't make the group \"%.*s\": %s", EDDY_FMT(inner->prefix),
-				  reason);
+		eddy_app_mistake(app, "can't make the group \"%.*s\": %s", EDDY_FMT(inner->prefix),
+				 reason);
 	return inner;
 }
 
@@ -45,7 +45,7 @@ struct eddy_route *eddy_group_map(struct eddy_group *group, const char *method, 
 	struct eddy_app *app = group->app;
 	enum eddyi_method known = eddyi_method_from(eddy_str_from(method));
 	struct eddy_str whole = eddyi_app_join(app, group->prefix, eddy_str_from(pattern));
-	struct eddy_route *route = eddyi_app_alloc(app, sizeof(*route));
+	struct eddy_route *route = eddy_app_alloc(app, sizeof(*route));
 	const char *reason = "the handler is NULL";
 	int r = 0;
 
@@ -56,8 +56,7 @@ struct eddy_route *eddy_group_map(struct eddy_group *group, const char *method, 
 	if (handler)
 		r = eddyi_router_add(app->router, known, whole, route, &reason);
 	if (!handler || r < 0)
-		eddyi_app_mistake(app, "can't map %s \"%.*s\": %s", method, EDDY_FMT(whole),
-				  reason);
+		eddy_app_mistake(app, "can't map %s \"%.*s\": %s", method, EDDY_FMT(whole), reason);
 	return route;
 }
 

@@ -69,15 +69,15 @@ static int slow_down(struct eddy_next *next, struct eddy_req *req, struct eddy_r
 static void draw(struct eddy_app *app, uint64_t secret[2])
 {
 	if (getrandom(secret, 2 * sizeof(*secret), 0) != 2 * sizeof(*secret))
-		eddyi_app_mistake(app, "can't limit rates: the kernel has no random numbers");
+		eddy_app_mistake(app, "can't limit rates: the kernel has no random numbers");
 }
 
 static void make_buckets(struct eddy_app *app, struct limit *limit)
 {
 	const struct eddy_rate_limit_options *options = &limit->options;
 	size_t count = eddyi_buckets_count(options->keys_max);
-	struct eddyi_bucket *memory = eddyi_app_alloc(app, count * sizeof(*memory));
-	pthread_mutex_t *locks = eddyi_app_alloc(app, EDDYI_BUCKETS_LOCKS * sizeof(*locks));
+	struct eddyi_bucket *memory = eddy_app_alloc(app, count * sizeof(*memory));
+	pthread_mutex_t *locks = eddy_app_alloc(app, EDDYI_BUCKETS_LOCKS * sizeof(*locks));
 	uint64_t secret[2] = { 0 };
 
 	memset(memory, 0, count * sizeof(*memory));
@@ -99,7 +99,7 @@ static bool is_possible(const struct eddy_rate_limit_options *options)
 static void use(struct eddy_app *app, struct eddyi_filters *filters,
 		const struct eddy_rate_limit_options *options)
 {
-	struct limit *limit = eddyi_app_alloc(app, sizeof(*limit));
+	struct limit *limit = eddy_app_alloc(app, sizeof(*limit));
 
 	*limit = (struct limit){ .options = options ? *options :
 						      (struct eddy_rate_limit_options){ 0 } };
@@ -110,14 +110,13 @@ static void use(struct eddy_app *app, struct eddyi_filters *filters,
 	if (!limit->options.keys_max)
 		limit->options.keys_max = 65536;
 	if (!is_possible(&limit->options)) {
-		eddyi_app_mistake(
-			app,
-			"can't limit to %u requests, %u at once, in %llu ns with %u keys: "
-			"it takes 1 request at least, 1 ns for each, a year to fill a "
-			"bucket at most, and at most %u keys",
-			limit->options.count, limit->options.burst,
-			(unsigned long long)limit->options.per_ns, limit->options.keys_max,
-			KEYS_MAX);
+		eddy_app_mistake(app,
+				 "can't limit to %u requests, %u at once, in %llu ns with %u keys: "
+				 "it takes 1 request at least, 1 ns for each, a year to fill a "
+				 "bucket at most, and at most %u keys",
+				 limit->options.count, limit->options.burst,
+				 (unsigned long long)limit->options.per_ns, limit->options.keys_max,
+				 KEYS_MAX);
 		return;
 	}
 	make_buckets(app, limit);

@@ -9,10 +9,7 @@
 #include <stdio.h>
 #include <sys/uio.h>
 
-/* A body up to this is copied behind its head: one send is cheaper than a pipe or an iovec. */
-#define COPY_MAX ((size_t)(32 * EDDY_KIB))
-
-static bool status_has_body(int status)
+bool eddyi_status_has_body(int status)
 {
 	return status != 204 && status != 304;
 }
@@ -24,104 +21,12 @@ static bool is_head_request(const struct eddy_req *req)
 
 bool eddyi_reply_has_body(const struct eddy_req *req)
 {
-	return !is_head_request(req) && status_has_body(req->res.status);
-}
-
-/* ---- the head ---- */
-
-struct writer {
-	char *at;
-	char *end;
-};
-
-static void put(struct writer *writer, struct eddy_str text)
-{
-	size_t room = (size_t)(writer->end - writer->at);
-	size_t len = text.len < room ? text.len : room;
-
-	memcpy(writer->at, text.ptr, len);
-	writer->at += len;
-}
-
-static void put_z(struct writer *writer, const char *text)
-{
-	put(writer, eddy_str_from(text));
-}
-
-static void put_field(struct writer *writer, const char *name, struct eddy_str value)
-{
-	put_z(writer, name);
-	put(writer, eddy_str(": ", 2));
-	put(writer, value);
-	put(writer, eddy_str("\r\n", 2));
-}
-
-static void put_number(struct writer *writer, const char *before, uint64_t number,
-		       const char *after)
-{
-	char digits[20];
-	size_t at = sizeof(digits);
-
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while (number /= 10);
-	put_z(writer, before);
-	put(writer, eddy_str(digits + at, sizeof(digits) - at));
-	put_z(writer, after);
-}
-
-/* Room for what put_head() adds to the fields that have been set. */
-#define OWN_FIELDS_MAX 256
-
-static size_t head_size(const struct eddy_res *res)
-{
-	size_t size = OWN_FIELDS_MAX;
-
-	for (unsigned i = 0; i < res->header_count; i++)
-		size += res->headers[i].name.len + res->headers[i].value.len + 4;
-	return size;
-}
-
-/* `length` is EDDY_LENGTH_UNKNOWN for a stream. */
-static void put_head(struct writer *writer, struct eddy_req *req, uint64_t length)
-{
-	struct eddy_res *res = &req->res;
-
-	put_number(writer, "HTTP/1.1 ", (uint64_t)res->status, " ");
-	put_z(writer, eddyi_status_phrase(res->status));
-	put_z(writer, "\r\nserver: eddy\r\n");
-	put_field(writer, "date", eddyi_clocks_date(req->wire->clocks));
-	for (unsigned i = 0; i < res->header_count; i++)
-		put_field(writer, res->headers[i].name.ptr, res->headers[i].value);
-	if (length != EDDY_LENGTH_UNKNOWN && status_has_body(res->status))
-		put_number(writer, "content-length: ", length, "\r\n");
-	else if (res->chunked)
-		put_z(writer, "transfer-encoding: chunked\r\n");
-	if (!req->keep)
-		put_z(writer, "connection: close\r\n");
-	else if (!req->head.minor)
-		put_z(writer, "connection: keep-alive\r\n");
-	put_z(writer, "\r\n");
-}
-
-/* The head, with room for `extra` bytes behind it. Return: .ptr NULL when memory is out. */
-static struct eddy_str make_head(struct eddy_req *req, uint64_t length, size_t extra)
-{
-	size_t size = head_size(&req->res);
-	char *buf = eddyi_arena_alloc(&req->arena, size + extra);
-	struct writer writer = { buf, buf + size };
-
-	if (!buf)
-		return eddy_str(NULL, 0);
-	put_head(&writer, req, length);
-	return eddy_str(buf, (size_t)(writer.at - buf));
+	return !is_head_request(req) && eddyi_status_has_body(req->res.status);
 }
 
 /* ---- bodies ---- */
 
-/* Whether the next request is here already, so that its answer comes at once or not for a while; the
- * wire sees to the second. */
-static bool more_follows(const struct eddy_req *req)
+bool eddyi_reply_is_followed(const struct eddy_req *req)
 {
 	struct eddy_str next = eddyi_wire_pending(req->wire);
 
@@ -146,8 +51,8 @@ static int reply_bytes(struct eddy_req *req, struct eddy_str body)
 {
 	uint64_t length = is_length_unsaid(req) ? EDDY_LENGTH_UNKNOWN : body.len;
 	bool silent = !eddyi_reply_has_body(req);
-	size_t copied = !silent && body.len <= COPY_MAX ? body.len : 0;
-	struct eddy_str head = make_head(req, length, copied);
+	size_t copied = !silent && body.len <= EDDYI_REPLY_COPY_MAX ? body.len : 0;
+	struct eddy_str head = eddyi_reply_head(req, length, copied);
 
 	if (!head.ptr)
 		return -ENOMEM;
@@ -157,7 +62,7 @@ static int reply_bytes(struct eddy_req *req, struct eddy_str body)
 	if (copied)
 		memcpy((char *)head.ptr + head.len, body.ptr, copied);
 	return eddyi_wire_answer(req->wire, eddy_str(head.ptr, head.len + copied),
-				 more_follows(req));
+				 eddyi_reply_is_followed(req));
 }
 
 static int reply_piece(struct eddy_req *req)
@@ -165,8 +70,8 @@ static int reply_piece(struct eddy_req *req)
 	struct eddy_res *res = &req->res;
 	uint64_t length = res->file_size ? res->range.last - res->range.first + 1 : 0;
 	bool silent = is_head_request(req);
-	size_t copied = !silent && length <= COPY_MAX ? (size_t)length : 0;
-	struct eddy_str head = make_head(req, length, copied);
+	size_t copied = !silent && length <= EDDYI_REPLY_COPY_MAX ? (size_t)length : 0;
+	struct eddy_str head = eddyi_reply_head(req, length, copied);
 	int r;
 
 	if (!head.ptr)
@@ -180,7 +85,7 @@ static int reply_piece(struct eddy_req *req)
 	res->head_sent = true;
 	if (silent || copied == length)
 		return eddyi_wire_answer(req->wire, eddy_str(head.ptr, head.len + copied),
-					 more_follows(req));
+					 eddyi_reply_is_followed(req));
 	return eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
 						       .file = res->file,
 						       .offset = res->range.first,
@@ -219,7 +124,7 @@ static int reply_pieces(struct eddy_req *req)
 		if (i < count)
 			length += res->ranges->ranges[i].last - res->ranges->ranges[i].first + 1;
 	}
-	head = make_head(req, length, parts[0].len);
+	head = eddyi_reply_head(req, length, parts[0].len);
 	if (!head.ptr)
 		return -ENOMEM;
 	res->head_sent = true;
@@ -242,63 +147,96 @@ static int reply_pieces(struct eddy_req *req)
 	return eddyi_wire_send(req->wire, parts[count].ptr, parts[count].len);
 }
 
-/* ---- streams ---- */
+/* ---- unsized ---- */
 
-/* Return: .ptr NULL when memory is out. */
-static struct eddy_str begin_stream(struct eddy_req *req)
+void eddyi_reply_unsize(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
+	bool has_end = !eddyi_status_has_body(res->status);
 
-	res->kind = EDDYI_RES_STREAM;
-	res->chunked = req->head.minor > 0;
-	req->keep = res->chunked && eddyi_exchange_may_keep(req);
-	res->head_sent = true;
-	return make_head(req, EDDY_LENGTH_UNKNOWN, 0);
+	res->unsized = true;
+	res->chunked = req->head.minor > 0 && !has_end;
+	req->keep = (res->chunked || has_end) && eddyi_exchange_may_keep(req);
+}
+
+/* Room for what stands around a chunk. */
+#define AROUND_CHUNK 32
+
+int eddyi_reply_chunk(struct eddy_req *req, struct eddy_str bytes, bool last)
+{
+	bool begins = !req->res.head_sent, has_body = eddyi_reply_has_body(req);
+	bool copied = begins && last && bytes.len <= EDDYI_REPLY_COPY_MAX;
+	struct iovec pieces[4];
+	struct eddy_str head;
+	char line[24];
+	size_t count = 0;
+
+	if (begins) {
+		head = eddyi_reply_head(req, EDDY_LENGTH_UNKNOWN,
+					copied ? bytes.len + AROUND_CHUNK : 0);
+		if (!head.ptr)
+			return -ENOMEM;
+		req->res.head_sent = true;
+		pieces[count++] = piece(head);
+	}
+	if (has_body && req->res.chunked && bytes.len)
+		pieces[count++] = piece(
+			eddy_str(line, (size_t)snprintf(line, sizeof(line), "%zx\r\n", bytes.len)));
+	if (has_body && bytes.len)
+		pieces[count++] = piece(bytes);
+	if (has_body && req->res.chunked) {
+		const char *tail = "\r\n0\r\n\r\n" + (bytes.len ? 0 : 2);
+
+		pieces[count++] = piece(eddy_str(tail, last ? strlen(tail) : 2));
+	}
+	if (!copied)
+		return count ? eddyi_wire_sendv(req->wire, pieces, count) : 0;
+	for (size_t i = 1; i < count; i++) {
+		memcpy((char *)head.ptr + head.len, pieces[i].iov_base, pieces[i].iov_len);
+		head.len += pieces[i].iov_len;
+	}
+	return eddyi_wire_answer(req->wire, head, eddyi_reply_is_followed(req));
 }
 
 int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len)
 {
-	struct eddy_str head = eddy_str("", 0);
-	struct iovec pieces[4];
-	size_t count = 0;
-	char size[24];
+	struct eddy_res *res = &req->res;
 
-	if (!req->res.head_sent) {
-		head = begin_stream(req);
-		if (!head.ptr)
-			return -ENOMEM;
-		pieces[count++] = piece(head);
+	if (!res->head_sent) {
+		res->kind = EDDYI_RES_STREAM;
+		eddyi_coded_look(req);
+		eddyi_reply_unsize(req);
 	}
-	if (len && eddyi_reply_has_body(req)) {
-		int size_len = snprintf(size, sizeof(size), "%zx\r\n", len);
-
-		if (req->res.chunked)
-			pieces[count++] = piece(eddy_str(size, (size_t)size_len));
-		pieces[count++] = piece(eddy_str(buf, len));
-		if (req->res.chunked)
-			pieces[count++] = piece(eddy_str("\r\n", 2));
-	}
-	return eddyi_wire_sendv(req->wire, pieces, count);
+	if (res->coded.coder)
+		return eddyi_coded_write(req, eddy_str(buf, len));
+	return eddyi_reply_chunk(req, eddy_str(buf, len), false);
 }
 
 static int end_stream(struct eddy_req *req)
 {
-	if (!req->res.chunked || !eddyi_reply_has_body(req))
-		return 0;
-	return eddyi_wire_send(req->wire, "0\r\n\r\n", 5);
+	if (req->res.coded.coder)
+		return eddyi_coded_end(req);
+	return eddyi_reply_chunk(req, eddy_str("", 0), true);
 }
 
 int eddyi_reply(struct eddy_req *req)
 {
-	switch (req->res.kind) {
+	struct eddy_res *res = &req->res;
+
+	if (res->kind == EDDYI_RES_STREAM)
+		return end_stream(req);
+	eddyi_coded_look(req);
+	if (res->unsized)
+		return eddyi_coded_reply(req);
+	switch (res->kind) {
 	case EDDYI_RES_EMPTY:
 		return reply_bytes(req, eddy_str("", 0));
 	case EDDYI_RES_BYTES:
-		return reply_bytes(req, req->res.bytes);
+		return reply_bytes(req, res->bytes);
 	case EDDYI_RES_FILE:
-		return req->res.ranges ? reply_pieces(req) : reply_piece(req);
+		return res->ranges ? reply_pieces(req) : reply_piece(req);
 	case EDDYI_RES_STREAM:
-		return end_stream(req);
+		break;
 	}
 	return -EINVAL;
 }

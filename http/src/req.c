@@ -53,11 +53,14 @@ void eddy_req_header_at(const struct eddy_req *req, size_t at, struct eddy_str *
 
 uint64_t eddy_req_length(const struct eddy_req *req)
 {
-	return req->head.framing == EDDYI_BODY_CHUNKED ? EDDY_LENGTH_UNKNOWN : req->head.length;
+	return req->decoded || req->head.framing == EDDYI_BODY_CHUNKED ? EDDY_LENGTH_UNKNOWN :
+									 req->head.length;
 }
 
 ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len)
 {
+	if (req->decoded)
+		return eddyi_decoded_read(req, buf, len);
 	return eddyi_body_read(&req->body, req->wire, buf, len);
 }
 

@@ -42,7 +42,7 @@ static int guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *
 static void use(struct eddy_app *app, struct eddyi_filters *filters,
 		const struct eddy_same_origin_options *options)
 {
-	struct eddy_same_origin_options *own = eddyi_app_alloc(app, sizeof(*own));
+	struct eddy_same_origin_options *own = eddy_app_alloc(app, sizeof(*own));
 
 	*own = options ? *options : (struct eddy_same_origin_options){ 0 };
 	eddyi_app_add_filter_to(app, filters, guard, own);

@@ -29,12 +29,12 @@ void eddy_app_config_section(struct eddy_app *app, const struct eddy_config_sect
 
 	for (const struct eddy_config_key *key = section->keys; key->name; key++)
 		if (!eddyi_config_key_fits(key))
-			eddyi_app_mistake(app, "the key %s of [%s] can't be set: its size is wrong",
-					  key->name, section->name);
+			eddy_app_mistake(app, "the key %s of [%s] can't be set: its size is wrong",
+					 key->name, section->name);
 	while (*at && strcmp((*at)->section->name, section->name) != 0)
 		at = &(*at)->next;
 	if (!*at) {
-		*at = eddyi_app_alloc(app, sizeof(**at));
+		*at = eddy_app_alloc(app, sizeof(**at));
 		(*at)->next = NULL;
 	}
 	(*at)->section = section;

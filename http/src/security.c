@@ -49,7 +49,7 @@ static int harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 static void use(struct eddy_app *app, struct eddyi_filters *filters,
 		const struct eddy_security_options *options)
 {
-	struct eddy_security_options *own = eddyi_app_alloc(app, sizeof(*own));
+	struct eddy_security_options *own = eddy_app_alloc(app, sizeof(*own));
 
 	*own = options ? *options : (struct eddy_security_options){ 0 };
 	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
@@ -58,8 +58,8 @@ static void use(struct eddy_app *app, struct eddyi_filters *filters,
 		if (!*value)
 			*value = policies[i].otherwise;
 		if (!eddyi_syntax_is_value(eddy_str_from(*value)))
-			eddyi_app_mistake(app, "can't send %s: \"%s\" holds a control byte",
-					  policies[i].field, *value);
+			eddy_app_mistake(app, "can't send %s: \"%s\" holds a control byte",
+					 policies[i].field, *value);
 	}
 	eddyi_app_add_filter_to(app, filters, harden, own);
 }

@@ -33,8 +33,8 @@ void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *optio
 	struct eddy_tls_options kept = options ? *options : (struct eddy_tls_options){ 0 };
 
 	if (app->tls) {
-		eddyi_app_mistake(app, "eddy_app_use_tls() was called before; "
-				       "eddy_app_add_tls_cert() adds certificates");
+		eddy_app_mistake(app, "eddy_app_use_tls() was called before; "
+				      "eddy_app_add_tls_cert() adds certificates");
 		return;
 	}
 	kept.cert = keep(app, kept.cert);
@@ -44,18 +44,17 @@ void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *optio
 	if (app->tls)
 		eddy_app_config_section(app, &section, eddyi_tls_setup_options(app->tls));
 	else
-		eddyi_app_mistake(app, "eddy_app_use_tls(): out of memory");
+		eddy_app_mistake(app, "eddy_app_use_tls(): out of memory");
 }
 
 void eddy_app_add_tls_cert(struct eddy_app *app, const char *cert, const char *key)
 {
 	if (!app->tls)
-		eddyi_app_mistake(app,
-				  "eddy_app_add_tls_cert() needs eddy_app_use_tls() before it");
+		eddy_app_mistake(app, "eddy_app_add_tls_cert() needs eddy_app_use_tls() before it");
 	else if (!cert)
-		eddyi_app_mistake(app, "eddy_app_add_tls_cert(): `cert` names no file");
+		eddy_app_mistake(app, "eddy_app_add_tls_cert(): `cert` names no file");
 	else if (eddyi_tls_setup_add(app->tls, keep(app, cert), keep(app, key)) < 0)
-		eddyi_app_mistake(app, "eddy_app_add_tls_cert(): out of memory");
+		eddy_app_mistake(app, "eddy_app_add_tls_cert(): out of memory");
 }
 
 int eddy_app_reload_tls(struct eddy_app *app)

@@ -210,7 +210,7 @@ static const char *copy(struct eddy_app *app, const char *text)
 
 static struct eddyi_tree *make_tree(struct eddy_app *app, const struct eddy_tree_options *options)
 {
-	struct eddyi_tree *tree = eddyi_app_alloc(app, sizeof(*tree));
+	struct eddyi_tree *tree = eddy_app_alloc(app, sizeof(*tree));
 
 	*tree = (struct eddyi_tree){
 		.next = app->trees,
@@ -250,11 +250,11 @@ struct eddy_route *eddy_group_map_files(struct eddy_group *group, const char *pa
 	route->tree = tree;
 	tree->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (tree->dir < 0)
-		eddyi_app_mistake(group->app, "can't serve the folder \"%s\" at \"%s\": %s", dir,
-				  pattern, strerror(errno));
+		eddy_app_mistake(group->app, "can't serve the folder \"%s\" at \"%s\": %s", dir,
+				 pattern, strerror(errno));
 	if (mistake)
-		eddyi_app_mistake(group->app, "can't serve a folder at \"%s\": %s", pattern,
-				  mistake);
+		eddy_app_mistake(group->app, "can't serve a folder at \"%s\": %s", pattern,
+				 mistake);
 	return route;
 }
 

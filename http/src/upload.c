@@ -7,8 +7,11 @@
 #include <eddy/file.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+#define DECODED_SIZE ((size_t)(64 * EDDY_KIB))
 
 const struct eddy_save_options eddyi_upload_defaults;
 
@@ -70,13 +73,35 @@ int eddyi_upload_publish(struct eddyi_incoming *incoming, const char *name,
 	return r;
 }
 
+/* What comes out of a coder passes through the program. */
+static int receive_decoded(struct eddy_req *req, struct eddyi_incoming *incoming)
+{
+	char *buf = malloc(DECODED_SIZE);
+	ssize_t r = buf ? 1 : -ENOMEM;
+
+	while (r > 0) {
+		r = eddy_req_read(req, buf, DECODED_SIZE);
+		if (r > 0) {
+			int written = eddyi_incoming_write(incoming, buf, (size_t)r);
+
+			r = written < 0 ? written : r;
+		}
+	}
+	free(buf);
+	return (int)r;
+}
+
 static int receive(struct eddy_req *req, struct eddyi_incoming *incoming,
 		   const struct eddy_save_options *options)
 {
 	int r = eddyi_incoming_open(incoming, incoming->dir, eddyi_upload_expected(req),
 				    eddyi_upload_max(req, options));
 
-	return r < 0 ? r : eddyi_incoming_receive_body(incoming, req->wire, &req->body);
+	if (r < 0)
+		return r;
+	if (req->decoded)
+		return receive_decoded(req, incoming);
+	return eddyi_incoming_receive_body(incoming, req->wire, &req->body);
 }
 
 int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,

@@ -1,0 +1,36 @@
+/* eddy/layer.h: what a layer that stands on http keeps in an app, as compress, trace and auth do.
+ *
+ *     void eddy_app_use_thing(struct eddy_app *app, const struct eddy_thing_options *options)
+ *     {
+ *             struct thing *thing = eddy_app_alloc(app, sizeof(*thing));
+ *
+ *             if (thing_init(thing, options) < 0)
+ *                     eddy_app_mistake(app, "eddy_app_use_thing(): no such thing");
+ *             eddy_app_at_free(app, thing_deinit, thing);
+ *             eddy_app_add_filter_with(app, filter, thing);
+ *     }
+ */
+#ifndef EDDY_LAYER_H
+#define EDDY_LAYER_H
+
+#include <eddy/app.h>
+
+EDDY_BEGIN_DECLS
+
+/* Memory that lives as long as the app, zeroed. Never NULL: while an app is built there is nothing to
+ * save yet, and the process ends when memory is out. */
+EDDY_API void *eddy_app_alloc(struct eddy_app *app, size_t size);
+
+/* Keep something that is wrong with the app: run reports it, and does not start. */
+EDDY_PRINTF(2, 3) EDDY_API void eddy_app_mistake(struct eddy_app *app, const char *format, ...);
+
+/* Call `fn` when the app is freed, before its memory is; the last one that was asked for is called first. */
+EDDY_API void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data);
+
+/* The app that a group or a route is of, and that a request came to. */
+EDDY_API struct eddy_app *eddy_group_app(const struct eddy_group *group);
+EDDY_API struct eddy_app *eddy_route_app(const struct eddy_route *route);
+
+EDDY_END_DECLS
+
+#endif

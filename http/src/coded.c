@@ -1,0 +1,264 @@
+/* Bodies on their way out through a coder. */
+#include "exchange.h"
+#include "file_read.h"
+
+#include <eddy/task.h>
+#include <eddy/transfer.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What is read of a file at a time, and what is sent at a time, at most. */
+#define PIECE_MAX ((size_t)(64 * EDDY_KIB))
+
+/* The same of a stream, of which many may be open for long. */
+#define STREAM_OUT ((size_t)(16 * EDDY_KIB))
+
+/* More than any coder makes of nothing. */
+#define OUT_MIN ((size_t)512)
+
+/* ---- looking ---- */
+
+int eddy_res_on_head(struct eddy_res *res, eddy_res_head_fn *fn, void *data)
+{
+	struct eddyi_res_look *look = eddyi_arena_alloc(&res->req->arena, sizeof(*look));
+
+	if (!look)
+		return -ENOMEM;
+	*look = (struct eddyi_res_look){ res->looks, fn, data };
+	res->looks = look;
+	return 0;
+}
+
+void eddyi_coded_look(struct eddy_req *req)
+{
+	struct eddyi_res_look *look = req->res.looks;
+
+	req->res.looks = NULL;
+	for (; look; look = look->next)
+		look->fn(look->data, req, &req->res);
+}
+
+int eddy_res_get_status(const struct eddy_res *res)
+{
+	return res->status;
+}
+
+uint64_t eddy_res_length(const struct eddy_res *res)
+{
+	switch (res->kind) {
+	case EDDYI_RES_EMPTY:
+		return 0;
+	case EDDYI_RES_BYTES:
+		return res->bytes.len;
+	case EDDYI_RES_FILE:
+		return res->file_size;
+	case EDDYI_RES_STREAM:
+		break;
+	}
+	return EDDY_LENGTH_UNKNOWN;
+}
+
+int eddy_res_fd(const struct eddy_res *res)
+{
+	return res->kind == EDDYI_RES_FILE && res->status == 200 ? res->file : -1;
+}
+
+void eddy_res_code(struct eddy_res *res, const struct eddy_coder *coder, void *state)
+{
+	if (res->unsized || res->head_sent || !eddyi_status_has_body(res->status)) {
+		coder->end(state, false);
+		return;
+	}
+	res->coded.coder = coder;
+	res->coded.state = state;
+	eddyi_reply_unsize(res->req);
+}
+
+void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
+{
+	if (res->unsized || res->head_sent || !eddyi_status_has_body(res->status) ||
+	    res->kind == EDDYI_RES_STREAM) {
+		close(fd);
+		return;
+	}
+	if (res->file >= 0)
+		close(res->file);
+	res->file = fd;
+	res->file_size = length;
+	res->kind = EDDYI_RES_FILE;
+	eddyi_reply_unsize(res->req);
+}
+
+/* ---- sending ---- */
+
+static void end(struct eddyi_coded *coded, bool whole)
+{
+	if (coded->coder)
+		coded->coder->end(coded->state, whole);
+	free(coded->out);
+	*coded = (struct eddyi_coded){ 0 };
+}
+
+static bool make_room(struct eddyi_coded *coded, size_t size)
+{
+	if (coded->out)
+		return true;
+	coded->out_size = size;
+	coded->out = malloc(size);
+	return coded->out != NULL;
+}
+
+static int send_out(struct eddy_req *req, bool last)
+{
+	struct eddyi_coded *coded = &req->res.coded;
+	size_t len = coded->out_len;
+
+	coded->out_len = 0;
+	if (!len && !last)
+		return 0;
+	return eddyi_reply_chunk(req, eddy_str(coded->out, len), last);
+}
+
+/* Pass `in` through, and send what comes out as far as it fills the room or must arrive. */
+static int pass(struct eddy_req *req, struct eddy_str in, enum eddy_coder_op op)
+{
+	struct eddyi_coded *coded = &req->res.coded;
+	struct eddy_coder_io io = { .in = in.ptr, .in_len = in.len };
+	int again, r = 0;
+
+	do {
+		io.out = coded->out + coded->out_len;
+		io.out_len = coded->out_size - coded->out_len;
+		again = coded->coder->step(coded->state, &io, op);
+		if (again < 0)
+			return again;
+		coded->out_len = coded->out_size - io.out_len;
+		if (!io.out_len || (!again && op != EDDY_CODER_GO))
+			r = send_out(req, !again && op == EDDY_CODER_END);
+		/* One step was all the time that others may be kept waiting. */
+		if (r == 0 && again)
+			r = eddy_yield();
+	} while (r == 0 && again);
+	return r;
+}
+
+static size_t room_for(uint64_t length)
+{
+	uint64_t size = length + length / 8 + OUT_MIN;
+
+	return size < PIECE_MAX ? (size_t)size : PIECE_MAX;
+}
+
+static int pass_file(struct eddy_req *req, char *buf)
+{
+	struct eddy_res *res = &req->res;
+	uint64_t at = 0;
+	int r;
+
+	do {
+		uint64_t left = res->file_size - at;
+		size_t len = left < PIECE_MAX ? (size_t)left : PIECE_MAX;
+
+		r = eddyi_file_read(res->file, buf, len, at);
+		if (r < 0)
+			return r;
+		at += len;
+		r = pass(req, eddy_str(buf, len),
+			 at == res->file_size ? EDDY_CODER_END : EDDY_CODER_GO);
+	} while (r == 0 && at < res->file_size);
+	return r;
+}
+
+static int reply_through(struct eddy_req *req)
+{
+	struct eddy_res *res = &req->res;
+	char *buf;
+	int r;
+
+	if (!make_room(&res->coded, room_for(eddy_res_length(res))))
+		return -ENOMEM;
+	if (res->kind == EDDYI_RES_EMPTY)
+		return pass(req, eddy_str("", 0), EDDY_CODER_END);
+	if (res->kind == EDDYI_RES_BYTES)
+		return pass(req, res->bytes, EDDY_CODER_END);
+	buf = malloc(res->file_size < PIECE_MAX ? (size_t)res->file_size + 1 : PIECE_MAX);
+	if (!buf)
+		return -ENOMEM;
+	r = pass_file(req, buf);
+	free(buf);
+	return r;
+}
+
+/* A file that is one chunk. */
+static int reply_file(struct eddy_req *req)
+{
+	struct eddy_res *res = &req->res;
+	struct eddy_str head;
+	char *buf;
+	int r;
+
+	if (res->file_size <= EDDYI_REPLY_COPY_MAX) {
+		buf = eddyi_arena_alloc(&req->arena, (size_t)res->file_size + 1);
+		r = buf ? eddyi_file_read(res->file, buf, (size_t)res->file_size, 0) : -ENOMEM;
+		return r < 0 ? r :
+			       eddyi_reply_chunk(req, eddy_str(buf, (size_t)res->file_size), true);
+	}
+	head = eddyi_reply_head(req, EDDY_LENGTH_UNKNOWN, 24);
+	if (!head.ptr)
+		return -ENOMEM;
+	if (res->chunked)
+		head.len += (size_t)snprintf((char *)head.ptr + head.len, 24, "%llx\r\n",
+					     (unsigned long long)res->file_size);
+	res->head_sent = true;
+	r = eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
+						    .file = res->file,
+						    .len = res->file_size,
+						    .head = head,
+					    });
+	if (r < 0 || !res->chunked)
+		return r;
+	return eddyi_wire_send(req->wire, "\r\n0\r\n\r\n", 7);
+}
+
+int eddyi_coded_reply(struct eddy_req *req)
+{
+	struct eddyi_coded *coded = &req->res.coded;
+	int r;
+
+	if (!eddyi_reply_has_body(req))
+		return eddyi_reply_chunk(req, eddy_str("", 0), true);
+	if (!coded->coder)
+		return reply_file(req);
+	r = reply_through(req);
+	end(coded, r == 0);
+	return r;
+}
+
+int eddyi_coded_write(struct eddy_req *req, struct eddy_str bytes)
+{
+	if (!eddyi_reply_has_body(req) || !bytes.len)
+		return eddyi_reply_chunk(req, eddy_str("", 0), false);
+	if (!make_room(&req->res.coded, STREAM_OUT))
+		return -ENOMEM;
+	return pass(req, bytes, EDDY_CODER_FLUSH);
+}
+
+int eddyi_coded_end(struct eddy_req *req)
+{
+	struct eddyi_coded *coded = &req->res.coded;
+	int r;
+
+	if (!eddyi_reply_has_body(req))
+		return 0;
+	r = make_room(coded, STREAM_OUT) ? pass(req, eddy_str("", 0), EDDY_CODER_END) : -ENOMEM;
+	end(coded, r == 0);
+	return r;
+}
+
+void eddyi_coded_deinit(struct eddy_req *req)
+{
+	end(&req->res.coded, false);
+	eddyi_decoded_deinit(req);
+}

@@ -1,0 +1,105 @@
+/* Bodies on their way in through a coder. */
+#include "exchange.h"
+
+#include <eddy/task.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define IN_SIZE ((size_t)(16 * EDDY_KIB))
+
+struct eddyi_decoded {
+	const struct eddy_coder *coder;
+	void *state;
+	size_t at, len; /* of `in`, what has not been taken yet */
+	bool raw_ended;
+	bool ended;
+	int error; /* once it has failed it stays failed */
+	char in[IN_SIZE];
+};
+
+int eddy_req_decode(struct eddy_req *req, const struct eddy_coder *coder, void *state)
+{
+	struct eddyi_decoded *decoded = NULL;
+	bool late = req->decoded || req->text.ptr || req->body.error;
+
+	if (!late)
+		decoded = malloc(sizeof(*decoded));
+	if (!decoded) {
+		coder->end(state, false);
+		return late ? -EBUSY : -ENOMEM;
+	}
+	decoded->coder = coder;
+	decoded->state = state;
+	decoded->at = decoded->len = 0;
+	decoded->raw_ended = decoded->ended = false;
+	decoded->error = 0;
+	req->decoded = decoded;
+	return 0;
+}
+
+void eddyi_decoded_deinit(struct eddy_req *req)
+{
+	struct eddyi_decoded *decoded = req->decoded;
+
+	if (!decoded)
+		return;
+	decoded->coder->end(decoded->state, decoded->ended);
+	free(decoded);
+	req->decoded = NULL;
+}
+
+static int fill(struct eddy_req *req)
+{
+	struct eddyi_decoded *decoded = req->decoded;
+	ssize_t r = eddyi_body_read(&req->body, req->wire, decoded->in, IN_SIZE);
+
+	if (r < 0)
+		return (int)r;
+	decoded->at = 0;
+	decoded->len = (size_t)r;
+	decoded->raw_ended = r == 0;
+	return 0;
+}
+
+/* Take one step, and see to it that there is something for the next. Return: bytes, -errno. */
+static ssize_t step(struct eddy_req *req, char *buf, size_t len)
+{
+	struct eddyi_decoded *decoded = req->decoded;
+	struct eddy_coder_io io = { decoded->in + decoded->at, decoded->len - decoded->at, buf,
+				    len };
+	int again = decoded->coder->step(decoded->state, &io,
+					 decoded->raw_ended ? EDDY_CODER_END : EDDY_CODER_GO);
+	int r = 0;
+
+	if (again < 0)
+		return again;
+	decoded->at = decoded->len - io.in_len;
+	decoded->ended = !again && decoded->raw_ended;
+	if (again)
+		r = eddy_yield();
+	else if (io.out_len == len && !decoded->ended)
+		r = fill(req);
+	return r < 0 ? r : (ssize_t)(len - io.out_len);
+}
+
+static int explain(struct eddy_req *req, int error)
+{
+	if (error == -EBADMSG && !req->body.error)
+		return eddyi_req_fail(req, error, 400,
+				      "the body is not what its content-encoding says");
+	if (error == -EMSGSIZE)
+		return eddyi_req_fail(req, error, 413, "the body is too large once it is decoded");
+	return error;
+}
+
+ssize_t eddyi_decoded_read(struct eddy_req *req, void *buf, size_t len)
+{
+	struct eddyi_decoded *decoded = req->decoded;
+	ssize_t r = decoded->error;
+
+	while (r == 0 && len && !decoded->ended)
+		r = step(req, buf, len);
+	if (r < 0 && !decoded->error)
+		decoded->error = explain(req, (int)r);
+	return r;
+}
