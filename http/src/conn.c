@@ -92,6 +92,20 @@ static int take_in_received(struct eddyi_conn *conn, const char *bytes, size_t l
 	return eddyi_conn_take_in(conn, bytes, len);
 }
 
+/* Send what was held for a request that turned out not to be there. */
+static int flush_held(struct eddyi_conn *conn)
+{
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	conn->beside = &scope;
+	r = eddyi_wire_flush(&conn->wire);
+	conn->beside = NULL;
+	eddy_scope_end(&scope);
+	return r;
+}
+
 int eddyi_conn_serve(void *arg)
 {
 	struct eddyi_conn *conn = arg;
@@ -108,8 +122,7 @@ int eddyi_conn_serve(void *arg)
 		if (EDDYI_TLS && ending == EDDYI_ENDING_KEEP && status == 0 && conn->wire.tls)
 			status = eddyi_conn_take_in_decrypted(conn);
 	} while (ending == EDDYI_ENDING_KEEP && status > 0);
-	/* What was held for a request that turned out not to be there. */
-	if (ending == EDDYI_ENDING_KEEP && status == 0 && eddyi_wire_flush(&conn->wire) == 0) {
+	if (ending == EDDYI_ENDING_KEEP && status == 0 && flush_held(conn) == 0) {
 		eddyi_conn_park(conn);
 		return 0;
 	}
@@ -162,17 +175,21 @@ static void give_up_head(struct eddyi_conn *conn)
 }
 
 /* The head's last chance: bytes that have come meanwhile may complete it, and unread ones would reset
- * the connection as it is closed. Return: as eddyi_conn_take_in(). */
+ * the connection as it is closed. Who goes on sending what is no request holds the loop no longer than a
+ * head could take. Return: as eddyi_conn_take_in(). */
 static int take_in_rest(struct eddyi_conn *conn)
 {
+	const struct eddyi_head_limits *limits = &conn->conns->app->head_limits;
+	size_t most = limits->request_line_max + limits->header_block_max + REST_SIZE;
 	char bytes[REST_SIZE];
 	int status = 0;
-	ssize_t r;
 
-	while (status == 0) {
-		r = recv(conn->wire.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	for (size_t taken = 0; status == 0 && taken < most;) {
+		ssize_t r = recv(conn->wire.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
 		if (r <= 0)
 			return 0;
+		taken += (size_t)r;
 		status = take_in_received(conn, bytes, (size_t)r);
 	}
 	return status;
@@ -258,8 +275,8 @@ static void time_is_up(struct eddy_timeout *timeout)
 	} else if (timeout->queue == &conn->wire.clocks->write &&
 		   !eddyi_wire_has_stalled(&conn->wire)) {
 		return;
-	} else if (conn->shaking) {
-		eddy_scope_cancel(conn->shaking);
+	} else if (conn->beside) {
+		eddy_scope_cancel(conn->beside);
 	} else if (conn->req) {
 		eddyi_exchange_expire(conn->req);
 	}

@@ -48,8 +48,8 @@ struct eddyi_conn {
 	struct eddyi_wire wire;
 	struct eddy_op op;
 	struct eddy_node node;
-	struct eddy_scope *shaking; /* while a step of the handshake is done */
-	struct eddy_req *req;       /* whose head is arriving, or that is being answered */
+	struct eddy_scope *beside; /* while a task does what is no part of a request */
+	struct eddy_req *req;      /* whose head is arriving, or that is being answered */
 	uint8_t state;
 	bool expired; /* the time of a parked connection is up */
 	bool evicted; /* to be closed for want of room, or at the end */

@@ -42,9 +42,9 @@ int eddyi_conn_shake(void *arg)
 	int r;
 
 	eddy_scope_begin(&scope, NULL);
-	conn->shaking = &scope;
+	conn->beside = &scope;
 	r = eddyi_tls_wire_shake(wire);
-	conn->shaking = NULL;
+	conn->beside = NULL;
 	eddy_scope_end(&scope);
 	if (r != -EAGAIN)
 		eddyi_wire_unguard(wire);
