@@ -62,16 +62,18 @@ bool eddyi_wire_has_stalled(struct eddyi_wire *wire)
 	struct tcp_info info = { 0 };
 	socklen_t len = sizeof(info);
 
-	/* Refused where the socket is not TCP: then only its room counts. */
+	/* Refused where the socket is not TCP: there only its room counts, and who found some has touched
+	 * the timeout since the last look. */
 	getsockopt(wire->fd, IPPROTO_TCP, TCP_INFO, &info, &len);
-	if (info.tcpi_bytes_acked == wire->taken)
-		wire->looks++;
-	else
+	if (info.tcpi_bytes_acked != wire->taken)
 		wire->looks = 0;
+	else
+		wire->looks = wire->timeout.since_ns == wire->looked_ns ? wire->looks + 1 : 1;
 	wire->taken = info.tcpi_bytes_acked;
 	if (wire->looks >= EDDYI_WRITE_LOOKS)
 		return true;
 	eddy_timeout_arm(&wire->timeout, &wire->clocks->write);
+	wire->looked_ns = wire->timeout.since_ns;
 	return false;
 }
 
@@ -309,6 +311,16 @@ bool eddyi_wire_has_unsent(const struct eddyi_wire *wire)
 	return ioctl(wire->fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0;
 }
 
+/* Receive what nobody wants. TCP takes MSG_TRUNC for "count, don't copy"; elsewhere it has to go somewhere.
+ * Return: bytes, 0 at the end, -errno. */
+static ssize_t throw_away(struct eddyi_wire *wire)
+{
+	ssize_t r = eddy_recv(wire->fd, NULL, EDDY_MIB, MSG_TRUNC);
+	char buf[8 * EDDY_KIB];
+
+	return r == -EFAULT ? eddy_recv(wire->fd, buf, sizeof(buf), 0) : r;
+}
+
 void eddyi_wire_linger(struct eddyi_wire *wire)
 {
 	struct eddy_scope scope;
@@ -319,8 +331,7 @@ void eddyi_wire_linger(struct eddyi_wire *wire)
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = LINGER_NS });
 	if (eddy_shutdown(wire->fd, SHUT_WR) == 0) {
 		do {
-			/* TCP takes MSG_TRUNC for "count, don't copy". */
-			r = eddy_recv(wire->fd, NULL, EDDY_MIB, MSG_TRUNC);
+			r = throw_away(wire);
 			if (r > 0)
 				thrown_away += (uint64_t)r;
 		} while (r > 0 && thrown_away < LINGER_MAX);

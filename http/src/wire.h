@@ -34,10 +34,11 @@ struct eddyi_wire {
 	uint32_t held_len;
 	const char *bound; /* the address that it was accepted at, as typed */
 	int fd;
-	unsigned looks; /* in a row at which the peer had taken nothing more */
-	uint64_t taken; /* bytes that it had taken at the last look */
-	bool last;      /* no request will be read after the one that is being answered */
-	bool ended;     /* the peer sends nothing any more */
+	unsigned looks;     /* in a row at which the peer had taken nothing more */
+	uint64_t taken;     /* bytes that it had taken at the last look */
+	uint64_t looked_ns; /* when that was, in the clock of `timeout` */
+	bool last;          /* no request will be read after the one that is being answered */
+	bool ended;         /* the peer sends nothing any more */
 };
 
 /* The bytes that have arrived and not been read. */

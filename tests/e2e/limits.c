@@ -1,9 +1,9 @@
 /* limits: an app of odd handlers whose limits are what the tests say.
  *
- *     limits [--dir DIR] [--tree DIR] [--fallback] [--config FILE] [--LIMIT VALUE]…
+ *     limits [--bind ADDR] [--dir DIR] [--tree DIR] [--fallback] [--config FILE] [--LIMIT VALUE]…
  *
- * A LIMIT is a field of eddy_server_options without its `_ns`; times are in milliseconds. It listens at
- * a free port of 127.0.0.1.
+ * A LIMIT is a field of eddy_server_options without its `_ns`; times are in milliseconds. Without
+ * --bind it listens at a free port of 127.0.0.1.
  */
 #include "limits.h"
 
@@ -343,6 +343,7 @@ static void map_trees(struct eddy_app *app, const char *dir)
 static void parse(int argc, char **argv, struct eddy_server_options *server, struct limits *limits)
 {
 	static const struct option options[] = {
+		{ "bind", required_argument, NULL, 'B' },
 		{ "dir", required_argument, NULL, 'D' },
 		{ "tree", required_argument, NULL, 'T' },
 		{ "fallback", no_argument, NULL, 'F' },
@@ -370,6 +371,9 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 		uint64_t value = optarg ? strtoull(optarg, NULL, 10) : 0;
 
 		switch (option) {
+		case 'B':
+			limits->bind = optarg;
+			break;
 		case 'D':
 			limits->dir = open(optarg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 			break;
@@ -436,12 +440,12 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 int main(int argc, char **argv)
 {
 	struct eddy_server_options server = { 0 };
-	struct limits limits = { .dir = -1 };
+	struct limits limits = { .bind = "127.0.0.1:0", .dir = -1 };
 	struct eddy_app *app = eddy_app_new();
 
 	eddy_log_text_subscribe();
 	parse(argc, argv, &server, &limits);
-	eddy_app_bind(app, "127.0.0.1:0");
+	eddy_app_bind(app, limits.bind);
 #ifndef EDDY_NO_CONFIG
 	eddy_app_with_config(app, limits.config);
 #endif

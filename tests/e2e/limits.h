@@ -5,6 +5,7 @@
 #include <eddy/http.h>
 
 struct limits {
+	const char *bind;
 	int dir;
 	const char *tree; /* NULL for none, as is: */
 	const char *config;

@@ -52,7 +52,7 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 
 class Server:
-    """A program that serves, on a free port of 127.0.0.1. `wrap` is a command that runs it, `env` adds to its environment,
+    """A program that serves, on a free port of 127.0.0.1 or where it is told. `wrap` is a command that runs it, `env` adds to its environment,
     `fds` are its descriptors from 3 on, with LISTEN_PID set as a service manager does."""
 
     def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True, wrap=(), env=None, fds=()):
@@ -74,7 +74,8 @@ class Server:
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         if start:
-            self.port = int(self.wait_for(r'Listening on .*:(\d+)')[1])
+            _, path, port = self.wait_for(r'Listening on (?:unix:(\S+)|.*:(\d+))').group(0, 1, 2)
+            self.port = path or int(port)
 
     def _read(self):
         for line in self.process.stderr:
@@ -235,19 +236,21 @@ class Response:
 
 
 class Wire:
-    """A raw connection. What it can't read raises Lost."""
+    """A raw connection, to a port or to the path of a unix socket. What it can't read raises Lost."""
 
     def __init__(self, port, timeout=10, rcvbuf=0, address='127.0.0.1'):
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        is_path = isinstance(port, str)
+        self.socket = socket.socket(socket.AF_UNIX if is_path else socket.AF_INET)
         if rcvbuf:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
         self.socket.settimeout(timeout)
         try:
-            self.socket.connect((address, port))
+            self.socket.connect(port if is_path else (address, port))
         except OSError:
             self.socket.close()
             raise
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if not is_path:
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b''
 
     def __enter__(self):
