@@ -200,7 +200,7 @@ static int wait_until_ready(int fd)
 	return r == 0 ? -ECHILD : r == -ECANCELED && why < 0 ? why : (int)r;
 }
 
-/* Hand the descriptors to a new process, and wait until it says that it serves.
+/* Hand the descriptors, which are used up, to a new process, and wait until it says that it serves.
  * Return: 0, the process is the caller's; -errno, and there is none: -ETIMEDOUT when it took too long,
  * -ECHILD when it has ended. */
 static int start_and_wait(struct eddyi_passed_list *list, struct eddy_process *ret_process)
@@ -208,8 +208,11 @@ static int start_and_wait(struct eddyi_passed_list *list, struct eddy_process *r
 	struct eddy_process process;
 	int fds[2], r;
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		r = -errno;
+		eddyi_passed_list_deinit(list);
+		return r;
+	}
 	r = eddyi_passed_list_add(list, fds[1], EDDYI_PASSED_READY, "");
 	if (r == 0)
 		r = start_again(list, &process);

@@ -2,6 +2,7 @@
 import contextlib
 import ctypes
 import os
+import resource
 import signal
 import socket
 import threading
@@ -95,6 +96,24 @@ class Restart(Case):
             for pid in pids[1:-1]:
                 self.assertEnds(pid)
             self.end(server, pids[-1])
+
+    def test_too_few_descriptors(self):
+        """Enough for the copy of a socket, but not for what the other process would answer by."""
+        server = self.doors()
+        before = self.descriptors(server)
+        free = [fd for fd in range(max(before) + 4) if fd not in before]
+        limits = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (free[1] + 1, limits[1]))
+        server.process.send_signal(signal.SIGUSR2)
+        server.wait_for("can't restart, going on: Too many open files")
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limits)
+        self.assertEqual(self.descriptors(server), before)
+        heir = self.restart(server, server.pid)
+        self.assertEqual(server.process.wait(20), 0)
+        self.end(server, heir)
+
+    def descriptors(self, server):
+        return {int(fd) for fd in os.listdir(f'/proc/{server.pid}/fd')}
 
     def test_what_is_in_flight_is_finished(self):
         server = self.doors('--drain_timeout', 100)
