@@ -115,6 +115,7 @@ ssize_t eddyi_client_run(struct eddy_response *response, ssize_t (*part)(void *a
 		return eddyi_client_fail(client, -ETIMEDOUT, "the time for the whole is up");
 	if (response->deadline_ns != EDDY_NEVER)
 		options.timeout_ns = response->deadline_ns - now;
+	response->stalled = false;
 	eddy_scope_begin(&scope, &options);
 	response->scope = &scope;
 	r = part(arg);

@@ -276,8 +276,8 @@ static void stop(struct eddyi_server *server)
 		eddy_event_clear(&server->deaf);
 		eddy_event_wait(&server->deaf);
 	}
-	/* Also those that were accepted last. */
-	if (patient)
+	/* Also those that were accepted last; who is in a hurry may have come meanwhile. */
+	if (server->how == EDDYI_STOP_HAND_OVER)
 		hand_over(server);
 	else
 		eddyi_conns_stop(&server->conns, false);
