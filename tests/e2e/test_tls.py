@@ -458,6 +458,19 @@ class Endings(TlsCase):
             self.assertLess(time.monotonic() - start, 5)
             wire.try_send(b'\r\n')
 
+    def test_what_asks_for_nothing_does_not_hold_the_server(self):
+        """Its time is up while there is always more of it here."""
+        server = self.secure('--head_timeout', 100)
+        with server.connect() as wire:
+            hand = self.opened(wire)
+            hand.run(hand.tls.write, request('GET', '/'))
+            self.assertIn(b'200 OK', hand.run(hand.tls.read, 1000))
+            for _ in range(300000):
+                hand.tls.write(b'\r\n')
+            with self.assertRaises(Lost):
+                wire.send(hand.outside.read())
+                wire.read_end()
+
     def test_a_client_that_says_goodbye_first(self):
         """It has shut down its sending side, and still gets its answer (RFC 8446 section 6.1)."""
         server = self.secure()
@@ -756,7 +769,7 @@ class Files(TlsCase):
             server.process.send_signal(signal.SIGHUP)
             self.session(idle)
         self.assertFalse(select.select([wires[-1].socket], [], [], 0)[0])
-        self.eventually(lambda: server.log.count('were read again') >= 2)
+        self.eventually(lambda: server.log.count('were read again') >= 2, 30)
         for wire in wires:
             wire.close()
         server.process.send_signal(signal.SIGTERM)
