@@ -25,6 +25,13 @@ struct ending {
 	void *data;
 };
 
+/* What a layer keeps. */
+struct kept {
+	struct kept *next;
+	const struct eddy_layer *layer;
+	void *memory;
+};
+
 static void out_of_memory(void)
 {
 	fputs("eddy: out of memory\n", stderr);
@@ -71,6 +78,24 @@ void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data)
 
 	*ending = (struct ending){ app->endings, fn, data };
 	app->endings = ending;
+}
+
+void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer)
+{
+	struct kept *kept = app->layers;
+
+	while (kept && kept->layer != layer)
+		kept = kept->next;
+	if (kept)
+		return kept->memory;
+	kept = eddy_app_alloc(app, sizeof(*kept));
+	*kept = (struct kept){ app->layers, layer, eddy_app_alloc(app, layer->size) };
+	app->layers = kept;
+	if (layer->init)
+		layer->init(app, kept->memory);
+	if (layer->deinit)
+		eddy_app_at_free(app, layer->deinit, kept->memory);
+	return kept->memory;
 }
 
 struct eddy_app *eddy_group_app(const struct eddy_group *group)

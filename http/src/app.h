@@ -21,6 +21,7 @@ struct eddyi_tree;
 struct eddyi_section;
 struct mistake;
 struct ending;
+struct kept;
 
 #define EDDYI_WORKERS_MAX 1024
 
@@ -63,6 +64,7 @@ struct eddy_app {
 	struct eddyi_tree *trees;    /* all of them */
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
+	struct kept *layers;
 	struct ending *endings;         /* what is done before it is freed */
 	struct eddyi_section *sections; /* that its configuration file may have */
 	const char *config_path;

@@ -126,21 +126,21 @@ static int pass(struct eddy_req *req, struct eddy_str in, enum eddy_coder_op op)
 {
 	struct eddyi_coded *coded = &req->res.coded;
 	struct eddy_coder_io io = { .in = in.ptr, .in_len = in.len };
-	int again, r = 0;
+	int done, r = 0;
 
 	do {
 		io.out = coded->out + coded->out_len;
 		io.out_len = coded->out_size - coded->out_len;
-		again = coded->coder->step(coded->state, &io, op);
-		if (again < 0)
-			return again;
+		done = coded->coder->step(coded->state, &io, op);
+		if (done < 0)
+			return done;
 		coded->out_len = coded->out_size - io.out_len;
-		if (!io.out_len || (!again && op != EDDY_CODER_GO))
-			r = send_out(req, !again && op == EDDY_CODER_END);
+		if (!io.out_len || (done && op != EDDY_CODER_GO))
+			r = send_out(req, done && op == EDDY_CODER_END);
 		/* One step was all the time that others may be kept waiting. */
-		if (r == 0 && again)
+		if (r == 0 && !done)
 			r = eddy_yield();
-	} while (r == 0 && again);
+	} while (r == 0 && !done);
 	return r;
 }
 

@@ -67,15 +67,15 @@ static ssize_t step(struct eddy_req *req, char *buf, size_t len)
 	struct eddyi_decoded *decoded = req->decoded;
 	struct eddy_coder_io io = { decoded->in + decoded->at, decoded->len - decoded->at, buf,
 				    len };
-	int again = decoded->coder->step(decoded->state, &io,
-					 decoded->raw_ended ? EDDY_CODER_END : EDDY_CODER_GO);
+	int done = decoded->coder->step(decoded->state, &io,
+					decoded->raw_ended ? EDDY_CODER_END : EDDY_CODER_GO);
 	int r = 0;
 
-	if (again < 0)
-		return again;
+	if (done < 0)
+		return done;
 	decoded->at = decoded->len - io.in_len;
-	decoded->ended = !again && decoded->raw_ended;
-	if (again)
+	decoded->ended = done && decoded->raw_ended;
+	if (!done)
 		r = eddy_yield();
 	else if (io.out_len == len && !decoded->ended)
 		r = fill(req);

@@ -32,7 +32,12 @@ static void remove_header(struct eddy_res *res, struct eddy_str name)
 	res->header_count = kept;
 }
 
-/* What reply.c writes: a second one would say something else of the same bytes. */
+void eddy_res_remove(struct eddy_res *res, const char *name)
+{
+	remove_header(res, eddy_str_from(name));
+}
+
+/* What reply_head.c writes: a second one would say something else of the same bytes. */
 static bool is_servers_own(struct eddy_str name)
 {
 	static const char *const own[] = { "connection", "content-length", "date", "server",

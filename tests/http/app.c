@@ -127,3 +127,34 @@ Test(app, renderer_fails)
 	}
 	eddy_app_free(app);
 }
+
+/* ---- eddy/layer.h ---- */
+
+static int freed;
+
+static void layer_init(struct eddy_app *app, void *kept)
+{
+	cr_assert(app != NULL && *(int *)kept == 0);
+	*(int *)kept = 7;
+}
+
+static void layer_deinit(void *kept)
+{
+	freed = freed * 10 + *(int *)kept;
+}
+
+Test(app, keeps_what_a_layer_has_once)
+{
+	static const struct eddy_layer layer = { "numbers", sizeof(int), layer_init, layer_deinit };
+	static const struct eddy_layer other = { "other", 8, NULL, NULL };
+	struct eddy_app *app = eddy_app_new();
+	int three = 3, *kept = eddy_app_layer(app, &layer);
+
+	cr_assert(eq(int, *kept, 7));
+	cr_assert(eddy_app_layer(app, &other) != kept);
+	cr_assert(eddy_app_layer(app, &layer) == kept);
+	eddy_app_at_free(app, layer_deinit, &three);
+	cr_assert(eddy_group_app(eddy_app_group(app, "/x")) == app);
+	eddy_app_free(app);
+	cr_assert(eq(int, freed, 37), "the last is freed first");
+}

@@ -47,13 +47,13 @@ static int encode_one(struct hex *hex, struct eddy_coder_io *io)
 	unsigned char byte = (unsigned char)*io->in;
 
 	if (!io->out_len)
-		return 1;
+		return 0;
 	*io->out++ = "0123456789abcdef"[hex->odd ? byte & 15 : byte >> 4];
 	io->out_len--;
 	io->in += hex->odd;
 	io->in_len -= hex->odd;
 	hex->odd = !hex->odd;
-	return 0;
+	return 1;
 }
 
 static int decode_one(struct hex *hex, struct eddy_coder_io *io)
@@ -65,7 +65,7 @@ static int decode_one(struct hex *hex, struct eddy_coder_io *io)
 	if (!hex->odd) {
 		hex->half = (unsigned char)value;
 	} else if (!io->out_len) {
-		return 1;
+		return 0;
 	} else if (!hex->left) {
 		return -EMSGSIZE;
 	} else {
@@ -76,7 +76,7 @@ static int decode_one(struct hex *hex, struct eddy_coder_io *io)
 	hex->odd = !hex->odd;
 	io->in++;
 	io->in_len--;
-	return 0;
+	return 1;
 }
 
 /* No more than 100 bytes a step: a long body takes many. */
@@ -87,14 +87,14 @@ static int hex_step(void *state, struct eddy_coder_io *io, enum eddy_coder_op op
 	for (int i = 0; i < 100 && io->in_len; i++) {
 		int r = hex->decodes ? decode_one(hex, io) : encode_one(hex, io);
 
-		if (r)
+		if (r <= 0)
 			return r;
 	}
 	if (io->in_len)
-		return 1;
+		return 0;
 	if (op == EDDY_CODER_FLUSH)
 		flushed++;
-	return op == EDDY_CODER_END && hex->odd ? -EBADMSG : 0;
+	return op == EDDY_CODER_END && hex->odd ? -EBADMSG : 1;
 }
 
 static void hex_end(void *state, bool was_whole)

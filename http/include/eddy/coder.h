@@ -40,9 +40,9 @@ struct eddy_coder {
 	/* Go on; a step takes a fraction of a millisecond, and stops early rather than longer: others run
 	 * between two. It fills `out` to the last byte before it asks for more room. An `op` is given
 	 * again until it is done.
-	 * Return: 1 when it is to be called again, with new room if `out` is full; 0 when all of `in` is
-	 * taken and the op done; -errno when it can't go on: -EBADMSG for a body that is malformed or
-	 * ends too early, -EMSGSIZE for one that would become too large. */
+	 * Return: 1 when all of `in` is taken and the op done; 0 when it is to be called again, with new room
+	 * if `out` is full; -errno when it can't go on: -EBADMSG for a body that is malformed or ends too
+	 * early, -EMSGSIZE for one that would become too large. */
 	int (*step)(void *state, struct eddy_coder_io *io, enum eddy_coder_op op);
 	/* Give the state back; once. `whole` when the body went through to its end, and was sent. */
 	void (*end)(void *state, bool whole);

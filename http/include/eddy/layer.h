@@ -1,13 +1,14 @@
 /* eddy/layer.h: what a layer that stands on http keeps in an app, as compress, trace and auth do.
  *
- *     void eddy_app_use_thing(struct eddy_app *app, const struct eddy_thing_options *options)
- *     {
- *             struct thing *thing = eddy_app_alloc(app, sizeof(*thing));
+ *     static const struct eddy_layer things = { "things", sizeof(struct things), init, deinit };
  *
- *             if (thing_init(thing, options) < 0)
- *                     eddy_app_mistake(app, "eddy_app_use_thing(): no such thing");
- *             eddy_app_at_free(app, thing_deinit, thing);
- *             eddy_app_add_filter_with(app, filter, thing);
+ *     void eddy_app_use_thing(struct eddy_app *app, const char *name)
+ *     {
+ *             struct things *kept = eddy_app_layer(app, &things);
+ *
+ *             if (add_thing(kept, name) < 0)
+ *                     eddy_app_mistake(app, "eddy_app_use_thing(): there is no \"%s\"", name);
+ *             eddy_app_add_filter_with(app, filter, kept);
  *     }
  */
 #ifndef EDDY_LAYER_H
@@ -23,6 +24,17 @@ EDDY_API void *eddy_app_alloc(struct eddy_app *app, size_t size);
 
 /* Keep something that is wrong with the app: run reports it, and does not start. */
 EDDY_PRINTF(2, 3) EDDY_API void eddy_app_mistake(struct eddy_app *app, const char *format, ...);
+
+/* What a layer keeps in an app, once. */
+struct eddy_layer {
+	const char *name; /* for people */
+	size_t size;
+	void (*init)(struct eddy_app *app, void *kept); /* of zeroed memory; may be NULL */
+	void (*deinit)(void *kept);                     /* when the app is freed; may be NULL */
+};
+
+/* What the layer keeps in this app; made when it is asked for the first time. Never NULL. */
+EDDY_API void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer);
 
 /* Call `fn` when the app is freed, before its memory is; the last one that was asked for is called first. */
 EDDY_API void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data);

@@ -29,6 +29,9 @@ EDDY_API int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_st
  * Return: as eddy_res_set(); -EINVAL also for set-cookie, which is no list. */
 EDDY_API int eddy_res_merge(struct eddy_res *res, const char *name, struct eddy_str members);
 
+/* Take out all fields of that name. */
+EDDY_API void eddy_res_remove(struct eddy_res *res, const char *name);
+
 /* A field that has been set; .ptr is NULL when there is none. */
 EDDY_API struct eddy_str eddy_res_header(const struct eddy_res *res, const char *name);
 
