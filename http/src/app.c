@@ -172,6 +172,23 @@ void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
 						options && options->plain };
 }
 
+/* Plain ones come last. */
+void eddyi_app_replace_addresses(struct eddy_app *app, const char *const *texts, bool plain)
+{
+	struct eddyi_address all[EDDYI_ADDRESSES_MAX];
+	size_t count = 0;
+
+	for (int kind = false; kind <= true; kind++) {
+		for (; kind == plain && *texts; texts++)
+			all[count++] = (struct eddyi_address){ *texts, plain };
+		for (size_t i = 0; kind != plain && i < app->address_count; i++)
+			if (app->addresses[i].plain == kind)
+				all[count++] = app->addresses[i];
+	}
+	memcpy(app->addresses, all, count * sizeof(*all));
+	app->address_count = count;
+}
+
 void eddyi_app_set_head_limits(struct eddy_app *app)
 {
 	app->head_limits = (struct eddyi_head_limits){
@@ -187,7 +204,7 @@ void eddyi_app_set_head_limits(struct eddy_app *app)
 			app->options.field = (value);                                              \
 	} while (0)
 
-static void set_trust(struct eddy_app *app)
+void eddyi_app_set_trust(struct eddy_app *app)
 {
 	const char *const *proxy = app->options.trusted_proxies;
 
@@ -226,7 +243,7 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	if (app->options.workers > EDDYI_WORKERS_MAX)
 		eddy_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
 				 EDDYI_WORKERS_MAX);
-	set_trust(app);
+	eddyi_app_set_trust(app);
 	eddyi_app_set_head_limits(app);
 }
 

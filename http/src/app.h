@@ -68,7 +68,8 @@ struct eddy_app {
 	struct ending *endings;         /* what is done before it is freed */
 	struct eddyi_section *sections; /* that its configuration file may have */
 	const char *config_path;
-	const char *config_bind; /* what the file says */
+	const char *const *config_bind; /* what the file says; ends with NULL */
+	const char *const *config_bind_plain;
 	/* NULL without a file: a program that has none links no parser of it. */
 	int (*read_config)(struct eddy_app *app);
 
@@ -85,6 +86,13 @@ struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct e
 /* Add a filter to those of the app, a group or a route. */
 void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters,
 			     eddy_filter_fn *filter, void *data);
+
+/* Listen at these addresses, which NULL ends, in place of those that are plain, or of those that are not; all
+ * fit. The strings are borrowed. */
+void eddyi_app_replace_addresses(struct eddy_app *app, const char *const *texts, bool plain);
+
+/* Take .trusted_proxies from the options. */
+void eddyi_app_set_trust(struct eddy_app *app);
 
 /* Take the limits of heads from the options. */
 void eddyi_app_set_head_limits(struct eddy_app *app);

@@ -5,6 +5,7 @@
 #include <eddy/io.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
+#include <eddy/net.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,8 +19,32 @@
 #define TIME(name) \
 	{ #name "_ms", EDDY_CONFIG_MS, EDDY_CONFIG_AT(struct eddy_app, options.name##_ns), .min = 1 }
 
+#define MEMBER(name) EDDY_CONFIG_AT(struct eddy_app, name)
+
+static const char *const forwarded[] = { "any", "x", "rfc7239", NULL };
+
+static bool is_address(const char *text)
+{
+	struct eddy_address address;
+
+	return strcmp(text, "systemd") == 0 || strncmp(text, "systemd:", 8) == 0 ||
+	       eddy_address_parse(text, &address) == 0;
+}
+
 static const struct eddy_config_key server_keys[] = {
-	{ "bind", EDDY_CONFIG_STRING, EDDY_CONFIG_AT(struct eddy_app, config_bind), .min = 1 },
+	{ "bind", EDDY_CONFIG_STRINGS, MEMBER(config_bind),
+	  .count_min = 1, .count_max = EDDYI_ADDRESSES_MAX, .or_one = true, .accepts = is_address,
+	  .expected = "an address, or an array of 1 to 64 of them" },
+	{ "bind_plain", EDDY_CONFIG_STRINGS, MEMBER(config_bind_plain),
+	  .count_max = EDDYI_ADDRESSES_MAX, .or_one = true, .accepts = is_address,
+	  .expected = "an address, or an array of at most 64 of them" },
+	{ "unix_mode", EDDY_CONFIG_MODE, MEMBER(options.unix_mode) },
+	{ "restart", EDDY_CONFIG_BOOL, MEMBER(options.restart) },
+	{ "trusted_proxies", EDDY_CONFIG_STRINGS, MEMBER(options.trusted_proxies),
+	  .accepts = eddyi_trust_accepts,
+	  .expected = "an array of IP addresses, networks like \"10.0.0.0/8\", or \"unix\"" },
+	{ "forwarded", EDDY_CONFIG_WORD, MEMBER(options.forwarded), .words = forwarded },
+	{ "forwarded_host", EDDY_CONFIG_BOOL, MEMBER(options.forwarded_host) },
 	COUNT(workers, EDDYI_WORKERS_MAX),
 	COUNT(request_line_max, 16 * EDDY_MIB),
 	COUNT(header_block_max, 16 * EDDY_MIB),
@@ -39,12 +64,31 @@ static const struct eddy_config_key server_keys[] = {
 };
 /* clang-format on */
 
+static size_t count_addresses(const struct eddy_app *app, const char *const *replaced, bool plain)
+{
+	size_t count = 0;
+
+	for (; replaced && replaced[count]; count++)
+		;
+	for (size_t i = 0; !replaced && i < app->address_count; i++)
+		count += app->addresses[i].plain == plain;
+	return count;
+}
+
 static const char *server_done(void *target)
 {
 	struct eddy_app *app = target;
 
+	if (count_addresses(app, app->config_bind, false) +
+		    count_addresses(app, app->config_bind_plain, true) >
+	    EDDYI_ADDRESSES_MAX)
+		return "bind, bind_plain: expected at most 64 addresses together";
 	if (app->config_bind)
-		eddy_app_bind(app, app->config_bind);
+		eddyi_app_replace_addresses(app, app->config_bind, false);
+	if (app->config_bind_plain)
+		eddyi_app_replace_addresses(app, app->config_bind_plain, true);
+	if (app->options.trusted_proxies)
+		eddyi_app_set_trust(app);
 	eddyi_app_set_head_limits(app);
 	return NULL;
 }

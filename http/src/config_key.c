@@ -40,6 +40,8 @@ bool eddyi_config_key_fits(const struct eddy_config_key *key)
 		return key->size == sizeof(void *);
 	case EDDY_CONFIG_WORD:
 		return key->size == sizeof(int) && key->words;
+	case EDDY_CONFIG_MODE:
+		return key->size == sizeof(mode_t);
 	}
 	return false;
 }
@@ -84,6 +86,8 @@ const char *eddyi_config_key_expected(const struct eddy_config_key *key,
 				      char buf[EDDYI_EXPECTED_SIZE])
 {
 	buf[0] = '\0';
+	if (key->expected)
+		return strncat(buf, key->expected, EDDYI_EXPECTED_SIZE - 1);
 	switch (key->type) {
 	case EDDY_CONFIG_BOOL:
 		append(buf, "true", " or ", "false");
@@ -109,6 +113,9 @@ const char *eddyi_config_key_expected(const struct eddy_config_key *key,
 			       word[1]            ? ", \"" :
 						    " or \"",
 			       *word, "\"");
+		break;
+	case EDDY_CONFIG_MODE:
+		append(buf, "the mode of a file, like ", "\"0660\"", "");
 		break;
 	}
 	return buf;
@@ -158,35 +165,45 @@ static int keep_string(const struct eddy_config_key *key, const struct eddyi_tom
 		kept = eddyi_arena_dup(keep->arena, value->text);
 	if (!kept.ptr)
 		return -ENOMEM;
+	if (key->accepts && !key->accepts(kept.ptr))
+		return -EINVAL;
 	*ret_string = kept.ptr;
 	return 0;
+}
+
+static size_t count_of(const struct eddyi_toml *array)
+{
+	size_t count = 0;
+
+	for (const struct eddyi_toml *element = array->first; element; element = element->next)
+		count++;
+	return count;
 }
 
 static int keep_strings(const struct eddy_config_key *key, const struct eddyi_toml *value,
 			const struct eddyi_config_keep *keep, const char *const **ret_strings,
 			const struct eddyi_toml **ret_bad)
 {
+	bool one = key->or_one && value->type == EDDYI_TOML_STRING;
+	const struct eddyi_toml *element = one ? value : value->first;
+	size_t count = one ? 1 : count_of(value);
 	const char **strings;
-	size_t count = 0;
-	int r;
+	int r = 0;
 
-	if (value->type != EDDYI_TOML_ARRAY)
+	if ((!one && value->type != EDDYI_TOML_ARRAY) || count < key->count_min ||
+	    (key->count_max && count > key->count_max))
 		return -EINVAL;
-	for (const struct eddyi_toml *element = value->first; element; element = element->next)
-		count++;
 	strings = eddyi_arena_alloc(keep->arena, (count + 1) * sizeof(*strings));
 	if (!strings)
 		return -ENOMEM;
-	count = 0;
-	for (const struct eddyi_toml *element = value->first; element; element = element->next) {
+	for (size_t i = 0; i < count && r == 0; i++, element = element->next) {
 		*ret_bad = element;
-		r = keep_string(key, element, keep, &strings[count++]);
-		if (r < 0)
-			return r;
+		r = keep_string(key, element, keep, &strings[i]);
 	}
 	strings[count] = NULL;
-	*ret_strings = strings;
-	return 0;
+	if (r == 0)
+		*ret_strings = strings;
+	return r;
 }
 
 static int set_word(const struct eddy_config_key *key, const struct eddyi_toml *value, int *member)
@@ -199,6 +216,26 @@ static int set_word(const struct eddy_config_key *key, const struct eddyi_toml *
 			return 0;
 		}
 	return -EINVAL;
+}
+
+/* Without a sign or a prefix; 0 would be a default. */
+static int set_mode(const struct eddyi_toml *value, mode_t *member)
+{
+	mode_t mode = 0;
+
+	if (value->type != EDDYI_TOML_STRING || value->text.len > 4)
+		return -EINVAL;
+	for (size_t i = 0; i < value->text.len; i++) {
+		char digit = value->text.ptr[i];
+
+		if (digit < '0' || digit > '7')
+			return -EINVAL;
+		mode = mode << 3 | (mode_t)(digit - '0');
+	}
+	if (!mode || mode > 0777)
+		return -EINVAL;
+	*member = mode;
+	return 0;
 }
 
 int eddyi_config_key_set(const struct eddy_config_key *key, const struct eddyi_toml *value,
@@ -222,6 +259,8 @@ int eddyi_config_key_set(const struct eddy_config_key *key, const struct eddyi_t
 		return keep_strings(key, value, keep, member, ret_bad);
 	case EDDY_CONFIG_WORD:
 		return set_word(key, value, member);
+	case EDDY_CONFIG_MODE:
+		return set_mode(value, member);
 	}
 	return -EINVAL;
 }

@@ -84,6 +84,13 @@ int eddyi_trust_add(struct eddyi_trust *trust, struct eddyi_arena *arena, struct
 	return 0;
 }
 
+bool eddyi_trust_accepts(const char *text)
+{
+	struct eddyi_network network;
+
+	return strcmp(text, "unix") == 0 || eddyi_network_parse(eddy_str_from(text), &network) == 0;
+}
+
 bool eddyi_trust_has(const struct eddyi_trust *trust, const struct eddyi_ip *ip)
 {
 	for (size_t i = 0; i < trust->count; i++)

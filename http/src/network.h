@@ -35,6 +35,9 @@ bool eddyi_network_has(const struct eddyi_network *network, const struct eddyi_i
 /* Add a network, or "unix" for all who come by a unix socket. Return: 0, -EINVAL, -ENOMEM. */
 int eddyi_trust_add(struct eddyi_trust *trust, struct eddyi_arena *arena, struct eddy_str text);
 
+/* Whether eddyi_trust_add() takes it. */
+bool eddyi_trust_accepts(const char *text);
+
 bool eddyi_trust_has(const struct eddyi_trust *trust, const struct eddyi_ip *ip);
 
 /* The address of a socket. Return: false when it is not one of IP. */

@@ -83,7 +83,7 @@ static const char *describe(const struct eddyi_toml *value, char buf[DESCRIBED_S
 	case EDDYI_TOML_TABLE:
 		return "a table";
 	case EDDYI_TOML_ARRAY:
-		return "an array";
+		return value->first ? "an array" : "an empty array";
 	case EDDYI_TOML_STRING:
 		if (memchr(value->text.ptr, '\0', value->text.len))
 			return "a string with a NUL byte";

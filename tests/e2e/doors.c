@@ -1,7 +1,7 @@
 /* doors: an app that says at which door a client has come in.
  *
  *     doors [--bind ADDR]… [--workers N] [--mode OCTAL] [--restart] [--drain_timeout MS]
- *           [--trust NETWORK]… [--forwarded x|rfc7239] [--forwarded_host]
+ *           [--trust NETWORK]… [--forwarded x|rfc7239] [--forwarded_host] [--config FILE]
  *
  * Without --bind it listens at a free port of 127.0.0.1.
  */
@@ -95,6 +95,7 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 		{ "trust", required_argument, NULL, 't' },
 		{ "forwarded", required_argument, NULL, 'f' },
 		{ "forwarded_host", no_argument, NULL, 'h' },
+		{ "config", required_argument, NULL, 'c' },
 		{ 0 },
 	};
 	int option;
@@ -129,6 +130,11 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 		case 'h':
 			settings->server.forwarded_host = true;
 			break;
+#ifndef EDDY_NO_CONFIG
+		case 'c':
+			eddy_app_with_config(app, optarg);
+			break;
+#endif
 		default:
 			exit(2);
 		}

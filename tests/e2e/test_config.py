@@ -2,6 +2,8 @@
 import os
 import re
 import signal
+import socket
+import stat
 
 from wire import Case, Server, form, part, request
 
@@ -74,6 +76,26 @@ class Config(Case):
     def test_replaces_the_address(self):
         server = self.serve('--config', self.file('[server]\nbind = "localhost:0"\n'), program='limits')
         self.assertRegex(server.log, r'Listening on localhost:\d+$')
+
+    def test_addresses(self):
+        path = os.path.join(self.folder(), 'socket')
+        server = self.serve('--config', self.file(f'[server]\nbind = ["127.0.0.1:0", "unix:{path}"]\nunix_mode = "0640"\n'),
+                            '--bind', 'localhost:0', '--bind', 'localhost:0', '--mode', '600', program='doors')
+        server.wait_for('Listening on unix:')
+        self.assertEqual(re.findall(r'Listening on (\S+):', server.log), ['127.0.0.1', 'unix'])
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o640)
+        with socket.socket(socket.AF_UNIX) as wire:
+            wire.connect(path)
+            wire.sendall(request('GET', '/'))
+            self.assertIn(f'{server.pid} unix:{path}'.encode(), wire.recv(4096))
+        self.assertEqual(server.get('/').body.decode(), f'{server.pid} 127.0.0.1:0')
+
+    def test_proxies(self):
+        path = self.file('[server]\ntrusted_proxies = ["127.0.0.0/8"]\nforwarded = "x"\nforwarded_host = true\n')
+        server = self.serve('--config', path, '--trust', '10.0.0.0/8', '--forwarded', 'rfc7239', program='doors')
+        fields = 'X-Forwarded-For: 192.0.2.1, 10.0.0.1', 'X-Forwarded-Host: far.example', 'Forwarded: for=192.0.2.9'
+        # 10.0.0.1 is not trusted any more.
+        self.assertEqual(server.get('/peer', *fields).body.decode(), '10.0.0.1 10.0.0.1:0 remote forwarded http far.example')
 
     def test_mistakes_end_the_start(self):
         path = self.file('[server]\nworkers = 0\n[tracing]\n[serve]\n')

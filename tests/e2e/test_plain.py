@@ -59,6 +59,15 @@ class Own(PlainCase):
             self.assertEqual((answer.status, answer.header('location')), (308, f'https://localhost:{with_tls}/files/a'))
         self.assertSecure(with_tls)
 
+    def test_by_the_configuration(self):
+        config = os.path.join(self.folder(), 'app.toml')
+        with open(config, 'w') as file:
+            file.write('[server]\nbind = "127.0.0.1:0"\nbind_plain = ["127.0.0.1:0"]\n')
+        server = self.secure('--config', config, '--plain', 'nowhere:0')
+        with_tls, without = self.ports(server)
+        self.assertSecure(with_tls)
+        self.assertPlain(without)
+
     def test_unix_socket(self):
         path = os.path.join(self.folder(), 'socket')
         server = self.secure('--plain', f'unix:{path}')

@@ -231,6 +231,23 @@ class Restart(Case):
             # Of the old one nothing came, of the new one that it stops.
             self.assertIn(b'STOPPING=1', manager.recv(4096))
 
+    def test_by_the_configuration(self):
+        path = os.path.join(self.folder(), 'app.toml')
+
+        def write(*lines):
+            with open(path, 'w') as file:
+                file.write('\n'.join(('[server]', 'restart = true', *lines)) + '\n')
+        write('bind = "127.0.0.1:0"')
+        server = Server('--config', path, program='doors')
+        self.addCleanup(lambda: server.process.poll() is None and server.kill())
+        # The new process reads it again; the address that stays is handed over.
+        write('bind = ["127.0.0.1:0", "localhost:0"]')
+        heir = self.restart(server, server.pid)
+        self.assertEqual(server.process.wait(20), 0)
+        self.assertEqual(self.serving(server), heir)
+        self.assertEqual(server.log.count('Listening on localhost:'), 1)
+        self.end(server, heir)
+
     def test_by_call(self):
         server = self.doors()
         self.assertEqual(server.ask(request('POST', '/restart', 'Content-Length: 0')).status, 204)

@@ -11,6 +11,7 @@ struct target {
 	const char *name, *path;
 	const char *const *names;
 	int mode;
+	mode_t bits;
 };
 
 static const char *const modes[] = { "slow", "fast", NULL };
@@ -21,7 +22,9 @@ static const struct eddy_config_key keys[] = {
 	{ "age", EDDY_CONFIG_SECS, EDDY_CONFIG_AT(struct target, age_ns) },
 	{ "name", EDDY_CONFIG_STRING, EDDY_CONFIG_AT(struct target, name), .min = 1, .max = 9 },
 	{ "path", EDDY_CONFIG_PATH, EDDY_CONFIG_AT(struct target, path) },
-	{ "names", EDDY_CONFIG_STRINGS, EDDY_CONFIG_AT(struct target, names), .min = 1 },
+	{ "names", EDDY_CONFIG_STRINGS, EDDY_CONFIG_AT(struct target, names), .min = 1,
+	  .count_max = 3, .or_one = true },
+	{ "bits", EDDY_CONFIG_MODE, EDDY_CONFIG_AT(struct target, bits) },
 	{ "mode", EDDY_CONFIG_WORD, EDDY_CONFIG_AT(struct target, mode), .words = modes },
 	{ 0 },
 };
@@ -72,7 +75,7 @@ static void check_depth(struct eddy_str text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct eddy_app *app = eddy_app_new();
-	struct target target = { .count = 1, .names = (const char *const[]){ NULL } };
+	struct target target = { .count = 1, .bits = 1, .names = (const char *const[]){ NULL } };
 	struct target inner = target;
 
 	eddy_app_config_section(app, &plain, &target);
@@ -80,12 +83,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	eddy_app_with_config(app, "etc/a.toml");
 	eddyi_config_read_text(app, eddy_str((const char *)data, size));
 	check_depth(eddy_str((const char *)data, size));
+	if (!target.bits || target.bits > 0777 || !app->address_count ||
+	    app->address_count > EDDYI_ADDRESSES_MAX)
+		abort();
 	if (!target.count || target.count > 9 || target.mode < 0 || target.mode > 1)
 		abort();
 	if (target.name && (!target.name[0] || strlen(target.name) > 9))
 		abort();
-	for (const char *const *name = target.names; *name; name++)
-		if (!**name)
+	for (size_t i = 0; target.names[i]; i++)
+		if (i == 3 || !*target.names[i])
 			abort();
 	if (target.path && target.path[0] != '/' && strncmp(target.path, "etc/", 4) != 0 &&
 	    target.path[0])

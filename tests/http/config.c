@@ -40,6 +40,11 @@ Test(config, replaces_what_the_builder_said)
 	cr_expect(eq(str,
 		     (char *)read_text(app, "[server]\n"
 					    "bind = 'localhost:1'\n"
+					    "unix_mode = '0620'\n"
+					    "restart = true\n"
+					    "trusted_proxies = ['10.0.0.0/8']\n"
+					    "forwarded = 'rfc7239'\n"
+					    "forwarded_host = true\n"
 					    "workers = 3\n"
 					    "request_line_max = 1_000\n"
 					    "header_block_max = 2000\n"
@@ -56,7 +61,14 @@ Test(config, replaces_what_the_builder_said)
 					    "idle_timeout_ms = 4\n"
 					    "drain_timeout_ms = 5\n"),
 		     ""));
+	cr_expect(eq(sz, app->address_count, 1));
 	cr_expect(eq(str, (char *)app->addresses[0].text, "localhost:1"));
+	cr_expect(eq(uint, app->options.unix_mode, 0620));
+	cr_expect(app->options.restart);
+	cr_expect(eq(sz, app->trust.count, 1));
+	cr_expect(not(app->trust.unix_sockets));
+	cr_expect(eq(int, app->options.forwarded, EDDY_FORWARDED_RFC7239));
+	cr_expect(app->options.forwarded_host);
 	cr_expect(eq(uint, app->options.workers, 3));
 	cr_expect(eq(sz, app->options.request_line_max, 1000));
 	cr_expect(eq(sz, app->options.header_block_max, 2000));
@@ -78,6 +90,54 @@ Test(config, replaces_what_the_builder_said)
 	eddy_app_free(app);
 }
 
+#define ADDRESSES "an address, or an array of 1 to 64 of them"
+#define NETWORKS "an array of IP addresses, networks like \"10.0.0.0/8\", or \"unix\""
+#define MODE "the mode of a file, like \"0660\""
+#define A8 "'a:1','a:1','a:1','a:1','a:1','a:1','a:1','a:1',"
+#define R8 "a:1,a:1,a:1,a:1,a:1,a:1,a:1,a:1,"
+#define A32 A8 A8 A8 A8
+
+struct addresses {
+	const char *text;
+	const char *want; /* each with a comma behind it, plain ones with a minus before them */
+};
+
+static void check_addresses(const struct addresses *addresses)
+{
+	struct eddy_app *app = app_new("etc/a.toml");
+	const struct eddy_bind_options plain = { .plain = true };
+	char all[4096] = "";
+
+	eddy_app_bind(app, "one:1");
+	eddy_app_add_bind_with(app, "two:2", &plain);
+	eddy_app_add_bind(app, "three:3");
+	cr_expect(eq(str, (char *)read_text(app, addresses->text), ""));
+	for (size_t i = 0; i < app->address_count; i++)
+		sprintf(all + strlen(all), "%s%s,", app->addresses[i].plain ? "-" : "",
+			app->addresses[i].text);
+	cr_expect(eq(str, all, (char *)addresses->want));
+	eddy_app_free(app);
+}
+
+Test(config, replaces_addresses_of_a_kind)
+{
+	static const struct addresses all[] = {
+		{ "[server]\n", "one:1,-two:2,three:3," },
+		{ "[server]\nbind = 'x:1'\n", "x:1,-two:2," },
+		{ "[server]\nbind = ['systemd', 'unix:y', '[::1]:0']\n",
+		  "systemd,unix:y,[::1]:0,-two:2," },
+		{ "[server]\nbind_plain = 'x:1'\n", "one:1,three:3,-x:1," },
+		{ "[server]\nbind_plain = ['systemd:x', 'unix:@y']\n",
+		  "one:1,three:3,-systemd:x,-unix:@y," },
+		{ "[server]\nbind_plain = []\n", "one:1,three:3," },
+		{ "[server]\nbind = 'x:1'\nbind_plain = 'x:1'\n", "x:1,-x:1," },
+		{ "[server]\nbind = [" A8 A8 A8 A8 "]\nbind_plain = []\n", R8 R8 R8 R8 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		check_addresses(&all[i]);
+}
+
 Test(config, leaves_alone_what_it_does_not_say)
 {
 	static const char *const texts[] = { "", "\n# nothing\n", "[server]\n", "server = {}\n",
@@ -87,18 +147,25 @@ Test(config, leaves_alone_what_it_does_not_say)
 		struct eddy_app *app = app_new("a.toml");
 
 		eddy_app_bind(app, "localhost:2");
-		eddy_app_with_server(app, &(struct eddy_server_options){ .body_max = 9 });
+		eddy_app_with_server(app, &(struct eddy_server_options){
+						  .body_max = 9,
+						  .trusted_proxies =
+							  (const char *const[]){ "unix", NULL },
+						  .unix_mode = 0600,
+					  });
 		cr_expect(eq(str, (char *)read_text(app, texts[i]), ""));
 		cr_expect(eq(str, (char *)app->addresses[0].text, "localhost:2"));
 		cr_expect(eq(u64, app->options.body_max, 9));
+		cr_expect(app->trust.unix_sockets);
+		cr_expect(eq(uint, app->options.unix_mode, 0600));
 		cr_expect(eq(uint, app->options.parts_max, 64));
 		eddy_app_free(app);
 	}
 }
 
-#define ALL_KEYS                                                                                    \
-	"bind, workers, request_line_max, header_block_max, header_count_max, body_max, file_max, " \
-	"parts_max, part_header_max, field_max, connections_max, head_timeout_ms, "                 \
+#define ALL_KEYS                                                                                                                                                                \
+	"bind, bind_plain, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, workers, request_line_max, header_block_max, header_count_max, body_max, file_max, " \
+	"parts_max, part_header_max, field_max, connections_max, head_timeout_ms, "                                                                                             \
 	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, drain_timeout_ms"
 
 static const struct {
@@ -127,10 +194,44 @@ static const struct {
 	  "a.toml:2: [server] idle_timeout_ms: expected an integer from 1 to 31536000000 "
 	  "(milliseconds), not 31536000001\n" },
 	{ "[server]\nbind = ''\n",
-	  "a.toml:2: [server] bind: expected a string that is not empty, not the string \"\"\n" },
-	{ "[server]\nbind = \"a\\u0000b\"\n",
-	  "a.toml:2: [server] bind: expected a string that is not empty, not a string with a NUL "
-	  "byte\n" },
+	  "a.toml:2: [server] bind: expected " ADDRESSES ", not the string \"\"\n" },
+	{ "[server]\nbind = \"a\\u0000b:1\"\n",
+	  "a.toml:2: [server] bind: expected " ADDRESSES ", not a string with a NUL byte\n" },
+	{ "[server]\nbind = []\n",
+	  "a.toml:2: [server] bind: expected " ADDRESSES ", not an empty array\n" },
+	{ "[server]\nbind = [\n 'localhost:1',\n 'localhost',\n]\n",
+	  "a.toml:4: [server] bind: expected " ADDRESSES ", not the string \"localhost\"\n" },
+	{ "[server]\nbind = [\n 'localhost:1',\n 8080]\n",
+	  "a.toml:4: [server] bind: expected " ADDRESSES ", not 8080\n" },
+	{ "[server]\nbind_plain = 'system'\n",
+	  "a.toml:2: [server] bind_plain: expected an address, or an array of at most 64 of them, "
+	  "not the string \"system\"\n" },
+	{ "[server]\nbind = [" A32 A32 "]\nbind_plain = 'localhost:2'\n",
+	  "a.toml:1: [server] bind, bind_plain: expected at most 64 addresses together\n" },
+	{ "[server]\nbind = [" A32 A32 "'localhost:2']\n",
+	  "a.toml:2: [server] bind: expected " ADDRESSES ", not an array\n" },
+	{ "[server]\ntrusted_proxies = [\n'10.0.0.0/8',\n'10.0.0.1/8']\n",
+	  "a.toml:4: [server] trusted_proxies: expected " NETWORKS ", not the string "
+	  "\"10.0.0.1/8\"\n" },
+	{ "[server]\ntrusted_proxies = 'unix'\n",
+	  "a.toml:2: [server] trusted_proxies: expected " NETWORKS ", not the string \"unix\"\n" },
+	{ "[server]\nforwarded = 'Forwarded'\n",
+	  "a.toml:2: [server] forwarded: expected \"any\", \"x\" or \"rfc7239\", not the string "
+	  "\"Forwarded\"\n" },
+	{ "[server]\nrestart = 1\n",
+	  "a.toml:2: [server] restart: expected true or false, not 1\n" },
+	{ "[server]\nunix_mode = 0o660\n",
+	  "a.toml:2: [server] unix_mode: expected " MODE ", not 432\n" },
+	{ "[server]\nunix_mode = '0888'\n",
+	  "a.toml:2: [server] unix_mode: expected " MODE ", not the string \"0888\"\n" },
+	{ "[server]\nunix_mode = '1777'\n",
+	  "a.toml:2: [server] unix_mode: expected " MODE ", not the string \"1777\"\n" },
+	{ "[server]\nunix_mode = '00660'\n",
+	  "a.toml:2: [server] unix_mode: expected " MODE ", not the string \"00660\"\n" },
+	{ "[server]\nunix_mode = '0'\n",
+	  "a.toml:2: [server] unix_mode: expected " MODE ", not the string \"0\"\n" },
+	{ "[server]\nunix_mode = ''\n",
+	  "a.toml:2: [server] unix_mode: expected " MODE ", not the string \"\"\n" },
 	{ "[server]\nbdy_max = 1\n",
 	  "a.toml:2: [server] unknown key \"bdy_max\"; did you mean \"body_max\"?\n" },
 	{ "[server]\nBIND = 'x'\n",
@@ -159,7 +260,7 @@ static const struct {
 	{ "x = 1\n[server]\nworkers = 0\nbind = 3\nbogus = 1\n[y]\n",
 	  "a.toml:1: x stands outside of any section\n"
 	  "a.toml:3: [server] workers: expected an integer from 1 to 1024, not 0\n"
-	  "a.toml:4: [server] bind: expected a string that is not empty, not 3\n"
+	  "a.toml:4: [server] bind: expected " ADDRESSES ", not 3\n"
 	  "a.toml:5: [server] unknown key \"bogus\"; expected one of: " ALL_KEYS "\n"
 	  "a.toml:6: unknown section [y]; expected one of: server\n" },
 };
@@ -344,11 +445,21 @@ static void default_of(const struct eddy_app *app, const struct eddy_config_key 
 	const char *member = (const char *)app + key->offset;
 	uint64_t number = 0;
 
-	if (key->type == EDDY_CONFIG_STRING) {
-		strcpy(buf, "`localhost:7878`");
+	if (key->type == EDDY_CONFIG_STRINGS) {
+		strcpy(buf, strcmp(key->name, "bind") == 0 ? "`localhost:7878`" : "none");
 		return;
 	}
 	memcpy(&number, member, key->size);
+	if (key->type == EDDY_CONFIG_BOOL || key->type == EDDY_CONFIG_WORD) {
+		cr_assert(eq(u64, number, 0));
+		sprintf(buf, key->words ? "\"%s\"" : "false", key->words ? key->words[0] : "");
+		return;
+	}
+	if (key->type == EDDY_CONFIG_MODE) {
+		cr_assert(eq(u64, number, 0));
+		strcpy(buf, "by umask(2)");
+		return;
+	}
 	if (key->type == EDDY_CONFIG_MS)
 		number /= EDDY_MS;
 	if (number)

@@ -49,6 +49,7 @@ enum eddy_config_type {
 	EDDY_CONFIG_PATH,    /* const char *; relative paths begin at the folder of the file */
 	EDDY_CONFIG_STRINGS, /* const char *const *, which NULL ends */
 	EDDY_CONFIG_WORD,    /* int: the index of one of `words` */
+	EDDY_CONFIG_MODE,    /* mode_t of a file, 1 to 0777, from a string of octal digits */
 };
 
 /* Strings that are set belong to the app. */
@@ -57,7 +58,13 @@ struct eddy_config_key {
 	enum eddy_config_type type;
 	size_t offset, size; /* of the member: EDDY_CONFIG_AT() */
 	uint64_t min, max; /* of a number as it is written, of a string's bytes; max 0: no limit */
-	const char *const *words; /* NULL ends them */
+	const char *const *words;      /* NULL ends them */
+	uint64_t count_min, count_max; /* strings of an array; count_max 0: no limit */
+	bool or_one;                   /* a string alone stands for an array of it */
+
+	/* Whether a string is good; NULL: it is. What is expected then, for messages; NULL: as above. */
+	bool (*accepts)(const char *string);
+	const char *expected;
 };
 
 #define EDDY_CONFIG_AT(type, member)                                                               \
