@@ -26,7 +26,7 @@
 
 /* One that is the loop's own. */
 struct eddyi_buffers {
-	struct eddyi_at_end at_end;
+	struct eddy_at_end at_end;
 	struct eddy_buffers group;
 };
 
@@ -150,7 +150,7 @@ void eddy_buffers_close(struct eddy_buffers *buffers)
 	free_memory(buffers);
 }
 
-static void free_own(struct eddyi_at_end *at_end)
+static void free_own(struct eddy_at_end *at_end)
 {
 	struct eddyi_buffers *own = eddy_of(at_end, struct eddyi_buffers, at_end);
 
@@ -174,7 +174,7 @@ static int prepare(struct eddyi_buffers **slot)
 		return r;
 	}
 	*slot = own;
-	eddyi_loop_at_end(eddyi_loop(), &own->at_end, free_own);
+	eddy_loop_at_end(&own->at_end, free_own);
 	return 0;
 }
 

@@ -305,9 +305,10 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	return 0;
 }
 
-void eddyi_loop_at_end(struct eddy_loop *loop, struct eddyi_at_end *at_end,
-		       void (*fn)(struct eddyi_at_end *at_end))
+void eddy_loop_at_end(struct eddy_at_end *at_end, void (*fn)(struct eddy_at_end *at_end))
 {
+	struct eddy_loop *loop = eddyi_loop();
+
 	at_end->fn = fn;
 	at_end->next = loop->at_end;
 	loop->at_end = at_end;
@@ -331,7 +332,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	while (atomic_load(&loop->posting))
 		sched_yield();
 	while (loop->at_end) {
-		struct eddyi_at_end *at_end = loop->at_end;
+		struct eddy_at_end *at_end = loop->at_end;
 
 		loop->at_end = at_end->next;
 		at_end->fn(at_end);

@@ -74,12 +74,6 @@ struct eddyi_waiter {
 
 #define EDDYI_OP_BUCKETS 1024
 
-/* What a part of the runtime keeps in a loop from its first use there to the loop's end. */
-struct eddyi_at_end {
-	struct eddyi_at_end *next;
-	void (*fn)(struct eddyi_at_end *at_end);
-};
-
 struct eddy_loop {
 	struct io_uring ring;
 	struct eddy_node registered; /* in the registry */
@@ -106,7 +100,7 @@ struct eddy_loop {
 	struct eddy_node ops_of_two; /* those that use a second descriptor */
 	struct eddy_node closing;    /* closers that wait for ops of their descriptor */
 	size_t outside;              /* tasks that a thread which is no loop's is going to wake */
-	struct eddyi_at_end *at_end;
+	struct eddy_at_end *at_end;
 	struct eddyi_member *member; /* of the group of loops that it belongs to; NULL for none */
 	struct eddyi_chaos *chaos;   /* NULL: the usual */
 
@@ -177,10 +171,6 @@ static inline struct eddy_loop *eddyi_loop(void)
 		eddyi_loop_is_missing();
 	return loop;
 }
-
-/* Call `at_end->fn` when the loop ends, when nothing is in flight any more; the latest first. */
-void eddyi_loop_at_end(struct eddy_loop *loop, struct eddyi_at_end *at_end,
-		       void (*fn)(struct eddyi_at_end *at_end));
 
 /* A task for `fn(arg)` from the pool, outside of every scope and not yet ready. NULL: no memory. */
 struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,

@@ -9,14 +9,14 @@
 #define SPARE_MAX 8
 
 struct eddyi_pipes {
-	struct eddyi_at_end at_end;
+	struct eddy_at_end at_end;
 	struct eddy_node spare;
 	unsigned spare_count;
 	unsigned held;
 	int null_fd; /* /dev/null, where unwanted bytes go */
 };
 
-static void free_pipes(struct eddyi_at_end *at_end)
+static void free_pipes(struct eddy_at_end *at_end)
 {
 	struct eddyi_pipes *pipes = eddy_of(at_end, struct eddyi_pipes, at_end);
 	struct eddy_node *node;
@@ -42,7 +42,7 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 	pipes->held = 0;
 	pipes->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	loop->pipes = pipes;
-	eddyi_loop_at_end(loop, &pipes->at_end, free_pipes);
+	eddy_loop_at_end(&pipes->at_end, free_pipes);
 	return pipes;
 }
 

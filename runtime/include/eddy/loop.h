@@ -102,6 +102,16 @@ struct eddy_message {
  * woken at once by a plain thread, and by another loop's at the end of that one's turn. */
 EDDY_API void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message);
 
+/* What a part of a program keeps for a loop, from its first use there to the loop's end. */
+struct eddy_at_end {
+	struct eddy_at_end *next;
+	void (*fn)(struct eddy_at_end *at_end);
+};
+
+/* Call `fn(at_end)` on this thread when its loop ends and nothing of it is in flight any more; who came
+ * last goes first. `fn` must not suspend. `*at_end` is kept, not copied, and may be freed by `fn`. */
+EDDY_API void eddy_loop_at_end(struct eddy_at_end *at_end, void (*fn)(struct eddy_at_end *at_end));
+
 EDDY_END_DECLS
 
 #endif
