@@ -1,0 +1,205 @@
+/* br: brotli (RFC 7932), never with the large windows that are no part of it. */
+#include "codec.h"
+
+#include <brotli/decode.h>
+#include <brotli/encode.h>
+#include <errno.h>
+
+/* The library works on 64 KiB at a time, and on many of those when it ends a meta-block, for 2.5 ms: at the
+ * levels that are quick it ends one here. */
+#define BLOCK (32 * EDDY_KIB)
+#define SLICE_SLOW (64 * EDDY_KIB)
+#define LEVEL_QUICK 4
+
+/* From this size on level 4 would take a table of 4 MiB. */
+#define SIZE_HINT_MAX (EDDY_MIB - 1)
+
+static size_t slice(int level)
+{
+	return level <= LEVEL_QUICK ? BLOCK : SLICE_SLOW;
+}
+
+static bool is_flushed(int level)
+{
+	return level <= LEVEL_QUICK;
+}
+
+static size_t bound(size_t len)
+{
+	return len + (len >> 9) + 64;
+}
+
+static unsigned window_of(const struct eddyi_encoder_settings *settings)
+{
+	unsigned bits = settings->window_bits;
+
+	/* A window is 16 bytes less than its power of two. */
+	return settings->size ?
+		       eddyi_codec_bits(settings->size + 16, BROTLI_MIN_WINDOW_BITS, bits) :
+		       bits;
+}
+
+static size_t encoder_memory(const struct eddyi_encoder_settings *settings)
+{
+	(void)settings;
+	return 4 * EDDY_MIB;
+}
+
+static int encoder_begin(struct eddy_encoder *encoder)
+{
+	const struct eddyi_encoder_settings *settings = &encoder->settings;
+	uint32_t hint = settings->size < SIZE_HINT_MAX ? (uint32_t)settings->size : SIZE_HINT_MAX;
+	BrotliEncoderState *state = BrotliEncoderCreateInstance(
+		eddyi_memory_alloc, eddyi_memory_free, &encoder->stream.memory);
+
+	if (!state)
+		return -ENOMEM;
+	encoder->stream.state = state;
+	BrotliEncoderSetParameter(state, BROTLI_PARAM_QUALITY, (uint32_t)settings->level);
+	BrotliEncoderSetParameter(state, BROTLI_PARAM_LGWIN, window_of(settings));
+	if (hint)
+		BrotliEncoderSetParameter(state, BROTLI_PARAM_SIZE_HINT, hint);
+	return 0;
+}
+
+static int encode(struct eddy_encoder *encoder, struct eddy_codec_io *io, enum eddy_codec_op op)
+{
+	static const BrotliEncoderOperation operations[] = { BROTLI_OPERATION_PROCESS,
+							     BROTLI_OPERATION_FLUSH,
+							     BROTLI_OPERATION_FINISH };
+	BrotliEncoderState *state = encoder->stream.state;
+	size_t in_len = io->in_len, out_len = io->out_len;
+	const uint8_t *in = io->in;
+	uint8_t *out = io->out;
+
+	/* What it can fail of is memory alone. */
+	if (!BrotliEncoderCompressStream(state, operations[op], &in_len, &in, &out_len, &out, NULL))
+		return -ENOMEM;
+	eddyi_codec_took(io, io->in_len - in_len, io->out_len - out_len);
+	if (io->in_len || BrotliEncoderHasMoreOutput(state))
+		return 0;
+	return op != EDDY_CODEC_END || BrotliEncoderIsFinished(state);
+}
+
+/* One can't be used twice; its memory can. */
+static void encoder_end(struct eddy_encoder *encoder)
+{
+	if (encoder->stream.state)
+		BrotliEncoderDestroyInstance(encoder->stream.state);
+	encoder->stream.state = NULL;
+}
+
+struct decoder_state {
+	BrotliDecoderState *library;
+	bool has_begun; /* the size of the window has been seen */
+};
+
+static size_t decoder_memory(const struct eddy_decoder_options *limits)
+{
+	return ((size_t)1 << limits->window_bits) + EDDY_MIB;
+}
+
+static void decoder_end(struct eddy_decoder *decoder)
+{
+	struct decoder_state *state = decoder->stream.state;
+
+	if (!state)
+		return;
+	BrotliDecoderDestroyInstance(state->library);
+	eddyi_memory_put(&decoder->stream.memory, state);
+	decoder->stream.state = NULL;
+}
+
+static int decoder_begin(struct eddy_decoder *decoder)
+{
+	struct eddyi_memory *memory = &decoder->stream.memory;
+	struct decoder_state *state = eddyi_memory_get(memory, sizeof(*state));
+
+	if (!state)
+		return -ENOMEM;
+	state->has_begun = false;
+	state->library = BrotliDecoderCreateInstance(eddyi_memory_alloc, eddyi_memory_free, memory);
+	if (!state->library) {
+		eddyi_memory_put(memory, state);
+		return -ENOMEM;
+	}
+	decoder->stream.state = state;
+	return 0;
+}
+
+/* The size of the window, which the first byte of a stream says (RFC 7932 section 9.1); 0: none that
+ * there is. */
+static unsigned window_bits(uint8_t first)
+{
+	if (!(first & 1))
+		return 16;
+	if (first >> 1 & 7)
+		return 17 + (first >> 1 & 7);
+	switch (first >> 4 & 7) {
+	case 0:
+		return 17;
+	case 1:
+		return 0;
+	default:
+		return 8 + (first >> 4 & 7);
+	}
+}
+
+static int decode(struct eddy_decoder *decoder, struct eddy_codec_io *io)
+{
+	struct decoder_state *state = decoder->stream.state;
+	size_t in_len = io->in_len, out_len = io->out_len;
+	const uint8_t *in = io->in;
+	uint8_t *out = io->out;
+	BrotliDecoderResult result;
+
+	if (decoder->may_end)
+		return io->in_len ? -EBADMSG : 1;
+	if (!state->has_begun && in_len) {
+		state->has_begun = true;
+		if (window_bits(*in) > decoder->limits.window_bits)
+			return -EMSGSIZE;
+	}
+	result = BrotliDecoderDecompressStream(state->library, &in_len, &in, &out_len, &out, NULL);
+	eddyi_codec_took(io, io->in_len - in_len, io->out_len - out_len);
+	switch (result) {
+	case BROTLI_DECODER_RESULT_SUCCESS:
+		decoder->may_end = true;
+		return io->in_len ? -EBADMSG : 1;
+	case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT:
+		return 1;
+	case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT:
+		return 0;
+	default:
+		/* Those below are of memory. */
+		return BrotliDecoderGetErrorCode(state->library) <=
+				       BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES ?
+			       -ENOMEM :
+			       -EBADMSG;
+	}
+}
+
+const struct eddy_codec eddyi_codec_brotli = {
+	.name = "br",
+	.level = 4,
+	.level_max = BROTLI_MAX_QUALITY,
+	.level_quick = LEVEL_QUICK,
+	.window_min = BROTLI_MIN_WINDOW_BITS,
+	.window_bits = 18,
+	.window_max = BROTLI_MAX_WINDOW_BITS,
+	.decoder_window_bits = BROTLI_MAX_WINDOW_BITS,
+	.decoder_window_max = BROTLI_MAX_WINDOW_BITS,
+	.slice = slice,
+	.is_flushed = is_flushed,
+	.bound = bound,
+	.encoder_memory = encoder_memory,
+	.encoder_begin = encoder_begin,
+	.encode = encode,
+	.encoder_rest = encoder_end,
+	.encoder_end = encoder_end,
+	.decoder_memory = decoder_memory,
+	.decoder_begin = decoder_begin,
+	.decode = decode,
+	.decoder_rest = decoder_end,
+	.decoder_end = decoder_end,
+};

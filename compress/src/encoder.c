@@ -1,0 +1,190 @@
+#include "codec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool in_range(uint64_t value, uint64_t min, uint64_t max)
+{
+	return value >= min && value <= max;
+}
+
+unsigned eddyi_codec_bits(uint64_t size, unsigned min, unsigned max)
+{
+	unsigned bits = min;
+
+	while (bits < max && UINT64_C(1) << bits < size)
+		bits++;
+	return bits;
+}
+
+int eddyi_encoder_settings(const struct eddy_codec *codec,
+			   const struct eddy_encoder_options *options,
+			   struct eddyi_encoder_settings *ret_settings)
+{
+	static const struct eddy_encoder_options defaults;
+	struct eddyi_encoder_settings settings = { .level = codec->level,
+						   .window_bits = codec->window_bits };
+
+	if (!options)
+		options = &defaults;
+	if (options->level)
+		settings.level = options->level;
+	if (options->window_bits)
+		settings.window_bits = options->window_bits;
+	if (settings.level < 1 || settings.level > codec->level_max ||
+	    !in_range(settings.window_bits, codec->window_min, codec->window_max))
+		return -EINVAL;
+	settings.size = options->size;
+	*ret_settings = settings;
+	return 0;
+}
+
+size_t eddy_encoder_memory(const struct eddy_codec *codec,
+			   const struct eddy_encoder_options *options)
+{
+	struct eddyi_encoder_settings settings;
+
+	if (eddyi_encoder_settings(codec, options, &settings) < 0)
+		return 0;
+	return sizeof(struct eddy_encoder) + codec->encoder_memory(&settings);
+}
+
+static void end_pooled(struct eddyi_pooled *pooled)
+{
+	struct eddy_encoder *encoder = (struct eddy_encoder *)pooled;
+
+	encoder->stream.codec->encoder_end(encoder);
+	eddyi_memory_trim(&encoder->stream.memory);
+	free(encoder);
+}
+
+static struct eddy_encoder *take(const struct eddy_codec *codec)
+{
+	struct eddy_encoder *encoder = (struct eddy_encoder *)eddyi_pool_take(&codec->encode);
+
+	if (encoder)
+		return encoder;
+	encoder = calloc(1, sizeof(*encoder));
+	if (encoder) {
+		encoder->stream.pooled.kind = &codec->encode;
+		encoder->stream.pooled.end = end_pooled;
+		encoder->stream.codec = codec;
+	}
+	return encoder;
+}
+
+int eddy_encoder_new(const struct eddy_codec *codec, const struct eddy_encoder_options *options,
+		     struct eddy_encoder **ret_encoder)
+{
+	struct eddyi_encoder_settings settings;
+	struct eddy_encoder *encoder;
+	int r = eddyi_encoder_settings(codec, options, &settings);
+
+	if (r < 0)
+		return r;
+	encoder = take(codec);
+	if (!encoder)
+		return -ENOMEM;
+	encoder->settings = settings;
+	encoder->slice = codec->slice(settings.level);
+	encoder->in_block = 0;
+	encoder->owed = EDDY_CODEC_RUN;
+	encoder->owed_in = 0;
+	encoder->taken = 0;
+	encoder->ended = false;
+	encoder->stream.failed = 0;
+	encoder->stream.memory.enough = codec->encoder_memory(&settings);
+	r = codec->encoder_begin(encoder);
+	if (r < 0) {
+		end_pooled(&encoder->stream.pooled);
+		return r;
+	}
+	*ret_encoder = encoder;
+	return 0;
+}
+
+void eddy_encoder_free(struct eddy_encoder *encoder)
+{
+	if (!encoder)
+		return;
+	if (encoder->stream.failed) {
+		end_pooled(&encoder->stream.pooled);
+		return;
+	}
+	encoder->stream.codec->encoder_rest(encoder);
+	encoder->stream.pooled.size = sizeof(*encoder) + encoder->stream.memory.taken;
+	eddyi_pool_put(&encoder->stream.pooled);
+}
+
+/* Whether what is to be taken, with what was, is what the options said. */
+static bool fits_size(const struct eddy_encoder *encoder, size_t len, enum eddy_codec_op op)
+{
+	uint64_t size = encoder->settings.size, left = size - encoder->taken;
+
+	return !size || len == left || (len < left && op != EDDY_CODEC_END);
+}
+
+/* What the library is told of this step, and how much of the input it gets. */
+static enum eddy_codec_op choose_op(const struct eddy_encoder *encoder,
+				    const struct eddy_codec_io *io, enum eddy_codec_op op,
+				    size_t *ret_len)
+{
+	const struct eddy_codec *codec = encoder->stream.codec;
+	size_t room = encoder->slice - encoder->in_block;
+
+	if (encoder->owed != EDDY_CODEC_RUN) {
+		*ret_len = encoder->owed_in < io->in_len ? encoder->owed_in : io->in_len;
+		return encoder->owed;
+	}
+	if (io->in_len <= room) {
+		*ret_len = io->in_len;
+		if (op != EDDY_CODEC_RUN || io->in_len < room)
+			return op;
+	}
+	*ret_len = room;
+	return codec->is_flushed(encoder->settings.level) ? EDDY_CODEC_FLUSH : EDDY_CODEC_RUN;
+}
+
+static int step(struct eddy_encoder *encoder, struct eddy_codec_io *io, enum eddy_codec_op op)
+{
+	const struct eddy_codec *codec = encoder->stream.codec;
+	struct eddy_codec_io slice = *io;
+	enum eddy_codec_op now = choose_op(encoder, io, op, &slice.in_len);
+	size_t len = slice.in_len, taken;
+	int r = codec->encode(encoder, &slice, now);
+
+	if (r < 0)
+		return r;
+	taken = len - slice.in_len;
+	io->in = slice.in;
+	io->in_len -= taken;
+	io->out = slice.out;
+	io->out_len = slice.out_len;
+	encoder->taken += taken;
+	if (codec->is_flushed(encoder->settings.level))
+		encoder->in_block += taken;
+	encoder->owed = EDDY_CODEC_RUN;
+	if (now != EDDY_CODEC_RUN && r == 0) {
+		encoder->owed = now;
+		encoder->owed_in = slice.in_len;
+	} else if (now != EDDY_CODEC_RUN) {
+		encoder->in_block = 0;
+	}
+	if (r == 1 && now == EDDY_CODEC_END)
+		encoder->ended = true;
+	return r == 1 && io->in_len == 0 && (op == EDDY_CODEC_RUN || op == now);
+}
+
+int eddy_encoder_step(struct eddy_encoder *encoder, struct eddy_codec_io *io, enum eddy_codec_op op)
+{
+	int r;
+
+	if (encoder->stream.failed)
+		return encoder->stream.failed;
+	if (encoder->ended)
+		return io->in_len == 0 && op == EDDY_CODEC_END ? 1 : -EINVAL;
+	r = fits_size(encoder, io->in_len, op) ? step(encoder, io, op) : -EINVAL;
+	if (r < 0)
+		encoder->stream.failed = r;
+	return r;
+}
