@@ -108,22 +108,32 @@ int eddyi_finish(struct eddy_req *req, int r)
 	return eddyi_render_error(req, r, r == req->verdict_status ? req->detail : NULL);
 }
 
-/* A handler sees the body as it was sent: one that is coded would be taken for something else. */
+/* A handler sees the body as it was sent: one that is coded would be taken for something else. Codings
+ * may come in several fields (RFC 9110 section 8.4). */
 static bool has_coded_body(const struct eddy_req *req)
 {
-	struct eddy_str coding = eddyi_head_find(&req->head, eddy_str("content-encoding", 16));
+	const struct eddyi_head *head = &req->head;
 
-	return req->head.framing != EDDYI_BODY_NONE && !req->decoded && coding.len &&
-	       !eddy_str_eq_nocase(coding, eddy_str("identity", 8));
+	if (head->framing == EDDYI_BODY_NONE || req->decoded)
+		return false;
+	for (unsigned i = 0; i < head->header_count; i++) {
+		struct eddyi_header header = head->headers[i];
+
+		if (eddy_str_eq_nocase(header.name, eddy_str("content-encoding", 16)) &&
+		    header.value.len && !eddy_str_eq_nocase(header.value, eddy_str("identity", 8)))
+			return true;
+	}
+	return false;
 }
 
-static int handle_route(struct eddy_req *req, struct eddy_res *res)
+/* The handler that is mapped for the request: its route's, else the app's fallback. */
+static int handle_mapped(struct eddy_req *req, struct eddy_res *res)
 {
-	const struct eddy_route *route = req->route->value;
+	const struct eddy_route *route = req->route ? req->route->value : NULL;
 	int r;
 
 	if (!has_coded_body(req))
-		return route->handler(req, res);
+		return (route ? route->handler : req->app->fallback)(req, res);
 	r = eddy_res_set_z(res, "accept-encoding", "identity");
 	return r ? r : eddyi_render_error(req, 415, "the body must not have a content-encoding");
 }
@@ -229,7 +239,7 @@ static eddy_handler_fn *find_handler(struct eddy_req *req)
 		return r == -ENOMEM ? handle_no_memory : handle_bad_path;
 	eddyi_router_find(app->router, req->head.method, &req->path, &match);
 	if (match.route)
-		return keep_match(req, &match) ? handle_route : handle_no_memory;
+		return keep_match(req, &match) ? handle_mapped : handle_no_memory;
 	/* At least the app's own. */
 	beneath = match.beneath;
 	req->filters = &beneath->filters;
@@ -238,7 +248,7 @@ static eddy_handler_fn *find_handler(struct eddy_req *req)
 		req->methods |= EDDYI_METHOD_BIT(EDDYI_METHOD_OPTIONS);
 		return handle_other_method;
 	}
-	return app->fallback ? app->fallback : handle_nothing;
+	return app->fallback ? handle_mapped : handle_nothing;
 }
 
 int eddyi_answer(struct eddy_req *req)

@@ -109,9 +109,11 @@ class RoundTrip(Shared):
                     self.assertEqual(os.path.getsize(self.path(name)), size)
 
     def test_coded_body(self):
-        response = self.server.ask(request('PUT', '/files/x', 'Content-Encoding: gzip', body='abc'))
-        self.assertProblem(response, 415)
-        self.assertEqual(response.header('accept-encoding'), 'identity')
+        for codings in ('gzip',), ('identity', 'gzip'), ('', 'br'), ('identity, gzip',):
+            with self.subTest(codings):
+                response = self.server.ask(request('PUT', '/files/x', *(f'Content-Encoding: {c}' for c in codings), body='abc'))
+                self.assertProblem(response, 415)
+                self.assertEqual(response.header('accept-encoding'), 'identity')
         self.assertEqual(self.server.ask(request('PUT', '/files/x', 'Content-Encoding: identity', body='abc')).status, 201)
 
     def test_pieces_of_every_kind(self):
