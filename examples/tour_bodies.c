@@ -25,7 +25,7 @@ static int echo(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str type = eddy_req_header(req, "content-type");
 
-	if (type.ptr)
+	if (type.len)
 		eddy_res_set(res, "content-type", type);
 	return send_back(req, res);
 }

@@ -118,7 +118,8 @@ int eddyi_req_fail(struct eddy_req *req, int error, int status, const char *deta
  * Return: 0, -errno. */
 int eddyi_render_error(struct eddy_req *req, int status, const char *detail);
 
-/* Make an error response of a status as problem+json; `detail` may be NULL. */
+/* Make an error response of a status as problem+json; without a `detail`, which is UTF-8, it has that of
+ * the status. */
 int eddyi_problem(struct eddy_res *res, int status, const char *detail);
 
 /* The status that a handler's -errno stands for. */
@@ -126,6 +127,9 @@ int eddyi_status_of(int error);
 
 /* The reason phrase of a status; "Unknown" for one that nobody registered. */
 const char *eddyi_status_phrase(int status);
+
+/* What an error's status says to the caller where nobody has more to say. */
+const char *eddyi_status_detail(int status);
 
 /* Send the response, all that a handler has not sent itself. Suspends.
  * Return: 0, -errno: the connection must be cut. */

@@ -248,14 +248,16 @@ int eddy_res_json(struct eddy_res *res, json_t *json)
 
 int eddyi_problem(struct eddy_res *res, int status, const char *detail)
 {
-	json_t *json = json_pack("{s:s, s:s, s:i}", "type", "about:blank", "title",
-				 eddyi_status_phrase(status), "status", status);
+	json_t *text = detail ? json_string(detail) : NULL;
 
+	/* json_string() has none for what is not UTF-8. */
+	if (!text)
+		text = json_string(eddyi_status_detail(status));
 	eddyi_res_clear_body(res);
 	res->status = status;
-	if (json && detail)
-		json_object_set_new(json, "detail", json_string(detail));
-	return set_json(res, "application/problem+json", json);
+	return set_json(res, "application/problem+json",
+			json_pack("{s:s, s:s, s:i, s:o}", "type", "about:blank", "title",
+				  eddyi_status_phrase(status), "status", status, "detail", text));
 }
 
 int eddy_res_no_content(struct eddy_res *res)
