@@ -1,6 +1,6 @@
 /* tour: the whole interface on one server.
  *
- *     tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--max-size BYTES]
+ *     tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--compression] [--max-size BYTES]
  *
  *     $ tour &
  *     $ curl localhost:7878/users/42/posts/rivers
@@ -12,6 +12,7 @@
  */
 #include "tour.h"
 
+#include <eddy/compress.h>
 #include <eddy/config.h>
 
 #include <errno.h>
@@ -25,17 +26,20 @@ struct settings {
 	const char *bind;
 	const char *dir;
 	const char *config;
+	bool compression;
 };
 
 static void usage(FILE *out)
 {
-	fputs("usage: tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--max-size BYTES]\n"
-	      "  --bind      where to listen: host:port, [v6]:port or unix:path (default: "
+	fputs("usage: tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--compression]\n"
+	      "            [--max-size BYTES]\n"
+	      "  --bind         where to listen: host:port, [v6]:port or unix:path (default: "
 	      "localhost:7878)\n"
-	      "  --dir       where files are saved and sent from (default: the current folder)\n"
-	      "  --workers   threads, each with its own loop (default: 1)\n"
-	      "  --config    settings in TOML, which win over these switches\n"
-	      "  --max-size  largest upload in bytes (default: 1 GiB)\n",
+	      "  --dir          where files are saved and sent from (default: the current folder)\n"
+	      "  --workers      threads, each with its own loop (default: 1)\n"
+	      "  --config       settings in TOML, which win over these switches\n"
+	      "  --compression  answers leave compressed for those who take them so\n"
+	      "  --max-size     largest upload in bytes (default: 1 GiB)\n",
 	      out);
 }
 
@@ -58,6 +62,7 @@ static void parse(int argc, char **argv, struct settings *settings)
 		{ "dir", required_argument, NULL, 'd' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "config", required_argument, NULL, 'c' },
+		{ "compression", no_argument, NULL, 'z' },
 		{ "max-size", required_argument, NULL, 'm' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -77,6 +82,9 @@ static void parse(int argc, char **argv, struct settings *settings)
 			break;
 		case 'c':
 			settings->config = optarg;
+			break;
+		case 'z':
+			settings->compression = true;
 			break;
 		case 'm':
 			settings->server.file_max = number("max-size", optarg, EDDY_NEVER - 1);
@@ -125,6 +133,9 @@ int main(int argc, char **argv)
 	eddy_app_bind(app, settings.bind);
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_with_config(app, settings.config);
+	eddy_compress_config(app);
+	if (settings.compression)
+		eddy_app_use_compression(app);
 	eddy_app_set_context(app, &tour);
 	tour_map_arguments(app);
 	tour_map_answers(app);

@@ -2,6 +2,7 @@
 #include "exchange.h"
 #include "file_read.h"
 
+#include <eddy/offload.h>
 #include <eddy/task.h>
 #include <eddy/transfer.h>
 #include <errno.h>
@@ -22,8 +23,15 @@
 
 int eddy_res_on_head(struct eddy_res *res, eddy_res_head_fn *fn, void *data)
 {
-	struct eddyi_res_look *look = eddyi_arena_alloc(&res->req->arena, sizeof(*look));
+	struct eddyi_res_look *look = res->looks;
 
+	while (look && look->fn != fn)
+		look = look->next;
+	if (look) {
+		look->data = data;
+		return 0;
+	}
+	look = eddyi_arena_alloc(&res->req->arena, sizeof(*look));
 	if (!look)
 		return -ENOMEM;
 	*look = (struct eddyi_res_look){ res->looks, fn, data };
@@ -121,6 +129,27 @@ static int send_out(struct eddy_req *req, bool last)
 	return eddyi_reply_chunk(req, eddy_str(coded->out, len), last);
 }
 
+struct step {
+	const struct eddyi_coded *coded;
+	struct eddy_coder_io *io;
+	enum eddy_coder_op op;
+};
+
+static int run_step(void *arg)
+{
+	struct step *step = arg;
+
+	return step->coded->coder->step(step->coded->state, step->io, step->op);
+}
+
+static int take_step(const struct eddyi_coded *coded, struct eddy_coder_io *io,
+		     enum eddy_coder_op op)
+{
+	struct step step = { coded, io, op };
+
+	return coded->coder->slow ? eddy_offload(run_step, &step) : run_step(&step);
+}
+
 /* Pass `in` through, and send what comes out as far as it fills the room or must arrive. */
 static int pass(struct eddy_req *req, struct eddy_str in, enum eddy_coder_op op)
 {
@@ -131,7 +160,7 @@ static int pass(struct eddy_req *req, struct eddy_str in, enum eddy_coder_op op)
 	do {
 		io.out = coded->out + coded->out_len;
 		io.out_len = coded->out_size - coded->out_len;
-		done = coded->coder->step(coded->state, &io, op);
+		done = take_step(coded, &io, op);
 		if (done < 0)
 			return done;
 		coded->out_len = coded->out_size - io.out_len;

@@ -121,6 +121,15 @@ static bool list_has(struct eddy_str list, struct eddy_str member)
 	return false;
 }
 
+bool eddy_res_has(const struct eddy_res *res, const char *name, const char *member)
+{
+	for (unsigned i = 0; i < res->header_count; i++)
+		if (eddy_str_eq_nocase(res->headers[i].name, eddy_str_from(name)) &&
+		    list_has(res->headers[i].value, eddy_str_from(member)))
+			return true;
+	return false;
+}
+
 /* Add members to a list unless it has them. Return: .ptr NULL when memory is out. */
 static struct eddy_str list_add(struct eddy_res *res, struct eddy_str list, struct eddy_str members)
 {

@@ -107,21 +107,28 @@ static void hex_end(void *state, bool was_whole)
 	free(state);
 }
 
-static const struct eddy_coder hex = { hex_step, hex_end };
+static const struct eddy_coder hex = { .step = hex_step, .end = hex_end };
+static const struct eddy_coder slow_hex = { .step = hex_step, .end = hex_end, .slow = true };
 
 /* ---- an app ---- */
 
 static void at_head(void *data, struct eddy_req *req, struct eddy_res *res)
 {
-	(void)data;
 	(void)req;
 	if (eddy_res_set_z(res, "content-encoding", "x-hex") == 0)
-		eddy_res_code(res, &hex, hex_new(false));
+		eddy_res_code(res, data ? &slow_hex : &hex, hex_new(false));
 }
 
 static int encoding(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
 	int r = eddy_res_on_head(res, at_head, NULL);
+
+	return r < 0 ? r : eddy_next(next, req, res);
+}
+
+static int encoding_slowly(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_res_on_head(res, at_head, res);
 
 	return r < 0 ? r : eddy_next(next, req, res);
 }
@@ -201,9 +208,23 @@ static int nothing(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_no_content(res);
 }
 
+static void another(void *data, struct eddy_req *req, struct eddy_res *res)
+{
+	at_head(data, req, res);
+}
+
 static int twice(struct eddy_req *req, struct eddy_res *res)
 {
-	int r = eddy_res_on_head(res, at_head, NULL);
+	int r = eddy_res_on_head(res, another, NULL);
+
+	(void)req;
+	return r < 0 ? r : eddy_res_ok(res, "once");
+}
+
+/* The filter has asked for the same look already. */
+static int again(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_res_on_head(res, at_head, res);
 
 	(void)req;
 	return r < 0 ? r : eddy_res_ok(res, "once");
@@ -240,6 +261,7 @@ static struct eddy_app *make(eddy_filter_fn *filter)
 	eddy_app_map_get(app, "/stream", stream);
 	eddy_app_map_get(app, "/nothing", nothing);
 	eddy_app_map_get(app, "/twice", twice);
+	eddy_app_map_get(app, "/again", again);
 	eddy_app_map_post(app, "/size", size);
 	eddy_app_map_post(app, "/save", save);
 	if (filter)
@@ -295,6 +317,18 @@ Test(coder, passes_bytes_and_files_of_every_size)
 		}
 	cr_assert(eq(uint, alive, 0));
 	cr_assert(eq(uint, whole, 20));
+	eddy_app_free(app);
+}
+
+Test(coder, takes_long_steps_elsewhere)
+{
+	struct eddy_app *app = make(encoding_slowly);
+	struct eddy_str body;
+	struct eddy_response *response = ask(app, "GET /numbers/5000", NULL, &body);
+
+	expect_digits(body, 5000);
+	eddy_response_free(response);
+	cr_assert(eq(uint, whole, 1));
 	eddy_app_free(app);
 }
 
@@ -358,6 +392,18 @@ Test(coder, is_one_at_most)
 
 	cr_assert(eddy_str_eq_z(body, "6f6e6365"));
 	cr_assert(whole == 1 && broken == 1 && alive == 0);
+	eddy_response_free(response);
+	eddy_app_free(app);
+}
+
+Test(coder, one_look_is_taken_once)
+{
+	struct eddy_app *app = make(encoding);
+	struct eddy_str body;
+	struct eddy_response *response = ask(app, "GET /again", NULL, &body);
+
+	cr_assert(eddy_str_eq_z(body, "6f6e6365"));
+	cr_assert(whole == 1 && broken == 0 && alive == 0);
 	eddy_response_free(response);
 	eddy_app_free(app);
 }

@@ -210,3 +210,26 @@ Test(res, status_out_of_range)
 {
 	expect_status(strange_status, 500);
 }
+
+static int tell(struct eddy_res *res)
+{
+	bool has = eddy_res_set_z(res, "cache-control", "private, No-Transform") == 0 &&
+		   eddy_res_add(res, "cache-control", eddy_str("max-age=60", 10)) == 0 &&
+		   eddy_res_has(res, "Cache-Control", "no-transform") &&
+		   eddy_res_has(res, "cache-control", "max-age=60");
+
+	if (eddy_res_has(res, "cache-control", "no-trans") ||
+	    eddy_res_has(res, "vary", "no-transform"))
+		return 500;
+	eddy_res_remove(res, "CACHE-control");
+	return has && !eddy_res_header(res, "cache-control").ptr ? 204 : 500;
+}
+
+Test(res, tells_what_a_list_has_and_takes_fields_out)
+{
+	struct asked asked;
+
+	answer(&asked, tell);
+	cr_assert(eq(int, asked.status, 204));
+	ask_end(&asked);
+}

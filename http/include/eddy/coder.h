@@ -46,6 +46,7 @@ struct eddy_coder {
 	int (*step)(void *state, struct eddy_coder_io *io, enum eddy_coder_op op);
 	/* Give the state back; once. `whole` when the body went through to its end, and was sent. */
 	void (*end)(void *state, bool whole);
+	bool slow; /* a step may take longer: they run on the offload pool; of responses alone */
 };
 
 /* ---- responses ---- */
@@ -55,7 +56,7 @@ struct eddy_coder {
 typedef void eddy_res_head_fn(void *data, struct eddy_req *req, struct eddy_res *res);
 
 /* Have `fn` look at the response, whatever it will be; of several the last one that was asked for looks
- * first. Return: 0, -ENOMEM. */
+ * first. Each looks once: for one that is asked again, `data` replaces what it had. Return: 0, -ENOMEM. */
 EDDY_API int eddy_res_on_head(struct eddy_res *res, eddy_res_head_fn *fn, void *data);
 
 /* Its status. */

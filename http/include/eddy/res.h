@@ -35,6 +35,9 @@ EDDY_API void eddy_res_remove(struct eddy_res *res, const char *name);
 /* A field that has been set; .ptr is NULL when there is none. */
 EDDY_API struct eddy_str eddy_res_header(const struct eddy_res *res, const char *name);
 
+/* Whether a field that is a list has this member, whatever its letters' case. */
+EDDY_API bool eddy_res_has(const struct eddy_res *res, const char *name, const char *member);
+
 /* Answer with formatted text, as text/plain unless a content-type is set. Return: 0, -ENOMEM. */
 EDDY_PRINTF(2, 3) EDDY_API int eddy_res_ok(struct eddy_res *res, const char *format, ...);
 

@@ -1,0 +1,11 @@
+/* eddy/compress.h: all of eddy's compression: of responses and requests, and of plain buffers. */
+#ifndef EDDY_COMPRESS_H
+#define EDDY_COMPRESS_H
+
+#include <eddy/codec.h>
+#include <eddy/compression.h>
+#include <eddy/decoder.h>
+#include <eddy/decompression.h>
+#include <eddy/encoder.h>
+
+#endif

@@ -1,0 +1,193 @@
+#include "cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Coding less than this takes no longer than looking for it. */
+#define SIZE_MIN 1024
+
+/* A file system's clock may stand still for so long, and a file change twice meanwhile. */
+#define SETTLED_SECONDS 2
+
+struct eddyi_cached {
+	struct eddy_node node;
+	struct eddyi_cache *cache;
+	struct eddyi_cache_key key;
+	uint64_t len;
+	int fd;
+	bool made;
+};
+
+void eddyi_cache_init(struct eddyi_cache *cache)
+{
+	*cache = (struct eddyi_cache){ .size_max = EDDYI_CACHE_MAX };
+	pthread_mutex_init(&cache->lock, NULL);
+	eddy_list_init(&cache->entries);
+}
+
+static struct eddyi_cached *entry_of(struct eddy_node *node)
+{
+	return eddy_of(node, struct eddyi_cached, node);
+}
+
+/* With the lock. */
+static void drop(struct eddyi_cache *cache, struct eddyi_cached *entry)
+{
+	eddy_list_remove(&entry->node);
+	cache->count--;
+	if (entry->made)
+		cache->size -= entry->len;
+	close(entry->fd);
+	free(entry);
+}
+
+void eddyi_cache_deinit(struct eddyi_cache *cache)
+{
+	while (!eddy_list_is_empty(&cache->entries))
+		drop(cache, entry_of(cache->entries.next));
+	pthread_mutex_destroy(&cache->lock);
+}
+
+bool eddyi_cache_key(int fd, int coding, struct eddyi_cache_key *ret_key)
+{
+	struct timespec now;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_size < SIZE_MIN)
+		return false;
+	/* No padding is compared. */
+	memset(ret_key, 0, sizeof(*ret_key));
+	ret_key->dev = st.st_dev;
+	ret_key->ino = st.st_ino;
+	ret_key->size = (uint64_t)st.st_size;
+	ret_key->sec = st.st_mtim.tv_sec;
+	ret_key->nsec = st.st_mtim.tv_nsec;
+	ret_key->coding = coding;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return st.st_mtim.tv_sec <= now.tv_sec - SETTLED_SECONDS;
+}
+
+/* With the lock. */
+static struct eddyi_cached *find(struct eddyi_cache *cache, const struct eddyi_cache_key *key)
+{
+	for (struct eddy_node *node = cache->entries.next; node != &cache->entries;
+	     node = node->next)
+		if (memcmp(&entry_of(node)->key, key, sizeof(*key)) == 0)
+			return entry_of(node);
+	return NULL;
+}
+
+int eddyi_cache_find(struct eddyi_cache *cache, const struct eddyi_cache_key *key, int *ret_fd,
+		     uint64_t *ret_len)
+{
+	struct eddyi_cached *entry;
+
+	*ret_fd = -1;
+	pthread_mutex_lock(&cache->lock);
+	entry = find(cache, key);
+	if (entry && entry->made) {
+		*ret_fd = fcntl(entry->fd, F_DUPFD_CLOEXEC, 0);
+		*ret_len = entry->len;
+		eddy_list_remove(&entry->node);
+		eddy_list_prepend(&cache->entries, &entry->node);
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return *ret_fd >= 0;
+}
+
+/* The one that was used least lately of those that are made; NULL when there is none. With the lock. */
+static struct eddyi_cached *oldest(struct eddyi_cache *cache)
+{
+	for (struct eddy_node *node = cache->entries.prev; node != &cache->entries;
+	     node = node->prev)
+		if (entry_of(node)->made)
+			return entry_of(node);
+	return NULL;
+}
+
+/* Drop what was used least lately until there is room for `len` bytes more, and one entry. With the
+ * lock. */
+static bool make_room(struct eddyi_cache *cache, uint64_t len, unsigned entries)
+{
+	while (cache->size + len > cache->size_max ||
+	       cache->count + entries > EDDYI_CACHE_ENTRIES) {
+		struct eddyi_cached *entry = oldest(cache);
+
+		if (!entry)
+			return false;
+		drop(cache, entry);
+	}
+	return true;
+}
+
+struct eddyi_cached *eddyi_cache_begin(struct eddyi_cache *cache, const struct eddyi_cache_key *key)
+{
+	struct eddyi_cached *entry;
+
+	if (key->size > cache->size_max)
+		return NULL;
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return NULL;
+	entry->cache = cache;
+	entry->key = *key;
+	entry->fd = memfd_create("eddy-coded", MFD_CLOEXEC);
+	pthread_mutex_lock(&cache->lock);
+	if (entry->fd < 0 || find(cache, key) || !make_room(cache, 0, 1)) {
+		if (entry->fd >= 0)
+			close(entry->fd);
+		free(entry);
+		entry = NULL;
+	} else {
+		eddy_list_prepend(&cache->entries, &entry->node);
+		cache->count++;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return entry;
+}
+
+static void give_up(struct eddyi_cached *entry)
+{
+	struct eddyi_cache *cache = entry->cache;
+
+	pthread_mutex_lock(&cache->lock);
+	drop(cache, entry);
+	pthread_mutex_unlock(&cache->lock);
+}
+
+bool eddyi_cache_add(struct eddyi_cached *entry, const void *bytes, size_t len)
+{
+	const char *at = bytes;
+
+	/* What became longer than the file is not worth keeping. */
+	while (len && entry->len + len <= entry->key.size) {
+		ssize_t written = write(entry->fd, at, len);
+
+		if (written <= 0)
+			break;
+		at += written;
+		len -= (size_t)written;
+		entry->len += (uint64_t)written;
+	}
+	if (len)
+		give_up(entry);
+	return !len;
+}
+
+void eddyi_cache_end(struct eddyi_cached *entry, bool whole)
+{
+	struct eddyi_cache *cache = entry->cache;
+
+	pthread_mutex_lock(&cache->lock);
+	if (whole && make_room(cache, entry->len, 0)) {
+		entry->made = true;
+		cache->size += entry->len;
+	} else {
+		drop(cache, entry);
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
