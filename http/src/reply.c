@@ -164,7 +164,9 @@ void eddyi_reply_unsize(struct eddy_req *req)
 
 int eddyi_reply_chunk(struct eddy_req *req, struct eddy_str bytes, bool last)
 {
-	bool begins = !req->res.head_sent, has_body = eddyi_reply_has_body(req);
+	bool begins = !req->res.head_sent;
+	/* A chunk without bytes would be the last one. */
+	bool has_body = eddyi_reply_has_body(req) && (bytes.len || last);
 	bool copied = begins && last && bytes.len <= EDDYI_REPLY_COPY_MAX;
 	struct iovec pieces[4];
 	struct eddy_str head;

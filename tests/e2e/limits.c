@@ -123,7 +123,8 @@ static int write_lines(struct eddy_req *req, struct eddy_res *res)
 {
 	uint64_t n = number_of(req);
 	char line[32];
-	int r = 0;
+	/* The head alone. */
+	int r = eddy_res_write(res, "", 0);
 
 	for (uint64_t i = 1; i <= n && r == 0; i++)
 		r = eddy_res_write(res, line, (size_t)sprintf(line, "line %ju\n", (uintmax_t)i));
