@@ -287,6 +287,17 @@ static int check_limits(struct eddyi_head *head)
 	return 0;
 }
 
+/* Judge a request line that has not come whole. Who begins with what begins no method speaks another
+ * protocol, such as TLS, and may wait for an answer before he sends the end of a line. */
+static int check_part_of_line(struct eddyi_head *head)
+{
+	unsigned char first = head->len ? (unsigned char)head->bytes[0] : '\r';
+
+	if ((first < ' ' && first != '\r') || first >= 0x7f)
+		return eddyi_head_refuse(head, 400, "the method is malformed");
+	return check_limits(head);
+}
+
 /* Skip blank lines before a request (RFC 9112 section 2.2). Return: false when they are too many. */
 static bool drop_blank_lines(struct eddyi_head *head)
 {
@@ -347,7 +358,7 @@ int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size
 			return eddyi_head_refuse(
 				head, 400, "there are too many blank lines before the request");
 		if (!find_line(head))
-			return check_limits(head);
+			return check_part_of_line(head);
 		from = 0;
 	}
 	all = head->len;

@@ -285,6 +285,14 @@ class Malformed(Shared):
                 self.assertEqual(wire.ask(request('GET', '/', *headers)).status, 200)
                 self.assertServes(wire)
 
+    def test_other_protocols(self):
+        """They are told at once: some wait for an answer to what is no line."""
+        for data in (b'\x16\x03\x01\x02\x00\x01', b'\x80', b'\x00', b'\r\n\x16\x03'):
+            with self.subTest(data), self.server.connect() as wire:
+                self.assertProblem(wire.ask(data), 400, 'method')
+                wire.end()
+                self.assertClosed(wire)
+
     def test_garbage(self):
         for data in (b'\xff' * 100000, b'\r\n' * 50000 + b'\xff\r\n\r\n', b'G' * 100000, b'\x00' * 100000):
             with self.server.connect() as wire:
