@@ -14,6 +14,9 @@
 #define RECORD_MAX ((size_t)(16 * EDDY_KIB))
 /* Of a file at a time: as many records as `out` holds. */
 #define FILE_STEP ((size_t)(64 * EDDY_KIB))
+/* Of what is for no reader, tickets and the like: who sends more has not only that to say, and would hold the
+ * loop for as long as there is more. */
+#define NOTHING_MAX ((size_t)(128 * EDDY_KIB))
 
 /* Send all that is encrypted; a handshake has one time for all of it. */
 static int flush(struct eddyi_wire *wire, bool extends_time)
@@ -117,15 +120,17 @@ int eddyi_tls_wire_connect(struct eddyi_wire *wire)
 
 bool eddyi_tls_wire_is_quiet(struct eddyi_wire *wire)
 {
+	size_t taken = 0;
 	ssize_t r;
 	char byte;
 
-	while ((r = eddyi_tls_read(wire->tls, &byte, 1)) == -EAGAIN) {
+	while (taken < NOTHING_MAX && (r = eddyi_tls_read(wire->tls, &byte, 1)) == -EAGAIN) {
 		r = receive(wire, MSG_DONTWAIT);
 		if (r == -EAGAIN)
 			return true;
 		if (r <= 0)
 			return false;
+		taken += (size_t)r;
 	}
 	return false;
 }

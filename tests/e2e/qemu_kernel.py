@@ -1,5 +1,5 @@
 """Debian's own kernel (6.1 in Debian 12, the oldest that eddy runs on) in an emulated machine: the doctor, the tests of
-the runtime, and whole servers, whose files leave over TLS that the kernel encrypts."""
+the runtime, and whole servers, whose files leave over TLS that the kernel encrypts; then without its module of TLS."""
 import os
 import re
 import unittest
@@ -13,6 +13,7 @@ PROGRAMS = ('subprojects/runtime/eddy-doctor', 'tests/runtime/test-runtime', 'te
             'examples/files', 'examples/hello', 'examples/tour')
 # What counts milliseconds.
 IN_TIME = 'acceptor/without_descriptors_it_waits_for_a_close'
+UNLOAD = "import ctypes; raise SystemExit(ctypes.CDLL(None).syscall(176, b'tls', 0) != 0)"   # delete_module
 CASE = re.compile(r'^(ok|not ok) \d+ - (.*?)(?: # SKIP (.*))?$', re.M)
 
 
@@ -28,10 +29,13 @@ class Emulated(unittest.TestCase):
             machine.add(path)
         doctor, runtime = (os.path.join(BUILD, program) for program in PROGRAMS[:2])
         machine.run('doctor', [doctor])
-        machine.run('e2e', [machine.python, os.path.join(vm.HERE, 'run.py')],
-                    {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_ONLY': 'tls,download,program,tour'})
+        servers = [machine.python, os.path.join(vm.HERE, 'run.py')]
+        machine.run('e2e', servers, {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_ONLY': 'tls,download,program,tour'})
         machine.run('runtime', [machine.python, os.path.join(TESTS, 'criterion.py'), runtime],
                     {'EDDY_TEST_TIME': '240', 'EDDY_TEST_EXCEPT': IN_TIME})
+        machine.run('unload', [machine.python, '-c', UNLOAD])
+        machine.run('doctor-without', [doctor])
+        machine.run('e2e-without', servers, {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_ONLY': 'tls'})
         cls.ran = machine.boot()
         cls.console = machine.console
 
@@ -60,6 +64,18 @@ class Emulated(unittest.TestCase):
 
     def test_servers(self):
         passed, skipped = self.cases('e2e')
-        for name in ('tls.Kernel.test_files_are_spliced', 'tls.Kernel.test_key_updates', 'tls.Bodies.test_large_files_both_ways',
+        for name in ('tls.Kernel.test_files_are_spliced', 'tls.Kernel.test_a_goodbye_behind_a_file', 'tls.Kernel.test_key_updates',
+                     'tls.Kernel.test_no_nonce_is_used_twice', 'tls.Endings.test_goodbye', 'tls.Bodies.test_large_files_both_ways',
                      'program.Hello.test_answers'):
             self.assertIn(f'test_{name}', passed, skipped)
+
+    def test_without_the_module(self):
+        """What the kernel can't do the library does."""
+        self.assertEqual(self.says('unload').status, 0, self.console)
+        status, output = self.says('doctor-without')
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, 'warn TLS in the kernel: absent; .*modprobe tls')
+        passed, skipped = self.cases('e2e-without')
+        self.assertEqual({case.split('.')[1] for case in skipped}, {'Kernel'}, skipped)
+        for name in ('Endings.test_goodbye', 'Bodies.test_large_files_both_ways', 'Bad.test_key_updates'):
+            self.assertIn(f'test_tls.{name}', passed, skipped)

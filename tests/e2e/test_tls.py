@@ -334,6 +334,17 @@ class Kernel(TlsCase):
             self.assertEqual(self.taken_over(), before + 1)
             self.assertEqual(again.ask(request('GET', '/files/big')).body, pattern(300 * KIB))
 
+    def test_a_goodbye_behind_a_file(self):
+        server = self.secure('--workers', 1)
+        self.write('big', pattern(300 * KIB))
+        for version in (V12, V13):
+            before = self.taken_over()
+            wire = self.dial(server, context(version=version))
+            answer = wire.ask(request('GET', '/files/big', 'Connection: close'))
+            self.assertEqual(answer.body, pattern(300 * KIB))
+            self.assertClosed(wire)
+            self.assertEqual(self.taken_over(), before + 1)
+
     def test_no_nonce_is_used_twice(self):
         """In 1.2 half of it stands in front of each record: the library's, which begin at random, then the kernel's."""
         server = self.secure('--workers', 1)
