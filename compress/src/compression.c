@@ -51,10 +51,9 @@ static bool has_other_type(const struct eddyi_settings *settings, const struct e
 
 static bool fits(const struct eddyi_settings *settings, const struct eddy_res *res)
 {
-	int status = eddy_res_get_status(res);
-
-	return status != 204 && status != 206 && status != 304 && !is_bound_to_its_bytes(res) &&
-	       eddy_res_length(res) >= settings->options.size_min && !has_other_type(settings, res);
+	return eddy_res_has_body(res) && eddy_res_get_status(res) != 206 &&
+	       !is_bound_to_its_bytes(res) && eddy_res_length(res) >= settings->options.size_min &&
+	       !has_other_type(settings, res);
 }
 
 /* ---- coding ---- */

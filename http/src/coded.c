@@ -53,6 +53,11 @@ int eddy_res_get_status(const struct eddy_res *res)
 	return res->status;
 }
 
+bool eddy_res_has_body(const struct eddy_res *res)
+{
+	return eddyi_status_has_body(res->status) && !eddyi_reply_is_length_unsaid(res->req);
+}
+
 uint64_t eddy_res_length(const struct eddy_res *res)
 {
 	switch (res->kind) {
@@ -75,7 +80,7 @@ int eddy_res_fd(const struct eddy_res *res)
 
 void eddy_res_code(struct eddy_res *res, const struct eddy_coder *coder, void *state)
 {
-	if (res->unsized || res->head_sent || !eddyi_status_has_body(res->status)) {
+	if (res->unsized || res->head_sent || !eddy_res_has_body(res)) {
 		coder->end(state, false);
 		return;
 	}
@@ -86,7 +91,7 @@ void eddy_res_code(struct eddy_res *res, const struct eddy_coder *coder, void *s
 
 void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
 {
-	if (res->unsized || res->head_sent || !eddyi_status_has_body(res->status) ||
+	if (res->unsized || res->head_sent || !eddy_res_has_body(res) ||
 	    res->kind == EDDYI_RES_STREAM) {
 		close(fd);
 		return;

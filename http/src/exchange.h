@@ -140,6 +140,10 @@ bool eddyi_reply_has_body(const struct eddy_req *req);
 
 bool eddyi_status_has_body(int status);
 
+/* The handler of a HEAD alone that sets no body has not said how long that of a GET would be: nor does the
+ * head (RFC 9110 section 8.6). */
+bool eddyi_reply_is_length_unsaid(const struct eddy_req *req);
+
 /* The body is sent in chunks, or up to the end of the connection: before the head is sent. */
 void eddyi_reply_unsize(struct eddy_req *req);
 

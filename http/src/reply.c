@@ -39,9 +39,7 @@ static struct iovec piece(struct eddy_str bytes)
 	return (struct iovec){ (void *)bytes.ptr, bytes.len };
 }
 
-/* The handler of a HEAD alone that sets no body has not said how long that of a GET would be: nor does the
- * head (RFC 9110 section 8.6). */
-static bool is_length_unsaid(const struct eddy_req *req)
+bool eddyi_reply_is_length_unsaid(const struct eddy_req *req)
 {
 	return req->res.kind == EDDYI_RES_EMPTY && req->route &&
 	       req->route->method == EDDYI_METHOD_HEAD;
@@ -49,7 +47,7 @@ static bool is_length_unsaid(const struct eddy_req *req)
 
 static int reply_bytes(struct eddy_req *req, struct eddy_str body)
 {
-	uint64_t length = is_length_unsaid(req) ? EDDY_LENGTH_UNKNOWN : body.len;
+	uint64_t length = eddyi_reply_is_length_unsaid(req) ? EDDY_LENGTH_UNKNOWN : body.len;
 	bool silent = !eddyi_reply_has_body(req);
 	size_t copied = !silent && body.len <= EDDYI_REPLY_COPY_MAX ? body.len : 0;
 	struct eddy_str head = eddyi_reply_head(req, length, copied);

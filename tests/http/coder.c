@@ -213,6 +213,12 @@ static void another(void *data, struct eddy_req *req, struct eddy_res *res)
 	at_head(data, req, res);
 }
 
+static int health(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_set_z(res, "x-health", "ok");
+}
+
 static int twice(struct eddy_req *req, struct eddy_res *res)
 {
 	int r = eddy_res_on_head(res, another, NULL);
@@ -261,6 +267,7 @@ static struct eddy_app *make(eddy_filter_fn *filter)
 	eddy_app_map_get(app, "/stream", stream);
 	eddy_app_map_get(app, "/nothing", nothing);
 	eddy_app_map_get(app, "/twice", twice);
+	eddy_app_map_head(app, "/health", health);
 	eddy_app_map_get(app, "/again", again);
 	eddy_app_map_post(app, "/size", size);
 	eddy_app_map_post(app, "/save", save);
@@ -367,6 +374,20 @@ Test(coder, leaves_what_has_no_body)
 
 	cr_assert(eq(int, eddy_response_status(response), 204));
 	cr_assert(eddy_response_header(response, "transfer-encoding").ptr == NULL);
+	cr_assert(eq(uint, broken, 1));
+	eddy_response_free(response);
+	eddy_app_free(app);
+}
+
+Test(coder, leaves_a_head_that_says_nothing_of_a_body)
+{
+	struct eddy_app *app = make(encoding);
+	struct eddy_str body;
+	struct eddy_response *response = ask(app, "HEAD /health", NULL, &body);
+
+	cr_assert(eddy_str_eq_z(eddy_response_header(response, "x-health"), "ok"));
+	cr_assert(eddy_response_header(response, "transfer-encoding").ptr == NULL);
+	cr_assert(eddy_response_header(response, "content-length").ptr == NULL);
 	cr_assert(eq(uint, broken, 1));
 	eddy_response_free(response);
 	eddy_app_free(app);

@@ -62,6 +62,10 @@ EDDY_API int eddy_res_on_head(struct eddy_res *res, eddy_res_head_fn *fn, void *
 /* Its status. */
 EDDY_API int eddy_res_get_status(const struct eddy_res *res);
 
+/* Whether there is a body for a GET: not with 204 and 304, nor where a HEAD is answered by a handler of its
+ * own that set none. */
+EDDY_API bool eddy_res_has_body(const struct eddy_res *res);
+
 /* How long the body is that a GET gets: EDDY_LENGTH_UNKNOWN for a stream. */
 EDDY_API uint64_t eddy_res_length(const struct eddy_res *res);
 
