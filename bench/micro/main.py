@@ -24,7 +24,7 @@ def parse(arguments):
     parser.add_argument('--rounds', type=int, default=9, help='samples of each program, which take turns (9)')
     parser.add_argument('--seconds', type=float, default=0.2, help='length of a sample (0.2)')
     parser.add_argument('--build', default=os.path.join(HERE, '..', '..', 'build'), help='the folder of the programs')
-    parser.add_argument('--publish', action='store_true', help='write docs/micro.md as well')
+    parser.add_argument('--publish', action='store_true', help='write docs/micro.md, or the parts of it, as well')
     args = parser.parse_args(arguments)
     args.build, args.many, args.connections = os.path.abspath(args.build), MANY, CONNECTIONS
     return args
@@ -101,22 +101,43 @@ def main(arguments):
         samples = measure(args, case, lambda text, n=number, c=case: say(f'{n}/{len(wanted)} {c.name}: {text}'))
         results.append((case, samples))
     settings = {'rounds': args.rounds, 'seconds': args.seconds, 'many': args.many}
-    text = table.page(known, settings, results, ' '.join(['./dev bench micro', *args.names]))
+    command = ' '.join(['./dev bench micro', *args.names])
+    text = table.page(known, settings, results, command)
     folder = os.path.join(args.build, 'bench-report')
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, 'micro.json'), 'w') as out:
         json.dump({'machine': known, 'settings': settings, 'samples': {c.name: s for c, s in results}}, out, indent=1)
     if args.publish:
+        published = table.HEAD + text
+        if args.names:
+            with open(PAGE) as page:
+                published = table.renewed(page.read(), known, settings, results, command, cases.CASES)
         with open(PAGE, 'w') as out:
-            out.write(table.HEAD + text)
+            out.write(published)
     print(text)
     return 0
+
+
+def wrong_with_renewing(results):
+    """A page of all but one, and that put in, has the others as they were, and all in their order."""
+    known, settings = report.facts(), {'rounds': 2, 'seconds': 0, 'many': 50}
+    order = [case for case, _ in results]
+    whole = table.HEAD + table.page(known, settings, results, 'all')
+    for at in range(len(results)):
+        one, others = results[at:at + 1], results[:at] + results[at + 1:]
+        for before in (whole, table.HEAD + table.page(known, settings, others, 'all')):
+            page = table.renewed(before, known, settings, one, 'one', order)
+            said = table.printed(known, settings, 'one') + '\n\n'
+            if page.count(said) != 1 or page.replace(said, '') != whole:
+                return f'{order[at].name} changes more than its own part:\n{page}'
+    return ''
 
 
 def smoke(build):
     """Yields the name of each and what is wrong with it: that each still runs, and every row can be made."""
     args = parse(['--build', build, '--rounds', '2', '--seconds', '0.01'])
     args.many, args.connections = 50, 4
+    results = []
     for case in cases.SMALL:
         wrong = ''
         try:
@@ -126,6 +147,8 @@ def smoke(build):
                 value = table.value_of(row, samples)
                 if value and not value[0] > 0 and row.figure not in ('mappings', 'table_bytes'):
                     wrong = f'{row.title}: {value}'
+            results.append((case, samples))
         except Exception as error:  # pylint: disable=broad-except
             wrong = f'{type(error).__name__}: {error}'
         yield 'micro ' + case.name, wrong
+    yield 'micro --publish of a part', wrong_with_renewing(results)

@@ -14,6 +14,7 @@ what one would write by hand, in [bench/micro/](../bench/micro).
 $ ./dev bench micro                     # all; some minutes
 $ ./dev bench micro nop echo            # some
 $ ./dev bench micro --publish           # writes this page
+$ ./dev bench micro router --publish    # its part alone, which says when that was
 ```
 
 '''
@@ -69,14 +70,30 @@ def rows(case, samples, many):
     return lines
 
 
-def page(known, settings, results, command):
+def printed(known, settings, command):
     busy = ': **other work ran too**' if known['load_before'] > 0.5 else ''
-    lines = [f'Printed by `{command}` on {known["date"]}: {known["cpu"]}, {known["memory"]}, Linux {known["kernel"]}. '
-             f'{settings["rounds"]} rounds of {settings["seconds"]} s a sample; the machine\'s load was '
-             f'{known["load_before"]} before{busy}.']
+    return (f'Printed by `{command}` on {known["date"]}: {known["cpu"]}, {known["memory"]}, Linux {known["kernel"]}. '
+            f'{settings["rounds"]} rounds of {settings["seconds"]} s a sample; the machine\'s load was '
+            f'{known["load_before"]} before{busy}.')
+
+
+def section(case, samples, many, introduction=''):
+    lines = ['', f'## {case.title}', '']
+    for text in filter(None, (introduction, case.notes.replace('{n}', f'{many:,}'))):
+        lines += [text, '']
+    return '\n'.join(lines + rows(case, samples, many)) + '\n'
+
+
+def page(known, settings, results, command):
+    return printed(known, settings, command) + '\n' + ''.join(section(c, s, settings['many']) for c, s in results)
+
+
+def renewed(text, known, settings, results, command, order):
+    """A page with the sections of these results in place of what it had of them, or where they belong by `order`."""
+    introduction, *old = text.split('\n## ')
+    sections = {each.partition('\n')[0]: '\n## ' + each.rstrip('\n') + '\n' for each in old}
     for case, samples in results:
-        lines += ['', f'## {case.title}', '']
-        if case.notes:
-            lines += [case.notes.replace('{n}', f'{settings["many"]:,}'), '']
-        lines += rows(case, samples, settings['many'])
-    return '\n'.join(lines) + '\n'
+        sections[case.title] = section(case, samples, settings['many'], printed(known, settings, command))
+    titles = [case.title for case in order]
+    unknown = [title for title in sections if title not in titles]
+    return introduction.rstrip('\n') + '\n' + ''.join(sections[title] for title in titles + unknown if title in sections)

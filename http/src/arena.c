@@ -4,8 +4,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_CHECKED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_CHECKED 1
+#endif
+#endif
+
 #define BLOCK_SIZE (4 * EDDY_KIB)
 #define ALIGNMENT _Alignof(max_align_t)
+
+/* AddressSanitizer sees who goes past what was given out, or uses it after its request: a gap is behind each
+ * piece, what was not given out must not be touched, and no block is used twice. */
+#ifdef IS_CHECKED
+#include <sanitizer/asan_interface.h>
+#define GAP ALIGNMENT
+#else
+#define IS_CHECKED 0
+#define GAP ((size_t)0)
+#define ASAN_POISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#endif
 
 struct eddyi_arena_block {
 	struct eddyi_arena_block *older;
@@ -32,14 +52,16 @@ static struct eddyi_arena_block *block_new(size_t size)
 		}
 	}
 	block = malloc(sizeof(*block) + size);
-	if (block)
-		block->size = size;
+	if (!block)
+		return NULL;
+	block->size = size;
+	ASAN_POISON_MEMORY_REGION(block->bytes, size);
 	return block;
 }
 
 static void block_free(struct eddyi_arena_block *block)
 {
-	if (block->size == BLOCK_SIZE - sizeof(*block) && spare_count < SPARE_MAX) {
+	if (!IS_CHECKED && block->size == BLOCK_SIZE - sizeof(*block) && spare_count < SPARE_MAX) {
 		block->older = spare;
 		spare = block;
 		spare_count++;
@@ -73,14 +95,15 @@ void eddyi_arena_deinit(struct eddyi_arena *arena)
 void *eddyi_arena_alloc(struct eddyi_arena *arena, size_t size)
 {
 	struct eddyi_arena_block *block;
+	size_t taken;
 	void *memory;
 
-	if (size > PTRDIFF_MAX - 2 * ALIGNMENT - sizeof(*block))
+	if (size > PTRDIFF_MAX - 2 * ALIGNMENT - GAP - sizeof(*block))
 		return NULL;
 	/* Nothing is somewhere too: NULL means that memory is out. */
-	size = ((size ? size : 1) + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
-	if (size > (size_t)(arena->end - arena->at)) {
-		block = block_new(size);
+	taken = (((size ? size : 1) + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + GAP;
+	if (taken > (size_t)(arena->end - arena->at)) {
+		block = block_new(taken);
 		if (!block)
 			return NULL;
 		block->older = arena->block;
@@ -89,7 +112,8 @@ void *eddyi_arena_alloc(struct eddyi_arena *arena, size_t size)
 		arena->end = block->bytes + block->size;
 	}
 	memory = arena->at;
-	arena->at += size;
+	arena->at += taken;
+	ASAN_UNPOISON_MEMORY_REGION(memory, size);
 	return memory;
 }
 

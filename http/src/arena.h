@@ -7,13 +7,13 @@
 
 struct eddyi_arena_block;
 
+/* All zero bytes: empty and ready. */
 struct eddyi_arena {
 	struct eddyi_arena_block *block; /* the newest; older ones follow it */
 	char *at;                        /* next free byte of `block` */
 	char *end;
 };
 
-/* An arena of all zero bytes is empty and ready. */
 /* Give back the blocks that this thread keeps for reuse; a loop calls it as it ends. */
 void eddyi_arena_trim(void);
 

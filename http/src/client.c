@@ -82,7 +82,8 @@ struct eddy_client *eddy_client_new(const struct eddy_client_options *options)
 				  .idle_timeout_ns = client->options.idle_timeout_ns,
 				  .body_timeout_ns = client->options.stall_timeout_ns,
 				  .write_timeout_ns = client->options.stall_timeout_ns,
-			  });
+			  },
+			  0);
 	return client;
 }
 

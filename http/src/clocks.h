@@ -12,15 +12,18 @@
 #define EDDYI_WRITE_LOOKS 4
 
 struct eddyi_clocks {
-	struct eddy_timeout_queue idle;  /* between two requests */
-	struct eddy_timeout_queue head;  /* until a head is there */
+	struct eddy_timeout_queue idle; /* between two requests */
+	struct eddy_timeout_queue head; /* until a head is there */
+	struct eddy_timeout_queue handshake;
 	struct eddy_timeout_queue body;  /* without a byte of a body */
 	struct eddy_timeout_queue write; /* until the next look at what the peer has taken */
 	time_t date_at;
 	char date[EDDYI_DATE_LEN + 1];
 };
 
-void eddyi_clocks_init(struct eddyi_clocks *clocks, const struct eddy_server_options *options);
+/* `handshake_ns` 0 is the time of a head. */
+void eddyi_clocks_init(struct eddyi_clocks *clocks, const struct eddy_server_options *options,
+		       uint64_t handshake_ns);
 
 /* No timeout is armed any more. */
 void eddyi_clocks_deinit(struct eddyi_clocks *clocks);

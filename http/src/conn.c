@@ -238,7 +238,9 @@ static void wait_for_bytes(struct eddyi_conn *conn, bool arriving)
 	struct eddyi_conns *conns = conn->conns;
 	struct eddyi_wire *wire = &conn->wire;
 	bool idle = !arriving && !conn->fresh;
-	struct eddy_timeout_queue *clock = idle ? &wire->clocks->idle : &wire->clocks->head;
+	struct eddy_timeout_queue *clock = idle             ? &wire->clocks->idle :
+					   is_shaking(conn) ? &wire->clocks->handshake :
+							      &wire->clocks->head;
 	struct io_uring_sqe *sqe;
 
 	if (!idle)

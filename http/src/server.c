@@ -1,7 +1,10 @@
 #include "server.h"
 
+#include "tls_setup.h"
+
 #include <eddy/dump.h>
 #include <eddy/log.h>
+#include <eddy/tls.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -183,6 +186,12 @@ static void conn_gone(struct eddyi_conns *conns)
 
 /* ---- running ---- */
 
+/* Return: 0 for that of a head. */
+static uint64_t handshake_timeout(const struct eddy_app *app)
+{
+	return EDDYI_TLS && app->tls ? eddyi_tls_setup_options(app->tls)->handshake_timeout_ns : 0;
+}
+
 static int open_server(struct eddyi_server *server, struct eddy_app *app,
 		       const struct eddyi_doors *doors)
 {
@@ -195,7 +204,7 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app,
 	if (!server->listeners)
 		return -ENOMEM;
 	server->listener_count = doors->count;
-	eddyi_clocks_init(&server->clocks, &app->options);
+	eddyi_clocks_init(&server->clocks, &app->options, handshake_timeout(app));
 	server->conns = (struct eddyi_conns){
 		.app = app,
 		.clocks = &server->clocks,

@@ -36,7 +36,7 @@ static void gone(struct eddyi_conns *conns)
 
 static void begin_serving(struct test *test, int fd)
 {
-	eddyi_clocks_init(&test->clocks, &test->app->options);
+	eddyi_clocks_init(&test->clocks, &test->app->options, 0);
 	test->conns = (struct eddyi_conns){
 		.app = test->app,
 		.clocks = &test->clocks,

@@ -22,6 +22,7 @@ static const struct eddy_config_key keys[] = {
 	{ "min_version", EDDY_CONFIG_WORD, MEMBER(min_version), .words = versions },
 	{ "client_certs", EDDY_CONFIG_WORD, MEMBER(client_certs), .words = client_certs },
 	{ "client_ca", EDDY_CONFIG_PATH, MEMBER(client_ca) },
+	{ "handshake_timeout_ms", EDDY_CONFIG_MS, MEMBER(handshake_timeout_ns), .min = 1 },
 	{ "no_ktls", EDDY_CONFIG_BOOL, MEMBER(no_ktls) },
 	{ 0 },
 };

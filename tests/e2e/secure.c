@@ -1,8 +1,8 @@
 /* secure: a folder and a few handlers over TLS.
  *
  *     secure --cert FILE [--key FILE] [--more FILE]… [--client-ca FILE [--required]] [--only-1.3]
- *            [--config FILE] [--dir DIR] [--workers N] [--head_timeout MS] [--idle_timeout MS]
- *            [--no_ktls] [--bind ADDR] [--plain ADDR]… [--to_https] [--restart]
+ *            [--config FILE] [--dir DIR] [--workers N] [--head_timeout MS] [--handshake_timeout MS]
+ *            [--idle_timeout MS] [--no_ktls] [--bind ADDR] [--plain ADDR]… [--to_https] [--restart]
  *
  * Each `--more` is another certificate with its key, in one file. It listens at a free port of 127.0.0.1, and
  * without TLS at each `--plain`; from there `--to_https` sends clients on.
@@ -150,6 +150,7 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 		{ "dir", required_argument, NULL, 'd' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "head_timeout", required_argument, NULL, 'h' },
+		{ "handshake_timeout", required_argument, NULL, 's' },
 		{ "idle_timeout", required_argument, NULL, 'i' },
 		{ "no_ktls", no_argument, NULL, 'n' },
 		{ "bind", required_argument, NULL, 'b' },
@@ -195,6 +196,9 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 			break;
 		case 'h':
 			settings->server.head_timeout_ns = (uint64_t)atoi(optarg) * EDDY_MS;
+			break;
+		case 's':
+			settings->tls.handshake_timeout_ns = (uint64_t)atoi(optarg) * EDDY_MS;
 			break;
 		case 'i':
 			settings->server.idle_timeout_ns = (uint64_t)atoi(optarg) * EDDY_MS;

@@ -638,6 +638,33 @@ class Bad(TlsCase):
             said = wire.read_end()
             self.assertEqual(said[:3], b'\x16\x03\x03')
 
+    def test_a_time_of_its_own(self):
+        server = self.secure('--handshake_timeout', 300)
+        with server.connect() as wire:
+            wire.send(self.hello()[:100])
+            start = time.monotonic()
+            self.assertEqual(wire.read_end(), b'')
+            self.assertLess(time.monotonic() - start, 5)
+        # What has shaken hands has the time of a head, and of a request.
+        wire = self.dial(server)
+        self.session(wire)
+        wire.send(request('GET', '/')[:10])
+        self.assertFalse(select.select([wire.tls], [], [], 0.6)[0])
+        self.assertEqual(wire.ask(request('GET', '/')[10:]).status, 200)
+
+    def test_a_handshake_may_take_longer_than_a_head(self):
+        server = self.secure('--handshake_timeout', 20000, '--head_timeout', 300)
+        with server.connect() as wire:
+            hello = self.hello()
+            wire.send(hello[:100])
+            self.assertFalse(select.select([wire.socket], [], [], 0.8)[0])
+            wire.send(hello[100:])
+            self.assertEqual(wire.socket.recv(3), b'\x16\x03\x03')
+        wire = self.dial(server)
+        start = time.monotonic()
+        self.assertEqual(wire.read_end(), b'')
+        self.assertLess(time.monotonic() - start, 5)
+
     def test_an_answer_does_not_extend_the_time(self):
         server = self.secure('--head_timeout', 1500)
         with server.connect() as wire:
@@ -752,11 +779,13 @@ class Files(TlsCase):
             with open(config, 'w') as file:
                 file.write('[tls]\n' + '\n'.join(lines) + '\n')
         write('cert = "server.pem"', 'key = "server.key"', 'min_version = "1.3"', 'client_certs = "required"',
-              'client_ca = "ca.pem"', 'no_ktls = true')
+              'client_ca = "ca.pem"', 'no_ktls = true', 'handshake_timeout_ms = 200')
         server = self.serve('--config', config, program='secure')
         self.assertIn('CN=jo', self.session(self.dial(server, context(cert='client'))).header('x-peer'))
         with self.assertRaises(ssl.SSLError):
             self.dial(server, context(version=V12, cert='client'))
+        with server.connect() as wire:
+            self.assertEqual(wire.read_end(), b'')
         write('cert = "server.pem"', 'key = "nowhere"')
         self.refused('--config', config, pattern=f'private key "{folder}/nowhere"')
         write('cert = "server.pem"', 'key = "server.key"', 'min_version = "1.1"')

@@ -41,12 +41,13 @@ struct eddy_tls_options {
 	enum eddy_tls_version min_version;       /* default TLS 1.2 */
 	enum eddy_tls_client_certs client_certs; /* with them no session is resumed */
 	const char *client_ca; /* whom to believe clients' certificates; needed to ask for them */
+	uint64_t handshake_timeout_ns; /* for all of it; default: head_timeout_ns; past it close */
 	bool no_ktls; /* encrypt in the program also where the kernel could; see docs/http.md */
 };
 
-/* Speak TLS, and nothing else, wherever the app listens, except at addresses that are .plain (app.h). A
- * handshake has the time of a head (head_timeout_ns). Strings are copied. What the options do not say the [tls] section of a configuration
- * file may: then they may be NULL. */
+/* Speak TLS, and nothing else, wherever the app listens, except at addresses that are .plain (app.h).
+ * Strings are copied. What the options do not say the [tls] section of a configuration file may: then they may
+ * be NULL. */
 EDDY_TLS_API void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *options);
 
 /* Add a certificate for other names: a client gets the first one added that has the name it asks for

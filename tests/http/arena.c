@@ -1,0 +1,83 @@
+/* Tests of arena.h. */
+#include "arena.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdalign.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_CHECKED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_CHECKED 1
+#endif
+#endif
+#ifdef IS_CHECKED
+#include <sanitizer/asan_interface.h>
+#endif
+
+Test(arena, gives_out_what_is_asked_for)
+{
+	struct eddyi_arena arena = { 0 };
+	char *last = NULL;
+
+	for (size_t size = 0; size < 10000; size = size * 3 / 2 + 1) {
+		char *memory = eddyi_arena_alloc(&arena, size);
+
+		cr_assert(memory != NULL && memory != last);
+		cr_expect(zero(sz, (uintptr_t)memory % alignof(max_align_t)), "%zu bytes", size);
+		memset(memory, 'x', size);
+		last = memory;
+	}
+	cr_expect(eddyi_arena_alloc(&arena, SIZE_MAX) == NULL);
+	cr_expect(eddyi_arena_alloc(&arena, PTRDIFF_MAX) == NULL);
+	eddyi_arena_deinit(&arena);
+	cr_expect(arena.block == NULL && arena.at == NULL);
+	eddyi_arena_trim();
+}
+
+Test(arena, copies_and_formats)
+{
+	struct eddyi_arena arena = { 0 };
+	struct eddy_str copy = eddyi_arena_dup(&arena, eddy_str("ab\0c", 4)), empty, text;
+
+	cr_expect(copy.len == 4 && memcmp(copy.ptr, "ab\0c", 5) == 0);
+	empty = eddyi_arena_dup(&arena, eddy_str(NULL, 0));
+	cr_expect(empty.ptr != NULL && empty.len == 0 && *empty.ptr == 0);
+	text = eddyi_arena_printf(&arena, "%d-%s", 42, "x");
+	cr_expect(text.len == 4 && strcmp(text.ptr, "42-x") == 0);
+	eddyi_arena_deinit(&arena);
+	eddyi_arena_trim();
+}
+
+Test(arena, blocks_are_used_again)
+{
+#ifdef IS_CHECKED
+	cr_skip_test("under AddressSanitizer they are not");
+#endif
+	struct eddyi_arena arena = { 0 };
+	void *first = eddyi_arena_alloc(&arena, 100);
+
+	eddyi_arena_deinit(&arena);
+	cr_expect(eddyi_arena_alloc(&arena, 100) == first);
+	eddyi_arena_deinit(&arena);
+	eddyi_arena_trim();
+}
+
+/* What would otherwise lie in the middle of a block: the end of a head, a request that has been answered. */
+Test(arena, sanitizer_sees_who_goes_too_far)
+{
+#ifdef IS_CHECKED
+	struct eddyi_arena arena = { 0 };
+	char *one = eddyi_arena_alloc(&arena, 13), *two = eddyi_arena_alloc(&arena, 1);
+
+	cr_expect(zero(ptr, __asan_region_is_poisoned(one, 13)));
+	cr_expect(zero(int, __asan_address_is_poisoned(two)));
+	cr_expect(__asan_address_is_poisoned(one + 13));
+	cr_expect(__asan_address_is_poisoned(two + 1));
+	eddyi_arena_deinit(&arena);
+	cr_expect(__asan_address_is_poisoned(one) && __asan_address_is_poisoned(two));
+#else
+	cr_skip_test("needs AddressSanitizer");
+#endif
+}
