@@ -181,7 +181,7 @@ def check_abort(tap, gdb, exe):
 
 
 def check_walk(tap, gdb, exe):
-    if 'No symbol' in gdb.run([exe], 'info address eddyi_swap')[1]:
+    if 'No symbol' in gdb.run([exe], 'info address eddyi_leave')[1]:
         return tap.skip('walks through the switch', 'switches without assembly')
     _, everything = gdb.run([exe], 'break stop_here', 'run', 'set scheduler-locking on', 'break *eddyi_swap',
                             'break *eddyi_leave', 'continue', WALK, 'continue ', WALK + '\n', 'continue  ', WALK + '\n\n')

@@ -136,21 +136,21 @@ class X86:
         return {**regs, 'rsp': sp + len(names) * WORD}
 
     @staticmethod
-    def setjmp(buffer):
+    def setjmp(sp):
         """glibc hides three of them: rotated, and mixed with a secret that lies in the thread's control block."""
         guard = read_word(int(gdb.parse_and_eval('(unsigned long)$fs_base')) + 0x30)
 
         def show(i):
-            value = int(buffer[i]) & 0xffffffffffffffff
+            value = read_word(sp + i * WORD)
             return (value >> 17 | value << 47) & 0xffffffffffffffff ^ guard
 
-        plain = {name: int(buffer[i]) & 0xffffffffffffffff for name, i in
+        plain = {name: read_word(sp + i * WORD) for name, i in
                  (('rbx', 0), ('r12', 2), ('r13', 3), ('r14', 4), ('r15', 5))}
         return {**plain, 'rbp': show(1), 'rsp': show(6), 'rip': show(7)}
 
     @staticmethod
-    def ucontext(context):
-        regs = context['uc_mcontext']['gregs']
+    def ucontext(sp):
+        regs = context_at(sp)['gregs']
         index = {'r12': 4, 'r13': 5, 'r14': 6, 'r15': 7, 'rbp': 10, 'rbx': 11, 'rsp': 15, 'rip': 16}
         return {name: int(regs[i]) & 0xffffffffffffffff for name, i in index.items()}
 
@@ -165,14 +165,14 @@ class Arm64:
         return {**regs, 'pc': regs['x30'], 'sp': sp + 20 * WORD}
 
     @staticmethod
-    def setjmp(_buffer):
+    def setjmp(_sp):
         raise Complaint('on aarch64 a task that was switched by setjmp can not be looked into: build with -Dswitch=asm')
 
     @staticmethod
-    def ucontext(context):
+    def ucontext(sp):
         """glibc's swapcontext() goes on in its own end, which has no unwind information, and returns to what is x1
         there."""
-        machine = context['uc_mcontext']
+        machine = context_at(sp)
         regs = {f'x{i}': int(machine['regs'][i]) for i in range(19, 31)}
         if 'swapcontext' in gdb.execute(f"info symbol {int(machine['pc']):#x}", to_string=True):
             regs['x30'] = int(machine['regs'][1]) or regs['x30']
@@ -189,13 +189,14 @@ def machine_of(frame):
     return MACHINES[name]
 
 
+def context_at(address):
+    return gdb.Value(address).cast(lookup_type('ucontext_t').pointer())['uc_mcontext']
+
+
 def saved_registers(ctx, machine):
-    kind = {field.name for field in ctx.type.fields()}
-    if 'sp' in kind:
-        return machine.asm(int(ctx['sp']))
-    if 'jump' in kind:
-        return machine.setjmp(ctx['jump'][0]['__jmpbuf'])
-    return machine.ucontext(ctx['context'])
+    """Which of its three forms the switch has says a string in switch.c."""
+    kind = gdb.parse_and_eval('(const char *)&eddyi_switch').string()
+    return getattr(machine, kind)(int(ctx['sp']))
 
 
 def pc_and_sp(frame, machine):

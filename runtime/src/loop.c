@@ -160,17 +160,14 @@ static void wait(struct eddy_loop *loop)
 static void prefetch_next(const struct eddy_node *next)
 {
 	const char *after = (const char *)eddy_of(next->next, struct eddy_task, queued);
-
-	__builtin_prefetch(after);
-	__builtin_prefetch(after + 64);
-#if defined(EDDYI_SWITCH_ASM)
 	/* A number: one that has not been entered has none. */
 	uintptr_t stack = (uintptr_t)eddy_of(next, struct eddy_task, queued)->ctx.sp;
 
+	__builtin_prefetch(after);
+	__builtin_prefetch(after + 64);
 	__builtin_prefetch((const void *)stack);
 	__builtin_prefetch((const void *)(stack + 64));
 	__builtin_prefetch((const void *)(stack + 128));
-#endif
 }
 
 static void run_ready(struct eddy_loop *loop)

@@ -13,8 +13,10 @@
 #include "config.h"
 #include "panic.h"
 
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
+#include <ucontext.h>
 #if EDDYI_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -35,6 +37,8 @@ static void enter(void *arg)
 }
 
 #if defined(EDDYI_SWITCH_ASM)
+
+const char eddyi_switch[] = "asm";
 
 /* eddyi_swap(save, sp): push what the ABI wants kept, leave the stack pointer in *save, take over
  * the stack at sp and go on where it stopped.
@@ -177,53 +181,62 @@ __asm__(".macro eddyi_push one, two, at\n"
 
 void eddyi_leave(void **save, void (*fn)(void *arg), void *arg);
 
-static void swap(struct eddyi_ctx *from, struct eddyi_ctx *to)
+static void swap_fresh(struct eddyi_ctx *from, ucontext_t *context)
 {
-	eddyi_swap(&from->sp, to->sp);
-}
-
-static void swap_fresh(struct eddyi_ctx *from, struct eddyi_ctx *to, ucontext_t *context)
-{
-	(void)to;
 	eddyi_leave(&from->sp, enter, context);
 }
 
 #elif defined(EDDYI_SWITCH_SETJMP)
 
+const char eddyi_switch[] = "setjmp";
+
 /* Not inlined: setjmp returns twice. */
-__attribute__((noinline)) void eddyi_jump(struct eddyi_ctx *from, struct eddyi_ctx *to)
+__attribute__((noinline)) void eddyi_swap(void **save, void *sp)
 {
-	if (_setjmp(from->jump) == 0)
-		_longjmp(to->jump, 1);
+	jmp_buf here;
+
+	*save = &here;
+	if (_setjmp(here) == 0)
+		_longjmp(sp, 1);
 }
 
-static void swap(struct eddyi_ctx *from, struct eddyi_ctx *to)
+__attribute__((noinline)) static void swap_fresh(struct eddyi_ctx *from, ucontext_t *context)
 {
-	eddyi_jump(from, to);
-}
+	jmp_buf here;
 
-__attribute__((noinline)) static void swap_fresh(struct eddyi_ctx *from, struct eddyi_ctx *to,
-						 ucontext_t *context)
-{
-	(void)to;
-	if (_setjmp(from->jump) == 0)
+	from->sp = &here;
+	if (_setjmp(here) == 0)
 		enter(context);
 }
 
 #else
 
-static void swap(struct eddyi_ctx *from, struct eddyi_ctx *to)
+const char eddyi_switch[] = "ucontext";
+
+/* Not inlined: a ucontext_t is a KiB that nobody else wants in his frame. */
+__attribute__((noinline)) static void swap_to(void **save, ucontext_t *to)
 {
-	/* It would go back to the mask that `to` was left with. */
-	pthread_sigmask(SIG_BLOCK, NULL, &to->context.uc_sigmask);
-	swapcontext(&from->context, &to->context);
+	ucontext_t here;
+
+	/* AddressSanitizer forgets what lies there when it is gone to. */
+	here.uc_stack = (stack_t){ 0 };
+	*save = &here;
+	swapcontext(&here, to);
 }
 
-static void swap_fresh(struct eddyi_ctx *from, struct eddyi_ctx *to, ucontext_t *context)
+void eddyi_swap(void **save, void *sp)
+{
+	ucontext_t *to = sp;
+
+	/* It would go back to the mask that it was left with. */
+	pthread_sigmask(SIG_BLOCK, NULL, &to->uc_sigmask);
+	swap_to(save, to);
+}
+
+static void swap_fresh(struct eddyi_ctx *from, ucontext_t *context)
 {
 	(void)enter;
-	(void)to;
-	swapcontext(&from->context, context);
+	swap_to(&from->sp, context);
 }
 
 #endif
@@ -306,7 +319,7 @@ __attribute__((noinline)) static void switch_fresh(struct eddyi_ctx *from, struc
 	makecontext(&context, (void (*)(void))main_of_stack, 2, (unsigned)(address >> 32),
 		    (unsigned)address);
 	leave(to, from_ends, &fake_stack);
-	swap_fresh(from, to, &context);
+	swap_fresh(from, &context);
 	arrive(fake_stack);
 }
 
@@ -319,7 +332,7 @@ void eddyi_ctx_switch(struct eddyi_ctx *from, struct eddyi_ctx *to, bool from_en
 		return;
 	}
 	leave(to, from_ends, &fake_stack);
-	swap(from, to);
+	eddyi_swap(&from->sp, to->sp);
 	arrive(fake_stack);
 }
 

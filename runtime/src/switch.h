@@ -7,11 +7,6 @@
 
 #include <eddy/base.h>
 
-#if defined(EDDYI_SWITCH_SETJMP)
-#include <setjmp.h>
-#endif
-#include <ucontext.h>
-
 #if defined(__SANITIZE_ADDRESS__)
 #define EDDYI_ASAN 1
 #elif defined(__has_feature)
@@ -35,13 +30,7 @@
 
 /* A stopped flow of control: where to go on. */
 struct eddyi_ctx {
-#if defined(EDDYI_SWITCH_SETJMP)
-	jmp_buf jump;
-#elif defined(EDDYI_SWITCH_UCONTEXT)
-	ucontext_t context;
-#else
-	void *sp;
-#endif
+	void *sp;                 /* what eddyi_swap() has left at the end of the stack */
 	void (*entry)(void *arg); /* set until the stack is first entered */
 	void *arg;
 	void *low; /* the stack, for sanitizers; NULL for the thread's own until known */
@@ -67,11 +56,13 @@ void eddyi_ctx_reset(struct eddyi_ctx *ctx, void (*entry)(void *arg), void *arg)
 /* Stop here as `from` and go on at `to`. `from_ends` says that `from` will never be resumed. */
 void eddyi_ctx_switch(struct eddyi_ctx *from, struct eddyi_ctx *to, bool from_ends);
 
-#if defined(EDDYI_SWITCH_ASM)
+/* Leave on this stack what it takes to go on here, and in *save where that is; go on at `sp`, where another
+ * one was left in this way. */
 void eddyi_swap(void **save, void *sp);
-#elif defined(EDDYI_SWITCH_SETJMP)
-void eddyi_jump(struct eddyi_ctx *from, struct eddyi_ctx *to);
-#endif
+
+/* Which of its three forms eddyi_swap() has here: "asm", "setjmp" or "ucontext". Only switch.c differs with it: tests
+ * and the bench link others in its place. */
+extern const char eddyi_switch[];
 
 /* The same for the hot path, where `from` does not end. Inlined, and called from inlined functions as
  * far as possible: each frame between a switch and the code that goes on after it ends in a return that
@@ -79,13 +70,9 @@ void eddyi_jump(struct eddyi_ctx *from, struct eddyi_ctx *to);
 static inline __attribute__((always_inline)) void eddyi_ctx_switch_hot(struct eddyi_ctx *from,
 								       struct eddyi_ctx *to)
 {
-#if !defined(EDDYI_SWITCH_UCONTEXT) && !EDDYI_ASAN && !EDDYI_TSAN
+#if !EDDYI_ASAN && !EDDYI_TSAN
 	if (__builtin_expect(!to->entry, 1)) {
-#if defined(EDDYI_SWITCH_ASM)
 		eddyi_swap(&from->sp, to->sp);
-#else
-		eddyi_jump(from, to);
-#endif
 		return;
 	}
 #endif
