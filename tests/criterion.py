@@ -6,8 +6,8 @@ that "passed" (the leak check comes after Criterion has heard of the success) ar
 
     criterion.py EXECUTABLE
 
-EDDY_TEST_ONLY   suites (nouns) to run, separated by commas; default: all
-EDDY_TEST_EXCEPT tests (suite/test, with * and ?) not to run, separated by commas
+EDDY_TEST_ONLY   suites (nouns) to run, separated by commas; default: all. The executable reads it (chosen.c)
+EDDY_TEST_EXCEPT tests (suite/test, with * and ?) not to run, separated by commas. So it is with this
 EDDY_TEST_WRAP   a command to put before the executable, such as valgrind and its options
 EDDY_TEST_TIME   seconds that one test may take; default 60
 """
@@ -25,24 +25,10 @@ RESULT = re.compile(r'(ok|not ok) - (\S+?)::(\S+)\s*(.*)')
 REPORT = re.compile(r'ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |^==\d+== ', re.M)
 
 
-def pattern(only, but):
-    """What Criterion is to run; None for everything."""
-    if only:
-        suites = []
-        for suite in sorted(only):
-            left_out = [test.partition('/')[2] for test in but if test.partition('/')[0] == suite]
-            suites.append(f'{suite}/!({"|".join(left_out)})' if left_out else f'{suite}/*')
-        return f'@({"|".join(suites)})'
-    return f'!({"|".join(but)})' if but else None
-
-
-def command(exe, report, chosen):
+def command(exe, report):
     cmd = shlex.split(os.environ.get('EDDY_TEST_WRAP', ''))
     cmd += [exe, f'--tap={report}', f'-j{os.cpu_count() or 1}', '--color=never']
-    cmd += ['--timeout', os.environ.get('EDDY_TEST_TIME', '60')]
-    if chosen:
-        cmd += ['--filter', chosen]
-    return cmd
+    return cmd + ['--timeout', os.environ.get('EDDY_TEST_TIME', '60')]
 
 
 def names(variable):
@@ -73,7 +59,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, 'tap')
-        run = subprocess.run(command(exe, report, pattern(only, but)), stdin=subprocess.DEVNULL, check=False,
+        run = subprocess.run(command(exe, report), stdin=subprocess.DEVNULL, check=False,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         log = run.stdout.decode(errors='replace')
         lines = open(report, errors='replace').read().splitlines() if os.path.exists(report) else []
