@@ -48,8 +48,6 @@ static void map_groups(struct eddy_app *app)
 	eddy_route_add_filter_with(eddy_group_map_get(secret, "/ok", ok), mark, "route");
 }
 
-/* ---- bodies ---- */
-
 static int echo(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str body;
@@ -57,6 +55,35 @@ static int echo(struct eddy_req *req, struct eddy_res *res)
 
 	return r < 0 ? r : eddy_res_bytes(res, "application/octet-stream", body);
 }
+
+/* The filters that eddy brings. */
+static void map_filters(struct eddy_app *app)
+{
+	static const char *const others[] = { "https://app.example", NULL };
+	struct eddy_group *shared = eddy_app_group(app, "/shared");
+	struct eddy_route *route;
+
+	eddy_group_use_cors(shared, &(struct eddy_cors_options){
+					    .origins = others,
+					    .exposed = "x-passed",
+					    .max_age_s = 60,
+					    .credentials = true,
+				    });
+	eddy_group_map_get(shared, "/ok", ok);
+	eddy_group_map_put(shared, "/ok", ok);
+	route = eddy_app_map_get(app, "/seldom", ok);
+	eddy_route_use_rate_limit(route, &(struct eddy_rate_limit_options){
+						 .count = 1,
+						 .per_ns = 3600 * EDDY_SECOND,
+						 .burst = 2,
+						 .header = "x-key",
+					 });
+	eddy_route_use_security(eddy_app_map_get(app, "/hard", ok), NULL);
+	eddy_route_use_same_origin(eddy_app_map_post(app, "/hard", ok), NULL);
+	eddy_route_use_body_limit(eddy_app_map_post(app, "/brief", echo), 5);
+}
+
+/* ---- bodies ---- */
 
 /* SPEC: what TRACE received, streamed back as it arrives. */
 static int trace(struct eddy_req *req, struct eddy_res *res)
@@ -266,6 +293,7 @@ int main(int argc, char **argv)
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, "127.0.0.1:0");
 	map_groups(app);
+	map_filters(app);
 	map_bodies(app);
 	map_parameters(app);
 	map_responses(app);

@@ -1,7 +1,7 @@
 """Groups, filters around them, limits of routes, and errors as the app renders them."""
 import unittest
 
-from wire import KIB, MIB, Shared, request
+from wire import KIB, MIB, Shared, chunked, request
 
 
 class Groups(Shared):
@@ -33,6 +33,64 @@ class Groups(Shared):
     def test_head_is_behind_the_same_filters(self):
         self.assertEqual(self.passed('/api/secret/ok', method='HEAD', status=401), ['api', 'app'])
         self.assertEqual(self.passed('/api/secret/ok', 'x-key: 123', method='HEAD'), ['route', 'secret', 'api', 'app'])
+
+
+class Filters(Shared):
+    """Those that eddy brings."""
+    program = 'routes'
+
+    def fields(self, path, *headers, **options):
+        """Those that say something of other origins."""
+        response = self.server.get(path, *headers, **options)
+        return response.status, {name: value for name, value in response.headers if name == 'vary' or name.startswith('access-control-')}
+
+    def test_cors(self):
+        ours, credentials = 'https://app.example', {'access-control-allow-credentials': 'true'}
+        allowed = {'vary': 'origin', 'access-control-allow-origin': ours, **credentials}
+        for path, method, status in (('/shared/ok', 'GET', 200), ('/shared/none', 'GET', 404), ('/shared/ok', 'DELETE', 405)):
+            with self.subTest((path, method)):
+                self.assertEqual(self.fields(path, f'Origin: {ours}', method=method),
+                                 (status, {**allowed, 'access-control-expose-headers': 'x-passed'}))
+                for other in ((), ('Origin: https://evil.example',), ('Origin: null',), (f'Origin: {ours}:444',)):
+                    self.assertEqual(self.fields(path, *other, method=method), (status, {'vary': 'origin'}))
+
+    def test_preflight(self):
+        ask = 'Access-Control-Request-Method: PUT', 'Access-Control-Request-Headers: x-a, x-b'
+        vary = 'origin, access-control-request-method, access-control-request-headers'
+        self.assertEqual(self.fields('/shared/ok', 'Origin: https://app.example', *ask, method='OPTIONS'), (204, {
+            'vary': vary, 'access-control-allow-origin': 'https://app.example', 'access-control-allow-credentials': 'true',
+            'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE', 'access-control-allow-headers': 'x-a, x-b',
+            'access-control-max-age': '60'}))
+        self.assertEqual(self.fields('/shared/ok', 'Origin: https://evil.example', *ask, method='OPTIONS'), (204, {'vary': vary}))
+        self.assertEqual(self.server.get('/shared/ok', method='OPTIONS').header('allow'), 'GET, HEAD, PUT, OPTIONS')
+
+    def test_rate(self):
+        for key in ((), ('x-key: a',), ('x-key: b',)):
+            with self.subTest(key):
+                self.assertEqual([self.server.get('/seldom', *key).status for _ in range(2)], [200, 200])
+                response = self.server.get('/seldom', *key)
+                self.assertProblem(response, 429)
+                self.assertRegex(response.header('retry-after'), r'^3[56]\d\d$')
+
+    def test_security(self):
+        response = self.server.get('/hard')
+        self.assertEqual(response.header('x-content-type-options'), 'nosniff')
+        self.assertEqual(response.header('x-frame-options'), 'SAMEORIGIN')
+        self.assertIn("default-src 'self'", response.header('content-security-policy'))
+        self.assertIsNone(response.header('strict-transport-security'))
+
+    def test_same_origin(self):
+        for headers, status in (((), 200), (('Origin: http://localhost',), 200), (('Origin: http://evil.example',), 403),
+                                (('Origin: null',), 403), (('Sec-Fetch-Site: cross-site',), 403), (('Sec-Fetch-Site: same-origin',), 200)):
+            with self.subTest(headers):
+                self.assertEqual(self.server.get('/hard', *headers, method='POST').status, status)
+
+    def test_body_limit(self):
+        with self.server.connect() as wire:
+            for size, status in ((5, 200), (6, 413)):
+                self.assertEqual(wire.ask(request('POST', '/brief', body=b'x' * size)).status, status)
+                body = chunked(b'x' * 3, b'x' * (size - 3))
+                self.assertEqual(wire.ask(request('POST', '/brief', 'Transfer-Encoding: chunked', body=body)).status, status)
 
 
 class Limits(Shared):
