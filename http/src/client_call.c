@@ -35,6 +35,8 @@ static int check_request(struct eddy_client *client, const struct eddy_client_re
 		return eddyi_client_fail(client, -EINVAL, "the method is no token");
 	if (method && strcmp(method, "CONNECT") == 0)
 		return eddyi_client_fail(client, -EINVAL, "there are no tunnels");
+	if (!eddyi_syntax_is_value(eddy_str_from(client->options.user_agent)))
+		return eddyi_client_fail(client, -EINVAL, "the client's user-agent can't be sent");
 	if ((request->body.len > 0) + (request->file != NULL) + (request->pull != NULL) > 1)
 		return eddyi_client_fail(client, -EINVAL, "there is more than one body");
 	return check_headers(client, request->headers);

@@ -276,8 +276,13 @@ Test(client, refuses_requests)
 		{ .pull = pull_three, .pull_data = &count[2], .pull_len = 7 },
 		{ .file = &file },
 	};
+	const struct eddy_client_options options = { .user_agent = "a\r\nb: c" };
 	const struct turn turns[] = { { "never", NULL, STAY }, { 0 } };
+	struct talk of_options = { .turns = turns, .ask = ask_once, .options = &options };
 
+	have_talk(&of_options);
+	cr_expect(eq(int, of_options.result, -EINVAL));
+	cr_expect(eq(sz, of_options.log_len, 0));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct talk talk = { .turns = turns, .ask = ask_asked };
 

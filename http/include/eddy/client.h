@@ -51,7 +51,7 @@ struct eddy_client_options {
 	bool require_https;  /* http is -EPERM, also by a redirect; default: it is allowed */
 	const char *connect; /* connect there, whatever host the URL has: "unix:/run/app.sock", as
 				 eddy_dial() takes it; no redirect to another origin is followed then */
-	const char *user_agent; /* default "eddy" */
+	const char *user_agent; /* default "eddy"; with a control byte every request is -EINVAL */
 
 	unsigned redirects_max;            /* that are followed; default 0: they are responses */
 	eddy_client_redirect_fn *redirect; /* asked about each; default: they are fine */
