@@ -8,8 +8,14 @@
 #define MESSAGE_HEAD 4
 #define MESSAGE_CLIENT_HELLO 1
 #define EXTENSION_SERVER_NAME 0
+#define EXTENSION_GROUPS 10
+#define EXTENSION_SCHEMES 13
+#define EXTENSION_VERSIONS 43
 #define NAME_HOST 0
 #define RANDOM_LEN 32
+#define TLS_1_3 0x0304
+
+#define KEYS_CURVES (EDDYI_KEY_P256 | EDDYI_KEY_P384 | EDDYI_KEY_P521)
 
 /* What is left to read. Once it was too short it stays empty, and `bad`. */
 struct reader {
@@ -147,14 +153,134 @@ static bool read_server_name(struct reader extension, struct eddyi_hello *hello)
 	return !list.bad && !extension.bad;
 }
 
+/* ---- what it can verify ---- */
+
+/* What the client offers, as far as it says which certificates are of use to it. */
+struct offer {
+	bool tls_1_3;
+	bool rsa_suites; /* of TLS 1.2 */
+	bool ecdsa_suites;
+	bool has_schemes;
+	bool has_groups;
+	unsigned schemes;    /* keys, by its signature algorithms */
+	unsigned schemes_13; /* the same in TLS 1.3 */
+	unsigned groups;     /* keys, by their curves */
+};
+
+static void take_suite(size_t suite, struct offer *offer)
+{
+	switch (suite) {
+	case 0xc02b: /* ECDHE-ECDSA with AES-128-GCM, AES-256-GCM, ChaCha20 */
+	case 0xc02c:
+	case 0xcca9:
+		offer->ecdsa_suites = true;
+		break;
+	case 0xc02f: /* ECDHE-RSA with the same */
+	case 0xc030:
+	case 0xcca8:
+		offer->rsa_suites = true;
+		break;
+	}
+}
+
+static void take_group(size_t group, struct offer *offer)
+{
+	offer->groups |= group == 23 ? EDDYI_KEY_P256 :
+			 group == 24 ? EDDYI_KEY_P384 :
+			 group == 25 ? EDDYI_KEY_P521 :
+				       0;
+}
+
+/* RFC 8446 section 4.2.3: TLS 1.3 ties curves to hashes, and has no PKCS#1 signatures any more. */
+static void take_scheme(size_t scheme, struct offer *offer)
+{
+	static const struct {
+		size_t scheme;
+		unsigned keys, keys_13;
+	} all[] = {
+		{ 0x0403, KEYS_CURVES, EDDYI_KEY_P256 },
+		{ 0x0503, KEYS_CURVES, EDDYI_KEY_P384 },
+		{ 0x0603, KEYS_CURVES, EDDYI_KEY_P521 },
+		{ 0x0203, KEYS_CURVES, 0 },
+		{ 0x0804, EDDYI_KEY_RSA, EDDYI_KEY_RSA },
+		{ 0x0805, EDDYI_KEY_RSA, EDDYI_KEY_RSA },
+		{ 0x0806, EDDYI_KEY_RSA, EDDYI_KEY_RSA },
+		{ 0x0401, EDDYI_KEY_RSA, 0 },
+		{ 0x0501, EDDYI_KEY_RSA, 0 },
+		{ 0x0601, EDDYI_KEY_RSA, 0 },
+		{ 0x0201, EDDYI_KEY_RSA, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i].scheme != scheme)
+			continue;
+		offer->schemes |= all[i].keys;
+		offer->schemes_13 |= all[i].keys_13;
+	}
+}
+
+static void take_version(size_t version, struct offer *offer)
+{
+	offer->tls_1_3 |= version == TLS_1_3;
+}
+
+/* Numbers of two bytes each, behind their length in `bytes` bytes. */
+static bool read_numbers(struct reader *reader, size_t bytes,
+			 void (*take)(size_t number, struct offer *offer), struct offer *offer)
+{
+	struct reader list = take_vector(reader, bytes);
+
+	while (list.len)
+		take(take_number(&list, 2), offer);
+	return !list.bad && !reader->bad;
+}
+
+static unsigned keys_of(const struct offer *offer)
+{
+	unsigned keys = offer->has_schemes ? offer->schemes : EDDYI_KEY_RSA | KEYS_CURVES;
+
+	if (offer->tls_1_3)
+		return offer->schemes_13;
+	if (!offer->rsa_suites)
+		keys &= ~(unsigned)EDDYI_KEY_RSA;
+	if (!offer->ecdsa_suites)
+		keys &= EDDYI_KEY_RSA;
+	if (offer->has_groups)
+		keys &= offer->groups | ~(unsigned)KEYS_CURVES;
+	return keys;
+}
+
+/* ---- the whole ---- */
+
+static bool read_extension(size_t type, struct reader extension, struct eddyi_hello *hello,
+			   struct offer *offer)
+{
+	switch (type) {
+	case EXTENSION_SERVER_NAME:
+		return read_server_name(extension, hello);
+	case EXTENSION_GROUPS:
+		offer->has_groups = true;
+		return read_numbers(&extension, 2, take_group, offer);
+	case EXTENSION_SCHEMES:
+		offer->has_schemes = true;
+		return read_numbers(&extension, 2, take_scheme, offer);
+	case EXTENSION_VERSIONS:
+		return read_numbers(&extension, 1, take_version, offer);
+	default:
+		return true;
+	}
+}
+
 static bool read_message(struct reader message, struct eddyi_hello *hello)
 {
+	struct offer offer = { 0 };
 	struct reader extensions;
 
 	take(&message, 2 + RANDOM_LEN);
 	take_vector(&message, 1); /* session id */
-	take_vector(&message, 2); /* cipher suites */
+	read_numbers(&message, 2, take_suite, &offer);
 	take_vector(&message, 1); /* compression methods */
+	hello->keys = keys_of(&offer);
 	if (message.bad || !message.len)
 		return !message.bad;
 	extensions = take_vector(&message, 2);
@@ -162,15 +288,16 @@ static bool read_message(struct reader message, struct eddyi_hello *hello)
 		size_t type = take_number(&extensions, 2);
 		struct reader extension = take_vector(&extensions, 2);
 
-		if (type == EXTENSION_SERVER_NAME && !read_server_name(extension, hello))
+		if (!read_extension(type, extension, hello, &offer))
 			return false;
 	}
+	hello->keys = keys_of(&offer);
 	return !extensions.bad && !message.bad;
 }
 
 int eddyi_hello_parse(struct eddy_str bytes, struct eddyi_hello *ret_hello)
 {
-	struct eddyi_hello hello = { "" };
+	struct eddyi_hello hello = { 0 };
 	unsigned char message[EDDYI_HELLO_MAX];
 	size_t len;
 	int r = gather(bytes, message, &len);

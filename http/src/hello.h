@@ -8,7 +8,16 @@
 /* A longer message is refused; with post-quantum keys they reach 2 KiB. */
 #define EDDYI_HELLO_MAX ((size_t)(16 * EDDY_KIB))
 
+/* Kinds of keys that a certificate may have, as bits. */
+enum eddyi_hello_key {
+	EDDYI_KEY_RSA = 1 << 0,
+	EDDYI_KEY_P256 = 1 << 1,
+	EDDYI_KEY_P384 = 1 << 2,
+	EDDYI_KEY_P521 = 1 << 3,
+};
+
 struct eddyi_hello {
+	unsigned keys;         /* whose signatures the client can verify */
 	char server_name[256]; /* in lower case; empty when none was sent, or one that is no host name */
 };
 

@@ -4,19 +4,19 @@
 
 #include "hello.h"
 #include "ktls.h"
+#include "pem.h"
 
+#include <wolfssl/openssl/ec.h>
 #include <wolfssl/openssl/evp.h>
 #include <wolfssl/openssl/pem.h>
 
 #include <ctype.h>
 #include <eddy/log.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define FILE_MAX (1 << 20)
+/* Of the authorities that clients are told of, in all. */
+#define NAMES_MAX ((size_t)(8 * EDDY_KIB))
 
 /* What every client of the last ten years can, forward secret and authenticated. */
 #define CHACHA_13 "TLS13-CHACHA20-POLY1305-SHA256:"
@@ -30,82 +30,6 @@
  * time; the kernel has them, and takes over nothing but GCM. */
 #define CIPHERS CHACHA_13 GCM_13 CHACHA_12 ":" GCM_12
 #define CIPHERS_KTLS GCM_13 CHACHA_13 GCM_12 ":" CHACHA_12
-
-/* ---- files ---- */
-
-struct pem {
-	const char *path;
-	unsigned char *bytes; /* NULL where nothing was read */
-	size_t len;
-};
-
-static void pem_deinit(struct pem *pem)
-{
-	if (pem->bytes)
-		explicit_bzero(pem->bytes, pem->len);
-	free(pem->bytes);
-}
-
-/* Return: bytes; -EISDIR where it is no file, -EFBIG, -errno. */
-static ssize_t read_file(int fd, unsigned char *buf)
-{
-	struct stat st;
-	size_t len = 0;
-	ssize_t r;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EISDIR;
-	do {
-		r = read(fd, buf + len, FILE_MAX + 1 - len);
-		if (r > 0)
-			len += (size_t)r;
-	} while (r > 0 || (r < 0 && errno == EINTR));
-	if (r < 0)
-		return -errno;
-	return len > FILE_MAX ? -EFBIG : (ssize_t)len;
-}
-
-static const char *reason_of(int error)
-{
-	if (error == -EACCES)
-		return "Permission denied; who runs the server must be able to read it";
-	if (error == -EISDIR)
-		return "it is not a file";
-	if (error == -EFBIG)
-		return "it has more than 1 MiB";
-	return strerror(-error);
-}
-
-/* `what` is what should be in it. Return: 0, -EINVAL after a record. */
-static int pem_init(struct pem *pem, const char *path, const char *what)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	ssize_t r = fd < 0 ? -errno : 0;
-
-	*pem = (struct pem){ .path = path };
-	if (fd >= 0) {
-		pem->bytes = malloc(FILE_MAX + 1);
-		pem->len = FILE_MAX + 1;
-		r = pem->bytes ? read_file(fd, pem->bytes) : -ENOMEM;
-		close(fd);
-	}
-	if (r < 0) {
-		eddy_error("eddy::tls", "can't read the %s \"%s\": %s", what, path,
-			   reason_of((int)r));
-		pem_deinit(pem);
-		pem->bytes = NULL;
-		return -EINVAL;
-	}
-	pem->len = (size_t)r;
-	return 0;
-}
-
-static bool pem_has(const struct pem *pem, const char *text)
-{
-	return memmem(pem->bytes, pem->len, text, strlen(text)) != NULL;
-}
 
 /* ---- names ---- */
 
@@ -148,9 +72,35 @@ bool eddyi_tls_credential_fits(const struct eddyi_tls_credential *credential, st
 	return false;
 }
 
+/* ---- kinds ---- */
+
+static unsigned kind_of_curve(WOLFSSL_EVP_PKEY *key)
+{
+	WOLFSSL_EC_KEY *ec = wolfSSL_EVP_PKEY_get1_EC_KEY(key);
+	int curve = ec ? wolfSSL_EC_GROUP_get_curve_name(wolfSSL_EC_KEY_get0_group(ec)) : 0;
+
+	wolfSSL_EC_KEY_free(ec);
+	return curve == NID_X9_62_prime256v1 ? EDDYI_KEY_P256 :
+	       curve == NID_secp384r1        ? EDDYI_KEY_P384 :
+	       curve == NID_secp521r1        ? EDDYI_KEY_P521 :
+					       ~0u;
+}
+
+static unsigned kind_of(WOLFSSL_X509 *x509)
+{
+	WOLFSSL_EVP_PKEY *key = wolfSSL_X509_get_pubkey(x509);
+	int type = key ? wolfSSL_EVP_PKEY_base_id(key) : 0;
+	unsigned kind = type == EVP_PKEY_RSA ? EDDYI_KEY_RSA :
+			type == EVP_PKEY_EC  ? kind_of_curve(key) :
+					       ~0u;
+
+	wolfSSL_EVP_PKEY_free(key);
+	return kind;
+}
+
 /* ---- contexts ---- */
 
-static int load_cert(struct eddyi_tls_credential *credential, const struct pem *pem)
+static int load_cert(struct eddyi_tls_credential *credential, const struct eddyi_pem *pem)
 {
 	WOLFSSL_X509 *x509 = wolfSSL_X509_load_certificate_buffer(pem->bytes, (int)pem->len,
 								  WOLFSSL_FILETYPE_PEM);
@@ -168,6 +118,7 @@ static int load_cert(struct eddyi_tls_credential *credential, const struct pem *
 	if (wolfSSL_X509_cmp_current_time(wolfSSL_X509_get_notAfter(x509)) < 0)
 		eddy_warn("eddy::tls", "the certificate in \"%s\" has expired", pem->path);
 	named = add_names(credential, x509);
+	credential->key = kind_of(x509);
 	wolfSSL_X509_free(x509);
 	if (!named)
 		eddy_error("eddy::tls", "can't read the certificate \"%s\": out of memory",
@@ -199,8 +150,8 @@ static bool sign_and_verify(WOLFSSL_EVP_PKEY *private, WOLFSSL_EVP_PKEY *public)
 	return ok;
 }
 
-static bool is_pair(struct eddyi_tls_credential *credential, const struct pem *cert,
-		    const struct pem *key)
+static bool is_pair(struct eddyi_tls_credential *credential, const struct eddyi_pem *cert,
+		    const struct eddyi_pem *key)
 {
 	WOLFSSL_X509 *x509 = wolfSSL_X509_load_certificate_buffer(cert->bytes, (int)cert->len,
 								  WOLFSSL_FILETYPE_PEM);
@@ -219,17 +170,17 @@ static bool is_pair(struct eddyi_tls_credential *credential, const struct pem *c
 	return ok;
 }
 
-static int load_key(struct eddyi_tls_credential *credential, const struct pem *pem,
-		    const struct pem *cert)
+static int load_key(struct eddyi_tls_credential *credential, const struct eddyi_pem *pem,
+		    const struct eddyi_pem *cert)
 {
-	if (pem_has(pem, "ENCRYPTED")) {
+	if (eddyi_pem_has(pem, "ENCRYPTED")) {
 		eddy_error("eddy::tls",
 			   "the key in \"%s\" is encrypted, and nobody could type the password: "
 			   "decrypt it by \"openssl pkey -in FILE -out PLAIN\"",
 			   pem->path);
 		return -EINVAL;
 	}
-	if (!pem_has(pem, "PRIVATE KEY-----") ||
+	if (!eddyi_pem_has(pem, "PRIVATE KEY-----") ||
 	    wolfSSL_CTX_use_PrivateKey_buffer(credential->context, pem->bytes, (long)pem->len,
 					      WOLFSSL_FILETYPE_PEM) != WOLFSSL_SUCCESS) {
 		eddy_error("eddy::tls",
@@ -248,10 +199,50 @@ static int load_key(struct eddyi_tls_credential *credential, const struct pem *p
 	return 0;
 }
 
+/* Add the names of the authorities in a file. Return: whether memory has sufficed. */
+static bool collect_names(const struct eddyi_pem *pem, WOLF_STACK_OF(WOLFSSL_X509_NAME) * names,
+			  size_t *ret_size)
+{
+	WOLFSSL_BIO *bio = wolfSSL_BIO_new_mem_buf(pem->bytes, (int)pem->len);
+	WOLFSSL_X509 *x509;
+	size_t size = 0;
+	bool ok = bio;
+
+	while (ok && (x509 = wolfSSL_PEM_read_bio_X509(bio, NULL, NULL, NULL))) {
+		WOLFSSL_X509_NAME *name =
+			wolfSSL_X509_NAME_dup(wolfSSL_X509_get_subject_name(x509));
+
+		wolfSSL_X509_free(x509);
+		ok = name && wolfSSL_sk_X509_NAME_push(names, name) == WOLFSSL_SUCCESS;
+		if (ok)
+			size += 2 + (size_t)wolfSSL_i2d_X509_NAME(name, NULL);
+		else
+			wolfSSL_X509_NAME_free(name);
+	}
+	wolfSSL_BIO_free(bio);
+	*ret_size = size;
+	return ok;
+}
+
+/* Tell clients that have several certificates whom we believe. The library does so in TLS 1.2 alone, and fails
+ * when the names do not fit into one record. Return: whether memory has sufficed. */
+static bool announce_client_ca(struct eddyi_tls_credential *credential, const struct eddyi_pem *pem)
+{
+	WOLF_STACK_OF(WOLFSSL_X509_NAME) *names = wolfSSL_sk_X509_NAME_new(NULL);
+	size_t size = 0;
+	bool ok = names && collect_names(pem, names, &size);
+
+	if (ok && size && size <= NAMES_MAX)
+		wolfSSL_CTX_set_client_CA_list(credential->context, names);
+	else
+		wolfSSL_sk_X509_NAME_pop_free(names, NULL);
+	return ok;
+}
+
 static int load_client_ca(struct eddyi_tls_credential *credential, const char *path)
 {
-	struct pem pem;
-	int r = pem_init(&pem, path, "authorities for clients");
+	struct eddyi_pem pem;
+	int r = eddyi_pem_init(&pem, path, "authorities for clients");
 
 	if (r < 0)
 		return r;
@@ -259,8 +250,11 @@ static int load_client_ca(struct eddyi_tls_credential *credential, const char *p
 					   WOLFSSL_FILETYPE_PEM) != WOLFSSL_SUCCESS) {
 		eddy_error("eddy::tls", "\"%s\" holds no usable certificate of an authority", path);
 		r = -EINVAL;
+	} else if (!announce_client_ca(credential, &pem)) {
+		eddy_error("eddy::tls", "can't read the authorities \"%s\": out of memory", path);
+		r = -EINVAL;
 	}
-	pem_deinit(&pem);
+	eddyi_pem_deinit(&pem);
 	return r;
 }
 
@@ -309,7 +303,7 @@ int eddyi_tls_credential_init(struct eddyi_tls_credential *credential,
 			      const struct eddy_tls_options *options, const char *cert,
 			      const char *key)
 {
-	struct pem cert_pem, key_pem;
+	struct eddyi_pem cert_pem, key_pem;
 	int r;
 
 	*credential = (struct eddyi_tls_credential){ .context = new_context(options) };
@@ -317,15 +311,15 @@ int eddyi_tls_credential_init(struct eddyi_tls_credential *credential,
 		eddy_error("eddy::tls", "can't set TLS up: out of memory");
 		return -EINVAL;
 	}
-	r = pem_init(&cert_pem, cert, "certificate");
+	r = eddyi_pem_init(&cert_pem, cert, "certificate");
 	if (r == 0)
 		r = load_cert(credential, &cert_pem);
 	/* Both are looked at, so that one start shows what is wrong with either. */
-	if (pem_init(&key_pem, key ? key : cert, "private key") < 0 ||
+	if (eddyi_pem_init(&key_pem, key ? key : cert, "private key") < 0 ||
 	    (r == 0 && load_key(credential, &key_pem, &cert_pem) < 0))
 		r = -EINVAL;
-	pem_deinit(&key_pem);
-	pem_deinit(&cert_pem);
+	eddyi_pem_deinit(&key_pem);
+	eddyi_pem_deinit(&cert_pem);
 	if (ask_clients(credential, options) < 0)
 		r = -EINVAL;
 	wolfSSL_ERR_clear_error();

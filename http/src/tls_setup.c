@@ -169,18 +169,31 @@ int eddyi_tls_setup_load(void *arg)
 	return loaded ? 0 : -EINVAL;
 }
 
-/* Return: a context that is the caller's to free. */
-static WOLFSSL_CTX *choose_context(struct eddyi_tls_setup *setup, struct eddy_str host)
+/* How good a certificate is for a client: the name counts more than that the client can verify it. */
+static unsigned value_of(const struct eddyi_tls_credential *credential,
+			 const struct eddyi_hello *hello)
+{
+	return 2 * eddyi_tls_credential_fits(credential, eddy_str_from(hello->server_name)) +
+	       ((credential->key & hello->keys) != 0);
+}
+
+/* The first one of the best. Return: a context that is the caller's to free. */
+static WOLFSSL_CTX *choose_context(struct eddyi_tls_setup *setup, const struct eddyi_hello *hello)
 {
 	const struct credentials *credentials;
+	unsigned best = 0;
 	WOLFSSL_CTX *context;
-	size_t at = 0;
 
 	pthread_mutex_lock(&setup->lock);
 	credentials = setup->credentials;
-	while (at < credentials->count && !eddyi_tls_credential_fits(&credentials->all[at], host))
-		at++;
-	context = credentials->all[at < credentials->count ? at : 0].context;
+	context = credentials->all[0].context;
+	for (size_t i = 0; i < credentials->count; i++) {
+		unsigned value = value_of(&credentials->all[i], hello);
+
+		if (value > best)
+			context = credentials->all[i].context;
+		best = value > best ? value : best;
+	}
 	wolfSSL_CTX_up_ref(context);
 	pthread_mutex_unlock(&setup->lock);
 	return context;
@@ -188,7 +201,7 @@ static WOLFSSL_CTX *choose_context(struct eddyi_tls_setup *setup, struct eddy_st
 
 struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup, struct eddyi_tls *tls)
 {
-	WOLFSSL_CTX *context = choose_context(setup, eddy_str_from(tls->hello.server_name));
+	WOLFSSL_CTX *context = choose_context(setup, &tls->hello);
 	WOLFSSL *session = wolfSSL_new(context);
 
 	wolfSSL_CTX_free(context);

@@ -28,8 +28,8 @@ int eddyi_tls_setup_add(struct eddyi_tls_setup *setup, const char *cert, const c
  * Return: 0; -EINVAL and everything is as it was. */
 int eddyi_tls_setup_load(void *setup);
 
-/* Begin a session that speaks through `tls`, with the certificate for the name that its hello asked
- * for. Any thread. Return: NULL when memory is out. */
+/* Begin a session that speaks through `tls`, with the certificate for what its hello asked for.
+ * Any thread. Return: NULL when memory is out. */
 struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup, struct eddyi_tls *tls);
 
 /* How sessions receive and send: see tls.c. */

@@ -85,6 +85,40 @@ class Basics(TlsCase):
             with self.subTest(host):
                 self.assertEqual(self.dial(server, unverified, host=host).peer_name(), 'localhost')
 
+    def shows(self, server, *args):
+        """By what kind of key the server has signed, for a client with these options."""
+        said = openssl('s_client', '-connect', f'127.0.0.1:{server.port}', *args, check=False)
+        kind = re.search('Peer signature type: (.*)', said)
+        return kind[1] if kind else said
+
+    def test_the_certificate_goes_by_what_the_client_verifies(self):
+        ecdsa, rsa = self.secure('--more', at('rsa.both')), self.secure('--more', at('server.both'), cert='rsa')
+        for server, first in ((ecdsa, ('ECDSA', 'ECDSA')), (rsa, ('RSA-PSS', 'RSA'))):
+            for args, want in (
+                    (('-tls1_3',), first[:1]),
+                    (('-tls1_3', '-sigalgs', 'rsa_pss_rsae_sha384'), ('RSA-PSS',)),
+                    (('-tls1_3', '-sigalgs', 'ECDSA+SHA256'), ('ECDSA',)),
+                    (('-tls1_3', '-sigalgs', 'ECDSA+SHA256:RSA+SHA256'), ('ECDSA',)),     # RSA is not that of 1.3
+                    (('-tls1_3', '-sigalgs', 'rsa_pss_rsae_sha256:ECDSA+SHA384'), ('RSA-PSS',)),  # for another curve
+                    (('-tls1_2',), ('RSA-PSS', *first)),
+                    (('-tls1_2', '-cipher', 'ECDHE-RSA-AES128-GCM-SHA256'), ('RSA', 'RSA-PSS')),
+                    (('-tls1_2', '-cipher', 'ECDHE-ECDSA-CHACHA20-POLY1305'), ('ECDSA',)),
+                    (('-tls1_2', '-sigalgs', 'RSA+SHA256'), ('RSA',)),
+                    (('-tls1_2', '-sigalgs', 'ECDSA+SHA384'), ('ECDSA',)),
+                    (('-tls1_2', '-curves', 'X25519'), ('RSA', 'RSA-PSS'))):
+                with self.subTest(args, first=first):
+                    self.assertIn(self.shows(server, *args), want)
+        both = '-tls1_3', '-sigalgs', 'ECDSA+SHA256:rsa_pss_rsae_sha256'
+        server = self.secure('--more', at('rsa.both'), cert='p384')
+        self.assertEqual(self.shows(server, '-tls1_3'), 'ECDSA')
+        self.assertEqual(self.shows(server, *both), 'RSA-PSS')
+
+    def test_the_name_counts_more(self):
+        server = self.secure('--more', at('rsa.both'), '--more', at('one.both'))
+        self.assertEqual(self.shows(server, '-tls1_3', '-servername', 'localhost', '-sigalgs', 'rsa_pss_rsae_sha256'), 'RSA-PSS')
+        self.assertIn('handshake failure', self.shows(server, '-tls1_3', '-servername', 'one.example', '-sigalgs',
+                                                      'rsa_pss_rsae_sha256'))
+
     def test_sessions_are_resumed_on_every_worker(self):
         server = self.secure('--workers', 2)
         for version in (V12, V13):
@@ -123,6 +157,30 @@ class Clients(TlsCase):
             self.assertRefusesCert(server, context(version=version))
             self.assertRefusesCert(server, context(version=version, cert='stranger'))
             self.assertEqual(self.session(self.dial(server, context(version=version, cert='client'))).status, 200)
+
+    def test_authorities_are_named(self):
+        server = self.secure('--client-ca', at('ca.pem'))
+        self.assertIn('\nAcceptable client certificate CA names\nCN = Test CA\n',
+                      openssl('s_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_2'))
+        # Several, in one file.
+        both = os.path.join(self.folder(), 'both')
+        with open(both, 'w') as file:
+            file.write(text_of('foreign.pem') + text_of('ca.pem'))
+        server = self.secure('--client-ca', both)
+        said = openssl('s_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_2')
+        named = re.search('Acceptable client certificate CA names\n((CN = .*\n)*)', said)[1]
+        self.assertEqual(sorted(named.splitlines()), ['CN = Foreign CA', 'CN = Test CA'])
+
+    def test_more_authorities_than_a_record_can_name(self):
+        many = os.path.join(self.folder(), 'many')
+        with open(many, 'w') as file:
+            file.write(text_of('ca.pem') * 900)
+        server = self.secure('--client-ca', many)
+        said = openssl('s_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_2')
+        self.assertIn('No client certificate CA names sent', said)
+        for version in (V12, V13):
+            answer = self.session(self.dial(server, context(version=version, cert='client')))
+            self.assertIn('CN=jo', answer.header('x-peer'))
 
     def test_who_must_show_one_resumes_nothing(self):
         server = self.secure('--client-ca', at('ca.pem'), '--required')

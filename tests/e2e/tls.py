@@ -27,9 +27,9 @@ def at(name):
     return os.path.join(CERTS, name)
 
 
-def make(name, subject, *names, ca=None, rsa=False):
+def make(name, subject, *names, ca=None, rsa=False, curve='prime256v1'):
     """NAME.pem and NAME.key; NAME.both holds both of them."""
-    key = ['rsa:2048'] if rsa else ['ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
+    key = ['rsa:2048'] if rsa else ['ec', '-pkeyopt', f'ec_paramgen_curve:{curve}']
     args = ['req', '-x509', '-newkey', *key, '-nodes', '-days', '30', '-subj', subject,
             '-keyout', at(f'{name}.key'), '-out', at(f'{name}.pem')]
     if names:
@@ -49,6 +49,7 @@ def setUpModule():
     make('ca', '/CN=Test CA')
     make('server', '/CN=localhost', 'DNS:localhost', 'IP:127.0.0.1', ca='ca')
     make('rsa', '/CN=localhost', 'DNS:localhost', ca='ca', rsa=True)
+    make('p384', '/CN=localhost', 'DNS:localhost', ca='ca', curve='secp384r1')
     make('one', '/CN=one', 'DNS:one.example', ca='ca')
     make('wild', '/CN=wild', 'DNS:other.example', 'DNS:*.wild.example', ca='ca')
     make('client', '/O=eddy, inc/CN=jo\\/CN=root', ca='ca')

@@ -106,6 +106,122 @@ Test(hello, names)
 	cr_expect(eq(str, (char *)name_of(too_long, 4000), ""));
 }
 
+/* Numbers of two bytes, behind their length in `size` bytes; 0 ends them. */
+static void put_numbers(struct bytes *bytes, const unsigned *numbers, size_t size)
+{
+	size_t count = 0;
+
+	while (numbers[count])
+		count++;
+	put(bytes, 2 * count, size);
+	for (size_t i = 0; i < count; i++)
+		put(bytes, numbers[i], 2);
+}
+
+static void put_extension(struct bytes *bytes, unsigned type, const unsigned *numbers, size_t size)
+{
+	struct bytes list = { .len = 0 };
+
+	if (!numbers[0])
+		return;
+	put_numbers(&list, numbers, size);
+	put(bytes, type, 2);
+	put(bytes, list.len, 2);
+	memcpy(bytes->at + bytes->len, list.at, list.len);
+	bytes->len += list.len;
+}
+
+struct offer {
+	unsigned suites[4], groups[4], schemes[8], versions[4];
+	unsigned want;
+};
+
+static struct bytes hello_with(const struct offer *offer)
+{
+	struct bytes extensions = { .len = 0 }, body = { .len = 0 }, record = { .len = 0 };
+
+	put_extension(&extensions, 10, offer->groups, 2);
+	put_extension(&extensions, 13, offer->schemes, 2);
+	put_extension(&extensions, 43, offer->versions, 1);
+	put(&body, 0x0303, 2);
+	for (int i = 0; i < 33; i++)
+		put(&body, 0, 1);
+	put_numbers(&body, offer->suites, 2);
+	put(&body, 0x0100, 2);
+	if (extensions.len) {
+		put(&body, extensions.len, 2);
+		memcpy(body.at + body.len, extensions.at, extensions.len);
+		body.len += extensions.len;
+	}
+	put(&record, 0x160301, 3);
+	put(&record, body.len + 4, 2);
+	put(&record, 1, 1);
+	put(&record, body.len, 3);
+	memcpy(record.at + record.len, body.at, body.len);
+	record.len += body.len;
+	return record;
+}
+
+#define RSA EDDYI_KEY_RSA
+#define CURVES (EDDYI_KEY_P256 | EDDYI_KEY_P384 | EDDYI_KEY_P521)
+#define ECDHE_RSA 0xc02f
+#define ECDHE_ECDSA 0xcca9
+
+Test(hello, keys_that_the_client_verifies)
+{
+	static const struct offer offers[] = {
+		/* Without a list of signatures TLS 1.2 takes any, with a list those. */
+		{ .suites = { ECDHE_RSA, ECDHE_ECDSA }, .want = RSA | CURVES },
+		{ .suites = { ECDHE_RSA }, .want = RSA },
+		{ .suites = { ECDHE_ECDSA }, .want = CURVES },
+		{ .suites = { 0x002f, 0xc013 }, .want = 0 },
+		{ .suites = { ECDHE_ECDSA, ECDHE_RSA }, .schemes = { 0x0401 }, .want = RSA },
+		{ .suites = { ECDHE_ECDSA, ECDHE_RSA }, .schemes = { 0x0503 }, .want = CURVES },
+		{ .suites = { ECDHE_RSA }, .schemes = { 0x0403 }, .want = 0 },
+		{ .suites = { ECDHE_ECDSA, ECDHE_RSA }, .groups = { 29 }, .want = RSA },
+		{ .suites = { ECDHE_ECDSA }, .groups = { 29, 24 }, .want = EDDYI_KEY_P384 },
+		{ .suites = { ECDHE_ECDSA }, .versions = { 0x0303 }, .want = CURVES },
+		/* In TLS 1.3 suites say nothing of it, and signatures their curve. */
+		{ .suites = { 0x1301 },
+		  .versions = { 0xfafa, 0x0304 },
+		  .schemes = { 0x0804 },
+		  .want = RSA },
+		{ .suites = { 0x1301 },
+		  .versions = { 0x0304 },
+		  .schemes = { 0x0401, 0x0403 },
+		  .want = EDDYI_KEY_P256 },
+		{ .suites = { 0x1301 },
+		  .versions = { 0x0304, 0x0303 },
+		  .groups = { 29 },
+		  .schemes = { 0x0503, 0x0603, 0x0203, 0x0806 },
+		  .want = EDDYI_KEY_P384 | EDDYI_KEY_P521 | RSA },
+		{ .suites = { 0x1301, ECDHE_RSA }, .versions = { 0x0304 }, .want = 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(offers) / sizeof(offers[0]); i++) {
+		struct bytes bytes = hello_with(&offers[i]);
+		struct eddyi_hello found;
+
+		cr_assert(eq(int, parse(bytes.at, bytes.len, &found), 0));
+		cr_expect(eq(uint, found.keys, offers[i].want), "offer %zu", i);
+	}
+}
+
+Test(hello, lists_of_half_numbers)
+{
+	static const struct offer offer = { .suites = { ECDHE_RSA },
+					    .schemes = { 0x0401, 0x0403 } };
+	struct bytes bytes = hello_with(&offer);
+	struct eddyi_hello found;
+
+	/* The list of signatures, which comes last, ends in the middle of one. */
+	cr_assert(eq(int, bytes.at[bytes.len - 5], 4));
+	bytes.at[bytes.len - 5] = 3;
+	cr_expect(eq(int, parse(bytes.at, bytes.len, &found), -EBADMSG));
+	bytes.at[bytes.len - 5] = 5;
+	cr_expect(eq(int, parse(bytes.at, bytes.len, &found), -EBADMSG));
+}
+
 Test(hello, spread_over_records)
 {
 	for (size_t size = 1; size < 120; size++)

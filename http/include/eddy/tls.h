@@ -40,7 +40,9 @@ struct eddy_tls_options {
 	const char *key;  /* its private key, not encrypted; default: it stands in `cert` */
 	enum eddy_tls_version min_version;       /* default TLS 1.2 */
 	enum eddy_tls_client_certs client_certs; /* with them no session is resumed */
-	const char *client_ca; /* whom to believe clients' certificates; needed to ask for them */
+	/* Whom to believe clients' certificates; needed to ask for them. TLS 1.2 names them to the clients, where
+	 * the names have no more than 8 KiB. */
+	const char *client_ca;
 	uint64_t handshake_timeout_ns; /* for all of it; default: head_timeout_ns; past it close */
 	bool no_ktls; /* encrypt in the program also where the kernel could; see docs/http.md */
 };
@@ -50,8 +52,10 @@ struct eddy_tls_options {
  * be NULL. */
 EDDY_TLS_API void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *options);
 
-/* Add a certificate for other names: a client gets the first one added that has the name it asks for
- * (SNI), and the one of eddy_app_use_tls() when none has. `key` may be NULL, as above. */
+/* Add a certificate, for other names, or with a key of another kind for the same (RSA beside ECDSA). A client
+ * gets the first one that has the name it asks for (SNI) and a key whose signatures it verifies; that of
+ * eddy_app_use_tls() comes first. The name counts more; where none has it only the key does. `key` may be NULL,
+ * as above. */
 EDDY_TLS_API void eddy_app_add_tls_cert(struct eddy_app *app, const char *cert, const char *key);
 
 /* Read the files of a running app again, as SIGHUP does. Any thread; blocks for as long as files take.
