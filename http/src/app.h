@@ -22,6 +22,7 @@ struct eddyi_section;
 struct mistake;
 struct ending;
 struct kept;
+struct eddyi_watch;
 
 #define EDDYI_WORKERS_MAX 1024
 
@@ -65,7 +66,8 @@ struct eddy_app {
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
 	struct kept *layers;
-	struct ending *endings;         /* what is done before it is freed */
+	struct eddyi_watch *watches; /* who observes its requests, the last that was added first */
+	struct ending *endings;      /* what is done before it is freed */
 	struct eddyi_section *sections; /* that its configuration file may have */
 	const char *config_path;
 	const char *const *config_bind; /* what the file says; ends with NULL */

@@ -14,7 +14,7 @@ void eddyi_body_begin(struct eddyi_body *body, enum eddyi_framing framing, uint6
 	*body = (struct eddyi_body){
 		.framing = framing,
 		.left = length,
-		.allowed = UINT64_MAX,
+		.max = UINT64_MAX,
 		.ended = framing == EDDYI_BODY_NONE || (framing == EDDYI_BODY_LENGTH && !length),
 	};
 }
@@ -23,6 +23,12 @@ void eddyi_body_init(struct eddyi_body *body, const struct eddyi_head *head)
 {
 	eddyi_body_begin(body, head->framing, head->length);
 	body->expects = head->expect_continue;
+}
+
+void eddyi_body_limit(struct eddyi_body *body, uint64_t max)
+{
+	if (max < body->max)
+		body->max = max;
 }
 
 void eddyi_body_fail(struct eddyi_body *body, int error)
@@ -54,7 +60,9 @@ static int answer_expectation(struct eddyi_body *body, struct eddyi_wire *wire)
 /* What is here, and what is known to follow. Return: 1, -EFBIG when that is more than may come. */
 static int check_limit(struct eddyi_body *body, struct eddy_str here, uint64_t left)
 {
-	return here.len + left > body->allowed ? fail(body, -EFBIG) : 1;
+	if (body->took > body->max || here.len + left > body->max - body->took)
+		return fail(body, -EFBIG);
+	return 1;
 }
 
 static int next_of_length(struct eddyi_body *body, struct eddyi_wire *wire,
@@ -130,7 +138,7 @@ void eddyi_body_took(struct eddyi_body *body, struct eddyi_wire *wire, uint64_t 
 {
 	if (from_inbox)
 		eddyi_wire_consume(wire, (size_t)len);
-	body->allowed -= len;
+	body->took += len;
 	if (body->framing == EDDYI_BODY_CHUNKED) {
 		body->chunked.left -= len;
 	} else {

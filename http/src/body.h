@@ -9,8 +9,9 @@ struct eddyi_wire;
 
 struct eddyi_body {
 	enum eddyi_framing framing;
-	uint64_t left;    /* LENGTH: bytes still to come */
-	uint64_t allowed; /* bytes that may still come; past it -EFBIG */
+	uint64_t left; /* LENGTH: bytes still to come */
+	uint64_t max;  /* bytes that may come in all; past it -EFBIG */
+	uint64_t took; /* bytes that came */
 	struct eddyi_chunked chunked;
 	bool expects; /* the client waits for a 100 */
 	bool ended;
@@ -36,6 +37,9 @@ int eddyi_body_next(struct eddyi_body *body, struct eddyi_wire *wire, struct edd
 /* `len` bytes have been taken: from the inbox when `from_inbox`, else straight from the socket. */
 void eddyi_body_took(struct eddyi_body *body, struct eddyi_wire *wire, uint64_t len,
 		     bool from_inbox);
+
+/* Let no more than `max` bytes come, unless fewer may already: past it -EFBIG. */
+void eddyi_body_limit(struct eddyi_body *body, uint64_t max);
 
 /* Note that the body failed, so that nothing tries to read on. */
 void eddyi_body_fail(struct eddyi_body *body, int error);

@@ -9,8 +9,7 @@ static int limit(struct eddy_next *next, struct eddy_req *req, struct eddy_res *
 
 	if (length != EDDY_LENGTH_UNKNOWN && length > *max)
 		return 413;
-	if (*max < req->body.allowed)
-		req->body.allowed = *max;
+	eddyi_decoded_limit(req, *max);
 	return eddy_next(next, req, res);
 }
 

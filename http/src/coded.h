@@ -38,6 +38,10 @@ void eddyi_coded_deinit(struct eddy_req *req);
 /* The same of the body on its way in. */
 void eddyi_decoded_deinit(struct eddy_req *req);
 
+/* Let no more than `max` bytes of the body come, decoded or not: past it the reader gets an error that is a
+ * 413. */
+void eddyi_decoded_limit(struct eddy_req *req, uint64_t max);
+
 /* Read some of a body on its way in. Suspends. Return: bytes, 0 at its end, -errno. */
 ssize_t eddyi_decoded_read(struct eddy_req *req, void *buf, size_t len);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define IN_SIZE ((size_t)(16 * EDDY_KIB))
+#define RAW_EXTRA ((uint64_t)(4 * EDDY_KIB))
 
 struct eddyi_decoded {
 	const struct eddy_coder *coder;
@@ -13,9 +14,17 @@ struct eddyi_decoded {
 	size_t at, len; /* of `in`, what has not been taken yet */
 	bool raw_ended;
 	bool ended;
-	int error; /* once it has failed it stays failed */
+	uint64_t made; /* bytes that came out */
+	uint64_t max;  /* that may */
+	int error;     /* once it has failed it stays failed */
 	char in[IN_SIZE];
 };
+
+/* What may come to make so much: what can't be compressed became a bit longer. */
+static uint64_t raw_max(uint64_t max)
+{
+	return max < UINT64_MAX / 2 ? max + max / 8 + RAW_EXTRA : UINT64_MAX;
+}
 
 int eddy_req_decode(struct eddy_req *req, const struct eddy_coder *coder, void *state)
 {
@@ -32,6 +41,9 @@ int eddy_req_decode(struct eddy_req *req, const struct eddy_coder *coder, void *
 	decoded->state = state;
 	decoded->at = decoded->len = 0;
 	decoded->raw_ended = decoded->ended = false;
+	decoded->made = 0;
+	decoded->max = req->body.max;
+	req->body.max = raw_max(decoded->max);
 	decoded->error = 0;
 	req->decoded = decoded;
 	return 0;
@@ -46,6 +58,18 @@ void eddyi_decoded_deinit(struct eddy_req *req)
 	decoded->coder->end(decoded->state, decoded->ended);
 	free(decoded);
 	req->decoded = NULL;
+}
+
+void eddyi_decoded_limit(struct eddy_req *req, uint64_t max)
+{
+	struct eddyi_decoded *decoded = req->decoded;
+
+	if (!decoded) {
+		eddyi_body_limit(&req->body, max);
+	} else if (max < decoded->max) {
+		decoded->max = max;
+		eddyi_body_limit(&req->body, raw_max(max));
+	}
 }
 
 static int fill(struct eddy_req *req)
@@ -99,6 +123,11 @@ ssize_t eddyi_decoded_read(struct eddy_req *req, void *buf, size_t len)
 
 	while (r == 0 && len && !decoded->ended)
 		r = step(req, buf, len);
+	if (r > 0)
+		decoded->made += (uint64_t)r;
+	/* The limit of a filter means what is read. */
+	if (r > 0 && decoded->made > decoded->max)
+		r = -EMSGSIZE;
 	if (r < 0 && !decoded->error)
 		decoded->error = explain(req, (int)r);
 	return r;

@@ -31,11 +31,16 @@ void eddyi_req_free(struct eddy_req *req)
 /* Run `phase` so that a timeout, or the end of the server, can cut it short. */
 static int run_phase(struct eddy_req *req, int (*phase)(struct eddy_req *req))
 {
+	struct eddy_scope_options options = { 0 };
 	struct eddy_scope scope;
 	int r;
 
+	if (req->observed) {
+		options.log_fields = req->observed->fields;
+		options.locals = req->observed->locals;
+	}
 	req->expired = false;
-	eddy_scope_begin(&scope, NULL);
+	eddy_scope_begin(&scope, &options);
 	req->scope = &scope;
 	r = phase(req);
 	req->scope = NULL;
@@ -90,12 +95,10 @@ bool eddyi_exchange_may_keep(const struct eddy_req *req)
 	return !req->wire->last && can_keep(req);
 }
 
-enum eddyi_ending eddyi_exchange(struct eddy_req *req)
+static enum eddyi_ending exchange(struct eddy_req *req)
 {
-	int r;
+	int r = answer(req);
 
-	eddyi_body_init(&req->body, &req->head);
-	r = answer(req);
 	/* A stream has said already how the connection goes on. */
 	req->keep = req->res.head_sent ? req->keep && can_keep(req) : eddyi_exchange_may_keep(req);
 	if (r == 0)
@@ -112,4 +115,15 @@ enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 	if (has_unknown_end(req) || !req->body.ended || eddyi_wire_has_unsent(req->wire))
 		return EDDYI_ENDING_LINGER;
 	return EDDYI_ENDING_CLOSE;
+}
+
+enum eddyi_ending eddyi_exchange(struct eddy_req *req)
+{
+	enum eddyi_ending ending;
+
+	eddyi_body_init(&req->body, &req->head);
+	eddyi_observe_begin(req);
+	ending = exchange(req);
+	eddyi_observe_end(req, ending != EDDYI_ENDING_CUT);
+	return ending;
 }

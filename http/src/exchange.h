@@ -5,6 +5,7 @@
 #include "app.h"
 #include "body.h"
 #include "coded.h"
+#include "observer.h"
 #include "path.h"
 #include "range.h"
 #include "wire.h"
@@ -60,7 +61,8 @@ struct eddy_req {
 	struct eddyi_asker *asker;           /* NULL as long as nobody has wanted to know */
 	unsigned methods;                    /* that the path does answer, when no route fits */
 	struct eddyi_body body;
-	struct eddyi_decoded *decoded; /* NULL: the body is read as it is sent */
+	struct eddyi_observed *observed; /* NULL: nobody does */
+	struct eddyi_decoded *decoded;   /* NULL: the body is read as it is sent */
 	/* What has been read once is kept; NULL before that: */
 	struct eddy_str text; /* the whole body */
 	struct eddy_pairs query;

@@ -250,9 +250,16 @@ int eddyi_wire_flush(struct eddyi_wire *wire)
 
 int eddyi_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
 {
+	uint64_t size = 0;
 	int r = eddyi_wire_flush(wire);
 
-	return r ? r : send_pieces(wire, pieces, count);
+	for (size_t i = 0; i < count; i++)
+		size += pieces[i].iov_len;
+	if (r == 0)
+		r = send_pieces(wire, pieces, count);
+	if (r == 0)
+		wire->sent += size;
+	return r;
 }
 
 int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len)
@@ -273,6 +280,7 @@ static bool hold(struct eddyi_wire *wire, struct eddy_str bytes)
 		return false;
 	memcpy(wire->held + wire->held_len, bytes.ptr, bytes.len);
 	wire->held_len += (uint32_t)bytes.len;
+	wire->sent += bytes.len;
 	return true;
 }
 
@@ -300,6 +308,7 @@ int eddyi_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer
 	else
 		r = eddy_transfer_to_socket(transfer);
 	eddyi_wire_unguard(wire);
+	wire->sent += transfer->moved + (r == 0 ? transfer->head.len : 0);
 	return r;
 }
 

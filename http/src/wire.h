@@ -34,6 +34,7 @@ struct eddyi_wire {
 	uint32_t held_len;
 	const char *bound; /* the address that it was accepted at, as typed */
 	int fd;
+	uint64_t sent;      /* bytes of answers before encryption, those that are held included */
 	unsigned looks;     /* in a row at which the peer had taken nothing more */
 	uint64_t taken;     /* bytes that it had taken at the last look */
 	uint64_t looked_ns; /* when that was, in the clock of `timeout` */

@@ -524,6 +524,26 @@ Test(coder, refuses_what_grows_too_much)
 	free((char *)sent.ptr);
 }
 
+Test(coder, limits_count_what_is_decoded)
+{
+	struct eddy_app *app = make(decoding);
+	const struct eddy_header *fields =
+		(const struct eddy_header[]){ { "content-encoding", "x-hex" }, { 0 } };
+	struct eddy_client_request request = { .method = "POST", .headers = fields };
+	struct eddy_str sent = digits_of(51), body;
+	struct eddy_response *response;
+
+	eddy_app_use_body_limit(app, 50);
+	for (size_t more = 0; more < 2; more++) {
+		request.body = eddy_str(sent.ptr, 100 + 2 * more);
+		response = ask(app, "POST /size", &request, &body);
+		cr_assert(eq(int, eddy_response_status(response), more ? 413 : 200));
+		eddy_response_free(response);
+	}
+	free((char *)sent.ptr);
+	eddy_app_free(app);
+}
+
 Test(coder, a_body_is_refused_that_nobody_decodes)
 {
 	struct eddy_app *app = make(NULL);

@@ -1,0 +1,131 @@
+#include "observer.h"
+
+#include "exchange.h"
+
+#include <eddy/local.h>
+#include <eddy/log.h>
+#include <eddy/loop.h>
+#include <errno.h>
+
+struct eddyi_watch {
+	struct eddyi_watch *next; /* that was added before */
+	const struct eddy_observer *observer;
+	void *data;
+	size_t at; /* its place among the states of a request */
+};
+
+void eddy_app_observe(struct eddy_app *app, const struct eddy_observer *observer, void *data)
+{
+	struct eddyi_watch *watch = eddy_app_alloc(app, sizeof(*watch));
+
+	*watch = (struct eddyi_watch){ app->watches, observer, data, 0 };
+	if (app->watches)
+		watch->at = app->watches->at + 1;
+	app->watches = watch;
+}
+
+/* The one that was added first begins. */
+static void begin(const struct eddyi_watch *watch, struct eddy_req *req)
+{
+	if (!watch)
+		return;
+	begin(watch->next, req);
+	req->observed->states[watch->at] = watch->observer->begin(watch->data, req, &req->res);
+}
+
+void eddyi_observe_begin(struct eddy_req *req)
+{
+	const struct eddyi_watch *last = req->app->watches;
+	size_t size = sizeof(*req->observed);
+
+	if (!last)
+		return;
+	size += (last->at + 1) * sizeof(req->observed->states[0]);
+	req->observed = eddyi_arena_alloc(&req->arena, size);
+	if (!req->observed)
+		return;
+	memset(req->observed, 0, size);
+	req->observed->began_ns = eddy_now();
+	req->observed->sent = req->wire->sent;
+	begin(last, req);
+}
+
+void eddyi_observe_end(struct eddy_req *req, bool whole)
+{
+	struct eddyi_observed *observed = req->observed;
+	struct eddy_outcome outcome;
+
+	if (!observed)
+		return;
+	outcome = (struct eddy_outcome){
+		.status = req->res.status,
+		.received = req->body.took,
+		.sent = req->wire->sent - observed->sent,
+		.duration_ns = eddy_now() - observed->began_ns,
+		.whole = whole,
+	};
+	for (const struct eddyi_watch *watch = req->app->watches; watch; watch = watch->next)
+		watch->observer->end(watch->data, observed->states[watch->at], req, &outcome);
+}
+
+/* ---- annotations ---- */
+
+static size_t count_fields(const struct eddy_field *fields)
+{
+	size_t count = 0;
+
+	while (fields && fields[count].name)
+		count++;
+	return count;
+}
+
+static size_t count_locals(const struct eddy_local *locals)
+{
+	size_t count = 0;
+
+	while (locals && locals[count].key)
+		count++;
+	return count;
+}
+
+/* A list behind another one. Return: NULL when memory is out. */
+static void *join(struct eddy_req *req, const void *a, size_t a_size, const void *b, size_t b_size)
+{
+	char *joined = eddyi_arena_alloc(&req->arena, a_size + b_size);
+
+	if (!joined)
+		return NULL;
+	if (a_size)
+		memcpy(joined, a, a_size);
+	memcpy(joined + a_size, b, b_size);
+	return joined;
+}
+
+int eddy_req_annotate(struct eddy_req *req, const struct eddy_field *fields,
+		      const struct eddy_local *locals)
+{
+	struct eddyi_observed *observed = req->observed;
+
+	if (observed->fields && fields)
+		fields = join(req, observed->fields,
+			      count_fields(observed->fields) * sizeof(*fields), fields,
+			      (count_fields(fields) + 1) * sizeof(*fields));
+	else if (!fields)
+		fields = observed->fields;
+	if (observed->locals && locals)
+		locals = join(req, observed->locals,
+			      count_locals(observed->locals) * sizeof(*locals), locals,
+			      (count_locals(locals) + 1) * sizeof(*locals));
+	else if (!locals)
+		locals = observed->locals;
+	if ((observed->fields && !fields) || (observed->locals && !locals))
+		return -ENOMEM;
+	observed->fields = fields;
+	observed->locals = locals;
+	return 0;
+}
+
+struct eddy_str eddy_req_pattern(const struct eddy_req *req)
+{
+	return req->route ? req->route->pattern : eddy_str(NULL, 0);
+}

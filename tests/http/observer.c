@@ -1,0 +1,205 @@
+/* Tests of eddy/observer.h. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/http.h>
+#include <eddy/local.h>
+#include <eddy/observer.h>
+#include <eddy/runtime.h>
+#include <eddy/test.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const struct eddy_local_key key = { "journal" }, other_key = { "other" };
+
+/* What an observer has seen last. */
+static struct {
+	struct eddy_outcome outcome;
+	char order[16]; /* who was told, in their order */
+	char pattern[32];
+	char method[16];
+	char fields[64]; /* of the last record */
+	bool seen_by_task;
+} seen;
+
+static void note(char who)
+{
+	size_t len = strlen(seen.order);
+
+	cr_assert(len < sizeof(seen.order) - 1);
+	seen.order[len] = who;
+}
+
+static void *begin(void *data, struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_field *fields = eddy_req_alloc(req, 2 * sizeof(*fields));
+	struct eddy_local *locals = eddy_req_alloc(req, 2 * sizeof(*locals));
+	const char *name = data;
+
+	cr_assert(fields && locals);
+	fields[0] = eddy_field_text(name, "yes");
+	fields[1] = (struct eddy_field){ .name = NULL };
+	locals[0] = (struct eddy_local){ *name == 'a' ? &key : &other_key, (void *)name };
+	locals[1] = (struct eddy_local){ NULL, NULL };
+	cr_assert(eq(int, eddy_req_annotate(req, fields, locals), 0));
+	cr_assert(eq(int, eddy_res_set_z(res, "x-seen", name), 0));
+	note(*name);
+	return (void *)(name + 1);
+}
+
+static void end(void *data, void *state, struct eddy_req *req, const struct eddy_outcome *outcome)
+{
+	cr_assert(state == (char *)data + 1);
+	note((char)(*(char *)data - 'a' + 'A'));
+	seen.outcome = *outcome;
+	snprintf(seen.pattern, sizeof(seen.pattern), "%.*s", EDDY_FMT(eddy_req_pattern(req)));
+	snprintf(seen.method, sizeof(seen.method), "%.*s", EDDY_FMT(eddy_req_method(req)));
+}
+
+static const struct eddy_observer observer = { begin, end };
+
+static void keep_record(const struct eddy_record *record, void *arg)
+{
+	size_t at = 0;
+
+	(void)arg;
+	for (size_t i = 0; i < record->field_count; i++)
+		at += (size_t)snprintf(seen.fields + at, sizeof(seen.fields) - at, "%s ",
+				       record->fields[i].name);
+}
+
+static int look(void *arg)
+{
+	(void)arg;
+	eddy_info("test", "in a task");
+	seen.seen_by_task = eddy_local_get(&key) && eddy_local_get(&other_key);
+	return 0;
+}
+
+static int spawn(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_scope scope;
+
+	(void)req;
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "look", look, NULL);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	return eddy_res_ok(res, "done");
+}
+
+static int echo(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str body;
+	int r = eddy_req_body(req, &body);
+
+	return r < 0 ? r : eddy_res_bytes(res, "text/plain", body);
+}
+
+static int file(struct eddy_req *req, struct eddy_res *res)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+
+	(void)req;
+	cr_assert(ftruncate(fd, 100000) == 0);
+	return eddy_res_file(res, eddy_str("file", 4), fd);
+}
+
+static int broken(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	eddy_res_write(res, "half", 4);
+	return -EIO;
+}
+
+static struct eddy_app *make(void)
+{
+	struct eddy_app *app = eddy_app_new();
+	struct eddy_group *group = eddy_app_group(app, "/in");
+
+	memset(&seen, 0, sizeof(seen));
+	eddy_group_map_get(group, "/{x}", spawn);
+	eddy_app_map_post(app, "/echo", echo);
+	eddy_app_map_get(app, "/file", file);
+	eddy_app_map_get(app, "/broken", broken);
+	eddy_app_observe(app, &observer, (void *)"ab");
+	return app;
+}
+
+/* Return: the status; below 0 when the connection was cut. */
+static int ask(struct eddy_app *app, const char *line, struct eddy_str body)
+{
+	struct eddy_client_request request = { .method = "POST", .body = body };
+	struct eddy_response *response;
+	int r = eddy_app_test(app, line, body.ptr ? &request : NULL, &response);
+
+	if (r < 0)
+		return r;
+	cr_assert(eddy_response_header(response, "x-seen").ptr != NULL, "%s", line);
+	r = eddy_response_status(response);
+	eddy_response_free(response);
+	return r;
+}
+
+Test(observer, sees_every_outcome)
+{
+	static const struct {
+		const char *line;
+		int status;
+		const char *pattern;
+	} cases[] = {
+		{ "GET /in/1", 200, "/in/{x}" }, { "GET /none", 404, "" },
+		{ "DELETE /in/1", 405, "" },     { "GET /%00", 400, "" },
+		{ "HEAD /file", 200, "/file" },
+	};
+	struct eddy_app *app = make();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_assert(eq(int, ask(app, cases[i].line, eddy_str(NULL, 0)), cases[i].status),
+			  "%s", cases[i].line);
+		cr_assert(eq(int, seen.outcome.status, cases[i].status));
+		cr_assert(eq(str, seen.pattern, (char *)cases[i].pattern));
+		cr_assert(seen.outcome.whole && seen.outcome.sent > 50 &&
+			  seen.outcome.duration_ns > 0);
+		cr_assert(strncmp(seen.method, cases[i].line, strlen(seen.method)) == 0);
+	}
+	eddy_app_free(app);
+}
+
+Test(observer, counts_bytes)
+{
+	struct eddy_app *app = make();
+
+	cr_assert(eq(int, ask(app, "POST /echo", eddy_str("0123456789", 10)), 200));
+	cr_assert(eq(u64, seen.outcome.received, 10));
+	cr_assert(seen.outcome.sent > 10 && seen.outcome.sent < 1000);
+	cr_assert(eq(int, ask(app, "GET /file", eddy_str(NULL, 0)), 200));
+	cr_assert(seen.outcome.sent > 100000 && seen.outcome.sent < 101000);
+	eddy_app_free(app);
+}
+
+Test(observer, is_told_of_what_was_cut)
+{
+	struct eddy_app *app = make();
+	int r = ask(app, "GET /broken", eddy_str(NULL, 0));
+
+	cr_assert(r < 0);
+	cr_assert(not(seen.outcome.whole));
+	cr_assert(eq(int, seen.outcome.status, 200));
+	eddy_app_free(app);
+}
+
+Test(observer, annotates_all_that_a_request_does)
+{
+	struct eddy_app *app = make();
+
+	eddy_app_observe(app, &observer, (void *)"bc");
+	cr_assert(eq(int, eddy_log_subscribe(keep_record, NULL), 0));
+	cr_assert(eq(int, ask(app, "GET /in/1", eddy_str(NULL, 0)), 200));
+	eddy_log_unsubscribe();
+	cr_assert(eq(str, seen.order, "abBA"));
+	cr_assert(eq(str, seen.fields, "ab bc "));
+	cr_assert(seen.seen_by_task);
+	eddy_app_free(app);
+}
