@@ -37,9 +37,12 @@ void eddyi_run_stop(struct eddyi_run *run)
 	for (unsigned i = 0; i < run->count; i++) {
 		struct eddyi_worker *worker = &run->workers[i];
 
-		if (worker->loop)
-			eddy_loop_post(worker->loop,
-				       run->stops == 1 ? &worker->stop : &worker->hurry);
+		if (!worker->loop)
+			continue;
+		/* A handler that has asked for the end is answered before the message comes. */
+		if (run->stops == 1 && worker->loop == eddy_loop_self())
+			eddyi_conns_stop(&worker->server.conns, true);
+		eddy_loop_post(worker->loop, run->stops == 1 ? &worker->stop : &worker->hurry);
 	}
 }
 

@@ -313,6 +313,8 @@ void eddyi_server_stop(struct eddyi_server *server, enum eddyi_stop how)
 void eddyi_server_init(struct eddyi_server *server)
 {
 	*server = (struct eddyi_server){ .how = EDDYI_STOP_DRAIN };
+	/* Somebody may ask for the end before it runs. */
+	eddyi_conns_init(&server->conns);
 	eddy_event_init(&server->stop);
 }
 

@@ -52,6 +52,12 @@ static int restart(struct eddy_req *req, struct eddy_res *res)
 	return 204;
 }
 
+static int stop(struct eddy_req *req, struct eddy_res *res)
+{
+	eddy_app_shutdown(eddy_req_context(req));
+	return eddy_res_ok(res, "ending");
+}
+
 /* Who the server thinks has asked. */
 static int peer(struct eddy_req *req, struct eddy_res *res)
 {
@@ -173,6 +179,7 @@ int main(int argc, char **argv)
 	eddy_app_map_get(app, "/peer", peer);
 	eddy_app_map_get(app, "/env/{name}", variable);
 	eddy_app_map_post(app, "/restart", restart);
+	eddy_app_map_post(app, "/stop", stop);
 	obstruct();
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

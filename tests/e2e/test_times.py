@@ -321,6 +321,18 @@ class End(Case):
             self.assertClosed(sending)
         self.assertEqual(server.wait(5), 0)
 
+    def test_by_a_handler(self):
+        """What it answers says that it is the last, as does what is still on its way there."""
+        for workers in (1, 3):
+            server = self.serve('--workers', workers, program='doors')
+            with server.connect() as asking, server.connect() as idle:
+                self.assertServes(idle)
+                response = asking.ask(request('POST', '/stop', 'Content-Length: 0') + request('GET', '/'))
+                self.assertEqual((response.body, response.closes), (b'ending', True))
+                self.assertClosed(asking)
+                self.assertClosed(idle)
+            self.assertEqual(server.wait(5), 0)
+
     def test_client_that_stays_delays_nothing(self):
         """It has its last answer and leaves its side open."""
         server = self.limits()

@@ -73,3 +73,26 @@ Test(run, is_ended_before_it_runs, .timeout = 5)
 {
 	cr_expect(eq(int, eddy_run(NULL, run_ended, NULL), 0));
 }
+
+static void end_when_it_listens(const struct eddy_record *record, void *arg)
+{
+	if (eddy_str_starts(record->message, eddy_str_from("Listening on ")))
+		eddy_app_shutdown(arg);
+}
+
+static int run_listening(void *arg)
+{
+	return eddy_app_run(arg);
+}
+
+/* On its own loop, which does not serve yet. */
+Test(run, is_ended_by_who_reads_its_records, .timeout = 5)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_bind(app, "127.0.0.1:0");
+	eddy_log_subscribe(end_when_it_listens, app);
+	cr_expect(eq(int, eddy_run(NULL, run_listening, app), 0));
+	eddy_log_unsubscribe();
+	eddy_app_free(app);
+}

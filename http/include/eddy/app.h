@@ -123,7 +123,8 @@ EDDY_API int eddy_app_run(struct eddy_app *app);
 /* Run from a plain main(), and free the app. Return: 0, -errno. */
 EDDY_API int eddy_app_run_blocking(struct eddy_app *app);
 
-/* Ask the app to end as by a signal; one that does not run yet ends as soon as it does. Any thread. */
+/* Ask the app to end as by a signal; one that does not run yet ends as soon as it does. Called by a handler,
+ * its answer still arrives, and says `connection: close`. Any thread. */
 EDDY_API void eddy_app_shutdown(struct eddy_app *app);
 
 /* Start this program again, with the arguments that it was started with, and let the new process take
