@@ -45,34 +45,37 @@ struct eddy_part {
 /* Begin to read the body as a form; once for a request.
  * Return: 0; -EBADMSG when it is no form (415) or one without a boundary (400); -EFBIG when its
  * announced length is over the limit; -ENOMEM. */
-EDDY_API int eddy_req_multipart(struct eddy_req *req, const struct eddy_multipart_options *options,
-				struct eddy_multipart **ret_form);
+EDDY_MULTIPART_API int eddy_req_multipart(struct eddy_req *req,
+					  const struct eddy_multipart_options *options,
+					  struct eddy_multipart **ret_form);
 
 /* Go on to the next part, past what was not read of this one. Suspends.
  * Return: 1 and a part; 0 at the end of the form; -EBADMSG when it is malformed, or the header block of
  * a part is over 8 KiB; -EMSGSIZE for too many parts; -EFBIG over the limit of the body; and what
  * eddy_req_read() returns. After an error all further calls return it again. */
-EDDY_API int eddy_multipart_next(struct eddy_multipart *form, struct eddy_part **ret_part);
+EDDY_MULTIPART_API int eddy_multipart_next(struct eddy_multipart *form,
+					   struct eddy_part **ret_part);
 
 /* Read some of the part. Suspends. Return: bytes; 0 at its end, and once the next part has been asked
  * for; otherwise as eddy_multipart_next(). */
-EDDY_API ssize_t eddy_part_read(struct eddy_part *part, void *buf, size_t len);
+EDDY_MULTIPART_API ssize_t eddy_part_read(struct eddy_part *part, void *buf, size_t len);
 
 /* Read the rest of the part into memory that lives as long as the request, with a NUL behind it.
  * Suspends. Return: 0, -EMSGSIZE over field_max, -ENOMEM, and what eddy_part_read() returns. */
-EDDY_API int eddy_part_text(struct eddy_part *part, struct eddy_str *ret_text);
+EDDY_MULTIPART_API int eddy_part_text(struct eddy_part *part, struct eddy_str *ret_text);
 
 /* Save the rest of the part into the folder `dir` under its `safe_name`: the file gets its name when all
  * of the part has arrived, whatever follows in the form. `options->max` limits this part. Suspends.
  * Return: 0; -EINVAL when there is no such name, or `options->accept` refuses it; -EEXIST, -EFBIG,
  * -ENOSPC, -EDQUOT; and what eddy_part_read() returns. */
-EDDY_API int eddy_part_save(struct eddy_part *part, int dir,
-			    const struct eddy_save_options *options, struct eddy_saved *ret_saved);
+EDDY_MULTIPART_API int eddy_part_save(struct eddy_part *part, int dir,
+				      const struct eddy_save_options *options,
+				      struct eddy_saved *ret_saved);
 
 /* Save it as `name`, as eddy_req_save_at() has it. Otherwise as eddy_part_save(). */
-EDDY_API int eddy_part_save_at(struct eddy_part *part, int dir, struct eddy_str name,
-			       const struct eddy_save_options *options,
-			       struct eddy_saved *ret_saved);
+EDDY_MULTIPART_API int eddy_part_save_at(struct eddy_part *part, int dir, struct eddy_str name,
+					 const struct eddy_save_options *options,
+					 struct eddy_saved *ret_saved);
 
 EDDY_END_DECLS
 

@@ -3,11 +3,21 @@
  * A body is received into an unnamed file in the target folder and gets its name only when all of it
  * has arrived: whatever ends an upload early leaves nothing behind, and a file that is replaced is
  * replaced at once. A body of known length goes from the socket to the page cache by splice.
+ *
+ * Where eddy-http was built with -Dmultipart=disabled, calls of eddy_req_save_all() and of what eddy/part.h has
+ * do not compile.
  */
 #ifndef EDDY_UPLOAD_H
 #define EDDY_UPLOAD_H
 
 #include <eddy/req.h>
+
+#ifdef EDDY_NO_MULTIPART
+#define EDDY_MULTIPART_API                                                                         \
+	__attribute__((error("eddy-http was built without forms (-Dmultipart=disabled)")))
+#else
+#define EDDY_MULTIPART_API EDDY_API
+#endif
 
 EDDY_BEGIN_DECLS
 
@@ -47,9 +57,9 @@ EDDY_API int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save
  * takes a descriptor. `*ret_files` lives as long as the request. Suspends.
  * Return: the number of files; -EINVAL for a bad name or two parts of one name, -EEXIST, -ENOSPC,
  * -EDQUOT, and what eddy_req_multipart() and eddy_multipart_next() of eddy/part.h return. */
-EDDY_API ssize_t eddy_req_save_all(struct eddy_req *req, int dir,
-				   const struct eddy_save_options *options,
-				   struct eddy_saved **ret_files);
+EDDY_MULTIPART_API ssize_t eddy_req_save_all(struct eddy_req *req, int dir,
+					     const struct eddy_save_options *options,
+					     struct eddy_saved **ret_files);
 
 /* Remove what a killed server left in the folder: hidden files of uploads that never got their name.
  * Those of a server that still runs are left alone; so are all where the file system has no locks, since
