@@ -119,6 +119,15 @@ static int open_folder(const char *path)
 	return dir;
 }
 
+/* The configuration file may speak of every layer, whether it is switched on or not. */
+static void name_layers(struct eddy_app *app)
+{
+	eddy_compress_config(app);
+#ifndef EDDY_NO_TLS
+	eddy_tls_config(app);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings = { .bind = "localhost:7878", .dir = "." };
@@ -133,7 +142,7 @@ int main(int argc, char **argv)
 	eddy_app_bind(app, settings.bind);
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_with_config(app, settings.config);
-	eddy_compress_config(app);
+	name_layers(app);
 	if (settings.compression)
 		eddy_app_use_compression(app);
 	eddy_app_set_context(app, &tour);

@@ -48,6 +48,17 @@ void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *optio
 		eddy_app_mistake(app, "eddy_app_use_tls(): out of memory");
 }
 
+void eddy_tls_config(struct eddy_app *app)
+{
+	struct eddy_tls_options *unused;
+
+	if (app->tls)
+		return;
+	unused = eddy_app_alloc(app, sizeof(*unused));
+	*unused = (struct eddy_tls_options){ 0 };
+	eddy_app_config_section(app, &section, unused);
+}
+
 void eddy_app_add_tls_cert(struct eddy_app *app, const char *cert, const char *key)
 {
 	if (!app->tls)

@@ -205,6 +205,18 @@ class Program(Case):
         self.assertEqual(server.ask(request('PUT', '/files/a', body='x' * 10)).status, 201)
         self.assertProblem(server.ask(request('PUT', '/files/b', body='x' * 11)), 413)
 
+    def test_config_speaks_of_layers_that_are_off(self):
+        path = os.path.join(self.folder(), 'tour.toml')
+        with open(path, 'w') as file:
+            file.write('[tls]\ncert = "none.pem"\nclient_certs = "required"\n[compression]\n')
+        self.assertEqual(self.serve('--config', path, program='tour').get('/hello').status, 200)
+        with open(path, 'w') as file:
+            file.write('[tls]\nclient_certs = "always"\n')
+        server = Server('--config', path, program='tour', start=False)
+        self.assertEqual(server.wait(), 1)
+        server.process.stderr.close()
+        self.assertRegex(server.log, re.escape(f'{path}:2: [tls] client_certs: expected '))
+
     def test_config_with_a_mistake(self):
         path = os.path.join(self.folder(), 'tour.toml')
         with open(path, 'w') as file:

@@ -52,6 +52,9 @@ struct eddy_tls_options {
  * be NULL. */
 EDDY_TLS_API void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *options);
 
+/* Make the section [tls] known to the app without speaking TLS: what it holds is checked, and not used. */
+EDDY_TLS_API void eddy_tls_config(struct eddy_app *app);
+
 /* Add a certificate, for other names, or with a key of another kind for the same (RSA beside ECDSA). A client
  * gets the first one that has the name it asks for (SNI) and a key whose signatures it verifies; that of
  * eddy_app_use_tls() comes first. The name counts more; where none has it only the key does. `key` may be NULL,
