@@ -5,7 +5,8 @@
 A program that includes every header of the layer is built against the installed library, static and shared, by its
 pkg-config file alone; the shared library exports only names that begin with eddy_ (eddyi_: what public macros call), and one layer's names once.
 All of it is compiled so that frames hit the guards of stacks.
-http is built once more without configuration files, forms and TLS: then there is no C++ in it, and no wolfSSL.
+http is built once more without configuration files, forms and TLS: then there is no C++ in it, and no wolfSSL. compress is built
+with each coding alone and with none, and without http: it has no library and no symbol of the others.
 """
 import glob
 import json
@@ -129,6 +130,65 @@ def check_without_features(root, folder, prefix):
             refuse(compiler, os.path.join(folder, 'call.c'), call, complaint, flags)
 
 
+# Each feature of compress: the library that it needs, and the codings that it brings.
+CODINGS = {
+    'brotli': ('libbrotli', {'br'}),
+    'gzip': ('libz.so', {'gzip', 'deflate', 'x-gzip'}),
+    'zstd': ('libzstd', {'zstd'}),
+}
+
+ASKS_FOR_ALL = r"""
+#include <errno.h>
+#include <eddy/codec.h>
+#include <stdio.h>
+int main(void)
+{
+	static const char *const names[] = { "zstd", "br", "gzip", "deflate", "x-gzip" };
+	const struct eddy_codec *codec = NULL;
+
+	for (int i = 0; i < 5; i++) {
+		int r = eddy_codec_find(eddy_str_from(names[i]), &codec);
+
+		if (r < 0 && r != -ENOTSUP)
+			return 1;
+		if (r == 0)
+			puts(names[i]);
+	}
+	for (codec = eddy_codec_next(NULL); codec; codec = eddy_codec_next(codec))
+		puts(eddy_codec_name(codec));
+	return eddy_codec_find(eddy_str_from("lzw"), &codec) != -ENOENT;
+}
+"""
+
+
+def check_coding_alone(root, folder, feature):
+    """compress with one coding, or none: the others are not negotiable, and nothing of them is there."""
+    prefix, build = os.path.join(folder, 'usr'), os.path.join(folder, 'build')
+    lib = os.path.join(prefix, 'lib')
+    options = ['-Dhttp=disabled', '-Dcompression-full=disabled'] + ([f'-Dcompression-{feature}=enabled'] if feature else [])
+    install(root, 'compress', build, prefix, *options)
+    use('codec', prefix, lib, folder, False)
+    use('codec', prefix, lib, folder, True)
+    needed = run('readelf', '-d', os.path.join(lib, 'libeddy-codec.so'))
+    symbols = run('nm', os.path.join(lib, 'libeddy-codec.a'))
+    for name, (library, _) in CODINGS.items():
+        if (library in needed) != (name == feature):
+            raise Failed(f'{library} is {"not " if name == feature else ""}needed with {feature}:\n{needed}')
+    for name, pattern in (('brotli', 'Brotli'), ('gzip', 'flate'), ('zstd', 'ZSTD_')):
+        if name != feature and pattern in symbols:
+            raise Failed(f'there is something of {name} with {feature}')
+    source, program = os.path.join(folder, 'ask.c'), os.path.join(folder, 'ask')
+    with open(source, 'w') as file:
+        file.write(ASKS_FOR_ALL)
+    env = {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig'), 'LD_LIBRARY_PATH': lib}
+    run('gcc', '-std=gnu11', source, '-o', program,
+        *run('pkg-config', '--cflags', '--libs', 'eddy-codec', env=env).split())
+    found = set(run(program, env=env).split())
+    wanted = CODINGS[feature][1] if feature else set()
+    if found != wanted:
+        raise Failed(f'with {feature} there are {found}, not {wanted}')
+
+
 def refuse(compiler, source, call, complaint, flags):
     with open(source, 'w') as file:
         file.write('#include <eddy/http.h>\nvoid call(struct eddy_app *app);\nvoid call(struct eddy_app *app)\n{\n'
@@ -161,6 +221,10 @@ def main():
         prefix = os.path.join(folder, 'usr')
         step(tap, 'http without configuration files, forms and TLS has none of them', check_without_features, root, folder,
              prefix)
+    for feature in (*CODINGS, None):
+        with tempfile.TemporaryDirectory() as folder:
+            step(tap, f'compress with {feature or "no coding"} alone has nothing of the others', check_coding_alone, root, folder,
+                 feature)
     return tap.end()
 
 

@@ -4,6 +4,7 @@
 #include <brotli/decode.h>
 #include <brotli/encode.h>
 #include <errno.h>
+#include <setjmp.h>
 
 /* The library works on 64 KiB at a time, and on many of those when it ends a meta-block, for 2.5 ms: at the
  * levels that are quick it ends one here. */
@@ -39,21 +40,57 @@ static unsigned window_of(const struct eddyi_encoder_settings *settings)
 		       bits;
 }
 
+/* The library does not say. What it takes by its source, and was seen to take, with some to spare: a table
+ * for what was seen by level, and by window the input that it keeps, from level 5 on several times over,
+ * since nobody tells it to end its meta-blocks. */
 static size_t encoder_memory(const struct eddyi_encoder_settings *settings)
 {
-	(void)settings;
-	return 4 * EDDY_MIB;
+	/* KiB; with windows of 16 bits and less, and with larger ones. */
+	static const uint16_t small[] = { 0,    384,  640,  640,  1280, 2304,
+					  2304, 2304, 2304, 3072, 4608, 6144 };
+	static const uint16_t large[] = { 0,    384,   640,   640,   1280,  3584,
+					  4608, 10752, 18944, 36864, 13312, 23552 };
+	unsigned window = window_of(settings);
+	size_t seen = (size_t)1 << (window > 16 ? window : 16);
+	int level = settings->level;
+
+	if (window <= 16)
+		return small[level] * EDDY_KIB + (level < LEVEL_QUICK + 1 ? 2 * seen : 0);
+	if (level == 1)
+		return large[level] * EDDY_KIB;
+	return large[level] * EDDY_KIB + (level <= LEVEL_QUICK ? 2 : 11) * seen;
+}
+
+/* Debian's libbrotlienc ends the process when it is given no memory. So it never is: it is left by a jump, and
+ * all that it had is dropped. */
+static _Thread_local jmp_buf no_memory;
+
+static void *alloc_or_jump(void *opaque, size_t size)
+{
+	void *at = eddyi_memory_get(opaque, size);
+
+	if (!at)
+		longjmp(no_memory, 1);
+	return at;
+}
+
+static int give_up(struct eddy_encoder *encoder)
+{
+	encoder->stream.state = NULL;
+	eddyi_memory_drop(&encoder->stream.memory);
+	return -ENOMEM;
 }
 
 static int encoder_begin(struct eddy_encoder *encoder)
 {
 	const struct eddyi_encoder_settings *settings = &encoder->settings;
 	uint32_t hint = settings->size < SIZE_HINT_MAX ? (uint32_t)settings->size : SIZE_HINT_MAX;
-	BrotliEncoderState *state = BrotliEncoderCreateInstance(
-		eddyi_memory_alloc, eddyi_memory_free, &encoder->stream.memory);
+	BrotliEncoderState *state;
 
-	if (!state)
-		return -ENOMEM;
+	if (setjmp(no_memory))
+		return give_up(encoder);
+	state = BrotliEncoderCreateInstance(alloc_or_jump, eddyi_memory_free,
+					    &encoder->stream.memory);
 	encoder->stream.state = state;
 	BrotliEncoderSetParameter(state, BROTLI_PARAM_QUALITY, (uint32_t)settings->level);
 	BrotliEncoderSetParameter(state, BROTLI_PARAM_LGWIN, window_of(settings));
@@ -72,9 +109,10 @@ static int encode(struct eddy_encoder *encoder, struct eddy_codec_io *io, enum e
 	const uint8_t *in = io->in;
 	uint8_t *out = io->out;
 
-	/* What it can fail of is memory alone. */
+	if (setjmp(no_memory))
+		return give_up(encoder);
 	if (!BrotliEncoderCompressStream(state, operations[op], &in_len, &in, &out_len, &out, NULL))
-		return -ENOMEM;
+		return -EINVAL;
 	eddyi_codec_took(io, io->in_len - in_len, io->out_len - out_len);
 	if (io->in_len || BrotliEncoderHasMoreOutput(state))
 		return 0;
@@ -106,7 +144,7 @@ static void decoder_end(struct eddy_decoder *decoder)
 	if (!state)
 		return;
 	BrotliDecoderDestroyInstance(state->library);
-	eddyi_memory_put(&decoder->stream.memory, state);
+	eddyi_memory_put(state);
 	decoder->stream.state = NULL;
 }
 
@@ -120,7 +158,7 @@ static int decoder_begin(struct eddy_decoder *decoder)
 	state->has_begun = false;
 	state->library = BrotliDecoderCreateInstance(eddyi_memory_alloc, eddyi_memory_free, memory);
 	if (!state->library) {
-		eddyi_memory_put(memory, state);
+		eddyi_memory_put(state);
 		return -ENOMEM;
 	}
 	decoder->stream.state = state;

@@ -78,7 +78,7 @@ static void encoder_end(struct eddy_encoder *encoder)
 		return;
 	if (state->level)
 		deflateEnd(&state->z);
-	eddyi_memory_put(&encoder->stream.memory, state);
+	eddyi_memory_put(state);
 	encoder->stream.state = NULL;
 }
 
@@ -186,7 +186,7 @@ static void decoder_end(struct eddy_decoder *decoder)
 	if (!z)
 		return;
 	inflateEnd(z);
-	eddyi_memory_put(&decoder->stream.memory, z);
+	eddyi_memory_put(z);
 	decoder->stream.state = NULL;
 }
 
@@ -205,7 +205,7 @@ static int decoder_begin(struct eddy_decoder *decoder)
 			 .zfree = eddyi_memory_free,
 			 .opaque = &decoder->stream.memory };
 	if (inflateInit2(z, bits) != Z_OK) {
-		eddyi_memory_put(&decoder->stream.memory, z);
+		eddyi_memory_put(z);
 		return -ENOMEM;
 	}
 	decoder->stream.state = z;

@@ -117,7 +117,7 @@ static void decoder_end(struct eddy_decoder *decoder)
 	if (!state)
 		return;
 	ZSTD_freeDCtx(state->ctx);
-	eddyi_memory_put(&decoder->stream.memory, state);
+	eddyi_memory_put(state);
 	decoder->stream.state = NULL;
 }
 
@@ -130,7 +130,7 @@ static struct decoder_state *decoder_state_new(struct eddyi_memory *memory)
 		return NULL;
 	state->ctx = ZSTD_createDCtx_advanced(own);
 	if (!state->ctx) {
-		eddyi_memory_put(memory, state);
+		eddyi_memory_put(state);
 		return NULL;
 	}
 	return state;

@@ -1,0 +1,70 @@
+/* decode.h: a decoder of one coding, fed with anything. The first byte says how the rest is cut: the result must not
+ * depend on it; nor may more memory be taken than is stated. */
+#include "codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE_MAX_OUT 1000000
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct result {
+	int r;
+	uint64_t len, sum;
+};
+
+static struct result run(const struct eddy_codec *codec, const uint8_t *in, size_t len, size_t cut,
+			 size_t room_size)
+{
+	static const struct eddy_decoder_options options = { .size_max = SIZE_MAX_OUT };
+	struct result result = { 0 };
+	struct eddy_decoder *decoder;
+	unsigned char room[4096];
+	size_t given = 0;
+
+	if (eddy_decoder_new(codec, &options, &decoder) < 0)
+		abort();
+	do {
+		size_t piece = len - given < cut ? len - given : cut;
+		struct eddy_codec_io io = { in + given, piece, NULL, 0 };
+
+		given += piece;
+		do {
+			io.out = room;
+			io.out_len = room_size;
+			result.r = eddy_decoder_step(
+				decoder, &io, given == len ? EDDY_CODEC_END : EDDY_CODEC_RUN);
+			for (size_t i = 0; i < room_size - io.out_len; i++)
+				result.sum = result.sum * 31 + room[i] + 1;
+			result.len += room_size - io.out_len;
+		} while (result.r == 0);
+	} while (result.r == 1 && given < len);
+	if (decoder->stream.memory.most + sizeof(*decoder) > eddy_decoder_memory(codec, &options))
+		abort();
+	if (result.r == 1 && result.len > SIZE_MAX_OUT)
+		abort();
+	eddy_decoder_free(decoder);
+	return result;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct eddy_codec *codec;
+	struct result whole, cut;
+	uint8_t how;
+
+	if (!size)
+		return 0;
+	how = *data++;
+	size--;
+	if (eddy_codec_find(eddy_str_from(CODING), &codec) < 0)
+		abort();
+	whole = run(codec, data, size, size, 4096);
+	cut = run(codec, data, size, 1 + how % 16 * 7, 1 + (how >> 4) * 99);
+	if (whole.r == 1 && (cut.r != 1 || cut.len != whole.len || cut.sum != whole.sum))
+		abort();
+	if (whole.r != 1 && cut.r == 1)
+		abort();
+	return 0;
+}

@@ -1,0 +1,2 @@
+#define CODING "br"
+#include "decode.h"

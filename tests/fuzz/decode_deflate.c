@@ -1,0 +1,2 @@
+#define CODING "deflate"
+#include "decode.h"

@@ -1,0 +1,2 @@
+#define CODING "gzip"
+#include "decode.h"

@@ -1,0 +1,2 @@
+#define CODING "zstd"
+#include "decode.h"
