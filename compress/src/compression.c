@@ -7,6 +7,7 @@
 #include <eddy/layer.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* What one request is to get. */
 struct wish {
@@ -119,20 +120,26 @@ static struct coding *coding_new(const struct wish *wish, const struct eddy_res 
 /* ---- the response ---- */
 
 /* Return: 0, -ENOMEM. */
-static int describe(const struct wish *wish, struct eddy_req *req, struct eddy_res *res)
+static int weaken_etag(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str etag = eddy_res_header(res, "etag");
 	char *weak;
-	int r = 0;
 
-	if (etag.len && etag.ptr[0] == '"') {
-		weak = eddy_req_alloc(req, etag.len + 2);
-		if (!weak)
-			return -ENOMEM;
-		memcpy(weak, "W/", 2);
-		memcpy(weak + 2, etag.ptr, etag.len);
-		r = eddy_res_set(res, "etag", eddy_str(weak, etag.len + 2));
-	}
+	if (!etag.len || etag.ptr[0] != '"')
+		return 0;
+	weak = eddy_req_alloc(req, etag.len + 2);
+	if (!weak)
+		return -ENOMEM;
+	memcpy(weak, "W/", 2);
+	memcpy(weak + 2, etag.ptr, etag.len);
+	return eddy_res_set(res, "etag", eddy_str(weak, etag.len + 2));
+}
+
+/* Return: 0, -ENOMEM: then the body is still right as it is. */
+static int describe(const struct wish *wish, struct eddy_req *req, struct eddy_res *res)
+{
+	int r = weaken_etag(req, res);
+
 	if (r == 0)
 		r = eddy_res_set_z(res, "content-encoding",
 				   eddy_codec_name(wish->settings->codecs[wish->at]));
@@ -142,18 +149,22 @@ static int describe(const struct wish *wish, struct eddy_req *req, struct eddy_r
 }
 
 /* Send what the file was coded to before. Return: whether there was anything. */
-static bool send_cached(struct eddyi_cache *cache, const struct eddyi_cache_key *key,
-			struct eddy_res *res)
+static bool send_cached(const struct wish *wish, const struct eddyi_cache_key *key,
+			struct eddy_req *req, struct eddy_res *res)
 {
 	uint64_t length;
 	int fd;
 
-	if (!eddyi_cache_find(cache, key, &fd, &length))
+	if (!eddyi_cache_find(&wish->settings->cache, key, &fd, &length))
 		return false;
-	eddy_res_replace(res, fd, length);
+	if (describe(wish, req, res) < 0)
+		close(fd);
+	else
+		eddy_res_replace(res, fd, length);
 	return true;
 }
 
+/* Who runs out of memory here sends the body as it is. */
 static void compress(const struct wish *wish, struct eddy_req *req, struct eddy_res *res)
 {
 	const struct eddyi_settings *settings = wish->settings;
@@ -163,11 +174,15 @@ static void compress(const struct wish *wish, struct eddy_req *req, struct eddy_
 	struct coding *coding;
 	bool keep = fd >= 0 && eddyi_cache_key(fd, (int)settings->order[wish->at], &key);
 
-	if (keep && send_cached(cache, &key, res))
+	if (keep && send_cached(wish, &key, req, res))
 		return;
 	coding = coding_new(wish, res);
 	if (!coding)
 		return;
+	if (describe(wish, req, res) < 0) {
+		end(coding, false);
+		return;
+	}
 	if (keep && eddy_str_eq_z(eddy_req_method(req), "GET")) {
 		coding->cached = eddyi_cache_begin(cache, &key);
 		coding->key = key;
@@ -184,11 +199,15 @@ static void at_head(void *data, struct eddy_req *req, struct eddy_res *res)
 {
 	const struct wish *wish = data;
 
-	if (eddy_res_merge(res, "vary", eddy_str("accept-encoding", 15)) < 0)
+	if (eddy_res_merge(res, "vary", eddy_str("accept-encoding", 15)) < 0 ||
+	    wish->at == wish->settings->count)
 		return;
-	if (wish->at < wish->settings->count && fits(wish->settings, res) &&
-	    describe(wish, req, res) == 0)
+	if (fits(wish->settings, res))
 		compress(wish, req, res);
+	/* A 304 has the etag that a 200 would have (RFC 9110 section 15.4.5). */
+	else if (eddy_res_get_status(res) == 304 && !is_bound_to_its_bytes(res) &&
+		 !has_other_type(wish->settings, res))
+		weaken_etag(req, res);
 }
 
 /* ---- the filter ---- */
@@ -212,7 +231,9 @@ static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 		return r;
 	*wish = (struct wish){ settings, settings->count };
 	if (eddy_accept_choose(&accept, settings->order, settings->count, &chosen) < 0)
-		return refuse(settings, res);
+		/* The innermost decides, and that one may have what is wanted. */
+		return eddy_next_has(next, filter) ? eddy_next(next, req, res) :
+						     refuse(settings, res);
 	for (size_t i = 0; i < settings->count; i++)
 		if (settings->order[i] == chosen)
 			wish->at = i;

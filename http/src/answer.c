@@ -114,7 +114,7 @@ static bool has_coded_body(const struct eddy_req *req)
 {
 	const struct eddyi_head *head = &req->head;
 
-	if (head->framing == EDDYI_BODY_NONE || req->decoded)
+	if (!eddy_req_length(req) || req->decoded)
 		return false;
 	for (unsigned i = 0; i < head->header_count; i++) {
 		struct eddyi_header header = head->headers[i];

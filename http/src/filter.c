@@ -60,6 +60,18 @@ void *eddy_next_data(const struct eddy_next *next)
 	return next->data;
 }
 
+bool eddy_next_has(const struct eddy_next *next, eddy_filter_fn *filter)
+{
+	struct eddy_next inner = *next;
+
+	for (find_filter(&inner); inner.filter; find_filter(&inner)) {
+		if (inner.filter->fn == filter)
+			return true;
+		inner.filter = inner.filter->next;
+	}
+	return false;
+}
+
 int eddyi_filters_run(const struct eddyi_filters *innermost, eddy_handler_fn *handler,
 		      struct eddy_req *req, struct eddy_res *res)
 {

@@ -99,6 +99,32 @@ Test(filter, sees_the_response)
 	eddy_app_free(app);
 }
 
+static int look_inwards(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	strcat(trail, eddy_next_has(next, look_inwards) ? "+" : "-");
+	strcat(trail, eddy_next_has(next, note) ? "n" : ".");
+	return eddy_next(next, req, res);
+}
+
+Test(filter, knows_what_is_further_in)
+{
+	struct eddy_app *app = eddy_app_new();
+	struct eddy_group *group = eddy_app_group(app, "/g");
+	struct eddy_route *route = eddy_group_map_get(group, "/x", hello);
+
+	eddy_app_add_filter(app, look_inwards);
+	eddy_group_add_filter_with(group, note, "g");
+	eddy_route_add_filter(route, anonymous);
+	eddy_route_add_filter(route, look_inwards);
+	eddy_app_map_get(app, "/x", hello);
+	EXPECT_ANSWER(app, GET("/g/x"), "200 hello");
+	cr_expect_str_eq(trail, "+n<g--.hg>");
+	trail[0] = 0;
+	EXPECT_ANSWER(app, GET("/x"), "200 hello");
+	cr_expect_str_eq(trail, "-.h");
+	eddy_app_free(app);
+}
+
 Test(filter, null_is_a_mistake)
 {
 	struct eddy_app *app = eddy_app_new();

@@ -35,6 +35,9 @@ EDDY_API int eddy_next(struct eddy_next *next, struct eddy_req *req, struct eddy
 /* The data that the filter was added with; NULL without any. */
 EDDY_API void *eddy_next_data(const struct eddy_next *next);
 
+/* Whether this filter stands once more between here and the handler. */
+EDDY_API bool eddy_next_has(const struct eddy_next *next, eddy_filter_fn *filter);
+
 EDDY_END_DECLS
 
 #endif

@@ -1,0 +1,903 @@
+/* Tests of eddy/compression.h: who gets which coding, and what becomes of the head. */
+#include "../http/vectors.h"
+#include "../runtime/failing.h"
+#include "settings.h"
+#include "served.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct eddy_app *app_with(const struct eddy_compression_options *options)
+{
+	struct eddy_app *app = served_app();
+
+	if (options)
+		eddy_app_with_compression(app, options);
+	eddy_app_use_compression(app);
+	return app;
+}
+
+/* ---- the choice: the table of BEHAVIOUR, a row each ---- */
+
+Test(compression, who_gets_what)
+{
+	static const char *const rows[][2] = {
+		{ NULL, "identity" },
+		{ "", "identity" },
+		{ "gzip", "gzip" },
+		{ "x-gzip", "gzip" },
+		{ "X-GZip", "gzip" },
+		{ "GZIP;Q=0.5", "gzip" },
+		{ "deflate", "deflate" },
+		{ "br", "br" },
+		{ "zstd", "zstd" },
+		{ "gzip, deflate, br, zstd", "zstd" },
+		{ "gzip, deflate, br", "br" },
+		{ "deflate, gzip", "gzip" },
+		{ "gzip;q=0.8, deflate", "deflate" },
+		{ "*", "zstd" },
+		{ "zstd;q=0.1, *;q=0.9", "br" },
+		{ "gzip;q=0.5, identity;q=0.5", "gzip" },
+		{ "gzip;q=0.5, identity", "identity" },
+		{ "identity", "identity" },
+		{ "gzip;q=0", "identity" },
+		{ "identity;q=0", "406" },
+		{ "*;q=0", "406" },
+		{ "identity;q=0, gzip;q=0, *;q=0", "406" },
+		{ "identity;q=0, gzip", "gzip" },
+		{ "*;q=0, gzip", "gzip" },
+		{ "*;q=0, identity", "identity" },
+		{ "compress", "406" },
+		{ "compress, snappy;q=0.3", "406" },
+		{ "compress, identity", "identity" },
+		{ "compress;q=0", "identity" },
+		{ "gzip;q=2, br;q=0.1", "br" },
+		{ "gzip;q=x, deflate;q=0.1", "deflate" },
+		{ "gzip;level=9, br;q=0.2", "br" },
+		{ "g zip, br;q=0.2", "br" },
+		{ ",, gzip,,", "gzip" },
+	};
+	struct eddy_app *app = app_with(NULL);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct served got = served(app, "GET /text/3000", rows[i][0]);
+		bool refused = strcmp(rows[i][1], "406") == 0;
+
+		cr_expect_eq(got.status, refused ? 406 : 200, "%s", rows[i][0]);
+		if (!refused) {
+			cr_expect_str_eq(got.coding, rows[i][1], "%s", rows[i][0]);
+			cr_expect_eq(got.text.len, 3000);
+		}
+		cr_expect_str_eq(served_field(&got, "vary"), "accept-encoding", "%s", rows[i][0]);
+		served_end(&got);
+	}
+	eddy_app_free(app);
+}
+
+Test(compression, lines_of_accept_encoding_all_count)
+{
+	static const char *const fields[] = { "accept-encoding", "gzip;q=0.5", "x", "y",
+					      "accept-encoding", "br",         NULL };
+	struct eddy_app *app = app_with(NULL);
+	struct served got = served_with(app, "GET /text/10", fields);
+
+	cr_expect_str_eq(got.coding, "br");
+	served_end(&got);
+	eddy_app_free(app);
+}
+
+Test(compression, vectors_tower)
+{
+	static const char *const gzip[] = { "gzip", NULL };
+	static const char *const theirs[] = { "zstd", "br", "gzip", "deflate", NULL };
+	json_t *root = vectors_load("encoding/tower_http_accept_encoding.json"), *test, *line;
+	struct eddy_app *four = app_with(&(struct eddy_compression_options){ .order = theirs });
+	struct eddy_app *one = app_with(&(struct eddy_compression_options){ .order = gzip });
+	size_t i, j, count = 0, alone = 0;
+
+	json_array_foreach(json_object_get(root, "cases"), i, test)
+	{
+		const char *set = json_string_value(json_object_get(test, "supported"));
+		const char *want = json_string_value(json_object_get(test, "expect"));
+		bool is_alone = strcmp(set, "SupportedGzipOnly") == 0;
+		const char *fields[17] = { NULL };
+		struct served got;
+
+		json_array_foreach(json_object_get(test, "accept_encoding"), j, line)
+		{
+			fields[2 * j] = "accept-encoding";
+			fields[2 * j + 1] = json_string_value(line);
+		}
+		got = served_with(is_alone ? one : four, "GET /text/100", fields);
+		cr_expect_str_eq(got.status == 406 ? "406" : got.coding, want ? want : "406", "%s",
+				 fields[1]);
+		served_end(&got);
+		count++;
+		alone += is_alone;
+	}
+	cr_expect_eq(count, 43);
+	cr_expect_eq(alone, 2);
+	json_decref(root);
+	eddy_app_free(four);
+	eddy_app_free(one);
+}
+
+/* Return: an app that has just what a case of negotiator's has; NULL when ours can't have that. */
+static struct eddy_app *app_of(json_t *available)
+{
+	const char *order[5] = { NULL };
+	const struct eddy_codec *codec;
+	size_t i, count = 0;
+	bool identity = false;
+	json_t *name;
+
+	json_array_foreach(available, i, name)
+	{
+		if (strcmp(json_string_value(name), "identity") == 0)
+			identity = true;
+		else if (count < 4 &&
+			 eddy_codec_find(eddy_str_from(json_string_value(name)), &codec) == 0)
+			order[count++] = json_string_value(name);
+		else
+			return NULL;
+	}
+	if (!identity || !count)
+		return NULL;
+	return app_with(&(struct eddy_compression_options){ .order = order });
+}
+
+Test(compression, vectors_negotiator)
+{
+	json_t *root = vectors_load("encoding/negotiator_accept_encoding.json"), *test;
+	size_t i, count = 0;
+
+	json_array_foreach(json_object_get(root, "cases"), i, test)
+	{
+		const char *value = json_string_value(json_object_get(test, "accept_encoding"));
+		const char *want = json_string_value(json_object_get(test, "result"));
+		struct eddy_app *app;
+
+		/* Those with options have an order of their own for ties. */
+		if (strcmp(json_string_value(json_object_get(test, "fn")), "encoding") != 0 ||
+		    json_object_get(test, "options"))
+			continue;
+		app = app_of(json_object_get(test, "available"));
+		if (!app)
+			continue;
+		cr_expect_str_eq(served_coding(app, "GET /text/100", value), want ? want : "406",
+				 "%s", value);
+		eddy_app_free(app);
+		count++;
+	}
+	cr_expect_geq(count, 5, "%zu", count);
+	json_decref(root);
+}
+
+/* ---- 406 ---- */
+
+static unsigned handled;
+
+static int count_it(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	handled++;
+	return eddy_res_ok(res, "ok");
+}
+
+static int render(struct eddy_req *req, struct eddy_res *res, int status, const char *detail)
+{
+	(void)req;
+	(void)detail;
+	return eddy_res_bytes(res, "text/plain",
+			      eddy_str(status == 406 ? "mine" : "other", status == 406 ? 4 : 5));
+}
+
+Test(compression, refuses_before_the_handler_runs)
+{
+	struct eddy_app *app = app_with(NULL);
+	struct served got;
+
+	eddy_app_map_get(app, "/count", count_it);
+	got = served(app, "GET /count", "compress");
+	cr_expect_eq(got.status, 406);
+	cr_expect_eq(handled, 0);
+	cr_expect_str_eq(served_field(&got, "accept-encoding"), "zstd, br, gzip, deflate");
+	cr_expect_str_eq(served_field(&got, "content-type"), "application/problem+json");
+	cr_expect_str_eq(served_field(&got, "vary"), "accept-encoding");
+	cr_expect_null(served_field(&got, "content-encoding"));
+	served_end(&got);
+	eddy_app_free(app);
+}
+
+Test(compression, a_refusal_is_rendered_as_the_app_wants_it)
+{
+	struct eddy_app *app = app_with(NULL);
+	struct served got;
+
+	eddy_app_map_err(app, render);
+	got = served(app, "GET /text/1", "identity;q=0");
+	cr_expect_eq(got.status, 406);
+	cr_expect_eq(got.text.len, 4);
+	cr_expect_str_eq(served_field(&got, "accept-encoding"), "zstd, br, gzip, deflate");
+	served_end(&got);
+	eddy_app_free(app);
+}
+
+Test(compression, errors_are_coded)
+{
+	static const char *const lines[] = { "GET /nowhere", "POST /text/1", "GET /text/x" };
+	static const int statuses[] = { 404, 405, 400 };
+	struct eddy_app *app = app_with(NULL);
+
+	for (size_t i = 0; i < 3; i++) {
+		struct served got = served(app, lines[i], "gzip");
+
+		cr_expect_eq(got.status, statuses[i], "%s", lines[i]);
+		cr_expect_str_eq(got.coding, "gzip", "%s", lines[i]);
+		cr_expect_str_eq(served_field(&got, "vary"), "accept-encoding");
+		cr_expect_str_eq(served_field(&got, "content-type"), "application/problem+json");
+		cr_expect_geq(got.text.len, 50);
+		served_end(&got);
+	}
+	eddy_app_free(app);
+}
+
+/* ---- what is left alone, and what becomes of the head ---- */
+
+Test(compression, left_alone)
+{
+	static const char *const queries[] = {
+		"status=204",
+		"status=206",
+		"status=304",
+		"content-range=bytes%200-8/9",
+		"content-encoding=aes128gcm",
+		"content-encoding=gzip",
+		"content-encoding=identity",
+		"content-digest=sha-256=:AA==:",
+		"repr-digest=sha-256=:AA==:",
+		"digest=sha-256=AA",
+		"content-md5=AA",
+		"cache-control=no-transform",
+		"cache-control=public,%20No-Transform%20,max-age=1",
+		"content-type=image/png",
+		"content-type=application/zip;%20a=b",
+	};
+	struct eddy_app *app = app_with(NULL);
+	char line[128];
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		struct eddy_response *response;
+		struct eddy_header fields[] = { { "accept-encoding", "gzip" }, { 0 } };
+		struct eddy_client_request request = { .headers = fields };
+		struct eddy_str body, coding;
+
+		snprintf(line, sizeof(line), "GET /set?%s", queries[i]);
+		cr_assert_eq(eddy_app_test(app, line, &request, &response), 0);
+		eddy_response_body(response, &body);
+		coding = eddy_response_header(response, "content-encoding");
+		cr_expect(i == 4 || i == 5 || i == 6 || !coding.ptr, "%s", line);
+		if (i != 0 && i != 2)
+			cr_expect(eddy_str_eq_z(body, "some text"), "%s", line);
+		cr_expect(eddy_str_eq_z(eddy_response_header(response, "vary"), "accept-encoding"),
+			  "%s", line);
+		eddy_response_free(response);
+	}
+	eddy_app_free(app);
+}
+
+Test(compression, not_left_alone)
+{
+	static const char *const queries[] = {
+		"cache-control=no-cache,%20private",
+		"cache-control=x=%22no-transform%22",
+		"content-type=image/svg%2Bxml",
+		"status=201",
+		"status=404",
+		"status=500",
+		"body=",
+	};
+	struct eddy_app *app = app_with(NULL);
+	char line[128];
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		snprintf(line, sizeof(line), "GET /set?%s", queries[i]);
+		cr_expect_str_eq(served_coding(app, line, "gzip"), "gzip", "%s", line);
+	}
+	eddy_app_free(app);
+}
+
+Test(compression, the_head)
+{
+	struct eddy_app *app = app_with(NULL);
+	struct served got = served(app, "GET /set?etag=%22v1%22&accept-ranges=bytes&x=y", "br");
+
+	cr_expect_str_eq(got.coding, "br");
+	cr_expect_str_eq(served_field(&got, "etag"), "W/\"v1\"");
+	cr_expect_null(served_field(&got, "accept-ranges"));
+	cr_expect_null(served_field(&got, "content-length"));
+	cr_expect_str_eq(served_field(&got, "transfer-encoding"), "chunked");
+	cr_expect_str_eq(served_field(&got, "content-type"), "text/plain");
+	cr_expect_str_eq(served_field(&got, "x"), "y");
+	served_end(&got);
+	got = served(app, "GET /set?etag=W/%22v1%22", "br");
+	cr_expect_str_eq(served_field(&got, "etag"), "W/\"v1\"");
+	served_end(&got);
+	got = served(app, "GET /set?etag=%22v1%22&accept-ranges=bytes", NULL);
+	cr_expect_str_eq(served_field(&got, "etag"), "\"v1\"");
+	cr_expect_str_eq(served_field(&got, "accept-ranges"), "bytes");
+	cr_expect_str_eq(served_field(&got, "content-length"), "9");
+	served_end(&got);
+	eddy_app_free(app);
+}
+
+Test(compression, vary_is_merged)
+{
+	static const char *const rows[][2] = {
+		{ "vary=origin", "origin, accept-encoding" },
+		{ "vary=Accept-Encoding", "Accept-Encoding" },
+		{ "vary=origin,%20accept-ENCODING", "origin, accept-ENCODING" },
+		{ "vary=*", "*" },
+	};
+	struct eddy_app *app = app_with(NULL);
+	char line[64];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct served got;
+
+		snprintf(line, sizeof(line), "GET /set?%s", rows[i][0]);
+		got = served(app, line, i % 2 ? "gzip" : NULL);
+		cr_expect_str_eq(served_field(&got, "vary"), rows[i][1]);
+		served_end(&got);
+	}
+	eddy_app_free(app);
+}
+
+Test(compression, a_head_is_that_of_a_get)
+{
+	static const char *const paths[] = { "/text/5000",      "/stream/3",
+					     "/nowhere",        "/set?etag=%22a%22&status=201",
+					     "/set?status=204", "/set?content-type=image/png" };
+	struct eddy_app *app = app_with(NULL);
+	char line[64];
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct served get, head;
+		struct eddy_str name, value;
+
+		snprintf(line, sizeof(line), "GET %s", paths[i]);
+		get = served(app, line, "zstd");
+		snprintf(line, sizeof(line), "HEAD %s", paths[i]);
+		head = served(app, line, "zstd");
+		cr_expect_eq(head.status, get.status);
+		cr_expect_eq(head.text.len, 0);
+		cr_expect_eq(eddy_response_header_count(head.response),
+			     eddy_response_header_count(get.response), "%s", paths[i]);
+		for (size_t j = 0; j < eddy_response_header_count(get.response); j++) {
+			const char *theirs;
+			char key[64];
+
+			eddy_response_header_at(get.response, j, &name, &value);
+			snprintf(key, sizeof(key), "%.*s", EDDY_FMT(name));
+			theirs = served_field(&head, key);
+			if (strcmp(key, "date") != 0)
+				cr_expect(theirs && eddy_str_eq_z(value, theirs), "%s: %s",
+					  paths[i], key);
+		}
+		served_end(&get);
+		served_end(&head);
+	}
+	eddy_app_free(app);
+}
+
+Test(compression, sizes)
+{
+	static const unsigned sizes[] = { 0, 1, 2, 511, 512, 513, 65535, 65536, 65537, 1000000 };
+	static const char *const codings[] = { "zstd", "br", "gzip", "deflate" };
+	struct eddy_app *app = app_with(NULL);
+	char line[64];
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (size_t j = 0; j < 4; j++) {
+			struct bytes want = body_of(TEXT, sizes[i]);
+			struct served got;
+
+			snprintf(line, sizeof(line), "GET /text/%u", sizes[i]);
+			got = served(app, line, codings[j]);
+			cr_expect_str_eq(got.coding, codings[j]);
+			cr_assert_eq(got.text.len, want.len);
+			cr_expect_eq(memcmp(got.text.ptr, want.ptr, want.len), 0);
+			served_end(&got);
+			bytes_deinit(&want);
+		}
+	eddy_app_free(app);
+}
+
+Test(compression, streams)
+{
+	static const unsigned lines[] = { 0, 1, 2, 1000 };
+	static const char *const codings[] = { "zstd", "br", "gzip", "deflate" };
+	struct eddy_app *app = app_with(NULL);
+	char line[64];
+
+	for (size_t i = 0; i < 4; i++)
+		for (size_t j = 0; j < 4; j++) {
+			struct served got;
+
+			snprintf(line, sizeof(line), "GET /stream/%u", lines[i]);
+			got = served(app, line, codings[j]);
+			cr_expect_str_eq(got.coding, codings[j]);
+			cr_expect_str_eq(served_field(&got, "etag"), "W/\"s\"");
+			cr_assert_eq(got.text.len, 5 * lines[i]);
+			for (size_t at = 0; at < got.text.len; at += 5)
+				cr_assert_eq(memcmp(got.text.ptr + at, "line\n", 5), 0);
+			served_end(&got);
+		}
+	eddy_app_free(app);
+}
+
+/* ---- options ---- */
+
+Test(compression, order)
+{
+	static const char *const order[] = { "deflate", "X-GZIP", NULL };
+	struct eddy_app *app = app_with(&(struct eddy_compression_options){ .order = order });
+	struct served got;
+
+	cr_expect_str_eq(served_coding(app, "GET /text/9", "zstd, br, gzip, deflate"), "deflate");
+	cr_expect_str_eq(served_coding(app, "GET /text/9", "gzip, deflate;q=0.9"), "gzip");
+	cr_expect_str_eq(served_coding(app, "GET /text/9", "*"), "deflate");
+	cr_expect_str_eq(served_coding(app, "GET /text/9", "br, identity;q=0.1"), "identity");
+	got = served(app, "GET /text/9", "br");
+	cr_expect_eq(got.status, 406);
+	cr_expect_str_eq(served_field(&got, "accept-encoding"), "deflate, gzip");
+	served_end(&got);
+	eddy_app_free(app);
+}
+
+static size_t length_of(const struct eddy_compression_options *options, const char *coding)
+{
+	struct eddy_header fields[] = { { "accept-encoding", coding }, { 0 } };
+	struct eddy_client_request request = { .headers = fields };
+	struct eddy_app *app = app_with(options);
+	struct eddy_response *response;
+	struct eddy_str body;
+	size_t len;
+
+	cr_assert_eq(eddy_app_test(app, "GET /text/200000", &request, &response), 0);
+	eddy_response_body(response, &body);
+	len = body.len;
+	eddy_response_free(response);
+	eddy_app_free(app);
+	return len;
+}
+
+/* Also those that are coded on the offload pool. */
+Test(compression, levels)
+{
+	static const struct {
+		const char *coding;
+		struct eddy_compression_options least, usual, most;
+	} rows[] = {
+		{ "zstd", { .zstd_level = 1 }, { .zstd_level = 3 }, { .zstd_level = 19 } },
+		{ "br", { .br_level = 1 }, { .br_level = 4 }, { .br_level = 11 } },
+		{ "gzip", { .gzip_level = 1 }, { .gzip_level = 6 }, { .gzip_level = 9 } },
+		{ "deflate",
+		  { .deflate_level = 1 },
+		  { .deflate_level = 6 },
+		  { .deflate_level = 9 } },
+	};
+
+	for (size_t i = 0; i < 4; i++) {
+		size_t least = length_of(&rows[i].least, rows[i].coding);
+		size_t usual = length_of(&rows[i].usual, rows[i].coding);
+
+		cr_expect_gt(least, usual, "%s", rows[i].coding);
+		cr_expect_geq(usual, length_of(&rows[i].most, rows[i].coding), "%s",
+			      rows[i].coding);
+		cr_expect_eq(usual, length_of(NULL, rows[i].coding), "%s", rows[i].coding);
+	}
+}
+
+Test(compression, size_min)
+{
+	struct eddy_app *app = app_with(&(struct eddy_compression_options){ .size_min = 1000 });
+	struct served got;
+
+	cr_expect_str_eq(served_coding(app, "GET /text/999", "gzip"), "identity");
+	cr_expect_str_eq(served_coding(app, "GET /text/1000", "gzip"), "gzip");
+	cr_expect_str_eq(served_coding(app, "HEAD /text/999", "gzip"), "identity");
+	cr_expect_str_eq(served_coding(app, "GET /stream/1", "gzip"), "gzip",
+			 "its length is not known");
+	got = served(app, "GET /text/999", "gzip");
+	cr_expect_str_eq(served_field(&got, "vary"), "accept-encoding");
+	served_end(&got);
+	eddy_app_free(app);
+}
+
+Test(compression, leave_types)
+{
+	static const char *const left[] = { "text/event-stream", "model/*", "*+cbor", NULL };
+	struct eddy_app *app = app_with(&(struct eddy_compression_options){ .leave_types = left });
+
+	cr_expect_str_eq(served_coding(app, "GET /set?content-type=text/event-stream;a", "gzip"),
+			 "identity");
+	cr_expect_str_eq(served_coding(app, "GET /set?content-type=model/obj", "gzip"), "identity");
+	cr_expect_str_eq(served_coding(app, "GET /set?content-type=a/b%2Bcbor", "gzip"),
+			 "identity");
+	cr_expect_str_eq(served_coding(app, "GET /set?content-type=image/png", "gzip"), "identity");
+	cr_expect_str_eq(served_coding(app, "GET /set?content-type=text/css", "gzip"), "gzip");
+	eddy_app_free(app);
+}
+
+static int teapot(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	(void)next;
+	(void)req;
+	(void)res;
+	return 418;
+}
+
+Test(compression, of_groups_and_routes_the_innermost_counts)
+{
+	static const char *const gzip[] = { "gzip", NULL }, *const br[] = { "br", NULL };
+	struct eddy_compression_options of_app = { .order = gzip }, of_group = { .order = br };
+	struct eddy_compression_options of_route = { .size_min = 1000 };
+	struct eddy_app *app = app_with(&of_app);
+	struct eddy_group *group = eddy_app_group(app, "/g");
+	struct eddy_route *route;
+
+	eddy_group_use_compression(group, &of_group);
+	eddy_group_map_get(group, "/count", count_it);
+	route = eddy_group_map_get(group, "/route", count_it);
+	eddy_route_use_compression(route, &of_route);
+	eddy_route_add_filter(eddy_group_map_get(group, "/tea", count_it), teapot);
+	eddy_group_use_compression(eddy_app_group(app, "/same"), NULL);
+
+	cr_expect_str_eq(served_coding(app, "GET /text/9", "br, gzip"), "gzip");
+	cr_expect_str_eq(served_coding(app, "GET /g/count", "br, gzip"), "br");
+	cr_expect_str_eq(served_coding(app, "GET /g/route", "br, gzip"), "identity");
+	cr_expect_str_eq(served_coding(app, "GET /g/tea", "br, gzip"), "br");
+	/* Who takes only what is further in is not refused outside. */
+	cr_expect_str_eq(served_coding(app, "GET /g/count", "br, identity;q=0"), "br");
+	cr_expect_str_eq(served_coding(app, "GET /g/count", "gzip, identity;q=0"), "406");
+	cr_expect_str_eq(served_coding(app, "GET /text/9", "br, identity;q=0"), "406");
+	eddy_app_free(app);
+}
+
+Test(compression, of_a_route_alone)
+{
+	struct eddy_app *app = served_app();
+	struct eddy_route *route = eddy_app_map_get(app, "/count", count_it);
+	struct served got;
+
+	eddy_route_use_compression(route, NULL);
+	cr_expect_str_eq(served_coding(app, "GET /count", "gzip"), "gzip");
+	got = served(app, "GET /text/100", "gzip");
+	cr_expect_str_eq(got.coding, "identity");
+	cr_expect_null(served_field(&got, "vary"));
+	served_end(&got);
+	eddy_app_free(app);
+}
+
+/* ---- files, and those that are kept ---- */
+
+struct folder {
+	char path[64];
+	int dir;
+};
+
+static struct folder folder_new(void)
+{
+	struct folder folder = { "/tmp/eddy-compression-XXXXXX", -1 };
+
+	cr_assert(mkdtemp(folder.path) != NULL);
+	folder.dir = open(folder.path, O_DIRECTORY | O_CLOEXEC);
+	return folder;
+}
+
+/* A file of `age` seconds. */
+static struct bytes folder_add(const struct folder *folder, const char *name, enum kind kind,
+			       size_t size, int age)
+{
+	struct bytes bytes = body_of(kind, size);
+	int fd = openat(folder->dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	struct timespec times[2];
+
+	cr_assert_eq(write(fd, bytes.ptr, size), (ssize_t)size);
+	clock_gettime(CLOCK_REALTIME, &times[0]);
+	times[0].tv_sec -= age;
+	times[1] = times[0];
+	cr_assert_eq(futimens(fd, times), 0);
+	close(fd);
+	return bytes;
+}
+
+static void folder_free(struct folder *folder)
+{
+	unlinkat(folder->dir, "a", 0);
+	unlinkat(folder->dir, "b", 0);
+	close(folder->dir);
+	rmdir(folder->path);
+}
+
+static void expect_file(struct eddy_app *app, const char *line, const char *coding,
+			const struct bytes *want)
+{
+	struct served got = served(app, line, coding);
+
+	cr_expect_eq(got.status, 200);
+	cr_expect_str_eq(got.coding, coding);
+	cr_assert_eq(got.text.len, want->len, "%s in %s", line, coding);
+	cr_expect_eq(memcmp(got.text.ptr, want->ptr, want->len), 0);
+	cr_expect_null(served_field(&got, "accept-ranges"));
+	cr_expect_null(served_field(&got, "content-length"));
+	cr_expect_eq(strncmp(served_field(&got, "etag"), "W/\"", 3), 0);
+	served_end(&got);
+}
+
+static const struct eddyi_cache *cache_of(struct eddy_app *app)
+{
+	return &eddyi_settings_of(app)->cache;
+}
+
+Test(compression, files_are_kept_as_they_were_coded)
+{
+	static const char *const codings[] = { "zstd", "br", "gzip", "deflate" };
+	struct folder folder = folder_new();
+	struct bytes bytes = folder_add(&folder, "a", TEXT, 300000, 10);
+	struct eddy_app *app = app_with(NULL);
+
+	eddy_app_set_context(app, &folder.dir);
+	for (unsigned i = 0; i < 4; i++)
+		for (int again = 0; again < 3; again++) {
+			expect_file(app, "GET /file/a", codings[i], &bytes);
+			cr_expect_eq(cache_of(app)->count, i + 1);
+		}
+	cr_expect_lt(cache_of(app)->size, 400000);
+	bytes_deinit(&bytes);
+	eddy_app_free(app);
+	folder_free(&folder);
+}
+
+/* What is kept shows: another file is put in its place behind the cache's back. */
+Test(compression, a_kept_file_is_what_is_sent)
+{
+	struct folder folder = folder_new();
+	struct bytes bytes = folder_add(&folder, "a", TEXT, 300000, 10), later;
+	struct eddy_app *app = app_with(NULL);
+	struct timespec times[2];
+	struct stat st;
+	int fd = openat(folder.dir, "a", O_RDWR | O_CLOEXEC);
+
+	eddy_app_set_context(app, &folder.dir);
+	cr_assert_eq(fstat(fd, &st), 0);
+	expect_file(app, "GET /file/a", "gzip", &bytes);
+	later = body_of(ZEROS, 300000);
+	cr_assert_eq(pwrite(fd, later.ptr, later.len, 0), 300000);
+	times[0] = times[1] = st.st_mtim;
+	cr_assert_eq(futimens(fd, times), 0);
+	expect_file(app, "GET /file/a", "gzip", &bytes);
+	times[1].tv_nsec ^= 1;
+	cr_assert_eq(futimens(fd, times), 0);
+	expect_file(app, "GET /file/a", "gzip", &later);
+	cr_expect_eq(cache_of(app)->count, 2);
+	bytes_deinit(&bytes);
+	bytes_deinit(&later);
+	close(fd);
+	eddy_app_free(app);
+	folder_free(&folder);
+}
+
+Test(compression, a_file_that_changes_is_coded_anew)
+{
+	struct folder folder = folder_new();
+	struct bytes first = folder_add(&folder, "a", TEXT, 50000, 10), second;
+	struct eddy_app *app = app_with(NULL);
+
+	eddy_app_set_context(app, &folder.dir);
+	expect_file(app, "GET /file/a", "zstd", &first);
+	second = folder_add(&folder, "a", MIXED, 50000, 9);
+	expect_file(app, "GET /file/a", "zstd", &second);
+	expect_file(app, "GET /file/a", "zstd", &second);
+	cr_expect_eq(cache_of(app)->count, 2);
+	bytes_deinit(&first);
+	bytes_deinit(&second);
+	eddy_app_free(app);
+	folder_free(&folder);
+}
+
+Test(compression, files_that_are_not_kept)
+{
+	struct folder folder = folder_new();
+	struct bytes noise = folder_add(&folder, "b", NOISE, 50000, 10);
+	struct bytes text = folder_add(&folder, "a", TEXT, 50000, 0);
+	struct eddy_app *app = app_with(NULL), *without;
+
+	eddy_app_set_context(app, &folder.dir);
+	expect_file(app, "GET /file/a", "gzip", &text);
+	cr_expect_eq(cache_of(app)->count, 0, "it is too new");
+	expect_file(app, "GET /file/b", "gzip", &noise);
+	cr_expect_eq(cache_of(app)->count, 0, "it grew");
+	bytes_deinit(&text);
+	text = folder_add(&folder, "a", TEXT, 50000, 10);
+	for (int again = 0; again < 2; again++) {
+		struct served got = served(app, "HEAD /file/a", "gzip");
+
+		served_end(&got);
+	}
+	cr_expect_eq(cache_of(app)->count, 0, "nobody got it");
+	eddy_app_free(app);
+	for (int i = 0; i < 2; i++) {
+		without = app_with(&(struct eddy_compression_options){ .no_cache = i == 0,
+								       .cache_max = i ? 100 : 0 });
+		eddy_app_set_context(without, &folder.dir);
+		expect_file(without, "GET /file/a", "gzip", &text);
+		expect_file(without, "GET /file/a", "gzip", &text);
+		cr_expect_eq(cache_of(without)->count, 0);
+		eddy_app_free(without);
+	}
+	bytes_deinit(&noise);
+	bytes_deinit(&text);
+	folder_free(&folder);
+}
+
+Test(compression, parts_and_conditions_of_files)
+{
+	const char *fields[] = {
+		"accept-encoding", "gzip", "range", "bytes=0-99", NULL, NULL, NULL
+	};
+	struct folder folder = folder_new();
+	struct bytes bytes = folder_add(&folder, "a", TEXT, 50000, 10);
+	struct eddy_app *app = app_with(NULL);
+	struct served got;
+	char weak[100];
+
+	eddy_app_set_context(app, &folder.dir);
+	got = served_with(app, "GET /file/a", fields);
+	cr_expect_eq(got.status, 206);
+	cr_expect_str_eq(got.coding, "identity");
+	cr_expect_str_eq(served_field(&got, "vary"), "accept-encoding");
+	cr_expect_str_eq(served_field(&got, "accept-ranges"), "bytes");
+	cr_expect_str_eq(served_field(&got, "content-length"), "100");
+	cr_expect_eq(served_field(&got, "etag")[0], '"');
+	served_end(&got);
+
+	fields[3] = "bytes=50000-";
+	got = served_with(app, "GET /file/a", fields);
+	cr_expect_eq(got.status, 416);
+	cr_expect_str_eq(got.coding, "identity");
+	cr_expect_str_eq(served_field(&got, "content-range"), "bytes */50000");
+	served_end(&got);
+
+	got = served(app, "GET /file/a", "gzip");
+	snprintf(weak, sizeof(weak), "%s", served_field(&got, "etag"));
+	served_end(&got);
+	/* A weak validator never makes a part (RFC 9110 section 13.1.5). */
+	fields[3] = "bytes=0-99";
+	fields[4] = "if-range";
+	fields[5] = weak;
+	got = served_with(app, "GET /file/a", fields);
+	cr_expect_eq(got.status, 200);
+	cr_expect_str_eq(got.coding, "gzip");
+	served_end(&got);
+
+	for (int coded = 0; coded < 2; coded++) {
+		const char *ask[] = { "if-none-match", weak, coded ? "accept-encoding" : NULL,
+				      "gzip", NULL };
+
+		got = served_with(app, "GET /file/a", ask);
+		cr_expect_eq(got.status, 304);
+		cr_expect_str_eq(got.coding, "identity");
+		cr_expect_str_eq(served_field(&got, "vary"), "accept-encoding");
+		/* As a 200 would have it. */
+		cr_expect_str_eq(served_field(&got, "etag"), weak + (coded ? 0 : 2));
+		served_end(&got);
+	}
+	bytes_deinit(&bytes);
+	eddy_app_free(app);
+	folder_free(&folder);
+}
+
+/* ---- what is missing ---- */
+
+/* No descriptor is to be had any more once the handler has run. */
+static int tight(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_res_file_at(res, *(int *)eddy_req_context(req), eddy_str("a", 1));
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = 3;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return r;
+}
+
+Test(compression, without_descriptors_files_are_not_kept)
+{
+	struct folder folder = folder_new();
+	struct bytes bytes = folder_add(&folder, "a", TEXT, 50000, 10);
+	struct eddy_app *app = app_with(NULL);
+	struct rlimit before;
+
+	eddy_app_map_get(app, "/tight", tight);
+	eddy_app_set_context(app, &folder.dir);
+	getrlimit(RLIMIT_NOFILE, &before);
+	expect_file(app, "GET /tight", "gzip", &bytes);
+	setrlimit(RLIMIT_NOFILE, &before);
+	cr_expect_eq(cache_of(app)->count, 0);
+	expect_file(app, "GET /file/a", "gzip", &bytes);
+	cr_expect_eq(cache_of(app)->count, 1);
+	/* It is there, and nobody can take it. */
+	expect_file(app, "GET /tight", "gzip", &bytes);
+	setrlimit(RLIMIT_NOFILE, &before);
+	cr_expect_eq(cache_of(app)->count, 1);
+	bytes_deinit(&bytes);
+	eddy_app_free(app);
+	folder_free(&folder);
+}
+
+static int fail_from_here;
+
+static int lean(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_res_file_at(res, *(int *)eddy_req_context(req), eddy_str("a", 1));
+
+	failing_at = fail_from_here;
+	return r;
+}
+
+/* One allocation after the other fails: the answer is right, as it is or coded, or there is none. Not of br:
+ * libbrotli ends the process then (BROTLI_ENCODER_EXIT_ON_OOM). */
+Test(compression, without_memory_nothing_wrong_is_sent)
+{
+	static const char *const codings[] = { "zstd", "gzip", "deflate" };
+	struct eddy_header fields[] = { { "accept-encoding", NULL }, { 0 } };
+	struct eddy_client_request request = { .headers = fields };
+	struct folder folder = folder_new();
+	struct bytes bytes = folder_add(&folder, "a", TEXT, 5000, 10);
+	unsigned wrong = 0, plain = 0, cut = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		for (fail_from_here = 1; fail_from_here < 12; fail_from_here++) {
+			/* A new one has no pools, and nothing is kept yet. */
+			struct eddy_app *app = app_with(NULL);
+			struct eddy_response *response = NULL;
+			struct eddy_str body, coding;
+			struct bytes raw, text;
+
+			eddy_app_map_get(app, "/lean", lean);
+			eddy_app_set_context(app, &folder.dir);
+			fields[0].value = codings[i];
+			if (eddy_app_test(app, "GET /lean", &request, &response) < 0) {
+				failing_at = 0;
+				cut++;
+				eddy_app_free(app);
+				continue;
+			}
+			failing_at = 0;
+			eddy_response_body(response, &body);
+			coding = eddy_response_header(response, "content-encoding");
+			raw = bytes_new();
+			bytes_add(&raw, body.ptr, body.len);
+			if (!coding.ptr) {
+				plain++;
+				text = raw;
+			} else {
+				wrong += decoded(codec_of(codings[i]), NULL, &raw,
+						 &(struct cut){ 0 }, &text) != 1;
+				bytes_deinit(&raw);
+			}
+			if (eddy_response_status(response) == 200)
+				wrong += text.len != 5000 || memcmp(text.ptr, bytes.ptr, 5000) != 0;
+			bytes_deinit(&text);
+			eddy_response_free(response);
+			eddy_app_free(app);
+		}
+	cr_expect_eq(wrong, 0);
+	cr_expect_gt(plain, 0);
+	bytes_deinit(&bytes);
+	folder_free(&folder);
+}
