@@ -20,6 +20,8 @@ import tempfile
 from tap import Tap
 
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
+# The libraries of a layer that has not just one of its own name.
+LIBRARIES = {'compress': ('codec', 'compress')}
 
 
 class Failed(Exception):
@@ -202,6 +204,38 @@ def refuse(compiler, source, call, complaint, flags):
         raise Failed(f'{compiler} compiles {call}')
 
 
+SOMEBODY = """project('somebody', 'c')
+executable('it', 'it.c', dependencies: [dependency('eddy-compress', fallback: ['compress', 'eddy_compress_dep'])])
+"""
+
+SOMEBODYS = """#include <eddy/compress.h>
+#include <eddy/http.h>
+
+int main(void)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_use_compression(app);
+	eddy_app_free(app);
+	return 0;
+}
+"""
+
+
+def check_subproject(root, folder):
+    """compress, and what it needs, in the tree of somebody else."""
+    os.makedirs(os.path.join(folder, 'subprojects'))
+    for layer in ('runtime', 'http', 'compress'):
+        os.symlink(os.path.join(root, layer), os.path.join(folder, 'subprojects', layer))
+    for name, text in (('meson.build', SOMEBODY), ('it.c', SOMEBODYS)):
+        with open(os.path.join(folder, name), 'w') as file:
+            file.write(text)
+    build = os.path.join(folder, 'build')
+    run('meson', 'setup', build, folder)
+    run('ninja', '-C', build, 'it')
+    run(os.path.join(build, 'it'))
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
     tap = Tap()
@@ -213,10 +247,11 @@ def main():
             lib = os.path.join(prefix, 'lib')
             if not step(tap, f'{layer} builds and installs alone', install, root, layer, build, prefix):
                 continue
-            step(tap, f'{layer} exports its own names only', check_exports, layer, lib)
-            step(tap, f'{layer} probes its frames', check_frames, layer, lib, build)
-            step(tap, f'{layer} is usable shared', use, layer, prefix, lib, folder, False)
-            step(tap, f'{layer} is usable static', use, layer, prefix, lib, folder, True)
+            for name in LIBRARIES.get(layer, (layer,)):
+                step(tap, f'{name} exports its own names only', check_exports, name, lib)
+                step(tap, f'{name} probes its frames', check_frames, name, lib, build)
+                step(tap, f'{name} is usable shared', use, name, prefix, lib, folder, False)
+                step(tap, f'{name} is usable static', use, name, prefix, lib, folder, True)
     with tempfile.TemporaryDirectory() as folder:
         prefix = os.path.join(folder, 'usr')
         step(tap, 'http without configuration files, forms and TLS has none of them', check_without_features, root, folder,
@@ -225,6 +260,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             step(tap, f'compress with {feature or "no coding"} alone has nothing of the others', check_coding_alone, root, folder,
                  feature)
+    with tempfile.TemporaryDirectory() as folder:
+        step(tap, 'compress is a subproject of others', check_subproject, root, folder)
     return tap.end()
 
 

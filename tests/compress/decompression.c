@@ -129,22 +129,23 @@ Test(decompression, of_each_coding)
 	struct eddy_app *app = app_new(NULL);
 	char want[16];
 
-	for
-		EACH_CODEC(codec)
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (enum kind kind = TEXT; kind < KINDS; kind++) {
-			struct bytes body = body_of(kind, sizes[i]), small;
+	EACH_CODEC(codec)
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+			for (enum kind kind = TEXT; kind < KINDS; kind++) {
+				/* Zeros are what bombs are made of. */
+				struct bytes body = body_of(kind == ZEROS ? TEXT : kind, sizes[i]);
+				struct bytes small =
+					encoded(codec, NULL, &body, &(struct cut){ 0 });
 
-			if (kind == ZEROS)
-				continue;
-			small = encoded(codec, NULL, &body, &(struct cut){ 0 });
-			cr_expect_eq(post(app, "/size", "a/b", eddy_codec_name(codec), &small), 200,
-				     "%s %zu: %s", eddy_codec_name(codec), sizes[i], answer);
-			snprintf(want, sizeof(want), "%zu", sizes[i]);
-			cr_expect_str_eq(answer, want);
-			bytes_deinit(&body);
-			bytes_deinit(&small);
-		}
+				cr_expect_eq(post(app, "/size", "a/b", eddy_codec_name(codec),
+						  &small),
+					     200, "%s %zu: %s", eddy_codec_name(codec), sizes[i],
+					     answer);
+				snprintf(want, sizeof(want), "%zu", sizes[i]);
+				cr_expect_str_eq(answer, want);
+				bytes_deinit(&body);
+				bytes_deinit(&small);
+			}
 	eddy_app_free(app);
 }
 
@@ -160,35 +161,32 @@ Test(decompression, whoever_reads)
 	cr_assert(mkdtemp(folder) != NULL);
 	dir = open(folder, O_DIRECTORY | O_CLOEXEC);
 	eddy_app_set_context(app, &dir);
-	for
-		EACH_CODEC(codec)
-		{
-			const char *coding = eddy_codec_name(codec);
+	EACH_CODEC(codec) {
+		const char *coding = eddy_codec_name(codec);
 
-			cr_expect_eq(post_text(app, "/json", "application/json", coding,
-					       "{ \"a\": 1 }", 10),
-				     200);
-			cr_expect_str_eq(answer, "{\"a\":1}");
-			cr_expect_eq(post_text(app, "/json", "application/json", coding, "{", 1),
-				     400);
-			cr_expect_eq(post_text(app, "/form", "application/x-www-form-urlencoded",
-					       coding, "a=b%20c", 7),
-				     200);
-			cr_expect_str_eq(answer, "b c");
-			cr_expect_eq(post_text(app, "/multipart", "multipart/form-data; boundary=x",
-					       coding, parts, sizeof(parts) - 1),
-				     200);
-			cr_expect_str_eq(answer, "some text");
-			cr_expect_eq(post_text(app, "/save", "a/b", coding, "0123456789", 10), 200,
-				     "%s", answer);
-			cr_expect_str_eq(answer, "10");
-			fd = openat(dir, "it", O_RDONLY | O_CLOEXEC);
-			cr_expect_eq(read(fd, saved, sizeof(saved)), 10);
-			cr_expect_eq(memcmp(saved, "0123456789", 10), 0);
-			close(fd);
-			unlinkat(dir, "it", 0);
-			cr_expect_eq(post_text(app, "/unread", "a/b", coding, "x", 1), 200);
-		}
+		cr_expect_eq(post_text(app, "/json", "application/json", coding, "{ \"a\": 1 }",
+				       10),
+			     200);
+		cr_expect_str_eq(answer, "{\"a\":1}");
+		cr_expect_eq(post_text(app, "/json", "application/json", coding, "{", 1), 400);
+		cr_expect_eq(post_text(app, "/form", "application/x-www-form-urlencoded", coding,
+				       "a=b%20c", 7),
+			     200);
+		cr_expect_str_eq(answer, "b c");
+		cr_expect_eq(post_text(app, "/multipart", "multipart/form-data; boundary=x", coding,
+				       parts, sizeof(parts) - 1),
+			     200);
+		cr_expect_str_eq(answer, "some text");
+		cr_expect_eq(post_text(app, "/save", "a/b", coding, "0123456789", 10), 200, "%s",
+			     answer);
+		cr_expect_str_eq(answer, "10");
+		fd = openat(dir, "it", O_RDONLY | O_CLOEXEC);
+		cr_expect_eq(read(fd, saved, sizeof(saved)), 10);
+		cr_expect_eq(memcmp(saved, "0123456789", 10), 0);
+		close(fd);
+		unlinkat(dir, "it", 0);
+		cr_expect_eq(post_text(app, "/unread", "a/b", coding, "x", 1), 200);
+	}
 	eddy_app_free(app);
 	close(dir);
 	cr_expect_eq(rmdir(folder), 0);
@@ -258,30 +256,27 @@ Test(decompression, cut_off_or_followed_or_corrupt)
 	struct bytes text = body_of(TEXT, 40000);
 	struct eddy_app *app = app_new(NULL);
 
-	for
-		EACH_CODEC(codec)
-		{
-			const char *coding = eddy_codec_name(codec);
-			struct bytes small = encoded(codec, NULL, &text, &(struct cut){ 0 });
-			size_t whole = small.len;
+	EACH_CODEC(codec) {
+		const char *coding = eddy_codec_name(codec);
+		struct bytes small = encoded(codec, NULL, &text, &(struct cut){ 0 });
+		size_t whole = small.len;
 
-			for (size_t len = 1; len < whole; len += 1 + whole / 20) {
-				small.len = len;
-				cr_expect_eq(post(app, "/size", "a/b", coding, &small), 400,
-					     "%s, %zu of %zu", coding, len, whole);
-			}
-			small.len = whole - 1;
-			cr_expect_eq(post(app, "/size", "a/b", coding, &small), 400, "%s", coding);
-			cr_expect(strstr(answer, "not what its content-encoding says") != NULL,
-				  "%s", answer);
-			small.len = whole;
-			bytes_add(&small, "!", 1);
+		for (size_t len = 1; len < whole; len += 1 + whole / 20) {
+			small.len = len;
 			cr_expect_eq(post(app, "/size", "a/b", coding, &small), 400,
-				     "%s and a byte", coding);
-			cr_expect_eq(post(app, "/size", "a/b", coding, &text), 400, "%s is text",
-				     coding);
-			bytes_deinit(&small);
+				     "%s, %zu of %zu", coding, len, whole);
 		}
+		small.len = whole - 1;
+		cr_expect_eq(post(app, "/size", "a/b", coding, &small), 400, "%s", coding);
+		cr_expect(strstr(answer, "not what its content-encoding says") != NULL, "%s",
+			  answer);
+		small.len = whole;
+		bytes_add(&small, "!", 1);
+		cr_expect_eq(post(app, "/size", "a/b", coding, &small), 400, "%s and a byte",
+			     coding);
+		cr_expect_eq(post(app, "/size", "a/b", coding, &text), 400, "%s is text", coding);
+		bytes_deinit(&small);
+	}
 	bytes_deinit(&text);
 	eddy_app_free(app);
 }
@@ -300,32 +295,28 @@ Test(decompression, bombs)
 	eddy_app_set_context(ratio, &dir);
 	eddy_app_set_context(size, &dir);
 	eddy_app_set_context(none, &dir);
-	for
-		EACH_CODEC(codec)
-		{
-			const char *coding = eddy_codec_name(codec);
-			struct bytes small = bomb(coding, 20 * EDDY_MIB);
+	EACH_CODEC(codec) {
+		const char *coding = eddy_codec_name(codec);
+		struct bytes small = bomb(coding, 20 * EDDY_MIB);
 
-			cr_expect_eq(post(ratio, "/size", "a/b", coding, &small), 413, "%s",
-				     coding);
-			cr_expect(strstr(answer, "once it is decoded") != NULL, "%s", answer);
-			cr_expect_eq(post(ratio, "/save", "a/b", coding, &small), 413, "%s",
-				     coding);
-			cr_expect_eq(post(size, "/size", "a/b", coding, &small), 413, "%s", coding);
-			cr_expect_eq(post(size, "/save", "a/b", coding, &small), 413, "%s", coding);
-			/* The reader's limit counts what comes out. */
-			cr_expect_eq(post(none, "/size", "a/b", coding, &small), 413, "%s", coding);
-			cr_expect_eq(post(none, "/save", "a/b", coding, &small), 200, "%s", coding);
-			cr_expect_str_eq(answer, "20971520");
-			unlinkat(dir, "it", 0);
-			bytes_deinit(&small);
-			small = bomb(coding, 100000);
-			cr_expect_eq(post(size, "/size", "a/b", coding, &small), 200, "%s", coding);
-			bytes_deinit(&small);
-			small = bomb(coding, 100001);
-			cr_expect_eq(post(size, "/size", "a/b", coding, &small), 413, "%s", coding);
-			bytes_deinit(&small);
-		}
+		cr_expect_eq(post(ratio, "/size", "a/b", coding, &small), 413, "%s", coding);
+		cr_expect(strstr(answer, "once it is decoded") != NULL, "%s", answer);
+		cr_expect_eq(post(ratio, "/save", "a/b", coding, &small), 413, "%s", coding);
+		cr_expect_eq(post(size, "/size", "a/b", coding, &small), 413, "%s", coding);
+		cr_expect_eq(post(size, "/save", "a/b", coding, &small), 413, "%s", coding);
+		/* The reader's limit counts what comes out. */
+		cr_expect_eq(post(none, "/size", "a/b", coding, &small), 413, "%s", coding);
+		cr_expect_eq(post(none, "/save", "a/b", coding, &small), 200, "%s", coding);
+		cr_expect_str_eq(answer, "20971520");
+		unlinkat(dir, "it", 0);
+		bytes_deinit(&small);
+		small = bomb(coding, 100000);
+		cr_expect_eq(post(size, "/size", "a/b", coding, &small), 200, "%s", coding);
+		bytes_deinit(&small);
+		small = bomb(coding, 100001);
+		cr_expect_eq(post(size, "/size", "a/b", coding, &small), 413, "%s", coding);
+		bytes_deinit(&small);
+	}
 	eddy_app_free(ratio);
 	eddy_app_free(size);
 	eddy_app_free(none);

@@ -23,7 +23,7 @@ static int set(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str body = eddy_str("some text", 9);
 	struct eddy_pairs query;
-	int status = 200;
+	uint64_t status = 200;
 	char name[64];
 
 	if (eddy_req_query_pairs(req, &query) < 0)
@@ -34,11 +34,11 @@ static int set(struct eddy_req *req, struct eddy_res *res)
 	for (size_t i = 0; i < query.count; i++) {
 		snprintf(name, sizeof(name), "%.*s", EDDY_FMT(query.list[i].name));
 		if (strcmp(name, "status") == 0)
-			status = atoi(query.list[i].value.ptr);
+			eddy_str_to_u64(query.list[i].value, &status);
 		else if (strcmp(name, "body") != 0)
 			eddy_res_set(res, name, query.list[i].value);
 	}
-	eddy_res_status(res, status);
+	eddy_res_status(res, (int)status);
 	return 0;
 }
 
