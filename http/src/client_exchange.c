@@ -327,15 +327,13 @@ static int watch(void *arg)
 }
 
 /* Send a body, unless the server answers before it is all sent: it does not want the rest then, and may well
- * not take it. Over TLS no two tasks can use the session. Return: 0, 1 when it has answered, -errno. */
+ * not take it. Return: 0, 1 when it has answered, -errno. */
 static int send_watched(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
 {
 	struct eddy_scope scope;
 	struct watch answer = { call, wire, &scope, -ECANCELED };
 	int r;
 
-	if (wire->tls)
-		return send_body(call, wire, head);
 	eddy_scope_begin(&scope, NULL);
 	r = eddy_scope_spawn(&scope, "client", watch, &answer);
 	if (r == 0)

@@ -53,7 +53,7 @@ ssize_t eddyi_tls_room(struct eddyi_tls *tls, char **ret_room)
 	} else if (tls->in_at) {
 		memmove(tls->in, tls->in + tls->in_at, left);
 	}
-	tls->in_at = 0;
+	tls->in_at = tls->in_whole = 0;
 	tls->in_len = (uint32_t)left;
 	*ret_room = tls->in + left;
 	return (ssize_t)(EDDYI_TLS_IN_SIZE - left);

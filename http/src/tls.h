@@ -31,7 +31,9 @@ enum eddyi_tls_state {
  * 1. `in` and `out` are NULL when nothing is in them.
  * 2. What is in `out` is sent before anything else is.
  * 3. The session takes whole records only: `in` begins with the head of one.
- * 4. `session` is NULL in GREETING, which is a server's alone, and a thread of the pool alone uses this while it runs a step.
+ * 4. While `sending`, a task waits for the socket to take what is in `out`: another one that reads meanwhile may
+ *    add to it, and leaves it to that task to send.
+ * 5. `session` is NULL in GREETING, which is a server's alone, and a thread of the pool alone uses this while it runs a step.
  */
 struct eddyi_tls {
 	struct eddyi_tls_setup *setup; /* NULL: a client's end */
@@ -46,6 +48,7 @@ struct eddyi_tls {
 	uint32_t shaken; /* bytes of the handshake that have come */
 	uint8_t steps;   /* of the handshake that have been done */
 	uint8_t state;
+	bool sending;
 	bool kernel_sends; /* kTLS: the socket encrypts, and the session must send nothing */
 	struct eddyi_hello hello;
 };

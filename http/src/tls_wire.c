@@ -25,8 +25,11 @@ static int flush(struct eddyi_wire *wire, bool extends_time)
 	struct eddy_str unsent;
 
 	while ((unsent = eddyi_tls_unsent(tls)).len) {
-		ssize_t sent = eddy_send(wire->fd, unsent.ptr, unsent.len, 0);
+		ssize_t sent;
 
+		tls->sending = true;
+		sent = eddy_send(wire->fd, unsent.ptr, unsent.len, 0);
+		tls->sending = false;
 		if (sent < 0)
 			return (int)sent;
 		eddyi_tls_sent(tls, (size_t)sent);
@@ -41,7 +44,7 @@ static void push(struct eddyi_wire *wire)
 	struct eddy_str unsent = eddyi_tls_unsent(wire->tls);
 	ssize_t sent;
 
-	if (!unsent.len)
+	if (!unsent.len || wire->tls->sending)
 		return;
 	/* An error stays with the socket, or shows again: the next send returns it. */
 	sent = send(wire->fd, unsent.ptr, unsent.len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -135,7 +138,7 @@ bool eddyi_tls_wire_is_quiet(struct eddyi_wire *wire)
 	return false;
 }
 
-ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len)
+ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len, bool extends_time)
 {
 	ssize_t r;
 
@@ -143,7 +146,8 @@ ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len)
 		r = receive(wire, 0);
 		if (r <= 0)
 			return r;
-		eddy_timeout_touch(&wire->timeout);
+		if (extends_time)
+			eddy_timeout_touch(&wire->timeout);
 	}
 	/* What the protocol had to answer. It does not wait for a client that does not read. */
 	push(wire);

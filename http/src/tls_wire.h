@@ -25,8 +25,9 @@ int eddyi_tls_wire_connect(struct eddyi_wire *wire);
 /* Whether nothing has come that is for a reader, nor an end. Never suspends. */
 bool eddyi_tls_wire_is_quiet(struct eddyi_wire *wire);
 
-/* Receive up to `len` bytes. Suspends. Return: bytes, 0 when the client has ended, -errno. */
-ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len);
+/* Receive up to `len` bytes; what comes extends the time that the wire has, if it is this task's. Suspends.
+ * Return: bytes, 0 when the peer has ended, -errno. */
+ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len, bool extends_time);
 
 /* Send all of several pieces, and what was left before; `pieces` is used up. Suspends.
  * Return: 0, -errno. */

@@ -77,12 +77,12 @@ bool eddyi_wire_has_stalled(struct eddyi_wire *wire)
 	return false;
 }
 
-static ssize_t receive(struct eddyi_wire *wire, void *buf, size_t len)
+static ssize_t receive(struct eddyi_wire *wire, void *buf, size_t len, bool guarded)
 {
 	ssize_t r;
 
 	if (EDDYI_TLS && wire->tls)
-		r = eddyi_tls_wire_recv(wire, buf, len);
+		r = eddyi_tls_wire_recv(wire, buf, len, guarded);
 	else
 		r = eddy_recv(wire->fd, buf, len, 0);
 	if (r == 0)
@@ -95,9 +95,14 @@ ssize_t eddyi_wire_recv(struct eddyi_wire *wire, void *buf, size_t len)
 	ssize_t r;
 
 	eddyi_wire_guard(wire, &wire->clocks->body);
-	r = receive(wire, buf, len);
+	r = receive(wire, buf, len, true);
 	eddyi_wire_unguard(wire);
 	return r;
+}
+
+static ssize_t recv_unguarded(struct eddyi_wire *wire, void *buf, size_t len)
+{
+	return receive(wire, buf, len, false);
 }
 
 static ssize_t fill(struct eddyi_wire *wire,
@@ -126,7 +131,7 @@ ssize_t eddyi_wire_fill(struct eddyi_wire *wire)
 
 ssize_t eddyi_wire_fill_unguarded(struct eddyi_wire *wire)
 {
-	return fill(wire, receive);
+	return fill(wire, recv_unguarded);
 }
 
 bool eddyi_wire_has_ended(const struct eddyi_wire *wire)

@@ -66,7 +66,7 @@ ssize_t eddyi_wire_recv(struct eddyi_wire *wire, void *buf, size_t len);
 /* Receive into the empty inbox. Otherwise as eddyi_wire_recv(). */
 ssize_t eddyi_wire_fill(struct eddyi_wire *wire);
 
-/* The same without a limit, for a task that looks out while another one sends; not over TLS. */
+/* The same without a limit, for a task that looks out while another one sends. */
 ssize_t eddyi_wire_fill_unguarded(struct eddyi_wire *wire);
 
 /* Whether the peer has ended its stream, over TLS by saying so: nothing was cut off. */

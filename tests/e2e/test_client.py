@@ -1,7 +1,9 @@
 """The client over TLS: whom it trusts, and what it takes for an answer. Its other tests are tests/http/client*.c."""
+import concurrent.futures
 import contextlib
 import errno
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -93,6 +95,20 @@ class Script:
         return f'{scheme}://{host}:{self.port}/'
 
 
+class Early(Script):
+    """Answers when it has the head, and takes nothing more until the client is done."""
+
+    def __init__(self, *args, **options):
+        self.done = threading.Event()
+        super().__init__(*args, **options)
+
+    def talk(self, connection):
+        while not connection.recv(4096).count(b'\r\n\r\n'):
+            pass
+        connection.sendall(self.answer)
+        self.done.wait(20)
+
+
 class Client(Case):
     def setUp(self):
         super().setUp()
@@ -166,6 +182,62 @@ class Client(Case):
             with Script(f'HTTP/1.1 302 Found\r\nlocation: {location}\r\n\r\n'.encode()) as server:
                 self.refused(fetch('--redirects', 5, server.url())[0], errno.EPERM, 'from https to http')
                 self.assertEqual(plain.heads, [])
+
+    def sparse(self, size):
+        path = os.path.join(self.folder(), 'sparse')
+        with open(path, 'wb') as file:
+            file.truncate(size)
+        return path
+
+    def test_hears_early_answers(self):
+        path, body = self.sparse(256 * MIB), 300000 * b'n'
+        answers = (b'HTTP/1.1 413 No\r\ncontent-length: 2\r\n\r\nno',
+                   b'HTTP/1.1 102 Wait\r\n\r\nHTTP/1.1 413 No\r\nconnection: close\r\ncontent-length: 300000\r\n\r\n' + body)
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            for answer in answers:
+                with self.subTest(version, answer=answer[:20]), Early(answer, version=version) as server:
+                    lines = fetch('--put', path, server.url())
+                    server.done.set()
+                    self.assertEqual(lines, ['413 ' + answer.decode().rpartition('\r\n\r\n')[2]])
+
+    def test_new_keys_while_it_sends(self):
+        """The server asks for them twice in the middle of the body, and has something else to say as well."""
+        folder, sent = self.folder(), pattern(48 * MIB)
+        path, messages = os.path.join(folder, 'body'), os.path.join(folder, 'messages')
+        with open(path, 'wb') as file:
+            file.write(sent)
+        server = subprocess.Popen(['openssl', 's_server', '-accept', '127.0.0.1:0', '-cert', tls.at('server.pem'), '-key',
+                                   tls.at('server.key'), '-tls1_3', '-naccept', '1', '-msg', '-msgfile', messages],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.stdin.close)
+        self.addCleanup(server.kill)
+        heard = bytearray()
+
+        def hear(enough):
+            while not enough():
+                data = server.stdout.read(1 << 16)
+                self.assertNotEqual(data, b'')
+                heard.extend(data)
+        hear(lambda: b'\nACCEPT ' in heard and heard.endswith(b'\n'))
+        port = int(heard.rpartition(b':')[2])
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            lines = pool.submit(fetch, '--put', path, f'https://localhost:{port}/')
+            for times in (1, 2):
+                hear(lambda size=len(heard) + 4 * MIB: len(heard) > size)
+                server.stdin.write(b'K\n')
+                hear(lambda times=times: heard.count(b'SSL_do_handshake') == times)
+                server.stdin.write(b'HTTP/1.1 102 Wait\r\n\r\n')
+            hear(lambda: heard.endswith(sent[-1000:]))
+            server.stdin.write(b'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok\n')
+            self.assertEqual(lines.result(30), ['200 ok'])
+        # What the program itself has to say stands between.
+        body = re.sub(rb'(SSL_do_handshake -> 1|Read BLOCK)\n', b'', heard).partition(b'\r\n\r\n')[2]
+        self.assertTrue(body.startswith(sent))
+        with open(messages) as file:
+            said = file.read()
+        for arrow in ('>>>', '<<<'):
+            self.assertEqual(len(re.findall(f'{arrow} TLS 1.3, Handshake .*, KeyUpdate', said)), 2)
 
     def test_uploads(self):
         folder = self.folder()
