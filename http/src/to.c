@@ -1,6 +1,7 @@
 #include <eddy/to.h>
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -36,6 +37,7 @@ static int parse_double(struct eddy_str text, double *ret_value)
 {
 	char copy[64], *end;
 	double value;
+	locale_t c;
 
 	if (!text.len || text.len >= sizeof(copy))
 		return -EINVAL;
@@ -44,7 +46,10 @@ static int parse_double(struct eddy_str text, double *ret_value)
 			return -EINVAL;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = 0;
-	value = strtod(copy, &end);
+	/* The program's locale may have a comma for the point. That of C is there already: this never fails. */
+	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	value = strtod_l(copy, &end, c);
+	freelocale(c);
 	if (*end)
 		return -EINVAL;
 	if (!isfinite(value))

@@ -4,6 +4,9 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define PARSE(type, text, want, value)                                                             \
 	do {                                                                                       \
@@ -71,4 +74,34 @@ Test(to, others)
 	cr_expect(not(flag));
 	cr_expect(eq(int, eddy_to_parse(EDDY_TO(&str), eddy_str_from("any")), 0));
 	cr_expect(eddy_str_eq_z(str, "any"));
+}
+
+/* Make a locale that has a comma for the point, and switch to it. Return: false where none can be made. */
+static bool switch_to_comma(void)
+{
+	char folder[] = "/tmp/eddy-locale-XXXXXX", command[512];
+	bool switched;
+
+	cr_assert(mkdtemp(folder) != NULL);
+	/* It complains of all that is missing. */
+	snprintf(command, sizeof(command),
+		 "cd %s && printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep \"\"\\n"
+		 "grouping -1\\nEND LC_NUMERIC\\n' >of && "
+		 "localedef -c -i of -f ANSI_X3.4-1968 ./xx_XX >said 2>&1",
+		 folder);
+	(void)!system(command);
+	setenv("LOCPATH", folder, 1);
+	switched = setlocale(LC_NUMERIC, "xx_XX") != NULL;
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	cr_expect(system(command) == 0);
+	return switched;
+}
+
+/* Whatever the program's locale has for the point. */
+Test(to, reals_in_other_locales)
+{
+	if (!switch_to_comma())
+		cr_skip_test("needs localedef(1)");
+	cr_assert_str_eq(localeconv()->decimal_point, ",");
+	PARSE(double, "1.5", 0, 1.5);
 }
