@@ -10,6 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* Added to a time it is still one. */
+#define FOR_EVER_NS (EDDY_NEVER / 4)
+
 struct test {
 	struct eddy_app *app;
 	const char *line;
@@ -147,9 +150,10 @@ static int test_over(struct test *test, const int fds[2])
 	int r;
 
 	test->client = eddy_client_new(&(struct eddy_client_options){
-		/* One limit is enough. */
-		.idle_timeout_ns = 3600 * EDDY_SECOND,
-		.stall_timeout_ns = 3600 * EDDY_SECOND,
+		/* Whoever waits here waits for the app. */
+		.timeout_ns = EDDY_NEVER,
+		.idle_timeout_ns = FOR_EVER_NS,
+		.stall_timeout_ns = FOR_EVER_NS,
 	});
 	if (!test->client) {
 		close(fds[0]);

@@ -172,6 +172,35 @@ Test(test, is_true_to_the_network)
 	eddy_app_free(app);
 }
 
+static ssize_t pull_slowly(void *data, void *buf, size_t len)
+{
+	unsigned *times = data;
+
+	(void)len;
+	if ((*times)++ == 0) {
+		memset(buf, 'x', 1);
+		return 1;
+	}
+	return eddy_sleep(1000 * EDDY_SECOND);
+}
+
+/* The app's limits of time are those of the network as well. */
+Test(test, keeps_the_time_of_the_app)
+{
+	struct eddy_app *app = make_app();
+	unsigned times = 0;
+	char got[200];
+
+	eddy_app_with_server(app, &(struct eddy_server_options){ .body_timeout_ns = 20 * EDDY_MS });
+	cr_expect(eq(int,
+		     ask(app, "POST /echo",
+			 &(struct eddy_client_request){ .pull = pull_slowly, .pull_data = &times },
+			 got),
+		     0));
+	cr_expect(eddy_str_starts(eddy_str_from(got), eddy_str("408 ", 4)), "%s", got);
+	eddy_app_free(app);
+}
+
 Test(test, refuses)
 {
 	static const char *const lines[] = { "",         "GET",          "GET ",

@@ -25,9 +25,12 @@ EDDY_BEGIN_DECLS
  * client's, its `method` is not looked at; NULL is none of either. The connection is a plain one, also where
  * the app uses TLS. Called from a task it suspends, and everything happens on that task's loop; from a plain
  * thread it makes a loop for as long as it takes.
+ *
+ * No time is limited but the request's, if it says so (.timeout_ns), and what the app's own limits say, which
+ * are real: a test of those makes them short.
  * Return: 0, and a response of any status whose body is in memory: eddy_response_body() does not suspend;
  * -EINVAL when the app has a mistake, which an ERROR record tells, or when the line or the request is malformed;
- * -ECONNRESET when the app has cut the connection; -ETIMEDOUT after a minute, or the request's time;
+ * -ECONNRESET when the app has cut the connection; -ETIMEDOUT after the request's time;
  * -ECANCELED, -ENOMEM; those of eddy_run(). */
 EDDY_API int eddy_app_test(struct eddy_app *app, const char *line,
 			   const struct eddy_client_request *request,
