@@ -1,6 +1,7 @@
 /* tour: the whole interface on one server.
  *
- *     tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--compression] [--max-size BYTES]
+ *     tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--compression]
+ *          [--tracing[=HEADER]] [--access-log] [--max-size BYTES]
  *
  *     $ tour &
  *     $ curl localhost:7878/users/42/posts/rivers
@@ -14,6 +15,7 @@
 
 #include <eddy/compress.h>
 #include <eddy/config.h>
+#include <eddy/trace.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,18 +29,22 @@ struct settings {
 	const char *dir;
 	const char *config;
 	bool compression;
+	bool tracing;
+	struct eddy_tracing_options traced;
 };
 
 static void usage(FILE *out)
 {
 	fputs("usage: tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--compression]\n"
-	      "            [--max-size BYTES]\n"
+	      "            [--tracing[=HEADER]] [--access-log] [--max-size BYTES]\n"
 	      "  --bind         where to listen: host:port, [v6]:port or unix:path (default: "
 	      "localhost:7878)\n"
 	      "  --dir          where files are saved and sent from (default: the current folder)\n"
 	      "  --workers      threads, each with its own loop (default: 1)\n"
 	      "  --config       settings in TOML, which win over these switches\n"
 	      "  --compression  answers leave compressed for those who take them so\n"
+	      "  --tracing      answers have a number in a field (default: request-id), records as well\n"
+	      "  --access-log   a record for every request\n"
 	      "  --max-size     largest upload in bytes (default: 1 GiB)\n",
 	      out);
 }
@@ -63,6 +69,8 @@ static void parse(int argc, char **argv, struct settings *settings)
 		{ "workers", required_argument, NULL, 'w' },
 		{ "config", required_argument, NULL, 'c' },
 		{ "compression", no_argument, NULL, 'z' },
+		{ "tracing", optional_argument, NULL, 't' },
+		{ "access-log", no_argument, NULL, 'a' },
 		{ "max-size", required_argument, NULL, 'm' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -85,6 +93,13 @@ static void parse(int argc, char **argv, struct settings *settings)
 			break;
 		case 'z':
 			settings->compression = true;
+			break;
+		case 't':
+			settings->tracing = settings->traced.header = true;
+			settings->traced.header_name = optarg;
+			break;
+		case 'a':
+			settings->tracing = settings->traced.access_log = true;
 			break;
 		case 'm':
 			settings->server.file_max = number("max-size", optarg, EDDY_NEVER - 1);
@@ -134,7 +149,7 @@ int main(int argc, char **argv)
 	struct eddy_app *app;
 	struct tour tour;
 
-	eddy_log_text_subscribe();
+	eddy_log_writer_subscribe(NULL);
 	parse(argc, argv, &settings);
 	tour.dir = open_folder(settings.dir);
 
@@ -145,6 +160,9 @@ int main(int argc, char **argv)
 	name_layers(app);
 	if (settings.compression)
 		eddy_app_use_compression(app);
+	eddy_app_set_tracing(app, &settings.traced);
+	if (settings.tracing)
+		eddy_app_use_tracing(app);
 	eddy_app_set_context(app, &tour);
 	tour_map_arguments(app);
 	tour_map_answers(app);

@@ -158,6 +158,20 @@ static int slow(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_ok(res, "ok");
 }
 
+/* GET /log: both records are of one request, however often it was suspended between them. */
+static int write_log(struct eddy_req *req, struct eddy_res *res)
+{
+	int r;
+
+	(void)req;
+	eddy_trace("request", "handling");
+	r = eddy_sleep(5 * EDDY_MS);
+	if (r < 0)
+		return r;
+	eddy_trace("request", "handling");
+	return eddy_res_ok(res, "ok");
+}
+
 /* GET /preset: what is compressed already is left alone. */
 static int preset(struct eddy_req *req, struct eddy_res *res)
 {
@@ -193,6 +207,7 @@ void tour_map_bodies(struct eddy_app *app)
 	eddy_app_map_get(app, "/text/{n}", text);
 	eddy_app_map_get(app, "/random/{n}", noise);
 	eddy_app_map_get(app, "/slow/{ms}", slow);
+	eddy_app_map_get(app, "/log", write_log);
 	eddy_app_map_get(app, "/preset", preset);
 	eddy_app_map_get(app, "/no-transform", no_transform);
 }

@@ -135,6 +135,7 @@ void eddy_app_free(struct eddy_app *app)
 	for (struct ending *ending = app->endings; ending; ending = ending->next)
 		ending->fn(ending->data);
 	eddyi_trees_close(app);
+	eddyi_mime_free(app->mime);
 	eddyi_arena_deinit(&app->arena);
 	eddyi_arena_trim();
 	eddyi_router_free(app->router);
@@ -293,7 +294,16 @@ int eddyi_app_prepare(struct eddy_app *app)
 	int r = eddyi_app_report_mistakes(app) ? -EINVAL : 0;
 	int read = app->read_config ? app->read_config(app) : 0;
 
-	return r < 0 ? r : read;
+	if (r == 0)
+		r = read;
+	/* It is kept from then on: several tests of the app may go on at once. */
+	if (r == 0 && !app->mime) {
+		app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
+		r = app->mime ? 0 : -ENOMEM;
+	}
+	if (r == -ENOMEM)
+		eddy_error("eddy::app", "can't start: out of memory");
+	return r;
 }
 
 uint16_t eddy_app_port(const struct eddy_app *app)

@@ -75,8 +75,9 @@ struct eddy_app {
 	/* NULL without a file: a program that has none links no parser of it. */
 	int (*read_config)(struct eddy_app *app);
 
+	struct eddyi_mime *mime; /* read when it runs or is tested for the first time */
+
 	/* While it runs: */
-	struct eddyi_mime *mime;
 	struct eddyi_run *run; /* guarded by a lock of run.c, as is: */
 	unsigned early_stops;  /* shutdowns asked for before there was a run */
 	atomic_uint port;
@@ -102,7 +103,7 @@ void eddyi_app_set_head_limits(struct eddy_app *app);
 /* Emit a record for each mistake. Return: whether there are any. */
 bool eddyi_app_report_mistakes(const struct eddy_app *app);
 
-/* Report what is wrong with the app, and read its configuration file. Suspends. Return: 0, -EINVAL, -errno. */
+/* Report what is wrong with the app, read its configuration file, and what else it reads when it begins. Suspends. Return: 0, -EINVAL, -errno. */
 int eddyi_app_prepare(struct eddy_app *app);
 
 #endif

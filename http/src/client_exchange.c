@@ -1,6 +1,7 @@
 /* One request and the head of its response, on a connection. */
 #include "client.h"
 
+#include <eddy/local.h>
 #include <eddy/transfer.h>
 #include <errno.h>
 #include <stdio.h>
@@ -64,6 +65,19 @@ static bool has_field(const struct eddyi_call *call, const char *name)
 	return false;
 }
 
+const struct eddy_local_key eddy_client_fields = { "fields of requests to others" };
+
+/* Go through the fields that the task's scopes have for requests, without those that this one has. NULL
+ * begins. Return: NULL behind the last. */
+static const struct eddy_header *next_around(const struct eddyi_call *call,
+					     const struct eddy_header *header)
+{
+	header = header ? header + 1 : eddy_local_get(&eddy_client_fields);
+	while (header && header->name && has_field(call, header->name))
+		header++;
+	return header && header->name ? header : NULL;
+}
+
 static size_t head_size(const struct eddyi_call *call, struct eddy_str host)
 {
 	const struct eddy_header *header = call->request->headers;
@@ -71,6 +85,8 @@ static size_t head_size(const struct eddyi_call *call, struct eddy_str host)
 		      host.len + strlen(call->client->options.user_agent);
 
 	for (; header && header->name; header++)
+		size += strlen(header->name) + strlen(header->value) + 4;
+	for (header = next_around(call, NULL); header; header = next_around(call, header))
 		size += strlen(header->name) + strlen(header->value) + 4;
 	return size;
 }
@@ -132,6 +148,8 @@ static struct eddy_str make_head(const struct eddyi_call *call)
 	for (; header && header->name; header++)
 		if (is_sent(call, header->name))
 			at = put_field(at, header->name, header->value);
+	for (header = next_around(call, NULL); header; header = next_around(call, header))
+		at = put_field(at, header->name, header->value);
 	at = put_framing(at, call);
 	if (call->request->expect_continue && !call->without_body)
 		at = put_field(at, "expect", "100-continue");

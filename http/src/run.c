@@ -198,8 +198,7 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 	run->restart.deliver = eddyi_run_deliver_restart;
 	eddyi_notifier_init(&run->notifier);
 	run->workers = calloc(run->count, sizeof(*run->workers));
-	app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
-	if (!run->workers || !app->mime) {
+	if (!run->workers) {
 		eddy_error("eddy::app", "can't start: out of memory");
 		return -ENOMEM;
 	}
@@ -225,8 +224,6 @@ static void close_run(struct eddyi_run *run)
 	eddyi_listening_close(&run->listening);
 	eddyi_activation_drop();
 	free(run->workers);
-	eddyi_mime_free(run->app->mime);
-	run->app->mime = NULL;
 }
 
 static void set_run(struct eddy_app *app, struct eddyi_run *run)

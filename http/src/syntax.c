@@ -47,41 +47,11 @@ int eddyi_syntax_hex(char c)
 
 bool eddyi_syntax_is_utf8(struct eddy_str str)
 {
-	const unsigned char *at = (const unsigned char *)str.ptr;
-	const unsigned char *end = at + str.len;
+	size_t len;
 
-	while (at < end) {
-		unsigned char lead = *at++;
-		unsigned char low = 0x80, high = 0xbf; /* of the second byte */
-		int more;
-
-		if (lead < 0x80)
-			continue;
-		if (lead >= 0xc2 && lead <= 0xdf)
-			more = 1;
-		else if (lead >= 0xe0 && lead <= 0xef)
-			more = 2;
-		else if (lead >= 0xf0 && lead <= 0xf4)
-			more = 3;
-		else
-			return false;
-		if (end - at < more)
-			return false;
-		if (lead == 0xe0)
-			low = 0xa0; /* overlong */
-		else if (lead == 0xed)
-			high = 0x9f; /* surrogates */
-		else if (lead == 0xf0)
-			low = 0x90; /* overlong */
-		else if (lead == 0xf4)
-			high = 0x8f; /* past U+10FFFF */
-		if (*at < low || *at > high)
-			return false;
-		for (at++; --more; at++)
-			if ((*at & 0xc0) != 0x80)
-				return false;
-	}
-	return true;
+	while (str.len && (len = eddy_str_utf8_len(str)))
+		str = eddy_str_skip(str, len);
+	return !str.len;
 }
 
 void eddyi_syntax_skip_blanks(struct eddy_str *rest)

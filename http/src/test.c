@@ -181,16 +181,9 @@ static int run_test(void *arg)
 		r = eddy_buffers_prepare();
 	if (r < 0)
 		return r;
-	app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
-	if (!app->mime)
-		return -ENOMEM;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
-		r = -errno;
-	else
-		r = test_over(test, fds);
-	eddyi_mime_free(app->mime);
-	app->mime = NULL;
-	return r;
+		return -errno;
+	return test_over(test, fds);
 }
 
 int eddy_app_test(struct eddy_app *app, const char *line, const struct eddy_client_request *request,

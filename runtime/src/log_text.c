@@ -1,4 +1,4 @@
-#include "log_text.h"
+#include <eddy/log.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -37,27 +37,6 @@ static void put_colour(struct line *line, const char *code)
 {
 	if (line->colour)
 		put_z(line, code);
-}
-
-/* The length of the UTF-8 character at `ptr`; 0 when there is none. */
-static size_t utf8_len(const unsigned char *ptr, size_t len)
-{
-	size_t need = ptr[0] < 0x80 ? 1 :
-		      ptr[0] < 0xc2 ? 0 :
-		      ptr[0] < 0xe0 ? 2 :
-		      ptr[0] < 0xf0 ? 3 :
-		      ptr[0] < 0xf5 ? 4 :
-				      0;
-
-	if (!need || need > len)
-		return 0;
-	for (size_t i = 1; i < need; i++)
-		if ((ptr[i] & 0xc0) != 0x80)
-			return 0;
-	if ((ptr[0] == 0xe0 && ptr[1] < 0xa0) || (ptr[0] == 0xed && ptr[1] >= 0xa0) ||
-	    (ptr[0] == 0xf0 && ptr[1] < 0x90) || (ptr[0] == 0xf4 && ptr[1] >= 0x90))
-		return 0;
-	return need;
 }
 
 /* Whether the character moves the cursor, ends a line or turns the direction of what follows. */
@@ -100,7 +79,7 @@ static void put_escaped(struct line *line, struct eddy_str str, bool quoted)
 {
 	while (str.len && !line->cut) {
 		const unsigned char *at = (const unsigned char *)str.ptr;
-		size_t len = utf8_len(at, str.len);
+		size_t len = eddy_str_utf8_len(str);
 
 		if (!len || is_control(at, len)) {
 			put_escape(line, *at);
@@ -187,12 +166,12 @@ static void put_level(struct line *line, enum eddy_log_level level)
 	put_colour(line, PLAIN);
 }
 
-size_t eddyi_log_text_format(const struct eddy_record *record, bool colour,
-			     char text[EDDYI_LOG_LINE_MAX])
+size_t eddy_log_format_text(const struct eddy_record *record, bool colour,
+			    char text[EDDY_LOG_LINE_MAX])
 {
 	struct line line = {
 		.at = text,
-		.end = text + EDDYI_LOG_LINE_MAX - strlen(CUT) - strlen(PLAIN) - 1,
+		.end = text + EDDY_LOG_LINE_MAX - strlen(CUT) - strlen(PLAIN) - 1,
 		.colour = colour,
 	};
 
@@ -208,7 +187,7 @@ size_t eddyi_log_text_format(const struct eddy_record *record, bool colour,
 	for (size_t i = 0; i < record->field_count; i++)
 		put_field(&line, &record->fields[i]);
 	if (line.cut) {
-		line.end = text + EDDYI_LOG_LINE_MAX - 1;
+		line.end = text + EDDY_LOG_LINE_MAX - 1;
 		line.cut = false;
 		put_z(&line, CUT);
 		put_colour(&line, PLAIN);
@@ -220,8 +199,8 @@ size_t eddyi_log_text_format(const struct eddy_record *record, bool colour,
 /* `arg` is NULL for plain text. */
 static void write_line(const struct eddy_record *record, void *arg)
 {
-	char line[EDDYI_LOG_LINE_MAX];
-	size_t len = eddyi_log_text_format(record, arg != NULL, line);
+	char line[EDDY_LOG_LINE_MAX];
+	size_t len = eddy_log_format_text(record, arg != NULL, line);
 
 	while (write(STDERR_FILENO, line, len) < 0 && errno == EINTR)
 		;

@@ -64,3 +64,28 @@ int eddy_str_to_u64(struct eddy_str str, uint64_t *ret_value)
 	*ret_value = value;
 	return 0;
 }
+
+size_t eddy_str_utf8_len(struct eddy_str str)
+{
+	const unsigned char *at = (const unsigned char *)str.ptr;
+	size_t need;
+
+	if (!str.len)
+		return 0;
+	need = at[0] < 0x80 ? 1 :
+	       at[0] < 0xc2 ? 0 :
+	       at[0] < 0xe0 ? 2 :
+	       at[0] < 0xf0 ? 3 :
+	       at[0] < 0xf5 ? 4 :
+			      0;
+	if (!need || need > str.len)
+		return 0;
+	for (size_t i = 1; i < need; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	/* Longer than it had to be, half of a pair, or past U+10FFFF. */
+	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0) ||
+	    (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90))
+		return 0;
+	return need;
+}

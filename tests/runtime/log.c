@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "log_filter.h"
-#include "log_text.h"
 
 static struct eddyi_log_filter filter;
 
@@ -71,12 +70,12 @@ Test(log, filter_bad_parts_are_noted_and_the_rest_holds)
 }
 
 /* The last record, as a text line without its time. */
-static char seen[EDDYI_LOG_LINE_MAX];
+static char seen[EDDY_LOG_LINE_MAX];
 static int seen_count;
 
 static void see(const struct eddy_record *record, void *arg)
 {
-	size_t len = eddyi_log_text_format(record, false, seen);
+	size_t len = eddy_log_format_text(record, false, seen);
 
 	(void)arg;
 	seen[len - 1] = 0;
@@ -202,16 +201,16 @@ Test(log, colour_is_closed_on_every_line)
 {
 	static char big[5000];
 	struct eddy_record record = { .level = EDDY_LOG_ERROR, .target = "t" };
-	char line[EDDYI_LOG_LINE_MAX];
+	char line[EDDY_LOG_LINE_MAX];
 	size_t len;
 
 	memset(big, 'x', sizeof(big));
 	record.message = eddy_str(big, sizeof(big));
-	len = eddyi_log_text_format(&record, true, line);
+	len = eddy_log_format_text(&record, true, line);
 	cr_assert(len <= sizeof(line));
 	cr_expect(memcmp(line + len - 5, "\033[0m\n", 5) == 0);
 	record.message = eddy_str("m", 1);
-	len = eddyi_log_text_format(&record, true, line);
+	len = eddy_log_format_text(&record, true, line);
 	line[len] = 0;
 	cr_expect_str_eq(line, "\033[2m1970-01-01T00:00:00.000000Z \033[0m\033[31mERROR \033[0m"
 			       "\033[2mt: \033[0mm\n");

@@ -78,11 +78,19 @@ EDDY_API int eddy_log_subscribe(eddy_log_fn *fn, void *arg);
  * without a subscriber. */
 EDDY_API void eddy_log_unsubscribe(void);
 
-/* Subscribe with plain text on stderr: one line a record, of at most 4 KiB, written at once.
+/* Subscribe with plain text on stderr: one line a record, written at once.
  * Coloured when stderr is a terminal, TERM is not "dumb" and NO_COLOR is unset or empty. Control
  * characters are shown as escapes: a record is one line whatever it says.
  * Return: 0, -EBUSY. */
 EDDY_API int eddy_log_text_subscribe(void);
+
+/* No line is longer: what a pipe takes in one piece. */
+#define EDDY_LOG_LINE_MAX 4096
+
+/* Write a record as that line, its newline included and without a NUL; `colour` for a terminal. What does
+ * not fit is cut, and "…" says so. Return: its length. */
+EDDY_API size_t eddy_log_format_text(const struct eddy_record *record, bool colour,
+				     char line[EDDY_LOG_LINE_MAX]);
 
 /* Replace the subscriber's filter, until the next one subscribes; `filter` is written as in
  * EDDY_LOG.

@@ -72,6 +72,9 @@ EDDY_API bool eddy_str_split(struct eddy_str *rest, char separator, struct eddy_
  * Return: 0, -EINVAL when it is not one, -ERANGE when it does not fit. */
 EDDY_API int eddy_str_to_u64(struct eddy_str str, uint64_t *ret_value);
 
+/* The bytes of the UTF-8 character at the front (RFC 3629); 0 when there is none. */
+EDDY_API size_t eddy_str_utf8_len(struct eddy_str str);
+
 EDDY_END_DECLS
 
 #endif

@@ -1,0 +1,220 @@
+/* Tests of eddy/log_writer.h. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/log_writer.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/eddy-log-XXXXXX";
+static char path[64], other[64];
+
+static void make_folder(void)
+{
+	cr_assert(mkdtemp(folder) != NULL);
+	snprintf(path, sizeof(path), "%s/log", folder);
+	snprintf(other, sizeof(other), "%s/log.1", folder);
+}
+
+static void remove_folder(void)
+{
+	unlink(path);
+	unlink(other);
+	rmdir(folder);
+}
+
+/* All of a file, NUL-terminated, in static memory. */
+static const char *text_of(const char *name)
+{
+	static char text[1 << 20];
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	text[len < 0 ? 0 : len] = 0;
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+static void subscribe(enum eddy_log_format format)
+{
+	struct eddy_log_writer_options options = { .path = path, .format = format };
+
+	cr_assert(eq(int, eddy_log_writer_subscribe(&options), 0));
+}
+
+TestSuite(log_writer, .init = make_folder, .fini = remove_folder);
+
+Test(log_writer, writes_what_was_emitted_before_it_stops)
+{
+	subscribe(EDDY_LOG_FORMAT_TEXT);
+	for (int i = 0; i < 1000; i++)
+		eddy_info("test", "record %d.", i);
+	eddy_log_writer_unsubscribe();
+	for (int i = 0; i < 1000; i++) {
+		char want[32];
+
+		snprintf(want, sizeof(want), "INFO test: record %d.\n", i);
+		cr_assert(strstr(text_of(path), want) != NULL, "%s", want);
+	}
+	eddy_info("test", "nobody");
+	eddy_log_writer_unsubscribe();
+	cr_assert(strstr(text_of(path), "nobody") == NULL);
+}
+
+Test(log_writer, flush_waits_for_what_was_emitted)
+{
+	subscribe(EDDY_LOG_FORMAT_JSON);
+	eddy_info("test", "now");
+	cr_assert(eq(int, eddy_log_writer_flush(10 * EDDY_SECOND), 0));
+	cr_assert(strstr(text_of(path), "\"message\":\"now\"") != NULL);
+	eddy_log_writer_unsubscribe();
+	cr_assert(eq(int, eddy_log_writer_flush(0), 0));
+}
+
+Test(log_writer, format_is_that_of_the_environment)
+{
+	setenv("EDDY_LOG_FORMAT", "json", 1);
+	subscribe(EDDY_LOG_FORMAT_ENV);
+	eddy_info("test", "one");
+	eddy_log_writer_unsubscribe();
+	cr_assert(text_of(path)[0] == '{');
+	unlink(path);
+	setenv("EDDY_LOG_FORMAT", "what", 1);
+	subscribe(EDDY_LOG_FORMAT_ENV);
+	eddy_info("test", "one");
+	eddy_log_writer_unsubscribe();
+	cr_assert(text_of(path)[0] == '2');
+}
+
+Test(log_writer, there_is_one)
+{
+	struct eddy_log_writer_options missing = { .path = "/nowhere/at/all" };
+
+	cr_assert(eq(int, eddy_log_writer_subscribe(&missing), -ENOENT));
+	subscribe(EDDY_LOG_FORMAT_TEXT);
+	cr_assert(eq(int, eddy_log_writer_subscribe(NULL), -EBUSY));
+	cr_assert(eq(int, eddy_log_text_subscribe(), -EBUSY));
+	eddy_log_writer_unsubscribe();
+	cr_assert(eq(int, eddy_log_text_subscribe(), 0));
+	cr_assert(eq(int, eddy_log_writer_subscribe(NULL), -EBUSY));
+	eddy_log_unsubscribe();
+}
+
+Test(log_writer, a_file_that_was_renamed_is_left)
+{
+	subscribe(EDDY_LOG_FORMAT_TEXT);
+	eddy_info("test", "first");
+	eddy_log_writer_flush(10 * EDDY_SECOND);
+	cr_assert(rename(path, other) == 0);
+	eddy_log_writer_reopen();
+	eddy_info("test", "second");
+	eddy_log_writer_unsubscribe();
+	cr_assert(strstr(text_of(path), "second") && !strstr(text_of(path), "first"));
+	cr_assert(strstr(text_of(other), "first") && !strstr(text_of(other), "second"));
+}
+
+/* A reader who does not read holds up nobody: not who emits, and not the end. */
+Test(log_writer, who_does_not_read_holds_up_nobody, .timeout = 30)
+{
+	struct eddy_log_writer_options options = { .path = path,
+						   .format = EDDY_LOG_FORMAT_TEXT,
+						   .buffer = 1 };
+	uint64_t before = eddy_log_writer_dropped();
+	int reader;
+
+	cr_assert(mkfifo(path, 0600) == 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	cr_assert(eq(int, eddy_log_writer_subscribe(&options), 0));
+	for (int i = 0; i < 10000; i++)
+		eddy_info("test", "a record of some length that nobody ever reads: %d", i);
+	cr_assert(eddy_log_writer_dropped() > before + 1000);
+	cr_assert(eq(int, eddy_log_writer_flush(EDDY_MS), -ETIMEDOUT));
+	eddy_log_writer_unsubscribe();
+	/* Whoever comes next has a thread of his own. */
+	cr_assert(eq(int, eddy_log_writer_subscribe(NULL), 0));
+	eddy_log_writer_unsubscribe();
+	close(reader);
+}
+
+/* What was lost is said where it would have stood. */
+Test(log_writer, says_what_was_lost)
+{
+	struct eddy_log_writer_options options = { .path = path,
+						   .format = EDDY_LOG_FORMAT_TEXT,
+						   .buffer = 1 };
+	char text[65536], *all = calloc(1, 1 << 20);
+	ssize_t len;
+	size_t at = 0;
+	int reader;
+
+	cr_assert(mkfifo(path, 0600) == 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	cr_assert(eq(int, eddy_log_writer_subscribe(&options), 0));
+	for (int i = 0; i < 10000; i++)
+		eddy_info("test", "a record of some length: %d", i);
+	for (int i = 0; i < 2000 && !strstr(all, "records were dropped"); i++) {
+		len = read(reader, text, sizeof(text));
+		if (len > 0 && at + (size_t)len < (1 << 20)) {
+			memcpy(all + at, text, (size_t)len);
+			at += (size_t)len;
+		}
+		usleep(1000);
+	}
+	cr_assert(strstr(all, "records were dropped") != NULL);
+	close(reader);
+	eddy_log_writer_unsubscribe();
+	free(all);
+}
+
+Test(log_writer, a_full_disk_is_counted_and_survived)
+{
+	struct eddy_log_writer_options options = { .path = "/dev/full",
+						   .format = EDDY_LOG_FORMAT_TEXT };
+	uint64_t before = eddy_log_writer_dropped();
+
+	cr_assert(eq(int, eddy_log_writer_subscribe(&options), 0));
+	for (int i = 0; i < 10; i++)
+		eddy_info("test", "lost");
+	eddy_log_writer_unsubscribe();
+	cr_assert(eq(u64, eddy_log_writer_dropped() - before, 10));
+}
+
+static void *emit(void *arg)
+{
+	for (int i = 0; i < 500; i++)
+		eddy_info("test", "%s %d of many", (const char *)arg, i);
+	return NULL;
+}
+
+/* Lines of several threads stay whole, those of each in their order. */
+Test(log_writer, many_threads_emit)
+{
+	static const char *const names[] = { "a", "b", "c", "d" };
+	pthread_t threads[4];
+	int next[4] = { 0 };
+	char *text, *line, *rest;
+
+	subscribe(EDDY_LOG_FORMAT_TEXT);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, emit, (void *)names[i]);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	eddy_log_writer_unsubscribe();
+	text = strdup(text_of(path));
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char name;
+		int number;
+
+		cr_assert(sscanf(strstr(line, "test: "), "test: %c %d of many", &name, &number) ==
+			  2);
+		cr_assert(eq(int, number, next[name - 'a']++));
+	}
+	for (int i = 0; i < 4; i++)
+		cr_assert(eq(int, next[i], 500));
+	free(text);
+}

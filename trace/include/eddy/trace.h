@@ -1,0 +1,9 @@
+/* eddy/trace.h: all of eddy's tracing. */
+#ifndef EDDY_TRACE_H
+#define EDDY_TRACE_H
+
+#include <eddy/log_writer.h>
+#include <eddy/trace_context.h>
+#include <eddy/tracing.h>
+
+#endif

@@ -1,0 +1,401 @@
+#include <eddy/log_writer.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BUFFER_DEFAULT ((size_t)EDDY_MIB)
+#define BUFFER_MIN ((size_t)(64 * EDDY_KIB))
+#define END_NS EDDY_SECOND
+
+/* Invariants:
+ * 1. `lock` guards all but `out`, `fd` and `torn`, which are the thread's. It is held to copy a line, never to
+ *    write.
+ * 2. Lines are put into `in`; the thread swaps it for `out` and writes that. `in_end` and `out_end` count bytes
+ *    ever put in and ever dealt with.
+ * 3. Who ends last, the thread or who stopped it, frees all: a thread that hangs in a write is left behind.
+ */
+struct writer {
+	pthread_mutex_t lock;
+	pthread_cond_t filled; /* `in` has something, or `stopping` */
+	pthread_cond_t dealt;  /* out_end has moved, or the thread is done */
+	pthread_t thread;
+	char *in, *out;
+	size_t size, in_len;
+	uint64_t in_end, out_end;
+	uint64_t lost;  /* records since the last that said so */
+	unsigned users; /* the thread, and who stops it */
+	bool stopping;
+	bool done;
+	bool reopen;
+	char *path; /* NULL: stderr */
+	int fd;
+	bool torn; /* the last line was written in part */
+	bool json, colour;
+};
+
+static struct writer *current;
+static pthread_mutex_t current_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint_least64_t dropped;
+
+/* ---- lines in ---- */
+
+static size_t format(const struct writer *writer, const struct eddy_record *record, char *line)
+{
+	return writer->json ? eddy_log_format_json(record, line) :
+			      eddy_log_format_text(record, writer->colour, line);
+}
+
+static void take(const struct eddy_record *record, void *arg)
+{
+	struct writer *writer = arg;
+	char line[EDDY_LOG_LINE_MAX];
+	size_t len = format(writer, record, line);
+
+	pthread_mutex_lock(&writer->lock);
+	if (len > writer->size - writer->in_len) {
+		writer->lost++;
+		atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
+	} else {
+		memcpy(writer->in + writer->in_len, line, len);
+		if (!writer->in_len)
+			pthread_cond_signal(&writer->filled);
+		writer->in_len += len;
+		writer->in_end += len;
+	}
+	pthread_mutex_unlock(&writer->lock);
+}
+
+static void take_nothing(const struct eddy_record *record, void *arg)
+{
+	(void)record;
+	(void)arg;
+}
+
+/* ---- lines out ---- */
+
+static void reopen(struct writer *writer)
+{
+	int fd = open(writer->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
+
+	/* Where it can't be opened the old one is still better than nothing. */
+	if (fd < 0)
+		return;
+	close(writer->fd);
+	writer->fd = fd;
+	writer->torn = false;
+}
+
+static uint64_t count_lines(const char *bytes, size_t len)
+{
+	uint64_t count = 0;
+
+	for (const char *end = bytes + len; (bytes = memchr(bytes, '\n', (size_t)(end - bytes)));
+	     bytes++)
+		count++;
+	return count;
+}
+
+static void put_out(struct writer *writer, const char *bytes, size_t len)
+{
+	if (writer->torn && write(writer->fd, "\n", 1) == 1)
+		writer->torn = false;
+	while (len) {
+		ssize_t written = write(writer->fd, bytes, len);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0) {
+			atomic_fetch_add_explicit(&dropped, count_lines(bytes, len),
+						  memory_order_relaxed);
+			return;
+		}
+		bytes += written;
+		len -= (size_t)written;
+		writer->torn = bytes[-1] != '\n';
+	}
+}
+
+/* Say in the log itself that something is missing there. */
+static void tell_lost(struct writer *writer, uint64_t lost)
+{
+	struct timespec now;
+	char message[80], line[EDDY_LOG_LINE_MAX];
+	struct eddy_record record = {
+		.level = EDDY_LOG_WARN,
+		.target = "eddy::log",
+		.message = eddy_str(message,
+				    (size_t)snprintf(message, sizeof(message),
+						     "%llu records were dropped: they came faster "
+						     "than they could be written",
+						     (unsigned long long)lost)),
+	};
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	record.time_ns = (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
+	put_out(writer, line, format(writer, &record, line));
+}
+
+static void writer_free(struct writer *writer)
+{
+	if (writer->fd > STDERR_FILENO)
+		close(writer->fd);
+	pthread_mutex_destroy(&writer->lock);
+	pthread_cond_destroy(&writer->filled);
+	pthread_cond_destroy(&writer->dealt);
+	free(writer->in);
+	free(writer->out);
+	free(writer->path);
+	free(writer);
+}
+
+/* With the lock, which it lets go of. */
+static void leave(struct writer *writer)
+{
+	bool last = --writer->users == 0;
+
+	pthread_mutex_unlock(&writer->lock);
+	if (last)
+		writer_free(writer);
+}
+
+/* Write what has come. With the lock, which it lets go of meanwhile. */
+static void deal(struct writer *writer)
+{
+	uint64_t end = writer->in_end, lost = writer->lost;
+	bool wants_new_file = writer->reopen && writer->path;
+	size_t len = writer->in_len;
+	char *swap = writer->in;
+
+	writer->in = writer->out;
+	writer->out = swap;
+	writer->in_len = 0;
+	writer->lost = 0;
+	writer->reopen = false;
+	pthread_mutex_unlock(&writer->lock);
+	if (wants_new_file)
+		reopen(writer);
+	put_out(writer, writer->out, len);
+	if (lost)
+		tell_lost(writer, lost);
+	pthread_mutex_lock(&writer->lock);
+	writer->out_end = end;
+	pthread_cond_broadcast(&writer->dealt);
+}
+
+static void *run(void *arg)
+{
+	struct writer *writer = arg;
+
+	pthread_mutex_lock(&writer->lock);
+	for (;;) {
+		while (!writer->in_len && !writer->stopping)
+			pthread_cond_wait(&writer->filled, &writer->lock);
+		if (!writer->in_len)
+			break;
+		deal(writer);
+	}
+	writer->done = true;
+	pthread_cond_broadcast(&writer->dealt);
+	leave(writer);
+	return NULL;
+}
+
+/* ---- beginning and end ---- */
+
+static bool wants_json(enum eddy_log_format format)
+{
+	const char *env = getenv("EDDY_LOG_FORMAT");
+
+	if (format == EDDY_LOG_FORMAT_ENV)
+		return env && strcmp(env, "json") == 0;
+	return format == EDDY_LOG_FORMAT_JSON;
+}
+
+static bool wants_colour(int fd)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fd) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static int open_out(struct writer *writer, const char *path)
+{
+	writer->fd = STDERR_FILENO;
+	if (!path)
+		return 0;
+	writer->path = strdup(path);
+	if (!writer->path)
+		return -ENOMEM;
+	writer->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
+	return writer->fd < 0 ? -errno : 0;
+}
+
+static int writer_init(struct writer *writer, const struct eddy_log_writer_options *options)
+{
+	int r = open_out(writer, options->path);
+
+	if (r < 0)
+		return r;
+	writer->size = options->buffer ? options->buffer : BUFFER_DEFAULT;
+	if (writer->size < BUFFER_MIN)
+		writer->size = BUFFER_MIN;
+	writer->in = malloc(writer->size);
+	writer->out = malloc(writer->size);
+	writer->users = 2;
+	writer->json = wants_json(options->format);
+	writer->colour = wants_colour(writer->fd);
+	return writer->in && writer->out ? 0 : -ENOMEM;
+}
+
+static int start(struct writer *writer)
+{
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&writer->thread, NULL, run, writer);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r)
+		return -r;
+	pthread_setname_np(writer->thread, "eddy-log");
+	pthread_detach(writer->thread);
+	return 0;
+}
+
+static void init_locks(struct writer *writer)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_mutex_init(&writer->lock, NULL);
+	pthread_cond_init(&writer->filled, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&writer->dealt, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+/* With current_lock. */
+static int subscribe(const struct eddy_log_writer_options *options)
+{
+	static bool ends_with_program;
+	struct writer *writer = calloc(1, sizeof(*writer));
+	int r;
+
+	if (!writer)
+		return -ENOMEM;
+	init_locks(writer);
+	r = writer_init(writer, options);
+	if (r == 0)
+		r = eddy_log_subscribe(take, writer);
+	if (r == 0) {
+		r = start(writer);
+		if (r < 0)
+			eddy_log_unsubscribe();
+	}
+	if (r < 0) {
+		writer_free(writer);
+		return r;
+	}
+	current = writer;
+	if (!ends_with_program)
+		ends_with_program = atexit(eddy_log_writer_unsubscribe) == 0;
+	return 0;
+}
+
+int eddy_log_writer_subscribe(const struct eddy_log_writer_options *options)
+{
+	static const struct eddy_log_writer_options defaults;
+	int r;
+
+	if (!options)
+		options = &defaults;
+	if (options->format == EDDY_LOG_FORMAT_NONE)
+		return eddy_log_subscribe(take_nothing, NULL);
+	pthread_mutex_lock(&current_lock);
+	r = current ? -EBUSY : subscribe(options);
+	pthread_mutex_unlock(&current_lock);
+	return r;
+}
+
+static struct timespec in(uint64_t timeout_ns)
+{
+	struct timespec at;
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	if (timeout_ns > 365 * 86400 * EDDY_SECOND)
+		timeout_ns = 365 * 86400 * EDDY_SECOND;
+	ns = (uint64_t)at.tv_nsec + timeout_ns;
+	at.tv_sec += (time_t)(ns / EDDY_SECOND);
+	at.tv_nsec = (long)(ns % EDDY_SECOND);
+	return at;
+}
+
+/* Wait until as much has been dealt with. With the lock. */
+static int await(struct writer *writer, uint64_t end, uint64_t timeout_ns)
+{
+	struct timespec until = in(timeout_ns);
+	int r = 0;
+
+	while (writer->out_end < end && !writer->done && !r)
+		r = pthread_cond_timedwait(&writer->dealt, &writer->lock, &until);
+	return -r;
+}
+
+void eddy_log_writer_unsubscribe(void)
+{
+	struct writer *writer;
+
+	pthread_mutex_lock(&current_lock);
+	writer = current;
+	current = NULL;
+	pthread_mutex_unlock(&current_lock);
+	if (!writer)
+		return;
+	eddy_log_unsubscribe();
+	pthread_mutex_lock(&writer->lock);
+	writer->stopping = true;
+	pthread_cond_signal(&writer->filled);
+	await(writer, UINT64_MAX, END_NS);
+	leave(writer);
+}
+
+int eddy_log_writer_flush(uint64_t timeout_ns)
+{
+	struct writer *writer;
+	int r = 0;
+
+	pthread_mutex_lock(&current_lock);
+	writer = current;
+	if (writer) {
+		pthread_mutex_lock(&writer->lock);
+		r = await(writer, writer->in_end, timeout_ns);
+		pthread_mutex_unlock(&writer->lock);
+	}
+	pthread_mutex_unlock(&current_lock);
+	return r;
+}
+
+void eddy_log_writer_reopen(void)
+{
+	pthread_mutex_lock(&current_lock);
+	if (current) {
+		pthread_mutex_lock(&current->lock);
+		current->reopen = true;
+		pthread_mutex_unlock(&current->lock);
+	}
+	pthread_mutex_unlock(&current_lock);
+}
+
+uint64_t eddy_log_writer_dropped(void)
+{
+	return atomic_load_explicit(&dropped, memory_order_relaxed);
+}
