@@ -185,7 +185,7 @@ int eddyi_reply_chunk(struct eddy_req *req, struct eddy_str bytes, bool last)
 	if (has_body && bytes.len)
 		pieces[count++] = piece(bytes);
 	if (has_body && req->res.chunked) {
-		const char *tail = "\r\n0\r\n\r\n" + (bytes.len ? 0 : 2);
+		const char *tail = &"\r\n0\r\n\r\n"[bytes.len ? 0 : 2];
 
 		pieces[count++] = piece(eddy_str(tail, last ? strlen(tail) : 2));
 	}
