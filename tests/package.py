@@ -1,12 +1,14 @@
-"""Builds and installs each layer alone, the way a distribution would, and uses what was installed. Prints TAP.
+"""Builds and installs each layer, the way a distribution would, and uses what was installed. Prints TAP.
 
     package.py ROOT
 
-A program that includes every header of the layer is built against the installed library, static and shared, by its
-pkg-config file alone; the shared library exports only names that begin with eddy_ (eddyi_: what public macros call), and one layer's names once.
+Each is built alone, against what is installed of the layers below it. A program that includes every header of the layer is
+built against the installed library, static and shared, by its pkg-config file alone; the shared library exports only names that
+begin with eddy_ (eddyi_: what public macros call), and one layer's names once.
 All of it is compiled so that frames hit the guards of stacks.
-http is built once more without configuration files, forms and TLS: then there is no C++ in it, and no wolfSSL. compress is built
-with each coding alone and with none, and without http: it has no library and no symbol of the others.
+http is built once more without configuration files, forms and TLS, and from its own subprojects/, where nothing is installed:
+then there is no C++ in it, and no wolfSSL. compress is built with each coding alone and with none, and without http: it has no
+library and no symbol of the others.
 """
 import glob
 import json
@@ -96,6 +98,7 @@ def step(tap, name, function, *args):
 
 
 def install(root, layer, build, prefix, *options, env=None):
+    env = {'PKG_CONFIG_PATH': os.path.join(prefix, 'lib', 'pkgconfig'), **(env or {})}
     run('meson', 'setup', '--prefix', prefix, '--libdir', 'lib', '--buildtype=debug', *options, build,
         os.path.join(root, layer), env=env)
     run('meson', 'install', '-C', build)
@@ -239,13 +242,15 @@ def check_subproject(root, folder):
 def main():
     root = os.path.abspath(sys.argv[1])
     tap = Tap()
-    for layer in LAYERS:
-        if not os.path.exists(os.path.join(root, layer, 'meson.build')):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            build, prefix = os.path.join(folder, 'build'), os.path.join(folder, 'usr')
-            lib = os.path.join(prefix, 'lib')
-            if not step(tap, f'{layer} builds and installs alone', install, root, layer, build, prefix):
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = os.path.join(folder, 'usr')
+        lib = os.path.join(prefix, 'lib')
+        for layer in LAYERS:
+            if not os.path.exists(os.path.join(root, layer, 'meson.build')):
+                continue
+            build = os.path.join(folder, layer)
+            if not step(tap, f'{layer} builds and installs alone', install, root, layer, build, prefix,
+                        '--wrap-mode=nofallback'):
                 continue
             for name in LIBRARIES.get(layer, (layer,)):
                 step(tap, f'{name} exports its own names only', check_exports, name, lib)

@@ -82,10 +82,12 @@ Test(reals, are_the_same)
 		len = eddyi_reals_shorten(text, len);
 		json_decref(json);
 		text[len] = 0;
-		cr_assert(eq(dbl, strtod(text, NULL), value));
-		cr_assert(i % 2 == 0 || len <= 15, "%s", text);
+		/* An assertion that holds is a message, too: here they would be all that takes time. */
+		if (strtod(text, NULL) != value || (i % 2 && len > 15))
+			cr_fatal("%s is written for %.17g", text, value);
 		json = json_loads(text, JSON_DECODE_ANY, NULL);
-		cr_assert(json != NULL && json_is_real(json), "%s", text);
+		if (!json_is_real(json))
+			cr_fatal("%s is no number", text);
 		json_decref(json);
 	}
 }
