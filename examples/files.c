@@ -10,14 +10,13 @@
  * Or open http://localhost:7878/ in a browser.
  */
 #include "files.h"
+#include "switches.h"
 
 #include <eddy/offload.h>
 #include <eddy/runtime.h>
 #include <eddy/upload.h>
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,18 +174,6 @@ struct settings {
 	const char *path;
 };
 
-static uint64_t number(const char *option, const char *text, uint64_t most)
-{
-	uint64_t value;
-
-	if (eddy_str_to_u64(eddy_str_from(text), &value) < 0 || value < 1 || value > most) {
-		fprintf(stderr, "files: --%s takes a number from 1 to %llu, not \"%s\"\n", option,
-			(unsigned long long)most, text);
-		exit(2);
-	}
-	return value;
-}
-
 static void parse(int argc, char **argv, struct settings *settings)
 {
 	static const struct option options[] = {
@@ -207,10 +194,11 @@ static void parse(int argc, char **argv, struct settings *settings)
 			settings->bind = optarg;
 			break;
 		case 'w':
-			settings->server.workers = (unsigned)number("workers", optarg, 1024);
+			settings->server.workers = (unsigned)switch_number("workers", optarg, 1024);
 			break;
 		case 'm':
-			settings->files.max_size = number("max-size", optarg, EDDY_NEVER - 1);
+			settings->files.max_size =
+				switch_number("max-size", optarg, EDDY_NEVER - 1);
 			break;
 		case 'n':
 			settings->files.no_upload = true;
@@ -236,22 +224,6 @@ static void parse(int argc, char **argv, struct settings *settings)
 			argv[optind]);
 		exit(2);
 	}
-}
-
-static void open_folder(struct settings *settings)
-{
-	int removed;
-
-	settings->files.dir = open(settings->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (settings->files.dir < 0) {
-		fprintf(stderr, "files: can't open the folder \"%s\": %s\n", settings->path,
-			strerror(errno));
-		exit(1);
-	}
-	removed = eddy_upload_clean(settings->files.dir);
-	if (removed > 0)
-		eddy_info("files", "removed %d uploads of an earlier run that never got their name",
-			  removed);
 }
 
 static void use_tls(struct eddy_app *app, const struct eddy_tls_options *options)
@@ -280,7 +252,7 @@ int main(int argc, char **argv)
 
 	eddy_log_text_subscribe();
 	parse(argc, argv, &settings);
-	open_folder(&settings);
+	settings.files.dir = switch_folder(settings.path);
 
 	app = eddy_app_new();
 	eddy_app_bind(app, settings.bind);

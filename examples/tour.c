@@ -11,14 +11,13 @@
  *
  * Its routes are mapped in tour_*.c, each beside its handler.
  */
+#include "switches.h"
 #include "tour.h"
 
 #include <eddy/compress.h>
 #include <eddy/config.h>
 #include <eddy/trace.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,18 +48,6 @@ static void usage(FILE *out)
 	      out);
 }
 
-static uint64_t number(const char *option, const char *text, uint64_t most)
-{
-	uint64_t value;
-
-	if (eddy_str_to_u64(eddy_str_from(text), &value) < 0 || value < 1 || value > most) {
-		fprintf(stderr, "tour: --%s takes a number from 1 to %llu, not \"%s\"\n", option,
-			(unsigned long long)most, text);
-		exit(2);
-	}
-	return value;
-}
-
 static void parse(int argc, char **argv, struct settings *settings)
 {
 	static const struct option options[] = {
@@ -86,7 +73,7 @@ static void parse(int argc, char **argv, struct settings *settings)
 			settings->dir = optarg;
 			break;
 		case 'w':
-			settings->server.workers = (unsigned)number("workers", optarg, 1024);
+			settings->server.workers = (unsigned)switch_number("workers", optarg, 1024);
 			break;
 		case 'c':
 			settings->config = optarg;
@@ -102,7 +89,8 @@ static void parse(int argc, char **argv, struct settings *settings)
 			settings->tracing = settings->traced.access_log = true;
 			break;
 		case 'm':
-			settings->server.file_max = number("max-size", optarg, EDDY_NEVER - 1);
+			settings->server.file_max =
+				switch_number("max-size", optarg, EDDY_NEVER - 1);
 			break;
 		case 'h':
 			usage(stdout);
@@ -117,21 +105,6 @@ static void parse(int argc, char **argv, struct settings *settings)
 		usage(stderr);
 		exit(2);
 	}
-}
-
-static int open_folder(const char *path)
-{
-	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), removed;
-
-	if (dir < 0) {
-		fprintf(stderr, "tour: can't open the folder \"%s\": %s\n", path, strerror(errno));
-		exit(1);
-	}
-	removed = eddy_upload_clean(dir);
-	if (removed > 0)
-		eddy_info("tour", "removed %d uploads of an earlier run that never got their name",
-			  removed);
-	return dir;
 }
 
 /* The configuration file may speak of every layer, whether it is switched on or not. */
@@ -151,7 +124,7 @@ int main(int argc, char **argv)
 
 	eddy_log_writer_subscribe(NULL);
 	parse(argc, argv, &settings);
-	tour.dir = open_folder(settings.dir);
+	tour.dir = switch_folder(settings.dir);
 
 	app = eddy_app_new();
 	eddy_app_bind(app, settings.bind);

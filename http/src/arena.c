@@ -33,6 +33,8 @@ struct eddyi_arena_block {
 	_Alignas(max_align_t) char bytes[];
 };
 
+#define GROWN_FIRST 1024
+
 /* The loop's thread keeps a few blocks of the common size; a request seldom needs malloc. */
 #define SPARE_MAX 64
 static _Thread_local struct eddyi_arena_block *spare;
@@ -115,6 +117,25 @@ void *eddyi_arena_alloc(struct eddyi_arena *arena, size_t size)
 	arena->at += taken;
 	ASAN_UNPOISON_MEMORY_REGION(memory, size);
 	return memory;
+}
+
+char *eddyi_arena_grow(struct eddyi_arena *arena, char *bytes, size_t len, size_t *capacity,
+		       size_t need)
+{
+	size_t room = *capacity ? *capacity : GROWN_FIRST;
+	char *grown;
+
+	if (bytes && need <= *capacity)
+		return bytes;
+	while (room < need)
+		room *= 2;
+	grown = eddyi_arena_alloc(arena, room);
+	if (!grown)
+		return NULL;
+	if (len)
+		memcpy(grown, bytes, len);
+	*capacity = room;
+	return grown;
 }
 
 struct eddy_str eddyi_arena_dup(struct eddyi_arena *arena, struct eddy_str str)

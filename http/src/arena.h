@@ -22,6 +22,11 @@ void eddyi_arena_deinit(struct eddyi_arena *arena);
 /* Give out `size` bytes aligned for any type. Return: NULL when memory is out. */
 void *eddyi_arena_alloc(struct eddyi_arena *arena, size_t size);
 
+/* Make room for `need` bytes in a run that has `*capacity` (0: there is none yet), of which `len` are used and come along.
+ * It doubles, so that what is gathered in pieces is copied once or twice. Return: the run; NULL when memory is out. */
+char *eddyi_arena_grow(struct eddyi_arena *arena, char *bytes, size_t len, size_t *capacity,
+		       size_t need);
+
 /* Copy `str` into the arena with a NUL behind it. Return: .ptr NULL when memory is out. */
 struct eddy_str eddyi_arena_dup(struct eddyi_arena *arena, struct eddy_str str);
 

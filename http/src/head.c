@@ -1,6 +1,5 @@
 #include "fields.h"
 
-#define CAPACITY_FIRST 1024
 #define HEADERS_FIRST 16
 /* A method that nobody knows is answered 501 when it could be one: RFC 9110 names no limit. */
 #define METHOD_LEN_MAX 32
@@ -121,25 +120,6 @@ int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem)
 	head->header_count = 0;
 	head->framing = EDDYI_BODY_NONE;
 	return status;
-}
-
-static bool make_room(struct eddyi_head *head, size_t len)
-{
-	size_t capacity = head->capacity ? head->capacity : CAPACITY_FIRST;
-	char *bytes;
-
-	if (len <= head->capacity)
-		return true;
-	while (capacity < len)
-		capacity *= 2;
-	bytes = eddyi_arena_alloc(head->arena, capacity);
-	if (!bytes)
-		return false;
-	if (head->len)
-		memcpy(bytes, head->bytes, head->len);
-	head->bytes = bytes;
-	head->capacity = capacity;
-	return true;
 }
 
 /* Find the "1.1" of a request line that ends as it should. Return: NULL where it does not. */
@@ -343,13 +323,17 @@ int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size
 	size_t most = head->limits->request_line_max + head->limits->header_block_max + 1 +
 		      2 * BLANK_LINES_MAX;
 	size_t from = head->len, all;
+	char *into;
 	int status;
 
 	if (len > most - head->len)
 		len = most - head->len;
 	*ret_used = len;
-	if (!make_room(head, head->len + len))
+	into = eddyi_arena_grow(head->arena, head->bytes, head->len, &head->capacity,
+				head->len + len);
+	if (!into)
 		return eddyi_head_refuse(head, 503, "the server is out of memory");
+	head->bytes = into;
 	if (len)
 		memcpy(head->bytes + head->len, bytes, len);
 	head->len += len;

@@ -14,6 +14,16 @@ struct eddy_str eddy_pairs_get(const struct eddy_pairs *pairs, const char *name)
 	return eddy_str(NULL, 0);
 }
 
+int eddyi_pairs_find(const struct eddy_pairs *pairs, const char *name, struct eddy_str *ret_value)
+{
+	struct eddy_str value = eddy_pairs_get(pairs, name);
+
+	if (!value.ptr)
+		return -ENOENT;
+	*ret_value = value;
+	return 0;
+}
+
 /* Pieces between ampersands, empty ones left out. */
 static size_t count_pieces(struct eddy_str text)
 {

@@ -14,4 +14,7 @@
 int eddyi_pairs_parse(struct eddyi_arena *arena, struct eddy_str text,
 		      struct eddy_pairs *ret_pairs);
 
+/* The value of the first pair of this name. Return: 0, -ENOENT. */
+int eddyi_pairs_find(const struct eddy_pairs *pairs, const char *name, struct eddy_str *ret_value);
+
 #endif

@@ -89,16 +89,9 @@ int eddy_req_query_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs)
 int eddy_req_query_get(struct eddy_req *req, const char *name, struct eddy_str *ret_value)
 {
 	struct eddy_pairs pairs;
-	struct eddy_str value;
 	int r = eddy_req_query_pairs(req, &pairs);
 
-	if (r < 0)
-		return r;
-	value = eddy_pairs_get(&pairs, name);
-	if (!value.ptr)
-		return -ENOENT;
-	*ret_value = value;
-	return 0;
+	return r < 0 ? r : eddyi_pairs_find(&pairs, name, ret_value);
 }
 
 /* ---- bodies ---- */

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 
-#define CAPACITY_FIRST 1024
-
 void eddyi_response_head_init(struct eddyi_response_head *head, struct eddyi_arena *arena,
 			      size_t block_max, unsigned header_count_max)
 {
@@ -192,25 +190,6 @@ static int judge(struct eddyi_response_head *head, bool no_body)
 
 /* ---- gathering ---- */
 
-static bool make_room(struct eddyi_response_head *head, size_t len)
-{
-	size_t capacity = head->capacity ? head->capacity : CAPACITY_FIRST;
-	char *bytes;
-
-	if (len <= head->capacity)
-		return true;
-	while (capacity < len)
-		capacity *= 2;
-	bytes = eddyi_arena_alloc(head->arena, capacity);
-	if (!bytes)
-		return false;
-	if (head->len)
-		memcpy(bytes, head->bytes, head->len);
-	head->bytes = bytes;
-	head->capacity = capacity;
-	return true;
-}
-
 /* The length of the head, its blank line included, a bare LF being a line's end, too: judge() refuses that,
  * at once. Return: 0 when the end is not there. */
 static size_t find_end(struct eddyi_response_head *head)
@@ -237,12 +216,15 @@ int eddyi_response_head_feed(struct eddyi_response_head *head, const char *bytes
 			     bool no_body, size_t *ret_used)
 {
 	size_t before = head->len, most = head->block_max + 1 - before, end;
+	char *into;
 
 	if (len > most)
 		len = most;
 	*ret_used = len;
-	if (!make_room(head, before + len))
+	into = eddyi_arena_grow(head->arena, head->bytes, before, &head->capacity, before + len);
+	if (!into)
 		return -ENOMEM;
+	head->bytes = into;
 	memcpy(head->bytes + before, bytes, len);
 	head->len += len;
 	end = find_end(head);

@@ -50,6 +50,31 @@ Test(arena, copies_and_formats)
 	eddyi_arena_trim();
 }
 
+Test(arena, grows_a_run)
+{
+	struct eddyi_arena arena = { 0 };
+	size_t capacity = 0, len = 0;
+	char *bytes = NULL;
+
+	for (int i = 0; i < 5000; i++) {
+		char *before = bytes;
+		size_t room = capacity;
+
+		bytes = eddyi_arena_grow(&arena, bytes, len, &capacity, len + 1);
+		cr_assert(bytes != NULL && capacity > len);
+		if (before && len < room)
+			cr_assert(bytes == before && capacity == room);
+		bytes[len++] = (char)i;
+	}
+	cr_expect(eq(sz, capacity, 8192));
+	for (int i = 0; i < 5000; i++)
+		cr_assert(bytes[i] == (char)i);
+	cr_expect(eddyi_arena_grow(&arena, bytes, len, &capacity, ((size_t)1 << 62) + 1) == NULL);
+	cr_expect(eq(sz, capacity, 8192));
+	eddyi_arena_deinit(&arena);
+	eddyi_arena_trim();
+}
+
 Test(arena, blocks_are_used_again)
 {
 #ifdef IS_CHECKED

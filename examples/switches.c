@@ -1,0 +1,40 @@
+#include "switches.h"
+
+#include <eddy/log.h>
+#include <eddy/str.h>
+#include <eddy/upload.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t switch_number(const char *name, const char *text, uint64_t most)
+{
+	uint64_t value;
+
+	if (eddy_str_to_u64(eddy_str_from(text), &value) < 0 || value < 1 || value > most) {
+		fprintf(stderr, "%s: --%s takes a number from 1 to %llu, not \"%s\"\n",
+			program_invocation_short_name, name, (unsigned long long)most, text);
+		exit(2);
+	}
+	return value;
+}
+
+int switch_folder(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), removed;
+
+	if (dir < 0) {
+		fprintf(stderr, "%s: can't open the folder \"%s\": %s\n",
+			program_invocation_short_name, path, strerror(errno));
+		exit(1);
+	}
+	removed = eddy_upload_clean(dir);
+	if (removed > 0)
+		eddy_info(program_invocation_short_name,
+			  "removed %d uploads of an earlier run that never got their name",
+			  removed);
+	return dir;
+}

@@ -1,0 +1,16 @@
+/* switches.h: what the programs here do with the values of their switches. A value that is of no use is said
+ * under the program's name, and ends it.
+ */
+#ifndef SWITCHES_H
+#define SWITCHES_H
+
+#include <stdint.h>
+
+/* The number that `--name` was given; exits with 2 unless it is from 1 to `most`. */
+uint64_t switch_number(const char *name, const char *text, uint64_t most);
+
+/* Open the folder that files are served from and saved to, and clean it of uploads that never got their name; exits with
+ * 1 where it can't be opened. */
+int switch_folder(const char *path);
+
+#endif
