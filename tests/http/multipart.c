@@ -147,8 +147,8 @@ Test(multipart, data_is_data)
 				cr_fatal("%s gave %s, error %d", body, got.text, got.err);
 			free(got.text);
 		}
+		teardown();
 	}
-	teardown();
 }
 
 Test(multipart, boundaries)
