@@ -661,6 +661,14 @@ class Bad(TlsCase):
             with contextlib.suppress(Lost):
                 wire.read_end()
 
+    def test_another_handshake(self):
+        """Of a 1.2 session that is open: nobody has the private key used that often."""
+        server = self.secure()
+        said = openssl('s_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_2', check=False, stdin=b'R\n')
+        self.assertIn('RENEGOTIATING', said)
+        self.assertIn('alert unexpected message', said)
+        self.eventually(lambda: server.sockets() == 1)
+
     def test_broken_records(self):
         server = self.secure()
         for version in (V12, V13):
