@@ -30,12 +30,13 @@ class Emulated(unittest.TestCase):
         doctor, runtime = (os.path.join(BUILD, program) for program in PROGRAMS[:2])
         machine.run('doctor', [doctor])
         servers = [machine.python, os.path.join(vm.HERE, 'run.py')]
-        machine.run('e2e', servers, {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_ONLY': 'tls,download,program,tour'})
+        e2e = {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_TIME': '600'}
+        machine.run('e2e', servers, {**e2e, 'EDDY_TEST_ONLY': 'tls,download,program,tour'})
         machine.run('runtime', [machine.python, os.path.join(TESTS, 'criterion.py'), runtime],
                     {'EDDY_TEST_TIME': '240', 'EDDY_TEST_EXCEPT': IN_TIME})
         machine.run('unload', [machine.python, '-c', UNLOAD])
         machine.run('doctor-without', [doctor])
-        machine.run('e2e-without', servers, {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_ONLY': 'tls'})
+        machine.run('e2e-without', servers, {**e2e, 'EDDY_TEST_ONLY': 'tls'})
         cls.ran = machine.boot()
         cls.console = machine.console
 

@@ -7,6 +7,7 @@ which prints TAP itself, runs with the tests.
 
 EDDY_EXAMPLES    the folder with the built example programs
 EDDY_TEST_ONLY   nouns to run (upload for test_upload.py), separated by commas; default: all
+EDDY_TEST_TIME   seconds for each test; default: 120, an hour for a family that runs by name
 EDDY_NODE        node 22, for page.mjs; without it that is skipped
 """
 import concurrent.futures
@@ -71,7 +72,7 @@ def run_file(path):
     os.dup2(2, 1)
     name = os.path.splitext(os.path.basename(path))[0]
     tests = unittest.defaultTestLoader.loadTestsFromName(name)
-    tests.run(Result(tap, TEST_SECONDS.get(name.split('_')[0], 3600)))
+    tests.run(Result(tap, int(os.environ.get('EDDY_TEST_TIME') or TEST_SECONDS.get(name.split('_')[0], 3600))))
     return tap.end()
 
 

@@ -169,7 +169,7 @@ class Machine:
                 '-serial', 'stdio', '-serial', f'file:{says}',
                 '-append', 'console=ttyS0 rdinit=/init quiet loglevel=4 panic=-1']
 
-    def boot(self, seconds=1800):
+    def boot(self, seconds=3600):
         """Return: what came of each job that ended, by its name."""
         self.archive.data('jobs', json.dumps(self.jobs).encode())
         self.archive.end()
