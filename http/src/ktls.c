@@ -109,9 +109,9 @@ bool eddyi_ktls_begin(struct eddyi_tls *tls, int fd)
 	return tls->kernel_sends;
 }
 
-void eddyi_ktls_end(int fd)
+void eddyi_ktls_alert(int fd, unsigned char level, unsigned char description)
 {
-	unsigned char alert[] = { 1, 0 }; /* warning: close_notify */
+	unsigned char alert[] = { level, description };
 	union {
 		char space[CMSG_SPACE(1)];
 		struct cmsghdr align;
@@ -129,5 +129,5 @@ void eddyi_ktls_end(int fd)
 	header->cmsg_len = CMSG_LEN(1);
 	*CMSG_DATA(header) = ALERT;
 	if (sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return; /* who does not read hears no goodbye */
+		return; /* who does not read does not hear it */
 }

@@ -14,7 +14,7 @@ bool eddyi_ktls_is_there(void);
  * send nothing any more. Return: whether it does. */
 bool eddyi_ktls_begin(struct eddyi_tls *tls, int fd);
 
-/* Send the alert that says goodbye, if there is room for it. */
-void eddyi_ktls_end(int fd);
+/* Send an alert, if there is room for it: RFC 8446 section 6 has the numbers. */
+void eddyi_ktls_alert(int fd, unsigned char level, unsigned char description);
 
 #endif

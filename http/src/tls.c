@@ -346,6 +346,17 @@ int eddyi_tls_shake(struct eddyi_tls *tls)
 
 /* ---- data ---- */
 
+/* What the session would have said of its failure. */
+static uint8_t unsaid_alert(struct WOLFSSL *session)
+{
+	WOLFSSL_ALERT_HISTORY history = { 0 };
+
+	if (wolfSSL_get_alert_history(session, &history) != WOLFSSL_SUCCESS ||
+	    history.last_tx.level != alert_fatal)
+		return 0;
+	return (uint8_t)history.last_tx.code;
+}
+
 struct call {
 	struct eddyi_tls *tls;
 	void *buf;
@@ -368,6 +379,8 @@ static void read_here(void *arg)
 		return;
 	/* A client that asks for more than it reads fills `out`: it ends as well. */
 	tls->state = EDDYI_TLS_BROKEN;
+	if (tls->kernel_sends)
+		tls->alert = unsaid_alert(tls->session);
 	if (call->result == -ENOBUFS)
 		call->result = -EBADMSG;
 }

@@ -50,6 +50,7 @@ struct eddyi_tls {
 	uint8_t state;
 	bool sending;
 	bool kernel_sends; /* kTLS: the socket encrypts, and the session must send nothing */
+	uint8_t alert;     /* that the session could not send for that reason; 0: none */
 	struct eddyi_hello hello;
 };
 

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#define WARNING 1
+#define FATAL 2
+#define CLOSE_NOTIFY 0
 #define RECORD_MAX ((size_t)(16 * EDDY_KIB))
 /* Of a file at a time: as many records as `out` holds. */
 #define FILE_STEP ((size_t)(64 * EDDY_KIB))
@@ -44,6 +47,9 @@ static void push(struct eddyi_wire *wire)
 	struct eddy_str unsent = eddyi_tls_unsent(wire->tls);
 	ssize_t sent;
 
+	if (wire->tls->alert)
+		eddyi_ktls_alert(wire->fd, FATAL, wire->tls->alert);
+	wire->tls->alert = 0;
 	if (!unsent.len || wire->tls->sending)
 		return;
 	/* An error stays with the socket, or shows again: the next send returns it. */
@@ -65,7 +71,7 @@ void eddyi_tls_wire_end(struct eddyi_wire *wire)
 	struct eddyi_tls *tls = wire->tls;
 
 	if (tls->kernel_sends && tls->state == EDDYI_TLS_OPEN)
-		eddyi_ktls_end(wire->fd);
+		eddyi_ktls_alert(wire->fd, WARNING, CLOSE_NOTIFY);
 	eddyi_tls_end(tls);
 	push(wire);
 }
