@@ -7,6 +7,7 @@ which prints TAP itself, runs with the tests.
 
 EDDY_EXAMPLES    the folder with the built example programs
 EDDY_TEST_ONLY   nouns to run (upload for test_upload.py), separated by commas; default: all
+EDDY_TEST_EXCEPT tests to leave out (test_upload.Case.test_name), separated by commas
 EDDY_TEST_TIME   seconds for each test; default: 120, an hour for a family that runs by name
 EDDY_NODE        node 22, for page.mjs; without it that is skipped
 """
@@ -66,12 +67,24 @@ class Result(unittest.TestResult):
         self.tap.fail(self.name(test), 'was expected to fail')
 
 
+def flat(tests):
+    for test in tests:
+        if isinstance(test, unittest.TestSuite):
+            yield from flat(test)
+        else:
+            yield test
+
+
+def without(tests, names):
+    return unittest.TestSuite(test for test in flat(tests) if test.id() not in names)
+
+
 def run_file(path):
     """In a process of its own: TAP to the standard output, all else to standard error."""
     tap = Tap(os.fdopen(os.dup(1), 'w'))
     os.dup2(2, 1)
     name = os.path.splitext(os.path.basename(path))[0]
-    tests = unittest.defaultTestLoader.loadTestsFromName(name)
+    tests = without(unittest.defaultTestLoader.loadTestsFromName(name), os.environ.get('EDDY_TEST_EXCEPT', '').split(','))
     tests.run(Result(tap, int(os.environ.get('EDDY_TEST_TIME') or TEST_SECONDS.get(name.split('_')[0], 3600))))
     return tap.end()
 
