@@ -8,7 +8,7 @@
 
 /* The library works on 64 KiB at a time, and on many of those when it ends a meta-block, for 2.5 ms: at the
  * levels that are quick it ends one here. */
-#define BLOCK (32 * EDDY_KIB)
+#define BLOCK (24 * EDDY_KIB)
 #define SLICE_SLOW (64 * EDDY_KIB)
 #define LEVEL_QUICK 4
 

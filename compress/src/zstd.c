@@ -97,12 +97,14 @@ static void encoder_end(struct eddy_encoder *encoder)
 	encoder->stream.state = NULL;
 }
 
-/* The library's context, and what has come of the magic number of the next frame: the library may know old
- * formats, whose windows nobody limits. */
+/* The library's context, and of each frame its head and what came out of it. The head is looked at for two
+ * things: the library may know formats of old, whose windows nobody limits; and it lets a frame end before
+ * the size that its head says, if its last block is empty and comes in pieces. */
 struct decoder_state {
 	ZSTD_DCtx *ctx;
-	uint8_t magic[4];
-	unsigned magic_len; /* 4: inside a frame */
+	uint8_t head[ZSTD_FRAMEHEADERSIZE_MAX];
+	unsigned head_len;
+	uint64_t made;
 };
 
 static size_t decoder_memory(const struct eddy_decoder_options *limits)
@@ -146,29 +148,43 @@ static int decoder_begin(struct eddy_decoder *decoder)
 		return -ENOMEM;
 	ZSTD_DCtx_reset(state->ctx, ZSTD_reset_session_and_parameters);
 	ZSTD_DCtx_setParameter(state->ctx, ZSTD_d_windowLogMax, (int)decoder->limits.window_bits);
-	state->magic_len = 0;
+	state->head_len = 0;
+	state->made = 0;
 	return 0;
 }
 
+#define MAGIC_LEN 4
+
 static bool is_magic_so_far(const uint8_t *bytes, unsigned len)
 {
-	static const uint8_t frame[4] = { 0x28, 0xb5, 0x2f, 0xfd };
-	static const uint8_t skippable[4] = { 0x50, 0x2a, 0x4d, 0x18 };
+	static const uint8_t frame[MAGIC_LEN] = { 0x28, 0xb5, 0x2f, 0xfd };
+	static const uint8_t skippable[MAGIC_LEN] = { 0x50, 0x2a, 0x4d, 0x18 };
 	uint8_t first = bytes[0] & 0xf0;
 
 	return memcmp(bytes, frame, len) == 0 ||
 	       (first == skippable[0] && memcmp(bytes + 1, skippable + 1, len - 1) == 0);
 }
 
-/* See that the next frame begins as those do that there are. Return: 0, -EBADMSG. */
-static int check_magic(struct decoder_state *state, const uint8_t *at, size_t len)
+/* Take more of a frame's head, if that is not whole. Return: 0; -EBADMSG when it is of no frame that there is. */
+static int see_head(struct decoder_state *state, const uint8_t *at, size_t len)
 {
-	while (len-- && state->magic_len < sizeof(state->magic)) {
-		state->magic[state->magic_len++] = *at++;
-		if (!is_magic_so_far(state->magic, state->magic_len))
+	while (len-- && state->head_len < sizeof(state->head)) {
+		state->head[state->head_len++] = *at++;
+		if (state->head_len <= MAGIC_LEN && !is_magic_so_far(state->head, state->head_len))
 			return -EBADMSG;
 	}
 	return 0;
+}
+
+/* Return: 0; -EBADMSG when less came out than its head says. */
+static int see_end(struct decoder_state *state)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(state->head, state->head_len);
+	bool is_whole = size == ZSTD_CONTENTSIZE_UNKNOWN || size == state->made;
+
+	state->head_len = 0;
+	state->made = 0;
+	return is_whole ? 0 : -EBADMSG;
 }
 
 static int error_of(size_t code)
@@ -193,14 +209,17 @@ static int decode(struct eddy_decoder *decoder, struct eddy_codec_io *io)
 	if (decoder->may_end && !in.size)
 		return 1;
 	do {
-		if (check_magic(state, (const uint8_t *)io->in + in.pos, in.size - in.pos) < 0)
+		size_t out_before = out.pos;
+
+		if (see_head(state, (const uint8_t *)io->in + in.pos, in.size - in.pos) < 0)
 			return -EBADMSG;
 		left = ZSTD_decompressStream(state->ctx, &out, &in);
 		if (ZSTD_isError(left))
 			return error_of(left);
+		state->made += out.pos - out_before;
 		decoder->may_end = left == 0;
-		if (left == 0)
-			state->magic_len = 0;
+		if (left == 0 && see_end(state) < 0)
+			return -EBADMSG;
 	} while (left == 0 && in.pos < in.size);
 	eddyi_codec_took(io, in.pos, out.pos);
 	return io->in_len == 0 && (left == 0 || io->out_len != 0);

@@ -116,6 +116,22 @@ Test(decoder, zstd_frames_to_skip_are_skipped)
 	bytes_deinit(&body);
 }
 
+/* The head says two bytes, and there are none. */
+Test(decoder, zstd_frames_are_as_long_as_they_say)
+{
+	static const unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x02, 0x01,
+					       0,    0,    0x99, 0xe9, 0xd8, 0x51 };
+	struct bytes small = { (unsigned char *)frame, sizeof(frame), 0 }, back;
+
+	for (size_t in = 0; in < sizeof(frame); in++) {
+		struct cut cut = { .in = in };
+
+		cr_expect_eq(decoded(codec_of("zstd"), NULL, &small, &cut, &back), -EBADMSG, "%zu",
+			     in);
+		bytes_deinit(&back);
+	}
+}
+
 /* The library knows them, and would take any window. */
 Test(decoder, zstd_of_old_is_refused)
 {
