@@ -2,6 +2,7 @@
 
     run.py [NAME…] [--rounds N] [--seconds S] [--build FOLDER] [--before FOLDER] [--publish]
     run.py micro [NAME…] …      the micro-benchmarks, see micro/
+    run.py compress …           the one of them that is of encoding
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
@@ -148,6 +149,8 @@ def smoke(args):
 def main():
     if sys.argv[1:2] == ['micro']:
         return micro.main(sys.argv[2:])
+    if sys.argv[1:2] == ['compress']:
+        return micro.main(['codec', *sys.argv[2:]])
     args = parse()
     args.build = os.path.abspath(args.build)
     if args.smoke:

@@ -138,6 +138,20 @@ ROUTER = Case('router', 'From a path to its route', [
 ], 'The splitting and decoding of the path is part of it. Sixteen paths, spread over all routes, are looked up over and over; '
    'in turn, the nodes of 10,000 routes are in no small cache: that is what is measured there.')
 
+CODINGS = (('zstd', 'zstd 3'), ('br', 'br 4'), ('gzip', 'gzip 6'))
+BODIES = ((4096, '4 KiB'), (1 << 20, '1 MiB'))
+
+CODEC = Case('codec', 'Encoding', [
+    *(Program(f'{how}-{coding}-{size}', 'codec', f'{how} {coding} {size} {{s}}')
+      for coding, _ in CODINGS for size, _ in BODIES for how in ('eddy', 'bare')),
+    *(Program(f'steps-{coding}', 'codec', f'steps {coding} {8 << 20} {{s}}') for coding, _ in CODINGS),
+], [
+    *(Row(f'{level}, bodies of {words}, a KiB', f'eddy-{coding}-{size}', f'bare-{coding}-{size}', 'the bare library', 1.05)
+      for coding, level in CODINGS for size, words in BODIES),
+    *(Row(f'{level}, a step, median of the slowest hundredth', f'steps-{coding}', goal=1000, figure='step_us')
+      for coding, level in CODINGS),
+], 'Text, in pieces of 64 KiB, at the levels and windows that are default. What a loop can be held for is a step.')
+
 
 def parked(name, count):
     tasks = f'{count:,}'
@@ -151,8 +165,8 @@ def parked(name, count):
 
 
 MILLION = 'parked-million'
-CASES = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, OTHERS, parked('parked', 100_000), parked(MILLION, 1_000_000)]
-SMALL = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, OTHERS, parked('parked', 1000)]
+CASES = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, CODEC, OTHERS, parked('parked', 100_000), parked(MILLION, 1_000_000)]
+SMALL = [SWITCH, SPAWN, NOP, ECHO, CHAN, ROUTER, CODEC, OTHERS, parked('parked', 1000)]
 
 
 def chosen(names):

@@ -1,7 +1,7 @@
 """The figures as a page to read."""
 import statistics
 
-UNITS = {'cpu_ns': 'ns', 'wall_ns': 'ns', 'end_ns': 'ns', 'bytes': 'B', 'table_bytes': 'B', 'mappings': '', 'rate': '/s'}
+UNITS = {'cpu_ns': 'ns', 'wall_ns': 'ns', 'end_ns': 'ns', 'bytes': 'B', 'table_bytes': 'B', 'mappings': '', 'rate': '/s', 'step_us': 'µs'}
 
 HEAD = '''# Micro-benchmarks
 
@@ -49,7 +49,7 @@ def _verdict(row, value):
     if not row.goal:
         return '', ''
     met = value >= row.goal if row.at_least else value <= row.goal
-    number = f'{row.goal:,.0f} B' if row.figure == 'bytes' else f'{row.goal:.2f}'
+    number = f'{row.goal:,.0f} B' if row.figure == 'bytes' else f'{row.goal:,.0f} µs' if row.figure == 'step_us' else f'{row.goal:.2f}'
     return ('≥ ' if row.at_least else '≤ ') + number, 'met' if met else '**missed**'
 
 
