@@ -28,6 +28,7 @@ struct eddyi_client_conn {
 	bool used;              /* it has been kept before */
 	bool answered;          /* the server has sent something since the last request */
 	bool spoiled;           /* not to be kept */
+	bool is_theirs;         /* over TLS: the server has shown that it is the origin's */
 };
 
 struct eddy_client {
@@ -106,6 +107,9 @@ void eddyi_client_conn_close(struct eddyi_client_conn *conn);
 /* Shake hands, and see that it is the host of the response's URL who answers. Suspends.
  * Return: 0, -errno as eddy_client_send(). */
 int eddyi_client_conn_secure(struct eddyi_client_conn *conn);
+
+/* Keep what the next connection to the origin can resume; this one is about to be closed. Never suspends. */
+void eddyi_client_conn_remember(struct eddyi_client_conn *conn);
 
 /* NULL is fine. */
 void eddyi_client_trust_free(struct eddyi_client_trust *trust);

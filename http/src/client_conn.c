@@ -25,6 +25,8 @@ void eddyi_client_conn_close(struct eddyi_client_conn *conn)
 	if (is_kept(conn))
 		leave_kept(conn);
 	eddyi_wire_unguard(&conn->wire);
+	if (EDDYI_TLS && conn->wire.tls)
+		eddyi_client_conn_remember(conn);
 	eddyi_wire_give_up(&conn->wire);
 	close(conn->wire.fd);
 	if (EDDYI_TLS)

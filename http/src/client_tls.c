@@ -21,9 +21,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Sessions that are kept, one for an origin: the library takes 37 KiB for each. */
+#define SESSIONS_MAX 8
+
+/* What a server has given for the next time: a ticket, or a number. */
+struct memory {
+	struct eddy_node node;
+	WOLFSSL_SESSION *session;
+	size_t len;
+	char origin[];
+};
+
+/* Invariant: what is in `memories` came from servers that were the origin's, by certificates that this context
+ * has verified. Each is used once (RFC 8446 appendix C.4). */
 struct eddyi_client_trust {
-	struct eddy_mutex mutex; /* one reads the files */
-	WOLFSSL_CTX *context;    /* NULL until they have been read */
+	struct eddy_mutex mutex;   /* one reads the files */
+	WOLFSSL_CTX *context;      /* NULL until they have been read */
+	struct eddy_node memories; /* the oldest first */
+	unsigned memory_count;
 };
 
 /* Where distributions keep what they trust. */
@@ -36,6 +51,21 @@ static const char *const system_files[] = {
 
 /* ---- whom it trusts ---- */
 
+static void free_memory(void *arg)
+{
+	struct memory *memory = arg;
+
+	wolfSSL_SESSION_free(memory->session);
+	free(memory);
+}
+
+static void forget(struct eddyi_client_trust *trust, struct memory *memory)
+{
+	eddy_list_remove(&memory->node);
+	trust->memory_count--;
+	eddy_on_loop_stack(free_memory, memory);
+}
+
 static void free_context(void *arg)
 {
 	wolfSSL_CTX_free(arg);
@@ -45,6 +75,8 @@ void eddyi_client_trust_free(struct eddyi_client_trust *trust)
 {
 	if (!trust)
 		return;
+	while (!eddy_list_is_empty(&trust->memories))
+		forget(trust, eddy_of(trust->memories.next, struct memory, node));
 	if (trust->context)
 		eddy_on_loop_stack(free_context, trust->context);
 	free(trust);
@@ -80,7 +112,8 @@ static int load(void *arg)
 	context = wolfSSL_CTX_new(wolfSSLv23_client_method());
 	if (!context)
 		return -ENOMEM;
-	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_OFF);
+	/* The library's own would be one for all clients of the process; without any it resumes nothing. */
+	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_NO_INTERNAL);
 	wolfSSL_CTX_set_verify(context, WOLFSSL_VERIFY_PEER, NULL);
 	wolfSSL_CTX_SetIORecv(context, eddyi_tls_pull);
 	wolfSSL_CTX_SetIOSend(context, eddyi_tls_push);
@@ -110,6 +143,7 @@ static int prepare(struct eddy_client *client)
 		if (!trust)
 			return -ENOMEM;
 		eddy_mutex_init(&trust->mutex);
+		eddy_list_init(&trust->memories);
 	}
 	if (trust->context)
 		return 0;
@@ -191,8 +225,66 @@ static bool is_for(WOLFSSL_X509 *x509, const struct eddyi_host *host)
 
 /* ---- sessions ---- */
 
+static struct memory *find_memory(struct eddyi_client_trust *trust, struct eddy_str origin)
+{
+	struct eddy_node *node;
+
+	for (node = trust->memories.next; node != &trust->memories; node = node->next) {
+		struct memory *memory = eddy_of(node, struct memory, node);
+
+		if (eddy_str_eq(eddy_str(memory->origin, memory->len), origin))
+			return memory;
+	}
+	return NULL;
+}
+
+struct remembering {
+	struct eddyi_client_conn *conn;
+	struct memory *memory;
+};
+
+static void take_session(void *arg)
+{
+	struct remembering *remembering = arg;
+	struct eddyi_client_conn *conn = remembering->conn;
+	WOLFSSL_SESSION *session = wolfSSL_get1_session(conn->wire.tls->session);
+	struct memory *memory = NULL;
+
+	if (session && wolfSSL_SESSION_is_resumable(session))
+		memory = malloc(sizeof(*memory) + conn->origin.len);
+	if (!memory) {
+		wolfSSL_SESSION_free(session);
+		return;
+	}
+	memory->session = session;
+	memory->len = conn->origin.len;
+	memcpy(memory->origin, conn->origin.ptr, conn->origin.len);
+	remembering->memory = memory;
+}
+
+void eddyi_client_conn_remember(struct eddyi_client_conn *conn)
+{
+	struct eddyi_client_trust *trust = conn->client->trust;
+	struct remembering remembering = { .conn = conn };
+	struct memory *old;
+
+	if (!conn->is_theirs || conn->wire.tls->state != EDDYI_TLS_OPEN)
+		return;
+	eddy_on_loop_stack(take_session, &remembering);
+	if (!remembering.memory)
+		return;
+	old = find_memory(trust, conn->origin);
+	if (!old && trust->memory_count == SESSIONS_MAX)
+		old = eddy_of(trust->memories.next, struct memory, node);
+	if (old)
+		forget(trust, old);
+	eddy_list_append(&trust->memories, &remembering.memory->node);
+	trust->memory_count++;
+}
+
 struct session {
 	struct eddy_client *client;
+	struct memory *memory; /* NULL: there is nothing to resume */
 	const struct eddyi_host *host;
 	struct eddyi_tls *tls;
 	bool is_theirs;
@@ -213,6 +305,9 @@ static void begin(void *arg)
 	if (ok)
 		ok = wolfSSL_UseALPN(session, http, sizeof(http) - 1,
 				     WOLFSSL_ALPN_CONTINUE_ON_MISMATCH) == WOLFSSL_SUCCESS;
+	/* One that can't be resumed any more makes no difference. */
+	if (ok && begun->memory)
+		wolfSSL_set_session(session, begun->memory->session);
 	begun->tls = ok ? eddyi_tls_new_client(session) : NULL;
 	if (!begun->tls)
 		wolfSSL_free(session);
@@ -223,7 +318,9 @@ static void look(void *arg)
 	struct session *looked = arg;
 	WOLFSSL_X509 *x509 = wolfSSL_get_peer_certificate(looked->tls->session);
 
-	looked->is_theirs = x509 && is_for(x509, looked->host);
+	/* In a session that is resumed nobody shows a certificate again. */
+	looked->is_theirs = wolfSSL_session_reused(looked->tls->session) ||
+			    (x509 && is_for(x509, looked->host));
 	wolfSSL_X509_free(x509);
 	wolfSSL_ERR_clear_error();
 }
@@ -266,7 +363,10 @@ int eddyi_client_conn_secure(struct eddyi_client_conn *conn)
 
 	if (r < 0)
 		return r;
+	session.memory = find_memory(conn->client->trust, conn->origin);
 	eddy_on_loop_stack(begin, &session);
+	if (session.memory)
+		forget(conn->client->trust, session.memory);
 	if (!session.tls)
 		return -ENOMEM;
 	conn->wire.tls = session.tls;
@@ -279,5 +379,6 @@ int eddyi_client_conn_secure(struct eddyi_client_conn *conn)
 	if (!session.is_theirs)
 		return eddyi_client_fail(conn->client, -EKEYREJECTED,
 					 "the certificate is not for %.*s", EDDY_FMT(host->name));
+	conn->is_theirs = true;
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* fetch: asks for URLs, one after the other, with one client.
  *
- *     fetch [--ca FILE] [--only] [--redirects N] [--put FILE] URL…
+ *     fetch [--ca FILE] [--only] [--redirects N] [--put FILE] [--wait] URL…
  *
  * It writes a line for each: "200 BODY", or "-ERRNO TEXT"; and one with x-version and x-name, if the response has
- * them. `--only` trusts nobody but `--ca`.
+ * them. `--only` trusts nobody but `--ca`; `--wait` reads a line before each URL but the first.
  */
 #include <eddy/http.h>
 #include <eddy/runtime.h>
@@ -19,6 +19,7 @@
 struct fetch {
 	struct eddy_client_options options;
 	const char *put;
+	bool wait;
 	char **urls;
 };
 
@@ -60,8 +61,12 @@ static int fetch_all(void *arg)
 	struct eddy_client *client = eddy_client_new(&fetch->options);
 	int r = client ? 0 : -ENOMEM;
 
-	for (char **url = fetch->urls; *url && r == 0; url++)
+	for (char **url = fetch->urls; *url && r == 0; url++) {
+		if (fetch->wait && url > fetch->urls)
+			getchar();
 		r = ask(client, fetch, *url);
+		fflush(stdout);
+	}
 	eddy_client_free(client);
 	return r;
 }
@@ -73,6 +78,7 @@ int main(int argc, char **argv)
 		{ "only", no_argument, NULL, 'o' },
 		{ "redirects", required_argument, NULL, 'r' },
 		{ "put", required_argument, NULL, 'p' },
+		{ "wait", no_argument, NULL, 'w' },
 		{ 0 },
 	};
 	struct fetch fetch = { .options.timeout_ns = 30 * EDDY_SECOND };
@@ -87,6 +93,8 @@ int main(int argc, char **argv)
 			fetch.options.redirects_max = (unsigned)atoi(optarg);
 		else if (c == 'p')
 			fetch.put = optarg;
+		else if (c == 'w')
+			fetch.wait = true;
 		else
 			return 2;
 	}

@@ -10,15 +10,18 @@ import subprocess
 import threading
 
 import tls
+from tls import V12, V13
 from wire import EXAMPLES, MIB, Case, Server, pattern
 
 FETCH = os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'fetch')
+CLOSE = b'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello'
 HELLO = b'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello'
 
 
 def setUpModule():
     tls.setUpModule()
     tls.make('bare', '/CN=localhost', ca='ca')
+    tls.make('impostor', '/CN=localhost', 'DNS:localhost', ca='foreign')
     tls.openssl('req', '-new', '-key', tls.at('server.key'), '-subj', '/CN=old', '-addext', 'subjectAltName=DNS:localhost',
                 '-out', tls.at('old.csr'))
     tls.openssl('x509', '-req', '-in', tls.at('old.csr'), '-CA', tls.at('ca.pem'), '-CAkey', tls.at('ca.key'), '-days', '-1',
@@ -38,18 +41,42 @@ def fetch(*args, ca='ca'):
     return done.stdout.splitlines()
 
 
+class Fetching:
+    """It asks for a URL twice; the second time when it is told to."""
+
+    def __init__(self, url):
+        self.process = subprocess.Popen([FETCH, '--ca', tls.at('ca.pem'), '--wait', url, url], text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def line(self):
+        return self.process.stdout.readline().rstrip('\n')
+
+    def go(self):
+        self.process.stdin.write('\n')
+        self.process.stdin.flush()
+
+    def end(self):
+        said = self.process.communicate(timeout=20)[1]
+        if self.process.returncode or said:
+            raise AssertionError(f'fetch: {self.process.returncode}\n{said}')
+
+
 class Script:
     """A server in a thread that answers each connection with some bytes. It speaks TLS if it has a certificate, and ends
     with a goodbye or without."""
 
-    def __init__(self, answer, cert='server', key=None, goodbye=True, version=None):
+    def __init__(self, answer, cert='server', key=None, goodbye=True, version=None, port=0, tickets=True):
         self.answer, self.goodbye, self.context, self.heads = answer, goodbye, None, []
         if cert:
             self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self.context.load_cert_chain(tls.at(f'{cert}.pem'), tls.at(f'{key or cert}.key'))
             if version:
                 self.context.maximum_version = self.context.minimum_version = version
-        self.listener = socket.create_server(('127.0.0.1', 0))
+            if not tickets:
+                self.context.num_tickets = 0
+                self.context.options |= ssl.OP_NO_TICKET
+        self.resumed = []
+        self.listener = socket.create_server(('127.0.0.1', port))
         self.port = self.listener.getsockname()[1]
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
@@ -58,6 +85,7 @@ class Script:
         connection = plain
         if self.context:
             connection = self.context.wrap_socket(plain, server_side=True)
+            self.resumed.append(connection.session_reused)
         with contextlib.closing(connection):
             self.talk(connection)
 
@@ -188,6 +216,42 @@ class Client(Case):
         with open(path, 'wb') as file:
             file.truncate(size)
         return path
+
+    def test_resumes_sessions(self):
+        for version, tickets, again in ((V12, True, True), (V12, False, True), (V13, True, True), (V13, False, False)):
+            with self.subTest(version, tickets=tickets), Script(CLOSE, version=version, tickets=tickets) as server:
+                self.assertEqual(fetch(*[server.url()] * 4), ['200 hello'] * 4)
+                self.assertEqual(server.resumed, [False] + [again] * 3)
+
+    def test_forgets_the_oldest_session(self):
+        with contextlib.ExitStack() as stack:
+            servers = [stack.enter_context(Script(CLOSE)) for _ in range(9)]
+            order = [*servers, servers[8], servers[1], servers[0]]
+            self.assertEqual(fetch(*[server.url() for server in order]), ['200 hello'] * 12)
+            self.assertEqual([server.resumed for server in (servers[0], servers[1], servers[2], servers[8])],
+                             [[False, False], [False, True], [False], [False, True]])
+
+    def test_resumes_no_session_of_another_origin(self):
+        """Also where the server would."""
+        for version in (V12, V13):
+            with self.subTest(version), Script(CLOSE, version=version) as one, Script(CLOSE) as other:
+                other.context = one.context
+                self.assertEqual(fetch(one.url(), other.url(), one.url(), other.url()), ['200 hello'] * 4)
+                self.assertEqual((one.resumed, other.resumed), ([False, True], [False, True]))
+
+    def test_looks_again_at_who_resumes_nothing(self):
+        """Another server at the same place, which does not know the session, is not the first one's."""
+        for version, cert, text in ((V12, 'one', 'not for localhost'), (V13, 'one', 'not for localhost'),
+                                    (V12, 'impostor', 'not to be trusted'), (V13, 'impostor', 'not to be trusted')):
+            with self.subTest(version, cert=cert):
+                with Script(CLOSE, version=version) as first:
+                    fetching = Fetching(first.url())
+                    self.assertEqual(fetching.line(), '200 hello')
+                with Script(CLOSE, cert, version=version, port=first.port) as second:
+                    fetching.go()
+                    self.refused(fetching.line(), errno.EKEYREJECTED, text)
+                    self.assertEqual((second.resumed[1:], second.heads), ([], []))
+                fetching.end()
 
     def test_hears_early_answers(self):
         path, body = self.sparse(256 * MIB), 300000 * b'n'
