@@ -16,6 +16,11 @@
 /* The same of a stream, of which many may be open for long. */
 #define STREAM_OUT ((size_t)(16 * EDDY_KIB))
 
+/* What takes so much is large: it would keep others waiting for a step each time that they want something. Its
+ * pieces go to the offload pool, but those that are done sooner than handed over. */
+#define LARGE ((uint64_t)(256 * EDDY_KIB))
+#define HANDED_MIN ((size_t)(16 * EDDY_KIB))
+
 /* More than any coder makes of nothing. */
 #define OUT_MIN ((size_t)512)
 
@@ -147,12 +152,33 @@ static int run_step(void *arg)
 	return step->coded->coder->step(step->coded->state, step->io, step->op);
 }
 
-static int take_step(const struct eddyi_coded *coded, struct eddy_coder_io *io,
-		     enum eddy_coder_op op)
+/* Where steps hold nobody: as many as there is room for, since it costs something to come here. */
+static int run_steps(void *arg)
+{
+	struct step *step = arg;
+	int r;
+
+	do
+		r = run_step(step);
+	while (r == 0 && step->io->out_len);
+	return r;
+}
+
+/* Take a step, and let others run before the next one. Return: as a coder's step, -errno. */
+static int take_step(struct eddyi_coded *coded, struct eddy_coder_io *io, enum eddy_coder_op op)
 {
 	struct step step = { coded, io, op };
+	size_t before = io->in_len;
+	int done, r = 0;
 
-	return coded->coder->slow ? eddy_offload(run_step, &step) : run_step(&step);
+	if (coded->coder->slow)
+		done = eddy_offload(run_step, &step);
+	else if (coded->taken >= LARGE && io->in_len >= HANDED_MIN)
+		done = eddy_offload(run_steps, &step);
+	else if ((done = run_step(&step)) == 0)
+		r = eddy_yield();
+	coded->taken += before - io->in_len;
+	return r < 0 ? r : done;
 }
 
 /* Pass `in` through, and send what comes out as far as it fills the room or must arrive. */
@@ -171,9 +197,6 @@ static int pass(struct eddy_req *req, struct eddy_str in, enum eddy_coder_op op)
 		coded->out_len = coded->out_size - io.out_len;
 		if (!io.out_len || (done && op != EDDY_CODER_GO))
 			r = send_out(req, done && op == EDDY_CODER_END);
-		/* One step was all the time that others may be kept waiting. */
-		if (r == 0 && !done)
-			r = eddy_yield();
 	} while (r == 0 && !done);
 	return r;
 }
@@ -208,11 +231,13 @@ static int pass_file(struct eddy_req *req, char *buf)
 static int reply_through(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
+	uint64_t length = eddy_res_length(res);
 	char *buf;
 	int r;
 
-	if (!make_room(&res->coded, room_for(eddy_res_length(res))))
+	if (!make_room(&res->coded, room_for(length)))
 		return -ENOMEM;
+	res->coded.taken = length < LARGE ? 0 : LARGE;
 	if (res->kind == EDDYI_RES_EMPTY)
 		return pass(req, eddy_str("", 0), EDDY_CODER_END);
 	if (res->kind == EDDYI_RES_BYTES)

@@ -20,7 +20,7 @@ struct hex {
 	bool asked_to_end;
 };
 
-static unsigned alive, whole, broken, flushed;
+static unsigned alive, whole, broken, flushed, elsewhere;
 
 static struct hex *hex_new(bool decodes)
 {
@@ -84,6 +84,7 @@ static int hex_step(void *state, struct eddy_coder_io *io, enum eddy_coder_op op
 {
 	struct hex *hex = state;
 
+	elsewhere += gettid() != getpid();
 	for (int i = 0; i < 100 && io->in_len; i++) {
 		int r = hex->decodes ? decode_one(hex, io) : encode_one(hex, io);
 
@@ -202,6 +203,18 @@ static int stream(struct eddy_req *req, struct eddy_res *res)
 	return r;
 }
 
+/* Pieces of 20,000 bytes. */
+static int long_stream(struct eddy_req *req, struct eddy_res *res)
+{
+	static const char piece[20000];
+	uint32_t pieces;
+	int r = eddy_req_path(req, EDDY_TO(&pieces));
+
+	for (; r == 0 && pieces; pieces--)
+		r = eddy_res_write(res, piece, sizeof(piece));
+	return r;
+}
+
 static int nothing(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)req;
@@ -260,11 +273,12 @@ static struct eddy_app *make(eddy_filter_fn *filter)
 {
 	struct eddy_app *app = eddy_app_new();
 
-	alive = whole = broken = flushed = 0;
+	alive = whole = broken = flushed = elsewhere = 0;
 	eddy_app_map_get(app, "/numbers/{n}", numbers);
 	eddy_app_map_get(app, "/file/{n}", file);
 	eddy_app_map_get(app, "/replaced", replaced);
 	eddy_app_map_get(app, "/stream", stream);
+	eddy_app_map_get(app, "/long/{n}", long_stream);
 	eddy_app_map_get(app, "/nothing", nothing);
 	eddy_app_map_get(app, "/twice", twice);
 	eddy_app_map_head(app, "/health", health);
@@ -336,7 +350,34 @@ Test(coder, takes_long_steps_elsewhere)
 	expect_digits(body, 5000);
 	eddy_response_free(response);
 	cr_assert(eq(uint, whole, 1));
+	cr_assert(gt(uint, elsewhere, 50));
 	eddy_app_free(app);
+}
+
+/* Bodies that are known to be large, streams once they are; what is small is done at once. */
+Test(coder, takes_what_is_large_elsewhere)
+{
+	static const struct {
+		const char *line;
+		unsigned least, most;
+	} rows[] = {
+		{ "GET /numbers/262143", 0, 0 }, { "GET /numbers/262144", 4500, 5400 },
+		{ "GET /file/262143", 0, 0 },    { "GET /file/300000", 5000, 6200 },
+		{ "GET /long/13", 0, 0 },        { "GET /long/20", 500, 2500 },
+		{ "GET /stream", 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct eddy_app *app = make(encoding);
+		struct eddy_str body;
+		struct eddy_response *response = ask(app, rows[i].line, NULL, &body);
+
+		cr_expect(ge(uint, elsewhere, rows[i].least), "%s: %u", rows[i].line, elsewhere);
+		cr_expect(le(uint, elsewhere, rows[i].most), "%s: %u", rows[i].line, elsewhere);
+		cr_assert(eq(uint, whole, 1));
+		eddy_response_free(response);
+		eddy_app_free(app);
+	}
 }
 
 Test(coder, gives_a_head_what_a_get_gets)

@@ -35,7 +35,7 @@ enum eddy_coder_op {
 	EDDY_CODER_END,   /* nothing follows `in` */
 };
 
-/* A kind of coder. Neither function suspends. */
+/* A kind of coder. Neither function suspends; a step may be taken by any thread, one at a time. */
 struct eddy_coder {
 	/* Go on; a step takes a fraction of a millisecond, and stops early rather than longer: others run
 	 * between two. It fills `out` to the last byte before it asks for more room. An `op` is given
@@ -46,7 +46,8 @@ struct eddy_coder {
 	int (*step)(void *state, struct eddy_coder_io *io, enum eddy_coder_op op);
 	/* Give the state back; once. `whole` when the body went through to its end, and was sent. */
 	void (*end)(void *state, bool whole);
-	bool slow; /* a step may take longer: they run on the offload pool; of responses alone */
+	bool slow; /* a step may take longer: they run on the offload pool, as do those of large bodies in any
+		      case; of responses alone */
 };
 
 /* ---- responses ---- */
