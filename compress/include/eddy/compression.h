@@ -3,8 +3,8 @@
  *     eddy_app_use_compression(app);
  *
  * A filter looks at Accept-Encoding (eddy/accept.h) and codes the body on its way out: content-encoding is
- * set, `vary` has accept-encoding, a strong etag becomes a weak one, accept-ranges goes, and the body is
- * sent in chunks. Each eddy_res_write() is flushed. Who accepts nothing that there is, is answered 406
+ * set, `vary` has accept-encoding, a strong etag becomes a weak one, also of a 304, accept-ranges goes, and the
+ * body is sent in chunks. Each eddy_res_write() is flushed. Who accepts nothing that there is, is answered 406
  * before the handler runs.
  *
  * Left alone are: 204, 206 and 304, what has a content-encoding, a content-range or a digest of its bytes
