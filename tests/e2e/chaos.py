@@ -7,12 +7,18 @@ import shutil
 import tempfile
 import threading
 import time
+import zlib
 
 from wire import Lost, Server, chunked, pattern, request
 
 FORM = b'--x\r\nContent-Disposition: form-data; name="f"; filename="%s"\r\n\r\n%s\r\n--x--\r\n'
 LINES = ('Content-Length: 5', 'Transfer-Encoding: chunked', 'Expect: 100-continue', 'Connection: close', 'Connection: keep-alive', 'Host: b',
-         'Range: bytes=0-9', 'X: y', ' folded', 'Content-Length: 99999999999', '\0', 'If-Match: *')
+         'Range: bytes=0-9', 'X: y', 'Content-Encoding: gzip', ' folded', 'Content-Length: 99999999999', '\0', 'If-Match: *')
+
+
+def gzip(data):
+    encoder = zlib.compressobj(1, zlib.DEFLATED, 31)
+    return encoder.compress(data) + encoder.flush()
 
 
 def some_request(chance, data):
@@ -20,12 +26,18 @@ def some_request(chance, data):
     size = chance.choice((0, 1, 100, 5000, 70000, 300000))
     body = data[:size]
     name = chance.choice('abcd')
+    accept = 'Accept-Encoding: ' + chance.choice(('zstd', 'br', 'gzip', 'deflate', 'identity', 'compress', '*;q=0'))
     text = chance.choice((
         lambda: request('GET', f'/big/{chance.choice((0, 10, 33000, 1000000))}'),
         lambda: request('GET', f'/stream/{chance.choice((0, 1, 100, 20000))}'),
         lambda: request('GET', f'/slow/{chance.choice((0, 1, 20, 200))}'),
         lambda: request('GET', f'/broken/{chance.choice((0, 1, 100))}'),
-        lambda: request('HEAD', '/stream/10'),
+        lambda: request('GET', f'/big/{chance.choice((0, 10, 33000, 1000000))}', accept),
+        lambda: request('GET', f'/stream/{chance.choice((0, 1, 100, 20000))}', accept),
+        lambda: request('GET', f'/broken/{chance.choice((0, 1, 100))}', accept),
+        lambda: request('POST', '/pump', accept, 'Content-Encoding: gzip', body=gzip(body)),
+        lambda: request('PUT', f'/once/{name}', accept, 'Content-Encoding: gzip', body=gzip(body)),
+        lambda: request('HEAD', '/stream/10', accept),
         lambda: request('GET', '/nowhere'),
         lambda: request('POST', '/echo', body=body),
         lambda: request('POST', '/echo', 'Transfer-Encoding: chunked', body=chunked(*[body] * (size > 0))),
@@ -119,7 +131,7 @@ def run(quota, seed, clients=24, failing=False):
     folder = tempfile.mkdtemp(prefix='eddy-e2e-')
     limits = {'head_timeout': 150, 'body_timeout': 100, 'write_timeout': 150, 'idle_timeout': 100, 'connections_max': 16, 'workers': 2,
               'dir': folder, 'file_max': 200000, 'drain_timeout': 300}
-    server = Server(*[word for name, value in limits.items() for word in (f'--{name}', value)], program='limits')
+    server = Server('--compression', *[word for name, value in limits.items() for word in (f'--{name}', value)], program='limits')
     data = pattern(300000)
     try:
         start = server.descriptors()

@@ -1,12 +1,14 @@
 /* limits: an app of odd handlers whose limits are what the tests say.
  *
- *     limits [--bind ADDR] [--dir DIR] [--tree DIR] [--fallback] [--config FILE] [--LIMIT VALUE]…
+ *     limits [--bind ADDR] [--dir DIR] [--tree DIR] [--fallback] [--compression] [--config FILE]
+ *            [--LIMIT VALUE]…
  *
  * A LIMIT is a field of eddy_server_options without its `_ns`; times are in milliseconds. Without
  * --bind it listens at a free port of 127.0.0.1.
  */
 #include "limits.h"
 
+#include <eddy/compress.h>
 #include <eddy/runtime.h>
 
 #include <errno.h>
@@ -348,6 +350,7 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 		{ "dir", required_argument, NULL, 'D' },
 		{ "tree", required_argument, NULL, 'T' },
 		{ "fallback", no_argument, NULL, 'F' },
+		{ "compression", no_argument, NULL, 'Z' },
 		{ "config", required_argument, NULL, 'C' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "request_line_max", required_argument, NULL, 'l' },
@@ -386,6 +389,9 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 			break;
 		case 'F':
 			limits->fallback = true;
+			break;
+		case 'Z':
+			limits->compression = true;
 			break;
 		case 'w':
 			server->workers = (unsigned)value;
@@ -452,6 +458,10 @@ int main(int argc, char **argv)
 #endif
 	eddy_app_with_server(app, &server);
 	eddy_app_set_context(app, &limits);
+	if (limits.compression) {
+		eddy_app_use_compression(app);
+		eddy_app_use_decompression(app, NULL);
+	}
 	eddy_app_add_filter(app, mark);
 	map(app);
 	if (limits.tree)

@@ -10,6 +10,7 @@ struct limits {
 	const char *tree; /* NULL for none, as is: */
 	const char *config;
 	bool fallback;
+	bool compression;
 };
 
 /* POST /parts/{how}: a form, part by part. */

@@ -3,10 +3,12 @@
  *     secure --cert FILE [--key FILE] [--more FILE]… [--client-ca FILE [--required]] [--only-1.3]
  *            [--config FILE] [--dir DIR] [--workers N] [--head_timeout MS] [--handshake_timeout MS]
  *            [--idle_timeout MS] [--no_ktls] [--bind ADDR] [--plain ADDR]… [--to_https] [--restart]
+ *            [--compression]
  *
  * Each `--more` is another certificate with its key, in one file. It listens at a free port of 127.0.0.1, and
  * without TLS at each `--plain`; from there `--to_https` sends clients on.
  */
+#include <eddy/compress.h>
 #include <eddy/http.h>
 #include <eddy/runtime.h>
 
@@ -157,6 +159,7 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 		{ "plain", required_argument, NULL, 'p' },
 		{ "to_https", no_argument, NULL, 't' },
 		{ "restart", no_argument, NULL, 'R' },
+		{ "compression", no_argument, NULL, 'z' },
 		{ 0 },
 	};
 	int option;
@@ -218,6 +221,9 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 			break;
 		case 'R':
 			settings->server.restart = true;
+			break;
+		case 'z':
+			eddy_app_use_compression(app);
 			break;
 		default:
 			exit(2);

@@ -12,6 +12,7 @@ import time
 
 from tls import (V12, V13, Answers, ByHand, TlsCase, TlsWire, at, context, has_ktls, openssl, setUpModule,  # noqa: F401
                  tearDownModule, text_of)
+from coding import CODINGS, decode
 from wire import KIB, MIB, Lost, Server, Wire, chunked, in_threads, pattern, request, sha256_of
 
 
@@ -911,3 +912,20 @@ class Files(TlsCase):
         self.assertEqual(self.dial(server, unverified).peer_name(), 'one')
         self.assertEqual(self.session(old).status, 200)
         self.assertEqual(len(re.findall('Certificates were read again', server.log)), 1)
+
+
+class Compression(TlsCase):
+    def test_with_and_without_the_kernel(self):
+        """What is coded and what is kept as it was, in the kernel's records and in ours."""
+        for switches in ((), ('--no_ktls',)):
+            server = self.secure('--compression', *switches)
+            text = pattern(700000).hex().encode()
+            self.write('a.txt', text)
+            os.utime(os.path.join(self.dir, 'a.txt'), (1, 1))
+            wire = self.dial(server)
+            for coding in CODINGS * 2:
+                with self.subTest(coding=coding, switches=switches):
+                    response = wire.ask(request('GET', '/files/a.txt', f'Accept-Encoding: {coding}'))
+                    self.assertEqual(response.header('content-encoding'), coding)
+                    self.assertEqual(decode(coding, response.body), text)
+            self.assertEqual(wire.ask(request('GET', '/files/a.txt')).body, text)
