@@ -3,6 +3,7 @@
     run.py [NAME…] [--rounds N] [--seconds S] [--build FOLDER] [--before FOLDER] [--publish]
     run.py micro [NAME…] …      the micro-benchmarks, see micro/
     run.py compress …           the one of them that is of encoding
+    run.py compress-NAME …      responses that leave compressed, see served.py
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
@@ -21,6 +22,7 @@ import time
 
 import cells
 import report
+import served
 from micro import main as micro
 from servers import Bench, which
 
@@ -151,6 +153,8 @@ def main():
         return micro.main(sys.argv[2:])
     if sys.argv[1:2] == ['compress']:
         return micro.main(['codec', *sys.argv[2:]])
+    if sys.argv[1:] and sys.argv[1] in served.PARTS:
+        return served.main(sys.argv[1:])
     args = parse()
     args.build = os.path.abspath(args.build)
     if args.smoke:
