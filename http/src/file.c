@@ -34,7 +34,7 @@ static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *f
 	case EDDYI_RANGE_NONE:
 		return 0;
 	case EDDYI_RANGE_UNSATISFIABLE:
-		r = eddyi_problem(res, 416, "the range lies outside of the file");
+		r = eddyi_render_error(req, 416, "the range lies outside of the file");
 		return r ? r :
 			   eddy_res_set(res, "content-range",
 					eddyi_range_format_unsatisfied(res->file_size, text));
@@ -116,7 +116,7 @@ static int answer_with(struct eddy_res *res, struct eddy_str name,
 		res->status = 304;
 		return 0;
 	case EDDYI_COND_FAILED:
-		return eddyi_problem(res, 412, NULL);
+		return eddyi_render_error(req, 412, NULL);
 	case EDDYI_COND_PROCEED:
 		break;
 	}

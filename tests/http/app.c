@@ -1,6 +1,9 @@
 /* Tests of eddy/app.h. */
 #include "ask.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 static int missing(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)req;
@@ -36,6 +39,17 @@ static int explicit_problem(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_problem(res, 409, "mine");
 }
 
+/* Five bytes. */
+static int file(struct eddy_req *req, struct eddy_res *res)
+{
+	int fd = memfd_create("five", MFD_CLOEXEC);
+
+	(void)req;
+	if (fd < 0 || ftruncate(fd, 5) < 0)
+		return 500;
+	return eddy_res_file(res, eddy_str_from("five"), fd);
+}
+
 static int plain(struct eddy_req *req, struct eddy_res *res, int status, const char *detail)
 {
 	(void)req;
@@ -62,6 +76,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/number/{n}", number);
 	eddy_app_map_get(app, "/problem", explicit_problem);
 	eddy_app_map_post(app, "/teapot", teapot);
+	eddy_app_map_get(app, "/file", file);
 }
 
 Test(app, renders_errors)
@@ -79,6 +94,12 @@ Test(app, renders_errors)
 	EXPECT_ANSWER(app, GET("/%zz"),
 		      "400 400: the path has a percent escape that is malformed or not allowed");
 	EXPECT_ANSWER(app, "GET / HTTP/1.1\n\n", "400 400: the host field is missing");
+	EXPECT_ANSWER(app, "GET /file HTTP/1.1\n" HOST "if-match: \"x\"\n\n", "412 412: -");
+	ask(&asked, app, "GET /file HTTP/1.1\n" HOST "range: bytes=5-\n\n");
+	cr_expect_str_eq(asked.text, "416: the range lies outside of the file");
+	cr_expect_str_eq(eddy_res_header(&asked.req->res, "content-range").ptr, "bytes */5");
+	cr_expect(eddy_res_header(&asked.req->res, "etag").ptr == NULL);
+	ask_end(&asked);
 	ask(&asked, app, GET("/missing"));
 	cr_expect_str_eq(asked.text, "404: -");
 	cr_expect_str_eq(eddy_res_header(&asked.req->res, "x-kept").ptr, "yes");
