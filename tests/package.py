@@ -42,13 +42,23 @@ def exported(library):
     return {line.split()[-1].split('@')[0] for line in run('nm', '-D', '--defined-only', library).splitlines()}
 
 
+# The folders of libraries that are installed already, each layer's in a prefix of its own.
+below = []
+
+
+def found_in(lib):
+    """The environment in which what is in `lib` is found, and what it needs."""
+    libs = (lib, *below)
+    return {'PKG_CONFIG_PATH': ':'.join(os.path.join(path, 'pkgconfig') for path in libs), 'LD_LIBRARY_PATH': ':'.join(libs)}
+
+
 def check_exports(layer, lib):
     library = os.path.join(lib, f'libeddy-{layer}.so')
     names = exported(library)
     foreign = sorted(n for n in names if not re.match(r'eddyi?_', n))
     if foreign:
         raise Failed('exports ' + ' '.join(foreign))
-    for other in sorted(glob.glob(os.path.join(lib, 'libeddy-*.so'))):
+    for other in sorted(path for folder in (lib, *below) for path in glob.glob(os.path.join(folder, 'libeddy-*.so'))):
         twice = sorted(names & exported(other)) if other != library else []
         if twice:
             raise Failed(f'has a second copy of what {os.path.basename(other)} exports: {" ".join(twice[:5])} …')
@@ -62,7 +72,7 @@ def check_frames(layer, lib, build):
     bare = sorted(entry['output'] for entry in objects if probes not in shlex.split(entry['command']))
     if bare or not objects:
         raise Failed(f'compiled without {probes}: {" ".join(bare) or "nothing is compiled"}')
-    env = {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig')}
+    env = found_in(lib)
     if probes not in run('pkg-config', '--cflags', f'eddy-{layer}', env=env).split():
         raise Failed(f'eddy-{layer}.pc does not say {probes}')
 
@@ -74,9 +84,11 @@ def use(layer, prefix, lib, folder, static):
     with open(source, 'w') as file:
         file.writelines(f'#include <eddy/{os.path.basename(h)}>\n' for h in headers)
         file.write('int main(void)\n{\n\treturn 0;\n}\n')
-    env = {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig'), 'LD_LIBRARY_PATH': lib}
+    env = found_in(lib)
     flags = ['--static'] if static else []
     flags = run('pkg-config', *flags, '--cflags', '--libs', f'eddy-{layer}', env=env).split()
+    # Of a layer with two libraries all headers are used, and one library.
+    flags += [f'-I{os.path.dirname(path)}/include' for path in below]
     if static:
         flags = [f'-l:lib{f[2:]}.a' if f.startswith('-leddy') else f for f in flags]
     # All of the library, not just what main uses: what is missing shows.
@@ -98,7 +110,7 @@ def step(tap, name, function, *args):
 
 
 def install(root, layer, build, prefix, *options, env=None):
-    env = {'PKG_CONFIG_PATH': os.path.join(prefix, 'lib', 'pkgconfig'), **(env or {})}
+    env = {**found_in(os.path.join(prefix, 'lib')), **(env or {})}
     run('meson', 'setup', '--prefix', prefix, '--libdir', 'lib', '--buildtype=debug', *options, build,
         os.path.join(root, layer), env=env)
     run('meson', 'install', '-C', build)
@@ -126,7 +138,7 @@ def check_without_features(root, folder, prefix):
             if found := re.findall(left, symbols):
                 raise Failed(f'{library} has ' + ' '.join(found))
     needed = run('readelf', '-d', os.path.join(lib, 'libeddy-http.so'))
-    env = {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig')}
+    env = found_in(lib)
     flags = run('pkg-config', '--cflags', 'eddy-http', env=env).split()
     for _, library, call, complaint in FEATURES.values():
         if library and re.search(library, needed):
@@ -185,7 +197,7 @@ def check_coding_alone(root, folder, feature):
     source, program = os.path.join(folder, 'ask.c'), os.path.join(folder, 'ask')
     with open(source, 'w') as file:
         file.write(ASKS_FOR_ALL)
-    env = {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig'), 'LD_LIBRARY_PATH': lib}
+    env = found_in(lib)
     run('gcc', '-std=gnu11', source, '-o', program,
         *run('pkg-config', '--cflags', '--libs', 'eddy-codec', env=env).split())
     found = set(run(program, env=env).split())
@@ -244,11 +256,16 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         prefix = os.path.join(folder, 'usr')
-        lib = os.path.join(prefix, 'lib')
+        step(tap, 'http without configuration files, forms and TLS has none of them', check_without_features, root, folder,
+             prefix)
+    with tempfile.TemporaryDirectory() as everything:
         for layer in LAYERS:
             if not os.path.exists(os.path.join(root, layer, 'meson.build')):
                 continue
-            build = os.path.join(folder, layer)
+            folder = os.path.join(everything, layer)
+            build, prefix = os.path.join(folder, 'build'), os.path.join(folder, 'usr')
+            lib = os.path.join(prefix, 'lib')
+            os.mkdir(folder)
             if not step(tap, f'{layer} builds and installs alone', install, root, layer, build, prefix,
                         '--wrap-mode=nofallback'):
                 continue
@@ -257,14 +274,12 @@ def main():
                 step(tap, f'{name} probes its frames', check_frames, name, lib, build)
                 step(tap, f'{name} is usable shared', use, name, prefix, lib, folder, False)
                 step(tap, f'{name} is usable static', use, name, prefix, lib, folder, True)
-    with tempfile.TemporaryDirectory() as folder:
-        prefix = os.path.join(folder, 'usr')
-        step(tap, 'http without configuration files, forms and TLS has none of them', check_without_features, root, folder,
-             prefix)
-    for feature in (*CODINGS, None):
-        with tempfile.TemporaryDirectory() as folder:
-            step(tap, f'compress with {feature or "no coding"} alone has nothing of the others', check_coding_alone, root, folder,
-                 feature)
+            below.append(lib)
+        del below[1:]  # the runtime
+        for feature in (*CODINGS, None):
+            with tempfile.TemporaryDirectory() as folder:
+                step(tap, f'compress with {feature or "no coding"} alone has nothing of the others', check_coding_alone, root,
+                     folder, feature)
     with tempfile.TemporaryDirectory() as folder:
         step(tap, 'compress is a subproject of others', check_subproject, root, folder)
     return tap.end()
