@@ -6,6 +6,7 @@
  * A LIMIT is a field of eddy_server_options without its `_ns`; times are in milliseconds. Without
  * --bind it listens at a free port of 127.0.0.1.
  */
+#include "handlers.h"
 #include "limits.h"
 
 #include <eddy/compress.h>
@@ -62,30 +63,10 @@ static int echo(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_bytes(res, "application/octet-stream", body);
 }
 
-/* The body while it arrives. */
-static int pump(struct eddy_req *req, struct eddy_res *res)
-{
-	char buf[4096];
-	ssize_t r;
-
-	while ((r = eddy_req_read(req, buf, sizeof(buf))) > 0) {
-		r = eddy_res_write(res, buf, (size_t)r);
-		if (r < 0)
-			break;
-	}
-	return r < 0 ? (int)r : eddy_res_write(res, "", 0);
-}
-
 static int ignore(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)req;
 	return eddy_res_ok(res, "ignored");
-}
-
-static int refuse(struct eddy_req *req, struct eddy_res *res)
-{
-	(void)req;
-	return eddy_res_problem(res, 409, "not wanted");
 }
 
 static uint64_t number_of(struct eddy_req *req)

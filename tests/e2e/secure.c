@@ -8,6 +8,8 @@
  * Each `--more` is another certificate with its key, in one file. It listens at a free port of 127.0.0.1, and
  * without TLS at each `--plain`; from there `--to_https` sends clients on.
  */
+#include "handlers.h"
+
 #include <eddy/compress.h>
 #include <eddy/http.h>
 #include <eddy/runtime.h>
@@ -75,20 +77,6 @@ static int upload(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_ok(res, "%ju", (uintmax_t)saved.size);
 }
 
-/* The body while it arrives. */
-static int pump(struct eddy_req *req, struct eddy_res *res)
-{
-	char buf[4096];
-	ssize_t r;
-
-	while ((r = eddy_req_read(req, buf, sizeof(buf))) > 0) {
-		r = eddy_res_write(res, buf, (size_t)r);
-		if (r < 0)
-			break;
-	}
-	return r < 0 ? (int)r : eddy_res_write(res, "", 0);
-}
-
 /* A stream that fails behind its first line. */
 static int broken(struct eddy_req *req, struct eddy_res *res)
 {
@@ -96,12 +84,6 @@ static int broken(struct eddy_req *req, struct eddy_res *res)
 
 	(void)req;
 	return r < 0 ? r : -EIO;
-}
-
-static int refuse(struct eddy_req *req, struct eddy_res *res)
-{
-	(void)req;
-	return eddy_res_problem(res, 409, "not wanted");
 }
 
 static int slow(struct eddy_req *req, struct eddy_res *res)
