@@ -21,6 +21,7 @@ Test(offload, returns_what_the_function_returned)
 }
 
 static atomic_int running, most;
+static int together; /* so many jobs wait for one another */
 
 static int busy(void *arg)
 {
@@ -29,6 +30,8 @@ static int busy(void *arg)
 	(void)arg;
 	while (seen < now && !atomic_compare_exchange_weak(&most, &seen, now))
 		;
+	for (int i = 0; i < 2000 && atomic_load(&most) < together; i++)
+		nap();
 	nap();
 	atomic_fetch_sub(&running, 1);
 	return 0;
@@ -56,6 +59,7 @@ static int many(void *arg)
 Test(offload, threads_are_bounded_and_the_rest_waits)
 {
 	eddy_offload_set_threads(3);
+	together = 3;
 	cr_expect_eq(eddy_run(NULL, many, NULL), 0);
 	cr_expect_eq(atomic_load(&ended), 40);
 	cr_expect_eq(atomic_load(&most), 3);
