@@ -362,26 +362,46 @@ int eddyi_head_end(struct eddyi_head *head)
 	return eddyi_head_refuse(head, 400, "the request head ended too early");
 }
 
+/* The next field of this name, from `*at` on, which is moved behind it. Return: NULL for none. */
+static const struct eddyi_header *next_of(const struct eddyi_head *head, struct eddy_str name,
+					  unsigned *at)
+{
+	while (*at < head->header_count) {
+		const struct eddyi_header *header = &head->headers[(*at)++];
+
+		if (eddy_str_eq_nocase(header->name, name))
+			return header;
+	}
+	return NULL;
+}
+
 struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name)
 {
-	for (unsigned i = 0; i < head->header_count; i++)
-		if (eddy_str_eq_nocase(head->headers[i].name, name))
-			return head->headers[i].value;
-	return eddy_str(NULL, 0);
+	const struct eddyi_header *header = next_of(head, name, &(unsigned){ 0 });
+
+	return header ? header->value : eddy_str(NULL, 0);
 }
 
 struct eddy_str eddyi_head_join(struct eddyi_head *head, const char *name)
 {
-	struct eddy_str all = eddy_str(NULL, 0);
+	struct eddy_str wanted = eddy_str_from(name), first = { NULL, 0 };
+	const struct eddyi_header *header;
+	size_t count = 0, size = 0;
+	char *text, *end;
 
-	for (unsigned i = 0; i < head->header_count; i++) {
-		const struct eddyi_header *header = &head->headers[i];
-
-		if (!eddy_str_eq_nocase(header->name, eddy_str_from(name)))
-			continue;
-		all = all.ptr ? eddyi_arena_printf(head->arena, "%.*s, %.*s", EDDY_FMT(all),
-						   EDDY_FMT(header->value)) :
-				header->value;
+	for (unsigned at = 0; (header = next_of(head, wanted, &at)); count++) {
+		size += header->value.len + 2;
+		if (!count)
+			first = header->value;
 	}
-	return all;
+	if (count < 2)
+		return first;
+	/* In one go: as many fields as there may be would otherwise take the square of their length. */
+	text = end = eddyi_arena_alloc(head->arena, size);
+	for (unsigned at = 0; text && (header = next_of(head, wanted, &at));) {
+		if (end != text)
+			end = mempcpy(end, ", ", 2);
+		end = mempcpy(end, header->value.ptr, header->value.len);
+	}
+	return eddy_str(text, (size_t)(end - text));
 }
