@@ -41,14 +41,6 @@ int eddyi_status_of(int error)
 	}
 }
 
-int eddyi_req_fail(struct eddy_req *req, int error, int status, const char *detail)
-{
-	req->verdict_error = error;
-	req->verdict_status = status;
-	req->detail = detail;
-	return error;
-}
-
 /* The status for what a handler failed with. */
 static int judge_error(struct eddy_req *req, int error)
 {

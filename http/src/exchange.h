@@ -114,7 +114,13 @@ uint64_t eddyi_req_file_max(const struct eddy_req *req);
 
 /* Note what a call fails with, for the response that is made of it; `detail` may be NULL.
  * Return: `error`. */
-int eddyi_req_fail(struct eddy_req *req, int error, int status, const char *detail);
+static inline int eddyi_req_fail(struct eddy_req *req, int error, int status, const char *detail)
+{
+	req->verdict_error = error;
+	req->verdict_status = status;
+	req->detail = detail;
+	return error;
+}
 
 /* Answer with an error as the app wants it rendered; `detail` may be NULL. May suspend.
  * Return: 0, -errno. */
