@@ -62,7 +62,7 @@ static char *write_line(char *at, struct eddy_str name, const char *between, str
 	return at;
 }
 
-/* Any method of /echo */
+/* The fields of the request, a line each. */
 static int echo(struct eddy_req *req, struct eddy_res *res)
 {
 	size_t count = eddy_req_header_count(req), size = 1;
@@ -106,19 +106,20 @@ static int cookies(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_bytes(res, TEXT, eddy_str(text, (size_t)(at - text)));
 }
 
+/* Any method of /echo, also those that no route can be mapped to, such as PROPFIND. */
+static int fallback(struct eddy_req *req, struct eddy_res *res)
+{
+	return eddy_str_eq_z(eddy_req_target_path(req), "/echo") ? echo(req, res) : 404;
+}
+
 static void map(struct eddy_app *app)
 {
-	static const char *const any[] = {
-		"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE",
-	};
-
 	eddy_app_map_get(app, "/", ok);
 	eddy_app_map_post(app, "/", send_back);
 	eddy_app_map_put(app, "/", send_back);
 	eddy_app_map_patch(app, "/", send_back);
-	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++)
-		eddy_app_map(app, any[i], "/echo", echo);
 	eddy_app_map_get(app, "/cookie", cookies);
+	eddy_app_map_fallback(app, fallback);
 }
 
 static void usage(FILE *out, int status)

@@ -342,10 +342,12 @@ class Probe(Suite):
         self.assertIn(self.server.ask('CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n').status, (400, 405))
 
     def test_echo(self):
-        for method in ('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'):
+        for method in ('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'M-SEARCH'):
             response = self.server.get('/echo', 'X-b: 1', 'x-A:\t2 ', 'X-b:', method=method)
             self.assertEqual((response.status, response.body), (200, b'Host: localhost\nX-b: 1\nx-A: 2\nX-b: \n'))
-        self.assertEqual(self.server.get('/echo', method='HEAD').status, 200)
+        response = self.server.get('/echo', method='HEAD')
+        self.assertEqual((response.status, response.header('content-length')), (200, str(len('Host: localhost\n'))))
+        self.assertProblem(self.server.get('/echoes', method='PROPFIND'), 404)
 
     def test_cookies(self):
         for headers, expected in (((), b''), (('Cookie: a=1; b=2', 'cookie: c=x=y'), b'a=1\nb=2\nc=x=y\n'), (('Cookie: foo=',), b'foo=\n'),
