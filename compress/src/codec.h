@@ -25,17 +25,12 @@ struct eddyi_stream {
 	int failed; /* -errno, from the first failure on */
 };
 
-/* Invariants:
- *   1. What is owed is an op that the library has begun and not ended: it gets the `owed_in` bytes that
- *      it has seen once, and no other op, until it is done.
- *   2. Where `codec->block` is flushed, `in_block` bytes came since the last flush, at most a block. */
+/* Where blocks are flushed, `in_block` bytes came since the last flush: at most a slice, which is a block then. */
 struct eddy_encoder {
 	struct eddyi_stream stream;
 	struct eddyi_encoder_settings settings;
 	size_t slice;
 	size_t in_block;
-	enum eddy_codec_op owed; /* RUN: nothing */
-	size_t owed_in;
 	uint64_t taken;
 	bool ended;
 };

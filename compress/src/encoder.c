@@ -88,8 +88,6 @@ int eddy_encoder_new(const struct eddy_codec *codec, const struct eddy_encoder_o
 	encoder->settings = settings;
 	encoder->slice = codec->slice(settings.level);
 	encoder->in_block = 0;
-	encoder->owed = EDDY_CODEC_RUN;
-	encoder->owed_in = 0;
 	encoder->taken = 0;
 	encoder->ended = false;
 	encoder->stream.failed = 0;
@@ -124,7 +122,8 @@ static bool fits_size(const struct eddy_encoder *encoder, size_t len, enum eddy_
 	return !size || len == left || (len < left && op != EDDY_CODEC_END);
 }
 
-/* What the library is told of this step, and how much of the input it gets. */
+/* What the library is told of this step, and how much of the input it gets. A block that is full stays so until its
+ * flush is done. */
 static enum eddy_codec_op choose_op(const struct eddy_encoder *encoder,
 				    const struct eddy_codec_io *io, enum eddy_codec_op op,
 				    size_t *ret_len)
@@ -132,10 +131,6 @@ static enum eddy_codec_op choose_op(const struct eddy_encoder *encoder,
 	const struct eddy_codec *codec = encoder->stream.codec;
 	size_t room = encoder->slice - encoder->in_block;
 
-	if (encoder->owed != EDDY_CODEC_RUN) {
-		*ret_len = encoder->owed_in < io->in_len ? encoder->owed_in : io->in_len;
-		return encoder->owed;
-	}
 	if (io->in_len <= room) {
 		*ret_len = io->in_len;
 		if (op != EDDY_CODEC_RUN || io->in_len < room)
@@ -163,13 +158,8 @@ static int step(struct eddy_encoder *encoder, struct eddy_codec_io *io, enum edd
 	encoder->taken += taken;
 	if (codec->is_flushed(encoder->settings.level))
 		encoder->in_block += taken;
-	encoder->owed = EDDY_CODEC_RUN;
-	if (now != EDDY_CODEC_RUN && r == 0) {
-		encoder->owed = now;
-		encoder->owed_in = slice.in_len;
-	} else if (now != EDDY_CODEC_RUN) {
+	if (r == 1 && now != EDDY_CODEC_RUN)
 		encoder->in_block = 0;
-	}
 	if (r == 1 && now == EDDY_CODEC_END)
 		encoder->ended = true;
 	return r == 1 && io->in_len == 0 && (op == EDDY_CODEC_RUN || op == now);
