@@ -20,7 +20,8 @@ struct hex {
 	bool asked_to_end;
 };
 
-static unsigned alive, whole, broken, flushed, elsewhere;
+static unsigned alive, whole, broken, flushed, elsewhere, switches;
+static const void *stepped_last;
 
 static struct hex *hex_new(bool decodes)
 {
@@ -85,6 +86,8 @@ static int hex_step(void *state, struct eddy_coder_io *io, enum eddy_coder_op op
 	struct hex *hex = state;
 
 	elsewhere += gettid() != getpid();
+	switches += stepped_last != state;
+	stepped_last = state;
 	for (int i = 0; i < 100 && io->in_len; i++) {
 		int r = hex->decodes ? decode_one(hex, io) : encode_one(hex, io);
 
@@ -273,7 +276,8 @@ static struct eddy_app *make(eddy_filter_fn *filter)
 {
 	struct eddy_app *app = eddy_app_new();
 
-	alive = whole = broken = flushed = elsewhere = 0;
+	alive = whole = broken = flushed = elsewhere = switches = 0;
+	stepped_last = NULL;
 	eddy_app_map_get(app, "/numbers/{n}", numbers);
 	eddy_app_map_get(app, "/file/{n}", file);
 	eddy_app_map_get(app, "/replaced", replaced);
@@ -378,6 +382,72 @@ Test(coder, takes_what_is_large_elsewhere)
 		eddy_response_free(response);
 		eddy_app_free(app);
 	}
+}
+
+/* ---- many at once ---- */
+
+struct crowd {
+	struct eddy_app *app;
+	struct eddy_scope scope;
+	unsigned large_done, large_before_small;
+	bool failed;
+};
+
+static int ask_in_crowd(struct crowd *crowd, const char *line, size_t want)
+{
+	struct eddy_response *response = NULL;
+	struct eddy_str body = { 0 };
+	int r = eddy_app_test(crowd->app, line, NULL, &response);
+
+	if (r == 0)
+		r = eddy_response_body(response, &body);
+	crowd->failed |= r < 0 || body.len != want;
+	eddy_response_free(response);
+	return 0;
+}
+
+static int ask_large(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	ask_in_crowd(crowd, "GET /numbers/60000", 120000);
+	crowd->large_done++;
+	return 0;
+}
+
+static int ask_small(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	ask_in_crowd(crowd, "GET /numbers/10", 20);
+	crowd->large_before_small = crowd->large_done;
+	return 0;
+}
+
+static int be_a_crowd(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	eddy_scope_begin(&crowd->scope, NULL);
+	for (int i = 0; i < 5; i++)
+		eddy_scope_spawn(&crowd->scope, "large", ask_large, crowd);
+	eddy_scope_spawn(&crowd->scope, "small", ask_small, crowd);
+	eddy_scope_join(&crowd->scope);
+	return eddy_scope_end(&crowd->scope);
+}
+
+/* Steps of one are not mixed with those of others; who is small is not in the queue. */
+Test(coder, large_ones_take_turns)
+{
+	struct crowd crowd = { .app = make(encoding) };
+
+	cr_assert(eq(int, eddy_run(NULL, be_a_crowd, &crowd), 0));
+	cr_assert(not(crowd.failed));
+	cr_assert(eq(uint, whole, 6));
+	/* Each has 1,200 steps; once in a while one waits for its peer. */
+	cr_expect(le(uint, switches, 40), "%u", switches);
+	cr_expect(le(uint, crowd.large_before_small, 1), "%u", crowd.large_before_small);
+	eddy_app_free(crowd.app);
 }
 
 Test(coder, gives_a_head_what_a_get_gets)
