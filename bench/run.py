@@ -140,7 +140,7 @@ def smoke(args):
                 failed += 1
                 print(f'not ok {number} - {cell.name}')
                 print('\n'.join('# ' + line for line in f'{type(error).__name__}: {error}'.splitlines()), flush=True)
-    for number, (name, wrong) in enumerate(micro.smoke(args.build), number + 1):
+    for number, (name, wrong) in enumerate([*micro.smoke(args.build), *served.smoke(args.build)], number + 1):
         failed += bool(wrong)
         print(f'{"not " if wrong else ""}ok {number} - {name}')
         print('\n'.join('# ' + line for line in wrong.splitlines()), flush=True)
