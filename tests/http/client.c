@@ -424,23 +424,31 @@ static int ask_cut(void *arg)
 	return 0;
 }
 
-static int cut_off(struct talk *talk)
+/* Cancel a call once the server has read `until`. */
+static int cut_off_behind(struct talk *talk, const char *until)
 {
 	struct cut cut = { .talk = talk };
 	struct eddy_scope scope;
 
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "cut", ask_cut, &cut);
+	for (int i = 0; i < 5000 && !strstr(talk->log, until); i++)
+		eddy_sleep(EDDY_MS);
 	eddy_sleep(10 * EDDY_MS);
 	eddy_scope_cancel(&scope);
 	eddy_scope_end(&scope);
 	return cut.result;
 }
 
+static int cut_off(struct talk *talk)
+{
+	return cut_off_behind(talk, "");
+}
+
 /* The client goes on. */
 static int cut_off_and_ask(struct talk *talk)
 {
-	int r = cut_off(talk);
+	int r = cut_off_behind(talk, "\r\n\r\n");
 
 	results[0] = ask_for(talk, "/", &asked, got[0], sizeof(got[0]));
 	return r;
