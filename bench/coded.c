@@ -116,12 +116,14 @@ static void make_text(void)
 	size_t at = 0;
 
 	while (at < sizeof(text)) {
+		char letter[] = "? ";
 		const char *word;
 
 		state = state * 6364136223846793005u + 1442695040888963407u;
 		word = words[state >> 60];
+		letter[0] = (char)('a' + (state >> 33) % 26);
 		if ((state >> 40) % 8 == 0)
-			word = (char[]){ (char)('a' + (state >> 33) % 26), ' ', 0 };
+			word = letter;
 		for (; *word && at < sizeof(text); word++)
 			text[at++] = *word;
 	}
