@@ -28,7 +28,7 @@ class Emulated(unittest.TestCase):
         cls.addClassCleanup(machine.close)
         for program in PROGRAMS:
             machine.add(os.path.join(BUILD, program))
-        for path in ('/usr/bin/openssl', '/usr/bin/curl', vm.HERE, os.path.join(TESTS, 'tap.py'),
+        for path in ('/usr/bin/openssl', '/usr/bin/curl', '/usr/bin/zstd', '/usr/bin/brotli', vm.HERE, os.path.join(TESTS, 'tap.py'),
                      os.path.join(TESTS, 'criterion.py'), os.path.join(os.path.dirname(TESTS), 'docs')):
             machine.add(path)
         doctor, runtime = (os.path.join(BUILD, program) for program in PROGRAMS[:2])
