@@ -12,6 +12,7 @@
 
 #define MESSAGE_MAX (2 * EDDY_KIB)
 #define CUT "…"
+#define LAZY_MAX 8
 
 /* The subscriber; emitters hold the lock for reading while they call it, so that nobody takes it
  * away from under them. */
@@ -132,13 +133,34 @@ static bool has_field(const struct eddy_record *record, const char *name)
 	return false;
 }
 
-/* `all` is what record->fields points to. */
-static void add_fields(struct eddy_record *record, struct eddy_field *all,
+/* What a record points to while it is emitted. */
+struct gathered {
+	struct eddy_field fields[EDDY_LOG_FIELDS_MAX];
+	char lazy[LAZY_MAX][EDDY_FIELD_LAZY_MAX];
+	size_t lazy_count;
+};
+
+static void add_field(struct eddy_record *record, struct gathered *all,
+		      const struct eddy_field *field)
+{
+	if (record->field_count == EDDY_LOG_FIELDS_MAX || has_field(record, field->name))
+		return;
+	if (field->type != EDDY_FIELD_LAZY) {
+		all->fields[record->field_count++] = *field;
+	} else if (all->lazy_count < LAZY_MAX) {
+		char *text = all->lazy[all->lazy_count++];
+		size_t len = field->value.lazy.write(field->value.lazy.data, text);
+
+		all->fields[record->field_count++] =
+			eddy_field_str(field->name, eddy_str(text, len));
+	}
+}
+
+static void add_fields(struct eddy_record *record, struct gathered *all,
 		       const struct eddy_field *fields)
 {
 	for (; fields && fields->name; fields++)
-		if (record->field_count < EDDY_LOG_FIELDS_MAX && !has_field(record, fields->name))
-			all[record->field_count++] = *fields;
+		add_field(record, all, fields);
 }
 
 static size_t format_message(char *text, const char *format, va_list args)
@@ -163,7 +185,7 @@ void eddyi_log(enum eddy_log_level level, const char *target, const struct eddy_
 	       const char *format, ...)
 {
 	struct eddy_record record = { .level = level, .target = target };
-	struct eddy_field all[EDDY_LOG_FIELDS_MAX];
+	struct gathered all;
 	char text[MESSAGE_MAX];
 	int saved = errno;
 	va_list args;
@@ -171,10 +193,11 @@ void eddyi_log(enum eddy_log_level level, const char *target, const struct eddy_
 	if (!begin(level, target))
 		return;
 	record.time_ns = realtime();
-	record.fields = all;
-	add_fields(&record, all, fields);
+	all.lazy_count = 0;
+	record.fields = all.fields;
+	add_fields(&record, &all, fields);
 	for (const struct eddy_scope *scope = eddyi_scope_self(); scope; scope = scope->parent)
-		add_fields(&record, all, scope->log_fields);
+		add_fields(&record, &all, scope->log_fields);
 	errno = saved; /* for %m */
 	va_start(args, format);
 	record.message = eddy_str(text, format_message(text, format, args));

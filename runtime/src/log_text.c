@@ -137,6 +137,8 @@ static void put_field(struct line *line, const struct eddy_field *field)
 	case EDDY_FIELD_BOOL:
 		strcpy(text, field->value.flag ? "true" : "false");
 		break;
+	case EDDY_FIELD_LAZY: /* none of a record's is */
+		break;
 	}
 	put_z(line, text);
 }
@@ -206,21 +208,20 @@ static void write_line(const struct eddy_record *record, void *arg)
 		;
 }
 
-static bool wants_colour(void)
+bool eddy_log_wants_colour(int fd)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	int saved = errno;
+	bool wants = isatty(fd) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 
-	if ((no_color && *no_color) || (term && strcmp(term, "dumb") == 0))
-		return false;
-	return isatty(STDERR_FILENO);
+	errno = saved;
+	return wants;
 }
 
 int eddy_log_text_subscribe(void)
 {
 	static char coloured;
-	int saved = errno;
-	int r = eddy_log_subscribe(write_line, wants_colour() ? &coloured : NULL);
 
-	errno = saved;
-	return r;
+	return eddy_log_subscribe(write_line,
+				  eddy_log_wants_colour(STDERR_FILENO) ? &coloured : NULL);
 }

@@ -266,6 +266,32 @@ Test(log, records_have_the_fields_of_their_scopes)
 	cr_expect_str_eq(seen, " INFO t: after");
 }
 
+static size_t write_lazy(const void *data, char text[EDDY_FIELD_LAZY_MAX])
+{
+	unsigned *calls = (unsigned *)data;
+
+	return (size_t)snprintf(text, EDDY_FIELD_LAZY_MAX, "call %u", ++*calls);
+}
+
+/* A lazy field is written for a record that is wanted, once, and not where its name is taken. */
+Test(log, lazy_fields_are_written_when_they_are_wanted)
+{
+	struct eddy_field fields[11] = { 0 };
+	unsigned calls = 0;
+
+	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);
+	fields[0] = eddy_field_lazy("a", write_lazy, &calls);
+	fields[1] = eddy_field_lazy("a", write_lazy, &calls);
+	eddy_log(EDDY_LOG_DEBUG, "t", fields, "m");
+	cr_expect_eq(calls, 0);
+	eddy_log(EDDY_LOG_INFO, "t", fields, "m");
+	cr_expect_str_eq(seen, " INFO t: m a=\"call 1\"");
+	for (int i = 0; i < 10; i++)
+		fields[i] = eddy_field_lazy(&"0123456789"[9 - i], write_lazy, &calls);
+	eddy_log(EDDY_LOG_INFO, "t", fields, "m");
+	cr_expect_eq(calls, 9, "%u", calls);
+}
+
 Test(log, many_fields_are_bounded)
 {
 	static char names[40][16];

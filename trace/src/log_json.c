@@ -107,6 +107,9 @@ static void put_value(struct line *line, const struct eddy_field *field)
 	case EDDY_FIELD_BOOL:
 		snprintf(text, sizeof(text), "%s", field->value.flag ? "true" : "false");
 		break;
+	case EDDY_FIELD_LAZY: /* none of a record's is */
+		strcpy(text, "null");
+		break;
 	}
 	put_z(line, text);
 }

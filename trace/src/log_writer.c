@@ -218,13 +218,6 @@ static bool wants_json(enum eddy_log_format format)
 	return format == EDDY_LOG_FORMAT_JSON;
 }
 
-static bool wants_colour(int fd)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return isatty(fd) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
-}
-
 static int open_out(struct writer *writer, const char *path)
 {
 	writer->fd = STDERR_FILENO;
@@ -250,7 +243,7 @@ static int writer_init(struct writer *writer, const struct eddy_log_writer_optio
 	writer->out = malloc(writer->size);
 	writer->users = 2;
 	writer->json = wants_json(options->format);
-	writer->colour = wants_colour(writer->fd);
+	writer->colour = eddy_log_wants_colour(writer->fd);
 	return writer->in && writer->out ? 0 : -ENOMEM;
 }
 

@@ -36,7 +36,15 @@ enum eddy_field_type {
 	EDDY_FIELD_U64,
 	EDDY_FIELD_F64,
 	EDDY_FIELD_BOOL,
+	EDDY_FIELD_LAZY, /* a string that is written once a record wants it; subscribers see EDDY_FIELD_STR */
 };
+
+/* No lazy field is longer; of more than 8 of a record the others are left out. */
+#define EDDY_FIELD_LAZY_MAX 64
+
+/* Write the value of a lazy field, without a NUL. Called by the thread that emits a record; must not suspend,
+ * nor emit records. Return: its length. */
+typedef size_t eddy_field_write_fn(const void *data, char text[EDDY_FIELD_LAZY_MAX]);
 
 /* A named value; all of it borrowed. A `name` of NULL ends a list of fields. */
 struct eddy_field {
@@ -48,6 +56,10 @@ struct eddy_field {
 		uint64_t u64;
 		double f64;
 		bool flag;
+		struct {
+			eddy_field_write_fn *write;
+			const void *data;
+		} lazy;
 	} value;
 };
 
@@ -78,8 +90,11 @@ EDDY_API int eddy_log_subscribe(eddy_log_fn *fn, void *arg);
  * without a subscriber. */
 EDDY_API void eddy_log_unsubscribe(void);
 
-/* Subscribe with plain text on stderr: one line a record, written at once.
- * Coloured when stderr is a terminal, TERM is not "dumb" and NO_COLOR is unset or empty. Control
+/* Whether text that goes there is to be coloured: it is a terminal, TERM is not "dumb", and NO_COLOR is unset
+ * or empty. */
+EDDY_API bool eddy_log_wants_colour(int fd);
+
+/* Subscribe with plain text on stderr: one line a record, written at once, and coloured if wanted. Control
  * characters are shown as escapes: a record is one line whatever it says.
  * Return: 0, -EBUSY. */
 EDDY_API int eddy_log_text_subscribe(void);
@@ -146,6 +161,16 @@ static inline struct eddy_field eddy_field_bool(const char *name, bool value)
 	struct eddy_field field = { name, EDDY_FIELD_BOOL, { { NULL, 0 } } };
 
 	field.value.flag = value;
+	return field;
+}
+
+static inline struct eddy_field eddy_field_lazy(const char *name, eddy_field_write_fn *write,
+						const void *data)
+{
+	struct eddy_field field = { name, EDDY_FIELD_LAZY, { { NULL, 0 } } };
+
+	field.value.lazy.write = write;
+	field.value.lazy.data = data;
 	return field;
 }
 
