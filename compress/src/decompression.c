@@ -52,33 +52,17 @@ static int decode(struct eddy_req *req, const struct eddy_codec *codec,
 	return r == -EBUSY ? 0 : r;
 }
 
-/* The one value of the fields of this name; of several, .len is that of all of them. */
-static struct eddy_str coding_of(const struct eddy_req *req, size_t *ret_count)
-{
-	struct eddy_str found = { NULL, 0 }, name, value;
-
-	*ret_count = 0;
-	for (size_t i = 0; i < eddy_req_header_count(req); i++) {
-		eddy_req_header_at(req, i, &name, &value);
-		if (eddy_str_eq_nocase(name, eddy_str("content-encoding", 16))) {
-			found = value;
-			++*ret_count;
-		}
-	}
-	return found;
-}
-
 static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
 	const struct eddy_codec *codec;
-	size_t count;
-	struct eddy_str coding = coding_of(req, &count);
+	struct eddy_str coding = eddy_req_header_joined(req, "content-encoding");
 	int r;
 
 	if (!coding.len || !eddy_req_length(req) ||
-	    (count == 1 && eddy_str_eq_nocase(coding, eddy_str("identity", 8))))
+	    eddy_str_eq_nocase(coding, eddy_str("identity", 8)))
 		return eddy_next(next, req, res);
-	if (count > 1 || eddy_codec_find(coding, &codec) < 0)
+	/* Of several the order counts, and nobody sends them. */
+	if (eddy_codec_find(coding, &codec) < 0)
 		return refuse(res);
 	r = decode(req, codec, eddy_next_data(next));
 	return r < 0 ? r : eddy_next(next, req, res);

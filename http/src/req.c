@@ -39,6 +39,11 @@ struct eddy_str eddy_req_header(const struct eddy_req *req, const char *name)
 	return eddyi_head_find(&req->head, eddy_str_from(name));
 }
 
+struct eddy_str eddy_req_header_joined(struct eddy_req *req, const char *name)
+{
+	return eddyi_head_join(&req->head, name);
+}
+
 size_t eddy_req_header_count(const struct eddy_req *req)
 {
 	return req->head.header_count;

@@ -37,16 +37,16 @@ void eddy_res_remove(struct eddy_res *res, const char *name)
 	remove_header(res, eddy_str_from(name));
 }
 
-/* What reply_head.c writes: a second one would say something else of the same bytes. */
-static bool is_servers_own(struct eddy_str name)
+bool eddy_res_may_set(const char *name)
 {
+	/* What reply_head.c writes: a second one would say something else of the same bytes. */
 	static const char *const own[] = { "connection", "content-length", "date", "server",
 					   "transfer-encoding" };
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (eddy_str_eq_nocase(name, eddy_str_from(own[i])))
-			return true;
-	return false;
+		if (eddy_str_eq_nocase(eddy_str_from(name), eddy_str_from(own[i])))
+			return false;
+	return eddyi_syntax_is_token(eddy_str_from(name));
 }
 
 int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
@@ -57,8 +57,7 @@ int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 	if (!value.ptr)
 		return -ENOMEM;
 	value = eddy_str_trim(value);
-	if (!eddyi_syntax_is_token(eddy_str_from(name)) || is_servers_own(eddy_str_from(name)) ||
-	    !eddyi_syntax_is_value(value))
+	if (!eddy_res_may_set(name) || !eddyi_syntax_is_value(value))
 		return -EINVAL;
 	if (res->header_count == res->header_capacity) {
 		unsigned capacity = res->header_capacity ? res->header_capacity * 2 : HEADERS_FIRST;

@@ -233,3 +233,13 @@ Test(res, tells_what_a_list_has_and_takes_fields_out)
 	cr_assert(eq(int, asked.status, 204));
 	ask_end(&asked);
 }
+
+Test(res, may_set_all_but_what_the_server_writes)
+{
+	static const char *const refused[] = { "",     "a b",    "a:",         "Content-Length",
+					       "date", "Server", "connection", "transfer-encoding" };
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+		cr_expect(not(eddy_res_may_set(refused[i])), "%s", refused[i]);
+	cr_expect(eddy_res_may_set("x-id") && eddy_res_may_set("dat"));
+}

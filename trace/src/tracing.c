@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #define HEADER_DEFAULT "request-id"
+#define ACCESS_TARGET "eddy::access"
 
 struct tracing {
 	struct eddy_tracing_options options; /* a configuration file may change them */
@@ -21,9 +22,6 @@ struct tracing {
 struct visit {
 	uint64_t id;
 	struct eddy_trace_context context;
-	char id_text[21];
-	char trace_text[33];
-	char span_text[17];
 	char parent_text[EDDY_TRACEPARENT_SIZE];
 	struct eddy_field fields[4];
 	struct eddy_local locals[3];
@@ -34,77 +32,64 @@ static const struct eddy_local_key visit_key = { "request" };
 
 /* ---- a request ---- */
 
-/* The one value of a field; .ptr is NULL when there is none, or several. */
-static struct eddy_str only(const struct eddy_req *req, const char *name)
+static size_t write_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 {
-	struct eddy_str found = { NULL, 0 }, field, value;
+	const struct visit *visit = data;
 
-	for (size_t i = 0; i < eddy_req_header_count(req); i++) {
-		eddy_req_header_at(req, i, &field, &value);
-		if (!eddy_str_eq_nocase(field, eddy_str_from(name)))
-			continue;
-		if (found.ptr)
-			return eddy_str(NULL, 0);
-		found = value;
-	}
-	return found;
+	return (size_t)snprintf(text, EDDY_FIELD_LAZY_MAX, "%" PRIu64, visit->id);
 }
 
-/* All lines of a list as one string; NULL when there is none, or memory is out. */
-static const char *join(struct eddy_req *req, const char *name)
+static size_t write_trace(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 {
-	struct eddy_str field, value;
-	size_t size = 0;
-	char *joined, *at;
+	const struct visit *visit = data;
 
-	for (size_t i = 0; i < eddy_req_header_count(req); i++) {
-		eddy_req_header_at(req, i, &field, &value);
-		if (eddy_str_eq_nocase(field, eddy_str_from(name)))
-			size += value.len + 1;
-	}
-	at = joined = size ? eddy_req_alloc(req, size) : NULL;
-	if (!joined)
-		return NULL;
-	for (size_t i = 0; i < eddy_req_header_count(req); i++) {
-		eddy_req_header_at(req, i, &field, &value);
-		if (!eddy_str_eq_nocase(field, eddy_str_from(name)))
-			continue;
-		if (at != joined)
-			*at++ = ',';
-		at = mempcpy(at, value.ptr, value.len);
-	}
-	*at = 0;
-	return joined;
+	eddy_trace_id_format(visit->context.trace_id, sizeof(visit->context.trace_id), text);
+	return 2 * sizeof(visit->context.trace_id);
 }
 
-/* Go on with the trace that the request belongs to, or begin one. */
+static size_t write_span(const void *data, char text[EDDY_FIELD_LAZY_MAX])
+{
+	const struct visit *visit = data;
+
+	eddy_trace_id_format(visit->context.span_id, sizeof(visit->context.span_id), text);
+	return 2 * sizeof(visit->context.span_id);
+}
+
+/* The tracestate, to be passed on; NULL where there is none, or it is malformed. */
+static const char *find_state(struct eddy_req *req)
+{
+	struct eddy_str state = eddy_req_header_joined(req, "tracestate");
+	char *text = eddy_tracestate_is_valid(state) ? eddy_req_alloc(req, state.len + 1) : NULL;
+
+	if (text)
+		*(char *)mempcpy(text, state.ptr, state.len) = 0;
+	return text;
+}
+
+/* Go on with the trace that the request belongs to, or begin one. Several traceparents contradict each other:
+ * joined they are none. */
 static void find_trace(struct visit *visit, struct eddy_req *req)
 {
 	struct eddy_trace_context parent;
 	const char *state = NULL;
 
-	if (eddy_trace_context_parse(only(req, "traceparent"), &parent) == 0) {
+	if (eddy_trace_context_parse(eddy_req_header_joined(req, "traceparent"), &parent) == 0) {
 		eddy_trace_context_child(&parent, &visit->context);
-		state = join(req, "tracestate");
+		state = find_state(req);
 	} else {
 		eddy_trace_context_new(&visit->context);
 	}
 	eddy_trace_context_format(&visit->context, visit->parent_text);
 	visit->sent_on[0] = (struct eddy_header){ "traceparent", visit->parent_text };
-	if (state && eddy_tracestate_is_valid(eddy_str_from(state)))
+	if (state)
 		visit->sent_on[1] = (struct eddy_header){ "tracestate", state };
 }
 
 static void annotate(struct visit *visit, struct eddy_req *req)
 {
-	const struct eddy_trace_context *context = &visit->context;
-
-	snprintf(visit->id_text, sizeof(visit->id_text), "%" PRIu64, visit->id);
-	eddy_trace_id_format(context->trace_id, sizeof(context->trace_id), visit->trace_text);
-	eddy_trace_id_format(context->span_id, sizeof(context->span_id), visit->span_text);
-	visit->fields[0] = eddy_field_text("request_id", visit->id_text);
-	visit->fields[1] = eddy_field_text("trace_id", visit->trace_text);
-	visit->fields[2] = eddy_field_text("span_id", visit->span_text);
+	visit->fields[0] = eddy_field_lazy("request_id", write_id, visit);
+	visit->fields[1] = eddy_field_lazy("trace_id", write_trace, visit);
+	visit->fields[2] = eddy_field_lazy("span_id", write_span, visit);
 	visit->locals[0] = (struct eddy_local){ &visit_key, visit };
 	visit->locals[1] = (struct eddy_local){ &eddy_client_fields, visit->sent_on };
 	eddy_req_annotate(req, visit->fields, visit->locals);
@@ -114,6 +99,7 @@ static void *begin(void *data, struct eddy_req *req, struct eddy_res *res)
 {
 	const struct tracing *tracing = data;
 	struct visit *visit = eddy_req_alloc(req, sizeof(*visit));
+	char id[EDDY_FIELD_LAZY_MAX];
 
 	if (!visit)
 		return NULL;
@@ -122,10 +108,10 @@ static void *begin(void *data, struct eddy_req *req, struct eddy_res *res)
 	find_trace(visit, req);
 	annotate(visit, req);
 	if (tracing->options.header)
-		eddy_res_set_z(res,
-			       tracing->options.header_name ? tracing->options.header_name :
-							      HEADER_DEFAULT,
-			       visit->id_text);
+		eddy_res_set(res,
+			     tracing->options.header_name ? tracing->options.header_name :
+							    HEADER_DEFAULT,
+			     eddy_str(id, write_id(visit, id)));
 	return visit;
 }
 
@@ -137,10 +123,10 @@ static void write_access(const struct visit *visit, struct eddy_req *req,
 	const struct eddy_peer *peer = eddy_req_peer(req);
 	struct eddy_str method = eddy_req_method(req), path = eddy_req_target_path(req);
 
-	eddy_log(EDDY_LOG_INFO, "eddy::access",
-		 EDDY_FIELDS(eddy_field_text("request_id", visit->id_text),
-			     eddy_field_text("trace_id", visit->trace_text),
-			     eddy_field_text("span_id", visit->span_text),
+	eddy_log(EDDY_LOG_INFO, ACCESS_TARGET,
+		 EDDY_FIELDS(eddy_field_lazy("request_id", write_id, visit),
+			     eddy_field_lazy("trace_id", write_trace, visit),
+			     eddy_field_lazy("span_id", write_span, visit),
 			     eddy_field_str("peer", peer->text),
 			     eddy_field_str("pattern", eddy_req_pattern(req)),
 			     eddy_field_u64("received", outcome->received),
@@ -155,7 +141,8 @@ static void end(void *data, void *state, struct eddy_req *req, const struct eddy
 {
 	const struct tracing *tracing = data;
 
-	if (state && tracing->options.access_log)
+	if (state && tracing->options.access_log &&
+	    eddy_log_is_enabled(EDDY_LOG_INFO, ACCESS_TARGET))
 		write_access(state, req, outcome);
 }
 
@@ -177,13 +164,9 @@ static const char *check(const struct eddy_tracing_options *options)
 {
 	const char *name = options->header_name;
 
-	if (!name)
-		return NULL;
-	for (const char *at = name; *at; at++)
-		if (!(*at >= 'a' && *at <= 'z') && !(*at >= 'A' && *at <= 'Z') &&
-		    !(*at >= '0' && *at <= '9') && !strchr("!#$%&'*+-.^_`|~", *at))
-			return "header_name is no name of a field";
-	return *name ? NULL : "header_name is no name of a field";
+	if (name && !eddy_res_may_set(name))
+		return "header_name is no name of a field that may be set";
+	return NULL;
 }
 
 static const char *check_section(void *target)

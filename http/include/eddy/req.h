@@ -83,6 +83,10 @@ EDDY_API bool eddy_req_host_is_local_or_ip(const struct eddy_req *req);
 /* The first field of this name, blanks trimmed; .ptr is NULL when there is none. */
 EDDY_API struct eddy_str eddy_req_header(const struct eddy_req *req, const char *name);
 
+/* All fields of this name as one value, joined by commas (RFC 9110 section 5.3). Lives as long as the request.
+ * Return: .ptr NULL when there is none, or memory is out. */
+EDDY_API struct eddy_str eddy_req_header_joined(struct eddy_req *req, const char *name);
+
 /* The number of fields, and one of them in the order of arrival (`at` below the number). */
 EDDY_API size_t eddy_req_header_count(const struct eddy_req *req);
 EDDY_API void eddy_req_header_at(const struct eddy_req *req, size_t at, struct eddy_str *ret_name,

@@ -14,9 +14,12 @@ EDDY_BEGIN_DECLS
 /* Set the status, 200 to 599; anything else becomes 500 and an ERROR record. */
 EDDY_API void eddy_res_status(struct eddy_res *res, int status);
 
+/* Whether a field of this name may be set: it is a token, and none of those that the server writes itself,
+ * connection, content-length, date, server and transfer-encoding. */
+EDDY_API bool eddy_res_may_set(const char *name);
+
 /* Set a field, replacing all of that name. Both strings are copied.
- * Return: 0; -EINVAL when the name is no token, or one that the server sets itself (connection,
- * content-length, date, server, transfer-encoding), or the value holds a control byte: it is not sent;
+ * Return: 0; -EINVAL when the name may not be set, or the value holds a control byte: it is not sent;
  * -ENOMEM, also for a value whose .ptr is NULL. */
 EDDY_API int eddy_res_set(struct eddy_res *res, const char *name, struct eddy_str value);
 EDDY_API int eddy_res_set_z(struct eddy_res *res, const char *name, const char *value);
