@@ -81,10 +81,11 @@ struct eddy_str eddyi_reply_head(struct eddy_req *req, uint64_t length, size_t e
 {
 	size_t size = head_size(&req->res);
 	char *buf = eddyi_arena_alloc(&req->arena, size + extra);
-	struct writer writer = { buf, buf + size };
+	struct writer writer;
 
 	if (!buf)
 		return eddy_str(NULL, 0);
+	writer = (struct writer){ buf, buf + size };
 	put_head(&writer, req, length);
 	return eddy_str(buf, (size_t)(writer.at - buf));
 }
