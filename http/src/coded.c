@@ -1,6 +1,5 @@
 /* Bodies on their way out through a coder. */
 #include "exchange.h"
-#include "file_read.h"
 
 #include <eddy/mutex.h>
 #include <eddy/offload.h>
@@ -264,7 +263,7 @@ static int pass_file(struct eddy_req *req, char *buf)
 		uint64_t left = res->file_size - at;
 		size_t len = left < PIECE_MAX ? (size_t)left : PIECE_MAX;
 
-		r = eddyi_file_read(res->file, buf, len, at);
+		r = eddy_transfer_read(res->file, buf, len, at);
 		if (r < 0)
 			return r;
 		at += len;
@@ -306,7 +305,7 @@ static int reply_file(struct eddy_req *req)
 
 	if (res->file_size <= EDDYI_REPLY_COPY_MAX) {
 		buf = eddyi_arena_alloc(&req->arena, (size_t)res->file_size + 1);
-		r = buf ? eddyi_file_read(res->file, buf, (size_t)res->file_size, 0) : -ENOMEM;
+		r = buf ? eddy_transfer_read(res->file, buf, (size_t)res->file_size, 0) : -ENOMEM;
 		return r < 0 ? r :
 			       eddyi_reply_chunk(req, eddy_str(buf, (size_t)res->file_size), true);
 	}

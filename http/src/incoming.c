@@ -174,20 +174,14 @@ static bool is_too_much(const struct eddyi_incoming *incoming, uint64_t len)
 
 int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_t len)
 {
-	const char *at = buf;
+	int r;
 
 	if (is_too_much(incoming, len))
 		return -EFBIG;
-	while (len) {
-		ssize_t r = eddy_write(incoming->fd, at, len, incoming->written);
-
-		if (r <= 0)
-			return r < 0 ? (int)r : -EIO;
-		at += r;
-		len -= (size_t)r;
-		incoming->written += (uint64_t)r;
-	}
-	return 0;
+	r = eddy_transfer_write(incoming->fd, buf, len, incoming->written);
+	if (r == 0)
+		incoming->written += len;
+	return r;
 }
 
 int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire, uint64_t len,

@@ -1,7 +1,6 @@
 /* How a response goes out: its head and a small body in one send, a file by eddy_transfer, a stream
  * in chunks. */
 #include "exchange.h"
-#include "file_read.h"
 
 #include <eddy/io.h>
 #include <eddy/transfer.h>
@@ -75,8 +74,8 @@ static int reply_piece(struct eddy_req *req)
 	if (!head.ptr)
 		return -ENOMEM;
 	if (copied) {
-		r = eddyi_file_read(res->file, (char *)head.ptr + head.len, copied,
-				    res->range.first);
+		r = eddy_transfer_read(res->file, (char *)head.ptr + head.len, copied,
+				       res->range.first);
 		if (r < 0)
 			return r;
 	}

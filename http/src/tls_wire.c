@@ -1,6 +1,5 @@
 #include "tls_wire.h"
 
-#include "file_read.h"
 #include "ktls.h"
 #include "tls_setup.h"
 
@@ -219,7 +218,8 @@ static int seal_file(struct eddyi_wire *wire, struct eddy_transfer *transfer, ch
 		uint64_t left = transfer->len - transfer->moved;
 		size_t step = left < FILE_STEP ? (size_t)left : FILE_STEP;
 
-		r = eddyi_file_read(transfer->file, buf, step, transfer->offset + transfer->moved);
+		r = eddy_transfer_read(transfer->file, buf, step,
+				       transfer->offset + transfer->moved);
 		if (r == 0)
 			r = seal_bytes(wire, buf, step);
 		if (r == 0)

@@ -185,6 +185,9 @@ void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task);
 /* Forget all pooled tasks; their stacks are unmapped with the loop's. */
 void eddyi_task_deinit_idle(struct eddy_loop *loop);
 
+/* The loop ends: keep what it has counted for eddy_stats(). The registry is locked. */
+void eddyi_stats_keep(const struct eddy_loop *loop);
+
 /* Give back the pages of stacks that have been idle for a while. */
 void eddyi_task_trim(struct eddy_timer *timer);
 
@@ -278,6 +281,9 @@ static inline unsigned eddyi_op_len(size_t len)
 
 /* Whether the call of an entry that was interrupted is made again. */
 bool eddyi_op_may_restart(const struct io_uring_sqe *sqe);
+
+/* Whether the kernel leaves this entry to a worker thread whatever happens. */
+bool eddyi_op_is_worked(const struct io_uring_sqe *sqe);
 
 /* Take note of one completion. */
 void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsigned flags);

@@ -52,6 +52,8 @@ static struct {
 	unsigned queued;
 	unsigned queue_max;
 	uint64_t last_number;
+	uint64_t begun;
+	uint64_t refused;
 } pool = {
 	.queue_max = QUEUE_MAX_DEFAULT,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -119,6 +121,7 @@ static void run_job(struct job *job)
 	int result;
 
 	pool.running++;
+	pool.begun++;
 	pool.detached_running += detached;
 	pthread_mutex_unlock(&pool.lock);
 
@@ -213,6 +216,7 @@ static int submit(struct job *job)
 	if (!pool.threads) {
 		r = -ENOENT;
 	} else if (job->destroy && has_queued(pool.queue_max)) {
+		pool.refused++;
 		r = -EAGAIN;
 	} else {
 		job->number = ++pool.last_number;
@@ -365,6 +369,22 @@ bool eddyi_offload_is_busy(void)
 	is_busy = pool.queued || pool.running || pool.ending;
 	pthread_mutex_unlock(&pool.lock);
 	return is_busy;
+}
+
+struct eddy_offload_stats eddy_offload_stats(void)
+{
+	struct eddy_offload_stats stats;
+
+	pthread_mutex_lock(&pool.lock);
+	stats = (struct eddy_offload_stats){
+		.threads = pool.threads,
+		.running = pool.running,
+		.queued = pool.queued,
+		.begun = pool.begun,
+		.refused = pool.refused,
+	};
+	pthread_mutex_unlock(&pool.lock);
+	return stats;
 }
 
 void eddyi_offload_in_child(void)

@@ -60,6 +60,21 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	(BIT(IORING_OP_SPLICE) | BIT(IORING_OP_TEE) | BIT(IORING_OP_RENAMEAT) |                    \
 	 BIT(IORING_OP_LINKAT))
 
+/* What the kernel leaves to a worker thread without a try (REQ_F_FORCE_ASYNC, or -EAGAIN for whoever must not
+ * block). */
+#define ON_WORKER                                                                                  \
+	(BIT(IORING_OP_FSYNC) | BIT(IORING_OP_SYNC_FILE_RANGE) | BIT(IORING_OP_FALLOCATE) |        \
+	 BIT(IORING_OP_STATX) | BIT(IORING_OP_MADVISE) | BIT(IORING_OP_SPLICE) |                   \
+	 BIT(IORING_OP_TEE) | BIT(IORING_OP_SHUTDOWN) | BIT(IORING_OP_RENAMEAT) |                  \
+	 BIT(IORING_OP_UNLINKAT) | BIT(IORING_OP_MKDIRAT) | BIT(IORING_OP_SYMLINKAT) |             \
+	 BIT(IORING_OP_LINKAT) | BIT(IORING_OP_FSETXATTR) | BIT(IORING_OP_SETXATTR) |              \
+	 BIT(IORING_OP_FGETXATTR) | BIT(IORING_OP_GETXATTR) | BIT(EDDYI_OP_FTRUNCATE))
+
+bool eddyi_op_is_worked(const struct io_uring_sqe *sqe)
+{
+	return BIT(sqe->opcode) & ON_WORKER || sqe->flags & IOSQE_ASYNC;
+}
+
 static int first_fd(const struct io_uring_sqe *sqe)
 {
 	/* A registered file is named by its index. */
@@ -91,6 +106,8 @@ void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
 	eddy_list_append(&loop->ops_by_fd[(unsigned)op->fd % EDDYI_OP_BUCKETS], &op->node);
 	loop->ops++;
 	eddyi_count(loop->stats.ops_started, 1);
+	if (__builtin_expect(eddyi_op_is_worked(sqe), 0))
+		eddyi_count(loop->stats.ops_worked, 1);
 	if (__builtin_expect(loop->chaos != NULL, 0))
 		eddyi_chaos_start(loop, op, sqe);
 }

@@ -25,6 +25,7 @@ void eddyi_registry_remove(struct eddy_loop *loop)
 {
 	pthread_mutex_lock(&registry.lock);
 	eddy_list_remove(&loop->registered);
+	eddyi_stats_keep(loop);
 	pthread_mutex_unlock(&registry.lock);
 }
 

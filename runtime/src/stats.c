@@ -1,12 +1,17 @@
 #include "loop.h"
 #include "out.h"
+#include "registry.h"
 
+#include <eddy/stats.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 /* For the text of who used most of a stack: it is written seldom, and read by other threads. */
 static pthread_mutex_t deepest_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What the loops that have ended had counted up; guarded by the registry's lock. */
+static struct eddy_stats ended;
 
 #define LOAD(field) __atomic_load_n(&loop->stats.field, __ATOMIC_RELAXED)
 
@@ -25,6 +30,7 @@ struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop)
 		.ops_completed = LOAD(ops_completed),
 		.ops_started = LOAD(ops_started),
 		.ops_cancelled = LOAD(ops_cancelled),
+		.ops_worked = LOAD(ops_worked),
 		.cq_overflows = LOAD(cq_overflows),
 		.messages = LOAD(messages),
 		.timers_fired = LOAD(timers_fired),
@@ -40,6 +46,102 @@ struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop)
 	memcpy(stats.stack_used_by, loop->stats.stack_used_by, sizeof(stats.stack_used_by));
 	pthread_mutex_unlock(&deepest_lock);
 	return stats;
+}
+
+static struct eddy_transfer_stats transfers_of(const struct eddy_loop *loop)
+{
+	const struct eddy_transfer_stats *stats = &loop->transfer_stats;
+
+#define LOAD_TRANSFER(field) __atomic_load_n(&stats->field, __ATOMIC_RELAXED)
+	return (struct eddy_transfer_stats){
+		.spliced_out = LOAD_TRANSFER(spliced_out),
+		.copied_out = LOAD_TRANSFER(copied_out),
+		.spliced_in = LOAD_TRANSFER(spliced_in),
+		.copied_in = LOAD_TRANSFER(copied_in),
+		.warmed = LOAD_TRANSFER(warmed),
+		.written_by_ring = LOAD_TRANSFER(written_by_ring),
+		.spliced_between = LOAD_TRANSFER(spliced_between),
+		.copied_between = LOAD_TRANSFER(copied_between),
+		.stalls = LOAD_TRANSFER(stalls),
+	};
+}
+
+/* ---- all loops ---- */
+
+#define ADD(field) sum->field += more->field
+
+static void add_transfers(struct eddy_transfer_stats *sum, const struct eddy_transfer_stats *more)
+{
+	ADD(spliced_out);
+	ADD(copied_out);
+	ADD(spliced_in);
+	ADD(copied_in);
+	ADD(warmed);
+	ADD(written_by_ring);
+	ADD(spliced_between);
+	ADD(copied_between);
+	ADD(stalls);
+}
+
+/* What a loop has ever done. */
+static void add_done(struct eddy_loop_stats *sum, const struct eddy_loop_stats *more)
+{
+	ADD(turns);
+	ADD(enters);
+	ADD(resumptions);
+	ADD(tasks_spawned);
+	ADD(ops_started);
+	ADD(ops_completed);
+	ADD(ops_cancelled);
+	ADD(ops_worked);
+	ADD(cq_overflows);
+	ADD(messages);
+	ADD(timers_fired);
+	ADD(stalls);
+	if (more->stack_used_max <= sum->stack_used_max)
+		return;
+	sum->stack_used_max = more->stack_used_max;
+	memcpy(sum->stack_used_by, more->stack_used_by, sizeof(sum->stack_used_by));
+}
+
+/* What it has now. */
+static void add_held(struct eddy_loop_stats *sum, const struct eddy_loop_stats *more)
+{
+	ADD(tasks);
+	ADD(tasks_pooled);
+	ADD(ops);
+	ADD(offloaded);
+}
+
+void eddyi_stats_keep(const struct eddy_loop *loop)
+{
+	struct eddy_loop_stats stats = eddy_loop_stats(loop);
+	struct eddy_transfer_stats transfers = transfers_of(loop);
+
+	/* What is still with the kernel is awaited before the loop has ended. */
+	stats.ops_completed = stats.ops_started;
+	add_done(&ended.loop, &stats);
+	add_transfers(&ended.transfer, &transfers);
+}
+
+struct eddy_stats eddy_stats(void)
+{
+	const struct eddy_node *loops = eddyi_registry_lock();
+	struct eddy_stats all = ended;
+
+	for (const struct eddy_node *node = loops->next; node != loops; node = node->next) {
+		const struct eddy_loop *loop = eddy_of(node, struct eddy_loop, registered);
+		struct eddy_loop_stats stats = eddy_loop_stats(loop);
+		struct eddy_transfer_stats transfers = transfers_of(loop);
+
+		all.loops++;
+		add_done(&all.loop, &stats);
+		add_held(&all.loop, &stats);
+		add_transfers(&all.transfer, &transfers);
+	}
+	eddyi_registry_unlock();
+	all.offload = eddy_offload_stats();
+	return all;
 }
 
 size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *task)

@@ -37,7 +37,7 @@ static int await_peer(struct eddy_transfer *transfer, unsigned events)
 {
 	int r;
 
-	eddyi_loop()->transfer_stats.stalls++;
+	eddyi_count(eddyi_loop()->transfer_stats.stalls, 1);
 	r = eddy_poll(transfer->socket, events);
 	return r < 0 ? r : 0;
 }
@@ -90,7 +90,7 @@ static int warm(struct eddy_transfer *transfer, uint64_t offset, size_t len)
 			return (int)r;
 		if (r == 0)
 			return 0;
-		loop->transfer_stats.warmed += (uint64_t)r;
+		eddyi_count(loop->transfer_stats.warmed, (uint64_t)r);
 		offset += (uint64_t)r;
 		len -= (size_t)r;
 	}
@@ -168,7 +168,7 @@ static int send_body(struct eddy_transfer *transfer)
 			return (int)r;
 		if (r > 0)
 			progressed(transfer, (size_t)r);
-		eddyi_loop()->transfer_stats.spliced_out += (uint64_t)r;
+		eddyi_count(eddyi_loop()->transfer_stats.spliced_out, (uint64_t)r);
 		if (transfer->moved == transfer->len)
 			break;
 		r = full ? await_peer(transfer, POLLOUT) : eddy_yield();
@@ -214,7 +214,7 @@ static ssize_t write_out(struct eddy_transfer *transfer, struct writer *writer,
 	if (writer->by_ring) {
 		r = eddy_splice(pipe->read_fd, EDDY_OFFSET_NONE, transfer->file, offset, len, 0);
 		if (r > 0)
-			eddyi_loop()->transfer_stats.written_by_ring += (uint64_t)r;
+			eddyi_count(eddyi_loop()->transfer_stats.written_by_ring, (uint64_t)r);
 	} else {
 		r = splice(pipe->read_fd, NULL, transfer->file, &to, len, 0);
 		if (r < 0)
@@ -258,7 +258,7 @@ static ssize_t pull(struct eddy_transfer *transfer, struct writer *writer, size_
 		}
 		in_pipe -= (size_t)written;
 		progressed(transfer, (size_t)written);
-		eddyi_loop()->transfer_stats.spliced_in += (uint64_t)written;
+		eddyi_count(eddyi_loop()->transfer_stats.spliced_in, (uint64_t)written);
 	}
 	eddyi_pipe_put(pipe);
 	return r;

@@ -72,7 +72,7 @@ static int copy_rest(struct eddy_relay *relay, struct eddyi_pipe *pipe, size_t l
 		}
 		at += (size_t)sent;
 		progressed(relay, (size_t)sent);
-		eddyi_loop()->transfer_stats.copied_between += (uint64_t)sent;
+		eddyi_count(eddyi_loop()->transfer_stats.copied_between, (uint64_t)sent);
 	}
 	free(buf);
 	return r;
@@ -96,11 +96,11 @@ static int deliver(struct eddy_relay *relay, struct eddyi_pipe *pipe, size_t len
 		if (r > 0) {
 			len -= (size_t)r;
 			progressed(relay, (size_t)r);
-			eddyi_loop()->transfer_stats.spliced_between += (uint64_t)r;
+			eddyi_count(eddyi_loop()->transfer_stats.spliced_between, (uint64_t)r);
 			continue;
 		}
 		if (r == -EAGAIN) {
-			eddyi_loop()->transfer_stats.stalls++;
+			eddyi_count(eddyi_loop()->transfer_stats.stalls, 1);
 			if (!eddyi_pipe_hold())
 				return copy_rest(relay, pipe, len);
 			r = await_room(relay);

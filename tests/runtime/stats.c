@@ -2,9 +2,13 @@
 
 #include <alloca.h>
 #include <eddy/event.h>
+#include <eddy/file.h>
 #include <eddy/io.h>
-#include <eddy/offload.h>
+#include <eddy/loops.h>
+#include <eddy/stats.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,5 +208,158 @@ TASK_TEST(stats, tell_of_a_deep_stack_that_is_trimmed)
 	eddyi_task_trim(&eddyi_loop()->trim_timer);
 	EXPECT(stats().stack_used_max >= DEEP);
 	EXPECT(strstr(stats().stack_used_by, "spawned at "));
+	return eddy_scope_end(&scope);
+}
+
+/* --- all loops */
+
+#define LOOPS 3
+#define SPAWNED 5
+
+static int spawn_some(__attribute__((unused)) void *arg)
+{
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < SPAWNED; i++)
+		eddy_scope_spawn(&scope, "nothing", nothing, NULL);
+	eddy_scope_join(&scope);
+	return eddy_scope_end(&scope);
+}
+
+static int three_loops(__attribute__((unused)) void *arg)
+{
+	struct eddy_stats before = eddy_stats(), after;
+
+	EXPECT_EQ(before.loops, 1);
+	EXPECT_EQ(before.loop.tasks, 1);
+	EXPECT_EQ(eddy_loops_run(&(struct eddy_loops_options){ .count = LOOPS }, spawn_some, NULL),
+		  0);
+	after = eddy_stats();
+	EXPECT_EQ(after.loops, 1);
+	EXPECT_EQ(after.loop.tasks, 1);
+	/* Those of loops that are gone are still counted: at least a root task each, too. */
+	EXPECT(after.loop.tasks_spawned >= before.loop.tasks_spawned + LOOPS * (SPAWNED + 1) - 1);
+	EXPECT(after.loop.turns > before.loop.turns);
+	EXPECT_EQ(after.loop.ops_started - after.loop.ops_completed, after.loop.ops);
+	return 0;
+}
+
+Test(stats, of_all_loops_never_go_back)
+{
+	struct eddy_stats one, both;
+
+	expect_run(NULL, three_loops, NULL);
+	one = eddy_stats();
+	cr_assert_eq(one.loops, 0);
+	cr_assert_eq(one.loop.tasks, 0);
+	cr_assert_eq(one.loop.tasks_pooled, 0);
+	cr_assert_eq(one.loop.ops, 0);
+	cr_assert_eq(one.loop.ops_started, one.loop.ops_completed);
+	expect_run(NULL, three_loops, NULL);
+	both = eddy_stats();
+	cr_assert(both.loop.tasks_spawned >= one.loop.tasks_spawned + LOOPS * (SPAWNED + 1));
+	cr_assert(both.loop.messages >= one.loop.messages);
+}
+
+static int move_some(__attribute__((unused)) void *arg)
+{
+	int file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct eddy_stats before = eddy_stats(), after;
+	struct eddy_transfer transfer = { .file = file, .len = 3000 };
+	char bytes[3000] = { 0 };
+	int fds[2];
+
+	stream_pair(fds);
+	transfer.socket = fds[0];
+	EXPECT_EQ(eddy_transfer_write(file, bytes, sizeof(bytes), 0), 0);
+	EXPECT_EQ(eddy_transfer_read(file, bytes, 1000, 2000), 0);
+	EXPECT_EQ(eddy_transfer_read(file, bytes, 1001, 2000), -ENODATA);
+	EXPECT_EQ(eddy_transfer_to_socket(&transfer), 0);
+	after = eddy_stats();
+	EXPECT_EQ(after.transfer.copied_in - before.transfer.copied_in, 3000);
+	EXPECT_EQ(after.transfer.copied_out - before.transfer.copied_out, 2000);
+	EXPECT_EQ(after.transfer.spliced_out - before.transfer.spliced_out, 3000);
+	EXPECT_EQ(after.transfer.spliced_in, before.transfer.spliced_in);
+	close(file);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+Test(stats, tell_how_bytes_of_files_went)
+{
+	struct eddy_stats one;
+
+	expect_run(NULL, move_some, NULL);
+	one = eddy_stats();
+	cr_assert_eq(one.transfer.copied_in, 3000);
+	expect_run(NULL, move_some, NULL);
+	cr_assert_eq(eddy_stats().transfer.copied_in, 6000);
+	cr_assert_eq(eddy_stats().transfer.spliced_out, 6000);
+}
+
+TASK_TEST(stats, count_what_goes_to_the_kernels_workers)
+{
+	int file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct io_uring_sqe sqe = { 0 };
+	uint64_t before = stats().ops_worked;
+	struct statx st;
+
+	EXPECT_EQ(eddy_write(file, "x", 1, 0), 1);
+	EXPECT_EQ(eddy_sleep(1), 0);
+	EXPECT_EQ(stats().ops_worked, before);
+	EXPECT_EQ(eddy_fsync(file, true), 0);
+	EXPECT_EQ(stats().ops_worked, before + 1);
+	io_uring_prep_statx(&sqe, AT_FDCWD, "/tmp", 0, STATX_SIZE, &st);
+	EXPECT_EQ(eddy_op_call(&sqe), 0);
+	EXPECT_EQ(stats().ops_worked, before + 2);
+	io_uring_prep_nop(&sqe);
+	sqe.flags |= IOSQE_ASYNC;
+	EXPECT_EQ(eddy_op_call(&sqe), 0);
+	EXPECT_EQ(stats().ops_worked, before + 3);
+	close(file);
+	return 0;
+}
+
+static int wait_at_gate(void *gate)
+{
+	pthread_mutex_lock(gate);
+	pthread_mutex_unlock(gate);
+	return 0;
+}
+
+static int offload_there(void *arg)
+{
+	return eddy_offload(wait_at_gate, arg);
+}
+
+TASK_TEST(stats, tell_what_the_pool_does)
+{
+	pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+	struct eddy_offload_stats seen;
+	struct eddy_scope scope;
+
+	eddy_offload_set_threads(2);
+	eddy_offload_set_queue_max(1);
+	EXPECT_EQ(eddy_stats().offload.threads, 0);
+	pthread_mutex_lock(&gate);
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 5; i++)
+		eddy_scope_spawn(&scope, "job", offload_there, &gate);
+	do {
+		eddy_sleep(EDDY_MS);
+		seen = eddy_stats().offload;
+	} while (seen.running < 2);
+	EXPECT_EQ(seen.threads, 2);
+	EXPECT_EQ(seen.queued, 3);
+	EXPECT_EQ(seen.begun, 2);
+	EXPECT_EQ(seen.refused, 0);
+	EXPECT_EQ(eddy_offload_detached(wait_at_gate, &gate, free), -EAGAIN);
+	EXPECT_EQ(eddy_stats().offload.refused, 1);
+	pthread_mutex_unlock(&gate);
+	eddy_scope_join(&scope);
+	EXPECT_EQ(eddy_stats().offload.begun, 5);
+	EXPECT_EQ(eddy_stats().offload.queued, 0);
 	return eddy_scope_end(&scope);
 }

@@ -76,11 +76,12 @@ struct eddy_loop_stats {
 	uint64_t ops_started;   /* ever */
 	uint64_t ops_completed; /* of those */
 	uint64_t ops_cancelled; /* times that the kernel was asked to cancel one */
-	uint64_t cq_overflows;  /* turns that found more completions than the queue holds */
-	uint64_t messages;      /* delivered */
-	uint64_t timers_fired;  /* those of sleeps, scopes and timeouts included */
-	uint64_t stalls;        /* times that a task held the loop for longer than .stall_ns */
-	uint64_t offloaded;     /* tasks that wait for a thread of the pool now */
+	uint64_t ops_worked; /* started, and sure to go to a thread of the kernel's: splice, fsync, … */
+	uint64_t cq_overflows; /* turns that found more completions than the queue holds */
+	uint64_t messages;     /* delivered */
+	uint64_t timers_fired; /* those of sleeps, scopes and timeouts included */
+	uint64_t stalls;       /* times that a task held the loop for longer than .stall_ns */
+	uint64_t offloaded;    /* tasks that wait for a thread of the pool now */
 	uint64_t stack_used_max; /* bytes, to whole pages: the most that was found when looked at, which
 	                             dumps, eddy_task_stack_used() and the trimming of the pool do */
 	char stack_used_by[64]; /* the task whose stack that was */

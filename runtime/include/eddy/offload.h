@@ -48,6 +48,17 @@ EDDY_API void eddy_offload_set_threads(unsigned count);
  * already; default: 1024. Any thread. */
 EDDY_API void eddy_offload_set_queue_max(unsigned count);
 
+struct eddy_offload_stats {
+	unsigned threads; /* that the pool has now */
+	unsigned running; /* jobs that a thread is busy with now */
+	unsigned queued;  /* jobs that wait for one now */
+	uint64_t begun;   /* jobs that a thread has begun, ever */
+	uint64_t refused; /* times that eddy_offload_detached() found the queue full, ever */
+};
+
+/* Read what the pool does. Any thread; never suspends. */
+EDDY_API struct eddy_offload_stats eddy_offload_stats(void);
+
 EDDY_END_DECLS
 
 #endif

@@ -33,6 +33,7 @@
 #include <eddy/serve.h>
 #include <eddy/shared_event.h>
 #include <eddy/signal.h>
+#include <eddy/stats.h>
 #include <eddy/str.h>
 #include <eddy/task.h>
 #include <eddy/ticker.h>

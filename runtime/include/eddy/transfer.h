@@ -54,12 +54,23 @@ struct eddy_relay {
  * -ETIMEDOUT, -ECANCELED, -ENOMEM, -EMFILE. After an error what was on the way is lost. */
 EDDY_API int eddy_transfer_between(struct eddy_relay *relay);
 
+/* Read exactly `len` bytes of a file into memory, to be sent from there: what is too small to gain by a pipe, or
+ * is encoded first. From the page cache at once, else through the ring. Suspends.
+ * Return: 0; -ENODATA when the file ends first; -EIO, -ECANCELED. */
+EDDY_API int eddy_transfer_read(int file, void *buf, size_t len, uint64_t offset);
+
+/* Write all of what was received into memory to a file. Suspends.
+ * Return: 0; -ENOSPC, -EDQUOT, -EFBIG, -ECANCELED, -EIO: a part may have been written. */
+EDDY_API int eddy_transfer_write(int file, const void *buf, size_t len, uint64_t offset);
+
 /* What the transfers of this loop have done, ever. */
 struct eddy_transfer_stats {
-	uint64_t spliced_out;     /* bytes from files to sockets */
-	uint64_t spliced_in;      /* bytes from sockets to files */
-	uint64_t warmed;          /* bytes of files that were read in first */
-	uint64_t written_by_ring; /* bytes of files written by the kernel's workers */
+	uint64_t spliced_out; /* bytes from files to sockets */
+	uint64_t copied_out;  /* bytes of files that were read into memory: eddy_transfer_read() */
+	uint64_t spliced_in;  /* bytes from sockets to files */
+	uint64_t copied_in;   /* bytes written from memory: eddy_transfer_write() */
+	uint64_t warmed;      /* bytes of files that were read in first */
+	uint64_t written_by_ring; /* those of spliced_in that the kernel's workers wrote */
 	uint64_t spliced_between; /* bytes from sockets to sockets, through a pipe all the way */
 	uint64_t copied_between;  /* the same, through a buffer */
 	uint64_t stalls;          /* times a peer was awaited */
