@@ -78,8 +78,9 @@ struct eddy_app {
 	struct eddyi_mime *mime; /* read when it runs or is tested for the first time */
 
 	/* While it runs: */
-	struct eddyi_run *run; /* guarded by a lock of run.c, as is: */
-	unsigned early_stops;  /* shutdowns asked for before there was a run */
+	struct eddyi_run *run;        /* guarded by a lock of run.c, as is: */
+	unsigned early_stops;         /* shutdowns asked for before there was a run */
+	struct eddy_app_stats before; /* what earlier runs have counted */
 	atomic_uint port;
 };
 

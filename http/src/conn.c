@@ -23,6 +23,7 @@ static void closed(struct eddy_op *op, int result, unsigned flags)
 		eddyi_tls_free(conn->wire.tls);
 	free(conn);
 	conns->count--;
+	eddyi_conn_count(conns, closed);
 	conns->gone(conns);
 }
 
@@ -295,6 +296,7 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_addres
 {
 	struct eddyi_conn *conn = calloc(1, sizeof(*conn));
 
+	eddyi_conn_count(conns, accepted);
 	if (EDDYI_TLS && conn && conns->app->tls && !address->plain) {
 		conn->wire.tls = eddyi_tls_new(conns->app->tls);
 		if (!conn->wire.tls) {
@@ -303,6 +305,7 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_addres
 		}
 	}
 	if (!conn) {
+		eddyi_conn_count(conns, refused);
 		close(fd);
 		return;
 	}
@@ -339,7 +342,10 @@ static bool evict_first(struct eddyi_conns *conns, struct eddy_node *list)
 
 bool eddyi_conns_evict_idle(struct eddyi_conns *conns)
 {
-	return evict_first(conns, &conns->idle);
+	if (!evict_first(conns, &conns->idle))
+		return false;
+	eddyi_conn_count(conns, evicted);
+	return true;
 }
 
 static void make_last(struct eddy_node *list)

@@ -21,6 +21,18 @@ enum eddyi_conn_state {
 	EDDYI_CONN_CLOSING,
 };
 
+/* What has come of connections: written by their loop, and read by any thread. */
+struct eddyi_conn_counts {
+	uint64_t accepted;
+	uint64_t closed;
+	uint64_t refused;
+	uint64_t evicted;
+	uint64_t accept_failures;
+};
+
+#define eddyi_conn_count(conns, field)                                                             \
+	__atomic_store_n(&(conns)->counts.field, (conns)->counts.field + 1, __ATOMIC_RELAXED)
+
 /* Invariants:
  * 1. Every connection is in `fresh` (parked, no byte of its first request received), in `idle` (parked
  *    between two requests; the longest idle first) or in `active`.
@@ -36,8 +48,9 @@ struct eddyi_conns {
 	struct eddy_node idle;
 	struct eddy_node active;
 	unsigned count;
-	bool stopping; /* the next answer of every connection is its last */
-	bool patient;  /* then a connection that was told it may ask again may still do so */
+	struct eddyi_conn_counts counts; /* zeroed when nobody else can look yet */
+	bool stopping;                   /* the next answer of every connection is its last */
+	bool patient; /* then a connection that was told it may ask again may still do so */
 	void (*became_idle)(struct eddyi_conns *conns); /* one could be evicted now */
 	void (*gone)(struct eddyi_conns *conns);        /* one has been closed */
 };

@@ -229,6 +229,8 @@ static void close_run(struct eddyi_run *run)
 static void set_run(struct eddy_app *app, struct eddyi_run *run)
 {
 	pthread_mutex_lock(&eddyi_run_lock);
+	if (!run)
+		eddyi_run_keep_stats(app->run);
 	app->run = run;
 	if (run) {
 		/* Asked for before it could be told. */

@@ -42,6 +42,9 @@ extern pthread_mutex_t eddyi_run_lock;
 /* Begin to end, or hurry. The lock is held. */
 void eddyi_run_stop(struct eddyi_run *run);
 
+/* The run is over: keep what its connections have come to. The lock is held. */
+void eddyi_run_keep_stats(const struct eddyi_run *run);
+
 /* Start the program again; posted by eddy_app_restart(). */
 void eddyi_run_deliver_restart(struct eddy_message *message);
 

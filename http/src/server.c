@@ -59,6 +59,7 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 		if (!listener->failing)
 			eddy_warn("eddy::http", "accepting pauses: %s", strerror(-error));
 		listener->failing = true;
+		eddyi_conn_count(&server->conns, accept_failures);
 		eddyi_conns_evict_idle(&server->conns);
 		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
 	} else if (is_full(server)) {
@@ -205,14 +206,12 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app,
 		return -ENOMEM;
 	server->listener_count = doors->count;
 	eddyi_clocks_init(&server->clocks, &app->options, handshake_timeout(app));
-	server->conns = (struct eddyi_conns){
-		.app = app,
-		.clocks = &server->clocks,
-		.tasks = &server->tasks,
-		.became_idle = conn_became_idle,
-		.gone = conn_gone,
-	};
-	eddyi_conns_init(&server->conns);
+	/* One by one: others may read its counts already. */
+	server->conns.app = app;
+	server->conns.clocks = &server->clocks;
+	server->conns.tasks = &server->tasks;
+	server->conns.became_idle = conn_became_idle;
+	server->conns.gone = conn_gone;
 	eddy_event_init(&server->deaf);
 	eddy_event_init(&server->empty);
 	for (size_t i = 0; i < doors->count; i++) {

@@ -139,6 +139,18 @@ EDDY_API void eddy_app_restart(struct eddy_app *app);
 /* The port that a running app listens on, the first one of several; 0 where it listens on none. */
 EDDY_API uint16_t eddy_app_port(const struct eddy_app *app);
 
+/* The connections of an app, on all its workers. */
+struct eddy_app_stats {
+	uint64_t connections; /* that are there now */
+	uint64_t accepted;    /* ever, as are the next three */
+	uint64_t refused;     /* closed at once, for want of memory */
+	uint64_t evicted;     /* idle ones that were closed to make room for others */
+	uint64_t accept_failures; /* times that accepting had to pause: no descriptor was left, or the like */
+};
+
+/* Read them; an app that does not run has no connections, and had those of its runs before. Any thread. */
+EDDY_API struct eddy_app_stats eddy_app_stats(const struct eddy_app *app);
+
 EDDY_END_DECLS
 
 #endif

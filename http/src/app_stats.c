@@ -1,0 +1,43 @@
+#include "run.h"
+
+static uint64_t load(const uint64_t *count)
+{
+	return __atomic_load_n(count, __ATOMIC_RELAXED);
+}
+
+static void add(struct eddy_app_stats *sum, const struct eddyi_conn_counts *counts)
+{
+	uint64_t accepted = load(&counts->accepted), refused = load(&counts->refused);
+	uint64_t gone = load(&counts->closed) + refused;
+
+	/* They were read one after the other. */
+	if (accepted > gone)
+		sum->connections += accepted - gone;
+	sum->accepted += accepted;
+	sum->refused += refused;
+	sum->evicted += load(&counts->evicted);
+	sum->accept_failures += load(&counts->accept_failures);
+}
+
+static struct eddy_app_stats add_workers(struct eddy_app_stats sum, const struct eddyi_run *run)
+{
+	for (unsigned i = 0; i < run->count; i++)
+		add(&sum, &run->workers[i].server.conns.counts);
+	return sum;
+}
+
+void eddyi_run_keep_stats(const struct eddyi_run *run)
+{
+	run->app->before = add_workers(run->app->before, run);
+	run->app->before.connections = 0;
+}
+
+struct eddy_app_stats eddy_app_stats(const struct eddy_app *app)
+{
+	struct eddy_app_stats stats;
+
+	pthread_mutex_lock(&eddyi_run_lock);
+	stats = app->run ? add_workers(app->before, app->run) : app->before;
+	pthread_mutex_unlock(&eddyi_run_lock);
+	return stats;
+}
