@@ -17,10 +17,12 @@ struct wish {
 
 /* A body on its way. */
 struct coding {
-	struct eddy_encoder *encoder;
-	struct eddyi_cached *cached; /* NULL: it is not kept */
-	struct eddyi_cache_key key;  /* the state of `file` when it began */
-	int file;                    /* of the response; for `cached` */
+	const struct eddy_codec *codec;
+	struct eddy_encoder_options options;
+	struct eddy_encoder *encoder; /* while there are steps */
+	struct eddyi_cached *cached;  /* NULL: it is not kept */
+	struct eddyi_cache_key key;   /* the state of `file` when it began */
+	int file;                     /* of the response; for `cached` */
 };
 
 /* ---- what is compressed ---- */
@@ -59,6 +61,13 @@ static bool fits(const struct eddyi_settings *settings, const struct eddy_res *r
 
 /* ---- coding ---- */
 
+static int begin(void *state)
+{
+	struct coding *coding = state;
+
+	return eddy_encoder_new(coding->codec, &coding->options, &coding->encoder);
+}
+
 static int step(void *state, struct eddy_coder_io *io, enum eddy_coder_op op)
 {
 	struct coding *coding = state;
@@ -95,25 +104,26 @@ static void end(void *state, bool whole)
 	free(coding);
 }
 
-static const struct eddy_coder quick = { .step = step, .end = end };
-static const struct eddy_coder slow = { .step = step, .end = end, .slow = true };
+static const struct eddy_coder quick = { .begin = begin, .step = step, .end = end };
+static const struct eddy_coder slow = {
+	.begin = begin,
+	.step = step,
+	.end = end,
+	.slow = true,
+};
 
 /* Return: NULL when memory is out. */
 static struct coding *coding_new(const struct wish *wish, const struct eddy_res *res)
 {
 	const struct eddyi_settings *settings = wish->settings;
 	uint64_t length = eddy_res_length(res);
-	struct eddy_encoder_options options = {
-		.level = settings->levels[wish->at],
-		.size = length == EDDY_LENGTH_UNKNOWN ? 0 : length,
-	};
 	struct coding *coding = calloc(1, sizeof(*coding));
 
-	if (coding &&
-	    eddy_encoder_new(settings->codecs[wish->at], &options, &coding->encoder) < 0) {
-		free(coding);
-		coding = NULL;
-	}
+	if (!coding)
+		return NULL;
+	coding->codec = settings->codecs[wish->at];
+	coding->options.level = settings->levels[wish->at];
+	coding->options.size = length == EDDY_LENGTH_UNKNOWN ? 0 : length;
 	return coding;
 }
 

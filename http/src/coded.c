@@ -111,12 +111,21 @@ void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
 
 /* ---- sending ---- */
 
+/* Get ready for the first step. Return: 0, -ENOMEM. */
+static int begin(struct eddyi_coded *coded)
+{
+	int r = coded->has_begun || !coded->coder->begin ? 0 : coded->coder->begin(coded->state);
+
+	coded->has_begun = r == 0;
+	return r;
+}
+
+/* There are no more steps. */
 static void end(struct eddyi_coded *coded, bool whole)
 {
-	if (coded->coder)
+	if (coded->coder && !coded->has_ended)
 		coded->coder->end(coded->state, whole);
-	free(coded->out);
-	*coded = (struct eddyi_coded){ 0 };
+	coded->has_ended = true;
 }
 
 static bool make_room(struct eddyi_coded *coded, size_t size)
@@ -233,10 +242,14 @@ static int pass(struct eddy_req *req, struct eddy_str in, enum eddy_coder_op op)
 		io.out_len = coded->out_size - coded->out_len;
 		r = take_turn(coded, io.in_len);
 		if (r == 0)
+			r = begin(coded);
+		if (r == 0)
 			done = take_step(coded, &io, op);
 		if (r < 0 || done < 0)
 			break;
 		coded->out_len = coded->out_size - io.out_len;
+		if (done && op == EDDY_CODER_END)
+			end(coded, true);
 		if (!io.out_len || (done && op != EDDY_CODER_GO)) {
 			end_turn(coded);
 			r = send_out(req, done && op == EDDY_CODER_END);
@@ -329,15 +342,10 @@ static int reply_file(struct eddy_req *req)
 int eddyi_coded_reply(struct eddy_req *req)
 {
 	struct eddyi_coded *coded = &req->res.coded;
-	int r;
 
 	if (!eddyi_reply_has_body(req))
 		return eddyi_reply_chunk(req, eddy_str("", 0), true);
-	if (!coded->coder)
-		return reply_file(req);
-	r = reply_through(req);
-	end(coded, r == 0);
-	return r;
+	return coded->coder ? reply_through(req) : reply_file(req);
 }
 
 int eddyi_coded_write(struct eddy_req *req, struct eddy_str bytes)
@@ -352,17 +360,18 @@ int eddyi_coded_write(struct eddy_req *req, struct eddy_str bytes)
 int eddyi_coded_end(struct eddy_req *req)
 {
 	struct eddyi_coded *coded = &req->res.coded;
-	int r;
 
 	if (!eddyi_reply_has_body(req))
 		return 0;
-	r = make_room(coded, STREAM_OUT) ? pass(req, eddy_str("", 0), EDDY_CODER_END) : -ENOMEM;
-	end(coded, r == 0);
-	return r;
+	return make_room(coded, STREAM_OUT) ? pass(req, eddy_str("", 0), EDDY_CODER_END) : -ENOMEM;
 }
 
 void eddyi_coded_deinit(struct eddy_req *req)
 {
-	end(&req->res.coded, false);
+	struct eddyi_coded *coded = &req->res.coded;
+
+	end(coded, false);
+	free(coded->out);
+	*coded = (struct eddyi_coded){ 0 };
 	eddyi_decoded_deinit(req);
 }

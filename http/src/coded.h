@@ -18,6 +18,7 @@ struct eddyi_coded {
 	char *out; /* what came out and has not been sent; NULL before the first */
 	size_t out_len;
 	size_t out_size;
+	bool has_begun, has_ended;
 	bool has_turn;
 	uint64_t taken; /* bytes that went in; of one that is known to be large as if it were so already */
 };

@@ -33,8 +33,9 @@ int eddy_req_decode(struct eddy_req *req, const struct eddy_coder *coder, void *
 
 	if (!late)
 		decoded = malloc(sizeof(*decoded));
-	if (!decoded) {
+	if (!decoded || (coder->begin && coder->begin(state) < 0)) {
 		coder->end(state, false);
+		free(decoded);
 		return late ? -EBUSY : -ENOMEM;
 	}
 	decoded->coder = coder;

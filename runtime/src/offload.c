@@ -8,10 +8,13 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define THREADS_MIN_DEFAULT 2
 #define THREADS_MAX_DEFAULT 4
 #define QUEUE_MAX_DEFAULT 1024
+#define NICENESS 5 /* beside the loops */
 
 /* Invariants:
  * 1. A job is in one of the pool's queues, or run by one thread, or `done`. One that is in a queue can
@@ -149,10 +152,21 @@ static void run_job(struct job *job)
 	pool.ending--;
 }
 
+/* Where a loop and a job want the same processor, the loop has three quarters of it, and goes on as soon as it
+ * has something to do: many wait for it, and for the job but one. As equals they would run for milliseconds
+ * each. */
+static void give_way(void)
+{
+	id_t self = (id_t)gettid();
+
+	setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + NICENESS);
+}
+
 static void *thread_main(void *arg)
 {
 	(void)arg;
 	pthread_setname_np(pthread_self(), "eddy-offload");
+	give_way();
 	eddyi_fault_stack_give(); /* for as long as the process lives, as the thread does */
 	pthread_mutex_lock(&pool.lock);
 	for (;;) {

@@ -35,8 +35,11 @@ enum eddy_coder_op {
 	EDDY_CODER_END,   /* nothing follows `in` */
 };
 
-/* A kind of coder. Neither function suspends; a step may be taken by any thread, one at a time. */
+/* A kind of coder. None of its functions suspends; a step may be taken by any thread, one at a time. */
 struct eddy_coder {
+	/* Get what steps need, on the body's loop and just before the first of them: a hundred bodies that wait
+	 * for their turn need not have it yet. May be NULL. Return: 0, -ENOMEM. */
+	int (*begin)(void *state);
 	/* Go on; a step takes a fraction of a millisecond, and stops early rather than longer: others run
 	 * between two. It fills `out` to the last byte before it asks for more room. An `op` is given
 	 * again until it is done.
@@ -44,7 +47,8 @@ struct eddy_coder {
 	 * if `out` is full; -errno when it can't go on: -EBADMSG for a body that is malformed or ends too
 	 * early, -EMSGSIZE for one that would become too large. */
 	int (*step)(void *state, struct eddy_coder_io *io, enum eddy_coder_op op);
-	/* Give the state back; once. `whole` when the body went through to its end, and was sent. */
+	/* Give the state back, just after the last step; once. `whole` when the body went through to its
+	 * end. */
 	void (*end)(void *state, bool whole);
 	bool slow; /* a step may take longer: they run on the offload pool, as do those of large bodies in any
 		      case; of responses alone */

@@ -5,7 +5,8 @@
  * For what has no ring entry and takes long: name resolution, private keys, compression of large
  * bodies. The pool belongs to the process and serves all loops; its threads start when they are
  * first needed, live as long as the process, and receive no signals. Jobs are begun in the order in
- * which they came.
+ * which they came. The threads are nicer than the loops by 5, so that loops that share their processors
+ * go on without waiting for them.
  *
  * When jobs come faster than they are done, a bounded queue fills. Beyond it eddy_offload() is the
  * back-pressure: its callers wait in the same line, first come, first served, until a thread is free, a
