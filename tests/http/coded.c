@@ -231,69 +231,6 @@ Test(coded, takes_what_is_large_elsewhere)
 	}
 }
 
-/* ---- many at once ---- */
-
-struct crowd {
-	struct eddy_app *app;
-	struct eddy_scope scope;
-	unsigned steps_before_small;
-	bool failed;
-};
-
-static int ask_in_crowd(struct crowd *crowd, const char *line, size_t want)
-{
-	struct eddy_response *response = NULL;
-	struct eddy_str body = { 0 };
-	int r = eddy_app_test(crowd->app, line, NULL, &response);
-
-	if (r == 0)
-		r = eddy_response_body(response, &body);
-	crowd->failed |= r < 0 || body.len != want;
-	eddy_response_free(response);
-	return 0;
-}
-
-static int ask_large(void *arg)
-{
-	ask_in_crowd(arg, "GET /numbers/60000", 120000);
-	return 0;
-}
-
-static int ask_small(void *arg)
-{
-	struct crowd *crowd = arg;
-
-	ask_in_crowd(crowd, "GET /numbers/10", 20);
-	crowd->steps_before_small = steps;
-	return 0;
-}
-
-static int be_a_crowd(void *arg)
-{
-	struct crowd *crowd = arg;
-
-	eddy_scope_begin(&crowd->scope, NULL);
-	for (int i = 0; i < 5; i++)
-		eddy_scope_spawn(&crowd->scope, "large", ask_large, crowd);
-	eddy_scope_spawn(&crowd->scope, "small", ask_small, crowd);
-	eddy_scope_join(&crowd->scope);
-	return eddy_scope_end(&crowd->scope);
-}
-
-/* Steps of one are not mixed with those of others; who is small is not in the queue. */
-Test(coded, large_ones_take_turns)
-{
-	struct crowd crowd = { .app = make(encoding) };
-
-	cr_assert(eq(int, eddy_run(NULL, be_a_crowd, &crowd), 0));
-	cr_assert(not(crowd.failed));
-	cr_assert(eq(uint, whole, 6));
-	/* Each has 1,200 steps; once in a while one waits for its peer. */
-	cr_expect(le(uint, switches, 40), "%u", switches);
-	cr_expect(le(uint, crowd.steps_before_small, 300), "%u", crowd.steps_before_small);
-	eddy_app_free(crowd.app);
-}
-
 Test(coded, gives_a_head_what_a_get_gets)
 {
 	struct eddy_app *app = make(encoding);

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static int offload_one(void *arg)
 {
@@ -237,6 +239,25 @@ Test(offload, its_threads_receive_no_signals)
 	cr_expect_eq(sigismember(&set, SIGTERM), 1);
 	cr_expect_eq(sigismember(&set, SIGCHLD), 1);
 	cr_expect_eq(sigismember(&set, SIGSEGV), 0, "a fault is the thread's own");
+}
+
+static int niceness(void *arg)
+{
+	(void)arg;
+	return getpriority(PRIO_PROCESS, (id_t)gettid());
+}
+
+static int compare_niceness(void *arg)
+{
+	int own = niceness(NULL), theirs = eddy_offload(niceness, NULL);
+
+	(void)arg;
+	return theirs == (own + 5 < 19 ? own + 5 : 19) ? 0 : -EINVAL;
+}
+
+Test(offload, its_threads_give_way_to_loops)
+{
+	cr_expect_eq(eddy_run(NULL, compare_niceness, NULL), 0);
 }
 
 static bool has_id;
