@@ -142,7 +142,7 @@ run_valgrind_in() { # FOLDER LABEL OPTION…
 run_valgrind() { run_valgrind_in "$root/build-valgrind" valgrind; }
 # What clang writes by default valgrind 3.19 can't read.
 run_valgrind_clang() {
-	CC=clang CXX=clang++ run_valgrind_in "$root/build-valgrind-clang" valgrind-clang -Dc_args=-gdwarf-4
+	CC=clang CXX=clang++ run_valgrind_in "$root/build-valgrind-clang" valgrind-clang -Dc_args=-gdwarf-4 -Dcpp_args=-gdwarf-4
 }
 
 # Many seeds: first the runtime's tests, then servers and clients.
