@@ -39,8 +39,7 @@ static void drop(struct eddyi_cache *cache, struct eddyi_cached *entry)
 {
 	eddy_list_remove(&entry->node);
 	cache->count--;
-	if (entry->made)
-		cache->size -= entry->len;
+	*(entry->made ? &cache->size : &cache->making) -= entry->len;
 	close(entry->fd);
 	free(entry);
 }
@@ -159,23 +158,41 @@ static void give_up(struct eddyi_cached *entry)
 	pthread_mutex_unlock(&cache->lock);
 }
 
-bool eddyi_cache_add(struct eddyi_cached *entry, const void *bytes, size_t len)
+/* Count bytes that are about to be added. What became longer than the file is not worth keeping. */
+static bool reserve(struct eddyi_cached *entry, size_t len)
 {
-	const char *at = bytes;
+	struct eddyi_cache *cache = entry->cache;
+	bool fits;
 
-	/* What became longer than the file is not worth keeping. */
-	while (len && entry->len + len <= entry->key.size) {
-		ssize_t written = write(entry->fd, at, len);
+	pthread_mutex_lock(&cache->lock);
+	fits = entry->len + len <= entry->key.size && cache->making + len <= cache->size_max;
+	if (fits) {
+		entry->len += len;
+		cache->making += len;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return fits;
+}
+
+static bool write_all(int fd, const char *at, size_t len)
+{
+	while (len) {
+		ssize_t written = write(fd, at, len);
 
 		if (written <= 0)
-			break;
+			return false;
 		at += written;
 		len -= (size_t)written;
-		entry->len += (uint64_t)written;
 	}
-	if (len)
-		give_up(entry);
-	return !len;
+	return true;
+}
+
+bool eddyi_cache_add(struct eddyi_cached *entry, const void *bytes, size_t len)
+{
+	if (reserve(entry, len) && write_all(entry->fd, bytes, len))
+		return true;
+	give_up(entry);
+	return false;
 }
 
 void eddyi_cache_end(struct eddyi_cached *entry, bool whole)
@@ -185,6 +202,7 @@ void eddyi_cache_end(struct eddyi_cached *entry, bool whole)
 	pthread_mutex_lock(&cache->lock);
 	if (whole && make_room(cache, entry->len, 0)) {
 		entry->made = true;
+		cache->making -= entry->len;
 		cache->size += entry->len;
 	} else {
 		drop(cache, entry);

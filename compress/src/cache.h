@@ -26,15 +26,15 @@ struct eddyi_cached;
 
 /* Invariants:
  * 1. `lock` guards all of it; nothing waits while it is held.
- * 2. `entries` begins with the one that was used last. Those that are being made count as entries, with no
- *    bytes; `size` is the bytes of the others, and not above `size_max`.
+ * 2. `entries` begins with the one that was used last. `making` is the bytes of those that are being made, `size`
+ *    that of the others; neither is above `size_max`.
  * 3. An entry is removed by who makes it, or once it is made.
  */
 struct eddyi_cache {
 	pthread_mutex_t lock;
 	struct eddy_node entries;
 	unsigned count;
-	uint64_t size;
+	uint64_t size, making;
 	uint64_t size_max; /* 0: nothing is kept */
 };
 

@@ -209,11 +209,43 @@ Test(cache, room_is_made_at_the_end)
 	cache.size_max = 10000;
 	first = eddyi_cache_begin(&cache, &one);
 	second = eddyi_cache_begin(&cache, &two);
-	cr_assert(eddyi_cache_add(first, bytes, 9000) && eddyi_cache_add(second, bytes, 9000));
+	cr_assert(eddyi_cache_add(first, bytes, 9000));
 	eddyi_cache_end(first, true);
+	cr_assert(eddyi_cache_add(second, bytes, 9000));
 	eddyi_cache_end(second, true);
 	cr_expect_eq(cache.size, 9000);
 	cr_expect_eq(cache.count, 1);
+	eddyi_cache_deinit(&cache);
+}
+
+/* Clients that take their time with many files at once do not hold more than that. */
+Test(cache, what_is_being_made_has_a_limit)
+{
+	struct eddyi_cached *making[3];
+	struct eddyi_cache_key key;
+	struct eddyi_cache cache;
+	char bytes[6000] = { 0 };
+
+	eddyi_cache_init(&cache);
+	cache.size_max = 10000;
+	cr_assert(make(&cache, 9, 8000));
+	for (uint64_t i = 0; i < 3; i++) {
+		key = key_of(1 + i, 10000);
+		making[i] = eddyi_cache_begin(&cache, &key);
+		cr_assert_not_null(making[i]);
+	}
+	cr_assert(eddyi_cache_add(making[0], bytes, 6000));
+	cr_assert(eddyi_cache_add(making[1], bytes, 4000));
+	cr_expect_eq(cache.making, 10000);
+	cr_expect(not(eddyi_cache_add(making[2], bytes, 1)));
+	cr_expect_eq(cache.count, 3);
+	cr_expect_eq(find(&cache, 9), 8000, "it gave way to what may never be whole");
+	eddyi_cache_end(making[1], false);
+	cr_expect_eq(cache.making, 6000);
+	eddyi_cache_end(making[0], true);
+	cr_expect_eq(cache.making, 0);
+	cr_expect_eq(cache.size, 6000);
+	cr_expect(make(&cache, 3, 4000));
 	eddyi_cache_deinit(&cache);
 }
 

@@ -3,6 +3,8 @@
 #include "served.h"
 #include "settings.h"
 
+#include <eddy/loop.h>
+#include <eddy/transfer.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -95,6 +97,50 @@ Test(compression_files, files_are_kept_as_they_were_coded)
 	cr_expect_lt(cache_of(app)->size, 400000);
 	bytes_deinit(&bytes);
 	eddy_app_free(app);
+	folder_free(&folder);
+}
+
+struct twice {
+	struct eddy_app *app;
+	uint64_t spliced[2]; /* bytes, of each answer */
+	struct eddy_response *responses[2];
+};
+
+static int ask_twice(void *arg)
+{
+	struct eddy_header fields[] = { { "accept-encoding", "gzip" }, { 0 } };
+	struct eddy_client_request request = { .headers = fields };
+	struct twice *twice = arg;
+	int r = 0;
+
+	for (int i = 0; i < 2 && r == 0; i++) {
+		uint64_t before = eddy_transfer_stats().spliced_out;
+
+		r = eddy_app_test(twice->app, "GET /file/a", &request, &twice->responses[i]);
+		twice->spliced[i] = eddy_transfer_stats().spliced_out - before;
+	}
+	return r;
+}
+
+Test(compression_files, a_kept_file_leaves_by_splice)
+{
+	struct folder folder = folder_new();
+	struct bytes bytes = folder_add(&folder, "a", MIXED, 1000000, 10);
+	struct twice twice = { .app = app_with(NULL) };
+	struct eddy_str bodies[2];
+
+	eddy_app_set_context(twice.app, &folder.dir);
+	cr_assert_eq(eddy_run(NULL, ask_twice, &twice), 0);
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(eddy_response_body(twice.responses[i], &bodies[i]), 0);
+	cr_expect(eddy_str_eq(bodies[0], bodies[1]));
+	cr_expect_gt(bodies[0].len, 100000);
+	cr_expect_eq(twice.spliced[0], 0);
+	cr_expect_eq(twice.spliced[1], bodies[1].len);
+	for (int i = 0; i < 2; i++)
+		eddy_response_free(twice.responses[i]);
+	bytes_deinit(&bytes);
+	eddy_app_free(twice.app);
 	folder_free(&folder);
 }
 

@@ -35,8 +35,9 @@ struct eddy_compression_options {
 	/* Media types that are left alone as well, such as "text/event-stream"; "font/…" by a `*` at the end,
 	 * "…+zip" by one at the beginning. NULL ends them. */
 	const char *const *leave_types;
-	uint64_t cache_max; /* bytes of coded files that are kept; default 64 MiB */
-	bool no_cache;      /* keep none */
+	/* Bytes of coded files that are kept, and as many again of those that are on their way; default 64 MiB. */
+	uint64_t cache_max;
+	bool no_cache; /* keep none */
 };
 
 /* Describe how the app compresses; the options are copied, not the strings. The section [compression] of its
