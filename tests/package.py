@@ -223,22 +223,47 @@ SOMEBODY = """project('somebody', 'c')
 executable('it', 'it.c', dependencies: [dependency('eddy-compress', fallback: ['compress', 'eddy_compress_dep'])])
 """
 
-SOMEBODYS = """#include <eddy/compress.h>
+SOMEBODYS = r"""
+#include <eddy/compress.h>
 #include <eddy/http.h>
+#include <eddy/test.h>
+#include <stdio.h>
+
+static int hello(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "hello");
+}
 
 int main(void)
 {
+	static const char *const accepted[] = { "zstd, br, gzip;q=0.1", "*", "deflate, br", "br", "br, identity;q=0.1" };
+	struct eddy_header fields[2] = { { "accept-encoding", NULL } };
+	struct eddy_client_request request = { .headers = fields };
 	struct eddy_app *app = eddy_app_new();
+	struct eddy_response *response;
 
 	eddy_app_use_compression(app);
+	eddy_app_map_get(app, "/", hello);
+	for (int i = 0; i < 5; i++) {
+		fields[0].value = accepted[i];
+		if (eddy_app_test(app, "GET /", &request, &response) < 0)
+			return 1;
+		printf("%d %.*s|%.*s\n", eddy_response_status(response),
+		       EDDY_FMT(eddy_response_header(response, "content-encoding")),
+		       EDDY_FMT(eddy_response_header(response, "accept-encoding")));
+		eddy_response_free(response);
+	}
 	eddy_app_free(app);
 	return 0;
 }
 """
 
+NEGOTIATED = ['200 gzip|', '200 gzip|', '200 deflate|', '406 |gzip, deflate', '200 |']
+
 
 def check_subproject(root, folder):
-    """compress, and what it needs, in the tree of somebody else."""
+    """compress, and what it needs, in the tree of somebody else, with gzip alone: what is not there is not negotiated."""
     os.makedirs(os.path.join(folder, 'subprojects'))
     for layer in ('runtime', 'http', 'compress'):
         os.symlink(os.path.join(root, layer), os.path.join(folder, 'subprojects', layer))
@@ -246,9 +271,11 @@ def check_subproject(root, folder):
         with open(os.path.join(folder, name), 'w') as file:
             file.write(text)
     build = os.path.join(folder, 'build')
-    run('meson', 'setup', build, folder)
+    run('meson', 'setup', '-Dcompress:compression-full=disabled', '-Dcompress:compression-gzip=enabled', build, folder)
     run('ninja', '-C', build, 'it')
-    run(os.path.join(build, 'it'))
+    said = run(os.path.join(build, 'it')).splitlines()
+    if said != NEGOTIATED:
+        raise Failed(f'negotiated were {said}')
 
 
 def main():
@@ -281,7 +308,7 @@ def main():
                 step(tap, f'compress with {feature or "no coding"} alone has nothing of the others', check_coding_alone, root,
                      folder, feature)
     with tempfile.TemporaryDirectory() as folder:
-        step(tap, 'compress is a subproject of others', check_subproject, root, folder)
+        step(tap, 'compress is a subproject of others, and negotiates what it has', check_subproject, root, folder)
     return tap.end()
 
 

@@ -3,7 +3,8 @@
  *     coded [DIR]
  *
  * It listens at a free port of 127.0.0.1; POST /in/save saves into DIR. Requests are decoded below /in, and
- * on /few to 1000 bytes at most.
+ * on /few to 1000 bytes at most. GET /CODING/lines/{n} has its lines in that coding, and waits for a GET /next before each
+ * but the first.
  */
 #include <eddy/compress.h>
 #include <eddy/http.h>
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const gzip[] = { "gzip", NULL }, *const br[] = { "br", "zstd", NULL };
@@ -41,11 +43,57 @@ static int broken(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : -EIO;
 }
 
+static struct eddy_semaphore asked;
+
+static int lines(struct eddy_req *req, struct eddy_res *res)
+{
+	char line[32];
+	uint32_t count;
+	int r = 0;
+
+	if (eddy_req_path(req, EDDY_TO(&count)) < 0)
+		return 400;
+	for (uint32_t i = 1; i <= count && r == 0; i++) {
+		if (i > 1)
+			r = eddy_semaphore_acquire(&asked, 1);
+		if (r == 0)
+			r = eddy_res_write(res, line,
+					   (size_t)snprintf(line, sizeof(line), "line %u\n", i));
+	}
+	return r;
+}
+
+static int next_line(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	eddy_semaphore_release(&asked, 1);
+	return eddy_res_ok(res, "next");
+}
+
+static void map_lines(struct eddy_app *app)
+{
+	static const char *const orders[][2] = {
+		{ "zstd", NULL }, { "br", NULL }, { "gzip", NULL }, { "deflate", NULL }
+	};
+	struct eddy_route *route;
+	char path[32];
+
+	eddy_semaphore_init(&asked, 0);
+	eddy_app_map_get(app, "/next", next_line);
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		snprintf(path, sizeof(path), "/%s/lines/{n}", orders[i][0]);
+		route = eddy_app_map_get(app, path, lines);
+		eddy_route_use_compression(
+			route, &(struct eddy_compression_options){ .order = orders[i] });
+	}
+}
+
 static void map_out(struct eddy_app *app)
 {
 	struct eddy_group *group = eddy_app_group(app, "/gzip");
 	struct eddy_route *route;
 
+	map_lines(app);
 	eddy_app_use_compression(app);
 	eddy_app_map_get(app, "/text/{n}", text);
 	eddy_app_map_get(app, "/broken", broken);

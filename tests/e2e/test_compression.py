@@ -214,10 +214,12 @@ class Decoders(Tour):
     def test_curl(self):
         url = f'http://127.0.0.1:{self.server.port}'
         for size, text in self.bodies():
-            done = curl('--compressed', '-D', self.path('head'), f'{url}/text/{size}')
-            self.assertEqual(done.stdout, text)
-            with open(self.path('head'), encoding='latin-1', newline='') as file:
-                self.assertRegex(file.read(), r'(?m)^content-encoding: (zstd|br|gzip)\r$')
+            for coding in (None, *CODINGS):
+                with self.subTest(size=size, coding=coding):
+                    done = curl('--compressed', '-D', self.path('head'), *(['-H', accept(coding)] if coding else []), f'{url}/text/{size}')
+                    self.assertEqual(done.stdout, text)
+                    with open(self.path('head'), encoding='latin-1', newline='') as file:
+                        self.assertRegex(file.read(), r'(?m)^content-encoding: %s\r$' % (coding or '(zstd|br|gzip)'))
         self.assertEqual(curl('--compressed', f'{url}/stream/1000').stdout, self.get('/stream/1000', None).body)
 
     def test_node(self):
@@ -239,6 +241,15 @@ class Decoders(Tour):
             lines = run(node('fetch', *(f'http://127.0.0.1:{server.port}{path}' for path in paths)), b'').splitlines()
             self.assertEqual([json.loads(line) for line in lines], [[coding, *sums] for sums in want])
             server.stop()
+
+
+    def test_chromium_reads_lines_as_they_are_written(self):
+        if not os.path.exists(os.environ.get('EDDY_CHROMIUM', '/usr/bin/chromium')):
+            self.skipTest('needs Chromium')
+        server = self.serve(program='coded')
+        read = run(node('lines', *(f'http://127.0.0.1:{server.port}/{coding}/lines/5' for coding in CODINGS)), b'').splitlines()
+        text = ''.join(f'line {i}\n' for i in range(1, 6))
+        self.assertEqual([json.loads(line) for line in read], [[coding, text] for coding in CODINGS])
 
 
 class Streams(Tour):
@@ -343,6 +354,31 @@ class Kept(Tour):
         text = self.make('k.txt', b'third text' * 40000, 1000000002)
         self.assertCoded(self.get('/files/k.txt', 'gzip'), 'gzip', text)
 
+    def test_a_file_that_shrinks_is_cut(self):
+        before = self.kept()
+        for coding in CODINGS:
+            text = self.make('z.txt', pattern(16 * MIB).hex().encode())
+            with self.subTest(coding), self.server.connect(rcvbuf=4096) as wire:
+                wire.send(request('GET', '/files/z.txt', accept(coding)))
+                self.assertEqual(wire.read_head().header('content-encoding'), coding)
+                os.truncate(self.path('z.txt'), 1000)
+                with self.assertRaises(Lost):
+                    wire.read_chunked()
+        self.assertEqual(self.kept(), before)
+        self.assertCoded(self.get('/files/z.txt', 'gzip'), 'gzip', text[:1000])
+
+    def test_of_a_file_that_grows_comes_what_was_there(self):
+        before = self.kept()
+        text = self.make('w.txt', pattern(8 * MIB).hex().encode())
+        with self.server.connect(rcvbuf=4096) as wire:
+            wire.send(request('GET', '/files/w.txt', accept('gzip')))
+            wire.read_head()
+            with open(self.path('w.txt'), 'ab') as file:
+                file.write(b'more')
+            self.assertEqual(decode('gzip', wire.read_chunked()), text)
+        self.assertEqual(self.kept(), before)
+        self.assertCoded(self.get('/files/w.txt', 'gzip'), 'gzip', text + b'more')
+
     def test_many_at_once(self):
         text = self.make('m.txt', b'some text, ' * 400000)
 
@@ -368,6 +404,26 @@ class Kept(Tour):
             self.assertEqual(head.header('content-encoding'), 'gzip')
             self.assertEqual(decode('gzip', slow.read_chunked()), text)
         self.assertCoded(self.get('/files/s.txt', 'gzip'), 'gzip', text)
+
+
+class Siblings(Case):
+    def test_what_lies_beside_a_file_goes_first(self):
+        tree = self.folder()
+        files = {'a.css': b'plain, ' * 100, 'a.css.gz': b'made before', 'b.css': b'alone, ' * 100}
+        for name, data in files.items():
+            with open(os.path.join(tree, name), 'wb') as file:
+                file.write(data)
+        server = self.serve('--tree', tree, '--compression', program='limits')
+        for name, value, coding, made in (('a.css', 'gzip', 'gzip', True), ('a.css', 'br, gzip', 'gzip', True), ('a.css', 'br', 'br', False),
+                                          ('a.css', 'br, gzip;q=0', 'br', False), ('b.css', 'gzip', 'gzip', False), ('a.css', 'identity', None, False)):
+            with self.subTest((name, value)):
+                response = server.get('/tree/' + name, accept(value))
+                self.assertEqual((response.status, response.all('content-encoding')), (200, [coding] if coding else []))
+                self.assertEqual(response.all('vary'), ['accept-encoding'])
+                self.assertEqual(response.header('etag').startswith('W/'), bool(coding) and not made)
+                self.assertEqual(response.header('content-length') is None, bool(coding) and not made)
+                body = decode(coding, response.body) if coding and not made else response.body
+                self.assertEqual(body, files['a.css.gz'] if made else files[name])
 
 
 class Settings(Case):
