@@ -162,6 +162,9 @@ def loop(place):
     make_text(os.path.join(place.folder, 'large.txt'), GIB)
     server = place.eddy('no_cache=1')
     try:
+        held = sorted(span for _ in range(place.args.rounds) for span in spans(server, int(1000 * place.args.seconds)))
+        yield (f'| nothing: what the machine does | {len(held):,} | {statistics.median(held[len(held) * 99 // 100:] or [0]):,.0f} µs | '
+               f'{max(held, default=0):,.0f} µs | | | |')
         for coding in CODINGS:
             for what, path in (('file', 'file/large.txt'), ('stream', f'stream/{GIB}')):
                 say(f'{coding}, {what}')

@@ -9,7 +9,7 @@
 #include <zstd_errors.h>
 
 /* Blocks are ended early at the levels that are quick: a whole one takes up to 2.5 ms. */
-#define BLOCK (32 * EDDY_KIB)
+#define BLOCK (64 * EDDY_KIB)
 #define BLOCK_WHOLE (128 * EDDY_KIB)
 #define LEVEL_QUICK 4
 
