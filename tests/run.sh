@@ -145,18 +145,29 @@ run_valgrind_clang() {
 	CC=clang CXX=clang++ run_valgrind_in "$root/build-valgrind-clang" valgrind-clang -Dc_args=-gdwarf-4 -Dcpp_args=-gdwarf-4
 }
 
-# Many seeds: first the runtime's tests, then servers and clients.
+# The Criterion tests of a layer under a seed.
+run_chaos_of() { # LAYER SEED MODES EXCEPT
+	local program=$root/build/tests/$1/test-$1
+	[ -x "$program" ] || return 0
+	(EDDY_CHAOS=$2$3 EDDY_TEST_EXCEPT=$4 python3 "$root/tests/criterion.py" "$program" || true) |
+		tally "$1 under EDDY_CHAOS=$2$3" -
+}
+
+# Many seeds: first the runtime's tests, and of a fourth of them those of the layers above, then servers and clients.
 run_chaos() {
-	local seed modes exact
+	local seed modes exact layer
 	if ! compile "$root/build" all all-tests; then
 		case_is chaos 'not ok' 'build builds'
 		return
 	fi
-	{ read -r modes && read -r exact; } <"$root/build/tests/runtime/chaos"
+	{ read -r modes && read -r exact; } <"$root/build/tests/chaos"
 	for ((seed = 1; seed <= ${CHAOS_SEEDS:-200}; seed++)); do
 		[ $((seed % 20)) -ne 1 ] || say "seeds from $seed on …"
-		(EDDY_CHAOS=$seed$modes EDDY_TEST_EXCEPT=$exact python3 "$root/tests/criterion.py" \
-			"$root/build/tests/runtime/test-runtime" || true) | tally "runtime under EDDY_CHAOS=$seed$modes" -
+		run_chaos_of runtime "$seed" "$modes" "$exact"
+		[ $((seed % 4)) -eq 1 ] || continue
+		for layer in http compress trace auth; do
+			run_chaos_of "$layer" "$seed" "$modes" "$exact"
+		done
 	done
 	run_e2e_family chaos
 }
