@@ -136,6 +136,8 @@ int main(int argc, char **argv)
 	eddy_app_set_tracing(app, &settings.traced);
 	if (settings.tracing)
 		eddy_app_use_tracing(app);
+	eddy_app_use_metrics(app);
+	eddy_app_map_get(app, "/metrics", eddy_metrics);
 	eddy_app_set_context(app, &tour);
 	tour_map_arguments(app);
 	tour_map_answers(app);

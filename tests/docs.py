@@ -5,7 +5,7 @@
 - every C block of docs/guide/ is a run of lines of one file below examples/
 - so is every C block of README.md, http/README.md and docs/*.md, or of a program of tests/e2e/; those that are whole
   programs are compiled by style.py
-- the names eddy_… that the same pages speak of are declared in public headers
+- the names eddy_… that the same pages speak of are declared in public headers, or metrics of docs/metrics.md
 - every console block of docs/guide/ is what the comment at the head of such a file shows, which the tests run; it may stop early
 - the table of examples/README.md has a line for every step of the ladder, in order
 - links to files of the tree, and to their headings, lead somewhere
@@ -77,6 +77,9 @@ def check_pages(tap, root, sources):
     """What users read, beside the guide."""
     names = declared(root)
     sources = sources | read_sources(root, 'tests/e2e/*.c')
+    # A test of its own holds these against what a server says.
+    with open(os.path.join(root, 'docs', 'metrics.md')) as file:
+        names |= set(re.findall(r'^\| `(\w+)`', file.read(), re.M))
     pages = ['README.md', 'http/README.md', *(f'docs/{name}' for name in sorted(os.listdir(os.path.join(root, 'docs'))) if name.endswith('.md'))]
     pieces = 0
     for path in pages:

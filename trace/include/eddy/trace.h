@@ -3,6 +3,8 @@
 #define EDDY_TRACE_H
 
 #include <eddy/log_writer.h>
+#include <eddy/metric.h>
+#include <eddy/metrics.h>
 #include <eddy/trace_context.h>
 #include <eddy/tracing.h>
 

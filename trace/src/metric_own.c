@@ -1,0 +1,267 @@
+/* eddy's own metrics, but for those of requests, and the text of all. */
+#include "metric.h"
+
+#include <eddy/log_writer.h>
+#include <eddy/offload.h>
+#include <eddy/scope.h>
+#include <eddy/stats.h>
+#include <eddy/task.h>
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* So long a thread of the pool is waited for. */
+#define PATIENCE_NS (EDDY_SECOND / 4)
+
+/* What is read at one moment, for all that is written on this thread. */
+struct snapshot {
+	struct eddy_stats stats;
+	struct eddyi_process_figures process;
+	uint64_t loops;
+	uint64_t offload_threads;
+	uint64_t offload_running;
+	uint64_t offload_queued;
+	uint64_t spliced_in_here; /* by the loops themselves */
+	uint64_t records_dropped;
+	bool has_process;
+};
+
+static _Thread_local const struct snapshot *now;
+
+static int read_now(void *arg, uint64_t *ret_value)
+{
+	if (!now)
+		return -EAGAIN;
+	*ret_value = *(const uint64_t *)((const char *)now + (uintptr_t)arg);
+	return 0;
+}
+
+static int read_process(void *arg, uint64_t *ret_value)
+{
+	return now && now->has_process ? read_now(arg, ret_value) : -EAGAIN;
+}
+
+static int read_one(void *arg, uint64_t *ret_value)
+{
+	(void)arg;
+	*ret_value = 1;
+	return 0;
+}
+
+/* ---- the list ---- */
+
+struct own {
+	const char *name;
+	const char *help;
+	enum eddy_metric_type type;
+	size_t at; /* of a uint64_t in the snapshot */
+	unsigned decimals;
+	struct eddy_metric_label labels[3];
+};
+
+#define AT(member) offsetof(struct snapshot, member)
+#define NO_LABEL                                                                                   \
+	{                                                                                          \
+		{                                                                                  \
+			NULL, NULL                                                                 \
+		}                                                                                  \
+	}
+#define COUNTER(name, member, help)                                                                \
+	{                                                                                          \
+		name, help, EDDY_METRIC_COUNTER, AT(member), 0, NO_LABEL                           \
+	}
+#define GAUGE(name, member, help)                                                                  \
+	{                                                                                          \
+		name, help, EDDY_METRIC_GAUGE, AT(member), 0, NO_LABEL                             \
+	}
+#define MOVED(to, by, member)                                                                      \
+	{                                                                                          \
+		"eddy_transfer_bytes_total",                                                       \
+			"Bytes of files and relayed streams that were moved.",                     \
+			EDDY_METRIC_COUNTER, AT(member), 0,                                        \
+		{                                                                                  \
+			{ "direction", to }, { "technique", by }, { NULL, NULL },                  \
+		}                                                                                  \
+	}
+
+static const struct own of_process[] = {
+	{ "process_cpu_seconds_total", "Processor time of all threads, user and system.",
+	  EDDY_METRIC_COUNTER, AT(process.cpu_ns), 9, NO_LABEL },
+	{ "process_start_time_seconds", "When the process began, in seconds since 1970.",
+	  EDDY_METRIC_GAUGE, AT(process.started_ms), 3, NO_LABEL },
+	GAUGE("process_resident_memory_bytes", process.resident, "Resident memory."),
+	GAUGE("process_virtual_memory_bytes", process.mapped, "Address space."),
+	GAUGE("process_open_fds", process.descriptors, "Open descriptors."),
+	GAUGE("process_max_fds", process.descriptors_max, "Descriptors that may be open."),
+	GAUGE("process_threads", process.threads, "Threads, those of eddy_io_workers included."),
+	GAUGE("eddy_io_workers", process.io_workers,
+	      "Threads of the kernel's (iou-wrk) that do for the rings what would block them."),
+};
+
+static const struct own of_runtime[] = {
+	GAUGE("eddy_loops", loops, "Loops that run, each a thread with a ring."),
+	COUNTER("eddy_loop_turns_total", stats.loop.turns,
+		"Rounds of tasks, messages, timers and completions."),
+	COUNTER("eddy_loop_enters_total", stats.loop.enters,
+		"Times that the kernel was entered to submit or to wait."),
+	COUNTER("eddy_loop_messages_total", stats.loop.messages,
+		"Messages that were delivered to loops."),
+	COUNTER("eddy_loop_timers_total", stats.loop.timers_fired, "Timers that were due."),
+	COUNTER("eddy_loop_stalls_total", stats.loop.stalls,
+		"Times that a task held its loop for longer than stall_ns; 0 where that is not set."),
+	GAUGE("eddy_tasks", stats.loop.tasks, "Tasks that are alive."),
+	GAUGE("eddy_tasks_pooled", stats.loop.tasks_pooled, "Stacks that wait for a task."),
+	COUNTER("eddy_tasks_spawned_total", stats.loop.tasks_spawned, "Tasks that were begun."),
+	COUNTER("eddy_task_switches_total", stats.loop.resumptions,
+		"Times that a task was switched to."),
+	GAUGE("eddy_task_stack_max_bytes", stats.loop.stack_used_max,
+	      "The most of a stack that was found in use, in whole pages; looked at when a stack has been "
+	      "idle for a second, and by dumps."),
+	GAUGE("eddy_ops_in_flight", stats.loop.ops,
+	      "Entries of the rings that the kernel has now; parked connections have one each."),
+	COUNTER("eddy_ops_completed_total", stats.loop.ops_completed,
+		"Entries that have completed."),
+	COUNTER("eddy_ops_cancelled_total", stats.loop.ops_cancelled,
+		"Times that the kernel was asked to cancel an entry."),
+	COUNTER("eddy_ops_to_workers_total", stats.loop.ops_worked,
+		"Entries that the kernel is known to leave to its workers whatever happens (splice, fsync, "
+		"statx, changes of folders, IOSQE_ASYNC); not those that turned out to block."),
+	COUNTER("eddy_cq_overflows_total", stats.loop.cq_overflows,
+		"Turns that found more completions than a queue holds."),
+	MOVED("out", "splice", stats.transfer.spliced_out),
+	MOVED("out", "copy", stats.transfer.copied_out),
+	MOVED("in", "splice", spliced_in_here),
+	MOVED("in", "splice_by_worker", stats.transfer.written_by_ring),
+	MOVED("in", "copy", stats.transfer.copied_in),
+	MOVED("between", "splice", stats.transfer.spliced_between),
+	MOVED("between", "copy", stats.transfer.copied_between),
+	COUNTER("eddy_transfer_warmed_bytes_total", stats.transfer.warmed,
+		"Bytes of files that had to be read from a disk before they were spliced."),
+	COUNTER("eddy_transfer_stalls_total", stats.transfer.stalls,
+		"Times that a transfer waited for its peer."),
+	GAUGE("eddy_offload_threads", offload_threads, "Threads of the offload pool."),
+	GAUGE("eddy_offload_running", offload_running,
+	      "Jobs that a thread of the pool works at; one of them writes this."),
+	GAUGE("eddy_offload_queued", offload_queued, "Jobs that wait for a thread of the pool."),
+	COUNTER("eddy_offload_jobs_total", stats.offload.begun, "Jobs that a thread has begun."),
+	COUNTER("eddy_offload_refused_total", stats.offload.refused,
+		"Jobs that found the pool's queue full."),
+	COUNTER("eddy_log_records_dropped_total", records_dropped,
+		"Records that the log writer lost: it had no room, or could not write."),
+};
+
+static int declare(const struct own *own, size_t count, int (*read)(void *arg, uint64_t *ret_value))
+{
+	struct eddy_metric *metric;
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = eddy_metric_declare(
+			&(struct eddy_metric_options){
+				.name = own[i].name,
+				.help = own[i].help,
+				.type = own[i].type,
+				.labels = own[i].labels,
+				.decimals = own[i].decimals,
+				.read = read,
+				.arg = (void *)(uintptr_t)own[i].at,
+			},
+			&metric);
+	return r;
+}
+
+/* Return: 0, -ENOMEM; asked again, it goes on where it stopped. */
+static int declare_all(void)
+{
+	static atomic_bool done;
+	struct eddy_metric *metric;
+	int r;
+
+	if (atomic_load(&done))
+		return 0;
+	r = eddy_metric_declare(
+		&(struct eddy_metric_options){
+			.name = "eddy_build_info",
+			.help = "Which eddy this is; always 1.",
+			.type = EDDY_METRIC_GAUGE,
+			.labels = EDDY_METRIC_LABELS({ "version", EDDYI_VERSION },
+						     { "compiler", __VERSION__ }),
+			.read = read_one,
+		},
+		&metric);
+	if (r == 0)
+		r = declare(of_process, sizeof(of_process) / sizeof(of_process[0]), read_process);
+	if (r == 0)
+		r = declare(of_runtime, sizeof(of_runtime) / sizeof(of_runtime[0]), read_now);
+	if (r == 0)
+		atomic_store(&done, true);
+	return r;
+}
+
+/* ---- the text ---- */
+
+static void take_snapshot(struct snapshot *snapshot)
+{
+	const struct eddy_stats *stats = &snapshot->stats;
+
+	snapshot->stats = eddy_stats();
+	snapshot->loops = stats->loops;
+	snapshot->offload_threads = stats->offload.threads;
+	snapshot->offload_running = stats->offload.running;
+	snapshot->offload_queued = stats->offload.queued;
+	/* They were read one after the other. */
+	if (stats->transfer.spliced_in > stats->transfer.written_by_ring)
+		snapshot->spliced_in_here =
+			stats->transfer.spliced_in - stats->transfer.written_by_ring;
+	snapshot->records_dropped = eddy_log_writer_dropped();
+}
+
+static int write_all(struct eddyi_metric_out *out, bool has_process)
+{
+	struct snapshot snapshot = { .has_process = has_process };
+	int r = declare_all();
+
+	if (r < 0)
+		return r;
+	take_snapshot(&snapshot);
+	if (has_process)
+		eddyi_process_figures_read(&snapshot.process);
+	now = &snapshot;
+	eddyi_metric_write_all(out);
+	now = NULL;
+	return out->failed ? -ENOMEM : 0;
+}
+
+static int write_outside(void *arg)
+{
+	return write_all(arg, true);
+}
+
+/* In a task. The pool may be busy with what takes long: those who look why want an answer. */
+static int write_in_task(struct eddyi_metric_out *out)
+{
+	struct eddy_scope scope;
+	int r, ended;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = PATIENCE_NS });
+	r = eddy_offload(write_outside, out);
+	ended = eddy_scope_end(&scope);
+	if (r == -ECANCELED && ended == -ETIMEDOUT && !eddy_is_cancelled())
+		r = write_all(out, false);
+	return r;
+}
+
+int eddy_metric_text(char **ret_text, size_t *ret_len)
+{
+	struct eddyi_metric_out out = { 0 };
+	int r = eddy_task_self() ? write_in_task(&out) : write_all(&out, true);
+
+	if (r < 0) {
+		free(out.bytes);
+		return r;
+	}
+	*ret_text = out.bytes;
+	*ret_len = out.len;
+	return 0;
+}

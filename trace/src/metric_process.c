@@ -1,0 +1,134 @@
+/* What /proc says of this process. */
+#include "metric.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Read the beginning of a file as a string; "" when it can't be had. */
+static void read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? 0 : read(fd, text, size - 1);
+
+	text[len < 0 ? 0 : len] = 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static void read_memory(struct eddyi_process_figures *figures)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	unsigned long long mapped = 0, resident = 0;
+	char text[256];
+
+	read_text("/proc/self/statm", text, sizeof(text));
+	sscanf(text, "%llu %llu", &mapped, &resident);
+	figures->mapped = mapped * page;
+	figures->resident = resident * page;
+}
+
+/* ---- descriptors ---- */
+
+static uint64_t count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	uint64_t count = 0;
+
+	if (!dir)
+		return 0;
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	/* "." and "..", and what the list is read through. */
+	return count > 3 ? count - 3 : 0;
+}
+
+static void read_descriptors(struct eddyi_process_figures *figures)
+{
+	struct rlimit limit = { 0, 0 };
+	struct stat st;
+
+	/* Since Linux 6.2 the folder knows its size. */
+	if (stat("/proc/self/fd", &st) == 0 && st.st_size > 0)
+		figures->descriptors = (uint64_t)st.st_size;
+	else
+		figures->descriptors = count_entries("/proc/self/fd");
+	getrlimit(RLIMIT_NOFILE, &limit);
+	figures->descriptors_max = limit.rlim_cur;
+}
+
+/* ---- threads ---- */
+
+static bool is_io_worker(const char *tid)
+{
+	char path[64], name[32];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/comm", tid);
+	read_text(path, name, sizeof(name));
+	return strncmp(name, "iou-wrk", 7) == 0;
+}
+
+static void read_threads(struct eddyi_process_figures *figures)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+
+	figures->threads = figures->io_workers = 0;
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		figures->threads++;
+		figures->io_workers += is_io_worker(entry->d_name);
+	}
+	closedir(dir);
+}
+
+/* ---- the beginning ---- */
+
+static uint64_t started_ms;
+
+/* Field 22, in ticks since the machine's start. What is in front of it may hold blanks and brackets. */
+static void read_start(void)
+{
+	char text[1024], *at;
+	unsigned long long ticks = 0;
+	uint64_t boot = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
+
+	read_text("/proc/self/stat", text, sizeof(text));
+	at = strrchr(text, ')');
+	for (int i = 0; at && i < 20; i++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		ticks = strtoull(at, NULL, 10);
+	started_ms = boot / EDDY_MS + ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+void eddyi_process_figures_read(struct eddyi_process_figures *ret_figures)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	/* Once: the clock may be set, and the process did not begin at another time for that. */
+	pthread_once(&once, read_start);
+	ret_figures->started_ms = started_ms;
+	ret_figures->cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	read_memory(ret_figures);
+	read_descriptors(ret_figures);
+	read_threads(ret_figures);
+}

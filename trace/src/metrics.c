@@ -1,0 +1,340 @@
+/* Requests and connections as metrics.
+ *
+ * Invariants:
+ * 1. A row is all that is counted of one pattern and one method. Rows are the process's, are only ever added, and
+ *    are found without a lock; one is made when the first such request is over.
+ * 2. There are as many as the program has patterns, times the methods that answer there, and at most ROWS_MAX: what
+ *    comes then is counted in one for all others. Nothing that a client sends makes more of them.
+ */
+#include <eddy/layer.h>
+#include <eddy/list.h>
+#include <eddy/metrics.h>
+#include <eddy/observer.h>
+#include <eddy/req.h>
+#include <eddy/res.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define ROWS_MAX 2048
+#define SLOTS (2 * ROWS_MAX)
+/* Statuses from 200 to 599. */
+#define CLASSES 4
+
+struct row {
+	struct eddy_str pattern; /* owned, with a NUL behind it */
+	size_t method;           /* among `methods` */
+	struct eddy_metric *requests[CLASSES];
+	struct eddy_metric *cut;
+	struct eddy_metric *received;
+	struct eddy_metric *sent;
+	struct eddy_metric *duration;
+};
+
+static const char *const methods[] = { "GET",     "HEAD",    "POST",  "PUT",   "DELETE",
+				       "CONNECT", "OPTIONS", "TRACE", "PATCH", "other" };
+#define OTHER_METHOD (sizeof(methods) / sizeof(methods[0]) - 1)
+
+static struct {
+	pthread_mutex_t lock; /* held to add */
+	size_t count;
+	struct row *slots[SLOTS]; /* a hash table; a free slot ends a search */
+	struct row others;        /* once it is */
+	bool full;
+} rows = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct eddy_metric *in_flight;
+
+/* ---- rows ---- */
+
+static struct eddy_metric *declare(const char *name, const char *help, enum eddy_metric_type type,
+				   unsigned decimals, const struct eddy_metric_label *labels)
+{
+	const struct eddy_metric_options options = {
+		.name = name,
+		.help = help,
+		.type = type,
+		.labels = labels,
+		.decimals = decimals,
+	};
+	struct eddy_metric *metric = NULL;
+
+	eddy_metric_declare(&options, &metric);
+	return metric;
+}
+
+/* Return: whether all of it could be had. */
+static bool declare_row(struct row *row)
+{
+	static const char *const classes[CLASSES] = { "2xx", "3xx", "4xx", "5xx" };
+	const struct eddy_metric_label *labels = EDDY_METRIC_LABELS(
+		{ "route", row->pattern.ptr }, { "method", methods[row->method] });
+	bool is_whole = true;
+
+	for (size_t i = 0; i < CLASSES; i++) {
+		row->requests[i] = declare(
+			"eddy_http_requests_total",
+			"Requests that are over, by the pattern of the route that answered.",
+			EDDY_METRIC_COUNTER, 0,
+			EDDY_METRIC_LABELS(labels[0], labels[1], { "status", classes[i] }));
+		is_whole &= row->requests[i] != NULL;
+	}
+	row->cut = declare("eddy_http_responses_cut_total",
+			   "Answers that did not arrive whole: the client left, or they failed.",
+			   EDDY_METRIC_COUNTER, 0, labels);
+	row->received = declare("eddy_http_request_body_bytes_total",
+				"Bytes of requests' bodies that were read.", EDDY_METRIC_COUNTER, 0,
+				labels);
+	row->sent = declare("eddy_http_response_bytes_total",
+			    "Bytes of answers, heads included, before TLS.", EDDY_METRIC_COUNTER, 0,
+			    labels);
+	row->duration = declare("eddy_http_request_duration_seconds",
+				"Time from a request's head to the end of its answer.",
+				EDDY_METRIC_HISTOGRAM, 9, labels);
+	return is_whole && row->cut && row->received && row->sent && row->duration;
+}
+
+static size_t hash(struct eddy_str pattern, size_t method)
+{
+	uint64_t h = method + 1;
+
+	for (size_t i = 0; i < pattern.len; i++)
+		h = (h ^ (unsigned char)pattern.ptr[i]) * 1099511628211u;
+	return (size_t)(h ^ h >> 32) % SLOTS;
+}
+
+/* Return: the row, or the free slot where it would be. */
+static struct row **find(struct eddy_str pattern, size_t method, struct row **ret_row)
+{
+	for (size_t at = hash(pattern, method);; at = (at + 1) % SLOTS) {
+		struct row *row = __atomic_load_n(&rows.slots[at], __ATOMIC_ACQUIRE);
+
+		*ret_row = row;
+		if (!row || (row->method == method && eddy_str_eq(row->pattern, pattern)))
+			return &rows.slots[at];
+	}
+}
+
+/* With the lock. Return: NULL when there is no room for one more, or any after it. */
+static struct row *row_new(struct eddy_str pattern, size_t method)
+{
+	struct row *row = calloc(1, sizeof(*row));
+	char *text = row ? strndup(pattern.ptr, pattern.len) : NULL;
+
+	if (text) {
+		row->pattern = eddy_str(text, pattern.len);
+		row->method = method;
+		if (declare_row(row)) {
+			rows.count++;
+			return row;
+		}
+	}
+	free(text);
+	free(row);
+	return NULL;
+}
+
+/* With the lock. */
+static void use_others(void)
+{
+	rows.others.pattern = eddy_str_from("(other)");
+	rows.others.method = OTHER_METHOD;
+	declare_row(&rows.others);
+	__atomic_store_n(&rows.full, true, __ATOMIC_RELEASE);
+}
+
+static const struct row *row_of(struct eddy_str pattern, size_t method)
+{
+	struct row **slot, *row;
+
+	find(pattern, method, &row);
+	if (__builtin_expect(row != NULL, 1))
+		return row;
+	if (__atomic_load_n(&rows.full, __ATOMIC_ACQUIRE))
+		return &rows.others;
+	pthread_mutex_lock(&rows.lock);
+	slot = find(pattern, method, &row);
+	if (!row && !rows.full) {
+		row = rows.count < ROWS_MAX ? row_new(pattern, method) : NULL;
+		if (row)
+			__atomic_store_n(slot, row, __ATOMIC_RELEASE);
+		else
+			use_others();
+	}
+	pthread_mutex_unlock(&rows.lock);
+	return row ? row : &rows.others;
+}
+
+/* ---- requests ---- */
+
+static size_t method_of(const struct eddy_req *req)
+{
+	struct eddy_str name = eddy_req_method(req);
+	size_t at = 0;
+
+	while (at < OTHER_METHOD && !eddy_str_eq_z(name, methods[at]))
+		at++;
+	return at;
+}
+
+static size_t class_of(int status)
+{
+	return status < 200 || status > 599 ? CLASSES - 1 : (size_t)status / 100 - 2;
+}
+
+static void *begin(void *data, struct eddy_req *req, struct eddy_res *res)
+{
+	(void)data;
+	(void)req;
+	(void)res;
+	eddy_metric_add(in_flight, 1);
+	return NULL;
+}
+
+static void end(void *data, void *state, struct eddy_req *req, const struct eddy_outcome *outcome)
+{
+	struct eddy_str pattern = eddy_req_pattern(req);
+	const struct row *row =
+		row_of(pattern.ptr ? pattern : eddy_str_from("(none)"), method_of(req));
+
+	(void)data;
+	(void)state;
+	eddy_metric_add(in_flight, -1);
+	eddy_metric_add(row->requests[class_of(outcome->status)], 1);
+	if (!outcome->whole)
+		eddy_metric_add(row->cut, 1);
+	if (outcome->received)
+		eddy_metric_add(row->received, (int64_t)outcome->received);
+	eddy_metric_add(row->sent, (int64_t)outcome->sent);
+	eddy_metric_observe(row->duration, outcome->duration_ns);
+}
+
+/* ---- connections ---- */
+
+/* An app that is counted. */
+struct counted {
+	struct eddy_node node;
+	struct eddy_app *app;
+	bool used;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct eddy_node apps;
+	struct eddy_app_stats gone; /* what those had come to that have been freed */
+} counted = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.apps = { &counted.apps, &counted.apps },
+};
+
+/* A member of the stats of all apps together. */
+static int read_connections(void *arg, uint64_t *ret_value)
+{
+	uintptr_t at = (uintptr_t)arg;
+	uint64_t sum;
+
+	pthread_mutex_lock(&counted.lock);
+	sum = *(const uint64_t *)((const char *)&counted.gone + at);
+	for (struct eddy_node *node = counted.apps.next; node != &counted.apps; node = node->next) {
+		struct eddy_app_stats stats =
+			eddy_app_stats(eddy_of(node, struct counted, node)->app);
+
+		sum += *(const uint64_t *)((const char *)&stats + at);
+	}
+	pthread_mutex_unlock(&counted.lock);
+	*ret_value = sum;
+	return 0;
+}
+
+static void declare_connections(const char *name, const char *help, enum eddy_metric_type type,
+				size_t at)
+{
+	struct eddy_metric *metric;
+
+	eddy_metric_declare(&(struct eddy_metric_options){ .name = name,
+							   .help = help,
+							   .type = type,
+							   .read = read_connections,
+							   .arg = (void *)(uintptr_t)at },
+			    &metric);
+}
+
+static void declare_all(void)
+{
+	declare_connections("eddy_http_connections", "Connections that are there now.",
+			    EDDY_METRIC_GAUGE, offsetof(struct eddy_app_stats, connections));
+	declare_connections("eddy_http_connections_accepted_total",
+			    "Connections that were accepted.", EDDY_METRIC_COUNTER,
+			    offsetof(struct eddy_app_stats, accepted));
+	declare_connections("eddy_http_connections_evicted_total",
+			    "Idle connections that were closed to make room for others.",
+			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, evicted));
+	declare_connections("eddy_http_connections_refused_total",
+			    "Connections that were closed at once, memory being out.",
+			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, refused));
+	declare_connections("eddy_http_accept_failures_total",
+			    "Times that accepting had to pause, as without a descriptor.",
+			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, accept_failures));
+	in_flight = declare("eddy_http_requests_in_flight", "Requests that are being answered.",
+			    EDDY_METRIC_GAUGE, 0, NULL);
+}
+
+static void begin_counting(struct eddy_app *app, void *kept)
+{
+	struct counted *this = kept;
+
+	this->app = app;
+	pthread_mutex_lock(&counted.lock);
+	eddy_list_append(&counted.apps, &this->node);
+	pthread_mutex_unlock(&counted.lock);
+}
+
+static void end_counting(void *kept)
+{
+	struct counted *this = kept;
+	struct eddy_app_stats stats = eddy_app_stats(this->app);
+
+	pthread_mutex_lock(&counted.lock);
+	eddy_list_remove(&this->node);
+	counted.gone.accepted += stats.accepted;
+	counted.gone.refused += stats.refused;
+	counted.gone.evicted += stats.evicted;
+	counted.gone.accept_failures += stats.accept_failures;
+	pthread_mutex_unlock(&counted.lock);
+}
+
+/* ---- for programs ---- */
+
+void eddy_app_use_metrics(struct eddy_app *app)
+{
+	static const struct eddy_layer layer = { "metrics", sizeof(struct counted), begin_counting,
+						 end_counting };
+	static const struct eddy_observer observer = { begin, end };
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct counted *this = eddy_app_layer(app, &layer);
+
+	pthread_once(&once, declare_all);
+	if (!this->used)
+		eddy_app_observe(app, &observer, NULL);
+	this->used = true;
+}
+
+int eddy_metrics(struct eddy_req *req, struct eddy_res *res)
+{
+	char *text, *copy;
+	size_t len;
+	int r = eddy_metric_text(&text, &len);
+
+	if (r < 0)
+		return r;
+	copy = eddy_req_alloc(req, len);
+	if (copy)
+		memcpy(copy, text, len);
+	free(text);
+	if (!copy)
+		return -ENOMEM;
+	r = eddy_res_set_z(res, "cache-control", "no-store");
+	if (r < 0)
+		return r;
+	return eddy_res_bytes(res, "text/plain; version=0.0.4; charset=utf-8", eddy_str(copy, len));
+}
