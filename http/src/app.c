@@ -80,6 +80,14 @@ void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data)
 	app->endings = ending;
 }
 
+void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_task_fn *fn, void *data)
+{
+	struct eddyi_beside *beside = eddy_app_alloc(app, sizeof(*beside));
+
+	*beside = (struct eddyi_beside){ app->beside, name, fn, data };
+	app->beside = beside;
+}
+
 void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer)
 {
 	struct kept *kept = app->layers;

@@ -24,6 +24,14 @@ struct ending;
 struct kept;
 struct eddyi_watch;
 
+/* What runs beside an app. */
+struct eddyi_beside {
+	struct eddyi_beside *next;
+	const char *name;
+	eddy_task_fn *fn;
+	void *data;
+};
+
 #define EDDYI_WORKERS_MAX 1024
 
 struct eddy_route {
@@ -67,6 +75,7 @@ struct eddy_app {
 	struct mistake **mistakes_end;
 	struct kept *layers;
 	struct eddyi_watch *watches; /* who observes its requests, the last that was added first */
+	struct eddyi_beside *beside; /* what else runs while it runs; the last that was added first */
 	struct ending *endings;      /* what is done before it is freed */
 	struct eddyi_section *sections; /* that its configuration file may have */
 	const char *config_path;

@@ -42,6 +42,14 @@ static int check_request(struct eddy_client *client, const struct eddy_client_re
 	return check_headers(client, request->headers);
 }
 
+int eddy_client_check_url(const char *text)
+{
+	struct eddyi_url url;
+	int r = eddyi_url_parse(eddy_str_from(text), &url);
+
+	return r == 0 && url.https && !EDDYI_TLS ? -EPROTONOSUPPORT : r;
+}
+
 /* The scheme is fine for this client. */
 static int check_scheme(struct eddy_client *client, const struct eddyi_url *url)
 {

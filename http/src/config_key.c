@@ -42,6 +42,8 @@ bool eddyi_config_key_fits(const struct eddy_config_key *key)
 		return key->size == sizeof(int) && key->words;
 	case EDDY_CONFIG_MODE:
 		return key->size == sizeof(mode_t);
+	case EDDY_CONFIG_SHARE:
+		return key->size == sizeof(double);
 	}
 	return false;
 }
@@ -116,6 +118,9 @@ const char *eddyi_config_key_expected(const struct eddy_config_key *key,
 		break;
 	case EDDY_CONFIG_MODE:
 		append(buf, "the mode of a file, like ", "\"0660\"", "");
+		break;
+	case EDDY_CONFIG_SHARE:
+		append(buf, "a number above 0, ", "1 at most", "");
 		break;
 	}
 	return buf;
@@ -238,6 +243,19 @@ static int set_mode(const struct eddyi_toml *value, mode_t *member)
 	return 0;
 }
 
+static int set_share(const struct eddyi_toml *value, double *member)
+{
+	double share = value->type == EDDYI_TOML_INTEGER ? (double)value->integer : value->real;
+
+	if (value->type != EDDYI_TOML_INTEGER && value->type != EDDYI_TOML_FLOAT)
+		return -EINVAL;
+	/* Not a number is neither. */
+	if (!(share > 0 && share <= 1))
+		return -EINVAL;
+	*member = share;
+	return 0;
+}
+
 int eddyi_config_key_set(const struct eddy_config_key *key, const struct eddyi_toml *value,
 			 const struct eddyi_config_keep *keep, void *target,
 			 const struct eddyi_toml **ret_bad)
@@ -261,6 +279,8 @@ int eddyi_config_key_set(const struct eddy_config_key *key, const struct eddyi_t
 		return set_word(key, value, member);
 	case EDDY_CONFIG_MODE:
 		return set_mode(value, member);
+	case EDDY_CONFIG_SHARE:
+		return set_share(value, member);
 	}
 	return -EINVAL;
 }

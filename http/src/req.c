@@ -8,6 +8,11 @@ struct eddy_str eddy_req_method(const struct eddy_req *req)
 	return req->head.method_name;
 }
 
+unsigned eddy_req_minor(const struct eddy_req *req)
+{
+	return req->head.minor;
+}
+
 struct eddy_str eddy_req_target_path(const struct eddy_req *req)
 {
 	return req->head.target.path;

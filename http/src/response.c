@@ -1,4 +1,5 @@
 #include "client.h"
+#include "date.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -95,6 +96,23 @@ void eddy_response_header_at(const struct eddy_response *response, size_t at,
 {
 	*ret_name = response->head.headers[at].name;
 	*ret_value = response->head.headers[at].value;
+}
+
+int eddy_response_retry_after(const struct eddy_response *response, uint64_t *ret_ns)
+{
+	struct eddy_str value = eddy_response_header(response, "retry-after");
+	time_t now = time(NULL), when;
+	uint64_t seconds;
+
+	if (!value.ptr)
+		return -ENOENT;
+	if (eddy_str_to_u64(value, &seconds) < 0) {
+		if (eddyi_date_parse(value, now, &when) < 0)
+			return -ENOENT;
+		seconds = when > now ? (uint64_t)(when - now) : 0;
+	}
+	*ret_ns = seconds < EDDY_NEVER / EDDY_SECOND ? seconds * EDDY_SECOND : EDDY_NEVER;
+	return 0;
 }
 
 uint64_t eddy_response_length(const struct eddy_response *response)

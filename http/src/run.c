@@ -307,6 +307,16 @@ static int open_signals(struct eddyi_run *run)
 	return r;
 }
 
+static int spawn_beside(struct eddyi_run *run)
+{
+	int r = 0;
+
+	for (const struct eddyi_beside *beside = run->app->beside; beside && r == 0;
+	     beside = beside->next)
+		r = eddy_scope_spawn(&run->tasks, beside->name, beside->fn, beside->data);
+	return r;
+}
+
 static int serve_with_tasks(struct eddyi_run *run)
 {
 	bool with_signals = !run->app->options.no_signals;
@@ -316,6 +326,8 @@ static int serve_with_tasks(struct eddyi_run *run)
 	if (with_signals)
 		r = open_signals(run);
 	with_signals &= r == 0;
+	if (r == 0)
+		r = spawn_beside(run);
 	if (r == 0)
 		r = serve_all(run);
 	eddy_scope_end(&run->tasks);

@@ -162,3 +162,12 @@ Test(client_call, requires_https)
 	cr_expect(eq(int, talk.result, -EPERM));
 	cr_expect(eq(int, (int)talk.connections, 0));
 }
+
+Test(client_call, tells_what_urls_it_takes)
+{
+	cr_expect(eq(int, eddy_client_check_url("http://a.example:4318/v1/traces"), 0));
+	cr_expect(eq(int, eddy_client_check_url("a.example:4318"), -EPROTONOSUPPORT));
+	cr_expect(eq(int, eddy_client_check_url("ftp://a.example"), -EPROTONOSUPPORT));
+	cr_expect(eq(int, eddy_client_check_url("http://user@a.example/"), -EINVAL));
+	cr_expect(eq(int, eddy_client_check_url("http://"), -EINVAL));
+}

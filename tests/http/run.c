@@ -2,7 +2,9 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/http.h>
+#include <eddy/layer.h>
 #include <eddy/runtime.h>
+#include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -95,4 +97,55 @@ Test(run, is_ended_by_who_reads_its_records, .timeout = 5)
 	cr_expect(eq(int, eddy_run(NULL, run_listening, app), 0));
 	eddy_log_unsubscribe();
 	eddy_app_free(app);
+}
+
+/* ---- tasks beside it ---- */
+
+struct beside {
+	struct eddy_app *app;
+	unsigned runs, ended;
+	int slept, cleaned;
+};
+
+static int run_beside(void *arg)
+{
+	struct beside *beside = arg;
+	struct eddy_scope shield;
+
+	beside->runs++;
+	if (beside->runs == 1)
+		eddy_app_shutdown(beside->app);
+	beside->slept = eddy_sleep(100 * EDDY_SECOND);
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	beside->cleaned = eddy_sleep(EDDY_MS);
+	eddy_scope_end(&shield);
+	beside->ended++;
+	return -EIO;
+}
+
+static int run_beside_app(void *arg)
+{
+	struct beside *beside = arg;
+	int r;
+
+	eddy_app_bind(beside->app, "127.0.0.1:0");
+	r = eddy_app_run(beside->app);
+	if (r == 0 && beside->ended != beside->runs)
+		return -EBUSY;
+	return r;
+}
+
+/* A task of the app's is there with it, and awaited at its end; what it returns does not count. */
+Test(run, has_tasks_beside_it, .timeout = 5)
+{
+	struct beside beside = { .app = eddy_app_new() };
+
+	eddy_app_add_task(beside.app, "one", run_beside, &beside);
+	eddy_app_add_task(beside.app, "two", run_beside, &beside);
+	cr_expect(eq(int, eddy_run(NULL, run_beside_app, &beside), 0));
+	cr_expect(eq(uint, beside.runs, 2));
+	cr_expect(eq(uint, beside.ended, 2));
+	cr_expect(eq(int, beside.slept, -ECANCELED));
+	cr_expect(eq(int, beside.cleaned, 0));
+	eddy_app_free(beside.app);
 }

@@ -18,6 +18,7 @@ struct target {
 	const char *const *names;
 	const char *const *tags;
 	enum mode mode;
+	double share;
 	char extras[256];
 	unsigned done;
 };
@@ -35,6 +36,7 @@ static const struct eddy_config_key keys[] = {
 	{ "names", EDDY_CONFIG_STRINGS, EDDY_CONFIG_AT(struct target, names), .min = 1 },
 	{ "tags", EDDY_CONFIG_STRINGS, EDDY_CONFIG_AT(struct target, tags), .min = 2 },
 	{ "mode", EDDY_CONFIG_WORD, EDDY_CONFIG_AT(struct target, mode), .words = modes },
+	{ "share", EDDY_CONFIG_SHARE, EDDY_CONFIG_AT(struct target, share) },
 	{ 0 },
 };
 
@@ -98,7 +100,8 @@ Test(section, sets_members_of_each_type)
 					    "path = 'cert.pem'\n"
 					    "names = ['x', \"yz\"]\n"
 					    "tags = []\n"
-					    "mode = 'fast'\n"),
+					    "mode = 'fast'\n"
+					    "share = 0.25\n"),
 		     ""));
 	cr_expect(target.flag);
 	cr_expect(eq(uint, target.count, UINT32_MAX));
@@ -112,6 +115,7 @@ Test(section, sets_members_of_each_type)
 	cr_expect(eq(ptr, (void *)target.names[2], NULL));
 	cr_expect(eq(ptr, (void *)target.tags[0], NULL));
 	cr_expect(eq(int, target.mode, FAST));
+	cr_expect(eq(dbl, target.share, 0.25));
 	cr_expect(eq(uint, target.done, 1));
 	eddy_app_free(app);
 }
@@ -135,6 +139,10 @@ static const struct {
 			  "\"a\"" },
 	{ "mode = 'quick'", "mode: expected \"slow\", \"fast\" or \"both\", not the string "
 			    "\"quick\"" },
+	{ "share = 0", "share: expected a number above 0, 1 at most, not 0" },
+	{ "share = 1.01", "share: expected a number above 0, 1 at most, not the float 1.01" },
+	{ "share = nan", "share: expected a number above 0, 1 at most, not the float nan" },
+	{ "share = '1'", "share: expected a number above 0, 1 at most, not the string \"1\"" },
 	{ "mode = 1", "mode: expected \"slow\", \"fast\" or \"both\", not 1" },
 	{ "name = '1234567890123456789012345678901234567890123456789012345678901'",
 	  "name: expected a string of 2 to 4 bytes, not a string of 61 bytes" },

@@ -105,6 +105,10 @@ struct eddy_client_request {
 	uint64_t body_max;
 };
 
+/* Whether a client takes this URL, without asking for it.
+ * Return: 0; -EPROTONOSUPPORT when its scheme is not http or https, or eddy is built without TLS; -EINVAL. */
+EDDY_API int eddy_client_check_url(const char *url);
+
 /* Make a client; NULL is all defaults. Return: NULL when memory is out. */
 EDDY_API struct eddy_client *eddy_client_new(const struct eddy_client_options *options);
 
@@ -155,6 +159,10 @@ EDDY_API struct eddy_str eddy_response_header(const struct eddy_response *respon
 EDDY_API size_t eddy_response_header_count(const struct eddy_response *response);
 EDDY_API void eddy_response_header_at(const struct eddy_response *response, size_t at,
 				      struct eddy_str *ret_name, struct eddy_str *ret_value);
+
+/* How long the server asks to wait before the next request, which it says in seconds or by a date (RFC 9110
+ * section 10.2.3); a date that is over is 0. Return: 0, -ENOENT when it says nothing that is understood. */
+EDDY_API int eddy_response_retry_after(const struct eddy_response *response, uint64_t *ret_ns);
 
 /* The length that was announced, also by a response to HEAD; UINT64_MAX when none was. */
 EDDY_API uint64_t eddy_response_length(const struct eddy_response *response);

@@ -50,6 +50,7 @@ enum eddy_config_type {
 	EDDY_CONFIG_STRINGS, /* const char *const *, which NULL ends */
 	EDDY_CONFIG_WORD,    /* int: the index of one of `words` */
 	EDDY_CONFIG_MODE,    /* mode_t of a file, 1 to 0777, from a string of octal digits */
+	EDDY_CONFIG_SHARE,   /* double, above 0 and up to 1 */
 };
 
 /* Strings that are set belong to the app. */

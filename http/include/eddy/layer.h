@@ -15,6 +15,7 @@
 #define EDDY_LAYER_H
 
 #include <eddy/app.h>
+#include <eddy/loop.h>
 
 EDDY_BEGIN_DECLS
 
@@ -35,6 +36,13 @@ struct eddy_layer {
 
 /* What the layer keeps in this app; made when it is asked for the first time. Never NULL. */
 EDDY_API void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer);
+
+/* Run `fn(data)` as a task whenever the app runs: on the loop that eddy_app_run() was called in, from before
+ * the first request until the last one is over. Then it is cancelled and awaited; what it still does takes a
+ * scope that is shielded, and has a timeout. What it returns is of no interest. `name` and `data` are
+ * borrowed. */
+EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_task_fn *fn,
+				void *data);
 
 /* Call `fn` when the app is freed, before its memory is; the last one that was asked for is called first. */
 EDDY_API void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data);

@@ -18,6 +18,9 @@ EDDY_BEGIN_DECLS
 /* The method's name, as sent. */
 EDDY_API struct eddy_str eddy_req_method(const struct eddy_req *req);
 
+/* The version of HTTP/1 that the client speaks: 0 or 1. */
+EDDY_API unsigned eddy_req_minor(const struct eddy_req *req);
+
 /* The target's path, not decoded. */
 EDDY_API struct eddy_str eddy_req_target_path(const struct eddy_req *req);
 
