@@ -8,10 +8,13 @@
 #include "wire.h"
 
 #include <eddy/client.h>
+#include <eddy/client_observer.h>
 #include <eddy/list.h>
 #include <eddy/scope.h>
 
 struct eddyi_client_trust;
+
+#define EDDYI_CLIENT_OBSERVERS_MAX 4
 
 /* Invariants:
  * 1. A connection is kept, in `kept` of its client and limited by its idle clock, or a response's, or in use
@@ -59,6 +62,13 @@ struct eddy_response {
 	int error; /* once it has failed it stays failed */
 };
 
+/* One who observes a hop of a call, and what he wants sent with it. */
+struct eddyi_client_watch {
+	const struct eddy_client_observer *observer;
+	void *state;
+	const struct eddy_header *fields; /* NULL: nothing */
+};
+
 /* One call of eddy_client_send(). */
 struct eddyi_call {
 	struct eddy_client *client;
@@ -72,6 +82,8 @@ struct eddyi_call {
 	bool without_body; /* a redirect has dropped it */
 	bool foreign;      /* and led to another origin */
 	bool pulled;       /* some of the body is gone for good */
+	struct eddyi_client_watch watches[EDDYI_CLIENT_OBSERVERS_MAX]; /* of the current hop */
+	unsigned watch_count;
 };
 
 /* Note what a call fails with. Return: `error`. */
@@ -81,6 +93,12 @@ int eddyi_client_fail(struct eddy_client *client, int error, const char *format,
 /* Run a part of a call, within its time and so that a stall can end it. Suspends.
  * Return: what it returned; -ETIMEDOUT, -ECANCELED. */
 ssize_t eddyi_client_run(struct eddy_response *response, ssize_t (*part)(void *arg), void *arg);
+
+/* ---- client_observer.c ---- */
+
+/* Tell those who observe that the call goes to the response's URL, and what came of it: a status, -errno. */
+void eddyi_client_observe_begin(struct eddyi_call *call);
+void eddyi_client_observe_end(struct eddyi_call *call, int result);
 
 /* ---- client_conn.c ---- */
 

@@ -1,7 +1,6 @@
 /* One request and the head of its response, on a connection. */
 #include "client.h"
 
-#include <eddy/local.h>
 #include <eddy/transfer.h>
 #include <errno.h>
 #include <stdio.h>
@@ -65,17 +64,17 @@ static bool has_field(const struct eddyi_call *call, const char *name)
 	return false;
 }
 
-const struct eddy_local_key eddy_client_fields = { "fields of requests to others" };
-
-/* Go through the fields that the task's scopes have for requests, without those that this one has. NULL
- * begins. Return: NULL behind the last. */
-static const struct eddy_header *next_around(const struct eddyi_call *call,
-					     const struct eddy_header *header)
+static size_t observed_size(const struct eddyi_call *call)
 {
-	header = header ? header + 1 : eddy_local_get(&eddy_client_fields);
-	while (header && header->name && has_field(call, header->name))
-		header++;
-	return header && header->name ? header : NULL;
+	size_t size = 0;
+
+	for (unsigned i = 0; i < call->watch_count; i++) {
+		const struct eddy_header *header = call->watches[i].fields;
+
+		for (; header && header->name; header++)
+			size += strlen(header->name) + strlen(header->value) + 4;
+	}
+	return size;
 }
 
 static size_t head_size(const struct eddyi_call *call, struct eddy_str host)
@@ -86,9 +85,7 @@ static size_t head_size(const struct eddyi_call *call, struct eddy_str host)
 
 	for (; header && header->name; header++)
 		size += strlen(header->name) + strlen(header->value) + 4;
-	for (header = next_around(call, NULL); header; header = next_around(call, header))
-		size += strlen(header->name) + strlen(header->value) + 4;
-	return size;
+	return size + observed_size(call);
 }
 
 static char *put(char *at, struct eddy_str text)
@@ -99,6 +96,19 @@ static char *put(char *at, struct eddy_str text)
 static char *put_field(char *at, const char *name, const char *value)
 {
 	return stpcpy(stpcpy(stpcpy(stpcpy(at, name), ": "), value), "\r\n");
+}
+
+/* What those want to send who observe, unless the request says it itself. */
+static char *put_observed(char *at, const struct eddyi_call *call)
+{
+	for (unsigned i = 0; i < call->watch_count; i++) {
+		const struct eddy_header *header = call->watches[i].fields;
+
+		for (; header && header->name; header++)
+			if (!has_field(call, header->name))
+				at = put_field(at, header->name, header->value);
+	}
+	return at;
 }
 
 /* How the body is framed: .ptr is NULL where nothing announces one. */
@@ -148,8 +158,7 @@ static struct eddy_str make_head(const struct eddyi_call *call)
 	for (; header && header->name; header++)
 		if (is_sent(call, header->name))
 			at = put_field(at, header->name, header->value);
-	for (header = next_around(call, NULL); header; header = next_around(call, header))
-		at = put_field(at, header->name, header->value);
+	at = put_observed(at, call);
 	at = put_framing(at, call);
 	if (call->request->expect_continue && !call->without_body)
 		at = put_field(at, "expect", "100-continue");

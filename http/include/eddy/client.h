@@ -83,11 +83,6 @@ struct eddy_client_file {
 };
 
 /* What is asked. Everything is borrowed until the call returns. */
-/* Fields that every request has as well which is made inside of a scope that binds this to a list of struct
- * eddy_header (local.h), unless it has them itself: for layers that trace. */
-struct eddy_local_key;
-extern EDDY_API const struct eddy_local_key eddy_client_fields;
-
 struct eddy_client_request {
 	const char *method;                /* a token; default "GET" */
 	const struct eddy_header *headers; /* see eddy/header.h; default none. The client writes host,

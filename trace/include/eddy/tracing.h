@@ -1,12 +1,18 @@
-/* eddy/tracing.h: requests that have a number, and say it.
+/* eddy/tracing.h: requests that have a number and say it, and that are spans of traces.
  *
- *     eddy_app_set_tracing(app, &(struct eddy_tracing_options){ .header = true });
+ *     eddy_app_set_tracing(app, &(struct eddy_tracing_options){
+ *                                       .header = true,
+ *                                       .collector = "http://localhost:4318/v1/traces",
+ *                               });
  *     eddy_app_use_tracing(app);
  *
  * Every record that is emitted while a request is handled, by its handler, the tasks that this spawns and
  * eddy itself, has a field `request_id`: a number of 64 bits in decimal that no other request has, in this
- * process or another. It also has `trace_id` and `span_id`: a traceparent that comes in is continued (W3C
- * Trace Context), a malformed one begins a new trace, and requests of eddy's client send it on.
+ * process or another. It also has `trace_id` and `span_id`, of the innermost span (eddy/span.h): a traceparent
+ * that comes in is continued (W3C Trace Context), a malformed one begins a new trace.
+ *
+ * Each request is a server span, each request of eddy's client that is made meanwhile a client span, whose id
+ * goes out with it; both have the names and attributes of OpenTelemetry's stable conventions for HTTP.
  */
 #ifndef EDDY_TRACING_H
 #define EDDY_TRACING_H
@@ -23,6 +29,29 @@ struct eddy_tracing_options {
 	/* An INFO record of target "eddy::access" for every request, once it is over: `GET /path 200` with
 	 * fields of the peer, the bytes of both bodies and the time. */
 	bool access_log;
+
+	/* ---- what is exported ---- */
+	double sample; /* the share of new traces, above 0 and up to 1; default: all. Of traces that come in
+			  others have decided. */
+	/* The URL of a collector that spans are posted to, as OTLP's JSON. Default: the environment's
+	 * OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, or OTEL_EXPORTER_OTLP_ENDPOINT and "/v1/traces" behind it; without
+	 * any nothing is exported. */
+	const char *collector;
+	const char *service; /* its name there; default: OTEL_SERVICE_NAME, else the program's name */
+	unsigned batch_max; /* spans that are posted together; default 512; up to 10000, and 512 KiB */
+	unsigned queue_max; /* that may wait; default 2048; up to 1000000, and 4 MiB; others are dropped */
+	uint64_t age_ns;     /* how long a span waits for others at most; default 1 s */
+	uint64_t timeout_ns; /* for the collector to answer; default 10 s */
+	uint64_t retry_ns; /* before a post is tried again: the first pause, which doubles up to 32 times
+				that; default 1 s; a collector's Retry-After counts, up to 5 minutes */
+	uint64_t flush_ns; /* for what is left when the app ends; default 2 s */
+};
+
+/* What became of spans, since the process began. */
+struct eddy_tracing_stats {
+	uint64_t exported; /* the collector has taken them */
+	uint64_t dropped;  /* they found no room, or time at the end */
+	uint64_t failed;   /* the collector has refused them, or was tried five times in vain */
 };
 
 /* Describe how the app traces; the options are copied, not the strings. The section [tracing] of its
@@ -35,6 +64,9 @@ EDDY_API void eddy_app_use_tracing(struct eddy_app *app);
 
 /* Make the section [tracing] known to the app without tracing anything. */
 EDDY_API void eddy_trace_config(struct eddy_app *app);
+
+/* Read them. Any thread. */
+EDDY_API struct eddy_tracing_stats eddy_tracing_stats(void);
 
 /* The number of the request that the current task works for; 0 outside of one that is traced. */
 EDDY_API uint64_t eddy_request_id(void);

@@ -1,0 +1,339 @@
+#include <eddy/span.h>
+
+#include <eddy/loop.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+const struct eddy_local_key eddy_span_key = { "span" };
+
+/* What a span was told. Invariant: strings of `attributes`, and `message`, lie in `text`. */
+struct eddyi_span_notes {
+	struct eddy_field attributes[EDDY_SPAN_ATTRIBUTES_MAX];
+	size_t count;
+	const char *message;
+	size_t used; /* of: */
+	char text[EDDY_SPAN_BYTES_MAX];
+};
+
+/* ---- the subscriber ---- */
+
+/* Who ends a span holds the lock for reading meanwhile: nobody takes the subscriber away from under it. */
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static eddy_span_fn *subscriber;
+static void *subscriber_arg;
+
+/* Written with the lock held for writing; a glance without it. */
+static atomic_bool is_wanted;
+
+int eddy_span_subscribe(eddy_span_fn *fn, void *arg)
+{
+	int r = -EBUSY;
+
+	pthread_rwlock_wrlock(&lock);
+	if (!subscriber) {
+		r = 0;
+		subscriber = fn;
+		subscriber_arg = arg;
+		atomic_store(&is_wanted, true);
+	}
+	pthread_rwlock_unlock(&lock);
+	return r;
+}
+
+void eddy_span_unsubscribe(void)
+{
+	pthread_rwlock_wrlock(&lock);
+	subscriber = NULL;
+	atomic_store(&is_wanted, false);
+	pthread_rwlock_unlock(&lock);
+}
+
+static void hand_out(const struct eddy_span_record *record)
+{
+	pthread_rwlock_rdlock(&lock);
+	if (subscriber)
+		subscriber(record, subscriber_arg);
+	pthread_rwlock_unlock(&lock);
+}
+
+/* ---- what a span is told ---- */
+
+static struct eddyi_span_notes *notes_of(struct eddy_span *span)
+{
+	if (!span->notes) {
+		span->notes = malloc(sizeof(*span->notes));
+		if (!span->notes)
+			return NULL;
+		span->notes->count = 0;
+		span->notes->message = NULL;
+		span->notes->used = 0;
+	}
+	return span->notes;
+}
+
+/* Cut it between two characters. */
+static struct eddy_str cut(struct eddy_str str, size_t max)
+{
+	if (str.len <= max)
+		return str;
+	str.len = max;
+	while (str.len && ((unsigned char)str.ptr[str.len] & 0xc0) == 0x80)
+		str.len--;
+	return str;
+}
+
+/* Copy a string, with a NUL behind it. Return: .ptr NULL when there is no room. */
+static struct eddy_str keep(struct eddyi_span_notes *notes, struct eddy_str str)
+{
+	char *at = notes->text + notes->used;
+
+	str = cut(str, EDDY_SPAN_TEXT_MAX);
+	if (str.len >= sizeof(notes->text) - notes->used)
+		return eddy_str(NULL, 0);
+	if (str.len)
+		memcpy(at, str.ptr, str.len);
+	at[str.len] = 0;
+	notes->used += str.len + 1;
+	return eddy_str(at, str.len);
+}
+
+static struct eddy_field *find(struct eddyi_span_notes *notes, const char *name)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		if (strcmp(notes->attributes[i].name, name) == 0)
+			return &notes->attributes[i];
+	return notes->count < EDDY_SPAN_ATTRIBUTES_MAX ? &notes->attributes[notes->count] : NULL;
+}
+
+/* Return: 0, -ENOSPC. */
+static int put(struct eddyi_span_notes *notes, struct eddy_field attribute)
+{
+	struct eddy_field *place = find(notes, attribute.name);
+	char text[EDDY_FIELD_LAZY_MAX];
+
+	if (!place)
+		return -ENOSPC;
+	if (attribute.type == EDDY_FIELD_LAZY)
+		attribute = eddy_field_str(
+			attribute.name, eddy_str(text, attribute.value.lazy.write(
+							       attribute.value.lazy.data, text)));
+	if (attribute.type == EDDY_FIELD_STR) {
+		attribute.value.str = keep(notes, attribute.value.str);
+		if (!attribute.value.str.ptr)
+			return -ENOSPC;
+	}
+	*place = attribute;
+	notes->count += place == &notes->attributes[notes->count];
+	return 0;
+}
+
+int eddy_span_set(struct eddy_span *span, struct eddy_field attribute)
+{
+	struct eddyi_span_notes *notes;
+	int r = -ENOMEM;
+
+	if (!span || !span->recorded)
+		return 0;
+	notes = notes_of(span);
+	if (notes)
+		r = put(notes, attribute);
+	span->dropped += r < 0;
+	return r;
+}
+
+void eddy_span_set_status(struct eddy_span *span, enum eddy_span_status status, const char *message)
+{
+	struct eddyi_span_notes *notes;
+
+	if (!span)
+		return;
+	span->status = status;
+	if (span->notes)
+		span->notes->message = NULL;
+	if (status != EDDY_SPAN_ERROR || !message || !span->recorded)
+		return;
+	notes = notes_of(span);
+	if (notes)
+		notes->message = keep(notes, eddy_str_from(message)).ptr;
+}
+
+void eddy_span_set_name(struct eddy_span *span, const char *name)
+{
+	span->name = name;
+}
+
+/* ---- beginning ---- */
+
+static size_t write_trace_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
+{
+	const struct eddy_trace_context *context = data;
+
+	eddy_trace_id_format(context->trace_id, sizeof(context->trace_id), text);
+	return 2 * sizeof(context->trace_id);
+}
+
+static size_t write_span_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
+{
+	const struct eddy_trace_context *context = data;
+
+	eddy_trace_id_format(context->span_id, sizeof(context->span_id), text);
+	return 2 * sizeof(context->span_id);
+}
+
+/* OpenTelemetry's TraceIdRatioBased: all services that ask for the same share take the same traces. */
+static bool is_in_share(const uint8_t trace_id[16], double share)
+{
+	uint64_t last = 0;
+
+	for (int i = 8; i < 16; i++)
+		last = last << 8 | trace_id[i];
+	return (double)(last >> 1) < share * 0x1p63;
+}
+
+static void begin_trace(struct eddy_span *span, const struct eddy_span_options *options)
+{
+	eddy_trace_context_new(&span->context);
+	if (options->sample > 0 && options->sample < 1 &&
+	    !is_in_share(span->context.trace_id, options->sample))
+		span->context.flags &= (uint8_t)~EDDY_TRACE_SAMPLED;
+}
+
+static void go_on(struct eddy_span *span, const struct eddy_trace_context *parent)
+{
+	eddy_trace_context_child(parent, &span->context);
+	memcpy(span->parent_id, parent->span_id, sizeof(span->parent_id));
+	span->has_parent = true;
+}
+
+/* Where the monotonic clock began. */
+static uint64_t epoch(uint64_t now)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec - now;
+}
+
+static void take_place(struct eddy_span *span, const struct eddy_span_options *options)
+{
+	const struct eddy_span *around =
+		options->parent || options->new_trace ? NULL : eddy_span_current();
+
+	span->trace_state = options->trace_state;
+	if (around) {
+		go_on(span, &around->context);
+		span->trace_state = around->trace_state;
+		span->epoch_ns = around->epoch_ns;
+	} else if (options->parent) {
+		go_on(span, options->parent);
+		span->parent_is_remote = true;
+	} else {
+		begin_trace(span, options);
+	}
+}
+
+void eddy_span_init(struct eddy_span *span, const char *name,
+		    const struct eddy_span_options *options)
+{
+	static const struct eddy_span_options defaults;
+
+	if (!options)
+		options = &defaults;
+	memset(span, 0, offsetof(struct eddy_span, fields));
+	span->name = name;
+	span->kind = options->kind ? options->kind : EDDY_SPAN_INTERNAL;
+	span->began_ns = eddy_now();
+	take_place(span, options);
+	span->recorded = (span->context.flags & EDDY_TRACE_SAMPLED) &&
+			 atomic_load_explicit(&is_wanted, memory_order_relaxed);
+	if (span->recorded && !span->epoch_ns)
+		span->epoch_ns = epoch(span->began_ns);
+	span->fields[0] = eddy_field_lazy("trace_id", write_trace_id, &span->context);
+	span->fields[1] = eddy_field_lazy("span_id", write_span_id, &span->context);
+	span->fields[2] = (struct eddy_field){ 0 };
+	span->locals[0] = (struct eddy_local){ &eddy_span_key, span };
+	span->locals[1] = (struct eddy_local){ 0 };
+}
+
+void eddy_span_begin(struct eddy_span *span, const char *name,
+		     const struct eddy_span_options *options)
+{
+	eddy_span_init(span, name, options);
+	eddy_scope_begin(&span->scope, &(struct eddy_scope_options){
+					       .log_fields = span->fields,
+					       .locals = span->locals,
+				       });
+}
+
+struct eddy_span *eddy_span_current(void)
+{
+	return eddy_local_get(&eddy_span_key);
+}
+
+/* ---- the end ---- */
+
+/* Who adds to what a span was told: no more than a layer knows of one piece of work. */
+#define MORE_MAX 16
+
+static bool has(const struct eddy_field *attributes, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(attributes[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void hand_out_span(struct eddy_span *span, const struct eddy_field *more)
+{
+	struct eddy_field attributes[EDDY_SPAN_ATTRIBUTES_MAX + MORE_MAX];
+	struct eddy_span_record record = {
+		.context = span->context,
+		.parent_id = span->has_parent ? span->parent_id : NULL,
+		.parent_is_remote = span->parent_is_remote,
+		.trace_state = span->trace_state,
+		.name = span->name,
+		.kind = span->kind,
+		.start_ns = span->epoch_ns + span->began_ns,
+		.end_ns = span->epoch_ns + eddy_now(),
+		.attributes = attributes,
+		.dropped = span->dropped,
+		.status = span->status,
+		.message = span->notes ? span->notes->message : NULL,
+	};
+	size_t own = span->notes ? span->notes->count : 0;
+
+	if (own)
+		memcpy(attributes, span->notes->attributes, own * sizeof(*attributes));
+	record.attribute_count = own;
+	for (; more && more->name; more++) {
+		if (has(attributes, own, more->name))
+			continue;
+		if (record.attribute_count == EDDY_SPAN_ATTRIBUTES_MAX + MORE_MAX) {
+			record.dropped++;
+			continue;
+		}
+		attributes[record.attribute_count] = *more;
+		if (more->type == EDDY_FIELD_STR)
+			attributes[record.attribute_count].value.str =
+				cut(more->value.str, EDDY_SPAN_TEXT_MAX);
+		record.attribute_count++;
+	}
+	hand_out(&record);
+}
+
+void eddy_span_deinit(struct eddy_span *span, const struct eddy_field *more)
+{
+	if (span->recorded)
+		hand_out_span(span, more);
+	free(span->notes);
+	span->notes = NULL;
+}
+
+void eddy_span_end(struct eddy_span *span)
+{
+	eddy_scope_end(&span->scope);
+	eddy_span_deinit(span, NULL);
+}
