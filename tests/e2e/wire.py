@@ -1,6 +1,6 @@
 """What the end-to-end tests share: a server of their own, a raw connection, a parser of responses.
 
-EDDY_EXAMPLES is the folder with the example programs; `coded`, `doors`, `limits` and `routes` are built beside it, for the tests alone.
+EDDY_EXAMPLES is the folder with the example programs; `coded`, `doors`, `limits`, `routes` and `traced` are built beside it, for the tests alone.
 """
 import contextlib
 import hashlib
@@ -22,7 +22,7 @@ import unittest
 EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
     **{name: os.path.join(EXAMPLES, name) for name in ('beside', 'files', 'probe', 'tour')},
-    **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('coded', 'doors', 'limits', 'routes', 'secure')},
+    **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('coded', 'doors', 'limits', 'routes', 'secure', 'traced')},
 }
 KIB, MIB = 1 << 10, 1 << 20
 

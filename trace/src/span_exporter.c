@@ -1,10 +1,11 @@
 /* Spans to a collector, by OTLP over HTTP (its specification, version 1, in JSON): a task of the app takes batches
  * from a queue and posts them, one after the other. */
+#include "otlp_post.h"
 #include "span_queue.h"
 #include "tracing.h"
 
 #include <eddy/client.h>
-#include <eddy/json.h>
+#include <eddy/event.h>
 #include <eddy/log.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -15,8 +16,6 @@
 #define TARGET "eddy::tracing"
 #define URL_SIZE 2048
 #define HEAD_SIZE ((size_t)(4 * EDDY_KIB))
-#define ANSWER_MAX ((uint64_t)(64 * EDDY_KIB))
-#define ANSWER_DEPTH_MAX 16
 
 #define TRIES_MAX 5
 #define DOUBLINGS_MAX 5
@@ -33,18 +32,10 @@ struct exporter {
 	unsigned doublings;           /* of the pause: the collector has failed */
 	uint64_t not_before_ns;       /* it is left alone until then */
 	bool is_failing, is_refusing; /* said so already */
-};
-
-/* What became of a post. */
-struct outcome {
-	enum verdict {
-		TAKEN,
-		REFUSED, /* for good */
-		FAILED,  /* it may be tried again */
-	} verdict;
-	uint64_t rejected; /* of those that were taken */
-	uint64_t pause_ns; /* that the collector asks for */
-	char why[256];
+	struct eddy_scope exporting;
+	struct eddy_scope *waiting; /* NULL: it does not */
+	struct eddy_event done;
+	bool is_ending;
 };
 
 struct eddy_tracing_stats eddy_tracing_stats(void)
@@ -86,93 +77,12 @@ static void take(const struct eddy_span_record *record, void *arg)
 	eddy_on_loop_stack(put, &putting);
 }
 
-/* ---- one post ---- */
-
-/* How many spans the collector says to have rejected, by a number or by a string of digits: it is an int64. */
-static void read_answer(struct eddy_str body, struct outcome *outcome)
-{
-	json_t *json, *partial, *rejected;
-	const char *message;
-
-	if (eddy_json_parse(body, ANSWER_DEPTH_MAX, &json) < 0)
-		return;
-	partial = json_object_get(json, "partialSuccess");
-	rejected = json_object_get(partial, "rejectedSpans");
-	message = json_string_value(json_object_get(partial, "errorMessage"));
-	if (json_is_integer(rejected) && json_integer_value(rejected) > 0)
-		outcome->rejected = (uint64_t)json_integer_value(rejected);
-	else if (json_is_string(rejected))
-		eddy_str_to_u64(eddy_str_from(json_string_value(rejected)), &outcome->rejected);
-	snprintf(outcome->why, sizeof(outcome->why), "it has rejected some: %s",
-		 message ? message : "it does not say why");
-	json_decref(json);
-}
-
-static bool is_temporary(int status)
-{
-	return status == 429 || status == 502 || status == 503 || status == 504;
-}
-
-/* The head of an answer is there. Suspends. Return: 0, -errno when its body can't be read. */
-static int judge(struct eddy_response *response, struct outcome *outcome)
-{
-	int status = eddy_response_status(response), r;
-	struct eddy_str body;
-
-	if (status >= 200 && status <= 299) {
-		r = eddy_response_body(response, &body);
-		if (r < 0)
-			return r;
-		outcome->verdict = TAKEN;
-		read_answer(body, outcome);
-		return 0;
-	}
-	outcome->verdict = is_temporary(status) ? FAILED : REFUSED;
-	eddy_response_retry_after(response, &outcome->pause_ns);
-	snprintf(outcome->why, sizeof(outcome->why), "it answers %d", status);
-	return 0;
-}
-
-/* What it sends is no answer, or one that nobody wants to hear to its end: the next one would be no better. */
-static bool is_for_good(int error)
-{
-	return error == -EBADMSG || error == -EMSGSIZE || error == -EINVAL || error == -EPERM ||
-	       error == -EPROTONOSUPPORT;
-}
-
-/* Suspends. Return: 0, -ECANCELED. */
-static int post(struct exporter *exporter, struct eddyi_span_batch *batch, struct outcome *outcome)
-{
-	static const struct eddy_header headers[] = { { "content-type", "application/json" },
-						      { 0 } };
-	struct eddy_client_request request = {
-		.method = "POST",
-		.headers = headers,
-		.body = eddyi_span_batch_text(batch),
-	};
-	struct eddy_response *response = NULL;
-	int r = eddy_client_send(exporter->client, exporter->url, &request, &response);
-
-	*outcome = (struct outcome){ .verdict = REFUSED };
-	if (r == 0)
-		r = judge(response, outcome);
-	eddy_response_free(response);
-	if (r == -ECANCELED)
-		return r;
-	if (r < 0) {
-		outcome->verdict = is_for_good(r) ? REFUSED : FAILED;
-		snprintf(outcome->why, sizeof(outcome->why), "%s",
-			 eddy_client_error(exporter->client));
-	}
-	return 0;
-}
-
 /* ---- one batch ---- */
 
 /* Say what goes wrong when it begins to, and once it is well again. */
-static void tell(struct exporter *exporter, const struct outcome *outcome)
+static void tell(struct exporter *exporter, const struct eddyi_otlp_outcome *outcome)
 {
-	bool is_failing = outcome->verdict != TAKEN;
+	bool is_failing = outcome->verdict != EDDYI_OTLP_TAKEN;
 	bool is_refusing = outcome->rejected > 0;
 
 	if ((is_failing && !exporter->is_failing) || (is_refusing && !exporter->is_refusing))
@@ -185,12 +95,12 @@ static void tell(struct exporter *exporter, const struct outcome *outcome)
 }
 
 /* The pause doubles, and half of it is chance: many services should not come back at once. */
-static void plan_pause(struct exporter *exporter, const struct outcome *outcome)
+static void plan_pause(struct exporter *exporter, const struct eddyi_otlp_outcome *outcome)
 {
 	uint64_t pause_ns = exporter->options.retry_ns << exporter->doublings;
 	uint64_t asked_ns = outcome->pause_ns;
 
-	if (outcome->verdict != FAILED) {
+	if (outcome->verdict != EDDYI_OTLP_FAILED) {
 		exporter->doublings = 0;
 		return;
 	}
@@ -202,89 +112,139 @@ static void plan_pause(struct exporter *exporter, const struct outcome *outcome)
 		exporter->doublings++;
 }
 
-static void count_batch(const struct eddyi_span_batch *batch, const struct outcome *outcome)
+static void count_batch(const struct eddyi_span_batch *batch,
+			const struct eddyi_otlp_outcome *outcome)
 {
-	uint64_t lost = outcome->verdict != TAKEN        ? batch->count :
-			outcome->rejected > batch->count ? batch->count :
-							   outcome->rejected;
+	uint64_t lost = outcome->verdict != EDDYI_OTLP_TAKEN ? batch->count :
+			outcome->rejected > batch->count     ? batch->count :
+							       outcome->rejected;
 
 	count(&failed, lost);
 	count(&exported, batch->count - lost);
 }
 
-static int rest(const struct exporter *exporter)
+/* A wait that the end of the app cuts short. */
+static void wait_in(struct exporter *exporter, struct eddy_scope *scope)
 {
-	uint64_t now = eddy_now();
-
-	return now < exporter->not_before_ns ? eddy_sleep(exporter->not_before_ns - now) : 0;
+	eddy_scope_begin(scope, NULL);
+	exporter->waiting = scope;
 }
 
-/* Post it until it is taken, refused, or was tried often enough. Suspends. Return: 0, -ECANCELED. */
-static int export_batch(struct exporter *exporter, struct eddyi_span_batch *batch, unsigned tries)
+static void wait_out(struct exporter *exporter, struct eddy_scope *scope)
 {
-	struct outcome outcome = { .verdict = FAILED };
-	int r;
+	exporter->waiting = NULL;
+	eddy_scope_end(scope);
+}
 
-	for (; tries && outcome.verdict == FAILED; tries--) {
-		r = rest(exporter);
-		if (r == 0)
-			r = post(exporter, batch, &outcome);
-		if (r < 0)
-			return r;
+static void rest(struct exporter *exporter)
+{
+	uint64_t now = eddy_now();
+	struct eddy_scope scope;
+
+	if (exporter->is_ending || now >= exporter->not_before_ns)
+		return;
+	wait_in(exporter, &scope);
+	eddy_sleep(exporter->not_before_ns - now);
+	wait_out(exporter, &scope);
+}
+
+/* Post it until it is taken, refused, or was tried often enough; at the end once. Suspends. */
+static void export_batch(struct exporter *exporter, struct eddyi_span_batch *batch)
+{
+	struct eddyi_otlp_outcome outcome = { .verdict = EDDYI_OTLP_FAILED };
+	unsigned tries = 0;
+
+	do {
+		rest(exporter);
+		if (eddyi_otlp_post(exporter->client, exporter->url, eddyi_span_batch_text(batch),
+				    &outcome) < 0) {
+			count(&dropped, batch->count);
+			return;
+		}
 		tell(exporter, &outcome);
 		plan_pause(exporter, &outcome);
-	}
+	} while (outcome.verdict == EDDYI_OTLP_FAILED && ++tries < TRIES_MAX &&
+		 !exporter->is_ending);
 	count_batch(batch, &outcome);
-	return 0;
 }
 
 /* ---- the task ---- */
 
-/* The app has ended: what is left has a moment and one try. `batch` is one that is on its way; NULL: none. */
-static void flush(struct exporter *exporter, struct eddyi_span_batch *batch)
+/* Return: NULL at the end, when none is left. */
+static struct eddyi_span_batch *next_batch(struct exporter *exporter)
 {
+	struct eddyi_span_batch *batch = NULL;
+	struct eddy_scope scope;
+
+	if (!exporter->is_ending) {
+		wait_in(exporter, &scope);
+		eddyi_span_queue_take(&exporter->queue, exporter->options.age_ns, &batch);
+		wait_out(exporter, &scope);
+	}
+	return batch ? batch : eddyi_span_queue_take_now(&exporter->queue);
+}
+
+/* A task that is cancelled when the app has ended: then nothing more comes, waits are over, and what is left has
+ * a while. */
+static int watch_end(void *arg)
+{
+	struct exporter *exporter = arg;
 	const struct eddy_scope_options options = {
 		.shielded = true,
 		.timeout_ns = exporter->options.flush_ns,
 	};
 	struct eddy_scope scope;
+	int r = eddy_event_wait(&exporter->done);
 
+	if (r == 0)
+		return 0;
+	eddy_span_unsubscribe();
+	exporter->is_ending = true;
+	if (exporter->waiting)
+		eddy_scope_cancel(exporter->waiting);
 	eddy_scope_begin(&scope, &options);
-	for (; batch || (batch = eddyi_span_queue_take_now(&exporter->queue)); batch = NULL) {
-		exporter->not_before_ns = 0;
-		if (export_batch(exporter, batch, 1) < 0)
-			count(&dropped, batch->count);
-		eddyi_span_queue_done(&exporter->queue, batch);
-	}
+	r = eddy_event_wait(&exporter->done);
 	eddy_scope_end(&scope);
+	if (r < 0)
+		eddy_scope_cancel(&exporter->exporting);
+	return 0;
 }
 
-static void run(struct exporter *exporter)
+/* What is on its way when the app ends is not cut short, or the collector would get it twice. Its posts are no
+ * spans. */
+static void export_all(struct exporter *exporter)
 {
+	const struct eddy_scope_options options = {
+		.shielded = true,
+		.locals = EDDY_LOCALS({ &eddy_span_key, NULL }),
+	};
 	struct eddyi_span_batch *batch;
 
-	for (;;) {
-		batch = NULL;
-		if (eddyi_span_queue_take(&exporter->queue, exporter->options.age_ns, &batch) < 0 ||
-		    export_batch(exporter, batch, TRIES_MAX) < 0)
-			break;
+	eddy_scope_begin(&exporter->exporting, &options);
+	while (!eddy_is_cancelled() && (batch = next_batch(exporter))) {
+		export_batch(exporter, batch);
 		eddyi_span_queue_done(&exporter->queue, batch);
 	}
-	/* No more come from here on. */
-	eddy_span_unsubscribe();
-	flush(exporter, batch);
+	eddy_scope_end(&exporter->exporting);
+	eddy_event_set(&exporter->done);
 }
 
-/* Its own posts are no spans. */
-static void run_untraced(struct exporter *exporter)
+/* Return: 0, -EBUSY, -ENOMEM. */
+static int run(struct exporter *exporter)
 {
 	struct eddy_scope scope;
+	int r = eddy_span_subscribe(take, exporter);
 
-	eddy_scope_begin(&scope, &(struct eddy_scope_options){
-					 .locals = EDDY_LOCALS({ &eddy_span_key, NULL }),
-				 });
-	run(exporter);
+	if (r < 0)
+		return r;
+	eddy_event_init(&exporter->done);
+	eddy_scope_begin(&scope, NULL);
+	r = eddy_scope_spawn(&scope, "spans' end", watch_end, exporter);
+	if (r == 0)
+		export_all(exporter);
+	eddy_span_unsubscribe();
 	eddy_scope_end(&scope);
+	return r == -ECANCELED ? 0 : r;
 }
 
 /* ---- beginning ---- */
@@ -313,8 +273,8 @@ static bool find_url(struct exporter *exporter)
 		    sizeof(exporter->url) &&
 	    eddy_client_check_url(exporter->url) == 0)
 		return true;
-	eddy_error(TARGET, "Spans are not exported: %s is no URL that can be asked: \"%s\"", name,
-		   url);
+	/* Not what it is: there may be a password in it. */
+	eddy_error(TARGET, "Spans are not exported: %s is no URL that can be asked", name);
 	return false;
 }
 
@@ -376,16 +336,14 @@ static int run_exporter(struct exporter *exporter)
 		.timeout_ns = exporter->options.timeout_ns,
 		.connect_timeout_ns = exporter->options.timeout_ns,
 		.stall_timeout_ns = exporter->options.timeout_ns,
-		.body_max = ANSWER_MAX,
+		.body_max = EDDYI_OTLP_ANSWER_MAX,
 	});
 	if (!exporter->client)
 		return -ENOMEM;
 	head_len = make_head(exporter);
 	eddyi_span_queue_init(&exporter->queue, eddy_str(exporter->head, head_len),
 			      exporter->options.batch_max, exporter->options.queue_max);
-	r = eddy_span_subscribe(take, exporter);
-	if (r == 0)
-		run_untraced(exporter);
+	r = run(exporter);
 	count(&dropped, eddyi_span_queue_deinit(&exporter->queue));
 	eddy_client_free(exporter->client);
 	return r;

@@ -1,0 +1,471 @@
+"""Requests as spans, and what becomes of them: a collector that validates all of it, and ones that behave badly."""
+import json
+import re
+import socket
+import threading
+import time
+import unittest
+
+from collector import KINDS, Collector
+from wire import MIB, Case, Server, in_threads, request
+
+PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+TRACE, PARENT_ID = PARENT[3:35], PARENT[36:52]
+
+
+class SpansCase(Case):
+    def collector(self, *answers):
+        collector = Collector(*answers)
+        self.addCleanup(collector.close)
+        return collector
+
+    def traced(self, collector=None, server='', env=None, log=None, **keys):
+        """A service; `keys` are of its section [tracing]."""
+        keys = {'age_ms': 10, 'retry_ms': 10, 'flush_ms': 500, **keys}
+        if collector:
+            keys['collector'] = getattr(collector, 'url', collector)
+        path = f'{self.folder()}/config.toml'
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(f'[server]\nbind = "127.0.0.1:0"\n{server}\n[tracing]\n')
+            file.writelines(f'{key} = {json.dumps(value)}\n' for key, value in keys.items())
+        clean = {name: '' for name in ('OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_SERVICE_NAME')}
+        return self.serve(path, program='traced', log=log, env={**clean, **(env or {})})
+
+    def stats(self, server):
+        return server.get('/stats').json()
+
+    def wait_stats(self, server, **want):
+        """Until these counters are at least so; /stats is a span itself."""
+        self.eventually(lambda: all(self.stats(server)[key] >= count for key, count in want.items()), 10, lambda: str(self.stats(server)))
+        return self.stats(server)
+
+
+class Spans(SpansCase):
+    def test_of_a_request(self):
+        collector = self.collector()
+        server = self.traced(collector, service='shop')
+        before = time.time_ns()
+        server.ask(request('GET', '/hello/x%20y?secret=1', 'User-Agent: tests/1', host='shop.example:8080'))
+        span, = collector.wait_spans(1)
+        self.assertTrue(before <= span.start <= span.end <= time.time_ns())
+        self.assertEqual((span.name, span.kind, span.parent, span.status), ('GET /hello/{name}', KINDS['server'], None, {}))
+        number = span.attributes.pop('request_id')
+        self.assertRegex(number, r'^\d{1,20}$')
+        self.assertEqual(span.attributes, {
+            'http.request.method': 'GET', 'url.path': '/hello/x%20y', 'url.scheme': 'http', 'http.route': '/hello/{name}',
+            'http.response.status_code': 200, 'server.address': 'shop.example', 'server.port': 8080, 'client.address': '127.0.0.1',
+            'network.protocol.version': '1.1', 'user_agent.original': 'tests/1'})
+        (resource, _), = collector.resources
+        self.assertEqual((resource['service.name'], resource['telemetry.sdk.name']), ('shop', 'eddy'))
+
+    def test_of_every_kind_of_answer(self):
+        collector = self.collector()
+        server = self.traced(collector)
+        for path, method in (('/fail/500', 'GET'), ('/fail/404', 'GET'), ('/none', 'GET'), ('/hello/x', 'PUT'), ('/hello/x', 'HEAD')):
+            server.get(path, method=method)
+        server.ask(request('GET', '/hello/x', host='[::1]', version='1.0'))
+        with server.connect() as wire:
+            self.assertEqual(wire.ask(b'GET /\x80\xff HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n').status, 400)
+        with server.connect() as wire:
+            self.assertEqual(wire.ask(request('PROPFIND', '/hello/x')).status, 405)
+        spans = {(span.name, span.attributes['http.response.status_code']): span for span in collector.wait_spans(8)}
+        self.assertEqual(set(spans), {('GET /fail/{status}', 500), ('GET /fail/{status}', 404), ('GET', 404), ('PUT', 405),
+                                      ('HEAD /hello/{name}', 200), ('GET /hello/{name}', 200), ('HTTP', 400), ('HTTP', 405)})
+        self.assertEqual(spans['GET /fail/{status}', 500].status, {'code': 2})
+        self.assertEqual(spans['GET /fail/{status}', 404].status, {})
+        self.assertEqual(spans['HTTP', 405].attributes['http.request.method_original'], 'PROPFIND')
+        old = spans['GET /hello/{name}', 200].attributes
+        self.assertEqual((old['network.protocol.version'], old['server.address'], old['server.port']), ('1.0', '::1', 80))
+
+    def test_of_a_program(self):
+        collector = self.collector()
+        server = self.traced(collector)
+        server.get('/work')
+        collector.wait_spans(3)
+        of_request, work, task = (collector.named(name) for name in ('GET /work', 'work', 'task'))
+        self.assertEqual((work.parent, task.parent, {work.trace, task.trace}), (of_request.id, work.id, {of_request.trace}))
+        self.assertEqual((work.kind, task.kind), (KINDS['consumer'], KINDS['internal']))
+        self.assertEqual(work.attributes, {'text': 'a"\ufffd\n', 'number': -7, 'real': 0.25, 'flag': True})
+        self.assertEqual(work.status, {'code': 2, 'message': 'half done'})
+        self.assertEqual(of_request.attributes['of.handler'], 'yes')
+        server.stop()
+        ids = {match[1]: dict(re.findall(r'(\w+)=(\S+)', match[2])) for match in re.finditer(r'work: (before|in the task)(.*)', server.log)}
+        self.assertEqual((ids['before']['span_id'], ids['in the task']['span_id']), (of_request.id, task.id))
+        self.assertEqual(ids['before']['request_id'], ids['in the task']['request_id'])
+
+    def test_a_trace_goes_on(self):
+        collector = self.collector()
+        server = self.traced(collector)
+        server.get('/hello/x', f'traceparent: {PARENT}', 'tracestate: a=1', 'tracestate: b=2')
+        span, = collector.wait_spans(1)
+        self.assertEqual((span.trace, span.parent, span.is_remote, span.state), (TRACE, PARENT_ID, True, 'a=1, b=2'))
+
+    def test_a_malformed_parent_begins_a_trace(self):
+        collector = self.collector()
+        server = self.traced(collector)
+        wrong = [PARENT.upper(), PARENT[:-1], PARENT + '0', PARENT.replace('-', '_'), '00-' + 32 * '0' + PARENT[35:], PARENT[:36] + 16 * '0' + '-01',
+                 'ff' + PARENT[2:], '', 'x' * 4000]
+        for parent in wrong:
+            server.get('/hello/x', f'traceparent: {parent}', 'tracestate: a=1')
+        server.get('/hello/x', f'traceparent: {PARENT}', f'traceparent: {PARENT}')
+        for span in collector.wait_spans(len(wrong) + 1):
+            self.assertEqual((span.parent, span.state), (None, None))
+            self.assertNotEqual(span.trace, TRACE)
+
+    def test_what_is_not_sampled_is_not_exported(self):
+        collector = self.collector()
+        server = self.traced(collector)
+        server.get('/work', f'traceparent: {PARENT[:-1]}0')
+        server.get('/hello/x')
+        spans = collector.wait_spans(1)
+        server.stop()
+        self.assertEqual([span.name for span in spans], ['GET /hello/{name}'])
+
+    def test_a_share_is_sampled(self):
+        collector = self.collector()
+        server = self.traced(collector, sample=0.5)
+        with server.connect() as wire:
+            for _ in range(200):
+                wire.ask(request('GET', '/hello/x'))
+            wire.ask(request('GET', '/hello/x', f'traceparent: {PARENT}'))
+        server.stop()
+        collector.verify()
+        new = [span for span in collector.spans if span.parent is None]
+        self.assertEqual(len(collector.spans), len(new) + 1)
+        self.assertTrue(50 < len(new) < 150, len(new))
+        for span in new:
+            self.assertLess(int(span.trace[16:], 16) >> 1, 2**62)
+
+    def test_many_at_once_on_several_loops(self):
+        collector = self.collector()
+        server = self.traced(collector, server='workers = 3', batch_max=7)
+
+        def ask(_):
+            with server.connect() as wire:
+                for _ in range(20):
+                    self.assertEqual(wire.ask(request('GET', '/work')).status, 200)
+        in_threads(10, ask)
+        collector.wait_spans(600)
+        self.assertEqual(max(count for _, count in collector.resources), 7)
+        self.assertEqual(self.wait_stats(server, exported=600)['failed'], 0)
+        server.stop()
+        collector.verify()
+
+
+class Services(SpansCase):
+    """Two of them, one of which asks the other."""
+
+    def test_have_one_trace(self):
+        collector = self.collector()
+        back, front = self.traced(collector, service='back'), self.traced(collector, service='front')
+        url = f'http://127.0.0.1:{back.port}/hello/x?y'
+        self.assertEqual(front.get('/ask', f'x-url: {url}', f'traceparent: {PARENT}', 'tracestate: a=1').body, b'200 Hello, x!')
+        collector.wait_spans(3)
+        asked, to_back, answered = (collector.named(name) for name in ('GET /ask', 'GET', 'GET /hello/{name}'))
+        self.assertEqual({span.trace for span in collector.spans}, {TRACE})
+        self.assertEqual((asked.parent, to_back.parent, answered.parent), (PARENT_ID, asked.id, to_back.id))
+        self.assertEqual((to_back.is_remote, answered.is_remote), (False, True))
+        self.assertEqual([span.state for span in (asked, to_back, answered)], 3 * ['a=1'])
+        self.assertEqual(to_back.kind, KINDS['client'])
+        self.assertEqual(to_back.attributes, {
+            'http.request.method': 'GET', 'url.full': url, 'server.address': '127.0.0.1', 'server.port': back.port,
+            'http.response.status_code': 200})
+        self.assertEqual({resource['service.name'] for resource, _ in collector.resources}, {'back', 'front'})
+        self.assertEqual(len({resource['service.instance.id'] for resource, _ in collector.resources}), 2)
+
+    def test_failures(self):
+        collector = self.collector()
+        server = self.traced(collector)
+        with socket.socket() as listener:
+            listener.bind(('127.0.0.1', 0))
+            port = listener.getsockname()[1]
+        self.assertEqual(server.get('/ask', f'x-url: http://127.0.0.1:{port}/').body, b'-111 ')
+        self.assertEqual(server.get('/ask', f'x-url: http://127.0.0.1:{server.port}/none').body[:3], b'404')
+        found = [span for span in collector.wait_spans(5) if span.kind == KINDS['client']]
+        self.assertEqual({span.attributes['error.type'] for span in found}, {'ECONNREFUSED', '404'})
+        # What the server has to say of a 404 is no error of its own.
+        self.assertEqual([span.status for span in collector.spans if span.kind == KINDS['server']], 3 * [{}])
+
+    def test_every_redirect_is_a_span(self):
+        collector = self.collector()
+        server = self.traced(collector)
+        redirecting = Redirecting(f'http://127.0.0.1:{server.port}/hello/x')
+        self.addCleanup(redirecting.close)
+        self.assertEqual(server.get('/ask', f'x-url: {redirecting.url}').body, b'200 Hello, x!')
+        spans = [span for span in collector.wait_spans(4) if span.kind == KINDS['client']]
+        by_url = {span.attributes['url.full']: span for span in spans}
+        first, second = by_url[redirecting.url], by_url[f'http://127.0.0.1:{server.port}/hello/x']
+        self.assertEqual((first.attributes['http.response.status_code'], second.attributes['http.response.status_code']), (302, 200))
+        self.assertEqual(second.attributes['http.request.resend_count'], 1)
+        self.assertEqual(first.parent, second.parent)
+        self.assertEqual(collector.named('GET /hello/{name}').parent, second.id)
+
+
+class Redirecting:
+    """Answers one request with a 302."""
+
+    def __init__(self, to):
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.url = f'http://127.0.0.1:{self.listener.getsockname()[1]}/from'
+        self.to = to
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        connection, _ = self.listener.accept()
+        with connection:
+            connection.recv(65536)
+            connection.sendall(f'HTTP/1.1 302 Found\r\nlocation: {self.to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'.encode())
+
+    def close(self):
+        self.listener.close()
+        self.thread.join(5)
+
+
+class BadCollectors(SpansCase):
+    """The service answers as ever, and the counters know."""
+
+    def hello(self, server, count=1):
+        with server.connect() as wire:
+            for _ in range(count):
+                began = time.monotonic()
+                self.assertEqual(wire.ask(request('GET', '/hello/x')).body, b'Hello, x!')
+                self.assertLess(time.monotonic() - began, 2)
+
+    def test_is_not_there(self):
+        with socket.socket() as listener:
+            listener.bind(('127.0.0.1', 0))
+            port = listener.getsockname()[1]
+        server = self.traced(f'http://127.0.0.1:{port}/v1/traces', retry_ms=1)
+        self.hello(server, 3)
+        self.assertEqual(self.wait_stats(server, failed=3)['exported'], 0)
+        server.stop()
+        self.assertEqual(server.log.count("Spans can't be exported to"), 1)
+
+    def test_answers_500(self):
+        collector = self.collector(500)
+        server = self.traced(collector)
+        self.hello(server, 3)
+        self.wait_stats(server, failed=3)
+        # For good: nothing is posted twice.
+        stats = self.stats(server)
+        server.stop()
+        self.assertEqual((stats['exported'], stats['dropped']), (0, 0))
+        self.assertIn('it answers 500', server.log)
+        self.assertEqual(collector.wrong, [])
+
+    def test_is_refused_for_good(self):
+        for status in (400, 404, 413, 301):
+            collector = self.collector(status)
+            server = self.traced(collector, age_ms=1000000, batch_max=2)
+            self.hello(server, 2)
+            collector.wait(lambda: collector.posts == 1)  # noqa: B023
+            server.stop()
+            self.assertEqual(collector.posts, 1, status)
+
+    def test_is_tried_again(self):
+        for status in (429, 502, 503, 504):
+            collector = self.collector(status, status, 200)
+            server = self.traced(collector, age_ms=1000000, batch_max=2, retry_ms=1)
+            self.hello(server, 2)
+            collector.wait_spans(2)
+            self.assertEqual(collector.posts, 3)
+            stats = self.wait_stats(server, exported=2)
+            self.assertEqual((stats['failed'], stats['dropped']), (0, 0))
+            server.stop()
+            self.assertIn('again', server.log)
+
+    def test_is_tried_five_times(self):
+        collector = self.collector(*5 * [503], 200)
+        server = self.traced(collector, age_ms=1000000, batch_max=2, retry_ms=1)
+        self.hello(server, 4)
+        collector.wait_spans(2)
+        self.assertEqual(collector.posts, 6)
+        self.assertEqual(self.wait_stats(server, exported=2)['failed'], 2)
+
+    def test_says_when_to_come_again(self):
+        collector = self.collector((503, {'retry-after': '1'}, b''), 200)
+        server = self.traced(collector, age_ms=1000000, batch_max=2, retry_ms=1)
+        self.hello(server, 2)
+        collector.wait_spans(2)
+        self.assertGreater(collector.times[1] - collector.times[0], 0.9)
+
+    def test_asks_for_more_time_than_there_is(self):
+        collector = self.collector((429, {'retry-after': '100000'}, b''))
+        server = self.traced(collector, queue_max=4, batch_max=2)
+        self.hello(server, 2)
+        collector.wait(lambda: collector.posts == 1)
+        self.hello(server, 50)
+        self.wait_stats(server, dropped=40)
+        server.stop()
+
+    def test_rejects_some(self):
+        answer = (200, {}, b'{"partialSuccess":{"rejectedSpans":"1","errorMessage":"too\\nodd"}}')
+        collector = self.collector(answer)
+        server = self.traced(collector, age_ms=1000000, batch_max=3)
+        self.hello(server, 3)
+        collector.wait(lambda: collector.posts)
+        stats = self.wait_stats(server, exported=2, failed=1)
+        self.assertEqual((stats['exported'], stats['failed']), (2, 1))
+        server.stop()
+        self.assertIn('it has rejected some: too\\nodd', server.log)
+
+    def test_rejects_more_than_it_got(self):
+        for body in (b'{"partialSuccess":{"rejectedSpans":99}}', b'{"partialSuccess":{"rejectedSpans":"18446744073709551615"}}'):
+            collector = self.collector((200, {}, body))
+            server = self.traced(collector, age_ms=1000000, batch_max=3)
+            self.hello(server, 3)
+            collector.wait(lambda: collector.posts)  # noqa: B023
+            self.assertEqual(self.wait_stats(server, failed=3)['exported'], 0)
+
+    def test_answers_nonsense(self):
+        for body in (b'', b'ok', b'[]', b'{"partialSuccess":7}', b'{"partialSuccess":{"rejectedSpans":"-1"}}', b'{' * 10000, b'\xff'):
+            collector = self.collector((200, {}, body))
+            server = self.traced(collector, age_ms=1000000, batch_max=3)
+            self.hello(server, 3)
+            collector.wait(lambda: collector.posts)  # noqa: B023
+            self.assertEqual(self.wait_stats(server, exported=3)['failed'], 0, body)
+
+    def test_answers_no_http(self):
+        collector = self.collector(lambda handler: handler.wfile.write(b'hello\r\n\r\n'))
+        server = self.traced(collector)
+        self.hello(server, 3)
+        self.wait_stats(server, failed=3)
+
+    def test_sends_a_gibibyte(self):
+        sent = []
+
+        def flood(handler):
+            handler.wfile.write(b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n')
+            try:
+                for _ in range(1024):
+                    handler.wfile.write(MIB * b'x')
+                    sent.append(MIB)
+            except OSError:
+                pass
+        collector = self.collector(flood)
+        server = self.traced(collector)
+        self.hello(server, 3)
+        self.wait_stats(server, failed=3)
+        server.stop()
+        self.assertLess(sum(sent), 64 * MIB)
+
+    def test_hangs(self):
+        collector = self.collector(lambda handler: collector.ended.wait(30))
+        server = self.traced(collector, queue_max=6, batch_max=2, timeout_ms=100000)
+        self.hello(server, 2)
+        collector.wait(lambda: collector.posts == 1)
+        self.hello(server, 100)
+        stats = self.stats(server)
+        self.assertGreater(stats['dropped'], 80)
+        self.assertEqual((stats['exported'], stats['failed']), (0, 0))
+        began = time.monotonic()
+        server.stop()
+        self.assertLess(time.monotonic() - began, 5)
+
+    def test_hangs_for_a_while(self):
+        collector = self.collector(lambda handler: collector.ended.wait(30), 200)
+        server = self.traced(collector, timeout_ms=100, retry_ms=1)
+        self.hello(server, 2)
+        collector.wait_spans(2)
+        self.assertEqual(self.wait_stats(server, exported=2)['failed'], 0)
+
+    def test_never_accepts(self):
+        with socket.socket() as listener:
+            listener.bind(('127.0.0.1', 0))
+            listener.listen(0)
+            server = self.traced(f'http://127.0.0.1:{listener.getsockname()[1]}/', timeout_ms=50, retry_ms=1)
+            self.hello(server, 3)
+            self.wait_stats(server, failed=3)
+            server.stop()
+
+
+class Ends(SpansCase):
+    def test_what_is_left_is_flushed(self):
+        collector = self.collector()
+        server = self.traced(collector, age_ms=1000000, flush_ms=5000)
+        for _ in range(3):
+            server.get('/hello/x')
+        self.assertEqual(collector.posts, 0)
+        server.stop()
+        self.assertEqual(len(collector.spans), 3)
+        collector.verify()
+
+    def test_what_is_on_its_way_arrives_once(self):
+        asked = threading.Event()
+
+        def answer_late(handler):
+            asked.set()
+            server.wait_for('Shutdown signal')
+            handler.send_response(200)
+            handler.send_header('content-length', '0')
+            handler.end_headers()
+        collector = self.collector(answer_late, 200)
+        server = self.traced(collector, batch_max=1, flush_ms=5000, log='trace')
+        server.get('/hello/x')
+        self.assertTrue(asked.wait(10))
+        server.get('/hello/y')
+        server.stop()
+        self.assertEqual((collector.posts, len(collector.spans)), (2, 1))
+
+    def test_its_time_is_limited(self):
+        collector = self.collector(lambda handler: collector.ended.wait(30))
+        server = self.traced(collector, age_ms=1000000, flush_ms=50)
+        server.get('/hello/x')
+        began = time.monotonic()
+        server.stop()
+        self.assertLess(time.monotonic() - began, 5)
+
+
+class Settings(SpansCase):
+    def test_environment(self):
+        collector = self.collector()
+        base = collector.url[:-len('/v1/traces')]
+        for env in ({'OTEL_EXPORTER_OTLP_ENDPOINT': base}, {'OTEL_EXPORTER_OTLP_ENDPOINT': base + '/'},
+                    {'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT': collector.url, 'OTEL_EXPORTER_OTLP_ENDPOINT': 'http://127.0.0.1:1'}):
+            server = self.traced(env={**env, 'OTEL_SERVICE_NAME': 'named'})
+            server.get('/hello/x')
+            server.stop()
+        self.assertEqual(len(collector.wait_spans(3)), 3)
+        self.assertEqual([resource['service.name'] for resource, _ in collector.resources], 3 * ['named'])
+
+    def test_the_file_wins(self):
+        collector = self.collector()
+        server = self.traced(collector, service='file', env={'OTEL_EXPORTER_OTLP_ENDPOINT': 'http://127.0.0.1:1', 'OTEL_SERVICE_NAME': 'named'})
+        server.get('/hello/x')
+        collector.wait_spans(1)
+        self.assertEqual(collector.resources[0][0]['service.name'], 'file')
+
+    def test_an_environment_that_is_wrong_is_told(self):
+        for name in ('OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'):
+            for value in ('localhost:4318', 'ftp://x', 'http://user:secret@localhost', 'http://' + 5000 * 'x'):
+                server = self.traced(env={name: value})
+                self.assertEqual(server.get('/hello/x').status, 200)
+                server.wait_for(f'ERROR eddy::tracing: Spans are not exported: {name} is no URL that can be asked$')
+                self.assertNotIn('secret', server.log)
+                server.stop()
+
+    def test_nothing_is_exported_unasked(self):
+        server = self.traced()
+        server.get('/hello/x')
+        self.assertEqual(self.stats(server), {'exported': 0, 'dropped': 0, 'failed': 0})
+
+    def test_name_of_the_program(self):
+        collector = self.collector()
+        self.traced(collector).get('/hello/x')
+        collector.wait_spans(1)
+        self.assertEqual(collector.resources[0][0]['service.name'], 'traced')
+
+    def test_a_file_that_is_wrong(self):
+        path = f'{self.folder()}/config.toml'
+        for text, complaint in (('collector = "localhost:4318"', 'collector is no URL'), ('sample = 0', 'expected a number above 0, 1 at most'),
+                                ('batch_max = 0', 'expected an integer from 1 to 10000'), ('age_ms = 0', 'expected an integer from 1 ')):
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(f'[tracing]\n{text}\n')
+            server = Server(path, program='traced', start=False)
+            self.assertEqual(server.wait(), 1)
+            self.assertRegex(server.log, f'config.toml:.*{complaint}', text)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,87 @@
+#include "otlp_post.h"
+
+#include <eddy/client.h>
+#include <eddy/json.h>
+#include <errno.h>
+#include <stdio.h>
+
+#define ANSWER_DEPTH_MAX 16
+
+/* How many spans the collector says to have rejected, by a number or by a string of digits: it is an int64. */
+static void read_answer(struct eddy_str body, struct eddyi_otlp_outcome *outcome)
+{
+	json_t *json, *partial, *rejected;
+	const char *message;
+
+	if (eddy_json_parse(body, ANSWER_DEPTH_MAX, &json) < 0)
+		return;
+	partial = json_object_get(json, "partialSuccess");
+	rejected = json_object_get(partial, "rejectedSpans");
+	message = json_string_value(json_object_get(partial, "errorMessage"));
+	if (json_is_integer(rejected) && json_integer_value(rejected) > 0)
+		outcome->rejected = (uint64_t)json_integer_value(rejected);
+	else if (json_is_string(rejected))
+		eddy_str_to_u64(eddy_str_from(json_string_value(rejected)), &outcome->rejected);
+	snprintf(outcome->why, sizeof(outcome->why), "it has rejected some: %s",
+		 message ? message : "it does not say why");
+	json_decref(json);
+}
+
+static bool is_temporary(int status)
+{
+	return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
+/* The head of an answer is there. Suspends. Return: 0, -errno when its body can't be read. */
+static int judge(struct eddy_response *response, struct eddyi_otlp_outcome *outcome)
+{
+	int status = eddy_response_status(response), r;
+	struct eddy_str body;
+
+	if (status >= 200 && status <= 299) {
+		r = eddy_response_body(response, &body);
+		if (r < 0)
+			return r;
+		outcome->verdict = EDDYI_OTLP_TAKEN;
+		read_answer(body, outcome);
+		return 0;
+	}
+	outcome->verdict = is_temporary(status) ? EDDYI_OTLP_FAILED : EDDYI_OTLP_REFUSED;
+	eddy_response_retry_after(response, &outcome->pause_ns);
+	snprintf(outcome->why, sizeof(outcome->why), "it answers %d", status);
+	return 0;
+}
+
+/* What it sends is no answer, or one that nobody wants to hear to its end: the next one would be no better. */
+static bool is_for_good(int error)
+{
+	return error == -EBADMSG || error == -EMSGSIZE || error == -EINVAL || error == -EPERM ||
+	       error == -EPROTONOSUPPORT;
+}
+
+int eddyi_otlp_post(struct eddy_client *client, const char *url, struct eddy_str spans,
+		    struct eddyi_otlp_outcome *ret_outcome)
+{
+	static const struct eddy_header headers[] = { { "content-type", "application/json" },
+						      { 0 } };
+	const struct eddy_client_request request = {
+		.method = "POST",
+		.headers = headers,
+		.body = spans,
+	};
+	struct eddyi_otlp_outcome outcome = { .verdict = EDDYI_OTLP_REFUSED };
+	struct eddy_response *response = NULL;
+	int r = eddy_client_send(client, url, &request, &response);
+
+	if (r == 0)
+		r = judge(response, &outcome);
+	eddy_response_free(response);
+	if (r == -ECANCELED)
+		return r;
+	if (r < 0) {
+		outcome.verdict = is_for_good(r) ? EDDYI_OTLP_REFUSED : EDDYI_OTLP_FAILED;
+		snprintf(outcome.why, sizeof(outcome.why), "%s", eddy_client_error(client));
+	}
+	*ret_outcome = outcome;
+	return 0;
+}
