@@ -16,6 +16,7 @@
 #include "uapi.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 enum tag {
@@ -60,8 +61,7 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	(BIT(IORING_OP_SPLICE) | BIT(IORING_OP_TEE) | BIT(IORING_OP_RENAMEAT) |                    \
 	 BIT(IORING_OP_LINKAT))
 
-/* What the kernel leaves to a worker thread without a try (REQ_F_FORCE_ASYNC, or -EAGAIN for whoever must not
- * block). */
+/* What the kernel leaves to a worker thread without a try, as its tracepoint io_uring_queue_async_work shows. */
 #define ON_WORKER                                                                                  \
 	(BIT(IORING_OP_FSYNC) | BIT(IORING_OP_SYNC_FILE_RANGE) | BIT(IORING_OP_FALLOCATE) |        \
 	 BIT(IORING_OP_STATX) | BIT(IORING_OP_MADVISE) | BIT(IORING_OP_SPLICE) |                   \
@@ -70,9 +70,20 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	 BIT(IORING_OP_LINKAT) | BIT(IORING_OP_FSETXATTR) | BIT(IORING_OP_SETXATTR) |              \
 	 BIT(IORING_OP_FGETXATTR) | BIT(IORING_OP_GETXATTR) | BIT(EDDYI_OP_FTRUNCATE))
 
+static bool makes_a_file(const struct io_uring_sqe *sqe)
+{
+	const struct open_how *how = (const struct open_how *)(uintptr_t)sqe->off;
+	uint64_t flags = sqe->opcode == IORING_OP_OPENAT ? sqe->open_flags : how->flags;
+
+	return flags & (O_CREAT | O_TRUNC | __O_TMPFILE);
+}
+
 bool eddyi_op_is_worked(const struct io_uring_sqe *sqe)
 {
-	return BIT(sqe->opcode) & ON_WORKER || sqe->flags & IOSQE_ASYNC;
+	if (BIT(sqe->opcode) & ON_WORKER || sqe->flags & IOSQE_ASYNC)
+		return true;
+	return BIT(sqe->opcode) & (BIT(IORING_OP_OPENAT) | BIT(IORING_OP_OPENAT2)) &&
+	       makes_a_file(sqe);
 }
 
 static int first_fd(const struct io_uring_sqe *sqe)

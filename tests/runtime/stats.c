@@ -319,6 +319,21 @@ TASK_TEST(stats, count_what_goes_to_the_kernels_workers)
 	EXPECT_EQ(eddy_op_call(&sqe), 0);
 	EXPECT_EQ(stats().ops_worked, before + 3);
 	close(file);
+	file = eddy_openat(AT_FDCWD, "/tmp", O_TMPFILE | O_RDWR, 0600);
+	EXPECT(file >= 0);
+	EXPECT_EQ(stats().ops_worked, before + 4);
+	close(file);
+	sqe = (struct io_uring_sqe){ 0 };
+	io_uring_prep_openat(&sqe, AT_FDCWD, "/tmp", O_TMPFILE | O_RDWR, 0600);
+	file = eddy_op_call(&sqe);
+	EXPECT(file >= 0);
+	EXPECT_EQ(stats().ops_worked, before + 5);
+	close(file);
+	io_uring_prep_openat(&sqe, AT_FDCWD, "/tmp", O_RDONLY, 0);
+	file = eddy_op_call(&sqe);
+	EXPECT(file >= 0);
+	EXPECT_EQ(stats().ops_worked, before + 5);
+	close(file);
 	return 0;
 }
 

@@ -126,7 +126,7 @@ static const struct own of_runtime[] = {
 		"Times that the kernel was asked to cancel an entry."),
 	COUNTER("eddy_ops_to_workers_total", stats.loop.ops_worked,
 		"Entries that the kernel is known to leave to its workers whatever happens (splice, fsync, "
-		"statx, changes of folders, IOSQE_ASYNC); not those that turned out to block."),
+		"statx, new files, changes of folders, IOSQE_ASYNC); not those that turned out to block."),
 	COUNTER("eddy_cq_overflows_total", stats.loop.cq_overflows,
 		"Turns that found more completions than a queue holds."),
 	MOVED("out", "splice", stats.transfer.spliced_out),

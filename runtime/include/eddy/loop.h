@@ -76,7 +76,7 @@ struct eddy_loop_stats {
 	uint64_t ops_started;   /* ever */
 	uint64_t ops_completed; /* of those */
 	uint64_t ops_cancelled; /* times that the kernel was asked to cancel one */
-	uint64_t ops_worked; /* started, and sure to go to a thread of the kernel's: splice, fsync, … */
+	uint64_t ops_worked; /* started, and sure to go to a thread of the kernel's: splice, fsync, new files, … */
 	uint64_t cq_overflows; /* turns that found more completions than the queue holds */
 	uint64_t messages;     /* delivered */
 	uint64_t timers_fired; /* those of sleeps, scopes and timeouts included */
