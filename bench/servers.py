@@ -51,14 +51,15 @@ def free_port():
 class Server:
     """A running server. `pid` is the process that does the work."""
 
-    def __init__(self, name, command, port, path, log, cpu=None, has_workers=False):
+    def __init__(self, name, command, port, path, log, cpu=None, has_workers=False, env=None):
         self.name = name
         self.port = port
         self.path = path
         self.log = log
         pin = (lambda: os.sched_setaffinity(0, {cpu})) if cpu is not None else None
         with open(log, 'w') as out:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, preexec_fn=pin)
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, preexec_fn=pin,
+                                            env=dict(os.environ, **(env or {})))
         try:
             self._await_port()
         except Exception:

@@ -1,5 +1,7 @@
 #include "exchange.h"
 
+#include "probe.h"
+
 #include <eddy/scope.h>
 #include <errno.h>
 #include <unistd.h>
@@ -119,11 +121,13 @@ static enum eddyi_ending exchange(struct eddy_req *req)
 
 enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 {
+	uint64_t began_ns = eddyi_probe_request(req);
 	enum eddyi_ending ending;
 
 	eddyi_body_init(&req->body, &req->head);
 	eddyi_observe_begin(req);
 	ending = exchange(req);
 	eddyi_observe_end(req, ending != EDDYI_ENDING_CUT);
+	eddyi_probe_answered(req, began_ns, ending != EDDYI_ENDING_CUT);
 	return ending;
 }

@@ -51,7 +51,8 @@ static bool is_loop(struct eddy_node *loops, pid_t tid)
 /* Threads that run nothing of the program's: the pool's, which was found idle, and the kernel's. */
 static bool is_harmless(const char *tid)
 {
-	static const char *const names[] = { "eddy-offload\n", "eddy-watch\n", "iou-" };
+	static const char *const names[] = { "eddy-offload\n", "eddy-watch\n", "eddy-timeline\n",
+					     "iou-" };
 	char path[64], name[32] = "";
 	FILE *file;
 

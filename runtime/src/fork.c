@@ -6,6 +6,7 @@
 #include "loop.h"
 #include "offload.h"
 #include "registry.h"
+#include "timeline.h"
 
 #include <pthread.h>
 
@@ -25,6 +26,7 @@ static void in_child(void)
 	eddyi_registry_unlock();
 	eddyi_dump_signal_in_child();
 	eddyi_offload_in_child();
+	eddyi_timeline_in_child();
 }
 
 static void watch(void)

@@ -7,8 +7,10 @@
 #include "fork.h"
 #include "loop.h"
 #include "message.h"
+#include "probe.h"
 #include "registry.h"
 #include "stall.h"
+#include "timeline.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -170,6 +172,21 @@ static void prefetch_next(const struct eddy_node *next)
 	__builtin_prefetch((const void *)(stack + 128));
 }
 
+/* Run `task` until it suspends or ends. Inlined, as eddyi_ctx_switch_hot() wants. */
+static inline __attribute__((always_inline)) void resume(struct eddy_loop *loop,
+							 struct eddy_task *task)
+{
+	loop->running = task;
+	eddyi_count(loop->stats.resumptions, 1);
+	eddyi_probe_run(loop, task);
+	eddyi_ctx_switch_hot(&loop->ctx, &task->ctx);
+	if (__builtin_expect(task->ended || loop->on_stack.fn, 0))
+		eddyi_task_back(loop, task);
+	else
+		eddyi_probe_back(loop, task->waiter);
+	loop->running = NULL;
+}
+
 static void run_ready(struct eddy_loop *loop)
 {
 	uint64_t until = loop->now_ns + TURN_NS + (loop->now_is_rough ? ROUGH_NS : 0);
@@ -180,7 +197,7 @@ static void run_ready(struct eddy_loop *loop)
 		if (!node)
 			return;
 		prefetch_next(loop->ready.next);
-		eddyi_task_resume(loop, eddy_of(node, struct eddy_task, queued));
+		resume(loop, eddy_of(node, struct eddy_task, queued));
 		if (i % 8 == 0) {
 			uint64_t now = eddy_now();
 
@@ -194,11 +211,14 @@ static void run_ready(struct eddy_loop *loop)
 
 static void fire_timers(struct eddy_loop *loop)
 {
+	uint64_t fired;
+
 	if (!loop->timers.top) {
 		tick_roughly(loop);
 		return;
 	}
 	eddyi_loop_tick(loop);
+	fired = loop->stats.timers_fired;
 	loop->firing = true;
 	while (loop->timers.top && loop->timers.top->at_ns <= loop->now_ns) {
 		struct eddy_timer *timer = loop->timers.top;
@@ -208,18 +228,24 @@ static void fire_timers(struct eddy_loop *loop)
 		timer->fire(timer);
 	}
 	loop->firing = false;
+	eddyi_probe_ring(loop, EDDYI_MARK_TIMERS, loop->stats.timers_fired - fired);
 }
 
 static void turn(struct eddy_loop *loop)
 {
+	uint64_t messages = loop->stats.messages;
+
 	eddyi_count(loop->stats.turns, 1);
 	run_ready(loop);
-	if (atomic_load_explicit(&loop->messages, memory_order_relaxed))
+	if (atomic_load_explicit(&loop->messages, memory_order_relaxed)) {
 		eddyi_message_deliver_all(loop);
+		eddyi_probe_ring(loop, EDDYI_MARK_MESSAGES, loop->stats.messages - messages);
+	}
 	if (eddy_list_is_empty(&loop->ready) && loop->root.running)
 		wait(loop);
 	else
 		eddyi_loop_enter(loop);
+	eddyi_probe_turn(loop);
 	fire_timers(loop);
 	eddyi_op_dispatch(loop);
 }
@@ -299,6 +325,9 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_stall_begin(loop, options->stall_ns);
 	if (loop->chaos)
 		eddyi_chaos_begin(loop);
+	eddyi_timeline_begin();
+	eddyi_tape_look(loop);
+	EDDYI_USDT(loop__start, loop->id, loop->name);
 	return 0;
 }
 
@@ -335,6 +364,8 @@ static void loop_deinit(struct eddy_loop *loop)
 		at_end->fn(at_end);
 	}
 	eddyi_dump_signal_end(loop);
+	EDDYI_USDT(loop__end, loop->id, loop->name);
+	eddyi_tape_end(loop);
 	free(loop->scratch);
 	eddy_timer_disarm(&loop->trim_timer);
 	eddyi_task_deinit_idle(loop);

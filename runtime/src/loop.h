@@ -7,6 +7,7 @@
 #include "panic.h"
 #include "stack.h"
 #include "switch.h"
+#include "usdt.h"
 
 #include <eddy/buffers.h>
 #include <eddy/op.h>
@@ -19,6 +20,7 @@
 struct eddy_join;
 struct eddyi_member;
 struct eddyi_chaos;
+struct eddyi_tape;
 struct eddyi_waiter;
 
 /* A task and its stack are one: they are pooled together, and the structure lies at the stack's
@@ -51,6 +53,12 @@ struct eddy_task {
 	uint64_t idle_since_ns;
 	void *low; /* of the stack */
 	int result;
+
+	/* Of tape.c: what is of the timeline. */
+	uint32_t track; /* 0: it has none yet */
+	uint32_t woken_by;
+	uint32_t ready_window;
+	uint64_t ready_ns; /* 0: not known */
 };
 
 /* A suspended task's way of being woken, on its stack.
@@ -80,7 +88,8 @@ struct eddy_loop {
 	unsigned id;                 /* no two of the process's, ever */
 	pid_t tid;
 	uint64_t last_task_id;
-	struct eddyi_ctx ctx; /* the thread's own stack */
+	struct eddyi_ctx ctx;    /* the thread's own stack */
+	struct eddyi_tape *tape; /* where to note down what happens; NULL: nowhere */
 	struct eddy_task *running;
 	struct eddy_node ready;
 	struct eddy_node idle;    /* pooled tasks, the latest first */
@@ -142,6 +151,8 @@ struct eddy_loop {
 	struct eddyi_stall *stall; /* NULL where nobody watches */
 	atomic_bool waiting;       /* in the kernel, for something to happen */
 
+	struct eddyi_tape *own_tape; /* NULL: no timeline is recorded */
+
 	/* Of deadlock.c. */
 	bool stuck;
 	uint64_t look_again_ns; /* 0: nothing to look at */
@@ -194,18 +205,6 @@ void eddyi_task_trim(struct eddy_timer *timer);
 /* What is rare when a task has suspended: it has ended, or wants the loop's stack. */
 void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task);
 
-/* Run `task` until it suspends or ends. Loop's stack only. Inlined, as eddyi_ctx_switch_hot() wants. */
-static inline __attribute__((always_inline)) void eddyi_task_resume(struct eddy_loop *loop,
-								    struct eddy_task *task)
-{
-	loop->running = task;
-	eddyi_count(loop->stats.resumptions, 1);
-	eddyi_ctx_switch_hot(&loop->ctx, &task->ctx);
-	if (__builtin_expect(task->ended || loop->on_stack.fn, 0))
-		eddyi_task_back(loop, task);
-	loop->running = NULL;
-}
-
 /* Make a task ready to run. */
 void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task);
 
@@ -230,6 +229,7 @@ static inline __attribute__((always_inline)) int eddyi_wait(struct eddyi_waiter 
 	/* It waits already: what is called here may wake or cancel it. */
 	if (__builtin_expect(task->before_suspend != NULL, 0))
 		eddyi_task_call_before_suspend(task);
+	EDDYI_USDT(task__suspend, loop->id, task->id, task->name, waiter->what);
 	eddyi_ctx_switch_hot(&task->ctx, &loop->ctx);
 	task->waiter = NULL;
 	return waiter->result;

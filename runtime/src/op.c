@@ -12,6 +12,7 @@
  */
 #include "chaos.h"
 #include "loop.h"
+#include "probe.h"
 #include "registry.h"
 #include "uapi.h"
 
@@ -113,12 +114,15 @@ void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
 	op->opcode = sqe->opcode;
 	if (__builtin_expect(op->fd2 >= 0, 0))
 		eddy_list_append(&loop->ops_of_two, &op->node2);
+	op->len = sqe->len;
 	op->since_ns = loop->now_ns;
 	eddy_list_append(&loop->ops_by_fd[(unsigned)op->fd % EDDYI_OP_BUCKETS], &op->node);
 	loop->ops++;
 	eddyi_count(loop->stats.ops_started, 1);
-	if (__builtin_expect(eddyi_op_is_worked(sqe), 0))
+	op->worked = eddyi_op_is_worked(sqe);
+	if (__builtin_expect(op->worked, 0))
 		eddyi_count(loop->stats.ops_worked, 1);
+	eddyi_probe_started(loop, op);
 	if (__builtin_expect(loop->chaos != NULL, 0))
 		eddyi_chaos_start(loop, op, sqe);
 }
@@ -258,10 +262,12 @@ static void finish(struct eddy_loop *loop, struct eddy_op *op)
 	loop->ops--;
 	loop->own_ops -= op->own;
 	eddyi_count(loop->stats.ops_completed, 1);
+	eddyi_probe_completing(loop, op, op->result, op->flags);
 	if (op->waiter)
 		eddyi_wake(op->waiter, op->result);
 	else
 		op->done(op, op->result, op->flags);
+	eddyi_probe_completed(loop);
 	if (!eddy_list_is_empty(&loop->closing))
 		wake_closers(loop, fd, fd2);
 }
@@ -270,10 +276,12 @@ static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, uns
 {
 	if (flags & IORING_CQE_F_MORE) {
 		/* A waiting task gets the first result (SEND_ZC sends its notification after it). */
+		eddyi_probe_completing(loop, op, result, flags);
 		if (op->waiter)
 			op->result = result;
 		else
 			op->done(op, result, flags);
+		eddyi_probe_completed(loop);
 		return;
 	}
 	if (!(flags & IORING_CQE_F_NOTIF) || !op->waiter)

@@ -1,6 +1,7 @@
 #include "panic.h"
 
 #include "chaos.h"
+#include "timeline.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,5 +27,6 @@ void eddyi_panic(const char *file, int line, const char *format, ...)
 	text[len++] = '\n';
 	if (write(STDERR_FILENO, text, (size_t)len) < 0)
 		abort();
+	eddyi_timeline_last();
 	abort();
 }

@@ -1,4 +1,5 @@
 #include "loop.h"
+#include "probe.h"
 
 #include <errno.h>
 
@@ -110,6 +111,7 @@ int eddyi_scope_spawn(struct eddy_scope *scope, struct eddy_join *join, const ch
 	task->owner = task->scope = scope;
 	eddy_list_append(&scope->tasks, &task->inside);
 	scope->running++;
+	EDDYI_USDT(task__spawn, loop->id, task->id, task->name, task->where);
 	eddyi_task_ready(loop, task);
 	return 0;
 }

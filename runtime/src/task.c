@@ -7,6 +7,7 @@
  */
 #include "chaos.h"
 #include "loop.h"
+#include "probe.h"
 
 #include <errno.h>
 #include <time.h>
@@ -78,6 +79,7 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 	task->name = name;
 	task->before_suspend = NULL;
 	task->ended = false;
+	task->track = 0;
 	task->id = ++loop->last_task_id;
 	eddyi_count(loop->stats.tasks_pooled, -1);
 	eddyi_count(loop->stats.tasks, 1);
@@ -134,6 +136,7 @@ void eddyi_task_deinit_idle(struct eddy_loop *loop)
 
 void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
 {
+	eddyi_probe_ready(loop, task);
 	if (__builtin_expect(loop->chaos != NULL, 0))
 		eddyi_chaos_ready(loop, task);
 	else
@@ -162,6 +165,7 @@ static void end(struct eddy_loop *loop, struct eddy_task *task)
 
 	eddyi_assert(task->scope == owner, "task \"%s\" returned inside a scope that it had begun",
 		     task->name);
+	eddyi_probe_end(loop, task);
 	eddy_list_remove(&task->inside);
 	eddyi_task_put(loop, task);
 	if (join)
@@ -174,8 +178,13 @@ void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task)
 	while (loop->on_stack.fn)
 		run_on_stack(loop, task);
 	loop->running = NULL;
-	if (task->ended)
-		end(loop, task);
+	if (!task->ended) {
+		eddyi_probe_back(loop, task->waiter);
+		return;
+	}
+	/* Those that its end wakes are woken by it. */
+	end(loop, task);
+	eddyi_probe_back(loop, NULL);
 }
 
 void eddy_on_loop_stack(void (*fn)(void *arg), void *arg)

@@ -41,7 +41,9 @@ struct eddy_op {
 	uint8_t opcode;
 	uint8_t pending; /* completions that are still owed: the op's own, and its cancel's */
 	bool cancelling;
-	bool own; /* the runtime's: no concern of its users */
+	bool own : 1;    /* the runtime's: no concern of its users */
+	bool worked : 1; /* by one of the kernel's worker threads, whatever it is about */
+	uint32_t len;    /* of the entry, whatever it means there */
 };
 
 /* Private: whoever is going to start an op of a descriptor again. */

@@ -37,6 +37,7 @@
 #include <eddy/str.h>
 #include <eddy/task.h>
 #include <eddy/ticker.h>
+#include <eddy/timeline.h>
 #include <eddy/timer.h>
 #include <eddy/transfer.h>
 #include <eddy/wait_group.h>

@@ -1,0 +1,46 @@
+/* probe.h: where requests begin and end, for those who look from outside: static probes, which are nops, and the
+ * timeline. */
+#ifndef EDDYI_HTTP_PROBE_H
+#define EDDYI_HTTP_PROBE_H
+
+#include "exchange.h"
+
+#include <eddy/loop.h>
+#include <eddy/timeline.h>
+#if EDDYI_PROBES
+#define SDT_USE_VARIADIC
+#include <sys/sdt.h>
+#endif
+
+/* Put the request onto the timeline. */
+void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole);
+
+/* Who ends in a slice of time that is recorded may have begun in one that is not, where no clock is read for it. */
+static inline uint64_t eddyi_probe_now(void)
+{
+	return eddy_trace_is_on() ? eddy_now() : eddy_loop_now();
+}
+
+/* Return: when it began; 0 where nobody wants to know. */
+static inline uint64_t eddyi_probe_request(const struct eddy_req *req)
+{
+#if EDDYI_PROBES
+	STAP_PROBEV(eddy, request__start, req, req->head.method_name.ptr, req->head.method_name.len,
+		    req->head.target.path.ptr, req->head.target.path.len);
+#else
+	(void)req;
+#endif
+	return eddyi_trace_has_begun() ? eddyi_probe_now() : 0;
+}
+
+/* `whole`: the answer was sent to its end. */
+static inline void eddyi_probe_answered(const struct eddy_req *req, uint64_t began_ns, bool whole)
+{
+#if EDDYI_PROBES
+	STAP_PROBEV(eddy, request__end, req, req->res.status, whole);
+#endif
+	if (__builtin_expect(began_ns != 0, 0) && eddy_trace_is_on())
+		eddyi_probe_span(req, began_ns, whole);
+}
+
+#endif

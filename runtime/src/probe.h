@@ -1,0 +1,82 @@
+/* probe.h: the places of the runtime that can be looked at from outside. Each has a static probe, where usdt.h says so, and
+ * notes down what happens on the loop's tape. Where nobody looks it costs a test of one pointer. */
+#ifndef EDDYI_PROBE_H
+#define EDDYI_PROBE_H
+
+#include "loop.h"
+#include "tape.h"
+#include "usdt.h"
+
+#include <eddy/timeline.h>
+
+#define eddyi_probe_is_on(loop) __builtin_expect((loop)->tape != NULL, 0)
+
+/* Once a turn: the kernel has been entered. */
+static inline void eddyi_probe_turn(struct eddy_loop *loop)
+{
+	if (eddyi_trace_has_begun() || __builtin_expect(loop->own_tape != NULL, 0))
+		eddyi_tape_turn(loop);
+}
+
+/* The task goes on. */
+static inline void eddyi_probe_run(struct eddy_loop *loop, struct eddy_task *task)
+{
+	EDDYI_USDT(task__run, loop->id, task->id, task->name);
+	if (eddyi_probe_is_on(loop))
+		eddyi_tape_run(loop, task);
+}
+
+/* It is back on the loop's stack: it waits, or has ended and `waiter` is NULL. */
+static inline void eddyi_probe_back(struct eddy_loop *loop, struct eddyi_waiter *waiter)
+{
+	if (eddyi_probe_is_on(loop))
+		eddyi_tape_back(loop, waiter);
+}
+
+/* Somebody has made the task ready: the task that runs, or what the loop is about. */
+static inline void eddyi_probe_ready(struct eddy_loop *loop, struct eddy_task *task)
+{
+	EDDYI_USDT(task__ready, loop->id, task->id, task->name);
+	if (eddyi_probe_is_on(loop))
+		eddyi_tape_ready(loop, task);
+}
+
+/* It has ended, and is all there. */
+static inline void eddyi_probe_end(struct eddy_loop *loop, struct eddy_task *task)
+{
+	EDDYI_USDT(task__end, loop->id, task->id, task->name, task->result);
+	if (__builtin_expect(loop->own_tape != NULL, 0))
+		eddyi_tape_left(loop->own_tape, task);
+}
+
+static inline void eddyi_probe_started(struct eddy_loop *loop, struct eddy_op *op)
+{
+	EDDYI_USDT(op__submit, loop->id, op, op->opcode, op->fd, op->len);
+	if (eddyi_probe_is_on(loop))
+		eddyi_tape_started(op);
+}
+
+/* Around the call of whoever takes note of a completion. */
+static inline void eddyi_probe_completing(struct eddy_loop *loop, const struct eddy_op *op,
+					  int result, unsigned flags)
+{
+	EDDYI_USDT(op__complete, loop->id, op, op->opcode, op->fd, result, flags);
+	if (eddyi_probe_is_on(loop))
+		eddyi_tape_completing(loop, op, result, flags);
+}
+
+static inline void eddyi_probe_completed(struct eddy_loop *loop)
+{
+	if (eddyi_probe_is_on(loop))
+		eddyi_tape_completed(loop);
+}
+
+/* The loop has done something since it was last noted down what; `count` times, or not at all. */
+static inline void eddyi_probe_ring(struct eddy_loop *loop, enum eddyi_mark_kind kind,
+				    uint64_t count)
+{
+	if (eddyi_probe_is_on(loop) && count)
+		eddyi_tape_ring(loop, kind, count);
+}
+
+#endif

@@ -1,0 +1,110 @@
+#include "tape.h"
+
+#include "loop.h"
+
+#include <eddy/log.h>
+#include <string.h>
+
+/* What of a span's text is left. */
+struct room {
+	char *at;
+	char *end;
+};
+
+#define NAME_LEN_MAX 96
+
+/* A text and its NUL, which ends it earlier where it has one inside. Return: whether it fits. */
+static bool put_z(struct room *room, struct eddy_str str)
+{
+	size_t len = str.len ? strnlen(str.ptr, str.len) : 0;
+
+	if (len >= (size_t)(room->end - room->at))
+		return false;
+	if (len)
+		memcpy(room->at, str.ptr, len);
+	room->at[len] = '\0';
+	room->at += len + 1;
+	return true;
+}
+
+static bool put_bytes(struct room *room, const void *bytes, size_t len)
+{
+	if (len > (size_t)(room->end - room->at))
+		return false;
+	if (len)
+		memcpy(room->at, bytes, len);
+	room->at += len;
+	return true;
+}
+
+static bool put_str(struct room *room, struct eddy_str str)
+{
+	size_t max = (size_t)(room->end - room->at);
+	uint16_t len;
+
+	if (max < sizeof(len) + 1)
+		return false;
+	/* The end of a long one is what can be spared. */
+	len = (uint16_t)(str.len < max - sizeof(len) ? str.len : max - sizeof(len));
+	return put_bytes(room, &len, sizeof(len)) && put_bytes(room, str.ptr, len);
+}
+
+/* Its type and 1, its name and a NUL, then its length in 16 bits and its bytes, or 64 bits. */
+static bool put_field(struct room *room, const struct eddy_field *field)
+{
+	char type = (char)(field->type + 1);
+	uint64_t flag = field->value.flag;
+
+	if (!put_bytes(room, &type, 1) || !put_z(room, eddy_str_from(field->name)))
+		return false;
+	if (field->type == EDDY_FIELD_STR)
+		return put_str(room, field->value.str);
+	if (field->type == EDDY_FIELD_BOOL)
+		return put_bytes(room, &flag, sizeof(flag));
+	return put_bytes(room, &field->value.u64, sizeof(field->value.u64));
+}
+
+/* The name and a NUL, the fields, a NUL. Return: its length. */
+static size_t encode(char text[EDDYI_MARK_TEXT_MAX], struct eddy_str name,
+		     const struct eddy_field *fields)
+{
+	/* The last byte is the NUL behind the fields. */
+	struct room room = { text, text + EDDYI_MARK_TEXT_MAX - 1 };
+
+	if (name.len > NAME_LEN_MAX)
+		name.len = NAME_LEN_MAX;
+	put_z(&room, name);
+	for (; fields && fields->name; fields++) {
+		char *before = room.at;
+
+		if (!put_field(&room, fields)) {
+			room.at = before;
+			break;
+		}
+	}
+	*room.at++ = '\0';
+	return (size_t)(room.at - text);
+}
+
+void eddyi_tape_span(struct eddyi_tape *tape, struct eddy_str name, uint64_t begin_ns,
+		     uint64_t end_ns, const struct eddy_field *fields)
+{
+	char text[EDDYI_MARK_TEXT_MAX];
+	size_t len = encode(text, name, fields);
+	unsigned more =
+		(unsigned)((len + sizeof(struct eddyi_mark) - 1) / sizeof(struct eddyi_mark));
+	struct eddyi_mark *mark = eddyi_tape_take(tape, more);
+
+	if (!mark)
+		return;
+	*mark = (struct eddyi_mark){
+		.kind = EDDYI_MARK_SPAN,
+		.more = (uint8_t)more,
+		.track = tape->span_track,
+		.begin_ns = begin_ns,
+		.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
+		.span = { .id = ++tape->last_flow },
+	};
+	eddyi_tape_put_text(tape, mark, text, len);
+	eddyi_tape_commit(tape, more);
+}

@@ -1,0 +1,172 @@
+/* Invariants:
+ * 1. Up to `size` there are whole events, and behind them the tail, which ends the JSON. What is appended is written
+ *    over the tail, with a new one behind it.
+ * 2. When that fails in the middle, the tail's old place is still the file's: it is written there again, and the file
+ *    cut behind it.
+ */
+#include "timeline_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define HEAD "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+#define PATH_SIZE 4096
+
+/* Return: 0, -ENAMETOOLONG. */
+static int expand(const char *path, char text[PATH_SIZE])
+{
+	const char *at = strstr(path, "%p");
+	int len;
+
+	if (at)
+		len = snprintf(text, PATH_SIZE, "%.*s%d%s", (int)(at - path), path, (int)getpid(),
+			       at + 2);
+	else
+		len = snprintf(text, PATH_SIZE, "%s", path);
+	return len < PATH_SIZE ? 0 : -ENAMETOOLONG;
+}
+
+/* Write both parts. Return: 0, -errno. */
+static int write_at(int fd, const struct iovec parts[2], uint64_t offset)
+{
+	struct iovec left[2] = { parts[0], parts[1] };
+
+	while (left[0].iov_len + left[1].iov_len) {
+		ssize_t done = pwritev(fd, left, 2, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? -errno : -ENOSPC;
+		offset += (uint64_t)done;
+		for (int i = 0; i < 2; i++) {
+			size_t taken = (size_t)done < left[i].iov_len ? (size_t)done :
+									left[i].iov_len;
+
+			left[i].iov_base = (char *)left[i].iov_base + taken;
+			left[i].iov_len -= taken;
+			done -= (ssize_t)taken;
+		}
+	}
+	return 0;
+}
+
+static void make_tail(const struct eddyi_timeline_file *file, char tail[EDDYI_TIMELINE_TAIL + 1])
+{
+	int len = snprintf(tail, EDDYI_TIMELINE_TAIL,
+			   "\n],\"otherData\":{\"records\":%" PRIu64 ",\"dropped\":%" PRIu64
+			   ",\"sample\":%u}}",
+			   file->records, file->dropped, file->sample);
+
+	memset(tail + len, ' ', EDDYI_TIMELINE_TAIL - (size_t)len);
+	tail[EDDYI_TIMELINE_TAIL - 1] = '\n';
+}
+
+/* Write events behind those that are there, and the tail behind them. */
+static int write_end(struct eddyi_timeline_file *file, const char *events, size_t len)
+{
+	char tail[EDDYI_TIMELINE_TAIL + 1];
+	struct iovec parts[2] = { { (void *)(uintptr_t)events, len },
+				  { tail, EDDYI_TIMELINE_TAIL } };
+
+	make_tail(file, tail);
+	file->is_recounted = false;
+	return write_at(file->fd, parts, file->size);
+}
+
+static int open_file(const char *path)
+{
+	char text[PATH_SIZE];
+	struct stat stat;
+	int r = expand(path, text), fd;
+
+	if (r < 0)
+		return r;
+	/* Not to wait for the other end of a pipe. */
+	fd = open(text, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+	if (fd < 0)
+		return -errno;
+	if (lseek(fd, 0, SEEK_CUR) < 0)
+		r = -ESPIPE;
+	else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		r = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	else if (fstat(fd, &stat) < 0 || (S_ISREG(stat.st_mode) && ftruncate(fd, 0) < 0))
+		r = -errno;
+	if (r == 0)
+		return fd;
+	close(fd);
+	return r;
+}
+
+int eddyi_timeline_file_open(struct eddyi_timeline_file *file, const char *path, uint64_t max,
+			     unsigned sample, const char *first)
+{
+	const struct iovec head[2] = { { (void *)(uintptr_t)HEAD, strlen(HEAD) } };
+	int r;
+
+	*file = (struct eddyi_timeline_file){
+		.fd = open_file(path),
+		.size = strlen(HEAD),
+		.max = max,
+		.sample = sample,
+	};
+	if (file->fd < 0)
+		return file->fd;
+	r = write_at(file->fd, head, 0);
+	if (r == 0)
+		r = write_end(file, first, strlen(first));
+	file->size += strlen(first);
+	if (r < 0)
+		eddyi_timeline_file_close(file);
+	return r;
+}
+
+void eddyi_timeline_file_close(struct eddyi_timeline_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+int eddyi_timeline_file_append(struct eddyi_timeline_file *file, const char *events, size_t len,
+			       uint64_t records)
+{
+	if (!file->error && file->size + len + EDDYI_TIMELINE_TAIL > file->max)
+		file->error = -EFBIG;
+	if (file->error) {
+		eddyi_timeline_file_drop(file, records);
+		return file->error;
+	}
+	file->records += records;
+	file->error = write_end(file, events, len);
+	if (file->error == 0) {
+		file->size += len;
+		return 0;
+	}
+	file->records -= records;
+	eddyi_timeline_file_drop(file, records);
+	write_end(file, NULL, 0);
+	/* What was half written lies behind the end, if this fails: nothing can be done about it. */
+	if (ftruncate(file->fd, (off_t)(file->size + EDDYI_TIMELINE_TAIL)) < 0)
+		file->is_recounted = true;
+	return file->error;
+}
+
+void eddyi_timeline_file_drop(struct eddyi_timeline_file *file, uint64_t records)
+{
+	file->dropped += records;
+	file->is_recounted |= records > 0;
+}
+
+void eddyi_timeline_file_settle(struct eddyi_timeline_file *file)
+{
+	if (file->is_recounted)
+		write_end(file, NULL, 0);
+}
