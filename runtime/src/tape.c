@@ -162,8 +162,7 @@ bool eddyi_tape_is_in_slice(const struct eddyi_tape *tape, uint64_t now_ns)
 	return slice_at(tape, now_ns) % tape->sample == 0;
 }
 
-/* When the slice ends, or the next that is recorded begins. */
-static uint64_t edge_after(const struct eddyi_tape *tape, uint64_t now)
+uint64_t eddyi_tape_edge_after(const struct eddyi_tape *tape, uint64_t now)
 {
 	uint64_t slice = slice_at(tape, now), left = slice % tape->sample;
 
@@ -222,7 +221,7 @@ void eddyi_tape_look(struct eddy_loop *loop)
 	now = loop->tape ? tape->at_ns : eddy_now();
 	if (now < tape->edge_ns)
 		return;
-	tape->edge_ns = edge_after(tape, now);
+	tape->edge_ns = eddyi_tape_edge_after(tape, now);
 	if (!eddyi_tape_is_in_slice(tape, now))
 		loop->tape = NULL;
 	else if (!loop->tape)

@@ -154,6 +154,9 @@ void eddyi_tape_commit(struct eddyi_tape *tape, unsigned more);
 /* Whether the slice of time around `now_ns` is recorded. */
 bool eddyi_tape_is_in_slice(const struct eddyi_tape *tape, uint64_t now_ns);
 
+/* When that slice ends, or the next one that is recorded begins. */
+uint64_t eddyi_tape_edge_after(const struct eddyi_tape *tape, uint64_t now_ns);
+
 /* A track of this name: `name` as it is copied. Return: 0 when there is no room to say so. */
 uint32_t eddyi_tape_name(struct eddyi_tape *tape, const char *name, const char *where,
 			 uint64_t task, bool is_ring);

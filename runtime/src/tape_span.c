@@ -53,14 +53,16 @@ static bool put_str(struct room *room, struct eddy_str str)
 static bool put_field(struct room *room, const struct eddy_field *field)
 {
 	char type = (char)(field->type + 1);
-	uint64_t flag = field->value.flag;
+	uint64_t flag;
 
 	if (!put_bytes(room, &type, 1) || !put_z(room, eddy_str_from(field->name)))
 		return false;
 	if (field->type == EDDY_FIELD_STR)
 		return put_str(room, field->value.str);
-	if (field->type == EDDY_FIELD_BOOL)
+	if (field->type == EDDY_FIELD_BOOL) {
+		flag = field->value.flag;
 		return put_bytes(room, &flag, sizeof(flag));
+	}
 	return put_bytes(room, &field->value.u64, sizeof(field->value.u64));
 }
 

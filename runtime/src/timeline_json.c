@@ -166,6 +166,11 @@ static bool is_one_of(const struct eddyi_mark *mark, uint64_t opcodes)
 	return mark->opcode < 64 && BIT(mark->opcode) & opcodes;
 }
 
+bool eddyi_op_is_always_handed_on(unsigned opcode)
+{
+	return opcode < 64 && BIT(opcode) & ALWAYS_HANDED_ON;
+}
+
 static void put_op_args(struct eddyi_text *text, const struct eddyi_mark *mark)
 {
 	eddyi_text(text, ",\"args\":{\"fd\":");
@@ -179,7 +184,7 @@ static void put_op_args(struct eddyi_text *text, const struct eddyi_mark *mark)
 		put_number(text, "len", mark->op.len);
 	if (mark->op.task)
 		put_number(text, "track", mark->op.task);
-	if (mark->is_async || is_one_of(mark, ALWAYS_HANDED_ON))
+	if (mark->is_async || eddyi_op_is_always_handed_on(mark->opcode))
 		eddyi_text(text, ",\"io-wq\":\"always\"");
 	eddyi_text(text, "}}");
 }

@@ -166,8 +166,7 @@ static void write_text(void)
 	if (r == 0 || timeline.is_told)
 		return;
 	timeline.is_told = true;
-	eddy_warn(TARGET, "the timeline ends here, what comes later is dropped: %s",
-		  r == -EFBIG ? "the file is as large as it may be" : strerror(-r));
+	eddy_warn(TARGET, "the timeline ends here, what comes later is dropped: %s", strerror(-r));
 }
 
 /* One that begins now fits. */

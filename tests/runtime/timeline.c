@@ -1,0 +1,552 @@
+#include "timeline_rig.h"
+
+#include "failing.h"
+#include "fork.h"
+
+#include <eddy/chan.h>
+#include <eddy/event.h>
+#include <eddy/io.h>
+#include <eddy/log.h>
+#include <eddy/loops.h>
+#include <eddy/offload.h>
+#include <eddy/scope.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static void start(void)
+{
+	EXPECT_EQ(eddy_trace_start(&(struct eddy_trace_options){ .path = rig_file() }), 0);
+}
+
+static void stop(void)
+{
+	eddy_trace_stop();
+	EXPECT_EQ(eddy_trace_dropped(), 0);
+	rig_read(rig_file());
+}
+
+static int ends[2];
+
+static int reads(__attribute__((unused)) void *arg)
+{
+	char bytes[100];
+
+	EXPECT_EQ(eddy_read(ends[0], bytes, sizeof(bytes), EDDY_OFFSET_NONE), 5);
+	return 0;
+}
+
+static int writes(__attribute__((unused)) void *arg)
+{
+	EXPECT_EQ(eddy_write(ends[1], "bytes", 5, EDDY_OFFSET_NONE), 5);
+	return 0;
+}
+
+TASK_TEST(timeline, shows_who_ran_and_waited_and_what_for)
+{
+	struct eddy_scope scope;
+	int reader, ring;
+	char text[200];
+
+	EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+	start();
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "reader", reads, NULL);
+	eddy_scope_spawn(&scope, "writer", writes, NULL);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	eddy_scope_end(&scope);
+	stop();
+
+	snprintf(text, sizeof(text), "\"pid\":1,.*process_name.*%s .%d.",
+		 program_invocation_short_name, (int)getpid());
+	EXPECT_LINE(text);
+	EXPECT_LINE("\"pid\":[2-9],.*process_name.*loop [0-9]+ .\"main.\"");
+	EXPECT_LINE("thread_name.*\"name\":\"main\",\"where\":\"eddy_run..\"");
+	EXPECT_LINE("thread_name.*\"name\":\"reader\",\"where\":\".*runtime/timeline.c:[0-9]+\"");
+	reader = rig_track("reader");
+	ring = rig_track("ring");
+	EXPECT_EQ(rig_events(reader, "X", "\"cat\":\"run\""), 2);
+	snprintf(text, sizeof(text),
+		 "\"cat\":\"wait\",\"name\":\"read\",\"args\":.\"task\":[0-9]+,\"fd\":%d", ends[0]);
+	EXPECT_EQ(rig_events(reader, "X", text), 1);
+	snprintf(
+		text, sizeof(text),
+		"\"cat\":\"op\",\"name\":\"read\",.*\"fd\":%d,\"result\":5,\"bytes\":5,\"len\":100,\"track\":%d",
+		ends[0], reader);
+	EXPECT_EQ(rig_events(ring, "b", text), 1);
+	snprintf(text, sizeof(text), "\"cat\":\"completion\",\"name\":\"read\",.*\"fd\":%d",
+		 ends[0]);
+	EXPECT_EQ(rig_events(ring, "X", text), 1);
+	EXPECT_EQ(rig_events(rig_track("main"), "X", "\"cat\":\"wait\",\"name\":\"scope join\""),
+		  1);
+	/* Who spawned it, and what woke it. */
+	EXPECT_EQ(rig_events(reader, "f", "\"name\":\"spawn\""), 1);
+	EXPECT_EQ(rig_events(reader, "f", "\"name\":\"wake\""), 1);
+	EXPECT_EQ(captured_lines("\"ph\":\"s\""), captured_lines("\"ph\":\"f\""));
+	EXPECT_EQ(captured_lines("\"ph\":\"b\""), captured_lines("\"ph\":\"e\""));
+	close(ends[0]);
+	close(ends[1]);
+	return 0;
+}
+
+static struct eddy_event event;
+
+static int waits(__attribute__((unused)) void *arg)
+{
+	return eddy_event_wait(&event);
+}
+
+static int wakes(__attribute__((unused)) void *arg)
+{
+	EXPECT_EQ(eddy_sleep(EDDY_MS), 0);
+	eddy_event_set(&event);
+	return 0;
+}
+
+TASK_TEST(timeline, an_arrow_leads_from_who_woke_to_who_was_woken)
+{
+	struct eddy_scope scope;
+	char text[100];
+	double id;
+
+	eddy_event_init(&event);
+	start();
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "waiter", waits, NULL);
+	eddy_scope_spawn(&scope, "waker", wakes, NULL);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	stop();
+	snprintf(text, sizeof(text), "\"ph\":\"f\",\"pid\":[0-9]+,\"tid\":%d,.*\"wake\"",
+		 rig_track("waiter"));
+	id = rig_number(text, "\"id\":\"");
+	EXPECT(id > 0);
+	snprintf(text, sizeof(text), "\"ph\":\"s\",\"pid\":[0-9]+,\"tid\":%d,.*\"wake\"",
+		 rig_track("waker"));
+	EXPECT(rig_number(text, "\"id\":\"") == id);
+	/* A timer wakes on behalf of the loop. */
+	EXPECT(rig_events(rig_track("ring"), "X", "\"name\":\"timers\"") > 0);
+	EXPECT_EQ(rig_events(rig_track("waker"), "f", "\"wake\""), 1);
+	return 0;
+}
+
+TASK_TEST(timeline, a_track_is_taken_over_by_the_next_of_the_name)
+{
+	struct eddy_scope scope;
+
+	EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+	start();
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 10; i++) {
+		eddy_scope_spawn(&scope, "one by one", writes, NULL);
+		eddy_scope_join(&scope);
+	}
+	for (int i = 0; i < 3; i++)
+		eddy_scope_spawn(&scope, "at once", writes, NULL);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	stop();
+	EXPECT_LINE("thread_name.*\"one by one\"");
+	EXPECT_EQ(rig_events(rig_track("one by one"), "X", "\"cat\":\"run\""), 20);
+	EXPECT_EQ(captured_lines("thread_name.*\"at once\""), 3);
+	close(ends[0]);
+	close(ends[1]);
+	return 0;
+}
+
+static int nothing(__attribute__((unused)) void *arg)
+{
+	return 0;
+}
+
+TASK_TEST(timeline, names_are_whole_json_whatever_they_are)
+{
+	struct eddy_scope scope;
+	char *name = strdup("a \"b\\c\n\xff\xc3\xa4");
+
+	start();
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, name, nothing, NULL);
+	eddy_scope_spawn(&scope, "", nothing, NULL);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	/* It was the caller's: the thread that writes has a copy. */
+	memset(name, 'x', strlen(name));
+	free(name);
+	stop();
+	EXPECT(strstr(captured, "\"name\":\"a \\\"b\\\\c\\u000a\\ufffd\xc3\xa4\""));
+	EXPECT_LINE("thread_name.*\"name\":\".no name.\"");
+	return 0;
+}
+
+TASK_TEST(timeline, spans_have_fields_of_every_type)
+{
+	char long_name[300], long_value[600];
+
+	memset(long_name, 'n', sizeof(long_name));
+	memset(long_value, 'v', sizeof(long_value));
+	start();
+	EXPECT(eddy_trace_is_on());
+	eddy_trace_span(eddy_str_from("all"), 1000, 3500,
+			EDDY_FIELDS(eddy_field_text("text", "a\"b"), eddy_field_i64("i64", -7),
+				    eddy_field_u64("u64", UINT64_MAX), eddy_field_f64("f64", 0.5),
+				    eddy_field_f64("inf", 1e308 * 10), eddy_field_bool("yes", true),
+				    eddy_field_bool("no", false)));
+	eddy_trace_span(eddy_str_from("bare"), 5, 4, NULL);
+	eddy_trace_span(eddy_str(long_name, sizeof(long_name)), 1, 2,
+			EDDY_FIELDS(eddy_field_bool("first", true),
+				    eddy_field_str("cut", eddy_str(long_value, sizeof(long_value))),
+				    eddy_field_bool("no room", true)));
+	stop();
+	EXPECT(!eddy_trace_is_on());
+	EXPECT_LINE(
+		"\"ph\":\"b\".*\"ts\":1.000,\"cat\":\"span\",\"name\":\"all\",.*\"args\":."
+		"\"text\":\"a..b\",\"i64\":-7,\"u64\":18446744073709551615,\"f64\":0.5,\"inf\":null,"
+		"\"yes\":true,\"no\":false..,$");
+	EXPECT_LINE("\"ph\":\"e\".*\"ts\":3.500,\"cat\":\"span\",\"name\":\"all\"");
+	EXPECT_LINE("\"ph\":\"b\".*\"ts\":0.005,.*\"bare\",.*\"args\":\\{\\}");
+	EXPECT_LINE("\"ph\":\"e\".*\"ts\":0.005,.*\"bare\"");
+	EXPECT_LINE("\"ph\":\"b\".*\"name\":\"n{96}\",.*\"first\":true,\"cut\":\"v{200,}\"..,$");
+	return 0;
+}
+
+static int job(__attribute__((unused)) void *arg)
+{
+	eddy_trace_span(eddy_str_from("inside a job"), 1, 2, NULL);
+	return 0;
+}
+
+TASK_TEST(timeline, jobs_are_on_their_thread_and_come_from_their_task)
+{
+	int thread;
+
+	start();
+	EXPECT_EQ(eddy_offload(job, NULL), 0);
+	stop();
+	thread = rig_track("offload");
+	EXPECT_EQ(rig_events(thread, "X", "\"name\":\"job\""), 1);
+	EXPECT_EQ(rig_events(thread, "f", "\"name\":\"offload\""), 1);
+	EXPECT_EQ(rig_events(rig_track("main"), "s", "\"name\":\"offload\""), 1);
+	EXPECT_LINE("\"ph\":\"b\",\"pid\":1,.*\"inside a job\"");
+	EXPECT_EQ(rig_events(rig_track("main"), "X", "\"cat\":\"wait\",\"name\":\"offload\""), 1);
+	EXPECT(rig_events(rig_track("ring"), "X", "\"name\":\"messages\"") > 0);
+	return 0;
+}
+
+static int each(__attribute__((unused)) void *arg)
+{
+	struct eddy_scope scope;
+	const char *name = eddy_loops_index() ? "on the second" : "on the first";
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, name, nothing, NULL);
+	return eddy_scope_join(&scope) + eddy_scope_end(&scope);
+}
+
+/* Nobody stops it: a loop's end has its timeline written. */
+Test(timeline, of_all_loops_is_one_file)
+{
+	struct eddy_loops_options options = { .count = 2 };
+
+	start();
+	cr_assert_eq(eddy_loops_run_blocking(&options, each, NULL), 0);
+	rig_read(rig_file());
+	EXPECT_EQ(captured_lines("process_name.*loop [0-9]+ "), 2);
+	EXPECT_EQ(captured_lines("thread_name.*\"name\":\"ring\""), 2);
+	EXPECT_LINE("thread_name.*on the first");
+	EXPECT_LINE("thread_name.*on the second");
+	EXPECT(rig_number("thread_name.*on the first", "\"pid\":") !=
+	       rig_number("thread_name.*on the second", "\"pid\":"));
+	stop();
+	expect_report();
+}
+
+TASK_TEST(timeline, stops_and_starts_anew)
+{
+	struct eddy_scope scope;
+
+	start();
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "early", nothing, NULL);
+	eddy_scope_join(&scope);
+	stop();
+	EXPECT_LINE("thread_name.*early");
+	eddy_scope_spawn(&scope, "between", nothing, NULL);
+	eddy_scope_join(&scope);
+	eddy_trace_stop();
+	start();
+	eddy_scope_spawn(&scope, "late", nothing, NULL);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	stop();
+	EXPECT_LINE("thread_name.*late");
+	EXPECT_LINE("thread_name.*main");
+	EXPECT_EQ(captured_lines("early|between"), 0);
+	return 0;
+}
+
+TASK_TEST(timeline, a_sample_leaves_out_what_is_between)
+{
+	const struct eddy_trace_options options = { .path = rig_file(), .sample = 1000000 };
+	struct eddy_scope scope;
+
+	EXPECT_EQ(eddy_trace_start(&options), 0);
+	eddy_scope_begin(&scope, NULL);
+	EXPECT_EQ(eddy_sleep(2 * EDDY_TRACE_SLICE_NS), 0);
+	expect_turns(1);
+	EXPECT(!eddy_trace_is_on());
+	eddy_trace_span(eddy_str_from("a span"), 1, 2, NULL);
+	eddy_scope_spawn(&scope, "late", nothing, NULL);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	stop();
+	EXPECT_LINE("thread_name.*main");
+	EXPECT_LINE("\"sample\":1000000}");
+	EXPECT_EQ(captured_lines("late|a span"), 0);
+	return 0;
+}
+
+static void many_turns(int count)
+{
+	while (count--)
+		eddy_sleep(0);
+}
+
+TASK_TEST(timeline, a_file_has_an_end)
+{
+	const struct eddy_trace_options options = { .path = rig_file(), .file_max = 64 * EDDY_KIB };
+	struct stat stat_of;
+
+	EXPECT_EQ(eddy_trace_start(&options), 0);
+	many_turns(1000);
+	eddy_trace_stop();
+	EXPECT(eddy_trace_dropped() > 100);
+	EXPECT_EQ(stat(rig_file(), &stat_of), 0);
+	EXPECT(stat_of.st_size <= 64 * (off_t)EDDY_KIB);
+	rig_read(rig_file());
+	EXPECT(rig_number("otherData", "\"dropped\":") == (double)eddy_trace_dropped());
+	return 0;
+}
+
+static char said[500];
+
+static void take_note(const struct eddy_record *record, __attribute__((unused)) void *arg)
+{
+	if (strcmp(record->target, "eddy::timeline") == 0)
+		snprintf(said, sizeof(said), "%s: %.*s", eddy_log_level_name(record->level),
+			 EDDY_FMT(record->message));
+}
+
+/* What a full disk is as well: a write that does not get all of its bytes. */
+TASK_TEST(timeline, a_full_disk_is_told_once_and_the_file_stays_whole)
+{
+	struct rlimit limit = { 100 * EDDY_KIB, RLIM_INFINITY };
+
+	EXPECT_EQ(eddy_log_subscribe(take_note, NULL), 0);
+	start();
+	EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	many_turns(1000);
+	eddy_trace_stop();
+	limit.rlim_cur = RLIM_INFINITY;
+	EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	eddy_log_unsubscribe();
+	EXPECT(eddy_trace_dropped() > 100);
+	EXPECT(strstr(said, "WARN: the timeline ends here") && strstr(said, "File too large"));
+	rig_read(rig_file());
+	EXPECT_LINE("^\\],\"otherData\":");
+	EXPECT(rig_number("otherData", "\"dropped\":") == (double)eddy_trace_dropped());
+	EXPECT(rig_number("otherData", "\"records\":") > 10);
+	return 0;
+}
+
+Test(timeline, says_what_is_wrong_with_its_options)
+{
+	struct eddy_trace_options options = { .path = rig_file(), .sample = 1000001 };
+	char long_path[5000];
+	int fd;
+
+	cr_expect_eq(eddy_trace_start(&options), -EINVAL);
+	options = (struct eddy_trace_options){ .path = rig_file(), .buffer = 1000 };
+	cr_expect_eq(eddy_trace_start(&options), -EINVAL);
+	options = (struct eddy_trace_options){ .path = rig_file(), .file_max = 1000 };
+	cr_expect_eq(eddy_trace_start(&options), -EINVAL);
+	options = (struct eddy_trace_options){ .path = rig_path("none/there") };
+	cr_expect_eq(eddy_trace_start(&options), -ENOENT);
+	options.path = rig_folder;
+	cr_expect_eq(eddy_trace_start(&options), -EISDIR);
+	memset(long_path, 'x', sizeof(long_path));
+	long_path[sizeof(long_path) - 1] = '\0';
+	options.path = long_path;
+	cr_expect_eq(eddy_trace_start(&options), -ENAMETOOLONG);
+	options.path = "/dev/full";
+	cr_expect_eq(eddy_trace_start(&options), -ENOSPC);
+	options.path = rig_path("fifo");
+	cr_assert_eq(mkfifo(options.path, 0600), 0);
+	cr_expect_eq(eddy_trace_start(&options), -ENXIO);
+	fd = open(options.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	cr_expect_eq(eddy_trace_start(&options), -ESPIPE);
+	close(fd);
+	/* Another one writes it; nothing of its is lost. */
+	options.path = rig_file();
+	fd = open(options.path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert_eq(flock(fd, LOCK_EX), 0);
+	cr_assert_eq(write(fd, "mine", 4), 4);
+	cr_expect_eq(eddy_trace_start(&options), -EBUSY);
+	cr_expect_eq(lseek(fd, 0, SEEK_END), 4);
+	close(fd);
+	cr_expect_eq(eddy_trace_start(&options), 0);
+	cr_expect_eq(eddy_trace_start(&options), -EBUSY);
+	eddy_trace_stop();
+	eddy_trace_stop();
+}
+
+/* Each allocation of a start fails in its turn, and the thread. */
+Test(timeline, starts_or_says_why)
+{
+	struct eddy_trace_options options = { .path = rig_file() };
+	int failures = 0, r = -1, before;
+
+	rig_path("");
+	before = open_descriptors();
+	for (int at = 1; at < 20; at++) {
+		failing_at = at;
+		r = eddy_trace_start(&options);
+		if (failing_at)
+			break;
+		cr_expect(r == -ENOMEM || r == -EAGAIN, "%d: %d", at, r);
+		cr_expect_eq(open_descriptors(), before, "%d", at);
+		cr_expect(!eddy_trace_is_on());
+		failures++;
+	}
+	failing_at = 0;
+	cr_expect_eq(r, 0);
+	cr_expect_geq(failures, 3);
+	eddy_trace_stop();
+}
+
+Test(timeline, the_environment_asks_for_it)
+{
+	char name[64];
+
+	cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);
+	setenv("EDDY_TRACE", rig_path("of-%p.json"), 1);
+	expect_run(NULL, nothing, NULL);
+	eddy_log_unsubscribe();
+	cr_expect(strstr(said, "INFO: a timeline is recorded: "), "%s", said);
+	cr_expect(eddy_trace_is_on());
+	snprintf(name, sizeof(name), "of-%d.json", (int)getpid());
+	rig_read(rig_path(name));
+	EXPECT_LINE("thread_name.*main");
+	/* A later loop is in it as well. */
+	expect_run(NULL, nothing, NULL);
+	rig_read(rig_path(name));
+	EXPECT_EQ(captured_lines("thread_name.*main"), 2);
+	expect_report();
+}
+
+/* The program goes on without. */
+static void refused_by(const char *name, const char *value, const char *why)
+{
+	cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);
+	setenv("EDDY_TRACE", rig_file(), 1);
+	setenv(name, value, 1);
+	expect_run(NULL, nothing, NULL);
+	cr_expect(strstr(said, why), "%s", said);
+	cr_expect(strncmp(said, "ERROR: ", 7) == 0, "%s", said);
+	cr_expect(!eddy_trace_is_on());
+	eddy_log_unsubscribe();
+}
+
+Test(timeline, a_path_that_is_none_is_told)
+{
+	refused_by("EDDY_TRACE", rig_path("none/there"), "/none/there: No such file");
+}
+
+Test(timeline, a_sample_that_is_none_is_told)
+{
+	refused_by("EDDY_TRACE_SAMPLE", "0", "EDDY_TRACE_SAMPLE=\"0\": a number from 1 to 1000000");
+}
+
+Test(timeline, a_size_that_is_none_is_told)
+{
+	refused_by("EDDY_TRACE_MAX", "1M", "EDDY_TRACE_MAX=\"1M\"");
+}
+
+Test(timeline, an_empty_variable_asks_for_nothing)
+{
+	setenv("EDDY_TRACE", "", 1);
+	setenv("EDDY_TRACE_SAMPLE", "nonsense", 1);
+	expect_run(NULL, nothing, NULL);
+	cr_expect(!eddy_trace_is_on());
+}
+
+/* It has no thread that writes, and the file is its parent's. */
+Test(timeline, a_forked_child_has_none)
+{
+	int status = 0;
+	pid_t child;
+
+	if (EDDYI_TSAN)
+		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	start();
+	expect_run(NULL, nothing, NULL);
+	child = fork();
+	if (child == 0) {
+		alarm(20);
+		if (eddy_trace_is_on() || eddy_run(NULL, nothing, NULL) != 0)
+			_exit(1);
+		_exit(eddy_trace_start(
+			      &(struct eddy_trace_options){ .path = rig_path("child.json") }) < 0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect_eq(status, 0);
+	expect_run(NULL, nothing, NULL);
+	stop();
+	EXPECT_EQ(captured_lines("thread_name.*main"), 2);
+	expect_report();
+}
+
+static atomic_bool over;
+
+static void *starts_and_stops(__attribute__((unused)) void *arg)
+{
+	const struct eddy_trace_options options = { .path = rig_file(), .file_max = 64 * EDDY_KIB };
+
+	for (int i = 0; i < 20; i++) {
+		EXPECT_EQ(eddy_trace_start(&options), 0);
+		eddy_trace_span(eddy_str_from("of a thread"), 1, 2, NULL);
+		usleep(500);
+		eddy_trace_stop();
+	}
+	atomic_store(&over, true);
+	return NULL;
+}
+
+static int spins(__attribute__((unused)) void *arg)
+{
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	while (!atomic_load(&over)) {
+		eddy_scope_spawn(&scope, "short", nothing, NULL);
+		eddy_scope_join(&scope);
+		eddy_sleep(0);
+		eddy_offload(nothing, NULL);
+	}
+	return eddy_scope_end(&scope);
+}
+
+Test(timeline, another_thread_starts_and_stops_it)
+{
+	struct eddy_loops_options options = { .count = 2 };
+	pthread_t thread;
+
+	rig_path("");
+	cr_assert_eq(pthread_create(&thread, NULL, starts_and_stops, NULL), 0);
+	cr_expect_eq(eddy_loops_run_blocking(&options, spins, NULL), 0);
+	pthread_join(thread, NULL);
+	rig_read(rig_file());
+	EXPECT_LINE("\"b\",\"pid\":1,.*of a thread");
+	expect_report();
+}
