@@ -151,24 +151,9 @@ static void put_track(struct eddyi_text *text, const struct eddyi_tape *tape,
 	 BIT(IORING_OP_WRITE) | BIT(IORING_OP_SEND) | BIT(IORING_OP_RECV) |                        \
 	 BIT(IORING_OP_SPLICE) | BIT(IORING_OP_TEE) | BIT(IORING_OP_SEND_ZC))
 
-/* The kernel hands these to a thread of its own (io-wq) whatever they are about: it marks them REQ_F_FORCE_ASYNC as it
- * reads their entry. Others go there only if they would block, which can't be seen from here. */
-#define ALWAYS_HANDED_ON                                                                           \
-	(BIT(IORING_OP_FSYNC) | BIT(IORING_OP_SYNC_FILE_RANGE) | BIT(IORING_OP_FALLOCATE) |        \
-	 BIT(IORING_OP_STATX) | BIT(IORING_OP_MADVISE) | BIT(IORING_OP_SPLICE) |                   \
-	 BIT(IORING_OP_TEE) | BIT(IORING_OP_SHUTDOWN) | BIT(IORING_OP_RENAMEAT) |                  \
-	 BIT(IORING_OP_UNLINKAT) | BIT(IORING_OP_MKDIRAT) | BIT(IORING_OP_SYMLINKAT) |             \
-	 BIT(IORING_OP_LINKAT) | BIT(IORING_OP_FSETXATTR) | BIT(IORING_OP_SETXATTR) |              \
-	 BIT(IORING_OP_FGETXATTR) | BIT(IORING_OP_GETXATTR))
-
 static bool is_one_of(const struct eddyi_mark *mark, uint64_t opcodes)
 {
 	return mark->opcode < 64 && BIT(mark->opcode) & opcodes;
-}
-
-bool eddyi_op_is_always_handed_on(unsigned opcode)
-{
-	return opcode < 64 && BIT(opcode) & ALWAYS_HANDED_ON;
 }
 
 static void put_op_args(struct eddyi_text *text, const struct eddyi_mark *mark)
@@ -184,7 +169,7 @@ static void put_op_args(struct eddyi_text *text, const struct eddyi_mark *mark)
 		put_number(text, "len", mark->op.len);
 	if (mark->op.task)
 		put_number(text, "track", mark->op.task);
-	if (mark->is_async || eddyi_op_is_always_handed_on(mark->opcode))
+	if (mark->worked)
 		eddyi_text(text, ",\"io-wq\":\"always\"");
 	eddyi_text(text, "}}");
 }

@@ -11,9 +11,6 @@
 /* The group in the file that is the process. */
 #define EDDYI_TIMELINE_PROCESS 1
 
-/* Whether the kernel hands such an op to a thread of its own whatever it is about. */
-bool eddyi_op_is_always_handed_on(unsigned opcode);
-
 /* Each event has a comma and a newline before it. */
 void eddyi_timeline_json_group(struct eddyi_text *text, uint32_t group, const char *name);
 void eddyi_timeline_json_mark(struct eddyi_text *text, struct eddyi_tape *tape, size_t at);
