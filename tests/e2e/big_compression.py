@@ -1,12 +1,13 @@
 """A gibibyte in each coding, from a handler and from a file, read by decoders of others as it arrives."""
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import tempfile
 import zlib
 
-from coding import CODINGS, COMMANDS, node, tool
+from coding import CODINGS, COMMANDS, node, run, tool
 from wire import MIB, Case, Server, request
 
 SIZE = 1 << 30
@@ -52,6 +53,26 @@ def by_command(source, command):
 
 def by_itself(source):
     return Digest().take_all(source)
+
+
+class Chromium(Case):
+    def test_each_coding(self):
+        """Of a handler; it has all four, and takes the one that there is."""
+        if not os.path.exists(os.environ.get('EDDY_CHROMIUM', '/usr/bin/chromium')):
+            self.skipTest('needs Chromium')
+        want = None
+        for coding in CODINGS:
+            config = os.path.join(self.folder(), 'tour.toml')
+            with open(config, 'w', encoding='ascii') as file:
+                file.write(f'[compression]\norder = ["{coding}"]\n')
+            server = self.serve('--compression', '--config', config, program='tour')
+            url = f'http://127.0.0.1:{server.port}/text/{SIZE}'
+            if not want:
+                with subprocess.Popen(['curl', '-sS', '--noproxy', '*', url], stdout=subprocess.PIPE) as source:
+                    want = by_itself(source.stdout)
+            with self.subTest(coding):
+                self.assertEqual(json.loads(run(node('fetch', url), b'')), [coding, *want])
+            server.stop()
 
 
 class Gibibyte(Case):
