@@ -110,7 +110,7 @@ static bool is_bare(struct eddy_str str)
 
 static void put_field(struct line *line, const struct eddy_field *field)
 {
-	char text[40] = "";
+	char text[EDDY_F64_SIZE] = "";
 
 	put(line, " ", 1);
 	put_escaped(line, eddy_str_from(field->name), true);
@@ -132,7 +132,7 @@ static void put_field(struct line *line, const struct eddy_field *field)
 		snprintf(text, sizeof(text), "%" PRIu64, field->value.u64);
 		break;
 	case EDDY_FIELD_F64:
-		snprintf(text, sizeof(text), "%.9g", field->value.f64);
+		eddy_f64_format(field->value.f64, text);
 		break;
 	case EDDY_FIELD_BOOL:
 		strcpy(text, field->value.flag ? "true" : "false");

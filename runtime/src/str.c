@@ -1,6 +1,9 @@
 #include <eddy/str.h>
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static unsigned char lower(unsigned char c)
 {
@@ -63,6 +66,35 @@ int eddy_str_to_u64(struct eddy_str str, uint64_t *ret_value)
 	}
 	*ret_value = value;
 	return 0;
+}
+
+/* What is neither digit, sign nor exponent is the locale's point, which may be of several bytes. */
+static size_t put_point(char *text)
+{
+	size_t len = 0;
+
+	for (const char *from = text; *from; from++) {
+		if (strchr("0123456789+-e", *from))
+			text[len++] = *from;
+		else if (!memchr(text, '.', len))
+			text[len++] = '.';
+	}
+	text[len] = 0;
+	return len;
+}
+
+size_t eddy_f64_format(double value, char text[EDDY_F64_SIZE])
+{
+	if (!isfinite(value)) {
+		strcpy(text, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+		return strlen(text);
+	}
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, EDDY_F64_SIZE, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	return put_point(text);
 }
 
 size_t eddy_str_utf8_len(struct eddy_str str)

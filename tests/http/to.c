@@ -1,6 +1,8 @@
 /* Tests of eddy/to.h. */
 #include <eddy/to.h>
 
+#include "../comma.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <errno.h>
@@ -74,27 +76,6 @@ Test(to, others)
 	cr_expect(not(flag));
 	cr_expect(eq(int, eddy_to_parse(EDDY_TO(&str), eddy_str_from("any")), 0));
 	cr_expect(eddy_str_eq_z(str, "any"));
-}
-
-/* Make a locale that has a comma for the point, and switch to it. Return: false where none can be made. */
-static bool switch_to_comma(void)
-{
-	char folder[] = "/tmp/eddy-locale-XXXXXX", command[512];
-	bool switched;
-
-	cr_assert(mkdtemp(folder) != NULL);
-	/* It complains of all that is missing. */
-	snprintf(command, sizeof(command),
-		 "cd %s && printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep \"\"\\n"
-		 "grouping -1\\nEND LC_NUMERIC\\n' >of && "
-		 "localedef -c -i of -f ANSI_X3.4-1968 ./xx_XX >said 2>&1",
-		 folder);
-	(void)!system(command);
-	setenv("LOCPATH", folder, 1);
-	switched = setlocale(LC_NUMERIC, "xx_XX") != NULL;
-	snprintf(command, sizeof(command), "rm -r %s", folder);
-	cr_expect(system(command) == 0);
-	return switched;
 }
 
 /* Whatever the program's locale has for the point. */

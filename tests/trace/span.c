@@ -226,6 +226,7 @@ Test(span, that_nobody_wants_keeps_nothing)
 	cr_expect(eq(int, eddy_run(NULL, unwanted, NULL), 0));
 	cr_expect(eq(int, eddy_span_set(NULL, eddy_field_u64("n", 1)), 0));
 	eddy_span_set_status(NULL, EDDY_SPAN_ERROR, "x");
+	eddy_span_set_name(NULL, "x");
 }
 
 Test(span, has_one_subscriber)
@@ -316,6 +317,61 @@ Test(span, is_bounded)
 	cr_expect(eq(sz, kept[0].record.attribute_count, EDDY_SPAN_ATTRIBUTES_MAX));
 	cr_expect(eq(uint, kept[1].record.dropped, 1));
 	cr_expect(eq(sz, strlen(kept[1].attributes), 4 * (EDDY_SPAN_TEXT_MAX - 1 + 4)));
+}
+
+static int tell_again_and_again(void *arg)
+{
+	struct eddy_span span;
+	char text[64];
+
+	(void)arg;
+	eddy_span_init(&span, "span", NULL);
+	eddy_span_set(&span, eddy_field_text("first", "1st"));
+	eddy_span_set(&span, eddy_field_text("turns", "a string"));
+	for (int i = 0; i < 3000; i++) {
+		snprintf(text, sizeof(text), "step %d of a span that goes on for long", i);
+		if (eddy_span_set(&span, eddy_field_text("step", text)) < 0)
+			return -EINVAL;
+		eddy_span_set_status(&span, EDDY_SPAN_ERROR, text + 5);
+		eddy_span_set(&span, eddy_field_text("last", text + 50 % (i + 1)));
+	}
+	eddy_span_set(&span, eddy_field_u64("turns", 7));
+	eddy_span_deinit(&span, NULL);
+	return 0;
+}
+
+/* What is replaced gives its room back. */
+Test(span, may_say_the_same_for_ever)
+{
+	watch(tell_again_and_again);
+	cr_assert(eq(uint, kept_count, 1));
+	cr_expect(eq(uint, kept[0].record.dropped, 0));
+	cr_expect(eq(str, kept[0].attributes,
+		     "first=1st;turns=7;step=step 2999 of a span that goes on for long;last=;"));
+	cr_expect(eq(str, kept[0].message, "2999 of a span that goes on for long"));
+}
+
+static int see_current(void *arg)
+{
+	*(struct eddy_span **)arg = eddy_span_current();
+	return 0;
+}
+
+static int look_from_a_job(void *arg)
+{
+	struct eddy_span span, *here = NULL, *there = &span;
+
+	(void)arg;
+	eddy_span_begin(&span, "span", NULL);
+	see_current(&here);
+	eddy_offload(see_current, &there);
+	eddy_span_end(&span);
+	return here == &span && !there ? 0 : -EINVAL;
+}
+
+Test(span, is_not_for_jobs)
+{
+	cr_expect(eq(int, eddy_run(NULL, look_from_a_job, NULL), 0));
 }
 
 /* ---- records ---- */

@@ -16,7 +16,7 @@
 
 static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 {
-	char text[40];
+	char text[EDDY_F64_SIZE];
 
 	switch (field->type) {
 	case EDDY_FIELD_STR:
@@ -33,8 +33,10 @@ static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 		break;
 	case EDDY_FIELD_F64:
 		/* JSON has no other numbers. */
-		snprintf(text, sizeof(text), isfinite(field->value.f64) ? "%.17g" : "null",
-			 field->value.f64);
+		if (isfinite(field->value.f64))
+			eddy_f64_format(field->value.f64, text);
+		else
+			strcpy(text, "null");
 		break;
 	case EDDY_FIELD_BOOL:
 		snprintf(text, sizeof(text), "%s", field->value.flag ? "true" : "false");

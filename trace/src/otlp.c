@@ -32,12 +32,10 @@ static void put_id(struct eddyi_json *json, const char *before, const uint8_t *i
 /* A double of JSON has a few words for what is no number. */
 static void put_double(struct eddyi_json *json, double value)
 {
-	if (isfinite(value))
-		eddyi_json_printf(json, "%.17g", value);
-	else
-		eddyi_json_put_z(json, isnan(value) ? "\"NaN\"" :
-				       value > 0    ? "\"Infinity\"" :
-						      "\"-Infinity\"");
+	char text[EDDY_F64_SIZE];
+
+	eddy_f64_format(value, text);
+	eddyi_json_printf(json, isfinite(value) ? "%s" : "\"%s\"", text);
 }
 
 /* An AnyValue. */

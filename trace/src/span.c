@@ -85,14 +85,37 @@ static struct eddy_str cut(struct eddy_str str, size_t max)
 	return str;
 }
 
-/* Copy a string, with a NUL behind it. Return: .ptr NULL when there is no room. */
-static struct eddy_str keep(struct eddyi_span_notes *notes, struct eddy_str str)
+/* Take a string out; those behind it move up. */
+static void forget(struct eddyi_span_notes *notes, struct eddy_str str)
 {
-	char *at = notes->text + notes->used;
+	char *at = (char *)str.ptr, *behind = at + str.len + 1;
+
+	memmove(at, behind, (size_t)(notes->text + notes->used - behind));
+	notes->used -= str.len + 1;
+	for (size_t i = 0; i < notes->count; i++) {
+		struct eddy_field *other = &notes->attributes[i];
+
+		if (other->type == EDDY_FIELD_STR && other->value.str.ptr > at)
+			other->value.str.ptr -= str.len + 1;
+	}
+	if (notes->message && notes->message > at)
+		notes->message -= str.len + 1;
+}
+
+/* Copy a string, with a NUL behind it, in place of another one, which may be none.
+ * Return: .ptr NULL when there is no room; then the other one stays. */
+static struct eddy_str keep(struct eddyi_span_notes *notes, struct eddy_str str,
+			    struct eddy_str before)
+{
+	size_t room = sizeof(notes->text) - notes->used + (before.ptr ? before.len + 1 : 0);
+	char *at;
 
 	str = cut(str, EDDY_SPAN_TEXT_MAX);
-	if (str.len >= sizeof(notes->text) - notes->used)
+	if (str.len >= room)
 		return eddy_str(NULL, 0);
+	if (before.ptr)
+		forget(notes, before);
+	at = notes->text + notes->used;
 	if (str.len)
 		memcpy(at, str.ptr, str.len);
 	at[str.len] = 0;
@@ -112,6 +135,7 @@ static struct eddy_field *find(struct eddyi_span_notes *notes, const char *name)
 static int put(struct eddyi_span_notes *notes, struct eddy_field attribute)
 {
 	struct eddy_field *place = find(notes, attribute.name);
+	struct eddy_str before = { NULL, 0 };
 	char text[EDDY_FIELD_LAZY_MAX];
 
 	if (!place)
@@ -120,10 +144,14 @@ static int put(struct eddyi_span_notes *notes, struct eddy_field attribute)
 		attribute = eddy_field_str(
 			attribute.name, eddy_str(text, attribute.value.lazy.write(
 							       attribute.value.lazy.data, text)));
+	if (place != &notes->attributes[notes->count] && place->type == EDDY_FIELD_STR)
+		before = place->value.str;
 	if (attribute.type == EDDY_FIELD_STR) {
-		attribute.value.str = keep(notes, attribute.value.str);
+		attribute.value.str = keep(notes, attribute.value.str, before);
 		if (!attribute.value.str.ptr)
 			return -ENOSPC;
+	} else if (before.ptr) {
+		forget(notes, before);
 	}
 	*place = attribute;
 	notes->count += place == &notes->attributes[notes->count];
@@ -147,22 +175,27 @@ int eddy_span_set(struct eddy_span *span, struct eddy_field attribute)
 void eddy_span_set_status(struct eddy_span *span, enum eddy_span_status status, const char *message)
 {
 	struct eddyi_span_notes *notes;
+	struct eddy_str before;
 
 	if (!span)
 		return;
 	span->status = status;
-	if (span->notes)
+	if (span->notes && span->notes->message) {
+		before = eddy_str_from(span->notes->message);
 		span->notes->message = NULL;
+		forget(span->notes, before);
+	}
 	if (status != EDDY_SPAN_ERROR || !message || !span->recorded)
 		return;
 	notes = notes_of(span);
 	if (notes)
-		notes->message = keep(notes, eddy_str_from(message)).ptr;
+		notes->message = keep(notes, eddy_str_from(message), eddy_str(NULL, 0)).ptr;
 }
 
 void eddy_span_set_name(struct eddy_span *span, const char *name)
 {
-	span->name = name;
+	if (span)
+		span->name = name;
 }
 
 /* ---- beginning ---- */
@@ -270,7 +303,8 @@ void eddy_span_begin(struct eddy_span *span, const char *name,
 
 struct eddy_span *eddy_span_current(void)
 {
-	return eddy_local_get(&eddy_span_key);
+	/* A job of the offload pool has the fields of its task, but others may be at its span meanwhile. */
+	return eddy_loop_self() ? eddy_local_get(&eddy_span_key) : NULL;
 }
 
 /* ---- the end ---- */

@@ -89,7 +89,8 @@ EDDY_API void eddy_span_begin(struct eddy_span *span, const char *name,
 /* End it, the innermost first. */
 EDDY_API void eddy_span_end(struct eddy_span *span);
 
-/* The innermost span of the task, such as that of the request that it works for; NULL when there is none. */
+/* The innermost span of the task, such as that of the request that it works for; NULL when there is none, and
+ * in a job of eddy_offload(). */
 EDDY_API struct eddy_span *eddy_span_current(void);
 
 /* Give it an attribute, in place of one of that name. The name is borrowed until the span ends, a string is
@@ -101,7 +102,7 @@ EDDY_API int eddy_span_set(struct eddy_span *span, struct eddy_field attribute);
 EDDY_API void eddy_span_set_status(struct eddy_span *span, enum eddy_span_status status,
 				   const char *message);
 
-/* Say later what it is called; borrowed as in eddy_span_begin(). */
+/* Say later what it is called; borrowed as in eddy_span_begin(). NULL for a span is fine. */
 EDDY_API void eddy_span_set_name(struct eddy_span *span, const char *name);
 
 /* ---- for layers: spans that no block of code encloses ---- */
