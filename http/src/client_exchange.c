@@ -54,38 +54,23 @@ static bool is_sent(const struct eddyi_call *call, const char *name)
 	       !(call->without_body && is_one_of(name, of_body));
 }
 
-static bool has_field(const struct eddyi_call *call, const char *name)
-{
-	const struct eddy_header *header = call->request->headers;
-
-	for (; header && header->name; header++)
-		if (eddy_str_eq_nocase(eddy_str_from(header->name), eddy_str_from(name)))
-			return true;
-	return false;
-}
-
-static size_t observed_size(const struct eddyi_call *call)
+static size_t fields_size(const struct eddy_header *header)
 {
 	size_t size = 0;
 
-	for (unsigned i = 0; i < call->watch_count; i++) {
-		const struct eddy_header *header = call->watches[i].fields;
-
-		for (; header && header->name; header++)
-			size += strlen(header->name) + strlen(header->value) + 4;
-	}
+	for (; header && header->name; header++)
+		size += strlen(header->name) + strlen(header->value) + 4;
 	return size;
 }
 
 static size_t head_size(const struct eddyi_call *call, struct eddy_str host)
 {
-	const struct eddy_header *header = call->request->headers;
 	size_t size = OWN_FIELDS_MAX + strlen(call->method) + call->response->url.target.len +
 		      host.len + strlen(call->client->options.user_agent);
 
-	for (; header && header->name; header++)
-		size += strlen(header->name) + strlen(header->value) + 4;
-	return size + observed_size(call);
+	for (unsigned i = 0; i < call->watch_count; i++)
+		size += fields_size(call->watches[i].fields);
+	return size + fields_size(call->request->headers);
 }
 
 static char *put(char *at, struct eddy_str text)
@@ -98,15 +83,14 @@ static char *put_field(char *at, const char *name, const char *value)
 	return stpcpy(stpcpy(stpcpy(stpcpy(at, name), ": "), value), "\r\n");
 }
 
-/* What those want to send who observe, unless the request says it itself. */
+/* What those want to send who observe. */
 static char *put_observed(char *at, const struct eddyi_call *call)
 {
 	for (unsigned i = 0; i < call->watch_count; i++) {
 		const struct eddy_header *header = call->watches[i].fields;
 
 		for (; header && header->name; header++)
-			if (!has_field(call, header->name))
-				at = put_field(at, header->name, header->value);
+			at = put_field(at, header->name, header->value);
 	}
 	return at;
 }
@@ -149,11 +133,11 @@ static struct eddy_str make_head(const struct eddyi_call *call)
 	at = stpcpy(at, response->url.path.len ? "" : "/");
 	at = stpcpy(put(at, response->url.target), " HTTP/1.1\r\n");
 	at = put_field(at, "host", host.ptr);
-	if (!has_field(call, "user-agent"))
+	if (!eddyi_client_has_field(call, "user-agent"))
 		at = put_field(at, "user-agent", call->client->options.user_agent);
-	if (!has_field(call, "accept"))
+	if (!eddyi_client_has_field(call, "accept"))
 		at = put_field(at, "accept", "*/*");
-	if (!has_field(call, "accept-encoding"))
+	if (!eddyi_client_has_field(call, "accept-encoding"))
 		at = put_field(at, "accept-encoding", "identity");
 	for (; header && header->name; header++)
 		if (is_sent(call, header->name))

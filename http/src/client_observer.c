@@ -19,6 +19,25 @@ int eddy_client_observe(const struct eddy_client_observer *observer)
 	return -ENOSPC;
 }
 
+bool eddyi_client_has_field(const struct eddyi_call *call, const char *name)
+{
+	const struct eddy_header *header = call->request->headers;
+
+	for (; header && header->name; header++)
+		if (eddy_str_eq_nocase(eddy_str_from(header->name), eddy_str_from(name)))
+			return true;
+	return false;
+}
+
+/* They belong together: next to another one's a field would say something else. */
+static bool has_any(const struct eddyi_call *call, const struct eddy_header *header)
+{
+	for (; header && header->name; header++)
+		if (eddyi_client_has_field(call, header->name))
+			return true;
+	return false;
+}
+
 /* Where memory is out this one is not told, at the end neither. */
 static void begin(struct eddyi_call *call, const struct eddy_client_observer *observer,
 		  const struct eddy_client_hop *hop)
@@ -32,6 +51,8 @@ static void begin(struct eddyi_call *call, const struct eddy_client_observer *ob
 	memset(state, 0, size);
 	*watch = (struct eddyi_client_watch){ observer, state, NULL };
 	watch->fields = observer->begin(state, hop);
+	if (has_any(call, watch->fields))
+		watch->fields = NULL;
 	call->watch_count++;
 }
 

@@ -1,6 +1,7 @@
 /* An app from start to end: its sockets, its workers, its signals. */
 #include "run.h"
 
+#include "beside.h"
 #include "tls_setup.h"
 
 #include <eddy/log.h>
@@ -307,29 +308,22 @@ static int open_signals(struct eddyi_run *run)
 	return r;
 }
 
-static int spawn_beside(struct eddyi_run *run)
-{
-	int r = 0;
-
-	for (const struct eddyi_beside *beside = run->app->beside; beside && r == 0;
-	     beside = beside->next)
-		r = eddy_scope_spawn(&run->tasks, beside->name, beside->fn, beside->data);
-	return r;
-}
-
 static int serve_with_tasks(struct eddyi_run *run)
 {
 	bool with_signals = !run->app->options.no_signals;
+	struct eddyi_beside_keeper beside;
 	int r = 0;
 
+	eddyi_beside_init(&beside, run->app);
 	eddy_scope_begin(&run->tasks, NULL);
 	if (with_signals)
 		r = open_signals(run);
 	with_signals &= r == 0;
 	if (r == 0)
-		r = spawn_beside(run);
+		r = eddyi_beside_begin(&beside, &run->tasks);
 	if (r == 0)
 		r = serve_all(run);
+	eddyi_beside_end(&beside);
 	eddy_scope_end(&run->tasks);
 	if (with_signals)
 		eddy_signals_close(&run->signals);

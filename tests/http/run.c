@@ -4,8 +4,10 @@
 #include <eddy/http.h>
 #include <eddy/layer.h>
 #include <eddy/runtime.h>
+#include <eddy/client.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <unistd.h>
 
 struct ending {
@@ -148,4 +150,82 @@ Test(run, has_tasks_beside_it, .timeout = 5)
 	cr_expect(eq(int, beside.slept, -ECANCELED));
 	cr_expect(eq(int, beside.cleaned, 0));
 	eddy_app_free(beside.app);
+}
+
+/* ---- the program cancels its app ---- */
+
+struct cancelled {
+	struct eddy_app *app;
+	struct eddy_scope scope;
+	bool request_is_over, came_first;
+	int slept;
+};
+
+static int see_it_end(void *arg)
+{
+	struct cancelled *cancelled = arg;
+
+	cancelled->slept = eddy_sleep(100 * EDDY_SECOND);
+	cancelled->came_first = !cancelled->request_is_over;
+	return 0;
+}
+
+/* A request that takes its time to end. */
+static int linger(struct eddy_req *req, struct eddy_res *res)
+{
+	struct cancelled *cancelled = eddy_req_context(req);
+	struct eddy_scope shield;
+
+	(void)res;
+	eddy_scope_cancel(&cancelled->scope);
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	eddy_sleep(5 * EDDY_MS);
+	eddy_scope_end(&shield);
+	cancelled->request_is_over = true;
+	return -ECANCELED;
+}
+
+static int ask_for_it(void *arg)
+{
+	struct cancelled *cancelled = arg;
+	struct eddy_response *response = NULL;
+	struct eddy_client *client = eddy_client_new(NULL);
+	char url[64];
+
+	while (!eddy_app_port(cancelled->app) && eddy_sleep(EDDY_MS) == 0)
+		;
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d/", eddy_app_port(cancelled->app));
+	eddy_client_get(client, url, &response);
+	eddy_response_free(response);
+	eddy_client_free(client);
+	return 0;
+}
+
+static int run_cancelled(void *arg)
+{
+	struct cancelled *cancelled = arg;
+	struct eddy_scope asking;
+
+	eddy_scope_begin(&asking, NULL);
+	eddy_scope_spawn(&asking, "ask", ask_for_it, cancelled);
+	eddy_scope_begin(&cancelled->scope, NULL);
+	eddy_app_run(cancelled->app);
+	eddy_scope_end(&cancelled->scope);
+	return eddy_scope_end(&asking);
+}
+
+/* Its requests are told at once, and what is beside them once they are over. */
+Test(run, has_tasks_beside_its_last_request, .timeout = 5)
+{
+	struct cancelled cancelled = { .app = eddy_app_new() };
+
+	eddy_app_bind(cancelled.app, "127.0.0.1:0");
+	eddy_app_set_context(cancelled.app, &cancelled);
+	eddy_app_map_get(cancelled.app, "/", linger);
+	eddy_app_add_task(cancelled.app, "beside", see_it_end, &cancelled);
+	cr_expect(eq(int, eddy_run(NULL, run_cancelled, &cancelled), 0));
+	cr_expect(eq(int, cancelled.request_is_over, true));
+	cr_expect(not(cancelled.came_first));
+	cr_expect(eq(int, cancelled.slept, -ECANCELED));
+	eddy_app_free(cancelled.app);
 }

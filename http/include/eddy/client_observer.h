@@ -40,8 +40,8 @@ struct eddy_client_hop {
 /* Neither function suspends. Both are called in the task that asks. */
 struct eddy_client_observer {
 	size_t state_size; /* of the memory for one request, zeroed and freed by the client */
-	/* A request is about to be sent. Return: fields that it has as well unless it has them itself, sent
-	 * as they are and borrowed until the end, or NULL. */
+	/* A request is about to be sent. Return: fields that it has as well, sent as they are and borrowed until
+	 * the end, or NULL. None of them is sent with a request that has one of that name itself. */
 	const struct eddy_header *(*begin)(void *state, const struct eddy_client_hop *hop);
 	/* The head of its response has come, or it has failed. `result` is the status, or -errno. */
 	void (*end)(void *state, int result);
