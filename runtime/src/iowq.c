@@ -6,6 +6,8 @@
 #include <eddy/loop.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static bool read_line(const char *tid, const char *what, char *line, int size)
 {
@@ -33,46 +35,37 @@ static pid_t owner_of(const char *tid)
 	return owner;
 }
 
-/* Return: the ring of that owner; NULL when there is no room for one more. */
-static struct eddyi_iowq *ring_of(struct eddyi_iowq *rings, size_t max, size_t *count, pid_t owner)
-{
-	for (size_t i = 0; i < *count; i++)
-		if (rings[i].owner == owner)
-			return &rings[i];
-	if (*count == max)
-		return NULL;
-	rings[*count] = (struct eddyi_iowq){ .owner = owner };
-	return &rings[(*count)++];
-}
-
-static void add(struct eddyi_iowq *ring, const char *tid)
+/* Nothing is known of it in kernels that keep no such account. */
+static void read_sums(const char *tid, struct eddyi_iowq_worker *worker)
 {
 	uint64_t busy_ns, waited_ns, turns;
 	char line[96];
 
-	ring->workers++;
-	/* Absent in kernels that keep no such account. */
 	if (!read_line(tid, "schedstat", line, sizeof(line)) ||
 	    sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &busy_ns, &waited_ns, &turns) != 3)
 		return;
-	ring->busy_ns += busy_ns;
-	ring->turns += turns;
+	worker->busy_ns = busy_ns;
+	worker->turns = turns;
 }
 
-size_t eddyi_iowq_look(struct eddyi_iowq *rings, size_t max)
+size_t eddyi_iowq_look(struct eddyi_iowq_worker *workers, size_t max)
 {
 	DIR *dir = opendir("/proc/self/task");
-	struct eddyi_iowq *ring;
 	struct dirent *entry;
 	size_t count = 0;
 
 	if (!dir)
 		return 0;
-	while ((entry = readdir(dir))) {
+	while (count < max && (entry = readdir(dir))) {
 		pid_t owner = entry->d_name[0] == '.' ? 0 : owner_of(entry->d_name);
 
-		if (owner && (ring = ring_of(rings, max, &count, owner)))
-			add(ring, entry->d_name);
+		if (!owner)
+			continue;
+		workers[count] = (struct eddyi_iowq_worker){
+			.tid = (pid_t)strtol(entry->d_name, NULL, 10),
+			.owner = owner,
+		};
+		read_sums(entry->d_name, &workers[count++]);
 	}
 	closedir(dir);
 	return count;
@@ -80,75 +73,119 @@ size_t eddyi_iowq_look(struct eddyi_iowq *rings, size_t max)
 
 /* ---- what has changed ---- */
 
-#define RINGS_MAX 64
+#define WORKERS_MAX 1024
+#define GROUPS_MAX 64
 /* A look takes its time where there are many threads: this part of all time at most. */
 #define LOOK_SHARE 100
 
+/* Inside a PID namespace owners are nobody's numbers, and all workers are of one group. */
+struct group {
+	uint32_t group;
+	struct figures {
+		uint64_t workers;        /* that there are */
+		uint64_t turns, busy_ns; /* since the last look */
+	} now, told;
+};
+
+/* Invariants:
+ * 1. `seen` are the workers of the last look. Sums are compared worker by worker: those of a ring would shrink
+ *    when one of its workers ends.
+ * 2. A group is here while it has workers, or something other than 0 was told of it.
+ */
 static struct {
-	struct {
-		uint32_t group;
-		struct eddyi_iowq iowq;
-	} seen[RINGS_MAX];
-	size_t count;
+	struct eddyi_iowq_worker seen[WORKERS_MAX], now[WORKERS_MAX];
+	size_t count; /* of those seen */
+	struct group groups[GROUPS_MAX];
+	size_t group_count;
 	uint64_t look_ns; /* when to look again */
-} told;
+} all;
 
 void eddyi_iowq_reset(void)
 {
-	told.count = 0;
-	told.look_ns = 0;
+	all.count = eddyi_iowq_look(all.seen, WORKERS_MAX);
+	all.group_count = 0;
+	all.look_ns = 0;
 }
 
-/* Return: what was seen of that group; NULL when there is no room for one more. */
-static struct eddyi_iowq *seen_of(uint32_t group)
+/* Return: NULL when there is no room for one more. */
+static struct group *group_at(uint32_t number)
 {
-	for (size_t i = 0; i < told.count; i++)
-		if (told.seen[i].group == group)
-			return &told.seen[i].iowq;
-	if (told.count == RINGS_MAX)
+	for (size_t i = 0; i < all.group_count; i++)
+		if (all.groups[i].group == number)
+			return &all.groups[i];
+	if (all.group_count == GROUPS_MAX)
 		return NULL;
-	told.seen[told.count].group = group;
-	told.seen[told.count].iowq = (struct eddyi_iowq){ 0 };
-	return &told.seen[told.count++].iowq;
+	all.groups[all.group_count] = (struct group){ .group = number };
+	return &all.groups[all.group_count++];
 }
 
-/* A worker that has ended takes its sums with it. */
-static uint64_t grown(uint64_t before, uint64_t now)
+/* Return: that worker at the last look; all 0 for one that is new. */
+static struct eddyi_iowq_worker before(const struct eddyi_iowq_worker *worker)
 {
-	return now > before ? now - before : 0;
+	for (size_t i = 0; i < all.count; i++) {
+		const struct eddyi_iowq_worker *seen = &all.seen[i];
+
+		/* Numbers are used again: another one has done less. */
+		if (seen->tid == worker->tid && seen->owner == worker->owner &&
+		    seen->busy_ns <= worker->busy_ns && seen->turns <= worker->turns)
+			return *seen;
+	}
+	return (struct eddyi_iowq_worker){ 0 };
 }
 
-static void tell(struct eddyi_text *text, uint32_t group, const struct eddyi_iowq *before,
-		 const struct eddyi_iowq *iowq, uint64_t now)
+static void add(struct figures *figures, const struct eddyi_iowq_worker *worker)
 {
-	if (iowq->workers != before->workers)
-		eddyi_timeline_json_counter(text, group, now, "io-wq workers", "threads",
-					    iowq->workers);
-	if (iowq->turns == before->turns)
-		return;
-	eddyi_timeline_json_counter(text, group, now, "io-wq turns", "turns",
-				    grown(before->turns, iowq->turns));
-	eddyi_timeline_json_counter(text, group, now, "io-wq busy", "us",
-				    grown(before->busy_ns, iowq->busy_ns) / EDDY_US);
+	struct eddyi_iowq_worker seen = before(worker);
+
+	figures->workers++;
+	figures->turns += worker->turns - seen.turns;
+	figures->busy_ns += worker->busy_ns - seen.busy_ns;
+}
+
+static void tell(struct eddyi_text *text, uint32_t group, uint64_t now, const char *name,
+		 const char *unit, uint64_t value, uint64_t told)
+{
+	/* A counter stays what it is until it is told anew: also that it is 0 again. */
+	if (value || told)
+		eddyi_timeline_json_counter(text, group, now, name, unit, value);
+}
+
+static void tell_group(struct eddyi_text *text, struct group *group, uint64_t now)
+{
+	struct figures *is = &group->now, *was = &group->told;
+
+	if (is->workers != was->workers)
+		tell(text, group->group, now, "io-wq workers", "threads", is->workers,
+		     was->workers);
+	tell(text, group->group, now, "io-wq turns", "turns", is->turns, was->turns);
+	tell(text, group->group, now, "io-wq busy", "us", is->busy_ns / EDDY_US,
+	     was->busy_ns / EDDY_US);
+	*was = *is;
+	*is = (struct figures){ 0 };
 }
 
 void eddyi_iowq_tell(struct eddyi_text *text, uint32_t (*group_of)(pid_t owner))
 {
-	struct eddyi_iowq rings[RINGS_MAX];
 	uint64_t began = eddy_now();
 	size_t count;
 
-	if (began < told.look_ns)
+	if (began < all.look_ns)
 		return;
-	count = eddyi_iowq_look(rings, RINGS_MAX);
+	count = eddyi_iowq_look(all.now, WORKERS_MAX);
 	for (size_t i = 0; i < count; i++) {
-		uint32_t group = group_of(rings[i].owner);
-		struct eddyi_iowq *seen = seen_of(group);
+		struct group *group = group_at(group_of(all.now[i].owner));
 
-		if (!seen)
-			continue;
-		tell(text, group, seen, &rings[i], began);
-		*seen = rings[i];
+		if (group)
+			add(&group->now, &all.now[i]);
 	}
-	told.look_ns = began + LOOK_SHARE * (eddy_now() - began);
+	memcpy(all.seen, all.now, count * sizeof(all.now[0]));
+	all.count = count;
+	for (size_t i = all.group_count; i-- > 0;) {
+		struct figures *told = &all.groups[i].told;
+
+		tell_group(text, &all.groups[i], began);
+		if (!told->workers && !told->turns && !told->busy_ns)
+			all.groups[i] = all.groups[--all.group_count];
+	}
+	all.look_ns = began + LOOK_SHARE * (eddy_now() - began);
 }
