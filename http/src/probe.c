@@ -1,18 +1,32 @@
 #include "probe.h"
 
 #include <eddy/log.h>
-#include <stdio.h>
+#include <string.h>
 
 #define NAME_SIZE 96
 
+static void append(char name[NAME_SIZE], size_t *len, struct eddy_str str)
+{
+	size_t fits = str.len < NAME_SIZE - *len ? str.len : NAME_SIZE - *len;
+
+	if (fits)
+		memcpy(name + *len, str.ptr, fits);
+	*len += fits;
+}
+
 void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole)
 {
-	struct eddy_str method = req->head.method_name, pattern = eddy_req_pattern(req);
+	struct eddy_str pattern = eddy_req_pattern(req);
 	char name[NAME_SIZE];
+	size_t len = 0;
 
-	snprintf(name, sizeof(name), "%.*s %.*s", EDDY_FMT(method), EDDY_FMT(pattern));
+	append(name, &len, req->head.method_name);
+	if (pattern.len) {
+		append(name, &len, eddy_str(" ", 1));
+		append(name, &len, pattern);
+	}
 	/* Without the query: it may hold what is nobody's business. */
-	eddy_trace_span(eddy_str_trim(eddy_str_from(name)), began_ns, eddy_now(),
+	eddy_trace_span(eddy_str(name, len), began_ns, eddy_now(),
 			EDDY_FIELDS(eddy_field_i64("status", req->res.status),
 				    eddy_field_bool("whole", whole),
 				    eddy_field_i64("fd", req->wire->fd),

@@ -15,12 +15,6 @@
 /* Put the request onto the timeline. */
 void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole);
 
-/* Who ends in a slice of time that is recorded may have begun in one that is not, where no clock is read for it. */
-static inline uint64_t eddyi_probe_now(void)
-{
-	return eddy_trace_is_on() ? eddy_now() : eddy_loop_now();
-}
-
 /* Return: when it began; 0 where nobody wants to know. */
 static inline uint64_t eddyi_probe_request(const struct eddy_req *req)
 {
@@ -30,7 +24,10 @@ static inline uint64_t eddyi_probe_request(const struct eddy_req *req)
 #else
 	(void)req;
 #endif
-	return eddyi_trace_has_begun() ? eddyi_probe_now() : 0;
+	if (__builtin_expect(eddyi_trace_state == EDDYI_TRACE_OFF, 1))
+		return 0;
+	/* Who begins between slices may end in one; no clock is read for it. */
+	return eddyi_trace_state == EDDYI_TRACE_ON ? eddy_now() : eddy_loop_now();
 }
 
 /* `whole`: the answer was sent to its end. */
@@ -39,7 +36,7 @@ static inline void eddyi_probe_answered(const struct eddy_req *req, uint64_t beg
 #if EDDYI_PROBES
 	STAP_PROBEV(eddy, request__end, req, req->res.status, whole);
 #endif
-	if (__builtin_expect(began_ns != 0, 0) && eddy_trace_is_on())
+	if (__builtin_expect(began_ns != 0, 0) && eddyi_trace_state == EDDYI_TRACE_ON)
 		eddyi_probe_span(req, began_ns, whole);
 }
 

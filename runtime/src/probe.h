@@ -5,16 +5,15 @@
 
 #include "loop.h"
 #include "tape.h"
+#include "timeline.h"
 #include "usdt.h"
-
-#include <eddy/timeline.h>
 
 #define eddyi_probe_is_on(loop) __builtin_expect((loop)->tape != NULL, 0)
 
 /* Once a turn: the kernel has been entered. */
 static inline void eddyi_probe_turn(struct eddy_loop *loop)
 {
-	if (eddyi_trace_has_begun() || __builtin_expect(loop->own_tape != NULL, 0))
+	if (eddyi_timeline_has_begun() || __builtin_expect(loop->own_tape != NULL, 0))
 		eddyi_tape_turn(loop);
 }
 

@@ -180,6 +180,7 @@ static void open_at(struct eddy_loop *loop, uint64_t now)
 	tape->run.kind = tape->op.kind = EDDYI_MARK_NONE;
 	tape->window++;
 	loop->tape = tape;
+	eddyi_trace_state = EDDYI_TRACE_ON;
 	/* It began in the middle of a task. */
 	if (loop->running)
 		eddyi_tape_run(loop, loop->running);
@@ -195,6 +196,7 @@ static bool join(struct eddy_loop *loop)
 	tape->ring_track = eddyi_tape_name(tape, "ring", NULL, 0, true);
 	tape->span_track = eddyi_tape_name(tape, "spans", NULL, 0, true);
 	loop->own_tape = tape;
+	eddyi_trace_state = EDDYI_TRACE_BETWEEN_SLICES;
 	return true;
 }
 
@@ -203,6 +205,7 @@ static void leave(struct eddy_loop *loop)
 	struct eddyi_tape *tape = loop->own_tape;
 
 	loop->tape = loop->own_tape = NULL;
+	eddyi_trace_state = EDDYI_TRACE_OFF;
 	if (tape)
 		eddyi_timeline_leave(tape);
 }
@@ -222,9 +225,10 @@ void eddyi_tape_look(struct eddy_loop *loop)
 	if (now < tape->edge_ns)
 		return;
 	tape->edge_ns = eddyi_tape_edge_after(tape, now);
-	if (!eddyi_tape_is_in_slice(tape, now))
+	if (!eddyi_tape_is_in_slice(tape, now)) {
 		loop->tape = NULL;
-	else if (!loop->tape)
+		eddyi_trace_state = EDDYI_TRACE_BETWEEN_SLICES;
+	} else if (!loop->tape)
 		open_at(loop, now);
 }
 
@@ -246,6 +250,7 @@ void eddyi_tape_cut(struct eddy_loop *loop)
 	if (loop->tape && loop->tape->run.kind)
 		eddyi_tape_back(loop, NULL);
 	loop->tape = NULL;
+	eddyi_trace_state = EDDYI_TRACE_OFF;
 }
 
 /* ---- tasks ---- */
@@ -339,6 +344,7 @@ void eddyi_tape_completing(struct eddy_loop *loop, const struct eddy_op *op, int
 			.flags = flags,
 			.len = op->len,
 			.id = ++tape->last_flow,
+			.own = op->own,
 			.task = task && task->track >= tape->first_track ? task->track : 0,
 		},
 	};

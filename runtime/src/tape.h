@@ -68,6 +68,7 @@ struct eddyi_mark {
 			uint32_t len;
 			uint32_t id;
 			uint32_t task; /* the track of the task that awaited it; 0 for none */
+			bool own;      /* see struct eddy_op */
 		} op;
 		struct {
 			uint32_t count; /* completions, messages, timers */

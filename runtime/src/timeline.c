@@ -22,6 +22,7 @@
 #define FILE_MIN (64 * EDDY_KIB)
 
 unsigned eddyi_trace_generation;
+_Thread_local enum eddyi_trace_state eddyi_trace_state;
 
 /* Held while a timeline starts or stops, which changes the generation. */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
@@ -81,7 +82,7 @@ uint64_t eddy_trace_dropped(void)
 
 void eddyi_timeline_last(void)
 {
-	if (!eddyi_trace_has_begun())
+	if (!eddyi_timeline_has_begun())
 		return;
 	if (eddy_loop_self())
 		eddyi_tape_cut(eddy_loop_self());
@@ -157,16 +158,17 @@ void eddyi_timeline_begin(void)
 
 /* ---- spans ---- */
 
-bool eddyi_trace_is_in_slice(void)
+bool eddy_trace_is_on(void)
 {
-	const struct eddy_loop *loop = eddy_loop_self();
-	bool is_in;
+	bool is_on;
 
-	if (loop)
-		return loop->tape;
-	is_in = eddyi_timeline_outside();
+	if (!eddyi_timeline_has_begun())
+		return false;
+	if (eddy_loop_self())
+		return eddyi_trace_state == EDDYI_TRACE_ON;
+	is_on = eddyi_timeline_outside();
 	eddyi_timeline_outside_done();
-	return is_in;
+	return is_on;
 }
 
 void eddy_trace_span(struct eddy_str name, uint64_t begin_ns, uint64_t end_ns,
@@ -175,7 +177,7 @@ void eddy_trace_span(struct eddy_str name, uint64_t begin_ns, uint64_t end_ns,
 	struct eddy_loop *loop = eddy_loop_self();
 	struct eddyi_tape *tape;
 
-	if (!eddyi_trace_has_begun())
+	if (!eddyi_timeline_has_begun())
 		return;
 	if (loop) {
 		if (loop->tape)
@@ -203,7 +205,7 @@ void eddyi_timeline_job_queued(struct eddyi_timeline_job *job)
 
 void eddyi_timeline_job_begins(struct eddyi_timeline_job *job)
 {
-	if (eddyi_trace_has_begun())
+	if (eddyi_timeline_has_begun())
 		job->began_ns = eddy_now();
 }
 

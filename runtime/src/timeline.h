@@ -6,6 +6,11 @@
 
 #include <eddy/timeline.h>
 
+static inline bool eddyi_timeline_has_begun(void)
+{
+	return __builtin_expect(__atomic_load_n(&eddyi_trace_generation, __ATOMIC_RELAXED) & 1, 0);
+}
+
 /* Start as the environment asks for it, once in the life of the process. */
 void eddyi_timeline_begin(void);
 

@@ -169,6 +169,8 @@ static void put_op_args(struct eddyi_text *text, const struct eddyi_mark *mark)
 		put_number(text, "len", mark->op.len);
 	if (mark->op.task)
 		put_number(text, "track", mark->op.task);
+	if (mark->op.own)
+		eddyi_text(text, ",\"own\":true");
 	if (mark->worked)
 		eddyi_text(text, ",\"io-wq\":\"always\"");
 	eddyi_text(text, "}}");
@@ -204,7 +206,8 @@ static void put_run(struct eddyi_text *text, const struct eddyi_tape *tape,
 {
 	uint64_t woken = mark->run.ready_ns ? mark->run.ready_ns : mark->begin_ns;
 
-	if (mark->run.since_ns) {
+	/* Who yields where nobody else is ready does not wait. */
+	if (mark->run.since_ns && mark->run.since_ns < woken) {
 		begin_slice(text, tape->group, mark->track, mark->run.since_ns, woken);
 		put_name(text, "wait",
 			 mark->run.what ? mark->run.what : eddyi_op_name(mark->opcode));

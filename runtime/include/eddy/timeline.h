@@ -57,20 +57,13 @@ EDDY_API void eddy_trace_span(struct eddy_str name, uint64_t begin_ns, uint64_t 
 /* Private: odd while a timeline is recorded, in slices or all the time. */
 extern EDDY_API unsigned eddyi_trace_generation;
 
-/* Private. */
-static inline bool eddyi_trace_has_begun(void)
-{
-	return __builtin_expect(__atomic_load_n(&eddyi_trace_generation, __ATOMIC_RELAXED) & 1, 0);
-}
-
-/* Private: use eddy_trace_is_on(). */
-EDDY_API bool eddyi_trace_is_in_slice(void);
+/* Private: what becomes of what this thread's loop does. Initial-exec: one instruction. */
+enum eddyi_trace_state { EDDYI_TRACE_OFF, EDDYI_TRACE_BETWEEN_SLICES, EDDYI_TRACE_ON };
+extern EDDY_API __thread enum eddyi_trace_state eddyi_trace_state
+	__attribute__((tls_model("initial-exec")));
 
 /* Whether this moment is recorded: for what is costly to prepare. Any thread. */
-static inline bool eddy_trace_is_on(void)
-{
-	return eddyi_trace_has_begun() && eddyi_trace_is_in_slice();
-}
+EDDY_API bool eddy_trace_is_on(void);
 
 EDDY_END_DECLS
 
