@@ -171,7 +171,7 @@ class Collector:
     def __init__(self, *answers):
         self.answers = list(answers or (200,))
         self.posts, self.spans, self.resources, self.wrong, self.times = 0, [], [], [], []
-        self.ids = set()
+        self.headers = {}
         self.changed = threading.Condition()
         collector = self
 
@@ -201,6 +201,7 @@ class Collector:
     def read(self, handler):
         body = handler.rfile.read(int(handler.headers['content-length']))
         check(handler.headers['content-type'] == 'application/json', 'content-type', handler.headers['content-type'])
+        self.headers = {name.lower(): value for name, value in handler.headers.items()}
         check(handler.headers['traceparent'] is None, 'the exporter traces its own posts')
         return read_request(body)
 

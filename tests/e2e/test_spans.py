@@ -445,6 +445,34 @@ class Settings(SpansCase):
                 self.assertNotIn('secret', server.log)
                 server.stop()
 
+    def test_fields_of_posts(self):
+        collector = self.collector()
+        for keys, env, want in (
+                ({'collector_headers': ['Authorization: Bearer a=b, c', 'x-empty:']}, {'OTEL_EXPORTER_OTLP_HEADERS': 'x-not=1'},
+                 {'authorization': 'Bearer a=b, c', 'x-empty': '', 'x-not': None}),
+                ({}, {'OTEL_EXPORTER_OTLP_HEADERS': 'Authorization=Bearer%20a=b%2C%20c, x-bad=%2g%00 ,', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS': ''},
+                 {'authorization': 'Bearer a=b, c', 'x-bad': '%2g%00'}),
+                ({}, {'OTEL_EXPORTER_OTLP_HEADERS': 'x-not=1', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS': 'x-a=1'}, {'x-a': '1', 'x-not': None})):
+            server = self.traced(collector, env=env, **keys)
+            server.get('/hello/x')
+            server.stop()
+            self.assertEqual({name: collector.headers.get(name) for name in want}, want)
+        collector.wait_spans(3)
+
+    def test_fields_that_are_none(self):
+        for value in ('secret', 'a b=secret', 'a=secret%0d%0ab: c', 'content-length=1', ','.join(f'a{i}=secret' for i in range(17)), 'a=' + 5000 * 'x'):
+            server = self.traced('http://127.0.0.1:1', env={'OTEL_EXPORTER_OTLP_HEADERS': value})
+            server.wait_for('ERROR eddy::tracing: Spans are not exported: OTEL_EXPORTER_OTLP_HEADERS has too many, or one that is no field$')
+            self.assertNotIn('secret', server.log)
+            server.stop()
+
+    def test_tour_exports_too(self):
+        collector = self.collector()
+        server = self.serve('--tracing', program='tour', env={'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT': collector.url})
+        server.get('/users/42/posts/x')
+        span, = collector.wait_spans(1)
+        self.assertEqual((span.name, collector.resources[0][0]['service.name']), ('GET /users/{id}/posts/{slug}', 'tour'))
+
     def test_nothing_is_exported_unasked(self):
         server = self.traced()
         server.get('/hello/x')
@@ -459,6 +487,7 @@ class Settings(SpansCase):
     def test_a_file_that_is_wrong(self):
         path = f'{self.folder()}/config.toml'
         for text, complaint in (('collector = "localhost:4318"', 'collector is no URL'), ('sample = 0', 'expected a number above 0, 1 at most'),
+                                ('collector_headers = ["a"]', 'expected an array of up to 16 fields like "name: value", not the string "a"'),
                                 ('batch_max = 0', 'expected an integer from 1 to 10000'), ('age_ms = 0', 'expected an integer from 1 ')):
             with open(path, 'w', encoding='utf-8') as file:
                 file.write(f'[tracing]\n{text}\n')

@@ -59,11 +59,9 @@ static bool is_for_good(int error)
 	       error == -EPROTONOSUPPORT;
 }
 
-int eddyi_otlp_post(struct eddy_client *client, const char *url, struct eddy_str spans,
-		    struct eddyi_otlp_outcome *ret_outcome)
+int eddyi_otlp_post(struct eddy_client *client, const char *url, const struct eddy_header *headers,
+		    struct eddy_str spans, struct eddyi_otlp_outcome *ret_outcome)
 {
-	static const struct eddy_header headers[] = { { "content-type", "application/json" },
-						      { 0 } };
 	const struct eddy_client_request request = {
 		.method = "POST",
 		.headers = headers,

@@ -2,6 +2,7 @@
 #ifndef EDDYI_OTLP_POST_H
 #define EDDYI_OTLP_POST_H
 
+#include <eddy/header.h>
 #include <eddy/str.h>
 
 struct eddy_client;
@@ -24,7 +25,7 @@ struct eddyi_otlp_outcome {
 };
 
 /* Post `spans`, an ExportTraceServiceRequest. Suspends. Return: 0, -ECANCELED. */
-int eddyi_otlp_post(struct eddy_client *client, const char *url, struct eddy_str spans,
-		    struct eddyi_otlp_outcome *ret_outcome);
+int eddyi_otlp_post(struct eddy_client *client, const char *url, const struct eddy_header *headers,
+		    struct eddy_str spans, struct eddyi_otlp_outcome *ret_outcome);
 
 #endif

@@ -1,6 +1,7 @@
 /* Spans to a collector, by OTLP over HTTP (its specification, version 1, in JSON): a task of the app takes batches
  * from a queue and posts them, one after the other. */
 #include "otlp_post.h"
+#include "otlp_settings.h"
 #include "span_queue.h"
 #include "tracing.h"
 
@@ -14,10 +15,9 @@
 #include <stdlib.h>
 
 #define TARGET "eddy::tracing"
-#define URL_SIZE 2048
-#define HEAD_SIZE ((size_t)(4 * EDDY_KIB))
 
 #define TRIES_MAX 5
+#define TRIES_AT_END 2
 #define DOUBLINGS_MAX 5
 #define RETRY_AFTER_MAX (300 * EDDY_SECOND)
 
@@ -25,8 +25,7 @@ static atomic_uint_least64_t exported, dropped, failed;
 
 struct exporter {
 	struct eddy_tracing_options options; /* defaults filled in */
-	char url[URL_SIZE];
-	char head[HEAD_SIZE];
+	struct eddyi_otlp_settings settings;
 	struct eddyi_span_queue queue;
 	struct eddy_client *client;
 	unsigned doublings;           /* of the pause: the collector has failed */
@@ -86,9 +85,10 @@ static void tell(struct exporter *exporter, const struct eddyi_otlp_outcome *out
 	bool is_refusing = outcome->rejected > 0;
 
 	if ((is_failing && !exporter->is_failing) || (is_refusing && !exporter->is_refusing))
-		eddy_warn(TARGET, "Spans can't be exported to %s: %s", exporter->url, outcome->why);
+		eddy_warn(TARGET, "Spans can't be exported to %s: %s", exporter->settings.url,
+			  outcome->why);
 	if (!is_failing && exporter->is_failing)
-		eddy_info(TARGET, "Spans are exported to %s again", exporter->url);
+		eddy_info(TARGET, "Spans are exported to %s again", exporter->settings.url);
 	exporter->is_failing = is_failing;
 	if (!is_failing)
 		exporter->is_refusing = is_refusing;
@@ -148,7 +148,7 @@ static void rest(struct exporter *exporter)
 	wait_out(exporter, &scope);
 }
 
-/* Post it until it is taken, refused, or was tried often enough; at the end once. Suspends. */
+/* Post it until it is taken, refused, or was tried often enough. Suspends. */
 static void export_batch(struct exporter *exporter, struct eddyi_span_batch *batch)
 {
 	struct eddyi_otlp_outcome outcome = { .verdict = EDDYI_OTLP_FAILED };
@@ -156,15 +156,18 @@ static void export_batch(struct exporter *exporter, struct eddyi_span_batch *bat
 
 	do {
 		rest(exporter);
-		if (eddyi_otlp_post(exporter->client, exporter->url, eddyi_span_batch_text(batch),
+		if (eddyi_otlp_post(exporter->client, exporter->settings.url,
+				    exporter->settings.headers, eddyi_span_batch_text(batch),
 				    &outcome) < 0) {
 			count(&dropped, batch->count);
 			return;
 		}
-		tell(exporter, &outcome);
+		/* A connection that was kept for long may just have ended: that is no news. */
+		if (tries++ || outcome.verdict != EDDYI_OTLP_FAILED)
+			tell(exporter, &outcome);
 		plan_pause(exporter, &outcome);
-	} while (outcome.verdict == EDDYI_OTLP_FAILED && ++tries < TRIES_MAX &&
-		 !exporter->is_ending);
+	} while (outcome.verdict == EDDYI_OTLP_FAILED &&
+		 tries < (exporter->is_ending ? TRIES_AT_END : TRIES_MAX));
 	count_batch(batch, &outcome);
 }
 
@@ -249,66 +252,6 @@ static int run(struct exporter *exporter)
 
 /* ---- beginning ---- */
 
-static const char *env(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
-/* Where spans go to. Return: false when nowhere: nobody has said it, or what was said is unusable. */
-static bool find_url(struct exporter *exporter)
-{
-	const char *url = exporter->options.collector, *behind = "", *name = "collector";
-
-	if (!url)
-		url = env(name = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
-	if (!url) {
-		url = env(name = "OTEL_EXPORTER_OTLP_ENDPOINT");
-		behind = url && *url && url[strlen(url) - 1] == '/' ? "v1/traces" : "/v1/traces";
-	}
-	if (!url)
-		return false;
-	if ((size_t)snprintf(exporter->url, sizeof(exporter->url), "%s%s", url, behind) <
-		    sizeof(exporter->url) &&
-	    eddy_client_check_url(exporter->url) == 0)
-		return true;
-	/* Not what it is: there may be a password in it. */
-	eddy_error(TARGET, "Spans are not exported: %s is no URL that can be asked", name);
-	return false;
-}
-
-/* A random UUID (RFC 9562 section 5.4). */
-static void make_uuid(char text[37])
-{
-	uint64_t a = eddy_trace_unique(), b = eddy_trace_unique();
-
-	snprintf(text, 37, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32),
-		 (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xfff),
-		 (unsigned)(b >> 48 & 0x3fff) | 0x8000, (unsigned long long)(b & 0xffffffffffff));
-}
-
-/* Return: the length of the head. */
-static size_t make_head(struct exporter *exporter)
-{
-	const char *service = exporter->options.service;
-	char uuid[37];
-
-	if (!service)
-		service = env("OTEL_SERVICE_NAME");
-	if (!service)
-		service = program_invocation_short_name;
-	make_uuid(uuid);
-	return eddy_otlp_format_head(
-		EDDY_FIELDS(eddy_field_str("service.name",
-					   eddy_str(service, strnlen(service, 255))),
-			    eddy_field_text("service.instance.id", uuid),
-			    eddy_field_text("telemetry.sdk.name", "eddy"),
-			    eddy_field_text("telemetry.sdk.language", "c"),
-			    eddy_field_text("telemetry.sdk.version", EDDYI_VERSION)),
-		exporter->head, sizeof(exporter->head));
-}
-
 #define DEFAULT(field, value)                                                                      \
 	do {                                                                                       \
 		if (!options->field)                                                               \
@@ -328,7 +271,6 @@ static void fill_defaults(struct eddy_tracing_options *options)
 /* Return: 0, -EBUSY, -ENOMEM. */
 static int run_exporter(struct exporter *exporter)
 {
-	size_t head_len;
 	int r;
 
 	fill_defaults(&exporter->options);
@@ -337,11 +279,12 @@ static int run_exporter(struct exporter *exporter)
 		.connect_timeout_ns = exporter->options.timeout_ns,
 		.stall_timeout_ns = exporter->options.timeout_ns,
 		.body_max = EDDYI_OTLP_ANSWER_MAX,
+		.ca_file = exporter->options.collector_ca,
 	});
 	if (!exporter->client)
 		return -ENOMEM;
-	head_len = make_head(exporter);
-	eddyi_span_queue_init(&exporter->queue, eddy_str(exporter->head, head_len),
+	eddyi_span_queue_init(&exporter->queue,
+			      eddy_str(exporter->settings.head, exporter->settings.head_len),
 			      exporter->options.batch_max, exporter->options.queue_max);
 	r = run(exporter);
 	count(&dropped, eddyi_span_queue_deinit(&exporter->queue));
@@ -357,11 +300,14 @@ int eddyi_tracing_export(void *arg)
 
 	if (exporter) {
 		exporter->options = tracing->options;
-		r = find_url(exporter) ? run_exporter(exporter) : 0;
+		r = eddyi_otlp_settings_find(&exporter->settings, &exporter->options) ?
+			    run_exporter(exporter) :
+			    0;
 	}
 	free(exporter);
-	if (r < 0)
-		eddy_error(TARGET, "Spans are not exported: %s",
-			   r == -EBUSY ? "the process has a subscriber already" : "memory is out");
+	if (r == -EBUSY)
+		eddy_warn(TARGET, "The spans of this process go to another subscriber");
+	else if (r < 0)
+		eddy_error(TARGET, "Spans are not exported: memory is out");
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* What an app is told of its tracing. */
+#include "otlp_settings.h"
 #include "tracing.h"
 
 #include <eddy/client.h>
@@ -16,6 +17,10 @@ static const struct eddy_config_key keys[] = {
 	{ "access_log", EDDY_CONFIG_BOOL, MEMBER(access_log) },
 	{ "sample", EDDY_CONFIG_SHARE, MEMBER(sample) },
 	{ "collector", EDDY_CONFIG_STRING, MEMBER(collector), .min = 1 },
+	{ "collector_headers", EDDY_CONFIG_STRINGS, MEMBER(collector_headers),
+	  .count_max = EDDYI_OTLP_HEADERS_MAX, .accepts = eddyi_otlp_settings_is_header,
+	  .expected = "an array of up to 16 fields like \"name: value\"" },
+	{ "collector_ca", EDDY_CONFIG_PATH, MEMBER(collector_ca), .min = 1 },
 	{ "service", EDDY_CONFIG_STRING, MEMBER(service), .min = 1, .max = 255 },
 	{ "batch_max", EDDY_CONFIG_INTEGER, MEMBER(batch_max), .min = 1, .max = BATCH_MAX },
 	{ "queue_max", EDDY_CONFIG_INTEGER, MEMBER(queue_max), .min = 1, .max = QUEUE_MAX },
@@ -26,6 +31,16 @@ static const struct eddy_config_key keys[] = {
 	{ 0 },
 };
 
+static bool are_headers(const char *const *lines)
+{
+	size_t count = 0;
+
+	for (; lines && lines[count]; count++)
+		if (count == EDDYI_OTLP_HEADERS_MAX || !eddyi_otlp_settings_is_header(lines[count]))
+			return false;
+	return true;
+}
+
 /* Return: NULL, or what is wrong. */
 static const char *check(const struct eddy_tracing_options *options)
 {
@@ -35,6 +50,8 @@ static const char *check(const struct eddy_tracing_options *options)
 		return "sample is no number above 0, 1 at most";
 	if (options->collector && eddy_client_check_url(options->collector) < 0)
 		return "collector is no URL that can be asked, like http://localhost:4318/v1/traces";
+	if (!are_headers(options->collector_headers))
+		return "collector_headers are no fields, or more than 16";
 	if (options->batch_max > BATCH_MAX || options->queue_max > QUEUE_MAX)
 		return "batch_max is 10000 at most, queue_max 1000000";
 	return NULL;

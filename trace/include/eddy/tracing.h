@@ -37,6 +37,11 @@ struct eddy_tracing_options {
 	 * OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, or OTEL_EXPORTER_OTLP_ENDPOINT and "/v1/traces" behind it; without
 	 * any nothing is exported. */
 	const char *collector;
+	/* Fields of every post, like "authorization: Bearer …", which NULL ends; 16 at most. Default: those of
+	 * OTEL_EXPORTER_OTLP_TRACES_HEADERS or OTEL_EXPORTER_OTLP_HEADERS ("name=value,name=value"). */
+	const char *const *collector_headers;
+	const char *
+		collector_ca; /* certificates to trust beside the system's, in PEM; default: none */
 	const char *service; /* its name there; default: OTEL_SERVICE_NAME, else the program's name */
 	unsigned batch_max; /* spans that are posted together; default 512; up to 10000, and 512 KiB */
 	unsigned queue_max; /* that may wait; default 2048; up to 1000000, and 4 MiB; others are dropped */
