@@ -52,9 +52,16 @@ static bool put_str(struct room *room, struct eddy_str str)
 /* Its type and 1, its name and a NUL, then its length in 16 bits and its bytes, or 64 bits. */
 static bool put_field(struct room *room, const struct eddy_field *field)
 {
-	char type = (char)(field->type + 1);
+	char lazy[EDDY_FIELD_LAZY_MAX], type = (char)(field->type + 1);
+	struct eddy_field written;
 	uint64_t flag;
 
+	if (field->type == EDDY_FIELD_LAZY) {
+		size_t len = field->value.lazy.write(field->value.lazy.data, lazy);
+
+		written = eddy_field_str(field->name, eddy_str(lazy, len));
+		return put_field(room, &written);
+	}
 	if (!put_bytes(room, &type, 1) || !put_z(room, eddy_str_from(field->name)))
 		return false;
 	if (field->type == EDDY_FIELD_STR)

@@ -180,6 +180,11 @@ TASK_TEST(timeline, names_are_whole_json_whatever_they_are)
 	return 0;
 }
 
+static size_t write_lazy(const void *data, char text[EDDY_FIELD_LAZY_MAX])
+{
+	return (size_t)snprintf(text, EDDY_FIELD_LAZY_MAX, "written %s", (const char *)data);
+}
+
 TASK_TEST(timeline, spans_have_fields_of_every_type)
 {
 	char long_name[300], long_value[600];
@@ -192,7 +197,8 @@ TASK_TEST(timeline, spans_have_fields_of_every_type)
 			EDDY_FIELDS(eddy_field_text("text", "a\"b"), eddy_field_i64("i64", -7),
 				    eddy_field_u64("u64", UINT64_MAX), eddy_field_f64("f64", 0.5),
 				    eddy_field_f64("inf", 1e308 * 10), eddy_field_bool("yes", true),
-				    eddy_field_bool("no", false)));
+				    eddy_field_bool("no", false),
+				    eddy_field_lazy("lazy", write_lazy, "late")));
 	eddy_trace_span(eddy_str_from("bare"), 5, 4, NULL);
 	eddy_trace_span(eddy_str(long_name, sizeof(long_name)), 1, 2,
 			EDDY_FIELDS(eddy_field_bool("first", true),
@@ -203,7 +209,7 @@ TASK_TEST(timeline, spans_have_fields_of_every_type)
 	EXPECT_LINE(
 		"\"ph\":\"b\".*\"ts\":1.000,\"cat\":\"span\",\"name\":\"all\",.*\"args\":."
 		"\"text\":\"a..b\",\"i64\":-7,\"u64\":18446744073709551615,\"f64\":0.5,\"inf\":null,"
-		"\"yes\":true,\"no\":false..,$");
+		"\"yes\":true,\"no\":false,\"lazy\":\"written late\"..,$");
 	EXPECT_LINE("\"ph\":\"e\".*\"ts\":3.500,\"cat\":\"span\",\"name\":\"all\"");
 	EXPECT_LINE("\"ph\":\"b\".*\"ts\":0.005,.*\"bare\",.*\"args\":\\{\\}");
 	EXPECT_LINE("\"ph\":\"e\".*\"ts\":0.005,.*\"bare\"");

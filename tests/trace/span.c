@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 /* What a subscriber has seen: ids, then "name=value" for each attribute. */
 static struct kept {
@@ -419,4 +420,46 @@ Test(span, gives_records_its_ids)
 	cr_expect(eq(int, eddy_run(NULL, log_inside, NULL), 0), "%s\n%s", logged[0], logged[1]);
 	cr_expect(eq(uint, logged_count, 3));
 	eddy_log_unsubscribe();
+}
+
+/* ---- the timeline ---- */
+
+static int show_spans(void *arg)
+{
+	struct eddy_trace_context parent;
+	struct eddy_span span;
+
+	eddy_trace_context_new(&parent);
+	parent.flags = 0;
+	if (eddy_trace_start(&(struct eddy_trace_options){ .path = arg }) < 0)
+		return -EIO;
+	eddy_span_init(&span, "shown", &(struct eddy_span_options){ .parent = &parent });
+	eddy_span_deinit(&span, NULL);
+	eddy_span_init(&span, "hidden", &(struct eddy_span_options){ .off_timeline = true });
+	eddy_span_deinit(&span, NULL);
+	eddy_span_begin(&span, "told", NULL);
+	eddy_span_set(&span, eddy_field_u64("number", 7));
+	eddy_span_end(&span);
+	eddy_trace_stop();
+	return 0;
+}
+
+/* Spans are on it whether they are sampled or not, with their ids and what they were told. */
+Test(span, is_on_the_timeline)
+{
+	char path[] = "/tmp/eddy-span-XXXXXX";
+	static char text[65536];
+	int fd = mkstemp(path);
+
+	cr_assert(ge(int, fd, 0));
+	kept_count = 0;
+	cr_assert(eq(int, eddy_span_subscribe(keep, NULL), 0));
+	cr_expect(eq(int, eddy_run(NULL, show_spans, path), 0));
+	eddy_span_unsubscribe();
+	cr_assert(gt(int, (int)read(fd, text, sizeof(text) - 1), 0));
+	unlink(path);
+	close(fd);
+	cr_expect(strstr(text, "\"name\":\"shown\"") && strstr(text, "\"trace_id\":\""));
+	cr_expect(strstr(text, "\"name\":\"told\"") && strstr(text, "\"number\":7"));
+	cr_expect(strstr(text, "hidden") == NULL);
 }

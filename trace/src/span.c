@@ -1,6 +1,7 @@
 #include <eddy/span.h>
 
 #include <eddy/loop.h>
+#include <eddy/timeline.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -278,6 +279,7 @@ void eddy_span_init(struct eddy_span *span, const char *name,
 	memset(span, 0, offsetof(struct eddy_span, fields));
 	span->name = name;
 	span->kind = options->kind ? options->kind : EDDY_SPAN_INTERNAL;
+	span->off_timeline = options->off_timeline;
 	span->began_ns = eddy_now();
 	take_place(span, options);
 	span->recorded = (span->context.flags & EDDY_TRACE_SAMPLED) &&
@@ -358,8 +360,23 @@ static void hand_out_span(struct eddy_span *span, const struct eddy_field *more)
 	hand_out(&record);
 }
 
+static void show(const struct eddy_span *span)
+{
+	const struct eddyi_span_notes *notes = span->notes;
+	struct eddy_field fields[2 + EDDY_SPAN_ATTRIBUTES_MAX + 1];
+	size_t count = notes ? notes->count : 0;
+
+	memcpy(fields, span->fields, 2 * sizeof(*fields));
+	if (count)
+		memcpy(fields + 2, notes->attributes, count * sizeof(*fields));
+	fields[2 + count] = (struct eddy_field){ 0 };
+	eddy_trace_span(eddy_str_from(span->name), span->began_ns, eddy_now(), fields);
+}
+
 void eddy_span_deinit(struct eddy_span *span, const struct eddy_field *more)
 {
+	if (!span->off_timeline && eddy_trace_is_on())
+		show(span);
 	if (span->recorded)
 		hand_out_span(span, more);
 	free(span->notes);

@@ -51,7 +51,11 @@ static const char *find_state(struct eddy_req *req)
  * joined they are none. */
 static void begin_span(struct visit *visit, struct eddy_req *req, double sample)
 {
-	struct eddy_span_options options = { .kind = EDDY_SPAN_SERVER, .sample = sample };
+	struct eddy_span_options options = {
+		.kind = EDDY_SPAN_SERVER,
+		.sample = sample,
+		.off_timeline = true, /* http shows it */
+	};
 	struct eddy_trace_context parent;
 
 	if (eddy_trace_context_parse(eddy_req_header_joined(req, "traceparent"), &parent) == 0) {

@@ -56,6 +56,9 @@ struct eddy_span_options {
 	const struct eddy_trace_context *parent;
 	const char *trace_state; /* of the parent; borrowed until the end */
 	bool new_trace;          /* begin a trace whatever the task has; default: no */
+	/* Keep it off the timeline (eddy/timeline.h), which shows the work already; default: it is there,
+	 * whether its trace is sampled or not. */
+	bool off_timeline;
 	double sample; /* of new traces: the share that is sampled, by the trace's id; default: all */
 };
 
@@ -66,6 +69,7 @@ struct eddy_span {
 	uint8_t parent_id[8];
 	bool has_parent, parent_is_remote;
 	bool recorded; /* somebody wants it */
+	bool off_timeline;
 	enum eddy_span_kind kind;
 	enum eddy_span_status status;
 	const char *name;
