@@ -111,6 +111,7 @@ class Spans(SpansCase):
         for span in collector.wait_spans(len(wrong) + 1):
             self.assertEqual((span.parent, span.state), (None, None))
             self.assertNotEqual(span.trace, TRACE)
+        self.assertEqual(self.stats(server)['malformed'], len(wrong) + 1)
 
     def test_what_is_not_sampled_is_not_exported(self):
         collector = self.collector()
@@ -168,7 +169,7 @@ class Services(SpansCase):
         self.assertEqual([span.state for span in (asked, to_back, answered)], 3 * ['a=1'])
         self.assertEqual(to_back.kind, KINDS['client'])
         self.assertEqual(to_back.attributes, {
-            'http.request.method': 'GET', 'url.full': url, 'server.address': '127.0.0.1', 'server.port': back.port,
+            'http.request.method': 'GET', 'url.full': url.partition('?')[0], 'server.address': '127.0.0.1', 'server.port': back.port,
             'http.response.status_code': 200})
         self.assertEqual({resource['service.name'] for resource, _ in collector.resources}, {'back', 'front'})
         self.assertEqual(len({resource['service.instance.id'] for resource, _ in collector.resources}), 2)
@@ -242,6 +243,14 @@ class BadCollectors(SpansCase):
         server.stop()
         self.assertEqual(server.log.count("Spans can't be exported to"), 1)
 
+    def test_the_queue_is_smaller_than_a_batch(self):
+        collector = self.collector()
+        server = self.traced(collector, age_ms=1000000, queue_max=4)
+        for _ in range(3):
+            self.hello(server, 4)
+            self.wait_stats(server, exported=4)
+        server.stop()
+
     def test_answers_500(self):
         collector = self.collector(500)
         server = self.traced(collector)
@@ -255,7 +264,7 @@ class BadCollectors(SpansCase):
         self.assertEqual(collector.wrong, [])
 
     def test_is_refused_for_good(self):
-        for status in (400, 404, 413, 301):
+        for status in (400, 404, 413, 500, 301):
             collector = self.collector(status)
             server = self.traced(collector, age_ms=1000000, batch_max=2)
             self.hello(server, 2)
@@ -476,7 +485,7 @@ class Settings(SpansCase):
     def test_nothing_is_exported_unasked(self):
         server = self.traced()
         server.get('/hello/x')
-        self.assertEqual(self.stats(server), {'exported': 0, 'dropped': 0, 'failed': 0})
+        self.assertEqual(self.stats(server), {'malformed': 0, 'exported': 0, 'dropped': 0, 'failed': 0})
 
     def test_name_of_the_program(self):
         collector = self.collector()

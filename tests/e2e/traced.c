@@ -110,7 +110,8 @@ static int stats(struct eddy_req *req, struct eddy_res *res)
 
 	(void)req;
 	return eddy_res_json(
-		res, json_pack("{s:I, s:I, s:I}", "exported", (json_int_t)stats.exported, "dropped",
+		res, json_pack("{s:I, s:I, s:I, s:I}", "malformed", (json_int_t)stats.malformed,
+			       "exported", (json_int_t)stats.exported, "dropped",
 			       (json_int_t)stats.dropped, "failed", (json_int_t)stats.failed));
 }
 

@@ -50,7 +50,7 @@ static void watch(eddy_task_fn *fn)
 	kept_count = 0;
 	cr_assert(eq(int, eddy_span_subscribe(keep, NULL), 0));
 	cr_assert(eq(int, eddy_run(NULL, fn, NULL), 0));
-	eddy_span_unsubscribe();
+	eddy_span_unsubscribe(keep, NULL);
 }
 
 static bool is_child_of(const struct kept *child, const struct kept *parent)
@@ -234,8 +234,10 @@ Test(span, has_one_subscriber)
 {
 	cr_assert(eq(int, eddy_span_subscribe(keep, NULL), 0));
 	cr_expect(eq(int, eddy_span_subscribe(keep, NULL), -EBUSY));
-	eddy_span_unsubscribe();
-	eddy_span_unsubscribe();
+	eddy_span_unsubscribe(keep, &kept_count);
+	cr_expect(eq(int, eddy_span_subscribe(keep, NULL), -EBUSY));
+	eddy_span_unsubscribe(keep, NULL);
+	eddy_span_unsubscribe(keep, NULL);
 	cr_expect(eq(int, eddy_span_subscribe(keep, NULL), 0));
 }
 
@@ -455,7 +457,7 @@ Test(span, is_on_the_timeline)
 	kept_count = 0;
 	cr_assert(eq(int, eddy_span_subscribe(keep, NULL), 0));
 	cr_expect(eq(int, eddy_run(NULL, show_spans, path), 0));
-	eddy_span_unsubscribe();
+	eddy_span_unsubscribe(keep, NULL);
 	cr_assert(gt(int, (int)read(fd, text, sizeof(text) - 1), 0));
 	unlink(path);
 	close(fd);

@@ -13,6 +13,7 @@
 #include <eddy/req.h>
 #include <eddy/res.h>
 #include <errno.h>
+#include <eddy/tracing.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -259,8 +260,40 @@ static void declare_connections(const char *name, const char *help, enum eddy_me
 			    &metric);
 }
 
+/* A member of the stats of tracing. */
+static int read_tracing(void *arg, uint64_t *ret_value)
+{
+	struct eddy_tracing_stats stats = eddy_tracing_stats();
+
+	*ret_value = *(const uint64_t *)((const char *)&stats + (uintptr_t)arg);
+	return 0;
+}
+
+static void declare_tracing(const char *name, const char *help, size_t at)
+{
+	struct eddy_metric *metric;
+
+	eddy_metric_declare(&(struct eddy_metric_options){ .name = name,
+							   .help = help,
+							   .read = read_tracing,
+							   .arg = (void *)(uintptr_t)at },
+			    &metric);
+}
+
 static void declare_all(void)
 {
+	declare_tracing("eddy_spans_exported_total", "Spans that the collector has taken.",
+			offsetof(struct eddy_tracing_stats, exported));
+	declare_tracing(
+		"eddy_spans_dropped_total",
+		"Spans that found no room to wait for the collector, or no time at the end.",
+		offsetof(struct eddy_tracing_stats, dropped));
+	declare_tracing("eddy_spans_failed_total",
+			"Spans that the collector refused, or was offered five times in vain.",
+			offsetof(struct eddy_tracing_stats, failed));
+	declare_tracing("eddy_traceparents_malformed_total",
+			"Traceparents that came in and were none.",
+			offsetof(struct eddy_tracing_stats, malformed));
 	declare_connections("eddy_http_connections", "Connections that are there now.",
 			    EDDY_METRIC_GAUGE, offsetof(struct eddy_app_stats, connections));
 	declare_connections("eddy_http_connections_accepted_total",

@@ -44,11 +44,13 @@ int eddy_span_subscribe(eddy_span_fn *fn, void *arg)
 	return r;
 }
 
-void eddy_span_unsubscribe(void)
+void eddy_span_unsubscribe(eddy_span_fn *fn, void *arg)
 {
 	pthread_rwlock_wrlock(&lock);
-	subscriber = NULL;
-	atomic_store(&is_wanted, false);
+	if (subscriber == fn && subscriber_arg == arg) {
+		subscriber = NULL;
+		atomic_store(&is_wanted, false);
+	}
 	pthread_rwlock_unlock(&lock);
 }
 

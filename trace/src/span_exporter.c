@@ -21,7 +21,7 @@
 #define DOUBLINGS_MAX 5
 #define RETRY_AFTER_MAX (300 * EDDY_SECOND)
 
-static atomic_uint_least64_t exported, dropped, failed;
+static atomic_uint_least64_t exported, dropped, failed, malformed;
 
 struct exporter {
 	struct eddy_tracing_options options; /* defaults filled in */
@@ -37,18 +37,24 @@ struct exporter {
 	bool is_ending;
 };
 
+static void count(atomic_uint_least64_t *counter, uint64_t spans)
+{
+	atomic_fetch_add_explicit(counter, spans, memory_order_relaxed);
+}
+
 struct eddy_tracing_stats eddy_tracing_stats(void)
 {
 	return (struct eddy_tracing_stats){
 		.exported = atomic_load_explicit(&exported, memory_order_relaxed),
 		.dropped = atomic_load_explicit(&dropped, memory_order_relaxed),
 		.failed = atomic_load_explicit(&failed, memory_order_relaxed),
+		.malformed = atomic_load_explicit(&malformed, memory_order_relaxed),
 	};
 }
 
-static void count(atomic_uint_least64_t *counter, uint64_t spans)
+void eddyi_tracing_count_malformed(void)
 {
-	atomic_fetch_add_explicit(counter, spans, memory_order_relaxed);
+	count(&malformed, 1);
 }
 
 /* ---- in ---- */
@@ -83,12 +89,15 @@ static void tell(struct exporter *exporter, const struct eddyi_otlp_outcome *out
 {
 	bool is_failing = outcome->verdict != EDDYI_OTLP_TAKEN;
 	bool is_refusing = outcome->rejected > 0;
+	/* There may be a key in its query. */
+	struct eddy_str shown =
+		eddy_str(exporter->settings.url, strcspn(exporter->settings.url, "?"));
 
 	if ((is_failing && !exporter->is_failing) || (is_refusing && !exporter->is_refusing))
-		eddy_warn(TARGET, "Spans can't be exported to %s: %s", exporter->settings.url,
+		eddy_warn(TARGET, "Spans can't be exported to %.*s: %s", EDDY_FMT(shown),
 			  outcome->why);
 	if (!is_failing && exporter->is_failing)
-		eddy_info(TARGET, "Spans are exported to %s again", exporter->settings.url);
+		eddy_info(TARGET, "Spans are exported to %.*s again", EDDY_FMT(shown));
 	exporter->is_failing = is_failing;
 	if (!is_failing)
 		exporter->is_refusing = is_refusing;
@@ -201,7 +210,7 @@ static int watch_end(void *arg)
 
 	if (r == 0)
 		return 0;
-	eddy_span_unsubscribe();
+	eddy_span_unsubscribe(take, exporter);
 	exporter->is_ending = true;
 	if (exporter->waiting)
 		eddy_scope_cancel(exporter->waiting);
@@ -232,11 +241,28 @@ static void export_all(struct exporter *exporter)
 	eddy_event_set(&exporter->done);
 }
 
-/* Return: 0, -EBUSY, -ENOMEM. */
+/* There is one exporter at a time: who comes later waits for its end. Return: 0, -ECANCELED. */
+static int subscribe(struct exporter *exporter)
+{
+	int r = eddy_span_subscribe(take, exporter);
+
+	if (r == -EBUSY)
+		eddy_info(
+			TARGET,
+			"Spans are exported for another app, or subscribed: those of this process go there");
+	while (r == -EBUSY) {
+		r = eddy_sleep(EDDY_SECOND / 10);
+		if (r == 0)
+			r = eddy_span_subscribe(take, exporter);
+	}
+	return r;
+}
+
+/* Return: 0, -ENOMEM. */
 static int run(struct exporter *exporter)
 {
 	struct eddy_scope scope;
-	int r = eddy_span_subscribe(take, exporter);
+	int r = subscribe(exporter);
 
 	if (r < 0)
 		return r;
@@ -245,7 +271,7 @@ static int run(struct exporter *exporter)
 	r = eddy_scope_spawn(&scope, "spans' end", watch_end, exporter);
 	if (r == 0)
 		export_all(exporter);
-	eddy_span_unsubscribe();
+	eddy_span_unsubscribe(take, exporter);
 	eddy_scope_end(&scope);
 	return r == -ECANCELED ? 0 : r;
 }
@@ -262,13 +288,16 @@ static void fill_defaults(struct eddy_tracing_options *options)
 {
 	DEFAULT(batch_max, 512);
 	DEFAULT(queue_max, 2048);
+	/* Or a full queue would wait for more. */
+	if (options->batch_max > options->queue_max)
+		options->batch_max = options->queue_max;
 	DEFAULT(age_ns, EDDY_SECOND);
 	DEFAULT(timeout_ns, 10 * EDDY_SECOND);
 	DEFAULT(retry_ns, EDDY_SECOND);
 	DEFAULT(flush_ns, 2 * EDDY_SECOND);
 }
 
-/* Return: 0, -EBUSY, -ENOMEM. */
+/* Return: 0, -ECANCELED, -ENOMEM. */
 static int run_exporter(struct exporter *exporter)
 {
 	int r;
@@ -305,9 +334,7 @@ int eddyi_tracing_export(void *arg)
 			    0;
 	}
 	free(exporter);
-	if (r == -EBUSY)
-		eddy_warn(TARGET, "The spans of this process go to another subscriber");
-	else if (r < 0)
+	if (r < 0 && r != -ECANCELED)
 		eddy_error(TARGET, "Spans are not exported: memory is out");
 	return 0;
 }

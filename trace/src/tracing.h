@@ -22,6 +22,9 @@ extern const struct eddy_client_observer eddyi_tracing_client_observer;
  * eddyi_tracing. */
 int eddyi_tracing_export(void *arg);
 
+/* A traceparent came in that is none. Any thread. */
+void eddyi_tracing_count_malformed(void);
+
 /* The name that OpenTelemetry has for a method: "_OTHER" for those that RFC 9110 and RFC 5789 do not define.
  * Return: static memory. */
 const char *eddyi_tracing_method(struct eddy_str method);

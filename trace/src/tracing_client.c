@@ -41,6 +41,14 @@ static const char *error_of(int result, char text[16])
 	return text;
 }
 
+/* It may hold a key, or sign what is asked for. */
+static struct eddy_str without_query(struct eddy_str url)
+{
+	const char *query = memchr(url.ptr, '?', url.len);
+
+	return query ? eddy_str(url.ptr, (size_t)(query - url.ptr)) : url;
+}
+
 static void end(void *state, int result)
 {
 	struct call *call = state;
@@ -53,7 +61,7 @@ static void end(void *state, int result)
 		return;
 	more[count++] = eddy_field_text("http.request.method",
 					eddyi_tracing_method(eddy_str_from(hop->method)));
-	more[count++] = eddy_field_str("url.full", hop->url);
+	more[count++] = eddy_field_str("url.full", without_query(hop->url));
 	more[count++] = eddy_field_str("server.address", hop->host);
 	more[count++] = eddy_field_u64("server.port", hop->port);
 	if (more[0].value.str.ptr[0] == '_')

@@ -56,12 +56,15 @@ static void begin_span(struct visit *visit, struct eddy_req *req, double sample)
 		.sample = sample,
 		.off_timeline = true, /* http shows it */
 	};
+	struct eddy_str text = eddy_req_header_joined(req, "traceparent");
 	struct eddy_trace_context parent;
 
-	if (eddy_trace_context_parse(eddy_req_header_joined(req, "traceparent"), &parent) == 0) {
+	if (eddy_trace_context_parse(text, &parent) == 0) {
 		options.parent = &parent;
 		options.trace_state = find_state(req);
 	} else {
+		if (text.ptr)
+			eddyi_tracing_count_malformed();
 		options.new_trace = true;
 	}
 	eddy_span_init(&visit->span, unnamed, &options);

@@ -149,8 +149,9 @@ typedef void eddy_span_fn(const struct eddy_span_record *record, void *arg);
  * Return: 0, -EBUSY when there is a subscriber: there is one at a time. */
 EDDY_API int eddy_span_subscribe(eddy_span_fn *fn, void *arg);
 
-/* Stop. When this returns, the subscriber runs in no thread. Does nothing without one. Any thread. */
-EDDY_API void eddy_span_unsubscribe(void);
+/* Stop handing them to `fn(record, arg)`. When this returns it runs in no thread. Does nothing where another one is
+ * the subscriber. Any thread. */
+EDDY_API void eddy_span_unsubscribe(eddy_span_fn *fn, void *arg);
 
 EDDY_END_DECLS
 

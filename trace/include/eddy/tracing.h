@@ -12,7 +12,11 @@
  * that comes in is continued (W3C Trace Context), a malformed one begins a new trace.
  *
  * Each request is a server span, each request of eddy's client that is made meanwhile a client span, whose id
- * goes out with it; both have the names and attributes of OpenTelemetry's stable conventions for HTTP.
+ * goes out with it; both have the names and attributes of OpenTelemetry's stable conventions for HTTP. Queries of
+ * URLs are left out on purpose: they may hold secrets.
+ *
+ * A process exports to one collector: of several apps that are traced, the first that runs exports the spans of
+ * all, and the next one does so once that has ended.
  */
 #ifndef EDDY_TRACING_H
 #define EDDY_TRACING_H
@@ -43,8 +47,11 @@ struct eddy_tracing_options {
 	const char *
 		collector_ca; /* certificates to trust beside the system's, in PEM; default: none */
 	const char *service; /* its name there; default: OTEL_SERVICE_NAME, else the program's name */
-	unsigned batch_max; /* spans that are posted together; default 512; up to 10000, and 512 KiB */
-	unsigned queue_max; /* that may wait; default 2048; up to 1000000, and 4 MiB; others are dropped */
+	/* Spans that are posted together; default 512; up to 10000, 512 KiB and queue_max. */
+	unsigned batch_max;
+	/* Spans that may wait, beside those that are being posted; default 2048; up to 1000000, and 4 MiB; others
+	 * are dropped. */
+	unsigned queue_max;
 	uint64_t age_ns;     /* how long a span waits for others at most; default 1 s */
 	uint64_t timeout_ns; /* for the collector to answer; default 10 s */
 	uint64_t retry_ns; /* before a post is tried again: the first pause, which doubles up to 32 times
@@ -54,9 +61,10 @@ struct eddy_tracing_options {
 
 /* What became of spans, since the process began. */
 struct eddy_tracing_stats {
-	uint64_t exported; /* the collector has taken them */
-	uint64_t dropped;  /* they found no room, or time at the end */
-	uint64_t failed;   /* the collector has refused them, or was tried five times in vain */
+	uint64_t exported;  /* the collector has taken them */
+	uint64_t dropped;   /* they found no room, or time at the end */
+	uint64_t failed;    /* the collector has refused them, or was tried five times in vain */
+	uint64_t malformed; /* traceparents that came in and were none; each began a new trace */
 };
 
 /* Describe how the app traces; the options are copied, not the strings. The section [tracing] of its
