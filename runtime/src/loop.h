@@ -57,7 +57,6 @@ struct eddy_task {
 	/* Of tape.c: what is of the timeline. */
 	uint32_t track; /* 0: it has none yet */
 	uint32_t woken_by;
-	uint32_t ready_window;
 	uint64_t ready_ns; /* 0: not known */
 };
 

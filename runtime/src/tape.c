@@ -122,10 +122,20 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
+static void forget_left(struct eddyi_tape *tape, uint32_t at)
+{
+	tape->left_count--;
+	memmove(&tape->left[at], &tape->left[at + 1],
+		(tape->left_count - at) * sizeof(tape->left[0]));
+}
+
 void eddyi_tape_left(struct eddyi_tape *tape, const struct eddy_task *task)
 {
-	if (task->track < tape->first_track || tape->left_count == EDDYI_TRACKS_LEFT)
+	if (task->track < tape->first_track)
 		return;
+	/* The oldest makes room: names that never come back would fill it for good. */
+	if (tape->left_count == EDDYI_TRACKS_LEFT)
+		forget_left(tape, 0);
 	tape->left[tape->left_count].hash = hash_of(task->name);
 	tape->left[tape->left_count++].track = task->track;
 }
@@ -142,7 +152,7 @@ static uint32_t track_of(struct eddyi_tape *tape, struct eddy_task *task)
 		if (tape->left[i].hash != hash)
 			continue;
 		task->track = tape->left[i].track;
-		tape->left[i] = tape->left[--tape->left_count];
+		forget_left(tape, i);
 		return task->track;
 	}
 	task->track = eddyi_tape_name(tape, task->name, eddyi_place(task->where), task->id, false);
@@ -175,15 +185,15 @@ uint64_t eddyi_tape_edge_after(const struct eddyi_tape *tape, uint64_t now)
 static void open_at(struct eddy_loop *loop, uint64_t now)
 {
 	struct eddyi_tape *tape = loop->own_tape;
+	struct eddy_task *task = loop->running ? loop->running : loop->on_stack.task;
 
 	tape->at_ns = tape->opened_ns = now;
 	tape->run.kind = tape->op.kind = EDDYI_MARK_NONE;
-	tape->window++;
 	loop->tape = tape;
 	eddyi_trace_state = EDDYI_TRACE_ON;
 	/* It began in the middle of a task. */
-	if (loop->running)
-		eddyi_tape_run(loop, loop->running);
+	if (task)
+		eddyi_tape_run(loop, task);
 }
 
 /* Return: false when there is no timeline for it. */
@@ -278,7 +288,9 @@ void eddyi_tape_run(struct eddy_loop *loop, struct eddy_task *task)
 			run->opcode = waiter->op->opcode;
 		}
 	}
-	if (task->ready_window == tape->window && task->ready_ns) {
+	/* In this slice of time: what was noted down in another may never have been taken away. */
+	if (task->ready_ns >= tape->opened_ns &&
+	    (!task->woken_by || task->woken_by >= tape->first_track)) {
 		run->run.ready_ns = task->ready_ns;
 		run->run.from = task->woken_by;
 		if (task->woken_by)
@@ -295,10 +307,8 @@ void eddyi_tape_back(struct eddy_loop *loop, struct eddyi_waiter *waiter)
 	tape->at_ns = tape->run.end_ns = eddy_now();
 	if (waiter)
 		waiter->since_ns = tape->at_ns;
-	/* A track without a name is of no use. */
-	if (!tape->run.track)
-		eddyi_count(tape->dropped, 1);
-	else if ((mark = eddyi_tape_take(tape, 0))) {
+	/* A track without a name is of no use: that there was no room for it has been counted. */
+	if (tape->run.kind && tape->run.track && (mark = eddyi_tape_take(tape, 0))) {
 		*mark = tape->run;
 		eddyi_tape_commit(tape, 0);
 	}
@@ -314,7 +324,6 @@ void eddyi_tape_ready(struct eddy_loop *loop, struct eddy_task *task)
 	/* By what is not on record: eddy_run(), or before this slice of time began. */
 	if (!tape->run.kind && tape->at_ns == tape->opened_ns)
 		task->woken_by = 0;
-	task->ready_window = tape->window;
 }
 
 /* ---- ops ---- */

@@ -9,9 +9,10 @@
  * 2. `at_ns` is the end of what was last noted down on the loop's thread: what comes next begins there. So the
  *    clock is read once for each thing.
  * 3. `head` is written by the one thread, `tail` by the other; marks between them are the reader's.
- * 4. A task's `track` is of this timeline when it is not below `first_track`. Tracks are not given to two tasks at
- *    a time; the next task of the same name takes one over.
- * 5. A tape is freed by the timeline once `ended` is set, which the loop does, after its last mark.
+ * 4. A track that this loop's thread drew is of this tape when it is not below `first_track`: it is set as the loop
+ *    joins, and so above all that it drew for earlier timelines. Of others' tracks only the generation says it.
+ * 5. A track is not given to two tasks at a time; the next task of the same name takes it over.
+ * 6. A tape is freed by the timeline once `ended` is set, which the loop does, after its last mark.
  */
 #ifndef EDDYI_TAPE_H
 #define EDDYI_TAPE_H
@@ -88,7 +89,7 @@ struct eddyi_mark {
 /* Behind the mark itself: the text of a span. */
 #define EDDYI_MARK_TEXT_MAX 384
 
-/* Tracks that tasks have left, by name. */
+/* The latest tracks that tasks have left, by name: others are not used again. */
 #define EDDYI_TRACKS_LEFT 256
 
 struct eddyi_tape {
@@ -112,14 +113,13 @@ struct eddyi_tape {
 	uint64_t at_ns;
 	uint64_t opened_ns; /* of this slice */
 	uint64_t edge_ns;   /* when it ends, or the next begins */
-	uint32_t window;    /* the number of the slice, from 1 */
 	uint32_t last_flow;
 	uint32_t ring_track;
 	uint32_t span_track;
 	struct eddyi_mark run; /* what goes on; .kind is NONE where nothing does */
 	struct eddyi_mark op;
 	uint32_t left_count;
-	struct {
+	struct {               /* the latest last */
 		uint32_t hash; /* of the name */
 		uint32_t track;
 	} left[EDDYI_TRACKS_LEFT];
@@ -158,7 +158,7 @@ bool eddyi_tape_is_in_slice(const struct eddyi_tape *tape, uint64_t now_ns);
 /* When that slice ends, or the next one that is recorded begins. */
 uint64_t eddyi_tape_edge_after(const struct eddyi_tape *tape, uint64_t now_ns);
 
-/* A track of this name: `name` as it is copied. Return: 0 when there is no room to say so. */
+/* A track of this name: `name` as it is copied. Return: 0 when there is no room to say so, which is counted. */
 uint32_t eddyi_tape_name(struct eddyi_tape *tape, const char *name, const char *where,
 			 uint64_t task, bool is_ring);
 

@@ -27,12 +27,20 @@ _Thread_local enum eddyi_trace_state eddyi_trace_state;
 /* Held while a timeline starts or stops, which changes the generation. */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 
+static void lock_life(const char *who)
+{
+	/* Whoever stops it holds the lock, and waits for that thread. */
+	eddyi_assert(!eddyi_timeline_writer_is_self(),
+		     "%s() inside a subscriber, for a record of the timeline's own", who);
+	pthread_mutex_lock(&life);
+}
+
 static int start(const struct eddyi_timeline_settings *settings)
 {
 	int r = -EBUSY;
 
 	eddyi_fork_watch();
-	pthread_mutex_lock(&life);
+	lock_life("eddy_trace_start");
 	if (!(eddyi_trace_generation & 1))
 		r = eddyi_timeline_writer_start(settings, eddyi_trace_generation + 1);
 	if (r == 0)
@@ -65,7 +73,7 @@ int eddy_trace_start(const struct eddy_trace_options *options)
 
 void eddy_trace_stop(void)
 {
-	pthread_mutex_lock(&life);
+	lock_life("eddy_trace_stop");
 	if (eddyi_trace_generation & 1) {
 		if (eddy_loop_self())
 			eddyi_tape_cut(eddy_loop_self());
@@ -201,6 +209,7 @@ void eddyi_timeline_job_queued(struct eddyi_timeline_job *job)
 	job->queued_ns = eddy_now();
 	job->track = tape->run.track;
 	job->group = tape->group;
+	job->generation = tape->generation;
 }
 
 void eddyi_timeline_job_begins(struct eddyi_timeline_job *job)
@@ -236,7 +245,7 @@ void eddyi_timeline_job_ended(const struct eddyi_timeline_job *job)
 			.end_ns = eddy_now(),
 			.job = {
 				.queued_ns = job->queued_ns,
-				.from = job->track >= tape->first_track ? job->track : 0,
+				.from = job->generation == tape->generation ? job->track : 0,
 				.group = job->group,
 				.flow = ++tape->last_flow,
 			},

@@ -45,6 +45,7 @@ struct eddyi_timeline_job {
 	uint64_t began_ns;
 	uint32_t track;
 	uint32_t group;
+	unsigned generation; /* that the track is of */
 };
 
 /* Called by the task that queues it, and by the thread around it. */

@@ -1,6 +1,7 @@
 /* Invariants:
  * 1. The list of tapes is changed with the lock held: loops add theirs; the writer takes out those that have
  *    ended, or, where there is no writer, whoever ends one. So the writer may stand at a tape without the lock.
+ *    As it says that there is none any more it takes out all that have ended until then.
  * 2. The writer reads tapes of its own generation only.
  * 3. A pass of the writer reads all tapes, and `passes` counts those that are over: who waits for two has all
  *    written that was on a tape before, since one may have been under way.
@@ -48,7 +49,6 @@ static struct {
 	unsigned sample;
 	size_t buffer;
 	uint64_t began_ns;
-	uint32_t first_track;
 
 	/* The writer's. */
 	struct eddyi_timeline_file file;
@@ -83,7 +83,7 @@ void eddyi_timeline_call(void)
 
 /* ---- the list of tapes ---- */
 
-/* Lock held, or no other thread there. */
+/* Lock held. */
 static struct eddyi_tape *add_tape(uint32_t group, pid_t tid, size_t buffer)
 {
 	struct eddyi_tape *tape = eddyi_tape_new(buffer);
@@ -91,7 +91,7 @@ static struct eddyi_tape *add_tape(uint32_t group, pid_t tid, size_t buffer)
 	if (!tape)
 		return NULL;
 	tape->generation = timeline.generation;
-	tape->first_track = timeline.first_track;
+	tape->first_track = atomic_load(&timeline.last_track) + 1;
 	tape->group = group;
 	tape->tid = tid;
 	tape->began_ns = timeline.began_ns;
@@ -250,6 +250,28 @@ static uint32_t group_of(pid_t owner)
 
 /* ---- the thread ---- */
 
+static _Thread_local bool is_writer;
+
+bool eddyi_timeline_writer_is_self(void)
+{
+	return is_writer;
+}
+
+/* Lock held. */
+static void end_writing(void)
+{
+	struct eddy_node *node = timeline.tapes.next;
+
+	timeline.has_writer = false;
+	while (node != &timeline.tapes) {
+		struct eddyi_tape *tape = eddy_of(node, struct eddyi_tape, node);
+
+		node = node->next;
+		if (tape->ended)
+			drop_tape(tape);
+	}
+}
+
 static struct timespec time_at(uint64_t ns)
 {
 	return (struct timespec){ .tv_sec = (time_t)(ns / EDDY_SECOND),
@@ -271,6 +293,7 @@ static void *writer_main(void *arg)
 	bool is_last;
 
 	(void)arg;
+	is_writer = true;
 	pthread_setname_np(pthread_self(), "eddy-timeline");
 	do {
 		wait_for_call();
@@ -281,7 +304,8 @@ static void *writer_main(void *arg)
 		eddyi_timeline_file_settle(&timeline.file);
 		pthread_mutex_lock(&timeline.lock);
 		timeline.passes++;
-		timeline.has_writer = !is_last;
+		if (is_last)
+			end_writing();
 		pthread_cond_broadcast(&timeline.passed);
 		pthread_mutex_unlock(&timeline.lock);
 	} while (!is_last);
@@ -350,13 +374,19 @@ static void deinit(void)
 
 static int init_outside(void)
 {
-	struct eddyi_tape *tape = add_tape(EDDYI_TIMELINE_PROCESS, 0, OUTSIDE_BUFFER);
+	struct eddyi_tape *tape;
 
+	pthread_mutex_lock(&timeline.lock);
+	tape = add_tape(EDDYI_TIMELINE_PROCESS, 0, OUTSIDE_BUFFER);
+	pthread_mutex_unlock(&timeline.lock);
 	if (!tape)
 		return -ENOMEM;
 	tape->is_named = true;
 	tape->span_track = eddyi_tape_name(tape, "spans", NULL, 0, true);
+	/* A job that began in an earlier timeline may look for it. */
+	pthread_mutex_lock(&timeline.outside_lock);
 	timeline.outside = tape;
+	pthread_mutex_unlock(&timeline.outside_lock);
 	return 0;
 }
 
@@ -366,6 +396,7 @@ static void init_once(void)
 	sem_init(&timeline.called, 0, 0);
 }
 
+/* Without the lock, which loops take as they end, and a panic: the file's system may take its time. */
 static int init(const struct eddyi_timeline_settings *settings, unsigned generation)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -376,7 +407,6 @@ static int init(const struct eddyi_timeline_settings *settings, unsigned generat
 	timeline.sample = settings->sample;
 	timeline.buffer = settings->buffer;
 	timeline.began_ns = eddy_now();
-	timeline.first_track = atomic_load(&timeline.last_track) + 1;
 	timeline.records = 0;
 	eddyi_iowq_reset();
 	timeline.is_told = false;
@@ -393,15 +423,14 @@ static int init(const struct eddyi_timeline_settings *settings, unsigned generat
 
 int eddyi_timeline_writer_start(const struct eddyi_timeline_settings *settings, unsigned generation)
 {
-	int r;
+	int r = init(settings, generation);
 
-	pthread_mutex_lock(&timeline.lock);
-	r = init(settings, generation);
 	if (r == 0) {
+		pthread_mutex_lock(&timeline.lock);
 		r = start_thread();
 		timeline.has_writer = r == 0;
+		pthread_mutex_unlock(&timeline.lock);
 	}
-	pthread_mutex_unlock(&timeline.lock);
 	if (r < 0)
 		deinit();
 	return r;

@@ -18,6 +18,9 @@ int eddyi_timeline_writer_start(const struct eddyi_timeline_settings *settings,
 /* Have it write what there is, and end. */
 void eddyi_timeline_writer_stop(void);
 
+/* Whether this is that thread. */
+bool eddyi_timeline_writer_is_self(void);
+
 /* The tape of threads that are no loop's, with its lock held until it is given back; NULL where there is none. */
 struct eddyi_tape *eddyi_timeline_outside(void);
 void eddyi_timeline_outside_done(void);

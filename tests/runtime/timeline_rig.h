@@ -43,20 +43,97 @@ static inline const char *rig_file(void)
 	return rig_path("out.json");
 }
 
-/* Take what stands in it: captured_lines() and EXPECT_LINE() look there. */
-static inline void rig_read(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t len;
+#define RIG_EVENTS_MAX 4000
 
-	EXPECT(fd >= 0);
-	if (fd < 0)
-		return;
-	capture_close(fd);
-	len = strlen(captured);
-	EXPECT(len > 0 && captured[len - 1] == '\n');
-	EXPECT(eddy_str_starts(eddy_str_from(captured),
-			       eddy_str_from("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")));
+static struct rig_event {
+	char phase;
+	bool is_name; /* of its track */
+	int group, track;
+	double begin_us, end_us;
+	unsigned long long id;
+} rig_all[RIG_EVENTS_MAX];
+
+static inline double rig_after(const char *line, const char *key)
+{
+	const char *at = strstr(line, key);
+
+	return at ? strtod(at + strlen(key), NULL) : 0;
+}
+
+/* Return: how many there are in what was captured. */
+static inline int rig_parse(void)
+{
+	char *text = strdup(captured), *at = text, *line;
+	int count = 0;
+
+	while ((line = strsep(&at, "\n")) && count < RIG_EVENTS_MAX) {
+		struct rig_event *event = &rig_all[count];
+		const char *id = strstr(line, "\"id\":\"");
+
+		*event = (struct rig_event){ 0 };
+		if (sscanf(line, "{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d", &event->phase,
+			   &event->group, &event->track) != 3)
+			continue;
+		event->is_name = strstr(line, "\"name\":\"thread_name\"");
+		event->begin_us = rig_after(line, "\"ts\":");
+		event->end_us = event->begin_us + rig_after(line, "\"dur\":");
+		event->id = id ? strtoull(id + strlen("\"id\":\""), NULL, 16) : 0;
+		count++;
+	}
+	free(text);
+	return count;
+}
+
+/* How many others there are of that phase and id, not before it in time. */
+static inline int rig_pairs(const struct rig_event *event, int count, char phase)
+{
+	int found = 0;
+
+	for (int i = 0; i < count; i++)
+		found += rig_all[i].phase == phase && rig_all[i].id == event->id &&
+			 (phase == 'b' || phase == 's' ? rig_all[i].begin_us <= event->begin_us :
+							 rig_all[i].begin_us >= event->begin_us);
+	return found;
+}
+
+/* What comes before it on its track is over. */
+static inline void rig_check_track(const struct rig_event *event)
+{
+	const struct rig_event *before = NULL;
+
+	for (const struct rig_event *other = rig_all; other < event; other++)
+		if (other->phase == 'X' && other->group == event->group &&
+		    other->track == event->track)
+			before = other;
+	/* A double has that many digits. */
+	if (before && before->end_us > event->begin_us + 0.0005)
+		expect_note(__LINE__, "a slice begins inside another, of track", event->track);
+}
+
+static inline void rig_check_name(const struct rig_event *event, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (rig_all[i].is_name && rig_all[i].group == event->group &&
+		    rig_all[i].track == event->track)
+			return;
+	expect_note(__LINE__, "no name of track", event->track);
+}
+
+/* Each begin has one end, each arrow both of its own, each track a name, and its slices stand in their order. */
+static inline void rig_check(void)
+{
+	static const char pairs[][2] = { { 'b', 'e' }, { 'e', 'b' }, { 's', 'f' }, { 'f', 's' } };
+	int count = rig_parse();
+
+	for (const struct rig_event *event = rig_all; event < rig_all + count; event++) {
+		for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+			if (event->phase == pairs[i][0])
+				EXPECT_EQ(rig_pairs(event, count, pairs[i][1]), 1);
+		if (event->phase == 'X')
+			rig_check_track(event);
+		if (strchr("Xbesf", event->phase))
+			rig_check_name(event, count);
+	}
 }
 
 /* The number behind `key` in the only line that matches the pattern; -1. */
@@ -77,6 +154,25 @@ static inline double rig_number(const char *pattern, const char *key)
 	regfree(&regex);
 	free(text);
 	return found;
+}
+
+/* Take what stands in it: captured_lines() and EXPECT_LINE() look there. */
+static inline void rig_read(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len;
+
+	EXPECT(fd >= 0);
+	if (fd < 0)
+		return;
+	capture_close(fd);
+	len = strlen(captured);
+	EXPECT(len > 0 && captured[len - 1] == '\n');
+	EXPECT(eddy_str_starts(eddy_str_from(captured),
+			       eddy_str_from("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")));
+	/* Where something was dropped it may have been a name. */
+	if (rig_number("otherData", "\"dropped\":") == 0)
+		rig_check();
 }
 
 /* The track of that name; -1. */

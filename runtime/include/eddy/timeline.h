@@ -29,20 +29,25 @@ struct eddy_trace_options {
 	 * Default: "trace-%p.json". */
 	const char *path;
 	unsigned sample; /* record one slice of so many; default 1: all; 1,000,000 at most */
-	size_t buffer; /* bytes of each loop that wait to be written; default 1 MiB; 64 KiB to 1 GiB */
-	uint64_t file_max; /* bytes of the file; what comes later is dropped; default 256 MiB */
+	/* Bytes of each loop that wait to be written, rounded down to a power of two. Default: 1 MiB; 64 KiB to 1 GiB. */
+	size_t buffer;
+	/* Bytes of the file; what comes later is dropped. Default: 256 MiB; 64 KiB at least. */
+	uint64_t file_max;
 };
 
 /* Record what all loops of the process do from here on, those that begin later included. The environment
  * variables EDDY_TRACE (the path), EDDY_TRACE_SAMPLE and EDDY_TRACE_MAX (bytes) do the same for the process's
  * first loop, and what is wrong with them is told in an ERROR record of target "eddy::timeline": the program runs
- * without a timeline then. Blocks for as long as the file takes to be opened. Any thread.
+ * without a timeline then. Blocks for as long as the file takes to be opened. Any thread, but not inside a
+ * subscriber that is given a record of that target.
  * Return: 0; -EBUSY when a timeline is being recorded, or another process writes that file; -EINVAL for an option
  * that is out of range; -ESPIPE for what is no file; -ENOMEM, -EAGAIN without a thread; those of open(2) and
  * write(2). */
 EDDY_API int eddy_trace_start(const struct eddy_trace_options *options);
 
-/* Stop, and write what is left: blocks until that is done. Does nothing where none is recorded. Any thread. */
+/* Stop, and write what is left: blocks until that is done. What other loops are in the middle of, or do from here on,
+ * is no part of it. Does nothing where none is recorded. Any thread, but not inside a subscriber that is given a
+ * record of target "eddy::timeline". */
 EDDY_API void eddy_trace_stop(void);
 
 /* How many records were lost since the start: for want of room, or because they could not be written. */
