@@ -5,6 +5,7 @@
     run.py compress …           the one of them that is of encoding
     run.py compress-NAME …      responses that leave compressed, see served.py
     run.py timeline             what recording a timeline costs, see timeline.py
+    run.py tracing              what numbers of requests, an access log and metrics cost, see traced.py
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
@@ -25,6 +26,7 @@ import cells
 import report
 import served
 import timeline
+import traced
 from micro import main as micro
 from servers import Bench, which
 
@@ -142,7 +144,8 @@ def smoke(args):
                 failed += 1
                 print(f'not ok {number} - {cell.name}')
                 print('\n'.join('# ' + line for line in f'{type(error).__name__}: {error}'.splitlines()), flush=True)
-    for number, (name, wrong) in enumerate([*micro.smoke(args.build), *served.smoke(args.build), *timeline.smoke(args.build)], number + 1):
+    for number, (name, wrong) in enumerate([*micro.smoke(args.build), *served.smoke(args.build), *timeline.smoke(args.build),
+                                            *traced.smoke(args.build)], number + 1):
         failed += bool(wrong)
         print(f'{"not " if wrong else ""}ok {number} - {name}')
         print('\n'.join('# ' + line for line in wrong.splitlines()), flush=True)
@@ -159,6 +162,8 @@ def main():
         return served.main(sys.argv[1:])
     if sys.argv[1:2] == ['timeline']:
         return timeline.main(sys.argv[2:])
+    if sys.argv[1:2] == ['tracing']:
+        return traced.main(sys.argv[2:])
     args = parse()
     args.build = os.path.abspath(args.build)
     if args.smoke:
