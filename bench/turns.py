@@ -36,8 +36,8 @@ def chosen():
     return [cell for cell in cells.CELLS if cell.kind == 'hello']
 
 
-def take(bench, cell, servers, args):
-    """Samples of each server, in the order of the rounds. All are stopped."""
+def take(bench, cell, servers, args, wrk=None):
+    """Samples of each server, in the order of the rounds; requests one by one come from wrk where it is given. All are stopped."""
     samples = {}
     with contextlib.ExitStack() as stack:
         for server in servers:
@@ -46,7 +46,7 @@ def take(bench, cell, servers, args):
             say(f'{cell.name}: round {number + 1} of {args.rounds}')
             at = number % len(servers)
             for server in servers[at:] + servers[:at]:
-                samples.setdefault(server.name, []).append(cells.sample(bench, cell, server, args.seconds))
+                samples.setdefault(server.name, []).append(cells.sample(bench, cell, server, args.seconds, wrk))
     return samples
 
 

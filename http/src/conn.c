@@ -19,6 +19,7 @@ static void closed(struct eddy_op *op, int result, unsigned flags)
 	(void)flags;
 	eddy_list_remove(&conn->node);
 	free(conn->wire.inbox);
+	free(conn->wire.end);
 	if (EDDYI_TLS)
 		eddyi_tls_free(conn->wire.tls);
 	free(conn);

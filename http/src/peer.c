@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdlib.h>
 
 static void set_unknown(struct eddy_peer *peer)
 {
@@ -12,39 +13,58 @@ static void set_unknown(struct eddy_peer *peer)
 	peer->text = eddy_str("unknown", 7);
 }
 
-static void set_ip(struct eddyi_asker *asker, const struct eddyi_ip *ip, uint16_t port)
+/* Its text is written to `text`. */
+static void set_ip(struct eddy_peer *peer, char text[INET6_ADDRSTRLEN], const struct eddyi_ip *ip,
+		   uint16_t port)
 {
-	struct eddy_sockaddr *addr = &asker->peer.addr;
+	struct eddy_sockaddr *addr = &peer->addr;
 	bool is_v4;
 
 	eddyi_ip_to_sockaddr(ip, port, addr);
 	is_v4 = addr->addr.any.sa_family == AF_INET;
 	inet_ntop(addr->addr.any.sa_family,
-		  is_v4 ? (void *)&addr->addr.in.sin_addr : (void *)&addr->addr.in6.sin6_addr,
-		  asker->text, sizeof(asker->text));
-	asker->peer.text = eddy_str_from(asker->text);
+		  is_v4 ? (void *)&addr->addr.in.sin_addr : (void *)&addr->addr.in6.sin6_addr, text,
+		  INET6_ADDRSTRLEN);
+	peer->text = eddy_str_from(text);
+}
+
+/* Return: NULL when the client has reset the connection, or memory is out. */
+static struct eddyi_end *end_new(int fd, const struct eddyi_trust *trust)
+{
+	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
+	struct eddyi_end *end;
+	struct eddyi_ip ip;
+	uint16_t port;
+
+	if (getpeername(fd, &addr.addr.any, &addr.len) < 0)
+		return NULL;
+	end = calloc(1, sizeof(*end));
+	if (!end)
+		return NULL;
+	if (eddyi_ip_from_sockaddr(&addr, &ip, &port)) {
+		set_ip(&end->peer, end->text, &ip, port);
+		end->is_trusted = eddyi_trust_has(trust, &ip);
+	} else {
+		end->peer.addr = addr;
+		end->peer.text = eddy_str("unix", 4);
+		end->is_trusted = trust->unix_sockets;
+	}
+	return end;
 }
 
 /* The other end of the connection. Return: whether it is trusted. */
 static bool find_end(const struct eddy_req *req, struct eddyi_asker *asker)
 {
-	const struct eddyi_trust *trust = &req->app->trust;
-	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
-	struct eddyi_ip ip;
-	uint16_t port;
+	struct eddyi_wire *wire = req->wire;
 
-	/* It fails when the client has reset the connection. */
-	if (getpeername(req->wire->fd, &addr.addr.any, &addr.len) < 0) {
+	if (!wire->end)
+		wire->end = end_new(wire->fd, &req->app->trust);
+	if (!wire->end) {
 		set_unknown(&asker->peer);
 		return false;
 	}
-	if (eddyi_ip_from_sockaddr(&addr, &ip, &port)) {
-		set_ip(asker, &ip, port);
-		return eddyi_trust_has(trust, &ip);
-	}
-	asker->peer.addr = addr;
-	asker->peer.text = eddy_str("unix", 4);
-	return trust->unix_sockets;
+	asker->peer = wire->end->peer;
+	return wire->end->is_trusted;
 }
 
 /* The fields of a name as one value. Return: 0, -ENOMEM. */
@@ -105,7 +125,7 @@ static void find_client(struct eddy_req *req, struct eddyi_asker *asker)
 	if (read_fields(req, &forwarded) < 0)
 		forwarded = (struct eddyi_forwarded){ .client.kind = EDDYI_HOP_UNKNOWN };
 	if (forwarded.client.kind == EDDYI_HOP_IP)
-		set_ip(asker, &forwarded.client.ip, forwarded.client.port);
+		set_ip(&asker->peer, asker->text, &forwarded.client.ip, forwarded.client.port);
 	else if (forwarded.client.kind != EDDYI_HOP_NONE)
 		set_unknown(&asker->peer);
 	asker->peer.is_forwarded = forwarded.client.kind != EDDYI_HOP_NONE;

@@ -5,9 +5,16 @@
 #include <eddy/peer.h>
 #include <netinet/in.h>
 
-struct eddyi_asker {
+/* The other end of a connection, which stays who it is. */
+struct eddyi_end {
 	struct eddy_peer peer;
 	char text[INET6_ADDRSTRLEN]; /* that `peer` points to */
+	bool is_trusted;
+};
+
+struct eddyi_asker {
+	struct eddy_peer peer;
+	char text[INET6_ADDRSTRLEN]; /* that `peer` points to where a proxy speaks for somebody */
 	bool secure;
 	struct eddy_str host; /* that a trusted proxy was asked for; empty when nobody says */
 };

@@ -20,9 +20,9 @@ static void put_z(struct writer *writer, const char *text)
 	put(writer, eddy_str_from(text));
 }
 
-static void put_field(struct writer *writer, const char *name, struct eddy_str value)
+static void put_field(struct writer *writer, struct eddy_str name, struct eddy_str value)
 {
-	put_z(writer, name);
+	put(writer, name);
 	put(writer, eddy_str(": ", 2));
 	put(writer, value);
 	put(writer, eddy_str("\r\n", 2));
@@ -31,14 +31,10 @@ static void put_field(struct writer *writer, const char *name, struct eddy_str v
 static void put_number(struct writer *writer, const char *before, uint64_t number,
 		       const char *after)
 {
-	char digits[20];
-	size_t at = sizeof(digits);
+	char text[EDDY_U64_SIZE];
 
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while (number /= 10);
 	put_z(writer, before);
-	put(writer, eddy_str(digits + at, sizeof(digits) - at));
+	put(writer, eddy_str(text, eddy_u64_format(number, text)));
 	put_z(writer, after);
 }
 
@@ -62,9 +58,9 @@ static void put_head(struct writer *writer, struct eddy_req *req, uint64_t lengt
 	put_number(writer, "HTTP/1.1 ", (uint64_t)res->status, " ");
 	put_z(writer, eddyi_status_phrase(res->status));
 	put_z(writer, "\r\nserver: eddy\r\n");
-	put_field(writer, "date", eddyi_clocks_date(req->wire->clocks));
+	put_field(writer, eddy_str("date", 4), eddyi_clocks_date(req->wire->clocks));
 	for (unsigned i = 0; i < res->header_count; i++)
-		put_field(writer, res->headers[i].name.ptr, res->headers[i].value);
+		put_field(writer, res->headers[i].name, res->headers[i].value);
 	if (res->chunked)
 		put_z(writer, "transfer-encoding: chunked\r\n");
 	else if (!res->unsized && length != EDDY_LENGTH_UNKNOWN &&

@@ -40,13 +40,16 @@ void eddy_res_remove(struct eddy_res *res, const char *name)
 bool eddy_res_may_set(const char *name)
 {
 	/* What reply_head.c writes: a second one would say something else of the same bytes. */
-	static const char *const own[] = { "connection", "content-length", "date", "server",
-					   "transfer-encoding" };
+	static const struct eddy_str own[] = {
+		{ "connection", 10 }, { "content-length", 14 },    { "date", 4 },
+		{ "server", 6 },      { "transfer-encoding", 17 },
+	};
+	struct eddy_str field = eddy_str_from(name);
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (eddy_str_eq_nocase(eddy_str_from(name), eddy_str_from(own[i])))
+		if (eddy_str_eq_nocase(field, own[i]))
 			return false;
-	return eddyi_syntax_is_token(eddy_str_from(name));
+	return eddyi_syntax_is_token(field);
 }
 
 int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)

@@ -25,7 +25,8 @@ bool eddyi_syntax_is_token(struct eddy_str str)
 
 bool eddyi_syntax_is_value(struct eddy_str str)
 {
-	for (size_t i = 0; i < str.len; i++) {
+	/* Most have nothing else than plain text. */
+	for (size_t i = eddy_str_plain_len(str); i < str.len; i++) {
 		unsigned char c = (unsigned char)str.ptr[i];
 
 		if ((c < ' ' && c != '\t') || c == 0x7f)

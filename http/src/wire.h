@@ -15,6 +15,7 @@
 
 struct eddy_transfer;
 struct eddyi_tls;
+struct eddyi_end;
 
 /* Invariants:
  * 1. The inbox is read before the socket, and nothing is received while it is not empty.
@@ -32,7 +33,8 @@ struct eddyi_wire {
 	char *held; /* EDDYI_HELD_SIZE bytes, or NULL when nothing is in it */
 	uint32_t held_at;
 	uint32_t held_len;
-	const char *bound; /* the address that it was accepted at, as typed */
+	const char *bound;     /* the address that it was accepted at, as typed */
+	struct eddyi_end *end; /* owned by the connection; NULL: nobody has asked yet */
 	int fd;
 	uint64_t sent;      /* bytes of answers before encryption, those that are held included */
 	unsigned looks;     /* in a row at which the peer had taken nothing more */

@@ -127,9 +127,12 @@ bool eddy_log_is_enabled(enum eddy_log_level level, const char *target)
 
 static bool has_field(const struct eddy_record *record, const char *name)
 {
-	for (size_t i = 0; i < record->field_count; i++)
-		if (strcmp(record->fields[i].name, name) == 0)
+	for (size_t i = 0; i < record->field_count; i++) {
+		const char *other = record->fields[i].name;
+
+		if (other == name || (other[0] == name[0] && strcmp(other, name) == 0))
 			return true;
+	}
 	return false;
 }
 
@@ -163,48 +166,77 @@ static void add_fields(struct eddy_record *record, struct gathered *all,
 		add_field(record, all, fields);
 }
 
+/* `text` has MESSAGE_MAX bytes, all of them of a longer one. Return: its length. */
+static size_t cut(char *text)
+{
+	size_t at = MESSAGE_MAX - sizeof(CUT);
+
+	/* Not in the middle of a character. */
+	while (at && (text[at] & 0xc0) == 0x80)
+		at--;
+	memcpy(text + at, CUT, sizeof(CUT));
+	return at + sizeof(CUT) - 1;
+}
+
 static size_t format_message(char *text, const char *format, va_list args)
 {
 	int len = vsnprintf(text, MESSAGE_MAX, format, args);
-	size_t cut = MESSAGE_MAX - sizeof(CUT);
 
 	if (len < 0)
 		return 0;
-	if ((size_t)len < MESSAGE_MAX)
-		return (size_t)len;
-	/* Not in the middle of a character. */
-	while (cut && (text[cut] & 0xc0) == 0x80)
-		cut--;
-	memcpy(text + cut, CUT, sizeof(CUT));
-	return cut + sizeof(CUT) - 1;
+	return (size_t)len < MESSAGE_MAX ? (size_t)len : cut(text);
 }
 
 _Thread_local const struct eddy_scope *eddyi_log_scope;
+
+/* With the lock, which it lets go of. */
+static void emit(struct eddy_record *record, const struct eddy_field *fields)
+{
+	struct gathered all;
+
+	record->time_ns = realtime();
+	record->fields = all.fields;
+	all.lazy_count = 0;
+	add_fields(record, &all, fields);
+	for (const struct eddy_scope *scope = eddyi_scope_self(); scope; scope = scope->parent)
+		add_fields(record, &all, scope->log_fields);
+	inside = true;
+	subscriber(record, subscriber_arg);
+	inside = false;
+	pthread_rwlock_unlock(&lock);
+}
 
 void eddyi_log(enum eddy_log_level level, const char *target, const struct eddy_field *fields,
 	       const char *format, ...)
 {
 	struct eddy_record record = { .level = level, .target = target };
-	struct gathered all;
 	char text[MESSAGE_MAX];
 	int saved = errno;
 	va_list args;
 
 	if (!begin(level, target))
 		return;
-	record.time_ns = realtime();
-	all.lazy_count = 0;
-	record.fields = all.fields;
-	add_fields(&record, &all, fields);
-	for (const struct eddy_scope *scope = eddyi_scope_self(); scope; scope = scope->parent)
-		add_fields(&record, &all, scope->log_fields);
 	errno = saved; /* for %m */
 	va_start(args, format);
 	record.message = eddy_str(text, format_message(text, format, args));
 	va_end(args);
-	inside = true;
-	subscriber(&record, subscriber_arg);
-	inside = false;
-	pthread_rwlock_unlock(&lock);
+	emit(&record, fields);
+	errno = saved;
+}
+
+void eddy_log_message(enum eddy_log_level level, const char *target,
+		      const struct eddy_field *fields, struct eddy_str message)
+{
+	struct eddy_record record = { .level = level, .target = target, .message = message };
+	char text[MESSAGE_MAX];
+	int saved = errno;
+
+	if (!begin(level, target))
+		return;
+	if (message.len >= MESSAGE_MAX) {
+		memcpy(text, message.ptr, MESSAGE_MAX);
+		record.message = eddy_str(text, cut(text));
+	}
+	emit(&record, fields);
 	errno = saved;
 }

@@ -1,7 +1,6 @@
 #include <eddy/log.h>
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -18,7 +17,7 @@ struct line {
 	bool colour;
 };
 
-static void put(struct line *line, const char *ptr, size_t len)
+static inline void put(struct line *line, const char *ptr, size_t len)
 {
 	if (line->cut || len > (size_t)(line->end - line->at)) {
 		line->cut = true;
@@ -28,7 +27,16 @@ static void put(struct line *line, const char *ptr, size_t len)
 	line->at += len;
 }
 
-static void put_z(struct line *line, const char *z)
+/* As much of it as fits: all of it are characters of one byte. */
+static void put_some(struct line *line, const char *ptr, size_t len)
+{
+	size_t room = (size_t)(line->end - line->at);
+
+	put(line, ptr, len < room ? len : room);
+	line->cut |= len > room;
+}
+
+static inline void put_z(struct line *line, const char *z)
 {
 	put(line, z, strlen(z));
 }
@@ -79,8 +87,14 @@ static void put_escaped(struct line *line, struct eddy_str str, bool quoted)
 {
 	while (str.len && !line->cut) {
 		const unsigned char *at = (const unsigned char *)str.ptr;
-		size_t len = eddy_str_utf8_len(str);
+		size_t len = eddy_str_plain_len(str);
 
+		if (len) {
+			put_some(line, str.ptr, len);
+			str = eddy_str_skip(str, len);
+			continue;
+		}
+		len = eddy_str_utf8_len(str);
 		if (!len || is_control(at, len)) {
 			put_escape(line, *at);
 			len = 1;
@@ -96,75 +110,108 @@ static void put_escaped(struct line *line, struct eddy_str str, bool quoted)
 /* Whether a value stands without quotes: nothing in it looks like the line's own signs. */
 static bool is_bare(struct eddy_str str)
 {
-	if (!str.len)
-		return false;
-	for (size_t i = 0; i < str.len; i++) {
-		char c = str.ptr[i];
+	static const bool bare[256] = {
+		['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['-'] = true,
+		['.'] = true,         ['_'] = true,         ['~'] = true,         [':'] = true,
+		['/'] = true,         ['@'] = true,         ['+'] = true,         ['%'] = true,
+		['?'] = true,         ['&'] = true,
+	};
 
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-		    !memchr("-._~:/@+%?&", c, 11))
+	for (size_t i = 0; i < str.len; i++)
+		if (!bare[(unsigned char)str.ptr[i]])
 			return false;
+	return str.len > 0;
+}
+
+static void put_text(struct line *line, struct eddy_str text)
+{
+	if (is_bare(text)) {
+		put_some(line, text.ptr, text.len);
+		return;
 	}
-	return true;
+	put(line, "\"", 1);
+	put_escaped(line, text, true);
+	put(line, "\"", 1);
+}
+
+static void put_u64(struct line *line, uint64_t value)
+{
+	char text[EDDY_U64_SIZE];
+
+	put(line, text, eddy_u64_format(value, text));
 }
 
 static void put_field(struct line *line, const struct eddy_field *field)
 {
-	char text[EDDY_F64_SIZE] = "";
+	char text[EDDY_F64_SIZE];
 
 	put(line, " ", 1);
 	put_escaped(line, eddy_str_from(field->name), true);
 	put(line, "=", 1);
 	switch (field->type) {
 	case EDDY_FIELD_STR:
-		if (is_bare(field->value.str)) {
-			put_escaped(line, field->value.str, true);
-			return;
-		}
-		put(line, "\"", 1);
-		put_escaped(line, field->value.str, true);
-		put(line, "\"", 1);
-		return;
+		put_text(line, field->value.str);
+		break;
 	case EDDY_FIELD_I64:
-		snprintf(text, sizeof(text), "%" PRId64, field->value.i64);
+		if (field->value.i64 < 0)
+			put(line, "-", 1);
+		put_u64(line, field->value.i64 < 0 ? 0 - (uint64_t)field->value.i64 :
+						     (uint64_t)field->value.i64);
 		break;
 	case EDDY_FIELD_U64:
-		snprintf(text, sizeof(text), "%" PRIu64, field->value.u64);
+		put_u64(line, field->value.u64);
 		break;
 	case EDDY_FIELD_F64:
-		eddy_f64_format(field->value.f64, text);
+		put(line, text, eddy_f64_format(field->value.f64, text));
 		break;
 	case EDDY_FIELD_BOOL:
-		strcpy(text, field->value.flag ? "true" : "false");
+		put_z(line, field->value.flag ? "true" : "false");
 		break;
 	case EDDY_FIELD_LAZY: /* none of a record's is */
 		break;
 	}
-	put_z(line, text);
+}
+
+void eddy_log_format_time(uint64_t time_ns, char text[EDDY_LOG_TIME_SIZE])
+{
+	/* Most records are of the same second as the one before. */
+	static _Thread_local struct {
+		time_t second;
+		char text[EDDY_LOG_TIME_SIZE];
+	} last __attribute__((tls_model("initial-exec")));
+	time_t second = (time_t)(time_ns / EDDY_SECOND);
+	unsigned us = (unsigned)(time_ns % EDDY_SECOND / EDDY_US);
+	struct tm tm;
+
+	if (second != last.second || !last.text[0]) {
+		gmtime_r(&second, &tm);
+		strftime(last.text, sizeof(last.text), "%Y-%m-%dT%H:%M:%S.000000Z", &tm);
+		last.second = second;
+	}
+	memcpy(text, last.text, sizeof(last.text));
+	for (int at = 25; us; at--, us /= 10)
+		text[at] = (char)('0' + us % 10);
 }
 
 static void put_time(struct line *line, uint64_t time_ns)
 {
-	time_t seconds = (time_t)(time_ns / EDDY_SECOND);
-	char text[48];
-	struct tm tm;
-	size_t len;
+	char text[EDDY_LOG_TIME_SIZE];
 
-	gmtime_r(&seconds, &tm);
-	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	len += (size_t)snprintf(text + len, sizeof(text) - len, ".%06uZ ",
-				(unsigned)(time_ns % EDDY_SECOND / EDDY_US));
-	put(line, text, len);
+	eddy_log_format_time(time_ns, text);
+	text[EDDY_LOG_TIME_SIZE - 1] = ' ';
+	put(line, text, EDDY_LOG_TIME_SIZE);
 }
 
 static void put_level(struct line *line, enum eddy_log_level level)
 {
 	static const char *const codes[] = { "",         "\033[31m", "\033[33m",
 					     "\033[32m", "\033[34m", "\033[35m" };
-	char text[8];
+	static const char names[][7] = {
+		"  OFF ", "ERROR ", " WARN ", " INFO ", "DEBUG ", "TRACE "
+	};
 
 	put_colour(line, codes[level]);
-	put(line, text, (size_t)snprintf(text, sizeof(text), "%5s ", eddy_log_level_name(level)));
+	put(line, names[level], sizeof(names[0]) - 1);
 	put_colour(line, PLAIN);
 }
 

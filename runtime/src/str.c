@@ -97,6 +97,62 @@ size_t eddy_f64_format(double value, char text[EDDY_F64_SIZE])
 	return put_point(text);
 }
 
+size_t eddy_u64_format(uint64_t value, char text[EDDY_U64_SIZE])
+{
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324252627282930313233"
+		"34353637383940414243444546474849505152535455565758596061626364656667"
+		"6869707172737475767778798081828384858687888990919293949596979899";
+	char digits[EDDY_U64_SIZE], *at = digits + sizeof(digits);
+	size_t len;
+
+	while (value >= 100) {
+		at -= 2;
+		memcpy(at, &pairs[value % 100 * 2], 2);
+		value /= 100;
+	}
+	at -= 2;
+	memcpy(at, &pairs[value * 2], 2);
+	at += value < 10;
+	len = (size_t)(digits + sizeof(digits) - at);
+	memcpy(text, at, len);
+	text[len] = 0;
+	return len;
+}
+
+/* In the high bit of a byte, whether it is zero; or, seldom, whether the one below it is. */
+static uint64_t zeros(uint64_t bytes)
+{
+	return (bytes - 0x0101010101010101) & ~bytes & 0x8080808080808080;
+}
+
+/* Whether eight bytes are plain for sure. */
+static bool are_plain(const char *ptr)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, ptr, sizeof(bytes));
+	return !((bytes & 0x8080808080808080) | zeros(bytes & 0xe0e0e0e0e0e0e0e0) |
+		 zeros(bytes ^ 0x2222222222222222) | zeros(bytes ^ 0x5c5c5c5c5c5c5c5c) |
+		 zeros(bytes ^ 0x7f7f7f7f7f7f7f7f));
+}
+
+size_t eddy_str_plain_len(struct eddy_str str)
+{
+	static const bool plain[256] = {
+		[' ' ... '!'] = true,
+		['#' ... '['] = true,
+		[']' ... '~'] = true,
+	};
+	size_t len = 0;
+
+	while (str.len - len >= 8 && are_plain(str.ptr + len))
+		len += 8;
+	while (len < str.len && plain[(unsigned char)str.ptr[len]])
+		len++;
+	return len;
+}
+
 size_t eddy_str_utf8_len(struct eddy_str str)
 {
 	const unsigned char *at = (const unsigned char *)str.ptr;

@@ -62,6 +62,7 @@ static inline void ask(struct asked *asked, const struct eddy_app *app, const ch
 static inline void ask_end(struct asked *asked)
 {
 	free(asked->wire.inbox);
+	free(asked->wire.end);
 	eddyi_req_free(asked->req);
 }
 

@@ -159,6 +159,52 @@ Test(log, fields_of_every_type)
 	cr_expect_str_eq(seen, " INFO t: plain");
 }
 
+Test(log, messages_that_are_ready)
+{
+	char big[3000];
+	size_t len;
+
+	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);
+	errno = EPIPE;
+	eddy_log_message(EDDY_LOG_INFO, "t", EDDY_FIELDS(eddy_field_u64("n", 7)),
+			 eddy_str("100 % s", 6));
+	cr_expect_eq(errno, EPIPE);
+	cr_expect_str_eq(seen, " INFO t: 100 %  n=7");
+	eddy_log_message(EDDY_LOG_DEBUG, "t", NULL, eddy_str("x", 1));
+	cr_expect_str_eq(seen, " INFO t: 100 %  n=7");
+	memset(big, 'x', sizeof(big));
+	eddy_log_message(EDDY_LOG_INFO, "t", NULL, eddy_str(big, sizeof(big)));
+	len = strlen(seen);
+	cr_expect(len > 2000 && len < 2100);
+	cr_expect_str_eq(seen + len - 4, "x\xe2\x80\xa6");
+	eddy_log_message(EDDY_LOG_INFO, "t", NULL, eddy_str(big, 2047));
+	cr_expect_eq(strlen(seen), 2047 + strlen(" INFO t: "));
+}
+
+Test(log, times_of_any_order)
+{
+	static const struct {
+		uint64_t time_ns;
+		const char *text;
+	} cases[] = {
+		{ 0, "1970-01-01T00:00:00.000000Z" },
+		{ 1234567890123456789, "2009-02-13T23:31:30.123456Z" },
+		{ 1234567890000001999, "2009-02-13T23:31:30.000001Z" },
+		{ 1234567890999999999, "2009-02-13T23:31:30.999999Z" },
+		{ 1234567891000000000, "2009-02-13T23:31:31.000000Z" },
+		{ 1234567890000100000, "2009-02-13T23:31:30.000100Z" },
+		{ UINT64_MAX, "2554-07-21T23:34:33.709551Z" },
+		{ 999, "1970-01-01T00:00:00.000000Z" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[EDDY_LOG_TIME_SIZE];
+
+		eddy_log_format_time(cases[i].time_ns, text);
+		cr_expect_str_eq(text, cases[i].text);
+	}
+}
+
 Test(log, no_record_forges_a_second_line)
 {
 	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);

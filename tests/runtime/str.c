@@ -1,9 +1,12 @@
-/* Tests of numbers in eddy/str.h. */
+/* Tests of eddy/str.h. */
 #include "../comma.h"
 
 #include <eddy/str.h>
+#include <errno.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -50,4 +53,106 @@ Test(str, doubles_know_no_locale)
 		cr_skip_test("needs localedef(1)");
 	cr_assert_str_eq(localeconv()->decimal_point, ",");
 	expect_rows();
+}
+
+static void check_number(uint64_t value)
+{
+	char wanted[EDDY_U64_SIZE], text[EDDY_U64_SIZE];
+	size_t len = eddy_u64_format(value, text);
+	uint64_t again = ~value;
+
+	snprintf(wanted, sizeof(wanted), "%" PRIu64, value);
+	cr_expect_str_eq(text, wanted);
+	cr_expect_eq(len, strlen(wanted));
+	cr_expect(eddy_str_to_u64(eddy_str(text, len), &again) == 0 && again == value);
+}
+
+Test(str, numbers_are_written_and_read)
+{
+	uint64_t power = 1;
+
+	for (int i = 0; i < 20; i++, power *= 10) {
+		check_number(power - 1);
+		check_number(power);
+		check_number(power + 1);
+		check_number(power * 7 / 3);
+	}
+	check_number(UINT64_MAX);
+	check_number(UINT64_MAX - 1);
+}
+
+Test(str, what_is_no_number_is_refused)
+{
+	static const char *const wrong[] = { "", "-1", "+1", " 1", "1 ", "0x1", "1.0", "a" };
+	uint64_t value;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		cr_expect_eq(eddy_str_to_u64(eddy_str_from(wrong[i]), &value), -EINVAL, "%s",
+			     wrong[i]);
+	cr_expect_eq(eddy_str_to_u64(eddy_str_from("18446744073709551616"), &value), -ERANGE);
+}
+
+/* Each byte at each place among plain ones. */
+Test(str, plain_text_ends_where_something_else_begins)
+{
+	char text[24];
+
+	for (int byte = 0; byte < 256; byte++) {
+		bool is_plain = byte >= ' ' && byte <= '~' && byte != '"' && byte != '\\';
+
+		for (size_t at = 0; at < sizeof(text); at++) {
+			size_t wanted = is_plain ? sizeof(text) : at, seen;
+
+			memset(text, 'x', sizeof(text));
+			text[at] = (char)byte;
+			seen = eddy_str_plain_len(eddy_str(text, sizeof(text)));
+			if (seen != wanted)
+				cr_expect_eq(seen, wanted, "byte %d at %zu: %zu", byte, at, seen);
+		}
+	}
+	cr_expect_eq(eddy_str_plain_len(eddy_str("", 0)), 0);
+	for (size_t len = 0; len < sizeof(text); len++)
+		cr_expect_eq(eddy_str_plain_len(eddy_str("abcdefghijklmnopqrstuvwxyz", len)), len);
+}
+
+Test(str, characters_have_a_length)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+	} cases[] = {
+		{ "", 0 },
+		{ "a", 1 },
+		{ "\xc3\xa4", 2 },
+		{ "\xe2\x82\xac", 3 },
+		{ "\xf0\x9f\x8c\x80", 4 },
+		{ "\xf4\x8f\xbf\xbf", 4 },
+		{ "\x80", 0 },
+		{ "\xc3", 0 },
+		{ "\xc3x", 0 },
+		{ "\xc0\xaf", 0 },
+		{ "\xe0\x80\xaf", 0 },
+		{ "\xed\xa0\x80", 0 },
+		{ "\xf0\x80\x80\xaf", 0 },
+		{ "\xf4\x90\x80\x80", 0 },
+		{ "\xff", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		cr_expect_eq(eddy_str_utf8_len(eddy_str_from(cases[i].text)), cases[i].len, "%zu",
+			     i);
+}
+
+Test(str, is_split_and_trimmed)
+{
+	struct eddy_str rest = eddy_str_from("a,,b"), piece;
+
+	cr_expect(eddy_str_split(&rest, ',', &piece) && eddy_str_eq_z(piece, "a"));
+	cr_expect(eddy_str_split(&rest, ',', &piece) && eddy_str_eq_z(piece, ""));
+	cr_expect(eddy_str_split(&rest, ',', &piece) && eddy_str_eq_z(piece, "b"));
+	cr_expect(!eddy_str_split(&rest, ',', &piece));
+	cr_expect(eddy_str_eq_z(eddy_str_trim(eddy_str_from(" \ta b\t ")), "a b"));
+	cr_expect(eddy_str_eq_z(eddy_str_trim(eddy_str_from(" \t ")), ""));
+	cr_expect(eddy_str_eq_nocase(eddy_str_from("Ab[9"), eddy_str_from("aB[9")));
+	cr_expect(!eddy_str_eq_nocase(eddy_str_from("a["), eddy_str_from("a{")));
 }

@@ -184,6 +184,48 @@ Test(log_writer, a_full_disk_is_counted_and_survived)
 	cr_assert(eq(u64, eddy_log_writer_dropped() - before, 10));
 }
 
+/* How often this process has written. */
+static unsigned long long count_writes(void)
+{
+	FILE *file = fopen("/proc/self/io", "re");
+	unsigned long long count = 0;
+	char line[80];
+
+	if (!file)
+		cr_skip_test("needs /proc/self/io");
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "syscw: %llu", &count);
+	fclose(file);
+	return count;
+}
+
+/* The thread is not woken for each. */
+Test(log_writer, lines_that_keep_coming_are_written_together)
+{
+	unsigned long long before = count_writes();
+
+	subscribe(EDDY_LOG_FORMAT_TEXT);
+	for (int i = 0; i < 10000; i++)
+		eddy_info("test", "record %d", i);
+	eddy_log_writer_unsubscribe();
+	cr_expect(strstr(text_of(path), "record 9999\n") != NULL);
+	cr_expect(count_writes() - before < 10000 / 5, "%llu", count_writes() - before);
+}
+
+/* The program may be about to end of what they tell. */
+Test(log_writer, warnings_do_not_wait_for_others)
+{
+	unsigned long long before = count_writes();
+
+	subscribe(EDDY_LOG_FORMAT_TEXT);
+	for (int i = 0; i < 50; i++) {
+		eddy_warn("test", "record %d", i);
+		usleep(1000);
+	}
+	eddy_log_writer_unsubscribe();
+	cr_expect(count_writes() - before >= 25, "%llu", count_writes() - before);
+}
+
 static void *emit(void *arg)
 {
 	for (int i = 0; i < 500; i++)

@@ -46,8 +46,15 @@ void eddyi_json_put_string(struct eddyi_json *json, struct eddy_str str)
 	json->end -= sizeof(cut) - 1;
 	while (str.len && !json->full) {
 		const unsigned char *at = (const unsigned char *)str.ptr;
-		size_t len = eddy_str_utf8_len(str);
+		size_t len = eddy_str_plain_len(str), room = (size_t)(json->end - json->at);
 
+		if (len) {
+			eddyi_json_put(json, str.ptr, len < room ? len : room);
+			json->full |= len > room;
+			str = eddy_str_skip(str, len);
+			continue;
+		}
+		len = eddy_str_utf8_len(str);
 		if (!len)
 			eddyi_json_put_z(json, "\\ufffd");
 		else if (*at < ' ' || *at == '"' || *at == '\\' || *at == 0x7f)

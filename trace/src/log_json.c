@@ -5,14 +5,23 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <time.h>
 
 /* `}}` and the newline always have room; what does not fit whole is taken back. */
 #define END_ROOM 3
 
 /* Of which each byte may become six: the message always finds room behind it. */
 #define TARGET_MAX 256
+
+/* Few readers take a number past INT64_MAX: such a one is a string. */
+static void put_u64(struct eddyi_json *json, uint64_t value)
+{
+	const char *quote = value > INT64_MAX ? "\"" : "";
+	char digits[EDDY_U64_SIZE];
+
+	eddyi_json_put_z(json, quote);
+	eddyi_json_put(json, digits, eddy_u64_format(value, digits));
+	eddyi_json_put_z(json, quote);
+}
 
 static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 {
@@ -21,31 +30,27 @@ static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 	switch (field->type) {
 	case EDDY_FIELD_STR:
 		eddyi_json_put_string(json, field->value.str);
-		return;
+		break;
 	case EDDY_FIELD_I64:
-		snprintf(text, sizeof(text), "%" PRId64, field->value.i64);
+		eddyi_json_printf(json, "%" PRId64, field->value.i64);
 		break;
 	case EDDY_FIELD_U64:
-		/* Few readers take a larger number. */
-		snprintf(text, sizeof(text),
-			 field->value.u64 > INT64_MAX ? "\"%" PRIu64 "\"" : "%" PRIu64,
-			 field->value.u64);
+		put_u64(json, field->value.u64);
 		break;
 	case EDDY_FIELD_F64:
 		/* JSON has no other numbers. */
 		if (isfinite(field->value.f64))
-			eddy_f64_format(field->value.f64, text);
+			eddyi_json_put(json, text, eddy_f64_format(field->value.f64, text));
 		else
-			strcpy(text, "null");
+			eddyi_json_put_z(json, "null");
 		break;
 	case EDDY_FIELD_BOOL:
-		snprintf(text, sizeof(text), "%s", field->value.flag ? "true" : "false");
+		eddyi_json_put_z(json, field->value.flag ? "true" : "false");
 		break;
 	case EDDY_FIELD_LAZY: /* none of a record's is */
-		strcpy(text, "null");
+		eddyi_json_put_z(json, "null");
 		break;
 	}
-	eddyi_json_put_z(json, text);
 }
 
 /* One that does not fit whole is left out, and so is what follows it. */
@@ -63,16 +68,12 @@ static void put_field(struct eddyi_json *json, const struct eddy_field *field, b
 
 static void put_time(struct eddyi_json *json, uint64_t time_ns)
 {
-	time_t seconds = (time_t)(time_ns / EDDY_SECOND);
-	char text[64];
-	struct tm tm;
-	size_t len;
+	char text[EDDY_LOG_TIME_SIZE];
 
-	gmtime_r(&seconds, &tm);
-	len = strftime(text, sizeof(text), "{\"time\":\"%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text + len, sizeof(text) - len, ".%06uZ\"",
-		 (unsigned)(time_ns % EDDY_SECOND / EDDY_US));
+	eddy_log_format_time(time_ns, text);
+	eddyi_json_put_z(json, "{\"time\":\"");
 	eddyi_json_put_z(json, text);
+	eddyi_json_put_z(json, "\"");
 }
 
 size_t eddy_log_format_json(const struct eddy_record *record, char line[EDDY_LOG_LINE_MAX])

@@ -13,6 +13,9 @@
 #define BUFFER_DEFAULT ((size_t)EDDY_MIB)
 #define BUFFER_MIN ((size_t)(64 * EDDY_KIB))
 #define END_NS EDDY_SECOND
+/* While lines keep coming they are written together, this often: waking the thread for each costs more than all
+ * else of it. One alone is written at once, and so are warnings and errors, before the program may end of them. */
+#define TOGETHER_NS (5 * EDDY_MS)
 
 /* Invariants:
  * 1. `lock` guards all but `out`, `fd` and `torn`, which are the thread's. It is held to copy a line, never to
@@ -23,14 +26,17 @@
  */
 struct writer {
 	pthread_mutex_t lock;
-	pthread_cond_t filled; /* `in` has something, or `stopping` */
-	pthread_cond_t dealt;  /* out_end has moved, or the thread is done */
+	pthread_cond_t
+		filled; /* there is something to do, for a thread that is `idle` or to `hurry` */
+	pthread_cond_t dealt; /* out_end has moved, or the thread is done */
 	pthread_t thread;
 	char *in, *out;
 	size_t size, in_len;
 	uint64_t in_end, out_end;
 	uint64_t lost;  /* records since the last that said so */
 	unsigned users; /* the thread, and who stops it */
+	bool idle;      /* the thread waits for a line */
+	bool hurry;     /* what is in `in` is to be written now */
 	bool stopping;
 	bool done;
 	bool reopen;
@@ -52,6 +58,24 @@ static size_t format(const struct writer *writer, const struct eddy_record *reco
 			      eddy_log_format_text(record, writer->colour, line);
 }
 
+/* With the lock. */
+static void hurry(struct writer *writer)
+{
+	if (!writer->hurry)
+		pthread_cond_signal(&writer->filled);
+	writer->hurry = true;
+}
+
+/* With the lock: a line has been put in. */
+static void wake(struct writer *writer, enum eddy_log_level level)
+{
+	if (level <= EDDY_LOG_WARN || writer->in_len > writer->size / 4)
+		hurry(writer);
+	else if (writer->idle)
+		pthread_cond_signal(&writer->filled);
+	writer->idle = false;
+}
+
 static void take(const struct eddy_record *record, void *arg)
 {
 	struct writer *writer = arg;
@@ -64,10 +88,9 @@ static void take(const struct eddy_record *record, void *arg)
 		atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
 	} else {
 		memcpy(writer->in + writer->in_len, line, len);
-		if (!writer->in_len)
-			pthread_cond_signal(&writer->filled);
 		writer->in_len += len;
 		writer->in_end += len;
+		wake(writer, record->level);
 	}
 	pthread_mutex_unlock(&writer->lock);
 }
@@ -177,6 +200,7 @@ static void deal(struct writer *writer)
 	writer->out = swap;
 	writer->in_len = 0;
 	writer->lost = 0;
+	writer->hurry = false;
 	writer->reopen = false;
 	pthread_mutex_unlock(&writer->lock);
 	if (wants_new_file)
@@ -189,17 +213,45 @@ static void deal(struct writer *writer)
 	pthread_cond_broadcast(&writer->dealt);
 }
 
+static struct timespec in(uint64_t timeout_ns)
+{
+	struct timespec at;
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	if (timeout_ns > 365 * 86400 * EDDY_SECOND)
+		timeout_ns = 365 * 86400 * EDDY_SECOND;
+	ns = (uint64_t)at.tv_nsec + timeout_ns;
+	at.tv_sec += (time_t)(ns / EDDY_SECOND);
+	at.tv_nsec = (long)(ns % EDDY_SECOND);
+	return at;
+}
+
+/* What has come since the last write waits for more. With the lock, which it lets go of meanwhile. */
+static void gather(struct writer *writer)
+{
+	struct timespec until = in(TOGETHER_NS);
+
+	while (!writer->hurry && !writer->stopping &&
+	       pthread_cond_timedwait(&writer->filled, &writer->lock, &until) == 0)
+		;
+}
+
 static void *run(void *arg)
 {
 	struct writer *writer = arg;
 
 	pthread_mutex_lock(&writer->lock);
 	for (;;) {
-		while (!writer->in_len && !writer->stopping)
+		while (!writer->in_len && !writer->stopping) {
+			writer->idle = true;
 			pthread_cond_wait(&writer->filled, &writer->lock);
+		}
+		writer->idle = false;
 		if (!writer->in_len)
 			break;
 		deal(writer);
+		gather(writer);
 	}
 	writer->done = true;
 	pthread_cond_broadcast(&writer->dealt);
@@ -268,9 +320,9 @@ static void init_locks(struct writer *writer)
 	pthread_condattr_t monotonic;
 
 	pthread_mutex_init(&writer->lock, NULL);
-	pthread_cond_init(&writer->filled, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&writer->filled, &monotonic);
 	pthread_cond_init(&writer->dealt, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 }
@@ -318,20 +370,6 @@ int eddy_log_writer_subscribe(const struct eddy_log_writer_options *options)
 	return r;
 }
 
-static struct timespec in(uint64_t timeout_ns)
-{
-	struct timespec at;
-	uint64_t ns;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	if (timeout_ns > 365 * 86400 * EDDY_SECOND)
-		timeout_ns = 365 * 86400 * EDDY_SECOND;
-	ns = (uint64_t)at.tv_nsec + timeout_ns;
-	at.tv_sec += (time_t)(ns / EDDY_SECOND);
-	at.tv_nsec = (long)(ns % EDDY_SECOND);
-	return at;
-}
-
 /* Wait until as much has been dealt with. With the lock. */
 static int await(struct writer *writer, uint64_t end, uint64_t timeout_ns)
 {
@@ -370,6 +408,8 @@ int eddy_log_writer_flush(uint64_t timeout_ns)
 	writer = current;
 	if (writer) {
 		pthread_mutex_lock(&writer->lock);
+		if (writer->in_len)
+			hurry(writer);
 		r = await(writer, writer->in_end, timeout_ns);
 		pthread_mutex_unlock(&writer->lock);
 	}

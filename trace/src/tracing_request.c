@@ -4,7 +4,6 @@
 #include <eddy/local.h>
 #include <eddy/log.h>
 #include <eddy/peer.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #define HEADER_DEFAULT "request-id"
@@ -33,7 +32,7 @@ static size_t write_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 {
 	const struct visit *visit = data;
 
-	return (size_t)snprintf(text, EDDY_FIELD_LAZY_MAX, "%" PRIu64, visit->id);
+	return eddy_u64_format(visit->id, text);
 }
 
 /* The tracestate, to be passed on; NULL where there is none, or it is malformed. */
@@ -225,22 +224,45 @@ static void end_span(struct visit *visit, const struct eddy_req *req,
 
 /* ---- the access log ---- */
 
+/* Longer ones are cut where they are emitted. */
+#define MESSAGE_SIZE 2200
+#define AROUND_PATH 64
+
+static char *put_text(char *at, struct eddy_str text, size_t max)
+{
+	if (!text.len)
+		text = eddy_str("-", 1);
+	return mempcpy(at, text.ptr, text.len < max ? text.len : max);
+}
+
+/* "GET /path 200"; "-" for what is not known of a refused head. Return: its length. */
+static size_t put_message(char message[MESSAGE_SIZE], const struct eddy_req *req, int status)
+{
+	char number[EDDY_U64_SIZE], *at = message;
+
+	at = put_text(at, eddy_req_method(req), AROUND_PATH / 2);
+	*at++ = ' ';
+	at = put_text(at, eddy_req_target_path(req), MESSAGE_SIZE - AROUND_PATH);
+	*at++ = ' ';
+	at = mempcpy(at, number, eddy_u64_format((uint64_t)status, number));
+	return (size_t)(at - message);
+}
+
 static void write_access(const struct visit *visit, struct eddy_req *req,
 			 const struct eddy_outcome *outcome)
 {
 	const struct eddy_peer *peer = eddy_req_peer(req);
-	struct eddy_str method = eddy_req_method(req), path = eddy_req_target_path(req);
+	char message[MESSAGE_SIZE];
 
-	eddy_log(EDDY_LOG_INFO, ACCESS_TARGET,
-		 EDDY_FIELDS(visit->fields[0], visit->fields[1], visit->fields[2],
-			     eddy_field_str("peer", peer->text),
-			     eddy_field_str("pattern", eddy_req_pattern(req)),
-			     eddy_field_u64("received", outcome->received),
-			     eddy_field_u64("sent", outcome->sent),
-			     eddy_field_u64("us", outcome->duration_ns / EDDY_US),
-			     eddy_field_bool("whole", outcome->whole)),
-		 "%.*s %.*s %d", EDDY_FMT(method.len ? method : eddy_str("-", 1)),
-		 EDDY_FMT(path.len ? path : eddy_str("-", 1)), outcome->status);
+	eddy_log_message(EDDY_LOG_INFO, ACCESS_TARGET,
+			 EDDY_FIELDS(visit->fields[0], visit->fields[1], visit->fields[2],
+				     eddy_field_str("peer", peer->text),
+				     eddy_field_str("pattern", eddy_req_pattern(req)),
+				     eddy_field_u64("received", outcome->received),
+				     eddy_field_u64("sent", outcome->sent),
+				     eddy_field_u64("us", outcome->duration_ns / EDDY_US),
+				     eddy_field_bool("whole", outcome->whole)),
+			 eddy_str(message, put_message(message, req, outcome->status)));
 }
 
 /* ---- the end ---- */

@@ -102,6 +102,10 @@ EDDY_API int eddy_log_text_subscribe(void);
 /* No line is longer: what a pipe takes in one piece. */
 #define EDDY_LOG_LINE_MAX 4096
 
+/* Write a time of a record, "2026-11-22T08:05:03.586387Z", and a NUL. */
+#define EDDY_LOG_TIME_SIZE 28
+EDDY_API void eddy_log_format_time(uint64_t time_ns, char text[EDDY_LOG_TIME_SIZE]);
+
 /* Write a record as that line, its newline included and without a NUL; `colour` for a terminal. What does
  * not fit is cut, and "…" says so. Return: its length. */
 EDDY_API size_t eddy_log_format_text(const struct eddy_record *record, bool colour,
@@ -184,6 +188,10 @@ extern EDDY_API int eddyi_log_level;
 /* Private: use eddy_log(). */
 EDDY_API EDDY_PRINTF(4, 5) void eddyi_log(enum eddy_log_level level, const char *target,
 					  const struct eddy_field *fields, const char *format, ...);
+
+/* Emit a record whose message is ready, which saves the formatting; a longer one than 2 KiB is cut. */
+EDDY_API void eddy_log_message(enum eddy_log_level level, const char *target,
+			       const struct eddy_field *fields, struct eddy_str message);
 
 /* Emit a record: eddy_log(level, target, fields, format, …). `fields` is EDDY_FIELDS() or NULL. */
 #define eddy_log(level, target, fields, ...)                                                       \

@@ -72,12 +72,21 @@ EDDY_API bool eddy_str_split(struct eddy_str *rest, char separator, struct eddy_
  * Return: 0, -EINVAL when it is not one, -ERANGE when it does not fit. */
 EDDY_API int eddy_str_to_u64(struct eddy_str str, uint64_t *ret_value);
 
+/* What a number takes at most, with the NUL. */
+#define EDDY_U64_SIZE 21
+
+/* Write a number in decimal, and a NUL. Return: its length. */
+EDDY_API size_t eddy_u64_format(uint64_t value, char text[EDDY_U64_SIZE]);
+
 /* What a double takes at most, with the NUL. */
 #define EDDY_F64_SIZE 40
 
 /* Write a double as JSON has it, with as few digits as tell it from any other, and a NUL; a locale's comma is a
  * point here. What JSON has not is NaN, Infinity or -Infinity. Return: its length. */
 EDDY_API size_t eddy_f64_format(double value, char text[EDDY_F64_SIZE]);
+
+/* How many bytes at the front are printable ASCII that no language of strings escapes: no '"', no '\\'. */
+EDDY_API size_t eddy_str_plain_len(struct eddy_str str);
 
 /* The bytes of the UTF-8 character at the front (RFC 3629); 0 when there is none. */
 EDDY_API size_t eddy_str_utf8_len(struct eddy_str str);
