@@ -1,7 +1,5 @@
 #include "metric_out.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define SIZE_MIN 1024
@@ -61,19 +59,23 @@ void eddyi_metric_put_escaped(struct eddyi_metric_out *out, const char *text, bo
 
 size_t eddyi_metric_format(uint64_t value, unsigned decimals, char text[EDDYI_METRIC_NUMBER_SIZE])
 {
+	char places[EDDY_U64_SIZE];
 	uint64_t unit = 1;
-	int len;
+	size_t len;
 
 	for (unsigned i = 0; i < decimals; i++)
 		unit *= 10;
-	len = snprintf(text, EDDYI_METRIC_NUMBER_SIZE, "%" PRIu64, value / unit);
+	len = eddy_u64_format(value / unit, text);
 	if (value % unit == 0)
-		return (size_t)len;
-	len += snprintf(text + len, EDDYI_METRIC_NUMBER_SIZE - (size_t)len, ".%0*" PRIu64,
-			(int)decimals, value % unit);
+		return len;
+	/* With a one in front, so that it has all its zeros; the point takes the place of that. */
+	eddy_u64_format(unit + value % unit, places);
+	places[0] = '.';
+	memcpy(text + len, places, decimals + 2);
+	len += decimals + 1;
 	while (text[len - 1] == '0')
 		text[--len] = 0;
-	return (size_t)len;
+	return len;
 }
 
 void eddyi_metric_put_number(struct eddyi_metric_out *out, int64_t value, unsigned decimals)
