@@ -283,7 +283,7 @@ static const char *put_field(struct eddyi_text *text, const char *at)
 	else if (type == EDDY_FIELD_BOOL)
 		eddyi_text(text, i64 ? "true" : "false");
 	else if (f64 - f64 == 0)
-		text->at += sprintf(text->at, "%.17g", f64);
+		text->at += eddy_f64_format(f64, text->at);
 	else
 		eddyi_text(text, "null");
 	return at + sizeof(i64);
