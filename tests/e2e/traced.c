@@ -115,9 +115,22 @@ static int stats(struct eddy_req *req, struct eddy_res *res)
 			       (json_int_t)stats.dropped, "failed", (json_int_t)stats.failed));
 }
 
+/* Inside of a span, which is neither that of its requests nor of what is posted. */
+static int run(void *arg)
+{
+	struct eddy_span span;
+	int r;
+
+	eddy_span_begin(&span, "service", NULL);
+	r = eddy_app_run(arg);
+	eddy_span_end(&span);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	struct eddy_app *app = eddy_app_new();
+	int r;
 
 	if (argc != 2) {
 		fputs("usage: traced CONFIG\n", stderr);
@@ -131,5 +144,7 @@ int main(int argc, char **argv)
 	eddy_app_map_get(app, "/work", work);
 	eddy_app_map_get(app, "/ask", ask);
 	eddy_app_map_get(app, "/stats", stats);
-	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
+	r = eddy_run(NULL, run, app);
+	eddy_app_free(app);
+	return r < 0 ? 1 : 0;
 }

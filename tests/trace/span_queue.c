@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct eddyi_span_queue queue;
 
@@ -88,11 +89,26 @@ Test(span_queue, is_bounded_in_bytes)
 
 /* ---- waiting ---- */
 
+/* Not before somebody waits for `what`. */
+static void put_for(enum eddyi_span_awaited what)
+{
+	enum eddyi_span_awaited awaited;
+
+	do {
+		pthread_mutex_lock(&queue.lock);
+		awaited = queue.awaited;
+		pthread_mutex_unlock(&queue.lock);
+	} while (awaited != what && usleep(100) == 0);
+	put("t");
+}
+
 static void *put_from_a_thread(void *arg)
 {
 	(void)arg;
-	for (int i = 0; i < 4; i++)
-		put("t");
+	put_for(EDDYI_AWAIT_ANY);
+	put_for(EDDYI_AWAIT_FULL);
+	put("t");
+	put("t");
 	return NULL;
 }
 
