@@ -7,10 +7,7 @@
 
 #include <eddy/loop.h>
 #include <eddy/timeline.h>
-#if EDDYI_PROBES
-#define SDT_USE_VARIADIC
-#include <sys/sdt.h>
-#endif
+#include <eddy/usdt.h>
 
 /* Put the request onto the timeline. */
 void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole);
@@ -18,12 +15,9 @@ void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole)
 /* Return: when it began; 0 where nobody wants to know. */
 static inline uint64_t eddyi_probe_request(const struct eddy_req *req)
 {
-#if EDDYI_PROBES
-	STAP_PROBEV(eddy, request__start, req, req->head.method_name.ptr, req->head.method_name.len,
-		    req->head.target.path.ptr, req->head.target.path.len);
-#else
-	(void)req;
-#endif
+	(void)req; /* where there are no probes */
+	EDDYI_USDT(request__start, req, req->head.method_name.ptr, req->head.method_name.len,
+		   req->head.target.path.ptr, req->head.target.path.len);
 	if (__builtin_expect(eddyi_trace_state == EDDYI_TRACE_OFF, 1))
 		return 0;
 	/* Who begins between slices may end in one; no clock is read for it. */
@@ -33,9 +27,7 @@ static inline uint64_t eddyi_probe_request(const struct eddy_req *req)
 /* `whole`: the answer was sent to its end. */
 static inline void eddyi_probe_answered(const struct eddy_req *req, uint64_t began_ns, bool whole)
 {
-#if EDDYI_PROBES
-	STAP_PROBEV(eddy, request__end, req, req->res.status, whole);
-#endif
+	EDDYI_USDT(request__end, req, req->res.status, whole);
 	if (__builtin_expect(began_ns != 0, 0) && eddyi_trace_state == EDDYI_TRACE_ON)
 		eddyi_probe_span(req, began_ns, whole);
 }

@@ -7,13 +7,13 @@
 #include "panic.h"
 #include "stack.h"
 #include "switch.h"
-#include "usdt.h"
 
 #include <eddy/buffers.h>
 #include <eddy/op.h>
 #include <eddy/scope.h>
 #include <eddy/task.h>
 #include <eddy/transfer.h>
+#include <eddy/usdt.h>
 #include <errno.h>
 #include <stdatomic.h>
 

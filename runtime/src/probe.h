@@ -1,12 +1,13 @@
-/* probe.h: the places of the runtime that can be looked at from outside. Each has a static probe, where usdt.h says so, and
- * notes down what happens on the loop's tape. Where nobody looks it costs a test of one pointer. */
+/* probe.h: the places of the runtime that can be looked at from outside. Each has a static probe, where eddy/usdt.h says so,
+ * and notes down what happens on the loop's tape. Where nobody looks it costs a test of one pointer. */
 #ifndef EDDYI_PROBE_H
 #define EDDYI_PROBE_H
 
 #include "loop.h"
 #include "tape.h"
 #include "timeline.h"
-#include "usdt.h"
+
+#include <eddy/usdt.h>
 
 #define eddyi_probe_is_on(loop) __builtin_expect((loop)->tape != NULL, 0)
 
