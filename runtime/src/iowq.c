@@ -4,24 +4,27 @@
 
 #include <dirent.h>
 #include <eddy/loop.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static bool read_line(const char *tid, const char *what, char *line, int size)
+static bool read_line(const char *tid, const char *what, char *line, size_t size)
 {
 	char path[64];
-	FILE *file;
-	bool is_read;
+	ssize_t len;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%.20s/%s", tid, what);
-	file = fopen(path, "re");
-	if (!file)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return false;
-	is_read = fgets(line, size, file);
-	fclose(file);
-	return is_read;
+	len = read(fd, line, size - 1);
+	close(fd);
+	line[len > 0 ? len : 0] = '\0';
+	return len > 0;
 }
 
 /* Workers are called after the thread that made the ring. Return: 0 for any other thread. */
@@ -35,12 +38,16 @@ static pid_t owner_of(const char *tid)
 	return owner;
 }
 
-/* Nothing is known of it in kernels that keep no such account. */
-static void read_sums(const char *tid, struct eddyi_iowq_worker *worker)
+static void describe(struct eddyi_iowq_worker *worker, const char *tid, pid_t owner)
 {
 	uint64_t busy_ns, waited_ns, turns;
 	char line[96];
 
+	*worker = (struct eddyi_iowq_worker){
+		.tid = (pid_t)strtol(tid, NULL, 10),
+		.owner = owner,
+	};
+	/* Absent in kernels that keep no such account. */
 	if (!read_line(tid, "schedstat", line, sizeof(line)) ||
 	    sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &busy_ns, &waited_ns, &turns) != 3)
 		return;
@@ -61,11 +68,9 @@ size_t eddyi_iowq_look(struct eddyi_iowq_worker *workers, size_t max)
 
 		if (!owner)
 			continue;
-		workers[count] = (struct eddyi_iowq_worker){
-			.tid = (pid_t)strtol(entry->d_name, NULL, 10),
-			.owner = owner,
-		};
-		read_sums(entry->d_name, &workers[count++]);
+		if (workers)
+			describe(&workers[count], entry->d_name, owner);
+		count++;
 	}
 	closedir(dir);
 	return count;

@@ -11,7 +11,7 @@ struct eddyi_iowq_worker {
 	uint64_t turns; /* times that it was given a processor: at least one for each time that it was woken */
 };
 
-/* Look at the workers of the process, `max` of them at most. Return: how many there are. */
+/* Look at the workers of the process, `max` of them at most; NULL to count them only. Return: how many there are. */
 size_t eddyi_iowq_look(struct eddyi_iowq_worker *workers, size_t max);
 
 /* Append what has changed since the last call as counters, 32 KiB at most: added up for each group that

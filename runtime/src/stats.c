@@ -1,3 +1,4 @@
+#include "iowq.h"
 #include "loop.h"
 #include "out.h"
 #include "registry.h"
@@ -142,6 +143,11 @@ struct eddy_stats eddy_stats(void)
 	eddyi_registry_unlock();
 	all.offload = eddy_offload_stats();
 	return all;
+}
+
+unsigned eddy_stats_io_workers(void)
+{
+	return (unsigned)eddyi_iowq_look(NULL, SIZE_MAX);
 }
 
 size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *task)

@@ -2,6 +2,7 @@
 #include "metric.h"
 
 #include <dirent.h>
+#include <eddy/stats.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -47,57 +48,38 @@ static void read_memory(struct eddyi_process_figures *figures)
 static uint64_t count_entries(const char *path)
 {
 	DIR *dir = opendir(path);
+	struct dirent *entry;
 	uint64_t count = 0;
 
 	if (!dir)
 		return 0;
-	while (readdir(dir))
-		count++;
+	while ((entry = readdir(dir)))
+		count += entry->d_name[0] != '.';
 	closedir(dir);
-	/* "." and "..", and what the list is read through. */
-	return count > 3 ? count - 3 : 0;
+	return count;
 }
 
 static void read_descriptors(struct eddyi_process_figures *figures)
 {
 	struct rlimit limit = { 0, 0 };
+	uint64_t count;
 	struct stat st;
 
-	/* Since Linux 6.2 the folder knows its size. */
+	/* Since Linux 6.2 the folder knows its size. In a list there is what the list is read through. */
 	if (stat("/proc/self/fd", &st) == 0 && st.st_size > 0)
 		figures->descriptors = (uint64_t)st.st_size;
-	else
-		figures->descriptors = count_entries("/proc/self/fd");
+	else if ((count = count_entries("/proc/self/fd")))
+		figures->descriptors = count - 1;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	figures->descriptors_max = limit.rlim_cur;
 }
 
 /* ---- threads ---- */
 
-static bool is_io_worker(const char *tid)
-{
-	char path[64], name[32];
-
-	snprintf(path, sizeof(path), "/proc/self/task/%.20s/comm", tid);
-	read_text(path, name, sizeof(name));
-	return strncmp(name, "iou-wrk", 7) == 0;
-}
-
 static void read_threads(struct eddyi_process_figures *figures)
 {
-	DIR *dir = opendir("/proc/self/task");
-	struct dirent *entry;
-
-	figures->threads = figures->io_workers = 0;
-	if (!dir)
-		return;
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		figures->threads++;
-		figures->io_workers += is_io_worker(entry->d_name);
-	}
-	closedir(dir);
+	figures->threads = count_entries("/proc/self/task");
+	figures->io_workers = eddy_stats_io_workers();
 }
 
 /* ---- the beginning ---- */

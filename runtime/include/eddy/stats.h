@@ -26,6 +26,10 @@ struct eddy_stats {
 /* Read all of them. Any thread; never suspends. Numbers of several loops may be from different moments. */
 EDDY_API struct eddy_stats eddy_stats(void);
 
+/* Count the kernel's threads that do for the loops what would block them (io-wq). Reads /proc: some 10 us for each thread
+ * of the process. Any thread; never suspends. Return: 0 also where /proc is not to be had. */
+EDDY_API unsigned eddy_stats_io_workers(void);
+
 EDDY_END_DECLS
 
 #endif
