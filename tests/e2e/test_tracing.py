@@ -8,6 +8,40 @@ from wire import Case, Server, in_threads, request
 PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
 
+def numbers(server, count, connections=4):
+    """What so many requests were numbered, pipelined on connections that both workers have."""
+    found = [[] for _ in range(connections)]
+
+    def client(i):
+        left, rest = count // connections, b''
+        with server.connect(timeout=60) as wire:
+            while left:
+                batch = min(left, 100)
+                wire.send(request('GET', '/hello') * batch)
+                left -= batch
+                while batch:
+                    rest += wire.socket.recv(1 << 16)
+                    whole, end, rest = rest.rpartition(b'Hello, World!')
+                    seen = re.findall(rb'^request-id: (\d+)\r$', whole + end, re.M)
+                    batch -= len(seen)
+                    found[i] += map(int, seen)
+    in_threads(connections, client)
+    return [number for of_one in found for number in of_one]
+
+
+class Unique(Case):
+    """No number comes twice, over workers and processes. big_tracing.py has a million."""
+    count = 10000
+
+    def test_over_two_processes(self):
+        seen = []
+        for _ in range(2):
+            server = self.serve('--dir', self.folder(), '--tracing', '--workers', 2, program='tour')
+            seen += numbers(server, self.count // 2)
+        self.assertEqual(len(seen), self.count)
+        self.assertEqual(len(set(seen)), self.count)
+
+
 class Tracing(Case):
     def tour(self, *args, **options):
         return self.serve('--dir', self.folder(), *args, program='tour', **options)

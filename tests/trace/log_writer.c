@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -182,6 +183,43 @@ Test(log_writer, a_full_disk_is_counted_and_survived)
 		eddy_info("test", "lost");
 	eddy_log_writer_unsubscribe();
 	cr_assert(eq(u64, eddy_log_writer_dropped() - before, 10));
+}
+
+static void limit_files(rlim_t most)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = most;
+	cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+/* A disk that fills in the middle of a line, and is emptied again: what comes then stands on lines of its own. */
+Test(log_writer, a_disk_that_is_full_for_a_while)
+{
+	uint64_t before = eddy_log_writer_dropped(), kept = 0;
+	const char *text;
+
+	subscribe(EDDY_LOG_FORMAT_TEXT);
+	eddy_info("test", "record %d", 1000);
+	cr_assert(eq(int, eddy_log_writer_flush(10 * EDDY_SECOND), 0));
+	limit_files(1000);
+	for (int i = 0; i < 100; i++)
+		eddy_info("test", "record %d", 1000 + i);
+	cr_assert(eq(int, eddy_log_writer_flush(10 * EDDY_SECOND), 0));
+	limit_files(RLIM_INFINITY);
+	eddy_info("test", "again");
+	eddy_log_writer_unsubscribe();
+	text = text_of(path);
+	for (const char *at = text; (at = strstr(at, "INFO test: record 1")); at++)
+		kept += strchr(at, '\n') - at == 22;
+	cr_expect(kept > 10 && kept < 30, "%d", (int)kept);
+	cr_expect(eq(u64, eddy_log_writer_dropped() - before, 101 - kept));
+	text = strstr(text, "again\n");
+	cr_assert(text != NULL);
+	/* In front of it are its time, and the end of the line that was cut. */
+	cr_expect(memcmp(text - 11, "INFO test: ", 11) == 0);
+	cr_expect(text[-41] == '\n');
 }
 
 /* How often this process has written. */
