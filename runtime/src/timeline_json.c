@@ -17,7 +17,6 @@
 #include <eddy/log.h>
 #include <inttypes.h>
 #include <liburing.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ,"name":VALUE */

@@ -1,5 +1,6 @@
 #include "timeline_rig.h"
 
+#include "../comma.h"
 #include "failing.h"
 #include "fork.h"
 
@@ -213,6 +214,22 @@ TASK_TEST(timeline, spans_have_fields_of_every_type)
 	EXPECT_LINE("\"ph\":\"e\".*\"ts\":0.005,.*\"bare\"");
 	EXPECT_LINE("\"ph\":\"b\".*\"name\":\"n{96}\",.*\"first\":true,\"cut\":\"v{200,}\"..,$");
 	return 0;
+}
+
+static int half(__attribute__((unused)) void *arg)
+{
+	start();
+	eddy_trace_span(eddy_str_from("span"), 1, 2, EDDY_FIELDS(eddy_field_f64("half", 0.5)));
+	stop();
+	EXPECT_LINE("\"args\":.\"half\":0\\.5..,$");
+	return 0;
+}
+
+Test(timeline, numbers_have_a_point_in_every_locale)
+{
+	if (!switch_to_comma())
+		cr_skip_test("needs localedef and what it makes locales of");
+	expect_run(NULL, half, NULL);
 }
 
 static int job(__attribute__((unused)) void *arg)
