@@ -152,10 +152,10 @@ int eddyi_timeline_file_append(struct eddyi_timeline_file *file, const char *eve
 	}
 	file->records -= records;
 	eddyi_timeline_file_drop(file, records);
-	write_end(file, NULL, 0);
-	/* What was half written lies behind the end, if this fails: nothing can be done about it. */
+	/* What is half written stays behind the tail if this fails: nothing can be done about it. */
 	if (ftruncate(file->fd, (off_t)(file->size + EDDYI_TIMELINE_TAIL)) < 0)
 		file->is_recounted = true;
+	eddyi_timeline_file_settle(file);
 	return file->error;
 }
 

@@ -12,6 +12,7 @@
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -130,6 +131,30 @@ TASK_TEST(timeline, an_arrow_leads_from_who_woke_to_who_was_woken)
 	return 0;
 }
 
+static int yields(__attribute__((unused)) void *arg)
+{
+	for (int i = 0; i < 3; i++)
+		EXPECT_EQ(eddy_yield(), 0);
+	return 0;
+}
+
+TASK_TEST(timeline, who_yields_is_woken_by_nobody)
+{
+	struct eddy_scope scope;
+
+	start();
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "one", yields, NULL);
+	eddy_scope_spawn(&scope, "two", yields, NULL);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	stop();
+	EXPECT_EQ(rig_events(rig_track("one"), "X", "\"run\""), 4);
+	EXPECT_EQ(rig_events(rig_track("one"), "X", "\"yield\""), 3);
+	EXPECT_EQ(rig_events(rig_track("one"), "f", ""), 1);
+	return 0;
+}
+
 TASK_TEST(timeline, a_track_is_taken_over_by_the_next_of_the_name)
 {
 	struct eddy_scope scope;
@@ -232,18 +257,33 @@ Test(timeline, numbers_have_a_point_in_every_locale)
 	expect_run(NULL, half, NULL);
 }
 
+static atomic_bool may_end;
+
 static int job(__attribute__((unused)) void *arg)
 {
 	eddy_trace_span(eddy_str_from("inside a job"), 1, 2, NULL);
+	while (!atomic_load(&may_end))
+		sched_yield();
+	return 0;
+}
+
+static int lets_end(__attribute__((unused)) void *arg)
+{
+	atomic_store(&may_end, true);
 	return 0;
 }
 
 TASK_TEST(timeline, jobs_are_on_their_thread_and_come_from_their_task)
 {
+	struct eddy_scope scope;
 	int thread;
 
 	start();
+	eddy_scope_begin(&scope, NULL);
+	/* It runs once this one waits. */
+	eddy_scope_spawn(&scope, "other", lets_end, NULL);
 	EXPECT_EQ(eddy_offload(job, NULL), 0);
+	eddy_scope_end(&scope);
 	stop();
 	thread = rig_track("offload");
 	EXPECT_EQ(rig_events(thread, "X", "\"name\":\"job\""), 1);
@@ -311,8 +351,11 @@ TASK_TEST(timeline, a_sample_leaves_out_what_is_between)
 {
 	const struct eddy_trace_options options = { .path = rig_file(), .sample = 1000000 };
 	struct eddy_scope scope;
+	bool is_early;
 
 	EXPECT_EQ(eddy_trace_start(&options), 0);
+	/* Not where the machine had no time for it. */
+	is_early = eddy_trace_is_on();
 	eddy_scope_begin(&scope, NULL);
 	EXPECT_EQ(eddy_sleep(2 * EDDY_TRACE_SLICE_NS), 0);
 	expect_turns(1);
@@ -322,7 +365,7 @@ TASK_TEST(timeline, a_sample_leaves_out_what_is_between)
 	eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
 	stop();
-	EXPECT_LINE("thread_name.*main");
+	EXPECT_EQ(captured_lines("thread_name.*main"), is_early);
 	EXPECT_LINE("\"sample\":1000000}");
 	EXPECT_EQ(captured_lines("late|a span"), 0);
 	return 0;
