@@ -294,8 +294,14 @@ class FullDisk(Case):
                                        env=dict(os.environ, EDDY_LOG=''), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=full)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        self.eventually(lambda: os.path.exists(path), what='it does not listen')
-        with Wire(path) as wire:
+
+        def connect():
+            try:
+                return Wire(path)
+            except OSError:
+                return None
+
+        with self.eventually(connect, what='it does not listen') as wire:
             for _ in range(100):
                 self.assertEqual(wire.ask(request('GET', '/hello')).status, 200)
 

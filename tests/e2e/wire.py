@@ -438,11 +438,13 @@ class Case(unittest.TestCase):
         self.assertEqual(wire.read_end(), b'')
 
     def eventually(self, check, seconds=5, what='it did not come to be'):
+        """What the check returns once that is something."""
         end = time.monotonic() + seconds
-        while not check():
+        while not (found := check()):
             if time.monotonic() > end:
                 self.fail(what() if callable(what) else what)
             time.sleep(0.01)
+        return found
 
 
 class Shared(Case):
