@@ -36,7 +36,7 @@ static void give(struct eddyi_tape *tape, int number)
 	size_t tail = atomic_load(&tape->tail);
 	const struct eddyi_mark *mark = eddyi_tape_at(tape, tail);
 
-	cr_assert_eq(mark->track, number);
+	cr_assert_eq(mark->track, (uint32_t)number);
 	for (unsigned i = 0; i < mark->more; i++) {
 		const char *text = (const char *)eddyi_tape_at(tape, tail + 1 + i);
 
