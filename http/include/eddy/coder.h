@@ -37,8 +37,9 @@ enum eddy_coder_op {
 
 /* A kind of coder. None of its functions suspends; a step may be taken by any thread, one at a time. */
 struct eddy_coder {
-	/* Get what steps need, on the body's loop and just before the first of them: a hundred bodies that wait
-	 * for their turn need not have it yet. May be NULL. Return: 0, -ENOMEM. */
+	/* Get what steps need, on the body's loop: just before the first of them with a response, so that those
+	 * that wait for their turn need not have it yet; in eddy_req_decode() with a request. May be NULL.
+	 * Return: 0; -ENOMEM: the body can't be sent. */
 	int (*begin)(void *state);
 	/* Go on; a step takes a fraction of a millisecond, and stops early rather than longer: others run
 	 * between two. It fills `out` to the last byte before it asks for more room. An `op` is given
