@@ -196,7 +196,7 @@ class Systemd(Case):
             for door in (one, two):
                 self.assertEqual(ask(door.getsockname()), f'{server.pid} systemd:web')
             self.assertEqual(ask(path), f'{server.pid} systemd:local')
-            self.assertIn(f'Listening on systemd:local, unix:{path}', server.log)
+            server.wait_for(f'Listening on systemd:local, unix:{path}')
             server.stop()
             self.assertTrue(os.path.exists(path), 'it is the service manager\'s')
 
