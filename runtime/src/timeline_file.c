@@ -60,13 +60,15 @@ static int write_at(int fd, const struct iovec parts[2], uint64_t offset)
 
 static void make_tail(const struct eddyi_timeline_file *file, char tail[EDDYI_TIMELINE_TAIL + 1])
 {
+	static const char end[] = "}}\n";
 	int len = snprintf(tail, EDDYI_TIMELINE_TAIL,
 			   "\n],\"otherData\":{\"records\":%" PRIu64 ",\"dropped\":%" PRIu64
-			   ",\"sample\":%u}}",
+			   ",\"sample\":%u",
 			   file->records, file->dropped, file->sample);
 
+	/* Some readers have had enough at the last brace, and call what comes in a piece behind it an error. */
 	memset(tail + len, ' ', EDDYI_TIMELINE_TAIL - (size_t)len);
-	tail[EDDYI_TIMELINE_TAIL - 1] = '\n';
+	strcpy(tail + EDDYI_TIMELINE_TAIL - strlen(end), end);
 }
 
 /* Write events behind those that are there, and the tail behind them. */
@@ -135,10 +137,17 @@ void eddyi_timeline_file_close(struct eddyi_timeline_file *file)
 	file->fd = -1;
 }
 
+uint64_t eddyi_timeline_file_room(const struct eddyi_timeline_file *file)
+{
+	uint64_t used = file->size + EDDYI_TIMELINE_TAIL;
+
+	return used < file->max ? file->max - used : 0;
+}
+
 int eddyi_timeline_file_append(struct eddyi_timeline_file *file, const char *events, size_t len,
 			       uint64_t records)
 {
-	if (!file->error && file->size + len + EDDYI_TIMELINE_TAIL > file->max)
+	if (!file->error && len > eddyi_timeline_file_room(file))
 		file->error = -EFBIG;
 	if (file->error) {
 		eddyi_timeline_file_drop(file, records);

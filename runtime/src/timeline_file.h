@@ -31,6 +31,9 @@ void eddyi_timeline_file_close(struct eddyi_timeline_file *file);
 int eddyi_timeline_file_append(struct eddyi_timeline_file *file, const char *events, size_t len,
 			       uint64_t records);
 
+/* How many bytes of events it still takes. */
+uint64_t eddyi_timeline_file_room(const struct eddyi_timeline_file *file);
+
 /* Count records that were dropped. */
 void eddyi_timeline_file_drop(struct eddyi_timeline_file *file, uint64_t records);
 

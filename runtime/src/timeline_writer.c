@@ -169,10 +169,13 @@ static void write_text(void)
 	eddy_warn(TARGET, "the timeline ends here, what comes later is dropped: %s", strerror(-r));
 }
 
-/* One that begins now fits. */
+/* One that begins now fits. Towards the end of the file less is written at once, since a piece that does not fit is lost
+ * as a whole. */
 static bool has_room(void)
 {
-	return (size_t)(timeline.text.at - timeline.text.begin) < TEXT_SIZE;
+	size_t len = (size_t)(timeline.text.at - timeline.text.begin);
+
+	return len < TEXT_SIZE && len < eddyi_timeline_file_room(&timeline.file) / 2;
 }
 
 static void tell_dropped(struct eddyi_tape *tape)

@@ -167,7 +167,7 @@ static inline void rig_read(const char *path)
 		return;
 	capture_close(fd);
 	len = strlen(captured);
-	EXPECT(len > 0 && captured[len - 1] == '\n');
+	EXPECT(len > 3 && strcmp(captured + len - 3, "}}\n") == 0);
 	EXPECT(eddy_str_starts(eddy_str_from(captured),
 			       eddy_str_from("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")));
 	/* Where something was dropped it may have been a name. */
