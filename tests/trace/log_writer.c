@@ -106,6 +106,31 @@ Test(log_writer, there_is_one)
 	eddy_log_unsubscribe();
 }
 
+static int evaluated(void)
+{
+	static int times;
+
+	return ++times;
+}
+
+Test(log_writer, of_no_format_takes_nothing_and_costs_nothing)
+{
+	const struct eddy_log_writer_options none = { .path = path,
+						      .format = EDDY_LOG_FORMAT_NONE };
+
+	setenv("EDDY_LOG", "trace", 1);
+	cr_assert(eq(int, eddy_log_writer_subscribe(&none), 0));
+	cr_assert(eq(int, eddy_log_text_subscribe(), -EBUSY));
+	cr_assert(eq(int, eddy_log_writer_subscribe(NULL), -EBUSY));
+	eddy_error("test", "nobody reads %d", evaluated());
+	cr_assert(eq(int, evaluated(), 1));
+	cr_assert(eq(int, eddy_log_writer_flush(0), 0));
+	eddy_log_writer_unsubscribe();
+	cr_assert(access(path, F_OK) < 0);
+	subscribe(EDDY_LOG_FORMAT_TEXT);
+	eddy_log_writer_unsubscribe();
+}
+
 Test(log_writer, a_file_that_was_renamed_is_left)
 {
 	subscribe(EDDY_LOG_FORMAT_TEXT);

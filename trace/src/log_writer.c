@@ -1,14 +1,14 @@
 #include <eddy/log_writer.h>
 
+#include "log_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define BUFFER_DEFAULT ((size_t)EDDY_MIB)
 #define BUFFER_MIN ((size_t)(64 * EDDY_KIB))
@@ -18,7 +18,7 @@
 #define TOGETHER_NS (5 * EDDY_MS)
 
 /* Invariants:
- * 1. `lock` guards all but `out`, `fd` and `torn`, which are the thread's. It is held to copy a line, never to
+ * 1. `lock` guards all but `out` and `file`, which are the thread's. It is held to copy a line, never to
  *    write.
  * 2. Lines are put into `in`; the thread swaps it for `out` and writes that. `in_end` and `out_end` count bytes
  *    ever put in and ever dealt with.
@@ -40,13 +40,12 @@ struct writer {
 	bool stopping;
 	bool done;
 	bool reopen;
-	char *path; /* NULL: stderr */
-	int fd;
-	bool torn; /* the last line was written in part */
+	struct eddyi_log_file file;
 	bool json, colour;
 };
 
 static struct writer *current;
+static bool is_mute; /* the subscriber takes nothing, and there is no writer */
 static pthread_mutex_t current_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint_least64_t dropped;
 
@@ -103,46 +102,10 @@ static void take_nothing(const struct eddy_record *record, void *arg)
 
 /* ---- lines out ---- */
 
-static void reopen(struct writer *writer)
+static void put_out(struct writer *writer, const char *lines, size_t len)
 {
-	int fd = open(writer->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
-
-	/* Where it can't be opened the old one is still better than nothing. */
-	if (fd < 0)
-		return;
-	close(writer->fd);
-	writer->fd = fd;
-	writer->torn = false;
-}
-
-static uint64_t count_lines(const char *bytes, size_t len)
-{
-	uint64_t count = 0;
-
-	for (const char *end = bytes + len; (bytes = memchr(bytes, '\n', (size_t)(end - bytes)));
-	     bytes++)
-		count++;
-	return count;
-}
-
-static void put_out(struct writer *writer, const char *bytes, size_t len)
-{
-	if (writer->torn && write(writer->fd, "\n", 1) == 1)
-		writer->torn = false;
-	while (len) {
-		ssize_t written = write(writer->fd, bytes, len);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0) {
-			atomic_fetch_add_explicit(&dropped, count_lines(bytes, len),
-						  memory_order_relaxed);
-			return;
-		}
-		bytes += written;
-		len -= (size_t)written;
-		writer->torn = bytes[-1] != '\n';
-	}
+	atomic_fetch_add_explicit(&dropped, eddyi_log_file_write(&writer->file, lines, len),
+				  memory_order_relaxed);
 }
 
 /* Say in the log itself that something is missing there. */
@@ -167,14 +130,12 @@ static void tell_lost(struct writer *writer, uint64_t lost)
 
 static void writer_free(struct writer *writer)
 {
-	if (writer->fd > STDERR_FILENO)
-		close(writer->fd);
+	eddyi_log_file_close(&writer->file);
 	pthread_mutex_destroy(&writer->lock);
 	pthread_cond_destroy(&writer->filled);
 	pthread_cond_destroy(&writer->dealt);
 	free(writer->in);
 	free(writer->out);
-	free(writer->path);
 	free(writer);
 }
 
@@ -192,7 +153,7 @@ static void leave(struct writer *writer)
 static void deal(struct writer *writer)
 {
 	uint64_t end = writer->in_end, lost = writer->lost;
-	bool wants_new_file = writer->reopen && writer->path;
+	bool wants_new_file = writer->reopen;
 	size_t len = writer->in_len;
 	char *swap = writer->in;
 
@@ -204,7 +165,7 @@ static void deal(struct writer *writer)
 	writer->reopen = false;
 	pthread_mutex_unlock(&writer->lock);
 	if (wants_new_file)
-		reopen(writer);
+		eddyi_log_file_reopen(&writer->file);
 	put_out(writer, writer->out, len);
 	if (lost)
 		tell_lost(writer, lost);
@@ -270,21 +231,9 @@ static bool wants_json(enum eddy_log_format format)
 	return format == EDDY_LOG_FORMAT_JSON;
 }
 
-static int open_out(struct writer *writer, const char *path)
-{
-	writer->fd = STDERR_FILENO;
-	if (!path)
-		return 0;
-	writer->path = strdup(path);
-	if (!writer->path)
-		return -ENOMEM;
-	writer->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
-	return writer->fd < 0 ? -errno : 0;
-}
-
 static int writer_init(struct writer *writer, const struct eddy_log_writer_options *options)
 {
-	int r = open_out(writer, options->path);
+	int r = eddyi_log_file_open(&writer->file, options->path);
 
 	if (r < 0)
 		return r;
@@ -295,7 +244,7 @@ static int writer_init(struct writer *writer, const struct eddy_log_writer_optio
 	writer->out = malloc(writer->size);
 	writer->users = 2;
 	writer->json = wants_json(options->format);
-	writer->colour = eddy_log_wants_colour(writer->fd);
+	writer->colour = eddy_log_wants_colour(writer->file.fd);
 	return writer->in && writer->out ? 0 : -ENOMEM;
 }
 
@@ -355,6 +304,17 @@ static int subscribe(const struct eddy_log_writer_options *options)
 	return 0;
 }
 
+/* A subscriber whose filter lets nothing through, so that nothing is formatted for it. With current_lock. */
+static int subscribe_mute(void)
+{
+	int r = eddy_log_subscribe(take_nothing, NULL);
+
+	if (r == 0)
+		eddy_log_set_filter("off");
+	is_mute = r == 0;
+	return r;
+}
+
 int eddy_log_writer_subscribe(const struct eddy_log_writer_options *options)
 {
 	static const struct eddy_log_writer_options defaults;
@@ -362,10 +322,13 @@ int eddy_log_writer_subscribe(const struct eddy_log_writer_options *options)
 
 	if (!options)
 		options = &defaults;
-	if (options->format == EDDY_LOG_FORMAT_NONE)
-		return eddy_log_subscribe(take_nothing, NULL);
 	pthread_mutex_lock(&current_lock);
-	r = current ? -EBUSY : subscribe(options);
+	if (current || is_mute)
+		r = -EBUSY;
+	else if (options->format == EDDY_LOG_FORMAT_NONE)
+		r = subscribe_mute();
+	else
+		r = subscribe(options);
 	pthread_mutex_unlock(&current_lock);
 	return r;
 }
@@ -387,11 +350,13 @@ void eddy_log_writer_unsubscribe(void)
 
 	pthread_mutex_lock(&current_lock);
 	writer = current;
+	if (writer || is_mute)
+		eddy_log_unsubscribe();
 	current = NULL;
+	is_mute = false;
 	pthread_mutex_unlock(&current_lock);
 	if (!writer)
 		return;
-	eddy_log_unsubscribe();
 	pthread_mutex_lock(&writer->lock);
 	writer->stopping = true;
 	pthread_cond_signal(&writer->filled);

@@ -18,7 +18,7 @@ enum eddy_log_format {
 	EDDY_LOG_FORMAT_ENV, /* what EDDY_LOG_FORMAT says, `text` or `json`; text when it says neither */
 	EDDY_LOG_FORMAT_TEXT, /* as eddy_log_text_subscribe() writes it */
 	EDDY_LOG_FORMAT_JSON, /* an object a line: time, level, target, message, fields */
-	EDDY_LOG_FORMAT_NONE, /* nothing */
+	EDDY_LOG_FORMAT_NONE, /* nothing: no record is even formatted, unless eddy_log_set_filter() asks */
 };
 
 /* Every field: 0 or NULL means its default. */
