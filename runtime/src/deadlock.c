@@ -22,9 +22,9 @@
 #include "offload.h"
 #include "registry.h"
 #include "stall.h"
+#include "thread.h"
 
 #include <dirent.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,13 +86,10 @@ static bool has_other_threads(struct eddy_node *loops)
 /* A handler of a fault posts nothing: no fault happens while all sleep. */
 static bool has_signal_handlers(void)
 {
-	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
 	struct sigaction action;
 	sigset_t handled;
 
-	sigfillset(&handled);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		sigdelset(&handled, faults[i]);
+	eddyi_thread_signals(&handled);
 	for (int signo = 1; signo < NSIG; signo++)
 		if (sigismember(&handled, signo) == 1 && sigaction(signo, NULL, &action) == 0 &&
 		    action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&

@@ -2,12 +2,12 @@
 
 #include "fault.h"
 #include "loop.h"
+#include "thread.h"
 #include "timeline.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -186,33 +186,15 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* Signals go to other threads, save those that a thread raises by its own fault. */
-static void block_signals(sigset_t *ret_before)
-{
-	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
-	sigset_t set;
-
-	sigfillset(&set);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		sigdelset(&set, faults[i]);
-	pthread_sigmask(SIG_SETMASK, &set, ret_before);
-}
-
 /* Lock held. */
 static void start_thread(void)
 {
-	sigset_t before;
-	pthread_attr_t attr;
 	pthread_t thread;
 
-	if (pthread_attr_init(&attr) != 0)
+	if (eddyi_thread_start(&thread, thread_main) < 0)
 		return;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	block_signals(&before);
-	if (pthread_create(&thread, &attr, thread_main, NULL) == 0)
-		pool.threads++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
+	pthread_detach(thread);
+	pool.threads++;
 }
 
 /* Lock held. Whether `count` jobs wait, beside those that a free thread is about to take. */

@@ -9,6 +9,7 @@
 #include "out.h"
 #include "peek.h"
 #include "stall_trace.h"
+#include "thread.h"
 
 #include <eddy/log.h>
 #include <pthread.h>
@@ -151,19 +152,6 @@ static void *watch_main(void *arg)
 	return NULL;
 }
 
-static int start_thread(void)
-{
-	sigset_t set, before;
-	int r;
-
-	/* No signal is its business. */
-	sigfillset(&set);
-	pthread_sigmask(SIG_SETMASK, &set, &before);
-	r = pthread_create(&watch.thread, NULL, watch_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return r;
-}
-
 static void watch_add(struct eddyi_stall *stall)
 {
 	pthread_mutex_lock(&watch.lock);
@@ -203,12 +191,13 @@ void eddyi_stall_begin(struct eddy_loop *loop, uint64_t stall_ns)
 	pthread_mutex_lock(&life);
 	watch_add(stall);
 	if (!watch.has_thread) {
-		r = start_thread();
+		r = eddyi_thread_start(&watch.thread, watch_main);
 		watch.has_thread = r == 0;
 	}
 	pthread_mutex_unlock(&life);
 	if (r)
-		eddy_warn("eddy::stall", "nobody watches loop \"%s\": %s", loop->name, strerror(r));
+		eddy_warn("eddy::stall", "nobody watches loop \"%s\": %s", loop->name,
+			  strerror(-r));
 }
 
 void eddyi_stall_end(struct eddy_loop *loop)

@@ -10,6 +10,7 @@
 
 #include "iowq.h"
 #include "loop.h"
+#include "thread.h"
 #include "timeline.h"
 #include "timeline_file.h"
 #include "timeline_json.h"
@@ -18,7 +19,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -331,19 +331,6 @@ void eddyi_timeline_flush(uint64_t timeout_ns)
 	pthread_mutex_unlock(&timeline.lock);
 }
 
-static int start_thread(void)
-{
-	sigset_t set, before;
-	int r;
-
-	/* No signal is its business. */
-	sigfillset(&set);
-	pthread_sigmask(SIG_SETMASK, &set, &before);
-	r = pthread_create(&timeline.thread, NULL, writer_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -r;
-}
-
 static int open_file(const struct eddyi_timeline_settings *settings)
 {
 	char first[512];
@@ -430,7 +417,7 @@ int eddyi_timeline_writer_start(const struct eddyi_timeline_settings *settings, 
 
 	if (r == 0) {
 		pthread_mutex_lock(&timeline.lock);
-		r = start_thread();
+		r = eddyi_thread_start(&timeline.thread, writer_main);
 		timeline.has_writer = r == 0;
 		pthread_mutex_unlock(&timeline.lock);
 	}
