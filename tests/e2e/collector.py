@@ -177,6 +177,7 @@ class Collector:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = 'HTTP/1.1'
+            disable_nagle_algorithm = True   # a body waits for no acknowledgement of its head
 
             def do_POST(self):
                 collector.take(self)

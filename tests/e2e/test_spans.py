@@ -21,7 +21,7 @@ class SpansCase(Case):
 
     def traced(self, collector=None, server='', env=None, log=None, **keys):
         """A service; `keys` are of its section [tracing]."""
-        keys = {'age_ms': 10, 'retry_ms': 10, 'flush_ms': 500, **keys}
+        keys = {'age_ms': 10, 'retry_ms': 10, 'flush_ms': 10000, **keys}
         if collector:
             keys['collector'] = getattr(collector, 'url', collector)
         path = f'{self.folder()}/config.toml'
@@ -32,10 +32,11 @@ class SpansCase(Case):
         return self.serve(path, program='traced', log=log, env={**clean, **(env or {})})
 
     def stats(self, server):
-        return server.get('/stats').json()
+        """The counters; who asks for them is no span, and adds nothing to them."""
+        return server.get('/stats', f'traceparent: {PARENT[:-1]}0').json()
 
     def wait_stats(self, server, **want):
-        """Until these counters are at least so; /stats is a span itself."""
+        """Until these counters are at least so."""
         self.eventually(lambda: all(self.stats(server)[key] >= count for key, count in want.items()), 10, lambda: str(self.stats(server)))
         return self.stats(server)
 
@@ -177,10 +178,10 @@ class Services(SpansCase):
     def test_failures(self):
         collector = self.collector()
         server = self.traced(collector)
-        with socket.socket() as listener:
-            listener.bind(('127.0.0.1', 0))
-            port = listener.getsockname()[1]
-        self.assertEqual(server.get('/ask', f'x-url: http://127.0.0.1:{port}/').body, b'-111 ')
+        with socket.socket() as silent:
+            silent.bind(('127.0.0.1', 0))
+            port = silent.getsockname()[1]
+            self.assertEqual(server.get('/ask', f'x-url: http://127.0.0.1:{port}/').body, b'-111 ')
         self.assertEqual(server.get('/ask', f'x-url: http://127.0.0.1:{server.port}/none').body[:3], b'404')
         found = [span for span in collector.wait_spans(5) if span.kind == KINDS['client']]
         self.assertEqual({span.attributes['error.type'] for span in found}, {'ECONNREFUSED', '404'})
@@ -231,24 +232,23 @@ class BadCollectors(SpansCase):
             for _ in range(count):
                 began = time.monotonic()
                 self.assertEqual(wire.ask(request('GET', '/hello/x')).body, b'Hello, x!')
-                self.assertLess(time.monotonic() - began, 2)
+                self.assertLess(time.monotonic() - began, 5)
 
     def test_is_not_there(self):
-        with socket.socket() as listener:
-            listener.bind(('127.0.0.1', 0))
-            port = listener.getsockname()[1]
-        server = self.traced(f'http://127.0.0.1:{port}/v1/traces', retry_ms=1)
-        self.hello(server, 3)
-        self.assertEqual(self.wait_stats(server, failed=3)['exported'], 0)
-        server.stop()
+        with socket.socket() as silent:
+            silent.bind(('127.0.0.1', 0))
+            server = self.traced(f'http://127.0.0.1:{silent.getsockname()[1]}/v1/traces', retry_ms=1)
+            self.hello(server, 3)
+            self.assertEqual(self.wait_stats(server, failed=3)['exported'], 0)
+            server.stop()
         self.assertEqual(server.log.count("Spans can't be exported to"), 1)
 
     def test_the_queue_is_smaller_than_a_batch(self):
         collector = self.collector()
         server = self.traced(collector, age_ms=1000000, queue_max=4)
-        for _ in range(3):
+        for batches in (1, 2, 3):
             self.hello(server, 4)
-            self.wait_stats(server, exported=4)
+            self.assertEqual(self.wait_stats(server, exported=4 * batches)['exported'], 4 * batches)
         server.stop()
 
     def test_answers_500(self):
@@ -301,7 +301,7 @@ class BadCollectors(SpansCase):
 
     def test_asks_for_more_time_than_there_is(self):
         collector = self.collector((429, {'retry-after': '100000'}, b''))
-        server = self.traced(collector, queue_max=4, batch_max=2)
+        server = self.traced(collector, queue_max=4, batch_max=2, flush_ms=50)
         self.hello(server, 2)
         collector.wait(lambda: collector.posts == 1)
         self.hello(server, 50)
@@ -361,7 +361,7 @@ class BadCollectors(SpansCase):
 
     def test_hangs(self):
         collector = self.collector(lambda handler: collector.ended.wait(30))
-        server = self.traced(collector, queue_max=6, batch_max=2, timeout_ms=100000)
+        server = self.traced(collector, queue_max=6, batch_max=2, timeout_ms=100000, flush_ms=50)
         self.hello(server, 2)
         collector.wait(lambda: collector.posts == 1)
         self.hello(server, 100)
@@ -376,7 +376,8 @@ class BadCollectors(SpansCase):
         collector = self.collector(lambda handler: collector.ended.wait(30), 200)
         server = self.traced(collector, timeout_ms=100, retry_ms=1)
         self.hello(server, 2)
-        collector.wait_spans(2)
+        # On a busy machine the next may be too late as well, and come once more.
+        collector.wait(lambda: len(collector.spans) >= 2)
         self.assertEqual(self.wait_stats(server, exported=2)['failed'], 0)
 
     def test_never_accepts(self):
@@ -392,7 +393,7 @@ class BadCollectors(SpansCase):
 class Ends(SpansCase):
     def test_what_is_left_is_flushed(self):
         collector = self.collector()
-        server = self.traced(collector, age_ms=1000000, flush_ms=5000)
+        server = self.traced(collector, age_ms=1000000)
         for _ in range(3):
             server.get('/hello/x')
         self.assertEqual(collector.posts, 0)
@@ -410,7 +411,7 @@ class Ends(SpansCase):
             handler.send_header('content-length', '0')
             handler.end_headers()
         collector = self.collector(answer_late, 200)
-        server = self.traced(collector, batch_max=1, flush_ms=5000, log='trace')
+        server = self.traced(collector, batch_max=1, log='trace')
         server.get('/hello/x')
         self.assertTrue(asked.wait(10))
         server.get('/hello/y')
