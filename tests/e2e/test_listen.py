@@ -182,7 +182,7 @@ class Systemd(Case):
         with listening() as one, listening() as two:
             for workers in (1, 3):
                 server = self.serves('systemd', sockets=(one, two), workers=workers)
-                self.assertIn(f'Listening on systemd, 127.0.0.1:{one.getsockname()[1]}', server.log)
+                server.wait_for(f'Listening on systemd, 127.0.0.1:{one.getsockname()[1]}')
                 for door in (one, two):
                     self.assertEqual(ask(door.getsockname()), f'{server.pid} systemd')
                 server.stop()

@@ -3,9 +3,8 @@ import collections
 import os
 import re
 import subprocess
-import time
 
-from wire import KIB, MIB, PROGRAMS, Case, Shared, Wire, in_threads, pattern, request
+from wire import KIB, MIB, PROGRAMS, Case, Shared, Wire, in_threads, pattern, request, try_connect
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'metrics.md')
 TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -157,13 +156,10 @@ class Counted(Case):
         return self.at_rest()(name, **labels) - self.before(name, **labels)
 
     def at_rest(self):
-        end = time.monotonic() + 5
-        while True:
-            found = scrape(self.server)
-            if found('eddy_http_requests_in_flight') == 1:
-                return found
-            self.assertLess(time.monotonic(), end, 'a request does not end')
-            time.sleep(0.01)
+        def found():
+            now = scrape(self.server)
+            return now if now('eddy_http_requests_in_flight') == 1 else None
+        return self.eventually(found, what='a request does not end')
 
     def assertCounted(self, route, method, status, count):
         found = self.at_rest()
@@ -294,14 +290,7 @@ class FullDisk(Case):
                                        env=dict(os.environ, EDDY_LOG=''), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=full)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-
-        def connect():
-            try:
-                return Wire(path)
-            except OSError:
-                return None
-
-        with self.eventually(connect, what='it does not listen') as wire:
+        with self.eventually(lambda: try_connect(path), what='it does not listen') as wire:
             for _ in range(100):
                 self.assertEqual(wire.ask(request('GET', '/hello')).status, 200)
 

@@ -168,7 +168,7 @@ class Names(Shared):
                     for method in ('GET', 'HEAD', 'DELETE'):
                         response = wire.ask(request(method, f'/files/{name}'), head=method == 'HEAD')
                         self.assertEqual(response.status, 404, (method, name))
-                    self.assertLess(time.monotonic() - began, 1)
+                    self.assertLess(time.monotonic() - began, 5)
                 self.assertEqual([f['name'] for f in wire.ask(request('GET', '/api/files')).json()['files']], ['good'])
         finally:
             for name in names:

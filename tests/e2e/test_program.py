@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from wire import EXAMPLES, PROGRAMS, Case, Server, request
+from wire import EXAMPLES, PROGRAMS, Case, Server, Wire, request, try_connect
 
 
 def run(*args):
@@ -37,8 +37,10 @@ class Program(Case):
         self.assertNotIn('Shutdown signal', server.log)
 
     def test_no_records(self):
-        server = self.serve(self.folder(), log='off', start=False)
-        time.sleep(0.3)
+        path = os.path.join(self.folder(), 'socket')
+        server = self.serve(self.folder(), log='off', bind=f'unix:{path}', start=False)
+        with self.eventually(lambda: try_connect(path)) as wire:
+            self.assertServes(wire)
         server.stop()
         self.assertEqual(server.log, '')
 
@@ -168,17 +170,14 @@ class Program(Case):
     def test_reader_of_the_records_leaves(self):
         """Nobody reads stderr any more: that is no reason to end."""
         read, write = os.pipe()
-        folder = self.folder()
-        with socket.create_server(('127.0.0.1', 0)) as free:
-            port = free.getsockname()[1]
-        process = subprocess.Popen([PROGRAMS['files'], folder, '--bind', f'127.0.0.1:{port}'], stdin=subprocess.DEVNULL,
+        path = os.path.join(self.folder(), 'socket')
+        process = subprocess.Popen([PROGRAMS['files'], self.folder(), '--bind', f'unix:{path}'], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=write)
         os.close(write)
         os.read(read, 1)
         os.close(read)
-        with socket.create_connection(('127.0.0.1', port)) as wire:
-            wire.sendall(request('GET', '/'))
-            self.assertIn(b'200 OK', wire.recv(100))
+        with Wire(path) as wire:
+            self.assertServes(wire)
         process.terminate()
         self.assertEqual(process.wait(20), 0)
 

@@ -35,13 +35,17 @@ class Arriving(Shared):
             self.assertTrue(wire.is_open())
 
     def test_an_answer_does_not_wait_for_a_slow_one_behind_it(self):
-        with self.server.connect() as wire:
-            began = time.monotonic()
-            wire.send(b''.join(request('GET', path) for path in ('/hello/a', '/hello/b', '/slow/500')))
-            for name in ('a', 'b'):
-                self.assertEqual(wire.read().body, f'Hello, {name}!'.encode())
-            self.assertLess(time.monotonic() - began, 0.4)
-            self.assertEqual(wire.read().body, b'slept')
+        def is_quick():
+            with self.server.connect() as wire:
+                began = time.monotonic()
+                wire.send(b''.join(request('GET', path) for path in ('/hello/a', '/hello/b', '/slow/500')))
+                for name in ('a', 'b'):
+                    self.assertEqual(wire.read().body, f'Hello, {name}!'.encode())
+                took = time.monotonic() - began
+                self.assertEqual(wire.read().body, b'slept')
+                return took < 0.4
+        # A machine that is busy is asked again.
+        self.eventually(is_quick)
 
     def test_pipelined_bodies(self):
         with self.server.connect() as wire:

@@ -50,10 +50,10 @@ class Resources(Case):
                 began = time.monotonic()
                 self.assertEqual(wire.ask(request('GET', '/')).status, 200)
                 worst = max(worst, time.monotonic() - began)
-        self.assertLess(worst, 0.5)
+        self.assertLess(worst, 3)
         began = time.monotonic()
         self.assertEqual(len(server.get('/files/file').body), 3 * MIB)
-        self.assertLess(time.monotonic() - began, 2)
+        self.assertLess(time.monotonic() - began, 5)
         # A stalled transfer holds its socket and its file, and no pipe.
         self.assertLessEqual(server.descriptors(), start + 400 + 20)
         for wire in wires[::2]:

@@ -116,10 +116,10 @@ class Restart(Case):
         return {int(fd) for fd in os.listdir(f'/proc/{server.pid}/fd')}
 
     def test_what_is_in_flight_is_finished(self):
-        server = self.doors('--drain_timeout', 100)
+        server = self.doors('--drain_timeout', 500)
         with server.connect() as busy, server.connect() as fresh, server.connect() as idle:
             self.assertServes(idle)
-            busy.send(request('GET', '/slow/1000'))
+            busy.send(request('GET', '/slow/1200'))
             self.serving(server)    # the others have been accepted
             heir = self.restart(server, server.pid)
             # What the old process has accepted may still ask once.
@@ -245,8 +245,8 @@ class Restart(Case):
         heir = self.restart(server, server.pid)
         self.assertEqual(server.process.wait(20), 0)
         self.assertEqual(self.serving(server), heir)
-        self.assertEqual(server.log.count('Listening on localhost:'), 1)
         self.end(server, heir)
+        self.assertEqual(server.log.count('Listening on localhost:'), 1)
 
     def test_by_call(self):
         server = self.doors()

@@ -161,23 +161,30 @@ class Timelines(Case):
         self.assertGreater(self.read().dropped, 0)
         self.assertLessEqual(os.path.getsize(self.path), 64 * KIB)
 
-    def test_sampled(self):
+    def sampled(self, seconds):
+        """How many spans there are of a server that is busy for so long, and how many pauses."""
         server = self.tour(env={'EDDY_TRACE_SAMPLE': '4'})
 
         def ask(_):
             with server.connect() as wire:
-                until = time.monotonic() + 0.3
+                until = time.monotonic() + seconds
                 while time.monotonic() < until:
                     wire.ask(request('GET', '/hello'))
         in_threads(2, ask)
         server.stop()
         timeline = self.read(sampled=True)
         self.assertEqual(timeline.whole['otherData']['sample'], 4)
-        self.assertGreater(len(timeline.of('b', 'span')), 10)
         # The slices begin 40 ms apart; one goes on for as long as the turn that was under way.
         runs = sorted(int(e['ts']) for e in timeline.of('X', 'run'))
-        gaps = [b - a for a, b in zip(runs, runs[1:]) if b - a > 15000]
-        self.assertGreater(len(gaps), 3)
+        return len(timeline.of('b', 'span')), sum(b - a > 15000 for a, b in zip(runs, runs[1:]))
+
+    def test_sampled(self):
+        # A machine that is busy has no time for it in each slice.
+        for seconds in (0.3, 1, 4):
+            spans, pauses = self.sampled(seconds)
+            if spans > 10 and pauses > 3:
+                return
+        self.fail(f'{spans} spans, {pauses} pauses')
 
     def test_is_drawn(self):
         """By the script that made the picture of the docs."""

@@ -1,26 +1,20 @@
 """Times, the number of connections, and the end of a server that is busy."""
 import select
 import signal
-import socket
 import time
 import unittest
 
-from wire import MIB, Case, Lost, Server, request
+from wire import MIB, Case, Lost, Server, request, try_connect
 
 # Longer than a timeout of 150 ms by any means, even where the machine is slow.
 LATE = 2
 
 
 class Times(Case):
-    def lasts(self, work):
-        began = time.monotonic()
-        work()
-        return time.monotonic() - began
-
     def test_slow_head(self):
         server = self.limits(head_timeout=200)
+        began = time.monotonic()
         with server.connect() as wire:
-            began = time.monotonic()
             for byte in b'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ' + b'x' * 1000:
                 if not wire.try_send(bytes([byte])) or time.monotonic() > began + LATE:
                     break
@@ -33,19 +27,23 @@ class Times(Case):
 
     def test_nothing_sent(self):
         server = self.limits(head_timeout=150, idle_timeout=60000)
+        began = time.monotonic()
         with server.connect() as wire:
-            self.assertGreater(self.lasts(lambda: self.assertClosed(wire)), 0.14)
+            self.assertClosed(wire)
+        self.assertGreater(time.monotonic() - began, 0.14)
 
     def test_idle(self):
-        server = self.limits(idle_timeout=150)
+        server = self.limits(idle_timeout=600)
         with server.connect() as wire:
             self.assertServes(wire)
-            time.sleep(0.08)
+            time.sleep(0.35)
             self.assertServes(wire)
-            time.sleep(0.08)
+            time.sleep(0.35)
+            began = time.monotonic()
             self.assertServes(wire)
-            took = self.lasts(lambda: self.assertClosed(wire))
-            self.assertGreater(took, 0.14)
+            self.assertClosed(wire)
+            took = time.monotonic() - began
+            self.assertGreater(took, 0.59)
             self.assertLess(took, LATE)
 
     def test_second_head_is_timed_as_well(self):
@@ -202,8 +200,8 @@ class Times(Case):
                 wire.take(8 * MIB)
 
     def test_handler_may_take_its_time(self):
-        server = self.limits(head_timeout=50, body_timeout=50, write_timeout=50, idle_timeout=50)
-        self.assertEqual(server.get('/slow/300').body, b'slept')
+        server = self.limits(head_timeout=300, body_timeout=300, write_timeout=300, idle_timeout=300)
+        self.assertEqual(server.get('/slow/700').body, b'slept')
 
     def test_many_at_once(self):
         server = self.limits(head_timeout=300, idle_timeout=300, body_timeout=300)
@@ -251,7 +249,8 @@ class Connections(Case):
         time.sleep(0.1)
         with server.connect() as wire:
             wire.send(request('GET', '/'))
-            self.assertTrue(wire.is_open(0.1))     # waits to be accepted
+            # It waits to be accepted, until one of the others is done.
+            self.assertTrue(wire.is_open(0.1) or not all(other.is_open(0) for other in busy))
             for other in busy:
                 self.assertEqual(other.read().body, b'slept')
             self.assertEqual(wire.read().status, 200)
@@ -297,21 +296,17 @@ class Connections(Case):
 
 class End(Case):
     def test_requests_in_flight_are_finished(self):
-        server = self.limits()
+        server = self.serve('--drain_timeout', 60000, program='limits', log='trace')
         with server.connect() as busy, server.connect() as sending, server.connect() as idle, server.connect() as fresh:
             self.assertServes(idle)
-            busy.send(request('GET', '/slow/500') + request('GET', '/'))
+            busy.send(request('GET', '/slow/1000') + request('GET', '/'))
             sending.send(request('POST', '/echo', 'Content-Length: 5', body='ab'))
             time.sleep(0.1)
-            server.process.send_signal(signal.SIGTERM)
-            began = time.monotonic()
+            self.begin_end(server)
+            # At once: one of the others has still something to send.
             self.assertClosed(idle)
             self.assertClosed(fresh)
-            self.assertLess(time.monotonic() - began, 0.35)
-            with self.assertRaises(ConnectionRefusedError):
-                for _ in range(20):
-                    socket.create_connection(('127.0.0.1', server.port)).close()
-                    time.sleep(0.01)
+            self.eventually(lambda: not try_connect(server.port), what='it still listens')
             response = busy.read()
             self.assertEqual((response.body, response.closes), (b'slept', True))
             self.assertClosed(busy)
@@ -335,25 +330,25 @@ class End(Case):
 
     def test_client_that_stays_delays_nothing(self):
         """It has its last answer and leaves its side open."""
-        server = self.limits()
+        server = self.serve(program='limits', log='trace')
         with server.connect() as wire:
             self.assertServes(wire)
-            wire.send(request('GET', '/slow/100'))
-            time.sleep(0.02)
-            server.process.send_signal(signal.SIGTERM)
+            wire.send(request('POST', '/echo', 'Content-Length: 5', body='ab'))
+            time.sleep(0.1)
+            self.begin_end(server)
+            wire.send('cde')
             self.assertTrue(wire.read().closes)
             began = time.monotonic()
             self.assertEqual(server.wait(10), 0)
-            self.assertLess(time.monotonic() - began, 2)
+            self.assertLess(time.monotonic() - began, 4)
 
     def test_half_a_head_at_the_end(self):
         """It counts as a request: it gets the time that is left, or is cut with it."""
-        server = self.limits(drain_timeout=300)
-        with server.connect() as wire:
+        server = self.serve('--drain_timeout', 60000, program='limits', log='trace')
+        with server.connect() as wire, server.connect() as other:
             wire.send('GET / HTTP/1.1\r\n')
-            time.sleep(0.05)
-            server.process.send_signal(signal.SIGTERM)
-            time.sleep(0.05)
+            self.assertServes(other)    # who came later
+            self.begin_end(server)
             wire.send('Host: a\r\n\r\n')
             response = wire.read()
             self.assertEqual((response.status, response.closes), (200, True))

@@ -467,7 +467,7 @@ class Endings(TlsCase):
         self.session(idle)
         # Its handshake has ended at both ends.
         self.session(busy)
-        busy.send(request('GET', '/slow/300'))
+        busy.send(request('GET', '/slow/1000'))
         with Wire(server.port) as silent:
             self.eventually(lambda: server.sockets() >= 5)
             server.process.send_signal(signal.SIGTERM)
@@ -706,7 +706,7 @@ class Bad(TlsCase):
             self.assertEqual(said[:3], b'\x16\x03\x03')
 
     def test_a_time_of_its_own(self):
-        server = self.secure('--handshake_timeout', 300)
+        server = self.secure('--handshake_timeout', 600)
         with server.connect() as wire:
             wire.send(self.hello()[:100])
             start = time.monotonic()
@@ -716,7 +716,7 @@ class Bad(TlsCase):
         wire = self.dial(server)
         self.session(wire)
         wire.send(request('GET', '/')[:10])
-        self.assertFalse(select.select([wire.tls], [], [], 0.6)[0])
+        self.assertFalse(select.select([wire.tls], [], [], 0.9)[0])
         self.assertEqual(wire.ask(request('GET', '/')[10:]).status, 200)
 
     def test_a_handshake_may_take_longer_than_a_head(self):
@@ -735,7 +735,7 @@ class Bad(TlsCase):
     def test_an_answer_does_not_extend_the_time(self):
         server = self.secure('--head_timeout', 1500)
         with server.connect() as wire:
-            self.assertFalse(select.select([wire.socket], [], [], 0.5)[0])
+            self.assertFalse(select.select([wire.socket], [], [], 0.8)[0])
             start = time.monotonic()
             wire.send(self.hello())
             self.assertEqual(wire.read_end()[:3], b'\x16\x03\x03')

@@ -414,13 +414,12 @@ class Broken(Case):
 
     def test_end_of_the_server_inside_an_upload(self):
         folder = self.folder()
-        server = self.serve(folder)
+        server = self.serve(folder, log='trace')
         wires = [server.connect() for _ in range(5)]
         for i, wire in enumerate(wires):
             wire.send(request('PUT', f'/files/{i}', 'Content-Length: 300000') + b'x' * 150000)
         time.sleep(0.1)
-        server.process.terminate()
-        time.sleep(0.1)
+        self.begin_end(server)
         for wire in wires[:2]:
             wire.send(b'x' * 150000)
             response = wire.read()
@@ -560,8 +559,8 @@ class Hidden(Case):
     def setUp(self):
         self.dir = self.folder()
 
-    def start(self):
-        server = self.serve(self.dir, wrap=WITHOUT_PROC)
+    def start(self, **options):
+        server = self.serve(self.dir, wrap=WITHOUT_PROC, **options)
         if is_sanitized():
             self.addCleanup(server.kill)    # LeakSanitizer, at the end, can't do without
         return server
@@ -606,14 +605,14 @@ class Hidden(Case):
 
     def test_ended(self):
         """Who ends the server twice does not wait for uploads."""
-        server = self.start()
+        server = self.start(log='trace')
         with server.connect() as put, server.connect() as post:
             put.send(request('PUT', '/files/x', 'Content-Length: 300000') + b'x' * 150000)
             data = form(part('f', 'x' * 1000, 'y'), part('f', 'x' * 1000, 'z'))
             post.send(data[:-500])
             self.eventually(lambda: len(os.listdir(self.dir)) == 3)
-            for _ in range(2):
-                server.process.send_signal(signal.SIGTERM)
+            self.begin_end(server)
+            server.process.send_signal(signal.SIGTERM)
             server.wait()
         self.assertEqual(os.listdir(self.dir), [])
 

@@ -388,6 +388,14 @@ class Wire:
         return not self.buffer and not select.select([self.socket], [], [], for_seconds)[0]
 
 
+def try_connect(port):
+    """A connection, or None as long as nobody listens there."""
+    try:
+        return Wire(port)
+    except OSError:
+        return None
+
+
 class Case(unittest.TestCase):
     """A test with folders and servers of its own, which are looked at when it ends."""
     maxDiff = 2000
@@ -437,7 +445,12 @@ class Case(unittest.TestCase):
     def assertClosed(self, wire):
         self.assertEqual(wire.read_end(), b'')
 
-    def eventually(self, check, seconds=5, what='it did not come to be'):
+    def begin_end(self, server):
+        """Send SIGTERM to a server whose log has the records of eddy::app's level trace, and wait until it has heard."""
+        server.process.send_signal(signal.SIGTERM)
+        server.wait_for('Shutdown signal received')
+
+    def eventually(self, check, seconds=20, what='it did not come to be'):
         """What the check returns once that is something."""
         end = time.monotonic() + seconds
         while not (found := check()):
