@@ -276,10 +276,10 @@ Test(iowq, rings_of_one_group_are_added_up)
 	cr_expect(strstr(memory, "\"name\":\"io-wq workers\",\"args\":{\"threads\":2}}"), "%s",
 		  memory);
 	cr_expect(strstr(memory, "\"name\":\"io-wq turns\""), "%s", memory);
-	/* Then they rest: that is told once, and soon there is nothing to be told. */
-	tell(3);
-	tell(1);
-	cr_expect_str_eq(memory, "");
+	/* Then they rest, and there is nothing to be told: soon, save that an idle one wakes every 5 s. */
+	do
+		tell(1);
+	while (*memory);
 	pthread_barrier_wait(&barrier);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
