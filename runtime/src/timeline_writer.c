@@ -348,6 +348,7 @@ static int open_file(const struct eddyi_timeline_settings *settings)
 static void deinit(void)
 {
 	struct eddyi_tape *outside;
+	char *text = timeline.text.begin;
 
 	pthread_mutex_lock(&timeline.outside_lock);
 	outside = timeline.outside;
@@ -357,8 +358,9 @@ static void deinit(void)
 	if (outside)
 		drop_tape(outside);
 	pthread_mutex_unlock(&timeline.lock);
-	free(timeline.text.begin);
+	/* In this order: a child that is forked meanwhile frees what is still there. */
 	timeline.text.begin = timeline.text.at = NULL;
+	free(text);
 	eddyi_timeline_file_close(&timeline.file);
 }
 
@@ -439,9 +441,13 @@ void eddyi_timeline_writer_in_child(void)
 	pthread_mutex_init(&timeline.lock, NULL);
 	pthread_mutex_init(&timeline.outside_lock, NULL);
 	pthread_cond_init(&timeline.passed, NULL);
-	/* What is on the tapes is the parent's. */
+	/* What is on the tapes is the parent's. Those of loops stay with them. */
 	eddy_list_init(&timeline.tapes);
+	if (timeline.outside)
+		eddyi_tape_free(timeline.outside);
 	timeline.outside = NULL;
+	free(timeline.text.begin);
+	timeline.text.begin = timeline.text.at = NULL;
 	timeline.has_writer = false;
 	eddyi_timeline_file_close(&timeline.file);
 }
