@@ -137,11 +137,12 @@ void eddyi_tape_left(struct eddyi_tape *tape, const struct eddy_task *task)
 	if (tape->left_count == EDDYI_TRACKS_LEFT)
 		forget_left(tape, 0);
 	tape->left[tape->left_count].hash = hash_of(task->name);
+	tape->left[tape->left_count].ran_ns = tape->at_ns;
 	tape->left[tape->left_count++].track = task->track;
 }
 
-/* Return: 0 when there is no room to say its name. */
-static uint32_t track_of(struct eddyi_tape *tape, struct eddy_task *task)
+/* Of a task that is there since then. Return: 0 when there is no room to say its name. */
+static uint32_t track_of(struct eddyi_tape *tape, struct eddy_task *task, uint64_t since_ns)
 {
 	uint32_t hash;
 
@@ -149,7 +150,7 @@ static uint32_t track_of(struct eddyi_tape *tape, struct eddy_task *task)
 		return task->track;
 	hash = hash_of(task->name);
 	for (uint32_t i = tape->left_count; i-- > 0;) {
-		if (tape->left[i].hash != hash)
+		if (tape->left[i].hash != hash || tape->left[i].ran_ns >= since_ns)
 			continue;
 		task->track = tape->left[i].track;
 		forget_left(tape, i);
@@ -270,17 +271,19 @@ void eddyi_tape_run(struct eddy_loop *loop, struct eddy_task *task)
 	struct eddyi_tape *tape = loop->tape;
 	const struct eddyi_waiter *waiter = task->waiter;
 	struct eddyi_mark *run = &tape->run;
+	uint64_t since = tape->at_ns;
 
+	/* What came before is not on record. */
+	if (waiter)
+		since = waiter->since_ns > tape->opened_ns ? waiter->since_ns : tape->opened_ns;
 	*run = (struct eddyi_mark){
 		.kind = EDDYI_MARK_RUN,
-		.track = track_of(tape, task),
+		.track = track_of(tape, task, since),
 		.begin_ns = tape->at_ns,
 		.run = { .fd = -1, .task = (uint32_t)task->id },
 	};
 	if (waiter) {
-		/* What came before is not on record. */
-		run->run.since_ns = waiter->since_ns > tape->opened_ns ? waiter->since_ns :
-									 tape->opened_ns;
+		run->run.since_ns = since;
 		run->run.what = waiter->what;
 		if (waiter->op) {
 			run->run.what = NULL;

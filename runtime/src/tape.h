@@ -11,7 +11,8 @@
  * 3. `head` is written by the one thread, `tail` by the other; marks between them are the reader's.
  * 4. A track that this loop's thread drew is of this tape when it is not below `first_track`: it is set as the loop
  *    joins, and so above all that it drew for earlier timelines. Of others' tracks only the generation says it.
- * 5. A track is not given to two tasks at a time; the next task of the same name takes it over.
+ * 5. A track is not given to two tasks at a time; the next task of the same name takes it over. One that has waited
+ *    since before is not the next, though its track is drawn late: it takes what was left before its wait.
  * 6. A tape is freed by the timeline once `ended` is set, which the loop does, after its last mark.
  */
 #ifndef EDDYI_TAPE_H
@@ -122,6 +123,7 @@ struct eddyi_tape {
 	struct {               /* the latest last */
 		uint32_t hash; /* of the name */
 		uint32_t track;
+		uint64_t ran_ns; /* its last run began */
 	} left[EDDYI_TRACKS_LEFT];
 
 	/* Of the one that reads it. */

@@ -106,6 +106,30 @@ TASK_TEST(timeline_anew, who_was_woken_before_was_woken_by_nobody)
 	return 0;
 }
 
+/* It is the second of its name that is seen to run, but was there as the first did. */
+TASK_TEST(timeline_anew, who_has_waited_takes_no_track_of_who_ran_meanwhile)
+{
+	struct eddy_scope scope;
+
+	eddy_event_init(&event);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "twin", waits, NULL);
+	expect_turns(1);
+	start(NULL);
+	eddy_scope_spawn(&scope, "twin", nothing, NULL);
+	expect_turns(1);
+	eddy_event_set(&event);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	/* Now there are two to take over. */
+	eddy_scope_spawn(&scope, "twin", sleeps, NULL);
+	eddy_scope_spawn(&scope, "twin", sleeps, NULL);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	eddy_scope_end(&scope);
+	stop();
+	EXPECT_EQ(captured_lines("\"name\":\"thread_name\".*\"twin\""), 2);
+	return 0;
+}
+
 TASK_TEST(timeline_anew, begins_on_the_loops_stack_as_well)
 {
 	eddy_on_loop_stack(start, NULL);
