@@ -9,7 +9,9 @@ import threading
 import time
 import zlib
 
-from wire import Lost, Server, chunked, pattern, request
+from collector import Collector
+from timeline import Timeline
+from wire import MIB, Lost, Server, chunked, pattern, request
 
 FORM = b'--x\r\nContent-Disposition: form-data; name="f"; filename="%s"\r\n\r\n%s\r\n--x--\r\n'
 LINES = ('Content-Length: 5', 'Transfer-Encoding: chunked', 'Expect: 100-continue', 'Connection: close', 'Connection: keep-alive', 'Host: b',
@@ -126,12 +128,39 @@ def serves(server, failing):
     return good
 
 
-def run(quota, seed, clients=24, failing=False):
-    """Return: what is wrong afterwards; empty for nothing. `failing`: calls fail in the server."""
+class Watched:
+    """All that looks at a server meanwhile: the access log, spans for a collector that often fails, and a timeline."""
+
+    def __init__(self, folder, seed):
+        chance = random.Random(f'{seed} collector')
+        answers = (200, 200, 200, 500, (503, {'retry-after': '0'}, b''), 400, (200, {'connection': 'close'}, b'{}'), lambda _: None,
+                   lambda _: self.collector.ended.wait(0.2))
+        self.collector = Collector(*chance.choices(answers, k=500), 200)
+        self.args, self.path = ('--collector', self.collector.url), os.path.join(folder, 'timeline.json')
+        self.sample = chance.choice((1, 2, 5))
+        self.env = {'EDDY_TRACE': self.path, 'EDDY_TRACE_SAMPLE': str(self.sample), 'EDDY_TRACE_MAX': str(4 * MIB)}
+
+    def wrong(self):
+        """What is wrong with what was seen, once the server has ended; empty for nothing."""
+        timeline = Timeline(self.path)
+        # What was dropped is missing elsewhere, too.
+        wrong = timeline.wrong(self.sample > 1 or timeline.dropped > 0) + self.collector.wrong
+        wrong += [] if self.collector.spans else ['no spans']
+        wrong += [] if timeline.of('b', 'span') else ['no spans on the timeline']
+        return '\n'.join(map(str, wrong[:5]))
+
+    def close(self):
+        self.collector.close()
+
+
+def run(quota, seed, clients=24, failing=False, watched=False):
+    """Return: what is wrong afterwards; empty for nothing. `failing`: calls fail in the server; `watched`: it is traced."""
     folder = tempfile.mkdtemp(prefix='eddy-e2e-')
+    watch = Watched(folder, seed) if watched else None
     limits = {'head_timeout': 150, 'body_timeout': 100, 'write_timeout': 150, 'idle_timeout': 100, 'connections_max': 16, 'workers': 2,
               'dir': folder, 'file_max': 200000, 'drain_timeout': 300}
-    server = Server('--compression', *[word for name, value in limits.items() for word in (f'--{name}', value)], program='limits')
+    server = Server('--compression', *(watch.args if watch else ()), *[word for name, value in limits.items() for word in (f'--{name}', value)],
+                    program='limits', env=watch.env if watch else None)
     data = pattern(300000)
     try:
         start = server.descriptors()
@@ -153,8 +182,10 @@ def run(quota, seed, clients=24, failing=False):
         for thread in threads:
             thread.join()
         litter = [name for name in os.listdir(folder) if name.startswith('.')]
-        return f'litter: {litter}' if litter else ''
+        return f'litter: {litter}' if litter else watch.wrong() if watch else ''
     finally:
         if server.process.poll() is None:
             server.kill()
+        if watch:
+            watch.close()
         shutil.rmtree(folder, ignore_errors=True)

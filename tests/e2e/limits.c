@@ -1,16 +1,17 @@
 /* limits: an app of odd handlers whose limits are what the tests say.
  *
- *     limits [--bind ADDR] [--dir DIR] [--tree DIR] [--fallback] [--compression] [--config FILE]
- *            [--LIMIT VALUE]…
+ *     limits [--bind ADDR] [--dir DIR] [--tree DIR] [--fallback] [--compression] [--collector URL]
+ *            [--config FILE] [--LIMIT VALUE]…
  *
  * A LIMIT is a field of eddy_server_options without its `_ns`; times are in milliseconds. Without
- * --bind it listens at a free port of 127.0.0.1.
+ * --bind it listens at a free port of 127.0.0.1. With a collector it is traced, and does not wait long for it.
  */
 #include "handlers.h"
 #include "limits.h"
 
 #include <eddy/compress.h>
 #include <eddy/runtime.h>
+#include <eddy/tracing.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -324,6 +325,23 @@ static void map_trees(struct eddy_app *app, const char *dir)
 			   &(struct eddy_tree_options){ .index = "a.txt" });
 }
 
+static void trace(struct eddy_app *app, const char *collector)
+{
+	const struct eddy_tracing_options options = {
+		.access_log = true,
+		.collector = collector,
+		.batch_max = 64,
+		.queue_max = 200,
+		.age_ns = 10 * EDDY_MS,
+		.timeout_ns = 100 * EDDY_MS,
+		.retry_ns = 10 * EDDY_MS,
+		.flush_ns = 200 * EDDY_MS,
+	};
+
+	eddy_app_set_tracing(app, &options);
+	eddy_app_use_tracing(app);
+}
+
 static void parse(int argc, char **argv, struct eddy_server_options *server, struct limits *limits)
 {
 	static const struct option options[] = {
@@ -332,6 +350,7 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 		{ "tree", required_argument, NULL, 'T' },
 		{ "fallback", no_argument, NULL, 'F' },
 		{ "compression", no_argument, NULL, 'Z' },
+		{ "collector", required_argument, NULL, 'S' },
 		{ "config", required_argument, NULL, 'C' },
 		{ "workers", required_argument, NULL, 'w' },
 		{ "request_line_max", required_argument, NULL, 'l' },
@@ -373,6 +392,9 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 			break;
 		case 'Z':
 			limits->compression = true;
+			break;
+		case 'S':
+			limits->collector = optarg;
 			break;
 		case 'w':
 			server->workers = (unsigned)value;
@@ -439,6 +461,8 @@ int main(int argc, char **argv)
 #endif
 	eddy_app_with_server(app, &server);
 	eddy_app_set_context(app, &limits);
+	if (limits.collector)
+		trace(app, limits.collector);
 	if (limits.compression) {
 		eddy_app_use_compression(app);
 		eddy_app_use_decompression(app, NULL);

@@ -11,6 +11,7 @@ struct limits {
 	const char *config;
 	bool fallback;
 	bool compression;
+	const char *collector;
 };
 
 /* POST /parts/{how}: a form, part by part. */

@@ -17,7 +17,7 @@ class Chaos(unittest.TestCase):
         """Whatever fails, the server goes on, ends well and leaves nothing behind."""
         os.environ['EDDY_CHAOS'] = f'{SEED},errors'
         try:
-            self.assertEqual(chaos.run(chaos.Quota(seconds=2), seed=SEED, failing=True), '')
+            self.assertEqual(chaos.run(chaos.Quota(seconds=2), seed=SEED, failing=True, watched=True), '')
         finally:
             os.environ['EDDY_CHAOS'] = str(SEED)
 

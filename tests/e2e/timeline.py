@@ -1,4 +1,5 @@
 """A timeline as its file has it, and the rules of Chrome's trace event format. Times are whole nanoseconds."""
+import bisect
 import collections
 import decimal
 import json
@@ -83,10 +84,13 @@ class Timeline:
     def wrong_arrows(self, sampled):
         """Each s has its f, and both are in a slice."""
         wrong, pairs, slices = [], collections.defaultdict(list), self.slices()
+        begins = {track: [begin for begin, _, _ in of] for track, of in slices.items()}
 
         def is_inside(event):
-            at = ns(event)
-            return any(begin <= at <= end for begin, end, _ in slices[event['pid'], event['tid']])
+            # The last that has begun; those before it have ended by then.
+            at, track = ns(event), (event['pid'], event['tid'])
+            index = bisect.bisect_right(begins.get(track, []), at)
+            return any(at <= end for _, end, _ in slices[track][max(index - 2, 0):index])
 
         for event in self.of('s') + self.of('f'):
             pairs[event['cat'], event['name'], event['id']].append(event)
