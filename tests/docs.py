@@ -3,8 +3,9 @@
     docs.py ROOT
 
 - every C block of docs/guide/ is a run of lines of one file below examples/
-- so is every C block of README.md, http/README.md and docs/*.md, or of a program of tests/e2e/; those that are whole
+- so is every C block of README.md, those of runtime, http and trace, and docs/*.md, or of a program of tests/e2e/; those that are whole
   programs are compiled by style.py
+- the targets of docs/log.md are those of the layers' records
 - the names eddy_… that the same pages speak of are declared in public headers, or metrics of docs/metrics.md
 - every console block of docs/guide/ is what the comment at the head of such a file shows, which the tests run; it may stop early
 - the table of examples/README.md has a line for every step of the ladder, in order
@@ -16,6 +17,8 @@ import re
 import sys
 
 from tap import Tap
+
+LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
 
 
 def blocks(text, language):
@@ -80,7 +83,8 @@ def check_pages(tap, root, sources):
     # A test of its own holds these against what a server says.
     with open(os.path.join(root, 'docs', 'metrics.md')) as file:
         names |= set(re.findall(r'^\| `(\w+)`', file.read(), re.M))
-    pages = ['README.md', 'http/README.md', *(f'docs/{name}' for name in sorted(os.listdir(os.path.join(root, 'docs'))) if name.endswith('.md'))]
+    docs = sorted(name for name in os.listdir(os.path.join(root, 'docs')) if name.endswith('.md'))
+    pages = ['README.md', 'runtime/README.md', 'http/README.md', 'trace/README.md', *(f'docs/{name}' for name in docs)]
     pieces = 0
     for path in pages:
         with open(os.path.join(root, path)) as file:
@@ -91,6 +95,16 @@ def check_pages(tap, root, sources):
         wrong += [f'{path}: no header declares {name}' for name in sorted(set(re.findall(r'`(eddy_\w+)(?=[`(])', text)) - names)]
         tap.check(path, '\n'.join(wrong))
     tap.check('the other pages have code', '' if pieces else 'no block was found')
+
+
+def check_targets(tap, root):
+    """What users filter by."""
+    sources = read_sources(root, *(f'{layer}/src/*.c' for layer in LAYERS))
+    emitted = set(re.findall(r'"(eddy::\w+)"', ''.join(sources.values())))
+    with open(os.path.join(root, 'docs', 'log.md')) as file:
+        listed = set(re.findall(r'^\| `(eddy::\w+)` \|', file.read(), re.M))
+    tap.check('targets of records', '' if emitted and emitted == listed else
+              f'docs/log.md alone: {listed - emitted}, sources alone: {emitted - listed}')
 
 
 def main():
@@ -116,6 +130,7 @@ def main():
     tap.check('the guide has code', '' if pieces else 'no block was found in docs/guide/')
 
     check_pages(tap, root, sources)
+    check_targets(tap, root)
     with open(os.path.join(root, 'examples', 'README.md')) as file:
         text = file.read()
     wrong = check_links(root, 'examples/README.md', text)
