@@ -63,8 +63,8 @@ static void make_tail(const struct eddyi_timeline_file *file, char tail[EDDYI_TI
 	static const char end[] = "}}\n";
 	int len = snprintf(tail, EDDYI_TIMELINE_TAIL,
 			   "\n],\"otherData\":{\"records\":%" PRIu64 ",\"dropped\":%" PRIu64
-			   ",\"sample\":%u",
-			   file->records, file->dropped, file->sample);
+			   ",\"sample\":%u,\"began_ns\":%" PRIu64,
+			   file->records, file->dropped, file->sample, file->began_ns);
 
 	/* Some readers have had enough at the last brace, and call what comes in a piece behind it an error. */
 	memset(tail + len, ' ', EDDYI_TIMELINE_TAIL - (size_t)len);
@@ -108,7 +108,7 @@ static int open_file(const char *path)
 }
 
 int eddyi_timeline_file_open(struct eddyi_timeline_file *file, const char *path, uint64_t max,
-			     unsigned sample, const char *first)
+			     unsigned sample, uint64_t began_ns, const char *first)
 {
 	const struct iovec head[2] = { { (void *)(uintptr_t)HEAD, strlen(HEAD) } };
 	int r;
@@ -118,6 +118,7 @@ int eddyi_timeline_file_open(struct eddyi_timeline_file *file, const char *path,
 		.size = strlen(HEAD),
 		.max = max,
 		.sample = sample,
+		.began_ns = began_ns,
 	};
 	if (file->fd < 0)
 		return file->fd;

@@ -15,13 +15,14 @@ struct eddyi_timeline_file {
 	uint64_t records; /* that are in the file */
 	uint64_t dropped;
 	unsigned sample;
+	uint64_t began_ns; /* by the monotonic clock */
 	bool is_recounted; /* since the tail was written */
 };
 
 /* Make or empty the file and write `first` into it, an event. "%p" in the path is the process's number.
  * Return: 0; -EBUSY when another one writes it; -ESPIPE; those of open(2) and write(2). */
 int eddyi_timeline_file_open(struct eddyi_timeline_file *file, const char *path, uint64_t max,
-			     unsigned sample, const char *first);
+			     unsigned sample, uint64_t began_ns, const char *first);
 
 /* Close, where it is open. */
 void eddyi_timeline_file_close(struct eddyi_timeline_file *file);

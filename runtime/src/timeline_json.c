@@ -43,10 +43,23 @@ static inline void begin_event(struct eddyi_text *text, const char *phase, uint3
  * before the slice ahead of it ends, and be left out. With half of one more each time is cut to what it was. */
 #define HALF_NS "5"
 
+/* What times stand behind: those of a machine that has been up for months have more digits than a double. */
+static uint64_t zero_ns;
+
+void eddyi_timeline_json_begin(uint64_t began_ns)
+{
+	zero_ns = began_ns;
+}
+
+static uint64_t behind_zero(uint64_t at_ns)
+{
+	return at_ns > zero_ns ? at_ns - zero_ns : 0;
+}
+
 static void put_time(struct eddyi_text *text, uint64_t at_ns)
 {
 	eddyi_text(text, ",\"ts\":");
-	eddyi_text_us(text, at_ns);
+	eddyi_text_us(text, behind_zero(at_ns));
 	eddyi_text(text, HALF_NS);
 }
 
@@ -65,7 +78,7 @@ static void begin_slice(struct eddyi_text *text, uint32_t group, uint32_t track,
 	begin_event(text, "X", group, track);
 	put_time(text, begin_ns);
 	eddyi_text(text, ",\"dur\":");
-	eddyi_text_us(text, end_ns > begin_ns ? end_ns - begin_ns : 0);
+	eddyi_text_us(text, end_ns > begin_ns ? behind_zero(end_ns) - behind_zero(begin_ns) : 0);
 }
 
 /* Ids are of one counter a group. */

@@ -11,6 +11,9 @@
 /* The group in the file that is the process. */
 #define EDDYI_TIMELINE_PROCESS 1
 
+/* What comes from here on is of a timeline that began then: times stand behind that. */
+void eddyi_timeline_json_begin(uint64_t began_ns);
+
 /* Each event has a comma and a newline before it. */
 void eddyi_timeline_json_group(struct eddyi_text *text, uint32_t group, const char *name);
 void eddyi_timeline_json_mark(struct eddyi_text *text, struct eddyi_tape *tape, size_t at);

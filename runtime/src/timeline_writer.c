@@ -342,7 +342,7 @@ static int open_file(const struct eddyi_timeline_settings *settings)
 	*text.at = '\0';
 	/* Nothing stands before it. */
 	return eddyi_timeline_file_open(&timeline.file, settings->path, settings->file_max,
-					settings->sample, first + strlen(",\n"));
+					settings->sample, timeline.began_ns, first + strlen(",\n"));
 }
 
 static void deinit(void)
@@ -399,6 +399,7 @@ static int init(const struct eddyi_timeline_settings *settings, unsigned generat
 	timeline.sample = settings->sample;
 	timeline.buffer = settings->buffer;
 	timeline.began_ns = eddy_now();
+	eddyi_timeline_json_begin(timeline.began_ns);
 	timeline.records = 0;
 	eddyi_iowq_reset();
 	timeline.is_told = false;

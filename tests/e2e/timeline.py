@@ -43,6 +43,8 @@ class Timeline:
         wrong = [f'unknown phase: {e}' for e in self.events if e['ph'] not in 'MXbesfCi']
         wrong += [f'no name for group {e["pid"]}: {e}' for e in self.events if e['pid'] not in self.groups]
         wrong += [f'no name for its track: {e}' for e in self.events if e['ph'] in 'Xbesf' and (e['pid'], e['tid']) not in self.tracks]
+        wrong += [f'before the timeline, or cut to another nanosecond: {e}' for e in self.events if 'ts' in e
+                  and (e['ts'] < 0 or int(float(e['ts']) * 1000.0) != ns(e))]
         wrong += self.wrong_slices() + self.wrong_pairs() + self.wrong_arrows(sampled) + self.wrong_ops()
         return wrong
 

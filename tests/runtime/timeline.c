@@ -204,15 +204,29 @@ static size_t write_lazy(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 	return (size_t)snprintf(text, EDDY_FIELD_LAZY_MAX, "written %s", (const char *)data);
 }
 
+/* When the timeline in the file began, by the clock of eddy_now(). */
+static uint64_t began_ns(void)
+{
+	return (uint64_t)rig_number("otherData", "\"began_ns\":");
+}
+
+/* The time of the event, as one reads it who cuts a double. */
+static uint64_t ns_of(const char *pattern)
+{
+	return (uint64_t)(rig_number(pattern, "\"ts\":") * 1000.0);
+}
+
 TASK_TEST(timeline, spans_have_fields_of_every_type)
 {
 	char long_name[300], long_value[600];
+	uint64_t now;
 
 	memset(long_name, 'n', sizeof(long_name));
 	memset(long_value, 'v', sizeof(long_value));
 	start();
 	EXPECT(eddy_trace_is_on());
-	eddy_trace_span(eddy_str_from("all"), 1000, 3500,
+	now = eddy_now();
+	eddy_trace_span(eddy_str_from("all"), now, now + 2500,
 			EDDY_FIELDS(eddy_field_text("text", "a\"b"), eddy_field_i64("i64", -7),
 				    eddy_field_u64("u64", UINT64_MAX), eddy_field_f64("f64", 0.5),
 				    eddy_field_f64("inf", 1e308 * 10), eddy_field_bool("yes", true),
@@ -226,12 +240,14 @@ TASK_TEST(timeline, spans_have_fields_of_every_type)
 	stop();
 	EXPECT(!eddy_trace_is_on());
 	EXPECT_LINE(
-		"\"ph\":\"b\".*\"ts\":1.0005,\"cat\":\"span\",\"name\":\"all\",.*\"args\":."
+		"\"ph\":\"b\".*\"ts\":[0-9.]+,\"cat\":\"span\",\"name\":\"all\",.*\"args\":."
 		"\"text\":\"a..b\",\"i64\":-7,\"u64\":18446744073709551615,\"f64\":0.5,\"inf\":null,"
 		"\"yes\":true,\"no\":false,\"lazy\":\"written late\"..,$");
-	EXPECT_LINE("\"ph\":\"e\".*\"ts\":3.5005,\"cat\":\"span\",\"name\":\"all\"");
-	EXPECT_LINE("\"ph\":\"b\".*\"ts\":0.0055,.*\"bare\",.*\"args\":\\{\\}");
-	EXPECT_LINE("\"ph\":\"e\".*\"ts\":0.0055,.*\"bare\"");
+	EXPECT_EQ(ns_of("\"ph\":\"b\".*\"all\""), now - began_ns());
+	EXPECT_EQ(ns_of("\"ph\":\"e\".*\"all\""), now + 2500 - began_ns());
+	/* Before the timeline. */
+	EXPECT_LINE("\"ph\":\"b\".*\"ts\":0.0005,.*\"bare\",.*\"args\":\\{\\}");
+	EXPECT_LINE("\"ph\":\"e\".*\"ts\":0.0005,.*\"bare\"");
 	EXPECT_LINE("\"ph\":\"b\".*\"name\":\"n{96}\",.*\"first\":true,\"cut\":\"v{200,}\"..,$");
 	return 0;
 }
@@ -239,10 +255,11 @@ TASK_TEST(timeline, spans_have_fields_of_every_type)
 /* Just above a power of two a double has the fewest digits left for what is behind the point. */
 TASK_TEST(timeline, times_are_whole_for_who_cuts_doubles)
 {
-	const uint64_t first = ((uint64_t)1 << 36) * 1000;
+	uint64_t first;
 	char name[32];
 
 	start();
+	first = eddy_now() + ((uint64_t)1 << 36) * 1000;
 	for (unsigned i = 0; i < 50; i++) {
 		uint64_t at = first + i * 7919;
 
@@ -252,7 +269,7 @@ TASK_TEST(timeline, times_are_whole_for_who_cuts_doubles)
 	stop();
 	for (unsigned i = 0; i < 50; i++) {
 		snprintf(name, sizeof(name), "\"b\".*\"of %u\\.\"", i);
-		EXPECT_EQ((uint64_t)(rig_number(name, "\"ts\":") * 1000.0), first + i * 7919);
+		EXPECT_EQ(ns_of(name), first + i * 7919 - began_ns());
 	}
 	return 0;
 }
@@ -382,7 +399,7 @@ TASK_TEST(timeline, a_sample_leaves_out_what_is_between)
 	eddy_scope_end(&scope);
 	stop();
 	EXPECT_EQ(captured_lines("thread_name.*main"), is_early);
-	EXPECT_LINE("\"sample\":1000000 *}}$");
+	EXPECT_LINE("\"sample\":1000000,\"began_ns\":[0-9]+ *}}$");
 	EXPECT_EQ(captured_lines("late|a span"), 0);
 	return 0;
 }
