@@ -166,9 +166,9 @@ def read_request(body):
 
 class Collector:
     """Takes spans on a free port. `answers` are given in order, the last one for ever: a status, or (status, headers, body), or a
-    function of the handler that answers by itself. Spans of a post count as taken when it is answered 2xx."""
+    function of the handler that answers by itself; `context` is of TLS. Spans of a post count as taken when it is answered 2xx."""
 
-    def __init__(self, *answers):
+    def __init__(self, *answers, context=None):
         self.answers = list(answers or (200,))
         self.posts, self.spans, self.resources, self.wrong, self.times = 0, [], [], [], []
         self.headers = {}
@@ -190,6 +190,9 @@ class Collector:
         self.server.handle_error = lambda *_: None   # a service may leave in the middle
         self.port = self.server.server_address[1]
         self.url = f'http://127.0.0.1:{self.port}/v1/traces'
+        if context:
+            self.url = f'https://localhost:{self.port}/v1/traces'
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
         self.thread.start()
