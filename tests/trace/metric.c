@@ -419,13 +419,23 @@ static bool says(const char *line)
 	return strstr(task_text, line) != NULL;
 }
 
+/* A machine may be so slow that nothing comes of the pool in time. */
+static int write_in_time(void *arg)
+{
+	int r;
+
+	do
+		r = write_in_task(arg);
+	while (r == 0 && !says("\nprocess_open_fds "));
+	return r;
+}
+
 Test(metric, are_written_for_a_task)
 {
-	cr_assert(eq(int, eddy_run(NULL, write_in_task, NULL), 0));
+	cr_assert(eq(int, eddy_run(NULL, write_in_time, NULL), 0));
 	cr_expect(says("\neddy_loops 1\n"));
 	cr_expect(says("\neddy_tasks 1\n"));
 	cr_expect(says("\neddy_offload_running 1\n"));
-	cr_expect(says("\nprocess_open_fds "));
 	cr_expect(says("eddy_build_info{compiler=\"" __VERSION__ "\""));
 	/* A loop that has ended is counted still. */
 	expect("eddy_loops ", "0");
