@@ -137,9 +137,6 @@ void eddyi_client_trust_free(struct eddyi_client_trust *trust);
 
 /* ---- client_exchange.c ---- */
 
-/* Whether the program may set this field. */
-bool eddyi_client_may_set(const char *name);
-
 /* Send the request, and read the head of the response. Suspends. Return: 0; -errno, and the connection is of
  * no use any more. */
 int eddyi_client_exchange(struct eddyi_call *call, struct eddyi_client_conn *conn);

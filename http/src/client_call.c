@@ -19,7 +19,7 @@ static int check_headers(struct eddy_client *client, const struct eddy_header *h
 			return eddyi_client_fail(client, -EINVAL,
 						 "the value of the field \"%s\" can't be sent",
 						 header->name);
-		if (!eddyi_client_may_set(header->name))
+		if (!eddy_client_may_set(header->name))
 			return eddyi_client_fail(client, -EINVAL,
 						 "the field \"%s\" is the client's to write",
 						 header->name);

@@ -1,6 +1,8 @@
 /* One request and the head of its response, on a connection. */
 #include "client.h"
 
+#include "syntax.h"
+
 #include <eddy/transfer.h>
 #include <errno.h>
 #include <stdio.h>
@@ -20,16 +22,8 @@
 /* The fields that say where a request goes and how it is framed. */
 static const char *const own_fields[] = {
 	"host", "content-length", "transfer-encoding", "connection",       "expect", "upgrade",
-	"te",   "trailer",        "keep-alive",        "proxy-connection",
+	"te",   "trailer",        "keep-alive",        "proxy-connection", NULL,
 };
-
-bool eddyi_client_may_set(const char *name)
-{
-	for (size_t i = 0; i < sizeof(own_fields) / sizeof(*own_fields); i++)
-		if (eddy_str_eq_nocase(eddy_str_from(name), eddy_str_from(own_fields[i])))
-			return false;
-	return true;
-}
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -37,6 +31,11 @@ static bool is_one_of(const char *name, const char *const *names)
 		if (eddy_str_eq_nocase(eddy_str_from(name), eddy_str_from(*names)))
 			return true;
 	return false;
+}
+
+bool eddy_client_may_set(const char *name)
+{
+	return eddyi_syntax_is_token(eddy_str_from(name)) && !is_one_of(name, own_fields);
 }
 
 /* Whether a field of the program's still goes out behind the redirects so far. */

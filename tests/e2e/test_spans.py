@@ -236,7 +236,7 @@ class Settings(SpansCase):
         collector.wait_spans(3)
 
     def test_fields_that_are_none(self):
-        for value in ('secret', 'a b=secret', 'a=secret%0d%0ab: c', 'content-length=1', ','.join(f'a{i}=secret' for i in range(17)), 'a=' + 5000 * 'x'):
+        for value in ('secret', 'a b=secret', 'a=secret%0d%0ab: c', 'content-length=1', 'Host=secret', 'Content-Type=secret', ','.join(f'a{i}=secret' for i in range(17)), 'a=' + 5000 * 'x'):
             server = self.traced('http://127.0.0.1:1', env={'OTEL_EXPORTER_OTLP_HEADERS': value})
             server.wait_for('ERROR eddy::tracing: Spans are not exported: OTEL_EXPORTER_OTLP_HEADERS has too many, or one that is no field')
             self.assertNotIn('secret', server.log)
@@ -264,6 +264,7 @@ class Settings(SpansCase):
         path = f'{self.folder()}/config.toml'
         for text, complaint in (('collector = "localhost:4318"', 'collector is no URL'), ('sample = 0', 'expected a number above 0, 1 at most'),
                                 ('collector_headers = ["a"]', 'expected an array of up to 16 fields like "name: value", not the string "a"'),
+                                ('collector_headers = ["host: a"]', 'expected an array of up to 16 fields like "name: value", not the string "host: a"'),
                                 ('batch_max = 0', 'expected an integer from 1 to 10000'), ('age_ms = 0', 'expected an integer from 1 ')):
             with open(path, 'w', encoding='utf-8') as file:
                 file.write(f'[tracing]\n{text}\n')

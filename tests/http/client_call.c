@@ -171,3 +171,13 @@ Test(client_call, tells_what_urls_it_takes)
 	cr_expect(eq(int, eddy_client_check_url("http://user@a.example/"), -EINVAL));
 	cr_expect(eq(int, eddy_client_check_url("http://"), -EINVAL));
 }
+
+Test(client_call, tells_what_fields_it_takes)
+{
+	cr_expect(eddy_client_may_set("authorization"));
+	cr_expect(eddy_client_may_set("date"));
+	cr_expect(not(eddy_client_may_set("Host")));
+	cr_expect(not(eddy_client_may_set("transfer-encoding")));
+	cr_expect(not(eddy_client_may_set("a b")));
+	cr_expect(not(eddy_client_may_set("")));
+}

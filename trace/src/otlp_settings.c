@@ -3,7 +3,6 @@
 #include <eddy/client.h>
 #include <eddy/log.h>
 #include <eddy/otlp.h>
-#include <eddy/res.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +91,13 @@ static void unescape(char *text)
 	*to = 0;
 }
 
+/* Of which type posts are is not for others to say. */
+static bool may_set(const char *name)
+{
+	return eddy_client_may_set(name) &&
+	       !eddy_str_eq_nocase(eddy_str_from(name), eddy_str_from("content-type"));
+}
+
 /* Return: whether it is one, and there is room. */
 static bool add(struct eddyi_otlp_settings *settings, struct eddy_str name, struct eddy_str value,
 		bool is_escaped)
@@ -109,7 +115,7 @@ static bool add(struct eddyi_otlp_settings *settings, struct eddy_str name, stru
 		return false;
 	if (is_escaped)
 		unescape(kept_value);
-	if (!eddy_res_may_set(kept_name) || !is_value(eddy_str_from(kept_value)))
+	if (!may_set(kept_name) || !is_value(eddy_str_from(kept_value)))
 		return false;
 	settings->headers[count] = (struct eddy_header){ kept_name, kept_value };
 	return true;

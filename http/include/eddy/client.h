@@ -87,7 +87,7 @@ struct eddy_client_request {
 	const char *method;                /* a token; default "GET" */
 	const struct eddy_header *headers; /* see eddy/header.h; default none. The client writes host,
 					      content-length, transfer-encoding, connection, expect and
-					      the like itself: -EINVAL */
+					      the like itself, see eddy_client_may_set(): -EINVAL */
 	/* The body is one of these, or none: */
 	struct eddy_str body;
 	const struct eddy_client_file *file;
@@ -103,6 +103,9 @@ struct eddy_client_request {
 /* Whether a client takes this URL, without asking for it.
  * Return: 0; -EPROTONOSUPPORT when its scheme is not http or https, or eddy is built without TLS; -EINVAL. */
 EDDY_API int eddy_client_check_url(const char *url);
+
+/* Whether a request may have a field of this name: it is a token, and none of those that the client writes itself. */
+EDDY_API bool eddy_client_may_set(const char *name);
 
 /* Make a client; NULL is all defaults. Return: NULL when memory is out. */
 EDDY_API struct eddy_client *eddy_client_new(const struct eddy_client_options *options);
