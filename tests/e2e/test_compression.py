@@ -233,15 +233,15 @@ class Decoders(Tour):
             self.skipTest('needs Chromium')
         paths = [f'/text/{size}' for size in SIZES] + ['/stream/1000']
         want = [(len(text), hashlib.sha256(text).hexdigest()) for text in (self.get(path, None).body for path in paths)]
+        urls = []
         for coding in CODINGS:
             config = self.path(f'{coding}.toml')
             with open(config, 'w', encoding='ascii') as file:
                 file.write(f'[compression]\norder = ["{coding}"]\n')
             server = self.serve('--compression', '--config', config, program='tour')
-            lines = run(node('fetch', *(f'http://127.0.0.1:{server.port}{path}' for path in paths)), b'').splitlines()
-            self.assertEqual([json.loads(line) for line in lines], [[coding, *sums] for sums in want])
-            server.stop()
-
+            urls += [f'http://127.0.0.1:{server.port}{path}' for path in paths]
+        lines = run(node('fetch', *urls), b'').splitlines()
+        self.assertEqual([json.loads(line) for line in lines], [[coding, *sums] for coding in CODINGS for sums in want])
 
     def test_chromium_reads_lines_as_they_are_written(self):
         if not os.path.exists(os.environ.get('EDDY_CHROMIUM', '/usr/bin/chromium')):
