@@ -1,0 +1,113 @@
+/* Where and when the text of all metrics is made. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/metric.h>
+#include <eddy/runtime.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char task_text[65536];
+
+static int write_text(void *arg)
+{
+	char *text;
+	size_t len;
+	int r = eddy_metric_text(&text, &len);
+
+	(void)arg;
+	if (r < 0)
+		return r;
+	snprintf(task_text, sizeof(task_text), "%.*s", (int)len, text);
+	free(text);
+	return 0;
+}
+
+static bool says(const char *line)
+{
+	return strstr(task_text, line) != NULL;
+}
+
+/* A machine may be so slow that nothing comes of the pool in time. */
+static int write_in_time(void *arg)
+{
+	int r;
+
+	do
+		r = write_text(arg);
+	while (r == 0 && !says("\nprocess_open_fds "));
+	return r;
+}
+
+Test(metric_own, are_written_for_a_task)
+{
+	cr_assert(eq(int, eddy_run(NULL, write_in_time, NULL), 0));
+	cr_expect(says("\neddy_loops 1\n"));
+	cr_expect(says("\neddy_tasks 1\n"));
+	cr_expect(says("\neddy_offload_running 1\n"));
+	cr_expect(says("eddy_build_info{compiler=\"" __VERSION__ "\""));
+	/* A loop that has ended is counted still. */
+	cr_assert(eq(int, write_text(NULL), 0));
+	cr_expect(says("\neddy_loops 0\n"));
+	cr_expect(says("\neddy_tasks 0\n"));
+	cr_expect(says("\neddy_tasks_spawned_total 1\n"));
+}
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static int wait_at_gate(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	return 0;
+}
+
+static int hold_pool(void *arg)
+{
+	return eddy_offload(wait_at_gate, arg);
+}
+
+static int write_beside(void *arg)
+{
+	struct eddy_scope scope;
+	int r;
+
+	pthread_mutex_lock(&gate);
+	eddy_offload_set_threads(1);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "holder", hold_pool, NULL);
+	while (!eddy_offload_stats().running)
+		eddy_sleep(EDDY_MS);
+	r = write_text(arg);
+	pthread_mutex_unlock(&gate);
+	eddy_scope_join(&scope);
+	return r | eddy_scope_end(&scope);
+}
+
+Test(metric_own, are_written_without_the_pool)
+{
+	cr_assert(eq(int, eddy_run(NULL, write_beside, NULL), 0));
+	cr_expect(says("\neddy_loops 1\n"));
+	cr_expect(says("\neddy_offload_running 1\n"));
+	cr_expect(says("process_") == false);
+	cr_expect(says("eddy_io_workers") == false);
+}
+
+static int write_cancelled(void *arg)
+{
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_cancel(&scope);
+	r = write_text(arg);
+	eddy_scope_end(&scope);
+	return r == -ECANCELED ? 0 : -EPROTO;
+}
+
+Test(metric_own, are_not_written_for_who_is_cancelled)
+{
+	cr_assert(eq(int, eddy_run(NULL, write_cancelled, NULL), 0));
+}
