@@ -311,9 +311,9 @@ class Streams(Tour):
         many()
         self.eventually(lambda: self.server.sockets() <= 3, what='sockets are left')
         self.get('/hello', None)
-        descriptors, rss = self.server.descriptors(), self.server.rss()
+        descriptors, rss = self.server.held(), self.server.rss()
         many()
-        self.eventually(lambda: self.server.descriptors() <= descriptors + 1, what=lambda: f'{self.server.descriptors()} descriptors')
+        self.eventually(lambda: self.server.held() <= descriptors + 1, what=lambda: f'{self.server.held()} descriptors')
         if not is_sanitized():
             self.assertLess(self.server.rss() - rss, 4 * MIB)
         # Nothing that was broken off is kept as if it were whole.

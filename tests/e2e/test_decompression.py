@@ -149,13 +149,13 @@ class Refused(Coded):
 
     def test_those_who_vanish_leave_nothing(self):
         body = encode('gzip', pattern(100000))
-        start = self.server.descriptors()
+        start = self.server.held()
         for i in range(40):
             with self.server.connect() as wire:
                 wire.send(request('POST', ('/in/size', '/in/save', '/in/echo')[i % 3], GZIP, f'Content-Length: {len(body)}', body=b''))
                 wire.send(body[:50000])
                 wire.reset()
-        self.eventually(lambda: self.server.descriptors() <= start + 1, what='descriptors are left')
+        self.eventually(lambda: self.server.held() <= start + 1, what='descriptors are left')
 
 
 if __name__ == '__main__':

@@ -8,10 +8,15 @@ from wire import KIB, MIB, Case, chunked, in_threads, is_sanitized, pattern, req
 
 
 class Resources(Case):
-    def quiet(self, server, start):
-        self.eventually(lambda: server.descriptors() <= start, 8,
-                        lambda: f'{server.descriptors()} descriptors, {start} at the start: ' + str(
+    def quiet(self, server, start, workers=1):
+        self.eventually(lambda: server.held() <= start, 20,
+                        lambda: f'{server.held()} descriptors, {start} at the start: ' + str(
                             [os.readlink(f'/proc/{server.pid}/fd/{n}') for n in os.listdir(f'/proc/{server.pid}/fd')]))
+        self.assertFewPipes(server, workers)
+
+    def assertFewPipes(self, server, workers=1):
+        """Two descriptors each, eight of a loop; and stderr."""
+        self.eventually(lambda: server.count('pipe') <= 1 + 2 * 8 * workers, what=lambda: f'{server.count("pipe")} pipes')
 
     def warm_up(self, server, folder):
         """After one of each, the pools are filled."""
@@ -30,7 +35,7 @@ class Resources(Case):
         folder = self.folder()
         server = self.serve(folder)
         self.warm_up(server, folder)
-        start = server.descriptors()
+        start = server.held()
         with open(os.path.join(folder, 'large'), 'wb') as file:
             file.write(pattern(20 * MIB))
         wires = []
@@ -55,7 +60,8 @@ class Resources(Case):
         self.assertEqual(len(server.get('/files/file').body), 3 * MIB)
         self.assertLess(time.monotonic() - began, 5)
         # A stalled transfer holds its socket and its file, and no pipe.
-        self.assertLessEqual(server.descriptors(), start + 400 + 20)
+        self.assertLessEqual(server.held(), start + 400 + 4)
+        self.assertFewPipes(server)
         for wire in wires[::2]:
             wire.close()
         for wire in wires[1::2]:
@@ -88,7 +94,7 @@ class Resources(Case):
         folder = self.folder()
         server = self.serve(folder)
         self.warm_up(server, folder)
-        start = server.descriptors()
+        start = server.held()
         with open(os.path.join(folder, 'large'), 'wb') as file:
             file.write(pattern(20 * MIB))
         names = sorted(os.listdir(folder))
@@ -107,7 +113,7 @@ class Resources(Case):
         folder = self.folder()
         server = self.serve(folder, '--workers', 2)
         self.warm_up(server, folder)
-        start = server.descriptors()
+        start = server.held()
         chance = random.Random(11)
 
         kinds = (
@@ -134,7 +140,7 @@ class Resources(Case):
                 wire.read(head=data[:4] == b'HEAD')
                 wire.close()
         in_threads(8, work)
-        self.quiet(server, start)
+        self.quiet(server, start, workers=2)
         self.assertFalse([name for name in os.listdir(folder) if name.startswith('.')])
 
     @unittest.skipIf(is_sanitized(), 'the sanitizer keeps what is freed')
