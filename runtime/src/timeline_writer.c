@@ -5,6 +5,8 @@
  * 2. The writer reads tapes of its own generation only.
  * 3. A pass of the writer reads all tapes, and `passes` counts those that are over: who waits for two has all
  *    written that was on a tape before, since one may have been under way.
+ * 4. Jobs are written last, as far as they had ended when the pass began: by then the tracks that they come from are
+ *    named. So it is where the file ends in the middle of a pass, too.
  */
 #include "timeline_writer.h"
 
@@ -189,12 +191,17 @@ static void tell_dropped(struct eddyi_tape *tape)
 	tape->dropped_told = dropped;
 }
 
-static void read_tape(struct eddyi_tape *tape)
+static size_t head_of(struct eddyi_tape *tape)
 {
-	size_t tail = atomic_load_explicit(&tape->tail, memory_order_relaxed), head;
-
 	atomic_store_explicit(&tape->is_called, false, memory_order_relaxed);
-	head = atomic_load_explicit(&tape->head, memory_order_acquire);
+	return atomic_load_explicit(&tape->head, memory_order_acquire);
+}
+
+/* Up to `head`. */
+static void read_tape(struct eddyi_tape *tape, size_t head)
+{
+	size_t tail = atomic_load_explicit(&tape->tail, memory_order_relaxed);
+
 	if (tail != head && !tape->is_named) {
 		eddyi_timeline_json_group(&timeline.text, tape->group, tape->name);
 		tape->is_named = true;
@@ -216,6 +223,7 @@ static void read_tape(struct eddyi_tape *tape)
 
 static void read_tapes(void)
 {
+	size_t outside_head = head_of(timeline.outside);
 	struct eddy_node *node;
 
 	pthread_mutex_lock(&timeline.lock);
@@ -224,14 +232,15 @@ static void read_tapes(void)
 		bool ended = tape->ended;
 
 		pthread_mutex_unlock(&timeline.lock);
-		if (tape->generation == timeline.generation)
-			read_tape(tape);
+		if (tape->generation == timeline.generation && tape != timeline.outside)
+			read_tape(tape, head_of(tape));
 		pthread_mutex_lock(&timeline.lock);
 		node = node->next;
 		if (ended)
 			drop_tape(tape);
 	}
 	pthread_mutex_unlock(&timeline.lock);
+	read_tape(timeline.outside, outside_head);
 }
 
 /* The group of the loop whose ring it is; where the kernel's numbers are not the process's, the process. */

@@ -79,6 +79,32 @@ TASK_TEST(timeline_anew, a_job_comes_from_no_track_of_another_timeline)
 	return 0;
 }
 
+static int runs_a_job(__attribute__((unused)) void *arg)
+{
+	return eddy_offload(nothing, NULL);
+}
+
+/* The file is full before the task's name, which is on another tape than the job. */
+TASK_TEST(timeline_anew, a_job_comes_from_no_track_without_a_name)
+{
+	const struct eddy_trace_options options = { .path = rig_file(), .file_max = 64 * EDDY_KIB };
+	struct eddy_scope scope;
+
+	EXPECT_EQ(eddy_trace_start(&options), 0);
+	for (int i = 0; i < 1000; i++)
+		eddy_trace_span(eddy_str_from("one of many"), 1, 2, NULL);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "has a job", runs_a_job, NULL);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	eddy_scope_end(&scope);
+	eddy_trace_stop();
+	rig_read(rig_file());
+	EXPECT(eddy_trace_dropped() > 0);
+	EXPECT_EQ(captured_lines("\"name\":\"thread_name\".*\"has a job\""), 0);
+	EXPECT_EQ(captured_lines("\"ph\":\"s\",.*\"name\":\"offload\""), 0);
+	return 0;
+}
+
 static struct eddy_event event;
 
 static int waits(__attribute__((unused)) void *arg)
