@@ -50,6 +50,9 @@ static int write_at(int fd, const struct iovec parts[2], uint64_t offset)
 			size_t taken = (size_t)done < left[i].iov_len ? (size_t)done :
 									left[i].iov_len;
 
+			/* One of no bytes may be NULL, which nothing is added to: not even 0. */
+			if (!taken)
+				continue;
 			left[i].iov_base = (char *)left[i].iov_base + taken;
 			left[i].iov_len -= taken;
 			done -= (ssize_t)taken;
