@@ -45,7 +45,8 @@ struct eddyi_mark *eddyi_tape_take(struct eddyi_tape *tape, unsigned more)
 	if (tape->size - (head - tape->tail_seen) <= more)
 		tape->tail_seen = atomic_load_explicit(&tape->tail, memory_order_acquire);
 	if (tape->size - (head - tape->tail_seen) <= more) {
-		eddyi_count(tape->dropped, 1);
+		/* Who sees it sees whose it is: `span_track` may be younger than all marks that were read. */
+		__atomic_store_n(&tape->dropped, tape->dropped + 1, __ATOMIC_RELEASE);
 		return NULL;
 	}
 	return eddyi_tape_at(tape, head);

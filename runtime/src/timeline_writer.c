@@ -182,7 +182,7 @@ static bool has_room(void)
 
 static void tell_dropped(struct eddyi_tape *tape)
 {
-	uint64_t dropped = __atomic_load_n(&tape->dropped, __ATOMIC_RELAXED);
+	uint64_t dropped = __atomic_load_n(&tape->dropped, __ATOMIC_ACQUIRE);
 
 	if (dropped == tape->dropped_told)
 		return;
