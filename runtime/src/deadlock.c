@@ -48,11 +48,12 @@ static bool is_loop(struct eddy_node *loops, pid_t tid)
 	return false;
 }
 
-/* Threads that run nothing of the program's: the pool's, which was found idle, and the kernel's. */
+/* Threads that run nothing of the program's, and wake no task: the pool's, which was found idle, those of the
+ * library that write, and the kernel's. */
 static bool is_harmless(const char *tid)
 {
 	static const char *const names[] = { "eddy-offload\n", "eddy-watch\n", "eddy-timeline\n",
-					     "iou-" };
+					     "eddy-log\n", "iou-" };
 	char path[64], name[32] = "";
 	FILE *file;
 

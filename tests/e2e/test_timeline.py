@@ -98,7 +98,7 @@ class Timelines(Case):
         if not os.path.exists(program):
             self.skipTest('needs the crash tests of the runtime')
         self.path = os.path.join(self.folder(), 'out.json')
-        done = subprocess.run([program], env=dict(os.environ, EDDY_TRACE=self.path), stderr=subprocess.PIPE, check=False)
+        done = subprocess.run([program], env=dict(os.environ, EDDY_TRACE=self.path), stderr=subprocess.PIPE, check=False, timeout=60)
         self.assertEqual(done.returncode, -signal.SIGABRT)
         timeline = self.read()
         self.assertEqual([len(timeline.of('X', 'run', track=name)) for name in ('left', 'right')], [1, 1])

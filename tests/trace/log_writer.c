@@ -1,15 +1,18 @@
 /* Tests of eddy/log_writer.h. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <eddy/event.h>
 #include <eddy/log_writer.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/eddy-log-XXXXXX";
@@ -337,4 +340,39 @@ Test(log_writer, many_threads_emit)
 	for (int i = 0; i < 4; i++)
 		cr_assert(eq(int, next[i], 500));
 	free(text);
+}
+
+/* ---- a thread that wakes nobody ---- */
+
+static int wait_for_nothing(void *arg)
+{
+	struct eddy_event event;
+
+	(void)arg;
+	eddy_event_init(&event);
+	return eddy_event_wait(&event);
+}
+
+/* ThreadSanitizer's, which has a thread of its own that nobody knows. */
+void __tsan_init(void) __attribute__((weak));
+
+/* The runtime knows it for one of eddy's. */
+Test(log_writer, leaves_deadlocks_to_be_found)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (__tsan_init)
+		cr_skip_test("ThreadSanitizer has a thread of its own");
+	pid = fork();
+	if (pid == 0) {
+		for (int signo = 1; signo < NSIG; signo++)
+			signal(signo, SIG_DFL);
+		alarm(20);
+		subscribe(EDDY_LOG_FORMAT_TEXT);
+		eddy_run(NULL, wait_for_nothing, NULL);
+		_exit(1);
+	}
+	cr_assert(eq(int, waitpid(pid, &status, 0), pid));
+	cr_expect(eq(int, WIFSIGNALED(status) ? WTERMSIG(status) : 0, SIGABRT), "%d", status);
 }
