@@ -10,6 +10,7 @@
 #include "probe.h"
 #include "registry.h"
 #include "stall.h"
+#include "standard.h"
 #include "timeline.h"
 
 #include <errno.h>
@@ -401,6 +402,7 @@ int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *ar
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	eddyi_standard_open();
 	loop = malloc(sizeof(*loop));
 	if (!loop)
 		return -ENOMEM;

@@ -36,6 +36,17 @@ class Program(Case):
         self.assertEqual(len(server.log.splitlines()), 2, server.log)
         self.assertNotIn('Shutdown signal', server.log)
 
+    def test_closed_descriptors(self):
+        """No connection becomes number 2, to which records are written."""
+        path = os.path.join(self.folder(), 'socket')
+        closed = ('sh', '-c', 'exec "$0" "$@" <&- >&- 2>&-')
+        server = self.serve(self.folder(), log='trace', bind=f'unix:{path}', start=False, wrap=closed)
+        with self.eventually(lambda: try_connect(path)) as wire:
+            self.assertServes(wire)
+            # Its folder is the first that it opens.
+            self.assertEqual([os.readlink(f'/proc/{server.pid}/fd/{fd}') for fd in (1, 2)], 2 * ['/dev/null'])
+        server.stop()
+
     def test_no_records(self):
         path = os.path.join(self.folder(), 'socket')
         server = self.serve(self.folder(), log='off', bind=f'unix:{path}', start=False)

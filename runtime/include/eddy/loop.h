@@ -35,7 +35,8 @@ struct eddy_loop_options {
 
 /* Run `fn(arg)` as the root task of a new loop on this thread, until it and every task below it
  * have ended. SIGPIPE and SIGXFSZ are ignored from here on (a broken connection is -EPIPE, a file that
- * ulimit -f finds too large -EFBIG).
+ * ulimit -f finds too large -EFBIG). Those of the descriptors 0 to 2 that are closed are opened to /dev/null, once a
+ * process: no connection becomes its stderr.
  * Where SIGSEGV and SIGBUS have no handler they get one that names the task before the process dies of
  * them as ever: a task that runs off its stack is told so.
  * A child of fork(2) has no loop, also where its parent has one: it execs or ends by _exit(), and whatever
