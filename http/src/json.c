@@ -2,36 +2,10 @@
 
 #include "member.h"
 
+#include <eddy/json_depth.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <stdio.h>
-
-/* Whether arrays and objects stand in one another no deeper than that. Text that is no JSON is left to
- * the parser, which recurses no deeper than this counts: it stops at the first thing that is wrong. */
-static bool is_shallow(struct eddy_str text, unsigned depth_max)
-{
-	unsigned depth = 0;
-	bool in_string = false;
-
-	for (size_t i = 0; i < text.len; i++) {
-		char c = text.ptr[i];
-
-		if (in_string) {
-			if (c == '\\')
-				i++;
-			else if (c == '"')
-				in_string = false;
-		} else if (c == '"') {
-			in_string = true;
-		} else if (c == '[' || c == '{') {
-			if (++depth > depth_max)
-				return false;
-		} else if ((c == ']' || c == '}') && depth) {
-			depth--;
-		}
-	}
-	return true;
-}
 
 struct parse {
 	struct eddy_str text;
@@ -52,7 +26,7 @@ int eddy_json_parse(struct eddy_str text, unsigned depth_max, json_t **ret_json)
 	struct parse job = { .text = text };
 
 	/* jansson reads over a NUL between two tokens. */
-	if (!text.len || memchr(text.ptr, 0, text.len) || !is_shallow(text, depth_max))
+	if (!text.len || memchr(text.ptr, 0, text.len) || eddy_json_depth(text) > depth_max)
 		return -EBADMSG;
 	/* Recursion in somebody else's code: not on a task's stack. */
 	eddy_on_loop_stack(parse, &job);

@@ -13,6 +13,7 @@
 #include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/join.h>
+#include <eddy/json_depth.h>
 #include <eddy/lines.h>
 #include <eddy/list.h>
 #include <eddy/local.h>

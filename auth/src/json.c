@@ -1,0 +1,48 @@
+#include "json.h"
+
+#include <eddy/json_depth.h>
+#include <eddy/loop.h>
+#include <errno.h>
+
+#define DEPTH_MAX 16
+
+struct parse {
+	struct eddy_str text;
+	json_t *json;
+	json_error_t error;
+};
+
+static void parse(void *arg)
+{
+	struct parse *parse = arg;
+
+	parse->json =
+		json_loadb(parse->text.ptr, parse->text.len, JSON_REJECT_DUPLICATES, &parse->error);
+}
+
+int eddyi_auth_json_parse(struct eddy_str text, json_t **ret_object)
+{
+	struct parse job = { .text = text };
+
+	/* jansson reads over a NUL between two tokens. */
+	if (!text.len || memchr(text.ptr, 0, text.len) || eddy_json_depth(text) > DEPTH_MAX)
+		return -EBADMSG;
+	eddy_on_loop_stack(parse, &job);
+	if (!job.json)
+		return json_error_code(&job.error) == json_error_out_of_memory ? -ENOMEM : -EBADMSG;
+	if (!json_is_object(job.json)) {
+		json_decref(job.json);
+		return -EBADMSG;
+	}
+	*ret_object = job.json;
+	return 0;
+}
+
+struct eddy_str eddyi_auth_json_str(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	return json_is_string(value) ?
+		       eddy_str(json_string_value(value), json_string_length(value)) :
+		       eddy_str(NULL, 0);
+}
