@@ -23,6 +23,7 @@ void eddyi_req_free(struct eddy_req *req)
 {
 	struct eddyi_arena arena = req->arena;
 
+	eddyi_req_layers_deinit(req);
 	eddyi_coded_deinit(req);
 	if (req->res.file >= 0)
 		close(req->res.file);

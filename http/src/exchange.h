@@ -44,6 +44,7 @@ struct eddy_res {
 };
 
 struct eddyi_asker;
+struct eddyi_req_kept;
 struct eddyi_decoded;
 
 struct eddy_req {
@@ -62,6 +63,7 @@ struct eddy_req {
 	unsigned methods;                    /* that the path does answer, when no route fits */
 	struct eddyi_body body;
 	struct eddyi_observed *observed; /* NULL: nobody does */
+	struct eddyi_req_kept *kept;     /* by layers, the last one first */
 	struct eddyi_decoded *decoded;   /* NULL: the body is read as it is sent */
 	/* What has been read once is kept; NULL before that: */
 	struct eddy_str text; /* the whole body */
@@ -82,6 +84,9 @@ struct eddy_req {
 struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_wire *wire);
 
 void eddyi_req_free(struct eddy_req *req);
+
+/* Have layers give back what they keep for the request. */
+void eddyi_req_layers_deinit(struct eddy_req *req);
 
 /* What becomes of the connection after an exchange. */
 enum eddyi_ending {

@@ -37,6 +37,20 @@ struct eddy_layer {
 /* What the layer keeps in this app; made when it is asked for the first time. Never NULL. */
 EDDY_API void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer);
 
+/* What a layer keeps for one request. */
+struct eddy_req_layer {
+	const char *name; /* for people */
+	size_t size;
+	void (*deinit)(void *kept); /* when the request is over, answer sent or not; may be NULL */
+};
+
+/* What the layer keeps for this request; made when it is asked for the first time, zeroed.
+ * Return: NULL when memory is out. */
+EDDY_API void *eddy_req_layer(struct eddy_req *req, const struct eddy_req_layer *layer);
+
+/* The same if it was asked for before; else NULL. */
+EDDY_API void *eddy_req_find_layer(const struct eddy_req *req, const struct eddy_req_layer *layer);
+
 /* Run `fn(data)` as a task whenever the app runs: on the loop that eddy_app_run() was called in, from before
  * the first request until the last one is over. Then it is cancelled and awaited; what it still does takes a
  * scope that is shielded, and has a timeout. What it returns is of no interest. `name` and `data` are
