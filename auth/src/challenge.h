@@ -1,0 +1,21 @@
+/* challenge.h: the `www-authenticate` of who is refused (RFC 6750 section 3, RFC 9728 section 5.1). */
+#ifndef EDDYI_CHALLENGE_H
+#define EDDYI_CHALLENGE_H
+
+#include <eddy/req.h>
+#include <eddy/res.h>
+
+/* Its parameters, in the order in which they are sent; those that are NULL are left out. */
+struct eddyi_challenge {
+	const char *realm;
+	const char *error;
+	const char *description;
+	const char *scope;
+	const char *resource_metadata;
+};
+
+/* Set the field. Return: 0; -EINVAL when a value holds what can't be sent, -ENOMEM. */
+int eddyi_challenge_set(const struct eddyi_challenge *challenge, struct eddy_req *req,
+			struct eddy_res *res);
+
+#endif

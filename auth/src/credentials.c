@@ -1,0 +1,60 @@
+#include "credentials.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool is_token(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("-._~+/", c));
+}
+
+/* b64token of RFC 6750: these, and padding behind them. */
+static bool is_b64token(struct eddy_str text)
+{
+	size_t at = 0;
+
+	while (at < text.len && is_token(text.ptr[at]))
+		at++;
+	if (!at)
+		return false;
+	while (at < text.len && text.ptr[at] == '=')
+		at++;
+	return at == text.len;
+}
+
+/* Return: whether there is exactly one. */
+static bool find_field(const struct eddy_req *req, struct eddy_str *ret_value, unsigned *ret_count)
+{
+	struct eddy_str name, value;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < eddy_req_header_count(req); i++) {
+		eddy_req_header_at(req, i, &name, &value);
+		if (!eddy_str_eq_nocase(name, eddy_str("authorization", 13)))
+			continue;
+		*ret_value = value;
+		++*ret_count;
+	}
+	return *ret_count == 1;
+}
+
+enum eddyi_credentials eddyi_credentials_read(const struct eddy_req *req,
+					      struct eddy_str *ret_token)
+{
+	struct eddy_str value;
+	unsigned count;
+	size_t scheme = 0;
+
+	if (!find_field(req, &value, &count))
+		return count ? EDDYI_CREDENTIALS_INVALID : EDDYI_CREDENTIALS_NONE;
+	value = eddy_str_trim(value);
+	while (scheme < value.len && !is_blank(value.ptr[scheme]))
+		scheme++;
+	if (!eddy_str_eq_nocase(eddy_str(value.ptr, scheme), eddy_str("bearer", 6)))
+		return EDDYI_CREDENTIALS_NONE;
+	*ret_token = eddy_str_trim(eddy_str_skip(value, scheme));
+	return is_b64token(*ret_token) ? EDDYI_CREDENTIALS_BEARER : EDDYI_CREDENTIALS_INVALID;
+}

@@ -1,0 +1,40 @@
+/* issuer.h: the keys of an issuer, for all loops of an app: fetched when they are needed, and kept.
+ *
+ * A task of the app does all fetching, one fetch at a time; who needs its outcome waits for it on whichever
+ * loop. So no request owns a fetch, and none that is cancelled takes it along.
+ *
+ * Invariants:
+ * 1. `lock` guards all that is not atomic. It is held to look and to exchange pointers, never to wait.
+ * 2. A set is replaced by a good one, or not at all. `version` is 0 before the first, and changes with each set
+ *    that has other keys.
+ */
+#ifndef EDDYI_ISSUER_H
+#define EDDYI_ISSUER_H
+
+#include <eddy/app.h>
+#include <eddy/keyset.h>
+#include <eddy/oauth.h>
+
+struct eddyi_issuer;
+
+/* Make one of options whose defaults are filled in, and have the app fetch its keys while it runs. What is
+ * wrong with the options is a mistake of the app. Never NULL. */
+struct eddyi_issuer *eddyi_issuer_new(struct eddy_app *app,
+				      const struct eddy_oauth_options *options);
+
+/* Get the keys, fetched if they never were or are too old. Suspends when they have to be, for as long as the
+ * timeout at most. Return: 0, and a reference; -EAGAIN when none were ever loaded, -ECANCELED. */
+int eddyi_issuer_keys(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set,
+		      unsigned *ret_version);
+
+/* A token names a key that is not in the set of this version: get a newer one, fetched if the last fetch is
+ * long enough ago. Suspends likewise. Return: 0, and a reference; -ENOKEY when there is no newer one,
+ * -ECANCELED. */
+int eddyi_issuer_newer_keys(struct eddyi_issuer *issuer, unsigned version,
+			    struct eddy_keyset **ret_set, unsigned *ret_version);
+
+/* Whether what was verified by the keys of this version still counts: they are the latest, and not too old.
+ * Never suspends, and takes no lock. */
+bool eddyi_issuer_is_current(const struct eddyi_issuer *issuer, unsigned version);
+
+#endif
