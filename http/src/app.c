@@ -18,6 +18,13 @@ struct mistake {
 	struct eddy_str text;
 };
 
+/* Something to do before the app begins. */
+struct start {
+	struct start *next;
+	eddy_start_fn *fn;
+	void *data;
+};
+
 /* Something to do before the app is freed. */
 struct ending {
 	struct ending *next;
@@ -72,6 +79,15 @@ void eddy_app_mistake(struct eddy_app *app, const char *format, ...)
 	app->mistakes_end = &mistake->next;
 }
 
+void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data)
+{
+	struct start *start = eddy_app_alloc(app, sizeof(*start));
+
+	*start = (struct start){ NULL, fn, data };
+	*app->starts_end = start;
+	app->starts_end = &start->next;
+}
+
 void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data)
 {
 	struct ending *ending = eddy_app_alloc(app, sizeof(*ending));
@@ -124,6 +140,8 @@ struct eddy_app *eddy_app_new(void)
 	if (!app)
 		out_of_memory();
 	app->mistakes_end = &app->mistakes;
+	app->starts_end = &app->starts;
+	eddy_mutex_init(&app->preparing);
 	app->router = eddyi_router_new();
 	if (!app->router)
 		out_of_memory();
@@ -297,13 +315,28 @@ bool eddyi_app_report_mistakes(const struct eddy_app *app)
 	return app->mistakes != NULL;
 }
 
-int eddyi_app_prepare(struct eddy_app *app)
+static int start_all(struct eddy_app *app)
 {
-	int r = eddyi_app_report_mistakes(app) ? -EINVAL : 0;
-	int read = app->read_config ? app->read_config(app) : 0;
+	int r = 0;
+
+	while (app->starts && r == 0) {
+		r = app->starts->fn(app, app->starts->data);
+		if (r == 0)
+			app->starts = app->starts->next;
+	}
+	if (!app->starts)
+		app->starts_end = &app->starts;
+	return r;
+}
+
+static int prepare(struct eddy_app *app)
+{
+	int r = app->read_config ? app->read_config(app) : 0;
 
 	if (r == 0)
-		r = read;
+		r = start_all(app);
+	if (eddyi_app_report_mistakes(app))
+		return -EINVAL;
 	/* It is kept from then on: several tests of the app may go on at once. */
 	if (r == 0 && !app->mime) {
 		app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
@@ -311,6 +344,17 @@ int eddyi_app_prepare(struct eddy_app *app)
 	}
 	if (r == -ENOMEM)
 		eddy_error("eddy::app", "can't start: out of memory");
+	return r;
+}
+
+int eddyi_app_prepare(struct eddy_app *app)
+{
+	int r = eddy_mutex_lock(&app->preparing);
+
+	if (r < 0)
+		return r;
+	r = prepare(app);
+	eddy_mutex_unlock(&app->preparing);
 	return r;
 }
 

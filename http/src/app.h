@@ -10,6 +10,7 @@
 
 #include <eddy/layer.h>
 #include <eddy/event.h>
+#include <eddy/mutex.h>
 #include <stdatomic.h>
 
 /* How many addresses an app may listen on. */
@@ -20,6 +21,7 @@ struct eddyi_tls_setup;
 struct eddyi_tree;
 struct eddyi_section;
 struct mistake;
+struct start;
 struct ending;
 struct kept;
 struct eddyi_watch;
@@ -76,7 +78,10 @@ struct eddy_app {
 	struct kept *layers;
 	struct eddyi_watch *watches; /* who observes its requests, the last that was added first */
 	struct eddyi_beside *beside; /* what else runs while it runs; the last that was added first */
-	struct ending *endings;      /* what is done before it is freed */
+	struct start *starts;        /* what is done before it begins, and has not been yet */
+	struct start **starts_end;
+	struct eddy_mutex preparing;    /* one at a time; the others find it prepared */
+	struct ending *endings;         /* what is done before it is freed */
 	struct eddyi_section *sections; /* that its configuration file may have */
 	const char *config_path;
 	const char *const *config_bind; /* what the file says; ends with NULL */
@@ -113,7 +118,8 @@ void eddyi_app_set_head_limits(struct eddy_app *app);
 /* Emit a record for each mistake. Return: whether there are any. */
 bool eddyi_app_report_mistakes(const struct eddy_app *app);
 
-/* Report what is wrong with the app, read its configuration file, and what else it reads when it begins. Suspends. Return: 0, -EINVAL, -errno. */
+/* Read the app's configuration file, do what is to be done before it begins, and report what is wrong.
+ * Suspends. Return: 0, -EINVAL, -errno. */
 int eddyi_app_prepare(struct eddy_app *app);
 
 #endif

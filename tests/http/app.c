@@ -1,6 +1,9 @@
 /* Tests of eddy/app.h. */
 #include "ask.h"
+#include "said.h"
 
+#include <eddy/runtime.h>
+#include <eddy/test.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -179,4 +182,157 @@ Test(app, keeps_what_a_layer_has_once)
 	cr_assert(eddy_group_app(eddy_app_group(app, "/x")) == app);
 	eddy_app_free(app);
 	cr_assert(eq(int, freed, 37), "the last is freed first");
+}
+
+struct started {
+	struct eddy_app *app;
+	char calls[16]; /* a letter for each */
+	int fails;      /* what `a` returns */
+	int statuses[2];
+};
+
+static int say_hello(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "hello");
+}
+
+static void note(struct started *started, const char *call)
+{
+	cr_assert_lt(strlen(started->calls), sizeof(started->calls) - 1);
+	strcat(started->calls, call);
+}
+
+static int start_a(struct eddy_app *app, void *data)
+{
+	struct started *started = data;
+
+	cr_assert_eq(app, started->app);
+	note(started, "a");
+	return started->fails;
+}
+
+static int start_late(struct eddy_app *app, void *data)
+{
+	(void)app;
+	note(data, "l");
+	return 0;
+}
+
+/* Maps a route, and asks for one more. */
+static int start_b(struct eddy_app *app, void *data)
+{
+	note(data, "b");
+	eddy_app_map_get(app, "/hello", say_hello);
+	eddy_app_at_start(app, start_late, data);
+	return 0;
+}
+
+static int start_badly(struct eddy_app *app, void *data)
+{
+	note(data, "x");
+	eddy_app_mistake(app, "no good");
+	return 0;
+}
+
+/* Return: the status, or -errno. */
+static int status_of(struct eddy_app *app, const char *line)
+{
+	struct eddy_response *response;
+	int r = eddy_app_test(app, line, NULL, &response);
+
+	if (r < 0)
+		return r;
+	r = eddy_response_status(response);
+	eddy_response_free(response);
+	return r;
+}
+
+Test(app, does_at_start_what_it_was_asked_to_once)
+{
+	struct started started = { .app = eddy_app_new() };
+
+	eddy_app_at_start(started.app, start_a, &started);
+	eddy_app_at_start(started.app, start_b, &started);
+	cr_expect_str_eq(started.calls, "");
+	cr_expect_eq(status_of(started.app, "GET /hello"), 200);
+	cr_expect_str_eq(started.calls, "abl");
+	cr_expect_eq(status_of(started.app, "GET /hello"), 200);
+	cr_expect_str_eq(started.calls, "abl");
+	eddy_app_at_start(started.app, start_late, &started);
+	cr_expect_eq(status_of(started.app, "GET /hello"), 200);
+	cr_expect_str_eq(started.calls, "abll");
+	eddy_app_free(started.app);
+}
+
+Test(app, tries_again_what_failed_at_start)
+{
+	struct started started = { .app = eddy_app_new(), .fails = -EIO };
+
+	eddy_app_at_start(started.app, start_a, &started);
+	eddy_app_at_start(started.app, start_b, &started);
+	cr_expect_eq(status_of(started.app, "GET /hello"), -EIO);
+	cr_expect_str_eq(started.calls, "a");
+	started.fails = 0;
+	cr_expect_eq(status_of(started.app, "GET /hello"), 200);
+	cr_expect_str_eq(started.calls, "aabl");
+	eddy_app_free(started.app);
+}
+
+Test(app, tells_mistakes_of_its_start)
+{
+	struct started started = { .app = eddy_app_new() };
+
+	eddy_app_map_get(started.app, "no slash", say_hello);
+	eddy_app_at_start(started.app, start_badly, &started);
+	for (int i = 0; i < 2; i++) {
+		said_begin();
+		cr_expect_eq(status_of(started.app, "GET /"), -EINVAL);
+		said_end();
+		cr_expect(strstr(said, "no slash") != NULL, "%s", said);
+		cr_expect(strstr(said, "no good\n") != NULL, "%s", said);
+	}
+	cr_expect_str_eq(started.calls, "x");
+	eddy_app_free(started.app);
+}
+
+static int start_slowly(struct eddy_app *app, void *data)
+{
+	int r = eddy_sleep(EDDY_MS);
+
+	if (r == 0)
+		start_b(app, data);
+	return r;
+}
+
+static int ask_first(void *arg)
+{
+	struct started *started = arg;
+
+	started->statuses[0] = status_of(started->app, "GET /hello");
+	return 0;
+}
+
+static int ask_both(void *arg)
+{
+	struct started *started = arg;
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "first", ask_first, started);
+	started->statuses[1] = status_of(started->app, "GET /hello");
+	return eddy_scope_end(&scope);
+}
+
+/* Nobody is served by an app that is half begun. */
+Test(app, starts_as_a_whole)
+{
+	struct started started = { .app = eddy_app_new() };
+
+	eddy_app_at_start(started.app, start_slowly, &started);
+	cr_expect_eq(eddy_run(NULL, ask_both, &started), 0);
+	cr_expect_eq(started.statuses[0], 200);
+	cr_expect_eq(started.statuses[1], 200);
+	cr_expect_str_eq(started.calls, "bl");
+	eddy_app_free(started.app);
 }

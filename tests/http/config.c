@@ -422,6 +422,33 @@ Test(config, is_a_regular_file_of_bounded_size, .init = enter_folder, .fini = le
 	free(big);
 }
 
+static int look_at_workers(struct eddy_app *app, void *data)
+{
+	*(unsigned *)data = app->options.workers;
+	return 0;
+}
+
+/* What is done at the start sees what the file says, and is not done when that is wrong. */
+Test(config, is_read_before_the_start, .init = enter_folder, .fini = leave_folder)
+{
+	static const char good[] = "[server]\nworkers = 2\n", bad[] = "[server]\nworkers = 0\n";
+	struct run run = { .app = app_new("a.toml") };
+	unsigned workers = 7;
+
+	eddy_app_bind(run.app, "127.0.0.1:0");
+	eddy_app_at_start(run.app, look_at_workers, &workers);
+	write_file("a.toml", bad, strlen(bad));
+	cr_assert(eq(int, eddy_run(NULL, run_app, &run), 0));
+	cr_expect(eq(int, run.result, -EINVAL));
+	cr_expect(eq(uint, workers, 7));
+	write_file("a.toml", good, strlen(good));
+	eddy_app_shutdown(run.app);
+	cr_assert(eq(int, eddy_run(NULL, run_app, &run), 0));
+	cr_expect(eq(int, run.result, 0));
+	cr_expect(eq(uint, workers, 2));
+	eddy_app_free(run.app);
+}
+
 /* Mistakes of the program and those of the file are told together. */
 Test(config, is_told_with_the_mistakes_of_the_builder, .init = enter_folder, .fini = leave_folder)
 {

@@ -37,6 +37,15 @@ struct eddy_layer {
 /* What the layer keeps in this app; made when it is asked for the first time. Never NULL. */
 EDDY_API void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer);
 
+/* Look at an app that is about to begin. May suspend, keep mistakes (which is how people hear of them) and map
+ * routes. Return: 0; -ECANCELED, -ENOMEM and the like when it could not be done: the app does not begin now. */
+typedef int eddy_start_fn(struct eddy_app *app, void *data);
+
+/* Call `fn(app, data)` once, before the app runs or is tested for the first time from now on: what it is told
+ * is decided by then, its configuration file has been read without a mistake, and nothing listens yet. The
+ * first that was asked for is called first; one that has failed is called again at the next attempt. */
+EDDY_API void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data);
+
 /* What a layer keeps for one request. */
 struct eddy_req_layer {
 	const char *name; /* for people */
