@@ -1,0 +1,117 @@
+/* A token against the keys of its app: those that it has, or an issuer's. */
+#include "auth.h"
+#include "issuer.h"
+#include "verified.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+struct keys {
+	struct eddy_keyset *set;
+	unsigned version;
+};
+
+static int get_keys(struct eddyi_auth *auth, struct keys *ret_keys)
+{
+	if (auth->issuer)
+		return eddyi_issuer_keys(auth->issuer, &ret_keys->set, &ret_keys->version);
+	*ret_keys = (struct keys){ eddy_keyset_ref(auth->keys), 1 };
+	return 0;
+}
+
+/* Replace keys that lack one by newer ones. Return: 0, -ENOKEY, -ECANCELED. */
+static int get_newer_keys(struct eddyi_auth *auth, struct keys *keys)
+{
+	struct keys newer;
+	int r;
+
+	if (!auth->issuer)
+		return -ENOKEY;
+	r = eddyi_issuer_newer_keys(auth->issuer, keys->version, &newer.set, &newer.version);
+	if (r < 0)
+		return r;
+	eddy_keyset_unref(keys->set);
+	*keys = newer;
+	return 0;
+}
+
+static int verify_by(struct eddyi_auth *auth, const struct eddy_jwt *token, struct keys *keys)
+{
+	int fault = eddy_jwt_verify(token, keys->set, &auth->checks);
+	int r;
+
+	if (fault != EDDY_JWT_KEY)
+		return fault;
+	r = get_newer_keys(auth, keys);
+	if (r == -ENOKEY)
+		return fault;
+	return r < 0 ? r : eddy_jwt_verify(token, keys->set, &auth->checks);
+}
+
+/* Return: as eddyi_auth_verify(), and `ret_version` is that of the keys that were good for it. */
+static int verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token,
+		  unsigned *ret_version)
+{
+	struct eddy_jwt *token;
+	struct keys keys;
+	int r = eddy_jwt_parse(text, auth->algs, &token);
+
+	if (r != 0)
+		return r;
+	r = get_keys(auth, &keys);
+	if (r == 0) {
+		r = verify_by(auth, token, &keys);
+		*ret_version = keys.version;
+		eddy_keyset_unref(keys.set);
+	}
+	if (r == 0)
+		*ret_token = token;
+	else
+		eddy_jwt_unref(token);
+	return r;
+}
+
+/* One that was good before, and is still: of the latest keys, and not expired. Return: as verify(), -ENOENT. */
+static int verify_again(struct eddyi_auth *auth, struct eddyi_verified *verified,
+			const unsigned char *digest, struct eddy_jwt **ret_token)
+{
+	unsigned version;
+	struct eddy_jwt *token = eddyi_verified_find(verified, digest, &version);
+	int r = -ENOENT;
+
+	if (token && (!auth->issuer || eddyi_issuer_is_current(auth->issuer, version)))
+		r = eddy_jwt_check_claims(token, &auth->checks);
+	if (r == 0)
+		*ret_token = token;
+	else
+		eddy_jwt_unref(token);
+	return r;
+}
+
+/* NULL: tokens are not kept. To be asked again behind what suspends: other apps may have taken its place. */
+static struct eddyi_verified *verified_of(const struct eddyi_auth *auth)
+{
+	return auth->options.no_cache ? NULL :
+					eddyi_verified_here(auth->number, auth->options.cache_max);
+}
+
+int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token)
+{
+	struct eddyi_verified *verified = text.len <= EDDY_JWT_MAX ? verified_of(auth) : NULL;
+	unsigned char digest[EDDYI_DIGEST_SIZE];
+	unsigned version;
+	int r = -ENOENT;
+
+	if (verified) {
+		eddyi_verified_digest(text, digest);
+		r = verify_again(auth, verified, digest, ret_token);
+	}
+	if (r != -ENOENT)
+		return r;
+	r = verify(auth, text, ret_token, &version);
+	if (r == 0 && verified)
+		verified = verified_of(auth);
+	if (r == 0 && verified)
+		eddyi_verified_put(verified, digest, version, *ret_token);
+	return r;
+}

@@ -1,0 +1,116 @@
+/* What an app is told of bearer tokens: options, what the configuration file says of them, and the start. */
+#include "auth.h"
+
+#include <eddy/config.h>
+#include <eddy/layer.h>
+#include <errno.h>
+#include <stdatomic.h>
+
+#define CACHE_DEFAULT 1024
+#define CACHE_MAX (1u << 20)
+
+#define MEMBER(name) EDDY_CONFIG_AT(struct eddy_bearer_options, name)
+
+static const struct eddy_config_key keys[] = {
+	{ "audiences", EDDY_CONFIG_STRINGS, MEMBER(audiences), .count_min = 1, .or_one = true },
+	{ "issuer", EDDY_CONFIG_STRING, MEMBER(issuer), .min = 1 },
+	{ "realm", EDDY_CONFIG_STRING, MEMBER(realm), .min = 1, .max = 255 },
+	{ "leeway_secs", EDDY_CONFIG_SECS, MEMBER(leeway_ns) },
+	{ "allow_plain_http", EDDY_CONFIG_BOOL, MEMBER(allow_plain_http) },
+	{ "secret_file", EDDY_CONFIG_PATH, MEMBER(secret_file), .min = 1 },
+	{ "secret_env", EDDY_CONFIG_STRING, MEMBER(secret_env), .min = 1 },
+	{ "key_file", EDDY_CONFIG_PATH, MEMBER(key_file), .min = 1 },
+	{ "key_env", EDDY_CONFIG_STRING, MEMBER(key_env), .min = 1 },
+	{ "cache_max", EDDY_CONFIG_INTEGER, MEMBER(cache_max), .min = 1, .max = CACHE_MAX },
+	{ "no_cache", EDDY_CONFIG_BOOL, MEMBER(no_cache) },
+	{ 0 },
+};
+
+static const struct eddy_config_section section = { .name = "bearer", .keys = keys };
+
+static unsigned count_keys(const struct eddy_bearer_options *options)
+{
+	return !!options->secret.ptr + !!options->secret_file + !!options->secret_env +
+	       !!options->key_file + !!options->key_env;
+}
+
+/* Return: whether there is something to check tokens by, and no two things. */
+static bool check(struct eddyi_auth *auth)
+{
+	unsigned count = count_keys(&auth->options);
+
+	if (count > 1)
+		eddy_app_mistake(auth->app,
+				 "bearer tokens: one of secret, secret_file, secret_env, "
+				 "key_file and key_env is enough, not %u of them",
+				 count);
+	else if (count && auth->issuer)
+		eddy_app_mistake(auth->app,
+				 "bearer tokens: there is a static key, and the issuer "
+				 "\"%s\": take one of them away",
+				 auth->issuer_name);
+	else if (!count && !auth->issuer)
+		eddy_app_mistake(auth->app,
+				 "bearer tokens: routes are guarded, and there is no key to "
+				 "check tokens by: name an issuer and call "
+				 "eddy_app_use_oauth(), or a key in eddy_bearer_options");
+	else
+		return true;
+	return false;
+}
+
+/* ... */
+static int start(struct eddy_app *app, void *data)
+{
+	struct eddyi_auth *auth = data;
+	const struct eddy_bearer_options *options = &auth->options;
+
+	(void)app;
+	if (!auth->is_guarded || !check(auth))
+		return 0;
+	auth->checks = (struct eddy_jwt_options){
+		.issuer = auth->issuer ? auth->issuer_name : options->issuer,
+		.audiences = options->audiences,
+		.leeway_ns = options->leeway_ns,
+	};
+	auth->algs = EDDY_JWS_PUBLIC;
+	return auth->issuer ? 0 : eddyi_static_key_load(auth);
+}
+
+static void init(struct eddy_app *app, void *kept)
+{
+	static atomic_uint number;
+	struct eddyi_auth *auth = kept;
+
+	auth->app = app;
+	auth->number = atomic_fetch_add(&number, 1);
+	auth->options.cache_max = CACHE_DEFAULT;
+	eddy_app_config_section(app, &section, &auth->options);
+	eddy_app_at_start(app, start, auth);
+}
+
+static void deinit(void *kept)
+{
+	struct eddyi_auth *auth = kept;
+
+	eddy_keyset_unref(auth->keys);
+}
+
+struct eddyi_auth *eddyi_auth_of(struct eddy_app *app)
+{
+	static const struct eddy_layer layer = { "auth", sizeof(struct eddyi_auth), init, deinit };
+
+	return eddy_app_layer(app, &layer);
+}
+
+void eddy_app_with_bearer_auth(struct eddy_app *app, const struct eddy_bearer_options *options)
+{
+	struct eddyi_auth *auth = eddyi_auth_of(app);
+
+	auth->options = options ? *options : (struct eddy_bearer_options){ 0 };
+	if (!auth->options.cache_max)
+		auth->options.cache_max = CACHE_DEFAULT;
+	if (auth->options.cache_max > CACHE_MAX)
+		eddy_app_mistake(app, "eddy_app_with_bearer_auth(): cache_max goes from 1 to %u",
+				 CACHE_MAX);
+}

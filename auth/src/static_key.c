@@ -1,0 +1,158 @@
+/* The key that an app has itself, in place of an issuer's. */
+#include "auth.h"
+
+#include <eddy/layer.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MAX ((size_t)(64 * EDDY_KIB))
+
+/* Where the key stands, for people. */
+struct source {
+	const char *option, *of;
+};
+
+static int wrong(struct eddyi_auth *auth, const struct source *source, const char *why)
+{
+	eddy_app_mistake(auth->app, "bearer tokens: can't take the key of %s \"%s\": %s",
+			 source->option, source->of, why);
+	return -EINVAL;
+}
+
+/* Return: bytes; -errno, -EISDIR where it is no file, -EFBIG. */
+static ssize_t read_all(int fd, char *bytes)
+{
+	struct stat st;
+	size_t len = 0;
+	ssize_t r;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EISDIR;
+	do {
+		r = read(fd, bytes + len, FILE_MAX + 1 - len);
+		if (r > 0)
+			len += (size_t)r;
+	} while ((r > 0 && len <= FILE_MAX) || (r < 0 && errno == EINTR));
+	return r < 0 ? -errno : len > FILE_MAX ? -EFBIG : (ssize_t)len;
+}
+
+/* Return: bytes, as above. */
+static ssize_t read_file(const char *path, char *bytes)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	ssize_t r;
+
+	if (fd < 0)
+		return -errno;
+	r = read_all(fd, bytes);
+	close(fd);
+	return r;
+}
+
+static const char *reason_of(ssize_t error)
+{
+	if (error == -EISDIR)
+		return "it is not a file";
+	if (error == -EFBIG)
+		return "it has more than 64 KiB";
+	return strerror((int)-error);
+}
+
+static int take_secret(struct eddyi_auth *auth, const struct source *source, struct eddy_str bytes,
+		       struct eddy_jwk **ret_key)
+{
+	if (eddy_jwk_from_secret(bytes, NULL, ret_key) < 0)
+		return wrong(auth, source,
+			     "a secret has at least 32 bytes; make one by "
+			     "\"head -c 48 /dev/urandom >FILE\"");
+	return 0;
+}
+
+/* A JWK begins as JSON does; everything else is PEM. */
+static int take_key(struct eddyi_auth *auth, const struct source *source, struct eddy_str bytes,
+		    struct eddy_jwk **ret_key)
+{
+	struct eddy_str text = bytes;
+	int r;
+
+	while (text.len && strchr(" \t\r\n", text.ptr[0]))
+		text = eddy_str_skip(text, 1);
+	r = text.len && text.ptr[0] == '{' ? eddy_jwk_parse(text, ret_key) :
+					     eddy_jwk_from_pem(text, NULL, ret_key);
+	if (r == -EKEYREJECTED)
+		return wrong(auth, source, "it is weak: RSA needs 2048 bits, a secret 32 bytes");
+	if (r < 0)
+		return wrong(auth, source,
+			     "it is no key of a kind that is known: a public key in PEM "
+			     "(-----BEGIN PUBLIC KEY-----), or a JWK");
+	return 0;
+}
+
+typedef int take_fn(struct eddyi_auth *auth, const struct source *source, struct eddy_str bytes,
+		    struct eddy_jwk **ret_key);
+
+static int from_file(struct eddyi_auth *auth, const struct source *source, take_fn *take,
+		     struct eddy_jwk **ret_key)
+{
+	char *bytes = malloc(FILE_MAX + 1);
+	ssize_t r = bytes ? read_file(source->of, bytes) : -ENOMEM;
+
+	r = r < 0 ? wrong(auth, source, reason_of(r)) :
+		    take(auth, source, eddy_str(bytes, (size_t)r), ret_key);
+	if (bytes)
+		explicit_bzero(bytes, FILE_MAX + 1);
+	free(bytes);
+	return (int)r;
+}
+
+static int from_environment(struct eddyi_auth *auth, const struct source *source, take_fn *take,
+			    struct eddy_jwk **ret_key)
+{
+	const char *value = getenv(source->of);
+
+	if (!value)
+		return wrong(auth, source, "there is no such variable in the environment");
+	return take(auth, source, eddy_str_from(value), ret_key);
+}
+
+/* Return: 0, and NULL where the options name no key; -EINVAL. */
+static int find(struct eddyi_auth *auth, struct eddy_jwk **ret_key)
+{
+	const struct eddy_bearer_options *options = &auth->options;
+
+	*ret_key = NULL;
+	if (options->secret.ptr)
+		return take_secret(auth, &(struct source){ "secret", "" }, options->secret,
+				   ret_key);
+	if (options->secret_file)
+		return from_file(auth, &(struct source){ "secret_file", options->secret_file },
+				 take_secret, ret_key);
+	if (options->secret_env)
+		return from_environment(auth, &(struct source){ "secret_env", options->secret_env },
+					take_secret, ret_key);
+	if (options->key_file)
+		return from_file(auth, &(struct source){ "key_file", options->key_file }, take_key,
+				 ret_key);
+	if (options->key_env)
+		return from_environment(auth, &(struct source){ "key_env", options->key_env },
+					take_key, ret_key);
+	return 0;
+}
+
+int eddyi_static_key_load(struct eddyi_auth *auth)
+{
+	struct eddy_jwk *key;
+	int r = find(auth, &key);
+
+	if (r < 0 || !key)
+		return r;
+	auth->keys = eddy_keyset_of(key);
+	auth->algs = eddy_jwk_algs(key);
+	eddy_jwk_unref(key);
+	return auth->keys ? 0 : -ENOMEM;
+}

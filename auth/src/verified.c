@@ -1,0 +1,156 @@
+#include "wolfssl.h"
+
+#include "verified.h"
+
+#include <eddy/loop.h>
+#include <stdlib.h>
+#include <wolfssl/wolfcrypt/hash.h>
+
+#define WAYS 4
+
+/* Of one loop; apps that come later take the place of the first. */
+#define APPS_MAX 4
+
+struct entry {
+	unsigned char digest[EDDYI_DIGEST_SIZE];
+	struct eddy_jwt *token; /* NULL: there is none */
+	unsigned version;
+	uint64_t asked; /* the time on `clock` */
+};
+
+struct eddyi_verified {
+	struct eddyi_verified *next;
+	unsigned app;
+	size_t sets; /* a power of 2 */
+	uint64_t clock;
+	struct entry entries[];
+};
+
+struct loop {
+	struct eddy_at_end at_end;
+	struct eddyi_verified *first; /* the last that was made */
+};
+
+/* Of the loop that runs on this thread. */
+static _Thread_local struct loop *here;
+
+void eddyi_verified_digest(struct eddy_str token, unsigned char ret_digest[EDDYI_DIGEST_SIZE])
+{
+	wc_Sha256Hash((const unsigned char *)token.ptr, (word32)token.len, ret_digest);
+}
+
+static void verified_free(struct eddyi_verified *verified)
+{
+	for (size_t i = 0; i < verified->sets * WAYS; i++)
+		eddy_jwt_unref(verified->entries[i].token);
+	free(verified);
+}
+
+static void loop_ends(struct eddy_at_end *at_end)
+{
+	struct loop *loop = (struct loop *)at_end;
+
+	here = NULL;
+	while (loop->first) {
+		struct eddyi_verified *verified = loop->first;
+
+		loop->first = verified->next;
+		verified_free(verified);
+	}
+	free(loop);
+}
+
+static void free_oldest(struct loop *loop)
+{
+	struct eddyi_verified **at = &loop->first;
+	unsigned count = 1;
+
+	if (!*at)
+		return;
+	for (; (*at)->next; at = &(*at)->next)
+		count++;
+	if (count < APPS_MAX)
+		return;
+	verified_free(*at);
+	*at = NULL;
+}
+
+static struct eddyi_verified *add(struct loop *loop, unsigned app, unsigned max)
+{
+	struct eddyi_verified *verified;
+	size_t sets = 1;
+
+	while (sets * WAYS < max)
+		sets *= 2;
+	verified = calloc(1, sizeof(*verified) + sets * WAYS * sizeof(struct entry));
+	if (!verified)
+		return NULL;
+	free_oldest(loop);
+	verified->app = app;
+	verified->sets = sets;
+	verified->next = loop->first;
+	loop->first = verified;
+	return verified;
+}
+
+struct eddyi_verified *eddyi_verified_here(unsigned app, unsigned max)
+{
+	struct eddyi_verified *verified;
+
+	if (!here) {
+		here = calloc(1, sizeof(*here));
+		if (!here)
+			return NULL;
+		eddy_loop_at_end(&here->at_end, loop_ends);
+	}
+	verified = here->first;
+	while (verified && verified->app != app)
+		verified = verified->next;
+	return verified ? verified : add(here, app, max);
+}
+
+/* Where what has this digest may stand. */
+static struct entry *set_of(struct eddyi_verified *verified, const unsigned char *digest)
+{
+	size_t bits;
+
+	memcpy(&bits, digest, sizeof(bits));
+	return &verified->entries[(bits & (verified->sets - 1)) * WAYS];
+}
+
+struct eddy_jwt *eddyi_verified_find(struct eddyi_verified *verified,
+				     const unsigned char digest[EDDYI_DIGEST_SIZE],
+				     unsigned *ret_version)
+{
+	struct entry *set = set_of(verified, digest);
+
+	for (size_t i = 0; i < WAYS; i++) {
+		if (!set[i].token || memcmp(set[i].digest, digest, EDDYI_DIGEST_SIZE) != 0)
+			continue;
+		*ret_version = set[i].version;
+		set[i].asked = ++verified->clock;
+		return eddy_jwt_ref(set[i].token);
+	}
+	return NULL;
+}
+
+void eddyi_verified_put(struct eddyi_verified *verified,
+			const unsigned char digest[EDDYI_DIGEST_SIZE], unsigned version,
+			struct eddy_jwt *token)
+{
+	struct entry *set = set_of(verified, digest), *at = set;
+
+	for (size_t i = 0; i < WAYS; i++) {
+		if (memcmp(set[i].digest, digest, EDDYI_DIGEST_SIZE) == 0) {
+			at = &set[i];
+			break;
+		}
+		if (set[i].asked < at->asked)
+			at = &set[i];
+	}
+	eddy_jwt_unref(at->token);
+	memcpy(at->digest, digest, EDDYI_DIGEST_SIZE);
+	at->token = eddy_jwt_ref(token);
+	at->version = version;
+	at->asked = ++verified->clock;
+}
