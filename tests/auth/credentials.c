@@ -1,0 +1,78 @@
+/* Tests of credentials.h. */
+#include "credentials.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/http.h>
+#include <eddy/test.h>
+
+static int read_them(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str token = { NULL, 0 };
+	enum eddyi_credentials found = eddyi_credentials_read(req, &token);
+
+	if (found != EDDYI_CREDENTIALS_BEARER)
+		return eddy_res_ok(res, found == EDDYI_CREDENTIALS_NONE ? "none" : "invalid");
+	return eddy_res_ok(res, "[%.*s]", EDDY_FMT(token));
+}
+
+static void expect_read(const char *const *fields, const char *expected)
+{
+	struct eddy_app *app = eddy_app_new();
+	struct eddy_header headers[4] = { 0 };
+	struct eddy_response *response;
+	struct eddy_str body;
+
+	for (size_t i = 0; fields[i]; i += 2)
+		headers[i / 2] = (struct eddy_header){ fields[i], fields[i + 1] };
+	eddy_app_map_get(app, "/", read_them);
+	cr_assert(zero(eddy_app_test(
+		app, "GET /", &(struct eddy_client_request){ .headers = headers }, &response)));
+	cr_assert(eq(int, eddy_response_status(response), 200));
+	cr_assert(zero(eddy_response_body(response, &body)));
+	cr_expect(eddy_str_eq_z(body, expected), "%s: %.*s", fields[0] ? fields[1] : "nothing",
+		  EDDY_FMT(body));
+	eddy_response_free(response);
+	eddy_app_free(app);
+}
+
+#define EXPECT(expected, ...) expect_read((const char *const[]){ __VA_ARGS__ }, expected)
+
+Test(credentials, are_one_token)
+{
+	EXPECT("[abc]", "authorization", "Bearer abc", NULL);
+	EXPECT("[abc]", "AUTHORIZATION", "bEARER abc", NULL);
+	EXPECT("[abc]", "authorization", "Bearer   abc", NULL);
+	EXPECT("[aZ09-._~+/]", "authorization", "Bearer aZ09-._~+/", NULL);
+	EXPECT("[abc==]", "authorization", "Bearer abc==", NULL);
+	EXPECT("[a.b.c]", "accept", "text/html", "authorization", "Bearer a.b.c", NULL);
+}
+
+Test(credentials, of_other_schemes_are_none)
+{
+	EXPECT("none", NULL);
+	EXPECT("none", "authorization", "", NULL);
+	EXPECT("none", "authorization", "Basic YTpi", NULL);
+	EXPECT("none", "authorization", "Bearer2 abc", NULL);
+	EXPECT("none", "authorization", "Bear abc", NULL);
+	EXPECT("none", "authorization", "Bearer,abc", NULL);
+	EXPECT("none", "x-authorization", "Bearer abc", NULL);
+}
+
+Test(credentials, that_are_no_token_are_invalid)
+{
+	EXPECT("invalid", "authorization", "Bearer", NULL);
+	EXPECT("invalid", "authorization", "Bearer a b", NULL);
+	EXPECT("invalid", "authorization", "Bearer a,b", NULL);
+	EXPECT("invalid", "authorization", "Bearer =", NULL);
+	EXPECT("invalid", "authorization", "Bearer a=b", NULL);
+	EXPECT("invalid", "authorization", "Bearer \"abc\"", NULL);
+	EXPECT("invalid", "authorization", "Bearer a\xc3\xa4", NULL);
+	EXPECT("invalid", "authorization", "Bearer abc, Bearer def", NULL);
+}
+
+Test(credentials, in_two_fields_are_invalid)
+{
+	EXPECT("invalid", "authorization", "Bearer abc", "authorization", "Bearer abc", NULL);
+	EXPECT("invalid", "authorization", "Basic YTpi", "authorization", "Bearer abc", NULL);
+}
