@@ -156,14 +156,15 @@ static int verify_v15(const struct eddyi_digest *digest, const unsigned char *ha
 		      const unsigned char *signature, size_t len, RsaKey *rsa)
 {
 	unsigned char expected[EDDYI_RSA_BYTES_MAX], content[EDDYI_RSA_BYTES_MAX];
-	word32 content_len = sizeof(content);
-	int r = wc_RsaDirect((byte *)signature, (word32)len, content, &content_len, rsa,
+	word32 room = sizeof(content);
+	int r = wc_RsaDirect((byte *)signature, (word32)len, content, &room, rsa,
 			     RSA_PUBLIC_DECRYPT, NULL);
 
 	if (r < 0)
 		return r;
 	encode(digest, hash, expected, len);
-	return content_len == len && !memcmp(content, expected, len) ? 0 : SIG_VERIFY_E;
+	/* It says how many by what it returns alone. */
+	return (size_t)r == len && !memcmp(content, expected, len) ? 0 : SIG_VERIFY_E;
 }
 
 /* The salt has the length of the digest, no other. */
@@ -210,7 +211,7 @@ static int verify(const struct eddyi_jws_use *use)
 static int sign_with(const struct eddyi_jws_use *use, RsaKey *rsa, WC_RNG *rng)
 {
 	const struct eddyi_digest *digest = eddyi_jws_digest(use->alg);
-	word32 len = (word32)use->key->numbers[N].len, written = len;
+	word32 len = (word32)use->key->numbers[N].len, room = len;
 	unsigned char hash[EDDYI_DIGEST_MAX], content[EDDYI_RSA_BYTES_MAX];
 	int r = wc_Hash(digest->type, eddyi_bytes(use->text), (word32)use->text.len, hash,
 			digest->len);
@@ -222,15 +223,14 @@ static int sign_with(const struct eddyi_jws_use *use, RsaKey *rsa, WC_RNG *rng)
 	if (is_pss(use->alg)) {
 		r = wc_RsaPSS_Sign_ex(hash, digest->len, use->ret_signature, len, digest->type,
 				      digest->mgf, (int)digest->len, rsa, rng);
-		written = r < 0 ? 0 : (word32)r;
 	} else {
 		encode(digest, hash, content, len);
-		r = wc_RsaDirect(content, len, use->ret_signature, &written, rsa,
-				 RSA_PRIVATE_ENCRYPT, rng);
+		r = wc_RsaDirect(content, len, use->ret_signature, &room, rsa, RSA_PRIVATE_ENCRYPT,
+				 rng);
 	}
 	if (r < 0)
 		return r;
-	return written == len ? 0 : RSA_PAD_E;
+	return (word32)r == len ? 0 : RSA_PAD_E;
 }
 
 static int sign(const struct eddyi_jws_use *use)
