@@ -104,14 +104,22 @@ void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_task_fn *fn,
 	app->beside = beside;
 }
 
-void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer)
+void *eddy_app_find_layer(const struct eddy_app *app, const struct eddy_layer *layer)
 {
-	struct kept *kept = app->layers;
+	const struct kept *kept = app->layers;
 
 	while (kept && kept->layer != layer)
 		kept = kept->next;
-	if (kept)
-		return kept->memory;
+	return kept ? kept->memory : NULL;
+}
+
+void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer)
+{
+	void *found = eddy_app_find_layer(app, layer);
+	struct kept *kept;
+
+	if (found)
+		return found;
 	kept = eddy_app_alloc(app, sizeof(*kept));
 	*kept = (struct kept){ app->layers, layer, eddy_app_alloc(app, layer->size) };
 	app->layers = kept;

@@ -173,8 +173,11 @@ Test(app, keeps_what_a_layer_has_once)
 	static const struct eddy_layer layer = { "numbers", sizeof(int), layer_init, layer_deinit };
 	static const struct eddy_layer other = { "other", 8, NULL, NULL };
 	struct eddy_app *app = eddy_app_new();
-	int three = 3, *kept = eddy_app_layer(app, &layer);
+	int three = 3, *kept;
 
+	cr_assert(eddy_app_find_layer(app, &layer) == NULL);
+	kept = eddy_app_layer(app, &layer);
+	cr_assert(eddy_app_find_layer(app, &layer) == kept);
 	cr_assert(eq(int, *kept, 7));
 	cr_assert(eddy_app_layer(app, &other) != kept);
 	cr_assert(eddy_app_layer(app, &layer) == kept);

@@ -37,6 +37,9 @@ struct eddy_layer {
 /* What the layer keeps in this app; made when it is asked for the first time. Never NULL. */
 EDDY_API void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer);
 
+/* The same if it was asked for before; else NULL. Any thread, once the app runs. */
+EDDY_API void *eddy_app_find_layer(const struct eddy_app *app, const struct eddy_layer *layer);
+
 /* Look at an app that is about to begin. May suspend, keep mistakes (which is how people hear of them) and map
  * routes. Return: 0; -ECANCELED, -ENOMEM and the like when it could not be done: the app does not begin now. */
 typedef int eddy_start_fn(struct eddy_app *app, void *data);
