@@ -18,8 +18,9 @@ typedef bool eddy_rule_fn(const struct eddy_jwt *token, void *data);
 
 enum eddy_rule_kind {
 	EDDY_RULE_ROLES,       /* one of them, in `role`, a string, or `roles`, an array */
-	EDDY_RULE_PERMISSIONS, /* one of them, in `permissions` */
-	EDDY_RULE_SCOPES,      /* all of them, in `scope` or `scp` */
+	EDDY_RULE_PERMISSIONS, /* one of them, in `permissions`, a string or an array */
+	EDDY_RULE_CLAIM,       /* one of them, in `claim`, a string or an array */
+	EDDY_RULE_SCOPES, /* all of them, in `scope`, a string of words, or `scp`, that or an array */
 	EDDY_RULE_PREDICATE,
 	EDDY_RULE_ANY_OF,
 	EDDY_RULE_ALL_OF,
@@ -27,6 +28,7 @@ enum eddy_rule_kind {
 
 struct eddy_rule {
 	enum eddy_rule_kind kind;
+	const char *claim;
 	const char *const *names; /* NULL ends them, as it does `rules` */
 	const struct eddy_rule *const *rules;
 	eddy_rule_fn *fn;
@@ -41,14 +43,34 @@ struct eddy_rule {
 #define eddy_roles(...) EDDYI_RULE(.kind = EDDY_RULE_ROLES, .names = EDDYI_NAMES(__VA_ARGS__))
 #define eddy_permissions(...)                                                                      \
 	EDDYI_RULE(.kind = EDDY_RULE_PERMISSIONS, .names = EDDYI_NAMES(__VA_ARGS__))
+#define eddy_claim(claim_, ...)                                                                    \
+	EDDYI_RULE(.kind = EDDY_RULE_CLAIM, .claim = (claim_), .names = EDDYI_NAMES(__VA_ARGS__))
 #define eddy_scopes(...) EDDYI_RULE(.kind = EDDY_RULE_SCOPES, .names = EDDYI_NAMES(__VA_ARGS__))
 #define eddy_predicate(fn_, data_)                                                                 \
 	EDDYI_RULE(.kind = EDDY_RULE_PREDICATE, .fn = (fn_), .data = (data_))
 #define eddy_any_of(...) EDDYI_RULE(.kind = EDDY_RULE_ANY_OF, .rules = EDDYI_RULES(__VA_ARGS__))
 #define eddy_all_of(...) EDDYI_RULE(.kind = EDDY_RULE_ALL_OF, .rules = EDDYI_RULES(__VA_ARGS__))
 
-/* Whether a token satisfies a rule; NULL is satisfied. May suspend when a predicate does. */
+/* Whether a token satisfies a rule; NULL is satisfied. Names are compared byte by byte, as a whole. Nothing
+ * satisfies a rule that lists no names or rules, and nothing an empty name. May suspend when a predicate does. */
 EDDY_API bool eddy_rule_lets_in(const struct eddy_rule *rule, const struct eddy_jwt *token);
+
+/* Do the same, and tell which scopes the token should have had: all those of each rule on scopes that failed,
+ * or of the first such one where one of several would do; with blanks between them, as challenges have them
+ * (RFC 6750 section 3). `ret_scopes` takes EDDY_RULE_SCOPES_SIZE bytes, or is NULL; scopes that have no room in it
+ * are left out, and it is empty when the rule failed for something else. No predicate is called twice, or after
+ * the rule has failed. Return: 0; -EACCES, and `ret_scopes`. */
+#define EDDY_RULE_SCOPES_SIZE 1024
+EDDY_API int eddy_rule_check(const struct eddy_rule *rule, const struct eddy_jwt *token,
+			     char *ret_scopes);
+
+/* Copy a rule with all that it points at, but for the data of predicates; NULL gives NULL. Return: 0; -EINVAL for
+ * one that could never be satisfied: without names, rules, function or claim, with an empty name, or a scope
+ * that is none (RFC 6749 section 3.3); -EMSGSIZE for one of more than 16 levels or 64 KiB; -ENOMEM. */
+EDDY_API int eddy_rule_copy(const struct eddy_rule *rule, struct eddy_rule **ret_copy);
+
+/* Let go of a copy; NULL is fine. */
+EDDY_API void eddy_rule_free(struct eddy_rule *rule);
 
 EDDY_END_DECLS
 

@@ -1,0 +1,23 @@
+/* jwt.h: what a token is made of. */
+#ifndef EDDYI_JWT_H
+#define EDDYI_JWT_H
+
+#include <eddy/jwt.h>
+#include <stdatomic.h>
+
+/* 1. Nothing of it changes once eddy_jwt_parse() has returned; only `refs` does.
+ * 2. `bytes` holds the text that was signed, as it came, and behind it the signature, decoded.
+ * 3. Who has these bytes can use the token: they are wiped. */
+struct eddy_jwt {
+	atomic_uint refs;
+	enum eddy_jws_alg alg;
+	json_t *header, *claims; /* objects */
+	struct eddy_str signed_text, signature;
+	size_t size; /* of `bytes` */
+	unsigned char bytes[];
+};
+
+/* How deep the JSON of a token goes, at most. */
+#define EDDYI_JWT_DEPTH_MAX 16
+
+#endif
