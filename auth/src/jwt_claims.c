@@ -9,21 +9,15 @@
 /* A moment beyond what ns can say is EDDY_NEVER, one before 1970 is 1970. */
 static uint64_t to_ns(const json_t *seconds)
 {
-	double real;
+	double real = json_number_value(seconds);
+	uint64_t whole;
 
-	if (json_is_integer(seconds)) {
-		json_int_t whole = json_integer_value(seconds);
-
-		if (whole < 0)
-			return 0;
-		return (uint64_t)whole > EDDY_NEVER / EDDY_SECOND ? EDDY_NEVER :
-								    (uint64_t)whole * EDDY_SECOND;
-	}
-	real = json_real_value(seconds);
 	if (!(real > 0))
 		return 0;
-	return real >= (double)(EDDY_NEVER / EDDY_SECOND) ? EDDY_NEVER :
-							    (uint64_t)(real * (double)EDDY_SECOND);
+	if (real >= (double)(EDDY_NEVER / EDDY_SECOND))
+		return EDDY_NEVER;
+	whole = (uint64_t)real;
+	return whole * EDDY_SECOND + (uint64_t)((real - (double)whole) * (double)EDDY_SECOND);
 }
 
 static uint64_t since_1970(void)

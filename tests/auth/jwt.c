@@ -458,7 +458,9 @@ Test(jwt, takes_8_kib_and_no_more)
 	static const struct {
 		size_t len;
 		int fault;
-	} rows[] = { { 8190, 0 }, { 8192, 0 }, { 8193, EDDY_JWT_MALFORMED }, { 9216, EDDY_JWT_MALFORMED } };
+	} rows[] = {
+		{ 8190, 0 }, { 8192, 0 }, { 8193, EDDY_JWT_MALFORMED }, { 9216, EDDY_JWT_MALFORMED }
+	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct eddy_str text = token_of_len(rows[i].len);

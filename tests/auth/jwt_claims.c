@@ -48,7 +48,7 @@ static const struct {
 	{ "{\"exp\":-9223372036854775808}", 0, EDDY_JWT_EXPIRED },
 	{ "{\"exp\":9223372036854775807}", 0, 0 },
 	{ "{\"exp\":18446744073}", 0, 0 },
-	{ "{\"exp\":18446744074}", 0, 0 },  /* ns of it are a few, modulo 2^64 */
+	{ "{\"exp\":18446744074}", 0, 0 }, /* ns of it are a few, modulo 2^64 */
 	{ "{\"exp\":18446744074.5}", 0, 0 },
 	{ "{\"exp\":36893488147}", 0, 0 },
 	{ "{\"exp\":1e10}", 0, 0 },
@@ -225,7 +225,8 @@ Test(jwt_claims, says_when_it_expires)
 	} rows[] = {
 		{ "{\"exp\":1000}", 1000 * EDDY_SECOND },
 		{ "{\"exp\":1000.5}", 1000 * EDDY_SECOND + EDDY_SECOND / 2 },
-		{ "{\"exp\":18446744073}", 18446744073 * EDDY_SECOND },
+		{ "{\"exp\":18446744072}", 18446744072 * EDDY_SECOND },
+		{ "{\"exp\":18446744073}", UINT64_MAX },
 		{ "{\"exp\":18446744074}", UINT64_MAX },
 		{ "{\"exp\":9223372036854775807}", UINT64_MAX },
 		{ "{\"exp\":1e300}", UINT64_MAX },

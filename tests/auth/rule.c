@@ -100,12 +100,12 @@ Test(rule, roles_are_a_string_or_an_array)
 Test(rule, permissions_and_claims_are_one_of_some)
 {
 	static const struct row rows[] = {
-		{ "{\"%\":[\"read\"]}", true },          { "{\"%\":[\"x\",\"write\"]}", true },
-		{ "{\"%\":\"read\"}", true },            { "{\"%\":\"read write\"}", false },
-		{ "{\"%\":[\"x\"]}", false },            { "{\"%\":[]}", false },
-		{ "{\"%\":{\"read\":1}}", false },       { "{\"%\":1}", false },
-		{ "{\"%\":[\"\"]}", false },             { "{}", false },
-		{ "{\"role\":\"read\"}", false },        { "{\"%\":[\"Read\"]}", false },
+		{ "{\"%\":[\"read\"]}", true },      { "{\"%\":[\"x\",\"write\"]}", true },
+		{ "{\"%\":\"read\"}", true },        { "{\"%\":\"read write\"}", false },
+		{ "{\"%\":[\"x\"]}", false },        { "{\"%\":[]}", false },
+		{ "{\"%\":{\"read\":1}}", false },   { "{\"%\":1}", false },
+		{ "{\"%\":[\"\"]}", false },         { "{}", false },
+		{ "{\"role\":\"read\"}", false },    { "{\"%\":[\"Read\"]}", false },
 		{ "{\"%\":[\"read:all\"]}", false },
 	};
 
@@ -118,7 +118,8 @@ Test(rule, permissions_and_claims_are_one_of_some)
 		look(eddy_claim("permissions", "read", "write"), claims, rows[i].is_let_in);
 		look(eddy_claim("groups", "read", "write"), claims, false);
 	}
-	look(eddy_claim("department", "Human Resources"), "{\"department\":\"Human Resources\"}", true);
+	look(eddy_claim("department", "Human Resources"), "{\"department\":\"Human Resources\"}",
+	     true);
 	look(eddy_claim("department", "Human"), "{\"department\":\"Human Resources\"}", false);
 }
 
@@ -160,16 +161,20 @@ Test(rule, any_of_and_all_of)
 	static const struct row any[] = { { "{}", false },
 					  { "{\"role\":\"admin\"}", true },
 					  { "{\"permissions\":[\"staff\"]}", true },
-					  { "{\"role\":\"admin\",\"permissions\":[\"staff\"]}", true } };
+					  { "{\"role\":\"admin\",\"permissions\":[\"staff\"]}",
+					    true } };
 	static const struct row all[] = { { "{}", false },
 					  { "{\"role\":\"admin\"}", false },
 					  { "{\"permissions\":[\"staff\"]}", false },
-					  { "{\"role\":\"admin\",\"permissions\":[\"staff\"]}", true } };
+					  { "{\"role\":\"admin\",\"permissions\":[\"staff\"]}",
+					    true } };
 
 	look_at_all(eddy_any_of(admin, staff), any, COUNT(any));
 	look_at_all(eddy_all_of(admin, staff), all, COUNT(all));
-	look_at_all(eddy_any_of(eddy_all_of(admin, staff), eddy_all_of(staff, admin)), all, COUNT(all));
-	look_at_all(eddy_all_of(eddy_any_of(admin, staff), eddy_any_of(staff, admin)), any, COUNT(any));
+	look_at_all(eddy_any_of(eddy_all_of(admin, staff), eddy_all_of(staff, admin)), all,
+		    COUNT(all));
+	look_at_all(eddy_all_of(eddy_any_of(admin, staff), eddy_any_of(staff, admin)), any,
+		    COUNT(any));
 	look(eddy_any_of(admin, NO, YES), "{}", true);
 	look(eddy_all_of(YES, YES, admin), "{\"role\":\"admin\"}", true);
 }
@@ -199,7 +204,8 @@ Test(rule, what_is_empty_lets_nobody_in)
 
 Test(rule, says_which_scopes_it_takes)
 {
-	const struct eddy_rule *a = eddy_scopes("a"), *b = eddy_scopes("b", "c"), *role = eddy_roles("r");
+	const struct eddy_rule *a = eddy_scopes("a"), *b = eddy_scopes("b", "c"),
+			       *role = eddy_roles("r");
 	const struct {
 		const struct eddy_rule *rule;
 		const char *claims, *scopes;
@@ -227,7 +233,8 @@ Test(rule, says_which_scopes_it_takes)
 		{ eddy_any_of(eddy_all_of(a, b), eddy_scopes("d")), "{}", "a b c" },
 		{ eddy_any_of(eddy_all_of(role, NO), eddy_all_of(NO, a)), "{}", "a" },
 		{ eddy_all_of(a, eddy_all_of(role, b), eddy_scopes("d")), "{}", "a b c d" },
-		{ eddy_all_of(eddy_scopes("abc"), eddy_scopes("b", "ab", "bc")), "{}", "abc b ab bc" },
+		{ eddy_all_of(eddy_scopes("abc"), eddy_scopes("b", "ab", "bc")), "{}",
+		  "abc b ab bc" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -237,12 +244,14 @@ Test(rule, says_which_scopes_it_takes)
 /* What would end the quoted string of a challenge, or a word of it, is not listed. */
 Test(rule, lists_nothing_that_is_no_scope)
 {
-	cr_expect_not(lets_in(eddy_scopes("a\"", "b\\", "c d", "e\n", "f\xc3\xa4", "", "g\x7f", "h"), "{}", "h"));
+	cr_expect_not(lets_in(
+		eddy_scopes("a\"", "b\\", "c d", "e\n", "f\xc3\xa4", "", "g\x7f", "h"), "{}", "h"));
 }
 
 Test(rule, lists_what_has_room)
 {
-	char longest[EDDY_RULE_SCOPES_SIZE], longer[EDDY_RULE_SCOPES_SIZE + 1], text[EDDY_RULE_SCOPES_SIZE];
+	char longest[EDDY_RULE_SCOPES_SIZE], longer[EDDY_RULE_SCOPES_SIZE + 1],
+		text[EDDY_RULE_SCOPES_SIZE];
 	struct eddy_jwt *token = token_with("{}");
 
 	memset(longest, 'x', sizeof(longest));
@@ -265,9 +274,12 @@ Test(rule, asks_no_predicate_in_vain)
 		const struct eddy_rule *rule;
 		int asked;
 	} rows[] = {
-		{ eddy_all_of(role, YES), 0 },        { eddy_all_of(YES, role, YES), 1 },
-		{ eddy_all_of(NO, YES, YES), 1 },     { eddy_any_of(YES, YES), 1 },
-		{ eddy_any_of(NO, NO, YES, NO), 3 },  { eddy_all_of(role, eddy_any_of(NO, YES)), 0 },
+		{ eddy_all_of(role, YES), 0 },
+		{ eddy_all_of(YES, role, YES), 1 },
+		{ eddy_all_of(NO, YES, YES), 1 },
+		{ eddy_any_of(YES, YES), 1 },
+		{ eddy_any_of(NO, NO, YES, NO), 3 },
+		{ eddy_all_of(role, eddy_any_of(NO, YES)), 0 },
 		{ eddy_any_of(eddy_all_of(role, YES), NO), 1 },
 		{ eddy_all_of(role, eddy_all_of(eddy_scopes("a"), YES), YES), 0 },
 		{ eddy_all_of(eddy_any_of(eddy_all_of(role, YES), YES), YES), 2 },
@@ -290,7 +302,8 @@ Test(rule, asks_no_predicate_in_vain)
 Test(rule, a_copy_stands_alone)
 {
 	char role[] = "admin", claim[] = "groups", group[] = "staff", scope[] = "read";
-	const char *roles[] = { role, NULL }, *groups[] = { group, NULL }, *scopes[] = { scope, NULL };
+	const char *roles[] = { role, NULL }, *groups[] = { group, NULL },
+		   *scopes[] = { scope, NULL };
 	struct eddy_rule parts[] = {
 		{ .kind = EDDY_RULE_ROLES, .names = roles },
 		{ .kind = EDDY_RULE_CLAIM, .claim = claim, .names = groups },

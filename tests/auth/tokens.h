@@ -18,9 +18,9 @@
 static inline struct eddy_str token_of_strs(struct eddy_str header, struct eddy_str claims,
 					    struct eddy_str signature)
 {
-	char *text = malloc(EDDYI_BASE64URL_ENCODED(header.len) +
-			    EDDYI_BASE64URL_ENCODED(claims.len) +
-			    EDDYI_BASE64URL_ENCODED(signature.len) + 2);
+	char *text =
+		malloc(EDDYI_BASE64URL_ENCODED(header.len) + EDDYI_BASE64URL_ENCODED(claims.len) +
+		       EDDYI_BASE64URL_ENCODED(signature.len) + 2);
 	size_t len = eddyi_base64url_encode(header.ptr, header.len, text);
 
 	text[len++] = '.';
