@@ -317,27 +317,17 @@ static struct eddy_rule *place(char **room, const struct eddy_rule *rule)
 	return to;
 }
 
-int eddy_rule_copy(const struct eddy_rule *rule, struct eddy_rule **ret_copy)
+ssize_t eddy_rule_size(const struct eddy_rule *rule)
 {
 	size_t total = 0;
-	char *room;
-	int r;
+	int r = rule ? measure(rule, DEPTH_MAX, &total) : 0;
 
-	if (!rule) {
-		*ret_copy = NULL;
-		return 0;
-	}
-	r = measure(rule, DEPTH_MAX, &total);
-	if (r < 0)
-		return r;
-	room = malloc(total);
-	if (!room)
-		return -ENOMEM;
-	*ret_copy = place(&room, rule);
-	return 0;
+	return r < 0 ? r : (ssize_t)total;
 }
 
-void eddy_rule_free(struct eddy_rule *rule)
+struct eddy_rule *eddy_rule_copy(const struct eddy_rule *rule, void *room)
 {
-	free(rule);
+	char *at = room;
+
+	return rule ? place(&at, rule) : NULL;
 }

@@ -4,7 +4,7 @@
  *     eddy_route_authorize(route, eddy_all_of(eddy_scopes("orders:read"), eddy_roles("clerk")));
  *
  * Rules are written where they are used: the macros make compound literals, which live as long as the block
- * they stand in. Who keeps a rule copies it.
+ * they stand in. Who keeps a rule copies it (eddy_rule_copy()).
  */
 #ifndef EDDY_RULE_H
 #define EDDY_RULE_H
@@ -64,13 +64,14 @@ EDDY_API bool eddy_rule_lets_in(const struct eddy_rule *rule, const struct eddy_
 EDDY_API int eddy_rule_check(const struct eddy_rule *rule, const struct eddy_jwt *token,
 			     char *ret_scopes);
 
-/* Copy a rule with all that it points at, but for the data of predicates; NULL gives NULL. Return: 0; -EINVAL for
- * one that could never be satisfied: without names, rules, function or claim, with an empty name, or a scope
- * that is none (RFC 6749 section 3.3); -EMSGSIZE for one of more than 16 levels or 64 KiB; -ENOMEM. */
-EDDY_API int eddy_rule_copy(const struct eddy_rule *rule, struct eddy_rule **ret_copy);
+/* Tell how many bytes a copy of a rule takes. Return: bytes, 0 for NULL; -EINVAL for a rule that nothing could
+ * satisfy: without names, rules, function or claim, with an empty name, or a scope that is none (RFC 6749
+ * section 3.3); -EMSGSIZE for one of more than 16 levels or 64 KiB. */
+EDDY_API ssize_t eddy_rule_size(const struct eddy_rule *rule);
 
-/* Let go of a copy; NULL is fine. */
-EDDY_API void eddy_rule_free(struct eddy_rule *rule);
+/* Copy a rule, with all that it points at but the data of predicates, into `room`: memory for anything, of
+ * eddy_rule_size() bytes. Return: the copy, which is that memory; NULL for NULL. */
+EDDY_API struct eddy_rule *eddy_rule_copy(const struct eddy_rule *rule, void *room);
 
 EDDY_END_DECLS
 
