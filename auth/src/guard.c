@@ -16,8 +16,8 @@
 
 struct guard {
 	struct eddyi_auth *auth;
-	const struct eddy_rule *rule; /* a copy; NULL: any valid token */
-	const char *scopes;           /* that it asks for, with blanks between; NULL: none */
+	const struct eddy_rule *rule;       /* a copy; NULL: any valid token */
+	char scopes[EDDY_RULE_SCOPES_SIZE]; /* that it asks for, with blanks between */
 };
 
 /* What is kept for a request: of several guards the first has looked at the token. */
@@ -66,34 +66,49 @@ void eddyi_guard_count_cached(void)
 
 /* Answer with a status and a challenge. Return: as a filter. */
 static int challenge(const struct guard *guard, struct eddy_req *req, struct eddy_res *res,
-		     int status, const char *error, const char *description, const char *scopes)
+		     int status, const struct eddyi_challenge *why, const char *detail)
 {
-	const struct eddyi_challenge said = {
-		.realm = guard->auth->options.realm,
-		.error = error,
-		.description = description,
-		.scope = scopes,
-		.resource_metadata = eddyi_resource_metadata_url(guard->auth->app),
-	};
-	int r = eddyi_challenge_set(&said, req, res);
+	struct eddyi_challenge said = *why;
+	int r;
 
-	if (r < 0)
-		return r;
-	return eddy_res_problem(res, status, "%s",
-				description ? description : "a bearer token is needed");
+	said.realm = guard->auth->options.realm;
+	said.resource_metadata = eddyi_resource_metadata_url(guard->auth->app);
+	r = eddyi_challenge_set(&said, req, res);
+	return r < 0 ? r : eddy_res_problem(res, status, "%s", detail);
+}
+
+/* Nobody has asked for more than to see: no error code (RFC 6750 section 3.1). */
+static int ask_for_token(const struct guard *guard, struct eddy_req *req, struct eddy_res *res)
+{
+	const struct eddyi_challenge why = { .scope = guard->scopes[0] ? guard->scopes : NULL };
+
+	count(&refused);
+	return challenge(guard, req, res, 401, &why, "this takes a bearer token");
 }
 
 static int refuse(const struct guard *guard, struct eddy_req *req, struct eddy_res *res, int status,
 		  const char *error, const char *description)
 {
+	const struct eddyi_challenge why = {
+		.error = error,
+		.description = description,
+		.scope = guard->scopes[0] ? guard->scopes : NULL,
+	};
+
 	count(&refused);
-	return challenge(guard, req, res, status, error, description, guard->scopes);
+	return challenge(guard, req, res, status, &why, description);
 }
 
-static int forbid(const struct guard *guard, struct eddy_req *req, struct eddy_res *res)
+static int forbid(const struct guard *guard, struct eddy_req *req, struct eddy_res *res,
+		  const char *scopes)
 {
+	const struct eddyi_challenge why = {
+		.error = "insufficient_scope",
+		.scope = scopes[0] ? scopes : NULL,
+	};
+
 	count(&forbidden);
-	return challenge(guard, req, res, 403, "insufficient_scope", NULL, guard->scopes);
+	return challenge(guard, req, res, 403, &why, "this token does not allow it");
 }
 
 /* Its issuer is to blame, and no token. */
@@ -125,7 +140,7 @@ static int authenticate(const struct guard *guard, struct eddy_req *req, struct 
 		return refuse(guard, req, res, 400, "invalid_request", "HTTPS required");
 	switch (eddyi_credentials_read(req, &text)) {
 	case EDDYI_CREDENTIALS_NONE:
-		return refuse(guard, req, res, 401, NULL, NULL);
+		return ask_for_token(guard, req, res);
 	case EDDYI_CREDENTIALS_INVALID:
 		return refuse(guard, req, res, 400, "invalid_request",
 			      "one Authorization field with one bearer token is expected");
@@ -141,6 +156,8 @@ static int authenticate(const struct guard *guard, struct eddy_req *req, struct 
 	return r;
 }
 
+static eddy_filter_fn filter;
+
 static void keep_private(void *data, struct eddy_req *req, struct eddy_res *res)
 {
 	(void)data;
@@ -149,53 +166,89 @@ static void keep_private(void *data, struct eddy_req *req, struct eddy_res *res)
 		eddy_res_set_z(res, "cache-control", "no-store");
 }
 
-static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+/* The token is good, but is it good enough? Return: as a filter. */
+static int let_in_or_forbid(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res,
+			    const struct eddy_jwt *token)
 {
 	const struct guard *guard = eddy_next_data(next);
-	struct seen *seen = eddy_req_layer(req, &layer);
-	int r = seen ? eddy_res_on_head(res, keep_private, NULL) : -ENOMEM;
+	char scopes[EDDY_RULE_SCOPES_SIZE];
 
-	if (r < 0)
-		return r;
-	if (!seen->token) {
-		r = authenticate(guard, req, res, seen);
-		if (!seen->token)
-			return r;
-	}
-	if (!eddy_rule_lets_in(guard->rule, seen->token))
-		return forbid(guard, req, res);
+	if (eddy_rule_check(guard->rule, token, scopes) < 0)
+		return forbid(guard, req, res, scopes);
 	/* Of several guards the innermost lets in. */
 	if (!eddy_next_has(next, filter))
 		count(&let_in);
 	return eddy_next(next, req, res);
 }
 
+static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	const struct guard *guard = eddy_next_data(next);
+	struct seen *seen;
+	int r;
+
+	if (eddyi_resource_is_metadata(guard->auth->app, req))
+		return eddy_next(next, req, res);
+	seen = eddy_req_layer(req, &layer);
+	r = seen ? eddy_res_on_head(res, keep_private, NULL) : -ENOMEM;
+	if (r == 0 && !seen->token)
+		r = authenticate(guard, req, res, seen);
+	return r == 0 && seen->token ? let_in_or_forbid(next, req, res, seen->token) : r;
+}
+
 /* ---- for programs ---- */
 
-static const struct guard *guard_new(struct eddy_app *app, const struct eddy_rule *rule)
+/* Gather the scopes that every token must have, as many as have room. */
+static void list_scopes(const struct eddy_rule *rule, char *scopes)
+{
+	if (rule && rule->kind == EDDY_RULE_ALL_OF)
+		for (const struct eddy_rule *const *one = rule->rules; *one; one++)
+			list_scopes(*one, scopes);
+	if (!rule || rule->kind != EDDY_RULE_SCOPES)
+		return;
+	for (const char *const *name = rule->names; *name; name++) {
+		size_t len = strlen(scopes);
+
+		if (len + 1 + strlen(*name) < EDDY_RULE_SCOPES_SIZE)
+			sprintf(scopes + len, "%s%s", len ? " " : "", *name);
+	}
+}
+
+static void *guard_new(struct eddy_app *app, const struct eddy_rule *rule, const char *what)
 {
 	struct guard *guard = eddy_app_alloc(app, sizeof(*guard));
+	ssize_t size = eddy_rule_size(rule);
 
 	guard->auth = eddyi_auth_of(app);
 	guard->auth->is_guarded = true;
-	guard->rule = eddyi_rule_copy(app, rule);
-	guard->scopes = eddyi_rule_scopes(app, rule);
+	if (size < 0) {
+		eddy_app_mistake(app, "%s: %s", what,
+				 size == -EMSGSIZE ?
+					 "the rule has more than 16 levels, or 64 KiB" :
+					 "nothing can satisfy the rule: it has an empty list, or a "
+					 "name that is none");
+		return guard;
+	}
+	guard->rule = size ? eddy_rule_copy(rule, eddy_app_alloc(app, (size_t)size)) : NULL;
+	list_scopes(guard->rule, guard->scopes);
 	return guard;
 }
 
 void eddy_app_authorize(struct eddy_app *app, const struct eddy_rule *rule)
 {
-	eddy_app_add_filter_with(app, filter, (void *)guard_new(app, rule));
+	eddy_app_add_filter_with(app, filter, guard_new(app, rule, "eddy_app_authorize()"));
 }
 
 void eddy_group_authorize(struct eddy_group *group, const struct eddy_rule *rule)
 {
-	eddy_group_add_filter_with(group, filter, (void *)guard_new(eddy_group_app(group), rule));
+	eddy_group_add_filter_with(
+		group, filter, guard_new(eddy_group_app(group), rule, "eddy_group_authorize()"));
 }
 
 void eddy_route_authorize(struct eddy_route *route, const struct eddy_rule *rule)
 {
-	eddy_route_add_filter_with(route, filter, (void *)guard_new(eddy_route_app(route), rule));
+	eddy_route_add_filter_with(
+		route, filter, guard_new(eddy_route_app(route), rule, "eddy_route_authorize()"));
 }
 
 const struct eddy_jwt *eddy_req_token(const struct eddy_req *req)

@@ -1,10 +1,9 @@
-#include "wolfssl.h"
+#include "wolfcrypt.h"
 
 #include "verified.h"
 
 #include <eddy/loop.h>
 #include <stdlib.h>
-#include <wolfssl/wolfcrypt/hash.h>
 
 #define WAYS 4
 
