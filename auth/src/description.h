@@ -26,10 +26,10 @@ void eddyi_description_init(struct eddyi_description *description, struct eddy_a
 /* Free what it holds. */
 void eddyi_description_deinit(struct eddyi_description *description);
 
-/* Describe it by a program's options; NULL is none. */
-void eddyi_description_set_resource(struct eddyi_description *description,
+/* Describe it by a program's options, which are copied; NULL is none. */
+void eddyi_description_set_resource(struct eddyi_description *description, struct eddy_app *app,
 				    const struct eddy_oauth_resource *resource);
-void eddyi_description_set_server(struct eddyi_description *description,
+void eddyi_description_set_server(struct eddyi_description *description, struct eddy_app *app,
 				  const struct eddy_oauth_server *server);
 
 /* Its identifier; NULL as long as there is none. */

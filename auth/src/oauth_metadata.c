@@ -154,7 +154,7 @@ void eddy_app_with_oauth_resource_metadata(struct eddy_app *app,
 {
 	struct metadata *metadata = touch(app, &eddyi_description_resource);
 
-	eddyi_description_set_resource(&metadata->resource, resource);
+	eddyi_description_set_resource(&metadata->resource, app, resource);
 	metadata->resource.is_wanted = true;
 }
 
@@ -169,7 +169,7 @@ void eddy_app_with_oauth_server_metadata(struct eddy_app *app,
 {
 	struct metadata *metadata = touch(app, &eddyi_description_server);
 
-	eddyi_description_set_server(&metadata->server, server);
+	eddyi_description_set_server(&metadata->server, app, server);
 	metadata->server.is_wanted = true;
 }
 

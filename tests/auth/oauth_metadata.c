@@ -144,6 +144,34 @@ Test(oauth_metadata, is_json_to_be_kept)
 	eddy_app_free(app);
 }
 
+/* Describes in a block that has ended when the app starts. */
+static void describe(struct eddy_app *app)
+{
+	char name[] = "https://a.example", scope[] = "read", extra[] = "x", json[] = "1";
+	const char *scopes[] = { scope, NULL };
+	struct eddy_oauth_field more[] = { { extra, json }, { 0 } };
+
+	eddy_app_with_oauth_resource_metadata(app, &(struct eddy_oauth_resource){ .resource = name,
+										  .scopes = scopes,
+										  .more = more });
+	memset(name, 'y', sizeof(name) - 1);
+	memset(scope, 'y', sizeof(scope) - 1);
+	extra[0] = json[0] = 'y';
+	scopes[0] = more[0].name = NULL;
+}
+
+Test(oauth_metadata, is_of_what_was_said_then)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	describe(app);
+	eddy_app_use_oauth_resource_metadata(app);
+	cr_expect_str_eq(asked(app, "GET " RESOURCE, NULL),
+			 "200 {\"resource\":\"https://a.example\","
+			 "\"scopes_supported\":[\"read\"],\"x\":1}");
+	eddy_app_free(app);
+}
+
 static int status(struct eddy_app *app, const char *path)
 {
 	char line[256];

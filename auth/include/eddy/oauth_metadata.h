@@ -52,9 +52,9 @@ struct eddy_oauth_server {
 	const struct eddy_oauth_field *more;
 };
 
-/* Describe the document; the strings are borrowed until the app runs. The sections [oauth.resource] and
- * [oauth.server] of its configuration file have the document's own member names, and win, one by one. The set
- * form is an identifier and the defaults. */
+/* Describe the document; all of it is copied. The sections [oauth.resource] and [oauth.server] of the app's
+ * configuration file have the document's own member names, and win, one by one; what has no field here is added
+ * as it is there. The set form is an identifier and the defaults. */
 EDDY_API void eddy_app_with_oauth_resource_metadata(struct eddy_app *app,
 						    const struct eddy_oauth_resource *resource);
 EDDY_API void eddy_app_set_oauth_resource_metadata(struct eddy_app *app, const char *resource);
@@ -63,7 +63,8 @@ EDDY_API void eddy_app_with_oauth_server_metadata(struct eddy_app *app,
 EDDY_API void eddy_app_set_oauth_server_metadata(struct eddy_app *app, const char *issuer);
 
 /* Serve them: at /.well-known/oauth-protected-resource, at /.well-known/oauth-authorization-server, and the same
- * server's at /.well-known/openid-configuration. Each once. */
+ * server's at /.well-known/openid-configuration. Each is made once, when the app starts, and may be kept by
+ * others for an hour. */
 EDDY_API void eddy_app_use_oauth_resource_metadata(struct eddy_app *app);
 EDDY_API void eddy_app_use_oauth_server_metadata(struct eddy_app *app);
 EDDY_API void eddy_app_use_oidc_metadata(struct eddy_app *app);
