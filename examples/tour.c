@@ -2,6 +2,7 @@
  *
  *     tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--compression]
  *          [--tracing[=HEADER]] [--access-log] [--max-size BYTES]
+ *          [--resource URL] [--authorization-server URL]
  *
  *     $ tour &
  *     $ curl localhost:7878/users/42/posts/rivers
@@ -14,6 +15,7 @@
 #include "switches.h"
 #include "tour.h"
 
+#include <eddy/auth.h>
 #include <eddy/compress.h>
 #include <eddy/config.h>
 #include <eddy/trace.h>
@@ -30,12 +32,15 @@ struct settings {
 	bool compression;
 	bool tracing;
 	struct eddy_tracing_options traced;
+	const char *resource;
+	const char *authorization_server;
 };
 
 static void usage(FILE *out)
 {
 	fputs("usage: tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--compression]\n"
 	      "            [--tracing[=HEADER]] [--access-log] [--max-size BYTES]\n"
+	      "            [--resource URL] [--authorization-server URL]\n"
 	      "  --bind         where to listen: host:port, [v6]:port or unix:path (default: "
 	      "localhost:7878)\n"
 	      "  --dir          where files are saved and sent from (default: the current folder)\n"
@@ -44,7 +49,9 @@ static void usage(FILE *out)
 	      "  --compression  answers leave compressed for those who take them so\n"
 	      "  --tracing      answers have a number in a field (default: request-id), records as well\n"
 	      "  --access-log   a record for every request\n"
-	      "  --max-size     largest upload in bytes (default: 1 GiB)\n",
+	      "  --max-size     largest upload in bytes (default: 1 GiB)\n"
+	      "  --resource     publish what tokens this server takes, which clients know by this URL\n"
+	      "  --authorization-server  publish what is known of the issuer of this URL\n",
 	      out);
 }
 
@@ -59,6 +66,8 @@ static void parse(int argc, char **argv, struct settings *settings)
 		{ "tracing", optional_argument, NULL, 't' },
 		{ "access-log", no_argument, NULL, 'a' },
 		{ "max-size", required_argument, NULL, 'm' },
+		{ "resource", required_argument, NULL, 'r' },
+		{ "authorization-server", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -92,6 +101,12 @@ static void parse(int argc, char **argv, struct settings *settings)
 			settings->server.file_max =
 				switch_number("max-size", optarg, EDDY_NEVER - 1);
 			break;
+		case 'r':
+			settings->resource = optarg;
+			break;
+		case 's':
+			settings->authorization_server = optarg;
+			break;
 		case 'h':
 			usage(stdout);
 			exit(0);
@@ -110,6 +125,7 @@ static void parse(int argc, char **argv, struct settings *settings)
 /* The configuration file may speak of every layer, whether it is switched on or not. */
 static void name_layers(struct eddy_app *app)
 {
+	eddy_auth_config(app);
 	eddy_compress_config(app);
 #ifndef EDDY_NO_TLS
 	eddy_tls_config(app);
@@ -136,6 +152,10 @@ int main(int argc, char **argv)
 	eddy_app_set_tracing(app, &settings.traced);
 	if (settings.tracing)
 		eddy_app_use_tracing(app);
+	if (settings.resource)
+		tour_publish_resource(app, settings.resource, NULL);
+	if (settings.authorization_server)
+		tour_publish_server(app, settings.authorization_server);
 	eddy_app_use_metrics(app);
 	eddy_app_map_get(app, "/metrics", eddy_metrics);
 	eddy_app_set_context(app, &tour);

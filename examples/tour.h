@@ -20,4 +20,9 @@ void tour_map_bodies(struct eddy_app *app);
 /* Files, down and up. */
 void tour_map_files(struct eddy_app *app);
 
+/* The documents about this server as a resource, whose tokens come from `issuer` (NULL: nobody knows), and about
+ * an issuer itself. */
+void tour_publish_resource(struct eddy_app *app, const char *resource, const char *issuer);
+void tour_publish_server(struct eddy_app *app, const char *issuer);
+
 #endif
