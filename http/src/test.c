@@ -1,5 +1,6 @@
 /* A request to an app by a pair of sockets: a client's connection at one end, a server's at the other. */
 #include "app.h"
+#include "beside.h"
 #include "client.h"
 #include "conn.h"
 
@@ -170,20 +171,43 @@ static int test_over(struct test *test, const int fds[2])
 	return r;
 }
 
+static int test_connected(struct test *test)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
+		return -errno;
+	return test_over(test, fds);
+}
+
+/* What goes on beside the requests of an app that runs is there for this one. */
+static int test_beside(struct test *test)
+{
+	struct eddyi_beside_keeper beside;
+	struct eddy_scope scope;
+	int r;
+
+	eddyi_beside_init(&beside, test->app);
+	eddy_scope_begin(&scope, NULL);
+	r = eddyi_beside_begin(&beside, &scope);
+	if (r == 0)
+		r = test_connected(test);
+	eddyi_beside_end(&beside);
+	eddy_scope_end(&scope);
+	return r;
+}
+
 static int run_test(void *arg)
 {
 	struct test *test = arg;
 	struct eddy_app *app = test->app;
-	int fds[2];
 	int r = eddyi_app_prepare(app);
 
 	if (r == 0)
 		r = eddy_buffers_prepare();
 	if (r < 0)
 		return r;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
-		return -errno;
-	return test_over(test, fds);
+	return test_beside(test);
 }
 
 int eddy_app_test(struct eddy_app *app, const char *line, const struct eddy_client_request *request,

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/http.h>
+#include <eddy/layer.h>
 #include <eddy/runtime.h>
 #include <eddy/test.h>
 #include <errno.h>
@@ -256,4 +257,64 @@ Test(test, asks_from_a_task)
 	cr_expect(eq(int, asked.r, 0));
 	cr_expect_str_eq(asked.got, "200 order 7 of localhost");
 	eddy_app_free(asked.app);
+}
+
+/* A layer's task, and requests that need it. */
+struct helper {
+	struct eddy_app *app;
+	struct eddy_event asked, helped;
+	unsigned begun, ended;
+	int r;
+};
+
+static int help(void *arg)
+{
+	struct helper *helper = arg;
+	int r;
+
+	helper->begun++;
+	r = eddy_event_wait(&helper->asked);
+	if (r == 0) {
+		eddy_event_set(&helper->helped);
+		r = eddy_sleep(1000 * EDDY_SECOND);
+	}
+	helper->ended += r == -ECANCELED;
+	return r;
+}
+
+static int need_help(struct eddy_req *req, struct eddy_res *res)
+{
+	struct helper *helper = eddy_req_context(req);
+	int r;
+
+	eddy_event_set(&helper->asked);
+	r = eddy_event_wait(&helper->helped);
+	return r < 0 ? r : eddy_res_ok(res, "helped");
+}
+
+static int ask_for_help(void *arg)
+{
+	struct helper *helper = arg;
+	char got[200];
+
+	eddy_event_init(&helper->asked);
+	eddy_event_init(&helper->helped);
+	helper->r = ask(helper->app, "GET /help", NULL, got);
+	return strcmp(got, "200 helped") == 0 ? 0 : -EPROTO;
+}
+
+/* What goes on beside an app that runs does so for each test, and is over when that is. */
+Test(test, runs_tasks_of_layers)
+{
+	struct helper helper = { .app = make_app() };
+
+	eddy_app_set_context(helper.app, &helper);
+	eddy_app_add_task(helper.app, "help", help, &helper);
+	eddy_app_map_get(helper.app, "/help", need_help);
+	for (unsigned i = 1; i <= 2; i++) {
+		cr_expect(eq(int, eddy_run(NULL, ask_for_help, &helper), 0));
+		cr_expect(eq(uint, helper.begun, i));
+		cr_expect(eq(uint, helper.ended, i));
+	}
+	eddy_app_free(helper.app);
 }

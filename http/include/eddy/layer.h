@@ -65,8 +65,8 @@ EDDY_API void *eddy_req_find_layer(const struct eddy_req *req, const struct eddy
 
 /* Run `fn(data)` as a task whenever the app runs: on the loop that eddy_app_run() was called in, from before
  * the first request until the last one is over. Then it is cancelled and awaited; what it still does takes a
- * scope that is shielded, and has a timeout. What it returns is of no interest. `name` and `data` are
- * borrowed. */
+ * scope that is shielded, and has a timeout. What it returns is of no interest. eddy_app_test() runs one as
+ * well, and several tests at once run one each. `name` and `data` are borrowed. */
 EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_task_fn *fn,
 				void *data);
 

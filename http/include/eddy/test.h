@@ -10,7 +10,8 @@
  *     eddy_response_free(response);
  *
  * The request takes the way that one from the network takes, over a pair of sockets: parsed, limited, cut and
- * refused alike. The app need not be finished: it is tested as it has been built so far.
+ * refused alike. The app need not be finished: it is tested as it has been built so far. The tasks that layers
+ * add to it run as long as the test does.
  */
 #ifndef EDDY_TEST_H
 #define EDDY_TEST_H
