@@ -2,11 +2,6 @@
  *
  * A task of the app does all fetching, one fetch at a time; who needs its outcome waits for it on whichever
  * loop. So no request owns a fetch, and none that is cancelled takes it along.
- *
- * Invariants:
- * 1. `lock` guards all that is not atomic. It is held to look and to exchange pointers, never to wait.
- * 2. A set is replaced by a good one, or not at all. `version` is 0 before the first, and changes with each set
- *    that has other keys.
  */
 #ifndef EDDYI_ISSUER_H
 #define EDDYI_ISSUER_H
@@ -17,10 +12,12 @@
 
 struct eddyi_issuer;
 
-/* Make one of options whose defaults are filled in, and have the app fetch its keys while it runs. What is
- * wrong with the options is a mistake of the app. Never NULL. */
-struct eddyi_issuer *eddyi_issuer_new(struct eddy_app *app,
-				      const struct eddy_oauth_options *options);
+/* Make one, and have the app fetch its keys while it runs. It is the app's. Never NULL. */
+struct eddyi_issuer *eddyi_issuer_new(struct eddy_app *app);
+
+/* Take the options, before anybody asks: with defaults filled in, .redirects_max 0 for none, and strings that are
+ * the app's. What is wrong with them is a mistake of the app. Suspends. */
+void eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_options *options);
 
 /* Get the keys, fetched if they never were or are too old. Suspends when they have to be, for as long as the
  * timeout at most. Return: 0, and a reference; -EAGAIN when none were ever loaded, -ECANCELED. */
@@ -34,7 +31,7 @@ int eddyi_issuer_newer_keys(struct eddyi_issuer *issuer, unsigned version,
 			    struct eddy_keyset **ret_set, unsigned *ret_version);
 
 /* Whether what was verified by the keys of this version still counts: they are the latest, and not too old.
- * Never suspends, and takes no lock. */
+ * Never suspends, and takes no lock. In a task. */
 bool eddyi_issuer_is_current(const struct eddyi_issuer *issuer, unsigned version);
 
 #endif

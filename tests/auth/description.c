@@ -1,13 +1,12 @@
 /* Tests of auth/src/description.h: what documents are made of, by the program and by its file. */
 #include "asked.h"
+#include "configured.h"
 
 #include "../http/said.h"
 #include "resource.h"
 
 #include <eddy/auth.h>
 #include <errno.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define RESOURCE "GET /.well-known/oauth-protected-resource"
 #define SERVER "GET /.well-known/oauth-authorization-server"
@@ -179,17 +178,6 @@ Test(description, needs_an_identifier)
 }
 
 /* ---- the file ---- */
-
-/* The app reads this text when it starts. */
-static void configure(struct eddy_app *app, const char *text)
-{
-	int fd = memfd_create("a.toml", MFD_CLOEXEC);
-	char path[64];
-
-	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	eddy_app_with_config(app, path);
-}
 
 Test(description, is_changed_by_the_file_one_by_one)
 {

@@ -29,8 +29,8 @@ struct eddy_oauth_options {
 	const char *ca_file; /* certificates to trust beside the system's, in PEM; default: none */
 };
 
-/* Describe the issuer; the options are copied, the strings borrowed until the app runs. The section
- * [oauth.client] of its configuration file wins (docs/config.md). */
+/* Describe the issuer; the options are copied, strings too. The section [oauth.client] of its configuration file
+ * wins (docs/config.md). */
 EDDY_API void eddy_app_with_oauth(struct eddy_app *app, const struct eddy_oauth_options *options);
 
 /* Check the tokens of the app's guards (eddy/bearer.h) against this issuer's keys. Once. */

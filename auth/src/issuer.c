@@ -1,0 +1,358 @@
+/* Invariants:
+ * 1. `lock` guards all that is neither atomic nor the fetching task's. It is held to look and to exchange
+ *    pointers, never to wait.
+ * 2. A set is replaced by a good one, or not at all. `version` is 0 before the first, and changes with each set
+ *    that has another text.
+ * 3. While `fetch` is BUSY one task fetches. It alone changes `keys`, so that it reads them without the lock,
+ *    and `is_failing`.
+ * 4. `version` is stored before `due_ns`, and read behind it: who sees that a set is good for longer sees also
+ *    which one.
+ * 5. Who waits lies in a list, on the stack of his task; he is woken by who takes him out, with the lock held.
+ */
+#include "issuer.h"
+#include "identifier.h"
+#include "issuer_fetch.h"
+
+#include <eddy/file.h>
+#include <eddy/layer.h>
+#include <eddy/list.h>
+#include <eddy/log.h>
+#include <eddy/scope.h>
+#include <eddy/shared_event.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define TARGET "eddy::auth"
+
+static atomic_uint_least64_t fetched, failed, waited;
+
+enum fetch {
+	IDLE,
+	WANTED,
+	BUSY,
+};
+
+struct eddyi_issuer {
+	struct eddy_app *app;
+	struct eddy_oauth_options options; /* from the start on */
+	pthread_mutex_t lock;
+	struct eddyi_issuer_keys keys; /* .set NULL: none was ever loaded */
+	atomic_uint version;
+	atomic_uint_least64_t due_ns; /* from then on the set is to be fetched again */
+	uint64_t ended_ns;            /* when the last fetch has, if `has_ended` */
+	bool has_ended;
+	bool is_failing; /* said so already */
+	enum fetch fetch;
+	struct eddy_node waiters; /* for the end of a fetch */
+	struct eddy_node
+		fetchers; /* for one that is wanted: tests of an app that go on at once have one each */
+};
+
+struct eddy_oauth_stats eddy_oauth_stats(void)
+{
+	return (struct eddy_oauth_stats){
+		.fetched = atomic_load_explicit(&fetched, memory_order_relaxed),
+		.failed = atomic_load_explicit(&failed, memory_order_relaxed),
+		.waited = atomic_load_explicit(&waited, memory_order_relaxed),
+	};
+}
+
+static void count(atomic_uint_least64_t *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+/* No time is later than the last one. */
+static uint64_t later(uint64_t now, uint64_t duration_ns)
+{
+	return duration_ns > UINT64_MAX - now ? UINT64_MAX : now + duration_ns;
+}
+
+/* ---- waiting: all of it with the lock ---- */
+
+struct waiting {
+	struct eddy_node node;
+	struct eddy_shared_event event;
+};
+
+/* Let go of the lock until somebody wakes the list, or the time is up (0: never). Suspends.
+ * Return: whether somebody did. */
+static bool wait_in(struct eddyi_issuer *issuer, struct eddy_node *list, uint64_t timeout_ns)
+{
+	struct waiting waiting;
+	struct eddy_scope scope;
+	bool was_woken;
+
+	eddy_shared_event_init(&waiting.event);
+	eddy_list_append(list, &waiting.node);
+	pthread_mutex_unlock(&issuer->lock);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = timeout_ns });
+	eddy_shared_event_wait(&waiting.event);
+	eddy_scope_end(&scope);
+	pthread_mutex_lock(&issuer->lock);
+	was_woken = !waiting.node.next;
+	if (!was_woken)
+		eddy_list_remove(&waiting.node);
+	return was_woken;
+}
+
+static void wake(struct eddy_node *list)
+{
+	struct eddy_node *node;
+
+	while ((node = eddy_list_shift(list)))
+		eddy_shared_event_set(&eddy_of(node, struct waiting, node)->event);
+}
+
+/* Have a fetch begin, unless one goes on, and wait for its end. Suspends.
+ * Return: 0, also when the time is up; -ECANCELED. */
+static int await_fetch(struct eddyi_issuer *issuer)
+{
+	count(&waited);
+	if (issuer->fetch == IDLE) {
+		issuer->fetch = WANTED;
+		wake(&issuer->fetchers);
+	}
+	if (wait_in(issuer, &issuer->waiters, issuer->options.timeout_ns))
+		return 0;
+	return eddy_is_cancelled() ? -ECANCELED : 0;
+}
+
+/* ---- what is asked for ---- */
+
+static int give(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set, unsigned *ret_version)
+{
+	if (!issuer->keys.set)
+		return -EAGAIN;
+	*ret_set = eddy_keyset_ref(issuer->keys.set);
+	*ret_version = atomic_load(&issuer->version);
+	return 0;
+}
+
+int eddyi_issuer_keys(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set,
+		      unsigned *ret_version)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&issuer->lock);
+	if (!issuer->keys.set || eddy_now() >= atomic_load(&issuer->due_ns))
+		r = await_fetch(issuer);
+	if (r == 0)
+		r = give(issuer, ret_set, ret_version);
+	pthread_mutex_unlock(&issuer->lock);
+	return r;
+}
+
+static bool may_ask_again(const struct eddyi_issuer *issuer)
+{
+	return !issuer->has_ended ||
+	       eddy_now() >= later(issuer->ended_ns, issuer->options.refresh_cooldown_ns);
+}
+
+int eddyi_issuer_newer_keys(struct eddyi_issuer *issuer, unsigned version,
+			    struct eddy_keyset **ret_set, unsigned *ret_version)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&issuer->lock);
+	if (atomic_load(&issuer->version) == version &&
+	    (issuer->fetch != IDLE || may_ask_again(issuer)))
+		r = await_fetch(issuer);
+	if (r == 0 && atomic_load(&issuer->version) == version)
+		r = -ENOKEY;
+	if (r == 0)
+		r = give(issuer, ret_set, ret_version);
+	pthread_mutex_unlock(&issuer->lock);
+	return r;
+}
+
+bool eddyi_issuer_is_current(const struct eddyi_issuer *issuer, unsigned version)
+{
+	uint64_t due_ns = atomic_load_explicit(&issuer->due_ns, memory_order_acquire);
+
+	return eddy_loop_now() < due_ns &&
+	       atomic_load_explicit(&issuer->version, memory_order_acquire) == version;
+}
+
+/* ---- fetching: what says nothing of the lock has it ---- */
+
+/* Say what goes wrong when it begins to, and once it is well again. `set` is the one that serves. */
+static void say_failing(struct eddyi_issuer *issuer, const struct eddy_keyset *set, const char *why)
+{
+	const char *name = issuer->options.issuer;
+
+	if (!issuer->is_failing && set)
+		eddy_warn(TARGET,
+			  "The keys of %s can't be fetched again: %s. Those that were loaded go on "
+			  "serving; see that this machine still reaches the issuer",
+			  name, why);
+	else if (!issuer->is_failing)
+		eddy_warn(TARGET,
+			  "The keys of %s can't be fetched: %s. What is guarded answers 503 until "
+			  "they can; see that the URL is the issuer's, and that this machine "
+			  "reaches it",
+			  name, why);
+	issuer->is_failing = true;
+}
+
+static void say_well(struct eddyi_issuer *issuer, const struct eddy_keyset *set)
+{
+	const char *name = issuer->options.issuer;
+
+	if (issuer->is_failing)
+		eddy_info(TARGET, "The keys of %s are fetched again", name);
+	issuer->is_failing = false;
+	eddy_debug(TARGET, "%zu keys of %s are loaded; %zu are of no use, and were skipped",
+		   eddy_keyset_count(set), name, eddy_keyset_skipped(set));
+}
+
+/* A set that has come of age serves until it may be asked for again. */
+static void keep_old(struct eddyi_issuer *issuer, uint64_t now)
+{
+	if (issuer->keys.set && now >= atomic_load(&issuer->due_ns))
+		atomic_store(&issuer->due_ns, later(now, issuer->options.refresh_cooldown_ns));
+}
+
+/* Return: those that are not needed any more. */
+static struct eddyi_issuer_keys take_new(struct eddyi_issuer *issuer,
+					 const struct eddyi_issuer_keys *keys)
+{
+	struct eddyi_issuer_keys old = issuer->keys;
+
+	issuer->keys = *keys;
+	atomic_fetch_add(&issuer->version, 1);
+	return old;
+}
+
+/* Return: the keys that are not needed any more. */
+static struct eddyi_issuer_keys end_fetch(struct eddyi_issuer *issuer, int result,
+					  const struct eddyi_issuer_keys *keys)
+{
+	struct eddyi_issuer_keys old = { 0 };
+	uint64_t now = eddy_now();
+
+	if (result == 0)
+		old = take_new(issuer, keys);
+	if (result < 0)
+		keep_old(issuer, now);
+	else
+		atomic_store(&issuer->due_ns, later(now, issuer->options.max_key_age_ns));
+	issuer->ended_ns = now;
+	issuer->has_ended = true;
+	issuer->fetch = IDLE;
+	wake(&issuer->waiters);
+	return old;
+}
+
+/* The end of its task has cut it short, which is nobody's failure: another may do it. */
+static void drop_fetch(struct eddyi_issuer *issuer)
+{
+	issuer->fetch = eddy_list_is_empty(&issuer->waiters) ? IDLE : WANTED;
+	if (issuer->fetch == WANTED)
+		wake(&issuer->fetchers);
+}
+
+static void keys_deinit(struct eddyi_issuer_keys *keys)
+{
+	eddy_keyset_unref(keys->set);
+	free((char *)keys->text.ptr);
+}
+
+/* With the lock, which is let go of meanwhile. Suspends. */
+static void fetch(struct eddyi_issuer *issuer)
+{
+	struct eddyi_issuer_keys keys = { 0 }, old = { 0 };
+	char why[EDDYI_ISSUER_WHY_SIZE];
+	int r;
+
+	issuer->fetch = BUSY;
+	pthread_mutex_unlock(&issuer->lock);
+	r = eddyi_issuer_fetch(&issuer->options, issuer->keys.text, &keys, why);
+	if (r >= 0)
+		say_well(issuer, r == 0 ? keys.set : issuer->keys.set);
+	else if (r != -ECANCELED)
+		say_failing(issuer, issuer->keys.set, why);
+	if (r != -ECANCELED)
+		count(r < 0 ? &failed : &fetched);
+	pthread_mutex_lock(&issuer->lock);
+	if (r == -ECANCELED)
+		drop_fetch(issuer);
+	else
+		old = end_fetch(issuer, r, &keys);
+	pthread_mutex_unlock(&issuer->lock);
+	keys_deinit(&old);
+	pthread_mutex_lock(&issuer->lock);
+}
+
+/* A task of the app. */
+static int run(void *arg)
+{
+	struct eddyi_issuer *issuer = arg;
+
+	pthread_mutex_lock(&issuer->lock);
+	while (!eddy_is_cancelled()) {
+		if (issuer->fetch == WANTED)
+			fetch(issuer);
+		else
+			wait_in(issuer, &issuer->fetchers, 0);
+	}
+	pthread_mutex_unlock(&issuer->lock);
+	return 0;
+}
+
+/* ---- the beginning, and the end ---- */
+
+static void deinit(void *arg)
+{
+	struct eddyi_issuer *issuer = arg;
+
+	keys_deinit(&issuer->keys);
+	pthread_mutex_destroy(&issuer->lock);
+}
+
+struct eddyi_issuer *eddyi_issuer_new(struct eddy_app *app)
+{
+	struct eddyi_issuer *issuer = eddy_app_alloc(app, sizeof(*issuer));
+
+	issuer->app = app;
+	pthread_mutex_init(&issuer->lock, NULL);
+	eddy_list_init(&issuer->waiters);
+	eddy_list_init(&issuer->fetchers);
+	eddy_app_add_task(app, "issuer", run, issuer);
+	eddy_app_at_free(app, deinit, issuer);
+	return issuer;
+}
+
+/* A FIFO would be waited for by whoever reads it first. Suspends. */
+static bool is_file(const char *path)
+{
+	struct statx st;
+
+	return eddy_statx(AT_FDCWD, path, 0, STATX_TYPE, &st) == 0 && S_ISREG(st.stx_mode);
+}
+
+static void check(struct eddy_app *app, const struct eddy_oauth_options *options)
+{
+	const char *name = options->issuer, *fault;
+
+	if (!name) {
+		eddy_app_mistake(app, "eddy_app_use_oauth(): no issuer is named, neither by "
+				      "eddy_app_with_oauth() nor in [oauth.client]");
+	} else if (!eddyi_identifier_is_issuer(name)) {
+		eddy_app_mistake(
+			app, "OAuth issuer: expected " EDDYI_ISSUER_EXPECTED ", not \"%s\"", name);
+	} else {
+		fault = eddyi_issuer_url_fault(name, options->allow_http);
+		if (fault)
+			eddy_app_mistake(app, "OAuth issuer \"%s\": %s", name, fault);
+	}
+	if (options->ca_file && !is_file(options->ca_file))
+		eddy_app_mistake(app, "OAuth issuer: there is no ca_file \"%s\"", options->ca_file);
+}
+
+void eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_options *options)
+{
+	issuer->options = *options;
+	check(issuer->app, options);
+}

@@ -1,0 +1,293 @@
+#include "issuer_fetch.h"
+#include "identifier.h"
+#include "json.h"
+
+#include <eddy/client.h>
+#include <eddy/offload.h>
+#include <eddy/scope.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DOCUMENT_MAX EDDY_MIB
+
+/* Added to a time it is still one. */
+#define FOR_EVER_NS (EDDY_NEVER / 4)
+
+/* What an issuer says is shown so far. */
+#define SHOWN_MAX 100
+
+struct fetch {
+	const struct eddy_oauth_options *options;
+	struct eddy_str known;
+	struct eddy_client *client;
+	struct eddyi_issuer_keys keys;
+	char *why;
+};
+
+/* Say what has gone wrong, behind what has before. Return: `error`. */
+EDDY_PRINTF(3, 4)
+static int fail(struct fetch *fetch, int error, const char *format, ...)
+{
+	size_t len = strlen(fetch->why);
+	va_list args;
+
+	if (len)
+		len += (size_t)snprintf(fetch->why + len, EDDYI_ISSUER_WHY_SIZE - len, "; ");
+	if (len >= EDDYI_ISSUER_WHY_SIZE)
+		return error;
+	va_start(args, format);
+	vsnprintf(fetch->why + len, EDDYI_ISSUER_WHY_SIZE - len, format, args);
+	va_end(args);
+	return error;
+}
+
+static int out_of_memory(struct fetch *fetch)
+{
+	return fail(fetch, -ENOMEM, "memory is out");
+}
+
+const char *eddyi_issuer_url_fault(const char *url, bool allow_http)
+{
+	int r = eddy_client_check_url(url);
+	bool is_https = strncasecmp(url, "https:", 6) == 0;
+
+	if (r == -EPROTONOSUPPORT && is_https)
+		return "eddy is built without TLS";
+	if (r < 0)
+		return "it is no absolute http or https URL without userinfo";
+	return is_https || allow_http ? NULL :
+					"only https is allowed, or for development http, by "
+					"allow_http or require_https = false";
+}
+
+/* ---- one document ---- */
+
+/* What to do about it. */
+static const char *advice(int error)
+{
+	switch (error) {
+	case -EKEYREJECTED:
+		return " (ca_file may name the certificate of an authority to trust)";
+	case -EINVAL:
+		return " (look at ca_file)";
+	case -ELOOP:
+		return " (max_redirects may be raised)";
+	default:
+		return "";
+	}
+}
+
+/* Look at the body of what a URL answers, by `look` on a thread of the pool: a megabyte of JSON, or some hundred
+ * keys, would hold the loop. Return: 0 or above, what `look` returned; -errno. */
+static int get(struct fetch *fetch, const char *url, eddy_offload_fn *look,
+	       struct eddy_str *ret_body, void *arg)
+{
+	struct eddy_response *response = NULL;
+	int r = eddy_client_get(fetch->client, url, &response);
+	int status = r == 0 ? eddy_response_status(response) : 200;
+
+	if (r == 0 && status == 200)
+		r = eddy_response_body(response, ret_body);
+	if (r < 0)
+		fail(fetch, r, "%s: %s%s", url, eddy_client_error(fetch->client), advice(r));
+	else if (status != 200)
+		r = fail(fetch, -EBADMSG, "%s answers with status %d", url, status);
+	else
+		r = eddy_offload(look, arg);
+	eddy_response_free(response);
+	return r;
+}
+
+/* ---- metadata ---- */
+
+struct metadata {
+	const struct eddy_oauth_options *options;
+	struct eddy_str text;
+	char *jwks_uri; /* allocated */
+	const char *fault;
+	char shown[SHOWN_MAX + 1]; /* what it is the fault of */
+};
+
+static int blame(struct metadata *metadata, struct eddy_str shown, const char *fault)
+{
+	size_t len = shown.len < SHOWN_MAX ? shown.len : SHOWN_MAX;
+
+	metadata->fault = fault;
+	if (shown.ptr)
+		memcpy(metadata->shown, shown.ptr, len);
+	metadata->shown[len] = '\0';
+	return -EBADMSG;
+}
+
+static int take_jwks_uri(struct metadata *metadata, const json_t *json)
+{
+	const char *issuer = metadata->options->issuer;
+	struct eddy_str name = eddyi_auth_json_str(json, "issuer");
+	struct eddy_str uri = eddyi_auth_json_str(json, "jwks_uri");
+	const char *fault;
+
+	if (!eddy_str_eq_z(name, issuer))
+		return blame(metadata, name,
+			     "is that of another issuer; name the one that tokens have in iss:");
+	if (!uri.ptr)
+		return blame(metadata, uri, "has no jwks_uri");
+	/* It ends with a NUL, and has no other. */
+	fault = eddyi_issuer_url_fault(uri.ptr, metadata->options->allow_http);
+	if (fault)
+		return blame(metadata, uri, "has a jwks_uri that is not to be asked:");
+	metadata->jwks_uri = strdup(uri.ptr);
+	return metadata->jwks_uri ? 0 : -ENOMEM;
+}
+
+static int look_at_metadata(void *arg)
+{
+	struct metadata *metadata = arg;
+	json_t *json;
+	int r = eddyi_auth_json_parse(metadata->text, &json);
+
+	if (r == -EBADMSG)
+		blame(metadata, eddy_str("", 0), "is no metadata in JSON");
+	if (r < 0)
+		return r;
+	r = take_jwks_uri(metadata, json);
+	json_decref(json);
+	return r;
+}
+
+/* Return: 0, and where the keys are, allocated. */
+static int get_metadata(struct fetch *fetch, char *url, char **ret_jwks_uri)
+{
+	struct metadata metadata = { .options = fetch->options };
+	int r = url ? get(fetch, url, look_at_metadata, &metadata.text, &metadata) : -ENOMEM;
+
+	if (metadata.fault)
+		fail(fetch, r, "%s %s%s%s", url, metadata.fault, *metadata.shown ? " " : "",
+		     metadata.shown);
+	free(url);
+	if (r == 0)
+		*ret_jwks_uri = metadata.jwks_uri;
+	return r;
+}
+
+static int find_keys(struct fetch *fetch, char **ret_jwks_uri)
+{
+	const char *issuer = fetch->options->issuer;
+	int r = get_metadata(fetch, eddyi_document_url(EDDYI_DOCUMENT_SERVER, issuer),
+			     ret_jwks_uri);
+
+	/* Who hangs is not asked twice. */
+	if (r < 0 && r != -ETIMEDOUT && r != -ECANCELED && r != -ENOMEM)
+		r = get_metadata(fetch, eddyi_document_url(EDDYI_DOCUMENT_OPENID, issuer),
+				 ret_jwks_uri);
+	if (r == 0)
+		*fetch->why = '\0';
+	return r;
+}
+
+/* ---- keys ---- */
+
+struct reading {
+	struct eddy_str known, text;
+	struct eddyi_issuer_keys keys;
+};
+
+/* Return: 0, 1 when they are those that are known. */
+static int look_at_keys(void *arg)
+{
+	struct reading *reading = arg;
+	struct eddy_str text = reading->text;
+	char *copy;
+	int r;
+
+	if (text.len && eddy_str_eq(text, reading->known))
+		return 1;
+	r = eddy_keyset_parse(text, &reading->keys.set);
+	if (r < 0)
+		return r;
+	copy = malloc(text.len);
+	if (!copy) {
+		eddy_keyset_unref(reading->keys.set);
+		return -ENOMEM;
+	}
+	reading->keys.text = eddy_str(memcpy(copy, text.ptr, text.len), text.len);
+	return 0;
+}
+
+static int get_keys(struct fetch *fetch, const char *url)
+{
+	struct reading reading = { .known = fetch->known };
+	size_t told = strlen(fetch->why);
+	int r = get(fetch, url, look_at_keys, &reading.text, &reading);
+
+	if (fetch->why[told])
+		return r;
+	if (r == -ENOKEY)
+		fail(fetch, r, "%s has no key that could be used", url);
+	else if (r == -EBADMSG)
+		fail(fetch, r, "%s is no key set", url);
+	else if (r == 0)
+		fetch->keys = reading.keys;
+	return r;
+}
+
+/* ---- both ---- */
+
+static int fetch_all(struct fetch *fetch)
+{
+	char *jwks_uri = NULL;
+	int r = find_keys(fetch, &jwks_uri);
+
+	if (r < 0)
+		return r;
+	r = get_keys(fetch, jwks_uri);
+	free(jwks_uri);
+	return r;
+}
+
+static int fetch_in_time(struct fetch *fetch)
+{
+	uint64_t timeout_ns = fetch->options->timeout_ns;
+	struct eddy_scope scope;
+	int r, ended;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = timeout_ns });
+	r = fetch_all(fetch);
+	ended = eddy_scope_end(&scope);
+	if (r != -ECANCELED)
+		return r;
+	*fetch->why = '\0';
+	if (ended != -ETIMEDOUT || eddy_is_cancelled())
+		return fail(fetch, r, "it was cancelled");
+	return fail(fetch, -ETIMEDOUT, "it has not answered within %ju ms",
+		    (uintmax_t)(timeout_ns / EDDY_MS));
+}
+
+int eddyi_issuer_fetch(const struct eddy_oauth_options *options, struct eddy_str known,
+		       struct eddyi_issuer_keys *ret_keys, char ret_why[EDDYI_ISSUER_WHY_SIZE])
+{
+	struct fetch fetch = { .options = options, .known = known, .why = ret_why };
+	int r;
+
+	*ret_why = '\0';
+	fetch.client = eddy_client_new(&(struct eddy_client_options){
+		.ca_file = options->ca_file,
+		.require_https = !options->allow_http,
+		.redirects_max = options->redirects_max,
+		/* The scope around it all says when it is over. */
+		.timeout_ns = EDDY_NEVER,
+		.connect_timeout_ns = FOR_EVER_NS,
+		.stall_timeout_ns = FOR_EVER_NS,
+		.body_max = DOCUMENT_MAX,
+	});
+	if (!fetch.client)
+		return out_of_memory(&fetch);
+	r = fetch_in_time(&fetch);
+	eddy_client_free(fetch.client);
+	if (r == -ENOMEM && !*ret_why)
+		out_of_memory(&fetch);
+	if (r == 0)
+		*ret_keys = fetch.keys;
+	return r;
+}

@@ -1,0 +1,95 @@
+/* What an app is told of its issuer: options, and what the configuration file says. */
+#include "oauth.h"
+#include "identifier.h"
+#include "issuer.h"
+
+#include <eddy/config.h>
+#include <eddy/layer.h>
+
+#define REDIRECTS_MAX 20
+
+#define MEMBER(name) EDDY_CONFIG_AT(struct eddyi_oauth, name)
+
+static const struct eddy_config_key keys[] = {
+	{ "issuer", EDDY_CONFIG_STRING, MEMBER(options.issuer),
+	  .accepts = eddyi_identifier_is_issuer, .expected = EDDYI_ISSUER_EXPECTED },
+	{ "refresh_cooldown_secs", EDDY_CONFIG_SECS, MEMBER(options.refresh_cooldown_ns),
+	  .min = 1 },
+	{ "max_key_age_secs", EDDY_CONFIG_SECS, MEMBER(options.max_key_age_ns), .min = 1 },
+	{ "require_https", EDDY_CONFIG_BOOL, MEMBER(require_https) },
+	{ "timeout_secs", EDDY_CONFIG_SECS, MEMBER(options.timeout_ns), .min = 1 },
+	{ "max_redirects", EDDY_CONFIG_INTEGER, MEMBER(max_redirects), .max = REDIRECTS_MAX },
+	{ "ca_file", EDDY_CONFIG_PATH, MEMBER(options.ca_file), .min = 1 },
+	{ 0 },
+};
+
+static const struct eddy_config_section section = { .name = "oauth.client", .keys = keys };
+
+/* The file has set its words, or left them as they were. */
+static int start(struct eddy_app *app, void *data)
+{
+	struct eddyi_oauth *oauth = data;
+
+	(void)app;
+	if (!oauth->issuer)
+		return 0;
+	oauth->options.allow_http = !oauth->require_https;
+	oauth->options.redirects_max = oauth->max_redirects;
+	eddyi_issuer_start(oauth->issuer, &oauth->options);
+	return 0;
+}
+
+static const char *copy(struct eddy_app *app, const char *text)
+{
+	return text ? strcpy(eddy_app_alloc(app, strlen(text) + 1), text) : NULL;
+}
+
+#define DEFAULT(field, value)                                                                      \
+	do {                                                                                       \
+		if (!oauth->options.field)                                                         \
+			oauth->options.field = (value);                                            \
+	} while (0)
+
+static void set_options(struct eddyi_oauth *oauth, struct eddy_app *app,
+			const struct eddy_oauth_options *options)
+{
+	oauth->options = *options;
+	oauth->options.issuer = copy(app, options->issuer);
+	oauth->options.ca_file = copy(app, options->ca_file);
+	DEFAULT(refresh_cooldown_ns, 60 * EDDY_SECOND);
+	DEFAULT(max_key_age_ns, 15 * 60 * EDDY_SECOND);
+	DEFAULT(timeout_ns, 5 * EDDY_SECOND);
+	DEFAULT(redirects_max, 3);
+	oauth->require_https = !options->allow_http;
+	oauth->max_redirects = options->no_redirects ? 0 : oauth->options.redirects_max;
+}
+
+static void init(struct eddy_app *app, void *kept)
+{
+	struct eddyi_oauth *oauth = kept;
+
+	set_options(oauth, app, &(struct eddy_oauth_options){ 0 });
+	eddy_app_config_section(app, &section, oauth);
+	eddy_app_at_start(app, start, oauth);
+}
+
+struct eddyi_oauth *eddyi_oauth_of(struct eddy_app *app)
+{
+	static const struct eddy_layer layer = { "oauth", sizeof(struct eddyi_oauth), init, NULL };
+
+	return eddy_app_layer(app, &layer);
+}
+
+void eddy_app_with_oauth(struct eddy_app *app, const struct eddy_oauth_options *options)
+{
+	set_options(eddyi_oauth_of(app), app,
+		    options ? options : &(struct eddy_oauth_options){ 0 });
+}
+
+void eddy_app_use_oauth(struct eddy_app *app)
+{
+	struct eddyi_oauth *oauth = eddyi_oauth_of(app);
+
+	if (!oauth->issuer)
+		oauth->issuer = eddyi_issuer_new(app);
+}

@@ -1,0 +1,345 @@
+/* Tests of auth/src/issuer_fetch.h: what issuers may do, and what they may not. */
+#include "issuer_rig.h"
+#include "issuer_fetch.h"
+
+#include "../runtime/failing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* Always over. */
+#define NOTHING 1
+
+static int load(struct rig *rig)
+{
+	rig_keys(rig);
+	return 0;
+}
+
+/* ---- where it looks ---- */
+
+#define TENANT "{\"issuer\":\"$/tenant\",\"jwks_uri\":\"$/keys\"}"
+
+static void expect_asked(const char *path, const struct answer *answers, const char *noted,
+			 const char *asked)
+{
+	struct rig rig = { .path = path, .answers = answers };
+
+	EXPECT_NOTED(&rig, load, noted);
+	cr_expect_str_eq(rig.asked, asked);
+}
+
+Test(issuer_fetch, finds_metadata)
+{
+	const struct answer keys = { "/keys", KEYS(KEY_A), OK };
+
+	expect_asked("/tenant", ANSWERS({ OAUTH "/tenant", TENANT, OK }, keys), "v1[a]#1 ",
+		     OAUTH "/tenant /keys");
+	expect_asked("/tenant", ANSWERS({ "/tenant" OIDC, TENANT, OK }, keys), "v1[a]#1 ",
+		     OAUTH "/tenant /tenant" OIDC " /keys");
+	expect_asked("/tenant/",
+		     ANSWERS({ "/tenant" OIDC, "{\"issuer\":\"$/tenant/\",\"jwks_uri\":\"$/keys\"}",
+			       OK },
+			     keys),
+		     "v1[a]#1 ", OAUTH "/tenant /tenant" OIDC " /keys");
+	expect_asked("/",
+		     ANSWERS({ OIDC, "{\"issuer\":\"$/\",\"jwks_uri\":\"$/keys\"}", OK }, keys),
+		     "v1[a]#1 ", OAUTH " " OIDC " /keys");
+	/* A document that is wrong is as none. */
+	expect_asked("", ANSWERS({ OAUTH, "{}", OK }, { OIDC, METADATA, OK }, keys), "v1[a]#1 ",
+		     OAUTH " " OIDC " /keys");
+	expect_asked("", ANSWERS({ OAUTH, NULL, CUT }, { OIDC, METADATA, OK }, keys), "v1[a]#1 ",
+		     OAUTH " " OIDC " /keys");
+	/* Keys that are wrong are not looked for elsewhere. */
+	expect_asked("", ANSWERS({ OAUTH, METADATA, OK }, { OIDC, METADATA, OK }), "EAGAIN#1 ",
+		     OAUTH " /keys");
+}
+
+/* ---- what is refused ---- */
+
+static const struct {
+	const char *metadata, *keys; /* NULL: a good one */
+	const char *why;             /* in what is said of it */
+} bad[] = {
+	{ "", NULL, "is no metadata in JSON" },
+	{ "{", NULL, "is no metadata in JSON" },
+	{ "[]", NULL, "is no metadata in JSON" },
+	{ "<html></html>", NULL, "is no metadata in JSON" },
+	{ "{\"issuer\":\"$\",\"jwks_uri\":\"$/keys\",\"issuer\":\"$\"}", NULL,
+	  "is no metadata in JSON" },
+	{ "{\"jwks_uri\":\"$/keys\"}", NULL, "is that of another issuer" },
+	{ "{\"issuer\":7,\"jwks_uri\":\"$/keys\"}", NULL, "is that of another issuer" },
+	{ "{\"issuer\":\"$/\",\"jwks_uri\":\"$/keys\"}", NULL, "is that of another issuer" },
+	{ "{\"issuer\":\"HTTP://127.0.0.1\",\"jwks_uri\":\"$/keys\"}", NULL,
+	  "in iss: HTTP://127.0.0.1; " },
+	{ "{\"issuer\":\"$\"}", NULL, "has no jwks_uri" },
+	{ "{\"issuer\":\"$\",\"jwks_uri\":null}", NULL, "has no jwks_uri" },
+	{ "{\"issuer\":\"$\",\"jwks_uri\":\"/keys\"}", NULL, "not to be asked: /keys" },
+	{ "{\"issuer\":\"$\",\"jwks_uri\":\"http://user@127.0.0.1/keys\"}", NULL,
+	  "not to be asked: http://user@" },
+	{ "{\"issuer\":\"$\",\"jwks_uri\":\"file:///etc/passwd\"}", NULL,
+	  "not to be asked: file:" },
+	{ "{\"issuer\":\"$\",\"jwks_uri\":\"gopher://127.0.0.1/\"}", NULL, "not to be asked" },
+	{ "HTTP/1.1 201 Made\r\ncontent-length: 0\r\n\r\n", NULL, "answers with status 201" },
+	{ "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n", NULL, "answers with status 404" },
+	{ "HTTP/9 200\r\n\r\n", NULL, "HTTP/1.1" },
+	{ NULL, "", "is no key set" },
+	{ NULL, "{", "is no key set" },
+	{ NULL, "{}", "is no key set" },
+	{ NULL, "{\"keys\":7}", "is no key set" },
+	{ NULL, "{\"keys\":[]}", "has no key that could be used" },
+	{ NULL, "{\"keys\":[{\"kty\":\"oct\",\"k\":\"c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U\"}]}",
+	  "has no key that could be used" },
+	{ NULL, "HTTP/1.1 503 No\r\ncontent-length: 0\r\n\r\n", "/keys answers with status 503" },
+	{ NULL, "HTTP/1.1 200 OK\r\ncontent-length: 1048577\r\n\r\n", "1048576" },
+};
+
+static size_t bad_at;
+
+static const struct answer *bad_answers(void)
+{
+	static struct answer answers[5];
+	const char *metadata = bad[bad_at].metadata ? bad[bad_at].metadata : METADATA;
+	const char *keys = bad[bad_at].keys ? bad[bad_at].keys : KEYS(KEY_A);
+
+	memcpy(answers,
+	       ANSWERS({ OAUTH, metadata, OK }, { OIDC, metadata, OK }, { "/keys", keys, OK }),
+	       4 * sizeof(*answers));
+	return answers;
+}
+
+/* Without keys there are none, and those that are there stay. */
+static int load_badly(struct rig *rig)
+{
+	rig->answers = bad_answers();
+	rig_keys(rig);
+	rig->answers = GOOD(KEY_A);
+	rig_keys(rig);
+	rig->answers = bad_answers();
+	rig_keys(rig);
+	return rig_newer(rig, 1) == -ENOKEY ? 0 : -EPROTO;
+}
+
+Test(issuer_fetch, refuses_what_is_wrong)
+{
+	for (bad_at = 0; bad_at < sizeof(bad) / sizeof(*bad); bad_at++) {
+		struct rig rig = {
+			.options = { .max_key_age_ns = NOTHING, .refresh_cooldown_ns = NOTHING },
+		};
+
+		EXPECT_NOTED(&rig, load_badly, "EAGAIN#1 v1[a]#2 v1[a]#3 ENOKEY#4 ");
+		cr_expect(strstr(rig.said, bad[bad_at].why) != NULL, "%zu: %s", bad_at, rig.said);
+		cr_expect(strstr(rig.said, "127.0.0.1:") != NULL, "%zu: %s", bad_at, rig.said);
+	}
+}
+
+/* ---- who does not answer ---- */
+
+#define SOON (60 * EDDY_MS)
+
+static const char HEAD[] = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n          ";
+
+/* Note whether it took as long as it may, and no longer. */
+static int load_in_time(struct rig *rig)
+{
+	uint64_t began_ns = eddy_now(), took_ns;
+
+	rig_keys(rig);
+	took_ns = eddy_now() - began_ns;
+	rig_note(rig, took_ns < SOON                   ? "early" :
+		      took_ns > SOON + 2 * EDDY_SECOND ? "late" :
+							 "in time");
+	return 0;
+}
+
+static void expect_in_time(const char *scheme, const struct answer *answers, const char *noted,
+			   const char *asked)
+{
+	struct rig rig = { .scheme = scheme, .answers = answers, .options.timeout_ns = SOON };
+
+	EXPECT_NOTED(&rig, load_in_time, noted);
+	cr_expect_str_eq(rig.asked, asked);
+}
+
+/* Who hangs is not asked by another URL, and costs what the timeout says; 60 ms is for both documents. */
+Test(issuer_fetch, waits_for_nobody)
+{
+	expect_in_time(NULL, ANSWERS({ OAUTH, NULL, HANG }), "EAGAIN#1 in time ", OAUTH);
+	expect_in_time(NULL, ANSWERS({ OAUTH, HEAD, OK }), "EAGAIN#1 in time ", OAUTH);
+	expect_in_time(NULL, ANSWERS({ OAUTH, HEAD, DRIP }), "EAGAIN#1 in time ", OAUTH);
+	expect_in_time(NULL, ANSWERS({ OAUTH, METADATA, OK }, { "/keys", NULL, HANG }),
+		       "EAGAIN#1 in time ", OAUTH " /keys");
+	expect_in_time(NULL, ANSWERS({ OAUTH, METADATA, OK }, { "/keys", HEAD, DRIP }),
+		       "EAGAIN#1 in time ", OAUTH " /keys");
+	/* A server that waits for a head, and gets a handshake. */
+	expect_in_time("https", ANSWERS({ OAUTH, NULL, HANG }), "EAGAIN#0 in time ", "");
+}
+
+static int load_and_hang(struct rig *rig)
+{
+	rig_keys(rig);
+	rig->answers = ANSWERS({ OAUTH, NULL, HANG });
+	return load_in_time(rig);
+}
+
+/* Old keys serve who has waited. */
+Test(issuer_fetch, old_keys_outlast_who_hangs)
+{
+	struct rig rig = {
+		.answers = GOOD(KEY_A),
+		.options = { .timeout_ns = SOON, .max_key_age_ns = NOTHING },
+	};
+
+	EXPECT_NOTED(&rig, load_and_hang, "v1[a]#1 v1[a]#2 in time ");
+	cr_expect(strstr(rig.said, "not answered within 60 ms") != NULL, "%s", rig.said);
+}
+
+Test(issuer_fetch, reads_no_end)
+{
+	struct rig rig = {
+		.answers = ANSWERS({ OAUTH, METADATA, OK }, { "/keys", NULL, FLOOD }),
+		.options.timeout_ns = 30 * EDDY_SECOND,
+	};
+
+	EXPECT_NOTED(&rig, load, "EAGAIN#1 ");
+	cr_expect(strstr(rig.said, "more than 1048576 bytes") != NULL, "%s", rig.said);
+}
+
+/* Connections that nobody accepts: the queue is full, and a further one is not answered. */
+static int fill(struct eddy_listeners *listeners, int fds[8])
+{
+	int r = eddy_listen("127.0.0.1:0", &(struct eddy_listen_options){ .backlog = 1 },
+			    listeners);
+	struct sockaddr_in at = {
+		.sin_family = AF_INET,
+		.sin_port = htons(listeners->port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+
+	for (int i = 0; i < 8; i++) {
+		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		(void)!connect(fds[i], (struct sockaddr *)&at, sizeof(at));
+	}
+	return r;
+}
+
+static int fill_queue(void *arg)
+{
+	void **args = arg;
+
+	return fill(args[0], args[1]);
+}
+
+Test(issuer_fetch, waits_for_no_connection)
+{
+	struct eddy_listeners listeners;
+	char issuer[64];
+	int fds[8];
+	struct rig rig = {
+		.answers = ANSWERS({ OAUTH, NULL, HANG }),
+		.options = { .timeout_ns = SOON, .issuer = issuer },
+	};
+
+	cr_assert(eq(int, eddy_run(NULL, fill_queue, (void *[]){ &listeners, fds }), 0));
+	snprintf(issuer, sizeof(issuer), "http://127.0.0.1:%u", listeners.port);
+	EXPECT_NOTED(&rig, load_in_time, "EAGAIN#0 in time ");
+	for (int i = 0; i < 8; i++)
+		close(fds[i]);
+	close(listeners.fds[0]);
+}
+
+Test(issuer_fetch, nobody_is_there)
+{
+	struct rig rig = {
+		.answers = ANSWERS({ OAUTH, NULL, HANG }),
+		.options.issuer = "http://127.0.0.1:1",
+	};
+
+	EXPECT_NOTED(&rig, load, "EAGAIN#0 ");
+	cr_expect(strstr(rig.said,
+			 "WARN The keys of http://127.0.0.1:1 can't be fetched: "
+			 "http://127.0.0.1:1/.well-known/oauth-authorization-server: ") != NULL,
+		  "%s", rig.said);
+	cr_expect(strstr(rig.said, "; http://127.0.0.1:1/.well-known/openid-configuration: ") !=
+			  NULL,
+		  "%s", rig.said);
+}
+
+/* ---- redirects ---- */
+
+#define TO(location) "HTTP/1.1 302 Found\r\nlocation: " location "\r\ncontent-length: 0\r\n\r\n"
+
+static void expect_redirected(const struct eddy_oauth_options *options,
+			      const struct answer *answers, const char *noted, const char *why)
+{
+	struct rig rig = { .options = *options, .answers = answers };
+
+	EXPECT_NOTED(&rig, load, noted);
+	cr_expect(strstr(rig.said, why) != NULL, "%s", rig.said);
+}
+
+Test(issuer_fetch, follows_redirects)
+{
+	const struct eddy_oauth_options plain = { 0 }, none = { .no_redirects = true },
+					one = { .redirects_max = 1 };
+	const struct answer keys = { "/keys", KEYS(KEY_A), OK }, last = { "/3", METADATA, OK },
+			    first = { OAUTH, TO("/1"), OK }, second = { "/1", TO("$/2"), OK };
+
+	expect_redirected(&plain, ANSWERS(first, second, { "/2", TO("/3"), OK }, last, keys),
+			  "v1[a]#1 ", "1 keys of");
+	expect_redirected(&plain,
+			  ANSWERS(first, second, { "/2", TO("/4"), OK }, { "/4", TO("/3"), OK },
+				  last, keys),
+			  "EAGAIN#1 ", "more than 3 redirects (max_redirects may be raised)");
+	expect_redirected(&one, ANSWERS(first, { "/1", METADATA, OK }, keys), "v1[a]#1 ",
+			  "1 keys of");
+	expect_redirected(&one, ANSWERS(first, second, { "/2", METADATA, OK }, keys), "EAGAIN#1 ",
+			  "more than 1 redirects");
+	expect_redirected(&none, ANSWERS(first, { "/1", METADATA, OK }, keys), "EAGAIN#1 ",
+			  "answers with status 302");
+	expect_redirected(&plain, ANSWERS({ OAUTH, TO("http://u@127.0.0.1/"), OK }), "EAGAIN#1 ",
+			  "redirect's URL is malformed");
+	expect_redirected(&plain, ANSWERS({ OAUTH, TO("file:///etc/passwd"), OK }), "EAGAIN#1 ",
+			  "neither http nor https");
+}
+
+/* ---- where memory is out ---- */
+
+static int allocations;
+
+static int load_failing(struct rig *rig)
+{
+	struct eddy_keyset *set;
+	unsigned version;
+	int r;
+
+	failing_at = allocations;
+	r = eddyi_issuer_keys(rig->issuer, &set, &version);
+	allocations = failing_at;
+	failing_at = 0;
+	if (r == 0)
+		eddy_keyset_unref(set);
+	/* Whatever has failed is over: the next one gets them. */
+	return r == 0 || r == -EAGAIN ? rig_keys(rig) : r;
+}
+
+/* Each allocation of the loop fails in its turn, the issuer's own too; leaks are AddressSanitizer's to find. */
+Test(issuer_fetch, memory_is_out)
+{
+	unsigned failures = 0;
+	int at = 1;
+
+	do {
+		struct rig rig = { .answers = GOOD(KEY_A) };
+
+		allocations = at;
+		rig.scenario = load_failing;
+		rig_run(&rig);
+		cr_assert(eq(int, rig.result, 0), "%d", at);
+		cr_expect(strncmp(rig.noted, "v1[a]#", 6) == 0, "%d: %s", at, rig.noted);
+		failures += strstr(rig.said, "WARN ") != NULL;
+	} while (allocations == 0 && at++ < 500);
+	cr_expect(at < 500 && failures > 3, "%d, %u", at, failures);
+}
