@@ -1,4 +1,4 @@
-/* json.h: JSON of tokens and keys, from strangers. */
+/* json.h: JSON of tokens, keys and issuers, from strangers. eddy-jwt has it for eddy-auth as well. */
 #ifndef EDDYI_AUTH_JSON_H
 #define EDDYI_AUTH_JSON_H
 
@@ -7,9 +7,9 @@
 
 /* Parse all of `text` as a JSON object, with care: no deeper than 16, no two members of one name, no NUL in a
  * string, no lone surrogate, no number that overflows. Return: 0 and a new reference; -EBADMSG, -ENOMEM. */
-int eddyi_auth_json_parse(struct eddy_str text, json_t **ret_object);
+EDDY_API int eddyi_auth_json_parse(struct eddy_str text, json_t **ret_object);
 
 /* A member that is a string; .ptr is NULL when it is not there, or something else. */
-struct eddy_str eddyi_auth_json_str(const json_t *object, const char *name);
+EDDY_API struct eddy_str eddyi_auth_json_str(const json_t *object, const char *name);
 
 #endif
