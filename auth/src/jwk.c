@@ -208,7 +208,13 @@ static int verify(void *arg)
 	return use->key->kind->verify(use);
 }
 
-/* wolfCrypt counts in 32 bits. */
+/* wolfCrypt wants an address even of nothing. */
+static struct eddy_str with_address(struct eddy_str text)
+{
+	return text.ptr ? text : eddy_str("", 0);
+}
+
+/* And it counts in 32 bits. */
 static bool is_too_long(struct eddy_str text)
 {
 	return text.len > EDDY_JWS_TEXT_MAX;
@@ -218,7 +224,7 @@ ssize_t eddy_jwk_sign(const struct eddy_jwk *key, enum eddy_jws_alg alg, struct 
 		      unsigned char ret_signature[EDDY_JWS_SIGNATURE_MAX])
 {
 	struct eddyi_jws_use use = {
-		.key = key, .alg = alg, .text = text, .ret_signature = ret_signature
+		.key = key, .alg = alg, .text = with_address(text), .ret_signature = ret_signature
 	};
 	int r;
 
@@ -233,9 +239,10 @@ ssize_t eddy_jwk_sign(const struct eddy_jwk *key, enum eddy_jws_alg alg, struct 
 int eddy_jwk_verify(const struct eddy_jwk *key, enum eddy_jws_alg alg, struct eddy_str text,
 		    struct eddy_str signature)
 {
-	struct eddyi_jws_use use = {
-		.key = key, .alg = alg, .text = text, .signature = eddyi_bytes(signature)
-	};
+	struct eddyi_jws_use use = { .key = key,
+				     .alg = alg,
+				     .text = with_address(text),
+				     .signature = eddyi_bytes(signature) };
 
 	if (!is_for(key, alg) || !key->can_verify)
 		return -EINVAL;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <wolfssl/wolfcrypt/ecc.h>
 
 enum { X, Y, D };
 

@@ -2,6 +2,7 @@
 #include "jwk.h"
 
 #include <errno.h>
+#include <wolfssl/wolfcrypt/hmac.h>
 
 /* "A key of the same size as the hash output … or larger MUST be used." */
 static int check(struct eddy_jwk *key)

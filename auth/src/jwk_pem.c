@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <wolfssl/wolfcrypt/coding.h>
 
 static const struct form {
 	const char *label;

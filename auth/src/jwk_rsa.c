@@ -2,6 +2,7 @@
 #include "jwk.h"
 
 #include <errno.h>
+#include <wolfssl/wolfcrypt/rsa.h>
 
 enum { N, E, D, P, Q, DP, DQ, QI };
 

@@ -1,6 +1,8 @@
 #include "jws.h"
 
 #include <errno.h>
+#include <wolfssl/wolfcrypt/hmac.h>
+#include <wolfssl/wolfcrypt/rsa.h>
 
 static const struct eddyi_digest sha256 = { WC_HASH_TYPE_SHA256, 32, WC_SHA256, WC_MGF1SHA256, 1 };
 static const struct eddyi_digest sha384 = { WC_HASH_TYPE_SHA384, 48, WC_SHA384, WC_MGF1SHA384, 2 };

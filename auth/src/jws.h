@@ -5,6 +5,8 @@
 #include "wolfcrypt.h"
 
 #include <eddy/jwk.h>
+#include <wolfssl/wolfcrypt/error-crypt.h>
+#include <wolfssl/wolfcrypt/hash.h>
 
 #define EDDYI_DIGEST_MAX 64
 

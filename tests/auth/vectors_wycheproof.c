@@ -202,7 +202,7 @@ static bool read_token(const char *text, struct token *token)
 	token->header = json_loadb(header, (size_t)len, JSON_REJECT_DUPLICATES, NULL);
 	if (!token->header || !str(token->header, "alg") ||
 	    eddy_jws_alg_find(eddy_str_from(str(token->header, "alg")), &token->alg) < 0 ||
-	    !eddy_str_split(&rest, '.', &part) || memchr(rest.ptr, '.', rest.len) ||
+	    !eddy_str_split(&rest, '.', &part) || !rest.ptr || memchr(rest.ptr, '.', rest.len) ||
 	    !is_base64url(part))
 		return false;
 	token->kid = eddy_str_from(str(token->header, "kid"));

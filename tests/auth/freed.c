@@ -1,0 +1,31 @@
+#include "freed.h"
+
+#include <malloc.h>
+
+int freed_count;
+bool freed_with_secret;
+
+static const void *watched;
+static struct eddy_str looked_for;
+
+/* The linker's names (--wrap). */
+void __real_free(void *at);
+void __wrap_free(void *at);
+
+void freed_watch(const void *at, struct eddy_str secret)
+{
+	watched = at;
+	looked_for = secret;
+	freed_count = 0;
+	freed_with_secret = false;
+}
+
+void __wrap_free(void *at)
+{
+	if (at && looked_for.len && (!watched || at == watched)) {
+		freed_count++;
+		freed_with_secret |=
+			memmem(at, malloc_usable_size(at), looked_for.ptr, looked_for.len) != NULL;
+	}
+	__real_free(at);
+}

@@ -1,0 +1,408 @@
+/* Tests of eddy/jwk.h: what is read, and what is refused. */
+#include "keys.h"
+#include "rfc.h"
+
+#include "../runtime/failing.h"
+#include "freed.h"
+
+#include <errno.h>
+
+#define RS_AND_PS                                                                                  \
+	(EDDY_JWS_BIT(EDDY_JWS_RS256) | EDDY_JWS_BIT(EDDY_JWS_RS384) |                             \
+	 EDDY_JWS_BIT(EDDY_JWS_RS512) | EDDY_JWS_BIT(EDDY_JWS_PS256) |                             \
+	 EDDY_JWS_BIT(EDDY_JWS_PS384) | EDDY_JWS_BIT(EDDY_JWS_PS512))
+
+/* 32, 48 and 64 zero bytes. */
+#define K32 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+#define K48 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+#define K64 K48 "AAAAAAAAAAAAAAAAAAAAAA"
+
+Test(jwk, algorithms_have_names)
+{
+	static const char *const names[] = {
+		"HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256",
+		"PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
+	};
+	static const char *const others[] = { "none", "hs256",  "HS2567", "HS25",
+					      "",     "ES256K", "RSA1_5" };
+	enum eddy_jws_alg alg;
+
+	cr_assert(eq(int, EDDY_JWS_ALGS, sizeof(names) / sizeof(names[0])));
+	for (unsigned i = 0; i < EDDY_JWS_ALGS; i++) {
+		alg = EDDY_JWS_ALGS;
+		cr_expect(
+			eq(str, (char *)eddy_jws_alg_name((enum eddy_jws_alg)i), (char *)names[i]));
+		cr_expect(zero(int, eddy_jws_alg_find(eddy_str_from(names[i]), &alg)));
+		cr_expect(eq(int, alg, i));
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		cr_expect(eq(int, eddy_jws_alg_find(eddy_str_from(others[i]), &alg), -ENOENT), "%s",
+			  others[i]);
+}
+
+static const struct {
+	const char *json;
+	unsigned algs;
+	bool is_private;
+} good[] = {
+	{ "{" RFC_RSA_PUBLIC "}", RS_AND_PS, false },
+	{ "{" RFC_RSA_PRIVATE "}", RS_AND_PS, true },
+	{ "{" RFC_RSA_PUBLIC ",'alg':'PS384'}", EDDY_JWS_BIT(EDDY_JWS_PS384), false },
+	{ "{" RFC_RSA_PUBLIC ",'use':'sig','key_ops':['verify'],'x5t':'odd'}", RS_AND_PS, false },
+	{ "{'kty':'RSA','n':'" RFC_RSA_N "','e':'Aw'}", RS_AND_PS, false },
+	{ "{'kty':'RSA','n':'" RFC_RSA_N "','e':'__________8'}", RS_AND_PS, false },
+	{ "{" RFC_P256_PUBLIC "}", EDDY_JWS_BIT(EDDY_JWS_ES256), false },
+	{ "{" RFC_P256_PRIVATE ",'alg':'ES256'}", EDDY_JWS_BIT(EDDY_JWS_ES256), true },
+	{ "{" RFC_P521_PUBLIC "}", EDDY_JWS_BIT(EDDY_JWS_ES512), false },
+	{ "{" RFC_P521_PRIVATE "}", EDDY_JWS_BIT(EDDY_JWS_ES512), true },
+	{ "{" RFC_ED25519_PUBLIC "}", EDDY_JWS_BIT(EDDY_JWS_EDDSA), false },
+	{ "{" RFC_ED25519_PRIVATE "}", EDDY_JWS_BIT(EDDY_JWS_EDDSA), true },
+	{ "{'kty':'oct','k':'" K32 "'}", EDDY_JWS_BIT(EDDY_JWS_HS256), true },
+	{ "{'kty':'oct','k':'" K48 "'}",
+	  EDDY_JWS_BIT(EDDY_JWS_HS256) | EDDY_JWS_BIT(EDDY_JWS_HS384), true },
+	{ "{'kty':'oct','k':'" K64 "'}", EDDY_JWS_SECRET, true },
+	{ "{'kty':'oct','k':'" K64 "','alg':'HS384'}", EDDY_JWS_BIT(EDDY_JWS_HS384), true },
+	/* Who may only verify can't sign. */
+	{ "{" RFC_P256_PRIVATE ",'key_ops':['verify']}", EDDY_JWS_BIT(EDDY_JWS_ES256), false },
+	{ "{" RFC_P256_PRIVATE ",'key_ops':['sign']}", EDDY_JWS_BIT(EDDY_JWS_ES256), true },
+	{ "{'kty':'oct','k':'" K32 "','key_ops':['verify']}", EDDY_JWS_BIT(EDDY_JWS_HS256), false },
+	/* A point whose x is small. */
+	{ "{'kty':'EC','crv':'P-256','x':'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAU',"
+	  "'y':'RZJDuapYGAb-kTvOmYF63hHKUDxk2aPFM0FcCDJI-8w'}",
+	  EDDY_JWS_BIT(EDDY_JWS_ES256), false },
+	/* And those whose y is 3. */
+	{ "{'kty':'OKP','crv':'Ed25519','x':'AwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'}",
+	  EDDY_JWS_BIT(EDDY_JWS_EDDSA), false },
+	{ "{'kty':'OKP','crv':'Ed448','x':"
+	  "'AwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'}",
+	  EDDY_JWS_BIT(EDDY_JWS_EDDSA), false },
+};
+
+Test(jwk, is_read)
+{
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct eddy_jwk *key = keys_parse(good[i].json);
+
+		cr_expect(eq(uint, eddy_jwk_algs(key), good[i].algs), "%s", good[i].json);
+		cr_expect(eq(int, eddy_jwk_is_private(key), good[i].is_private), "%s",
+			  good[i].json);
+		cr_expect(zero(ptr, (void *)eddy_jwk_kid(key).ptr));
+		eddy_jwk_unref(key);
+	}
+}
+
+static const struct {
+	int r;
+	const char *json;
+} bad[] = {
+	{ -EBADMSG, "" },
+	{ -EBADMSG, "{" },
+	{ -EBADMSG, "[]" },
+	{ -EBADMSG, "{}" },
+	{ -EBADMSG, "{'kty':1}" },
+	{ -ENOTSUP, "{'kty':'rsa'}" },
+	{ -ENOTSUP, "{'kty':'DSA'}" },
+	/* What it is for. */
+	{ -ENOTSUP, "{" RFC_RSA_PUBLIC ",'use':'enc'}" },
+	{ -EBADMSG, "{" RFC_RSA_PUBLIC ",'use':null}" },
+	{ -ENOTSUP, "{" RFC_RSA_PUBLIC ",'key_ops':[]}" },
+	{ -ENOTSUP, "{" RFC_RSA_PUBLIC ",'key_ops':['encrypt']}" },
+	{ -ENOTSUP, "{" RFC_RSA_PUBLIC ",'key_ops':['sign']}" },
+	{ -EBADMSG, "{" RFC_RSA_PUBLIC ",'key_ops':'verify'}" },
+	{ -EBADMSG, "{" RFC_RSA_PUBLIC ",'key_ops':['verify',1]}" },
+	{ -EBADMSG, "{" RFC_RSA_PUBLIC ",'kid':7}" },
+	{ -ENOTSUP, "{" RFC_RSA_PUBLIC ",'alg':'RSA-OAEP'}" },
+	{ -ENOTSUP, "{" RFC_RSA_PUBLIC ",'alg':'none'}" },
+	{ -EBADMSG, "{" RFC_RSA_PUBLIC ",'alg':'ES256'}" },
+	{ -EBADMSG, "{" RFC_RSA_PUBLIC ",'alg':'HS256'}" },
+	{ -EBADMSG, "{" RFC_RSA_PUBLIC ",'alg':256}" },
+	{ -EBADMSG, "{" RFC_P256_PUBLIC ",'alg':'ES512'}" },
+	{ -EBADMSG, "{" RFC_ED25519_PUBLIC ",'alg':'ES256'}" },
+	{ -EBADMSG, "{'kty':'oct','k':'" K64 "','alg':'RS256'}" },
+	/* RSA. */
+	{ -EBADMSG, "{'kty':'RSA','e':'AQAB'}" },
+	{ -EBADMSG, "{'kty':'RSA','n':'" RFC_RSA_N "'}" },
+	{ -EBADMSG, "{'kty':'RSA','n':'" RFC_RSA_N "','e':65537}" },
+	{ -EBADMSG, "{'kty':'RSA','n':'" RFC_RSA_N "','e':''}" },
+	{ -EBADMSG, "{'kty':'RSA','n':'','e':'AQAB'}" },
+	{ -EBADMSG, "{'kty':'RSA','n':'" RFC_RSA_N "','e':'AAEAAQ'}" },
+	{ -EBADMSG, "{'kty':'RSA','n':'" RFC_RSA_N "==','e':'AQAB'}" },
+	{ -EBADMSG, "{'kty':'RSA','n':'AAAA" RFC_RSA_N "','e':'AQAB'}" },
+	{ -EKEYREJECTED, "{'kty':'RSA','n':'" RFC_RSA_N "','e':'AQ'}" },
+	{ -EKEYREJECTED, "{'kty':'RSA','n':'" RFC_RSA_N "','e':'Ag'}" },
+	{ -EKEYREJECTED, "{'kty':'RSA','n':'" RFC_RSA_N "','e':'AQAA'}" },
+	{ -ENOTSUP, "{'kty':'RSA','n':'" RFC_RSA_N "','e':'AQAAAAAAAAAB'}" },
+	{ -EKEYREJECTED,
+	  "{'kty':'RSA','n':'wlCX2QOCvxzxEMd2ysOq-xAPmDYSb_4ZcHqPETnbxi7TSmpkuMkn39KdrThL0Bv9mr6qaDkdDFbGBMXI"
+	  "9lD9U_RM9EDEi77Y-Tmcsrr05fbLrzy1TO2T9rFaPunmpJ4hA7IdTQ6IDq70ZzHrYdO2WtTdtFpS_KmslcsICrKBAMU',"
+	  "'e':'AQAB'}" },
+	{ -EBADMSG, "{" RFC_RSA_PUBLIC ",'d':'" RFC_RSA_D "'}" },
+	{ -EBADMSG, "{" RFC_RSA_PUBLIC ",'p':'" RFC_RSA_P "'}" },
+	{ -ENOTSUP, "{" RFC_RSA_PRIVATE ",'oth':[]}" },
+#define RSA_WITH(d, p, q, dp, dq, qi)                                                              \
+	"{" RFC_RSA_PUBLIC ",'d':'" d "','p':'" p "','q':'" q "','dp':'" dp "','dq':'" dq          \
+	"','qi':'" qi "'}"
+	{ -EKEYREJECTED, RSA_WITH("AQ", RFC_RSA_P, RFC_RSA_Q, RFC_RSA_DP, RFC_RSA_DQ, RFC_RSA_QI) },
+	{ -EKEYREJECTED, RSA_WITH(RFC_RSA_D, "AQ", RFC_RSA_N, RFC_RSA_DP, RFC_RSA_DQ, RFC_RSA_QI) },
+	{ -EKEYREJECTED,
+	  RSA_WITH(RFC_RSA_D, RFC_RSA_Q, RFC_RSA_P, RFC_RSA_DQ, RFC_RSA_DP, RFC_RSA_QI) },
+	{ -EKEYREJECTED,
+	  RSA_WITH(RFC_RSA_D, RFC_RSA_P, RFC_RSA_P, RFC_RSA_DP, RFC_RSA_DP, RFC_RSA_QI) },
+	{ -EKEYREJECTED,
+	  RSA_WITH(RFC_RSA_D, RFC_RSA_P, RFC_RSA_Q, RFC_RSA_DQ, RFC_RSA_DQ, RFC_RSA_QI) },
+	{ -EKEYREJECTED,
+	  RSA_WITH(RFC_RSA_D, RFC_RSA_P, RFC_RSA_Q, RFC_RSA_DP, RFC_RSA_DP, RFC_RSA_QI) },
+	{ -EKEYREJECTED, RSA_WITH(RFC_RSA_D, RFC_RSA_P, RFC_RSA_Q, RFC_RSA_DP, RFC_RSA_DQ, "AQ") },
+	{ -EKEYREJECTED,
+	  RSA_WITH("____" RFC_RSA_D, RFC_RSA_P, RFC_RSA_Q, RFC_RSA_DP, RFC_RSA_DQ, RFC_RSA_QI) },
+	{ -EBADMSG, RSA_WITH(RFC_RSA_D, RFC_RSA_P, RFC_RSA_Q, RFC_RSA_DP, RFC_RSA_DQ, "") },
+	/* The public exponent is another: only a signature shows that. */
+	{ -EKEYREJECTED, "{'kty':'RSA','n':'" RFC_RSA_N "','e':'Aw','d':'" RFC_RSA_D
+			 "','p':'" RFC_RSA_P "','q':'" RFC_RSA_Q "','dp':'" RFC_RSA_DP
+			 "','dq':'" RFC_RSA_DQ "','qi':'" RFC_RSA_QI "'}" },
+	/* EC. */
+	{ -EBADMSG, "{'kty':'EC','x':'" K32 "','y':'" K32 "'}" },
+	{ -ENOTSUP, "{'kty':'EC','crv':'secp256k1','x':'" K32 "','y':'" K32 "'}" },
+	{ -ENOTSUP, "{'kty':'EC','crv':'Ed25519','x':'" K32 "','y':'" K32 "'}" },
+	{ -EBADMSG,
+	  "{'kty':'EC','crv':'P-256','x':'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU'}" },
+	{ -EKEYREJECTED, "{'kty':'EC','crv':'P-256','x':'" K32 "','y':'" K32 "'}" },
+	{ -EKEYREJECTED,
+	  "{'kty':'EC','crv':'P-256','x':'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',"
+	  "'y':'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5bA'}" },
+	/* x + p: the same point by another name. */
+	{ -EKEYREJECTED,
+	  "{'kty':'EC','crv':'P-256','x':'_____wAAAAEAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAQ',"
+	  "'y':'RZJDuapYGAb-kTvOmYF63hHKUDxk2aPFM0FcCDJI-8w'}" },
+	/* Narrower and wider than the curve. */
+	{ -EBADMSG,
+	  "{'kty':'EC','crv':'P-256','x':'BQ','y':'RZJDuapYGAb-kTvOmYF63hHKUDxk2aPFM0FcCDJI-8w'}" },
+	{ -EBADMSG, "{'kty':'EC','crv':'P-384','x':'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',"
+		    "'y':'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0'}" },
+	{ -EKEYREJECTED, "{" RFC_P256_PUBLIC ",'d':'" K32 "'}" },
+	{ -EKEYREJECTED,
+	  "{" RFC_P256_PUBLIC ",'d':'_____wAAAAD__________7zm-q2nF56E87nKwvxjJVE'}" },
+	{ -EKEYREJECTED,
+	  "{" RFC_P256_PUBLIC ",'d':'jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LA'}" },
+	{ -EBADMSG, "{" RFC_P256_PUBLIC ",'d':'AQ'}" },
+	{ -EBADMSG, "{" RFC_P256_PUBLIC ",'d':7}" },
+	/* OKP. */
+	{ -EBADMSG, "{'kty':'OKP','crv':'Ed25519'}" },
+	{ -ENOTSUP, "{'kty':'OKP','crv':'X25519','x':'" K32 "'}" },
+	{ -EBADMSG, "{'kty':'OKP','crv':'Ed25519','x':'" K48 "'}" },
+	{ -EBADMSG, "{'kty':'OKP','crv':'Ed448','x':'" K32 "'}" },
+	{ -EKEYREJECTED, "{" RFC_ED25519_PUBLIC ",'d':'" K32 "'}" },
+#define ED25519(x) "{'kty':'OKP','crv':'Ed25519','x':'" x "'}"
+	/* No point has this y. */
+	{ -EKEYREJECTED, ED25519("AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA") },
+	/* Of an order of at most 8. */
+	{ -EKEYREJECTED, ED25519(K32) },
+	{ -EKEYREJECTED, ED25519("AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA") },
+	{ -EKEYREJECTED, ED25519("7P_______________________________________38") },
+	{ -EKEYREJECTED, ED25519("JuiVj8KyJ7BFw_SJ8u-Y8NXfrAXTxjM5sTgCiG1T_AU") },
+	{ -EKEYREJECTED, ED25519("xxdqcD1N2E-6PAt2DRBnDyogU_osOczGTsf9d5KsA3o") },
+	{ -EKEYREJECTED, ED25519("xxdqcD1N2E-6PAt2DRBnDyogU_osOczGTsf9d5KsA_o") },
+	/* p, p + 1, p + 3: what has another name. */
+	{ -EKEYREJECTED, ED25519("7f_______________________________________38") },
+	{ -EKEYREJECTED, ED25519("7v_______________________________________38") },
+	{ -EKEYREJECTED, ED25519("8P_______________________________________38") },
+#define ED448(x) "{'kty':'OKP','crv':'Ed448','x':'" x "'}"
+	{ -EKEYREJECTED,
+	  ED448("AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA") },
+	{ -EKEYREJECTED,
+	  ED448("AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA") },
+	{ -EKEYREJECTED,
+	  ED448("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA") },
+	{ -EKEYREJECTED,
+	  ED448("_v____________________________________7___________________________________8A") },
+	{ -EKEYREJECTED,
+	  ED448("AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAP____________________________________8A") },
+	/* Secrets. */
+	{ -EBADMSG, "{'kty':'oct'}" },
+	{ -EBADMSG, "{'kty':'oct','k':'" K32 "='}" },
+	{ -EBADMSG, "{'kty':'oct','k':'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB'}" },
+	{ -EKEYREJECTED, "{'kty':'oct','k':''}" },
+	{ -EKEYREJECTED, "{'kty':'oct','k':'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'}" },
+	{ -EKEYREJECTED, "{'kty':'oct','k':'" K32 "','alg':'HS384'}" },
+	{ -EKEYREJECTED, "{'kty':'oct','k':'" K48 "','alg':'HS512'}" },
+	{ -ENOTSUP, "{'kty':'oct','k':'" K32 "','alg':'A256KW'}" },
+};
+
+Test(jwk, is_refused)
+{
+	struct eddy_jwk *key = (struct eddy_jwk *)&bad;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		cr_expect(eq(int, keys_read(bad[i].json, &key), bad[i].r), "%s", bad[i].json);
+	cr_expect(eq(ptr, key, (void *)&bad));
+	cr_expect(eq(int, eddy_jwk_from_json(NULL, &key), -EBADMSG));
+}
+
+/* An RSA key of these bytes. */
+static int read_modulus(const unsigned char *n, size_t len)
+{
+	char json[2000], text[EDDYI_BASE64URL_ENCODED(600)];
+	struct eddy_jwk *key = NULL;
+	int r;
+
+	snprintf(json, sizeof(json), "{'kty':'RSA','e':'AQAB','n':'%.*s'}",
+		 (int)eddyi_base64url_encode(n, len, text), text);
+	r = keys_read(json, &key);
+	eddy_jwk_unref(key);
+	return r;
+}
+
+Test(jwk, modulus_has_a_size)
+{
+	struct eddy_str n = keys_decode(RFC_RSA_N);
+	unsigned char *bytes = (unsigned char *)n.ptr, long_one[513];
+
+	memset(long_one, 0xff, sizeof(long_one));
+	cr_expect(eq(int, read_modulus(long_one, 513), -ENOTSUP));
+	cr_expect(eq(int, read_modulus(long_one, 255), -EKEYREJECTED));
+	cr_expect(eq(int, read_modulus(long_one, 512), -EKEYREJECTED), "3 divides it");
+	cr_expect(zero(int, read_modulus(bytes, n.len)));
+	bytes[0] &= 0x7f;
+	cr_expect(eq(int, read_modulus(bytes, n.len), -EKEYREJECTED), "2047 bits");
+	bytes[0] |= 0x80;
+	bytes[n.len - 1] &= 0xfe;
+	cr_expect(eq(int, read_modulus(bytes, n.len), -EKEYREJECTED), "it is even");
+	free(bytes);
+}
+
+Test(jwk, secret_is_made_a_key)
+{
+	char secret[100] = "";
+	struct eddy_jwk_options options = { .kid = "it", .algs = EDDY_JWS_BIT(EDDY_JWS_HS512) };
+	struct eddy_jwk *key = NULL;
+
+	cr_expect(eq(int, eddy_jwk_from_secret(eddy_str(NULL, 0), NULL, &key), -EKEYREJECTED));
+	cr_expect(eq(int, eddy_jwk_from_secret(eddy_str(secret, 31), NULL, &key), -EKEYREJECTED));
+	cr_expect(
+		eq(int, eddy_jwk_from_secret(eddy_str(secret, 63), &options, &key), -EKEYREJECTED));
+	options.algs = EDDY_JWS_PUBLIC;
+	cr_expect(eq(int, eddy_jwk_from_secret(eddy_str(secret, 64), &options, &key), -EINVAL));
+	options.algs = EDDY_JWS_SECRET;
+	cr_assert(zero(int, eddy_jwk_from_secret(eddy_str(secret, 48), &options, &key)));
+	cr_expect(eq(uint, eddy_jwk_algs(key),
+		     EDDY_JWS_BIT(EDDY_JWS_HS256) | EDDY_JWS_BIT(EDDY_JWS_HS384)));
+	cr_expect(eddy_str_eq_z(eddy_jwk_kid(key), "it"));
+	cr_expect(eddy_jwk_is_private(key));
+	cr_expect(zero(ptr, (void *)eddy_jwk_public_json(key)),
+		  "a secret has nothing that is public");
+	eddy_jwk_unref(key);
+}
+
+static void expect_same(const struct eddy_jwk *a, const struct eddy_jwk *b)
+{
+	char thumbprints[2][EDDY_JWK_THUMBPRINT_SIZE];
+
+	eddy_jwk_thumbprint(a, thumbprints[0]);
+	eddy_jwk_thumbprint(b, thumbprints[1]);
+	cr_expect(eq(str, thumbprints[0], thumbprints[1]));
+}
+
+Test(jwk, is_published)
+{
+	static const struct {
+		const char *json, *published;
+	} rows[] = {
+		{ "{" RFC_RSA_PRIVATE ",'kid':'a\\u0022b','key_ops':['sign']}",
+		  "{'kty':'RSA','use':'sig','kid':'a\\\"b','n':'" RFC_RSA_N "','e':'AQAB'}" },
+		{ "{" RFC_RSA_PUBLIC ",'kid':'','alg':'PS256'}",
+		  "{'kty':'RSA','use':'sig','kid':'','alg':'PS256','n':'" RFC_RSA_N
+		  "','e':'AQAB'}" },
+		{ "{" RFC_P256_PRIVATE ",'x5c':['odd']}",
+		  "{'kty':'EC','use':'sig','alg':'ES256','crv':'P-256',"
+		  "'x':'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',"
+		  "'y':'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0'}" },
+		{ "{" RFC_ED25519_PRIVATE "}",
+		  "{'kty':'OKP','use':'sig','alg':'EdDSA','crv':'Ed25519',"
+		  "'x':'11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'}" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct eddy_jwk *key = keys_parse(rows[i].json), *again = NULL;
+		json_t *json = eddy_jwk_public_json(key);
+		char *text = json_dumps(json, JSON_COMPACT),
+		     *expected = keys_json(rows[i].published);
+
+		cr_expect(eq(str, text, expected));
+		cr_assert(zero(int, eddy_jwk_from_json(json, &again)));
+		expect_same(key, again);
+		cr_expect(eq(uint, eddy_jwk_algs(key), eddy_jwk_algs(again)));
+		cr_expect(not(eddy_jwk_is_private(again)));
+		free(text);
+		free(expected);
+		json_decref(json);
+		eddy_jwk_unref(key);
+		eddy_jwk_unref(again);
+	}
+}
+
+/* Another thumbprint for each, also of secrets, of which the pieces matter. */
+Test(jwk, thumbprints_tell_keys_apart)
+{
+	static const char *const keys[] = {
+		"{" RFC_RSA_PUBLIC "}",        "{'kty':'RSA','n':'" RFC_RSA_N "','e':'Aw'}",
+		"{" RFC_P256_PUBLIC "}",       "{" RFC_P521_PUBLIC "}",
+		"{" RFC_ED25519_PUBLIC "}",    "{'kty':'oct','k':'" K32 "'}",
+		"{'kty':'oct','k':'" K48 "'}", "{'kty':'oct','k':'" K64 "'}",
+	};
+	char seen[sizeof(keys) / sizeof(keys[0])][EDDY_JWK_THUMBPRINT_SIZE];
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct eddy_jwk *key = keys_parse(keys[i]);
+
+		eddy_jwk_thumbprint(key, seen[i]);
+		cr_expect(eq(sz, strlen(seen[i]), EDDY_JWK_THUMBPRINT_SIZE - 1));
+		for (size_t j = 0; j < i; j++)
+			cr_expect(ne(str, seen[i], seen[j]), "%s", keys[i]);
+		eddy_jwk_unref(key);
+	}
+	/* printf '{"k":"%s","kty":"oct"}' KEY | openssl dgst -sha256 -binary | basenc --base64url */
+	cr_expect(eq(str, seen[7], "IxlVes3qOBhi-_A48GJFco-Bzr-j996w5TGQI8bnhoU"));
+}
+
+Test(jwk, is_wiped)
+{
+	struct eddy_str secret = eddy_str_from("a secret that is longer than 32 bytes, by a few");
+	struct eddy_jwk *key = NULL;
+
+	cr_assert(zero(int, eddy_jwk_from_secret(secret, NULL, &key)));
+	freed_watch(key, secret);
+	eddy_jwk_unref(eddy_jwk_ref(key));
+	cr_expect(zero(int, freed_count), "somebody still has it");
+	eddy_jwk_unref(key);
+	cr_expect(eq(int, freed_count, 1));
+	cr_expect(not(freed_with_secret));
+	eddy_jwk_unref(NULL);
+	cr_expect(zero(ptr, (void *)eddy_jwk_ref(NULL)));
+}
+
+Test(jwk, survives_a_lack_of_memory)
+{
+	static const char *const keys[] = { "{" RFC_RSA_PRIVATE "}", "{" RFC_P256_PRIVATE "}",
+					    "{'kty':'oct','k':'" K32 "'}" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		char *json = keys_json(keys[i]);
+
+		for (int at = 1;; at++) {
+			struct eddy_jwk *key = NULL;
+			int r;
+
+			failing_at = at;
+			r = eddy_jwk_parse(eddy_str_from(json), &key);
+			eddy_jwk_unref(key);
+			if (failing_at) {
+				failing_at = 0;
+				cr_expect(zero(int, r));
+				cr_expect(gt(int, at, 2), "both allocations were tried");
+				break;
+			}
+			cr_expect(eq(int, r, -ENOMEM), "%d", at);
+		}
+		free(json);
+	}
+}
