@@ -144,27 +144,18 @@ Test(oauth_metadata, is_json_to_be_kept)
 	eddy_app_free(app);
 }
 
-/* Describes in a block that has ended when the app starts. */
-static void describe(struct eddy_app *app)
+Test(oauth_metadata, is_of_what_was_said_then)
 {
-	char name[] = "https://a.example", scope[] = "read", extra[] = "x", json[] = "1";
-	const char *scopes[] = { scope, NULL };
-	struct eddy_oauth_field more[] = { { extra, json }, { 0 } };
+	static char name[] = "https://a.example", scope[] = "read", extra[] = "x", json[] = "1";
+	static const char *scopes[] = { scope, NULL };
+	static struct eddy_oauth_field more[] = { { extra, json }, { 0 } };
+	struct eddy_app *app = eddy_app_new();
 
 	eddy_app_with_oauth_resource_metadata(app, &(struct eddy_oauth_resource){ .resource = name,
 										  .scopes = scopes,
 										  .more = more });
-	memset(name, 'y', sizeof(name) - 1);
-	memset(scope, 'y', sizeof(scope) - 1);
-	extra[0] = json[0] = 'y';
+	name[8] = scope[0] = extra[0] = json[0] = 'y';
 	scopes[0] = more[0].name = NULL;
-}
-
-Test(oauth_metadata, is_of_what_was_said_then)
-{
-	struct eddy_app *app = eddy_app_new();
-
-	describe(app);
 	eddy_app_use_oauth_resource_metadata(app);
 	cr_expect_str_eq(asked(app, "GET " RESOURCE, NULL),
 			 "200 {\"resource\":\"https://a.example\","
