@@ -6,7 +6,6 @@
 
 #include <eddy/jwk.h>
 #include <wolfssl/wolfcrypt/error-crypt.h>
-#include <wolfssl/wolfcrypt/hash.h>
 
 #define EDDYI_DIGEST_MAX 64
 
