@@ -36,7 +36,7 @@ enum eddy_jwt_fault {
 	EDDY_JWT_AUDIENCE,
 };
 
-/* It in two or three words, such as "token expired". Never freed. */
+/* Say it in two or three words, such as "token expired". Never freed. */
 EDDY_API const char *eddy_jwt_fault_text(enum eddy_jwt_fault fault);
 
 /* Bytes of a token at most. */
@@ -59,12 +59,13 @@ struct eddy_jwt_options {
 
 #define EDDY_JWT_NO_LEEWAY UINT64_MAX
 
-/* Look whether a token was signed by a key of this set and is valid now: exp is required, nbf counts if it is
- * there. Suspends as eddy_jwk_verify() does. Return: 0; a fault; -ECANCELED, -ENOMEM. */
+/* Look whether a token was signed by a key of this set and is valid now. The key comes first, then its signature, then
+ * the claims. Suspends as eddy_jwk_verify() does. Return: 0; a fault; -ECANCELED, -ENOMEM. */
 EDDY_API int eddy_jwt_verify(const struct eddy_jwt *token, const struct eddy_keyset *set,
 			     const struct eddy_jwt_options *options);
 
-/* The claims alone, of a token whose signature is known to be good. Never suspends. Return: 0, a fault. */
+/* Look at the claims alone, of a token whose signature is known to be good (RFC 7519 section 4.1): those that have a
+ * type there must be of it, exp is required, and nbf counts if it is there. Never suspends. Return: 0, a fault. */
 EDDY_API int eddy_jwt_check_claims(const struct eddy_jwt *token,
 				   const struct eddy_jwt_options *options);
 
@@ -72,26 +73,28 @@ EDDY_API int eddy_jwt_check_claims(const struct eddy_jwt *token,
 EDDY_API struct eddy_jwt *eddy_jwt_ref(struct eddy_jwt *token);
 EDDY_API void eddy_jwt_unref(struct eddy_jwt *token);
 
-/* What its header says; .ptr of a kid is NULL when there is none. */
+/* Tell what its header says; .ptr of a kid is NULL when there is none. */
 EDDY_API enum eddy_jws_alg eddy_jwt_alg(const struct eddy_jwt *token);
 EDDY_API struct eddy_str eddy_jwt_kid(const struct eddy_jwt *token);
 
-/* Its claims: an object, borrowed from the token. */
+/* Get its claims: an object, borrowed from the token. */
 EDDY_API const json_t *eddy_jwt_claims(const struct eddy_jwt *token);
 
-/* One that is a string; .ptr is NULL when it is not there, or something else. */
+/* Get one that is a string; .ptr is NULL when it is not there, or something else. */
 EDDY_API struct eddy_str eddy_jwt_str(const struct eddy_jwt *token, const char *name);
 
-/* When it expires, in ns since 1970 without any leeway; UINT64_MAX for later than that can say. */
+/* Tell when it expires, in ns since 1970 without any leeway; UINT64_MAX for later than that can say, 0 when it
+ * has no such time. */
 EDDY_API uint64_t eddy_jwt_expires(const struct eddy_jwt *token);
 
-/* Whether `text` is a word of the claim `name`: of a string with blanks between words, as `scope` is (RFC 8693
+/* Tell whether `text` is a word of the claim `name`: of a string with blanks between words, as `scope` is (RFC 8693
  * section 4.2), or one of an array of strings. */
 EDDY_API bool eddy_jwt_has(const struct eddy_jwt *token, const char *name, struct eddy_str text);
 
-/* Sign `claims`, an object, with a key of its own algorithm; `alg` must be one of the key's. The header has
- * `alg`, `typ` ("JWT" when `type` is NULL) and the key's `kid`. Suspends as eddy_jwk_sign() does.
- * Return: 0 and a string to be freed; -EINVAL, -EMSGSIZE over EDDY_JWT_MAX, -ECANCELED, -ENOMEM. */
+/* Sign `claims` with a key; `alg` must be one of the key's. The header has `alg`, `typ` ("JWT" when `type` is NULL)
+ * and the key's `kid`. Suspends as eddy_jwk_sign() does, once it has read the claims.
+ * Return: 0 and a string to be freed; -EINVAL when the key can't sign so, or the claims are no object of up to 16
+ * levels; -EMSGSIZE over EDDY_JWT_MAX, -ECANCELED, -ENOMEM, -EIO without random numbers. */
 EDDY_API int eddy_jwt_sign(const struct eddy_jwk *key, enum eddy_jws_alg alg, const char *type,
 			   const json_t *claims, char **ret_text);
 
