@@ -21,12 +21,13 @@ static inline void asked_field(const struct eddy_response *response, const char 
 
 /* Return: "STATUS BODY", behind the status with the values of a field, and '|' behind each, if `field` is given;
  * "-errno" when there is no answer. It stands until the next call. */
-static inline const char *asked(struct eddy_app *app, const char *line, const char *field)
+static inline const char *asked_with(struct eddy_app *app, const char *line,
+				     const struct eddy_client_request *request, const char *field)
 {
 	static char text[16384];
 	struct eddy_response *response;
 	struct eddy_str body;
-	int r = eddy_app_test(app, line, NULL, &response);
+	int r = eddy_app_test(app, line, request, &response);
 
 	if (r < 0) {
 		snprintf(text, sizeof(text), "%d", r);
@@ -39,6 +40,11 @@ static inline const char *asked(struct eddy_app *app, const char *line, const ch
 	snprintf(text + strlen(text), sizeof(text) - strlen(text), "%.*s", EDDY_FMT(body));
 	eddy_response_free(response);
 	return text;
+}
+
+static inline const char *asked(struct eddy_app *app, const char *line, const char *field)
+{
+	return asked_with(app, line, NULL, field);
 }
 
 #endif

@@ -1,0 +1,476 @@
+/* Tests of eddy/bearer.h: who gets in, and what the others are told. */
+#include "asked.h"
+
+#include <criterion/new/assert.h>
+#include <eddy/auth.h>
+#include <eddy/client.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SECRET "0123456789abcdef0123456789abcdef"
+#define OTHERS "fedcba9876543210fedcba9876543210"
+#define IN(secs) ((long)time(NULL) + (secs))
+#define INVALID(why) "401 Bearer realm=\"shop\", error=\"invalid_token\", error_description=\"" why "\"|"
+
+static struct eddy_jwk *key_of(const char *secret)
+{
+	struct eddy_jwk *key = NULL;
+
+	cr_assert(zero(eddy_jwk_from_secret(eddy_str_from(secret), NULL, &key)));
+	return key;
+}
+
+/* An Authorization with these claims, JSON with ' for its quotes; it stands until the next but three. */
+EDDY_PRINTF(2, 3) static const char *token_by(const char *secret, const char *format, ...)
+{
+	static char fields[4][8192];
+	static unsigned at;
+	char *field = fields[at++ % 4], json[4096], *text;
+	struct eddy_jwk *key = key_of(secret);
+	json_t *claims;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(json, sizeof(json), format, args);
+	va_end(args);
+	for (char *c = json; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	claims = json_loads(json, 0, NULL);
+	cr_assert(claims != NULL, "%s", json);
+	cr_assert(zero(eddy_jwt_sign(key, EDDY_JWS_HS256, NULL, claims, &text)));
+	snprintf(field, sizeof(fields[0]), "Bearer %s", text);
+	free(text);
+	json_decref(claims);
+	eddy_jwk_unref(key);
+	return field;
+}
+
+/* One that is good, with these claims beside. */
+#define GOOD(more) token_by(SECRET, "{'exp':%ld" more "}", IN(60))
+
+static int hello(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str sub = { NULL, 0 };
+	const struct eddy_jwt *token = eddy_req_token(req);
+
+	if (token)
+		sub = eddy_jwt_str(token, "sub");
+	return eddy_res_ok(res, "hello %.*s", EDDY_FMT(sub));
+}
+
+static int kept(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	eddy_res_set_z(res, "cache-control", "max-age=7");
+	return eddy_res_ok(res, "kept");
+}
+
+struct person {
+	struct eddy_str sub;
+	unsigned age;
+};
+
+static int person(struct eddy_req *req, struct eddy_res *res)
+{
+	static const struct eddy_member members[] = {
+		EDDY_MEMBER(struct person, sub),
+		EDDY_MEMBER(struct person, age, .range = { 1, 150 }),
+	};
+	struct person person;
+	char why[EDDY_WHY_SIZE] = "";
+	int r = eddy_req_claims_into(req, members, &person, why);
+
+	return r < 0 ? eddy_res_ok(res, "%d %s", r == -EINVAL, why) :
+		       eddy_res_ok(res, "%.*s %u", EDDY_FMT(person.sub), person.age);
+}
+
+static bool is_even(const struct eddy_jwt *token, void *data)
+{
+	(void)data;
+	return json_integer_value(json_object_get(eddy_jwt_claims(token), "n")) % 2 == 0;
+}
+
+static struct eddy_app *app_with(const struct eddy_bearer_options *options)
+{
+	struct eddy_app *app = eddy_app_new();
+	struct eddy_group *api = eddy_app_group(app, "/api"), *inner;
+
+	eddy_app_with_bearer_auth(app, options);
+	eddy_app_map_get(app, "/open", hello);
+	eddy_route_authorize(eddy_app_map_get(app, "/me", hello), NULL);
+	eddy_route_authorize(eddy_app_map_get(app, "/kept", kept), NULL);
+	eddy_route_authorize(eddy_app_map_get(app, "/person", person), NULL);
+	eddy_app_map_get(app, "/nobody", person);
+	eddy_route_authorize(eddy_app_map_get(app, "/admin", hello), eddy_roles("admin", "root"));
+	eddy_route_authorize(eddy_app_map_get(app, "/read", hello), eddy_scopes("read", "list"));
+	eddy_route_authorize(eddy_app_map_get(app, "/even", hello), eddy_predicate(is_even, NULL));
+	eddy_route_authorize(eddy_app_map_get(app, "/both", hello),
+			     eddy_all_of(eddy_scopes("read"), eddy_roles("admin")));
+	eddy_group_authorize(api, eddy_scopes("api"));
+	inner = eddy_group_group(api, "/inner");
+	eddy_group_map_get(inner, "/later", hello);
+	eddy_route_authorize(eddy_group_map_get(inner, "/twice", hello), eddy_roles("admin"));
+	return app;
+}
+
+static struct eddy_app *shop(void)
+{
+	return app_with(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
+						       .realm = "shop" });
+}
+
+/* Return: "STATUS FIELDS|BODY" with the values of `field`, as asked(). */
+static const char *ask(struct eddy_app *app, const char *line, const char *authorization,
+		       const char *field)
+{
+	const struct eddy_header headers[] = { { "authorization", authorization }, { 0 } };
+	const struct eddy_client_request request = { .headers = authorization ? headers : NULL };
+
+	return asked_with(app, line, &request, field);
+}
+
+static void expect(struct eddy_app *app, const char *line, const char *authorization,
+		   const char *expected)
+{
+	const char *got = ask(app, line, authorization, "www-authenticate");
+
+	cr_expect(zero(strncmp(got, expected, strlen(expected))), "%s: %s", line, got);
+}
+
+Test(guard, lets_in_who_has_a_good_token)
+{
+	struct eddy_app *app = shop();
+
+	expect(app, "GET /open", NULL, "200 hello ");
+	expect(app, "GET /me", GOOD(",'sub':'ann'"), "200 hello ann");
+	expect(app, "HEAD /me", GOOD(""), "200 ");
+	eddy_app_free(app);
+}
+
+Test(guard, asks_for_a_token)
+{
+	struct eddy_app *app = shop();
+
+	expect(app, "GET /me", NULL, "401 Bearer realm=\"shop\"|{");
+	expect(app, "HEAD /me", NULL, "401 Bearer realm=\"shop\"|");
+	expect(app, "GET /me", "Basic YTpi", "401 Bearer realm=\"shop\"|{");
+	expect(app, "GET /read", NULL, "401 Bearer realm=\"shop\", scope=\"read list\"|{");
+	expect(app, "GET /both", NULL, "401 Bearer realm=\"shop\", scope=\"read\"|{");
+	expect(app, "GET /me", "Bearer",
+	       "400 Bearer realm=\"shop\", error=\"invalid_request\", error_description=\"");
+	expect(app, "GET /me", "Bearer a b",
+	       "400 Bearer realm=\"shop\", error=\"invalid_request\", error_description=\"");
+	eddy_app_free(app);
+}
+
+Test(guard, says_what_is_wrong_with_a_token)
+{
+	struct eddy_app *app = shop();
+
+	expect(app, "GET /me", "Bearer abc", INVALID("malformed token"));
+	expect(app, "GET /me", token_by(OTHERS, "{'exp':%ld}", IN(60)), INVALID("bad signature"));
+	expect(app, "GET /me", token_by(SECRET, "{'exp':%ld}", IN(-61)), INVALID("token expired"));
+	expect(app, "GET /me", token_by(SECRET, "{'exp':%ld,'nbf':%ld}", IN(99), IN(90)),
+	       INVALID("token not yet valid"));
+	expect(app, "GET /me", token_by(SECRET, "{}"), INVALID("claim missing"));
+	expect(app, "GET /me", GOOD(",'aud':'x'"), INVALID("audience not accepted"));
+	/* {"alg":"none"} and {"alg":"RS256"} of {} */
+	expect(app, "GET /me", "Bearer eyJhbGciOiJub25lIn0.e30.", INVALID("algorithm not accepted"));
+	expect(app, "GET /me", "Bearer eyJhbGciOiJSUzI1NiJ9.e30.AAAA",
+	       INVALID("algorithm not accepted"));
+	/* {"alg":"HS256","crit":["x"]} */
+	expect(app, "GET /me", "Bearer eyJhbGciOiJIUzI1NiIsImNyaXQiOlsieCJdfQ.e30.AAAA",
+	       INVALID("critical header not understood"));
+	eddy_app_free(app);
+}
+
+Test(guard, forbids_by_rules)
+{
+	struct eddy_app *app = shop();
+
+	expect(app, "GET /admin", GOOD(",'role':'admin'"), "200 ");
+	expect(app, "GET /admin", GOOD(",'roles':['x','root']"), "200 ");
+	expect(app, "GET /admin", GOOD(",'role':'guest'"),
+	       "403 Bearer realm=\"shop\", error=\"insufficient_scope\"|{");
+	expect(app, "GET /read", GOOD(",'scope':'list read'"), "200 ");
+	expect(app, "GET /read", GOOD(",'scope':'read'"),
+	       "403 Bearer realm=\"shop\", error=\"insufficient_scope\", scope=\"read list\"|{");
+	expect(app, "GET /even", GOOD(",'n':4"), "200 ");
+	expect(app, "GET /even", GOOD(",'n':3"), "403 ");
+	expect(app, "GET /both", GOOD(",'role':'admin','scope':'read'"), "200 ");
+	expect(app, "GET /both", GOOD(",'role':'guest','scope':'read'"),
+	       "403 Bearer realm=\"shop\", error=\"insufficient_scope\"|{");
+	eddy_app_free(app);
+}
+
+Test(guard, stands_around_a_group)
+{
+	struct eddy_app *app = shop();
+
+	expect(app, "GET /api/inner/later", NULL, "401 Bearer realm=\"shop\", scope=\"api\"|");
+	expect(app, "GET /api/inner/later", GOOD(",'scope':'api'"), "200 ");
+	expect(app, "GET /api/nothing", NULL, "401 ");
+	expect(app, "GET /api/nothing", GOOD(",'scope':'api'"), "404 ");
+	expect(app, "DELETE /api/inner/later", NULL, "401 ");
+	/* Of two guards both count. */
+	expect(app, "GET /api/inner/twice", GOOD(",'scope':'api'"), "403 ");
+	expect(app, "GET /api/inner/twice", GOOD(",'role':'admin'"), "403 ");
+	expect(app, "GET /api/inner/twice", GOOD(",'role':'admin','scope':'api'"), "200 ");
+	eddy_app_free(app);
+}
+
+Test(guard, stands_around_an_app_but_for_its_metadata)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) });
+	eddy_app_authorize(app, NULL);
+	eddy_app_map_get(app, "/later", hello);
+	eddy_app_set_oauth_resource_metadata(app, "https://api.example/v1");
+	eddy_app_use_oauth_resource_metadata(app);
+	expect(app, "GET /later", NULL,
+	       "401 Bearer resource_metadata=\"https://api.example/.well-known/"
+	       "oauth-protected-resource/v1\"|");
+	expect(app, "GET /later", GOOD(""), "200 ");
+	expect(app, "GET /nothing", NULL, "401 ");
+	expect(app, "GET /.well-known/oauth-protected-resource/v1", NULL, "200 {");
+	eddy_app_free(app);
+}
+
+Test(guard, keeps_answers_out_of_caches)
+{
+	struct eddy_app *app = shop();
+
+	cr_expect(zero(strncmp(ask(app, "GET /me", GOOD(""), "cache-control"), "200 no-store|", 13)));
+	cr_expect(zero(strncmp(ask(app, "GET /me", NULL, "cache-control"), "401 no-store|", 13)));
+	cr_expect(zero(strncmp(ask(app, "GET /admin", GOOD(""), "cache-control"), "403 no-store|", 13)));
+	cr_expect(zero(strncmp(ask(app, "GET /kept", GOOD(""), "cache-control"), "200 max-age=7|", 14)));
+	cr_expect(zero(strncmp(ask(app, "GET /open", GOOD(""), "cache-control"), "200 hello", 9)));
+	eddy_app_free(app);
+}
+
+Test(guard, wants_tls_from_afar)
+{
+	const char *const unix_peers[] = { "unix", NULL };
+	const struct eddy_server_options server = { .trusted_proxies = unix_peers };
+	const char *token = GOOD("");
+	const struct eddy_header plain[] = { { "authorization", token },
+					     { "x-forwarded-for", "192.0.2.1" },
+					     { "x-forwarded-proto", "http" },
+					     { 0 } };
+	const struct eddy_header secure[] = { { "authorization", token },
+					      { "x-forwarded-for", "192.0.2.1" },
+					      { "x-forwarded-proto", "https" },
+					      { 0 } };
+	const struct eddy_client_request by_http = { .headers = plain };
+	const struct eddy_client_request by_https = { .headers = secure };
+	struct eddy_app *app = shop();
+	const char *got;
+
+	eddy_app_with_server(app, &server);
+	got = asked_with(app, "GET /me", &by_http, "www-authenticate");
+	cr_expect(zero(strncmp(got,
+			       "400 Bearer realm=\"shop\", error=\"invalid_request\", "
+			       "error_description=\"HTTPS required\"|",
+			       82)),
+		  "%s", got);
+	got = asked_with(app, "GET /me", &by_https, NULL);
+	cr_expect(zero(strncmp(got, "200 ", 4)), "%s", got);
+	eddy_app_free(app);
+
+	app = app_with(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
+						      .allow_plain_http = true });
+	eddy_app_with_server(app, &server);
+	got = asked_with(app, "GET /me", &by_http, NULL);
+	cr_expect(zero(strncmp(got, "200 ", 4)), "%s", got);
+	eddy_app_free(app);
+}
+
+Test(guard, gives_claims_to_the_handler)
+{
+	struct eddy_app *app = shop();
+
+	expect(app, "GET /person", GOOD(",'sub':'ann','age':44"), "200 ann 44");
+	expect(app, "GET /person", GOOD(",'sub':'ann','age':200"), "200 1 \"age\"");
+	expect(app, "GET /person", GOOD(",'age':44"), "200 1 \"sub\"");
+	expect(app, "GET /nobody", GOOD(",'sub':'ann','age':44"), "200 0 ");
+	eddy_app_free(app);
+}
+
+/* ---- what is known already ---- */
+
+struct visits {
+	struct eddy_app *app;
+	const char *token;
+};
+
+static int visit_twice(void *arg)
+{
+	struct visits *visits = arg;
+
+	for (int i = 0; i < 2; i++)
+		expect(visits->app, "GET /me", visits->token, "200 ");
+	return 0;
+}
+
+Test(guard, verifies_a_token_once)
+{
+	struct eddy_bearer_options options = { .secret = eddy_str_from(SECRET) };
+	struct visits visits = { app_with(&options), GOOD(",'sub':'bob'") };
+	uint64_t before = eddy_bearer_stats().cached;
+
+	cr_assert(zero(eddy_run(NULL, visit_twice, &visits)));
+	cr_expect(eq(u64, eddy_bearer_stats().cached - before, 1));
+	eddy_app_free(visits.app);
+
+	options.no_cache = true;
+	visits.app = app_with(&options);
+	before = eddy_bearer_stats().cached;
+	cr_assert(zero(eddy_run(NULL, visit_twice, &visits)));
+	cr_expect(zero(u64, eddy_bearer_stats().cached - before));
+	eddy_app_free(visits.app);
+}
+
+/* Good for a moment longer. */
+static int visit_until_it_expires(void *arg)
+{
+	struct visits *visits = arg;
+	const char *got;
+	unsigned let_in = 0;
+
+	while (strncmp(got = ask(visits->app, "GET /me", visits->token, "www-authenticate"), "200 ", 4) == 0)
+		let_in++;
+	cr_expect(zero(strncmp(got, "401 Bearer error=\"invalid_token\", error_description=\"token expired\"",
+			       66)),
+		  "%s", got);
+	cr_expect(gt(uint, let_in, 1));
+	return 0;
+}
+
+Test(guard, keeps_no_token_past_its_time)
+{
+	struct timespec now;
+	struct visits visits = {
+		app_with(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
+							.leeway_ns = EDDY_JWT_NO_LEEWAY }),
+	};
+	uint64_t before = eddy_bearer_stats().cached;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	visits.token = token_by(SECRET, "{'exp':%.3f}", (double)now.tv_sec + now.tv_nsec / 1e9 + 0.3);
+	cr_assert(zero(eddy_run(NULL, visit_until_it_expires, &visits)));
+	cr_expect(gt(u64, eddy_bearer_stats().cached, before));
+	eddy_app_free(visits.app);
+}
+
+Test(guard, counts)
+{
+	struct eddy_bearer_stats before = eddy_bearer_stats(), after;
+	struct eddy_app *app = shop();
+
+	expect(app, "GET /api/inner/twice", GOOD(",'role':'admin','scope':'api'"), "200 ");
+	expect(app, "GET /api/inner/twice", GOOD(",'scope':'api'"), "403 ");
+	expect(app, "GET /me", "Bearer abc", "401 ");
+	expect(app, "GET /me", "Bearer", "400 ");
+	expect(app, "GET /open", NULL, "200 ");
+	after = eddy_bearer_stats();
+	cr_expect(eq(u64, after.let_in - before.let_in, 1));
+	cr_expect(eq(u64, after.forbidden - before.forbidden, 1));
+	cr_expect(eq(u64, after.refused - before.refused, 2));
+	cr_expect(eq(u64, after.unknown - before.unknown, 0));
+	eddy_app_free(app);
+}
+
+/* ---- what is wrong with an app ---- */
+
+static void expect_mistake(const struct eddy_bearer_options *options, const struct eddy_rule *rule)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_with_bearer_auth(app, options);
+	eddy_route_authorize(eddy_app_map_get(app, "/", hello), rule);
+	cr_expect(eq(str, (char *)asked(app, "GET /", NULL), "-22"));
+	eddy_app_free(app);
+}
+
+Test(guard, needs_one_key)
+{
+	char path[] = "/tmp/eddy-secret-XXXXXX";
+	int fd = mkstemp(path);
+
+	cr_assert(ge(int, fd, 0));
+	cr_assert(eq(int, (int)write(fd, SECRET, 31), 31));
+	unsetenv("EDDY_TEST_SECRET");
+	expect_mistake(NULL, NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str(SECRET, 31) }, NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .secret_file = path }, NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .secret_file = "/tmp" }, NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .secret_file = "/dev/zero" }, NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .secret_file = "/nowhere/at/all" }, NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .secret_env = "EDDY_TEST_SECRET" }, NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .key_file = path }, NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .key_env = "EDDY_TEST_SECRET" }, NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
+						      .secret_env = "HOME" },
+		       NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
+						      .cache_max = UINT32_MAX },
+		       NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
+						      .realm = "a\nb" },
+		       NULL);
+	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) },
+		       eddy_roles(""));
+	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) },
+		       eddy_scopes("a b"));
+	close(fd);
+	unlink(path);
+}
+
+Test(guard, takes_keys_from_where_they_are)
+{
+	char path[] = "/tmp/eddy-secret-XXXXXX";
+	int fd = mkstemp(path);
+	struct eddy_app *app;
+
+	cr_assert(ge(int, fd, 0));
+	cr_assert(eq(int, (int)write(fd, SECRET, 32), 32));
+	app = app_with(&(struct eddy_bearer_options){ .secret_file = path });
+	expect(app, "GET /me", GOOD(""), "200 ");
+	eddy_app_free(app);
+	setenv("EDDY_TEST_SECRET", SECRET, 1);
+	app = app_with(&(struct eddy_bearer_options){ .secret_env = "EDDY_TEST_SECRET" });
+	expect(app, "GET /me", GOOD(""), "200 ");
+	eddy_app_free(app);
+	/* The same secret. */
+	setenv("EDDY_TEST_SECRET",
+	       " {\"kty\":\"oct\",\"k\":\"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY\"}", 1);
+	app = app_with(&(struct eddy_bearer_options){ .key_env = "EDDY_TEST_SECRET" });
+	expect(app, "GET /me", GOOD(""), "200 ");
+	eddy_app_free(app);
+	close(fd);
+	unlink(path);
+}
+
+Test(guard, checks_what_it_is_told_to)
+{
+	const char *const audiences[] = { "https://api.example", "https://old.example", NULL };
+	struct eddy_app *app = app_with(&(struct eddy_bearer_options){
+		.secret = eddy_str_from(SECRET),
+		.audiences = audiences,
+		.issuer = "https://issuer.example",
+		.realm = "shop",
+	});
+
+	expect(app, "GET /me", GOOD(",'iss':'https://issuer.example','aud':['x','https://old.example']"),
+	       "200 ");
+	expect(app, "GET /me", GOOD(",'iss':'https://issuer.example','aud':'x'"),
+	       INVALID("audience not accepted"));
+	expect(app, "GET /me", GOOD(",'iss':'https://issuer.example'"), INVALID("claim missing"));
+	expect(app, "GET /me", GOOD(",'iss':'https://other.example','aud':'https://api.example'"),
+	       INVALID("issuer not accepted"));
+	expect(app, "GET /me", GOOD(",'aud':'https://api.example'"), INVALID("claim missing"));
+	eddy_app_free(app);
+}
