@@ -5,7 +5,17 @@
 #include <eddy/bearer.h>
 #include <eddy/keyset.h>
 
-struct eddyi_issuer;
+/* Where the keys come from that tokens are checked by: a static key, or an issuer. */
+struct eddyi_key_source {
+	/* Get them. Suspends. Return: 0, and a reference; -EAGAIN when there never were any, -ECANCELED. */
+	int (*get)(void *self, struct eddy_keyset **ret_set, unsigned *ret_version);
+	/* Get newer ones than of this version, which lack a token's. Suspends.
+	 * Return: 0, and a reference; -ENOKEY when there are none, -ECANCELED. */
+	int (*get_newer)(void *self, unsigned version, struct eddy_keyset **ret_set,
+			 unsigned *ret_version);
+	/* Whether what was verified by those of this version still counts. Never suspends. */
+	bool (*is_current)(const void *self, unsigned version);
+};
 
 struct eddyi_auth {
 	struct eddy_app *app;
@@ -13,23 +23,28 @@ struct eddyi_auth {
 		options; /* the configuration file has had its say once the app starts */
 	unsigned number; /* that no other app has */
 	bool is_guarded; /* there is a guard */
-	struct eddyi_issuer *issuer; /* whose tokens count; NULL: those of the static key do */
-	const char *issuer_name;     /* its URL */
+	const struct eddyi_key_source
+		*source; /* of an issuer from before the start on; NULL: none yet */
+	void *source_self;
 
 	/* From the start on: */
 	struct eddy_jwt_options checks;
-	unsigned algs;            /* that tokens may have */
-	struct eddy_keyset *keys; /* the static one; NULL where there is an issuer */
+	unsigned algs;                /* that tokens may have */
+	struct eddy_keyset *own_keys; /* the static one */
 };
 
 /* What the app has; made when it is asked for the first time. */
 struct eddyi_auth *eddyi_auth_of(struct eddy_app *app);
 
-/* Check a token as the options have it. Suspends.
+/* Check a token as the options have it. Suspends. `ret_is_known` says whether its signature was good before.
  * Return: 0 and a reference; a fault; -EAGAIN when its issuer's keys were never loaded, -ECANCELED, -ENOMEM. */
-int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token);
+int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token,
+		      bool *ret_is_known);
 
-/* Make the static key of the options. Return: 0; -EINVAL, and what is wrong is a mistake of the app. */
+/* Whether the options name a static key, and how many. */
+unsigned eddyi_static_key_count(const struct eddy_bearer_options *options);
+
+/* Make it the source of keys. Suspends. Return: 0, also when what is wrong is a mistake of the app; -ENOMEM. */
 int eddyi_static_key_load(struct eddyi_auth *auth);
 
 #endif

@@ -1,33 +1,21 @@
 /* A token against the keys of its app: those that it has, or an issuer's. */
 #include "auth.h"
-#include "issuer.h"
 #include "verified.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 
 struct keys {
 	struct eddy_keyset *set;
 	unsigned version;
 };
 
-static int get_keys(struct eddyi_auth *auth, struct keys *ret_keys)
-{
-	if (auth->issuer)
-		return eddyi_issuer_keys(auth->issuer, &ret_keys->set, &ret_keys->version);
-	*ret_keys = (struct keys){ eddy_keyset_ref(auth->keys), 1 };
-	return 0;
-}
-
 /* Replace keys that lack one by newer ones. Return: 0, -ENOKEY, -ECANCELED. */
 static int get_newer_keys(struct eddyi_auth *auth, struct keys *keys)
 {
 	struct keys newer;
-	int r;
+	int r = auth->source->get_newer(auth->source_self, keys->version, &newer.set,
+					&newer.version);
 
-	if (!auth->issuer)
-		return -ENOKEY;
-	r = eddyi_issuer_newer_keys(auth->issuer, keys->version, &newer.set, &newer.version);
 	if (r < 0)
 		return r;
 	eddy_keyset_unref(keys->set);
@@ -58,7 +46,7 @@ static int verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt
 
 	if (r != 0)
 		return r;
-	r = get_keys(auth, &keys);
+	r = auth->source->get(auth->source_self, &keys.set, &keys.version);
 	if (r == 0) {
 		r = verify_by(auth, token, &keys);
 		*ret_version = keys.version;
@@ -79,7 +67,7 @@ static int verify_again(struct eddyi_auth *auth, struct eddyi_verified *verified
 	struct eddy_jwt *token = eddyi_verified_find(verified, digest, &version);
 	int r = -ENOENT;
 
-	if (token && (!auth->issuer || eddyi_issuer_is_current(auth->issuer, version)))
+	if (token && auth->source->is_current(auth->source_self, version))
 		r = eddy_jwt_check_claims(token, &auth->checks);
 	if (r == 0)
 		*ret_token = token;
@@ -95,7 +83,8 @@ static struct eddyi_verified *verified_of(const struct eddyi_auth *auth)
 					eddyi_verified_here(auth->number, auth->options.cache_max);
 }
 
-int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token)
+int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token,
+		      bool *ret_is_known)
 {
 	struct eddyi_verified *verified = text.len <= EDDY_JWT_MAX ? verified_of(auth) : NULL;
 	unsigned char digest[EDDYI_DIGEST_SIZE];
@@ -106,7 +95,8 @@ int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy
 		eddyi_verified_digest(text, digest);
 		r = verify_again(auth, verified, digest, ret_token);
 	}
-	if (r != -ENOENT)
+	*ret_is_known = r != -ENOENT;
+	if (*ret_is_known)
 		return r;
 	r = verify(auth, text, ret_token, &version);
 	if (r == 0 && verified)

@@ -28,53 +28,56 @@ static const struct eddy_config_key keys[] = {
 
 static const struct eddy_config_section section = { .name = "bearer", .keys = keys };
 
-static unsigned count_keys(const struct eddy_bearer_options *options)
+/* Look whether there is something to check tokens by, and no two things. */
+static bool has_keys(struct eddyi_auth *auth)
 {
-	return !!options->secret.ptr + !!options->secret_file + !!options->secret_env +
-	       !!options->key_file + !!options->key_env;
-}
-
-/* Return: whether there is something to check tokens by, and no two things. */
-static bool check(struct eddyi_auth *auth)
-{
-	unsigned count = count_keys(&auth->options);
+	unsigned count = eddyi_static_key_count(&auth->options);
 
 	if (count > 1)
 		eddy_app_mistake(auth->app,
-				 "bearer tokens: one of secret, secret_file, secret_env, "
-				 "key_file and key_env is enough, not %u of them",
+				 "bearer tokens: one of secret, secret_file, secret_env, key_file "
+				 "and key_env is enough, there are %u of them",
 				 count);
-	else if (count && auth->issuer)
+	else if (count && auth->source)
+		eddy_app_mistake(auth->app, "bearer tokens: there is a static key, and an issuer: "
+					    "leave one of them out");
+	else if (!count && !auth->source)
 		eddy_app_mistake(auth->app,
-				 "bearer tokens: there is a static key, and the issuer "
-				 "\"%s\": take one of them away",
-				 auth->issuer_name);
-	else if (!count && !auth->issuer)
-		eddy_app_mistake(auth->app,
-				 "bearer tokens: routes are guarded, and there is no key to "
-				 "check tokens by: name an issuer and call "
-				 "eddy_app_use_oauth(), or a key in eddy_bearer_options");
+				 "bearer tokens: routes are guarded, and there is no key: name an "
+				 "issuer and call eddy_app_use_oauth(), or name a static key in "
+				 "eddy_bearer_options");
 	else
 		return true;
 	return false;
 }
 
-/* ... */
+/* What a field can have. */
+static bool is_sendable(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return false;
+	return true;
+}
+
+/* The configuration file has had its say. An issuer that is used has said its name, or will. */
 static int start(struct eddy_app *app, void *data)
 {
 	struct eddyi_auth *auth = data;
 	const struct eddy_bearer_options *options = &auth->options;
 
-	(void)app;
-	if (!auth->is_guarded || !check(auth))
+	if (options->realm && !is_sendable(options->realm))
+		eddy_app_mistake(app, "bearer tokens: the realm has bytes that no field can have");
+	if (!auth->is_guarded || !has_keys(auth))
 		return 0;
-	auth->checks = (struct eddy_jwt_options){
-		.issuer = auth->issuer ? auth->issuer_name : options->issuer,
-		.audiences = options->audiences,
-		.leeway_ns = options->leeway_ns,
-	};
-	auth->algs = EDDY_JWS_PUBLIC;
-	return auth->issuer ? 0 : eddyi_static_key_load(auth);
+	auth->checks.audiences = options->audiences;
+	auth->checks.leeway_ns = options->leeway_ns;
+	if (auth->source) {
+		auth->algs = EDDY_JWS_PUBLIC;
+		return 0;
+	}
+	auth->checks.issuer = options->issuer;
+	return eddyi_static_key_load(auth);
 }
 
 static void init(struct eddy_app *app, void *kept)
@@ -93,7 +96,7 @@ static void deinit(void *kept)
 {
 	struct eddyi_auth *auth = kept;
 
-	eddy_keyset_unref(auth->keys);
+	eddy_keyset_unref(auth->own_keys);
 }
 
 struct eddyi_auth *eddyi_auth_of(struct eddy_app *app)

@@ -1,10 +1,21 @@
 #include "config.h"
-#include "oauth.h"
 
 #include <eddy/auth.h>
+
+#ifndef EDDY_NO_JWT_AUTH
+#include "auth.h"
+#endif
+#ifndef EDDY_NO_OAUTH_CLIENT
+#include "oauth.h"
+#endif
 
 void eddy_auth_config(struct eddy_app *app)
 {
 	eddyi_metadata_config(app);
+#ifndef EDDY_NO_JWT_AUTH
+	eddyi_auth_of(app);
+#endif
+#ifndef EDDY_NO_OAUTH_CLIENT
 	eddyi_oauth_of(app);
+#endif
 }

@@ -57,11 +57,6 @@ struct eddy_bearer_stats eddy_bearer_stats(void)
 	};
 }
 
-void eddyi_guard_count_cached(void)
-{
-	count(&cached);
-}
-
 /* ---- who is refused ---- */
 
 /* Answer with a status and a challenge. Return: as a filter. */
@@ -134,6 +129,7 @@ static int authenticate(const struct guard *guard, struct eddy_req *req, struct 
 			struct seen *seen)
 {
 	struct eddy_str text;
+	bool is_known;
 	int r;
 
 	if (is_overheard(guard->auth, req))
@@ -147,7 +143,9 @@ static int authenticate(const struct guard *guard, struct eddy_req *req, struct 
 	case EDDYI_CREDENTIALS_BEARER:
 		break;
 	}
-	r = eddyi_auth_verify(guard->auth, text, &seen->token);
+	r = eddyi_auth_verify(guard->auth, text, &seen->token, &is_known);
+	if (r == 0 && is_known)
+		count(&cached);
 	if (r == -EAGAIN)
 		return put_off(res);
 	if (r > 0)

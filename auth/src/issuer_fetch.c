@@ -1,8 +1,8 @@
 #include "issuer_fetch.h"
 #include "identifier.h"
-#include "json.h"
 
 #include <eddy/client.h>
+#include <eddy/json.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #define DOCUMENT_MAX EDDY_MIB
+#define DEPTH_MAX 16
 
 /* Added to a time it is still one. */
 #define FOR_EVER_NS (EDDY_NEVER / 4)
@@ -121,11 +122,17 @@ static int blame(struct metadata *metadata, struct eddy_str shown, const char *f
 	return -EBADMSG;
 }
 
+/* Return: .ptr NULL where it is no string. There is no NUL in one that was parsed. */
+static struct eddy_str text_of(const json_t *json, const char *name)
+{
+	return eddy_str_from(json_string_value(json_object_get(json, name)));
+}
+
 static int take_jwks_uri(struct metadata *metadata, const json_t *json)
 {
 	const char *issuer = metadata->options->issuer;
-	struct eddy_str name = eddyi_auth_json_str(json, "issuer");
-	struct eddy_str uri = eddyi_auth_json_str(json, "jwks_uri");
+	struct eddy_str name = text_of(json, "issuer");
+	struct eddy_str uri = text_of(json, "jwks_uri");
 	const char *fault;
 
 	if (!eddy_str_eq_z(name, issuer))
@@ -145,7 +152,7 @@ static int look_at_metadata(void *arg)
 {
 	struct metadata *metadata = arg;
 	json_t *json;
-	int r = eddyi_auth_json_parse(metadata->text, &json);
+	int r = eddy_json_parse(metadata->text, DEPTH_MAX, &json);
 
 	if (r == -EBADMSG)
 		blame(metadata, eddy_str("", 0), "is no metadata in JSON");

@@ -1,5 +1,7 @@
 /* What an app is told of its issuer: options, and what the configuration file says. */
 #include "oauth.h"
+
+#include "auth.h"
 #include "identifier.h"
 #include "issuer.h"
 
@@ -30,9 +32,9 @@ static int start(struct eddy_app *app, void *data)
 {
 	struct eddyi_oauth *oauth = data;
 
-	(void)app;
 	if (!oauth->issuer)
 		return 0;
+	eddyi_auth_of(app)->checks.issuer = oauth->options.issuer;
 	oauth->options.allow_http = !oauth->require_https;
 	oauth->options.redirects_max = oauth->max_redirects;
 	eddyi_issuer_start(oauth->issuer, &oauth->options);
@@ -86,10 +88,34 @@ void eddy_app_with_oauth(struct eddy_app *app, const struct eddy_oauth_options *
 		    options ? options : &(struct eddy_oauth_options){ 0 });
 }
 
+/* ---- as a source of keys ---- */
+
+static int get(void *self, struct eddy_keyset **ret_set, unsigned *ret_version)
+{
+	return eddyi_issuer_keys(self, ret_set, ret_version);
+}
+
+static int get_newer(void *self, unsigned version, struct eddy_keyset **ret_set,
+		     unsigned *ret_version)
+{
+	return eddyi_issuer_newer_keys(self, version, ret_set, ret_version);
+}
+
+static bool is_current(const void *self, unsigned version)
+{
+	return eddyi_issuer_is_current(self, version);
+}
+
+static const struct eddyi_key_source source = { get, get_newer, is_current };
+
 void eddy_app_use_oauth(struct eddy_app *app)
 {
 	struct eddyi_oauth *oauth = eddyi_oauth_of(app);
+	struct eddyi_auth *auth = eddyi_auth_of(app);
 
-	if (!oauth->issuer)
-		oauth->issuer = eddyi_issuer_new(app);
+	if (oauth->issuer)
+		return;
+	oauth->issuer = eddyi_issuer_new(app);
+	auth->source = &source;
+	auth->source_self = oauth->issuer;
 }

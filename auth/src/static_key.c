@@ -15,6 +15,44 @@ struct source {
 	const char *option, *of;
 };
 
+unsigned eddyi_static_key_count(const struct eddy_bearer_options *options)
+{
+	return !!options->secret.ptr + !!options->secret_file + !!options->secret_env +
+	       !!options->key_file + !!options->key_env;
+}
+
+/* ---- as a source: it never changes ---- */
+
+static int get(void *self, struct eddy_keyset **ret_set, unsigned *ret_version)
+{
+	struct eddyi_auth *auth = self;
+
+	*ret_set = eddy_keyset_ref(auth->own_keys);
+	*ret_version = 1;
+	return 0;
+}
+
+static int get_newer(void *self, unsigned version, struct eddy_keyset **ret_set,
+		     unsigned *ret_version)
+{
+	(void)self;
+	(void)version;
+	(void)ret_set;
+	(void)ret_version;
+	return -ENOKEY;
+}
+
+static bool is_current(const void *self, unsigned version)
+{
+	(void)self;
+	(void)version;
+	return true;
+}
+
+static const struct eddyi_key_source source = { get, get_newer, is_current };
+
+/* ---- where it stands ---- */
+
 static int wrong(struct eddyi_auth *auth, const struct source *source, const char *why)
 {
 	eddy_app_mistake(auth->app, "bearer tokens: can't take the key of %s \"%s\": %s",
@@ -120,12 +158,11 @@ static int from_environment(struct eddyi_auth *auth, const struct source *source
 	return take(auth, source, eddy_str_from(value), ret_key);
 }
 
-/* Return: 0, and NULL where the options name no key; -EINVAL. */
+/* Return: 0, -EINVAL. */
 static int find(struct eddyi_auth *auth, struct eddy_jwk **ret_key)
 {
 	const struct eddy_bearer_options *options = &auth->options;
 
-	*ret_key = NULL;
 	if (options->secret.ptr)
 		return take_secret(auth, &(struct source){ "secret", "" }, options->secret,
 				   ret_key);
@@ -138,21 +175,21 @@ static int find(struct eddyi_auth *auth, struct eddy_jwk **ret_key)
 	if (options->key_file)
 		return from_file(auth, &(struct source){ "key_file", options->key_file }, take_key,
 				 ret_key);
-	if (options->key_env)
-		return from_environment(auth, &(struct source){ "key_env", options->key_env },
-					take_key, ret_key);
-	return 0;
+	return from_environment(auth, &(struct source){ "key_env", options->key_env }, take_key,
+				ret_key);
 }
 
 int eddyi_static_key_load(struct eddyi_auth *auth)
 {
 	struct eddy_jwk *key;
-	int r = find(auth, &key);
 
-	if (r < 0 || !key)
-		return r;
-	auth->keys = eddy_keyset_of(key);
+	/* A mistake has been noted. */
+	if (find(auth, &key) < 0)
+		return 0;
+	auth->own_keys = eddy_keyset_of(key);
 	auth->algs = eddy_jwk_algs(key);
+	auth->source = &source;
+	auth->source_self = auth;
 	eddy_jwk_unref(key);
-	return auth->keys ? 0 : -ENOMEM;
+	return auth->own_keys ? 0 : -ENOMEM;
 }

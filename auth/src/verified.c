@@ -4,6 +4,7 @@
 
 #include <eddy/loop.h>
 #include <stdlib.h>
+#include <wolfssl/wolfcrypt/hash.h>
 
 #define WAYS 4
 

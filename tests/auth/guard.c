@@ -4,14 +4,17 @@
 #include <criterion/new/assert.h>
 #include <eddy/auth.h>
 #include <eddy/client.h>
+#include <eddy/loop.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SECRET "0123456789abcdef0123456789abcdef"
 #define OTHERS "fedcba9876543210fedcba9876543210"
 #define IN(secs) ((long)time(NULL) + (secs))
-#define INVALID(why) "401 Bearer realm=\"shop\", error=\"invalid_token\", error_description=\"" why "\"|"
+#define INVALID(why)                                                                               \
+	"401 Bearer realm=\"shop\", error=\"invalid_token\", error_description=\"" why "\"|"
 
 static struct eddy_jwk *key_of(const char *secret)
 {
@@ -117,8 +120,8 @@ static struct eddy_app *app_with(const struct eddy_bearer_options *options)
 
 static struct eddy_app *shop(void)
 {
-	return app_with(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
-						       .realm = "shop" });
+	return app_with(
+		&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET), .realm = "shop" });
 }
 
 /* Return: "STATUS FIELDS|BODY" with the values of `field`, as asked(). */
@@ -177,7 +180,8 @@ Test(guard, says_what_is_wrong_with_a_token)
 	expect(app, "GET /me", token_by(SECRET, "{}"), INVALID("claim missing"));
 	expect(app, "GET /me", GOOD(",'aud':'x'"), INVALID("audience not accepted"));
 	/* {"alg":"none"} and {"alg":"RS256"} of {} */
-	expect(app, "GET /me", "Bearer eyJhbGciOiJub25lIn0.e30.", INVALID("algorithm not accepted"));
+	expect(app, "GET /me", "Bearer eyJhbGciOiJub25lIn0.e30.",
+	       INVALID("algorithm not accepted"));
 	expect(app, "GET /me", "Bearer eyJhbGciOiJSUzI1NiJ9.e30.AAAA",
 	       INVALID("algorithm not accepted"));
 	/* {"alg":"HS256","crit":["x"]} */
@@ -225,7 +229,8 @@ Test(guard, stands_around_an_app_but_for_its_metadata)
 {
 	struct eddy_app *app = eddy_app_new();
 
-	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) });
+	eddy_app_with_bearer_auth(app,
+				  &(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) });
 	eddy_app_authorize(app, NULL);
 	eddy_app_map_get(app, "/later", hello);
 	eddy_app_set_oauth_resource_metadata(app, "https://api.example/v1");
@@ -243,10 +248,13 @@ Test(guard, keeps_answers_out_of_caches)
 {
 	struct eddy_app *app = shop();
 
-	cr_expect(zero(strncmp(ask(app, "GET /me", GOOD(""), "cache-control"), "200 no-store|", 13)));
+	cr_expect(
+		zero(strncmp(ask(app, "GET /me", GOOD(""), "cache-control"), "200 no-store|", 13)));
 	cr_expect(zero(strncmp(ask(app, "GET /me", NULL, "cache-control"), "401 no-store|", 13)));
-	cr_expect(zero(strncmp(ask(app, "GET /admin", GOOD(""), "cache-control"), "403 no-store|", 13)));
-	cr_expect(zero(strncmp(ask(app, "GET /kept", GOOD(""), "cache-control"), "200 max-age=7|", 14)));
+	cr_expect(zero(
+		strncmp(ask(app, "GET /admin", GOOD(""), "cache-control"), "403 no-store|", 13)));
+	cr_expect(zero(
+		strncmp(ask(app, "GET /kept", GOOD(""), "cache-control"), "200 max-age=7|", 14)));
 	cr_expect(zero(strncmp(ask(app, "GET /open", GOOD(""), "cache-control"), "200 hello", 9)));
 	eddy_app_free(app);
 }
@@ -340,10 +348,13 @@ static int visit_until_it_expires(void *arg)
 	const char *got;
 	unsigned let_in = 0;
 
-	while (strncmp(got = ask(visits->app, "GET /me", visits->token, "www-authenticate"), "200 ", 4) == 0)
+	while (strncmp(got = ask(visits->app, "GET /me", visits->token, "www-authenticate"), "200 ",
+		       4) == 0)
 		let_in++;
-	cr_expect(zero(strncmp(got, "401 Bearer error=\"invalid_token\", error_description=\"token expired\"",
-			       66)),
+	cr_expect(zero(strncmp(
+			  got,
+			  "401 Bearer error=\"invalid_token\", error_description=\"token expired\"",
+			  66)),
 		  "%s", got);
 	cr_expect(gt(uint, let_in, 1));
 	return 0;
@@ -355,11 +366,13 @@ Test(guard, keeps_no_token_past_its_time)
 	struct visits visits = {
 		app_with(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
 							.leeway_ns = EDDY_JWT_NO_LEEWAY }),
+		NULL,
 	};
 	uint64_t before = eddy_bearer_stats().cached;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	visits.token = token_by(SECRET, "{'exp':%.3f}", (double)now.tv_sec + now.tv_nsec / 1e9 + 0.3);
+	visits.token =
+		token_by(SECRET, "{'exp':%.3f}", (double)now.tv_sec + now.tv_nsec / 1e9 + 0.3);
 	cr_assert(zero(eddy_run(NULL, visit_until_it_expires, &visits)));
 	cr_expect(gt(u64, eddy_bearer_stats().cached, before));
 	eddy_app_free(visits.app);
@@ -464,8 +477,8 @@ Test(guard, checks_what_it_is_told_to)
 		.realm = "shop",
 	});
 
-	expect(app, "GET /me", GOOD(",'iss':'https://issuer.example','aud':['x','https://old.example']"),
-	       "200 ");
+	expect(app, "GET /me",
+	       GOOD(",'iss':'https://issuer.example','aud':['x','https://old.example']"), "200 ");
 	expect(app, "GET /me", GOOD(",'iss':'https://issuer.example','aud':'x'"),
 	       INVALID("audience not accepted"));
 	expect(app, "GET /me", GOOD(",'iss':'https://issuer.example'"), INVALID("claim missing"));

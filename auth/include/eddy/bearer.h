@@ -16,6 +16,10 @@
 #ifndef EDDY_BEARER_H
 #define EDDY_BEARER_H
 
+#ifdef EDDY_NO_JWT_AUTH
+#error "eddy-auth was built without bearer tokens (-Djwt-auth=disabled)"
+#endif
+
 #include <eddy/app.h>
 #include <eddy/member.h>
 #include <eddy/req.h>

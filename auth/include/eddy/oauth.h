@@ -11,6 +11,10 @@
 #ifndef EDDY_OAUTH_H
 #define EDDY_OAUTH_H
 
+#ifdef EDDY_NO_OAUTH_CLIENT
+#error "eddy-auth was built without issuers (-Doauth-client=disabled)"
+#endif
+
 #include <eddy/app.h>
 
 EDDY_BEGIN_DECLS
