@@ -20,6 +20,11 @@ static int load(struct rig *rig)
 
 /* ---- where it looks ---- */
 
+/* Answers that come again and again. */
+#define ANSWER_KEYS                                                                                \
+	{                                                                                          \
+		"/keys", KEYS(KEY_A), OK                                                           \
+	}
 #define TENANT "{\"issuer\":\"$/tenant\",\"jwks_uri\":\"$/keys\"}"
 
 static void expect_asked(const char *path, const struct answer *answers, const char *noted,
@@ -33,25 +38,24 @@ static void expect_asked(const char *path, const struct answer *answers, const c
 
 Test(issuer_fetch, finds_metadata)
 {
-	const struct answer keys = { "/keys", KEYS(KEY_A), OK };
-
-	expect_asked("/tenant", ANSWERS({ OAUTH "/tenant", TENANT, OK }, keys), "v1[a]#1 ",
+	expect_asked("/tenant", ANSWERS({ OAUTH "/tenant", TENANT, OK }, ANSWER_KEYS), "v1[a]#1 ",
 		     OAUTH "/tenant /keys");
-	expect_asked("/tenant", ANSWERS({ "/tenant" OIDC, TENANT, OK }, keys), "v1[a]#1 ",
+	expect_asked("/tenant", ANSWERS({ "/tenant" OIDC, TENANT, OK }, ANSWER_KEYS), "v1[a]#1 ",
 		     OAUTH "/tenant /tenant" OIDC " /keys");
 	expect_asked("/tenant/",
 		     ANSWERS({ "/tenant" OIDC, "{\"issuer\":\"$/tenant/\",\"jwks_uri\":\"$/keys\"}",
 			       OK },
-			     keys),
+			     ANSWER_KEYS),
 		     "v1[a]#1 ", OAUTH "/tenant /tenant" OIDC " /keys");
 	expect_asked("/",
-		     ANSWERS({ OIDC, "{\"issuer\":\"$/\",\"jwks_uri\":\"$/keys\"}", OK }, keys),
+		     ANSWERS({ OIDC, "{\"issuer\":\"$/\",\"jwks_uri\":\"$/keys\"}", OK },
+			     ANSWER_KEYS),
 		     "v1[a]#1 ", OAUTH " " OIDC " /keys");
 	/* A document that is wrong is as none. */
-	expect_asked("", ANSWERS({ OAUTH, "{}", OK }, { OIDC, METADATA, OK }, keys), "v1[a]#1 ",
-		     OAUTH " " OIDC " /keys");
-	expect_asked("", ANSWERS({ OAUTH, NULL, CUT }, { OIDC, METADATA, OK }, keys), "v1[a]#1 ",
-		     OAUTH " " OIDC " /keys");
+	expect_asked("", ANSWERS({ OAUTH, "{}", OK }, { OIDC, METADATA, OK }, ANSWER_KEYS),
+		     "v1[a]#1 ", OAUTH " " OIDC " /keys");
+	expect_asked("", ANSWERS({ OAUTH, NULL, CUT }, { OIDC, METADATA, OK }, ANSWER_KEYS),
+		     "v1[a]#1 ", OAUTH " " OIDC " /keys");
 	/* Keys that are wrong are not looked for elsewhere. */
 	expect_asked("", ANSWERS({ OAUTH, METADATA, OK }, { OIDC, METADATA, OK }), "EAGAIN#1 ",
 		     OAUTH " /keys");
@@ -100,13 +104,12 @@ static size_t bad_at;
 
 static const struct answer *bad_answers(void)
 {
-	static struct answer answers[5];
-	const char *metadata = bad[bad_at].metadata ? bad[bad_at].metadata : METADATA;
-	const char *keys = bad[bad_at].keys ? bad[bad_at].keys : KEYS(KEY_A);
+	static struct answer answers[] = {
+		{ OAUTH, NULL, OK }, { OIDC, NULL, OK }, { "/keys", NULL, OK }, { NULL, "", CUT }
+	};
 
-	memcpy(answers,
-	       ANSWERS({ OAUTH, metadata, OK }, { OIDC, metadata, OK }, { "/keys", keys, OK }),
-	       4 * sizeof(*answers));
+	answers[0].text = answers[1].text = bad[bad_at].metadata ? bad[bad_at].metadata : METADATA;
+	answers[2].text = bad[bad_at].keys ? bad[bad_at].keys : KEYS(KEY_A);
 	return answers;
 }
 
@@ -269,6 +272,18 @@ Test(issuer_fetch, nobody_is_there)
 
 /* ---- redirects ---- */
 
+#define FIRST                                                                                      \
+	{                                                                                          \
+		OAUTH, TO("/1"), OK                                                                \
+	}
+#define SECOND                                                                                     \
+	{                                                                                          \
+		"/1", TO("$/2"), OK                                                                \
+	}
+#define LAST                                                                                       \
+	{                                                                                          \
+		"/3", METADATA, OK                                                                 \
+	}
 #define TO(location) "HTTP/1.1 302 Found\r\nlocation: " location "\r\ncontent-length: 0\r\n\r\n"
 
 static void expect_redirected(const struct eddy_oauth_options *options,
@@ -284,20 +299,18 @@ Test(issuer_fetch, follows_redirects)
 {
 	const struct eddy_oauth_options plain = { 0 }, none = { .no_redirects = true },
 					one = { .redirects_max = 1 };
-	const struct answer keys = { "/keys", KEYS(KEY_A), OK }, last = { "/3", METADATA, OK },
-			    first = { OAUTH, TO("/1"), OK }, second = { "/1", TO("$/2"), OK };
 
-	expect_redirected(&plain, ANSWERS(first, second, { "/2", TO("/3"), OK }, last, keys),
+	expect_redirected(&plain, ANSWERS(FIRST, SECOND, { "/2", TO("/3"), OK }, LAST, ANSWER_KEYS),
 			  "v1[a]#1 ", "1 keys of");
 	expect_redirected(&plain,
-			  ANSWERS(first, second, { "/2", TO("/4"), OK }, { "/4", TO("/3"), OK },
-				  last, keys),
+			  ANSWERS(FIRST, SECOND, { "/2", TO("/4"), OK }, { "/4", TO("/3"), OK },
+				  LAST, ANSWER_KEYS),
 			  "EAGAIN#1 ", "more than 3 redirects (max_redirects may be raised)");
-	expect_redirected(&one, ANSWERS(first, { "/1", METADATA, OK }, keys), "v1[a]#1 ",
+	expect_redirected(&one, ANSWERS(FIRST, { "/1", METADATA, OK }, ANSWER_KEYS), "v1[a]#1 ",
 			  "1 keys of");
-	expect_redirected(&one, ANSWERS(first, second, { "/2", METADATA, OK }, keys), "EAGAIN#1 ",
-			  "more than 1 redirects");
-	expect_redirected(&none, ANSWERS(first, { "/1", METADATA, OK }, keys), "EAGAIN#1 ",
+	expect_redirected(&one, ANSWERS(FIRST, SECOND, { "/2", METADATA, OK }, ANSWER_KEYS),
+			  "EAGAIN#1 ", "more than 1 redirects");
+	expect_redirected(&none, ANSWERS(FIRST, { "/1", METADATA, OK }, ANSWER_KEYS), "EAGAIN#1 ",
 			  "answers with status 302");
 	expect_redirected(&plain, ANSWERS({ OAUTH, TO("http://u@127.0.0.1/"), OK }), "EAGAIN#1 ",
 			  "redirect's URL is malformed");

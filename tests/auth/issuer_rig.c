@@ -239,6 +239,8 @@ static void make_app(struct rig *rig)
 	eddy_app_with_oauth(rig->app, &options);
 	eddy_app_use_oauth(rig->app);
 	rig->issuer = eddyi_oauth_of(rig->app)->issuer;
+	if (rig->build)
+		rig->build(rig);
 }
 
 static int test_app(struct rig *rig)

@@ -45,13 +45,18 @@ struct answer {
 };
 
 #define ANSWERS(...)                                                                               \
-	((const struct answer[]){ __VA_ARGS__,                                                     \
-				  { NULL, "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n", OK } })
+	({                                                                                         \
+		static const struct answer answers[] = {                                           \
+			__VA_ARGS__, { NULL, "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n", OK }  \
+		};                                                                                 \
+		answers;                                                                           \
+	})
 #define GOOD(list) ANSWERS({ OAUTH, METADATA, OK }, { "/keys", KEYS(list), OK })
 
 struct rig {
 	/* What a test says: */
 	int (*scenario)(struct rig *rig);  /* run as a handler */
+	void (*build)(struct rig *rig);    /* add to the app; may be NULL */
 	struct eddy_oauth_options options; /* .issuer NULL: the fake one, with `path` behind */
 	const char *path;
 	const char *scheme; /* default "http" */
