@@ -2,6 +2,8 @@
  *
  *     tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--compression]
  *          [--tracing[=HEADER]] [--access-log] [--max-size BYTES]
+ *          [--issuer URL] [--audience AUD] [--http-issuer] [--refresh-cooldown SECS]
+ *          [--max-key-age SECS] [--secret-file FILE] [--ca FILE]
  *          [--resource URL] [--authorization-server URL]
  *
  *     $ tour &
@@ -14,113 +16,12 @@
  */
 #include "switches.h"
 #include "tour.h"
+#include "tour_settings.h"
 
 #include <eddy/auth.h>
 #include <eddy/compress.h>
 #include <eddy/config.h>
 #include <eddy/trace.h>
-
-#include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-struct settings {
-	struct eddy_server_options server;
-	const char *bind;
-	const char *dir;
-	const char *config;
-	bool compression;
-	bool tracing;
-	struct eddy_tracing_options traced;
-	const char *resource;
-	const char *authorization_server;
-};
-
-static void usage(FILE *out)
-{
-	fputs("usage: tour [--bind ADDR] [--dir DIR] [--workers N] [--config FILE] [--compression]\n"
-	      "            [--tracing[=HEADER]] [--access-log] [--max-size BYTES]\n"
-	      "            [--resource URL] [--authorization-server URL]\n"
-	      "  --bind         where to listen: host:port, [v6]:port or unix:path (default: "
-	      "localhost:7878)\n"
-	      "  --dir          where files are saved and sent from (default: the current folder)\n"
-	      "  --workers      threads, each with its own loop (default: 1)\n"
-	      "  --config       settings in TOML, which win over these switches\n"
-	      "  --compression  answers leave compressed for those who take them so\n"
-	      "  --tracing      answers have a number in a field (default: request-id), records as well\n"
-	      "  --access-log   a record for every request\n"
-	      "  --max-size     largest upload in bytes (default: 1 GiB)\n"
-	      "  --resource     publish what tokens this server takes, which clients know by this URL\n"
-	      "  --authorization-server  publish what is known of the issuer of this URL\n",
-	      out);
-}
-
-static void parse(int argc, char **argv, struct settings *settings)
-{
-	static const struct option options[] = {
-		{ "bind", required_argument, NULL, 'b' },
-		{ "dir", required_argument, NULL, 'd' },
-		{ "workers", required_argument, NULL, 'w' },
-		{ "config", required_argument, NULL, 'c' },
-		{ "compression", no_argument, NULL, 'z' },
-		{ "tracing", optional_argument, NULL, 't' },
-		{ "access-log", no_argument, NULL, 'a' },
-		{ "max-size", required_argument, NULL, 'm' },
-		{ "resource", required_argument, NULL, 'r' },
-		{ "authorization-server", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int option;
-
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
-		switch (option) {
-		case 'b':
-			settings->bind = optarg;
-			break;
-		case 'd':
-			settings->dir = optarg;
-			break;
-		case 'w':
-			settings->server.workers = (unsigned)switch_number("workers", optarg, 1024);
-			break;
-		case 'c':
-			settings->config = optarg;
-			break;
-		case 'z':
-			settings->compression = true;
-			break;
-		case 't':
-			settings->tracing = settings->traced.header = true;
-			settings->traced.header_name = optarg;
-			break;
-		case 'a':
-			settings->tracing = settings->traced.access_log = true;
-			break;
-		case 'm':
-			settings->server.file_max =
-				switch_number("max-size", optarg, EDDY_NEVER - 1);
-			break;
-		case 'r':
-			settings->resource = optarg;
-			break;
-		case 's':
-			settings->authorization_server = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "tour: takes switches only, not \"%s\"\n", argv[optind]);
-		usage(stderr);
-		exit(2);
-	}
-}
 
 /* The configuration file may speak of every layer, whether it is switched on or not. */
 static void name_layers(struct eddy_app *app)
@@ -134,12 +35,12 @@ static void name_layers(struct eddy_app *app)
 
 int main(int argc, char **argv)
 {
-	struct settings settings = { .bind = "localhost:7878", .dir = "." };
+	struct tour_settings settings = { .bind = "localhost:7878", .dir = "." };
 	struct eddy_app *app;
 	struct tour tour;
 
 	eddy_log_writer_subscribe(NULL);
-	parse(argc, argv, &settings);
+	tour_settings_parse(&settings, argc, argv);
 	tour.dir = switch_folder(settings.dir);
 
 	app = eddy_app_new();
@@ -153,7 +54,7 @@ int main(int argc, char **argv)
 	if (settings.tracing)
 		eddy_app_use_tracing(app);
 	if (settings.resource)
-		tour_publish_resource(app, settings.resource, NULL);
+		tour_publish_resource(app, settings.resource, settings.oauth.issuer);
 	if (settings.authorization_server)
 		tour_publish_server(app, settings.authorization_server);
 	eddy_app_use_metrics(app);
@@ -163,5 +64,9 @@ int main(int argc, char **argv)
 	tour_map_answers(app);
 	tour_map_bodies(app);
 	tour_map_files(app);
+	if (settings.oauth.issuer || settings.secret_file) {
+		tour_check_tokens(app, &settings);
+		tour_map_protected(app);
+	}
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

@@ -20,6 +20,11 @@ void tour_map_bodies(struct eddy_app *app);
 /* Files, down and up. */
 void tour_map_files(struct eddy_app *app);
 
+/* Whose tokens are taken: an issuer's, or those of a static secret; and the routes that want one. */
+struct tour_settings;
+void tour_check_tokens(struct eddy_app *app, const struct tour_settings *settings);
+void tour_map_protected(struct eddy_app *app);
+
 /* The documents about this server as a resource, whose tokens come from `issuer` (NULL: nobody knows), and about
  * an issuer itself. */
 void tour_publish_resource(struct eddy_app *app, const char *resource, const char *issuer);

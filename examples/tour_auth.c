@@ -1,5 +1,6 @@
-/* tour: the documents by which clients find out whose tokens are taken. */
+/* tour: routes that want a token, and the documents by which clients find out whose. */
 #include "tour.h"
+#include "tour_settings.h"
 
 #include <eddy/auth.h>
 
@@ -20,4 +21,50 @@ void tour_publish_server(struct eddy_app *app, const char *issuer)
 	eddy_app_set_oauth_server_metadata(app, issuer);
 	eddy_app_use_oauth_server_metadata(app);
 	eddy_app_use_oidc_metadata(app);
+}
+
+void tour_check_tokens(struct eddy_app *app, const struct tour_settings *settings)
+{
+	const char *const audiences[] = { settings->audience, NULL };
+
+	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){
+					       .audiences = settings->audience ? audiences : NULL,
+					       .secret_file = settings->secret_file,
+				       });
+	if (!settings->oauth.issuer)
+		return;
+	eddy_app_with_oauth(app, &settings->oauth);
+	eddy_app_use_oauth(app);
+}
+
+static int me(struct eddy_req *req, struct eddy_res *res)
+{
+	return eddy_res_json(res, json_deep_copy(eddy_jwt_claims(eddy_req_token(req))));
+}
+
+static int admin(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "admin");
+}
+
+static int editors(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "editors");
+}
+
+static int read_it(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "read");
+}
+
+void tour_map_protected(struct eddy_app *app)
+{
+	eddy_route_authorize(eddy_app_map_get(app, "/me", me), NULL);
+	eddy_route_authorize(eddy_app_map_get(app, "/admin", admin), eddy_roles("admin"));
+	eddy_route_authorize(eddy_app_map_get(app, "/editors", editors),
+			     eddy_roles("admin", "editor"));
+	eddy_route_authorize(eddy_app_map_get(app, "/read", read_it), eddy_scopes("read"));
 }
