@@ -106,11 +106,22 @@ struct eddyi_auth *eddyi_auth_of(struct eddy_app *app)
 	return eddy_app_layer(app, &layer);
 }
 
+/* What was borrowed is the app's from now on. */
+static struct eddy_str keep_secret(struct eddy_app *app, struct eddy_str secret)
+{
+	return secret.ptr ?
+		       eddy_str(memcpy(eddy_app_alloc(app, secret.len + 1), secret.ptr, secret.len),
+				secret.len) :
+		       secret;
+}
+
 void eddy_app_with_bearer_auth(struct eddy_app *app, const struct eddy_bearer_options *options)
 {
 	struct eddyi_auth *auth = eddyi_auth_of(app);
 
 	auth->options = options ? *options : (struct eddy_bearer_options){ 0 };
+	eddy_app_keep_strings(app, keys, &auth->options);
+	auth->options.secret = keep_secret(app, auth->options.secret);
 	if (!auth->options.cache_max)
 		auth->options.cache_max = CACHE_DEFAULT;
 	if (auth->options.cache_max > CACHE_MAX)

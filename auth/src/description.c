@@ -130,28 +130,6 @@ const struct eddyi_description_kind eddyi_description_server = {
 
 /* ---- what the program says ---- */
 
-static const char *copy_string(struct eddy_app *app, const char *string)
-{
-	size_t size = string ? strlen(string) + 1 : 0;
-
-	return string ? memcpy(eddy_app_alloc(app, size), string, size) : NULL;
-}
-
-static const char *const *copy_list(struct eddy_app *app, const char *const *list)
-{
-	const char **copy;
-	size_t count = 0;
-
-	if (!list)
-		return NULL;
-	while (list[count])
-		count++;
-	copy = eddy_app_alloc(app, (count + 1) * sizeof(*copy));
-	for (size_t i = 0; i < count; i++)
-		copy[i] = copy_string(app, list[i]);
-	return copy;
-}
-
 static const struct eddy_oauth_field *copy_fields(struct eddy_app *app,
 						  const struct eddy_oauth_field *fields)
 {
@@ -162,37 +140,16 @@ static const struct eddy_oauth_field *copy_fields(struct eddy_app *app,
 		count++;
 	copy = eddy_app_alloc(app, (count + 1) * sizeof(*copy));
 	for (size_t i = 0; i < count; i++)
-		copy[i] = (struct eddy_oauth_field){ copy_string(app, fields[i].name),
-						     copy_string(app, fields[i].json) };
+		copy[i] = (struct eddy_oauth_field){ eddy_app_keep_string(app, fields[i].name),
+						     eddy_app_keep_string(app, fields[i].json) };
 	return copy;
-}
-
-/* Put copies where keys point to what is borrowed. */
-static void copy_members(struct eddyi_description *description, struct eddy_app *app)
-{
-	for (const struct eddy_config_key *key = description->kind->section.keys; key->name;
-	     key++) {
-		void *member = (char *)description + key->offset;
-		const char *const *list;
-		const char *string;
-
-		if (key->type == EDDY_CONFIG_STRING) {
-			memcpy(&string, member, sizeof(string));
-			string = copy_string(app, string);
-			memcpy(member, &string, sizeof(string));
-		} else {
-			memcpy(&list, member, sizeof(list));
-			list = copy_list(app, list);
-			memcpy(member, &list, sizeof(list));
-		}
-	}
 }
 
 void eddyi_description_set_resource(struct eddyi_description *description, struct eddy_app *app,
 				    const struct eddy_oauth_resource *resource)
 {
 	description->resource = resource ? *resource : (struct eddy_oauth_resource){ 0 };
-	copy_members(description, app);
+	eddy_app_keep_strings(app, description->kind->section.keys, description);
 	description->resource.more = copy_fields(app, description->resource.more);
 }
 
@@ -207,7 +164,7 @@ void eddyi_description_set_server(struct eddyi_description *description, struct 
 		description->server.response_types = code;
 	if (!description->server.grant_types)
 		description->server.grant_types = authorization_code;
-	copy_members(description, app);
+	eddy_app_keep_strings(app, description->kind->section.keys, description);
 	description->server.more = copy_fields(app, description->server.more);
 }
 

@@ -41,11 +41,6 @@ static int start(struct eddy_app *app, void *data)
 	return 0;
 }
 
-static const char *copy(struct eddy_app *app, const char *text)
-{
-	return text ? strcpy(eddy_app_alloc(app, strlen(text) + 1), text) : NULL;
-}
-
 #define DEFAULT(field, value)                                                                      \
 	do {                                                                                       \
 		if (!oauth->options.field)                                                         \
@@ -56,8 +51,7 @@ static void set_options(struct eddyi_oauth *oauth, struct eddy_app *app,
 			const struct eddy_oauth_options *options)
 {
 	oauth->options = *options;
-	oauth->options.issuer = copy(app, options->issuer);
-	oauth->options.ca_file = copy(app, options->ca_file);
+	eddy_app_keep_strings(app, keys, oauth);
 	DEFAULT(refresh_cooldown_ns, 60 * EDDY_SECOND);
 	DEFAULT(max_key_age_ns, 15 * 60 * EDDY_SECOND);
 	DEFAULT(timeout_ns, 5 * EDDY_SECOND);

@@ -49,7 +49,7 @@ struct eddy_bearer_options {
 	bool no_cache;      /* keep none */
 };
 
-/* Describe how tokens are checked; the options are copied, the strings borrowed until the app runs. The section
+/* Describe how tokens are checked; all of it is copied. The section
  * [bearer] of its configuration file has the same names, and wins. */
 EDDY_API void eddy_app_with_bearer_auth(struct eddy_app *app,
 					const struct eddy_bearer_options *options);

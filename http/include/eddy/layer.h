@@ -19,9 +19,19 @@
 
 EDDY_BEGIN_DECLS
 
+struct eddy_config_key;
+
 /* Memory that lives as long as the app, zeroed. Never NULL: while an app is built there is nothing to
  * save yet, and the process ends when memory is out. */
 EDDY_API void *eddy_app_alloc(struct eddy_app *app, size_t size);
+
+/* Copy a string, so that it lives as long as the app; NULL is NULL. */
+EDDY_API const char *eddy_app_keep_string(struct eddy_app *app, const char *string);
+
+/* Put such copies in place of the strings and lists of strings that a table of keys (eddy/config.h) sets in
+ * `target`: for options that a program has borrowed. */
+EDDY_API void eddy_app_keep_strings(struct eddy_app *app, const struct eddy_config_key *keys,
+				    void *target);
 
 /* Keep something that is wrong with the app: run reports it, and does not start. */
 EDDY_PRINTF(2, 3) EDDY_API void eddy_app_mistake(struct eddy_app *app, const char *format, ...);
