@@ -1,4 +1,5 @@
 /* Tests of eddy/jwt.h: what is a token and what is not, before any key is asked. */
+#include "freed.h"
 #include "tokens.h"
 
 #include <ctype.h>
@@ -491,6 +492,26 @@ Test(jwt, says_what_it_has)
 	eddy_jwt_unref(again);
 	eddy_jwt_unref(NULL);
 	cr_expect_null(eddy_jwt_ref(NULL));
+}
+
+/* Who finds it in memory could use it. */
+Test(jwt, leaves_nothing_of_itself)
+{
+	struct eddy_str text = token_of_strs(eddy_str_from("{\"alg\":\"RS256\"}"),
+					     eddy_str_from("{}"), eddy_str_from("the signature"));
+	struct eddy_jwt *token = NULL;
+
+	cr_assert_eq(eddy_jwt_parse(text, EDDY_JWS_PUBLIC, &token), 0);
+	freed_watch(token, eddy_str_from("the signature"));
+	eddy_jwt_unref(token);
+	cr_expect_eq(freed_count, 1);
+	cr_expect_not(freed_with_secret);
+	freed_watch(NULL, eddy_str_from("the signature"));
+	cr_expect_eq(eddy_jwt_parse(text, 0, &token), EDDY_JWT_ALG);
+	cr_expect_geq(freed_count, 1);
+	cr_expect_not(freed_with_secret);
+	freed_watch(NULL, eddy_str(NULL, 0));
+	free((char *)text.ptr);
 }
 
 Test(jwt, no_kid_is_no_empty_kid)

@@ -25,7 +25,7 @@ static int copy_of(const struct eddy_rule *rule, struct eddy_rule **ret_copy)
 
 	if (size < 0)
 		return (int)size;
-	*ret_copy = eddy_rule_copy(rule, malloc((size_t)size));
+	*ret_copy = eddy_rule_copy(rule, size ? malloc((size_t)size) : NULL);
 	return 0;
 }
 
