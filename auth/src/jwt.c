@@ -86,8 +86,7 @@ static bool is_type(const json_t *typ)
 
 	if (!typ)
 		return true;
-	if (!json_is_string(typ))
-		return false;
+	/* Empty when it is something else. */
 	type = eddy_str(json_string_value(typ), json_string_length(typ));
 	if (type.len > prefix.len && eddy_str_eq_nocase(eddy_str(type.ptr, prefix.len), prefix))
 		type = eddy_str_skip(type, prefix.len);
