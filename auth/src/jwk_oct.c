@@ -48,12 +48,12 @@ static int verify(const struct eddyi_jws_use *use)
 
 	again.ret_signature = expected;
 	r = sign(&again);
+	if (r < 0)
+		return r;
 	/* As long for a signature that is wrong in its first byte as for one that is wrong in its last. */
 	for (size_t i = 0; i < signature_len(use->key, use->alg); i++)
 		differs |= expected[i] ^ use->signature[i];
 	explicit_bzero(expected, sizeof(expected));
-	if (r < 0)
-		return r;
 	return differs ? -EKEYREJECTED : 0;
 }
 

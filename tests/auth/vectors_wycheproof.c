@@ -382,3 +382,48 @@ Test(vectors_wycheproof, tokens)
 	cr_expect(eq(uint, count, 401));
 	cr_expect(eq(uint, others, sizeof(otherwise) / sizeof(otherwise[0])));
 }
+
+/* Of signatures and of encryption; what is encrypted is no signature, also where it is valid. */
+Test(vectors_wycheproof, both_kinds_of_tokens)
+{
+	json_t *root = vectors_load(DIR "json_web_crypto_test.json"), *group, *test;
+	unsigned valid = 0, encrypted = 0;
+	size_t i, j;
+
+	json_array_foreach(json_object_get(root, "testGroups"), i, group)
+	{
+		json_t *json = keys_of(group);
+		bool is_set = json_object_get(json, "keys");
+		bool is_encrypted = !strncmp(str(group, "comment"), "jwe_", 4);
+		char *text = json_dumps(json, JSON_COMPACT);
+		struct eddy_keyset *set = NULL;
+		struct eddy_jwk *key = NULL;
+
+		if (is_set)
+			eddy_keyset_parse(eddy_str_from(text), &set);
+		else
+			eddy_jwk_parse(eddy_str_from(text), &key);
+		json_array_foreach(json_object_get(group, "tests"), j, test)
+		{
+			const char *jws = str(test, "jws");
+			bool is_valid = !strcmp(str(test, "result"), "valid");
+
+			/* As those of_secrets: of a key set that has nothing else. */
+			if (is_set || is_encrypted)
+				is_valid = false;
+			encrypted += is_encrypted;
+			valid += is_valid;
+			if (!jws)
+				jws = str(test, "jwe");
+			cr_expect(eq(int, is_set ? fits_set(set, jws) : fits(key, jws), is_valid),
+				  "%d %s", id_of(test), str(test, "comment"));
+		}
+		eddy_keyset_unref(set);
+		eddy_jwk_unref(key);
+		free(text);
+		json_decref(json);
+	}
+	json_decref(root);
+	cr_expect(eq(uint, valid, 3));
+	cr_expect(eq(uint, encrypted, 34));
+}
