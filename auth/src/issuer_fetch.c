@@ -151,14 +151,15 @@ static int take_jwks_uri(struct metadata *metadata, const json_t *json)
 static int look_at_metadata(void *arg)
 {
 	struct metadata *metadata = arg;
-	json_t *json;
+	json_t *json = NULL;
 	int r = eddy_json_parse(metadata->text, DEPTH_MAX, &json);
 
-	if (r == -EBADMSG)
-		blame(metadata, eddy_str("", 0), "is no metadata in JSON");
-	if (r < 0)
+	if (r == -ENOMEM)
 		return r;
-	r = take_jwks_uri(metadata, json);
+	if (r == 0 && json_is_object(json))
+		r = take_jwks_uri(metadata, json);
+	else
+		r = blame(metadata, eddy_str("", 0), "is no metadata in JSON");
 	json_decref(json);
 	return r;
 }

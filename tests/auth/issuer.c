@@ -505,6 +505,72 @@ Test(issuer, may_end_while_it_fetches)
 	cr_expect(eddy_oauth_stats().failed == 0);
 }
 
+/* ---- several tests of an app at once ---- */
+
+static int handle_first(struct eddy_req *req, struct eddy_res *res)
+{
+	struct rig *rig = eddy_req_context(req);
+
+	while (rig_await_waiters(rig, 1) == 0 && !rig->looks)
+		eddy_sleep(EDDY_MS);
+	return eddy_res_ok(res, "over");
+}
+
+static int handle_second(struct eddy_req *req, struct eddy_res *res)
+{
+	rig_keys(eddy_req_context(req));
+	return eddy_res_ok(res, "over");
+}
+
+static void map_both(struct rig *rig)
+{
+	eddy_app_map_get(rig->app, "/first", handle_first);
+	eddy_app_map_get(rig->app, "/second", handle_second);
+}
+
+static int test_second(void *arg)
+{
+	struct rig *rig = arg;
+	struct eddy_response *response = NULL;
+	int r = eddy_app_test(rig->app, "GET /second", NULL, &response);
+
+	eddy_response_free(response);
+	return r;
+}
+
+/* The first test fetches, and is over before that is. */
+static int test_both(struct rig *rig)
+{
+	struct eddy_response *response = NULL;
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "second", test_second, rig);
+	r = eddy_app_test(rig->app, "GET /first", NULL, &response);
+	eddy_response_free(response);
+	rig_note(rig, "over#%u", rig->looks);
+	eddy_event_set(&rig->let_go);
+	if (r == 0)
+		r = eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	return r;
+}
+
+/* Another task takes over what one has to leave. */
+Test(issuer, tests_at_once_help_each_other)
+{
+	struct rig rig = {
+		.answers = ANSWERS({ OAUTH, METADATA, HOLD }, { "/keys", KEYS(KEY_A), OK }),
+		.options.timeout_ns = 30 * EDDY_SECOND,
+		.build = map_both,
+		.is_bare = true,
+	};
+
+	EXPECT_NOTED(&rig, test_both, "over#1 v1[a]#2 ");
+	cr_expect(eddy_oauth_stats().failed == 0 && eddy_oauth_stats().fetched == 1);
+}
+
 static int need_keys_alone(void *arg)
 {
 	struct waiter *waiter = arg;

@@ -322,6 +322,16 @@ Test(issuer_fetch, follows_redirects)
 
 static int allocations;
 
+/* What a thread of the pool has left, as there is one alone. */
+static int exchange(void *arg)
+{
+	int *at = arg, left = failing_at;
+
+	failing_at = *at;
+	*at = left;
+	return 0;
+}
+
 static int load_failing(struct rig *rig)
 {
 	struct eddy_keyset *set;
@@ -355,4 +365,37 @@ Test(issuer_fetch, memory_is_out)
 		failures += strstr(rig.said, "WARN ") != NULL;
 	} while (allocations == 0 && at++ < 500);
 	cr_expect(at < 500 && failures > 3, "%d, %u", at, failures);
+}
+
+static int load_failing_in_the_pool(struct rig *rig)
+{
+	int r;
+
+	eddy_offload_set_threads(1);
+	eddy_offload(exchange, &allocations);
+	r = rig_keys(rig);
+	allocations = 0;
+	eddy_offload(exchange, &allocations);
+	return r == 0 || r == -EAGAIN ? rig_keys(rig) : r;
+}
+
+/* The same where documents are read. */
+Test(issuer_fetch, memory_is_out_in_the_pool)
+{
+	unsigned failures = 0;
+	int at = 1;
+
+	do {
+		struct rig rig = { .answers = GOOD(KEY_A) };
+
+		allocations = at;
+		rig.scenario = load_failing_in_the_pool;
+		rig_run(&rig);
+		cr_assert(eq(int, rig.result, 0), "%d", at);
+		cr_expect(strstr(rig.noted, "v1[a]#") != NULL, "%d: %s", at, rig.noted);
+		failures += strncmp(rig.noted, "EAGAIN#1 ", 9) == 0;
+		if (strncmp(rig.noted, "EAGAIN#1 ", 9) == 0)
+			cr_expect(strstr(rig.said, "memory is out") != NULL, "%s", rig.said);
+	} while (allocations == 0 && at++ < 500);
+	cr_expect(at < 500 && failures > 2, "%d, %u", at, failures);
 }

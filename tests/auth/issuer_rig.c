@@ -267,7 +267,7 @@ static int run(void *arg)
 	eddy_scope_spawn(&scope, "issuer", serve_all, rig);
 	for (unsigned i = 0; i < (rig->times ? rig->times : 1) && r == 0; i++) {
 		eddy_event_init(&rig->let_go);
-		r = test_app(rig);
+		r = rig->is_bare ? rig->scenario(rig) : test_app(rig);
 	}
 	eddy_scope_end(&scope);
 	eddy_listeners_close(&rig->listeners);

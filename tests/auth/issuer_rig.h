@@ -62,6 +62,7 @@ struct rig {
 	const char *scheme; /* default "http" */
 	const struct answer *answers;
 	unsigned times; /* that the app is tested; default 1 */
+	bool is_bare;   /* the scenario tests the app itself, instead of being a handler of it */
 
 	/* While it runs: */
 	struct eddy_app *app;
