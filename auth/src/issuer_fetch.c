@@ -185,8 +185,8 @@ static int find_keys(struct fetch *fetch, char **ret_jwks_uri)
 	int r = get_metadata(fetch, eddyi_document_url(EDDYI_DOCUMENT_SERVER, issuer),
 			     ret_jwks_uri);
 
-	/* Who hangs is not asked twice. */
-	if (r < 0 && r != -ETIMEDOUT && r != -ECANCELED && r != -ENOMEM)
+	/* Who hangs is not asked twice; nobody is once the time is up. */
+	if (r < 0 && r != -ETIMEDOUT)
 		r = get_metadata(fetch, eddyi_document_url(EDDYI_DOCUMENT_OPENID, issuer),
 				 ret_jwks_uri);
 	if (r == 0)

@@ -49,8 +49,8 @@ static int ask(struct rig *rig, const char *token)
 	rig_note(rig, "%d#%u", eddy_response_status(response), rig->looks);
 	challenge = eddy_response_header(response, "www-authenticate");
 	after = eddy_response_header(response, "retry-after");
-	description = challenge.ptr ? memmem(challenge.ptr, challenge.len, "description=", 12) :
-				      NULL;
+	snprintf(value, sizeof(value), "%.*s", EDDY_FMT(challenge));
+	description = strstr(value, "description=\"");
 	if (description)
 		rig_note(rig, "%.*s", (int)strcspn(description + 13, "\""), description + 13);
 	else if (challenge.ptr)

@@ -47,23 +47,13 @@ Test(issuer, is_asked_when_it_is_needed)
 static int load_in_the_end(struct rig *rig)
 {
 	rig_keys(rig);
+	note_current(rig, 0);
 	rig_keys(rig);
 	rig->answers = GOOD(KEY_A);
 	rig_keys(rig);
 	rig_keys(rig);
 	rig->answers = FAILING;
 	return rig_newer(rig, 1) == -ENOKEY ? 0 : -EPROTO;
-}
-
-static unsigned count_of(const char *text, const char *piece)
-{
-	unsigned count = 0;
-
-	while ((text = strstr(text, piece))) {
-		count++;
-		text++;
-	}
-	return count;
 }
 
 /* Who needs keys, and there are none, tries at once. What goes wrong is told when it begins, and when it ends. */
@@ -74,8 +64,8 @@ Test(issuer, is_asked_again_until_it_answers)
 		.options.refresh_cooldown_ns = HOUR,
 	};
 
-	EXPECT_NOTED(&rig, load_in_the_end, "EAGAIN#1 EAGAIN#2 v1[a]#3 v1[a]#3 ENOKEY#3 ");
-	cr_expect(count_of(rig.said, "WARN ") == 1 && count_of(rig.said, "INFO ") == 1, "%s",
+	EXPECT_NOTED(&rig, load_in_the_end, "EAGAIN#1 stale EAGAIN#2 v1[a]#3 v1[a]#3 ENOKEY#3 ");
+	cr_expect(rig_count_said(&rig, "WARN ") == 1 && rig_count_said(&rig, "INFO ") == 1, "%s",
 		  rig.said);
 	cr_expect(strstr(rig.said, "answers 503 until they can") != NULL, "%s", rig.said);
 	cr_expect(strstr(rig.said, "INFO The keys of http://") != NULL, "%s", rig.said);
@@ -239,13 +229,13 @@ Test(issuer, old_keys_serve_while_there_are_no_others)
 	};
 
 	EXPECT_NOTED(&rig, fail_to_look_again, "v1[a]#1 stale v1[a]#2 v1[a]#2 current ENOKEY#2 ");
-	cr_expect(count_of(rig.said, "WARN ") == 1, "%s", rig.said);
+	cr_expect(rig_count_said(&rig, "WARN ") == 1, "%s", rig.said);
 	rig = (struct rig){
 		.answers = GOOD(KEY_A),
 		.options = { .refresh_cooldown_ns = NOTHING, .max_key_age_ns = NOTHING },
 	};
 	EXPECT_NOTED(&rig, fail_to_look_again, "v1[a]#1 stale v1[a]#2 v1[a]#3 stale ENOKEY#4 ");
-	cr_expect(count_of(rig.said, "WARN ") == 1, "%s", rig.said);
+	cr_expect(rig_count_said(&rig, "WARN ") == 1, "%s", rig.said);
 }
 
 static int fail_before_age(struct rig *rig)
@@ -424,6 +414,39 @@ Test(issuer, one_fetch_is_for_all_who_wait)
 	expect_together(&missing, miss_together, 2, 2);
 }
 
+static int miss_while_it_is_asked(struct rig *rig)
+{
+	struct waiter old = { .rig = rig }, missing = { .rig = rig };
+	struct eddy_scope scope;
+
+	rig_keys(rig);
+	rig->answers = ANSWERS({ OAUTH, METADATA, HOLD }, { "/keys", KEYS(KEY_B), OK });
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "old", need_keys, &old);
+	rig_await_waiters(rig, 2);
+	eddy_scope_spawn(&scope, "missing", need_newer_keys, &missing);
+	eddy_yield();
+	eddy_event_set(&rig->let_go);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	rig_note(rig, "%d v%u, %d v%u #%u", old.r, old.version, missing.r, missing.version,
+		 rig->looks);
+	return 0;
+}
+
+/* A fetch that goes on is for everybody, whatever the cooldown says. */
+Test(issuer, fetches_are_joined)
+{
+	struct rig rig = {
+		.answers = GOOD(KEY_A),
+		.options = { .max_key_age_ns = NOTHING,
+			     .refresh_cooldown_ns = HOUR,
+			     .timeout_ns = 30 * EDDY_SECOND },
+	};
+
+	EXPECT_NOTED(&rig, miss_while_it_is_asked, "v1[a]#1 0 v2, 0 v2 #2 ");
+}
+
 /* ---- who goes ---- */
 
 static int need_keys_in_a_scope(void *arg)
@@ -501,7 +524,7 @@ Test(issuer, may_end_while_it_fetches)
 	};
 
 	EXPECT_NOTED(&rig, end_while_fetching, "ECANCELED v1[a]#2 ");
-	cr_expect(count_of(rig.said, "WARN ") == 0, "%s", rig.said);
+	cr_expect(rig_count_said(&rig, "WARN ") == 0, "%s", rig.said);
 	cr_expect(eddy_oauth_stats().failed == 0);
 }
 
@@ -569,6 +592,39 @@ Test(issuer, tests_at_once_help_each_other)
 
 	EXPECT_NOTED(&rig, test_both, "over#1 v1[a]#2 ");
 	cr_expect(eddy_oauth_stats().failed == 0 && eddy_oauth_stats().fetched == 1);
+}
+
+/* Each has a task that could fetch. */
+static int test_all(struct rig *rig)
+{
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "one", test_second, rig);
+	while (rig_await_waiters(rig, 1) == 0 && !rig->looks)
+		eddy_sleep(EDDY_MS);
+	eddy_scope_spawn(&scope, "two", test_second, rig);
+	r = rig_await_waiters(rig, 2);
+	/* Another look would come meanwhile. */
+	eddy_sleep(20 * EDDY_MS);
+	eddy_event_set(&rig->let_go);
+	if (r == 0)
+		r = eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	return r;
+}
+
+Test(issuer, one_task_at_a_time_fetches)
+{
+	struct rig rig = {
+		.answers = ANSWERS({ OAUTH, METADATA, HOLD }, { "/keys", KEYS(KEY_A), OK }),
+		.options.timeout_ns = 30 * EDDY_SECOND,
+		.build = map_both,
+		.is_bare = true,
+	};
+
+	EXPECT_NOTED(&rig, test_all, "v1[a]#1 v1[a]#1 ");
 }
 
 static int need_keys_alone(void *arg)

@@ -86,6 +86,15 @@ static void take_record(const struct eddy_record *record, void *arg)
 	pthread_mutex_unlock(&lock);
 }
 
+unsigned rig_count_said(const struct rig *rig, const char *level)
+{
+	unsigned count = 0;
+
+	for (const char *at = rig->said; (at = strstr(at, level)); at++)
+		count++;
+	return count;
+}
+
 /* ---- the issuer ---- */
 
 /* Read a head. Return: its path; NULL when the connection is over. */

@@ -97,6 +97,9 @@ int rig_newer(struct rig *rig, unsigned version);
 /* Suspend until this many have begun to wait for a fetch, since the rig began. */
 int rig_await_waiters(const struct rig *rig, uint64_t count);
 
+/* How many records of a level there were, such as "WARN ". */
+unsigned rig_count_said(const struct rig *rig, const char *level);
+
 /* Expect what a scenario has noted. */
 #define EXPECT_NOTED(rig, scenario_, want)                                                         \
 	do {                                                                                       \
