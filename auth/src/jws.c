@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <wolfssl/wolfcrypt/hmac.h>
 #include <wolfssl/wolfcrypt/rsa.h>
+#include <wolfssl/wolfcrypt/wolfmath.h>
 
 static const struct eddyi_digest sha256 = { WC_HASH_TYPE_SHA256, 32, WC_SHA256, WC_MGF1SHA256, 1 };
 static const struct eddyi_digest sha384 = { WC_HASH_TYPE_SHA384, 48, WC_SHA384, WC_MGF1SHA384, 2 };
@@ -44,7 +45,15 @@ const struct eddyi_digest *eddyi_jws_digest(enum eddy_jws_alg alg)
 
 int eddyi_wolfcrypt_error(int r, int error)
 {
-	if (r >= 0)
-		return 0;
-	return r == MEMORY_E ? -ENOMEM : error;
+	switch (r) {
+	case MEMORY_E:
+	case MP_MEM:
+	/* Also when it reads numbers, which are looked at before, it fails for nothing else. */
+	case MP_INIT_E:
+	case MP_READ_E:
+	case ASN_GETINT_E:
+		return -ENOMEM;
+	default:
+		return r < 0 ? error : 0;
+	}
 }

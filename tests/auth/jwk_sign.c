@@ -1,7 +1,10 @@
 /* Tests of eddy/jwk.h: signatures, wherever they are made and looked at. */
 #include "keys.h"
+#include "lacking.h"
 #include "pems.h"
 #include "rfc.h"
+
+#include "../runtime/failing.h"
 
 #include <eddy/runtime.h>
 #include <errno.h>
@@ -342,5 +345,38 @@ Test(jwk_sign, cancelled)
 		cr_expect(eq(int, use.verifies, how[i].verify_suspends ? -ECANCELED : 0));
 		cr_expect(eq(int, use.parses, -ECANCELED));
 		eddy_jwk_unref(use.key);
+	}
+}
+
+/* A good signature is never called bad for a lack of memory. */
+Test(jwk_sign, survives_a_lack_of_memory)
+{
+	lacking_in_libraries();
+	for (size_t i = 0; i < ROWS; i++) {
+		struct eddy_jwk *key = key_of(i);
+		unsigned char signature[EDDY_JWS_SIGNATURE_MAX], again[EDDY_JWS_SIGNATURE_MAX];
+		ssize_t len = eddy_jwk_sign(key, rows[i].alg, TEXT, signature);
+		struct eddy_str str = eddy_str((char *)signature, (size_t)len);
+
+		for (int at = 1, was = 0; was == 0; at++) {
+			int r;
+
+			failing_at = at;
+			r = eddy_jwk_verify(key, rows[i].alg, TEXT, str);
+			was = failing_at;
+			failing_at = 0;
+			cr_expect(was ? r == 0 : r == 0 || r == -ENOMEM, "%zu %d: %d", i, at, r);
+		}
+		for (int at = 1, was = 0; was == 0; at++) {
+			ssize_t r;
+
+			failing_at = at;
+			r = eddy_jwk_sign(key, rows[i].alg, TEXT, again);
+			was = failing_at;
+			failing_at = 0;
+			cr_expect(was ? r == len : r == len || r == -ENOMEM, "%zu %d: %zd", i, at,
+				  r);
+		}
+		eddy_jwk_unref(key);
 	}
 }

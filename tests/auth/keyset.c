@@ -3,6 +3,7 @@
 #include "rfc.h"
 
 #include "../runtime/failing.h"
+#include "lacking.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -197,21 +198,25 @@ Test(keyset, survives_a_lack_of_memory)
 {
 	char *json = keys_json("{'keys':[{" RFC_P256_PUBLIC "},{" RFC_ED25519_PUBLIC "}]}");
 	struct eddy_jwk *key = keys_parse("{" RFC_SECRET "}");
+	int taken = 0, whole = 0;
 
-	for (int at = 1;; at++) {
+	lacking_in_libraries();
+	for (int at = 1, was = 0; was == 0; at++) {
 		struct eddy_keyset *set = NULL;
 		int r;
 
 		failing_at = at;
 		r = eddy_keyset_parse(eddy_str_from(json), &set);
+		was = failing_at;
+		failing_at = 0;
+		cr_expect(was ? r == 0 : r == 0 || LACKING(r), "%d: %d", at, r);
+		/* A key that jansson spoiled (lacking.h) is skipped. */
+		whole += r == 0 && eddy_keyset_count(set) == 2;
 		eddy_keyset_unref(set);
-		if (failing_at) {
-			cr_expect(zero(int, r));
-			cr_expect(gt(int, at, 5));
-			break;
-		}
-		cr_expect(eq(int, r, -ENOMEM), "%d", at);
+		taken += !was && r == -ENOMEM;
 	}
+	cr_expect(gt(int, taken, 5));
+	cr_expect(gt(int, whole, 0));
 	failing_at = 1;
 	cr_expect(zero(ptr, (void *)eddy_keyset_of(key)));
 	cr_expect(zero(int, failing_at));
