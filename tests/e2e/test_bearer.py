@@ -1,0 +1,143 @@
+"""Protected routes, by bytes: who gets in by a static secret, and what the others are told."""
+import os
+import time
+
+from tokens import SECRET, signed
+from wire import Case, Server, request
+
+INVALID = 'Bearer error="invalid_token", error_description="{}"'
+
+
+class Bearer(Case):
+    def secret(self, data=SECRET):
+        path = os.path.join(self.folder(), 'secret')
+        with open(path, 'wb') as file:
+            file.write(data)
+        return path
+
+    def tour(self, *args, **options):
+        return self.serve('--secret-file', self.secret(), *args, program='tour', **options)
+
+    def ask(self, server, path, token=None, method='GET', scheme='Bearer'):
+        fields = () if token is None else (f'authorization: {scheme} {token}',)
+        return server.ask(request(method, path, *fields), head=method == 'HEAD')
+
+    def expect(self, server, path, token, status, challenge=None, **how):
+        response = self.ask(server, path, token, **how)
+        self.assertEqual((response.status, response.header('www-authenticate')), (status, challenge), path)
+        return response
+
+    def test_not_mapped_without_a_key(self):
+        server = self.serve(program='tour')
+        for path in ('/me', '/admin', '/editors', '/read'):
+            self.assertEqual(self.ask(server, path, signed()).status, 404)
+
+    def test_lets_in(self):
+        server = self.tour()
+        claims = {'exp': int(time.time()) + 60, 'sub': 'ann', 'roles': ['admin'], 'scope': 'write read', 'iss': 'anybody'}
+        token = signed(claims)
+        self.assertEqual(self.expect(server, '/me', token, 200).json(), claims)
+        self.assertEqual(self.expect(server, '/admin', token, 200).body, b'admin')
+        self.assertEqual(self.expect(server, '/editors', token, 200).body, b'editors')
+        self.assertEqual(self.expect(server, '/read', token, 200).body, b'read')
+        self.assertEqual(self.expect(server, '/editors', signed(role='editor'), 200).body, b'editors')
+        self.expect(server, '/me', token, 200, scheme='bEARER')
+        self.assertEqual(self.expect(server, '/me', token, 200, method='HEAD').body, b'')
+
+    def test_asks_for_a_token(self):
+        server = self.tour()
+        self.expect(server, '/me', None, 401, 'Bearer')
+        self.expect(server, '/read', None, 401, 'Bearer scope="read"')
+        self.expect(server, '/me', 'YTpi', 401, 'Bearer', scheme='Basic')
+        self.expect(server, '/me', None, 401, 'Bearer', method='HEAD')
+        for wrong in ('', 'a b', 'a,b', '"a"', '='):
+            response = self.ask(server, '/me', wrong)
+            self.assertEqual(response.status, 400, wrong)
+            self.assertRegex(response.header('www-authenticate'), '^Bearer error="invalid_request", error_description=".+"$')
+        twice = server.ask(request('GET', '/me', f'authorization: Bearer {signed()}', 'authorization: Basic YTpi'))
+        self.assertEqual(twice.status, 400)
+
+    def test_says_what_is_wrong(self):
+        server = self.tour()
+        now = int(time.time())
+        parts = signed().split('.')
+        for token, why in ((signed({'exp': now - 61}), 'token expired'),
+                           (signed({'exp': now + 99, 'nbf': now + 90}), 'token not yet valid'),
+                           (signed(secret=SECRET[::-1]), 'bad signature'),
+                           (parts[0] + '.' + parts[1] + '.', 'bad signature'),
+                           (signed({}), 'claim missing'),
+                           (signed(aud='x'), 'audience not accepted'),
+                           (signed(header={'alg': 'none'}), 'algorithm not accepted'),
+                           (signed(header={'alg': 'HS512'}), 'algorithm not accepted'),
+                           (signed(header={'alg': 'RS256'}), 'algorithm not accepted'),
+                           (signed(header={'crit': ['exp']}), 'critical header not understood'),
+                           (signed(header={'typ': 'dpop+jwt'}), 'malformed token'),
+                           ('abc', 'malformed token'),
+                           (parts[0] + '=.' + parts[1] + '.' + parts[2], 'Bearer'),
+                           (signed(x='y' * 9 * 1024), 'malformed token')):
+            if why == 'Bearer':
+                self.assertEqual(self.ask(server, '/me', token).status, 400)
+            else:
+                self.expect(server, '/me', token, 401, INVALID.format(why))
+        self.assertEqual(self.ask(server, '/me', 'a' * 17 * 1024).status, 431)
+        # It lives, and knows its own.
+        self.expect(server, '/me', signed(), 200)
+
+    def test_forbids(self):
+        server = self.tour()
+        self.expect(server, '/admin', signed(role='editor'), 403, 'Bearer error="insufficient_scope"')
+        self.expect(server, '/read', signed(scope='write'), 403, 'Bearer error="insufficient_scope", scope="read"')
+        self.expect(server, '/read', signed(scope='reader'), 403, 'Bearer error="insufficient_scope", scope="read"')
+        self.expect(server, '/read', signed(scp=['read']), 200)
+
+    def test_is_kept_by_nobody(self):
+        server = self.tour()
+        for token, status in ((signed(), 200), (None, 401), ('abc', 401)):
+            response = self.ask(server, '/me', token)
+            self.assertEqual((response.status, response.header('cache-control')), (status, 'no-store'))
+
+    def test_audience(self):
+        server = self.tour('--audience', 'https://api.example', '--resource', 'https://api.example/v1')
+        metadata = ', resource_metadata="https://api.example/.well-known/oauth-protected-resource/v1"'
+        self.expect(server, '/me', signed(aud=['x', 'https://api.example']), 200)
+        self.expect(server, '/me', signed(aud='x'), 401, INVALID.format('audience not accepted') + metadata)
+        self.expect(server, '/me', signed(), 401, INVALID.format('claim missing') + metadata)
+        self.expect(server, '/me', None, 401, 'Bearer ' + metadata[2:])
+
+    def test_once_more(self):
+        """The second request with a token is let in for what is known of it, and no longer than the token lasts."""
+        server = self.tour('--workers', 2)
+        token = signed({'exp': time.time() - 60 + 0.5})
+        for _ in range(20):
+            self.expect(server, '/me', token, 200)
+        self.eventually(lambda: self.ask(server, '/me', token).status == 401)
+        self.expect(server, '/me', token, 401, INVALID.format('token expired'))
+
+    def test_needs_a_secret(self):
+        for path, why in ((self.secret(SECRET[:31]), 'at least 32 bytes'), ('/nowhere/at/all', 'No such file'),
+                          (self.folder(), 'it is not a file'), (self.secret(b'x' * 100000), 'more than 64 KiB')):
+            server = Server('--secret-file', path, program='tour', start=False)
+            self.assertEqual(server.wait(), 1)
+            server.process.stderr.close()
+            self.assertRegex(server.log, rf'ERROR eddy::app: .*{why}')
+
+    def test_one_key_is_enough(self):
+        server = Server('--secret-file', self.secret(), '--issuer', 'https://issuer.example', program='tour', start=False)
+        self.assertEqual(server.wait(), 1)
+        server.process.stderr.close()
+        self.assertIn('there is a static key, and an issuer', server.log)
+
+    def test_configuration(self):
+        path = os.path.join(self.folder(), 'app.toml')
+        with open(path, 'w') as file:
+            file.write('[bearer]\nrealm = "a \\"b\\""\naudiences = ["https://api.example"]\n')
+        server = self.tour('--config', path)
+        self.expect(server, '/me', None, 401, r'Bearer realm="a \"b\""')
+        self.expect(server, '/me', signed(aud='https://api.example'), 200)
+        for line, why in (('leeway = 3', 'unknown key "leeway"'), ('realm = 3', 'expected a string'), ('realm = "a\\nb"', 'realm')):
+            with open(path, 'w') as file:
+                file.write(f'[bearer]\n{line}\n')
+            server = Server('--secret-file', self.secret(), '--config', path, program='tour', start=False)
+            self.assertEqual(server.wait(), 1)
+            server.process.stderr.close()
+            self.assertRegex(server.log, why)
