@@ -230,6 +230,16 @@ struct shared {
 	atomic_int wrong;
 };
 
+/* Keys are looked at on deep stacks as well. */
+static bool reads(const char *pem)
+{
+	struct eddy_jwk *key = NULL;
+	int r = pem ? eddy_jwk_from_pem(eddy_str_from(pem), NULL, &key) : 0;
+
+	eddy_jwk_unref(key);
+	return r == 0;
+}
+
 static int use_all(void *arg)
 {
 	struct shared *shared = arg;
@@ -244,6 +254,8 @@ static int use_all(void *arg)
 		if (len != (ssize_t)rows[i].len ||
 		    eddy_jwk_verify(shared->keys[i], rows[i].alg, TEXT,
 				    eddy_str((char *)signature, (size_t)len)) != 0)
+			atomic_fetch_add(&shared->wrong, 1);
+		if (!reads(rows[i].pem))
 			atomic_fetch_add(&shared->wrong, 1);
 		signature[0] ^= 1;
 		if (eddy_jwk_verify(shared->keys[i], rows[i].alg, TEXT,
