@@ -113,7 +113,7 @@ static int come_while_it_is_down(struct rig *rig)
 
 	if (r == 0)
 		r = ask_signed(rig, PRIVATE_A, NULL, -600);
-	rig->answers = GOOD(KEY_A);
+	rig_answer(rig, GOOD(KEY_A));
 	return r == 0 ? ask_signed(rig, PRIVATE_A, NULL, 600) : r;
 }
 
@@ -129,7 +129,7 @@ static int come_with_new_keys(struct rig *rig)
 {
 	int r = ask_signed(rig, PRIVATE_A, NULL, 600);
 
-	rig->answers = GOOD(KEY_B);
+	rig_answer(rig, GOOD(KEY_B));
 	if (r == 0)
 		r = ask_signed(rig, PRIVATE_B, NULL, 600);
 	return r == 0 ? ask_signed(rig, PRIVATE_A, NULL, 600) : r;
@@ -151,10 +151,10 @@ static int come_after_a_while(struct rig *rig)
 {
 	int r = ask_signed(rig, PRIVATE_A, NULL, 600);
 
-	rig->answers = DOWN;
+	rig_answer(rig, DOWN);
 	if (r == 0)
 		r = ask_signed(rig, PRIVATE_A, NULL, 600);
-	rig->answers = GOOD(KEY_OTHER_A);
+	rig_answer(rig, GOOD(KEY_OTHER_A));
 	return r == 0 ? ask_signed(rig, PRIVATE_A, NULL, 600) : r;
 }
 

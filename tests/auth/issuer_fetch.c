@@ -126,11 +126,11 @@ static const struct answer *bad_answers(void)
 /* Without keys there are none, and those that are there stay. */
 static int load_badly(struct rig *rig)
 {
-	rig->answers = bad_answers();
+	rig_answer(rig, bad_answers());
 	rig_keys(rig);
-	rig->answers = GOOD(KEY_A);
+	rig_answer(rig, GOOD(KEY_A));
 	rig_keys(rig);
-	rig->answers = bad_answers();
+	rig_answer(rig, bad_answers());
 	rig_keys(rig);
 	return rig_newer(rig, 1) == -ENOKEY ? 0 : -EPROTO;
 }
@@ -195,7 +195,7 @@ Test(issuer_fetch, waits_for_nobody)
 static int load_and_hang(struct rig *rig)
 {
 	rig_keys(rig);
-	rig->answers = ANSWERS({ OAUTH, NULL, HANG });
+	rig_answer(rig, ANSWERS({ OAUTH, NULL, HANG }));
 	return load_in_time(rig);
 }
 

@@ -97,6 +97,16 @@ unsigned rig_count_said(const struct rig *rig, const char *level)
 
 /* ---- the issuer ---- */
 
+void rig_answer(struct rig *rig, const struct answer *answers)
+{
+	size_t count = 0;
+
+	do {
+		rig->changed[count] = answers[count];
+	} while (answers[count++].path && count < ANSWERS_MAX);
+	rig->answers = rig->changed;
+}
+
 /* Read a head. Return: its path; NULL when the connection is over. */
 static const char *read_path(int fd, char head[2048])
 {

@@ -38,19 +38,18 @@ enum how {
 	CUT,   /* the connection is closed */
 };
 
+#define ANSWERS_MAX 8
+
 struct answer {
 	const char *path; /* NULL: the last one, for all others */
 	const char *text;
 	enum how how;
 };
 
+/* For the block that they stand in. */
 #define ANSWERS(...)                                                                               \
-	({                                                                                         \
-		static const struct answer answers[] = {                                           \
-			__VA_ARGS__, { NULL, "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n", OK }  \
-		};                                                                                 \
-		answers;                                                                           \
-	})
+	((const struct answer[]){ __VA_ARGS__,                                                     \
+				  { NULL, "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n", OK } })
 #define GOOD(list) ANSWERS({ OAUTH, METADATA, OK }, { "/keys", KEYS(list), OK })
 
 struct rig {
@@ -75,6 +74,8 @@ struct rig {
 	uint64_t asked_ns,
 		answered_ns; /* when the last request came, and when the last answer was sent */
 
+	struct answer changed[ANSWERS_MAX]; /* by rig_answer() */
+
 	/* What came of it: */
 	int result;
 	char asked[2048]; /* paths that were asked for, with blanks between */
@@ -84,6 +85,9 @@ struct rig {
 
 /* Make the loop, the issuer and the app, and run the scenario. */
 void rig_run(struct rig *rig);
+
+/* Have the issuer answer in another way from now on; they are copied. */
+void rig_answer(struct rig *rig, const struct answer *answers);
 
 /* Note something, and a blank. */
 EDDY_PRINTF(2, 3) void rig_note(struct rig *rig, const char *format, ...);
