@@ -225,6 +225,44 @@ Test(jwk_sign, signatures_have_one_form)
 	eddy_jwk_unref(key);
 }
 
+/* Add big-endian numbers. Return: whether the sum has room. */
+static bool add(unsigned char *to, const unsigned char *number, size_t len)
+{
+	unsigned carry = 0;
+
+	while (len--) {
+		carry += to[len] + number[len];
+		to[len] = (unsigned char)carry;
+		carry >>= 8;
+	}
+	return !carry;
+}
+
+/* The same modulo n is the same to RSA. */
+Test(jwk_sign, signatures_are_below_the_modulus)
+{
+	struct eddy_jwk *key = keys_pem(pem_rsa_pkcs8, 0);
+	json_t *json = eddy_jwk_public_json(key);
+	struct eddy_str n = keys_decode(json_string_value(json_object_get(json, "n")));
+	unsigned char signature[EDDY_JWS_SIGNATURE_MAX];
+	int tried = 0;
+
+	for (size_t skip = 0; skip < strlen(text_bytes); skip++) {
+		struct eddy_str text = eddy_str_skip(TEXT, skip), str;
+
+		cr_assert(eq(int, (int)eddy_jwk_sign(key, EDDY_JWS_RS256, text, signature), 256));
+		if (!add(signature, (const unsigned char *)n.ptr, 256))
+			continue;
+		str = eddy_str((char *)signature, 256);
+		cr_expect(eq(int, eddy_jwk_verify(key, EDDY_JWS_RS256, text, str), -EKEYREJECTED));
+		tried++;
+	}
+	cr_expect(gt(int, tried, 0));
+	free((char *)n.ptr);
+	json_decref(json);
+	eddy_jwk_unref(key);
+}
+
 struct shared {
 	struct eddy_jwk *keys[ROWS];
 	atomic_int wrong;
