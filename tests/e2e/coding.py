@@ -1,13 +1,13 @@
 """Decoders that are not ours, of the four codings."""
-import os
 import shutil
 import subprocess
 import unittest
 import zlib
 
+import wire
+
 CODINGS = ('zstd', 'br', 'gzip', 'deflate')
 COMMANDS = {'zstd': 'zstd', 'br': 'brotli', 'gzip': 'gzip'}
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def run(command, data):
@@ -50,9 +50,7 @@ def encode(coding, data, **options):
 
 
 def node(*args):
-    if not os.environ.get('EDDY_NODE'):
-        raise unittest.SkipTest('needs node, which ./dev test fetches')
-    return [os.environ['EDDY_NODE'], '--no-warnings', os.path.join(HERE, 'compressed.mjs'), *args]
+    return wire.node('compressed.mjs', *args)
 
 
 class Flowing:

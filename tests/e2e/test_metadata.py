@@ -4,20 +4,17 @@ import os
 import subprocess
 import unittest
 
-from wire import Case, Server, request
+from wire import Case, Server, node, request
 
 RESOURCE = '/.well-known/oauth-protected-resource'
 SERVER = '/.well-known/oauth-authorization-server'
 OPENID = '/.well-known/openid-configuration'
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def discover(server, kind, identifier):
     """Return: the document that the identifier leads to, as oauth4webapi reads it."""
-    if not os.environ.get('EDDY_NODE'):
-        raise unittest.SkipTest('needs node, which ./dev test fetches')
-    done = subprocess.run([os.environ['EDDY_NODE'], os.path.join(HERE, 'metadata.mjs'), f'http://127.0.0.1:{server.port}', kind, identifier],
-                          capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(node('metadata.mjs', f'http://127.0.0.1:{server.port}', kind, identifier), capture_output=True, text=True,
+                          check=False, timeout=60)
     if done.returncode:
         raise AssertionError(done.stderr)
     return json.loads(done.stdout)

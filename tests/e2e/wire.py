@@ -523,6 +523,14 @@ def curl(*args, check=True, timeout=60):
     return done
 
 
+def node(script, *args):
+    """The command that runs one of the scripts that stand here."""
+    if not os.environ.get('EDDY_NODE'):
+        raise unittest.SkipTest('needs node, which ./dev test fetches')
+    return [os.environ['EDDY_NODE'], '--no-warnings', os.path.join(os.path.dirname(os.path.abspath(__file__)), script),
+            *map(str, args)]
+
+
 def in_threads(count, work):
     """Run work(0), work(1), … at once. Raises what the first that failed raised."""
     errors = []
