@@ -165,7 +165,7 @@ def _run(bench, command):
 def _load(bench, cell, server, seconds):
     kind = 'put' if cell.kind == 'put' else 'get'
     command = [bench.program('load'), kind, '-c', str(cell.connections), '-t', str(seconds), '-d', str(cell.depth),
-               '-p', str(server.pid)]
+               '-p', str(server.pid), *(['-H', server.field] if server.field else [])]
     if kind == 'put':
         command += ['-f', os.path.join(bench.uploads, 'source', cell.file)]
         # Small ones get new names; large ones replace what the connection sent before, or memory would run out.
@@ -185,7 +185,7 @@ _UNITS = {'us': 1, 'ms': 1e3, 's': 1e6}
 def _wrk(bench, cell, server, wrk, seconds):
     cpu = server.cpu_seconds()
     text = _run(bench, [wrk, '-t1', f'-c{cell.connections}', f'-d{max(1, round(seconds))}s', '--latency',
-                        server.url('hello')])
+                        *(['-H', server.field] if server.field else []), server.url('hello')])
     cpu = server.cpu_seconds() - cpu
     if 'Non-2xx' in text or 'Socket errors' in text:
         raise RuntimeError('wrk: ' + text)

@@ -1,13 +1,13 @@
 /* load: the client of the benchmarks. One process, epoll, keep-alive; it must cost less than the server.
  *
- *     load get  URL [-c CONNECTIONS] [-t SECONDS] [-d DEPTH] [-p PID]
+ *     load get  URL [-c CONNECTIONS] [-t SECONDS] [-d DEPTH] [-p PID] [-H FIELD]
  *     load put  URL -f FILE [-n] [-c CONNECTIONS] [-t SECONDS] [-p PID]
  *     load hold URL [-c CONNECTIONS]
  *
  * get and put repeat a request on every connection for SECONDS and let what has begun finish, so that
  * each byte that was paid for is counted. Every connection makes one request before, which is not
  * measured. put appends the connection's number to the path; with -n that of the request, so that each
- * makes a new file. DEPTH requests are sent at once. The CPU time is that of process PID, all threads.
+ * makes a new file. DEPTH requests are sent at once, each with FIELD in its head. The CPU time is that of process PID, all threads.
  * hold makes a request on each connection and keeps them open until its stdin ends. What was measured is
  * printed as a line of JSON.
  *
@@ -67,6 +67,7 @@ static struct {
 	const char *host;
 	char port[8];
 	const char *path;
+	const char *field; /* of each head */
 	struct addrinfo *address;
 	unsigned connections;
 	unsigned depth;
@@ -76,7 +77,7 @@ static struct {
 	off_t file_size;
 	size_t buffer_size;
 	bool new_names;
-} run = { .connections = 1, .depth = 1, .seconds = 1, .file = -1 };
+} run = { .field = "", .connections = 1, .depth = 1, .seconds = 1, .file = -1 };
 
 static struct {
 	uint64_t deadline;
@@ -144,8 +145,8 @@ static void write_requests(struct conn *conn, unsigned number)
 
 	for (unsigned i = 0; i < run.depth; i++) {
 		if (run.file < 0)
-			at += sprintf(at, "GET %s HTTP/1.1\r\nHost: %s:%s\r\n\r\n", run.path,
-				      run.host, run.port);
+			at += sprintf(at, "GET %s HTTP/1.1\r\nHost: %s:%s\r\n%s%s\r\n", run.path,
+				      run.host, run.port, run.field, *run.field ? "\r\n" : "");
 		else
 			at += sprintf(at,
 				      "PUT %s%u HTTP/1.1\r\nHost: %s:%s\r\n"
@@ -364,7 +365,8 @@ static void open_conn(struct conn *conn, unsigned number)
 	int on = 1;
 
 	*conn = (struct conn){ .buffer = malloc(run.buffer_size) };
-	conn->request = malloc(run.depth * (strlen(run.path) + strlen(run.host) + 128));
+	conn->request =
+		malloc(run.depth * (strlen(run.path) + strlen(run.host) + strlen(run.field) + 128));
 	if (!conn->buffer || !conn->request)
 		die("no memory");
 	write_requests(conn, number);
@@ -432,7 +434,7 @@ static void hold(void)
 __attribute__((noreturn)) static void usage(void)
 {
 	die("usage: load get|put|hold http://HOST:PORT/PATH [-c CONNECTIONS] [-t SECONDS] "
-	    "[-d DEPTH] [-p PID] [-f FILE] [-n]");
+	    "[-d DEPTH] [-p PID] [-H FIELD] [-f FILE] [-n]");
 }
 
 static void parse_url(char *url)
@@ -458,7 +460,7 @@ static void parse(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "c:t:d:p:f:n")) >= 0) {
+	while ((option = getopt(argc, argv, "c:t:d:p:f:nH:")) >= 0) {
 		switch (option) {
 		case 'c':
 			run.connections = (unsigned)atoi(optarg);
@@ -480,6 +482,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'n':
 			run.new_names = true;
+			break;
+		case 'H':
+			run.field = optarg;
 			break;
 		default:
 			usage();

@@ -6,6 +6,7 @@
     run.py compress-NAME …      responses that leave compressed, see served.py
     run.py timeline             what recording a timeline costs, see timeline.py
     run.py tracing              what numbers of requests, an access log and metrics cost, see traced.py
+    run.py auth                 what bearer tokens cost, see guarded.py
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
@@ -23,6 +24,7 @@ import tempfile
 import time
 
 import cells
+import guarded
 import report
 import served
 import timeline
@@ -145,7 +147,7 @@ def smoke(args):
                 print(f'not ok {number} - {cell.name}')
                 print('\n'.join('# ' + line for line in f'{type(error).__name__}: {error}'.splitlines()), flush=True)
     for number, (name, wrong) in enumerate([*micro.smoke(args.build), *served.smoke(args.build), *timeline.smoke(args.build),
-                                            *traced.smoke(args.build)], number + 1):
+                                            *traced.smoke(args.build), *guarded.smoke(args.build)], number + 1):
         failed += bool(wrong)
         print(f'{"not " if wrong else ""}ok {number} - {name}')
         print('\n'.join('# ' + line for line in wrong.splitlines()), flush=True)
@@ -164,6 +166,8 @@ def main():
         return timeline.main(sys.argv[2:])
     if sys.argv[1:2] == ['tracing']:
         return traced.main(sys.argv[2:])
+    if sys.argv[1:2] == ['auth']:
+        return guarded.main(sys.argv[2:])
     args = parse()
     args.build = os.path.abspath(args.build)
     if args.smoke:

@@ -56,6 +56,7 @@ class Server:
         self.port = port
         self.path = path
         self.log = log
+        self.field = ''  # that each request to it has in its head
         pin = (lambda: os.sched_setaffinity(0, {cpu})) if cpu is not None else None
         with open(log, 'w') as out:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, preexec_fn=pin,

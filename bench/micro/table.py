@@ -1,7 +1,7 @@
 """The figures as a page to read."""
 import statistics
 
-UNITS = {'cpu_ns': 'ns', 'wall_ns': 'ns', 'end_ns': 'ns', 'bytes': 'B', 'table_bytes': 'B', 'mappings': '', 'rate': '/s', 'step_us': 'µs'}
+UNITS = {'cpu_ns': 'ns', 'wall_ns': 'ns', 'end_ns': 'ns', 'bytes': 'B', 'table_bytes': 'B', 'mappings': '', 'rate': '/s', 'cpu_rate': '/s', 'step_us': 'µs'}
 
 HEAD = '''# Micro-benchmarks
 
@@ -21,11 +21,13 @@ $ ./dev bench micro router --publish    # its part alone, which says when that w
 
 
 def figure(sample, name):
+    if name == 'cpu_rate':
+        return 1e9 / sample['cpu_ns']
     return 1e9 / sample['wall_ns'] if name == 'rate' else sample[name]
 
 
 def _shown(value, name):
-    digits = 0 if value >= 1000 or name in ('mappings', 'rate') else 1
+    digits = 0 if value >= 1000 or name in ('mappings', 'rate', 'cpu_rate') else 1
     return f'{value:,.{digits}f} {UNITS[name]}'.rstrip().replace(' /s', '/s')
 
 
