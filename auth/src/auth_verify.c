@@ -61,10 +61,10 @@ static int verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt
 
 /* One that was good before, and is still: of the latest keys, and not expired. Return: as verify(), -ENOENT. */
 static int verify_again(struct eddyi_auth *auth, struct eddyi_verified *verified,
-			const unsigned char *digest, struct eddy_jwt **ret_token)
+			struct eddy_str text, struct eddy_jwt **ret_token)
 {
 	unsigned version;
-	struct eddy_jwt *token = eddyi_verified_find(verified, digest, &version);
+	struct eddy_jwt *token = eddyi_verified_find(verified, text, &version);
 	int r = -ENOENT;
 
 	if (token && auth->source->is_current(auth->source_self, version))
@@ -87,14 +87,9 @@ int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy
 		      bool *ret_is_known)
 {
 	struct eddyi_verified *verified = text.len <= EDDY_JWT_MAX ? verified_of(auth) : NULL;
-	unsigned char digest[EDDYI_DIGEST_SIZE];
 	unsigned version;
-	int r = -ENOENT;
+	int r = verified ? verify_again(auth, verified, text, ret_token) : -ENOENT;
 
-	if (verified) {
-		eddyi_verified_digest(text, digest);
-		r = verify_again(auth, verified, digest, ret_token);
-	}
 	*ret_is_known = r != -ENOENT;
 	if (*ret_is_known)
 		return r;
@@ -102,6 +97,6 @@ int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy
 	if (r == 0 && verified)
 		verified = verified_of(auth);
 	if (r == 0 && verified)
-		eddyi_verified_put(verified, digest, version, *ret_token);
+		eddyi_verified_put(verified, *ret_token, version);
 	return r;
 }

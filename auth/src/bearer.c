@@ -92,11 +92,21 @@ static void init(struct eddy_app *app, void *kept)
 	eddy_app_at_start(app, start, auth);
 }
 
+/* The copy that is ours. */
+static void wipe_secret(struct eddyi_auth *auth)
+{
+	struct eddy_str secret = auth->options.secret;
+
+	if (secret.ptr)
+		explicit_bzero((char *)secret.ptr, secret.len);
+}
+
 static void deinit(void *kept)
 {
 	struct eddyi_auth *auth = kept;
 
 	eddy_keyset_unref(auth->own_keys);
+	wipe_secret(auth);
 }
 
 struct eddyi_auth *eddyi_auth_of(struct eddy_app *app)
@@ -119,6 +129,7 @@ void eddy_app_with_bearer_auth(struct eddy_app *app, const struct eddy_bearer_op
 {
 	struct eddyi_auth *auth = eddyi_auth_of(app);
 
+	wipe_secret(auth);
 	auth->options = options ? *options : (struct eddy_bearer_options){ 0 };
 	eddy_app_keep_strings(app, keys, &auth->options);
 	auth->options.secret = keep_secret(app, auth->options.secret);

@@ -50,7 +50,7 @@ static bool cut(struct eddy_str text, struct parts *ret_parts)
 	return true;
 }
 
-/* `scratch` has room for the text. Return: 0, EDDY_JWT_MALFORMED, -ENOMEM. */
+/* `scratch` has room for what the text stands for. Return: 0, EDDY_JWT_MALFORMED, -ENOMEM. */
 static int read_object(struct eddy_str text, unsigned char *scratch, json_t **ret_object)
 {
 	ssize_t len = eddyi_base64url_decode(text, scratch);
@@ -61,19 +61,20 @@ static int read_object(struct eddy_str text, unsigned char *scratch, json_t **re
 }
 
 /* Return: as read_object(). */
-static int fill(struct eddy_jwt *token, const struct parts *parts)
+static int fill(struct eddy_jwt *token, struct eddy_str text, const struct parts *parts)
 {
-	unsigned char *signature = token->bytes + parts->signed_text.len;
+	unsigned char *signature = token->bytes + text.len;
 	ssize_t len = eddyi_base64url_decode(parts->signature, signature);
 	int r = len < 0 ? EDDY_JWT_MALFORMED : 0;
 
 	token->signature = eddy_str((char *)signature, (size_t)len);
-	/* Where the signed text is to be is room for what each of its parts decodes to. */
+	/* Where the text is to be is room for what each of its parts stands for. */
 	if (!r)
 		r = read_object(parts->header, token->bytes, &token->header);
 	if (!r)
 		r = read_object(parts->claims, token->bytes, &token->claims);
-	memcpy(token->bytes, parts->signed_text.ptr, parts->signed_text.len);
+	memcpy(token->bytes, text.ptr, text.len);
+	token->text = eddy_str((char *)token->bytes, text.len);
 	token->signed_text = eddy_str((char *)token->bytes, parts->signed_text.len);
 	return r;
 }
@@ -116,16 +117,18 @@ int eddy_jwt_parse(struct eddy_str text, unsigned algs, struct eddy_jwt **ret_to
 {
 	struct eddy_jwt *token;
 	struct parts parts;
+	size_t size;
 	int r;
 
 	if (!cut(text, &parts))
 		return EDDY_JWT_MALFORMED;
-	token = calloc(1, sizeof(*token) + text.len);
+	size = text.len + EDDYI_BASE64URL_DECODED(parts.signature.len);
+	token = calloc(1, sizeof(*token) + size);
 	if (!token)
 		return -ENOMEM;
 	atomic_init(&token->refs, 1);
-	token->size = text.len;
-	r = fill(token, &parts);
+	token->size = size;
+	r = fill(token, text, &parts);
 	if (!r)
 		r = check_header(token, algs);
 	if (r)
@@ -164,6 +167,11 @@ void eddy_jwt_unref(struct eddy_jwt *token)
 	json_decref(token->claims);
 	explicit_bzero(token->bytes, token->size);
 	free(token);
+}
+
+struct eddy_str eddy_jwt_text(const struct eddy_jwt *token)
+{
+	return token->text;
 }
 
 enum eddy_jws_alg eddy_jwt_alg(const struct eddy_jwt *token)

@@ -6,13 +6,14 @@
 #include <stdatomic.h>
 
 /* 1. Nothing of it changes once eddy_jwt_parse() has returned; only `refs` does.
- * 2. `bytes` holds the text that was signed, as it came, and behind it the signature, decoded.
+ * 2. `bytes` holds the text as it came, and behind it the signature, decoded. What was signed is the first part of
+ *    the text.
  * 3. Who has these bytes can use the token: they are wiped. */
 struct eddy_jwt {
 	atomic_uint refs;
 	enum eddy_jws_alg alg;
 	json_t *header, *claims; /* objects */
-	struct eddy_str signed_text, signature;
+	struct eddy_str text, signed_text, signature;
 	size_t size; /* of `bytes` */
 	unsigned char bytes[];
 };

@@ -1,10 +1,9 @@
-#include "wolfcrypt.h"
-
 #include "verified.h"
 
 #include <eddy/loop.h>
+#include <eddy/siphash.h>
 #include <stdlib.h>
-#include <wolfssl/wolfcrypt/hash.h>
+#include <sys/random.h>
 
 #define WAYS 4
 
@@ -12,8 +11,8 @@
 #define APPS_MAX 4
 
 struct entry {
-	unsigned char digest[EDDYI_DIGEST_SIZE];
 	struct eddy_jwt *token; /* NULL: there is none */
+	uint64_t hash;
 	unsigned version;
 	uint64_t asked; /* the time on `clock` */
 };
@@ -22,6 +21,7 @@ struct eddyi_verified {
 	struct eddyi_verified *next;
 	unsigned app;
 	size_t sets; /* a power of 2 */
+	uint64_t secret[2];
 	uint64_t clock;
 	struct entry entries[];
 };
@@ -33,11 +33,6 @@ struct loop {
 
 /* Of the loop that runs on this thread. */
 static _Thread_local struct loop *here;
-
-void eddyi_verified_digest(struct eddy_str token, unsigned char ret_digest[EDDYI_DIGEST_SIZE])
-{
-	wc_Sha256Hash((const unsigned char *)token.ptr, (word32)token.len, ret_digest);
-}
 
 static void verified_free(struct eddyi_verified *verified)
 {
@@ -85,6 +80,11 @@ static struct eddyi_verified *add(struct loop *loop, unsigned app, unsigned max)
 	verified = calloc(1, sizeof(*verified) + sets * WAYS * sizeof(struct entry));
 	if (!verified)
 		return NULL;
+	if (getrandom(verified->secret, sizeof(verified->secret), GRND_NONBLOCK) !=
+	    sizeof(verified->secret)) {
+		free(verified);
+		return NULL;
+	}
 	free_oldest(loop);
 	verified->app = app;
 	verified->sets = sets;
@@ -109,23 +109,26 @@ struct eddyi_verified *eddyi_verified_here(unsigned app, unsigned max)
 	return verified ? verified : add(here, app, max);
 }
 
-/* Where what has this digest may stand. */
-static struct entry *set_of(struct eddyi_verified *verified, const unsigned char *digest)
+/* Where what has this hash may stand. */
+static struct entry *set_of(struct eddyi_verified *verified, uint64_t hash)
 {
-	size_t bits;
-
-	memcpy(&bits, digest, sizeof(bits));
-	return &verified->entries[(bits & (verified->sets - 1)) * WAYS];
+	return &verified->entries[(hash & (verified->sets - 1)) * WAYS];
 }
 
-struct eddy_jwt *eddyi_verified_find(struct eddyi_verified *verified,
-				     const unsigned char digest[EDDYI_DIGEST_SIZE],
+static bool has(const struct entry *entry, uint64_t hash, struct eddy_str text)
+{
+	return entry->token && entry->hash == hash &&
+	       eddy_str_eq(eddy_jwt_text(entry->token), text);
+}
+
+struct eddy_jwt *eddyi_verified_find(struct eddyi_verified *verified, struct eddy_str text,
 				     unsigned *ret_version)
 {
-	struct entry *set = set_of(verified, digest);
+	uint64_t hash = eddy_siphash(text, verified->secret);
+	struct entry *set = set_of(verified, hash);
 
 	for (size_t i = 0; i < WAYS; i++) {
-		if (!set[i].token || memcmp(set[i].digest, digest, EDDYI_DIGEST_SIZE) != 0)
+		if (!has(&set[i], hash, text))
 			continue;
 		*ret_version = set[i].version;
 		set[i].asked = ++verified->clock;
@@ -134,14 +137,14 @@ struct eddy_jwt *eddyi_verified_find(struct eddyi_verified *verified,
 	return NULL;
 }
 
-void eddyi_verified_put(struct eddyi_verified *verified,
-			const unsigned char digest[EDDYI_DIGEST_SIZE], unsigned version,
-			struct eddy_jwt *token)
+void eddyi_verified_put(struct eddyi_verified *verified, struct eddy_jwt *token, unsigned version)
 {
-	struct entry *set = set_of(verified, digest), *at = set;
+	struct eddy_str text = eddy_jwt_text(token);
+	uint64_t hash = eddy_siphash(text, verified->secret);
+	struct entry *set = set_of(verified, hash), *at = set;
 
 	for (size_t i = 0; i < WAYS; i++) {
-		if (memcmp(set[i].digest, digest, EDDYI_DIGEST_SIZE) == 0) {
+		if (has(&set[i], hash, text)) {
 			at = &set[i];
 			break;
 		}
@@ -149,8 +152,5 @@ void eddyi_verified_put(struct eddyi_verified *verified,
 			at = &set[i];
 	}
 	eddy_jwt_unref(at->token);
-	memcpy(at->digest, digest, EDDYI_DIGEST_SIZE);
-	at->token = eddy_jwt_ref(token);
-	at->version = version;
-	at->asked = ++verified->clock;
+	*at = (struct entry){ eddy_jwt_ref(token), hash, version, ++verified->clock };
 }

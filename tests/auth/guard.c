@@ -1,5 +1,6 @@
 /* Tests of eddy/bearer.h: who gets in, and what the others are told. */
 #include "asked.h"
+#include "freed.h"
 
 #include <criterion/new/assert.h>
 #include <eddy/auth.h>
@@ -140,6 +141,27 @@ static void expect(struct eddy_app *app, const char *line, const char *authoriza
 	const char *got = ask(app, line, authorization, "www-authenticate");
 
 	cr_expect(zero(strncmp(got, expected, strlen(expected))), "%s: %s", line, got);
+}
+
+Test(guard, leaves_no_secret_in_memory)
+{
+	static const char first[] = "the first secret, which is replaced";
+	static const char second[] = "the second secret, which is in use.";
+	const char *const secrets[] = { first, second };
+
+	for (int i = 0; i < 2; i++) {
+		struct eddy_app *app =
+			app_with(&(struct eddy_bearer_options){ .secret = eddy_str_from(first) });
+
+		eddy_app_with_bearer_auth(
+			app, &(struct eddy_bearer_options){ .secret = eddy_str_from(second) });
+		expect(app, "GET /me", token_by(second, "{'exp':%ld}", IN(60)), "200 ");
+		freed_watch(NULL, eddy_str_from(secrets[i]));
+		eddy_app_free(app);
+		cr_expect_geq(freed_count, 1);
+		cr_expect_not(freed_with_secret, "%s", secrets[i]);
+		freed_watch(NULL, eddy_str(NULL, 0));
+	}
 }
 
 Test(guard, lets_in_who_has_a_good_token)

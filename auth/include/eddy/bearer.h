@@ -10,8 +10,8 @@
  * stands here, or against the keys of an issuer (eddy/oauth.h); without either an app that guards something does
  * not start. Who is refused is told why, by status and `www-authenticate`: docs/auth.md has the table.
  *
- * A token that was found good is kept for a while, by its SHA-256: the next request with it costs a look-up.
- * It is asked anew when it expires, and when keys change.
+ * A token that was found good is kept for a while: the next request with it costs a look-up. Its times are looked
+ * at each time, its signature anew when keys change.
  */
 #ifndef EDDY_BEARER_H
 #define EDDY_BEARER_H

@@ -73,6 +73,9 @@ EDDY_API int eddy_jwt_check_claims(const struct eddy_jwt *token,
 EDDY_API struct eddy_jwt *eddy_jwt_ref(struct eddy_jwt *token);
 EDDY_API void eddy_jwt_unref(struct eddy_jwt *token);
 
+/* Get the text that it was read from, borrowed from the token: who has it can use it. */
+EDDY_API struct eddy_str eddy_jwt_text(const struct eddy_jwt *token);
+
 /* Tell what its header says; .ptr of a kid is NULL when there is none. */
 EDDY_API enum eddy_jws_alg eddy_jwt_alg(const struct eddy_jwt *token);
 EDDY_API struct eddy_str eddy_jwt_kid(const struct eddy_jwt *token);

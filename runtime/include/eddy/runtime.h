@@ -34,6 +34,7 @@
 #include <eddy/serve.h>
 #include <eddy/shared_event.h>
 #include <eddy/signal.h>
+#include <eddy/siphash.h>
 #include <eddy/stats.h>
 #include <eddy/str.h>
 #include <eddy/task.h>

@@ -1,0 +1,14 @@
+/* eddy/siphash.h: a hash that nobody can predict who does not know the secret, for tables that strangers fill. */
+#ifndef EDDY_SIPHASH_H
+#define EDDY_SIPHASH_H
+
+#include <eddy/str.h>
+
+EDDY_BEGIN_DECLS
+
+/* Compute SipHash-2-4 of the bytes (Aumasson and Bernstein, 2012). Never suspends. */
+EDDY_API uint64_t eddy_siphash(struct eddy_str bytes, const uint64_t secret[2]);
+
+EDDY_END_DECLS
+
+#endif
