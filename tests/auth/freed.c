@@ -2,6 +2,20 @@
 
 #include <malloc.h>
 
+/* Part of what is freed may not be touched: a request's memory. */
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_CHECKED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_CHECKED 1
+#endif
+#endif
+#ifdef IS_CHECKED
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#endif
+
 int freed_count;
 bool freed_with_secret;
 
@@ -23,6 +37,7 @@ void freed_watch(const void *at, struct eddy_str secret)
 void __wrap_free(void *at)
 {
 	if (at && looked_for.len && (!watched || at == watched)) {
+		ASAN_UNPOISON_MEMORY_REGION(at, malloc_usable_size(at));
 		freed_count++;
 		freed_with_secret |=
 			memmem(at, malloc_usable_size(at), looked_for.ptr, looked_for.len) != NULL;
