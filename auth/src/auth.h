@@ -7,6 +7,8 @@
 
 /* Where the keys come from that tokens are checked by: a static key, or an issuer. */
 struct eddyi_key_source {
+	/* Whether get() has some at hand, and need not fetch them. Never suspends. */
+	bool (*is_ready)(const void *self);
 	/* Get them. Suspends. Return: 0, and a reference; -EAGAIN when there never were any, -ECANCELED. */
 	int (*get)(void *self, struct eddy_keyset **ret_set, unsigned *ret_version);
 	/* Get newer ones than of this version, which lack a token's. Suspends.

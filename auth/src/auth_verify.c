@@ -23,39 +23,55 @@ static int get_newer_keys(struct eddyi_auth *auth, struct keys *keys)
 	return 0;
 }
 
-static int verify_by(struct eddyi_auth *auth, const struct eddy_jwt *token, struct keys *keys)
-{
-	int fault = eddy_jwt_verify(token, keys->set, &auth->checks);
-	int r;
-
-	if (fault != EDDY_JWT_KEY)
-		return fault;
-	r = get_newer_keys(auth, keys);
-	if (r == -ENOKEY)
-		return fault;
-	return r < 0 ? r : eddy_jwt_verify(token, keys->set, &auth->checks);
-}
-
-/* Return: as eddyi_auth_verify(), and `ret_version` is that of the keys that were good for it. */
-static int verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token,
-		  unsigned *ret_version)
+/* Return: 0 and a reference; a fault; -ECANCELED, -ENOMEM. */
+static int verify_by(struct eddyi_auth *auth, struct eddy_str text, const struct keys *keys,
+		     struct eddy_jwt **ret_token)
 {
 	struct eddy_jwt *token;
-	struct keys keys;
 	int r = eddy_jwt_parse(text, auth->algs, &token);
 
 	if (r != 0)
 		return r;
-	r = auth->source->get(auth->source_self, &keys.set, &keys.version);
-	if (r == 0) {
-		r = verify_by(auth, token, &keys);
-		*ret_version = keys.version;
-		eddy_keyset_unref(keys.set);
-	}
+	r = eddy_jwt_verify(token, keys->set, &auth->checks);
 	if (r == 0)
 		*ret_token = token;
 	else
 		eddy_jwt_unref(token);
+	return r;
+}
+
+/* Whether there is anything to be said of it before there are keys. Return: 0, a fault, -ENOMEM. */
+static int check_form(const struct eddyi_auth *auth, struct eddy_str text)
+{
+	struct eddy_jwt *token;
+	int r = eddy_jwt_parse(text, auth->algs, &token);
+
+	if (r == 0)
+		eddy_jwt_unref(token);
+	return r;
+}
+
+/* Nothing is kept of a token while keys are waited for: what strangers write into one takes up to sixty times its
+ * length once it is parsed, and there may be as many who wait as there are connections.
+ * Return: as eddyi_auth_verify(), and `ret_version` is that of the keys that were good for it. */
+static int verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token,
+		  unsigned *ret_version)
+{
+	struct keys keys;
+	int r = auth->source->is_ready(auth->source_self) ? 0 : check_form(auth, text), newer;
+
+	if (r == 0)
+		r = auth->source->get(auth->source_self, &keys.set, &keys.version);
+	if (r != 0)
+		return r;
+	r = verify_by(auth, text, &keys, ret_token);
+	if (r == EDDY_JWT_KEY) {
+		newer = get_newer_keys(auth, &keys);
+		if (newer != -ENOKEY)
+			r = newer < 0 ? newer : verify_by(auth, text, &keys, ret_token);
+	}
+	*ret_version = keys.version;
+	eddy_keyset_unref(keys.set);
 	return r;
 }
 

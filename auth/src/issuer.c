@@ -167,11 +167,14 @@ int eddyi_issuer_newer_keys(struct eddyi_issuer *issuer, unsigned version,
 	return r;
 }
 
+bool eddyi_issuer_is_ready(const struct eddyi_issuer *issuer)
+{
+	return eddy_loop_now() < atomic_load_explicit(&issuer->due_ns, memory_order_acquire);
+}
+
 bool eddyi_issuer_is_current(const struct eddyi_issuer *issuer, unsigned version)
 {
-	uint64_t due_ns = atomic_load_explicit(&issuer->due_ns, memory_order_acquire);
-
-	return eddy_loop_now() < due_ns &&
+	return eddyi_issuer_is_ready(issuer) &&
 	       atomic_load_explicit(&issuer->version, memory_order_acquire) == version;
 }
 

@@ -19,6 +19,9 @@ struct eddyi_issuer *eddyi_issuer_new(struct eddy_app *app);
  * the app's. What is wrong with them is a mistake of the app. Suspends. */
 void eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_options *options);
 
+/* Whether there are keys, and none have to be fetched. Never suspends, and takes no lock. In a task. */
+bool eddyi_issuer_is_ready(const struct eddyi_issuer *issuer);
+
 /* Get the keys, fetched if they never were or are too old. Suspends when they have to be, for as long as the
  * timeout at most. Return: 0, and a reference; -EAGAIN when none were ever loaded, -ECANCELED. */
 int eddyi_issuer_keys(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set,

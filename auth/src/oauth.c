@@ -84,6 +84,11 @@ void eddy_app_with_oauth(struct eddy_app *app, const struct eddy_oauth_options *
 
 /* ---- as a source of keys ---- */
 
+static bool is_ready(const void *self)
+{
+	return eddyi_issuer_is_ready(self);
+}
+
 static int get(void *self, struct eddy_keyset **ret_set, unsigned *ret_version)
 {
 	return eddyi_issuer_keys(self, ret_set, ret_version);
@@ -100,7 +105,7 @@ static bool is_current(const void *self, unsigned version)
 	return eddyi_issuer_is_current(self, version);
 }
 
-static const struct eddyi_key_source source = { get, get_newer, is_current };
+static const struct eddyi_key_source source = { is_ready, get, get_newer, is_current };
 
 void eddy_app_use_oauth(struct eddy_app *app)
 {

@@ -23,6 +23,12 @@ unsigned eddyi_static_key_count(const struct eddy_bearer_options *options)
 
 /* ---- as a source: it never changes ---- */
 
+static bool is_ready(const void *self)
+{
+	(void)self;
+	return true;
+}
+
 static int get(void *self, struct eddy_keyset **ret_set, unsigned *ret_version)
 {
 	struct eddyi_auth *auth = self;
@@ -49,7 +55,7 @@ static bool is_current(const void *self, unsigned version)
 	return true;
 }
 
-static const struct eddyi_key_source source = { get, get_newer, is_current };
+static const struct eddyi_key_source source = { is_ready, get, get_newer, is_current };
 
 /* ---- where it stands ---- */
 

@@ -1,7 +1,11 @@
 /* Tests of auth/src/auth.h: tokens of an issuer, at the door of an app. */
+#include "auth.h"
 #include "issuer_rig.h"
+#include "tokens.h"
 
 #include <eddy/auth.h>
+#include <eddy/loop.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,4 +172,98 @@ Test(auth_verify, old_keys_are_looked_at)
 	};
 
 	EXPECT_NOTED(&rig, come_after_a_while, "200#1 200#2 401#3 bad signature ");
+}
+
+/* ---- what is kept of a token while its keys are waited for ---- */
+
+/* Of memory that JSON has. */
+static int pieces;
+
+static void *take_piece(size_t size)
+{
+	void *at = malloc(size);
+
+	pieces += at != NULL;
+	return at;
+}
+
+static void give_piece(void *at)
+{
+	pieces -= at != NULL;
+	free(at);
+}
+
+/* Keys that others come by. */
+struct slow {
+	struct eddy_keyset *set; /* NULL: none were ever loaded */
+	int waited, kept;
+};
+
+static int wait_long(struct slow *slow)
+{
+	slow->waited++;
+	slow->kept += pieces;
+	return slow->set ? 0 : -EAGAIN;
+}
+
+static bool slow_is_ready(const void *self)
+{
+	(void)self;
+	return false;
+}
+
+static int slow_get(void *self, struct eddy_keyset **ret_set, unsigned *ret_version)
+{
+	struct slow *slow = self;
+
+	*ret_set = eddy_keyset_ref(slow->set);
+	*ret_version = 1;
+	return wait_long(slow);
+}
+
+static int slow_get_newer(void *self, unsigned version, struct eddy_keyset **ret_set,
+			  unsigned *ret_version)
+{
+	(void)version;
+	(void)ret_set;
+	(void)ret_version;
+	wait_long(self);
+	return -ENOKEY;
+}
+
+static int ask_slow(void *arg)
+{
+	static const struct eddyi_key_source source = { slow_is_ready, slow_get, slow_get_newer,
+							NULL };
+	struct eddyi_auth auth = { .options.no_cache = true,
+				   .algs = EDDY_JWS_PUBLIC,
+				   .source = &source,
+				   .source_self = arg };
+	struct eddy_str text = token_of("{\"alg\":\"EdDSA\",\"kid\":\"a\"}",
+					"{\"exp\":1,\"x\":[{},[],{},[],{},[]]}");
+	struct eddy_jwt *token;
+	bool is_known;
+	int r = eddyi_auth_verify(&auth, text, &token, &is_known);
+
+	free((char *)text.ptr);
+	return r;
+}
+
+/* As many may wait as there are connections, and claims take more room than their text. */
+Test(auth_verify, who_waits_for_keys_keeps_no_claims)
+{
+	struct slow slow = { NULL, 0, 0 };
+	struct eddy_jwk *key = NULL;
+
+	json_set_alloc_funcs(take_piece, give_piece);
+	cr_expect_eq(eddy_run(NULL, ask_slow, &slow), -EAGAIN);
+	cr_expect_eq(slow.waited, 1);
+	cr_assert_eq(eddy_jwk_parse(eddy_str_from(PRIVATE_B), &key), 0);
+	slow.set = eddy_keyset_of(key);
+	cr_expect_eq(eddy_run(NULL, ask_slow, &slow), EDDY_JWT_KEY);
+	cr_expect_eq(slow.waited, 3);
+	cr_expect_eq(slow.kept, 0, "%d", slow.kept);
+	cr_expect_eq(pieces, 0);
+	eddy_keyset_unref(slow.set);
+	eddy_jwk_unref(key);
 }
