@@ -5,18 +5,19 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static bool is_token(char c)
-{
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("-._~+/", c));
-}
+/* What a b64token is made of. Tokens are long, and each is looked at whenever it comes. */
+static const bool is_token[256] = {
+	['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['0' ... '9'] = true,
+	['-'] = true,         ['.'] = true,         ['_'] = true,
+	['~'] = true,         ['+'] = true,         ['/'] = true,
+};
 
 /* b64token of RFC 6750: these, and padding behind them. */
 static bool is_b64token(struct eddy_str text)
 {
 	size_t at = 0;
 
-	while (at < text.len && is_token(text.ptr[at]))
+	while (at < text.len && is_token[(unsigned char)text.ptr[at]])
 		at++;
 	if (!at)
 		return false;
