@@ -3,6 +3,7 @@
 #include "verified.h"
 
 #include <errno.h>
+#include <time.h>
 
 struct keys {
 	struct eddy_keyset *set;
@@ -75,21 +76,25 @@ static int verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt
 	return r;
 }
 
-/* One that was good before, and is still: of the latest keys, and not expired. Return: as verify(), -ENOENT. */
-static int verify_again(struct eddyi_auth *auth, struct eddyi_verified *verified,
-			struct eddy_str text, struct eddy_jwt **ret_token)
+static uint64_t since_1970(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* One that was good before, and is still: of the latest keys, and not expired. Return: a reference, or NULL. */
+static struct eddy_jwt *find(const struct eddyi_auth *auth, struct eddyi_verified *verified,
+			     struct eddy_str text)
 {
 	unsigned version;
-	struct eddy_jwt *token = eddyi_verified_find(verified, text, &version);
-	int r = -ENOENT;
+	struct eddy_jwt *token = eddyi_verified_find(verified, text, since_1970(), &version);
 
-	if (token && auth->source->is_current(auth->source_self, version))
-		r = eddy_jwt_check_claims(token, &auth->checks);
-	if (r == 0)
-		*ret_token = token;
-	else
-		eddy_jwt_unref(token);
-	return r;
+	if (!token || auth->source->is_current(auth->source_self, version))
+		return token;
+	eddy_jwt_unref(token);
+	return NULL;
 }
 
 /* NULL: tokens are not kept. To be asked again behind what suspends: other apps may have taken its place. */
@@ -103,16 +108,19 @@ int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy
 		      bool *ret_is_known)
 {
 	struct eddyi_verified *verified = text.len <= EDDY_JWT_MAX ? verified_of(auth) : NULL;
+	struct eddy_jwt *token = verified ? find(auth, verified, text) : NULL;
 	unsigned version;
-	int r = verified ? verify_again(auth, verified, text, ret_token) : -ENOENT;
+	int r;
 
-	*ret_is_known = r != -ENOENT;
-	if (*ret_is_known)
-		return r;
+	*ret_is_known = token;
+	if (token) {
+		*ret_token = token;
+		return 0;
+	}
 	r = verify(auth, text, ret_token, &version);
 	if (r == 0 && verified)
 		verified = verified_of(auth);
 	if (r == 0 && verified)
-		eddyi_verified_put(verified, *ret_token, version);
+		eddyi_verified_put(verified, *ret_token, since_1970(), version);
 	return r;
 }

@@ -13,6 +13,7 @@
 struct entry {
 	struct eddy_jwt *token; /* NULL: there is none */
 	uint64_t hash;
+	uint64_t from_ns, until_ns; /* since 1970 */
 	unsigned version;
 	uint64_t asked; /* the time on `clock` */
 };
@@ -122,7 +123,7 @@ static bool has(const struct entry *entry, uint64_t hash, struct eddy_str text)
 }
 
 struct eddy_jwt *eddyi_verified_find(struct eddyi_verified *verified, struct eddy_str text,
-				     unsigned *ret_version)
+				     uint64_t now_ns, unsigned *ret_version)
 {
 	uint64_t hash = eddy_siphash(text, verified->secret);
 	struct entry *set = set_of(verified, hash);
@@ -130,6 +131,8 @@ struct eddy_jwt *eddyi_verified_find(struct eddyi_verified *verified, struct edd
 	for (size_t i = 0; i < WAYS; i++) {
 		if (!has(&set[i], hash, text))
 			continue;
+		if (now_ns < set[i].from_ns || now_ns >= set[i].until_ns)
+			return NULL;
 		*ret_version = set[i].version;
 		set[i].asked = ++verified->clock;
 		return eddy_jwt_ref(set[i].token);
@@ -137,7 +140,8 @@ struct eddy_jwt *eddyi_verified_find(struct eddyi_verified *verified, struct edd
 	return NULL;
 }
 
-void eddyi_verified_put(struct eddyi_verified *verified, struct eddy_jwt *token, unsigned version)
+void eddyi_verified_put(struct eddyi_verified *verified, struct eddy_jwt *token, uint64_t now_ns,
+			unsigned version)
 {
 	struct eddy_str text = eddy_jwt_text(token);
 	uint64_t hash = eddy_siphash(text, verified->secret);
@@ -152,5 +156,12 @@ void eddyi_verified_put(struct eddyi_verified *verified, struct eddy_jwt *token,
 			at = &set[i];
 	}
 	eddy_jwt_unref(at->token);
-	*at = (struct entry){ eddy_jwt_ref(token), hash, version, ++verified->clock };
+	*at = (struct entry){
+		.token = eddy_jwt_ref(token),
+		.hash = hash,
+		.from_ns = now_ns,
+		.until_ns = eddy_jwt_expires(token),
+		.version = version,
+		.asked = ++verified->clock,
+	};
 }

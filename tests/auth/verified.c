@@ -8,12 +8,15 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* A token whose claim n says which one it is. */
+/* Since 1970. */
+#define NOW (1000 * EDDY_SECOND)
+
+/* A token whose claim n says which one it is. It is good for ten seconds. */
 static struct eddy_jwt *token_number(int n)
 {
 	char claims[64];
 
-	snprintf(claims, sizeof(claims), "{\"n\":%d}", n);
+	snprintf(claims, sizeof(claims), "{\"n\":%d,\"exp\":1010}", n);
 	return token_with(claims);
 }
 
@@ -21,7 +24,7 @@ static void put(struct eddyi_verified *verified, int n, unsigned version)
 {
 	struct eddy_jwt *token = token_number(n);
 
-	eddyi_verified_put(verified, token, version);
+	eddyi_verified_put(verified, token, NOW, version);
 	eddy_jwt_unref(token);
 }
 
@@ -31,7 +34,7 @@ static unsigned version_of(struct eddyi_verified *verified, int n)
 	struct eddy_jwt *token = token_number(n), *found;
 	unsigned version = 0;
 
-	found = eddyi_verified_find(verified, eddy_jwt_text(token), &version);
+	found = eddyi_verified_find(verified, eddy_jwt_text(token), NOW, &version);
 	if (found && json_integer_value(json_object_get(eddy_jwt_claims(found), "n")) != n)
 		version = 1000;
 	eddy_jwt_unref(found);
@@ -49,8 +52,8 @@ static int by_text(void *arg)
 	int r = 0;
 
 	(void)arg;
-	eddyi_verified_put(verified, token, 3);
-	found = eddyi_verified_find(verified, text, &version);
+	eddyi_verified_put(verified, token, NOW, 3);
+	found = eddyi_verified_find(verified, text, NOW, &version);
 	if (found != token || version != 3)
 		r = -EBADMSG;
 	eddy_jwt_unref(found);
@@ -58,13 +61,13 @@ static int by_text(void *arg)
 	for (size_t i = 0; i < text.len; i++) {
 		memcpy(other, text.ptr, text.len);
 		other[i] ^= 1;
-		if (eddyi_verified_find(verified, eddy_str(other, text.len), &version) ||
-		    eddyi_verified_find(verified, eddy_str(text.ptr, i), &version))
+		if (eddyi_verified_find(verified, eddy_str(other, text.len), NOW, &version) ||
+		    eddyi_verified_find(verified, eddy_str(text.ptr, i), NOW, &version))
 			r = -EBADMSG;
 	}
 	memcpy(other, text.ptr, text.len);
 	other[text.len] = 'A';
-	if (eddyi_verified_find(verified, eddy_str(other, text.len + 1), &version))
+	if (eddyi_verified_find(verified, eddy_str(other, text.len + 1), NOW, &version))
 		r = -EBADMSG;
 	eddy_jwt_unref(token);
 	return r;
@@ -73,6 +76,37 @@ static int by_text(void *arg)
 Test(verified, finds_a_token_by_all_of_its_text)
 {
 	cr_expect(zero(int, eddy_run(NULL, by_text, NULL)));
+}
+
+static bool is_found(struct eddyi_verified *verified, struct eddy_str text, uint64_t now_ns)
+{
+	unsigned version;
+	struct eddy_jwt *found = eddyi_verified_find(verified, text, now_ns, &version);
+
+	eddy_jwt_unref(found);
+	return found;
+}
+
+static int in_time(void *arg)
+{
+	struct eddyi_verified *verified = eddyi_verified_here(1, 64);
+	struct eddy_jwt *token = token_number(7);
+	struct eddy_str text = eddy_jwt_text(token);
+	int r = 0;
+
+	(void)arg;
+	eddyi_verified_put(verified, token, NOW, 1);
+	if (!is_found(verified, text, NOW) ||
+	    !is_found(verified, text, NOW + 10 * EDDY_SECOND - 1) ||
+	    is_found(verified, text, NOW + 10 * EDDY_SECOND) || is_found(verified, text, NOW - 1))
+		r = -EBADMSG;
+	eddy_jwt_unref(token);
+	return r;
+}
+
+Test(verified, finds_none_that_has_expired)
+{
+	cr_expect(zero(int, eddy_run(NULL, in_time, NULL)));
 }
 
 static int make_room(void *arg)
@@ -147,7 +181,7 @@ static int keep_one(void *arg)
 {
 	struct eddy_jwt *token = arg;
 
-	eddyi_verified_put(eddyi_verified_here(1, 4), token, 1);
+	eddyi_verified_put(eddyi_verified_here(1, 4), token, NOW, 1);
 	eddy_jwt_unref(token);
 	return 0;
 }
@@ -156,8 +190,8 @@ Test(verified, leaves_nothing_in_memory)
 {
 	struct eddy_jwt *token = token_number(77);
 
-	/* {"n":77} */
-	freed_watch(NULL, eddy_str_from("eyJuIjo3N30"));
+	/* The beginning of its claims. */
+	freed_watch(NULL, eddy_str_from("eyJuIjo3Nywi"));
 	cr_expect(zero(int, eddy_run(NULL, keep_one, token)));
 	cr_expect_not(freed_with_secret);
 	freed_watch(NULL, eddy_str(NULL, 0));

@@ -10,8 +10,8 @@
  * stands here, or against the keys of an issuer (eddy/oauth.h); without either an app that guards something does
  * not start. Who is refused is told why, by status and `www-authenticate`: docs/auth.md has the table.
  *
- * A token that was found good is kept for a while: the next request with it costs a look-up. Its times are looked
- * at each time, its signature anew when keys change.
+ * A token that was found good is kept, in memory of each loop: the next request with it costs a look-up. It is
+ * verified anew from its `exp` on, and when keys change.
  */
 #ifndef EDDY_BEARER_H
 #define EDDY_BEARER_H
@@ -45,7 +45,8 @@ struct eddy_bearer_options {
 	const char *key_file;    /* a public key in PEM, or a JWK */
 	const char *key_env;     /* the same in an environment variable */
 
-	unsigned cache_max; /* tokens that a loop keeps; default 1024 */
+	unsigned cache_max; /* tokens that a loop keeps, each with its claims: some 4 KiB for one of a
+			     * KiB, and never over 512; default 1024 */
 	bool no_cache;      /* keep none */
 };
 
