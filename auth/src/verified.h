@@ -5,8 +5,8 @@
  *    `exp`. What is asked for before that (the clock was set back) or behind it is not found: then all is looked
  *    at anew. What else its claims must be does not change while an app lives.
  * 2. A set of WAYS entries holds what falls to it; the one that was not asked for longest makes room.
- * 3. A token is found by its whole text. That is compared only with one of the same keyed hash, so that nobody who
- *    does not have a token learns of it by how long a comparison takes.
+ * 3. A token is found by a keyed hash of its end, which is its signature, and then compared as a whole, in a time
+ *    that does not depend on where it differs: nobody learns of a token that he does not have.
  */
 #ifndef EDDYI_VERIFIED_H
 #define EDDYI_VERIFIED_H
