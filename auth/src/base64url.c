@@ -14,28 +14,48 @@ static const unsigned char values[256] = {
 	['0'] = 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, ['-'] = 63, ['_'] = 64,
 };
 
+/* Put `count` characters together. Return: false when one of them stands for nothing. */
+static bool gather(const char *text, unsigned count, uint32_t *ret_bits)
+{
+	uint32_t bits = 0, any = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t value = values[(unsigned char)text[i]] - 1u;
+
+		any |= value;
+		bits = bits << 6 | value;
+	}
+	*ret_bits = bits;
+	return any < 64;
+}
+
 ssize_t eddyi_base64url_decode(struct eddy_str text, unsigned char *ret_bytes)
 {
-	uint32_t bits = 0;
-	unsigned count = 0;
-	size_t len = 0;
+	unsigned rest = text.len % 4, spare = rest == 2 ? 4 : 2;
+	size_t len = 0, whole = text.len - rest;
+	uint32_t bits;
 
-	if (text.len % 4 == 1)
+	if (rest == 1)
 		return -EBADMSG;
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned value = values[(unsigned char)text.ptr[i]];
-
-		if (!value)
+	for (size_t i = 0; i < whole; i += 4) {
+		if (!gather(text.ptr + i, 4, &bits))
 			return -EBADMSG;
-		bits = bits << 6 | (value - 1);
-		count += 6;
-		if (count >= 8) {
-			count -= 8;
-			ret_bytes[len++] = (unsigned char)(bits >> count);
-		}
+		ret_bytes[len++] = (unsigned char)(bits >> 16);
+		ret_bytes[len++] = (unsigned char)(bits >> 8);
+		ret_bytes[len++] = (unsigned char)bits;
 	}
+	if (!rest)
+		return (ssize_t)len;
+	if (!gather(text.ptr + whole, rest, &bits))
+		return -EBADMSG;
 	/* Several texts would stand for the same bytes. */
-	return bits & ((1u << count) - 1) ? -EBADMSG : (ssize_t)len;
+	if (bits & ((1u << spare) - 1))
+		return -EBADMSG;
+	bits >>= spare;
+	if (rest == 3)
+		ret_bytes[len++] = (unsigned char)(bits >> 8);
+	ret_bytes[len++] = (unsigned char)bits;
+	return (ssize_t)len;
 }
 
 size_t eddyi_base64url_encode(const void *bytes, size_t len, char *ret_text)
