@@ -1,5 +1,6 @@
 """Protected routes, by bytes: who gets in by a static secret, and what the others are told."""
 import os
+import socket
 import time
 
 from tokens import SECRET, signed
@@ -103,6 +104,26 @@ class Bearer(Case):
         self.expect(server, '/me', signed(aud='x'), 401, INVALID.format('audience not accepted') + metadata)
         self.expect(server, '/me', signed(), 401, INVALID.format('claim missing') + metadata)
         self.expect(server, '/me', None, 401, 'Bearer ' + metadata[2:])
+
+    def test_from_afar(self):
+        """A token that others could read on its way is not looked at, unless that is what is wanted."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                # Nothing is sent.
+                probe.connect(('192.0.2.1', 9))
+            except OSError:
+                self.skipTest('needs an address that is not loopback')
+            address = probe.getsockname()[0]
+        path = os.path.join(self.folder(), 'app.toml')
+        with open(path, 'w') as file:
+            file.write('[bearer]\nallow_plain_http = true\n')
+        for args, status, challenge in (((), 400, 'Bearer error="invalid_request", error_description="HTTPS required"'),
+                                        (('--config', path), 200, None)):
+            server = self.tour(*args, bind='0.0.0.0:0')
+            with server.connect(address=address) as wire:
+                response = wire.ask(request('GET', '/me', f'authorization: Bearer {signed()}'))
+            self.assertEqual((response.status, response.header('www-authenticate')), (status, challenge))
+            self.expect(server, '/me', signed(), 200)
 
     def test_once_more(self):
         """The second request with a token is let in for what is known of it, and no longer than the token lasts."""

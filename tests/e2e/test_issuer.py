@@ -102,7 +102,7 @@ class States(IssuerCase):
         server = self.tour(issuer)
         token = self.token(issuer, 'a')
         good = dict(issuer.answers)
-        secret = {'kty': 'oct', 'kid': 'a', 'k': 'x' * 43}
+        secret = {'kty': 'oct', 'kid': 'a', 'k': 'A' * 43}
         for answers in (
                 {}, {METADATA: b'<html>'}, {METADATA: {**good[METADATA], 'issuer': issuer.url + '/'}}, {METADATA: {'issuer': issuer.url}},
                 {METADATA: {**good[METADATA], 'jwks_uri': 'file:///etc/passwd'}}, {METADATA: good[METADATA]}, {KEYS: good[KEYS]},
