@@ -42,9 +42,21 @@ static int me(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_json(res, json_deep_copy(eddy_jwt_claims(eddy_req_token(req))));
 }
 
+struct caller {
+	struct eddy_str sub;
+};
+
+static const struct eddy_member caller_members[] = {
+	EDDY_MEMBER(struct caller, sub, .otherwise = "somebody"),
+};
+
 static int admin(struct eddy_req *req, struct eddy_res *res)
 {
-	(void)req;
+	struct caller caller;
+
+	if (eddy_req_claims_into(req, caller_members, &caller, NULL) < 0)
+		return 400;
+	eddy_info("tour", "\"%.*s\" came as an admin", EDDY_FMT(caller.sub));
 	return eddy_res_ok(res, "admin");
 }
 

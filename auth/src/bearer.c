@@ -8,6 +8,7 @@
 
 #define CACHE_DEFAULT 1024
 #define CACHE_MAX (1u << 20)
+#define LEEWAY_DEFAULT_NS (60 * EDDY_SECOND)
 
 #define MEMBER(name) EDDY_CONFIG_AT(struct eddy_bearer_options, name)
 
@@ -60,6 +61,14 @@ static bool is_sendable(const char *text)
 	return true;
 }
 
+static void set_defaults(struct eddy_bearer_options *options)
+{
+	if (!options->cache_max)
+		options->cache_max = CACHE_DEFAULT;
+	if (!options->leeway_ns)
+		options->leeway_ns = LEEWAY_DEFAULT_NS;
+}
+
 /* The configuration file has had its say. An issuer that is used has said its name, or will. */
 static int start(struct eddy_app *app, void *data)
 {
@@ -71,7 +80,8 @@ static int start(struct eddy_app *app, void *data)
 	if (!auth->is_guarded || !has_keys(auth))
 		return 0;
 	auth->checks.audiences = options->audiences;
-	auth->checks.leeway_ns = options->leeway_ns;
+	/* The default is filled in: 0 is what the file says. */
+	auth->checks.leeway_ns = options->leeway_ns ? options->leeway_ns : EDDY_JWT_NO_LEEWAY;
 	if (auth->source) {
 		auth->algs = EDDY_JWS_PUBLIC;
 		return 0;
@@ -87,7 +97,7 @@ static void init(struct eddy_app *app, void *kept)
 
 	auth->app = app;
 	auth->number = atomic_fetch_add(&number, 1);
-	auth->options.cache_max = CACHE_DEFAULT;
+	set_defaults(&auth->options);
 	eddy_app_config_section(app, &section, &auth->options);
 	eddy_app_at_start(app, start, auth);
 }
@@ -133,8 +143,7 @@ void eddy_app_with_bearer_auth(struct eddy_app *app, const struct eddy_bearer_op
 	auth->options = options ? *options : (struct eddy_bearer_options){ 0 };
 	eddy_app_keep_strings(app, keys, &auth->options);
 	auth->options.secret = keep_secret(app, auth->options.secret);
-	if (!auth->options.cache_max)
-		auth->options.cache_max = CACHE_DEFAULT;
+	set_defaults(&auth->options);
 	if (auth->options.cache_max > CACHE_MAX)
 		eddy_app_mistake(app, "eddy_app_with_bearer_auth(): cache_max goes from 1 to %u",
 				 CACHE_MAX);

@@ -39,6 +39,7 @@ class Bearer(Case):
         token = signed(claims)
         self.assertEqual(self.expect(server, '/me', token, 200).json(), claims)
         self.assertEqual(self.expect(server, '/admin', token, 200).body, b'admin')
+        server.wait_for(r' INFO tour: "ann" came as an admin$')
         self.assertEqual(self.expect(server, '/editors', token, 200).body, b'editors')
         self.assertEqual(self.expect(server, '/read', token, 200).body, b'read')
         self.assertEqual(self.expect(server, '/editors', signed(role='editor'), 200).body, b'editors')
@@ -148,6 +149,17 @@ class Bearer(Case):
         server.process.stderr.close()
         self.assertIn('there is a static key, and an issuer', server.log)
 
+    def test_clocks_may_differ(self):
+        """By a minute, unless the file says otherwise; 0 is no time."""
+        path = os.path.join(self.folder(), 'app.toml')
+        token = signed({'exp': int(time.time()) - 2})
+        for text, status in (('', 200), ('leeway_secs = 0', 401), ('leeway_secs = 1', 401), ('leeway_secs = 50', 200)):
+            with open(path, 'w') as file:
+                file.write(f'[bearer]\n{text}\n')
+            server = self.tour('--config', path)
+            self.assertEqual(self.ask(server, '/me', token).status, status, text)
+            server.stop()
+
     def test_configuration(self):
         path = os.path.join(self.folder(), 'app.toml')
         with open(path, 'w') as file:
@@ -155,7 +167,8 @@ class Bearer(Case):
         server = self.tour('--config', path)
         self.expect(server, '/me', None, 401, r'Bearer realm="a \"b\""')
         self.expect(server, '/me', signed(aud='https://api.example'), 200)
-        for line, why in (('leeway = 3', 'unknown key "leeway"'), ('realm = 3', 'expected a string'), ('realm = "a\\nb"', 'realm')):
+        for line, why in (('leeway = 3', 'unknown key "leeway"'), ('realm = 3', 'expected a string'), ('realm = "a\\nb"', 'realm'),
+                          ('secret_env = "HOME"', 'one of secret, secret_file, secret_env, key_file and key_env is enough, there are 2')):
             with open(path, 'w') as file:
                 file.write(f'[bearer]\n{line}\n')
             server = Server('--secret-file', self.secret(), '--config', path, program='tour', start=False)
