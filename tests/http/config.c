@@ -250,6 +250,10 @@ static const struct {
 	{ "[compression]\nx = 1\n",
 	  "a.toml:1: [compression] is known only to a program that calls eddy_app_use_compression() "
 	  "or eddy_compress_config()\n" },
+	{ "[bearer]\n",
+	  "a.toml:1: [bearer] is known only to a program that calls eddy_app_with_bearer_auth(), "
+	  "eddy_route_authorize() or eddy_auth_config()\n" },
+	{ "[baerer]\n", "a.toml:1: unknown section [baerer]; did you mean [bearer]?\n" },
 	{ "[oauth.client]\n",
 	  "a.toml:1: [oauth.client] is known only to a program that calls eddy_app_with_oauth(), "
 	  "eddy_app_use_oauth() or eddy_auth_config()\n" },
