@@ -21,7 +21,7 @@ import unittest
 
 EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
-    **{name: os.path.join(EXAMPLES, name) for name in ('beside', 'files', 'probe', 'tour')},
+    **{name: os.path.join(EXAMPLES, name) for name in ('beside', 'files', 'issuer', 'probe', 'tour')},
     **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('coded', 'doors', 'limits', 'routes', 'secure', 'traced')},
 }
 KIB, MIB = 1 << 10, 1 << 20
@@ -58,7 +58,7 @@ class Server:
     def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True, wrap=(), env=None, fds=()):
         if not os.path.exists(PROGRAMS[program]):
             raise unittest.SkipTest(f'needs the program {program}')
-        if bind and program in ('files', 'probe', 'tour'):
+        if bind and program in ('files', 'issuer', 'probe', 'tour'):
             args = (*args, '--bind', bind)
         env = dict(os.environ, LC_ALL='C', **(env or {}))
         env.pop('EDDY_LOG', None)
