@@ -8,6 +8,7 @@
 - the targets of docs/log.md are those of the layers' records
 - the names eddy_… that the same pages speak of are declared in public headers, or metrics of docs/metrics.md
 - every console block of docs/guide/ is what the comment at the head of such a file shows, which the tests run; it may stop early
+- docs/config.md has every key that a section's table has, and no other
 - the table of examples/README.md has a line for every step of the ladder, in order
 - links to files of the tree, and to their headings, lead somewhere
 """
@@ -107,6 +108,33 @@ def check_targets(tap, root):
               f'docs/log.md alone: {listed - emitted}, sources alone: {emitted - listed}')
 
 
+def sections(root):
+    """The sections of configuration files that the sources have: pairs of a name and its keys."""
+    for path in sorted(glob.glob(os.path.join(root, '*', 'src', '*.c'))):
+        with open(path) as file:
+            text = file.read()
+        tables = {name: re.findall(r'^\t\{ "(\w+)", EDDY_CONFIG', body, re.M)
+                  for name, body in re.findall(r'struct eddy_config_key (\w+)\[\] = \{\n(.*?)^\};', text, re.M | re.S)}
+        for name, table in re.findall(r'\{\s*(?:\.name = )?"([\w.]+)",\s*(?:\.keys = )?(\w+)', text):
+            if table in tables:
+                yield name, tables[table]
+
+
+def check_config(tap, root):
+    with open(os.path.join(root, 'docs', 'config.md')) as file:
+        pages = dict(re.findall(r'^## `\[([\w.]+)\]`\n(.*?)(?=^## |\Z)', file.read(), re.M | re.S))
+    found = dict(sections(root))
+    # Most of [server] is made by macros; a test of http compares it.
+    del found['server']
+    wrong = []
+    for name, keys in found.items():
+        rows = re.findall(r'^\| `(\w+)` \|', pages.get(name, ''), re.M)
+        if rows != keys:
+            wrong.append(f'[{name}] has {keys}\nthe page has {rows}')
+    wrong += [f'no layer has [{name}]' for name in sorted(set(pages) - set(found) - {'server'})]
+    tap.check('the keys of docs/config.md', '\n'.join(wrong))
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
     tap = Tap()
@@ -131,6 +159,7 @@ def main():
 
     check_pages(tap, root, sources)
     check_targets(tap, root)
+    check_config(tap, root)
     with open(os.path.join(root, 'examples', 'README.md')) as file:
         text = file.read()
     wrong = check_links(root, 'examples/README.md', text)
