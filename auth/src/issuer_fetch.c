@@ -109,6 +109,7 @@ struct metadata {
 	char *jwks_uri; /* allocated */
 	const char *fault;
 	char shown[SHOWN_MAX + 1]; /* what it is the fault of */
+	const char *reason;        /* NULL: the fault says it all */
 };
 
 static int blame(struct metadata *metadata, struct eddy_str shown, const char *fault)
@@ -133,7 +134,6 @@ static int take_jwks_uri(struct metadata *metadata, const json_t *json)
 	const char *issuer = metadata->options->issuer;
 	struct eddy_str name = text_of(json, "issuer");
 	struct eddy_str uri = text_of(json, "jwks_uri");
-	const char *fault;
 
 	if (!eddy_str_eq_z(name, issuer))
 		return blame(metadata, name,
@@ -141,8 +141,8 @@ static int take_jwks_uri(struct metadata *metadata, const json_t *json)
 	if (!uri.ptr)
 		return blame(metadata, uri, "has no jwks_uri");
 	/* It ends with a NUL, and has no other. */
-	fault = eddyi_issuer_url_fault(uri.ptr, metadata->options->allow_http);
-	if (fault)
+	metadata->reason = eddyi_issuer_url_fault(uri.ptr, metadata->options->allow_http);
+	if (metadata->reason)
 		return blame(metadata, uri, "has a jwks_uri that is not to be asked:");
 	metadata->jwks_uri = strdup(uri.ptr);
 	return metadata->jwks_uri ? 0 : -ENOMEM;
@@ -171,8 +171,9 @@ static int get_metadata(struct fetch *fetch, char *url, char **ret_jwks_uri)
 	int r = url ? get(fetch, url, look_at_metadata, &metadata.text, &metadata) : -ENOMEM;
 
 	if (metadata.fault)
-		fail(fetch, r, "%s %s%s%s", url, metadata.fault, *metadata.shown ? " " : "",
-		     metadata.shown);
+		fail(fetch, r, "%s %s%s%s%s%s", url, metadata.fault, *metadata.shown ? " " : "",
+		     metadata.shown, metadata.reason ? ": " : "",
+		     metadata.reason ? metadata.reason : "");
 	free(url);
 	if (r == 0)
 		*ret_jwks_uri = metadata.jwks_uri;

@@ -337,7 +337,8 @@ class Secure(IssuerCase):
         issuer.answers[METADATA]['jwks_uri'] = plain.url + KEYS
         server = self.serve_for(issuer, '--ca', tls.at('ca.pem'))
         self.put_off(server, self.token(issuer, 'a'))
-        server.wait_for(rf'WARN eddy::auth: .* has a jwks_uri that is not to be asked: {plain.url}')
+        server.wait_for(rf'WARN eddy::auth: .* has a jwks_uri that is not to be asked: {plain.url}{KEYS}: only https is allowed, '
+                        '.*require_https = false')
         self.assertEqual(plain.asked, {})
 
 
