@@ -33,7 +33,10 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	if (strcmp(argv[1], "token") == 0) {
-		puts(signed_make("RS256").text);
+		static struct signed_token token;
+
+		token = signed_make("RS256");
+		puts(token.text);
 		return 0;
 	}
 	app = eddy_app_new();

@@ -53,6 +53,7 @@ static void to_der(void)
 	ECDSA_SIG_set0(sig, BN_bin2bn(bytes, width, NULL), BN_bin2bn(bytes + width, width, NULL));
 	signature = NULL;
 	len = i2d_ECDSA_SIG(sig, &signature);
+	ECDSA_SIG_free(sig);
 	if (len < 0)
 		micro_die("i2d_ECDSA_SIG");
 	signature_len = (size_t)len;
