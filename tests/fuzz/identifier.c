@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!eddy_str_split(&rest, '\n', &line) || memchr(line.ptr, 0, line.len))
 		return 0;
-	identifier = strndup(line.ptr, line.len);
+	identifier = calloc(1, line.len + 1);
+	memcpy(identifier, line.ptr, line.len);
 	if (eddyi_identifier_is_resource(identifier))
 		look_at_documents(identifier);
 	else if (eddyi_identifier_is_issuer(identifier))
