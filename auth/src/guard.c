@@ -124,7 +124,7 @@ static bool is_overheard(const struct eddyi_auth *auth, const struct eddy_req *r
 	       !eddy_peer_is_local(eddy_req_peer(req));
 }
 
-/* Return: 0, and the token is kept for the request; 1: it has been answered; -errno. */
+/* Return: 0, and the token is kept for the request if it is good: else it has been answered; -errno. */
 static int authenticate(const struct guard *guard, struct eddy_req *req, struct eddy_res *res,
 			struct seen *seen)
 {
