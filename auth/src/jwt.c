@@ -138,6 +138,22 @@ int eddy_jwt_parse(struct eddy_str text, unsigned algs, struct eddy_jwt **ret_to
 	return r;
 }
 
+/* Why there is no key for it: one of its kid is for others, which a newer set would hardly change. */
+static int fault_of_key(const struct eddy_jwt *token, const struct eddy_keyset *set)
+{
+	struct eddy_str kid = eddy_jwt_kid(token);
+
+	for (size_t i = 0; kid.ptr && i < eddy_keyset_count(set); i++) {
+		const struct eddy_jwk *key = eddy_keyset_at(set, i);
+		struct eddy_str known = eddy_jwk_kid(key);
+
+		if (known.ptr && eddy_str_eq(known, kid) &&
+		    !(eddy_jwk_algs(key) & EDDY_JWS_BIT(token->alg)))
+			return EDDY_JWT_ALG;
+	}
+	return EDDY_JWT_KEY;
+}
+
 int eddy_jwt_verify(const struct eddy_jwt *token, const struct eddy_keyset *set,
 		    const struct eddy_jwt_options *options)
 {
@@ -145,7 +161,7 @@ int eddy_jwt_verify(const struct eddy_jwt *token, const struct eddy_keyset *set,
 	int r;
 
 	if (!key)
-		return EDDY_JWT_KEY;
+		return fault_of_key(token, set);
 	r = eddy_jwk_verify(key, token->alg, token->signed_text, token->signature);
 	if (r == -EKEYREJECTED)
 		return EDDY_JWT_SIGNATURE;

@@ -151,6 +151,32 @@ Test(auth_verify, keys_come_and_go)
 	EXPECT_NOTED(&rig, come_with_new_keys, "200#1 200#2 401#3 unknown key ");
 }
 
+/* The key of this kid is for EdDSA alone; an unknown one would be looked for. */
+static int come_with_another_alg(struct rig *rig)
+{
+	struct eddy_str text = token_of("{\"alg\":\"ES256\",\"kid\":\"a\"}", "{\"exp\":1}");
+	char token[256];
+	int r = ask_signed(rig, PRIVATE_A, NULL, 600);
+
+	snprintf(token, sizeof(token), "%.*s", EDDY_FMT(text));
+	free((char *)text.ptr);
+	if (r == 0)
+		r = ask(rig, token);
+	return r == 0 ? ask_signed(rig, PRIVATE_B, NULL, 600) : r;
+}
+
+Test(auth_verify, a_key_that_is_there_is_not_looked_for)
+{
+	struct rig rig = {
+		.build = build,
+		.answers = GOOD(KEY_A),
+		.options.refresh_cooldown_ns = NOTHING,
+	};
+
+	EXPECT_NOTED(&rig, come_with_another_alg,
+		     "200#1 401#1 algorithm not accepted 401#2 unknown key ");
+}
+
 static int come_after_a_while(struct rig *rig)
 {
 	int r = ask_signed(rig, PRIVATE_A, NULL, 600);

@@ -25,9 +25,9 @@ struct eddy_jwt;
 /* Why a token is refused: above 0, so that they are no errors of the process. */
 enum eddy_jwt_fault {
 	EDDY_JWT_MALFORMED = 1,
-	EDDY_JWT_ALG,      /* `none`, unknown, or not accepted */
+	EDDY_JWT_ALG,      /* `none`, unknown, not accepted, or not that of the key of its kid */
 	EDDY_JWT_CRITICAL, /* its header has a `crit` */
-	EDDY_JWT_KEY,      /* no key of this kid for this algorithm */
+	EDDY_JWT_KEY,      /* no key of this kid; without a kid, no single one for its algorithm */
 	EDDY_JWT_SIGNATURE,
 	EDDY_JWT_MISSING, /* exp is, or iss or aud where one is expected */
 	EDDY_JWT_EXPIRED,
