@@ -10,6 +10,7 @@
 #include <eddy/dump.h>
 #include <eddy/event.h>
 #include <eddy/feature.h>
+#include <eddy/figure.h>
 #include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/join.h>
