@@ -1,6 +1,7 @@
 /* eddy's own metrics, but for those of requests, and the text of all. */
 #include "metric.h"
 
+#include <eddy/figure.h>
 #include <eddy/log_writer.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
@@ -171,6 +172,47 @@ static int declare(const struct own *own, size_t count, int (*read)(void *arg, u
 	return r;
 }
 
+/* ---- what other layers count ---- */
+
+static int read_figure(void *arg, uint64_t *ret_value)
+{
+	*ret_value = eddy_figure_read(arg);
+	return 0;
+}
+
+static int declare_figure(const struct eddy_figure *figure)
+{
+	struct eddy_metric *metric;
+
+	return eddy_metric_declare(
+		&(struct eddy_metric_options){
+			.name = figure->name,
+			.help = figure->help,
+			.labels = EDDY_METRIC_LABELS({ figure->label, figure->value }),
+			.read = read_figure,
+			.arg = (void *)figure,
+		},
+		&metric);
+}
+
+/* Those that were offered since the last time stand in front. Return: 0, -ENOMEM; asked again, it does all of them. */
+static int declare_figures(void)
+{
+	static const struct eddy_figure *_Atomic known;
+	const struct eddy_figure *first = eddy_figure_next(NULL), *until = atomic_load(&known);
+	int r = 0;
+
+	for (const struct eddy_figure *at = first; at != until && r != -ENOMEM;
+	     at = eddy_figure_next(at))
+		r = declare_figure(at);
+	if (r == -ENOMEM)
+		return r;
+	atomic_store(&known, first);
+	return 0;
+}
+
+/* ---- all of them ---- */
+
 /* Return: 0, -ENOMEM; asked again, it goes on where it stopped. */
 static int declare_all(void)
 {
@@ -179,7 +221,7 @@ static int declare_all(void)
 	int r;
 
 	if (atomic_load(&done))
-		return 0;
+		return declare_figures();
 	r = eddy_metric_declare(
 		&(struct eddy_metric_options){
 			.name = "eddy_build_info",
@@ -196,7 +238,7 @@ static int declare_all(void)
 		r = declare(of_runtime, sizeof(of_runtime) / sizeof(of_runtime[0]), read_now);
 	if (r == 0)
 		atomic_store(&done, true);
-	return r;
+	return r == 0 ? declare_figures() : r;
 }
 
 /* ---- the text ---- */
