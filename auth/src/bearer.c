@@ -99,6 +99,7 @@ static void init(struct eddy_app *app, void *kept)
 	auth->number = atomic_fetch_add(&number, 1);
 	set_defaults(&auth->options);
 	eddy_app_config_section(app, &section, &auth->options);
+	eddyi_guard_offer_figures();
 	eddy_app_at_start(app, start, auth);
 }
 

@@ -5,10 +5,10 @@
 #include "resource.h"
 
 #include <eddy/coder.h>
+#include <eddy/figure.h>
 #include <eddy/layer.h>
 #include <eddy/peer.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 
 /* How long to wait where an issuer's keys could not be loaded: the next request tries at once. */
@@ -34,26 +34,51 @@ static void seen_deinit(void *kept)
 
 static const struct eddy_req_layer layer = { "token", sizeof(struct seen), seen_deinit };
 
-static atomic_uint_least64_t let_in, refused, forbidden, unknown, cached;
+/* ---- counting ---- */
 
-static void count(atomic_uint_least64_t *counter)
+enum counted {
+	LET_IN,
+	REFUSED,
+	FORBIDDEN,
+	UNKNOWN,
+	CACHED,
+	COUNTED,
+};
+
+#define REQUESTS(outcome)                                                                          \
+	{                                                                                          \
+		.name = "eddy_bearer_requests_total",                                              \
+		.help = "Requests that came to a guard, by what it did.", .label = "outcome",      \
+		.value = outcome                                                                   \
+	}
+
+static struct eddy_figure figures[COUNTED] = {
+	[LET_IN] = REQUESTS("let_in"),
+	[REFUSED] = REQUESTS("refused"),
+	[FORBIDDEN] = REQUESTS("forbidden"),
+	[UNKNOWN] = REQUESTS("unknown"),
+	[CACHED] = { .name = "eddy_bearer_tokens_cached_total",
+		     .help = "Tokens that were known to be good, and not verified again." },
+};
+
+void eddyi_guard_offer_figures(void)
 {
-	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+	eddy_figure_offer(figures, COUNTED);
 }
 
-static uint64_t counted(const atomic_uint_least64_t *counter)
+static void count(enum counted what)
 {
-	return atomic_load_explicit(counter, memory_order_relaxed);
+	eddy_figure_add(&figures[what], 1);
 }
 
 struct eddy_bearer_stats eddy_bearer_stats(void)
 {
 	return (struct eddy_bearer_stats){
-		.let_in = counted(&let_in),
-		.refused = counted(&refused),
-		.forbidden = counted(&forbidden),
-		.unknown = counted(&unknown),
-		.cached = counted(&cached),
+		.let_in = eddy_figure_read(&figures[LET_IN]),
+		.refused = eddy_figure_read(&figures[REFUSED]),
+		.forbidden = eddy_figure_read(&figures[FORBIDDEN]),
+		.unknown = eddy_figure_read(&figures[UNKNOWN]),
+		.cached = eddy_figure_read(&figures[CACHED]),
 	};
 }
 
@@ -77,7 +102,7 @@ static int ask_for_token(const struct guard *guard, struct eddy_req *req, struct
 {
 	const struct eddyi_challenge why = { .scope = guard->scopes[0] ? guard->scopes : NULL };
 
-	count(&refused);
+	count(REFUSED);
 	return challenge(guard, req, res, 401, &why, "this takes a bearer token");
 }
 
@@ -90,7 +115,7 @@ static int refuse(const struct guard *guard, struct eddy_req *req, struct eddy_r
 		.scope = guard->scopes[0] ? guard->scopes : NULL,
 	};
 
-	count(&refused);
+	count(REFUSED);
 	return challenge(guard, req, res, status, &why, description);
 }
 
@@ -102,7 +127,7 @@ static int forbid(const struct guard *guard, struct eddy_req *req, struct eddy_r
 		.scope = scopes[0] ? scopes : NULL,
 	};
 
-	count(&forbidden);
+	count(FORBIDDEN);
 	return challenge(guard, req, res, 403, &why, "this token does not allow it");
 }
 
@@ -111,7 +136,7 @@ static int put_off(struct eddy_res *res)
 {
 	int r = eddy_res_set_z(res, "retry-after", RETRY_AFTER);
 
-	count(&unknown);
+	count(UNKNOWN);
 	return r < 0 ? r : eddy_res_problem(res, 503, "the issuer's keys could not be loaded");
 }
 
@@ -145,7 +170,7 @@ static int authenticate(const struct guard *guard, struct eddy_req *req, struct 
 	}
 	r = eddyi_auth_verify(guard->auth, text, &seen->token, &is_known);
 	if (r == 0 && is_known)
-		count(&cached);
+		count(CACHED);
 	if (r == -EAGAIN)
 		return put_off(res);
 	if (r > 0)
@@ -175,7 +200,7 @@ static int let_in_or_forbid(struct eddy_next *next, struct eddy_req *req, struct
 		return forbid(guard, req, res, scopes);
 	/* Of several guards the innermost lets in. */
 	if (!eddy_next_has(next, filter))
-		count(&let_in);
+		count(LET_IN);
 	return eddy_next(next, req, res);
 }
 

@@ -13,6 +13,7 @@
 #include "identifier.h"
 #include "issuer_fetch.h"
 
+#include <eddy/figure.h>
 #include <eddy/file.h>
 #include <eddy/layer.h>
 #include <eddy/list.h>
@@ -25,7 +26,26 @@
 
 #define TARGET "eddy::auth"
 
-static atomic_uint_least64_t fetched, failed, waited;
+enum counted {
+	FETCHED,
+	FAILED,
+	WAITED,
+	COUNTED,
+};
+
+#define FETCHES(outcome)                                                                           \
+	{                                                                                          \
+		.name = "eddy_oauth_fetches_total",                                                \
+		.help = "Fetches of issuers' keys, by what came of them.", .label = "outcome",     \
+		.value = outcome                                                                   \
+	}
+
+static struct eddy_figure figures[COUNTED] = {
+	[FETCHED] = FETCHES("loaded"),
+	[FAILED] = FETCHES("failed"),
+	[WAITED] = { .name = "eddy_oauth_waits_total",
+		     .help = "Requests that waited for an issuer's keys." },
+};
 
 enum fetch {
 	IDLE,
@@ -52,15 +72,20 @@ struct eddyi_issuer {
 struct eddy_oauth_stats eddy_oauth_stats(void)
 {
 	return (struct eddy_oauth_stats){
-		.fetched = atomic_load_explicit(&fetched, memory_order_relaxed),
-		.failed = atomic_load_explicit(&failed, memory_order_relaxed),
-		.waited = atomic_load_explicit(&waited, memory_order_relaxed),
+		.fetched = eddy_figure_read(&figures[FETCHED]),
+		.failed = eddy_figure_read(&figures[FAILED]),
+		.waited = eddy_figure_read(&figures[WAITED]),
 	};
 }
 
-static void count(atomic_uint_least64_t *counter)
+void eddyi_issuer_offer_figures(void)
 {
-	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+	eddy_figure_offer(figures, COUNTED);
+}
+
+static void count(enum counted what)
+{
+	eddy_figure_add(&figures[what], 1);
 }
 
 /* No time is later than the last one. */
@@ -109,7 +134,7 @@ static void wake(struct eddy_node *list)
  * Return: 0, also when the time is up; -ECANCELED. */
 static int await_fetch(struct eddyi_issuer *issuer)
 {
-	count(&waited);
+	count(WAITED);
 	if (issuer->fetch == IDLE) {
 		issuer->fetch = WANTED;
 		wake(&issuer->fetchers);
@@ -277,7 +302,7 @@ static void fetch(struct eddyi_issuer *issuer)
 	else if (r != -ECANCELED)
 		say_failing(issuer, issuer->keys.set, why);
 	if (r != -ECANCELED)
-		count(r < 0 ? &failed : &fetched);
+		count(r < 0 ? FAILED : FETCHED);
 	pthread_mutex_lock(&issuer->lock);
 	if (r == -ECANCELED)
 		drop_fetch(issuer);

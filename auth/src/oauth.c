@@ -66,6 +66,7 @@ static void init(struct eddy_app *app, void *kept)
 
 	set_options(oauth, app, &(struct eddy_oauth_options){ 0 });
 	eddy_app_config_section(app, &section, oauth);
+	eddyi_issuer_offer_figures();
 	eddy_app_at_start(app, start, oauth);
 }
 

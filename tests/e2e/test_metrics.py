@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 
+from issuers import FakeIssuer
+from tokens import SECRET, signed
 from wire import KIB, MIB, PROGRAMS, Case, Shared, Wire, in_threads, pattern, request, try_connect
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'metrics.md')
@@ -280,6 +282,40 @@ class Counted(Case):
         self.eventually(lambda: scrape(self.server)('eddy_http_connections') == 1)
         self.assertGreaterEqual(self.grown('eddy_http_connections_accepted_total'), 8)
         self.assertEqual(self.at_rest()('eddy_loops'), 2)
+
+
+class Guarded(Case):
+    """What auth counts, which metrics know nothing of."""
+
+    def counted(self, server, name, **labels):
+        return scrape(server)(name, **labels)
+
+    def ask(self, server, path, token=None):
+        return server.get(path, *([f'authorization: Bearer {token}'] if token else [])).status
+
+    def test_requests_at_a_guard(self):
+        path = os.path.join(self.folder(), 'secret')
+        with open(path, 'wb') as file:
+            file.write(SECRET)
+        server = self.serve('--secret-file', path, program='tour')
+        token = signed()
+        self.assertEqual([self.ask(server, '/me', token) for _ in range(3)], [200] * 3)
+        self.assertEqual([self.ask(server, '/admin', token), self.ask(server, '/me'), self.ask(server, '/me', 'a')], [403, 401, 401])
+        for outcome, count in ('let_in', 3), ('forbidden', 1), ('refused', 2), ('unknown', 0):
+            self.assertEqual(self.counted(server, 'eddy_bearer_requests_total', outcome=outcome), count, outcome)
+        self.assertEqual(self.counted(server, 'eddy_bearer_tokens_cached_total'), 3)
+
+    def test_fetches_of_keys(self):
+        issuer = FakeIssuer()
+        self.addCleanup(issuer.close)
+        server = self.serve('--issuer', issuer.url, '--http-issuer', program='tour')
+        token = signed(header={'alg': 'EdDSA'})
+        for _ in range(2):
+            self.assertEqual(self.ask(server, '/me', token), 503)
+        self.assertEqual(self.counted(server, 'eddy_bearer_requests_total', outcome='unknown'), 2)
+        self.assertEqual(self.counted(server, 'eddy_oauth_fetches_total', outcome='failed'), 2)
+        self.assertEqual(self.counted(server, 'eddy_oauth_fetches_total', outcome='loaded'), 0)
+        self.assertEqual(self.counted(server, 'eddy_oauth_waits_total'), 2)
 
 
 class FullDisk(Case):

@@ -73,13 +73,13 @@ EDDY_API const struct eddy_jwt *eddy_req_token(const struct eddy_req *req);
 EDDY_API int eddy_req_claims_read(const struct eddy_req *req, const struct eddy_member *members,
 				  size_t count, void *ret_target, char *ret_why);
 
-/* What the guards of all apps have done, since the process began. */
+/* What the guards of all apps have done, since the process began; metrics show it as well (docs/metrics.md). */
 struct eddy_bearer_stats {
 	uint64_t let_in;    /* requests with a token that was good, and good enough */
 	uint64_t refused;   /* by 400 or 401 */
 	uint64_t forbidden; /* by 403 */
 	uint64_t unknown;   /* by 503: no key was ever loaded */
-	uint64_t cached;    /* of those let in: tokens that were not verified again */
+	uint64_t cached;    /* of those let in or forbidden: tokens that were not verified again */
 };
 
 /* Read them. Any thread. */

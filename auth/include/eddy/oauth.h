@@ -40,7 +40,7 @@ EDDY_API void eddy_app_with_oauth(struct eddy_app *app, const struct eddy_oauth_
 /* Check the tokens of the app's guards (eddy/bearer.h) against this issuer's keys. Once. */
 EDDY_API void eddy_app_use_oauth(struct eddy_app *app);
 
-/* What became of issuers' keys, since the process began. */
+/* What became of issuers' keys, since the process began; metrics show it as well (docs/metrics.md). */
 struct eddy_oauth_stats {
 	uint64_t fetched; /* sets that were loaded */
 	uint64_t failed;  /* fetches that brought none */
