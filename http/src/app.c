@@ -23,6 +23,7 @@ struct start {
 	struct start *next;
 	eddy_start_fn *fn;
 	void *data;
+	bool is_done; /* since it was asked for */
 };
 
 /* Something to do before the app is freed. */
@@ -81,11 +82,15 @@ void eddy_app_mistake(struct eddy_app *app, const char *format, ...)
 
 void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data)
 {
-	struct start *start = eddy_app_alloc(app, sizeof(*start));
+	struct start **at = &app->starts;
 
-	*start = (struct start){ NULL, fn, data };
-	*app->starts_end = start;
-	app->starts_end = &start->next;
+	while (*at && ((*at)->fn != fn || (*at)->data != data))
+		at = &(*at)->next;
+	if (!*at) {
+		*at = eddy_app_alloc(app, sizeof(**at));
+		**at = (struct start){ .fn = fn, .data = data };
+	}
+	(*at)->is_done = false;
 }
 
 void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data)
@@ -148,7 +153,6 @@ struct eddy_app *eddy_app_new(void)
 	if (!app)
 		out_of_memory();
 	app->mistakes_end = &app->mistakes;
-	app->starts_end = &app->starts;
 	eddy_mutex_init(&app->preparing);
 	app->router = eddyi_router_new();
 	if (!app->router)
@@ -323,26 +327,26 @@ bool eddyi_app_report_mistakes(const struct eddy_app *app)
 	return app->mistakes != NULL;
 }
 
-static int start_all(struct eddy_app *app)
+/* Also what was done before, `again`. */
+static int start_all(struct eddy_app *app, bool again)
 {
-	int r = 0;
+	for (struct start *start = app->starts; start; start = start->next) {
+		int r = again || !start->is_done ? start->fn(app, start->data) : 0;
 
-	while (app->starts && r == 0) {
-		r = app->starts->fn(app, app->starts->data);
-		if (r == 0)
-			app->starts = app->starts->next;
+		if (r < 0)
+			return r;
+		start->is_done = true;
 	}
-	if (!app->starts)
-		app->starts_end = &app->starts;
-	return r;
+	return 0;
 }
 
-static int prepare(struct eddy_app *app)
+static int prepare(struct eddy_app *app, bool is_run)
 {
 	int r = app->read_config ? app->read_config(app) : 0;
 
+	/* An app that can't start says once what is wrong. */
 	if (r == 0)
-		r = start_all(app);
+		r = start_all(app, is_run && !app->mistakes);
 	if (eddyi_app_report_mistakes(app))
 		return -EINVAL;
 	/* It is kept from then on: several tests of the app may go on at once. */
@@ -355,13 +359,13 @@ static int prepare(struct eddy_app *app)
 	return r;
 }
 
-int eddyi_app_prepare(struct eddy_app *app)
+int eddyi_app_prepare(struct eddy_app *app, bool is_run)
 {
 	int r = eddy_mutex_lock(&app->preparing);
 
 	if (r < 0)
 		return r;
-	r = prepare(app);
+	r = prepare(app, is_run);
 	eddy_mutex_unlock(&app->preparing);
 	return r;
 }

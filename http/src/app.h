@@ -78,8 +78,7 @@ struct eddy_app {
 	struct kept *layers;
 	struct eddyi_watch *watches; /* who observes its requests, the last that was added first */
 	struct eddyi_beside *beside; /* what else runs while it runs; the last that was added first */
-	struct start *starts;        /* what is done before it begins, and has not been yet */
-	struct start **starts_end;
+	struct start *starts;        /* what is done before it begins */
 	struct eddy_mutex preparing;    /* one at a time; the others find it prepared */
 	struct ending *endings;         /* what is done before it is freed */
 	struct eddyi_section *sections; /* that its configuration file may have */
@@ -118,8 +117,8 @@ void eddyi_app_set_head_limits(struct eddy_app *app);
 /* Emit a record for each mistake. Return: whether there are any. */
 bool eddyi_app_report_mistakes(const struct eddy_app *app);
 
-/* Read the app's configuration file, do what is to be done before it begins, and report what is wrong.
+/* Read the app's configuration file, do what is to be done before it runs or is tested, and report what is wrong.
  * Suspends. Return: 0, -EINVAL, -errno. */
-int eddyi_app_prepare(struct eddy_app *app);
+int eddyi_app_prepare(struct eddy_app *app, bool is_run);
 
 #endif

@@ -335,7 +335,7 @@ int eddy_app_run(struct eddy_app *app)
 	struct eddyi_run run;
 	int r;
 
-	r = eddyi_app_prepare(app);
+	r = eddyi_app_prepare(app, true);
 	if (EDDYI_TLS && app->tls && eddy_offload(eddyi_tls_setup_load, app->tls) < 0)
 		r = -EINVAL;
 	if (r < 0)

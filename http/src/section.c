@@ -320,5 +320,8 @@ static void read_group(struct eddyi_reading *reading, const struct eddyi_toml *t
 
 void eddyi_sections_read(struct eddyi_reading *reading, const struct eddyi_toml *root)
 {
+	for (const struct eddyi_section *at = reading->sections; at; at = at->next)
+		if (at->section->begin)
+			at->section->begin(at->target);
 	read_group(reading, root, eddy_str("", 0));
 }

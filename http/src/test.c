@@ -201,7 +201,7 @@ static int run_test(void *arg)
 {
 	struct test *test = arg;
 	struct eddy_app *app = test->app;
-	int r = eddyi_app_prepare(app);
+	int r = eddyi_app_prepare(app, false);
 
 	if (r == 0)
 		r = eddy_buffers_prepare();

@@ -268,6 +268,46 @@ Test(app, does_at_start_what_it_was_asked_to_once)
 	eddy_app_free(started.app);
 }
 
+static int run_ended(void *arg)
+{
+	eddy_app_shutdown(arg);
+	return eddy_app_run(arg);
+}
+
+Test(app, does_at_each_run_what_it_was_asked_to)
+{
+	struct started started = { .app = eddy_app_new() };
+
+	eddy_app_bind(started.app, "127.0.0.1:0");
+	eddy_app_at_start(started.app, start_a, &started);
+	eddy_app_at_start(started.app, start_late, &started);
+	cr_expect_eq(eddy_run(NULL, run_ended, started.app), 0);
+	cr_expect_str_eq(started.calls, "al");
+	cr_expect_eq(status_of(started.app, "GET /"), 404);
+	cr_expect_str_eq(started.calls, "al");
+	cr_expect_eq(eddy_run(NULL, run_ended, started.app), 0);
+	cr_expect_str_eq(started.calls, "alal");
+	/* Asked for again it keeps its place. */
+	eddy_app_at_start(started.app, start_a, &started);
+	cr_expect_eq(status_of(started.app, "GET /"), 404);
+	cr_expect_str_eq(started.calls, "alala");
+	eddy_app_free(started.app);
+}
+
+Test(app, tells_mistakes_of_each_run_once)
+{
+	struct started started = { .app = eddy_app_new() };
+
+	eddy_app_at_start(started.app, start_badly, &started);
+	for (int i = 0; i < 2; i++) {
+		said_begin();
+		cr_expect_eq(eddy_run(NULL, run_ended, started.app), -EINVAL);
+		cr_expect_str_eq(said_end(), "no good\n");
+	}
+	cr_expect_str_eq(started.calls, "x");
+	eddy_app_free(started.app);
+}
+
 Test(app, tries_again_what_failed_at_start)
 {
 	struct started started = { .app = eddy_app_new(), .fails = -EIO };

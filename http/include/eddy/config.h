@@ -85,6 +85,8 @@ struct eddy_config_section {
 	const struct eddy_config_key *keys; /* a name of NULL ends them */
 	eddy_config_extra_fn *extra;        /* NULL: other keys are mistakes */
 	eddy_config_done_fn *done; /* may be NULL; not called where the section is missing */
+	/* Called before the file is read, which may be once more: forget what `extra` took. May be NULL. */
+	void (*begin)(void *target);
 };
 
 /* Make a section known to the app: when it runs, the section's keys are set in `target`. The section

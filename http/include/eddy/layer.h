@@ -54,9 +54,10 @@ EDDY_API void *eddy_app_find_layer(const struct eddy_app *app, const struct eddy
  * routes. Return: 0; -ECANCELED, -ENOMEM and the like when it could not be done: the app does not begin now. */
 typedef int eddy_start_fn(struct eddy_app *app, void *data);
 
-/* Call `fn(app, data)` once, before the app runs or is tested for the first time from now on: what it is told
- * is decided by then, its configuration file has been read without a mistake, and nothing listens yet. The
- * first that was asked for is called first; one that has failed is called again at the next attempt. */
+/* Call `fn(app, data)` each time before the app runs, and once before it is tested for the first time from now on:
+ * what it is told is decided by then, its configuration file has been read without a mistake, and nothing listens
+ * yet. The first that was asked for is called first; one that has failed is called again at the next attempt.
+ * Asked for once more it is called once, also before a test. */
 EDDY_API void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data);
 
 /* What a layer keeps for one request. */
