@@ -23,13 +23,14 @@ struct eddyi_auth {
 	struct eddy_app *app;
 	struct eddy_bearer_options
 		options; /* the configuration file has had its say once the app starts */
-	unsigned number; /* that no other app has */
 	bool is_guarded; /* there is a guard */
-	const struct eddyi_key_source
-		*source; /* of an issuer from before the start on; NULL: none yet */
-	void *source_self;
+	const struct eddyi_key_source *issuer; /* that is used; NULL: none is */
+	void *issuer_self;
 
-	/* From the start on: */
+	/* From the start on, and anew by each: */
+	unsigned number; /* what verified tokens are kept by; no other app has it, nor had this one */
+	const struct eddyi_key_source *source;
+	void *source_self;
 	struct eddy_jwt_options checks;
 	unsigned algs;                /* that tokens may have */
 	struct eddy_keyset *own_keys; /* the static one */
@@ -37,6 +38,12 @@ struct eddyi_auth {
 
 /* What the app has; made when it is asked for the first time. */
 struct eddyi_auth *eddyi_auth_of(struct eddy_app *app);
+
+/* The same, about to be told something: it counts from the next start on, of a test as well. */
+struct eddyi_auth *eddyi_auth_touch(struct eddy_app *app);
+
+/* From now on nothing counts that was verified before. */
+void eddyi_auth_renew(struct eddyi_auth *auth);
 
 /* Check a token as the options have it. Suspends. `ret_is_known` says whether its signature was good before.
  * Return: 0 and a reference; a fault; -EAGAIN when its issuer's keys were never loaded, -ECANCELED, -ENOMEM. */

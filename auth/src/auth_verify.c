@@ -98,18 +98,18 @@ static struct eddy_jwt *find(const struct eddyi_auth *auth, struct eddyi_verifie
 }
 
 /* NULL: tokens are not kept. To be asked again behind what suspends: other apps may have taken its place. */
-static struct eddyi_verified *verified_of(const struct eddyi_auth *auth)
+static struct eddyi_verified *verified_of(const struct eddyi_auth *auth, unsigned number)
 {
-	return auth->options.no_cache ? NULL :
-					eddyi_verified_here(auth->number, auth->options.cache_max);
+	return auth->options.no_cache ? NULL : eddyi_verified_here(number, auth->options.cache_max);
 }
 
 int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token,
 		      bool *ret_is_known)
 {
-	struct eddyi_verified *verified = text.len <= EDDY_JWT_MAX ? verified_of(auth) : NULL;
+	unsigned version, number = auth->number;
+	struct eddyi_verified *verified = text.len <= EDDY_JWT_MAX ? verified_of(auth, number) :
+								     NULL;
 	struct eddy_jwt *token = verified ? find(auth, verified, text) : NULL;
-	unsigned version;
 	int r;
 
 	*ret_is_known = token;
@@ -119,7 +119,7 @@ int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy
 	}
 	r = verify(auth, text, ret_token, &version);
 	if (r == 0 && verified)
-		verified = verified_of(auth);
+		verified = verified_of(auth, number);
 	if (r == 0 && verified)
 		eddyi_verified_put(verified, *ret_token, since_1970(), version);
 	return r;

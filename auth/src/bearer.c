@@ -10,12 +10,29 @@
 #define CACHE_MAX (1u << 20)
 #define LEEWAY_DEFAULT_NS (60 * EDDY_SECOND)
 
+/* What a field can have. */
+static bool is_sendable(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return false;
+	return true;
+}
+
+static bool is_filled(const char *text)
+{
+	return *text;
+}
+
 #define MEMBER(name) EDDY_CONFIG_AT(struct eddy_bearer_options, name)
 
 static const struct eddy_config_key keys[] = {
-	{ "audiences", EDDY_CONFIG_STRINGS, MEMBER(audiences), .count_min = 1, .or_one = true },
+	{ "audiences", EDDY_CONFIG_STRINGS, MEMBER(audiences), .count_min = 1, .or_one = true,
+	  .accepts = is_filled,
+	  .expected = "a string that is not empty, or an array of one or more" },
 	{ "issuer", EDDY_CONFIG_STRING, MEMBER(issuer), .min = 1 },
-	{ "realm", EDDY_CONFIG_STRING, MEMBER(realm), .min = 1, .max = 255 },
+	{ "realm", EDDY_CONFIG_STRING, MEMBER(realm), .min = 1, .max = 255, .accepts = is_sendable,
+	  .expected = "a string of 1 to 255 bytes, none of them a control byte" },
 	{ "leeway_secs", EDDY_CONFIG_SECS, MEMBER(leeway_ns) },
 	{ "allow_plain_http", EDDY_CONFIG_BOOL, MEMBER(allow_plain_http) },
 	{ "secret_file", EDDY_CONFIG_PATH, MEMBER(secret_file), .min = 1 },
@@ -39,10 +56,10 @@ static bool has_keys(struct eddyi_auth *auth)
 				 "bearer tokens: one of secret, secret_file, secret_env, key_file "
 				 "and key_env is enough, there are %u of them",
 				 count);
-	else if (count && auth->source)
+	else if (count && auth->issuer)
 		eddy_app_mistake(auth->app, "bearer tokens: there is a static key, and an issuer: "
 					    "leave one of them out");
-	else if (!count && !auth->source)
+	else if (!count && !auth->issuer)
 		eddy_app_mistake(auth->app,
 				 "bearer tokens: routes are guarded, and there is no key: name an "
 				 "issuer and call eddy_app_use_oauth(), or name a static key in "
@@ -50,15 +67,6 @@ static bool has_keys(struct eddyi_auth *auth)
 	else
 		return true;
 	return false;
-}
-
-/* What a field can have. */
-static bool is_sendable(const char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			return false;
-	return true;
 }
 
 static void set_defaults(struct eddy_bearer_options *options)
@@ -69,20 +77,39 @@ static void set_defaults(struct eddy_bearer_options *options)
 		options->leeway_ns = LEEWAY_DEFAULT_NS;
 }
 
+/* The file's have been looked at when it was read; these may be the program's. */
+static void look_at_words(struct eddy_app *app, const struct eddy_bearer_options *options)
+{
+	const char *const *audience = options->audiences;
+
+	if (options->realm && !is_sendable(options->realm))
+		eddy_app_mistake(app, "bearer tokens: the realm has bytes that no field can have");
+	while (audience && *audience && is_filled(*audience))
+		audience++;
+	if (audience && (audience == options->audiences || *audience))
+		eddy_app_mistake(app, "bearer tokens: audiences is an empty list, or has one that "
+				      "is empty: leave it out where tokens have no aud");
+	if (options->issuer && !is_filled(options->issuer))
+		eddy_app_mistake(app, "bearer tokens: issuer is empty: leave it out where any will "
+				      "do");
+}
+
 /* The configuration file has had its say. An issuer that is used has said its name, or will. */
 static int start(struct eddy_app *app, void *data)
 {
 	struct eddyi_auth *auth = data;
 	const struct eddy_bearer_options *options = &auth->options;
 
-	if (options->realm && !is_sendable(options->realm))
-		eddy_app_mistake(app, "bearer tokens: the realm has bytes that no field can have");
+	look_at_words(app, options);
 	if (!auth->is_guarded || !has_keys(auth))
 		return 0;
 	auth->checks.audiences = options->audiences;
 	/* The default is filled in: 0 is what the file says. */
 	auth->checks.leeway_ns = options->leeway_ns ? options->leeway_ns : EDDY_JWT_NO_LEEWAY;
-	if (auth->source) {
+	eddyi_auth_renew(auth);
+	if (auth->issuer) {
+		auth->source = auth->issuer;
+		auth->source_self = auth->issuer_self;
 		auth->algs = EDDY_JWS_PUBLIC;
 		return 0;
 	}
@@ -90,17 +117,21 @@ static int start(struct eddy_app *app, void *data)
 	return eddyi_static_key_load(auth);
 }
 
-static void init(struct eddy_app *app, void *kept)
+void eddyi_auth_renew(struct eddyi_auth *auth)
 {
 	static atomic_uint number;
+
+	auth->number = atomic_fetch_add(&number, 1);
+}
+
+static void init(struct eddy_app *app, void *kept)
+{
 	struct eddyi_auth *auth = kept;
 
 	auth->app = app;
-	auth->number = atomic_fetch_add(&number, 1);
 	set_defaults(&auth->options);
 	eddy_app_config_section(app, &section, &auth->options);
 	eddyi_guard_offer_figures();
-	eddy_app_at_start(app, start, auth);
 }
 
 /* The copy that is ours. */
@@ -127,6 +158,14 @@ struct eddyi_auth *eddyi_auth_of(struct eddy_app *app)
 	return eddy_app_layer(app, &layer);
 }
 
+struct eddyi_auth *eddyi_auth_touch(struct eddy_app *app)
+{
+	struct eddyi_auth *auth = eddyi_auth_of(app);
+
+	eddy_app_at_start(app, start, auth);
+	return auth;
+}
+
 /* What was borrowed is the app's from now on. */
 static struct eddy_str keep_secret(struct eddy_app *app, struct eddy_str secret)
 {
@@ -138,7 +177,7 @@ static struct eddy_str keep_secret(struct eddy_app *app, struct eddy_str secret)
 
 void eddy_app_with_bearer_auth(struct eddy_app *app, const struct eddy_bearer_options *options)
 {
-	struct eddyi_auth *auth = eddyi_auth_of(app);
+	struct eddyi_auth *auth = eddyi_auth_touch(app);
 
 	wipe_secret(auth);
 	auth->options = options ? *options : (struct eddy_bearer_options){ 0 };

@@ -108,6 +108,14 @@ static int take_extra(void *target, const char *name, json_t *value)
 	return 0;
 }
 
+static void forget_extra(void *target)
+{
+	struct eddyi_description *description = target;
+
+	json_decref(description->extra);
+	description->extra = NULL;
+}
+
 static const char *note_section(void *target)
 {
 	struct eddyi_description *description = target;
@@ -119,13 +127,13 @@ static const char *note_section(void *target)
 const struct eddyi_description_kind eddyi_description_resource = {
 	.name = "OAuth resource metadata",
 	.call = "eddy_app_with_oauth_resource_metadata()",
-	.section = { "oauth.resource", resource_keys, take_extra, note_section },
+	.section = { "oauth.resource", resource_keys, take_extra, note_section, forget_extra },
 };
 
 const struct eddyi_description_kind eddyi_description_server = {
 	.name = "OAuth server metadata",
 	.call = "eddy_app_with_oauth_server_metadata()",
-	.section = { "oauth.server", server_keys, take_extra, note_section },
+	.section = { "oauth.server", server_keys, take_extra, note_section, forget_extra },
 };
 
 /* ---- what the program says ---- */

@@ -242,7 +242,7 @@ static void *guard_new(struct eddy_app *app, const struct eddy_rule *rule, const
 	struct guard *guard = eddy_app_alloc(app, sizeof(*guard));
 	ssize_t size = eddy_rule_size(rule);
 
-	guard->auth = eddyi_auth_of(app);
+	guard->auth = eddyi_auth_touch(app);
 	guard->auth->is_guarded = true;
 	if (size < 0) {
 		eddy_app_mistake(app, "%s: %s", what,

@@ -379,8 +379,25 @@ static void check(struct eddy_app *app, const struct eddy_oauth_options *options
 		eddy_app_mistake(app, "OAuth issuer: there is no ca_file \"%s\"", options->ca_file);
 }
 
+/* The keys of one issuer are not another's. */
+static void forget_keys(struct eddyi_issuer *issuer)
+{
+	struct eddyi_issuer_keys old;
+
+	pthread_mutex_lock(&issuer->lock);
+	old = take_new(issuer, &(struct eddyi_issuer_keys){ 0 });
+	atomic_store(&issuer->due_ns, 0);
+	issuer->has_ended = issuer->is_failing = false;
+	pthread_mutex_unlock(&issuer->lock);
+	keys_deinit(&old);
+}
+
 void eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_options *options)
 {
+	const char *before = issuer->options.issuer;
+
+	if (before && !(options->issuer && strcmp(options->issuer, before) == 0))
+		forget_keys(issuer);
 	issuer->options = *options;
 	check(issuer->app, options);
 }

@@ -31,10 +31,13 @@ static const struct eddy_config_section section = { .name = "oauth.client", .key
 static int start(struct eddy_app *app, void *data)
 {
 	struct eddyi_oauth *oauth = data;
+	struct eddyi_auth *auth;
 
 	if (!oauth->issuer)
 		return 0;
-	eddyi_auth_of(app)->checks.issuer = oauth->options.issuer;
+	auth = eddyi_auth_of(app);
+	auth->checks.issuer = oauth->options.issuer;
+	eddyi_auth_renew(auth);
 	oauth->options.allow_http = !oauth->require_https;
 	oauth->options.redirects_max = oauth->max_redirects;
 	eddyi_issuer_start(oauth->issuer, &oauth->options);
@@ -67,7 +70,6 @@ static void init(struct eddy_app *app, void *kept)
 	set_options(oauth, app, &(struct eddy_oauth_options){ 0 });
 	eddy_app_config_section(app, &section, oauth);
 	eddyi_issuer_offer_figures();
-	eddy_app_at_start(app, start, oauth);
 }
 
 struct eddyi_oauth *eddyi_oauth_of(struct eddy_app *app)
@@ -77,10 +79,18 @@ struct eddyi_oauth *eddyi_oauth_of(struct eddy_app *app)
 	return eddy_app_layer(app, &layer);
 }
 
+/* What it is told now counts from the next start on. */
+static struct eddyi_oauth *touch(struct eddy_app *app)
+{
+	struct eddyi_oauth *oauth = eddyi_oauth_of(app);
+
+	eddy_app_at_start(app, start, oauth);
+	return oauth;
+}
+
 void eddy_app_with_oauth(struct eddy_app *app, const struct eddy_oauth_options *options)
 {
-	set_options(eddyi_oauth_of(app), app,
-		    options ? options : &(struct eddy_oauth_options){ 0 });
+	set_options(touch(app), app, options ? options : &(struct eddy_oauth_options){ 0 });
 }
 
 /* ---- as a source of keys ---- */
@@ -110,12 +120,12 @@ static const struct eddyi_key_source source = { is_ready, get, get_newer, is_cur
 
 void eddy_app_use_oauth(struct eddy_app *app)
 {
-	struct eddyi_oauth *oauth = eddyi_oauth_of(app);
-	struct eddyi_auth *auth = eddyi_auth_of(app);
+	struct eddyi_oauth *oauth = touch(app);
+	struct eddyi_auth *auth = eddyi_auth_touch(app);
 
 	if (oauth->issuer)
 		return;
 	oauth->issuer = eddyi_issuer_new(app);
-	auth->source = &source;
-	auth->source_self = oauth->issuer;
+	auth->issuer = &source;
+	auth->issuer_self = oauth->issuer;
 }

@@ -13,30 +13,24 @@
 
 #define DOCUMENTS (EDDYI_DOCUMENT_OPENID + 1)
 
+/* Where a document is served. Routes stay: one whose path was that of an identifier before leads nowhere. */
+struct place {
+	struct place *next;
+	const struct eddyi_description *description;
+	enum eddyi_document document;
+	const char *path;
+	bool is_current;
+};
+
 struct metadata {
 	struct eddyi_description resource;
 	struct eddyi_description server;
 	bool uses[DOCUMENTS];
-	bool is_mapped[DOCUMENTS]; /* where its identifier has it, as well */
-	bool is_made;              /* as all has been told so far */
-	char *resource_url;        /* of the resource's document; NULL: none is described */
+	struct place *places;
+	char *resource_url; /* of the resource's document; NULL: none is described */
 };
 
 /* ---- the start ---- */
-
-static int serve(struct eddy_req *req, struct eddy_res *res)
-{
-	const struct eddyi_description *description = eddy_req_route_data(req);
-	int r = eddy_res_set_z(res, "cache-control", "public, max-age=3600");
-
-	return r < 0 ? r :
-		       eddy_res_bytes(res, "application/json", eddy_str_from(description->text));
-}
-
-static void map(struct eddy_app *app, struct eddyi_description *description, const char *path)
-{
-	eddy_route_set_data(eddy_app_map_get(app, path, serve), description);
-}
 
 static struct eddyi_description *description_of(struct metadata *metadata,
 						enum eddyi_document document)
@@ -44,18 +38,54 @@ static struct eddyi_description *description_of(struct metadata *metadata,
 	return document == EDDYI_DOCUMENT_RESOURCE ? &metadata->resource : &metadata->server;
 }
 
-/* Whether a path is the one that the document is served at anyway. */
-static bool is_plain(enum eddyi_document document, const char *path)
+static int serve(struct eddy_req *req, struct eddy_res *res)
 {
-	const char *plain = eddyi_document_path(document);
-	size_t len = strlen(plain);
+	const struct place *place = eddy_req_route_data(req);
+	int r;
 
-	return strncmp(path, plain, len) == 0 &&
-	       (!path[len] || (path[len] == '/' && !path[len + 1]));
+	if (!place->is_current)
+		return -ENOENT;
+	r = eddy_res_set_z(res, "cache-control", "public, max-age=3600");
+	return r < 0 ? r :
+		       eddy_res_bytes(res, "application/json",
+				      eddy_str_from(place->description->text));
+}
+
+/* As the router sees them: without a slash at the end. */
+static bool is_same_path(const char *a, const char *b)
+{
+	size_t a_len = strlen(a), b_len = strlen(b);
+
+	a_len -= a[a_len - 1] == '/';
+	b_len -= b[b_len - 1] == '/';
+	return a_len == b_len && memcmp(a, b, a_len) == 0;
+}
+
+/* Serve a document there, from now on or again. */
+static void serve_at(struct eddy_app *app, struct metadata *metadata, enum eddyi_document document,
+		     const char *path)
+{
+	struct place *place = metadata->places;
+
+	while (place && (place->document != document || !is_same_path(place->path, path)))
+		place = place->next;
+	if (!place) {
+		place = eddy_app_alloc(app, sizeof(*place));
+		*place = (struct place){
+			.next = metadata->places,
+			.description = description_of(metadata, document),
+			.document = document,
+			.path = eddy_app_keep_string(app, path),
+		};
+		metadata->places = place;
+		eddy_route_set_data(eddy_app_map_get(app, path, serve), place);
+	}
+	place->is_current = true;
 }
 
 /* Serve a document where the path of its identifier has it. Return: 0, -ENOMEM. */
-static int map_own(struct eddy_app *app, struct metadata *metadata, enum eddyi_document document)
+static int serve_at_own(struct eddy_app *app, struct metadata *metadata,
+			enum eddyi_document document)
 {
 	struct eddyi_description *description = description_of(metadata, document);
 	char *url = eddyi_document_url(document, eddyi_description_identifier(description));
@@ -65,9 +95,8 @@ static int map_own(struct eddy_app *app, struct metadata *metadata, enum eddyi_d
 		return -ENOMEM;
 	path = (char *)eddyi_identifier_path(url);
 	path[strcspn(path, "?")] = '\0';
-	if (!is_plain(document, path))
-		map(app, description, path);
-	metadata->is_mapped[document] = true;
+	if (!is_same_path(path, eddyi_document_path(document)))
+		serve_at(app, metadata, document, path);
 	free(url);
 	return 0;
 }
@@ -89,19 +118,22 @@ static int make_all(struct eddy_app *app, struct metadata *metadata)
 	return metadata->resource_url ? 0 : -ENOMEM;
 }
 
+/* No identifier's path is a place any more. */
+static void leave_own(struct metadata *metadata)
+{
+	for (struct place *place = metadata->places; place; place = place->next)
+		place->is_current = strcmp(place->path, eddyi_document_path(place->document)) == 0;
+}
+
 static int start(struct eddy_app *app, void *data)
 {
 	struct metadata *metadata = data;
-	int r;
+	int r = make_all(app, metadata);
 
-	if (metadata->is_made)
-		return 0;
-	r = make_all(app, metadata);
+	leave_own(metadata);
 	for (enum eddyi_document i = 0; i < DOCUMENTS && r == 0; i++)
-		if (metadata->uses[i] && !metadata->is_mapped[i] &&
-		    description_of(metadata, i)->text)
-			r = map_own(app, metadata, i);
-	metadata->is_made = r == 0;
+		if (metadata->uses[i] && description_of(metadata, i)->text)
+			r = serve_at_own(app, metadata, i);
 	return r;
 }
 
@@ -127,7 +159,6 @@ static struct metadata *touch(struct eddy_app *app, const struct eddyi_descripti
 
 	if (!description->kind)
 		eddyi_description_init(description, app, kind);
-	metadata->is_made = false;
 	eddy_app_at_start(app, start, metadata);
 	return metadata;
 }
@@ -142,9 +173,11 @@ const char *eddyi_resource_metadata_url(const struct eddy_app *app)
 bool eddyi_resource_is_metadata(const struct eddy_app *app, const struct eddy_req *req)
 {
 	const struct metadata *metadata = eddy_app_find_layer(app, &layer);
-	const void *data = eddy_req_route_data(req);
+	const struct place *place = metadata ? metadata->places : NULL;
 
-	return metadata && (data == &metadata->resource || data == &metadata->server);
+	while (place && place != eddy_req_route_data(req))
+		place = place->next;
+	return place;
 }
 
 /* ---- for programs ---- */
@@ -189,7 +222,7 @@ static void use(struct eddy_app *app, enum eddyi_document document)
 		return;
 	metadata->uses[document] = true;
 	description->is_wanted = true;
-	map(app, description, eddyi_document_path(document));
+	serve_at(app, metadata, document, eddyi_document_path(document));
 }
 
 void eddy_app_use_oauth_resource_metadata(struct eddy_app *app)

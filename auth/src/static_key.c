@@ -192,6 +192,7 @@ int eddyi_static_key_load(struct eddyi_auth *auth)
 	/* A mistake has been noted. */
 	if (find(auth, &key) < 0)
 		return 0;
+	eddy_keyset_unref(auth->own_keys);
 	auth->own_keys = eddy_keyset_of(key);
 	auth->algs = eddy_jwk_algs(key);
 	auth->source = &source;

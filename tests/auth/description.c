@@ -1,6 +1,7 @@
 /* Tests of auth/src/description.h: what documents are made of, by the program and by its file. */
 #include "asked.h"
 #include "configured.h"
+#include "ran.h"
 
 #include "../http/said.h"
 #include "resource.h"
@@ -336,5 +337,38 @@ Test(description, makes_its_section_known)
 	cr_expect(strstr(said, ":3: [oauth.server] is known only to a program that calls "
 			       "eddy_app_with_oauth_server_metadata() or eddy_auth_config()\n"),
 		  "%s", said);
+	eddy_app_free(app);
+}
+
+/* ---- one run after the other ---- */
+
+/* Identifiers change, and so do the places that their paths have. What is said no more is gone. */
+Test(description, is_of_the_file_of_the_run)
+{
+	static const char document[] = "/.well-known/oauth-protected-resource";
+	static const char of_a[] = "/.well-known/oauth-protected-resource/a";
+	static const char of_b[] = "/.well-known/oauth-protected-resource/b";
+	struct eddy_app *app = eddy_app_new();
+	struct ran run;
+
+	ran_init(&run, app);
+	eddy_app_use_oauth_resource_metadata(app);
+	configure(app, "[oauth.resource]\nresource = 'https://r.example/a'\nx = 1\n");
+	cr_expect_str_eq(ran(&run, of_a), "200 {\"resource\":\"https://r.example/a\",\"x\":1}");
+	cr_expect_str_eq(eddyi_resource_metadata_url(app),
+			 "https://r.example/.well-known/oauth-protected-resource/a");
+	configure(app, "[oauth.resource]\nresource = 'https://r.example/b'\ny = 2\n");
+	cr_expect_str_eq(ran(&run, of_b), "200 {\"resource\":\"https://r.example/b\",\"y\":2}");
+	cr_expect_str_eq(ran(&run, document), "200 {\"resource\":\"https://r.example/b\",\"y\":2}");
+	cr_expect(strncmp(ran(&run, of_a), "404 ", 4) == 0, "%s", run.answer);
+	cr_expect_str_eq(eddyi_resource_metadata_url(app),
+			 "https://r.example/.well-known/oauth-protected-resource/b");
+	/* Once more, and as the router sees paths. */
+	configure(app, "[oauth.resource]\nresource = 'https://r.example/a/'\n");
+	cr_expect_str_eq(ran(&run, of_a), "200 {\"resource\":\"https://r.example/a/\"}");
+	cr_expect(strncmp(ran(&run, of_b), "404 ", 4) == 0, "%s", run.answer);
+	configure(app, "[oauth.resource]\nresource = 'https://r.example'\n");
+	cr_expect_str_eq(ran(&run, document), "200 {\"resource\":\"https://r.example\"}");
+	cr_expect(strncmp(ran(&run, of_a), "404 ", 4) == 0, "%s", run.answer);
 	eddy_app_free(app);
 }

@@ -318,6 +318,55 @@ Test(guard, wants_tls_from_afar)
 	eddy_app_free(app);
 }
 
+/* ---- what is told later ---- */
+
+Test(guard, stands_where_it_was_put_after_a_test)
+{
+	struct eddy_app *app = eddy_app_new();
+	struct eddy_route *route;
+
+	eddy_app_with_bearer_auth(app,
+				  &(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) });
+	route = eddy_app_map_get(app, "/me", hello);
+	expect(app, "GET /me", NULL, "200 ");
+	eddy_route_authorize(route, NULL);
+	expect(app, "GET /me", NULL, "401 ");
+	expect(app, "GET /me", GOOD(""), "200 ");
+	eddy_app_free(app);
+}
+
+static int change_the_secret(void *arg)
+{
+	struct eddy_app *app = arg;
+	const char *old = GOOD(",'sub':'old'"), *new = token_by(OTHERS, "{'exp':%ld}", IN(60));
+	uint64_t before = eddy_bearer_stats().cached;
+
+	for (int i = 0; i < 2; i++)
+		expect(app, "GET /me", old, "200 ");
+	cr_expect(eq(u64, eddy_bearer_stats().cached - before, 1));
+	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){
+					       .secret = eddy_str_from(OTHERS), .realm = "shop" });
+	expect(app, "GET /me", old, INVALID("bad signature"));
+	expect(app, "GET /me", new, "200 ");
+	/* The key is the same, but what it may be used for is not. */
+	eddy_app_with_bearer_auth(app,
+				  &(struct eddy_bearer_options){ .secret = eddy_str_from(OTHERS),
+								 .issuer = "https://issuer.example",
+								 .realm = "shop" });
+	expect(app, "GET /me", new, INVALID("claim missing"));
+	return 0;
+}
+
+Test(guard, goes_by_what_was_told_last)
+{
+	struct eddy_app *app = shop();
+
+	cr_assert(zero(eddy_run(NULL, change_the_secret, app)));
+	eddy_app_free(app);
+}
+
+/* ---- claims ---- */
+
 Test(guard, gives_claims_to_the_handler)
 {
 	struct eddy_app *app = shop();

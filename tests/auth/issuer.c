@@ -42,6 +42,33 @@ Test(issuer, is_asked_when_it_is_needed)
 	cr_expect(stats.fetched == 1 && stats.failed == 0 && stats.waited == 1);
 }
 
+static int change_issuers(struct rig *rig)
+{
+	struct eddy_oauth_options options = { .timeout_ns = EDDY_SECOND, .allow_http = true };
+
+	rig_keys(rig);
+	options.issuer = rig->url;
+	eddyi_issuer_start(rig->issuer, &options);
+	rig_keys(rig);
+	note_current(rig, 1);
+	/* Nobody answers there. */
+	options.issuer = "http://127.0.0.1:1";
+	eddyi_issuer_start(rig->issuer, &options);
+	note_current(rig, 1);
+	rig_keys(rig);
+	options.issuer = rig->url;
+	eddyi_issuer_start(rig->issuer, &options);
+	rig_keys(rig);
+	return 0;
+}
+
+Test(issuer, has_its_own_keys_alone)
+{
+	struct rig rig = { .answers = GOOD(KEY_A) };
+
+	EXPECT_NOTED(&rig, change_issuers, "v1[a]#1 v1[a]#1 current stale EAGAIN#1 v4[a]#2 ");
+}
+
 static int load_in_the_end(struct rig *rig)
 {
 	rig_keys(rig);

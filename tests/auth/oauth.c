@@ -1,8 +1,10 @@
 /* Tests of eddy/oauth.h: what an app is told of its issuer, by the program and by its file. */
 #include "oauth.h"
 #include "asked.h"
+#include "auth.h"
 #include "configured.h"
 #include "issuer.h"
+#include "ran.h"
 
 #include "../http/said.h"
 
@@ -119,6 +121,23 @@ Test(oauth, is_activated_by_a_call)
 	configure(app, "[oauth.client]\nissuer = 'https://a'\n");
 	start(app);
 	cr_expect_null(eddyi_oauth_of(app)->issuer);
+	eddy_app_free(app);
+}
+
+/* The options are those of the run, and of another issuer no key is left. */
+Test(oauth, is_of_the_file_of_the_run)
+{
+	struct eddy_app *app = eddy_app_new();
+	struct ran run;
+
+	ran_init(&run, app);
+	eddy_app_use_oauth(app);
+	configure(app, "[oauth.client]\nissuer = 'https://a'\n");
+	cr_expect(strncmp(ran(&run, "/"), "404 ", 4) == 0);
+	cr_expect_str_eq(eddyi_auth_of(app)->checks.issuer, "https://a");
+	configure(app, "[oauth.client]\nissuer = 'https://b'\n");
+	cr_expect(strncmp(ran(&run, "/"), "404 ", 4) == 0);
+	cr_expect_str_eq(eddyi_auth_of(app)->checks.issuer, "https://b");
 	eddy_app_free(app);
 }
 

@@ -63,7 +63,7 @@ EDDY_API void eddy_app_with_oauth_server_metadata(struct eddy_app *app,
 EDDY_API void eddy_app_set_oauth_server_metadata(struct eddy_app *app, const char *issuer);
 
 /* Serve them: at /.well-known/oauth-protected-resource, at /.well-known/oauth-authorization-server, and the same
- * server's at /.well-known/openid-configuration. Each is made once, when the app starts, and may be kept by
+ * server's at /.well-known/openid-configuration. Each is made when the app starts, and may be kept by
  * others for an hour. */
 EDDY_API void eddy_app_use_oauth_resource_metadata(struct eddy_app *app);
 EDDY_API void eddy_app_use_oauth_server_metadata(struct eddy_app *app);

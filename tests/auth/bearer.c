@@ -1,0 +1,150 @@
+/* Tests of auth/src/bearer.c: what an app is told of tokens, by the program and by its file, and when it counts. */
+#include "asked.h"
+#include "configured.h"
+#include "ran.h"
+
+#include "../http/said.h"
+
+#include <eddy/auth.h>
+#include <stdlib.h>
+
+#define SECRET "0123456789abcdef0123456789abcdef"
+#define OTHERS "fedcba9876543210fedcba9876543210"
+
+static int hello(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "hello");
+}
+
+static struct eddy_app *guarded(const struct eddy_bearer_options *options)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_with_bearer_auth(app, options);
+	eddy_route_authorize(eddy_app_map_get(app, "/me", hello), NULL);
+	return app;
+}
+
+/* ---- mistakes ---- */
+
+static void expect_mistake(struct eddy_app *app, const char *want)
+{
+	said_begin();
+	cr_expect_str_eq(asked(app, "GET /", NULL), "-22", "%s", want);
+	said_end();
+	cr_expect(strstr(said, want) != NULL, "%s: %s", want, said);
+	eddy_app_free(app);
+}
+
+Test(bearer, the_file_has_mistakes)
+{
+	static const char *const bad[][2] = {
+		{ "audience = 'a'", "unknown key \"audience\"; did you mean \"audiences\"?" },
+		{ "secret = 'x'", "unknown key \"secret\"" },
+		{ "audiences = []", "audiences: expected" },
+		{ "audiences = ''", "audiences: expected" },
+		{ "audiences = ['a', '']", "audiences: expected" },
+		{ "audiences = 7", "audiences: expected" },
+		{ "issuer = ''", "issuer: expected" },
+		{ "issuer = ['a']", "issuer: expected" },
+		{ "realm = ''", "realm: expected" },
+		{ "realm = \"a\\nb\"", "realm: expected a string of 1 to 255 bytes, none of them a "
+				       "control byte" },
+		{ "realm = \"a\\u007f\"", "realm: expected" },
+		{ "leeway_secs = -1", "leeway_secs: expected" },
+		{ "leeway_secs = 1.5", "leeway_secs: expected" },
+		{ "allow_plain_http = 1", "allow_plain_http: expected true or false" },
+		{ "secret_file = ''", "secret_file: expected" },
+		{ "secret_env = ''", "secret_env: expected" },
+		{ "key_file = 1", "key_file: expected" },
+		{ "key_env = ''", "key_env: expected" },
+		{ "cache_max = 0", "cache_max: expected an integer from 1 to 1048576" },
+		{ "cache_max = 1048577", "cache_max: expected" },
+		{ "no_cache = 'yes'", "no_cache: expected true or false" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct eddy_app *app = eddy_app_new();
+		char text[128], want[256];
+
+		snprintf(text, sizeof(text), "[bearer]\n%s\n", bad[i][0]);
+		snprintf(want, sizeof(want), ":2: [bearer] %s", bad[i][1]);
+		configure(app, text);
+		eddy_auth_config(app);
+		expect_mistake(app, want);
+	}
+}
+
+Test(bearer, keys_are_one)
+{
+	static const char two[] = "one of secret, secret_file, secret_env, key_file and key_env is "
+				  "enough, there are 2 of them";
+	struct eddy_app *app =
+		guarded(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) });
+
+	configure(app, "[bearer]\nkey_env = 'HOME'\n");
+	expect_mistake(app, two);
+	app = guarded(NULL);
+	configure(app, "[bearer]\nkey_env = 'HOME'\nsecret_env = 'HOME'\n");
+	expect_mistake(app, two);
+	app = guarded(NULL);
+	expect_mistake(app, "routes are guarded, and there is no key");
+#ifndef EDDY_NO_OAUTH_CLIENT
+	app = guarded(NULL);
+	eddy_app_with_oauth(app, &(struct eddy_oauth_options){ .issuer = "https://i.example" });
+	eddy_app_use_oauth(app);
+	configure(app, "[bearer]\nsecret_env = 'HOME'\n");
+	expect_mistake(app, "there is a static key, and an issuer: leave one of them out");
+#endif
+}
+
+Test(bearer, words_are_not_empty)
+{
+	static const char *const none[] = { NULL }, *const empty[] = { "a", "", NULL };
+	const struct eddy_str secret = eddy_str_from(SECRET);
+
+	expect_mistake(
+		guarded(&(struct eddy_bearer_options){ .secret = secret, .audiences = none }),
+		"bearer tokens: audiences is an empty list");
+	expect_mistake(
+		guarded(&(struct eddy_bearer_options){ .secret = secret, .audiences = empty }),
+		"bearer tokens: audiences is an empty list, or has one that is empty");
+	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .issuer = "" }),
+		       "bearer tokens: issuer is empty");
+}
+
+/* ---- one run after the other ---- */
+
+static const char *ran_with(struct ran *run, const char *text)
+{
+	configure(run->app, text);
+	return ran(run, "/me");
+}
+
+/* The second file is as good as the first. */
+Test(bearer, counts_anew_at_each_run)
+{
+	struct eddy_app *app = guarded(NULL);
+	struct ran run;
+
+	ran_init(&run, app);
+	setenv("EDDY_TEST_SECRET", SECRET, 1);
+	setenv("EDDY_TEST_OTHER", OTHERS, 1);
+	run.secret = SECRET;
+	cr_expect_str_eq(ran_with(&run, "[bearer]\nsecret_env = 'EDDY_TEST_SECRET'\n"),
+			 "200 hello");
+	cr_expect_str_eq(ran(&run, "/me"), "200 hello");
+	cr_expect(strncmp(ran_with(&run, "[bearer]\nsecret_env = 'EDDY_TEST_OTHER'\n"), "401 ",
+			  4) == 0);
+	run.secret = OTHERS;
+	cr_expect_str_eq(ran(&run, "/me"), "200 hello");
+	cr_expect(strncmp(ran_with(&run, "[bearer]\naudiences = 'x'\n"), "401 ", 4) == 0);
+	/* What it is made of may have changed as well. */
+	run.secret = SECRET;
+	cr_expect(strncmp(ran_with(&run, "[bearer]\naudiences = 'me'\n"), "401 ", 4) == 0);
+	run.has_audience = true;
+	setenv("EDDY_TEST_OTHER", SECRET, 1);
+	cr_expect_str_eq(ran(&run, "/me"), "200 hello");
+	eddy_app_free(app);
+}
