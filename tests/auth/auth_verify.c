@@ -65,15 +65,18 @@ static int ask(struct rig *rig, const char *token)
 	return 0;
 }
 
-/* Ask with a token of this key, which has `seconds` left. */
+/* Ask with a token of this key, which has `seconds` left; it is the same one each time. */
 static int ask_signed(struct rig *rig, const char *private, const char *issuer, int seconds)
 {
+	static json_int_t now;
 	struct eddy_jwk *key = NULL;
-	json_t *claims = json_pack("{s:s,s:I}", "iss", issuer ? issuer : rig->url, "exp",
-				   (json_int_t)time(NULL) + seconds);
+	json_t *claims;
 	char *token = NULL;
 	int r = eddy_jwk_parse(eddy_str_from(private), &key);
 
+	if (!now)
+		now = time(NULL);
+	claims = json_pack("{s:s,s:I}", "iss", issuer ? issuer : rig->url, "exp", now + seconds);
 	if (r == 0)
 		r = eddy_jwt_sign(key, EDDY_JWS_EDDSA, NULL, claims, &token);
 	if (r == 0)

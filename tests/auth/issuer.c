@@ -1,11 +1,13 @@
 /* Tests of auth/src/issuer.h: the state table, row by row. "v1[a]#2" is version 1 with the key "a", at the second
  * look at the issuer. */
 #include "issuer_rig.h"
+#include "leap.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define HOUR (3600 * EDDY_SECOND)
+#define MINUTE (60 * EDDY_SECOND)
 /* Always over, as an hour never is. */
 #define NOTHING 1
 
@@ -147,20 +149,14 @@ Test(issuer, is_asked_for_unknown_keys)
 	cr_expect(strstr(rig.said, "go on serving") != NULL, "%s", rig.said);
 }
 
-#define COOLDOWN (60 * EDDY_MS)
-
-/* Ask until the issuer is asked, and note whether that was too early. */
+/* Keys that are missing are not looked for before the cooldown is over, and then they are. */
 static void miss_until_asked(struct rig *rig)
 {
-	unsigned looks = rig->looks;
-	uint64_t ended_ns = rig->answered_ns;
-	struct eddy_keyset *set;
-	unsigned version;
-
-	while (rig->looks == looks)
-		if (eddyi_issuer_newer_keys(rig->issuer, 1, &set, &version) == -ENOKEY)
-			eddy_sleep(EDDY_MS);
-	rig_note(rig, rig->asked_ns - ended_ns >= COOLDOWN ? "kept" : "early");
+	rig_newer(rig, 1);
+	leap(HOUR - MINUTE);
+	rig_newer(rig, 1);
+	leap(MINUTE);
+	rig_newer(rig, 1);
 }
 
 static int miss_for_long(struct rig *rig)
@@ -177,8 +173,10 @@ static int let_go_later(void *arg)
 {
 	struct rig *rig = arg;
 
+	while (!rig->looks)
+		eddy_sleep(EDDY_MS);
 	/* The fetch takes longer than the cooldown. */
-	eddy_sleep(COOLDOWN + COOLDOWN / 2);
+	leap(2 * HOUR);
 	eddy_event_set(&rig->let_go);
 	return 0;
 }
@@ -199,15 +197,17 @@ Test(issuer, cooldown_begins_at_the_end_of_a_fetch)
 {
 	struct rig rig = {
 		.answers = GOOD(KEY_A),
-		.options.refresh_cooldown_ns = COOLDOWN,
+		.options.refresh_cooldown_ns = HOUR,
 	};
 	struct rig slow = {
 		.answers = ANSWERS({ OAUTH, METADATA, HOLD }, { "/keys", KEYS(KEY_A), OK }),
-		.options.refresh_cooldown_ns = COOLDOWN,
+		.options = { .refresh_cooldown_ns = HOUR, .timeout_ns = 3 * HOUR },
 	};
 
-	EXPECT_NOTED(&rig, miss_for_long, "v1[a]#1 kept kept kept ");
-	EXPECT_NOTED(&slow, miss_after_a_long_fetch, "v1[a]#1 kept ");
+	EXPECT_NOTED(&rig, miss_for_long,
+		     "v1[a]#1 ENOKEY#1 ENOKEY#1 ENOKEY#2 ENOKEY#2 ENOKEY#2 ENOKEY#3 "
+		     "ENOKEY#3 ENOKEY#3 ENOKEY#4 ");
+	EXPECT_NOTED(&slow, miss_after_a_long_fetch, "v1[a]#1 ENOKEY#1 ENOKEY#1 ENOKEY#2 ");
 }
 
 /* ---- age ---- */
@@ -268,8 +268,9 @@ static int fail_before_age(struct rig *rig)
 	rig_keys(rig);
 	rig_answer(rig, FAILING);
 	rig_newer(rig, 1);
-	while (eddyi_issuer_is_current(rig->issuer, 1))
-		eddy_sleep(EDDY_MS);
+	leap(HOUR - MINUTE);
+	rig_keys(rig);
+	leap(MINUTE);
 	rig_keys(rig);
 	return rig_keys(rig);
 }
@@ -279,8 +280,8 @@ Test(issuer, old_keys_are_looked_at_once_at_least)
 {
 	struct rig rig = {
 		.answers = GOOD(KEY_A),
-		.options = { .max_key_age_ns = 300 * EDDY_MS, .refresh_cooldown_ns = 1 },
+		.options = { .max_key_age_ns = HOUR, .refresh_cooldown_ns = NOTHING },
 	};
 
-	EXPECT_NOTED(&rig, fail_before_age, "v1[a]#1 ENOKEY#2 v1[a]#3 v1[a]#4 ");
+	EXPECT_NOTED(&rig, fail_before_age, "v1[a]#1 ENOKEY#2 v1[a]#2 v1[a]#3 v1[a]#4 ");
 }

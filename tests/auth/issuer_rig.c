@@ -192,10 +192,7 @@ static int respond(struct rig *rig, int fd, const struct answer *answer)
 	case CUT:
 		return -ECONNRESET;
 	}
-	if (r == 0)
-		r = eddy_send_all(fd, text, len, 0);
-	rig->answered_ns = eddy_now();
-	return r;
+	return r == 0 ? eddy_send_all(fd, text, len, 0) : r;
 }
 
 static const struct answer *find(const struct rig *rig, const char *path)
@@ -214,10 +211,10 @@ static int serve(int fd, void *arg)
 	const char *path;
 	int r = 0;
 
+	rig->connections++;
 	while (r == 0 && (path = read_path(fd, head))) {
 		size_t len = strlen(rig->asked);
 
-		rig->asked_ns = eddy_now();
 		rig->looks += strncmp(path, OAUTH, strlen(OAUTH)) == 0;
 		snprintf(rig->asked + len, sizeof(rig->asked) - len, "%s%s", len ? " " : "", path);
 		r = respond(rig, fd, find(rig, path));
@@ -252,6 +249,9 @@ static void make_app(struct rig *rig)
 	if (!options.issuer)
 		options.issuer = rig->url;
 	options.allow_http |= !rig->scheme;
+	/* On a machine that is busy as well. */
+	if (!options.timeout_ns)
+		options.timeout_ns = 30 * EDDY_SECOND;
 	rig->app = eddy_app_new();
 	eddy_app_set_context(rig->app, rig);
 	eddy_app_map_get(rig->app, "/", handle);

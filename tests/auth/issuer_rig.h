@@ -54,9 +54,10 @@ struct answer {
 
 struct rig {
 	/* What a test says: */
-	int (*scenario)(struct rig *rig);  /* run as a handler */
-	void (*build)(struct rig *rig);    /* add to the app; may be NULL */
-	struct eddy_oauth_options options; /* .issuer NULL: the fake one, with `path` behind */
+	int (*scenario)(struct rig *rig); /* run as a handler */
+	void (*build)(struct rig *rig);   /* add to the app; may be NULL */
+	/* .issuer NULL: the fake one, with `path` behind; .timeout_ns is 30 s by default */
+	struct eddy_oauth_options options;
 	const char *path;
 	const char *scheme; /* default "http" */
 	const struct answer *answers;
@@ -70,9 +71,8 @@ struct rig {
 	char origin[64], url[128];
 	struct eddy_event let_go;
 	uint64_t waited_before;
-	unsigned looks; /* times that metadata was asked for by the first of its URLs */
-	uint64_t asked_ns,
-		answered_ns; /* when the last request came, and when the last answer was sent */
+	unsigned connections; /* that the issuer has accepted */
+	unsigned looks;       /* times that metadata was asked for by the first of its URLs */
 
 	struct answer changed[ANSWERS_MAX]; /* by rig_answer() */
 

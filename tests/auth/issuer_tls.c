@@ -78,6 +78,7 @@ static int ask_issuer(struct rig *rig)
 	int r;
 
 	options.issuer = secure.origin;
+	options.timeout_ns = 30 * EDDY_SECOND;
 	eddy_app_set_context(app, rig);
 	eddy_app_with_oauth(app, &options);
 	eddy_app_use_oauth(app);
