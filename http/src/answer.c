@@ -1,5 +1,6 @@
 #include "exchange.h"
 
+#include <eddy/layer.h>
 #include <eddy/log.h>
 #include <errno.h>
 #include <stdio.h>
@@ -159,6 +160,18 @@ static int handle_refused(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)res;
 	return eddyi_render_error(req, req->refused, req->head.problem);
+}
+
+int eddy_res_error(struct eddy_res *res, int status, const char *detail)
+{
+	return eddyi_render_error(res->req, status, detail);
+}
+
+int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail)
+{
+	if (req->refused)
+		*ret_detail = req->head.problem;
+	return req->refused;
 }
 
 static int handle_no_memory(struct eddy_req *req, struct eddy_res *res)

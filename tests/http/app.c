@@ -187,6 +187,38 @@ Test(app, keeps_what_a_layer_has_once)
 	cr_assert(eq(int, freed, 37), "the last is freed first");
 }
 
+static int stop_at_door(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	const char *detail = "closed";
+	int status = eddy_req_refusal(req, &detail);
+
+	if (!status && !eddy_str_eq_z(eddy_req_target_path(req), "/closed"))
+		return eddy_next(next, req, res);
+	eddy_res_set_z(res, "x-door", "kept");
+	return eddy_res_error(res, status ? status : 403, detail);
+}
+
+Test(app, answers_for_a_layer_as_for_itself)
+{
+	struct eddy_app *app = eddy_app_new();
+	struct asked asked;
+
+	map(app);
+	eddy_app_add_filter(app, stop_at_door);
+	ask(&asked, app, GET("/closed"));
+	cr_expect(eq(int, asked.status, 403));
+	cr_expect(strstr(asked.text, "\"detail\":\"closed\"") != NULL);
+	ask_end(&asked);
+	eddy_app_map_err(app, plain);
+	EXPECT_ANSWER(app, GET("/none"), "404 404: -");
+	EXPECT_ANSWER(app, "GET / HTTP/1.1\n\n", "400 400: the host field is missing");
+	ask(&asked, app, GET("/closed"));
+	cr_expect_str_eq(asked.text, "403: closed");
+	cr_expect_str_eq(eddy_res_header(&asked.req->res, "x-door").ptr, "kept");
+	ask_end(&asked);
+	eddy_app_free(app);
+}
+
 struct started {
 	struct eddy_app *app;
 	char calls[16]; /* a letter for each */

@@ -74,6 +74,14 @@ EDDY_API void *eddy_req_layer(struct eddy_req *req, const struct eddy_req_layer 
 /* The same if it was asked for before; else NULL. */
 EDDY_API void *eddy_req_find_layer(const struct eddy_req *req, const struct eddy_req_layer *layer);
 
+/* Answer with an error in place of a handler, rendered as the app renders its own (eddy_app_map_err()); fields that were
+ * set stay. `detail` helps the caller, and may be NULL. May suspend. Return: as a filter. */
+EDDY_API int eddy_res_error(struct eddy_res *res, int status, const char *detail);
+
+/* Tell whether a head was refused: malformed, or too large. Filters see such requests too, of which no more than some
+ * fields may be known. Return: 0; else the status that is to be answered, and why in `ret_detail`. */
+EDDY_API int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail);
+
 /* Run `fn(data)` as a task whenever the app runs: on the loop that eddy_app_run() was called in, from before
  * the first request until the last one is over. Then it is cancelled and awaited; what it still does takes a
  * scope that is shielded, and has a timeout. What it returns is of no interest. eddy_app_test() runs one as
