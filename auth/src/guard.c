@@ -94,7 +94,7 @@ static int challenge(const struct guard *guard, struct eddy_req *req, struct edd
 	said.realm = guard->auth->options.realm;
 	said.resource_metadata = eddyi_resource_metadata_url(guard->auth->app);
 	r = eddyi_challenge_set(&said, req, res);
-	return r < 0 ? r : eddy_res_problem(res, status, "%s", detail);
+	return r < 0 ? r : eddy_res_error(res, status, detail);
 }
 
 /* Nobody has asked for more than to see: no error code (RFC 6750 section 3.1). */
@@ -137,7 +137,7 @@ static int put_off(struct eddy_res *res)
 	int r = eddy_res_set_z(res, "retry-after", RETRY_AFTER);
 
 	count(UNKNOWN);
-	return r < 0 ? r : eddy_res_problem(res, 503, "the issuer's keys could not be loaded");
+	return r < 0 ? r : eddy_res_error(res, 503, "the issuer's keys could not be loaded");
 }
 
 /* ---- who asks ---- */
@@ -208,10 +208,15 @@ static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 {
 	const struct guard *guard = eddy_next_data(next);
 	struct seen *seen;
+	const char *detail;
 	int r;
 
 	if (eddyi_resource_is_metadata(guard->auth->app, req))
 		return eddy_next(next, req, res);
+	/* What is known of its fields may be the half: a token that is too long is not one that is missing. */
+	r = eddy_req_refusal(req, &detail);
+	if (r)
+		return eddy_res_error(res, r, detail);
 	seen = eddy_req_layer(req, &layer);
 	r = seen ? eddy_res_on_head(res, keep_private, NULL) : -ENOMEM;
 	if (r == 0 && !seen->token)

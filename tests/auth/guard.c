@@ -5,6 +5,7 @@
 #include <criterion/new/assert.h>
 #include <eddy/auth.h>
 #include <eddy/client.h>
+#include <eddy/cors.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -140,7 +141,7 @@ static void expect(struct eddy_app *app, const char *line, const char *authoriza
 {
 	const char *got = ask(app, line, authorization, "www-authenticate");
 
-	cr_expect(zero(strncmp(got, expected, strlen(expected))), "%s: %s", line, got);
+	cr_expect(strncmp(got, expected, strlen(expected)) == 0, "%.60s: %.400s", line, got);
 }
 
 Test(guard, leaves_no_secret_in_memory)
@@ -279,6 +280,145 @@ Test(guard, keeps_answers_out_of_caches)
 		strncmp(ask(app, "GET /kept", GOOD(""), "cache-control"), "200 max-age=7|", 14)));
 	cr_expect(zero(strncmp(ask(app, "GET /open", GOOD(""), "cache-control"), "200 hello", 9)));
 	eddy_app_free(app);
+}
+
+/* ---- beside others ---- */
+
+static int mine(struct eddy_req *req, struct eddy_res *res, int status, const char *detail)
+{
+	(void)req;
+	return eddy_res_ok(res, "mine: %d, %s", status, detail ? detail : "-");
+}
+
+Test(guard, has_errors_rendered_as_others_are)
+{
+	struct eddy_app *app = shop();
+
+	eddy_app_map_err(app, mine);
+	expect(app, "GET /me", NULL,
+	       "401 Bearer realm=\"shop\"|mine: 401, this takes a bearer token");
+	expect(app, "GET /me", "Bearer abc",
+	       INVALID("malformed token") "mine: 401, malformed token");
+	expect(app, "GET /admin", GOOD(""),
+	       "403 Bearer realm=\"shop\", error=\"insufficient_scope\"|mine: 403, ");
+	cr_expect(
+		zero(strncmp(ask(app, "GET /me", NULL, "cache-control"), "401 no-store|mine", 17)));
+	eddy_app_free(app);
+}
+
+static int fail(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	eddy_res_set_z(res, "cache-control", "public");
+	return -ENOENT;
+}
+
+static struct eddy_app *guarded_shop(void)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_with_bearer_auth(app,
+				  &(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) });
+	eddy_app_authorize(app, NULL);
+	eddy_app_map_get(app, "/me", hello);
+	eddy_app_map_get(app, "/fails", fail);
+	return app;
+}
+
+Test(guard, stands_around_whatever_is_answered)
+{
+	struct eddy_app *app = guarded_shop();
+
+	expect(app, "OPTIONS /me", NULL, "401 Bearer|");
+	expect(app, "OPTIONS /me", GOOD(""), "204 ");
+	expect(app, "POST /me", NULL, "401 Bearer|");
+	expect(app, "POST /me", GOOD(""), "405 ");
+	expect(app, "GET /none", NULL, "401 Bearer|");
+	eddy_app_map_fallback(app, hello);
+	expect(app, "GET /none", NULL, "401 Bearer|");
+	expect(app, "GET /none", GOOD(""), "200 hello");
+	/* What the handler has said of its body is not said of an error. */
+	cr_expect(zero(
+		strncmp(ask(app, "GET /fails", GOOD(""), "cache-control"), "404 no-store|", 13)));
+	eddy_app_free(app);
+}
+
+/* A token that is too long is not one that is missing. */
+Test(guard, leaves_heads_that_are_refused_to_the_server)
+{
+	char *field = malloc(17 * EDDY_KIB + 1);
+	struct eddy_app *app = guarded_shop();
+	uint64_t before = eddy_bearer_stats().refused;
+
+	memset(field, 'a', 17 * EDDY_KIB);
+	memcpy(field, "Bearer ", 7);
+	field[17 * EDDY_KIB] = '\0';
+	expect(app, "GET /me", field, "431 {");
+	cr_expect(zero(u64, eddy_bearer_stats().refused - before));
+	eddy_app_free(app);
+	free(field);
+}
+
+Test(guard, lets_cors_answer_before_it)
+{
+	static const char *const origins[] = { "https://app.example", NULL };
+	const struct eddy_header headers[] = { { "origin", "https://app.example" },
+					       { "access-control-request-method", "GET" },
+					       { "access-control-request-headers",
+						 "authorization" },
+					       { 0 } };
+	const struct eddy_client_request preflight = { .headers = headers };
+	const struct eddy_client_request request = { .headers = (const struct eddy_header[]){
+							     headers[0], { 0 } } };
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_with_bearer_auth(app,
+				  &(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) });
+	eddy_app_use_cors(app, &(struct eddy_cors_options){ .origins = origins,
+							    .exposed = "www-authenticate" });
+	eddy_app_authorize(app, NULL);
+	eddy_app_map_get(app, "/me", hello);
+	cr_expect_str_eq(asked_with(app, "OPTIONS /me", &preflight, "access-control-allow-headers"),
+			 "204 authorization|");
+	cr_expect(strncmp(asked_with(app, "GET /me", &request, "access-control-allow-origin"),
+			  "401 https://app.example|", 24) == 0);
+	cr_expect(strncmp(asked_with(app, "GET /me", &request, "access-control-expose-headers"),
+			  "401 www-authenticate|", 21) == 0);
+	eddy_app_free(app);
+}
+
+struct two_apps {
+	struct eddy_app *apps[2];
+	const char *token;
+};
+
+static int ask_both(void *arg)
+{
+	struct two_apps *two = arg;
+
+	for (int i = 0; i < 2; i++) {
+		expect(two->apps[0], "GET /me", two->token, "200 ");
+		expect(two->apps[1], "GET /me", two->token, INVALID("audience not accepted"));
+	}
+	return 0;
+}
+
+/* What one of them has found good is not good for the other, which has the same key. */
+Test(guard, knows_its_own_tokens_alone)
+{
+	const char *const ours[] = { "ours", NULL }, *const theirs[] = { "theirs", NULL };
+	const struct eddy_bearer_options options[] = {
+		{ .secret = eddy_str_from(SECRET), .audiences = ours },
+		{ .secret = eddy_str_from(SECRET), .audiences = theirs, .realm = "shop" },
+	};
+	struct two_apps two = { { app_with(&options[0]), app_with(&options[1]) },
+				GOOD(",'aud':'ours'") };
+	uint64_t before = eddy_bearer_stats().cached;
+
+	cr_assert(zero(eddy_run(NULL, ask_both, &two)));
+	cr_expect(eq(u64, eddy_bearer_stats().cached - before, 1));
+	eddy_app_free(two.apps[0]);
+	eddy_app_free(two.apps[1]);
 }
 
 Test(guard, wants_tls_from_afar)

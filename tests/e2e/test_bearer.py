@@ -92,6 +92,34 @@ class Bearer(Case):
         self.expect(server, '/read', signed(scope='reader'), 403, 'Bearer error="insufficient_scope", scope="read"')
         self.expect(server, '/read', signed(scp=['read']), 200)
 
+    def test_what_follows(self):
+        """The body of who is refused is not asked for; where it has come, or is little, the connection goes on behind it."""
+        server = self.tour()
+        good = request('GET', '/me', f'authorization: Bearer {signed()}')
+        for field, body in (('content-length: 5', b'hello'), ('transfer-encoding: chunked', b'5\r\nhello\r\n0\r\n\r\n'),
+                            ('content-length: 200000', b'x' * 200000)):
+            with self.subTest(field), server.connect() as wire:
+                wire.send(request('GET', '/me', field) + body + good + request('GET', '/hello'))
+                self.assertEqual([wire.read().status for _ in range(3)], [401, 200, 200])
+        # A token behind the head is none.
+        self.assertEqual(server.ask(request('GET', '/me', 'transfer-encoding: chunked') +
+                                    f'0\r\nauthorization: Bearer {signed()}\r\n\r\n'.encode()).status, 401)
+        for fields in (('expect: 100-continue', 'content-length: 5'), ('content-length: 10000000',)):
+            with self.subTest(fields), server.connect() as wire:
+                response = wire.ask(request('GET', '/me', *fields))
+                self.assertEqual((response.status, response.header('connection')), (401, 'close'))
+                self.assertClosed(wire)
+
+    def test_comes_in_its_field_alone(self):
+        server = self.tour()
+        token = signed()
+        form = f'access_token={token}'
+        for asked in (request('GET', f'/me?access_token={token}'), request('GET', '/me', f'proxy-authorization: Bearer {token}'),
+                      request('GET', '/me', f'cookie: access_token={token}'),
+                      request('GET', '/me', 'content-type: application/x-www-form-urlencoded', body=form)):
+            response = server.ask(asked)
+            self.assertEqual((response.status, response.header('www-authenticate')), (401, 'Bearer'))
+
     def test_is_kept_by_nobody(self):
         server = self.tour()
         for token, status in ((signed(), 200), (None, 401), ('abc', 401)):

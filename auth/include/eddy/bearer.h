@@ -57,7 +57,9 @@ EDDY_API void eddy_app_with_bearer_auth(struct eddy_app *app,
 
 /* Guard everything that the app, a group or a route answers, before any filter that is added later: only
  * requests with a valid token that satisfies `rule` get in; NULL: any valid token. Of several guards all must
- * be satisfied. The rule is copied. Every answer has `cache-control: no-store` unless it says otherwise. */
+ * be satisfied. Every answer has `cache-control: no-store` unless it says otherwise. The rule is copied.
+ * The documents of eddy/oauth_metadata.h stay open: filters behind a guard see no token there. One that answers
+ * those who have none, as CORS does preflights, is added before. */
 EDDY_API void eddy_app_authorize(struct eddy_app *app, const struct eddy_rule *rule);
 EDDY_API void eddy_group_authorize(struct eddy_group *group, const struct eddy_rule *rule);
 EDDY_API void eddy_route_authorize(struct eddy_route *route, const struct eddy_rule *rule);
