@@ -8,7 +8,7 @@ begin with eddy_ (eddyi_: what public macros call), and one layer's names once.
 All of it is compiled so that frames hit the guards of stacks.
 http is built once more without configuration files, forms and TLS, and from its own subprojects/, where nothing is installed:
 then there is no C++ in it, and no wolfSSL. compress is built with each coding alone and with none, and without http: it has no
-library and no symbol of the others.
+library and no symbol of the others. auth is built without each of its features.
 """
 import glob
 import json
@@ -23,7 +23,7 @@ from tap import Tap
 
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
 # The libraries of a layer that has not just one of its own name.
-LIBRARIES = {'compress': ('codec', 'compress')}
+LIBRARIES = {'compress': ('codec', 'compress'), 'auth': ('jwt', 'auth')}
 
 
 class Failed(Exception):
@@ -206,9 +206,10 @@ def check_coding_alone(root, folder, feature):
         raise Failed(f'with {feature} there are {found}, not {wanted}')
 
 
-def refuse(compiler, source, call, complaint, flags):
+def refuse(compiler, source, call, complaint, flags, header='http'):
     with open(source, 'w') as file:
-        file.write('#include <eddy/http.h>\nvoid call(struct eddy_app *app);\nvoid call(struct eddy_app *app)\n{\n'
+        file.write(f'#include <eddy/{header}.h>\n#include <eddy/config.h>\n'
+                   'void call(struct eddy_app *app);\nvoid call(struct eddy_app *app)\n{\n'
                    f'\teddy_app_config_section(app, NULL, NULL);\n\t{call}\n}}\n')
     try:
         run(compiler, '-c', source, '-o', '/dev/null', *flags)
@@ -217,6 +218,40 @@ def refuse(compiler, source, call, complaint, flags):
             raise
     else:
         raise Failed(f'{compiler} compiles {call}')
+
+
+# Each feature of auth: what its symbols are called, and a call that must not compile.
+AUTH_FEATURES = {
+    'jwt-auth': (r'\b(?:eddyi?_(?:auth_verify|bearer|guard|jw[kst]|keyset|rule|static_key|verified)|wc_)\w*', 'eddy_app_authorize(app, 0);',
+                 'eddy-auth was built without bearer tokens'),
+    'oauth-client': (r'\b(?:eddyi?_(?:issuer|oauth)_\w+|eddy_app_use_oauth\b)', 'eddy_app_use_oauth(app);',
+                     'eddy-auth was built without issuers'),
+}
+
+
+def check_auth_without(root, folder, feature):
+    """auth without a feature has no symbol of it, and using it does not compile."""
+    prefix, build = os.path.join(folder, 'usr'), os.path.join(folder, 'build')
+    lib = os.path.join(prefix, 'lib')
+    install(root, 'auth', build, prefix, f'-D{feature}=disabled')
+    use('auth', prefix, lib, folder, False)
+    left, call, complaint = AUTH_FEATURES[feature]
+    for library in ('libeddy-auth.a', 'libeddy-auth.so'):
+        if found := re.findall(left, run('nm', os.path.join(lib, library))):
+            raise Failed(f'{library} has ' + ' '.join(found))
+    flags = [*run('pkg-config', '--cflags', 'eddy-auth', env=found_in(lib)).split(), *(f'-I{os.path.dirname(path)}/include' for path in below)]
+    for compiler in ('gcc', 'clang'):
+        refuse(compiler, os.path.join(folder, 'call.c'), call, complaint, flags, 'auth')
+
+
+def check_auth_without_http(root, folder):
+    """Then there are tokens and keys alone."""
+    prefix, build = os.path.join(folder, 'usr'), os.path.join(folder, 'build')
+    lib = os.path.join(prefix, 'lib')
+    install(root, 'auth', build, prefix, '-Dhttp=disabled')
+    use('jwt', prefix, lib, folder, False)
+    if found := glob.glob(os.path.join(lib, '*auth*')):
+        raise Failed('there is ' + ' '.join(found))
 
 
 SOMEBODY = """project('somebody', 'c')
@@ -302,7 +337,13 @@ def main():
                 step(tap, f'{name} is usable shared', use, name, prefix, lib, folder, False)
                 step(tap, f'{name} is usable static', use, name, prefix, lib, folder, True)
             below.append(lib)
+        del below[2:]  # the runtime and http
+        for feature in AUTH_FEATURES:
+            with tempfile.TemporaryDirectory() as folder:
+                step(tap, f'auth without {feature} has nothing of it', check_auth_without, root, folder, feature)
         del below[1:]  # the runtime
+        with tempfile.TemporaryDirectory() as folder:
+            step(tap, 'auth without http has tokens and keys', check_auth_without_http, root, folder)
         for feature in (*CODINGS, None):
             with tempfile.TemporaryDirectory() as folder:
                 step(tap, f'compress with {feature or "no coding"} alone has nothing of the others', check_coding_alone, root,

@@ -2,18 +2,13 @@
 #ifndef EDDY_AUTH_H
 #define EDDY_AUTH_H
 
-#include <eddy/oauth_metadata.h>
-
-#ifndef EDDY_NO_JWT_AUTH
 #include <eddy/bearer.h>
 #include <eddy/jwk.h>
 #include <eddy/jwt.h>
 #include <eddy/keyset.h>
-#include <eddy/rule.h>
-#endif
-#ifndef EDDY_NO_OAUTH_CLIENT
 #include <eddy/oauth.h>
-#endif
+#include <eddy/oauth_metadata.h>
+#include <eddy/rule.h>
 
 EDDY_BEGIN_DECLS
 

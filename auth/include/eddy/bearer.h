@@ -12,18 +12,23 @@
  *
  * A token that was found good is kept, in memory of each loop: the next request with it costs a look-up. It is
  * verified anew from its `exp` on, and when keys change.
+ *
+ * Where eddy-auth was built with -Djwt-auth=disabled, calls of these functions do not compile.
  */
 #ifndef EDDY_BEARER_H
 #define EDDY_BEARER_H
-
-#ifdef EDDY_NO_JWT_AUTH
-#error "eddy-auth was built without bearer tokens (-Djwt-auth=disabled)"
-#endif
 
 #include <eddy/app.h>
 #include <eddy/member.h>
 #include <eddy/req.h>
 #include <eddy/rule.h>
+
+#ifdef EDDY_NO_JWT_AUTH
+#define EDDY_BEARER_API                                                                            \
+	__attribute__((error("eddy-auth was built without bearer tokens (-Djwt-auth=disabled)")))
+#else
+#define EDDY_BEARER_API EDDY_API
+#endif
 
 EDDY_BEGIN_DECLS
 
@@ -32,13 +37,13 @@ struct eddy_bearer_options {
 	const char *const
 		*audiences; /* one must be in `aud`; NULL ends; default: no token may have an aud */
 	const char *issuer; /* what `iss` must be; default: anything, or eddy_oauth_options' */
-	const char *realm;  /* in challenges; default: none */
-	uint64_t leeway_ns; /* as eddy_jwt_options */
+	const char *realm;  /* in challenges, 255 bytes at most; default: none */
+	uint64_t leeway_ns; /* that clocks may differ by; default 60 s; EDDY_JWT_NO_LEEWAY: none */
 	/* Take tokens over plain HTTP from who is not on this machine; default: 400. Behind a proxy that does
 	 * TLS, name it in .trusted_proxies instead. */
 	bool allow_plain_http;
 
-	/* ---- the static key: one of these at most ---- */
+	/* ---- the static key: one of these at most; a file has 64 KiB at most ---- */
 	struct eddy_str secret;  /* raw bytes, 32 at least */
 	const char *secret_file; /* a file's raw bytes, 32 at least */
 	const char *secret_env;  /* those of an environment variable */
@@ -50,30 +55,32 @@ struct eddy_bearer_options {
 	bool no_cache;      /* keep none */
 };
 
-/* Describe how tokens are checked; all of it is copied. The section
- * [bearer] of its configuration file has the same names, and wins. */
-EDDY_API void eddy_app_with_bearer_auth(struct eddy_app *app,
-					const struct eddy_bearer_options *options);
+/* Describe how tokens are checked; all of it is copied, and what was said before is forgotten. The section
+ * [bearer] of the app's configuration file wins (docs/config.md). */
+EDDY_BEARER_API void eddy_app_with_bearer_auth(struct eddy_app *app,
+					       const struct eddy_bearer_options *options);
 
 /* Guard everything that the app, a group or a route answers, before any filter that is added later: only
  * requests with a valid token that satisfies `rule` get in; NULL: any valid token. Of several guards all must
  * be satisfied. Every answer has `cache-control: no-store` unless it says otherwise. The rule is copied.
  * The documents of eddy/oauth_metadata.h stay open: filters behind a guard see no token there. One that answers
  * those who have none, as CORS does preflights, is added before. */
-EDDY_API void eddy_app_authorize(struct eddy_app *app, const struct eddy_rule *rule);
-EDDY_API void eddy_group_authorize(struct eddy_group *group, const struct eddy_rule *rule);
-EDDY_API void eddy_route_authorize(struct eddy_route *route, const struct eddy_rule *rule);
+EDDY_BEARER_API void eddy_app_authorize(struct eddy_app *app, const struct eddy_rule *rule);
+EDDY_BEARER_API void eddy_group_authorize(struct eddy_group *group, const struct eddy_rule *rule);
+EDDY_BEARER_API void eddy_route_authorize(struct eddy_route *route, const struct eddy_rule *rule);
 
-/* The token of a request that a guard has let in; it lives as long as the request. NULL where none stands. */
-EDDY_API const struct eddy_jwt *eddy_req_token(const struct eddy_req *req);
+/* The token of a request that a guard has let in; it lives as long as the request. Return: NULL where no guard
+ * stands. */
+EDDY_BEARER_API const struct eddy_jwt *eddy_req_token(const struct eddy_req *req);
 
 /* Read its claims into a struct, as eddy_json_into() does; strings live as long as the request.
  * Return: 0; -EINVAL, and a sentence in `ret_why` (EDDY_WHY_SIZE bytes, or NULL); -ENOENT without a token. */
 #define eddy_req_claims_into(req, members, ret_target, ret_why)                                    \
 	eddy_req_claims_read((req), (members), sizeof(members) / sizeof(*(members)), (ret_target), \
 			     (ret_why))
-EDDY_API int eddy_req_claims_read(const struct eddy_req *req, const struct eddy_member *members,
-				  size_t count, void *ret_target, char *ret_why);
+EDDY_BEARER_API int eddy_req_claims_read(const struct eddy_req *req,
+					 const struct eddy_member *members, size_t count,
+					 void *ret_target, char *ret_why);
 
 /* What the guards of all apps have done, since the process began; metrics show it as well (docs/metrics.md). */
 struct eddy_bearer_stats {
@@ -85,7 +92,7 @@ struct eddy_bearer_stats {
 };
 
 /* Read them. Any thread. */
-EDDY_API struct eddy_bearer_stats eddy_bearer_stats(void);
+EDDY_BEARER_API struct eddy_bearer_stats eddy_bearer_stats(void);
 
 EDDY_END_DECLS
 

@@ -7,21 +7,26 @@
  * them for the first time, and again when a token names a key that is not in the set, or the set has come of
  * age. One fetch serves all who wait, on all loops; a set that was good is only replaced by one that is good.
  * While none was ever loaded, guarded routes answer 503: no token is blamed for its issuer.
+ *
+ * Where eddy-auth was built with -Doauth-client=disabled, calls of these functions do not compile.
  */
 #ifndef EDDY_OAUTH_H
 #define EDDY_OAUTH_H
 
-#ifdef EDDY_NO_OAUTH_CLIENT
-#error "eddy-auth was built without issuers (-Doauth-client=disabled)"
-#endif
-
 #include <eddy/app.h>
+
+#ifdef EDDY_NO_OAUTH_CLIENT
+#define EDDY_OAUTH_API                                                                             \
+	__attribute__((error("eddy-auth was built without issuers (-Doauth-client=disabled)")))
+#else
+#define EDDY_OAUTH_API EDDY_API
+#endif
 
 EDDY_BEGIN_DECLS
 
 /* Every field: 0 or NULL means its default. */
 struct eddy_oauth_options {
-	const char *issuer; /* its URL, as its tokens have it in `iss`; mandatory */
+	const char *issuer; /* its URL, as its tokens have it in `iss`, to the byte; mandatory */
 	uint64_t refresh_cooldown_ns; /* between two fetches that tokens with unknown keys ask for; default 60 s */
 	uint64_t max_key_age_ns; /* after which a set is fetched again; default 15 min */
 
@@ -33,12 +38,14 @@ struct eddy_oauth_options {
 	const char *ca_file; /* certificates to trust beside the system's, in PEM; default: none */
 };
 
-/* Describe the issuer; the options are copied, strings too. The section [oauth.client] of its configuration file
- * wins (docs/config.md). */
-EDDY_API void eddy_app_with_oauth(struct eddy_app *app, const struct eddy_oauth_options *options);
+/* Describe the issuer; the options are copied, strings too. The section [oauth.client] of the app's configuration
+ * file wins (docs/config.md). */
+EDDY_OAUTH_API void eddy_app_with_oauth(struct eddy_app *app,
+					const struct eddy_oauth_options *options);
 
-/* Check the tokens of the app's guards (eddy/bearer.h) against this issuer's keys. Once. */
-EDDY_API void eddy_app_use_oauth(struct eddy_app *app);
+/* Check the tokens of the app's guards (eddy/bearer.h) against this issuer's keys; a second call changes nothing.
+ * Most issuers say in `aud` whom a token is for: name yourself in .audiences of eddy_bearer_options. */
+EDDY_OAUTH_API void eddy_app_use_oauth(struct eddy_app *app);
 
 /* What became of issuers' keys, since the process began; metrics show it as well (docs/metrics.md). */
 struct eddy_oauth_stats {
@@ -48,7 +55,7 @@ struct eddy_oauth_stats {
 };
 
 /* Read them. Any thread. */
-EDDY_API struct eddy_oauth_stats eddy_oauth_stats(void);
+EDDY_OAUTH_API struct eddy_oauth_stats eddy_oauth_stats(void);
 
 EDDY_END_DECLS
 

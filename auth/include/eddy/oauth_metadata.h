@@ -16,11 +16,9 @@
 #define EDDY_OAUTH_METADATA_H
 
 #include <eddy/app.h>
+#include <eddy/jwt.h>
 
 EDDY_BEGIN_DECLS
-
-/* A list of strings for options; lives as long as the block. C alone has it. */
-#define EDDY_LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 /* A member of the document that has no field below. */
 struct eddy_oauth_field {
@@ -28,24 +26,26 @@ struct eddy_oauth_field {
 	const char *json; /* its value as JSON, such as "[\"public\"]" */
 };
 
-/* A protected resource (RFC 9728 section 2). Members are left out where a field is NULL. */
+/* A protected resource (RFC 9728 section 2). Members are left out where a field is NULL, and where a list has
+ * nothing in it, except bearer_methods: that says "in no way". Lists are EDDY_LIST()s. */
 struct eddy_oauth_resource {
 	const char *resource; /* its identifier: an absolute URL without a fragment; mandatory */
-	const char *const *authorization_servers;
-	const char *const *scopes;         /* scopes_supported */
-	const char *const *bearer_methods; /* bearer_methods_supported: "header" */
-	const char *name;                  /* resource_name */
-	const char *documentation;         /* resource_documentation */
-	const struct eddy_oauth_field *more;
+	const char *const *authorization_servers; /* issuers of its tokens: URLs */
+	const char *const *scopes;                /* scopes_supported */
+	const char *const *bearer_methods; /* bearer_methods_supported: "header", "body", "query" */
+	const char *name;                  /* resource_name, for people */
+	const char *documentation;         /* resource_documentation: a URL */
+	const struct eddy_oauth_field *more; /* one without a name ends them */
 };
 
-/* An authorization server (RFC 8414 section 2). */
+/* An authorization server (RFC 8414 section 2). Members are left out as above: one without an authorization
+ * endpoint has no response types, EDDY_LIST(NULL). */
 struct eddy_oauth_server {
 	const char
 		*issuer; /* its identifier: an absolute URL without query and fragment; mandatory */
-	const char *authorization_endpoint;
+	const char *authorization_endpoint; /* a URL, like the next two */
 	const char *token_endpoint;
-	const char *jwks_uri;
+	const char *jwks_uri;              /* where its key set is */
 	const char *const *scopes;         /* scopes_supported */
 	const char *const *response_types; /* response_types_supported; default "code" */
 	const char *const *grant_types;    /* grant_types_supported; default "authorization_code" */

@@ -37,15 +37,14 @@ struct eddy_rule {
 
 /* C alone has these. A rule of NULL is: any valid token. */
 #define EDDYI_RULE(...) (&(const struct eddy_rule){ __VA_ARGS__ })
-#define EDDYI_NAMES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define EDDYI_RULES(...) ((const struct eddy_rule *const[]){ __VA_ARGS__, NULL })
 
-#define eddy_roles(...) EDDYI_RULE(.kind = EDDY_RULE_ROLES, .names = EDDYI_NAMES(__VA_ARGS__))
+#define eddy_roles(...) EDDYI_RULE(.kind = EDDY_RULE_ROLES, .names = EDDY_LIST(__VA_ARGS__))
 #define eddy_permissions(...)                                                                      \
-	EDDYI_RULE(.kind = EDDY_RULE_PERMISSIONS, .names = EDDYI_NAMES(__VA_ARGS__))
+	EDDYI_RULE(.kind = EDDY_RULE_PERMISSIONS, .names = EDDY_LIST(__VA_ARGS__))
 #define eddy_claim(claim_, ...)                                                                    \
-	EDDYI_RULE(.kind = EDDY_RULE_CLAIM, .claim = (claim_), .names = EDDYI_NAMES(__VA_ARGS__))
-#define eddy_scopes(...) EDDYI_RULE(.kind = EDDY_RULE_SCOPES, .names = EDDYI_NAMES(__VA_ARGS__))
+	EDDYI_RULE(.kind = EDDY_RULE_CLAIM, .claim = (claim_), .names = EDDY_LIST(__VA_ARGS__))
+#define eddy_scopes(...) EDDYI_RULE(.kind = EDDY_RULE_SCOPES, .names = EDDY_LIST(__VA_ARGS__))
 #define eddy_predicate(fn_, data_)                                                                 \
 	EDDYI_RULE(.kind = EDDY_RULE_PREDICATE, .fn = (fn_), .data = (data_))
 #define eddy_any_of(...) EDDYI_RULE(.kind = EDDY_RULE_ANY_OF, .rules = EDDYI_RULES(__VA_ARGS__))
