@@ -18,8 +18,9 @@ struct eddyi_issuer *eddyi_issuer_new(struct eddy_app *app);
 /* Offer what became of all issuers' keys to who shows it. */
 void eddyi_issuer_offer_figures(void);
 
-/* Take the options, before anybody asks; once more before the next run, and keys of another issuer are dropped: with defaults filled in, .redirects_max 0 for none, and strings that are
- * the app's. What is wrong with them is a mistake of the app. Suspends. */
+/* Take the options, before anybody asks: with defaults filled in, .redirects_max 0 for none, and strings that are
+ * the app's. Before the next run once more: keys of another issuer are dropped then. What is wrong with them is a
+ * mistake of the app. Suspends. */
 void eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_options *options);
 
 /* Whether there are keys, and none have to be fetched. Never suspends, and takes no lock. In a task. */

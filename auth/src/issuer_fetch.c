@@ -69,7 +69,7 @@ const char *eddyi_issuer_url_fault(const char *url, bool allow_http)
 static const char *advice(int error)
 {
 	switch (error) {
-	case -EKEYREJECTED:
+	case -ENOKEY:
 		return " (ca_file may name the certificate of an authority to trust)";
 	case -EINVAL:
 		return " (look at ca_file)";

@@ -336,6 +336,12 @@ static bool is_of_trust(int error)
 	       error == DOMAIN_NAME_MISMATCH;
 }
 
+/* Whether it was signed by nobody who is trusted: what else is wrong with it no further authority would mend. */
+static bool is_of_stranger(int error)
+{
+	return error == ASN_NO_SIGNER_E || error == ASN_SELF_SIGNED_E;
+}
+
 static int explain(struct eddyi_client_conn *conn, int r)
 {
 	char text[WOLFSSL_MAX_ERROR_SZ];
@@ -348,7 +354,8 @@ static int explain(struct eddyi_client_conn *conn, int r)
 	if (r != -EBADMSG)
 		return r;
 	if (is_of_trust(error))
-		return eddyi_client_fail(conn->client, -EKEYREJECTED,
+		return eddyi_client_fail(conn->client,
+					 is_of_stranger(error) ? -ENOKEY : -EKEYREJECTED,
 					 "the certificate is not to be trusted: %s",
 					 wolfSSL_ERR_error_string((unsigned long)error, text));
 	return eddyi_client_fail(conn->client, r, "the TLS handshake has failed: %s",

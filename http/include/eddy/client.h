@@ -23,7 +23,8 @@
  *   -EPERM            not allowed: http with .require_https, or a redirect that may not be followed
  *   -ELOOP            more redirects than .redirects_max
  *   -EBADMSG          the server has sent what is not HTTP/1.1, or no TLS
- *   -EKEYREJECTED     its certificate is not to be trusted, or not for this host
+ *   -ENOKEY           its certificate was signed by nobody who is trusted
+ *   -EKEYREJECTED     its certificate is not good: it is for another host, out of date, …
  *   -EMSGSIZE         a head or a body is larger than its limit
  *   -ECONNRESET       the server has ended the connection in the middle; -EPIPE likewise
  *   -ETIMEDOUT        the time for the whole is up, or nothing has moved for too long
