@@ -27,9 +27,12 @@ static const struct form {
 static bool take_between(struct eddy_str *rest, const char *before, const char *after,
 			 struct eddy_str *ret_text)
 {
-	const char *begin = memmem(rest->ptr, rest->len, before, strlen(before));
-	const char *end;
+	const char *begin, *end;
 
+	/* What is empty may have no address. */
+	if (!rest->len)
+		return false;
+	begin = memmem(rest->ptr, rest->len, before, strlen(before));
 	if (!begin)
 		return false;
 	*rest = eddy_str_skip(*rest, (size_t)(begin - rest->ptr) + strlen(before));
