@@ -20,10 +20,10 @@ static void parse(void *arg)
 		json_loadb(parse->text.ptr, parse->text.len, JSON_REJECT_DUPLICATES, &parse->error);
 }
 
-/* Mostly jansson says nothing of it. For a string that it has no memory for it says "invalid token": so do we. */
+/* jansson says nothing of it. For a string that it has no memory for it says "invalid token": so do we. */
 static bool is_out_of_memory(const json_error_t *error)
 {
-	return json_error_code(error) == json_error_out_of_memory || !error->text[0];
+	return !error->text[0];
 }
 
 int eddyi_auth_json_parse(struct eddy_str text, json_t **ret_object)

@@ -100,7 +100,7 @@ struct eddyi_jwk_parts {
  * -ENOMEM. */
 int eddyi_jwk_make(const struct eddyi_jwk_parts *parts, struct eddy_jwk **ret_key);
 
-/* Read a key; `only_public` leaves private numbers aside, and takes no key that must not verify.
+/* Read a key; `only_public` leaves private numbers aside, and takes no secret, nor a key that must not verify.
  * Return: as eddy_jwk_parse(). */
 int eddyi_jwk_read(const json_t *json, bool only_public, struct eddy_jwk **ret_key);
 

@@ -123,8 +123,6 @@ int eddyi_jwk_read(const json_t *json, bool only_public, struct eddy_jwk **ret_k
 	unsigned count;
 	int r;
 
-	if (!json_is_object(json))
-		return -EBADMSG;
 	r = read_kind(json, &parts);
 	if (r == 0)
 		r = read_purpose(json, only_public, &parts);

@@ -37,14 +37,8 @@ static int read_keys(const json_t *keys, struct eddy_keyset **ret_set)
 	if (!set)
 		return -ENOMEM;
 	for (size_t i = 0; i < count_max; i++) {
-		const json_t *json = json_array_get(keys, i);
-		struct eddy_str kty = eddyi_auth_json_str(json, "kty");
-		int r;
+		int r = eddyi_jwk_read(json_array_get(keys, i), true, &set->keys[set->count]);
 
-		/* A secret that is published is none. */
-		if (kty.ptr && eddy_str_eq_z(kty, eddyi_jwk_oct.kty))
-			continue;
-		r = eddyi_jwk_read(json, true, &set->keys[set->count]);
 		if (r == -ENOMEM)
 			return r;
 		set->count += r == 0;
