@@ -13,10 +13,11 @@
 	 EDDY_JWS_BIT(EDDY_JWS_RS512) | EDDY_JWS_BIT(EDDY_JWS_PS256) |                             \
 	 EDDY_JWS_BIT(EDDY_JWS_PS384) | EDDY_JWS_BIT(EDDY_JWS_PS512))
 
-/* 32, 48 and 64 zero bytes. */
+/* 32, 48, 64 and 66 zero bytes. */
 #define K32 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 #define K48 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 #define K64 K48 "AAAAAAAAAAAAAAAAAAAAAA"
+#define K66 K48 "AAAAAAAAAAAAAAAAAAAAAAAA"
 
 Test(jwk, algorithms_have_names)
 {
@@ -157,6 +158,23 @@ static const struct {
 	{ -EKEYREJECTED,
 	  RSA_WITH("____" RFC_RSA_D, RFC_RSA_P, RFC_RSA_Q, RFC_RSA_DP, RFC_RSA_DQ, RFC_RSA_QI) },
 	{ -EBADMSG, RSA_WITH(RFC_RSA_D, RFC_RSA_P, RFC_RSA_Q, RFC_RSA_DP, RFC_RSA_DQ, "") },
+	/* d fits only one of dp and dq: it is d + q - 1, and d + p - 1. */
+	{ -EKEYREJECTED,
+	  RSA_WITH(
+		  "Eq5xpGnNCivDflJsRQBXHx1hdR1k6Ulwe2JZD50LpXyWPEAeP88vLNO97IjlA7_GQ5sLKMgvfTeXZx9S"
+		  "E-7YwVol2NXOoAJe46sui395IW_GO-pWJ1O0BkTGoVEn2bKVRUCgu-GjBVaYLU6f3l9kJfFNS3E0QbVd"
+		  "xzubSu3Mkq2clkK1_xLDMFLIrqxE7ihdvwkl9UjYluPBBTEKfXANOnbFgOT3uGCPaHfkLIYxCduHEk93"
+		  "p3rXkwD0tFFpNS_yoTJA7NVMYpU1rc3OukF3CK_ztM9MFMybpuvQ9bRQywXgO4iK-414HNoF2ttmi-nu"
+		  "nZNsoAppgjRRy1eBedvNcw",
+		  RFC_RSA_P, RFC_RSA_Q, RFC_RSA_DP, RFC_RSA_DQ, RFC_RSA_QI) },
+	{ -EKEYREJECTED,
+	  RSA_WITH(
+		  "Eq5xpGnNCivDflJsRQBXHx1hdR1k6Ulwe2JZD50LpXyWPEAeP88vLNO97IjlA7_GQ5sLKMgvfTeXZx9S"
+		  "E-7YwVol2NXOoAJe46sui395IW_GO-pWJ1O0BkTGoVEn2bKVRUCgu-GjBVaYLU6f3l9kJfFNS3E0QbVd"
+		  "xzubSu3Mkq3Dr0JI4MWzYrvJyEdb0Uq3AmJdwvWfUdhmcNJdeDck1mU_hMvMTSjlVjKUqwG7H4ettZzA"
+		  "ZV-F8GO-H2nJWYvV5JNTE4tiQS5a9VxUWDl_V2b-BS2YGFGmvH49wMh0wWlo86J_X7MZOpxLPlAXDipn"
+		  "9xWqmJJuSCbIeQdHq3qM4w",
+		  RFC_RSA_P, RFC_RSA_Q, RFC_RSA_DP, RFC_RSA_DQ, RFC_RSA_QI) },
 	/* The public exponent is another: only a signature shows that. */
 	{ -EKEYREJECTED, "{'kty':'RSA','n':'" RFC_RSA_N "','e':'Aw','d':'" RFC_RSA_D
 			 "','p':'" RFC_RSA_P "','q':'" RFC_RSA_Q "','dp':'" RFC_RSA_DP
@@ -175,6 +193,20 @@ static const struct {
 	{ -EKEYREJECTED,
 	  "{'kty':'EC','crv':'P-256','x':'_____wAAAAEAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAQ',"
 	  "'y':'RZJDuapYGAb-kTvOmYF63hHKUDxk2aPFM0FcCDJI-8w'}" },
+#define P521(x, y) "{'kty':'EC','crv':'P-521','x':'" x "','y':'" y "'}"
+#define P521_X                                                                                     \
+	"AekpBQ8ST8a8VcfVOTNl353vSrDCLLJXmPk06wTjxrrjcBpXp5EOnYG_NjFZ6OvLFV1jSfS9tsz4qUxcWceqwQGk"
+#define P521_Y                                                                                     \
+	"ADSmRA43Z1DSNx_RvcLI87cdL07l6jQyyBXMoxVg_l2Th-x3S1WDhjDly79ajL4Kkd0AZMaZmh9ubmf63e3kyMj2"
+	{ -EKEYREJECTED,
+	  P521("A-kpBQ8ST8a8VcfVOTNl353vSrDCLLJXmPk06wTjxrrjcBpXp5EOnYG_NjFZ6OvLFV1jSfS9tsz4qUxcWceqwQGj",
+	       P521_Y) },
+	{ -EKEYREJECTED,
+	  P521(P521_X,
+	       "AjSmRA43Z1DSNx_RvcLI87cdL07l6jQyyBXMoxVg_l2Th-x3S1WDhjDly79ajL4Kkd0AZMaZmh9ubmf63e3kyMj1") },
+	/* What may stand for no point at all. */
+	{ -EKEYREJECTED, P521(K66, K66) },
+	{ -EKEYREJECTED, "{'kty':'EC','crv':'P-384','x':'" K48 "','y':'" K48 "'}" },
 	/* Narrower and wider than the curve. */
 	{ -EBADMSG,
 	  "{'kty':'EC','crv':'P-256','x':'BQ','y':'RZJDuapYGAb-kTvOmYF63hHKUDxk2aPFM0FcCDJI-8w'}" },
@@ -185,6 +217,11 @@ static const struct {
 	  "{" RFC_P256_PUBLIC ",'d':'_____wAAAAD__________7zm-q2nF56E87nKwvxjJVE'}" },
 	{ -EKEYREJECTED,
 	  "{" RFC_P256_PUBLIC ",'d':'jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LA'}" },
+	/* The point on the other side: its y is another, its x the same. */
+	{ -EKEYREJECTED,
+	  "{'kty':'EC','crv':'P-256','x':'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',"
+	  "'y':'OA67MeRCZIJ40yASRhFGC0yWopJW9NtSdbnc13p3GlI',"
+	  "'d':'jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI'}" },
 	{ -EBADMSG, "{" RFC_P256_PUBLIC ",'d':'AQ'}" },
 	{ -EBADMSG, "{" RFC_P256_PUBLIC ",'d':7}" },
 	/* OKP. */
@@ -239,38 +276,6 @@ Test(jwk, is_refused)
 	cr_expect(eq(int, eddy_jwk_from_json(NULL, &key), -EBADMSG));
 }
 
-/* An RSA key of these bytes. */
-static int read_modulus(const unsigned char *n, size_t len)
-{
-	char json[2000], text[EDDYI_BASE64URL_ENCODED(600)];
-	struct eddy_jwk *key = NULL;
-	int r;
-
-	snprintf(json, sizeof(json), "{'kty':'RSA','e':'AQAB','n':'%.*s'}",
-		 (int)eddyi_base64url_encode(n, len, text), text);
-	r = keys_read(json, &key);
-	eddy_jwk_unref(key);
-	return r;
-}
-
-Test(jwk, modulus_has_a_size)
-{
-	struct eddy_str n = keys_decode(RFC_RSA_N);
-	unsigned char *bytes = (unsigned char *)n.ptr, long_one[513];
-
-	memset(long_one, 0xff, sizeof(long_one));
-	cr_expect(eq(int, read_modulus(long_one, 513), -ENOTSUP));
-	cr_expect(eq(int, read_modulus(long_one, 255), -EKEYREJECTED));
-	cr_expect(eq(int, read_modulus(long_one, 512), -EKEYREJECTED), "3 divides it");
-	cr_expect(zero(int, read_modulus(bytes, n.len)));
-	bytes[0] &= 0x7f;
-	cr_expect(eq(int, read_modulus(bytes, n.len), -EKEYREJECTED), "2047 bits");
-	bytes[0] |= 0x80;
-	bytes[n.len - 1] &= 0xfe;
-	cr_expect(eq(int, read_modulus(bytes, n.len), -EKEYREJECTED), "it is even");
-	free(bytes);
-}
-
 Test(jwk, secret_is_made_a_key)
 {
 	char secret[100] = "";
@@ -292,6 +297,18 @@ Test(jwk, secret_is_made_a_key)
 	cr_expect(zero(ptr, (void *)eddy_jwk_public_json(key)),
 		  "a secret has nothing that is public");
 	eddy_jwk_unref(key);
+}
+
+/* HMAC counts it in 32 bits. */
+Test(jwk, secret_has_a_limit)
+{
+	char *secret = calloc(1, EDDY_JWS_TEXT_MAX + 1);
+	struct eddy_jwk *key = NULL;
+
+	cr_expect(eq(int, eddy_jwk_from_secret(eddy_str(secret, EDDY_JWS_TEXT_MAX + 1), NULL, &key),
+		     -ENOTSUP));
+	cr_expect(zero(ptr, (void *)key));
+	free(secret);
 }
 
 static void expect_same(const struct eddy_jwk *a, const struct eddy_jwk *b)
@@ -379,6 +396,31 @@ Test(jwk, is_wiped)
 	cr_expect(not(freed_with_secret));
 	eddy_jwk_unref(NULL);
 	cr_expect(zero(ptr, (void *)eddy_jwk_ref(NULL)));
+}
+
+/* Nor does what a key was read from outlive it: its text in the JSON, and the bytes of that. The name, which is longer,
+ * comes where jansson had the text before. */
+Test(jwk, is_read_without_a_trace)
+{
+	static const char k[] = "YSBzZWNyZXQgdGhhdCBpcyBsb25nZXIgdGhhbiAzMiBieXRlcywgYnkgYSBmZXc";
+	char *json = keys_json(
+		"{'kty':'oct','k':'YSBzZWNyZXQgdGhhdCBpcyBsb25nZXIgdGhhbiAzMiBieXRlcywgYnkgYSBmZXc',"
+		"'kid':'0123456789012345678901234567890123456789012345678901234567890123456789'}");
+	struct eddy_str bytes = keys_decode(k), secrets[] = { bytes, eddy_str_from(k) };
+
+	lacking_in_libraries();
+	for (size_t i = 0; i < 2; i++) {
+		struct eddy_jwk *key = NULL;
+
+		freed_watch(NULL, secrets[i]);
+		cr_assert(zero(int, eddy_jwk_parse(eddy_str_from(json), &key)));
+		eddy_jwk_unref(key);
+		cr_expect(gt(int, freed_count, 5), "what jansson frees is seen");
+		cr_expect(not(freed_with_secret), "%zu", i);
+		freed_watch(NULL, eddy_str(NULL, 0));
+	}
+	free((char *)bytes.ptr);
+	free(json);
 }
 
 Test(jwk, survives_a_lack_of_memory)

@@ -93,6 +93,11 @@ Test(jwk_pem, others_are_refused)
 		{ -EBADMSG, "a secret that is no PEM" },
 		{ -EBADMSG, "-----BEGIN PUBLIC KEY-----" },
 		{ -EBADMSG, "-----BEGIN PUBLIC KEY-----\nMEEC\n-----END CERTIFICATE-----\n" },
+		{ -EBADMSG, "-----BEGIN PUBLIC KEY-----\n"
+			    "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n"
+			    "-----END CERTIFICATE-----\n" },
+		{ 0, BLOCK("PUBLIC KEY",
+			   "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=") },
 		{ -EBADMSG, BLOCK("PUBLIC KEY", "") },
 		{ -EBADMSG, BLOCK("PUBLIC KEY", "MEEC") },
 		{ -EBADMSG, BLOCK("PUBLIC KEY", "!!!!") },
@@ -107,6 +112,7 @@ Test(jwk_pem, others_are_refused)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		cr_expect(eq(int, read_pem(rows[i].pem), rows[i].r), "%zu %s", i, rows[i].pem);
+	cr_expect(eq(int, eddy_jwk_from_pem(eddy_str(NULL, 0), NULL, NULL), -EBADMSG));
 }
 
 /* Whatever byte of a key is another, it is refused, or it is another key; nobody reads outside it. */
@@ -207,6 +213,10 @@ Test(jwk_pem, survives_a_lack_of_memory)
 		bytes, sizeof(bytes) - 1                                                           \
 	}
 
+#define BYTES_16 "0123456789abcdef"
+#define BYTES_64 BYTES_16 BYTES_16 BYTES_16 BYTES_16
+#define BYTES_128 BYTES_64 BYTES_64
+
 Test(jwk_pem, der_has_one_form)
 {
 	static const struct {
@@ -216,12 +226,13 @@ Test(jwk_pem, der_has_one_form)
 		{ DER("\x02\x01\x00"), "\x00" },
 		{ DER("\x02\x01\x7f"), "\x7f" },
 		{ DER("\x02\x02\x00\x80"), "\x80" },
-		{ DER("\x02\x02\x00\x7f"), NULL },     /* a zero too much */
-		{ DER("\x02\x01\x80"), NULL },         /* negative */
-		{ DER("\x02\x00"), NULL },             /* nothing */
-		{ DER("\x02\x81\x01\x01"), NULL },     /* a length that is too long */
-		{ DER("\x02\x82\x00\x01\x01"), NULL }, /* the same */
-		{ DER("\x02\x80\x01\x00\x00"), NULL }, /* no length */
+		{ DER("\x02\x02\x00\x7f"), NULL },           /* a zero too much */
+		{ DER("\x02\x01\x80"), NULL },               /* negative */
+		{ DER("\x02\x00"), NULL },                   /* nothing */
+		{ DER("\x02\x81\x01\x01"), NULL },           /* a length that is too long */
+		{ DER("\x02\x82\x00\x01\x01"), NULL },       /* the same */
+		{ DER("\x02\x82\x00\x80" BYTES_128), NULL }, /* where it has to be long */
+		{ DER("\x02\x80\x01\x00\x00"), NULL },       /* no length */
 		{ DER("\x02\x85\x00\x00\x00\x00\x01\x01"), NULL },
 		{ DER("\x02\x84\xff\xff\xff\xff\x01"), NULL },
 		{ DER("\x02\x02\x01"), NULL }, /* the end is missing */

@@ -153,6 +153,12 @@ Test(jwk_sign, algorithms_are_kept_apart)
 								other),
 					     -EINVAL));
 		}
+		/* The bits of these would be those of others. */
+		for (unsigned alg = 32; alg < 32 + EDDY_JWS_ALGS; alg++)
+			cr_expect(eq(int,
+				     eddy_jwk_verify(key, (enum eddy_jws_alg)alg, TEXT,
+						     eddy_str((char *)signature, (size_t)len)),
+				     -EINVAL));
 		eddy_jwk_unref(key);
 	}
 }
@@ -198,68 +204,6 @@ Test(jwk_sign, text_has_a_limit)
 	cr_expect(eq(int,
 		     eddy_jwk_verify(key, EDDY_JWS_HS256, text, eddy_str((char *)signature, 32)),
 		     -EMSGSIZE));
-	eddy_jwk_unref(key);
-}
-
-/* What is added to a number that fits, and fits as well without the check. */
-Test(jwk_sign, signatures_have_one_form)
-{
-	/* The order of edwards25519's group. */
-	static const unsigned char order[32] = {
-		0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58,        0xd6,
-		0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14, [31] = 0x10,
-	};
-	struct eddy_jwk *key = keys_pem(pem_ed25519_pkcs8, 0);
-	unsigned char signature[EDDY_JWS_SIGNATURE_MAX];
-	unsigned carry = 0;
-
-	cr_assert(eq(int, (int)eddy_jwk_sign(key, EDDY_JWS_EDDSA, TEXT, signature), 64));
-	for (size_t i = 0; i < 32; i++) {
-		carry += signature[32 + i] + order[i];
-		signature[32 + i] = (unsigned char)carry;
-		carry >>= 8;
-	}
-	cr_expect(eq(int,
-		     eddy_jwk_verify(key, EDDY_JWS_EDDSA, TEXT, eddy_str((char *)signature, 64)),
-		     -EKEYREJECTED));
-	eddy_jwk_unref(key);
-}
-
-/* Add big-endian numbers. Return: whether the sum has room. */
-static bool add(unsigned char *to, const unsigned char *number, size_t len)
-{
-	unsigned carry = 0;
-
-	while (len--) {
-		carry += to[len] + number[len];
-		to[len] = (unsigned char)carry;
-		carry >>= 8;
-	}
-	return !carry;
-}
-
-/* The same modulo n is the same to RSA. */
-Test(jwk_sign, signatures_are_below_the_modulus)
-{
-	struct eddy_jwk *key = keys_pem(pem_rsa_pkcs8, 0);
-	json_t *json = eddy_jwk_public_json(key);
-	struct eddy_str n = keys_decode(json_string_value(json_object_get(json, "n")));
-	unsigned char signature[EDDY_JWS_SIGNATURE_MAX];
-	int tried = 0;
-
-	for (size_t skip = 0; skip < strlen(text_bytes); skip++) {
-		struct eddy_str text = eddy_str_skip(TEXT, skip), str;
-
-		cr_assert(eq(int, (int)eddy_jwk_sign(key, EDDY_JWS_RS256, text, signature), 256));
-		if (!add(signature, (const unsigned char *)n.ptr, 256))
-			continue;
-		str = eddy_str((char *)signature, 256);
-		cr_expect(eq(int, eddy_jwk_verify(key, EDDY_JWS_RS256, text, str), -EKEYREJECTED));
-		tried++;
-	}
-	cr_expect(gt(int, tried, 0));
-	free((char *)n.ptr);
-	json_decref(json);
 	eddy_jwk_unref(key);
 }
 

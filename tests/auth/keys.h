@@ -57,4 +57,17 @@ static inline struct eddy_str keys_decode(const char *text)
 	return eddy_str(bytes, (size_t)len);
 }
 
+/* Add numbers, the high byte first. Return: whether the sum has room. */
+static inline bool keys_add(unsigned char *to, const unsigned char *number, size_t len)
+{
+	unsigned carry = 0;
+
+	while (len--) {
+		carry += to[len] + number[len];
+		to[len] = (unsigned char)carry;
+		carry >>= 8;
+	}
+	return !carry;
+}
+
 #endif
