@@ -1,8 +1,12 @@
 /* Tests of eddy/jwt.h: whose signature is believed. */
 #include "keys.h"
+#include "lacking.h"
 #include "rfc.h"
 #include "tokens.h"
 
+#include "../runtime/failing.h"
+
+#include <eddy/runtime.h>
 #include <errno.h>
 
 #define ALL (EDDY_JWS_SECRET | EDDY_JWS_PUBLIC)
@@ -282,4 +286,94 @@ Test(jwt_verify, the_key_comes_first_and_the_claims_last)
 		cr_expect_eq(verify(text, set), rows[i].fault, "%zu", i);
 	}
 	eddy_keyset_unref(set);
+}
+
+/* A token of each kind of signature, by a key of KEYS. */
+static const struct {
+	const char *key, *header;
+	enum eddy_jws_alg alg;
+} kinds[] = {
+	{ "{" RFC_RSA_PRIVATE "}", "{'alg':'RS256','kid':'rsa'}", EDDY_JWS_RS256 },
+	{ "{" RFC_RSA_PRIVATE "}", "{'alg':'PS256','kid':'rsa'}", EDDY_JWS_PS256 },
+	{ "{" RFC_P256_PRIVATE "}", "{'alg':'ES256','kid':'p256'}", EDDY_JWS_ES256 },
+	{ "{" RFC_ED25519_PRIVATE "}", "{'alg':'EdDSA','kid':'ed'}", EDDY_JWS_EDDSA },
+};
+
+static struct eddy_jwt *token_of_kind(size_t i, bool is_good)
+{
+	struct eddy_str text = signed_by(kinds[i].key, kinds[i].alg, kinds[i].header, CLAIMS);
+	char *at = (char *)text.ptr + text.len - 10;
+	struct eddy_jwt *token = NULL;
+
+	if (!is_good)
+		*at = *at == 'A' ? 'B' : 'A';
+	cr_assert_eq(eddy_jwt_parse(text, ALL, &token), 0);
+	free((char *)text.ptr);
+	return token;
+}
+
+/* Neither blamed for it, nor believed. */
+Test(jwt_verify, without_memory_nobody_knows)
+{
+	struct eddy_keyset *set = set_of_json(KEYS);
+	struct eddy_jwt_options options = { .now_ns = NOW };
+	int lacking = 0;
+
+	lacking_in_libraries();
+	for (size_t i = 0; i < 2 * COUNT(kinds); i++) {
+		bool is_good = i % 2;
+		struct eddy_jwt *token = token_of_kind(i / 2, is_good);
+
+		for (int at = 1, was = 0; was == 0; at++) {
+			int r, expected = is_good ? 0 : EDDY_JWT_SIGNATURE;
+
+			failing_at = at;
+			r = eddy_jwt_verify(token, set, &options);
+			was = failing_at;
+			failing_at = 0;
+			cr_expect(r == expected || (!was && r == -ENOMEM), "%zu %d: %d", i, at, r);
+			lacking += r == -ENOMEM;
+		}
+		eddy_jwt_unref(token);
+	}
+	cr_expect_gt(lacking, 0);
+	eddy_keyset_unref(set);
+}
+
+struct cancelled {
+	struct eddy_keyset *set;
+	struct eddy_jwt *good, *bad;
+	int good_is, bad_is;
+};
+
+static int verify_cancelled(void *arg)
+{
+	struct cancelled *use = arg;
+	struct eddy_jwt_options options = { .now_ns = NOW };
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_cancel(&scope);
+	use->good_is = eddy_jwt_verify(use->good, use->set, &options);
+	use->bad_is = eddy_jwt_verify(use->bad, use->set, &options);
+	eddy_scope_end(&scope);
+	return 0;
+}
+
+/* The offload pool, which would look at it, does not begin. */
+Test(jwt_verify, who_is_cancelled_does_not_know)
+{
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		bool suspends = kinds[i].alg == EDDY_JWS_ES256;
+		struct cancelled use = { .set = set_of_json(KEYS),
+					 .good = token_of_kind(i, true),
+					 .bad = token_of_kind(i, false) };
+
+		cr_assert_eq(eddy_run(NULL, verify_cancelled, &use), 0);
+		cr_expect_eq(use.good_is, suspends ? -ECANCELED : 0, "%zu", i);
+		cr_expect_eq(use.bad_is, suspends ? -ECANCELED : EDDY_JWT_SIGNATURE, "%zu", i);
+		eddy_jwt_unref(use.good);
+		eddy_jwt_unref(use.bad);
+		eddy_keyset_unref(use.set);
+	}
 }

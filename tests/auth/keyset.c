@@ -194,6 +194,28 @@ Test(keyset, has_a_limit)
 	free(json);
 }
 
+/* A key that there was no memory for is not skipped: the set would lack it until it is fetched again. */
+Test(keyset, is_whole_or_not_there)
+{
+	char *json = keys_json("{'keys':[{" RFC_P256_PUBLIC "},{" RFC_ED25519_PUBLIC "}]}");
+	int at = 0, was = 0;
+
+	while (was == 0) {
+		struct eddy_keyset *set = NULL;
+		int r;
+
+		failing_at = ++at;
+		r = eddy_keyset_parse(eddy_str_from(json), &set);
+		was = failing_at;
+		failing_at = 0;
+		cr_expect(eq(int, r, was ? 0 : -ENOMEM), "%d", at);
+		cr_expect(eq(sz, set ? eddy_keyset_count(set) : 0, was ? 2 : 0), "%d", at);
+		eddy_keyset_unref(set);
+	}
+	cr_expect(gt(int, at, 5), "the set, and two for each key");
+	free(json);
+}
+
 Test(keyset, survives_a_lack_of_memory)
 {
 	char *json = keys_json("{'keys':[{" RFC_P256_PUBLIC "},{" RFC_ED25519_PUBLIC "}]}");
