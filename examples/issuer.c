@@ -4,15 +4,20 @@
  *     issuer --keys DIR --clients FILE [--bind ADDR] [--issuer URL] [--audience AUD]
  *            [--lifetime SECS] [--kid-by-name]
  *
+ *     $ umask 077
  *     $ mkdir keys && openssl genpkey -algorithm ed25519 -out keys/1.pem
  *     $ echo shop a-secret-of-16-bytes read,write admin >clients
  *     $ issuer --keys keys --clients clients &
  *     $ curl -u shop:a-secret-of-16-bytes -d grant_type=client_credentials localhost:7879/token
  *     {"access_token":"eyJhbGciOiJFZERTQSIs…","token_type":"Bearer","expires_in":600,"scope":"read write"}
  *
- * A line of the clients' file is an id, a secret, scopes and roles, these with commas between, "-" for none. Of the keys
- * all are published, and the last by name signs ("2.pem" stands before "10.pem"). To change keys: add one, send SIGHUP,
- * and take the old one away once its tokens have expired, or at once for them to be refused.
+ * A line of the clients' file is an id, a secret, scopes and roles, these with commas between, "-" for none. Id and
+ * secret come as values of a form (RFC 6749 section 2.3.1): behind curl's -u write % as %25, + as %2B.
+ *
+ * Of the keys all are published, and the last by name signs ("2.pem" stands before "10.pem"). To change keys: add one as
+ * "0.pem" and send SIGHUP; once everybody has fetched the keys again (a service on eddy does so within 15 minutes) rename
+ * it to be the last, and send SIGHUP; take the old one away once its tokens have expired, and send SIGHUP. In a hurry add
+ * the new one as the last, or take the old one away: its tokens are refused as soon as the keys are fetched again.
  */
 #include "issuer.h"
 
@@ -38,6 +43,8 @@ static int jwks(struct eddy_req *req, struct eddy_res *res)
 			      eddy_str(memcpy(copy, set.ptr, set.len), set.len));
 }
 
+/* There are no response types, as there is no authorization endpoint: RFC 8414 demands them (section 2), and forbids
+ * an empty list (section 3.2). Where OpenID Connect has the document it is for those who look there alone (section 5). */
 static void publish(struct eddy_app *app, const char *url)
 {
 	char token[1024], keys[1024];

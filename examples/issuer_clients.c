@@ -82,8 +82,14 @@ static const char *read_line(struct issuer_clients *clients, struct eddy_str lin
 	struct eddy_str secret = take_word(&line);
 	const char *why;
 
-	if (!client.id.len || client.id.ptr[0] == '#')
+	if (!client.id.len)
 		return NULL;
+	if (client.id.ptr[0] == '#') {
+		/* A client that was taken out this way had a secret. */
+		explicit_bzero((char *)client.id.ptr,
+			       (size_t)(line.ptr + line.len - client.id.ptr));
+		return NULL;
+	}
 	if (!is_name(client.id) || find(clients, client.id))
 		return "an id that no other client has comes first";
 	if (!read_list(take_word(&line), &client.scopes))

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Return: its length; -errno, -EFBIG. */
-static ssize_t read_open(int fd, size_t max, char **ret_text)
+/* Return: its length; -errno, -EISDIR where it is no file, -EFBIG. */
+static ssize_t read_open(int fd, const char *name, size_t max, char **ret_text)
 {
 	struct stat st;
 	char *text;
@@ -23,6 +23,8 @@ static ssize_t read_open(int fd, size_t max, char **ret_text)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EISDIR;
+	if (st.st_mode & (S_IRGRP | S_IROTH))
+		eddy_warn("issuer", "others may read the secrets in %s: chmod 600 it", name);
 	text = malloc(max + 1);
 	if (!text)
 		return -ENOMEM;
@@ -45,7 +47,7 @@ static ssize_t read_open(int fd, size_t max, char **ret_text)
 ssize_t issuer_read(int dir, const char *name, size_t max, char **ret_text)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	ssize_t r = fd < 0 ? -errno : read_open(fd, max, ret_text);
+	ssize_t r = fd < 0 ? -errno : read_open(fd, name, max, ret_text);
 
 	if (fd >= 0)
 		close(fd);

@@ -173,7 +173,7 @@ static bool make_jti(char text[2 * JTI_BYTES + 1])
 	return true;
 }
 
-/* Those of RFC 9068. Return: NULL when memory is out. */
+/* Those of RFC 9068 section 2.2, which wants an audience as well: name it. Return: NULL when memory is out. */
 static json_t *make_claims(const struct asked *asked)
 {
 	const struct issuer_settings *settings = &asked->issuer->settings;

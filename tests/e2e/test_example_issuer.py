@@ -46,7 +46,7 @@ class Issuer(Case):
         self.write(self.clients, CLIENTS)
 
     def write(self, path, text):
-        with open(path, 'w') as file:
+        with open(path, 'w', opener=lambda *args: os.open(*args, 0o600)) as file:
             file.write(text)
         return path
 
@@ -170,6 +170,17 @@ class HandsOut(Issuer):
             self.assertEqual(self.ask(tour, '/me', token).status, 200, alg)
             for one in (tour, server):
                 one.stop()
+
+    def test_says_whose_eyes_are_on_secrets(self):
+        key = os.path.join(self.keys, '1.pem')
+        server = self.issuer()
+        server.wait_for('Listening')
+        self.assertNotIn('chmod', server.log)
+        for mode, path in ((0o640, key), (0o604, self.clients)):
+            os.chmod(path, mode)
+            self.hang_up(server, rf'WARN issuer: others may read the secrets in (\S*/)?{os.path.basename(path)}: chmod 600 it', 'signs')
+            os.chmod(path, 0o600)
+        self.token(server)
 
     def test_says_what_it_is_not_for(self):
         server = self.issuer()
@@ -315,6 +326,21 @@ class Rotates(Issuer):
         new = self.token(server)
         self.eventually(lambda: self.ask(tour, '/me', new).status == 200)
         self.assertEqual(self.ask(tour, '/me', old).status, 200)
+
+    def test_a_key_that_others_are_to_know_first(self):
+        """It does not sign before it is the last, and keeps its name then."""
+        server = self.issuer()
+        [old] = self.kids(server)
+        make_key(self.keys, '0.pem')
+        self.hang_up(server, '2 keys, of which "' + re.escape(old))
+        tour = self.tour('--refresh-cooldown', 3600)
+        [new] = set(self.kids(server)) - {old}
+        token = self.token(server)
+        self.assertEqual((decoded(token)[0]['kid'], self.ask(tour, '/me', token).status), (old, 200))
+        os.rename(os.path.join(self.keys, '0.pem'), os.path.join(self.keys, '2.pem'))
+        self.hang_up(server, '2 keys, of which "' + re.escape(new))
+        token = self.token(server)
+        self.assertEqual((decoded(token)[0]['kid'], self.ask(tour, '/me', token).status), (new, 200))
 
     def test_clients_change(self):
         server = self.issuer()
