@@ -2,6 +2,12 @@
 
 #include <malloc.h>
 
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
+#else
+#define VALGRIND_MAKE_MEM_DEFINED(at, size) ((void)(at), (void)(size))
+#endif
+
 /* Part of what is freed may not be touched: a request's memory. */
 #if defined(__SANITIZE_ADDRESS__)
 #define IS_CHECKED 1
@@ -38,6 +44,8 @@ void __wrap_free(void *at)
 {
 	if (at && looked_for.len && (!watched || at == watched)) {
 		ASAN_UNPOISON_MEMORY_REGION(at, malloc_usable_size(at));
+		/* Nor was all of it written to. */
+		VALGRIND_MAKE_MEM_DEFINED(at, malloc_usable_size(at));
 		freed_count++;
 		freed_with_secret |=
 			memmem(at, malloc_usable_size(at), looked_for.ptr, looked_for.len) != NULL;

@@ -21,7 +21,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time)
 	int r = __real_clock_gettime(clock, ret_time);
 	uint64_t ns;
 
-	if (r < 0 || (clock != CLOCK_MONOTONIC && clock != CLOCK_MONOTONIC_COARSE))
+	if (r < 0 || (clock != CLOCK_MONOTONIC && clock != CLOCK_MONOTONIC_COARSE &&
+		      clock != CLOCK_REALTIME))
 		return r;
 	ns = (uint64_t)ret_time->tv_nsec + atomic_load(&ahead_ns);
 	ret_time->tv_sec += (time_t)(ns / SECOND);
