@@ -218,8 +218,6 @@ static void use(struct eddy_app *app, enum eddyi_document document)
 						       &eddyi_description_server);
 	struct eddyi_description *description = description_of(metadata, document);
 
-	if (metadata->uses[document])
-		return;
 	metadata->uses[document] = true;
 	description->is_wanted = true;
 	serve_at(app, metadata, document, eddyi_document_path(document));

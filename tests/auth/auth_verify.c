@@ -2,10 +2,12 @@
 #include "auth.h"
 #include "issuer_rig.h"
 #include "tokens.h"
+#include "verified.h"
 
 #include <eddy/auth.h>
 #include <eddy/loop.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +93,9 @@ static int come_in(struct rig *rig)
 {
 	int r = ask(rig, "not.a.token");
 
+	/* {"alg":"HS256"} of {} */
+	if (r == 0)
+		r = ask(rig, "eyJhbGciOiJIUzI1NiJ9.e30.AAAA");
 	if (r == 0)
 		r = ask_signed(rig, PRIVATE_A, NULL, 600);
 	if (r == 0)
@@ -107,9 +112,10 @@ Test(auth_verify, issued_tokens_come_in)
 {
 	struct rig rig = { .build = build, .answers = GOOD(KEY_A) };
 
-	EXPECT_NOTED(&rig, come_in,
-		     "401#0 malformed token 200#1 200#1 401#1 token expired "
-		     "401#1 issuer not accepted 401#1 unknown key ");
+	EXPECT_NOTED(
+		&rig, come_in,
+		"401#0 malformed token 401#0 algorithm not accepted 200#1 200#1 401#1 token expired "
+		"401#1 issuer not accepted 401#1 unknown key ");
 	cr_expect(eddy_oauth_stats().fetched == 1);
 	cr_expect(eddy_bearer_stats().cached == 1);
 }
@@ -294,5 +300,66 @@ Test(auth_verify, who_waits_for_keys_keeps_no_claims)
 	cr_expect_eq(slow.kept, 0, "%d", slow.kept);
 	cr_expect_eq(pieces, 0);
 	eddy_keyset_unref(slow.set);
+	eddy_jwk_unref(key);
+}
+
+/* ---- what others do meanwhile ---- */
+
+/* As many others as have room come by while keys are waited for. */
+static int get_beside_others(void *self, struct eddy_keyset **ret_set, unsigned *ret_version)
+{
+	for (unsigned other = 0; other < 4; other++)
+		eddyi_verified_here(UINT_MAX - 1 - other, 4);
+	*ret_set = eddy_keyset_ref(self);
+	*ret_version = 1;
+	return 0;
+}
+
+static bool is_still_current(const void *self, unsigned version)
+{
+	return self && version == 1;
+}
+
+static int verify_twice(void *arg)
+{
+	static const struct eddyi_key_source source = { slow_is_ready, get_beside_others,
+							slow_get_newer, is_still_current };
+	struct eddyi_auth auth = { .options.cache_max = 4,
+				   .number = UINT_MAX,
+				   .algs = EDDY_JWS_PUBLIC,
+				   .source = &source,
+				   .source_self = arg };
+	json_t *claims = json_pack("{s:I}", "exp", (json_int_t)time(NULL) + 60);
+	struct eddy_jwk *key = NULL;
+	struct eddy_jwt *token;
+	bool is_known = true;
+	char *text = NULL;
+	int r = eddy_jwk_parse(eddy_str_from(PRIVATE_A), &key);
+
+	if (r == 0)
+		r = eddy_jwt_sign(key, EDDY_JWS_EDDSA, NULL, claims, &text);
+	for (int i = 0; i < 2 && r == 0; i++) {
+		r = eddyi_auth_verify(&auth, eddy_str_from(text), &token, &is_known);
+		if (r == 0)
+			eddy_jwt_unref(token);
+		if (r == 0 && is_known != (i == 1))
+			r = -EBADMSG;
+	}
+	free(text);
+	json_decref(claims);
+	eddy_jwk_unref(key);
+	return r;
+}
+
+/* What a loop keeps for the app may be gone by the time that there are keys. */
+Test(auth_verify, others_may_take_its_place_meanwhile)
+{
+	struct eddy_jwk *key = NULL;
+	struct eddy_keyset *set;
+
+	cr_assert_eq(eddy_jwk_parse(eddy_str_from(PRIVATE_A), &key), 0);
+	set = eddy_keyset_of(key);
+	cr_expect_eq(eddy_run(NULL, verify_twice, set), 0);
+	eddy_keyset_unref(set);
 	eddy_jwk_unref(key);
 }

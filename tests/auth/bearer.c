@@ -1,4 +1,5 @@
 /* Tests of auth/src/bearer.c: what an app is told of tokens, by the program and by its file, and when it counts. */
+#include "auth.h"
 #include "asked.h"
 #include "configured.h"
 #include "ran.h"
@@ -112,6 +113,33 @@ Test(bearer, words_are_not_empty)
 		"bearer tokens: audiences is an empty list, or has one that is empty");
 	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .issuer = "" }),
 		       "bearer tokens: issuer is empty");
+}
+
+/* ---- what holds ---- */
+
+static uint64_t leeway_of(const struct eddy_bearer_options *options, const char *text)
+{
+	struct eddy_app *app = guarded(options);
+	uint64_t leeway;
+
+	configure(app, text);
+	cr_expect(strncmp(asked(app, "GET /", NULL), "404 ", 4) == 0);
+	leeway = eddyi_auth_of(app)->checks.leeway_ns;
+	eddy_app_free(app);
+	return leeway;
+}
+
+/* 0 of the program is nothing said, and of the file no time. */
+Test(bearer, clocks_differ_by_a_minute)
+{
+	const struct eddy_bearer_options options = { .secret = eddy_str_from(SECRET) };
+	struct eddy_bearer_options five = options;
+
+	five.leeway_ns = 5 * EDDY_SECOND;
+	cr_expect(leeway_of(&options, "") == 60 * EDDY_SECOND);
+	cr_expect(leeway_of(&five, "") == 5 * EDDY_SECOND);
+	cr_expect(leeway_of(&five, "[bearer]\nleeway_secs = 7\n") == 7 * EDDY_SECOND);
+	cr_expect(leeway_of(&five, "[bearer]\nleeway_secs = 0\n") == EDDY_JWT_NO_LEEWAY);
 }
 
 /* ---- one run after the other ---- */

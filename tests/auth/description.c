@@ -367,6 +367,10 @@ Test(description, is_of_the_file_of_the_run)
 	configure(app, "[oauth.resource]\nresource = 'https://r.example/a/'\n");
 	cr_expect_str_eq(ran(&run, of_a), "200 {\"resource\":\"https://r.example/a/\"}");
 	cr_expect(strncmp(ran(&run, of_b), "404 ", 4) == 0, "%s", run.answer);
+	configure(app, "[oauth.resource]\nresource = 'https://r.example/c/'\n");
+	cr_expect(strncmp(ran(&run, of_a), "404 ", 4) == 0, "%s", run.answer);
+	configure(app, "[oauth.resource]\nresource = 'https://r.example/c'\n");
+	cr_expect(strncmp(ran(&run, of_a), "404 ", 4) == 0, "%s", run.answer);
 	configure(app, "[oauth.resource]\nresource = 'https://r.example'\n");
 	cr_expect_str_eq(ran(&run, document), "200 {\"resource\":\"https://r.example\"}");
 	cr_expect(strncmp(ran(&run, of_a), "404 ", 4) == 0, "%s", run.answer);

@@ -211,6 +211,21 @@ Test(oauth_metadata, is_where_the_identifiers_path_has_it)
 	}
 }
 
+/* Of a document that is described, and not served, no place leads anywhere. */
+Test(oauth_metadata, is_nowhere_without_being_used)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_set_oauth_resource_metadata(app, "https://a/r");
+	eddy_app_set_oauth_server_metadata(app, "https://i/t");
+	eddy_app_use_oidc_metadata(app);
+	cr_expect_eq(status(app, RESOURCE), 404);
+	cr_expect_eq(status(app, RESOURCE "/r"), 404);
+	cr_expect_eq(status(app, SERVER "/t"), 404);
+	cr_expect_eq(status(app, "/t" OPENID), 200);
+	eddy_app_free(app);
+}
+
 Test(oauth_metadata, has_one_document_at_each_place)
 {
 	struct eddy_app *app = make_small("https://a/r", "https://i/t");
