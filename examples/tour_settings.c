@@ -39,6 +39,71 @@ static uint64_t seconds(const char *name, const char *text)
 	return switch_number(name, text, 365 * 24 * 3600) * EDDY_SECOND;
 }
 
+/* Take one switch, which getopt(3) has found. */
+static void take(struct tour_settings *settings, int option)
+{
+	switch (option) {
+	case 'b':
+		settings->bind = optarg;
+		break;
+	case 'd':
+		settings->dir = optarg;
+		break;
+	case 'w':
+		settings->server.workers = (unsigned)switch_number("workers", optarg, 1024);
+		break;
+	case 'c':
+		settings->config = optarg;
+		break;
+	case 'z':
+		settings->compression = true;
+		break;
+	case 't':
+		settings->tracing = settings->traced.header = true;
+		settings->traced.header_name = optarg;
+		break;
+	case 'a':
+		settings->tracing = settings->traced.access_log = true;
+		break;
+	case 'm':
+		settings->server.file_max = switch_number("max-size", optarg, EDDY_NEVER - 1);
+		break;
+	case 'i':
+		settings->oauth.issuer = optarg;
+		break;
+	case 'u':
+		settings->audience = optarg;
+		break;
+	case 'p':
+		settings->oauth.allow_http = true;
+		break;
+	case 'k':
+		settings->oauth.refresh_cooldown_ns = seconds("refresh-cooldown", optarg);
+		break;
+	case 'g':
+		settings->oauth.max_key_age_ns = seconds("max-key-age", optarg);
+		break;
+	case 'l':
+		settings->oauth.ca_file = optarg;
+		break;
+	case 'f':
+		settings->secret_file = optarg;
+		break;
+	case 'r':
+		settings->resource = optarg;
+		break;
+	case 's':
+		settings->authorization_server = optarg;
+		break;
+	case 'h':
+		usage(stdout);
+		exit(0);
+	default:
+		usage(stderr);
+		exit(2);
+	}
+}
+
 void tour_settings_parse(struct tour_settings *settings, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -64,69 +129,8 @@ void tour_settings_parse(struct tour_settings *settings, int argc, char **argv)
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
-		switch (option) {
-		case 'b':
-			settings->bind = optarg;
-			break;
-		case 'd':
-			settings->dir = optarg;
-			break;
-		case 'w':
-			settings->server.workers = (unsigned)switch_number("workers", optarg, 1024);
-			break;
-		case 'c':
-			settings->config = optarg;
-			break;
-		case 'z':
-			settings->compression = true;
-			break;
-		case 't':
-			settings->tracing = settings->traced.header = true;
-			settings->traced.header_name = optarg;
-			break;
-		case 'a':
-			settings->tracing = settings->traced.access_log = true;
-			break;
-		case 'm':
-			settings->server.file_max =
-				switch_number("max-size", optarg, EDDY_NEVER - 1);
-			break;
-		case 'i':
-			settings->oauth.issuer = optarg;
-			break;
-		case 'u':
-			settings->audience = optarg;
-			break;
-		case 'p':
-			settings->oauth.allow_http = true;
-			break;
-		case 'k':
-			settings->oauth.refresh_cooldown_ns = seconds("refresh-cooldown", optarg);
-			break;
-		case 'g':
-			settings->oauth.max_key_age_ns = seconds("max-key-age", optarg);
-			break;
-		case 'l':
-			settings->oauth.ca_file = optarg;
-			break;
-		case 'f':
-			settings->secret_file = optarg;
-			break;
-		case 'r':
-			settings->resource = optarg;
-			break;
-		case 's':
-			settings->authorization_server = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0)
+		take(settings, option);
 	if (optind < argc) {
 		fprintf(stderr, "tour: takes switches only, not \"%s\"\n", argv[optind]);
 		usage(stderr);

@@ -224,7 +224,7 @@ def refuse(compiler, source, call, complaint, flags, header='http'):
 AUTH_FEATURES = {
     'jwt-auth': (r'\b(?:eddyi?_(?:auth_verify|bearer|guard|jw[kst]|keyset|rule|static_key|verified)|wc_)\w*', 'eddy_app_authorize(app, 0);',
                  'eddy-auth was built without bearer tokens'),
-    'oauth-client': (r'\b(?:eddyi?_(?:issuer|oauth)_\w+|eddy_app_use_oauth\b)', 'eddy_app_use_oauth(app);',
+    'oauth-client': (r'\b(?:eddyi?_(?:issuer_|oauth_(?!metadata))\w+|eddy_app_use_oauth\b)', 'eddy_app_use_oauth(app);',
                      'eddy-auth was built without issuers'),
 }
 

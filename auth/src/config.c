@@ -1,4 +1,4 @@
-#include "config.h"
+#include "oauth_metadata.h"
 
 #include <eddy/auth.h>
 
@@ -11,7 +11,7 @@
 
 void eddy_auth_config(struct eddy_app *app)
 {
-	eddyi_metadata_config(app);
+	eddyi_oauth_metadata_config(app);
 #ifndef EDDY_NO_JWT_AUTH
 	eddyi_auth_of(app);
 #endif

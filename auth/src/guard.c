@@ -2,7 +2,7 @@
 #include "auth.h"
 #include "challenge.h"
 #include "credentials.h"
-#include "resource.h"
+#include "oauth_metadata.h"
 
 #include <eddy/coder.h>
 #include <eddy/figure.h>
@@ -92,7 +92,7 @@ static int challenge(const struct guard *guard, struct eddy_req *req, struct edd
 	int r;
 
 	said.realm = guard->auth->options.realm;
-	said.resource_metadata = eddyi_resource_metadata_url(guard->auth->app);
+	said.resource_metadata = eddyi_oauth_metadata_resource_url(guard->auth->app);
 	r = eddyi_challenge_set(&said, req, res);
 	return r < 0 ? r : eddy_res_error(res, status, detail);
 }
@@ -211,7 +211,7 @@ static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 	const char *detail;
 	int r;
 
-	if (eddyi_resource_is_metadata(guard->auth->app, req))
+	if (eddyi_oauth_metadata_is_asked(guard->auth->app, req))
 		return eddy_next(next, req, res);
 	/* What is known of its fields may be the half: a token that is too long is not one that is missing. */
 	r = eddy_req_refusal(req, &detail);

@@ -1,8 +1,7 @@
 /* The metadata documents of an app: where they are served, and when they are made. */
-#include "config.h"
+#include "oauth_metadata.h"
 #include "description.h"
 #include "identifier.h"
-#include "resource.h"
 
 #include <eddy/layer.h>
 #include <eddy/oauth_metadata.h>
@@ -163,14 +162,14 @@ static struct metadata *touch(struct eddy_app *app, const struct eddyi_descripti
 	return metadata;
 }
 
-const char *eddyi_resource_metadata_url(const struct eddy_app *app)
+const char *eddyi_oauth_metadata_resource_url(const struct eddy_app *app)
 {
 	const struct metadata *metadata = eddy_app_find_layer(app, &layer);
 
 	return metadata ? metadata->resource_url : NULL;
 }
 
-bool eddyi_resource_is_metadata(const struct eddy_app *app, const struct eddy_req *req)
+bool eddyi_oauth_metadata_is_asked(const struct eddy_app *app, const struct eddy_req *req)
 {
 	const struct metadata *metadata = eddy_app_find_layer(app, &layer);
 	const struct place *place = metadata ? metadata->places : NULL;
@@ -238,7 +237,7 @@ void eddy_app_use_oidc_metadata(struct eddy_app *app)
 	use(app, EDDYI_DOCUMENT_OPENID);
 }
 
-void eddyi_metadata_config(struct eddy_app *app)
+void eddyi_oauth_metadata_config(struct eddy_app *app)
 {
 	touch(app, &eddyi_description_resource);
 	touch(app, &eddyi_description_server);

@@ -4,7 +4,7 @@
 #include "ran.h"
 
 #include "../http/said.h"
-#include "resource.h"
+#include "oauth_metadata.h"
 
 #include <eddy/auth.h>
 #include <errno.h>
@@ -204,7 +204,7 @@ Test(description, is_changed_by_the_file_one_by_one)
 			 "200 {\"resource\":\"https://a.example/r\","
 			 "\"scopes_supported\":[\"write\"],\"bearer_methods_supported\":[],"
 			 "\"resource_name\":\"Shop\",\"x\":1,\"y\":\"two\"}");
-	cr_expect_str_eq(eddyi_resource_metadata_url(app),
+	cr_expect_str_eq(eddyi_oauth_metadata_resource_url(app),
 			 "https://a.example/.well-known/oauth-protected-resource/r");
 	eddy_app_free(app);
 }
@@ -270,7 +270,7 @@ Test(description, of_the_file_switches_nothing_on)
 		       "[oauth.server]\nissuer = 'https://i.example'\n");
 	cr_expect(strncmp(asked(app, RESOURCE, NULL), "404 ", 4) == 0);
 	cr_expect(strncmp(asked(app, SERVER, NULL), "404 ", 4) == 0);
-	cr_expect_str_eq(eddyi_resource_metadata_url(app),
+	cr_expect_str_eq(eddyi_oauth_metadata_resource_url(app),
 			 "https://a.example/.well-known/oauth-protected-resource");
 	eddy_app_free(app);
 }
@@ -355,13 +355,13 @@ Test(description, is_of_the_file_of_the_run)
 	eddy_app_use_oauth_resource_metadata(app);
 	configure(app, "[oauth.resource]\nresource = 'https://r.example/a'\nx = 1\n");
 	cr_expect_str_eq(ran(&run, of_a), "200 {\"resource\":\"https://r.example/a\",\"x\":1}");
-	cr_expect_str_eq(eddyi_resource_metadata_url(app),
+	cr_expect_str_eq(eddyi_oauth_metadata_resource_url(app),
 			 "https://r.example/.well-known/oauth-protected-resource/a");
 	configure(app, "[oauth.resource]\nresource = 'https://r.example/b'\ny = 2\n");
 	cr_expect_str_eq(ran(&run, of_b), "200 {\"resource\":\"https://r.example/b\",\"y\":2}");
 	cr_expect_str_eq(ran(&run, document), "200 {\"resource\":\"https://r.example/b\",\"y\":2}");
 	cr_expect(strncmp(ran(&run, of_a), "404 ", 4) == 0, "%s", run.answer);
-	cr_expect_str_eq(eddyi_resource_metadata_url(app),
+	cr_expect_str_eq(eddyi_oauth_metadata_resource_url(app),
 			 "https://r.example/.well-known/oauth-protected-resource/b");
 	/* Once more, and as the router sees paths. */
 	configure(app, "[oauth.resource]\nresource = 'https://r.example/a/'\n");

@@ -1,7 +1,7 @@
 /* Tests of eddy/oauth_metadata.h: where documents are served, and what they say. */
 #include "asked.h"
 
-#include "resource.h"
+#include "oauth_metadata.h"
 
 #include <eddy/auth.h>
 #include <eddy/layer.h>
@@ -244,7 +244,7 @@ static int look(struct eddy_next *next, struct eddy_req *req, struct eddy_res *r
 {
 	struct eddy_app *app = eddy_next_data(next);
 
-	eddy_res_set_z(res, "x-metadata", eddyi_resource_is_metadata(app, req) ? "yes" : "no");
+	eddy_res_set_z(res, "x-metadata", eddyi_oauth_metadata_is_asked(app, req) ? "yes" : "no");
 	return eddy_next(next, req, res);
 }
 
@@ -283,10 +283,11 @@ static const char *url_of(const char *resource, bool is_served)
 		eddy_app_set_oauth_resource_metadata(app, resource);
 	if (is_served)
 		eddy_app_use_oauth_resource_metadata(app);
-	cr_expect_null(eddyi_resource_metadata_url(app));
+	cr_expect_null(eddyi_oauth_metadata_resource_url(app));
 	asked(app, "GET /", NULL);
 	snprintf(url, sizeof(url), "%s",
-		 eddyi_resource_metadata_url(app) ? eddyi_resource_metadata_url(app) : "none");
+		 eddyi_oauth_metadata_resource_url(app) ? eddyi_oauth_metadata_resource_url(app) :
+							  "none");
 	eddy_app_free(app);
 	return url;
 }
