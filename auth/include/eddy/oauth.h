@@ -4,9 +4,9 @@
  *     eddy_app_use_oauth(app);
  *
  * The issuer's metadata (RFC 8414, else OpenID Connect Discovery) and its key set are fetched when a token needs
- * them for the first time, and again when a token names a key that is not in the set, or the set has come of
- * age. One fetch serves all who wait, on all loops; a set that was good is only replaced by one that is good.
- * While none was ever loaded, guarded routes answer 503: no token is blamed for its issuer.
+ * them for the first time, and again when a token names a key that is not in the set, or the set is older than
+ * .max_key_age_ns. One fetch serves all who wait, on all loops; a set that was good is only replaced by one that
+ * is good. While none was ever loaded, guarded routes answer 503: no token is blamed for its issuer.
  *
  * Where eddy-auth was built with -Doauth-client=disabled, calls of these functions do not compile.
  */
