@@ -12,6 +12,7 @@
 #include "issuer.h"
 #include "identifier.h"
 #include "issuer_fetch.h"
+#include "issuer_metadata.h"
 
 #include <eddy/figure.h>
 #include <eddy/file.h>

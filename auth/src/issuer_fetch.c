@@ -1,8 +1,8 @@
 #include "issuer_fetch.h"
 #include "identifier.h"
+#include "issuer_metadata.h"
 
 #include <eddy/client.h>
-#include <eddy/json.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -11,13 +11,9 @@
 #include <stdlib.h>
 
 #define DOCUMENT_MAX EDDY_MIB
-#define DEPTH_MAX 16
 
 /* Added to a time it is still one. */
 #define FOR_EVER_NS (EDDY_NEVER / 4)
-
-/* What an issuer says is shown so far. */
-#define SHOWN_MAX 100
 
 struct fetch {
 	const struct eddy_oauth_options *options;
@@ -47,20 +43,6 @@ static int fail(struct fetch *fetch, int error, const char *format, ...)
 static int out_of_memory(struct fetch *fetch)
 {
 	return fail(fetch, -ENOMEM, "memory is out");
-}
-
-const char *eddyi_issuer_url_fault(const char *url, bool allow_http)
-{
-	int r = eddy_client_check_url(url);
-	bool is_https = strncasecmp(url, "https:", 6) == 0;
-
-	if (r == -EPROTONOSUPPORT && is_https)
-		return "eddy is built without TLS";
-	if (r < 0)
-		return "it is no absolute http or https URL without userinfo";
-	return is_https || allow_http ? NULL :
-					"only https is allowed, or for development http, by "
-					"allow_http or require_https = false";
 }
 
 /* ---- one document ---- */
@@ -103,71 +85,18 @@ static int get(struct fetch *fetch, const char *url, eddy_offload_fn *look,
 
 /* ---- metadata ---- */
 
-struct metadata {
-	const struct eddy_oauth_options *options;
-	struct eddy_str text;
-	char *jwks_uri; /* allocated */
-	const char *fault;
-	char shown[SHOWN_MAX + 1]; /* what it is the fault of */
-	const char *reason;        /* NULL: the fault says it all */
-};
-
-static int blame(struct metadata *metadata, struct eddy_str shown, const char *fault)
-{
-	size_t len = shown.len < SHOWN_MAX ? shown.len : SHOWN_MAX;
-
-	metadata->fault = fault;
-	if (shown.ptr)
-		memcpy(metadata->shown, shown.ptr, len);
-	metadata->shown[len] = '\0';
-	return -EBADMSG;
-}
-
-/* Return: .ptr NULL where it is no string. There is no NUL in one that was parsed. */
-static struct eddy_str text_of(const json_t *json, const char *name)
-{
-	return eddy_str_from(json_string_value(json_object_get(json, name)));
-}
-
-static int take_jwks_uri(struct metadata *metadata, const json_t *json)
-{
-	const char *issuer = metadata->options->issuer;
-	struct eddy_str name = text_of(json, "issuer");
-	struct eddy_str uri = text_of(json, "jwks_uri");
-
-	if (!eddy_str_eq_z(name, issuer))
-		return blame(metadata, name,
-			     "is that of another issuer; name the one that tokens have in iss:");
-	if (!uri.ptr)
-		return blame(metadata, uri, "has no jwks_uri");
-	/* It ends with a NUL, and has no other. */
-	metadata->reason = eddyi_issuer_url_fault(uri.ptr, metadata->options->allow_http);
-	if (metadata->reason)
-		return blame(metadata, uri, "has a jwks_uri that is not to be asked:");
-	metadata->jwks_uri = strdup(uri.ptr);
-	return metadata->jwks_uri ? 0 : -ENOMEM;
-}
-
 static int look_at_metadata(void *arg)
 {
-	struct metadata *metadata = arg;
-	json_t *json = NULL;
-	int r = eddy_json_parse(metadata->text, DEPTH_MAX, &json);
-
-	if (r == -ENOMEM)
-		return r;
-	if (r == 0 && json_is_object(json))
-		r = take_jwks_uri(metadata, json);
-	else
-		r = blame(metadata, eddy_str("", 0), "is no metadata in JSON");
-	json_decref(json);
-	return r;
+	return eddyi_issuer_metadata_read(arg);
 }
 
 /* Return: 0, and where the keys are, allocated. */
 static int get_metadata(struct fetch *fetch, char *url, char **ret_jwks_uri)
 {
-	struct metadata metadata = { .options = fetch->options };
+	struct eddyi_issuer_metadata metadata = {
+		.issuer = fetch->options->issuer,
+		.allow_http = fetch->options->allow_http,
+	};
 	int r = url ? get(fetch, url, look_at_metadata, &metadata.text, &metadata) : -ENOMEM;
 
 	if (metadata.fault)

@@ -8,10 +8,6 @@
 /* Why nothing was fetched, and what can be done about it: a sentence or two, for people. */
 #define EDDYI_ISSUER_WHY_SIZE 1024
 
-/* Whether a URL may be asked: it is an absolute one of https, or of http where that is allowed, without a user's
- * name. Return: NULL; else what is wrong with it, a string that is never freed. */
-const char *eddyi_issuer_url_fault(const char *url, bool allow_http);
-
 /* A key set, and what it was made of. */
 struct eddyi_issuer_keys {
 	struct eddy_keyset *set;

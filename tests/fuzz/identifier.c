@@ -1,10 +1,9 @@
-/* Fuzzes auth/src/identifier.h and what a metadata document may name: the first line is an issuer's URL, the rest is its
- * document. Where documents are said to be is the identifier's own host, and may be asked; so may a jwks_uri. */
+/* Fuzzes auth/src/identifier.h, and which URLs of an issuer may be asked. Where documents are said to be is the
+ * identifier's own host, and may be asked. */
 #include "identifier.h"
-#include "issuer_fetch.h"
+#include "issuer_metadata.h"
 
 #include <eddy/client.h>
-#include <eddy/json.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -33,7 +32,7 @@ static void look_at_documents(const char *identifier)
 	}
 }
 
-static void look_at_keys(const char *uri)
+static void look_at_url(const char *uri)
 {
 	const char *fault = eddyi_issuer_url_fault(uri, false);
 
@@ -47,26 +46,17 @@ static void look_at_keys(const char *uri)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct eddy_str rest = eddy_str((const char *)data, size), line;
-	json_t *json = NULL;
 	char *identifier;
 
-	if (!eddy_str_split(&rest, '\n', &line) || memchr(line.ptr, 0, line.len))
+	if (memchr(data, 0, size))
 		return 0;
-	identifier = calloc(1, line.len + 1);
-	memcpy(identifier, line.ptr, line.len);
+	identifier = calloc(1, size + 1);
+	memcpy(identifier, data, size);
 	if (eddyi_identifier_is_resource(identifier))
 		look_at_documents(identifier);
 	else if (eddyi_identifier_is_issuer(identifier))
 		abort();
-	look_at_keys(identifier);
+	look_at_url(identifier);
 	free(identifier);
-	if (rest.ptr && eddy_json_parse(rest, 16, &json) == 0) {
-		const char *uri = json_string_value(json_object_get(json, "jwks_uri"));
-
-		if (uri)
-			look_at_keys(uri);
-		json_decref(json);
-	}
 	return 0;
 }
