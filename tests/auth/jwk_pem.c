@@ -75,6 +75,9 @@ static int read_pem(const char *pem)
 
 #define BLOCK(label, base64) "-----BEGIN " label "-----\n" base64 "\n-----END " label "-----\n"
 
+#define ED25519 "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+#define PUBLIC BLOCK("PUBLIC KEY", ED25519)
+
 Test(jwk_pem, others_are_refused)
 {
 	static const struct {
@@ -93,11 +96,9 @@ Test(jwk_pem, others_are_refused)
 		{ -EBADMSG, "a secret that is no PEM" },
 		{ -EBADMSG, "-----BEGIN PUBLIC KEY-----" },
 		{ -EBADMSG, "-----BEGIN PUBLIC KEY-----\nMEEC\n-----END CERTIFICATE-----\n" },
-		{ -EBADMSG, "-----BEGIN PUBLIC KEY-----\n"
-			    "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n"
-			    "-----END CERTIFICATE-----\n" },
-		{ 0, BLOCK("PUBLIC KEY",
-			   "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=") },
+		{ -EBADMSG,
+		  "-----BEGIN PUBLIC KEY-----\n" ED25519 "\n-----END CERTIFICATE-----\n" },
+		{ 0, PUBLIC },
 		{ -EBADMSG, BLOCK("PUBLIC KEY", "") },
 		{ -EBADMSG, BLOCK("PUBLIC KEY", "MEEC") },
 		{ -EBADMSG, BLOCK("PUBLIC KEY", "!!!!") },
@@ -108,6 +109,12 @@ Test(jwk_pem, others_are_refused)
 		{ -EBADMSG, BLOCK("CERTIFICATE", "MAA=") },
 		{ -EBADMSG, BLOCK("CERTIFICATE REQUEST", "MAA=") },
 		{ -ENOTSUP, BLOCK("OPENSSH PRIVATE KEY", "MAA=") },
+		/* A key of a kind that is not read is not passed over for the next. */
+		{ -ENOTSUP, BLOCK("TRUSTED CERTIFICATE", "MAA=") PUBLIC },
+		{ -ENOTSUP, BLOCK("ENCRYPTED PRIVATE KEY", "MAA=") PUBLIC },
+		{ -ENOTSUP, BLOCK("DSA PRIVATE KEY", "MAA=") PUBLIC },
+		{ -EBADMSG, BLOCK("PUBLIC KEY", "MAA=") PUBLIC },
+		{ 0, BLOCK("DSA PARAMETERS", "MAA=") PUBLIC },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
