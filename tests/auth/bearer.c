@@ -1,16 +1,16 @@
 /* Tests of auth/src/bearer.c: what an app is told of tokens, by the program and by its file, and when it counts. */
 #include "auth.h"
-#include "asked.h"
 #include "configured.h"
+#include "freed.h"
 #include "ran.h"
+#include "shop.h"
 
 #include "../http/said.h"
 
 #include <eddy/auth.h>
+#include <eddy/loop.h>
 #include <stdlib.h>
-
-#define SECRET "0123456789abcdef0123456789abcdef"
-#define OTHERS "fedcba9876543210fedcba9876543210"
+#include <unistd.h>
 
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {
@@ -100,6 +100,50 @@ Test(bearer, keys_are_one)
 #endif
 }
 
+static void expect_no_start(const struct eddy_bearer_options *options, const struct eddy_rule *rule)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_with_bearer_auth(app, options);
+	eddy_route_authorize(eddy_app_map_get(app, "/", hello), rule);
+	cr_expect(eq(str, (char *)asked(app, "GET /", NULL), "-22"));
+	eddy_app_free(app);
+}
+
+Test(bearer, needs_one_key)
+{
+	char path[] = "/tmp/eddy-secret-XXXXXX";
+	int fd = mkstemp(path);
+
+	cr_assert(ge(int, fd, 0));
+	cr_assert(eq(int, (int)write(fd, SECRET, 31), 31));
+	unsetenv("EDDY_TEST_SECRET");
+	expect_no_start(NULL, NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .secret = eddy_str(SECRET, 31) }, NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .secret_file = path }, NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .secret_file = "/tmp" }, NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .secret_file = "/dev/zero" }, NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .secret_file = "/nowhere/at/all" }, NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .secret_env = "EDDY_TEST_SECRET" }, NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .key_file = path }, NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .key_env = "EDDY_TEST_SECRET" }, NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
+						       .secret_env = "HOME" },
+			NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
+						       .cache_max = UINT32_MAX },
+			NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
+						       .realm = "a\nb" },
+			NULL);
+	expect_no_start(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) },
+			eddy_roles(""));
+	expect_no_start(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) },
+			eddy_scopes("a b"));
+	close(fd);
+	unlink(path);
+}
+
 Test(bearer, words_are_not_empty)
 {
 	static const char *const none[] = { NULL }, *const empty[] = { "a", "", NULL };
@@ -140,6 +184,106 @@ Test(bearer, clocks_differ_by_a_minute)
 	cr_expect(leeway_of(&five, "") == 5 * EDDY_SECOND);
 	cr_expect(leeway_of(&five, "[bearer]\nleeway_secs = 7\n") == 7 * EDDY_SECOND);
 	cr_expect(leeway_of(&five, "[bearer]\nleeway_secs = 0\n") == EDDY_JWT_NO_LEEWAY);
+}
+
+Test(bearer, takes_keys_from_where_they_are)
+{
+	char path[] = "/tmp/eddy-secret-XXXXXX";
+	int fd = mkstemp(path);
+	struct eddy_app *app;
+
+	cr_assert(ge(int, fd, 0));
+	cr_assert(eq(int, (int)write(fd, SECRET, 32), 32));
+	app = guarded(&(struct eddy_bearer_options){ .secret_file = path });
+	expect(app, "GET /me", GOOD(""), "200 ");
+	eddy_app_free(app);
+	setenv("EDDY_TEST_SECRET", SECRET, 1);
+	app = guarded(&(struct eddy_bearer_options){ .secret_env = "EDDY_TEST_SECRET" });
+	expect(app, "GET /me", GOOD(""), "200 ");
+	eddy_app_free(app);
+	/* The same secret. */
+	setenv("EDDY_TEST_SECRET",
+	       " {\"kty\":\"oct\",\"k\":\"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY\"}", 1);
+	app = guarded(&(struct eddy_bearer_options){ .key_env = "EDDY_TEST_SECRET" });
+	expect(app, "GET /me", GOOD(""), "200 ");
+	eddy_app_free(app);
+	close(fd);
+	unlink(path);
+}
+
+Test(bearer, checks_what_it_is_told_to)
+{
+	const char *const audiences[] = { "https://api.example", "https://old.example", NULL };
+	struct eddy_app *app = guarded(&(struct eddy_bearer_options){
+		.secret = eddy_str_from(SECRET),
+		.audiences = audiences,
+		.issuer = "https://issuer.example",
+		.realm = "shop",
+	});
+
+	expect(app, "GET /me",
+	       GOOD(",'iss':'https://issuer.example','aud':['x','https://old.example']"), "200 ");
+	expect(app, "GET /me", GOOD(",'iss':'https://issuer.example','aud':'x'"),
+	       INVALID("audience not accepted"));
+	expect(app, "GET /me", GOOD(",'iss':'https://issuer.example'"), INVALID("claim missing"));
+	expect(app, "GET /me", GOOD(",'iss':'https://other.example','aud':'https://api.example'"),
+	       INVALID("issuer not accepted"));
+	expect(app, "GET /me", GOOD(",'aud':'https://api.example'"), INVALID("claim missing"));
+	eddy_app_free(app);
+}
+
+Test(bearer, leaves_no_secret_in_memory)
+{
+	static const char first[] = "the first secret, which is replaced";
+	static const char second[] = "the second secret, which is in use.";
+	const char *const secrets[] = { first, second };
+
+	for (int i = 0; i < 2; i++) {
+		struct eddy_app *app =
+			guarded(&(struct eddy_bearer_options){ .secret = eddy_str_from(first) });
+
+		eddy_app_with_bearer_auth(
+			app, &(struct eddy_bearer_options){ .secret = eddy_str_from(second) });
+		expect(app, "GET /me", token_by(second, "{'exp':%ld}", IN(60)), "200 ");
+		freed_watch(NULL, eddy_str_from(secrets[i]));
+		eddy_app_free(app);
+		cr_expect_geq(freed_count, 1);
+		cr_expect_not(freed_with_secret, "%s", secrets[i]);
+		freed_watch(NULL, eddy_str(NULL, 0));
+	}
+}
+
+/* ---- what is told later ---- */
+
+static int change_the_secret(void *arg)
+{
+	struct eddy_app *app = arg;
+	const char *old = GOOD(",'sub':'old'"), *new = token_by(OTHERS, "{'exp':%ld}", IN(60));
+	uint64_t before = eddy_bearer_stats().cached;
+
+	for (int i = 0; i < 2; i++)
+		expect(app, "GET /me", old, "200 ");
+	cr_expect(eq(u64, eddy_bearer_stats().cached - before, 1));
+	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){
+					       .secret = eddy_str_from(OTHERS), .realm = "shop" });
+	expect(app, "GET /me", old, INVALID("bad signature"));
+	expect(app, "GET /me", new, "200 ");
+	/* The key is the same, but what it may be used for is not. */
+	eddy_app_with_bearer_auth(app,
+				  &(struct eddy_bearer_options){ .secret = eddy_str_from(OTHERS),
+								 .issuer = "https://issuer.example",
+								 .realm = "shop" });
+	expect(app, "GET /me", new, INVALID("claim missing"));
+	return 0;
+}
+
+Test(bearer, goes_by_what_was_told_last)
+{
+	struct eddy_app *app = guarded(
+		&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET), .realm = "shop" });
+
+	cr_assert(zero(eddy_run(NULL, change_the_secret, app)));
+	eddy_app_free(app);
 }
 
 /* ---- one run after the other ---- */

@@ -1,7 +1,6 @@
 /* Tests of eddy/bearer.h: who gets in, and what the others are told. */
-#include "asked.h"
-#include "freed.h"
 #include "leap.h"
+#include "shop.h"
 
 #include <criterion/new/assert.h>
 #include <eddy/auth.h>
@@ -11,50 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
-
-#define SECRET "0123456789abcdef0123456789abcdef"
-#define OTHERS "fedcba9876543210fedcba9876543210"
-#define IN(secs) ((long)time(NULL) + (secs))
-#define INVALID(why)                                                                               \
-	"401 Bearer realm=\"shop\", error=\"invalid_token\", error_description=\"" why "\"|"
-
-static struct eddy_jwk *key_of(const char *secret)
-{
-	struct eddy_jwk *key = NULL;
-
-	cr_assert(zero(eddy_jwk_from_secret(eddy_str_from(secret), NULL, &key)));
-	return key;
-}
-
-/* An Authorization with these claims, JSON with ' for its quotes; it stands until the next but three. */
-EDDY_PRINTF(2, 3) static const char *token_by(const char *secret, const char *format, ...)
-{
-	static char fields[4][8192];
-	static unsigned at;
-	char *field = fields[at++ % 4], json[4096], *text;
-	struct eddy_jwk *key = key_of(secret);
-	json_t *claims;
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(json, sizeof(json), format, args);
-	va_end(args);
-	for (char *c = json; *c; c++)
-		if (*c == '\'')
-			*c = '"';
-	claims = json_loads(json, 0, NULL);
-	cr_assert(claims != NULL, "%s", json);
-	cr_assert(zero(eddy_jwt_sign(key, EDDY_JWS_HS256, NULL, claims, &text)));
-	snprintf(field, sizeof(fields[0]), "Bearer %s", text);
-	free(text);
-	json_decref(claims);
-	eddy_jwk_unref(key);
-	return field;
-}
-
-/* One that is good, with these claims beside. */
-#define GOOD(more) token_by(SECRET, "{'exp':%ld" more "}", IN(60))
 
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {
@@ -125,45 +80,6 @@ static struct eddy_app *shop(void)
 {
 	return app_with(
 		&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET), .realm = "shop" });
-}
-
-/* Return: "STATUS FIELDS|BODY" with the values of `field`, as asked(). */
-static const char *ask(struct eddy_app *app, const char *line, const char *authorization,
-		       const char *field)
-{
-	const struct eddy_header headers[] = { { "authorization", authorization }, { 0 } };
-	const struct eddy_client_request request = { .headers = authorization ? headers : NULL };
-
-	return asked_with(app, line, &request, field);
-}
-
-static void expect(struct eddy_app *app, const char *line, const char *authorization,
-		   const char *expected)
-{
-	const char *got = ask(app, line, authorization, "www-authenticate");
-
-	cr_expect(strncmp(got, expected, strlen(expected)) == 0, "%.60s: %.400s", line, got);
-}
-
-Test(guard, leaves_no_secret_in_memory)
-{
-	static const char first[] = "the first secret, which is replaced";
-	static const char second[] = "the second secret, which is in use.";
-	const char *const secrets[] = { first, second };
-
-	for (int i = 0; i < 2; i++) {
-		struct eddy_app *app =
-			app_with(&(struct eddy_bearer_options){ .secret = eddy_str_from(first) });
-
-		eddy_app_with_bearer_auth(
-			app, &(struct eddy_bearer_options){ .secret = eddy_str_from(second) });
-		expect(app, "GET /me", token_by(second, "{'exp':%ld}", IN(60)), "200 ");
-		freed_watch(NULL, eddy_str_from(secrets[i]));
-		eddy_app_free(app);
-		cr_expect_geq(freed_count, 1);
-		cr_expect_not(freed_with_secret, "%s", secrets[i]);
-		freed_watch(NULL, eddy_str(NULL, 0));
-	}
 }
 
 Test(guard, lets_in_who_has_a_good_token)
@@ -476,36 +392,6 @@ Test(guard, stands_where_it_was_put_after_a_test)
 	eddy_app_free(app);
 }
 
-static int change_the_secret(void *arg)
-{
-	struct eddy_app *app = arg;
-	const char *old = GOOD(",'sub':'old'"), *new = token_by(OTHERS, "{'exp':%ld}", IN(60));
-	uint64_t before = eddy_bearer_stats().cached;
-
-	for (int i = 0; i < 2; i++)
-		expect(app, "GET /me", old, "200 ");
-	cr_expect(eq(u64, eddy_bearer_stats().cached - before, 1));
-	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){
-					       .secret = eddy_str_from(OTHERS), .realm = "shop" });
-	expect(app, "GET /me", old, INVALID("bad signature"));
-	expect(app, "GET /me", new, "200 ");
-	/* The key is the same, but what it may be used for is not. */
-	eddy_app_with_bearer_auth(app,
-				  &(struct eddy_bearer_options){ .secret = eddy_str_from(OTHERS),
-								 .issuer = "https://issuer.example",
-								 .realm = "shop" });
-	expect(app, "GET /me", new, INVALID("claim missing"));
-	return 0;
-}
-
-Test(guard, goes_by_what_was_told_last)
-{
-	struct eddy_app *app = shop();
-
-	cr_assert(zero(eddy_run(NULL, change_the_secret, app)));
-	eddy_app_free(app);
-}
-
 /* ---- claims ---- */
 
 Test(guard, gives_claims_to_the_handler)
@@ -593,97 +479,5 @@ Test(guard, counts)
 	cr_expect(eq(u64, after.forbidden - before.forbidden, 1));
 	cr_expect(eq(u64, after.refused - before.refused, 2));
 	cr_expect(eq(u64, after.unknown - before.unknown, 0));
-	eddy_app_free(app);
-}
-
-/* ---- what is wrong with an app ---- */
-
-static void expect_mistake(const struct eddy_bearer_options *options, const struct eddy_rule *rule)
-{
-	struct eddy_app *app = eddy_app_new();
-
-	eddy_app_with_bearer_auth(app, options);
-	eddy_route_authorize(eddy_app_map_get(app, "/", hello), rule);
-	cr_expect(eq(str, (char *)asked(app, "GET /", NULL), "-22"));
-	eddy_app_free(app);
-}
-
-Test(guard, needs_one_key)
-{
-	char path[] = "/tmp/eddy-secret-XXXXXX";
-	int fd = mkstemp(path);
-
-	cr_assert(ge(int, fd, 0));
-	cr_assert(eq(int, (int)write(fd, SECRET, 31), 31));
-	unsetenv("EDDY_TEST_SECRET");
-	expect_mistake(NULL, NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str(SECRET, 31) }, NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .secret_file = path }, NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .secret_file = "/tmp" }, NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .secret_file = "/dev/zero" }, NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .secret_file = "/nowhere/at/all" }, NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .secret_env = "EDDY_TEST_SECRET" }, NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .key_file = path }, NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .key_env = "EDDY_TEST_SECRET" }, NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
-						      .secret_env = "HOME" },
-		       NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
-						      .cache_max = UINT32_MAX },
-		       NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET),
-						      .realm = "a\nb" },
-		       NULL);
-	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) },
-		       eddy_roles(""));
-	expect_mistake(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) },
-		       eddy_scopes("a b"));
-	close(fd);
-	unlink(path);
-}
-
-Test(guard, takes_keys_from_where_they_are)
-{
-	char path[] = "/tmp/eddy-secret-XXXXXX";
-	int fd = mkstemp(path);
-	struct eddy_app *app;
-
-	cr_assert(ge(int, fd, 0));
-	cr_assert(eq(int, (int)write(fd, SECRET, 32), 32));
-	app = app_with(&(struct eddy_bearer_options){ .secret_file = path });
-	expect(app, "GET /me", GOOD(""), "200 ");
-	eddy_app_free(app);
-	setenv("EDDY_TEST_SECRET", SECRET, 1);
-	app = app_with(&(struct eddy_bearer_options){ .secret_env = "EDDY_TEST_SECRET" });
-	expect(app, "GET /me", GOOD(""), "200 ");
-	eddy_app_free(app);
-	/* The same secret. */
-	setenv("EDDY_TEST_SECRET",
-	       " {\"kty\":\"oct\",\"k\":\"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY\"}", 1);
-	app = app_with(&(struct eddy_bearer_options){ .key_env = "EDDY_TEST_SECRET" });
-	expect(app, "GET /me", GOOD(""), "200 ");
-	eddy_app_free(app);
-	close(fd);
-	unlink(path);
-}
-
-Test(guard, checks_what_it_is_told_to)
-{
-	const char *const audiences[] = { "https://api.example", "https://old.example", NULL };
-	struct eddy_app *app = app_with(&(struct eddy_bearer_options){
-		.secret = eddy_str_from(SECRET),
-		.audiences = audiences,
-		.issuer = "https://issuer.example",
-		.realm = "shop",
-	});
-
-	expect(app, "GET /me",
-	       GOOD(",'iss':'https://issuer.example','aud':['x','https://old.example']"), "200 ");
-	expect(app, "GET /me", GOOD(",'iss':'https://issuer.example','aud':'x'"),
-	       INVALID("audience not accepted"));
-	expect(app, "GET /me", GOOD(",'iss':'https://issuer.example'"), INVALID("claim missing"));
-	expect(app, "GET /me", GOOD(",'iss':'https://other.example','aud':'https://api.example'"),
-	       INVALID("issuer not accepted"));
-	expect(app, "GET /me", GOOD(",'aud':'https://api.example'"), INVALID("claim missing"));
 	eddy_app_free(app);
 }
