@@ -4,9 +4,8 @@
  *     issuer --keys DIR --clients FILE [--bind ADDR] [--issuer URL] [--audience AUD]
  *            [--lifetime SECS] [--kid-by-name]
  *
- *     $ umask 077
  *     $ mkdir keys && openssl genpkey -algorithm ed25519 -out keys/1.pem
- *     $ echo shop a-secret-of-16-bytes read,write admin >clients
+ *     $ (umask 077; echo shop a-secret-of-16-bytes read,write admin >clients)
  *     $ issuer --keys keys --clients clients &
  *     $ curl -u shop:a-secret-of-16-bytes -d grant_type=client_credentials localhost:7879/token
  *     {"access_token":"eyJhbGciOiJFZERTQSIs…","token_type":"Bearer","expires_in":600,"scope":"read write"}
