@@ -194,7 +194,9 @@ static bool read_token(const char *text, struct token *token)
 	ssize_t len;
 
 	memset(token, 0, sizeof(*token));
-	eddy_str_split(&rest, '.', &part);
+	/* Encrypted ones may be objects. */
+	if (!eddy_str_split(&rest, '.', &part))
+		return false;
 	len = part.len < sizeof(header) ? eddyi_base64url_decode(part, (unsigned char *)header) :
 					  -1;
 	if (len < 0)
