@@ -21,6 +21,12 @@ static void parse(void *arg)
 				 JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &parse->error);
 }
 
+/* jansson says nothing of it. For a string that it has no memory for it says "invalid token": so do we. */
+static bool is_out_of_memory(const json_error_t *error)
+{
+	return !error->text[0];
+}
+
 int eddy_json_parse(struct eddy_str text, unsigned depth_max, json_t **ret_json)
 {
 	struct parse job = { .text = text };
@@ -31,7 +37,7 @@ int eddy_json_parse(struct eddy_str text, unsigned depth_max, json_t **ret_json)
 	/* Recursion in somebody else's code: not on a task's stack. */
 	eddy_on_loop_stack(parse, &job);
 	if (!job.json)
-		return json_error_code(&job.error) == json_error_out_of_memory ? -ENOMEM : -EBADMSG;
+		return is_out_of_memory(&job.error) ? -ENOMEM : -EBADMSG;
 	*ret_json = job.json;
 	return 0;
 }

@@ -96,6 +96,31 @@ Test(json, parses)
 	cr_expect(eq(int, eddy_json_parse(eddy_str(NULL, 0), 3, NULL), -EBADMSG));
 }
 
+static unsigned allocations_left;
+
+static void *allocate(size_t size)
+{
+	return allocations_left && --allocations_left ? malloc(size) : NULL;
+}
+
+/* Its first allocations are no string's: the array, its room, and what is inside. */
+Test(json, says_that_memory_is_out)
+{
+	json_t *json;
+	int r = -ENOMEM;
+	unsigned room;
+
+	json_set_alloc_funcs(allocate, free);
+	for (room = 1; r == -ENOMEM && room < 32; room++) {
+		allocations_left = room;
+		r = eddy_json_parse(eddy_str_from("[[[],[]],[]]"), 3, &json);
+	}
+	cr_expect(zero(int, r));
+	cr_expect(gt(uint, room, 4));
+	allocations_left = 32;
+	json_decref(json);
+}
+
 #define DEPTH ((size_t)2000)
 
 /* On a task's small stack. */
