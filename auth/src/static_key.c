@@ -1,12 +1,10 @@
 /* The key that an app has itself, in place of an issuer's. */
 #include "auth.h"
 
+#include <eddy/file.h>
 #include <eddy/layer.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FILE_MAX ((size_t)(64 * EDDY_KIB))
 
@@ -66,38 +64,6 @@ static int wrong(struct eddyi_auth *auth, const struct source *source, const cha
 	return -EINVAL;
 }
 
-/* Return: bytes; -errno, -EISDIR where it is no file, -EFBIG. */
-static ssize_t read_all(int fd, char *bytes)
-{
-	struct stat st;
-	size_t len = 0;
-	ssize_t r;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EISDIR;
-	do {
-		r = read(fd, bytes + len, FILE_MAX + 1 - len);
-		if (r > 0)
-			len += (size_t)r;
-	} while ((r > 0 && len <= FILE_MAX) || (r < 0 && errno == EINTR));
-	return r < 0 ? -errno : len > FILE_MAX ? -EFBIG : (ssize_t)len;
-}
-
-/* Return: bytes, as above. */
-static ssize_t read_file(const char *path, char *bytes)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	ssize_t r;
-
-	if (fd < 0)
-		return -errno;
-	r = read_all(fd, bytes);
-	close(fd);
-	return r;
-}
-
 static const char *reason_of(ssize_t error)
 {
 	if (error == -EISDIR)
@@ -143,15 +109,16 @@ typedef int take_fn(struct eddyi_auth *auth, const struct source *source, struct
 static int from_file(struct eddyi_auth *auth, const struct source *source, take_fn *take,
 		     struct eddy_jwk **ret_key)
 {
-	char *bytes = malloc(FILE_MAX + 1);
-	ssize_t r = bytes ? read_file(source->of, bytes) : -ENOMEM;
+	char *bytes;
+	ssize_t len = eddy_file_load(source->of, FILE_MAX, &bytes);
+	int r;
 
-	r = r < 0 ? wrong(auth, source, reason_of(r)) :
-		    take(auth, source, eddy_str(bytes, (size_t)r), ret_key);
-	if (bytes)
-		explicit_bzero(bytes, FILE_MAX + 1);
+	if (len < 0)
+		return wrong(auth, source, reason_of(len));
+	r = take(auth, source, eddy_str(bytes, (size_t)len), ret_key);
+	explicit_bzero(bytes, (size_t)len);
 	free(bytes);
-	return (int)r;
+	return r;
 }
 
 static int from_environment(struct eddyi_auth *auth, const struct source *source, take_fn *take,

@@ -2,14 +2,12 @@
 #include "section.h"
 
 #include <eddy/file.h>
-#include <eddy/io.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
 #include <eddy/net.h>
+#include <eddy/offload.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* ---- [server] ---- */
 
@@ -183,41 +181,25 @@ int eddyi_config_read_text(struct eddy_app *app, struct eddy_str text)
 
 /* ---- the file ---- */
 
-/* A FIFO or a device is not waited for: it is opened without blocking, and refused. Reads do block, as
- * the ring's answer to a page that is not cached would be -EAGAIN otherwise. */
-static int open_regular(const char *path)
+struct load {
+	const char *path;
+	char *bytes;
+	ssize_t len; /* or -errno */
+};
+
+/* On a thread of the pool. */
+static int load(void *arg)
 {
-	struct stat st;
-	int fd = eddy_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+	struct load *file = arg;
 
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fcntl(fd, F_SETFL, 0) < 0) {
-		eddy_close(fd);
-		return -EMEDIUMTYPE;
-	}
-	return fd;
-}
-
-/* All of the file. Return: its length, more than EDDYI_CONFIG_FILE_MAX when it is longer. */
-static ssize_t read_all(int fd, char *buf)
-{
-	size_t len = 0;
-	ssize_t r;
-
-	do {
-		r = eddy_read(fd, buf + len, EDDYI_CONFIG_FILE_MAX + 1 - len, len);
-		if (r < 0)
-			return r;
-		len += (size_t)r;
-	} while (r > 0 && len <= EDDYI_CONFIG_FILE_MAX);
-	return (ssize_t)len;
+	file->len = eddy_file_load(file->path, EDDYI_CONFIG_FILE_MAX, &file->bytes);
+	return 0;
 }
 
 static const char *reason_of(int error)
 {
 	switch (error) {
-	case -EMEDIUMTYPE:
+	case -EISDIR:
 		return "expected a regular file";
 	case -EFBIG:
 		return "expected at most 1 MiB";
@@ -225,39 +207,19 @@ static const char *reason_of(int error)
 	return strerror(-error);
 }
 
-static int read_file(struct eddy_app *app, char *buf, struct eddy_str *ret_text)
-{
-	int fd = open_regular(app->config_path);
-	ssize_t r = fd;
-
-	if (fd >= 0) {
-		r = read_all(fd, buf);
-		eddy_close(fd);
-		if (r > (ssize_t)EDDYI_CONFIG_FILE_MAX)
-			r = -EFBIG;
-	}
-	if (r < 0 && r != -ECANCELED)
-		eddy_error("eddy::app", "can't read the configuration file \"%s\": %s",
-			   app->config_path, reason_of((int)r));
-	if (r < 0)
-		return (int)r;
-	*ret_text = eddy_str(buf, (size_t)r);
-	return 0;
-}
-
 int eddyi_config_read(struct eddy_app *app)
 {
-	char *buf = malloc(EDDYI_CONFIG_FILE_MAX + 1);
-	struct eddy_str text;
-	int r;
+	struct load file = { .path = app->config_path };
+	int r = eddy_offload(load, &file);
 
-	if (!buf) {
-		eddy_error("eddy::app", "%s: out of memory", app->config_path);
-		return -ENOMEM;
+	if (r < 0)
+		return r;
+	if (file.len < 0) {
+		eddy_error("eddy::app", "can't read the configuration file \"%s\": %s", file.path,
+			   reason_of((int)file.len));
+		return (int)file.len;
 	}
-	r = read_file(app, buf, &text);
-	if (r == 0)
-		r = eddyi_config_read_text(app, text);
-	free(buf);
+	r = eddyi_config_read_text(app, eddy_str(file.bytes, (size_t)file.len));
+	free(file.bytes);
 	return r;
 }

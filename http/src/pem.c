@@ -1,13 +1,10 @@
 #include "pem.h"
 
-#include <eddy/base.h>
+#include <eddy/file.h>
 #include <eddy/log.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FILE_MAX (1 << 20)
 
@@ -16,27 +13,6 @@ void eddyi_pem_deinit(struct eddyi_pem *pem)
 	if (pem->bytes)
 		explicit_bzero(pem->bytes, pem->len);
 	free(pem->bytes);
-}
-
-/* Return: bytes; -EISDIR where it is no file, -EFBIG, -errno. */
-static ssize_t read_file(int fd, unsigned char *buf)
-{
-	struct stat st;
-	size_t len = 0;
-	ssize_t r;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EISDIR;
-	do {
-		r = read(fd, buf + len, FILE_MAX + 1 - len);
-		if (r > 0)
-			len += (size_t)r;
-	} while (r > 0 || (r < 0 && errno == EINTR));
-	if (r < 0)
-		return -errno;
-	return len > FILE_MAX ? -EFBIG : (ssize_t)len;
 }
 
 static const char *reason_of(int error)
@@ -52,23 +28,16 @@ static const char *reason_of(int error)
 
 int eddyi_pem_init(struct eddyi_pem *pem, const char *path, const char *what)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	ssize_t r = fd < 0 ? -errno : 0;
+	char *bytes;
+	ssize_t r = eddy_file_load(path, FILE_MAX, &bytes);
 
 	*pem = (struct eddyi_pem){ .path = path };
-	if (fd >= 0) {
-		pem->bytes = malloc(FILE_MAX + 1);
-		pem->len = FILE_MAX + 1;
-		r = pem->bytes ? read_file(fd, pem->bytes) : -ENOMEM;
-		close(fd);
-	}
 	if (r < 0) {
 		eddy_error("eddy::tls", "can't read the %s \"%s\": %s", what, path,
 			   reason_of((int)r));
-		eddyi_pem_deinit(pem);
-		pem->bytes = NULL;
 		return -EINVAL;
 	}
+	pem->bytes = (unsigned char *)bytes;
 	pem->len = (size_t)r;
 	return 0;
 }

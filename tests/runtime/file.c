@@ -1,6 +1,7 @@
 #include <eddy/file.h>
 
 #include "expect.h"
+#include "failing.h"
 #include "feature.h"
 
 #include <eddy/io.h>
@@ -302,4 +303,62 @@ TASK_TEST(file, cancelled_scope_starts_nothing)
 	EXPECT_EQ(eddy_sync_file_range(0, 0, 0, 0), -ECANCELED);
 	EXPECT_EQ(eddy_scope_end(&scope), -ECANCELED);
 	return 0;
+}
+
+/* ---- whole files ---- */
+
+static void write_whole(const char *path, const char *bytes, size_t len)
+{
+	FILE *file = fopen(path, "we");
+
+	cr_assert_not_null(file);
+	cr_assert_eq(fwrite(bytes, 1, len, file), len);
+	fclose(file);
+}
+
+Test(file, loads_small_ones, .init = make_folder, .fini = remove_folder)
+{
+	static const struct {
+		const char *bytes;
+		ssize_t len;
+	} rows[] = { { "", 0 }, { "a", 1 }, { "a\0b", 3 }, { "1234567", 7 }, { "12345678", 8 } };
+	char path[64], *bytes;
+
+	snprintf(path, sizeof(path), "%s/small", folder);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		write_whole(path, rows[i].bytes, (size_t)rows[i].len);
+		cr_assert_eq(eddy_file_load(path, 8, &bytes), rows[i].len);
+		cr_expect_eq(memcmp(bytes, rows[i].bytes, (size_t)rows[i].len + 1), 0);
+		free(bytes);
+	}
+	unlink(path);
+	/* One that does not say how long it is. */
+	cr_expect_gt(eddy_file_load("/proc/self/status", 1 << 16, &bytes), 0);
+	cr_expect_not_null(strstr(bytes, "\nPid:"));
+	free(bytes);
+}
+
+Test(file, loads_nothing_else, .init = make_folder, .fini = remove_folder, .timeout = 10)
+{
+	char path[64], *bytes = NULL;
+	int next = dup(0);
+
+	snprintf(path, sizeof(path), "%s/other", folder);
+	cr_expect_eq(eddy_file_load(path, 8, &bytes), -ENOENT);
+	write_whole(path, "123456789", 9);
+	cr_expect_eq(eddy_file_load(path, 8, &bytes), -EFBIG);
+	failing_at = 1;
+	cr_expect_eq(eddy_file_load(path, 9, &bytes), -ENOMEM);
+	cr_expect_eq(failing_at, 0);
+	unlink(path);
+	/* Nobody would ever write to it. */
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	cr_expect_eq(eddy_file_load(path, 8, &bytes), -EISDIR);
+	unlink(path);
+	cr_expect_eq(eddy_file_load(folder, 8, &bytes), -EISDIR);
+	cr_expect_eq(eddy_file_load("/dev/zero", 8, &bytes), -EISDIR);
+	cr_expect_null(bytes);
+	/* All descriptors are closed. */
+	close(next);
+	cr_expect_eq(dup(0), next);
 }

@@ -47,6 +47,12 @@ EDDY_API ssize_t eddy_getxattr(const char *path, const char *name, void *value, 
 EDDY_API int eddy_setxattr(const char *path, const char *name, const void *value, size_t size,
 			   int flags);
 
+/* Read all of a small regular file, of at most `max` bytes; anything else is refused, and not waited for. A NUL
+ * stands behind it, which does not count. Blocks: it is for the start, and for eddy_offload().
+ * Return: its length, and bytes to be freed; -EISDIR when it is no regular file, -EFBIG when it has more,
+ * -ENOMEM, those of open(2) and read(2). */
+EDDY_API ssize_t eddy_file_load(const char *path, size_t max, char **ret_bytes);
+
 /* --- open files */
 
 /* fsync(2), or fdatasync(2) with `data_only`. Suspends. */

@@ -1,0 +1,58 @@
+#include <eddy/file.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Return: bytes, more than `max` when there are; -errno. */
+static ssize_t read_all(int fd, size_t max, char *bytes)
+{
+	size_t len = 0;
+	ssize_t r;
+
+	do {
+		r = read(fd, bytes + len, max + 1 - len);
+		if (r > 0)
+			len += (size_t)r;
+	} while ((r > 0 && len <= max) || (r < 0 && errno == EINTR));
+	return r < 0 ? -errno : (ssize_t)len;
+}
+
+static ssize_t load(int fd, size_t max, char **ret_bytes)
+{
+	struct stat st;
+	char *bytes;
+	ssize_t r;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EISDIR;
+	bytes = malloc(max + 1);
+	if (!bytes)
+		return -ENOMEM;
+	r = read_all(fd, max, bytes);
+	if (r >= 0 && (size_t)r <= max) {
+		bytes[r] = 0;
+		*ret_bytes = bytes;
+		return r;
+	}
+	/* It may be a secret. */
+	explicit_bzero(bytes, max + 1);
+	free(bytes);
+	return r < 0 ? r : -EFBIG;
+}
+
+ssize_t eddy_file_load(const char *path, size_t max, char **ret_bytes)
+{
+	/* A FIFO would be waited for, and a terminal become ours. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	ssize_t r;
+
+	if (fd < 0)
+		return -errno;
+	r = load(fd, max, ret_bytes);
+	close(fd);
+	return r;
+}
