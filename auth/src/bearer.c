@@ -101,7 +101,10 @@ static int start(struct eddy_app *app, void *data)
 	const struct eddy_bearer_options *options = &auth->options;
 
 	look_at_words(app, options);
-	if (!auth->is_guarded || !has_keys(auth))
+	/* A key that is named has to be one, also where nothing is guarded yet. */
+	if (!auth->is_guarded && !eddyi_static_key_count(options))
+		return 0;
+	if (!has_keys(auth))
 		return 0;
 	auth->checks.audiences = options->audiences;
 	/* The default is filled in: 0 is what the file says. */

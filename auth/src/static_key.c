@@ -73,9 +73,25 @@ static const char *reason_of(ssize_t error)
 	return strerror((int)-error);
 }
 
+/* Whether everybody may know it: who takes that for a secret lets everybody sign. */
+static bool is_public(struct eddy_str bytes)
+{
+	static const char *const marks[] = { "-----BEGIN PUBLIC KEY", "-----BEGIN RSA PUBLIC KEY",
+					     "-----BEGIN CERTIFICATE" };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (bytes.len && memmem(bytes.ptr, bytes.len, marks[i], strlen(marks[i])))
+			return true;
+	return false;
+}
+
 static int take_secret(struct eddyi_auth *auth, const struct source *source, struct eddy_str bytes,
 		       struct eddy_jwk **ret_key)
 {
+	if (is_public(bytes))
+		return wrong(
+			auth, source,
+			"it is a public key, which is no secret: name it by key_file or key_env");
 	if (eddy_jwk_from_secret(bytes, NULL, ret_key) < 0)
 		return wrong(auth, source,
 			     "a secret has at least 32 bytes; make one by "

@@ -110,6 +110,28 @@ static void expect_no_start(const struct eddy_bearer_options *options, const str
 	eddy_app_free(app);
 }
 
+/* Whoever guards something later finds out at once. */
+Test(bearer, a_key_that_is_named_is_one)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_with_bearer_auth(app,
+				  &(struct eddy_bearer_options){ .secret = eddy_str("short", 5) });
+	eddy_app_map_get(app, "/", hello);
+	expect_mistake(app, "bearer tokens: can't take the key of secret");
+	app = eddy_app_new();
+	eddy_app_with_bearer_auth(app,
+				  &(struct eddy_bearer_options){
+					  .secret = eddy_str_from("-----BEGIN PUBLIC KEY-----\n"
+								  "MCowBQYDK2VwAyEA...\n") });
+	expect_mistake(app, "it is a public key, which is no secret");
+	app = eddy_app_new();
+	eddy_app_with_bearer_auth(app, NULL);
+	eddy_app_map_get(app, "/", hello);
+	cr_expect(eq(str, (char *)asked(app, "GET /", NULL), "200 hello"));
+	eddy_app_free(app);
+}
+
 Test(bearer, needs_one_key)
 {
 	char path[] = "/tmp/eddy-secret-XXXXXX";

@@ -48,9 +48,6 @@ EDDY_API const char *eddy_jwt_fault_text(enum eddy_jwt_fault fault);
  * Return: 0; EDDY_JWT_MALFORMED, EDDY_JWT_ALG or EDDY_JWT_CRITICAL; -ENOMEM. */
 EDDY_API int eddy_jwt_parse(struct eddy_str text, unsigned algs, struct eddy_jwt **ret_token);
 
-/* A list of strings for options, with a NULL behind the last; it lives as long as the block. C alone has it. */
-#define EDDY_LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
-
 /* Every field: 0 or NULL means its default. All of it is borrowed for the call. */
 struct eddy_jwt_options {
 	const char *issuer; /* `iss` must be there and be this; default: anything */

@@ -40,6 +40,9 @@ struct eddy_node {
 	struct eddy_node *prev;
 };
 
+/* A list of strings for options, with a NULL behind the last; it lives as long as the block. C alone has it. */
+#define EDDY_LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
 #define EDDY_US UINT64_C(1000)
 #define EDDY_MS UINT64_C(1000000)
 #define EDDY_SECOND UINT64_C(1000000000)
