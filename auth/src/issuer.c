@@ -383,22 +383,40 @@ static void check(struct eddy_app *app, const struct eddy_oauth_options *options
 /* The keys of one issuer are not another's. */
 static void forget_keys(struct eddyi_issuer *issuer)
 {
-	struct eddyi_issuer_keys old;
+	struct eddyi_issuer_keys old = take_new(issuer, &(struct eddyi_issuer_keys){ 0 });
 
-	pthread_mutex_lock(&issuer->lock);
-	old = take_new(issuer, &(struct eddyi_issuer_keys){ 0 });
 	atomic_store(&issuer->due_ns, 0);
 	issuer->has_ended = issuer->is_failing = false;
-	pthread_mutex_unlock(&issuer->lock);
 	keys_deinit(&old);
 }
 
-void eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_options *options)
+/* A fetch, of a test that goes on meanwhile, reads the options and the keys: it ends first. With the lock.
+ * Return: 0, -ECANCELED. */
+static int await_rest(struct eddyi_issuer *issuer)
 {
-	const char *before = issuer->options.issuer;
+	while (issuer->fetch == BUSY) {
+		/* Who ends in a hurry wakes nobody. */
+		wait_in(issuer, &issuer->waiters, issuer->options.timeout_ns);
+		if (eddy_is_cancelled())
+			return -ECANCELED;
+	}
+	return 0;
+}
 
-	if (before && !(options->issuer && strcmp(options->issuer, before) == 0))
+int eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_options *options)
+{
+	const char *before;
+	int r;
+
+	pthread_mutex_lock(&issuer->lock);
+	r = await_rest(issuer);
+	before = issuer->options.issuer;
+	if (r == 0 && before && !(options->issuer && strcmp(options->issuer, before) == 0))
 		forget_keys(issuer);
-	issuer->options = *options;
-	check(issuer->app, options);
+	if (r == 0)
+		issuer->options = *options;
+	pthread_mutex_unlock(&issuer->lock);
+	if (r == 0)
+		check(issuer->app, options);
+	return r;
 }

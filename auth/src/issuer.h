@@ -20,8 +20,8 @@ void eddyi_issuer_offer_figures(void);
 
 /* Take the options, before anybody asks: with defaults filled in, .redirects_max 0 for none, and strings that are
  * the app's. Before the next run once more: keys of another issuer are dropped then. What is wrong with them is a
- * mistake of the app. Suspends. */
-void eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_options *options);
+ * mistake of the app. Suspends. Return: 0, -ECANCELED. */
+int eddyi_issuer_start(struct eddyi_issuer *issuer, const struct eddy_oauth_options *options);
 
 /* Whether there are keys, and none have to be fetched. Never suspends, and takes no lock. In a task. */
 bool eddyi_issuer_is_ready(const struct eddyi_issuer *issuer);

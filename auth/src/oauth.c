@@ -40,8 +40,7 @@ static int start(struct eddy_app *app, void *data)
 	eddyi_auth_renew(auth);
 	oauth->options.allow_http = !oauth->require_https;
 	oauth->options.redirects_max = oauth->max_redirects;
-	eddyi_issuer_start(oauth->issuer, &oauth->options);
-	return 0;
+	return eddyi_issuer_start(oauth->issuer, &oauth->options);
 }
 
 #define DEFAULT(field, value)                                                                      \

@@ -196,6 +196,48 @@ Test(issuer_waiters, fetches_are_joined)
 	EXPECT_NOTED(&rig, miss_while_it_is_asked, "v1[a]#1 0 v2, 0 v2 #2 ");
 }
 
+static int start_anew(void *arg)
+{
+	struct rig *rig = arg;
+	struct eddy_oauth_options options = { .issuer = "http://127.0.0.1:1",
+					      .timeout_ns = EDDY_SECOND,
+					      .allow_http = true };
+
+	eddyi_issuer_start(rig->issuer, &options);
+	rig_note(rig, "%s", rig->let_go.is_set ? "behind it" : "in its middle");
+	return 0;
+}
+
+static int change_while_it_fetches(struct rig *rig)
+{
+	struct waiter waiter = { .rig = rig };
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "waiter", need_keys, &waiter);
+	while (!rig->looks)
+		eddy_sleep(EDDY_MS);
+	eddy_scope_spawn(&scope, "start", start_anew, rig);
+	eddy_yield();
+	eddy_yield();
+	eddy_event_set(&rig->let_go);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	return 0;
+}
+
+/* Its options and its keys stay until it is over; they are nobody's then. */
+Test(issuer_waiters, another_issuer_waits_for_a_fetch)
+{
+	struct rig rig = {
+		.answers = ANSWERS({ OAUTH, METADATA, HOLD }, { "/keys", KEYS(KEY_A), OK }),
+		.options.timeout_ns = 30 * EDDY_SECOND,
+	};
+
+	EXPECT_NOTED(&rig, change_while_it_fetches, "behind it ");
+	cr_expect(strstr(rig.said, "DEBUG 1 keys of http://127.0.0.1:") != NULL, "%s", rig.said);
+}
+
 /* ---- who goes ---- */
 
 static int need_keys_in_a_scope(void *arg)
