@@ -1,10 +1,8 @@
 #include "issuer_metadata.h"
+#include "json.h"
 
 #include <eddy/client.h>
-#include <eddy/json.h>
 #include <errno.h>
-
-#define DEPTH_MAX 16
 
 const char *eddyi_issuer_url_fault(const char *url, bool allow_http)
 {
@@ -58,11 +56,11 @@ static int take(struct eddyi_issuer_metadata *metadata, const json_t *json)
 int eddyi_issuer_metadata_read(struct eddyi_issuer_metadata *metadata)
 {
 	json_t *json = NULL;
-	int r = eddy_json_parse(metadata->text, DEPTH_MAX, &json);
+	int r = eddyi_auth_json_parse(metadata->text, &json);
 
 	if (r == -ENOMEM)
 		return r;
-	if (r == 0 && json_is_object(json))
+	if (r == 0)
 		r = take(metadata, json);
 	else
 		r = blame(metadata, eddy_str("", 0), "is no metadata in JSON");

@@ -6,6 +6,9 @@
 
 #define DEPTH_MAX 16
 
+/* Each takes some 250 bytes once it is parsed, however short it is written. */
+#define VALUES_MAX ((size_t)16384)
+
 struct parse {
 	struct eddy_str text;
 	json_t *json;
@@ -26,12 +29,25 @@ static bool is_out_of_memory(const json_error_t *error)
 	return !error->text[0];
 }
 
+/* Each stands behind one of these. Those in strings count as well: no honest text has so many. */
+static bool has_too_many_values(struct eddy_str text)
+{
+	size_t count = 1;
+
+	if (text.len < VALUES_MAX)
+		return false;
+	for (size_t i = 0; i < text.len; i++)
+		count += text.ptr[i] == ',' || text.ptr[i] == '[' || text.ptr[i] == '{';
+	return count > VALUES_MAX;
+}
+
 int eddyi_auth_json_parse(struct eddy_str text, json_t **ret_object)
 {
 	struct parse job = { .text = text };
 
 	/* jansson reads over a NUL between two tokens. */
-	if (!text.len || memchr(text.ptr, 0, text.len) || eddy_json_depth(text) > DEPTH_MAX)
+	if (!text.len || memchr(text.ptr, 0, text.len) || eddy_json_depth(text) > DEPTH_MAX ||
+	    has_too_many_values(text))
 		return -EBADMSG;
 	eddy_on_loop_stack(parse, &job);
 	if (!job.json)

@@ -194,6 +194,28 @@ Test(keyset, has_a_limit)
 	free(json);
 }
 
+/* What takes two bytes of a text takes a hundred times that of memory. */
+Test(keyset, has_no_more_values_than_keys_could_need)
+{
+	static const char begin[] = "{\"keys\":[", end[] = "0]}";
+	struct eddy_keyset *set = NULL;
+	/* Those, the object, its array and the last one. */
+	size_t few = 16384 - 3;
+
+	for (size_t zeros = few; zeros <= few + 1; zeros++) {
+		size_t len = strlen(begin) + 2 * zeros + strlen(end);
+		char *json = malloc(len + 1), *at = stpcpy(json, begin);
+
+		for (size_t i = 0; i < zeros; i++)
+			at = stpcpy(at, "0,");
+		strcpy(at, end);
+		cr_expect(eq(int, eddy_keyset_parse(eddy_str(json, len), &set),
+			     zeros == few ? -ENOKEY : -EBADMSG),
+			  "%zu", zeros);
+		free(json);
+	}
+}
+
 /* A key that there was no memory for is not skipped: the set would lack it until it is fetched again. */
 Test(keyset, is_whole_or_not_there)
 {

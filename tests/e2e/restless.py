@@ -5,7 +5,6 @@ import collections
 import contextlib
 import os
 import random
-import re
 import shutil
 import tempfile
 import threading
@@ -272,7 +271,7 @@ class Fate:
                 {}, {**good, METADATA: b'<html>'}, {**good, METADATA: {**page, 'issuer': issuer.url + '/'}}, {METADATA: page},
                 {**good, METADATA: {**page, 'jwks_uri': 'file:///etc/passwd'}}, {**good, KEYS: b''}, {**good, KEYS: {'keys': []}},
                 {**good, KEYS: {'keys': [secret]}}, {**good, KEYS: b'{"keys":[' * 9999}, {**good, KEYS: b' ' * (1 << 20) + b'{}'},
-                {**good, KEYS: b'{"keys":[' + b'{},' * 9999 + b'{}]}'}))
+                {**good, KEYS: b'{"keys":[' + b'{},' * 99999 + b'{}]}'}))
 
             def repent():
                 issuer.answers = {**good, KEYS: {'keys': list(self.published.values())}}
@@ -351,7 +350,7 @@ def run(seconds, seed, clients=8, excuse=(), env=None, look=None):
             return live(server, World(mint, issuer), seconds, seed, clients, excuse, look)
         except AssertionError:
             # Where calls fail those of the start may.
-            if excuse and not server.port and not re.search('Sanitizer|assertion|panic', server.log):
+            if excuse and not server.port and server.process.wait(10) == 1:
                 return ''
             raise
         except Wrong as wrong:
