@@ -36,7 +36,7 @@ list_tests() {
 # The programs that people run are built only for the tests that run them.
 choose_targets() { # TEST…
 	case " $* " in
-	*' e2e '* | *' bench '*) targets=(all all-tests) ;;
+	*' e2e '* | *' cells '*) targets=(all all-tests) ;;
 	*) targets=(all-tests) ;;
 	esac
 }
@@ -198,7 +198,7 @@ run_family() {
 # Prints the files that test a noun.
 files_of() { # NOUN
 	local file
-	for file in "$root"/tests/{runtime,http,compress,trace,auth}/"$1".c "$root/tests/e2e/test_$1.py"; do
+	for file in "$root"/tests/{runtime,http,compress,trace,auth,bench}/"$1".c "$root/tests/e2e/test_$1.py"; do
 		[ ! -e "$file" ] || printf '%s\n' "$file"
 	done
 	[ "$1" != page ] || printf '%s\n' "$root/tests/e2e/page.mjs"
@@ -206,7 +206,7 @@ files_of() { # NOUN
 
 unknown_name() { # NAME TESTS
 	local file nouns=(page)
-	for file in "$root"/tests/{runtime,http,compress,trace,auth}/*.c "$root"/tests/e2e/test_*.py; do
+	for file in "$root"/tests/{runtime,http,compress,trace,auth,bench}/*.c "$root"/tests/e2e/test_*.py; do
 		[ -e "$file" ] || continue
 		file=${file##*/}
 		file=${file#test_}
@@ -226,7 +226,7 @@ run_tests() {
 	while read -r suite test; do
 		# Once more the same tests: they have a family of their own.
 		case $test in chaos-*) continue ;; esac
-		case $suite in runtime | http | compress | trace | auth) criterion_tests+=("$test") ;; esac
+		case $suite/$test in runtime/* | http/* | compress/* | trace/* | auth/* | bench/bench) criterion_tests+=("$test") ;; esac
 		[ "$suite" != runtime ] || runtime_tests+=("$test")
 	done <<<"$tests"
 

@@ -43,7 +43,7 @@ static int wrong(struct load *load, const struct place *place, const char *what)
 
 	if (place)
 		print_place(where, sizeof(where), place);
-	snprintf(load->error, RESULT_ERROR_SIZE, "%.255s: %s%s%.200s", load->path, where,
+	snprintf(load->error, RESULT_ERROR_SIZE, "%.150s: %s%s%.200s", load->path, where,
 		 place ? " " : "", what);
 	return -EBADMSG;
 }
