@@ -1,6 +1,5 @@
 #include "arena.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -150,22 +149,36 @@ struct eddy_str eddyi_arena_dup(struct eddyi_arena *arena, struct eddy_str str)
 	return eddy_str(copy, str.len);
 }
 
-struct eddy_str eddyi_arena_printf(struct eddyi_arena *arena, const char *format, ...)
+/* Most texts are short: formatted once, and those without a directive not at all. */
+struct eddy_str eddyi_arena_vprintf(struct eddyi_arena *arena, const char *format, va_list args)
 {
-	va_list args;
-	char *text;
+	char brief[256], *text;
+	va_list again;
 	int len;
 
-	va_start(args, format);
-	len = vsnprintf(NULL, 0, format, args);
-	va_end(args);
+	if (!strchr(format, '%'))
+		return eddyi_arena_dup(arena, eddy_str_from(format));
+	va_copy(again, args);
+	len = vsnprintf(brief, sizeof(brief), format, again);
+	va_end(again);
 	if (len < 0)
 		return eddy_str(NULL, 0);
+	if ((size_t)len < sizeof(brief))
+		return eddyi_arena_dup(arena, eddy_str(brief, (size_t)len));
 	text = eddyi_arena_alloc(arena, (size_t)len + 1);
 	if (!text)
 		return eddy_str(NULL, 0);
-	va_start(args, format);
 	vsnprintf(text, (size_t)len + 1, format, args);
-	va_end(args);
 	return eddy_str(text, (size_t)len);
+}
+
+struct eddy_str eddyi_arena_printf(struct eddyi_arena *arena, const char *format, ...)
+{
+	struct eddy_str text;
+	va_list args;
+
+	va_start(args, format);
+	text = eddyi_arena_vprintf(arena, format, args);
+	va_end(args);
+	return text;
 }

@@ -4,6 +4,7 @@
 #define EDDYI_ARENA_H
 
 #include <eddy/str.h>
+#include <stdarg.h>
 
 struct eddyi_arena_block;
 
@@ -33,5 +34,8 @@ struct eddy_str eddyi_arena_dup(struct eddyi_arena *arena, struct eddy_str str);
 /* Format into the arena. Return: .ptr NULL when memory is out. */
 EDDY_PRINTF(2, 3)
 struct eddy_str eddyi_arena_printf(struct eddyi_arena *arena, const char *format, ...);
+
+EDDY_PRINTF(2, 0)
+struct eddy_str eddyi_arena_vprintf(struct eddyi_arena *arena, const char *format, va_list args);
 
 #endif

@@ -21,13 +21,16 @@ void eddyi_clocks_deinit(struct eddyi_clocks *clocks)
 	eddy_timeout_queue_deinit(&clocks->write);
 }
 
-struct eddy_str eddyi_clocks_date(struct eddyi_clocks *clocks)
+struct eddy_str eddyi_clocks_own_lines(struct eddyi_clocks *clocks)
 {
 	time_t now = time(NULL);
+	char *date = clocks->own + sizeof(EDDYI_OWN_LINES) - 1;
 
 	if (now != clocks->date_at) {
 		clocks->date_at = now;
-		eddyi_date_format(now, clocks->date);
+		memcpy(clocks->own, EDDYI_OWN_LINES, sizeof(EDDYI_OWN_LINES) - 1);
+		eddyi_date_format(now, date);
+		memcpy(date + EDDYI_DATE_LEN, "\r\n", 2);
 	}
-	return eddy_str(clocks->date, EDDYI_DATE_LEN);
+	return eddy_str(clocks->own, sizeof(EDDYI_OWN_LINES) - 1 + EDDYI_DATE_LEN + 2);
 }

@@ -288,8 +288,10 @@ static bool drop_blank_lines(struct eddyi_head *head)
 		at += 2;
 		head->blank_lines++;
 	}
-	head->len -= at;
-	memmove(head->bytes, head->bytes + at, head->len);
+	if (at) {
+		head->len -= at;
+		memmove(head->bytes, head->bytes + at, head->len);
+	}
 	return head->blank_lines <= most;
 }
 

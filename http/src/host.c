@@ -6,8 +6,7 @@
 #define NAME_MAX_LEN 255
 #define LABEL_MAX_LEN 63
 
-/* Let inet_pton judge: it takes IPv4 in the canonical form alone. */
-static bool is_address(int family, struct eddy_str text)
+static bool is_ipv6(struct eddy_str text)
 {
 	unsigned char address[16];
 	char copy[INET6_ADDRSTRLEN];
@@ -16,7 +15,7 @@ static bool is_address(int family, struct eddy_str text)
 		return false;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = 0;
-	return inet_pton(family, copy, address) == 1;
+	return inet_pton(AF_INET6, copy, address) == 1;
 }
 
 static bool is_digit(char c)
@@ -24,36 +23,63 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static bool is_label(struct eddy_str label)
+/* Four numbers in the canonical form: up to 255, no zeros in front. */
+static bool is_ipv4(struct eddy_str text)
 {
-	if (!label.len || label.len > LABEL_MAX_LEN)
-		return false;
-	for (size_t i = 0; i < label.len; i++) {
-		char c = label.ptr[i];
+	unsigned parts = 0, number = 0, digits = 0;
 
-		if (!is_digit(c) && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && c != '-' &&
-		    c != '_')
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.ptr[i];
+
+		if (c == '.' && digits) {
+			digits = number = 0;
+			parts++;
+			continue;
+		}
+		if (!is_digit(c) || (digits && !number))
+			return false;
+		number = number * 10 + (unsigned)(c - '0');
+		digits++;
+		if (number > UINT8_MAX)
 			return false;
 	}
-	return true;
+	return digits && parts == 3;
+}
+
+static bool is_of_label(char c)
+{
+	static const bool of_label[256] = {
+		['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
+		['-'] = true,         ['_'] = true,
+	};
+
+	return of_label[(unsigned char)c];
 }
 
 static int parse_name(struct eddy_str name, enum eddyi_host_kind *ret_kind)
 {
-	struct eddy_str rest = name, label = { 0 };
+	size_t len = name.len, from = 0;
 
-	if (!name.len || name.len > NAME_MAX_LEN)
+	if (!len || len > NAME_MAX_LEN)
 		return -EINVAL;
-	if (name.ptr[name.len - 1] == '.')
-		rest.len--; /* the root, said aloud */
-	while (eddy_str_split(&rest, '.', &label))
-		if (!is_label(label))
+	if (name.ptr[len - 1] == '.')
+		len--; /* the root, said aloud */
+	for (size_t i = 0;; i++) {
+		if (i < len && is_of_label(name.ptr[i]))
+			continue;
+		if (i == from || i - from > LABEL_MAX_LEN)
 			return -EINVAL;
-	if (!is_digit(label.ptr[0])) {
+		if (i == len)
+			break;
+		if (name.ptr[i] != '.')
+			return -EINVAL;
+		from = i + 1;
+	}
+	if (!is_digit(name.ptr[from])) {
 		*ret_kind = EDDYI_HOST_NAME;
 		return 0;
 	}
-	if (!is_address(AF_INET, name))
+	if (!is_ipv4(name))
 		return -EINVAL;
 	*ret_kind = EDDYI_HOST_IPV4;
 	return 0;
@@ -93,7 +119,7 @@ int eddyi_host_parse(struct eddy_str text, struct eddyi_host *ret_host)
 		host.kind = EDDYI_HOST_IPV6;
 		host.name = eddy_str(text.ptr + 1, end - text.ptr - 1);
 		rest = eddy_str_skip(text, host.name.len + 2);
-		if (!is_address(AF_INET6, host.name))
+		if (!is_ipv6(host.name))
 			return -EINVAL;
 	} else {
 		end = memchr(text.ptr, ':', text.len);

@@ -6,36 +6,42 @@ struct writer {
 	char *end;
 };
 
-static void put(struct writer *writer, struct eddy_str text)
+/* Inlined, what is put of a known length takes no call. */
+static inline __attribute__((always_inline)) void put(struct writer *writer, struct eddy_str text)
 {
-	size_t room = (size_t)(writer->end - writer->at);
-	size_t len = text.len < room ? text.len : room;
-
-	memcpy(writer->at, text.ptr, len);
-	writer->at += len;
+	if (text.len > (size_t)(writer->end - writer->at))
+		return;
+	memcpy(writer->at, text.ptr, text.len);
+	writer->at += text.len;
 }
 
-static void put_z(struct writer *writer, const char *text)
-{
-	put(writer, eddy_str_from(text));
-}
+#define PUT(writer, literal) put(writer, eddy_str(literal, sizeof(literal) - 1))
 
 static void put_field(struct writer *writer, struct eddy_str name, struct eddy_str value)
 {
 	put(writer, name);
-	put(writer, eddy_str(": ", 2));
+	PUT(writer, ": ");
 	put(writer, value);
-	put(writer, eddy_str("\r\n", 2));
+	PUT(writer, "\r\n");
 }
 
-static void put_number(struct writer *writer, const char *before, uint64_t number,
-		       const char *after)
+static void put_number(struct writer *writer, uint64_t number)
 {
 	char text[EDDY_U64_SIZE];
 
-	put_z(writer, before);
 	put(writer, eddy_str(text, eddy_u64_format(number, text)));
-	put_z(writer, after);
+}
+
+static void put_status(struct writer *writer, int status)
+{
+	if (status == 200) {
+		PUT(writer, "HTTP/1.1 200 OK");
+		return;
+	}
+	PUT(writer, "HTTP/1.1 ");
+	put_number(writer, (uint64_t)status);
+	PUT(writer, " ");
+	put(writer, eddy_str_from(eddyi_status_phrase(status)));
 }
 
 /* Room for what put_head() adds to the fields that have been set. */
@@ -55,22 +61,23 @@ static void put_head(struct writer *writer, struct eddy_req *req, uint64_t lengt
 {
 	struct eddy_res *res = &req->res;
 
-	put_number(writer, "HTTP/1.1 ", (uint64_t)res->status, " ");
-	put_z(writer, eddyi_status_phrase(res->status));
-	put_z(writer, "\r\nserver: eddy\r\n");
-	put_field(writer, eddy_str("date", 4), eddyi_clocks_date(req->wire->clocks));
+	put_status(writer, res->status);
+	put(writer, eddyi_clocks_own_lines(req->wire->clocks));
 	for (unsigned i = 0; i < res->header_count; i++)
 		put_field(writer, res->headers[i].name, res->headers[i].value);
-	if (res->chunked)
-		put_z(writer, "transfer-encoding: chunked\r\n");
-	else if (!res->unsized && length != EDDY_LENGTH_UNKNOWN &&
-		 eddyi_status_has_body(res->status))
-		put_number(writer, "content-length: ", length, "\r\n");
+	if (res->chunked) {
+		PUT(writer, "transfer-encoding: chunked\r\n");
+	} else if (!res->unsized && length != EDDY_LENGTH_UNKNOWN &&
+		   eddyi_status_has_body(res->status)) {
+		PUT(writer, "content-length: ");
+		put_number(writer, length);
+		PUT(writer, "\r\n");
+	}
 	if (!req->keep)
-		put_z(writer, "connection: close\r\n");
+		PUT(writer, "connection: close\r\n");
 	else if (!req->head.minor)
-		put_z(writer, "connection: keep-alive\r\n");
-	put_z(writer, "\r\n");
+		PUT(writer, "connection: keep-alive\r\n");
+	PUT(writer, "\r\n");
 }
 
 struct eddy_str eddyi_reply_head(struct eddy_req *req, uint64_t length, size_t extra)

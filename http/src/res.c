@@ -52,6 +52,25 @@ bool eddy_res_may_set(const char *name)
 	return eddyi_syntax_is_token(field);
 }
 
+/* A field that is known to be good, and to live as long as the response. Return: 0, -ENOMEM. */
+static int append(struct eddy_res *res, struct eddyi_header header)
+{
+	if (res->header_count == res->header_capacity) {
+		unsigned capacity = res->header_capacity ? res->header_capacity * 2 : HEADERS_FIRST;
+		struct eddyi_header *headers =
+			eddyi_arena_alloc(&res->req->arena, capacity * sizeof(*headers));
+
+		if (!headers)
+			return -ENOMEM;
+		if (res->header_count)
+			memcpy(headers, res->headers, res->header_count * sizeof(*headers));
+		res->headers = headers;
+		res->header_capacity = capacity;
+	}
+	res->headers[res->header_count++] = header;
+	return 0;
+}
+
 int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 {
 	struct eddyi_arena *arena = &res->req->arena;
@@ -62,24 +81,11 @@ int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 	value = eddy_str_trim(value);
 	if (!eddy_res_may_set(name) || !eddyi_syntax_is_value(value))
 		return -EINVAL;
-	if (res->header_count == res->header_capacity) {
-		unsigned capacity = res->header_capacity ? res->header_capacity * 2 : HEADERS_FIRST;
-		struct eddyi_header *headers =
-			eddyi_arena_alloc(arena, capacity * sizeof(*headers));
-
-		if (!headers)
-			return -ENOMEM;
-		if (res->header_count)
-			memcpy(headers, res->headers, res->header_count * sizeof(*headers));
-		res->headers = headers;
-		res->header_capacity = capacity;
-	}
 	header.name = eddyi_arena_dup(arena, eddy_str_from(name));
 	header.value = eddyi_arena_dup(arena, value);
 	if (!header.name.ptr || !header.value.ptr)
 		return -ENOMEM;
-	res->headers[res->header_count++] = header;
-	return 0;
+	return append(res, header);
 }
 
 int eddy_res_set(struct eddy_res *res, const char *name, struct eddy_str value)
@@ -183,16 +189,19 @@ void eddyi_res_clear_body(struct eddy_res *res)
 	drop_body(res);
 }
 
-static int set_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes)
+static int set_body(struct eddy_res *res, struct eddy_str bytes)
 {
 	drop_body(res);
 	res->kind = EDDYI_RES_BYTES;
 	res->bytes = bytes;
-	if (!bytes.ptr)
-		return -ENOMEM;
-	if (type)
-		return eddy_res_set_z(res, "content-type", type);
-	return 0;
+	return bytes.ptr ? 0 : -ENOMEM;
+}
+
+static int set_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes)
+{
+	int r = set_body(res, bytes);
+
+	return r == 0 && type ? eddy_res_set_z(res, "content-type", type) : r;
 }
 
 int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes)
@@ -202,24 +211,21 @@ int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes
 
 int eddy_res_ok(struct eddy_res *res, const char *format, ...)
 {
+	static const struct eddyi_header plain = {
+		.name = { "content-type", 12 },
+		.value = { "text/plain; charset=utf-8", 25 },
+	};
 	struct eddy_str text;
 	va_list args;
-	char *copy;
-	int len;
+	int r;
 
 	va_start(args, format);
-	len = vsnprintf(NULL, 0, format, args);
+	text = eddyi_arena_vprintf(&res->req->arena, format, args);
 	va_end(args);
-	copy = len < 0 ? NULL : eddyi_arena_alloc(&res->req->arena, (size_t)len + 1);
-	if (!copy)
-		return -ENOMEM;
-	va_start(args, format);
-	vsnprintf(copy, (size_t)len + 1, format, args);
-	va_end(args);
-	text = eddy_str(copy, (size_t)len);
-	return set_bytes(
-		res, eddy_res_header(res, "content-type").ptr ? NULL : "text/plain; charset=utf-8",
-		text);
+	r = set_body(res, text);
+	if (r < 0 || eddy_res_header(res, "content-type").ptr)
+		return r;
+	return append(res, plain);
 }
 
 struct dump {

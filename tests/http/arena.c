@@ -89,6 +89,26 @@ Test(arena, blocks_are_used_again)
 	eddyi_arena_trim();
 }
 
+Test(arena, formats_texts_of_any_length)
+{
+	struct eddyi_arena arena = { 0 };
+	struct eddy_str text;
+	char want[600];
+
+	for (int len = 0; len < (int)sizeof(want); len++) {
+		memset(want, '-', (size_t)len);
+		want[len] = 0;
+		text = eddyi_arena_printf(&arena, "%s", want);
+		cr_assert(eq(sz, text.len, (size_t)len));
+		cr_assert(eq(str, (char *)text.ptr, want));
+	}
+	text = eddyi_arena_printf(&arena, "plain");
+	cr_expect(eq(str, (char *)text.ptr, "plain"));
+	text = eddyi_arena_printf(&arena, "100%%");
+	cr_expect(eq(str, (char *)text.ptr, "100%"));
+	eddyi_arena_deinit(&arena);
+}
+
 /* What would otherwise lie in the middle of a block: the end of a head, a request that has been answered. */
 Test(arena, sanitizer_sees_who_goes_too_far)
 {

@@ -2,6 +2,7 @@
 #include "host.h"
 #include "vectors.h"
 
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <errno.h>
@@ -230,4 +231,26 @@ Test(host, vectors)
 	}
 	cr_expect(gt(sz, seen, 10));
 	json_decref(root);
+}
+
+/* Every text of up to seven of these letters behind "1.2". */
+Test(host, takes_the_addresses_that_inet_pton_takes)
+{
+	static const char letters[] = ".0125";
+	const size_t base = sizeof(letters) - 1;
+	unsigned char address[4];
+	char text[16];
+
+	for (unsigned len = 0, count = 1; len <= 7; len++, count *= base) {
+		for (unsigned i = 0; i < count; i++) {
+			char *at = stpcpy(text, "1.2");
+			bool taken;
+
+			for (unsigned left = i, k = 0; k < len; k++, left /= base)
+				*at++ = letters[left % base];
+			*at = 0;
+			taken = strncmp(parse(eddy_str_from(text)), "v4", 2) == 0;
+			cr_assert(taken == (inet_pton(AF_INET, text, address) == 1), "%s", text);
+		}
+	}
 }
