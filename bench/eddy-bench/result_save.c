@@ -1,3 +1,4 @@
+#include "figures_json.h"
 #include "result_json.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ static json_t *buckets(const struct buckets *of)
 	return array;
 }
 
-static json_t *save_target(const struct target *target)
+static json_t *save_target(const struct cell *cell, const struct target *target)
 {
 	json_t *object = json_object(), *samples = json_array(), *histogram = json_object();
 
@@ -114,6 +115,7 @@ static json_t *save_target(const struct target *target)
 	set(histogram, "first_byte", buckets(&target->histogram.first_byte));
 	set(histogram, "total", buckets(&target->histogram.total));
 	set(object, "histogram", histogram);
+	set(object, "figures", figures_json(cell, target));
 	return object;
 }
 
@@ -124,9 +126,12 @@ static json_t *save_cell(const struct cell *cell)
 	set(object, "name", text(cell->name));
 	save_fields(object, cell_fields, cell);
 	for (size_t i = 0; i < cell->target_count; i++)
-		append(targets, save_target(cell->targets[i]));
-	for (size_t i = 0; i < cell->goal_count; i++)
-		append(goals, object_of(goal_fields, cell->goals[i]));
+		append(targets, save_target(cell, cell->targets[i]));
+	for (size_t i = 0; i < cell->goal_count; i++) {
+		json_t *goal = append(goals, object_of(goal_fields, cell->goals[i]));
+
+		set(goal, "outcome", outcome_json(cell, cell->goals[i]));
+	}
 	set(object, "targets", targets);
 	set(object, "goals", goals);
 	set(object, "remarks", texts(cell->remarks, cell->remark_count));

@@ -1,0 +1,155 @@
+#include "remarks.h"
+#include "figures.h"
+#include "format.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CLIENT_BUSY 0.95 /* of a processor */
+#define LOAD_BUSY 0.5
+#define ROUNDS_FEW 6 /* fewer have no interval of 95 % */
+#define WIDE 1.25    /* the interval's ends, one by the other */
+
+static bool has(const char *const *remarks, size_t count, const char *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(remarks[i], text) == 0)
+			return true;
+	return false;
+}
+
+static void remark(struct result *result, struct cell *cell, const char *text)
+{
+	if (!has(cell->remarks, cell->remark_count, text) && cell->remark_count < RESULT_LINES_MAX)
+		cell_add_remark(result, cell, text);
+}
+
+static void remark_all(struct result *result, const char *text)
+{
+	if (!has(result->remarks, result->remark_count, text) &&
+	    result->remark_count < RESULT_LINES_MAX)
+		result_add_remark(result, text);
+}
+
+typedef bool is_so_fn(const struct cell *cell, const struct target *target);
+
+/* Say it of all targets that it is so of: "eddy, nginx: what". */
+static void remark_of(struct result *result, struct cell *cell, is_so_fn *is_so, const char *what)
+{
+	char text[RESULT_TEXT_MAX], name[FORMAT_LINE_SIZE];
+	size_t used = 0;
+
+	for (size_t i = 0; i < cell->target_count && used < sizeof(text) / 2; i++)
+		if (is_so(cell, cell->targets[i]))
+			used += snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "",
+					 format_cut(name, cell->targets[i]->name, 40));
+	if (!used)
+		return;
+	snprintf(text + used, sizeof(text) - used, ": %s", what);
+	remark(result, cell, text);
+}
+
+static double median_of(const char *figure, const struct cell *cell, const struct target *target)
+{
+	return figure_estimate(figure_find(figure), cell, target).median;
+}
+
+static bool kept_client_busy(const struct cell *cell, const struct target *target)
+{
+	return median_of("client_busy", cell, target) >= CLIENT_BUSY;
+}
+
+static bool had_errors(const struct cell *cell, const struct target *target)
+{
+	(void)cell;
+	for (size_t i = 0; i < target->sample_count; i++)
+		if (target->samples[i]->errors > 0)
+			return true;
+	return false;
+}
+
+static bool had_retransmits(const struct cell *cell, const struct target *target)
+{
+	return median_of("retransmits", cell, target) > 0;
+}
+
+/* p99 is then one of the slowest, or the slowest itself. */
+static bool had_few_requests(const struct cell *cell, const struct target *target)
+{
+	struct estimate p99 = figure_estimate(figure_find("p99"), cell, target);
+	double fewest = INFINITY;
+
+	for (size_t i = 0; i < target->sample_count; i++)
+		fewest = fmin(fewest, target->samples[i]->requests);
+	return p99.count && fewest < 100;
+}
+
+static bool was_unsteady(const struct cell *cell, const struct target *target)
+{
+	struct estimate estimate = figure_estimate(figure_find("throughput"), cell, target);
+
+	return estimate.low > 0 && estimate.high > WIDE * estimate.low;
+}
+
+static bool fell_behind(const struct cell *cell, const struct target *target)
+{
+	return median_of("requests_rate", cell, target) < 0.98 * cell->rate;
+}
+
+static size_t fewest_rounds(const struct cell *cell)
+{
+	size_t fewest = cell->target_count ? SIZE_MAX : 0;
+
+	for (size_t i = 0; i < cell->target_count; i++)
+		if (cell->targets[i]->sample_count < fewest)
+			fewest = cell->targets[i]->sample_count;
+	return fewest;
+}
+
+static void derive_of_cell(struct result *result, struct cell *cell)
+{
+	size_t rounds = fewest_rounds(cell);
+	char text[160];
+
+	remark_of(result, cell, had_errors,
+		  "requests failed; its figures are of those that did not");
+	remark_of(result, cell, kept_client_busy,
+		  "the client was saturated; judge by CPU time, not by throughput or latency");
+	remark_of(result, cell, fell_behind, "less was served than was asked for");
+	remark_of(result, cell, had_few_requests,
+		  "a round had fewer than 100 requests, so p99 is the slowest of them");
+	remark_of(result, cell, was_unsteady,
+		  "throughput was unsteady: the interval's ends lie more than a fourth apart");
+	remark_of(result, cell, had_retransmits, "segments were sent again");
+	if (rounds == 1)
+		remark(result, cell, "one round only: nothing is known of noise");
+	else if (rounds && rounds < ROUNDS_FEW) {
+		snprintf(text, sizeof(text),
+			 "%zu rounds only: the interval is their range, and covers less than 95 %%",
+			 rounds);
+		remark(result, cell, text);
+	}
+	if (cell->cold)
+		remark(result, cell, "nothing was in the page cache before a request");
+}
+
+void remarks_derive(struct result *result)
+{
+	char text[160], load[FORMAT_SIZE];
+
+	for (size_t i = 0; i < result->cell_count; i++)
+		derive_of_cell(result, result->cells[i]);
+	if (result->machine.load_before > LOAD_BUSY) {
+		snprintf(load, sizeof(load), "%.1f", result->machine.load_before);
+		snprintf(
+			text, sizeof(text),
+			"the machine was busy before it began (load %s): throughput and latency suffered",
+			load);
+		remark_all(result, text);
+	}
+	if (result->cell_count && isnan(result->settings.server_cpu) &&
+	    isnan(result->settings.client_cpu))
+		remark_all(result, "server and client had no processor to themselves");
+}
