@@ -1,17 +1,54 @@
 /* eddy-bench: measures servers of HTTP, and says what came of it.
  *
+ *     eddy-bench get http://localhost:7878/files/{size}.bin --sizes 4K,1M --connections 1,16
  *     eddy-bench report RESULT.json
- *     eddy-bench compare OLD.json NEW.json
  */
+#include "measure.h"
 #include "report.h"
 
 #include <stdio.h>
 #include <string.h>
 
+static const char manual[] =
+	"eddy-bench get|put|req [NAME=]URL… [OPTION]…    measure; several targets take turns\n"
+	"eddy-bench report RESULT.json [OPTION]…         say it again\n"
+	"\n"
+	"A URL is http://HOST[:PORT]/PATH, or unix:SOCKET:/PATH. In the path {size} is the cell's size (4k),\n"
+	"{n} the number of the connection, {i} that of the request. A cell is one size and one number of\n"
+	"connections; in each of its rounds every target has one sample.\n"
+	"\n"
+	"  --sizes 4K,64K,1M     of bodies: get asks for {size}, put makes and sends as much\n"
+	"  -c, --connections 1,16,64                  default 1\n"
+	"  -d, --depth N         requests on a connection at once (pipelining); default 1\n"
+	"  -t, --time S          of a sample; default 1 (seconds, or 500ms)\n"
+	"  -r, --rounds N        default 5\n"
+	"  --warmup S            before each sample; default 0.1\n"
+	"  -R, --rate N          requests a second, whatever the server does (an open loop): how long they take\n"
+	"                        counts from when they were due; default: as fast as it answers\n"
+	"  -H, --header 'N: V'   a field of every request; may be repeated\n"
+	"  -X, --method M        of req; default GET\n"
+	"  --body-file FILE      what put and req send\n"
+	"  --expect STATUS       what is no error; default: all below 400\n"
+	"  --timeout S           without anything that moves; default 10\n"
+	"  --verify              read every body, and compare its SHA-256 with the first one's\n"
+	"  --digest HEX          with this one\n"
+	"  --between COMMAND     run by sh before each sample; TARGET is the target's name\n"
+	"  --against NAME        the target that the others are held against; default: the first\n"
+	"  --pid PID             of the server, where it is not found by its port\n"
+	"  --progress            say how far it is, also where stderr is no terminal\n"
+	"  --json FILE           keep all samples\n"
+	"\n"
+	"Pin the servers and eddy-bench to processors of their own (taskset), and nothing else to these.\n";
+
 int main(int argc, char **argv)
 {
-	if (argc >= 2 && strcmp(argv[1], "report") == 0)
+	const char *word = argc >= 2 ? argv[1] : "";
+
+	if (strcmp(word, "report") == 0)
 		return report_main(argc - 1, argv + 1);
-	fputs("usage: eddy-bench report RESULT.json [--json FILE]\n", stderr);
-	return 2;
+	if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+		fputs(manual, stdout);
+		return 0;
+	}
+	return measure_main(argc, argv);
 }

@@ -1,0 +1,103 @@
+#include "body.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A larger one repeats itself. */
+#define PERIOD_MAX ((uint64_t)64 << 20)
+
+static int failed(struct body *body, int r, const char *what, char error[OPTIONS_ERROR_SIZE])
+{
+	snprintf(error, OPTIONS_ERROR_SIZE, "%s: %s", what, strerror(-r));
+	body_close(body);
+	return r;
+}
+
+/* xorshift64*: not for secrets. */
+static void fill(uint64_t *words, size_t count, uint64_t *state)
+{
+	for (size_t i = 0; i < count; i++) {
+		*state ^= *state >> 12;
+		*state ^= *state << 25;
+		*state ^= *state >> 27;
+		words[i] = *state * 2685821657736338717u;
+	}
+}
+
+static int write_all(int fd, uint64_t size)
+{
+	uint64_t words[4096], state = 88172645463325252u;
+
+	while (size) {
+		size_t len = size < sizeof(words) ? (size_t)size : sizeof(words);
+		ssize_t r;
+
+		fill(words, sizeof(words) / sizeof(*words), &state);
+		r = write(fd, words, len);
+		if (r < 0)
+			return -errno;
+		size -= (uint64_t)r;
+	}
+	return 0;
+}
+
+static int load_small(struct body *body)
+{
+	if (body->size > BODY_SMALL)
+		return 0;
+	body->bytes = malloc(body->size + 1);
+	if (!body->bytes)
+		return -ENOMEM;
+	if (pread(body->fd, body->bytes, body->size, 0) != (ssize_t)body->size)
+		return -EIO;
+	return 0;
+}
+
+int body_make(uint64_t size, struct body *ret_body, char error[OPTIONS_ERROR_SIZE])
+{
+	struct body body = { .size = size, .period = size < PERIOD_MAX ? size : PERIOD_MAX };
+	int r;
+
+	body.fd = memfd_create("body", MFD_CLOEXEC);
+	if (body.fd < 0)
+		return failed(&body, -errno, "no memory for a body to upload", error);
+	r = write_all(body.fd, body.period);
+	if (r == 0)
+		r = load_small(&body);
+	if (r < 0)
+		return failed(&body, r, "no memory for a body to upload", error);
+	*ret_body = body;
+	return 0;
+}
+
+int body_open(const char *path, struct body *ret_body, char error[OPTIONS_ERROR_SIZE])
+{
+	struct body body = { .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+	struct stat stat;
+	int r = 0;
+
+	if (body.fd < 0 || fstat(body.fd, &stat) < 0)
+		return failed(&body, -errno, path, error);
+	if (!S_ISREG(stat.st_mode))
+		return failed(&body, S_ISDIR(stat.st_mode) ? -EISDIR : -EINVAL, path, error);
+	body.size = body.period = (uint64_t)stat.st_size;
+	r = load_small(&body);
+	if (r < 0)
+		return failed(&body, r, path, error);
+	*ret_body = body;
+	return 0;
+}
+
+void body_close(struct body *body)
+{
+	if (body->fd > 0)
+		close(body->fd);
+	free(body->bytes);
+	*body = (struct body){ 0 };
+}

@@ -1,0 +1,326 @@
+#include "conn.h"
+
+#include "receive.h"
+#include "upload.h"
+
+#include <eddy/io.h>
+#include <eddy/loop.h>
+#include <eddy/scope.h>
+#include <eddy/task.h>
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A head of a response, and small bodies behind it; of pipelined ones as many as are there. */
+#define BUFFER 16384
+#define BUFFER_DEEP 65536
+
+int conn_init(struct conn *conn, struct plan *plan, struct tally *tally, unsigned number)
+{
+	bool deep = plan->depth > 1 || plan->options->verify;
+
+	*conn = (struct conn){
+		.plan = plan,
+		.tally = tally,
+		.number = number,
+		.fd = -1,
+		.size = deep ? BUFFER_DEEP : BUFFER,
+	};
+	conn->buffer = malloc(conn->size);
+	if (plan->options->verify)
+		conn->digest = digest_new();
+	if (!conn->buffer || (plan->options->verify && !conn->digest)) {
+		conn_deinit(conn);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+uint64_t conn_retransmits(const struct conn *conn)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (conn->fd < 0 || getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return conn->retransmits;
+	return conn->retransmits + info.tcpi_total_retrans;
+}
+
+static void close_conn(struct conn *conn)
+{
+	if (conn->fd < 0)
+		return;
+	conn->retransmits = conn_retransmits(conn);
+	close(conn->fd);
+	conn->fd = -1;
+}
+
+void conn_deinit(struct conn *conn)
+{
+	close_conn(conn);
+	digest_free(conn->digest);
+	free(conn->buffer);
+	free(conn->request);
+	*conn = (struct conn){ .fd = -1 };
+}
+
+void conn_give_up(struct conn *conn)
+{
+	conn->timed_out = true;
+	if (conn->fd >= 0)
+		shutdown(conn->fd, SHUT_RDWR);
+}
+
+static int connect_within(int fd, const struct eddy_sockaddr *address, uint64_t timeout_ns)
+{
+	struct eddy_scope scope;
+	int r, why;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = timeout_ns });
+	r = eddy_connect(fd, &address->addr.any, address->len);
+	why = eddy_scope_end(&scope);
+	return r == -ECANCELED ? why : r;
+}
+
+static int open_conn(struct conn *conn)
+{
+	const struct plan *plan = conn->plan;
+	int fd = socket(plan->address.addr.any.sa_family,
+			SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1, r;
+
+	if (fd < 0) {
+		conn->wrong = "no socket can be had";
+		return -errno;
+	}
+	r = connect_within(fd, &plan->address, plan->options->timeout_ns);
+	if (r < 0) {
+		close(fd);
+		conn->wrong = "can't connect";
+		return r;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	conn->fd = fd;
+	conn->at = conn->end = 0;
+	conn->timed_out = false;
+	if (conn->connected_before)
+		conn->tally->reconnects++;
+	conn->connected_before = true;
+	return 0;
+}
+
+/* ---- requests ---- */
+
+/* Have `count` requests in conn->request. */
+static int write_requests(struct conn *conn, unsigned count)
+{
+	size_t len = 0;
+
+	if (conn->request_len && !conn->plan->varies && count == conn->plan->depth)
+		return 0;
+	if (!conn->request) {
+		conn->request_size = PLAN_REQUEST_SIZE;
+		conn->request = malloc(conn->request_size);
+		if (!conn->request)
+			return -ENOMEM;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		size_t one;
+
+		if (conn->request_size - len < PLAN_REQUEST_SIZE) {
+			char *grown = realloc(conn->request, 2 * conn->request_size);
+
+			if (!grown)
+				return -ENOMEM;
+			conn->request = grown;
+			conn->request_size *= 2;
+		}
+		one = plan_write(conn->plan, conn->number, conn->request + len,
+				 conn->request_size - len);
+		if (!one) {
+			conn->wrong = "the request is too long";
+			return -EMSGSIZE;
+		}
+		len += one;
+	}
+	conn->request_len = len;
+	return 0;
+}
+
+static int send_requests(struct conn *conn, unsigned count)
+{
+	int r = write_requests(conn, count);
+
+	if (r < 0)
+		return r;
+	r = conn->plan->body ? upload_send(conn) : upload_send_head(conn, 0);
+	/* Bodies and so on belong to one request; fewer than all is rare. */
+	if (count != conn->plan->depth)
+		conn->request_len = 0;
+	if (r < 0 && !conn->wrong)
+		conn->wrong = "can't send";
+	return r;
+}
+
+/* ---- answers ---- */
+
+static bool is_expected(const struct plan *plan, int status)
+{
+	return plan->options->expect ? status == plan->options->expect : status < 400;
+}
+
+/* Hold the body against that which came first, or --digest. */
+static bool is_the_same(struct conn *conn)
+{
+	struct plan *plan = conn->plan;
+	struct expected *expected = plan->per_conn ? &conn->expected : &plan->expected;
+	unsigned char digest[DIGEST_SIZE];
+
+	digest_end(conn->digest, digest);
+	if (!expected->known) {
+		memcpy(expected->digest, digest, sizeof(digest));
+		expected->known = true;
+	}
+	return memcmp(expected->digest, digest, sizeof(digest)) == 0;
+}
+
+/* Whether an answer counts: it has come as a whole. */
+static bool check(struct conn *conn, const struct response *response, char *ret_text, size_t size)
+{
+	const struct plan *plan = conn->plan;
+
+	if (!is_expected(plan, response->status)) {
+		snprintf(ret_text, size, "status %d", response->status);
+		return false;
+	}
+	if (plan->size != PLAN_SIZE_NONE && conn->taken != plan->size) {
+		snprintf(ret_text, size, "a body of %llu bytes, where %llu were asked for",
+			 (unsigned long long)conn->taken, (unsigned long long)plan->size);
+		return false;
+	}
+	if (conn->digest && !is_the_same(conn)) {
+		snprintf(ret_text, size, "a body that is not what it should be");
+		return false;
+	}
+	return true;
+}
+
+static void note_error(struct conn *conn, uint64_t count, const char *text)
+{
+	struct tally *tally = conn->tally;
+
+	tally->errors += count;
+	if (!*tally->error)
+		snprintf(tally->error, sizeof(tally->error), "%s %.200s: %s", conn->plan->method,
+			 conn->plan->path, text);
+}
+
+static void count(struct conn *conn, const struct response *response, uint64_t started_ns,
+		  uint64_t first_ns)
+{
+	struct tally *tally = conn->tally;
+	uint64_t now = conn->received_ns;
+	char text[200];
+
+	if (!check(conn, response, text, sizeof(text))) {
+		note_error(conn, 1, text);
+		return;
+	}
+	tally->requests++;
+	tally->bytes += conn->plan->options->work == WORK_PUT ? conn->plan->body->size :
+								conn->taken;
+	histogram_record(&tally->first_byte, first_ns > started_ns ? first_ns - started_ns : 0);
+	histogram_record(&tally->total, now > started_ns ? now - started_ns : 0);
+}
+
+static int take_answer(struct conn *conn, uint64_t started_ns, bool *ret_keeps)
+{
+	struct response response;
+	uint64_t first_ns;
+	int r;
+
+	conn->taken = 0;
+	r = receive_head(conn, &response, &first_ns);
+	if (r == 0)
+		r = receive_body(conn, &response);
+	if (r < 0)
+		return r;
+	count(conn, &response, started_ns, first_ns);
+	*ret_keeps = response.keeps;
+	return 0;
+}
+
+/* Ask for `due` answers on this connection, and take them.
+ * Return: how many came before the connection ended, by word or deed; *ret_r says why it did, if not well. */
+static unsigned take_answers(struct conn *conn, unsigned due, uint64_t started_ns, int *ret_r)
+{
+	bool keeps = true, whole = true;
+	unsigned taken = 0;
+
+	*ret_r = send_requests(conn, due);
+	/* What was not sent as a whole may have been answered: 413, and closed. */
+	if (*ret_r > 0 || *ret_r == -EPIPE || *ret_r == -ECONNRESET) {
+		*ret_r = 0;
+		whole = false;
+	}
+	while (*ret_r == 0 && keeps && taken < due) {
+		*ret_r = take_answer(conn, started_ns, &keeps);
+		taken += *ret_r == 0;
+	}
+	if (*ret_r < 0 || !keeps || !whole)
+		close_conn(conn);
+	return taken;
+}
+
+static void say_why(const struct conn *conn, int r, char *ret_text, size_t size)
+{
+	if (conn->timed_out || r == -ETIMEDOUT)
+		snprintf(ret_text, size, "nothing has moved for the time that --timeout has");
+	else if (conn->wrong && (r == -ENODATA || r == -EBADMSG || r == -EMSGSIZE))
+		snprintf(ret_text, size, "%s", conn->wrong);
+	else
+		snprintf(ret_text, size, "%s%s%s", conn->wrong ? conn->wrong : "",
+			 conn->wrong ? ": " : "", strerror(-r));
+}
+
+/* A connection that was kept may have been closed just then (RFC 9112 section 9.3.1): that is nobody's error. */
+static bool is_stale(const struct conn *conn, bool fresh, unsigned taken, int r)
+{
+	return (!fresh || taken) && conn->at == conn->end && !conn->taken && !conn->timed_out &&
+	       (r == -ENODATA || r == -ECONNRESET || r == -EPIPE);
+}
+
+int conn_exchange(struct conn *conn, uint64_t started_ns)
+{
+	unsigned due = conn->plan->depth;
+	int r = 0;
+
+	conn->busy = true;
+	conn->moved++;
+	while (due && r == 0) {
+		bool fresh = conn->fd < 0;
+		unsigned taken;
+
+		conn->wrong = NULL;
+		if (fresh)
+			r = open_conn(conn);
+		if (r < 0)
+			break;
+		taken = take_answers(conn, due, started_ns, &r);
+		due -= taken;
+		if (is_stale(conn, fresh, taken, r))
+			r = 0;
+	}
+	conn->busy = false;
+	if (r < 0 && r != -ECANCELED) {
+		char text[200];
+
+		say_why(conn, r, text, sizeof(text));
+		note_error(conn, due, text);
+	}
+	return r;
+}

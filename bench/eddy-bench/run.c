@@ -1,0 +1,386 @@
+#include "run.h"
+
+#include "machine.h"
+#include "progress.h"
+#include "sample.h"
+
+#include <eddy/process.h>
+#include <eddy/scope.h>
+#include <eddy/signal.h>
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+struct run {
+	const struct options *options;
+	struct result *result;
+	struct progress progress;
+	struct eddy_signals signals;
+	struct body body;
+	bool interrupted;
+	char *error;
+};
+
+/* ---- names */
+
+static void add_name(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add_name(char *text, size_t size, const char *format, ...)
+{
+	size_t len = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + len, size - len, format, args);
+	va_end(args);
+}
+
+/* "get-4k-16" and "GET 4 KiB × 16" */
+static void name_cell(struct run *run, uint64_t size, unsigned connections, char name[128],
+		      char title[128])
+{
+	const struct options *options = run->options;
+	char text[24];
+
+	*name = *title = 0;
+	add_name(name, 128, "%s", options->work_name);
+	add_name(title, 128, "%s",
+		 options->work == WORK_PUT ? "PUT" :
+		 options->method           ? options->method :
+					     "GET");
+	if (size != PLAN_SIZE_NONE) {
+		size_t len = url_size(size, text);
+		bool unit = text[len - 1] > '9';
+
+		add_name(name, 128, "-%s", text);
+		add_name(title, 128, " %.*s %s", (int)(len - unit), text,
+			 !unit                ? "B" :
+			 text[len - 1] == 'k' ? "KiB" :
+			 text[len - 1] == 'm' ? "MiB" :
+						"GiB");
+	}
+	add_name(name, 128, "-%u", connections);
+	add_name(title, 128, " × %u", connections);
+	if (options->depth > 1) {
+		add_name(name, 128, "-deep%u", options->depth);
+		add_name(title, 128, ", pipelined %u deep", options->depth);
+	}
+	if (options->rate > 0) {
+		add_name(name, 128, "-rate%g", options->rate);
+		add_name(title, 128, ", %g requests/s", options->rate);
+	}
+	if (options->cold) {
+		add_name(name, 128, "-cold");
+		add_name(title, 128, ", cold");
+	}
+}
+
+/* ---- remarks */
+
+__attribute__((format(printf, 3, 4))) static void remark(struct run *run, struct cell *cell,
+							 const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	cell_add_remark(run->result, cell, text);
+}
+
+static bool is_saturated(const struct target *target)
+{
+	for (size_t i = 0; i < target->sample_count; i++) {
+		const struct sample *sample = target->samples[i];
+
+		if (sample->client_cpu_seconds >= 0.95 * sample->seconds)
+			return true;
+	}
+	return false;
+}
+
+static void remark_on(struct run *run, struct cell *cell, const struct contender *contender)
+{
+	const char *name = contender->target->name;
+
+	if (is_saturated(contender->target))
+		remark(run, cell,
+		       "%s: the client was saturated: judge by processor time, not by throughput",
+		       name);
+	if (contender->errors)
+		remark(run, cell, "%s: %llu requests failed, first: %s", name,
+		       (unsigned long long)contender->errors, contender->first_error);
+	if (contender->reconnects)
+		remark(run, cell,
+		       "%s: %llu connections were not kept, and were made again, which is part of "
+		       "the time",
+		       name, (unsigned long long)contender->reconnects);
+	if (contender->given_up)
+		remark(run, cell,
+		       "%s: too slow for this rate: %llu of %llu requests were never sent; they "
+		       "count with the time that they had waited",
+		       name, (unsigned long long)contender->given_up,
+		       (unsigned long long)contender->due);
+	if (!contender->server.count)
+		remark(run, cell,
+		       "%s: its process was not found on this machine: nothing is known "
+		       "of what it uses",
+		       name);
+}
+
+/* ---- a cell */
+
+static void make_target(struct run *run, struct cell *cell, struct contender *contender,
+			unsigned connections)
+{
+	const struct plan *plan = &contender->plan;
+	struct target *target = cell_add_target(run->result, cell, plan->url->name);
+	char text[2 * URL_PATH_SIZE];
+
+	contender->target = target;
+	snprintf(text, sizeof(text), "%.*s%s",
+		 (int)(strlen(plan->url->text) - strlen(plan->url->path)), plan->url->text,
+		 plan->path);
+	target->url = result_text(run->result, text);
+	target->connections = connections;
+	if (contender->server.count) {
+		target->server.pid = contender->server.pids[0];
+		target->server.command = result_text(run->result, contender->server.command);
+	}
+	if (contender->server.cpu >= 0)
+		run->result->settings.server_cpu = contender->server.cpu;
+}
+
+static void save_histogram(struct run *run, struct buckets *buckets,
+			   const struct histogram *histogram)
+{
+	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		if (histogram->counts[i])
+			buckets_add(run->result, buckets, (double)histogram_bucket_end(i) / 1e3,
+				    (double)histogram->counts[i]);
+}
+
+/* What the user wants to be done before each sample. */
+static int run_between(struct run *run, const struct contender *contender)
+{
+	const char *command = run->options->between;
+	char target[256];
+	struct eddy_process_output output;
+	int r;
+
+	if (!command)
+		return 0;
+	snprintf(target, sizeof(target), "TARGET=%s", contender->plan.url->name);
+	r = eddy_process_run(&(struct eddy_process_options){ .argv = EDDY_LIST("env", target, "sh",
+									       "-c", command) },
+			     &output);
+	if (r == 0 && output.status.code != 0) {
+		snprintf(run->error, OPTIONS_ERROR_SIZE,
+			 "--between: \"%.100s\" ended with %d: %.300s", command, output.status.code,
+			 output.err);
+		r = -ECHILD;
+	} else if (r < 0) {
+		snprintf(run->error, OPTIONS_ERROR_SIZE, "--between: %s", strerror(-r));
+	}
+	eddy_process_output_deinit(&output);
+	return r;
+}
+
+static int play_rounds(struct run *run, struct cell *cell, struct contender *contenders)
+{
+	size_t count = run->options->url_count;
+	unsigned connections = (unsigned)cell->connections;
+
+	for (unsigned round = 0; round < run->options->rounds; round++) {
+		for (size_t turn = 0; turn < count; turn++) {
+			/* Each is the first one as often as the others. */
+			struct contender *contender = &contenders[(round + turn) % count];
+			int r;
+
+			if (run->interrupted)
+				return -EINTR;
+			progress_show(&run->progress, "%s: %s, round %u of %u", cell->title,
+				      contender->target->name, round + 1, run->options->rounds);
+			r = run_between(run, contender);
+			if (r == 0)
+				r = sample_take(contender, run->result, connections,
+						&run->interrupted, run->error);
+			if (r < 0)
+				return r;
+			progress_step(&run->progress);
+		}
+	}
+	return 0;
+}
+
+/* An unfinished round would be held against nothing. */
+static void drop_unfinished(struct cell *cell)
+{
+	size_t least = cell->targets[0]->sample_count;
+
+	for (size_t i = 1; i < cell->target_count; i++)
+		if (cell->targets[i]->sample_count < least)
+			least = cell->targets[i]->sample_count;
+	for (size_t i = 0; i < cell->target_count; i++)
+		cell->targets[i]->sample_count = least;
+}
+
+static int play_cell(struct run *run, uint64_t size, unsigned connections,
+		     struct contender *contenders)
+{
+	const struct options *options = run->options;
+	char name[128], title[128];
+	struct cell *cell;
+	int r = 0;
+
+	name_cell(run, size, connections, name, title);
+	cell = result_add_cell(run->result, name);
+	cell->title = result_text(run->result, title);
+	cell->group = options->work == WORK_REQ ? "Requests" : "Files";
+	cell->work = options->work_name;
+	if (size != PLAN_SIZE_NONE)
+		cell->size = (double)size;
+	cell->connections = connections;
+	cell->depth = options->depth;
+	if (options->rate > 0)
+		cell->rate = options->rate;
+	cell->cold = options->cold;
+	cell->verified = options->verify;
+	cell->against = result_text(run->result,
+				    options->against ? options->against : options->urls[0].name);
+	for (size_t i = 0; i < options->url_count && r == 0; i++) {
+		struct contender *contender = &contenders[i];
+
+		*contender = (struct contender){ 0 };
+		r = plan_init(&contender->plan, options, &options->urls[i], size,
+			      run->body.fd > 0 ? &run->body : NULL, run->error);
+		if (r == 0)
+			server_find(&contender->plan.address, (pid_t)options->pid,
+				    &contender->server);
+		make_target(run, cell, contender, connections);
+	}
+	if (r == 0)
+		r = play_rounds(run, cell, contenders);
+	drop_unfinished(cell);
+	for (size_t i = 0; i < cell->target_count; i++) {
+		save_histogram(run, &cell->targets[i]->histogram.first_byte,
+			       &contenders[i].first_byte);
+		save_histogram(run, &cell->targets[i]->histogram.total, &contenders[i].total);
+		if (cell->targets[i]->sample_count)
+			remark_on(run, cell, &contenders[i]);
+	}
+	return r;
+}
+
+/* ---- all of them */
+
+static int make_body(struct run *run, uint64_t size)
+{
+	body_close(&run->body);
+	if (run->options->body_file)
+		return body_open(run->options->body_file, &run->body, run->error);
+	if (run->options->work == WORK_PUT)
+		return body_make(size, &run->body, run->error);
+	return 0;
+}
+
+static int play_sizes(struct run *run, struct contender *contenders)
+{
+	const struct options *options = run->options;
+	size_t sizes = options->size_count ? options->size_count : 1;
+	int r = 0;
+
+	for (size_t i = 0; i < sizes && r == 0; i++) {
+		uint64_t size = options->size_count ? options->sizes[i] : PLAN_SIZE_NONE;
+
+		r = make_body(run, size);
+		if (options->work == WORK_PUT && options->body_file)
+			size = run->body.size;
+		for (size_t j = 0; j < options->connection_count && r == 0; j++)
+			r = play_cell(run, size, options->connections[j], contenders);
+	}
+	return r;
+}
+
+static int await_signal(void *arg)
+{
+	struct run *run = arg;
+
+	if (eddy_signals_next(&run->signals) < 0)
+		return 0;
+	run->interrupted = true;
+	/* The second one ends the process. */
+	eddy_signals_close(&run->signals);
+	return 0;
+}
+
+static int raise_limit(struct run *run)
+{
+	struct rlimit limit;
+	unsigned most = 0;
+
+	for (size_t i = 0; i < run->options->connection_count; i++)
+		if (run->options->connections[i] > most)
+			most = run->options->connections[i];
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 0;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_max >= most + 64)
+		return 0;
+	snprintf(
+		run->error, OPTIONS_ERROR_SIZE,
+		"%u connections need as many open files, and this process may have %llu: ulimit -Hn",
+		most, (unsigned long long)limit.rlim_max);
+	return -EMFILE;
+}
+
+static void describe(struct run *run)
+{
+	const struct options *options = run->options;
+	struct settings *settings = &run->result->settings;
+	size_t sizes = options->size_count ? options->size_count : 1;
+	size_t samples = sizes * options->connection_count * options->url_count * options->rounds;
+
+	machine_read(run->result);
+	settings->rounds = options->rounds;
+	settings->seconds = options->seconds;
+	settings->warmup = options->warmup;
+	settings->client_cpu = machine_own_cpu();
+	progress_begin(&run->progress, options->progress, (unsigned)samples,
+		       options->seconds + options->warmup);
+}
+
+int run(const struct options *options, struct result *result, char error[OPTIONS_ERROR_SIZE])
+{
+	struct contender *contenders = calloc(options->url_count, sizeof(*contenders));
+	struct run run = { .options = options, .result = result, .error = error };
+	struct eddy_scope scope;
+	int r = contenders ? raise_limit(&run) : -ENOMEM;
+
+	if (r == 0)
+		r = eddy_signals_open((int[]){ SIGINT, SIGTERM, 0 }, &run.signals);
+	if (r < 0) {
+		free(contenders);
+		return r;
+	}
+	describe(&run);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "signals", await_signal, &run);
+	r = play_sizes(&run, contenders);
+	eddy_scope_cancel(&scope);
+	eddy_scope_end(&scope);
+	eddy_signals_close(&run.signals);
+	progress_end(&run.progress);
+	body_close(&run.body);
+	free(contenders);
+	return run.interrupted ? -EINTR : r;
+}
