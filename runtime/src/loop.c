@@ -11,6 +11,7 @@
 #include "registry.h"
 #include "stall.h"
 #include "standard.h"
+#include "technique.h"
 #include "timeline.h"
 
 #include <errno.h>
@@ -310,6 +311,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddy_list_init(&loop->at_rest);
 	for (size_t i = 0; i < EDDYI_OP_BUCKETS; i++)
 		eddy_list_init(&loop->ops_by_fd[i]);
+	eddyi_transfer_options_init(&loop->transfer_options);
 	eddyi_stacks_init(&loop->stacks, stack_size);
 	eddyi_ctx_init_thread(&loop->ctx);
 	eddyi_scope_init_root(&loop->root);
@@ -368,6 +370,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	EDDYI_USDT(loop__end, loop->id, loop->name);
 	eddyi_tape_end(loop);
 	free(loop->scratch);
+	free(loop->copy_buffer);
 	eddy_timer_disarm(&loop->trim_timer);
 	eddyi_task_deinit_idle(loop);
 	eddyi_stacks_deinit(&loop->stacks);

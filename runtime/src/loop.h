@@ -136,7 +136,9 @@ struct eddy_loop {
 	unsigned last_group;
 	struct eddy_node paused_acceptors; /* until a descriptor is closed */
 	struct eddy_node at_rest; /* without an op now: to be told when their descriptor is closed */
-	void *scratch;            /* where bytes are read that nobody wants, to warm a file */
+	void *scratch; /* where the kernel writes bytes at any time that nobody wants, to warm a file */
+	char *copy_buffer;                             /* eddyi_copy_buffer() */
+	struct eddy_transfer_options transfer_options; /* filled in */
 	struct eddy_transfer_stats transfer_stats;
 	struct eddy_loop_stats stats; /* by eddyi_count(); what can be derived is not kept */
 

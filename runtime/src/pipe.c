@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Transfers give their pipe back before they suspend, nearly always: few are in use at once. */
-#define SPARE_MAX 8
-
 struct eddyi_pipes {
 	struct eddy_at_end at_end;
 	struct eddy_node spare;
@@ -47,12 +44,12 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 }
 
 /* A user may own 64 MiB of pipe without privilege; past that, sizes are refused with EPERM. */
-static size_t grow(int fd)
+static size_t resize(int fd, size_t wanted)
 {
-	static const int sizes[] = { EDDY_MIB, 256 * EDDY_KIB, 64 * EDDY_KIB };
+	const size_t sizes[] = { wanted, 256 * EDDY_KIB, 64 * EDDY_KIB };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		int size = fcntl(fd, F_SETPIPE_SZ, sizes[i]);
+		int size = sizes[i] <= wanted ? fcntl(fd, F_SETPIPE_SZ, (int)sizes[i]) : -1;
 
 		if (size > 0)
 			return (size_t)size;
@@ -60,19 +57,33 @@ static size_t grow(int fd)
 	return (size_t)fcntl(fd, F_GETPIPE_SZ);
 }
 
+/* One that is kept, of the size that is wanted now. */
+static struct eddyi_pipe *take_spare(struct eddyi_pipes *pipes)
+{
+	struct eddy_node *node;
+
+	while ((node = eddy_list_shift(&pipes->spare))) {
+		struct eddyi_pipe *pipe = eddy_of(node, struct eddyi_pipe, node);
+
+		pipes->spare_count--;
+		if (pipe->wanted == eddy_transfer_options()->pipe_size)
+			return pipe;
+		eddyi_pipe_discard(pipe);
+	}
+	return NULL;
+}
+
 int eddyi_pipe_take(struct eddyi_pipe **ret_pipe)
 {
 	struct eddyi_pipes *pipes = pipes_of(eddyi_loop());
 	struct eddyi_pipe *pipe;
-	struct eddy_node *node;
 	int fds[2];
 
 	if (!pipes)
 		return -ENOMEM;
-	node = eddy_list_shift(&pipes->spare);
-	if (node) {
-		pipes->spare_count--;
-		*ret_pipe = eddy_of(node, struct eddyi_pipe, node);
+	pipe = take_spare(pipes);
+	if (pipe) {
+		*ret_pipe = pipe;
 		return 0;
 	}
 	pipe = malloc(sizeof(*pipe));
@@ -84,8 +95,12 @@ int eddyi_pipe_take(struct eddyi_pipe **ret_pipe)
 		free(pipe);
 		return -error;
 	}
-	*pipe = (struct eddyi_pipe){ .read_fd = fds[0], .write_fd = fds[1] };
-	pipe->size = grow(fds[1]);
+	*pipe = (struct eddyi_pipe){
+		.read_fd = fds[0],
+		.write_fd = fds[1],
+		.wanted = eddy_transfer_options()->pipe_size,
+	};
+	pipe->size = resize(fds[1], pipe->wanted);
 	*ret_pipe = pipe;
 	return 0;
 }
@@ -94,7 +109,7 @@ void eddyi_pipe_put(struct eddyi_pipe *pipe)
 {
 	struct eddyi_pipes *pipes = eddyi_loop()->pipes;
 
-	if (pipes->spare_count >= SPARE_MAX) {
+	if (pipes->spare_count >= eddy_transfer_options()->pipes_kept) {
 		eddyi_pipe_discard(pipe);
 		return;
 	}
@@ -129,7 +144,7 @@ bool eddyi_pipe_hold(void)
 {
 	struct eddyi_pipes *pipes = eddyi_loop()->pipes;
 
-	if (pipes->held >= EDDYI_PIPES_HELD_MAX)
+	if (pipes->held >= eddy_transfer_options()->pipes_held_max)
 		return false;
 	pipes->held++;
 	return true;

@@ -8,10 +8,11 @@ struct eddyi_pipe {
 	struct eddy_node node;
 	int read_fd;
 	int write_fd;
-	size_t size; /* bytes that it holds at most, when every page is full */
+	size_t wanted; /* bytes that were asked for */
+	size_t size;   /* bytes that it holds at most, when every page is full */
 };
 
-/* Take a pipe of 1 MiB, or of what the kernel still gives this user. Never suspends.
+/* Take a pipe of .pipe_size (technique.h), or of what the kernel still gives this user. Never suspends.
  * Return: 0, -EMFILE, -ENFILE, -ENOMEM. */
 int eddyi_pipe_take(struct eddyi_pipe **ret_pipe);
 
@@ -24,11 +25,8 @@ void eddyi_pipe_discard(struct eddyi_pipe *pipe);
 /* Throw away the `len` bytes that the pipe holds and give it back. Never suspends. */
 void eddyi_pipe_drain(struct eddyi_pipe *pipe, size_t len);
 
-/* How many pipes of a loop may be held by tasks that suspend. */
-#define EDDYI_PIPES_HELD_MAX 32
-
 /* Ask to keep a pipe across a suspend, after which eddyi_pipe_release() is called; the pipe itself is
- * given back or discarded as ever. Return: false when too many are. */
+ * given back or discarded as ever. Return: false when .pipes_held_max are. */
 bool eddyi_pipe_hold(void);
 void eddyi_pipe_release(void);
 

@@ -49,40 +49,21 @@ struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop)
 	return stats;
 }
 
-static struct eddy_transfer_stats transfers_of(const struct eddy_loop *loop)
-{
-	const struct eddy_transfer_stats *stats = &loop->transfer_stats;
+/* They are counters, all of them. */
+#define TRANSFER_COUNTERS (sizeof(struct eddy_transfer_stats) / sizeof(uint64_t))
 
-#define LOAD_TRANSFER(field) __atomic_load_n(&stats->field, __ATOMIC_RELAXED)
-	return (struct eddy_transfer_stats){
-		.spliced_out = LOAD_TRANSFER(spliced_out),
-		.copied_out = LOAD_TRANSFER(copied_out),
-		.spliced_in = LOAD_TRANSFER(spliced_in),
-		.copied_in = LOAD_TRANSFER(copied_in),
-		.warmed = LOAD_TRANSFER(warmed),
-		.written_by_ring = LOAD_TRANSFER(written_by_ring),
-		.spliced_between = LOAD_TRANSFER(spliced_between),
-		.copied_between = LOAD_TRANSFER(copied_between),
-		.stalls = LOAD_TRANSFER(stalls),
-	};
+static void add_transfers(struct eddy_transfer_stats *sum, const struct eddy_transfer_stats *more)
+{
+	const uint64_t *from = (const uint64_t *)more;
+	uint64_t *to = (uint64_t *)sum;
+
+	for (size_t i = 0; i < TRANSFER_COUNTERS; i++)
+		to[i] += __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 }
 
 /* ---- all loops ---- */
 
 #define ADD(field) sum->field += more->field
-
-static void add_transfers(struct eddy_transfer_stats *sum, const struct eddy_transfer_stats *more)
-{
-	ADD(spliced_out);
-	ADD(copied_out);
-	ADD(spliced_in);
-	ADD(copied_in);
-	ADD(warmed);
-	ADD(written_by_ring);
-	ADD(spliced_between);
-	ADD(copied_between);
-	ADD(stalls);
-}
 
 /* What a loop has ever done. */
 static void add_done(struct eddy_loop_stats *sum, const struct eddy_loop_stats *more)
@@ -117,12 +98,11 @@ static void add_held(struct eddy_loop_stats *sum, const struct eddy_loop_stats *
 void eddyi_stats_keep(const struct eddy_loop *loop)
 {
 	struct eddy_loop_stats stats = eddy_loop_stats(loop);
-	struct eddy_transfer_stats transfers = transfers_of(loop);
 
 	/* What is still with the kernel is awaited before the loop has ended. */
 	stats.ops_completed = stats.ops_started;
 	add_done(&ended.loop, &stats);
-	add_transfers(&ended.transfer, &transfers);
+	add_transfers(&ended.transfer, &loop->transfer_stats);
 }
 
 struct eddy_stats eddy_stats(void)
@@ -133,12 +113,11 @@ struct eddy_stats eddy_stats(void)
 	for (const struct eddy_node *node = loops->next; node != loops; node = node->next) {
 		const struct eddy_loop *loop = eddy_of(node, struct eddy_loop, registered);
 		struct eddy_loop_stats stats = eddy_loop_stats(loop);
-		struct eddy_transfer_stats transfers = transfers_of(loop);
 
 		all.loops++;
 		add_done(&all.loop, &stats);
 		add_held(&all.loop, &stats);
-		add_transfers(&all.transfer, &transfers);
+		add_transfers(&all.transfer, &loop->transfer_stats);
 	}
 	eddyi_registry_unlock();
 	all.offload = eddy_offload_stats();

@@ -1,6 +1,6 @@
 /* Invariants:
  * 1. A relay that waits for bytes holds no pipe.
- * 2. One that waits for room holds a pipe while fewer than EDDYI_PIPES_HELD_MAX do; beyond, what is in
+ * 2. One that waits for room holds a pipe while fewer than .pipes_held_max do; beyond, what is in
  *    the pipe is copied out, and the pipe goes back first. A user may own 64 MiB of pipes: peers that
  *    don't read must not use them up.
  * 3. A pipe goes back to the pool empty, or is closed.

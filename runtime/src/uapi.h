@@ -22,6 +22,10 @@ enum {
 #define EDDYI_FEAT_BUNDLE (1U << 14)
 #define EDDYI_FEAT_MIN_WAIT (1U << 15)
 
+/* Of a SEND_ZC entry, and in the result of its notification (Linux 6.2). */
+#define EDDYI_SEND_ZC_REPORT_USAGE (1U << 3)
+#define EDDYI_NOTIF_ZC_COPIED (1U << 31)
+
 #define EDDYI_SETUP_NO_SQARRAY (1U << 16)
 
 #define EDDYI_UNREGISTER_NAPI 28

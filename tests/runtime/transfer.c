@@ -1,77 +1,5 @@
 /* Tests of eddy/transfer.h. */
-#include "expect.h"
-
-#include <eddy/io.h>
-#include <eddy/transfer.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-
-#define SIZE ((size_t)(3 * EDDY_MIB + 12345))
-
-static unsigned char byte_at(uint64_t offset)
-{
-	return (unsigned char)(offset * 31 + offset / 251);
-}
-
-/* A file on the disk, with a pattern; it has no name. */
-static int make_file(size_t size)
-{
-	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	unsigned char *bytes = malloc(size ? size : 1);
-
-	for (size_t i = 0; i < size; i++)
-		bytes[i] = byte_at(i);
-	EXPECT_EQ(pwrite(fd, bytes, size, 0), size);
-	free(bytes);
-	return fd;
-}
-
-struct peer {
-	int fd;
-	uint64_t first; /* offset of the file's byte that comes first */
-	size_t skip;    /* bytes before it */
-	size_t got;
-	size_t most; /* then stop reading */
-	bool wrong;
-	uint64_t pause_ns;
-};
-
-static int read_all(void *arg)
-{
-	struct peer *peer = arg;
-	static char buf[65536];
-
-	while (peer->got < peer->most) {
-		ssize_t r = eddy_recv(peer->fd, buf, sizeof(buf), 0);
-
-		if (r <= 0)
-			return (int)r;
-		for (ssize_t i = 0; i < r; i++) {
-			size_t at = peer->got + (size_t)i;
-
-			if (at >= peer->skip &&
-			    (unsigned char)buf[i] != byte_at(peer->first + at - peer->skip))
-				peer->wrong = true;
-		}
-		peer->got += (size_t)r;
-		if (peer->pause_ns)
-			eddy_sleep(peer->pause_ns);
-	}
-	return 0;
-}
-
-/* Two ends of a connection over loopback. */
-static void connect_pair(int fds[2])
-{
-	struct sockaddr_in addr;
-	int listener = tcp_listen(&addr, 1);
-
-	fds[0] = tcp_connect(&addr);
-	EXPECT_EQ(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
-	fds[1] = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	close(listener);
-}
+#include "moved.h"
 
 /* Send a piece of a file behind a head; the peer reads it and compares. */
 static void send_piece(uint64_t offset, uint64_t len, uint64_t pause_ns)
@@ -181,19 +109,6 @@ TASK_TEST(transfer, a_peer_that_left_is_an_error)
 	close(transfer.file);
 	eddy_close(fds[0]);
 	return 0;
-}
-
-static int write_all(void *arg)
-{
-	struct peer *peer = arg;
-	unsigned char *bytes = malloc(peer->most);
-	int r;
-
-	for (size_t i = 0; i < peer->most; i++)
-		bytes[i] = byte_at(i);
-	r = eddy_send_all(peer->fd, bytes, peer->most, 0);
-	free(bytes);
-	return r < 0 ? r : eddy_shutdown(peer->fd, SHUT_WR);
 }
 
 /* Receive `len` of the `sent` bytes into a file on `folder`, from `offset` on. */

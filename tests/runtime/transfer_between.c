@@ -10,6 +10,8 @@
 #include "pipe.h"
 
 #define SIZE ((size_t)(2 * EDDY_MIB + 12345))
+/* The default of .pipes_held_max. */
+#define HELD_MAX 32
 
 static unsigned char byte_at(size_t offset)
 {
@@ -168,7 +170,7 @@ static void stall(struct line *line)
 /* As many relays as may hold a pipe do; those beyond hold none, and nobody loses a byte. */
 TASK_TEST(transfer_between, copies_past_the_cap_of_pipes)
 {
-	enum { COUNT = EDDYI_PIPES_HELD_MAX + 3 };
+	enum { COUNT = HELD_MAX + 3 };
 	static struct line lines[COUNT];
 	struct eddy_scope readers;
 	int before;
@@ -186,7 +188,7 @@ TASK_TEST(transfer_between, copies_past_the_cap_of_pipes)
 		stall(&lines[i]);
 	}
 	/* One pipe was there before. */
-	EXPECT_EQ(open_descriptors() - before, 2 * EDDYI_PIPES_HELD_MAX);
+	EXPECT_EQ(open_descriptors() - before, 2 * HELD_MAX);
 	EXPECT(!eddyi_pipe_hold());
 	for (size_t i = 0; i < COUNT; i++)
 		eddy_scope_spawn(&readers, "reader", read_all, &lines[i]);
@@ -233,7 +235,7 @@ TASK_TEST(transfer_between, is_cancelled_in_the_middle)
 	move_whole(stream_pair, SIZE);
 	fds = open_descriptors();
 	cancel_stalled(0);
-	cancel_stalled(EDDYI_PIPES_HELD_MAX);
+	cancel_stalled(HELD_MAX);
 	/* The pipe that held bytes is closed; the pool may have one less, and no more. */
 	EXPECT(open_descriptors() <= fds);
 	/* None of it is left in a pipe that is used again. */

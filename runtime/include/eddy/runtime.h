@@ -39,6 +39,7 @@
 #include <eddy/stats.h>
 #include <eddy/str.h>
 #include <eddy/task.h>
+#include <eddy/technique.h>
 #include <eddy/ticker.h>
 #include <eddy/timeline.h>
 #include <eddy/timer.h>

@@ -1,5 +1,5 @@
 /* eddy/transfer.h: whole files to and from sockets, and what one socket receives to another, without
- * the bytes passing through the program.
+ * the bytes passing through the program. Other ways than its own, and its limits, are in eddy/technique.h.
  *
  *     r = eddy_transfer_to_socket(&(struct eddy_transfer){
  *             .socket = fd, .file = file, .len = size, .head = head });
@@ -15,6 +15,7 @@
 #define EDDY_TRANSFER_H
 
 #include <eddy/str.h>
+#include <eddy/technique.h>
 #include <eddy/timer.h>
 
 EDDY_BEGIN_DECLS
@@ -26,17 +27,19 @@ struct eddy_transfer {
 	uint64_t len;         /* bytes to move */
 	struct eddy_str head; /* to the socket only: sent in front, sharing its first segment */
 	struct eddy_timeout *progress; /* touched whenever bytes moved; default none */
+	enum eddy_technique technique; /* default: the loop's, of eddy_transfer_configure() */
 	uint64_t moved;                /* set: bytes of the file that have been moved so far */
 };
 
 /* Send `head` and then `len` bytes of the file. Suspends.
  * Return: 0 when all of it is with the kernel; -ENODATA when the file ended first; -EPIPE,
- * -ECONNRESET, -ECANCELED, -EIO. After an error the socket may have taken a part. */
+ * -ECONNRESET, -ECANCELED, -EIO; -EINVAL for a technique that goes in the other direction. After an error the
+ * socket may have taken a part. */
 EDDY_API int eddy_transfer_to_socket(struct eddy_transfer *transfer);
 
 /* Receive exactly `len` bytes into the file. Suspends.
  * Return: 0; -ENODATA when the peer ended first; -ENOSPC, -EDQUOT, -EFBIG, -ECONNRESET, -ECANCELED,
- * -EIO. `moved` says how many bytes the file got. */
+ * -EIO; -EINVAL as above. `moved` says how many bytes the file got. */
 EDDY_API int eddy_transfer_to_file(struct eddy_transfer *transfer);
 
 /* From one socket to another: one direction of a proxy. */
@@ -63,16 +66,28 @@ EDDY_API int eddy_transfer_read(int file, void *buf, size_t len, uint64_t offset
  * Return: 0; -ENOSPC, -EDQUOT, -EFBIG, -ECANCELED, -EIO: a part may have been written. */
 EDDY_API int eddy_transfer_write(int file, const void *buf, size_t len, uint64_t offset);
 
-/* What the transfers of this loop have done, ever. */
+/* What the transfers of this loop have done, ever: bytes by the technique that moved them, which where one
+ * can't is another than was asked for. All are uint64_t. */
 struct eddy_transfer_stats {
-	uint64_t spliced_out; /* bytes from files to sockets */
-	uint64_t copied_out;  /* bytes of files that were read into memory: eddy_transfer_read() */
-	uint64_t spliced_in;  /* bytes from sockets to files */
-	uint64_t copied_in;   /* bytes written from memory: eddy_transfer_write() */
-	uint64_t warmed;      /* bytes of files that were read in first */
-	uint64_t written_by_ring; /* those of spliced_in that the kernel's workers wrote */
-	uint64_t spliced_between; /* bytes from sockets to sockets, through a pipe all the way */
-	uint64_t copied_between;  /* the same, through a buffer */
+	/* From files to sockets. */
+	uint64_t spliced_out;
+	uint64_t ring_spliced_out;
+	uint64_t sendfile_out;
+	uint64_t read_sent_out;
+	uint64_t mapped_out;
+	uint64_t zc_out;
+	uint64_t zc_copied; /* those of zc_out that the kernel copied all the same, as it does over the loopback */
+	uint64_t copied_out; /* read into memory: eddy_transfer_read() */
+	/* From sockets to files. */
+	uint64_t spliced_in;
+	uint64_t written_by_ring; /* those of spliced_in that the kernel's workers wrote, as the disk was slow */
+	uint64_t ring_spliced_in;
+	uint64_t received_in; /* by EDDY_TECHNIQUE_RECV_WRITE */
+	uint64_t copied_in;   /* written from memory: eddy_transfer_write() */
+	/* From sockets to sockets. */
+	uint64_t spliced_between; /* through a pipe all the way */
+	uint64_t copied_between;  /* through a buffer */
+	uint64_t warmed;          /* bytes of files that were read in first */
 	uint64_t stalls;          /* times a peer was awaited */
 };
 

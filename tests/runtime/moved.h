@@ -1,0 +1,98 @@
+/* moved.h: what tests of files on their way share: bytes that tell where they belong, and peers that read or
+ * send them. */
+#ifndef EDDY_TESTS_MOVED_H
+#define EDDY_TESTS_MOVED_H
+
+#include "expect.h"
+
+#include <eddy/io.h>
+#include <eddy/transfer.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define SIZE ((size_t)(3 * EDDY_MIB + 12345))
+
+static inline unsigned char byte_at(uint64_t offset)
+{
+	return (unsigned char)(offset * 31 + offset / 251);
+}
+
+/* A file with a pattern; it has no name. */
+static inline int make_file_in(const char *folder, size_t size)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	unsigned char *bytes = malloc(size ? size : 1);
+
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = byte_at(i);
+	EXPECT_EQ(pwrite(fd, bytes, size, 0), size);
+	free(bytes);
+	return fd;
+}
+
+static inline int make_file(size_t size)
+{
+	return make_file_in("/tmp", size);
+}
+
+struct peer {
+	int fd;
+	uint64_t first; /* offset of the file's byte that comes first */
+	size_t skip;    /* bytes before it */
+	size_t got;
+	size_t most; /* then stop reading */
+	bool wrong;
+	uint64_t pause_ns;
+};
+
+static inline int read_all(void *arg)
+{
+	struct peer *peer = arg;
+	char buf[65536];
+
+	while (peer->got < peer->most) {
+		ssize_t r = eddy_recv(peer->fd, buf, sizeof(buf), 0);
+
+		if (r <= 0)
+			return (int)r;
+		for (ssize_t i = 0; i < r; i++) {
+			size_t at = peer->got + (size_t)i;
+
+			if (at >= peer->skip &&
+			    (unsigned char)buf[i] != byte_at(peer->first + at - peer->skip))
+				peer->wrong = true;
+		}
+		peer->got += (size_t)r;
+		if (peer->pause_ns)
+			eddy_sleep(peer->pause_ns);
+	}
+	return 0;
+}
+
+/* Two ends of a connection over loopback. */
+static inline void connect_pair(int fds[2])
+{
+	struct sockaddr_in addr;
+	int listener = tcp_listen(&addr, 1);
+
+	fds[0] = tcp_connect(&addr);
+	EXPECT_EQ(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+	fds[1] = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	close(listener);
+}
+
+static inline int write_all(void *arg)
+{
+	struct peer *peer = arg;
+	unsigned char *bytes = malloc(peer->most);
+	int r;
+
+	for (size_t i = 0; i < peer->most; i++)
+		bytes[i] = byte_at(i);
+	r = eddy_send_all(peer->fd, bytes, peer->most, 0);
+	free(bytes);
+	return r < 0 ? r : eddy_shutdown(peer->fd, SHUT_WR);
+}
+
+#endif

@@ -1,0 +1,643 @@
+/* Tests of eddy/technique.h, by transfers that take each of them. */
+#include "moved.h"
+
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+#include "pipe.h"
+
+static const enum eddy_technique outward[] = {
+	EDDY_TECHNIQUE_SPLICE,    EDDY_TECHNIQUE_RING_SPLICE, EDDY_TECHNIQUE_SENDFILE,
+	EDDY_TECHNIQUE_READ_SEND, EDDY_TECHNIQUE_MMAP,        EDDY_TECHNIQUE_SEND_ZC,
+};
+static const enum eddy_technique inward[] = {
+	EDDY_TECHNIQUE_SPLICE,
+	EDDY_TECHNIQUE_RING_SPLICE,
+	EDDY_TECHNIQUE_RECV_WRITE,
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Bytes that a technique has sent. */
+static uint64_t sent_by(enum eddy_technique technique)
+{
+	struct eddy_transfer_stats stats = eddy_transfer_stats();
+
+	switch (technique) {
+	case EDDY_TECHNIQUE_SPLICE:
+		return stats.spliced_out;
+	case EDDY_TECHNIQUE_RING_SPLICE:
+		return stats.ring_spliced_out;
+	case EDDY_TECHNIQUE_SENDFILE:
+		return stats.sendfile_out;
+	case EDDY_TECHNIQUE_READ_SEND:
+		return stats.read_sent_out;
+	case EDDY_TECHNIQUE_MMAP:
+		return stats.mapped_out;
+	case EDDY_TECHNIQUE_SEND_ZC:
+		return stats.zc_out;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t sent_by_all(void)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < COUNT(outward); i++)
+		sum += sent_by(outward[i]);
+	return sum;
+}
+
+static uint64_t received_by(enum eddy_technique technique)
+{
+	struct eddy_transfer_stats stats = eddy_transfer_stats();
+
+	if (technique == EDDY_TECHNIQUE_SPLICE)
+		return stats.spliced_in;
+	return technique == EDDY_TECHNIQUE_RING_SPLICE ? stats.ring_spliced_in : stats.received_in;
+}
+
+/* ---- names and options ---- */
+
+Test(technique, has_a_name)
+{
+	enum eddy_technique technique;
+
+	for (int i = 0; i < EDDY_TECHNIQUES; i++) {
+		const char *name = eddy_technique_name((enum eddy_technique)i);
+
+		cr_assert_eq(eddy_technique_parse(eddy_str_from(name), &technique), 0);
+		cr_assert_eq((int)technique, i);
+	}
+	cr_assert_eq(eddy_technique_parse(eddy_str("auto", 4), &technique), 0);
+	cr_assert_eq(technique, EDDY_TECHNIQUE_AUTO);
+	technique = EDDY_TECHNIQUE_MMAP;
+	cr_assert_eq(eddy_technique_parse(eddy_str("splic", 5), &technique), -EINVAL);
+	cr_assert_eq(eddy_technique_parse(eddy_str("", 0), &technique), -EINVAL);
+	cr_assert_eq(technique, EDDY_TECHNIQUE_MMAP);
+	cr_assert_str_eq(eddy_technique_name((enum eddy_technique)EDDY_TECHNIQUES), "?");
+}
+
+TASK_TEST(technique, options_are_checked_and_filled_in)
+{
+	static const struct eddy_transfer_options bad[] = {
+		{ .technique = EDDY_TECHNIQUE_RECV_WRITE },
+		{ .technique_in = EDDY_TECHNIQUE_SENDFILE },
+		{ .technique_in = EDDY_TECHNIQUE_READ_SEND },
+		{ .technique_in = EDDY_TECHNIQUE_MMAP },
+		{ .technique_in = EDDY_TECHNIQUE_SEND_ZC },
+		{ .technique = (enum eddy_technique)EDDY_TECHNIQUES },
+		{ .technique = (enum eddy_technique) - 1 },
+		{ .copied_out_max = EDDY_MIB + 1 },
+		{ .turn_max = EDDY_MIB + 1 },
+		{ .turn_max = 4095 },
+		{ .pipe_size = 4095 },
+		{ .pipe_size = EDDY_GIB + 1 },
+		{ .pipes_kept = 1025 },
+		{ .pipes_held_max = 1025 },
+	};
+	const struct eddy_transfer_options good = { .technique = EDDY_TECHNIQUE_MMAP,
+						    .turn_max = 4096,
+						    .pipes_kept = 1024 };
+
+	EXPECT_EQ(eddy_transfer_configure(&good), 0);
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		EXPECT_EQ(eddy_transfer_options_check(&bad[i]), -EINVAL);
+		EXPECT_EQ(eddy_transfer_configure(&bad[i]), -EINVAL);
+	}
+	EXPECT_EQ(eddy_transfer_options()->technique, EDDY_TECHNIQUE_MMAP);
+	EXPECT_EQ(eddy_transfer_options()->turn_max, 4096);
+	EXPECT_EQ(eddy_transfer_options()->pipes_kept, 1024);
+	EXPECT_EQ(eddy_transfer_options()->pipe_size, EDDY_MIB);
+	EXPECT_EQ(eddy_transfer_configure(NULL), 0);
+	EXPECT_EQ(eddy_transfer_options()->technique, EDDY_TECHNIQUE_AUTO);
+	EXPECT_EQ(eddy_transfer_options()->turn_max, EDDY_MIB);
+	EXPECT_EQ(eddy_transfer_options()->pipes_kept, 8);
+	return 0;
+}
+
+TASK_TEST(technique, small_bodies_are_copied_by_auto_alone)
+{
+	EXPECT(eddy_transfer_copies_out(32 * EDDY_KIB));
+	EXPECT(!eddy_transfer_copies_out(32 * EDDY_KIB + 1));
+	EXPECT(eddy_transfer_copies_in(64 * EDDY_KIB - 1));
+	EXPECT(!eddy_transfer_copies_in(64 * EDDY_KIB));
+	eddy_transfer_configure(
+		&(struct eddy_transfer_options){ .copied_out_max = 100, .spliced_in_min = 200 });
+	EXPECT(eddy_transfer_copies_out(100));
+	EXPECT(!eddy_transfer_copies_out(101));
+	EXPECT(eddy_transfer_copies_in(199));
+	EXPECT(!eddy_transfer_copies_in(200));
+	eddy_transfer_configure(&(struct eddy_transfer_options){
+		.technique = EDDY_TECHNIQUE_SPLICE, .technique_in = EDDY_TECHNIQUE_SPLICE });
+	EXPECT(!eddy_transfer_copies_out(1));
+	EXPECT(!eddy_transfer_copies_in(1));
+	return 0;
+}
+
+TASK_TEST(technique, pipes_are_as_the_options_say)
+{
+	struct eddyi_pipe *pipes[3], *again;
+	int fds[3], kept = 0;
+
+	eddy_transfer_configure(
+		&(struct eddy_transfer_options){ .pipe_size = 256 * EDDY_KIB, .pipes_kept = 2 });
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(eddyi_pipe_take(&pipes[i]), 0);
+		EXPECT_EQ(fcntl(pipes[i]->read_fd, F_GETPIPE_SZ), 256 * EDDY_KIB);
+		fds[i] = pipes[i]->read_fd;
+	}
+	for (int i = 0; i < 3; i++)
+		eddyi_pipe_put(pipes[i]);
+	for (int i = 0; i < 3; i++)
+		kept += fcntl(fds[i], F_GETFD) >= 0;
+	EXPECT_EQ(kept, 2);
+	/* Those of another size are of no use any more. */
+	eddy_transfer_configure(
+		&(struct eddy_transfer_options){ .pipe_size = 64 * EDDY_KIB, .pipes_held_max = 1 });
+	EXPECT_EQ(eddyi_pipe_take(&again), 0);
+	EXPECT_EQ(again->size, 64 * EDDY_KIB);
+	eddyi_pipe_put(again);
+	EXPECT(eddyi_pipe_hold());
+	EXPECT(!eddyi_pipe_hold());
+	eddyi_pipe_release();
+	return 0;
+}
+
+/* ---- to a socket ---- */
+
+struct line {
+	struct eddy_transfer transfer;
+	struct peer peer;
+	struct eddy_scope scope;
+	int fds[2];
+};
+
+static void open_line(struct line *line, enum eddy_technique technique, int file, uint64_t len)
+{
+	*line = (struct line){ .transfer = { .file = file, .len = len, .technique = technique } };
+	connect_pair(line->fds);
+	line->transfer.socket = line->fds[0];
+	line->peer.fd = line->fds[1];
+	line->peer.most = SIZE_MAX;
+}
+
+static void close_line(struct line *line)
+{
+	eddy_close(line->fds[0]);
+	eddy_close(line->fds[1]);
+}
+
+/* Send from `offset` on behind a head of four bytes, to a peer that reads and compares. */
+static int send_line(struct line *line, uint64_t offset)
+{
+	int r;
+
+	line->transfer.offset = line->peer.first = offset;
+	line->transfer.head = eddy_str("head", 4);
+	line->peer.skip = 4;
+	eddy_scope_begin(&line->scope, NULL);
+	eddy_scope_spawn(&line->scope, "peer", read_all, &line->peer);
+	r = eddy_transfer_to_socket(&line->transfer);
+	eddy_shutdown(line->fds[0], SHUT_WR);
+	eddy_scope_join(&line->scope);
+	EXPECT_EQ(eddy_scope_end(&line->scope), 0);
+	EXPECT(!line->peer.wrong);
+	EXPECT_EQ(line->peer.got, line->transfer.moved + 4);
+	close_line(line);
+	return r;
+}
+
+static void send_whole(enum eddy_technique technique, int file, uint64_t offset, uint64_t len,
+		       uint64_t pause_ns)
+{
+	uint64_t before = sent_by(technique), before_all = sent_by_all();
+	int small = 65536;
+	struct line line;
+
+	open_line(&line, technique, file, len);
+	line.peer.pause_ns = pause_ns;
+	if (pause_ns)
+		setsockopt(line.fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+	EXPECT_EQ(send_line(&line, offset), 0);
+	EXPECT_EQ(line.transfer.moved, len);
+	EXPECT_EQ(sent_by(technique) - before, len);
+	EXPECT_EQ(sent_by_all() - before_all, len);
+}
+
+TASK_TEST(technique, each_sends_every_piece_whole)
+{
+	static const char *const folders[] = { "/tmp", "/dev/shm" };
+	static const struct {
+		uint64_t offset, len;
+	} pieces[] = { { 0, 0 },        { 0, 1 },        { 1, SIZE - 1 }, { 4095, 2 },
+		       { 5000, 65537 }, { 1, EDDY_MIB }, { SIZE - 1, 1 } };
+
+	for (size_t f = 0; f < COUNT(folders); f++) {
+		int file = make_file_in(folders[f], SIZE);
+
+		for (size_t i = 0; i < COUNT(outward); i++)
+			for (size_t p = 0; p < COUNT(pieces); p++)
+				send_whole(outward[i], file, pieces[p].offset, pieces[p].len, 0);
+		close(file);
+	}
+	return 0;
+}
+
+TASK_TEST(technique, each_waits_for_a_slow_peer)
+{
+	int file = make_file(SIZE), before;
+
+	for (size_t i = 0; i < COUNT(outward); i++) {
+		before = open_descriptors();
+		send_whole(outward[i], file, 3, SIZE - 3, EDDY_MS / 8);
+		/* A pipe, and where it is drained to. */
+		EXPECT(open_descriptors() <= before + 3);
+	}
+	close(file);
+	return 0;
+}
+
+TASK_TEST(technique, each_says_when_the_file_ends_first)
+{
+	int file = make_file(70000);
+
+	for (size_t i = 0; i < COUNT(outward); i++) {
+		struct line line;
+
+		open_line(&line, outward[i], file, 90000);
+		EXPECT_EQ(send_line(&line, 0), -ENODATA);
+		EXPECT_EQ(line.transfer.moved, 70000);
+		open_line(&line, outward[i], file, 1);
+		EXPECT_EQ(send_line(&line, 70000), -ENODATA);
+		EXPECT_EQ(line.transfer.moved, 0);
+	}
+	close(file);
+	return 0;
+}
+
+TASK_TEST(technique, each_is_cancelled_while_the_peer_does_not_read)
+{
+	int file = make_file(SIZE);
+
+	for (size_t i = 0; i < COUNT(outward); i++) {
+		struct eddy_scope scope;
+		struct line line;
+		int small = 65536;
+
+		open_line(&line, outward[i], file, SIZE);
+		setsockopt(line.fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+		setsockopt(line.fds[1], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+		eddy_scope_begin(&scope,
+				 &(struct eddy_scope_options){ .timeout_ns = 20 * EDDY_MS });
+		EXPECT_EQ(eddy_transfer_to_socket(&line.transfer), -ECANCELED);
+		EXPECT_EQ(eddy_scope_end(&scope), -ETIMEDOUT);
+		EXPECT(line.transfer.moved < SIZE);
+		close_line(&line);
+	}
+	close(file);
+	return 0;
+}
+
+TASK_TEST(technique, each_begins_nothing_when_cancelled_before)
+{
+	int file = make_file(SIZE);
+
+	for (size_t i = 0; i < COUNT(outward); i++) {
+		struct eddy_scope scope;
+		struct line line;
+
+		open_line(&line, outward[i], file, SIZE);
+		eddy_scope_begin(&scope, NULL);
+		eddy_scope_cancel(&scope);
+		EXPECT_EQ(eddy_transfer_to_socket(&line.transfer), -ECANCELED);
+		eddy_scope_end(&scope);
+		EXPECT(line.transfer.moved <= EDDY_MIB);
+		close_line(&line);
+	}
+	close(file);
+	return 0;
+}
+
+TASK_TEST(technique, each_tells_of_a_peer_that_left)
+{
+	int file = make_file(SIZE);
+
+	for (size_t i = 0; i < COUNT(outward); i++) {
+		struct linger reset = { 1, 0 };
+		struct line line;
+		int r;
+
+		open_line(&line, outward[i], file, SIZE);
+		setsockopt(line.fds[1], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		eddy_close(line.fds[1]);
+		r = eddy_transfer_to_socket(&line.transfer);
+		EXPECT(r == -EPIPE || r == -ECONNRESET);
+		eddy_close(line.fds[0]);
+	}
+	close(file);
+	return 0;
+}
+
+/* Out of the page cache with it. Return: whether there was a cache to leave. */
+static bool chill(int file)
+{
+	struct statfs fs;
+
+	if (fstatfs(file, &fs) < 0 || (unsigned long)fs.f_type == 0x01021994 /* tmpfs */)
+		return false;
+	return fsync(file) == 0 && posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0;
+}
+
+TASK_TEST(technique, what_is_cold_is_warmed_unless_a_worker_waits_for_it)
+{
+	int file = make_file(SIZE);
+
+	if (!chill(file)) {
+		close(file);
+		expect_skip("needs a /tmp on a disk");
+		return 0;
+	}
+	for (size_t i = 0; i < COUNT(outward); i++) {
+		uint64_t before = eddy_transfer_stats().warmed;
+
+		chill(file);
+		send_whole(outward[i], file, 0, SIZE, 0);
+		if (outward[i] == EDDY_TECHNIQUE_RING_SPLICE)
+			EXPECT_EQ(eddy_transfer_stats().warmed, before);
+		else
+			EXPECT(eddy_transfer_stats().warmed > before);
+	}
+	eddy_transfer_configure(&(struct eddy_transfer_options){ .no_warming = true });
+	for (size_t i = 0; i < COUNT(outward); i++) {
+		uint64_t before = eddy_transfer_stats().warmed;
+
+		chill(file);
+		send_whole(outward[i], file, 0, SIZE, 0);
+		EXPECT_EQ(eddy_transfer_stats().warmed, before);
+	}
+	close(file);
+	return 0;
+}
+
+TASK_TEST(technique, zero_copy_over_the_loopback_is_none)
+{
+	struct eddy_transfer_stats before = eddy_transfer_stats(), after;
+	int file = make_file(SIZE);
+
+	send_whole(EDDY_TECHNIQUE_SEND_ZC, file, 0, SIZE, 0);
+	after = eddy_transfer_stats();
+	if (kernel_is("6.2"))
+		EXPECT_EQ(after.zc_copied - before.zc_copied, SIZE);
+	else
+		expect_skip("needs Linux 6.2, which reports it");
+	close(file);
+	return 0;
+}
+
+TASK_TEST(technique, zero_copy_is_a_mapping_where_a_socket_has_none)
+{
+	struct eddy_transfer transfer = { .file = make_file(3000),
+					  .len = 3000,
+					  .technique = EDDY_TECHNIQUE_SEND_ZC };
+	unsigned char bytes[3000];
+	int fds[2];
+
+	stream_pair(fds);
+	transfer.socket = fds[0];
+	EXPECT_EQ(eddy_transfer_to_socket(&transfer), 0);
+	EXPECT_EQ(eddy_transfer_stats().zc_out, 0);
+	EXPECT_EQ(eddy_transfer_stats().mapped_out, 3000);
+	EXPECT_EQ(read(fds[1], bytes, sizeof(bytes)), 3000);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		if (bytes[i] != byte_at(i)) {
+			EXPECT_EQ(i, -1);
+			break;
+		}
+	close(transfer.file);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+static void hold_all(void)
+{
+	struct eddyi_pipe *pipe;
+
+	EXPECT_EQ(eddyi_pipe_take(&pipe), 0);
+	eddyi_pipe_put(pipe);
+	while (eddyi_pipe_hold())
+		;
+}
+
+TASK_TEST(technique, ring_splice_takes_no_more_pipes_than_it_may)
+{
+	int file = make_file(SIZE);
+	struct line line;
+
+	hold_all();
+	open_line(&line, EDDY_TECHNIQUE_RING_SPLICE, file, SIZE);
+	EXPECT_EQ(send_line(&line, 0), 0);
+	EXPECT_EQ(eddy_transfer_stats().ring_spliced_out, 0);
+	EXPECT_EQ(eddy_transfer_stats().spliced_out, SIZE);
+	close(file);
+	return 0;
+}
+
+struct sending {
+	struct line line;
+	int result;
+};
+
+static int send_to_nobody(void *arg)
+{
+	struct sending *sending = arg;
+
+	sending->result = eddy_transfer_to_socket(&sending->line.transfer);
+	return 0;
+}
+
+#define STALLED 40
+
+static bool all_stall(uint64_t stalls)
+{
+	return eddy_transfer_stats().stalls >= stalls + STALLED;
+}
+
+/* Those for whom nobody reads. What a pool of pipes keeps is no more than before the first of them. */
+static void stall(enum eddy_technique technique, int file)
+{
+	static struct sending sendings[STALLED];
+	uint64_t stalls = eddy_transfer_stats().stalls;
+	struct eddy_scope scope;
+	int before, small = 65536;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < STALLED; i++) {
+		open_line(&sendings[i].line, technique, file, SIZE);
+		setsockopt(sendings[i].line.fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+		setsockopt(sendings[i].line.fds[1], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	}
+	before = open_descriptors();
+	for (int i = 0; i < STALLED; i++)
+		eddy_scope_spawn(&scope, "sending", send_to_nobody, &sendings[i]);
+	while (!all_stall(stalls))
+		eddy_yield();
+	EXPECT(open_descriptors() <= before + 2 * 8 + 1);
+	eddy_scope_cancel(&scope);
+	eddy_scope_end(&scope);
+	for (int i = 0; i < STALLED; i++) {
+		EXPECT_EQ(sendings[i].result, -ECANCELED);
+		close_line(&sendings[i].line);
+	}
+}
+
+TASK_TEST(technique, who_is_stalled_holds_no_pipe)
+{
+	int file = make_file(SIZE);
+
+	for (size_t i = 0; i < COUNT(outward); i++)
+		/* That one waits on the ring. */
+		if (outward[i] != EDDY_TECHNIQUE_SEND_ZC)
+			stall(outward[i], file);
+	close(file);
+	return 0;
+}
+
+/* ---- to a file ---- */
+
+static int receive_into(int file, enum eddy_technique technique, size_t sent, size_t len,
+			uint64_t *ret_moved)
+{
+	struct line line;
+	unsigned char *bytes = malloc(len + 1);
+	int r;
+
+	open_line(&line, technique, file, len);
+	line.transfer.offset = 4097;
+	line.peer.most = sent;
+	eddy_scope_begin(&line.scope, NULL);
+	eddy_scope_spawn(&line.scope, "peer", write_all, &line.peer);
+	r = eddy_transfer_to_file(&line.transfer);
+	eddy_scope_end(&line.scope);
+	*ret_moved = line.transfer.moved;
+	EXPECT_EQ(pread(file, bytes, len + 1, 4097), *ret_moved);
+	for (uint64_t i = 0; i < *ret_moved; i++)
+		if (bytes[i] != byte_at(i)) {
+			EXPECT_EQ(i, -1);
+			break;
+		}
+	free(bytes);
+	close_line(&line);
+	return r;
+}
+
+static int receive_at(const char *folder, enum eddy_technique technique, size_t sent, size_t len,
+		      uint64_t *ret_moved)
+{
+	int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int r = receive_into(file, technique, sent, len, ret_moved);
+
+	close(file);
+	return r;
+}
+
+TASK_TEST(technique, each_receives_into_files)
+{
+	static const char *const folders[] = { "/tmp", "/dev/shm" };
+	uint64_t moved;
+
+	for (size_t f = 0; f < COUNT(folders); f++) {
+		for (size_t i = 0; i < COUNT(inward); i++) {
+			uint64_t before = received_by(inward[i]);
+
+			EXPECT_EQ(receive_at(folders[f], inward[i], SIZE, SIZE, &moved), 0);
+			EXPECT_EQ(moved, SIZE);
+			EXPECT_EQ(received_by(inward[i]) - before, SIZE);
+			EXPECT_EQ(receive_at(folders[f], inward[i], 70000, 100000, &moved),
+				  -ENODATA);
+			EXPECT_EQ(moved, 70000);
+			EXPECT_EQ(receive_at(folders[f], inward[i], 10, 0, &moved), 0);
+			EXPECT_EQ(received_by(inward[i]) - before, SIZE + 70000);
+		}
+	}
+	return 0;
+}
+
+TASK_TEST(technique, each_tells_of_a_file_that_takes_nothing)
+{
+	for (size_t i = 0; i < COUNT(inward); i++) {
+		int file = open("/dev/full", O_WRONLY | O_CLOEXEC);
+		struct line line;
+
+		open_line(&line, inward[i], file, 100000);
+		line.peer.most = 1000;
+		EXPECT_EQ(write_all(&line.peer), 0);
+		EXPECT(eddy_transfer_to_file(&line.transfer) < 0);
+		EXPECT_EQ(line.transfer.moved, 0);
+		close_line(&line);
+		close(file);
+	}
+	return 0;
+}
+
+TASK_TEST(technique, each_is_cancelled_while_nobody_sends)
+{
+	for (size_t i = 0; i < COUNT(inward); i++) {
+		int file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+		struct eddy_scope scope;
+		struct line line;
+
+		open_line(&line, inward[i], file, 1000);
+		eddy_scope_begin(&scope,
+				 &(struct eddy_scope_options){ .timeout_ns = 10 * EDDY_MS });
+		EXPECT_EQ(eddy_transfer_to_file(&line.transfer), -ECANCELED);
+		EXPECT_EQ(eddy_scope_end(&scope), -ETIMEDOUT);
+		close_line(&line);
+		close(file);
+	}
+	return 0;
+}
+
+TASK_TEST(technique, a_slow_disk_is_written_by_workers)
+{
+	struct eddy_transfer_stats stats;
+	uint64_t moved;
+
+	/* Every write is slow by this. */
+	eddy_transfer_configure(&(struct eddy_transfer_options){ .slow_write_ns = 1 });
+	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
+	stats = eddy_transfer_stats();
+	EXPECT_EQ(stats.spliced_in, SIZE);
+	/* All but the first, which showed it. */
+	EXPECT(stats.written_by_ring >= SIZE - EDDY_MIB);
+	EXPECT(stats.written_by_ring < SIZE);
+	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_RECV_WRITE, SIZE, SIZE, &moved), 0);
+	EXPECT_EQ(eddy_transfer_stats().received_in, SIZE);
+	/* When so many wait for disks that no pipe is left: through memory. */
+	hold_all();
+	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
+	EXPECT(eddy_transfer_stats().received_in >= stats.received_in + SIZE - EDDY_MIB);
+	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_RING_SPLICE, SIZE, SIZE, &moved), 0);
+	EXPECT_EQ(eddy_transfer_stats().ring_spliced_in, 0);
+	return 0;
+}
+
+TASK_TEST(technique, that_goes_the_other_way_is_refused)
+{
+	struct eddy_transfer transfer = { .len = 1, .technique = EDDY_TECHNIQUE_RECV_WRITE };
+	static const enum eddy_technique out_only[] = { EDDY_TECHNIQUE_SENDFILE,
+							EDDY_TECHNIQUE_READ_SEND,
+							EDDY_TECHNIQUE_MMAP,
+							EDDY_TECHNIQUE_SEND_ZC };
+
+	EXPECT_EQ(eddy_transfer_to_socket(&transfer), -EINVAL);
+	for (size_t i = 0; i < COUNT(out_only); i++) {
+		transfer.technique = out_only[i];
+		EXPECT_EQ(eddy_transfer_to_file(&transfer), -EINVAL);
+	}
+	return 0;
+}
