@@ -1,6 +1,7 @@
 /* files: a folder on the wire, for download and upload, with a page for people.
  *
  *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload] [--cert FILE [--key FILE]]
+ *           [--technique NAME] [--upload-technique NAME]
  *
  *     $ files ~/shared &
  *     $ curl -T holiday.mp4 localhost:7878/files/holiday.mp4
@@ -154,7 +155,7 @@ static bool is_loopback(const char *text)
 static void usage(FILE *out)
 {
 	fputs("usage: files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload]\n"
-	      "             [--cert FILE [--key FILE]]\n"
+	      "             [--cert FILE [--key FILE]] [--technique NAME] [--upload-technique NAME]\n"
 	      "  DIR          the folder to serve and to fill (default: the current one)\n"
 	      "  --bind       where to listen: host:port, [v6]:port or unix:path (default: "
 	      "localhost:7878)\n"
@@ -162,13 +163,19 @@ static void usage(FILE *out)
 	      "  --max-size   largest upload in bytes (default: what the disk holds)\n"
 	      "  --no-upload  change nothing: PUT, POST and DELETE are refused\n"
 	      "  --cert       speak HTTPS, with the certificate in this file (PEM)\n"
-	      "  --key        its key, where it is not in the same file\n",
+	      "  --key        its key, where it is not in the same file\n"
+	      "  --technique  how files leave: auto, splice, ring-splice, sendfile, read-send, mmap\n"
+	      "               or send-zc (default: auto); TLS goes through memory where the kernel\n"
+	      "               does not encrypt\n"
+	      "  --upload-technique\n"
+	      "               how they come: auto, splice, ring-splice or recv-write\n",
 	      out);
 }
 
 struct settings {
 	struct files files;
 	struct eddy_server_options server;
+	struct eddy_transfer_options transfer;
 	struct eddy_tls_options tls;
 	const char *bind;
 	const char *path;
@@ -183,6 +190,8 @@ static void parse(int argc, char **argv, struct settings *settings)
 		{ "no-upload", no_argument, NULL, 'n' },
 		{ "cert", required_argument, NULL, 'C' },
 		{ "key", required_argument, NULL, 'K' },
+		{ "technique", required_argument, NULL, 't' },
+		{ "upload-technique", required_argument, NULL, 'u' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -208,6 +217,14 @@ static void parse(int argc, char **argv, struct settings *settings)
 			break;
 		case 'K':
 			settings->tls.key = optarg;
+			break;
+		case 't':
+			switch_technique("technique", optarg, &settings->transfer,
+					 &settings->transfer.technique);
+			break;
+		case 'u':
+			switch_technique("upload-technique", optarg, &settings->transfer,
+					 &settings->transfer.technique_in);
 			break;
 		case 'h':
 			usage(stdout);
@@ -257,6 +274,7 @@ int main(int argc, char **argv)
 	app = eddy_app_new();
 	eddy_app_bind(app, settings.bind);
 	use_tls(app, &settings.tls);
+	settings.server.transfer = &settings.transfer;
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_set_context(app, &settings.files);
 	eddy_app_add_filter(app, files_harden);

@@ -22,6 +22,17 @@ uint64_t switch_number(const char *name, const char *text, uint64_t most)
 	return value;
 }
 
+void switch_technique(const char *name, const char *text, struct eddy_transfer_options *options,
+		      enum eddy_technique *ret_technique)
+{
+	if (eddy_technique_parse(eddy_str_from(text), ret_technique) == 0 &&
+	    eddy_transfer_options_check(options) == 0)
+		return;
+	fprintf(stderr, "%s: --%s: there is no such technique: \"%s\"\n",
+		program_invocation_short_name, name, text);
+	exit(2);
+}
+
 int switch_folder(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), removed;

@@ -4,10 +4,16 @@
 #ifndef SWITCHES_H
 #define SWITCHES_H
 
+#include <eddy/technique.h>
 #include <stdint.h>
 
 /* The number that `--name` was given; exits with 2 unless it is from 1 to `most`. */
 uint64_t switch_number(const char *name, const char *text, uint64_t most);
+
+/* Set the technique that `--name` was given in `options`, of which it is a member; exits with 2 unless there is one
+ * of that name that goes there. */
+void switch_technique(const char *name, const char *text, struct eddy_transfer_options *options,
+		      enum eddy_technique *ret_technique);
 
 /* Open the folder that files are served from and saved to, and clean it of uploads that never got their name; exits with
  * 1 where it can't be opened. */

@@ -282,6 +282,13 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	if (app->options.workers > EDDYI_WORKERS_MAX)
 		eddy_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
 				 EDDYI_WORKERS_MAX);
+	app->has_transfer = options->transfer != NULL;
+	if (options->transfer) {
+		app->transfer = *options->transfer;
+		app->options.transfer = NULL; /* it was borrowed */
+		if (eddy_transfer_options_check(&app->transfer) < 0)
+			eddy_app_mistake(app, "an option of transfers is out of range");
+	}
 	eddyi_app_set_trust(app);
 	eddyi_app_set_head_limits(app);
 }

@@ -63,8 +63,10 @@ struct eddy_app {
 	struct eddyi_arena arena; /* of everything that it was told */
 	struct eddyi_address addresses[EDDYI_ADDRESSES_MAX];
 	size_t address_count;
-	struct eddy_server_options options; /* defaults filled in */
-	struct eddyi_trust trust;           /* .trusted_proxies */
+	struct eddy_server_options options;    /* defaults filled in */
+	struct eddyi_trust trust;              /* .trusted_proxies */
+	struct eddy_transfer_options transfer; /* .transfer, if any was set: */
+	bool has_transfer;
 	struct eddyi_head_limits head_limits;
 	void *context;
 	struct eddyi_router *router;
@@ -85,6 +87,8 @@ struct eddy_app {
 	const char *config_path;
 	const char *const *config_bind; /* what the file says; ends with NULL */
 	const char *const *config_bind_plain;
+	const char *config_technique;
+	const char *config_technique_in;
 	/* NULL without a file: a program that has none links no parser of it. */
 	int (*read_config)(struct eddy_app *app);
 

@@ -316,7 +316,7 @@ static int reply_file(struct eddy_req *req)
 	char *buf;
 	int r;
 
-	if (res->file_size <= EDDYI_REPLY_COPY_MAX) {
+	if (eddy_transfer_copies_out(res->file_size)) {
 		buf = eddyi_arena_alloc(&req->arena, (size_t)res->file_size + 1);
 		r = buf ? eddy_transfer_read(res->file, buf, (size_t)res->file_size, 0) : -ENOMEM;
 		return r < 0 ? r :

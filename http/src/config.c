@@ -104,6 +104,7 @@ void eddy_app_with_config(struct eddy_app *app, const char *path)
 	app->config_path = eddyi_app_join(app, eddy_str_from(path), nothing).ptr;
 	app->read_config = path ? eddyi_config_read : NULL;
 	eddy_app_config_section(app, &eddyi_config_server, app);
+	eddy_app_config_section(app, &eddyi_config_transfer, app);
 }
 
 /* ---- the text ---- */

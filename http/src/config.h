@@ -18,4 +18,7 @@ int eddyi_config_read_text(struct eddy_app *app, struct eddy_str text);
 /* [server]; its target is the app. */
 extern const struct eddy_config_section eddyi_config_server;
 
+/* [transfer], as well. */
+extern const struct eddy_config_section eddyi_config_transfer;
+
 #endif

@@ -16,8 +16,6 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* From here on a body goes by splice; below, a copy is cheaper than a pipe. */
-#define SPLICE_FROM (64 * EDDY_KIB)
 /* Disk space is taken in steps of this, ahead of bytes that do come: an announced length takes none. */
 #define RESERVE_FROM EDDY_MIB
 #define RESERVE_STEP (16 * EDDY_MIB)
@@ -266,7 +264,7 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wi
 			if (r < 0)
 				return r;
 			eddyi_body_took(body, wire, here.len, true);
-		} else if (left >= SPLICE_FROM && eddyi_wire_can_splice(wire)) {
+		} else if (!eddy_transfer_copies_in(left) && eddyi_wire_can_splice(wire)) {
 			r = write_gathered(incoming, &gathered);
 			if (r < 0)
 				return r;

@@ -67,7 +67,7 @@ static int reply_piece(struct eddy_req *req)
 	struct eddy_res *res = &req->res;
 	uint64_t length = res->file_size ? res->range.last - res->range.first + 1 : 0;
 	bool silent = is_head_request(req);
-	size_t copied = !silent && length <= EDDYI_REPLY_COPY_MAX ? (size_t)length : 0;
+	size_t copied = !silent && eddy_transfer_copies_out(length) ? (size_t)length : 0;
 	struct eddy_str head = eddyi_reply_head(req, length, copied);
 	int r;
 

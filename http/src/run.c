@@ -175,10 +175,11 @@ static int serve(struct eddyi_worker *worker)
 
 /* As many connections as descriptors allow: the program itself and two for each pooled pipe come
  * first. */
-static unsigned default_connections_max(unsigned workers)
+static unsigned default_connections_max(const struct eddy_app *app)
 {
+	unsigned pipes = app->transfer.pipes_kept ? app->transfer.pipes_kept : 8;
 	struct rlimit limit;
-	uint64_t reserved = 32 + 2 * 8 * (uint64_t)workers, max;
+	uint64_t reserved = 32 + 2 * pipes * (uint64_t)app->options.workers, max;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 1024;
@@ -216,7 +217,7 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 		return r;
 	atomic_store(&app->port, run->listening.port);
 	if (!app->options.connections_max)
-		app->options.connections_max = default_connections_max(run->count);
+		app->options.connections_max = default_connections_max(app);
 	return 0;
 }
 

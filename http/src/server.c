@@ -327,6 +327,8 @@ int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app,
 			close(doors->all[i].fd);
 		return r;
 	}
+	if (app->has_transfer)
+		eddy_transfer_configure(&app->transfer);
 	server->conns_max = app->options.connections_max / app->options.workers;
 	if (!server->conns_max)
 		server->conns_max = 1;

@@ -242,9 +242,9 @@ static const struct {
 	{ "[[server]]\n", "a.toml:1: [server]: expected a section, not an array\n" },
 	{ "oauth = true\n", "a.toml:1: [oauth]: expected a section, not true\n" },
 	{ "[sever]\n", "a.toml:1: unknown section [sever]; did you mean [server]?\n" },
-	{ "[[lists]]\n", "a.toml:1: unknown section [lists]; expected one of: server\n" },
+	{ "[[lists]]\n", "a.toml:1: unknown section [lists]; expected one of: server, transfer\n" },
 	{ "[\"server.x\"]\n",
-	  "a.toml:1: unknown section [\"server.x\"]; expected one of: server\n" },
+	  "a.toml:1: unknown section [\"server.x\"]; expected one of: server, transfer\n" },
 	{ "[compresion]\n",
 	  "a.toml:1: unknown section [compresion]; did you mean [compression]?\n" },
 	{ "[compression]\nx = 1\n",
@@ -260,13 +260,21 @@ static const struct {
 	{ "[oauth]\nissuer = 'x'\n", "a.toml:2: oauth.issuer stands outside of any section\n" },
 	{ "[oauth.clients]\n",
 	  "a.toml:1: unknown section [oauth.clients]; did you mean [oauth.client]?\n" },
+	{ "[transfer]\ntechnique = 'recv-write'\n",
+	  "a.toml:2: [transfer] technique: expected \"auto\", \"splice\", \"ring-splice\", "
+	  "\"sendfile\", \"read-send\", \"mmap\" or \"send-zc\", not the string \"recv-write\"\n" },
+	{ "[transfer]\ntechnique_in = 'mmap'\n",
+	  "a.toml:2: [transfer] technique_in: expected \"auto\", \"splice\", \"ring-splice\" or "
+	  "\"recv-write\", not the string \"mmap\"\n" },
+	{ "[transfer]\nturn_max = 1_048_577\n",
+	  "a.toml:2: [transfer] turn_max: expected an integer from 4096 to 1048576, not 1048577\n" },
 	/* All of them, in the order of lines. */
 	{ "x = 1\n[server]\nworkers = 0\nbind = 3\nbogus = 1\n[y]\n",
 	  "a.toml:1: x stands outside of any section\n"
 	  "a.toml:3: [server] workers: expected an integer from 1 to 1024, not 0\n"
 	  "a.toml:4: [server] bind: expected " ADDRESSES ", not 3\n"
 	  "a.toml:5: [server] unknown key \"bogus\"; expected one of: " ALL_KEYS "\n"
-	  "a.toml:6: unknown section [y]; expected one of: server\n" },
+	  "a.toml:6: unknown section [y]; expected one of: server, transfer\n" },
 };
 
 Test(config, says_what_is_wrong)
@@ -516,5 +524,27 @@ Test(config, has_every_key_in_its_document)
 			eddyi_config_key_expected(key, expected), value);
 		cr_expect(ne(ptr, strstr(document, row), NULL), "docs/config.md lacks:%s", row);
 	}
+	eddy_app_free(app);
+}
+
+/* What the file says of transfers is as good as what the program says, and wins over it. */
+Test(config, describes_transfers)
+{
+	const struct eddy_transfer_options options = { .technique = EDDY_TECHNIQUE_MMAP,
+						       .pipes_kept = 3 };
+	struct eddy_app *app = app_new("a.toml");
+
+	cr_expect_str_empty(read_text(app, "[server]\n"));
+	cr_expect(not(app->has_transfer));
+	cr_expect_str_empty(
+		read_text(app, "[transfer]\ntechnique_in = 'recv-write'\nslow_write_ms = 7\n"));
+	cr_expect(app->has_transfer);
+	cr_expect_eq(app->transfer.technique, EDDY_TECHNIQUE_AUTO);
+	cr_expect_eq(app->transfer.technique_in, EDDY_TECHNIQUE_RECV_WRITE);
+	cr_expect_eq(app->transfer.slow_write_ns, 7 * EDDY_MS);
+	eddy_app_with_server(app, &(struct eddy_server_options){ .transfer = &options });
+	cr_expect_str_empty(read_text(app, "[transfer]\ntechnique = 'sendfile'\n"));
+	cr_expect_eq(app->transfer.technique, EDDY_TECHNIQUE_SENDFILE);
+	cr_expect_eq(app->transfer.pipes_kept, 3);
 	eddy_app_free(app);
 }

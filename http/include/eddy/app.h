@@ -11,6 +11,7 @@
 
 #include <eddy/group.h>
 #include <eddy/str.h>
+#include <eddy/technique.h>
 #include <sys/types.h>
 
 EDDY_BEGIN_DECLS
@@ -49,6 +50,11 @@ struct eddy_server_options {
 	const char *const *trusted_proxies;
 	enum eddy_forwarded forwarded; /* the fields that they write; default: either kind */
 	bool forwarded_host; /* eddy_req_host() is what they were asked for; default: what they ask for */
+
+	/* How files are sent and saved (technique.h), by everything on the app's loops from when it runs on; it is
+	 * copied; default: as the loops have it. What the program encrypts itself, or encodes, goes through memory
+	 * whatever the technique. */
+	const struct eddy_transfer_options *transfer;
 
 	mode_t unix_mode; /* of the files of unix sockets; default: what umask(2) leaves of 0777 */
 

@@ -1,0 +1,147 @@
+"""Files out and in by every technique that there is."""
+import os
+import subprocess
+
+from wire import KIB, MIB, PROGRAMS, Case, in_threads, pattern, request
+
+OUT = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc')
+IN = ('auto', 'splice', 'ring-splice', 'recv-write')
+SIZE = 3 * MIB + 4567
+
+
+class Technique(Case):
+    def test_downloads(self):
+        folder = self.folder()
+        for name, size in (('empty', 0), ('small', 1000), ('middle', 100 * KIB), ('large', SIZE)):
+            with open(os.path.join(folder, name), 'wb') as file:
+                file.write(pattern(size))
+        for technique in OUT:
+            with self.subTest(technique):
+                server = self.serve(folder, '--technique', technique)
+                with server.connect() as wire:
+                    for name, size in (('large', SIZE), ('small', 1000), ('empty', 0), ('middle', 100 * KIB)):
+                        self.assertTrue(wire.ask(request('GET', f'/files/{name}')).body == pattern(size))
+                    self.assertEqual(wire.ask(request('HEAD', '/files/large'), head=True).header('content-length'), str(SIZE))
+                    response = wire.ask(request('GET', '/files/large', f'Range: bytes={SIZE - 70001}-'))
+                    self.assertEqual(response.status, 206)
+                    self.assertTrue(response.body == pattern(SIZE)[-70001:])
+                    response = wire.ask(request('GET', '/files/large', 'Range: bytes=1-100000,2000000-2000000'))
+                    self.assertIn(pattern(SIZE)[1:100001], response.body)
+                    wire.send(request('GET', '/files/middle') + request('GET', '/files/small') + request('GET', '/files/middle'))
+                    for size in (100 * KIB, 1000, 100 * KIB):
+                        self.assertTrue(wire.read().body == pattern(size))
+                server.stop()
+
+    def test_uploads(self):
+        for technique in IN:
+            with self.subTest(technique):
+                folder = self.folder()
+                server = self.serve(folder, '--upload-technique', technique)
+                with server.connect() as wire:
+                    for name, size in (('large', SIZE), ('small', 1000), ('empty', 0), ('middle', 100 * KIB)):
+                        self.assertEqual(wire.ask(request('PUT', f'/files/{name}', body=pattern(size))).status, 201)
+                        with open(os.path.join(folder, name), 'rb') as file:
+                            self.assertTrue(file.read() == pattern(size))
+                server.stop()
+
+    def test_file_that_shrinks_is_cut(self):
+        for technique in OUT[1:]:
+            with self.subTest(technique):
+                folder = self.folder()
+                path = os.path.join(folder, 'shrinks')
+                with open(path, 'wb') as file:
+                    file.write(pattern(32 * MIB))
+                server = self.serve(folder, '--technique', technique)
+                with server.connect(rcvbuf=8192) as wire:
+                    wire.send(request('GET', '/files/shrinks'))
+                    wire.take(100)
+                    os.truncate(path, MIB)
+                    # Less than was announced, and none of it wrong where it lies in pages that are gone.
+                    self.assertLess(len(wire.read_end()), 32 * MIB)
+                with server.connect() as wire:
+                    self.assertServes(wire)
+                server.stop()
+
+    def test_who_stalls_is_cancelled_at_the_end(self):
+        """The server ends although nobody reads: what a technique has under way is let go of."""
+        folder = self.folder()
+        with open(os.path.join(folder, 'large'), 'wb') as file:
+            file.write(pattern(20 * MIB))
+        for technique in OUT[1:]:
+            with self.subTest(technique):
+                server = self.serve(folder, '--technique', technique, log='eddy::app=trace')
+                wires = [server.connect(rcvbuf=8192) for _ in range(8)]
+                for wire in wires:
+                    wire.send(request('GET', '/files/large'))
+                for wire in wires:
+                    wire.take(1000)
+                self.begin_end(server)
+                server.stop()
+                for wire in wires:
+                    wire.close()
+
+    def test_200_stalled_of_each_direction(self):
+        """They hold neither a thread nor a pipe."""
+        folder = self.folder()
+        server = self.serve(folder)
+        with open(os.path.join(folder, 'large'), 'wb') as file:
+            file.write(pattern(8 * MIB))
+
+        def both(i):
+            self.assertEqual(len(server.get('/files/large').body), 8 * MIB)
+            self.assertEqual(server.ask(request('PUT', f'/files/{i}', body=pattern(MIB))).status, 201)
+        in_threads(4, both)
+        threads, held = server.threads(), server.held()
+        wires = []
+        for i in range(200):
+            wires.append(server.connect(rcvbuf=8192))
+            wires[-1].send(request('GET', '/files/large'))
+            wires.append(server.connect())
+            # One by one: the kernel's workers make the files, and stay for some seconds.
+            wires[-1].send(request('PUT', f'/files/up{i}', f'Content-Length: {MIB}', 'Expect: 100-continue'))
+            self.assertEqual(wires[-1].read_head().status, 100)
+            wires[-1].send(b'x' * 100000)
+        for wire in wires[::2]:
+            wire.take(1000)
+        # A socket and a file each.
+        self.eventually(lambda: server.held() >= held + 800, what=lambda: f'{server.held() - held} descriptors more')
+        self.eventually(lambda: server.threads() <= threads, what=lambda: f'{server.threads() - threads} threads more')
+        self.assertLessEqual(server.count('pipe'), 2 * 8)
+        for wire in wires:
+            wire.reset()
+        self.eventually(lambda: server.held() <= held, what=lambda: f'{server.held() - held} descriptors are left')
+
+    def test_switches(self):
+        for switch, value in (('--technique', 'recv-write'), ('--technique', 'slice'), ('--upload-technique', 'mmap'),
+                              ('--upload-technique', '')):
+            done = subprocess.run([PROGRAMS['files'], self.folder(), switch, value], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (2, f'files: {switch}: there is no such technique: "{value}"\n'))
+
+
+class Counted(Case):
+    def moved(self, server, direction, technique):
+        line = f'eddy_transfer_bytes_total{{direction="{direction}",technique="{technique}"}} '
+        for found in server.get('/metrics').body.decode().splitlines():
+            if found.startswith(line):
+                return int(found[len(line):])
+        return self.fail(f'no {line}')
+
+    def test_bytes_by_technique(self):
+        for out, into in zip(OUT[1:], ('splice', 'ring-splice', 'recv-write') * 2):
+            with self.subTest(out=out, into=into):
+                folder = self.folder()
+                config = os.path.join(self.folder(), 'app.toml')
+                with open(config, 'w') as file:
+                    file.write(f'[transfer]\ntechnique = "{out}"\ntechnique_in = "{into}"\n')
+                server = self.serve('--dir', folder, '--config', config, program='tour')
+                with server.connect() as wire:
+                    self.assertEqual(wire.ask(request('PUT', '/files/file', body=pattern(MIB))).status, 201)
+                    self.assertTrue(wire.ask(request('GET', '/files/file')).body == pattern(MIB))
+                # What came with the head had been received before.
+                self.assertGreater(self.moved(server, 'in', into), MIB - 64 * KIB)
+                self.assertEqual(self.moved(server, 'in', into) + self.moved(server, 'in', 'copy'), MIB)
+                self.assertEqual(self.moved(server, 'out', out), MIB)
+                for other in OUT[1:]:
+                    if other != out:
+                        self.assertEqual(self.moved(server, 'out', other), 0)
+                server.stop()
