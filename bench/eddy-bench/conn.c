@@ -94,9 +94,13 @@ static int open_conn(struct conn *conn)
 	int on = 1, r;
 
 	if (fd < 0) {
+		r = -errno;
 		conn->wrong = "no socket can be had";
-		return -errno;
+		return r;
 	}
+	/* Who does not read is to take little: the size is said when the connection is made. */
+	if (plan->options->stall == STALL_GET)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &(int){ 4096 }, sizeof(int));
 	r = connect_within(fd, &plan->address, plan->options->timeout_ns);
 	if (r < 0) {
 		close(fd);
@@ -287,6 +291,14 @@ static void say_why(const struct conn *conn, int r, char *ret_text, size_t size)
 			 conn->wrong ? ": " : "", strerror(-r));
 }
 
+void conn_failed(struct conn *conn, uint64_t count, int r)
+{
+	char text[200];
+
+	say_why(conn, r, text, sizeof(text));
+	note_error(conn, count, text);
+}
+
 /* A connection that was kept may have been closed just then (RFC 9112 section 9.3.1): that is nobody's error. */
 static bool is_stale(const struct conn *conn, bool fresh, unsigned taken, int r)
 {
@@ -316,11 +328,16 @@ int conn_exchange(struct conn *conn, uint64_t started_ns)
 			r = 0;
 	}
 	conn->busy = false;
-	if (r < 0 && r != -ECANCELED) {
-		char text[200];
-
-		say_why(conn, r, text, sizeof(text));
-		note_error(conn, due, text);
-	}
+	if (r < 0 && r != -ECANCELED)
+		conn_failed(conn, due, r);
 	return r;
+}
+
+int conn_begin(struct conn *conn)
+{
+	int r = open_conn(conn);
+
+	if (r == 0)
+		r = write_requests(conn, conn->plan->depth);
+	return r < 0 ? r : upload_send_head(conn, 0);
 }

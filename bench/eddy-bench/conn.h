@@ -58,6 +58,12 @@ void conn_deinit(struct conn *conn);
  * Return: 0; -errno when the last answer did not come, and the connection is closed; -ECANCELED. */
 int conn_exchange(struct conn *conn, uint64_t started_ns);
 
+/* Connect, and send the heads of the requests alone. Suspends. Return: 0, -errno. */
+int conn_begin(struct conn *conn);
+
+/* Take `count` requests into the tally that have failed with `r`. */
+void conn_failed(struct conn *conn, uint64_t count, int r);
+
 /* End a connection on which nothing moves. Never suspends. */
 void conn_give_up(struct conn *conn);
 

@@ -1,5 +1,7 @@
 #include "load.h"
 
+#include "stall.h"
+
 #include <eddy/loop.h>
 #include <eddy/op.h>
 #include <eddy/scope.h>
@@ -86,7 +88,8 @@ static int play(void *arg)
 	int r = 0;
 
 	for (bool first = true; (started_ns = next(load, player.conn, first)); first = false) {
-		r = conn_exchange(player.conn, started_ns);
+		r = load->plan->options->stall ? stall_begin(player.conn) :
+						 conn_exchange(player.conn, started_ns);
 		if (r == -ECANCELED)
 			return r;
 		/* A server that is gone is not asked a million times. */
@@ -144,7 +147,8 @@ static int watch(void *arg)
 	return r;
 }
 
-static int play_all(struct load *load, eddy_task_fn *fn, struct eddy_semaphore *opening)
+static int play_all(struct load *load, eddy_task_fn *fn, struct eddy_semaphore *opening,
+		    uint64_t duration_ns)
 {
 	struct player *players = calloc(load->count, sizeof(*players));
 	struct eddy_scope watching, scope;
@@ -156,6 +160,7 @@ static int play_all(struct load *load, eddy_task_fn *fn, struct eddy_semaphore *
 	eddy_scope_spawn(&watching, "watch", watch, load);
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .fail_fast = load->once });
 	load->began_ns = eddy_now();
+	load->until_ns = load->began_ns + duration_ns;
 	for (unsigned i = 0; i < load->count && r == 0; i++) {
 		players[i] = (struct player){ load, &load->conns[i], opening };
 		r = eddy_scope_spawn(&scope, "connection", fn, &players[i]);
@@ -164,6 +169,9 @@ static int play_all(struct load *load, eddy_task_fn *fn, struct eddy_semaphore *
 		eddy_scope_join(&scope);
 	load->failed = eddy_scope_end(&scope);
 	load->elapsed_ns = eddy_now() - load->began_ns;
+	/* The last request was due before the end. */
+	if (load->plan->options->rate > 0 && load->elapsed_ns < load->until_ns - load->began_ns)
+		load->elapsed_ns = load->until_ns - load->began_ns;
 	eddy_scope_cancel(&watching);
 	eddy_scope_end(&watching);
 	free(players);
@@ -177,8 +185,7 @@ int load_play(struct load *load, uint64_t duration_ns)
 	memset(load->tally, 0, sizeof(*load->tally));
 	load->due = load->given_up = 0;
 	load->once = duration_ns == 0;
-	load->until_ns = eddy_now() + duration_ns;
-	r = play_all(load, play, NULL);
+	r = play_all(load, play, NULL, duration_ns);
 	if (r == 0 && eddy_is_cancelled())
 		r = -ECANCELED;
 	return r;
@@ -224,7 +231,7 @@ int load_open(struct load *load, struct plan *plan, unsigned count, const bool *
 	if (r < 0)
 		return failed(load, r, strerror(-r), error);
 	eddy_semaphore_init(&opening, CONNECTING);
-	r = play_all(load, play_opening, &opening);
+	r = play_all(load, play_opening, &opening, 0);
 	if (r < 0)
 		return failed(load, r, strerror(-r), error);
 	if (*load->tally->error)

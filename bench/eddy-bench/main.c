@@ -3,6 +3,7 @@
  *     eddy-bench get http://localhost:7878/files/{size}.bin --sizes 4K,1M --connections 1,16
  *     eddy-bench report RESULT.json
  */
+#include "hold.h"
 #include "measure.h"
 #include "report.h"
 
@@ -11,6 +12,7 @@
 
 static const char manual[] =
 	"eddy-bench get|put|req [NAME=]URL… [OPTION]…    measure; several targets take turns\n"
+	"eddy-bench hold URL [-c N] [--stall get|put]    open connections, and keep them until stdin ends\n"
 	"eddy-bench report RESULT.json [OPTION]…         say it again\n"
 	"\n"
 	"A URL is http://HOST[:PORT]/PATH, or unix:SOCKET:/PATH. In the path {size} is the cell's size (4k),\n"
@@ -21,7 +23,7 @@ static const char manual[] =
 	"  -c, --connections 1,16,64                  default 1\n"
 	"  -d, --depth N         requests on a connection at once (pipelining); default 1\n"
 	"  -t, --time S          of a sample; default 1 (seconds, or 500ms)\n"
-	"  -r, --rounds N        default 5\n"
+	"  -r, --rounds N        default 7\n"
 	"  --warmup S            before each sample; default 0.1\n"
 	"  -R, --rate N          requests a second, whatever the server does (an open loop): how long they take\n"
 	"                        counts from when they were due; default: as fast as it answers\n"
@@ -32,9 +34,12 @@ static const char manual[] =
 	"  --timeout S           without anything that moves; default 10\n"
 	"  --verify              read every body, and compare its SHA-256 with the first one's\n"
 	"  --digest HEX          with this one\n"
+	"  --files DIR           the files that the server sends: are they in the page cache?\n"
+	"  --cold                drop them from it before each request (each connection asks once, {n} of its own)\n"
 	"  --between COMMAND     run by sh before each sample; TARGET is the target's name\n"
 	"  --against NAME        the target that the others are held against; default: the first\n"
 	"  --pid PID             of the server, where it is not found by its port\n"
+	"  --no-system-calls     do not count them, which takes a short run more of each target\n"
 	"  --progress            say how far it is, also where stderr is no terminal\n"
 	"  --json FILE           keep all samples\n"
 	"\n"
@@ -50,5 +55,7 @@ int main(int argc, char **argv)
 		fputs(manual, stdout);
 		return 0;
 	}
+	if (strcmp(word, "hold") == 0)
+		return hold_main(argc, argv);
 	return measure_main(argc, argv);
 }

@@ -1,5 +1,6 @@
 #include "measure.h"
 
+#include "calls.h"
 #include "options.h"
 #include "result.h"
 #include "run.h"
@@ -107,16 +108,20 @@ int measure_main(int argc, char **argv)
 {
 	struct measurement measurement = { .error = "" };
 	struct options options;
-	int r = options_parse(argc, argv, &options, measurement.error);
+	int r;
 
+	measurement.result = result_new();
+	/* To parse it is to put it in order. */
+	add_command(measurement.result, argc, argv);
+	r = options_parse(argc, argv, &options, measurement.error);
 	if (r < 0) {
 		fprintf(stderr, "eddy-bench: %s\n",
 			r == -EINVAL ? measurement.error : strerror(-r));
+		result_free(measurement.result);
 		return 2;
 	}
 	measurement.options = &options;
-	measurement.result = result_new();
-	add_command(measurement.result, argc, argv);
+	calls_prepare();
 	r = eddy_run(&(struct eddy_loop_options){ .stack_size = STACK }, measure, &measurement);
 	if (r < 0 && r != -EINTR) {
 		const char *why = *measurement.error          ? measurement.error :

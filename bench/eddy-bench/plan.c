@@ -33,14 +33,14 @@ int plan_init(struct plan *plan, const struct options *options, const struct url
 		.options = options,
 		.url = url,
 		.body = body,
-		.size = options->work == WORK_PUT ? PLAN_SIZE_NONE : size,
+		.size = options->work == WORK_GET ? size : PLAN_SIZE_NONE,
 		.depth = options->depth,
 		.varies = url_has(url, "{i}"),
 		.per_conn = url_has(url, "{n}"),
 	};
-	plan->method = options->work == WORK_PUT ? "PUT" :
-		       options->method           ? options->method :
-						   "GET";
+	plan->method = options->work == WORK_PUT || options->stall == STALL_PUT ? "PUT" :
+		       options->method                                          ? options->method :
+										  "GET";
 	if (options->digest) {
 		digest_parse(options->digest, plan->expected.digest);
 		plan->expected.known = true;

@@ -1,5 +1,7 @@
 #include "run.h"
 
+#include "cached.h"
+#include "limit.h"
 #include "machine.h"
 #include "progress.h"
 #include "sample.h"
@@ -15,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 struct run {
 	const struct options *options;
@@ -24,6 +25,7 @@ struct run {
 	struct eddy_signals signals;
 	struct body body;
 	bool interrupted;
+	bool counted; /* system calls, at least once */
 	char *error;
 };
 
@@ -96,28 +98,12 @@ __attribute__((format(printf, 3, 4))) static void remark(struct run *run, struct
 	cell_add_remark(run->result, cell, text);
 }
 
-static bool is_saturated(const struct target *target)
-{
-	for (size_t i = 0; i < target->sample_count; i++) {
-		const struct sample *sample = target->samples[i];
-
-		if (sample->client_cpu_seconds >= 0.95 * sample->seconds)
-			return true;
-	}
-	return false;
-}
-
 static void remark_on(struct run *run, struct cell *cell, const struct contender *contender)
 {
 	const char *name = contender->target->name;
 
-	if (is_saturated(contender->target))
-		remark(run, cell,
-		       "%s: the client was saturated: judge by processor time, not by throughput",
-		       name);
-	if (contender->errors)
-		remark(run, cell, "%s: %llu requests failed, first: %s", name,
-		       (unsigned long long)contender->errors, contender->first_error);
+	if (*contender->first_error)
+		remark(run, cell, "%s: what failed first: %s", name, contender->first_error);
 	if (contender->reconnects)
 		remark(run, cell,
 		       "%s: %llu connections were not kept, and were made again, which is part of "
@@ -221,6 +207,45 @@ static int play_rounds(struct run *run, struct cell *cell, struct contender *con
 	return 0;
 }
 
+/* How many system calls a request takes does not depend on how quick it is. */
+static void count_calls(struct run *run, struct cell *cell, struct contender *contender)
+{
+	double each;
+	int r;
+
+	if (run->options->no_calls || run->options->cold || !contender->server.count)
+		return;
+	r = sample_count_calls(contender, (unsigned)cell->connections, &run->interrupted, &each);
+	for (size_t i = 0; r == 0 && i < contender->target->sample_count; i++) {
+		struct sample *sample = contender->target->samples[i];
+
+		sample->system_calls = round(each * sample->requests);
+	}
+	if (r == 0)
+		run->counted = true;
+	else if (r != -ECANCELED)
+		remark(run, cell, "%s: its system calls could not be counted: %s",
+		       contender->target->name,
+		       r == -ENOENT ? "there is no tracefs to be seen; root sees it" :
+		       r == -EACCES || r == -EPERM ? "only root may" :
+						     strerror(-r));
+}
+
+/* Are the files in memory, as one supposes? */
+static int look_at_cache(struct run *run, struct cell *cell)
+{
+	struct cached cached;
+	int r;
+
+	if (!run->options->files || run->options->cold)
+		return 0;
+	r = cached_look(run->options->files, &cached, run->error);
+	if (r == 0 && cached.here < cached.all)
+		remark(run, cell, "the files were not all in the page cache: %.0f %% of %s",
+		       100.0 * (double)cached.here / (double)cached.all, run->options->files);
+	return r;
+}
+
 /* An unfinished round would be held against nothing. */
 static void drop_unfinished(struct cell *cell)
 {
@@ -269,11 +294,16 @@ static int play_cell(struct run *run, uint64_t size, unsigned connections,
 	}
 	if (r == 0)
 		r = play_rounds(run, cell, contenders);
+	if (r == 0)
+		r = look_at_cache(run, cell);
+	for (size_t i = 0; r == 0 && i < options->url_count && !run->interrupted; i++)
+		count_calls(run, cell, &contenders[i]);
 	drop_unfinished(cell);
 	for (size_t i = 0; i < cell->target_count; i++) {
 		save_histogram(run, &cell->targets[i]->histogram.first_byte,
-			       &contenders[i].first_byte);
-		save_histogram(run, &cell->targets[i]->histogram.total, &contenders[i].total);
+			       &contenders[i].measured.first_byte);
+		save_histogram(run, &cell->targets[i]->histogram.total,
+			       &contenders[i].measured.total);
 		if (cell->targets[i]->sample_count)
 			remark_on(run, cell, &contenders[i]);
 	}
@@ -322,25 +352,14 @@ static int await_signal(void *arg)
 	return 0;
 }
 
-static int raise_limit(struct run *run)
+static unsigned most_connections(const struct options *options)
 {
-	struct rlimit limit;
 	unsigned most = 0;
 
-	for (size_t i = 0; i < run->options->connection_count; i++)
-		if (run->options->connections[i] > most)
-			most = run->options->connections[i];
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return 0;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_max >= most + 64)
-		return 0;
-	snprintf(
-		run->error, OPTIONS_ERROR_SIZE,
-		"%u connections need as many open files, and this process may have %llu: ulimit -Hn",
-		most, (unsigned long long)limit.rlim_max);
-	return -EMFILE;
+	for (size_t i = 0; i < options->connection_count; i++)
+		if (options->connections[i] > most)
+			most = options->connections[i];
+	return most;
 }
 
 static void describe(struct run *run)
@@ -364,7 +383,7 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 	struct contender *contenders = calloc(options->url_count, sizeof(*contenders));
 	struct run run = { .options = options, .result = result, .error = error };
 	struct eddy_scope scope;
-	int r = contenders ? raise_limit(&run) : -ENOMEM;
+	int r = contenders ? limit_raise(most_connections(options), error) : -ENOMEM;
 
 	if (r == 0)
 		r = eddy_signals_open((int[]){ SIGINT, SIGTERM, 0 }, &run.signals);
@@ -379,6 +398,11 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 	eddy_scope_cancel(&scope);
 	eddy_scope_end(&scope);
 	eddy_signals_close(&run.signals);
+	if (run.counted)
+		result_add_remark(
+			result,
+			"system calls were counted in runs of their own, a request's number "
+			"times the requests of each sample");
 	progress_end(&run.progress);
 	body_close(&run.body);
 	free(contenders);

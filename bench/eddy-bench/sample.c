@@ -1,12 +1,19 @@
 #include "sample.h"
 
+#include "cached.h"
+#include "calls.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include <eddy/loop.h>
+
+/* System calls are counted so long. */
+#define COUNTING_NS (200 * EDDY_MS)
 
 static double own_cpu(void)
 {
@@ -42,71 +49,108 @@ struct moment {
 	uint64_t retransmits;
 };
 
-static void read_moment(const struct contender *contender, const struct load *load, bool memory,
+static void read_moment(const struct contender *contender, const struct load *load,
 			struct moment *ret_moment)
 {
 	ret_moment->own_cpu = own_cpu();
 	ret_moment->retransmits = load_retransmits(load);
-	server_read(&contender->server, memory, &ret_moment->use);
+	server_read(&contender->server, false, &ret_moment->use);
 }
 
-static void fill(struct sample *sample, const struct load *load, const struct moment *before,
-		 const struct moment *after)
+/* Add what one play has used. */
+static void add(struct sample *sample, const struct load *load, const struct moment *before,
+		const struct moment *after)
 {
 	const struct tally *tally = load->tally;
 
-	sample->seconds = (double)load->elapsed_ns / 1e9;
-	sample->requests = (double)tally->requests;
-	sample->bytes = (double)tally->bytes;
-	sample->errors = (double)tally->errors;
-	sample->client_cpu_seconds = after->own_cpu - before->own_cpu;
-	sample->cpu_seconds = more(before->use.cpu_seconds, after->use.cpu_seconds);
-	sample->voluntary_switches = more(before->use.voluntary, after->use.voluntary);
-	sample->involuntary_switches = more(before->use.involuntary, after->use.involuntary);
+	sample->seconds += (double)load->elapsed_ns / 1e9;
+	sample->requests += (double)tally->requests;
+	sample->bytes += (double)tally->bytes;
+	sample->errors += (double)tally->errors;
+	sample->client_cpu_seconds += after->own_cpu - before->own_cpu;
+	sample->cpu_seconds += more(before->use.cpu_seconds, after->use.cpu_seconds);
+	sample->voluntary_switches += more(before->use.voluntary, after->use.voluntary);
+	sample->involuntary_switches += more(before->use.involuntary, after->use.involuntary);
+	sample->retransmits += (double)(after->retransmits - before->retransmits);
 	sample->threads = after->use.threads;
-	sample->resident_bytes = after->use.resident_bytes;
-	sample->retransmits = (double)(after->retransmits - before->retransmits);
-	sample->first_byte_us = quantiles(&tally->first_byte);
-	sample->total_us = quantiles(&tally->total);
 }
 
 static void keep(struct contender *contender, const struct load *load)
 {
 	const struct tally *tally = load->tally;
 
-	histogram_add(&contender->first_byte, &tally->first_byte);
-	histogram_add(&contender->total, &tally->total);
 	contender->reconnects += tally->reconnects;
-	contender->errors += tally->errors;
 	contender->due += load->due;
 	contender->given_up += load->given_up;
 	if (!*contender->first_error)
 		memcpy(contender->first_error, tally->error, sizeof(tally->error));
 }
 
-/* The load is open, and warm. */
-static int measure(struct contender *contender, struct load *load, struct result *result,
-		   double resident_before)
+/* Play once, between two looks at the server. */
+static int play(struct contender *contender, struct load *load, uint64_t duration_ns,
+		struct sample *sample, struct measured *measured)
 {
-	const struct options *options = contender->plan.options;
 	struct moment before, after;
-	struct sample *sample;
 	int r;
 
-	read_moment(contender, load, false, &before);
+	read_moment(contender, load, &before);
 	/* To read it has cost some. */
 	before.own_cpu = own_cpu();
-	r = load_play(load, (uint64_t)(options->seconds * 1e9));
+	r = load_play(load, duration_ns);
 	if (r < 0)
 		return r;
-	read_moment(contender, load, true, &after);
-	if (*load->interrupted)
-		return -EINTR;
-	sample = target_add_sample(result, contender->target);
-	fill(sample, load, &before, &after);
-	sample->resident_bytes_before = resident_before;
+	read_moment(contender, load, &after);
+	add(sample, load, &before, &after);
+	histogram_add(&measured->first_byte, &load->tally->first_byte);
+	histogram_add(&measured->total, &load->tally->total);
 	keep(contender, load);
-	return 0;
+	return *load->interrupted ? -EINTR : 0;
+}
+
+/* Each connection asks for a file that is on the disk alone, again and again. */
+static int play_cold(struct contender *contender, struct load *load, struct sample *sample,
+		     struct measured *measured, char error[OPTIONS_ERROR_SIZE])
+{
+	const struct options *options = contender->plan.options;
+	int r = 0;
+
+	while (r == 0 && sample->seconds < options->seconds) {
+		r = cached_drop(options->files, error);
+		if (r == 0)
+			r = play(contender, load, 0, sample, measured);
+	}
+	return r;
+}
+
+/* The load is open, and warm. */
+static int measure(struct contender *contender, struct load *load, struct result *result,
+		   double resident_before, char error[OPTIONS_ERROR_SIZE])
+{
+	const struct options *options = contender->plan.options;
+	struct measured *measured = calloc(1, sizeof(*measured));
+	struct sample sums = { .seconds = 0 };
+	struct server_use use;
+	int r;
+
+	if (!measured)
+		return -ENOMEM;
+	if (options->cold)
+		r = play_cold(contender, load, &sums, measured, error);
+	else
+		r = play(contender, load, (uint64_t)(options->seconds * 1e9), &sums, measured);
+	if (r == 0) {
+		server_read(&contender->server, true, &use);
+		sums.resident_bytes = use.resident_bytes;
+		sums.resident_bytes_before = resident_before;
+		sums.system_calls = NAN;
+		sums.first_byte_us = quantiles(&measured->first_byte);
+		sums.total_us = quantiles(&measured->total);
+		histogram_add(&contender->measured.first_byte, &measured->first_byte);
+		histogram_add(&contender->measured.total, &measured->total);
+		*target_add_sample(result, contender->target) = sums;
+	}
+	free(measured);
+	return r;
 }
 
 int sample_take(struct contender *contender, struct result *result, unsigned connections,
@@ -121,13 +165,39 @@ int sample_take(struct contender *contender, struct result *result, unsigned con
 	r = load_open(&load, &contender->plan, connections, interrupted, error);
 	if (r < 0)
 		return *interrupted ? -EINTR : r;
-	if (options->warmup > 0)
+	*error = 0;
+	if (options->warmup > 0 && !options->cold)
 		r = load_play(&load, (uint64_t)(options->warmup * 1e9));
 	if (r == 0)
-		r = measure(contender, &load, result, before.resident_bytes);
-	if (r < 0)
+		r = measure(contender, &load, result, before.resident_bytes, error);
+	if (r < 0 && !*error)
 		snprintf(error, OPTIONS_ERROR_SIZE, "%s: %s", contender->plan.url->name,
 			 strerror(-r));
+	load_close(&load);
+	return r;
+}
+
+int sample_count_calls(struct contender *contender, unsigned connections, const bool *interrupted,
+		       double *ret_each)
+{
+	char error[OPTIONS_ERROR_SIZE];
+	struct calls calls;
+	struct load load;
+	uint64_t requests = 0;
+	int r = load_open(&load, &contender->plan, connections, interrupted, error);
+
+	if (r < 0)
+		return r;
+	r = calls_open(&calls, &contender->server);
+	if (r == 0)
+		r = load_play(&load, COUNTING_NS);
+	if (r == 0)
+		requests = load.tally->requests;
+	if (requests)
+		*ret_each = (double)calls_read(&calls) / (double)requests;
+	else if (r == 0)
+		r = -ENODATA;
+	calls_close(&calls);
 	load_close(&load);
 	return r;
 }

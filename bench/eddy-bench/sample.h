@@ -6,18 +6,29 @@
 #include "result.h"
 #include "server.h"
 
+/* How long requests took. */
+struct measured {
+	struct histogram first_byte, total;
+};
+
 struct contender {
 	struct plan plan;
 	struct server server;
 	struct target *target;
-	struct histogram first_byte, total; /* of all rounds */
-	uint64_t reconnects, errors, given_up, due;
+	struct measured measured; /* in all rounds */
+	uint64_t reconnects, given_up, due;
 	char first_error[OPTIONS_ERROR_SIZE];
 };
 
-/* Measure once: open the connections, warm up, measure, close them. Suspends.
+/* Measure once: open the connections, warm up, measure, close them. Of cold files each connection
+ * asks once, again and again, and all are dropped in between. Suspends.
  * Return: 0 and one sample more; -errno and a sentence in `error`. */
 int sample_take(struct contender *contender, struct result *result, unsigned connections,
 		const bool *interrupted, char error[OPTIONS_ERROR_SIZE]);
+
+/* Count the system calls of the server for each request, in a short run that is not measured otherwise. Suspends.
+ * Return: 0, -errno of calls_open(), or of the load. */
+int sample_count_calls(struct contender *contender, unsigned connections, const bool *interrupted,
+		       double *ret_each);
 
 #endif
