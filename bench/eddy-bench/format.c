@@ -75,9 +75,9 @@ const char *format_bytes(char text[FORMAT_SIZE], double bytes)
 
 static const char *format_microseconds(char text[FORMAT_SIZE], double us)
 {
-	if (us < 9999.5)
+	if (us < 999.5)
 		return with_unit(text, us, " µs");
-	if (us < 9999500)
+	if (us < 999500)
 		return with_unit(text, us / 1e3, " ms");
 	return with_unit(text, us / 1e6, " s");
 }

@@ -39,7 +39,15 @@ typedef bool is_so_fn(const struct cell *cell, const struct target *target);
 static void remark_of(struct result *result, struct cell *cell, is_so_fn *is_so, const char *what)
 {
 	char text[RESULT_TEXT_MAX], name[FORMAT_LINE_SIZE];
-	size_t used = 0;
+	size_t used = 0, count = 0;
+
+	for (size_t i = 0; i < cell->target_count; i++)
+		count += is_so(cell, cell->targets[i]);
+	if (count > 2 && count == cell->target_count) {
+		snprintf(text, sizeof(text), "all targets: %s", what);
+		remark(result, cell, text);
+		return;
+	}
 
 	for (size_t i = 0; i < cell->target_count && used < sizeof(text) / 2; i++)
 		if (is_so(cell, cell->targets[i]))

@@ -1,37 +1,95 @@
 #include "report.h"
+#include "html.h"
+#include "print.h"
+#include "remarks.h"
 #include "result.h"
 
 #include <getopt.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static int usage(void)
 {
-	fputs("usage: eddy-bench report RESULT.json [--json FILE]\n", stderr);
+	fputs("usage: eddy-bench report RESULT.json [--html FILE] [--markdown FILE] [--json FILE]\n"
+	      "\n"
+	      "Prints what is in a result, unless one of these is asked for; a FILE of - is stdout.\n"
+	      "  --html FILE      a page with charts\n"
+	      "  --markdown FILE  tables\n"
+	      "  --json FILE      the result again, with all that is derived from it\n",
+	      stderr);
 	return 2;
+}
+
+static int save_print(const struct result *result, const char *path, enum table_form form,
+		      char error[RESULT_ERROR_SIZE])
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+	int r;
+
+	if (file && form == TABLE_HTML)
+		html_report(result, file);
+	else if (file)
+		print_report(result, file, form);
+	if (!file || ferror(file) | fclose(file)) {
+		snprintf(error, RESULT_ERROR_SIZE, "memory is out");
+		r = -1;
+	} else {
+		r = save_file(path, text, size, error);
+	}
+	free(text);
+	return r;
+}
+
+int report_write(struct result *result, const struct report_files *files,
+		 char error[RESULT_ERROR_SIZE])
+{
+	int r = 0;
+
+	remarks_derive(result);
+	if (files->json)
+		r = result_save(result, files->json, error);
+	if (!r && files->html)
+		r = save_print(result, files->html, TABLE_HTML, error);
+	if (!r && files->markdown)
+		r = save_print(result, files->markdown, TABLE_MARKDOWN, error);
+	if (!r && files->text)
+		r = save_print(result, files->text, TABLE_TEXT, error);
+	return r;
 }
 
 int report_main(int argc, char **argv)
 {
-	static const struct option options[] = { { "json", required_argument, NULL, 'j' }, { 0 } };
+	static const struct option options[] = { { "html", required_argument, NULL, 'h' },
+						 { "markdown", required_argument, NULL, 'm' },
+						 { "json", required_argument, NULL, 'j' },
+						 { 0 } };
+	struct report_files files = { 0 };
 	char error[RESULT_ERROR_SIZE];
-	const char *json = NULL;
 	struct result *result;
 	int option, r;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option != 'j')
+		if (option == 'h')
+			files.html = optarg;
+		else if (option == 'm')
+			files.markdown = optarg;
+		else if (option == 'j')
+			files.json = optarg;
+		else
 			return usage();
-		json = optarg;
 	}
 	if (optind != argc - 1)
 		return usage();
-	if (result_load(argv[optind], &result, error) < 0) {
-		fprintf(stderr, "eddy-bench: %s\n", error);
-		return 2;
+	if (!files.html && !files.markdown && !files.json)
+		files.text = "-";
+	r = result_load(argv[optind], &result, error);
+	if (!r) {
+		r = report_write(result, &files, error);
+		result_free(result);
 	}
-	r = json ? result_save(result, json, error) : 0;
 	if (r < 0)
 		fprintf(stderr, "eddy-bench: %s\n", error);
-	result_free(result);
 	return r < 0 ? 2 : 0;
 }

@@ -1,0 +1,92 @@
+#include "format.h"
+#include "svg.h"
+#include "table.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROW 36.0
+#define BAR_TOP 19.0
+#define BAR_HEIGHT 11.0
+#define NAME_CHARACTERS 34
+#define ROOM 348.0 /* of the longest bar or whisker */
+
+void svg_begin(struct svg *svg, const char *title, const char *description, double height)
+{
+	unsigned id = ++svg->count;
+
+	fprintf(svg->file,
+		"<svg viewBox=\"0 0 %g %g\" role=\"img\" aria-labelledby=\"t%u d%u\">"
+		"<title id=\"t%u\">",
+		SVG_WIDTH, height, id, id, id);
+	html_text(svg->file, title);
+	fprintf(svg->file, "</title><desc id=\"d%u\">", id);
+	html_text(svg->file, description);
+	fputs("</desc>\n", svg->file);
+}
+
+void svg_end(struct svg *svg)
+{
+	fputs("</svg>\n", svg->file);
+}
+
+static double greatest(const struct svg_bar *bars, size_t count)
+{
+	double most = 0;
+
+	/* fmax() passes over what is NAN. */
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, fmax(bars[i].estimate.median, bars[i].estimate.high));
+	return most;
+}
+
+/* An interval that is narrower than its own ends would be a blot, and says nothing. */
+static void draw_whisker(FILE *file, const struct estimate *estimate, double scale, double top)
+{
+	double low = fmax(estimate->low, 0) * scale, high = estimate->high * scale;
+	double middle = top + BAR_HEIGHT / 2;
+
+	if (!(high >= low))
+		return;
+	for (int i = 0; i < 2; i++)
+		fprintf(file,
+			"<path class=\"%s\" d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1fM%.1f %.1fV%.1f\"/>",
+			i ? "whisker" : "halo", low, top + 1, top + BAR_HEIGHT - 1, low, middle,
+			high, high, top + 1, top + BAR_HEIGHT - 1);
+}
+
+static void draw_bar(FILE *file, const struct svg_bar *bar, double scale, double top)
+{
+	char name[FORMAT_LINE_SIZE];
+
+	fprintf(file, "<g class=\"h%u\"><text x=\"0\" y=\"%.1f\">", bar->hue % SVG_HUES, top + 14);
+	html_text(file, format_cut(name, bar->name, NAME_CHARACTERS));
+	fprintf(file, "</text><text x=\"%g\" y=\"%.1f\" class=\"end\">", SVG_WIDTH, top + 14);
+	html_text(file, bar->value);
+	if (bar->note) {
+		fputs("<tspan class=\"mute\">  ", file);
+		html_text(file, bar->note);
+		fputs("</tspan>", file);
+	}
+	fputs("</text>", file);
+	fprintf(file, "<rect class=\"ground\" x=\"0\" y=\"%.1f\" width=\"%g\" height=\"%g\"/>",
+		top + BAR_TOP, SVG_WIDTH, BAR_HEIGHT);
+	if (bar->estimate.median > 0 && scale > 0)
+		fprintf(file,
+			"<rect class=\"bar\" x=\"0\" y=\"%.1f\" width=\"%.1f\" height=\"%g\"/>",
+			top + BAR_TOP, bar->estimate.median * scale, BAR_HEIGHT);
+	if (scale > 0)
+		draw_whisker(file, &bar->estimate, scale, top + BAR_TOP);
+	fputs("</g>\n", file);
+}
+
+void svg_bars(struct svg *svg, const char *title, const char *description,
+	      const struct svg_bar *bars, size_t count)
+{
+	double most = greatest(bars, count), scale = most > 0 ? ROOM / most : 0;
+
+	svg_begin(svg, title, description, ROW * count);
+	for (size_t i = 0; i < count; i++)
+		draw_bar(svg->file, &bars[i], scale, ROW * i);
+	svg_end(svg);
+}
