@@ -1,7 +1,7 @@
 /* files: a folder on the wire, for download and upload, with a page for people.
  *
  *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload] [--cert FILE [--key FILE]]
- *           [--technique NAME] [--upload-technique NAME]
+ *           [--technique NAME] [--upload-technique NAME] [--no-open-files]
  *
  *     $ files ~/shared &
  *     $ curl -T holiday.mp4 localhost:7878/files/holiday.mp4
@@ -156,6 +156,7 @@ static void usage(FILE *out)
 {
 	fputs("usage: files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload]\n"
 	      "             [--cert FILE [--key FILE]] [--technique NAME] [--upload-technique NAME]\n"
+	      "             [--no-open-files]\n"
 	      "  DIR          the folder to serve and to fill (default: the current one)\n"
 	      "  --bind       where to listen: host:port, [v6]:port or unix:path (default: "
 	      "localhost:7878)\n"
@@ -168,7 +169,8 @@ static void usage(FILE *out)
 	      "               or send-zc (default: auto); TLS goes through memory where the kernel\n"
 	      "               does not encrypt\n"
 	      "  --upload-technique\n"
-	      "               how they come: auto, splice, ring-splice or recv-write\n",
+	      "               how they come: auto, splice, ring-splice or recv-write\n"
+	      "  --no-open-files  keep no file open for the next request\n",
 	      out);
 }
 
@@ -192,6 +194,7 @@ static void parse(int argc, char **argv, struct settings *settings)
 		{ "key", required_argument, NULL, 'K' },
 		{ "technique", required_argument, NULL, 't' },
 		{ "upload-technique", required_argument, NULL, 'u' },
+		{ "no-open-files", no_argument, NULL, 'O' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -225,6 +228,9 @@ static void parse(int argc, char **argv, struct settings *settings)
 		case 'u':
 			switch_technique("upload-technique", optarg, &settings->transfer,
 					 &settings->transfer.technique_in);
+			break;
+		case 'O':
+			settings->server.no_open_files = true;
 			break;
 		case 'h':
 			usage(stdout);
@@ -277,6 +283,7 @@ int main(int argc, char **argv)
 	settings.server.transfer = &settings.transfer;
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_set_context(app, &settings.files);
+	eddy_app_keep_files_open(app, settings.files.dir);
 	eddy_app_add_filter(app, files_harden);
 	eddy_app_use_same_origin(app, &(struct eddy_same_origin_options){
 					      .local_only = is_loopback(settings.bind) });

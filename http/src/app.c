@@ -274,6 +274,8 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	DEFAULT(parts_max, 64);
 	DEFAULT(part_header_max, 8 * EDDY_KIB);
 	DEFAULT(field_max, 64 * EDDY_KIB);
+	DEFAULT(open_files_max, 1000);
+	DEFAULT(open_files_valid_ns, EDDY_SECOND);
 	DEFAULT(head_timeout_ns, 10 * EDDY_SECOND);
 	DEFAULT(body_timeout_ns, 30 * EDDY_SECOND);
 	DEFAULT(write_timeout_ns, 30 * EDDY_SECOND);

@@ -19,6 +19,7 @@
 struct eddyi_run;
 struct eddyi_tls_setup;
 struct eddyi_tree;
+struct eddyi_folder;
 struct eddyi_section;
 struct mistake;
 struct start;
@@ -74,7 +75,8 @@ struct eddy_app {
 	eddy_err_fn *render_error;   /* NULL: problem+json */
 	struct eddy_group root;      /* what is mapped on the app itself, with the empty prefix */
 	struct eddyi_tls_setup *tls; /* NULL: plain */
-	struct eddyi_tree *trees;    /* all of them */
+	struct eddyi_folder *kept_folders; /* whose files stay open for eddy_res_file_at() */
+	struct eddyi_tree *trees;          /* all of them */
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
 	struct kept *layers;

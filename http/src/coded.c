@@ -80,7 +80,7 @@ uint64_t eddy_res_length(const struct eddy_res *res)
 
 int eddy_res_fd(const struct eddy_res *res)
 {
-	return res->kind == EDDYI_RES_FILE && res->status == 200 ? res->file : -1;
+	return res->kind == EDDYI_RES_FILE && res->status == 200 ? res->file.fd : -1;
 }
 
 void eddy_res_code(struct eddy_res *res, const struct eddy_coder *coder, void *state)
@@ -101,9 +101,8 @@ void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
 		close(fd);
 		return;
 	}
-	if (res->file >= 0)
-		close(res->file);
-	res->file = fd;
+	eddyi_outgoing_close(&res->file);
+	res->file = (struct eddyi_outgoing){ .fd = fd };
 	res->file_size = length;
 	res->kind = EDDYI_RES_FILE;
 	eddyi_reply_unsize(res->req);
@@ -276,7 +275,7 @@ static int pass_file(struct eddy_req *req, char *buf)
 		uint64_t left = res->file_size - at;
 		size_t len = left < PIECE_MAX ? (size_t)left : PIECE_MAX;
 
-		r = eddy_transfer_read(res->file, buf, len, at);
+		r = eddy_transfer_read(res->file.fd, buf, len, at);
 		if (r < 0)
 			return r;
 		at += len;
@@ -318,7 +317,8 @@ static int reply_file(struct eddy_req *req)
 
 	if (eddy_transfer_copies_out(res->file_size)) {
 		buf = eddyi_arena_alloc(&req->arena, (size_t)res->file_size + 1);
-		r = buf ? eddy_transfer_read(res->file, buf, (size_t)res->file_size, 0) : -ENOMEM;
+		r = buf ? eddy_transfer_read(res->file.fd, buf, (size_t)res->file_size, 0) :
+			  -ENOMEM;
 		return r < 0 ? r :
 			       eddyi_reply_chunk(req, eddy_str(buf, (size_t)res->file_size), true);
 	}
@@ -330,7 +330,7 @@ static int reply_file(struct eddy_req *req)
 					     (unsigned long long)res->file_size);
 	res->head_sent = true;
 	r = eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
-						    .file = res->file,
+						    .file = res->file.fd,
 						    .len = res->file_size,
 						    .head = head,
 					    });

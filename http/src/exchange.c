@@ -4,7 +4,6 @@
 
 #include <eddy/scope.h>
 #include <errno.h>
-#include <unistd.h>
 
 struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_wire *wire)
 {
@@ -15,7 +14,7 @@ struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_wire *wi
 		return NULL;
 	*req = (struct eddy_req){ .arena = arena, .app = app, .wire = wire };
 	eddyi_head_init(&req->head, &req->arena, &app->head_limits);
-	req->res = (struct eddy_res){ .req = req, .status = 200, .file = -1 };
+	req->res = (struct eddy_res){ .req = req, .status = 200, .file = { .fd = -1 } };
 	return req;
 }
 
@@ -25,8 +24,7 @@ void eddyi_req_free(struct eddy_req *req)
 
 	eddyi_req_layers_deinit(req);
 	eddyi_coded_deinit(req);
-	if (req->res.file >= 0)
-		close(req->res.file);
+	eddyi_outgoing_close(&req->res.file);
 	json_decref(req->json);
 	eddyi_arena_deinit(&arena);
 }

@@ -6,6 +6,7 @@
 #include "body.h"
 #include "coded.h"
 #include "observer.h"
+#include "open_files.h"
 #include "path.h"
 #include "range.h"
 #include "wire.h"
@@ -28,7 +29,7 @@ struct eddy_res {
 	unsigned header_count;
 	unsigned header_capacity;
 	struct eddy_str bytes;
-	int file; /* owned; -1 for none */
+	struct eddyi_outgoing file; /* owned; .fd is -1 for none */
 	uint64_t file_size;
 	struct eddyi_ranges *ranges; /* of several; NULL for one */
 	struct eddyi_range range;    /* the one; an empty file has file_size 0 and none */
@@ -177,6 +178,12 @@ bool eddyi_reply_is_followed(const struct eddy_req *req);
 
 /* Send the head of a stream, and some of the stream. Suspends. Return: 0, -errno. */
 int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len);
+
+/* Copy the fields from number `from` on, for other responses. Where memory is out there are none. */
+void eddyi_fields_keep(const struct eddy_res *res, unsigned from, struct eddyi_fields *ret_fields);
+
+/* Add fields that were kept; `res` has none of these names. Return: 0, -ENOMEM. */
+int eddyi_fields_add(struct eddy_res *res, const struct eddyi_fields *fields);
 
 /* Forget the body and what described it. */
 void eddyi_res_clear_body(struct eddy_res *res);

@@ -4,7 +4,7 @@
 
 #include "disposition.h"
 #include "exchange.h"
-#include "validator.h"
+#include "open_files.h"
 
 #include <eddy/file.h>
 #include <eddy/io.h>
@@ -69,8 +69,8 @@ static int set_if(struct eddy_res *res, const char *name, const char *value)
 	return value ? eddy_res_set_z(res, name, value) : 0;
 }
 
-static int describe(struct eddy_res *res, struct eddy_str name,
-		    const struct eddy_file_options *options, const struct eddyi_cond_state *state)
+static int set_fields(struct eddy_res *res, struct eddy_str name,
+		      const struct eddy_file_options *options, const struct eddyi_cond_state *state)
 {
 	struct eddy_req *req = res->req;
 	char date[EDDYI_DATE_LEN + 1];
@@ -94,23 +94,45 @@ static int describe(struct eddy_res *res, struct eddy_str name,
 	return r;
 }
 
-/* `res` owns the descriptor already. */
+/* The body has been cleared: what is set are the first fields of their names. */
+static int describe(struct eddy_res *res, struct eddy_str name,
+		    const struct eddy_file_options *options, const struct stat *st,
+		    struct eddyi_validator *own, const struct eddyi_cond_state **ret_state)
+{
+	struct eddyi_open_file *kept = res->file.kept;
+	struct eddyi_validator *validator = kept ? &kept->validator : own;
+	unsigned before = res->header_count;
+	int r;
+
+	*ret_state = &validator->state;
+	if (kept && kept->fields.headers) {
+		validator->state.now = time(NULL);
+		return eddyi_fields_add(res, &kept->fields);
+	}
+	eddyi_validator_init(validator, st);
+	r = set_fields(res, name, options, &validator->state);
+	if (r == 0 && kept)
+		eddyi_fields_keep(res, before, &kept->fields);
+	return r;
+}
+
+/* `res` owns the file already. */
 static int answer_with(struct eddy_res *res, struct eddy_str name,
 		       const struct eddy_file_options *options, const struct stat *st)
 {
 	struct eddy_req *req = res->req;
 	struct eddyi_cond_fields fields = eddyi_validator_conditions(req);
-	struct eddyi_validator validator;
+	const struct eddyi_cond_state *state;
+	struct eddyi_validator own;
 	int r;
 
-	eddyi_validator_init(&validator, st);
 	res->kind = EDDYI_RES_FILE;
 	res->file_size = (uint64_t)st->st_size;
 	res->range = (struct eddyi_range){ 0, res->file_size - 1 };
-	r = describe(res, name, options, &validator.state);
+	r = describe(res, name, options, st, &own, &state);
 	if (r < 0)
 		return r;
-	switch (eddyi_cond_evaluate(&fields, &validator.state, req->head.method)) {
+	switch (eddyi_cond_evaluate(&fields, state, req->head.method)) {
 	case EDDYI_COND_NOT_MODIFIED:
 		res->kind = EDDYI_RES_EMPTY;
 		res->status = 304;
@@ -120,22 +142,30 @@ static int answer_with(struct eddy_res *res, struct eddy_str name,
 	case EDDYI_COND_PROCEED:
 		break;
 	}
-	return choose_ranges(res, &fields, &validator.state);
+	return choose_ranges(res, &fields, state);
+}
+
+int eddyi_res_found(struct eddy_res *res, struct eddy_str name, const struct eddyi_found *found,
+		    const struct eddy_file_options *options)
+{
+	static const struct eddy_file_options defaults;
+
+	eddyi_res_clear_body(res);
+	res->file = found->file;
+	return answer_with(res, name, options ? options : &defaults, &found->st);
 }
 
 int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int fd,
 		       const struct eddy_file_options *options)
 {
-	static const struct eddy_file_options defaults;
-	struct stat st;
+	struct eddyi_found found = { .file = { .fd = fd } };
+	int r = fstat(fd, &found.st) < 0 ? -errno : S_ISREG(found.st.st_mode) ? 0 : -ENOENT;
 
+	if (r == 0)
+		return eddyi_res_found(res, name, &found, options);
 	eddyi_res_clear_body(res);
-	res->file = fd;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -ENOENT;
-	return answer_with(res, name, options ? options : &defaults, &st);
+	eddyi_outgoing_close(&found.file);
+	return r;
 }
 
 int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd)
@@ -143,15 +173,19 @@ int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd)
 	return eddy_res_file_with(res, name, fd, NULL);
 }
 
-int eddyi_file_open(int dir, const char *path)
+int eddyi_file_open(int dir, const char *path, uint64_t resolve)
 {
 	/* Not blocking for a FIFO, which is refused as soon as it is seen. */
 	struct open_how how = {
 		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve,
 	};
 	int fd = eddy_openat2(dir, path, &how);
 
+	if ((fd == -EMFILE || fd == -ENFILE) && eddyi_open_files_drop())
+		fd = eddy_openat2(dir, path, &how);
+	if (fd == -ELOOP && resolve)
+		return fd;
 	if (fd == -ELOOP || fd == -EXDEV || fd == -ENAMETOOLONG || fd == -ENXIO || fd == -ENODEV)
 		return -ENOENT;
 	if (fd < 0)
@@ -169,12 +203,16 @@ int eddyi_file_open(int dir, const char *path)
 int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)
 {
 	struct eddy_str path = eddyi_arena_dup(&res->req->arena, name);
-	int fd;
+	struct eddyi_folder folder = eddyi_folder_of(res->req->app, dir);
+	struct eddyi_found found;
+	int r;
 
 	if (!path.ptr)
 		return -ENOMEM;
 	if (!path.len || memchr(path.ptr, 0, path.len))
 		return -ENOENT;
-	fd = eddyi_file_open(dir, path.ptr);
-	return fd < 0 ? fd : eddy_res_file(res, name, fd);
+	r = eddyi_folder_find(&folder, path, EDDY_CODING_IDENTITY, &found);
+	if (r < 0)
+		return r == -EISDIR ? -ENOENT : r;
+	return eddyi_res_found(res, name, &found, NULL);
 }

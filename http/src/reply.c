@@ -74,7 +74,7 @@ static int reply_piece(struct eddy_req *req)
 	if (!head.ptr)
 		return -ENOMEM;
 	if (copied) {
-		r = eddy_transfer_read(res->file, (char *)head.ptr + head.len, copied,
+		r = eddy_transfer_read(res->file.fd, (char *)head.ptr + head.len, copied,
 				       res->range.first);
 		if (r < 0)
 			return r;
@@ -84,7 +84,7 @@ static int reply_piece(struct eddy_req *req)
 		return eddyi_wire_answer(req->wire, eddy_str(head.ptr, head.len + copied),
 					 eddyi_reply_is_followed(req));
 	return eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
-						       .file = res->file,
+						       .file = res->file.fd,
 						       .offset = res->range.first,
 						       .len = length,
 						       .head = head,
@@ -133,7 +133,7 @@ static int reply_pieces(struct eddy_req *req)
 		struct eddyi_range range = res->ranges->ranges[i];
 
 		r = eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
-							    .file = res->file,
+							    .file = res->file.fd,
 							    .offset = range.first,
 							    .len = range.last - range.first + 1,
 							    .head = parts[i],

@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define HEADERS_FIRST 8
 
@@ -86,6 +85,52 @@ int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 	if (!header.name.ptr || !header.value.ptr)
 		return -ENOMEM;
 	return append(res, header);
+}
+
+void eddyi_fields_keep(const struct eddy_res *res, unsigned from, struct eddyi_fields *ret_fields)
+{
+	unsigned count = res->header_count - from;
+	size_t size = 0;
+	char *at;
+
+	for (unsigned i = from; i < res->header_count; i++)
+		size += res->headers[i].name.len + res->headers[i].value.len + 2;
+	ret_fields->headers = malloc(count * sizeof(*ret_fields->headers) + size);
+	if (!ret_fields->headers)
+		return;
+	ret_fields->count = count;
+	ret_fields->size = size;
+	at = (char *)(ret_fields->headers + count);
+	for (unsigned i = 0; i < count; i++) {
+		struct eddyi_header from_res = res->headers[from + i];
+
+		ret_fields->headers[i] = (struct eddyi_header){
+			.name = eddy_str(at, from_res.name.len),
+			.value = eddy_str(at + from_res.name.len + 1, from_res.value.len),
+		};
+		at = mempcpy(at, from_res.name.ptr, from_res.name.len);
+		*at++ = 0;
+		at = mempcpy(at, from_res.value.ptr, from_res.value.len);
+		*at++ = 0;
+	}
+}
+
+int eddyi_fields_add(struct eddy_res *res, const struct eddyi_fields *fields)
+{
+	const char *text = (char *)(fields->headers + fields->count);
+	char *copy = eddyi_arena_alloc(&res->req->arena, fields->size);
+	int r = copy ? 0 : -ENOMEM;
+
+	if (copy)
+		memcpy(copy, text, fields->size);
+	for (unsigned i = 0; i < fields->count && r == 0; i++) {
+		struct eddyi_header header = fields->headers[i];
+
+		header.name.ptr = copy + (header.name.ptr - text);
+		header.value.ptr = copy + (header.value.ptr - text);
+		r = append(res, header);
+	}
+	return r;
 }
 
 int eddy_res_set(struct eddy_res *res, const char *name, struct eddy_str value)
@@ -169,9 +214,7 @@ int eddy_res_merge(struct eddy_res *res, const char *name, struct eddy_str membe
 
 static void drop_body(struct eddy_res *res)
 {
-	if (res->file >= 0)
-		close(res->file);
-	res->file = -1;
+	eddyi_outgoing_close(&res->file);
 	res->ranges = NULL;
 	res->kind = EDDYI_RES_EMPTY;
 }

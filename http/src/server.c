@@ -1,5 +1,6 @@
 #include "server.h"
 
+#include "open_files.h"
 #include "tls_setup.h"
 
 #include <eddy/dump.h>
@@ -60,6 +61,7 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 			eddy_warn("eddy::http", "accepting pauses: %s", strerror(-error));
 		listener->failing = true;
 		eddyi_conn_count(&server->conns, accept_failures);
+		eddyi_open_files_drop();
 		eddyi_conns_evict_idle(&server->conns);
 		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
 	} else if (is_full(server)) {
@@ -228,6 +230,7 @@ static void close_server(struct eddyi_server *server)
 {
 	eddyi_clocks_deinit(&server->clocks);
 	free(server->listeners);
+	eddyi_open_files_drop();
 	eddyi_arena_trim();
 }
 

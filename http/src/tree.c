@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 struct eddyi_tree {
-	struct eddyi_tree *next; /* of the app's */
-	int dir;
-	const char *index; /* empty for none */
+	struct eddyi_tree *next;     /* of the app's */
+	struct eddyi_folder *folder; /* its .dir is the tree's own */
+	const char *index;           /* empty for none */
 	const char *cache_control;
 	bool dot_files;
 	bool no_siblings;
@@ -69,24 +69,6 @@ static bool has_slash_behind(const struct eddy_req *req)
 	return !path.len || path.ptr[path.len - 1] == '/';
 }
 
-static bool is_of_type(int fd, mode_t type)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type;
-}
-
-/* Open a regular file. Return: a descriptor, -ENOENT, -errno. */
-static int open_regular(const struct eddyi_tree *tree, const char *path)
-{
-	int fd = eddyi_file_open(tree->dir, path);
-
-	if (fd < 0 || is_of_type(fd, S_IFREG))
-		return fd;
-	close(fd);
-	return -ENOENT;
-}
-
 /* ---- answers ---- */
 
 /* To the same path with a slash behind it; relative to where the client is, so that it can't lead to
@@ -105,9 +87,9 @@ static int redirect(struct eddy_req *req, struct eddy_res *res)
 }
 
 /* Open the sibling that the client likes best of those there are.
- * Return: a descriptor, -ENOENT when the file itself is to be sent. */
-static int open_sibling(const struct eddyi_tree *tree, struct eddy_req *req, struct eddy_str path,
-			enum eddy_coding *ret_coding)
+ * Return: its coding; that of identity when the file itself is to be sent. */
+static enum eddy_coding open_sibling(const struct eddyi_tree *tree, struct eddy_req *req,
+				     struct eddy_str path, struct eddyi_found *ret_found)
 {
 	struct eddy_accept accept = eddy_req_accept(req);
 	enum eddy_coding order[SIBLING_COUNT], coding;
@@ -122,40 +104,39 @@ static int open_sibling(const struct eddyi_tree *tree, struct eddy_req *req, str
 	       coding != EDDY_CODING_IDENTITY) {
 		struct eddy_str name =
 			eddyi_arena_printf(&req->arena, "%.*s%s", EDDY_FMT(path), suffix[coding]);
-		int fd = name.ptr ? open_regular(tree, name.ptr) : -ENOMEM;
 		size_t kept = 0;
 
-		if (fd >= 0) {
-			*ret_coding = coding;
-			return fd;
-		}
+		if (name.ptr && eddyi_folder_find(tree->folder, name, coding, ret_found) == 0)
+			return coding;
 		for (size_t i = 0; i < count; i++)
 			if (order[i] != coding)
 				order[kept++] = order[i];
 		count = kept;
 	}
-	return -ENOENT;
+	return EDDY_CODING_IDENTITY;
 }
 
-/* Takes over `fd`. */
-static int answer(const struct eddyi_tree *tree, struct eddy_res *res, struct eddy_str path, int fd)
+/* Takes over what was found. */
+static int answer(const struct eddyi_tree *tree, struct eddy_res *res, struct eddy_str path,
+		  struct eddyi_found *found)
 {
 	struct eddy_file_options options = {
 		.cache_control = tree->cache_control,
 		.no_disposition = true,
 	};
+	struct eddyi_found sibling;
 	enum eddy_coding coding;
-	int sibling, r;
+	int r;
 
 	if (tree->no_siblings)
-		return eddy_res_file_with(res, path, fd, &options);
-	sibling = open_sibling(tree, res->req, path, &coding);
-	if (sibling >= 0) {
-		close(fd);
-		fd = sibling;
+		return eddyi_res_found(res, path, found, &options);
+	coding = open_sibling(tree, res->req, path, &sibling);
+	if (coding != EDDY_CODING_IDENTITY) {
+		eddyi_outgoing_close(&found->file);
+		found = &sibling;
 		options.coding = eddy_coding_name(coding);
 	}
-	r = eddy_res_file_with(res, path, fd, &options);
+	r = eddyi_res_found(res, path, found, &options);
 	return r < 0 ? r : eddy_res_add(res, "vary", eddy_str("accept-encoding", 15));
 }
 
@@ -163,7 +144,8 @@ static int answer(const struct eddyi_tree *tree, struct eddy_res *res, struct ed
 static int answer_folder(const struct eddyi_tree *tree, struct eddy_res *res, struct eddy_str path)
 {
 	struct eddy_req *req = res->req;
-	int fd;
+	struct eddyi_found found;
+	int r;
 
 	if (!tree->index[0])
 		return -ENOENT;
@@ -171,12 +153,12 @@ static int answer_folder(const struct eddyi_tree *tree, struct eddy_res *res, st
 				  tree->index);
 	if (!path.ptr)
 		return -ENOMEM;
-	fd = open_regular(tree, path.ptr);
-	if (fd < 0)
-		return fd;
+	r = eddyi_folder_find(tree->folder, path, EDDY_CODING_IDENTITY, &found);
+	if (r < 0)
+		return r == -EISDIR ? -ENOENT : r;
 	if (has_slash_behind(req))
-		return answer(tree, res, path, fd);
-	close(fd);
+		return answer(tree, res, path, &found);
+	eddyi_outgoing_close(&found.file);
 	return redirect(req, res);
 }
 
@@ -185,7 +167,8 @@ static int serve(struct eddy_req *req, struct eddy_res *res)
 	const struct eddy_route *route = req->route->value;
 	const struct eddyi_tree *tree = route->tree;
 	struct eddy_str path = path_of(tree, req);
-	int fd;
+	struct eddyi_found found;
+	int r;
 
 	if (!path.ptr)
 		return -ENOENT;
@@ -194,11 +177,10 @@ static int serve(struct eddy_req *req, struct eddy_res *res)
 	path = eddyi_arena_dup(&req->arena, path);
 	if (!path.ptr)
 		return -ENOMEM;
-	fd = eddyi_file_open(tree->dir, path.ptr);
-	if (fd < 0 || !is_of_type(fd, S_IFDIR))
-		return fd < 0 ? fd : answer(tree, res, path, fd);
-	close(fd);
-	return answer_folder(tree, res, path);
+	r = eddyi_folder_find(tree->folder, path, EDDY_CODING_IDENTITY, &found);
+	if (r == -EISDIR)
+		return answer_folder(tree, res, path);
+	return r < 0 ? r : answer(tree, res, path, &found);
 }
 
 /* ---- mapping ---- */
@@ -214,7 +196,7 @@ static struct eddyi_tree *make_tree(struct eddy_app *app, const struct eddy_tree
 
 	*tree = (struct eddyi_tree){
 		.next = app->trees,
-		.dir = -1,
+		.folder = eddyi_folder_new(app, -1),
 		.index = copy(app, options->index ? options->index : "index.html"),
 		.dot_files = options->dot_files,
 		.no_siblings = options->no_siblings,
@@ -248,8 +230,8 @@ struct eddy_route *eddy_group_map_files(struct eddy_group *group, const char *pa
 	const char *mistake = find_mistake(pattern, tree);
 
 	route->tree = tree;
-	tree->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (tree->dir < 0)
+	tree->folder->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (tree->folder->dir < 0)
 		eddy_app_mistake(group->app, "can't serve the folder \"%s\" at \"%s\": %s", dir,
 				 pattern, strerror(errno));
 	if (mistake)
@@ -267,6 +249,6 @@ struct eddy_route *eddy_app_map_files(struct eddy_app *app, const char *pattern,
 void eddyi_trees_close(struct eddy_app *app)
 {
 	for (struct eddyi_tree *tree = app->trees; tree; tree = tree->next)
-		if (tree->dir >= 0)
-			close(tree->dir);
+		if (tree->folder->dir >= 0)
+			close(tree->folder->dir);
 }

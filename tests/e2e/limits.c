@@ -362,6 +362,8 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 		{ "part_header_max", required_argument, NULL, 'e' },
 		{ "field_max", required_argument, NULL, 'i' },
 		{ "connections_max", required_argument, NULL, 'n' },
+		{ "open_files_max", required_argument, NULL, 'o' },
+		{ "open_files_valid", required_argument, NULL, 'O' },
 		{ "head_timeout", required_argument, NULL, '1' },
 		{ "body_timeout", required_argument, NULL, '2' },
 		{ "write_timeout", required_argument, NULL, '3' },
@@ -425,6 +427,12 @@ static void parse(int argc, char **argv, struct eddy_server_options *server, str
 			break;
 		case 'n':
 			server->connections_max = (unsigned)value;
+			break;
+		case 'o':
+			server->open_files_max = (unsigned)value;
+			break;
+		case 'O':
+			server->open_files_valid_ns = value * EDDY_MS;
 			break;
 		case '1':
 			server->head_timeout_ns = value * EDDY_MS;

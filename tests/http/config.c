@@ -55,6 +55,9 @@ Test(config, replaces_what_the_builder_said)
 					    "part_header_max = 9\n"
 					    "field_max = 10\n"
 					    "connections_max = 8\n"
+					    "open_files_max = 11\n"
+					    "open_files_valid_ms = 6\n"
+					    "no_open_files = true\n"
 					    "head_timeout_ms = 1\n"
 					    "body_timeout_ms = 2\n"
 					    "write_timeout_ms = 3\n"
@@ -79,6 +82,9 @@ Test(config, replaces_what_the_builder_said)
 	cr_expect(eq(sz, app->options.part_header_max, 9));
 	cr_expect(eq(u64, app->options.field_max, 10));
 	cr_expect(eq(uint, app->options.connections_max, 8));
+	cr_expect(eq(uint, app->options.open_files_max, 11));
+	cr_expect(eq(u64, app->options.open_files_valid_ns, 6 * EDDY_MS));
+	cr_expect(app->options.no_open_files);
 	cr_expect(eq(u64, app->options.head_timeout_ns, 1 * EDDY_MS));
 	cr_expect(eq(u64, app->options.body_timeout_ns, 2 * EDDY_MS));
 	cr_expect(eq(u64, app->options.write_timeout_ns, 3 * EDDY_MS));
@@ -165,7 +171,7 @@ Test(config, leaves_alone_what_it_does_not_say)
 
 #define ALL_KEYS                                                                                                                                                                \
 	"bind, bind_plain, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, workers, request_line_max, header_block_max, header_count_max, body_max, file_max, " \
-	"parts_max, part_header_max, field_max, connections_max, head_timeout_ms, "                                                                                             \
+	"parts_max, part_header_max, field_max, connections_max, open_files_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                         \
 	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, drain_timeout_ms"
 
 static const struct {

@@ -38,6 +38,11 @@ struct eddy_server_options {
 	uint64_t field_max;       /* bytes of a part read as text; default 64 KiB; past it 413 */
 	unsigned connections_max; /* default: what RLIMIT_NOFILE leaves */
 
+	/* Files that stay open for the next request (open_files.h): */
+	unsigned open_files_max; /* on each loop; default 1000, an eighth of RLIMIT_NOFILE at most */
+	uint64_t open_files_valid_ns; /* each of them; default 1 s */
+	bool no_open_files;           /* each request opens what it sends; default: they do */
+
 	uint64_t head_timeout_ns;  /* for a head to arrive; default 10 s; past it 408 */
 	uint64_t body_timeout_ns;  /* without a byte of the body; default 30 s; past it 408 */
 	uint64_t write_timeout_ns; /* without a byte taken by the peer; default 30 s; then close */

@@ -31,6 +31,7 @@
 #include <eddy/cookie.h>
 #include <eddy/cors.h>
 #include <eddy/log.h>
+#include <eddy/open_files.h>
 #include <eddy/part.h>
 #include <eddy/peer.h>
 #include <eddy/rate_limit.h>

@@ -71,7 +71,8 @@ EDDY_PRINTF(3, 4)
 EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...);
 
 /* Answer with the regular file `name` beneath the folder `dir`: conditions and ranges are honoured,
- * it is sent as an attachment, and leaves by splice. Suspends.
+ * it is sent as an attachment, and leaves by splice. Where the app says so it stays open for the next request
+ * (eddy/open_files.h). Suspends.
  * Return: 0; -ENOENT when there is no such regular file, -EACCES, -EMFILE. */
 EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name);
 

@@ -8,6 +8,8 @@
  * etag, a date and ranges of their own; every answer says `vary: accept-encoding`. Who changes a
  * file changes its siblings, too.
  *
+ * What was sent stays open for the next request, as eddy/open_files.h says.
+ *
  * A folder answers with its index file at the path that ends in a slash, and without one redirects
  * there (308); it is never listed. A file with a slash behind it, a name that begins with a dot, what is
  * no regular file and a link that leads out of the folder are 404.

@@ -1,0 +1,87 @@
+/* open_files.h: regular files on their way out, and those that stay open for the next request.
+ *
+ * Invariants:
+ * 1. An open file is closed with its last reference: the table of its loop has one as long as it is in there, and
+ *    who sends it has one each.
+ * 2. A file is in the table by the number of its folder, which no other folder ever had, its path, and what its bytes
+ *    are sent as; its timer is armed for as long.
+ * 3. A file is given out only while its state is the one that it was opened with: a change of its bytes, names or
+ *    rights changes its ctime or its links. No link was followed on the way to it.
+ *    What was changed a moment before it was opened is not kept: another change might not show.
+ * 4. Its fields describe that state.
+ */
+#ifndef EDDYI_OPEN_FILES_H
+#define EDDYI_OPEN_FILES_H
+
+#include "validator.h"
+
+#include <eddy/accept.h>
+#include <eddy/list.h>
+#include <eddy/open_files.h>
+#include <eddy/timer.h>
+
+/* A folder that files are sent from. */
+struct eddyi_folder {
+	struct eddyi_folder *next;  /* of the app's */
+	const struct eddy_app *app; /* NULL: nothing of it is kept */
+	int dir;
+	unsigned number;
+};
+
+/* Fields for responses. */
+struct eddyi_fields {
+	struct eddyi_header *headers; /* followed by the text */
+	unsigned count;
+	size_t size; /* of the text */
+};
+
+struct eddyi_open_file {
+	int fd;
+	unsigned refs;
+	struct eddy_timer timer;      /* until the name is looked up again */
+	struct eddy_node recent;      /* in the table: who was asked for last is the last */
+	struct eddyi_open_file *next; /* of those in the same bucket */
+	uint64_t hash;
+	unsigned folder;
+	enum eddy_coding coding; /* what its bytes are sent as */
+	struct stat st;
+	struct eddyi_validator validator;
+	struct eddyi_fields fields; /* .headers is NULL until it has been sent once */
+	size_t len;
+	char path[];
+};
+
+/* A file that is about to be sent. */
+struct eddyi_outgoing {
+	int fd;                       /* -1: none */
+	struct eddyi_open_file *kept; /* whose `fd` is; NULL: it is the holder's own */
+};
+
+/* One that was found, and what it is now. */
+struct eddyi_found {
+	struct eddyi_outgoing file;
+	struct stat st;
+};
+
+/* A folder whose files stay open; it is the app's. */
+struct eddyi_folder *eddyi_folder_new(struct eddy_app *app, int dir);
+
+/* That of `dir`; its files stay open if the app was told so. */
+struct eddyi_folder eddyi_folder_of(const struct eddy_app *app, int dir);
+
+/* Open the regular file that `path`, which ends with a NUL, names in the folder, to be sent as `coding`. Suspends, unless it
+ * is at hand.
+ * Return: 0; -EISDIR for a folder, -ENOENT for what else is no regular file; as eddyi_file_open(). */
+int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
+		      enum eddy_coding coding, struct eddyi_found *ret_found);
+
+/* Close it, or give it back. Never suspends. */
+void eddyi_outgoing_close(struct eddyi_outgoing *file);
+
+/* Give a reference back. Never suspends. */
+void eddyi_open_file_unref(struct eddyi_open_file *file);
+
+/* Let go of all files that this thread's loop keeps. Never suspends. Return: whether there were any. */
+bool eddyi_open_files_drop(void);
+
+#endif

@@ -1,0 +1,531 @@
+/* Tests of http/src/open_files.h. What a client sees of it is in tests/e2e/test_open_files.py. */
+#include "app.h"
+#include "open_files.h"
+
+#include "../runtime/failing.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/http.h>
+#include <eddy/runtime.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A folder with some files, and what becomes of them: `go` runs on a loop, and returns 0 or a line of this file. */
+struct rig {
+	struct eddy_app *app;
+	struct eddyi_folder *folder;
+	int dir;
+	int (*go)(struct rig *rig);
+};
+
+#define MUST(what)                                                                                 \
+	do {                                                                                       \
+		if (!(what))                                                                       \
+			return __LINE__;                                                           \
+	} while (0)
+
+static void write_file(struct rig *rig, const char *name, const char *text)
+{
+	int fd = openat(rig->dir, name, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+
+	cr_assert(eq(sz, (size_t)write(fd, text, strlen(text)), strlen(text)));
+	close(fd);
+}
+
+static int find_as(struct rig *rig, const char *name, enum eddy_coding coding,
+		   struct eddyi_found *ret_found)
+{
+	return eddyi_folder_find(rig->folder, eddy_str_from(name), coding, ret_found);
+}
+
+/* Find a file and give it back. Return: the one that is kept, NULL when none is. */
+static const struct eddyi_open_file *kept(struct rig *rig, const char *name)
+{
+	struct eddyi_found found = { .file = { .fd = -1 } };
+	const struct eddyi_open_file *file;
+
+	if (find_as(rig, name, EDDY_CODING_IDENTITY, &found) < 0)
+		return NULL;
+	file = found.file.kept;
+	eddyi_outgoing_close(&found.file);
+	return file;
+}
+
+/* What has only just been changed is not kept yet. Return: the one that is kept, some time. */
+static const struct eddyi_open_file *soon_kept(struct rig *rig, const char *name)
+{
+	const struct eddyi_open_file *file;
+
+	while (!(file = kept(rig, name)))
+		eddy_yield();
+	return file;
+}
+
+static int root(void *arg)
+{
+	struct rig *rig = arg;
+
+	if (!rig->app->options.no_open_files) {
+		soon_kept(rig, "d");
+		eddyi_open_files_drop();
+	}
+	return rig->go(rig);
+}
+
+static int count_descriptors(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static void remove_all(const char *path)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r '%s'", path);
+	cr_expect(zero(int, system(command)));
+}
+
+static void run_with(int (*go)(struct rig *rig), const struct eddy_server_options *options)
+{
+	char path[] = "/tmp/eddy-open-files-XXXXXX";
+	struct rig rig = { .app = eddy_app_new(), .go = go };
+	int before, r;
+
+	cr_assert(ne(ptr, mkdtemp(path), NULL));
+	rig.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	eddy_app_with_server(rig.app, options);
+	rig.folder = eddyi_folder_new(rig.app, rig.dir);
+	for (int i = 0; i < 4; i++)
+		write_file(&rig, (char[]){ (char)('a' + i), 0 }, "text");
+	before = count_descriptors();
+	r = eddy_run(NULL, root, &rig);
+	cr_expect_eq(r, 0, "it stopped in line %d", r);
+	/* None outlives the loop. */
+	cr_expect(eq(int, count_descriptors(), before));
+	eddy_app_free(rig.app);
+	close(rig.dir);
+	remove_all(path);
+}
+
+static void run(int (*go)(struct rig *rig))
+{
+	run_with(go, &(struct eddy_server_options){ .open_files_valid_ns = EDDY_NEVER });
+}
+
+/* ---- what is kept ---- */
+
+static int find_again(struct rig *rig)
+{
+	struct eddyi_found first, second;
+	char byte;
+
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &first) == 0);
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &second) == 0);
+	MUST(first.file.kept && first.file.kept == second.file.kept);
+	MUST(first.file.fd == second.file.fd && second.st.st_size == 4);
+	MUST(first.file.kept->refs == 3);
+	eddyi_outgoing_close(&first.file);
+	MUST(first.file.fd == -1 && !first.file.kept);
+	MUST(pread(second.file.fd, &byte, 1, 0) == 1 && byte == 't');
+	eddyi_outgoing_close(&second.file);
+	MUST(kept(rig, "a")->refs == 1);
+	return 0;
+}
+
+Test(open_files, stay_open)
+{
+	run(find_again);
+}
+
+static int keep_apart(struct rig *rig)
+{
+	struct rig other = { .folder = eddyi_folder_new(rig->app, rig->dir) };
+	struct eddyi_found found;
+	const struct eddyi_open_file *a = kept(rig, "a");
+
+	MUST(kept(rig, "b") != a);
+	MUST(kept(&other, "a") != a);
+	MUST(find_as(rig, "a", EDDY_CODING_GZIP, &found) == 0);
+	MUST(found.file.kept != a);
+	eddyi_outgoing_close(&found.file);
+	MUST(kept(rig, "a") == a);
+	return 0;
+}
+
+Test(open_files, are_kept_by_folder_name_and_coding)
+{
+	run(keep_apart);
+}
+
+static int find_others(struct rig *rig)
+{
+	char path[2000];
+	struct eddyi_found found;
+
+	MUST(mkdirat(rig->dir, "folder", 0755) == 0 && mkfifoat(rig->dir, "fifo", 0644) == 0);
+	MUST(find_as(rig, "folder", EDDY_CODING_IDENTITY, &found) == -EISDIR);
+	MUST(find_as(rig, "fifo", EDDY_CODING_IDENTITY, &found) == -ENOENT);
+	MUST(find_as(rig, "none", EDDY_CODING_IDENTITY, &found) == -ENOENT);
+	MUST(find_as(rig, "../a", EDDY_CODING_IDENTITY, &found) == -ENOENT);
+	/* Not this one either: somebody else chose it. */
+	memset(path, '/', sizeof(path));
+	memcpy(path, ".", 1);
+	memcpy(path + sizeof(path) - 2, "a", 2);
+	MUST(find_as(rig, path, EDDY_CODING_IDENTITY, &found) == 0 && !found.file.kept);
+	eddyi_outgoing_close(&found.file);
+	return 0;
+}
+
+Test(open_files, are_regular)
+{
+	run(find_others);
+}
+
+static int follow_links(struct rig *rig)
+{
+	struct eddyi_found found;
+	char text[5] = "";
+
+	MUST(symlinkat("a", rig->dir, "link") == 0);
+	MUST(find_as(rig, "link", EDDY_CODING_IDENTITY, &found) == 0 && !found.file.kept);
+	eddyi_outgoing_close(&found.file);
+	write_file(rig, "b", "else");
+	MUST(unlinkat(rig->dir, "link", 0) == 0 && symlinkat("b", rig->dir, "link") == 0);
+	MUST(find_as(rig, "link", EDDY_CODING_IDENTITY, &found) == 0);
+	MUST(pread(found.file.fd, text, 4, 0) == 4 && strcmp(text, "else") == 0);
+	eddyi_outgoing_close(&found.file);
+	MUST(symlinkat("loop", rig->dir, "loop") == 0);
+	MUST(find_as(rig, "loop", EDDY_CODING_IDENTITY, &found) == -ENOENT);
+	return 0;
+}
+
+Test(open_files, links_are_followed_each_time)
+{
+	run(follow_links);
+}
+
+static int keep_none(struct rig *rig)
+{
+	int before = count_descriptors();
+
+	MUST(!kept(rig, "a"));
+	MUST(count_descriptors() == before);
+	return 0;
+}
+
+Test(open_files, none)
+{
+	run_with(keep_none, &(struct eddy_server_options){ .no_open_files = true });
+}
+
+static int keep_later(struct rig *rig)
+{
+	uint64_t before = eddy_now();
+	const struct eddyi_open_file *file;
+
+	write_file(rig, "e", "text");
+	file = kept(rig, "e");
+	/* A machine may be busy. */
+	MUST(!file || eddy_now() - before > 20 * EDDY_MS);
+	soon_kept(rig, "e");
+	return 0;
+}
+
+Test(open_files, not_yet_what_has_only_just_been_changed)
+{
+	run(keep_later);
+}
+
+/* ---- what is not the same any more ---- */
+
+static int change(struct rig *rig)
+{
+	struct eddyi_found found, old;
+
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &old) == 0);
+	write_file(rig, "a", "longer text");
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
+	MUST(found.file.fd != old.file.fd && found.st.st_size == 11);
+	eddyi_outgoing_close(&found.file);
+	/* Who sends it has it still. */
+	MUST(fcntl(old.file.fd, F_GETFD) >= 0 && old.file.kept->refs == 1);
+	eddyi_outgoing_close(&old.file);
+
+	soon_kept(rig, "a");
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &old) == 0);
+	MUST(fchmodat(rig->dir, "a", 0600, 0) == 0);
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
+	MUST(found.file.fd != old.file.fd && (found.st.st_mode & 0777) == 0600);
+	eddyi_outgoing_close(&found.file);
+	eddyi_outgoing_close(&old.file);
+
+	soon_kept(rig, "a");
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &old) == 0);
+	MUST(linkat(rig->dir, "a", rig->dir, "another", 0) == 0);
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
+	MUST(found.file.fd != old.file.fd && found.st.st_nlink == 2);
+	eddyi_outgoing_close(&found.file);
+	eddyi_outgoing_close(&old.file);
+	return 0;
+}
+
+Test(open_files, a_file_that_was_changed)
+{
+	run(change);
+}
+
+static int rename_and_remove(struct rig *rig)
+{
+	struct eddyi_found found;
+
+	MUST(kept(rig, "a"));
+	write_file(rig, "new", "replaced");
+	MUST(renameat(rig->dir, "new", rig->dir, "a") == 0);
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0 && found.st.st_size == 8);
+	eddyi_outgoing_close(&found.file);
+	soon_kept(rig, "a");
+	MUST(renameat(rig->dir, "a", rig->dir, "elsewhere") == 0);
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == -ENOENT);
+	MUST(kept(rig, "b"));
+	MUST(unlinkat(rig->dir, "b", 0) == 0);
+	MUST(find_as(rig, "b", EDDY_CODING_IDENTITY, &found) == -ENOENT);
+	return 0;
+}
+
+Test(open_files, a_file_that_was_renamed_or_removed)
+{
+	run(rename_and_remove);
+}
+
+static int rename_above(struct rig *rig)
+{
+	struct eddyi_found found;
+	off_t size = 4;
+
+	MUST(mkdirat(rig->dir, "in", 0755) == 0 && mkdirat(rig->dir, "next", 0755) == 0);
+	write_file(rig, "in/f", "text");
+	write_file(rig, "next/f", "another text");
+	soon_kept(rig, "in/f");
+	MUST(renameat2(rig->dir, "in", rig->dir, "next", RENAME_EXCHANGE) == 0);
+	while (size == 4) {
+		MUST(find_as(rig, "in/f", EDDY_CODING_IDENTITY, &found) == 0);
+		size = found.st.st_size;
+		eddyi_outgoing_close(&found.file);
+		MUST(eddy_yield() == 0);
+	}
+	MUST(size == 12);
+	return 0;
+}
+
+Test(open_files, a_folder_above_shows_in_time)
+{
+	run_with(rename_above,
+		 &(struct eddy_server_options){ .open_files_valid_ns = 20 * EDDY_MS });
+}
+
+/* ---- limits ---- */
+
+static int wait_for_the_end(struct rig *rig)
+{
+	int before = count_descriptors();
+	struct eddyi_found found;
+
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0 && kept(rig, "b"));
+	MUST(count_descriptors() == before + 2);
+	while (count_descriptors() > before + 1)
+		MUST(eddy_sleep(EDDY_MS) == 0);
+	/* Not what is being sent. */
+	MUST(fcntl(found.file.fd, F_GETFD) >= 0 && found.file.kept->refs == 1);
+	eddyi_outgoing_close(&found.file);
+	MUST(count_descriptors() == before);
+	return 0;
+}
+
+Test(open_files, are_closed_in_time)
+{
+	run_with(wait_for_the_end,
+		 &(struct eddy_server_options){ .open_files_valid_ns = 10 * EDDY_MS });
+}
+
+/* Whether somebody beside the caller has it. */
+static bool is_shared(const struct eddyi_found *found)
+{
+	return found->file.kept->refs > 1;
+}
+
+static int have_many(struct rig *rig)
+{
+	int before = count_descriptors();
+	struct eddyi_found a, b, c, d;
+
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &a) == 0);
+	MUST(find_as(rig, "b", EDDY_CODING_IDENTITY, &b) == 0);
+	MUST(kept(rig, "a") == a.file.kept);
+	MUST(find_as(rig, "c", EDDY_CODING_IDENTITY, &c) == 0);
+	MUST(is_shared(&a) && !is_shared(&b) && is_shared(&c));
+	MUST(find_as(rig, "d", EDDY_CODING_IDENTITY, &d) == 0);
+	MUST(!is_shared(&a) && is_shared(&c) && is_shared(&d));
+	MUST(count_descriptors() == before + 4);
+	eddyi_outgoing_close(&a.file);
+	eddyi_outgoing_close(&b.file);
+	eddyi_outgoing_close(&c.file);
+	eddyi_outgoing_close(&d.file);
+	MUST(count_descriptors() == before + 2);
+	return 0;
+}
+
+Test(open_files, who_was_asked_for_last_stays)
+{
+	run_with(have_many, &(struct eddy_server_options){
+				    .open_files_max = 2,
+				    .open_files_valid_ns = EDDY_NEVER,
+			    });
+}
+
+static void limit_descriptors(rlim_t count)
+{
+	struct rlimit limit;
+
+	cr_assert(zero(int, getrlimit(RLIMIT_NOFILE, &limit)));
+	limit.rlim_cur = count;
+	cr_assert(zero(int, setrlimit(RLIMIT_NOFILE, &limit)));
+}
+
+static int have_a_share(struct rig *rig)
+{
+	int before = count_descriptors();
+	char name[16];
+
+	limit_descriptors(64);
+	for (int i = 0; i < 40; i++) {
+		snprintf(name, sizeof(name), "x%d", i);
+		MUST(linkat(rig->dir, "a", rig->dir, name, 0) == 0);
+	}
+	for (int i = 0; i < 40; i++) {
+		snprintf(name, sizeof(name), "x%d", i);
+		soon_kept(rig, name);
+	}
+	MUST(count_descriptors() == before + 64 / 8 / 2);
+	return 0;
+}
+
+Test(open_files, loops_share_an_eighth_of_the_descriptors)
+{
+	run_with(have_a_share, &(struct eddy_server_options){
+				       .workers = 2,
+				       .open_files_valid_ns = EDDY_NEVER,
+			       });
+}
+
+static int run_out(struct rig *rig)
+{
+	int fds[1024], count = 0;
+	const struct eddyi_open_file *b;
+	struct eddyi_found found;
+	int r, closed;
+
+	MUST(kept(rig, "a"));
+	limit_descriptors(256);
+	while ((fds[count] = fcntl(rig->dir, F_DUPFD_CLOEXEC, 0)) >= 0)
+		count++;
+	b = kept(rig, "b");
+	MUST(b);
+	/* a has been let go of, and there is nothing else. */
+	MUST(find_as(rig, "b", EDDY_CODING_IDENTITY, &found) == 0);
+	r = find_as(rig, "c", EDDY_CODING_IDENTITY, &(struct eddyi_found){ 0 });
+	closed = fcntl(found.file.fd, F_GETFD) < 0;
+	eddyi_outgoing_close(&found.file);
+	while (count)
+		close(fds[--count]);
+	MUST(r == -EMFILE && !closed);
+	MUST(kept(rig, "c"));
+	return 0;
+}
+
+Test(open_files, go_first_where_descriptors_run_out)
+{
+	run(run_out);
+}
+
+static int lack_memory(struct rig *rig)
+{
+	int before = count_descriptors();
+
+	/* For the table. */
+	failing_at = 1;
+	MUST(!kept(rig, "a") && failing_at == 0);
+	MUST(count_descriptors() == before);
+	MUST(kept(rig, "a"));
+	/* For a file in it. */
+	failing_at = 1;
+	MUST(!kept(rig, "b") && failing_at == 0);
+	MUST(count_descriptors() == before + 1);
+	MUST(kept(rig, "b"));
+	return 0;
+}
+
+Test(open_files, are_not_kept_where_memory_is_out)
+{
+	run(lack_memory);
+}
+
+static int drop(struct rig *rig)
+{
+	int before = count_descriptors();
+
+	MUST(!eddyi_open_files_drop());
+	MUST(kept(rig, "a") && kept(rig, "b"));
+	MUST(eddyi_open_files_drop());
+	MUST(count_descriptors() == before);
+	MUST(!eddyi_open_files_drop());
+	MUST(kept(rig, "a"));
+	return 0;
+}
+
+Test(open_files, are_let_go_of)
+{
+	run(drop);
+}
+
+/* ---- folders ---- */
+
+Test(open_files, folders)
+{
+	struct eddy_app *app = eddy_app_new();
+	int one = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), other = dup(one);
+
+	eddy_app_keep_files_open(app, one);
+	cr_expect(not(eddyi_app_report_mistakes(app)));
+	cr_expect(eq(ptr, (void *)eddyi_folder_of(app, one).app, app));
+	cr_expect(eq(int, eddyi_folder_of(app, one).dir, one));
+	cr_expect(eq(ptr, (void *)eddyi_folder_of(app, other).app, NULL));
+	cr_expect(eq(int, eddyi_folder_of(app, other).dir, other));
+	close(one);
+	close(other);
+	eddy_app_free(app);
+}
+
+Test(open_files, mistakes)
+{
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	const int dirs[] = { -1, 1000, file };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct eddy_app *app = eddy_app_new();
+
+		eddy_app_keep_files_open(app, dirs[i]);
+		cr_expect(eddyi_app_report_mistakes(app));
+		eddy_app_free(app);
+	}
+	close(file);
+}
