@@ -1,24 +1,32 @@
-"""What is measured: each cell, its servers, and one sample of it."""
-import ctypes
+"""What is measured: the cells, who takes part in each, and how it is run."""
+import contextlib
 import dataclasses
-import json
 import os
-import re
-import statistics
-import subprocess
 import time
 
-from servers import which
+import client
+import files
+import goals
+import peers
+from goals import BARE, COPYING
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZES = {'4k': 4 * KIB, '64k': 64 * KIB, '1m': MIB, '64m': 64 * MIB, '1g': GIB}
 IDLE = 10000
+IDLE_ROUNDS = 3
+STALLED = 200
+# Seconds after which the kernel has ended threads that made files, and have no more to do.
+CALM = 8
+STALLED_NAME = f'{STALLED} downloads, {STALLED} uploads stalled'
+ROUTES = (10, 10000)
+TECHNIQUES = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc')
 
 
 @dataclasses.dataclass
 class Cell:
     name: str
-    kind: str  # get, put, hello, idle
+    kind: str   # as in KINDS, below
+    group: str
     title: str
     file: str = ''
     connections: int = 1
@@ -26,216 +34,240 @@ class Cell:
 
     @property
     def size(self):
-        return SIZES.get(self.file, 0)
+        return SIZES.get(self.file)
+
+    @property
+    def work(self):
+        return {'put': 'put', 'over': 'put', 'hello': 'hello', 'idle': 'hello', 'routes': 'hello'}.get(self.kind, 'get')
 
 
-def _transfer(kind, file, connections):
-    number = int(file[:-1])
+def title(kind, file, connections):
     unit = {'k': 'KiB', 'm': 'MiB', 'g': 'GiB'}[file[-1]]
-    return Cell(f'{kind}-{file}-{connections}', kind, f'{kind.upper()} {number} {unit} × {connections}', file, connections)
+    return f'{kind.upper()} {file[:-1]} {unit} × {connections}'
+
+
+def _get(file, connections):
+    return Cell(f'get-{file}-{connections}', 'get', 'Downloads', title('get', file, connections), file, connections)
+
+
+def _put(file, connections):
+    return Cell(f'put-{file}-{connections}', 'put', 'Uploads', title('put', file, connections) + ', new files', file, connections)
+
+
+def _technique(file, connections):
+    return Cell(f'technique-{file}', 'technique', 'Techniques', title('get', file, connections), file, connections)
 
 
 CELLS = [
-    _transfer('get', '4k', 16),
-    _transfer('get', '64k', 16),
-    _transfer('get', '1m', 16),
-    _transfer('get', '64m', 1),
-    _transfer('get', '64m', 16),
-    _transfer('get', '1g', 1),
-    _transfer('put', '4k', 16),
-    _transfer('put', '1m', 16),
-    _transfer('put', '64m', 1),
-    _transfer('put', '1g', 1),
-    Cell('hello-64', 'hello', 'GET /hello × 64', '', 64),
-    Cell('hello-pipelined', 'hello', 'GET /hello × 64, 16 at once', '', 64, 16),
-    Cell('idle', 'idle', f'{IDLE:,} idle connections', '', IDLE),
+    _get('4k', 16), _get('64k', 16), _get('1m', 16), _get('64m', 1), _get('64m', 16), _get('1g', 1),
+    _put('4k', 16), _put('1m', 16), _put('64m', 1),
+    Cell('put-64m-over', 'over', 'Uploads', 'PUT 64 MiB × 1, over a file that is there', '64m'),
+    Cell('hello-64', 'hello', 'Small requests', 'GET /hello × 64', '', 64),
+    Cell('hello-pipelined', 'hello', 'Small requests', 'GET /hello × 64, 16 at once', '', 64, 16),
+    Cell('routes', 'routes', 'Small requests', 'GET /group0/part5/42 × 64', '', 64),
+    Cell('idle', 'idle', 'Connections', f'{IDLE:,} idle connections', '', IDLE),
+    Cell('stalled', 'stalled', 'Connections', 'GET 4 KiB × 16 beside stalled clients', '4k', 16),
+    Cell('cold', 'cold', 'Connections', 'GET 4 KiB × 64 beside one who reads a large file', '4k', 64),
+    Cell('workers', 'workers', 'Loops', 'GET 64 KiB of text × 16, by gzip, on all processors', files.TEXT, 16),
+    _technique('4k', 16), _technique('64k', 16), _technique('1m', 16), _technique('64m', 1),
 ]
+
+
+def fits(cell, names):
+    return not names or any(cell.name == name or cell.name.startswith(name + '-') for name in names)
 
 
 def chosen(names):
     """The cells whose name is one of these or begins with one."""
     for name in names:
-        if not any(c.name == name or c.name.startswith(name + '-') for c in CELLS):
+        if not any(fits(cell, [name]) for cell in CELLS):
             raise SystemExit(f'bench: there is no cell {name}; these are: {" ".join(c.name for c in CELLS)}')
-    return [c for c in CELLS if not names or any(c.name == n or c.name.startswith(n + '-') for n in names)]
+    return [cell for cell in CELLS if fits(cell, names)]
 
 
-def make_files(bench, cells):
-    """A file of each size that is sent, on the disk, and of each that is uploaded, in memory."""
-    block = os.urandom(MIB)
-    for kind, folder in (('get', os.path.join(bench.folder, 'files')), ('put', os.path.join(bench.uploads, 'source'))):
-        os.makedirs(folder, exist_ok=True)
-        for name in {c.file for c in cells if c.kind == kind}:
-            left = SIZES[name]
-            with open(os.path.join(folder, name), 'wb') as out:
-                while left:
-                    left -= out.write(block[:left])
-                out.flush()
-                os.fsync(out.fileno())
+# ---- who takes part: calls that start a server, and whether one can do without it
+
+def _sides(bench, cell, settings):
+    """eddy, and the one of --before; then all peers that do such work."""
+    for build in bench.builds:
+        if cell.work == 'hello':
+            yield False, lambda build=build: peers.eddy_small(bench, 'hello', build, build)
+        else:
+            folder = bench.files if cell.work == 'get' else bench.uploads(build)
+            yield False, lambda build=build, folder=folder: peers.eddy_files(bench, folder, build, build)
+    for peer in settings.peers:
+        if cell.work in peer.works.split():
+            yield True, lambda peer=peer: peers.start(bench, peer, cell.work)
+    for text in settings.own if cell.work != 'put' else ():
+        yield True, lambda text=text: peers.start_own(bench, text, cell.work)
 
 
-def empty(folder):
-    for entry in os.scandir(folder):
-        if entry.is_file():
-            os.unlink(entry.path)
+def _bare(bench, cell):
+    techniques = {'get': ('splice', 'read-send'), 'put': ('splice-in', 'recv-write'), 'over': ('splice-over', 'recv-over')}
+    if cell.kind == 'hello':
+        yield False, lambda: peers.bare_hello(bench, BARE)
+    for name, technique in zip((BARE, COPYING), techniques.get(cell.kind, ())):
+        target = os.path.join(bench.files, cell.file) if cell.work == 'get' else bench.uploads(name)
+        yield False, lambda name=name, technique=technique, target=target: peers.bare(bench, name, technique, target)
 
 
-class _Range(ctypes.Structure):
-    _fields_ = [('offset', ctypes.c_uint64), ('len', ctypes.c_uint64)]
+def _with_peers(bench, cell, settings):
+    yield from _sides(bench, cell, settings)
+    yield from _bare(bench, cell)
 
 
-def cached_pages(fd, size):
-    """None where the kernel can't say (before 6.5)."""
-    answer = (ctypes.c_uint64 * 5)()
-    span = _Range(0, size)
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.syscall(451, fd, ctypes.byref(span), answer, 0) < 0:
-        return None
-    return answer[0]
+def _over(bench, cell, settings):
+    del settings
+    folder = bench.uploads('eddy')
+    yield False, lambda: peers.eddy_small(bench, 'over', words=[folder], path='/up/', uploads=folder)
+    yield from _bare(bench, cell)
 
 
-def warm(path):
-    """Into the page cache, and seen to be there: some kernels page out what rests for a minute."""
-    size = os.path.getsize(path)
-    pages = -(-size // os.sysconf('SC_PAGESIZE'))
-    with open(path, 'rb', buffering=0) as file:
-        for _ in range(3):
-            cached = cached_pages(file.fileno(), size)
-            if cached == pages:
-                return
-            file.seek(0)
-            while file.read(MIB):
-                pass
-            if cached is None:
-                return
-    raise RuntimeError(f'a file of {size} bytes does not stay in the page cache')
+def _routes(bench, cell, settings):
+    del cell, settings
+    for count in ROUTES:
+        yield False, lambda count=count: peers.eddy_small(bench, 'hello', f'{count:,} routes', words=[str(count)])
 
 
-def start_servers(bench, cell):
-    """All that take part in a cell, alive at once. nginx where it is installed."""
-    servers = []
-
-    def start(make, *args):
-        servers.append(make(*args))
-
-    def uploads(name):
-        folder = os.path.join(bench.uploads, name)
-        os.makedirs(folder, exist_ok=True)
-        return folder
-
-    files = os.path.join(bench.folder, 'files')
-    try:
-        for name in bench.builds:
-            if cell.kind in ('get', 'put'):
-                start(bench.eddy_files, name, files if cell.kind == 'get' else uploads(name))
-            else:
-                start(bench.eddy_hello, name)
-        if which('nginx'):
-            start(bench.nginx, {'get': '/files/', 'put': '/up/'}.get(cell.kind, '/'), uploads('nginx'))
-        if cell.kind == 'get':
-            start(bench.baseline, 'splice', os.path.join(files, cell.file))
-            start(bench.baseline, 'read-send', os.path.join(files, cell.file))
-        elif cell.kind == 'put':
-            start(bench.baseline, 'splice-in', uploads('splice-in'))
-            start(bench.baseline, 'recv-write', uploads('recv-write'))
-    except Exception:
-        stop_servers(servers)
-        raise
-    return servers
+def _two(*names):
+    def pair(bench, cell, settings):
+        del cell, settings
+        for name in names:
+            yield False, lambda name=name: peers.eddy_files(bench, bench.files, name)
+    return pair
 
 
-def stop_servers(servers):
-    for server in servers:
-        server.stop()
+def _workers(bench, cell, settings):
+    del cell, settings
+    for count in (1, 2):
+        words = [bench.files, 'no_cache=1', f'workers={count}']
+        yield False, lambda count=count, words=words: peers.eddy_small(bench, 'coded', f'{count} worker{"s" * (count > 1)}', words=words,
+                                                                       path='/file/', cpu=None)
 
 
-def _pinned(bench):
-    if bench.client_cpu is None:
-        return None
-    return lambda: os.sched_setaffinity(0, {bench.client_cpu})
+def _techniques(bench, cell, settings):
+    del cell, settings
+    for technique in TECHNIQUES:
+        yield False, lambda technique=technique: peers.eddy_files(bench, bench.files, technique, words=['--technique', technique])
 
 
-def _run(bench, command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=_pinned(bench), timeout=120)
-    if done.returncode:
-        raise RuntimeError(f'{os.path.basename(command[0])}: {done.stderr.strip() or done.stdout.strip()}')
-    return done.stdout
+@contextlib.contextmanager
+def _started(bench, cell, settings):
+    """All of them, alive at once, each seen to give and take the right bodies."""
+    with contextlib.ExitStack() as stack:
+        servers = []
+        for optional, start in KINDS[cell.kind][0](bench, cell, settings):
+            server = None
+            try:
+                server = start()
+                stack.callback(server.stop)
+                files.verify(bench, server, cell.work, _path(cell), cell.file)
+            except Exception as error:  # pylint: disable=broad-except
+                if not optional:
+                    raise
+                settings.say(f'{server.name + " is " if server else ""}left out: {error}')
+                continue
+            servers.append(server)
+        yield servers
 
 
-def _load(bench, cell, server, seconds):
-    kind = 'put' if cell.kind == 'put' else 'get'
-    command = [bench.program('load'), kind, '-c', str(cell.connections), '-t', str(seconds), '-d', str(cell.depth),
-               '-p', str(server.pid), *(['-H', server.field] if server.field else [])]
-    if kind == 'put':
-        command += ['-f', os.path.join(bench.uploads, 'source', cell.file)]
-        # Small ones get new names; large ones replace what the connection sent before, or memory would run out.
-        if cell.size < MIB:
-            command.append('-n')
-    name = {'get': cell.file, 'put': 'file-', 'hello': 'hello'}[cell.kind]
-    try:
-        return json.loads(_run(bench, command + [server.url(name)]))
-    finally:
-        if kind == 'put':
-            empty(os.path.join(bench.uploads, server.name))
+# ---- how it is run
+
+def _path(cell):
+    if cell.kind == 'routes':
+        return 'group0/part5/42'
+    return {'get': cell.file, 'put': 'file-{n}', 'hello': 'hello'}[cell.work]
 
 
-_UNITS = {'us': 1, 'ms': 1e3, 's': 1e6}
+def _sampled(bench, cell, settings, servers, **changes):
+    """By eddy-bench, and nothing else."""
+    words = ['--against', next((server.name for server in servers if server.name == 'nginx'), servers[0].name)]
+    if cell.work == 'put':
+        words += ['--body-file', bench.source(cell.file)]
+    if cell.work == 'get':
+        files.warm(os.path.join(bench.files, cell.file))
+    if cell.kind == 'workers':
+        words += ['--header', 'Accept-Encoding: gzip']
+    work = 'put' if cell.work == 'put' else 'get'
+    return client.measure(bench, work, servers, _path(cell), dataclasses.replace(settings, **changes), cell.connections, cell.depth, words)
 
 
-def _wrk(bench, cell, server, wrk, seconds):
-    cpu = server.cpu_seconds()
-    text = _run(bench, [wrk, '-t1', f'-c{cell.connections}', f'-d{max(1, round(seconds))}s', '--latency',
-                        *(['-H', server.field] if server.field else []), server.url('hello')])
-    cpu = server.cpu_seconds() - cpu
-    if 'Non-2xx' in text or 'Socket errors' in text:
-        raise RuntimeError('wrk: ' + text)
-    requests, time_taken, unit = re.search(r'(\d+) requests in ([\d.]+)(\w+),', text).groups()
-    sample = {'requests': int(requests), 'bytes': 13 * int(requests), 'cpu': cpu, 'client_cpu': 0,
-              'seconds': float(time_taken) * {'s': 1, 'm': 60, 'ms': 1e-3}[unit]}
-    for part in (50, 99):
-        value, unit = re.search(rf'^\s+{part}%\s+([\d.]+)(\w+)', text, re.M).groups()
-        sample[f'p{part}_us'] = float(value) * _UNITS[unit]
-    return sample
+def _plain(bench, cell, settings):
+    with _started(bench, cell, settings) as servers:
+        return _sampled(bench, cell, settings, servers)
 
 
-def sample(bench, cell, server, seconds, wrk=None):
-    """One measurement of one server."""
-    if cell.kind == 'get':
-        warm(os.path.join(bench.folder, 'files', cell.file))
-    if cell.kind == 'hello' and cell.depth == 1 and wrk:
-        return _wrk(bench, cell, server, wrk, seconds)
-    return _load(bench, cell, server, seconds)
+def _idle(bench, cell, settings):
+    """Resident bytes of servers that have only just begun: what is there already would be used again."""
+    one, result = dataclasses.replace(cell, connections=1), None
+    for _ in range(min(settings.rounds, IDLE_ROUNDS)):
+        with _started(bench, cell, settings) as servers:
+            # A sample of each, which only is to have room for these two figures.
+            more = _sampled(bench, one, settings, servers, rounds=1, seconds=0.05)
+            for server, target in zip(servers, more['cells'][0]['targets']):
+                before = server.resident_bytes()
+                with client.Held(bench, server.url(_path(cell)), cell.connections):
+                    time.sleep(0.5)
+                    target['samples'][0].update(resident_bytes=server.resident_bytes(), resident_bytes_before=before)
+                target['connections'] = cell.connections
+        result = client.joined(result, more)
+    return result
 
 
-def sample_idle(bench, cell, server):
-    """Resident bytes of the server for each idle connection; one that has only just started."""
-    _run(bench, [bench.program('load'), 'get', '-t', '0', server.url('hello')])
-    before = server.resident_bytes()
-    client = subprocess.Popen([bench.program('load'), 'hold', '-c', str(cell.connections), server.url('hello')],
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              preexec_fn=_pinned(bench))
-    try:
-        if not client.stdout.readline():
-            raise RuntimeError(client.stderr.read())
-        time.sleep(0.5)
-        return {'bytes_each': (server.resident_bytes() - before) / cell.connections}
-    finally:
-        client.communicate('')
+def _stalled(bench, cell, settings):
+    """Of two servers one has hundreds of clients that ask, or begin to send, and then do nothing."""
+    with _started(bench, cell, settings) as servers:
+        alone, crowded = servers
+        for server in servers:
+            # The kernel leaves one thread to whoever has ever made a file by its ring.
+            files.verify(bench, server, 'put', 'stalled-{n}', '')
+        with client.Held(bench, crowded.url('64m'), STALLED, 'get'), client.Held(bench, crowded.url('stalled-{n}'), STALLED, 'put'):
+            until = time.monotonic() + CALM
+            while crowded.threads() > alone.threads() and time.monotonic() < until:
+                time.sleep(0.1)
+            return _sampled(bench, cell, settings, servers)
 
 
-def derive(cell, samples):
-    """The figures of a server from its samples: medians."""
-    def median(figure):
-        return statistics.median(figure(s) for s in samples)
+def _cold(bench, cell, settings):
+    """Quick clients ask for small files that are in the page cache; a slow one reads files that are, or are not."""
+    result = None
+    with _started(bench, cell, settings) as servers:
+        for number in range(settings.rounds):
+            for server in servers if number % 2 else servers[::-1]:
+                with files.Reader(bench, server, cold=server.name == 'cold'):
+                    more = _sampled(bench, cell, settings, [server], rounds=1)
+                result = client.joined(result, more)
+    targets = result['cells'][0]['targets']
+    targets.sort(key=lambda target: target['name'] == 'cold')
+    result['cells'][0]['remarks'].append(f'the files are on {files.file_system(bench.files)}')
+    return result
 
-    if cell.kind == 'idle':
-        return {'bytes_each': median(lambda s: s['bytes_each'])}
-    return {
-        'gb_s': median(lambda s: s['bytes'] / s['seconds'] / 1e9),
-        'requests_s': median(lambda s: s['requests'] / s['seconds']),
-        'cpu_gib': median(lambda s: s['cpu'] / s['bytes'] * GIB),
-        'cpu_us': median(lambda s: s['cpu'] / s['requests'] * 1e6),
-        'p50_us': median(lambda s: s['p50_us']),
-        'p99_us': median(lambda s: s['p99_us']),
-        'client_busy': median(lambda s: s['client_cpu'] / s['seconds']),
-    }
+
+KINDS = {
+    'get': (_with_peers, _plain),
+    'put': (_with_peers, _plain),
+    'over': (_over, _plain),
+    'hello': (_with_peers, _plain),
+    'routes': (_routes, _plain),
+    'idle': (_sides, _idle),
+    'stalled': (_two('alone', STALLED_NAME), _stalled),
+    'cold': (_two('warm', 'cold'), _cold),
+    'workers': (_workers, _plain),
+    'technique': (_techniques, _plain),
+}
+
+
+def weight(bench, cell, settings):
+    """How many servers are measured: how long it takes, by and large."""
+    return sum(1 for _ in KINDS[cell.kind][0](bench, cell, settings))
+
+
+def measure(bench, cell, settings):
+    """Return: a result that has this cell alone, with its goals."""
+    result = KINDS[cell.kind][1](bench, cell, settings)
+    of_it = result['cells'][0]
+    of_it.update(name=cell.name, title=cell.title, group=cell.group, size=cell.size, connections=cell.connections)
+    names = [target['name'] for target in of_it['targets']]
+    of_it['against'] = 'nginx' if 'nginx' in names else names[0]
+    of_it['goals'] = goals.of(cell.name, names)
+    return result

@@ -1,6 +1,6 @@
 /* coded: what `./dev bench compress-…` asks.
  *
- *     coded ADDRESS DIR [KEY=VALUE]
+ *     coded ADDRESS DIR [no_cache=1] [workers=N]
  *
  * Files of DIR and streams leave compressed; nothing is kept as it was coded with no_cache=1. /watch/{ms}
  * tells how long others hold the loop meanwhile.
@@ -131,12 +131,22 @@ static void make_text(void)
 
 int main(int argc, char **argv)
 {
-	bool no_cache = argc > 3 && strcmp(argv[3], "no_cache=1") == 0;
 	int dir = argc > 2 ? open(argv[2], O_DIRECTORY | O_CLOEXEC) : -1;
 	struct eddy_app *app = eddy_app_new();
+	struct eddy_server_options server = { 0 };
+	bool no_cache = false;
 
 	if (dir < 0)
 		return 2;
+	for (int i = 3; i < argc; i++) {
+		if (strcmp(argv[i], "no_cache=1") == 0)
+			no_cache = true;
+		else if (strncmp(argv[i], "workers=", 8) == 0)
+			server.workers = (unsigned)atoi(argv[i] + 8);
+		else
+			return 2;
+	}
+	eddy_app_with_server(app, &server);
 	make_text();
 	eddy_app_bind(app, argv[1]);
 	eddy_app_set_context(app, &dir);

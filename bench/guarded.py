@@ -12,7 +12,6 @@ import urllib.request
 
 import turns
 from micro import main as micro
-from servers import which
 
 MODES = {'off': (), 'guarded, a token seen before': ('guard',), 'guarded, nothing is kept': ('guard', 'no-cache')}
 
@@ -22,20 +21,22 @@ def token_of(bench):
     return subprocess.run([bench.program('guarded'), 'token'], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def start(bench, name, token, program='guarded'):
-    server = turns.start(bench, name, program, *MODES[name.partition(' (')[0]])
-    server.field = 'authorization: Bearer ' + token
-    return server
+def field_of(token):
+    return 'authorization: Bearer ' + token
+
+
+def start(bench, name, program='guarded'):
+    return turns.start(bench, name, program, *MODES[name.partition(' (')[0]])
 
 
 def lines(bench, cell, args):
     token = token_of(bench)
-    servers = [start(bench, name, token) for name in MODES]
+    servers = [start(bench, name) for name in MODES]
     if 'before' in bench.builds:
         program = os.path.join(bench.builds['before'], 'bench', 'guarded')
-        servers += [start(bench, name + ' (before)', token, program) for name in MODES]
+        servers += [start(bench, name + ' (before)', program) for name in MODES]
     yield f'Each request has a token of {len(token)} bytes.\n'
-    yield from turns.table(turns.take(bench, cell, servers, args, which('wrk')))
+    yield from turns.table(turns.take(bench, cell, servers, args, field_of(token)))
 
 
 def status(server, field):
@@ -55,9 +56,9 @@ def smoke(build):
             return
         token = token_of(bench)
         for name, words in MODES.items():
-            server = start(bench, name, token)
+            server = start(bench, name)
             try:
-                seen = status(server, server.field), status(server, server.field), status(server, '')
+                seen = status(server, field_of(token)), status(server, field_of(token)), status(server, '')
             finally:
                 server.stop()
             wanted = (200, 200, 401 if words else 200)

@@ -3,13 +3,31 @@
  *     $ hello localhost:7878 &
  *     $ curl localhost:7878/hello
  *     Hello, World!
+ *
+ *     hello ADDRESS ROUTES      so many others beside it, /group{g}/part{p}/{id}, for `./dev bench routes`
  */
 #include <eddy/http.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Parts of a group. */
+#define PARTS 100
 
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)req;
 	return eddy_res_ok(res, "Hello, World!");
+}
+
+static void map_others(struct eddy_app *app, int count)
+{
+	char path[64];
+
+	for (int i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "/group%d/part%d/{id}", i / PARTS, i % PARTS);
+		eddy_app_map_get(app, path, hello);
+	}
 }
 
 int main(int argc, char **argv)
@@ -19,5 +37,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		eddy_app_bind(app, argv[1]);
 	eddy_app_map_get(app, "/hello", hello);
+	if (argc > 2)
+		map_others(app, atoi(argv[2]));
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

@@ -1,6 +1,7 @@
-"""Runs the benchmarks: eddy beside nginx and beside bare techniques, and prints the figures.
+"""Runs the benchmarks: eddy beside other servers and beside bare techniques, and prints goals, values and verdicts.
 
-    run.py [NAME…] [--rounds N] [--seconds S] [--build FOLDER] [--before FOLDER] [--publish]
+    run.py [NAME…] [--rounds N] [--seconds S] [--peer NAME=COMMAND]… [--before FOLDER] [--keep] [--publish]
+    run.py quick [NAME…]        what has a goal, in two minutes
     run.py micro [NAME…] …      the micro-benchmarks, see micro/
     run.py compress …           the one of them that is of encoding
     run.py compress-NAME …      responses that leave compressed, see served.py
@@ -10,8 +11,9 @@
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
-FOLDER/bench-report/; --publish writes it to RESULTS.md beside this file as well. --before measures the eddy of another
-build folder in the same run. --smoke only sees that everything still runs, and prints TAP.
+report/ beside this file; --publish writes RESULTS.md as well. --keep leaves the cells that the last report has and this run has not.
+--before measures the eddy of another build folder in the same run, --peer one more server: {port} and {folder} in its command
+are filled in. --smoke only sees that everything still runs, and prints TAP.
 """
 import argparse
 import contextlib
@@ -24,27 +26,60 @@ import tempfile
 import time
 
 import cells
+import client
+import files
+import goals
 import guarded
-import report
+import peers
 import served
 import timeline
 import traced
 from micro import main as micro
-from servers import Bench, which
+from servers import Bench
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+REPORT = os.path.join(HERE, 'report')
+# What a cell takes beside its samples: servers that begin, bodies that are compared.
+BESIDE = 0.4
 
 
-def parse():
-    parser = argparse.ArgumentParser(prog='./dev bench', description='eddy beside nginx and beside bare techniques')
-    parser.add_argument('names', metavar='NAME', nargs='*', help='cells: ' + ' '.join(c.name for c in cells.CELLS))
-    parser.add_argument('--rounds', type=int, default=7, help='samples of each server, which take turns (7)')
-    parser.add_argument('--seconds', type=float, default=0.5, help='length of a sample (0.5); wrk takes 1 at least')
+@dataclasses.dataclass
+class Settings:
+    rounds: int = 7
+    seconds: float = 0.5
+    warmup: float = 0.1
+    peers: tuple = ()
+    own: tuple = ()  # texts of --peer
+    say: object = None
+
+
+def say(text):
+    print('bench: ' + text, file=sys.stderr, flush=True)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog='./dev bench', description='eddy beside other servers and beside bare techniques')
+    parser.add_argument('names', metavar='NAME', nargs='*', help='quick, or cells: ' + ' '.join(c.name for c in cells.CELLS))
+    parser.add_argument('--rounds', type=int, help='samples of each server, which take turns (7; quick 3)')
+    parser.add_argument('--seconds', type=float, help='length of a sample (0.5; quick 0.25)')
     parser.add_argument('--build', default=os.path.join(HERE, '..', 'build'), help='the folder of the programs')
     parser.add_argument('--before', help='the build folder of an eddy to compare with')
+    parser.add_argument('--peer', metavar='NAME=COMMAND', action='append', default=[], help='one more server; {port} and {folder} are filled in')
+    parser.add_argument('--only', metavar='NAME', action='append', help='of the peers only these (nginx)')
+    parser.add_argument('--keep', action='store_true', help='leave what the last report has of other cells')
     parser.add_argument('--publish', action='store_true', help='write bench/RESULTS.md as well')
     parser.add_argument('--smoke', action='store_true', help='only see that everything runs')
-    return parser.parse_args()
+    args = parser.parse_args(arguments)
+    args.build = os.path.abspath(args.build)
+    args.quick = args.names[:1] == ['quick']
+    if args.quick:
+        del args.names[0]
+        args.only = args.only or ['nginx']
+    for text in args.peer:
+        name, separator, command = text.partition('=')
+        if not separator or not name or '{port}' not in command:
+            parser.error(f'--peer {text}: NAME=COMMAND is wanted, with {{port}} in it')
+    return args
 
 
 @contextlib.contextmanager
@@ -56,124 +91,157 @@ def workplace(build, before=None):
         yield Bench(build, before, folder, memory)
 
 
-def say(text):
-    print('bench: ' + text, file=sys.stderr, flush=True)
-
-
-def measure(bench, cell, args, wrk):
-    samples = {}
-    idle = cell.kind == 'idle'
-    servers = [] if idle else cells.start_servers(bench, cell)
-    try:
-        for number in range(args.rounds):
-            if idle:
-                # What is there already would be used again: each round has servers that are new.
-                cells.stop_servers(servers)
-                servers = cells.start_servers(bench, cell)
-            at = number % len(servers)
-            for server in servers[at:] + servers[:at]:
-                taken = (cells.sample_idle(bench, cell, server) if idle else
-                         cells.sample(bench, cell, server, args.seconds, wrk))
-                samples.setdefault(server.name, []).append(taken)
-        order = [server.name for server in servers]
-    finally:
-        cells.stop_servers(servers)
-    figures = {name: cells.derive(cell, samples[name]) for name in order}
-    return {'cell': cell, 'samples': samples, 'figures': figures}
+def wanted_cells(args):
+    wanted = cells.chosen(args.names)
+    return [cell for cell in wanted if not args.quick or args.names or cell.name in goals.GOALS]
 
 
 def fitting(wanted):
     """The cells that this machine has room for."""
     free = shutil.disk_usage('/dev/shm').free
     for cell in wanted:
-        needed = cell.size * (1 + 6 * cell.connections) if cell.kind == 'put' else 0
+        # Of each of eight servers a file for each connection, and the one that it replaces.
+        needed = cell.size * (1 + 16 * cell.connections) if cell.work == 'put' else 0
         if needed > free:
             say(f'{cell.name} is left out: /dev/shm has {free >> 20} MiB free, {needed >> 20} are needed')
         else:
             yield cell
 
 
+class Progress:
+    """Says what comes, and how long all that is left takes, by what was taken for what is done."""
+
+    def __init__(self, bench, wanted, settings):
+        self.say = settings.say
+        self.weights = [cells.weight(bench, cell, settings) * (settings.seconds + settings.warmup + BESIDE / settings.rounds) * settings.rounds
+                        for cell in wanted]
+        self.began, self.count = time.monotonic(), 0
+
+    def next(self, cell):
+        done, left = sum(self.weights[:self.count]), sum(self.weights[self.count:])
+        pace = (time.monotonic() - self.began) / done if done else 1
+        self.count += 1
+        self.say(f'{self.count}/{len(self.weights)} {cell.title} ({cell.name}), about {left * pace:.0f} s left')
+
+
+def measure_all(bench, wanted, settings):
+    """Return: a result of all cells that could be measured (None without any), and the names of the others."""
+    whole, failed = None, []
+    progress = Progress(bench, wanted, settings)
+    for cell in wanted:
+        progress.next(cell)
+        try:
+            result = cells.measure(bench, cell, settings)
+        except (RuntimeError, OSError) as error:
+            settings.say(f'{cell.name} was not measured: {error}')
+            failed.append(cell.name)
+            continue
+        if whole:
+            whole['cells'] += result['cells']
+        else:
+            whole = result
+    return whole, failed
+
+
+def kept(result):
+    """With the cells of the last report that were not measured again, in the order of all."""
+    try:
+        with open(os.path.join(REPORT, 'result.json'), encoding='utf-8') as file:
+            before = json.load(file)['cells']
+    except FileNotFoundError:
+        return
+    now = {cell['name'] for cell in result['cells']}
+    order = [cell.name for cell in cells.CELLS]
+    result['cells'] += [cell for cell in before if cell['name'] not in now and cell['name'] in order]
+    result['cells'].sort(key=lambda cell: order.index(cell['name']))
+
+
+def write_report(bench, args, result):
+    os.makedirs(REPORT, exist_ok=True)
+    path = os.path.join(REPORT, 'result.json')
+    if args.keep:
+        kept(result)
+    with open(path, 'w', encoding='utf-8') as out:
+        json.dump(result, out)
+    # Read and written again: what it derives stands in the file as well.
+    words = ['--json', path, '--html', os.path.join(REPORT, 'index.html')]
+    if args.publish:
+        words += ['--markdown', os.path.join(HERE, 'RESULTS.md')]
+    client.report(bench, path, words)
+    print(client.report(bench, path), end='')
+    say(f'the report is {os.path.join(REPORT, "index.html")}')
+
+
 def run(args):
-    wanted = list(fitting(cells.chosen(args.names)))
-    wrk, known = which('wrk'), report.facts()
-    results = []
-    if known['load_before'] > 0.5:
-        say(f'the load of this machine is {known["load_before"]}: something else runs, throughput will suffer')
-    began = time.monotonic()
+    settings = Settings(args.rounds or (3 if args.quick else 7), args.seconds or (0.25 if args.quick else 0.5),
+                        0.05 if args.quick else 0.1, own=tuple(args.peer), say=say)
+    settings.peers = tuple(peer for peer in peers.installed(say) if not args.only or peer.name in args.only)
+    wanted = list(fitting(wanted_cells(args)))
+    if os.getloadavg()[0] > 0.5:
+        say(f'the load of this machine is {os.getloadavg()[0]:.1f}: something else runs, throughput will suffer')
     with workplace(args.build, args.before) as bench:
         say('making files …')
-        cells.make_files(bench, wanted)
-        for number, cell in enumerate(wanted, 1):
-            left = ''
-            if number > 1:
-                left = f', about {(time.monotonic() - began) / (number - 1) * (len(wanted) - number + 1):.0f} s left'
-            say(f'{number}/{len(wanted)} {cell.name}{left}')
-            results.append(measure(bench, cell, args, wrk))
-        settings = {'rounds': args.rounds, 'seconds': args.seconds, 'pinned': bench.client_cpu is not None}
-    command = ' '.join(['./dev bench', *args.names])
-    text = report.markdown(known, settings, results, command)
-    keep(args, known, settings, results, text)
-    print(text)
+        files.make(bench, wanted)
+        result, failed = measure_all(bench, wanted, settings)
+        if not result:
+            return 1
+        result['title'] = 'eddy beside other servers'
+        result['command'] = ' '.join(['./dev bench', *(['quick'] if args.quick else []), *args.names])
+        result['settings'].update(server_cpu=bench.server_cpu, client_cpu=bench.client_cpu)
+        write_report(bench, args, result)
+    return 1 if failed else 0
 
 
-def keep(args, known, settings, results, text):
-    folder = os.path.join(args.build, 'bench-report')
-    os.makedirs(folder, exist_ok=True)
-    plain = [dict(result, cell=dataclasses.asdict(result['cell'])) for result in results]
-    with open(os.path.join(folder, 'report.json'), 'w') as out:
-        json.dump({'machine': known, 'settings': settings, 'results': plain}, out, indent=1)
-    with open(os.path.join(folder, 'report.md'), 'w') as out:
-        out.write(text)
-    if args.publish:
-        with open(os.path.join(HERE, 'RESULTS.md'), 'w') as out:
-            out.write('# What the bench has measured\n\n' + text)
+def smoke_cells(build):
+    """Each kind of cell once, quickly, beside what is installed; pairs of a name and what is wrong."""
+    said = []
+    settings = Settings(1, 0.05, 0, say=said.append)
+    settings.peers = tuple(peer for peer in peers.installed(lambda text: None) if peer.name in ('nginx', 'lighttpd'))
+    wanted = cells.chosen(['get-4k', 'get-1m', 'put-1m', 'put-64m-over', 'hello', 'routes', 'stalled', 'cold', 'workers'])
+    idle = cells.chosen(['idle'])[0]
+    wanted.append(dataclasses.replace(idle, connections=100))
+    with workplace(build) as bench:
+        files.make(bench, wanted)
+        whole, failed = measure_all(bench, wanted, settings)
+        for cell in wanted:
+            yield cell.name, '\n'.join(said) if cell.name in failed else ''
+        yield 'peers', '\n'.join(line for line in said if 'left out' in line)
+        path = os.path.join(bench.folder, 'result.json')
+        with open(path, 'w', encoding='utf-8') as out:
+            json.dump(whole, out)
+        client.report(bench, path, ['--html', os.path.join(bench.folder, 'index.html')])
+        text = client.report(bench, path)
+        yield 'report', '' if 'hello-64' in text or 'GET /hello' in text else text
 
 
 def smoke(args):
-    """Every kind of cell once, quickly. nginx takes part where it is installed."""
-    args.rounds, args.seconds = 1, 0.1
-    wanted = cells.chosen(['get-4k', 'get-1m', 'put-4k', 'put-1m', 'hello'])
-    wanted.append(dataclasses.replace(cells.CELLS[-1], connections=100))
+    """What works of the bench, as TAP."""
     failed = number = 0
-    with workplace(args.build) as bench:
-        cells.make_files(bench, wanted)
-        for number, cell in enumerate(wanted, 1):
-            try:
-                report.markdown(report.facts(), {'rounds': 1, 'seconds': 0.1, 'pinned': True},
-                                [measure(bench, cell, args, None)], './dev bench')
-                print(f'ok {number} - {cell.name}', flush=True)
-            except Exception as error:  # pylint: disable=broad-except
-                failed += 1
-                print(f'not ok {number} - {cell.name}')
-                print('\n'.join('# ' + line for line in f'{type(error).__name__}: {error}'.splitlines()), flush=True)
-    for number, (name, wrong) in enumerate([*micro.smoke(args.build), *served.smoke(args.build), *timeline.smoke(args.build),
-                                            *traced.smoke(args.build), *guarded.smoke(args.build)], number + 1):
-        failed += bool(wrong)
-        print(f'{"not " if wrong else ""}ok {number} - {name}')
-        print('\n'.join('# ' + line for line in wrong.splitlines()), flush=True)
+    for part in (smoke_cells, micro.smoke, served.smoke, timeline.smoke, traced.smoke, guarded.smoke):
+        for name, wrong in part(args.build):
+            number += 1
+            failed += bool(wrong)
+            print(f'{"not " if wrong else ""}ok {number} - {name}')
+            print('\n'.join('# ' + line for line in wrong.splitlines()), flush=True)
     print(f'1..{number}')
     return 1 if failed else 0
 
 
+PARTS = {'micro': micro.main, 'timeline': timeline.main, 'tracing': traced.main, 'auth': guarded.main,
+         'compress': lambda words: micro.main(['codec', *words])}
+
+
 def main():
-    if sys.argv[1:2] == ['micro']:
-        return micro.main(sys.argv[2:])
-    if sys.argv[1:2] == ['compress']:
-        return micro.main(['codec', *sys.argv[2:]])
-    if sys.argv[1:] and sys.argv[1] in served.PARTS:
-        return served.main(sys.argv[1:])
-    if sys.argv[1:2] == ['timeline']:
-        return timeline.main(sys.argv[2:])
-    if sys.argv[1:2] == ['tracing']:
-        return traced.main(sys.argv[2:])
-    if sys.argv[1:2] == ['auth']:
-        return guarded.main(sys.argv[2:])
-    args = parse()
-    args.build = os.path.abspath(args.build)
+    words = sys.argv[1:]
+    if words and words[0] in PARTS:
+        return PARTS[words[0]](words[1:])
+    if words and words[0] in served.PARTS:
+        return served.main(words)
+    args = parse(words)
     if args.smoke:
         return smoke(args)
-    run(args)
-    return 0
+    return run(args)
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())

@@ -6,18 +6,18 @@ compress-nginx    a text of 64 KiB beside nginx's gzip
 """
 import argparse
 import os
-import re
 import resource
 import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-import report
-from servers import Server, free_port, processors, which
+import client
+import files
+import machine
+from servers import Bench, free_port, which
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -55,29 +55,14 @@ def say(text):
     print('bench: ' + text, file=sys.stderr, flush=True)
 
 
-def make_text(path, size):
-    words = ['the', 'water', 'of', 'a', 'river', 'turns', 'and', 'stone', 'in', 'ring', 'where', 'leaves', 'to', 'bridge', 'mill', 'far.\n']
-    state, block = 1, bytearray()
-    while len(block) < min(size, MIB):
-        state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
-        word = words[state >> 60] if state >> 40 & 7 else chr(97 + (state >> 33) % 26) * (1 + (state >> 30) % 3)
-        block += word.encode() + b' '
-    block = bytes(block[:min(size, MIB)])
-    with open(path, 'wb') as out:
-        while out.tell() < size:
-            out.write(block[:size - out.tell()])
-    os.utime(path, (1e9, 1e9))
-
-
 class Place:
     def __init__(self, args, folder):
         self.args, self.folder = args, folder
-        self.cpu, self.client_cpu = processors()
+        self.bench = Bench(args.build, None, folder, folder)
 
     def eddy(self, *words):
         port = free_port()
-        command = [os.path.join(self.args.build, 'bench', 'coded'), f'127.0.0.1:{port}', self.folder, *words]
-        return Server('eddy', command, port, '/', os.path.join(self.folder, 'eddy.log'), self.cpu)
+        return self.bench.start('eddy', [self.bench.program('coded'), f'127.0.0.1:{port}', self.folder, *words], port)
 
     def nginx(self, level):
         port = free_port()
@@ -85,7 +70,7 @@ class Place:
         with open(config, 'w', encoding='ascii') as out:
             out.write(NGINX.format(folder=self.folder, port=port, level=level, user='' if os.geteuid() else 'user root;'))
         command = [which('nginx'), '-p', self.folder, '-c', config, '-e', os.path.join(self.folder, 'nginx.log')]
-        return Server(f'nginx, gzip {level}', command, port, '/', os.path.join(self.folder, 'nginx.out'), self.cpu, has_workers=True)
+        return self.bench.start(f'nginx, gzip {level}', command, port, has_workers=True)
 
 
 def ask(server, path, coding=None):
@@ -159,7 +144,7 @@ def loop(place):
     yield '| | stretches | median of the worst 1 % (goal ≤ 1,000 µs) | longest | others\' p50, p99 idle | meanwhile | p99 ratio (goal < 3) |'
     yield '|---|--:|--:|--:|--:|--:|--:|'
     say('making a file of 1 GiB …')
-    make_text(os.path.join(place.folder, 'large.txt'), GIB)
+    files.make_text(os.path.join(place.folder, 'large.txt'), GIB)
     server = place.eddy('no_cache=1')
     try:
         held = sorted(span for _ in range(place.args.rounds) for span in spans(server, int(1000 * place.args.seconds)))
@@ -217,19 +202,14 @@ def await_rest(server):
         time.sleep(0.2)
 
 
-def wrk(place, server, coding, connections=16):
+def sampled(place, server, coding, connections=16):
     """Requests a second, and processor seconds of each. What the sample before left behind is done with first."""
     await_rest(server)
-    pin = (lambda: os.sched_setaffinity(0, {place.client_cpu})) if place.client_cpu is not None else None
-    cpu = server.cpu_seconds()
-    done = subprocess.run([which('wrk'), '-t1', f'-c{connections}', f'-d{max(1, round(place.args.seconds))}s', '-H',
-                           f'Accept-Encoding: {coding}', f'http://127.0.0.1:{server.port}/file/text.txt'],
-                          capture_output=True, text=True, check=True, preexec_fn=pin)
-    cpu = server.cpu_seconds() - cpu
-    if 'Non-2xx' in done.stdout or 'Socket errors' in done.stdout:
-        raise RuntimeError(done.stdout)
-    requests, seconds, unit = re.search(r'(\d+) requests in ([\d.]+)(\w+),', done.stdout).groups()
-    return int(requests) / (float(seconds) * {'s': 1, 'm': 60, 'ms': 1e-3}[unit]), cpu / int(requests)
+    settings = argparse.Namespace(rounds=1, seconds=place.args.seconds, warmup=0)
+    words = ['--header', f'Accept-Encoding: {coding}']
+    result = client.measure(place.bench, 'get', [server], 'file/text.txt', settings, connections, words=words)
+    sample = result['cells'][0]['targets'][0]['samples'][0]
+    return sample['requests'] / sample['seconds'], sample['cpu_seconds'] / sample['requests']
 
 
 def length(server, coding):
@@ -246,9 +226,9 @@ def length(server, coding):
 
 
 def nginx(place):
-    if not which('wrk') or not which('nginx'):
-        raise SystemExit('bench: compress-nginx needs wrk and nginx')
-    make_text(os.path.join(place.folder, 'text.txt'), 64 * KIB)
+    if not which('nginx'):
+        raise SystemExit('bench: compress-nginx needs nginx')
+    files.make_text(os.path.join(place.folder, 'text.txt'), 64 * KIB)
     servers = [(place.nginx(6), 'gzip'), (place.nginx(1), 'gzip')]
     once, kept = place.eddy('no_cache=1'), place.eddy()
     ours = [(once, coding) for coding in ('gzip', 'zstd', 'br', 'deflate')] + [(kept, 'gzip'), (kept, 'zstd')]
@@ -257,7 +237,7 @@ def nginx(place):
         for number in range(place.args.rounds):
             say(f'round {number + 1} of {place.args.rounds}')
             for server, coding in servers + ours:
-                samples.setdefault((server, coding), []).append(wrk(place, server, coding))
+                samples.setdefault((server, coding), []).append(sampled(place, server, coding))
         yield '| 64 KiB of text × 16 | requests/s | processor time a MiB | beside nginx, gzip 6 | beside nginx, gzip 1 | sent |'
         yield '|---|--:|--:|--:|--:|--:|'
         six, one = (statistics.median(s[1] for s in samples[key]) for key in servers)
@@ -275,7 +255,7 @@ def smoke(build):
     """Pairs of a name and what is wrong with it, empty for nothing."""
     with tempfile.TemporaryDirectory(prefix='bench-', dir=build) as folder:
         place = Place(argparse.Namespace(build=build, rounds=1, seconds=0.1), folder)
-        make_text(os.path.join(folder, 'text.txt'), 64 * KIB)
+        files.make_text(os.path.join(folder, 'text.txt'), 64 * KIB)
         server = place.eddy()
         try:
             for coding in CODINGS:
@@ -300,7 +280,7 @@ def main(arguments):
     parser.add_argument('--build', default=os.path.join(HERE, '..', 'build'), help='the folder of the programs')
     args = parser.parse_args(arguments)
     args.build = os.path.abspath(args.build)
-    known = report.facts()
+    known = machine.facts()
     print(f'Printed by `./dev bench {" ".join(args.names)}` on {time.strftime("%Y-%m-%d")}: {args.rounds} rounds of {args.seconds:g} s; '
           f'the machine\'s load was {known["load_before"]} before.\n')
     for name in args.names:

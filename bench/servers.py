@@ -1,42 +1,10 @@
 """The servers that are held against each other, all on loopback, each a process of its own."""
 import os
-import resource
 import shutil
 import signal
 import socket
 import subprocess
 import time
-
-NGINX_CONFIG = '''
-{user}
-worker_processes 1;
-daemon off;
-pid "{folder}/nginx.pid";
-error_log "{folder}/nginx.log";
-worker_rlimit_nofile {descriptors};
-events {{ worker_connections {descriptors}; }}
-http {{
-    default_type application/octet-stream;
-    access_log off;
-    sendfile on;
-    tcp_nopush on;
-    open_file_cache max=1000 inactive=1h;
-    open_file_cache_valid 1h;
-    keepalive_requests 1000000000;
-    client_max_body_size 0;
-    client_body_buffer_size 1m;
-    client_body_temp_path "{uploads}/.temp";
-    proxy_temp_path "{folder}/proxy"; fastcgi_temp_path "{folder}/fastcgi";
-    scgi_temp_path "{folder}/scgi"; uwsgi_temp_path "{folder}/uwsgi";
-    server {{
-        listen 127.0.0.1:{port} backlog=4096;
-        location /files/ {{ root "{folder}"; }}
-        location /up/ {{ alias "{uploads}/"; dav_methods PUT; }}
-        location = /hello {{ default_type text/plain; return 200 "Hello, World!"; }}
-    }}
-}}
-'''
-
 
 def which(name):
     return shutil.which(name, path=os.environ.get('PATH', '') + ':/usr/sbin:/sbin')
@@ -56,7 +24,8 @@ class Server:
         self.port = port
         self.path = path
         self.log = log
-        self.field = ''  # that each request to it has in its head
+        self.version = None
+        self.uploads = None  # the folder that it fills
         pin = (lambda: os.sched_setaffinity(0, {cpu})) if cpu is not None else None
         with open(log, 'w') as out:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, preexec_fn=pin,
@@ -101,6 +70,9 @@ class Server:
                 return int(line.split()[1]) * 1024
         raise RuntimeError(f'{self.name} has no Rss')
 
+    def threads(self):
+        return len(os.listdir(f'/proc/{self.pid}/task'))
+
     def stop(self):
         if self.process.poll() is not None:
             return
@@ -115,45 +87,37 @@ class Server:
 class Bench:
     """Where everything is: programs, folders, processors."""
 
-    def __init__(self, build, before, folder, uploads):
+    def __init__(self, build, before, folder, memory):
         self.builds = {'eddy': build}
         if before:
             self.builds['before'] = before
         self.folder = folder  # on a disk; its files are in the page cache
-        self.uploads = uploads  # in memory
+        self.memory = memory
+        self.files = os.path.join(folder, 'files')
         self.server_cpu, self.client_cpu = processors()
         self.count = 0
+        os.makedirs(self.files, exist_ok=True)
 
-    def program(self, name):
-        return os.path.join(self.builds['eddy'], 'bench', name)
+    def program(self, name, build='eddy'):
+        return os.path.join(self.builds[build], 'bench', name)
 
-    def _start(self, name, command, port, path, **options):
+    def uploads(self, name):
+        """A folder in memory for what a server receives."""
+        folder = os.path.join(self.memory, name)
+        os.makedirs(os.path.join(folder, '.temp'), exist_ok=True)
+        return folder
+
+    def source(self, name):
+        """A file in memory that is sent to servers."""
+        return os.path.join(self.memory, 'source', name)
+
+    def start(self, name, command, port, path='/', **options):
         self.count += 1
-        log = os.path.join(self.folder, f'{name}-{self.count}.log')
-        return Server(name, command, port, path, log, self.server_cpu, **options)
+        log = os.path.join(self.folder, f'{self.count}.log')
+        return Server(name, command, port, path, log, options.pop('cpu', self.server_cpu), **options)
 
-    def eddy_files(self, name, folder):
-        port = free_port()
-        command = [os.path.join(self.builds[name], 'examples', 'files'), folder, '--bind', f'127.0.0.1:{port}']
-        return self._start(name, command, port, '/files/')
-
-    def eddy_hello(self, name):
-        port = free_port()
-        return self._start(name, [os.path.join(self.builds[name], 'bench', 'hello'), f'127.0.0.1:{port}'], port, '/')
-
-    def nginx(self, path, uploads):
-        port = free_port()
-        config = os.path.join(self.folder, f'nginx-{port}.conf')
-        descriptors = min(30000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
-        with open(config, 'w') as out:
-            out.write(NGINX_CONFIG.format(folder=self.folder, uploads=uploads, port=port,
-                                          descriptors=descriptors, user='' if os.geteuid() else 'user root;'))
-        command = [which('nginx'), '-p', self.folder, '-c', config, '-e', os.path.join(self.folder, 'nginx.log')]
-        return self._start('nginx', command, port, path, has_workers=True)
-
-    def baseline(self, technique, target):
-        port = free_port()
-        return self._start(technique, [self.program('baseline'), technique, str(port), target], port, '/')
+    def pin_client(self):
+        return (lambda: os.sched_setaffinity(0, {self.client_cpu})) if self.client_cpu is not None else None
 
 
 def processors():

@@ -16,7 +16,7 @@ MODES = {'off': None, '1 slice in 100': 100, '1 slice in 10': 10, 'all': 1}
 
 
 def trace_of(bench, name):
-    return os.path.join(bench.uploads, re.sub(r'\W', '-', name) + '.json')
+    return os.path.join(bench.memory, re.sub(r'\W', '-', name) + '.json')
 
 
 def start(bench, name, sample):

@@ -7,7 +7,6 @@ import os
 import urllib.request
 
 import turns
-from servers import which
 
 MODES = {'off': (), 'number in a field': ('header',), 'number, access log': ('header', 'access'), 'metrics': ('metrics',),
          'number, access log, metrics': ('header', 'access', 'metrics')}
@@ -35,7 +34,7 @@ def count_lines(path):
 
 def lines(bench, cell, args):
     servers = {name: start(bench, name) for name in MODES}
-    samples = turns.take(bench, cell, list(servers.values()), args, which('wrk'))
+    samples = turns.take(bench, cell, list(servers.values()), args)
 
     def more(name):
         return (f'{count:,}' for count in count_lines(servers[name].access_log)) if 'access' in MODES[name] else '––'

@@ -8,8 +8,9 @@ import tempfile
 import time
 
 import cells
-import report
-from servers import Bench, Server, free_port
+import client
+import machine
+from servers import Bench, free_port
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -29,25 +30,22 @@ def start(bench, name, program, *words, env=None):
     """A server of bench/ on the processor of servers; `program` may be that of another build."""
     port = free_port()
     path = program if os.sep in program else bench.program(program)
-    return Server(name, [path, f'127.0.0.1:{port}', *words], port, '/', os.path.join(bench.folder, f'{port}.log'), bench.server_cpu, env=env or {})
+    return bench.start(name, [path, f'127.0.0.1:{port}', *words], port, env=env)
 
 
 def chosen():
     return [cell for cell in cells.CELLS if cell.kind == 'hello']
 
 
-def take(bench, cell, servers, args, wrk=None):
-    """Samples of each server, in the order of the rounds; requests one by one come from wrk where it is given. All are stopped."""
-    samples = {}
+def take(bench, cell, servers, args, header=None):
+    """Samples of each server, in the order of the rounds; `header` is in the head of each request. All are stopped."""
     with contextlib.ExitStack() as stack:
         for server in servers:
             stack.callback(server.stop)
-        for number in range(args.rounds):
-            say(f'{cell.name}: round {number + 1} of {args.rounds}')
-            at = number % len(servers)
-            for server in servers[at:] + servers[:at]:
-                samples.setdefault(server.name, []).append(cells.sample(bench, cell, server, args.seconds, wrk))
-    return samples
+        say(f'{cell.name}: {len(servers)} servers, {args.rounds} rounds of {args.seconds} s')
+        settings = argparse.Namespace(rounds=args.rounds, seconds=args.seconds, warmup=0.05)
+        result = client.measure(bench, 'get', servers, 'hello', settings, cell.connections, cell.depth, ['--header', header] if header else [])
+    return {target['name']: target['samples'] for target in result['cells'][0]['targets']}
 
 
 def median_and_spread(values):
@@ -64,7 +62,7 @@ def rate(sample):
 
 
 def cost(sample):
-    return sample['cpu'] / sample['requests'] * 1e6
+    return sample['cpu_seconds'] / sample['requests'] * 1e6
 
 
 def table(samples, columns=(), more=lambda name: ()):
@@ -87,7 +85,7 @@ def main(name, lines, arguments):
     parser.add_argument('--before', help='the build folder of an eddy to compare with')
     args = parser.parse_args(arguments)
     args.build = os.path.abspath(args.build)
-    known = report.facts()
+    known = machine.facts()
     print(f'Printed by `./dev bench {name}` on {time.strftime("%Y-%m-%d")}: {args.rounds} rounds of {args.seconds:g} s; '
           f'the machine\'s load was {known["load_before"]} before.\n')
     for cell in chosen():

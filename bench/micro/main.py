@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-import report
+import machine
 from servers import Server, free_port, processors
 
 from . import cases, table
@@ -95,7 +95,7 @@ def fitting(wanted):
 def main(arguments):
     args = parse(arguments)
     wanted = list(fitting(cases.chosen(args.names)))
-    known = report.facts()
+    known = machine.facts()
     results = []
     for number, case in enumerate(wanted, 1):
         samples = measure(args, case, lambda text, n=number, c=case: say(f'{n}/{len(wanted)} {c.name}: {text}'))
@@ -120,7 +120,7 @@ def main(arguments):
 
 def wrong_with_renewing(results):
     """A page of all but one, and that put in, has the others as they were, and all in their order."""
-    known, settings = report.facts(), {'rounds': 2, 'seconds': 0, 'many': 50}
+    known, settings = machine.facts(), {'rounds': 2, 'seconds': 0, 'many': 50}
     order = [case for case, _ in results]
     whole = table.HEAD + table.page(known, settings, results, 'all')
     for at in range(len(results)):
@@ -142,7 +142,7 @@ def smoke(build):
         wrong = ''
         try:
             samples = measure(args, case, lambda text: None)
-            table.page(report.facts(), {'rounds': 2, 'seconds': 0, 'many': args.many}, [(case, samples)], 'smoke')
+            table.page(machine.facts(), {'rounds': 2, 'seconds': 0, 'many': args.many}, [(case, samples)], 'smoke')
             for row in case.rows:
                 value = table.value_of(row, samples)
                 if value and not value[0] > 0 and row.figure not in ('mappings', 'table_bytes'):

@@ -1,12 +1,14 @@
-/* baseline: techniques laid bare, to hold a server against. An epoll loop that moves a file for each
+/* transfer: techniques laid bare, to hold a server against. An epoll loop that moves a file for each
  * head of a request, whatever it asks; the response's head is always the same.
  *
- *     baseline splice|read-send PORT FILE          sends FILE
- *     baseline splice-in|recv-write PORT FOLDER    receives into new files of FOLDER
+ *     transfer splice|read-send PORT FILE                sends FILE
+ *     transfer splice-in|recv-write PORT FOLDER          receives into new files of FOLDER
+ *     transfer splice-over|recv-over PORT FOLDER         receives over a file that is there
  *
- * splice and splice-in move a MiB at a time through a pipe of that size, on this thread, without
- * blocking; read-send and recv-write copy 256 KiB at a time through memory. A body of more than
- * 64 KiB is sent corked.
+ * splice, splice-in and splice-over move a MiB at a time through a pipe of that size, on this thread,
+ * without blocking; the others copy 256 KiB at a time through memory. splice sends up to 32 KiB by one send,
+ * behind the head, since that is quicker. A body of more than 64 KiB is sent corked. Files that are received
+ * are called by the number of their connection; the one that is there is called "over".
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,6 +29,7 @@
 #define MIB (1024 * 1024)
 #define COPY (256 * 1024)
 #define CORK_FROM (64 * 1024)
+#define ONE_SEND (32 * 1024)
 #define HEAD 4096
 
 struct conn {
@@ -43,7 +46,8 @@ struct conn {
 static struct {
 	bool splices;
 	bool receives;
-	int file; /* or the folder */
+	bool over; /* what is received goes over files that are there */
+	int file;  /* or the folder */
 	off_t size;
 	char head[128]; /* of the response */
 	size_t head_len;
@@ -151,8 +155,9 @@ static bool open_file(struct conn *conn)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), ".%u", conn->number);
-	conn->file = openat(run.file, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	snprintf(name, sizeof(name), run.over ? "over" : ".%u", conn->number);
+	conn->file = openat(run.file, name,
+			    O_WRONLY | O_CREAT | (run.over ? 0 : O_TRUNC) | O_CLOEXEC, 0666);
 	conn->at = 0;
 	return conn->file >= 0;
 }
@@ -165,7 +170,7 @@ static void publish(struct conn *conn)
 	snprintf(name, sizeof(name), "%u", conn->number);
 	close(conn->file);
 	conn->file = -1;
-	if (renameat(run.file, hidden, run.file, name) < 0)
+	if (!run.over && renameat(run.file, hidden, run.file, name) < 0)
 		die("renameat");
 	if (send(conn->fd, run.head, run.head_len, MSG_NOSIGNAL) < 0)
 		die("send");
@@ -230,10 +235,27 @@ static void begin_upload(struct conn *conn, const char *body, size_t len)
 		publish(conn);
 }
 
+/* Head and body by one send. Return: false where the socket does not take all of it. */
+static bool send_small(struct conn *conn)
+{
+	size_t len = run.head_len + (size_t)run.size;
+
+	memcpy(buffer, run.head, run.head_len);
+	if (pread(run.file, buffer + run.head_len, (size_t)run.size, 0) != run.size)
+		die("pread");
+	return send(conn->fd, buffer, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
 static void begin_download(struct conn *conn)
 {
 	bool small = run.size <= CORK_FROM;
 
+	/* A client that asks anew before it has read has room for no answer: one that is of no use here. */
+	if (run.splices && run.size <= ONE_SEND) {
+		if (!send_small(conn))
+			close_conn(conn);
+		return;
+	}
 	conn->at = 0;
 	conn->left = run.size;
 	if (!small)
@@ -304,14 +326,21 @@ static int listen_at(int port)
 
 static bool parse(int argc, char **argv)
 {
+	static const char *const modes[] = { "splice",     "read-send",   "splice-in",
+					     "recv-write", "splice-over", "recv-over" };
+	const size_t count = sizeof(modes) / sizeof(*modes);
 	struct stat st;
+	size_t mode;
 
 	if (argc != 4)
 		return false;
-	run.splices = strncmp(argv[1], "splice", 6) == 0;
-	run.receives = strcmp(argv[1], "splice-in") == 0 || strcmp(argv[1], "recv-write") == 0;
-	if (!run.splices && !run.receives && strcmp(argv[1], "read-send") != 0)
+	for (mode = 0; mode < count && strcmp(argv[1], modes[mode]) != 0; mode++)
+		;
+	if (mode == count)
 		return false;
+	run.splices = mode % 2 == 0;
+	run.receives = mode >= 2;
+	run.over = mode >= 4;
 	run.file = open(argv[3], O_RDONLY | O_CLOEXEC);
 	if (run.file < 0 || fstat(run.file, &st) < 0)
 		die(argv[3]);
@@ -328,8 +357,8 @@ int main(int argc, char **argv)
 	int listener;
 
 	if (!parse(argc, argv)) {
-		fputs("usage: baseline splice|read-send PORT FILE\n"
-		      "       baseline splice-in|recv-write PORT FOLDER\n",
+		fputs("usage: transfer splice|read-send PORT FILE\n"
+		      "       transfer splice-in|recv-write|splice-over|recv-over PORT FOLDER\n",
 		      stderr);
 		return 2;
 	}

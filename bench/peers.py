@@ -1,0 +1,133 @@
+"""Who takes part: eddy, bare techniques, and the servers that one would use instead, see peers/."""
+import dataclasses
+import os
+import re
+import resource
+import shlex
+import string
+import subprocess
+
+from servers import free_port, which
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CONFIGS = os.path.join(HERE, 'peers')
+HELLO = b'Hello, World!'
+PATHS = {'get': '/files/', 'put': '/up/', 'hello': '/'}
+
+
+class Template(string.Template):
+    """@word@ in a configuration."""
+    pattern = r'@(?:(?P<named>[a-z]+)@|(?P<escaped>\A\Z)|(?P<braced>\A\Z)|(?P<invalid>\A\Z))'
+
+
+@dataclasses.dataclass
+class Peer:
+    name: str
+    works: str          # of get, put, hello
+    command: str        # @words@ are filled in
+    config: str = ''    # a file of peers/
+    user: str = ''      # how its configuration says that it may stay root
+    has_workers: bool = False
+    version: tuple = ('-v',)
+    env: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def program(self):
+        return which(self.command.split()[0])
+
+    def asked_version(self):
+        done = subprocess.run([self.program, *self.version], capture_output=True, text=True, check=False)
+        number = re.search(r'\d+\.\d+(\.\d+)?', done.stdout + done.stderr)
+        return number.group() if number else None
+
+
+PEERS = [
+    Peer('nginx', 'get put hello', 'nginx -p @folder@ -c @config@ -e @folder@/nginx.log', 'nginx.conf', 'user root;', True),
+    Peer('h2o', 'get hello', 'h2o -c @config@', 'h2o.conf', 'user: root'),
+    Peer('lighttpd', 'get put hello', 'lighttpd -D -f @config@', 'lighttpd.conf'),
+    Peer('haproxy', 'hello', 'haproxy -db -f @config@', 'haproxy.cfg', 'user root'),
+    Peer('go', 'get put hello', 'go @port@ @files@ @uploads@', version=('version',), env={'GOMAXPROCS': '1'}),
+    Peer('node', 'get put hello', 'node @peers@/server.mjs @port@ @files@ @uploads@'),
+]
+
+
+def installed(say):
+    """Those that this machine has; a line for each that it has not."""
+    for peer in PEERS:
+        if peer.program:
+            yield peer
+        else:
+            say(f'{peer.name} is not installed, and left out')
+
+
+def built_go(bench):
+    """peers/server.go as a program, which stays for the next run."""
+    folder = os.path.join(bench.builds['eddy'], 'bench')
+    program, source = os.path.join(folder, 'peer-go'), os.path.join(CONFIGS, 'server.go')
+    if not os.path.exists(program) or os.path.getmtime(program) < os.path.getmtime(source):
+        env = dict(os.environ, GO111MODULE='off', CGO_ENABLED='0', GOCACHE=os.path.join(folder, 'go-cache'))
+        done = subprocess.run([which('go'), 'build', '-o', program, source], env=env, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError('go build: ' + done.stderr)
+    return program
+
+
+def start(bench, peer, work):
+    """A peer on a port of its own."""
+    descriptors = min(30000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    port = free_port()
+    folder = os.path.join(bench.folder, f'{peer.name}-{port}')
+    os.mkdir(folder)
+    words = {
+        'port': port, 'folder': folder, 'files': bench.files, 'uploads': bench.uploads(peer.name), 'peers': CONFIGS,
+        'hello': os.path.join(bench.folder, 'hello.txt'), 'config': os.path.join(folder, peer.config), 'workers': 1,
+        'descriptors': descriptors, 'connections': descriptors // 2 - 100, 'user': '' if os.geteuid() else peer.user,
+    }
+    if peer.config:
+        with open(os.path.join(CONFIGS, peer.config), encoding='utf-8') as file:
+            text = Template(file.read()).substitute(words)
+        with open(words['config'], 'w', encoding='utf-8') as file:
+            file.write(text)
+    with open(words['hello'], 'wb') as file:
+        file.write(HELLO)
+    command = [Template(word).substitute(words) for word in peer.command.split()]
+    command[0] = built_go(bench) if peer.name == 'go' else peer.program
+    server = bench.start(peer.name, command, port, PATHS[work], has_workers=peer.has_workers, env=peer.env)
+    server.version, server.uploads = peer.asked_version(), words['uploads']
+    return server
+
+
+def start_own(bench, text, work):
+    """One of --peer NAME=COMMAND."""
+    name, _, command = text.partition('=')
+    port = free_port()
+    words = [word.replace('{port}', str(port)).replace('{folder}', bench.folder) for word in shlex.split(command)]
+    return bench.start(name, words, port, PATHS[work])
+
+
+def eddy_files(bench, folder, name='eddy', build='eddy', words=(), **options):
+    port = free_port()
+    command = [bench.program('../examples/files', build), folder, '--bind', f'127.0.0.1:{port}', *words]
+    server = bench.start(name, command, port, '/files/', **options)
+    server.uploads = folder
+    return server
+
+
+def eddy_small(bench, program, name='eddy', build='eddy', words=(), path='/', uploads=None, **options):
+    """One of the servers of bench/, whose first word is its address."""
+    port = free_port()
+    server = bench.start(name, [bench.program(program, build), f'127.0.0.1:{port}', *words], port, path, **options)
+    server.uploads = uploads
+    return server
+
+
+def bare(bench, name, technique, target):
+    port = free_port()
+    server = bench.start(name, [bench.program('reference/reference-transfer'), technique, str(port), target], port)
+    server.uploads = target
+    return server
+
+
+def bare_hello(bench, name):
+    port = free_port()
+    return bench.start(name, [bench.program('reference/reference-hello'), str(port)], port)
