@@ -1,0 +1,428 @@
+"""eddy-bench beside servers that do as they are told: what it counts, and that nothing hangs or breaks it."""
+import contextlib
+import hashlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import wire
+
+PROGRAM = os.path.join(os.path.dirname(wire.EXAMPLES), 'bench', 'eddy-bench', 'eddy-bench')
+OK = b'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'
+
+
+class Request:
+    """What was asked: its line, and its body's length and digest."""
+
+    def __init__(self, line, body):
+        self.line, self.size, self.digest = line, len(body), hashlib.sha256(body).hexdigest()
+
+
+def read_request(sock, buffered):
+    """Returns a request, and what came behind it; None at the end."""
+    while b'\r\n\r\n' not in buffered:
+        more = sock.recv(65536)
+        if not more:
+            return None, b''
+        buffered += more
+    head, _, buffered = buffered.partition(b'\r\n\r\n')
+    length = re.search(rb'(?i)content-length: (\d+)', head)
+    length = int(length[1]) if length else 0
+    parts, size = [buffered], len(buffered)
+    while size < length:
+        more = sock.recv(1 << 20)
+        if not more:
+            return None, b''
+        parts.append(more)
+        size += len(more)
+    buffered = b''.join(parts)
+    return Request(head.split(b'\r\n')[0].decode(), buffered[:length]), buffered[length:]
+
+
+class Odd:
+    """A server that answers every request by `answer(number, request)`: bytes, or a list of bytes that are sent one by one; None or an
+    empty piece ends the connection."""
+
+    def __init__(self, answer, path=None):
+        self.answer, self.requests, self.connections = answer, [], 0
+        self.lock = threading.Lock()
+        self.listener = socket.socket(socket.AF_UNIX if path else socket.AF_INET, socket.SOCK_STREAM)
+        self.listener.bind(path or ('127.0.0.1', 0))
+        self.listener.listen(1000)
+        self.url = f'unix:{path}:/' if path else 'http://127.0.0.1:%d/' % self.listener.getsockname()[1]
+
+    def __enter__(self):
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                sock = self.listener.accept()[0]
+                self.connections += 1
+                threading.Thread(target=self._serve, args=(sock,), daemon=True).start()
+
+    def _serve(self, sock):
+        buffered = b''
+        with sock, contextlib.suppress(OSError):
+            while True:
+                request, buffered = read_request(sock, buffered)
+                if not request:
+                    return
+                with self.lock:
+                    self.requests.append(request)
+                    number = len(self.requests)
+                answer = self.answer(number, request)
+                for piece in answer if isinstance(answer, list) else [answer]:
+                    if not piece:
+                        return
+                    sock.sendall(piece)
+
+
+class Slow(list):
+    """Pieces, and then nothing for as long as the event is not set."""
+
+    def __init__(self, pieces, held):
+        super().__init__(pieces)
+        self.held = held
+
+    def __iter__(self):
+        yield from super().__iter__()
+        self.held.wait(30)
+        yield None
+
+
+class Case(wire.Case):
+    def setUp(self):
+        if not os.path.exists(PROGRAM):
+            self.skipTest('needs eddy-bench')
+        self.place = self.folder()
+        self.json = os.path.join(self.place, 'result.json')
+
+    def bench(self, *args, status=0):
+        """Run it for a moment. Returns what it said, and the cells that it has left."""
+        done = subprocess.run([PROGRAM, *args, '--json', self.json], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, status, done.stderr + done.stdout)
+        if status == 0:
+            self.assertEqual(done.stderr, '')
+        cells = []
+        if os.path.exists(self.json):
+            with open(self.json, encoding='utf-8') as file:
+                cells = json.load(file)['cells']
+        return done.stderr, cells
+
+    def one(self, answer, *args, word='get', path='', quick=('-t', '0.1', '-r', '1', '--warmup', '0')):
+        """Measure an odd server. Returns the sample, the cell and the server."""
+        with Odd(answer) as server:
+            cells = self.bench(word, server.url + path, *quick, *args)[1]
+        return cells[0]['targets'][0]['samples'][0], cells[0], server
+
+    def refused(self, answer, why, *args, word='get'):
+        """A server whose very first answer is wrong ends it, with a reason."""
+        with Odd(answer) as server:
+            said = self.bench(word, server.url, '-t', '0.1', '-r', '1', *args, status=1)[0]
+        self.assertIn(why, said)
+
+
+class Answers(Case):
+    def check(self, answer, size, *args, word='get'):
+        sample = self.one(answer, *args, word=word)[0]
+        self.assertGreater(sample['requests'], 2)
+        self.assertEqual(sample['errors'], 0)
+        self.assertEqual(sample['bytes'], size * sample['requests'])
+
+    def test_length(self):
+        self.check(lambda *_: OK, 5)
+
+    def test_length_in_pieces(self):
+        self.check(lambda *_: [OK[:20], OK[20:40], OK[40:]], 5)
+
+    def test_large(self):
+        body = b'x' * 3000000
+        self.check(lambda *_: b'HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n' + body, len(body))
+
+    def test_chunked(self):
+        self.check(lambda *_: [b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r', b'\nabc\r\n', b'186a0\r\n' + b'x' * 50000,
+                               b'x' * 50000 + b'\r\n0\r\nTrailer: x\r\n', b'\r\n'], 100003)
+
+    def test_until_the_end(self):
+        sample, cell, server = self.one(lambda *_: [b'HTTP/1.0 200 OK\r\n\r\n' + b'x' * 100000, None])
+        self.assertEqual(sample['bytes'], 100000 * sample['requests'])
+        self.assertEqual(sample['errors'], 0)
+        self.assertEqual(server.connections, len(server.requests) + 1)
+        self.assertTrue(any('not kept' in remark for remark in cell['remarks']))
+
+    def test_no_body(self):
+        self.check(lambda *_: b'HTTP/1.1 204 No Content\r\n\r\n', 0)
+        self.check(lambda *_: b'HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n', 0)
+        self.check(lambda *_: OK[:-5], 0, '-X', 'HEAD', word='req')
+
+    def test_interim(self):
+        self.check(lambda *_: b'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n' + OK, 5)
+
+    def test_verified(self):
+        self.check(lambda *_: [OK[:-2], OK[-2:]], 5, '--verify')
+        self.check(lambda *_: OK, 5, '--digest', hashlib.sha256(b'hello').hexdigest())
+        self.refused(lambda *_: OK, 'not what it should be', '--digest', hashlib.sha256(b'hullo').hexdigest())
+        sample, cell, _ = self.one(lambda n, _: OK if n % 3 else OK.replace(b'hello', b'hullo'), '--verify', '-c', '2')
+        self.assertGreater(sample['errors'], 0)
+        self.assertAlmostEqual(sample['requests'] / sample['errors'], 2, delta=1)
+        self.assertTrue(cell['verified'])
+
+    def test_unix(self):
+        path = os.path.join(self.place, 'socket')
+        with Odd(lambda *_: b'HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n' + b'x' * 300000, path) as server:
+            cell = self.bench('get', server.url, '-t', '0.1', '-r', '1')[1][0]
+        sample = cell['targets'][0]['samples'][0]
+        self.assertEqual(sample['bytes'], 300000 * sample['requests'])
+        self.assertGreater(sample['requests'], 0)
+        self.assertEqual(cell['targets'][0]['server']['pid'], os.getpid())
+
+
+class Failures(Case):
+    def test_first_answers(self):
+        self.refused(lambda *_: OK.replace(b'200', b'404'), 'status 404')
+        self.refused(lambda *_: [OK[:-1], None], 'ended in a body')
+        self.refused(lambda *_: [OK[:20], None], 'ended in the head')
+        self.refused(lambda *_: None, 'instead of an answer')
+        self.refused(lambda *_: b'SSH-2.0-x\r\n\r\n', 'does not begin as HTTP')
+        self.refused(lambda *_: b'HTTP/1.1 200 OK\r\nX: ' + b'x' * 100000, 'too large')
+        self.refused(lambda *_: b'HTTP/1.1 100 Continue\r\n\r\n' * 100, 'interim')
+        self.refused(lambda *_: b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n', 'chunks')
+        self.refused(lambda *_: OK, 'where 4096 were', '--sizes', '4K')
+
+    def test_nothing_moves(self):
+        for pieces in [], [OK[:20]], [OK[:-1]]:
+            held = threading.Event()
+            with self.subTest(pieces):
+                self.refused(lambda *_, slow=Slow(pieces, held): slow, 'nothing has moved', '--timeout', '0.2')
+                held.set()
+
+    def test_nobody_listens(self):
+        with socket.socket() as sock:
+            sock.bind(('127.0.0.1', 0))
+            said = self.bench('get', 'http://127.0.0.1:%d/' % sock.getsockname()[1], status=1)[0]
+        self.assertIn('refused', said)
+
+    def test_mistakes(self):
+        self.assertIn('no URL', self.bench('get', 'localhost', status=2)[0])
+        self.assertIn('https', self.bench('get', 'https://localhost/', status=2)[0])
+
+    def test_some_fail(self):
+        sample, cell, _ = self.one(lambda n, _: OK if n % 4 else OK.replace(b'200', b'500'), '-c', '2')
+        self.assertGreater(sample['errors'], 0)
+        self.assertAlmostEqual(sample['requests'] / sample['errors'], 3, delta=1.5)
+        self.assertTrue(any('status 500' in remark for remark in cell['remarks']))
+
+    def test_some_break(self):
+        sample = self.one(lambda n, _: OK if n % 4 else [OK[:-1], None])[0]
+        self.assertGreater(sample['errors'], 0)
+        self.assertGreater(sample['requests'], sample['errors'])
+
+    def test_kept_connection_is_closed(self):
+        """A server may close what it keeps at any time: nobody's error, and asked again."""
+        sample, cell, server = self.one(lambda n, _: None if n % 4 == 0 else OK)
+        self.assertEqual(sample['errors'], 0)
+        self.assertGreater(sample['requests'], 3)
+        self.assertGreater(server.connections, 1)
+        self.assertTrue(any('not kept' in remark for remark in cell['remarks']))
+
+    def test_expected(self):
+        sample = self.one(lambda *_: OK.replace(b'200', b'418'), '--expect', '418')[0]
+        self.assertEqual(sample['errors'], 0)
+        self.refused(lambda *_: OK, 'status 200', '--expect', '418')
+
+
+class Requests(Case):
+    def test_names(self):
+        server = self.one(lambda *_: OK, '-c', '2', path='a{n}/{i}?q')[2]
+        lines = {request.line for request in server.requests}
+        self.assertEqual(len(lines), len(server.requests), 'two requests are alike')
+        self.assertEqual({line.split('/')[1] for line in lines}, {'a0', 'a1'})
+        server = self.one(lambda *_: b'HTTP/1.1 200 OK\r\nContent-Length: 2048\r\n\r\n' + b'x' * 2048, '--sizes', '2K', path='{size}.bin')[2]
+        self.assertEqual({request.line for request in server.requests}, {'GET /2k.bin HTTP/1.1'})
+
+    def test_pipelined(self):
+        # The server ends the connection after three of every five.
+        sample, _, server = self.one(lambda n, _: OK.replace(b'\r\n\r\n', b'\r\nConnection: close\r\n\r\n') if n % 5 == 3 else OK, '-d', '5')
+        self.assertEqual(sample['errors'], 0)
+        self.assertGreater(sample['requests'], 5)
+        self.assertEqual(sample['requests'] % 5, 0)
+        self.assertGreater(server.connections, 1)
+
+    def upload(self, size, *args):
+        sample, _, server = self.one(lambda *_: b'HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n', '--sizes', size, '-c', '2', *args, word='put')
+        self.assertEqual(sample['errors'], 0)
+        self.assertGreater(sample['requests'], 1)
+        self.assertEqual(len({request.digest for request in server.requests}), 1)
+        sizes = {request.size for request in server.requests}
+        self.assertEqual(len(sizes), 1)
+        self.assertEqual(sample['bytes'], sizes.pop() * sample['requests'])
+        return server.requests[0].size
+
+    def test_uploads(self):
+        self.assertEqual(self.upload('0'), 0)
+        self.assertEqual(self.upload('10'), 10)
+        self.assertEqual(self.upload('32K'), 32768)
+        self.assertEqual(self.upload('5M'), 5 << 20)
+
+    def test_upload_of_a_file(self):
+        path = os.path.join(self.place, 'body')
+        body = os.urandom(100000)
+        with open(path, 'wb') as file:
+            file.write(body)
+        server = self.one(lambda *_: OK, '--body-file', path, '-X', 'POST', word='req')[2]
+        self.assertEqual({request.digest for request in server.requests}, {hashlib.sha256(body).hexdigest()})
+        self.assertEqual({request.line for request in server.requests}, {'POST / HTTP/1.1'})
+
+    def test_upload_is_refused(self):
+        """The server says no when it has seen the head, and reads nothing."""
+        with socket.create_server(('127.0.0.1', 0)) as listener:
+            def serve():
+                sock = listener.accept()[0]
+                with sock:
+                    sock.recv(100)
+                    sock.sendall(b'HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n')
+                    held.wait(30)
+
+            held = threading.Event()
+            # The first connection only looks for the address.
+            thread = threading.Thread(target=lambda: (listener.accept()[0].close(), serve()), daemon=True)
+            thread.start()
+            url = 'http://127.0.0.1:%d/' % listener.getsockname()[1]
+            said = self.bench('put', url, '--sizes', '64M', status=1)[0]
+            held.set()
+            thread.join()
+        self.assertIn('status 413', said)
+
+
+class Loops(Case):
+    def slow_once(self, *args):
+        """A server that stands still once, for 400 ms of the second in which it is measured."""
+        state = {'stood': False}
+        began = time.monotonic()
+
+        def answer(*_):
+            if not state['stood'] and time.monotonic() - began > 0.3:
+                state['stood'] = True
+                time.sleep(0.4)
+            return OK
+
+        return self.one(answer, *args, quick=('-t', '1', '-r', '1', '--warmup', '0', '--no-system-calls'))[0]
+
+    def test_open_loop_shows_what_a_closed_one_hides(self):
+        closed = self.slow_once()
+        opened = self.slow_once('--rate', '200')
+        self.assertGreater(closed['total_us']['max'], 350000)
+        self.assertLess(closed['total_us']['p90'], 100000)
+        # 80 of 200 requests were due while it stood still.
+        self.assertGreater(opened['total_us']['p90'], 150000)
+        self.assertAlmostEqual(opened['requests'], 200, delta=2)
+
+    def test_rate_that_is_too_high(self):
+        def answer(*_):
+            time.sleep(0.02)
+            return OK
+
+        sample, cell, _ = self.one(answer, '--rate', '1000', quick=('-t', '0.2', '-r', '1', '--warmup', '0', '--no-system-calls'))
+        self.assertLess(sample['requests'], 50)
+        self.assertGreater(sample['total_us']['p50'], 100000)
+        self.assertTrue(any('never sent' in remark for remark in cell['remarks']))
+
+    def test_targets_take_turns(self):
+        log = os.path.join(self.place, 'log')
+        with Odd(lambda *_: OK) as a, Odd(lambda *_: OK) as b:
+            cell = self.bench('get', 'a=' + a.url, 'b=' + b.url, '-t', '0.02', '-r', '3', '--warmup', '0', '--against', 'b',
+                              '--between', f'echo $TARGET >> {log}')[1][0]
+        with open(log, encoding='utf-8') as file:
+            self.assertEqual(file.read().split(), ['a', 'b', 'b', 'a', 'a', 'b'])
+        self.assertEqual(cell['against'], 'b')
+        self.assertEqual([len(target['samples']) for target in cell['targets']], [3, 3])
+        with Odd(lambda *_: OK) as server:
+            self.assertIn('ended with 3', self.bench('get', server.url, '--between', 'exit 3', status=1)[0])
+
+    def test_interrupted(self):
+        with Odd(lambda *_: OK) as server:
+            with subprocess.Popen([PROGRAM, 'get', 'a=' + server.url, 'b=' + server.url + 'x', '-t', '0.1', '-r', '100', '--progress',
+                                   '--json', self.json], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+                for line in process.stderr:
+                    if 'round 3' in line:
+                        break
+                process.send_signal(signal.SIGINT)
+                said, _ = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn('get-1', said)
+        with open(self.json, encoding='utf-8') as file:
+            counts = [len(target['samples']) for target in json.load(file)['cells'][0]['targets']]
+        self.assertEqual(counts[0], counts[1])
+        self.assertGreaterEqual(counts[0], 2)
+
+    def test_target_is_found(self):
+        cell = self.one(lambda *_: OK)[1]
+        target, sample = cell['targets'][0], cell['targets'][0]['samples'][0]
+        self.assertEqual(target['server']['pid'], os.getpid())
+        self.assertGreater(sample['cpu_seconds'], 0)
+        self.assertGreater(sample['voluntary_switches'], 0)
+        self.assertGreater(sample['resident_bytes'], 1 << 20)
+        self.assertGreaterEqual(sample['threads'], 2)
+
+    def test_latencies_are_all_there(self):
+        cell = self.one(lambda *_: OK, quick=('-t', '0.05', '-r', '3', '--warmup', '0'))[1]
+        target = cell['targets'][0]
+        requests = sum(sample['requests'] for sample in target['samples'])
+        for kind in ('first_byte', 'total'):
+            self.assertEqual(sum(count for _, count in target['histogram'][kind]), requests)
+
+    def test_cold_needs_a_disk(self):
+        with tempfile.TemporaryDirectory(dir='/dev/shm') as memory:
+            with open(os.path.join(memory, 'x'), 'wb') as file:
+                file.write(b'x')
+            with Odd(lambda *_: OK) as server:
+                said = self.bench('get', server.url, '--cold', '--files', memory, status=1)[0]
+        self.assertIn('tmpfs', said)
+
+
+class Holds(Case):
+    def hold(self, answer, *args):
+        """Hold connections until the server has seen them all. Returns what was said."""
+        with Odd(answer) as server:
+            with subprocess.Popen([PROGRAM, 'hold', server.url, '-c', '20', *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+                said = [json.loads(process.stdout.readline())]
+                # One more looks for the address.
+                self.eventually(lambda: server.connections == 21)
+                process.stdin.close()
+                said.append(json.loads(process.stdout.read()))
+            self.assertEqual(process.returncode, 0)
+            return said
+
+    def test_idle(self):
+        self.assertEqual(self.hold(lambda *_: OK), [{'connections': 20}, {'open': 20}])
+
+    def test_idle_that_are_ended(self):
+        self.assertEqual(self.hold(lambda *_: [OK.replace(b'OK', b'OK\r\nConnection: close'), None])[1], {'open': 0})
+
+    def test_stalled_downloads(self):
+        body = b'HTTP/1.1 200 OK\r\nContent-Length: 50000000\r\n\r\n' + b'x' * 50000000
+        self.assertEqual(self.hold(lambda *_: body, '--stall', 'get'), [{'connections': 20}, {'open': 20}])
+        with Odd(lambda *_: OK) as server:
+            done = subprocess.run([PROGRAM, 'hold', server.url, '--stall', 'get'], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=30)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('larger', done.stderr)
+
+    def test_stalled_uploads(self):
+        self.assertEqual(self.hold(lambda *_: OK, '--stall', 'put'), [{'connections': 20}, {'open': 20}])
+
+
+if __name__ == '__main__':
+    unittest.main()
