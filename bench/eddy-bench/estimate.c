@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TAIL 0.025
-
 /* A value that a median may have, and how probable that is. */
 struct weighted {
 	double value, weight;
@@ -83,16 +81,16 @@ static double median(const struct weighted *sorted, size_t n)
 	return (sorted[(n - 1) / 2].value + sorted[n / 2].value) / 2;
 }
 
-/* The value with TAIL of all weight beyond it, from one end on: `step` is 1 from the least, -1 from the greatest. */
-static double end_of(const struct weighted *at, size_t n, int step)
+/* The value with `tail` of all weight beyond it, from one end on: `step` is 1 from the least, -1 from the greatest. */
+static double end_of(const struct weighted *at, size_t n, int step, double tail)
 {
 	double passed = 0;
 
 	for (size_t i = 0; i < n; i++, at += step) {
-		double part = (TAIL - passed) / at->weight;
+		double part = (tail - passed) / at->weight;
 
 		passed += at->weight;
-		if (passed < TAIL)
+		if (passed < tail)
 			continue;
 		return i ? at[-step].value + part * (at->value - at[-step].value) : at->value;
 	}
@@ -112,15 +110,15 @@ struct estimate estimate_of(const double *values, size_t count)
 		estimate.count = n;
 	}
 	if (n > 1) {
-		estimate.low = end_of(sorted, n, 1);
-		estimate.high = end_of(sorted + n - 1, n, -1);
+		estimate.low = end_of(sorted, n, 1, ESTIMATE_TAIL);
+		estimate.high = end_of(sorted + n - 1, n, -1, ESTIMATE_TAIL);
 	}
 	free(sorted);
 	return estimate;
 }
 
 struct estimate estimate_quotient(const double *over, size_t over_count, const double *under,
-				  size_t under_count)
+				  size_t under_count, double tail)
 {
 	struct estimate estimate = estimate_unknown();
 	struct weighted *above, *below, *all;
@@ -137,8 +135,8 @@ struct estimate estimate_quotient(const double *over, size_t over_count, const d
 				all[k++] = (struct weighted){ above[i].value / below[j].value,
 							      above[i].weight * below[j].weight };
 		qsort(all, k, sizeof(*all), by_value);
-		estimate.low = end_of(all, k, 1);
-		estimate.high = end_of(all + k - 1, k, -1);
+		estimate.low = end_of(all, k, 1, tail);
+		estimate.high = end_of(all + k - 1, k, -1, tail);
 		free(all);
 	}
 	free(above);

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What a 95 % interval leaves out at either end. */
+#define ESTIMATE_TAIL 0.025
+
 /* All NAN where nothing was measured. */
 struct estimate {
 	double median;
@@ -25,10 +28,10 @@ struct estimate estimate_unknown(void);
 /* Of values in any order; those that are NAN do not count. */
 struct estimate estimate_of(const double *values, size_t count);
 
-/* Of the quotient of two medians whose rounds are no pairs: `over` and `under` were measured at different times. `min`
- * and `max` stay NAN, `count` is the smaller of the two. */
+/* Of the quotient of two medians whose rounds are no pairs: `over` and `under` were measured at different times. Its
+ * interval leaves `tail` out at either end. `min` and `max` stay NAN, `count` is the smaller of the two. */
 struct estimate estimate_quotient(const double *over, size_t over_count, const double *under,
-				  size_t under_count);
+				  size_t under_count, double tail);
 
 /* Whether `value` is within the interval. false where there is none. */
 bool estimate_has(const struct estimate *estimate, double value);

@@ -3,6 +3,7 @@
  *     eddy-bench get http://localhost:7878/files/{size}.bin --sizes 4K,1M --connections 1,16
  *     eddy-bench report RESULT.json
  */
+#include "compare.h"
 #include "hold.h"
 #include "measure.h"
 #include "report.h"
@@ -13,7 +14,8 @@
 static const char manual[] =
 	"eddy-bench get|put|req [NAME=]URL… [OPTION]…    measure; several targets take turns\n"
 	"eddy-bench hold URL [-c N] [--stall get|put]    open connections, and keep them until stdin ends\n"
-	"eddy-bench report RESULT.json [OPTION]…         say it again\n"
+	"eddy-bench report RESULT.json [OPTION]…         say it again, or as a page with charts (--html FILE)\n"
+	"eddy-bench compare OLD.json NEW.json [OPTION]… what became worse beyond noise\n"
 	"\n"
 	"A URL is http://HOST[:PORT]/PATH, or unix:SOCKET:/PATH. In the path {size} is the cell's size (4k),\n"
 	"{n} the number of the connection, {i} that of the request. A cell is one size and one number of\n"
@@ -51,6 +53,8 @@ int main(int argc, char **argv)
 
 	if (strcmp(word, "report") == 0)
 		return report_main(argc - 1, argv + 1);
+	if (strcmp(word, "compare") == 0)
+		return compare_main(argc - 1, argv + 1);
 	if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
 		fputs(manual, stdout);
 		return 0;

@@ -12,7 +12,7 @@
 #define BOTTOM 206.0
 #define NAME_CHARACTERS 15
 #define NAME_HEIGHT 13.0
-#define LABEL_WIDTH 38.0 /* nearer to each other, numbers below the axis would overlap */
+#define CHARACTER 6.4 /* how wide one is, about */
 #define TICKS_MAX 64
 #define LINES_MAX 64
 #define LOG_SPAN_MIN 0.5 /* so that a number stands at the axis */
@@ -143,7 +143,6 @@ static size_t percentile_ticks(const struct range *range, double ticks[TICKS_MAX
 {
 	size_t count = 0;
 
-	ticks[count++] = 0;
 	ticks[count++] = 0.5;
 	for (int nines = 1; nines <= range->to + 1e-9 && nines < 9; nines++)
 		ticks[count++] = 1 - pow(10, -nines);
@@ -191,7 +190,7 @@ static size_t ticks_of(const struct svg_chart *chart, const struct svg_axis *axi
 static const char *tick_text(char text[FORMAT_SIZE], const struct svg_axis *axis, double value)
 {
 	if (axis->scale == SVG_PERCENTILE) {
-		snprintf(text, FORMAT_SIZE, "%.8g %%", 100 * value);
+		snprintf(text, FORMAT_SIZE, "%.8g", 100 * value);
 		return text;
 	}
 	if (axis->unit == UNIT_BYTES)
@@ -210,7 +209,7 @@ static const char *tick_text(char text[FORMAT_SIZE], const struct svg_axis *axis
 static void draw_axes(FILE *file, const struct svg_chart *chart, const struct range *x,
 		      const struct range *y)
 {
-	double ticks[TICKS_MAX], last = -INFINITY;
+	double ticks[TICKS_MAX], last = -INFINITY, half;
 	size_t count = ticks_of(chart, &chart->y, y, ticks);
 	char text[FORMAT_SIZE];
 
@@ -232,11 +231,14 @@ static void draw_axes(FILE *file, const struct svg_chart *chart, const struct ra
 		double at = place(x, ticks[i]);
 
 		fprintf(file, "<path class=\"axis\" d=\"M%.1f %gV%g\"/>", at, BOTTOM, BOTTOM + 4);
-		if (at < last + LABEL_WIDTH)
+		tick_text(text, &chart->x, ticks[i]);
+		half = CHARACTER * format_width(text) / 2 + 1;
+		/* It would stand in the one before. */
+		if (at - half < last)
 			continue;
-		last = at;
+		last = at + half;
 		fprintf(file, "<text class=\"mute middle\" x=\"%.1f\" y=\"%g\">", at, BOTTOM + 17);
-		html_text(file, tick_text(text, &chart->x, ticks[i]));
+		html_text(file, text);
 		fputs("</text>", file);
 	}
 	fprintf(file, "<text class=\"mute middle\" x=\"%g\" y=\"%g\">", (LEFT + RIGHT) / 2,

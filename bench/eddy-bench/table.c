@@ -265,6 +265,12 @@ static void print_html(const struct table *table, FILE *file)
 
 void table_print(const struct table *table, FILE *file, enum table_form form)
 {
+	size_t column = 0;
+
+	while (column < table->column_count && is_empty(table, column))
+		column++;
+	if (column == table->column_count)
+		return;
 	if (form == TABLE_TEXT)
 		print_text(table, file);
 	else if (form == TABLE_MARKDOWN)

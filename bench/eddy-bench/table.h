@@ -35,7 +35,7 @@ void table_addf(struct table *table, const char *format, ...) __attribute__((for
 /* Give the cell that was added last a class in HTML, and ** around it in Markdown. `name` is static. */
 void table_mark(struct table *table, const char *name);
 
-/* Print it, without columns that have nothing but "–" and "". A column's cells have a title in HTML as `data-title`, so that
+/* Print it, without columns that have nothing but "–" and ""; where no column is left, nothing. A column's cells have a title in HTML as `data-title`, so that
  * a narrow page can show rows one below the other. */
 void table_print(const struct table *table, FILE *file, enum table_form form);
 

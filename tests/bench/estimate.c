@@ -84,24 +84,30 @@ Test(estimate, has_the_interval_that_drawing_gives)
 Test(estimate, divides_what_are_no_pairs)
 {
 	static const double over[] = { 20, 22, 21 }, under[] = { 10, 10, 10, 10 }, one[] = { 7 },
-			    zero[] = { 0, 0 };
-	struct estimate estimate = estimate_quotient(over, 3, under, 4);
+			    zero[] = { 0, 0 }, seven[] = { 1, 2, 3, 4, 5, 6, 7 };
+	struct estimate estimate = estimate_quotient(over, 3, under, 4, ESTIMATE_TAIL), narrow,
+			wide;
 
 	cr_expect_eq(estimate.median, 2.1);
 	cr_expect_eq(estimate.low, 2.0);
 	cr_expect_eq(estimate.high, 2.2);
 	cr_expect_eq(estimate.count, 3);
 	/* Both move: what it has of each end adds up. */
-	estimate = estimate_quotient(over, 3, over, 3);
+	estimate = estimate_quotient(over, 3, over, 3, ESTIMATE_TAIL);
 	cr_expect_eq(estimate.median, 1);
 	cr_expect_lt(estimate.low, 1);
 	cr_expect_gt(estimate.low, 20.0 / 22 - 1e-9);
 	cr_expect_gt(estimate.high, 1);
-	estimate = estimate_quotient(over, 3, one, 1);
+	/* The surer, the wider. */
+	narrow = estimate_quotient(seven, 7, seven, 7, ESTIMATE_TAIL);
+	wide = estimate_quotient(seven, 7, seven, 7, 0.0005);
+	cr_expect_lt(wide.low, narrow.low);
+	cr_expect_gt(wide.high, narrow.high);
+	estimate = estimate_quotient(over, 3, one, 1, ESTIMATE_TAIL);
 	cr_expect_eq(estimate.median, 3);
 	cr_expect(isnan(estimate.low));
-	cr_expect(isnan(estimate_quotient(over, 3, zero, 2).median));
-	cr_expect(isnan(estimate_quotient(over, 0, under, 4).median));
+	cr_expect(isnan(estimate_quotient(over, 3, zero, 2, ESTIMATE_TAIL).median));
+	cr_expect(isnan(estimate_quotient(over, 0, under, 4, ESTIMATE_TAIL).median));
 }
 
 Test(estimate, knows_what_is_within)

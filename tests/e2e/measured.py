@@ -14,19 +14,18 @@ SERVERS = {'eddy': (1.0, 0.7, 1.0), 'nginx': (0.72, 1.0, 1.3), 'h2o': (0.8, 0.9,
 
 
 class Made:
-    def __init__(self, seed=1, rounds=7, quicker=1.0):
+    def __init__(self, seed=1, rounds=7):
         self.random = random.Random(seed)
-        self.rounds, self.quicker = rounds, quicker
+        self.rounds = rounds
 
     def quantiles(self, middle, tail):
         return {name: round(middle * (1 + tail * step), 1)
                 for name, step in (('p50', 0), ('p90', 0.6), ('p99', 2), ('p999', 5), ('max', 14))}
 
     def histogram(self, middle, tail, count):
-        buckets, left, us = [], count, middle * 0.4
+        buckets, left, us = [], count, middle * 0.5
         while left > 0:
-            share = 0.06 if us < middle * 1.2 else 0.12 / tail
-            some = min(left, max(1, round(left * share)))
+            some = min(left, max(1, round(left * (0.04 if us < middle else 0.12 / tail ** 0.5))))
             buckets.append([round(us, 1), some])
             left -= some
             us *= 1.04
@@ -36,7 +35,7 @@ class Made:
         quick, cost, tail = SERVERS.get(server, (1, 1, 1))
         noise = self.random.gauss(1, 0.03)
         seconds = 0.5
-        requests = max(1, round(rate * quick * self.quicker * noise * seconds))
+        requests = max(1, round(rate * quick * noise * seconds))
         latency = 16e6 / (rate * quick)
         return {
             'seconds': seconds, 'requests': requests, 'bytes': requests * size, 'errors': 0,
