@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #define REST_SIZE (8 * EDDY_KIB)
+/* With the rest of a buffer it fits into the inbox. */
+#define AHEAD_MAX (EDDYI_INBOX_SIZE / 2)
 
 static void closed(struct eddy_op *op, int result, unsigned flags)
 {
@@ -28,10 +30,16 @@ static void closed(struct eddy_op *op, int result, unsigned flags)
 	conns->gone(conns);
 }
 
+static void start_close(struct eddyi_conn *conn)
+{
+	struct io_uring_sqe *sqe = eddy_op_begin(&conn->op, closed);
+
+	io_uring_prep_close(sqe, conn->wire.fd);
+	eddy_op_start(&conn->op, sqe);
+}
+
 void eddyi_conn_close(struct eddyi_conn *conn)
 {
-	struct io_uring_sqe *sqe;
-
 	conn->state = EDDYI_CONN_CLOSING;
 	eddyi_wire_unguard(&conn->wire);
 	eddyi_wire_give_up(&conn->wire);
@@ -39,9 +47,11 @@ void eddyi_conn_close(struct eddyi_conn *conn)
 		eddyi_req_free(conn->req);
 		conn->req = NULL;
 	}
-	sqe = eddy_op_begin(&conn->op, closed);
-	io_uring_prep_close(sqe, conn->wire.fd);
-	eddy_op_start(&conn->op, sqe);
+	/* A socket that still receives would not end for its peer. */
+	if (eddy_op_is_started(&conn->op))
+		eddy_op_cancel(&conn->op);
+	else
+		start_close(conn);
 }
 
 int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
@@ -116,6 +126,9 @@ int eddyi_conn_serve(void *arg)
 
 	do {
 		ending = eddyi_exchange(conn->req);
+		if (ending == EDDYI_ENDING_KEEP && conn->wire.lost)
+			ending = EDDYI_ENDING_LINGER;
+		conn->brief = conn->req->body.framing == EDDYI_BODY_NONE;
 		eddyi_req_free(conn->req);
 		conn->req = NULL;
 		conn->fresh = false;
@@ -155,6 +168,7 @@ static void start_task(struct eddyi_conn *conn)
 	/* A head that came together with the end of its time has come. */
 	conn->expired = false;
 	conn->state = EDDYI_CONN_BUSY;
+	conn->wire.ahead = eddy_op_is_started(&conn->op) ? &conn->op : NULL;
 	move_to(conn, &conn->conns->active);
 	if (EDDYI_TLS && shaking)
 		r = eddy_scope_spawn(conn->conns->tasks, "handshake", eddyi_conn_shake, conn);
@@ -197,28 +211,65 @@ static int take_in_rest(struct eddyi_conn *conn)
 	return status;
 }
 
-static void received(struct eddy_op *op, int result, unsigned flags)
+/* A task has the connection: it finds the bytes when it looks for them. */
+static void received_ahead(struct eddyi_conn *conn, struct eddy_str bytes, bool last)
 {
-	struct eddyi_conn *conn = eddy_of(op, struct eddyi_conn, op);
-	int status = 0;
+	struct eddyi_wire *wire = &conn->wire;
 
-	if (result > 0)
-		status = take_in_received(conn, eddy_buffers_of(NULL, flags), (size_t)result);
-	eddy_buffers_give_back(NULL, flags);
-	if (status == 0 && result != 0 && !is_shaking(conn) && (conn->expired || conn->evicted))
+	if (!eddyi_wire_keep(wire, bytes))
+		wire->lost = wire->last = true;
+	if (!last)
+		return;
+	wire->ahead = NULL;
+	if (wire->alone)
+		eddy_event_set(wire->alone);
+}
+
+/* Others had all buffers; or who cancelled it was served by what came first. */
+static bool may_receive_again(int error)
+{
+	return error == -ENOBUFS || error == -EINTR || error == -ECANCELED;
+}
+
+/* What becomes of a parked connection that has received. */
+static void judge_received(struct eddyi_conn *conn, int result, int status, bool last)
+{
+	bool is_over = conn->expired || conn->evicted;
+
+	/* Its receive has been cancelled: all that came before that comes first. */
+	if (status == 0 && is_over && !last)
+		return;
+	if (status == 0 && result != 0 && !is_shaking(conn) && is_over)
 		status = take_in_rest(conn);
 	if (result == 0 && conn->req)
 		status = conn->req->refused = eddyi_head_end(&conn->req->head);
 	if (status > 0 && !(is_shaking(conn) && conn->expired))
 		start_task(conn);
-	else if (conn->expired || conn->evicted)
+	else if (is_over)
 		give_up_head(conn);
-	else if (status < 0 || (result <= 0 && result != -ENOBUFS && result != -EINTR))
+	else if (status < 0 || result == 0 || (result < 0 && !may_receive_again(result)))
 		eddyi_conn_close(conn);
 	else
 		eddyi_conn_park(conn);
 }
 
+static void received(struct eddy_op *op, int result, unsigned flags)
+{
+	struct eddyi_conn *conn = eddy_of(op, struct eddyi_conn, op);
+	struct eddy_str bytes = eddy_str(eddy_buffers_of(NULL, flags), result > 0 ? result : 0);
+	bool last = !(flags & IORING_CQE_F_MORE);
+	int status = 0;
+
+	if (conn->state == EDDYI_CONN_BUSY)
+		received_ahead(conn, bytes, last);
+	else if (conn->state == EDDYI_CONN_PARKED && result > 0)
+		status = take_in_received(conn, bytes.ptr, bytes.len);
+	eddy_buffers_give_back(NULL, flags);
+	if (conn->state == EDDYI_CONN_PARKED)
+		judge_received(conn, result, status, last);
+	else if (conn->state == EDDYI_CONN_CLOSING && last)
+		start_close(conn);
+}
 static bool is_limited_by(const struct eddyi_wire *wire, const struct eddy_timeout_queue *queue)
 {
 	return wire->timeout.node.next && wire->timeout.queue == queue;
@@ -235,6 +286,18 @@ static bool is_arriving(const struct eddyi_conn *conn)
 	return EDDYI_TLS && wire->tls && !is_shaking(conn) && eddyi_tls_has_part(wire->tls);
 }
 
+/* A body is better read by who wants it: then it is received once. */
+static void arm(struct eddyi_conn *conn)
+{
+	struct io_uring_sqe *sqe = eddy_op_begin(&conn->op, received);
+
+	if (conn->brief && !conn->wire.tls)
+		eddy_buffers_prep_recv_some(NULL, sqe, conn->wire.fd, AHEAD_MAX);
+	else
+		eddy_buffers_prep_recv(NULL, sqe, conn->wire.fd);
+	eddy_op_start(&conn->op, sqe);
+}
+
 static void wait_for_bytes(struct eddyi_conn *conn, bool arriving)
 {
 	struct eddyi_conns *conns = conn->conns;
@@ -243,7 +306,6 @@ static void wait_for_bytes(struct eddyi_conn *conn, bool arriving)
 	struct eddy_timeout_queue *clock = idle             ? &wire->clocks->idle :
 					   is_shaking(conn) ? &wire->clocks->handshake :
 							      &wire->clocks->head;
-	struct io_uring_sqe *sqe;
 
 	if (!idle)
 		move_to(conn, arriving ? &conns->active : &conns->fresh);
@@ -252,9 +314,8 @@ static void wait_for_bytes(struct eddyi_conn *conn, bool arriving)
 	if (!is_limited_by(wire, clock))
 		eddyi_wire_guard(wire, clock);
 	conn->state = EDDYI_CONN_PARKED;
-	sqe = eddy_op_begin(&conn->op, received);
-	eddy_buffers_prep_recv(NULL, sqe, wire->fd);
-	eddy_op_start(&conn->op, sqe);
+	if (!eddy_op_is_started(&conn->op))
+		arm(conn);
 	if (idle)
 		conns->became_idle(conns);
 }

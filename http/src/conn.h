@@ -2,7 +2,8 @@
  *
  * Between requests a connection is parked: its structure, a receive armed on the ring, and no stack.
  * The completion function takes in a head as it arrives; a head that is complete (or refused) gets a
- * task, which answers it and what is pipelined behind it, and parks the connection again. A step of a
+ * task, which answers it and what is pipelined behind it, and parks the connection again. The receive may
+ * stay armed meanwhile, as the connection's bytes ahead; who wants to receive himself ends it first. A step of a
  * TLS handshake gets a task as well, once it can be done without waiting for the client.
  */
 #ifndef EDDYI_CONN_H
@@ -16,9 +17,9 @@ struct eddy_req;
 struct eddyi_address;
 
 enum eddyi_conn_state {
-	EDDYI_CONN_PARKED, /* `op` receives; no task */
-	EDDYI_CONN_BUSY,   /* a task owns the connection; `op` is idle */
-	EDDYI_CONN_CLOSING,
+	EDDYI_CONN_PARKED,  /* `op` receives; no task */
+	EDDYI_CONN_BUSY,    /* a task owns the connection */
+	EDDYI_CONN_CLOSING, /* `op` closes, once it receives no more */
 };
 
 /* What has come of connections: written by their loop, and read by any thread. */
@@ -55,7 +56,11 @@ struct eddyi_conns {
 	void (*gone)(struct eddyi_conns *conns);        /* one has been closed */
 };
 
-/* Invariant: nobody receives twice. `op` is armed only in PARKED, a task reads only in BUSY. */
+/* Invariants:
+ * 1. Nobody receives twice. `op` is armed in PARKED; where it still is in BUSY, `wire.ahead` says so, and no
+ *    task reads the socket.
+ * 2. What one arming brings fits into the inbox, whatever is done with it.
+ */
 struct eddyi_conn {
 	struct eddyi_conns *conns;
 	struct eddyi_wire wire;
@@ -67,6 +72,7 @@ struct eddyi_conn {
 	bool expired; /* the time of a parked connection is up */
 	bool evicted; /* to be closed for want of room, or at the end */
 	bool fresh;   /* no request yet */
+	bool brief;   /* the last request had no body: the next will have none either, it seems */
 };
 
 /* Begin without connections; the other members have been set. */

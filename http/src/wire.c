@@ -2,7 +2,9 @@
 
 #include "tls_wire.h"
 
+#include <eddy/event.h>
 #include <eddy/io.h>
+#include <eddy/op.h>
 #include <eddy/scope.h>
 #include <eddy/task.h>
 #include <eddy/transfer.h>
@@ -37,12 +39,14 @@ bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes)
 {
 	if (!bytes.len)
 		return true;
-	wire->inbox = malloc(EDDYI_INBOX_SIZE);
-	if (!wire->inbox)
+	if (!wire->inbox) {
+		wire->inbox = malloc(EDDYI_INBOX_SIZE);
+		wire->inbox_at = wire->inbox_len = 0;
+	}
+	if (!wire->inbox || bytes.len > EDDYI_INBOX_SIZE - wire->inbox_len)
 		return false;
-	memcpy(wire->inbox, bytes.ptr, bytes.len);
-	wire->inbox_at = 0;
-	wire->inbox_len = (uint32_t)bytes.len;
+	memcpy(wire->inbox + wire->inbox_len, bytes.ptr, bytes.len);
+	wire->inbox_len += (uint32_t)bytes.len;
 	return true;
 }
 
@@ -77,10 +81,44 @@ bool eddyi_wire_has_stalled(struct eddyi_wire *wire)
 	return false;
 }
 
+/* From here on the task alone receives: two at a time would each get a part. */
+static void end_ahead(struct eddyi_wire *wire)
+{
+	struct eddy_event alone;
+	struct eddy_scope shield;
+
+	if (!wire->ahead)
+		return;
+	eddy_event_init(&alone);
+	wire->alone = &alone;
+	eddy_op_cancel(wire->ahead);
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	eddy_event_wait(&alone);
+	eddy_scope_end(&shield);
+	wire->alone = NULL;
+}
+
+/* Take from what has come ahead. */
+static size_t take_pending(struct eddyi_wire *wire, void *buf, size_t len)
+{
+	struct eddy_str pending = eddyi_wire_pending(wire);
+
+	if (len > pending.len)
+		len = pending.len;
+	memcpy(buf, pending.ptr, len);
+	eddyi_wire_consume(wire, len);
+	return len;
+}
+
 static ssize_t receive(struct eddyi_wire *wire, void *buf, size_t len, bool guarded)
 {
 	ssize_t r;
 
+	end_ahead(wire);
+	if (wire->inbox)
+		return (ssize_t)take_pending(wire, buf, len);
+	if (wire->lost)
+		return -ENOMEM;
 	if (EDDYI_TLS && wire->tls)
 		r = eddyi_tls_wire_recv(wire, buf, len, guarded);
 	else
@@ -108,9 +146,13 @@ static ssize_t recv_unguarded(struct eddyi_wire *wire, void *buf, size_t len)
 static ssize_t fill(struct eddyi_wire *wire,
 		    ssize_t (*receive)(struct eddyi_wire *wire, void *buf, size_t len))
 {
-	char *inbox = malloc(EDDYI_INBOX_SIZE);
+	char *inbox;
 	ssize_t r;
 
+	end_ahead(wire);
+	if (wire->inbox)
+		return (ssize_t)eddyi_wire_pending(wire).len;
+	inbox = malloc(EDDYI_INBOX_SIZE);
 	if (!inbox)
 		return -ENOMEM;
 	r = receive(wire, inbox, EDDYI_INBOX_SIZE);
@@ -139,9 +181,10 @@ bool eddyi_wire_has_ended(const struct eddyi_wire *wire)
 	return wire->ended && (!EDDYI_TLS || !wire->tls || eddyi_tls_has_ended(wire->tls));
 }
 
-bool eddyi_wire_can_splice(const struct eddyi_wire *wire)
+bool eddyi_wire_can_splice(struct eddyi_wire *wire)
 {
-	return !wire->tls;
+	end_ahead(wire);
+	return !wire->tls && !wire->inbox && !wire->lost;
 }
 
 /* ---- sending ---- */
@@ -171,8 +214,8 @@ static void push_held(void *arg)
 		sent = (ssize_t)eddyi_tls_wire_push(wire, wire->held + wire->held_at,
 						    wire->held_len - wire->held_at);
 	else
-		sent = send(wire->fd, wire->held + wire->held_at, wire->held_len - wire->held_at,
-			    MSG_DONTWAIT | MSG_NOSIGNAL);
+		sent = eddy_try_send(wire->fd, wire->held + wire->held_at,
+				     wire->held_len - wire->held_at, 0);
 	/* An error stays with the socket, or shows again: the next send returns it. */
 	if (sent > 0)
 		wire->held_at += (uint32_t)sent;
@@ -289,12 +332,29 @@ static bool hold(struct eddyi_wire *wire, struct eddy_str bytes)
 	return true;
 }
 
+/* What the socket takes at once needs no suspension; what it does not waits as any. */
+static int send_soon(struct eddyi_wire *wire, struct eddy_str bytes)
+{
+	ssize_t sent = 0;
+
+	if (!seals(wire) && !wire->held && !eddy_is_cancelled())
+		sent = eddy_try_send(wire->fd, bytes.ptr, bytes.len, 0);
+	if (sent > 0) {
+		wire->sent += (size_t)sent;
+		bytes = eddy_str_skip(bytes, (size_t)sent);
+	}
+	return bytes.len ? eddyi_wire_send(wire, bytes.ptr, bytes.len) : 0;
+}
+
 int eddyi_wire_answer(struct eddyi_wire *wire, struct eddy_str bytes, bool more)
 {
 	if ((!more && !wire->held) || !hold(wire, bytes))
-		return eddyi_wire_send(wire, bytes.ptr, bytes.len);
-	if (!more)
+		return send_soon(wire, bytes);
+	if (!more) {
+		if (!seals(wire) && !eddy_is_cancelled())
+			push_held(wire);
 		return eddyi_wire_flush(wire);
+	}
 	eddy_task_before_suspend(push_held, wire);
 	return 0;
 }
@@ -342,6 +402,7 @@ void eddyi_wire_linger(struct eddyi_wire *wire)
 	ssize_t r;
 
 	eddyi_wire_give_up(wire);
+	end_ahead(wire);
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = LINGER_NS });
 	if (eddy_shutdown(wire->fd, SHUT_WR) == 0) {
 		do {

@@ -16,9 +16,12 @@
 struct eddy_transfer;
 struct eddyi_tls;
 struct eddyi_end;
+struct eddy_event;
+struct eddy_op;
 
 /* Invariants:
- * 1. The inbox is read before the socket, and nothing is received while it is not empty.
+ * 1. The inbox is read before the socket. A task receives only while nobody receives `ahead` and the inbox
+ *    is empty; what is received ahead goes behind what is in the inbox, and always fits.
  * 2. What is held is sent before anything else is, and before the task suspends for another reason.
  * 3. `timeout` is in one queue at a time: what the connection waits for now.
  * 4. With `tls`, the inbox and what is held are plain text; what is encrypted stays in there.
@@ -30,7 +33,11 @@ struct eddyi_wire {
 	char *inbox;           /* EDDYI_INBOX_SIZE bytes, or NULL when nothing is in it */
 	uint32_t inbox_at;
 	uint32_t inbox_len;
-	char *held; /* EDDYI_HELD_SIZE bytes, or NULL when nothing is in it */
+	struct eddy_op *
+		ahead; /* receives into the inbox while a task has the connection; NULL: nothing does */
+	struct eddy_event
+		*alone; /* to be set when `ahead` has ended; NULL where nobody waits for that */
+	char *held;     /* EDDYI_HELD_SIZE bytes, or NULL when nothing is in it */
 	uint32_t held_at;
 	uint32_t held_len;
 	const char *bound;     /* the address that it was accepted at, as typed */
@@ -42,6 +49,7 @@ struct eddyi_wire {
 	uint64_t looked_ns; /* when that was, in the clock of `timeout` */
 	bool last;          /* no request will be read after the one that is being answered */
 	bool ended;         /* the peer sends nothing any more */
+	bool lost;          /* bytes that came there was no memory for */
 };
 
 /* The bytes that have arrived and not been read. */
@@ -50,7 +58,7 @@ struct eddy_str eddyi_wire_pending(const struct eddyi_wire *wire);
 /* `len` of them have been read. */
 void eddyi_wire_consume(struct eddyi_wire *wire, size_t len);
 
-/* Keep bytes in the empty inbox; they fit. Return: false when memory is out. */
+/* Keep bytes behind those in the inbox; they fit. Return: false when memory is out. */
 bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes);
 
 /* Limit what the current task does next by the time of `queue`, and lift the limit. */
@@ -61,11 +69,12 @@ void eddyi_wire_unguard(struct eddyi_wire *wire);
  * Return: whether it has had its time. */
 bool eddyi_wire_has_stalled(struct eddyi_wire *wire);
 
-/* Receive up to `len` bytes into `buf`; the inbox is empty. Limited by the body clock. Suspends.
+/* Receive up to `len` bytes into `buf`, or take what has come ahead meanwhile; the inbox is empty. Limited by
+ * the body clock. Suspends.
  * Return: bytes, -ECONNRESET when the client has ended, -errno. */
 ssize_t eddyi_wire_recv(struct eddyi_wire *wire, void *buf, size_t len);
 
-/* Receive into the empty inbox. Otherwise as eddyi_wire_recv(). */
+/* The same, and leave it in the inbox. Otherwise as eddyi_wire_recv(). */
 ssize_t eddyi_wire_fill(struct eddyi_wire *wire);
 
 /* The same without a limit, for a task that looks out while another one sends. */
@@ -85,8 +94,9 @@ int eddyi_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count
  * Return: as eddy_transfer_to_socket(). */
 int eddyi_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer);
 
-/* Whether what arrives may go to a file without passing through the program. */
-bool eddyi_wire_can_splice(const struct eddyi_wire *wire);
+/* Whether what arrives next may go to a file without passing through the program: from then on nothing is
+ * received ahead. May suspend. */
+bool eddyi_wire_can_splice(struct eddyi_wire *wire);
 
 /* Take `sent` bytes off the front of the pieces. */
 void eddyi_wire_advance(struct iovec **pieces, size_t *count, size_t sent);

@@ -209,6 +209,18 @@ void eddy_buffers_prep_recv_multishot(struct eddy_buffers *buffers, struct io_ur
 	sqe->buf_group = or_own(buffers)->group;
 }
 
+void eddy_buffers_prep_recv_some(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd,
+				 uint32_t limit)
+{
+	if (!eddy_feature_is_there(EDDY_FEATURE_RECV_LIMIT)) {
+		eddy_buffers_prep_recv(buffers, sqe, fd);
+		return;
+	}
+	eddy_buffers_prep_recv_multishot(buffers, sqe, fd);
+	/* Newer headers call it optlen there. */
+	sqe->file_index = limit;
+}
+
 void *eddy_buffers_of(struct eddy_buffers *buffers, unsigned flags)
 {
 	if (!(flags & IORING_CQE_F_BUFFER))

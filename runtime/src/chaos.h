@@ -51,6 +51,9 @@ void eddyi_chaos_dispatch(struct eddy_loop *loop);
 /* Whether something is held back: then the loop may not sleep. */
 bool eddyi_chaos_holds(const struct eddyi_chaos *chaos);
 
+/* How much of `len` bytes a send that does not wait takes; 0 for none. */
+size_t eddyi_chaos_try_send(struct eddyi_chaos *chaos, int fd, size_t len);
+
 /* --- between chaos.c and chaos_sqe.c */
 
 struct eddyi_chaos_held_cqe {

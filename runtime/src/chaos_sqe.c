@@ -168,6 +168,7 @@ static bool make_single(struct io_uring_sqe *sqe)
 		if (!(sqe->ioprio & IORING_RECV_MULTISHOT))
 			return false;
 		sqe->ioprio &= (uint16_t)~IORING_RECV_MULTISHOT;
+		sqe->file_index = 0; /* a limit, which a single one must not have */
 		return true;
 	case IORING_OP_POLL_ADD:
 		if (!(sqe->len & IORING_POLL_ADD_MULTI))
@@ -213,6 +214,15 @@ void eddyi_chaos_start(struct eddy_loop *loop, struct eddy_op *op, struct io_uri
 		shorten(chaos, sqe);
 	if (chaos->sqe_count < EDDYI_CHAOS_SQES && odds(chaos, EDDYI_CHAOS_DELAY, DELAY_ODDS))
 		delay(chaos, op, sqe);
+}
+
+size_t eddyi_chaos_try_send(struct eddyi_chaos *chaos, int fd, size_t len)
+{
+	if (odds(chaos, EDDYI_CHAOS_DELAY, DELAY_ODDS))
+		return 0;
+	if (len > 1 && odds(chaos, EDDYI_CHAOS_SHORT, SHORT_ODDS) && is_stream(fd))
+		return 1 + (size_t)eddyi_chaos_below(&chaos->sqe_random, len - 1);
+	return len;
 }
 
 /* Hand entry `at` over. */

@@ -3,6 +3,7 @@
 #include "panic.h"
 #include "uapi.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -36,6 +37,8 @@ static const struct eddy_feature_info infos[EDDY_FEATURES] = {
 	[EDDY_FEATURE_GUARD_INSTALL] = { "MADV_GUARD_INSTALL", "6.13",
 					 "stacks are guarded by mprotect, two maps a task" },
 	[EDDY_FEATURE_PIPE] = { "IORING_OP_PIPE", "6.16", "eddy_pipe() is a plain system call" },
+	[EDDY_FEATURE_RECV_LIMIT] = { "limits of a multishot receive", "6.17",
+				      "eddy_buffers_prep_recv_some() is of one shot" },
 };
 
 /* Of each feature its bit; and one that says that the others are known. */
@@ -95,6 +98,23 @@ static bool has_incremental(struct io_uring *ring)
 				 &(struct eddyi_buf_reg){ .group = UINT16_MAX });
 }
 
+/* There is no such descriptor; but that is seen after the fields of the entry have been looked at. */
+static bool has_recv_limit(struct io_uring *ring)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
+	struct io_uring_cqe *cqe;
+	bool has;
+
+	io_uring_prep_recv_multishot(sqe, -1, NULL, 0, 0);
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	sqe->file_index = 1;
+	if (io_uring_submit_and_wait(ring, 1) < 0 || io_uring_peek_cqe(ring, &cqe) < 0)
+		return false;
+	has = cqe->res == -EBADF;
+	io_uring_cqe_seen(ring, cqe);
+	return has;
+}
+
 static bool has_guards(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -121,6 +141,7 @@ void eddyi_feature_probe(struct io_uring *ring)
 	found |= bit(EDDY_FEATURE_MIN_WAIT, (ring->features & EDDYI_FEAT_MIN_WAIT) != 0);
 	found |= bit(EDDY_FEATURE_INCREMENTAL_BUFFERS, has_incremental(ring));
 	found |= bit(EDDY_FEATURE_GUARD_INSTALL, has_guards());
+	found |= bit(EDDY_FEATURE_RECV_LIMIT, has_recv_limit(ring));
 	atomic_store(&known, found | KNOWN);
 }
 

@@ -1,5 +1,6 @@
 #include <eddy/io.h>
 
+#include "chaos.h"
 #include "feature.h"
 #include "loop.h"
 #include "uapi.h"
@@ -93,6 +94,24 @@ ssize_t eddy_send(int fd, const void *buf, size_t len, int flags)
 
 	io_uring_prep_send(&sqe, fd, buf, eddyi_op_len(len), flags | MSG_NOSIGNAL);
 	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_try_send(int fd, const void *buf, size_t len, int flags)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	ssize_t r;
+
+	if (__builtin_expect(loop->chaos != NULL, 0)) {
+		size_t taken = eddyi_chaos_try_send(loop->chaos, fd, len);
+
+		if (!taken && len)
+			return -EAGAIN;
+		len = taken;
+	}
+	do
+		r = send(fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : r;
 }
 
 int eddy_send_all(int fd, const void *buf, size_t len, int flags)

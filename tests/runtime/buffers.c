@@ -43,6 +43,12 @@ static void arm(struct receiver *receiver)
 	eddy_op_start(&receiver->op, sqe);
 }
 
+static void received_some(struct eddy_op *op, int result, unsigned flags)
+{
+	eddy_of(op, struct receiver, op)->result += result;
+	eddy_buffers_give_back(NULL, flags);
+}
+
 static void until_called(struct receiver *receiver, int calls)
 {
 	for (int i = 0; i < 1000 && receiver->calls < calls; i++)
@@ -108,6 +114,39 @@ TASK_TEST(buffers, run_out_and_come_back)
 	EXPECT_EQ(eddy_buffers_of(NULL, late->flags), eddy_buffers_of(NULL, receivers[7].flags));
 	for (int i = 0; i <= COUNT; i++)
 		drop(&receivers[i]);
+	return 0;
+}
+
+/* Return: the bytes that one arming for `limit` bytes brought, of 64 KiB that were there. */
+static int receive_some(struct receiver *receiver, uint32_t limit)
+{
+	struct io_uring_sqe *sqe = eddy_op_begin(&receiver->op, received_some);
+
+	receiver->result = 0;
+	eddy_buffers_prep_recv_some(NULL, sqe, receiver->fds[0], limit);
+	eddy_op_start(&receiver->op, sqe);
+	for (int i = 0; i < 1000 && eddy_op_is_started(&receiver->op); i++)
+		expect_turns(1);
+	EXPECT(!eddy_op_is_started(&receiver->op));
+	return receiver->result;
+}
+
+TASK_TEST(buffers, receive_some_and_no_more)
+{
+	bool has = eddy_feature_is_there(EDDY_FEATURE_RECV_LIMIT);
+	struct receiver *receiver = &receivers[0];
+	static const char bytes[64 * EDDY_KIB];
+
+	EXPECT_EQ(eddy_buffers_prepare(), 0);
+	stream_pair(receiver->fds);
+	EXPECT_EQ(write(receiver->fds[1], bytes, sizeof(bytes)), (ssize_t)sizeof(bytes));
+	EXPECT_EQ(receive_some(receiver, 1), 8 * EDDY_KIB);
+	EXPECT_EQ(receive_some(receiver, 8 * EDDY_KIB), 8 * EDDY_KIB);
+	EXPECT_EQ(receive_some(receiver, 8 * EDDY_KIB + 1), has ? 16 * EDDY_KIB : 8 * EDDY_KIB);
+	eddyi_feature_set(EDDY_FEATURE_RECV_LIMIT, false);
+	EXPECT_EQ(receive_some(receiver, 16 * EDDY_KIB), 8 * EDDY_KIB);
+	eddyi_feature_set(EDDY_FEATURE_RECV_LIMIT, has);
+	drop(receiver);
 	return 0;
 }
 

@@ -213,6 +213,68 @@ Test(chaos_io, multishots_end_early)
 	cr_expect(ends > 5 && ends < 45, "%d", ends);
 }
 
+static int some_limits;
+
+static void received_some(__attribute__((unused)) struct eddy_op *op, int result, unsigned flags)
+{
+	some_limits += result == 1 && !(flags & IORING_CQE_F_MORE);
+	eddy_buffers_give_back(NULL, flags);
+}
+
+/* One whose multishot has been taken away must not keep the limit. */
+static int receive_some_often(__attribute__((unused)) void *arg)
+{
+	struct eddy_op op;
+	int fds[2];
+
+	EXPECT_EQ(eddy_buffers_prepare(), 0);
+	stream_pair(fds);
+	for (int i = 0; i < 50; i++) {
+		struct io_uring_sqe *sqe = eddy_op_begin(&op, received_some);
+
+		EXPECT_EQ(write(fds[1], "x", 1), 1);
+		eddy_buffers_prep_recv_some(NULL, sqe, fds[0], 1);
+		eddy_op_start(&op, sqe);
+		while (eddy_op_is_started(&op))
+			eddy_sleep(0);
+	}
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+Test(chaos_io, limits_end_with_the_multishot)
+{
+	run_under("1,ends", receive_some_often, NULL);
+	cr_expect_eq(some_limits, 50);
+}
+
+static int try_often(void *arg)
+{
+	int *fates = arg, fds[2];
+	char bytes[100] = "";
+
+	stream_pair(fds);
+	for (int i = 0; i < 100; i++) {
+		ssize_t r = eddy_try_send(fds[0], bytes, sizeof(bytes), 0);
+
+		EXPECT(r == -EAGAIN || (r > 0 && r <= (ssize_t)sizeof(bytes)));
+		fates[r < 0 ? 0 : r < (ssize_t)sizeof(bytes) ? 1 : 2]++;
+	}
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+Test(chaos_io, sends_that_do_not_wait_move_less_or_nothing)
+{
+	int fates[3] = { 0 };
+
+	run_under("1,delay,short", try_often, fates);
+	cr_expect(fates[0] > 5 && fates[1] > 5 && fates[2] > 5, "%d %d %d", fates[0], fates[1],
+		  fates[2]);
+}
+
 /* Whether it is still held back, or is in the kernel, or done: it ends. */
 static int cancel_at_once(__attribute__((unused)) void *arg)
 {

@@ -3,6 +3,7 @@
 #include "expect.h"
 #include "feature.h"
 
+#include <eddy/stats.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -53,6 +54,28 @@ TASK_TEST(io, accept_and_connect)
 	EXPECT_EQ(eddy_connect(client, (struct sockaddr *)&addr, sizeof(addr)), -ECONNREFUSED);
 	EXPECT_EQ(eddy_close(client), 0);
 	EXPECT_EQ(eddy_close(client), -EBADF);
+	return 0;
+}
+
+/* Others do not run meanwhile. */
+TASK_TEST(io, try_send)
+{
+	static const char bytes[EDDY_MIB];
+	uint64_t turns = eddy_stats().loop.turns;
+	ssize_t sent, all = 0;
+	int fds[2];
+
+	stream_pair(fds);
+	EXPECT_EQ(eddy_try_send(fds[0], "hello", 5, 0), 5);
+	while ((sent = eddy_try_send(fds[0], bytes, sizeof(bytes), 0)) > 0)
+		all += sent;
+	EXPECT_EQ(sent, -EAGAIN);
+	EXPECT(all > 0);
+	close(fds[1]);
+	EXPECT_EQ(eddy_try_send(fds[0], "x", 1, 0), -EPIPE);
+	EXPECT_EQ(eddy_stats().loop.turns, turns);
+	close(fds[0]);
+	EXPECT_EQ(eddy_try_send(fds[0], "x", 1, 0), -EBADF);
 	return 0;
 }
 

@@ -62,6 +62,12 @@ EDDY_API void eddy_buffers_prep_recv(struct eddy_buffers *buffers, struct io_uri
 EDDY_API void eddy_buffers_prep_recv_multishot(struct eddy_buffers *buffers,
 					       struct io_uring_sqe *sqe, int fd);
 
+/* The same, until some `limit` bytes have come: of the last receive up to a buffer's size less one more,
+ * so that it is known how much there may be of it before anybody looks. Kernels before 6.17 receive once:
+ * the first completion may be the last. */
+EDDY_API void eddy_buffers_prep_recv_some(struct eddy_buffers *buffers, struct io_uring_sqe *sqe,
+					  int fd, uint32_t limit);
+
 /* The buffer that a completion with these `flags` came with; NULL when it came with none. */
 EDDY_API void *eddy_buffers_of(struct eddy_buffers *buffers, unsigned flags);
 

@@ -55,6 +55,10 @@ EDDY_API ssize_t eddy_recv(int fd, void *buf, size_t len, int flags);
 /* send(2). Suspends. May send less than asked; see eddy_send_all(). */
 EDDY_API ssize_t eddy_send(int fd, const void *buf, size_t len, int flags);
 
+/* send(2) of what the socket takes now, by a plain system call. Never suspends, and ignores cancellation.
+ * Return: bytes, perhaps fewer than asked; -EAGAIN when it takes none now; -errno. */
+EDDY_API ssize_t eddy_try_send(int fd, const void *buf, size_t len, int flags);
+
 /* Send every byte. Suspends. Return: 0, -errno (some bytes may have been sent). */
 EDDY_API int eddy_send_all(int fd, const void *buf, size_t len, int flags);
 
