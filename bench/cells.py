@@ -15,8 +15,6 @@ SIZES = {'4k': 4 * KIB, '64k': 64 * KIB, '1m': MIB, '64m': 64 * MIB, '1g': GIB}
 IDLE = 10000
 IDLE_ROUNDS = 3
 STALLED = 200
-# Seconds after which the kernel has ended threads that made files, and have no more to do.
-CALM = 8
 STALLED_NAME = f'{STALLED} downloads, {STALLED} uploads stalled'
 ROUTES = (10, 10000)
 TECHNIQUES = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc')
@@ -222,7 +220,8 @@ def _stalled(bench, cell, settings):
             # The kernel leaves one thread to whoever has ever made a file by its ring.
             files.verify(bench, server, 'put', 'stalled-{n}', '')
         with client.Held(bench, crowded.url('64m'), STALLED, 'get'), client.Held(bench, crowded.url('stalled-{n}'), STALLED, 'put'):
-            until = time.monotonic() + CALM
+            time.sleep(settings.calm / 8)
+            until = time.monotonic() + settings.calm
             while crowded.threads() > alone.threads() and time.monotonic() < until:
                 time.sleep(0.1)
             return _sampled(bench, cell, settings, servers)

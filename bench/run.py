@@ -51,6 +51,7 @@ class Settings:
     peers: tuple = ()
     own: tuple = ()  # texts of --peer
     say: object = None
+    calm: float = 8  # seconds after which the kernel has ended threads that made files, and have no more to do
 
 
 def say(text):
@@ -143,24 +144,28 @@ def measure_all(bench, wanted, settings):
     return whole, failed
 
 
-def kept(result):
-    """With the cells of the last report that were not measured again, in the order of all."""
-    try:
-        with open(os.path.join(REPORT, 'result.json'), encoding='utf-8') as file:
-            before = json.load(file)['cells']
-    except FileNotFoundError:
-        return
+def keep(result, before):
+    """Add those cells that were not measured again, in the order of all."""
     now = {cell['name'] for cell in result['cells']}
     order = [cell.name for cell in cells.CELLS]
     result['cells'] += [cell for cell in before if cell['name'] not in now and cell['name'] in order]
     result['cells'].sort(key=lambda cell: order.index(cell['name']))
 
 
+def last_cells():
+    """Those of the last report."""
+    try:
+        with open(os.path.join(REPORT, 'result.json'), encoding='utf-8') as file:
+            return json.load(file)['cells']
+    except FileNotFoundError:
+        return []
+
+
 def write_report(bench, args, result):
     os.makedirs(REPORT, exist_ok=True)
     path = os.path.join(REPORT, 'result.json')
     if args.keep:
-        kept(result)
+        keep(result, last_cells())
     with open(path, 'w', encoding='utf-8') as out:
         json.dump(result, out)
     # Read and written again: what it derives stands in the file as well.
@@ -192,10 +197,36 @@ def run(args):
     return 1 if failed else 0
 
 
+def smoke_logic(build):
+    """What decides which goals there are, and what a report is made of."""
+    del build
+
+    def against(cell, *names):
+        return [goal['against'] for goal in goals.of(cell, names)]
+
+    def result(name, *counts):
+        target = {'name': 'a', 'samples': list(counts), 'histogram': {'total': [[1, 2], [4, 1]]}}
+        return {'settings': {}, 'cells': [{'name': name, 'targets': [target], 'remarks': ['r']}]}
+
+    yield 'goals', '' if (against('hello-64', 'eddy', 'nginx', 'lwan') == 3 * ['nginx'] + ['lwan'] and
+                          against('hello-64', 'eddy') == 3 * ['nginx'] and
+                          against('get-1m-16', 'eddy', 'nginx', 'bare')[-1] == 'bare' and
+                          not against('put-4k-16', 'eddy', 'nginx', 'bare')) else 'other goals than were meant'
+    joined = client.joined(client.joined(None, result('idle', 1, 2)), result('idle', 3))['cells'][0]
+    yield 'rounds that are joined', '' if (joined['targets'][0]['samples'] == [1, 2, 3] and joined['remarks'] == ['r'] and
+                                           joined['targets'][0]['histogram']['total'] == [[1, 4], [4, 2]]) else str(joined)
+    now = result('get-1g-1', 1)
+    keep(now, result('idle', 1)['cells'] + result('get-4k-16', 1)['cells'] + result('get-1g-1', 2)['cells'] + result('gone', 1)['cells'])
+    yield 'cells that are kept', '' if [(cell['name'], cell['targets'][0]['samples']) for cell in now['cells']] == [
+        ('get-4k-16', [1]), ('get-1g-1', [1]), ('idle', [1])] else str(now)
+    unknown = [name for name in goals.GOALS if name not in {cell.name for cell in cells.CELLS}]
+    yield 'goals of cells that there are', ' '.join(unknown)
+
+
 def smoke_cells(build):
     """Each kind of cell once, quickly, beside what is installed; pairs of a name and what is wrong."""
     said = []
-    settings = Settings(1, 0.05, 0, say=said.append)
+    settings = Settings(1, 0.05, 0, say=said.append, calm=0.1)
     settings.peers = tuple(peer for peer in peers.installed(lambda text: None) if peer.name in ('nginx', 'lighttpd'))
     wanted = cells.chosen(['get-4k', 'get-1m', 'put-1m', 'put-64m-over', 'hello', 'routes', 'stalled', 'cold', 'workers'])
     idle = cells.chosen(['idle'])[0]
@@ -211,13 +242,18 @@ def smoke_cells(build):
             json.dump(whole, out)
         client.report(bench, path, ['--html', os.path.join(bench.folder, 'index.html')])
         text = client.report(bench, path)
-        yield 'report', '' if 'hello-64' in text or 'GET /hello' in text else text
+        lost = [cell.title for cell in wanted if cell.title not in text]
+        yield 'report', f'without {lost}' if lost or 'no figure' in text else ''
+        # It has no /hello.
+        settings.own, settings.peers = (f'other={sys.executable} -m http.server --bind 127.0.0.1 {{port}}',), ()
+        names = [target['name'] for target in cells.measure(bench, cells.chosen(['hello-64'])[0], settings)['cells'][0]['targets']]
+        yield 'a peer that answers something else', '' if 'other' not in names and 'other is left out: /hello: status 404' in said[-1] else str(said[-1:])
 
 
 def smoke(args):
     """What works of the bench, as TAP."""
     failed = number = 0
-    for part in (smoke_cells, micro.smoke, served.smoke, timeline.smoke, traced.smoke, guarded.smoke):
+    for part in (smoke_logic, smoke_cells, micro.smoke, served.smoke, timeline.smoke, traced.smoke, guarded.smoke):
         for name, wrong in part(args.build):
             number += 1
             failed += bool(wrong)
