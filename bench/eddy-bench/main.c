@@ -43,7 +43,7 @@ static const char manual[] =
 	"  --pid PID             of the server, where it is not found by its port\n"
 	"  --no-system-calls     do not count them, which takes a short run more of each target\n"
 	"  --progress            say how far it is, also where stderr is no terminal\n"
-	"  --json FILE           keep all samples\n"
+	"  --json FILE, --html FILE, --markdown FILE  keep what is printed, and all samples\n"
 	"\n"
 	"Pin the servers and eddy-bench to processors of their own (taskset), and nothing else to these.\n";
 

@@ -2,13 +2,13 @@
 
 #include "calls.h"
 #include "options.h"
+#include "report.h"
 #include "result.h"
 #include "run.h"
 
 #include <eddy/loop.h>
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,43 +29,6 @@ static int measure(void *arg)
 	struct measurement *measurement = arg;
 
 	return run(measurement->options, measurement->result, measurement->error);
-}
-
-static void print_target(const struct cell *cell, const struct target *target)
-{
-	double requests = 0, bytes = 0, seconds = 0, cpu = 0, client = 0, p50 = 0, p99 = 0;
-	double count = (double)target->sample_count;
-
-	for (size_t i = 0; i < target->sample_count; i++) {
-		const struct sample *sample = target->samples[i];
-
-		requests += sample->requests;
-		bytes += sample->bytes;
-		seconds += sample->seconds;
-		cpu += sample->cpu_seconds;
-		client += sample->client_cpu_seconds;
-		p50 += sample->total_us.p50 / count;
-		p99 += sample->total_us.p99 / count;
-	}
-	printf("%-20s %-16s %10.0f %8.3f %9.2f %9.3f %9.2f %8.2f %9.0f %9.0f\n", cell->name,
-	       target->name, requests / seconds, bytes / seconds / 1e9, cpu * 1e6 / requests,
-	       cpu / (bytes / (double)EDDY_GIB), client * 1e6 / requests, client / seconds, p50,
-	       p99);
-}
-
-static void print_result(const struct result *result)
-{
-	printf("%-20s %-16s %10s %8s %9s %9s %9s %8s %9s %9s\n", "cell", "target", "requests/s",
-	       "GB/s", "us/req", "s/GiB", "client us", "client", "p50 us", "p99 us");
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct cell *cell = result->cells[i];
-
-		for (size_t j = 0; j < cell->target_count; j++)
-			if (cell->targets[j]->sample_count)
-				print_target(cell, cell->targets[j]);
-		for (size_t j = 0; j < cell->remark_count; j++)
-			printf("  - %s\n", cell->remarks[j]);
-	}
 }
 
 static bool has_samples(const struct result *result)
@@ -90,18 +53,27 @@ static void add_command(struct result *result, int argc, char **argv)
 	result->command = result_text(result, text);
 }
 
+/* One that goes there is alone there. */
+static bool is_stdout(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
 static int finish(const struct options *options, struct result *result, int r)
 {
+	struct report_files files = {
+		.json = options->json,
+		.html = options->html,
+		.markdown = options->markdown,
+	};
 	char error[RESULT_ERROR_SIZE];
 
-	if (!has_samples(result))
+	if (!is_stdout(files.json) && !is_stdout(files.html) && !is_stdout(files.markdown))
+		files.text = "-";
+	if (!has_samples(result) || report_write(result, &files, error) == 0)
 		return r;
-	print_result(result);
-	if (options->json && result_save(result, options->json, error) < 0) {
-		fprintf(stderr, "eddy-bench: %s\n", error);
-		return r ? r : 1;
-	}
-	return r;
+	fprintf(stderr, "eddy-bench: %s\n", error);
+	return r ? r : 1;
 }
 
 int measure_main(int argc, char **argv)

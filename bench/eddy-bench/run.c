@@ -269,7 +269,7 @@ static int play_cell(struct run *run, uint64_t size, unsigned connections,
 	name_cell(run, size, connections, name, title);
 	cell = result_add_cell(run->result, name);
 	cell->title = result_text(run->result, title);
-	cell->group = options->work == WORK_REQ ? "Requests" : "Files";
+	cell->group = size == PLAN_SIZE_NONE ? "Requests" : "Files";
 	cell->work = options->work_name;
 	if (size != PLAN_SIZE_NONE)
 		cell->size = (double)size;
