@@ -129,7 +129,7 @@ const struct figure figures[] = {
 	{ "resident_each", "memory for each connection", UNIT_BYTES, false, false, resident_each },
 	{ "resident", "resident memory", UNIT_BYTES, false, false, resident },
 	{ "threads", "threads", UNIT_COUNT, false, false, threads },
-	{ "threads_more", "more threads", UNIT_COUNT, false, true, threads },
+	{ "threads_more", "threads", UNIT_COUNT, false, true, threads },
 	{ "retransmits", "retransmits", UNIT_COUNT, false, false, retransmits },
 	{ "errors", "errors", UNIT_COUNT, false, false, errors },
 	{ "client_busy", "client's processor", UNIT_SHARE, false, false, client_busy },

@@ -221,7 +221,7 @@ static size_t print_limit(char text[FORMAT_LINE_SIZE], size_t used, const struct
 	used += snprintf(text + used, FORMAT_LINE_SIZE - used, " %s %s", sign, value);
 	if (goal->against)
 		used += snprintf(text + used, FORMAT_LINE_SIZE - used, "%s%s",
-				 figure && figure->is_difference ? " than " : " × ",
+				 figure && figure->is_difference ? " more than " : " × ",
 				 format_cut(name, goal->against, NAME_MAX_SHOWN));
 	return used;
 }

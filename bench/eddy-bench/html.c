@@ -79,6 +79,22 @@ static void write_summary(FILE *file, const struct result *result)
 	table_free(table);
 }
 
+/* The ways to what follows: a page of many cells is long. */
+static void write_nav(FILE *file, const struct result *result)
+{
+	const char *group;
+	size_t at = 0;
+
+	fputs("<nav aria-label=\"Parts\">\n", file);
+	while (tables_next_group(result, &at, &group)) {
+		fprintf(file, "<a href=\"#g%zu\">", at);
+		html_text(file, group ? group : "Figures");
+		fputs("</a>\n", file);
+	}
+	fputs("<a href=\"#all\">All figures</a>\n<a href=\"#how\">How to repeat it</a>\n</nav>\n",
+	      file);
+}
+
 static void write_cell(struct svg *svg, const struct result *result, const struct cell *cell)
 {
 	FILE *file = svg->file;
@@ -103,7 +119,7 @@ static void write_cells(struct svg *svg, const struct result *result)
 	size_t at = 0;
 
 	while (tables_next_group(result, &at, &group)) {
-		fputs("<section>\n", svg->file);
+		fprintf(svg->file, "<section id=\"g%zu\">\n", at);
 		element(svg->file, "h2", group ? group : "Figures");
 		for (size_t i = 0; i < result->cell_count; i++)
 			if (tables_is_of(result->cells[i], group))
@@ -117,7 +133,7 @@ static void write_figures(FILE *file, const struct result *result)
 	const char *group;
 	size_t at = 0;
 
-	fputs("<section>\n<h2>All figures</h2>\n<p>" TABLES_NOTE "</p>\n", file);
+	fputs("<section id=\"all\">\n<h2>All figures</h2>\n<p>" TABLES_NOTE "</p>\n", file);
 	while (tables_next_group(result, &at, &group)) {
 		struct table *table = tables_figures(result, group, true);
 		const char *title = group ? group : "Figures";
@@ -159,7 +175,7 @@ static void write_settings(FILE *file, const struct result *result)
 {
 	struct table *table = targets_of(result);
 
-	fputs("<section>\n<h2>Who took part, and how to repeat it</h2>\n", file);
+	fputs("<section id=\"how\">\n<h2>Who took part, and how to repeat it</h2>\n", file);
 	write_wide(file, table, "Who took part");
 	table_free(table);
 	if (result->machine.governor || result->machine.mitigations) {
@@ -193,6 +209,7 @@ void html_report(const struct result *result, FILE *file)
 
 	write_head(file, result);
 	write_summary(file, result);
+	write_nav(file, result);
 	html_size_charts(&svg, result);
 	write_cells(&svg, result);
 	write_figures(file, result);

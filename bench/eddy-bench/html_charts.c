@@ -98,7 +98,7 @@ static void draw_bars(struct svg *svg, const struct result *result, const struct
 		if (other && other != target && !isnan(bar->estimate.median)) {
 			struct estimate ratio = figure_against(figure, cell, target, other);
 
-			if (ratio.count)
+			if (ratio.count && figure->unit != UNIT_COUNT)
 				bar->note = format_against(texts[i][1], figure, cell, ratio.median);
 		}
 	}
@@ -149,7 +149,7 @@ static void draw_latency(struct svg *svg, const struct result *result, const str
 	struct svg_chart chart = {
 		.description = "Percentiles of all rounds together, both axes logarithmic.",
 		.x = { .title = "percentile", .scale = SVG_PERCENTILE, .unit = UNIT_SHARE },
-		.y = { .title = "latency, log scale", .scale = SVG_LOG, .unit = UNIT_MICROSECONDS },
+		.y = { .title = "log scale", .scale = SVG_LOG, .unit = UNIT_MICROSECONDS },
 		.lines = lines,
 	};
 	char title[TITLE_SIZE], name[FORMAT_LINE_SIZE];

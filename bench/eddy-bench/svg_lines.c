@@ -12,7 +12,7 @@
 #define BOTTOM 206.0
 #define NAME_CHARACTERS 15
 #define NAME_HEIGHT 13.0
-#define CHARACTER 6.4 /* how wide one is, about */
+#define CHARACTER 6.6 /* how wide one is below an axis, about */
 #define TICKS_MAX 64
 #define LINES_MAX 64
 #define LOG_SPAN_MIN 0.5 /* so that a number stands at the axis */
@@ -221,7 +221,7 @@ static void draw_axes(FILE *file, const struct svg_chart *chart, const struct ra
 
 		fprintf(file,
 			"<path class=\"axis\" d=\"M%g %.1fH%g\"/>"
-			"<text class=\"mute end\" x=\"%g\" y=\"%.1f\">",
+			"<text class=\"tick end\" x=\"%g\" y=\"%.1f\">",
 			LEFT, at, RIGHT, LEFT - 5, at + 4);
 		html_text(file, tick_text(text, &chart->y, ticks[i]));
 		fputs("</text>", file);
@@ -232,12 +232,12 @@ static void draw_axes(FILE *file, const struct svg_chart *chart, const struct ra
 
 		fprintf(file, "<path class=\"axis\" d=\"M%.1f %gV%g\"/>", at, BOTTOM, BOTTOM + 4);
 		tick_text(text, &chart->x, ticks[i]);
-		half = CHARACTER * format_width(text) / 2 + 1;
+		half = CHARACTER * format_width(text) / 2 + (x->scale == SVG_PERCENTILE ? 4 : 1);
 		/* It would stand in the one before. */
 		if (at - half < last)
 			continue;
 		last = at + half;
-		fprintf(file, "<text class=\"mute middle\" x=\"%.1f\" y=\"%g\">", at, BOTTOM + 17);
+		fprintf(file, "<text class=\"tick middle\" x=\"%.1f\" y=\"%g\">", at, BOTTOM + 17);
 		html_text(file, text);
 		fputs("</text>", file);
 	}

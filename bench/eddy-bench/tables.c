@@ -176,7 +176,7 @@ static const struct column columns[] = {
 	{ "throughput", "throughput", add_value, false },
 	{ "min–max", "throughput", add_range, true },
 	{ "×", "throughput", add_against, false },
-	{ "cpu", "cpu", add_value, false },
+	{ "CPU time", "cpu", add_value, false },
 	{ "min–max", "cpu", add_range, true },
 	{ "×", "cpu", add_against, false },
 	{ "first byte p50", "first_byte_p50", add_value, true },

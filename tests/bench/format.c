@@ -86,7 +86,7 @@ Test(format, goals_say_what_is_asked)
 		{ { "eddy", NULL, "cpu", 0.5, 2, 1 },
 		  "CPU time ≥ 0.500 µs ≤ 2.00 µs, aim 1.00 µs" },
 		{ { "stalled", "alone", "threads_more", NAN, 0, NAN },
-		  "more threads ≤ 0 than alone" },
+		  "threads ≤ 0 more than alone" },
 		{ { "eddy", "nginx", "speed", NAN, 1, NAN }, "speed ≤ 1.00 × nginx" },
 	};
 	struct result *result = result_new();

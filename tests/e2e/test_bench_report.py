@@ -50,9 +50,12 @@ class Page(Case):
         text, page = self.page(measured.Made().result())
         tags = {element.tag.removeprefix(H) for element in page.iter()}
         self.assertFalse(tags & {'script', 'link', 'img', 'iframe', 'object', 'use', 'image', 'foreignObject'})
+        ids = [element.get('id') for element in page.iter() if element.get('id')]
+        self.assertEqual(len(ids), len(set(ids)))
         for element in page.iter():
             for name, value in element.items():
-                self.assertNotIn(name, ('src', 'href', 'style', 'action', 'data'))
+                self.assertNotIn(name, ('src', 'style', 'action', 'data'))
+                self.assertTrue(name != 'href' or value[1:] in ids and value[0] == '#', value)
                 self.assertFalse(name.startswith('on'), name)
                 self.assertNotIn('://', value, name)
         self.assertNotIn('url(', text)
@@ -227,7 +230,7 @@ class Tables(Case):
         result['cells'][0]['title'] = 'a|b*c'
         text = self.run_report(result, '--markdown', '-').stdout
         self.assertTrue(text.startswith('# eddy beside its peers\n\n2026-11-22T14:00:00Z: AMD EPYC, 2 processors, 24 GiB'))
-        self.assertIn('\n## Small requests\n\n| what | target | throughput | × nginx | cpu | × nginx | p50 | p99 |\n|---|---|--:|', text)
+        self.assertIn('\n## Small requests\n\n| what | target | throughput | × nginx | CPU time | × nginx | p50 | p99 |\n|---|---|--:|', text)
         self.assertIn('| a\\|b\\*c | eddy |', text)
         self.assertIn('| **missed** |', text)
         for rows in re.findall(r'(?:^\|.*\n)+', text, re.M):
