@@ -177,7 +177,8 @@ static int open_own(int dir, const char *path, uint64_t resolve, struct eddyi_fo
 	int r = fd < 0 ? fd : stat_regular(fd, &ret_found->st);
 
 	if (r == 0)
-		ret_found->file = (struct eddyi_outgoing){ .fd = fd };
+		ret_found->file =
+			(struct eddyi_outgoing){ .fd = fd, .device = ret_found->st.st_dev };
 	else if (fd >= 0)
 		close(fd);
 	return r;
@@ -240,7 +241,8 @@ static bool give(struct table *table, struct eddyi_open_file *file, struct eddyi
 	eddy_list_remove(&file->recent);
 	eddy_list_append(&table->recent, &file->recent);
 	file->refs++;
-	ret_found->file = (struct eddyi_outgoing){ .fd = file->fd, .kept = file };
+	ret_found->file =
+		(struct eddyi_outgoing){ .fd = file->fd, .kept = file, .device = file->st.st_dev };
 	return true;
 }
 

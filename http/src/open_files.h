@@ -55,6 +55,7 @@ struct eddyi_open_file {
 struct eddyi_outgoing {
 	int fd;                       /* -1: none */
 	struct eddyi_open_file *kept; /* whose `fd` is; NULL: it is the holder's own */
+	uint64_t device;              /* its st_dev; 0: nobody has looked */
 };
 
 /* One that was found, and what it is now. */

@@ -85,6 +85,7 @@ static int reply_piece(struct eddy_req *req)
 					 eddyi_reply_is_followed(req));
 	return eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
 						       .file = res->file.fd,
+						       .device = res->file.device,
 						       .offset = res->range.first,
 						       .len = length,
 						       .head = head,
@@ -134,6 +135,7 @@ static int reply_pieces(struct eddy_req *req)
 
 		r = eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
 							    .file = res->file.fd,
+							    .device = res->file.device,
 							    .offset = range.first,
 							    .len = range.last - range.first + 1,
 							    .head = parts[i],

@@ -1,5 +1,6 @@
 #include "coldness.h"
 
+#include <eddy/loop.h>
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdatomic.h>
@@ -60,6 +61,9 @@ static bool cachestat_supported(int fd)
 	return value > 0;
 }
 
+/* A device that was unmounted may have its number used again, for a file system of another kind. */
+#define DEVICE_NS EDDY_SECOND
+
 static enum eddyi_coldness ask(int fd, const struct statfs *fs)
 {
 	switch ((unsigned long)fs->f_type) {
@@ -75,16 +79,22 @@ static enum eddyi_coldness ask(int fd, const struct statfs *fs)
 	}
 }
 
-enum eddyi_coldness eddyi_coldness_of(int fd)
+enum eddyi_coldness eddyi_coldness_of(int fd, uint64_t device)
 {
 	/* The last answer: most files that a loop sends are of one file system. */
 	static _Thread_local struct {
 		struct statfs fs;
 		enum eddyi_coldness how;
 		bool known;
+		uint64_t device; /* 0: not known */
+		uint64_t at_ns;
 	} last;
 	struct statfs fs;
+	uint64_t now = device ? eddy_loop_now() : 0;
 
+	if (device && device == last.device && now - last.at_ns < DEVICE_NS)
+		return last.how;
+	last.device = 0;
 	if (fstatfs(fd, &fs) < 0)
 		return EDDYI_UNKNOWN;
 	if (!last.known || last.fs.f_type != fs.f_type ||
@@ -93,6 +103,8 @@ enum eddyi_coldness eddyi_coldness_of(int fd)
 		last.fs = fs;
 		last.known = true;
 	}
+	last.device = device;
+	last.at_ns = now;
 	return last.how;
 }
 

@@ -11,8 +11,8 @@ enum eddyi_coldness {
 	EDDYI_UNKNOWN,     /* nobody can say: take it for cold */
 };
 
-/* How to find out for the file system that `fd` lies on. Never suspends. */
-enum eddyi_coldness eddyi_coldness_of(int fd);
+/* How to find out for the file system that `fd` lies on; `device` is its st_dev, or 0. Never suspends. */
+enum eddyi_coldness eddyi_coldness_of(int fd, uint64_t device);
 
 /* Whether every page of the piece is in the page cache. Never suspends, never waits for a disk. */
 bool eddyi_coldness_is_warm(enum eddyi_coldness how, int fd, uint64_t offset, uint64_t len);

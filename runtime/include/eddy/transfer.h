@@ -28,7 +28,10 @@ struct eddy_transfer {
 	struct eddy_str head; /* to the socket only: sent in front, sharing its first segment */
 	struct eddy_timeout *progress; /* touched whenever bytes moved; default none */
 	enum eddy_technique technique; /* default: the loop's, of eddy_transfer_configure() */
-	uint64_t moved;                /* set: bytes of the file that have been moved so far */
+	/* The file's st_dev, where somebody has looked: how to ask whether it is cached goes by it; default 0: the
+	 * file system is asked each time. */
+	uint64_t device;
+	uint64_t moved; /* set: bytes of the file that have been moved so far */
 };
 
 /* Send `head` and then `len` bytes of the file. Suspends.
