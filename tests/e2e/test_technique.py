@@ -83,7 +83,8 @@ class Technique(Case):
     def test_200_stalled_of_each_direction(self):
         """They hold neither a thread nor a pipe."""
         folder = self.folder()
-        server = self.serve(folder)
+        # Else all downloads have one file.
+        server = self.serve(folder, '--no-open-files')
         with open(os.path.join(folder, 'large'), 'wb') as file:
             file.write(pattern(8 * MIB))
 
