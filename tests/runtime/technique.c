@@ -121,8 +121,8 @@ TASK_TEST(technique, options_are_checked_and_filled_in)
 
 TASK_TEST(technique, small_bodies_are_copied_by_auto_alone)
 {
-	EXPECT(eddy_transfer_copies_out(32 * EDDY_KIB));
-	EXPECT(!eddy_transfer_copies_out(32 * EDDY_KIB + 1));
+	EXPECT(eddy_transfer_copies_out(8 * EDDY_KIB));
+	EXPECT(!eddy_transfer_copies_out(8 * EDDY_KIB + 1));
 	EXPECT(eddy_transfer_copies_in(64 * EDDY_KIB - 1));
 	EXPECT(!eddy_transfer_copies_in(64 * EDDY_KIB));
 	eddy_transfer_configure(

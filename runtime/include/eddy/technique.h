@@ -60,13 +60,14 @@ struct eddy_transfer_options {
 	enum eddy_technique technique_in; /* of sockets to files */
 
 	/* Bytes of a file up to which its bytes are read into memory behind the head and both are sent at once,
-	 * by _AUTO; default 32 KiB, at most 1 MiB. A pipe takes three system calls more; from some 64 KiB on the
-	 * copy costs more than they do. */
+	 * by _AUTO; default 8 KiB, at most 1 MiB. A pipe takes three system calls more; from there on the copies
+	 * cost more than they do. */
 	size_t copied_out_max;
 	/* Bytes of an upload from which on it is spliced, by _AUTO; default 64 KiB. */
 	size_t spliced_in_min;
-	/* Bytes of a file from which on the socket is corked meanwhile; default 64 KiB and one. Full segments are
-	 * worth up to 25 % of the time of a large body, and two system calls. */
+	/* Bytes of a file from which on the socket is corked meanwhile; default 1 MiB and one. Full segments are
+	 * worth up to 25 % of the time of a body of many turns, and two system calls; one of a single turn has them
+	 * anyway. */
 	size_t corked_min;
 
 	size_t turn_max; /* bytes that one transfer moves before others have their turn; default 1 MiB, which
