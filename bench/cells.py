@@ -83,30 +83,30 @@ def chosen(names):
     return [cell for cell in CELLS if fits(cell, names)]
 
 
-# ---- who takes part: calls that start a server, and whether one can do without it
+# ---- who takes part: calls that start a server, with a name if one can do without it
 
 def _sides(bench, cell, settings):
     """eddy, and the one of --before; then all peers that do such work."""
     for build in bench.builds:
         if cell.work == 'hello':
-            yield False, lambda build=build: peers.eddy_small(bench, 'hello', build, build)
+            yield '', lambda build=build: peers.eddy_small(bench, 'hello', build, build)
         else:
             folder = bench.files if cell.work == 'get' else bench.uploads(build)
-            yield False, lambda build=build, folder=folder: peers.eddy_files(bench, folder, build, build)
+            yield '', lambda build=build, folder=folder: peers.eddy_files(bench, folder, build, build)
     for peer in settings.peers:
         if cell.work in peer.works.split():
-            yield True, lambda peer=peer: peers.start(bench, peer, cell.work)
+            yield peer.name, lambda peer=peer: peers.start(bench, peer, cell.work)
     for text in settings.own if cell.work != 'put' else ():
-        yield True, lambda text=text: peers.start_own(bench, text, cell.work)
+        yield text.partition('=')[0], lambda text=text: peers.start_own(bench, text, cell.work)
 
 
 def _bare(bench, cell):
     techniques = {'get': ('splice', 'read-send'), 'put': ('splice-in', 'recv-write'), 'over': ('splice-over', 'recv-over')}
     if cell.kind == 'hello':
-        yield False, lambda: peers.bare_hello(bench, BARE)
+        yield '', lambda: peers.bare_hello(bench, BARE)
     for name, technique in zip((BARE, COPYING), techniques.get(cell.kind, ())):
         target = os.path.join(bench.files, cell.file) if cell.work == 'get' else bench.uploads(name)
-        yield False, lambda name=name, technique=technique, target=target: peers.bare(bench, name, technique, target)
+        yield '', lambda name=name, technique=technique, target=target: peers.bare(bench, name, technique, target)
 
 
 def _with_peers(bench, cell, settings):
@@ -117,21 +117,21 @@ def _with_peers(bench, cell, settings):
 def _over(bench, cell, settings):
     del settings
     folder = bench.uploads('eddy')
-    yield False, lambda: peers.eddy_small(bench, 'over', words=[folder], path='/up/', uploads=folder)
+    yield '', lambda: peers.eddy_small(bench, 'over', words=[folder], path='/up/', uploads=folder)
     yield from _bare(bench, cell)
 
 
 def _routes(bench, cell, settings):
     del cell, settings
     for count in ROUTES:
-        yield False, lambda count=count: peers.eddy_small(bench, 'hello', f'{count:,} routes', words=[str(count)])
+        yield '', lambda count=count: peers.eddy_small(bench, 'hello', f'{count:,} routes', words=[str(count)])
 
 
 def _two(*names):
     def pair(bench, cell, settings):
         del cell, settings
         for name in names:
-            yield False, lambda name=name: peers.eddy_files(bench, bench.files, name)
+            yield '', lambda name=name: peers.eddy_files(bench, bench.files, name)
     return pair
 
 
@@ -139,31 +139,32 @@ def _workers(bench, cell, settings):
     del cell, settings
     for count in (1, 2):
         words = [bench.files, 'no_cache=1', f'workers={count}']
-        yield False, lambda count=count, words=words: peers.eddy_small(bench, 'coded', f'{count} worker{"s" * (count > 1)}', words=words,
+        yield '', lambda count=count, words=words: peers.eddy_small(bench, 'coded', f'{count} worker{"s" * (count > 1)}', words=words,
                                                                        path='/file/', cpu=None)
 
 
 def _techniques(bench, cell, settings):
     del cell, settings
     for technique in TECHNIQUES:
-        yield False, lambda technique=technique: peers.eddy_files(bench, bench.files, technique, words=['--technique', technique])
+        yield '', lambda technique=technique: peers.eddy_files(bench, bench.files, technique, words=['--technique', technique])
 
 
 @contextlib.contextmanager
-def _started(bench, cell, settings):
+def _started(bench, cell, settings, left_out=()):
     """All of them, alive at once, each seen to give and take the right bodies."""
     with contextlib.ExitStack() as stack:
         servers = []
-        for optional, start in KINDS[cell.kind][0](bench, cell, settings):
-            server = None
+        for name, start in KINDS[cell.kind][0](bench, cell, settings):
+            if name in left_out:
+                continue
             try:
                 server = start()
                 stack.callback(server.stop)
                 files.verify(bench, server, cell.work, _path(cell), cell.file)
             except Exception as error:  # pylint: disable=broad-except
-                if not optional:
+                if not name:
                     raise
-                settings.say(f'{server.name + " is " if server else ""}left out: {error}')
+                settings.say(f'{name} is left out: {error}')
                 continue
             servers.append(server)
         yield servers
@@ -191,8 +192,17 @@ def _sampled(bench, cell, settings, servers, **changes):
 
 
 def _plain(bench, cell, settings):
-    with _started(bench, cell, settings) as servers:
-        return _sampled(bench, cell, settings, servers)
+    """One who fails meanwhile, and can be done without, is left out, and all begins anew."""
+    left_out = []
+    while True:
+        with _started(bench, cell, settings, left_out) as servers:
+            try:
+                return _sampled(bench, cell, settings, servers)
+            except client.Failed as error:
+                if not any(error.target and error.target == name for name, _ in KINDS[cell.kind][0](bench, cell, settings)):
+                    raise
+                settings.say(f'{error.target} is left out: {error}')
+                left_out.append(error.target)
 
 
 def _idle(bench, cell, settings):

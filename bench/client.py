@@ -4,6 +4,17 @@ import os
 import subprocess
 
 TIMEOUT = 600
+# Seconds in which something moves.
+STILL = 5
+
+
+class Failed(RuntimeError):
+    """`target` is who did not do as it should, or None."""
+
+    def __init__(self, said):
+        super().__init__(said)
+        parts = said.split(': ', 2)
+        self.target = parts[1] if len(parts) == 3 and parts[0] == 'eddy-bench' else None
 
 
 def run(bench, words, **options):
@@ -11,7 +22,7 @@ def run(bench, words, **options):
     command = [bench.program('eddy-bench/eddy-bench'), *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=bench.pin_client(), timeout=TIMEOUT, **options)
     if done.returncode:
-        raise RuntimeError(f'{" ".join(command)}:\n{(done.stderr or done.stdout).strip()}')
+        raise Failed((done.stderr or done.stdout).strip().rpartition('\n')[2] or f'eddy-bench: status {done.returncode}')
     return done.stdout
 
 
@@ -20,7 +31,7 @@ def measure(bench, work, servers, path, settings, connections=1, depth=1, words=
     urls = [f'{server.name}={server.url(path)}' for server in servers]
     path = os.path.join(bench.folder, 'cell.json')
     run(bench, [work, '--connections', connections, '--depth', depth, '--rounds', settings.rounds, '--time', settings.seconds,
-                '--warmup', settings.warmup, '--json', path, *words, *urls])
+                '--warmup', settings.warmup, '--timeout', STILL, '--json', path, *words, *urls])
     with open(path, encoding='utf-8') as file:
         result = json.load(file)
     for target, server in zip(result['cells'][0]['targets'], servers):

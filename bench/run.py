@@ -41,6 +41,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REPORT = os.path.join(HERE, 'report')
 # What a cell takes beside its samples: servers that begin, bodies that are compared.
 BESIDE = 0.4
+KEPT = 'measured in a run of its own'
 
 
 @dataclasses.dataclass
@@ -145,27 +146,30 @@ def measure_all(bench, wanted, settings):
 
 
 def keep(result, before):
-    """Add those cells that were not measured again, in the order of all."""
+    """Add those cells of another result that were not measured again, in the order of all."""
     now = {cell['name'] for cell in result['cells']}
     order = [cell.name for cell in cells.CELLS]
-    result['cells'] += [cell for cell in before if cell['name'] not in now and cell['name'] in order]
+    for cell in before['cells']:
+        if cell['name'] not in now and cell['name'] in order:
+            if not any(remark.startswith(KEPT) for remark in cell['remarks']):
+                cell['remarks'].append(f'{KEPT}, {before["when"]}, in rounds of {before["settings"]["seconds"]} s')
+            result['cells'].append(cell)
     result['cells'].sort(key=lambda cell: order.index(cell['name']))
 
 
-def last_cells():
-    """Those of the last report."""
+def last_report():
     try:
         with open(os.path.join(REPORT, 'result.json'), encoding='utf-8') as file:
-            return json.load(file)['cells']
+            return json.load(file)
     except FileNotFoundError:
-        return []
+        return {'cells': []}
 
 
 def write_report(bench, args, result):
     os.makedirs(REPORT, exist_ok=True)
     path = os.path.join(REPORT, 'result.json')
     if args.keep:
-        keep(result, last_cells())
+        keep(result, last_report())
     with open(path, 'w', encoding='utf-8') as out:
         json.dump(result, out)
     # Read and written again: what it derives stands in the file as well.
@@ -206,7 +210,7 @@ def smoke_logic(build):
 
     def result(name, *counts):
         target = {'name': 'a', 'samples': list(counts), 'histogram': {'total': [[1, 2], [4, 1]]}}
-        return {'settings': {}, 'cells': [{'name': name, 'targets': [target], 'remarks': ['r']}]}
+        return {'settings': {'seconds': 1}, 'when': 'then', 'cells': [{'name': name, 'targets': [target], 'remarks': ['r']}]}
 
     yield 'goals', '' if (against('hello-64', 'eddy', 'nginx', 'lwan') == 3 * ['nginx'] + ['lwan'] and
                           against('hello-64', 'eddy') == 3 * ['nginx'] and
@@ -216,9 +220,12 @@ def smoke_logic(build):
     yield 'rounds that are joined', '' if (joined['targets'][0]['samples'] == [1, 2, 3] and joined['remarks'] == ['r'] and
                                            joined['targets'][0]['histogram']['total'] == [[1, 4], [4, 2]]) else str(joined)
     now = result('get-1g-1', 1)
-    keep(now, result('idle', 1)['cells'] + result('get-4k-16', 1)['cells'] + result('get-1g-1', 2)['cells'] + result('gone', 1)['cells'])
-    yield 'cells that are kept', '' if [(cell['name'], cell['targets'][0]['samples']) for cell in now['cells']] == [
-        ('get-4k-16', [1]), ('get-1g-1', [1]), ('idle', [1])] else str(now)
+    before = result('idle', 1)
+    for name in ('get-4k-16', 'get-1g-1', 'gone'):
+        before['cells'] += result(name, 2)['cells']
+    keep(now, before)
+    seen = [(cell['name'], cell['targets'][0]['samples'], len(cell['remarks'])) for cell in now['cells']]
+    yield 'cells that are kept', '' if seen == [('get-4k-16', [2], 2), ('get-1g-1', [1], 1), ('idle', [1], 2)] else str(seen)
     unknown = [name for name in goals.GOALS if name not in {cell.name for cell in cells.CELLS}]
     yield 'goals of cells that there are', ' '.join(unknown)
 
