@@ -20,6 +20,8 @@
 #define RESERVE_FROM EDDY_MIB
 #define RESERVE_STEP (16 * EDDY_MIB)
 #define CLEAN_UP_NS (10 * EDDY_SECOND)
+/* A file of this size in memory is freed in less than a millisecond. */
+#define QUICK_TO_FREE (4 * EDDY_MIB)
 
 static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
 {
@@ -40,16 +42,29 @@ static bool lock(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-static int open_unnamed(int dir)
+/* Whether a change of the folder is made at once: a worker of the kernel's costs more than the change. */
+static bool is_quick(const struct eddyi_incoming *incoming)
+{
+	return incoming->in_memory && !eddy_is_cancelled();
+}
+
+static int plain(int r)
+{
+	return r < 0 ? -errno : r;
+}
+
+static int open_unnamed(const struct eddyi_incoming *incoming)
 {
 	struct open_how how = { .flags = O_TMPFILE | O_WRONLY, .mode = 0666 };
-
 	int r;
 
 	/* It is named through /proc/self/fd. */
 	if (access("/proc/self/fd", X_OK) < 0)
 		return -EOPNOTSUPP;
-	r = eddy_openat2(dir, ".", &how);
+	if (is_quick(incoming))
+		r = plain(openat(incoming->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+	else
+		r = eddy_openat2(incoming->dir, ".", &how);
 	if (r >= 0)
 		lock(r); /* nobody else can have it */
 	return r;
@@ -90,7 +105,8 @@ static int check_space(struct eddyi_incoming *incoming, uint64_t expected)
 
 	if (fstatfs(incoming->dir, &fs) < 0)
 		return -errno;
-	incoming->can_reserve = (unsigned long)fs.f_type != TMPFS_MAGIC;
+	incoming->in_memory = (unsigned long)fs.f_type == TMPFS_MAGIC;
+	incoming->can_reserve = !incoming->in_memory;
 	if (expected / (uint64_t)fs.f_bsize > (uint64_t)fs.f_bavail)
 		return -ENOSPC;
 	return 0;
@@ -106,7 +122,7 @@ int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expec
 	r = check_space(incoming, expected);
 	if (r < 0)
 		return r;
-	r = open_unnamed(dir);
+	r = open_unnamed(incoming);
 	if (r == -EOPNOTSUPP || r == -EISDIR || r == -EINVAL)
 		r = open_hidden(dir, incoming->hidden);
 	if (r < 0)
@@ -297,6 +313,8 @@ static int link_as(struct eddyi_incoming *incoming, const char *name)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", incoming->fd);
+	if (is_quick(incoming))
+		return plain(linkat(AT_FDCWD, path, incoming->dir, name, AT_SYMLINK_FOLLOW));
 	return eddy_linkat(AT_FDCWD, path, incoming->dir, name, AT_SYMLINK_FOLLOW);
 }
 
@@ -317,10 +335,24 @@ int eddyi_incoming_hide(struct eddyi_incoming *incoming)
 	return r;
 }
 
+/* Whether the file that has the name goes away with little to free. */
+static bool is_small(const struct eddyi_incoming *incoming, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(incoming->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT;
+	return st.st_size <= (off_t)QUICK_TO_FREE;
+}
+
 static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned flags)
 {
-	int r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name, flags);
+	int r;
 
+	if (is_quick(incoming) && is_small(incoming, name))
+		r = plain(renameat2(incoming->dir, incoming->hidden, incoming->dir, name, flags));
+	else
+		r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name, flags);
 	if (r == -EISDIR || r == -ENOTEMPTY)
 		return -EEXIST;
 	if (r < 0)

@@ -22,6 +22,7 @@ struct eddyi_incoming {
 	uint64_t reserved; /* the file has disk space up to here */
 	uint64_t max;      /* bytes */
 	bool can_reserve;
+	bool in_memory; /* the file system has no disk: names are given on the loop's thread */
 	bool published;
 	char hidden[EDDYI_HIDDEN_SIZE]; /* its name for now; empty when it has none */
 };

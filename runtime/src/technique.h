@@ -29,6 +29,7 @@ struct eddyi_technique_out {
 struct eddyi_writer {
 	bool by_ring;   /* by the kernel's workers */
 	bool always;    /* by them, whatever it takes */
+	bool never;     /* there is no disk: who takes long was pushed aside */
 	unsigned quick; /* quick writes in a row */
 };
 

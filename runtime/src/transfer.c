@@ -180,6 +180,7 @@ int eddy_transfer_to_file(struct eddy_transfer *transfer)
 	if (!how)
 		return -EINVAL;
 	writer.by_ring = writer.always = how->by_ring;
+	writer.never = !how->by_ring && eddyi_coldness_of(transfer->file) == EDDYI_ALWAYS_WARM;
 	while (transfer->moved < transfer->len) {
 		uint64_t left = transfer->len - transfer->moved;
 		ssize_t r = how->pull(transfer, &writer,

@@ -20,6 +20,8 @@
 /* A write took `ns`: who does the next one? */
 static void learn(struct eddyi_writer *writer, uint64_t ns)
 {
+	if (writer->never)
+		return;
 	if (ns > eddy_transfer_options()->slow_write_ns) {
 		writer->by_ring = true;
 		writer->quick = 0;

@@ -1,6 +1,9 @@
 """Files out and in by every technique that there is."""
 import os
+import re
+import shutil
 import subprocess
+import tempfile
 
 from wire import KIB, MIB, PROGRAMS, Case, in_threads, pattern, request
 
@@ -120,6 +123,31 @@ class Technique(Case):
 
 
 class Counted(Case):
+    def test_no_worker_for_files_in_memory(self):
+        """Names are given and bytes are written on the loop's thread where there is no disk."""
+        folder = tempfile.mkdtemp(prefix='eddy-e2e-', dir='/dev/shm')
+        self.addCleanup(shutil.rmtree, folder)
+        server = self.serve('--dir', folder, program='tour')
+
+        def figures():
+            text = server.get('/metrics').body.decode()
+            return [re.search(rf'^{name} (\d+)$', text, re.M)[1] for name in ('eddy_ops_to_workers_total', 'eddy_io_workers')]
+        before = figures()
+        with server.connect() as wire:
+            for status, seed in ((201, 1), (200, 2), (200, 3)):
+                for name, size in (('large', MIB), ('small', 1000), ('middle', 50 * KIB)):
+                    body = pattern(size, seed)
+                    self.assertEqual(wire.ask(request('PUT', f'/files/{name}', body=body)).status, status)
+                    with open(os.path.join(folder, name), 'rb') as file:
+                        self.assertTrue(file.read() == body)
+            self.assertEqual(sorted(os.listdir(folder)), ['large', 'middle', 'small'])
+            self.assertEqual(figures(), before)
+            # What takes a while to free is not freed there.
+            with open(os.path.join(folder, 'large'), 'wb') as file:
+                file.truncate(5 * MIB)
+            self.assertEqual(wire.ask(request('PUT', '/files/large', body='small')).status, 200)
+            self.assertNotEqual(figures(), before)
+
     def moved(self, server, direction, technique):
         line = f'eddy_transfer_bytes_total{{direction="{direction}",technique="{technique}"}} '
         for found in server.get('/metrics').body.decode().splitlines():

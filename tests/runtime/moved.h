@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "pipe.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SIZE ((size_t)(3 * EDDY_MIB + 12345))
 
 static inline unsigned char byte_at(uint64_t offset)
@@ -93,6 +96,40 @@ static inline int write_all(void *arg)
 	r = eddy_send_all(peer->fd, bytes, peer->most, 0);
 	free(bytes);
 	return r < 0 ? r : eddy_shutdown(peer->fd, SHUT_WR);
+}
+
+struct line {
+	struct eddy_transfer transfer;
+	struct peer peer;
+	struct eddy_scope scope;
+	int fds[2];
+};
+
+static inline void open_line(struct line *line, enum eddy_technique technique, int file,
+			     uint64_t len)
+{
+	*line = (struct line){ .transfer = { .file = file, .len = len, .technique = technique } };
+	connect_pair(line->fds);
+	line->transfer.socket = line->fds[0];
+	line->peer.fd = line->fds[1];
+	line->peer.most = SIZE_MAX;
+}
+
+static inline void close_line(struct line *line)
+{
+	eddy_close(line->fds[0]);
+	eddy_close(line->fds[1]);
+}
+
+/* All pipes that may be held. */
+static inline void hold_all(void)
+{
+	struct eddyi_pipe *pipe;
+
+	EXPECT_EQ(eddyi_pipe_take(&pipe), 0);
+	eddyi_pipe_put(pipe);
+	while (eddyi_pipe_hold())
+		;
 }
 
 #endif

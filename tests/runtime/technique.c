@@ -1,24 +1,12 @@
 /* Tests of eddy/technique.h, by transfers that take each of them. */
 #include "moved.h"
 
-#include <netinet/tcp.h>
-#include <string.h>
 #include <sys/vfs.h>
-
-#include "pipe.h"
 
 static const enum eddy_technique outward[] = {
 	EDDY_TECHNIQUE_SPLICE,    EDDY_TECHNIQUE_RING_SPLICE, EDDY_TECHNIQUE_SENDFILE,
 	EDDY_TECHNIQUE_READ_SEND, EDDY_TECHNIQUE_MMAP,        EDDY_TECHNIQUE_SEND_ZC,
 };
-static const enum eddy_technique inward[] = {
-	EDDY_TECHNIQUE_SPLICE,
-	EDDY_TECHNIQUE_RING_SPLICE,
-	EDDY_TECHNIQUE_RECV_WRITE,
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Bytes that a technique has sent. */
 static uint64_t sent_by(enum eddy_technique technique)
 {
@@ -49,15 +37,6 @@ static uint64_t sent_by_all(void)
 	for (size_t i = 0; i < COUNT(outward); i++)
 		sum += sent_by(outward[i]);
 	return sum;
-}
-
-static uint64_t received_by(enum eddy_technique technique)
-{
-	struct eddy_transfer_stats stats = eddy_transfer_stats();
-
-	if (technique == EDDY_TECHNIQUE_SPLICE)
-		return stats.spliced_in;
-	return technique == EDDY_TECHNIQUE_RING_SPLICE ? stats.ring_spliced_in : stats.received_in;
 }
 
 /* ---- names and options ---- */
@@ -168,28 +147,6 @@ TASK_TEST(technique, pipes_are_as_the_options_say)
 }
 
 /* ---- to a socket ---- */
-
-struct line {
-	struct eddy_transfer transfer;
-	struct peer peer;
-	struct eddy_scope scope;
-	int fds[2];
-};
-
-static void open_line(struct line *line, enum eddy_technique technique, int file, uint64_t len)
-{
-	*line = (struct line){ .transfer = { .file = file, .len = len, .technique = technique } };
-	connect_pair(line->fds);
-	line->transfer.socket = line->fds[0];
-	line->peer.fd = line->fds[1];
-	line->peer.most = SIZE_MAX;
-}
-
-static void close_line(struct line *line)
-{
-	eddy_close(line->fds[0]);
-	eddy_close(line->fds[1]);
-}
 
 /* Send from `offset` on behind a head of four bytes, to a peer that reads and compares. */
 static int send_line(struct line *line, uint64_t offset)
@@ -423,16 +380,6 @@ TASK_TEST(technique, zero_copy_is_a_mapping_where_a_socket_has_none)
 	return 0;
 }
 
-static void hold_all(void)
-{
-	struct eddyi_pipe *pipe;
-
-	EXPECT_EQ(eddyi_pipe_take(&pipe), 0);
-	eddyi_pipe_put(pipe);
-	while (eddyi_pipe_hold())
-		;
-}
-
 TASK_TEST(technique, ring_splice_takes_no_more_pipes_than_it_may)
 {
 	int file = make_file(SIZE);
@@ -504,125 +451,6 @@ TASK_TEST(technique, who_is_stalled_holds_no_pipe)
 		if (outward[i] != EDDY_TECHNIQUE_SEND_ZC)
 			stall(outward[i], file);
 	close(file);
-	return 0;
-}
-
-/* ---- to a file ---- */
-
-static int receive_into(int file, enum eddy_technique technique, size_t sent, size_t len,
-			uint64_t *ret_moved)
-{
-	struct line line;
-	unsigned char *bytes = malloc(len + 1);
-	int r;
-
-	open_line(&line, technique, file, len);
-	line.transfer.offset = 4097;
-	line.peer.most = sent;
-	eddy_scope_begin(&line.scope, NULL);
-	eddy_scope_spawn(&line.scope, "peer", write_all, &line.peer);
-	r = eddy_transfer_to_file(&line.transfer);
-	eddy_scope_end(&line.scope);
-	*ret_moved = line.transfer.moved;
-	EXPECT_EQ(pread(file, bytes, len + 1, 4097), *ret_moved);
-	for (uint64_t i = 0; i < *ret_moved; i++)
-		if (bytes[i] != byte_at(i)) {
-			EXPECT_EQ(i, -1);
-			break;
-		}
-	free(bytes);
-	close_line(&line);
-	return r;
-}
-
-static int receive_at(const char *folder, enum eddy_technique technique, size_t sent, size_t len,
-		      uint64_t *ret_moved)
-{
-	int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	int r = receive_into(file, technique, sent, len, ret_moved);
-
-	close(file);
-	return r;
-}
-
-TASK_TEST(technique, each_receives_into_files)
-{
-	static const char *const folders[] = { "/tmp", "/dev/shm" };
-	uint64_t moved;
-
-	for (size_t f = 0; f < COUNT(folders); f++) {
-		for (size_t i = 0; i < COUNT(inward); i++) {
-			uint64_t before = received_by(inward[i]);
-
-			EXPECT_EQ(receive_at(folders[f], inward[i], SIZE, SIZE, &moved), 0);
-			EXPECT_EQ(moved, SIZE);
-			EXPECT_EQ(received_by(inward[i]) - before, SIZE);
-			EXPECT_EQ(receive_at(folders[f], inward[i], 70000, 100000, &moved),
-				  -ENODATA);
-			EXPECT_EQ(moved, 70000);
-			EXPECT_EQ(receive_at(folders[f], inward[i], 10, 0, &moved), 0);
-			EXPECT_EQ(received_by(inward[i]) - before, SIZE + 70000);
-		}
-	}
-	return 0;
-}
-
-TASK_TEST(technique, each_tells_of_a_file_that_takes_nothing)
-{
-	for (size_t i = 0; i < COUNT(inward); i++) {
-		int file = open("/dev/full", O_WRONLY | O_CLOEXEC);
-		struct line line;
-
-		open_line(&line, inward[i], file, 100000);
-		line.peer.most = 1000;
-		EXPECT_EQ(write_all(&line.peer), 0);
-		EXPECT(eddy_transfer_to_file(&line.transfer) < 0);
-		EXPECT_EQ(line.transfer.moved, 0);
-		close_line(&line);
-		close(file);
-	}
-	return 0;
-}
-
-TASK_TEST(technique, each_is_cancelled_while_nobody_sends)
-{
-	for (size_t i = 0; i < COUNT(inward); i++) {
-		int file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-		struct eddy_scope scope;
-		struct line line;
-
-		open_line(&line, inward[i], file, 1000);
-		eddy_scope_begin(&scope,
-				 &(struct eddy_scope_options){ .timeout_ns = 10 * EDDY_MS });
-		EXPECT_EQ(eddy_transfer_to_file(&line.transfer), -ECANCELED);
-		EXPECT_EQ(eddy_scope_end(&scope), -ETIMEDOUT);
-		close_line(&line);
-		close(file);
-	}
-	return 0;
-}
-
-TASK_TEST(technique, a_slow_disk_is_written_by_workers)
-{
-	struct eddy_transfer_stats stats;
-	uint64_t moved;
-
-	/* Every write is slow by this. */
-	eddy_transfer_configure(&(struct eddy_transfer_options){ .slow_write_ns = 1 });
-	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
-	stats = eddy_transfer_stats();
-	EXPECT_EQ(stats.spliced_in, SIZE);
-	/* All but the first, which showed it. */
-	EXPECT(stats.written_by_ring >= SIZE - EDDY_MIB);
-	EXPECT(stats.written_by_ring < SIZE);
-	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_RECV_WRITE, SIZE, SIZE, &moved), 0);
-	EXPECT_EQ(eddy_transfer_stats().received_in, SIZE);
-	/* When so many wait for disks that no pipe is left: through memory. */
-	hold_all();
-	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
-	EXPECT(eddy_transfer_stats().received_in >= stats.received_in + SIZE - EDDY_MIB);
-	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_RING_SPLICE, SIZE, SIZE, &moved), 0);
-	EXPECT_EQ(eddy_transfer_stats().ring_spliced_in, 0);
 	return 0;
 }
 
