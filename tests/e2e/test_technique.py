@@ -90,12 +90,13 @@ class Technique(Case):
         server = self.serve(folder, '--no-open-files')
         with open(os.path.join(folder, 'large'), 'wb') as file:
             file.write(pattern(8 * MIB))
+        held = server.held()
 
         def both(i):
             self.assertEqual(len(server.get('/files/large').body), 8 * MIB)
             self.assertEqual(server.ask(request('PUT', f'/files/{i}', body=pattern(MIB))).status, 201)
         in_threads(4, both)
-        threads, held = server.threads(), server.held()
+        threads = server.threads()
         wires = []
         for i in range(200):
             wires.append(server.connect(rcvbuf=8192))
@@ -109,11 +110,13 @@ class Technique(Case):
             wire.take(1000)
         # A socket and a file each.
         self.eventually(lambda: server.held() >= held + 800, what=lambda: f'{server.held() - held} descriptors more')
-        self.eventually(lambda: server.threads() <= threads, what=lambda: f'{server.threads() - threads} threads more')
+        # Of its workers of each of two kinds the kernel keeps one, with nothing to do.
+        self.eventually(lambda: server.threads() <= threads + 2, what=lambda: f'{server.threads() - threads} threads more')
         self.assertLessEqual(server.count('pipe'), 2 * 8)
         for wire in wires:
             wire.reset()
-        self.eventually(lambda: server.held() <= held, what=lambda: f'{server.held() - held} descriptors are left')
+        # And where pipes are drained to.
+        self.eventually(lambda: server.held() <= held + 1, what=lambda: f'{server.held() - held} descriptors are left')
 
     def test_switches(self):
         for switch, value in (('--technique', 'recv-write'), ('--technique', 'slice'), ('--upload-technique', 'mmap'),
