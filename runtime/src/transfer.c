@@ -105,7 +105,8 @@ static int send_body(struct eddyi_sending *sending, const struct eddyi_technique
 	const struct eddy_transfer_options *options = eddy_transfer_options();
 	struct eddy_transfer *transfer = sending->transfer;
 	bool asks = how->waits_for_disk && !options->no_warming;
-	enum eddyi_coldness coldness = asks ? eddyi_coldness_of(transfer->file, transfer->device) : EDDYI_ALWAYS_WARM;
+	enum eddyi_coldness coldness = asks ? eddyi_coldness_of(transfer->file, transfer->device) :
+					      EDDYI_ALWAYS_WARM;
 	uint64_t warm_to = 0;
 
 	while (transfer->moved < transfer->len) {
@@ -180,7 +181,8 @@ int eddy_transfer_to_file(struct eddy_transfer *transfer)
 	if (!how)
 		return -EINVAL;
 	writer.by_ring = writer.always = how->by_ring;
-	writer.never = !how->by_ring && eddyi_coldness_of(transfer->file) == EDDYI_ALWAYS_WARM;
+	writer.never = !how->by_ring &&
+		       eddyi_coldness_of(transfer->file, transfer->device) == EDDYI_ALWAYS_WARM;
 	while (transfer->moved < transfer->len) {
 		uint64_t left = transfer->len - transfer->moved;
 		ssize_t r = how->pull(transfer, &writer,

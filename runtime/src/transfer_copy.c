@@ -39,7 +39,7 @@ int eddy_transfer_read(int file, void *buf, size_t len, uint64_t offset)
 int eddy_transfer_write(int file, const void *buf, size_t len, uint64_t offset)
 {
 	/* The ring leaves it to a worker, which costs more than the copy. */
-	bool in_memory = eddyi_coldness_of(file) == EDDYI_ALWAYS_WARM;
+	bool in_memory = eddyi_coldness_of(file, 0) == EDDYI_ALWAYS_WARM;
 	const char *at = buf;
 
 	while (len) {
