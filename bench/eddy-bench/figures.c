@@ -109,30 +109,30 @@ MEMBER(errors, errors)
 
 /* clang-format off */
 const struct figure figures[] = {
-	{ "throughput", "throughput", UNIT_BY_SIZE, true, false, throughput },
-	{ "bytes_rate", "bytes", UNIT_GB_PER_SECOND, true, false, bytes_rate },
-	{ "requests_rate", "requests", UNIT_REQUESTS_PER_SECOND, true, false, requests_rate },
-	{ "cpu", "CPU time", UNIT_BY_SIZE, false, false, cpu },
-	{ "cpu_gib", "CPU time for each GiB", UNIT_SECONDS_PER_GIB, false, false, cpu_gib },
-	{ "cpu_request", "CPU time for each request", UNIT_MICROSECONDS, false, false, cpu_request },
-	{ "system_calls", "system calls", UNIT_BY_SIZE, false, false, system_calls },
-	{ "switches", "context switches", UNIT_BY_SIZE, false, false, switches },
-	{ "first_byte_p50", "first byte p50", UNIT_MICROSECONDS, false, false, first_byte_p50 },
-	{ "first_byte_p90", "first byte p90", UNIT_MICROSECONDS, false, false, first_byte_p90 },
-	{ "first_byte_p99", "first byte p99", UNIT_MICROSECONDS, false, false, first_byte_p99 },
-	{ "first_byte_p999", "first byte p99.9", UNIT_MICROSECONDS, false, false, first_byte_p999 },
-	{ "p50", "p50", UNIT_MICROSECONDS, false, false, p50 },
-	{ "p90", "p90", UNIT_MICROSECONDS, false, false, p90 },
-	{ "p99", "p99", UNIT_MICROSECONDS, false, false, p99 },
-	{ "p999", "p99.9", UNIT_MICROSECONDS, false, false, p999 },
-	{ "max", "slowest", UNIT_MICROSECONDS, false, false, slowest },
-	{ "resident_each", "memory for each connection", UNIT_BYTES, false, false, resident_each },
-	{ "resident", "resident memory", UNIT_BYTES, false, false, resident },
-	{ "threads", "threads", UNIT_COUNT, false, false, threads },
-	{ "threads_more", "threads", UNIT_COUNT, false, true, threads },
-	{ "retransmits", "retransmits", UNIT_COUNT, false, false, retransmits },
-	{ "errors", "errors", UNIT_COUNT, false, false, errors },
-	{ "client_busy", "client's processor", UNIT_SHARE, false, false, client_busy },
+	{ "throughput", "throughput", UNIT_BY_SIZE, true, true, false, throughput },
+	{ "bytes_rate", "bytes", UNIT_GB_PER_SECOND, true, true, false, bytes_rate },
+	{ "requests_rate", "requests", UNIT_REQUESTS_PER_SECOND, true, true, false, requests_rate },
+	{ "cpu", "CPU time", UNIT_BY_SIZE, false, false, false, cpu },
+	{ "cpu_gib", "CPU time for each GiB", UNIT_SECONDS_PER_GIB, false, false, false, cpu_gib },
+	{ "cpu_request", "CPU time for each request", UNIT_MICROSECONDS, false, false, false, cpu_request },
+	{ "system_calls", "system calls", UNIT_BY_SIZE, false, false, false, system_calls },
+	{ "switches", "context switches", UNIT_BY_SIZE, false, false, false, switches },
+	{ "first_byte_p50", "first byte p50", UNIT_MICROSECONDS, false, true, false, first_byte_p50 },
+	{ "first_byte_p90", "first byte p90", UNIT_MICROSECONDS, false, true, false, first_byte_p90 },
+	{ "first_byte_p99", "first byte p99", UNIT_MICROSECONDS, false, true, false, first_byte_p99 },
+	{ "first_byte_p999", "first byte p99.9", UNIT_MICROSECONDS, false, true, false, first_byte_p999 },
+	{ "p50", "p50", UNIT_MICROSECONDS, false, true, false, p50 },
+	{ "p90", "p90", UNIT_MICROSECONDS, false, true, false, p90 },
+	{ "p99", "p99", UNIT_MICROSECONDS, false, true, false, p99 },
+	{ "p999", "p99.9", UNIT_MICROSECONDS, false, true, false, p999 },
+	{ "max", "slowest", UNIT_MICROSECONDS, false, true, false, slowest },
+	{ "resident_each", "memory for each connection", UNIT_BYTES, false, false, false, resident_each },
+	{ "resident", "resident memory", UNIT_BYTES, false, false, false, resident },
+	{ "threads", "threads", UNIT_COUNT, false, false, false, threads },
+	{ "threads_more", "threads", UNIT_COUNT, false, false, true, threads },
+	{ "retransmits", "retransmits", UNIT_COUNT, false, false, false, retransmits },
+	{ "errors", "errors", UNIT_COUNT, false, false, false, errors },
+	{ "client_busy", "client's processor", UNIT_SHARE, false, false, false, client_busy },
 	{ 0 },
 };
 /* clang-format on */
@@ -191,4 +191,13 @@ struct estimate figure_against(const struct figure *figure, const struct cell *c
 	size_t count = figure_values(figure, cell, target, against, values);
 
 	return estimate_of(values, count);
+}
+
+bool figure_is_clients(const struct figure *figure, const struct cell *cell,
+		       const struct target *target)
+{
+	const struct figure *busy = figure_find("client_busy");
+
+	return figure->is_clients &&
+	       figure_estimate(busy, cell, target).median >= FIGURES_CLIENT_BUSY;
 }

@@ -10,6 +10,7 @@
 #include "result.h"
 
 #define FIGURES_BIG_SIZE (64 << 10)
+#define FIGURES_CLIENT_BUSY 0.95 /* of a processor: the client was saturated */
 
 enum unit {
 	UNIT_BY_SIZE,       /* of a figure that has one only in a cell */
@@ -29,6 +30,7 @@ struct figure {
 	const char *title;
 	enum unit unit;
 	bool more_is_better;
+	bool is_clients;    /* a saturated client spoils it */
 	bool is_difference; /* held against another target it is what there is more, else the ratio */
 	double (*of)(const struct cell *cell, const struct target *target,
 		     const struct sample *sample);
@@ -51,6 +53,10 @@ struct estimate figure_estimate(const struct figure *figure, const struct cell *
  * machine did hit both. */
 struct estimate figure_against(const struct figure *figure, const struct cell *cell,
 			       const struct target *target, const struct target *against);
+
+/* Whether the client was saturated: throughput and latency are then its own, and CPU time is not. */
+bool figure_is_clients(const struct figure *figure, const struct cell *cell,
+		       const struct target *target);
 
 /* The values that these two are estimates of; `against` may be NULL. NAN where a round has none.
  * Return: how many, RESULT_SAMPLES_MAX at most. */

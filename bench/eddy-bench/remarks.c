@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CLIENT_BUSY 0.95 /* of a processor */
 #define LOAD_BUSY 0.5
 #define ROUNDS_FEW 6 /* fewer have no interval of 95 % */
 #define WIDE 1.25    /* the interval's ends, one by the other */
@@ -66,7 +65,7 @@ static double median_of(const char *figure, const struct cell *cell, const struc
 
 static bool kept_client_busy(const struct cell *cell, const struct target *target)
 {
-	return median_of("client_busy", cell, target) >= CLIENT_BUSY;
+	return figure_is_clients(figure_find("throughput"), cell, target);
 }
 
 static bool had_errors(const struct cell *cell, const struct target *target)

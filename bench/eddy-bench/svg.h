@@ -1,6 +1,6 @@
 /* svg.h: charts that stand in a page, drawn with nothing but shapes.
  *
- * Colours and fonts are the page's, by classes: h0 to h7 for hues, "bar", "line", "axis", "mute". A chart is as wide as
+ * Colours and fonts are the page's, by classes: h0 to h11 for hues, "bar", "line", "axis", "mute". A chart is as wide as
  * its place. Texts are escaped here. Each has a title and a description for those who do not see it.
  */
 #ifndef EDDY_BENCH_SVG_H
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#define SVG_HUES 8
+#define SVG_HUES 12
 
 /* A page's charts are numbered, so that their titles can be referred to. */
 struct svg {

@@ -253,6 +253,12 @@ struct label {
 	double x, y, at;
 };
 
+/* Lines of neighbouring hues differ in this as well, and so do those that have the same one. */
+static unsigned dash_of(unsigned hue)
+{
+	return (hue / 2 + hue / SVG_HUES) % 4;
+}
+
 /* Return: false when no point of it has a place. */
 static bool draw_line(FILE *file, const struct svg_chart *chart, const struct svg_line *line,
 		      const struct range *x, const struct range *y, struct label *ret_label)
@@ -273,7 +279,7 @@ static bool draw_line(FILE *file, const struct svg_chart *chart, const struct sv
 		if (i + 1 < line->count && fabs(at_x - last_x) + fabs(at_y - last_y) < 0.5)
 			continue;
 		if (isnan(last_x))
-			fprintf(file, "<path class=\"line d%u\" d=\"M", line->hue / 2 % 4);
+			fprintf(file, "<path class=\"line d%u\" d=\"M", dash_of(line->hue));
 		fprintf(file, "%s%.1f %.1f", isnan(last_x) ? "" : "L", at_x, at_y);
 		last_x = at_x;
 		last_y = at_y;

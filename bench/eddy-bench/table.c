@@ -224,6 +224,20 @@ static void print_markdown(const struct table *table, FILE *file)
 	}
 }
 
+/* A number stays beside its unit; what is behind it in brackets may go below. */
+static void html_number(FILE *file, const char *text)
+{
+	char one[2] = "";
+
+	for (; *text; text++) {
+		one[0] = *text;
+		if (*text == ' ' && text[1] != '(')
+			fputs("&#160;", file);
+		else
+			html_text(file, one);
+	}
+}
+
 static void print_html_cell(const struct table *table, FILE *file, size_t row, size_t column)
 {
 	const struct entry *entry = entry_at(table, row, column);
@@ -237,7 +251,10 @@ static void print_html_cell(const struct table *table, FILE *file, size_t row, s
 			entry->mark && table->columns[column].side == TABLE_RIGHT ? " " : "",
 			table->columns[column].side == TABLE_RIGHT ? "n" : "");
 	putc('>', file);
-	html_text(file, entry->text);
+	if (table->columns[column].side == TABLE_RIGHT)
+		html_number(file, entry->text);
+	else
+		html_text(file, entry->text);
 	fprintf(file, "</%s>", tag);
 }
 

@@ -57,10 +57,11 @@ static void add_goal(struct table *table, const struct cell *cell, const struct 
 	if (outcome.why)
 		table_addf(table, "%s: %s", verdict_title(outcome.verdict), outcome.why);
 	else
-		table_addf(table, "%s%s", verdict_title(outcome.verdict),
+		table_addf(table, "%s%s%s", verdict_title(outcome.verdict),
 			   !outcome.has_aim    ? "" :
 			   outcome.reaches_aim ? ", and the aim" :
-						 ", not the aim");
+						 ", not the aim",
+			   outcome.is_clients ? "; the client was saturated" : "");
 	table_mark(table, verdict_marks[outcome.verdict]);
 }
 

@@ -51,6 +51,8 @@ struct outcome goal_outcome(const struct cell *cell, const struct goal *goal)
 	if (!isnan(goal->at_most))
 		worst(&outcome.verdict,
 		      judge(&outcome.estimate, median <= goal->at_most, goal->at_most));
+	outcome.is_clients = figure_is_clients(outcome.figure, cell, target) ||
+			     (against && figure_is_clients(outcome.figure, cell, against));
 	outcome.has_aim = !isnan(goal->aim);
 	outcome.reaches_aim = outcome.has_aim && reaches(goal, median);
 	return outcome;

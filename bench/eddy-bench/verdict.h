@@ -19,6 +19,7 @@ struct outcome {
 	const struct figure *figure; /* NULL where no figure is called so */
 	struct estimate estimate;    /* of the figure, or held against the other target */
 	bool has_aim, reaches_aim;
+	bool is_clients; /* the client was saturated, with either of the two */
 	const char *why; /* of VERDICT_UNKNOWN: a few words, static; else NULL */
 };
 

@@ -25,7 +25,7 @@ static struct table *table_of(void)
 	table_add_column(table, "verdict", TABLE_LEFT);
 	table_add(table, "a × <b>");
 	table_add(table, "–");
-	table_addf(table, "%d µs", 12);
+	table_addf(table, "%d µs (1–2)", 12);
 	table_add(table, "met");
 	table_mark(table, "met");
 	table_add(table, "c");
@@ -47,16 +47,16 @@ static void expect_printed(enum table_form form, const char *expected)
 
 Test(table, is_aligned_for_a_terminal)
 {
-	expect_printed(TABLE_TEXT, "what      p|99  verdict\n"
-				   "a × <b>  12 µs  met\n"
-				   "c         3 µs\n");
+	expect_printed(TABLE_TEXT, "what            p|99  verdict\n"
+				   "a × <b>  12 µs (1–2)  met\n"
+				   "c               3 µs\n");
 }
 
 Test(table, is_markdown)
 {
 	expect_printed(TABLE_MARKDOWN, "| what | p\\|99 | verdict |\n"
 				       "|---|--:|---|\n"
-				       "| a × \\<b\\> | 12 µs | **met** |\n"
+				       "| a × \\<b\\> | 12 µs (1–2) | **met** |\n"
 				       "| c | 3 µs |  |\n");
 }
 
@@ -67,10 +67,10 @@ Test(table, is_html)
 		"<table>\n<thead><tr><th scope=\"col\">what</th><th scope=\"col\" class=\"n\">p|99</th>"
 		"<th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n"
 		"<tr><th scope=\"row\" data-title=\"what\">a × &lt;b&gt;</th>"
-		"<td data-title=\"p|99\" class=\"n\">12 µs</td>"
+		"<td data-title=\"p|99\" class=\"n\">12&#160;µs (1–2)</td>"
 		"<td data-title=\"verdict\" class=\"met\">met</td></tr>\n"
 		"<tr><th scope=\"row\" data-title=\"what\">c</th>"
-		"<td data-title=\"p|99\" class=\"n\">3 µs</td><td data-title=\"verdict\"></td></tr>\n"
+		"<td data-title=\"p|99\" class=\"n\">3&#160;µs</td><td data-title=\"verdict\"></td></tr>\n"
 		"</tbody>\n</table>\n");
 }
 

@@ -112,3 +112,25 @@ Test(verdict, says_why_there_is_none)
 	cr_expect_str_eq(verdict_title(VERDICT_MET_IN_NOISE), "met, within noise");
 	result_free(result);
 }
+
+Test(verdict, says_when_it_is_the_clients)
+{
+	static const double shares[] = { 0.5, 0.6, 0.7 };
+	struct result *result = result_new();
+	struct cell *cell = cell_of(result, shares, 3);
+	struct goal rate = { "eddy", "nginx", "throughput", 1, NAN, NAN };
+	struct goal cpu = { "eddy", "nginx", "cpu", NAN, 1, NAN };
+
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j < 2; j++) {
+			cell->targets[j]->samples[i]->seconds = 1;
+			cell->targets[j]->samples[i]->client_cpu_seconds = 0.94;
+		}
+	}
+	cr_expect_not(goal_outcome(cell, &rate).is_clients);
+	for (int i = 0; i < 3; i++)
+		cell->targets[1]->samples[i]->client_cpu_seconds = 0.95;
+	cr_expect(goal_outcome(cell, &rate).is_clients);
+	cr_expect_not(goal_outcome(cell, &cpu).is_clients);
+	result_free(result);
+}

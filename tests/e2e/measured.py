@@ -40,7 +40,7 @@ class Made:
         return {
             'seconds': seconds, 'requests': requests, 'bytes': requests * size, 'errors': 0,
             'cpu_seconds': round(min(seconds, cpu_share * cost * seconds * quick) * self.random.gauss(1, 0.015), 5),
-            'client_cpu_seconds': 0.8 * seconds * quick, 'voluntary_switches': round(requests / 9),
+            'client_cpu_seconds': min(0.9, 0.8 * quick) * seconds, 'voluntary_switches': round(requests / 9),
             'involuntary_switches': self.random.randrange(5), 'system_calls': round(requests * 2.1), 'retransmits': 0,
             'resident_bytes': 9 * MIB, 'resident_bytes_before': 8 * MIB, 'threads': 1 if server != 'Go net/http' else 7,
             'first_byte_us': self.quantiles(latency * 0.6, tail), 'total_us': self.quantiles(latency * noise, tail)}
