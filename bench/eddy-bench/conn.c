@@ -68,9 +68,9 @@ void conn_deinit(struct conn *conn)
 	*conn = (struct conn){ .fd = -1 };
 }
 
-void conn_give_up(struct conn *conn)
+void conn_give_up(struct conn *conn, const char *why)
 {
-	conn->timed_out = true;
+	conn->gave_up = why;
 	if (conn->fd >= 0)
 		shutdown(conn->fd, SHUT_RDWR);
 }
@@ -110,7 +110,7 @@ static int open_conn(struct conn *conn)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	conn->fd = fd;
 	conn->at = conn->end = 0;
-	conn->timed_out = false;
+	conn->gave_up = NULL;
 	if (conn->connected_before)
 		conn->tally->reconnects++;
 	conn->connected_before = true;
@@ -282,8 +282,9 @@ static unsigned take_answers(struct conn *conn, unsigned due, uint64_t started_n
 
 static void say_why(const struct conn *conn, int r, char *ret_text, size_t size)
 {
-	if (conn->timed_out || r == -ETIMEDOUT)
-		snprintf(ret_text, size, "nothing has moved for the time that --timeout has");
+	if (conn->gave_up || r == -ETIMEDOUT)
+		snprintf(ret_text, size, "%s",
+			 conn->gave_up ? conn->gave_up : "can't connect in time");
 	else if (conn->wrong && (r == -ENODATA || r == -EBADMSG || r == -EMSGSIZE))
 		snprintf(ret_text, size, "%s", conn->wrong);
 	else
@@ -302,7 +303,7 @@ void conn_failed(struct conn *conn, uint64_t count, int r)
 /* A connection that was kept may have been closed just then (RFC 9112 section 9.3.1): that is nobody's error. */
 static bool is_stale(const struct conn *conn, bool fresh, unsigned taken, int r)
 {
-	return (!fresh || taken) && conn->at == conn->end && !conn->taken && !conn->timed_out &&
+	return (!fresh || taken) && conn->at == conn->end && !conn->taken && !conn->gave_up &&
 	       (r == -ENODATA || r == -ECONNRESET || r == -EPIPE);
 }
 

@@ -44,8 +44,8 @@ struct conn {
 	uint64_t moved;
 	bool connected_before;
 	bool busy;
-	bool timed_out;
-	const char *wrong; /* with what came; NULL: nothing */
+	const char *gave_up; /* why conn_give_up() was called; NULL: it was not */
+	const char *wrong;   /* with what came; NULL: nothing */
 };
 
 /* Make a connection that is closed. Return: 0, -ENOMEM. */
@@ -64,8 +64,8 @@ int conn_begin(struct conn *conn);
 /* Take `count` requests into the tally that have failed with `r`. */
 void conn_failed(struct conn *conn, uint64_t count, int r);
 
-/* End a connection on which nothing moves. Never suspends. */
-void conn_give_up(struct conn *conn);
+/* End a connection that is busy for too long. `why` is static. Never suspends. */
+void conn_give_up(struct conn *conn, const char *why);
 
 /* Segments that have been sent again, ever. */
 uint64_t conn_retransmits(const struct conn *conn);

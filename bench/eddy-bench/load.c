@@ -15,8 +15,11 @@
 
 /* Connections that are made at a time: fewer than any backlog. */
 #define CONNECTING 128
-/* How often stalled connections are looked for, a part of their time. */
+/* How often stalled connections are looked for: a part of their time, and at least so often. */
 #define LOOKS 4
+#define LOOK_NS (100 * EDDY_MS)
+/* What has begun may go on for so many timeouts when the time is over. */
+#define LAST 30
 /* How much longer than planned an open loop may go on to send what was due. */
 #define LATE_PART 1
 /* After a connection that could not be made. */
@@ -112,36 +115,50 @@ static int play_opening(void *arg)
 	return r;
 }
 
-/* Look for connections on which nothing moves. An op of the ring's: a timer would cost every turn. */
+/* Why a connection is to be ended; NULL: it is not. */
+static const char *find_fault(const struct load *load, uint64_t now, uint64_t still_ns)
+{
+	uint64_t timeout_ns = load->plan->options->timeout_ns;
+
+	if (*load->interrupted)
+		return "interrupted";
+	if (still_ns >= timeout_ns)
+		return "nothing has moved for as long as --timeout has it";
+	/* A body without an end moves all the time. */
+	if (now > load->until_ns && now - load->until_ns > LAST * timeout_ns)
+		return "it goes on and on, for 30 times of what --timeout has";
+	return NULL;
+}
+
+/* Look for connections that would keep us forever. By an op of the ring's: a timer would cost every turn. */
 static int watch(void *arg)
 {
 	struct load *load = arg;
-	uint64_t every_ns = load->plan->options->timeout_ns / LOOKS;
-	struct __kernel_timespec every = { (int64_t)(every_ns / EDDY_SECOND),
-					   (long long)(every_ns % EDDY_SECOND) };
+	uint64_t timeout_ns = load->plan->options->timeout_ns;
+	uint64_t every_ns = timeout_ns / LOOKS < LOOK_NS ? timeout_ns / LOOKS : LOOK_NS;
+	struct __kernel_timespec every = { 0, (long long)every_ns };
 	struct {
-		uint64_t moved;
-		unsigned looks;
+		uint64_t moved, since_ns;
 	} *seen = calloc(load->count, sizeof(*seen));
-	int r = seen ? 0 : -ENOMEM;
+	int r = seen ? -ETIME : -ENOMEM;
 
-	while (r == 0) {
+	while (r == -ETIME) {
+		uint64_t now = eddy_now();
 		struct io_uring_sqe sqe = { 0 };
 
-		io_uring_prep_timeout(&sqe, &every, 0, 0);
-		r = eddy_op_call(&sqe);
-		if (r != -ETIME)
-			break;
-		r = 0;
 		for (unsigned i = 0; i < load->count; i++) {
 			struct conn *conn = &load->conns[i];
+			const char *why;
 
-			seen[i].looks =
-				conn->busy && seen[i].moved == conn->moved ? seen[i].looks + 1 : 0;
+			if (!conn->busy || seen[i].moved != conn->moved)
+				seen[i].since_ns = now;
 			seen[i].moved = conn->moved;
-			if (seen[i].looks == LOOKS)
-				conn_give_up(conn);
+			why = conn->busy ? find_fault(load, now, now - seen[i].since_ns) : NULL;
+			if (why)
+				conn_give_up(conn, why);
 		}
+		io_uring_prep_timeout(&sqe, &every, 0, 0);
+		r = eddy_op_call(&sqe);
 	}
 	free(seen);
 	return r;

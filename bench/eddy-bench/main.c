@@ -33,7 +33,7 @@ static const char manual[] =
 	"  -X, --method M        of req; default GET\n"
 	"  --body-file FILE      what put and req send\n"
 	"  --expect STATUS       what is no error; default: all below 400\n"
-	"  --timeout S           without anything that moves; default 10\n"
+	"  --timeout S           without anything that moves; default 10; 30 times of it until all has ended\n"
 	"  --verify              read every body, and compare its SHA-256 with the first one's\n"
 	"  --digest HEX          with this one\n"
 	"  --files DIR           the files that the server sends: are they in the page cache?\n"

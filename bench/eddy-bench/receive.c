@@ -173,7 +173,7 @@ static int take_rest(struct conn *conn)
 
 		take_buffered(conn, UINT64_MAX);
 		r = receive_some(conn, UINT64_MAX, false);
-		if (r == -ENODATA && !conn->timed_out) {
+		if (r == -ENODATA && !conn->gave_up) {
 			conn->received_ns = eddy_now();
 			return 0;
 		}

@@ -25,6 +25,7 @@ struct run {
 	struct eddy_signals signals;
 	struct body body;
 	bool interrupted;
+	bool looped;  /* a target is on this machine */
 	bool counted; /* system calls, at least once */
 	char *error;
 };
@@ -117,8 +118,9 @@ static void remark_on(struct run *run, struct cell *cell, const struct contender
 		       (unsigned long long)contender->due);
 	if (!contender->server.count)
 		remark(run, cell,
-		       "%s: its process was not found on this machine: nothing is known "
-		       "of what it uses",
+		       "%s: its process was not found, and nothing is known of what it uses: it runs "
+		       "on another machine, in another network namespace, or for another user (root "
+		       "finds it, --pid names it)",
 		       name);
 }
 
@@ -141,6 +143,8 @@ static void make_target(struct run *run, struct cell *cell, struct contender *co
 		target->server.pid = contender->server.pids[0];
 		target->server.command = result_text(run->result, contender->server.command);
 	}
+	if (contender->server.count && plan->truncates)
+		run->looped = true;
 	if (contender->server.cpu >= 0)
 		run->result->settings.server_cpu = contender->server.cpu;
 }
@@ -398,6 +402,11 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 	eddy_scope_cancel(&scope);
 	eddy_scope_end(&scope);
 	eddy_signals_close(&run.signals);
+	if (run.looped)
+		result_add_remark(
+			result,
+			"server and client are on one machine, whose loopback copies what a "
+			"server sends without copying (SEND_ZC), and has no losses");
 	if (run.counted)
 		result_add_remark(
 			result,

@@ -103,6 +103,19 @@ class Slow(list):
         yield None
 
 
+class Endless(list):
+    """A beginning, and then the same again and again."""
+
+    def __init__(self, first, again):
+        super().__init__([first])
+        self.again = again
+
+    def __iter__(self):
+        yield from super().__iter__()
+        while True:
+            yield self.again
+
+
 class Case(wire.Case):
     def setUp(self):
         if not os.path.exists(PROGRAM):
@@ -122,7 +135,7 @@ class Case(wire.Case):
                 cells = json.load(file)['cells']
         return done.stderr, cells
 
-    def one(self, answer, *args, word='get', path='', quick=('-t', '0.1', '-r', '1', '--warmup', '0')):
+    def one(self, answer, *args, word='get', path='', quick=('-t', '0.1', '-r', '1', '--warmup', '0', '--no-system-calls')):
         """Measure an odd server. Returns the sample, the cell and the server."""
         with Odd(answer) as server:
             cells = self.bench(word, server.url + path, *quick, *args)[1]
@@ -137,8 +150,10 @@ class Case(wire.Case):
 
 class Answers(Case):
     def check(self, answer, size, *args, word='get'):
-        sample = self.one(answer, *args, word=word)[0]
+        sample, _, server = self.one(answer, *args, word=word)
         self.assertGreater(sample['requests'], 2)
+        # The first one is not measured.
+        self.assertEqual(sample['requests'], len(server.requests) - 1)
         self.assertEqual(sample['errors'], 0)
         self.assertEqual(sample['bytes'], size * sample['requests'])
 
@@ -208,6 +223,12 @@ class Failures(Case):
             with self.subTest(pieces):
                 self.refused(lambda *_, slow=Slow(pieces, held): slow, 'nothing has moved', '--timeout', '0.2')
                 held.set()
+
+    def test_body_without_an_end(self):
+        def endless(*_):
+            return Endless(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', b'3e8\r\n' + b'x' * 1000 + b'\r\n')
+
+        self.refused(endless, 'on and on', '--timeout', '0.05')
 
     def test_nobody_listens(self):
         with socket.socket() as sock:
@@ -319,7 +340,7 @@ class Loops(Case):
                 time.sleep(0.4)
             return OK
 
-        return self.one(answer, *args, quick=('-t', '1', '-r', '1', '--warmup', '0', '--no-system-calls'))[0]
+        return self.one(answer, *args, quick=('-t', '1', '-r', '1', '--warmup', '0'))[0]
 
     def test_open_loop_shows_what_a_closed_one_hides(self):
         closed = self.slow_once()
@@ -335,7 +356,7 @@ class Loops(Case):
             time.sleep(0.02)
             return OK
 
-        sample, cell, _ = self.one(answer, '--rate', '1000', quick=('-t', '0.2', '-r', '1', '--warmup', '0', '--no-system-calls'))
+        sample, cell, _ = self.one(answer, '--rate', '1000', quick=('-t', '0.2', '-r', '1', '--warmup', '0'))
         self.assertLess(sample['requests'], 50)
         self.assertGreater(sample['total_us']['p50'], 100000)
         self.assertTrue(any('never sent' in remark for remark in cell['remarks']))
@@ -362,7 +383,7 @@ class Loops(Case):
                 process.send_signal(signal.SIGINT)
                 said, _ = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 130)
-        self.assertIn('get-1', said)
+        self.assertIn('GET × 1', said)
         with open(self.json, encoding='utf-8') as file:
             counts = [len(target['samples']) for target in json.load(file)['cells'][0]['targets']]
         self.assertEqual(counts[0], counts[1])
@@ -383,6 +404,42 @@ class Loops(Case):
         requests = sum(sample['requests'] for sample in target['samples'])
         for kind in ('first_byte', 'total'):
             self.assertEqual(sum(count for _, count in target['histogram'][kind]), requests)
+
+    def test_system_calls_are_counted(self):
+        sample, cell, _ = self.one(lambda *_: OK, quick=('-t', '0.1', '-r', '1'))
+        if sample['system_calls'] is None:
+            self.assertTrue(any('could not be counted' in remark for remark in cell['remarks']))
+            self.skipTest('system calls can\'t be counted here')
+        # At least a recv and a send each; what else this process does is counted, too.
+        self.assertGreaterEqual(sample['system_calls'], 1.9 * sample['requests'])
+        self.assertIsNone(self.one(lambda *_: OK)[0]['system_calls'])
+
+    def test_cold_files_come_from_the_disk(self):
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(PROGRAM)) as folder:
+            path = os.path.join(folder, 'file')
+            with open(path, 'wb') as file:
+                file.write(os.urandom(1 << 20))
+                os.fsync(file.fileno())
+
+            def answer(*_):
+                with open(path, 'rb') as file:
+                    return b'HTTP/1.1 200 OK\r\nContent-Length: 1048576\r\n\r\n' + file.read()
+
+            def read_bytes():
+                with open('/proc/self/io', encoding='ascii') as file:
+                    return int(re.search(r'^read_bytes: (\d+)', file.read(), re.M)[1])
+
+            os.posix_fadvise(os.open(path, os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)
+            before = read_bytes()
+            answer()
+            if read_bytes() - before < 1 << 20:
+                self.skipTest('needs a folder on a disk')
+            before = read_bytes()
+            sample, cell, server = self.one(answer, '--cold', '--files', folder, '-c', '2')
+            self.assertTrue(cell['cold'])
+            self.assertGreaterEqual(sample['requests'], 2)
+            # Two ask at once, and then the file is dropped. The first two are not measured.
+            self.assertGreaterEqual(read_bytes() - before, (len(server.requests) - 2) // 2 << 20)
 
     def test_cold_needs_a_disk(self):
         with tempfile.TemporaryDirectory(dir='/dev/shm') as memory:
