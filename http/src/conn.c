@@ -110,6 +110,8 @@ static int flush_held(struct eddyi_conn *conn)
 	struct eddy_scope scope;
 	int r;
 
+	if (!conn->wire.held && !conn->wire.tls)
+		return 0;
 	eddy_scope_begin(&scope, NULL);
 	conn->beside = &scope;
 	r = eddyi_wire_flush(&conn->wire);

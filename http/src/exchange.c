@@ -57,28 +57,6 @@ void eddyi_exchange_expire(struct eddy_req *req)
 		eddy_scope_cancel(req->scope);
 }
 
-static int answer(struct eddy_req *req)
-{
-	int r = run_phase(req, eddyi_answer);
-
-	if (!req->expired)
-		return r;
-	if (req->res.head_sent)
-		return -ETIMEDOUT;
-	/* The body stalled: whatever the handler made of it, this is what it was. */
-	eddyi_body_fail(&req->body, -ETIMEDOUT);
-	return eddyi_render_error(req, 408, "the request body did not arrive in time");
-}
-
-static int reply_and_drain(struct eddy_req *req)
-{
-	int r = eddyi_reply(req);
-
-	if (r == 0 && req->keep)
-		r = eddyi_body_drain(&req->body, req->wire);
-	return r;
-}
-
 /* What follows a refused head, or a CONNECT, is not what it seems: a client may send what is meant for
  * the tunnel without waiting for the answer. */
 static bool has_unknown_end(const struct eddy_req *req)
@@ -96,14 +74,47 @@ bool eddyi_exchange_may_keep(const struct eddy_req *req)
 	return !req->wire->last && can_keep(req);
 }
 
-static enum eddyi_ending exchange(struct eddy_req *req)
+static int reply_and_drain(struct eddy_req *req)
 {
-	int r = answer(req);
+	int r;
 
 	/* A stream has said already how the connection goes on. */
 	req->keep = req->res.head_sent ? req->keep && can_keep(req) : eddyi_exchange_may_keep(req);
-	if (r == 0)
-		r = run_phase(req, reply_and_drain);
+	r = eddyi_reply(req);
+	if (r == 0 && req->keep)
+		r = eddyi_body_drain(&req->body, req->wire);
+	return r;
+}
+
+static int answer_and_reply(struct eddy_req *req)
+{
+	int r = eddyi_answer(req);
+
+	if (r < 0 || req->expired)
+		return r;
+	req->answered = true;
+	return reply_and_drain(req);
+}
+
+/* The time was up before there was an answer. */
+static int answer_late(struct eddy_req *req)
+{
+	if (req->res.head_sent)
+		return -ETIMEDOUT;
+	/* The body stalled: whatever the handler made of it, this is what it was. */
+	eddyi_body_fail(&req->body, -ETIMEDOUT);
+	return eddyi_render_error(req, 408, "the request body did not arrive in time");
+}
+
+static enum eddyi_ending exchange(struct eddy_req *req)
+{
+	int r = run_phase(req, answer_and_reply);
+
+	if (req->expired && !req->answered) {
+		r = answer_late(req);
+		if (r == 0)
+			r = run_phase(req, reply_and_drain);
+	}
 	if (r == -EMSGSIZE || r == -EBADMSG)
 		/* What the client went on sending was too much or malformed: it is to get its answer. */
 		return EDDYI_ENDING_LINGER;

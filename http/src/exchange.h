@@ -54,6 +54,7 @@ struct eddy_req {
 	struct eddyi_wire *wire;
 	struct eddy_scope *scope; /* set while a phase runs that can be cut short */
 	bool expired;             /* the time of the phase is up */
+	bool answered;            /* what is left is to send it */
 	bool keep;                /* another request may follow */
 	struct eddyi_head head;
 	struct eddyi_path path;
