@@ -200,7 +200,9 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 	run->restart.deliver = eddyi_run_deliver_restart;
 	eddyi_notifier_init(&run->notifier);
 	run->workers = calloc(run->count, sizeof(*run->workers));
-	if (!run->workers) {
+	run->balance.shares = calloc(run->count, sizeof(*run->balance.shares));
+	run->balance.count = run->count;
+	if (!run->workers || !run->balance.shares) {
 		eddy_error("eddy::app", "can't start: out of memory");
 		return -ENOMEM;
 	}
@@ -210,7 +212,7 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 		worker->run = run;
 		worker->stop.deliver = deliver_stop;
 		worker->hurry.deliver = deliver_hurry;
-		eddyi_server_init(&worker->server);
+		eddyi_server_init(&worker->server, &run->balance, i);
 	}
 	r = eddyi_listening_open(&run->listening, app);
 	if (r < 0)
@@ -225,6 +227,7 @@ static void close_run(struct eddyi_run *run)
 {
 	eddyi_listening_close(&run->listening);
 	eddyi_activation_drop();
+	free(run->balance.shares);
 	free(run->workers);
 }
 

@@ -23,6 +23,7 @@ struct eddyi_run {
 	struct eddy_app *app;
 	struct eddyi_worker *workers;
 	unsigned count;
+	struct eddyi_balance balance;
 	struct eddyi_listening listening;
 	struct eddy_scope tasks; /* on worker 0: what goes on beside the serving */
 	struct eddyi_notifier notifier;

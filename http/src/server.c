@@ -91,7 +91,8 @@ static void accepted(struct eddy_op *op, int result, unsigned flags)
 	struct eddyi_listener *listener = eddy_of(op, struct eddyi_listener, op);
 	struct eddyi_server *server = listener->server;
 
-	if (result >= 0)
+	if (result >= 0 && !eddyi_balance_hand_over(server->balance, server->share, result,
+						    listener->door.address))
 		eddyi_conn_new(&server->conns, result, listener->door.address);
 	if (flags & IORING_CQE_F_MORE) {
 		if (is_nearly_full(server))
@@ -287,6 +288,7 @@ static void stop(struct eddyi_server *server)
 		eddy_event_clear(&server->deaf);
 		eddy_event_wait(&server->deaf);
 	}
+	eddyi_share_close(server->share);
 	/* Also those that were accepted last; who is in a hurry may have come meanwhile. */
 	if (server->how == EDDYI_STOP_HAND_OVER)
 		hand_over(server);
@@ -312,9 +314,14 @@ void eddyi_server_stop(struct eddyi_server *server, enum eddyi_stop how)
 		eddy_scope_cancel(server->draining);
 }
 
-void eddyi_server_init(struct eddyi_server *server)
+void eddyi_server_init(struct eddyi_server *server, const struct eddyi_balance *balance,
+		       unsigned index)
 {
-	*server = (struct eddyi_server){ .how = EDDYI_STOP_DRAIN };
+	*server = (struct eddyi_server){
+		.how = EDDYI_STOP_DRAIN,
+		.balance = balance,
+		.share = &balance->shares[index],
+	};
 	/* Somebody may ask for the end before it runs. */
 	eddyi_conns_init(&server->conns);
 	eddy_event_init(&server->stop);
@@ -336,6 +343,7 @@ int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app,
 	if (!server->conns_max)
 		server->conns_max = 1;
 	eddy_scope_begin(&server->tasks, NULL);
+	eddyi_share_open(server->share, &server->conns);
 	for (size_t i = 0; i < server->listener_count; i++)
 		arm_accept(&server->listeners[i]);
 	r = eddy_event_wait(&server->stop);

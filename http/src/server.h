@@ -3,6 +3,7 @@
 #define EDDYI_SERVER_H
 
 #include "app.h"
+#include "balance.h"
 #include "conn.h"
 #include "listen.h"
 
@@ -30,6 +31,8 @@ struct eddyi_server {
 	struct eddy_scope tasks;
 	struct eddyi_clocks clocks;
 	struct eddyi_conns conns;
+	const struct eddyi_balance *balance; /* of the app's loops, set with: */
+	struct eddyi_share *share;           /* this one's */
 	unsigned conns_max;
 	struct eddyi_listener *listeners;
 	size_t listener_count;
@@ -43,8 +46,9 @@ struct eddyi_server {
 	struct eddy_event empty;     /* the last connection has gone */
 };
 
-/* Prepare a server that can be stopped, also before it runs. */
-void eddyi_server_init(struct eddyi_server *server);
+/* Prepare a server that can be stopped, also before it runs. `index` is its place among those of `balance`. */
+void eddyi_server_init(struct eddyi_server *server, const struct eddyi_balance *balance,
+		       unsigned index);
 
 /* Serve at these doors, whose sockets are closed at the end, until the server is stopped and the requests
  * in flight have been answered. Suspends. Return: 0, -ENOMEM, -EINVAL, -ECANCELED. */

@@ -35,6 +35,9 @@ static int hello(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "hello");
 }
 
+static struct eddyi_share share;
+static const struct eddyi_balance alone = { &share, 1 };
+
 struct served {
 	struct eddy_app *app;
 	struct eddyi_server server;
@@ -93,7 +96,7 @@ static int end_with_late_client(struct eddy_app *app, int count)
 
 	if (served.door.fd < 0)
 		return served.door.fd;
-	eddyi_server_init(&served.server);
+	eddyi_server_init(&served.server, &alone, 0);
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "server", serve, &served);
 	for (int i = 0; i < count; i++) {
@@ -163,7 +166,7 @@ static int end_twice(void *arg)
 
 	if (served.door.fd < 0)
 		return served.door.fd;
-	eddyi_server_init(&served.server);
+	eddyi_server_init(&served.server, &alone, 0);
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "server", serve, &served);
 	wrong += connect(client, (const struct sockaddr *)&address, sizeof(address)) < 0;
