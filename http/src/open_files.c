@@ -6,6 +6,7 @@
 #include <eddy/file.h>
 #include <eddy/loop.h>
 #include <eddy/siphash.h>
+#include <eddy/transfer.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -22,6 +23,9 @@
 
 /* More than the time between two of its ticks that a kernel may give two changes the same ctime in. */
 #define TICK_NS (20 * EDDY_MS)
+
+/* The bytes of files up to this are kept as well. */
+#define BYTES_MAX ((off_t)(8 * EDDY_KIB))
 
 /* Of one loop. */
 struct table {
@@ -43,6 +47,7 @@ void eddyi_open_file_unref(struct eddyi_open_file *file)
 		return;
 	close(file->fd);
 	free(file->fields.headers);
+	free(file->bytes);
 	free(file);
 }
 
@@ -268,6 +273,34 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
 	if (r == 0 && has_settled(&ret_found->st))
 		keep(table, folder, path, coding, hash, ret_found);
 	return r;
+}
+
+/* Read all of a small file that is kept. What changes meanwhile shows in the state of the file before anybody else is given
+ * it. Return: whether its bytes are at hand. */
+static bool have_bytes(struct eddyi_open_file *file)
+{
+	size_t size = (size_t)file->st.st_size;
+	char *bytes = file->bytes;
+
+	if (bytes || file->st.st_size > BYTES_MAX)
+		return bytes;
+	bytes = malloc(size + 1);
+	if (!bytes || eddy_transfer_read(file->fd, bytes, size, 0) < 0) {
+		free(bytes);
+		return false;
+	}
+	/* Another task may have read them meanwhile. */
+	free(file->bytes);
+	file->bytes = bytes;
+	return true;
+}
+
+int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len, uint64_t offset)
+{
+	if (!file->kept || !have_bytes(file->kept))
+		return eddy_transfer_read(file->fd, buf, len, offset);
+	memcpy(buf, file->kept->bytes + offset, len);
+	return 0;
 }
 
 void eddyi_outgoing_close(struct eddyi_outgoing *file)

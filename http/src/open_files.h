@@ -8,7 +8,7 @@
  * 3. A file is given out only while its state is the one that it was opened with: a change of its bytes, names or
  *    rights changes its ctime or its links. No link was followed on the way to it.
  *    What was changed a moment before it was opened is not kept: another change might not show.
- * 4. Its fields describe that state.
+ * 4. Its fields describe that state, and its bytes are those of that state.
  */
 #ifndef EDDYI_OPEN_FILES_H
 #define EDDYI_OPEN_FILES_H
@@ -47,6 +47,7 @@ struct eddyi_open_file {
 	struct stat st;
 	struct eddyi_validator validator;
 	struct eddyi_fields fields; /* .headers is NULL until it has been sent once */
+	char *bytes; /* all of it, of a small one; NULL until it has been sent once */
 	size_t len;
 	char path[];
 };
@@ -75,6 +76,10 @@ struct eddyi_folder eddyi_folder_of(const struct eddy_app *app, int dir);
  * Return: 0; -EISDIR for a folder, -ENOENT for what else is no regular file; as eddyi_file_open(). */
 int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
 		      enum eddy_coding coding, struct eddyi_found *ret_found);
+
+/* Read `len` bytes of the file from `offset` on. Those of a small file that is kept stay in memory. Suspends, unless they are
+ * at hand. Return: as eddy_transfer_read(). */
+int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len, uint64_t offset);
 
 /* Close it, or give it back. Never suspends. */
 void eddyi_outgoing_close(struct eddyi_outgoing *file);

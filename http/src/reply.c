@@ -74,8 +74,8 @@ static int reply_piece(struct eddy_req *req)
 	if (!head.ptr)
 		return -ENOMEM;
 	if (copied) {
-		r = eddy_transfer_read(res->file.fd, (char *)head.ptr + head.len, copied,
-				       res->range.first);
+		r = eddyi_outgoing_read(&res->file, (char *)head.ptr + head.len, copied,
+					res->range.first);
 		if (r < 0)
 			return r;
 	}

@@ -221,14 +221,14 @@ static void drop_body(struct eddy_res *res)
 
 void eddyi_res_clear_body(struct eddy_res *res)
 {
-	static const char *const describing[] = {
-		"content-type",     "content-disposition", "content-range",
-		"content-encoding", "accept-ranges",       "etag",
-		"last-modified",    "cache-control",
+	static const struct eddy_str describing[] = {
+		{ "content-type", 12 },     { "content-disposition", 19 }, { "content-range", 13 },
+		{ "content-encoding", 16 }, { "accept-ranges", 13 },       { "etag", 4 },
+		{ "last-modified", 13 },    { "cache-control", 13 },
 	};
 
 	for (size_t i = 0; i < sizeof(describing) / sizeof(describing[0]); i++)
-		remove_header(res, eddy_str_from(describing[i]));
+		remove_header(res, describing[i]);
 	drop_body(res);
 }
 

@@ -43,13 +43,25 @@ class Kept(Keeper):
         self.eventually(lambda: not self.is_open(server, path), what='it is open for ever')
 
     def test_not_where_it_is_switched_off(self):
+        folder, path = self.folder(), os.path.join(self.folder(), 'app.toml')
+        self.write(folder, 'a', b'text')
+        for switched_off in (True, False):
+            with open(path, 'w') as file:
+                file.write(f'[server]\nopen_files_valid_ms = 600000\nno_open_files = {str(switched_off).lower()}\n')
+            server = self.serve('--config', path, '--tree', folder, program='limits')
+            age()
+            with server.connect() as wire:
+                self.assertEqual(wire.ask(request('GET', '/tree/a')).body, b'text')
+            if switched_off:
+                self.eventually(lambda server=server: not self.is_open(server, os.path.join(folder, 'a')))
+            else:
+                self.assertTrue(self.is_open(server, os.path.join(folder, 'a')))
         folder, server = self.start('--no-open-files')
         path = os.path.join(folder, 'a')
         self.write(folder, 'a', b'text')
         age()
-        for _ in range(3):
-            self.assertEqual(server.get('/files/a').body, b'text')
-            self.assertFalse(self.is_open(server, path))
+        self.assertEqual(server.get('/files/a').body, b'text')
+        self.eventually(lambda: not self.is_open(server, path))
 
     def test_changes_by_others(self):
         """Each shows with the very next request."""

@@ -246,6 +246,68 @@ Test(open_files, not_yet_what_has_only_just_been_changed)
 	run(keep_later);
 }
 
+/* ---- their bytes ---- */
+
+static int read_bytes(struct rig *rig)
+{
+	static const char zeros[8 * EDDY_KIB + 1];
+	struct eddyi_found found;
+	char buf[8 * EDDY_KIB + 1] = "";
+	int fd;
+
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
+	failing_at = 1;
+	MUST(eddyi_outgoing_read(&found.file, buf, 2, 1) == 0 && failing_at == 0);
+	MUST(strcmp(buf, "ex") == 0 && !found.file.kept->bytes);
+	MUST(eddyi_outgoing_read(&found.file, buf, 4, 0) == 0 && strcmp(buf, "text") == 0);
+	MUST(found.file.kept->bytes);
+	eddyi_outgoing_close(&found.file);
+	/* At hand. */
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
+	failing_at = 1;
+	MUST(eddyi_outgoing_read(&found.file, buf, 1, 3) == 0 && failing_at == 1);
+	failing_at = 0;
+	MUST(buf[0] == 't');
+	eddyi_outgoing_close(&found.file);
+
+	write_file(rig, "a", "else");
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
+	MUST(eddyi_outgoing_read(&found.file, buf, 4, 0) == 0 && memcmp(buf, "else", 4) == 0);
+	eddyi_outgoing_close(&found.file);
+
+	fd = openat(rig->dir, "large", O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	MUST(pwrite(fd, zeros, sizeof(zeros), 0) == (ssize_t)sizeof(zeros));
+	close(fd);
+	soon_kept(rig, "large");
+	MUST(find_as(rig, "large", EDDY_CODING_IDENTITY, &found) == 0);
+	MUST(eddyi_outgoing_read(&found.file, buf, sizeof(buf), 0) == 0 && !found.file.kept->bytes);
+	eddyi_outgoing_close(&found.file);
+	return 0;
+}
+
+Test(open_files, bytes_of_small_ones_are_kept)
+{
+	run(read_bytes);
+}
+
+static int read_less(struct rig *rig)
+{
+	struct eddyi_found found;
+	char buf[4];
+
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
+	write_file(rig, "a", "t");
+	MUST(eddyi_outgoing_read(&found.file, buf, 4, 0) == -ENODATA);
+	MUST(!found.file.kept->bytes);
+	eddyi_outgoing_close(&found.file);
+	return 0;
+}
+
+Test(open_files, bytes_that_are_gone)
+{
+	run(read_less);
+}
+
 /* ---- what is not the same any more ---- */
 
 static int change(struct rig *rig)

@@ -3,12 +3,13 @@
  *     eddy_app_keep_files_open(app, dir);
  *
  * To find a small file by its name, open it, describe it and close it takes about as long as to send it. So a loop
- * keeps the regular files that it has sent open, with the fields that describe them: those of trees (tree.h), and
- * those that eddy_res_file_at() sends from folders that were named here.
+ * keeps the regular files that it has sent open, with the fields that describe them and, of those of up to 8 KiB, their
+ * bytes: those of trees (tree.h), and those that eddy_res_file_at() sends from folders that were named here.
  *
  * Each request still looks at the file: one that was written to, replaced, renamed or removed since, by whomever,
  * is looked up again, so that the answer is what it would be without this. Files that are reached by a
- * symbolic link are not kept. What can show late is that a folder above a file was renamed or mounted over, and
+ * symbolic link are not kept. What can show late is that a folder above a file was renamed or mounted over, what is
+ * written to a small file by way of a shared mapping (mmap(2)), and
  * changes on file systems that tell of them late (NFS) or keep no time of change (FAT): after .open_files_valid_ns
  * of eddy_server_options at the latest, a second by default, after which a kept file is closed. A file that was removed
  * takes its space on the disk until then.
