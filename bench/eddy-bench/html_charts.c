@@ -8,6 +8,7 @@
 
 /* Names that all cells have together, as far as they are looked at. */
 #define NAMES_MAX 256
+#define CURVE_FROM 0.01 /* the percentile at which curves of latency begin */
 #define TITLE_SIZE (2 * FORMAT_LINE_SIZE)
 
 static void *must(void *memory)
@@ -133,10 +134,12 @@ static size_t curve_of(const struct buckets *buckets, struct svg_point *points)
 	for (size_t i = 0; i < buckets->count; i++)
 		all += buckets->of[i].count;
 	for (size_t i = 0; i < buckets->count && all > 0; i++) {
-		/* A bucket's time holds from the first of its requests on. */
-		points[count++] = (struct svg_point){ passed / all, buckets->of[i].us, NAN, NAN };
+		/* A bucket's time holds from the first of its requests on. The quickest of all would stretch the scale. */
+		if (passed / all >= CURVE_FROM || passed + buckets->of[i].count == all)
+			points[count++] =
+				(struct svg_point){ passed / all, buckets->of[i].us, NAN, NAN };
 		passed += buckets->of[i].count;
-		if (passed < all)
+		if (passed < all && passed / all >= CURVE_FROM)
 			points[count++] =
 				(struct svg_point){ passed / all, buckets->of[i].us, NAN, NAN };
 	}

@@ -9,7 +9,8 @@
 #define BAR_TOP 19.0
 #define BAR_HEIGHT 11.0
 #define NAME_CHARACTERS 34
-#define ROOM 348.0 /* of the longest bar or whisker */
+#define WHISKER_MAX 1.5 /* of the longest bar */
+#define ROOM 348.0      /* of the longest bar or whisker */
 
 void svg_begin(struct svg *svg, const char *title, const char *description, double height)
 {
@@ -30,29 +31,39 @@ void svg_end(struct svg *svg)
 	fputs("</svg>\n", svg->file);
 }
 
+/* What the chart has room for. One whisker that is far longer than all bars would leave nothing of these: it goes out of
+ * the picture, and ends in an arrow. */
 static double greatest(const struct svg_bar *bars, size_t count)
 {
-	double most = 0;
+	double bar = 0, whisker = 0;
 
 	/* fmax() passes over what is NAN. */
-	for (size_t i = 0; i < count; i++)
-		most = fmax(most, fmax(bars[i].estimate.median, bars[i].estimate.high));
-	return most;
+	for (size_t i = 0; i < count; i++) {
+		bar = fmax(bar, bars[i].estimate.median);
+		whisker = fmax(whisker, bars[i].estimate.high);
+	}
+	return fmax(bar, fmin(whisker, WHISKER_MAX * bar));
 }
 
 /* An interval that is narrower than its own ends would be a blot, and says nothing. */
 static void draw_whisker(FILE *file, const struct estimate *estimate, double scale, double top)
 {
-	double low = fmax(estimate->low, 0) * scale, high = estimate->high * scale;
-	double middle = top + BAR_HEIGHT / 2;
+	double low = fmin(fmax(estimate->low, 0) * scale, ROOM);
+	double high = estimate->high * scale;
+	double upper = top + 1, middle = top + BAR_HEIGHT / 2, lower = top + BAR_HEIGHT - 1;
 
 	if (!(high >= low))
 		return;
-	for (int i = 0; i < 2; i++)
-		fprintf(file,
-			"<path class=\"%s\" d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1fM%.1f %.1fV%.1f\"/>",
-			i ? "whisker" : "halo", low, top + 1, top + BAR_HEIGHT - 1, low, middle,
-			high, high, top + 1, top + BAR_HEIGHT - 1);
+	for (int i = 0; i < 2; i++) {
+		fprintf(file, "<path class=\"%s\" d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1f",
+			i ? "whisker" : "halo", low, upper, lower, low, middle,
+			high > ROOM + 0.5 ? SVG_WIDTH - 1 : high);
+		if (high > ROOM + 0.5)
+			fprintf(file, "M%.1f %.1fL%.1f %.1fL%.1f %.1f\"/>", SVG_WIDTH - 6, upper,
+				SVG_WIDTH - 1, middle, SVG_WIDTH - 6, lower);
+		else
+			fprintf(file, "M%.1f %.1fV%.1f\"/>", high, upper, lower);
+	}
 }
 
 static void draw_bar(FILE *file, const struct svg_bar *bar, double scale, double top)

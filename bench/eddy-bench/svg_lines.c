@@ -232,7 +232,7 @@ static void draw_axes(FILE *file, const struct svg_chart *chart, const struct ra
 
 		fprintf(file, "<path class=\"axis\" d=\"M%.1f %gV%g\"/>", at, BOTTOM, BOTTOM + 4);
 		tick_text(text, &chart->x, ticks[i]);
-		half = CHARACTER * format_width(text) / 2 + (x->scale == SVG_PERCENTILE ? 4 : 1);
+		half = CHARACTER * format_width(text) / 2 + (x->scale == SVG_PERCENTILE ? 2 : 1);
 		/* It would stand in the one before. */
 		if (at - half < last)
 			continue;

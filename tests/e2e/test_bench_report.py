@@ -124,6 +124,17 @@ class Page(Case):
             self.assertGreater(high, width)
             self.assertLessEqual(high, 348.05)
 
+    def test_a_whisker_may_leave_the_picture(self):
+        result = measured.Made().result()
+        nginx = result['cells'][2]['targets'][1]['samples']
+        nginx[0]['bytes'] *= 50
+        _, page = self.page(result)
+        bars = self.bars(page, 'GET 1 MiB × 16: throughput')
+        whiskers = [path.get('d') for path in self.chart(page, 'GET 1 MiB × 16: throughput').iter(H + 'path')
+                    if path.get('class') == 'whisker']
+        self.assertEqual(['H359.0M354.0' in whisker for whisker in whiskers], [False, True] + [False] * 6)
+        self.assertGreater(bars[0][1], 348 / 1.7)
+
     def test_one_round_has_no_whiskers(self):
         _, page = self.page(measured.Made(rounds=1).result())
         self.assertTrue(all(ends == [] for _, _, ends in self.bars(page, 'GET 1 MiB × 16: throughput')))
