@@ -30,6 +30,7 @@ import client
 import files
 import goals
 import guarded
+import network
 import peers
 import served
 import timeline
@@ -181,11 +182,12 @@ def write_report(bench, args, result):
     say(f'the report is {os.path.join(REPORT, "index.html")}')
 
 
-def run(args):
+def run(args, tcp):
     settings = Settings(args.rounds or (3 if args.quick else 7), args.seconds or (0.25 if args.quick else 0.5),
                         0.05 if args.quick else 0.1, own=tuple(args.peer), say=say)
     settings.peers = tuple(peer for peer in peers.installed(say) if not args.only or peer.name in args.only)
     wanted = list(fitting(wanted_cells(args)))
+    say(tcp)
     if os.getloadavg()[0] > 0.5:
         say(f'the load of this machine is {os.getloadavg()[0]:.1f}: something else runs, throughput will suffer')
     with workplace(args.build, args.before) as bench:
@@ -195,6 +197,7 @@ def run(args):
         if not result:
             return 1
         result['title'] = 'eddy beside other servers'
+        result['remarks'] = [tcp]
         result['command'] = ' '.join(['./dev bench', *(['quick'] if args.quick else []), *args.names])
         result['settings'].update(server_cpu=bench.server_cpu, client_cpu=bench.client_cpu)
         write_report(bench, args, result)
@@ -276,6 +279,7 @@ PARTS = {'micro': micro.main, 'timeline': timeline.main, 'tracing': traced.main,
 
 def main():
     words = sys.argv[1:]
+    tcp = network.enter()
     if words and words[0] in PARTS:
         return PARTS[words[0]](words[1:])
     if words and words[0] in served.PARTS:
@@ -283,7 +287,7 @@ def main():
     args = parse(words)
     if args.smoke:
         return smoke(args)
-    return run(args)
+    return run(args, tcp)
 
 
 if __name__ == '__main__':
