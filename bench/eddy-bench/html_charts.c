@@ -40,9 +40,9 @@ static unsigned hue_of(const struct result *result, const char *name)
 	return 0;
 }
 
-static void figure_begin(struct svg *svg, const char *title, const char *note)
+static void figure_begin(struct svg *svg, const char *class, const char *title, const char *note)
 {
-	fputs("<figure><figcaption>", svg->file);
+	fprintf(svg->file, "<figure class=\"%s\"><figcaption>", class);
 	html_text(svg->file, title);
 	if (note) {
 		fputs(" <span class=\"mute\">", svg->file);
@@ -104,7 +104,7 @@ static void draw_bars(struct svg *svg, const struct result *result, const struct
 		}
 	}
 	snprintf(title, sizeof(title), "%s: %s", format_cut(name, cell->title, 80), figure->title);
-	figure_begin(svg, figure->title, unit_note(figure, cell));
+	figure_begin(svg, "bars", figure->title, unit_note(figure, cell));
 	svg_bars(
 		svg, title,
 		"A bar for each target, from zero to the median of the rounds; the whisker is its 95 % interval.",
@@ -173,7 +173,7 @@ static void draw_latency(struct svg *svg, const struct result *result, const str
 	snprintf(title, sizeof(title), "%s: latency", format_cut(name, cell->title, 80));
 	chart.title = title;
 	if (chart.count) {
-		figure_begin(svg, "latency", "to the last byte, less is better");
+		figure_begin(svg, "lines", "latency", "to the last byte, less is better");
 		svg_lines(svg, &chart);
 		figure_end(svg);
 	}
@@ -293,7 +293,7 @@ static void draw_over_size(struct svg *svg, const struct result *result, const s
 			free(line->points);
 	}
 	if (chart.count) {
-		figure_begin(svg, title,
+		figure_begin(svg, "lines", title,
 			     figure->more_is_better ? "more is better" : "less is better");
 		svg_lines(svg, &chart);
 		figure_end(svg);
@@ -330,7 +330,8 @@ void html_size_charts(struct svg *svg, const struct result *result)
 		if (!begins_sizes(result, i))
 			continue;
 		if (!has_begun)
-			fputs("<section>\n<h2>Over size</h2>\n<div class=\"charts\">\n", svg->file);
+			fputs("<section>\n<h2>Over size</h2>\n<div class=\"charts sizes\">\n",
+			      svg->file);
 		has_begun = true;
 		draw_over_size(svg, result, result->cells[i], "bytes_rate", "throughput", rate);
 		draw_over_size(svg, result, result->cells[i], "cpu_gib", "CPU time", cost);

@@ -68,9 +68,8 @@ struct svg_chart {
 void svg_lines(struct svg *svg, const struct svg_chart *chart);
 
 /* Begin and end a picture; for the parts of svg_*.c. */
-void svg_begin(struct svg *svg, const char *title, const char *description, double height);
+void svg_begin(struct svg *svg, const char *class, const char *title, const char *description,
+	       double width, double height);
 void svg_end(struct svg *svg);
-
-#define SVG_WIDTH 360.0
 
 #endif

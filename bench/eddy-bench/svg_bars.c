@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#define WIDTH 360.0
 #define ROW 36.0
 #define BAR_TOP 19.0
 #define BAR_HEIGHT 11.0
@@ -12,14 +13,15 @@
 #define WHISKER_MAX 1.5 /* of the longest bar */
 #define ROOM 348.0      /* of the longest bar or whisker */
 
-void svg_begin(struct svg *svg, const char *title, const char *description, double height)
+void svg_begin(struct svg *svg, const char *class, const char *title, const char *description,
+	       double width, double height)
 {
 	unsigned id = ++svg->count;
 
 	fprintf(svg->file,
-		"<svg viewBox=\"0 0 %g %g\" role=\"img\" aria-labelledby=\"t%u d%u\">"
+		"<svg class=\"%s\" viewBox=\"0 0 %g %g\" role=\"img\" aria-labelledby=\"t%u d%u\">"
 		"<title id=\"t%u\">",
-		SVG_WIDTH, height, id, id, id);
+		class, width, height, id, id, id);
 	html_text(svg->file, title);
 	fprintf(svg->file, "</title><desc id=\"d%u\">", id);
 	html_text(svg->file, description);
@@ -57,10 +59,10 @@ static void draw_whisker(FILE *file, const struct estimate *estimate, double sca
 	for (int i = 0; i < 2; i++) {
 		fprintf(file, "<path class=\"%s\" d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1f",
 			i ? "whisker" : "halo", low, upper, lower, low, middle,
-			high > ROOM + 0.5 ? SVG_WIDTH - 1 : high);
+			high > ROOM + 0.5 ? WIDTH - 1 : high);
 		if (high > ROOM + 0.5)
-			fprintf(file, "M%.1f %.1fL%.1f %.1fL%.1f %.1f\"/>", SVG_WIDTH - 6, upper,
-				SVG_WIDTH - 1, middle, SVG_WIDTH - 6, lower);
+			fprintf(file, "M%.1f %.1fL%.1f %.1fL%.1f %.1f\"/>", WIDTH - 6, upper,
+				WIDTH - 1, middle, WIDTH - 6, lower);
 		else
 			fprintf(file, "M%.1f %.1fV%.1f\"/>", high, upper, lower);
 	}
@@ -72,7 +74,7 @@ static void draw_bar(FILE *file, const struct svg_bar *bar, double scale, double
 
 	fprintf(file, "<g class=\"h%u\"><text x=\"0\" y=\"%.1f\">", bar->hue % SVG_HUES, top + 14);
 	html_text(file, format_cut(name, bar->name, NAME_CHARACTERS));
-	fprintf(file, "</text><text x=\"%g\" y=\"%.1f\" class=\"end\">", SVG_WIDTH, top + 14);
+	fprintf(file, "</text><text x=\"%g\" y=\"%.1f\" class=\"end\">", WIDTH, top + 14);
 	html_text(file, bar->value);
 	if (bar->note) {
 		fputs("<tspan class=\"mute\">  ", file);
@@ -81,7 +83,7 @@ static void draw_bar(FILE *file, const struct svg_bar *bar, double scale, double
 	}
 	fputs("</text>", file);
 	fprintf(file, "<rect class=\"ground\" x=\"0\" y=\"%.1f\" width=\"%g\" height=\"%g\"/>",
-		top + BAR_TOP, SVG_WIDTH, BAR_HEIGHT);
+		top + BAR_TOP, WIDTH, BAR_HEIGHT);
 	if (bar->estimate.median > 0 && scale > 0)
 		fprintf(file,
 			"<rect class=\"bar\" x=\"0\" y=\"%.1f\" width=\"%.1f\" height=\"%g\"/>",
@@ -96,7 +98,7 @@ void svg_bars(struct svg *svg, const char *title, const char *description,
 {
 	double most = greatest(bars, count), scale = most > 0 ? ROOM / most : 0;
 
-	svg_begin(svg, title, description, ROW * count);
+	svg_begin(svg, "bars", title, description, WIDTH, ROW * count);
 	for (size_t i = 0; i < count; i++)
 		draw_bar(svg->file, &bars[i], scale, ROW * i);
 	svg_end(svg);

@@ -5,14 +5,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define HEIGHT 250.0
-#define LEFT 52.0
-#define RIGHT 262.0 /* names of lines stand to the right of it */
-#define TOP 22.0
-#define BOTTOM 206.0
+/* Wider than bars are. A narrow page shows it smaller and its text larger, so there is room for both. */
+#define WIDTH 560.0
+#define HEIGHT 300.0
+#define LEFT 62.0
+#define RIGHT 410.0 /* names of lines stand to the right of it */
+#define TOP 26.0
+#define BOTTOM 246.0
 #define NAME_CHARACTERS 15
-#define NAME_HEIGHT 13.0
-#define CHARACTER 6.6 /* how wide one is below an axis, about */
+#define NAME_HEIGHT 17.0
+#define CHARACTER 8.4 /* how wide one is below an axis, about */
 #define TICKS_MAX 64
 #define LINES_MAX 64
 #define LOG_SPAN_MIN 0.5 /* so that a number stands at the axis */
@@ -213,7 +215,7 @@ static void draw_axes(FILE *file, const struct svg_chart *chart, const struct ra
 	size_t count = ticks_of(chart, &chart->y, y, ticks);
 	char text[FORMAT_SIZE];
 
-	fprintf(file, "<text class=\"mute\" x=\"0\" y=\"11\">");
+	fprintf(file, "<text class=\"mute\" x=\"0\" y=\"13\">");
 	html_text(file, chart->y.title);
 	fputs("</text>", file);
 	for (size_t i = 0; i < count; i++) {
@@ -232,12 +234,12 @@ static void draw_axes(FILE *file, const struct svg_chart *chart, const struct ra
 
 		fprintf(file, "<path class=\"axis\" d=\"M%.1f %gV%g\"/>", at, BOTTOM, BOTTOM + 4);
 		tick_text(text, &chart->x, ticks[i]);
-		half = CHARACTER * format_width(text) / 2 + (x->scale == SVG_PERCENTILE ? 2 : 1);
+		half = CHARACTER * format_width(text) / 2 + 1;
 		/* It would stand in the one before. */
 		if (at - half < last)
 			continue;
 		last = at + half;
-		fprintf(file, "<text class=\"tick middle\" x=\"%.1f\" y=\"%g\">", at, BOTTOM + 17);
+		fprintf(file, "<text class=\"tick middle\" x=\"%.1f\" y=\"%g\">", at, BOTTOM + 18);
 		html_text(file, text);
 		fputs("</text>", file);
 	}
@@ -332,7 +334,7 @@ void svg_lines(struct svg *svg, const struct svg_chart *chart)
 	find_ranges(chart, &x, &y);
 	if (x.from > x.to)
 		return;
-	svg_begin(svg, chart->title, chart->description, HEIGHT);
+	svg_begin(svg, "lines", chart->title, chart->description, WIDTH, HEIGHT);
 	draw_axes(svg->file, chart, &x, &y);
 	for (size_t i = 0; i < chart->count && count < LINES_MAX; i++) {
 		fprintf(svg->file, "<g class=\"h%u\">", chart->lines[i].hue % SVG_HUES);
