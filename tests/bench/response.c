@@ -25,7 +25,7 @@ Test(response, with_a_length)
 {
 	const char *head = "HTTP/1.1 200 OK\r\nServer: x\r\ncontent-LENGTH:  13 \r\n\r\n";
 
-	cr_expect_eq(parse(head), strlen(head));
+	cr_expect_eq(parse(head), (ssize_t)strlen(head));
 	cr_expect_eq(response.status, 200);
 	cr_expect_eq(response.length, 13);
 	cr_expect(response.keeps);
@@ -56,7 +56,8 @@ Test(response, says_whether_it_keeps_the_connection)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		cr_expect_eq(parse(cases[i].text), strlen(cases[i].text), "%s", cases[i].text);
+		cr_expect_eq(parse(cases[i].text), (ssize_t)strlen(cases[i].text), "%s",
+			     cases[i].text);
 		cr_expect_eq(response.keeps, cases[i].keeps, "%s", cases[i].text);
 	}
 }
@@ -71,7 +72,7 @@ Test(response, is_whole_or_not_yet)
 		memcpy(text, head, len);
 		cr_expect_eq(parse(text), 0, "after %zu bytes", len);
 	}
-	cr_expect_eq(parse(head), strlen(head));
+	cr_expect_eq(parse(head), (ssize_t)strlen(head));
 	cr_expect(response.chunked);
 }
 
