@@ -55,7 +55,7 @@ static void fill_in(struct eddy_transfer_options *filled)
 {
 	DEFAULT(copied_out_max, 8 * EDDY_KIB)
 	DEFAULT(spliced_in_min, 64 * EDDY_KIB)
-	DEFAULT(corked_min, EDDY_MIB + 1)
+	DEFAULT(corked_min, 256 * EDDY_KIB + 1)
 	DEFAULT(turn_max, EDDY_MIB)
 	DEFAULT(pipe_size, EDDY_MIB)
 	DEFAULT(pipes_kept, 8)

@@ -65,9 +65,8 @@ struct eddy_transfer_options {
 	size_t copied_out_max;
 	/* Bytes of an upload from which on it is spliced, by _AUTO; default 64 KiB. */
 	size_t spliced_in_min;
-	/* Bytes of a file from which on the socket is corked meanwhile; default 1 MiB and one. Full segments are
-	 * worth up to 25 % of the time of a body of many turns, and two system calls; one of a single turn has them
-	 * anyway. */
+	/* Bytes of a file from which on the socket is corked meanwhile; default 256 KiB and one. Full segments
+	 * are worth up to 25 % of the time of a body of many turns and 5 % of one of 1 MiB, and two system calls. */
 	size_t corked_min;
 
 	size_t turn_max; /* bytes that one transfer moves before others have their turn; default 1 MiB, which
