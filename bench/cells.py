@@ -207,19 +207,31 @@ def _plain(bench, cell, settings):
 
 def _idle(bench, cell, settings):
     """Resident bytes of servers that have only just begun: what is there already would be used again."""
-    one, result = dataclasses.replace(cell, connections=1), None
+    one, result, left_out = dataclasses.replace(cell, connections=1), None, []
     for _ in range(min(settings.rounds, IDLE_ROUNDS)):
-        with _started(bench, cell, settings) as servers:
+        with _started(bench, cell, settings, left_out) as servers:
             # A sample of each, which only is to have room for these two figures.
             more = _sampled(bench, one, settings, servers, rounds=1, seconds=0.05)
-            for server, target in zip(servers, more['cells'][0]['targets']):
-                before = server.resident_bytes()
-                with client.Held(bench, server.url(_path(cell)), cell.connections):
-                    time.sleep(0.5)
-                    target['samples'][0].update(resident_bytes=server.resident_bytes(), resident_bytes_before=before)
-                target['connections'] = cell.connections
+            of_it = more['cells'][0]
+            for server, target in list(zip(servers, of_it['targets'])):
+                try:
+                    _crowd(bench, cell, server, target)
+                except RuntimeError as error:
+                    if server.name in bench.builds:
+                        raise
+                    settings.say(f'{server.name} is left out: {error}')
+                    left_out.append(server.name)
+                    of_it['targets'].remove(target)
         result = client.joined(result, more)
     return result
+
+
+def _crowd(bench, cell, server, target):
+    before = server.resident_bytes()
+    with client.Held(bench, server.url(_path(cell)), cell.connections):
+        time.sleep(0.5)
+        target['samples'][0].update(resident_bytes=server.resident_bytes(), resident_bytes_before=before)
+    target['connections'] = cell.connections
 
 
 def _stalled(bench, cell, settings):
