@@ -81,7 +81,7 @@ def start(bench, peer, work):
     words = {
         'port': port, 'folder': folder, 'files': bench.files, 'uploads': bench.uploads(peer.name), 'peers': CONFIGS,
         'hello': os.path.join(bench.folder, 'hello.txt'), 'config': os.path.join(folder, peer.config), 'workers': 1,
-        'descriptors': descriptors, 'connections': descriptors // 2 - 100, 'user': '' if os.geteuid() else peer.user,
+        'descriptors': descriptors, 'connections': descriptors * 3 // 5, 'user': '' if os.geteuid() else peer.user,
     }
     if peer.config:
         with open(os.path.join(CONFIGS, peer.config), encoding='utf-8') as file:
