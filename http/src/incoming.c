@@ -10,6 +10,7 @@
 #include <eddy/transfer.h>
 #include <errno.h>
 #include <linux/magic.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -53,21 +54,20 @@ static int plain(int r)
 	return r < 0 ? -errno : r;
 }
 
+/* Whether the kernel has named a file by its descriptor alone: from Linux 6.10 on who opened it may, before only
+ * CAP_DAC_READ_SEARCH. Else it is named through /proc/self/fd, which is a walk through four folders. */
+static atomic_bool names_descriptors;
+
 static int open_unnamed(const struct eddyi_incoming *incoming)
 {
 	struct open_how how = { .flags = O_TMPFILE | O_WRONLY, .mode = 0666 };
-	int r;
 
-	/* It is named through /proc/self/fd. */
-	if (access("/proc/self/fd", X_OK) < 0)
+	if (!atomic_load_explicit(&names_descriptors, memory_order_relaxed) &&
+	    access("/proc/self/fd", X_OK) < 0)
 		return -EOPNOTSUPP;
 	if (is_quick(incoming))
-		r = plain(openat(incoming->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
-	else
-		r = eddy_openat2(incoming->dir, ".", &how);
-	if (r >= 0)
-		lock(r); /* nobody else can have it */
-	return r;
+		return plain(openat(incoming->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+	return eddy_openat2(incoming->dir, ".", &how);
 }
 
 /* Whether the file still has its name. */
@@ -308,14 +308,27 @@ int eddyi_incoming_sync(struct eddyi_incoming *incoming)
 	return eddy_fsync(incoming->fd, true);
 }
 
-static int link_as(struct eddyi_incoming *incoming, const char *name)
+static int link_from(const struct eddyi_incoming *incoming, int from_dir, const char *from,
+		     const char *name, int flags)
 {
+	if (is_quick(incoming))
+		return plain(linkat(from_dir, from, incoming->dir, name, flags));
+	return eddy_linkat(from_dir, from, incoming->dir, name, flags);
+}
+
+static int link_as(const struct eddyi_incoming *incoming, const char *name)
+{
+	int r = link_from(incoming, incoming->fd, "", name, AT_EMPTY_PATH);
 	char path[32];
 
+	/* What the kernel says to those who may not; or the folder is gone. */
+	if (r != -ENOENT) {
+		if (r == 0)
+			atomic_store_explicit(&names_descriptors, true, memory_order_relaxed);
+		return r;
+	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", incoming->fd);
-	if (is_quick(incoming))
-		return plain(linkat(AT_FDCWD, path, incoming->dir, name, AT_SYMLINK_FOLLOW));
-	return eddy_linkat(AT_FDCWD, path, incoming->dir, name, AT_SYMLINK_FOLLOW);
+	return link_from(incoming, AT_FDCWD, path, name, AT_SYMLINK_FOLLOW);
 }
 
 int eddyi_incoming_hide(struct eddyi_incoming *incoming)
@@ -325,6 +338,7 @@ int eddyi_incoming_hide(struct eddyi_incoming *incoming)
 
 	if (incoming->hidden[0])
 		return 0;
+	lock(incoming->fd); /* without a name nobody else could have it */
 	do {
 		r = make_hidden_name(name);
 		if (r == 0)

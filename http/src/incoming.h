@@ -1,7 +1,7 @@
 /* incoming.h: a file that is arriving: unnamed in its folder until all of it is there.
  *
- * Unnamed is O_TMPFILE; where the file system has none, or there is no /proc to name it through, a
- * hidden name. Hidden names are `.eddy-` and sixteen random hexadecimal digits; their files are held
+ * Unnamed is O_TMPFILE; where the file system has none, or there is neither a kernel that names a descriptor nor a
+ * /proc to name it through, a hidden name. Hidden names are `.eddy-` and sixteen random hexadecimal digits; their files are held
  * locked (flock(2)) while somebody works on them, which tells litter from work.
  */
 #ifndef EDDYI_INCOMING_H

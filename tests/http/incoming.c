@@ -21,6 +21,8 @@ static int dir;
 /* What the system is like. */
 static bool without_proc; /* so that every file is hidden instead of unnamed */
 static bool without_locks;
+static bool without_empty_paths; /* a kernel before 6.10, and no privilege */
+static int links_by_descriptor, links_by_path;
 /* Somebody who cleans up at just the wrong instant, so many times: */
 static int removals; /* before the lock is asked for */
 static int holds;    /* meanwhile */
@@ -33,6 +35,17 @@ int access(const char *path, int mode)
 		return -1;
 	}
 	return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
+}
+
+/* What the loop's own thread calls, which is in memory only. */
+int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
+{
+	if (without_empty_paths && (flags & AT_EMPTY_PATH)) {
+		errno = ENOENT;
+		return -1;
+	}
+	*(flags & AT_EMPTY_PATH ? &links_by_descriptor : &links_by_path) += 1;
+	return (int)syscall(SYS_linkat, from_dir, from, to_dir, to, flags);
 }
 
 /* The hidden file that is there; its name lies in `name`. */
@@ -72,11 +85,21 @@ int flock(int fd, int operation)
 	return (int)syscall(SYS_flock, fd, operation);
 }
 
-static void set_up(void)
+static void make_folder(const char *template)
 {
-	strcpy(folder, "/tmp/eddy-incoming-XXXXXX");
+	strcpy(folder, template);
 	cr_assert(ne(ptr, mkdtemp(folder), NULL));
 	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void set_up(void)
+{
+	make_folder("/tmp/eddy-incoming-XXXXXX");
+}
+
+static void set_up_in_memory(void)
+{
+	make_folder("/dev/shm/eddy-incoming-XXXXXX");
 }
 
 static void tear_down(void)
@@ -173,11 +196,47 @@ Test(incoming, hidden)
 	check_all_ways();
 }
 
+Test(incoming, named_by_its_descriptor, .init = set_up_in_memory)
+{
+	struct stat st;
+
+	cr_assert(eq(int, run_upload("a", "one"), 0));
+	if (links_by_descriptor == 0)
+		cr_skip("this kernel lets nobody do that without privilege");
+	/* Once that was seen, /proc is not asked for. */
+	without_proc = true;
+	unlinkat(dir, "a", 0);
+	check_all_ways();
+	cr_expect(eq(int, links_by_path, 0));
+	cr_assert(eq(int, fstatat(dir, "a", &st, 0), 0));
+	cr_expect(eq(u32, st.st_nlink, 1));
+}
+
+Test(incoming, named_through_proc, .init = set_up_in_memory)
+{
+	without_empty_paths = true;
+	check_all_ways();
+	cr_expect(eq(int, links_by_descriptor, 0));
+	cr_expect(gt(int, links_by_path, 0));
+}
+
+/* The first name finds the folder gone by the descriptor and by the path. */
+Test(incoming, in_a_folder_that_is_gone, .init = set_up_in_memory)
+{
+	rmdir(folder);
+	cr_expect(eq(int, run_upload("a", "one"), -ENOENT));
+	mkdir(folder, 0700);
+}
+
 Test(incoming, no_locks)
 {
 	without_locks = true;
 	check_all_ways();
-	unlinkat(dir, "a", 0);
+}
+
+Test(incoming, no_locks_and_hidden)
+{
+	without_locks = true;
 	without_proc = true;
 	check_all_ways();
 }
@@ -236,6 +295,28 @@ Test(incoming, cleaning_without_locks)
 	without_locks = true;
 	cr_expect(eq(int, eddy_upload_clean(dir), 0));
 	cr_expect(eq(int, count_files(), 1));
+}
+
+/* Between its hidden name and its own it is no litter, either. */
+static int replace_while_cleaning(void *arg)
+{
+	struct eddyi_incoming incoming;
+	int r = eddyi_incoming_open(&incoming, dir, 0, EDDY_NEVER), removed;
+
+	(void)arg;
+	if (r == 0)
+		r = eddyi_incoming_hide(&incoming);
+	if (r < 0)
+		return r;
+	removed = eddy_upload_clean(dir);
+	eddyi_incoming_close(&incoming);
+	return removed;
+}
+
+Test(incoming, cleaning_leaves_what_was_hidden_alone)
+{
+	cr_expect(eq(int, eddy_run(NULL, replace_while_cleaning, NULL), 0));
+	cr_expect(eq(int, count_files(), 0));
 }
 
 static int upload_while_cleaning(void *arg)
