@@ -174,7 +174,10 @@ static int send_requests(struct conn *conn, unsigned count)
 
 static bool is_expected(const struct plan *plan, int status)
 {
-	return plan->options->expect ? status == plan->options->expect : status < 400;
+	if (plan->options->expect)
+		return status == plan->options->expect;
+	/* A redirect is not what was asked for: whoever means it says so. */
+	return status < 300 || status == 304;
 }
 
 /* Hold the body against that which came first, or --digest. */
@@ -198,7 +201,10 @@ static bool check(struct conn *conn, const struct response *response, char *ret_
 	const struct plan *plan = conn->plan;
 
 	if (!is_expected(plan, response->status)) {
-		snprintf(ret_text, size, "status %d", response->status);
+		snprintf(ret_text, size, "status %d%s", response->status,
+			 response->status / 100 == 3 ?
+				 ": redirects are not followed, and count with --expect alone" :
+				 "");
 		return false;
 	}
 	if (plan->size != PLAN_SIZE_NONE && conn->taken != plan->size) {

@@ -32,7 +32,7 @@ static const char manual[] =
 	"  -H, --header 'N: V'   a field of every request; may be repeated\n"
 	"  -X, --method M        of req; default GET\n"
 	"  --body-file FILE      what put and req send\n"
-	"  --expect STATUS       what is no error; default: all below 400\n"
+	"  --expect STATUS       what is no error; default: 200 to 299, and 304\n"
 	"  --timeout S           without anything that moves; default 10; 30 times of it until all has ended\n"
 	"  --verify              read every body, and compare its SHA-256 with the first one's\n"
 	"  --digest HEX          with this one\n"

@@ -60,21 +60,46 @@ static bool is_stdout(const char *path)
 	return path && strcmp(path, "-") == 0;
 }
 
-static int finish(const struct options *options, struct result *result, int r)
+static struct report_files files_of(const struct options *options)
 {
 	struct report_files files = {
 		.json = options->json,
 		.html = options->html,
 		.markdown = options->markdown,
 	};
-	char error[RESULT_ERROR_SIZE];
 
 	if (!is_stdout(files.json) && !is_stdout(files.html) && !is_stdout(files.markdown))
 		files.text = "-";
+	return files;
+}
+
+static int finish(const struct options *options, struct result *result, int r)
+{
+	struct report_files files = files_of(options);
+	char error[RESULT_ERROR_SIZE];
+
 	if (!has_samples(result) || report_write(result, &files, error) == 0)
 		return r;
 	fprintf(stderr, "eddy-bench: %s\n", error);
 	return r ? r : 1;
+}
+
+/* Return: 0; 2 and a sentence on stderr. */
+static int prepare(int argc, char **argv, struct options *ret_options)
+{
+	char error[OPTIONS_ERROR_SIZE > RESULT_ERROR_SIZE ? OPTIONS_ERROR_SIZE : RESULT_ERROR_SIZE];
+	struct report_files files;
+	int r = options_parse(argc, argv, ret_options, error);
+
+	if (r == 0) {
+		files = files_of(ret_options);
+		if (report_check(&files, error) == 0)
+			return 0;
+		options_deinit(ret_options);
+		r = -EINVAL;
+	}
+	fprintf(stderr, "eddy-bench: %s\n", r == -EINVAL ? error : strerror(-r));
+	return 2;
 }
 
 int measure_main(int argc, char **argv)
@@ -86,12 +111,10 @@ int measure_main(int argc, char **argv)
 	measurement.result = result_new();
 	/* To parse it is to put it in order. */
 	add_command(measurement.result, argc, argv);
-	r = options_parse(argc, argv, &options, measurement.error);
-	if (r < 0) {
-		fprintf(stderr, "eddy-bench: %s\n",
-			r == -EINVAL ? measurement.error : strerror(-r));
+	r = prepare(argc, argv, &options);
+	if (r) {
 		result_free(measurement.result);
-		return 2;
+		return r;
 	}
 	measurement.options = &options;
 	calls_prepare();

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -435,6 +436,8 @@ static int check(const struct options *options, char error[OPTIONS_ERROR_SIZE])
 				     "--digest says what they all should be");
 	if (options->pid && options->url_count > 1)
 		return wrong(error, "--pid is for one target");
+	if (options->pid && kill((pid_t)options->pid, 0) < 0 && errno == ESRCH)
+		return wrong(error, "--pid %ld: there is no such process", options->pid);
 	return 0;
 }
 

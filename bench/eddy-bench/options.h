@@ -31,7 +31,7 @@ struct options {
 	double seconds, warmup;
 	double rate; /* requests a second; 0: closed loop */
 	uint64_t timeout_ns;
-	int expect; /* the status that is no error; 0: all below 400 */
+	int expect; /* the status that is no error; 0: 2xx, and 304 */
 	const char *method;
 	const char *headers[OPTIONS_LIST_MAX];
 	size_t header_count;

@@ -47,16 +47,27 @@ int report_write(struct result *result, const struct report_files *files,
 {
 	int r = 0;
 
+	/* What was measured is not to be lost: one that fails keeps no other back. */
 	remarks_derive(result);
 	if (files->json)
-		r = result_save(result, files->json, error);
-	if (!r && files->html)
-		r = save_print(result, files->html, TABLE_HTML, error);
-	if (!r && files->markdown)
-		r = save_print(result, files->markdown, TABLE_MARKDOWN, error);
-	if (!r && files->text)
-		r = save_print(result, files->text, TABLE_TEXT, error);
-	return r;
+		r |= result_save(result, files->json, error);
+	if (files->html)
+		r |= save_print(result, files->html, TABLE_HTML, error);
+	if (files->markdown)
+		r |= save_print(result, files->markdown, TABLE_MARKDOWN, error);
+	if (files->text)
+		r |= save_print(result, files->text, TABLE_TEXT, error);
+	return r ? -1 : 0;
+}
+
+int report_check(const struct report_files *files, char error[RESULT_ERROR_SIZE])
+{
+	const char *const paths[] = { files->json, files->html, files->markdown };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		if (paths[i] && save_check(paths[i], error) < 0)
+			return -1;
+	return 0;
 }
 
 int report_main(int argc, char **argv)

@@ -12,9 +12,12 @@ struct report_files {
 	const char *json;
 };
 
-/* Derive the remarks, and write each file. Return: 0, or below, and a line in `error`. */
+/* Derive the remarks, and write each file, also where another could not be. Return: 0, or below, and a line in `error`. */
 int report_write(struct result *result, const struct report_files *files,
 		 char error[RESULT_ERROR_SIZE]);
+
+/* See whether all of them can be written, before much is measured. Return: 0, or below, and a line in `error`. */
+int report_check(const struct report_files *files, char error[RESULT_ERROR_SIZE]);
 
 /* Run it; argv[0] is the word itself. Return: an exit status. */
 int report_main(int argc, char **argv);

@@ -183,4 +183,7 @@ int result_save(const struct result *result, const char *path, char error[RESULT
  * `error`. */
 int save_file(const char *path, const char *bytes, size_t len, char error[RESULT_ERROR_SIZE]);
 
+/* See whether save_file() could write it, and leave what is there. Return: 0, -errno, and a line in `error`. */
+int save_check(const char *path, char error[RESULT_ERROR_SIZE]);
+
 #endif

@@ -184,7 +184,7 @@ static int write_all(int fd, const char *bytes, size_t len)
 	return 0;
 }
 
-/* Under another name first, in the same folder. */
+/* Under another name first, in the same folder; without bytes it is only tried. */
 static int replace(const char *path, const char *bytes, size_t len)
 {
 	char *other;
@@ -196,11 +196,29 @@ static int replace(const char *path, const char *bytes, size_t len)
 	r = fd < 0 ? -errno : write_all(fd, bytes, len);
 	if (fd >= 0 && close(fd) < 0 && !r)
 		r = -errno;
-	if (!r && rename(other, path) < 0)
+	if (!r && bytes && rename(other, path) < 0)
 		r = -errno;
-	if (r < 0 && fd >= 0)
+	if ((r < 0 || !bytes) && fd >= 0)
 		unlink(other);
 	free(other);
+	return r;
+}
+
+int save_check(const char *path, char error[RESULT_ERROR_SIZE])
+{
+	struct stat st;
+	int r = 0;
+
+	if (strcmp(path, "-") == 0)
+		return 0;
+	if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+		r = replace(path, NULL, 0);
+	else if (S_ISDIR(st.st_mode))
+		r = -EISDIR;
+	else if (access(path, W_OK) < 0)
+		r = -errno;
+	if (r < 0)
+		snprintf(error, RESULT_ERROR_SIZE, "%.255s: %s", path, strerror(-r));
 	return r;
 }
 

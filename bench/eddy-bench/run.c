@@ -386,6 +386,7 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 {
 	struct contender *contenders = calloc(options->url_count, sizeof(*contenders));
 	struct run run = { .options = options, .result = result, .error = error };
+	struct cached cached;
 	struct eddy_scope scope;
 	int r = contenders ? limit_raise(most_connections(options), error) : -ENOMEM;
 
@@ -398,7 +399,10 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 	describe(&run);
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "signals", await_signal, &run);
-	r = play_sizes(&run, contenders);
+	if (options->files)
+		r = cached_look(options->files, &cached, error);
+	if (r == 0)
+		r = play_sizes(&run, contenders);
 	eddy_scope_cancel(&scope);
 	eddy_scope_end(&scope);
 	eddy_signals_close(&run.signals);

@@ -88,20 +88,48 @@ static void keep(struct contender *contender, const struct load *load)
 		memcpy(contender->first_error, tally->error, sizeof(tally->error));
 }
 
+/* Workers come and go, and a server may be another one in each round. One that came while it was measured has used all
+ * that it has used for that; one that is gone has taken along what it had used.
+ * Return: whether all that were there still are. */
+static bool find_again(struct contender *contender)
+{
+	struct server *server = &contender->server, now;
+	size_t kept = 0;
+	bool all;
+
+	if (!server->count || contender->plan.options->pid)
+		return true;
+	server_find(&contender->plan.address, 0, &now);
+	for (size_t i = 0, j = 0; i < server->count; i++) {
+		while (j < now.count && now.pids[j] < server->pids[i])
+			j++;
+		kept += j < now.count && now.pids[j] == server->pids[i];
+	}
+	all = kept == server->count;
+	if (now.count)
+		*server = now;
+	return all;
+}
+
 /* Play once, between two looks at the server. */
 static int play(struct contender *contender, struct load *load, uint64_t duration_ns,
 		struct sample *sample, struct measured *measured)
 {
 	struct moment before, after;
+	bool all;
 	int r;
 
+	find_again(contender);
 	read_moment(contender, load, &before);
 	/* To read it has cost some. */
 	before.own_cpu = own_cpu();
 	r = load_play(load, duration_ns);
 	if (r < 0)
 		return r;
+	all = find_again(contender);
 	read_moment(contender, load, &after);
+	if (!all)
+		after.use.cpu_seconds = after.use.voluntary = after.use.involuntary = NAN;
 	add(sample, load, &before, &after);
 	histogram_add(&measured->first_byte, &load->tally->first_byte);
 	histogram_add(&measured->total, &load->tally->total);
@@ -164,6 +192,7 @@ int sample_take(struct contender *contender, struct result *result, unsigned con
 	struct load load;
 	int r;
 
+	find_again(contender);
 	server_read(&contender->server, true, &before);
 	r = load_open(&load, &contender->plan, connections, interrupted, error);
 	if (r < 0)

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -16,6 +17,26 @@ import wire
 
 PROGRAM = os.path.join(os.path.dirname(wire.EXAMPLES), 'bench', 'eddy-bench', 'eddy-bench')
 OK = b'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'
+
+
+# Answers in a process for each connection, and takes 2 ms of processor time for each request.
+FORKING = r"""
+import os, signal, socket, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+listener = socket.create_server(('127.0.0.1', 0))
+print(listener.getsockname()[1], flush=True)
+while True:
+    sock = listener.accept()[0]
+    if os.fork():
+        sock.close()
+        continue
+    while sock.recv(65536):
+        until = time.process_time() + 0.002
+        while time.process_time() < until:
+            pass
+        sock.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello')
+    os._exit(0)
+"""
 
 
 class Request:
@@ -245,6 +266,20 @@ class Failures(Case):
     def test_mistakes(self):
         self.assertIn('no URL', self.bench('get', 'localhost', status=2)[0])
         self.assertIn('https', self.bench('get', 'https://localhost/', status=2)[0])
+        self.assertIn('no such process', self.bench('get', 'http://localhost/', '--pid', str(1 << 29), status=2)[0])
+
+    def test_what_cannot_be_kept_is_not_measured(self):
+        there = os.path.join(self.place, 'there')
+        with open(there, 'w', encoding='utf-8') as file:
+            file.write('as it was')
+        with Odd(lambda *_: OK) as server:
+            for path, why in (os.path.join(self.place, 'none', 'x'), 'No such file'), (self.place, 'Is a directory'):
+                self.assertIn(why, self.bench('get', server.url, '--markdown', there, '--html', path, status=2)[0])
+            self.assertIn('No such file', self.bench('get', server.url, '--files', there + '-not', status=1)[0])
+            self.assertEqual(server.requests, [])
+        self.assertEqual(sorted(os.listdir(self.place)), ['there'])
+        with open(there, encoding='utf-8') as file:
+            self.assertEqual(file.read(), 'as it was')
 
     def test_some_fail(self):
         sample, cell, _ = self.one(lambda n, _: OK if n % 4 else OK.replace(b'200', b'500'), '-c', '2')
@@ -269,6 +304,11 @@ class Failures(Case):
         sample = self.one(lambda *_: OK.replace(b'200', b'418'), '--expect', '418')[0]
         self.assertEqual(sample['errors'], 0)
         self.refused(lambda *_: OK, 'status 200', '--expect', '418')
+
+    def test_redirects_are_not_what_was_asked_for(self):
+        moved = OK.replace(b'200', b'301')
+        self.refused(lambda *_: moved, 'status 301: redirects are not followed')
+        self.assertEqual(self.one(lambda *_: moved, '--expect', '301')[0]['errors'], 0)
 
 
 class Requests(Case):
@@ -406,6 +446,16 @@ class Loops(Case):
         self.assertGreater(sample['voluntary_switches'], 0)
         self.assertGreater(sample['resident_bytes'], 1 << 20)
         self.assertGreaterEqual(sample['threads'], 2)
+
+    def test_workers_that_come_are_found(self):
+        """A process for each connection, as some servers have it: what it uses is the server's."""
+        with subprocess.Popen([sys.executable, '-c', FORKING], stdout=subprocess.PIPE, text=True) as server:
+            self.addCleanup(server.kill)
+            cell = self.bench('get', f'http://127.0.0.1:{server.stdout.readline().strip()}/', '-c', '2', '-t', '0.3', '-r', '2', '--no-system-calls')[1][0]
+            server.kill()
+        for sample in cell['targets'][0]['samples']:
+            self.assertGreater(sample['cpu_seconds'], 0.0019 * sample['requests'])
+            self.assertLess(sample['cpu_seconds'], 2 * sample['seconds'] + 0.2)
 
     def test_latencies_are_all_there(self):
         cell = self.one(lambda *_: OK, quick=('-t', '0.05', '-r', '3', '--warmup', '0'))[1]
