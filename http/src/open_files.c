@@ -189,16 +189,17 @@ static int open_own(int dir, const char *path, uint64_t resolve, struct eddyi_fo
 	return r;
 }
 
-/* Whether a change from now on shows in the ctime, which may be that of a clock's tick. */
-static bool has_settled(const struct stat *st)
+/* Whether it was last changed well before `then`, so that each change since shows in the ctime, which may be that of a
+ * clock's tick. */
+static bool has_settled(const struct stat *st, struct timespec then)
 {
-	struct timespec now;
-	int64_t age_ns;
+	struct timespec changed = st->st_ctim;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	age_ns = (now.tv_sec - st->st_ctim.tv_sec) * (int64_t)EDDY_SECOND + now.tv_nsec -
-		 st->st_ctim.tv_nsec;
-	return age_ns > (int64_t)TICK_NS;
+	if (changed.tv_sec < then.tv_sec - 1 || changed.tv_sec > then.tv_sec)
+		return changed.tv_sec < then.tv_sec;
+	return (then.tv_sec - changed.tv_sec) * (int64_t)EDDY_SECOND + then.tv_nsec -
+		       changed.tv_nsec >
+	       (int64_t)TICK_NS;
 }
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -257,6 +258,7 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
 	bool keeps = folder->app && !folder->app->options.no_open_files;
 	struct table *table = keeps && path.len <= PATH_LEN_MAX ? table_here() : NULL;
 	struct eddyi_open_file *file;
+	struct timespec before;
 	uint64_t hash;
 	int r;
 
@@ -266,11 +268,13 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
 	file = find(table, folder->number, path, coding, hash);
 	if (file && give(table, file, ret_found))
 		return 0;
+	/* It may be replaced as soon as it is open, long before it is looked at. */
+	clock_gettime(CLOCK_REALTIME, &before);
 	/* Where a link leads may change without a trace in the file. */
 	r = open_own(folder->dir, path.ptr, RESOLVE_NO_SYMLINKS, ret_found);
 	if (r == -ELOOP)
 		return open_own(folder->dir, path.ptr, 0, ret_found);
-	if (r == 0 && has_settled(&ret_found->st))
+	if (r == 0 && has_settled(&ret_found->st, before))
 		keep(table, folder, path, coding, hash, ret_found);
 	return r;
 }

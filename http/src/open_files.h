@@ -7,7 +7,8 @@
  *    are sent as; its timer is armed for as long.
  * 3. A file is given out only while its state is the one that it was opened with: a change of its bytes, names or
  *    rights changes its ctime or its links. No link was followed on the way to it.
- *    What was changed a moment before it was opened is not kept: another change might not show.
+ *    What was changed since a moment before it was opened is not kept: another change might not show, or it may no
+ *    longer be what the name says.
  * 4. Its fields describe that state, and its bytes are those of that state.
  */
 #ifndef EDDYI_OPEN_FILES_H

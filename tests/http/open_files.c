@@ -248,6 +248,44 @@ Test(open_files, not_yet_what_has_only_just_been_changed)
 	run(keep_later);
 }
 
+/* Where it has been opened and is about to be looked at. The linker's names (--wrap). */
+int __real_fstat64(int fd, struct stat *ret_st);
+int __wrap_fstat64(int fd, struct stat *ret_st);
+static struct rig *replaced_meanwhile;
+
+int __wrap_fstat64(int fd, struct stat *ret_st)
+{
+	struct rig *rig = replaced_meanwhile;
+
+	replaced_meanwhile = NULL;
+	if (rig) {
+		renameat(rig->dir, "new", rig->dir, "a");
+		usleep(30 * 1000); /* others of this loop took their time */
+	}
+	return __real_fstat64(fd, ret_st);
+}
+
+static int replace_meanwhile(struct rig *rig)
+{
+	struct eddyi_found found;
+
+	MUST(linkat(rig->dir, "a", rig->dir, "another", 0) == 0);
+	write_file(rig, "new", "replaced");
+	MUST(eddy_sleep(40 * EDDY_MS) == 0);
+	replaced_meanwhile = rig;
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0);
+	MUST(!replaced_meanwhile && found.st.st_size == 4 && !found.file.kept);
+	eddyi_outgoing_close(&found.file);
+	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0 && found.st.st_size == 8);
+	eddyi_outgoing_close(&found.file);
+	return 0;
+}
+
+Test(open_files, not_what_is_replaced_before_it_is_looked_at)
+{
+	run(replace_meanwhile);
+}
+
 /* ---- their bytes ---- */
 
 static int read_bytes(struct rig *rig)

@@ -8,8 +8,8 @@
  *
  * Each request still looks at the file: one that was written to, replaced, renamed or removed since, by whomever,
  * is looked up again, so that the answer is what it would be without this. Files that are reached by a
- * symbolic link are not kept. What can show late is that a folder above a file was renamed or mounted over, what is
- * written to a small file by way of a shared mapping (mmap(2)), and
+ * symbolic link are not kept. What can show late is that a folder above a file was renamed, mounted over or closed to
+ * this user, what is written to a small file by way of a shared mapping (mmap(2)) or by a write(2) that goes on, and
  * changes on file systems that tell of them late (NFS) or keep no time of change (FAT): after .open_files_valid_ns
  * of eddy_server_options at the latest, a second by default, after which a kept file is closed. A file that was removed
  * takes its space on the disk until then.
