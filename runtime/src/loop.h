@@ -140,6 +140,7 @@ struct eddy_loop {
 	char *copy_buffer;                             /* eddyi_copy_buffer() */
 	struct eddy_transfer_options transfer_options; /* filled in */
 	struct eddy_transfer_stats transfer_stats;
+	uint64_t slow_write_at; /* when a disk last held the loop for long: eddyi_loop()'s time; 0: never */
 	struct eddy_loop_stats stats; /* by eddyi_count(); what can be derived is not kept */
 
 	void *fault_stack;

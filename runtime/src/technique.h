@@ -31,6 +31,7 @@ struct eddyi_writer {
 	bool always;    /* by them, whatever it takes */
 	bool never;     /* there is no disk: who takes long was pushed aside */
 	unsigned quick; /* quick writes in a row */
+	uint64_t heard; /* the last slow write of any transfer of this loop that this one knows of */
 };
 
 struct eddyi_technique_in {

@@ -14,6 +14,8 @@
 
 /* So many quick writes by the workers and the loop dares to write itself again. */
 #define QUICK_WRITES 4
+/* For so long nobody else tries a disk that was slow: each who did would hold the loop once. */
+#define SLOW_NS EDDY_SECOND
 /* What a transfer has in memory while its disk is slow. */
 #define SLOW_COPY_SIZE ((size_t)(64 * EDDY_KIB))
 
@@ -23,11 +25,28 @@ static void learn(struct eddyi_writer *writer, uint64_t ns)
 	if (writer->never)
 		return;
 	if (ns > eddy_transfer_options()->slow_write_ns) {
+		if (!writer->by_ring)
+			writer->heard = eddyi_loop()->slow_write_at = eddy_now();
 		writer->by_ring = true;
 		writer->quick = 0;
 	} else if (++writer->quick >= QUICK_WRITES) {
 		writer->by_ring = writer->always;
 	}
+}
+
+/* Whether workers write the next piece: also if a write of another transfer has just held the loop. */
+static bool goes_by_ring(struct eddyi_writer *writer)
+{
+	uint64_t slow_at = eddyi_loop()->slow_write_at;
+
+	if (writer->never || slow_at == writer->heard)
+		return writer->by_ring;
+	writer->heard = slow_at;
+	if (eddy_now() - slow_at < SLOW_NS) {
+		writer->by_ring = true;
+		writer->quick = 0;
+	}
+	return writer->by_ring;
 }
 
 /* ---- splice ---- */
@@ -91,7 +110,7 @@ static ssize_t pull_spliced(struct eddy_transfer *transfer, struct eddyi_writer 
 	if (r < 0)
 		return r;
 	/* The disk may take a while, and there may be many who wait for it. */
-	if (writer->by_ring) {
+	if (goes_by_ring(writer)) {
 		held = eddyi_pipe_hold();
 		if (!held) {
 			eddyi_pipe_put(pipe);
@@ -149,7 +168,7 @@ static int write_copied(struct eddy_transfer *transfer, struct eddyi_writer *wri
 
 static ssize_t pull_copied(struct eddy_transfer *transfer, struct eddyi_writer *writer, size_t len)
 {
-	bool by_ring = writer->by_ring;
+	bool by_ring = goes_by_ring(writer);
 	size_t size = by_ring ? SLOW_COPY_SIZE : EDDYI_COPY_SIZE;
 	char *buf = by_ring ? malloc(size) : eddyi_copy_buffer();
 	ssize_t r;

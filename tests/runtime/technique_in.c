@@ -133,6 +133,29 @@ TASK_TEST(technique_in, a_slow_disk_is_written_by_workers)
 	return 0;
 }
 
+TASK_TEST(technique_in, a_slow_disk_holds_the_loop_once)
+{
+	uint64_t moved, by_ring;
+
+	eddy_transfer_configure(&(struct eddy_transfer_options){ .slow_write_ns = 1 });
+	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
+	by_ring = eddy_transfer_stats().written_by_ring;
+	/* Who comes next knows. */
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
+		by_ring += SIZE;
+		EXPECT_EQ(eddy_transfer_stats().written_by_ring, by_ring);
+	}
+	/* In memory there is none. */
+	EXPECT_EQ(receive_at("/dev/shm", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
+	EXPECT_EQ(eddy_transfer_stats().written_by_ring, by_ring);
+	/* It may have become quicker. */
+	EXPECT_EQ(eddy_sleep(EDDY_SECOND), 0);
+	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
+	EXPECT(eddy_transfer_stats().written_by_ring < by_ring + SIZE);
+	return 0;
+}
+
 TASK_TEST(technique_in, memory_is_no_slow_disk)
 {
 	uint64_t moved;
