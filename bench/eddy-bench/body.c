@@ -11,6 +11,8 @@
 
 /* A larger one repeats itself. */
 #define PERIOD_MAX ((uint64_t)64 << 20)
+/* To look at what is sent. */
+#define READ_SIZE ((size_t)1 << 18)
 
 static int failed(struct body *body, int r, const char *what, char error[OPTIONS_ERROR_SIZE])
 {
@@ -92,6 +94,41 @@ int body_open(const char *path, struct body *ret_body, char error[OPTIONS_ERROR_
 		return failed(&body, r, path, error);
 	*ret_body = body;
 	return 0;
+}
+
+/* The bytes of a period, as often as they are sent. */
+static int add_all(struct digest *digest, const struct body *body, char *buf, size_t size)
+{
+	for (uint64_t sent = 0; sent < body->size;) {
+		uint64_t at = sent % body->period;
+		uint64_t left = body->size - sent, here = body->period - at;
+		size_t len = left < here ? (size_t)(left < size ? left : size) :
+					   (size_t)(here < size ? here : size);
+		ssize_t r = pread(body->fd, buf, len, (off_t)at);
+
+		if (r <= 0)
+			return r < 0 ? -errno : -EIO;
+		digest_add(digest, buf, (size_t)r);
+		sent += (uint64_t)r;
+	}
+	return 0;
+}
+
+int body_digest(const struct body *body, unsigned char ret_digest[DIGEST_SIZE])
+{
+	struct digest *digest = digest_new();
+	char *buf = malloc(READ_SIZE);
+	int r = digest && buf ? 0 : -ENOMEM;
+
+	if (r == 0) {
+		digest_begin(digest);
+		r = add_all(digest, body, buf, READ_SIZE);
+	}
+	if (r == 0)
+		digest_end(digest, ret_digest);
+	free(buf);
+	digest_free(digest);
+	return r;
 }
 
 void body_close(struct body *body)

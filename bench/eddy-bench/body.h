@@ -2,6 +2,7 @@
 #ifndef EDDY_BENCH_BODY_H
 #define EDDY_BENCH_BODY_H
 
+#include "digest.h"
 #include "options.h"
 
 #include <stdint.h>
@@ -21,6 +22,9 @@ int body_make(uint64_t size, struct body *ret_body, char error[OPTIONS_ERROR_SIZ
 
 /* Take those of a regular file. Return: 0, -errno and a sentence. */
 int body_open(const char *path, struct body *ret_body, char error[OPTIONS_ERROR_SIZE]);
+
+/* Take the SHA-256 of all that is sent. Blocks. Return: 0, -errno. */
+int body_digest(const struct body *body, unsigned char ret_digest[DIGEST_SIZE]);
 
 /* Does nothing the second time, nor of one that is all zero. */
 void body_close(struct body *body);

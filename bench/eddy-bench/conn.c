@@ -21,7 +21,7 @@
 
 int conn_init(struct conn *conn, struct plan *plan, struct tally *tally, unsigned number)
 {
-	bool deep = plan->depth > 1 || plan->options->verify;
+	bool deep = plan->depth > 1 || plan->verify;
 
 	*conn = (struct conn){
 		.plan = plan,
@@ -31,9 +31,9 @@ int conn_init(struct conn *conn, struct plan *plan, struct tally *tally, unsigne
 		.size = deep ? BUFFER_DEEP : BUFFER,
 	};
 	conn->buffer = malloc(conn->size);
-	if (plan->options->verify)
+	if (plan->verify)
 		conn->digest = digest_new();
-	if (!conn->buffer || (plan->options->verify && !conn->digest)) {
+	if (!conn->buffer || (plan->verify && !conn->digest)) {
 		conn_deinit(conn);
 		return -ENOMEM;
 	}
@@ -174,8 +174,8 @@ static int send_requests(struct conn *conn, unsigned count)
 
 static bool is_expected(const struct plan *plan, int status)
 {
-	if (plan->options->expect)
-		return status == plan->options->expect;
+	if (plan->expect)
+		return status == plan->expect;
 	/* A redirect is not what was asked for: whoever means it says so. */
 	return status < 300 || status == 304;
 }
@@ -241,8 +241,9 @@ static void count(struct conn *conn, const struct response *response, uint64_t s
 		return;
 	}
 	tally->requests++;
-	tally->bytes += conn->plan->options->work == WORK_PUT ? conn->plan->body->size :
-								conn->taken;
+	tally->bytes += conn->plan->options->work == WORK_PUT && conn->plan->body ?
+				conn->plan->body->size :
+				conn->taken;
 	histogram_record(&tally->first_byte, first_ns > started_ns ? first_ns - started_ns : 0);
 	histogram_record(&tally->total, now > started_ns ? now - started_ns : 0);
 }

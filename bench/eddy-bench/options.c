@@ -427,13 +427,17 @@ static int check(const struct options *options, char error[OPTIONS_ERROR_SIZE])
 		return wrong(error, "hold takes one URL, and one number of connections");
 	if (options->verify && !digest_is_there())
 		return wrong(error, "--verify: this eddy-bench is built without wolfSSL");
-	if (options->verify && work == WORK_PUT)
-		return wrong(error, "--verify is for get and req");
+	if (options->digest && work == WORK_PUT)
+		return wrong(error, "--digest is for get and req: put --verify knows what it sent");
 	for (size_t i = 0; options->verify && !options->digest && i < options->url_count; i++)
 		if (url_has(&options->urls[i], "{i}"))
-			return wrong(error,
-				     "--verify: each request asks for something else by {i}; "
-				     "--digest says what they all should be");
+			return wrong(
+				error,
+				work == WORK_PUT ?
+					"--verify: what was sent is not read back by {i}: {n} "
+					"names what each connection leaves" :
+					"--verify: each request asks for something else by {i}; "
+					"--digest says what they all should be");
 	if (options->pid && options->url_count > 1)
 		return wrong(error, "--pid is for one target");
 	if (options->pid && kill((pid_t)options->pid, 0) < 0 && errno == ESRCH)

@@ -35,12 +35,15 @@ int plan_init(struct plan *plan, const struct options *options, const struct url
 		.body = body,
 		.size = options->work == WORK_GET ? size : PLAN_SIZE_NONE,
 		.depth = options->depth,
+		.expect = options->expect,
 		.varies = url_has(url, "{i}"),
 		.per_conn = url_has(url, "{n}"),
 	};
 	plan->method = options->work == WORK_PUT || options->stall == STALL_PUT ? "PUT" :
 		       options->method                                          ? options->method :
 										  "GET";
+	/* What is said of an upload may be anything: it is read back. */
+	plan->verify = options->verify && strcmp(plan->method, "PUT") != 0;
 	if (options->digest) {
 		digest_parse(options->digest, plan->expected.digest);
 		plan->expected.known = true;
@@ -58,6 +61,26 @@ int plan_init(struct plan *plan, const struct options *options, const struct url
 		return -EINVAL;
 	}
 	return find_address(plan, error);
+}
+
+int plan_read_back(const struct plan *put, struct plan *ret_plan, char error[OPTIONS_ERROR_SIZE])
+{
+	struct plan plan = *put;
+	int r = body_digest(put->body, plan.expected.digest);
+
+	if (r < 0) {
+		snprintf(error, OPTIONS_ERROR_SIZE, "--verify: %s", strerror(-r));
+		return r;
+	}
+	plan.method = "GET";
+	plan.size = put->body->size;
+	plan.body = NULL;
+	plan.expect = 0;
+	plan.verify = true;
+	plan.expected.known = true;
+	plan.per_conn = false;
+	*ret_plan = plan;
+	return 0;
 }
 
 size_t plan_write(struct plan *plan, unsigned number, char *ret_head, size_t size)

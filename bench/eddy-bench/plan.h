@@ -30,6 +30,8 @@ struct plan {
 	unsigned depth;
 	uint64_t index; /* of the next request, for {i} */
 	struct expected expected;
+	int expect;     /* as in the options */
+	bool verify;    /* bodies that come are held against what is expected */
 	bool varies;    /* no two requests are alike */
 	bool per_conn;  /* what each connection asks for is its own */
 	bool no_body;   /* responses have none, whatever they say */
@@ -40,6 +42,10 @@ struct plan {
  * PLAN_SIZE_NONE where the cell has none. Return: 0; -errno, and a sentence in `error`. */
 int plan_init(struct plan *plan, const struct options *options, const struct url *url,
 	      uint64_t size, const struct body *body, char error[OPTIONS_ERROR_SIZE]);
+
+/* Make of a plan for uploads one that asks for what they have left, and verifies it. Blocks while it reads the body.
+ * Return: 0; -errno, and a sentence in `error`. */
+int plan_read_back(const struct plan *put, struct plan *ret_plan, char error[OPTIONS_ERROR_SIZE]);
 
 /* Write the head of the next request of connection `number`. Return: its length; 0 when it does not fit. */
 size_t plan_write(struct plan *plan, unsigned number, char *ret_head, size_t size);

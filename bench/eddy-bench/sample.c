@@ -184,6 +184,22 @@ static int measure(struct contender *contender, struct load *load, struct result
 	return r;
 }
 
+/* See that what was sent is there: each connection asks for what it has left. */
+static int read_back(struct contender *contender, unsigned connections, const bool *interrupted,
+		     char error[OPTIONS_ERROR_SIZE])
+{
+	struct plan plan;
+	struct load load;
+	int r = plan_read_back(&contender->plan, &plan, error);
+
+	if (r == 0)
+		r = load_open(&load, &plan, connections, interrupted, error);
+	if (r < 0)
+		return *interrupted ? -EINTR : r;
+	load_close(&load);
+	return 0;
+}
+
 int sample_take(struct contender *contender, struct result *result, unsigned connections,
 		const bool *interrupted, char error[OPTIONS_ERROR_SIZE])
 {
@@ -206,6 +222,8 @@ int sample_take(struct contender *contender, struct result *result, unsigned con
 		snprintf(error, OPTIONS_ERROR_SIZE, "%s: %s", contender->plan.url->name,
 			 strerror(-r));
 	load_close(&load);
+	if (r == 0 && options->verify && options->work == WORK_PUT)
+		r = read_back(contender, connections, interrupted, error);
 	return r;
 }
 

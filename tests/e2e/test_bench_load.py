@@ -40,9 +40,10 @@ while True:
 
 
 class Request:
-    """What was asked: its line, and its body's length and digest."""
+    """What was asked: its line, and its body's length and digest; and the body, if it is small."""
 
     def __init__(self, line, body):
+        self.body = body if len(body) <= 100000 else None
         self.line, self.size, self.digest = line, len(body), hashlib.sha256(body).hexdigest()
 
 
@@ -343,6 +344,31 @@ class Requests(Case):
         self.assertEqual(self.upload('10'), 10)
         self.assertEqual(self.upload('32K'), 32768)
         self.assertEqual(self.upload('5M'), 5 << 20)
+
+    def test_uploads_are_read_back(self):
+        stored = {}
+
+        def keeps(_, request):
+            word, path, _ = request.line.split()
+            if word == 'PUT':
+                stored[path] = request.body
+                return b'HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n' % len(path) + path.encode()
+            return b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % len(stored[path]) + stored[path]
+
+        for size in '0', '1000', '60000':
+            with self.subTest(size):
+                sample, _, server = self.one(keeps, '--sizes', size, '-c', '3', '--verify', '--expect', '201', path='x{n}', word='put')
+                self.assertEqual(sample['errors'], 0)
+                self.assertEqual(sample['bytes'], int(size) * sample['requests'])
+                self.assertEqual(sorted(request.line for request in server.requests if not request.line.startswith('PUT')),
+                                 [f'GET /x{n} HTTP/1.1' for n in range(3)])
+
+        def loses(number, request):
+            answer = keeps(number, request)
+            return answer if request.line.startswith('PUT') else answer[:-1] + bytes([answer[-1] ^ 1])
+
+        self.refused(loses, 'not what it should be', '--sizes', '60000', '--verify', word='put')
+        self.assertIn('{n}', self.bench('put', 'http://localhost/{i}', '--sizes', '1K', '--verify', status=2)[0])
 
     def test_upload_of_a_file(self):
         path = os.path.join(self.place, 'body')
