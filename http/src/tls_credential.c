@@ -290,6 +290,10 @@ static WOLFSSL_CTX *new_context(const struct eddy_tls_options *options)
 
 	if (!context)
 		return NULL;
+	/* What it has for SRP the library frees with the first reference that goes, whoever looks at it meanwhile:
+	 * that one goes here, before others share it. */
+	wolfSSL_CTX_up_ref(context);
+	wolfSSL_CTX_free(context);
 	/* The cache would be one for all apps of the process; tickets do without. */
 	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_OFF);
 	if (wolfSSL_CTX_SetMinVersion(context, version) == WOLFSSL_SUCCESS &&

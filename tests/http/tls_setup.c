@@ -1,0 +1,81 @@
+/* Tests of http/src/tls_setup.h. */
+#include "wolfssl.h"
+
+#include "tls.h"
+#include "tls_setup.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <dlfcn.h>
+#include <eddy/tls.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Of localhost, good until 2126; and its key. */
+static const char pem[] = "-----BEGIN CERTIFICATE-----\n"
+			  "MIIBlDCCATugAwIBAgIUDV15UNx0ZR+AxQUc4Ednj9Nr6o8wCgYIKoZIzj0EAwIw\n"
+			  "FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjE1NTAxMVoYDzIxMjYxMDI5\n"
+			  "MTU1MDExWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO\n"
+			  "PQMBBwNCAATbK5KfstCyTBwohpzPNuiOxBGV+VXUjdsLyLghKYmDv3raTZhe5kl3\n"
+			  "gUXhIgKGL/XkrjxQoRPWjlS0i5nU5gRho2kwZzAdBgNVHQ4EFgQUJR2u70MUwjxZ\n"
+			  "6NrFtKhfjvTsTF8wHwYDVR0jBBgwFoAUJR2u70MUwjxZ6NrFtKhfjvTsTF8wDwYD\n"
+			  "VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwID\n"
+			  "RwAwRAIgfc8oY+xJnkTJ06osXL4ZrF/RvPpJ1GbmEN6a8S4HwZ0CIBjglYwdYZ2w\n"
+			  "0uJbzL3Q7Pr6Xq/wfKFpix+ROweN2Gme\n"
+			  "-----END CERTIFICATE-----\n"
+			  "-----BEGIN PRIVATE KEY-----\n"
+			  "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgASfW6zTFgJDxSumS\n"
+			  "iiJ5pnOiIm3GG/RYkE2jZpZkxtmhRANCAATbK5KfstCyTBwohpzPNuiOxBGV+VXU\n"
+			  "jdsLyLghKYmDv3raTZhe5kl3gUXhIgKGL/XkrjxQoRPWjlS0i5nU5gRh\n"
+			  "-----END PRIVATE KEY-----\n";
+
+static atomic_uint srp_ends;
+
+/* The library calls it where it frees what a context has for SRP. */
+__attribute__((visibility("default"))) void wc_SrpTerm(void *srp)
+{
+	void (*theirs)(void *srp) = (void (*)(void *))dlsym(RTLD_NEXT, "wc_SrpTerm");
+
+	atomic_fetch_add(&srp_ends, 1);
+	theirs(srp);
+}
+
+static struct eddyi_tls_setup *setup_new(const char *path)
+{
+	struct eddyi_tls_setup *setup =
+		eddyi_tls_setup_new(&(struct eddy_tls_options){ .cert = path, .key = path });
+
+	cr_assert(ne(ptr, setup, NULL));
+	cr_assert(eq(int, eddyi_tls_setup_load(setup), 0));
+	return setup;
+}
+
+/* Two handshakes that begin at once would both free it, and abort the process. */
+Test(tls_setup, sessions_free_nothing_of_what_they_share)
+{
+	int fd = memfd_create("pem", MFD_CLOEXEC);
+	struct eddyi_tls_setup *setup;
+	struct eddyi_tls tls = { 0 };
+	unsigned before;
+	char path[32];
+
+	cr_assert(eq(int, (int)write(fd, pem, sizeof(pem) - 1), (int)sizeof(pem) - 1));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	setup = setup_new(path);
+	for (int i = 0; i < 2; i++) {
+		before = atomic_load(&srp_ends);
+		for (int j = 0; j < 3; j++) {
+			struct WOLFSSL *session = eddyi_tls_setup_session(setup, &tls);
+
+			cr_assert(ne(ptr, session, NULL));
+			wolfSSL_free(session);
+		}
+		cr_expect(eq(uint, atomic_load(&srp_ends), before));
+		/* As at SIGHUP: other contexts. */
+		cr_assert(eq(int, eddyi_tls_setup_load(setup), 0));
+	}
+	eddyi_tls_setup_free(setup);
+	close(fd);
+}
