@@ -1,4 +1,5 @@
 """The servers that are held against each other, all on loopback, each a process of its own."""
+import contextlib
 import os
 import random
 import shutil
@@ -102,6 +103,7 @@ class Bench:
         self.builds = {'eddy': build}
         if before:
             self.builds['before'] = before
+        self.versions = {name: commit(folder) for name, folder in self.builds.items()}
         self.folder = folder  # on a disk; its files are in the page cache
         self.memory = memory
         self.files = os.path.join(folder, 'files')
@@ -125,10 +127,20 @@ class Bench:
     def start(self, name, command, port, path='/', **options):
         self.count += 1
         log = os.path.join(self.folder, f'{self.count}.log')
-        return Server(name, command, port, path, log, options.pop('cpu', self.server_cpu), **options)
+        server = Server(name, command, port, path, log, options.pop('cpu', self.server_cpu), **options)
+        server.version = self.versions.get(name)
+        return server
 
     def pin_client(self):
         return (lambda: os.sched_setaffinity(0, {self.client_cpu})) if self.client_cpu is not None else None
+
+
+def commit(folder):
+    """What the tree around a build folder is at; None where it is none of git's."""
+    with contextlib.suppress(OSError):
+        done = subprocess.run(['git', '-C', folder, 'describe', '--always', '--dirty'], capture_output=True, text=True, check=False)
+        return done.stdout.strip() or None
+    return None
 
 
 def processors():

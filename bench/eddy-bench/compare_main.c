@@ -139,6 +139,20 @@ static void print_few_rounds(const struct comparison *comparison)
 		printf("of %zu rounds only, some changes may be chance\n", fewest);
 }
 
+/* Noise is known of each run alone: what a machine does all through one of them looks like the server's. */
+static void print_alone(const struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct change *change = &comparison->changes[i];
+
+		if (change->kind != CHANGE_WORSE || change->against)
+			continue;
+		puts("what has no peer in both runs may be the machine's doing: measure an unchanged server "
+		     "beside it");
+		return;
+	}
+}
+
 /* A yardstick that is another one says something else. */
 static void print_versions(const struct result *before, const struct result *after)
 {
@@ -175,6 +189,7 @@ static int compare(const struct result *before, const struct result *after,
 	print_table(comparison, asked);
 	print_versions(before, after);
 	print_few_rounds(comparison);
+	print_alone(comparison);
 	if (comparison->is_other_machine) {
 		puts("the machines differ; only ratios to a peer are judged:");
 		print_machine("before", &before->machine);

@@ -8,6 +8,7 @@ import unittest
 import measured
 
 PROGRAM = os.path.join(os.environ['EDDY_EXAMPLES'], '..', 'bench', 'eddy-bench', 'eddy-bench')
+ALONE = 'what has no peer in both runs may be the machine\'s doing: measure an unchanged server beside it'
 
 
 def cpu_times(result, factor, target='eddy', cell='get-1m-16'):
@@ -45,6 +46,7 @@ class Compare(unittest.TestCase):
         lines = self.compare(self.made(1), cpu_times(self.made(2), 1.3), status=1)
         self.assertRegex(lines[1], r'^GET 1 MiB × 16  eddy    CPU time  0\.\d\d × nginx  0\.\d\d × nginx  1\.\d\d × +\S+  worse$')
         self.assertRegex(lines[-1], '^1 worse, 0 better,')
+        self.assertNotIn(ALONE, lines)
         lines = self.compare(cpu_times(self.made(1), 1.3), self.made(2), status=0)
         self.assertRegex(lines[-1], '^0 worse, 1 better,')
 
@@ -79,6 +81,7 @@ class Compare(unittest.TestCase):
                 cell['targets'] = cell['targets'][:1]
         lines = self.compare(old, new, status=1)
         self.assertRegex(lines[1], r'GET 1 MiB × 16  eddy    CPU time  0\.\d+ s/GiB  0\.\d+ s/GiB  1\.\d\d × ')
+        self.assertIn(ALONE, lines)
         new['machine']['processors'] = 4
         self.assertEqual(self.compare(old, new, status=2)[-1], 'nothing can be compared')
 
