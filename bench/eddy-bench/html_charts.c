@@ -107,7 +107,8 @@ static void draw_bars(struct svg *svg, const struct result *result, const struct
 	figure_begin(svg, "bars", figure->title, unit_note(figure, cell));
 	svg_bars(
 		svg, title,
-		"A bar for each target, from zero to the median of the rounds; the whisker is its 95 % interval.",
+		"A bar for each target, from zero to the median of the rounds; the whisker is its 95 % interval. One that is "
+		"broken is longer than it looks.",
 		bars, cell->target_count);
 	figure_end(svg);
 	free(texts);

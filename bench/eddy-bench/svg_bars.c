@@ -12,6 +12,8 @@
 #define NAME_CHARACTERS 34
 #define WHISKER_MAX 1.5 /* of the longest bar */
 #define ROOM 348.0      /* of the longest bar or whisker */
+#define BAR_MAX 3.0     /* of the second longest bar, where there are more than two */
+#define BREAK 12.0      /* from the end of a bar that leaves the picture */
 
 void svg_begin(struct svg *svg, const char *class, const char *title, const char *description,
 	       double width, double height)
@@ -34,17 +36,33 @@ void svg_end(struct svg *svg)
 }
 
 /* What the chart has room for. One whisker that is far longer than all bars would leave nothing of these: it goes out of
- * the picture, and ends in an arrow. */
+ * the picture, and ends in an arrow. So does one bar that is far longer than the others, and is broken. */
 static double greatest(const struct svg_bar *bars, size_t count)
 {
-	double bar = 0, whisker = 0;
+	double bar = 0, second = 0, whisker = 0;
 
-	/* fmax() passes over what is NAN. */
 	for (size_t i = 0; i < count; i++) {
+		if (isnan(bars[i].estimate.median))
+			continue;
+		second = fmax(second, fmin(bar, bars[i].estimate.median));
 		bar = fmax(bar, bars[i].estimate.median);
-		whisker = fmax(whisker, bars[i].estimate.high);
 	}
+	if (count > 2 && second > 0)
+		bar = fmin(bar, BAR_MAX * second);
+	for (size_t i = 0; i < count; i++)
+		/* fmax() passes over what is NAN. */
+		if (!(bars[i].estimate.median > bar))
+			whisker = fmax(whisker, bars[i].estimate.high);
 	return fmax(bar, fmin(whisker, WHISKER_MAX * bar));
+}
+
+/* Its end is not where it seems to be: what it says stands above it. */
+static void draw_broken(FILE *file, double top)
+{
+	fprintf(file,
+		"<rect class=\"bar\" x=\"0\" y=\"%.1f\" width=\"%g\" height=\"%g\"/>"
+		"<path class=\"halo\" d=\"M%g %.1fl-5 %gm7 0l5 -%g\"/>",
+		top, WIDTH, BAR_HEIGHT, WIDTH - BREAK, top, BAR_HEIGHT, BAR_HEIGHT);
 }
 
 /* An interval that is narrower than its own ends would be a blot, and says nothing. */
@@ -84,6 +102,11 @@ static void draw_bar(FILE *file, const struct svg_bar *bar, double scale, double
 	fputs("</text>", file);
 	fprintf(file, "<rect class=\"ground\" x=\"0\" y=\"%.1f\" width=\"%g\" height=\"%g\"/>",
 		top + BAR_TOP, WIDTH, BAR_HEIGHT);
+	if (bar->estimate.median * scale > ROOM + 0.5) {
+		draw_broken(file, top + BAR_TOP);
+		fputs("</g>\n", file);
+		return;
+	}
 	if (bar->estimate.median > 0 && scale > 0)
 		fprintf(file,
 			"<rect class=\"bar\" x=\"0\" y=\"%.1f\" width=\"%.1f\" height=\"%g\"/>",

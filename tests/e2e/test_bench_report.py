@@ -135,6 +135,24 @@ class Page(Case):
         self.assertEqual(['H359.0M354.0' in whisker for whisker in whiskers], [False, True] + [False] * 6)
         self.assertGreater(bars[0][1], 348 / 1.7)
 
+    def test_a_bar_that_is_far_longer_leaves_room_for_others(self):
+        title = 'GET 1 MiB × 16: CPU time'
+        result = measured.Made().result()
+        plain = {name: width for name, width, _ in self.bars(self.page(result)[1], title)}
+        for sample in next(t for t in result['cells'][2]['targets'] if t['name'] == 'node')['samples']:
+            sample['cpu_seconds'] *= 1000
+        _, page = self.page(result)
+        bars = {name: width for name, width, _ in self.bars(page, title)}
+        self.assertEqual(bars.pop('node'), 360)
+        self.assertGreater(max(bars.values()), 348 / 3.1)
+        for name, width in bars.items():
+            self.assertAlmostEqual(width / bars['eddy'], plain[name] / plain['eddy'], delta=0.02)
+        # It is seen to be broken, and only it.
+        broken = [group[0].text for group in self.chart(page, title).findall(H + 'g')
+                  if any(path.get('class') == 'halo' and 'l-5' in path.get('d') for path in group.findall(H + 'path'))]
+        self.assertEqual(broken, ['node'])
+        self.assertIn('broken', self.chart(page, title)[1].text)
+
     def test_one_round_has_no_whiskers(self):
         _, page = self.page(measured.Made(rounds=1).result())
         self.assertTrue(all(ends == [] for _, _, ends in self.bars(page, 'GET 1 MiB × 16: throughput')))
