@@ -11,7 +11,7 @@
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
-report/ beside this file; --publish writes RESULTS.md as well. --keep leaves the cells that the last report has and this run has not.
+report/ beside this file; --publish writes RESULTS.md and the figures of README.md as well. --keep leaves the cells that the last report has and this run has not.
 --before measures the eddy of another build folder in the same run, --peer one more server: {port} and {folder} in its command
 are filled in. --smoke only sees that everything still runs, and prints TAP.
 """
@@ -32,6 +32,7 @@ import goals
 import guarded
 import network
 import peers
+import readme
 import served
 import timeline
 import traced
@@ -70,7 +71,7 @@ def parse(arguments):
     parser.add_argument('--peer', metavar='NAME=COMMAND', action='append', default=[], help='one more server; {port} and {folder} are filled in')
     parser.add_argument('--only', metavar='NAME', action='append', help='of the peers only these (nginx)')
     parser.add_argument('--keep', action='store_true', help='leave what the last report has of other cells')
-    parser.add_argument('--publish', action='store_true', help='write bench/RESULTS.md as well')
+    parser.add_argument('--publish', action='store_true', help='write bench/RESULTS.md and the figures of README.md as well')
     parser.add_argument('--smoke', action='store_true', help='only see that everything runs')
     args = parser.parse_args(arguments)
     args.build = os.path.abspath(args.build)
@@ -178,6 +179,10 @@ def write_report(bench, args, result):
     if args.publish:
         words += ['--markdown', os.path.join(HERE, 'RESULTS.md')]
     client.report(bench, path, words)
+    if args.publish:
+        with open(path, encoding='utf-8') as file:
+            if not readme.publish(os.path.join(HERE, '..', 'README.md'), json.load(file)):
+                say('README.md keeps its figures: they are of cells that this report has not')
     print(client.report(bench, path), end='')
     say(f'the report is {os.path.join(REPORT, "index.html")}')
 
@@ -229,6 +234,13 @@ def smoke_logic(build):
     keep(now, before)
     seen = [(cell['name'], cell['targets'][0]['samples'], len(cell['remarks'])) for cell in now['cells']]
     yield 'cells that are kept', '' if seen == [('get-4k-16', [2], 2), ('get-1g-1', [1], 1), ('idle', [1], 2)] else str(seen)
+    figure = {'unit': 'µs', 'median': 2, 'against': {'ratio': 0.5, 'low': 0.4, 'high': 0.6}}
+    pair = [{'name': name, 'figures': {'throughput': figure, 'cpu': figure}} for name in ('eddy', 'nginx')]
+    few = {'machine': {'cpu': 'C', 'kernel': '1.2-x'}, 'when': '2000-01-01T', 'cells': []}
+    filled = dict(few, cells=[{'name': name, 'title': name, 'targets': pair} for name in readme.CELLS])
+    text = readme.filled(f'a\n{readme.BEGIN}\nold\n{readme.END}\nb\n', readme.table(filled))
+    yield 'figures of the README', '' if (readme.table(few) is None and text.startswith('a\n') and text.endswith('\nb\n') and 'old' not in text and
+                                          text.count('**0.50** (0.40–0.60)') == 2 * len(readme.CELLS)) else text
     unknown = [name for name in goals.GOALS if name not in {cell.name for cell in cells.CELLS}]
     yield 'goals of cells that there are', ' '.join(unknown)
 
