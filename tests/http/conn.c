@@ -1,0 +1,213 @@
+/* Tests of http/src/conn.h: a receive that stays armed. The client is a task of the server's loop: while it does
+ * not suspend, nobody else runs. */
+#include "exchange.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <eddy/feature.h>
+#include <eddy/http.h>
+#include <eddy/io.h>
+#include <eddy/runtime.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define IDLE_MS 250
+#define REQUEST "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+static int hello(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "hello");
+}
+
+static struct {
+	struct eddy_event begun, released;
+	size_t kept;
+} held;
+
+static int hold(struct eddy_req *req, struct eddy_res *res)
+{
+	eddy_event_set(&held.begun);
+	eddy_event_wait(&held.released);
+	held.kept = eddyi_wire_pending(req->wire).len;
+	return eddy_res_ok(res, "hello");
+}
+
+static int run(void *app)
+{
+	return eddy_app_run(app);
+}
+
+static int dial(const struct eddy_app *app)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_addr = { htonl(INADDR_LOOPBACK) },
+		.sin_port = htons(eddy_app_port(app)),
+	};
+
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool give(int fd, const char *bytes)
+{
+	return send(fd, bytes, strlen(bytes), MSG_NOSIGNAL) == (ssize_t)strlen(bytes);
+}
+
+/* One answer, which comes at once. Return: its length, 0 when there is none. */
+static size_t answer(int fd)
+{
+	char buf[1024] = "";
+	ssize_t r = eddy_recv(fd, buf, sizeof(buf) - 1, 0);
+
+	return strncmp(buf, "HTTP/1.1 200 ", 13) == 0 ? (size_t)r : 0;
+}
+
+static size_t ask(int fd)
+{
+	return give(fd, REQUEST) ? answer(fd) : 0;
+}
+
+/* Its time is over by the time that anybody looks, and what has come since then comes with it. */
+static void outstay(void)
+{
+	usleep((IDLE_MS + 10) * 1000);
+}
+
+/* A request that came in time: then the end of its receive, which has been cancelled, ends nothing. */
+static int ask_at_the_end(int fd)
+{
+	if (!ask(fd))
+		return 1;
+	outstay();
+	if (!ask(fd))
+		return 2;
+	return ask(fd) ? 0 : 3;
+}
+
+/* Nothing came: it ends. */
+static int ask_too_late(int fd)
+{
+	if (!ask(fd))
+		return 1;
+	outstay();
+	return answer(fd) ? 2 : 0;
+}
+
+/* Send requests until nothing has been taken for a while. Return: bytes. */
+static size_t flood(int fd)
+{
+	size_t sent = 0;
+
+	for (int quiet = 0; quiet < 20;) {
+		size_t at = sent % strlen(REQUEST);
+		ssize_t r =
+			send(fd, &REQUEST[at], strlen(REQUEST) - at, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (r > 0) {
+			sent += (size_t)r;
+			quiet = 0;
+		} else {
+			eddy_sleep(EDDY_MS);
+			quiet++;
+		}
+	}
+	return sent;
+}
+
+/* What comes while a handler takes its time: some of it is kept, the rest waits in the sockets, and all that
+ * was asked is answered. */
+static int ask_while_busy(int fd)
+{
+	size_t sent, got = 0, len = ask(fd);
+	char buf[4096];
+	ssize_t r;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int){ 16 * EDDY_KIB }, sizeof(int));
+	if (!len || !give(fd, "GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+		return 1;
+	eddy_event_wait(&held.begun);
+	sent = flood(fd);
+	eddy_event_set(&held.released);
+	if (sent % strlen(REQUEST)) {
+		if (eddy_send_all(fd, &REQUEST[sent % strlen(REQUEST)],
+				  strlen(REQUEST) - sent % strlen(REQUEST), 0) < 0)
+			return 2;
+		sent += strlen(REQUEST);
+	}
+	shutdown(fd, SHUT_WR);
+	while ((r = eddy_recv(fd, buf, sizeof(buf), 0)) > 0)
+		got += (size_t)r;
+	if (held.kept > EDDYI_INBOX_SIZE ||
+	    (eddy_feature_is_there(EDDY_FEATURE_RECV_LIMIT) && held.kept < EDDYI_INBOX_SIZE / 2))
+		return 3;
+	return got == len * (1 + sent / strlen(REQUEST)) ? 0 : 4;
+}
+
+struct talk {
+	struct eddy_app *app;
+	int (*talk)(int fd);
+};
+
+static int serve(void *arg)
+{
+	const struct talk *talk = arg;
+	struct eddy_scope scope;
+	int fd, r = -1;
+
+	eddy_event_init(&held.begun);
+	eddy_event_init(&held.released);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "app", run, talk->app);
+	while (!eddy_app_port(talk->app))
+		eddy_yield();
+	fd = dial(talk->app);
+	if (fd >= 0) {
+		r = talk->talk(fd);
+		close(fd);
+	}
+	eddy_app_shutdown(talk->app);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	return r;
+}
+
+static int talk(int (*fn)(int fd))
+{
+	struct talk talk = { eddy_app_new(), fn };
+	int r;
+
+	eddy_app_bind(talk.app, "127.0.0.1:0");
+	eddy_app_with_server(talk.app, &(struct eddy_server_options){
+					       .idle_timeout_ns = IDLE_MS * EDDY_MS,
+					       .workers = 1,
+					       .no_signals = true,
+				       });
+	eddy_app_map_get(talk.app, "/hello", hello);
+	eddy_app_map_get(talk.app, "/hold", hold);
+	r = eddy_run(NULL, serve, &talk);
+	eddy_app_free(talk.app);
+	return r;
+}
+
+Test(conn, is_served_when_its_time_ends_with_a_request)
+{
+	cr_expect(eq(int, talk(ask_at_the_end), 0));
+}
+
+Test(conn, ends_when_its_time_does)
+{
+	cr_expect(eq(int, talk(ask_too_late), 0));
+}
+
+Test(conn, keeps_an_inbox_of_what_comes_while_it_is_busy)
+{
+	cr_expect(eq(int, talk(ask_while_busy), 0));
+}
