@@ -106,9 +106,9 @@ static ssize_t pull_spliced(struct eddy_transfer *transfer, struct eddyi_writer 
 	ssize_t in_pipe;
 	int r;
 
-	r = eddyi_pipe_take(&pipe);
-	if (r < 0)
-		return r;
+	/* Descriptors have run out. */
+	if (eddyi_pipe_take(&pipe) < 0)
+		return pull_copied(transfer, writer, len);
 	/* The disk may take a while, and there may be many who wait for it. */
 	if (goes_by_ring(writer)) {
 		held = eddyi_pipe_hold();

@@ -28,6 +28,27 @@ static ssize_t taken(struct eddyi_sending *sending, ssize_t r, size_t wanted, ui
 	return r;
 }
 
+/* ---- memory ---- */
+
+static ssize_t push_read(struct eddyi_sending *sending, uint64_t offset, size_t len)
+{
+	char *buf = eddyi_copy_buffer();
+	ssize_t r;
+
+	if (!buf)
+		return -ENOMEM;
+	do
+		r = pread(sending->transfer->file, buf,
+			  len < EDDYI_COPY_SIZE ? len : EDDYI_COPY_SIZE, (off_t)offset);
+	while (r < 0 && errno == EINTR);
+	if (r <= 0)
+		return r < 0 ? -errno : -ENODATA;
+	len = (size_t)r;
+	return taken(sending,
+		     send(sending->transfer->socket, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL), len,
+		     &eddyi_loop()->transfer_stats.read_sent_out);
+}
+
 /* ---- splice ---- */
 
 /* Bring what is in the pipe, which is taken over, to the socket, by splice(2) or through the ring; what the
@@ -86,9 +107,9 @@ static ssize_t push_spliced(struct eddyi_sending *sending, uint64_t offset, size
 	struct eddyi_pipe *pipe;
 	ssize_t r;
 
-	r = eddyi_pipe_take(&pipe);
-	if (r < 0)
-		return r;
+	/* Descriptors have run out. */
+	if (eddyi_pipe_take(&pipe) < 0)
+		return push_read(sending, offset, len);
 	do
 		r = splice(sending->transfer->file, &from, pipe->write_fd, NULL, len,
 			   SPLICE_F_NONBLOCK);
@@ -102,9 +123,8 @@ static ssize_t push_ring_spliced(struct eddyi_sending *sending, uint64_t offset,
 	struct eddyi_pipe *pipe;
 	ssize_t r;
 
-	r = eddyi_pipe_take(&pipe);
-	if (r < 0)
-		return r;
+	if (eddyi_pipe_take(&pipe) < 0)
+		return push_read(sending, offset, len);
 	if (!eddyi_pipe_hold()) {
 		eddyi_pipe_put(pipe);
 		return push_spliced(sending, offset, len);
@@ -128,25 +148,6 @@ static ssize_t push_sendfile(struct eddyi_sending *sending, uint64_t offset, siz
 	if (r == 0)
 		return -ENODATA;
 	return taken(sending, r, len, &eddyi_loop()->transfer_stats.sendfile_out);
-}
-
-static ssize_t push_read(struct eddyi_sending *sending, uint64_t offset, size_t len)
-{
-	char *buf = eddyi_copy_buffer();
-	ssize_t r;
-
-	if (!buf)
-		return -ENOMEM;
-	do
-		r = pread(sending->transfer->file, buf,
-			  len < EDDYI_COPY_SIZE ? len : EDDYI_COPY_SIZE, (off_t)offset);
-	while (r < 0 && errno == EINTR);
-	if (r <= 0)
-		return r < 0 ? -errno : -ENODATA;
-	len = (size_t)r;
-	return taken(sending,
-		     send(sending->transfer->socket, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL), len,
-		     &eddyi_loop()->transfer_stats.read_sent_out);
 }
 
 int eddyi_map(int file, uint64_t offset, size_t len, struct eddyi_mapping *ret_mapping)

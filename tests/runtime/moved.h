@@ -9,6 +9,7 @@
 #include <eddy/transfer.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/mman.h>
 
 #include "pipe.h"
@@ -130,6 +131,16 @@ static inline void hold_all(void)
 	eddyi_pipe_put(pipe);
 	while (eddyi_pipe_hold())
 		;
+}
+
+/* Whether there may be further descriptors. */
+static inline void allow_descriptors(bool allowed)
+{
+	struct rlimit limit;
+
+	EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = allowed ? limit.rlim_max : 0;
+	EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
 #endif

@@ -394,6 +394,23 @@ TASK_TEST(technique, ring_splice_takes_no_more_pipes_than_it_may)
 	return 0;
 }
 
+TASK_TEST(technique, splices_are_copies_where_descriptors_have_run_out)
+{
+	int file = make_file(SIZE);
+	struct line line;
+
+	for (size_t i = 0; i < 2; i++) {
+		open_line(&line, outward[i], file, SIZE);
+		allow_descriptors(false);
+		EXPECT_EQ(send_line(&line, 0), 0);
+		allow_descriptors(true);
+		EXPECT_EQ(sent_by(outward[i]), 0);
+		EXPECT_EQ(eddy_transfer_stats().read_sent_out, (i + 1) * SIZE);
+	}
+	close(file);
+	return 0;
+}
+
 struct sending {
 	struct line line;
 	int result;

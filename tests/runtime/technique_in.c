@@ -16,6 +16,8 @@ static uint64_t received_by(enum eddy_technique technique)
 	return technique == EDDY_TECHNIQUE_RING_SPLICE ? stats.ring_spliced_in : stats.received_in;
 }
 
+static bool refuse_descriptors;
+
 static int receive_into(int file, enum eddy_technique technique, size_t sent, size_t len,
 			uint64_t *ret_moved)
 {
@@ -28,7 +30,9 @@ static int receive_into(int file, enum eddy_technique technique, size_t sent, si
 	line.peer.most = sent;
 	eddy_scope_begin(&line.scope, NULL);
 	eddy_scope_spawn(&line.scope, "peer", write_all, &line.peer);
+	allow_descriptors(!refuse_descriptors);
 	r = eddy_transfer_to_file(&line.transfer);
+	allow_descriptors(true);
 	eddy_scope_end(&line.scope);
 	*ret_moved = line.transfer.moved;
 	EXPECT_EQ(pread(file, bytes, len + 1, 4097), *ret_moved);
@@ -130,6 +134,23 @@ TASK_TEST(technique_in, a_slow_disk_is_written_by_workers)
 	EXPECT(eddy_transfer_stats().received_in >= stats.received_in + SIZE - EDDY_MIB);
 	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_RING_SPLICE, SIZE, SIZE, &moved), 0);
 	EXPECT_EQ(eddy_transfer_stats().ring_spliced_in, 0);
+	return 0;
+}
+
+TASK_TEST(technique_in, splices_are_copies_where_descriptors_have_run_out)
+{
+	uint64_t moved;
+
+	for (size_t i = 0; i < 2; i++) {
+		int file = make_file(0);
+
+		refuse_descriptors = true;
+		EXPECT_EQ(receive_into(file, inward[i], SIZE, SIZE, &moved), 0);
+		refuse_descriptors = false;
+		EXPECT_EQ(received_by(inward[i]), 0);
+		EXPECT_EQ(eddy_transfer_stats().received_in, (i + 1) * SIZE);
+		close(file);
+	}
 	return 0;
 }
 

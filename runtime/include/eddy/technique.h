@@ -23,7 +23,8 @@ enum eddy_technique {
 	 * small bodies through memory. */
 	EDDY_TECHNIQUE_AUTO,
 	/* splice(2) through a pooled pipe, on the loop's thread; warmed. Files that are slow to write are
-	 * written by the kernel's workers. */
+	 * written by the kernel's workers. As _READ_SEND or _RECV_WRITE where no pipe can be had, as when
+	 * descriptors have run out. */
 	EDDY_TECHNIQUE_SPLICE,
 	/* The same two splices as entries of the ring, each of which a worker of the kernel's does: it waits
 	 * for the disk, never for the peer. Past .pipes_held_max at a time, as _SPLICE or _RECV_WRITE. */
