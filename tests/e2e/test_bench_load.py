@@ -1,6 +1,7 @@
 """eddy-bench beside servers that do as they are told: what it counts, and that nothing hangs or breaks it."""
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -172,7 +173,11 @@ class Case(wire.Case):
 
 class Answers(Case):
     def check(self, answer, size, *args, word='get'):
-        sample, _, server = self.one(answer, *args, word=word)
+        # On a busy machine a moment is not enough for some of them.
+        for seconds in ('0.1', '1', '10'):
+            sample, _, server = self.one(answer, *args, word=word, quick=('-t', seconds, '-r', '1', '--warmup', '0', '--no-system-calls'))
+            if sample['requests'] > 2:
+                break
         self.assertGreater(sample['requests'], 2)
         # The first one is not measured.
         self.assertEqual(sample['requests'], len(server.requests) - 1)
@@ -405,16 +410,14 @@ class Requests(Case):
 class Loops(Case):
     def slow_once(self, *args):
         """A server that stands still once, for 400 ms of the second in which it is measured."""
-        state = {'stood': False}
-        began = time.monotonic()
+        asked = itertools.count()
 
         def answer(*_):
-            if not state['stood'] and time.monotonic() - began > 0.3:
-                state['stood'] = True
+            if next(asked) == 20:
                 time.sleep(0.4)
             return OK
 
-        return self.one(answer, *args, quick=('-t', '1', '-r', '1', '--warmup', '0'))[0]
+        return self.one(answer, *args, quick=('-t', '1', '-r', '1', '--warmup', '0', '--no-system-calls'))[0]
 
     def test_open_loop_shows_what_a_closed_one_hides(self):
         closed = self.slow_once()
