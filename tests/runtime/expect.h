@@ -14,6 +14,7 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -150,6 +151,18 @@ static inline int tcp_connect(const struct sockaddr_in *addr)
 
 	EXPECT_EQ(connect(fd, (const struct sockaddr *)addr, sizeof(*addr)), 0);
 	return fd;
+}
+
+/* The two ends of a connection over loopback; neither blocks. */
+static inline void tcp_pair(int fds[2])
+{
+	struct sockaddr_in addr;
+	int listener = tcp_listen(&addr, 1);
+
+	fds[0] = tcp_connect(&addr);
+	EXPECT_EQ(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+	fds[1] = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	close(listener);
 }
 
 #endif

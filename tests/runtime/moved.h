@@ -74,18 +74,6 @@ static inline int read_all(void *arg)
 	return 0;
 }
 
-/* Two ends of a connection over loopback. */
-static inline void connect_pair(int fds[2])
-{
-	struct sockaddr_in addr;
-	int listener = tcp_listen(&addr, 1);
-
-	fds[0] = tcp_connect(&addr);
-	EXPECT_EQ(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
-	fds[1] = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	close(listener);
-}
-
 static inline int write_all(void *arg)
 {
 	struct peer *peer = arg;
@@ -110,7 +98,7 @@ static inline void open_line(struct line *line, enum eddy_technique technique, i
 			     uint64_t len)
 {
 	*line = (struct line){ .transfer = { .file = file, .len = len, .technique = technique } };
-	connect_pair(line->fds);
+	tcp_pair(line->fds);
 	line->transfer.socket = line->fds[0];
 	line->peer.fd = line->fds[1];
 	line->peer.most = SIZE_MAX;

@@ -17,7 +17,7 @@ static void send_piece(uint64_t offset, uint64_t len, uint64_t pause_ns)
 	struct eddy_scope scope;
 	int small = 65536;
 
-	connect_pair(fds);
+	tcp_pair(fds);
 	if (pause_ns)
 		setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
 	transfer.socket = fds[0];
@@ -58,7 +58,7 @@ TASK_TEST(transfer, says_when_the_file_ends_first)
 	struct eddy_scope scope;
 	int fds[2];
 
-	connect_pair(fds);
+	tcp_pair(fds);
 	transfer.socket = fds[0];
 	peer.fd = fds[1];
 	eddy_scope_begin(&scope, NULL);
@@ -81,7 +81,7 @@ TASK_TEST(transfer, is_cancelled_while_the_peer_does_not_read)
 	struct eddy_scope scope;
 	int fds[2], small = 4096;
 
-	connect_pair(fds);
+	tcp_pair(fds);
 	setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
 	transfer.socket = fds[0];
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 20 * EDDY_MS });
@@ -100,7 +100,7 @@ TASK_TEST(transfer, a_peer_that_left_is_an_error)
 	struct linger reset = { 1, 0 };
 	int fds[2], r;
 
-	connect_pair(fds);
+	tcp_pair(fds);
 	transfer.socket = fds[0];
 	setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	eddy_close(fds[1]);
@@ -121,7 +121,7 @@ static int receive(const char *folder, size_t sent, size_t len, uint64_t offset,
 	struct eddy_scope scope;
 	unsigned char *bytes;
 
-	connect_pair(fds);
+	tcp_pair(fds);
 	transfer.socket = fds[0];
 	peer.fd = fds[1];
 	eddy_scope_begin(&scope, NULL);

@@ -30,17 +30,6 @@ struct line {
 	int result;
 };
 
-static void tcp_pair(int fds[2])
-{
-	struct sockaddr_in addr;
-	int listener = tcp_listen(&addr, 1);
-
-	fds[0] = tcp_connect(&addr);
-	EXPECT_EQ(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
-	fds[1] = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	close(listener);
-}
-
 static void open_line(struct line *line, void (*pair)(int fds[2]))
 {
 	*line = (struct line){ .result = 1 };
