@@ -272,6 +272,7 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 	else if (conn->state == EDDYI_CONN_CLOSING && last)
 		start_close(conn);
 }
+
 static bool is_limited_by(const struct eddyi_wire *wire, const struct eddy_timeout_queue *queue)
 {
 	return wire->timeout.node.next && wire->timeout.queue == queue;
