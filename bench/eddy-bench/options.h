@@ -31,7 +31,7 @@ struct options {
 	double seconds, warmup;
 	double rate; /* requests a second; 0: closed loop */
 	uint64_t timeout_ns;
-	int expect; /* the status that is no error; 0: 2xx, and 304 */
+	unsigned expect; /* the status that is no error; 0: 2xx, and 304 */
 	const char *method;
 	const char *headers[OPTIONS_LIST_MAX];
 	size_t header_count;
@@ -41,7 +41,7 @@ struct options {
 	const char *between; /* a command */
 	const char *digest;  /* in hexadecimal */
 	const char *json, *html, *markdown;
-	long pid; /* of the server; 0: found by its port */
+	unsigned pid; /* of the server; 0: found by its port */
 	bool cold, verify, progress, no_calls;
 	enum stall stall;
 };
@@ -52,11 +52,5 @@ int options_parse(int argc, char **argv, struct options *ret_options,
 		  char error[OPTIONS_ERROR_SIZE]);
 
 void options_deinit(struct options *options);
-
-/* Parse a size: "4096", "4K", "64M", "1G", or with "iB" behind. Return: whether it is one. */
-bool options_size(const char *text, uint64_t *ret_bytes);
-
-/* Parse a time: "0.5", "2s", "500ms". Return: whether it is one. */
-bool options_seconds(const char *text, double *ret_seconds);
 
 #endif

@@ -35,7 +35,7 @@ int plan_init(struct plan *plan, const struct options *options, const struct url
 		.body = body,
 		.size = options->work == WORK_GET ? size : PLAN_SIZE_NONE,
 		.depth = options->depth,
-		.expect = options->expect,
+		.expect = (int)options->expect,
 		.varies = url_has(url, "{i}"),
 		.per_conn = url_has(url, "{n}"),
 	};

@@ -1,0 +1,83 @@
+#include "options_check.h"
+
+#include "digest.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int options_wrong(char error[OPTIONS_ERROR_SIZE], const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error, OPTIONS_ERROR_SIZE, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static bool knows(const struct options *options, const char *name)
+{
+	for (size_t i = 0; i < options->url_count; i++)
+		if (strcmp(options->urls[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+int options_check(const struct options *options, char error[OPTIONS_ERROR_SIZE])
+{
+	enum work work = options->work;
+
+	if (options->against && !knows(options, options->against))
+		return options_wrong(error, "--against %.100s: no target is called so",
+				     options->against);
+	if (options->rate > 0 && options->depth > 1)
+		return options_wrong(error,
+				     "--rate and --depth do not go together: a request of its own "
+				     "time is sent alone");
+	if (options->rate > 0 && options->cold)
+		return options_wrong(error, "--rate and --cold do not go together");
+	if (options->cold && !options->files)
+		return options_wrong(error,
+				     "--cold needs --files DIR: the folder of the files that the "
+				     "server sends");
+	if (options->cold && work != WORK_GET)
+		return options_wrong(error, "--cold is for get");
+	if (work == WORK_PUT && !options->size_count && !options->body_file)
+		return options_wrong(error, "put needs --sizes, or --body-file");
+	if (work != WORK_PUT && work != WORK_REQ && options->body_file)
+		return options_wrong(error, "--body-file is for put and req");
+	if (options->size_count && options->body_file)
+		return options_wrong(error, "--sizes and --body-file do not go together");
+	if (work != WORK_REQ && options->method)
+		return options_wrong(error, "-X is for req");
+	if (work == WORK_REQ && options->size_count)
+		return options_wrong(error, "--sizes is for get and put");
+	if (work == WORK_PUT && options->depth > 1)
+		return options_wrong(error, "--depth is for get and req");
+	if (work != WORK_HOLD && options->stall)
+		return options_wrong(error, "--stall is for hold");
+	if (work == WORK_HOLD && (options->url_count > 1 || options->connection_count > 1))
+		return options_wrong(error, "hold takes one URL, and one number of connections");
+	if (options->verify && !digest_is_there())
+		return options_wrong(error, "--verify: this eddy-bench is built without wolfSSL");
+	if (options->digest && work == WORK_PUT)
+		return options_wrong(
+			error, "--digest is for get and req: put --verify knows what it sent");
+	for (size_t i = 0; options->verify && !options->digest && i < options->url_count; i++)
+		if (url_has(&options->urls[i], "{i}"))
+			return options_wrong(
+				error,
+				work == WORK_PUT ?
+					"--verify: what was sent is not read back by {i}: {n} "
+					"names what each connection leaves" :
+					"--verify: each request asks for something else by {i}; "
+					"--digest says what they all should be");
+	if (options->pid && options->url_count > 1)
+		return options_wrong(error, "--pid is for one target");
+	if (options->pid && kill((pid_t)options->pid, 0) < 0 && errno == ESRCH)
+		return options_wrong(error, "--pid %u: there is no such process", options->pid);
+	return 0;
+}
