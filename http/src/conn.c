@@ -120,6 +120,22 @@ static int flush_held(struct eddyi_conn *conn)
 	return r;
 }
 
+/* Take in the next head, if it is here. What was held for it is sent before it is waited for, and more may come
+ * ahead meanwhile. Return: as eddyi_conn_take_in(), -errno. */
+static int take_in_next(struct eddyi_conn *conn)
+{
+	int status;
+
+	do {
+		status = take_in_pending(conn);
+		if (EDDYI_TLS && status == 0 && conn->wire.tls)
+			status = eddyi_conn_take_in_decrypted(conn);
+		if (status == 0)
+			status = flush_held(conn);
+	} while (status == 0 && conn->wire.inbox);
+	return status;
+}
+
 int eddyi_conn_serve(void *arg)
 {
 	struct eddyi_conn *conn = arg;
@@ -128,18 +144,16 @@ int eddyi_conn_serve(void *arg)
 
 	do {
 		ending = eddyi_exchange(conn->req);
-		if (ending == EDDYI_ENDING_KEEP && conn->wire.lost)
-			ending = EDDYI_ENDING_LINGER;
 		conn->brief = conn->req->body.framing == EDDYI_BODY_NONE;
 		eddyi_req_free(conn->req);
 		conn->req = NULL;
 		conn->fresh = false;
 		if (ending == EDDYI_ENDING_KEEP)
-			status = take_in_pending(conn);
-		if (EDDYI_TLS && ending == EDDYI_ENDING_KEEP && status == 0 && conn->wire.tls)
-			status = eddyi_conn_take_in_decrypted(conn);
+			status = take_in_next(conn);
+		if (ending == EDDYI_ENDING_KEEP && conn->wire.lost)
+			ending = EDDYI_ENDING_LINGER;
 	} while (ending == EDDYI_ENDING_KEEP && status > 0);
-	if (ending == EDDYI_ENDING_KEEP && status == 0 && flush_held(conn) == 0) {
+	if (ending == EDDYI_ENDING_KEEP && status == 0) {
 		eddyi_conn_park(conn);
 		return 0;
 	}

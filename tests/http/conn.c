@@ -75,6 +75,28 @@ static size_t ask(int fd)
 	return give(fd, REQUEST) ? answer(fd) : 0;
 }
 
+/* Return: how many answers came of `count`. */
+static int answers(int fd, int count)
+{
+	static const char body[] = "\r\n\r\nhello";
+	char buf[4096];
+	size_t len = 0;
+	int found = 0;
+
+	while (found < count) {
+		ssize_t r = eddy_recv(fd, buf + len, sizeof(buf) - len, 0);
+
+		if (r <= 0)
+			break;
+		len += (size_t)r;
+		found = 0;
+		for (const char *at = buf;
+		     (at = memmem(at, len - (size_t)(at - buf), body, sizeof(body) - 1)); at++)
+			found++;
+	}
+	return found;
+}
+
 /* Its time is over by the time that anybody looks, and what has come since then comes with it. */
 static void outstay(void)
 {
@@ -99,6 +121,23 @@ static int ask_too_late(int fd)
 		return 1;
 	outstay();
 	return answer(fd) ? 2 : 0;
+}
+
+/* Blank lines look as if another request came behind: the answer is held for that one's, and is on its way by itself when
+ * a request comes. */
+static int ask_behind_blank_lines(int fd)
+{
+	if (!ask(fd))
+		return 1;
+	for (int turns = 0; turns < 8; turns++) {
+		if (!give(fd, REQUEST "\r\n\r\n"))
+			return 2;
+		for (int i = 0; i < turns; i++)
+			eddy_yield();
+		if (!give(fd, REQUEST) || answers(fd, 2) != 2)
+			return 10 + turns;
+	}
+	return 0;
 }
 
 /* Send requests until nothing has been taken for a while. Return: bytes. */
@@ -205,6 +244,11 @@ Test(conn, is_served_when_its_time_ends_with_a_request)
 Test(conn, ends_when_its_time_does)
 {
 	cr_expect(eq(int, talk(ask_too_late), 0));
+}
+
+Test(conn, finds_what_came_while_it_sent_what_it_had_held)
+{
+	cr_expect(eq(int, talk(ask_behind_blank_lines), 0));
 }
 
 Test(conn, keeps_an_inbox_of_what_comes_while_it_is_busy)
