@@ -1,0 +1,239 @@
+/* Tests of eddy/io.h: pipes, and what is neither a socket nor a file. */
+#include <eddy/io.h>
+
+#include "expect.h"
+#include "feature.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+TASK_TEST(io_pipe, splice_and_poll)
+{
+	int from[2], to[2];
+	char bytes[8] = "";
+
+	EXPECT_EQ(pipe(from), 0);
+	EXPECT_EQ(pipe(to), 0);
+	EXPECT_EQ(write(from[1], "bytes", 5), 5);
+	EXPECT_EQ(eddy_poll(from[0], POLLIN), POLLIN);
+	EXPECT_EQ(eddy_poll(to[1], POLLIN | POLLOUT), POLLOUT);
+	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 100, 0), 5);
+	EXPECT_EQ(read(to[0], bytes, sizeof(bytes)), 5);
+	close(to[0]);
+	EXPECT(eddy_poll(to[1], 0) & POLLERR);
+	close(to[1]);
+	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 100, 0), -EBADF);
+	EXPECT_EQ(eddy_poll(to[1], POLLIN), -EBADF);
+	close(from[0]);
+	close(from[1]);
+	return 0;
+}
+
+/* Descriptors of this kind wait by poll on the ring, and not on one of the kernel's threads. */
+TASK_TEST(io_pipe, inotify_is_read_like_a_pipe)
+{
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	char path[] = "/tmp/eddy-io-XXXXXX";
+	struct inotify_event event = { 0 };
+	int fd = mkostemp(path, O_CLOEXEC);
+	struct eddy_scope scope;
+
+	EXPECT_EQ(inotify_add_watch(watch, path, IN_MODIFY), 1);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = EDDY_MS });
+	EXPECT_EQ(eddy_read(watch, &event, sizeof(event), EDDY_OFFSET_NONE), -ECANCELED);
+	EXPECT_EQ(eddy_scope_end(&scope), -ETIMEDOUT);
+	EXPECT_EQ(write(fd, "x", 1), 1);
+	EXPECT_EQ(eddy_read(watch, &event, sizeof(event), EDDY_OFFSET_NONE), sizeof(event));
+	EXPECT_EQ(event.mask, IN_MODIFY);
+	unlink(path);
+	EXPECT_EQ(eddy_close(watch), 0);
+	EXPECT_EQ(eddy_close(fd), 0);
+	return 0;
+}
+
+TASK_TEST(io_pipe, readv_and_writev)
+{
+	struct iovec out[2] = { { "ab", 2 }, { "cde", 3 } };
+	char first[4] = "", second[4] = "";
+	struct iovec in[2] = { { first, 3 }, { second, 4 } };
+	int fd = memfd_create("vectors", MFD_CLOEXEC);
+
+	EXPECT_EQ(eddy_writev(fd, out, 2, 1, 0), 5);
+	EXPECT_EQ(eddy_readv(fd, in, 2, 2, 0), 4);
+	EXPECT_EQ(memcmp(first, "bcd", 3), 0);
+	EXPECT_EQ(second[0], 'e');
+	EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 0);
+	EXPECT_EQ(eddy_writev(fd, out, 1, EDDY_OFFSET_NONE, 0), 2);
+	EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 2);
+	/* The flags arrive. */
+	EXPECT_EQ(eddy_writev(fd, out, 1, 0, RWF_APPEND), 2);
+	EXPECT_EQ(lseek(fd, 0, SEEK_END), 8);
+	EXPECT_EQ(eddy_readv(fd, in, 2, 0, 1 << 30), -EOPNOTSUPP);
+	EXPECT_EQ(eddy_close(fd), 0);
+	EXPECT_EQ(eddy_readv(fd, in, 2, 0, 0), -EBADF);
+	EXPECT_EQ(eddy_writev(fd, out, 2, 0, 0), -EBADF);
+	return 0;
+}
+
+TASK_TEST(io_pipe, tee_copies)
+{
+	int from[2], to[2];
+	char bytes[8] = "";
+
+	EXPECT_EQ(pipe(from), 0);
+	EXPECT_EQ(pipe(to), 0);
+	EXPECT_EQ(write(from[1], "bytes", 5), 5);
+	EXPECT_EQ(eddy_tee(from[0], to[1], 100, 0), 5);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(read(i ? to[0] : from[0], bytes, sizeof(bytes)), 5);
+		EXPECT_EQ(strcmp(bytes, "bytes"), 0);
+	}
+	close(to[0]);
+	close(to[1]);
+	EXPECT_EQ(eddy_tee(from[0], to[1], 100, 0), -EBADF);
+	close(from[0]);
+	close(from[1]);
+	return 0;
+}
+
+TASK_TEST(io_pipe, waitid_of_a_child)
+{
+	siginfo_t info = { 0 };
+	pid_t child;
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_WAITID))
+		return 0;
+	child = fork();
+	if (child == 0)
+		_exit(7);
+	EXPECT_EQ(eddy_waitid(P_PID, (id_t)child, &info, WEXITED), 0);
+	EXPECT_EQ(info.si_pid, child);
+	EXPECT_EQ(info.si_status, 7);
+	EXPECT_EQ(eddy_waitid(P_PID, (id_t)child, NULL, WEXITED), -ECHILD);
+	eddyi_feature_set(EDDY_FEATURE_WAITID, false);
+	EXPECT_EQ(eddy_waitid(P_PID, (id_t)child, NULL, WEXITED), -ENOSYS);
+	eddyi_feature_set(EDDY_FEATURE_WAITID, true);
+	return 0;
+}
+
+static uint32_t futex_word;
+
+static void *wake_futex(void *arg)
+{
+	__atomic_store_n(&futex_word, 1, __ATOMIC_SEQ_CST);
+	/* Until somebody is there to be woken. */
+	while (syscall(SYS_futex, &futex_word, FUTEX_WAKE_PRIVATE, 1) != 1)
+		usleep(100);
+	return arg;
+}
+
+static int wait_for_futex(void *arg)
+{
+	return eddy_futex_wait(arg, 0);
+}
+
+TASK_TEST(io_pipe, futexes)
+{
+	struct eddy_scope scope;
+	pthread_t thread;
+	uint32_t word = 0;
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
+		return 0;
+	EXPECT_EQ(eddy_futex_wait(&word, 1), -EAGAIN);
+	EXPECT_EQ(eddy_futex_wake(&word, 1), 0);
+	/* A thread wakes a task. */
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "waiter", wait_for_futex, &futex_word);
+	expect_turns(2);
+	EXPECT_EQ(pthread_create(&thread, NULL, wake_futex, NULL), 0);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(futex_word, 1);
+	/* A task wakes tasks; and one that nobody wakes is cancelled. */
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 3; i++)
+		eddy_scope_spawn(&scope, "waiter", wait_for_futex, &word);
+	expect_turns(2);
+	EXPECT_EQ(eddy_futex_wake(&word, 2), 2);
+	expect_turns(2);
+	EXPECT_EQ(scope.running, 1);
+	eddy_scope_cancel(&scope);
+	EXPECT_EQ(eddy_scope_end(&scope), -ECANCELED);
+	eddyi_feature_set(EDDY_FEATURE_FUTEX, false);
+	EXPECT_EQ(eddy_futex_wait(&word, 0), -ENOSYS);
+	EXPECT_EQ(eddy_futex_wake(&word, 0), -ENOSYS);
+	eddyi_feature_set(EDDY_FEATURE_FUTEX, true);
+	return 0;
+}
+
+/* --- interrupted */
+
+/* The kernel stops its own threads as well, and what they do ends as interrupted. */
+static bool is_blocked_in_worker(pid_t pid)
+{
+	char path[300], line[512];
+	struct dirent *entry;
+	bool blocked = false;
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	threads = opendir(path);
+	while (threads && !blocked && (entry = readdir(threads))) {
+		FILE *in;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, entry->d_name);
+		in = fopen(path, "r");
+		if (!in)
+			continue;
+		blocked = fgets(line, sizeof(line), in) && strstr(line, "(iou-wrk-") &&
+			  strstr(line, ") S ");
+		fclose(in);
+	}
+	if (threads)
+		closedir(threads);
+	return blocked;
+}
+
+static int splice_all(void *arg)
+{
+	int *fds = arg;
+
+	return (int)eddy_splice(fds[0], EDDY_OFFSET_NONE, fds[3], EDDY_OFFSET_NONE, 100, 0);
+}
+
+Test(io_pipe, stopped_process_sees_no_eintr)
+{
+	int fds[4], status = 0;
+	pid_t child;
+
+	cr_assert_eq(pipe(fds), 0);
+	cr_assert_eq(pipe(fds + 2), 0);
+	child = fork();
+	if (child == 0)
+		_exit(eddy_run(NULL, splice_all, fds) == 5 ? 0 : 1);
+	while (!is_blocked_in_worker(child) && waitpid(child, &status, WNOHANG) == 0)
+		usleep(100);
+	for (int i = 0; i < 3; i++) {
+		kill(child, SIGSTOP);
+		cr_assert_eq(waitpid(child, &status, WUNTRACED), child);
+		cr_assert(WIFSTOPPED(status), "it ended with %x", status);
+		kill(child, SIGCONT);
+		cr_assert_eq(waitpid(child, &status, WCONTINUED), child);
+		while (!is_blocked_in_worker(child) && waitpid(child, &status, WNOHANG) == 0)
+			usleep(100);
+	}
+	cr_assert_eq(write(fds[1], "bytes", 5), 5);
+	waitpid(child, &status, 0);
+	cr_expect_eq(status, 0, "the splice did not return 5: %x", status);
+	for (int i = 0; i < 4; i++)
+		close(fds[i]);
+}
