@@ -182,7 +182,7 @@ int eddyi_file_open(int dir, const char *path, uint64_t resolve)
 	};
 	int fd = eddy_openat2(dir, path, &how);
 
-	if ((fd == -EMFILE || fd == -ENFILE) && eddyi_open_files_drop())
+	if (eddyi_open_files_make_room(fd))
 		fd = eddy_openat2(dir, path, &how);
 	if (fd == -ELOOP && resolve)
 		return fd;

@@ -1,6 +1,7 @@
 #include "incoming.h"
 
 #include "body.h"
+#include "open_files.h"
 #include "wire.h"
 
 #include <eddy/file.h>
@@ -99,6 +100,15 @@ static int open_hidden(int dir, char name[EDDYI_HIDDEN_SIZE])
 	return r;
 }
 
+static int open_new(struct eddyi_incoming *incoming)
+{
+	int r = open_unnamed(incoming);
+
+	if (r == -EOPNOTSUPP || r == -EISDIR || r == -EINVAL)
+		r = open_hidden(incoming->dir, incoming->hidden);
+	return r;
+}
+
 static int check_space(struct eddyi_incoming *incoming, uint64_t expected)
 {
 	struct statfs fs;
@@ -122,9 +132,9 @@ int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expec
 	r = check_space(incoming, expected);
 	if (r < 0)
 		return r;
-	r = open_unnamed(incoming);
-	if (r == -EOPNOTSUPP || r == -EISDIR || r == -EINVAL)
-		r = open_hidden(dir, incoming->hidden);
+	r = open_new(incoming);
+	if (eddyi_open_files_make_room(r))
+		r = open_new(incoming);
 	if (r < 0)
 		return r;
 	incoming->fd = r;

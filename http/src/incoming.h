@@ -27,8 +27,8 @@ struct eddyi_incoming {
 	char hidden[EDDYI_HIDDEN_SIZE]; /* its name for now; empty when it has none */
 };
 
-/* Create the file in the folder `dir`. `expected` is how much is to come, 0 when nobody knows.
- * Suspends. Return: 0, -ENOSPC when the disk has less room than that, -errno. */
+/* Create the file in the folder `dir`. `expected` is how much is to come, 0 when nobody knows. What the loop
+ * keeps open is let go of where descriptors have run out. Suspends. Return: 0, -ENOSPC when the disk has less room than that, -errno. */
 int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expected, uint64_t max);
 
 /* Throw the file away, unless it has been published. Suspends, and is not cancelled. */

@@ -89,6 +89,11 @@ bool eddyi_open_files_drop(void)
 	return had_any;
 }
 
+bool eddyi_open_files_make_room(int error)
+{
+	return (error == -EMFILE || error == -ENFILE) && eddyi_open_files_drop();
+}
+
 static void loop_ends(struct eddy_at_end *at_end)
 {
 	eddyi_open_files_drop();

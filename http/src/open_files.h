@@ -91,4 +91,8 @@ void eddyi_open_file_unref(struct eddyi_open_file *file);
 /* Let go of all files that this thread's loop keeps. Never suspends. Return: whether there were any. */
 bool eddyi_open_files_drop(void);
 
+/* Let go of them if `error` says that descriptors have run out. Never suspends.
+ * Return: whether what came of it may be asked for again, since there were some. */
+bool eddyi_open_files_make_room(int error);
+
 #endif
