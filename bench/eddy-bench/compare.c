@@ -120,6 +120,31 @@ static void compare_figure(struct comparison *comparison, const struct sides *si
 	*add_change(comparison) = change;
 }
 
+/* The target that others are held against: where the ratios to it are as they were, all have changed alike, which is
+ * the machine's doing; where one has changed the other way, it is this one's. */
+static void judge_yardstick(const struct comparison *comparison, size_t first,
+			    struct change *change)
+{
+	bool has_others = false;
+
+	if (change->against || (change->kind != CHANGE_WORSE && change->kind != CHANGE_BETTER))
+		return;
+	for (size_t i = first; i < comparison->count; i++) {
+		const struct change *other = &comparison->changes[i];
+
+		if (other->figure != change->figure || !other->against ||
+		    strcmp(other->against, change->target->name) != 0)
+			continue;
+		has_others = true;
+		if (other->kind == (change->kind == CHANGE_WORSE ? CHANGE_BETTER : CHANGE_WORSE))
+			return;
+	}
+	if (!has_others)
+		return;
+	change->kind = CHANGE_NOT_JUDGED;
+	change->why = "so did the others, by the machine";
+}
+
 struct comparison *compare_results(const struct result *before, const struct result *after,
 				   double tolerance)
 {
@@ -132,6 +157,7 @@ struct comparison *compare_results(const struct result *before, const struct res
 	comparison->is_other_machine = !is_same_machine(&before->machine, &after->machine);
 	for (size_t i = 0; i < after->cell_count; i++) {
 		struct sides sides = { .new_cell = after->cells[i] };
+		size_t first = comparison->count;
 
 		sides.old_cell = result_cell(before, sides.new_cell->name);
 		for (size_t j = 0; sides.old_cell && j < sides.new_cell->target_count; j++) {
@@ -142,6 +168,8 @@ struct comparison *compare_results(const struct result *before, const struct res
 				compare_figure(comparison, &sides, figure_find(compared[k]),
 					       tolerance);
 		}
+		for (size_t j = first; j < comparison->count; j++)
+			judge_yardstick(comparison, first, &comparison->changes[j]);
 	}
 	return comparison;
 }

@@ -1,7 +1,8 @@
 /* compare.h: what became slower from one result to another; `eddy-bench compare`.
  *
  * Where both have the peer that a cell's targets are held against, ratios are compared: they hold on any machine. Else it
- * is the figures themselves, which say nothing on another machine. The rounds of the two results are no pairs.
+ * is the figures themselves, which say nothing on another machine. So it is for the peer; where no ratio to it has changed
+ * the other way, all have changed alike, and it is not judged. The rounds of the two results are no pairs.
  */
 #ifndef EDDY_BENCH_COMPARE_H
 #define EDDY_BENCH_COMPARE_H

@@ -29,7 +29,8 @@ struct estimate estimate_unknown(void);
 struct estimate estimate_of(const double *values, size_t count);
 
 /* Of the quotient of two medians whose rounds are no pairs: `over` and `under` were measured at different times. Its
- * interval leaves `tail` out at either end. `min` and `max` stay NAN, `count` is the smaller of the two. */
+ * interval leaves `tail` out at either end; of fewer than seven rounds, which lie apart by chance too often, it is as
+ * wide as Student's t has it, or wider. `min` and `max` stay NAN, `count` is the smaller of the two. */
 struct estimate estimate_quotient(const double *over, size_t over_count, const double *under,
 				  size_t under_count, double tail);
 

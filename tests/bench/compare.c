@@ -85,7 +85,8 @@ Test(compare, takes_the_ratio_where_there_is_a_peer)
 	cr_expect_eq(change->before, 1);
 	change = change_of(comparison, "nginx", "cpu");
 	cr_expect_eq(change->against, NULL);
-	cr_expect_eq(change->kind, CHANGE_WORSE);
+	cr_expect_eq(change->kind, CHANGE_NOT_JUDGED);
+	cr_expect_str_eq(change->why, "so did the others, by the machine");
 	cr_expect_not(comparison->is_other_machine);
 	comparison_free(comparison);
 
@@ -96,6 +97,26 @@ Test(compare, takes_the_ratio_where_there_is_a_peer)
 	change = change_of(comparison, "nginx", "cpu");
 	cr_expect_eq(change->kind, CHANGE_NOT_JUDGED);
 	cr_expect_str_eq(change->why, "another machine");
+	comparison_free(comparison);
+	result_free(before);
+	result_free(after);
+}
+
+/* The one that others are held against may be the one that matters. */
+Test(compare, knows_a_yardstick_that_has_changed)
+{
+	struct result *before = result_of(1000, 1), *after = result_of(1000, 1);
+	struct comparison *comparison;
+
+	for (int i = 0; i < ROUNDS; i++)
+		after->cells[0]->targets[1]->samples[i]->cpu_seconds *= 2;
+	comparison = compare_results(before, after, COMPARE_TOLERANCE);
+	cr_expect_eq(change_of(comparison, "nginx", "cpu")->kind, CHANGE_WORSE);
+	cr_expect_eq(change_of(comparison, "eddy", "cpu")->kind, CHANGE_BETTER);
+	comparison_free(comparison);
+	comparison = compare_results(after, before, COMPARE_TOLERANCE);
+	cr_expect_eq(change_of(comparison, "nginx", "cpu")->kind, CHANGE_BETTER);
+	cr_expect_eq(change_of(comparison, "eddy", "cpu")->kind, CHANGE_WORSE);
 	comparison_free(comparison);
 	result_free(before);
 	result_free(after);

@@ -89,14 +89,15 @@ Test(estimate, divides_what_are_no_pairs)
 			wide;
 
 	cr_expect_eq(estimate.median, 2.1);
-	cr_expect_eq(estimate.low, 2.0);
-	cr_expect_eq(estimate.high, 2.2);
+	/* Student's t of five degrees of freedom has 0.025 beyond 2.570582. */
+	expect_near(estimate.low, 2.1 / (1 + 2.5705818 / 21 / sqrt(3)));
+	expect_near(estimate.high, 2.1 * (1 + 2.5705818 / 21 / sqrt(3)));
 	cr_expect_eq(estimate.count, 3);
 	/* Both move: what it has of each end adds up. */
 	estimate = estimate_quotient(over, 3, over, 3, ESTIMATE_TAIL);
 	cr_expect_eq(estimate.median, 1);
 	cr_expect_lt(estimate.low, 1);
-	cr_expect_gt(estimate.low, 20.0 / 22 - 1e-9);
+	expect_near(estimate.low, 1 / (1 + 2.7764451 * sqrt(2.0 / 3) / 21));
 	cr_expect_gt(estimate.high, 1);
 	/* The surer, the wider. */
 	narrow = estimate_quotient(seven, 7, seven, 7, ESTIMATE_TAIL);
@@ -108,6 +109,43 @@ Test(estimate, divides_what_are_no_pairs)
 	cr_expect(isnan(estimate.low));
 	cr_expect(isnan(estimate_quotient(over, 3, zero, 2, ESTIMATE_TAIL).median));
 	cr_expect(isnan(estimate_quotient(over, 0, under, 4, ESTIMATE_TAIL).median));
+}
+
+/* Three lie apart from three others in one of ten cases, whatever is measured. */
+Test(estimate, does_not_take_few_rounds_for_a_difference)
+{
+	unsigned short state[3] = { 3, 2, 1 };
+	size_t apart[8] = { 0 }, draws = 4000;
+
+	for (size_t rounds = 2; rounds < 8; rounds++)
+		for (size_t draw = 0; draw < draws; draw++) {
+			double a[7], b[7];
+			struct estimate estimate;
+
+			for (size_t i = 0; i < rounds; i++) {
+				a[i] = 10 + erand48(state) + erand48(state) + erand48(state);
+				b[i] = 10 + erand48(state) + erand48(state) + erand48(state);
+			}
+			estimate = estimate_quotient(a, rounds, b, rounds, 0.0005);
+			apart[rounds] += !estimate_has(&estimate, 1);
+		}
+	for (size_t rounds = 2; rounds < 8; rounds++)
+		cr_expect_leq(apart[rounds], draws / 250, "%zu rounds: %zu", rounds, apart[rounds]);
+}
+
+Test(estimate, knows_few_rounds_that_are_far_apart)
+{
+	static const double slow[] = { 20, 20.1, 20.2 }, quick[] = { 10, 10.1, 10.2 },
+			    same[] = { 5, 5, 5 };
+	struct estimate estimate = estimate_quotient(slow, 3, quick, 3, 0.0005);
+
+	cr_expect_gt(estimate.low, 1.5);
+	cr_expect_lt(estimate.high, 2.5);
+	/* What is the same each time is known. */
+	estimate = estimate_quotient(quick, 3, same, 3, 0.0005);
+	cr_expect_gt(estimate.low, 1.8);
+	estimate = estimate_quotient(same, 3, same, 3, 0.0005);
+	cr_expect(estimate.low == 1 && estimate.high == 1);
 }
 
 Test(estimate, knows_what_is_within)
