@@ -1,6 +1,7 @@
 #include "conn.h"
 
 #include "receive.h"
+#include "secure.h"
 #include "upload.h"
 
 #include <eddy/io.h>
@@ -55,6 +56,7 @@ static void close_conn(struct conn *conn)
 	if (conn->fd < 0)
 		return;
 	conn->retransmits = conn_retransmits(conn);
+	secure_end(conn);
 	close(conn->fd);
 	conn->fd = -1;
 }
@@ -114,7 +116,10 @@ static int open_conn(struct conn *conn)
 	if (conn->connected_before)
 		conn->tally->reconnects++;
 	conn->connected_before = true;
-	return 0;
+	r = plan->secure ? secure_begin(conn) : 0;
+	if (r < 0)
+		close_conn(conn);
+	return r;
 }
 
 /* ---- requests ---- */
@@ -292,7 +297,8 @@ static void say_why(const struct conn *conn, int r, char *ret_text, size_t size)
 	if (conn->gave_up || r == -ETIMEDOUT)
 		snprintf(ret_text, size, "%s",
 			 conn->gave_up ? conn->gave_up : "can't connect in time");
-	else if (conn->wrong && (r == -ENODATA || r == -EBADMSG || r == -EMSGSIZE))
+	else if (conn->wrong &&
+		 (r == -ENODATA || r == -ECONNABORTED || r == -EBADMSG || r == -EMSGSIZE))
 		snprintf(ret_text, size, "%s", conn->wrong);
 	else
 		snprintf(ret_text, size, "%s%s%s", conn->wrong ? conn->wrong : "",
@@ -301,7 +307,7 @@ static void say_why(const struct conn *conn, int r, char *ret_text, size_t size)
 
 void conn_failed(struct conn *conn, uint64_t count, int r)
 {
-	char text[200];
+	char text[300];
 
 	say_why(conn, r, text, sizeof(text));
 	note_error(conn, count, text);
@@ -311,7 +317,7 @@ void conn_failed(struct conn *conn, uint64_t count, int r)
 static bool is_stale(const struct conn *conn, bool fresh, unsigned taken, int r)
 {
 	return (!fresh || taken) && conn->at == conn->end && !conn->taken && !conn->gave_up &&
-	       (r == -ENODATA || r == -ECONNRESET || r == -EPIPE);
+	       (r == -ENODATA || r == -ECONNABORTED || r == -ECONNRESET || r == -EPIPE);
 }
 
 int conn_exchange(struct conn *conn, uint64_t started_ns)

@@ -1,7 +1,7 @@
 /* conn.h: one connection of a benchmark: it sends what the plan says and reads what comes back, as cheaply as it goes.
  *
  * Bodies are not copied: the kernel counts them (MSG_TRUNC), or, to upload, takes them from a file (sendfile(2)). Under
- * --verify they are read, since they must be looked at.
+ * --verify they are read, since they must be looked at; over TLS they go through secure.h.
  *
  * Invariants:
  * 1. One task at a time uses a connection, and every request that was begun is in the tally, as one of `requests` or
@@ -27,13 +27,16 @@ struct tally {
 	char error[OPTIONS_ERROR_SIZE]; /* the first one */
 };
 
+struct eddyi_tls;
+
 struct conn {
 	struct plan *plan;
 	struct tally *tally;
 	struct digest *digest;    /* NULL unless bodies are verified */
 	struct expected expected; /* where each connection asks for something else */
 	unsigned number;
-	int fd; /* -1: closed */
+	int fd;                /* -1: closed */
+	struct eddyi_tls *tls; /* NULL: plain */
 	char *buffer;
 	size_t at, end, size;
 	char *request; /* as many as the plan's depth, one behind the other */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#if EDDY_BENCH_DIGEST
+#if EDDY_BENCH_WOLFSSL
 /* Its options would turn on _FORTIFY_SOURCE whatever the build says. */
 #define WOLFSSL_OPTIONS_IGNORE_SYS
 #include <wolfssl/options.h>

@@ -2,6 +2,7 @@
 
 #include "limit.h"
 #include "load.h"
+#include "secure.h"
 
 #include <eddy/io.h>
 #include <eddy/loop.h>
@@ -19,6 +20,7 @@ struct hold {
 	const struct options *options;
 	struct plan plan;
 	struct body body;
+	struct secure *secure;
 	struct load load;
 	bool interrupted; /* never: Ctrl-C ends the process */
 	char error[OPTIONS_ERROR_SIZE];
@@ -59,18 +61,21 @@ static int hold(void *arg)
 	if (options->stall == STALL_PUT)
 		hold->body = (struct body){ .fd = -1, .size = options->size_count ? size : UPLOAD };
 	if (r == 0)
-		r = plan_init(&hold->plan, options, &options->urls[0], size,
+		r = secure_open(options, &hold->secure, hold->error);
+	if (r == 0)
+		r = plan_init(&hold->plan, options, hold->secure, &options->urls[0], size,
 			      hold->body.size ? &hold->body : NULL, hold->error);
 	if (r == 0)
 		r = load_open(&hold->load, &hold->plan, options->connections[0], &hold->interrupted,
 			      hold->error);
-	if (r < 0)
-		return r;
-	printf("{\"connections\": %u}\n", hold->load.count);
-	fflush(stdout);
-	r = await_end_of_input();
-	printf("{\"open\": %u}\n", count_open(&hold->load));
-	load_close(&hold->load);
+	if (r == 0) {
+		printf("{\"connections\": %u}\n", hold->load.count);
+		fflush(stdout);
+		r = await_end_of_input();
+		printf("{\"open\": %u}\n", count_open(&hold->load));
+		load_close(&hold->load);
+	}
+	secure_close(hold->secure);
 	return r;
 }
 

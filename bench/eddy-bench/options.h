@@ -40,9 +40,11 @@ struct options {
 	const char *files;   /* the folder that the server serves */
 	const char *between; /* a command */
 	const char *digest;  /* in hexadecimal */
+	const char *ca;      /* a file; NULL: whom the system trusts */
+	const char *ciphers; /* NULL: all good ones */
 	const char *json, *html, *markdown;
 	unsigned pid; /* of the server; 0: found by its port */
-	bool cold, verify, progress, no_calls;
+	bool cold, insecure, verify, progress, no_calls;
 	enum stall stall;
 };
 

@@ -1,6 +1,7 @@
 #include "options_check.h"
 
 #include "digest.h"
+#include "secure.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -24,6 +25,23 @@ static bool knows(const struct options *options, const char *name)
 		if (strcmp(options->urls[i].name, name) == 0)
 			return true;
 	return false;
+}
+
+static int check_https(const struct options *options, char error[OPTIONS_ERROR_SIZE])
+{
+	bool is_there = false;
+
+	for (size_t i = 0; i < options->url_count; i++)
+		is_there |= options->urls[i].https;
+	if (is_there && !secure_is_there())
+		return options_wrong(error, "https://: this eddy-bench is built without wolfSSL");
+	if (!is_there && (options->ca || options->ciphers || options->insecure))
+		return options_wrong(error,
+				     "--ca, --ciphers and --insecure are for targets of https://");
+	if (options->ca && options->insecure)
+		return options_wrong(error, "--ca and --insecure do not go together: who trusts "
+					    "everybody asks no authority");
+	return 0;
 }
 
 int options_check(const struct options *options, char error[OPTIONS_ERROR_SIZE])
@@ -79,5 +97,5 @@ int options_check(const struct options *options, char error[OPTIONS_ERROR_SIZE])
 		return options_wrong(error, "--pid is for one target");
 	if (options->pid && kill((pid_t)options->pid, 0) < 0 && errno == ESRCH)
 		return options_wrong(error, "--pid %u: there is no such process", options->pid);
-	return 0;
+	return check_https(options, error);
 }

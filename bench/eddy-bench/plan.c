@@ -19,19 +19,21 @@ static int find_address(struct plan *plan, char error[OPTIONS_ERROR_SIZE])
 	plan->address.len = sizeof(plan->address.addr);
 	getpeername(fd, &plan->address.addr.any, &plan->address.len);
 	close(fd);
-	/* A unix socket does not know TRUNC. */
-	plan->truncates = plan->address.addr.any.sa_family != AF_UNIX;
+	/* A unix socket does not know TRUNC, and what is encrypted must be looked at. */
+	plan->truncates = plan->address.addr.any.sa_family != AF_UNIX && !plan->secure;
 	return 0;
 }
 
-int plan_init(struct plan *plan, const struct options *options, const struct url *url,
-	      uint64_t size, const struct body *body, char error[OPTIONS_ERROR_SIZE])
+int plan_init(struct plan *plan, const struct options *options, struct secure *secure,
+	      const struct url *url, uint64_t size, const struct body *body,
+	      char error[OPTIONS_ERROR_SIZE])
 {
 	char text[24] = "{size}";
 
 	*plan = (struct plan){
 		.options = options,
 		.url = url,
+		.secure = url->https ? secure : NULL,
 		.body = body,
 		.size = options->work == WORK_GET ? size : PLAN_SIZE_NONE,
 		.depth = options->depth,

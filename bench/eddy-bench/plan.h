@@ -8,6 +8,8 @@
 
 #include <eddy/net.h>
 
+struct secure;
+
 #define PLAN_SIZE_NONE UINT64_MAX
 
 /* Room for a request's head. */
@@ -22,6 +24,8 @@ struct expected {
 struct plan {
 	const struct options *options;
 	const struct url *url;
+	struct secure *secure; /* NULL: plain */
+	char protocol[96];     /* of TLS, as it was agreed on first */
 	struct eddy_sockaddr address;
 	const char *method;
 	char path[URL_PATH_SIZE]; /* {n} and {i} are left in it */
@@ -39,9 +43,11 @@ struct plan {
 };
 
 /* Fill in `{size}` for a cell, and find the target's address by connecting to it. Suspends. `size` is
- * PLAN_SIZE_NONE where the cell has none. Return: 0; -errno, and a sentence in `error`. */
-int plan_init(struct plan *plan, const struct options *options, const struct url *url,
-	      uint64_t size, const struct body *body, char error[OPTIONS_ERROR_SIZE]);
+ * PLAN_SIZE_NONE where the cell has none; `secure` is for a target of https:// alone.
+ * Return: 0; -errno, and a sentence in `error`. */
+int plan_init(struct plan *plan, const struct options *options, struct secure *secure,
+	      const struct url *url, uint64_t size, const struct body *body,
+	      char error[OPTIONS_ERROR_SIZE]);
 
 /* Make of a plan for uploads one that asks for what they have left, and verifies it. Blocks while it reads the body.
  * Return: 0; -errno, and a sentence in `error`. */

@@ -1,5 +1,7 @@
 #include "receive.h"
 
+#include "secure.h"
+
 #include <eddy/loop.h>
 #include <eddy/op.h>
 
@@ -18,9 +20,12 @@ static char nowhere[65536];
 static ssize_t receive(struct conn *conn, void *buf, size_t len, int flags)
 {
 	struct eddy_op op;
-	struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
+	struct io_uring_sqe *sqe;
 	int r;
 
+	if (conn->tls)
+		return secure_receive(conn, buf, len);
+	sqe = eddy_op_begin_await(&op);
 	if (!sqe)
 		return -ECANCELED;
 	io_uring_prep_recv(sqe, conn->fd, buf, len, flags);
@@ -55,6 +60,12 @@ static int broken(struct conn *conn, int r, const char *what)
 	return r;
 }
 
+/* The connection has ended, or broken; what TLS has to say of that says more. */
+static int ended(struct conn *conn, int r, const char *where)
+{
+	return conn->wrong ? r : broken(conn, r, where);
+}
+
 static int receive_one_head(struct conn *conn, struct response *ret_response,
 			    uint64_t *ret_first_ns)
 {
@@ -63,7 +74,7 @@ static int receive_one_head(struct conn *conn, struct response *ret_response,
 	if (conn->at == conn->end) {
 		r = fill(conn);
 		if (r < 0)
-			return broken(conn, r, "the connection ended instead of an answer");
+			return ended(conn, r, "the connection ended instead of an answer");
 	}
 	*ret_first_ns = conn->received_ns;
 	for (;;) {
@@ -79,7 +90,7 @@ static int receive_one_head(struct conn *conn, struct response *ret_response,
 			return broken(conn, -EMSGSIZE, "the head of the answer is too large");
 		r = fill(conn);
 		if (r < 0)
-			return broken(conn, r, "the connection ended in the head of an answer");
+			return ended(conn, r, "the connection ended in the head of an answer");
 	}
 }
 
@@ -198,7 +209,5 @@ int receive_body(struct conn *conn, struct response *response)
 		response->keeps = false;
 		r = take_rest(conn);
 	}
-	if (r < 0 && !conn->wrong)
-		conn->wrong = "the connection ended in a body";
-	return r;
+	return r < 0 ? ended(conn, r, "the connection ended in a body") : 0;
 }

@@ -5,6 +5,7 @@
 #include "machine.h"
 #include "progress.h"
 #include "sample.h"
+#include "secure.h"
 
 #include <eddy/process.h>
 #include <eddy/scope.h>
@@ -24,6 +25,7 @@ struct run {
 	struct progress progress;
 	struct eddy_signals signals;
 	struct body body;
+	struct secure *secure; /* NULL: no target is of https:// */
 	bool interrupted;
 	bool looped;  /* a target is on this machine */
 	bool counted; /* system calls, at least once */
@@ -143,7 +145,7 @@ static void make_target(struct run *run, struct cell *cell, struct contender *co
 		target->server.pid = contender->server.pids[0];
 		target->server.command = result_text(run->result, contender->server.command);
 	}
-	if (contender->server.count && plan->truncates)
+	if (contender->server.count && plan->address.addr.any.sa_family != AF_UNIX)
 		run->looped = true;
 	if (contender->server.cpu >= 0)
 		run->result->settings.server_cpu = contender->server.cpu;
@@ -289,7 +291,7 @@ static int play_cell(struct run *run, uint64_t size, unsigned connections,
 		struct contender *contender = &contenders[i];
 
 		*contender = (struct contender){ 0 };
-		r = plan_init(&contender->plan, options, &options->urls[i], size,
+		r = plan_init(&contender->plan, options, run->secure, &options->urls[i], size,
 			      run->body.fd > 0 ? &run->body : NULL, run->error);
 		if (r == 0)
 			server_find(&contender->plan.address, (pid_t)options->pid,
@@ -402,6 +404,8 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 	if (options->files)
 		r = cached_look(options->files, &cached, error);
 	if (r == 0)
+		r = secure_open(options, &run.secure, error);
+	if (r == 0)
 		r = play_sizes(&run, contenders);
 	eddy_scope_cancel(&scope);
 	eddy_scope_end(&scope);
@@ -411,6 +415,8 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 			result,
 			"server and client are on one machine, whose loopback copies what a "
 			"server sends without copying (SEND_ZC), and has no losses");
+	for (size_t i = 0; i < options->url_count; i++)
+		secure_remark(&contenders[i].plan, result);
 	if (run.counted)
 		result_add_remark(
 			result,
@@ -418,6 +424,7 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 			"times the requests of each sample");
 	progress_end(&run.progress);
 	body_close(&run.body);
+	secure_close(run.secure);
 	free(contenders);
 	return run.interrupted ? -EINTR : r;
 }

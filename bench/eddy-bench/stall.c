@@ -3,8 +3,6 @@
 #include "receive.h"
 #include "upload.h"
 
-#include <eddy/io.h>
-
 #include <errno.h>
 
 /* Of a body that is not to be sent as a whole. */
@@ -41,7 +39,7 @@ static int stall_upload(struct conn *conn)
 		conn->wrong = "a body of 64 KiB does not stand still: --sizes 1M";
 		return -EMSGSIZE;
 	}
-	return eddy_send_all(conn->fd, beginning, sizeof(beginning), 0);
+	return upload_send_bytes(conn, beginning, sizeof(beginning), 0);
 }
 
 int stall_begin(struct conn *conn)

@@ -52,13 +52,16 @@ static const char *parse_http(const char *rest, struct url *url)
 	size_t len;
 	const char *bracket, *colon;
 
-	rest += 7;
+	rest += url->https ? 8 : 7;
 	len = strcspn(rest, "/?");
 	bracket = memchr(rest, ']', len);
 	colon = memchr(bracket ? bracket : rest, ':',
 		       len - (bracket ? (size_t)(bracket - rest) : 0));
 	url->host = strndup(rest, len);
-	if (url->host && asprintf(&url->dial, "%s%s", url->host, colon ? "" : ":80") < 0)
+	if (url->host && asprintf(&url->dial, "%s%s", url->host,
+				  colon      ? "" :
+				  url->https ? ":443" :
+					       ":80") < 0)
 		url->dial = NULL;
 	return rest + len;
 }
@@ -72,18 +75,15 @@ int url_parse(const char *text, struct url *ret_url, char error[URL_ERROR_SIZE])
 
 	if (strlen(text) > URL_MAX)
 		return wrong(error, text, "a URL of more than 4096 bytes");
-	if (strncmp(rest, "https://", 8) == 0)
-		return wrong(error, text,
-			     "https is not supported: measure the server without TLS, "
-			     "or through a proxy that ends it");
+	url.https = strncmp(rest, "https://", 8) == 0;
 	if (strncmp(rest, "unix:", 5) == 0)
 		path = parse_unix(rest, &url);
-	else if (strncmp(rest, "http://", 7) == 0)
+	else if (url.https || strncmp(rest, "http://", 7) == 0)
 		path = parse_http(rest, &url);
 	else
 		return wrong(error, text,
 			     "no URL: [NAME=]http://HOST[:PORT]/PATH is wanted, "
-			     "or [NAME=]unix:SOCKET:/PATH");
+			     "or https://, or [NAME=]unix:SOCKET:/PATH");
 	url.text = strdup(rest);
 	url.path = strdup(path && *path ? path : "/");
 	if (!path)

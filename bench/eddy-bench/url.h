@@ -1,5 +1,5 @@
-/* url.h: the target of a benchmark, as people write it: [NAME=]http://HOST[:PORT]/PATH, or
- * [NAME=]unix:SOCKET:/PATH for a server on a unix socket ("@NAME" for one without a file).
+/* url.h: the target of a benchmark, as people write it: [NAME=]http://HOST[:PORT]/PATH, the same with
+ * https://, or [NAME=]unix:SOCKET:/PATH for a server on a unix socket ("@NAME" for one without a file).
  *
  * {size}, {n} and {i} in the path are filled in later: by the size of a cell ("4k"), the number of the connection
  * and that of the request.
@@ -23,6 +23,7 @@ struct url {
 	char *dial;     /* for eddy_dial(): HOST:PORT or unix:PATH */
 	char *host;     /* the value of a host field */
 	char *path;     /* with the query; braces as they are */
+	bool https;
 };
 
 /* Parse a target. Return: 0; -EINVAL and a sentence in `error`; -ENOMEM. */

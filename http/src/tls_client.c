@@ -275,6 +275,23 @@ static const char *alert_name(int code)
 	return "unknown";
 }
 
+/* What is wrong with a certificate, or with what else came. */
+static const char *fault_name(int error, char text[WOLFSSL_MAX_ERROR_SZ])
+{
+	switch (error) {
+	case ASN_NO_SIGNER_E:
+		return "nobody who is trusted has signed it";
+	case ASN_SELF_SIGNED_E:
+		return "it has signed itself, and is not among those that are trusted";
+	case ASN_AFTER_DATE_E:
+		return "it has expired";
+	case ASN_BEFORE_DATE_E:
+		return "it is not valid yet";
+	default:
+		return wolfSSL_ERR_error_string((unsigned long)error, text);
+	}
+}
+
 int eddyi_tls_client_explain(struct eddyi_tls *tls, char *ret_text, size_t size)
 {
 	WOLFSSL_ALERT_HISTORY history = { 0 };
@@ -288,9 +305,8 @@ int eddyi_tls_client_explain(struct eddyi_tls *tls, char *ret_text, size_t size)
 			 alert_name(history.last_rx.code));
 		return -EBADMSG;
 	}
-	wolfSSL_ERR_error_string((unsigned long)error, text);
 	snprintf(ret_text, size, "%s: %s",
 		 of_trust ? "the certificate is not to be trusted" : "the TLS handshake has failed",
-		 text);
+		 fault_name(error, text));
 	return is_of_stranger(error) ? -ENOKEY : of_trust ? -EKEYREJECTED : -EBADMSG;
 }

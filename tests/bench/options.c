@@ -116,6 +116,10 @@ Test(options, mistakes_are_told)
 		{ "get http://localhost:1/ --stall get", "for hold" },
 		{ "hold http://localhost:1/ --stall x", "get or put" },
 		{ "hold http://localhost:1/ -c 1,2", "one number" },
+		{ "get http://localhost:1/ --insecure", "of https" },
+		{ "get http://localhost:1/ --ca x", "of https" },
+		{ "get http://localhost:1/ --ciphers x", "of https" },
+		{ "get https://localhost:1/ --ca x --insecure", "together" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

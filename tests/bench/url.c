@@ -41,6 +41,24 @@ Test(url, has_defaults)
 	url_deinit(&url);
 }
 
+Test(url, of_tls)
+{
+	struct url url = parsed("a=https://[::1]/x");
+
+	cr_expect(url.https);
+	cr_expect_str_eq(url.dial, "[::1]:443");
+	cr_expect_str_eq(url.host, "[::1]");
+	cr_expect_str_eq(url.text, "https://[::1]/x");
+	url_deinit(&url);
+	url = parsed("https://localhost:8443");
+	cr_expect_str_eq(url.dial, "localhost:8443");
+	cr_expect_str_eq(url.host, "localhost:8443");
+	url_deinit(&url);
+	url = parsed("http://localhost/");
+	cr_expect_not(url.https);
+	url_deinit(&url);
+}
+
 Test(url, has_a_name)
 {
 	struct url url = parsed("my server=http://localhost/x?a=b");
@@ -73,8 +91,9 @@ Test(url, others_are_refused)
 		{ "", "no URL" },
 		{ "localhost:80/", "no URL" },
 		{ "ftp://localhost/", "no URL" },
-		{ "https://localhost/", "https" },
-		{ "name=https://localhost/", "https" },
+		{ "https://", "host" },
+		{ "https://localhost:0/", "port 0" },
+		{ "https:/localhost/", "no URL" },
 		{ "http://", "host" },
 		{ "http:///path", "host" },
 		{ "http://localhost:0/", "port 0" },

@@ -271,7 +271,6 @@ class Failures(Case):
 
     def test_mistakes(self):
         self.assertIn('no URL', self.bench('get', 'localhost', status=2)[0])
-        self.assertIn('https', self.bench('get', 'https://localhost/', status=2)[0])
         self.assertIn('no such process', self.bench('get', 'http://localhost/', '--pid', str(1 << 29), status=2)[0])
 
     def test_what_cannot_be_kept_is_not_measured(self):
