@@ -230,7 +230,9 @@ def _crowd(bench, cell, server, target):
     before = server.resident_bytes()
     with client.Held(bench, server.url(_path(cell)), cell.connections):
         time.sleep(0.5)
-        target['samples'][0].update(resident_bytes=server.resident_bytes(), resident_bytes_before=before)
+        # Nothing else in it is of these connections.
+        target['samples'] = [{'resident_bytes': server.resident_bytes(), 'resident_bytes_before': before, 'threads': server.threads()}]
+    target['histogram'] = {}
     target['connections'] = cell.connections
 
 

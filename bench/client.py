@@ -60,7 +60,7 @@ def joined(result, more):
             continue
         mine['samples'] += target['samples']
         for what, buckets in target['histogram'].items():
-            mine['histogram'][what] = add_counts(mine['histogram'][what], buckets)
+            mine['histogram'][what] = add_counts(mine['histogram'].get(what, []), buckets)
     cell['remarks'] += [remark for remark in more['cells'][0]['remarks'] if remark not in cell['remarks']]
     result['settings']['rounds'] = max(len(target['samples']) for target in cell['targets'])
     return result

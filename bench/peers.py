@@ -109,7 +109,7 @@ def eddy_files(bench, folder, name='eddy', build='eddy', words=(), **options):
     port = free_port()
     command = [bench.program('../examples/files', build), folder, '--bind', f'127.0.0.1:{port}', *words]
     server = bench.start(name, command, port, '/files/', **options)
-    server.uploads = folder
+    server.uploads, server.version = folder, bench.versions[build]
     return server
 
 
@@ -117,17 +117,19 @@ def eddy_small(bench, program, name='eddy', build='eddy', words=(), path='/', up
     """One of the servers of bench/, whose first word is its address."""
     port = free_port()
     server = bench.start(name, [bench.program(program, build), f'127.0.0.1:{port}', *words], port, path, **options)
-    server.uploads = uploads
+    server.uploads, server.version = uploads, bench.versions[build]
     return server
 
 
 def bare(bench, name, technique, target):
     port = free_port()
     server = bench.start(name, [bench.program('reference/reference-transfer'), technique, str(port), target], port)
-    server.uploads = target
+    server.uploads, server.version = target, bench.versions['eddy']
     return server
 
 
 def bare_hello(bench, name):
     port = free_port()
-    return bench.start(name, [bench.program('reference/reference-hello'), str(port)], port)
+    server = bench.start(name, [bench.program('reference/reference-hello'), str(port)], port)
+    server.version = bench.versions['eddy']
+    return server

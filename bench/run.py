@@ -13,7 +13,7 @@
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
 report/ beside this file; --publish writes RESULTS.md and the figures of README.md as well. --keep leaves the cells that the last report has and this run has not.
 --before measures the eddy of another build folder in the same run, --peer one more server: {port} and {folder} in its command
-are filled in. --smoke only sees that everything still runs, and prints TAP.
+are filled in. What was measured until Ctrl-C is in the report; the exit status is then 130, and 1 where a cell failed. --smoke only sees that everything still runs, and prints TAP.
 """
 import argparse
 import contextlib
@@ -21,9 +21,11 @@ import dataclasses
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
+from unittest import mock
 
 import cells
 import client
@@ -43,6 +45,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 REPORT = os.path.join(HERE, 'report')
 # What a cell takes beside its samples: servers that begin, bodies that are compared.
 BESIDE = 0.4
+INTERRUPTED = 130  # the exit status
 KEPT = 'measured in a run of its own'
 
 
@@ -129,13 +132,16 @@ class Progress:
 
 
 def measure_all(bench, wanted, settings):
-    """Return: a result of all cells that could be measured (None without any), and the names of the others."""
+    """Return: a result of all cells that could be measured (None without any), the names of those that failed, and whether it was
+    interrupted: what was measured until then is not lost."""
     whole, failed = None, []
     progress = Progress(bench, wanted, settings)
     for cell in wanted:
         progress.next(cell)
         try:
             result = cells.measure(bench, cell, settings)
+        except KeyboardInterrupt:
+            return whole, failed, True
         except (RuntimeError, OSError) as error:
             settings.say(f'{cell.name} was not measured: {error}')
             failed.append(cell.name)
@@ -144,7 +150,7 @@ def measure_all(bench, wanted, settings):
             whole['cells'] += result['cells']
         else:
             whole = result
-    return whole, failed
+    return whole, failed, False
 
 
 def keep(result, before):
@@ -198,15 +204,20 @@ def run(args, tcp):
     with workplace(args.build, args.before) as bench:
         say('making files …')
         files.make(bench, wanted)
-        result, failed = measure_all(bench, wanted, settings)
+        result, failed, interrupted = measure_all(bench, wanted, settings)
         if not result:
-            return 1
+            say('nothing was measured, and the last report stays')
+            return INTERRUPTED if interrupted else 1
         result['title'] = 'eddy beside other servers'
         result['remarks'] = [tcp]
+        if interrupted:
+            say('interrupted: the report has the cells until then, and nothing is published')
+            result['remarks'].append('interrupted: the other cells are missing')
+            args.publish = False
         result['command'] = ' '.join(['./dev bench', *(['quick'] if args.quick else []), *args.names])
         result['settings'].update(server_cpu=bench.server_cpu, client_cpu=bench.client_cpu)
         write_report(bench, args, result)
-    return 1 if failed else 0
+    return INTERRUPTED if interrupted else 1 if failed else 0
 
 
 def smoke_logic(build):
@@ -241,6 +252,10 @@ def smoke_logic(build):
     text = readme.filled(f'a\n{readme.BEGIN}\nold\n{readme.END}\nb\n', readme.table(filled))
     yield 'figures of the README', '' if (readme.table(few) is None and text.startswith('a\n') and text.endswith('\nb\n') and 'old' not in text and
                                           text.count('**0.50** (0.40–0.60)') == 2 * len(readme.CELLS)) else text
+    with mock.patch.object(cells, 'weight', lambda *_: 1), \
+            mock.patch.object(cells, 'measure', mock.Mock(side_effect=[result('idle', 1), KeyboardInterrupt])):
+        whole, failed, interrupted = measure_all(None, cells.CELLS[:3], Settings(say=lambda text: None))
+    yield 'what was measured when it is interrupted', '' if whole and not failed and interrupted else str(whole)
     unknown = [name for name in goals.GOALS if name not in {cell.name for cell in cells.CELLS}]
     yield 'goals of cells that there are', ' '.join(unknown)
 
@@ -255,7 +270,7 @@ def smoke_cells(build):
     wanted.append(dataclasses.replace(idle, connections=100))
     with workplace(build) as bench:
         files.make(bench, wanted)
-        whole, failed = measure_all(bench, wanted, settings)
+        whole, failed, _ = measure_all(bench, wanted, settings)
         for cell in wanted:
             yield cell.name, '\n'.join(said) if cell.name in failed else ''
         yield 'peers', '\n'.join(line for line in said if 'left out' in line)
@@ -297,6 +312,9 @@ def main():
     if words and words[0] in served.PARTS:
         return served.main(words)
     args = parse(words)
+    # Nothing that was measured is lost, and no server is left.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     if args.smoke:
         return smoke(args)
     return run(args, tcp)

@@ -127,9 +127,7 @@ class Bench:
     def start(self, name, command, port, path='/', **options):
         self.count += 1
         log = os.path.join(self.folder, f'{self.count}.log')
-        server = Server(name, command, port, path, log, options.pop('cpu', self.server_cpu), **options)
-        server.version = self.versions.get(name)
-        return server
+        return Server(name, command, port, path, log, options.pop('cpu', self.server_cpu), **options)
 
     def pin_client(self):
         return (lambda: os.sched_setaffinity(0, {self.client_cpu})) if self.client_cpu is not None else None

@@ -49,6 +49,10 @@ static const char manual[] =
 	"  --progress            say how far it is, also where stderr is no terminal\n"
 	"  --json FILE, --html FILE, --markdown FILE  keep what is printed, and all samples\n"
 	"\n"
+	"Exit status: 0: measured, though requests may have failed, as a remark then says; 1: it failed, or a server\n"
+	"does not answer as it should; 2: the command line is wrong; 130: interrupted. What was measured until then is\n"
+	"reported and kept all the same. compare: 1: something is worse; 2: nothing could be compared.\n"
+	"\n"
 	"Pin the servers and eddy-bench to processors of their own (taskset), and nothing else to these.\n";
 
 int main(int argc, char **argv)

@@ -54,6 +54,16 @@ static void add_command(struct result *result, int argc, char **argv)
 	result->command = result_text(result, text);
 }
 
+/* Who reads the report later does not see stderr. */
+static void add_end(struct result *result, const char *why)
+{
+	char text[OPTIONS_ERROR_SIZE + 64];
+
+	snprintf(text, sizeof(text), "it ended early, and this is what there was until then: %s",
+		 why);
+	result_add_remark(result, text);
+}
+
 /* One that goes there is alone there. */
 static bool is_stdout(const char *path)
 {
@@ -121,12 +131,15 @@ int measure_main(int argc, char **argv)
 	/* An open loop wakes when a request is due, not 50 us later. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	r = eddy_run(&(struct eddy_loop_options){ .stack_size = STACK }, measure, &measurement);
-	if (r < 0 && r != -EINTR) {
-		const char *why = *measurement.error          ? measurement.error :
+	if (r < 0) {
+		const char *why = r == -EINTR                 ? "interrupted" :
+				  *measurement.error          ? measurement.error :
 				  r == -EPERM || r == -ENOSYS ? eddy_ring_advice(r) :
 								strerror(-r);
 
-		fprintf(stderr, "eddy-bench: %s\n", why);
+		if (r != -EINTR)
+			fprintf(stderr, "eddy-bench: %s\n", why);
+		add_end(measurement.result, why);
 	}
 	r = finish(&options, measurement.result, r == -EINTR ? 130 : r < 0 ? 1 : 0);
 	result_free(measurement.result);

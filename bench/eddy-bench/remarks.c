@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define TEXT_SIZE 160
 #define LOAD_BUSY 0.5
 #define ROUNDS_FEW 6 /* fewer have no interval of 95 % */
 #define WIDE 1.25    /* the interval's ends, one by the other */
@@ -21,15 +22,19 @@ static bool has(const char *const *remarks, size_t count, const char *text)
 
 static void remark(struct result *result, struct cell *cell, const char *text)
 {
-	if (!has(cell->remarks, cell->remark_count, text) && cell->remark_count < RESULT_LINES_MAX)
-		cell_add_remark(result, cell, text);
+	if (has(cell->remarks, cell->remark_count, text) || cell->remark_count == RESULT_LINES_MAX)
+		return;
+	cell_add_remark(result, cell, text);
+	cell->derived_count++;
 }
 
 static void remark_all(struct result *result, const char *text)
 {
-	if (!has(result->remarks, result->remark_count, text) &&
-	    result->remark_count < RESULT_LINES_MAX)
-		result_add_remark(result, text);
+	if (has(result->remarks, result->remark_count, text) ||
+	    result->remark_count == RESULT_LINES_MAX)
+		return;
+	result_add_remark(result, text);
+	result->derived_count++;
 }
 
 typedef bool is_so_fn(const struct cell *cell, const struct target *target);
@@ -115,10 +120,40 @@ static size_t fewest_rounds(const struct cell *cell)
 	return fewest;
 }
 
-static void derive_of_cell(struct result *result, struct cell *cell)
+static bool are_few(size_t rounds)
+{
+	return rounds && rounds < ROUNDS_FEW;
+}
+
+static void say_few(char text[TEXT_SIZE], size_t rounds)
+{
+	if (rounds == 1)
+		snprintf(text, TEXT_SIZE, "one round only: nothing is known of noise");
+	else
+		snprintf(text, TEXT_SIZE,
+			 "%zu rounds only: the interval is their range, and covers less than 95 %%",
+			 rounds);
+}
+
+/* What all cells have in common is said once. Return: their rounds; 0 where they differ. */
+static size_t common_rounds(const struct result *result)
+{
+	size_t common = 0;
+
+	for (size_t i = 0; i < result->cell_count; i++) {
+		size_t rounds = fewest_rounds(result->cells[i]);
+
+		if (rounds && common && rounds != common)
+			return 0;
+		common = rounds ? rounds : common;
+	}
+	return result->cell_count > 1 ? common : 0;
+}
+
+static void derive_of_cell(struct result *result, struct cell *cell, size_t common)
 {
 	size_t rounds = fewest_rounds(cell);
-	char text[160];
+	char text[TEXT_SIZE];
 
 	remark_of(result, cell, had_errors,
 		  "requests failed; its figures are of those that did not");
@@ -130,12 +165,8 @@ static void derive_of_cell(struct result *result, struct cell *cell)
 	remark_of(result, cell, was_unsteady,
 		  "throughput was unsteady: the interval's ends lie more than a fourth apart");
 	remark_of(result, cell, had_retransmits, "segments were sent again");
-	if (rounds == 1)
-		remark(result, cell, "one round only: nothing is known of noise");
-	else if (rounds && rounds < ROUNDS_FEW) {
-		snprintf(text, sizeof(text),
-			 "%zu rounds only: the interval is their range, and covers less than 95 %%",
-			 rounds);
+	if (are_few(rounds) && !common) {
+		say_few(text, rounds);
 		remark(result, cell, text);
 	}
 	if (cell->cold)
@@ -144,10 +175,15 @@ static void derive_of_cell(struct result *result, struct cell *cell)
 
 void remarks_derive(struct result *result)
 {
-	char text[160], load[FORMAT_SIZE];
+	char text[TEXT_SIZE], load[FORMAT_SIZE];
+	size_t common = common_rounds(result);
 
 	for (size_t i = 0; i < result->cell_count; i++)
-		derive_of_cell(result, result->cells[i]);
+		derive_of_cell(result, result->cells[i], common);
+	if (are_few(common)) {
+		say_few(text, common);
+		remark_all(result, text);
+	}
 	if (result->machine.load_before > LOAD_BUSY) {
 		snprintf(load, sizeof(load), "%.1f", result->machine.load_before);
 		snprintf(

@@ -132,7 +132,8 @@ struct cell {
 	struct goal **goals;
 	size_t goal_count;
 	const char **remarks;
-	size_t remark_count;
+	size_t remark_count,
+		derived_count; /* the last ones follow from all else: a file has them apart */
 };
 
 struct result {
@@ -144,8 +145,8 @@ struct result {
 	struct cell **cells;
 	size_t cell_count;
 	const char **remarks;
-	size_t remark_count;
-	struct memory *memory; /* private */
+	size_t remark_count, derived_count; /* as those of cells */
+	struct memory *memory;              /* private */
 };
 
 /* Make an empty one; numbers are NAN. Where memory is out the process ends, here and below: there is nothing that a

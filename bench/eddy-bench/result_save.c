@@ -86,6 +86,12 @@ static json_t *texts(const char *const *of, size_t count)
 	return array;
 }
 
+static void save_remarks(json_t *object, const char *const *remarks, size_t count, size_t derived)
+{
+	set(object, "remarks", texts(remarks, count - derived));
+	set(object, "derived_remarks", texts(remarks + count - derived, derived));
+}
+
 static json_t *buckets(const struct buckets *of)
 {
 	json_t *array = json_array();
@@ -134,7 +140,7 @@ static json_t *save_cell(const struct cell *cell)
 	}
 	set(object, "targets", targets);
 	set(object, "goals", goals);
-	set(object, "remarks", texts(cell->remarks, cell->remark_count));
+	save_remarks(object, cell->remarks, cell->remark_count, cell->derived_count);
 	return object;
 }
 
@@ -149,7 +155,7 @@ static json_t *save_result(const struct result *result)
 	for (size_t i = 0; i < result->cell_count; i++)
 		append(cells, save_cell(result->cells[i]));
 	set(root, "cells", cells);
-	set(root, "remarks", texts(result->remarks, result->remark_count));
+	save_remarks(root, result->remarks, result->remark_count, result->derived_count);
 	return root;
 }
 

@@ -54,7 +54,6 @@ struct moment {
 static void read_moment(const struct contender *contender, const struct load *load,
 			struct moment *ret_moment)
 {
-	ret_moment->own_cpu = own_cpu();
 	ret_moment->retransmits = load_retransmits(load);
 	server_read(&contender->server, false, &ret_moment->use);
 }
@@ -121,9 +120,10 @@ static int play(struct contender *contender, struct load *load, uint64_t duratio
 
 	find_again(contender);
 	read_moment(contender, load, &before);
-	/* To read it has cost some. */
+	/* To look at others costs much where there are many, and is no part of it. */
 	before.own_cpu = own_cpu();
 	r = load_play(load, duration_ns);
+	after.own_cpu = own_cpu();
 	if (r < 0)
 		return r;
 	all = find_again(contender);

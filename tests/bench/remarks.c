@@ -106,6 +106,31 @@ Test(remarks, say_what_spoils_a_figure)
 			 "5 rounds only: the interval is their range, and covers less than 95 %");
 }
 
+Test(remarks, of_few_rounds_are_said_once)
+{
+	struct result *result = result_new();
+	struct cell *one = add_cell(result), *two = add_cell(result);
+
+	for (int i = 0; i < 2; i++)
+		one->targets[i]->sample_count = two->targets[i]->sample_count = 5;
+	remarks_derive(result);
+	cr_expect_eq(one->remark_count + two->remark_count, 0);
+	cr_assert_eq(result->remark_count, 1);
+	cr_expect_str_eq(result->remarks[0],
+			 "5 rounds only: the interval is their range, and covers less than 95 %");
+	result_free(result);
+
+	result = result_new();
+	one = add_cell(result);
+	two = add_cell(result);
+	two->targets[1]->sample_count = 5;
+	cr_expect_str_eq(only_remark(result, two),
+			 "5 rounds only: the interval is their range, and covers less than 95 %");
+	cr_expect_eq(one->remark_count, 0);
+	cr_expect_eq(result->remark_count, 0);
+	result_free(result);
+}
+
 Test(remarks, are_of_the_machine_as_well)
 {
 	struct result *result = result_new();

@@ -63,6 +63,9 @@ static void fill(struct result *result)
 	goal->at_most = 0.65;
 	cell_add_remark(result, cell, "one");
 	cell_add_remark(result, cell, "two");
+	/* What is derived is derived anew. */
+	cell_add_remark(result, cell, "derived");
+	cell->derived_count = 1;
 	result_add_remark(result, "of all");
 }
 

@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -461,6 +462,7 @@ class Loops(Case):
                 said, _ = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 130)
         self.assertIn('GET × 1', said)
+        self.assertIn('it ended early, and this is what there was until then: interrupted', said)
         with open(self.json, encoding='utf-8') as file:
             counts = [len(target['samples']) for target in json.load(file)['cells'][0]['targets']]
         self.assertEqual(counts[0], counts[1])
@@ -474,6 +476,17 @@ class Loops(Case):
         self.assertGreater(sample['voluntary_switches'], 0)
         self.assertGreater(sample['resident_bytes'], 1 << 20)
         self.assertGreaterEqual(sample['threads'], 2)
+
+    def test_to_look_for_it_is_no_load(self):
+        """Processes are looked through around each sample, which takes long where there are many descriptors."""
+        most = min(50000, resource.getrlimit(resource.RLIMIT_NOFILE)[1] - 10)
+        many = f'import os, resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, 2 * (resource.getrlimit(resource.RLIMIT_NOFILE)[1],)); ' \
+               f'[os.dup(0) for _ in range({most})]; print(flush=True); sys.stdin.read()'
+        with subprocess.Popen([sys.executable, '-c', many], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            other.stdout.readline()
+            sample = self.one(lambda *_: OK, '--rate', '20', quick=('-t', '0.2', '-r', '1', '--warmup', '0', '--no-system-calls'))[0]
+            other.stdin.close()
+        self.assertLess(sample['client_cpu_seconds'], 0.01)
 
     def test_workers_that_come_are_found(self):
         """A process for each connection, as some servers have it: what it uses is the server's."""

@@ -267,7 +267,10 @@ class Tables(Case):
             self.assertEqual(len({len(re.findall(r'(?<!\\)\|', row)) for row in rows.splitlines()}), 1)
 
     def test_json_has_what_is_derived(self):
-        self.run_report(measured.Made().result(), '--json', self.path('out.json'))
+        made = measured.Made().result()
+        for sample in next(cell for cell in made['cells'] if cell['name'] == 'hello-64')['targets'][0]['samples']:
+            sample['client_cpu_seconds'] = sample['seconds']
+        self.run_report(made, '--json', self.path('out.json'))
         with open(self.path('out.json')) as file:
             result = json.load(file)
         cell = next(cell for cell in result['cells'] if cell['name'] == 'hello-64')
@@ -281,6 +284,8 @@ class Tables(Case):
         self.assertAlmostEqual(against['ratio'], ratios[3], places=6)
         self.assertLess(against['low'], ratios[1])
         self.assertEqual([goal['outcome']['verdict'] for goal in cell['goals']], ['met, within noise', 'missed', 'not measured'])
+        self.assertEqual(cell['remarks'], [])
+        self.assertEqual(cell['derived_remarks'], ['eddy: the client was saturated; judge by CPU time, not by throughput or latency'])
         # Said once, however often it is derived.
         self.run_report(result, '--json', self.path('again.json'))
         with open(self.path('again.json')) as file:
