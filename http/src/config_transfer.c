@@ -40,6 +40,7 @@ static const struct eddy_config_key transfer_keys[] = {
 	{ "technique_in", EDDY_CONFIG_STRING, MEMBER(config_technique_in), .accepts = goes_in,
 	  .expected = "\"auto\", \"splice\", \"ring-splice\" or \"recv-write\"" },
 	{ "copied_out_max", EDDY_CONFIG_INTEGER, MEMBER(transfer.copied_out_max), .min = 1, .max = EDDY_MIB },
+	{ "sendfile_out_max", EDDY_CONFIG_INTEGER, MEMBER(transfer.sendfile_out_max), .min = 1 },
 	{ "spliced_in_min", EDDY_CONFIG_INTEGER, MEMBER(transfer.spliced_in_min), .min = 1 },
 	{ "corked_min", EDDY_CONFIG_INTEGER, MEMBER(transfer.corked_min), .min = 1 },
 	{ "turn_max", EDDY_CONFIG_INTEGER, MEMBER(transfer.turn_max), .min = 4 * EDDY_KIB, .max = EDDY_MIB },

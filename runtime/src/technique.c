@@ -54,6 +54,7 @@ int eddy_transfer_options_check(const struct eddy_transfer_options *options)
 static void fill_in(struct eddy_transfer_options *filled)
 {
 	DEFAULT(copied_out_max, 8 * EDDY_KIB)
+	DEFAULT(sendfile_out_max, 64 * EDDY_KIB)
 	DEFAULT(spliced_in_min, 64 * EDDY_KIB)
 	DEFAULT(corked_min, 256 * EDDY_KIB + 1)
 	DEFAULT(turn_max, EDDY_MIB)

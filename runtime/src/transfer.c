@@ -140,11 +140,22 @@ static int send_body(struct eddyi_sending *sending, const struct eddyi_technique
 	return 0;
 }
 
+static const struct eddyi_technique_out *choose(const struct eddy_transfer *transfer)
+{
+	const struct eddy_transfer_options *options = eddy_transfer_options();
+	enum eddy_technique technique = transfer->technique ? transfer->technique :
+							      options->technique;
+
+	if (technique == EDDY_TECHNIQUE_AUTO)
+		technique = transfer->len <= options->sendfile_out_max ? EDDY_TECHNIQUE_SENDFILE :
+									 EDDY_TECHNIQUE_SPLICE;
+	return eddyi_technique_out(technique);
+}
+
 int eddy_transfer_to_socket(struct eddy_transfer *transfer)
 {
 	const struct eddy_transfer_options *options = eddy_transfer_options();
-	const struct eddyi_technique_out *how =
-		eddyi_technique_out(transfer->technique ? transfer->technique : options->technique);
+	const struct eddyi_technique_out *how = choose(transfer);
 	struct eddyi_sending sending = { .transfer = transfer };
 	bool cork;
 	int r;

@@ -19,8 +19,8 @@ def content(number, size):
 
 
 class SlowDisk:
-    """The file `small-N` has 4 KiB, `large-N` 1 MiB, each of content(N, its size)."""
-    SIZES = {'small': 4 << 10, 'large': 1 << 20}
+    """The file `small-N` has 4 KiB, `middle-N` 64, `large-N` 1 MiB, each of content(N, its size)."""
+    SIZES = {'small': 4 << 10, 'middle': 64 << 10, 'large': 1 << 20}
 
     def __init__(self, folder):
         libc = ctypes.CDLL(None, use_errno=True)

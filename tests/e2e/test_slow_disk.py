@@ -34,5 +34,6 @@ class Slow(Case):
         for i, technique in enumerate(TECHNIQUES):
             server = self.serve(self.disk.folder, '--technique', technique)
             self.download(server, 'large', MIB, i * DOWNLOADS)
+            self.download(server, 'middle', 64 * KIB, i * DOWNLOADS)
             self.download(server, 'small', 4 * KIB, i * DOWNLOADS)
             server.stop()

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 
 #include "pipe.h"
 
@@ -108,6 +109,36 @@ static inline void close_line(struct line *line)
 {
 	eddy_close(line->fds[0]);
 	eddy_close(line->fds[1]);
+}
+
+/* Send from `offset` on behind a head of four bytes, to a peer that reads and compares. */
+static inline int send_line(struct line *line, uint64_t offset)
+{
+	int r;
+
+	line->transfer.offset = line->peer.first = offset;
+	line->transfer.head = eddy_str("head", 4);
+	line->peer.skip = 4;
+	eddy_scope_begin(&line->scope, NULL);
+	eddy_scope_spawn(&line->scope, "peer", read_all, &line->peer);
+	r = eddy_transfer_to_socket(&line->transfer);
+	eddy_shutdown(line->fds[0], SHUT_WR);
+	eddy_scope_join(&line->scope);
+	EXPECT_EQ(eddy_scope_end(&line->scope), 0);
+	EXPECT(!line->peer.wrong);
+	EXPECT_EQ(line->peer.got, line->transfer.moved + 4);
+	close_line(line);
+	return r;
+}
+
+/* Out of the page cache with it. Return: whether there was a cache to leave. */
+static inline bool chill(int file)
+{
+	struct statfs fs;
+
+	if (fstatfs(file, &fs) < 0 || (unsigned long)fs.f_type == 0x01021994 /* tmpfs */)
+		return false;
+	return fsync(file) == 0 && posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0;
 }
 
 /* All pipes that may be held. */

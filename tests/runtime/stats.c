@@ -279,7 +279,7 @@ static int move_some(__attribute__((unused)) void *arg)
 	after = eddy_stats();
 	EXPECT_EQ(after.transfer.copied_in - before.transfer.copied_in, 3000);
 	EXPECT_EQ(after.transfer.copied_out - before.transfer.copied_out, 2000);
-	EXPECT_EQ(after.transfer.spliced_out - before.transfer.spliced_out, 3000);
+	EXPECT_EQ(after.transfer.sendfile_out - before.transfer.sendfile_out, 3000);
 	EXPECT_EQ(after.transfer.spliced_in, before.transfer.spliced_in);
 	close(file);
 	close(fds[0]);
@@ -296,7 +296,7 @@ Test(stats, tell_how_bytes_of_files_went)
 	cr_assert_eq(one.transfer.copied_in, 3000);
 	expect_run(NULL, move_some, NULL);
 	cr_assert_eq(eddy_stats().transfer.copied_in, 6000);
-	cr_assert_eq(eddy_stats().transfer.spliced_out, 6000);
+	cr_assert_eq(eddy_stats().transfer.sendfile_out, 6000);
 }
 
 TASK_TEST(stats, count_what_goes_to_the_kernels_workers)

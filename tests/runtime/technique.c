@@ -1,8 +1,6 @@
 /* Tests of eddy/technique.h, by transfers that take each of them. */
 #include "moved.h"
 
-#include <sys/vfs.h>
-
 static const enum eddy_technique outward[] = {
 	EDDY_TECHNIQUE_SPLICE,    EDDY_TECHNIQUE_RING_SPLICE, EDDY_TECHNIQUE_SENDFILE,
 	EDDY_TECHNIQUE_READ_SEND, EDDY_TECHNIQUE_MMAP,        EDDY_TECHNIQUE_SEND_ZC,
@@ -95,6 +93,7 @@ TASK_TEST(technique, options_are_checked_and_filled_in)
 	EXPECT_EQ(eddy_transfer_options()->technique, EDDY_TECHNIQUE_AUTO);
 	EXPECT_EQ(eddy_transfer_options()->turn_max, EDDY_MIB);
 	EXPECT_EQ(eddy_transfer_options()->pipes_kept, 8);
+	EXPECT_EQ(eddy_transfer_options()->sendfile_out_max, 64 * EDDY_KIB);
 	return 0;
 }
 
@@ -148,34 +147,15 @@ TASK_TEST(technique, pipes_are_as_the_options_say)
 
 /* ---- to a socket ---- */
 
-/* Send from `offset` on behind a head of four bytes, to a peer that reads and compares. */
-static int send_line(struct line *line, uint64_t offset)
-{
-	int r;
-
-	line->transfer.offset = line->peer.first = offset;
-	line->transfer.head = eddy_str("head", 4);
-	line->peer.skip = 4;
-	eddy_scope_begin(&line->scope, NULL);
-	eddy_scope_spawn(&line->scope, "peer", read_all, &line->peer);
-	r = eddy_transfer_to_socket(&line->transfer);
-	eddy_shutdown(line->fds[0], SHUT_WR);
-	eddy_scope_join(&line->scope);
-	EXPECT_EQ(eddy_scope_end(&line->scope), 0);
-	EXPECT(!line->peer.wrong);
-	EXPECT_EQ(line->peer.got, line->transfer.moved + 4);
-	close_line(line);
-	return r;
-}
-
-static void send_whole(enum eddy_technique technique, int file, uint64_t offset, uint64_t len,
-		       uint64_t pause_ns)
+/* `asked` is to become `technique`. */
+static void send_as(enum eddy_technique asked, enum eddy_technique technique, int file,
+		    uint64_t offset, uint64_t len, uint64_t pause_ns)
 {
 	uint64_t before = sent_by(technique), before_all = sent_by_all();
 	int small = 65536;
 	struct line line;
 
-	open_line(&line, technique, file, len);
+	open_line(&line, asked, file, len);
 	line.peer.pause_ns = pause_ns;
 	if (pause_ns)
 		setsockopt(line.fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
@@ -183,6 +163,17 @@ static void send_whole(enum eddy_technique technique, int file, uint64_t offset,
 	EXPECT_EQ(line.transfer.moved, len);
 	EXPECT_EQ(sent_by(technique) - before, len);
 	EXPECT_EQ(sent_by_all() - before_all, len);
+}
+
+static void send_whole(enum eddy_technique technique, int file, uint64_t offset, uint64_t len,
+		       uint64_t pause_ns)
+{
+	send_as(technique, technique, file, offset, len, pause_ns);
+}
+
+static void send_by_auto(enum eddy_technique technique, int file, uint64_t len)
+{
+	send_as(EDDY_TECHNIQUE_AUTO, technique, file, 0, len, 0);
 }
 
 TASK_TEST(technique, each_sends_every_piece_whole)
@@ -201,6 +192,25 @@ TASK_TEST(technique, each_sends_every_piece_whole)
 				send_whole(outward[i], file, pieces[p].offset, pieces[p].len, 0);
 		close(file);
 	}
+	return 0;
+}
+
+TASK_TEST(technique, auto_goes_by_size)
+{
+	int file = make_file(SIZE);
+
+	send_by_auto(EDDY_TECHNIQUE_SENDFILE, file, 64 * EDDY_KIB);
+	send_by_auto(EDDY_TECHNIQUE_SPLICE, file, 64 * EDDY_KIB + 1);
+	eddy_transfer_configure(&(struct eddy_transfer_options){ .sendfile_out_max = 100 });
+	send_by_auto(EDDY_TECHNIQUE_SENDFILE, file, 100);
+	send_by_auto(EDDY_TECHNIQUE_SPLICE, file, 101);
+	eddy_transfer_configure(
+		&(struct eddy_transfer_options){ .technique = EDDY_TECHNIQUE_READ_SEND });
+	send_by_auto(EDDY_TECHNIQUE_READ_SEND, file, 100);
+	eddy_transfer_configure(NULL);
+	/* Who asks for one by name has it. */
+	send_whole(EDDY_TECHNIQUE_SPLICE, file, 0, 100, 0);
+	close(file);
 	return 0;
 }
 
@@ -297,16 +307,6 @@ TASK_TEST(technique, each_tells_of_a_peer_that_left)
 	}
 	close(file);
 	return 0;
-}
-
-/* Out of the page cache with it. Return: whether there was a cache to leave. */
-static bool chill(int file)
-{
-	struct statfs fs;
-
-	if (fstatfs(file, &fs) < 0 || (unsigned long)fs.f_type == 0x01021994 /* tmpfs */)
-		return false;
-	return fsync(file) == 0 && posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0;
 }
 
 TASK_TEST(technique, what_is_cold_is_warmed_unless_a_worker_waits_for_it)

@@ -19,8 +19,8 @@ EDDY_BEGIN_DECLS
  * loop does not wait for a disk unless a page is pushed out again at that very moment. Nothing is kept while
  * a peer does not read or send, but where it says so. */
 enum eddy_technique {
-	/* To sockets: as _SPLICE, and small bodies from memory behind their head. To files: as _SPLICE, and
-	 * small bodies through memory. */
+	/* To sockets: small bodies from memory behind their head, middle ones as _SENDFILE, others as _SPLICE. To
+	 * files: as _SPLICE, and small bodies through memory. */
 	EDDY_TECHNIQUE_AUTO,
 	/* splice(2) through a pooled pipe, on the loop's thread; warmed. Files that are slow to write are
 	 * written by the kernel's workers. As _READ_SEND or _RECV_WRITE where no pipe can be had, as when
@@ -64,6 +64,9 @@ struct eddy_transfer_options {
 	 * by _AUTO; default 8 KiB, at most 1 MiB. A pipe takes three system calls more; from there on the copies
 	 * cost more than they do. */
 	size_t copied_out_max;
+	/* Bytes of a file up to which it leaves as by _SENDFILE, by _AUTO; default 64 KiB, which is what the pipe
+	 * that sendfile(2) itself has holds at once: a system call less, while beyond a large pipe is quicker. */
+	size_t sendfile_out_max;
 	/* Bytes of an upload from which on it is spliced, by _AUTO; default 64 KiB. */
 	size_t spliced_in_min;
 	/* Bytes of a file from which on the socket is corked meanwhile; default 256 KiB and one. Full segments
