@@ -20,6 +20,7 @@
 #include <eddy/list.h>
 #include <eddy/open_files.h>
 #include <eddy/timer.h>
+#include <eddy/transfer.h>
 
 /* A folder that files are sent from. */
 struct eddyi_folder {
@@ -48,6 +49,7 @@ struct eddyi_open_file {
 	struct stat st;
 	struct eddyi_validator validator;
 	struct eddyi_fields fields; /* .headers is NULL until it has been sent once */
+	struct eddy_warmth warmth;
 	char *bytes; /* all of it, of a small one; NULL until it has been sent once */
 	size_t len;
 	char path[];
@@ -81,6 +83,12 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
 /* Read `len` bytes of the file from `offset` on. Those of a small file that is kept stay in memory. Suspends, unless they are
  * at hand. Return: as eddy_transfer_read(). */
 int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len, uint64_t offset);
+
+/* What its loop knows of its being cached; NULL where it is not kept. */
+static inline struct eddy_warmth *eddyi_outgoing_warmth(const struct eddyi_outgoing *file)
+{
+	return file->kept ? &file->kept->warmth : NULL;
+}
 
 /* Close it, or give it back. Never suspends. */
 void eddyi_outgoing_close(struct eddyi_outgoing *file);

@@ -86,6 +86,7 @@ static int reply_piece(struct eddy_req *req)
 	return eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
 						       .file = res->file.fd,
 						       .device = res->file.device,
+						       .warmth = eddyi_outgoing_warmth(&res->file),
 						       .offset = res->range.first,
 						       .len = length,
 						       .head = head,
@@ -133,13 +134,15 @@ static int reply_pieces(struct eddy_req *req)
 	for (size_t i = 0; i < count; i++) {
 		struct eddyi_range range = res->ranges->ranges[i];
 
-		r = eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
-							    .file = res->file.fd,
-							    .device = res->file.device,
-							    .offset = range.first,
-							    .len = range.last - range.first + 1,
-							    .head = parts[i],
-						    });
+		r = eddyi_wire_send_file(req->wire,
+					 &(struct eddy_transfer){
+						 .file = res->file.fd,
+						 .device = res->file.device,
+						 .warmth = eddyi_outgoing_warmth(&res->file),
+						 .offset = range.first,
+						 .len = range.last - range.first + 1,
+						 .head = parts[i],
+					 });
 		if (r < 0)
 			return r;
 	}

@@ -100,6 +100,22 @@ static int warm(struct eddy_transfer *transfer, uint64_t offset, size_t len)
 	return 0;
 }
 
+/* Whether the piece is in the page cache. What was asked in this turn is not asked again. */
+static bool is_warm(const struct eddy_transfer *transfer, enum eddyi_coldness coldness,
+		    uint64_t offset, size_t len)
+{
+	struct eddy_warmth *seen = transfer->warmth;
+	uint64_t turn = eddyi_loop()->stats.turns;
+
+	if (seen && seen->turn == turn && seen->offset <= offset && offset + len <= seen->end)
+		return true;
+	if (!eddyi_coldness_is_warm(coldness, transfer->file, offset, len))
+		return false;
+	if (seen)
+		*seen = (struct eddy_warmth){ offset, offset + len, turn };
+	return true;
+}
+
 static int send_body(struct eddyi_sending *sending, const struct eddyi_technique_out *how)
 {
 	const struct eddy_transfer_options *options = eddy_transfer_options();
@@ -117,7 +133,7 @@ static int send_body(struct eddyi_sending *sending, const struct eddyi_technique
 
 		/* Asked once for each piece, not again for what the socket did not take of it. */
 		if (offset + len > warm_to) {
-			if (!eddyi_coldness_is_warm(coldness, transfer->file, offset, len)) {
+			if (!is_warm(transfer, coldness, offset, len)) {
 				int error = warm(transfer, offset, len);
 
 				if (error < 0)

@@ -159,3 +159,59 @@ TASK_TEST(transfer, receives_into_files)
 	}
 	return 0;
 }
+
+/* ---- what is known of a file ---- */
+
+/* What is read in first of a page that is cold, when this is said to be known of its file. */
+static uint64_t warmed_knowing(int file, struct eddy_warmth warmth)
+{
+	uint64_t before = eddy_transfer_stats().warmed;
+	struct line line;
+
+	chill(file);
+	open_line(&line, EDDY_TECHNIQUE_AUTO, file, 100);
+	line.transfer.warmth = &warmth;
+	EXPECT_EQ(send_line(&line, 5000), 0);
+	return eddy_transfer_stats().warmed - before;
+}
+
+/* That these bytes were cached in this turn, or some turns before. */
+static struct eddy_warmth seen(uint64_t offset, uint64_t end, uint64_t turns_ago)
+{
+	return (struct eddy_warmth){ offset, end, eddy_loop_stats(NULL).turns - turns_ago };
+}
+
+TASK_TEST(transfer, what_was_cached_is_not_asked_again_in_this_turn)
+{
+	int file = make_file(SIZE);
+
+	if (!chill(file)) {
+		close(file);
+		expect_skip("needs a /tmp on a disk");
+		return 0;
+	}
+	EXPECT_EQ(warmed_knowing(file, seen(5000, 5100, 0)), 0);
+	EXPECT_EQ(warmed_knowing(file, seen(0, SIZE, 0)), 0);
+	EXPECT_EQ(warmed_knowing(file, seen(5000, 5100, 1)), 100);
+	EXPECT_EQ(warmed_knowing(file, seen(5001, SIZE, 0)), 100);
+	EXPECT_EQ(warmed_knowing(file, seen(0, 5099, 0)), 100);
+	EXPECT_EQ(warmed_knowing(file, (struct eddy_warmth){ 0 }), 100);
+	close(file);
+	return 0;
+}
+
+TASK_TEST(transfer, what_is_found_cached_is_known)
+{
+	struct eddy_warmth warmth = { 0 };
+	int file = make_file(SIZE);
+	struct line line;
+
+	open_line(&line, EDDY_TECHNIQUE_AUTO, file, 70000);
+	line.transfer.warmth = &warmth;
+	EXPECT_EQ(send_line(&line, 100), 0);
+	EXPECT_EQ(warmth.offset, 100);
+	EXPECT_EQ(warmth.end, 70100);
+	EXPECT(warmth.turn && warmth.turn <= eddy_loop_stats(NULL).turns);
+	close(file);
+	return 0;
+}

@@ -20,6 +20,14 @@
 
 EDDY_BEGIN_DECLS
 
+/* What a loop knows of a file that it sends again and again: which piece was in the page cache, and when. All zeros:
+ * nothing. Kept by who keeps the file open, for one loop. */
+struct eddy_warmth {
+	uint64_t offset;
+	uint64_t end;
+	uint64_t turn;
+};
+
 struct eddy_transfer {
 	int socket;           /* a non-blocking stream socket */
 	int file;             /* a regular file */
@@ -31,6 +39,9 @@ struct eddy_transfer {
 	/* The file's st_dev, where somebody has looked: how to ask whether it is cached goes by it; default 0: the
 	 * file system is asked each time. */
 	uint64_t device;
+	/* Of this very file: whether a piece is cached is asked once in a turn of the loop, for all that send it; default
+	 * none: each asks. */
+	struct eddy_warmth *warmth;
 	uint64_t moved; /* set: bytes of the file that have been moved so far */
 };
 
