@@ -103,14 +103,16 @@ static void write_cell(struct svg *svg, const struct result *result, const struc
 	element(file, "h3", cell->title);
 	fputs("<div class=\"charts\">\n", file);
 	html_cell_charts(svg, result, cell);
-	fputs("</div>\n", file);
+	/* Where there is one chart of latency, remarks stand beside it. */
+	fputs("</div>\n<div class=\"charts pairs\">\n", file);
+	html_latency_charts(svg, result, cell);
 	if (cell->remark_count) {
 		fputs("<ul class=\"remarks\">\n", file);
 		for (size_t i = 0; i < cell->remark_count; i++)
 			element(file, "li", cell->remarks[i]);
 		fputs("</ul>\n", file);
 	}
-	fputs("</article>\n", file);
+	fputs("</div>\n</article>\n", file);
 }
 
 static void write_cells(struct svg *svg, const struct result *result)

@@ -10,6 +10,7 @@ void html_report(const struct result *result, FILE *file);
 
 /* The charts of a cell, and those over all of them; parts of it. */
 void html_cell_charts(struct svg *svg, const struct result *result, const struct cell *cell);
+void html_latency_charts(struct svg *svg, const struct result *result, const struct cell *cell);
 void html_size_charts(struct svg *svg, const struct result *result);
 
 #endif

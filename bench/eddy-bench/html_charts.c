@@ -85,7 +85,8 @@ static void draw_bars(struct svg *svg, const struct result *result, const struct
 	const struct target *other = cell->against ? cell_target(cell, cell->against) : NULL;
 	struct svg_bar *bars = must(calloc(cell->target_count, sizeof(*bars)));
 	char(*texts)[2][FORMAT_SIZE] = must(calloc(cell->target_count, sizeof(*texts)));
-	char title[TITLE_SIZE], name[FORMAT_LINE_SIZE];
+	char title[TITLE_SIZE], note[TITLE_SIZE], name[FORMAT_LINE_SIZE];
+	bool has_ratio = false;
 
 	for (size_t i = 0; i < cell->target_count; i++) {
 		const struct target *target = cell->targets[i];
@@ -101,10 +102,14 @@ static void draw_bars(struct svg *svg, const struct result *result, const struct
 
 			if (ratio.count && figure->unit != UNIT_COUNT)
 				bar->note = format_against(texts[i][1], figure, cell, ratio.median);
+			has_ratio |= bar->note != NULL;
 		}
 	}
 	snprintf(title, sizeof(title), "%s: %s", format_cut(name, cell->title, 80), figure->title);
-	figure_begin(svg, "bars", figure->title, unit_note(figure, cell));
+	snprintf(note, sizeof(note), "%s%s%s", unit_note(figure, cell),
+		 has_ratio ? "; × beside " : "",
+		 has_ratio ? format_cut(name, other->name, 30) : "");
+	figure_begin(svg, "bars", figure->title, note);
 	svg_bars(
 		svg, title,
 		"A bar for each target, from zero to the median of the rounds; the whisker is its 95 % interval. One that is "
@@ -147,7 +152,28 @@ static size_t curve_of(const struct buckets *buckets, struct svg_point *points)
 	return count;
 }
 
-static void draw_latency(struct svg *svg, const struct result *result, const struct cell *cell)
+static const struct buckets *buckets_of(const struct target *target, bool first_byte)
+{
+	return first_byte ? &target->histogram.first_byte : &target->histogram.total;
+}
+
+/* Whether the first byte of each answer came with its last one, or nothing is known of it. */
+static bool came_at_once(const struct cell *cell)
+{
+	for (size_t i = 0; i < cell->target_count; i++) {
+		const struct buckets *first = buckets_of(cell->targets[i], true);
+		const struct buckets *last = buckets_of(cell->targets[i], false);
+
+		if (first->count &&
+		    (first->count != last->count ||
+		     memcmp(first->of, last->of, first->count * sizeof(*first->of))))
+			return false;
+	}
+	return true;
+}
+
+static void draw_latency(struct svg *svg, const struct result *result, const struct cell *cell,
+			 bool first_byte, const char *note)
 {
 	struct svg_line *lines = must(calloc(cell->target_count + 1, sizeof(*lines)));
 	struct svg_chart chart = {
@@ -160,7 +186,7 @@ static void draw_latency(struct svg *svg, const struct result *result, const str
 
 	for (size_t i = 0; i < cell->target_count; i++) {
 		const struct target *target = cell->targets[i];
-		const struct buckets *buckets = &target->histogram.total;
+		const struct buckets *buckets = buckets_of(target, first_byte);
 		struct svg_line *line = &lines[chart.count];
 
 		if (!buckets->count)
@@ -171,16 +197,27 @@ static void draw_latency(struct svg *svg, const struct result *result, const str
 		line->hue = hue_of(result, target->name);
 		chart.count++;
 	}
-	snprintf(title, sizeof(title), "%s: latency", format_cut(name, cell->title, 80));
+	snprintf(title, sizeof(title), "%s: latency%s", format_cut(name, cell->title, 80),
+		 first_byte ? " of the first byte" : "");
 	chart.title = title;
 	if (chart.count) {
-		figure_begin(svg, "lines", "latency", "to the last byte, less is better");
+		figure_begin(svg, "lines", "latency", note);
 		svg_lines(svg, &chart);
 		figure_end(svg);
 	}
 	for (size_t i = 0; i < chart.count; i++)
 		free(lines[i].points);
 	free(lines);
+}
+
+void html_latency_charts(struct svg *svg, const struct result *result, const struct cell *cell)
+{
+	if (came_at_once(cell)) {
+		draw_latency(svg, result, cell, false, "to the last byte, less is better");
+		return;
+	}
+	draw_latency(svg, result, cell, true, "to the first byte, less is better");
+	draw_latency(svg, result, cell, false, "to the last byte, less is better");
 }
 
 /* When a chart is worth its place. */
@@ -216,7 +253,6 @@ void html_cell_charts(struct svg *svg, const struct result *result, const struct
 	}
 	if (has_goal(cell, "threads_more"))
 		draw_bars(svg, result, cell, figure_find("threads"));
-	draw_latency(svg, result, cell);
 }
 
 /* --- over sizes */
@@ -331,7 +367,7 @@ void html_size_charts(struct svg *svg, const struct result *result)
 		if (!begins_sizes(result, i))
 			continue;
 		if (!has_begun)
-			fputs("<section>\n<h2>Over size</h2>\n<div class=\"charts sizes\">\n",
+			fputs("<section>\n<h2>Over size</h2>\n<div class=\"charts pairs\">\n",
 			      svg->file);
 		has_begun = true;
 		draw_over_size(svg, result, result->cells[i], "bytes_rate", "throughput", rate);

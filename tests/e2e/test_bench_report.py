@@ -124,6 +124,15 @@ class Page(Case):
             self.assertGreater(high, width)
             self.assertLessEqual(high, 348.05)
 
+    def test_ratios_say_beside_whom(self):
+        result = measured.Made().result()
+        _, page = self.page(result)
+        captions = [''.join(caption.itertext()) for caption in page.iter(H + 'figcaption')]
+        self.assertIn('throughput more is better; × beside nginx', captions)
+        for cell in result['cells']:
+            del cell['targets'][1:]
+        self.assertNotIn('beside', str([''.join(caption.itertext()) for caption in self.page(result)[1].iter(H + 'figcaption')]))
+
     def test_a_whisker_may_leave_the_picture(self):
         result = measured.Made().result()
         nginx = result['cells'][2]['targets'][1]['samples']
@@ -190,6 +199,16 @@ class Page(Case):
         for line in (path for path in chart.iter(H + 'path') if path.get('class').startswith('line')):
             points = [tuple(map(float, point.split())) for point in line.get('d')[1:].split('L')]
             self.assertEqual(points, sorted(points, key=lambda point: (point[0], -point[1])))
+
+    def test_the_first_byte_has_a_chart_where_it_comes_before_the_last(self):
+        result = measured.Made().result()
+        late, at_once = (next(cell for cell in result['cells'] if cell['name'] == name) for name in ('get-1m-16', 'hello-64'))
+        for target in late['targets'] + at_once['targets']:
+            target['histogram']['first_byte'] = target['histogram']['total']
+        late['targets'][1]['histogram']['first_byte'] = [[1.5, 7], [2.5, 9]]
+        titles = [chart[0].text for chart in self.charts(self.page(result)[1])]
+        self.assertEqual([title for title in titles if 'latency' in title and title.startswith((late['title'], at_once['title']))],
+                         ['GET 1 MiB × 16: latency of the first byte', 'GET 1 MiB × 16: latency', 'GET /hello × 64: latency'])
 
     def test_names_at_lines_do_not_overlap(self):
         _, page = self.page(measured.Made().result())
