@@ -140,13 +140,15 @@ int eddyi_net_resolve_literal(const struct eddy_address *address, struct eddy_so
 		set_ipv6(&addrs[0], in6.sin6_addr, in6.sin6_scope_id, address->port);
 		return 1;
 	}
+	if (!is_name(address->host))
+		return -EINVAL;
 	if (is_localhost(address->host)) {
 		in.s_addr = htonl(INADDR_LOOPBACK);
 		set_ipv4(&addrs[0], in, address->port);
 		set_ipv6(&addrs[1], in6addr_loopback, 0, address->port);
 		return 2;
 	}
-	return is_name(address->host) ? 0 : -EINVAL;
+	return 0;
 }
 
 static int parse_unix(struct eddy_str path, struct eddy_address *ret_address)
