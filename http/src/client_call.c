@@ -50,11 +50,13 @@ int eddy_client_check_url(const char *text)
 	return r == 0 && url.https && !EDDYI_TLS ? -EPROTONOSUPPORT : r;
 }
 
-/* The scheme is fine for this client. */
-static int check_scheme(struct eddy_client *client, const struct eddyi_url *url)
+/* What this client may not ask. eddy_dial() takes "unix:80" for a socket in the file system, to which no redirect leads. */
+static int check_origin(struct eddy_client *client, const struct eddyi_url *url)
 {
 	if (client->options.require_https && !url->https)
 		return eddyi_client_fail(client, -EPERM, "only https is allowed");
+	if (!client->options.connect && eddy_str_eq_nocase(url->host.name, eddy_str_from("unix")))
+		return eddyi_client_fail(client, -EPERM, "a host called unix is not connected to");
 	return 0;
 }
 
@@ -73,7 +75,7 @@ static int take_url(struct eddyi_call *call, const char *text)
 		return eddyi_client_fail(call->client, r, "the URL is malformed");
 	copy.len = (size_t)(response->url.target.ptr + response->url.target.len - copy.ptr);
 	response->url_text = copy;
-	return check_scheme(call->client, &response->url);
+	return check_origin(call->client, &response->url);
 }
 
 /* ---- one hop ---- */
@@ -164,7 +166,7 @@ static int check_redirect(struct eddyi_call *call, const struct eddyi_url *url,
 	struct eddy_client *client = call->client;
 	const struct eddy_client_options *options = &client->options;
 	struct eddy_response *response = call->response;
-	int r = check_scheme(client, url);
+	int r = check_origin(client, url);
 
 	if (r < 0)
 		return r;

@@ -68,6 +68,7 @@ Test(client_call, refuses_redirects)
 		{ TO("302", "http://user@127.0.0.1/"), -EBADMSG, "malformed" },
 		{ TO("302", "/a b"), -EBADMSG, "malformed" },
 		{ TO("302", "/forbidden"), -EACCES, "is not wanted" },
+		{ TO("302", "http://Unix:80/"), -EPERM, "called unix" },
 	};
 	const struct eddy_client_options loops = { .redirects_max = 3 };
 	const struct turn round[] = { { NULL, TO("302", "/x"), STAY },
@@ -147,6 +148,7 @@ static int ask_for_secrecy(struct talk *talk)
 
 	results[0] = eddy_client_get(talk->client, "ftp://127.0.0.1/", &response);
 	results[1] = eddy_client_get(talk->client, "/path", &response);
+	results[2] = eddy_client_get(talk->client, "https://unix/", &response);
 	return ask_once(talk);
 }
 
@@ -159,6 +161,7 @@ Test(client_call, requires_https)
 	have_talk(&talk);
 	cr_expect(eq(int, results[0], -EPROTONOSUPPORT));
 	cr_expect(eq(int, results[1], -EINVAL));
+	cr_expect(eq(int, results[2], -EPERM));
 	cr_expect(eq(int, talk.result, -EPERM));
 	cr_expect(eq(int, (int)talk.connections, 0));
 }

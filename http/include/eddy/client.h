@@ -20,7 +20,8 @@
  * Calls that fail return, of those of eddy_dial():
  *   -EINVAL           the URL, the method or a field is malformed, or .ca_file is
  *   -EPROTONOSUPPORT  the scheme is not http or https, or eddy is built without TLS
- *   -EPERM            not allowed: http with .require_https, or a redirect that may not be followed
+ *   -EPERM            not allowed: http with .require_https, a host called unix, whose address would be a
+ *                     socket's, or a redirect that may not be followed
  *   -ELOOP            more redirects than .redirects_max
  *   -EBADMSG          the server has sent what is not HTTP/1.1, or no TLS
  *   -ENOKEY           its certificate was signed by nobody who is trusted
