@@ -92,6 +92,9 @@ int url_parse(const char *text, struct url *ret_url, char error[URL_ERROR_SIZE])
 		r = -ENOMEM;
 	else if (eddy_address_parse(url.dial, &address) < 0 || address.host.len > 255)
 		r = wrong(error, text, "its host is none, or its port");
+	else if (address.path.len && strncmp(rest, "unix:", 5) != 0)
+		r = wrong(error, text,
+			  "a host called unix would be dialled as a socket of that name");
 	else if (!address.port && !address.path.len)
 		r = wrong(error, text, "port 0");
 	else if (!is_path(url.path))

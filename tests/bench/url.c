@@ -109,6 +109,9 @@ Test(url, others_are_refused)
 		{ "http://localhost?x", "%XX" },
 		{ "unix:/run/app.sock", "unix:SOCKET:/PATH" },
 		{ "unix::/x", "host" },
+		{ "http://unix/", "called unix" },
+		{ "http://unix:80/", "called unix" },
+		{ "http://unix:a\r\nb/", "called unix" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
