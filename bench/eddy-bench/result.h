@@ -177,6 +177,10 @@ struct target *cell_target(const struct cell *cell, const char *name);
  * is wrong and where. */
 int result_load(const char *path, struct result **ret_result, char error[RESULT_ERROR_SIZE]);
 
+/* The same of what such a file holds; `path` is for the error. */
+int result_parse(const char *path, const char *bytes, size_t len, struct result **ret_result,
+		 char error[RESULT_ERROR_SIZE]);
+
 /* Write it, as save_file() does. Return: 0, -errno, and a line in `error`. */
 int result_save(const struct result *result, const char *path, char error[RESULT_ERROR_SIZE]);
 

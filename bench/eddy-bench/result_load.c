@@ -164,6 +164,15 @@ static int load_sample(struct load *load, const json_t *item, const struct place
 	return load_fields(load, item, place, sample_fields, target_add_sample(load->result, of));
 }
 
+/* As it is saved: of two that differ behind that, one would not be above the other when it is read again. */
+static double to_15_digits(double number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.15g", number);
+	return strtod(text, NULL);
+}
+
 static int load_bucket(struct load *load, const json_t *item, const struct place *place, void *of)
 {
 	struct buckets *buckets = of;
@@ -174,6 +183,7 @@ static int load_bucket(struct load *load, const json_t *item, const struct place
 	if (load_number(load, json_array_get(item, 0), place, &us) < 0 ||
 	    load_number(load, json_array_get(item, 1), place, &count) < 0)
 		return -EBADMSG;
+	us = to_15_digits(us);
 	if (buckets->count && us <= buckets->of[buckets->count - 1].us)
 		return wrong(load, place, "is not above the one before");
 	buckets_add(load->result, buckets, us, count);
@@ -294,11 +304,23 @@ static int parse(struct load *load, const char *text, size_t len)
 	return r;
 }
 
+int result_parse(const char *path, const char *bytes, size_t len, struct result **ret_result,
+		 char error[RESULT_ERROR_SIZE])
+{
+	struct load load = { .result = result_new(), .path = path, .error = error };
+	int r = parse(&load, bytes, len);
+
+	if (r < 0)
+		result_free(load.result);
+	else
+		*ret_result = load.result;
+	return r;
+}
+
 int result_load(const char *path, struct result **ret_result, char error[RESULT_ERROR_SIZE])
 {
-	struct load load = { .path = path, .error = error };
-	char *text;
-	ssize_t len = eddy_file_load(path, RESULT_BYTES_MAX, &text);
+	char *bytes;
+	ssize_t len = eddy_file_load(path, RESULT_BYTES_MAX, &bytes);
 	int r;
 
 	if (len < 0) {
@@ -306,12 +328,7 @@ int result_load(const char *path, struct result **ret_result, char error[RESULT_
 			 len == -EISDIR ? "is no regular file" : strerror(-len));
 		return len;
 	}
-	load.result = result_new();
-	r = parse(&load, text, len);
-	free(text);
-	if (r < 0)
-		result_free(load.result);
-	else
-		*ret_result = load.result;
+	r = result_parse(path, bytes, (size_t)len, ret_result, error);
+	free(bytes);
 	return r;
 }

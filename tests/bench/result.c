@@ -171,6 +171,7 @@ Test(result, says_what_is_wrong_and_where)
 		{ SAMPLE("\"total_us\":{\"p99\":-7}"), "cells[0].targets[0].samples[1].total_us.p99 is a number out of range" },
 		{ HISTOGRAM("[1]"), "cells[0].targets[0].histogram.total[0] is no pair of microseconds and a count" },
 		{ HISTOGRAM("[1,2],[1,3]"), "cells[0].targets[0].histogram.total[1] is not above the one before" },
+		{ HISTOGRAM("[0.1,2],[0.10000000000000002,3]"), "cells[0].targets[0].histogram.total[1] is not above the one before" },
 		{ HISTOGRAM("[1,\"2\"]"), "cells[0].targets[0].histogram.total[0] is no number" },
 		{ CELL("\"goals\":[{\"figure\":\"cpu\",\"at_most\":1}]"), "cells[0].goals[0] needs a target and a figure" },
 		{ CELL("\"goals\":[{\"target\":\"e\",\"figure\":\"cpu\",\"aim\":1}]"), "cells[0].goals[0] needs at_least or at_most" },
