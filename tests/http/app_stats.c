@@ -10,11 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#else
-#define RUNNING_ON_VALGRIND 0
-#endif
+#include "../on_valgrind.h"
 
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {

@@ -7,11 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#else
-#define RUNNING_ON_VALGRIND 0
-#endif
+#include "../on_valgrind.h"
 
 static int parse(const char *text, size_t len, unsigned depth_max)
 {

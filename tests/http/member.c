@@ -8,11 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#else
-#define RUNNING_ON_VALGRIND 0
-#endif
+#include "../on_valgrind.h"
 
 static struct eddyi_arena arena;
 

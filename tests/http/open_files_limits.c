@@ -2,6 +2,7 @@
 #include "incoming.h"
 #include "kept.h"
 
+#include "../on_valgrind.h"
 #include "../runtime/failing.h"
 
 #include <sys/resource.h>
@@ -125,6 +126,8 @@ static int run_out(struct rig *rig)
 
 Test(open_files_limits, go_first_where_descriptors_run_out)
 {
+	if (RUNNING_ON_VALGRIND)
+		cr_skip_test("valgrind keeps the limit of descriptors to itself");
 	run(run_out);
 }
 
@@ -166,6 +169,8 @@ static int upload_to_memory(struct rig *rig)
 
 Test(open_files_limits, make_way_for_an_upload)
 {
+	if (RUNNING_ON_VALGRIND)
+		cr_skip_test("valgrind keeps the limit of descriptors to itself");
 	run(upload);
 	run(upload_to_memory);
 }

@@ -3,11 +3,7 @@
 
 #include <fcntl.h>
 
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#else
-#define RUNNING_ON_VALGRIND 0
-#endif
+#include "../on_valgrind.h"
 
 static bool is_mistake(const char *pattern, const char *dir,
 		       const struct eddy_tree_options *options)

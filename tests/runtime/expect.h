@@ -20,15 +20,8 @@
 #include <sys/socket.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#if defined(__has_include)
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#endif
-#endif
-#ifndef RUNNING_ON_VALGRIND
-#define RUNNING_ON_VALGRIND 0
-#endif
 
+#include "../on_valgrind.h"
 #include "loop.h"
 
 /* Sanitizers and valgrind give each task memory of their own: fewer of them there. */
