@@ -1,7 +1,7 @@
 #include "compare.h"
+#include "must.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,12 +37,8 @@ static struct change *add_change(struct comparison *comparison)
 {
 	if (comparison->count == comparison->room) {
 		comparison->room = comparison->room ? 2 * comparison->room : 64;
-		comparison->changes = realloc(comparison->changes,
-					      comparison->room * sizeof(*comparison->changes));
-		if (!comparison->changes) {
-			fputs("eddy-bench: memory is out\n", stderr);
-			exit(2);
-		}
+		comparison->changes = must(realloc(
+			comparison->changes, comparison->room * sizeof(*comparison->changes)));
 	}
 	return &comparison->changes[comparison->count++];
 }
@@ -148,12 +144,8 @@ static void judge_yardstick(const struct comparison *comparison, size_t first,
 struct comparison *compare_results(const struct result *before, const struct result *after,
 				   double tolerance)
 {
-	struct comparison *comparison = calloc(1, sizeof(*comparison));
+	struct comparison *comparison = must(calloc(1, sizeof(*comparison)));
 
-	if (!comparison) {
-		fputs("eddy-bench: memory is out\n", stderr);
-		exit(2);
-	}
 	comparison->is_other_machine = !is_same_machine(&before->machine, &after->machine);
 	for (size_t i = 0; i < after->cell_count; i++) {
 		struct sides sides = { .new_cell = after->cells[i] };

@@ -1,7 +1,7 @@
 #include "estimate.h"
+#include "must.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Seven rounds lie apart from seven others in one of 1716 cases by chance, six from six in one of 462. */
@@ -15,17 +15,6 @@ struct weighted {
 struct estimate estimate_unknown(void)
 {
 	return (struct estimate){ NAN, NAN, NAN, NAN, NAN, 0 };
-}
-
-static void *allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	if (!memory) {
-		fputs("eddy-bench: memory is out\n", stderr);
-		exit(2);
-	}
-	return memory;
 }
 
 static int by_value(const void *a, const void *b)
@@ -61,7 +50,7 @@ static double median_within(size_t n, size_t i)
 /* The values that are none left out, in order, with their weights. Return: how many; *ret_sorted is to be freed. */
 static size_t sort(const double *values, size_t count, struct weighted **ret_sorted)
 {
-	struct weighted *sorted = allocate(count, sizeof(*sorted));
+	struct weighted *sorted = must(calloc(count + 1, sizeof(*sorted)));
 	double within = 0;
 	size_t n = 0;
 
@@ -186,7 +175,7 @@ struct estimate estimate_quotient(const double *over, size_t over_count, const d
 		estimate.count = n < m ? n : m;
 	}
 	if (estimate.count > 1) {
-		all = allocate(n * m, sizeof(*all));
+		all = must(calloc(n * m, sizeof(*all)));
 		for (size_t i = 0; i < n; i++)
 			for (size_t j = 0; j < m; j++)
 				all[k++] = (struct weighted){ above[i].value / below[j].value,

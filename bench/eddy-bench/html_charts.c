@@ -1,5 +1,6 @@
 #include "format.h"
 #include "html.h"
+#include "must.h"
 #include "table.h"
 
 #include <math.h>
@@ -10,15 +11,6 @@
 #define NAMES_MAX 256
 #define CURVE_FROM 0.01 /* the percentile at which curves of latency begin */
 #define TITLE_SIZE (2 * FORMAT_LINE_SIZE)
-
-static void *must(void *memory)
-{
-	if (!memory) {
-		fputs("eddy-bench: memory is out\n", stderr);
-		exit(2);
-	}
-	return memory;
-}
 
 /* A name has the same hue in all cells: they are numbered as they come. */
 static unsigned hue_of(const struct result *result, const char *name)

@@ -1,8 +1,8 @@
 #include "result.h"
+#include "must.h"
 
 #include <eddy/str.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,15 +11,6 @@ struct memory {
 	struct memory *next;
 	_Alignas(max_align_t) char bytes[];
 };
-
-static void *must(void *memory)
-{
-	if (!memory) {
-		fputs("eddy-bench: memory is out\n", stderr);
-		exit(2);
-	}
-	return memory;
-}
 
 static void *take(struct result *result, size_t size)
 {

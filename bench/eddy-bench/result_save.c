@@ -1,4 +1,5 @@
 #include "figures_json.h"
+#include "must.h"
 #include "result_json.h"
 
 #include <errno.h>
@@ -15,18 +16,14 @@
 
 static void set(json_t *object, const char *name, json_t *value)
 {
-	if (json_object_set_new(object, name, value) < 0) {
-		fputs("eddy-bench: memory is out\n", stderr);
-		exit(2);
-	}
+	if (json_object_set_new(object, name, value) < 0)
+		must_end();
 }
 
 static json_t *append(json_t *array, json_t *value)
 {
-	if (json_array_append_new(array, value) < 0) {
-		fputs("eddy-bench: memory is out\n", stderr);
-		exit(2);
-	}
+	if (json_array_append_new(array, value) < 0)
+		must_end();
 	return value;
 }
 

@@ -1,5 +1,6 @@
 #include "table.h"
 #include "format.h"
+#include "must.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -23,15 +24,6 @@ struct table {
 	struct entry *entries;
 	size_t entry_count, entry_room;
 };
-
-static void *must(void *memory)
-{
-	if (!memory) {
-		fputs("eddy-bench: memory is out\n", stderr);
-		exit(2);
-	}
-	return memory;
-}
 
 struct table *table_new(void)
 {

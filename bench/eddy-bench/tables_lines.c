@@ -1,4 +1,5 @@
 #include "format.h"
+#include "must.h"
 #include "tables.h"
 
 #include <math.h>
@@ -8,13 +9,7 @@
 /* What is printed to the stream becomes *text. */
 static FILE *open_text(char **text, size_t *size)
 {
-	FILE *file = open_memstream(text, size);
-
-	if (!file) {
-		fputs("eddy-bench: memory is out\n", stderr);
-		exit(2);
-	}
-	return file;
+	return must(open_memstream(text, size));
 }
 
 char *tables_verdicts(const struct result *result)
