@@ -35,6 +35,7 @@ class Polite(ssl.SSLSocket):
         try:
             self.settimeout(20)
             self.unwrap()
+            self.context.goodbyes += 1
         except OSError:
             pass
         self.close()
@@ -43,12 +44,13 @@ class Polite(ssl.SSLSocket):
 class Secure(load.Odd):
     """An odd server that speaks TLS; without `goodbye` its connections end as if they were cut off."""
 
-    def __init__(self, answer, cert='server', key=None, goodbye=True, version=None, asks=False):
+    def __init__(self, answer, cert='server', key=None, goodbye=True, version=None, asks=False, late=False):
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(tls.at(f'{cert}.pem'), tls.at(f'{key or cert}.key'))
         self.context.set_alpn_protocols(['h2', 'http/1.1'])
         self.context.sni_callback = lambda _, name, __: self.names.add(name)
-        self.names, self.protocols, self.resumed = set(), set(), 0
+        self.late, self.names, self.protocols, self.resumed = late, set(), set(), 0
+        self.context.goodbyes = 0
         if goodbye:
             self.context.sslsocket_class = Polite
         if version:
@@ -68,6 +70,9 @@ class Secure(load.Odd):
             with self.lock:
                 self.protocols.add(sealed.selected_alpn_protocol())
                 self.resumed += sealed.session_reused
+        # As long as it takes a client to fill a socket; where it takes longer nothing is seen here.
+        if self.late:
+            time.sleep(0.2)
         super()._serve(sealed)
 
 
@@ -114,6 +119,7 @@ class Answers(Case):
         self.assertEqual(sample['bytes'], 100000 * sample['requests'])
         self.assertEqual(sample['errors'], 0)
         self.assertEqual(server.connections, len(server.requests) + 1)
+        self.eventually(lambda: server.context.goodbyes == len(server.requests))
         self.assertTrue(any('not kept' in remark for remark in cell['remarks']))
 
     def test_verified(self):
@@ -262,6 +268,11 @@ class Uploads(Case):
                 self.assertEqual({request.size for request in server.requests}, {count})
                 self.assertEqual(len({request.digest for request in server.requests}), 1)
 
+    def test_wait_for_room(self):
+        """Meanwhile TLS has something to say that is no answer: tickets."""
+        sample, _, server = self.one(lambda *_: OK, '--sizes', '16M', word='put', version=V13, late=True)
+        self.assertEqual((sample['errors'], {request.size for request in server.requests}), (0, {16 << 20}))
+
     def test_of_a_file(self):
         path = os.path.join(self.place, 'body')
         body = os.urandom(300000)
@@ -270,28 +281,32 @@ class Uploads(Case):
         server = self.one(lambda *_: OK, '--body-file', path, '-X', 'POST', word='req')[2]
         self.assertEqual({request.digest for request in server.requests}, {hashlib.sha256(body).hexdigest()})
 
-    def test_refused(self):
-        """The server says no when it has seen the head, and reads nothing."""
-        context = Secure(lambda *_: OK).context
-        for version in V12, V13:
-            context.minimum_version = context.maximum_version = version
-            with self.subTest(version), socket.create_server(('127.0.0.1', 0)) as listener:
-                def serve():
-                    listener.accept()[0].close()
-                    with listener.accept()[0] as plain, context.wrap_socket(plain, server_side=True) as sock:
-                        sock.recv(100)
-                        sock.sendall(b'HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n')
-                        held.wait(30)
+    def given_up(self, version, answer, why):
+        """The server reads the beginning, and then does no more than to answer."""
+        context = Secure(lambda *_: OK, goodbye=False, version=version).context
+        with socket.create_server(('127.0.0.1', 0)) as listener:
+            def serve():
+                listener.accept()[0].close()
+                with listener.accept()[0] as plain, context.wrap_socket(plain, server_side=True) as sock:
+                    sock.recv(100)
+                    answer(sock)
+                    held.wait(30)
 
-                held = threading.Event()
-                thread = threading.Thread(target=serve, daemon=True)
-                thread.start()
-                began = time.monotonic()
-                said = self.bench('put', 'https://localhost:%d/' % listener.getsockname()[1], '--sizes', '64M', '--timeout', '20', status=1)[0]
-                self.assertLess(time.monotonic() - began, 15, 'it was told by the timeout only')
-                held.set()
-                thread.join()
-                self.assertIn('status 413', said)
+            held = threading.Event()
+            thread = threading.Thread(target=serve, daemon=True)
+            thread.start()
+            began = time.monotonic()
+            said = self.bench('put', 'https://localhost:%d/' % listener.getsockname()[1], '--sizes', '64M', '--timeout', '20', status=1)[0]
+            self.assertLess(time.monotonic() - began, 15, 'it was told by the timeout only')
+            held.set()
+            thread.join()
+            self.assertIn(why, said)
+
+    def test_refused(self):
+        for version in V12, V13:
+            with self.subTest(version):
+                self.given_up(version, lambda sock: sock.sendall(b'HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n'), 'status 413')
+                self.given_up(version, lambda sock: sock.shutdown(socket.SHUT_WR), 'close_notify')
 
 
 class OfOurs(Case):
