@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -143,42 +144,52 @@ static bool take_stall(const char *text, void *field, struct options *options)
 #define TIME "a time such as 0.5, 2s or 500ms"
 #define HEADER "'Name: value', of a field that eddy-bench does not write itself, 32 of them at most"
 
+/* What an option is for. */
+#define OF_GET (1u << WORK_GET)
+#define OF_PUT (1u << WORK_PUT)
+#define OF_REQ (1u << WORK_REQ)
+#define OF_HOLD (1u << WORK_HOLD)
+#define MEASURED (OF_GET | OF_PUT | OF_REQ)
+#define ALL (MEASURED | OF_HOLD)
+
 /* All options. One that is taken by take_flag() has nothing behind it. */
 static const struct row {
 	const char *name;
+	unsigned works;
 	int letter; /* 0: it has none */
 	take_fn *take;
 	size_t field;
 	const char *wanted; /* NULL where all is taken */
 } rows[] = {
-	{ "against", 0, take_text, FIELD(against), NULL },
-	{ "between", 0, take_text, FIELD(between), NULL },
-	{ "body-file", 0, take_text, FIELD(body_file), NULL },
-	{ "ca", 0, take_text, FIELD(ca), NULL },
-	{ "ciphers", 0, take_text, FIELD(ciphers), NULL },
-	{ "cold", 0, take_flag, FIELD(cold), NULL },
-	{ "connections", 'c', take_connections, FIELD(connections), LIST },
-	{ "depth", 'd', take_depth, FIELD(depth), NUMBER },
-	{ "digest", 0, take_digest, FIELD(digest), "a SHA-256 in hexadecimal" },
-	{ "expect", 0, take_status, FIELD(expect), NUMBER },
-	{ "files", 0, take_text, FIELD(files), NULL },
-	{ "header", 'H', take_header, FIELD(headers), HEADER },
-	{ "html", 0, take_text, FIELD(html), NULL },
-	{ "insecure", 0, take_flag, FIELD(insecure), NULL },
-	{ "json", 0, take_text, FIELD(json), NULL },
-	{ "markdown", 0, take_text, FIELD(markdown), NULL },
-	{ "method", 'X', take_method, FIELD(method), "a method such as POST" },
-	{ "no-system-calls", 0, take_flag, FIELD(no_calls), NULL },
-	{ "pid", 0, take_pid, FIELD(pid), NUMBER },
-	{ "progress", 0, take_flag, FIELD(progress), NULL },
-	{ "rate", 'R', take_rate, FIELD(rate), NUMBER },
-	{ "rounds", 'r', take_rounds, FIELD(rounds), NUMBER },
-	{ "sizes", 0, take_sizes, FIELD(sizes), "sizes such as 4K,64K,1M, each once" },
-	{ "stall", 0, take_stall, FIELD(stall), "get or put" },
-	{ "time", 't', take_time, FIELD(seconds), TIME },
-	{ "timeout", 0, take_timeout, FIELD(timeout_ns), TIME },
-	{ "verify", 0, take_flag, FIELD(verify), NULL },
-	{ "warmup", 0, take_seconds, FIELD(warmup), TIME },
+	{ "against", MEASURED, 0, take_text, FIELD(against), NULL },
+	{ "between", MEASURED, 0, take_text, FIELD(between), NULL },
+	{ "body-file", OF_PUT | OF_REQ, 0, take_text, FIELD(body_file), NULL },
+	{ "ca", ALL, 0, take_text, FIELD(ca), NULL },
+	{ "ciphers", ALL, 0, take_text, FIELD(ciphers), NULL },
+	{ "cold", OF_GET, 0, take_flag, FIELD(cold), NULL },
+	{ "connections", ALL, 'c', take_connections, FIELD(connections), LIST },
+	{ "depth", MEASURED, 'd', take_depth, FIELD(depth), NUMBER },
+	{ "digest", MEASURED, 0, take_digest, FIELD(digest), "a SHA-256 in hexadecimal" },
+	{ "expect", MEASURED, 0, take_status, FIELD(expect), NUMBER },
+	{ "files", MEASURED, 0, take_text, FIELD(files), NULL },
+	{ "header", ALL, 'H', take_header, FIELD(headers), HEADER },
+	{ "html", MEASURED, 0, take_text, FIELD(html), NULL },
+	{ "insecure", ALL, 0, take_flag, FIELD(insecure), NULL },
+	{ "json", MEASURED, 0, take_text, FIELD(json), NULL },
+	{ "markdown", MEASURED, 0, take_text, FIELD(markdown), NULL },
+	{ "method", OF_REQ, 'X', take_method, FIELD(method), "a method such as POST" },
+	{ "no-system-calls", MEASURED, 0, take_flag, FIELD(no_calls), NULL },
+	{ "pid", MEASURED, 0, take_pid, FIELD(pid), NUMBER },
+	{ "progress", MEASURED, 0, take_flag, FIELD(progress), NULL },
+	{ "rate", MEASURED, 'R', take_rate, FIELD(rate), NUMBER },
+	{ "rounds", MEASURED, 'r', take_rounds, FIELD(rounds), NUMBER },
+	{ "sizes", OF_GET | OF_PUT | OF_HOLD, 0, take_sizes, FIELD(sizes),
+	  "sizes such as 4K,64K,1M, each once" },
+	{ "stall", OF_HOLD, 0, take_stall, FIELD(stall), "get or put" },
+	{ "time", MEASURED, 't', take_time, FIELD(seconds), TIME },
+	{ "timeout", ALL, 0, take_timeout, FIELD(timeout_ns), TIME },
+	{ "verify", MEASURED, 0, take_flag, FIELD(verify), NULL },
+	{ "warmup", MEASURED, 0, take_seconds, FIELD(warmup), TIME },
 };
 
 #define ROWS (sizeof(rows) / sizeof(*rows))
@@ -212,10 +223,23 @@ static const struct row *find_row(int option)
 	return NULL;
 }
 
+static const char *const work_names[] = { "get", "put", "req", "hold" };
+
+/* "get and put" */
+static void name_works(unsigned works, char text[64])
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < sizeof(work_names) / sizeof(*work_names); i++)
+		if (works & 1u << i)
+			len += (size_t)snprintf(text + len, 64 - len, "%s%s", len ? " and " : "",
+						work_names[i]);
+}
+
 static int take_options(int argc, char **argv, struct options *options,
 			char error[OPTIONS_ERROR_SIZE])
 {
-	char letters[2 * ROWS + 2];
+	char letters[2 * ROWS + 2], works[64];
 	struct option longs[ROWS + 1];
 	int option;
 
@@ -231,6 +255,10 @@ static int take_options(int argc, char **argv, struct options *options,
 		if (!row)
 			return options_wrong(error, "%s: no such option: eddy-bench help",
 					     argv[optind - 1]);
+		if (!(row->works & 1u << options->work)) {
+			name_works(row->works, works);
+			return options_wrong(error, "--%s is for %s", row->name, works);
+		}
 		if (!row->take(optarg, (char *)options + row->field, options))
 			return options_wrong(error, "--%s %.100s: %s is wanted", row->name, optarg,
 					     row->wanted);
@@ -269,12 +297,10 @@ static int take_urls(int count, char **texts, struct options *options,
 
 static int take_work(const char *name, struct options *options)
 {
-	static const char *const names[] = { "get", "put", "req", "hold" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strcmp(name, names[i]) == 0) {
+	for (size_t i = 0; i < sizeof(work_names) / sizeof(*work_names); i++) {
+		if (strcmp(name, work_names[i]) == 0) {
 			options->work = (enum work)i;
-			options->work_name = names[i];
+			options->work_name = work_names[i];
 			return 0;
 		}
 	}

@@ -61,22 +61,12 @@ int options_check(const struct options *options, char error[OPTIONS_ERROR_SIZE])
 		return options_wrong(error,
 				     "--cold needs --files DIR: the folder of the files that the "
 				     "server sends");
-	if (options->cold && work != WORK_GET)
-		return options_wrong(error, "--cold is for get");
 	if (work == WORK_PUT && !options->size_count && !options->body_file)
 		return options_wrong(error, "put needs --sizes, or --body-file");
-	if (work != WORK_PUT && work != WORK_REQ && options->body_file)
-		return options_wrong(error, "--body-file is for put and req");
 	if (options->size_count && options->body_file)
 		return options_wrong(error, "--sizes and --body-file do not go together");
-	if (work != WORK_REQ && options->method)
-		return options_wrong(error, "-X is for req");
-	if (work == WORK_REQ && options->size_count)
-		return options_wrong(error, "--sizes is for get and put");
 	if (work == WORK_PUT && options->depth > 1)
 		return options_wrong(error, "--depth is for get and req");
-	if (work != WORK_HOLD && options->stall)
-		return options_wrong(error, "--stall is for hold");
 	if (work == WORK_HOLD && (options->url_count > 1 || options->connection_count > 1))
 		return options_wrong(error, "hold takes one URL, and one number of connections");
 	if (options->verify && !digest_is_there())

@@ -115,6 +115,8 @@ Test(options, mistakes_are_told)
 		{ "get http://localhost:1/{i} --verify", "--digest" },
 		{ "get http://localhost:1/ --stall get", "for hold" },
 		{ "hold http://localhost:1/ --stall x", "get or put" },
+		{ "hold http://localhost:1/ --json x", "--json is for get and put and req" },
+		{ "hold http://localhost:1/ -R 5", "--rate is for get and put and req" },
 		{ "hold http://localhost:1/ -c 1,2", "one number" },
 		{ "get http://localhost:1/ --insecure", "of https" },
 		{ "get http://localhost:1/ --ca x", "of https" },
