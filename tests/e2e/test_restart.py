@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 
-from wire import Case, Server, request
+from wire import KIB, Case, Server, request
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -132,6 +132,56 @@ class Restart(Case):
             self.assertEqual((int(response.body), response.closes), (server.pid, True), 'it took longer than the drain time')
         self.assertEqual(server.process.wait(20), 0)
         self.assertEqual(self.serving(server), heir)
+        self.end(server, heir)
+
+    def receiving(self, server, count):
+        """Connections whose receive is armed for more than one request: the last one had no body."""
+        wires = [server.connect() for _ in range(count)]
+        for wire in wires:
+            self.addCleanup(wire.close)
+            for _ in range(2):
+                self.assertEqual(int(wire.ask(request('GET', '/slow/0')).body), server.pid)
+        return wires
+
+    def test_requests_that_come_with_the_end(self):
+        """What has been sent before it looks at the signal is answered: all of a head, one of which the rest comes later,
+        one that is more than is received at once, and one that is being answered."""
+        server = self.doors()
+        whole, part, long, busy = self.receiving(server, 4)
+        busy.send(request('GET', '/slow/200'))
+        server.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, server.pid, os.WSTOPPED | os.WNOWAIT)
+        whole.send(request('GET', '/slow/1'))
+        part.send(request('GET', '/slow/1')[:-2])
+        long.send(request('GET', '/slow/1', f'X: {"x" * 12 * KIB}'))
+        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGCONT)
+        for wire in (whole, long, busy, part):
+            if wire is part:
+                wire.send('\r\n')
+            response = wire.read()
+            self.assertEqual((int(response.body), response.closes), (server.pid, True))
+            self.assertClosed(wire)
+        self.assertEqual(server.process.wait(20), 0)
+
+    def test_requests_that_come_with_the_restart(self):
+        """Once the new process serves, each connection of the old one may ask once more, be it in two parts or at length."""
+        server = self.doors()
+        whole, part, long, busy = wires = self.receiving(server, 4)
+        part.send(request('GET', '/slow/1')[:-2])
+        busy.send(request('GET', '/slow/1') * 100)
+        heir = self.restart(server, server.pid)
+        whole.send(request('GET', '/slow/1'))
+        part.send('\r\n')
+        long.send(request('GET', '/slow/1', f'X: {"x" * 12 * KIB}'))
+        for wire in wires:
+            response = wire.read()
+            while not response.closes:
+                self.assertIs(wire, busy)
+                response = wire.read()
+            self.assertEqual(int(response.body), server.pid)
+            self.assertClosed(wire)
+        self.assertEqual(server.process.wait(20), 0)
         self.end(server, heir)
 
     def test_silent_connections_end_with_the_drain_time(self):

@@ -1,5 +1,6 @@
 /* Tests of http/src/conn.h: a receive that stays armed. The client is a task of the server's loop: while it does
  * not suspend, nobody else runs. */
+#include "conn.h"
 #include "exchange.h"
 
 #include <arpa/inet.h>
@@ -18,9 +19,12 @@
 #define IDLE_MS 250
 #define REQUEST "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
+/* Those of the connection that asked last. */
+static struct eddyi_conns *conns;
+
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {
-	(void)req;
+	conns = eddy_of(req->wire, struct eddyi_conn, wire)->conns;
 	return eddy_res_ok(res, "hello");
 }
 
@@ -119,6 +123,13 @@ static int ask_at_the_end(int fd)
 	return ask(fd) ? 0 : 3;
 }
 
+static bool has_ended(int fd)
+{
+	char byte;
+
+	return eddy_recv(fd, &byte, 1, 0) == 0;
+}
+
 #define BEGUN "GET /hello HTTP/1.1\r\nHost: localhost\r\n"
 
 /* Its time is up, and a part of a head is here that nobody has looked at: it was in time, and the rest may be on its way
@@ -167,7 +178,39 @@ static int ask_in_one_part(int fd)
 		return 1;
 	if (eddy_recv(fd, buf, sizeof(buf) - 1, 0) <= 0 || strncmp(buf, "HTTP/1.1 408 ", 13) != 0)
 		return 2;
-	return eddy_recv(fd, buf, sizeof(buf), 0) == 0 ? 0 : 3;
+	return has_ended(fd) ? 0 : 3;
+}
+
+/* Room is needed, or the app ends: who has asked by then is answered. */
+static int ask_as_it_is_evicted(int fd)
+{
+	if (!ask(fd) || !eddyi_conns_evict_idle(conns))
+		return 1;
+	return ask(fd) && has_ended(fd) ? 0 : 2;
+}
+
+static void evict(struct eddy_timer *timer)
+{
+	eddyi_conns_evict_idle(conns);
+	timer->fire = NULL;
+}
+
+/* Evicted when a part has been received already, which nobody has looked at. */
+static int ask_in_part_before_it_is_evicted(int fd)
+{
+	struct eddy_timer timer = { .fire = evict };
+
+	if (!ask(fd))
+		return 1;
+	eddy_timer_arm(&timer, eddy_now());
+	if (!give(fd, BEGUN))
+		return 2;
+	let_turn(1);
+	if (timer.fire)
+		return 3;
+	if (!give(fd, "\r\n"))
+		return 4;
+	return answer(fd) && has_ended(fd) ? 0 : 5;
 }
 
 /* Nothing came: it ends. */
@@ -301,6 +344,12 @@ Test(conn, is_served_when_its_time_ends_within_a_request)
 	cr_expect(eq(int, talk(ask_in_two_parts), 0));
 	cr_expect(eq(int, talk(ask_at_length), 0));
 	cr_expect(eq(int, talk(ask_in_one_part), 0));
+}
+
+Test(conn, is_served_when_it_is_evicted_within_a_request)
+{
+	cr_expect(eq(int, talk(ask_as_it_is_evicted), 0));
+	cr_expect(eq(int, talk(ask_in_part_before_it_is_evicted), 0));
 }
 
 Test(conn, ends_when_its_time_does)
