@@ -82,6 +82,14 @@ def parse(arguments):
     if args.quick:
         del args.names[0]
         args.only = args.only or ['nginx']
+    for value in (args.rounds, args.seconds):
+        if value is not None and not value > 0:
+            parser.error('--rounds and --seconds are more than 0')
+    for name in args.only or ():
+        if name not in {peer.name for peer in peers.PEERS}:
+            parser.error(f'--only {name}: no peer is called so; these are: {" ".join(peer.name for peer in peers.PEERS)}')
+    if args.before and not os.path.isdir(os.path.join(args.before, 'bench')):
+        parser.error(f'--before {args.before}: this is no build folder')
     for text in args.peer:
         name, separator, command = text.partition('=')
         if not separator or not name or '{port}' not in command:

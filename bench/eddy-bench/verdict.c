@@ -4,7 +4,9 @@
 
 static enum verdict judge(const struct estimate *estimate, bool is_good, double limit)
 {
-	if (estimate_has(estimate, limit) && estimate->low < estimate->high)
+	/* Of one round nothing is known of noise. */
+	if (isnan(estimate->low) ||
+	    (estimate_has(estimate, limit) && estimate->low < estimate->high))
 		return is_good ? VERDICT_MET_IN_NOISE : VERDICT_MISSED_IN_NOISE;
 	return is_good ? VERDICT_MET : VERDICT_MISSED;
 }

@@ -4,7 +4,7 @@
 
 #include "figures.h"
 
-/* "In noise": the interval has the limit in it, so that another run may say otherwise. */
+/* "In noise": the interval has the limit in it, or there is none, so that another run may say otherwise. */
 enum verdict {
 	VERDICT_UNKNOWN,
 	VERDICT_MISSED,

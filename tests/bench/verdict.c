@@ -56,8 +56,13 @@ Test(verdict, takes_the_limit_itself_for_met)
 {
 	cr_expect_eq(VERDICT(NAN, 0.5, 0.5, 0.5, 0.5), VERDICT_MET);
 	cr_expect_eq(VERDICT(0.5, NAN, 0.5, 0.5, 0.5), VERDICT_MET);
-	cr_expect_eq(VERDICT(NAN, 0.5, 0.5), VERDICT_MET);
-	cr_expect_eq(VERDICT(NAN, 0.5, 0.75), VERDICT_MISSED);
+	cr_expect_eq(VERDICT(NAN, 0.5, 0.5), VERDICT_MET_IN_NOISE);
+}
+
+Test(verdict, is_never_sure_of_one_round)
+{
+	cr_expect_eq(VERDICT(NAN, 0.5, 0.25), VERDICT_MET_IN_NOISE);
+	cr_expect_eq(VERDICT(NAN, 0.5, 0.75), VERDICT_MISSED_IN_NOISE);
 }
 
 Test(verdict, counts_the_worst_of_two_limits)
