@@ -18,15 +18,18 @@ static uint64_t load(const uint64_t *count)
 static uint64_t held_by(const struct eddyi_share *share)
 {
 	const struct eddyi_conn_counts *counts = &share->conns->counts;
+	/* First: who arrives meanwhile is counted twice, and not left out. */
+	uint64_t coming = atomic_load(&share->coming);
 	uint64_t gone = load(&counts->closed) + load(&counts->refused);
 	uint64_t accepted = load(&counts->accepted);
 
-	return (accepted > gone ? accepted - gone : 0) + atomic_load(&share->coming);
+	return (accepted > gone ? accepted - gone : 0) + coming;
 }
 
-void eddyi_share_open(struct eddyi_share *share, struct eddyi_conns *conns)
+void eddyi_share_open(struct eddyi_share *share, struct eddyi_conns *conns, unsigned max)
 {
 	share->conns = conns;
+	share->max = max;
 	share->loop = eddy_loop_self();
 	atomic_store(&share->open, true);
 }
@@ -87,7 +90,7 @@ bool eddyi_balance_hand_over(const struct eddyi_balance *balance, const struct e
 	if (!handed)
 		return false;
 	atomic_fetch_add(&least->coming, 1);
-	if (!atomic_load(&least->open)) {
+	if (!atomic_load(&least->open) || held_by(least) >= least->max) {
 		atomic_fetch_sub(&least->coming, 1);
 		free(handed);
 		return false;

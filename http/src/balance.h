@@ -3,6 +3,9 @@
  * The kernel shares connections out among sockets by a hash: 11 of 16 are one loop's in a fifth of all cases.
  * So a loop that has accepted one hands it over, before anything is armed, while it has more than the loop that
  * has the least, and would have more than 1 + 1/8 of that one's.
+ *
+ * Nobody hands over to a loop what would bring it to its limit: the last place is for one that it accepts itself. It
+ * goes beyond by what it accepts while others are on their way to it: one for each of its listeners.
  */
 #ifndef EDDYI_BALANCE_H
 #define EDDYI_BALANCE_H
@@ -13,12 +16,14 @@
 
 /* Invariants:
  * 1. Whoever hands over counts it in `coming` before it looks whether the share is open, and who closes a share
- *    looks at `coming` after: nothing is posted to a loop that has ended.
+ *    looks at `coming` after: nothing is posted to a loop that has ended. Only then does he look whether
+ *    there is room, for all that are coming: several loops do not take the same place.
  * 2. A descriptor belongs to its message from the post until it is delivered.
  */
 struct eddyi_share {
 	struct eddyi_conns *conns;
 	struct eddy_loop *loop; /* set while it is open */
+	unsigned max;           /* connections that it may have */
 	atomic_uint coming;     /* handed over to it, and not there yet */
 	atomic_bool open;
 };
@@ -28,8 +33,8 @@ struct eddyi_balance {
 	unsigned count;
 };
 
-/* From now on others may hand over to this loop. */
-void eddyi_share_open(struct eddyi_share *share, struct eddyi_conns *conns);
+/* From now on others may hand over to this loop, which may have `max` connections. */
+void eddyi_share_open(struct eddyi_share *share, struct eddyi_conns *conns, unsigned max);
 
 /* Nobody may any more; those that are on their way are here when this returns. Suspends; shielded by the
  * caller. */

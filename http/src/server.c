@@ -343,7 +343,7 @@ int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app,
 	if (!server->conns_max)
 		server->conns_max = 1;
 	eddy_scope_begin(&server->tasks, NULL);
-	eddyi_share_open(server->share, &server->conns);
+	eddyi_share_open(server->share, &server->conns, server->conns_max);
 	for (size_t i = 0; i < server->listener_count; i++)
 		arm_accept(&server->listeners[i]);
 	r = eddy_event_wait(&server->stop);

@@ -1,4 +1,8 @@
 /* Tests of how loops share connections. */
+#include "balance.h"
+
+#include "../runtime/failing.h"
+
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -137,6 +141,35 @@ Test(balance, two_loops_have_as_many)
 
 	cr_expect(eq(int, eddy_run(NULL, share, app), 0));
 	eddy_app_free(app);
+}
+
+/* Of two loops one has eight connections, and the other seven: one of these is on its way from a third. */
+static int hand_over(void *arg)
+{
+	struct eddyi_conns many = { .counts = { .accepted = 8 } },
+			   few = { .counts = { .accepted = 6 } };
+	struct eddyi_share shares[2] = { 0 };
+	struct eddyi_balance balance = { shares, 2 };
+	unsigned max = *(unsigned *)arg;
+	bool handed;
+
+	eddyi_share_open(&shares[0], &many, max);
+	eddyi_share_open(&shares[1], &few, max);
+	shares[1].coming = 1;
+	/* It fails where it is to arrive, which is counted. */
+	failing_at = 2;
+	handed = eddyi_balance_hand_over(&balance, &shares[0], -1, NULL);
+	while (handed && !few.counts.refused)
+		eddy_yield();
+	failing_at = 0;
+	return shares[1].coming == 1 ? handed : -1;
+}
+
+/* Several may hand over to one at the same time: they do not take it beyond its limit. */
+Test(balance, leaves_the_last_place)
+{
+	for (unsigned max = 8; max <= 9; max++)
+		cr_expect(eq(int, eddy_run(NULL, hand_over, &max), max == 9));
 }
 
 struct crowd {
