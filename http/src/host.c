@@ -104,7 +104,7 @@ static int parse_port(struct eddy_str text, struct eddyi_host *host)
 	return 0;
 }
 
-int eddyi_host_parse(struct eddy_str text, struct eddyi_host *ret_host)
+static int parse(struct eddy_str text, struct eddyi_host *ret_host)
 {
 	struct eddyi_host host = { 0 };
 	struct eddy_str rest;
@@ -132,6 +132,34 @@ int eddyi_host_parse(struct eddy_str text, struct eddyi_host *ret_host)
 		return -EINVAL;
 	*ret_host = host;
 	return 0;
+}
+
+#define REMEMBERED_MAX 64
+
+int eddyi_host_parse(struct eddy_str text, struct eddyi_host *ret_host)
+{
+	/* The last one that was right: who asks names the same host again and again. */
+	static _Thread_local struct {
+		size_t len; /* 0: none yet */
+		char text[REMEMBERED_MAX];
+		size_t name_at;
+		struct eddyi_host host;
+	} last;
+	int r;
+
+	if (text.len && text.len == last.len && memcmp(text.ptr, last.text, text.len) == 0) {
+		*ret_host = last.host;
+		ret_host->name.ptr = text.ptr + last.name_at;
+		return 0;
+	}
+	r = parse(text, ret_host);
+	if (r == 0 && text.len <= REMEMBERED_MAX) {
+		last.len = text.len;
+		memcpy(last.text, text.ptr, text.len);
+		last.name_at = (size_t)(ret_host->name.ptr - text.ptr);
+		last.host = *ret_host;
+	}
+	return r;
 }
 
 bool eddyi_host_is_local_or_ip(const struct eddyi_host *host)

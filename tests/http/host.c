@@ -233,6 +233,41 @@ Test(host, vectors)
 	json_decref(root);
 }
 
+/* The last one is remembered. */
+Test(host, again_and_again)
+{
+	static const char *const texts[] = { "a.example:80", "a.example:81", "a.example",
+					     "1.2.3.4:80",   "1.2.3.4:8",    "[::1]:80",
+					     "[::1]",        "a.exampl" };
+	static const char *const wants[] = {
+		"name a.example 80", "name a.example 81", "name a.example", "v4 1.2.3.4 80",
+		"v4 1.2.3.4 8",      "v6 ::1 80",         "v6 ::1",         "name a.exampl"
+	};
+	const size_t count = sizeof(texts) / sizeof(*texts);
+	char longest[256];
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < count; k++) {
+			cr_expect(
+				eq(str, (char *)parse(eddy_str_from(texts[i])), (char *)wants[i]));
+			cr_expect(
+				eq(str, (char *)parse(eddy_str_from(texts[i])), (char *)wants[i]));
+			cr_expect(eq(str, (char *)parse(eddy_str_from("a.example:x")), "EINVAL"));
+			cr_expect(eq(str, (char *)parse(eddy_str_from("")), "EINVAL"));
+			cr_expect(
+				eq(str, (char *)parse(eddy_str_from(texts[k])), (char *)wants[k]));
+		}
+	for (int len = 60; len <= 68; len++) {
+		memset(longest, 'a', sizeof(longest));
+		longest[len - 10] = '.';
+		cr_expect(eq(int, strncmp(parse(eddy_str(longest, len)), "name ", 5), 0));
+		longest[len - 1] = '*';
+		cr_expect(eq(str, (char *)parse(eddy_str(longest, len)), "EINVAL"));
+		longest[len - 1] = 'b';
+		cr_expect(eq(int, parse(eddy_str(longest, len))[4 + len], 'b'));
+	}
+}
+
 /* Every text of up to seven of these letters behind "1.2". */
 Test(host, takes_the_addresses_that_inet_pton_takes)
 {
