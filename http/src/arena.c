@@ -11,7 +11,6 @@
 #endif
 #endif
 
-#define BLOCK_SIZE (4 * EDDY_KIB)
 #define ALIGNMENT _Alignof(max_align_t)
 
 /* AddressSanitizer sees who goes past what was given out, or uses it after its request: a gap is behind each
@@ -34,23 +33,37 @@ struct eddyi_arena_block {
 
 #define GROWN_FIRST 1024
 
-/* The loop's thread keeps a few blocks of the common size; a request seldom needs malloc. */
-#define SPARE_MAX 64
-static _Thread_local struct eddyi_arena_block *spare;
-static _Thread_local unsigned spare_count;
+/* The loop's thread keeps a few blocks of common sizes; a request seldom needs malloc. Most are of the first; the
+ * second has room for a small file behind its head. */
+static const struct size {
+	size_t bytes;
+	unsigned kept_max;
+} sizes[] = {
+	{ 4 * EDDY_KIB - sizeof(struct eddyi_arena_block), 64 },
+	{ 12 * EDDY_KIB - sizeof(struct eddyi_arena_block), 8 },
+};
+
+#define SIZES (sizeof(sizes) / sizeof(*sizes))
+
+static _Thread_local struct {
+	struct eddyi_arena_block *first;
+	unsigned count;
+} spare[SIZES];
 
 static struct eddyi_arena_block *block_new(size_t size)
 {
 	struct eddyi_arena_block *block;
 
-	if (size <= BLOCK_SIZE - sizeof(*block)) {
-		size = BLOCK_SIZE - sizeof(*block);
-		if (spare) {
-			block = spare;
-			spare = block->older;
-			spare_count--;
-			return block;
-		}
+	for (size_t i = 0; i < SIZES; i++) {
+		if (size > sizes[i].bytes)
+			continue;
+		size = sizes[i].bytes;
+		block = spare[i].first;
+		if (!block)
+			break;
+		spare[i].first = block->older;
+		spare[i].count--;
+		return block;
 	}
 	block = malloc(sizeof(*block) + size);
 	if (!block)
@@ -62,10 +75,12 @@ static struct eddyi_arena_block *block_new(size_t size)
 
 static void block_free(struct eddyi_arena_block *block)
 {
-	if (!IS_CHECKED && block->size == BLOCK_SIZE - sizeof(*block) && spare_count < SPARE_MAX) {
-		block->older = spare;
-		spare = block;
-		spare_count++;
+	for (size_t i = 0; i < SIZES && !IS_CHECKED; i++) {
+		if (block->size != sizes[i].bytes || spare[i].count == sizes[i].kept_max)
+			continue;
+		block->older = spare[i].first;
+		spare[i].first = block;
+		spare[i].count++;
 		return;
 	}
 	free(block);
@@ -73,13 +88,15 @@ static void block_free(struct eddyi_arena_block *block)
 
 void eddyi_arena_trim(void)
 {
-	while (spare) {
-		struct eddyi_arena_block *block = spare;
+	for (size_t i = 0; i < SIZES; i++) {
+		while (spare[i].first) {
+			struct eddyi_arena_block *block = spare[i].first;
 
-		spare = block->older;
-		free(block);
+			spare[i].first = block->older;
+			free(block);
+		}
+		spare[i].count = 0;
 	}
-	spare_count = 0;
 }
 
 void eddyi_arena_deinit(struct eddyi_arena *arena)

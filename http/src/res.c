@@ -26,7 +26,8 @@ static void remove_header(struct eddy_res *res, struct eddy_str name)
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < res->header_count; i++)
-		if (!eddy_str_eq_nocase(res->headers[i].name, name))
+		if (res->headers[i].name.len != name.len ||
+		    !eddy_str_eq_nocase(res->headers[i].name, name))
 			res->headers[kept++] = res->headers[i];
 	res->header_count = kept;
 }

@@ -81,10 +81,17 @@ Test(arena, blocks_are_used_again)
 	cr_skip_test("under AddressSanitizer they are not");
 #endif
 	struct eddyi_arena arena = { 0 };
-	void *first = eddyi_arena_alloc(&arena, 100);
+	void *first = eddyi_arena_alloc(&arena, 100), *large;
 
 	eddyi_arena_deinit(&arena);
 	cr_expect(eddyi_arena_alloc(&arena, 100) == first);
+	eddyi_arena_deinit(&arena);
+	/* Those of the other size, with room for a small file, have a list of their own. */
+	large = eddyi_arena_alloc(&arena, 9000);
+	eddyi_arena_deinit(&arena);
+	cr_expect(eddyi_arena_alloc(&arena, 100) == first);
+	cr_expect(eddyi_arena_alloc(&arena, 9001) == large);
+	memset(large, 'x', 9001);
 	eddyi_arena_deinit(&arena);
 	eddyi_arena_trim();
 }
