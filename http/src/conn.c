@@ -54,9 +54,9 @@ void eddyi_conn_close(struct eddyi_conn *conn)
 		start_close(conn);
 }
 
-int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
+/* Feed the next head, and say how many bytes it took. Return: as eddyi_conn_take_in(). */
+static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used)
 {
-	size_t used;
 	int status;
 
 	if (!conn->req)
@@ -64,10 +64,8 @@ int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
 	if (!conn->req)
 		return -ENOMEM;
 	conn->req->head.is_first = conn->fresh;
-	status = eddyi_head_feed(&conn->req->head, bytes, len, &used);
+	status = eddyi_head_feed(&conn->req->head, bytes.ptr, bytes.len, ret_used);
 	conn->req->refused = status >= 400 ? status : 0;
-	if (!eddyi_wire_keep(&conn->wire, eddy_str(bytes + used, len - used)))
-		return -ENOMEM;
 	/* Blank lines are no part of a head: who sends no more asks for nothing. */
 	if (!status && !conn->req->head.len) {
 		eddyi_req_free(conn->req);
@@ -76,18 +74,27 @@ int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
 	return status;
 }
 
+int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	size_t used = 0;
+	int status = feed(conn, eddy_str(bytes, len), &used);
+
+	if (status >= 0 && !eddyi_wire_keep(&conn->wire, eddy_str(bytes + used, len - used)))
+		return -ENOMEM;
+	return status;
+}
+
 /* Read the next head from what is pending. Return: as eddyi_conn_take_in(). */
 static int take_in_pending(struct eddyi_conn *conn)
 {
 	struct eddy_str pending = eddyi_wire_pending(&conn->wire);
-	char *inbox = conn->wire.inbox;
+	size_t used = 0;
 	int status;
 
-	if (!inbox)
+	if (!pending.len)
 		return 0;
-	conn->wire.inbox = NULL;
-	status = eddyi_conn_take_in(conn, pending.ptr, pending.len);
-	free(inbox);
+	status = feed(conn, pending, &used);
+	eddyi_wire_consume(&conn->wire, used);
 	return status;
 }
 
