@@ -260,6 +260,7 @@ static int take_answer(struct conn *conn, uint64_t started_ns, bool *ret_keeps)
 	int r;
 
 	conn->taken = 0;
+	conn->answered = false;
 	r = receive_head(conn, &response, &first_ns);
 	if (r == 0)
 		r = receive_body(conn, &response);
@@ -277,6 +278,7 @@ static unsigned take_answers(struct conn *conn, unsigned due, uint64_t started_n
 	bool keeps = true, whole = true;
 	unsigned taken = 0;
 
+	conn->answered = false;
 	*ret_r = send_requests(conn, due);
 	/* What was not sent as a whole may have been answered: 413, and closed. */
 	if (*ret_r > 0 || *ret_r == -EPIPE || *ret_r == -ECONNRESET) {
@@ -316,7 +318,7 @@ void conn_failed(struct conn *conn, uint64_t count, int r)
 /* A connection that was kept may have been closed just then (RFC 9112 section 9.3.1): that is nobody's error. */
 static bool is_stale(const struct conn *conn, bool fresh, unsigned taken, int r)
 {
-	return (!fresh || taken) && conn->at == conn->end && !conn->taken && !conn->gave_up &&
+	return (!fresh || taken) && !conn->answered && !conn->gave_up &&
 	       (r == -ENODATA || r == -ECONNABORTED || r == -ECONNRESET || r == -EPIPE);
 }
 

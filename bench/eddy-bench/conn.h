@@ -47,6 +47,7 @@ struct conn {
 	uint64_t moved;
 	bool connected_before;
 	bool busy;
+	bool answered;       /* something of the answer that is due has come */
 	const char *gave_up; /* why conn_give_up() was called; NULL: it was not */
 	const char *wrong;   /* with what came; NULL: nothing */
 };

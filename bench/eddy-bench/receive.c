@@ -76,6 +76,7 @@ static int receive_one_head(struct conn *conn, struct response *ret_response,
 		if (r < 0)
 			return ended(conn, r, "the connection ended instead of an answer");
 	}
+	conn->answered = true;
 	*ret_first_ns = conn->received_ns;
 	for (;;) {
 		ssize_t len = response_parse(conn->buffer + conn->at, conn->end - conn->at,

@@ -297,6 +297,8 @@ class Failures(Case):
         sample = self.one(lambda n, _: OK if n % 4 else [OK[:-1], None])[0]
         self.assertGreater(sample['errors'], 0)
         self.assertGreater(sample['requests'], sample['errors'])
+        # Where nothing has come but the head, it is not the end of a connection that was kept.
+        self.assertGreater(self.one(lambda n, _: OK if n % 4 else [OK[:-5], None])[0]['errors'], 0)
 
     def test_kept_connection_is_closed(self):
         """A server may close what it keeps at any time: nobody's error, and asked again."""

@@ -174,6 +174,14 @@ class Ends(Case):
                 self.assertTrue(any('not kept' in remark for remark in cell['remarks']))
                 self.assertEqual(server.resumed, 0)
 
+    def test_some_break(self):
+        for goodbye in True, False:
+            for answer in OK[:-5], b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n':
+                with self.subTest(answer, goodbye=goodbye):
+                    sample = self.one(lambda n, _, answer=answer: OK if n % 4 else [answer, None], goodbye=goodbye)[0]
+                    self.assertGreater(sample['errors'], 0)
+                    self.assertGreater(sample['requests'], sample['errors'])
+
     def test_nothing_moves(self):
         for pieces in [OK[:20]], [OK[:-1]]:
             held = threading.Event()
