@@ -18,6 +18,8 @@
 #define STACK (128 * EDDY_KIB)
 /* Room for the command line, as it was typed. */
 #define COMMAND_MAX 4000
+/* The exit status, as a shell has it of SIGINT. */
+#define INTERRUPTED 130
 
 struct measurement {
 	const struct options *options;
@@ -88,7 +90,12 @@ static int finish(const struct options *options, struct result *result, int r)
 	struct report_files files = files_of(options);
 	char error[RESULT_ERROR_SIZE];
 
-	if (!has_samples(result) || report_write(result, &files, error) == 0)
+	if (!has_samples(result)) {
+		if (r == INTERRUPTED)
+			fputs("eddy-bench: interrupted before anything was measured\n", stderr);
+		return r;
+	}
+	if (report_write(result, &files, error) == 0)
 		return r;
 	fprintf(stderr, "eddy-bench: %s\n", error);
 	return r ? r : 1;
@@ -141,7 +148,7 @@ int measure_main(int argc, char **argv)
 			fprintf(stderr, "eddy-bench: %s\n", why);
 		add_end(measurement.result, why);
 	}
-	r = finish(&options, measurement.result, r == -EINTR ? 130 : r < 0 ? 1 : 0);
+	r = finish(&options, measurement.result, r == -EINTR ? INTERRUPTED : r < 0 ? 1 : 0);
 	result_free(measurement.result);
 	options_deinit(&options);
 	return r;

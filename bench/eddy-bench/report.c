@@ -64,9 +64,17 @@ int report_check(const struct report_files *files, char error[RESULT_ERROR_SIZE]
 {
 	const char *const paths[] = { files->json, files->html, files->markdown };
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		if (paths[i] && save_check(paths[i], error) < 0)
 			return -1;
+		for (size_t j = 0; paths[i] && j < i; j++) {
+			if (!paths[j] || strcmp(paths[i], paths[j]) != 0)
+				continue;
+			snprintf(error, RESULT_ERROR_SIZE,
+				 "%.255s: two reports can't both be written there", paths[i]);
+			return -1;
+		}
+	}
 	return 0;
 }
 
@@ -95,7 +103,9 @@ int report_main(int argc, char **argv)
 		return usage();
 	if (!files.html && !files.markdown && !files.json)
 		files.text = "-";
-	r = result_load(argv[optind], &result, error);
+	r = report_check(&files, error);
+	if (!r)
+		r = result_load(argv[optind], &result, error);
 	if (!r) {
 		r = report_write(result, &files, error);
 		result_free(result);

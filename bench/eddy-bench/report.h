@@ -16,7 +16,7 @@ struct report_files {
 int report_write(struct result *result, const struct report_files *files,
 		 char error[RESULT_ERROR_SIZE]);
 
-/* See whether all of them can be written, before much is measured. Return: 0, or below, and a line in `error`. */
+/* See whether all of them can be written, each somewhere else, before much is measured. Return: 0, or below, and a line in `error`. */
 int report_check(const struct report_files *files, char error[RESULT_ERROR_SIZE]);
 
 /* Run it; argv[0] is the word itself. Return: an exit status. */

@@ -159,11 +159,17 @@ class Case(wire.Case):
                 cells = json.load(file)['cells']
         return done.stderr, cells
 
-    def one(self, answer, *args, word='get', path='', quick=('-t', '0.1', '-r', '1', '--warmup', '0', '--no-system-calls')):
+    def one(self, answer, *args, word='get', path='', quick=None):
         """Measure an odd server. Returns the sample, the cell and the server."""
-        with Odd(answer) as server:
-            cells = self.bench(word, server.url + path, *quick, *args)[1]
-        return cells[0]['targets'][0]['samples'][0], cells[0], server
+        # On a busy machine a moment is not enough.
+        for seconds in ('0.1', '1', '10'):
+            with Odd(answer) as server:
+                words = quick or ('-t', seconds, '-r', '1', '--warmup', '0', '--no-system-calls')
+                cells = self.bench(word, server.url + path, *words, *args)[1]
+            sample = cells[0]['targets'][0]['samples'][0]
+            if quick or sample['requests'] + sample['errors'] > 4:
+                break
+        return sample, cells[0], server
 
     def refused(self, answer, why, *args, word='get'):
         """A server whose very first answer is wrong ends it, with a reason."""
@@ -174,11 +180,7 @@ class Case(wire.Case):
 
 class Answers(Case):
     def check(self, answer, size, *args, word='get'):
-        # On a busy machine a moment is not enough for some of them.
-        for seconds in ('0.1', '1', '10'):
-            sample, _, server = self.one(answer, *args, word=word, quick=('-t', seconds, '-r', '1', '--warmup', '0', '--no-system-calls'))
-            if sample['requests'] > 2:
-                break
+        sample, _, server = self.one(answer, *args, word=word)
         self.assertGreater(sample['requests'], 2)
         # The first one is not measured.
         self.assertEqual(sample['requests'], len(server.requests) - 1)
@@ -281,6 +283,7 @@ class Failures(Case):
         with Odd(lambda *_: OK) as server:
             for path, why in (os.path.join(self.place, 'none', 'x'), 'No such file'), (self.place, 'Is a directory'):
                 self.assertIn(why, self.bench('get', server.url, '--markdown', there, '--html', path, status=2)[0])
+            self.assertIn('two reports', self.bench('get', server.url, '--html', there, '--markdown', there, status=2)[0])
             self.assertIn('No such file', self.bench('get', server.url, '--files', there + '-not', status=1)[0])
             self.assertEqual(server.requests, [])
         self.assertEqual(sorted(os.listdir(self.place)), ['there'])
@@ -469,6 +472,17 @@ class Loops(Case):
             counts = [len(target['samples']) for target in json.load(file)['cells'][0]['targets']]
         self.assertEqual(counts[0], counts[1])
         self.assertGreaterEqual(counts[0], 2)
+
+    def test_interrupted_before_anything_is_measured(self):
+        with Odd(lambda *_: Slow([], held)) as server:
+            held = threading.Event()
+            with subprocess.Popen([PROGRAM, 'get', server.url, '--json', self.json], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+                self.eventually(lambda: server.requests)
+                process.send_signal(signal.SIGINT)
+                said = process.communicate(timeout=30)
+            held.set()
+        self.assertEqual((process.returncode, said), (130, ('', 'eddy-bench: interrupted before anything was measured\n')))
+        self.assertFalse(os.path.exists(self.json))
 
     def test_target_is_found(self):
         cell = self.one(lambda *_: OK)[1]
