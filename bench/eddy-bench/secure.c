@@ -1,19 +1,17 @@
+#include "wolfssl.h"
+
 #include "secure.h"
 
 #include "conn.h"
 #include "result.h"
-
-#include <errno.h>
-
-#if EDDY_BENCH_WOLFSSL
 #include "tls.h"
 #include "tls_client.h"
-#include "wolfssl.h"
 
 #include <eddy/io.h>
 #include <eddy/loop.h>
 #include <eddy/offload.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +28,8 @@
 struct secure {
 	struct eddyi_tls_client_options options;
 	struct WOLFSSL_CTX *context;
+	char protocol[96]; /* of the first session of all */
+	bool differs;      /* another target speaks another one */
 	char why[400];
 };
 
@@ -141,6 +141,10 @@ void secure_remark(const struct plan *plan, struct result *result)
 	       "of https:// the client decrypts all that comes, which takes it about as long as the "
 	       "server took to encrypt it; each connection shakes hands in full, before what is "
 	       "measured unless the server ends it");
+	if (plan->secure->differs)
+		remark(result,
+		       "the targets speak different suites of TLS, of which one may cost much more than "
+		       "the other: --ciphers has them speak one");
 }
 
 /* ---- what goes wrong ---- */
@@ -325,6 +329,18 @@ static int shake(struct conn *conn)
 	}
 }
 
+static void note_protocol(struct conn *conn)
+{
+	struct secure *secure = conn->plan->secure;
+	char *protocol = conn->plan->protocol;
+
+	snprintf(protocol, sizeof(conn->plan->protocol), "%s, %s",
+		 wolfSSL_get_version(conn->tls->session), wolfSSL_get_cipher(conn->tls->session));
+	if (!*secure->protocol)
+		memcpy(secure->protocol, protocol, sizeof(secure->protocol));
+	secure->differs |= strcmp(secure->protocol, protocol) != 0;
+}
+
 int secure_begin(struct conn *conn)
 {
 	struct secure *secure = conn->plan->secure;
@@ -348,9 +364,7 @@ int secure_begin(struct conn *conn)
 		return -EBADMSG;
 	}
 	if (!*conn->plan->protocol)
-		snprintf(conn->plan->protocol, sizeof(conn->plan->protocol), "%s, %s",
-			 wolfSSL_get_version(conn->tls->session),
-			 wolfSSL_get_cipher(conn->tls->session));
+		note_protocol(conn);
 	return 0;
 }
 
@@ -363,62 +377,3 @@ void secure_end(struct conn *conn)
 	eddyi_tls_free(conn->tls);
 	conn->tls = NULL;
 }
-#else
-bool secure_is_there(void)
-{
-	return false;
-}
-
-int secure_open(const struct options *options, struct secure **ret_secure,
-		char error[OPTIONS_ERROR_SIZE])
-{
-	(void)options, (void)error;
-	*ret_secure = NULL;
-	return 0;
-}
-
-void secure_close(struct secure *secure)
-{
-	(void)secure;
-}
-
-void secure_remark(const struct plan *plan, struct result *result)
-{
-	(void)plan, (void)result;
-}
-
-int secure_begin(struct conn *conn)
-{
-	(void)conn;
-	return -ENOTSUP;
-}
-
-void secure_end(struct conn *conn)
-{
-	(void)conn;
-}
-
-ssize_t secure_receive(struct conn *conn, void *buf, size_t len)
-{
-	(void)conn, (void)buf, (void)len;
-	return -ENOTSUP;
-}
-
-bool secure_take_early(struct conn *conn)
-{
-	(void)conn;
-	return true;
-}
-
-ssize_t secure_seal(struct conn *conn, const void *bytes, size_t len)
-{
-	(void)conn, (void)bytes, (void)len;
-	return -ENOTSUP;
-}
-
-int secure_flush(struct conn *conn)
-{
-	(void)conn;
-	return -ENOTSUP;
-}
-#endif

@@ -148,6 +148,12 @@ class Answers(Case):
             self.assertEqual([sample['errors'] for sample in target['samples']], [0, 0])
         self.assertEqual([remark[:8] for remark in self.remarks() if 'speaks' in remark], ['a speaks'])
 
+    def test_suites_that_do_not_compare(self):
+        for version, differ in (V13, False), (V12, True):
+            with Secure(lambda *_: OK, version=V13) as a, Secure(lambda *_: OK, version=version) as b:
+                self.bench('get', 'a=' + a.url, 'b=' + b.url, '-t', '0.05', '-r', '1', '--warmup', '0', '--no-system-calls')
+            self.assertEqual(sum('different suites' in remark for remark in self.remarks()), differ)
+
     def test_pipelined_and_paced(self):
         sample = self.one(lambda n, _: OK.replace(b'\r\n\r\n', b'\r\nConnection: close\r\n\r\n') if n % 5 == 3 else OK, '-d', '5')[0]
         self.assertEqual((sample['errors'], sample['requests'] % 5), (0, 0))
