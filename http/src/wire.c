@@ -43,14 +43,8 @@ bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes)
 		wire->inbox = malloc(EDDYI_INBOX_SIZE);
 		wire->inbox_at = wire->inbox_len = 0;
 	}
-	if (!wire->inbox)
-		return false;
-	if (bytes.len > EDDYI_INBOX_SIZE - wire->inbox_len) {
-		wire->inbox_len -= wire->inbox_at;
-		memmove(wire->inbox, wire->inbox + wire->inbox_at, wire->inbox_len);
-		wire->inbox_at = 0;
-	}
-	if (bytes.len > EDDYI_INBOX_SIZE - wire->inbox_len)
+	/* Nothing in it is moved: the kernel may be writing it to a file. */
+	if (!wire->inbox || bytes.len > EDDYI_INBOX_SIZE - wire->inbox_len)
 		return false;
 	memcpy(wire->inbox + wire->inbox_len, bytes.ptr, bytes.len);
 	wire->inbox_len += (uint32_t)bytes.len;
