@@ -14,8 +14,8 @@
  * of eddy_server_options at the latest, a second by default, after which a kept file is closed. A file that was removed
  * takes its space on the disk until then.
  *
- * .open_files_max limits them, .no_open_files switches all of it off. When descriptors run out they are the first to
- * be closed.
+ * .open_files_max limits them, .no_open_files switches all of it off. When descriptors run out, the loop that
+ * lacks one closes its own first.
  */
 #ifndef EDDY_OPEN_FILES_H
 #define EDDY_OPEN_FILES_H
