@@ -53,7 +53,7 @@ def _put(file, connections):
 
 
 def _technique(file, connections):
-    return Cell(f'technique-{file}', 'technique', 'Techniques', title('get', file, connections), file, connections)
+    return Cell(f'technique-{file}', 'technique', 'Techniques', title('get', file, connections) + ', by technique', file, connections)
 
 
 CELLS = [

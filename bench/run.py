@@ -20,6 +20,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -77,6 +78,7 @@ def parse(arguments):
     parser.add_argument('--publish', action='store_true', help='write bench/RESULTS.md and the figures of README.md as well')
     parser.add_argument('--smoke', action='store_true', help='only see that everything runs')
     args = parser.parse_args(arguments)
+    args.command = shlex.join(['./dev', 'bench', *arguments])
     args.build = os.path.abspath(args.build)
     args.quick = args.names[:1] == ['quick']
     if args.quick:
@@ -222,7 +224,7 @@ def run(args, tcp):
             say('interrupted: the report has the cells until then, and nothing is published')
             result['remarks'].append('interrupted: the other cells are missing')
             args.publish = False
-        result['command'] = ' '.join(['./dev bench', *(['quick'] if args.quick else []), *args.names])
+        result['command'] = args.command
         result['settings'].update(server_cpu=bench.server_cpu, client_cpu=bench.client_cpu)
         write_report(bench, args, result)
     return INTERRUPTED if interrupted else 1 if failed else 0
@@ -264,6 +266,8 @@ def smoke_logic(build):
             mock.patch.object(cells, 'measure', mock.Mock(side_effect=[result('idle', 1), KeyboardInterrupt])):
         whole, failed, interrupted = measure_all(None, cells.CELLS[:3], Settings(say=lambda text: None))
     yield 'what was measured when it is interrupted', '' if whole and not failed and interrupted else str(whole)
+    titles = [cell.title for cell in cells.CELLS]
+    yield 'titles of their own', '' if len(set(titles)) == len(titles) else str(titles)
     unknown = [name for name in goals.GOALS if name not in {cell.name for cell in cells.CELLS}]
     yield 'goals of cells that there are', ' '.join(unknown)
 
