@@ -74,19 +74,20 @@ static json_t *object_of(const struct field *fields, const void *of)
 	return object;
 }
 
-static json_t *texts(const char *const *of, size_t count)
+/* Those from `from` on; there may be no array at all. */
+static json_t *texts(const char *const *of, size_t from, size_t end)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = from; i < end; i++)
 		append(array, text(of[i]));
 	return array;
 }
 
 static void save_remarks(json_t *object, const char *const *remarks, size_t count, size_t derived)
 {
-	set(object, "remarks", texts(remarks, count - derived));
-	set(object, "derived_remarks", texts(remarks + count - derived, derived));
+	set(object, "remarks", texts(remarks, 0, count - derived));
+	set(object, "derived_remarks", texts(remarks, count - derived, count));
 }
 
 static json_t *buckets(const struct buckets *of)

@@ -85,13 +85,15 @@ static struct result *saved(const struct result *result)
 		abort();
 	close(fd);
 	again = parsed(path);
+	remarks_derive(again);
 	unlink(path);
 	if (again->cell_count != result->cell_count || again->remark_count != result->remark_count)
 		abort();
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct cell *cell = result_cell(again, result->cells[i]->name);
 
-		if (!cell || cell->target_count != result->cells[i]->target_count ||
+		if (!cell || cell->remark_count != result->cells[i]->remark_count ||
+		    cell->target_count != result->cells[i]->target_count ||
 		    cell->goal_count != result->cells[i]->goal_count)
 			abort();
 	}
