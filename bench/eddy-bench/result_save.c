@@ -188,14 +188,17 @@ static int write_all(int fd, const char *bytes, size_t len)
 	return 0;
 }
 
-/* Under another name first, in the same folder; without bytes it is only tried. */
-static int replace(const char *path, const char *bytes, size_t len)
+/* Under another name first, in the same folder; without bytes it is only tried. A link stays one: /dev/stdout is. */
+static int replace(const char *link, const char *bytes, size_t len)
 {
-	char *other;
+	char *real = realpath(link, NULL), *other;
+	const char *path = real ? real : link;
 	int fd, r;
 
-	if (asprintf(&other, "%s.%d.new", path, (int)getpid()) < 0)
+	if (asprintf(&other, "%s.%d.new", path, (int)getpid()) < 0) {
+		free(real);
 		return -ENOMEM;
+	}
 	fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	r = fd < 0 ? -errno : write_all(fd, bytes, len);
 	if (fd >= 0 && close(fd) < 0 && !r)
@@ -205,6 +208,7 @@ static int replace(const char *path, const char *bytes, size_t len)
 	if ((r < 0 || !bytes) && fd >= 0)
 		unlink(other);
 	free(other);
+	free(real);
 	return r;
 }
 

@@ -290,6 +290,15 @@ class Failures(Case):
         with open(there, encoding='utf-8') as file:
             self.assertEqual(file.read(), 'as it was')
 
+    def test_a_link_stays_one(self):
+        real = os.path.join(self.place, 'real')
+        with open(real, 'w', encoding='utf-8') as file:
+            file.write('as it was')
+        os.symlink(real, self.json)
+        self.assertEqual(self.one(lambda *_: OK)[1]['work'], 'get')
+        self.assertEqual(os.readlink(self.json), real)
+        self.assertEqual(sorted(os.listdir(self.place)), ['real', 'result.json'])
+
     def test_some_fail(self):
         sample, cell, _ = self.one(lambda n, _: OK if n % 4 else OK.replace(b'200', b'500'), '-c', '2')
         self.assertGreater(sample['errors'], 0)
