@@ -183,8 +183,19 @@ def last_report():
         return {'cells': []}
 
 
+def unwritable(folder):
+    """Why no report can be left there, None where one can: what can't be kept is not measured."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        return str(error)
+    for path in (folder, os.path.join(folder, 'result.json'), os.path.join(folder, 'index.html')):
+        if os.path.exists(path) and not os.access(path, os.W_OK):
+            return f'you may not write to {path}'
+    return None
+
+
 def write_report(bench, args, result):
-    os.makedirs(REPORT, exist_ok=True)
     path = os.path.join(REPORT, 'result.json')
     if args.keep:
         keep(result, last_report())
@@ -204,6 +215,10 @@ def write_report(bench, args, result):
 
 
 def run(args, tcp):
+    why = unwritable(REPORT)
+    if why:
+        say('the report could not be written: ' + why)
+        return 1
     settings = Settings(args.rounds or (3 if args.quick else 7), args.seconds or (0.25 if args.quick else 0.5),
                         0.05 if args.quick else 0.1, own=tuple(args.peer), say=say)
     settings.peers = tuple(peer for peer in peers.installed(say) if not args.only or peer.name in args.only)
@@ -266,6 +281,11 @@ def smoke_logic(build):
             mock.patch.object(cells, 'measure', mock.Mock(side_effect=[result('idle', 1), KeyboardInterrupt])):
         whole, failed, interrupted = measure_all(None, cells.CELLS[:3], Settings(say=lambda text: None))
     yield 'what was measured when it is interrupted', '' if whole and not failed and interrupted else str(whole)
+    with tempfile.TemporaryDirectory() as folder:
+        inside = os.path.join(folder, 'report')
+        seen = unwritable(inside) is None and os.path.isdir(inside)
+        open(os.path.join(inside, 'file'), 'w').close()
+        yield 'a report that could not be written', '' if seen and unwritable(os.path.join(inside, 'file')) else inside
     titles = [cell.title for cell in cells.CELLS]
     yield 'titles of their own', '' if len(set(titles)) == len(titles) else str(titles)
     unknown = [name for name in goals.GOALS if name not in {cell.name for cell in cells.CELLS}]
