@@ -14,8 +14,9 @@
 
 /* Accepting again at once after EMFILE failed two hundred thousand times in 100 ms. */
 #define ACCEPT_RETRY_NS (100 * EDDY_MS)
-/* A multishot accept takes all that waits at once; near the limit one is taken at a time. */
-#define ONE_BY_ONE_FROM 256
+/* A multishot accept takes all that waits at once, as many as a listener's backlog; nearer than that to the limit one
+ * is taken at a time. */
+#define ONE_BY_ONE_FROM 4096
 /* What is cancelled unwinds within this, or the process ends without it. */
 #define UNWIND_NS (5 * EDDY_SECOND)
 

@@ -1,4 +1,5 @@
 """Times, the number of connections, and the end of a server that is busy."""
+import os
 import select
 import signal
 import time
@@ -285,6 +286,19 @@ class Connections(Case):
             with server.connect() as other:
                 self.assertServes(other)
             self.assertClosed(wire)
+
+    def test_burst(self):
+        """Those who come at once, and nobody else is there: no more than may be are accepted."""
+        server = self.limits(connections_max=300)
+        server.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, server.pid, os.WSTOPPED | os.WNOWAIT)
+        wires = [server.connect() for _ in range(400)]
+        for wire in wires:
+            self.addCleanup(wire.close)
+        server.process.send_signal(signal.SIGCONT)
+        # The last one that there is room for.
+        self.assertServes(wires[299])
+        self.assertLessEqual(server.sockets(), 1 + 300)
 
     def test_flood(self):
         """Hundreds at once through a few places: everybody is served in the end."""
