@@ -159,11 +159,14 @@ class Case(wire.Case):
                 cells = json.load(file)['cells']
         return done.stderr, cells
 
-    def one(self, answer, *args, word='get', path='', quick=None):
+    # What answers.
+    odd = Odd
+
+    def one(self, answer, *args, word='get', path='', quick=None, **options):
         """Measure an odd server. Returns the sample, the cell and the server."""
         # On a busy machine a moment is not enough.
         for seconds in ('0.1', '1', '10'):
-            with Odd(answer) as server:
+            with self.odd(answer, **options) as server:
                 words = quick or ('-t', seconds, '-r', '1', '--warmup', '0', '--no-system-calls')
                 cells = self.bench(word, server.url + path, *words, *args)[1]
             sample = cells[0]['targets'][0]['samples'][0]

@@ -41,6 +41,10 @@ class Polite(ssl.SSLSocket):
         self.close()
 
 
+# For what a single answer shows.
+MOMENT = ('-t', '0.1', '-r', '1', '--warmup', '0', '--no-system-calls')
+
+
 class Secure(load.Odd):
     """An odd server that speaks TLS; without `goodbye` its connections end as if they were cut off."""
 
@@ -77,15 +81,12 @@ class Secure(load.Odd):
 
 
 class Case(load.Case):
+    odd = Secure
+
     def bench(self, *args, status=0, trust=True):
         if trust:
             args = (*args, '--ca', tls.at('ca.pem'))
         return super().bench(*args, status=status)
-
-    def one(self, answer, *args, word='get', path='', quick=('-t', '0.1', '-r', '1', '--warmup', '0', '--no-system-calls'), **options):
-        with Secure(answer, **options) as server:
-            cells = self.bench(word, server.url + path, *quick, *args)[1]
-        return cells[0]['targets'][0]['samples'][0], cells[0], server
 
     def refused(self, answer, why, *args, word='get', trust=True, host='localhost', **options):
         with Secure(answer, **options) as server:
@@ -276,7 +277,8 @@ class Uploads(Case):
     def test_sizes(self):
         for size, count in ('0', 0), ('10', 10), ('32K', 32768), ('5M', 5 << 20):
             with self.subTest(size):
-                sample, _, server = self.one(lambda *_: b'HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n', '--sizes', size, '-c', '2', word='put')
+                sample, _, server = self.one(lambda *_: b'HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n', '--sizes', size, '-c', '2', word='put',
+                                             quick=MOMENT)
                 self.assertEqual(sample['errors'], 0)
                 self.assertGreater(sample['requests'], 0)
                 self.assertEqual({request.size for request in server.requests}, {count})
@@ -284,7 +286,7 @@ class Uploads(Case):
 
     def test_wait_for_room(self):
         """Meanwhile TLS has something to say that is no answer: tickets."""
-        sample, _, server = self.one(lambda *_: OK, '--sizes', '16M', word='put', version=V13, late=True)
+        sample, _, server = self.one(lambda *_: OK, '--sizes', '16M', word='put', quick=MOMENT, version=V13, late=True)
         self.assertEqual((sample['errors'], {request.size for request in server.requests}), (0, {16 << 20}))
 
     def test_of_a_file(self):
