@@ -8,6 +8,7 @@
 #include <eddy/io.h>
 #include <eddy/transfer.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/mman.h>
@@ -131,14 +132,19 @@ static inline int send_line(struct line *line, uint64_t offset)
 	return r;
 }
 
+/* Whether it keeps files on a disk: not in memory. */
+static inline bool is_on_disk(const struct statfs *fs)
+{
+	return (unsigned long)fs->f_type != TMPFS_MAGIC && (unsigned long)fs->f_type != RAMFS_MAGIC;
+}
+
 /* Out of the page cache with it. Return: whether there was a cache to leave. */
 static inline bool chill(int file)
 {
 	struct statfs fs;
 
-	if (fstatfs(file, &fs) < 0 || (unsigned long)fs.f_type == 0x01021994 /* tmpfs */)
-		return false;
-	return fsync(file) == 0 && posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0;
+	return fstatfs(file, &fs) == 0 && is_on_disk(&fs) && fsync(file) == 0 &&
+	       posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0;
 }
 
 /* All pipes that may be held. */
