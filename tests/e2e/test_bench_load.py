@@ -181,7 +181,9 @@ class Case(wire.Case):
         self.assertIn(why, said)
 
 
-class Answers(Case):
+class Bodies:
+    """What comes whole, whatever carries it: for a Case."""
+
     def check(self, answer, size, *args, word='get'):
         sample, _, server = self.one(answer, *args, word=word)
         self.assertGreater(sample['requests'], 2)
@@ -204,6 +206,8 @@ class Answers(Case):
         self.check(lambda *_: [b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r', b'\nabc\r\n', b'186a0\r\n' + b'x' * 50000,
                                b'x' * 50000 + b'\r\n0\r\nTrailer: x\r\n', b'\r\n'], 100003)
 
+
+class Answers(Bodies, Case):
     def test_until_the_end(self):
         sample, cell, server = self.one(lambda *_: [b'HTTP/1.0 200 OK\r\n\r\n' + b'x' * 100000, None])
         self.assertEqual(sample['bytes'], 100000 * sample['requests'])

@@ -99,21 +99,7 @@ class Case(load.Case):
             return json.load(file)['remarks']
 
 
-class Answers(Case):
-    check = load.Answers.check
-
-    def test_length(self):
-        self.check(lambda *_: OK, 5)
-        self.check(lambda *_: [OK[:20], OK[20:40], OK[40:]], 5)
-
-    def test_large(self):
-        body = b'x' * 3000000
-        self.check(lambda *_: b'HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n' + body, len(body))
-
-    def test_chunked(self):
-        self.check(lambda *_: [b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r', b'\nabc\r\n', b'186a0\r\n' + b'x' * 50000,
-                               b'x' * 50000 + b'\r\n0\r\nTrailer: x\r\n', b'\r\n'], 100003)
-
+class Answers(load.Bodies, Case):
     def test_until_the_end(self):
         sample, cell, server = self.one(lambda *_: [b'HTTP/1.0 200 OK\r\n\r\n' + b'x' * 100000, None])
         self.assertGreater(sample['requests'], 0)
