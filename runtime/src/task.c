@@ -200,7 +200,8 @@ void eddy_on_loop_stack(void (*fn)(void *arg), void *arg)
 	eddyi_ctx_switch(&loop->running->ctx, &loop->ctx, false);
 }
 
-void eddyi_task_call_before_suspend(struct eddy_task *task)
+/* Not inlined here either: by calls of it the tests know who waits. */
+__attribute__((noinline)) void eddyi_task_call_before_suspend(struct eddy_task *task)
 {
 	void (*fn)(void *arg) = task->before_suspend;
 

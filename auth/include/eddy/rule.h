@@ -35,10 +35,11 @@ struct eddy_rule {
 	void *data;
 };
 
-/* C alone has these. A rule of NULL is: any valid token. */
 #define EDDYI_RULE(...) (&(const struct eddy_rule){ __VA_ARGS__ })
 #define EDDYI_RULES(...) ((const struct eddy_rule *const[]){ __VA_ARGS__, NULL })
 
+/* Make a rule of each kind: eddy_roles("admin", "editor"), eddy_claim("dept", "it", "hr"), eddy_predicate(fn, data),
+ * eddy_all_of(rule, rule). C alone has these. A rule of NULL is: any valid token. */
 #define eddy_roles(...) EDDYI_RULE(.kind = EDDY_RULE_ROLES, .names = EDDY_LIST(__VA_ARGS__))
 #define eddy_permissions(...)                                                                      \
 	EDDYI_RULE(.kind = EDDY_RULE_PERMISSIONS, .names = EDDY_LIST(__VA_ARGS__))
@@ -58,7 +59,7 @@ EDDY_API bool eddy_rule_lets_in(const struct eddy_rule *rule, const struct eddy_
  * or of the first such one where one of several would do; with blanks between them, as challenges have them
  * (RFC 6750 section 3). `ret_scopes` takes EDDY_RULE_SCOPES_SIZE bytes, or is NULL; scopes that have no room in it
  * are left out, and it is empty when the rule failed for something else. No predicate is called twice, or after
- * the rule has failed. Return: 0; -EACCES, and `ret_scopes`. */
+ * the rule has failed. May suspend when a predicate does. Return: 0; -EACCES, and `ret_scopes`. */
 #define EDDY_RULE_SCOPES_SIZE 1024
 EDDY_API int eddy_rule_check(const struct eddy_rule *rule, const struct eddy_jwt *token,
 			     char *ret_scopes);

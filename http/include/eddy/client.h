@@ -127,7 +127,7 @@ EDDY_API int eddy_client_send(struct eddy_client *client, const char *url,
 			      const struct eddy_client_request *request,
 			      struct eddy_response **ret_response);
 
-/* The same for the plain cases. `type` is the content-type of the body. */
+/* The same for the plain cases. `type` is the content-type of the body. Suspend. */
 EDDY_API int eddy_client_get(struct eddy_client *client, const char *url,
 			     struct eddy_response **ret_response);
 EDDY_API int eddy_client_head(struct eddy_client *client, const char *url,
@@ -146,6 +146,7 @@ EDDY_API const char *eddy_client_error(const struct eddy_client *client);
 /* Free a response. A body that was not read to its end costs the connection. NULL is fine. */
 EDDY_API void eddy_response_free(struct eddy_response *response);
 
+/* Its status, such as 200; never an interim one. */
 EDDY_API int eddy_response_status(const struct eddy_response *response);
 
 /* The URL that has answered, behind all redirects, without a fragment. */

@@ -68,6 +68,7 @@ struct eddy_config_key {
 	const char *expected;
 };
 
+/* The place of a key's member, for `offset` and `size`. */
 #define EDDY_CONFIG_AT(type, member)                                                               \
 	.offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
 

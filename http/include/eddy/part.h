@@ -72,7 +72,7 @@ EDDY_MULTIPART_API int eddy_part_save(struct eddy_part *part, int dir,
 				      const struct eddy_save_options *options,
 				      struct eddy_saved *ret_saved);
 
-/* Save it as `name`, as eddy_req_save_at() has it. Otherwise as eddy_part_save(). */
+/* Save it as `name`, as eddy_req_save_at() has it. Suspends. Otherwise as eddy_part_save(). */
 EDDY_MULTIPART_API int eddy_part_save_at(struct eddy_part *part, int dir, struct eddy_str name,
 					 const struct eddy_save_options *options,
 					 struct eddy_saved *ret_saved);

@@ -77,7 +77,7 @@ EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *deta
 EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name);
 
 /* Answer with an open regular file that is called `name` to the client; takes over `fd`, also when
- * it fails. Return: as eddy_res_file_at(). */
+ * it fails. May suspend where it is an error after all, by what eddy_app_map_err() was given. Return: as eddy_res_file_at(). */
 EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd);
 
 /* Every field: 0 means its default. The strings are copied. */
@@ -88,7 +88,7 @@ struct eddy_file_options {
 	bool no_disposition;       /* for a browser to show; default: to save, as an attachment */
 };
 
-/* The same with options, which count only where the file is sent, and not an error instead. */
+/* The same with options, which count only where the file is sent, and not an error instead. May suspend. */
 EDDY_API int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int fd,
 				const struct eddy_file_options *options);
 

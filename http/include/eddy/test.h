@@ -24,7 +24,7 @@ EDDY_BEGIN_DECLS
 /* Ask the app, which does not run meanwhile. `line` is a method and a target: "GET /orders/7?all=1", or
  * "GET http://example.org/" to ask for another host than localhost. The request's fields and body are as a
  * client's, its `method` is not looked at; NULL is none of either. The connection is a plain one, also where
- * the app uses TLS. Called from a task it suspends, and everything happens on that task's loop; from a plain
+ * the app uses TLS. Suspends the task that calls it, and everything happens on that task's loop; from a plain
  * thread it makes a loop for as long as it takes.
  *
  * No time is limited but the request's, if it says so (.timeout_ns), and what the app's own limits say, which

@@ -47,7 +47,7 @@ EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str nam
 			      const struct eddy_save_options *options,
 			      struct eddy_saved *ret_saved);
 
-/* Save the body into the folder under the name of its Content-Disposition field. Otherwise as
+/* Save the body into the folder under the name of its Content-Disposition field. Suspends. Otherwise as
  * eddy_req_save_at(); -EINVAL when there is no name. */
 EDDY_API int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options *options,
 			   struct eddy_saved *ret_saved);

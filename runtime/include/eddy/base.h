@@ -4,6 +4,8 @@
  *   - an int result is 0 or -errno; a ssize_t is a count or -errno; `errno` itself is never set,
  *   - time is uint64_t nanoseconds (`5 * EDDY_SECOND`), sizes are bytes (`16 * EDDY_KIB`),
  *   - options are a pointer to a const struct in which zero is the default; NULL is all defaults,
+ *   - a function that lets other tasks run before it returns says so, by a sentence that begins with "Suspends"
+ *     or "May suspend"; all others never do. Only tasks call what suspends, unless it says otherwise,
  *   - a broken contract (a programmer's mistake) ends the process with file and line, also in
  *     release builds; bad input is an error that is returned.
  */
@@ -23,6 +25,7 @@
 #define EDDY_END_DECLS
 #endif
 
+/* Of declarations: part of the library's interface; takes a format and arguments as printf(3) does. */
 #define EDDY_API __attribute__((visibility("default")))
 #define EDDY_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
 

@@ -22,11 +22,11 @@ struct statx;
 
 /* --- paths */
 
-/* openat2(2); O_CLOEXEC is added. A path whose every part is cached is opened at once, without
- * suspending; else it suspends. Return: a descriptor, -errno. */
+/* openat2(2); O_CLOEXEC is added. Suspends, unless every part of the path is cached: then it is opened
+ * at once. Return: a descriptor, -errno. */
 EDDY_API int eddy_openat2(int dir, const char *path, const struct open_how *how);
 
-/* openat(2), in the same way. `mode` matters with O_CREAT and O_TMPFILE only. */
+/* openat(2), in the same way. Suspends as that does. `mode` matters with O_CREAT and O_TMPFILE only. */
 EDDY_API int eddy_openat(int dir, const char *path, int flags, mode_t mode);
 
 /* statx(2). Suspends; fstat(2) on an open descriptor is quicker where it is local. */

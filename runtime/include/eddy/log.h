@@ -136,6 +136,7 @@ static inline struct eddy_field eddy_field_text(const char *name, const char *va
 	return eddy_field_str(name, eddy_str_from(value));
 }
 
+/* A signed integer. */
 static inline struct eddy_field eddy_field_i64(const char *name, int64_t value)
 {
 	struct eddy_field field = { name, EDDY_FIELD_I64, { { NULL, 0 } } };
@@ -144,6 +145,7 @@ static inline struct eddy_field eddy_field_i64(const char *name, int64_t value)
 	return field;
 }
 
+/* An unsigned integer. */
 static inline struct eddy_field eddy_field_u64(const char *name, uint64_t value)
 {
 	struct eddy_field field = { name, EDDY_FIELD_U64, { { NULL, 0 } } };
@@ -152,6 +154,7 @@ static inline struct eddy_field eddy_field_u64(const char *name, uint64_t value)
 	return field;
 }
 
+/* A floating-point number. */
 static inline struct eddy_field eddy_field_f64(const char *name, double value)
 {
 	struct eddy_field field = { name, EDDY_FIELD_F64, { { NULL, 0 } } };
@@ -160,6 +163,7 @@ static inline struct eddy_field eddy_field_f64(const char *name, double value)
 	return field;
 }
 
+/* True or false. */
 static inline struct eddy_field eddy_field_bool(const char *name, bool value)
 {
 	struct eddy_field field = { name, EDDY_FIELD_BOOL, { { NULL, 0 } } };
@@ -168,6 +172,7 @@ static inline struct eddy_field eddy_field_bool(const char *name, bool value)
 	return field;
 }
 
+/* Text that `write` writes from `data`, which is borrowed as well, once a record wants it. */
 static inline struct eddy_field eddy_field_lazy(const char *name, eddy_field_write_fn *write,
 						const void *data)
 {

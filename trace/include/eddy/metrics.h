@@ -19,7 +19,7 @@ EDDY_BEGIN_DECLS
  * route that answered and its status: paths and methods that nobody has mapped make no metrics. */
 EDDY_API void eddy_app_use_metrics(struct eddy_app *app);
 
-/* A handler: all metrics of the process, as eddy_metric_text() writes them. */
+/* A handler: all metrics of the process, as eddy_metric_text() writes them. Suspends. */
 EDDY_API int eddy_metrics(struct eddy_req *req, struct eddy_res *res);
 
 EDDY_END_DECLS

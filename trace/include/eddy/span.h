@@ -90,7 +90,7 @@ struct eddy_span {
 EDDY_API void eddy_span_begin(struct eddy_span *span, const char *name,
 			      const struct eddy_span_options *options);
 
-/* End it, the innermost first. */
+/* End it, the innermost first. Never suspends. */
 EDDY_API void eddy_span_end(struct eddy_span *span);
 
 /* The innermost span of the task, such as that of the request that it works for; NULL when there is none, and
