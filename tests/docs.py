@@ -3,7 +3,7 @@
     docs.py ROOT
 
 - every C block of docs/guide/ is a run of lines of one file below examples/
-- so is every C block of README.md, those of runtime, http, trace and auth, and docs/*.md, or of a program of tests/e2e/; those that are whole
+- so is every C block of README.md, those of runtime, http, trace and auth, docs/*.md and docs/man/*.md, or of a program of tests/e2e/; those that are whole
   programs are compiled by style.py
 - the targets of docs/log.md are those of the layers' records
 - the names eddy_… that the same pages speak of are declared in public headers, or metrics of docs/metrics.md
@@ -85,7 +85,8 @@ def check_pages(tap, root, sources):
     with open(os.path.join(root, 'docs', 'metrics.md')) as file:
         names |= set(re.findall(r'^\| `(\w+)`', file.read(), re.M))
     docs = sorted(name for name in os.listdir(os.path.join(root, 'docs')) if name.endswith('.md'))
-    pages = ['README.md', 'runtime/README.md', 'http/README.md', 'trace/README.md', 'auth/README.md', *(f'docs/{name}' for name in docs)]
+    pages = ['README.md', 'runtime/README.md', 'http/README.md', 'trace/README.md', 'auth/README.md', *(f'docs/{name}' for name in docs),
+             *sorted(os.path.relpath(path, root) for path in glob.glob(os.path.join(root, 'docs', 'man', '*.md')))]
     pieces = 0
     for path in pages:
         with open(os.path.join(root, path)) as file:
@@ -93,7 +94,7 @@ def check_pages(tap, root, sources):
         count, wrong = check_code(text, path, sources)
         pieces += count
         wrong += check_links(root, path, text)
-        wrong += [f'{path}: no header declares {name}' for name in sorted(set(re.findall(r'`(eddy_\w+)(?=[`(])', text)) - names)]
+        wrong += [f'{path}: no header declares {name}' for name in sorted(set(re.findall(r'`(eddy_\w+)(?=`|\((?!\d\)))', text)) - names)]
         tap.check(path, '\n'.join(wrong))
     tap.check('the other pages have code', '' if pieces else 'no block was found')
 

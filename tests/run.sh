@@ -17,7 +17,7 @@ find_families() {
 	for name in big soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(asan-clang chaos tsan tsan-gcc valgrind valgrind-clang)
+	families+=(asan-clang chaos site tsan tsan-gcc valgrind valgrind-clang)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -188,9 +188,12 @@ run_e2e_family() { # FAMILY
 	(EDDY_EXAMPLES=$folder/examples python3 "$root/tests/e2e/run.py" "$1" || true) | tally "$1" -
 }
 
+# The site takes longer to be made than the manual pages.
+run_site() { (python3 "$root/tests/pages.py" "$root" html || true) | tally site -; }
+
 run_family() {
 	case $1 in
-	asan-clang | chaos | fuzz | tsan | tsan-gcc | valgrind | valgrind-clang) "run_${1//-/_}" ;;
+	asan-clang | chaos | fuzz | site | tsan | tsan-gcc | valgrind | valgrind-clang) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }

@@ -1,0 +1,108 @@
+"""Sphinx's configuration: the site, and the manual pages. build.py lays out what it is given."""
+import json
+import logging
+import os
+
+from docutils import nodes
+from sphinx.addnodes import desc_signature
+from sphinx.util.nodes import make_refnode
+from sphinx.writers.manpage import ManualPageTranslator
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+project = 'eddy'
+copyright = ''
+extensions = ['myst_parser']
+root_doc = 'index'
+source_suffix = {'.rst': 'restructuredtext', '.md': 'markdown'}
+highlight_language = 'none'
+primary_domain = 'c'
+smartquotes = False
+today_fmt = '%Y-%m-%d'
+# Pieces of code leave something out, which no lexer knows.
+suppress_warnings = ['misc.highlighting_failure', 'myst.header']
+toc_object_entries_show_parents = 'hide'
+
+myst_heading_anchors = 4
+myst_ref_domains = ['std']
+myst_enable_extensions = ['html_image', 'deflist']
+
+html_theme = 'theme'
+html_theme_path = [HERE]
+html_title = 'eddy'
+html_copy_source = False
+html_show_sphinx = False
+html_use_index = False
+html_domain_indices = False
+html_permalinks_icon = '#'
+
+man_make_section_directory = True
+
+
+# A structure and a function may have one name: in C they are no duplicates, and of others a test knows.
+logging.getLogger('sphinx.sphinx.domains.c').addFilter(lambda record: not str(record.msg).startswith('Duplicate C declaration'))
+
+
+def read(app, name, otherwise):
+    path = os.path.join(app.srcdir, name)
+    if not os.path.exists(path):
+        return otherwise
+    with open(path) as file:
+        return json.load(file)
+
+
+def configure(app, config):
+    config.man_pages = read(app, 'man.json', [])
+    extra = os.path.join(os.path.dirname(app.srcdir), 'extra')
+    if os.path.isdir(extra):
+        config.html_extra_path = [extra]
+
+
+def link_names(app, doctree, docname):
+    """Names in the text lead to where they are described."""
+    if app.builder.name != 'html':
+        return
+    names = app.eddy_names
+    for node in list(doctree.findall(nodes.literal)):
+        page, anchor = names.get(node.astext(), (None, None))
+        inside = node.parent
+        while inside and not isinstance(inside, (nodes.reference, nodes.title, desc_signature)):
+            inside = inside.parent
+        if page is None or inside or page == docname and not anchor:
+            continue
+        node.replace_self(make_refnode(app.builder, docname, page, anchor, node.deepcopy()))
+
+
+def add_map(app, pagename, templatename, context, doctree):
+    """The map beside a page: all that the index leads to, and what lies below the part that the page is of; and what a header
+    has. Sphinx's own way takes the page's tree apart once more for each page."""
+    below = app.env.toctree_includes
+
+    def item(name, children=()):
+        return {'title': app.env.titles[name].astext(), 'uri': app.builder.get_relative_uri(pagename, name),
+                'is_current': name == pagename, 'children': [item(child) for child in children]}
+
+    context['map'] = [item(part, below.get(part, ()) if pagename == part or pagename in below.get(part, ()) else ())
+                      for part in below.get('index', ())]
+    context['entries'] = [(name, anchor) for name, (page, anchor) in app.eddy_names.items()
+                          if page == pagename and name.endswith('()')]
+
+
+class Translator(ManualPageTranslator):
+    """As Sphinx has it, with the few things that look odd in a manual mended."""
+
+    # A list of terms is no list of paragraphs: no line between a term and what it means.
+    def visit_literal_block(self, node):
+        self.body.append('.sp\n.RS 4\n.nf\n')
+
+    def depart_literal_block(self, node):
+        self.body.append('\n.fi\n.RE\n')
+
+
+def setup(app):
+    app.connect('config-inited', configure, priority=1)
+    app.connect('builder-inited', lambda app: setattr(app, 'eddy_names', read(app, 'names.json', {})))
+    app.connect('doctree-resolved', link_names)
+    app.connect('html-page-context', add_map)
+    app.set_translator('man', Translator)
+    return {'parallel_read_safe': True, 'parallel_write_safe': True}

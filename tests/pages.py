@@ -1,0 +1,158 @@
+"""Makes the site and the manual pages, and looks at what came out. Prints TAP.
+
+    pages.py ROOT html|man…
+
+- every function that a header declares is on one page of the site, under a name of its own, and in the table of its layer
+- every function has a word said of it, and links of every Markdown file lead somewhere
+- links and pictures of the site lead somewhere, and none is loaded from another host; scripts are the search's alone
+- `man` finds the page of each function, and mandoc finds no error in any page; what the pages speak of is there
+- the options of the commands' pages are those that the programs tell of
+"""
+import glob
+import html.parser
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from tap import Tap
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'docs', 'make'))
+import stage  # noqa: E402
+
+LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
+
+
+def declared(root):
+    """What the headers declare for users, read in another way than that of docs/make/: pairs of a layer and a name."""
+    for layer in LAYERS:
+        for path in glob.glob(os.path.join(root, layer, 'include', 'eddy', '*.h')):
+            with open(path) as file:
+                text = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.S)
+            text = re.sub(r'^#define (?:.*\\\n)*.*$', '', text, flags=re.M)
+            for name in re.findall(r'^(?:EDDY_\w*API|EDDY_PRINTF|static inline)\b[^;{]*?\b(eddy_\w+)\(', text, re.M):
+                yield layer, name
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, path):
+        super().__init__()
+        self.places, self.links, self.loads, self.scripts = set(), [], [], []
+        self.names = []
+        with open(path) as file:
+            self.feed(file.read())
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if 'id' in attrs:
+            self.places.add(attrs['id'])
+            if attrs['id'].startswith('c.') and 'sig' in attrs.get('class', ''):
+                self.names.append(attrs['id'][2:])
+        if tag == 'a' and 'href' in attrs:
+            self.links.append(attrs['href'])
+        self.loads += [attrs[key] for key in ('src', 'srcset', 'poster') if attrs.get(key)]
+        if tag == 'link' and attrs.get('rel') in ('stylesheet', 'icon'):
+            self.loads.append(attrs['href'])
+        if tag == 'script':
+            self.scripts.append(attrs.get('src', 'inline'))
+
+
+def check_site(tap, root, out):
+    pages = {os.path.relpath(path, out): Page(path) for path in glob.glob(os.path.join(out, '**', '*.html'), recursive=True)}
+    wrong = []
+    for name, page in pages.items():
+        for link in page.links + page.loads:
+            if re.match(r'[a-z]+:', link):
+                if link in page.loads and not link.startswith('data:'):
+                    wrong.append(f'{name} loads {link}')
+                continue
+            file, _, place = link.partition('#')
+            file = os.path.normpath(os.path.join(os.path.dirname(name), file.split('?')[0])) if file else name
+            if not os.path.exists(os.path.join(out, file)):
+                wrong.append(f'{name}: {link} leads nowhere')
+            elif place and file in pages and place not in pages[file].places:
+                wrong.append(f'{name}: {link} leads to no place of that page')
+        if page.scripts and name != 'search.html':
+            wrong.append(f'{name} has scripts: {page.scripts}')
+    tap.check('links of the site lead somewhere', '\n'.join(wrong))
+
+    wrong = []
+    for layer, name in declared(root):
+        found = [page for page, it in pages.items() if name in it.names and page.startswith(f'{layer}/')]
+        if len(found) != 1:
+            wrong.append(f'{name} is on the pages {found}')
+        elif f'{os.path.basename(found[0])}#c.{name}' not in pages[f'{layer}/functions.html'].links:
+            wrong.append(f'{name} is not in the table of {layer}')
+    tap.check('every function is on one page', '\n'.join(wrong))
+
+
+def check_sources(tap, root):
+    """What takes no Sphinx to be seen."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = stage.Stage(root, folder)
+        work.html()
+    tap.check('links of every Markdown file lead somewhere', '\n'.join(work.wrong))
+    bare = [f'{header.title}:{group.line}: nothing is said of {one.name}' for header in work.headers for group in header.groups
+            for one in group.declarations if one.kind in ('function', 'inline', 'macro', 'type') and not group.doc]
+    tap.check('every function has a word said of it', '\n'.join(bare))
+
+
+def lint(out, pages):
+    done = subprocess.run(['mandoc', '-T', 'lint', '-W', 'error', *pages], cwd=out, text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.stdout
+
+
+def check_manual(tap, root, out):
+    pages = sorted(os.path.relpath(path, out) for path in glob.glob(os.path.join(out, 'man*', '*')))
+    whole, wrong, spoken = [], [], {}
+    for page in pages:
+        with open(os.path.join(out, page)) as file:
+            text = file.read()
+        if match := re.fullmatch(r'\.so (\S+)\n', text):
+            if not os.path.exists(os.path.join(out, match[1])):
+                wrong.append(f'{page} leads to {match[1]}, which is not there')
+            continue
+        whole.append(page)
+        text = re.sub(r'\\f[A-Z]|\\', '', text)
+        for name, section in re.findall(r'\b(eddy[\w.-]*)\((\d)\)', text):
+            spoken.setdefault(f'man{section}/{name}.{section}', page)
+    wrong += [f'{layer}: man finds nothing for {name}' for layer, name in declared(root) if f'man3/{name}.3' not in pages]
+    wrong += [f'{where} speaks of {page}' for page, where in spoken.items() if page not in pages]
+    tap.check('man finds every function', '\n'.join(wrong))
+    tap.check('mandoc finds no error', lint(out, whole))
+
+
+def check_options(tap, root):
+    for name, source in (('eddy-bench', 'bench/eddy-bench/main.c'), ('eddy-serve', 'examples/files.c')):
+        with open(os.path.join(root, 'docs', 'man', f'{name}.1.md')) as file:
+            told = set(re.findall(r'`(--[\w-]+)', file.read()))
+        with open(os.path.join(root, source)) as file:
+            said = set(re.findall(r'(?<![\w-])(--[a-z][\w-]+)', ' '.join(re.findall(r'"((?:\\.|[^"\\])*)"', file.read()))))
+        tap.check(f'the options of {name}(1)', '' if told == said else
+                  f'the page alone has {sorted(told - said)}, the program {sorted(said - told)}')
+
+
+def main():
+    root = os.path.abspath(sys.argv[1])
+    tap = Tap()
+    check_options(tap, root)
+    check_sources(tap, root)
+    for tool in ('sphinx-build', 'mandoc'):
+        if not shutil.which(tool):
+            tap.skip('pages', f'needs {tool}')
+            return tap.end()
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in sys.argv[2:]:
+            out = os.path.join(folder, kind)
+            done = subprocess.run([sys.executable, os.path.join(root, 'docs', 'make', 'build.py'), kind, root, out], text=True,
+                                  check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            tap.check(f'{kind} is made without a warning', done.stdout if done.returncode or done.stdout else '')
+            if not done.returncode:
+                {'html': check_site, 'man': check_manual}[kind](tap, root, out)
+    return tap.end()
+
+
+sys.exit(main())
