@@ -3,7 +3,8 @@
     style.py ROOT
 
 - C files look as clang-format 14 leaves them (other versions lay out differently: skipped with those)
-- every public header compiles alone, as gnu11 C and as C++17, without a warning
+- every public header compiles alone without a warning: as gnu11 C, as C++17, and behind <stdio.h> as plain C11
+- strict.c, which uses every public macro, compiles as plain C11 and C2x
 - every C block of the README and the guide that has a main compiles
 - every test file is named in a meson.build
 - each program of refused/ does not compile, with gcc and clang, and says what its "expect:" has
@@ -20,6 +21,8 @@ from tap import Tap
 
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
 LINES_MAX = 600
+STRICT = (('gcc', 'c', 'c11'), ('clang', 'c', 'c11'), ('clang++', 'c++', 'c++17'))
+NEWER = (('gcc', 'c', 'c2x'), ('clang', 'c', 'c2x'))
 
 
 def sources(root, *endings):
@@ -59,6 +62,34 @@ def compile_alone(root, text, language, flags=()):
                 *flags, *include, '-'], root, text)
 
 
+def compile_strictly(root, *args, text='', ways=STRICT):
+    """As those compile who allow no extension of GNU's, with each compiler that there is."""
+    says = []
+    for tool, language, std in ways:
+        if shutil.which(tool):
+            includes = [f'-I{layer}/include' for layer in LAYERS]
+            said = run([tool, '-x', language, f'-std={std}', '-Wall', '-Wextra', '-pedantic', '-Werror', '-fsyntax-only', *includes, *args],
+                       root, text)
+            says += [f'{tool} -std={std}:\n{said}'] if said else []
+    return '\n'.join(says)
+
+
+def public_macros(root):
+    """Those that take arguments and are for users."""
+    for header in sources(root, '.h'):
+        if re.fullmatch(r'\w+/include/eddy/\w+\.h', header):
+            yield from re.findall(r'^#define ((?:EDDY_|eddy_)\w+)\(', open(os.path.join(root, header)).read(), re.M)
+
+
+def check_strict(tap, root):
+    says = compile_strictly(root, 'tests/strict.c', ways=STRICT[:2] + NEWER)
+    used = open(os.path.join(root, 'tests', 'strict.c')).read()
+    unused = [macro for macro in public_macros(root) if not re.search(rf'\b{macro}\(', used)]
+    if unused:
+        says += f'strict.c does not use {" ".join(unused)}'
+    tap.check('strict.c as plain C', says)
+
+
 def check_headers(tap, root, pool):
     jobs = []
     for header in sources(root, '.h'):
@@ -69,6 +100,9 @@ def check_headers(tap, root, pool):
             for language in ('c', 'c++'):
                 job = pool.submit(compile_alone, root, text, language, ['-pedantic'])
                 jobs.append((f'{match.group(1)} alone as {language}', job))
+            # <stdio.h> has decided by then what the system's headers show.
+            job = pool.submit(compile_strictly, root, '-', text=f'#include <stdio.h>\n#include <{match.group(1)}>\n')
+            jobs.append((f'{match.group(1)} alone, strictly', job))
     for name, job in jobs:
         tap.check(name, job.result())
 
@@ -96,7 +130,7 @@ def check_listed(tap, root):
     missing = []
     for path in sources(os.path.join(root, 'tests'), '.c'):
         folder, name = os.path.split(path)
-        if folder == 'refused':
+        if folder == 'refused' or path == 'strict.c':
             continue
         builds = [os.path.join(root, 'tests', f, 'meson.build') for f in (folder, os.path.dirname(folder))]
         listed = ''.join(open(build).read() for build in builds if os.path.exists(build))
@@ -112,6 +146,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         check_format(tap, root, files)
         check_headers(tap, root, pool)
+    check_strict(tap, root)
     check_documents(tap, root)
     check_refused(tap, root)
     check_listed(tap, root)

@@ -9,6 +9,7 @@
 #include <eddy/task.h>
 
 #include <errno.h>
+#include <liburing.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

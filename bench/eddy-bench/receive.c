@@ -6,6 +6,7 @@
 #include <eddy/op.h>
 
 #include <errno.h>
+#include <liburing.h>
 #include <string.h>
 
 /* Of a body, at once. */

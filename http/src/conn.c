@@ -4,6 +4,7 @@
 #include "tls_wire.h"
 
 #include <errno.h>
+#include <liburing.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -7,6 +7,7 @@
 #include <eddy/log.h>
 #include <eddy/tls.h>
 #include <errno.h>
+#include <liburing.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -303,7 +303,7 @@ int eddy_close(int fd)
 	return r == -EINTR ? 0 : r;
 }
 
-int eddy_waitid(int type, id_t id, siginfo_t *ret_info, int options)
+int eddy_waitid(int type, unsigned id, siginfo_t *ret_info, int options)
 {
 	struct io_uring_sqe sqe = { 0 };
 	int r;

@@ -15,6 +15,7 @@
 #include <eddy/transfer.h>
 #include <eddy/usdt.h>
 #include <errno.h>
+#include <liburing.h>
 #include <stdatomic.h>
 
 struct eddy_join;

@@ -53,14 +53,18 @@ struct eddy_member {
 };
 
 #ifndef __cplusplus
-/* Describe a member; its type picks the parser, as with EDDY_TO(). C alone has these two. */
-#define EDDY_MEMBER(type_, member_, ...)                                                           \
+/* Describe a member: EDDY_MEMBER(type, member) or EDDY_MEMBER(type, member, .field = …). Its type picks the
+ * parser, as with EDDY_TO(). C alone has these two. */
+#define EDDY_MEMBER(type_, ...)                                                                    \
+	EDDYI_MEMBER(type_, __VA_ARGS__, .offset = offsetof(type_, EDDYI_FIRST(__VA_ARGS__, )))
+#define EDDYI_FIRST(first, ...) first
+#define EDDYI_MEMBER(type_, member_, ...)                                                          \
 	{                                                                                          \
 		.member = #member_,                                                                \
 		.type = EDDYI_TYPE_OF(&((type_ *)0)->member_,                                      \
 				      "EDDY_MEMBER() takes members that are integers, enums, "     \
 				      "double, bool or struct eddy_str"),                          \
-		.offset = offsetof(type_, member_), __VA_ARGS__                                    \
+		__VA_ARGS__                                                                        \
 	}
 
 /* Name the bool that tells whether an optional member was there. */

@@ -12,10 +12,15 @@
 #ifndef EDDY_BASE_H
 #define EDDY_BASE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#ifdef __STRICT_ANSI__ /* -std=c11: <signal.h> has none of these two then, whatever is included first */
+#include <bits/types/sigset_t.h>
+#include <bits/types/siginfo_t.h>
+#endif
 
 #ifdef __cplusplus
 #define EDDY_BEGIN_DECLS extern "C" {

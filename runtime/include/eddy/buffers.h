@@ -20,9 +20,11 @@
 #define EDDY_BUFFERS_H
 
 #include <eddy/timer.h>
-#include <liburing.h>
 
 EDDY_BEGIN_DECLS
+
+struct io_uring_buf_ring;
+struct io_uring_sqe;
 
 struct eddy_buffers_options {
 	unsigned count; /* of buffers, rounded up to a power of two; default 128; at most 32,768 */

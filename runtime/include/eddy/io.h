@@ -120,7 +120,7 @@ EDDY_API int eddy_close(int fd);
 
 /* waitid(2): `type` is P_PID, P_PIDFD, …, `ret_info` may be NULL. Suspends. A child whose end was seen
  * as the scope was cancelled is returned. Return: 0; -ECHILD; -ENOSYS before Linux 6.7. */
-EDDY_API int eddy_waitid(int type, id_t id, siginfo_t *ret_info, int options);
+EDDY_API int eddy_waitid(int type, unsigned id, siginfo_t *ret_info, int options);
 
 /* Wait until somebody wakes `word`, if it still is `expected`. Suspends. The futexes are those of
  * this process alone (FUTEX_PRIVATE_FLAG), and of other threads: tasks of one loop have eddy_event.

@@ -1,7 +1,8 @@
 /* eddy/op.h: one entry on the ring, and a function that is called when it completes.
  *
  * This is the form beneath eddy/io.h, for what has no task: parked connections, multishot accept
- * and receive. Completion functions run on the loop's own stack and never suspend.
+ * and receive. Completion functions run on the loop's own stack and never suspend. Entries are filled by
+ * the functions of <liburing.h>, which this header leaves to be included by those who fill some.
  *
  *     struct io_uring_sqe *sqe = eddy_op_begin(&op, done);
  *
@@ -16,7 +17,8 @@
 #define EDDY_OP_H
 
 #include <eddy/base.h>
-#include <liburing.h>
+#include <linux/time_types.h>
+#include <liburing/io_uring.h>
 
 EDDY_BEGIN_DECLS
 

@@ -11,6 +11,7 @@
 #include <eddy/scope.h>
 #include <eddy/shared_event.h>
 #include <errno.h>
+#include <liburing.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

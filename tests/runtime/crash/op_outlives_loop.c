@@ -4,6 +4,7 @@
  */
 #include <eddy/op.h>
 #include <eddy/task.h>
+#include <liburing.h>
 #include <poll.h>
 #include <unistd.h>
 

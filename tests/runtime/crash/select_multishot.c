@@ -4,6 +4,7 @@
  */
 #include <eddy/select.h>
 #include <eddy/loop.h>
+#include <liburing.h>
 #include <poll.h>
 #include <unistd.h>
 

@@ -4,6 +4,7 @@
  */
 #include <eddy/op.h>
 #include <eddy/task.h>
+#include <liburing.h>
 
 static struct eddy_op op;
 
