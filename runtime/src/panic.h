@@ -5,8 +5,7 @@
 #include <eddy/base.h>
 
 /* Say what is wrong on stderr and abort. */
-_Noreturn EDDY_API EDDY_PRINTF(3, 4) void eddyi_panic(const char *file, int line,
-						      const char *format, ...);
+_Noreturn EDDY_PRINTF(3, 4) void eddyi_panic(const char *file, int line, const char *format, ...);
 
 #define eddyi_assert(condition, ...)                                                               \
 	do {                                                                                       \

@@ -6,6 +6,9 @@
 
 #include <eddy/timeline.h>
 
+/* Odd while a timeline is recorded, in slices or all the time. */
+extern unsigned eddyi_trace_generation;
+
 static inline bool eddyi_timeline_has_begun(void)
 {
 	return __builtin_expect(__atomic_load_n(&eddyi_trace_generation, __ATOMIC_RELAXED) & 1, 0);

@@ -59,9 +59,6 @@ EDDY_API uint64_t eddy_trace_dropped(void);
 EDDY_API void eddy_trace_span(struct eddy_str name, uint64_t begin_ns, uint64_t end_ns,
 			      const struct eddy_field *fields);
 
-/* Private: odd while a timeline is recorded, in slices or all the time. */
-extern EDDY_API unsigned eddyi_trace_generation;
-
 /* Private: what becomes of what this thread's loop does. Initial-exec: one instruction. */
 enum eddyi_trace_state { EDDYI_TRACE_OFF, EDDYI_TRACE_BETWEEN_SLICES, EDDYI_TRACE_ON };
 extern EDDY_API __thread enum eddyi_trace_state eddyi_trace_state
