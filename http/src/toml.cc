@@ -9,6 +9,10 @@ extern "C" {
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+// Headers alone, whatever its package says: nothing is linked, which has no archive in Debian.
+#undef TOML_HEADER_ONLY
+#undef TOML_SHARED_LIB
+#define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
 namespace
