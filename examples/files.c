@@ -18,6 +18,7 @@
 #include <eddy/upload.h>
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,23 +155,21 @@ static bool is_loopback(const char *text)
 
 static void usage(FILE *out)
 {
-	fputs("usage: files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload]\n"
-	      "             [--cert FILE [--key FILE]] [--technique NAME] [--upload-technique NAME]\n"
-	      "             [--no-open-files]\n"
-	      "  DIR          the folder to serve and to fill (default: the current one)\n"
-	      "  --bind       where to listen: host:port, [v6]:port or unix:path (default: "
-	      "localhost:7878)\n"
-	      "  --workers    threads, each with its own loop (default: 1)\n"
-	      "  --max-size   largest upload in bytes (default: what the disk holds)\n"
-	      "  --no-upload  change nothing: PUT, POST and DELETE are refused\n"
-	      "  --cert       speak HTTPS, with the certificate in this file (PEM)\n"
-	      "  --key        its key, where it is not in the same file\n"
-	      "  --technique  how files leave: auto, splice, ring-splice, sendfile, read-send, mmap\n"
-	      "               or send-zc (default: auto); TLS goes through memory where the kernel\n"
-	      "               does not encrypt\n"
-	      "  --upload-technique\n"
-	      "               how they come: auto, splice, ring-splice or recv-write\n"
-	      "  --no-open-files  keep no file open for the next request\n",
+	fprintf(out, "usage: %s [DIR] [OPTION]…\n", program_invocation_short_name);
+	fputs("  DIR                 the folder to serve and to fill (default: the current one)\n"
+	      "  --bind ADDR         where to listen: host:port, [v6]:port or unix:path (default:\n"
+	      "                      localhost:7878)\n"
+	      "  --workers N         threads, each with its own loop (default: 1)\n"
+	      "  --max-size BYTES    largest upload (default: what the disk holds)\n"
+	      "  --no-upload         change nothing: PUT, POST and DELETE are refused\n"
+	      "  --cert FILE         speak HTTPS, with the certificate in this file (PEM)\n"
+	      "  --key FILE          its key, where it is not in the same file\n"
+	      "  --technique NAME    how files leave: auto, splice, ring-splice, sendfile, read-send,\n"
+	      "                      mmap or send-zc (default: auto); TLS goes through memory where\n"
+	      "                      the kernel does not encrypt\n"
+	      "  --upload-technique NAME\n"
+	      "                      how they come: auto, splice, ring-splice or recv-write\n"
+	      "  --no-open-files     keep no file open for the next request\n",
 	      out);
 }
 

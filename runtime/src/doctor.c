@@ -295,8 +295,16 @@ static void check_tls(void)
 		    r == -ENOENT ? "absent" : strerror(-r));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1) {
+		bool asked = strcmp(argv[1], "--help") == 0;
+
+		fputs("usage: eddy-doctor\n"
+		      "Says whether this machine is fit for eddy, and what to type where it is not.\n",
+		      asked ? stdout : stderr);
+		return asked ? EXIT_SUCCESS : 2;
+	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	check_kernel();
 	check_ring();

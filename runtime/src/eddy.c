@@ -1,0 +1,171 @@
+/* eddy: eddy's programs by one name.
+ *
+ *     $ eddy serve ~/shared     runs eddy-serve
+ *     $ eddy help               what there is
+ *
+ * `eddy NAME …` becomes the program eddy-NAME. Programs are looked for beside this one and in libexec/eddy of its
+ * prefix, wherever that has been moved to; or, where EDDY_EXEC_PATH is set, in the folders that it lists, separated
+ * by colons, and nowhere else. Exit status: that of the program; 1 where it is not installed; 2 where there is none of
+ * that name.
+ */
+#include <eddy/str.h>
+#include <errno.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Set by the build: EDDYI_VERSION, and EDDYI_LIBEXEC: libexec/eddy as it is seen from this program's folder. */
+
+static const struct known {
+	const char *name;
+	const char *what;
+	const char *from; /* where it is installed from */
+} known[] = {
+	{ "serve", "put a folder on the wire, for download and upload", "the whole of eddy" },
+	{ "bench", "measure servers of HTTP", "the whole of eddy" },
+	{ "doctor", "is this machine fit, and what to type where it is not", "its layer runtime" },
+};
+
+#define KNOWN (sizeof(known) / sizeof(*known))
+
+static char folders[3 * PATH_MAX]; /* separated by colons */
+
+static void find_folders(void)
+{
+	const char *said = getenv("EDDY_EXEC_PATH");
+	char own[PATH_MAX], beside[2 * PATH_MAX], libexec[PATH_MAX];
+	ssize_t len;
+
+	if (said) {
+		snprintf(folders, sizeof(folders), "%s", said);
+		return;
+	}
+	len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	if (len < 0) {
+		fputs("eddy: where it is installed is not known: /proc is not mounted\n", stderr);
+		return;
+	}
+	own[len] = 0;
+	*strrchr(own, '/') = 0;
+	snprintf(beside, sizeof(beside), "%s/%s", own, EDDYI_LIBEXEC);
+	if (!realpath(EDDYI_LIBEXEC[0] == '/' ? EDDYI_LIBEXEC : beside, libexec))
+		libexec[0] = 0;
+	snprintf(folders, sizeof(folders), "%s:%s", own, libexec);
+}
+
+/* The next of the folders, which is NUL-terminated. Return: false behind the last. */
+static bool next_folder(struct eddy_str *rest, char folder[PATH_MAX])
+{
+	struct eddy_str piece;
+
+	while (eddy_str_split(rest, ':', &piece))
+		if (piece.len > 0 && piece.len < PATH_MAX) {
+			snprintf(folder, PATH_MAX, "%.*s", EDDY_FMT(piece));
+			return true;
+		}
+	return false;
+}
+
+/* Where the program of a command is. Return: whether it is anywhere. */
+static bool find(const char *name, char path[PATH_MAX])
+{
+	struct eddy_str rest = eddy_str_from(folders);
+	char folder[PATH_MAX];
+
+	while (next_folder(&rest, folder))
+		if (snprintf(path, PATH_MAX, "%s/eddy-%s", folder, name) < PATH_MAX &&
+		    access(path, X_OK) == 0)
+			return true;
+	return false;
+}
+
+static const struct known *find_known(const char *name)
+{
+	for (size_t i = 0; i < KNOWN; i++)
+		if (strcmp(known[i].name, name) == 0)
+			return &known[i];
+	return NULL;
+}
+
+/* Print those that nobody here has heard of. */
+static void print_others(FILE *out)
+{
+	struct eddy_str rest = eddy_str_from(folders);
+	char folder[PATH_MAX], path[PATH_MAX];
+
+	while (next_folder(&rest, folder)) {
+		DIR *dir = opendir(folder);
+		struct dirent *entry;
+
+		while (dir && (entry = readdir(dir))) {
+			const char *name = entry->d_name + 5;
+
+			if (strncmp(entry->d_name, "eddy-", 5) == 0 && !find_known(name) &&
+			    find(name, path))
+				fprintf(out, "  %-9s%s\n", name, path);
+		}
+		if (dir)
+			closedir(dir);
+	}
+}
+
+static void usage(FILE *out)
+{
+	char path[PATH_MAX];
+
+	fputs("usage: eddy COMMAND [ARGUMENT…]\n\n", out);
+	for (size_t i = 0; i < KNOWN; i++)
+		fprintf(out, "  %-9s%s%s%s\n", known[i].name, known[i].what,
+			find(known[i].name, path) ? "" : " — not installed here, comes with ",
+			find(known[i].name, path) ? "" : known[i].from);
+	print_others(out);
+	fputs("  help     this; help COMMAND: what that takes\n"
+	      "  version  which eddy this is\n",
+	      out);
+}
+
+/* Become the program of a command. Return: the exit status when that fails. */
+static int run(const char *name, char **args)
+{
+	const struct known *command = find_known(name);
+	char path[PATH_MAX];
+
+	if (!strchr(name, '/') && find(name, path)) {
+		/* Not "eddy serve": a server that is told to restart runs what it was called by. */
+		args[0] = path;
+		execv(path, args);
+		fprintf(stderr, "eddy: %s can't be run: %s\n", path, strerror(errno));
+		return 1;
+	}
+	if (command) {
+		fprintf(stderr,
+			"eddy: eddy-%s is not installed here, it comes with %s; looked for it in %s\n"
+			"eddy: to install that, in eddy's source: meson setup --buildtype=release build && "
+			"sudo meson install -C build\n",
+			name, command->from, folders);
+		return 1;
+	}
+	fprintf(stderr, "eddy: there is no command %s\n", name);
+	usage(stderr);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "help";
+	char *help[] = { NULL, (char[]){ "--help" }, NULL };
+
+	find_folders();
+	if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {
+		puts("eddy " EDDYI_VERSION);
+		return 0;
+	}
+	if (strcmp(name, "help") != 0 && strcmp(name, "--help") != 0 && strcmp(name, "-h") != 0)
+		return run(name, argv + 1);
+	if (argc > 2)
+		return run(argv[2], help);
+	usage(stdout);
+	return 0;
+}
