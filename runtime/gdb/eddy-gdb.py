@@ -1,6 +1,7 @@
 """The tasks of an eddy program in gdb, on a live process or a core file. Nothing in it is written to.
 
-    (gdb) source runtime/gdb/eddy-gdb.py
+Loaded by itself with libeddy-runtime.so that is installed; else: source runtime/gdb/eddy-gdb.py
+
     (gdb) info tasks              every task: its name, what it does or waits for, since when, where it was spawned
     (gdb) info scopes             the tree of scopes, with the tasks inside each
     (gdb) task 3                  select a task: bt, up, down, frame, info locals are about it from then on
