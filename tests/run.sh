@@ -36,7 +36,7 @@ list_tests() {
 # The programs that people run are built only for the tests that run them.
 choose_targets() { # TEST…
 	case " $* " in
-	*' e2e '* | *' cells '*) targets=(all all-tests) ;;
+	*' e2e '* | *' cells '* | *' installed '*) targets=(all all-tests) ;;
 	*) targets=(all-tests) ;;
 	esac
 }
@@ -275,7 +275,7 @@ run_tests() {
 		choose_targets "${wanted[@]}"
 		run_release "${wanted[@]}"
 		# These make their own builds: once, in the plain build.
-		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|machines|gdb-.*|suspends|pages')
+		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|installed|machines|gdb-.*|suspends|pages')
 		[ ${#wanted[@]} -eq 0 ] || run_asan "${wanted[@]}"
 	fi
 	if [ ${#nouns[@]} -gt 0 ]; then
