@@ -37,6 +37,21 @@ EDDY_PRINTF(2, 3) static int fail(char problem[EDDYI_PROBLEM_MAX], const char *f
 
 /* ---- lists ---- */
 
+/* The bits of an index are what is spoken there. */
+enum { PLAIN = 1, PROXY_PROTOCOL = 2 };
+static const char *const prefixes[] = {
+	[0] = "",
+	[PLAIN] = "plain ",
+	[PROXY_PROTOCOL] = "proxy ",
+	[PLAIN | PROXY_PROTOCOL] = "plain proxy ",
+};
+
+const char *eddyi_passed_prefix(const struct eddyi_address *address)
+{
+	return prefixes[(address->plain ? PLAIN : 0) |
+			(address->proxy_protocol ? PROXY_PROTOCOL : 0)];
+}
+
 int eddyi_passed_list_add(struct eddyi_passed_list *list, int fd, const char *prefix,
 			  const char *name)
 {
@@ -334,10 +349,12 @@ bool eddyi_activation_is_all(const struct eddyi_address *address)
 /* Return: as take(). */
 static ssize_t take_from_before(const struct eddyi_address *address, int **ret_fds, char *problem)
 {
-	static const char *const prefixes[] = { "", EDDYI_PASSED_PLAIN };
-	ssize_t count = take(prefixes[address->plain], address->text, ret_fds, problem);
+	const size_t kinds = sizeof(prefixes) / sizeof(prefixes[0]);
+	ssize_t count = take(eddyi_passed_prefix(address), address->text, ret_fds, problem);
 
-	return count ? count : take(prefixes[!address->plain], address->text, ret_fds, problem);
+	for (size_t i = 0; i < kinds && !count; i++)
+		count = take(prefixes[i], address->text, ret_fds, problem);
+	return count;
 }
 
 static ssize_t take_for(const struct eddyi_address *address, int **ret_fds, char *problem)

@@ -21,10 +21,9 @@ struct eddyi_address;
 #define EDDYI_RESTART_VARIABLE "EDDY_RESTART"
 
 /* Names that are no address: where a new process says that it serves; before the address of a unix
- * socket its file; before one that is plain its sockets: another may be written like it, with port 0. */
+ * socket its file. */
 #define EDDYI_PASSED_READY "ready"
 #define EDDYI_PASSED_FILE "file "
-#define EDDYI_PASSED_PLAIN "plain "
 
 /* A descriptor on its way from one process to the next. */
 struct eddyi_passed {
@@ -38,6 +37,9 @@ struct eddyi_passed_list {
 };
 
 #define EDDYI_PROBLEM_MAX 256
+
+/* What stands before the address of a socket, by what is spoken there: another may be written like it, with port 0. */
+const char *eddyi_passed_prefix(const struct eddyi_address *address);
 
 /* Add a descriptor, which the list closes from now on. Return: 0; -ENOMEM, it is closed. */
 int eddyi_passed_list_add(struct eddyi_passed_list *list, int fd, const char *prefix,
@@ -57,8 +59,8 @@ bool eddyi_activation_is_all(const struct eddyi_address *address);
 
 /* Take the listening sockets that were passed for an address: for "systemd" all, for "systemd:NAME"
  * those of that name, and for any address those that the process before had for the same one, which may have
- * spoken TLS there if this one does not, or the other way round. The sockets become the caller's, the array is
- * allocated.
+ * spoken something else there, with TLS or without, with PROXY headers or without. The sockets become the caller's,
+ * the array is allocated.
  * Return: how many; 0 when none are meant and the address has to be opened; -EINVAL, and `ret_problem`
  * says why. */
 ssize_t eddyi_activation_take(const struct eddyi_address *address, int **ret_fds,

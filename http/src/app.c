@@ -1,5 +1,6 @@
 #include "app.h"
 
+#include "proxy_header.h"
 #include "tls_setup.h"
 #include "tree.h"
 
@@ -162,6 +163,7 @@ struct eddy_app *eddy_app_new(void)
 	if (eddyi_router_add_prefix(app->router, app->root.prefix, &app->root, &reason) < 0)
 		out_of_memory();
 	eddy_app_bind(app, ADDRESS_DEFAULT);
+	eddy_app_at_start(app, eddyi_app_check_addresses, NULL);
 	eddy_app_with_server(app, &(struct eddy_server_options){ 0 });
 	return app;
 }
@@ -180,52 +182,6 @@ void eddy_app_free(struct eddy_app *app)
 	if (EDDYI_TLS)
 		eddyi_tls_setup_free(app->tls);
 	free(app);
-}
-
-static const char *copy_text(struct eddy_app *app, const char *text)
-{
-	return eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0)).ptr;
-}
-
-void eddy_app_bind(struct eddy_app *app, const char *address)
-{
-	app->addresses[0] = (struct eddyi_address){ copy_text(app, address), false };
-	if (!app->address_count)
-		app->address_count = 1;
-}
-
-void eddy_app_add_bind(struct eddy_app *app, const char *address)
-{
-	eddy_app_add_bind_with(app, address, NULL);
-}
-
-void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
-			    const struct eddy_bind_options *options)
-{
-	if (app->address_count == EDDYI_ADDRESSES_MAX)
-		eddy_app_mistake(app, "can't listen on \"%s\": an app has at most %d addresses",
-				 address, EDDYI_ADDRESSES_MAX);
-	else
-		app->addresses[app->address_count++] =
-			(struct eddyi_address){ copy_text(app, address),
-						options && options->plain };
-}
-
-/* Plain ones come last. */
-void eddyi_app_replace_addresses(struct eddy_app *app, const char *const *texts, bool plain)
-{
-	struct eddyi_address all[EDDYI_ADDRESSES_MAX];
-	size_t count = 0;
-
-	for (int kind = false; kind <= true; kind++) {
-		for (; kind == plain && *texts; texts++)
-			all[count++] = (struct eddyi_address){ *texts, plain };
-		for (size_t i = 0; kind != plain && i < app->address_count; i++)
-			if (app->addresses[i].plain == kind)
-				all[count++] = app->addresses[i];
-	}
-	memcpy(app->addresses, all, count * sizeof(*all));
-	app->address_count = count;
 }
 
 void eddyi_app_set_head_limits(struct eddy_app *app)
@@ -272,6 +228,7 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	DEFAULT(body_max, EDDY_MIB);
 	DEFAULT(file_max, EDDY_GIB);
 	DEFAULT(parts_max, 64);
+	DEFAULT(proxy_header_max, 4 * EDDY_KIB);
 	DEFAULT(part_header_max, 8 * EDDY_KIB);
 	DEFAULT(field_max, 64 * EDDY_KIB);
 	DEFAULT(open_files_max, 1000);
@@ -284,6 +241,9 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	if (app->options.workers > EDDYI_WORKERS_MAX)
 		eddy_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
 				 EDDYI_WORKERS_MAX);
+	if (app->options.proxy_header_max > EDDYI_PROXY_HEADER_MAX)
+		eddy_app_mistake(app, "a PROXY header of %zu bytes is too long: at most %zu",
+				 app->options.proxy_header_max, EDDYI_PROXY_HEADER_MAX);
 	app->has_transfer = options->transfer != NULL;
 	if (options->transfer) {
 		app->transfer = *options->transfer;

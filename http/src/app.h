@@ -56,8 +56,9 @@ struct eddy_group {
 
 /* Where an app listens. */
 struct eddyi_address {
-	const char *text; /* as it was typed */
-	bool plain;       /* without TLS, also where the app uses it */
+	const char *text;    /* as it was typed */
+	bool plain;          /* without TLS, also where the app uses it */
+	bool proxy_protocol; /* connections begin with a PROXY header */
 };
 
 struct eddy_app {
@@ -89,6 +90,7 @@ struct eddy_app {
 	const char *config_path;
 	const char *const *config_bind; /* what the file says; ends with NULL */
 	const char *const *config_bind_plain;
+	const char *const *config_proxy_protocol;
 	const char *config_technique;
 	const char *config_technique_in;
 	/* NULL without a file: a program that has none links no parser of it. */
@@ -113,6 +115,13 @@ void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters
 /* Listen at these addresses, which NULL ends, in place of those that are plain, or of those that are not; all
  * fit. The strings are borrowed. */
 void eddyi_app_replace_addresses(struct eddy_app *app, const char *const *texts, bool plain);
+
+/* Have connections begin with a PROXY header at these addresses, which NULL ends, and at no other. Return: false when the
+ * app does not listen at one of them. */
+bool eddyi_app_set_proxy_protocol(struct eddy_app *app, const char *const *texts);
+
+/* At the start: who may send a PROXY header, which is believed, has to be said. */
+int eddyi_app_check_addresses(struct eddy_app *app, void *data);
 
 /* Take .trusted_proxies from the options. */
 void eddyi_app_set_trust(struct eddy_app *app);

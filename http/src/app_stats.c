@@ -17,6 +17,7 @@ static void add(struct eddy_app_stats *sum, const struct eddyi_conn_counts *coun
 	sum->refused += refused;
 	sum->evicted += load(&counts->evicted);
 	sum->accept_failures += load(&counts->accept_failures);
+	sum->proxy_failures += load(&counts->proxy_failures);
 }
 
 static struct eddy_app_stats add_workers(struct eddy_app_stats sum, const struct eddyi_run *run)

@@ -1,4 +1,5 @@
 #include "config.h"
+#include "proxy_header.h"
 #include "section.h"
 
 #include <eddy/file.h>
@@ -36,6 +37,9 @@ static const struct eddy_config_key server_keys[] = {
 	{ "bind_plain", EDDY_CONFIG_STRINGS, MEMBER(config_bind_plain),
 	  .count_max = EDDYI_ADDRESSES_MAX, .or_one = true, .accepts = is_address,
 	  .expected = "an address, or an array of at most 64 of them" },
+	{ "proxy_protocol", EDDY_CONFIG_STRINGS, MEMBER(config_proxy_protocol),
+	  .count_max = EDDYI_ADDRESSES_MAX, .or_one = true, .accepts = is_address,
+	  .expected = "an address, or an array of at most 64 of them" },
 	{ "unix_mode", EDDY_CONFIG_MODE, MEMBER(options.unix_mode) },
 	{ "restart", EDDY_CONFIG_BOOL, MEMBER(options.restart) },
 	{ "trusted_proxies", EDDY_CONFIG_STRINGS, MEMBER(options.trusted_proxies),
@@ -43,6 +47,7 @@ static const struct eddy_config_key server_keys[] = {
 	  .expected = "an array of IP addresses, networks like \"10.0.0.0/8\", or \"unix\"" },
 	{ "forwarded", EDDY_CONFIG_WORD, MEMBER(options.forwarded), .words = forwarded },
 	{ "forwarded_host", EDDY_CONFIG_BOOL, MEMBER(options.forwarded_host) },
+	COUNT(proxy_header_max, EDDYI_PROXY_HEADER_MAX),
 	COUNT(workers, EDDYI_WORKERS_MAX),
 	COUNT(request_line_max, 16 * EDDY_MIB),
 	COUNT(header_block_max, 16 * EDDY_MIB),
@@ -88,6 +93,9 @@ static const char *server_done(void *target)
 		eddyi_app_replace_addresses(app, app->config_bind, false);
 	if (app->config_bind_plain)
 		eddyi_app_replace_addresses(app, app->config_bind_plain, true);
+	if (app->config_proxy_protocol &&
+	    !eddyi_app_set_proxy_protocol(app, app->config_proxy_protocol))
+		return "proxy_protocol: expected addresses at which the app listens";
 	if (app->options.trusted_proxies)
 		eddyi_app_set_trust(app);
 	eddyi_app_set_head_limits(app);

@@ -112,6 +112,19 @@ static int take_in_received(struct eddyi_conn *conn, const char *bytes, size_t l
 	return eddyi_conn_take_in(conn, bytes, len);
 }
 
+/* The same from a connection that has to begin with a PROXY header. */
+static int take_in_first(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	ssize_t used;
+
+	if (!conn->proxy_due)
+		return take_in_received(conn, bytes, len);
+	used = eddyi_conn_take_in_proxy_header(conn, bytes, len);
+	if (used <= 0 || (size_t)used == len)
+		return used < 0 ? (int)used : 0;
+	return take_in_received(conn, bytes + used, len - (size_t)used);
+}
+
 /* Send what was held for a request that turned out not to be there. */
 static int flush_held(struct eddyi_conn *conn)
 {
@@ -230,7 +243,7 @@ static int take_in_rest(struct eddyi_conn *conn)
 		if (r <= 0)
 			return 0;
 		taken += (size_t)r;
-		status = take_in_received(conn, bytes, (size_t)r);
+		status = take_in_first(conn, bytes, (size_t)r);
 	}
 	return status;
 }
@@ -277,7 +290,9 @@ static void judge_received(struct eddyi_conn *conn, int result, int status, bool
 		eddyi_conn_park(conn);
 }
 
-static void received(struct eddy_op *op, int result, unsigned flags)
+typedef int take_in_fn(struct eddyi_conn *conn, const char *bytes, size_t len);
+
+static inline void receive(struct eddy_op *op, int result, unsigned flags, take_in_fn *take_in)
 {
 	struct eddyi_conn *conn = eddy_of(op, struct eddyi_conn, op);
 	struct eddy_str bytes = eddy_str(eddy_buffers_of(NULL, flags), result > 0 ? result : 0);
@@ -287,12 +302,22 @@ static void received(struct eddy_op *op, int result, unsigned flags)
 	if (conn->state == EDDYI_CONN_BUSY)
 		received_ahead(conn, bytes, last);
 	else if (conn->state == EDDYI_CONN_PARKED && result > 0)
-		status = take_in_received(conn, bytes.ptr, bytes.len);
+		status = take_in(conn, bytes.ptr, bytes.len);
 	eddy_buffers_give_back(NULL, flags);
 	if (conn->state == EDDYI_CONN_PARKED)
 		judge_received(conn, result, status, last);
 	else if (conn->state == EDDYI_CONN_CLOSING && last)
 		start_close(conn);
+}
+
+static void received(struct eddy_op *op, int result, unsigned flags)
+{
+	receive(op, result, flags, take_in_received);
+}
+
+static void received_first(struct eddy_op *op, int result, unsigned flags)
+{
+	receive(op, result, flags, take_in_first);
 }
 
 static bool is_limited_by(const struct eddyi_wire *wire, const struct eddy_timeout_queue *queue)
@@ -314,7 +339,8 @@ static bool is_arriving(const struct eddyi_conn *conn)
 /* A body is better read by who wants it: then it is received once. */
 static void arm(struct eddyi_conn *conn)
 {
-	struct io_uring_sqe *sqe = eddy_op_begin(&conn->op, received);
+	struct io_uring_sqe *sqe =
+		eddy_op_begin(&conn->op, conn->proxy_due ? received_first : received);
 
 	if (conn->brief && !conn->wire.tls)
 		eddy_buffers_prep_recv_some(NULL, sqe, conn->wire.fd, AHEAD_MAX);
@@ -404,6 +430,11 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_addres
 	conn->wire.timeout.expire = time_is_up;
 	conn->wire.last = conns->stopping;
 	conns->count++;
+	if (address->proxy_protocol && !eddyi_conn_await_proxy_header(conn)) {
+		move_to(conn, &conns->active);
+		eddyi_conn_close(conn);
+		return;
+	}
 	/* Also at the end, when what it has sent already is answered. */
 	wait_for_bytes(conn, false);
 }

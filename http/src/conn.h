@@ -29,6 +29,7 @@ struct eddyi_conn_counts {
 	uint64_t refused;
 	uint64_t evicted;
 	uint64_t accept_failures;
+	uint64_t proxy_failures;
 };
 
 #define eddyi_conn_count(conns, field)                                                             \
@@ -69,10 +70,11 @@ struct eddyi_conn {
 	struct eddy_scope *beside; /* while a task does what is no part of a request */
 	struct eddy_req *req;      /* whose head is arriving, or that is being answered */
 	uint8_t state;
-	bool expired; /* the time of a parked connection is up */
-	bool evicted; /* to be closed for want of room, or at the end */
-	bool fresh;   /* no request yet */
-	bool brief;   /* the last request had no body: the next will have none either, it seems */
+	bool expired;   /* the time of a parked connection is up */
+	bool evicted;   /* to be closed for want of room, or at the end */
+	bool fresh;     /* no request yet */
+	bool proxy_due; /* nor all of the PROXY header that comes first: a part may be in the inbox */
+	bool brief;     /* the last request had no body: the next will have none either, it seems */
 };
 
 /* Begin without connections; the other members have been set. */
@@ -91,7 +93,15 @@ void eddyi_conns_stop(struct eddyi_conns *conns, bool patient);
 /* Close what still waits for the rest of a head. */
 void eddyi_conns_evict_parked(struct eddyi_conns *conns);
 
-/* ---- between conn.c and conn_tls.c ---- */
+/* ---- between conn.c, conn_proxy.c and conn_tls.c ---- */
+
+/* Have a new connection begin with a PROXY header. Return: false when it may not, or nobody knows from whom it is: it is
+ * to be closed. */
+bool eddyi_conn_await_proxy_header(struct eddyi_conn *conn);
+
+/* Take in bytes of that header. Return: how many are of it, and it is whole; 0 when all are, and more is needed;
+ * -EBADMSG, -EMSGSIZE, -ENOMEM. */
+ssize_t eddyi_conn_take_in_proxy_header(struct eddyi_conn *conn, const char *bytes, size_t len);
 
 /* Take in bytes of the head; what is behind it is kept.
  * Return: 0 when more are needed, else the head's status; -ENOMEM. */

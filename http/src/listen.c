@@ -266,7 +266,7 @@ static int copy_door(struct eddyi_passed_list *list, const struct eddyi_door *do
 {
 	const struct eddyi_address *address = door->address;
 
-	return copy_to(list, door->fd, address->plain ? EDDYI_PASSED_PLAIN : "", address->text);
+	return copy_to(list, door->fd, eddyi_passed_prefix(address), address->text);
 }
 
 int eddyi_listening_copy(const struct eddyi_listening *listening,

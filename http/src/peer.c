@@ -13,6 +13,12 @@ static void set_unknown(struct eddy_peer *peer)
 	peer->text = eddy_str("unknown", 7);
 }
 
+static void set_unix(struct eddy_peer *peer, const struct eddy_sockaddr *addr)
+{
+	peer->addr = *addr;
+	peer->text = eddy_str("unix", 4);
+}
+
 /* Its text is written to `text`. */
 static void set_ip(struct eddy_peer *peer, char text[INET6_ADDRSTRLEN], const struct eddyi_ip *ip,
 		   uint16_t port)
@@ -28,8 +34,7 @@ static void set_ip(struct eddy_peer *peer, char text[INET6_ADDRSTRLEN], const st
 	peer->text = eddy_str_from(text);
 }
 
-/* Return: NULL when the client has reset the connection, or memory is out. */
-static struct eddyi_end *end_new(int fd, const struct eddyi_trust *trust)
+struct eddyi_end *eddyi_end_new(int fd, const struct eddyi_trust *trust)
 {
 	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
 	struct eddyi_end *end;
@@ -45,11 +50,30 @@ static struct eddyi_end *end_new(int fd, const struct eddyi_trust *trust)
 		set_ip(&end->peer, end->text, &ip, port);
 		end->is_trusted = eddyi_trust_has(trust, &ip);
 	} else {
-		end->peer.addr = addr;
-		end->peer.text = eddy_str("unix", 4);
+		set_unix(&end->peer, &addr);
 		end->is_trusted = trust->unix_sockets;
 	}
 	return end;
+}
+
+void eddyi_end_introduce(struct eddyi_end *end, const struct eddyi_trust *trust,
+			 const struct eddyi_proxied *proxied)
+{
+	struct eddy_peer *peer = &end->peer;
+
+	if (proxied->kind == EDDYI_PROXIED_LOCAL)
+		return;
+	if (proxied->kind == EDDYI_PROXIED_IP)
+		set_ip(peer, end->text, &proxied->ip, proxied->port);
+	else if (proxied->kind == EDDYI_PROXIED_UNIX)
+		set_unix(peer, &(struct eddy_sockaddr){ .addr.any.sa_family = AF_UNIX,
+							.len = sizeof(sa_family_t) });
+	else
+		set_unknown(peer);
+	/* Who came to the proxy by a unix socket is none that came here by one. */
+	end->is_trusted = proxied->kind == EDDYI_PROXIED_IP && eddyi_trust_has(trust, &proxied->ip);
+	end->tls = proxied->tls;
+	peer->is_forwarded = true;
 }
 
 /* The other end of the connection. Return: whether it is trusted. */
@@ -58,12 +82,14 @@ static bool find_end(const struct eddy_req *req, struct eddyi_asker *asker)
 	struct eddyi_wire *wire = req->wire;
 
 	if (!wire->end)
-		wire->end = end_new(wire->fd, &req->app->trust);
+		wire->end = eddyi_end_new(wire->fd, &req->app->trust);
 	if (!wire->end) {
 		set_unknown(&asker->peer);
 		return false;
 	}
 	asker->peer = wire->end->peer;
+	if (wire->end->tls)
+		asker->secure = wire->end->tls == EDDYI_PROXIED_TLS_YES;
 	return wire->end->is_trusted;
 }
 
@@ -128,7 +154,7 @@ static void find_client(struct eddy_req *req, struct eddyi_asker *asker)
 		set_ip(&asker->peer, asker->text, &forwarded.client.ip, forwarded.client.port);
 	else if (forwarded.client.kind != EDDYI_HOP_NONE)
 		set_unknown(&asker->peer);
-	asker->peer.is_forwarded = forwarded.client.kind != EDDYI_HOP_NONE;
+	asker->peer.is_forwarded |= forwarded.client.kind != EDDYI_HOP_NONE;
 	if (forwarded.proto.len)
 		asker->secure = eddy_str_eq_z(forwarded.proto, "https");
 	asker->host = forwarded.host;

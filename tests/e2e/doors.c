@@ -1,9 +1,10 @@
 /* doors: an app that says at which door a client has come in.
  *
- *     doors [--bind ADDR]… [--workers N] [--mode OCTAL] [--restart] [--drain_timeout MS]
+ *     doors [--bind ADDR]… [--proxied ADDR]… [--workers N] [--mode OCTAL] [--restart]
+ *           [--head_timeout MS] [--drain_timeout MS] [--header_max BYTES]
  *           [--trust NETWORK]… [--forwarded x|rfc7239] [--forwarded_host] [--config FILE]
  *
- * Without --bind it listens at a free port of 127.0.0.1.
+ * Without --bind it listens at a free port of 127.0.0.1. At each --proxied connections begin with a PROXY header.
  */
 #include <eddy/http.h>
 #include <eddy/runtime.h>
@@ -72,6 +73,14 @@ static int peer(struct eddy_req *req, struct eddy_res *res)
 			   EDDY_FMT(host));
 }
 
+static int failures(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_app_stats stats = eddy_app_stats(eddy_req_context(req));
+
+	return eddy_res_ok(res, "%ju %ju", (uintmax_t)stats.proxy_failures,
+			   (uintmax_t)stats.connections);
+}
+
 #define TRUSTED_MAX 8
 
 struct settings {
@@ -97,7 +106,10 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 		{ "workers", required_argument, NULL, 'w' },
 		{ "mode", required_argument, NULL, 'm' },
 		{ "restart", no_argument, NULL, 'r' },
+		{ "head_timeout", required_argument, NULL, 'H' },
 		{ "drain_timeout", required_argument, NULL, 'd' },
+		{ "header_max", required_argument, NULL, 'x' },
+		{ "proxied", required_argument, NULL, 'p' },
 		{ "trust", required_argument, NULL, 't' },
 		{ "forwarded", required_argument, NULL, 'f' },
 		{ "forwarded_host", no_argument, NULL, 'h' },
@@ -119,6 +131,18 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 			break;
 		case 'r':
 			settings->server.restart = true;
+			break;
+		case 'p':
+			eddy_app_add_bind_with(app, optarg,
+					       &(struct eddy_bind_options){
+						       .proxy_protocol = true,
+					       });
+			break;
+		case 'H':
+			settings->server.head_timeout_ns = strtoull(optarg, NULL, 10) * EDDY_MS;
+			break;
+		case 'x':
+			settings->server.proxy_header_max = strtoul(optarg, NULL, 10);
 			break;
 		case 'd':
 			settings->server.drain_timeout_ns = strtoull(optarg, NULL, 10) * EDDY_MS;
@@ -177,6 +201,12 @@ int main(int argc, char **argv)
 	eddy_app_map_get(app, "/", door);
 	eddy_app_map_get(app, "/slow/{ms}", slow);
 	eddy_app_map_get(app, "/peer", peer);
+	eddy_app_map_get(app, "/failures", failures);
+	eddy_route_use_rate_limit(eddy_app_map_get(app, "/rare", door),
+				  &(struct eddy_rate_limit_options){
+					  .count = 1,
+					  .per_ns = 3600 * EDDY_SECOND,
+				  });
 	eddy_app_map_get(app, "/env/{name}", variable);
 	eddy_app_map_post(app, "/restart", restart);
 	eddy_app_map_post(app, "/stop", stop);

@@ -2,11 +2,12 @@
  *
  *     secure --cert FILE [--key FILE] [--more FILE]… [--client-ca FILE [--required]] [--only-1.3]
  *            [--config FILE] [--dir DIR] [--workers N] [--head_timeout MS] [--handshake_timeout MS]
- *            [--idle_timeout MS] [--no_ktls] [--bind ADDR] [--plain ADDR]… [--to_https] [--restart]
- *            [--compression]
+ *            [--idle_timeout MS] [--no_ktls] [--bind ADDR] [--plain ADDR]… [--proxied ADDR]…
+ *            [--to_https] [--restart] [--compression]
  *
  * Each `--more` is another certificate with its key, in one file. It listens at a free port of 127.0.0.1, and
- * without TLS at each `--plain`; from there `--to_https` sends clients on.
+ * without TLS at each `--plain`; from there `--to_https` sends clients on. At each `--proxied` this machine's PROXY
+ * headers come before TLS.
  */
 #include "handlers.h"
 
@@ -49,6 +50,8 @@ static int session(struct eddy_req *req, struct eddy_res *res)
 		r = eddy_res_set_z(res, "x-resumed", eddy_req_tls_is_resumed(req) ? "yes" : "no");
 	if (r == 0)
 		r = eddy_res_set_z(res, "x-spliced", spliced);
+	if (r == 0)
+		r = eddy_res_set(res, "x-client", eddy_req_peer(req)->text);
 	if (r == 0)
 		r = eddy_res_set_z(res, "x-secure", eddy_req_is_secure(req) ? "yes" : "no");
 	return r < 0 ? r : eddy_res_bytes(res, "application/octet-stream", der);
@@ -121,6 +124,8 @@ struct settings {
 	int dir;
 };
 
+static const char *const this_machine[] = { "127.0.0.0/8", NULL };
+
 static void parse(int argc, char **argv, struct eddy_app *app, struct settings *settings)
 {
 	static const struct option options[] = {
@@ -139,6 +144,7 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 		{ "no_ktls", no_argument, NULL, 'n' },
 		{ "bind", required_argument, NULL, 'b' },
 		{ "plain", required_argument, NULL, 'p' },
+		{ "proxied", required_argument, NULL, 'P' },
 		{ "to_https", no_argument, NULL, 't' },
 		{ "restart", no_argument, NULL, 'R' },
 		{ "compression", no_argument, NULL, 'z' },
@@ -197,6 +203,13 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 		case 'p':
 			eddy_app_add_bind_with(app, optarg,
 					       &(struct eddy_bind_options){ .plain = true });
+			break;
+		case 'P':
+			settings->server.trusted_proxies = this_machine;
+			eddy_app_add_bind_with(app, optarg,
+					       &(struct eddy_bind_options){
+						       .proxy_protocol = true,
+					       });
 			break;
 		case 't':
 			settings->to_https = true;

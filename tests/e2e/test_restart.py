@@ -7,6 +7,7 @@ import signal
 import socket
 import threading
 
+from proxied import header, is_closed_at_once, peer_of, ports
 from wire import KIB, Case, Server, request
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -323,6 +324,20 @@ class Restart(Case):
 
     def sockets(self, pid):
         return len([fd for fd in os.listdir(f'/proc/{pid}/fd') if os.readlink(f'/proc/{pid}/fd/{fd}').startswith('socket:')])
+
+    def test_a_door_for_proxies(self):
+        """Addresses that are written alike keep what is spoken there."""
+        client = header(('192.0.2.7', 1))
+        server = self.doors('--proxied', '127.0.0.1:0', '--trust', '127.0.0.1')
+        plain, proxied = ports(server, 2)
+        with server.connect() as old:
+            self.assertServes(old)
+            heir = self.restart(server, server.pid)
+        self.assertEqual(server.process.wait(20), 0)
+        self.assertEqual(int(peer_of(plain, b'', path='/').split()[0]), heir)
+        self.assertEqual(int(peer_of(proxied, client, path='/').split()[0]), heir)
+        self.assertTrue(is_closed_at_once(proxied, request('GET', '/')))
+        self.end(server, heir)
 
     def test_without_the_option_nothing_happens(self):
         """SIGUSR2 is then the program's own business."""

@@ -45,6 +45,8 @@ Test(config, replaces_what_the_builder_said)
 					    "trusted_proxies = ['10.0.0.0/8']\n"
 					    "forwarded = 'rfc7239'\n"
 					    "forwarded_host = true\n"
+					    "proxy_protocol = ['localhost:1']\n"
+					    "proxy_header_max = 8192\n"
 					    "workers = 3\n"
 					    "request_line_max = 1_000\n"
 					    "header_block_max = 2000\n"
@@ -72,6 +74,8 @@ Test(config, replaces_what_the_builder_said)
 	cr_expect(not(app->trust.unix_sockets));
 	cr_expect(eq(int, app->options.forwarded, EDDY_FORWARDED_RFC7239));
 	cr_expect(app->options.forwarded_host);
+	cr_expect(app->addresses[0].proxy_protocol);
+	cr_expect(eq(sz, app->options.proxy_header_max, 8192));
 	cr_expect(eq(uint, app->options.workers, 3));
 	cr_expect(eq(sz, app->options.request_line_max, 1000));
 	cr_expect(eq(sz, app->options.header_block_max, 2000));
@@ -105,7 +109,8 @@ Test(config, replaces_what_the_builder_said)
 
 struct addresses {
 	const char *text;
-	const char *want; /* each with a comma behind it, plain ones with a minus before them */
+	const char *
+		want; /* each with a comma behind it; before it a minus for plain, a plus for the PROXY protocol */
 };
 
 static void check_addresses(const struct addresses *addresses)
@@ -116,11 +121,12 @@ static void check_addresses(const struct addresses *addresses)
 
 	eddy_app_bind(app, "one:1");
 	eddy_app_add_bind_with(app, "two:2", &plain);
-	eddy_app_add_bind(app, "three:3");
+	eddy_app_add_bind_with(app, "three:3",
+			       &(struct eddy_bind_options){ .proxy_protocol = true });
 	cr_expect(eq(str, (char *)read_text(app, addresses->text), ""));
 	for (size_t i = 0; i < app->address_count; i++)
-		sprintf(all + strlen(all), "%s%s,", app->addresses[i].plain ? "-" : "",
-			app->addresses[i].text);
+		sprintf(all + strlen(all), "%s%s%s,", app->addresses[i].plain ? "-" : "",
+			app->addresses[i].proxy_protocol ? "+" : "", app->addresses[i].text);
 	cr_expect(eq(str, all, (char *)addresses->want));
 	eddy_app_free(app);
 }
@@ -128,15 +134,21 @@ static void check_addresses(const struct addresses *addresses)
 Test(config, replaces_addresses_of_a_kind)
 {
 	static const struct addresses all[] = {
-		{ "[server]\n", "one:1,-two:2,three:3," },
+		{ "[server]\n", "one:1,-two:2,+three:3," },
 		{ "[server]\nbind = 'x:1'\n", "x:1,-two:2," },
 		{ "[server]\nbind = ['systemd', 'unix:y', '[::1]:0']\n",
 		  "systemd,unix:y,[::1]:0,-two:2," },
-		{ "[server]\nbind_plain = 'x:1'\n", "one:1,three:3,-x:1," },
+		{ "[server]\nbind_plain = 'x:1'\n", "one:1,+three:3,-x:1," },
 		{ "[server]\nbind_plain = ['systemd:x', 'unix:@y']\n",
-		  "one:1,three:3,-systemd:x,-unix:@y," },
-		{ "[server]\nbind_plain = []\n", "one:1,three:3," },
+		  "one:1,+three:3,-systemd:x,-unix:@y," },
+		{ "[server]\nbind_plain = []\n", "one:1,+three:3," },
 		{ "[server]\nbind = 'x:1'\nbind_plain = 'x:1'\n", "x:1,-x:1," },
+		{ "[server]\nproxy_protocol = []\n", "one:1,-two:2,three:3," },
+		{ "[server]\nproxy_protocol = 'two:2'\n", "one:1,-+two:2,three:3," },
+		{ "[server]\nproxy_protocol = ['x:1', 'y:2']\nbind = ['x:1', 'z:3', 'y:2']\n",
+		  "+x:1,z:3,+y:2,-two:2," },
+		{ "[server]\nbind = 'x:1'\nbind_plain = 'x:1'\nproxy_protocol = 'x:1'\n",
+		  "+x:1,-+x:1," },
 		{ "[server]\nbind = [" A8 A8 A8 A8 "]\nbind_plain = []\n", R8 R8 R8 R8 },
 	};
 
@@ -169,14 +181,16 @@ Test(config, leaves_alone_what_it_does_not_say)
 	}
 }
 
-#define ALL_KEYS                                                                                                                                                                \
-	"bind, bind_plain, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, workers, request_line_max, header_block_max, header_count_max, body_max, file_max, " \
-	"parts_max, part_header_max, field_max, connections_max, open_files_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                         \
+#define ALL_KEYS                                                                                                                                                                                                  \
+	"bind, bind_plain, proxy_protocol, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, file_max, " \
+	"parts_max, part_header_max, field_max, connections_max, open_files_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                                           \
 	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, drain_timeout_ms"
 
 static const struct {
 	const char *text, *said;
 } wrong[] = {
+	{ "[server]\nproxy_protocol = 'x:1'\n",
+	  "a.toml:1: [server] proxy_protocol: expected addresses at which the app listens\n" },
 	{ "[server]\nworkers = 0\n",
 	  "a.toml:2: [server] workers: expected an integer from 1 to 1024, not 0\n" },
 	{ "[server]\nworkers = -1\n",

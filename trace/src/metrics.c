@@ -308,6 +308,10 @@ static void declare_all(void)
 	declare_connections("eddy_http_accept_failures_total",
 			    "Times that accepting had to pause, as without a descriptor.",
 			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, accept_failures));
+	declare_connections("eddy_http_proxy_failures_total",
+			    "Connections without the PROXY header that they were to begin with, "
+			    "or from nobody who may send one.",
+			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, proxy_failures));
 	in_flight = declare("eddy_http_requests_in_flight", "Requests that are being answered.",
 			    EDDY_METRIC_GAUGE, 0, NULL);
 }
@@ -333,6 +337,7 @@ static void end_counting(void *kept)
 	counted.gone.refused += stats.refused;
 	counted.gone.evicted += stats.evicted;
 	counted.gone.accept_failures += stats.accept_failures;
+	counted.gone.proxy_failures += stats.proxy_failures;
 	pthread_mutex_unlock(&counted.lock);
 }
 

@@ -55,6 +55,7 @@ struct eddy_server_options {
 	const char *const *trusted_proxies;
 	enum eddy_forwarded forwarded; /* the fields that they write; default: either kind */
 	bool forwarded_host; /* eddy_req_host() is what they were asked for; default: what they ask for */
+	size_t proxy_header_max; /* bytes of a PROXY header of theirs; default 4 KiB, 8 KiB at most; past it close */
 
 	/* How files are sent and saved (technique.h), by everything on the app's loops from when it runs on; it is
 	 * copied; default: as the loops have it. What the program encrypts itself, or encodes, goes through memory
@@ -85,6 +86,10 @@ EDDY_API void eddy_app_add_bind(struct eddy_app *app, const char *address);
 /* Every field: 0 means its default. */
 struct eddy_bind_options {
 	bool plain; /* HTTP without TLS; default: as eddy_app_use_tls() has it */
+	/* Every connection begins with a header of the PROXY protocol, version 1 or 2, in front of TLS and HTTP, and comes
+	 * from one of .trusted_proxies, which names the client so: eddy_req_peer() is who it says. Whoever else comes,
+	 * or sends something else, is closed at once. Default: none does, and none is looked for. */
+	bool proxy_protocol;
 };
 
 /* The same with options. A handler or a filter tells who came without TLS by eddy_req_is_secure(). */
@@ -157,6 +162,7 @@ struct eddy_app_stats {
 	uint64_t refused;     /* closed at once, for want of memory */
 	uint64_t evicted;     /* idle ones that were closed to make room for others */
 	uint64_t accept_failures; /* times that accepting had to pause: no descriptor was left, or the like */
+	uint64_t proxy_failures; /* closed for want of a good PROXY header, or of a right to send one */
 };
 
 /* Read them; an app that does not run has no connections, and had those of its runs before. Any thread. */

@@ -1,7 +1,11 @@
 /* eddy/peer.h: who asks, and how: the other end of the connection, or behind proxies that the app trusts
  * (.trusted_proxies of eddy/app.h) the client that they speak for.
  *
- * A proxy names whom it speaks for at the end of a Forwarded field (RFC 7239) or X-Forwarded-For, behind
+ * A proxy names whom it speaks for in a PROXY header, with which the connection begins (.proxy_protocol of app.h), or in
+ * fields of each request. Where there is such a header, whom it names is the connection's other end: the fields count
+ * if he is a trusted proxy as well.
+ *
+ * In fields a proxy names him at the end of a Forwarded field (RFC 7239) or X-Forwarded-For, behind
  * what its own client sent. So the client is the last hop there that is no trusted proxy; what stands
  * before it is a mere claim. Where both fields are there they must agree; see .forwarded.
  */
@@ -29,7 +33,8 @@ EDDY_API const struct eddy_peer *eddy_req_peer(const struct eddy_req *req);
 /* Whether the peer is on this machine: it has a loopback address, or came by a unix socket. */
 EDDY_API bool eddy_peer_is_local(const struct eddy_peer *peer);
 
-/* Whether the client's request came to this server, or to the proxy in front of it, by TLS. */
+/* Whether the client's request came to this server, or to the proxy in front of it, by TLS. A PROXY header says so in its
+ * extension PP2_TYPE_SSL; one without it leaves it at what the connection is. */
 EDDY_API bool eddy_req_is_secure(const struct eddy_req *req);
 
 /* "https" or "http", by the same rule. */
