@@ -28,15 +28,16 @@ struct cachestat {
 	uint64_t recently_evicted;
 };
 
-static bool pages_cached(int fd, uint64_t offset, uint64_t len, uint64_t *ret_pages)
+/* Return: -ENOSYS where the kernel has no cachestat; -EPERM of a file that this user may only read, since Linux 6.14. */
+static int pages_cached(int fd, uint64_t offset, uint64_t len, uint64_t *ret_pages)
 {
 	struct cachestat_range range = { offset, len };
 	struct cachestat stat;
 
 	if (syscall(SYS_cachestat, fd, &range, &stat, 0) < 0)
-		return false;
+		return -errno;
 	*ret_pages = stat.cached;
-	return true;
+	return 0;
 }
 
 static bool probe_supported(int fd)
@@ -55,7 +56,7 @@ static bool cachestat_supported(int fd)
 	uint64_t pages;
 
 	if (!value) {
-		value = pages_cached(fd, 0, 1, &pages) || errno != ENOSYS ? 1 : -1;
+		value = pages_cached(fd, 0, 1, &pages) != -ENOSYS ? 1 : -1;
 		atomic_store_explicit(&known, value, memory_order_relaxed);
 	}
 	return value > 0;
@@ -126,7 +127,10 @@ bool eddyi_coldness_is_warm(enum eddyi_coldness how, int fd, uint64_t offset, ui
 	case EDDYI_ALWAYS_WARM:
 		return true;
 	case EDDYI_CACHESTAT:
-		return pages_cached(fd, offset, len, &pages) && pages >= wanted;
+		if (pages_cached(fd, offset, len, &pages) == 0)
+			return pages >= wanted;
+		/* Of this file it is not told, which says nothing of others. */
+		/* fallthrough */
 	case EDDYI_PROBE:
 		return byte_is_warm(fd, offset) && byte_is_warm(fd, offset + len - 1);
 	case EDDYI_UNKNOWN:

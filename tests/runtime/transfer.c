@@ -1,6 +1,8 @@
 /* Tests of eddy/transfer.h. */
 #include "moved.h"
 
+#include <sys/fsuid.h>
+
 /* Send a piece of a file behind a head; the peer reads it and compares. */
 static void send_piece(uint64_t offset, uint64_t len, uint64_t pause_ns)
 {
@@ -162,17 +164,23 @@ TASK_TEST(transfer, receives_into_files)
 
 /* ---- what is known of a file ---- */
 
-/* What is read in first of 100 bytes that are cold, when this is said to be known of their file. */
-static uint64_t warmed_knowing(int file, uint64_t offset, struct eddy_warmth warmth)
+/* What is read in first of 100 bytes, when this is said to be known of their file. */
+static uint64_t warmed_for(int file, uint64_t offset, struct eddy_warmth warmth)
 {
 	uint64_t before = eddy_transfer_stats().warmed;
 	struct line line;
 
-	chill(file);
 	open_line(&line, EDDY_TECHNIQUE_AUTO, file, 100);
 	line.transfer.warmth = &warmth;
 	EXPECT_EQ(send_line(&line, offset), 0);
 	return eddy_transfer_stats().warmed - before;
+}
+
+/* The same, when they are cold. */
+static uint64_t warmed_knowing(int file, uint64_t offset, struct eddy_warmth warmth)
+{
+	chill(file);
+	return warmed_for(file, offset, warmth);
 }
 
 /* That these bytes were cached in this turn, or some turns before. */
@@ -219,6 +227,30 @@ TASK_TEST(transfer, what_is_found_cached_is_known)
 	EXPECT_EQ(warmth.offset, 100);
 	EXPECT_EQ(warmth.end, 70100);
 	EXPECT(warmth.turn && warmth.turn <= eddy_loop_stats(NULL).turns);
+	close(file);
+	return 0;
+}
+
+/* Linux 6.14 tells of the page cache (cachestat) only who may write to the file. */
+TASK_TEST(transfer, a_file_that_may_only_be_read_is_asked_as_well)
+{
+	int written = make_file(SIZE), file;
+	struct eddy_warmth nothing = { 0 };
+	char path[64];
+
+	if (geteuid() != 0 || !chill(written)) {
+		close(written);
+		expect_skip("needs root, to be somebody else, and a /tmp on a disk");
+		return 0;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", written);
+	EXPECT_EQ(fchmod(written, 0644), 0);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	close(written);
+	setfsuid(65534);
+	EXPECT_EQ(warmed_knowing(file, 5000, nothing), 100);
+	EXPECT_EQ(warmed_for(file, 5000, nothing), 0);
+	setfsuid(0);
 	close(file);
 	return 0;
 }
