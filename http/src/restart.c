@@ -35,6 +35,12 @@ static int add(struct strings *strings, char *string)
 	return 0;
 }
 
+/* Whether the new process has to be a child of the service manager: systemd waits for no other one to end. */
+static bool is_watched(void)
+{
+	return eddyi_notifier_is_wanted() && getpid() != 1;
+}
+
 /* ---- the arguments ---- */
 
 static int read_all(int fd, char **ret_bytes, size_t *ret_len)
@@ -133,7 +139,7 @@ static int make_environment(const struct eddyi_passed_list *list, struct variabl
 	}
 	free(names);
 	snprintf(variables->parent, sizeof(variables->parent), EDDYI_RESTART_VARIABLE "=%d",
-		 (int)getpid());
+		 (int)(is_watched() ? getppid() : getpid()));
 	snprintf(variables->count, sizeof(variables->count), "LISTEN_FDS=%zu", list->count);
 	if (r == 0)
 		r = add(env, variables->parent);
@@ -159,6 +165,7 @@ static int start(const struct strings *argv, const struct strings *env,
 			.env = (const char *const *)env->all,
 			.fds = fds,
 			.fd_count = list->count,
+			.sibling = is_watched(),
 			.grace_ns = GRACE_NS,
 		},
 		process);

@@ -122,6 +122,7 @@ int eddy_process_start(const struct eddy_process_options *options, struct eddy_p
 	int r;
 
 	eddyi_assert(options->argv && options->argv[0], "a process without a program");
+	eddyi_assert(!options->group || !options->sibling, "a group is ended by its parent");
 	spawn.count = 3 + (int)options->fd_count;
 	spawn.sources = malloc((size_t)spawn.count * sizeof(int));
 	if (!spawn.sources)
@@ -140,6 +141,7 @@ int eddy_process_start(const struct eddy_process_options *options, struct eddy_p
 		.out = plumbing.ours[1],
 		.err = plumbing.ours[2],
 		.group = options->group,
+		.sibling = options->sibling,
 		.grace_ns = options->grace_ns,
 	};
 	return 0;
@@ -156,6 +158,17 @@ static struct eddy_process_status status_of(const siginfo_t *info)
 	};
 }
 
+/* Of one whose status our parent takes. Return: -EAGAIN when it has not ended, else -ECHILD. */
+static int see_end(struct eddy_process *process)
+{
+	struct pollfd end = { .fd = process->pidfd, .events = POLLIN };
+
+	if (poll(&end, 1, 0) <= 0)
+		return -EAGAIN;
+	process->reaped = true;
+	return -ECHILD;
+}
+
 /* Take the status of a child that has ended. The leader of a group stays a zombie until it is closed:
  * so long no other group can come to its number.
  * Return: 0, -EAGAIN when it has not ended, -ECHILD. */
@@ -166,6 +179,8 @@ static int take_status(struct eddy_process *process, bool reap)
 	/* Another task that waits for it may have been first. */
 	if (process->reaped)
 		return process->ended ? 0 : -ECHILD;
+	if (process->sibling)
+		return see_end(process);
 	if (process->ended && !reap)
 		return 0;
 	if (waitid(P_PIDFD, (id_t)process->pidfd, &info, WEXITED | WNOHANG | (reap ? 0 : WNOWAIT)) <

@@ -152,6 +152,7 @@ int __clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...);
 
 static int make_child(struct child *child, struct eddyi_process_spawn *spawn)
 {
+	const int parent = spawn->options->sibling ? CLONE_PARENT : 0;
 	const uint64_t all = UINT64_MAX;
 	uint64_t before;
 	int pidfd = -1, r;
@@ -159,7 +160,7 @@ static int make_child(struct child *child, struct eddyi_process_spawn *spawn)
 
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, KERNEL_SIGSET_SIZE);
 	pid = clone(child_main, child->stack + sizeof(child->stack),
-		    CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, child, &pidfd);
+		    CLONE_VM | CLONE_VFORK | CLONE_PIDFD | parent | SIGCHLD, child, &pidfd);
 	r = pid < 0 ? -errno : 0;
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SIGSET_SIZE);
 	if (r < 0)

@@ -274,9 +274,18 @@ class Restart(Case):
             manager.settimeout(20)
             server = self.doors(env={'NOTIFY_SOCKET': address})
             self.assertIn(b'READY=1', manager.recv(4096))
-            heir = self.restart(server, server.pid)
-            self.assertRegex(manager.recv(4096), rb'^RELOADING=1\nMONOTONIC_USEC=\d+\n')
-            self.assertRegex(manager.recv(4096), rb'^MAINPID=%d\nREADY=1\n' % heir)
+            with server.connect() as wire:
+                # As long as this is answered the old process is there.
+                wire.send(request('GET', '/slow/500'))
+                server.get('/')
+                heir = self.restart(server, server.pid)
+                self.assertRegex(manager.recv(4096), rb'^RELOADING=1\nMONOTONIC_USEC=\d+\n')
+                self.assertRegex(manager.recv(4096), rb'^MAINPID=%d\nREADY=1\n' % heir)
+                # systemd waits only for main processes that are its children.
+                with open(f'/proc/{heir}/status') as file:
+                    self.assertIn(f'\nPPid:\t{os.getpid()}\n', file.read())
+                self.assertIsNone(server.process.poll())
+                self.assertEqual(wire.read().body, str(server.pid).encode())
             self.assertEqual(server.process.wait(20), 0)
             self.end(server, heir)
             # Of the old one nothing came, of the new one that it stops.

@@ -1,5 +1,6 @@
 #include "children.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -295,4 +296,77 @@ Test(process, closing_reaps_whatever_fails)
 {
 	setenv("EDDY_CHAOS", "1,errors", 1);
 	expect_run(NULL, close_often, NULL);
+}
+
+/* --- one that another process is told of */
+
+/* Run the task in a process between this one and what it starts: the runner of the tests knows its children. */
+static void run_between(eddy_task_fn *fn)
+{
+	pid_t middle = fork(), ended;
+	int wait_status, result = -1;
+
+	if (middle == 0) {
+		int r = eddy_run(NULL, fn, NULL);
+
+		for (int i = 0; i < expect_failed && i < EXPECT_NOTES; i++)
+			fprintf(stderr, "%s\n", expect_text[i]);
+		_exit(r || expect_failed);
+	}
+	while ((ended = wait(&wait_status)) > 0)
+		result = ended == middle ? wait_status : result;
+	cr_expect_eq(result, 0);
+}
+
+static int wait_for_sibling(__attribute__((unused)) void *arg)
+{
+	struct eddy_process_options options = {
+		.argv = SH("echo $PPID; read line"),
+		.in = { .kind = EDDY_PROCESS_PIPE },
+		.out = { .kind = EDDY_PROCESS_PIPE },
+		.sibling = true,
+	};
+	char text[32] = "";
+
+	EXPECT_EQ(eddy_process_start(&options, &process), 0);
+	EXPECT(eddy_read(process.out, text, sizeof(text) - 1, EDDY_OFFSET_NONE) > 0);
+	EXPECT_EQ(atoi(text), getppid());
+	EXPECT(!has_children());
+	EXPECT_EQ(eddy_process_kill(&process, 0), 0);
+	/* The end of its input is its end. */
+	eddy_close(process.in);
+	process.in = -1;
+	EXPECT_EQ(eddy_process_wait(&process, &status), -ECHILD);
+	EXPECT_EQ(eddy_process_wait(&process, &status), -ECHILD);
+	EXPECT_EQ(eddy_process_kill(&process, SIGTERM), -ESRCH);
+	eddy_process_close(&process);
+	options.argv = ARGV("/nowhere");
+	EXPECT_EQ(eddy_process_start(&options, &process), -ENOENT);
+	return 0;
+}
+
+Test(process, a_sibling_is_a_child_of_the_parent)
+{
+	run_between(wait_for_sibling);
+}
+
+static int close_sibling(__attribute__((unused)) void *arg)
+{
+	int pidfd;
+
+	EXPECT_EQ(eddy_process_start(&(struct eddy_process_options){ .argv = ARGV("sleep", "100"),
+								     .sibling = true },
+				     &process),
+		  0);
+	pidfd = dup(process.pidfd);
+	EXPECT_EQ(poll(&(struct pollfd){ pidfd, POLLIN, 0 }, 1, 0), 0);
+	eddy_process_close(&process);
+	EXPECT_EQ(poll(&(struct pollfd){ pidfd, POLLIN, 0 }, 1, 0), 1);
+	close(pidfd);
+	return 0;
+}
+
+Test(process, closing_ends_a_sibling)
+{
+	run_between(close_sibling);
 }

@@ -50,6 +50,10 @@ struct eddy_process_options {
 	/* The child leads a process group of its own; signals go to the whole group, and closing kills
 	 * what is left of it, also when the child itself has ended. Default: the child alone. */
 	bool group;
+	/* The child is one of this process's parent: for one that takes over from a process which a service manager
+	 * watches. Its status goes there: waiting for it returns -ECHILD once it has ended. Not with `group`, and
+	 * not in the first process of a namespace (-EINVAL). Default: a child of this process. */
+	bool sibling;
 	/* How long a child that is closed has between SIGTERM and SIGKILL; default 0: SIGKILL at once. */
 	uint64_t grace_ns;
 
@@ -74,6 +78,7 @@ struct eddy_process {
 	struct eddy_process_status status; /* valid once `ended` */
 	uint64_t grace_ns;
 	bool group;
+	bool sibling;
 	bool ended;
 	bool reaped;
 };
