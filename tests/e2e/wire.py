@@ -1,6 +1,6 @@
 """What the end-to-end tests share: a server of their own, a raw connection, a parser of responses.
 
-EDDY_EXAMPLES is the folder with the example programs; `coded`, `doors`, `limits`, `routes` and `traced` are built beside it, for the tests alone.
+EDDY_EXAMPLES is the folder with the example programs, EDDY_SERVER_WRAP a command that runs each server; `coded`, `doors`, `limits`, `routes` and `traced` are built beside it, for the tests alone.
 """
 import contextlib
 import hashlib
@@ -8,6 +8,7 @@ import json
 import os
 import re
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -62,6 +63,7 @@ class Server:
             args = (*args, '--bind', bind)
         env = dict(os.environ, LC_ALL='C', **(env or {}))
         env.pop('EDDY_LOG', None)
+        wrap = (*wrap, *shlex.split(env.pop('EDDY_SERVER_WRAP', '')))
         if fds:
             wrap = (*wrap, sys.executable, '-c', PASS_ON, ','.join(map(str, fds)))
         if log:

@@ -1,0 +1,289 @@
+"""The units of docs/deploy/systemd/, under systemd: activation by the first request, the walls around the service, a restart and
+an end that lose nothing."""
+import os
+import re
+import resource
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from booted import System
+from wire import KIB, MIB, PROGRAMS, Case, Wire, is_sanitized, part, form, request
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+UNITS = os.path.join(ROOT, 'docs', 'deploy', 'systemd')
+DOCTOR = os.path.join(os.path.dirname(os.path.dirname(PROGRAMS['files'])), 'subprojects', 'runtime', 'eddy-doctor')
+SERVICE, SOCKET = 'eddy-serve.service', 'eddy-serve.socket'
+PORT = 7878
+# Among the most that systemd knows to forbid; 100 is a service without any wall.
+EXPOSURE = 5
+CAP_SYS_RESOURCE = 24
+
+
+def unit(name):
+    with open(os.path.join(UNITS, name)) as file:
+        return file.read()
+
+
+def setting(name, text):
+    return re.findall(rf'^{name}=(.*)$', text, re.M)
+
+
+def drop_ins():
+    """What docs/deploy/systemd.md shows, by the name in the first line of each block."""
+    with open(os.path.join(os.path.dirname(UNITS), 'systemd.md')) as file:
+        return dict(re.findall(r'^```ini\n# (\w+)\.conf\n(.*?)^```$', file.read(), re.M | re.S))
+
+
+class Units(Case):
+    def analyze(self, *args):
+        # What it should start may be elsewhere here.
+        return subprocess.run(['systemd-analyze', *args], capture_output=True, text=True, check=False)
+
+    def test_are_understood(self):
+        folder = self.folder()
+        for name in (SERVICE, SOCKET):
+            with open(os.path.join(folder, name), 'w') as file:
+                file.write(re.sub(r'^ExecStart=\S+', 'ExecStart=/bin/true', unit(name), flags=re.M))
+        done = self.analyze('verify', '--man=no', *(os.path.join(folder, name) for name in (SOCKET, SERVICE)))
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+
+    def test_walls(self):
+        done = self.analyze('security', '--no-pager', '--offline=true', f'--threshold={EXPOSURE}', os.path.join(UNITS, SERVICE))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+@unittest.skipIf(is_sanitized(), 'sanitizers make other system calls')
+class Service(Case):
+    @classmethod
+    def setUpClass(cls):
+        program = setting('ExecStart', unit(SERVICE))[0].split()[0]
+        where = '/etc/systemd/system/'
+        cls.system = System({
+            program: PROGRAMS['files'], '/usr/local/bin/eddy-doctor': DOCTOR,
+            where + SERVICE: os.path.join(UNITS, SERVICE), where + SOCKET: os.path.join(UNITS, SOCKET),
+            # The same walls around another program.
+            where + 'doctor.service': unit(SERVICE).replace('Type=notify', 'Type=oneshot').encode(),
+            where + 'doctor.service.d/run.conf': b'[Unit]\nRequires=\n[Service]\nExecStart=\nExecStart=/usr/local/bin/eddy-doctor\n'
+                                                 b'SystemCallFilter=\nRestart=no\nWatchdogSec=0\n',
+            '/etc/group': b'root:x:0:\neddy-tls:x:4711:\n',
+            '/usr/local/bin/certbot-hook': os.path.join(os.path.dirname(UNITS), 'certbot-hook'),
+            where + SERVICE + '.d/patience.conf': b'[Service]\nWatchdogSec=2\nTimeoutAbortSec=1\nRestartSec=1\n',
+        })
+        cls.addClassCleanup(cls.system.close)
+
+    def setUp(self):
+        self.extra, self.restarts = [], 0
+        inside = self.system.network()
+        inside.__enter__()
+        self.addCleanup(inside.__exit__, None, None, None)
+        self.since = time.time()
+        # Not to be held against it: these tests kill it more often than the limit for starts allows.
+        self.system.run('systemctl', 'reset-failed', SERVICE)
+        self.system.start(SOCKET)
+        self.addCleanup(self.stop)
+
+    def stop(self):
+        restarts = self.system.show(SERVICE, 'NRestarts')
+        self.system.check('systemctl', 'stop', SOCKET, SERVICE)
+        result = self.system.show(SERVICE, 'Result')
+        self.assertEqual((result, restarts), ('success', str(self.restarts)), self.journal())
+        if self.extra:
+            self.system.check('rm', '-f', *self.extra)
+            self.system.check('systemctl', 'daemon-reload')
+
+    def drop_in(self, name, *lines):
+        """One of the page's, and more lines, for this test."""
+        path = f'/run/systemd/system/{SERVICE}.d/{name}.conf'
+        self.extra.append(path)
+        text = '\n'.join((drop_ins()[name], *lines))
+        self.system.check('sh', '-c', 'mkdir -p "${1%/*}" && printf "%s\\n" "$2" >"$1" && systemctl daemon-reload', 'sh', path, text)
+
+    def journal(self):
+        return self.system.journal(SERVICE, self.since)
+
+    def connect(self):
+        return Wire(PORT)
+
+    def ask(self, *args, **options):
+        with self.connect() as wire:
+            return wire.ask(request(*args, **options))
+
+    def main_pid(self):
+        return int(self.system.show(SERVICE, 'MainPID'))
+
+    def send_half(self):
+        """An upload that needs its second half."""
+        wire = self.connect()
+        self.addCleanup(wire.close)
+        wire.send(request('PUT', '/files/late', 'Content-Length: 10') + b'first')
+        self.ask('GET', '/api/files')
+        return wire
+
+    def assertSecondHalfArrives(self, wire):
+        wire.send(b'-half')
+        response = wire.read()
+        self.assertIn(response.status, (200, 201), response)
+        self.assertEqual(response.json()['size'], 10)
+
+    def test_the_first_request_starts_it(self):
+        self.assertEqual(self.system.show(SERVICE, 'ActiveState'), 'inactive')
+        self.assertEqual(self.ask('GET', '/').status, 200)
+        self.assertEqual(self.system.show(SERVICE, 'ActiveState'), 'active')
+        self.assertIn('listening on systemd:web', self.system.show(SERVICE, 'StatusText'))
+        self.assertRegex(self.journal(), r'INFO eddy::app: Listening on systemd:web')
+
+    def test_all_that_it_does(self):
+        """Within the system calls that it may make."""
+        data = os.urandom(3 * MIB)
+        self.assertEqual(self.ask('PUT', '/files/big', body=data).status, 201)
+        self.assertEqual(self.ask('PUT', '/files/big', body=data).status, 200)
+        self.assertEqual(self.ask('PUT', '/files/small', body=b'small').status, 201)
+        chunks = b'5\r\nabcde\r\n0\r\n\r\n'
+        self.assertEqual(self.ask('PUT', '/files/chunks', 'Transfer-Encoding: chunked', body=chunks).status, 201)
+        with self.connect() as wire:
+            posted = wire.ask(form(part('f', b'one', 'one'), part('f', bytes(200 * KIB), 'two')))
+            self.assertEqual(posted.status, 201, posted)
+        for _ in range(3):
+            self.assertEqual(self.ask('GET', '/files/big').body, data)
+            self.assertEqual(self.ask('GET', '/files/small').body, b'small')
+            self.assertEqual(self.ask('GET', '/files/two').body, bytes(200 * KIB))
+        self.assertEqual(self.ask('GET', '/files/big', 'Range: bytes=5-9, 100000-100004').status, 206)
+        self.assertEqual(self.ask('GET', '/files/nothing').status, 404)
+        self.assertEqual(self.ask('DELETE', '/files/one').status, 204)
+        names = [file['name'] for file in self.ask('GET', '/api/files').json()['files']]
+        self.assertEqual({'big', 'chunks', 'small', 'two'} - set(names), set())
+        self.assertNotIn('one', names)
+        self.assertEqual(self.system.check('find', '/var/lib/private/eddy-serve', '-name', 'small', '-printf', '%m').strip(), '600')
+        # A dump of its tasks as well.
+        self.system.check('systemctl', 'kill', '--kill-whom=main', '--signal=QUIT', SERVICE)
+        self.assertEqual(self.ask('GET', '/').status, 200)
+        self.eventually(lambda: 'serve' in self.journal().partition('Listening on')[2], what=self.journal)
+
+    def test_what_is_around_it(self):
+        self.ask('GET', '/')
+        pid = self.main_pid()
+        status = dict(re.findall(r'^(\w+):\s*(.*)$', self.system.check('cat', f'/proc/{pid}/status'), re.M))
+        self.assertEqual((status['Seccomp'], status['NoNewPrivs']), ('2', '1'))
+        self.assertEqual({status[name] for name in ('CapEff', 'CapPrm', 'CapBnd', 'CapAmb')}, {16 * '0'})
+        self.assertNotIn('0', status['Uid'].split())
+        # Who may not raise limits gives what there is.
+        limits = self.system.check('cat', f'/proc/{pid}/limits')
+        for name, limit, most in (('open files', resource.RLIMIT_NOFILE, 65536), ('locked memory', resource.RLIMIT_MEMLOCK, 64 * MIB)):
+            hard = resource.getrlimit(limit)[1]
+            expected = most if hard == resource.RLIM_INFINITY or self.may_raise() else min(most, hard)
+            self.assertRegex(limits, rf'Max {name} +{expected} +{expected} ')
+        # It has a network of its own, in which there is nobody; its clients come from that of the socket.
+        net = [os.stat(f'/proc/{first}/ns/net').st_ino for first in (self.system.first, self.outside(pid))]
+        self.assertNotEqual(*net)
+
+    def may_raise(self):
+        with open('/proc/self/status') as file:
+            return int(re.search(r'^CapEff:\s*(\w+)', file.read(), re.M)[1], 16) >> CAP_SYS_RESOURCE & 1
+
+    def outside(self, pid):
+        """What a process of the system is called here."""
+        for name in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                with open(f'/proc/{name}/status') as file:
+                    numbers = re.search(r'^NSpid:\s*(.*)$', file.read(), re.M)[1].split()
+                if numbers[-1] == str(pid) and len(numbers) > 1 and \
+                        os.stat(f'/proc/{name}/ns/pid').st_ino == os.stat(f'/proc/{self.system.first}/ns/pid').st_ino:
+                    return int(name)
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+        raise AssertionError(f'there is no process {pid}')
+
+    def test_doctor(self):
+        self.system.start('doctor.service')
+        said = self.system.journal('doctor.service')
+        self.assertIn('ok   io_uring: works', said)
+        self.assertIn('This machine is fit for eddy.', said)
+        self.assertNotIn('FAIL', said)
+
+    def test_a_restart_loses_nothing(self):
+        half = self.send_half()
+        before = self.main_pid()
+        self.system.check('systemctl', 'reload', SERVICE)
+        self.eventually(lambda: self.main_pid() != before)
+        self.assertEqual(self.ask('GET', '/').status, 200)
+        self.assertSecondHalfArrives(half)
+        self.assertEqual(self.ask('GET', '/files/late').body, b'first-half')
+
+    def test_an_end_loses_nothing(self):
+        self.assertEnds()
+
+    def test_an_end_after_a_restart_loses_nothing(self):
+        """systemd waits for the new process as it does for one that it started itself."""
+        self.ask('GET', '/')
+        before = self.main_pid()
+        self.system.check('systemctl', 'reload', SERVICE)
+        self.eventually(lambda: self.main_pid() != before)
+        self.eventually(lambda: self.system.run('test', '-e', f'/proc/{before}').returncode)
+        self.assertEnds()
+
+    def assertEnds(self):
+        half = self.send_half()
+        stop = threading.Thread(target=self.system.check, args=('systemctl', 'stop', SERVICE))
+        stop.start()
+        self.eventually(lambda: self.system.show(SERVICE, 'ActiveState') == 'deactivating')
+        self.assertSecondHalfArrives(half)
+        stop.join()
+        self.assertEqual(self.system.show(SERVICE, 'Result'), 'success', self.journal())
+        self.assertNotIn('SIGKILL', self.journal())
+
+    def test_who_comes_while_it_is_down_waits(self):
+        self.ask('GET', '/')
+        os.kill(self.outside(self.main_pid()), signal.SIGKILL)
+        self.eventually(lambda: self.system.show(SERVICE, 'SubState') == 'auto-restart')
+        self.assertEqual(self.ask('GET', '/').status, 200)
+        self.restarts = 1
+
+    def test_one_that_hangs_is_replaced(self):
+        self.ask('GET', '/')
+        before = self.main_pid()
+        os.kill(self.outside(before), signal.SIGSTOP)
+        self.eventually(lambda: self.main_pid() not in (0, before), 20)
+        self.assertEqual(self.ask('GET', '/').status, 200)
+        self.assertIn('Watchdog timeout', self.journal())
+        self.restarts = 1
+
+    def assertMovesFiles(self):
+        data = os.urandom(200 * KIB)
+        self.assertIn(self.ask('PUT', '/files/moved', body=data).status, (200, 201))
+        self.assertEqual(self.ask('GET', '/files/moved').body, data)
+
+    def test_a_service_of_ones_own(self):
+        """With the sets of system calls."""
+        self.drop_in('own')
+        self.assertMovesFiles()
+
+    def test_a_service_that_listens_itself(self):
+        self.drop_in('listens', 'ExecStart=', setting('ExecStart', unit(SERVICE))[0].replace('systemd:web', 'localhost:7879').join(('ExecStart=', '')))
+        self.system.start(SERVICE)
+        with Wire(7879) as wire:
+            self.assertEqual(wire.ask(request('GET', '/')).status, 200)
+
+    def make_certificate(self, name):
+        folder = f'/tmp/{name}'
+        self.system.check('sh', '-c', f'mkdir -p {folder} && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes '
+                                      f'-subj /CN={name} -keyout {folder}/privkey.pem -out {folder}/fullchain.pem')
+        return folder
+
+    def certify(self, name):
+        self.system.check('env', f'RENEWED_LINEAGE={self.make_certificate(name)}', '/usr/local/bin/certbot-hook')
+
+    def shown(self):
+        """Whom the certificate names that it shows."""
+        said = self.system.run('openssl', 's_client', '-connect', f'localhost:{PORT}').stdout
+        found = re.search(r'^subject=CN = (\S+)$', said, re.M)
+        return found and found[1]
+
+    def test_certificates_are_renewed(self):
+        self.drop_in('tls')
+        self.certify('first')
+        self.assertEqual(self.shown(), 'first')
+        self.certify('second')
+        self.eventually(lambda: self.shown() == 'second')
