@@ -5,11 +5,13 @@
 - every function that a header declares is on one page of the site, under a name of its own, and in the table of its layer
 - every function has a word said of it, and links of every Markdown file lead somewhere
 - links and pictures of the site lead somewhere, and none is loaded from another host; scripts are the search's alone
+- no page of the site is wider than a telephone
 - `man` finds the page of each function, and mandoc finds no error in any page; what the pages speak of is there
 - the options of the commands' pages are those that the programs tell of
 """
 import glob
 import html.parser
+import json
 import os
 import re
 import shutil
@@ -86,6 +88,47 @@ def check_site(tap, root, out):
         elif f'{os.path.basename(found[0])}#c.{name}' not in pages[f'{layer}/functions.html'].links:
             wrong.append(f'{name} is not in the table of {layer}')
     tap.check('every function is on one page', '\n'.join(wrong))
+    check_narrow(tap, out, sorted(pages))
+
+
+# In a frame as wide as a telephone: pages that are wider, and the first thing in each that is not in a box of its own.
+NARROW = '''<!doctype html><pre id="said"></pre><script>
+const isBoxed = (one) => one && (/auto|scroll/.test(getComputedStyle(one).overflowX) || isBoxed(one.parentElement));
+const look = async () => {
+	const wide = [];
+	for (const page of PAGES) {
+		const frame = document.createElement('iframe');
+		frame.style = 'width: 360px; height: 700px';
+		frame.src = page;
+		await new Promise((done) => { frame.onload = done; document.body.append(frame); });
+		const {documentElement: root} = frame.contentDocument;
+		if (root.scrollWidth > root.clientWidth) {
+			const out = [...root.querySelectorAll('body *')].find(
+				(one) => one.getBoundingClientRect().right > root.clientWidth + 1 && !isBoxed(one.parentElement));
+			wide.push(`${page} is ${root.scrollWidth} wide: ${out ? out.textContent.trim().slice(0, 60) : '?'}`);
+		}
+		frame.remove();
+	}
+	document.getElementById('said').textContent = ['seen', PAGES.length, ...wide].join('\\n');
+};
+look();
+</script>'''
+
+
+def check_narrow(tap, out, pages):
+    chromium = shutil.which('chromium')
+    if not chromium:
+        tap.skip('no page is wider than a telephone', 'needs chromium')
+        return
+    path = os.path.join(out, 'narrow.htm')
+    with open(path, 'w') as file:
+        file.write(NARROW.replace('PAGES', json.dumps(pages)))
+    done = subprocess.run([chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--allow-file-access-from-files',
+                           '--virtual-time-budget=600000', '--dump-dom', f'file://{path}'], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    os.remove(path)
+    said = re.search(r'<pre id="said">seen\n(\d+)\n?(.*?)</pre>', done.stdout, re.S)
+    tap.check('no page is wider than a telephone', said[2] if said and int(said[1]) == len(pages) else 'not all pages were seen')
 
 
 def check_sources(tap, root):

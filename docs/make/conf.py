@@ -2,6 +2,7 @@
 import json
 import logging
 import os
+import re
 
 from docutils import nodes
 from sphinx.addnodes import desc_signature
@@ -64,7 +65,9 @@ def link_names(app, doctree, docname):
         return
     names = app.eddy_names
     for node in list(doctree.findall(nodes.literal)):
-        page, anchor = names.get(node.astext(), (None, None))
+        text = node.astext()
+        call = re.match(r'eddy_\w+(?=\()', text)
+        page, anchor = names.get(text) or names.get(f'{call[0]}()' if call else '') or (None, None)
         inside = node.parent
         while inside and not isinstance(inside, (nodes.reference, nodes.title, desc_signature)):
             inside = inside.parent

@@ -150,7 +150,7 @@ def entry(group, suspends, html):
         body = [doc] if at == len(group.declarations) else []
         value = here[0].body
         if here[0].kind == 'constant' and value and len(value) < 40 and 'EDDYI' not in value:
-            body.append(f'``{value}``')
+            body.insert(0, f'Is ``{value}``.')
         body += [member(m, here[0].kind) for m in here[0].members]
         body = '\n\n'.join(filter(None, body))
         made.append(text + '\n' + (f'\n{indent(body)}\n' if body else ''))
@@ -220,7 +220,7 @@ def table_html(layer, headers, suspends):
             continue
         made.append(heading(header.title, '-'))
         made.append(capital(inline(header.summary)))
-        rows = '\n'.join(f'   * - ``{one.name}()``\n     - {"suspends" if suspends(one.name) else "never"}\n     - {inline(sentence(doc)) or chr(92)}'
+        rows = '\n'.join(f'   * - ``{one.name}()``\n     - {"**suspends**" if suspends(one.name) else "never"}\n     - {inline(sentence(doc)) or chr(92)}'
                          for one, doc in listed)
         made.append('.. list-table::\n   :header-rows: 1\n   :class: functions\n\n   * - Function\n     - Suspends\n     - What it does\n' + rows)
     return '\n\n'.join(made) + '\n'

@@ -90,6 +90,8 @@ class Stage:
             return f'{match[1]}/{match[2]}'
         if f'{path}/README.md' in self.pages:
             return self.pages[f'{path}/README.md']
+        if f'{path}.md' in self.pages:
+            return self.pages[f'{path}.md']
         if any(page.startswith(f'{path}/') for page in self.pages):
             return f'{path}/index'
         self.shown[path] = f'source/{path}'
@@ -129,6 +131,10 @@ class Stage:
             for picture in re.findall(r'\b(?:src|srcset)="([^":]+)"', parts[at]):
                 self.copy(os.path.normpath(os.path.join(os.path.dirname(path), picture)))
             parts[at] = LINK.sub(lambda match: self.turn(match, path), parts[at])
+        # Pieces of code stand as deep as in their program: they begin at the margin here.
+        for at in range(1, len(parts), 2):
+            first, body = parts[at].split('\n', 1)
+            parts[at] = first + '\n' + textwrap.dedent(body.removesuffix('```')) + '```'
         return ''.join(parts)
 
     # --- the map
@@ -166,7 +172,7 @@ class Stage:
     def indexes(self):
         """Pages for folders of pages that have none of their own."""
         folders = {os.path.dirname(path) for path in self.pages}
-        for folder in sorted(f for f in folders if f and f'{f}/README.md' not in self.pages):
+        for folder in sorted(f for f in folders if f and not {f'{f}/README.md', f'{f}.md'} & set(self.pages)):
             inside = sorted(path for path in self.pages if os.path.dirname(path) == folder)
             rows = []
             for path in inside:
@@ -179,7 +185,10 @@ class Stage:
     # --- all of it
 
     def html(self):
-        top = [page for page in self.listed('docs/README.md') if page != 'index']
+        top = [page for page in self.listed('docs/README.md') if not page.startswith('source/')]
+        # What is linked to beside its folder stands below that.
+        top = [page for page in top if page != 'index' and os.path.dirname(page) not in top
+               and (page.endswith('/index') or f'{os.path.dirname(page)}/index' not in top)]
         indexes = dict(self.indexes())
         placed = {'index', *top}
         made = {}
@@ -190,6 +199,10 @@ class Stage:
                 placed.update(below)
                 if below:
                     made[path] += self.toctree(os.path.dirname(path), below)
+            elif below := [page for page in self.pages.values() if os.path.dirname(page) == path[:-len('.md')]]:
+                # A page with a folder of its name.
+                made[path] += self.toctree(os.path.dirname(path), below)
+                placed.update(below)
             elif os.path.dirname(path) in indexes:
                 placed.add(self.pages[path])
         for path, text in made.items():
@@ -272,8 +285,7 @@ class Stage:
                 if not title:
                     raise Broken(f'{path} does not begin with "# {match[1]}({match[2]}): " and what it is')
                 text = re.sub(r'(?<!!)\[([^]]*)\]\([^)]*\)', r'\1', text)
-                text = FENCE.sub(lambda fence: textwrap.dedent(fence[0].replace('```c\n', '\t```c\n').replace('\n```', '\n\t```'))
-                                 .expandtabs(8), text)
+                text = text.expandtabs(8)
                 text = re.sub(r'^- .*\n(?:(?:- |  ).*\n)*', options, text, flags=re.M)
                 self.write(f'{match[1]}.{match[2]}.md', '---\norphan: true\n---\n\n' + text)
                 made.append((f'{match[1]}.{match[2]}', match[1], title[1], '', int(match[2])))
