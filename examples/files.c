@@ -8,22 +8,20 @@
  *     {"name":"holiday.mp4","size":734003200}
  *     $ curl -OJ localhost:7878/files/holiday.mp4
  *
- * Or open http://localhost:7878/ in a browser.
+ * Or open http://localhost:7878/ in a browser. One without JavaScript is sent to /plain, a list and a form.
  */
 #include "files.h"
 #include "switches.h"
 
-#include <eddy/offload.h>
+#include <eddy/layer.h>
 #include <eddy/runtime.h>
 #include <eddy/upload.h>
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static struct files *files_of(struct eddy_req *req)
 {
@@ -36,31 +34,9 @@ static json_t *describe(const struct eddy_saved *saved)
 			 (json_int_t)saved->size);
 }
 
-/* GET /api/files */
-
-struct listing {
-	int dir;
-	json_t *files;
-};
-
-static int make_listing(void *arg)
+struct eddy_save_options files_save_options(struct eddy_req *req)
 {
-	struct listing *listing = arg;
-
-	listing->files = files_list(listing->dir);
-	return 0;
-}
-
-static int list(struct eddy_req *req, struct eddy_res *res)
-{
-	struct listing listing = { .dir = files_of(req)->dir };
-	int r = eddy_offload(make_listing, &listing);
-
-	if (r < 0)
-		return r;
-	eddy_res_set_z(res, "cache-control", "no-cache");
-	return eddy_res_json(res,
-			     listing.files ? json_pack("{s:o}", "files", listing.files) : NULL);
+	return (struct eddy_save_options){ .max = files_of(req)->max_size };
 }
 
 /* GET /files/{name} */
@@ -75,15 +51,17 @@ static int download(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_file_at(res, files_of(req)->dir, name);
 }
 
-static struct eddy_save_options save_options(struct eddy_req *req)
+int files_refused(struct eddy_res *res, int error)
 {
-	return (struct eddy_save_options){ .max = files_of(req)->max_size };
+	if (error == -EACCES || error == -EPERM || error == -EROFS)
+		return eddy_res_error(res, 403, "the server itself may not write to its folder");
+	return error;
 }
 
 /* PUT /files/{name} */
 static int put(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_save_options options = save_options(req);
+	struct eddy_save_options options = files_save_options(req);
 	struct eddy_saved saved;
 	struct eddy_str name;
 	int r;
@@ -94,7 +72,7 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 		return eddy_res_problem(res, 400, "a file name has no '/' and no dot in front");
 	r = eddy_req_save_at(req, files_of(req)->dir, name, &options, &saved);
 	if (r < 0)
-		return r;
+		return files_refused(res, r);
 	eddy_res_status(res, saved.replaced ? 200 : 201);
 	return eddy_res_json(res, describe(&saved));
 }
@@ -102,13 +80,13 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 /* POST /files */
 static int post(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_save_options options = save_options(req);
+	struct eddy_save_options options = files_save_options(req);
 	struct eddy_saved *saved;
 	ssize_t count = eddy_req_save_all(req, files_of(req)->dir, &options, &saved);
 	json_t *files;
 
 	if (count < 0)
-		return (int)count;
+		return files_refused(res, (int)count);
 	files = json_array();
 	for (ssize_t i = 0; i < count; i++)
 		json_array_append_new(files, describe(&saved[i]));
@@ -124,7 +102,6 @@ static int remove_file(struct eddy_req *req, struct eddy_res *res)
 	int dir = files_of(req)->dir, r;
 	char path[NAME_MAX + 1];
 
-	(void)res;
 	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
 		return 400;
 	if (!files_name_is_public(name) || name.len > NAME_MAX)
@@ -135,22 +112,7 @@ static int remove_file(struct eddy_req *req, struct eddy_res *res)
 		return 404;
 	if (r == 0)
 		r = eddy_unlinkat(dir, path, 0);
-	return r < 0 ? r : 204;
-}
-
-/* Whether the address is one that only this machine reaches. */
-static bool is_loopback(const char *text)
-{
-	struct eddy_address address;
-	struct in6_addr in6;
-	char host[64];
-
-	if (eddy_address_parse(text, &address) < 0 || address.host.len >= sizeof(host))
-		return false;
-	snprintf(host, sizeof(host), "%.*s", EDDY_FMT(address.host));
-	if (inet_pton(AF_INET6, host, &in6) == 1)
-		return IN6_IS_ADDR_LOOPBACK(&in6);
-	return strcasecmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0;
+	return r < 0 ? files_refused(res, r) : 204;
 }
 
 static void usage(FILE *out)
@@ -178,8 +140,6 @@ struct settings {
 	struct eddy_server_options server;
 	struct eddy_transfer_options transfer;
 	struct eddy_tls_options tls;
-	const char *bind;
-	const char *path;
 };
 
 static void parse(int argc, char **argv, struct settings *settings)
@@ -202,7 +162,7 @@ static void parse(int argc, char **argv, struct settings *settings)
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
 		switch (option) {
 		case 'b':
-			settings->bind = optarg;
+			settings->files.bind = optarg;
 			break;
 		case 'w':
 			settings->server.workers = (unsigned)switch_number("workers", optarg, 1024);
@@ -216,6 +176,7 @@ static void parse(int argc, char **argv, struct settings *settings)
 			break;
 		case 'C':
 			settings->tls.cert = optarg;
+			settings->files.secure = true;
 			break;
 		case 'K':
 			settings->tls.key = optarg;
@@ -240,7 +201,7 @@ static void parse(int argc, char **argv, struct settings *settings)
 		}
 	}
 	if (optind < argc)
-		settings->path = argv[optind++];
+		settings->files.path = argv[optind++];
 	if (optind < argc) {
 		fprintf(stderr, "files: only one folder can be served, not also \"%s\"\n",
 			argv[optind]);
@@ -262,37 +223,50 @@ static void use_tls(struct eddy_app *app, const struct eddy_tls_options *options
 #endif
 }
 
-int main(int argc, char **argv)
+static void map(struct eddy_app *app)
 {
-	struct settings settings = {
-		.files = { .max_size = EDDY_NEVER },
-		.server = { .restart = true },
-		.bind = "localhost:7878",
-		.path = ".",
-	};
-	struct eddy_app *app;
-
-	eddy_log_text_subscribe();
-	parse(argc, argv, &settings);
-	settings.files.dir = switch_folder(settings.path);
-
-	app = eddy_app_new();
-	eddy_app_bind(app, settings.bind);
-	use_tls(app, &settings.tls);
-	settings.server.transfer = &settings.transfer;
-	eddy_app_with_server(app, &settings.server);
-	eddy_app_set_context(app, &settings.files);
-	eddy_app_keep_files_open(app, settings.files.dir);
-	eddy_app_add_filter(app, files_harden);
-	eddy_app_use_same_origin(app, &(struct eddy_same_origin_options){
-					      .local_only = is_loopback(settings.bind) });
-	eddy_app_add_filter(app, files_guard);
 	eddy_app_map_get(app, "/", files_index);
 	eddy_app_map_get(app, "/page/{name}", files_asset);
-	eddy_app_map_get(app, "/api/files", list);
+	eddy_app_map_get(app, "/plain", files_plain);
+	eddy_app_map_post(app, "/plain", files_plain_post);
+	eddy_app_map_get(app, "/api/files", files_api);
 	eddy_app_map_get(app, "/files/{name}", download);
 	eddy_app_map_put(app, "/files/{name}", put);
 	eddy_app_map_post(app, "/files", post);
 	eddy_app_map_delete(app, "/files/{name}", remove_file);
-	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
+	eddy_app_map_err(app, files_plain_error);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = {
+		.files = { .bind = "localhost:7878", .path = ".", .max_size = EDDY_NEVER },
+		.server = { .restart = true },
+	};
+	struct files *files = &settings.files;
+	struct eddy_app *app;
+	int r;
+
+	eddy_log_text_subscribe();
+	parse(argc, argv, &settings);
+	files->dir = switch_folder(files->path);
+	files_check(files);
+
+	app = files->app = eddy_app_new();
+	eddy_app_bind(app, files->bind);
+	use_tls(app, &settings.tls);
+	settings.server.transfer = &settings.transfer;
+	eddy_app_with_server(app, &settings.server);
+	eddy_app_set_context(app, files);
+	eddy_app_keep_files_open(app, files->dir);
+	eddy_app_add_filter(app, files_harden);
+	eddy_app_use_same_origin(
+		app, &(struct eddy_same_origin_options){ .local_only = files_is_local(files) });
+	eddy_app_add_filter(app, files_guard);
+	map(app);
+	eddy_app_add_task(app, "greet", files_greet, files);
+	r = eddy_app_run_blocking(app);
+	if (r < 0)
+		files_advise(files, r);
+	return r < 0;
 }

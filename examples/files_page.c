@@ -10,25 +10,31 @@ static const char policy[] = "default-src 'none'; script-src 'self'; style-src '
 			     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
 			     "form-action 'self'; frame-ancestors 'none'";
 
-static int send_file(struct eddy_res *res, const struct page_file *file, struct eddy_str data)
+void files_page_fields(struct eddy_res *res)
 {
 	eddy_res_set_z(res, "content-security-policy", policy);
 	eddy_res_set_z(res, "cache-control", "no-cache");
-	eddy_res_set_z(res, "referrer-policy", "no-referrer");
+	/* With "no-referrer" a browser would not say either that a form comes from here. */
+	eddy_res_set_z(res, "referrer-policy", "same-origin");
+}
+
+static int send_file(struct eddy_res *res, const struct page_file *file, struct eddy_str data)
+{
+	files_page_fields(res);
 	return eddy_res_bytes(res, file->type, data);
 }
 
 int files_index(struct eddy_req *req, struct eddy_res *res)
 {
 	const struct files *files = eddy_req_context(req);
-	const struct page_file *page = &page_files[0];
+	const struct page_file *page = &page_files[PAGE_INDEX];
 	char *copy = eddy_req_alloc(req, page->len + 1), digits[24], *at;
 
 	if (!copy)
 		return 503;
 	memcpy(copy, page->data, page->len + 1);
 	at = strstr(copy, PAGE_UPLOAD_ON);
-	if (at && files->no_upload)
+	if (at && !files_may_change(files))
 		memcpy(at, PAGE_UPLOAD_OFF, sizeof(PAGE_UPLOAD_OFF) - 1);
 	at = strstr(copy, PAGE_SIZE_MAX);
 	if (at && files->max_size != EDDY_NEVER) {
@@ -44,7 +50,7 @@ int files_asset(struct eddy_req *req, struct eddy_res *res)
 
 	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
 		return 400;
-	for (size_t i = 1; i < page_files_count; i++)
+	for (size_t i = PAGE_ASSETS; i < page_files_count; i++)
 		if (eddy_str_eq_z(name, page_files[i].name))
 			return send_file(res, &page_files[i],
 					 eddy_str(page_files[i].data, page_files[i].len));

@@ -33,13 +33,29 @@ void switch_technique(const char *name, const char *text, struct eddy_transfer_o
 	exit(2);
 }
 
+static const char *folder_remedy(int error)
+{
+	switch (error) {
+	case ENOENT:
+		return "; make it with mkdir, or name another";
+	case ENOTDIR:
+		return "; name the folder that it is in";
+	case EACCES:
+		return "; it has to be one that this user may read";
+	default:
+		return "";
+	}
+}
+
 int switch_folder(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), removed;
 
 	if (dir < 0) {
-		fprintf(stderr, "%s: can't open the folder \"%s\": %s\n",
-			program_invocation_short_name, path, strerror(errno));
+		int error = errno;
+
+		fprintf(stderr, "%s: can't open the folder \"%s\": %s%s\n",
+			program_invocation_short_name, path, strerror(error), folder_remedy(error));
 		exit(1);
 	}
 	removed = eddy_upload_clean(dir);

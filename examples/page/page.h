@@ -1,7 +1,8 @@
 #ifndef PAGE_H
 #define PAGE_H
 
-/* The files of the page, embedded by embed.py. The first is index.html, the answer to `GET /`; the
+/* The files of the page, embedded by embed.py. The first is index.html, the answer to `GET /`; then come
+ * the templates of the page without JavaScript, whose comments say what is written in their place; the
  * others are asked for as /page/NAME.
  *
  * Two values in index.html may be written over in a copy of it, none changing its length:
@@ -9,6 +10,8 @@
  * PAGE_SIZE_MAX by the largest upload in bytes (%020llu); zero is no limit. Each occurs once. */
 
 #include <stddef.h>
+
+enum page { PAGE_INDEX, PAGE_PLAIN, PAGE_FAILED, PAGE_ASSETS };
 
 #define PAGE_UPLOAD_ON "data-upload=\"on\""
 #define PAGE_UPLOAD_OFF "data-upload=\"no\""

@@ -1,0 +1,140 @@
+/* What is said to whoever starts it: where to go, who else can, how it ends, and what to do where it can't begin. */
+#include "files.h"
+
+#include <eddy/net.h>
+#include <eddy/runtime.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define HOST_SIZE 256
+
+/* The host that it is bound to. Return: false where it is none, such as a unix socket. */
+static bool read_host(const struct files *files, char host[HOST_SIZE])
+{
+	struct eddy_address address;
+
+	if (eddy_address_parse(files->bind, &address) < 0 || !address.host.len ||
+	    address.host.len >= HOST_SIZE)
+		return false;
+	snprintf(host, HOST_SIZE, "%.*s", EDDY_FMT(address.host));
+	return true;
+}
+
+bool files_is_local(const struct files *files)
+{
+	char host[HOST_SIZE];
+	struct in6_addr in6;
+
+	if (!read_host(files, host))
+		return false;
+	if (inet_pton(AF_INET6, host, &in6) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&in6);
+	return strcasecmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0;
+}
+
+void files_check(struct files *files)
+{
+	if (faccessat(files->dir, ".", X_OK, AT_EACCESS) < 0) {
+		fprintf(stderr, "files: can't read the files in \"%s\": %s; try: chmod a+x '%s'\n",
+			files->path, strerror(errno), files->path);
+		exit(1);
+	}
+	files->unwritable = faccessat(files->dir, ".", W_OK, AT_EACCESS) < 0;
+}
+
+/* ---- where to go ---- */
+
+static void tell_url(const struct files *files, const char *host)
+{
+	const char *format = strchr(host, ':') ? "  %s://[%s]:%u/\n" : "  %s://%s:%u/\n";
+
+	printf(format, files->secure ? "https" : "http", host, eddy_app_port(files->app));
+}
+
+/* What others know this machine by: every address of the family that is up, and reaches past the next cable. */
+static void tell_addresses(const struct files *files, int family)
+{
+	struct ifaddrs *all, *one;
+	char host[INET6_ADDRSTRLEN];
+
+	if (getifaddrs(&all) < 0)
+		return;
+	for (one = all; one; one = one->ifa_next) {
+		const struct sockaddr_in6 *in6 = (const void *)one->ifa_addr;
+		const struct sockaddr_in *in = (const void *)one->ifa_addr;
+
+		if (!one->ifa_addr || one->ifa_addr->sa_family != family ||
+		    !(one->ifa_flags & IFF_UP) || one->ifa_flags & IFF_LOOPBACK ||
+		    (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr)))
+			continue;
+		if (inet_ntop(family,
+			      family == AF_INET ? (const void *)&in->sin_addr : &in6->sin6_addr,
+			      host, sizeof(host)))
+			tell_url(files, host);
+	}
+	freeifaddrs(all);
+}
+
+static void tell_urls(const struct files *files, const char *host)
+{
+	bool any4 = strcmp(host, "0.0.0.0") == 0, any6 = strcmp(host, "::") == 0;
+
+	tell_url(files, any4 || any6 ? "localhost" : host);
+	if (any4 || any6)
+		tell_addresses(files, any4 ? AF_INET : AF_INET6);
+}
+
+/* ---- what it means ---- */
+
+static const char *rights(const struct files *files)
+{
+	if (files->no_upload)
+		return "read files there";
+	if (files->unwritable)
+		return "read files there; uploads are refused: this program may not write to the folder";
+	return "read, replace and delete files there (--no-upload: only read)";
+}
+
+static void tell(const struct files *files, const char *host)
+{
+	char *path = realpath(files->path, NULL);
+
+	printf("Serving %s\n", path ? path : files->path);
+	free(path);
+	tell_urls(files, host);
+	if (files_is_local(files))
+		printf("Whoever uses this machine can %s.\n"
+		       "To let in all who reach this machine: --bind 0.0.0.0:%u\n",
+		       rights(files), eddy_app_port(files->app));
+	else
+		printf("Whoever reaches this machine can %s.\n", rights(files));
+	puts("Ctrl-C ends it.");
+	fflush(stdout);
+}
+
+int files_greet(void *arg)
+{
+	const struct files *files = arg;
+	char host[HOST_SIZE];
+
+	if (read_host(files, host))
+		tell(files, host);
+	return 0;
+}
+
+void files_advise(const struct files *files, int error)
+{
+	if (error == -EADDRINUSE)
+		fprintf(stderr,
+			"files: is one running already? See who listens: ss -ltnp; or take another port, 0 for any that "
+			"is free: --bind localhost:0\n");
+	else if (error == -EACCES && strncmp(files->bind, "unix:", 5) != 0)
+		fprintf(stderr, "files: take a port from 1024 on, such as --bind localhost:7878\n");
+}
