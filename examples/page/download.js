@@ -2,14 +2,13 @@
 // of the list leave that to the browser; here it shows, and it works on browsers that can't.
 
 import { el } from './dom.js';
-import { action, add, drop, isOpen, moved, progressText, pump, rateText, set, transfers } from './transfers.js';
+import { action, add, drop, forgetRetry, isOpen, lost, moved, progressText, pump, rateText, resume, set, transfers } from './transfers.js';
 import { reason, shown, sizeText, urlOf } from './text.js';
 
 const MIB = 1024 * 1024;
 const KEPT_MAX = (window.showSaveFilePicker ? 64 : 256) * MIB; // what the browser keeps until it is complete
 const WRITE_SIZE = 4 * MIB;
 const STALL_MS = 30000;
-const RETRY_S = [1, 2, 4, 8, 15, 15];
 
 /* ---- where the bytes go ---- */
 
@@ -66,7 +65,7 @@ export async function download(file, link) {
 	} else {
 		return link.click(); // too much to keep and nowhere to write: the browser's own download
 	}
-	add({ kind, name: file.name, size: file.size, sink, etag: null, tries: 0, over: null });
+	add({ kind, name: file.name, size: file.size, sink, etag: null, over: null });
 	pump();
 }
 
@@ -161,24 +160,11 @@ async function receive(t, before) {
 		if (bad instanceof Refused)
 			set(t, 'fail', bad.message);
 		else
-			lost(t);
+			lost(t, 'Connection lost');
 	} finally {
 		clearTimeout(stall);
 		pump();
 	}
-}
-
-function lost(t) {
-	const seconds = RETRY_S[t.tries++];
-	set(t, 'cut', seconds ? `Connection lost, trying again in ${seconds} s` : 'Connection lost');
-	if (seconds)
-		t.timer = setTimeout(resume, seconds * 1000, t);
-}
-
-export function resume(t) {
-	clearTimeout(t.timer);
-	set(t, 'wait');
-	pump();
 }
 
 function pause(t) {
@@ -188,7 +174,7 @@ function pause(t) {
 }
 
 function cancel(t) {
-	clearTimeout(t.timer);
+	forgetRetry(t);
 	set(t, 'stop');
 	t.abort?.abort();
 	dismiss(t);
@@ -242,4 +228,4 @@ function say(t) {
 	return '';
 }
 
-const kind = { icon: 'i-down', max: 2, start, cancel, dismiss, note, buttons, say };
+const kind = { icon: 'i-down', max: 2, start, cancel, dismiss, mayAgain: () => true, again: resume, note, buttons, say };

@@ -1,7 +1,7 @@
 // What is in the folder: loading, sorting, filtering, deleting.
 
 import { arrange, button, byId, el, icon, refocus, say } from './dom.js';
-import { UNREACHABLE, bytesText, dates, datesFull, filesText, numbers, reason, shown, sizeText, urlOf } from './text.js';
+import { bytesText, dates, datesFull, filesText, numbers, reason, shown, sizeText, unreachable, urlOf } from './text.js';
 
 const ROWS_STEP = 300; // rows that one step of the list adds
 const FILTER_FROM = 10; // up to so many files nobody needs a filter
@@ -12,7 +12,9 @@ export const fresh = new Set(); // names that this page has just uploaded
 
 const rows = new Map(); // name -> the row in the table
 let sort = { by: 'name', down: false };
+let order = null; // all files as they are sorted; null: they are to be
 let rowsMax = ROWS_STEP;
+let loaded = false;
 let loading = null;
 let loadAgain = false;
 let loadTimer = 0;
@@ -26,15 +28,17 @@ async function loadOnce() {
 			return reason(res.status, await res.text());
 		({ files } = await res.json());
 	} catch {
-		return res ? 'The answer of the server broke off.' : UNREACHABLE;
+		return res ? 'The answer of the server broke off.' : unreachable();
 	}
 	known.clear();
 	for (const { name, size, mtime } of files)
-		known.set(name, { name, size, time: Date.parse(mtime) });
+		known.set(name, { name, size, time: Date.parse(mtime), folded: folded(name) });
+	order = null;
+	loaded = true;
 	return null;
 }
 
-// Suspends until the list is as new as this call.
+// Suspends until the list is as new as this call. Return: whether it is.
 export function load() {
 	clearTimeout(loadTimer);
 	loadAgain = true;
@@ -45,6 +49,7 @@ export function load() {
 			render();
 		}
 		loading = null;
+		return byId('trouble').hidden;
 	})();
 	return loading;
 }
@@ -75,8 +80,8 @@ const folded = text => text.normalize('NFC').toLowerCase();
 function wanted() {
 	const part = folded(byId('filter').value.trim());
 	const sign = sort.down ? -1 : 1;
-	return [...known.values()].filter(f => !part || folded(f.name).includes(part))
-		.sort((a, b) => sign * sorters[sort.by](a, b) || sorters.name(a, b));
+	order ??= [...known.values()].sort((a, b) => sign * sorters[sort.by](a, b) || sorters.name(a, b));
+	return part ? order.filter(f => f.folded.includes(part)) : order;
 }
 
 function newRow(file) {
@@ -127,7 +132,7 @@ export function render() {
 		if (!r.tr.isConnected)
 			rows.delete(name);
 	}
-	byId('summary').textContent = known.size ? `${filesText(known.size)} · ${sizeText(total)}` : 'No files';
+	byId('summary').textContent = known.size ? `${filesText(known.size)} · ${sizeText(total)}` : loaded ? 'No files' : 'Not loaded';
 	byId('found').textContent = filtering ? `${numbers.format(list.length)} of ${filesText(known.size)}` : '';
 	byId('tools').hidden = known.size <= FILTER_FROM && !filtering;
 	byId('table').hidden = list.length === 0;
@@ -153,8 +158,20 @@ export function showMore() {
 	render();
 }
 
+// Paper has no end to scroll to. Return: what shows the list as it was.
+export function showAll() {
+	const before = rowsMax;
+	rowsMax = Infinity;
+	render();
+	return () => {
+		rowsMax = before;
+		render();
+	};
+}
+
 export function sortBy(by) {
 	sort = { by, down: sort.by === by ? !sort.down : by !== 'name' };
+	order = null;
 	showFirst();
 }
 
@@ -187,6 +204,6 @@ async function remove(name) {
 		const res = await fetch(urlOf(name), { method: 'DELETE' });
 		return res.ok || res.status === 404 ? null : reason(res.status, await res.text());
 	} catch {
-		return UNREACHABLE;
+		return unreachable();
 	}
 }

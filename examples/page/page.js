@@ -2,9 +2,9 @@
 // users: they are only ever set as text.
 
 import { button, byId, say } from './dom.js';
-import { download, resume } from './download.js';
-import { askDelete, known, load, loadSoon, mayChange, showFirst, showMore, sortBy } from './list.js';
-import { drop, forAll, paintSoon } from './transfers.js';
+import { download } from './download.js';
+import { askDelete, known, load, loadSoon, mayChange, showAll, showFirst, showMore, sortBy } from './list.js';
+import { drop, forAll, paintSoon, resume } from './transfers.js';
 import { filesText } from './text.js';
 import { replaceIt, upload } from './upload.js';
 
@@ -23,8 +23,8 @@ byId('table').addEventListener('click', e => {
 byId('ask-no').addEventListener('click', () => byId('ask').close());
 byId('filter').addEventListener('input', showFirst);
 byId('again').addEventListener('click', async () => {
-	await load();
-	say(`List refreshed: ${filesText(known.size)}.`);
+	if (await load())
+		say(`List refreshed: ${filesText(known.size)}.`);
 });
 byId('more-button').addEventListener('click', () => {
 	const last = byId('rows').lastElementChild;
@@ -33,11 +33,10 @@ byId('more-button').addEventListener('click', () => {
 });
 new IntersectionObserver(seen => seen.at(-1).isIntersecting && showMore(), { rootMargin: '600px' })
 	.observe(byId('more'));
+addEventListener('beforeprint', () => addEventListener('afterprint', showAll(), { once: true }));
 
 /* ---- uploads ---- */
 
-byId('upload').hidden = !mayChange;
-byId('readonly').hidden = mayChange;
 byId('choose').addEventListener('click', () => byId('picker').click());
 byId('picker').addEventListener('change', e => {
 	upload([...e.target.files].map(file => ({ file })));
@@ -78,6 +77,8 @@ function toolButton(id, text, label, act) {
 
 toolButton('replace-all', 'Replace all', 'Replace all files that are already there', () => forAll(['ask'], replaceIt));
 toolButton('skip-all', 'Skip all', 'Skip all files that are already there', () => forAll(['ask'], drop));
+toolButton('again-all', 'Try all again', 'Try all again that failed', () =>
+	forAll(['cut', 'fail'], t => t.kind.mayAgain(t) && t.kind.again(t)));
 toolButton('cancel-all', 'Cancel all', 'Cancel all transfers', () =>
 	forAll(['wait', 'run', 'pause', 'cut'], t => t.kind.cancel(t)));
 toolButton('clear', 'Clear finished', 'Clear finished transfers', () =>

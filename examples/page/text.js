@@ -55,8 +55,8 @@ export function reason(status, body) {
 	const text = value => (typeof value === 'string' ? value.trim() : '');
 	const title = text(problem?.title);
 	const said = REASONS[status] ?? `The server answered ${status}${title && ` (${title})`}.`;
-	const detail = text(problem?.detail);
-	return detail ? `${said} ${detail.replace(/[^.!?]$/, '$&.')}` : said;
+	const detail = status === 413 ? '' : text(problem?.detail); // which says it once more
+	return detail ? `${said} ${detail.replace(/^./u, c => c.toUpperCase()).replace(/[^.!?]$/, '$&.')}` : said;
 }
 
-export const UNREACHABLE = 'The server can’t be reached.';
+export const unreachable = () => (navigator.onLine ? 'The server can’t be reached.' : 'This device is offline.');

@@ -1,12 +1,12 @@
 // The queue of uploads and downloads, and its lines on the page.
 //
-// A transfer's `kind` (upload.js, download.js) has icon, max (how many run at a time), start(t),
-// cancel(t), dismiss(t), note(t), buttons(t) and say(t). Its `state` is one of
+// A transfer's `kind` (upload.js, download.js) has icon, max (how many run at a time), start(t), cancel(t),
+// dismiss(t), mayAgain(t), again(t), note(t), buttons(t) and say(t). Its `state` is one of
 //   ask    an upload whose name is taken, until the user decides
 //   wait   queued
 //   run    on the wire
 //   pause  a download that the user paused
-//   cut    a download whose connection was lost; it resumes by itself, or at once by a click
+//   cut    its connection was lost; it goes on by itself, or at once by a click
 //   stop   an upload that the user cancelled
 //   fail   over; `why` says why
 //   done   over
@@ -16,6 +16,8 @@ import { numbers, percents, shown, sizeText, timeText } from './text.js';
 
 const LINES_MAX = 40;
 const TELL_EVERY_MS = 15000;
+const STILL_MS = 4000; // without a byte for so long, a rate and the time that is left say nothing
+const RETRY_S = [1, 2, 4, 8, 15, 15];
 
 export const transfers = [];
 
@@ -25,7 +27,7 @@ export const isOpen = t => OPEN.includes(t.state);
 const isMoving = t => MOVING.includes(t.state);
 
 export function add(t) {
-	Object.assign(t, { state: 'wait', why: '', sent: 0, rate: 0, text: shown(t.name) });
+	Object.assign(t, { state: 'wait', why: '', sent: 0, rate: 0, tries: 0, timer: 0, text: shown(t.name) });
 	transfers.push(t);
 	return t;
 }
@@ -33,8 +35,10 @@ export function add(t) {
 export function set(t, state, why = '') {
 	t.state = state;
 	t.why = why;
-	if (state === 'run')
-		Object.assign(t, { began: performance.now(), markAt: performance.now(), markSent: t.sent, rate: 0 });
+	if (state === 'run') {
+		const now = performance.now();
+		Object.assign(t, { began: now, movedAt: now, markAt: now, markSent: t.sent, rate: 0 });
+	}
 	const said = t.kind.say(t);
 	if (said)
 		say(said);
@@ -52,11 +56,12 @@ export function drop(t) {
 		refocus((transfers[i] ?? transfers[i - 1])?.li?.querySelector('button'), byId('choose'));
 }
 
-// Start what may start.
+// Start what may start. What is about to be tried again keeps its place, or all that wait would run into
+// the same trouble.
 export function pump() {
 	const running = new Map();
 	for (const t of transfers) {
-		if (t.state === 'run')
+		if (t.state === 'run' || t.timer)
 			running.set(t.kind, (running.get(t.kind) ?? 0) + 1);
 	}
 	for (const t of transfers) {
@@ -70,12 +75,36 @@ export function pump() {
 	paintSoon();
 }
 
-// Bytes have moved: the rate is an average over the last seconds.
+// The connection is lost: it is tried again, later each time, and then left to the user.
+export function lost(t, why) {
+	const seconds = RETRY_S[t.tries++];
+	if (seconds)
+		t.timer = setTimeout(resume, seconds * 1000, t);
+	set(t, 'cut', seconds ? `${why}, trying again in ${seconds} s` : why);
+}
+
+export function forgetRetry(t) {
+	clearTimeout(t.timer);
+	t.timer = 0;
+}
+
+export function resume(t) {
+	forgetRetry(t);
+	set(t, 'wait');
+	pump();
+}
+
+// Bytes have moved: the rate is an average over the last seconds. A pause, such as a laptop's sleep, is none of it.
 export function moved(t, sent) {
 	const now = performance.now();
 	const dt = (now - t.markAt) / 1000;
+	const paused = now - t.movedAt > STILL_MS;
 	t.sent = sent;
-	if (dt >= 0.25) {
+	t.movedAt = now;
+	if (paused) {
+		t.markAt = now;
+		t.markSent = sent;
+	} else if (dt >= 0.25) {
 		const rate = Math.max(0, sent - t.markSent) / dt;
 		t.rate = t.rate ? t.rate + (rate - t.rate) * Math.min(1, dt / 3) : rate;
 		t.markAt = now;
@@ -96,8 +125,12 @@ export function progressText(t) {
 	return `${percents.format(part)} · ${sizeText(t.sent)} of ${sizeText(t.size)}`;
 }
 
-export const rateText = t =>
-	t.rate ? ` · ${sizeText(t.rate)}/s · ${timeText((t.size - t.sent) / t.rate)} left` : '';
+export function rateText(t) {
+	const still = performance.now() - t.movedAt;
+	if (still > STILL_MS)
+		return ` · nothing moves for ${timeText(Math.floor(still / 1000))}`;
+	return t.rate ? ` · ${sizeText(t.rate)}/s · ${timeText((t.size - t.sent) / t.rate)} left` : '';
+}
 
 function overall() {
 	const list = transfers.filter(t => t.state !== 'fail' && t.state !== 'stop');
@@ -153,6 +186,7 @@ function lineOf(t) {
 const RANK = { ask: 0, fail: 1, run: 2, cut: 2, pause: 2, wait: 3, stop: 4, done: 5 };
 const title = `Files · ${location.host}`;
 let painting = 0;
+let ticking = 0;
 let toldAt = 0;
 
 function paint() {
@@ -173,12 +207,15 @@ function paint() {
 	byId('transfers-more').hidden = more === 0;
 	byId('transfers-more').textContent = `and ${numbers.format(more)} more`;
 	byId('replace-all').hidden = byId('skip-all').hidden = asking < 2;
+	byId('again-all').hidden = transfers.filter(t => ['cut', 'fail'].includes(t.state) && t.kind.mayAgain(t)).length < 2;
 	byId('cancel-all').hidden = open - asking < 2;
 	byId('clear').hidden = transfers.length === open;
 	if (focused?.closest('[hidden]'))
 		refocus(byId('choose'));
 
 	document.documentElement.classList.toggle('busy', busy);
+	clearTimeout(ticking); // what stands still is to be seen as well
+	ticking = busy ? setTimeout(paintSoon, 1000) : 0;
 	document.title = busy ? `${percents.format(overall())} · ${title}` : title;
 	onbeforeunload = open ? () => true : null; // true: ask before leaving
 	tell(busy);

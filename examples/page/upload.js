@@ -1,13 +1,15 @@
 // Uploads: one PUT a file.
 
 import { known, fresh, load, loadSoon } from './list.js';
-import { action, add, drop, isOpen, moved, progressText, pump, rateText, set, transfers } from './transfers.js';
-import { UNREACHABLE, dates, reason, shown, sizeText, timeText, urlOf } from './text.js';
+import { action, add, drop, forgetRetry, isOpen, lost, moved, progressText, pump, rateText, set, transfers } from './transfers.js';
+import { dates, reason, shown, sizeText, timeText, unreachable, urlOf } from './text.js';
 
 const sizeMax = Number(document.documentElement.dataset.maxSize) || Infinity;
 
 // Return: null, or in words why the server would refuse.
-function refusal(name, size) {
+function refusal({ name, size, folder }) {
+	if (folder)
+		return 'Not sent: this is a folder. Open it and drop the files inside, or send it as one archive.';
 	if (name.startsWith('.'))
 		return 'Not sent: the server takes no name that begins with a dot.';
 	if (/[\u0000-\u001f\u007f/]/.test(name) || /\p{Surrogate}/u.test(name))
@@ -26,8 +28,8 @@ const isTaken = (name, except) =>
 export async function upload(list) {
 	await load();
 	for (const { file, folder } of list) {
-		const t = add({ kind, name: file.name, file, size: file.size, replace: false });
-		const bad = folder ? 'Not sent: this is a folder. Drop the files inside it.' : refusal(t.name, t.size);
+		const t = add({ kind, name: file.name, file, folder, size: file.size, replace: false });
+		const bad = refusal(t);
 		if (bad)
 			set(t, 'fail', bad);
 		else if (isTaken(t.name, t))
@@ -77,22 +79,30 @@ function answered(t, { status, responseText }) {
 
 // A server that refuses early closes before all is sent, and its answer may be lost on the way.
 async function broken(t) {
-	const up = await fetch('api/files', { cache: 'no-store' }).then(res => res.ok, () => false);
-	if (t.state === 'run')
-		set(t, 'fail', up ? 'The connection was cut. The server may have refused the file, or the network failed.'
-			: UNREACHABLE);
+	const up = await fetch('page/page.js', { method: 'HEAD', cache: 'no-store' }).then(res => res.ok, () => false);
+	if (t.state !== 'run')
+		return;
+	t.sent = 0; // what has arrived of it is gone
+	if (up)
+		set(t, 'fail', 'The connection was cut. The server may have refused the file, or the network failed.');
+	else
+		lost(t, unreachable().slice(0, -1));
 	pump();
 }
 
 function cancel(t) {
+	forgetRetry(t);
 	set(t, 'stop', 'Cancelled');
 	t.xhr?.abort();
 	loadSoon(); // all of it may have been sent already
 	pump();
 }
 
+const mayAgain = t => !refusal(t);
+
 function again(t) {
-	t.sent = 0;
+	forgetRetry(t);
+	t.sent = t.tries = 0;
 	set(t, !t.replace && isTaken(t.name, t) ? 'ask' : 'wait');
 	pump();
 }
@@ -111,7 +121,7 @@ function keepBoth(t) {
 		n++;
 	t.name = `${stem} (${n})${end}`;
 	t.text = shown(t.name);
-	const bad = refusal(t.name, t.size);
+	const bad = refusal(t);
 	set(t, bad ? 'fail' : 'wait', bad ?? '');
 	pump();
 }
@@ -137,10 +147,12 @@ function buttons(t) {
 	case 'wait':
 	case 'run':
 		return [action(t, 'Cancel', cancel)];
+	case 'cut':
+		return [action(t, 'Try again', again, 'primary'), action(t, 'Cancel', cancel)];
 	case 'stop':
 		return [action(t, 'Upload again', again), action(t, 'Dismiss', drop, 'plain')];
 	case 'fail':
-		return [...(refusal(t.name, t.size) ? [] : [action(t, 'Try again', again)]), action(t, 'Dismiss', drop, 'plain')];
+		return [...(mayAgain(t) ? [action(t, 'Try again', again)] : []), action(t, 'Dismiss', drop, 'plain')];
 	}
 	return [action(t, 'Dismiss', drop, 'plain')];
 }
@@ -151,10 +163,11 @@ function say(t) {
 		return `${t.text} is already there. Replace it, keep both or skip?`;
 	case 'done':
 		return `${t.text} uploaded.`;
+	case 'cut':
 	case 'fail':
 		return `${t.text}: ${t.why}`;
 	}
 	return '';
 }
 
-const kind = { icon: 'i-up', max: 3, start, cancel, dismiss: drop, note, buttons, say };
+const kind = { icon: 'i-up', max: 3, start, cancel, dismiss: drop, mayAgain, again, note, buttons, say };

@@ -14,7 +14,6 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
 	'--disable-component-update', '--disable-sync'];
 
 export const chromium = process.env.EDDY_CHROMIUM ?? '/usr/bin/chromium';
-export const axeSource = () => fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 export const sha = data => crypto.createHash('sha256').update(data).digest('hex');
 export const launch = () =>
 	require('playwright-core').chromium.launch({ executablePath: chromium, headless: true, args: FLAGS });
@@ -22,6 +21,31 @@ export const launch = () =>
 // What any case must not cause, told at the end: [case, what].
 export const foreign = [];
 export const complaints = [];
+
+const axeSource = () => fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const BARRIERS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const OF_COLOUR = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
+
+// What axe finds in a page as it stands, a line each: all rules, and in the other scheme those about colours.
+export async function barriers(page) {
+	const run = async runOnly => {
+		await page.evaluate(() => Promise.all(document.getAnimations().filter(a => a instanceof CSSTransition).map(a => a.finished)));
+		return page.evaluate(runOnly => window.axe.run(document, { runOnly, resultTypes: ['violations', 'passes'] }), runOnly);
+	};
+	if (!await page.evaluate(() => 'axe' in window))
+		await page.evaluate(axeSource());
+	const dark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches);
+	const all = await run(BARRIERS);
+	await page.emulateMedia({ colorScheme: dark ? 'light' : 'dark' });
+	const other = await run(OF_COLOUR);
+	await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+	const found = [...all.violations, ...other.violations].map(v =>
+		`${v.id}: ${v.nodes.map(n => `${n.target} ${n.failureSummary}`).join('; ')}`);
+	// A page that is not there has no barriers either.
+	if (all.passes.length <= 12)
+		found.push(`only ${all.passes.length} rules applied`);
+	return found;
+}
 
 function serve(folder, args) {
 	const exe = path.join(process.env.EDDY_EXAMPLES ?? 'build/examples', 'files');
@@ -42,7 +66,7 @@ function serve(folder, args) {
 
 export class Scene {
 	// files: name -> content, or a number of zero bytes; args: of the server; context: of Playwright;
-	// init: runs in the page before its own code; html: a change of the page's HTML.
+	// init: runs in the page before its own code; html: a change of the page's HTML; path: of the page.
 	static async open(browser, name, options) {
 		const s = new Scene();
 		try {
@@ -54,7 +78,7 @@ export class Scene {
 		return s;
 	}
 
-	async #set(browser, name, { files = {}, args = [], context = {}, init, html }) {
+	async #set(browser, name, { files = {}, args = [], context = {}, init, html, path: at = '/' }) {
 		this.name = name;
 		this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'eddy-page-'));
 		this.folders = [this.folder];
@@ -74,8 +98,9 @@ export class Scene {
 				const response = await route.fetch().catch(() => null);
 				await (response ? route.fulfill({ response, body: html(await response.text()) }) : route.abort());
 			});
-		this.answer = await this.page.goto(`${this.origin}/`);
-		await this.page.waitForFunction(() => document.querySelector('#summary').textContent.trim());
+		this.answer = await this.page.goto(this.origin + at);
+		if (at === '/' && context.javaScriptEnabled !== false)
+			await this.page.waitForFunction(() => document.querySelector('#summary').textContent.trim());
 	}
 
 	async #watch() {
