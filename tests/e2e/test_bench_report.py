@@ -8,6 +8,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 import measured
+import wire
 
 PROGRAM = os.path.join(os.environ['EDDY_EXAMPLES'], '..', 'bench', 'eddy-bench', 'eddy-bench')
 H = '{http://www.w3.org/1999/xhtml}'
@@ -309,6 +310,26 @@ class Tables(Case):
         self.run_report(result, '--json', self.path('again.json'))
         with open(self.path('again.json')) as file:
             self.assertEqual(json.load(file), result)
+
+
+class Barriers(Case):
+    def test_axe_finds_none(self):
+        """Wide and narrow, light and dark; of names as odd as they come as well."""
+        if wire.is_sanitized():
+            self.skipTest('the page is the same with a sanitizer')
+        if not os.path.exists(os.environ.get('EDDY_CHROMIUM', '/usr/bin/chromium')):
+            self.skipTest('needs chromium')
+        one, evil = measured.Made().result(), measured.Made(rounds=2).result()
+        one.update(cells=[one['cells'][0], *one['cells'][8:]])
+        evil.update(title=EVIL, remarks=[EVIL], cells=evil['cells'][:2])
+        evil['cells'][0].update(title=EVIL, group=EVIL, remarks=[EVIL])
+        evil['cells'][1]['targets'][0].update(name='w' * 300)
+        self.run_report(one, '--html', self.path('report.html'))
+        self.run_report(evil, '--html', self.path('evil.html'))
+        self.run_report({'eddy_bench': 1}, '--html', self.path('empty.html'))
+        pages = [self.path(f'{name}.html') for name in ('report', 'evil', 'empty')]
+        done = subprocess.run(wire.node('report.mjs', *pages), capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual((done.stdout, done.returncode), ('', 0), done.stderr)
 
 
 class Words(Case):
