@@ -42,8 +42,8 @@ bool files_is_local(const struct files *files)
 void files_check(struct files *files)
 {
 	if (faccessat(files->dir, ".", X_OK, AT_EACCESS) < 0) {
-		fprintf(stderr, "files: can't read the files in \"%s\": %s; try: chmod a+x '%s'\n",
-			files->path, strerror(errno), files->path);
+		fprintf(stderr, "%s: can't read the files in \"%s\": %s; try: chmod a+x '%s'\n",
+			program_invocation_short_name, files->path, strerror(errno), files->path);
 		exit(1);
 	}
 	files->unwritable = faccessat(files->dir, ".", W_OK, AT_EACCESS) < 0;
@@ -131,10 +131,14 @@ int files_greet(void *arg)
 
 void files_advise(const struct files *files, int error)
 {
+	const char *advice = NULL;
+
 	if (error == -EADDRINUSE)
-		fprintf(stderr,
-			"files: is one running already? See who listens: ss -ltnp; or take another port, 0 for any that "
-			"is free: --bind localhost:0\n");
+		advice =
+			"does one run already? See who listens: ss -ltnp; or take another port, 0 for any "
+			"that is free: --bind localhost:0";
 	else if (error == -EACCES && strncmp(files->bind, "unix:", 5) != 0)
-		fprintf(stderr, "files: take a port from 1024 on, such as --bind localhost:7878\n");
+		advice = "take a port from 1024 on, such as --bind localhost:7878";
+	if (advice)
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, advice);
 }
