@@ -296,7 +296,8 @@ static int restart(void *arg)
 		eddy_process_close(&process);
 	} else if (r != -ECANCELED) {
 		eddy_error("eddy::app", "can't restart, going on: %s",
-			   r == -ECHILD ? "the new process has ended" : strerror(-r));
+			   r == -ECHILD ? "the new process has ended; its own records say why" :
+					  strerror(-r));
 		eddyi_notify("READY=1\nSTATUS=listening on %s", run->notifier.address);
 	}
 	pthread_mutex_lock(&eddyi_run_lock);

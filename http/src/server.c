@@ -48,6 +48,13 @@ static bool is_of_one_connection(int error)
 	return error == -ECONNABORTED || error == -EPROTO || error == -EINTR || error == -ECANCELED;
 }
 
+static const char *remedy_of(int error)
+{
+	return error == -EMFILE ?
+		       "; raise the limit of open files (ulimit -n, or LimitNOFILE= in a unit)" :
+		       "";
+}
+
 /* Accept again: now, when there is room, or a little later. */
 static void go_on_accepting(struct eddyi_listener *listener, int error)
 {
@@ -60,7 +67,8 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 	if (error < 0 && !is_of_one_connection(error)) {
 		/* Said once for as long as it lasts. */
 		if (!listener->failing)
-			eddy_warn("eddy::http", "accepting pauses: %s", strerror(-error));
+			eddy_warn("eddy::http", "accepting pauses: %s%s", strerror(-error),
+				  remedy_of(error));
 		listener->failing = true;
 		eddyi_conn_count(&server->conns, accept_failures);
 		eddyi_open_files_drop();

@@ -255,7 +255,7 @@ const char *eddy_net_strerror(int error)
 	case E2BIG:
 		return "the name has too many addresses";
 	case EADDRINUSE:
-		return "the address is in use";
+		return "the address is in use; \"ss -ltnp\" shows by whom";
 	case EADDRNOTAVAIL:
 		return "this machine has no such address";
 	case EEXIST:

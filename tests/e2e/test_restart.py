@@ -216,7 +216,7 @@ class Restart(Case):
         for _ in range(2):
             lines = len(server.lines)
             server.process.send_signal(signal.SIGUSR2)
-            self.eventually(lambda: any('can\'t restart, going on: the new process has ended' in line
+            self.eventually(lambda: any('can\'t restart, going on: the new process has ended; its own records say why' in line
                                         for line in server.lines[lines:] if line))
             self.assertEqual(self.serving(server), server.pid)
         self.eventually(lambda: server.descriptors() <= start + 1)

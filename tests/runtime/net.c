@@ -511,6 +511,7 @@ Test(net, abstract_unix_socket)
 Test(net, errors_have_words)
 {
 	cr_expect(strstr(eddy_net_strerror(-EINVAL), "HOST:PORT"));
-	cr_expect_str_eq(eddy_net_strerror(-EADDRINUSE), "the address is in use");
+	cr_expect_str_eq(eddy_net_strerror(-EADDRINUSE),
+			 "the address is in use; \"ss -ltnp\" shows by whom");
 	cr_expect_str_eq(eddy_net_strerror(-EMFILE), "Too many open files");
 }
