@@ -3,7 +3,7 @@
     docs.py ROOT
 
 - every C block of docs/guide/ is a run of lines of one file below examples/
-- so is every C block of README.md, those of runtime, http, trace and auth, docs/*.md and docs/man/*.md, or of a program of tests/e2e/; those that are whole
+- so is every C block of README.md, those of runtime, http, trace and auth, docs/*.md, docs/errors/*.md and docs/man/*.md, or of a program of tests/e2e/; those that are whole
   programs are compiled by style.py
 - the targets of docs/log.md are those of the layers' records
 - the names eddy_… that the same pages speak of are declared in public headers, or metrics of docs/metrics.md
@@ -84,9 +84,8 @@ def check_pages(tap, root, sources):
     # A test of its own holds these against what a server says.
     with open(os.path.join(root, 'docs', 'metrics.md')) as file:
         names |= set(re.findall(r'^\| `(\w+)`', file.read(), re.M))
-    docs = sorted(name for name in os.listdir(os.path.join(root, 'docs')) if name.endswith('.md'))
-    pages = ['README.md', 'runtime/README.md', 'http/README.md', 'trace/README.md', 'auth/README.md', *(f'docs/{name}' for name in docs),
-             *sorted(os.path.relpath(path, root) for path in glob.glob(os.path.join(root, 'docs', 'man', '*.md')))]
+    docs = sorted(os.path.relpath(path, root) for kind in ('*', 'errors/*', 'man/*') for path in glob.glob(os.path.join(root, 'docs', f'{kind}.md')))
+    pages = ['README.md', 'runtime/README.md', 'http/README.md', 'trace/README.md', 'auth/README.md', *docs]
     pieces = 0
     for path in pages:
         with open(os.path.join(root, path)) as file:
