@@ -11,7 +11,7 @@
     run.py --smoke
 
 A NAME is a cell or the first part of its name: get, put-4k, hello, idle. Without one all are run. The report is left in
-report/ beside this file; --publish writes RESULTS.md and the figures of README.md as well. --keep leaves the cells that the last report has and this run has not.
+report/ beside this file; --publish writes RESULTS.md, its pictures and the figures of README.md as well. --keep leaves the cells that the last report has and this run has not.
 --before measures the eddy of another build folder in the same run, --peer one more server: {port} and {folder} in its command
 are filled in. What was measured until Ctrl-C is in the report; the exit status is then 130, and 1 where a cell failed. --smoke only sees that everything still runs, and prints TAP.
 """
@@ -23,6 +23,7 @@ import os
 import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -210,6 +211,8 @@ def write_report(bench, args, result):
         with open(path, encoding='utf-8') as file:
             if not readme.publish(os.path.join(HERE, '..', 'README.md'), json.load(file)):
                 say('README.md keeps its figures: they are of cells that this report has not')
+        # It says why where there is nothing to draw.
+        subprocess.run([sys.executable, os.path.join(HERE, '..', 'docs', 'pictures', 'bench.py'), '--write'], check=False)
     print(client.report(bench, path), end='')
     say(f'the report is {os.path.join(REPORT, "index.html")}')
 
