@@ -181,9 +181,9 @@ def said_anywhere(root):
             yield f'{name}:{line}', said, (' ' in said and count_words(said) >= words_min and not NO_SENTENCE.search(said)
                                            and (name not in OTHERS or words_min == 1))
     for line, text in enumerate(read(root, 'dev').split('\n'), 1):
-        for said in re.findall(r'\b(?:die|say|apt_failed "\$log") "((?:\\.|[^"\\])*)"', text):
+        for verb, said in re.findall(r'\b(die|say|apt_failed "\$log") "((?:\\.|[^"\\])*)"', text):
             said = re.sub(r'\$\{[^}]*\}|\$\([^)]*\)|\$\w+', PLACE, said)
-            yield f'dev:{line}', said, not said.endswith('…') and count_words(said) >= 3
+            yield f'dev:{line}', said, verb != 'say' and count_words(said) >= 3
 
 
 def listed(root):
