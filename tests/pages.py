@@ -1,6 +1,6 @@
 """Makes the site and the manual pages, and looks at what came out. Prints TAP.
 
-    pages.py ROOT html|man…
+    pages.py ROOT KIND[=FOLDER]…    html or man; what was made in that folder
 
 - every function that a header declares is on one page of the site, under a name of its own, and in the table of its layer
 - every function has a word said of it, and links of every Markdown file lead somewhere
@@ -189,12 +189,13 @@ def main():
             return tap.end()
     with tempfile.TemporaryDirectory() as folder:
         for kind in sys.argv[2:]:
-            out = os.path.join(folder, kind)
-            done = subprocess.run([sys.executable, os.path.join(root, 'docs', 'make', 'build.py'), kind, root, out], text=True,
-                                  check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            tap.check(f'{kind} is made without a warning', done.stdout if done.returncode or done.stdout else '')
-            if not done.returncode:
-                {'html': check_site, 'man': check_manual}[kind](tap, root, out)
+            kind, _, out = kind.partition('=')
+            if not out:
+                out = os.path.join(folder, kind)
+                done = subprocess.run([sys.executable, os.path.join(root, 'docs', 'make', 'build.py'), kind, root, out], text=True,
+                                      check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                tap.check(f'{kind} is made without a warning', done.stdout)
+            {'html': check_site, 'man': check_manual}[kind](tap, root, out)
     return tap.end()
 
 
