@@ -22,20 +22,6 @@ struct file {
 	struct stat st;
 };
 
-static int write_all(int fd, const char *at, size_t len, uint64_t *offset)
-{
-	while (len) {
-		ssize_t n = eddy_write(fd, at, len, *offset);
-
-		if (n <= 0)
-			return n ? (int)n : -EIO;
-		at += n;
-		len -= (size_t)n;
-		*offset += (uint64_t)n;
-	}
-	return 0;
-}
-
 /* One piece of the input, through `room` into the file. */
 static int encode_piece(struct eddy_encoder *encoder, const char *in, size_t len,
 			enum eddy_codec_op op, int to, uint64_t *offset)
@@ -48,7 +34,9 @@ static int encode_piece(struct eddy_encoder *encoder, const char *in, size_t len
 		io.out = room;
 		io.out_len = sizeof(room);
 		r = eddy_encoder_step(encoder, &io, op);
-		w = r < 0 ? r : write_all(to, room, sizeof(room) - io.out_len, offset);
+		len = sizeof(room) - io.out_len;
+		w = r < 0 ? r : eddy_write_all(to, room, len, *offset);
+		*offset += len;
 		/* Ctrl-C ends it in the midst of a large file, too. */
 		if (w == 0 && r == 0)
 			w = eddy_yield();

@@ -11,19 +11,6 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-static int print(const char *text, ssize_t len)
-{
-	while (len > 0) {
-		ssize_t n = eddy_write(STDOUT_FILENO, text, (size_t)len, EDDY_OFFSET_NONE);
-
-		if (n < 0)
-			return (int)n;
-		text += n;
-		len -= n;
-	}
-	return 0;
-}
-
 /* Print from `*offset` to the end. */
 static int print_news(int fd, uint64_t *offset)
 {
@@ -35,7 +22,8 @@ static int print_news(int fd, uint64_t *offset)
 	if (fstat(fd, &stat) == 0 && (uint64_t)stat.st_size < *offset)
 		*offset = 0; /* somebody began it anew */
 	while (r == 0 && (n = eddy_read(fd, buf, sizeof(buf), *offset)) != 0) {
-		r = n < 0 ? (int)n : print(buf, n);
+		r = n < 0 ? (int)n :
+			    eddy_write_all(STDOUT_FILENO, buf, (size_t)n, EDDY_OFFSET_NONE);
 		*offset += (uint64_t)n;
 	}
 	return r;

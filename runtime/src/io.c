@@ -218,6 +218,23 @@ ssize_t eddy_write(int fd, const void *buf, size_t len, uint64_t offset)
 	return eddy_op_call(&sqe);
 }
 
+int eddy_write_all(int fd, const void *buf, size_t len, uint64_t offset)
+{
+	const char *at = buf;
+
+	while (len) {
+		ssize_t r = eddy_write(fd, at, len, offset);
+
+		if (r <= 0)
+			return r < 0 ? (int)r : -EIO;
+		at += r;
+		len -= (size_t)r;
+		if (offset != EDDY_OFFSET_NONE)
+			offset += (uint64_t)r;
+	}
+	return 0;
+}
+
 ssize_t eddy_readv(int fd, const struct iovec *parts, unsigned count, uint64_t offset, int flags)
 {
 	struct io_uring_sqe sqe = { 0 };

@@ -19,20 +19,15 @@ struct feeder {
 static int feed(void *arg)
 {
 	struct feeder *feeder = arg;
-	struct eddy_str left = feeder->input;
-	ssize_t r = 0;
+	int r = eddy_write_all(feeder->process->in, feeder->input.ptr, feeder->input.len,
+			       EDDY_OFFSET_NONE);
 
-	while (left.len && r >= 0) {
-		r = eddy_write(feeder->process->in, left.ptr, left.len, EDDY_OFFSET_NONE);
-		if (r > 0)
-			left = eddy_str_skip(left, (size_t)r);
-	}
 	if (r == -ECANCELED)
-		return (int)r;
+		return r;
 	/* The end of the input. A child that has read enough of it is no failure. */
 	eddy_close(feeder->process->in);
 	feeder->process->in = -1;
-	return r == -EPIPE || r > 0 ? 0 : (int)r;
+	return r == -EPIPE ? 0 : r;
 }
 
 struct collector {

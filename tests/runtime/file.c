@@ -41,6 +41,9 @@ static int files(__attribute__((unused)) void *arg)
 	EXPECT_EQ(eddy_write(fd, "!", 1, EDDY_OFFSET_NONE), 1);
 	EXPECT_EQ(eddy_read(fd, bytes, sizeof(bytes), 0), 6);
 	EXPECT_EQ(strcmp(bytes, "HEllo!"), 0);
+	EXPECT_EQ(eddy_write_all(fd, "LLO?", 4, 2), 0);
+	EXPECT_EQ(eddy_read(fd, bytes, sizeof(bytes), 0), 6);
+	EXPECT_EQ(strcmp(bytes, "HELLO?"), 0);
 	EXPECT_EQ(eddy_read(fd, bytes, sizeof(bytes), EDDY_OFFSET_NONE), 0);
 	EXPECT_EQ(eddy_fsync(fd, false), 0);
 	EXPECT_EQ(eddy_fsync(fd, true), 0);

@@ -36,6 +36,60 @@ TASK_TEST(io_pipe, splice_and_poll)
 	return 0;
 }
 
+struct taking {
+	int fd;
+	size_t came;
+	bool in_order;
+};
+
+static int take_all(void *arg)
+{
+	struct taking *taking = arg;
+	unsigned char bytes[5000];
+	ssize_t r;
+
+	while ((r = eddy_read(taking->fd, bytes, sizeof(bytes), EDDY_OFFSET_NONE)) > 0)
+		for (ssize_t i = 0; i < r; i++)
+			taking->in_order &= bytes[i] == taking->came++ % 251;
+	return (int)r;
+}
+
+/* More than a pipe holds, into one that is never waited for otherwise. */
+TASK_TEST(io_pipe, write_all_waits_for_room)
+{
+	static unsigned char bytes[300000];
+	struct taking taking = { .in_order = true };
+	struct eddy_scope scope;
+	int fds[2];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = i % 251;
+	EXPECT_EQ(pipe2(fds, O_NONBLOCK), 0);
+	taking.fd = fds[0];
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "take", take_all, &taking);
+	EXPECT_EQ(eddy_write_all(fds[1], bytes, sizeof(bytes), EDDY_OFFSET_NONE), 0);
+	EXPECT_EQ(eddy_close(fds[1]), 0);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	EXPECT_EQ(taking.came, sizeof(bytes));
+	EXPECT(taking.in_order);
+	EXPECT_EQ(eddy_close(fds[0]), 0);
+	return 0;
+}
+
+TASK_TEST(io_pipe, write_all_says_who_has_left)
+{
+	int fds[2];
+
+	EXPECT_EQ(pipe2(fds, O_NONBLOCK), 0);
+	close(fds[0]);
+	EXPECT_EQ(eddy_write_all(fds[1], "bytes", 5, EDDY_OFFSET_NONE), -EPIPE);
+	EXPECT_EQ(eddy_write_all(fds[1], "", 0, EDDY_OFFSET_NONE), 0);
+	close(fds[1]);
+	return 0;
+}
+
 /* Descriptors of this kind wait by poll on the ring, and not on one of the kernel's threads. */
 TASK_TEST(io_pipe, inotify_is_read_like_a_pipe)
 {

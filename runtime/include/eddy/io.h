@@ -87,9 +87,14 @@ EDDY_API int eddy_shutdown(int fd, int how);
 
 /* --- whatever is open */
 
-/* pread(2), pwrite(2), or read and write with EDDY_OFFSET_NONE. Suspend. */
+/* pread(2), pwrite(2), or read and write with EDDY_OFFSET_NONE. Suspend. May move less than asked; see
+ * eddy_write_all(). */
 EDDY_API ssize_t eddy_read(int fd, void *buf, size_t len, uint64_t offset);
 EDDY_API ssize_t eddy_write(int fd, const void *buf, size_t len, uint64_t offset);
+
+/* Write every byte, at `offset` and on from there. Suspends. Return: 0, -errno (some bytes may have been
+ * written); -EIO where the kernel takes none and does not say why. */
+EDDY_API int eddy_write_all(int fd, const void *buf, size_t len, uint64_t offset);
 
 /* preadv2(2), pwritev2(2), with their RWF_* `flags`. Suspend. */
 EDDY_API ssize_t eddy_readv(int fd, const struct iovec *parts, unsigned count, uint64_t offset,
