@@ -16,6 +16,7 @@
 /* How many addresses an app may listen on. */
 #define EDDYI_ADDRESSES_MAX 64
 
+struct eddy_client_options;
 struct eddyi_run;
 struct eddyi_tls_setup;
 struct eddyi_tree;
@@ -95,6 +96,8 @@ struct eddy_app {
 	const char *config_technique_in;
 	/* NULL without a file: a program that has none links no parser of it. */
 	int (*read_config)(struct eddy_app *app);
+
+	const struct eddy_client_options *client_options; /* of handlers; NULL: its defaults */
 
 	struct eddyi_mime *mime; /* read when it runs or is tested for the first time */
 

@@ -18,7 +18,7 @@ int eddyi_client_fail(struct eddy_client *client, int error, const char *format,
 
 const char *eddy_client_error(const struct eddy_client *client)
 {
-	return client->error;
+	return client ? client->error : "memory is out";
 }
 
 /* ---- new and free ---- */

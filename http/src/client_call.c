@@ -260,7 +260,7 @@ int eddy_client_send(struct eddy_client *client, const char *url,
 {
 	static const struct eddy_client_request plain;
 	struct eddyi_call call = { .client = client, .request = request ? request : &plain };
-	int r = check_request(client, call.request);
+	int r = client ? check_request(client, call.request) : -ENOMEM;
 
 	if (r < 0)
 		return r;

@@ -403,6 +403,13 @@ void eddyi_conns_init(struct eddyi_conns *conns)
 	eddy_list_init(&conns->fresh);
 	eddy_list_init(&conns->idle);
 	eddy_list_init(&conns->active);
+	eddy_event_init(&conns->stop);
+}
+
+void eddyi_conns_deinit(struct eddyi_conns *conns)
+{
+	if (conns->client)
+		conns->free_client(conns->client);
 }
 
 void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address)
@@ -476,6 +483,7 @@ void eddyi_conns_stop(struct eddyi_conns *conns, bool patient)
 {
 	conns->stopping = true;
 	conns->patient = patient;
+	eddy_event_set(&conns->stop);
 	make_last(&conns->active);
 	make_last(&conns->idle);
 	make_last(&conns->fresh);

@@ -13,6 +13,7 @@
 
 #include <eddy/runtime.h>
 
+struct eddy_client;
 struct eddy_req;
 struct eddyi_address;
 
@@ -51,7 +52,10 @@ struct eddyi_conns {
 	struct eddy_node active;
 	unsigned count;
 	struct eddyi_conn_counts counts; /* zeroed when nobody else can look yet */
-	bool stopping;                   /* the next answer of every connection is its last */
+	struct eddy_client *client;      /* of handlers; NULL: none has asked for it */
+	void (*free_client)(struct eddy_client *client); /* programs that never ask link none */
+	bool stopping;          /* the next answer of every connection is its last */
+	struct eddy_event stop; /* set with it, for handlers */
 	bool patient; /* then a connection that was told it may ask again may still do so */
 	void (*became_idle)(struct eddyi_conns *conns); /* one could be evicted now */
 	void (*gone)(struct eddyi_conns *conns);        /* one has been closed */
@@ -79,6 +83,9 @@ struct eddyi_conn {
 
 /* Begin without connections; the other members have been set. */
 void eddyi_conns_init(struct eddyi_conns *conns);
+
+/* Let go of what is kept for them, when none is left. In a task. */
+void eddyi_conns_deinit(struct eddyi_conns *conns);
 
 /* Take over a socket that was accepted at `address`, and park it. Loop's stack or a task. */
 void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address);

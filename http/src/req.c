@@ -1,3 +1,4 @@
+#include "conn.h"
 #include "exchange.h"
 #include "peer.h"
 
@@ -172,6 +173,11 @@ void *eddy_req_context(const struct eddy_req *req)
 struct eddy_str eddy_req_bound(const struct eddy_req *req)
 {
 	return eddy_str_from(req->wire->bound);
+}
+
+struct eddy_event *eddy_req_stopping(const struct eddy_req *req)
+{
+	return &eddy_of(req->wire, struct eddyi_conn, wire)->conns->stop;
 }
 
 void *eddy_req_alloc(struct eddy_req *req, size_t size)

@@ -239,6 +239,7 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app,
 
 static void close_server(struct eddyi_server *server)
 {
+	eddyi_conns_deinit(&server->conns);
 	eddyi_clocks_deinit(&server->clocks);
 	free(server->listeners);
 	eddyi_open_files_drop();

@@ -67,6 +67,7 @@ static void end_serving(struct test *test, bool cut)
 		eddy_event_wait(&test->gone);
 	eddy_scope_end(&shield);
 	eddy_scope_end(&test->tasks);
+	eddyi_conns_deinit(&test->conns);
 	eddyi_clocks_deinit(&test->clocks);
 }
 

@@ -152,6 +152,76 @@ Test(run, has_tasks_beside_it, .timeout = 5)
 	eddy_app_free(beside.app);
 }
 
+/* ---- handlers that go on until they are told ---- */
+
+/* GET /: as long as the app does not end. */
+static int stay(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_event *stopping = eddy_req_stopping(req);
+
+	if (stopping->is_set || eddy_res_write(res, "begun", 5) < 0)
+		return 500;
+	eddy_app_shutdown(eddy_req_context(req));
+	return eddy_event_wait(stopping) < 0 ? 500 : eddy_res_write(res, ", ended", 7);
+}
+
+struct staying {
+	struct eddy_app *app;
+	char got[32];
+};
+
+static int ask_to_stay(void *arg)
+{
+	struct staying *staying = arg;
+	struct eddy_client *client = eddy_client_new(NULL);
+	struct eddy_response *response = NULL;
+	struct eddy_str body;
+	char url[64];
+
+	while (!eddy_app_port(staying->app) && eddy_sleep(EDDY_MS) == 0)
+		;
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/", eddy_app_port(staying->app));
+	if (eddy_client_get(client, url, &response) == 0 &&
+	    eddy_response_body(response, &body) == 0)
+		snprintf(staying->got, sizeof(staying->got), "%.*s", EDDY_FMT(body));
+	eddy_response_free(response);
+	eddy_client_free(client);
+	return 0;
+}
+
+static int run_staying(void *arg)
+{
+	struct staying *staying = arg;
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "ask", ask_to_stay, staying);
+	r = eddy_app_run(staying->app);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	return r;
+}
+
+/* They hear of the end when it begins, not when the time to drain is over. */
+Test(run, tells_handlers_that_it_stops, .timeout = 20)
+{
+	for (unsigned workers = 1; workers <= 3; workers += 2) {
+		struct staying staying = { .app = eddy_app_new() };
+
+		eddy_app_bind(staying.app, "127.0.0.1:0");
+		eddy_app_with_server(staying.app, &(struct eddy_server_options){
+							  .workers = workers,
+							  .drain_timeout_ns = 600 * EDDY_SECOND,
+						  });
+		eddy_app_set_context(staying.app, staying.app);
+		eddy_app_map_get(staying.app, "/", stay);
+		cr_expect(eq(int, eddy_run(NULL, run_staying, &staying), 0));
+		cr_expect_str_eq(staying.got, "begun, ended");
+		eddy_app_free(staying.app);
+	}
+}
+
 /* ---- the program cancels its app ---- */
 
 struct cancelled {

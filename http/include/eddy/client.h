@@ -12,7 +12,8 @@
  *     eddy_response_free(response);
  *     eddy_client_free(client);
  *
- * Any number of tasks may use a client at once. It and its responses belong to one loop's thread. Connections
+ * Any number of tasks may use a client at once. It and its responses belong to one loop's thread: handlers have
+ * eddy_req_client(). Connections
  * are kept and used again; of those that were closed, sessions of TLS: the last 8 origins' (40 KiB each), each
  * for one connection more. What a server sends is read as strictly as what clients send to eddy's own; a proxy
  * in the environment is ignored, bodies are not decoded, cookies are not kept.
@@ -40,7 +41,9 @@
 
 EDDY_BEGIN_DECLS
 
+struct eddy_app;
 struct eddy_client;
+struct eddy_req;
 struct eddy_response;
 
 /* Look at a redirect before it is followed. `to` is the absolute URL.
@@ -174,6 +177,16 @@ EDDY_API ssize_t eddy_response_read(struct eddy_response *response, void *buf, s
 /* Read the rest of the body into memory, with a NUL behind it that does not count; later calls return the
  * same. Suspends. Return: 0, -EMSGSIZE over .body_max, -errno as above. */
 EDDY_API int eddy_response_body(struct eddy_response *response, struct eddy_str *ret_body);
+
+/* ---- the clients of an app, for its handlers ---- */
+
+/* Describe them; the options are copied, strings too. Without this call all of it is as by default. */
+EDDY_API void eddy_app_with_client(struct eddy_app *app, const struct eddy_client_options *options);
+
+/* The one of the loop that handles this request, made when it is asked for the first time: it keeps connections
+ * from one request to the next, until the app ends. Its responses are freed before the handler returns.
+ * Return: NULL when memory is out, with which the calls above are -ENOMEM. */
+EDDY_API struct eddy_client *eddy_req_client(const struct eddy_req *req);
 
 EDDY_END_DECLS
 

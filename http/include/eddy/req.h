@@ -15,6 +15,8 @@
 
 EDDY_BEGIN_DECLS
 
+struct eddy_event;
+
 /* The method's name, as sent. */
 EDDY_API struct eddy_str eddy_req_method(const struct eddy_req *req);
 
@@ -141,6 +143,11 @@ EDDY_API void *eddy_req_route_data(const struct eddy_req *req);
 
 /* The address of the app's that the client has connected to, as it was typed. */
 EDDY_API struct eddy_str eddy_req_bound(const struct eddy_req *req);
+
+/* An event that is set when the app begins to end. A handler that would go on for as long as its client stays, such
+ * as a stream of events, selects on it (eddy/select.h) and returns: else the end waits for it until
+ * .drain_timeout_ns is over. */
+EDDY_API struct eddy_event *eddy_req_stopping(const struct eddy_req *req);
 
 /* Memory that lives as long as the request. Return: NULL when memory is out. */
 EDDY_API void *eddy_req_alloc(struct eddy_req *req, size_t size);
