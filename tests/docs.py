@@ -2,12 +2,15 @@
 
     docs.py ROOT
 
-- every C block of docs/guide/ is a run of lines of one file below examples/
+- every C block of docs/guide/ and docs/cookbook/ is a run of lines of one file below examples/, and so is every block of sh that
+  is no command of ./dev
 - so is every C block of README.md, those of runtime, http, trace and auth, docs/*.md, docs/errors/*.md and docs/man/*.md, or of a program of tests/e2e/; those that are whole
   programs are compiled by style.py
 - the targets of docs/log.md are those of the layers' records
 - the names eddy_… that the same pages speak of are declared in public headers, or metrics of docs/metrics.md
-- every console block of docs/guide/ is what the comment at the head of such a file shows, which the tests run; it may stop early
+- every console block of docs/guide/ and docs/cookbook/ is what the comment at the head of such a file shows, which the tests run; it
+  may begin late and stop early
+- docs/cookbook/ links to every recipe, and to every page of its own from the first
 - docs/config.md has every key that a section's table has, and no other
 - the table of examples/README.md has a line for every step of the ladder, in order
 - links to files of the tree, and to their headings, lead somewhere
@@ -31,7 +34,7 @@ def blocks(text, language):
 def shown(source):
     """The commands and their output in the comment at the head of a file, a line each."""
     head = source.split('*/')[0]
-    return '\n' + ''.join(line + '\n' for line in re.findall(r'^ \* {5}(.*)$', head, re.M))
+    return '\n' + ''.join(line + '\n' for line in re.findall(r'^(?: \*|#) {5}(.*)$', head, re.M))
 
 
 def anchors(text):
@@ -58,6 +61,24 @@ def check_code(text, path, sources):
     wrong = [f'{path}:{line}: no program has these lines' for line, block in all_of_them
              if not any('\n' + block in source for source in sources.values())]
     return len(all_of_them), wrong
+
+
+def check_shell(text, path, sources):
+    return [f'{path}:{line}: no script has these lines' for line, block in blocks(text, 'sh')
+            if not block.startswith('./dev ') and not any('\n' + block in source for source in sources.values())]
+
+
+def check_cookbook(tap, root):
+    """No recipe is hidden."""
+    linked, pages = set(), read_sources(root, 'docs/cookbook/*.md')
+    for text in pages.values():
+        linked |= set(re.findall(r'\]\(\.\./\.\./examples/cookbook/([^)#]+)\)', text))
+    recipes = {os.path.basename(path) for path in read_sources(root, 'examples/cookbook/*.c', 'examples/cookbook/*.sh')}
+    index = pages.get(os.path.join('docs', 'cookbook', 'README.md'), '')
+    missing = [f'no page links to examples/cookbook/{name}' for name in sorted(recipes - linked)]
+    missing += [f'docs/cookbook/README.md does not link to {name}' for name in sorted(map(os.path.basename, pages))
+                if name != 'README.md' and f']({name}#' not in index]
+    tap.check('the cookbook shows every recipe', '\n'.join(missing) if recipes else 'there are none')
 
 
 def declared(root):
@@ -138,9 +159,10 @@ def check_config(tap, root):
 def main():
     root = os.path.abspath(sys.argv[1])
     tap = Tap()
-    sources = read_sources(root, 'examples/**/*.c')
+    sources = read_sources(root, 'examples/**/*.c', 'examples/**/*.sh')
+    names = declared(root)
 
-    pages = sorted(glob.glob(os.path.join(root, 'docs', 'guide', '*.md')))
+    pages = sorted(path for folder in ('guide', 'cookbook') for path in glob.glob(os.path.join(root, 'docs', folder, '*.md')))
     pieces = 0
     for page in pages:
         path = os.path.relpath(page, root)
@@ -149,13 +171,15 @@ def main():
         wrong = check_links(root, path, text)
         count, missing = check_code(text, path, sources)
         pieces += count
-        wrong += missing
+        wrong += missing + check_shell(text, path, sources)
+        wrong += [f'{path}: no header declares {name}' for name in sorted(set(re.findall(r'`(eddy_\w+)(?=[`(])', text)) - names)]
         for line, block in blocks(text, 'console'):
             pieces += 1
             if not any('\n' + block in shown(source) for source in sources.values()):
                 wrong.append(f'{path}:{line}: no example shows this at its head')
         tap.check(path, '\n'.join(wrong))
     tap.check('the guide has code', '' if pieces else 'no block was found in docs/guide/')
+    check_cookbook(tap, root)
 
     check_pages(tap, root, sources)
     check_targets(tap, root)
