@@ -106,6 +106,7 @@ struct eddy_app {
 	unsigned early_stops;         /* shutdowns asked for before there was a run */
 	struct eddy_app_stats before; /* what earlier runs have counted */
 	atomic_uint port;
+	atomic_bool draining; /* it ends, and nobody goes on for it */
 };
 
 /* Two strings as one, in the app's memory. */

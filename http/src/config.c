@@ -66,6 +66,7 @@ static const struct eddy_config_key server_keys[] = {
 	TIME(write_timeout),
 	TIME(idle_timeout),
 	TIME(drain_timeout),
+	{ "lame_duck_ms", EDDY_CONFIG_MS, MEMBER(options.lame_duck_ns) },
 	{ 0 },
 };
 /* clang-format on */

@@ -33,15 +33,18 @@ static void deliver_hurry(struct eddy_message *message)
 
 void eddyi_run_stop(struct eddyi_run *run)
 {
+	bool at_once = run->handed_over || !run->app->options.lame_duck_ns;
+
 	if (++run->stops > 2)
 		return;
+	atomic_store(&run->app->draining, !run->handed_over);
 	for (unsigned i = 0; i < run->count; i++) {
 		struct eddyi_worker *worker = &run->workers[i];
 
 		if (!worker->loop)
 			continue;
 		/* A handler that has asked for the end is answered before the message comes. */
-		if (run->stops == 1 && worker->loop == eddy_loop_self())
+		if (run->stops == 1 && at_once && worker->loop == eddy_loop_self())
 			eddyi_conns_stop(&worker->server.conns, true);
 		eddy_loop_post(worker->loop, run->stops == 1 ? &worker->stop : &worker->hurry);
 	}
@@ -55,6 +58,11 @@ void eddy_app_shutdown(struct eddy_app *app)
 	else
 		app->early_stops++;
 	pthread_mutex_unlock(&eddyi_run_lock);
+}
+
+bool eddy_app_is_draining(const struct eddy_app *app)
+{
+	return atomic_load(&app->draining);
 }
 
 /* What has gone wrong ends everything, but hurries nobody. */
@@ -241,6 +249,7 @@ static void set_run(struct eddy_app *app, struct eddyi_run *run)
 		/* Asked for before it could be told. */
 		run->stops = app->early_stops;
 		app->early_stops = 0;
+		atomic_store(&app->draining, run->stops > 0);
 	}
 	pthread_mutex_unlock(&eddyi_run_lock);
 }

@@ -286,11 +286,29 @@ static void hand_over(struct eddyi_server *server)
 		wait_until_empty(server, 0, true);
 }
 
+/* Whoever shares requests out among servers sees that this one ends before it does; who is in a hurry may cut it
+ * short. There is nothing to be seen where somebody else accepts at the same sockets. */
+static void be_lame_duck(struct eddyi_server *server)
+{
+	struct eddy_scope scope;
+
+	if (!server->stop.is_set || server->how != EDDYI_STOP_DRAIN)
+		return;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .shielded = true });
+	server->draining = &scope;
+	eddy_sleep(server->app->options.lame_duck_ns);
+	server->draining = NULL;
+	eddy_scope_end(&scope);
+}
+
 static void stop(struct eddyi_server *server)
 {
-	bool patient = server->how == EDDYI_STOP_HAND_OVER;
 	struct eddy_scope shield;
+	bool patient;
 
+	if (server->app->options.lame_duck_ns)
+		be_lame_duck(server);
+	patient = server->how == EDDYI_STOP_HAND_OVER;
 	server->stopping = true;
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	eddyi_conns_stop(&server->conns, patient);

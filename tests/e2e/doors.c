@@ -1,7 +1,7 @@
 /* doors: an app that says at which door a client has come in.
  *
  *     doors [--bind ADDR]… [--proxied ADDR]… [--workers N] [--mode OCTAL] [--restart]
- *           [--head_timeout MS] [--drain_timeout MS] [--header_max BYTES]
+ *           [--head_timeout MS] [--drain_timeout MS] [--lame_duck MS] [--header_max BYTES]
  *           [--trust NETWORK]… [--forwarded x|rfc7239] [--forwarded_host] [--config FILE]
  *
  * Without --bind it listens at a free port of 127.0.0.1. At each --proxied connections begin with a PROXY header.
@@ -108,6 +108,7 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 		{ "restart", no_argument, NULL, 'r' },
 		{ "head_timeout", required_argument, NULL, 'H' },
 		{ "drain_timeout", required_argument, NULL, 'd' },
+		{ "lame_duck", required_argument, NULL, 'l' },
 		{ "header_max", required_argument, NULL, 'x' },
 		{ "proxied", required_argument, NULL, 'p' },
 		{ "trust", required_argument, NULL, 't' },
@@ -143,6 +144,9 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 			break;
 		case 'x':
 			settings->server.proxy_header_max = strtoul(optarg, NULL, 10);
+			break;
+		case 'l':
+			settings->server.lame_duck_ns = strtoull(optarg, NULL, 10) * EDDY_MS;
 			break;
 		case 'd':
 			settings->server.drain_timeout_ns = strtoull(optarg, NULL, 10) * EDDY_MS;
@@ -199,8 +203,10 @@ int main(int argc, char **argv)
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_set_context(app, app);
 	eddy_app_map_get(app, "/", door);
+	eddy_app_map_post(app, "/", door);
 	eddy_app_map_get(app, "/slow/{ms}", slow);
 	eddy_app_map_get(app, "/peer", peer);
+	eddy_app_map_get(app, "/health", eddy_health);
 	eddy_app_map_get(app, "/failures", failures);
 	eddy_route_use_rate_limit(eddy_app_map_get(app, "/rare", door),
 				  &(struct eddy_rate_limit_options){

@@ -335,17 +335,20 @@ class Restart(Case):
         return len([fd for fd in os.listdir(f'/proc/{pid}/fd') if os.readlink(f'/proc/{pid}/fd/{fd}').startswith('socket:')])
 
     def test_a_door_for_proxies(self):
-        """Addresses that are written alike keep what is spoken there."""
+        """Addresses that are written alike keep what is spoken there, and nobody is to be told of an end."""
         client = header(('192.0.2.7', 1))
-        server = self.doors('--proxied', '127.0.0.1:0', '--trust', '127.0.0.1')
+        server = self.doors('--proxied', '127.0.0.1:0', '--trust', '127.0.0.1', '--lame_duck', 60000)
         plain, proxied = ports(server, 2)
         with server.connect() as old:
             self.assertServes(old)
             heir = self.restart(server, server.pid)
+            self.assertEqual(old.ask(request('GET', '/health')).status, 200)
         self.assertEqual(server.process.wait(20), 0)
         self.assertEqual(int(peer_of(plain, b'', path='/').split()[0]), heir)
         self.assertEqual(int(peer_of(proxied, client, path='/').split()[0]), heir)
         self.assertTrue(is_closed_at_once(proxied, request('GET', '/')))
+        os.kill(heir, signal.SIGTERM)
+        self.eventually(lambda: server.get('/health').status == 503)
         self.end(server, heir)
 
     def test_without_the_option_nothing_happens(self):

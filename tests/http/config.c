@@ -64,7 +64,8 @@ Test(config, replaces_what_the_builder_said)
 					    "body_timeout_ms = 2\n"
 					    "write_timeout_ms = 3\n"
 					    "idle_timeout_ms = 4\n"
-					    "drain_timeout_ms = 5\n"),
+					    "drain_timeout_ms = 5\n"
+					    "lame_duck_ms = 7\n"),
 		     ""));
 	cr_expect(eq(sz, app->address_count, 1));
 	cr_expect(eq(str, (char *)app->addresses[0].text, "localhost:1"));
@@ -94,6 +95,7 @@ Test(config, replaces_what_the_builder_said)
 	cr_expect(eq(u64, app->options.write_timeout_ns, 3 * EDDY_MS));
 	cr_expect(eq(u64, app->options.idle_timeout_ns, 4 * EDDY_MS));
 	cr_expect(eq(u64, app->options.drain_timeout_ns, 5 * EDDY_MS));
+	cr_expect(eq(u64, app->options.lame_duck_ns, 7 * EDDY_MS));
 	cr_expect(eq(sz, app->head_limits.request_line_max, 1000));
 	cr_expect(eq(sz, app->head_limits.header_block_max, 2000));
 	cr_expect(eq(uint, (unsigned)app->head_limits.header_count_max, 7));
@@ -184,7 +186,7 @@ Test(config, leaves_alone_what_it_does_not_say)
 #define ALL_KEYS                                                                                                                                                                                                  \
 	"bind, bind_plain, proxy_protocol, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, file_max, " \
 	"parts_max, part_header_max, field_max, connections_max, open_files_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                                           \
-	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, drain_timeout_ms"
+	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, drain_timeout_ms, lame_duck_ms"
 
 static const struct {
 	const char *text, *said;
@@ -521,7 +523,8 @@ static void default_of(const struct eddy_app *app, const struct eddy_config_key 
 	}
 	if (key->type == EDDY_CONFIG_MS)
 		number /= EDDY_MS;
-	if (number)
+	/* A time that has no least value may be none. */
+	if (number || (key->type == EDDY_CONFIG_MS && !key->min))
 		sprintf(buf, "%ju", (uintmax_t)number);
 	else
 		strcpy(buf, "by RLIMIT_NOFILE");

@@ -48,6 +48,9 @@ struct eddy_server_options {
 	uint64_t write_timeout_ns; /* without a byte taken by the peer; default 30 s; then close */
 	uint64_t idle_timeout_ns;  /* between two requests; default 60 s; then close */
 	uint64_t drain_timeout_ns; /* for requests in flight at shutdown; default 10 s; then cut */
+	/* Between being asked to end and doing so: all goes on, and only eddy_health() (health.h) says what is to
+	 * come, for load balancers to see; default 0. A restart needs none. */
+	uint64_t lame_duck_ns;
 
 	/* Whose word is taken for who asks (peer.h): IP addresses, networks such as "10.0.0.0/8", "unix" for
 	 * those who come by a unix socket; ends with NULL; default: nobody's. They have to drop or overwrite
@@ -128,8 +131,8 @@ EDDY_API void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn);
 EDDY_API void eddy_app_add_filter(struct eddy_app *app, eddy_filter_fn *filter);
 EDDY_API void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *filter, void *data);
 
-/* Run until eddy_app_shutdown(), or SIGINT or SIGTERM: then stop accepting, finish the requests in
- * flight, and return. A second signal ends them at once. Suspends; called from a task.
+/* Run until eddy_app_shutdown(), or SIGINT or SIGTERM: then, after .lame_duck_ns, stop accepting, finish the
+ * requests in flight, and return. A second signal ends them at once. Suspends; called from a task.
  *
  * A service manager that waits for it (NOTIFY_SOCKET, sd_notify(3)) is told when the app serves and when
  * it stops, and at the intervals of WATCHDOG_USEC that its loop still turns.
@@ -140,8 +143,11 @@ EDDY_API int eddy_app_run(struct eddy_app *app);
 EDDY_API int eddy_app_run_blocking(struct eddy_app *app);
 
 /* Ask the app to end as by a signal; one that does not run yet ends as soon as it does. Called by a handler,
- * its answer still arrives, and says `connection: close`. Any thread. */
+ * its answer still arrives, and says `connection: close` unless there is .lame_duck_ns. Any thread. */
 EDDY_API void eddy_app_shutdown(struct eddy_app *app);
+
+/* Whether the app has been asked to end, and no other process goes on for it. Any thread. */
+EDDY_API bool eddy_app_is_draining(const struct eddy_app *app);
 
 /* Start this program again, with the arguments that it was started with, and let the new process take
  * over the listening sockets, so that no connection is refused. It is on its own once it serves: then this
