@@ -6,7 +6,7 @@
 - every function has a word said of it, and links of every Markdown file lead somewhere
 - links and pictures of the site lead somewhere, and none is loaded from another host; scripts are the search's alone
 - no page of the site is wider than a telephone
-- `man` finds the page of each function, and mandoc finds no error in any page; what the pages speak of is there
+- `man` finds the page of each function, and mandoc warns of nothing in any page; what the pages speak of is there
 - the options of the commands' pages are those that the programs tell of
 """
 import glob
@@ -143,7 +143,7 @@ def check_sources(tap, root):
 
 
 def lint(out, pages):
-    done = subprocess.run(['mandoc', '-T', 'lint', '-W', 'error', *pages], cwd=out, text=True, check=False,
+    done = subprocess.run(['mandoc', '-T', 'lint', '-W', 'warning', *pages], cwd=out, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.stdout
 
@@ -165,7 +165,7 @@ def check_manual(tap, root, out):
     wrong += [f'{layer}: man finds nothing for {name}' for layer, name in declared(root) if f'man3/{name}.3' not in pages]
     wrong += [f'{where} speaks of {page}' for page, where in spoken.items() if page not in pages]
     tap.check('man finds every function', '\n'.join(wrong))
-    tap.check('mandoc finds no error', lint(out, whole))
+    tap.check('mandoc warns of nothing', lint(out, whole))
 
 
 def check_options(tap, root):

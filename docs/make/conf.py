@@ -92,14 +92,16 @@ def add_map(app, pagename, templatename, context, doctree):
 
 
 class Translator(ManualPageTranslator):
-    """As Sphinx has it, with the few things that look odd in a manual mended."""
+    """As Sphinx has it, but for pieces of code, which stand by themselves, and for lines that are left empty twice."""
 
-    # A list of terms is no list of paragraphs: no line between a term and what it means.
     def visit_literal_block(self, node):
         self.body.append('.sp\n.RS 4\n.nf\n')
 
     def depart_literal_block(self, node):
         self.body.append('\n.fi\n.RE\n')
+
+    def astext(self):
+        return re.sub(r'(^\.SH [^\n]*\n)((?:\.INDENT [\d.]+\n)*)\.sp\n', r'\1\2', super().astext(), flags=re.M)
 
 
 def setup(app):
