@@ -112,8 +112,9 @@ class Stage:
             self.copy(file)
             return match[0]
         page = self.target(os.path.relpath(os.path.realpath(os.path.join(self.root, file)), os.path.realpath(self.root)))
-        page = os.path.relpath(page, folder or '.')
-        return f'{text}({page}.md{anchor})' if anchor else f'{text}({page})'
+        # Of the page, not of a folder with its name.
+        page = os.path.relpath(page + '.md', folder or '.')
+        return f'{text}({page}{anchor})' if anchor else f'{text}({page.removesuffix(".md")})'
 
     def copy(self, file):
         """A picture, for Sphinx and for what has the address in HTML."""
@@ -223,6 +224,7 @@ class Stage:
 
     def names(self):
         """Where what pages speak of is described: its page, and its place there."""
+        yield 'eddy_errors(7)', ('docs/errors', '')
         for layer in headers.LAYERS:
             yield f'eddy_{layer}(7)', (f'{layer}/functions', '')
         for path, page in self.pages.items():
@@ -289,15 +291,31 @@ class Stage:
                 text = re.sub(r'^- .*\n(?:(?:- |  ).*\n)*', options, text, flags=re.M)
                 self.write(f'{match[1]}.{match[2]}.md', '---\norphan: true\n---\n\n' + text)
                 made.append((f'{match[1]}.{match[2]}', match[1], title[1], '', int(match[2])))
+        self.write('eddy_errors.7.md', '---\norphan: true\n---\n\n' + self.errors())
+        made.append(('eddy_errors.7', 'eddy_errors', 'what calls return when they fail, and what to do', '', 7))
         self.write('index.rst', ':orphan:\n\n' + pages.heading('eddy', '='))
         self.write('man.json', json.dumps(made))
         self.tidy()
+
+    def errors(self):
+        """The codes of docs/errors.md: its table would not fit a terminal."""
+        text = re.sub(r'(?<!!)\[([^]]*)\]\([^)]*\)', r'\1', self.page('docs/errors.md'))
+        table = re.search(r'^## Codes\n\n((?:.+\n)+)(?:.*\n)*?\| Code \|.*\n.*\n((?:\|.*\n)+)', text, re.M)
+        if not table:
+            raise Broken('docs/errors.md has no table of codes below "## Codes"')
+        intro, rows = table.groups()
+        made = ['# eddy_errors(7)', '## Description', intro.split(' The last column')[0], '## Codes']
+        for row in rows.splitlines():
+            code, says, remedy, status = (cell.strip() for cell in row.strip('|').split('|'))
+            made.append(f'{code}\n: {says[:1].upper()}{says[1:]}. *What to do*: {remedy}. Returned by a handler: {status}.')
+        made += ['## See also', '`eddy(7)`, `eddy_cancel(7)`, `errno(3)`, `strerror(3)`']
+        return '\n\n'.join(made) + '\n'
 
     def sources(self):
         """The files that manual pages are made of, and those that make them."""
         here = os.path.dirname(os.path.abspath(__file__))
         return [*glob.glob(os.path.join(self.root, '*', 'include', 'eddy', '*')), *glob.glob(os.path.join(here, '*.py')),
-                *glob.glob(os.path.join(self.root, 'docs', 'man', '*.md')), *glob.glob(os.path.join(self.root, '*', 'README.md'))]
+                os.path.join(self.root, 'docs', 'errors.md'), *glob.glob(os.path.join(self.root, 'docs', 'man', '*.md')), *glob.glob(os.path.join(self.root, '*', 'README.md'))]
 
     def aliases(self):
         """By what else the pages of section 3 are found: a page for each name; what is called goes before a structure."""
