@@ -7,6 +7,7 @@ const ROWS_STEP = 300; // rows that one step of the list adds
 const FILTER_FROM = 10; // up to so many files nobody needs a filter
 
 export const mayChange = document.documentElement.dataset.upload === 'on';
+const mayDrop = matchMedia('(hover: hover)').matches; // a finger drags no files
 export const known = new Map(); // name -> {name, size, time}
 export const fresh = new Set(); // names that this page has just uploaded
 
@@ -18,6 +19,8 @@ let loaded = false;
 let loading = null;
 let loadAgain = false;
 let loadTimer = 0;
+
+const slow = setTimeout(() => (byId('summary').textContent = 'Loading …'), 400);
 
 // Return: null, or in words why the list is as it was.
 async function loadOnce() {
@@ -123,6 +126,7 @@ function rowOf(file) {
 }
 
 export function render() {
+	clearTimeout(slow);
 	const list = wanted();
 	const filtering = byId('filter').value.trim() !== '';
 	const total = [...known.values()].reduce((sum, f) => sum + f.size, 0);
@@ -141,7 +145,7 @@ export function render() {
 	byId('empty').hidden = list.length > 0 || !byId('trouble').hidden;
 	byId('empty-title').textContent = filtering ? 'No name holds that' : 'Nothing here yet';
 	byId('empty-text').textContent = filtering ? 'Change or clear the filter to see the others.'
-		: mayChange ? 'Drop files anywhere on this page, or choose some with “Upload files”.'
+		: mayChange ? (mayDrop ? 'Drop files anywhere on this page, or choose some with “Upload files”.' : 'Choose some with “Upload files”.')
 			: 'Files that appear in the folder are listed here.';
 	for (const b of document.querySelectorAll('[data-sort]'))
 		b.parentElement.setAttribute('aria-sort',

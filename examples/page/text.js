@@ -55,7 +55,7 @@ export function reason(status, body) {
 	const text = value => (typeof value === 'string' ? value.trim() : '');
 	const title = text(problem?.title);
 	const said = REASONS[status] ?? `The server answered ${status}${title && ` (${title})`}.`;
-	const detail = status === 413 ? '' : text(problem?.detail); // which says it once more
+	const detail = [413, 507].includes(status) ? '' : text(problem?.detail); // which says it once more
 	return detail ? `${said} ${detail.replace(/^./u, c => c.toUpperCase()).replace(/[^.!?]$/, '$&.')}` : said;
 }
 

@@ -285,7 +285,7 @@ const skewed = () => {
 test('a transfer that stands still says so, and promises nothing', { init: skewed }, async s => {
 	s.wire.rate.up = 4 * MIB;
 	await s.choose({ 'still.bin': random(20 * MIB) });
-	await s.page.waitForFunction(() => / left$/.test(document.querySelector('#transfers-list .note').textContent));
+	await s.page.waitForFunction(() => / left$/.test(document.querySelector('#transfers-list .note')?.textContent));
 	s.wire.rate.up = 1;
 	const still = s.line('still.bin').getByText(/ · nothing moves for \d+ (s|min)$/);
 	// What is in the buffers on the way still moves.
@@ -326,6 +326,30 @@ test('a name that another user has just taken is not replaced unasked', { files:
 	await s.line('race.txt').getByRole('button', { name: 'Replace' }).click();
 	await s.state('race.txt', 'done');
 	assert.equal(s.read('race.txt').toString(), 'ours');
+});
+
+test('a list that takes long is said to', { files: SOME }, async s => {
+	let go;
+	const gone = new Promise(done => (go = done));
+	await s.page.route('**/api/files', route => gone.then(() => route.continue()));
+	await s.page.reload();
+	await s.page.getByText('Loading …').waitFor();
+	assert.equal(await s.page.getByText('Nothing here yet').isVisible(), false);
+	await axe(s, 'a list that takes long');
+	go();
+	await s.page.getByText('6 files').first().waitFor();
+});
+
+test('the first list that can’t be had is not an empty folder', { files: SOME }, async s => {
+	await s.page.route('**/api/files', route => route.fulfill({ status: 503, contentType: 'application/problem+json',
+		body: JSON.stringify({ title: 'Service Unavailable', status: 503, detail: "the folder can't be read: Input/output error" }) }));
+	await s.page.reload();
+	await s.page.getByText("The list could not be loaded. The server answered 503 (Service Unavailable). The folder can't be read: Input/output error.").waitFor();
+	assert.equal(await s.page.locator('#summary').textContent(), 'Not loaded');
+	assert.equal(await s.page.getByText('Nothing here yet').isVisible(), false);
+	await s.page.unroute('**/api/files');
+	await s.page.getByRole('button', { name: 'Try again' }).click();
+	await s.page.getByText('6 files').first().waitFor();
 });
 
 const HOSTILE = [
@@ -379,7 +403,7 @@ test('an error of the server is told in words',
 		const problem = (status, detail) => s.page.route('**/files/*.txt', route =>
 			route.fulfill({ status, contentType: 'application/problem+json',
 				body: JSON.stringify({ type: 'about:blank', title: 'A <b>title</b>', status, detail }) }), { times: 1 });
-		for (const [status, words] of [[507, /no room.*Some detail\.$/], [403, /does not allow.*Some detail/], [418, /418 \(A <b>title<\/b>\)/]]) {
+		for (const [status, words] of [[507, /no room for this file\.$/], [403, /does not allow.*Some detail/], [418, /418 \(A <b>title<\/b>\)/]]) {
 			await problem(status, 'Some detail');
 			await s.choose({ [`${status}.txt`]: 'x' });
 			await s.state(`${status}.txt`, 'fail');

@@ -100,7 +100,7 @@ export class Scene {
 			});
 		this.answer = await this.page.goto(this.origin + at);
 		if (at === '/' && context.javaScriptEnabled !== false)
-			await this.page.waitForFunction(() => document.querySelector('#summary').textContent.trim());
+			await this.page.waitForFunction(() => /\d|No/.test(document.querySelector('#summary').textContent));
 	}
 
 	async #watch() {
