@@ -284,8 +284,16 @@ const skewed = () => {
 
 test('a transfer that stands still says so, and promises nothing', { init: skewed }, async s => {
 	s.wire.rate.up = 4 * MIB;
-	await s.choose({ 'still.bin': random(20 * MIB) });
+	await s.choose({ 'still.bin': random(40 * MIB) });
 	await s.page.waitForFunction(() => / left$/.test(document.querySelector('#transfers-list .note')?.textContent));
+	// A laptop sleeps for ten minutes: what it sends then is not slow.
+	await s.page.evaluate(() => {
+		window.notes = [];
+		setInterval(() => window.notes.push(document.querySelector('#transfers-list .note').textContent), 10);
+		window.ahead += 600000;
+	});
+	await s.page.waitForFunction(() => window.notes.filter(note => / left$/.test(note)).length > 60);
+	assert.deepEqual(await s.page.evaluate(() => window.notes.filter(note => /(min|h .*) left$/.test(note))), []);
 	s.wire.rate.up = 1;
 	const still = s.line('still.bin').getByText(/ · nothing moves for \d+ (s|min)$/);
 	// What is in the buffers on the way still moves.
