@@ -43,7 +43,7 @@ static int journey(struct eddy_req *req, struct eddy_res *res)
 	struct question train = { req, "/train", "did not say" };
 	struct eddy_scope scope;
 
-	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 300 * EDDY_MS });
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 500 * EDDY_MS });
 	eddy_scope_spawn(&scope, "weather", ask, &weather);
 	eddy_scope_spawn(&scope, "train", ask, &train);
 	eddy_scope_join(&scope);

@@ -5,7 +5,7 @@
  *     $ curl -s -X POST localhost:7878/tickets; curl -s -X POST localhost:7878/tickets
  *     1 ticket
  *     2 tickets
- *     $ sleep 0.5; curl -s localhost:7878/tickets
+ *     $ sleep 1.2; curl -s localhost:7878/tickets
  *     0 tickets
  *     $ kill %1
  *     2026-11-21T09:00:01.000000Z  INFO sweep: the last sweep
@@ -16,7 +16,7 @@
 #include <eddy/runtime.h>
 
 #define PERIOD_NS (50 * EDDY_MS)
-#define LASTS_NS (200 * EDDY_MS)
+#define LASTS_NS EDDY_SECOND
 #define TICKETS_MAX 1000
 
 struct tickets {

@@ -153,6 +153,7 @@ class Session:
 
     def dump(self, command, job, shown):
         """A signal that does not end it: what comes then is a report, of as many lines as it takes."""
+        time.sleep(0.1)     # what has answered a client may have more to do
         before = len(job.lines)
         job.process.send_signal(signal.SIGQUIT)
         last = plain(next(line for line in reversed(shown) if line != '…'))
