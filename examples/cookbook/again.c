@@ -55,8 +55,7 @@ static int price(struct eddy_req *req, struct eddy_res *res)
 	char url[64];
 	int r, ended;
 
-	snprintf(url, sizeof(url), "http://localhost:%u/moody",
-		 eddy_app_port(eddy_req_context(req)));
+	snprintf(url, sizeof(url), "http://localhost:%u/moody", eddy_app_port(eddy_req_app(req)));
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = EDDY_SECOND });
 	r = get_patiently(eddy_req_client(req), url, &response);
 	if (r == 0) {
@@ -84,7 +83,6 @@ int main(int argc, char **argv)
 
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
-	eddy_app_set_context(app, app);
 	eddy_app_map_get(app, "/price", price);
 	eddy_app_map_get(app, "/moody", moody);
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;

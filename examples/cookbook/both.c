@@ -25,7 +25,7 @@ static int ask(void *arg)
 	int r;
 
 	snprintf(url, sizeof(url), "http://localhost:%u%s",
-		 eddy_app_port(eddy_req_context(question->req)), question->path);
+		 eddy_app_port(eddy_req_app(question->req)), question->path);
 	r = eddy_client_get(eddy_req_client(question->req), url, &response);
 	if (r < 0)
 		return r;
@@ -69,7 +69,6 @@ int main(int argc, char **argv)
 
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
-	eddy_app_set_context(app, app);
 	eddy_app_map_get(app, "/journey", journey);
 	eddy_app_map_get(app, "/weather", sunny);
 	eddy_app_map_get(app, "/train", late);

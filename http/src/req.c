@@ -165,6 +165,12 @@ int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body)
 	return r;
 }
 
+/* Whoever has a request may well ask for the end of its app; what it was told is not changed while it runs. */
+struct eddy_app *eddy_req_app(const struct eddy_req *req)
+{
+	return (struct eddy_app *)req->app;
+}
+
 void *eddy_req_context(const struct eddy_req *req)
 {
 	return req->app->context;

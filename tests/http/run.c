@@ -161,7 +161,7 @@ static int stay(struct eddy_req *req, struct eddy_res *res)
 
 	if (stopping->is_set || eddy_res_write(res, "begun", 5) < 0)
 		return 500;
-	eddy_app_shutdown(eddy_req_context(req));
+	eddy_app_shutdown(eddy_req_app(req));
 	return eddy_event_wait(stopping) < 0 ? 500 : eddy_res_write(res, ", ended", 7);
 }
 
@@ -214,7 +214,6 @@ Test(run, tells_handlers_that_it_stops, .timeout = 20)
 							  .workers = workers,
 							  .drain_timeout_ns = 600 * EDDY_SECOND,
 						  });
-		eddy_app_set_context(staying.app, staying.app);
 		eddy_app_map_get(staying.app, "/", stay);
 		cr_expect(eq(int, eddy_run(NULL, run_staying, &staying), 0));
 		cr_expect_str_eq(staying.got, "begun, ended");

@@ -92,7 +92,7 @@ EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_tas
 /* Call `fn` when the app is freed, before its memory is; the last one that was asked for is called first. */
 EDDY_API void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data);
 
-/* The app that a group or a route is of, and that a request came to. */
+/* The app that a group or a route is of; a request's is eddy_req_app(). */
 EDDY_API struct eddy_app *eddy_group_app(const struct eddy_group *group);
 EDDY_API struct eddy_app *eddy_route_app(const struct eddy_route *route);
 

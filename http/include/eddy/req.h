@@ -135,6 +135,9 @@ EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
 EDDY_API int eddy_req_json_read(struct eddy_req *req, const struct eddy_member *members,
 				size_t count, void *ret_target);
 
+/* The app that the request came to: to ask for its port, or to end it. */
+EDDY_API struct eddy_app *eddy_req_app(const struct eddy_req *req);
+
 /* What was given to eddy_app_set_context(). */
 EDDY_API void *eddy_req_context(const struct eddy_req *req);
 
