@@ -1,6 +1,6 @@
 #include <eddy/accept.h>
 
-#include "exchange.h"
+#include "exchange_state.h"
 #include "syntax.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 #include "activation.h"
+
 #include "app.h"
 
 #include <eddy/str.h>

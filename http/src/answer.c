@@ -1,105 +1,9 @@
-#include "exchange.h"
+#include "answer.h"
 
-#include <eddy/layer.h>
-#include <eddy/log.h>
+#include "error.h"
+#include "next.h"
+
 #include <errno.h>
-#include <stdio.h>
-
-int eddyi_status_of(int error)
-{
-	switch (-error) {
-	case ENOENT:
-	case ENOTDIR:
-		return 404;
-	case EACCES:
-	case EPERM:
-		return 403;
-	case EEXIST:
-		return 409;
-	case EINVAL:
-	case EBADMSG:
-	case EILSEQ:
-	case ERANGE:
-		return 400;
-	case EMSGSIZE:
-	case EFBIG:
-		return 413;
-	case ENOSPC:
-	case EDQUOT:
-		return 507;
-	case ETIMEDOUT:
-		return 504;
-	case ECONNREFUSED:
-	case ECONNRESET:
-	case EHOSTUNREACH:
-	case ENETUNREACH:
-		return 502;
-	case EAGAIN:
-	case EBUSY:
-		return 503;
-	default:
-		return 500;
-	}
-}
-
-/* The status for what a handler failed with. */
-static int judge_error(struct eddy_req *req, int error)
-{
-	int status = eddyi_status_of(error);
-
-	if (error == req->verdict_error)
-		return req->verdict_status;
-	/* Elsewhere this would be a server's peer: here it is the client's own end. */
-	if (error == -ECONNRESET && req->body.error == error) {
-		eddyi_req_fail(req, error, 400, "the request body ended too early");
-		return 400;
-	}
-	/* A timeout or the end of the server is nobody's mistake. */
-	if (status == 500 && error != -ECANCELED)
-		eddy_error("eddy::http", "%.*s %.*s failed: %s", EDDY_FMT(req->head.method_name),
-			   EDDY_FMT(req->head.target.path), strerror(-error));
-	return status;
-}
-
-/* What has no body is whole with its head, however its handler took that. */
-static int finish_sent(const struct eddy_req *req, int r)
-{
-	return r < 0 && eddyi_reply_has_body(req) ? r : req->res.failed;
-}
-
-int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
-{
-	struct eddy_res *res = &req->res;
-	int r;
-
-	eddyi_res_clear_body(res);
-	res->status = status;
-	if (!req->app->render_error)
-		return eddyi_problem(res, status, detail);
-	r = req->app->render_error(req, res, status, detail);
-	if (r == 0 || res->head_sent)
-		return finish_sent(req, r);
-	return eddyi_problem(res, status, detail);
-}
-
-int eddyi_finish(struct eddy_req *req, int r)
-{
-	struct eddy_res *res = &req->res;
-
-	if (r == 0)
-		return res->failed;
-	if (res->head_sent)
-		return finish_sent(req, r);
-	if (r > 0) {
-		eddy_res_status(res, r);
-		r = res->status;
-		if (r < 400)
-			return 0;
-	}
-	if (r < 0)
-		r = judge_error(req, r);
-	return eddyi_render_error(req, r, r == req->verdict_status ? req->detail : NULL);
-}
 
 /* A handler sees the body as it was sent: one that is coded would be taken for something else. Codings
  * may come in several fields (RFC 9110 section 8.4). */
@@ -162,49 +66,11 @@ static int handle_refused(struct eddy_req *req, struct eddy_res *res)
 	return eddyi_render_error(req, req->refused, req->head.problem);
 }
 
-int eddy_res_error(struct eddy_res *res, int status, const char *detail)
-{
-	return eddyi_render_error(res->req, status, detail);
-}
-
-int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail)
-{
-	if (req->refused)
-		*ret_detail = req->head.problem;
-	return req->refused;
-}
-
 static int handle_no_memory(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)req;
 	(void)res;
 	return 503;
-}
-
-static const struct eddy_route *route_of(const struct eddy_req *req)
-{
-	return req->route ? req->route->value : NULL;
-}
-
-uint64_t eddyi_req_body_max(const struct eddy_req *req)
-{
-	const struct eddy_route *route = route_of(req);
-
-	return route && route->body_max ? route->body_max : req->app->options.body_max;
-}
-
-uint64_t eddyi_req_file_max(const struct eddy_req *req)
-{
-	const struct eddy_route *route = route_of(req);
-
-	return route && route->file_max ? route->file_max : req->app->options.file_max;
-}
-
-void *eddy_req_route_data(const struct eddy_req *req)
-{
-	const struct eddy_route *route = route_of(req);
-
-	return route ? route->data : NULL;
 }
 
 /* Keep the match: the one on the stack has room for many more parameters than most routes have. */

@@ -2,7 +2,6 @@
 
 #include "proxy_header.h"
 #include "tls_setup.h"
-#include "tree.h"
 
 #include <eddy/log.h>
 #include <errno.h>
@@ -174,7 +173,6 @@ void eddy_app_free(struct eddy_app *app)
 		return;
 	for (struct ending *ending = app->endings; ending; ending = ending->next)
 		ending->fn(ending->data);
-	eddyi_trees_close(app);
 	eddyi_mime_free(app->mime);
 	eddyi_arena_deinit(&app->arena);
 	eddyi_arena_trim();
@@ -286,7 +284,7 @@ void eddy_app_add_filter(struct eddy_app *app, eddy_filter_fn *filter)
 
 void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *filter, void *data)
 {
-	eddy_group_add_filter_with(&app->root, filter, data);
+	eddyi_app_add_filter_to(app, &app->root.filters, filter, data);
 }
 
 bool eddyi_app_report_mistakes(const struct eddy_app *app)

@@ -78,7 +78,6 @@ struct eddy_app {
 	struct eddy_group root;      /* what is mapped on the app itself, with the empty prefix */
 	struct eddyi_tls_setup *tls; /* NULL: plain */
 	struct eddyi_folder *kept_folders; /* whose files stay open for eddy_res_file_at() */
-	struct eddyi_tree *trees;          /* all of them */
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
 	struct kept *layers;

@@ -1,4 +1,4 @@
-#include "exchange.h"
+#include "decoded.h"
 
 #include <eddy/body_limit.h>
 

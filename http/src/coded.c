@@ -1,5 +1,9 @@
 /* Bodies on their way out through a coder. */
-#include "exchange.h"
+#include "coded.h"
+
+#include "reply_chunk.h"
+#include "reply_head.h"
+#include "status.h"
 
 #include <eddy/mutex.h>
 #include <eddy/offload.h>
@@ -373,5 +377,4 @@ void eddyi_coded_deinit(struct eddy_req *req)
 	end(coded, false);
 	free(coded->out);
 	*coded = (struct eddyi_coded){ 0 };
-	eddyi_decoded_deinit(req);
 }

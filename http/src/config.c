@@ -1,4 +1,5 @@
 #include "config.h"
+
 #include "proxy_header.h"
 #include "section.h"
 

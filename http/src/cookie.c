@@ -1,7 +1,7 @@
 #include <eddy/cookie.h>
 
 #include "date.h"
-#include "exchange.h"
+#include "exchange_state.h"
 #include "pairs.h"
 #include "syntax.h"
 

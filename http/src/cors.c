@@ -1,4 +1,4 @@
-#include "exchange.h"
+#include "exchange_state.h"
 #include "syntax.h"
 
 #include <eddy/cors.h>

@@ -1,5 +1,5 @@
 /* Bodies on their way in through a coder. */
-#include "exchange.h"
+#include "decoded.h"
 
 #include <eddy/task.h>
 #include <errno.h>

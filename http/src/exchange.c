@@ -1,6 +1,13 @@
 #include "exchange.h"
 
+#include "answer.h"
+#include "coded.h"
+#include "decoded.h"
+#include "error.h"
+#include "observer.h"
 #include "probe.h"
+#include "reply.h"
+#include "req.h"
 
 #include <eddy/scope.h>
 #include <errno.h>
@@ -24,6 +31,7 @@ void eddyi_req_free(struct eddy_req *req)
 
 	eddyi_req_layers_deinit(req);
 	eddyi_coded_deinit(req);
+	eddyi_decoded_deinit(req);
 	eddyi_outgoing_close(&req->res.file);
 	json_decref(req->json);
 	eddyi_arena_deinit(&arena);
@@ -57,29 +65,12 @@ void eddyi_exchange_expire(struct eddy_req *req)
 		eddy_scope_cancel(req->scope);
 }
 
-/* What follows a refused head, or a CONNECT, is not what it seems: a client may send what is meant for
- * the tunnel without waiting for the answer. */
-static bool has_unknown_end(const struct eddy_req *req)
-{
-	return req->refused || req->head.method == EDDYI_METHOD_CONNECT;
-}
-
-static bool can_keep(const struct eddy_req *req)
-{
-	return !has_unknown_end(req) && req->head.keep_alive && eddyi_body_can_drain(&req->body);
-}
-
-bool eddyi_exchange_may_keep(const struct eddy_req *req)
-{
-	return !req->wire->last && can_keep(req);
-}
-
 static int reply_and_drain(struct eddy_req *req)
 {
 	int r;
 
 	/* A stream has said already how the connection goes on. */
-	req->keep = req->res.head_sent ? req->keep && can_keep(req) : eddyi_exchange_may_keep(req);
+	req->keep = req->res.head_sent ? req->keep && eddyi_req_can_keep(req) : eddyi_req_may_keep(req);
 	r = eddyi_reply(req);
 	if (r == 0 && req->keep)
 		r = eddyi_body_drain(&req->body, req->wire);
@@ -124,7 +115,7 @@ static enum eddyi_ending exchange(struct eddy_req *req)
 	if (req->keep)
 		return EDDYI_ENDING_KEEP;
 	/* One more byte from the client, and a close would throw away what has not left yet. */
-	if (has_unknown_end(req) || !req->body.ended || eddyi_wire_has_unsent(req->wire))
+	if (eddyi_req_has_unknown_end(req) || !req->body.ended || eddyi_wire_has_unsent(req->wire))
 		return EDDYI_ENDING_LINGER;
 	return EDDYI_ENDING_CLOSE;
 }

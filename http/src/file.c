@@ -3,15 +3,12 @@
 #include "file.h"
 
 #include "disposition.h"
-#include "exchange.h"
+#include "error.h"
 #include "open_files.h"
+#include "res.h"
 
-#include <eddy/file.h>
-#include <eddy/io.h>
 #include <errno.h>
-#include <stdio.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 /* Say which ranges of the file are to be sent. Return: 0, -errno. */
 static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *fields,
@@ -121,7 +118,7 @@ static int answer_with(struct eddy_res *res, struct eddy_str name,
 		       const struct eddy_file_options *options, const struct stat *st)
 {
 	struct eddy_req *req = res->req;
-	struct eddyi_cond_fields fields = eddyi_validator_conditions(req);
+	struct eddyi_cond_fields fields = eddyi_validator_conditions(&req->head);
 	const struct eddyi_cond_state *state;
 	struct eddyi_validator own;
 	int r;
@@ -171,33 +168,6 @@ int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int fd,
 int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd)
 {
 	return eddy_res_file_with(res, name, fd, NULL);
-}
-
-int eddyi_file_open(int dir, const char *path, uint64_t resolve)
-{
-	/* Not blocking for a FIFO, which is refused as soon as it is seen. */
-	struct open_how how = {
-		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve,
-	};
-	int fd = eddy_openat2(dir, path, &how);
-
-	if (eddyi_open_files_make_room(fd))
-		fd = eddy_openat2(dir, path, &how);
-	if (fd == -ELOOP && resolve)
-		return fd;
-	if (fd == -ELOOP || fd == -EXDEV || fd == -ENAMETOOLONG || fd == -ENXIO || fd == -ENODEV)
-		return -ENOENT;
-	if (fd < 0)
-		return fd;
-	/* The flag would make the ring give up on file systems that can't read without waiting. */
-	if (fcntl(fd, F_SETFL, 0) < 0) {
-		int error = errno;
-
-		close(fd);
-		return -error;
-	}
-	return fd;
 }
 
 int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)

@@ -1,4 +1,4 @@
-/* filter.h: the filters of an app, a group or a route, and the way through all of them. */
+/* filter.h: the filters of an app, a group or a route. */
 #ifndef EDDYI_FILTER_H
 #define EDDYI_FILTER_H
 
@@ -25,10 +25,5 @@ void eddyi_filters_init(struct eddyi_filters *filters, const struct eddyi_filter
 /* Add one, inside of those that are there. Return: false when memory is out. */
 bool eddyi_filters_add(struct eddyi_filters *filters, struct eddyi_arena *arena, eddy_filter_fn *fn,
 		       void *data);
-
-/* Run the handler behind all filters from the app's to the innermost. Suspends.
- * Return: as eddy_next(). */
-int eddyi_filters_run(const struct eddyi_filters *innermost, eddy_handler_fn *handler,
-		      struct eddy_req *req, struct eddy_res *res);
 
 #endif

@@ -1,6 +1,6 @@
 #include <eddy/health.h>
 
-#include "exchange.h"
+#include "exchange_state.h"
 
 int eddy_health(struct eddy_req *req, struct eddy_res *res)
 {

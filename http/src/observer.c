@@ -1,6 +1,6 @@
 #include "observer.h"
 
-#include "exchange.h"
+#include "exchange_state.h"
 
 #include <eddy/local.h>
 #include <eddy/log.h>

@@ -1,13 +1,13 @@
 #include "open_files.h"
 
 #include "app.h"
-#include "file.h"
 
 #include <eddy/file.h>
 #include <eddy/loop.h>
 #include <eddy/siphash.h>
 #include <eddy/transfer.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -174,6 +174,36 @@ static void put(struct table *table, struct eddyi_open_file *file, const struct 
 
 /* ---- opening ---- */
 
+/* Open what `path` names beneath the folder, for reading and without waiting for anybody; `resolve` adds to how
+ * (openat2(2)). Return: a descriptor, of a folder or a device maybe; -ENOENT for all that can't be what was meant, but
+ * -ELOOP for a link that `resolve` forbids, -ENOTDIR, -EACCES, -EMFILE, -errno. */
+static int open_file(int dir, const char *path, uint64_t resolve)
+{
+	/* Not blocking for a FIFO, which is refused as soon as it is seen. */
+	struct open_how how = {
+		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve,
+	};
+	int fd = eddy_openat2(dir, path, &how);
+
+	if (eddyi_open_files_make_room(fd))
+		fd = eddy_openat2(dir, path, &how);
+	if (fd == -ELOOP && resolve)
+		return fd;
+	if (fd == -ELOOP || fd == -EXDEV || fd == -ENAMETOOLONG || fd == -ENXIO || fd == -ENODEV)
+		return -ENOENT;
+	if (fd < 0)
+		return fd;
+	/* The flag would make the ring give up on file systems that can't read without waiting. */
+	if (fcntl(fd, F_SETFL, 0) < 0) {
+		int error = errno;
+
+		close(fd);
+		return -error;
+	}
+	return fd;
+}
+
 static int stat_regular(int fd, struct stat *ret_st)
 {
 	if (fstat(fd, ret_st) < 0)
@@ -183,7 +213,7 @@ static int stat_regular(int fd, struct stat *ret_st)
 
 static int open_own(int dir, const char *path, uint64_t resolve, struct eddyi_found *ret_found)
 {
-	int fd = eddyi_file_open(dir, path, resolve);
+	int fd = open_file(dir, path, resolve);
 	int r = fd < 0 ? fd : stat_regular(fd, &ret_found->st);
 
 	if (r == 0)

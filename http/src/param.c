@@ -1,5 +1,5 @@
 /* What a request says by name and value: in its path, its query, a form or a JSON body. */
-#include "exchange.h"
+#include "exchange_state.h"
 
 #include "member.h"
 #include "pairs.h"

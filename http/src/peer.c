@@ -1,6 +1,5 @@
 #include "peer.h"
 
-#include "exchange.h"
 #include "forwarded.h"
 
 #include <arpa/inet.h>

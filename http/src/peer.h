@@ -2,6 +2,7 @@
 #ifndef EDDYI_PEER_H
 #define EDDYI_PEER_H
 
+#include "exchange_state.h"
 #include "proxy_header.h"
 
 #include <eddy/peer.h>

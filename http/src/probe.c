@@ -1,6 +1,7 @@
 #include "probe.h"
 
 #include <eddy/log.h>
+#include <eddy/observer.h>
 #include <string.h>
 
 #define NAME_SIZE 96

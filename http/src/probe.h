@@ -3,7 +3,7 @@
 #ifndef EDDYI_HTTP_PROBE_H
 #define EDDYI_HTTP_PROBE_H
 
-#include "exchange.h"
+#include "exchange_state.h"
 
 #include <eddy/loop.h>
 #include <eddy/timeline.h>

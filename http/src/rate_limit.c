@@ -1,5 +1,5 @@
 #include "buckets.h"
-#include "exchange.h"
+#include "exchange_state.h"
 
 #include <eddy/loop.h>
 #include <eddy/peer.h>

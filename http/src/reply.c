@@ -1,6 +1,10 @@
 /* How a response goes out: its head and a small body in one send, a file by eddy_transfer, a stream
  * in chunks. */
-#include "exchange.h"
+#include "reply.h"
+
+#include "coded.h"
+#include "reply_chunk.h"
+#include "reply_head.h"
 
 #include <eddy/io.h>
 #include <eddy/transfer.h>
@@ -8,52 +12,14 @@
 #include <stdio.h>
 #include <sys/uio.h>
 
-bool eddyi_status_has_body(int status)
-{
-	return status != 204 && status != 304;
-}
-
 static bool is_head_request(const struct eddy_req *req)
 {
 	return req->head.method == EDDYI_METHOD_HEAD;
 }
 
-bool eddyi_reply_has_body(const struct eddy_req *req)
-{
-	return !is_head_request(req) && eddyi_status_has_body(req->res.status);
-}
-
-/* ---- bodies ---- */
-
-/* Line by line, which is quicker than memmem() where a line is longer than some bytes. */
-static bool has_empty_line(struct eddy_str text)
-{
-	const char *at = text.ptr, *end = text.ptr + text.len;
-
-	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
-		at++;
-		if (at - text.ptr >= 4 && memcmp(at - 4, "\r\n\r\n", 4) == 0)
-			return true;
-	}
-	return false;
-}
-
-bool eddyi_reply_is_followed(const struct eddy_req *req)
-{
-	struct eddy_str next = eddyi_wire_pending(req->wire);
-
-	return req->keep && req->body.ended && has_empty_line(next);
-}
-
 static struct iovec piece(struct eddy_str bytes)
 {
 	return (struct iovec){ (void *)bytes.ptr, bytes.len };
-}
-
-bool eddyi_reply_is_length_unsaid(const struct eddy_req *req)
-{
-	return req->res.kind == EDDYI_RES_EMPTY && req->route &&
-	       req->route->method == EDDYI_METHOD_HEAD;
 }
 
 static int reply_bytes(struct eddy_req *req, struct eddy_str body)
@@ -161,60 +127,10 @@ static int reply_pieces(struct eddy_req *req)
 	return eddyi_wire_send(req->wire, parts[count].ptr, parts[count].len);
 }
 
-/* ---- unsized ---- */
+/* ---- streams ---- */
 
-void eddyi_reply_unsize(struct eddy_req *req)
-{
-	struct eddy_res *res = &req->res;
-	bool has_end = !eddyi_status_has_body(res->status);
-
-	res->unsized = true;
-	res->chunked = req->head.minor > 0 && !has_end;
-	req->keep = (res->chunked || has_end) && eddyi_exchange_may_keep(req);
-}
-
-/* Room for what stands around a chunk. */
-#define AROUND_CHUNK 32
-
-int eddyi_reply_chunk(struct eddy_req *req, struct eddy_str bytes, bool last)
-{
-	bool begins = !req->res.head_sent;
-	/* A chunk without bytes would be the last one. */
-	bool has_body = eddyi_reply_has_body(req) && (bytes.len || last);
-	bool copied = begins && last && bytes.len <= EDDYI_REPLY_COPY_MAX;
-	struct iovec pieces[4];
-	struct eddy_str head;
-	char line[24];
-	size_t count = 0;
-
-	if (begins) {
-		head = eddyi_reply_head(req, EDDY_LENGTH_UNKNOWN,
-					copied ? bytes.len + AROUND_CHUNK : 0);
-		if (!head.ptr)
-			return -ENOMEM;
-		req->res.head_sent = true;
-		pieces[count++] = piece(head);
-	}
-	if (has_body && req->res.chunked && bytes.len)
-		pieces[count++] = piece(
-			eddy_str(line, (size_t)snprintf(line, sizeof(line), "%zx\r\n", bytes.len)));
-	if (has_body && bytes.len)
-		pieces[count++] = piece(bytes);
-	if (has_body && req->res.chunked) {
-		const char *tail = &"\r\n0\r\n\r\n"[bytes.len ? 0 : 2];
-
-		pieces[count++] = piece(eddy_str(tail, last ? strlen(tail) : 2));
-	}
-	if (!copied)
-		return count ? eddyi_wire_sendv(req->wire, pieces, count) : 0;
-	for (size_t i = 1; i < count; i++) {
-		memcpy((char *)head.ptr + head.len, pieces[i].iov_base, pieces[i].iov_len);
-		head.len += pieces[i].iov_len;
-	}
-	return eddyi_wire_answer(req->wire, head, eddyi_reply_is_followed(req));
-}
-
-int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len)
+/* Send the head of a stream, and some of the stream. Suspends. Return: 0, -errno. */
+static int send_stream(struct eddy_req *req, const void *buf, size_t len)
 {
 	struct eddy_res *res = &req->res;
 
@@ -226,6 +142,18 @@ int eddyi_reply_stream(struct eddy_req *req, const void *buf, size_t len)
 	if (res->coded.coder)
 		return eddyi_coded_write(req, eddy_str(buf, len));
 	return eddyi_reply_chunk(req, eddy_str(buf, len), false);
+}
+
+int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
+{
+	int r = res->failed;
+
+	if (r == 0 && (len || !res->head_sent))
+		r = send_stream(res->req, buf, len);
+	if (r < 0)
+		res->failed = r;
+	/* Nobody waits for more, and a stream may well be endless. */
+	return r < 0 || eddyi_reply_has_body(res->req) ? r : -EPIPE;
 }
 
 static int end_stream(struct eddy_req *req)

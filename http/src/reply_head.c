@@ -1,5 +1,39 @@
-/* The head of a response, as it is sent. */
-#include "exchange.h"
+#include "reply_head.h"
+
+#include "status.h"
+
+bool eddyi_reply_has_body(const struct eddy_req *req)
+{
+	return req->head.method != EDDYI_METHOD_HEAD && eddyi_status_has_body(req->res.status);
+}
+
+bool eddyi_reply_is_length_unsaid(const struct eddy_req *req)
+{
+	return req->res.kind == EDDYI_RES_EMPTY && req->route &&
+	       req->route->method == EDDYI_METHOD_HEAD;
+}
+
+/* Line by line, which is quicker than memmem() where a line is longer than some bytes. */
+static bool has_empty_line(struct eddy_str text)
+{
+	const char *at = text.ptr, *end = text.ptr + text.len;
+
+	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
+		at++;
+		if (at - text.ptr >= 4 && memcmp(at - 4, "\r\n\r\n", 4) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool eddyi_reply_is_followed(const struct eddy_req *req)
+{
+	struct eddy_str next = eddyi_wire_pending(req->wire);
+
+	return req->keep && req->body.ended && has_empty_line(next);
+}
+
+/* ---- the head ---- */
 
 struct writer {
 	char *at;

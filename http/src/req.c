@@ -1,7 +1,10 @@
+#include "req.h"
+
 #include "conn.h"
-#include "exchange.h"
+#include "decoded.h"
 #include "peer.h"
 
+#include <eddy/layer.h>
 #include <errno.h>
 
 struct eddy_str eddy_req_method(const struct eddy_req *req)
@@ -189,4 +192,58 @@ struct eddy_event *eddy_req_stopping(const struct eddy_req *req)
 void *eddy_req_alloc(struct eddy_req *req, size_t size)
 {
 	return eddyi_arena_alloc(&req->arena, size);
+}
+
+int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail)
+{
+	if (req->refused)
+		*ret_detail = req->head.problem;
+	return req->refused;
+}
+
+/* ---- its route ---- */
+
+static const struct eddy_route *route_of(const struct eddy_req *req)
+{
+	return req->route ? req->route->value : NULL;
+}
+
+uint64_t eddyi_req_body_max(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route && route->body_max ? route->body_max : req->app->options.body_max;
+}
+
+uint64_t eddyi_req_file_max(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route && route->file_max ? route->file_max : req->app->options.file_max;
+}
+
+void *eddy_req_route_data(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route ? route->data : NULL;
+}
+
+/* ---- what comes behind it ---- */
+
+/* What follows a refused head, or a CONNECT, is not what it seems: a client may send what is meant for
+ * the tunnel without waiting for the answer. */
+bool eddyi_req_has_unknown_end(const struct eddy_req *req)
+{
+	return req->refused || req->head.method == EDDYI_METHOD_CONNECT;
+}
+
+bool eddyi_req_can_keep(const struct eddy_req *req)
+{
+	return !eddyi_req_has_unknown_end(req) && req->head.keep_alive && eddyi_body_can_drain(&req->body);
+}
+
+bool eddyi_req_may_keep(const struct eddy_req *req)
+{
+	return !req->wire->last && eddyi_req_can_keep(req);
 }

@@ -1,6 +1,6 @@
 /* The clients of an app, one for each of its loops, that handlers ask others with. */
 #include "conn.h"
-#include "exchange.h"
+#include "exchange_state.h"
 
 #include <eddy/client.h>
 

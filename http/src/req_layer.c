@@ -1,5 +1,7 @@
 /* What layers keep for a request. */
-#include "exchange.h"
+#include "req.h"
+
+#include <eddy/layer.h>
 
 struct eddyi_req_kept {
 	struct eddyi_req_kept *next;

@@ -1,6 +1,7 @@
-#include "exchange.h"
+#include "res.h"
 
 #include "reals.h"
+#include "status.h"
 #include "syntax.h"
 
 #include <eddy/log.h>
@@ -378,16 +379,4 @@ int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...)
 	r = eddyi_problem(res, status, text);
 	free(text);
 	return r;
-}
-
-int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
-{
-	int r = res->failed;
-
-	if (r == 0 && (len || !res->head_sent))
-		r = eddyi_reply_stream(res->req, buf, len);
-	if (r < 0)
-		res->failed = r;
-	/* Nobody waits for more, and a stream may well be endless. */
-	return r < 0 || eddyi_reply_has_body(res->req) ? r : -EPIPE;
 }

@@ -1,4 +1,4 @@
-#include "exchange.h"
+#include "error.h"
 
 #include <eddy/same_origin.h>
 

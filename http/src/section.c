@@ -1,4 +1,5 @@
 #include "section.h"
+
 #include "app.h"
 #include "nearest.h"
 #include "toml_json.h"

@@ -1,4 +1,6 @@
-#include "exchange.h"
+#include "status.h"
+
+#include <errno.h>
 
 /* RFC 9110 section 15, RFC 6585, RFC 4918. */
 const char *eddyi_status_phrase(int status)
@@ -95,4 +97,41 @@ const char *eddyi_status_detail(int status)
 	default: return status < 500 ? "the request can't be carried out" : "the server can't carry this out";
 	}
 	/* clang-format on */
+}
+
+int eddyi_status_of(int error)
+{
+	switch (-error) {
+	case ENOENT:
+	case ENOTDIR:
+		return 404;
+	case EACCES:
+	case EPERM:
+		return 403;
+	case EEXIST:
+		return 409;
+	case EINVAL:
+	case EBADMSG:
+	case EILSEQ:
+	case ERANGE:
+		return 400;
+	case EMSGSIZE:
+	case EFBIG:
+		return 413;
+	case ENOSPC:
+	case EDQUOT:
+		return 507;
+	case ETIMEDOUT:
+		return 504;
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return 502;
+	case EAGAIN:
+	case EBUSY:
+		return 503;
+	default:
+		return 500;
+	}
 }

@@ -1,7 +1,7 @@
 /* What a handler can know of its connection's TLS session. */
 #include "wolfssl.h"
 
-#include "exchange.h"
+#include "exchange_state.h"
 #include "tls.h"
 
 #include <eddy/loop.h>

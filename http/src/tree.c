@@ -1,6 +1,4 @@
-#include "tree.h"
-
-#include "exchange.h"
+#include "exchange_state.h"
 #include "file.h"
 #include "incoming.h"
 #include "syntax.h"
@@ -13,7 +11,6 @@
 #include <unistd.h>
 
 struct eddyi_tree {
-	struct eddyi_tree *next;     /* of the app's */
 	struct eddyi_folder *folder; /* its .dir is the tree's own */
 	const char *index;           /* empty for none */
 	const char *cache_control;
@@ -190,12 +187,19 @@ static const char *copy(struct eddy_app *app, const char *text)
 	return eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0)).ptr;
 }
 
+static void close_folder(void *data)
+{
+	const struct eddyi_tree *tree = data;
+
+	if (tree->folder->dir >= 0)
+		close(tree->folder->dir);
+}
+
 static struct eddyi_tree *make_tree(struct eddy_app *app, const struct eddy_tree_options *options)
 {
 	struct eddyi_tree *tree = eddy_app_alloc(app, sizeof(*tree));
 
 	*tree = (struct eddyi_tree){
-		.next = app->trees,
 		.folder = eddyi_folder_new(app, -1),
 		.index = copy(app, options->index ? options->index : "index.html"),
 		.dot_files = options->dot_files,
@@ -203,7 +207,7 @@ static struct eddyi_tree *make_tree(struct eddy_app *app, const struct eddy_tree
 	};
 	if (options->cache_control)
 		tree->cache_control = copy(app, options->cache_control);
-	app->trees = tree;
+	eddy_app_at_free(app, close_folder, tree);
 	return tree;
 }
 
@@ -244,11 +248,4 @@ struct eddy_route *eddy_app_map_files(struct eddy_app *app, const char *pattern,
 				      const struct eddy_tree_options *options)
 {
 	return eddy_group_map_files(&app->root, pattern, dir, options);
-}
-
-void eddyi_trees_close(struct eddy_app *app)
-{
-	for (struct eddyi_tree *tree = app->trees; tree; tree = tree->next)
-		if (tree->folder->dir >= 0)
-			close(tree->folder->dir);
 }

@@ -1,6 +1,7 @@
 #include "upload.h"
 
 #include "disposition.h"
+#include "req.h"
 #include "syntax.h"
 #include "validator.h"
 
@@ -36,7 +37,7 @@ int eddyi_upload_check_name(struct eddy_str name, const struct eddy_save_options
  * Return: 0, -EEXIST when the request must not be carried out: 412. */
 static int check_conditions(struct eddy_req *req, int dir, const char *name, bool *ret_no_replace)
 {
-	struct eddyi_cond_fields fields = eddyi_validator_conditions(req);
+	struct eddyi_cond_fields fields = eddyi_validator_conditions(&req->head);
 	struct eddyi_validator validator;
 	struct stat st;
 	bool failed;

@@ -2,7 +2,7 @@
 #ifndef EDDYI_UPLOAD_H
 #define EDDYI_UPLOAD_H
 
-#include "exchange.h"
+#include "exchange_state.h"
 #include "incoming.h"
 
 #include <eddy/upload.h>

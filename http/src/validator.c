@@ -1,7 +1,5 @@
 #include "validator.h"
 
-#include "exchange.h"
-
 #include <stdio.h>
 #include <time.h>
 
@@ -19,13 +17,13 @@ void eddyi_validator_init(struct eddyi_validator *validator, const struct stat *
 	};
 }
 
-struct eddyi_cond_fields eddyi_validator_conditions(struct eddy_req *req)
+struct eddyi_cond_fields eddyi_validator_conditions(struct eddyi_head *head)
 {
 	return (struct eddyi_cond_fields){
-		.if_match = eddyi_head_join(&req->head, "if-match"),
-		.if_unmodified_since = eddy_req_header(req, "if-unmodified-since"),
-		.if_none_match = eddyi_head_join(&req->head, "if-none-match"),
-		.if_modified_since = eddy_req_header(req, "if-modified-since"),
-		.if_range = eddy_req_header(req, "if-range"),
+		.if_match = eddyi_head_join(head, "if-match"),
+		.if_unmodified_since = eddyi_head_find(head, eddy_str("if-unmodified-since", 19)),
+		.if_none_match = eddyi_head_join(head, "if-none-match"),
+		.if_modified_since = eddyi_head_find(head, eddy_str("if-modified-since", 17)),
+		.if_range = eddyi_head_find(head, eddy_str("if-range", 8)),
 	};
 }

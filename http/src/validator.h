@@ -4,10 +4,9 @@
 #define EDDYI_VALIDATOR_H
 
 #include "cond.h"
+#include "head.h"
 
 #include <sys/stat.h>
-
-struct eddy_req;
 
 /* inode, mtime to the nanosecond and size, in hexadecimal and quotes */
 #define EDDYI_ETAG_SIZE (4 * 17 + 4)
@@ -20,7 +19,7 @@ struct eddyi_validator {
 /* The validators of a file. */
 void eddyi_validator_init(struct eddyi_validator *validator, const struct stat *st);
 
-/* The conditions of the request. */
-struct eddyi_cond_fields eddyi_validator_conditions(struct eddy_req *req);
+/* The conditions of a request. */
+struct eddyi_cond_fields eddyi_validator_conditions(struct eddyi_head *head);
 
 #endif

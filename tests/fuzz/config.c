@@ -1,5 +1,6 @@
 /* Fuzzes http/src/config.h: a whole configuration file, read by sections of every type. */
 #include "config.h"
+
 #include "toml.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Fuzzes http/src/disposition.h. What is taken for a name must survive being written and read. */
 #include "disposition.h"
+
 #include "syntax.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Fuzzes http/src/forwarded.h and http/src/network.h: the first line is Forwarded, the others are
  * X-Forwarded-For, -Proto and -Host. */
 #include "forwarded.h"
+
 #include "host.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #ifndef EDDY_TESTS_ASK_H
 #define EDDY_TESTS_ASK_H
 
+#include "answer.h"
 #include "exchange.h"
 
 #include <criterion/criterion.h>

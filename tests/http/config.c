@@ -1,5 +1,6 @@
 /* Tests of http/src/config.h: files, and what is said about them. */
 #include "config.h"
+
 #include "config_key.h"
 #include "said.h"
 

@@ -1,5 +1,6 @@
 /* Tests of http/src/disposition.h. */
 #include "disposition.h"
+
 #include "vectors.h"
 
 #include <criterion/criterion.h>

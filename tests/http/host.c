@@ -1,5 +1,6 @@
 /* Tests of http/src/host.h. */
 #include "host.h"
+
 #include "vectors.h"
 
 #include <arpa/inet.h>

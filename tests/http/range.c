@@ -1,5 +1,6 @@
 /* Tests of http/src/range.h. */
 #include "range.h"
+
 #include "vectors.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,6 @@
 /* Tests of http/src/target.h. */
 #include "target.h"
+
 #include "vectors.h"
 
 #include <criterion/criterion.h>

@@ -1,8 +1,9 @@
 /* Tests of http/src/tls_setup.h. */
 #include "wolfssl.h"
 
-#include "tls.h"
 #include "tls_setup.h"
+
+#include "tls.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

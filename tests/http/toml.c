@@ -1,6 +1,7 @@
 /* Tests of http/src/toml.h. */
-#include "arena.h"
 #include "toml.h"
+
+#include "arena.h"
 #include "toml_json.h"
 
 #include <criterion/criterion.h>
