@@ -10,6 +10,7 @@
  * 5. Who waits lies in a list, on the stack of his task; he is woken by who takes him out, with the lock held.
  */
 #include "issuer.h"
+
 #include "identifier.h"
 #include "issuer_fetch.h"
 #include "issuer_metadata.h"

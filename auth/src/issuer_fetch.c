@@ -1,4 +1,5 @@
 #include "issuer_fetch.h"
+
 #include "identifier.h"
 #include "issuer_metadata.h"
 

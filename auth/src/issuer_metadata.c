@@ -1,4 +1,5 @@
 #include "issuer_metadata.h"
+
 #include "json.h"
 
 #include <eddy/client.h>

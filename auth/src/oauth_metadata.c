@@ -1,5 +1,6 @@
 /* The metadata documents of an app: where they are served, and when they are made. */
 #include "oauth_metadata.h"
+
 #include "description.h"
 #include "identifier.h"
 

@@ -1,4 +1,6 @@
-#include "run.h"
+#include "app_stats.h"
+
+#include "stop.h"
 
 static uint64_t load(const uint64_t *count)
 {

@@ -1,6 +1,9 @@
 /* A call from the URL to the response: what may be asked, connections that turn out to be closed, redirects. */
-#include "client.h"
-
+#include "client_conn.h"
+#include "client_exchange.h"
+#include "client_observer.h"
+#include "client_run.h"
+#include "response.h"
 #include "syntax.h"
 
 #include <eddy/loop.h>

@@ -1,5 +1,7 @@
-/* The connections of a client: made, kept and taken again. */
-#include "client.h"
+#include "client_conn.h"
+
+#include "client_run.h"
+#include "client_tls.h"
 #include "tls_wire.h"
 
 #include <eddy/net.h>

@@ -1,6 +1,8 @@
-/* One request and the head of its response, on a connection. */
-#include "client.h"
+#include "client_exchange.h"
 
+#include "client_observer.h"
+#include "client_run.h"
+#include "response.h"
 #include "syntax.h"
 
 #include <eddy/transfer.h>

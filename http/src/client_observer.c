@@ -1,5 +1,4 @@
-/* Those who observe the requests of clients. */
-#include "client.h"
+#include "client_observer.h"
 
 #include <errno.h>
 #include <stdatomic.h>

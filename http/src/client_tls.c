@@ -1,8 +1,9 @@
 /* The client's connections over TLS: their handshake, and what is kept to resume them. */
 #include "wolfssl.h"
 
-#include "client.h"
+#include "client_tls.h"
 
+#include "client_run.h"
 #include "tls_client.h"
 #include "tls_wire.h"
 

@@ -1,5 +1,6 @@
 #include "conn.h"
 
+#include "conn_proxy.h"
 #include "exchange.h"
 #include "tls_wire.h"
 
@@ -12,6 +13,10 @@
 #define REST_SIZE (8 * EDDY_KIB)
 /* With the rest of a buffer it fits into the inbox. */
 #define AHEAD_MAX (EDDYI_INBOX_SIZE / 2)
+
+/* Wait for bytes: of a new request, or of one whose head has begun to arrive. Without a part of one it is closed
+ * instead when requests are not waited for any more. */
+static void park(struct eddyi_conn *conn);
 
 static void closed(struct eddy_op *op, int result, unsigned flags)
 {
@@ -39,7 +44,8 @@ static void start_close(struct eddyi_conn *conn)
 	eddy_op_start(&conn->op, sqe);
 }
 
-void eddyi_conn_close(struct eddyi_conn *conn)
+/* Nothing of the connection is in use any more. */
+static void close_conn(struct eddyi_conn *conn)
 {
 	conn->state = EDDYI_CONN_CLOSING;
 	eddyi_wire_unguard(&conn->wire);
@@ -55,7 +61,7 @@ void eddyi_conn_close(struct eddyi_conn *conn)
 		start_close(conn);
 }
 
-/* Feed the next head, and say how many bytes it took. Return: as eddyi_conn_take_in(). */
+/* Feed the next head, and say how many bytes it took. Return: as take_in(). */
 static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used)
 {
 	int status;
@@ -75,8 +81,11 @@ static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used
 	return status;
 }
 
-int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
+/* Take in bytes of the head; what is behind it is kept.
+ * Return: 0 when more are needed, else the head's status; -ENOMEM. */
+static int take_in(void *arg, const char *bytes, size_t len)
 {
+	struct eddyi_conn *conn = arg;
 	size_t used = 0;
 	int status = feed(conn, eddy_str(bytes, len), &used);
 
@@ -85,7 +94,7 @@ int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
 	return status;
 }
 
-/* Read the next head from what is pending. Return: as eddyi_conn_take_in(). */
+/* Read the next head from what is pending. Return: as take_in(). */
 static int take_in_pending(struct eddyi_conn *conn)
 {
 	struct eddy_str pending = eddyi_wire_pending(&conn->wire);
@@ -104,12 +113,28 @@ static bool is_shaking(const struct eddyi_conn *conn)
 	return EDDYI_TLS && conn->wire.tls && conn->wire.tls->state < EDDYI_TLS_OPEN;
 }
 
-/* Take in what the socket received, as eddyi_conn_take_in(). */
+/* Decrypt what is here, until it is a head. Return: as take_in(), -errno. */
+static int take_in_decrypted(struct eddyi_conn *conn)
+{
+	return eddyi_tls_wire_drain(&conn->wire, take_in, conn);
+}
+
+/* Take in encrypted bytes. Return: 1 when a step of the handshake is due; else as take_in(), -errno. */
+static int take_in_sealed(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	int r = eddyi_tls_feed(conn->wire.tls, bytes, len);
+
+	if (r < 0)
+		return r;
+	return is_shaking(conn) ? eddyi_tls_is_due(conn->wire.tls) : take_in_decrypted(conn);
+}
+
+/* Take in what the socket received, as take_in(). */
 static int take_in_received(struct eddyi_conn *conn, const char *bytes, size_t len)
 {
 	if (EDDYI_TLS && conn->wire.tls)
-		return eddyi_conn_take_in_sealed(conn, bytes, len);
-	return eddyi_conn_take_in(conn, bytes, len);
+		return take_in_sealed(conn, bytes, len);
+	return take_in(conn, bytes, len);
 }
 
 /* The same from a connection that has to begin with a PROXY header. */
@@ -142,7 +167,7 @@ static int flush_held(struct eddyi_conn *conn)
 }
 
 /* Take in the next head, if it is here. What was held for it is sent before it is waited for, and more may come
- * ahead meanwhile. Return: as eddyi_conn_take_in(), -errno. */
+ * ahead meanwhile. Return: as take_in(), -errno. */
 static int take_in_next(struct eddyi_conn *conn)
 {
 	int status;
@@ -150,14 +175,15 @@ static int take_in_next(struct eddyi_conn *conn)
 	do {
 		status = take_in_pending(conn);
 		if (EDDYI_TLS && status == 0 && conn->wire.tls)
-			status = eddyi_conn_take_in_decrypted(conn);
+			status = take_in_decrypted(conn);
 		if (status == 0)
 			status = flush_held(conn);
 	} while (status == 0 && conn->wire.inbox);
 	return status;
 }
 
-int eddyi_conn_serve(void *arg)
+/* Task: answer requests until the next head is not there yet. */
+static int serve(void *arg)
 {
 	struct eddyi_conn *conn = arg;
 	enum eddyi_ending ending;
@@ -175,14 +201,47 @@ int eddyi_conn_serve(void *arg)
 			ending = EDDYI_ENDING_LINGER;
 	} while (ending == EDDYI_ENDING_KEEP && status > 0);
 	if (ending == EDDYI_ENDING_KEEP && status == 0) {
-		eddyi_conn_park(conn);
+		park(conn);
 		return 0;
 	}
 	if (ending == EDDYI_ENDING_LINGER)
 		eddyi_wire_linger(&conn->wire);
 	else if (ending == EDDYI_ENDING_CUT)
 		eddyi_wire_cut(&conn->wire);
-	eddyi_conn_close(conn);
+	close_conn(conn);
+	return 0;
+}
+
+/* Task: do what is due of a handshake, and go on with what came behind it: no task waits for a client. */
+static int shake(void *arg)
+{
+	struct eddyi_conn *conn = arg;
+	struct eddyi_wire *wire = &conn->wire;
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	conn->beside = &scope;
+	r = eddyi_tls_wire_shake(wire);
+	conn->beside = NULL;
+	eddy_scope_end(&scope);
+	if (r != -EAGAIN)
+		eddyi_wire_unguard(wire);
+	if (r == 0) {
+		r = take_in_decrypted(conn);
+		if (r > 0)
+			return serve(conn);
+		if (r == 0)
+			r = -EAGAIN;
+	} else if (r == -EPROTO || r == -EBADMSG) {
+		/* It is to get the alert that says why. */
+		eddyi_wire_linger(wire);
+	}
+	/* A step that was done in spite of it: who evicts has passed by already. */
+	if (r == -EAGAIN && !eddy_is_cancelled())
+		park(conn);
+	else
+		close_conn(conn);
 	return 0;
 }
 
@@ -208,18 +267,18 @@ static void start_task(struct eddyi_conn *conn)
 	conn->wire.ahead = eddy_op_is_started(&conn->op) ? &conn->op : NULL;
 	move_to(conn, &conn->conns->active);
 	if (EDDYI_TLS && shaking)
-		r = eddy_scope_spawn(conn->conns->tasks, "handshake", eddyi_conn_shake, conn);
+		r = eddy_scope_spawn(conn->conns->tasks, "handshake", shake, conn);
 	else
-		r = eddy_scope_spawn(conn->conns->tasks, "request", eddyi_conn_serve, conn);
+		r = eddy_scope_spawn(conn->conns->tasks, "request", serve, conn);
 	if (r < 0)
-		eddyi_conn_close(conn);
+		close_conn(conn);
 }
 
 /* The time for a head is over: 408 when a part of it had come. */
 static void give_up_head(struct eddyi_conn *conn)
 {
 	if (!conn->req || conn->evicted) {
-		eddyi_conn_close(conn);
+		close_conn(conn);
 		return;
 	}
 	conn->req->refused =
@@ -229,7 +288,7 @@ static void give_up_head(struct eddyi_conn *conn)
 
 /* The head's last chance: bytes that have come meanwhile may complete it, and unread ones would reset
  * the connection as it is closed. Who goes on sending what is no request holds the loop no longer than a
- * head could take. Return: as eddyi_conn_take_in(). */
+ * head could take. Return: as take_in(). */
 static int take_in_rest(struct eddyi_conn *conn)
 {
 	const struct eddyi_head_limits *limits = &conn->conns->app->head_limits;
@@ -285,9 +344,9 @@ static void judge_received(struct eddyi_conn *conn, int result, int status, bool
 	else if (is_over)
 		give_up_head(conn);
 	else if (status < 0 || result == 0 || (result < 0 && !may_receive_again(result)))
-		eddyi_conn_close(conn);
+		close_conn(conn);
 	else
-		eddyi_conn_park(conn);
+		park(conn);
 }
 
 typedef int take_in_fn(struct eddyi_conn *conn, const char *bytes, size_t len);
@@ -371,12 +430,12 @@ static void wait_for_bytes(struct eddyi_conn *conn, bool arriving)
 		conns->became_idle(conns);
 }
 
-void eddyi_conn_park(struct eddyi_conn *conn)
+static void park(struct eddyi_conn *conn)
 {
 	bool arriving = is_arriving(conn);
 
 	if (!arriving && conn->conns->stopping && !conn->conns->patient)
-		eddyi_conn_close(conn);
+		close_conn(conn);
 	else
 		wait_for_bytes(conn, arriving);
 }
@@ -396,20 +455,6 @@ static void time_is_up(struct eddy_timeout *timeout)
 	} else if (conn->req) {
 		eddyi_exchange_expire(conn->req);
 	}
-}
-
-void eddyi_conns_init(struct eddyi_conns *conns)
-{
-	eddy_list_init(&conns->fresh);
-	eddy_list_init(&conns->idle);
-	eddy_list_init(&conns->active);
-	eddy_event_init(&conns->stop);
-}
-
-void eddyi_conns_deinit(struct eddyi_conns *conns)
-{
-	if (conns->client)
-		conns->free_client(conns->client);
 }
 
 void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address)
@@ -439,66 +484,9 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_addres
 	conns->count++;
 	if (address->proxy_protocol && !eddyi_conn_await_proxy_header(conn)) {
 		move_to(conn, &conns->active);
-		eddyi_conn_close(conn);
+		close_conn(conn);
 		return;
 	}
 	/* Also at the end, when what it has sent already is answered. */
 	wait_for_bytes(conn, false);
-}
-
-/* Its receive may have been faster than its eviction; then the request is answered first. */
-static void evict(struct eddyi_conn *conn)
-{
-	conn->evicted = true;
-	conn->wire.last = true;
-	eddy_op_cancel(&conn->op);
-}
-
-static bool evict_first(struct eddyi_conns *conns, struct eddy_node *list)
-{
-	struct eddy_node *node = eddy_list_shift(list);
-
-	if (!node)
-		return false;
-	eddy_list_append(&conns->active, node);
-	evict(eddy_of(node, struct eddyi_conn, node));
-	return true;
-}
-
-bool eddyi_conns_evict_idle(struct eddyi_conns *conns)
-{
-	if (!evict_first(conns, &conns->idle))
-		return false;
-	eddyi_conn_count(conns, evicted);
-	return true;
-}
-
-static void make_last(struct eddy_node *list)
-{
-	for (struct eddy_node *node = list->next; node != list; node = node->next)
-		eddy_of(node, struct eddyi_conn, node)->wire.last = true;
-}
-
-void eddyi_conns_stop(struct eddyi_conns *conns, bool patient)
-{
-	conns->stopping = true;
-	conns->patient = patient;
-	eddy_event_set(&conns->stop);
-	make_last(&conns->active);
-	make_last(&conns->idle);
-	make_last(&conns->fresh);
-	while (!patient && (evict_first(conns, &conns->idle) || evict_first(conns, &conns->fresh)))
-		;
-}
-
-void eddyi_conns_evict_parked(struct eddyi_conns *conns)
-{
-	struct eddy_node *node;
-
-	for (node = conns->active.next; node != &conns->active; node = node->next) {
-		struct eddyi_conn *conn = eddy_of(node, struct eddyi_conn, node);
-
-		if (conn->state == EDDYI_CONN_PARKED)
-			evict(conn);
-	}
 }

@@ -1,5 +1,4 @@
-/* What a connection begins with where a proxy speaks for its clients. */
-#include "conn.h"
+#include "conn_proxy.h"
 
 #include "app.h"
 #include "peer.h"

@@ -70,7 +70,8 @@ static int reply_and_drain(struct eddy_req *req)
 	int r;
 
 	/* A stream has said already how the connection goes on. */
-	req->keep = req->res.head_sent ? req->keep && eddyi_req_can_keep(req) : eddyi_req_may_keep(req);
+	req->keep = req->res.head_sent ? req->keep && eddyi_req_can_keep(req) :
+					 eddyi_req_may_keep(req);
 	r = eddyi_reply(req);
 	if (r == 0 && req->keep)
 		r = eddyi_body_drain(&req->body, req->wire);

@@ -92,30 +92,33 @@ static void sum_header(struct summary *summary, const struct eddyi_header *heade
 #undef IS
 }
 
+static int refuse(struct eddyi_head *head, int status, const char *problem)
+{
+	head->problem = problem;
+	return status;
+}
+
 static int judge_body(struct eddyi_head *head, const struct summary *summary)
 {
 	if (summary->content_types > 1)
-		return eddyi_head_refuse(head, 400, "there is more than one content-type");
+		return refuse(head, 400, "there is more than one content-type");
 	if (summary->transfer_encodings) {
 		if (!head->minor)
-			return eddyi_head_refuse(head, 400, "HTTP/1.0 has no transfer-encoding");
+			return refuse(head, 400, "HTTP/1.0 has no transfer-encoding");
 		if (summary->content_lengths)
-			return eddyi_head_refuse(head, 400,
-						 "content-length beside transfer-encoding");
+			return refuse(head, 400, "content-length beside transfer-encoding");
 		if (summary->transfer_encodings > 1 ||
 		    !eddy_str_eq_nocase(summary->transfer_encoding, eddy_str("chunked", 7)))
-			return eddyi_head_refuse(head, 400,
-						 "the only transfer-encoding known is chunked");
+			return refuse(head, 400, "the only transfer-encoding known is chunked");
 		head->framing = EDDYI_BODY_CHUNKED;
 	} else if (summary->content_lengths > 1) {
-		return eddyi_head_refuse(head, 400, "there is more than one content-length");
+		return refuse(head, 400, "there is more than one content-length");
 	} else if (summary->odd_length) {
-		return eddyi_head_refuse(head, 400,
-					 "the content-length has zeros in front or blanks around");
+		return refuse(head, 400, "the content-length has zeros in front or blanks around");
 	} else if (summary->content_lengths) {
 		/* The largest number of all would pass for a length that nobody knows. */
 		if (head->parser.content_length > INT64_MAX)
-			return eddyi_head_refuse(head, 413, "no body can be as long");
+			return refuse(head, 413, "no body can be as long");
 		head->framing = EDDYI_BODY_LENGTH;
 		head->length = head->parser.content_length;
 	}
@@ -127,11 +130,11 @@ static int judge_host(struct eddyi_head *head, const struct summary *summary)
 	struct eddyi_host host;
 
 	if (summary->hosts > 1)
-		return eddyi_head_refuse(head, 400, "there is more than one host field");
+		return refuse(head, 400, "there is more than one host field");
 	if (!summary->hosts && head->minor)
-		return eddyi_head_refuse(head, 400, "the host field is missing");
+		return refuse(head, 400, "the host field is missing");
 	if (summary->hosts && eddyi_host_parse(summary->host, &host) < 0)
-		return eddyi_head_refuse(head, 400, "the host is malformed");
+		return refuse(head, 400, "the host is malformed");
 	head->host = head->target.authority.ptr ? head->target.authority : summary->host;
 	return 200;
 }
@@ -144,10 +147,10 @@ static int judge_wishes(struct eddyi_head *head, const struct summary *summary)
 	if (!head->minor)
 		return 200;
 	if (summary->expects && !summary->expects_continue)
-		return eddyi_head_refuse(head, 417, "the only expectation known is 100-continue");
+		return refuse(head, 417, "the only expectation known is 100-continue");
 	if (summary->upgrade && head->method == EDDYI_METHOD_GET && version.ptr &&
 	    !eddy_str_eq_z(version, "13"))
-		return eddyi_head_refuse(head, 400, "the only version of WebSocket is 13");
+		return refuse(head, 400, "the only version of WebSocket is 13");
 	head->expect_continue = summary->expects && head->framing != EDDYI_BODY_NONE;
 	return 200;
 }

@@ -17,7 +17,7 @@
 #include "head.h"
 
 /* Judge the fields of a head whose method, target and fields have been read, and set all that follows
- * from them. Return: 200, or the status that the head was refused with. */
+ * from them. Return: 200, or the status that the head is to be refused with, `problem` saying why. */
 int eddyi_fields_judge(struct eddyi_head *head);
 
 #endif

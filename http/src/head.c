@@ -224,6 +224,7 @@ bool eddyi_head_lines_are_clean(struct eddy_str head)
 static int judge(struct eddyi_head *head)
 {
 	struct eddy_str target;
+	int status;
 
 	if (!eddyi_head_lines_are_clean(eddy_str(head->bytes, head->len)))
 		return eddyi_head_refuse(head, 400,
@@ -250,7 +251,8 @@ static int judge(struct eddyi_head *head)
 		return eddyi_head_refuse(head, 400, "the request line is malformed");
 	if (eddyi_target_parse(target, head->method, &head->target) < 0)
 		return eddyi_head_refuse(head, 400, "the request target is malformed");
-	return eddyi_fields_judge(head);
+	status = eddyi_fields_judge(head);
+	return status == 200 ? 200 : eddyi_head_refuse(head, status, head->problem);
 }
 
 static int check_limits(struct eddyi_head *head)

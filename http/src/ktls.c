@@ -2,8 +2,6 @@
 
 #include "ktls.h"
 
-#include "tls.h"
-
 #include <errno.h>
 #include <linux/tls.h>
 #include <netinet/in.h>
@@ -71,18 +69,18 @@ static void put_iv(struct WOLFSSL *session, bool is_1_3, const unsigned char *nu
 	memcpy(iv, is_1_3 ? secret + SALT_LEN : number, IV_LEN);
 }
 
-bool eddyi_ktls_begin(struct eddyi_tls *tls, int fd)
+bool eddyi_ktls_begin(struct WOLFSSL *session, int fd)
 {
 	union {
 		struct tls_crypto_info info;
 		struct tls12_crypto_info_aes_gcm_128 gcm128;
 		struct tls12_crypto_info_aes_gcm_256 gcm256;
 	} crypto = { 0 };
-	struct WOLFSSL *session = tls->session;
 	bool is_1_3 = wolfSSL_version(session) == TLS1_3_VERSION;
 	const unsigned char *key = wolfSSL_GetServerWriteKey(session);
 	int key_len = wolfSSL_GetKeySize(session);
 	socklen_t len;
+	bool sends;
 
 	if (!eddyi_ktls_is_there() || wolfSSL_GetBulkCipher(session) != wolfssl_aes_gcm)
 		return false;
@@ -104,9 +102,9 @@ bool eddyi_ktls_begin(struct eddyi_tls *tls, int fd)
 		put_iv(session, is_1_3, crypto.gcm256.rec_seq, crypto.gcm256.salt,
 		       crypto.gcm256.iv);
 	}
-	tls->kernel_sends = attach(fd) == 0 && setsockopt(fd, SOL_TLS, TLS_TX, &crypto, len) == 0;
+	sends = attach(fd) == 0 && setsockopt(fd, SOL_TLS, TLS_TX, &crypto, len) == 0;
 	explicit_bzero(&crypto, sizeof(crypto));
-	return tls->kernel_sends;
+	return sends;
 }
 
 void eddyi_ktls_alert(int fd, unsigned char level, unsigned char description)

@@ -1,6 +1,5 @@
 #include "req.h"
 
-#include "conn.h"
 #include "decoded.h"
 #include "peer.h"
 
@@ -184,11 +183,6 @@ struct eddy_str eddy_req_bound(const struct eddy_req *req)
 	return eddy_str_from(req->wire->bound);
 }
 
-struct eddy_event *eddy_req_stopping(const struct eddy_req *req)
-{
-	return &eddy_of(req->wire, struct eddyi_conn, wire)->conns->stop;
-}
-
 void *eddy_req_alloc(struct eddy_req *req, size_t size)
 {
 	return eddyi_arena_alloc(&req->arena, size);
@@ -240,7 +234,8 @@ bool eddyi_req_has_unknown_end(const struct eddy_req *req)
 
 bool eddyi_req_can_keep(const struct eddy_req *req)
 {
-	return !eddyi_req_has_unknown_end(req) && req->head.keep_alive && eddyi_body_can_drain(&req->body);
+	return !eddyi_req_has_unknown_end(req) && req->head.keep_alive &&
+	       eddyi_body_can_drain(&req->body);
 }
 
 bool eddyi_req_may_keep(const struct eddy_req *req)

@@ -1,5 +1,5 @@
 /* The clients of an app, one for each of its loops, that handlers ask others with. */
-#include "conn.h"
+#include "conns.h"
 #include "exchange_state.h"
 
 #include <eddy/client.h>

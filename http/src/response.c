@@ -1,4 +1,7 @@
-#include "client.h"
+#include "response.h"
+
+#include "client_conn.h"
+#include "client_run.h"
 #include "date.h"
 
 #include <errno.h>

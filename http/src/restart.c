@@ -1,5 +1,6 @@
-/* Start this program again, with the listening sockets of this process. */
-#include "run.h"
+#include "restart.h"
+
+#include "stop.h"
 
 #include <eddy/io.h>
 #include <eddy/log.h>

@@ -1,7 +1,8 @@
 /* An app from start to end: its sockets, its workers, its signals. */
-#include "run.h"
-
+#include "app_stats.h"
 #include "beside.h"
+#include "restart.h"
+#include "stop.h"
 #include "tls_setup.h"
 
 #include <eddy/log.h>
@@ -11,68 +12,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-pthread_mutex_t eddyi_run_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* ---- stopping ---- */
-
-static void deliver_stop(struct eddy_message *message)
-{
-	struct eddyi_worker *worker = eddy_of(message, struct eddyi_worker, stop);
-	struct eddyi_run *run = worker->run;
-
-	eddyi_server_stop(&worker->server,
-			  run->handed_over ? EDDYI_STOP_HAND_OVER : EDDYI_STOP_DRAIN);
-	if (worker == run->workers)
-		eddy_event_set(&run->notifier.stopping);
-}
-
-static void deliver_hurry(struct eddy_message *message)
-{
-	eddyi_server_stop(&eddy_of(message, struct eddyi_worker, hurry)->server, EDDYI_STOP_HURRY);
-}
-
-void eddyi_run_stop(struct eddyi_run *run)
-{
-	bool at_once = run->handed_over || !run->app->options.lame_duck_ns;
-
-	if (++run->stops > 2)
-		return;
-	atomic_store(&run->app->draining, !run->handed_over);
-	for (unsigned i = 0; i < run->count; i++) {
-		struct eddyi_worker *worker = &run->workers[i];
-
-		if (!worker->loop)
-			continue;
-		/* A handler that has asked for the end is answered before the message comes. */
-		if (run->stops == 1 && at_once && worker->loop == eddy_loop_self())
-			eddyi_conns_stop(&worker->server.conns, true);
-		eddy_loop_post(worker->loop, run->stops == 1 ? &worker->stop : &worker->hurry);
-	}
-}
-
-void eddy_app_shutdown(struct eddy_app *app)
-{
-	pthread_mutex_lock(&eddyi_run_lock);
-	if (app->run)
-		eddyi_run_stop(app->run);
-	else
-		app->early_stops++;
-	pthread_mutex_unlock(&eddyi_run_lock);
-}
-
-bool eddy_app_is_draining(const struct eddy_app *app)
-{
-	return atomic_load(&app->draining);
-}
-
-/* What has gone wrong ends everything, but hurries nobody. */
-static void stop_once(struct eddyi_run *run)
-{
-	pthread_mutex_lock(&eddyi_run_lock);
-	if (!run->stops)
-		eddyi_run_stop(run);
-	pthread_mutex_unlock(&eddyi_run_lock);
-}
+/* ---- signals ---- */
 
 /* A task of worker 0: read what the files hold that the app was told of. The pool may be busy for long, and
  * other signals are heard meanwhile. */
@@ -175,7 +115,7 @@ static int serve(struct eddyi_worker *worker)
 	r = eddyi_server_run(&worker->server, run->app, &doors);
 	forget_loop(worker);
 	if (r < 0)
-		stop_once(run);
+		eddyi_run_stop_once(run);
 	return r;
 }
 
@@ -217,9 +157,7 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 	for (unsigned i = 0; i < run->count; i++) {
 		struct eddyi_worker *worker = &run->workers[i];
 
-		worker->run = run;
-		worker->stop.deliver = deliver_stop;
-		worker->hurry.deliver = deliver_hurry;
+		eddyi_worker_init(worker, run);
 		eddyi_server_init(&worker->server, &run->balance, i);
 	}
 	r = eddyi_listening_open(&run->listening, app);

@@ -1,7 +1,7 @@
 /* A request to an app by a pair of sockets: a client's connection at one end, a server's at the other. */
 #include "app.h"
 #include "beside.h"
-#include "client.h"
+#include "client_conn.h"
 #include "conn.h"
 
 #include <eddy/log.h>

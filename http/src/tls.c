@@ -112,7 +112,8 @@ void eddyi_tls_sent(struct eddyi_tls *tls, size_t len)
 	tls->out = NULL;
 }
 
-int eddyi_tls_pull(struct WOLFSSL *session, char *buf, int len, void *arg)
+/* How sessions receive and send. */
+static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 {
 	struct eddyi_tls *tls = arg;
 	size_t here = tls->in ? tls->in_whole - tls->in_at : 0;
@@ -127,7 +128,7 @@ int eddyi_tls_pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 	return (int)here;
 }
 
-int eddyi_tls_push(struct WOLFSSL *session, char *buf, int len, void *arg)
+static int push(struct WOLFSSL *session, char *buf, int len, void *arg)
 {
 	struct eddyi_tls *tls = arg;
 	ssize_t r;
@@ -153,16 +154,24 @@ struct eddyi_tls *eddyi_tls_new(struct eddyi_tls_setup *setup)
 	return tls;
 }
 
+/* The session receives from `in` and sends to `out`. */
+static void attach(struct eddyi_tls *tls, struct WOLFSSL *session)
+{
+	tls->session = session;
+	wolfSSL_SSLSetIORecv(session, pull);
+	wolfSSL_SSLSetIOSend(session, push);
+	wolfSSL_SetIOReadCtx(session, tls);
+	wolfSSL_SetIOWriteCtx(session, tls);
+}
+
 struct eddyi_tls *eddyi_tls_new_client(struct WOLFSSL *session)
 {
 	struct eddyi_tls *tls = calloc(1, sizeof(*tls));
 
 	if (!tls)
 		return NULL;
-	tls->session = session;
+	attach(tls, session);
 	tls->state = EDDYI_TLS_SHAKING;
-	wolfSSL_SetIOReadCtx(session, tls);
-	wolfSSL_SetIOWriteCtx(session, tls);
 	return tls;
 }
 
@@ -275,15 +284,23 @@ static void say_failure(struct eddyi_tls *tls)
 		put_out(tls, handshake_failure, sizeof(handshake_failure));
 }
 
+/* Return: false when memory is out. */
+static bool begin_session(struct eddyi_tls *tls)
+{
+	struct WOLFSSL *session = eddyi_tls_setup_session(tls->setup, &tls->hello);
+
+	if (session)
+		attach(tls, session);
+	return session != NULL;
+}
+
 /* Runs on a thread of the pool. */
 static int step(void *arg)
 {
 	struct eddyi_tls *tls = arg;
 	int r;
 
-	if (!tls->session)
-		tls->session = eddyi_tls_setup_session(tls->setup, tls);
-	if (!tls->session)
+	if (!tls->session && !begin_session(tls))
 		return -ENOMEM;
 	find_whole_records(tls);
 	wolfSSL_ERR_clear_error();

@@ -49,8 +49,6 @@ static int set_up(WOLFSSL_CTX *context, const struct eddyi_tls_client_options *o
 	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_NO_INTERNAL);
 	wolfSSL_CTX_set_verify(
 		context, options->trusts_all ? WOLFSSL_VERIFY_NONE : WOLFSSL_VERIFY_PEER, NULL);
-	wolfSSL_CTX_SetIORecv(context, eddyi_tls_pull);
-	wolfSSL_CTX_SetIOSend(context, eddyi_tls_push);
 	if (wolfSSL_CTX_SetMinVersion(context, WOLFSSL_TLSV1_2) != WOLFSSL_SUCCESS)
 		return -ENOMEM;
 	if (wolfSSL_CTX_set_cipher_list(context, ciphers) != WOLFSSL_SUCCESS)

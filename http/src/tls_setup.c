@@ -2,7 +2,7 @@
 
 #include "tls_setup.h"
 
-#include "tls.h"
+#include "hello.h"
 #include "tls_credential.h"
 
 #include <eddy/log.h>
@@ -118,8 +118,6 @@ static bool load_pair(struct credentials *credentials, const struct eddyi_tls_se
 
 	if (eddyi_tls_credential_init(credential, &setup->options, pair->cert, pair->key) < 0)
 		return false;
-	wolfSSL_CTX_SetIORecv(credential->context, eddyi_tls_pull);
-	wolfSSL_CTX_SetIOSend(credential->context, eddyi_tls_push);
 	credentials->count++;
 	return true;
 }
@@ -199,16 +197,15 @@ static WOLFSSL_CTX *choose_context(struct eddyi_tls_setup *setup, const struct e
 	return context;
 }
 
-struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup, struct eddyi_tls *tls)
+struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup,
+					const struct eddyi_hello *hello)
 {
-	WOLFSSL_CTX *context = choose_context(setup, &tls->hello);
+	WOLFSSL_CTX *context = choose_context(setup, hello);
 	WOLFSSL *session = wolfSSL_new(context);
 
 	wolfSSL_CTX_free(context);
 	if (!session)
 		return NULL;
-	wolfSSL_SetIOReadCtx(session, tls);
-	wolfSSL_SetIOWriteCtx(session, tls);
 	if (wolfSSL_UseALPN(session, (char *)http, sizeof(http) - 1,
 			    WOLFSSL_ALPN_FAILED_ON_MISMATCH) == WOLFSSL_SUCCESS)
 		return session;

@@ -3,7 +3,7 @@
 #define EDDYI_TLS_SETUP_H
 
 struct eddy_tls_options;
-struct eddyi_tls;
+struct eddyi_hello;
 struct eddyi_tls_setup;
 struct WOLFSSL;
 
@@ -28,12 +28,9 @@ int eddyi_tls_setup_add(struct eddyi_tls_setup *setup, const char *cert, const c
  * Return: 0; -EINVAL and everything is as it was. */
 int eddyi_tls_setup_load(void *setup);
 
-/* Begin a session that speaks through `tls`, with the certificate for what its hello asked for.
- * Any thread. Return: NULL when memory is out. */
-struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup, struct eddyi_tls *tls);
-
-/* How sessions receive and send: see tls.c. */
-int eddyi_tls_pull(struct WOLFSSL *session, char *buf, int len, void *arg);
-int eddyi_tls_push(struct WOLFSSL *session, char *buf, int len, void *arg);
+/* Begin a session, with the certificate for what the hello asked for. Any thread.
+ * Return: NULL when memory is out. */
+struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup,
+					const struct eddyi_hello *hello);
 
 #endif

@@ -88,7 +88,7 @@ int eddyi_tls_wire_shake(struct eddyi_wire *wire)
 		eddyi_tls_cut(wire->tls);
 	if (r == 0 && sent == 0 && wire->tls->setup &&
 	    !eddyi_tls_setup_options(wire->tls->setup)->no_ktls)
-		eddyi_ktls_begin(wire->tls, wire->fd);
+		wire->tls->kernel_sends = eddyi_ktls_begin(wire->tls->session, wire->fd);
 	return sent < 0 ? sent : r;
 }
 
@@ -141,6 +141,24 @@ bool eddyi_tls_wire_is_quiet(struct eddyi_wire *wire)
 		taken += (size_t)r;
 	}
 	return false;
+}
+
+int eddyi_tls_wire_drain(struct eddyi_wire *wire, eddyi_tls_wire_take_fn *take, void *arg)
+{
+	char bytes[EDDYI_INBOX_SIZE];
+	int r = 0;
+
+	while (r == 0) {
+		ssize_t len = eddyi_tls_read(wire->tls, bytes, sizeof(bytes));
+
+		/* What the protocol had to answer. */
+		if (len <= 0)
+			eddyi_tls_wire_push(wire, NULL, 0);
+		if (len <= 0)
+			return len == -EAGAIN ? 0 : len < 0 ? (int)len : -ECONNRESET;
+		r = take(arg, bytes, (size_t)len);
+	}
+	return r;
 }
 
 ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len, bool extends_time)

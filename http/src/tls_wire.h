@@ -1,10 +1,10 @@
 /* tls_wire.h: how the bytes of a wire pass through its TLS session. wire.c calls it, with its clock armed;
- * conn.c calls it for the handshake. */
+ * who has the connection calls it for the handshake. */
 #ifndef EDDYI_TLS_WIRE_H
 #define EDDYI_TLS_WIRE_H
 
 #include "tls.h"
-#include "wire.h"
+#include "wire_state.h"
 
 struct eddy_transfer;
 
@@ -35,6 +35,13 @@ int eddyi_tls_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t c
 
 /* Send as eddy_transfer_to_socket() does. Suspends. Return: as that. */
 int eddyi_tls_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer);
+
+/* What decrypted bytes are handed to. Return: 0 when it wants more. */
+typedef int eddyi_tls_wire_take_fn(void *arg, const char *bytes, size_t len);
+
+/* Decrypt what is here, and hand it on until `take` wants no more. Never suspends.
+ * Return: 0 when more must be received first, -errno; as `take`. */
+int eddyi_tls_wire_drain(struct eddyi_wire *wire, eddyi_tls_wire_take_fn *take, void *arg);
 
 /* Encrypt as many of the bytes as there is room for, and send what the socket takes now.
  * Return: bytes encrypted. */

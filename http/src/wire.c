@@ -238,19 +238,6 @@ void eddyi_wire_cut(struct eddyi_wire *wire)
 		eddyi_tls_cut(wire->tls);
 }
 
-void eddyi_wire_advance(struct iovec **pieces, size_t *count, size_t sent)
-{
-	while (*count && sent >= (*pieces)->iov_len) {
-		sent -= (*pieces)->iov_len;
-		++*pieces;
-		--*count;
-	}
-	if (*count) {
-		(*pieces)->iov_base = (char *)(*pieces)->iov_base + sent;
-		(*pieces)->iov_len -= sent;
-	}
-}
-
 static int send_plain(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
 {
 	while (count) {

@@ -3,7 +3,7 @@
 
 #include "tls_setup.h"
 
-#include "tls.h"
+#include "hello.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -58,7 +58,7 @@ Test(tls_setup, sessions_free_nothing_of_what_they_share)
 {
 	int fd = memfd_create("pem", MFD_CLOEXEC);
 	struct eddyi_tls_setup *setup;
-	struct eddyi_tls tls = { 0 };
+	struct eddyi_hello hello = { 0 };
 	unsigned before;
 	char path[32];
 
@@ -68,7 +68,7 @@ Test(tls_setup, sessions_free_nothing_of_what_they_share)
 	for (int i = 0; i < 2; i++) {
 		before = atomic_load(&srp_ends);
 		for (int j = 0; j < 3; j++) {
-			struct WOLFSSL *session = eddyi_tls_setup_session(setup, &tls);
+			struct WOLFSSL *session = eddyi_tls_setup_session(setup, &hello);
 
 			cr_assert(ne(ptr, session, NULL));
 			wolfSSL_free(session);

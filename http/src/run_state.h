@@ -1,6 +1,6 @@
-/* run.h: an app while it runs. */
-#ifndef EDDYI_RUN_H
-#define EDDYI_RUN_H
+/* run_state.h: an app while it runs, as this layer's files see it. */
+#ifndef EDDYI_RUN_STATE_H
+#define EDDYI_RUN_STATE_H
 
 #include "notify.h"
 #include "server.h"
@@ -36,17 +36,5 @@ struct eddyi_run {
 	bool handed_over;
 	unsigned stops; /* asked for: the first drains, the second hurries */
 };
-
-/* Guards app->run against calls of other threads, `stops`, `restarting`, and every worker's `loop`. */
-extern pthread_mutex_t eddyi_run_lock;
-
-/* Begin to end, or hurry. The lock is held. */
-void eddyi_run_stop(struct eddyi_run *run);
-
-/* The run is over: keep what its connections have come to. The lock is held. */
-void eddyi_run_keep_stats(const struct eddyi_run *run);
-
-/* Start the program again; posted by eddy_app_restart(). */
-void eddyi_run_deliver_restart(struct eddy_message *message);
 
 #endif
