@@ -50,9 +50,6 @@ void eddyi_auth_renew(struct eddyi_auth *auth);
 int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token,
 		      bool *ret_is_known);
 
-/* Offer what guards have counted to who shows it. */
-void eddyi_guard_offer_figures(void);
-
 /* Whether the options name a static key, and how many. */
 unsigned eddyi_static_key_count(const struct eddy_bearer_options *options);
 

@@ -1,5 +1,6 @@
 /* What an app is told of bearer tokens: options, what the configuration file says of them, and the start. */
 #include "auth.h"
+#include "bearer_stats.h"
 
 #include <eddy/config.h>
 #include <eddy/layer.h>
@@ -134,7 +135,7 @@ static void init(struct eddy_app *app, void *kept)
 	auth->app = app;
 	set_defaults(&auth->options);
 	eddy_app_config_section(app, &section, &auth->options);
-	eddyi_guard_offer_figures();
+	eddyi_bearer_offer_figures();
 }
 
 /* The copy that is ours. */

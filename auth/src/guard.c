@@ -1,11 +1,11 @@
 /* The filter that lets in requests with a token, and tells the others why not. */
 #include "auth.h"
+#include "bearer_stats.h"
 #include "challenge.h"
 #include "credentials.h"
 #include "oauth_metadata.h"
 
 #include <eddy/coder.h>
-#include <eddy/figure.h>
 #include <eddy/layer.h>
 #include <eddy/peer.h>
 #include <errno.h>
@@ -34,54 +34,6 @@ static void seen_deinit(void *kept)
 
 static const struct eddy_req_layer layer = { "token", sizeof(struct seen), seen_deinit };
 
-/* ---- counting ---- */
-
-enum counted {
-	LET_IN,
-	REFUSED,
-	FORBIDDEN,
-	UNKNOWN,
-	CACHED,
-	COUNTED,
-};
-
-#define REQUESTS(outcome)                                                                          \
-	{                                                                                          \
-		.name = "eddy_bearer_requests_total",                                              \
-		.help = "Requests that came to a guard, by what it did.", .label = "outcome",      \
-		.value = outcome                                                                   \
-	}
-
-static struct eddy_figure figures[COUNTED] = {
-	[LET_IN] = REQUESTS("let_in"),
-	[REFUSED] = REQUESTS("refused"),
-	[FORBIDDEN] = REQUESTS("forbidden"),
-	[UNKNOWN] = REQUESTS("unknown"),
-	[CACHED] = { .name = "eddy_bearer_tokens_cached_total",
-		     .help = "Tokens that were known to be good, and not verified again." },
-};
-
-void eddyi_guard_offer_figures(void)
-{
-	eddy_figure_offer(figures, COUNTED);
-}
-
-static void count(enum counted what)
-{
-	eddy_figure_add(&figures[what], 1);
-}
-
-struct eddy_bearer_stats eddy_bearer_stats(void)
-{
-	return (struct eddy_bearer_stats){
-		.let_in = eddy_figure_read(&figures[LET_IN]),
-		.refused = eddy_figure_read(&figures[REFUSED]),
-		.forbidden = eddy_figure_read(&figures[FORBIDDEN]),
-		.unknown = eddy_figure_read(&figures[UNKNOWN]),
-		.cached = eddy_figure_read(&figures[CACHED]),
-	};
-}
-
 /* ---- who is refused ---- */
 
 /* Answer with a status and a challenge. Return: as a filter. */
@@ -102,7 +54,7 @@ static int ask_for_token(const struct guard *guard, struct eddy_req *req, struct
 {
 	const struct eddyi_challenge why = { .scope = guard->scopes[0] ? guard->scopes : NULL };
 
-	count(REFUSED);
+	eddyi_bearer_count(EDDYI_BEARER_REFUSED);
 	return challenge(guard, req, res, 401, &why, "this takes a bearer token");
 }
 
@@ -115,7 +67,7 @@ static int refuse(const struct guard *guard, struct eddy_req *req, struct eddy_r
 		.scope = guard->scopes[0] ? guard->scopes : NULL,
 	};
 
-	count(REFUSED);
+	eddyi_bearer_count(EDDYI_BEARER_REFUSED);
 	return challenge(guard, req, res, status, &why, description);
 }
 
@@ -127,7 +79,7 @@ static int forbid(const struct guard *guard, struct eddy_req *req, struct eddy_r
 		.scope = scopes[0] ? scopes : NULL,
 	};
 
-	count(FORBIDDEN);
+	eddyi_bearer_count(EDDYI_BEARER_FORBIDDEN);
 	return challenge(guard, req, res, 403, &why, "this token does not allow it");
 }
 
@@ -136,7 +88,7 @@ static int put_off(struct eddy_res *res)
 {
 	int r = eddy_res_set_z(res, "retry-after", RETRY_AFTER);
 
-	count(UNKNOWN);
+	eddyi_bearer_count(EDDYI_BEARER_UNKNOWN);
 	return r < 0 ? r : eddy_res_error(res, 503, "the issuer's keys could not be loaded");
 }
 
@@ -170,7 +122,7 @@ static int authenticate(const struct guard *guard, struct eddy_req *req, struct 
 	}
 	r = eddyi_auth_verify(guard->auth, text, &seen->token, &is_known);
 	if (r == 0 && is_known)
-		count(CACHED);
+		eddyi_bearer_count(EDDYI_BEARER_CACHED);
 	if (r == -EAGAIN)
 		return put_off(res);
 	if (r > 0)
@@ -200,7 +152,7 @@ static int let_in_or_forbid(struct eddy_next *next, struct eddy_req *req, struct
 		return forbid(guard, req, res, scopes);
 	/* Of several guards the innermost lets in. */
 	if (!eddy_next_has(next, filter))
-		count(LET_IN);
+		eddyi_bearer_count(EDDYI_BEARER_LET_IN);
 	return eddy_next(next, req, res);
 }
 

@@ -1,0 +1,41 @@
+#include "bearer_stats.h"
+
+#include <eddy/bearer.h>
+#include <eddy/figure.h>
+
+#define REQUESTS(outcome)                                                                          \
+	{                                                                                          \
+		.name = "eddy_bearer_requests_total",                                              \
+		.help = "Requests that came to a guard, by what it did.", .label = "outcome",      \
+		.value = outcome                                                                   \
+	}
+
+static struct eddy_figure figures[EDDYI_BEARER_COUNTED] = {
+	[EDDYI_BEARER_LET_IN] = REQUESTS("let_in"),
+	[EDDYI_BEARER_REFUSED] = REQUESTS("refused"),
+	[EDDYI_BEARER_FORBIDDEN] = REQUESTS("forbidden"),
+	[EDDYI_BEARER_UNKNOWN] = REQUESTS("unknown"),
+	[EDDYI_BEARER_CACHED] = { .name = "eddy_bearer_tokens_cached_total",
+				  .help = "Tokens that were known to be good, and not verified again." },
+};
+
+void eddyi_bearer_offer_figures(void)
+{
+	eddy_figure_offer(figures, EDDYI_BEARER_COUNTED);
+}
+
+void eddyi_bearer_count(enum eddyi_bearer_counted what)
+{
+	eddy_figure_add(&figures[what], 1);
+}
+
+struct eddy_bearer_stats eddy_bearer_stats(void)
+{
+	return (struct eddy_bearer_stats){
+		.let_in = eddy_figure_read(&figures[EDDYI_BEARER_LET_IN]),
+		.refused = eddy_figure_read(&figures[EDDYI_BEARER_REFUSED]),
+		.forbidden = eddy_figure_read(&figures[EDDYI_BEARER_FORBIDDEN]),
+		.unknown = eddy_figure_read(&figures[EDDYI_BEARER_UNKNOWN]),
+		.cached = eddy_figure_read(&figures[EDDYI_BEARER_CACHED]),
+	};
+}
