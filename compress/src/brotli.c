@@ -1,5 +1,5 @@
 /* br: brotli (RFC 7932), never with the large windows that are no part of it. */
-#include "codec.h"
+#include "state.h"
 
 #include <brotli/decode.h>
 #include <brotli/encode.h>

@@ -1,4 +1,4 @@
-#include "codec.h"
+#include "state.h"
 
 #include <errno.h>
 #include <stdlib.h>

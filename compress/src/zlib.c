@@ -1,5 +1,5 @@
 /* gzip (RFC 1952) and deflate, which is the zlib format (RFC 1950, RFC 9110 section 8.4.1.2). */
-#include "codec.h"
+#include "state.h"
 
 #include <errno.h>
 #include <string.h>

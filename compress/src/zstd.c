@@ -1,7 +1,7 @@
 /* zstd (RFC 8878), its window held to 8 MiB (RFC 9659). What is more than the stable interface here (own
  * allocation and the sizes of contexts) has been there, and unchanged, since 1.4. */
 #define ZSTD_STATIC_LINKING_ONLY
-#include "codec.h"
+#include "state.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef EDDY_TESTS_BODIES_H
 #define EDDY_TESTS_BODIES_H
 
-#include "codec.h"
+#include "state.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

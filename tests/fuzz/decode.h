@@ -1,6 +1,6 @@
 /* decode.h: a decoder of one coding, fed with anything. The first byte says how the rest is cut: the result must not
  * depend on it, if it is well formed; nor may more memory be taken than is stated. */
-#include "codec.h"
+#include "state.h"
 
 #include <stdlib.h>
 #include <string.h>

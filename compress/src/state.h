@@ -1,6 +1,6 @@
-/* codec.h: what a coding brings along, and what encoders and decoders share. */
-#ifndef EDDYI_CODEC_H
-#define EDDYI_CODEC_H
+/* state.h: codecs, encoders and decoders, as this folder's files see them. */
+#ifndef EDDYI_COMPRESS_STATE_H
+#define EDDYI_COMPRESS_STATE_H
 
 #include <eddy/codec.h>
 #include <eddy/decoder.h>
