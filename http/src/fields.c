@@ -1,5 +1,6 @@
 #include "fields.h"
 
+#include "host.h"
 #include "syntax.h"
 
 /* Gathered in one pass. */
@@ -92,81 +93,87 @@ static void sum_header(struct summary *summary, const struct eddyi_header *heade
 #undef IS
 }
 
-static int refuse(struct eddyi_head *head, int status, const char *problem)
+static int refuse(struct eddyi_framed *framed, int status, const char *problem)
 {
-	head->problem = problem;
+	framed->problem = problem;
 	return status;
 }
 
-static int judge_body(struct eddyi_head *head, const struct summary *summary)
+static int judge_body(const struct eddyi_fields *fields, const struct summary *summary,
+		      struct eddyi_framed *framed)
 {
 	if (summary->content_types > 1)
-		return refuse(head, 400, "there is more than one content-type");
+		return refuse(framed, 400, "there is more than one content-type");
 	if (summary->transfer_encodings) {
-		if (!head->minor)
-			return refuse(head, 400, "HTTP/1.0 has no transfer-encoding");
+		if (!fields->minor)
+			return refuse(framed, 400, "HTTP/1.0 has no transfer-encoding");
 		if (summary->content_lengths)
-			return refuse(head, 400, "content-length beside transfer-encoding");
+			return refuse(framed, 400, "content-length beside transfer-encoding");
 		if (summary->transfer_encodings > 1 ||
 		    !eddy_str_eq_nocase(summary->transfer_encoding, eddy_str("chunked", 7)))
-			return refuse(head, 400, "the only transfer-encoding known is chunked");
-		head->framing = EDDYI_BODY_CHUNKED;
+			return refuse(framed, 400, "the only transfer-encoding known is chunked");
+		framed->framing = EDDYI_BODY_CHUNKED;
 	} else if (summary->content_lengths > 1) {
-		return refuse(head, 400, "there is more than one content-length");
+		return refuse(framed, 400, "there is more than one content-length");
 	} else if (summary->odd_length) {
-		return refuse(head, 400, "the content-length has zeros in front or blanks around");
+		return refuse(framed, 400,
+			      "the content-length has zeros in front or blanks around");
 	} else if (summary->content_lengths) {
 		/* The largest number of all would pass for a length that nobody knows. */
-		if (head->parser.content_length > INT64_MAX)
-			return refuse(head, 413, "no body can be as long");
-		head->framing = EDDYI_BODY_LENGTH;
-		head->length = head->parser.content_length;
+		if (fields->content_length > INT64_MAX)
+			return refuse(framed, 413, "no body can be as long");
+		framed->framing = EDDYI_BODY_LENGTH;
+		framed->length = fields->content_length;
 	}
 	return 200;
 }
 
-static int judge_host(struct eddyi_head *head, const struct summary *summary)
+static int judge_host(const struct eddyi_fields *fields, const struct summary *summary,
+		      struct eddyi_framed *framed)
 {
 	struct eddyi_host host;
 
 	if (summary->hosts > 1)
-		return refuse(head, 400, "there is more than one host field");
-	if (!summary->hosts && head->minor)
-		return refuse(head, 400, "the host field is missing");
+		return refuse(framed, 400, "there is more than one host field");
+	if (!summary->hosts && fields->minor)
+		return refuse(framed, 400, "the host field is missing");
 	if (summary->hosts && eddyi_host_parse(summary->host, &host) < 0)
-		return refuse(head, 400, "the host is malformed");
-	head->host = head->target.authority.ptr ? head->target.authority : summary->host;
+		return refuse(framed, 400, "the host is malformed");
+	framed->host = summary->host;
 	return 200;
 }
 
 /* To HTTP/1.0 both mean nothing. */
-static int judge_wishes(struct eddyi_head *head, const struct summary *summary)
+static int judge_wishes(const struct eddyi_fields *fields, const struct summary *summary,
+			struct eddyi_framed *framed)
 {
 	struct eddy_str version = summary->websocket_version;
 
-	if (!head->minor)
+	if (!fields->minor)
 		return 200;
 	if (summary->expects && !summary->expects_continue)
-		return refuse(head, 417, "the only expectation known is 100-continue");
-	if (summary->upgrade && head->method == EDDYI_METHOD_GET && version.ptr &&
+		return refuse(framed, 417, "the only expectation known is 100-continue");
+	if (summary->upgrade && fields->method == EDDYI_METHOD_GET && version.ptr &&
 	    !eddy_str_eq_z(version, "13"))
-		return refuse(head, 400, "the only version of WebSocket is 13");
-	head->expect_continue = summary->expects && head->framing != EDDYI_BODY_NONE;
+		return refuse(framed, 400, "the only version of WebSocket is 13");
+	framed->expect_continue = summary->expects && framed->framing != EDDYI_BODY_NONE;
 	return 200;
 }
 
-int eddyi_fields_judge(struct eddyi_head *head)
+int eddyi_fields_judge(const struct eddyi_fields *fields, struct eddyi_framed *ret_framed)
 {
 	struct summary summary = { .host = { "", 0 } };
 	int status;
 
-	for (unsigned i = 0; i < head->header_count; i++)
-		sum_header(&summary, &head->headers[i]);
-	status = judge_host(head, &summary);
+	for (unsigned i = 0; i < fields->count; i++)
+		sum_header(&summary, &fields->headers[i]);
+	*ret_framed = (struct eddyi_framed){ .framing = EDDYI_BODY_NONE };
+	status = judge_host(fields, &summary, ret_framed);
 	if (status == 200)
-		status = judge_body(head, &summary);
+		status = judge_body(fields, &summary, ret_framed);
 	if (status == 200)
-		status = judge_wishes(head, &summary);
-	head->keep_alive = head->minor ? !summary.close : summary.keep_alive && !summary.close;
+		status = judge_wishes(fields, &summary, ret_framed);
+	ret_framed->keep_alive = fields->minor ? !summary.close :
+						 summary.keep_alive && !summary.close;
 	return status;
 }

@@ -14,10 +14,42 @@
 #ifndef EDDYI_FIELDS_H
 #define EDDYI_FIELDS_H
 
-#include "head.h"
+#include "method.h"
 
-/* Judge the fields of a head whose method, target and fields have been read, and set all that follows
- * from them. Return: 200, or the status that the head is to be refused with, `problem` saying why. */
-int eddyi_fields_judge(struct eddyi_head *head);
+#include <eddy/str.h>
+
+struct eddyi_header {
+	struct eddy_str name;
+	struct eddy_str value; /* blanks trimmed */
+};
+
+enum eddyi_framing {
+	EDDYI_BODY_NONE,
+	EDDYI_BODY_LENGTH,
+	EDDYI_BODY_CHUNKED,
+	EDDYI_BODY_CLOSE, /* of a response: as long as the connection lasts */
+};
+
+/* A head whose method and fields have been read. */
+struct eddyi_fields {
+	const struct eddyi_header *headers;
+	unsigned count;
+	unsigned minor; /* HTTP/1.minor, 0 or 1 */
+	enum eddyi_method method;
+	uint64_t content_length; /* as its one field has it */
+};
+
+/* What follows from them. */
+struct eddyi_framed {
+	struct eddy_str host; /* of the Host field; may be empty in 1.0 */
+	enum eddyi_framing framing;
+	uint64_t length; /* of the body, for EDDYI_BODY_LENGTH */
+	bool keep_alive;
+	bool expect_continue;
+	const char *problem; /* what is wrong; static text */
+};
+
+/* Judge the fields of a head. Return: 200, or the status that it is to be refused with, `problem` saying why. */
+int eddyi_fields_judge(const struct eddyi_fields *fields, struct eddyi_framed *ret_framed);
 
 #endif

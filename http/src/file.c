@@ -104,12 +104,12 @@ static int describe(struct eddy_res *res, struct eddy_str name,
 	*ret_state = &validator->state;
 	if (kept && kept->fields.headers) {
 		validator->state.now = time(NULL);
-		return eddyi_fields_add(res, &kept->fields);
+		return eddyi_res_fields_add(res, &kept->fields);
 	}
 	eddyi_validator_init(validator, st);
 	r = set_fields(res, name, options, &validator->state);
 	if (r == 0 && kept)
-		eddyi_fields_keep(res, before, &kept->fields);
+		eddyi_res_fields_keep(res, before, &kept->fields);
 	return r;
 }
 

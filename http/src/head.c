@@ -1,4 +1,4 @@
-#include "fields.h"
+#include "head.h"
 
 #define HEADERS_FIRST 16
 /* A method that nobody knows is answered 501 when it could be one: RFC 9110 names no limit. */
@@ -221,10 +221,31 @@ bool eddyi_head_lines_are_clean(struct eddy_str head)
 	return true;
 }
 
+static int judge_fields(struct eddyi_head *head)
+{
+	const struct eddyi_fields fields = {
+		.headers = head->headers,
+		.count = head->header_count,
+		.minor = head->minor,
+		.method = head->method,
+		.content_length = head->parser.content_length,
+	};
+	struct eddyi_framed framed;
+	int status = eddyi_fields_judge(&fields, &framed);
+
+	head->keep_alive = framed.keep_alive;
+	if (status != 200)
+		return eddyi_head_refuse(head, status, framed.problem);
+	head->host = head->target.authority.ptr ? head->target.authority : framed.host;
+	head->framing = framed.framing;
+	head->length = framed.length;
+	head->expect_continue = framed.expect_continue;
+	return 200;
+}
+
 static int judge(struct eddyi_head *head)
 {
 	struct eddy_str target;
-	int status;
 
 	if (!eddyi_head_lines_are_clean(eddy_str(head->bytes, head->len)))
 		return eddyi_head_refuse(head, 400,
@@ -251,8 +272,7 @@ static int judge(struct eddyi_head *head)
 		return eddyi_head_refuse(head, 400, "the request line is malformed");
 	if (eddyi_target_parse(target, head->method, &head->target) < 0)
 		return eddyi_head_refuse(head, 400, "the request target is malformed");
-	status = eddyi_fields_judge(head);
-	return status == 200 ? 200 : eddyi_head_refuse(head, status, head->problem);
+	return judge_fields(head);
 }
 
 static int check_limits(struct eddyi_head *head)

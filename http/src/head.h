@@ -14,6 +14,7 @@
 #define EDDYI_HEAD_H
 
 #include "arena.h"
+#include "fields.h"
 #include "target.h"
 
 #include <llhttp.h>
@@ -22,18 +23,6 @@ struct eddyi_head_limits {
 	size_t request_line_max;
 	size_t header_block_max;
 	unsigned header_count_max;
-};
-
-struct eddyi_header {
-	struct eddy_str name;
-	struct eddy_str value; /* blanks trimmed */
-};
-
-enum eddyi_framing {
-	EDDYI_BODY_NONE,
-	EDDYI_BODY_LENGTH,
-	EDDYI_BODY_CHUNKED,
-	EDDYI_BODY_CLOSE, /* of a response: as long as the connection lasts */
 };
 
 struct eddyi_head {

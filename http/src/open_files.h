@@ -31,7 +31,7 @@ struct eddyi_folder {
 };
 
 /* Fields for responses. */
-struct eddyi_fields {
+struct eddyi_res_fields {
 	struct eddyi_header *headers; /* followed by the text */
 	unsigned count;
 	size_t size; /* of the text */
@@ -48,7 +48,7 @@ struct eddyi_open_file {
 	enum eddy_coding coding; /* what its bytes are sent as */
 	struct stat st;
 	struct eddyi_validator validator;
-	struct eddyi_fields fields; /* .headers is NULL until it has been sent once */
+	struct eddyi_res_fields fields; /* .headers is NULL until it has been sent once */
 	struct eddy_warmth warmth;
 	char *bytes; /* all of it, of a small one; NULL until it has been sent once */
 	size_t len;

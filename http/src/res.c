@@ -89,7 +89,8 @@ int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 	return append(res, header);
 }
 
-void eddyi_fields_keep(const struct eddy_res *res, unsigned from, struct eddyi_fields *ret_fields)
+void eddyi_res_fields_keep(const struct eddy_res *res, unsigned from,
+			   struct eddyi_res_fields *ret_fields)
 {
 	unsigned count = res->header_count - from;
 	size_t size = 0;
@@ -117,7 +118,7 @@ void eddyi_fields_keep(const struct eddy_res *res, unsigned from, struct eddyi_f
 	}
 }
 
-int eddyi_fields_add(struct eddy_res *res, const struct eddyi_fields *fields)
+int eddyi_res_fields_add(struct eddy_res *res, const struct eddyi_res_fields *fields)
 {
 	const char *text = (char *)(fields->headers + fields->count);
 	char *copy = eddyi_arena_alloc(&res->req->arena, fields->size);

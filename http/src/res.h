@@ -5,10 +5,11 @@
 #include "exchange_state.h"
 
 /* Copy the fields from number `from` on, for other responses. Where memory is out there are none. */
-void eddyi_fields_keep(const struct eddy_res *res, unsigned from, struct eddyi_fields *ret_fields);
+void eddyi_res_fields_keep(const struct eddy_res *res, unsigned from,
+			   struct eddyi_res_fields *ret_fields);
 
 /* Add fields that were kept; `res` has none of these names. Return: 0, -ENOMEM. */
-int eddyi_fields_add(struct eddy_res *res, const struct eddyi_fields *fields);
+int eddyi_res_fields_add(struct eddy_res *res, const struct eddyi_res_fields *fields);
 
 /* Forget the body and what described it. */
 void eddyi_res_clear_body(struct eddy_res *res);
