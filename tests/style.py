@@ -7,10 +7,13 @@
 - strict.c, which uses every public macro, compiles as plain C11 and C2x
 - every C block of the README and the guide that has a main compiles
 - every test file is named in a meson.build
+- a layer includes headers of those below it alone, a group of http's files those of the ones above it in http/README.md, and
+  no two files include each other
 - each program of refused/ does not compile, with gcc and clang, and says what its "expect:" has
 - no source file passes 600 lines (said, not failed)
 """
 import concurrent.futures
+import graphlib
 import os
 import re
 import shutil
@@ -139,6 +142,59 @@ def check_listed(tap, root):
     tap.check('every test is built', '\n'.join(missing))
 
 
+def includes(root, path):
+    """The headers that a file names, as it writes them."""
+    with open(os.path.join(root, path)) as file:
+        return re.findall(r'^#\s*include ["<]([\w./]+\.h)[">]', file.read(), re.M)
+
+
+def check_layers(tap, root):
+    below = {'runtime': (), 'http': ('runtime',), **dict.fromkeys(('compress', 'trace', 'auth'), ('runtime', 'http'))}
+    owner = {'eddy/' + os.path.basename(path): path.split('/')[0] for path in sources(root, '.h') if '/include/eddy/' in path}
+    wrong = []
+    for layer, allowed in below.items():
+        for path in sources(os.path.join(root, layer), '.c', '.cc', '.h'):
+            path = os.path.join(layer, path)
+            wrong += [f'{path} includes <{header}> of {owner[header]}' for header in includes(root, path)
+                      if owner.get(header, layer) not in (layer, *allowed)]
+    tap.check('layers include what is below them', '\n'.join(wrong))
+
+
+def check_groups(tap, root):
+    """The table in http/README.md has every file once, in groups that stand upon those above them."""
+    src = os.path.join(root, 'http', 'src')
+    with open(os.path.join(root, 'http', 'README.md')) as file:
+        rows = re.findall(r'^\| \w+ \| [^|]* \| (`[\w`, ]+`) \|$', file.read(), re.M)
+    listed = [(name, at) for at, row in enumerate(rows) for name in re.findall(r'\w+', row)]
+    group = dict(listed)
+    there = {os.path.splitext(path)[0] for path in sources(src, '.c', '.cc', '.h')}
+    wrong = [f'{name} is not in the table of http/README.md' for name in sorted(there - group.keys())]
+    wrong += [f'{name} is in the table, and no file' for name in sorted(group.keys() - there)]
+    wrong += [f'{name} is in the table twice' for name in sorted(group) if [other for other, _ in listed].count(name) > 1]
+    wrong += [f'http/src/{path} includes {header}' for path in sources(src, '.c', '.cc', '.h') for header in includes(src, path)
+              if group.get(header[:-2], -1) > group.get(os.path.splitext(path)[0], 99)]
+    tap.check('groups of http include what is above them', '\n'.join(wrong))
+
+
+def check_circles(tap, root):
+    """A file and its header are one; the core of runtime is one piece, and is left out."""
+    for layer in LAYERS[1:]:
+        src = os.path.join(root, layer, 'src')
+        graph = {}
+        for path in sources(src, '.c', '.cc', '.h'):
+            room, folder = os.path.splitext(path)[0], os.path.dirname(path)
+            for header in includes(src, path):
+                found = [name for name in (os.path.join(folder, header), header) if os.path.exists(os.path.join(src, name))]
+                if found and os.path.splitext(found[0])[0] != room:
+                    graph.setdefault(room, set()).add(os.path.splitext(found[0])[0])
+        try:
+            graphlib.TopologicalSorter(graph).prepare()
+            wrong = ''
+        except graphlib.CycleError as error:
+            wrong = ' -> '.join(reversed(error.args[1]))
+        tap.check(f'files of {layer} include each other one way', wrong)
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
     tap = Tap()
@@ -150,6 +206,9 @@ def main():
     check_documents(tap, root)
     check_refused(tap, root)
     check_listed(tap, root)
+    check_layers(tap, root)
+    check_groups(tap, root)
+    check_circles(tap, root)
     for path in files:
         lines = sum(1 for _ in open(os.path.join(root, path), errors='replace'))
         if lines > LINES_MAX:
