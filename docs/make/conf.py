@@ -92,7 +92,32 @@ def add_map(app, pagename, templatename, context, doctree):
 
 
 class Translator(ManualPageTranslator):
-    """As Sphinx has it, but for pieces of code, which stand by themselves, and for lines that are left empty twice."""
+    """As Sphinx has it, but for declarations and pieces of code, and for lines that are left empty twice."""
+
+    # No list of terms: what is said of a long declaration would begin behind its last line.
+    def visit_desc(self, node):
+        pass
+
+    def depart_desc(self, node):
+        pass
+
+    def visit_desc_signature(self, node):
+        self.ensure_eol()
+        self.body.append('.br\n' if node.parent.index(node) else '.sp\n')
+        if node.parent['objtype'] == 'enumerator':
+            del node[0][:2]
+        self.before = len(self.body)
+
+    def depart_desc_signature(self, node):
+        text = ''.join(self.body[self.before:])
+        self.body[self.before:] = [r'\fB' + re.sub(' +', ' ', text) + '\\fP\n']
+
+    def visit_desc_content(self, node):
+        self.body.append('.RS 7\n')
+
+    def depart_desc_content(self, node):
+        self.ensure_eol()
+        self.body.append('.RE\n')
 
     def visit_literal_block(self, node):
         self.body.append('.sp\n.RS 4\n.nf\n')
@@ -101,7 +126,8 @@ class Translator(ManualPageTranslator):
         self.body.append('\n.fi\n.RE\n')
 
     def astext(self):
-        return re.sub(r'(^\.SH [^\n]*\n)((?:\.INDENT [\d.]+\n)*)\.sp\n', r'\1\2', super().astext(), flags=re.M)
+        text = re.sub(r'^\.RS 7\n(?:\.sp\n)?\.RE\n', '', super().astext(), flags=re.M)
+        return re.sub(r'^(\.(?:SH|RS) [^\n]*\n(?:\.INDENT [\d.]+\n)*)(?:\n*\.sp\n)+', r'\1', text, flags=re.M)
 
 
 def setup(app):

@@ -130,7 +130,10 @@ def member(item, kind):
 def entry(group, suspends, html):
     """What stands under one comment: all signatures, then what is said of them."""
     made = []
-    doc = prose(group.doc if not group.doc.startswith('Private') else '')
+    doc = prose(group.doc)
+    if group.doc.startswith('Private'):
+        shown = any(one.members for one in group.declarations)
+        doc = f'Its {"other " if shown else ""}members are private.'
     called = [d for d in group.declarations if d.kind in CALLED and d.name.startswith('eddy_')]
     if html and called:
         # The last one has the text: what is said of all is true of all.

@@ -62,7 +62,7 @@ struct eddy_span_options {
 	double sample; /* of new traces: the share that is sampled, by the trace's id; default: all */
 };
 
-/* A span; see the calls below, all of it is private. */
+/* Private: a span, for the calls below. */
 struct eddyi_span_notes;
 struct eddy_span {
 	struct eddy_trace_context context;
