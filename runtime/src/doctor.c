@@ -28,6 +28,8 @@
 #define PIPE_SIZE (1024 * 1024)
 #define PIPE_PAGES 16384
 #define FILES 10240
+/* What servers ask for (eddy/net.h). */
+#define BACKLOG 4096
 /* About what the kernel locks for one loop. */
 #define RING_LOCKS (256 * 1024)
 
@@ -216,12 +218,29 @@ static void check_files(void)
 	struct rlimit limit;
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_cur >= FILES)
+	if (ring != -EMFILE && limit.rlim_cur < FILES && limit.rlim_max >= FILES)
+		say("ok", "open files", "%s, which servers raise to the hard limit",
+		    limit_text(limit.rlim_cur, false));
+	else if (limit.rlim_cur >= FILES)
 		say("ok", "open files", "%s", limit_text(limit.rlim_cur, false));
 	else
 		say(ring == -EMFILE ? "FAIL" : "warn", "open files",
 		    "%s, and every connection is one — `ulimit -n 65536`, or LimitNOFILE=65536 in a unit",
 		    limit_text(limit.rlim_cur, false));
+}
+
+static void check_backlog(void)
+{
+	static const char name[] = "net.core.somaxconn";
+	long most = read_number("/proc/sys/net/core/somaxconn", BACKLOG);
+
+	if (most >= BACKLOG)
+		say("ok", name, "%ld", most);
+	else
+		say("warn", name,
+		    "%ld, so of a burst of connections the rest waits for a second and more — as root: `sysctl "
+		    "net.core.somaxconn=%d`",
+		    most, BACKLOG);
 }
 
 static void check_pipes(void)
@@ -312,6 +331,7 @@ int main(int argc, char **argv)
 	check_seccomp();
 	check_memory();
 	check_files();
+	check_backlog();
 	check_pipes();
 	check_guards();
 	check_tls();

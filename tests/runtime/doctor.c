@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -22,8 +23,9 @@
 #include "expect.h"
 
 static int forbid_error;
-static rlim_t files, space, locked;
+static rlim_t files, files_soft, space, locked;
 static uid_t user; /* other than root */
+static const char *backlog;
 static bool hog_pipes, as_program;
 static char says[16384];
 
@@ -47,6 +49,19 @@ static void limit(int resource, rlim_t to)
 {
 	if (setrlimit(resource, &(struct rlimit){ to, to }) < 0)
 		_exit(126);
+}
+
+/* It belongs to a network. */
+static void shorten_backlog(void)
+{
+	int fd;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		_exit(126);
+	fd = open("/proc/sys/net/core/somaxconn", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, backlog, strlen(backlog)) < 0)
+		_exit(126);
+	close(fd);
 }
 
 /* Take as many big pipes as this user gets. */
@@ -80,6 +95,10 @@ static void become_doctor(int out)
 		limit(RLIMIT_AS, space);
 	if (files)
 		limit(RLIMIT_NOFILE, files);
+	if (files_soft)
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ files_soft, 10240 });
+	if (backlog)
+		shorten_backlog();
 	if (forbid_error)
 		forbid_rings();
 	if (as_program)
@@ -190,6 +209,31 @@ Test(doctor, few_files)
 	files = 4;
 	cr_expect_eq(run_doctor(), 1, "%s", says);
 	cr_expect(strstr(says, "\nFAIL open files: 4, "), "%s", says);
+}
+
+/* Services have few, and may raise them. */
+Test(doctor, few_files_that_can_be_more)
+{
+	files_soft = 1024;
+	cr_expect_eq(run_doctor(), 0, "%s", says);
+	cr_expect(strstr(says, "\nok   open files: 1024, which servers raise to the hard limit\n"), "%s",
+		  says);
+	files_soft = 4;
+	cr_expect_eq(run_doctor(), 1, "%s", says);
+	cr_expect(strstr(says, "\nFAIL open files: 4, "), "%s", says);
+}
+
+Test(doctor, a_short_backlog)
+{
+	if (getuid() != 0)
+		cr_skip_test("needs root, for a network of its own");
+	backlog = "128";
+	cr_expect_eq(run_doctor(), 0, "%s", says);
+	cr_expect(strstr(says, "\nwarn net.core.somaxconn: 128, "), "%s", says);
+	cr_expect(strstr(says, "`sysctl net.core.somaxconn=4096`"), "%s", says);
+	backlog = "4096";
+	cr_expect_eq(run_doctor(), 0, "%s", says);
+	cr_expect(strstr(says, "\nok   net.core.somaxconn: 4096\n"), "%s", says);
 }
 
 /* Whoever has set the filter can open it. */
