@@ -105,7 +105,7 @@ def check_pages(tap, root, sources):
     # A test of its own holds these against what a server says.
     with open(os.path.join(root, 'docs', 'metrics.md')) as file:
         names |= set(re.findall(r'^\| `(\w+)`', file.read(), re.M))
-    docs = sorted(os.path.relpath(path, root) for kind in ('*', 'errors/*', 'man/*') for path in glob.glob(os.path.join(root, 'docs', f'{kind}.md')))
+    docs = sorted(os.path.relpath(path, root) for kind in ('*', 'deploy/*', 'errors/*', 'man/*') for path in glob.glob(os.path.join(root, 'docs', f'{kind}.md')))
     pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'runtime/README.md', 'http/README.md', 'trace/README.md', 'auth/README.md', *docs]
     pieces = 0
     for path in pages:

@@ -5,6 +5,7 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -53,6 +54,22 @@ class Units(Case):
     def test_walls(self):
         done = self.analyze('security', '--no-pager', '--offline=true', f'--threshold={EXPOSURE}', os.path.join(UNITS, SERVICE))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+@unittest.skipIf(is_sanitized(), 'sanitizers make other system calls')
+class SystemCalls(Case):
+    def test_every_technique(self):
+        """One beyond the unit's would kill it."""
+        wrap = (sys.executable, os.path.join(ROOT, 'tests', 'e2e', 'filtered.py'), os.path.join(UNITS, SERVICE) + ',bind')
+        data = os.urandom(MIB)
+        for switch, techniques in (('--technique', ('sendfile', 'read-send', 'mmap', 'send-zc', 'ring-splice', 'splice')),
+                                   ('--upload-technique', ('recv-write', 'ring-splice', 'splice'))):
+            for technique in techniques:
+                with self.subTest(technique):
+                    server = self.serve(self.folder(), switch, technique, '--workers', 2, wrap=wrap)
+                    self.assertEqual(server.ask(request('PUT', '/files/x', body=data)).status, 201)
+                    self.assertEqual(server.get('/files/x').body, data)
+                    server.stop()
 
 
 @unittest.skipIf(is_sanitized(), 'sanitizers make other system calls')
