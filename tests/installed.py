@@ -248,6 +248,20 @@ def check_command(tree):
         raise Failed('by a symbolic link it finds other programs')
 
 
+def check_alone(tree):
+    """Where the runtime alone is installed, the rest is said to be missing, and from where."""
+    bin = os.path.join(tree.folder, 'alone', 'bin')
+    os.makedirs(bin)
+    for name in ('eddy', 'eddy-doctor'):
+        shutil.copy(tree.path('bin', name), bin)
+    said = run(os.path.join(bin, 'eddy'), 'serve', status=1)
+    if f'looked for it in {bin}:{bin}/../libexec/eddy\n' not in said:
+        raise Failed(said)
+    usage = run(os.path.join(bin, 'eddy'))
+    if usage.count('not installed here') != 2 or 'fit for eddy' not in run(os.path.join(bin, 'eddy'), 'help', 'doctor'):
+        raise Failed(usage)
+
+
 def check_missing(tree):
     """What is not there is said to be so, with what to type."""
     eddy, folder = tree.path('bin/eddy'), os.path.join(tree.folder, 'own')
@@ -322,6 +336,7 @@ def main():
             step(tap, f'a program of all layers, {how}', check_program, tree, everything, ALL, '200 br\n401\n', static)
         step(tap, 'eddy runs its programs', check_command, tree)
         step(tap, 'eddy says what is not there', check_missing, tree)
+        step(tap, 'eddy of the runtime alone has the doctor', check_alone, tree)
         if shutil.which('gdb'):
             step(tap, 'gdb loads eddy-gdb.py by itself', check_gdb, tree)
         else:

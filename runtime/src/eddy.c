@@ -35,7 +35,8 @@ static char folders[3 * PATH_MAX]; /* separated by colons */
 static void find_folders(void)
 {
 	const char *said = getenv("EDDY_EXEC_PATH");
-	char own[PATH_MAX], beside[2 * PATH_MAX], libexec[PATH_MAX];
+	char own[PATH_MAX], beside[PATH_MAX + sizeof(EDDYI_LIBEXEC)], libexec[PATH_MAX];
+	bool there;
 	ssize_t len;
 
 	if (said) {
@@ -50,9 +51,8 @@ static void find_folders(void)
 	own[len] = 0;
 	*strrchr(own, '/') = 0;
 	snprintf(beside, sizeof(beside), "%s/%s", own, EDDYI_LIBEXEC);
-	if (!realpath(EDDYI_LIBEXEC[0] == '/' ? EDDYI_LIBEXEC : beside, libexec))
-		libexec[0] = 0;
-	snprintf(folders, sizeof(folders), "%s:%s", own, libexec);
+	there = realpath(EDDYI_LIBEXEC[0] == '/' ? EDDYI_LIBEXEC : beside, libexec) != NULL;
+	snprintf(folders, sizeof(folders), "%s:%s", own, there ? libexec : beside);
 }
 
 /* The next of the folders, which is NUL-terminated. Return: false behind the last. */
