@@ -39,6 +39,8 @@ OTHERS = {
     'http/src/config_key.c': 'what the value of a key must be',
     'http/src/config_transfer.c': 'what the value of a key must be',
     'examples/beside.c': 'what has been done',
+    'examples/files_plain.c': 'the page',
+    'examples/files_start.c': 'who may do what',
     'examples/compress.c': 'what has been done',
 }
 # Calls that are given sentences which are no errors, and calls of which every word is one.

@@ -280,7 +280,7 @@ run_tests() {
 		choose_targets "${wanted[@]}"
 		run_release "${wanted[@]}"
 		# These make their own builds: once, in the plain build.
-		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|installed|machines|gdb-.*|suspends|pages')
+		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|installed|machines|gdb-.*|suspends|pages|errors|pictures')
 		[ ${#wanted[@]} -eq 0 ] || run_asan "${wanted[@]}"
 	fi
 	if [ ${#nouns[@]} -gt 0 ]; then

@@ -189,6 +189,16 @@ static int run_out(void *arg)
 	return r;
 }
 
+static char warned[256];
+
+static void hear(const struct eddy_record *record, void *arg)
+{
+	(void)arg;
+	if (record->level == EDDY_LOG_WARN && !*warned)
+		snprintf(warned, sizeof(warned), "%s: %.*s", record->target,
+			 EDDY_FMT(record->message));
+}
+
 Test(app_stats, tell_that_no_descriptor_was_left)
 {
 	struct eddy_app *app;
@@ -196,7 +206,13 @@ Test(app_stats, tell_that_no_descriptor_was_left)
 	if (RUNNING_ON_VALGRIND)
 		cr_skip_test("valgrind keeps the limit of descriptors to itself");
 	app = make(100, 1);
+	eddy_log_subscribe(hear, NULL);
 	cr_assert(eq(int, eddy_run(NULL, run_out, app), 0));
+	eddy_log_unsubscribe();
+	/* And what to do about it. */
+	cr_expect(eq(str, warned,
+		     "eddy::http: accepting pauses: Too many open files; raise the limit of open "
+		     "files (ulimit -n, or LimitNOFILE= in a unit)"));
 	cr_expect(eq(u64, open_now.accepted, 1));
 	cr_expect(eq(u64, open_now.connections, 1));
 	cr_expect(eq(u64, open_now.refused, 0));
