@@ -2,14 +2,25 @@
 
 #include <string.h>
 
-static const char *copy_text(struct eddy_app *app, const char *text)
+static struct eddyi_address make_address(struct eddy_app *app, const char *text,
+					 const struct eddy_bind_options *options)
 {
-	return eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0)).ptr;
+	return (struct eddyi_address){
+		.text = eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0)).ptr,
+		.plain = options && options->plain,
+		.proxy_protocol = options && options->proxy_protocol,
+	};
 }
 
 void eddy_app_bind(struct eddy_app *app, const char *address)
 {
-	app->addresses[0] = (struct eddyi_address){ .text = copy_text(app, address) };
+	eddy_app_bind_with(app, address, NULL);
+}
+
+void eddy_app_bind_with(struct eddy_app *app, const char *address,
+			const struct eddy_bind_options *options)
+{
+	app->addresses[0] = make_address(app, address, options);
 	if (!app->address_count)
 		app->address_count = 1;
 }
@@ -26,11 +37,7 @@ void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
 		eddy_app_mistake(app, "can't listen on \"%s\": an app has at most %d addresses",
 				 address, EDDYI_ADDRESSES_MAX);
 	else
-		app->addresses[app->address_count++] = (struct eddyi_address){
-			.text = copy_text(app, address),
-			.plain = options && options->plain,
-			.proxy_protocol = options && options->proxy_protocol,
-		};
+		app->addresses[app->address_count++] = make_address(app, address, options);
 }
 
 /* Plain ones come last. */

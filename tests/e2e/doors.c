@@ -4,7 +4,7 @@
  *           [--head_timeout MS] [--drain_timeout MS] [--lame_duck MS] [--header_max BYTES]
  *           [--trust NETWORK]… [--forwarded x|rfc7239] [--forwarded_host] [--config FILE]
  *
- * Without --bind it listens at a free port of 127.0.0.1. At each --proxied connections begin with a PROXY header.
+ * Without any of the two it listens at a free port of 127.0.0.1. At each --proxied connections begin with a PROXY header.
  */
 #include <eddy/http.h>
 #include <eddy/runtime.h>
@@ -90,12 +90,15 @@ struct settings {
 	bool bound;
 };
 
-static void bind_to(struct eddy_app *app, struct settings *settings, const char *address)
+static void bind_to(struct eddy_app *app, struct settings *settings, const char *address,
+		    bool proxied)
 {
+	const struct eddy_bind_options options = { .proxy_protocol = proxied };
+
 	if (settings->bound)
-		eddy_app_add_bind(app, address);
+		eddy_app_add_bind_with(app, address, &options);
 	else
-		eddy_app_bind(app, address);
+		eddy_app_bind_with(app, address, &options);
 	settings->bound = true;
 }
 
@@ -122,7 +125,7 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (option) {
 		case 'b':
-			bind_to(app, settings, optarg);
+			bind_to(app, settings, optarg, false);
 			break;
 		case 'w':
 			settings->server.workers = (unsigned)strtoul(optarg, NULL, 10);
@@ -134,10 +137,7 @@ static void parse(int argc, char **argv, struct eddy_app *app, struct settings *
 			settings->server.restart = true;
 			break;
 		case 'p':
-			eddy_app_add_bind_with(app, optarg,
-					       &(struct eddy_bind_options){
-						       .proxy_protocol = true,
-					       });
+			bind_to(app, settings, optarg, true);
 			break;
 		case 'H':
 			settings->server.head_timeout_ns = strtoull(optarg, NULL, 10) * EDDY_MS;

@@ -235,8 +235,11 @@ class Headers(HaproxyCase):
         self.haproxy(PIECES.format(mode=mode) + f'\tbind fd@{door.fileno()}\n\tserver a 127.0.0.1:{port} {options}\n', door)
         return door.getsockname()[1]
 
+    def doors(self):
+        return self.serve('--bind', '127.0.0.1:0', '--proxied', '127.0.0.1:0', '--trust', '127.0.0.1', program='doors')
+
     def test_both_versions_and_families(self):
-        server = self.serve('--proxied', '127.0.0.1:0', '--trust', '127.0.0.1', program='doors')
+        server = self.doors()
         for options in ('send-proxy', 'send-proxy-v2', 'send-proxy-v2-ssl-cn', 'send-proxy-v2 proxy-v2-options crc32c,unique-id,authority'):
             for family, ip in ((socket.AF_INET, '127.0.0.1'), (socket.AF_INET6, '::1')):
                 with self.subTest(options, ip=ip):
@@ -260,14 +263,14 @@ class Headers(HaproxyCase):
             with wire:
                 said = wire.recv(100)
         self.assertEqual((said[:12], said[12]), (SIGNATURE, LOCAL))
-        server = self.serve('--proxied', '127.0.0.1:0', '--trust', '127.0.0.1', program='doors')
+        server = self.doors()
         self.in_front(ports(server, 2)[1], 'check inter 100ms send-proxy-v2')
         self.await_states(a='UP')
         self.assertEqual(server.get('/failures').body.split()[0], b'0')
 
     def test_checks_without_it(self):
         """They are refused, and HAProxy takes the server out."""
-        server = self.serve('--proxied', '127.0.0.1:0', '--trust', '127.0.0.1', program='doors')
+        server = self.doors()
         door = self.listen()
         self.haproxy(PIECES.format(mode='http') + f'\tbind fd@{door.fileno()}\n\toption httpchk GET /health\n'
                      f'\tserver a 127.0.0.1:{ports(server, 2)[1]} check inter 100ms fall 1\n', door)

@@ -11,6 +11,7 @@
 #include <eddy/http.h>
 #include <eddy/io.h>
 #include <eddy/runtime.h>
+#include <liburing.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -289,6 +290,50 @@ static int ask_while_busy(int fd)
 	return got == len * (1 + sent / strlen(REQUEST)) ? 0 : 4;
 }
 
+#define PROXIED "PROXY TCP4 192.0.2.7 "
+#define REST "192.0.2.1 56324 443\r\n" REQUEST
+
+static struct {
+	struct eddy_op op;
+	int fd;
+} late;
+
+static void give_rest(struct eddy_op *op, int result, unsigned flags)
+{
+	(void)op;
+	(void)result;
+	(void)flags;
+	give(late.fd, REST);
+}
+
+/* Its time is up within its PROXY header. The rest of that, and a request, come between the end of its receive and the look at
+ * that end: in front of it in the queue is the completion that sends them. */
+static int introduce_itself_late(int fd)
+{
+	struct io_uring_sqe *sqe;
+	struct eddyi_conn *conn;
+	int r;
+
+	if (!give(fd, PROXIED REST) || !answer(fd))
+		return 1;
+	late.fd = dial(conns->app);
+	if (!give(late.fd, PROXIED))
+		return 2;
+	let_turn(4);
+	if (conns->fresh.next == &conns->fresh)
+		return 3;
+	conn = eddy_of(conns->fresh.next, struct eddyi_conn, node);
+	if (!conn->proxy_due || !conn->wire.inbox)
+		return 4;
+	sqe = eddy_op_begin(&late.op, give_rest);
+	io_uring_prep_nop(sqe);
+	eddy_op_start(&late.op, sqe);
+	conn->wire.timeout.expire(&conn->wire.timeout);
+	r = answer(late.fd) ? 0 : 5;
+	close(late.fd);
+	return r;
+}
+
 struct talk {
 	struct eddy_app *app;
 	int (*talk)(int fd);
@@ -317,14 +362,16 @@ static int serve(void *arg)
 	return r;
 }
 
-static int talk(int (*fn)(int fd))
+static int talk_with(int (*fn)(int fd), const struct eddy_bind_options *options)
 {
+	static const char *const proxies[] = { "127.0.0.1", NULL };
 	struct talk talk = { eddy_app_new(), fn };
 	int r;
 
-	eddy_app_bind(talk.app, "127.0.0.1:0");
+	eddy_app_bind_with(talk.app, "127.0.0.1:0", options);
 	eddy_app_with_server(talk.app, &(struct eddy_server_options){
 					       .idle_timeout_ns = IDLE_MS * EDDY_MS,
+					       .trusted_proxies = proxies,
 					       .workers = 1,
 					       .no_signals = true,
 				       });
@@ -333,6 +380,11 @@ static int talk(int (*fn)(int fd))
 	r = eddy_run(NULL, serve, &talk);
 	eddy_app_free(talk.app);
 	return r;
+}
+
+static int talk(int (*fn)(int fd))
+{
+	return talk_with(fn, NULL);
 }
 
 Test(conn, is_served_when_its_time_ends_with_a_request)
@@ -351,6 +403,13 @@ Test(conn, is_served_when_it_is_evicted_within_a_request)
 {
 	cr_expect(eq(int, talk(ask_as_it_is_evicted), 0));
 	cr_expect(eq(int, talk(ask_in_part_before_it_is_evicted), 0));
+}
+
+Test(conn, is_served_when_its_time_ends_within_a_proxy_header)
+{
+	const struct eddy_bind_options options = { .proxy_protocol = true };
+
+	cr_expect(eq(int, talk_with(introduce_itself_late, &options), 0));
 }
 
 Test(conn, ends_when_its_time_does)

@@ -95,7 +95,9 @@ struct eddy_bind_options {
 	bool proxy_protocol;
 };
 
-/* The same with options. A handler or a filter tells who came without TLS by eddy_req_is_secure(). */
+/* The same two with options. A handler or a filter tells who came without TLS by eddy_req_is_secure(). */
+EDDY_API void eddy_app_bind_with(struct eddy_app *app, const char *address,
+				 const struct eddy_bind_options *options);
 EDDY_API void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
 				     const struct eddy_bind_options *options);
 
