@@ -134,9 +134,7 @@ void files_advise(const struct files *files, int error)
 	const char *advice = NULL;
 
 	if (error == -EADDRINUSE)
-		advice =
-			"does one run already? See who listens: ss -ltnp; or take another port, 0 for any "
-			"that is free: --bind localhost:0";
+		advice = "to take any port that is free: --bind localhost:0";
 	else if (error == -EACCES && strncmp(files->bind, "unix:", 5) != 0)
 		advice = "take a port from 1024 on, such as --bind localhost:7878";
 	if (advice)

