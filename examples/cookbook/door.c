@@ -9,6 +9,15 @@
  *     $ kill %1
  *     2026-11-21T09:00:01.000000Z  INFO eddy::app: Shutting down the server
  *     $ ls
+ *     $ systemd-socket-activate -l "$PWD/door.sock" door &
+ *     Listening on …/door.sock as 3.
+ *     $ curl -s --unix-socket door.sock http://localhost/
+ *     you came by unix
+ *     $ kill %2
+ *     Communication attempt on fd 3.
+ *     Execing door (door)
+ *     2026-11-21T09:00:02.000000Z  INFO eddy::app: Listening on systemd, unix:…/door.sock
+ *     2026-11-21T09:00:03.000000Z  INFO eddy::app: Shutting down the server
  */
 #include <eddy/http.h>
 
