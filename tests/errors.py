@@ -4,7 +4,7 @@
     errors.py ROOT --write     write the tables that are made from the headers anew
 
 - docs/errors.md has a row for every code that a public header speaks of, and no other; its statuses are
-  those of http/src/answer.c
+  those of http/src/status.c
 - docs/errors/functions.md is what the headers' comments say
 - docs/errors/problems.md has the titles and details of http/src/status.c
 - every sentence that a source of a layer, an example or ./dev can say stands on a page below docs/errors/, and
@@ -108,12 +108,12 @@ def check_codes(tap, root):
     tap.check('codes', '' if set(rows) == spoken else
               f'headers alone: {sorted(spoken - set(rows))}, docs/errors.md alone: {sorted(set(rows) - spoken)}')
 
-    body = read(root, 'http/src/answer.c').partition('int eddyi_status_of(')[2].partition('\n}\n')[0]
+    body = read(root, 'http/src/status.c').partition('int eddyi_status_of(')[2].partition('\n}\n')[0]
     statuses = {name: status for cases, status in re.findall(r'((?:\tcase E\w+:\n)+)\t\treturn (\d+);', body)
                 for name in re.findall(r'E\w+', cases)}
     wrong = [f'-{name}: {said} on the page, {statuses.get(name, "500")} in the source' for name, said in rows.items()
              if said != statuses.get(name, '500')]
-    tap.check('statuses of codes', '\n'.join(wrong) if statuses else 'http/src/answer.c: there is no such table')
+    tap.check('statuses of codes', '\n'.join(wrong) if statuses else 'http/src/status.c: there is no such table')
 
 
 def check_problems(tap, root):
