@@ -149,7 +149,7 @@ def lint(out, pages):
 
 
 def check_manual(tap, root, out):
-    pages = sorted(os.path.relpath(path, out) for path in glob.glob(os.path.join(out, 'man*', '*')))
+    pages = sorted(os.path.relpath(path, out) for path in glob.glob(os.path.join(out, 'man[1-9]', '*')))
     whole, wrong, spoken = [], [], {}
     for page in pages:
         with open(os.path.join(out, page)) as file:
