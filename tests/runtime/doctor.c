@@ -216,8 +216,8 @@ Test(doctor, few_files_that_can_be_more)
 {
 	files_soft = 1024;
 	cr_expect_eq(run_doctor(), 0, "%s", says);
-	cr_expect(strstr(says, "\nok   open files: 1024, which servers raise to the hard limit\n"), "%s",
-		  says);
+	cr_expect(strstr(says, "\nok   open files: 1024, which servers raise to the hard limit\n"),
+		  "%s", says);
 	files_soft = 4;
 	cr_expect_eq(run_doctor(), 1, "%s", says);
 	cr_expect(strstr(says, "\nFAIL open files: 4, "), "%s", says);
