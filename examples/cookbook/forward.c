@@ -9,6 +9,8 @@
  *     $ curl -s localhost:7878/api/notes/2 -w '\n%{http_code} %{content_type}\n'
  *     {"type":"about:blank","title":"Not Found","status":404,"detail":"there is nothing at this path"}
  *     404 application/problem+json
+ *     $ curl -s localhost:7878/%61pi/notes/1
+ *     {"id":1,"title":"by way of a proxy","stars":0}
  */
 #include <eddy/http.h>
 #include <errno.h>
@@ -62,8 +64,7 @@ static int pass_back(struct eddy_res *res, struct eddy_response *response)
 /* /api/{path...} */
 static int forward(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_str path = eddy_str_skip(eddy_req_target_path(req), strlen("/api"));
-	struct eddy_str query = eddy_req_query(req);
+	struct eddy_str path = eddy_req_target_path(req), query = eddy_req_query(req), api;
 	struct eddy_header headers[COUNT(asked) + 2] = { { "x-forwarded-for",
 							   to_z(req, eddy_req_peer(req)->text) } };
 	struct eddy_client_request request = { .headers = headers };
@@ -82,7 +83,10 @@ static int forward(struct eddy_req *req, struct eddy_res *res)
 		request.pull = pull;
 		request.pull_data = req;
 	}
-	r = snprintf(url, sizeof(url), "%s%.*s%s%.*s", (const char *)eddy_req_context(req),
+	/* By its slashes: "/%61pi/" is the same segment, and longer. */
+	eddy_str_split(&path, '/', &api);
+	eddy_str_split(&path, '/', &api);
+	r = snprintf(url, sizeof(url), "%s/%.*s%s%.*s", (const char *)eddy_req_context(req),
 		     EDDY_FMT(path), query.ptr ? "?" : "", EDDY_FMT(query));
 	if (r >= (int)sizeof(url))
 		return 414;
