@@ -4,8 +4,9 @@
 
 - every C block of docs/guide/ and docs/cookbook/ is a run of lines of one file below examples/, and so is every block of sh that
   is no command of ./dev
-- so is every C block of README.md, those of runtime, http, trace and auth, docs/*.md, docs/errors/*.md and docs/man/*.md, or of a program of tests/e2e/; those that are whole
-  programs are compiled by style.py
+- so is every C block of README.md, those of the layers, docs/*.md, docs/deploy/*.md, docs/errors/*.md and docs/man/*.md, or of a program of
+  tests/e2e/; those that are whole programs are compiled by style.py
+- the README of a layer has each of its headers
 - the targets of docs/log.md are those of the layers' records
 - the names eddy_… that the same pages speak of are declared in public headers, or metrics of docs/metrics.md
 - every console block of docs/guide/ and docs/cookbook/ is what the comment at the head of such a file shows, which the tests run; it
@@ -106,7 +107,7 @@ def check_pages(tap, root, sources):
     with open(os.path.join(root, 'docs', 'metrics.md')) as file:
         names |= set(re.findall(r'^\| `(\w+)`', file.read(), re.M))
     docs = sorted(os.path.relpath(path, root) for kind in ('*', 'deploy/*', 'errors/*', 'man/*') for path in glob.glob(os.path.join(root, 'docs', f'{kind}.md')))
-    pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'runtime/README.md', 'http/README.md', 'trace/README.md', 'auth/README.md', *docs]
+    pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'runtime/README.md', 'http/README.md', 'compress/README.md', 'trace/README.md', 'auth/README.md', *docs]
     pieces = 0
     for path in pages:
         with open(os.path.join(root, path)) as file:
@@ -117,6 +118,21 @@ def check_pages(tap, root, sources):
         wrong += [f'{path}: no header declares {name}' for name in sorted(set(re.findall(r'`(eddy_\w+)(?=`|\((?!\d\)))', text)) - names)]
         tap.check(path, '\n'.join(wrong))
     tap.check('the other pages have code', '' if pieces else 'no block was found')
+
+
+def check_headers(tap, root):
+    """The README of a layer names each of its headers that is not private."""
+    missing = []
+    for layer in LAYERS:
+        with open(os.path.join(root, layer, 'README.md')) as file:
+            text = file.read()
+        for path in sorted(glob.glob(os.path.join(root, layer, 'include', 'eddy', '*.h'))):
+            name = f'eddy/{os.path.basename(path)}'
+            with open(path) as file:
+                private = file.readline().startswith(f'/* {name}: private')
+            if not private and f'[{name}](include/{name})' not in text and f'<{name}>' not in text:
+                missing.append(f'{layer}/README.md does not name {name}')
+    tap.check('every header is in the README of its layer', '\n'.join(missing))
 
 
 def check_targets(tap, root):
@@ -182,6 +198,7 @@ def main():
     check_cookbook(tap, root)
 
     check_pages(tap, root, sources)
+    check_headers(tap, root)
     check_targets(tap, root)
     check_config(tap, root)
     with open(os.path.join(root, 'examples', 'README.md')) as file:
