@@ -97,8 +97,11 @@ static void set_up(void)
 	make_folder("/tmp/eddy-incoming-XXXXXX");
 }
 
+/* The suite's own has been before it. */
 static void set_up_in_memory(void)
 {
+	rmdir(folder);
+	close(dir);
 	make_folder("/dev/shm/eddy-incoming-XXXXXX");
 }
 
