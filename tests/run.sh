@@ -17,7 +17,7 @@ find_families() {
 	for name in big soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(asan-clang chaos site tsan tsan-gcc valgrind valgrind-clang)
+	families+=(abi asan-clang chaos debian site tsan tsan-gcc valgrind valgrind-clang)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -194,9 +194,12 @@ run_e2e_family() { # FAMILY
 # The site takes longer to be made than the manual pages.
 run_site() { (python3 "$root/tests/pages.py" "$root" html || true) | tally site -; }
 
+run_abi() { (python3 "$root/tests/abi.py" "$root" || true) | tally abi -; }
+run_debian() { (python3 "$root/tests/debian.py" "$root" build || true) | tally debian -; }
+
 run_family() {
 	case $1 in
-	asan-clang | chaos | fuzz | site | tsan | tsan-gcc | valgrind | valgrind-clang) "run_${1//-/_}" ;;
+	abi | asan-clang | chaos | debian | fuzz | site | tsan | tsan-gcc | valgrind | valgrind-clang) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }
@@ -280,7 +283,7 @@ run_tests() {
 		choose_targets "${wanted[@]}"
 		run_release "${wanted[@]}"
 		# These make their own builds: once, in the plain build.
-		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|installed|machines|gdb-.*|suspends|pages|errors|pictures')
+		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|packaging|abi-notices|installed|machines|gdb-.*|suspends|pages|errors|pictures')
 		[ ${#wanted[@]} -eq 0 ] || run_asan "${wanted[@]}"
 	fi
 	if [ ${#nouns[@]} -gt 0 ]; then
