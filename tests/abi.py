@@ -45,7 +45,7 @@ def compare(old, new, old_version, new_version, old_headers, new_headers):
     if now[:series] != before[:series]:
         return ''
     added = ['--no-added-syms'] if series == 1 else []
-    done = subprocess.run(['abidiff', *added, '--no-show-locs', '--headers-dir1', old_headers, '--headers-dir2', new_headers, old, new],
+    done = subprocess.run(['abidiff', *added, '--no-show-locs', '--drop-private-types', '--headers-dir1', old_headers, '--headers-dir2', new_headers, old, new],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode & FAILED:
         raise Failed(done.stdout)
@@ -89,8 +89,8 @@ def check_tree(tap, root):
                                                         old.headers(name), new.headers(name)))
 
 
-HEADER = 'struct eddy_small { int a;%s };\nint eddy_use(struct eddy_small *small);\n'
-SOURCE = '#include "small.h"\nstruct hidden { int of%s; };\nstatic struct hidden kept;\nint eddy_use(struct eddy_small *small)\n{\n\treturn small->a + kept.of;\n}\n'
+HEADER = 'struct hidden;\nstruct eddy_small { int a;%s };\nint eddy_use(struct eddy_small *small, struct hidden *hidden);\n'
+SOURCE = '#include "small.h"\nstruct hidden { int of%s; };\nint eddy_use(struct eddy_small *small, struct hidden *hidden)\n{\n\treturn small->a + hidden->of;\n}\n'
 
 
 def small(folder, field='', hidden='', more=''):
