@@ -163,7 +163,7 @@ struct eddy_app *eddy_app_new(void)
 		out_of_memory();
 	eddy_app_bind(app, ADDRESS_DEFAULT);
 	eddy_app_at_start(app, eddyi_app_check_addresses, NULL);
-	eddy_app_with_server(app, &(struct eddy_server_options){ 0 });
+	eddy_app_with_server(app, NULL);
 	return app;
 }
 
@@ -218,7 +218,9 @@ void eddyi_app_set_trust(struct eddy_app *app)
 
 void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options)
 {
-	app->options = *options;
+	const struct eddy_transfer_options *transfer = options ? options->transfer : NULL;
+
+	app->options = options ? *options : (struct eddy_server_options){ 0 };
 	DEFAULT(workers, 1);
 	DEFAULT(request_line_max, 8 * EDDY_KIB);
 	DEFAULT(header_block_max, 16 * EDDY_KIB);
@@ -242,9 +244,9 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	if (app->options.proxy_header_max > EDDYI_PROXY_HEADER_MAX)
 		eddy_app_mistake(app, "a PROXY header of %zu bytes is too long: at most %zu",
 				 app->options.proxy_header_max, EDDYI_PROXY_HEADER_MAX);
-	app->has_transfer = options->transfer != NULL;
-	if (options->transfer) {
-		app->transfer = *options->transfer;
+	app->has_transfer = transfer != NULL;
+	if (transfer) {
+		app->transfer = *transfer;
 		app->options.transfer = NULL; /* it was borrowed */
 		if (eddy_transfer_options_check(&app->transfer) < 0)
 			eddy_app_mistake(app, "an option of transfers is out of range");

@@ -8,10 +8,10 @@ void eddy_app_with_client(struct eddy_app *app, const struct eddy_client_options
 {
 	struct eddy_client_options *kept = eddy_app_alloc(app, sizeof(*kept));
 
-	*kept = *options;
-	kept->ca_file = eddy_app_keep_string(app, options->ca_file);
-	kept->connect = eddy_app_keep_string(app, options->connect);
-	kept->user_agent = eddy_app_keep_string(app, options->user_agent);
+	*kept = options ? *options : (struct eddy_client_options){ 0 };
+	kept->ca_file = eddy_app_keep_string(app, kept->ca_file);
+	kept->connect = eddy_app_keep_string(app, kept->connect);
+	kept->user_agent = eddy_app_keep_string(app, kept->user_agent);
 	app->client_options = kept;
 }
 

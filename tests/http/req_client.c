@@ -129,6 +129,20 @@ Test(req_client, is_there_in_tests)
 	eddy_app_free(app);
 }
 
+/* What was described before is forgotten. */
+Test(req_client, options_may_be_null, .timeout = 10)
+{
+	struct asking asking = { make_app(1), .times = 1 };
+
+	eddy_app_with_server(asking.app, &(struct eddy_server_options){ .workers = 3 });
+	eddy_app_with_server(asking.app, NULL);
+	eddy_app_with_client(asking.app, NULL);
+	cr_expect(eq(int, eddy_run(NULL, run_asked, &asking), 0));
+	cr_expect(eq(uint, asking.answered, 0), "it is called eddy again");
+	cr_expect(eq(u64, asking.accepted, 1 + 1));
+	eddy_app_free(asking.app);
+}
+
 Test(req_client, may_be_missing)
 {
 	struct eddy_response *response;

@@ -101,7 +101,7 @@ EDDY_API void eddy_app_bind_with(struct eddy_app *app, const char *address,
 EDDY_API void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
 				     const struct eddy_bind_options *options);
 
-/* Describe limits, times and workers; the options are copied. */
+/* Describe limits, times and workers; the options are copied, NULL is all defaults. */
 EDDY_API void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options);
 
 /* Keep a pointer for the handlers; see eddy_req_context(). */

@@ -180,7 +180,7 @@ EDDY_API int eddy_response_body(struct eddy_response *response, struct eddy_str 
 
 /* ---- the clients of an app, for its handlers ---- */
 
-/* Describe them; the options are copied, strings too. Without this call all of it is as by default. */
+/* Describe them; the options are copied, strings too. NULL is all defaults, as it is without this call. */
 EDDY_API void eddy_app_with_client(struct eddy_app *app, const struct eddy_client_options *options);
 
 /* The one of the loop that handles this request, made when it is asked for the first time: it keeps connections
