@@ -9,6 +9,8 @@
  *     $ curl -s localhost:7878/api/notes/2 -w '\n%{http_code} %{content_type}\n'
  *     {"type":"about:blank","title":"Not Found","status":404,"detail":"there is nothing at this path"}
  *     404 application/problem+json
+ *     $ curl -sI localhost:7878/api/notes/1 | grep -i '^transfer'
+ *     transfer-encoding: chunked
  *     $ curl -s localhost:7878/%61pi/notes/1
  *     {"id":1,"title":"by way of a proxy","stars":0}
  */
@@ -47,7 +49,7 @@ static int pass_back(struct eddy_res *res, struct eddy_response *response)
 {
 	char piece[16 * EDDY_KIB];
 	ssize_t n = 0;
-	int r = 0;
+	int r;
 
 	eddy_res_status(res, eddy_response_status(response));
 	for (size_t i = 0; i < COUNT(answered); i++) {
@@ -56,6 +58,7 @@ static int pass_back(struct eddy_res *res, struct eddy_response *response)
 		if (value.ptr)
 			eddy_res_set(res, answered[i], value);
 	}
+	r = eddy_res_write(res, NULL, 0); /* a stream, also where no piece comes: HEAD */
 	while (r == 0 && (n = eddy_response_read(response, piece, sizeof(piece))) > 0)
 		r = eddy_res_write(res, piece, (size_t)n);
 	return n < 0 ? (int)n : r;
