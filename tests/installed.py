@@ -123,6 +123,19 @@ def check_names(tree, name):
         raise Failed(f'it needs {" ".join(sorted(more))} as well')
 
 
+def check_found(tree):
+    """Below /usr/local the libraries are where Debian's loader and pkg-config look without being told."""
+    if tree.prefix != '/usr/local' or not shutil.which('dpkg'):
+        return 'only for /usr/local of Debian'
+    known = run('pkg-config', '--variable', 'pc_path', 'pkg-config').strip().split(':')
+    if f'{tree.lib}/pkgconfig' not in known:
+        raise Failed(f'pkg-config does not look in {tree.lib}/pkgconfig, but in {" ".join(known)}')
+    folders = [line.strip() for file in glob.glob('/etc/ld.so.conf.d/*.conf') for line in open(file)]
+    if tree.lib not in folders:
+        raise Failed(f'ldconfig does not look in {tree.lib}, but in {" ".join(folders)}')
+    return ''
+
+
 def check_pkg_config(tree, name):
     """Who links shared is given what the headers need, and nothing else."""
     flags = tree.pkg_config('--libs', f'eddy-{name}')
@@ -324,6 +337,7 @@ def main():
             tap.fail('the whole tree is installed', str(failed))
             return tap.end()
         tap.ok('the whole tree is installed')
+        step(tap, 'the libraries are where they are looked for', check_found, tree)
         for layer in ('runtime', 'http', 'compress', 'trace', 'auth'):
             step(tap, f'{layer} exports what its headers declare', check_exports, tree, layer)
         for name in LIBRARIES:
