@@ -1,6 +1,6 @@
 /* eddy-bench: measures servers of HTTP, and says what came of it.
  *
- *     eddy-bench get http://localhost:7878/files/{size}.bin --sizes 4K,1M --connections 1,16
+ *     eddy-bench get http://localhost:7878/files/{size}.bin --sizes 4k,1m --connections 1,16
  *     eddy-bench report RESULT.json
  */
 #include "compare.h"
@@ -17,11 +17,11 @@ static const char manual[] =
 	"eddy-bench report RESULT.json [OPTION]…         say it again, or as a page with charts (--html FILE)\n"
 	"eddy-bench compare OLD.json NEW.json [OPTION]… what became worse beyond noise\n"
 	"\n"
-	"A URL is http[s]://HOST[:PORT]/PATH, or unix:SOCKET:/PATH. In the path {size} is the cell's size (4k),\n"
-	"{n} the number of the connection, {i} that of the request. A cell is one size and one number of\n"
-	"connections; in each of its rounds every target has one sample.\n"
+	"A URL is http[s]://HOST[:PORT]/PATH, or unix:SOCKET:/PATH. In the path {size} is the cell's size (4k,\n"
+	"however it is typed), {n} the number of the connection, {i} that of the request. A cell is one size\n"
+	"and one number of connections; in each of its rounds every target has one sample.\n"
 	"\n"
-	"  --sizes 4K,64K,1M     of bodies: get asks for {size}, put makes and sends as much\n"
+	"  --sizes 4k,64k,1m     of bodies: get asks for {size}, put makes and sends as much\n"
 	"  -c, --connections 1,16,64                  default 1\n"
 	"  -d, --depth N         requests on a connection at once (pipelining); default 1\n"
 	"  -t, --time S          of a sample; default 1 (seconds, or 500ms)\n"

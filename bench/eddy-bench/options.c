@@ -184,7 +184,7 @@ static const struct row {
 	{ "rate", MEASURED, 'R', take_rate, FIELD(rate), NUMBER },
 	{ "rounds", MEASURED, 'r', take_rounds, FIELD(rounds), NUMBER },
 	{ "sizes", OF_GET | OF_PUT | OF_HOLD, 0, take_sizes, FIELD(sizes),
-	  "sizes such as 4K,64K,1M, each once" },
+	  "sizes such as 4k,64k,1m, each once" },
 	{ "stall", OF_HOLD, 0, take_stall, FIELD(stall), "get or put" },
 	{ "time", MEASURED, 't', take_time, FIELD(seconds), TIME },
 	{ "timeout", ALL, 0, take_timeout, FIELD(timeout_ns), TIME },
