@@ -2,7 +2,8 @@
  *
  * This is the form beneath eddy/io.h, for what has no task: parked connections, multishot accept
  * and receive. Completion functions run on the loop's own stack and never suspend. Entries are filled by
- * the functions of <liburing.h>, which this header leaves to be included by those who fill some.
+ * the functions of <liburing.h>, which this header leaves to be included by those who fill some; that
+ * one wants _GNU_SOURCE, which -std=c11 leaves undefined.
  *
  *     struct io_uring_sqe *sqe = eddy_op_begin(&op, done);
  *
