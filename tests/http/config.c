@@ -103,7 +103,7 @@ Test(config, replaces_what_the_builder_said)
 	eddy_app_free(app);
 }
 
-#define ADDRESSES "an address, or an array of 1 to 64 of them"
+#define ADDRESSES "an address such as \"localhost:7878\", or an array of 1 to 64 of them"
 #define NETWORKS "an array of IP addresses, networks like \"10.0.0.0/8\", or \"unix\""
 #define MODE "the mode of a file, like \"0660\""
 #define A8 "'a:1','a:1','a:1','a:1','a:1','a:1','a:1','a:1',"
@@ -227,8 +227,8 @@ static const struct {
 	{ "[server]\nbind = [\n 'localhost:1',\n 8080]\n",
 	  "a.toml:4: [server] bind: expected " ADDRESSES ", not 8080\n" },
 	{ "[server]\nbind_plain = 'system'\n",
-	  "a.toml:2: [server] bind_plain: expected an address, or an array of at most 64 of them, "
-	  "not the string \"system\"\n" },
+	  "a.toml:2: [server] bind_plain: expected an address such as \"localhost:7878\", or an array of "
+	  "at most 64 of them, not the string \"system\"\n" },
 	{ "[server]\nbind = [" A32 A32 "]\nbind_plain = 'localhost:2'\n",
 	  "a.toml:1: [server] bind, bind_plain: expected at most 64 addresses together\n" },
 	{ "[server]\nbind = [" A32 A32 "'localhost:2']\n",
