@@ -1,6 +1,8 @@
 """Protected routes, by bytes: who gets in by a static secret, and what the others are told."""
 import os
+import re
 import socket
+import subprocess
 import time
 
 from tokens import SECRET, signed
@@ -162,6 +164,21 @@ class Bearer(Case):
             self.expect(server, '/me', token, 200)
         self.eventually(lambda: self.ask(server, '/me', token).status == 401)
         self.expect(server, '/me', token, 401, INVALID.format('token expired'))
+
+    def test_token_of_a_shell(self):
+        """What docs/auth.md shows, as it stands there but for the port."""
+        text = open(os.path.join(os.path.dirname(__file__), '../../docs/auth.md')).read()
+        script = re.search(r'^```sh\n(head .*?\n)(.*?)^```$', text, re.M | re.S)
+        folder = self.folder()
+
+        def shell(commands):
+            return subprocess.run(['bash', '-c', commands], cwd=folder, capture_output=True, text=True, timeout=20, check=True).stdout
+
+        shell(script[1])
+        server = self.serve('--secret-file', os.path.join(folder, 'secret'), program='tour')
+        commands = script[2].replace('curl', 'curl -sg').replace('localhost:7878', f'127.0.0.1:{server.port}')
+        self.assertEqual(shell(commands), 'admin')
+        self.assertIn('insufficient_scope', shell(commands.replace('"role":"admin"', '"role":"cook"').replace('-sg', '-sgi')))
 
     def test_needs_a_secret(self):
         for path, why in ((self.secret(SECRET[:31]), 'at least 32 bytes'), ('/nowhere/at/all', 'No such file'),
