@@ -116,17 +116,18 @@ static bool is_shaking(const struct eddyi_conn *conn)
 /* Decrypt what is here, until it is a head. Return: as take_in(), -errno. */
 static int take_in_decrypted(struct eddyi_conn *conn)
 {
-	return eddyi_tls_wire_drain(&conn->wire, take_in, conn);
+	return EDDYI_TLS ? eddyi_tls_wire_drain(&conn->wire, take_in, conn) : 0;
 }
 
 /* Take in encrypted bytes. Return: 1 when a step of the handshake is due; else as take_in(), -errno. */
 static int take_in_sealed(struct eddyi_conn *conn, const char *bytes, size_t len)
 {
-	int r = eddyi_tls_feed(conn->wire.tls, bytes, len);
+	int r = EDDYI_TLS ? eddyi_tls_feed(conn->wire.tls, bytes, len) : 0;
 
 	if (r < 0)
 		return r;
-	return is_shaking(conn) ? eddyi_tls_is_due(conn->wire.tls) : take_in_decrypted(conn);
+	return EDDYI_TLS && is_shaking(conn) ? eddyi_tls_is_due(conn->wire.tls) :
+					       take_in_decrypted(conn);
 }
 
 /* Take in what the socket received, as take_in(). */
@@ -222,7 +223,7 @@ static int shake(void *arg)
 
 	eddy_scope_begin(&scope, NULL);
 	conn->beside = &scope;
-	r = eddyi_tls_wire_shake(wire);
+	r = EDDYI_TLS ? eddyi_tls_wire_shake(wire) : 0;
 	conn->beside = NULL;
 	eddy_scope_end(&scope);
 	if (r != -EAGAIN)
