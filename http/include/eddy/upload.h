@@ -55,8 +55,9 @@ EDDY_API int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save
 /* Save every part of a multipart/form-data body that has a file name into the folder, and publish
  * them together at the end: all of them or none. `options->max` limits the whole body. Until then each
  * takes a descriptor. `*ret_files` lives as long as the request. Suspends.
- * Return: the number of files; -EINVAL for a bad name or two parts of one name, -EEXIST, -ENOSPC,
- * -EDQUOT, and what eddy_req_multipart() and eddy_multipart_next() of eddy/part.h return. */
+ * Return: the number of files, 0 where the form has none; -EINVAL for a bad name or two parts of one
+ * name, -EEXIST, -ENOSPC, -EDQUOT, and what eddy_req_multipart() and eddy_multipart_next() of
+ * eddy/part.h return. */
 EDDY_MULTIPART_API ssize_t eddy_req_save_all(struct eddy_req *req, int dir,
 					     const struct eddy_save_options *options,
 					     struct eddy_saved **ret_files);
