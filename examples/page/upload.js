@@ -56,7 +56,7 @@ async function start(t) {
 		xhr.setRequestHeader('if-none-match', '*');
 	xhr.upload.onprogress = e => moved(t, Math.min(e.loaded, t.size));
 	xhr.onload = () => answered(t, xhr);
-	xhr.onerror = () => broken(t);
+	xhr.onerror = () => broken(t, xhr);
 	xhr.send(t.file);
 }
 
@@ -78,10 +78,10 @@ function answered(t, { status, responseText }) {
 }
 
 // A server that refuses early closes before all is sent, and its answer may be lost on the way.
-async function broken(t) {
+async function broken(t, xhr) {
 	const up = await fetch('page/page.js', { method: 'HEAD', cache: 'no-store' }).then(res => res.ok, () => false);
-	if (t.state !== 'run')
-		return;
+	if (t.state !== 'run' || t.xhr !== xhr)
+		return; // given up meanwhile, and begun again maybe
 	t.sent = 0; // what has arrived of it is gone
 	if (up)
 		set(t, 'fail', 'The connection was cut. The server may have refused the file, or the network failed.');
@@ -94,6 +94,7 @@ function cancel(t) {
 	forgetRetry(t);
 	set(t, 'stop', 'Cancelled');
 	t.xhr?.abort();
+	t.xhr = null;
 	loadSoon(); // all of it may have been sent already
 	pump();
 }

@@ -275,6 +275,31 @@ test('an upload that is cut can be tried again at once, or given up', {}, async 
 	assert.deepEqual(s.names(), ['again.bin']);
 });
 
+test('an upload that was begun again is not judged by its first connection', {}, async s => {
+	let answer = null;
+	await s.page.route('**/page/page.js', async route => {
+		await new Promise(go => (answer = go));
+		await route.continue();
+	});
+	s.wire.rate.up = 2 * MIB;
+	await s.choose({ 'twice.bin': random(20 * MIB) });
+	await s.page.waitForFunction(() => document.querySelector('progress')?.value > 0);
+	s.wire.down = true;
+	s.wire.cutAll();
+	await until('a question whether the server is there', () => answer);
+	s.wire.down = false;
+	await s.line('twice.bin').getByRole('button', { name: 'Cancel' }).click();
+	await s.line('twice.bin').getByRole('button', { name: 'Upload again' }).click();
+	await s.state('twice.bin', 'run');
+	const answered = s.page.waitForResponse('**/page/page.js');
+	answer();
+	await answered;
+	await s.page.waitForTimeout(300);
+	await s.state('twice.bin', 'run');
+	s.wire.rate.up = 0;
+	await s.state('twice.bin', 'done');
+});
+
 // A clock that can be set ahead.
 const skewed = () => {
 	const now = performance.now.bind(performance);
