@@ -1,7 +1,7 @@
 /* files: a folder on the wire, for download and upload, with a page for people.
  *
  *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload] [--cert FILE [--key FILE]]
- *           [--technique NAME] [--upload-technique NAME] [--no-open-files]
+ *           [--technique NAME] [--upload-technique NAME] [--turn BYTES] [--no-open-files]
  *
  *     $ files ~/shared &
  *     $ curl -T holiday.mp4 localhost:7878/files/holiday.mp4
@@ -22,6 +22,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* As .turn_max of eddy/technique.h. */
+#define TURN_MIN ((uint64_t)(4 * EDDY_KIB))
 
 static struct files *files_of(struct eddy_req *req)
 {
@@ -131,6 +134,8 @@ static void usage(FILE *out)
 	      "                      the kernel does not encrypt\n"
 	      "  --upload-technique NAME\n"
 	      "                      how they come: auto, splice, ring-splice or recv-write\n"
+	      "  --turn BYTES        what one transfer moves before others have their turn, and the\n"
+	      "                      most that it writes at once: 4096 to 1048576 (default: 1048576)\n"
 	      "  --no-open-files     keep no file open for the next request\n",
 	      out);
 }
@@ -153,6 +158,7 @@ static void parse(int argc, char **argv, struct settings *settings)
 		{ "key", required_argument, NULL, 'K' },
 		{ "technique", required_argument, NULL, 't' },
 		{ "upload-technique", required_argument, NULL, 'u' },
+		{ "turn", required_argument, NULL, 'T' },
 		{ "no-open-files", no_argument, NULL, 'O' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -165,11 +171,12 @@ static void parse(int argc, char **argv, struct settings *settings)
 			settings->files.bind = optarg;
 			break;
 		case 'w':
-			settings->server.workers = (unsigned)switch_number("workers", optarg, 1024);
+			settings->server.workers =
+				(unsigned)switch_number("workers", optarg, 1, 1024);
 			break;
 		case 'm':
 			settings->files.max_size =
-				switch_number("max-size", optarg, EDDY_NEVER - 1);
+				switch_number("max-size", optarg, 1, EDDY_NEVER - 1);
 			break;
 		case 'n':
 			settings->files.no_upload = true;
@@ -188,6 +195,10 @@ static void parse(int argc, char **argv, struct settings *settings)
 		case 'u':
 			switch_technique("upload-technique", optarg, &settings->transfer,
 					 &settings->transfer.technique_in);
+			break;
+		case 'T':
+			settings->transfer.turn_max =
+				(size_t)switch_number("turn", optarg, TURN_MIN, EDDY_MIB);
 			break;
 		case 'O':
 			settings->server.no_open_files = true;

@@ -98,7 +98,7 @@ void issuer_settings_parse(struct issuer_settings *settings, int argc, char **ar
 			break;
 		case 'l':
 			settings->lifetime =
-				(unsigned)switch_number("lifetime", optarg, LIFETIME_MAX);
+				(unsigned)switch_number("lifetime", optarg, 1, LIFETIME_MAX);
 			break;
 		case 'n':
 			settings->kid_by_name = true;

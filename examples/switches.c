@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t switch_number(const char *name, const char *text, uint64_t most)
+uint64_t switch_number(const char *name, const char *text, uint64_t least, uint64_t most)
 {
 	uint64_t value;
 
-	if (eddy_str_to_u64(eddy_str_from(text), &value) < 0 || value < 1 || value > most) {
-		fprintf(stderr, "%s: --%s takes a number from 1 to %llu, not \"%s\"\n",
-			program_invocation_short_name, name, (unsigned long long)most, text);
+	if (eddy_str_to_u64(eddy_str_from(text), &value) < 0 || value < least || value > most) {
+		fprintf(stderr, "%s: --%s takes a number from %llu to %llu, not \"%s\"\n",
+			program_invocation_short_name, name, (unsigned long long)least,
+			(unsigned long long)most, text);
 		exit(2);
 	}
 	return value;

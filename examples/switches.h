@@ -7,8 +7,8 @@
 #include <eddy/technique.h>
 #include <stdint.h>
 
-/* The number that `--name` was given; exits with 2 unless it is from 1 to `most`. */
-uint64_t switch_number(const char *name, const char *text, uint64_t most);
+/* The number that `--name` was given; exits with 2 unless it is from `least` to `most`. */
+uint64_t switch_number(const char *name, const char *text, uint64_t least, uint64_t most);
 
 /* Set the technique that `--name` was given in `options`, of which it is a member; exits with 2 unless there is one
  * of that name that goes there. */

@@ -36,7 +36,7 @@ static void usage(FILE *out)
 
 static uint64_t seconds(const char *name, const char *text)
 {
-	return switch_number(name, text, 365 * 24 * 3600) * EDDY_SECOND;
+	return switch_number(name, text, 1, 365 * 24 * 3600) * EDDY_SECOND;
 }
 
 /* Take one switch, which getopt(3) has found. */
@@ -50,7 +50,7 @@ static void take(struct tour_settings *settings, int option)
 		settings->dir = optarg;
 		break;
 	case 'w':
-		settings->server.workers = (unsigned)switch_number("workers", optarg, 1024);
+		settings->server.workers = (unsigned)switch_number("workers", optarg, 1, 1024);
 		break;
 	case 'c':
 		settings->config = optarg;
@@ -66,7 +66,7 @@ static void take(struct tour_settings *settings, int option)
 		settings->tracing = settings->traced.access_log = true;
 		break;
 	case 'm':
-		settings->server.file_max = switch_number("max-size", optarg, EDDY_NEVER - 1);
+		settings->server.file_max = switch_number("max-size", optarg, 1, EDDY_NEVER - 1);
 		break;
 	case 'i':
 		settings->oauth.issuer = optarg;

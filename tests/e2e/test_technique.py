@@ -1,4 +1,5 @@
 """Files out and in by every technique that there is."""
+import json
 import os
 import re
 import shutil
@@ -46,6 +47,22 @@ class Technique(Case):
                         with open(os.path.join(folder, name), 'rb') as file:
                             self.assertTrue(file.read() == pattern(size))
                 server.stop()
+
+    def test_turns(self):
+        """What is written at once is not more than a turn."""
+        folder = self.folder()
+        trace = os.path.join(folder, 'trace.json')
+        server = self.serve(folder, '--turn', 8192, '--upload-technique', 'ring-splice', env={'EDDY_TRACE': trace})
+        with server.connect() as wire:
+            self.assertEqual(wire.ask(request('PUT', '/files/large', body=pattern(SIZE))).status, 201)
+            self.assertTrue(wire.ask(request('GET', '/files/large')).body == pattern(SIZE))
+        server.stop()
+        with open(trace) as file:
+            moved = [event['args']['bytes'] for event in json.load(file)['traceEvents']
+                     if event['name'] == 'splice' and 'bytes' in event.get('args', {})]
+        self.assertEqual(max(moved), 8192)
+        # Into the pipe, and out of it.
+        self.assertGreaterEqual(sum(moved), 2 * SIZE)
 
     def test_file_that_shrinks_is_cut(self):
         for technique in OUT[1:]:
@@ -126,6 +143,10 @@ class Technique(Case):
         self.eventually(lambda: server.held() <= held + 1, what=lambda: f'{server.held() - held} descriptors are left')
 
     def test_switches(self):
+        for value in ('4095', '1048577', '64k'):
+            done = subprocess.run([PROGRAMS['files'], self.folder(), '--turn', value], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, f'files: --turn takes a number from 4096 to 1048576, not "{value}"\n'))
         for switch, value in (('--technique', 'recv-write'), ('--technique', 'slice'), ('--upload-technique', 'mmap'),
                               ('--upload-technique', '')):
             done = subprocess.run([PROGRAMS['files'], self.folder(), switch, value], capture_output=True, text=True, check=False)
