@@ -15,7 +15,7 @@ from installed import LIBRARIES
 from tap import Tap
 
 # Whoever builds packages has these already, or they are what debhelper brings.
-ESSENTIAL = {'gcc', 'libc6-dev', 'ninja-build', 'media-types'}
+ESSENTIAL = {'gcc', 'libc6-dev', 'dpkg-dev', 'ninja-build', 'media-types'}
 
 
 class Tree:
