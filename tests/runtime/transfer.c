@@ -237,6 +237,8 @@ TASK_TEST(transfer, a_file_that_may_only_be_read_is_asked_as_well)
 	int written = make_file(SIZE), file;
 	struct eddy_warmth nothing = { 0 };
 	char path[64];
+	/* What a file system can do is asked at the beginning, which may begin to read ahead. */
+	uint64_t at = EDDY_MIB;
 
 	if (geteuid() != 0 || !chill(written)) {
 		close(written);
@@ -248,8 +250,8 @@ TASK_TEST(transfer, a_file_that_may_only_be_read_is_asked_as_well)
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	close(written);
 	setfsuid(65534);
-	EXPECT_EQ(warmed_knowing(file, 5000, nothing), 100);
-	EXPECT_EQ(warmed_for(file, 5000, nothing), 0);
+	EXPECT_EQ(warmed_knowing(file, at, nothing), 100);
+	EXPECT_EQ(warmed_for(file, at, nothing), 0);
 	setfsuid(0);
 	close(file);
 	return 0;
