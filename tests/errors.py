@@ -137,7 +137,7 @@ def words_that_count(calls, before):
 
 
 def literals(text):
-    """Line, how many words make it a sentence, and the literal; a macro between two pieces is a placeholder."""
+    """Line, how many words make it a sentence, and the literal; a macro between two pieces stands for what is put in."""
     calls, word, line, piece = [], '', 1, None
     for match in TOKEN.finditer(text):
         token = match[0]
@@ -202,7 +202,7 @@ def listed(root):
 
 
 def pattern(said):
-    """Of what a page has for it. A placeholder at the end, without a blank before it, may be nothing."""
+    """Of what a page has for it. What is put in at the end, without a blank before it, may be nothing."""
     said, last = (said[:-1], True) if re.search(rf'\w{PLACE}$', said) else (said, False)
     one = r'(?:%[a-z]|%?[A-Z][A-Z_]*(?: [A-Z_]+)*)'
     return re.compile(one.join(re.escape(part) for part in said.split(PLACE)) + (f'{one}?' if last else ''))

@@ -26,10 +26,10 @@ ENTER = r"""
 set -e
 root=$1/root
 mount --make-rprivate /
-mount -t tmpfs tmpfs "$1/work"
-mkdir -p "$root" "$1/work/up" "$1/work/work"
-cp -a "$1/up/." "$1/work/up/"
-mount -t overlay -o "lowerdir=/,upperdir=$1/work/up,workdir=$1/work/work" overlay "$root"
+mount -t tmpfs tmpfs "$1/layer"
+mkdir -p "$root" "$1/layer/up" "$1/layer/work"
+cp -a "$1/up/." "$1/layer/up/"
+mount -t overlay -o "lowerdir=/,upperdir=$1/layer/up,workdir=$1/layer/work" overlay "$root"
 mount -t proc proc "$root/proc"
 mount -t sysfs -o ro sysfs "$root/sys"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
@@ -90,7 +90,7 @@ class System:
         self.folder = self.temporary.name
         self.console = os.path.join(self.folder, 'console')
         self.cgroup = os.path.join(cgroups(), os.path.basename(self.folder))
-        for name in ('up', 'work'):
+        for name in ('up', 'layer'):
             os.mkdir(os.path.join(self.folder, name))
         os.chmod(self.folder, 0o755)
         open(self.console, 'w').close()
