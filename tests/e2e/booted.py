@@ -8,7 +8,6 @@ namespaces, with a network of its own. It takes root and the package systemd, an
     system.close()
 """
 import contextlib
-import ctypes
 import os
 import shutil
 import signal
@@ -18,8 +17,9 @@ import threading
 import time
 import unittest
 
+import network
+
 SYSTEMD = '/lib/systemd/systemd'
-CLONE_NEWNET = 0x40000000
 # Becomes the first process. $1: a folder with `up`, which covers the tree. What systemd wants to know of its machine it is
 # told as in containers: by $container, and file systems that are mounted already.
 ENTER = r"""
@@ -57,7 +57,6 @@ DefaultDependencies=no
 Wants=systemd-journald.service
 After=systemd-journald.service
 """
-libc = ctypes.CDLL(None, use_errno=True)
 
 
 def cgroups():
@@ -159,13 +158,8 @@ class System:
     @contextlib.contextmanager
     def network(self):
         """The network of the system, for this thread."""
-        with open('/proc/thread-self/ns/net') as ours, open(f'/proc/{self.first}/ns/net') as theirs:
-            if libc.setns(theirs.fileno(), CLONE_NEWNET) < 0:
-                raise OSError(ctypes.get_errno(), 'setns')
-            try:
-                yield
-            finally:
-                libc.setns(ours.fileno(), CLONE_NEWNET)
+        with open(f'/proc/{self.first}/ns/net') as theirs, network.of(theirs):
+            yield
 
     def close(self):
         # The end of the first process is that of all.

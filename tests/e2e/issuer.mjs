@@ -70,6 +70,8 @@ async function mock() {
 	const server = new OAuth2Server();
 	await server.issuer.keys.generate('ES256');
 	await server.start(0, '127.0.0.1');
+	// Not every machine knows a localhost, as which it speaks of itself.
+	server.issuer.url = `http://127.0.0.1:${server.address().port}`;
 	return server.issuer.url;
 }
 

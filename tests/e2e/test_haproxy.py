@@ -168,7 +168,7 @@ class Recipe(HaproxyCase):
             connection = None
             while not stop.is_set():
                 if not connection:
-                    connection = http.client.HTTPSConnection('localhost', self.web, timeout=20, context=context())
+                    connection = http.client.HTTPSConnection('127.0.0.1', self.web, timeout=20, context=context())
                 method, path = ('POST', '/') if kind == 'post' else ('GET', '/slow/20' if kind == 'slow' else '/')
                 connection.request(method, path, body=b'x' * 1000 if kind == 'post' else None)
                 response = connection.getresponse()

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import unittest
 
+import network
 from wire import EXAMPLES, KIB, MIB, PROGRAMS, Case, Lost, Wire
 
 LADDER = os.path.join(EXAMPLES, 'ladder')
@@ -148,7 +149,9 @@ class Programs(Ladder):
             self.assertGreaterEqual(at, least)
 
     def test_scan(self):
+        # Others listen too, and count who comes.
         with contextlib.ExitStack() as stack:
+            stack.enter_context(network.own())
             bound = stack.enter_context(socket.socket())
             bound.bind(('127.0.0.1', 0))
             silent = bound.getsockname()[1]
@@ -159,7 +162,7 @@ class Programs(Ladder):
                 self.assertEqual([line for line in out if not re.fullmatch(r'\d+ is open', line)], [])
 
     def test_scan_of_everything(self):
-        with socket.create_server(('127.0.0.1', 0)) as server:
+        with network.own(), socket.create_server(('127.0.0.1', 0)) as server:
             self.assertIn(f'{server.getsockname()[1]} is open', self.run_step('09')[0])
 
     def test_pubsub(self):

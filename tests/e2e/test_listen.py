@@ -5,6 +5,7 @@ import socket
 import stat
 import subprocess
 
+import network
 from wire import PROGRAMS, Case, Server, request
 
 
@@ -79,11 +80,9 @@ class Several(Case):
 
     def test_address_that_the_machine_lacks(self):
         """Without IPv6 localhost is 127.0.0.1 alone, and a DEBUG record says so."""
-        alone = ['unshare', '--user', '--map-root-user', '--net']
-        script = 'ip link set lo up; ip -6 address del ::1 dev lo 2>/dev/null; exec "$0" "$@"'
-        if subprocess.run([*alone, 'true'], capture_output=True, check=False).returncode:
-            self.skipTest('needs a network namespace')
-        server = self.doors('--bind', 'localhost:0', log='info,eddy::net=debug', wrap=[*alone, 'sh', '-c', script])
+        network.needed()
+        script = 'ip -6 address del ::1 dev lo 2>/dev/null; exec "$0" "$@"'
+        server = self.doors('--bind', 'localhost:0', log='info,eddy::net=debug', wrap=[*network.ALONE, 'sh', '-c', script])
         self.assertIn(f'not listening on [::1]:{server.port}', server.log)
         self.assertIn(f'Listening on localhost:{server.port}', server.log)
 

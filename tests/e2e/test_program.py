@@ -9,6 +9,7 @@ import threading
 import time
 import unittest
 
+import network
 from wire import EXAMPLES, PROGRAMS, Case, Server, Wire, request, try_connect
 
 
@@ -215,16 +216,14 @@ class Program(Case):
 
 
 HELLO = os.path.join(EXAMPLES, 'hello')
-# A network of its own: the example listens where everybody's first server does.
-ALONE = ['unshare', '--user', '--map-root-user', '--net']
 
 
 @unittest.skipUnless(os.path.exists(HELLO), 'needs the program hello')
 class Hello(Case):
     def test_answers(self):
-        if subprocess.run([*ALONE, 'ip', 'link', 'set', 'lo', 'up'], capture_output=True, check=False).returncode:
-            self.skipTest('needs a network namespace')
-        done = subprocess.run([*ALONE, 'sh', '-c', 'ip link set lo up; "$0" & curl -sS --retry 50 --retry-delay 1 '
+        # The example listens where everybody's first server does.
+        network.needed()
+        done = subprocess.run([*network.ALONE, 'sh', '-c', '"$0" & curl -sS --retry 50 --retry-delay 1 '
                                '--retry-connrefused localhost:7878/hello/world; kill $!; wait $!', HELLO],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, 'Hello, world!'), done.stderr)
