@@ -46,7 +46,7 @@ def compare(old, new, old_version, new_version):
         return ''
     added = ['--no-added-syms'] if series == 1 else []
     with tempfile.NamedTemporaryFile('w', suffix='.abignore') as private:
-        # Not --headers-dir1: that goes by a header's last name, and src/loop.h has that of eddy/loop.h.
+        # Not --headers-dir1: that goes by a header's last name, and src/core/loop.h has that of eddy/loop.h.
         private.write('[suppress_type]\nsource_location_not_regexp = /include/eddy/\ndrop = yes\n')
         private.flush()
         done = subprocess.run(['abidiff', *added, '--no-show-locs', '--suppressions', private.name, old, new],

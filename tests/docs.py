@@ -137,7 +137,7 @@ def check_headers(tap, root):
 
 def check_targets(tap, root):
     """What users filter by."""
-    sources = read_sources(root, *(f'{layer}/src/*.c' for layer in LAYERS))
+    sources = read_sources(root, *(f'{layer}/src/**/*.c' for layer in LAYERS))
     emitted = set(re.findall(r'"(eddy::\w+)"', ''.join(sources.values())))
     with open(os.path.join(root, 'docs', 'log.md')) as file:
         listed = set(re.findall(r'^\| `(eddy::\w+)` \|', file.read(), re.M))
@@ -147,7 +147,7 @@ def check_targets(tap, root):
 
 def sections(root):
     """The sections of configuration files that the sources have: pairs of a name and its keys."""
-    for path in sorted(glob.glob(os.path.join(root, '*', 'src', '*.c'))):
+    for path in sorted(glob.glob(os.path.join(root, '*', 'src', '**', '*.c'), recursive=True)):
         with open(path) as file:
             text = file.read()
         tables = {name: re.findall(r'^\t\{ "(\w+)", EDDY_CONFIG', body, re.M)

@@ -24,18 +24,18 @@ MADE = '<!-- made by tests/errors.py --write -->\n'
 
 # Sources whose sentences are no errors, those of LOUD calls aside, and why.
 OTHERS = {
-    'runtime/src/doctor.c': 'eddy-doctor, which says the remedy itself',
-    'runtime/src/feature.c': 'eddy-doctor as well',
-    'runtime/src/dump.c': 'dumps',
-    'runtime/src/dump_all.c': 'dumps',
-    'runtime/src/dump_fd.c': 'dumps',
-    'runtime/src/switch.c': 'assembly',
+    'runtime/src/command/doctor.c': 'eddy-doctor, which says the remedy itself',
+    'runtime/src/core/feature.c': 'eddy-doctor as well',
+    'runtime/src/report/dump.c': 'dumps',
+    'runtime/src/report/dump_all.c': 'dumps',
+    'runtime/src/report/dump_fd.c': 'dumps',
+    'runtime/src/core/switch.c': 'assembly',
     'http/src/status.c': 'titles and details, which are compared in full',
-    'runtime/src/eddy.c': 'what its commands are, but for what begins with its name',
+    'runtime/src/command/eddy.c': 'what its commands are, but for what begins with its name',
     'http/src/clocks.h': 'fields of responses',
     'http/src/mime.c': 'media types',
     'http/src/method.c': 'names of methods',
-    'runtime/src/loops_call.c': 'what a task waits for',
+    'runtime/src/run/loops_call.c': 'what a task waits for',
     'http/src/config_key.c': 'what the value of a key must be',
     'http/src/config_transfer.c': 'what the value of a key must be',
     'examples/beside.c': 'what has been done',
@@ -174,7 +174,8 @@ def count_words(text):
 
 def said_anywhere(root):
     """Where something is said, what, and whether it is a sentence that people are to be told of."""
-    paths = [path for layer in LAYERS for kind in ('c', 'cc', 'h') for path in glob.glob(os.path.join(root, layer, 'src', f'*.{kind}'))]
+    paths = [path for layer in LAYERS for kind in ('c', 'cc', 'h')
+             for path in glob.glob(os.path.join(root, layer, 'src', '**', f'*.{kind}'), recursive=True)]
     for path in sorted(paths + glob.glob(os.path.join(root, 'examples', '*.c'))):
         name = os.path.relpath(path, root)
         with open(path) as file:

@@ -17,7 +17,7 @@ import time
 from tap import Tap
 
 SWITCHES = ('asm', 'setjmp', 'ucontext')
-SOURCES = ('runtime/src/switch.c', 'tests/runtime/switch.c')
+SOURCES = ('runtime/src/core/switch.c', 'tests/runtime/switch.c')
 FLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-DEDDY_TEST_ALONE',
          '-Iruntime/src', '-Iruntime/include']
 HERE = os.uname().machine

@@ -6,7 +6,7 @@
  * the stacks lie where tasks' stacks lie, and goes from one to the next by the runtime's own switch:
  * the program is built with each of its three kinds. "swapcontext" is glibc's.
  */
-#include "loop.h"
+#include "core/loop.h"
 #include "micro.h"
 
 #include <string.h>

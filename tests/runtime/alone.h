@@ -4,8 +4,8 @@
 #ifndef EDDY_TESTS_ALONE_H
 #define EDDY_TESTS_ALONE_H
 
-#include "panic.h"
-#include "switch.h"
+#include "core/panic.h"
+#include "core/switch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "chaos.h"
+#include "core/chaos.h"
 #include "seeds.h"
 
 #include <eddy/buffers.h>

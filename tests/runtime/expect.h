@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "../on_valgrind.h"
-#include "loop.h"
+#include "core/loop.h"
 
 /* Sanitizers and valgrind give each task memory of their own: fewer of them there. */
 #define IS_SLOW (EDDYI_ASAN || EDDYI_TSAN || RUNNING_ON_VALGRIND)

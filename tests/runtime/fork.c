@@ -1,5 +1,5 @@
-#include "fork.h"
-#include "loop.h"
+#include "core/fork.h"
+#include "core/loop.h"
 
 #include <criterion/criterion.h>
 #include <eddy/loop.h>

@@ -1,4 +1,4 @@
-#include "iowq.h"
+#include "timeline/iowq.h"
 
 #include "expect.h"
 

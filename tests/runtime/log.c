@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "log_filter.h"
+#include "log/log_filter.h"
 
 static struct eddyi_log_filter filter;
 

@@ -1,5 +1,5 @@
 #include "expect.h"
-#include "pipe.h"
+#include "transfer/pipe.h"
 
 #include <eddy/buffers.h>
 #include <eddy/event.h>

@@ -2,7 +2,7 @@
  * what had been done by then is undone. */
 #include "expect.h"
 #include "failing.h"
-#include "pipe.h"
+#include "transfer/pipe.h"
 
 #include <eddy/buffers.h>
 #include <eddy/io.h>

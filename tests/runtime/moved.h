@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
-#include "pipe.h"
+#include "transfer/pipe.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SIZE ((size_t)(3 * EDDY_MIB + 12345))

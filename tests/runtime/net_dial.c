@@ -1,7 +1,7 @@
 #include <eddy/net.h>
 
 #include "expect.h"
-#include "net.h"
+#include "net/net.h"
 
 #include <eddy/io.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 #include "polls.h"
-#include "uapi.h"
+#include "base/uapi.h"
 
 #include <eddy/feature.h>
 #include <eddy/io.h>

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include "pipe.h"
+#include "transfer/pipe.h"
 
 static int bytes_in(const struct eddyi_pipe *pipe)
 {

@@ -1,7 +1,7 @@
 #include <eddy/semaphore.h>
 
 #include "expect.h"
-#include "queue.h"
+#include "core/queue.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "stack.h"
+#include "core/stack.h"
 
 #define SIZE (64 * EDDY_KIB)
 

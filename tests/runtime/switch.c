@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "switch.h"
+#include "core/switch.h"
 
 #define STACK_SIZE (64 * 1024)
 

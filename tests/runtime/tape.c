@@ -1,4 +1,4 @@
-#include "tape.h"
+#include "core/tape.h"
 
 #include "expect.h"
 

@@ -1,8 +1,8 @@
 /* Where a timeline begins and ends in the middle of things. */
 #include "timeline_rig.h"
 
-#include "panic.h"
-#include "tape.h"
+#include "core/panic.h"
+#include "core/tape.h"
 
 #include <eddy/event.h>
 #include <eddy/loop.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "heap.h"
+#include "core/heap.h"
 
 /* --- the heap against a model */
 

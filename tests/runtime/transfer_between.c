@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "pipe.h"
+#include "transfer/pipe.h"
 
 #define SIZE ((size_t)(2 * EDDY_MIB + 12345))
 /* The default of .pipes_held_max. */

@@ -1,0 +1,343 @@
+/* eddy-doctor: is this machine fit for eddy, and what to type where it is not.
+ *
+ *     $ eddy-doctor
+ *     ok   kernel: 6.1.0-18-amd64
+ *     FAIL io_uring: Operation not permitted — io_uring is switched off on this machine: type …
+ *
+ * One line a finding: `ok`, `none` (this kernel lacks it, and eddy does without), `warn` (eddy works, less
+ * well) or `FAIL`. Exit status: 0 when nothing failed, else 1.
+ */
+#include "base/seccomp.h"
+
+#include <eddy/buffers.h>
+#include <eddy/feature.h>
+#include <eddy/task.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define PIPE_SIZE (1024 * 1024)
+#define PIPE_PAGES 16384
+#define FILES 10240
+/* What servers ask for (eddy/net.h). */
+#define BACKLOG 4096
+/* About what the kernel locks for one loop. */
+#define RING_LOCKS (256 * 1024)
+
+static int failures;
+/* What came of making a ring; other findings are judged by it. */
+static int ring;
+
+static void EDDY_PRINTF(3, 4) say(const char *verdict, const char *name, const char *format, ...)
+{
+	va_list args;
+
+	printf("%-4s %s: ", verdict, name);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+	failures += strcmp(verdict, "FAIL") == 0;
+}
+
+/* The first line of a file. Return: NULL when it can't be read. */
+static const char *read_line(const char *path)
+{
+	static char text[256];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len;
+
+	if (fd < 0)
+		return NULL;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (len < 0)
+		return NULL;
+	text[len] = 0;
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+static long read_number(const char *path, long otherwise)
+{
+	const char *text = read_line(path);
+
+	return text && *text ? strtol(text, NULL, 10) : otherwise;
+}
+
+static void check_kernel(void)
+{
+	unsigned major = 0, minor = 0;
+	struct utsname name;
+
+	uname(&name);
+	sscanf(name.release, "%u.%u", &major, &minor);
+	if (major > 6 || (major == 6 && minor >= 1))
+		say("ok", "kernel", "%s", name.release);
+	else
+		say("FAIL", "kernel",
+		    "%s — eddy needs Linux 6.1 or newer: upgrade the distribution, or its "
+		    "kernel (Debian 11: `apt install -t bullseye-backports linux-image-amd64`)",
+		    name.release);
+}
+
+/* What every server does first, on a loop like all others. */
+static int try_ring(void *arg)
+{
+	int r = eddy_buffers_prepare();
+
+	(void)arg;
+	return r < 0 ? r : eddy_sleep(EDDY_MS);
+}
+
+static void check_ring(void)
+{
+	ring = eddy_run(NULL, try_ring, NULL);
+	if (ring == 0)
+		say("ok", "io_uring", "works");
+	else
+		say("FAIL", "io_uring", "%s — %s", strerror(-ring), eddy_ring_advice(ring));
+}
+
+static bool is_refused(void)
+{
+	return ring == -EPERM || ring == -EACCES || ring == -ENOSYS;
+}
+
+static void check_disabled(void)
+{
+	static const char name[] = "kernel.io_uring_disabled";
+	long value = read_number("/proc/sys/kernel/io_uring_disabled", -1);
+
+	if (value < 0)
+		say("ok", name, "this kernel has no such switch");
+	else if (value == 0)
+		say("ok", name, "0");
+	else if (!is_refused())
+		say("ok", name, "%ld, but not for this user", value);
+	else if (value == 1)
+		say("FAIL", name,
+		    "1 — as root: `sysctl kernel.io_uring_group=%u`, or for every user `sysctl "
+		    "kernel.io_uring_disabled=0`",
+		    (unsigned)getgid());
+	else
+		say("FAIL", name, "%ld — as root: `sysctl kernel.io_uring_disabled=0`", value);
+}
+
+/* The value of "Seccomp:" in /proc/self/status: 0 none, 1 strict, 2 a filter. */
+static int seccomp_mode(void)
+{
+	FILE *in = fopen("/proc/self/status", "re");
+	char line[256];
+	int mode = 0;
+
+	while (in && fgets(line, sizeof(line), in))
+		if (sscanf(line, "Seccomp: %d", &mode) == 1)
+			break;
+	if (in)
+		fclose(in);
+	return mode;
+}
+
+static void check_seccomp(void)
+{
+	bool filtered = seccomp_mode() != 0;
+
+	if (!filtered)
+		say("ok", "seccomp", "no filter");
+	else if (!is_refused())
+		say("ok", "seccomp", "a filter, which lets io_uring through");
+	else if (read_number("/proc/sys/kernel/io_uring_disabled", 0) > 0)
+		say("warn", "seccomp",
+		    "a filter — if io_uring is still refused once it is switched on: %s",
+		    eddyi_seccomp_remedy());
+	else
+		say("FAIL", "seccomp", "a filter, which forbids io_uring — %s",
+		    eddyi_seccomp_remedy());
+}
+
+static const char *limit_text(rlim_t value, bool bytes)
+{
+	static char text[32];
+
+	if (value == RLIM_INFINITY)
+		return "unlimited";
+	if (bytes)
+		snprintf(text, sizeof(text), "%llu KiB", (unsigned long long)value / 1024);
+	else
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	return text;
+}
+
+/* A user's rings together may lock so much; root's are not counted. */
+static void check_locked(rlim_t limit, bool failed)
+{
+	static const char name[] = "locked memory";
+	long loops = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (failed)
+		say("FAIL", name,
+		    "%s, which all of this user's rings share, %d KiB each — `ulimit -l unlimited`, "
+		    "LimitMEMLOCK=infinity in a unit, or more memory for the container",
+		    limit_text(limit, true), RING_LOCKS / 1024);
+	else if (geteuid() != 0 && limit / RING_LOCKS < (rlim_t)loops)
+		say("warn", name,
+		    "%s, too little for a loop on each of %ld processors, %d KiB each — `ulimit -l "
+		    "unlimited`, or LimitMEMLOCK=infinity in a unit",
+		    limit_text(limit, true), loops, RING_LOCKS / 1024);
+	else
+		say("ok", name, "%s", limit_text(limit, true));
+}
+
+/* Where a ring could not be had for want of memory, the limit that is set is the one to raise. */
+static void check_memory(void)
+{
+	struct rlimit space, locked;
+
+	getrlimit(RLIMIT_AS, &space);
+	getrlimit(RLIMIT_MEMLOCK, &locked);
+	if (ring == -ENOMEM && space.rlim_cur != RLIM_INFINITY)
+		say("FAIL", "address space", "%s — `ulimit -v unlimited`, or no LimitAS= in a unit",
+		    limit_text(space.rlim_cur, true));
+	else
+		say("ok", "address space", "%s", limit_text(space.rlim_cur, true));
+	check_locked(locked.rlim_cur, ring == -ENOMEM && space.rlim_cur == RLIM_INFINITY);
+}
+
+static void check_files(void)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (ring != -EMFILE && limit.rlim_cur < FILES && limit.rlim_max >= FILES)
+		say("ok", "open files", "%s, which servers raise to the hard limit",
+		    limit_text(limit.rlim_cur, false));
+	else if (limit.rlim_cur >= FILES)
+		say("ok", "open files", "%s", limit_text(limit.rlim_cur, false));
+	else
+		say(ring == -EMFILE ? "FAIL" : "warn", "open files",
+		    "%s, and every connection is one — `ulimit -n 65536`, or LimitNOFILE=65536 in a unit",
+		    limit_text(limit.rlim_cur, false));
+}
+
+static void check_backlog(void)
+{
+	static const char name[] = "net.core.somaxconn";
+	long most = read_number("/proc/sys/net/core/somaxconn", BACKLOG);
+
+	if (most >= BACKLOG)
+		say("ok", name, "%ld", most);
+	else
+		say("warn", name,
+		    "%ld, so of a burst of connections the rest waits for a second and more — as root: `sysctl "
+		    "net.core.somaxconn=%d`",
+		    most, BACKLOG);
+}
+
+static void check_pipes(void)
+{
+	long pages = read_number("/proc/sys/fs/pipe-user-pages-soft", 0);
+	long size = read_number("/proc/sys/fs/pipe-max-size", PIPE_SIZE);
+	int fds[2], got = -1;
+
+	if (pipe2(fds, O_CLOEXEC) == 0) {
+		got = fcntl(fds[1], F_SETPIPE_SZ, PIPE_SIZE);
+		close(fds[0]);
+		close(fds[1]);
+	}
+	if (size < PIPE_SIZE)
+		say("warn", "fs.pipe-max-size",
+		    "%ld, so files leave in small pieces — as root: `sysctl "
+		    "fs.pipe-max-size=%d`",
+		    size, PIPE_SIZE);
+	else
+		say("ok", "fs.pipe-max-size", "%ld", size);
+	if (pages && (pages < PIPE_PAGES || (got < PIPE_SIZE && size >= PIPE_SIZE)))
+		say("warn", "fs.pipe-user-pages-soft",
+		    "%ld%s — as root: `sysctl fs.pipe-user-pages-soft=%d`", pages,
+		    got < PIPE_SIZE ? ", which this user's pipes have used up" : "",
+		    pages < PIPE_PAGES ? PIPE_PAGES : 4 * PIPE_PAGES);
+	else
+		say("ok", "fs.pipe-user-pages-soft", "%ld", pages);
+}
+
+static void check_guards(void)
+{
+	long maps = read_number("/proc/sys/vm/max_map_count", 65530);
+
+	if (eddy_feature_is_there(EDDY_FEATURE_GUARD_INSTALL))
+		say("ok", "guards of stacks", "by MADV_GUARD_INSTALL");
+	else
+		say("warn", "guards of stacks",
+		    "by mprotect (Linux 6.13 has better), enough for %ld tasks — for more, as root: `sysctl "
+		    "vm.max_map_count=1048576`",
+		    maps / 2);
+}
+
+/* What is newer than the oldest kernel that will do. Nothing is wrong where it is absent. */
+static void check_features(void)
+{
+	for (int i = 0; i < EDDY_FEATURES; i++) {
+		const struct eddy_feature_info *info = eddy_feature_info((enum eddy_feature)i);
+
+		if (eddy_feature_is_there((enum eddy_feature)i))
+			say("ok", info->name, "there");
+		else
+			say("none", info->name, "Linux %s has it; without, %s", info->since,
+			    info->without);
+	}
+}
+
+/* A socket that is not connected is refused only after the module has been found. */
+static void check_tls(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int r = fd < 0 ? -errno : setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 4) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (r == 0 || r == -ENOTCONN)
+		say("ok", "TLS in the kernel", "there");
+	else
+		say("warn", "TLS in the kernel",
+		    "%s; only what is sent through TLS would gain by it — as root: `modprobe tls`, where the "
+		    "kernel was built with it",
+		    r == -ENOENT ? "absent" : strerror(-r));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		bool asked = strcmp(argv[1], "--help") == 0;
+
+		fputs("usage: eddy-doctor\n"
+		      "Says whether this machine is fit for eddy, and what to type where it is not.\n",
+		      asked ? stdout : stderr);
+		return asked ? EXIT_SUCCESS : 2;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	check_kernel();
+	check_ring();
+	check_disabled();
+	check_seccomp();
+	check_memory();
+	check_files();
+	check_backlog();
+	check_pipes();
+	check_guards();
+	check_tls();
+	if (ring == 0)
+		check_features();
+	puts(failures ? "\nThis machine is not fit for eddy yet." :
+			"\nThis machine is fit for eddy.");
+	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,141 @@
+/* Of what is called here, all is safe in a signal handler: only this thread's own loop is read, and
+ * what a task's fault may have interrupted in it is complete enough (see eddyi_stacks_find_guard). */
+#include "fault.h"
+
+#include "loop.h"
+#include "base/out.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* For a handler's own frames. What the processor saves comes on top. */
+#define HANDLER_STACK (64 * EDDY_KIB)
+
+static void say_task(struct eddyi_out *out, const struct eddy_task *task)
+{
+	eddyi_out(out, "task \"");
+	eddyi_out_name(out, task->name);
+	eddyi_out(out, "\" (#%llu, spawned at ", (unsigned long long)task->id);
+	eddyi_out(out, "%s", eddyi_place(task->where));
+	eddyi_out(out, ")");
+}
+
+static void say_overflow(struct eddyi_out *out, const struct eddy_loop *loop,
+			 const struct eddy_task *task)
+{
+	eddyi_out(out, "eddy: stack overflow in ");
+	say_task(out, task);
+	eddyi_out(
+		out,
+		": its stack has %zu KiB; give it more by .stack_size of eddy_loop_options, or run "
+		"deep code by eddy_on_loop_stack()\n",
+		loop->stacks.size / EDDY_KIB);
+}
+
+static void say_fault(struct eddyi_out *out, int signo, const void *address)
+{
+	const struct eddy_loop *loop = eddy_loop_self();
+	const struct eddy_task *task = loop ? loop->running : NULL;
+	char thread[16] = "";
+	void *stack;
+
+	if (task && eddyi_stacks_find_guard(&loop->stacks, address, &stack) && stack == task->low) {
+		say_overflow(out, loop, task);
+		return;
+	}
+	prctl(PR_GET_NAME, thread);
+	if (!loop && strcmp(thread, "eddy-offload") != 0)
+		return;
+	eddyi_out(out, "eddy: %s at %p in ", signo == SIGSEGV ? "SIGSEGV" : "SIGBUS", address);
+	if (task) {
+		say_task(out, task);
+	} else if (loop && loop->on_stack.task) {
+		say_task(out, loop->on_stack.task);
+		eddyi_out(out, ", on its loop's stack");
+	} else if (loop) {
+		eddyi_out(out, "a completion function of loop \"");
+		eddyi_out_name(out, loop->name);
+		eddyi_out(out, "\"");
+	} else {
+		eddyi_out(out, "an offloaded function");
+	}
+	eddyi_out(out, "\n");
+}
+
+static void faulted(int signo, siginfo_t *info, void *context)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	struct eddyi_out out = { .fd = STDERR_FILENO };
+
+	(void)context;
+	if (info->si_code > 0)
+		say_fault(&out, signo, info->si_addr);
+	eddyi_out_flush(&out);
+	/* The instruction faults once more, and that ends the process where a core shows it; a signal
+	 * that somebody sent has to be sent once more. */
+	sigaction(signo, &action, NULL);
+	if (info->si_code <= 0)
+		raise(signo);
+}
+
+static void watch(void)
+{
+	static const int signos[] = { SIGSEGV, SIGBUS };
+	struct sigaction action = { .sa_sigaction = faulted, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct sigaction before;
+
+	for (size_t i = 0; i < sizeof(signos) / sizeof(signos[0]); i++)
+		if (sigaction(signos[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) &&
+		    before.sa_handler == SIG_DFL)
+			sigaction(signos[i], &action, NULL);
+}
+
+void eddyi_fault_watch(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch);
+}
+
+static size_t handler_stack_size(void)
+{
+	long saved = sysconf(_SC_MINSIGSTKSZ);
+
+	return HANDLER_STACK + (saved > 0 ? (size_t)saved : 0);
+}
+
+void *eddyi_fault_stack_give(void)
+{
+	size_t size = handler_stack_size();
+	stack_t stack;
+	void *memory;
+
+	if (sigaltstack(NULL, &stack) < 0 || !(stack.ss_flags & SS_DISABLE))
+		return NULL;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	stack = (stack_t){ .ss_sp = memory, .ss_size = size };
+	if (sigaltstack(&stack, NULL) < 0) {
+		munmap(memory, size);
+		return NULL;
+	}
+	return memory;
+}
+
+void eddyi_fault_stack_drop(void *memory)
+{
+	stack_t stack;
+
+	if (!memory)
+		return;
+	/* The program may have put one of its own in its place. */
+	if (sigaltstack(NULL, &stack) == 0 && stack.ss_sp == memory)
+		sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
+	munmap(memory, handler_stack_size());
+}

@@ -1,0 +1,435 @@
+/* Invariants:
+ * 1. The user_data of an entry is the address of its op, with what kind of completion it is in the
+ *    three low bits. An entry whose completion nobody waits for carries a small integer instead.
+ * 2. An op ends (`done` without F_MORE, or the task's return) only when the kernel owes no completion
+ *    that names it: neither its own nor its cancel's. So its memory can be used again at once, and a
+ *    late cancel never hits a later op at the same address.
+ * 3. A started op is in ops_by_fd, once, and in `ops_of_two` as well if it uses a second descriptor:
+ *    so whoever closes either finds it.
+ * 4. No task sees -EINTR: a call that was interrupted has done nothing and is made again, unless its
+ *    cancellation is what interrupted it. Those that may not be made again (eddyi_op_may_restart())
+ *    are their caller's concern.
+ */
+#include "chaos.h"
+#include "loop.h"
+#include "probe.h"
+#include "registry.h"
+#include "base/uapi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum tag {
+	TAG_OP = 0,
+	TAG_CANCEL = 1,
+	TAG_WAKE = EDDYI_OP_TAG_WAKE, /* another loop's wake-up; or, failed, what came of ours */
+	TAG_NOBODY = EDDYI_OP_TAG_NOBODY,
+	TAG_MASK = 7,
+};
+
+struct io_uring_sqe *eddyi_op_take_sqe(struct eddy_loop *loop)
+{
+	struct io_uring_sqe *sqe;
+
+	while (!(sqe = io_uring_get_sqe(&loop->ring)))
+		eddyi_loop_enter(loop);
+	return sqe;
+}
+
+struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
+{
+	op->done = done;
+	op->waiter = NULL;
+	op->pending = 1;
+	op->cancelling = false;
+	op->own = false;
+	op->result = 0;
+	op->flags = 0;
+	op->node.next = NULL;
+	return eddyi_op_take_sqe(eddyi_loop());
+}
+
+#define BIT(opcode) ((uint64_t)1 << ((opcode)&63))
+
+/* Where these have something else in the place of a descriptor: a family, a process, flags. */
+#define WITHOUT_FD                                                                                 \
+	(BIT(IORING_OP_SOCKET) | BIT(IORING_OP_GETXATTR) | BIT(IORING_OP_SETXATTR) |               \
+	 BIT(IORING_OP_PROVIDE_BUFFERS) | BIT(IORING_OP_REMOVE_BUFFERS) | BIT(EDDYI_OP_WAITID) |   \
+	 BIT(EDDYI_OP_FUTEX_WAIT) | BIT(EDDYI_OP_FUTEX_WAKE) | BIT(EDDYI_OP_FUTEX_WAITV) |         \
+	 BIT(EDDYI_OP_PIPE))
+#define WITH_TWO                                                                                   \
+	(BIT(IORING_OP_SPLICE) | BIT(IORING_OP_TEE) | BIT(IORING_OP_RENAMEAT) |                    \
+	 BIT(IORING_OP_LINKAT))
+
+/* What the kernel leaves to a worker thread without a try, as its tracepoint io_uring_queue_async_work shows. */
+#define ON_WORKER                                                                                  \
+	(BIT(IORING_OP_FSYNC) | BIT(IORING_OP_SYNC_FILE_RANGE) | BIT(IORING_OP_FALLOCATE) |        \
+	 BIT(IORING_OP_STATX) | BIT(IORING_OP_MADVISE) | BIT(IORING_OP_SPLICE) |                   \
+	 BIT(IORING_OP_TEE) | BIT(IORING_OP_SHUTDOWN) | BIT(IORING_OP_RENAMEAT) |                  \
+	 BIT(IORING_OP_UNLINKAT) | BIT(IORING_OP_MKDIRAT) | BIT(IORING_OP_SYMLINKAT) |             \
+	 BIT(IORING_OP_LINKAT) | BIT(IORING_OP_FSETXATTR) | BIT(IORING_OP_SETXATTR) |              \
+	 BIT(IORING_OP_FGETXATTR) | BIT(IORING_OP_GETXATTR) | BIT(EDDYI_OP_FTRUNCATE))
+
+static bool makes_a_file(const struct io_uring_sqe *sqe)
+{
+	const struct open_how *how = (const struct open_how *)(uintptr_t)sqe->off;
+	uint64_t flags = sqe->opcode == IORING_OP_OPENAT ? sqe->open_flags : how->flags;
+
+	return flags & (O_CREAT | O_TRUNC | __O_TMPFILE);
+}
+
+bool eddyi_op_is_worked(const struct io_uring_sqe *sqe)
+{
+	if (BIT(sqe->opcode) & ON_WORKER || sqe->flags & IOSQE_ASYNC)
+		return true;
+	return BIT(sqe->opcode) & (BIT(IORING_OP_OPENAT) | BIT(IORING_OP_OPENAT2)) &&
+	       makes_a_file(sqe);
+}
+
+static int first_fd(const struct io_uring_sqe *sqe)
+{
+	/* A registered file is named by its index. */
+	if (sqe->flags & IOSQE_FIXED_FILE || BIT(sqe->opcode) & WITHOUT_FD)
+		return -1;
+	return sqe->fd;
+}
+
+static int second_fd(const struct io_uring_sqe *sqe)
+{
+	if (!(BIT(sqe->opcode) & WITH_TWO))
+		return -1;
+	if (sqe->opcode == IORING_OP_RENAMEAT || sqe->opcode == IORING_OP_LINKAT)
+		return (int)sqe->len;
+	return sqe->splice_flags & SPLICE_F_FD_IN_FIXED ? -1 : sqe->splice_fd_in;
+}
+
+void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	struct eddy_loop *loop = eddyi_loop();
+
+	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_OP);
+	op->fd = first_fd(sqe);
+	op->fd2 = second_fd(sqe);
+	op->opcode = sqe->opcode;
+	if (__builtin_expect(op->fd2 >= 0, 0))
+		eddy_list_append(&loop->ops_of_two, &op->node2);
+	op->len = sqe->len;
+	op->since_ns = loop->now_ns;
+	eddy_list_append(&loop->ops_by_fd[(unsigned)op->fd % EDDYI_OP_BUCKETS], &op->node);
+	loop->ops++;
+	eddyi_count(loop->stats.ops_started, 1);
+	op->worked = eddyi_op_is_worked(sqe);
+	if (__builtin_expect(op->worked, 0))
+		eddyi_count(loop->stats.ops_worked, 1);
+	eddyi_probe_started(loop, op);
+	if (__builtin_expect(loop->chaos != NULL, 0))
+		eddyi_chaos_start(loop, op, sqe);
+}
+
+void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	op->own = true;
+	eddyi_loop()->own_ops++;
+	eddy_op_start(op, sqe);
+}
+
+void eddy_op_cancel(struct eddy_op *op)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	struct io_uring_sqe *sqe;
+
+	if (!eddy_op_is_started(op) || op->cancelling)
+		return;
+	if (__builtin_expect(loop->chaos != NULL, 0))
+		eddyi_chaos_cancel(loop, op);
+	op->cancelling = true;
+	op->pending++;
+	eddyi_count(loop->stats.ops_cancelled, 1);
+	sqe = eddyi_op_take_sqe(loop);
+	io_uring_prep_cancel64(sqe, (uintptr_t)op | TAG_OP, 0);
+	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_CANCEL);
+}
+
+/* A task that closes a descriptor and waits for the ops that use it. */
+struct closer {
+	struct eddyi_waiter waiter;
+	struct eddy_node node;
+	int fd;
+};
+
+static void wake_closers(struct eddy_loop *loop, int fd, int fd2)
+{
+	struct eddy_node *node;
+
+	for (node = loop->closing.next; node != &loop->closing; node = node->next) {
+		struct closer *closer = eddy_of(node, struct closer, node);
+
+		if (closer->fd == fd || closer->fd == fd2)
+			eddyi_wake(&closer->waiter, 0);
+	}
+}
+
+static void cancel_op_of(struct eddy_op *op, int fd)
+{
+	eddyi_assert(!op->waiter, "descriptor %d is closed while task \"%s\" waits for it", fd,
+		     op->waiter->task->name);
+	eddy_op_cancel(op);
+}
+
+/* Return: whether there is any. */
+static bool cancel_ops(struct eddy_loop *loop, int fd)
+{
+	struct eddy_node *head = &loop->ops_by_fd[(unsigned)fd % EDDYI_OP_BUCKETS], *node;
+	bool any = false;
+
+	for (node = head->next; node != head; node = node->next) {
+		struct eddy_op *op = eddy_of(node, struct eddy_op, node);
+
+		/* A close in progress is of an older file that had this number. */
+		if (op->fd != fd || op->opcode == IORING_OP_CLOSE)
+			continue;
+		cancel_op_of(op, fd);
+		any = true;
+	}
+	for (node = loop->ops_of_two.next; node != &loop->ops_of_two; node = node->next) {
+		struct eddy_op *op = eddy_of(node, struct eddy_op, node2);
+
+		if (op->fd2 != fd)
+			continue;
+		cancel_op_of(op, fd);
+		any = true;
+	}
+	return any;
+}
+
+/* Its number may be another's at once. */
+static void end_those_at_rest(struct eddy_loop *loop, int fd)
+{
+	struct eddy_node *node = loop->at_rest.next;
+
+	while (node != &loop->at_rest) {
+		struct eddyi_at_rest *at_rest = eddy_of(node, struct eddyi_at_rest, node);
+
+		node = node->next;
+		if (at_rest->fd != fd)
+			continue;
+		eddy_list_remove(&at_rest->node);
+		at_rest->closed(at_rest);
+	}
+}
+
+void eddyi_op_cancel_fd(int fd)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	struct closer closer = { .waiter = { .what = "close" }, .fd = fd };
+
+	/* A completion function that was faster may have started its op again. */
+	while (cancel_ops(loop, fd)) {
+		eddy_list_append(&loop->closing, &closer.node);
+		eddyi_wait(&closer.waiter);
+		eddy_list_remove(&closer.node);
+	}
+	end_those_at_rest(loop, fd);
+}
+
+/* A worker of the kernel's that a cancellation interrupts may end its op with -EINTR, or (splice
+ * does) with one of the numbers by which the kernel tells itself to restart a call. */
+static int translate(int result, bool cancelling)
+{
+	enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
+
+	switch (result) {
+	case -EINTR:
+	case -ERESTARTSYS:
+	case -ERESTARTNOINTR:
+	case -ERESTARTNOHAND:
+	case -ERESTART_RESTARTBLOCK:
+		return cancelling ? -ECANCELED : -EINTR;
+	}
+	return result;
+}
+
+/* Nothing more is owed. */
+static void finish(struct eddy_loop *loop, struct eddy_op *op)
+{
+	int fd = op->fd, fd2 = op->fd2;
+
+	op->result = translate(op->result, op->cancelling);
+	eddy_list_remove(&op->node);
+	if (__builtin_expect(fd2 >= 0, 0))
+		eddy_list_remove(&op->node2);
+	loop->ops--;
+	loop->own_ops -= op->own;
+	eddyi_count(loop->stats.ops_completed, 1);
+	eddyi_probe_completing(loop, op, op->result, op->flags);
+	if (op->waiter)
+		eddyi_wake(op->waiter, op->result);
+	else
+		op->done(op, op->result, op->flags);
+	eddyi_probe_completed(loop);
+	if (!eddy_list_is_empty(&loop->closing))
+		wake_closers(loop, fd, fd2);
+}
+
+static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, unsigned flags)
+{
+	if (flags & IORING_CQE_F_MORE) {
+		/* A waiting task gets the first result (SEND_ZC sends its notification after it). */
+		eddyi_probe_completing(loop, op, result, flags);
+		if (op->waiter)
+			op->result = result;
+		else
+			op->done(op, result, flags);
+		eddyi_probe_completed(loop);
+		return;
+	}
+	if (!(flags & IORING_CQE_F_NOTIF) || !op->waiter)
+		op->result = result;
+	op->flags = flags;
+	if (--op->pending == 0)
+		finish(loop, op);
+}
+
+void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other)
+{
+	struct io_uring_sqe *sqe = eddyi_op_take_sqe(loop);
+
+	io_uring_prep_msg_ring(sqe, other->ring.ring_fd, 0, TAG_WAKE, 0);
+	io_uring_sqe_set_data64(sqe, (uint64_t)other->id << 3 | TAG_WAKE);
+	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
+}
+
+/* The loop may have ended meanwhile, or the kernel be short of memory or of room: that is no reason to
+ * try the ring no more. */
+static void wake_failed(struct eddy_loop *loop, unsigned id, int error)
+{
+	switch (error) {
+	case -EINVAL:
+	case -EOPNOTSUPP:
+	case -ENOSYS:
+	case -EPERM:
+	case -EACCES:
+		loop->by_ring = false;
+	}
+	eddyi_registry_wake(id);
+}
+
+void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsigned flags)
+{
+	struct eddy_op *op = (struct eddy_op *)(uintptr_t)(data & ~(uint64_t)TAG_MASK);
+
+	switch (data & TAG_MASK) {
+	case TAG_OP:
+		complete(loop, op, result, flags);
+		break;
+	case TAG_CANCEL:
+		if (--op->pending == 0)
+			finish(loop, op);
+		break;
+	case TAG_WAKE:
+		if (result < 0)
+			wake_failed(loop, (unsigned)(data >> 3), result);
+		break;
+	case TAG_NOBODY:
+		break;
+	default:
+		eddyi_panic(__FILE__, __LINE__, "a completion of unknown kind: %#llx",
+			    (unsigned long long)data);
+	}
+}
+
+void eddyi_op_dispatch(struct eddy_loop *loop)
+{
+	struct io_uring_cqe *cqe;
+	unsigned head, count = 0;
+
+	if (io_uring_cq_has_overflow(&loop->ring))
+		eddyi_count(loop->stats.cq_overflows, 1);
+	if (__builtin_expect(loop->chaos != NULL, 0)) {
+		eddyi_chaos_dispatch(loop);
+		return;
+	}
+	io_uring_for_each_cqe(&loop->ring, head, cqe) {
+		count++;
+		eddyi_op_complete(loop, cqe->user_data, cqe->res, cqe->flags);
+	}
+	io_uring_cq_advance(&loop->ring, count);
+}
+
+struct op_waiter {
+	struct eddyi_waiter waiter;
+	struct eddy_op *op;
+};
+
+static void cancel_awaited(struct eddyi_waiter *waiter)
+{
+	eddy_op_cancel(eddy_of(waiter, struct op_waiter, waiter)->op);
+}
+
+struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op)
+{
+	struct eddy_loop *loop = eddyi_loop();
+
+	eddyi_assert(loop->running, "a call that suspends was made outside of a task");
+	if (loop->running->scope->cancelled)
+		return NULL;
+	return eddy_op_begin(op, NULL);
+}
+
+/* Queue the entry and wait for its completion, whatever that is. */
+static int await(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	struct op_waiter waiter = {
+		.waiter = { .cancel = cancel_awaited, .what = "op", .op = op },
+		.op = op,
+	};
+
+	op->waiter = &waiter.waiter;
+	eddy_op_start(op, sqe);
+	if (eddyi_loop()->running->scope->cancelled) {
+		/* Since the entry was taken: the kernel still has to let go. */
+		eddy_op_cancel(op);
+		waiter.waiter.cancel = NULL;
+	}
+	return eddyi_wait(&waiter.waiter);
+}
+
+/* A close that was interrupted has closed, and a connection goes on; a link was for once. */
+bool eddyi_op_may_restart(const struct io_uring_sqe *sqe)
+{
+	return sqe->opcode != IORING_OP_CLOSE && sqe->opcode != IORING_OP_CONNECT &&
+	       !(sqe->flags & (IOSQE_IO_LINK | IOSQE_IO_HARDLINK));
+}
+
+static int await_uninterrupted(struct eddy_op *op, struct io_uring_sqe *sqe,
+			       const struct io_uring_sqe *entry)
+{
+	int r;
+
+	while ((r = await(op, sqe)) == -EINTR && eddyi_op_may_restart(entry)) {
+		sqe = eddy_op_begin_await(op);
+		if (!sqe)
+			return -ECANCELED;
+		*sqe = *entry;
+	}
+	return r;
+}
+
+int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	const struct io_uring_sqe entry = *sqe;
+
+	return await_uninterrupted(op, sqe, &entry);
+}
+
+int eddy_op_call(const struct io_uring_sqe *prepared)
+{
+	struct eddy_op op;
+	struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
+
+	if (!sqe)
+		return -ECANCELED;
+	*sqe = *prepared;
+	return await_uninterrupted(&op, sqe, prepared);
+}

@@ -1,0 +1,239 @@
+#include <eddy/file.h>
+
+#include "core/feature.h"
+#include "core/loop.h"
+#include "base/uapi.h"
+#include "base/written.h"
+
+#include <eddy/offload.h>
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Where a ring entry has only 32 bits for a length, a longer range is worked off in parts like this,
+ * whole pages of any size. */
+#define PART_MAX ((uint64_t)1 << 31)
+
+/* Ask for what the path cache holds; it is refused for whatever changes the tree. */
+static int open_cached(int dir, const char *path, const struct open_how *how)
+{
+	struct open_how cached = *how;
+	long fd;
+
+	if (how->flags & (O_CREAT | O_TRUNC | __O_TMPFILE))
+		return -EAGAIN;
+	cached.resolve |= RESOLVE_CACHED;
+	/* As the ring does it: a FIFO or a device must not hold the loop until somebody comes. */
+	if (!(how->flags & O_PATH))
+		cached.flags |= O_NONBLOCK;
+	fd = syscall(SYS_openat2, dir, path, &cached, sizeof(cached));
+	if (fd < 0)
+		return -errno;
+	if (cached.flags != how->flags)
+		fcntl((int)fd, F_SETFL, (int)how->flags);
+	return (int)fd;
+}
+
+int eddy_openat2(int dir, const char *path, const struct open_how *how)
+{
+	struct io_uring_sqe sqe = { 0 };
+	struct open_how ours = *how;
+	int fd;
+
+	ours.flags |= O_CLOEXEC;
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	fd = open_cached(dir, path, &ours);
+	/* A filter of system calls, or valgrind, may know no openat2; the ring does. */
+	if (fd != -EAGAIN && fd != -ENOSYS && fd != -EINTR)
+		return fd;
+	io_uring_prep_openat2(&sqe, dir, path, &ours);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_openat(int dir, const char *path, int flags, mode_t mode)
+{
+	struct open_how how = { .flags = (unsigned)flags };
+
+	/* openat2(2) is particular about a mode that means nothing. */
+	if (flags & (O_CREAT | __O_TMPFILE))
+		how.mode = mode;
+	return eddy_openat2(dir, path, &how);
+}
+
+int eddy_statx(int dir, const char *path, int flags, unsigned mask, struct statx *ret_statx)
+{
+	struct io_uring_sqe sqe = { 0 };
+	int r;
+
+	io_uring_prep_statx(&sqe, dir, path, flags, mask, ret_statx);
+	r = eddy_op_call(&sqe);
+	if (r == 0)
+		eddyi_written(ret_statx, sizeof(*ret_statx));
+	return r;
+}
+
+int eddy_renameat(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_renameat(&sqe, from_dir, from, to_dir, to, flags);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_linkat(&sqe, from_dir, from, to_dir, to, flags);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_symlinkat(const char *target, int dir, const char *path)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_symlinkat(&sqe, target, dir, path);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_unlinkat(int dir, const char *path, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_unlinkat(&sqe, dir, path, flags);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_mkdirat(int dir, const char *path, mode_t mode)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_mkdirat(&sqe, dir, path, mode);
+	return eddy_op_call(&sqe);
+}
+
+/* Values are 64 KiB at most. */
+static unsigned value_size(size_t size)
+{
+	return size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
+}
+
+ssize_t eddy_getxattr(const char *path, const char *name, void *value, size_t size)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_getxattr(&sqe, name, value, path, value_size(size));
+	return eddyi_written(value, eddy_op_call(&sqe));
+}
+
+int eddy_setxattr(const char *path, const char *name, const void *value, size_t size, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_setxattr(&sqe, name, value, path, flags, value_size(size));
+	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_fgetxattr(int fd, const char *name, void *value, size_t size)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_fgetxattr(&sqe, fd, name, value, value_size(size));
+	return eddyi_written(value, eddy_op_call(&sqe));
+}
+
+int eddy_fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_fsetxattr(&sqe, fd, name, value, flags, value_size(size));
+	return eddy_op_call(&sqe);
+}
+
+int eddy_fsync(int fd, bool data_only)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_fsync(&sqe, fd, data_only ? IORING_FSYNC_DATASYNC : 0);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_fallocate(int fd, int mode, uint64_t offset, uint64_t len)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_fallocate(&sqe, fd, mode, (off_t)offset, (off_t)len);
+	return eddy_op_call(&sqe);
+}
+
+struct truncation {
+	int fd;
+	uint64_t len;
+};
+
+static int truncate_in_pool(void *arg)
+{
+	struct truncation *truncation = arg;
+	int r;
+
+	do
+		r = ftruncate(truncation->fd, (off_t)truncation->len);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
+int eddy_ftruncate(int fd, uint64_t len)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_FTRUNCATE)) {
+		if (eddy_is_cancelled())
+			return -ECANCELED;
+		return eddy_offload(truncate_in_pool, &(struct truncation){ .fd = fd, .len = len });
+	}
+	io_uring_prep_rw(EDDYI_OP_FTRUNCATE, &sqe, fd, NULL, 0, len);
+	return eddy_op_call(&sqe);
+}
+
+/* Make a prepared call for the range of `len` bytes that begins at `*at`, a field of the entry. A length
+ * of 0 is all that follows. */
+static int call_in_parts(struct io_uring_sqe *sqe, __u64 *at, uint64_t len)
+{
+	for (;;) {
+		int r;
+
+		sqe->len = len > PART_MAX ? (unsigned)PART_MAX : (unsigned)len;
+		r = eddy_op_call(sqe);
+		if (r < 0)
+			return r;
+		if (len <= PART_MAX)
+			return 0;
+		*at += sqe->len;
+		len -= sqe->len;
+	}
+}
+
+int eddy_sync_file_range(int fd, uint64_t offset, uint64_t len, unsigned flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_sync_file_range(&sqe, fd, 0, offset, (int)flags);
+	return call_in_parts(&sqe, &sqe.off, len);
+}
+
+int eddy_fadvise(int fd, uint64_t offset, uint64_t len, int advice)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_fadvise(&sqe, fd, offset, 0, advice);
+	return call_in_parts(&sqe, &sqe.off, len);
+}
+
+int eddy_madvise(void *addr, size_t len, int advice)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_madvise(&sqe, addr, 0, advice);
+	return call_in_parts(&sqe, &sqe.addr, len);
+}

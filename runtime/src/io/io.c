@@ -1,0 +1,363 @@
+#include <eddy/io.h>
+
+#include "core/chaos.h"
+#include "core/feature.h"
+#include "core/loop.h"
+#include "base/uapi.h"
+#include "base/written.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+/* What a plain system call returned. */
+static int plain(int r)
+{
+	return r < 0 ? -errno : r;
+}
+
+int eddy_socket(int family, int type, int protocol)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_socket(&sqe, family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol, 0);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_bind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_BIND))
+		return eddy_is_cancelled() ? -ECANCELED : plain(bind(fd, addr, len));
+	io_uring_prep_rw(EDDYI_OP_BIND, &sqe, fd, addr, 0, len);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_listen_fd(int fd, int backlog)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_BIND))
+		return eddy_is_cancelled() ? -ECANCELED : plain(listen(fd, backlog));
+	io_uring_prep_rw(EDDYI_OP_LISTEN, &sqe, fd, NULL, (unsigned)backlog, 0);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_accept(&sqe, fd, ret_addr, len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	return eddy_op_call(&sqe);
+}
+
+/* An attempt that has begun goes on by itself. */
+static int await_connection(int fd)
+{
+	int error = 0, r = eddy_poll(fd, POLLOUT);
+	socklen_t len = sizeof(error);
+
+	if (r < 0)
+		return r;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+		return -errno;
+	return -error;
+}
+
+int eddy_connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct io_uring_sqe sqe = { 0 };
+	bool interrupted = false;
+	int r;
+
+	io_uring_prep_connect(&sqe, fd, addr, len);
+	while ((r = eddy_op_call(&sqe)) == -EINTR)
+		interrupted = true;
+	if (interrupted && r == -EALREADY)
+		return await_connection(fd);
+	return interrupted && r == -EISCONN ? 0 : r;
+}
+
+ssize_t eddy_recv(int fd, void *buf, size_t len, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_recv(&sqe, fd, buf, eddyi_op_len(len), flags);
+	return eddyi_written(buf, eddy_op_call(&sqe));
+}
+
+ssize_t eddy_send(int fd, const void *buf, size_t len, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_send(&sqe, fd, buf, eddyi_op_len(len), flags | MSG_NOSIGNAL);
+	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_try_send(int fd, const void *buf, size_t len, int flags)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	ssize_t r;
+
+	if (__builtin_expect(loop->chaos != NULL, 0)) {
+		size_t taken = eddyi_chaos_try_send(loop->chaos, fd, len);
+
+		if (!taken && len)
+			return -EAGAIN;
+		len = taken;
+	}
+	do
+		r = send(fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : r;
+}
+
+int eddy_send_all(int fd, const void *buf, size_t len, int flags)
+{
+	const char *at = buf;
+
+	while (len) {
+		ssize_t r = eddy_send(fd, at, len, flags);
+
+		if (r < 0)
+			return (int)r;
+		at += r;
+		len -= (size_t)r;
+	}
+	return 0;
+}
+
+ssize_t eddy_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_sendmsg(&sqe, fd, msg, (unsigned)flags | MSG_NOSIGNAL);
+	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_recvmsg(&sqe, fd, msg, (unsigned)flags);
+	return eddyi_written_parts(msg->msg_iov, msg->msg_iovlen, eddy_op_call(&sqe));
+}
+
+ssize_t eddy_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
+		    socklen_t len)
+{
+	struct iovec part = { (void *)buf, size };
+	struct msghdr msg = {
+		.msg_name = (void *)addr,
+		.msg_namelen = len,
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+	};
+
+	return eddy_sendmsg(fd, &msg, flags);
+}
+
+ssize_t eddy_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *ret_addr,
+		      socklen_t *len)
+{
+	struct iovec part = { buf, size };
+	struct msghdr msg = {
+		.msg_name = ret_addr,
+		.msg_namelen = ret_addr && len ? *len : 0,
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+	};
+	ssize_t r = eddy_recvmsg(fd, &msg, flags);
+
+	if (r >= 0 && len)
+		*len = msg.msg_namelen;
+	return r;
+}
+
+ssize_t eddy_send_zc(int fd, const void *buf, size_t len, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_send_zc(&sqe, fd, buf, eddyi_op_len(len), flags | MSG_NOSIGNAL, 0);
+	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_sendmsg_zc(int fd, const struct msghdr *msg, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_SENDMSG_ZC))
+		return -EOPNOTSUPP;
+	io_uring_prep_sendmsg_zc(&sqe, fd, msg, (unsigned)flags | MSG_NOSIGNAL);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_shutdown(int fd, int how)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_shutdown(&sqe, fd, how);
+	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_read(int fd, void *buf, size_t len, uint64_t offset)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_read(&sqe, fd, buf, eddyi_op_len(len), offset);
+	return eddyi_written(buf, eddy_op_call(&sqe));
+}
+
+ssize_t eddy_write(int fd, const void *buf, size_t len, uint64_t offset)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_write(&sqe, fd, buf, eddyi_op_len(len), offset);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_write_all(int fd, const void *buf, size_t len, uint64_t offset)
+{
+	const char *at = buf;
+
+	while (len) {
+		ssize_t r = eddy_write(fd, at, len, offset);
+
+		if (r <= 0)
+			return r < 0 ? (int)r : -EIO;
+		at += r;
+		len -= (size_t)r;
+		if (offset != EDDY_OFFSET_NONE)
+			offset += (uint64_t)r;
+	}
+	return 0;
+}
+
+ssize_t eddy_readv(int fd, const struct iovec *parts, unsigned count, uint64_t offset, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_readv2(&sqe, fd, parts, count, offset, flags);
+	return eddyi_written_parts(parts, count, eddy_op_call(&sqe));
+}
+
+ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, uint64_t offset, int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_writev2(&sqe, fd, parts, count, offset, flags);
+	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_out, size_t len,
+		    unsigned flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_splice(&sqe, fd_in, (int64_t)offset_in, fd_out, (int64_t)offset_out,
+			     eddyi_op_len(len), flags);
+	return eddy_op_call(&sqe);
+}
+
+ssize_t eddy_tee(int fd_in, int fd_out, size_t len, unsigned flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_tee(&sqe, fd_in, fd_out, eddyi_op_len(len), flags);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_pipe(int ret_fds[2], int flags)
+{
+	struct io_uring_sqe sqe = { 0 };
+	int fds[2], r;
+
+	flags |= O_CLOEXEC;
+	if (eddy_feature_is_there(EDDY_FEATURE_PIPE)) {
+		io_uring_prep_rw(EDDYI_OP_PIPE, &sqe, 0, fds, 0, 0);
+		sqe.rw_flags = flags;
+		r = eddy_op_call(&sqe);
+	} else {
+		r = eddy_is_cancelled() ? -ECANCELED : plain(pipe2(fds, flags));
+	}
+	if (r < 0)
+		return r;
+	eddyi_written(fds, sizeof(fds));
+	ret_fds[0] = fds[0];
+	ret_fds[1] = fds[1];
+	return 0;
+}
+
+int eddy_poll(int fd, unsigned events)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_poll_add(&sqe, fd, events);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_close(int fd)
+{
+	struct eddy_scope shield;
+	struct eddy_op op;
+	struct io_uring_sqe *sqe;
+	int r;
+
+	/* Ops that have no descriptor stand under such numbers. */
+	if (fd < 0)
+		return -EBADF;
+	eddyi_op_cancel_fd(fd);
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	sqe = eddy_op_begin_await(&op);
+	io_uring_prep_close(sqe, fd);
+	r = eddy_op_await(&op, sqe);
+	eddy_scope_end(&shield);
+	if (!eddy_list_is_empty(&eddyi_loop()->paused_acceptors))
+		eddyi_acceptors_resume(eddyi_loop());
+	/* It is closed: the number may be another's by now. */
+	return r == -EINTR ? 0 : r;
+}
+
+int eddy_waitid(int type, unsigned id, siginfo_t *ret_info, int options)
+{
+	struct io_uring_sqe sqe = { 0 };
+	int r;
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_WAITID))
+		return -ENOSYS;
+	io_uring_prep_rw(EDDYI_OP_WAITID, &sqe, (int)id, NULL, (unsigned)type, (uintptr_t)ret_info);
+	sqe.file_index = (unsigned)options;
+	r = eddy_op_call(&sqe);
+	if (r == 0 && ret_info)
+		eddyi_written(ret_info, sizeof(*ret_info));
+	return r;
+}
+
+static void prep_futex(struct io_uring_sqe *sqe, int op, const uint32_t *word, uint64_t value)
+{
+	/* The kernel's FUTEX2_* flags lie where others have a descriptor. */
+	io_uring_prep_rw(op, sqe, EDDYI_FUTEX_U32 | EDDYI_FUTEX_PRIVATE, word, 0, value);
+	sqe->addr3 = UINT32_MAX;
+}
+
+int eddy_futex_wait(const uint32_t *word, uint32_t expected)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
+		return -ENOSYS;
+	prep_futex(&sqe, EDDYI_OP_FUTEX_WAIT, word, expected);
+	return eddy_op_call(&sqe);
+}
+
+int eddy_futex_wake(uint32_t *word, unsigned count)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
+		return -ENOSYS;
+	prep_futex(&sqe, EDDYI_OP_FUTEX_WAKE, word, count);
+	return eddy_op_call(&sqe);
+}

@@ -1,0 +1,233 @@
+#include "net.h"
+
+#include "core/loop.h"
+
+#include <eddy/event.h>
+#include <eddy/io.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
+
+/* RFC 8305 section 8. */
+#define ATTEMPT_DELAY_DEFAULT (250 * EDDY_MS)
+#define ATTEMPT_DELAY_MIN (10 * EDDY_MS)
+
+/* A race of attempts.
+ *
+ * Invariants:
+ * 1. Every socket is closed by the attempt that made it, unless it is the winner's: that is `fd`.
+ * 2. An attempt that has connected while there is no winner is the winner, also when it is cancelled.
+ */
+struct race {
+	const struct eddy_dial_options *options;
+	const struct eddy_sockaddr *source; /* to bind to; NULL for none */
+	struct eddy_event ended;            /* an attempt has; cleared by who waits for it */
+	int running;
+	int fd;    /* the winner's; -1 while there is none */
+	int error; /* that says most so far */
+};
+
+struct attempt {
+	struct race *race;
+	const struct eddy_sockaddr *addr;
+};
+
+/* How much an error says about the other side: nothing was sent; nothing came back; something did. */
+static int weight(int error)
+{
+	switch (error) {
+	case -EAFNOSUPPORT:
+	case -EADDRNOTAVAIL:
+	case -ENETUNREACH:
+	case -EHOSTUNREACH:
+	case -EINVAL:
+		return 1;
+	case -ETIMEDOUT:
+		return 2;
+	default:
+		return error == -ECANCELED ? 0 : 3;
+	}
+}
+
+static void note_error(struct race *race, int error)
+{
+	if (!race->error || weight(error) > weight(race->error))
+		race->error = error;
+}
+
+static int prepare(int fd, const struct eddy_sockaddr *addr, const struct eddy_sockaddr *source)
+{
+	int on = 1;
+
+	if (addr->addr.any.sa_family == AF_UNIX)
+		return 0;
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
+		return -errno;
+	/* Its port is chosen with the other side in view, when it connects: there are more of them so. */
+	if (source && setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on)) < 0)
+		return -errno;
+	if (source && bind(fd, &source->addr.any, source->len) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Leave a scope whose time may be up. Return: why `r` is -ECANCELED, if it is; else `r`. */
+static int end_scope(struct eddy_scope *scope, int r)
+{
+	int why = eddy_scope_end(scope);
+
+	/* The kernel may say so on its own account: that is no success. */
+	return r == -ECANCELED && why < 0 ? why : r;
+}
+
+static int connect_in_time(int fd, const struct eddy_sockaddr *addr, uint64_t timeout_ns)
+{
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = timeout_ns });
+	return end_scope(&scope, eddy_connect(fd, &addr->addr.any, addr->len));
+}
+
+static int try_address(void *arg)
+{
+	const struct attempt *attempt = arg;
+	const struct eddy_sockaddr *addr = attempt->addr;
+	struct race *race = attempt->race;
+	int fd = socket(addr->addr.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int r = fd < 0 ? -errno : prepare(fd, addr, race->source);
+
+	if (r == 0)
+		r = connect_in_time(fd, addr, race->options->attempt_timeout_ns);
+	if (r == 0 && race->fd < 0)
+		race->fd = fd;
+	else if (fd >= 0)
+		close(fd);
+	if (r < 0)
+		note_error(race, r);
+	race->running--;
+	eddy_event_set(&race->ended);
+	return 0;
+}
+
+/* Wait until an attempt has ended, for as long as the head start at most. Return: 0, -ECANCELED. */
+static int await_attempt(struct race *race, uint64_t head_start_ns)
+{
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = head_start_ns });
+	eddy_event_wait(&race->ended);
+	eddy_scope_end(&scope);
+	eddy_event_clear(&race->ended);
+	return eddy_is_cancelled() ? -ECANCELED : 0;
+}
+
+static int run_race(struct race *race, struct attempt *attempts, int count)
+{
+	uint64_t delay = race->options->attempt_delay_ns;
+	struct eddy_scope scope;
+	int started = 0, r = 0;
+
+	if (!delay)
+		delay = ATTEMPT_DELAY_DEFAULT;
+	if (delay < ATTEMPT_DELAY_MIN)
+		delay = ATTEMPT_DELAY_MIN;
+	eddy_scope_begin(&scope, NULL);
+	while (r == 0 && race->fd < 0 && (started < count || race->running)) {
+		if (started < count) {
+			r = eddy_scope_spawn(&scope, "dial", try_address, &attempts[started]);
+			if (r < 0)
+				break;
+			started++;
+			race->running++;
+		}
+		/* The last one has all the time that there is. */
+		r = await_attempt(race, started < count ? delay : 0);
+	}
+	/* The losers are cancelled, and have closed their sockets when it ends. */
+	eddy_scope_end(&scope);
+	return r;
+}
+
+int eddyi_net_dial_any(const struct eddy_sockaddr *addrs, int count,
+		       const struct eddy_dial_options *options)
+{
+	struct attempt attempts[EDDY_ADDRESSES_MAX];
+	struct eddy_sockaddr source[EDDY_ADDRESSES_MAX];
+	struct race race = { .options = options, .fd = -1 };
+	struct eddy_address address;
+	int used = 0, r;
+
+	eddy_event_init(&race.ended);
+	if (options->bind) {
+		r = eddy_address_parse(options->bind, &address);
+		if (r == 0)
+			r = address.path.len ? -EINVAL :
+					       eddyi_net_resolve_literal(&address, source);
+		if (r != 1)
+			return r < 0 ? r : -EINVAL;
+		race.source = source;
+	}
+	for (int i = 0; i < count; i++)
+		if (!race.source || race.source->addr.any.sa_family == addrs[i].addr.any.sa_family)
+			attempts[used++] = (struct attempt){ &race, &addrs[i] };
+	if (!used)
+		return -EAFNOSUPPORT;
+	r = run_race(&race, attempts, used);
+	if (race.fd >= 0)
+		return race.fd;
+	return r < 0 ? r : race.error;
+}
+
+void eddyi_net_interleave(struct eddy_sockaddr *addrs, int count)
+{
+	for (int i = 1; i < count; i++) {
+		struct eddy_sockaddr next;
+		int j = i;
+
+		while (j < count && addrs[j].addr.any.sa_family == addrs[i - 1].addr.any.sa_family)
+			j++;
+		if (j == count)
+			return;
+		next = addrs[j];
+		memmove(&addrs[i + 1], &addrs[i], (size_t)(j - i) * sizeof(*addrs));
+		addrs[i] = next;
+	}
+}
+
+static int dial_unix(struct eddy_str path, const struct eddy_dial_options *options)
+{
+	struct eddy_sockaddr addr = eddyi_net_unix_address(path);
+
+	if (options->bind)
+		return -EAFNOSUPPORT;
+	return eddyi_net_dial_any(&addr, 1, options);
+}
+
+static int dial(const struct eddy_address *address, const struct eddy_dial_options *options)
+{
+	struct eddy_sockaddr addrs[EDDY_ADDRESSES_MAX];
+	int count;
+
+	if (address->path.len)
+		return dial_unix(address->path, options);
+	count = eddyi_net_resolve_some(address, addrs);
+	if (count < 0)
+		return count;
+	eddyi_net_interleave(addrs, count);
+	return eddyi_net_dial_any(addrs, count, options);
+}
+
+int eddy_dial(const char *text, const struct eddy_dial_options *options)
+{
+	static const struct eddy_dial_options defaults;
+	struct eddy_address address;
+	struct eddy_scope scope;
+	int r = eddy_address_parse(text, &address);
+
+	if (r < 0)
+		return r;
+	if (!options)
+		options = &defaults;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = options->timeout_ns });
+	return end_scope(&scope, dial(&address, options));
+}

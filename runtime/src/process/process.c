@@ -1,0 +1,289 @@
+#include "process.h"
+
+#include "core/loop.h"
+
+#include <eddy/io.h>
+#include <eddy/offload.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define POLL_AGAIN_NS EDDY_MS
+
+/* The descriptors of a child that is about to be started. */
+struct plumbing {
+	int ours[3];   /* of pipes; -1 for none */
+	int theirs[3]; /* opened for the child, and closed here once it has them; -1 for none */
+};
+
+static void close_three(int fds[3])
+{
+	for (int i = 0; i < 3; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+}
+
+/* A child inherits 0 to 2: where they are closed here, nothing of ours may stand in their place. */
+static int lift(int *fd)
+{
+	int lifted;
+
+	if (*fd > STDERR_FILENO)
+		return 0;
+	lifted = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (lifted < 0)
+		return -errno;
+	close(*fd);
+	*fd = lifted;
+	return 0;
+}
+
+static int open_pipe(struct plumbing *plumbing, int i)
+{
+	int fds[2], our_end = i == 0, r;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	plumbing->ours[i] = fds[our_end];
+	plumbing->theirs[i] = fds[!our_end];
+	r = lift(&plumbing->ours[i]);
+	if (r == 0)
+		r = lift(&plumbing->theirs[i]);
+	if (r < 0)
+		return r;
+	/* Of our end alone: few programs are ready for -EAGAIN. */
+	return fcntl(plumbing->ours[i], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+static int open_null(struct plumbing *plumbing, int i)
+{
+	plumbing->theirs[i] = open("/dev/null", (i == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+	return plumbing->theirs[i] < 0 ? -errno : lift(&plumbing->theirs[i]);
+}
+
+/* Return: 0 and what becomes the child's descriptor `i`, -1 for the same as here. */
+static int plumb(struct plumbing *plumbing, int i, struct eddy_process_stream stream, int *sources)
+{
+	int r = 0;
+
+	sources[i] = -1;
+	switch (stream.kind) {
+	case EDDY_PROCESS_DEFAULT:
+	case EDDY_PROCESS_INHERIT:
+		return 0;
+	case EDDY_PROCESS_FD:
+		sources[i] = stream.fd;
+		return stream.fd < 0 ? -EBADF : 0;
+	case EDDY_PROCESS_MERGE:
+		eddyi_assert(i == 2, "EDDY_PROCESS_MERGE is for err alone");
+		sources[i] = sources[1] < 0 ? 1 : sources[1];
+		return 0;
+	case EDDY_PROCESS_NULL:
+		r = open_null(plumbing, i);
+		break;
+	case EDDY_PROCESS_PIPE:
+		r = open_pipe(plumbing, i);
+		break;
+	}
+	sources[i] = plumbing->theirs[i];
+	return r;
+}
+
+static int spawn_off_loop(void *arg)
+{
+	return eddyi_process_spawn(arg);
+}
+
+static int start(const struct eddy_process_options *options, struct plumbing *plumbing,
+		 struct eddyi_process_spawn *spawn)
+{
+	const struct eddy_process_stream streams[3] = { options->in, options->out, options->err };
+	int r = 0;
+
+	for (int i = 0; i < 3 && r == 0; i++)
+		r = plumb(plumbing, i, streams[i], spawn->sources);
+	for (size_t i = 0; i < options->fd_count && r == 0; i++) {
+		spawn->sources[3 + i] = options->fds[i];
+		r = options->fds[i] < 0 ? -EBADF : 0;
+	}
+	return r < 0 ? r : eddy_offload(spawn_off_loop, spawn);
+}
+
+int eddy_process_start(const struct eddy_process_options *options, struct eddy_process *ret_process)
+{
+	struct plumbing plumbing = { .ours = { -1, -1, -1 }, .theirs = { -1, -1, -1 } };
+	struct eddyi_process_spawn spawn = { .options = options };
+	int r;
+
+	eddyi_assert(options->argv && options->argv[0], "a process without a program");
+	eddyi_assert(!options->group || !options->sibling, "a group is ended by its parent");
+	spawn.count = 3 + (int)options->fd_count;
+	spawn.sources = malloc((size_t)spawn.count * sizeof(int));
+	if (!spawn.sources)
+		return -ENOMEM;
+	r = start(options, &plumbing, &spawn);
+	free(spawn.sources);
+	close_three(plumbing.theirs);
+	if (r < 0) {
+		close_three(plumbing.ours);
+		return r;
+	}
+	*ret_process = (struct eddy_process){
+		.pid = spawn.pid,
+		.pidfd = spawn.pidfd,
+		.in = plumbing.ours[0],
+		.out = plumbing.ours[1],
+		.err = plumbing.ours[2],
+		.group = options->group,
+		.sibling = options->sibling,
+		.grace_ns = options->grace_ns,
+	};
+	return 0;
+}
+
+static struct eddy_process_status status_of(const siginfo_t *info)
+{
+	bool exited = info->si_code == CLD_EXITED;
+
+	return (struct eddy_process_status){
+		.code = exited ? info->si_status : -1,
+		.signo = exited ? 0 : info->si_status,
+		.core_dumped = info->si_code == CLD_DUMPED,
+	};
+}
+
+/* Of one whose status our parent takes. Return: -EAGAIN when it has not ended, else -ECHILD. */
+static int see_end(struct eddy_process *process)
+{
+	struct pollfd end = { .fd = process->pidfd, .events = POLLIN };
+
+	if (poll(&end, 1, 0) <= 0)
+		return -EAGAIN;
+	process->reaped = true;
+	return -ECHILD;
+}
+
+/* Take the status of a child that has ended. The leader of a group stays a zombie until it is closed:
+ * so long no other group can come to its number.
+ * Return: 0, -EAGAIN when it has not ended, -ECHILD. */
+static int take_status(struct eddy_process *process, bool reap)
+{
+	siginfo_t info = { 0 };
+
+	/* Another task that waits for it may have been first. */
+	if (process->reaped)
+		return process->ended ? 0 : -ECHILD;
+	if (process->sibling)
+		return see_end(process);
+	if (process->ended && !reap)
+		return 0;
+	if (waitid(P_PIDFD, (id_t)process->pidfd, &info, WEXITED | WNOHANG | (reap ? 0 : WNOWAIT)) <
+	    0) {
+		/* Somebody else has. */
+		process->reaped = true;
+		return -errno;
+	}
+	if (!info.si_pid)
+		return -EAGAIN;
+	process->status = status_of(&info);
+	process->ended = true;
+	process->reaped = reap;
+	return 0;
+}
+
+static int await_end(struct eddy_process *process, bool reap)
+{
+	int r = take_status(process, reap);
+
+	while (r == -EAGAIN) {
+		r = eddy_poll(process->pidfd, POLLIN);
+		if (r >= 0)
+			r = take_status(process, reap);
+	}
+	return r;
+}
+
+int eddy_process_wait(struct eddy_process *process, struct eddy_process_status *ret_status)
+{
+	int r;
+
+	eddyi_assert(process->pidfd >= 0, "a process is awaited that was closed");
+	r = await_end(process, !process->group);
+	if (r == 0 && ret_status)
+		*ret_status = process->status;
+	return r;
+}
+
+int eddy_process_kill(struct eddy_process *process, int signo)
+{
+	long r;
+
+	eddyi_assert(process->pidfd >= 0, "a signal for a process that was closed");
+	if (process->reaped)
+		return -ESRCH;
+	if (process->group)
+		r = kill(-process->pid, signo);
+	else
+		r = syscall(SYS_pidfd_send_signal, process->pidfd, signo, NULL, 0);
+	return r < 0 ? -errno : 0;
+}
+
+/* Ask it to end, and see whether it does. */
+static void terminate(struct eddy_process *process)
+{
+	struct eddy_scope scope;
+
+	eddy_process_kill(process, SIGTERM);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = process->grace_ns });
+	await_end(process, !process->group);
+	eddy_scope_end(&scope);
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		eddy_close(*fd);
+	*fd = -1;
+}
+
+static void close_descriptors(struct eddy_process *process)
+{
+	close_fd(&process->in);
+	close_fd(&process->out);
+	close_fd(&process->err);
+	close_fd(&process->pidfd);
+}
+
+void eddy_process_close(struct eddy_process *process)
+{
+	struct eddy_scope shield;
+
+	if (process->pidfd < 0)
+		return;
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	if (!process->ended && !process->reaped && process->grace_ns)
+		terminate(process);
+	if (!process->reaped) {
+		eddy_process_kill(process, SIGKILL);
+		/* The kernel may have no memory for a poll. */
+		while (await_end(process, true) < 0 && !process->reaped)
+			eddy_sleep(POLL_AGAIN_NS);
+	}
+	close_descriptors(process);
+	eddy_scope_end(&shield);
+}
+
+void eddy_process_release(struct eddy_process *process)
+{
+	struct eddy_scope shield;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	close_descriptors(process);
+	eddy_scope_end(&shield);
+}

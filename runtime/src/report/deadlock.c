@@ -1,0 +1,184 @@
+/* A deadlock is when no task of any loop is ready, and nothing is left that could make one ready: no op
+ * of a user's, no timer, no offloaded function, no message under way, and nobody who could post one.
+ * That is not looked at when a loop first falls asleep, but when it has slept for a while: loops that
+ * live by messages alone sleep often.
+ *
+ * Invariants:
+ * 1. `stuck` is written with the registry locked, by its own loop alone. It is set while the loop has
+ *    nothing but the runtime's own ops and timers, which wake no task: a stuck loop goes on by a message
+ *    only, or a signal of eddy_main(), and is not stuck any more before it takes that.
+ * 2. So while the registry is locked and all loops are stuck, no task runs, and what a loop had posted
+ *    before it got stuck is in a queue: with all queues empty, another thread would have to post.
+ * 3. Queues are looked at last: whoever posted and was gone before the threads were looked at has left
+ *    its message there.
+ * 4. Any doubt (another thread, a signal handler that might post) means no verdict; the loop looks
+ *    again later, each time after twice as long.
+ */
+#include "deadlock.h"
+
+#include "dump.h"
+#include "dump_signal.h"
+#include "core/loop.h"
+#include "io/offload.h"
+#include "core/registry.h"
+#include "stall.h"
+#include "base/thread.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATIENCE_MIN (10 * EDDY_MS)
+#define PATIENCE_MAX (10 * EDDY_SECOND)
+
+static bool is_suspect(const struct eddy_loop *loop)
+{
+	return loop->root.running && loop->ops == loop->own_ops && !loop->outside &&
+	       loop->timers.count == eddy_timer_is_armed(&loop->trim_timer) &&
+	       eddy_list_is_empty(&loop->ready) && !atomic_load(&loop->messages);
+}
+
+static bool is_loop(struct eddy_node *loops, pid_t tid)
+{
+	for (struct eddy_node *node = loops->next; node != loops; node = node->next)
+		if (eddy_of(node, struct eddy_loop, registered)->tid == tid)
+			return true;
+	return false;
+}
+
+/* Threads that run nothing of the program's, and wake no task: the pool's, which was found idle, those of the
+ * library that write, and the kernel's. */
+static bool is_harmless(const char *tid)
+{
+	static const char *const names[] = { "eddy-offload\n", "eddy-watch\n", "eddy-timeline\n",
+					     "eddy-log\n", "iou-" };
+	char path[64], name[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/comm", tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	fclose(file);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool has_other_threads(struct eddy_node *loops)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+	bool found = !dir;
+
+	while (!found && (entry = readdir(dir)))
+		found = entry->d_name[0] != '.' && !is_loop(loops, (pid_t)atoi(entry->d_name)) &&
+			!is_harmless(entry->d_name);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* A handler of a fault posts nothing: no fault happens while all sleep. */
+static bool has_signal_handlers(void)
+{
+	struct sigaction action;
+	sigset_t handled;
+
+	eddyi_thread_signals(&handled);
+	for (int signo = 1; signo < NSIG; signo++)
+		if (sigismember(&handled, signo) == 1 && sigaction(signo, NULL, &action) == 0 &&
+		    action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
+		    !eddyi_stall_is_handler(&action) && !eddyi_dump_signal_is_handler(&action))
+			return true;
+	return false;
+}
+
+static bool all_are_stuck(struct eddy_node *loops)
+{
+	for (struct eddy_node *node = loops->next; node != loops; node = node->next)
+		if (!eddy_of(node, struct eddy_loop, registered)->stuck)
+			return false;
+	return true;
+}
+
+static bool has_messages(struct eddy_node *loops)
+{
+	for (struct eddy_node *node = loops->next; node != loops; node = node->next)
+		if (atomic_load(&eddy_of(node, struct eddy_loop, registered)->messages))
+			return true;
+	return false;
+}
+
+/* Registry locked, by which all loops stay asleep. */
+static bool is_deadlock(struct eddy_node *loops)
+{
+	if (!all_are_stuck(loops) || has_signal_handlers() || eddyi_offload_is_busy())
+		return false;
+	/* Twice: a thread that ends while the list is read may hide the one that it has started. */
+	if (has_other_threads(loops) || has_other_threads(loops))
+		return false;
+	return !has_messages(loops);
+}
+
+static void report(struct eddy_node *loops)
+{
+	struct eddyi_out out = { .fd = STDERR_FILENO };
+	struct eddy_node *node;
+
+	eddyi_out(
+		&out,
+		"eddy: deadlock: every task waits for another one, and nothing else can ever wake "
+		"any: no operation is with the kernel, no timer runs, nothing is offloaded, "
+		"no message is under way\n");
+	for (node = loops->next; node != loops; node = node->next)
+		eddyi_dump_loop(&out, eddy_of(node, struct eddy_loop, registered));
+	eddyi_out_flush(&out);
+	eddyi_panic(__FILE__, __LINE__, "deadlock, see above");
+}
+
+static void check(struct eddy_loop *loop)
+{
+	struct eddy_node *loops = eddyi_registry_lock();
+
+	loop->stuck = true;
+	if (is_deadlock(loops))
+		report(loops);
+	eddyi_registry_unlock();
+}
+
+uint64_t eddyi_deadlock_look(struct eddy_loop *loop)
+{
+	uint64_t now;
+
+	if (!is_suspect(loop))
+		return EDDY_NEVER;
+	now = eddy_now();
+	if (!loop->look_again_ns) {
+		loop->patience_ns = PATIENCE_MIN;
+	} else if (now >= loop->look_again_ns) {
+		check(loop);
+		loop->patience_ns *= 2;
+		if (loop->patience_ns > PATIENCE_MAX)
+			loop->patience_ns = PATIENCE_MAX;
+	} else {
+		return loop->look_again_ns;
+	}
+	loop->look_again_ns = now + loop->patience_ns;
+	return loop->look_again_ns;
+}
+
+void eddyi_deadlock_clear(struct eddy_loop *loop)
+{
+	loop->look_again_ns = 0;
+	if (!loop->stuck)
+		return;
+	eddyi_registry_lock();
+	loop->stuck = false;
+	eddyi_registry_unlock();
+}

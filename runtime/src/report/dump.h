@@ -1,0 +1,15 @@
+/* dump.h: what the reports on loops share. */
+#ifndef EDDYI_DUMP_H
+#define EDDYI_DUMP_H
+
+#include "base/out.h"
+
+struct eddy_loop;
+
+/* Append a descriptor's number and what it is: `7 (tcp 127.0.0.1:80 with 127.0.0.1:4012)`. */
+void eddyi_dump_fd(struct eddyi_out *out, int fd);
+
+/* Append all of one loop. It is this thread's, or it sleeps and is kept from waking. */
+void eddyi_dump_loop(struct eddyi_out *out, struct eddy_loop *loop);
+
+#endif

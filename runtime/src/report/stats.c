@@ -1,0 +1,154 @@
+#include "timeline/iowq.h"
+#include "core/loop.h"
+#include "base/out.h"
+#include "core/registry.h"
+
+#include <eddy/stats.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* For the text of who used most of a stack: it is written seldom, and read by other threads. */
+static pthread_mutex_t deepest_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What the loops that have ended had counted up; guarded by the registry's lock. */
+static struct eddy_stats ended;
+
+#define LOAD(field) __atomic_load_n(&loop->stats.field, __ATOMIC_RELAXED)
+
+struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop)
+{
+	struct eddy_loop_stats stats;
+
+	if (!loop)
+		loop = eddyi_loop();
+	stats = (struct eddy_loop_stats){
+		.turns = LOAD(turns),
+		.enters = LOAD(enters),
+		.resumptions = LOAD(resumptions),
+		.tasks = LOAD(tasks),
+		.tasks_spawned = LOAD(tasks_spawned),
+		.ops_completed = LOAD(ops_completed),
+		.ops_started = LOAD(ops_started),
+		.ops_cancelled = LOAD(ops_cancelled),
+		.ops_worked = LOAD(ops_worked),
+		.cq_overflows = LOAD(cq_overflows),
+		.messages = LOAD(messages),
+		.timers_fired = LOAD(timers_fired),
+		.stalls = LOAD(stalls),
+		.offloaded = __atomic_load_n(&loop->outside, __ATOMIC_RELAXED),
+	};
+	stats.tasks_pooled = LOAD(tasks_pooled);
+	/* The two were read one after the other. */
+	if (stats.ops_started > stats.ops_completed)
+		stats.ops = stats.ops_started - stats.ops_completed;
+	pthread_mutex_lock(&deepest_lock);
+	stats.stack_used_max = loop->stats.stack_used_max;
+	memcpy(stats.stack_used_by, loop->stats.stack_used_by, sizeof(stats.stack_used_by));
+	pthread_mutex_unlock(&deepest_lock);
+	return stats;
+}
+
+/* They are counters, all of them. */
+#define TRANSFER_COUNTERS (sizeof(struct eddy_transfer_stats) / sizeof(uint64_t))
+
+static void add_transfers(struct eddy_transfer_stats *sum, const struct eddy_transfer_stats *more)
+{
+	const uint64_t *from = (const uint64_t *)more;
+	uint64_t *to = (uint64_t *)sum;
+
+	for (size_t i = 0; i < TRANSFER_COUNTERS; i++)
+		to[i] += __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}
+
+/* ---- all loops ---- */
+
+#define ADD(field) sum->field += more->field
+
+/* What a loop has ever done. */
+static void add_done(struct eddy_loop_stats *sum, const struct eddy_loop_stats *more)
+{
+	ADD(turns);
+	ADD(enters);
+	ADD(resumptions);
+	ADD(tasks_spawned);
+	ADD(ops_started);
+	ADD(ops_completed);
+	ADD(ops_cancelled);
+	ADD(ops_worked);
+	ADD(cq_overflows);
+	ADD(messages);
+	ADD(timers_fired);
+	ADD(stalls);
+	if (more->stack_used_max <= sum->stack_used_max)
+		return;
+	sum->stack_used_max = more->stack_used_max;
+	memcpy(sum->stack_used_by, more->stack_used_by, sizeof(sum->stack_used_by));
+}
+
+/* What it has now. */
+static void add_held(struct eddy_loop_stats *sum, const struct eddy_loop_stats *more)
+{
+	ADD(tasks);
+	ADD(tasks_pooled);
+	ADD(ops);
+	ADD(offloaded);
+}
+
+void eddyi_stats_keep(const struct eddy_loop *loop)
+{
+	struct eddy_loop_stats stats = eddy_loop_stats(loop);
+
+	/* What is still with the kernel is awaited before the loop has ended. */
+	stats.ops_completed = stats.ops_started;
+	add_done(&ended.loop, &stats);
+	add_transfers(&ended.transfer, &loop->transfer_stats);
+}
+
+struct eddy_stats eddy_stats(void)
+{
+	const struct eddy_node *loops = eddyi_registry_lock();
+	struct eddy_stats all = ended;
+
+	for (const struct eddy_node *node = loops->next; node != loops; node = node->next) {
+		const struct eddy_loop *loop = eddy_of(node, struct eddy_loop, registered);
+		struct eddy_loop_stats stats = eddy_loop_stats(loop);
+
+		all.loops++;
+		add_done(&all.loop, &stats);
+		add_held(&all.loop, &stats);
+		add_transfers(&all.transfer, &loop->transfer_stats);
+	}
+	eddyi_registry_unlock();
+	all.offload = eddy_offload_stats();
+	return all;
+}
+
+unsigned eddy_stats_io_workers(void)
+{
+	return (unsigned)eddyi_iowq_look(NULL, SIZE_MAX);
+}
+
+size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *task)
+{
+	size_t used = eddyi_stack_used(task->low, (char *)task->low + loop->stacks.size);
+
+	if (used <= loop->stats.stack_used_max)
+		return used;
+	pthread_mutex_lock(&deepest_lock);
+	loop->stats.stack_used_max = used;
+	/* The name of a task that has ended may be gone. */
+	if (task->owner)
+		snprintf(loop->stats.stack_used_by, sizeof(loop->stats.stack_used_by),
+			 "\"%.20s\" (%s)", task->name, eddyi_place(task->where));
+	else
+		snprintf(loop->stats.stack_used_by, sizeof(loop->stats.stack_used_by),
+			 "spawned at %s", eddyi_place(task->where));
+	pthread_mutex_unlock(&deepest_lock);
+	return used;
+}
+
+size_t eddy_task_stack_used(const struct eddy_task *task)
+{
+	return eddyi_task_stack_used(eddyi_loop(), task);
+}

@@ -1,0 +1,47 @@
+/* A ring belongs to the thread that made it, and its queues are memory that a child shares: entries that
+ * the child writes would be the parent's. So the child's one thread has no loop. */
+#include "core/fork.h"
+
+#include "report/dump_signal.h"
+#include "core/loop.h"
+#include "io/offload.h"
+#include "core/registry.h"
+#include "core/timeline.h"
+
+#include <pthread.h>
+
+static bool was_inside;
+
+static struct eddy_node *loops; /* as the lock gave them */
+
+static void before(void)
+{
+	loops = eddyi_registry_lock();
+}
+
+static void in_child(void)
+{
+	was_inside |= !eddy_list_is_empty(loops);
+	eddyi_this_loop = NULL;
+	eddyi_registry_unlock();
+	eddyi_dump_signal_in_child();
+	eddyi_offload_in_child();
+	eddyi_timeline_in_child();
+}
+
+static void watch(void)
+{
+	pthread_atfork(before, eddyi_registry_unlock, in_child);
+}
+
+void eddyi_fork_watch(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch);
+}
+
+bool eddyi_fork_was_inside(void)
+{
+	return was_inside;
+}

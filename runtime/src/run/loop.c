@@ -1,0 +1,423 @@
+#include "core/chaos.h"
+#include "config.h"
+#include "report/deadlock.h"
+#include "report/dump_signal.h"
+#include "core/fault.h"
+#include "core/feature.h"
+#include "core/fork.h"
+#include "core/loop.h"
+#include "message.h"
+#include "core/probe.h"
+#include "core/registry.h"
+#include "report/stall.h"
+#include "base/standard.h"
+#include "transfer/technique.h"
+#include "core/timeline.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+#if EDDYI_HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#endif
+
+#define STACK_SIZE_DEFAULT (256 * EDDY_KIB)
+#define STACK_SIZE_MIN (32 * EDDY_KIB)
+#define STACK_SIZE_MAX EDDY_GIB
+#define SQ_ENTRIES_DEFAULT 1024
+/* Completions can come in bursts (a multishot accept, many receives) while none is looked at. */
+#define CQ_ENTRIES_FACTOR 8
+/* The kernel's own worker threads, of each of the two kinds: for cold files and slow disks. */
+#define WORKERS_MAX 8
+/* After so many resumptions or so long the loop looks at the kernel again. */
+#define TURN_RESUMPTIONS 64
+#define TURN_NS EDDY_MS
+/* The coarse clock lags by no more: a tick of the slowest kernel. */
+#define ROUGH_NS (10 * EDDY_MS)
+/* So long a wait is looked at again: a day. */
+#define WAIT_MAX (86400 * EDDY_SECOND)
+
+_Thread_local struct eddy_loop *eddyi_this_loop;
+
+struct eddy_loop *eddy_loop_self(void)
+{
+	return eddyi_this_loop;
+}
+
+void eddyi_loop_is_missing(void)
+{
+	eddyi_assert(
+		!eddyi_fork_was_inside(),
+		"a child of fork() has no loop: its parent's goes on there; exec, or end by _exit()");
+	eddyi_panic(__FILE__, __LINE__, "this call needs a loop: make it inside eddy_run()");
+}
+
+uint64_t eddy_loop_now(void)
+{
+	struct eddy_loop *loop = eddyi_loop();
+
+	if (loop->now_is_rough)
+		eddyi_loop_tick(loop);
+	return loop->now_ns;
+}
+
+void eddyi_loop_tick(struct eddy_loop *loop)
+{
+	loop->now_ns = eddy_now();
+	loop->now_is_rough = false;
+}
+
+/* Good enough to say since when somebody waits, and a quarter of the price, which is a tenth of a turn's. */
+static void tick_roughly(struct eddy_loop *loop)
+{
+	struct timespec ts;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
+	/* It lags behind what may have been read before. */
+	if (now > loop->now_ns)
+		loop->now_ns = now;
+	loop->now_is_rough = true;
+}
+
+/* Nothing that io_uring_enter can say here loses an entry: what it did not take stays queued. */
+static void check_enter(int r)
+{
+	eddyi_assert(r >= 0 || r == -EINTR || r == -ETIME || r == -EAGAIN || r == -EBUSY ||
+			     r == -ENOMEM,
+		     "io_uring_enter failed: %s", strerror(-r));
+	if (r == -EAGAIN || r == -ENOMEM)
+		usleep(1000);
+}
+
+void eddyi_loop_enter(struct eddy_loop *loop)
+{
+	eddyi_count(loop->stats.enters, 1);
+	check_enter(io_uring_submit_and_get_events(&loop->ring));
+}
+
+/* Submit, and wait for a completion. */
+static int submit_and_wait(struct eddy_loop *loop, struct __kernel_timespec *until)
+{
+	struct io_uring_cqe *cqe;
+
+#if EDDYI_HAVE_VALGRIND
+	/* It takes io_uring_enter(2) for a call that does not block: no other thread would run. */
+	if (RUNNING_ON_VALGRIND) {
+		if (!until || until->tv_sec || until->tv_nsec > (long long)EDDY_MS)
+			usleep(1000);
+		return io_uring_submit_and_get_events(&loop->ring);
+	}
+#endif
+	if (!until)
+		return io_uring_submit_and_wait(&loop->ring, 1);
+	return io_uring_submit_and_wait_timeout(&loop->ring, &cqe, 1, until, NULL);
+}
+
+static void wait(struct eddy_loop *loop)
+{
+	struct __kernel_timespec timeout, *until = NULL;
+	uint64_t at = loop->timers.top ? loop->timers.top->at_ns : EDDY_NEVER;
+	bool due = false;
+	int r;
+
+	if (__builtin_expect(loop->ops == loop->own_ops, 0)) {
+		uint64_t look_at = eddyi_deadlock_look(loop);
+
+		if (look_at < at)
+			at = look_at;
+	}
+	if (at != EDDY_NEVER) {
+		uint64_t now = eddy_now();
+		uint64_t left = at > now ? at - now : 0;
+
+		/* To wait for no time takes 24 us: the kernel sets a timer and sleeps. */
+		due = left == 0;
+		/* The kernel adds its clock: nothing that could overflow there. */
+		if (left > WAIT_MAX)
+			left = WAIT_MAX;
+		timeout.tv_sec = (int64_t)(left / EDDY_SECOND);
+		timeout.tv_nsec = (long long)(left % EDDY_SECOND);
+		until = &timeout;
+	}
+	eddyi_count(loop->stats.enters, 1);
+	atomic_store_explicit(&loop->waiting, true, memory_order_relaxed);
+	atomic_store(&loop->sleeping, true);
+	if (due || atomic_load(&loop->messages) || (loop->chaos && eddyi_chaos_holds(loop->chaos)))
+		r = io_uring_submit_and_get_events(&loop->ring);
+	else
+		r = submit_and_wait(loop, until);
+	atomic_store_explicit(&loop->sleeping, false, memory_order_relaxed);
+	atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
+	check_enter(r);
+}
+
+/* With thousands of tasks ready, a task's structure and stack have left the caches since it last ran.
+ * So the next one's stack is fetched while this one runs, and the structure of the one after it, which
+ * says where its stack is. For the list's head both fetches are in vain and harmless. */
+static void prefetch_next(const struct eddy_node *next)
+{
+	const char *after = (const char *)eddy_of(next->next, struct eddy_task, queued);
+	/* A number: one that has not been entered has none. */
+	uintptr_t stack = (uintptr_t)eddy_of(next, struct eddy_task, queued)->ctx.sp;
+
+	__builtin_prefetch(after);
+	__builtin_prefetch(after + 64);
+	__builtin_prefetch((const void *)stack);
+	__builtin_prefetch((const void *)(stack + 64));
+	__builtin_prefetch((const void *)(stack + 128));
+}
+
+/* Run `task` until it suspends or ends. Inlined, as eddyi_ctx_switch_hot() wants. */
+static inline __attribute__((always_inline)) void resume(struct eddy_loop *loop,
+							 struct eddy_task *task)
+{
+	loop->running = task;
+	eddyi_count(loop->stats.resumptions, 1);
+	eddyi_probe_run(loop, task);
+	eddyi_ctx_switch_hot(&loop->ctx, &task->ctx);
+	if (__builtin_expect(task->ended || loop->on_stack.fn, 0))
+		eddyi_task_back(loop, task);
+	else
+		eddyi_probe_back(loop, task->waiter);
+	loop->running = NULL;
+}
+
+static void run_ready(struct eddy_loop *loop)
+{
+	uint64_t until = loop->now_ns + TURN_NS + (loop->now_is_rough ? ROUGH_NS : 0);
+
+	for (unsigned i = 1; i <= TURN_RESUMPTIONS; i++) {
+		struct eddy_node *node = eddy_list_shift(&loop->ready);
+
+		if (!node)
+			return;
+		prefetch_next(loop->ready.next);
+		resume(loop, eddy_of(node, struct eddy_task, queued));
+		if (i % 8 == 0) {
+			uint64_t now = eddy_now();
+
+			if (now > until)
+				return;
+			if (until > now + TURN_NS)
+				until = now + TURN_NS;
+		}
+	}
+}
+
+static void fire_timers(struct eddy_loop *loop)
+{
+	uint64_t fired;
+
+	if (!loop->timers.top) {
+		tick_roughly(loop);
+		return;
+	}
+	eddyi_loop_tick(loop);
+	fired = loop->stats.timers_fired;
+	loop->firing = true;
+	while (loop->timers.top && loop->timers.top->at_ns <= loop->now_ns) {
+		struct eddy_timer *timer = loop->timers.top;
+
+		eddyi_heap_remove(&loop->timers, timer);
+		eddyi_count(loop->stats.timers_fired, 1);
+		timer->fire(timer);
+	}
+	loop->firing = false;
+	eddyi_probe_ring(loop, EDDYI_MARK_TIMERS, loop->stats.timers_fired - fired);
+}
+
+static void turn(struct eddy_loop *loop)
+{
+	uint64_t messages = loop->stats.messages;
+
+	eddyi_count(loop->stats.turns, 1);
+	run_ready(loop);
+	if (atomic_load_explicit(&loop->messages, memory_order_relaxed)) {
+		eddyi_message_deliver_all(loop);
+		eddyi_probe_ring(loop, EDDYI_MARK_MESSAGES, loop->stats.messages - messages);
+	}
+	if (eddy_list_is_empty(&loop->ready) && loop->root.running)
+		wait(loop);
+	else
+		eddyi_loop_enter(loop);
+	eddyi_probe_turn(loop);
+	fire_timers(loop);
+	eddyi_op_dispatch(loop);
+}
+
+static int ring_init(struct io_uring *ring, unsigned entries)
+{
+	struct io_uring_params params = {
+		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+			 IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CLAMP | IORING_SETUP_CQSIZE,
+		.cq_entries = entries * CQ_ENTRIES_FACTOR,
+	};
+	unsigned workers[2] = { WORKERS_MAX, WORKERS_MAX };
+	int r = io_uring_queue_init_params(entries, ring, &params);
+
+	if (r < 0)
+		return r;
+	/* Both only save work: without them everything is slower and right. */
+	io_uring_register_ring_fd(ring);
+	io_uring_register_iowq_max_workers(ring, workers);
+	eddyi_feature_probe(ring);
+	return 0;
+}
+
+static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *options)
+{
+	size_t stack_size = options->stack_size ? options->stack_size : STACK_SIZE_DEFAULT;
+	int r;
+
+	eddyi_assert(!eddyi_this_loop, "eddy_run() inside eddy_run()");
+	eddyi_assert(
+		!eddyi_fork_was_inside(),
+		"eddy_run() in a child of fork() whose parent ran a loop then: fork before eddy_run()");
+	if (stack_size < STACK_SIZE_MIN || stack_size > STACK_SIZE_MAX)
+		return -EINVAL;
+	*loop = (struct eddy_loop){
+		.name = options->name ? options->name : "main",
+		.tid = gettid(),
+	};
+	eddyi_fork_watch();
+	r = eddyi_chaos_new(&loop->chaos);
+	if (r < 0)
+		return r;
+	loop->wake_fd = eventfd(0, EFD_CLOEXEC);
+	if (loop->wake_fd < 0) {
+		r = -errno;
+		eddyi_chaos_free(loop->chaos);
+		return r;
+	}
+	r = ring_init(&loop->ring, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
+	if (r < 0) {
+		close(loop->wake_fd);
+		eddyi_chaos_free(loop->chaos);
+		return r;
+	}
+	eddy_list_init(&loop->ready);
+	eddy_list_init(&loop->idle);
+	eddy_list_init(&loop->trimmed);
+	eddy_list_init(&loop->closing);
+	eddy_list_init(&loop->ops_of_two);
+	eddy_list_init(&loop->paused_acceptors);
+	eddy_list_init(&loop->at_rest);
+	for (size_t i = 0; i < EDDYI_OP_BUCKETS; i++)
+		eddy_list_init(&loop->ops_by_fd[i]);
+	eddyi_transfer_options_init(&loop->transfer_options);
+	eddyi_stacks_init(&loop->stacks, stack_size);
+	eddyi_ctx_init_thread(&loop->ctx);
+	eddyi_scope_init_root(&loop->root);
+	loop->trim_timer.fire = eddyi_task_trim;
+	eddyi_fault_watch();
+	loop->fault_stack = eddyi_fault_stack_give();
+	eddyi_loop_tick(loop);
+	eddyi_this_loop = loop;
+	eddyi_message_begin(loop);
+	loop->dump_fd = -1;
+	if (!options->no_dump_signal)
+		eddyi_dump_signal_begin(loop);
+	eddyi_registry_add(loop);
+	eddyi_stall_begin(loop, options->stall_ns);
+	if (loop->chaos)
+		eddyi_chaos_begin(loop);
+	eddyi_timeline_begin();
+	eddyi_tape_look(loop);
+	EDDYI_USDT(loop__start, loop->id, loop->name);
+	return 0;
+}
+
+void eddy_loop_at_end(struct eddy_at_end *at_end, void (*fn)(struct eddy_at_end *at_end))
+{
+	struct eddy_loop *loop = eddyi_loop();
+
+	at_end->fn = fn;
+	at_end->next = loop->at_end;
+	loop->at_end = at_end;
+}
+
+static void loop_deinit(struct eddy_loop *loop)
+{
+	eddyi_stall_end(loop);
+	eddyi_registry_remove(loop);
+	/* What is posted from here on may come too late for the last entry into the kernel. */
+	loop->by_ring = false;
+	eddy_op_cancel(&loop->wake_op);
+	eddyi_dump_signal_cancel(loop);
+	while (loop->own_ops) {
+		wait(loop);
+		eddyi_op_dispatch(loop);
+	}
+	eddyi_assert(loop->ops == 0, "%zu ops outlive the loop \"%s\"", loop->ops, loop->name);
+	eddyi_message_deliver_all(loop);
+	/* Whoever posted the last message may not have come back from it. */
+	while (atomic_load(&loop->posting))
+		sched_yield();
+	while (loop->at_end) {
+		struct eddy_at_end *at_end = loop->at_end;
+
+		loop->at_end = at_end->next;
+		at_end->fn(at_end);
+	}
+	eddyi_dump_signal_end(loop);
+	EDDYI_USDT(loop__end, loop->id, loop->name);
+	eddyi_tape_end(loop);
+	free(loop->scratch);
+	free(loop->copy_buffer);
+	eddy_timer_disarm(&loop->trim_timer);
+	eddyi_task_deinit_idle(loop);
+	eddyi_stacks_deinit(&loop->stacks);
+	eddyi_ctx_deinit(&loop->ctx);
+	io_uring_queue_exit(&loop->ring);
+	close(loop->wake_fd);
+	eddyi_chaos_free(loop->chaos);
+	eddyi_fault_stack_drop(loop->fault_stack);
+	eddyi_this_loop = NULL;
+}
+
+struct root {
+	eddy_task_fn *fn;
+	void *arg;
+	int result;
+};
+
+static int root_main(void *arg)
+{
+	struct root *root = arg;
+
+	root->result = root->fn(root->arg);
+	return 0;
+}
+
+int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg)
+{
+	static const struct eddy_loop_options defaults;
+	struct root root = { .fn = fn, .arg = arg };
+	struct eddy_loop *loop;
+	int r;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	eddyi_standard_open();
+	loop = malloc(sizeof(*loop));
+	if (!loop)
+		return -ENOMEM;
+	r = loop_init(loop, options ? options : &defaults);
+	if (r < 0) {
+		free(loop);
+		return r;
+	}
+	r = eddy_scope_spawn_at(&loop->root, loop->name, root_main, &root, "eddy_run()");
+	while (loop->root.running)
+		turn(loop);
+	loop_deinit(loop);
+	free(loop);
+	return r < 0 ? r : root.result;
+}

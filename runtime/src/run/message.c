@@ -1,0 +1,97 @@
+/* Messages between threads: a stack that is pushed to without a lock, and turned around by its loop.
+ *
+ * Invariants:
+ * 1. Messages of one thread are delivered in the order in which it posted them.
+ * 2. `sleeping` is true from before the loop's last look at the stack until it has waited: who pushes
+ *    and then finds it true wakes the loop, and who finds it false need not.
+ * 3. `posting` counts the threads that are inside eddy_loop_post(): the loop's memory outlives them.
+ */
+#include "message.h"
+
+#include "report/deadlock.h"
+#include "core/feature.h"
+#include "core/loop.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+void eddyi_message_deliver_all(struct eddy_loop *loop)
+{
+	struct eddy_message *newest, *oldest = NULL;
+
+	if (loop->look_again_ns)
+		eddyi_deadlock_clear(loop);
+	newest = atomic_exchange(&loop->messages, NULL);
+	while (newest) {
+		struct eddy_message *next = newest->next;
+
+		newest->next = oldest;
+		oldest = newest;
+		newest = next;
+	}
+	while (oldest) {
+		struct eddy_message *next = oldest->next;
+
+		eddyi_count(loop->stats.messages, 1);
+		oldest->deliver(oldest);
+		oldest = next;
+	}
+}
+
+void eddyi_loop_wake(struct eddy_loop *loop)
+{
+	uint64_t one = 1;
+
+	while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)
+{
+	struct eddy_message *head = atomic_load_explicit(&loop->messages, memory_order_relaxed);
+
+	atomic_fetch_add(&loop->posting, 1);
+	do
+		message->next = head;
+	while (!atomic_compare_exchange_weak(&loop->messages, &head, message));
+	if (atomic_exchange(&loop->sleeping, false)) {
+		if (eddyi_this_loop && eddyi_this_loop->by_ring)
+			eddyi_op_wake(eddyi_this_loop, loop);
+		else
+			eddyi_loop_wake(loop);
+	}
+	atomic_fetch_sub(&loop->posting, 1);
+}
+
+static void arm_wake(struct eddy_loop *loop);
+
+static void woken(struct eddy_op *op, int result, unsigned flags)
+{
+	(void)result;
+	(void)flags;
+	/* At the loop's end a message may have been faster than the cancellation. */
+	if (!op->cancelling)
+		arm_wake(eddy_of(op, struct eddy_loop, wake_op));
+}
+
+static void arm_wake(struct eddy_loop *loop)
+{
+	struct io_uring_sqe *sqe = eddy_op_begin(&loop->wake_op, woken);
+
+	io_uring_prep_read(sqe, loop->wake_fd, &loop->wake_count, sizeof(loop->wake_count), 0);
+	eddyi_op_start_own(&loop->wake_op, sqe);
+}
+
+/* Older kernels have the entry as well, but rings that defer their work were not always woken by it:
+ * asked for is what came later, with Linux 6.7. */
+static bool can_wake_by_ring(void)
+{
+	return eddy_feature_is_there(EDDY_FEATURE_MSG_RING) &&
+	       eddy_feature_is_there(EDDY_FEATURE_FUTEX);
+}
+
+void eddyi_message_begin(struct eddy_loop *loop)
+{
+	loop->by_ring = can_wake_by_ring();
+	arm_wake(loop);
+}

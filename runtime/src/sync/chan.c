@@ -1,0 +1,148 @@
+/* Invariants:
+ * 1. `items` has room for `capacity` items; `count` of them are in it, from `first` on, around.
+ * 2. A sender waits only while the buffer is full, a receiver only while it is empty. Both wait at
+ *    once only without a buffer, and only as two cases of one select.
+ * 3. Nobody waits for a closed channel.
+ */
+#include <eddy/chan.h>
+
+#include "core/queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int eddy_chan_init(struct eddy_chan *chan, size_t item_size, size_t capacity)
+{
+	char *items = NULL;
+	size_t size;
+
+	if (__builtin_mul_overflow(item_size, capacity, &size))
+		return -ENOMEM;
+	if (size) {
+		items = malloc(size);
+		if (!items)
+			return -ENOMEM;
+	}
+	*chan = (struct eddy_chan){ .item_size = item_size, .capacity = capacity, .items = items };
+	eddy_list_init(&chan->senders);
+	eddy_list_init(&chan->receivers);
+	return 0;
+}
+
+void eddy_chan_deinit(struct eddy_chan *chan)
+{
+	eddyi_assert(eddy_list_is_empty(&chan->senders) && eddy_list_is_empty(&chan->receivers),
+		     "a channel ends while a task waits for it");
+	free(chan->items);
+	chan->items = NULL;
+}
+
+static void copy(const struct eddy_chan *chan, void *to, const void *from)
+{
+	/* Nothing may be at NULL. */
+	if (chan->item_size)
+		memcpy(to, from, chan->item_size);
+}
+
+static void *slot(const struct eddy_chan *chan, size_t at)
+{
+	if (!chan->item_size)
+		return NULL;
+	at += chan->first;
+	if (at >= chan->capacity)
+		at -= chan->capacity;
+	return chan->items + at * chan->item_size;
+}
+
+static void put(struct eddy_chan *chan, const void *item)
+{
+	copy(chan, slot(chan, chan->count), item);
+	chan->count++;
+}
+
+static void take(struct eddy_chan *chan, void *ret_item)
+{
+	copy(chan, ret_item, slot(chan, 0));
+	chan->count--;
+	if (++chan->first == chan->capacity)
+		chan->first = 0;
+}
+
+int eddy_chan_try_send(struct eddy_chan *chan, const void *item)
+{
+	struct eddyi_entry *receiver = eddyi_queue_first(&chan->receivers);
+
+	if (chan->closed)
+		return -EPIPE;
+	if (receiver) {
+		copy(chan, receiver->item, item);
+		eddyi_entry_serve(receiver, 0);
+		return 0;
+	}
+	if (chan->count == chan->capacity)
+		return -EAGAIN;
+	put(chan, item);
+	return 0;
+}
+
+int eddy_chan_try_recv(struct eddy_chan *chan, void *ret_item)
+{
+	struct eddyi_entry *sender = eddyi_queue_first(&chan->senders);
+
+	if (chan->count) {
+		take(chan, ret_item);
+		if (sender)
+			put(chan, sender->item);
+	} else if (sender) {
+		copy(chan, ret_item, sender->item);
+	} else {
+		return chan->closed ? -EPIPE : -EAGAIN;
+	}
+	if (sender)
+		eddyi_entry_serve(sender, 0);
+	return 0;
+}
+
+/* Apart from what needs no waiting, which is quicker without it. */
+static __attribute__((noinline)) int wait_in(struct eddy_chan *chan, struct eddy_node *queue,
+					     const char *what, void *item)
+{
+	struct eddyi_queued queued = {
+		.waiter = { .cancel = eddyi_queue_cancel, .what = what, .on = chan },
+		.entry = { .item = item },
+	};
+
+	return eddyi_queue_wait(queue, &queued);
+}
+
+int eddy_chan_send(struct eddy_chan *chan, const void *item)
+{
+	int r;
+
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	r = eddy_chan_try_send(chan, item);
+	if (r != -EAGAIN)
+		return r;
+	return wait_in(chan, &chan->senders, "chan send", (void *)(uintptr_t)item);
+}
+
+int eddy_chan_recv(struct eddy_chan *chan, void *ret_item)
+{
+	int r;
+
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	r = eddy_chan_try_recv(chan, ret_item);
+	if (r != -EAGAIN)
+		return r;
+	return wait_in(chan, &chan->receivers, "chan recv", ret_item);
+}
+
+void eddy_chan_close(struct eddy_chan *chan)
+{
+	chan->closed = true;
+	eddyi_queue_serve_all(&chan->senders, -EPIPE);
+	eddyi_queue_serve_all(&chan->receivers, -EPIPE);
+}

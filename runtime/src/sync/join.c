@@ -1,0 +1,48 @@
+#include <eddy/join.h>
+
+#include "core/queue.h"
+
+#include <errno.h>
+
+int eddy_scope_spawn_join_at(struct eddy_scope *scope, struct eddy_join *join, const char *name,
+			     eddy_task_fn *fn, void *arg, const char *where)
+{
+	int r;
+
+	eddy_event_init(&join->ended);
+	join->result = 0;
+	r = eddyi_scope_spawn(scope, join, name, fn, arg, where);
+	if (r < 0)
+		eddyi_join_end(join, r);
+	return r;
+}
+
+void eddyi_join_end(struct eddy_join *join, int result)
+{
+	struct eddyi_entry *entry;
+
+	join->result = result;
+	/* Into their hands: when they run, the first of them may have freed the join. */
+	while ((entry = eddyi_queue_first(&join->ended.waiters))) {
+		if (entry->item)
+			*(int *)entry->item = result;
+		eddyi_entry_serve(entry, 0);
+	}
+	join->ended.is_set = true;
+}
+
+int eddy_join_wait(struct eddy_join *join, int *ret_result)
+{
+	struct eddyi_queued queued = {
+		.waiter = { .cancel = eddyi_queue_cancel, .what = "task", .on = join },
+		.entry = { .item = ret_result },
+	};
+
+	if (!join->ended.is_set)
+		return eddyi_queue_wait(&join->ended.waiters, &queued);
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	if (ret_result)
+		*ret_result = join->result;
+	return 0;
+}

@@ -1,0 +1,66 @@
+#include <eddy/mutex.h>
+
+#include "core/queue.h"
+
+#include <errno.h>
+
+/* Invariant: nobody waits for a mutex that nobody holds. */
+
+void eddy_mutex_init(struct eddy_mutex *mutex)
+{
+	*mutex = (struct eddy_mutex){ 0 };
+	eddy_list_init(&mutex->waiters);
+}
+
+int eddy_mutex_try_lock(struct eddy_mutex *mutex)
+{
+	struct eddy_task *task = eddyi_loop()->running;
+
+	eddyi_assert(task, "a mutex is locked outside of a task");
+	eddyi_assert(mutex->holder != task, "task \"%s\" locks a mutex that it holds", task->name);
+	if (mutex->holder)
+		return -EBUSY;
+	mutex->holder = task;
+	return 0;
+}
+
+/* Apart from what needs no waiting, which is quicker without it. */
+static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex, bool cancellable)
+{
+	struct eddyi_queued queued = {
+		.waiter = {
+			.cancel = cancellable ? eddyi_queue_cancel : NULL,
+			.what = "mutex",
+			.on = mutex,
+			.holder = &mutex->holder,
+		},
+	};
+
+	return eddyi_queue_wait(&mutex->waiters, &queued);
+}
+
+int eddy_mutex_lock(struct eddy_mutex *mutex)
+{
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	return eddy_mutex_try_lock(mutex) == 0 ? 0 : wait_for(mutex, true);
+}
+
+void eddyi_mutex_lock_anyway(struct eddy_mutex *mutex)
+{
+	if (eddy_mutex_try_lock(mutex) < 0)
+		wait_for(mutex, false);
+}
+
+void eddy_mutex_unlock(struct eddy_mutex *mutex)
+{
+	struct eddy_task *task = eddyi_loop()->running;
+	struct eddyi_entry *next = eddyi_queue_first(&mutex->waiters);
+
+	eddyi_assert(task && mutex->holder == task,
+		     "a mutex is unlocked by task \"%s\", and held by \"%s\"",
+		     task ? task->name : "-", mutex->holder ? mutex->holder->name : "-");
+	mutex->holder = next ? next->waiter->task : NULL;
+	if (next)
+		eddyi_entry_serve(next, 0);
+}

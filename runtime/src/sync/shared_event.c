@@ -1,0 +1,88 @@
+/* Invariants:
+ * 1. A waiter that is in the list is woken by whoever takes it out, with the lock held: by a message of
+ *    the one who sets the event, or by its own cancellation.
+ * 2. A waiter whose message was posted is touched by nobody but its own loop from then on, and waits
+ *    for it. So it may lie on its task's stack.
+ */
+#include <eddy/shared_event.h>
+
+#include "core/loop.h"
+
+#include <errno.h>
+
+struct shared_waiter {
+	struct eddyi_waiter waiter;
+	struct eddy_message message;
+	struct eddy_node node; /* in event->waiters; node.next is NULL once it has been taken out */
+	struct eddy_loop *loop;
+	struct eddy_shared_event *event;
+};
+
+void eddy_shared_event_init(struct eddy_shared_event *event)
+{
+	pthread_mutex_init(&event->lock, NULL);
+	eddy_list_init(&event->waiters);
+	event->is_set = false;
+}
+
+static void deliver(struct eddy_message *message)
+{
+	eddyi_wake(&eddy_of(message, struct shared_waiter, message)->waiter, 0);
+}
+
+void eddy_shared_event_set(struct eddy_shared_event *event)
+{
+	struct eddy_node *node;
+
+	pthread_mutex_lock(&event->lock);
+	event->is_set = true;
+	/* A waiter that is posted to may be gone at once. */
+	while ((node = eddy_list_shift(&event->waiters))) {
+		struct shared_waiter *waiter = eddy_of(node, struct shared_waiter, node);
+
+		eddy_loop_post(waiter->loop, &waiter->message);
+	}
+	pthread_mutex_unlock(&event->lock);
+}
+
+static void cancel(struct eddyi_waiter *base)
+{
+	struct shared_waiter *waiter = eddy_of(base, struct shared_waiter, waiter);
+	bool is_ours;
+
+	pthread_mutex_lock(&waiter->event->lock);
+	is_ours = waiter->node.next;
+	if (is_ours)
+		eddy_list_remove(&waiter->node);
+	pthread_mutex_unlock(&waiter->event->lock);
+	if (is_ours)
+		eddyi_wake(base, -ECANCELED);
+}
+
+int eddy_shared_event_wait(struct eddy_shared_event *event)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	struct shared_waiter waiter = {
+		.waiter = { .cancel = cancel, .what = "shared event", .on = event },
+		.message = { .deliver = deliver },
+		.loop = loop,
+		.event = event,
+	};
+	bool is_set;
+	int r;
+
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	pthread_mutex_lock(&event->lock);
+	is_set = event->is_set;
+	if (!is_set)
+		eddy_list_append(&event->waiters, &waiter.node);
+	pthread_mutex_unlock(&event->lock);
+	if (is_set)
+		return 0;
+	r = eddyi_wait(&waiter.waiter);
+	/* Who set it may still hold the lock: the event is the caller's to free from here on. */
+	pthread_mutex_lock(&event->lock);
+	pthread_mutex_unlock(&event->lock);
+	return r;
+}

@@ -1,0 +1,48 @@
+#include <eddy/ticker.h>
+
+#include "core/loop.h"
+
+#include <errno.h>
+
+struct tick {
+	struct eddyi_waiter waiter;
+	struct eddy_timer timer;
+};
+
+void eddy_ticker_init(struct eddy_ticker *ticker, uint64_t period_ns)
+{
+	eddyi_assert(period_ns, "a ticker without a period");
+	ticker->period_ns = period_ns;
+	ticker->next_ns = eddyi_time_after(eddy_now(), period_ns);
+}
+
+static void fire(struct eddy_timer *timer)
+{
+	eddyi_wake(&eddy_of(timer, struct tick, timer)->waiter, 0);
+}
+
+static int wait_until(struct eddy_ticker *ticker)
+{
+	struct tick tick = {
+		.waiter = { .cancel = eddyi_cancel_wait, .what = "ticker", .on = ticker },
+		.timer = { .fire = fire },
+	};
+	int r;
+
+	eddy_timer_arm(&tick.timer, ticker->next_ns);
+	r = eddyi_wait(&tick.waiter);
+	eddy_timer_disarm(&tick.timer);
+	return r;
+}
+
+int64_t eddy_ticker_next(struct eddy_ticker *ticker)
+{
+	int r = eddy_now() < ticker->next_ns ? wait_until(ticker) : eddy_yield();
+	uint64_t count;
+
+	if (r < 0)
+		return r;
+	count = (eddy_now() - ticker->next_ns) / ticker->period_ns + 1;
+	ticker->next_ns = eddyi_time_after(ticker->next_ns, count * ticker->period_ns);
+	return (int64_t)count;
+}

@@ -1,0 +1,256 @@
+#include "core/timeline.h"
+
+#include "core/fork.h"
+#include "core/loop.h"
+#include "timeline_writer.h"
+
+#include <eddy/log.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TARGET "eddy::timeline"
+#define PATH_DEFAULT "trace-%p.json"
+#define BUFFER_DEFAULT EDDY_MIB
+#define BUFFER_MIN (64 * EDDY_KIB)
+#define BUFFER_MAX EDDY_GIB
+#define SAMPLE_MAX 1000000
+#define FILE_DEFAULT (256 * EDDY_MIB)
+#define LAST_NS (200 * EDDY_MS)
+#define FILE_MIN (64 * EDDY_KIB)
+
+unsigned eddyi_trace_generation;
+_Thread_local enum eddyi_trace_state eddyi_trace_state;
+
+/* Held while a timeline starts or stops, which changes the generation. */
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_life(const char *who)
+{
+	/* Whoever stops it holds the lock, and waits for that thread. */
+	eddyi_assert(!eddyi_timeline_writer_is_self(),
+		     "%s() inside a subscriber, for a record of the timeline's own", who);
+	pthread_mutex_lock(&life);
+}
+
+static int start(const struct eddyi_timeline_settings *settings)
+{
+	int r = -EBUSY;
+
+	eddyi_fork_watch();
+	lock_life("eddy_trace_start");
+	if (!(eddyi_trace_generation & 1))
+		r = eddyi_timeline_writer_start(settings, eddyi_trace_generation + 1);
+	if (r == 0)
+		__atomic_add_fetch(&eddyi_trace_generation, 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&life);
+	/* This loop from here on, the others from their next turn. */
+	if (r == 0 && eddy_loop_self())
+		eddyi_tape_look(eddy_loop_self());
+	return r;
+}
+
+int eddy_trace_start(const struct eddy_trace_options *options)
+{
+	static const struct eddy_trace_options defaults;
+	struct eddyi_timeline_settings settings;
+
+	if (!options)
+		options = &defaults;
+	settings = (struct eddyi_timeline_settings){
+		.path = options->path ? options->path : PATH_DEFAULT,
+		.sample = options->sample ? options->sample : 1,
+		.buffer = options->buffer ? options->buffer : BUFFER_DEFAULT,
+		.file_max = options->file_max ? options->file_max : FILE_DEFAULT,
+	};
+	if (settings.sample > SAMPLE_MAX || settings.buffer < BUFFER_MIN ||
+	    settings.buffer > BUFFER_MAX || settings.file_max < FILE_MIN)
+		return -EINVAL;
+	return start(&settings);
+}
+
+void eddy_trace_stop(void)
+{
+	lock_life("eddy_trace_stop");
+	if (eddyi_trace_generation & 1) {
+		if (eddy_loop_self())
+			eddyi_tape_cut(eddy_loop_self());
+		__atomic_add_fetch(&eddyi_trace_generation, 1, __ATOMIC_RELEASE);
+		eddyi_timeline_writer_stop();
+	}
+	pthread_mutex_unlock(&life);
+}
+
+uint64_t eddy_trace_dropped(void)
+{
+	return eddyi_timeline_writer_dropped();
+}
+
+void eddyi_timeline_last(void)
+{
+	if (!eddyi_timeline_has_begun())
+		return;
+	if (eddy_loop_self())
+		eddyi_tape_cut(eddy_loop_self());
+	eddyi_timeline_flush(LAST_NS);
+}
+
+void eddyi_timeline_in_child(void)
+{
+	pthread_mutex_init(&life, NULL);
+	eddyi_trace_generation += eddyi_trace_generation & 1;
+	eddyi_timeline_writer_in_child();
+}
+
+/* ---- the environment ---- */
+
+/* The number in a variable. Return: 0, also where it is unset; -EINVAL. */
+static int read_number(const char *name, uint64_t max, uint64_t *ret_value)
+{
+	const char *text = secure_getenv(name);
+	uint64_t value;
+
+	*ret_value = 0;
+	if (!text || !*text)
+		return 0;
+	if (eddy_str_to_u64(eddy_str_from(text), &value) < 0 || !value || value > max) {
+		eddy_error(TARGET, "not understood: %s=\"%s\": a number from 1 to %llu", name, text,
+			   (unsigned long long)max);
+		return -EINVAL;
+	}
+	*ret_value = value;
+	return 0;
+}
+
+static const char *reason(int error)
+{
+	switch (error) {
+	case -EBUSY:
+		return "another process writes it (\"%p\" in EDDY_TRACE becomes the process's number)";
+	case -EINVAL:
+		return "EDDY_TRACE_MAX is 65536 at least";
+	case -ESPIPE:
+		return "it must be a file";
+	default:
+		return strerror(-error);
+	}
+}
+
+static void start_by_environment(void)
+{
+	const char *path = secure_getenv("EDDY_TRACE");
+	struct eddy_trace_options options = { .path = path };
+	uint64_t sample;
+	int r;
+
+	if (!path || !*path || read_number("EDDY_TRACE_SAMPLE", SAMPLE_MAX, &sample) < 0 ||
+	    read_number("EDDY_TRACE_MAX", UINT64_MAX / 2, &options.file_max) < 0)
+		return;
+	options.sample = (unsigned)sample;
+	r = eddy_trace_start(&options);
+	if (r < 0)
+		eddy_error(TARGET, "no timeline is recorded: %s: %s", path, reason(r));
+	else
+		eddy_info(TARGET, "a timeline is recorded: %s, one slice of 10 ms in %u", path,
+			  options.sample ? options.sample : 1);
+}
+
+void eddyi_timeline_begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, start_by_environment);
+}
+
+/* ---- spans ---- */
+
+bool eddy_trace_is_on(void)
+{
+	bool is_on;
+
+	if (!eddyi_timeline_has_begun())
+		return false;
+	if (eddy_loop_self())
+		return eddyi_trace_state == EDDYI_TRACE_ON;
+	is_on = eddyi_timeline_outside();
+	eddyi_timeline_outside_done();
+	return is_on;
+}
+
+void eddy_trace_span(struct eddy_str name, uint64_t begin_ns, uint64_t end_ns,
+		     const struct eddy_field *fields)
+{
+	struct eddy_loop *loop = eddy_loop_self();
+	struct eddyi_tape *tape;
+
+	if (!eddyi_timeline_has_begun())
+		return;
+	if (loop) {
+		if (loop->tape)
+			eddyi_tape_span(loop->tape, name, begin_ns, end_ns, fields);
+		return;
+	}
+	tape = eddyi_timeline_outside();
+	if (tape)
+		eddyi_tape_span(tape, name, begin_ns, end_ns, fields);
+	eddyi_timeline_outside_done();
+}
+
+/* ---- jobs ---- */
+
+void eddyi_timeline_job_queued(struct eddyi_timeline_job *job)
+{
+	const struct eddyi_tape *tape = eddyi_loop()->tape;
+
+	if (!tape)
+		return;
+	job->queued_ns = eddy_now();
+	job->track = tape->run.track;
+	job->group = tape->group;
+	job->generation = tape->generation;
+}
+
+void eddyi_timeline_job_begins(struct eddyi_timeline_job *job)
+{
+	if (eddyi_timeline_has_begun())
+		job->began_ns = eddy_now();
+}
+
+/* Outside's lock held. Return: this thread's track; 0 when there is no room to say its name. */
+static uint32_t track_of_thread(struct eddyi_tape *tape)
+{
+	static _Thread_local uint32_t track;
+
+	if (track < tape->first_track)
+		track = eddyi_tape_name(tape, "offload", NULL, 0, false);
+	return track;
+}
+
+void eddyi_timeline_job_ended(const struct eddyi_timeline_job *job)
+{
+	struct eddyi_tape *tape;
+	struct eddyi_mark *mark;
+	uint32_t track;
+
+	if (!job->began_ns)
+		return;
+	tape = eddyi_timeline_outside();
+	if (tape && (track = track_of_thread(tape)) && (mark = eddyi_tape_take(tape, 0))) {
+		*mark = (struct eddyi_mark){
+			.kind = EDDYI_MARK_JOB,
+			.track = track,
+			.begin_ns = job->began_ns,
+			.end_ns = eddy_now(),
+			.job = {
+				.queued_ns = job->queued_ns,
+				.from = job->generation == tape->generation ? job->track : 0,
+				.group = job->group,
+				.flow = ++tape->last_flow,
+			},
+		};
+		eddyi_tape_commit(tape, 0);
+	}
+	eddyi_timeline_outside_done();
+}

@@ -1,0 +1,25 @@
+/* timeline_json.h: marks as events of Chrome's trace event format. */
+#ifndef EDDYI_TIMELINE_JSON_H
+#define EDDYI_TIMELINE_JSON_H
+
+#include "core/tape.h"
+#include "timeline_text.h"
+
+/* The events of one mark are no longer. */
+#define EDDYI_TIMELINE_EVENTS_MAX (8 * EDDY_KIB)
+
+/* The group in the file that is the process. */
+#define EDDYI_TIMELINE_PROCESS 1
+
+/* What comes from here on is of a timeline that began then: times stand behind that. */
+void eddyi_timeline_json_begin(uint64_t began_ns);
+
+/* Each event has a comma and a newline before it. */
+void eddyi_timeline_json_group(struct eddyi_text *text, uint32_t group, const char *name);
+void eddyi_timeline_json_mark(struct eddyi_text *text, struct eddyi_tape *tape, size_t at);
+void eddyi_timeline_json_dropped(struct eddyi_text *text, const struct eddyi_tape *tape,
+				 uint64_t at_ns, uint64_t count);
+void eddyi_timeline_json_counter(struct eddyi_text *text, uint32_t group, uint64_t at_ns,
+				 const char *name, const char *unit, uint64_t value);
+
+#endif

@@ -1,0 +1,34 @@
+/* timeline_writer.h: the thread that reads all tapes and writes them to the timeline's file. */
+#ifndef EDDYI_TIMELINE_WRITER_H
+#define EDDYI_TIMELINE_WRITER_H
+
+#include "core/tape.h"
+
+struct eddyi_timeline_settings {
+	const char *path;
+	unsigned sample;
+	size_t buffer;
+	uint64_t file_max;
+};
+
+/* Open the file and start the thread, for tapes of this generation. Return: 0, -errno. */
+int eddyi_timeline_writer_start(const struct eddyi_timeline_settings *settings,
+				unsigned generation);
+
+/* Have it write what there is, and end. */
+void eddyi_timeline_writer_stop(void);
+
+/* Whether this is that thread. */
+bool eddyi_timeline_writer_is_self(void);
+
+/* The tape of threads that are no loop's, with its lock held until it is given back; NULL where there is none. */
+struct eddyi_tape *eddyi_timeline_outside(void);
+void eddyi_timeline_outside_done(void);
+
+/* How many records were lost. */
+uint64_t eddyi_timeline_writer_dropped(void);
+
+/* There is no thread in a child that was forked, and the file is the parent's. */
+void eddyi_timeline_writer_in_child(void);
+
+#endif
