@@ -11,6 +11,7 @@
 - the names eddy_… that the same pages speak of are declared in public headers, or metrics of docs/metrics.md
 - every console block of docs/guide/ and docs/cookbook/ is what the comment at the head of such a file shows, which the tests run; it
   may begin late and stop early
+- every page of docs/decisions/ says context, choice and price, has the next number, and is in the list of them by its title
 - docs/cookbook/ links to every recipe, and to every page of its own from the first
 - docs/config.md has every key that a section's table has, and no other
 - the table of examples/README.md has a line for every step of the ladder, in order
@@ -80,6 +81,30 @@ def check_cookbook(tap, root):
     missing += [f'docs/cookbook/README.md does not link to {name}' for name in sorted(map(os.path.basename, pages))
                 if name != 'README.md' and f']({name}#' not in index]
     tap.check('the cookbook shows every recipe', '\n'.join(missing) if recipes else 'there are none')
+
+
+def check_decisions(tap, root):
+    """One a page, all of one shape, none left out of the list."""
+    pages = sorted(read_sources(root, 'docs/decisions/[0-9]*.md').items())
+    wrong, rows = [], []
+    for number, (path, text) in enumerate(pages, 1):
+        title = re.match(r'# (\d+)\. (.+)\n', text)
+        if not title or int(title[1]) != number or not os.path.basename(path).startswith(f'{number:04}-'):
+            wrong.append(f'{path}: not number {number}, in name and title')
+            continue
+        rows.append((title[1], title[2], os.path.basename(path)))
+        parts = re.findall(r'^\*\*(Context|Choice|Price|Measured)\.\*\*', text, re.M)
+        if parts not in (['Context', 'Choice', 'Price'], ['Context', 'Choice', 'Price', 'Measured']):
+            wrong.append(f'{path}: context, choice, price, and what was measured, once each and in this order; it has {parts}')
+        wrong += check_links(root, path, text)
+    with open(os.path.join(root, 'docs', 'decisions', 'README.md')) as file:
+        index = file.read()
+    wrong += check_links(root, 'docs/decisions/README.md', index)
+    listed = re.findall(r'^\| (\d+) \| \[(.+?)\]\(([^)]+)\) \|', index, re.M)
+    wrong += [f'docs/decisions/README.md does not have {row}' for row in rows if row not in listed]
+    if len(listed) > len(rows) or [row for row in listed if row in rows] != rows:
+        wrong.append('docs/decisions/README.md has others, or another order')
+    tap.check('decisions', '\n'.join(wrong) if pages else 'there are none')
 
 
 def declared(root):
@@ -196,6 +221,7 @@ def main():
         tap.check(path, '\n'.join(wrong))
     tap.check('the guide has code', '' if pieces else 'no block was found in docs/guide/')
     check_cookbook(tap, root)
+    check_decisions(tap, root)
 
     check_pages(tap, root, sources)
     check_headers(tap, root)

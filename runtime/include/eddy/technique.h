@@ -4,7 +4,7 @@
  *     eddy_transfer_configure(&(struct eddy_transfer_options){
  *             .technique = EDDY_TECHNIQUE_SENDFILE, .pipes_kept = 32 });
  *
- * Leave it alone unless you measure: the defaults are what was quickest (docs/decisions/0006 and 0027), and
+ * Leave it alone unless you measure: the defaults are what was quickest (docs/decisions/0027 and 0030), and
  * a technique is here to be compared with them. Each is whole: cancelled or failed, a call returns only
  * when the kernel has let go of everything, and a file that ends early is -ENODATA.
  */
