@@ -5,8 +5,8 @@
  *
  * PUT /up/{name} writes into that file of DIR from its beginning on.
  */
-#include "exchange_state.h"
-#include "incoming.h"
+#include "exchange/exchange_state.h"
+#include "files/incoming.h"
 
 #include <eddy/http.h>
 

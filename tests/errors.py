@@ -4,9 +4,9 @@
     errors.py ROOT --write     write the tables that are made from the headers anew
 
 - docs/errors.md has a row for every code that a public header speaks of, and no other; its statuses are
-  those of http/src/status.c
+  those of http/src/message/status.c
 - docs/errors/functions.md is what the headers' comments say
-- docs/errors/problems.md has the titles and details of http/src/status.c
+- docs/errors/problems.md has the titles and details of http/src/message/status.c
 - every sentence that a source of a layer, an example or ./dev can say stands on a page below docs/errors/, and
   what stands there is said. Placeholders are capitals there: `can't listen on "ADDRESS": REASON`
 """
@@ -30,14 +30,14 @@ OTHERS = {
     'runtime/src/report/dump_all.c': 'dumps',
     'runtime/src/report/dump_fd.c': 'dumps',
     'runtime/src/core/switch.c': 'assembly',
-    'http/src/status.c': 'titles and details, which are compared in full',
+    'http/src/message/status.c': 'titles and details, which are compared in full',
     'runtime/src/command/eddy.c': 'what its commands are, but for what begins with its name',
-    'http/src/clocks.h': 'fields of responses',
-    'http/src/mime.c': 'media types',
-    'http/src/method.c': 'names of methods',
+    'http/src/wire/clocks.h': 'fields of responses',
+    'http/src/text/mime.c': 'media types',
+    'http/src/message/method.c': 'names of methods',
     'runtime/src/run/loops_call.c': 'what a task waits for',
-    'http/src/config_key.c': 'what the value of a key must be',
-    'http/src/config_transfer.c': 'what the value of a key must be',
+    'http/src/config/config_key.c': 'what the value of a key must be',
+    'http/src/config/config_transfer.c': 'what the value of a key must be',
     'examples/beside.c': 'what has been done',
     'examples/files_plain.c': 'the page',
     'examples/files_start.c': 'who may do what',
@@ -108,16 +108,16 @@ def check_codes(tap, root):
     tap.check('codes', '' if set(rows) == spoken else
               f'headers alone: {sorted(spoken - set(rows))}, docs/errors.md alone: {sorted(set(rows) - spoken)}')
 
-    body = read(root, 'http/src/status.c').partition('int eddyi_status_of(')[2].partition('\n}\n')[0]
+    body = read(root, 'http/src/message/status.c').partition('int eddyi_status_of(')[2].partition('\n}\n')[0]
     statuses = {name: status for cases, status in re.findall(r'((?:\tcase E\w+:\n)+)\t\treturn (\d+);', body)
                 for name in re.findall(r'E\w+', cases)}
     wrong = [f'-{name}: {said} on the page, {statuses.get(name, "500")} in the source' for name, said in rows.items()
              if said != statuses.get(name, '500')]
-    tap.check('statuses of codes', '\n'.join(wrong) if statuses else 'http/src/status.c: there is no such table')
+    tap.check('statuses of codes', '\n'.join(wrong) if statuses else 'http/src/message/status.c: there is no such table')
 
 
 def check_problems(tap, root):
-    text = read(root, 'http/src/status.c')
+    text = read(root, 'http/src/message/status.c')
     said = {(status, title) for status, title in re.findall(r'case (\d+): return "(.*?)";', text.partition('eddyi_status_detail')[0])}
     details = set(re.findall(r'case (\d+): return "(.*?)";', text.partition('eddyi_status_detail')[2]))
     rows = re.findall(r'^\| (\d+) ([^|]+?) \| `([^|`]*)` \|', read(root, 'docs/errors/problems.md'), re.M)
@@ -125,7 +125,7 @@ def check_problems(tap, root):
     wrong += [f'{row[0]} has not the detail {row[2]}' for row in rows
               if row[0] in dict(details) and dict(details)[row[0]] != row[2]]
     wrong += [f'no row for {status}' for status in sorted(set(dict(details)) - {row[0] for row in rows})]
-    tap.check('titles and details', '\n'.join(wrong) if details else 'http/src/status.c: there are none')
+    tap.check('titles and details', '\n'.join(wrong) if details else 'http/src/message/status.c: there are none')
 
 
 # ---- messages ----

@@ -7,8 +7,8 @@
 - strict.c, which uses every public macro, compiles as plain C11 and C2x
 - every C block of the README and the guide that has a main compiles
 - every test file is named in a meson.build
-- a layer includes headers of those below it alone, a group of http's files those of the ones above it in http/README.md, and
-  no two files include each other
+- a layer includes headers of those below it alone, a folder of runtime's and http's sources those of the folders that its
+  row in the layer's README names, all above it, and no two files include each other
 - each program of refused/ does not compile, with gcc and clang, and says what its "expect:" has
 - no source file passes 600 lines (said, not failed)
 """
@@ -160,20 +160,28 @@ def check_layers(tap, root):
     tap.check('layers include what is below them', '\n'.join(wrong))
 
 
-def check_groups(tap, root):
-    """The table in http/README.md has every file once, in groups that stand upon those above them."""
-    src = os.path.join(root, 'http', 'src')
-    with open(os.path.join(root, 'http', 'README.md')) as file:
-        rows = re.findall(r'^\| \w+ \| [^|]* \| (`[\w`, ]+`) \|$', file.read(), re.M)
-    listed = [(name, at) for at, row in enumerate(rows) for name in re.findall(r'\w+', row)]
-    group = dict(listed)
-    there = {os.path.splitext(path)[0] for path in sources(src, '.c', '.cc', '.h')}
-    wrong = [f'{name} is not in the table of http/README.md' for name in sorted(there - group.keys())]
-    wrong += [f'{name} is in the table, and no file' for name in sorted(group.keys() - there)]
-    wrong += [f'{name} is in the table twice' for name in sorted(group) if [other for other, _ in listed].count(name) > 1]
-    wrong += [f'http/src/{path} includes {header}' for path in sources(src, '.c', '.cc', '.h') for header in includes(src, path)
-              if group.get(header[:-2], -1) > group.get(os.path.splitext(path)[0], 99)]
-    tap.check('groups of http include what is above them', '\n'.join(wrong))
+def check_folders(tap, root, layer):
+    """The table in the layer's README has every folder of its sources, what each includes, and none includes what stands below it."""
+    readme, src = f'{layer}/README.md', os.path.join(root, layer, 'src')
+    with open(os.path.join(root, readme)) as file:
+        rows = re.findall(r'^\| \[(\w+)\]\(src/\1\) \| [^|]* \| ([\w, ]*) \|$', file.read(), re.M)
+    listed = {name: re.findall(r'\w+', names) for name, names in rows}
+    above = [name for name, _ in rows]
+    used = {folder: set() for folder in listed}
+    wrong = []
+    for path in sources(src, '.c', '.cc', '.h'):
+        folder = os.path.dirname(path)
+        if folder not in listed:
+            wrong.append(f'{layer}/src/{path} is in no folder that {readme} has')
+            continue
+        others = {os.path.dirname(header) for header in includes(src, path) if os.path.exists(os.path.join(src, header))}
+        used[folder] |= others
+        wrong += [f'{layer}/src/{path} includes {other}/, which is not in the row of {folder} in {readme}'
+                  for other in sorted(others - set(listed[folder]))]
+    for at, (folder, names) in enumerate(listed.items()):
+        wrong += [f'{folder} includes {name}, says {readme}, and {name} does not stand above it' for name in names if name not in above[:at]]
+        wrong += [f'{folder} includes {name}, says {readme}, and no file does' for name in names if name not in used[folder]]
+    tap.check(f'folders of {layer} include what is above them', '\n'.join(wrong))
 
 
 def check_circles(tap, root):
@@ -207,7 +215,8 @@ def main():
     check_refused(tap, root)
     check_listed(tap, root)
     check_layers(tap, root)
-    check_groups(tap, root)
+    for layer in ('runtime', 'http'):
+        check_folders(tap, root, layer)
     check_circles(tap, root)
     for path in files:
         lines = sum(1 for _ in open(os.path.join(root, path), errors='replace'))

@@ -1,11 +1,11 @@
-#include "wolfssl.h"
+#include "tls/wolfssl.h"
 
 #include "secure.h"
 
 #include "conn.h"
 #include "result.h"
-#include "tls.h"
-#include "tls_client.h"
+#include "tls/tls.h"
+#include "tls/tls_client.h"
 
 #include <eddy/io.h>
 #include <eddy/loop.h>

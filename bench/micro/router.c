@@ -9,7 +9,7 @@
  */
 #include "micro.h"
 
-#include "router.h"
+#include "app/router.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Tests of compress/src/settings.h: options, the section [compression], and what is said about both. */
 #include "settings.h"
 
-#include "../../http/src/config.h"
+#include "config/config.h"
 #include "../http/said.h"
 #include "served.h"
 

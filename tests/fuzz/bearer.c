@@ -2,7 +2,7 @@
  * is found is one, and a challenge that is sent says what it was made of. */
 #include "challenge.h"
 #include "credentials.h"
-#include "exchange_state.h"
+#include "exchange/exchange_state.h"
 
 #include <stdlib.h>
 

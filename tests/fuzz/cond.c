@@ -1,8 +1,8 @@
-/* Fuzzes http/src/cond.h and date.h: the first byte says what there is, the lines behind it are a list of entity tags, a date and
+/* Fuzzes http/src/message/cond.h and date.h: the first byte says what there is, the lines behind it are a list of entity tags, a date and
  * an If-Range. */
-#include "cond.h"
+#include "message/cond.h"
 
-#include "date.h"
+#include "text/date.h"
 
 #include <stdlib.h>
 

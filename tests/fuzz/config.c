@@ -1,7 +1,7 @@
-/* Fuzzes http/src/config.h: a whole configuration file, read by sections of every type. */
-#include "config.h"
+/* Fuzzes http/src/config/config.h: a whole configuration file, read by sections of every type. */
+#include "config/config.h"
 
-#include "toml.h"
+#include "config/toml.h"
 
 #include <stdlib.h>
 

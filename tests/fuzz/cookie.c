@@ -1,6 +1,6 @@
 /* Fuzzes eddy/cookie.h: each line is a Cookie field. What is read and may be set is read as the same when it
  * comes back. */
-#include "exchange_state.h"
+#include "exchange/exchange_state.h"
 
 #include <eddy/cookie.h>
 #include <stdlib.h>

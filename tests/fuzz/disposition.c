@@ -1,7 +1,7 @@
-/* Fuzzes http/src/disposition.h. What is taken for a name must survive being written and read. */
-#include "disposition.h"
+/* Fuzzes http/src/text/disposition.h. What is taken for a name must survive being written and read. */
+#include "text/disposition.h"
 
-#include "syntax.h"
+#include "text/syntax.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-/* Fuzzes http/src/forwarded.h and http/src/network.h: the first line is Forwarded, the others are
+/* Fuzzes http/src/message/forwarded.h and http/src/text/network.h: the first line is Forwarded, the others are
  * X-Forwarded-For, -Proto and -Host. */
-#include "forwarded.h"
+#include "message/forwarded.h"
 
-#include "host.h"
+#include "text/host.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The first message of a TLS client, in every piece of it. */
-#include "hello.h"
+#include "tls/hello.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Fuzzes http/src/host.h and http/src/target.h. */
-#include "target.h"
+/* Fuzzes http/src/text/host.h and http/src/message/target.h. */
+#include "message/target.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* Fuzzes http/src/multipart.h: the first byte chooses the pieces, the rest is a body with the
+/* Fuzzes http/src/message/multipart.h: the first byte chooses the pieces, the rest is a body with the
  * boundary "b". Read in pieces and whole it must give the same. */
-#include "multipart.h"
+#include "message/multipart.h"
 
 #include <stdlib.h>
 

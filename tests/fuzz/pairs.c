@@ -1,5 +1,5 @@
-/* Fuzzes http/src/pairs.h: what was read, written with every byte escaped, is read as the same again. */
-#include "pairs.h"
+/* Fuzzes http/src/text/pairs.h: what was read, written with every byte escaped, is read as the same again. */
+#include "text/pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

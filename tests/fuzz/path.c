@@ -1,5 +1,5 @@
-/* Fuzzes http/src/path.h, and the router with what comes out. */
-#include "router.h"
+/* Fuzzes http/src/text/path.h, and the router with what comes out. */
+#include "app/router.h"
 
 #include <stdlib.h>
 

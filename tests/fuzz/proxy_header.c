@@ -1,8 +1,8 @@
-/* Fuzzes http/src/proxy_header.h.
+/* Fuzzes http/src/message/proxy_header.h.
  *
  * The first two bytes are the length of the longest header that is taken. What is said of a beginning of the rest
  * holds for more of it, and bytes behind a header change nothing. */
-#include "proxy_header.h"
+#include "message/proxy_header.h"
 
 #include <errno.h>
 #include <stdlib.h>

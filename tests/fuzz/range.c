@@ -1,5 +1,5 @@
-/* Fuzzes http/src/range.h: the first eight bytes are the size, the rest is the value. */
-#include "range.h"
+/* Fuzzes http/src/message/range.h: the first eight bytes are the size, the rest is the value. */
+#include "message/range.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
-/* Fuzzes http/src/head.h, and path.h on what comes out.
+/* Fuzzes http/src/message/head.h, and path.h on what comes out.
  *
  * The first byte says how the rest is cut into pieces, and whether it is the first request; whole and in
  * pieces must come to the same. */
-#include "head.h"
-#include "path.h"
+#include "message/head.h"
+#include "text/path.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Fuzzes http/src/response_head.h: in one piece, and byte by byte, to the same end. */
-#include "response_head.h"
+/* Fuzzes http/src/message/response_head.h: in one piece, and byte by byte, to the same end. */
+#include "message/response_head.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Fuzzes http/src/url.h: a base, a NUL, and a reference. */
-#include "url.h"
+/* Fuzzes http/src/text/url.h: a base, a NUL, and a reference. */
+#include "text/url.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Tests of arena.h. */
-#include "arena.h"
+#include "text/arena.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

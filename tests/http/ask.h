@@ -3,8 +3,8 @@
 #ifndef EDDY_TESTS_ASK_H
 #define EDDY_TESTS_ASK_H
 
-#include "answer.h"
-#include "exchange.h"
+#include "exchange/answer.h"
+#include "exchange/exchange.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* Tests of how loops share connections. */
-#include "balance.h"
+#include "server/balance.h"
 
 #include "../runtime/failing.h"
 

@@ -1,5 +1,5 @@
 /* Tests of buckets.h. */
-#include "buckets.h"
+#include "filters/buckets.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

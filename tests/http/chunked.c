@@ -1,5 +1,5 @@
-/* Tests of http/src/chunked.h. */
-#include "chunked.h"
+/* Tests of http/src/message/chunked.h. */
+#include "message/chunked.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,4 +1,4 @@
-/* Tests of http/src/client_call.c: redirects. */
+/* Tests of http/src/client/client_call.c: redirects. */
 #include "turns.h"
 
 Test(client_call, follows_redirects)

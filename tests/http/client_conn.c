@@ -1,4 +1,4 @@
-/* Tests of http/src/client_conn.c: connections that are kept, or replaced, and where they lead. */
+/* Tests of http/src/client/client_conn.c: connections that are kept, or replaced, and where they lead. */
 #include "turns.h"
 
 static int ask_thrice(struct talk *talk)

@@ -1,5 +1,5 @@
-/* Tests of http/src/cond.h. */
-#include "cond.h"
+/* Tests of http/src/message/cond.h. */
+#include "message/cond.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

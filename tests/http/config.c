@@ -1,7 +1,7 @@
-/* Tests of http/src/config.h: files, and what is said about them. */
-#include "config.h"
+/* Tests of http/src/config/config.h: files, and what is said about them. */
+#include "config/config.h"
 
-#include "config_key.h"
+#include "config/config_key.h"
 #include "said.h"
 
 #include <criterion/criterion.h>

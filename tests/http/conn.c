@@ -1,8 +1,8 @@
-/* Tests of http/src/conn.h: a receive that stays armed. The client is a task of the server's loop: while it does
+/* Tests of http/src/server/conn.h: a receive that stays armed. The client is a task of the server's loop: while it does
  * not suspend, nobody else runs. */
-#include "conn.h"
+#include "server/conn.h"
 
-#include "exchange_state.h"
+#include "exchange/exchange_state.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/date.h. */
-#include "date.h"
+/* Tests of http/src/text/date.h. */
+#include "text/date.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

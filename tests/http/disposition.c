@@ -1,5 +1,5 @@
-/* Tests of http/src/disposition.h. */
-#include "disposition.h"
+/* Tests of http/src/text/disposition.h. */
+#include "text/disposition.h"
 
 #include "vectors.h"
 

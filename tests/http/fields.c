@@ -1,4 +1,4 @@
-/* Tests of http/src/fields.h. */
+/* Tests of http/src/message/fields.h. */
 #include "heads.h"
 
 #define GET "GET / HTTP/1.1\r\n"

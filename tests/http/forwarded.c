@@ -1,5 +1,5 @@
-/* Tests of http/src/forwarded.h. */
-#include "forwarded.h"
+/* Tests of http/src/message/forwarded.h. */
+#include "message/forwarded.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

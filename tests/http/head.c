@@ -1,4 +1,4 @@
-/* Tests of http/src/head.h. */
+/* Tests of http/src/message/head.h. */
 #include "heads.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef EDDY_TESTS_HEADS_H
 #define EDDY_TESTS_HEADS_H
 
-#include "head.h"
+#include "message/head.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/hello.h. */
-#include "hello.h"
+/* Tests of http/src/tls/hello.h. */
+#include "tls/hello.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/host.h. */
-#include "host.h"
+/* Tests of http/src/text/host.h. */
+#include "text/host.h"
 
 #include "vectors.h"
 

@@ -1,5 +1,5 @@
-/* Tests of http/src/incoming.h, and of the cleaning of what it may leave behind. */
-#include "incoming.h"
+/* Tests of http/src/files/incoming.h, and of the cleaning of what it may leave behind. */
+#include "files/incoming.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -2,8 +2,8 @@
 #ifndef EDDY_TESTS_KEPT_H
 #define EDDY_TESTS_KEPT_H
 
-#include "app.h"
-#include "open_files.h"
+#include "app/app.h"
+#include "exchange/open_files.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

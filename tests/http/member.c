@@ -1,7 +1,7 @@
 /* Tests of eddy/member.h. */
-#include "member.h"
+#include "text/member.h"
 
-#include "pairs.h"
+#include "text/pairs.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/mime.h. */
-#include "mime.h"
+/* Tests of http/src/text/mime.h. */
+#include "text/mime.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

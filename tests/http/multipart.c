@@ -1,4 +1,4 @@
-/* Tests of http/src/multipart.h. */
+/* Tests of http/src/message/multipart.h. */
 #include "outcome.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/multipart.h: what other projects have recorded. */
-#include "disposition.h"
+/* Tests of http/src/message/multipart.h: what other projects have recorded. */
+#include "text/disposition.h"
 #include "outcome.h"
 #include "vectors.h"
 

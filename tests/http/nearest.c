@@ -1,5 +1,5 @@
-/* Tests of http/src/nearest.h. */
-#include "nearest.h"
+/* Tests of http/src/text/nearest.h. */
+#include "text/nearest.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/network.h. */
-#include "network.h"
+/* Tests of http/src/text/network.h. */
+#include "text/network.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

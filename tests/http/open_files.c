@@ -1,4 +1,4 @@
-/* Tests of http/src/open_files.h. How many are kept, and for how long, is in open_files_limits.c; what a client sees of it in
+/* Tests of http/src/exchange/open_files.h. How many are kept, and for how long, is in open_files_limits.c; what a client sees of it in
  * tests/e2e/test_open_files.py. */
 #include "kept.h"
 

@@ -1,5 +1,5 @@
-/* Tests of http/src/open_files.h: how many files are kept, for how long, and what they make room for. */
-#include "incoming.h"
+/* Tests of http/src/exchange/open_files.h: how many files are kept, for how long, and what they make room for. */
+#include "files/incoming.h"
 #include "kept.h"
 
 #include "../on_valgrind.h"

@@ -2,7 +2,7 @@
 #ifndef EDDY_TESTS_OUTCOME_H
 #define EDDY_TESTS_OUTCOME_H
 
-#include "multipart.h"
+#include "message/multipart.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* Tests of eddy/pairs.h. The decoding of one pair is path.c's. */
-#include "pairs.h"
+#include "text/pairs.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

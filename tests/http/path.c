@@ -1,5 +1,5 @@
-/* Tests of http/src/path.h. */
-#include "path.h"
+/* Tests of http/src/text/path.h. */
+#include "text/path.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/proxy_header.h. */
-#include "proxy_header.h"
+/* Tests of http/src/message/proxy_header.h. */
+#include "message/proxy_header.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/range.h. */
-#include "range.h"
+/* Tests of http/src/message/range.h. */
+#include "message/range.h"
 
 #include "vectors.h"
 

@@ -1,5 +1,5 @@
-/* Tests of http/src/reals.c. */
-#include "reals.h"
+/* Tests of http/src/text/reals.c. */
+#include "text/reals.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

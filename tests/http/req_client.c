@@ -1,4 +1,4 @@
-/* Tests of http/src/req_client.c. */
+/* Tests of http/src/server/req_client.c. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/http.h>

@@ -1,4 +1,4 @@
-/* Tests of http/src/response.c. */
+/* Tests of http/src/client/response.c. */
 #include "turns.h"
 
 static const struct {

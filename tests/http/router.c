@@ -1,5 +1,5 @@
-/* Tests of http/src/router.h, and with it of method.h. */
-#include "router.h"
+/* Tests of http/src/app/router.h, and with it of method.h. */
+#include "app/router.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

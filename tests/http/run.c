@@ -1,4 +1,4 @@
-/* Tests of http/src/run.c: the end of an app. */
+/* Tests of http/src/server/run.c: the end of an app. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/http.h>

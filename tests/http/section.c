@@ -1,5 +1,5 @@
-/* Tests of http/src/section.h: sections of a layer above. */
-#include "config.h"
+/* Tests of http/src/config/section.h: sections of a layer above. */
+#include "config/config.h"
 #include "said.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/server.h. */
-#include "server.h"
+/* Tests of http/src/server/server.h. */
+#include "server/server.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

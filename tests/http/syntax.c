@@ -1,5 +1,5 @@
-/* Tests of http/src/syntax.h. */
-#include "syntax.h"
+/* Tests of http/src/text/syntax.h. */
+#include "text/syntax.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

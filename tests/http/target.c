@@ -1,5 +1,5 @@
-/* Tests of http/src/target.h. */
-#include "target.h"
+/* Tests of http/src/message/target.h. */
+#include "message/target.h"
 
 #include "vectors.h"
 

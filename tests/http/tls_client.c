@@ -1,5 +1,5 @@
-/* Tests of http/src/tls_client.h: whom it trusts. Who is refused on a wire is tests/e2e/test_client.py's. */
-#include "tls_client.h"
+/* Tests of http/src/tls/tls_client.h: whom it trusts. Who is refused on a wire is tests/e2e/test_client.py's. */
+#include "tls/tls_client.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

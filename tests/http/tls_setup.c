@@ -1,9 +1,9 @@
-/* Tests of http/src/tls_setup.h. */
-#include "wolfssl.h"
+/* Tests of http/src/tls/tls_setup.h. */
+#include "tls/wolfssl.h"
 
-#include "tls_setup.h"
+#include "tls/tls_setup.h"
 
-#include "hello.h"
+#include "tls/hello.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
-/* Tests of http/src/url.h. */
-#include "url.h"
+/* Tests of http/src/text/url.h. */
+#include "text/url.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* Tests of wire.h: what has come and not been read. What goes over a socket is seen by the tests of conn.c. */
-#include "wire.h"
+#include "wire/wire.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,0 +1,345 @@
+#include "app.h"
+
+#include "message/proxy_header.h"
+#include "tls/tls_setup.h"
+
+#include <eddy/log.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADDRESS_DEFAULT "localhost:7878"
+
+/* Something that is wrong with the app; said when it is run. */
+struct mistake {
+	struct mistake *next;
+	struct eddy_str text;
+};
+
+/* Something to do before the app begins. */
+struct start {
+	struct start *next;
+	eddy_start_fn *fn;
+	void *data;
+	bool is_done; /* since it was asked for */
+};
+
+/* Something to do before the app is freed. */
+struct ending {
+	struct ending *next;
+	void (*fn)(void *data);
+	void *data;
+};
+
+/* What a layer keeps. */
+struct kept {
+	struct kept *next;
+	const struct eddy_layer *layer;
+	void *memory;
+};
+
+static void out_of_memory(void)
+{
+	fputs("eddy: out of memory\n", stderr);
+	abort();
+}
+
+void *eddy_app_alloc(struct eddy_app *app, size_t size)
+{
+	void *memory = eddyi_arena_alloc(&app->arena, size);
+
+	if (!memory)
+		out_of_memory();
+	return memset(memory, 0, size);
+}
+
+struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct eddy_str b)
+{
+	struct eddy_str joined =
+		eddyi_arena_printf(&app->arena, "%.*s%.*s", EDDY_FMT(a), EDDY_FMT(b));
+
+	if (!joined.ptr)
+		out_of_memory();
+	return joined;
+}
+
+void eddy_app_mistake(struct eddy_app *app, const char *format, ...)
+{
+	struct mistake *mistake = eddy_app_alloc(app, sizeof(*mistake));
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	mistake->next = NULL;
+	mistake->text = eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0));
+	*app->mistakes_end = mistake;
+	app->mistakes_end = &mistake->next;
+}
+
+void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data)
+{
+	struct start **at = &app->starts;
+
+	while (*at && ((*at)->fn != fn || (*at)->data != data))
+		at = &(*at)->next;
+	if (!*at) {
+		*at = eddy_app_alloc(app, sizeof(**at));
+		**at = (struct start){ .fn = fn, .data = data };
+	}
+	(*at)->is_done = false;
+}
+
+void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data)
+{
+	struct ending *ending = eddy_app_alloc(app, sizeof(*ending));
+
+	*ending = (struct ending){ app->endings, fn, data };
+	app->endings = ending;
+}
+
+void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_task_fn *fn, void *data)
+{
+	struct eddyi_beside *beside = eddy_app_alloc(app, sizeof(*beside));
+
+	*beside = (struct eddyi_beside){ app->beside, name, fn, data };
+	app->beside = beside;
+}
+
+void *eddy_app_find_layer(const struct eddy_app *app, const struct eddy_layer *layer)
+{
+	const struct kept *kept = app->layers;
+
+	while (kept && kept->layer != layer)
+		kept = kept->next;
+	return kept ? kept->memory : NULL;
+}
+
+void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer)
+{
+	void *found = eddy_app_find_layer(app, layer);
+	struct kept *kept;
+
+	if (found)
+		return found;
+	kept = eddy_app_alloc(app, sizeof(*kept));
+	*kept = (struct kept){ app->layers, layer, eddy_app_alloc(app, layer->size) };
+	app->layers = kept;
+	if (layer->init)
+		layer->init(app, kept->memory);
+	if (layer->deinit)
+		eddy_app_at_free(app, layer->deinit, kept->memory);
+	return kept->memory;
+}
+
+struct eddy_app *eddy_group_app(const struct eddy_group *group)
+{
+	return group->app;
+}
+
+struct eddy_app *eddy_route_app(const struct eddy_route *route)
+{
+	return route->app;
+}
+
+struct eddy_app *eddy_app_new(void)
+{
+	struct eddy_app *app = calloc(1, sizeof(*app));
+	const char *reason;
+
+	if (!app)
+		out_of_memory();
+	app->mistakes_end = &app->mistakes;
+	eddy_mutex_init(&app->preparing);
+	app->router = eddyi_router_new();
+	if (!app->router)
+		out_of_memory();
+	app->root = (struct eddy_group){ .app = app, .prefix = eddy_str("", 0) };
+	eddyi_filters_init(&app->root.filters, NULL);
+	if (eddyi_router_add_prefix(app->router, app->root.prefix, &app->root, &reason) < 0)
+		out_of_memory();
+	eddy_app_bind(app, ADDRESS_DEFAULT);
+	eddy_app_at_start(app, eddyi_app_check_addresses, NULL);
+	eddy_app_with_server(app, NULL);
+	return app;
+}
+
+void eddy_app_free(struct eddy_app *app)
+{
+	if (!app)
+		return;
+	for (struct ending *ending = app->endings; ending; ending = ending->next)
+		ending->fn(ending->data);
+	eddyi_mime_free(app->mime);
+	eddyi_arena_deinit(&app->arena);
+	eddyi_arena_trim();
+	eddyi_router_free(app->router);
+	if (EDDYI_TLS)
+		eddyi_tls_setup_free(app->tls);
+	free(app);
+}
+
+void eddyi_app_set_head_limits(struct eddy_app *app)
+{
+	app->head_limits = (struct eddyi_head_limits){
+		.request_line_max = app->options.request_line_max,
+		.header_block_max = app->options.header_block_max,
+		.header_count_max = app->options.header_count_max,
+	};
+}
+
+#define DEFAULT(field, value)                                                                      \
+	do {                                                                                       \
+		if (!app->options.field)                                                           \
+			app->options.field = (value);                                              \
+	} while (0)
+
+void eddyi_app_set_trust(struct eddy_app *app)
+{
+	const char *const *proxy = app->options.trusted_proxies;
+
+	app->trust = (struct eddyi_trust){ 0 };
+	for (; proxy && *proxy; proxy++) {
+		int r = eddyi_trust_add(&app->trust, &app->arena, eddy_str_from(*proxy));
+
+		if (r == -ENOMEM)
+			out_of_memory();
+		if (r < 0)
+			eddy_app_mistake(app,
+					 "can't trust the proxies at \"%s\": write an IP address, "
+					 "a network like 10.0.0.0/8, or unix",
+					 *proxy);
+	}
+	app->options.trusted_proxies = NULL; /* it was borrowed */
+}
+
+void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options)
+{
+	const struct eddy_transfer_options *transfer = options ? options->transfer : NULL;
+
+	app->options = options ? *options : (struct eddy_server_options){ 0 };
+	DEFAULT(workers, 1);
+	DEFAULT(request_line_max, 8 * EDDY_KIB);
+	DEFAULT(header_block_max, 16 * EDDY_KIB);
+	DEFAULT(header_count_max, 100);
+	DEFAULT(body_max, EDDY_MIB);
+	DEFAULT(file_max, EDDY_GIB);
+	DEFAULT(parts_max, 64);
+	DEFAULT(proxy_header_max, 4 * EDDY_KIB);
+	DEFAULT(part_header_max, 8 * EDDY_KIB);
+	DEFAULT(field_max, 64 * EDDY_KIB);
+	DEFAULT(open_files_max, 1000);
+	DEFAULT(open_files_valid_ns, EDDY_SECOND);
+	DEFAULT(head_timeout_ns, 10 * EDDY_SECOND);
+	DEFAULT(body_timeout_ns, 30 * EDDY_SECOND);
+	DEFAULT(write_timeout_ns, 30 * EDDY_SECOND);
+	DEFAULT(idle_timeout_ns, 60 * EDDY_SECOND);
+	DEFAULT(drain_timeout_ns, 10 * EDDY_SECOND);
+	if (app->options.workers > EDDYI_WORKERS_MAX)
+		eddy_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
+				 EDDYI_WORKERS_MAX);
+	if (app->options.proxy_header_max > EDDYI_PROXY_HEADER_MAX)
+		eddy_app_mistake(app, "a PROXY header of %zu bytes is too long: at most %zu",
+				 app->options.proxy_header_max, EDDYI_PROXY_HEADER_MAX);
+	app->has_transfer = transfer != NULL;
+	if (transfer) {
+		app->transfer = *transfer;
+		app->options.transfer = NULL; /* it was borrowed */
+		if (eddy_transfer_options_check(&app->transfer) < 0)
+			eddy_app_mistake(app, "an option of transfers is out of range");
+	}
+	eddyi_app_set_trust(app);
+	eddyi_app_set_head_limits(app);
+}
+
+void eddy_app_set_context(struct eddy_app *app, void *context)
+{
+	app->context = context;
+}
+
+void eddy_app_map_fallback(struct eddy_app *app, eddy_handler_fn *handler)
+{
+	app->fallback = handler;
+}
+
+void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn)
+{
+	app->render_error = fn;
+}
+
+void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters,
+			     eddy_filter_fn *filter, void *data)
+{
+	if (!filter)
+		eddy_app_mistake(app, "a filter is NULL");
+	else if (!eddyi_filters_add(filters, &app->arena, filter, data))
+		out_of_memory();
+}
+
+void eddy_app_add_filter(struct eddy_app *app, eddy_filter_fn *filter)
+{
+	eddy_app_add_filter_with(app, filter, NULL);
+}
+
+void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *filter, void *data)
+{
+	eddyi_app_add_filter_to(app, &app->root.filters, filter, data);
+}
+
+bool eddyi_app_report_mistakes(const struct eddy_app *app)
+{
+	for (const struct mistake *mistake = app->mistakes; mistake; mistake = mistake->next)
+		eddy_error("eddy::app", "%.*s", EDDY_FMT(mistake->text));
+	return app->mistakes != NULL;
+}
+
+/* Also what was done before, `again`. */
+static int start_all(struct eddy_app *app, bool again)
+{
+	for (struct start *start = app->starts; start; start = start->next) {
+		int r = again || !start->is_done ? start->fn(app, start->data) : 0;
+
+		if (r < 0)
+			return r;
+		start->is_done = true;
+	}
+	return 0;
+}
+
+static int prepare(struct eddy_app *app, bool is_run)
+{
+	int r = app->read_config ? app->read_config(app) : 0;
+
+	/* An app that can't start says once what is wrong. */
+	if (r == 0)
+		r = start_all(app, is_run && !app->mistakes);
+	if (eddyi_app_report_mistakes(app))
+		return -EINVAL;
+	/* It is kept from then on: several tests of the app may go on at once. */
+	if (r == 0 && !app->mime) {
+		app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
+		r = app->mime ? 0 : -ENOMEM;
+	}
+	if (r == -ENOMEM)
+		eddy_error("eddy::app", "can't start: out of memory");
+	return r;
+}
+
+int eddyi_app_prepare(struct eddy_app *app, bool is_run)
+{
+	int r = eddy_mutex_lock(&app->preparing);
+
+	if (r < 0)
+		return r;
+	r = prepare(app, is_run);
+	eddy_mutex_unlock(&app->preparing);
+	return r;
+}
+
+uint16_t eddy_app_port(const struct eddy_app *app)
+{
+	return (uint16_t)atomic_load(&app->port);
+}

@@ -1,0 +1,437 @@
+#include "client_exchange.h"
+
+#include "client_observer.h"
+#include "client_run.h"
+#include "response.h"
+#include "text/syntax.h"
+
+#include <eddy/transfer.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A body up to this is sent with the head, and at once. */
+#define AT_ONCE_MAX ((size_t)(64 * EDDY_KIB))
+#define PULL_SIZE ((size_t)(32 * EDDY_KIB))
+#define CONTINUE_NS EDDY_SECOND
+/* Responses of 1xx in front of the one that counts. */
+#define INTERIM_MAX 16
+/* What put_head() writes beside the texts that it is given. */
+#define OWN_FIELDS_MAX 256
+
+/* ---- the head of the request ---- */
+
+/* The fields that say where a request goes and how it is framed. */
+static const char *const own_fields[] = {
+	"host", "content-length", "transfer-encoding", "connection",       "expect", "upgrade",
+	"te",   "trailer",        "keep-alive",        "proxy-connection", NULL,
+};
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (eddy_str_eq_nocase(eddy_str_from(name), eddy_str_from(*names)))
+			return true;
+	return false;
+}
+
+bool eddy_client_may_set(const char *name)
+{
+	return eddyi_syntax_is_token(eddy_str_from(name)) && !is_one_of(name, own_fields);
+}
+
+/* Whether a field of the program's still goes out behind the redirects so far. */
+static bool is_sent(const struct eddyi_call *call, const char *name)
+{
+	static const char *const secrets[] = { "authorization", "cookie", "proxy-authorization",
+					       NULL };
+	static const char *const of_body[] = { "content-type",     "content-encoding",
+					       "content-language", "content-location",
+					       "content-range",    "last-modified",
+					       "digest",           "content-digest",
+					       "repr-digest",      NULL };
+
+	return !(call->foreign && is_one_of(name, secrets)) &&
+	       !(call->without_body && is_one_of(name, of_body));
+}
+
+static size_t fields_size(const struct eddy_header *header)
+{
+	size_t size = 0;
+
+	for (; header && header->name; header++)
+		size += strlen(header->name) + strlen(header->value) + 4;
+	return size;
+}
+
+static size_t head_size(const struct eddyi_call *call, struct eddy_str host)
+{
+	size_t size = OWN_FIELDS_MAX + strlen(call->method) + call->response->url.target.len +
+		      host.len + strlen(call->client->options.user_agent);
+
+	for (unsigned i = 0; i < call->watch_count; i++)
+		size += fields_size(call->watches[i].fields);
+	return size + fields_size(call->request->headers);
+}
+
+static char *put(char *at, struct eddy_str text)
+{
+	return mempcpy(at, text.ptr, text.len);
+}
+
+static char *put_field(char *at, const char *name, const char *value)
+{
+	return stpcpy(stpcpy(stpcpy(stpcpy(at, name), ": "), value), "\r\n");
+}
+
+/* What those want to send who observe. */
+static char *put_observed(char *at, const struct eddyi_call *call)
+{
+	for (unsigned i = 0; i < call->watch_count; i++) {
+		const struct eddy_header *header = call->watches[i].fields;
+
+		for (; header && header->name; header++)
+			at = put_field(at, header->name, header->value);
+	}
+	return at;
+}
+
+/* How the body is framed: .ptr is NULL where nothing announces one. */
+static char *put_framing(char *at, const struct eddyi_call *call)
+{
+	const struct eddy_client_request *request = call->request;
+	uint64_t length = request->file ? request->file->len :
+			  request->pull ? request->pull_len :
+					  request->body.len;
+	char digits[24];
+
+	if (call->without_body)
+		return at;
+	if (request->pull && !length)
+		return put_field(at, "transfer-encoding", "chunked");
+	/* RFC 9110 section 8.6: a method that has a meaning for a body announces an empty one. */
+	if (!length && !request->file && strcmp(call->method, "POST") != 0 &&
+	    strcmp(call->method, "PUT") != 0 && strcmp(call->method, "PATCH") != 0)
+		return at;
+	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)length);
+	return put_field(at, "content-length", digits);
+}
+
+/* Return: .ptr NULL when memory is out. */
+static struct eddy_str make_head(const struct eddyi_call *call)
+{
+	struct eddy_response *response = call->response;
+	struct eddy_str host = eddyi_url_host_field(&response->arena, &response->url);
+	const struct eddy_header *header = call->request->headers;
+	char *head, *at;
+
+	if (!host.ptr)
+		return eddy_str(NULL, 0);
+	at = head = eddyi_arena_alloc(&response->arena, head_size(call, host));
+	if (!head)
+		return eddy_str(NULL, 0);
+	at = stpcpy(stpcpy(at, call->method), " ");
+	at = stpcpy(at, response->url.path.len ? "" : "/");
+	at = stpcpy(put(at, response->url.target), " HTTP/1.1\r\n");
+	at = put_field(at, "host", host.ptr);
+	if (!eddyi_client_has_field(call, "user-agent"))
+		at = put_field(at, "user-agent", call->client->options.user_agent);
+	if (!eddyi_client_has_field(call, "accept"))
+		at = put_field(at, "accept", "*/*");
+	if (!eddyi_client_has_field(call, "accept-encoding"))
+		at = put_field(at, "accept-encoding", "identity");
+	for (; header && header->name; header++)
+		if (is_sent(call, header->name))
+			at = put_field(at, header->name, header->value);
+	at = put_observed(at, call);
+	at = put_framing(at, call);
+	if (call->request->expect_continue && !call->without_body)
+		at = put_field(at, "expect", "100-continue");
+	at = stpcpy(at, "\r\n");
+	return eddy_str(head, (size_t)(at - head));
+}
+
+/* ---- its body ---- */
+
+static struct iovec piece(struct eddy_str bytes)
+{
+	return (struct iovec){ (void *)bytes.ptr, bytes.len };
+}
+
+static int send_file(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
+{
+	const struct eddy_client_file *file = call->request->file;
+	int r = eddyi_wire_send_file(wire, &(struct eddy_transfer){
+						   .file = file->fd,
+						   .offset = file->offset,
+						   .len = file->len,
+						   .head = head,
+					   });
+
+	if (r == -ENODATA)
+		return eddyi_client_fail(call->client, -EINVAL,
+					 "the file is shorter than the body should be");
+	return r;
+}
+
+/* The next piece of a body that is pulled; `so_far` is what has been before. Return: bytes, 0, -errno. */
+static ssize_t pull(struct eddyi_call *call, char *buf, uint64_t so_far)
+{
+	const struct eddy_client_request *request = call->request;
+	ssize_t r;
+
+	call->pulled = true;
+	r = request->pull(request->pull_data, buf, PULL_SIZE);
+	if (r < 0)
+		return r == -ECANCELED ?
+			       r :
+			       eddyi_client_fail(call->client, (int)r, "the body can't be had: %s",
+						 strerror((int)-r));
+	if ((size_t)r > PULL_SIZE ||
+	    (request->pull_len &&
+	     (r ? (uint64_t)r > request->pull_len - so_far : so_far < request->pull_len)))
+		return eddyi_client_fail(call->client, -EINVAL,
+					 "the body has not as many bytes as was said");
+	return r;
+}
+
+static int send_piece(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head,
+		      struct eddy_str data)
+{
+	struct iovec pieces[4] = { piece(head) };
+	size_t count = 1;
+	char size[24];
+
+	if (call->request->pull_len) {
+		pieces[count++] = piece(data);
+	} else if (data.len) {
+		snprintf(size, sizeof(size), "%zx\r\n", data.len);
+		pieces[count++] = piece(eddy_str_from(size));
+		pieces[count++] = piece(data);
+		pieces[count++] = piece(eddy_str("\r\n", 2));
+	} else {
+		pieces[count++] = piece(eddy_str("0\r\n\r\n", 5));
+	}
+	return eddyi_wire_sendv(wire, pieces, count);
+}
+
+static int send_pulled(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
+{
+	char *buf = malloc(PULL_SIZE);
+	uint64_t so_far = 0;
+	ssize_t n = 0;
+	int r = 0;
+
+	if (!buf)
+		return -ENOMEM;
+	do {
+		n = pull(call, buf, so_far);
+		if (n < 0)
+			break;
+		r = send_piece(call, wire, head, eddy_str(buf, (size_t)n));
+		head = eddy_str("", 0);
+		so_far += (uint64_t)n;
+	} while (r == 0 && n > 0);
+	free(buf);
+	return n < 0 ? (int)n : r;
+}
+
+static int send_body(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
+{
+	struct eddy_str bytes = call->request->body;
+
+	if (!call->without_body && call->request->file)
+		return send_file(call, wire, head);
+	if (!call->without_body && call->request->pull)
+		return send_pulled(call, wire, head);
+	if (call->without_body || !bytes.len)
+		return eddyi_wire_send(wire, head.ptr, head.len);
+	return eddyi_wire_sendv(wire, (struct iovec[]){ piece(head), piece(bytes) }, 2);
+}
+
+/* ---- the response ---- */
+
+static void begin_head(struct eddyi_call *call)
+{
+	struct eddy_response *response = call->response;
+
+	eddyi_response_head_init(&response->head, &response->arena, call->client->options.head_max,
+				 call->client->options.header_count_max);
+}
+
+/* Read one head, by `fill`. What came of it before a cancellation is kept. Return: 1, -errno. */
+static int read_head(struct eddyi_call *call, struct eddyi_wire *wire,
+		     ssize_t (*fill)(struct eddyi_wire *wire))
+{
+	struct eddyi_response_head *head = &call->response->head;
+	bool no_body = strcmp(call->method, "HEAD") == 0;
+	int r = 0;
+
+	while (r == 0) {
+		struct eddy_str here = eddyi_wire_pending(wire);
+		size_t used;
+
+		if (here.len) {
+			call->conn->answered = true;
+			r = eddyi_response_head_feed(head, here.ptr, here.len, no_body, &used);
+			eddyi_wire_consume(wire, used);
+		} else {
+			ssize_t filled = fill(wire);
+
+			r = filled < 0 ? (int)filled : 0;
+		}
+	}
+	if ((r == -EBADMSG || r == -EMSGSIZE) && head->problem)
+		return eddyi_client_fail(call->client, r, "the response is malformed: %s",
+					 head->problem);
+	return r;
+}
+
+static bool is_answered(const struct eddyi_call *call)
+{
+	return call->response->head.status >= 200;
+}
+
+/* Take note of a head of 1xx. Return: 0, -EBADMSG. */
+static int pass_interim(struct eddyi_call *call)
+{
+	if (call->response->head.status == 101)
+		return eddyi_client_fail(call->client, -EBADMSG,
+					 "the server changes to a protocol that nobody asked for");
+	if (++call->interims > INTERIM_MAX)
+		return eddyi_client_fail(call->client, -EBADMSG,
+					 "the server never comes to its final response");
+	begin_head(call);
+	return 0;
+}
+
+/* Read heads until one is final. Return: 0, -errno. */
+static int read_response(struct eddyi_call *call, struct eddyi_wire *wire,
+			 ssize_t (*fill)(struct eddyi_wire *wire))
+{
+	int r = 0;
+
+	while (r == 0 && !is_answered(call)) {
+		r = read_head(call, wire, fill);
+		if (r > 0)
+			r = is_answered(call) ? 0 : pass_interim(call);
+	}
+	return r;
+}
+
+/* ---- both at once ---- */
+
+struct watch {
+	struct eddyi_call *call;
+	struct eddyi_wire *wire;
+	struct eddy_scope *sending;
+	int result; /* -ECANCELED while there is none */
+};
+
+static int watch(void *arg)
+{
+	struct watch *watch = arg;
+
+	watch->result = read_response(watch->call, watch->wire, eddyi_wire_fill_unguarded);
+	if (watch->result != -ECANCELED)
+		eddy_scope_cancel(watch->sending);
+	return 0;
+}
+
+/* Send a body, unless the server answers before it is all sent: it does not want the rest then, and may well
+ * not take it. Return: 0, 1 when it has answered, -errno. */
+static int send_watched(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
+{
+	struct eddy_scope scope;
+	struct watch answer = { call, wire, &scope, -ECANCELED };
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	r = eddy_scope_spawn(&scope, "client", watch, &answer);
+	if (r == 0)
+		r = send_body(call, wire, head);
+	eddy_scope_end(&scope);
+	if (answer.result < 0 && answer.result != -ECANCELED)
+		return answer.result;
+	return r == -ECANCELED && answer.result == 0 ? 1 : r;
+}
+
+/* Wait for a 100, or for the response; some servers send neither before they have the body.
+ * Return: 0 to go on, 1 when the response is there, -errno. */
+static int await_continue(struct eddyi_call *call, struct eddyi_wire *wire)
+{
+	struct eddy_scope scope;
+	int r, ended;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = CONTINUE_NS });
+	r = read_head(call, wire, eddyi_wire_fill);
+	ended = eddy_scope_end(&scope);
+	if (r == -ECANCELED && ended == -ETIMEDOUT && !eddy_is_cancelled())
+		return 0;
+	if (r < 0)
+		return r;
+	return is_answered(call) ? 1 : pass_interim(call);
+}
+
+static bool is_at_once(const struct eddyi_call *call)
+{
+	return call->without_body || (!call->request->file && !call->request->pull &&
+				      call->request->body.len <= AT_ONCE_MAX);
+}
+
+/* ---- the whole ---- */
+
+/* Return: 0, 1 when the response was there before the request was sent whole, -errno. */
+static int send_request(struct eddyi_call *call, struct eddyi_wire *wire)
+{
+	struct eddy_str head = make_head(call);
+	int r;
+
+	if (!head.ptr)
+		return -ENOMEM;
+	if (call->request->expect_continue && !call->without_body) {
+		r = eddyi_wire_send(wire, head.ptr, head.len);
+		if (r == 0)
+			r = await_continue(call, wire);
+		if (r)
+			return r;
+		head = eddy_str("", 0);
+	}
+	if (is_at_once(call))
+		return send_body(call, wire, head);
+	return send_watched(call, wire, head);
+}
+
+static bool is_gone(int error)
+{
+	return error == -EPIPE || error == -ECONNRESET;
+}
+
+int eddyi_client_exchange(struct eddyi_call *call, struct eddyi_client_conn *conn)
+{
+	struct eddyi_wire *wire = &conn->wire;
+	int r;
+
+	call->conn = conn;
+	call->interims = 0;
+	begin_head(call);
+	r = send_request(call, wire);
+	if (r < 0 && !is_gone(r))
+		return r;
+	conn->spoiled = r != 0;
+	/* A server that ended while it was sent to may have said why. */
+	if (!is_answered(call)) {
+		int read = read_response(call, wire, eddyi_wire_fill);
+
+		if (r < 0 && is_gone(read))
+			read = r;
+		if (is_gone(read))
+			return eddyi_client_fail(
+				call->client, read, "the server has ended the connection %s",
+				conn->answered ? "within its response" : "without a response");
+		if (read < 0)
+			return read;
+	}
+	eddyi_response_begin(call->response, conn);
+	return 0;
+}

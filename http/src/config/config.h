@@ -1,0 +1,24 @@
+/* config.h: the configuration file of an app. */
+#ifndef EDDYI_CONFIG_H
+#define EDDYI_CONFIG_H
+
+#include "app/app.h"
+
+#include <eddy/config.h>
+
+#define EDDYI_CONFIG_FILE_MAX EDDY_MIB
+
+/* Read the app's file and set what it says. Suspends. Return: 0; -EINVAL when it is wrong, -errno
+ * when it can't be read: the records have been emitted; -ENOMEM, -ECANCELED. */
+int eddyi_config_read(struct eddy_app *app);
+
+/* The same with the file's text. Does not suspend. */
+int eddyi_config_read_text(struct eddy_app *app, struct eddy_str text);
+
+/* [server]; its target is the app. */
+extern const struct eddy_config_section eddyi_config_server;
+
+/* [transfer], as well. */
+extern const struct eddy_config_section eddyi_config_transfer;
+
+#endif

@@ -1,0 +1,380 @@
+/* Bodies on their way out through a coder. */
+#include "coded.h"
+
+#include "reply_chunk.h"
+#include "reply_head.h"
+#include "message/status.h"
+
+#include <eddy/mutex.h>
+#include <eddy/offload.h>
+#include <eddy/task.h>
+#include <eddy/transfer.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What is read of a file at a time, and what is sent at a time, at most. */
+#define PIECE_MAX ((size_t)(64 * EDDY_KIB))
+
+/* The same of a stream, of which many may be open for long. */
+#define STREAM_OUT ((size_t)(16 * EDDY_KIB))
+
+/* What takes so much is large: it would keep others waiting for a step each time that they want something. Its
+ * pieces go to the offload pool, but those that are done sooner than handed over. */
+#define LARGE ((uint64_t)(256 * EDDY_KIB))
+#define HANDED_MIN ((size_t)(16 * EDDY_KIB))
+
+/* More than any coder makes of nothing. */
+#define OUT_MIN ((size_t)512)
+
+/* ---- looking ---- */
+
+int eddy_res_on_head(struct eddy_res *res, eddy_res_head_fn *fn, void *data)
+{
+	struct eddyi_res_look *look = res->looks;
+
+	while (look && look->fn != fn)
+		look = look->next;
+	if (look) {
+		look->data = data;
+		return 0;
+	}
+	look = eddyi_arena_alloc(&res->req->arena, sizeof(*look));
+	if (!look)
+		return -ENOMEM;
+	*look = (struct eddyi_res_look){ res->looks, fn, data };
+	res->looks = look;
+	return 0;
+}
+
+void eddyi_coded_look(struct eddy_req *req)
+{
+	struct eddyi_res_look *look = req->res.looks;
+
+	req->res.looks = NULL;
+	for (; look; look = look->next)
+		look->fn(look->data, req, &req->res);
+}
+
+int eddy_res_get_status(const struct eddy_res *res)
+{
+	return res->status;
+}
+
+bool eddy_res_has_body(const struct eddy_res *res)
+{
+	return eddyi_status_has_body(res->status) && !eddyi_reply_is_length_unsaid(res->req);
+}
+
+uint64_t eddy_res_length(const struct eddy_res *res)
+{
+	switch (res->kind) {
+	case EDDYI_RES_EMPTY:
+		return 0;
+	case EDDYI_RES_BYTES:
+		return res->bytes.len;
+	case EDDYI_RES_FILE:
+		return res->file_size;
+	case EDDYI_RES_STREAM:
+		break;
+	}
+	return EDDY_LENGTH_UNKNOWN;
+}
+
+int eddy_res_fd(const struct eddy_res *res)
+{
+	return res->kind == EDDYI_RES_FILE && res->status == 200 ? res->file.fd : -1;
+}
+
+void eddy_res_code(struct eddy_res *res, const struct eddy_coder *coder, void *state)
+{
+	if (res->unsized || res->head_sent || !eddy_res_has_body(res)) {
+		coder->end(state, false);
+		return;
+	}
+	res->coded.coder = coder;
+	res->coded.state = state;
+	eddyi_reply_unsize(res->req);
+}
+
+void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
+{
+	if (res->unsized || res->head_sent || !eddy_res_has_body(res) ||
+	    res->kind == EDDYI_RES_STREAM) {
+		close(fd);
+		return;
+	}
+	eddyi_outgoing_close(&res->file);
+	res->file = (struct eddyi_outgoing){ .fd = fd };
+	res->file_size = length;
+	res->kind = EDDYI_RES_FILE;
+	eddyi_reply_unsize(res->req);
+}
+
+/* ---- sending ---- */
+
+/* Get ready for the first step. Return: 0, -ENOMEM. */
+static int begin(struct eddyi_coded *coded)
+{
+	int r = coded->has_begun || !coded->coder->begin ? 0 : coded->coder->begin(coded->state);
+
+	coded->has_begun = r == 0;
+	return r;
+}
+
+/* There are no more steps. */
+static void end(struct eddyi_coded *coded, bool whole)
+{
+	if (coded->coder && !coded->has_ended)
+		coded->coder->end(coded->state, whole);
+	coded->has_ended = true;
+}
+
+static bool make_room(struct eddyi_coded *coded, size_t size)
+{
+	if (coded->out)
+		return true;
+	coded->out_size = size;
+	coded->out = malloc(size);
+	return coded->out != NULL;
+}
+
+static int send_out(struct eddy_req *req, bool last)
+{
+	struct eddyi_coded *coded = &req->res.coded;
+	size_t len = coded->out_len;
+
+	coded->out_len = 0;
+	if (!len && !last)
+		return 0;
+	return eddyi_reply_chunk(req, eddy_str(coded->out, len), last);
+}
+
+/* Of those that have many steps to take on a loop one goes on at a time, in the order in which they came, and
+ * others run between: taking turns with each step they would throw each other's tables out of the processor's
+ * caches, which costs a quarter of it. Nobody waits for a peer meanwhile. */
+static struct eddy_mutex *turn(void)
+{
+	static _Thread_local struct eddy_mutex mutex;
+	static _Thread_local bool is_made;
+
+	if (!is_made)
+		eddy_mutex_init(&mutex);
+	is_made = true;
+	return &mutex;
+}
+
+static void end_turn(struct eddyi_coded *coded)
+{
+	if (coded->has_turn)
+		eddy_mutex_unlock(turn());
+	coded->has_turn = false;
+}
+
+static bool is_elsewhere(const struct eddyi_coded *coded)
+{
+	return coded->coder->slow || coded->taken >= LARGE;
+}
+
+/* Wait for the turn of who has so much before it. Return: 0, -ECANCELED. */
+static int take_turn(struct eddyi_coded *coded, size_t len)
+{
+	int r;
+
+	if (is_elsewhere(coded))
+		end_turn(coded);
+	if (coded->has_turn || is_elsewhere(coded) || len < HANDED_MIN)
+		return 0;
+	r = eddy_mutex_lock(turn());
+	coded->has_turn = r == 0;
+	return r;
+}
+
+struct step {
+	const struct eddyi_coded *coded;
+	struct eddy_coder_io *io;
+	enum eddy_coder_op op;
+};
+
+static int run_step(void *arg)
+{
+	struct step *step = arg;
+
+	return step->coded->coder->step(step->coded->state, step->io, step->op);
+}
+
+/* Where steps hold nobody: as many as there is room for, since it costs something to come here. */
+static int run_steps(void *arg)
+{
+	struct step *step = arg;
+	int r;
+
+	do
+		r = run_step(step);
+	while (r == 0 && step->io->out_len);
+	return r;
+}
+
+/* Take a step, and let others run before the next one. Return: as a coder's step, -errno. */
+static int take_step(struct eddyi_coded *coded, struct eddy_coder_io *io, enum eddy_coder_op op)
+{
+	struct step step = { coded, io, op };
+	size_t before = io->in_len;
+	int done, r = 0;
+
+	if (coded->coder->slow)
+		done = eddy_offload(run_step, &step);
+	else if (coded->taken >= LARGE && io->in_len >= HANDED_MIN)
+		done = eddy_offload(run_steps, &step);
+	else if ((done = run_step(&step)) == 0)
+		r = eddy_yield();
+	coded->taken += before - io->in_len;
+	return r < 0 ? r : done;
+}
+
+/* Pass `in` through, and send what comes out as far as it fills the room or must arrive. */
+static int pass(struct eddy_req *req, struct eddy_str in, enum eddy_coder_op op)
+{
+	struct eddyi_coded *coded = &req->res.coded;
+	struct eddy_coder_io io = { .in = in.ptr, .in_len = in.len };
+	int done = 0, r;
+
+	do {
+		io.out = coded->out + coded->out_len;
+		io.out_len = coded->out_size - coded->out_len;
+		r = take_turn(coded, io.in_len);
+		if (r == 0)
+			r = begin(coded);
+		if (r == 0)
+			done = take_step(coded, &io, op);
+		if (r < 0 || done < 0)
+			break;
+		coded->out_len = coded->out_size - io.out_len;
+		if (done && op == EDDY_CODER_END)
+			end(coded, true);
+		if (!io.out_len || (done && op != EDDY_CODER_GO)) {
+			end_turn(coded);
+			r = send_out(req, done && op == EDDY_CODER_END);
+		}
+	} while (r == 0 && !done);
+	end_turn(coded);
+	return r < 0 ? r : done < 0 ? done : 0;
+}
+
+static size_t room_for(uint64_t length)
+{
+	uint64_t size = length + length / 8 + OUT_MIN;
+
+	return size < PIECE_MAX ? (size_t)size : PIECE_MAX;
+}
+
+static int pass_file(struct eddy_req *req, char *buf)
+{
+	struct eddy_res *res = &req->res;
+	uint64_t at = 0;
+	int r;
+
+	do {
+		uint64_t left = res->file_size - at;
+		size_t len = left < PIECE_MAX ? (size_t)left : PIECE_MAX;
+
+		r = eddy_transfer_read(res->file.fd, buf, len, at);
+		if (r < 0)
+			return r;
+		at += len;
+		r = pass(req, eddy_str(buf, len),
+			 at == res->file_size ? EDDY_CODER_END : EDDY_CODER_GO);
+	} while (r == 0 && at < res->file_size);
+	return r;
+}
+
+static int reply_through(struct eddy_req *req)
+{
+	struct eddy_res *res = &req->res;
+	uint64_t length = eddy_res_length(res);
+	char *buf;
+	int r;
+
+	if (!make_room(&res->coded, room_for(length)))
+		return -ENOMEM;
+	res->coded.taken = length < LARGE ? 0 : LARGE;
+	if (res->kind == EDDYI_RES_EMPTY)
+		return pass(req, eddy_str("", 0), EDDY_CODER_END);
+	if (res->kind == EDDYI_RES_BYTES)
+		return pass(req, res->bytes, EDDY_CODER_END);
+	buf = malloc(res->file_size < PIECE_MAX ? (size_t)res->file_size + 1 : PIECE_MAX);
+	if (!buf)
+		return -ENOMEM;
+	r = pass_file(req, buf);
+	free(buf);
+	return r;
+}
+
+/* A file that is one chunk. */
+static int reply_file(struct eddy_req *req)
+{
+	struct eddy_res *res = &req->res;
+	struct eddy_str head;
+	char *buf;
+	int r;
+
+	if (eddy_transfer_copies_out(res->file_size)) {
+		buf = eddyi_arena_alloc(&req->arena, (size_t)res->file_size + 1);
+		r = buf ? eddy_transfer_read(res->file.fd, buf, (size_t)res->file_size, 0) :
+			  -ENOMEM;
+		return r < 0 ? r :
+			       eddyi_reply_chunk(req, eddy_str(buf, (size_t)res->file_size), true);
+	}
+	head = eddyi_reply_head(req, EDDY_LENGTH_UNKNOWN, 24);
+	if (!head.ptr)
+		return -ENOMEM;
+	if (res->chunked)
+		head.len += (size_t)snprintf((char *)head.ptr + head.len, 24, "%llx\r\n",
+					     (unsigned long long)res->file_size);
+	res->head_sent = true;
+	r = eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
+						    .file = res->file.fd,
+						    .len = res->file_size,
+						    .head = head,
+					    });
+	if (r < 0 || !res->chunked)
+		return r;
+	return eddyi_wire_send(req->wire, "\r\n0\r\n\r\n", 7);
+}
+
+int eddyi_coded_reply(struct eddy_req *req)
+{
+	struct eddyi_coded *coded = &req->res.coded;
+
+	if (!eddyi_reply_has_body(req))
+		return eddyi_reply_chunk(req, eddy_str("", 0), true);
+	return coded->coder ? reply_through(req) : reply_file(req);
+}
+
+int eddyi_coded_write(struct eddy_req *req, struct eddy_str bytes)
+{
+	if (!eddyi_reply_has_body(req) || !bytes.len)
+		return eddyi_reply_chunk(req, eddy_str("", 0), false);
+	if (!make_room(&req->res.coded, STREAM_OUT))
+		return -ENOMEM;
+	return pass(req, bytes, EDDY_CODER_FLUSH);
+}
+
+int eddyi_coded_end(struct eddy_req *req)
+{
+	struct eddyi_coded *coded = &req->res.coded;
+
+	if (!eddyi_reply_has_body(req))
+		return 0;
+	return make_room(coded, STREAM_OUT) ? pass(req, eddy_str("", 0), EDDY_CODER_END) : -ENOMEM;
+}
+
+void eddyi_coded_deinit(struct eddy_req *req)
+{
+	struct eddyi_coded *coded = &req->res.coded;
+
+	end(coded, false);
+	free(coded->out);
+	*coded = (struct eddyi_coded){ 0 };
+}

@@ -1,0 +1,73 @@
+#include "error.h"
+
+#include "reply_head.h"
+#include "res.h"
+#include "message/status.h"
+
+#include <eddy/layer.h>
+#include <eddy/log.h>
+#include <errno.h>
+
+/* The status for what a handler failed with. */
+static int judge_error(struct eddy_req *req, int error)
+{
+	int status = eddyi_status_of(error);
+
+	if (error == req->verdict_error)
+		return req->verdict_status;
+	/* Elsewhere this would be a server's peer: here it is the client's own end. */
+	if (error == -ECONNRESET && req->body.error == error) {
+		eddyi_req_fail(req, error, 400, "the request body ended too early");
+		return 400;
+	}
+	/* A timeout or the end of the server is nobody's mistake. */
+	if (status == 500 && error != -ECANCELED)
+		eddy_error("eddy::http", "%.*s %.*s failed: %s", EDDY_FMT(req->head.method_name),
+			   EDDY_FMT(req->head.target.path), strerror(-error));
+	return status;
+}
+
+/* What has no body is whole with its head, however its handler took that. */
+static int finish_sent(const struct eddy_req *req, int r)
+{
+	return r < 0 && eddyi_reply_has_body(req) ? r : req->res.failed;
+}
+
+int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
+{
+	struct eddy_res *res = &req->res;
+	int r;
+
+	eddyi_res_clear_body(res);
+	res->status = status;
+	if (!req->app->render_error)
+		return eddyi_problem(res, status, detail);
+	r = req->app->render_error(req, res, status, detail);
+	if (r == 0 || res->head_sent)
+		return finish_sent(req, r);
+	return eddyi_problem(res, status, detail);
+}
+
+int eddyi_finish(struct eddy_req *req, int r)
+{
+	struct eddy_res *res = &req->res;
+
+	if (r == 0)
+		return res->failed;
+	if (res->head_sent)
+		return finish_sent(req, r);
+	if (r > 0) {
+		eddy_res_status(res, r);
+		r = res->status;
+		if (r < 400)
+			return 0;
+	}
+	if (r < 0)
+		r = judge_error(req, r);
+	return eddyi_render_error(req, r, r == req->verdict_status ? req->detail : NULL);
+}
+
+int eddy_res_error(struct eddy_res *res, int status, const char *detail)
+{
+	return eddyi_render_error(res->req, status, detail);
+}

@@ -1,0 +1,387 @@
+#include "open_files.h"
+
+#include "app/app.h"
+
+#include <eddy/file.h>
+#include <eddy/loop.h>
+#include <eddy/siphash.h>
+#include <eddy/transfer.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define BUCKETS 1024
+
+/* Of the descriptors that the process may have all loops keep one in so many, at most. */
+#define SHARE 8
+
+/* Longer paths are not kept: strangers choose them. */
+#define PATH_LEN_MAX 1024
+
+/* More than the time between two of its ticks that a kernel may give two changes the same ctime in. */
+#define TICK_NS (20 * EDDY_MS)
+
+/* The bytes of files up to this are kept as well. */
+#define BYTES_MAX ((off_t)(8 * EDDY_KIB))
+
+/* Of one loop. */
+struct table {
+	struct eddy_at_end at_end;
+	uint64_t secret[2];
+	struct eddy_node recent;
+	unsigned count;
+	struct eddyi_open_file *buckets[BUCKETS];
+};
+
+/* Of the loop that runs on this thread. */
+static _Thread_local struct table *here;
+
+/* ---- the table ---- */
+
+void eddyi_open_file_unref(struct eddyi_open_file *file)
+{
+	if (--file->refs)
+		return;
+	close(file->fd);
+	free(file->fields.headers);
+	free(file->bytes);
+	free(file);
+}
+
+static struct eddyi_open_file **bucket_of(struct table *table, uint64_t hash)
+{
+	return &table->buckets[hash % BUCKETS];
+}
+
+static void take_out(struct table *table, struct eddyi_open_file *file)
+{
+	struct eddyi_open_file **at = bucket_of(table, file->hash);
+
+	while (*at != file)
+		at = &(*at)->next;
+	*at = file->next;
+	eddy_list_remove(&file->recent);
+	eddy_timer_disarm(&file->timer);
+	table->count--;
+	eddyi_open_file_unref(file);
+}
+
+static void expire(struct eddy_timer *timer)
+{
+	take_out(here, eddy_of(timer, struct eddyi_open_file, timer));
+}
+
+static struct eddyi_open_file *oldest(struct table *table)
+{
+	return eddy_of(table->recent.next, struct eddyi_open_file, recent);
+}
+
+bool eddyi_open_files_drop(void)
+{
+	struct table *table = here;
+	bool had_any = table && table->count;
+
+	while (table && table->count)
+		take_out(table, oldest(table));
+	return had_any;
+}
+
+bool eddyi_open_files_make_room(int error)
+{
+	return (error == -EMFILE || error == -ENFILE) && eddyi_open_files_drop();
+}
+
+static void loop_ends(struct eddy_at_end *at_end)
+{
+	eddyi_open_files_drop();
+	here = NULL;
+	free(eddy_of(at_end, struct table, at_end));
+}
+
+/* Return: NULL where memory is out. */
+static struct table *table_here(void)
+{
+	struct table *table = here;
+
+	if (table)
+		return table;
+	table = calloc(1, sizeof(*table));
+	if (!table)
+		return NULL;
+	if (getrandom(table->secret, sizeof(table->secret), GRND_NONBLOCK) !=
+	    sizeof(table->secret)) {
+		free(table);
+		return NULL;
+	}
+	eddy_list_init(&table->recent);
+	eddy_loop_at_end(&table->at_end, loop_ends);
+	here = table;
+	return table;
+}
+
+static struct eddyi_open_file *find(struct table *table, unsigned folder, struct eddy_str path,
+				    enum eddy_coding coding, uint64_t hash)
+{
+	struct eddyi_open_file *file = *bucket_of(table, hash);
+
+	while (file && (file->hash != hash || file->folder != folder || file->coding != coding ||
+			file->len != path.len || memcmp(file->path, path.ptr, path.len) != 0))
+		file = file->next;
+	return file;
+}
+
+static unsigned max_of(const struct eddy_app *app)
+{
+	struct rlimit limit;
+	unsigned max = app->options.open_files_max;
+	uint64_t share = UINT64_MAX;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		share = limit.rlim_cur / SHARE / app->options.workers;
+	return share < max ? (unsigned)share : max;
+}
+
+static uint64_t end_of(uint64_t valid_ns)
+{
+	uint64_t now = eddy_loop_now();
+
+	return valid_ns < EDDY_NEVER - now ? now + valid_ns : EDDY_NEVER;
+}
+
+/* Another task may have put one of the same name there meanwhile. */
+static void put(struct table *table, struct eddyi_open_file *file, const struct eddy_app *app)
+{
+	struct eddyi_open_file *old = find(table, file->folder, eddy_str(file->path, file->len),
+					   file->coding, file->hash);
+	unsigned max = max_of(app);
+
+	if (old)
+		take_out(table, old);
+	while (table->count && table->count >= max)
+		take_out(table, oldest(table));
+	if (!max)
+		return;
+	file->refs++;
+	file->next = *bucket_of(table, file->hash);
+	*bucket_of(table, file->hash) = file;
+	eddy_list_append(&table->recent, &file->recent);
+	eddy_timer_arm(&file->timer, end_of(app->options.open_files_valid_ns));
+	table->count++;
+}
+
+/* ---- opening ---- */
+
+/* Open what `path` names beneath the folder, for reading and without waiting for anybody; `resolve` adds to how
+ * (openat2(2)). Return: a descriptor, of a folder or a device maybe; -ENOENT for all that can't be what was meant, but
+ * -ELOOP for a link that `resolve` forbids, -ENOTDIR, -EACCES, -EMFILE, -errno. */
+static int open_file(int dir, const char *path, uint64_t resolve)
+{
+	/* Not blocking for a FIFO, which is refused as soon as it is seen. */
+	struct open_how how = {
+		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve,
+	};
+	int fd = eddy_openat2(dir, path, &how);
+
+	if (eddyi_open_files_make_room(fd))
+		fd = eddy_openat2(dir, path, &how);
+	if (fd == -ELOOP && resolve)
+		return fd;
+	if (fd == -ELOOP || fd == -EXDEV || fd == -ENAMETOOLONG || fd == -ENXIO || fd == -ENODEV)
+		return -ENOENT;
+	if (fd < 0)
+		return fd;
+	/* The flag would make the ring give up on file systems that can't read without waiting. */
+	if (fcntl(fd, F_SETFL, 0) < 0) {
+		int error = errno;
+
+		close(fd);
+		return -error;
+	}
+	return fd;
+}
+
+static int stat_regular(int fd, struct stat *ret_st)
+{
+	if (fstat(fd, ret_st) < 0)
+		return -errno;
+	return S_ISREG(ret_st->st_mode) ? 0 : S_ISDIR(ret_st->st_mode) ? -EISDIR : -ENOENT;
+}
+
+static int open_own(int dir, const char *path, uint64_t resolve, struct eddyi_found *ret_found)
+{
+	int fd = open_file(dir, path, resolve);
+	int r = fd < 0 ? fd : stat_regular(fd, &ret_found->st);
+
+	if (r == 0)
+		ret_found->file =
+			(struct eddyi_outgoing){ .fd = fd, .device = ret_found->st.st_dev };
+	else if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+/* Whether it was last changed well before `then`, so that each change since shows in the ctime, which may be that of a
+ * clock's tick. */
+static bool has_settled(const struct stat *st, struct timespec then)
+{
+	struct timespec changed = st->st_ctim;
+
+	if (changed.tv_sec < then.tv_sec - 1 || changed.tv_sec > then.tv_sec)
+		return changed.tv_sec < then.tv_sec;
+	return (then.tv_sec - changed.tv_sec) * (int64_t)EDDY_SECOND + then.tv_nsec -
+		       changed.tv_nsec >
+	       (int64_t)TICK_NS;
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Whether nothing has become of the file since it was opened. */
+static bool is_as_it_was(const struct eddyi_open_file *file, const struct stat *st)
+{
+	return st->st_nlink == file->st.st_nlink && st->st_size == file->st.st_size &&
+	       same_time(st->st_ctim, file->st.st_ctim) && same_time(st->st_mtim, file->st.st_mtim);
+}
+
+/* Keep what was found, if there is memory for that. */
+static void keep(struct table *table, const struct eddyi_folder *folder, struct eddy_str path,
+		 enum eddy_coding coding, uint64_t hash, struct eddyi_found *found)
+{
+	struct eddyi_open_file *file = malloc(sizeof(*file) + path.len + 1);
+
+	if (!file)
+		return;
+	*file = (struct eddyi_open_file){
+		.fd = found->file.fd,
+		.refs = 1,
+		.timer = { .fire = expire },
+		.hash = hash,
+		.folder = folder->number,
+		.coding = coding,
+		.st = found->st,
+		.len = path.len,
+	};
+	memcpy(file->path, path.ptr, path.len + 1);
+	found->file.kept = file;
+	put(table, file, folder->app);
+}
+
+/* Give out a file of the table, if it is as it was. */
+static bool give(struct table *table, struct eddyi_open_file *file, struct eddyi_found *ret_found)
+{
+	if (fstat(file->fd, &ret_found->st) < 0 || !is_as_it_was(file, &ret_found->st)) {
+		take_out(table, file);
+		return false;
+	}
+	eddy_list_remove(&file->recent);
+	eddy_list_append(&table->recent, &file->recent);
+	file->refs++;
+	ret_found->file =
+		(struct eddyi_outgoing){ .fd = file->fd, .kept = file, .device = file->st.st_dev };
+	return true;
+}
+
+int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
+		      enum eddy_coding coding, struct eddyi_found *ret_found)
+{
+	bool keeps = folder->app && !folder->app->options.no_open_files;
+	struct table *table = keeps && path.len <= PATH_LEN_MAX ? table_here() : NULL;
+	struct eddyi_open_file *file;
+	struct timespec before;
+	uint64_t hash;
+	int r;
+
+	if (!table)
+		return open_own(folder->dir, path.ptr, 0, ret_found);
+	hash = eddy_siphash(path, table->secret);
+	file = find(table, folder->number, path, coding, hash);
+	if (file && give(table, file, ret_found))
+		return 0;
+	/* It may be replaced as soon as it is open, long before it is looked at. */
+	clock_gettime(CLOCK_REALTIME, &before);
+	/* Where a link leads may change without a trace in the file. */
+	r = open_own(folder->dir, path.ptr, RESOLVE_NO_SYMLINKS, ret_found);
+	if (r == -ELOOP)
+		return open_own(folder->dir, path.ptr, 0, ret_found);
+	if (r == 0 && has_settled(&ret_found->st, before))
+		keep(table, folder, path, coding, hash, ret_found);
+	return r;
+}
+
+/* Read all of a small file that is kept. What changes meanwhile shows in the state of the file before anybody else is given
+ * it. Return: whether its bytes are at hand. */
+static bool have_bytes(struct eddyi_open_file *file)
+{
+	size_t size = (size_t)file->st.st_size;
+	char *bytes = file->bytes;
+
+	if (bytes || file->st.st_size > BYTES_MAX)
+		return bytes;
+	bytes = malloc(size + 1);
+	if (!bytes || eddy_transfer_read(file->fd, bytes, size, 0) < 0) {
+		free(bytes);
+		return false;
+	}
+	/* Another task may have read them meanwhile. */
+	free(file->bytes);
+	file->bytes = bytes;
+	return true;
+}
+
+int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len, uint64_t offset)
+{
+	if (!file->kept || !have_bytes(file->kept))
+		return eddy_transfer_read(file->fd, buf, len, offset);
+	memcpy(buf, file->kept->bytes + offset, len);
+	return 0;
+}
+
+void eddyi_outgoing_close(struct eddyi_outgoing *file)
+{
+	if (file->kept)
+		eddyi_open_file_unref(file->kept);
+	else if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct eddyi_outgoing){ .fd = -1 };
+}
+
+/* ---- for programs ---- */
+
+struct eddyi_folder *eddyi_folder_new(struct eddy_app *app, int dir)
+{
+	static atomic_uint count;
+	struct eddyi_folder *folder = eddy_app_alloc(app, sizeof(*folder));
+
+	*folder = (struct eddyi_folder){
+		.app = app,
+		.dir = dir,
+		.number = atomic_fetch_add(&count, 1),
+	};
+	return folder;
+}
+
+struct eddyi_folder eddyi_folder_of(const struct eddy_app *app, int dir)
+{
+	const struct eddyi_folder *folder = app->kept_folders;
+
+	while (folder && folder->dir != dir)
+		folder = folder->next;
+	return folder ? *folder : (struct eddyi_folder){ .dir = dir };
+}
+
+void eddy_app_keep_files_open(struct eddy_app *app, int dir)
+{
+	struct eddyi_folder *folder = eddyi_folder_new(app, dir);
+	struct stat st;
+
+	if (fstat(dir, &st) < 0 || !S_ISDIR(st.st_mode))
+		eddy_app_mistake(app, "can't keep files open: the descriptor %d is no folder", dir);
+	folder->next = app->kept_folders;
+	app->kept_folders = folder;
+}

@@ -1,0 +1,217 @@
+/* What a request says by name and value: in its path, its query, a form or a JSON body. */
+#include "exchange_state.h"
+
+#include "text/member.h"
+#include "text/pairs.h"
+#include "text/syntax.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* Arrays and objects within one another in a request's body. */
+#define JSON_DEPTH_MAX 128
+
+/* Note why a parameter is refused. Return: -EINVAL, -ENOMEM. */
+static int refuse(struct eddy_req *req, const char *what, const char *why)
+{
+	const char *detail = eddyi_arena_printf(&req->arena, "%s %s", what, why).ptr;
+
+	return detail ? eddyi_req_fail(req, -EINVAL, 400, detail) : -ENOMEM;
+}
+
+/* ---- the path ---- */
+
+static size_t param_count(const struct eddy_req *req)
+{
+	return req->route ? req->route->param_count : 0;
+}
+
+int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t count)
+{
+	char why[EDDY_WHY_SIZE];
+
+	if (count > param_count(req))
+		return -EINVAL;
+	for (size_t i = 0; i < count; i++) {
+		const struct eddy_member member = { .type = to[i].type };
+		int len;
+
+		if (eddy_to_parse(to[i], req->params[i]) == 0)
+			continue;
+		len = snprintf(why, sizeof(why), "\"%.*s\" must be ",
+			       EDDY_FMT(req->route->param_names[i]));
+		if ((size_t)len < sizeof(why))
+			eddyi_member_expect(&member, why + len, sizeof(why) - (size_t)len);
+		return refuse(req, "the path parameter", why);
+	}
+	return 0;
+}
+
+int eddy_req_param(const struct eddy_req *req, const char *name, struct eddy_str *ret_value)
+{
+	for (size_t i = 0; i < param_count(req); i++) {
+		if (eddy_str_eq_z(req->route->param_names[i], name)) {
+			*ret_value = req->params[i];
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+int eddy_req_path_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs)
+{
+	size_t count = param_count(req);
+	struct eddy_pair *list = eddyi_arena_alloc(&req->arena, count * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		list[i] = (struct eddy_pair){ req->route->param_names[i], req->params[i] };
+	*ret_pairs = (struct eddy_pairs){ list, count };
+	return 0;
+}
+
+/* ---- the query ---- */
+
+int eddy_req_query_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs)
+{
+	int r = 0;
+
+	if (!req->query.list)
+		r = eddyi_pairs_parse(&req->arena, req->head.target.query, &req->query);
+	if (r == -EMSGSIZE)
+		eddyi_req_fail(req, r, 400, "the query has too many parameters");
+	if (r == 0)
+		*ret_pairs = req->query;
+	return r;
+}
+
+int eddy_req_query_get(struct eddy_req *req, const char *name, struct eddy_str *ret_value)
+{
+	struct eddy_pairs pairs;
+	int r = eddy_req_query_pairs(req, &pairs);
+
+	return r < 0 ? r : eddyi_pairs_find(&pairs, name, ret_value);
+}
+
+/* ---- bodies ---- */
+
+/* The media type of the body, without its parameters (RFC 9110 section 8.3.1). */
+static struct eddy_str media_type(const struct eddy_req *req)
+{
+	struct eddy_str value = eddy_req_header(req, "content-type"), type;
+
+	return eddy_str_split(&value, ';', &type) ? eddy_str_trim(type) : eddy_str("", 0);
+}
+
+/* application/json, or what is JSON by its suffix (RFC 6839 section 3.1). */
+static bool is_json(struct eddy_str type)
+{
+	static const char suffix[] = "+json";
+	size_t len = sizeof(suffix) - 1;
+	struct eddy_str top;
+
+	if (eddy_str_eq_nocase(type, eddy_str_from("application/json")))
+		return true;
+	return eddy_str_split(&type, '/', &top) && eddyi_syntax_is_token(top) &&
+	       eddyi_syntax_is_token(type) && type.len > len &&
+	       eddy_str_eq_nocase(eddy_str_skip(type, type.len - len), eddy_str(suffix, len));
+}
+
+int eddy_req_form_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs)
+{
+	static const char form[] = "application/x-www-form-urlencoded";
+	struct eddy_str body;
+	int r = 0;
+
+	if (!eddy_str_eq_nocase(media_type(req), eddy_str(form, sizeof(form) - 1)))
+		return eddyi_req_fail(req, -EMEDIUMTYPE, 415,
+				      "the body must be application/x-www-form-urlencoded");
+	if (!req->form.list) {
+		r = eddy_req_body(req, &body);
+		if (r < 0)
+			return r;
+		r = eddyi_pairs_parse(&req->arena, body, &req->form);
+		if (r == -EMSGSIZE)
+			eddyi_req_fail(req, r, 413, "the form has too many fields");
+	}
+	if (r == 0)
+		*ret_pairs = req->form;
+	return r;
+}
+
+int eddy_req_json(struct eddy_req *req, json_t **ret_json)
+{
+	struct eddy_str body;
+	int r;
+
+	if (!is_json(media_type(req)))
+		return eddyi_req_fail(req, -EMEDIUMTYPE, 415, "the body must be application/json");
+	if (!req->json) {
+		r = eddy_req_body(req, &body);
+		if (r < 0)
+			return r;
+		r = eddy_json_parse(body, JSON_DEPTH_MAX, &req->json);
+		if (r == -EBADMSG)
+			eddyi_req_fail(req, r, 400, "the body is not JSON, or not as it should be");
+		if (r < 0)
+			return r;
+	}
+	*ret_json = req->json;
+	return 0;
+}
+
+/* ---- into structs ---- */
+
+static int read_pairs(struct eddy_req *req, const char *what, const struct eddy_pairs *pairs,
+		      const struct eddy_member *members, size_t count, void *ret_target)
+{
+	char why[EDDY_WHY_SIZE];
+	int r = eddy_pairs_read(pairs, members, count, ret_target, why);
+
+	return r == -EINVAL ? refuse(req, what, why) : r;
+}
+
+int eddy_req_path_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
+		       void *ret_target)
+{
+	struct eddy_pairs pairs;
+	int r = eddy_req_path_pairs(req, &pairs);
+
+	return r < 0 ? r :
+		       read_pairs(req, "the path parameter", &pairs, members, count, ret_target);
+}
+
+int eddy_req_query_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
+			void *ret_target)
+{
+	struct eddy_pairs pairs;
+	int r = eddy_req_query_pairs(req, &pairs);
+
+	return r < 0 ? r :
+		       read_pairs(req, "the query parameter", &pairs, members, count, ret_target);
+}
+
+int eddy_req_form_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
+		       void *ret_target)
+{
+	struct eddy_pairs pairs;
+	int r = eddy_req_form_pairs(req, &pairs);
+
+	return r < 0 ? r : read_pairs(req, "the form field", &pairs, members, count, ret_target);
+}
+
+int eddy_req_json_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
+		       void *ret_target)
+{
+	char why[EDDY_WHY_SIZE];
+	json_t *json;
+	int r = eddy_req_json(req, &json);
+
+	if (r < 0)
+		return r;
+	if (!json_is_object(json))
+		return eddyi_req_fail(req, -EINVAL, 400, "the body must be a JSON object");
+	r = eddy_json_read(json, members, count, ret_target, why);
+	return r == -EINVAL ? refuse(req, "the JSON member", why) : r;
+}

@@ -1,0 +1,383 @@
+#include "res.h"
+
+#include "text/reals.h"
+#include "message/status.h"
+#include "text/syntax.h"
+
+#include <eddy/log.h>
+#include <eddy/loop.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define HEADERS_FIRST 8
+
+void eddy_res_status(struct eddy_res *res, int status)
+{
+	if (status < 200 || status > 599) {
+		eddy_error("eddy::http", "a handler answers with %d, which is no status", status);
+		status = 500;
+	}
+	res->status = status;
+}
+
+static void remove_header(struct eddy_res *res, struct eddy_str name)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < res->header_count; i++)
+		if (res->headers[i].name.len != name.len ||
+		    !eddy_str_eq_nocase(res->headers[i].name, name))
+			res->headers[kept++] = res->headers[i];
+	res->header_count = kept;
+}
+
+void eddy_res_remove(struct eddy_res *res, const char *name)
+{
+	remove_header(res, eddy_str_from(name));
+}
+
+bool eddy_res_may_set(const char *name)
+{
+	/* What reply_head.c writes: a second one would say something else of the same bytes. */
+	static const struct eddy_str own[] = {
+		{ "connection", 10 }, { "content-length", 14 },    { "date", 4 },
+		{ "server", 6 },      { "transfer-encoding", 17 },
+	};
+	struct eddy_str field = eddy_str_from(name);
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (eddy_str_eq_nocase(field, own[i]))
+			return false;
+	return eddyi_syntax_is_token(field);
+}
+
+/* A field that is known to be good, and to live as long as the response. Return: 0, -ENOMEM. */
+static int append(struct eddy_res *res, struct eddyi_header header)
+{
+	if (res->header_count == res->header_capacity) {
+		unsigned capacity = res->header_capacity ? res->header_capacity * 2 : HEADERS_FIRST;
+		struct eddyi_header *headers =
+			eddyi_arena_alloc(&res->req->arena, capacity * sizeof(*headers));
+
+		if (!headers)
+			return -ENOMEM;
+		if (res->header_count)
+			memcpy(headers, res->headers, res->header_count * sizeof(*headers));
+		res->headers = headers;
+		res->header_capacity = capacity;
+	}
+	res->headers[res->header_count++] = header;
+	return 0;
+}
+
+int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
+{
+	struct eddyi_arena *arena = &res->req->arena;
+	struct eddyi_header header;
+
+	if (!value.ptr)
+		return -ENOMEM;
+	value = eddy_str_trim(value);
+	if (!eddy_res_may_set(name) || !eddyi_syntax_is_value(value))
+		return -EINVAL;
+	header.name = eddyi_arena_dup(arena, eddy_str_from(name));
+	header.value = eddyi_arena_dup(arena, value);
+	if (!header.name.ptr || !header.value.ptr)
+		return -ENOMEM;
+	return append(res, header);
+}
+
+void eddyi_res_fields_keep(const struct eddy_res *res, unsigned from,
+			   struct eddyi_res_fields *ret_fields)
+{
+	unsigned count = res->header_count - from;
+	size_t size = 0;
+	char *at;
+
+	for (unsigned i = from; i < res->header_count; i++)
+		size += res->headers[i].name.len + res->headers[i].value.len + 2;
+	ret_fields->headers = malloc(count * sizeof(*ret_fields->headers) + size);
+	if (!ret_fields->headers)
+		return;
+	ret_fields->count = count;
+	ret_fields->size = size;
+	at = (char *)(ret_fields->headers + count);
+	for (unsigned i = 0; i < count; i++) {
+		struct eddyi_header from_res = res->headers[from + i];
+
+		ret_fields->headers[i] = (struct eddyi_header){
+			.name = eddy_str(at, from_res.name.len),
+			.value = eddy_str(at + from_res.name.len + 1, from_res.value.len),
+		};
+		at = mempcpy(at, from_res.name.ptr, from_res.name.len);
+		*at++ = 0;
+		at = mempcpy(at, from_res.value.ptr, from_res.value.len);
+		*at++ = 0;
+	}
+}
+
+int eddyi_res_fields_add(struct eddy_res *res, const struct eddyi_res_fields *fields)
+{
+	const char *text = (char *)(fields->headers + fields->count);
+	char *copy = eddyi_arena_alloc(&res->req->arena, fields->size);
+	int r = copy ? 0 : -ENOMEM;
+
+	if (copy)
+		memcpy(copy, text, fields->size);
+	for (unsigned i = 0; i < fields->count && r == 0; i++) {
+		struct eddyi_header header = fields->headers[i];
+
+		header.name.ptr = copy + (header.name.ptr - text);
+		header.value.ptr = copy + (header.value.ptr - text);
+		r = append(res, header);
+	}
+	return r;
+}
+
+int eddy_res_set(struct eddy_res *res, const char *name, struct eddy_str value)
+{
+	unsigned before = res->header_count;
+	int r = eddy_res_add(res, name, value);
+	struct eddyi_header added;
+
+	if (r < 0)
+		return r;
+	if (before) {
+		added = res->headers[before];
+		res->header_count = before;
+		remove_header(res, added.name);
+		res->headers[res->header_count++] = added;
+	}
+	return 0;
+}
+
+int eddy_res_set_z(struct eddy_res *res, const char *name, const char *value)
+{
+	return eddy_res_set(res, name, eddy_str_from(value));
+}
+
+struct eddy_str eddy_res_header(const struct eddy_res *res, const char *name)
+{
+	for (unsigned i = 0; i < res->header_count; i++)
+		if (eddy_str_eq_nocase(res->headers[i].name, eddy_str_from(name)))
+			return res->headers[i].value;
+	return eddy_str(NULL, 0);
+}
+
+/* Whether a comma-separated list has a member. */
+static bool list_has(struct eddy_str list, struct eddy_str member)
+{
+	struct eddy_str other;
+
+	while (eddyi_syntax_take_member(&list, &other))
+		if (eddy_str_eq_nocase(other, member))
+			return true;
+	return false;
+}
+
+bool eddy_res_has(const struct eddy_res *res, const char *name, const char *member)
+{
+	for (unsigned i = 0; i < res->header_count; i++)
+		if (eddy_str_eq_nocase(res->headers[i].name, eddy_str_from(name)) &&
+		    list_has(res->headers[i].value, eddy_str_from(member)))
+			return true;
+	return false;
+}
+
+/* Add members to a list unless it has them. Return: .ptr NULL when memory is out. */
+static struct eddy_str list_add(struct eddy_res *res, struct eddy_str list, struct eddy_str members)
+{
+	struct eddy_str member;
+
+	while (list.ptr && eddyi_syntax_take_member(&members, &member))
+		if (!list_has(list, member))
+			list = eddyi_arena_printf(&res->req->arena, "%.*s%s%.*s", EDDY_FMT(list),
+						  list.len ? ", " : "", EDDY_FMT(member));
+	return list;
+}
+
+int eddy_res_merge(struct eddy_res *res, const char *name, struct eddy_str members)
+{
+	struct eddy_str field = eddy_str_from(name), all = eddy_str("*", 1), list = eddy_str("", 0);
+
+	if (!members.ptr)
+		return -ENOMEM;
+	if (eddy_str_eq_nocase(field, eddy_str("set-cookie", 10)))
+		return -EINVAL;
+	for (unsigned i = 0; i < res->header_count; i++)
+		if (eddy_str_eq_nocase(res->headers[i].name, field))
+			list = list_add(res, list, res->headers[i].value);
+	list = list_add(res, list, members);
+	if (eddy_str_eq_nocase(field, eddy_str("vary", 4)) && list_has(list, all))
+		list = all;
+	return eddy_res_set(res, name, list);
+}
+
+static void drop_body(struct eddy_res *res)
+{
+	eddyi_outgoing_close(&res->file);
+	res->ranges = NULL;
+	res->kind = EDDYI_RES_EMPTY;
+}
+
+void eddyi_res_clear_body(struct eddy_res *res)
+{
+	static const struct eddy_str describing[] = {
+		{ "content-type", 12 },     { "content-disposition", 19 }, { "content-range", 13 },
+		{ "content-encoding", 16 }, { "accept-ranges", 13 },       { "etag", 4 },
+		{ "last-modified", 13 },    { "cache-control", 13 },
+	};
+
+	for (size_t i = 0; i < sizeof(describing) / sizeof(describing[0]); i++)
+		remove_header(res, describing[i]);
+	drop_body(res);
+}
+
+static int set_body(struct eddy_res *res, struct eddy_str bytes)
+{
+	drop_body(res);
+	res->kind = EDDYI_RES_BYTES;
+	res->bytes = bytes;
+	return bytes.ptr ? 0 : -ENOMEM;
+}
+
+static int set_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes)
+{
+	int r = set_body(res, bytes);
+
+	return r == 0 && type ? eddy_res_set_z(res, "content-type", type) : r;
+}
+
+int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes)
+{
+	return set_bytes(res, type, bytes);
+}
+
+int eddy_res_ok(struct eddy_res *res, const char *format, ...)
+{
+	static const struct eddyi_header plain = {
+		.name = { "content-type", 12 },
+		.value = { "text/plain; charset=utf-8", 25 },
+	};
+	struct eddy_str text;
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	text = eddyi_arena_vprintf(&res->req->arena, format, args);
+	va_end(args);
+	r = set_body(res, text);
+	if (r < 0 || eddy_res_header(res, "content-type").ptr)
+		return r;
+	return append(res, plain);
+}
+
+struct dump {
+	struct eddyi_arena *arena;
+	const json_t *json;
+	struct eddy_str text;
+};
+
+static void dump(void *arg)
+{
+	struct dump *dump = arg;
+	size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
+	size_t len = json_dumpb(dump->json, NULL, 0, flags);
+	char *text = len ? eddyi_arena_alloc(dump->arena, len) : NULL;
+
+	if (text) {
+		json_dumpb(dump->json, text, len, flags);
+		len = eddyi_reals_shorten(text, len);
+	}
+	dump->text = eddy_str(text, len);
+}
+
+static int set_json(struct eddy_res *res, const char *type, json_t *json)
+{
+	struct dump job = { .arena = &res->req->arena, .json = json };
+
+	/* Recursion in somebody else's code: not on a task's stack. */
+	eddy_on_loop_stack(dump, &job);
+	json_decref(json);
+	return set_bytes(res, type, job.text);
+}
+
+int eddy_res_json(struct eddy_res *res, json_t *json)
+{
+	return set_json(res, "application/json", json);
+}
+
+int eddyi_problem(struct eddy_res *res, int status, const char *detail)
+{
+	json_t *text = detail ? json_string(detail) : NULL;
+
+	/* json_string() has none for what is not UTF-8. */
+	if (!text)
+		text = json_string(eddyi_status_detail(status));
+	eddyi_res_clear_body(res);
+	res->status = status;
+	return set_json(res, "application/problem+json",
+			json_pack("{s:s, s:s, s:i, s:o}", "type", "about:blank", "title",
+				  eddyi_status_phrase(status), "status", status, "detail", text));
+}
+
+int eddy_res_no_content(struct eddy_res *res)
+{
+	drop_body(res);
+	remove_header(res, eddy_str("content-type", 12));
+	res->status = 204;
+	return 0;
+}
+
+/* A URI reference has no blanks, and none of the bytes that URIs must escape. */
+static int set_location(struct eddy_res *res, int status, struct eddy_str location)
+{
+	int r;
+
+	for (size_t i = 0; i < location.len; i++)
+		if (location.ptr[i] <= ' ' || location.ptr[i] >= 0x7f)
+			return -EINVAL;
+	r = eddy_res_set(res, "location", location);
+	if (r == 0)
+		res->status = status;
+	return r;
+}
+
+int eddy_res_created(struct eddy_res *res, struct eddy_str location)
+{
+	return set_location(res, 201, location);
+}
+
+int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str location)
+{
+	switch (status) {
+	case 301:
+	case 302:
+	case 303:
+	case 307:
+	case 308:
+		return set_location(res, status, location);
+	default:
+		return -EINVAL;
+	}
+}
+
+int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...)
+{
+	char *text = NULL;
+	va_list args;
+	int r;
+
+	if (detail) {
+		va_start(args, detail);
+		r = vasprintf(&text, detail, args);
+		va_end(args);
+		if (r < 0)
+			return -ENOMEM;
+	}
+	r = eddyi_problem(res, status, text);
+	free(text);
+	return r;
+}

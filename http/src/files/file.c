@@ -1,0 +1,188 @@
+/* Files as responses: conditions, ranges and the fields that describe them (RFC 9110 sections 13
+ * and 14). */
+#include "file.h"
+
+#include "text/disposition.h"
+#include "exchange/error.h"
+#include "exchange/open_files.h"
+#include "exchange/res.h"
+
+#include <errno.h>
+#include <sys/random.h>
+
+/* Say which ranges of the file are to be sent. Return: 0, -errno. */
+static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *fields,
+			 const struct eddyi_cond_state *state)
+{
+	struct eddy_req *req = res->req;
+	struct eddy_str value = eddyi_head_join(&req->head, "range");
+	struct eddyi_ranges *ranges;
+	char text[EDDYI_RANGE_TEXT_SIZE];
+	unsigned char random[12];
+	int r;
+
+	if (!value.ptr || req->head.method != EDDYI_METHOD_GET ||
+	    !eddyi_cond_range_allowed(fields, state))
+		return 0;
+	ranges = eddyi_arena_alloc(&req->arena, sizeof(*ranges));
+	if (!ranges)
+		return -ENOMEM;
+	switch (eddyi_range_parse(value, res->file_size, ranges)) {
+	case EDDYI_RANGE_NONE:
+		return 0;
+	case EDDYI_RANGE_UNSATISFIABLE:
+		r = eddyi_render_error(req, 416, "the range lies outside of the file");
+		return r ? r :
+			   eddy_res_set(res, "content-range",
+					eddyi_range_format_unsatisfied(res->file_size, text));
+	case EDDYI_RANGE_SATISFIABLE:
+		break;
+	}
+	res->status = 206;
+	if (ranges->count == 1) {
+		res->range = ranges->ranges[0];
+		return eddy_res_set(res, "content-range",
+				    eddyi_range_format(res->range, res->file_size, text));
+	}
+	res->ranges = ranges;
+	res->part_type = eddy_res_header(res, "content-type");
+	/* Random, so that no file can hold it on purpose. */
+	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
+		return -errno;
+	res->boundary = eddyi_arena_printf(&req->arena,
+					   "%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x",
+					   random[0], random[1], random[2], random[3], random[4],
+					   random[5], random[6], random[7], random[8], random[9],
+					   random[10], random[11]);
+	if (!res->boundary.ptr)
+		return -ENOMEM;
+	return eddy_res_set(res, "content-type",
+			    eddyi_arena_printf(&req->arena, "multipart/byteranges; boundary=%.*s",
+					       EDDY_FMT(res->boundary)));
+}
+
+static int set_if(struct eddy_res *res, const char *name, const char *value)
+{
+	return value ? eddy_res_set_z(res, name, value) : 0;
+}
+
+static int set_fields(struct eddy_res *res, struct eddy_str name,
+		      const struct eddy_file_options *options, const struct eddyi_cond_state *state)
+{
+	struct eddy_req *req = res->req;
+	char date[EDDYI_DATE_LEN + 1];
+	int r = eddy_res_set(res, "content-type",
+			     options->type ? eddy_str_from(options->type) :
+					     eddyi_mime_of(req->app->mime, name));
+
+	if (r == 0 && !options->no_disposition)
+		r = eddy_res_set(res, "content-disposition",
+				 eddyi_disposition_attachment(&req->arena, name));
+	if (r == 0)
+		r = set_if(res, "content-encoding", options->coding);
+	if (r == 0)
+		r = set_if(res, "cache-control", options->cache_control);
+	if (r == 0)
+		r = eddy_res_set(res, "etag", state->etag);
+	if (r == 0)
+		r = eddy_res_set(res, "last-modified", eddyi_date_format(state->modified, date));
+	if (r == 0)
+		r = eddy_res_set_z(res, "accept-ranges", "bytes");
+	return r;
+}
+
+/* The body has been cleared: what is set are the first fields of their names. */
+static int describe(struct eddy_res *res, struct eddy_str name,
+		    const struct eddy_file_options *options, const struct stat *st,
+		    struct eddyi_validator *own, const struct eddyi_cond_state **ret_state)
+{
+	struct eddyi_open_file *kept = res->file.kept;
+	struct eddyi_validator *validator = kept ? &kept->validator : own;
+	unsigned before = res->header_count;
+	int r;
+
+	*ret_state = &validator->state;
+	if (kept && kept->fields.headers) {
+		validator->state.now = time(NULL);
+		return eddyi_res_fields_add(res, &kept->fields);
+	}
+	eddyi_validator_init(validator, st);
+	r = set_fields(res, name, options, &validator->state);
+	if (r == 0 && kept)
+		eddyi_res_fields_keep(res, before, &kept->fields);
+	return r;
+}
+
+/* `res` owns the file already. */
+static int answer_with(struct eddy_res *res, struct eddy_str name,
+		       const struct eddy_file_options *options, const struct stat *st)
+{
+	struct eddy_req *req = res->req;
+	struct eddyi_cond_fields fields = eddyi_validator_conditions(&req->head);
+	const struct eddyi_cond_state *state;
+	struct eddyi_validator own;
+	int r;
+
+	res->kind = EDDYI_RES_FILE;
+	res->file_size = (uint64_t)st->st_size;
+	res->range = (struct eddyi_range){ 0, res->file_size - 1 };
+	r = describe(res, name, options, st, &own, &state);
+	if (r < 0)
+		return r;
+	switch (eddyi_cond_evaluate(&fields, state, req->head.method)) {
+	case EDDYI_COND_NOT_MODIFIED:
+		res->kind = EDDYI_RES_EMPTY;
+		res->status = 304;
+		return 0;
+	case EDDYI_COND_FAILED:
+		return eddyi_render_error(req, 412, NULL);
+	case EDDYI_COND_PROCEED:
+		break;
+	}
+	return choose_ranges(res, &fields, state);
+}
+
+int eddyi_res_found(struct eddy_res *res, struct eddy_str name, const struct eddyi_found *found,
+		    const struct eddy_file_options *options)
+{
+	static const struct eddy_file_options defaults;
+
+	eddyi_res_clear_body(res);
+	res->file = found->file;
+	return answer_with(res, name, options ? options : &defaults, &found->st);
+}
+
+int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int fd,
+		       const struct eddy_file_options *options)
+{
+	struct eddyi_found found = { .file = { .fd = fd } };
+	int r = fstat(fd, &found.st) < 0 ? -errno : S_ISREG(found.st.st_mode) ? 0 : -ENOENT;
+
+	if (r == 0)
+		return eddyi_res_found(res, name, &found, options);
+	eddyi_res_clear_body(res);
+	eddyi_outgoing_close(&found.file);
+	return r;
+}
+
+int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd)
+{
+	return eddy_res_file_with(res, name, fd, NULL);
+}
+
+int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)
+{
+	struct eddy_str path = eddyi_arena_dup(&res->req->arena, name);
+	struct eddyi_folder folder = eddyi_folder_of(res->req->app, dir);
+	struct eddyi_found found;
+	int r;
+
+	if (!path.ptr)
+		return -ENOMEM;
+	if (!path.len || memchr(path.ptr, 0, path.len))
+		return -ENOENT;
+	r = eddyi_folder_find(&folder, path, EDDY_CODING_IDENTITY, &found);
+	if (r < 0)
+		return r == -EISDIR ? -ENOENT : r;
+	return eddyi_res_found(res, name, &found, NULL);
+}

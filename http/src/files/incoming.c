@@ -1,0 +1,440 @@
+#include "incoming.h"
+
+#include "wire/body.h"
+#include "exchange/open_files.h"
+#include "wire/wire.h"
+
+#include <eddy/file.h>
+#include <eddy/io.h>
+#include <eddy/offload.h>
+#include <eddy/scope.h>
+#include <eddy/transfer.h>
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+/* Disk space is taken in steps of this, ahead of bytes that do come: an announced length takes none. */
+#define RESERVE_FROM EDDY_MIB
+#define RESERVE_STEP (16 * EDDY_MIB)
+#define CLEAN_UP_NS (10 * EDDY_SECOND)
+/* A file of this size in memory is freed in less than a millisecond. */
+#define QUICK_TO_FREE (4 * EDDY_MIB)
+
+static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		return -errno;
+	snprintf(name, EDDYI_HIDDEN_SIZE, EDDYI_HIDDEN_PREFIX "%016llx",
+		 (unsigned long long)random);
+	return 0;
+}
+
+/* Lock a file that is being made. Where the file system has no locks it goes without: then nothing tells
+ * litter from work, and who cleans up leaves both alone.
+ * Return: false when somebody who cleans up has it. */
+static bool lock(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+/* Whether a change of the folder is made at once: a worker of the kernel's costs more than the change. */
+static bool is_quick(const struct eddyi_incoming *incoming)
+{
+	return incoming->in_memory && !eddy_is_cancelled();
+}
+
+static int plain(int r)
+{
+	return r < 0 ? -errno : r;
+}
+
+/* Whether the kernel has named a file by its descriptor alone: from Linux 6.10 on who opened it may, before only
+ * CAP_DAC_READ_SEARCH. Else it is named through /proc/self/fd, which is a walk through four folders. */
+static atomic_bool names_descriptors;
+
+static int open_unnamed(const struct eddyi_incoming *incoming)
+{
+	struct open_how how = { .flags = O_TMPFILE | O_WRONLY, .mode = 0666 };
+
+	if (!atomic_load_explicit(&names_descriptors, memory_order_relaxed) &&
+	    access("/proc/self/fd", X_OK) < 0)
+		return -EOPNOTSUPP;
+	if (is_quick(incoming))
+		return plain(openat(incoming->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+	return eddy_openat2(incoming->dir, ".", &how);
+}
+
+/* Whether the file still has its name. */
+static bool is_named(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
+static int open_hidden(int dir, char name[EDDYI_HIDDEN_SIZE])
+{
+	struct open_how how = { .flags = O_CREAT | O_EXCL | O_WRONLY, .mode = 0666 };
+	int r;
+
+	for (;;) {
+		r = make_hidden_name(name);
+		if (r == 0)
+			r = eddy_openat2(dir, name, &how);
+		if (r == -EEXIST)
+			continue;
+		/* Until it was locked it looked like litter to others: they may be at it, or be done. */
+		if (r < 0 || (lock(r) && is_named(r)))
+			break;
+		close(r);
+	}
+	if (r < 0)
+		name[0] = 0;
+	return r;
+}
+
+static int open_new(struct eddyi_incoming *incoming)
+{
+	int r = open_unnamed(incoming);
+
+	if (r == -EOPNOTSUPP || r == -EISDIR || r == -EINVAL)
+		r = open_hidden(incoming->dir, incoming->hidden);
+	return r;
+}
+
+static int check_space(struct eddyi_incoming *incoming, uint64_t expected)
+{
+	struct statfs fs;
+
+	if (fstatfs(incoming->dir, &fs) < 0)
+		return -errno;
+	incoming->in_memory = (unsigned long)fs.f_type == TMPFS_MAGIC;
+	incoming->can_reserve = !incoming->in_memory;
+	if (expected / (uint64_t)fs.f_bsize > (uint64_t)fs.f_bavail)
+		return -ENOSPC;
+	return 0;
+}
+
+int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expected, uint64_t max)
+{
+	int r;
+
+	*incoming = (struct eddyi_incoming){ .dir = dir, .fd = -1, .max = max };
+	if (expected > max)
+		return -EFBIG;
+	r = check_space(incoming, expected);
+	if (r < 0)
+		return r;
+	r = open_new(incoming);
+	if (eddyi_open_files_make_room(r))
+		r = open_new(incoming);
+	if (r < 0)
+		return r;
+	incoming->fd = r;
+	return 0;
+}
+
+static int close_file(void *arg)
+{
+	return close(*(int *)arg);
+}
+
+void eddyi_incoming_close(struct eddyi_incoming *incoming)
+{
+	struct eddy_scope shield;
+
+	if (incoming->fd < 0)
+		return;
+	if (incoming->published) {
+		close_file(&incoming->fd);
+		incoming->fd = -1;
+		return;
+	}
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){
+					  .shielded = true,
+					  .timeout_ns = CLEAN_UP_NS,
+				  });
+	if (incoming->hidden[0])
+		eddy_unlinkat(incoming->dir, incoming->hidden, 0);
+	eddy_scope_end(&shield);
+	/* The last close of an unnamed file frees its pages: a GiB of them takes a while. It must not be
+	 * taken back, however long the pool is busy. */
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	eddy_offload(close_file, &incoming->fd);
+	incoming->fd = -1;
+	eddy_scope_end(&shield);
+}
+
+/* Take disk space for what comes next. */
+static int reserve(struct eddyi_incoming *incoming, uint64_t len)
+{
+	int r;
+
+	if (!incoming->can_reserve || incoming->written < incoming->reserved)
+		return 0;
+	if (len > RESERVE_STEP)
+		len = RESERVE_STEP;
+	r = eddy_fallocate(incoming->fd, FALLOC_FL_KEEP_SIZE, incoming->written, len);
+	if (r == -EOPNOTSUPP || r == -ENOSYS) {
+		incoming->can_reserve = false;
+		return 0;
+	}
+	if (r == 0)
+		incoming->reserved = incoming->written + len;
+	return r;
+}
+
+static bool is_too_much(const struct eddyi_incoming *incoming, uint64_t len)
+{
+	return len > incoming->max - incoming->written;
+}
+
+int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_t len)
+{
+	int r;
+
+	if (is_too_much(incoming, len))
+		return -EFBIG;
+	r = eddy_transfer_write(incoming->fd, buf, len, incoming->written);
+	if (r == 0)
+		incoming->written += len;
+	return r;
+}
+
+int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire, uint64_t len,
+			   uint64_t *ret_moved)
+{
+	int r = 0;
+
+	*ret_moved = 0;
+	if (is_too_much(incoming, len))
+		return -EFBIG;
+	while (len && r == 0) {
+		uint64_t step = len < RESERVE_STEP ? len : RESERVE_STEP;
+		struct eddy_transfer transfer = {
+			.socket = wire->fd,
+			.file = incoming->fd,
+			.progress = &wire->timeout,
+		};
+
+		/* The first bytes show that there is somebody who sends. */
+		if (incoming->written < RESERVE_FROM && step > RESERVE_FROM)
+			step = RESERVE_FROM;
+		else if (incoming->written >= RESERVE_FROM)
+			r = reserve(incoming, len);
+		if (r < 0)
+			break;
+		transfer.offset = incoming->written;
+		transfer.len = step;
+		eddyi_wire_guard(wire, &wire->clocks->body);
+		r = eddy_transfer_to_file(&transfer);
+		eddyi_wire_unguard(wire);
+		incoming->written += transfer.moved;
+		*ret_moved += transfer.moved;
+		len -= transfer.moved;
+	}
+	return r == -ENODATA ? -ECONNRESET : r;
+}
+
+/* Small pieces of a body, which are written together. */
+struct gathered {
+	size_t len;
+	char bytes[4096];
+};
+
+static int write_gathered(struct eddyi_incoming *incoming, struct gathered *gathered)
+{
+	size_t len = gathered->len;
+
+	gathered->len = 0;
+	return eddyi_incoming_write(incoming, gathered->bytes, len);
+}
+
+static int gather(struct eddyi_incoming *incoming, struct gathered *gathered, struct eddy_str piece)
+{
+	int r = 0;
+
+	if (piece.len > sizeof(gathered->bytes) - gathered->len)
+		r = write_gathered(incoming, gathered);
+	if (r < 0)
+		return r;
+	if (piece.len > sizeof(gathered->bytes))
+		return eddyi_incoming_write(incoming, piece.ptr, piece.len);
+	memcpy(gathered->bytes + gathered->len, piece.ptr, piece.len);
+	gathered->len += piece.len;
+	return 0;
+}
+
+int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
+				struct eddyi_body *body)
+{
+	struct gathered gathered;
+
+	gathered.len = 0;
+	for (;;) {
+		struct eddy_str here;
+		uint64_t left, moved;
+		int r = eddyi_body_next(body, wire, &here, &left);
+
+		if (r <= 0)
+			return r ? r : write_gathered(incoming, &gathered);
+		if (here.len) {
+			r = gather(incoming, &gathered, here);
+			if (r < 0)
+				return r;
+			eddyi_body_took(body, wire, here.len, true);
+		} else if (!eddy_transfer_copies_in(left) && eddyi_wire_can_splice(wire)) {
+			r = write_gathered(incoming, &gathered);
+			if (r < 0)
+				return r;
+			r = eddyi_incoming_receive(incoming, wire, left, &moved);
+			eddyi_body_took(body, wire, moved, false);
+			if (r < 0) {
+				/* What the file did not take has left the socket all the same: where
+				 * the next request begins is not known any more. */
+				eddyi_body_fail(body, r);
+				return r;
+			}
+		} else {
+			ssize_t filled = eddyi_wire_fill(wire);
+
+			if (filled < 0) {
+				eddyi_body_fail(body, (int)filled);
+				return (int)filled;
+			}
+		}
+	}
+}
+
+int eddyi_incoming_sync(struct eddyi_incoming *incoming)
+{
+	return eddy_fsync(incoming->fd, true);
+}
+
+static int link_from(const struct eddyi_incoming *incoming, int from_dir, const char *from,
+		     const char *name, int flags)
+{
+	if (is_quick(incoming))
+		return plain(linkat(from_dir, from, incoming->dir, name, flags));
+	return eddy_linkat(from_dir, from, incoming->dir, name, flags);
+}
+
+static int link_as(const struct eddyi_incoming *incoming, const char *name)
+{
+	int r = link_from(incoming, incoming->fd, "", name, AT_EMPTY_PATH);
+	char path[32];
+
+	/* What the kernel says to those who may not; or the folder is gone. */
+	if (r != -ENOENT) {
+		if (r == 0)
+			atomic_store_explicit(&names_descriptors, true, memory_order_relaxed);
+		return r;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", incoming->fd);
+	return link_from(incoming, AT_FDCWD, path, name, AT_SYMLINK_FOLLOW);
+}
+
+int eddyi_incoming_hide(struct eddyi_incoming *incoming)
+{
+	char name[EDDYI_HIDDEN_SIZE];
+	int r = 0;
+
+	if (incoming->hidden[0])
+		return 0;
+	lock(incoming->fd); /* without a name nobody else could have it */
+	do {
+		r = make_hidden_name(name);
+		if (r == 0)
+			r = link_as(incoming, name);
+	} while (r == -EEXIST);
+	if (r == 0)
+		memcpy(incoming->hidden, name, sizeof(name));
+	return r;
+}
+
+/* Whether the file that has the name goes away with little to free. */
+static bool is_small(const struct eddyi_incoming *incoming, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(incoming->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT;
+	return st.st_size <= (off_t)QUICK_TO_FREE;
+}
+
+static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned flags)
+{
+	int r;
+
+	if (is_quick(incoming) && is_small(incoming, name))
+		r = plain(renameat2(incoming->dir, incoming->hidden, incoming->dir, name, flags));
+	else
+		r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name, flags);
+	if (r == -EISDIR || r == -ENOTEMPTY)
+		return -EEXIST;
+	if (r < 0)
+		return r;
+	incoming->hidden[0] = 0;
+	incoming->published = true;
+	return 0;
+}
+
+/* On file systems that can't rename without replacing (NFS among them): a link never replaces. */
+static int link_hidden_as(struct eddyi_incoming *incoming, const char *name)
+{
+	int r = eddy_linkat(incoming->dir, incoming->hidden, incoming->dir, name, 0);
+
+	if (r < 0)
+		return r;
+	incoming->published = true;
+	/* Left behind it is litter, and is cleaned up as such. */
+	if (eddy_unlinkat(incoming->dir, incoming->hidden, 0) == 0)
+		incoming->hidden[0] = 0;
+	return 0;
+}
+
+int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, bool no_replace,
+			  bool *ret_replaced)
+{
+	int r = rename_as(incoming, name, RENAME_NOREPLACE);
+	bool replaced;
+
+	if (r == -EINVAL)
+		r = link_hidden_as(incoming, name);
+	replaced = r == -EEXIST && !no_replace;
+	if (replaced)
+		r = rename_as(incoming, name, 0);
+	if (r == 0)
+		*ret_replaced = replaced;
+	return r;
+}
+
+int eddyi_incoming_publish(struct eddyi_incoming *incoming, const char *name, bool no_replace,
+			   bool *ret_replaced)
+{
+	int r;
+
+	if (!incoming->hidden[0]) {
+		r = link_as(incoming, name);
+		if (r == 0) {
+			incoming->published = true;
+			*ret_replaced = false;
+		}
+		if (r != -EEXIST || no_replace)
+			return r;
+		r = eddyi_incoming_hide(incoming);
+		if (r == 0)
+			r = rename_as(incoming, name, 0);
+		if (r == 0)
+			*ret_replaced = true;
+		return r;
+	}
+	return eddyi_incoming_rename(incoming, name, no_replace, ret_replaced);
+}

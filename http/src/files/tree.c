@@ -1,0 +1,251 @@
+#include "exchange/exchange_state.h"
+#include "file.h"
+#include "incoming.h"
+#include "text/syntax.h"
+
+#include <eddy/accept.h>
+#include <eddy/tree.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct eddyi_tree {
+	struct eddyi_folder *folder; /* its .dir is the tree's own */
+	const char *index;           /* empty for none */
+	const char *cache_control;
+	bool dot_files;
+	bool no_siblings;
+};
+
+/* The small ones first: nobody has to wait while they are made. */
+static const struct {
+	enum eddy_coding coding;
+	const char *suffix;
+} siblings[] = {
+	{ EDDY_CODING_BR, ".br" },
+	{ EDDY_CODING_ZSTD, ".zst" },
+	{ EDDY_CODING_GZIP, ".gz" },
+};
+
+#define SIBLING_COUNT (sizeof(siblings) / sizeof(siblings[0]))
+
+/* ---- which file ---- */
+
+static bool is_served(const struct eddyi_tree *tree, struct eddy_str name)
+{
+	if (memchr(name.ptr, '/', name.len))
+		return false; /* it was escaped, and is no separator */
+	if (name.ptr[0] != '.')
+		return true;
+	return tree->dot_files && !eddy_str_eq_z(name, ".") && !eddy_str_eq_z(name, "..") &&
+	       !eddy_str_starts(name, eddy_str_from(EDDYI_HIDDEN_PREFIX));
+}
+
+/* The path within the tree. Return: .ptr NULL for one that nothing can answer. */
+static struct eddy_str path_of(const struct eddyi_tree *tree, const struct eddy_req *req)
+{
+	struct eddy_str path = req->params[req->route->param_count - 1];
+
+	for (size_t i = 0; i < req->path.count; i++) {
+		struct eddy_str name = req->path.segments[i];
+
+		/* Only the rest of a path can hold an empty segment. */
+		if (!name.len)
+			return eddy_str(NULL, 0);
+		if (path.len && name.ptr >= path.ptr && !is_served(tree, name))
+			return eddy_str(NULL, 0);
+	}
+	return path.len ? path : eddy_str("", 0);
+}
+
+static bool has_slash_behind(const struct eddy_req *req)
+{
+	struct eddy_str path = req->head.target.path;
+
+	return !path.len || path.ptr[path.len - 1] == '/';
+}
+
+/* ---- answers ---- */
+
+/* To the same path with a slash behind it; relative to where the client is, so that it can't lead to
+ * another host, whatever the path looks like. */
+static int redirect(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str name = req->head.target.path, query = req->head.target.query;
+	const char *slash = memrchr(name.ptr, '/', name.len);
+	int r;
+
+	name = eddy_str_skip(name, (size_t)(slash + 1 - name.ptr));
+	r = eddy_res_set(res, "location",
+			 eddyi_arena_printf(&req->arena, "./%.*s/%s%.*s", EDDY_FMT(name),
+					    query.ptr ? "?" : "", EDDY_FMT(query)));
+	return r < 0 ? r : 308;
+}
+
+/* Open the sibling that the client likes best of those there are.
+ * Return: its coding; that of identity when the file itself is to be sent. */
+static enum eddy_coding open_sibling(const struct eddyi_tree *tree, struct eddy_req *req,
+				     struct eddy_str path, struct eddyi_found *ret_found)
+{
+	struct eddy_accept accept = eddy_req_accept(req);
+	enum eddy_coding order[SIBLING_COUNT], coding;
+	const char *suffix[EDDY_CODING_COUNT];
+	size_t count = SIBLING_COUNT;
+
+	for (size_t i = 0; i < count; i++) {
+		order[i] = siblings[i].coding;
+		suffix[order[i]] = siblings[i].suffix;
+	}
+	while (count && eddy_accept_choose(&accept, order, count, &coding) == 0 &&
+	       coding != EDDY_CODING_IDENTITY) {
+		struct eddy_str name =
+			eddyi_arena_printf(&req->arena, "%.*s%s", EDDY_FMT(path), suffix[coding]);
+		size_t kept = 0;
+
+		if (name.ptr && eddyi_folder_find(tree->folder, name, coding, ret_found) == 0)
+			return coding;
+		for (size_t i = 0; i < count; i++)
+			if (order[i] != coding)
+				order[kept++] = order[i];
+		count = kept;
+	}
+	return EDDY_CODING_IDENTITY;
+}
+
+/* Takes over what was found. */
+static int answer(const struct eddyi_tree *tree, struct eddy_res *res, struct eddy_str path,
+		  struct eddyi_found *found)
+{
+	struct eddy_file_options options = {
+		.cache_control = tree->cache_control,
+		.no_disposition = true,
+	};
+	struct eddyi_found sibling;
+	enum eddy_coding coding;
+	int r;
+
+	if (tree->no_siblings)
+		return eddyi_res_found(res, path, found, &options);
+	coding = open_sibling(tree, res->req, path, &sibling);
+	if (coding != EDDY_CODING_IDENTITY) {
+		eddyi_outgoing_close(&found->file);
+		found = &sibling;
+		options.coding = eddy_coding_name(coding);
+	}
+	r = eddyi_res_found(res, path, found, &options);
+	return r < 0 ? r : eddy_res_add(res, "vary", eddy_str("accept-encoding", 15));
+}
+
+/* The folder's index, or the way to it. */
+static int answer_folder(const struct eddyi_tree *tree, struct eddy_res *res, struct eddy_str path)
+{
+	struct eddy_req *req = res->req;
+	struct eddyi_found found;
+	int r;
+
+	if (!tree->index[0])
+		return -ENOENT;
+	path = eddyi_arena_printf(&req->arena, "%.*s%s%s", EDDY_FMT(path), path.len ? "/" : "",
+				  tree->index);
+	if (!path.ptr)
+		return -ENOMEM;
+	r = eddyi_folder_find(tree->folder, path, EDDY_CODING_IDENTITY, &found);
+	if (r < 0)
+		return r == -EISDIR ? -ENOENT : r;
+	if (has_slash_behind(req))
+		return answer(tree, res, path, &found);
+	eddyi_outgoing_close(&found.file);
+	return redirect(req, res);
+}
+
+static int serve(struct eddy_req *req, struct eddy_res *res)
+{
+	const struct eddy_route *route = req->route->value;
+	const struct eddyi_tree *tree = route->tree;
+	struct eddy_str path = path_of(tree, req);
+	struct eddyi_found found;
+	int r;
+
+	if (!path.ptr)
+		return -ENOENT;
+	if (!path.len || has_slash_behind(req))
+		return answer_folder(tree, res, path);
+	path = eddyi_arena_dup(&req->arena, path);
+	if (!path.ptr)
+		return -ENOMEM;
+	r = eddyi_folder_find(tree->folder, path, EDDY_CODING_IDENTITY, &found);
+	if (r == -EISDIR)
+		return answer_folder(tree, res, path);
+	return r < 0 ? r : answer(tree, res, path, &found);
+}
+
+/* ---- mapping ---- */
+
+static const char *copy(struct eddy_app *app, const char *text)
+{
+	return eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0)).ptr;
+}
+
+static void close_folder(void *data)
+{
+	const struct eddyi_tree *tree = data;
+
+	if (tree->folder->dir >= 0)
+		close(tree->folder->dir);
+}
+
+static struct eddyi_tree *make_tree(struct eddy_app *app, const struct eddy_tree_options *options)
+{
+	struct eddyi_tree *tree = eddy_app_alloc(app, sizeof(*tree));
+
+	*tree = (struct eddyi_tree){
+		.folder = eddyi_folder_new(app, -1),
+		.index = copy(app, options->index ? options->index : "index.html"),
+		.dot_files = options->dot_files,
+		.no_siblings = options->no_siblings,
+	};
+	if (options->cache_control)
+		tree->cache_control = copy(app, options->cache_control);
+	eddy_app_at_free(app, close_folder, tree);
+	return tree;
+}
+
+/* What is wrong with the way a tree is mapped; NULL: nothing. */
+static const char *find_mistake(const char *pattern, const struct eddyi_tree *tree)
+{
+	size_t len = strlen(pattern);
+
+	if (len < 5 || strcmp(pattern + len - 4, "...}"))
+		return "the pattern does not end in {name...}";
+	if (strchr(tree->index, '/'))
+		return "the index is not the name of a file";
+	if (tree->cache_control && !eddyi_syntax_is_value(eddy_str_from(tree->cache_control)))
+		return "the cache-control has a control byte";
+	return NULL;
+}
+
+struct eddy_route *eddy_group_map_files(struct eddy_group *group, const char *pattern,
+					const char *dir, const struct eddy_tree_options *options)
+{
+	static const struct eddy_tree_options defaults;
+	struct eddyi_tree *tree = make_tree(group->app, options ? options : &defaults);
+	struct eddy_route *route = eddy_group_map_get(group, pattern, serve);
+	const char *mistake = find_mistake(pattern, tree);
+
+	route->tree = tree;
+	tree->folder->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (tree->folder->dir < 0)
+		eddy_app_mistake(group->app, "can't serve the folder \"%s\" at \"%s\": %s", dir,
+				 pattern, strerror(errno));
+	if (mistake)
+		eddy_app_mistake(group->app, "can't serve a folder at \"%s\": %s", pattern,
+				 mistake);
+	return route;
+}
+
+struct eddy_route *eddy_app_map_files(struct eddy_app *app, const char *pattern, const char *dir,
+				      const struct eddy_tree_options *options)
+{
+	return eddy_group_map_files(&app->root, pattern, dir, options);
+}

@@ -1,0 +1,200 @@
+#include "upload.h"
+
+#include "text/disposition.h"
+#include "exchange/req.h"
+#include "text/syntax.h"
+#include "message/validator.h"
+
+#include <eddy/file.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define DECODED_SIZE ((size_t)(64 * EDDY_KIB))
+
+const struct eddy_save_options eddyi_upload_defaults;
+
+uint64_t eddyi_upload_max(const struct eddy_req *req, const struct eddy_save_options *options)
+{
+	return options->max ? options->max : eddyi_req_file_max(req);
+}
+
+int eddyi_upload_check_name(struct eddy_str name, const struct eddy_save_options *options)
+{
+	if (!name.len || name.len > EDDYI_FILENAME_MAX || name.ptr[0] == '.' ||
+	    memchr(name.ptr, '/', name.len) || !eddyi_syntax_is_utf8(name))
+		return -EINVAL;
+	for (size_t i = 0; i < name.len; i++)
+		if ((unsigned char)name.ptr[i] < ' ' || name.ptr[i] == 0x7f)
+			return -EINVAL;
+	return options->accept && !options->accept(name) ? -EINVAL : 0;
+}
+
+/* What the request asks of the file that is there now (RFC 9110 section 13). That there be none is
+ * also seen to when the new one is published.
+ * Return: 0, -EEXIST when the request must not be carried out: 412. */
+static int check_conditions(struct eddy_req *req, int dir, const char *name, bool *ret_no_replace)
+{
+	struct eddyi_cond_fields fields = eddyi_validator_conditions(&req->head);
+	struct eddyi_validator validator;
+	struct stat st;
+	bool failed;
+
+	*ret_no_replace = fields.if_none_match.ptr && eddy_str_eq_z(fields.if_none_match, "*");
+	if (!fields.if_match.ptr && !fields.if_none_match.ptr && !fields.if_unmodified_since.ptr)
+		return 0;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		eddyi_validator_init(&validator, &st);
+		failed = eddyi_cond_evaluate(&fields, &validator.state, EDDYI_METHOD_PUT) !=
+			 EDDYI_COND_PROCEED;
+	} else {
+		failed = fields.if_match.ptr != NULL;
+	}
+	return failed ? eddyi_req_fail(req, -EEXIST, 412, NULL) : 0;
+}
+
+uint64_t eddyi_upload_expected(const struct eddy_req *req)
+{
+	uint64_t length = eddy_req_length(req);
+
+	return length == EDDY_LENGTH_UNKNOWN ? 0 : length;
+}
+
+int eddyi_upload_publish(struct eddyi_incoming *incoming, const char *name,
+			 const struct eddy_save_options *options, bool *ret_replaced)
+{
+	int r = options->sync ? eddyi_incoming_sync(incoming) : 0;
+
+	if (r == 0)
+		r = eddyi_incoming_publish(incoming, name, options->no_replace, ret_replaced);
+	if (r == 0 && options->sync)
+		r = eddy_fsync(incoming->dir, false);
+	return r;
+}
+
+/* What comes out of a coder passes through the program. */
+static int receive_decoded(struct eddy_req *req, struct eddyi_incoming *incoming)
+{
+	char *buf = malloc(DECODED_SIZE);
+	ssize_t r = buf ? 1 : -ENOMEM;
+
+	while (r > 0) {
+		r = eddy_req_read(req, buf, DECODED_SIZE);
+		if (r > 0) {
+			int written = eddyi_incoming_write(incoming, buf, (size_t)r);
+
+			r = written < 0 ? written : r;
+		}
+	}
+	free(buf);
+	return (int)r;
+}
+
+static int receive(struct eddy_req *req, struct eddyi_incoming *incoming,
+		   const struct eddy_save_options *options)
+{
+	int r = eddyi_incoming_open(incoming, incoming->dir, eddyi_upload_expected(req),
+				    eddyi_upload_max(req, options));
+
+	if (r < 0)
+		return r;
+	if (req->decoded)
+		return receive_decoded(req, incoming);
+	return eddyi_incoming_receive_body(incoming, req->wire, &req->body);
+}
+
+int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
+		     const struct eddy_save_options *options, struct eddy_saved *ret_saved)
+{
+	EDDY_AUTO(eddyi_incoming_close) struct eddyi_incoming incoming = { .dir = dir, .fd = -1 };
+	struct eddy_save_options how = options ? *options : eddyi_upload_defaults;
+	struct eddy_str copy = eddyi_arena_dup(&req->arena, name);
+	bool replaced, asked_for_none;
+	int r;
+
+	if (!copy.ptr)
+		return -ENOMEM;
+	/* A piece must not be taken for the whole (RFC 9110 section 14.5). */
+	if (eddy_req_header(req, "content-range").ptr)
+		return eddyi_req_fail(req, -EINVAL, 400, "a file can't be sent in pieces");
+	r = eddyi_upload_check_name(copy, &how);
+	if (r == 0)
+		r = check_conditions(req, dir, copy.ptr, &asked_for_none);
+	if (r == 0)
+		r = receive(req, &incoming, &how);
+	if (r == 0) {
+		how.no_replace |= asked_for_none;
+		r = eddyi_upload_publish(&incoming, copy.ptr, &how, &replaced);
+		if (r == -EEXIST && asked_for_none)
+			eddyi_req_fail(req, r, 412, NULL);
+	}
+	if (r < 0)
+		return r;
+	*ret_saved = (struct eddy_saved){ copy, incoming.written, replaced };
+	return 0;
+}
+
+int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options *options,
+		  struct eddy_saved *ret_saved)
+{
+	struct eddy_str value = eddy_req_header(req, "content-disposition"), name;
+	struct eddyi_disposition disposition;
+	int r;
+
+	if (!value.ptr)
+		return eddyi_req_fail(
+			req, -EINVAL, 400,
+			"the content-disposition field, which names the file, is missing");
+	r = eddyi_disposition_parse(&req->arena, value, &disposition);
+	if (r == 0)
+		r = eddyi_filename_clean(disposition.filename, &name);
+	if (r == -EINVAL || r == -EBADMSG)
+		return eddyi_req_fail(req, r, 400,
+				      "the content-disposition field has no usable file name");
+	return r < 0 ? r : eddy_req_save_at(req, dir, name, options, ret_saved);
+}
+
+/* ---- cleaning ---- */
+
+/* Remove a hidden file unless somebody holds its lock, or there are no locks. Return: whether it was
+ * removed. */
+static bool remove_litter(int dir, const char *name)
+{
+	/* For writing as well: on NFS a file that is open for reading alone can't be locked. */
+	int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	bool removed;
+
+	if (fd < 0)
+		return false;
+	removed = flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(dir, name, 0) == 0;
+	close(fd);
+	return removed;
+}
+
+static bool is_hidden_name(const char *name)
+{
+	return strlen(name) == EDDYI_HIDDEN_SIZE - 1 &&
+	       strncmp(name, EDDYI_HIDDEN_PREFIX, sizeof(EDDYI_HIDDEN_PREFIX) - 1) == 0;
+}
+
+int eddy_upload_clean(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), removed = 0;
+	struct dirent *entry;
+	DIR *list;
+
+	if (fd < 0)
+		return -errno;
+	list = fdopendir(fd);
+	if (!list) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while ((entry = readdir(list)))
+		if (is_hidden_name(entry->d_name) && remove_litter(dir, entry->d_name))
+			removed++;
+	closedir(list);
+	return removed;
+}

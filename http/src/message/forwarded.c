@@ -1,0 +1,264 @@
+#include "forwarded.h"
+
+#include "text/host.h"
+#include "text/syntax.h"
+
+#include <errno.h>
+
+/* ---- hops ---- */
+
+/* An IP address, with or without a port. Bare IPv6 is not in RFC 7239, but what X-Forwarded-For has. */
+static int parse_ip(struct eddy_str text, struct eddyi_hop *hop)
+{
+	struct eddyi_host host;
+	const char *colon;
+
+	if (eddyi_ip_parse(text, &hop->ip) == 0)
+		return 0;
+	/* A port may be hidden: "192.0.2.7:_x". */
+	colon = !text.len ? NULL : memrchr(text.ptr, ':', text.len);
+	if (colon && colon + 1 < text.ptr + text.len && colon[1] == '_')
+		text.len = (size_t)(colon - text.ptr);
+	if (eddyi_host_parse(text, &host) < 0 || host.kind == EDDYI_HOST_NAME)
+		return -EINVAL;
+	hop->port = host.port;
+	return eddyi_ip_parse(host.name, &hop->ip);
+}
+
+static struct eddyi_hop parse_hop(struct eddy_str text)
+{
+	struct eddyi_hop hop = { .kind = EDDYI_HOP_IP };
+
+	if (parse_ip(text, &hop) < 0)
+		hop = (struct eddyi_hop){ .kind = EDDYI_HOP_UNKNOWN };
+	return hop;
+}
+
+/* The hops come in the order of the way. The client is the last one that is no trusted proxy; if all
+ * are, it is the first.
+ * Return: whether this one is it, as far as is known. */
+static bool choose(struct eddyi_hop *client, const struct eddyi_hop *hop,
+		   const struct eddyi_trust *trust)
+{
+	if (client->kind != EDDYI_HOP_NONE && hop->kind == EDDYI_HOP_IP &&
+	    eddyi_trust_has(trust, &hop->ip))
+		return false;
+	*client = *hop;
+	return true;
+}
+
+/* ---- what goes with them ---- */
+
+static struct eddy_str checked_proto(struct eddy_str proto)
+{
+	static const char *const known[] = { "http", "https" };
+
+	for (size_t i = 0; i < 2; i++)
+		if (eddy_str_eq_nocase(proto, eddy_str_from(known[i])))
+			return eddy_str_from(known[i]);
+	return eddy_str(NULL, 0);
+}
+
+static struct eddy_str checked_host(struct eddy_str text)
+{
+	struct eddyi_host host;
+
+	return eddyi_host_parse(text, &host) == 0 ? text : eddy_str(NULL, 0);
+}
+
+/* ---- Forwarded ---- */
+
+/* One element: whom one proxy speaks for. */
+struct element {
+	struct eddy_str hop, proto, host; /* .ptr is NULL for what is not there */
+	bool is_empty;                    /* not even a parameter that is of no use */
+};
+
+/* Take a value: a token, or what a quoted string means. Return: 0, -EINVAL, -ENOMEM. */
+static int take_value(struct eddyi_arena *arena, struct eddy_str *rest, struct eddy_str *ret_value)
+{
+	struct eddy_str inner;
+	size_t len = 0;
+	char *value;
+
+	if (eddyi_syntax_take_token(rest, ret_value))
+		return 0;
+	if (!eddyi_syntax_take_quoted(rest, &inner))
+		return -EINVAL;
+	*ret_value = inner;
+	if (!inner.len || !memchr(inner.ptr, '\\', inner.len))
+		return 0;
+	value = eddyi_arena_alloc(arena, inner.len);
+	if (!value)
+		return -ENOMEM;
+	for (size_t i = 0; i < inner.len; i++) {
+		if (inner.ptr[i] == '\\')
+			i++;
+		value[len++] = inner.ptr[i];
+	}
+	*ret_value = eddy_str(value, len);
+	return 0;
+}
+
+/* Keep a parameter's value, which may be there once. */
+static int keep(struct element *element, struct eddy_str name, struct eddy_str value)
+{
+	struct eddy_str *where = NULL;
+
+	if (eddy_str_eq_nocase(name, eddy_str("for", 3)))
+		where = &element->hop;
+	else if (eddy_str_eq_nocase(name, eddy_str("proto", 5)))
+		where = &element->proto;
+	else if (eddy_str_eq_nocase(name, eddy_str("host", 4)))
+		where = &element->host;
+	if (where && where->ptr)
+		return -EINVAL;
+	if (where)
+		*where = value;
+	return 0;
+}
+
+/* Take "name=value;name=value" up to a comma or the end. Return: 0, -EINVAL, -ENOMEM. */
+static int take_element(struct eddyi_arena *arena, struct eddy_str *rest,
+			struct element *ret_element)
+{
+	*ret_element = (struct element){ .is_empty = true };
+	do {
+		struct eddy_str name, value;
+		int r;
+
+		eddyi_syntax_skip_blanks(rest);
+		if (eddyi_syntax_take_token(rest, &name)) {
+			if (!eddyi_syntax_take(rest, '='))
+				return -EINVAL;
+			r = take_value(arena, rest, &value);
+			if (r == 0)
+				r = keep(ret_element, name, value);
+			if (r < 0)
+				return r;
+			ret_element->is_empty = false;
+			eddyi_syntax_skip_blanks(rest);
+		}
+	} while (eddyi_syntax_take(rest, ';'));
+	return rest->len && rest->ptr[0] != ',' ? -EINVAL : 0;
+}
+
+/* A proxy that does not say whom it speaks for leaves what its client claims behind itself. */
+static struct eddyi_hop hop_of(const struct element *element)
+{
+	if (!element->hop.ptr)
+		return (struct eddyi_hop){ .kind = EDDYI_HOP_UNSAID };
+	return parse_hop(element->hop);
+}
+
+int eddyi_forwarded_parse(struct eddyi_arena *arena, struct eddy_str value,
+			  const struct eddyi_trust *trust, struct eddyi_forwarded *ret_forwarded)
+{
+	struct eddyi_forwarded forwarded = { .client.kind = EDDYI_HOP_NONE };
+	struct element element;
+	int r;
+
+	do {
+		struct eddyi_hop hop;
+
+		r = take_element(arena, &value, &element);
+		if (r < 0)
+			break;
+		hop = hop_of(&element);
+		if (element.is_empty || !choose(&forwarded.client, &hop, trust))
+			continue;
+		forwarded.proto = checked_proto(element.proto);
+		forwarded.host = checked_host(element.host);
+	} while (eddyi_syntax_take(&value, ','));
+	if (r == -ENOMEM)
+		return r;
+	/* An open quote in front may have swallowed what a proxy said. */
+	if (r < 0)
+		forwarded = (struct eddyi_forwarded){ .client.kind = EDDYI_HOP_UNKNOWN };
+	*ret_forwarded = forwarded;
+	return 0;
+}
+
+/* ---- X-Forwarded ---- */
+
+static struct eddy_str last_member(struct eddy_str list)
+{
+	struct eddy_str member, last = { NULL, 0 };
+
+	while (eddy_str_split(&list, ',', &member))
+		last = eddy_str_trim(member);
+	return last;
+}
+
+void eddyi_forwarded_parse_x(struct eddy_str hops, struct eddy_str proto, struct eddy_str host,
+			     const struct eddyi_trust *trust, struct eddyi_forwarded *ret_forwarded)
+{
+	struct eddyi_forwarded forwarded = { .client.kind = EDDYI_HOP_NONE };
+	struct eddy_str member;
+
+	while (eddy_str_split(&hops, ',', &member)) {
+		struct eddyi_hop hop = parse_hop(eddy_str_trim(member));
+
+		if (eddy_str_trim(member).len)
+			choose(&forwarded.client, &hop, trust);
+	}
+	forwarded.proto = checked_proto(last_member(proto));
+	forwarded.host = checked_host(last_member(host));
+	*ret_forwarded = forwarded;
+}
+
+/* ---- both ---- */
+
+static struct eddyi_hop merge_hops(const struct eddyi_hop *a, const struct eddyi_hop *b)
+{
+	if (b->kind <= EDDYI_HOP_UNSAID)
+		return a->kind == EDDYI_HOP_NONE ? *b : *a;
+	if (a->kind <= EDDYI_HOP_UNSAID)
+		return *b;
+	if (a->kind == EDDYI_HOP_IP && b->kind == EDDYI_HOP_IP &&
+	    memcmp(&a->ip, &b->ip, sizeof(a->ip)) == 0)
+		return a->port ? *a : *b;
+	return (struct eddyi_hop){ .kind = EDDYI_HOP_UNKNOWN };
+}
+
+/* Whether somebody put a field of this kind there. */
+static bool is_there(const struct eddyi_forwarded *kind)
+{
+	return kind->client.kind != EDDYI_HOP_NONE || kind->proto.len || kind->host.len;
+}
+
+static bool names_client(const struct eddyi_forwarded *kind)
+{
+	return kind->client.kind > EDDYI_HOP_UNSAID;
+}
+
+/* Who names no client while the other does may be that client. Return: what both say, or who may be
+ * believed alone; else `contradiction`. */
+static struct eddy_str merge_text(struct eddy_str a, bool believe_a, struct eddy_str b,
+				  bool believe_b, struct eddy_str contradiction)
+{
+	if (!b.len)
+		return believe_a || !a.len ? a : contradiction;
+	if (!a.len)
+		return believe_b ? b : contradiction;
+	return eddy_str_eq_nocase(a, b) ? b : contradiction;
+}
+
+struct eddyi_forwarded eddyi_forwarded_merge(const struct eddyi_forwarded *a,
+					     const struct eddyi_forwarded *b)
+{
+	struct eddy_str http = eddy_str("http", 4), none = eddy_str(NULL, 0);
+	struct eddyi_forwarded merged = { .client = merge_hops(&a->client, &b->client) };
+	bool believe_a = names_client(a) || !names_client(b);
+	bool believe_b = names_client(b) || !names_client(a);
+
+	if (!is_there(a) || !is_there(b))
+		return is_there(a) ? *a : *b;
+	if (names_client(a) && names_client(b) && merged.client.kind == EDDYI_HOP_UNKNOWN) {
+		merged.proto = http;
+		return merged;
+	}
+	merged.proto = merge_text(a->proto, believe_a, b->proto, believe_b, http);
+	merged.host = merge_text(a->host, believe_a, b->host, believe_b, none);
+	return merged;
+}

@@ -1,0 +1,107 @@
+#include "range.h"
+
+#include "text/syntax.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Take the digits off the front; a number that does not fit is the largest that does, which is
+ * past the end of everything. Return: false when there is no digit. */
+static bool take_number(struct eddy_str *rest, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+	size_t len = 0;
+
+	for (; len < rest->len && rest->ptr[len] >= '0' && rest->ptr[len] <= '9'; len++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(rest->ptr[len] - '0'), &value))
+			value = UINT64_MAX; /* overflows again with each further digit */
+	*rest = eddy_str_skip(*rest, len);
+	*ret_value = value;
+	return len > 0;
+}
+
+enum spec { SPEC_MALFORMED, SPEC_OUTSIDE, SPEC_INSIDE };
+
+/* Read one range-spec: "first-last", "first-" or "-suffix". */
+static enum spec parse_spec(struct eddy_str spec, uint64_t size, struct eddyi_range *ret_range)
+{
+	uint64_t first, last = UINT64_MAX, suffix;
+
+	if (eddyi_syntax_take(&spec, '-')) {
+		if (!take_number(&spec, &suffix) || spec.len)
+			return SPEC_MALFORMED;
+		if (!suffix)
+			return SPEC_OUTSIDE;
+		ret_range->first = suffix < size ? size - suffix : 0;
+		ret_range->last = size - 1;
+		return SPEC_INSIDE;
+	}
+	if (!take_number(&spec, &first) || !eddyi_syntax_take(&spec, '-'))
+		return SPEC_MALFORMED;
+	if (spec.len && (!take_number(&spec, &last) || spec.len || last < first))
+		return SPEC_MALFORMED;
+	if (first >= size)
+		return SPEC_OUTSIDE;
+	ret_range->first = first;
+	ret_range->last = last < size ? last : size - 1;
+	return SPEC_INSIDE;
+}
+
+static bool overlaps(const struct eddyi_ranges *ranges, struct eddyi_range range)
+{
+	for (size_t i = 0; i < ranges->count; i++)
+		if (range.first <= ranges->ranges[i].last && ranges->ranges[i].first <= range.last)
+			return true;
+	return false;
+}
+
+enum eddyi_range_result eddyi_range_parse(struct eddy_str value, uint64_t size,
+					  struct eddyi_ranges *ret_ranges)
+{
+	struct eddyi_ranges ranges = { 0 };
+	struct eddy_str unit, spec;
+	size_t specs = 0;
+
+	if (!size || !eddyi_syntax_take_token(&value, &unit) ||
+	    !eddy_str_eq_nocase(unit, eddy_str_from("bytes")) || !eddyi_syntax_take(&value, '='))
+		return EDDYI_RANGE_NONE;
+	while (eddyi_syntax_take_member(&value, &spec)) {
+		struct eddyi_range range;
+
+		if (++specs > EDDYI_RANGE_MAX)
+			return EDDYI_RANGE_NONE;
+		switch (parse_spec(spec, size, &range)) {
+		case SPEC_MALFORMED:
+			return EDDYI_RANGE_NONE;
+		case SPEC_OUTSIDE:
+			break;
+		case SPEC_INSIDE:
+			if (overlaps(&ranges, range))
+				return EDDYI_RANGE_NONE;
+			ranges.ranges[ranges.count++] = range;
+		}
+	}
+	if (!specs)
+		return EDDYI_RANGE_NONE;
+	if (!ranges.count)
+		return EDDYI_RANGE_UNSATISFIABLE;
+	*ret_ranges = ranges;
+	return EDDYI_RANGE_SATISFIABLE;
+}
+
+struct eddy_str eddyi_range_format(struct eddyi_range range, uint64_t size,
+				   char buffer[EDDYI_RANGE_TEXT_SIZE])
+{
+	int len = snprintf(buffer, EDDYI_RANGE_TEXT_SIZE, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64,
+			   range.first, range.last, size);
+
+	return eddy_str(buffer, (size_t)len);
+}
+
+struct eddy_str eddyi_range_format_unsatisfied(uint64_t size, char buffer[EDDYI_RANGE_TEXT_SIZE])
+{
+	int len = snprintf(buffer, EDDYI_RANGE_TEXT_SIZE, "bytes */%" PRIu64, size);
+
+	return eddy_str(buffer, (size_t)len);
+}

@@ -1,0 +1,426 @@
+#include "activation.h"
+
+#include "app/app.h"
+
+#include <eddy/str.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FIRST_FD 3
+#define SYSTEMD "systemd"
+
+/* What has been passed and not yet taken. A process has it once, whatever number of apps it runs. */
+static struct {
+	pthread_mutex_t lock;
+	bool read;
+	bool restart;
+	struct eddyi_passed_list list;
+	char problem[EDDYI_PROBLEM_MAX]; /* of the variables; empty for none */
+} activation = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+EDDY_PRINTF(2, 3) static int fail(char problem[EDDYI_PROBLEM_MAX], const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(problem, EDDYI_PROBLEM_MAX, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+/* ---- lists ---- */
+
+/* The bits of an index are what is spoken there. */
+enum { PLAIN = 1, PROXY_PROTOCOL = 2 };
+static const char *const prefixes[] = {
+	[0] = "",
+	[PLAIN] = "plain ",
+	[PROXY_PROTOCOL] = "proxy ",
+	[PLAIN | PROXY_PROTOCOL] = "plain proxy ",
+};
+
+const char *eddyi_passed_prefix(const struct eddyi_address *address)
+{
+	return prefixes[(address->plain ? PLAIN : 0) |
+			(address->proxy_protocol ? PROXY_PROTOCOL : 0)];
+}
+
+int eddyi_passed_list_add(struct eddyi_passed_list *list, int fd, const char *prefix,
+			  const char *name)
+{
+	struct eddyi_passed *all = realloc(list->all, (list->count + 1) * sizeof(*all));
+	char *copy = NULL;
+
+	if (all)
+		list->all = all;
+	if (!all || asprintf(&copy, "%s%s", prefix, name) < 0) {
+		close(fd);
+		return -ENOMEM;
+	}
+	all[list->count++] = (struct eddyi_passed){ fd, copy };
+	return 0;
+}
+
+void eddyi_passed_list_deinit(struct eddyi_passed_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		close(list->all[i].fd);
+		free(list->all[i].name);
+	}
+	free(list->all);
+	*list = (struct eddyi_passed_list){ 0 };
+}
+
+/* Take one out; the name is freed. Return: its descriptor. */
+static int take_at(struct eddyi_passed_list *list, size_t at)
+{
+	int fd = list->all[at].fd;
+
+	free(list->all[at].name);
+	list->count--;
+	memmove(&list->all[at], &list->all[at + 1], (list->count - at) * sizeof(*list->all));
+	return fd;
+}
+
+/* An address has colons, which stand between names. */
+char *eddyi_passed_list_names(const struct eddyi_passed_list *list)
+{
+	size_t size = 1;
+	char *names, *out;
+
+	for (size_t i = 0; i < list->count; i++)
+		size += 3 * strlen(list->all[i].name) + 1;
+	names = out = malloc(size);
+	if (!names)
+		return NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		if (i)
+			*out++ = ':';
+		for (const char *c = list->all[i].name; *c; c++) {
+			if (*c == ':' || *c == '%')
+				out += sprintf(out, "%%%02X", (unsigned char)*c);
+			else
+				*out++ = *c;
+		}
+	}
+	*out = 0;
+	return names;
+}
+
+static void unescape(char *name)
+{
+	char *out = name;
+
+	for (; *name; name++) {
+		if (strncmp(name, "%3A", 3) == 0 || strncmp(name, "%25", 3) == 0) {
+			*out++ = name[1] == '3' ? ':' : '%';
+			name += 2;
+		} else {
+			*out++ = *name;
+		}
+	}
+	*out = 0;
+}
+
+/* ---- the environment ---- */
+
+static bool is_number(const char *name, uint64_t number)
+{
+	const char *text = getenv(name);
+	uint64_t value;
+
+	return text && eddy_str_to_u64(eddy_str_from(text), &value) == 0 && value == number;
+}
+
+/* Whose they are: a process that was started by one that was started by the service manager inherits
+ * the variables, but not the descriptors. */
+static int check_pid(bool restart, char *problem)
+{
+	if (restart || is_number("LISTEN_PID", (uint64_t)getpid()))
+		return 0;
+	if (!getenv("LISTEN_FDS"))
+		return fail(problem,
+			    "no sockets were passed to this process: there is no LISTEN_FDS");
+	return fail(problem, "no sockets were passed to this process: LISTEN_PID is not %d",
+		    (int)getpid());
+}
+
+static int read_count(uint64_t *ret_count, char *problem)
+{
+	const char *text = getenv("LISTEN_FDS");
+
+	if (!text || eddy_str_to_u64(eddy_str_from(text), ret_count) < 0 || !*ret_count)
+		return fail(problem, "LISTEN_FDS is no number of sockets");
+	/* Each has to be there, so the count is one that a process can have. */
+	for (uint64_t i = 0; i < *ret_count; i++)
+		if (i > INT16_MAX || fcntl(FIRST_FD + (int)i, F_GETFD) < 0)
+			return fail(problem,
+				    "LISTEN_FDS is %ju, but the descriptor %ju is not open",
+				    (uintmax_t)*ret_count, (uintmax_t)(FIRST_FD + i));
+	return 0;
+}
+
+static int check_names(const char *names, uint64_t count, char *problem)
+{
+	uint64_t found = 1;
+
+	for (const char *c = names; *c; c++)
+		found += *c == ':';
+	return found == count ? 0 :
+				fail(problem, "LISTEN_FDNAMES has %ju names for %ju descriptors",
+				     (uintmax_t)found, (uintmax_t)count);
+}
+
+static int read_list(bool restart, struct eddyi_passed_list *list, char *problem)
+{
+	const char *names = getenv("LISTEN_FDNAMES");
+	struct eddy_str rest, name;
+	uint64_t count;
+	int r = read_count(&count, problem);
+
+	if (r == 0 && names)
+		r = check_names(names, count, problem);
+	rest = eddy_str_from(names);
+	for (uint64_t i = 0; i < count && r == 0; i++) {
+		int fd = FIRST_FD + (int)i;
+		char copy[EDDYI_PROBLEM_MAX * 4];
+
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		/* As sd_listen_fds_with_names(3) calls it. */
+		if (!names || !eddy_str_split(&rest, ':', &name))
+			name = eddy_str("unknown", 7);
+		snprintf(copy, sizeof(copy), "%.*s", EDDY_FMT(name));
+		if (restart)
+			unescape(copy);
+		r = eddyi_passed_list_add(list, fd, "", copy);
+		if (r < 0)
+			fail(problem, "out of memory");
+	}
+	return r;
+}
+
+/* The lock is held. */
+static void read_environment(void)
+{
+	static const char *const variables[] = { "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
+						 EDDYI_RESTART_VARIABLE };
+
+	if (activation.read)
+		return;
+	activation.read = true;
+	activation.restart = is_number(EDDYI_RESTART_VARIABLE, (uint64_t)getppid());
+	if (check_pid(activation.restart, activation.problem) == 0)
+		read_list(activation.restart, &activation.list, activation.problem);
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		unsetenv(variables[i]);
+}
+
+bool eddyi_activation_is_restart(void)
+{
+	bool restart;
+
+	pthread_mutex_lock(&activation.lock);
+	/* What a service manager has passed is not looked at before somebody asks for it. */
+	if (getenv(EDDYI_RESTART_VARIABLE))
+		read_environment();
+	restart = activation.restart;
+	pthread_mutex_unlock(&activation.lock);
+	return restart;
+}
+
+/* ---- taking ---- */
+
+static bool has_option(int fd, int option, int wanted)
+{
+	socklen_t len = sizeof(int);
+	int value;
+
+	return getsockopt(fd, SOL_SOCKET, option, &value, &len) == 0 && value == wanted;
+}
+
+/* See that it is a listening socket, and make it one like those that we open. */
+static int adopt(const struct eddyi_passed *passed, char *problem)
+{
+	int flags = fcntl(passed->fd, F_GETFL), on = 1;
+
+	if (!has_option(passed->fd, SO_TYPE, SOCK_STREAM) ||
+	    !has_option(passed->fd, SO_ACCEPTCONN, 1))
+		return fail(problem, "the descriptor %d (\"%s\") is no stream socket that listens",
+			    passed->fd, passed->name);
+	if (has_option(passed->fd, SO_DOMAIN, AF_INET) ||
+	    has_option(passed->fd, SO_DOMAIN, AF_INET6))
+		setsockopt(passed->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	else if (!has_option(passed->fd, SO_DOMAIN, AF_UNIX))
+		return fail(problem, "the descriptor %d (\"%s\") is neither IP nor a unix socket",
+			    passed->fd, passed->name);
+	if (flags < 0 || fcntl(passed->fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return fail(problem, "the descriptor %d (\"%s\"): %s", passed->fd, passed->name,
+			    strerror(errno));
+	return 0;
+}
+
+/* The names that there are, for a message. */
+static void list_names(char *text, size_t size)
+{
+	size_t len = 0;
+
+	*text = 0;
+	for (size_t i = 0; i < activation.list.count && len < size; i++)
+		len += (size_t)snprintf(text + len, size - len, "%s\"%s\"", i ? ", " : "",
+					activation.list.all[i].name);
+}
+
+static int say_none(const char *name, char *problem)
+{
+	char names[EDDYI_PROBLEM_MAX / 2];
+
+	list_names(names, sizeof(names));
+	if (!*names)
+		return fail(problem, "all sockets that were passed are in use already");
+	return fail(problem, "no socket with the name \"%s\" was passed; there are %s", name,
+		    names);
+}
+
+/* NULL stands for any. */
+static bool is_named(const struct eddyi_passed *passed, const char *prefix, const char *name)
+{
+	size_t len = strlen(prefix);
+
+	return !name ||
+	       (strncmp(passed->name, prefix, len) == 0 && strcmp(passed->name + len, name) == 0);
+}
+
+/* Take those of a name. Return: how many; -errno, and none is taken. */
+static ssize_t take(const char *prefix, const char *name, int **ret_fds, char *problem)
+{
+	struct eddyi_passed_list *list = &activation.list;
+	int *fds = malloc((list->count + 1) * sizeof(*fds));
+	ssize_t count = 0;
+
+	if (!fds)
+		return fail(problem, "out of memory");
+	for (size_t i = 0; i < list->count; i++) {
+		if (!is_named(&list->all[i], prefix, name))
+			continue;
+		count = adopt(&list->all[i], problem);
+		if (count < 0)
+			break;
+	}
+	for (size_t i = 0; i < list->count && count >= 0;) {
+		if (!is_named(&list->all[i], prefix, name))
+			i++;
+		else
+			fds[count++] = take_at(list, i);
+	}
+	if (count > 0)
+		*ret_fds = fds;
+	else
+		free(fds);
+	return count;
+}
+
+/* The name behind "systemd:"; NULL for "systemd". */
+static const char *name_of(const char *address)
+{
+	const char *colon = strchr(address, ':');
+
+	return colon ? colon + 1 : NULL;
+}
+
+static bool is_systemd(const char *address)
+{
+	size_t len = strlen(SYSTEMD);
+
+	return strncmp(address, SYSTEMD, len) == 0 && (!address[len] || address[len] == ':');
+}
+
+bool eddyi_activation_is_all(const struct eddyi_address *address)
+{
+	return strcmp(address->text, SYSTEMD) == 0;
+}
+
+/* Return: as take(). */
+static ssize_t take_from_before(const struct eddyi_address *address, int **ret_fds, char *problem)
+{
+	const size_t kinds = sizeof(prefixes) / sizeof(prefixes[0]);
+	ssize_t count = take(eddyi_passed_prefix(address), address->text, ret_fds, problem);
+
+	for (size_t i = 0; i < kinds && !count; i++)
+		count = take(prefixes[i], address->text, ret_fds, problem);
+	return count;
+}
+
+static ssize_t take_for(const struct eddyi_address *address, int **ret_fds, char *problem)
+{
+	bool systemd = is_systemd(address->text);
+	ssize_t count;
+
+	if (!activation.restart && !systemd)
+		return 0;
+	read_environment();
+	if (*activation.problem)
+		return fail(problem, "%s", activation.problem);
+	if (activation.restart)
+		count = take_from_before(address, ret_fds, problem);
+	else
+		count = take("", name_of(address->text), ret_fds, problem);
+	return count || !systemd ? count : say_none(name_of(address->text), problem);
+}
+
+ssize_t eddyi_activation_take(const struct eddyi_address *address, int **ret_fds,
+			      char ret_problem[EDDYI_PROBLEM_MAX])
+{
+	ssize_t count;
+
+	eddyi_activation_is_restart();
+	pthread_mutex_lock(&activation.lock);
+	count = take_for(address, ret_fds, ret_problem);
+	pthread_mutex_unlock(&activation.lock);
+	return count;
+}
+
+/* Return: -1 for none. */
+static int take_one(const char *prefix, const char *name)
+{
+	struct eddyi_passed_list *list = &activation.list;
+	int fd = -1;
+
+	pthread_mutex_lock(&activation.lock);
+	for (size_t i = 0; activation.restart && i < list->count && fd < 0; i++)
+		if (is_named(&list->all[i], prefix, name))
+			fd = take_at(list, i);
+	pthread_mutex_unlock(&activation.lock);
+	return fd;
+}
+
+int eddyi_activation_take_file(const char *address)
+{
+	return take_one(EDDYI_PASSED_FILE, address);
+}
+
+void eddyi_activation_ready(void)
+{
+	int fd = take_one(EDDYI_PASSED_READY, "");
+
+	if (fd < 0)
+		return;
+	/* Who does not read it any more has given up, and will end us. */
+	(void)!write(fd, "1", 1);
+	close(fd);
+}
+
+void eddyi_activation_drop(void)
+{
+	pthread_mutex_lock(&activation.lock);
+	if (activation.restart)
+		eddyi_passed_list_deinit(&activation.list);
+	pthread_mutex_unlock(&activation.lock);
+}

@@ -1,0 +1,493 @@
+#include "conn.h"
+
+#include "conn_proxy.h"
+#include "exchange/exchange.h"
+#include "wire/tls_wire.h"
+
+#include <errno.h>
+#include <liburing.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define REST_SIZE (8 * EDDY_KIB)
+/* With the rest of a buffer it fits into the inbox. */
+#define AHEAD_MAX (EDDYI_INBOX_SIZE / 2)
+
+/* Wait for bytes: of a new request, or of one whose head has begun to arrive. Without a part of one it is closed
+ * instead when requests are not waited for any more. */
+static void park(struct eddyi_conn *conn);
+
+static void closed(struct eddy_op *op, int result, unsigned flags)
+{
+	struct eddyi_conn *conn = eddy_of(op, struct eddyi_conn, op);
+	struct eddyi_conns *conns = conn->conns;
+
+	(void)result;
+	(void)flags;
+	eddy_list_remove(&conn->node);
+	free(conn->wire.inbox);
+	free(conn->wire.end);
+	if (EDDYI_TLS)
+		eddyi_tls_free(conn->wire.tls);
+	free(conn);
+	conns->count--;
+	eddyi_conn_count(conns, closed);
+	conns->gone(conns);
+}
+
+static void start_close(struct eddyi_conn *conn)
+{
+	struct io_uring_sqe *sqe = eddy_op_begin(&conn->op, closed);
+
+	io_uring_prep_close(sqe, conn->wire.fd);
+	eddy_op_start(&conn->op, sqe);
+}
+
+/* Nothing of the connection is in use any more. */
+static void close_conn(struct eddyi_conn *conn)
+{
+	conn->state = EDDYI_CONN_CLOSING;
+	eddyi_wire_unguard(&conn->wire);
+	eddyi_wire_give_up(&conn->wire);
+	if (conn->req) {
+		eddyi_req_free(conn->req);
+		conn->req = NULL;
+	}
+	/* A socket that still receives would not end for its peer. */
+	if (eddy_op_is_started(&conn->op))
+		eddy_op_cancel(&conn->op);
+	else
+		start_close(conn);
+}
+
+/* Feed the next head, and say how many bytes it took. Return: as take_in(). */
+static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used)
+{
+	int status;
+
+	if (!conn->req)
+		conn->req = eddyi_req_new(conn->conns->app, &conn->wire);
+	if (!conn->req)
+		return -ENOMEM;
+	conn->req->head.is_first = conn->fresh;
+	status = eddyi_head_feed(&conn->req->head, bytes.ptr, bytes.len, ret_used);
+	conn->req->refused = status >= 400 ? status : 0;
+	/* Blank lines are no part of a head: who sends no more asks for nothing. */
+	if (!status && !conn->req->head.len) {
+		eddyi_req_free(conn->req);
+		conn->req = NULL;
+	}
+	return status;
+}
+
+/* Take in bytes of the head; what is behind it is kept.
+ * Return: 0 when more are needed, else the head's status; -ENOMEM. */
+static int take_in(void *arg, const char *bytes, size_t len)
+{
+	struct eddyi_conn *conn = arg;
+	size_t used = 0;
+	int status = feed(conn, eddy_str(bytes, len), &used);
+
+	if (status >= 0 && !eddyi_wire_keep(&conn->wire, eddy_str(bytes + used, len - used)))
+		return -ENOMEM;
+	return status;
+}
+
+/* Read the next head from what is pending. Return: as take_in(). */
+static int take_in_pending(struct eddyi_conn *conn)
+{
+	struct eddy_str pending = eddyi_wire_pending(&conn->wire);
+	size_t used = 0;
+	int status;
+
+	if (!pending.len)
+		return 0;
+	status = feed(conn, pending, &used);
+	eddyi_wire_consume(&conn->wire, used);
+	return status;
+}
+
+static bool is_shaking(const struct eddyi_conn *conn)
+{
+	return EDDYI_TLS && conn->wire.tls && conn->wire.tls->state < EDDYI_TLS_OPEN;
+}
+
+/* Decrypt what is here, until it is a head. Return: as take_in(), -errno. */
+static int take_in_decrypted(struct eddyi_conn *conn)
+{
+	return EDDYI_TLS ? eddyi_tls_wire_drain(&conn->wire, take_in, conn) : 0;
+}
+
+/* Take in encrypted bytes. Return: 1 when a step of the handshake is due; else as take_in(), -errno. */
+static int take_in_sealed(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	int r = EDDYI_TLS ? eddyi_tls_feed(conn->wire.tls, bytes, len) : 0;
+
+	if (r < 0)
+		return r;
+	return EDDYI_TLS && is_shaking(conn) ? eddyi_tls_is_due(conn->wire.tls) :
+					       take_in_decrypted(conn);
+}
+
+/* Take in what the socket received, as take_in(). */
+static int take_in_received(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	if (EDDYI_TLS && conn->wire.tls)
+		return take_in_sealed(conn, bytes, len);
+	return take_in(conn, bytes, len);
+}
+
+/* The same from a connection that has to begin with a PROXY header. */
+static int take_in_first(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	ssize_t used;
+
+	if (!conn->proxy_due)
+		return take_in_received(conn, bytes, len);
+	used = eddyi_conn_take_in_proxy_header(conn, bytes, len);
+	if (used <= 0 || (size_t)used == len)
+		return used < 0 ? (int)used : 0;
+	return take_in_received(conn, bytes + used, len - (size_t)used);
+}
+
+/* Send what was held for a request that turned out not to be there. */
+static int flush_held(struct eddyi_conn *conn)
+{
+	struct eddy_scope scope;
+	int r;
+
+	if (!conn->wire.held && !conn->wire.tls)
+		return 0;
+	eddy_scope_begin(&scope, NULL);
+	conn->beside = &scope;
+	r = eddyi_wire_flush(&conn->wire);
+	conn->beside = NULL;
+	eddy_scope_end(&scope);
+	return r;
+}
+
+/* Take in the next head, if it is here. What was held for it is sent before it is waited for, and more may come
+ * ahead meanwhile. Return: as take_in(), -errno. */
+static int take_in_next(struct eddyi_conn *conn)
+{
+	int status;
+
+	do {
+		status = take_in_pending(conn);
+		if (EDDYI_TLS && status == 0 && conn->wire.tls)
+			status = take_in_decrypted(conn);
+		if (status == 0)
+			status = flush_held(conn);
+	} while (status == 0 && conn->wire.inbox);
+	return status;
+}
+
+/* Task: answer requests until the next head is not there yet. */
+static int serve(void *arg)
+{
+	struct eddyi_conn *conn = arg;
+	enum eddyi_ending ending;
+	int status = 0;
+
+	do {
+		ending = eddyi_exchange(conn->req);
+		conn->brief = conn->req->body.framing == EDDYI_BODY_NONE;
+		eddyi_req_free(conn->req);
+		conn->req = NULL;
+		conn->fresh = false;
+		if (ending == EDDYI_ENDING_KEEP)
+			status = take_in_next(conn);
+		if (ending == EDDYI_ENDING_KEEP && conn->wire.lost)
+			ending = EDDYI_ENDING_LINGER;
+	} while (ending == EDDYI_ENDING_KEEP && status > 0);
+	if (ending == EDDYI_ENDING_KEEP && status == 0) {
+		park(conn);
+		return 0;
+	}
+	if (ending == EDDYI_ENDING_LINGER)
+		eddyi_wire_linger(&conn->wire);
+	else if (ending == EDDYI_ENDING_CUT)
+		eddyi_wire_cut(&conn->wire);
+	close_conn(conn);
+	return 0;
+}
+
+/* Task: do what is due of a handshake, and go on with what came behind it: no task waits for a client. */
+static int shake(void *arg)
+{
+	struct eddyi_conn *conn = arg;
+	struct eddyi_wire *wire = &conn->wire;
+	struct eddy_scope scope;
+	int r;
+
+	eddy_scope_begin(&scope, NULL);
+	conn->beside = &scope;
+	r = EDDYI_TLS ? eddyi_tls_wire_shake(wire) : 0;
+	conn->beside = NULL;
+	eddy_scope_end(&scope);
+	if (r != -EAGAIN)
+		eddyi_wire_unguard(wire);
+	if (r == 0) {
+		r = take_in_decrypted(conn);
+		if (r > 0)
+			return serve(conn);
+		if (r == 0)
+			r = -EAGAIN;
+	} else if (r == -EPROTO || r == -EBADMSG) {
+		/* It is to get the alert that says why. */
+		eddyi_wire_linger(wire);
+	}
+	/* A step that was done in spite of it: who evicts has passed by already. */
+	if (r == -EAGAIN && !eddy_is_cancelled())
+		park(conn);
+	else
+		close_conn(conn);
+	return 0;
+}
+
+static void move_to(struct eddyi_conn *conn, struct eddy_node *list)
+{
+	if (conn->node.next)
+		eddy_list_remove(&conn->node);
+	eddy_list_append(list, &conn->node);
+}
+
+/* The head is complete, or refused: a task answers it. Or a step of the handshake is due, whose time goes
+ * on. */
+static void start_task(struct eddyi_conn *conn)
+{
+	bool shaking = is_shaking(conn);
+	int r;
+
+	if (!shaking)
+		eddyi_wire_unguard(&conn->wire);
+	/* A head that came together with the end of its time has come. */
+	conn->expired = false;
+	conn->state = EDDYI_CONN_BUSY;
+	conn->wire.ahead = eddy_op_is_started(&conn->op) ? &conn->op : NULL;
+	move_to(conn, &conn->conns->active);
+	if (EDDYI_TLS && shaking)
+		r = eddy_scope_spawn(conn->conns->tasks, "handshake", shake, conn);
+	else
+		r = eddy_scope_spawn(conn->conns->tasks, "request", serve, conn);
+	if (r < 0)
+		close_conn(conn);
+}
+
+/* The time for a head is over: 408 when a part of it had come. */
+static void give_up_head(struct eddyi_conn *conn)
+{
+	if (!conn->req || conn->evicted) {
+		close_conn(conn);
+		return;
+	}
+	conn->req->refused =
+		eddyi_head_refuse(&conn->req->head, 408, "the request head did not arrive in time");
+	start_task(conn);
+}
+
+/* The head's last chance: bytes that have come meanwhile may complete it, and unread ones would reset
+ * the connection as it is closed. Who goes on sending what is no request holds the loop no longer than a
+ * head could take. Return: as take_in(). */
+static int take_in_rest(struct eddyi_conn *conn)
+{
+	const struct eddyi_head_limits *limits = &conn->conns->app->head_limits;
+	size_t most = limits->request_line_max + limits->header_block_max + REST_SIZE;
+	char bytes[REST_SIZE];
+	int status = 0;
+
+	for (size_t taken = 0; status == 0 && taken < most;) {
+		ssize_t r = recv(conn->wire.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+		if (r <= 0)
+			return 0;
+		taken += (size_t)r;
+		status = take_in_first(conn, bytes, (size_t)r);
+	}
+	return status;
+}
+
+/* A task has the connection: it finds the bytes when it looks for them. */
+static void received_ahead(struct eddyi_conn *conn, struct eddy_str bytes, bool last)
+{
+	struct eddyi_wire *wire = &conn->wire;
+
+	if (!eddyi_wire_keep(wire, bytes))
+		wire->lost = wire->last = true;
+	if (!last)
+		return;
+	wire->ahead = NULL;
+	if (wire->alone)
+		eddy_event_set(wire->alone);
+}
+
+/* Others had all buffers; or who cancelled it was served by what came first. */
+static bool may_receive_again(int error)
+{
+	return error == -ENOBUFS || error == -EINTR || error == -ECANCELED;
+}
+
+/* What becomes of a parked connection that has received. */
+static void judge_received(struct eddyi_conn *conn, int result, int status, bool last)
+{
+	bool is_over = conn->expired || conn->evicted;
+
+	/* Its receive has been cancelled: all that came before that comes first. */
+	if (status == 0 && is_over && !last)
+		return;
+	if (status == 0 && result != 0 && !is_shaking(conn) && is_over)
+		status = take_in_rest(conn);
+	if (result == 0 && conn->req)
+		status = conn->req->refused = eddyi_head_end(&conn->req->head);
+	if (status > 0 && !(is_shaking(conn) && conn->expired))
+		start_task(conn);
+	else if (is_over)
+		give_up_head(conn);
+	else if (status < 0 || result == 0 || (result < 0 && !may_receive_again(result)))
+		close_conn(conn);
+	else
+		park(conn);
+}
+
+typedef int take_in_fn(struct eddyi_conn *conn, const char *bytes, size_t len);
+
+static inline void receive(struct eddy_op *op, int result, unsigned flags, take_in_fn *take_in)
+{
+	struct eddyi_conn *conn = eddy_of(op, struct eddyi_conn, op);
+	struct eddy_str bytes = eddy_str(eddy_buffers_of(NULL, flags), result > 0 ? result : 0);
+	bool last = !(flags & IORING_CQE_F_MORE);
+	int status = 0;
+
+	if (conn->state == EDDYI_CONN_BUSY)
+		received_ahead(conn, bytes, last);
+	else if (conn->state == EDDYI_CONN_PARKED && result > 0)
+		status = take_in(conn, bytes.ptr, bytes.len);
+	eddy_buffers_give_back(NULL, flags);
+	if (conn->state == EDDYI_CONN_PARKED)
+		judge_received(conn, result, status, last);
+	else if (conn->state == EDDYI_CONN_CLOSING && last)
+		start_close(conn);
+}
+
+static void received(struct eddy_op *op, int result, unsigned flags)
+{
+	receive(op, result, flags, take_in_received);
+}
+
+static void received_first(struct eddy_op *op, int result, unsigned flags)
+{
+	receive(op, result, flags, take_in_first);
+}
+
+static bool is_limited_by(const struct eddyi_wire *wire, const struct eddy_timeout_queue *queue)
+{
+	return wire->timeout.node.next && wire->timeout.queue == queue;
+}
+
+/* Whether a part of a request is here, or of the record that may hold one. Once it was, the time for a head
+ * goes on: records in pieces that hold nothing would have no end. */
+static bool is_arriving(const struct eddyi_conn *conn)
+{
+	const struct eddyi_wire *wire = &conn->wire;
+
+	if (conn->req || (!conn->fresh && is_limited_by(wire, &wire->clocks->head)))
+		return true;
+	return EDDYI_TLS && wire->tls && !is_shaking(conn) && eddyi_tls_has_part(wire->tls);
+}
+
+/* A body is better read by who wants it: then it is received once. */
+static void arm(struct eddyi_conn *conn)
+{
+	struct io_uring_sqe *sqe =
+		eddy_op_begin(&conn->op, conn->proxy_due ? received_first : received);
+
+	if (conn->brief && !conn->wire.tls)
+		eddy_buffers_prep_recv_some(NULL, sqe, conn->wire.fd, AHEAD_MAX);
+	else
+		eddy_buffers_prep_recv(NULL, sqe, conn->wire.fd);
+	eddy_op_start(&conn->op, sqe);
+}
+
+static void wait_for_bytes(struct eddyi_conn *conn, bool arriving)
+{
+	struct eddyi_conns *conns = conn->conns;
+	struct eddyi_wire *wire = &conn->wire;
+	bool idle = !arriving && !conn->fresh;
+	struct eddy_timeout_queue *clock = idle             ? &wire->clocks->idle :
+					   is_shaking(conn) ? &wire->clocks->handshake :
+							      &wire->clocks->head;
+
+	if (!idle)
+		move_to(conn, arriving ? &conns->active : &conns->fresh);
+	else if (!is_limited_by(wire, clock))
+		move_to(conn, &conns->idle);
+	if (!is_limited_by(wire, clock))
+		eddyi_wire_guard(wire, clock);
+	conn->state = EDDYI_CONN_PARKED;
+	if (!eddy_op_is_started(&conn->op))
+		arm(conn);
+	if (idle)
+		conns->became_idle(conns);
+}
+
+static void park(struct eddyi_conn *conn)
+{
+	bool arriving = is_arriving(conn);
+
+	if (!arriving && conn->conns->stopping && !conn->conns->patient)
+		close_conn(conn);
+	else
+		wait_for_bytes(conn, arriving);
+}
+
+static void time_is_up(struct eddy_timeout *timeout)
+{
+	struct eddyi_conn *conn = eddy_of(timeout, struct eddyi_conn, wire.timeout);
+
+	if (conn->state == EDDYI_CONN_PARKED) {
+		conn->expired = true;
+		eddy_op_cancel(&conn->op);
+	} else if (timeout->queue == &conn->wire.clocks->write &&
+		   !eddyi_wire_has_stalled(&conn->wire)) {
+		return;
+	} else if (conn->beside) {
+		eddy_scope_cancel(conn->beside);
+	} else if (conn->req) {
+		eddyi_exchange_expire(conn->req);
+	}
+}
+
+void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address)
+{
+	struct eddyi_conn *conn = calloc(1, sizeof(*conn));
+
+	eddyi_conn_count(conns, accepted);
+	if (EDDYI_TLS && conn && conns->app->tls && !address->plain) {
+		conn->wire.tls = eddyi_tls_new(conns->app->tls);
+		if (!conn->wire.tls) {
+			free(conn);
+			conn = NULL;
+		}
+	}
+	if (!conn) {
+		eddyi_conn_count(conns, refused);
+		close(fd);
+		return;
+	}
+	conn->conns = conns;
+	conn->fresh = true;
+	conn->wire.fd = fd;
+	conn->wire.bound = address->text;
+	conn->wire.clocks = conns->clocks;
+	conn->wire.timeout.expire = time_is_up;
+	conn->wire.last = conns->stopping;
+	conns->count++;
+	if (address->proxy_protocol && !eddyi_conn_await_proxy_header(conn)) {
+		move_to(conn, &conns->active);
+		close_conn(conn);
+		return;
+	}
+	/* Also at the end, when what it has sent already is answered. */
+	wait_for_bytes(conn, false);
+}

@@ -1,0 +1,60 @@
+#include "conn_proxy.h"
+
+#include "app/app.h"
+#include "exchange/peer.h"
+
+#include <eddy/log.h>
+#include <errno.h>
+
+static void refuse(struct eddyi_conn *conn, const char *why)
+{
+	eddyi_conn_count(conn->conns, proxy_failures);
+	eddy_debug("eddy::http", "a connection to %s from %.*s is closed: %s", conn->wire.bound,
+		   EDDY_FMT(conn->wire.end->peer.text), why);
+}
+
+bool eddyi_conn_await_proxy_header(struct eddyi_conn *conn)
+{
+	const struct eddyi_trust *trust = &conn->conns->app->trust;
+	struct eddyi_end *end = eddyi_end_new(conn->wire.fd, trust);
+
+	conn->wire.end = end;
+	conn->proxy_due = true;
+	if (end && !end->is_trusted)
+		refuse(conn, "it is no trusted proxy's");
+	return end && end->is_trusted;
+}
+
+static const char *reason_of(ssize_t error)
+{
+	return error == -EMSGSIZE ? "its PROXY header is too long" :
+				    "it does not begin with a good PROXY header";
+}
+
+ssize_t eddyi_conn_take_in_proxy_header(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	const struct eddy_app *app = conn->conns->app;
+	struct eddy_str pending = eddyi_wire_pending(&conn->wire), text = eddy_str(bytes, len);
+	struct eddyi_proxied proxied;
+	char joined[EDDYI_INBOX_SIZE];
+	ssize_t r;
+
+	if (pending.len) {
+		memcpy(joined, pending.ptr, pending.len);
+		memcpy(joined + pending.len, bytes, len);
+		text = eddy_str(joined, pending.len + len);
+	}
+	r = eddyi_proxy_header_parse(text, app->options.proxy_header_max, &proxied);
+	if (r == 0)
+		return eddyi_wire_keep(&conn->wire, eddy_str(bytes, len)) ? 0 : -ENOMEM;
+	if (r < 0) {
+		refuse(conn, reason_of(r));
+		return r;
+	}
+	if (pending.len)
+		eddyi_wire_consume(&conn->wire, pending.len);
+	eddyi_end_introduce(conn->wire.end, &app->trust, &proxied);
+	conn->proxy_due = false;
+	/* It ends within these bytes, or it would have been whole before. */
+	return r - (ssize_t)pending.len;
+}

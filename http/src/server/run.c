@@ -1,0 +1,328 @@
+/* An app from start to end: its sockets, its workers, its signals. */
+#include "app_stats.h"
+#include "app/beside.h"
+#include "restart.h"
+#include "stop.h"
+#include "tls/tls_setup.h"
+
+#include <eddy/log.h>
+#include <eddy/loops.h>
+#include <eddy/offload.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+/* ---- signals ---- */
+
+/* A task of worker 0: read what the files hold that the app was told of. The pool may be busy for long, and
+ * other signals are heard meanwhile. */
+static int reload(void *arg)
+{
+	struct eddyi_run *run = arg;
+
+	do {
+		run->reload_more = false;
+		if (EDDYI_TLS && eddy_offload(eddyi_tls_setup_load, run->app->tls) == 0)
+			eddy_info("eddy::app", "Certificates were read again");
+	} while (run->reload_more);
+	run->reloading = false;
+	return 0;
+}
+
+static void start_reload(struct eddyi_run *run)
+{
+	int r;
+
+	if (run->reloading) {
+		run->reload_more = true;
+		return;
+	}
+	run->reloading = true;
+	r = eddy_scope_spawn(&run->tasks, "reload", reload, run);
+	if (r == 0)
+		return;
+	run->reloading = false;
+	eddy_error("eddy::app", "can't read the certificates again: %s", strerror(-r));
+}
+
+/* A task of worker 0. */
+static int watch_signals(void *arg)
+{
+	struct eddyi_run *run = arg;
+
+	for (;;) {
+		int r = eddy_signals_next(&run->signals);
+
+		if (r < 0)
+			return r;
+		if (r == SIGUSR2) {
+			eddy_app_restart(run->app);
+			continue;
+		}
+		if (r == SIGHUP) {
+			start_reload(run);
+			continue;
+		}
+		eddy_trace("eddy::app", "Shutdown signal received, not accepting new requests");
+		eddy_app_shutdown(run->app);
+	}
+}
+
+/* ---- workers ---- */
+
+/* The worker's loop is there to be posted to, from here until forget_loop(). */
+static void announce_loop(struct eddyi_worker *worker)
+{
+	pthread_mutex_lock(&eddyi_run_lock);
+	worker->loop = eddy_loop_self();
+	if (worker->run->stops)
+		eddyi_server_stop(&worker->server,
+				  worker->run->stops > 1 ? EDDYI_STOP_HURRY : EDDYI_STOP_DRAIN);
+	pthread_mutex_unlock(&eddyi_run_lock);
+}
+
+static void forget_loop(struct eddyi_worker *worker)
+{
+	pthread_mutex_lock(&eddyi_run_lock);
+	worker->loop = NULL;
+	pthread_mutex_unlock(&eddyi_run_lock);
+}
+
+/* All loops are there, and all sockets listen. */
+static void begin(struct eddyi_run *run)
+{
+	run->began = true;
+	eddyi_listening_announce(&run->listening);
+	run->notifier.address = run->listening.addresses[0].name;
+	run->notifier.heir = eddyi_activation_is_restart();
+	if (eddyi_notifier_is_wanted())
+		eddy_scope_spawn(&run->tasks, "notifier", eddyi_notifier_run, &run->notifier);
+	eddyi_activation_ready();
+	eddyi_activation_drop();
+}
+
+/* One that fails ends the others, but hurries them not. */
+static int serve(struct eddyi_worker *worker)
+{
+	struct eddyi_run *run = worker->run;
+	struct eddyi_doors doors =
+		eddyi_listening_take(&run->listening, (unsigned)(worker - run->workers));
+	int r;
+
+	announce_loop(worker);
+	if (worker == run->workers)
+		begin(run);
+	r = eddyi_server_run(&worker->server, run->app, &doors);
+	forget_loop(worker);
+	if (r < 0)
+		eddyi_run_stop_once(run);
+	return r;
+}
+
+/* ---- the whole ---- */
+
+/* As many connections as descriptors allow: the program itself and two for each pooled pipe come
+ * first. */
+static unsigned default_connections_max(const struct eddy_app *app)
+{
+	unsigned pipes = app->transfer.pipes_kept ? app->transfer.pipes_kept : 8;
+	struct rlimit limit;
+	uint64_t reserved = 32 + 2 * pipes * (uint64_t)app->options.workers, max;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 1024;
+	if (limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &limit) < 0 && getrlimit(RLIMIT_NOFILE, &limit) < 0)
+			return 1024;
+	}
+	max = limit.rlim_cur > 1 << 30 ? 1 << 30 : limit.rlim_cur;
+	return (unsigned)(reserved < max / 2 ? max - reserved : max - max / 2);
+}
+
+static int open_run(struct eddyi_run *run, struct eddy_app *app)
+{
+	int r;
+
+	*run = (struct eddyi_run){ .app = app, .count = app->options.workers };
+	run->restart.deliver = eddyi_run_deliver_restart;
+	eddyi_notifier_init(&run->notifier);
+	run->workers = calloc(run->count, sizeof(*run->workers));
+	run->balance.shares = calloc(run->count, sizeof(*run->balance.shares));
+	run->balance.count = run->count;
+	if (!run->workers || !run->balance.shares) {
+		eddy_error("eddy::app", "can't start: out of memory");
+		return -ENOMEM;
+	}
+	for (unsigned i = 0; i < run->count; i++) {
+		struct eddyi_worker *worker = &run->workers[i];
+
+		eddyi_worker_init(worker, run);
+		eddyi_server_init(&worker->server, &run->balance, i);
+	}
+	r = eddyi_listening_open(&run->listening, app);
+	if (r < 0)
+		return r;
+	atomic_store(&app->port, run->listening.port);
+	if (!app->options.connections_max)
+		app->options.connections_max = default_connections_max(app);
+	return 0;
+}
+
+static void close_run(struct eddyi_run *run)
+{
+	eddyi_listening_close(&run->listening);
+	eddyi_activation_drop();
+	free(run->balance.shares);
+	free(run->workers);
+}
+
+static void set_run(struct eddy_app *app, struct eddyi_run *run)
+{
+	pthread_mutex_lock(&eddyi_run_lock);
+	if (!run)
+		eddyi_run_keep_stats(app->run);
+	app->run = run;
+	if (run) {
+		/* Asked for before it could be told. */
+		run->stops = app->early_stops;
+		app->early_stops = 0;
+		atomic_store(&app->draining, run->stops > 0);
+	}
+	pthread_mutex_unlock(&eddyi_run_lock);
+}
+
+static int serve_here(void *arg)
+{
+	struct eddyi_run *run = arg;
+
+	return serve(&run->workers[eddy_loops_index()]);
+}
+
+struct flush {
+	struct eddy_message message;
+	struct eddy_event delivered;
+};
+
+static void deliver_flush(struct eddy_message *message)
+{
+	eddy_event_set(&eddy_of(message, struct flush, message)->delivered);
+}
+
+/* Wait for the messages that were posted to this loop for the run: their memory is about to go. */
+static void flush_messages(void)
+{
+	struct flush flush = { .message = { .deliver = deliver_flush } };
+	struct eddy_scope shield;
+
+	eddy_event_init(&flush.delivered);
+	eddy_loop_post(eddy_loop_self(), &flush.message);
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	eddy_event_wait(&flush.delivered);
+	eddy_scope_end(&shield);
+}
+
+/* Serve until every worker has ended. */
+static int serve_all(struct eddyi_run *run)
+{
+	int r;
+
+	/* A single one may well run inside a set of loops that the program has made. */
+	if (run->count == 1)
+		r = serve(&run->workers[0]);
+	else
+		r = eddy_loops_run(&(struct eddy_loops_options){ .count = run->count }, serve_here,
+				   run);
+	flush_messages();
+	if (r < 0 && !run->began)
+		eddy_error("eddy::app", "can't start %u workers: %s", run->count, strerror(-r));
+	return r;
+}
+
+/* The signals are blocked before there is a thread that could inherit another mask. */
+static int open_signals(struct eddyi_run *run)
+{
+	int signos[5] = { SIGINT, SIGTERM };
+	size_t count = 2;
+	int r;
+
+	if (run->app->options.restart)
+		signos[count++] = SIGUSR2;
+	if (run->app->tls)
+		signos[count++] = SIGHUP;
+	r = eddy_signals_open(signos, &run->signals);
+	if (r < 0)
+		return r;
+	r = eddy_scope_spawn(&run->tasks, "signals", watch_signals, run);
+	if (r < 0)
+		eddy_signals_close(&run->signals);
+	return r;
+}
+
+static int serve_with_tasks(struct eddyi_run *run)
+{
+	bool with_signals = !run->app->options.no_signals;
+	struct eddyi_beside_keeper beside;
+	int r = 0;
+
+	eddyi_beside_init(&beside, run->app);
+	eddy_scope_begin(&run->tasks, NULL);
+	if (with_signals)
+		r = open_signals(run);
+	with_signals &= r == 0;
+	if (r == 0)
+		r = eddyi_beside_begin(&beside, &run->tasks);
+	if (r == 0)
+		r = serve_all(run);
+	eddyi_beside_end(&beside);
+	eddy_scope_end(&run->tasks);
+	if (with_signals)
+		eddy_signals_close(&run->signals);
+	return r;
+}
+
+int eddy_app_run(struct eddy_app *app)
+{
+	struct eddyi_run run;
+	int r;
+
+	r = eddyi_app_prepare(app, true);
+	if (EDDYI_TLS && app->tls && eddy_offload(eddyi_tls_setup_load, app->tls) < 0)
+		r = -EINVAL;
+	if (r < 0)
+		return r;
+	r = open_run(&run, app);
+	if (r == 0) {
+		set_run(app, &run);
+		r = serve_with_tasks(&run);
+		set_run(app, NULL);
+		eddy_info("eddy::app", "Shutting down the server");
+	}
+	close_run(&run);
+	return r;
+}
+
+struct blocking {
+	struct eddy_app *app;
+	bool began;
+};
+
+static int run_app(void *arg)
+{
+	struct blocking *blocking = arg;
+
+	blocking->began = true;
+	return eddy_app_run(blocking->app);
+}
+
+int eddy_app_run_blocking(struct eddy_app *app)
+{
+	struct blocking blocking = { .app = app };
+	int r = eddy_run(NULL, run_app, &blocking);
+
+	/* Without a loop nobody has said yet what is wrong. */
+	if (!blocking.began)
+		eddy_error("eddy::app", "can't start: %s", eddy_ring_advice(r));
+	eddy_app_free(app);
+	return r;
+}

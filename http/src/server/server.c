@@ -1,0 +1,383 @@
+#include "server.h"
+
+#include "exchange/open_files.h"
+#include "tls/tls_setup.h"
+
+#include <eddy/dump.h>
+#include <eddy/log.h>
+#include <eddy/tls.h>
+#include <errno.h>
+#include <liburing.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Accepting again at once after EMFILE failed two hundred thousand times in 100 ms. */
+#define ACCEPT_RETRY_NS (100 * EDDY_MS)
+/* A multishot accept takes all that waits at once, as many as a listener's backlog; nearer than that to the limit one
+ * is taken at a time. */
+#define ONE_BY_ONE_FROM 4096
+/* What is cancelled unwinds within this, or the process ends without it. */
+#define UNWIND_NS (5 * EDDY_SECOND)
+
+static void arm_accept(struct eddyi_listener *listener);
+static void arm_knock(struct eddyi_listener *listener);
+
+/* ---- accepting ---- */
+
+static bool is_full(const struct eddyi_server *server)
+{
+	return server->conns.count >= server->conns_max;
+}
+
+static bool is_nearly_full(const struct eddyi_server *server)
+{
+	return server->conns.count + ONE_BY_ONE_FROM > server->conns_max;
+}
+
+static void retry_accept(struct eddy_timer *timer)
+{
+	arm_accept(eddy_of(timer, struct eddyi_listener, retry));
+}
+
+/* Whether a failed accept says something of the connection that was lost, and nothing of the next, or is
+ * our own doing. */
+static bool is_of_one_connection(int error)
+{
+	return error == -ECONNABORTED || error == -EPROTO || error == -EINTR || error == -ECANCELED;
+}
+
+static const char *remedy_of(int error)
+{
+	return error == -EMFILE ?
+		       "; raise the limit of open files (ulimit -n, or LimitNOFILE= in a unit)" :
+		       "";
+}
+
+/* Accept again: now, when there is room, or a little later. */
+static void go_on_accepting(struct eddyi_listener *listener, int error)
+{
+	struct eddyi_server *server = listener->server;
+
+	if (eddy_op_is_started(&listener->op) || eddy_timer_is_armed(&listener->retry))
+		return;
+	if (error >= 0 || is_of_one_connection(error))
+		listener->failing = false;
+	if (error < 0 && !is_of_one_connection(error)) {
+		/* Said once for as long as it lasts. */
+		if (!listener->failing)
+			eddy_warn("eddy::http", "accepting pauses: %s%s", strerror(-error),
+				  remedy_of(error));
+		listener->failing = true;
+		eddyi_conn_count(&server->conns, accept_failures);
+		eddyi_open_files_drop();
+		eddyi_conns_evict_idle(&server->conns);
+		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
+	} else if (is_full(server)) {
+		arm_knock(listener);
+	} else {
+		arm_accept(listener);
+	}
+}
+
+/* A socket that is closed with connections in its queue resets them: serve them first. */
+static void close_listener(struct eddyi_listener *listener)
+{
+	int fd;
+
+	do {
+		fd = accept4(listener->door.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0)
+			eddyi_conn_new(&listener->server->conns, fd, listener->door.address);
+	} while (fd >= 0 || is_of_one_connection(-errno));
+	close(listener->door.fd);
+	listener->door.fd = -1;
+	eddy_event_set(&listener->server->deaf);
+}
+
+static void accepted(struct eddy_op *op, int result, unsigned flags)
+{
+	struct eddyi_listener *listener = eddy_of(op, struct eddyi_listener, op);
+	struct eddyi_server *server = listener->server;
+
+	if (result >= 0 && !eddyi_balance_hand_over(server->balance, server->share, result,
+						    listener->door.address))
+		eddyi_conn_new(&server->conns, result, listener->door.address);
+	if (flags & IORING_CQE_F_MORE) {
+		if (is_nearly_full(server))
+			eddy_op_cancel(op);
+		return;
+	}
+	if (listener->stopping)
+		close_listener(listener);
+	else
+		go_on_accepting(listener, result);
+}
+
+static void arm_accept(struct eddyi_listener *listener)
+{
+	const struct eddyi_server *server = listener->server;
+	struct io_uring_sqe *sqe = eddy_op_begin(&listener->op, accepted);
+	int flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
+
+	if (is_nearly_full(server))
+		io_uring_prep_accept(sqe, listener->door.fd, NULL, NULL, flags);
+	else
+		io_uring_prep_multishot_accept(sqe, listener->door.fd, NULL, NULL, flags);
+	eddy_op_start(&listener->op, sqe);
+}
+
+/* Somebody waits to be accepted by a server that was full. */
+static void knocked(struct eddy_op *op, int result, unsigned flags)
+{
+	struct eddyi_listener *listener = eddy_of(op, struct eddyi_listener, op);
+	struct eddyi_server *server = listener->server;
+
+	(void)flags;
+	if (listener->stopping)
+		close_listener(listener);
+	else if (result < 0)
+		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
+	else if (!is_full(server))
+		arm_accept(listener);
+	else if (!eddyi_conns_evict_idle(&server->conns))
+		server->crowded = true;
+	/* When one has made room conn_gone() goes on. */
+}
+
+static void arm_knock(struct eddyi_listener *listener)
+{
+	struct io_uring_sqe *sqe = eddy_op_begin(&listener->op, knocked);
+
+	io_uring_prep_poll_add(sqe, listener->door.fd, POLLIN);
+	eddy_op_start(&listener->op, sqe);
+}
+
+static void conn_became_idle(struct eddyi_conns *conns)
+{
+	struct eddyi_server *server = eddy_of(conns, struct eddyi_server, conns);
+
+	if (server->crowded && eddyi_conns_evict_idle(&server->conns))
+		server->crowded = false;
+}
+
+static void stop_accepting(struct eddyi_server *server)
+{
+	for (size_t i = 0; i < server->listener_count; i++) {
+		struct eddyi_listener *listener = &server->listeners[i];
+
+		listener->stopping = true;
+		eddy_timer_disarm(&listener->retry);
+		if (eddy_op_is_started(&listener->op))
+			eddy_op_cancel(&listener->op);
+		else
+			close_listener(listener);
+	}
+}
+
+static bool is_deaf(const struct eddyi_server *server)
+{
+	for (size_t i = 0; i < server->listener_count; i++)
+		if (server->listeners[i].door.fd >= 0)
+			return false;
+	return true;
+}
+
+static void conn_gone(struct eddyi_conns *conns)
+{
+	struct eddyi_server *server = eddy_of(conns, struct eddyi_server, conns);
+
+	if (server->stopping) {
+		if (!conns->count)
+			eddy_event_set(&server->empty);
+		return;
+	}
+	server->crowded = false;
+	for (size_t i = 0; i < server->listener_count; i++)
+		go_on_accepting(&server->listeners[i], 0);
+}
+
+/* ---- running ---- */
+
+/* Return: 0 for that of a head. */
+static uint64_t handshake_timeout(const struct eddy_app *app)
+{
+	return EDDYI_TLS && app->tls ? eddyi_tls_setup_options(app->tls)->handshake_timeout_ns : 0;
+}
+
+static int open_server(struct eddyi_server *server, struct eddy_app *app,
+		       const struct eddyi_doors *doors)
+{
+	int r = eddy_buffers_prepare();
+
+	if (r < 0)
+		return r;
+	server->app = app;
+	server->listeners = calloc(doors->count, sizeof(*server->listeners));
+	if (!server->listeners)
+		return -ENOMEM;
+	server->listener_count = doors->count;
+	eddyi_clocks_init(&server->clocks, &app->options, handshake_timeout(app));
+	/* One by one: others may read its counts already. */
+	server->conns.app = app;
+	server->conns.clocks = &server->clocks;
+	server->conns.tasks = &server->tasks;
+	server->conns.became_idle = conn_became_idle;
+	server->conns.gone = conn_gone;
+	eddy_event_init(&server->deaf);
+	eddy_event_init(&server->empty);
+	for (size_t i = 0; i < doors->count; i++) {
+		struct eddyi_listener *listener = &server->listeners[i];
+
+		listener->server = server;
+		listener->door = doors->all[i];
+		listener->retry.fire = retry_accept;
+	}
+	return 0;
+}
+
+static void close_server(struct eddyi_server *server)
+{
+	eddyi_conns_deinit(&server->conns);
+	eddyi_clocks_deinit(&server->clocks);
+	free(server->listeners);
+	eddyi_open_files_drop();
+	eddyi_arena_trim();
+}
+
+/* Wait for the last connection, `timeout_ns` at most, or for ever; who is in a hurry may cut it short. */
+static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, bool may_hurry)
+{
+	struct eddy_scope scope;
+
+	if (!server->conns.count)
+		return;
+	/* It may have been empty before the last ones were accepted. */
+	eddy_event_clear(&server->empty);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){
+					 .timeout_ns = timeout_ns,
+					 .shielded = true,
+				 });
+	if (may_hurry)
+		server->draining = &scope;
+	eddy_event_wait(&server->empty);
+	server->draining = NULL;
+	eddy_scope_end(&scope);
+}
+
+/* A handler that goes on although every call in it fails can't be ended: its memory is in use. */
+static _Noreturn void give_up(const struct eddyi_server *server)
+{
+	eddy_error("eddy::http",
+		   "%u connections did not end within %u s: their handlers ignore cancellation",
+		   server->conns.count, (unsigned)(UNWIND_NS / EDDY_SECOND));
+	eddy_dump_all(STDERR_FILENO);
+	_exit(1);
+}
+
+/* Somebody else accepts from now on. The connections that are here may still ask once: they were accepted
+ * before that, or were told that they may. Then those that do not are closed, and the others are waited for. */
+static void hand_over(struct eddyi_server *server)
+{
+	wait_until_empty(server, server->app->options.drain_timeout_ns, true);
+	eddyi_conns_stop(&server->conns, false);
+	if (server->how == EDDYI_STOP_HAND_OVER)
+		wait_until_empty(server, 0, true);
+}
+
+/* Whoever shares requests out among servers sees that this one ends before it does; who is in a hurry may cut it
+ * short. There is nothing to be seen where somebody else accepts at the same sockets. */
+static void be_lame_duck(struct eddyi_server *server)
+{
+	struct eddy_scope scope;
+
+	if (!server->stop.is_set || server->how != EDDYI_STOP_DRAIN)
+		return;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .shielded = true });
+	server->draining = &scope;
+	eddy_sleep(server->app->options.lame_duck_ns);
+	server->draining = NULL;
+	eddy_scope_end(&scope);
+}
+
+static void stop(struct eddyi_server *server)
+{
+	struct eddy_scope shield;
+	bool patient;
+
+	if (server->app->options.lame_duck_ns)
+		be_lame_duck(server);
+	patient = server->how == EDDYI_STOP_HAND_OVER;
+	server->stopping = true;
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	eddyi_conns_stop(&server->conns, patient);
+	stop_accepting(server);
+	while (!is_deaf(server)) {
+		eddy_event_clear(&server->deaf);
+		eddy_event_wait(&server->deaf);
+	}
+	eddyi_share_close(server->share);
+	/* Also those that were accepted last; who is in a hurry may have come meanwhile. */
+	if (server->how == EDDYI_STOP_HAND_OVER)
+		hand_over(server);
+	else
+		eddyi_conns_stop(&server->conns, false);
+	if (server->how == EDDYI_STOP_DRAIN)
+		wait_until_empty(server, server->app->options.drain_timeout_ns, true);
+	/* What is left has had its time: every call in it fails now. */
+	eddy_scope_cancel(&server->tasks);
+	eddyi_conns_evict_parked(&server->conns);
+	wait_until_empty(server, UNWIND_NS, false);
+	eddy_scope_end(&shield);
+	if (server->conns.count)
+		give_up(server);
+}
+
+void eddyi_server_stop(struct eddyi_server *server, enum eddyi_stop how)
+{
+	if (!server->stop.is_set || how > server->how)
+		server->how = how;
+	eddy_event_set(&server->stop);
+	if (server->how == EDDYI_STOP_HURRY && server->draining)
+		eddy_scope_cancel(server->draining);
+}
+
+void eddyi_server_init(struct eddyi_server *server, const struct eddyi_balance *balance,
+		       unsigned index)
+{
+	*server = (struct eddyi_server){
+		.how = EDDYI_STOP_DRAIN,
+		.balance = balance,
+		.share = &balance->shares[index],
+	};
+	/* Somebody may ask for the end before it runs. */
+	eddyi_conns_init(&server->conns);
+	eddy_event_init(&server->stop);
+}
+
+int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app,
+		     const struct eddyi_doors *doors)
+{
+	int r = open_server(server, app, doors);
+
+	if (r < 0) {
+		for (size_t i = 0; i < doors->count; i++)
+			close(doors->all[i].fd);
+		return r;
+	}
+	if (app->has_transfer)
+		eddy_transfer_configure(&app->transfer);
+	server->conns_max = app->options.connections_max / app->options.workers;
+	if (!server->conns_max)
+		server->conns_max = 1;
+	eddy_scope_begin(&server->tasks, NULL);
+	eddyi_share_open(server->share, &server->conns, server->conns_max);
+	for (size_t i = 0; i < server->listener_count; i++)
+		arm_accept(&server->listeners[i]);
+	r = eddy_event_wait(&server->stop);
+	stop(server);
+	eddy_scope_end(&server->tasks);
+	close_server(server);
+	return r;
+}

@@ -1,0 +1,225 @@
+/* A request to an app by a pair of sockets: a client's connection at one end, a server's at the other. */
+#include "app/app.h"
+#include "app/beside.h"
+#include "client/client_conn.h"
+#include "conn.h"
+
+#include <eddy/log.h>
+#include <eddy/test.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Added to a time it is still one. */
+#define FOR_EVER_NS (EDDY_NEVER / 4)
+
+struct test {
+	struct eddy_app *app;
+	const char *line;
+	const struct eddy_client_request *request;
+	struct eddy_response **ret_response;
+	struct eddy_client *client;
+	struct eddyi_clocks clocks;
+	struct eddyi_conns conns;
+	struct eddy_scope tasks;
+	struct eddy_event gone;
+};
+
+/* ---- the app's end ---- */
+
+static void became_idle(struct eddyi_conns *conns)
+{
+	(void)conns;
+}
+
+static void gone(struct eddyi_conns *conns)
+{
+	eddy_event_set(&eddy_of(conns, struct test, conns)->gone);
+}
+
+static void begin_serving(struct test *test, int fd)
+{
+	eddyi_clocks_init(&test->clocks, &test->app->options, 0);
+	test->conns = (struct eddyi_conns){
+		.app = test->app,
+		.clocks = &test->clocks,
+		.tasks = &test->tasks,
+		.became_idle = became_idle,
+		.gone = gone,
+	};
+	eddyi_conns_init(&test->conns);
+	eddy_event_init(&test->gone);
+	eddy_scope_begin(&test->tasks, NULL);
+	eddyi_conn_new(&test->conns, fd,
+		       &(struct eddyi_address){ test->app->addresses[0].text, .plain = true });
+}
+
+/* The other end has been closed: what is left unwinds. */
+static void end_serving(struct test *test, bool cut)
+{
+	struct eddy_scope shield;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	if (cut)
+		eddy_scope_cancel(&test->tasks);
+	if (test->conns.count)
+		eddy_event_wait(&test->gone);
+	eddy_scope_end(&shield);
+	eddy_scope_end(&test->tasks);
+	eddyi_conns_deinit(&test->conns);
+	eddyi_clocks_deinit(&test->clocks);
+}
+
+/* ---- the client's end ---- */
+
+/* Take the line apart. Return: 0, -EINVAL, -ENOMEM. */
+static int take_line(struct test *test, struct eddyi_arena *arena, const char **ret_method,
+		     const char **ret_url)
+{
+	struct eddy_str rest = eddy_str_from(test->line), method, url;
+
+	if (!eddy_str_split(&rest, ' ', &method) || !rest.len)
+		return -EINVAL;
+	url = eddyi_arena_printf(arena, "%s%.*s", rest.ptr[0] == '/' ? "http://localhost" : "",
+				 EDDY_FMT(rest));
+	method = eddyi_arena_dup(arena, method);
+	if (!url.ptr || !method.ptr)
+		return -ENOMEM;
+	*ret_method = method.ptr;
+	*ret_url = url.ptr;
+	return 0;
+}
+
+/* Give the client the one connection that it will have. It is closed when this fails. */
+static int connect_client(struct test *test, struct eddyi_arena *arena, const char *text, int fd)
+{
+	struct eddyi_client_conn *conn = NULL;
+	struct eddyi_url url;
+	struct eddy_str origin;
+	int r = eddyi_url_parse(eddy_str_from(text), &url);
+
+	if (r == 0) {
+		origin = eddyi_url_origin(arena, &url);
+		conn = origin.ptr ? eddyi_client_conn_new(test->client, fd, origin) : NULL;
+		r = conn ? 0 : -ENOMEM;
+	}
+	if (r < 0)
+		close(fd);
+	else
+		eddyi_client_conn_keep(conn);
+	return r < 0 && r != -ENOMEM ? -EINVAL : r;
+}
+
+static int ask(struct test *test, int fd)
+{
+	struct eddy_client_request request = { 0 };
+	struct eddyi_arena arena = { 0 };
+	struct eddy_response *response;
+	struct eddy_str body;
+	const char *url;
+	int r;
+
+	if (test->request)
+		request = *test->request;
+	if (!request.body_max)
+		request.body_max = UINT64_MAX;
+	r = take_line(test, &arena, &request.method, &url);
+	if (r < 0)
+		close(fd);
+	else
+		r = connect_client(test, &arena, url, fd);
+	if (r == 0)
+		r = eddy_client_send(test->client, url, &request, &response);
+	eddyi_arena_deinit(&arena);
+	if (r < 0)
+		return r;
+	r = eddy_response_body(response, &body);
+	if (r < 0) {
+		eddy_response_free(response);
+		return r;
+	}
+	/* It outlives its client: there is nothing left to ask of it. */
+	response->client = NULL;
+	*test->ret_response = response;
+	return 0;
+}
+
+/* ---- both ---- */
+
+static int test_over(struct test *test, const int fds[2])
+{
+	int r;
+
+	test->client = eddy_client_new(&(struct eddy_client_options){
+		/* Whoever waits here waits for the app. */
+		.timeout_ns = EDDY_NEVER,
+		.idle_timeout_ns = FOR_EVER_NS,
+		.stall_timeout_ns = FOR_EVER_NS,
+	});
+	if (!test->client) {
+		close(fds[0]);
+		close(fds[1]);
+		return -ENOMEM;
+	}
+	test->client->is_cut_off = true;
+	begin_serving(test, fds[1]);
+	r = ask(test, fds[0]);
+	if (r < 0)
+		eddy_debug("eddy::test", "%s: %s", test->line, eddy_client_error(test->client));
+	eddy_client_free(test->client);
+	end_serving(test, r < 0);
+	return r;
+}
+
+static int test_connected(struct test *test)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
+		return -errno;
+	return test_over(test, fds);
+}
+
+/* What goes on beside the requests of an app that runs is there for this one. */
+static int test_beside(struct test *test)
+{
+	struct eddyi_beside_keeper beside;
+	struct eddy_scope scope;
+	int r;
+
+	eddyi_beside_init(&beside, test->app);
+	eddy_scope_begin(&scope, NULL);
+	r = eddyi_beside_begin(&beside, &scope);
+	if (r == 0)
+		r = test_connected(test);
+	eddyi_beside_end(&beside);
+	eddy_scope_end(&scope);
+	return r;
+}
+
+static int run_test(void *arg)
+{
+	struct test *test = arg;
+	struct eddy_app *app = test->app;
+	int r = eddyi_app_prepare(app, false);
+
+	if (r == 0)
+		r = eddy_buffers_prepare();
+	if (r < 0)
+		return r;
+	return test_beside(test);
+}
+
+int eddy_app_test(struct eddy_app *app, const char *line, const struct eddy_client_request *request,
+		  struct eddy_response **ret_response)
+{
+	struct test test = {
+		.app = app,
+		.line = line,
+		.request = request,
+		.ret_response = ret_response,
+	};
+
+	return eddy_loop_self() ? run_test(&test) : eddy_run(NULL, run_test, &test);
+}

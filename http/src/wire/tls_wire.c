@@ -1,0 +1,261 @@
+#include "tls_wire.h"
+
+#include "tls/ktls.h"
+#include "tls/tls_setup.h"
+
+#include <eddy/io.h>
+#include <eddy/transfer.h>
+#include <eddy/tls.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#define WARNING 1
+#define FATAL 2
+#define CLOSE_NOTIFY 0
+#define RECORD_MAX ((size_t)(16 * EDDY_KIB))
+/* Of a file at a time: as many records as `out` holds. */
+#define FILE_STEP ((size_t)(64 * EDDY_KIB))
+/* Of what is for no reader, tickets and the like: who sends more has not only that to say, and would hold the
+ * loop for as long as there is more. */
+#define NOTHING_MAX ((size_t)(128 * EDDY_KIB))
+
+/* Send all that is encrypted; a handshake has one time for all of it. */
+static int flush(struct eddyi_wire *wire, bool extends_time)
+{
+	struct eddyi_tls *tls = wire->tls;
+	struct eddy_str unsent;
+
+	while ((unsent = eddyi_tls_unsent(tls)).len) {
+		ssize_t sent;
+
+		tls->sending = true;
+		sent = eddy_send(wire->fd, unsent.ptr, unsent.len, 0);
+		tls->sending = false;
+		if (sent < 0)
+			return (int)sent;
+		eddyi_tls_sent(tls, (size_t)sent);
+		if (extends_time)
+			eddy_timeout_touch(&wire->timeout);
+	}
+	return 0;
+}
+
+static void push(struct eddyi_wire *wire)
+{
+	struct eddy_str unsent = eddyi_tls_unsent(wire->tls);
+	ssize_t sent;
+
+	if (wire->tls->alert)
+		eddyi_ktls_alert(wire->fd, FATAL, wire->tls->alert);
+	wire->tls->alert = 0;
+	if (!unsent.len || wire->tls->sending)
+		return;
+	/* An error stays with the socket, or shows again: the next send returns it. */
+	sent = send(wire->fd, unsent.ptr, unsent.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent > 0)
+		eddyi_tls_sent(wire->tls, (size_t)sent);
+}
+
+size_t eddyi_tls_wire_push(struct eddyi_wire *wire, const void *buf, size_t len)
+{
+	ssize_t taken = eddyi_tls_write(wire->tls, buf, len);
+
+	push(wire);
+	return taken > 0 ? (size_t)taken : 0;
+}
+
+void eddyi_tls_wire_end(struct eddyi_wire *wire)
+{
+	struct eddyi_tls *tls = wire->tls;
+
+	if (tls->kernel_sends && tls->state == EDDYI_TLS_OPEN)
+		eddyi_ktls_alert(wire->fd, WARNING, CLOSE_NOTIFY);
+	eddyi_tls_end(tls);
+	push(wire);
+}
+
+int eddyi_tls_wire_shake(struct eddyi_wire *wire)
+{
+	int r, sent;
+
+	do {
+		r = eddyi_tls_shake(wire->tls);
+		/* Also the alert of one that has failed. */
+		sent = flush(wire, false);
+	} while (r == -ENOBUFS && sent == 0);
+	if (sent < 0)
+		eddyi_tls_cut(wire->tls);
+	if (r == 0 && sent == 0 && wire->tls->setup &&
+	    !eddyi_tls_setup_options(wire->tls->setup)->no_ktls)
+		wire->tls->kernel_sends = eddyi_ktls_begin(wire->tls->session, wire->fd);
+	return sent < 0 ? sent : r;
+}
+
+/* Receive encrypted bytes into the session. Return: bytes, 0 at the end, -errno. */
+static ssize_t receive(struct eddyi_wire *wire, int flags)
+{
+	char *room;
+	ssize_t r = eddyi_tls_room(wire->tls, &room);
+
+	if (r < 0)
+		return r;
+	if (flags & MSG_DONTWAIT) {
+		r = recv(wire->fd, room, (size_t)r, flags);
+		r = r < 0 ? -errno : r;
+	} else {
+		r = eddy_recv(wire->fd, room, (size_t)r, flags);
+	}
+	eddyi_tls_received(wire->tls, r > 0 ? (size_t)r : 0);
+	return r;
+}
+
+int eddyi_tls_wire_connect(struct eddyi_wire *wire)
+{
+	int r;
+
+	while ((r = eddyi_tls_wire_shake(wire)) == -EAGAIN) {
+		do {
+			ssize_t received = receive(wire, 0);
+
+			if (received <= 0)
+				return received ? (int)received : -ECONNRESET;
+			eddy_timeout_touch(&wire->timeout);
+		} while (!eddyi_tls_is_due(wire->tls));
+	}
+	return r;
+}
+
+bool eddyi_tls_wire_is_quiet(struct eddyi_wire *wire)
+{
+	size_t taken = 0;
+	ssize_t r;
+	char byte;
+
+	while (taken < NOTHING_MAX && (r = eddyi_tls_read(wire->tls, &byte, 1)) == -EAGAIN) {
+		r = receive(wire, MSG_DONTWAIT);
+		if (r == -EAGAIN)
+			return true;
+		if (r <= 0)
+			return false;
+		taken += (size_t)r;
+	}
+	return false;
+}
+
+int eddyi_tls_wire_drain(struct eddyi_wire *wire, eddyi_tls_wire_take_fn *take, void *arg)
+{
+	char bytes[EDDYI_INBOX_SIZE];
+	int r = 0;
+
+	while (r == 0) {
+		ssize_t len = eddyi_tls_read(wire->tls, bytes, sizeof(bytes));
+
+		/* What the protocol had to answer. */
+		if (len <= 0)
+			eddyi_tls_wire_push(wire, NULL, 0);
+		if (len <= 0)
+			return len == -EAGAIN ? 0 : len < 0 ? (int)len : -ECONNRESET;
+		r = take(arg, bytes, (size_t)len);
+	}
+	return r;
+}
+
+ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len, bool extends_time)
+{
+	ssize_t r;
+
+	while ((r = eddyi_tls_read(wire->tls, buf, len)) == -EAGAIN) {
+		r = receive(wire, 0);
+		if (r <= 0)
+			return r;
+		if (extends_time)
+			eddy_timeout_touch(&wire->timeout);
+	}
+	/* What the protocol had to answer. It does not wait for a client that does not read. */
+	push(wire);
+	return r;
+}
+
+/* ---- sending ---- */
+
+/* What makes up the next record: small pieces are put together in `staging`. */
+static struct eddy_str gather(const struct iovec *pieces, size_t count, char *staging)
+{
+	size_t len = 0;
+
+	if (count == 1 || pieces->iov_len >= RECORD_MAX)
+		return eddy_str(pieces->iov_base, pieces->iov_len);
+	for (size_t i = 0; i < count && len < RECORD_MAX; i++) {
+		size_t here = pieces[i].iov_len;
+
+		if (here > RECORD_MAX - len)
+			here = RECORD_MAX - len;
+		memcpy(staging + len, pieces[i].iov_base, here);
+		len += here;
+	}
+	return eddy_str(staging, len);
+}
+
+/* Encrypt all of it, and send only when `out` is full. */
+static int seal(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
+{
+	char staging[RECORD_MAX];
+
+	while (count) {
+		struct eddy_str bytes = gather(pieces, count, staging);
+		ssize_t taken = eddyi_tls_write(wire->tls, bytes.ptr, bytes.len);
+		int r = taken < 0 ? (int)taken : 0;
+
+		if (taken == 0 && bytes.len)
+			r = flush(wire, true);
+		if (r < 0)
+			return r;
+		eddyi_wire_advance(&pieces, &count, (size_t)taken);
+	}
+	return 0;
+}
+
+int eddyi_tls_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
+{
+	int r = seal(wire, pieces, count);
+
+	return r ? r : flush(wire, true);
+}
+
+static int seal_bytes(struct eddyi_wire *wire, const void *buf, size_t len)
+{
+	return seal(wire, &(struct iovec){ (void *)buf, len }, 1);
+}
+
+static int seal_file(struct eddyi_wire *wire, struct eddy_transfer *transfer, char *buf)
+{
+	int r = 0;
+
+	while (transfer->moved < transfer->len && r == 0) {
+		uint64_t left = transfer->len - transfer->moved;
+		size_t step = left < FILE_STEP ? (size_t)left : FILE_STEP;
+
+		r = eddy_transfer_read(transfer->file, buf, step,
+				       transfer->offset + transfer->moved);
+		if (r == 0)
+			r = seal_bytes(wire, buf, step);
+		if (r == 0)
+			transfer->moved += step;
+	}
+	return r;
+}
+
+int eddyi_tls_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer)
+{
+	char *buf = malloc(FILE_STEP);
+	int r;
+
+	if (!buf)
+		return -ENOMEM;
+	r = seal_bytes(wire, transfer->head.ptr, transfer->head.len);
+	if (r == 0)
+		r = seal_file(wire, transfer, buf);
+	free(buf);
+	return r ? r : flush(wire, true);
+}
