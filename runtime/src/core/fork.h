@@ -1,4 +1,5 @@
-/* fork.h: what a child of fork(2) has of its parent's runtime: no loop, and no threads. */
+/* fork.h: a child of fork(2) has no loop of its parent's. Whoever has threads, locks or files of its own begins anew there
+ * by a pthread_atfork() of its own. */
 #ifndef EDDYI_FORK_H
 #define EDDYI_FORK_H
 

@@ -203,13 +203,35 @@ static bool has_queued(unsigned count)
 	return pool.queued >= (uint64_t)pool.threads - pool.running + count;
 }
 
+/* A child that was forked has none of the threads. */
+static void in_child(void)
+{
+	/* What there is of jobs is the parent's. */
+	pthread_mutex_init(&pool.lock, NULL);
+	pthread_cond_init(&pool.wanted, NULL);
+	eddy_list_init(&pool.awaited);
+	eddy_list_init(&pool.detached);
+	pool.threads = 0;
+	pool.running = 0;
+	pool.ending = 0;
+	pool.detached_running = 0;
+	pool.queued = 0;
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
 /* Queue the job. A task that waits for its job costs the same in a queue as before it: it waits in the
  * one line, however long that is. Only a detached job finds the queue full.
  * Return: 0; -EAGAIN when it is full; -ENOENT when there is no thread that could ever run it. */
 static int submit(struct job *job)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int r = 0;
 
+	pthread_once(&once, watch_forks);
 	pthread_mutex_lock(&pool.lock);
 	if (!pool.threads_max)
 		pool.threads_max = default_threads();
@@ -389,20 +411,6 @@ struct eddy_offload_stats eddy_offload_stats(void)
 	};
 	pthread_mutex_unlock(&pool.lock);
 	return stats;
-}
-
-void eddyi_offload_in_child(void)
-{
-	/* What there is of jobs is the parent's. */
-	pthread_mutex_init(&pool.lock, NULL);
-	pthread_cond_init(&pool.wanted, NULL);
-	eddy_list_init(&pool.awaited);
-	eddy_list_init(&pool.detached);
-	pool.threads = 0;
-	pool.running = 0;
-	pool.ending = 0;
-	pool.detached_running = 0;
-	pool.queued = 0;
 }
 
 void eddy_offload_set_threads(unsigned count)

@@ -73,7 +73,9 @@ static void handle_no_more(void)
 		signal(SIGQUIT, SIG_DFL);
 }
 
-void eddyi_dump_signal_in_child(void)
+/* Let the signal through in a child that was forked, as by default: it would hand its mask on to what it
+ * executes, and has no thread to pass the signal on to. */
+static void in_child(void)
 {
 	sigset_t set;
 
@@ -84,6 +86,11 @@ void eddyi_dump_signal_in_child(void)
 		return;
 	quit_set(&set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
 }
 
 static bool is_free_to_use(void)
@@ -130,8 +137,10 @@ static void arm(struct eddy_loop *loop)
 
 void eddyi_dump_signal_begin(struct eddy_loop *loop)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	sigset_t set;
 
+	pthread_once(&once, watch_forks);
 	loop->dump_fd = -1;
 	if (!is_free_to_use() || atomic_exchange(&is_answered, true))
 		return;

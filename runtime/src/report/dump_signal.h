@@ -21,8 +21,4 @@ bool eddyi_dump_signal_is_handler(const struct sigaction *action);
 /* Let SIGQUIT end the process again, as before. Its op has completed. */
 void eddyi_dump_signal_end(struct eddy_loop *loop);
 
-/* Let the signal through in a child that was forked, as by default: it would hand its mask on to what it
- * executes, and has no thread to pass the signal on to. */
-void eddyi_dump_signal_in_child(void);
-
 #endif

@@ -1,6 +1,5 @@
 #include "core/timeline.h"
 
-#include "core/fork.h"
 #include "core/loop.h"
 #include "timeline_writer.h"
 
@@ -35,11 +34,24 @@ static void lock_life(const char *who)
 	pthread_mutex_lock(&life);
 }
 
+static void in_child(void)
+{
+	pthread_mutex_init(&life, NULL);
+	eddyi_trace_generation += eddyi_trace_generation & 1;
+	eddyi_timeline_writer_in_child();
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
 static int start(const struct eddyi_timeline_settings *settings)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int r = -EBUSY;
 
-	eddyi_fork_watch();
+	pthread_once(&once, watch_forks);
 	lock_life("eddy_trace_start");
 	if (!(eddyi_trace_generation & 1))
 		r = eddyi_timeline_writer_start(settings, eddyi_trace_generation + 1);
@@ -95,13 +107,6 @@ void eddyi_timeline_last(void)
 	if (eddy_loop_self())
 		eddyi_tape_cut(eddy_loop_self());
 	eddyi_timeline_flush(LAST_NS);
-}
-
-void eddyi_timeline_in_child(void)
-{
-	pthread_mutex_init(&life, NULL);
-	eddyi_trace_generation += eddyi_trace_generation & 1;
-	eddyi_timeline_writer_in_child();
 }
 
 /* ---- the environment ---- */

@@ -1,12 +1,9 @@
 /* A ring belongs to the thread that made it, and its queues are memory that a child shares: entries that
  * the child writes would be the parent's. So the child's one thread has no loop. */
-#include "core/fork.h"
+#include "fork.h"
 
-#include "report/dump_signal.h"
-#include "core/loop.h"
-#include "io/offload.h"
-#include "core/registry.h"
-#include "core/timeline.h"
+#include "loop.h"
+#include "registry.h"
 
 #include <pthread.h>
 
@@ -24,9 +21,6 @@ static void in_child(void)
 	was_inside |= !eddy_list_is_empty(loops);
 	eddyi_this_loop = NULL;
 	eddyi_registry_unlock();
-	eddyi_dump_signal_in_child();
-	eddyi_offload_in_child();
-	eddyi_timeline_in_child();
 }
 
 static void watch(void)
