@@ -45,8 +45,8 @@ static int fork_inside(void *arg)
 
 	(void)arg;
 	if (child == 0)
-		_exit(eddy_loop_self() || !eddyi_fork_was_inside());
-	if (waitpid(child, &status, 0) != child || eddyi_fork_was_inside())
+		_exit(eddy_loop_self() || !eddyi_loop_was_forked);
+	if (waitpid(child, &status, 0) != child || eddyi_loop_was_forked)
 		return -1;
 	return status;
 }

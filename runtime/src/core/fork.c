@@ -7,8 +7,6 @@
 
 #include <pthread.h>
 
-static bool was_inside;
-
 static struct eddy_node *loops; /* as the lock gave them */
 
 static void before(void)
@@ -18,7 +16,7 @@ static void before(void)
 
 static void in_child(void)
 {
-	was_inside |= !eddy_list_is_empty(loops);
+	eddyi_loop_was_forked |= !eddy_list_is_empty(loops);
 	eddyi_this_loop = NULL;
 	eddyi_registry_unlock();
 }
@@ -33,9 +31,4 @@ void eddyi_fork_watch(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, watch);
-}
-
-bool eddyi_fork_was_inside(void)
-{
-	return was_inside;
 }

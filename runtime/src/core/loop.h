@@ -173,6 +173,9 @@ struct eddy_loop {
 /* NULL where none runs. Initial-exec: two instructions instead of a call, also in the shared library. */
 extern _Thread_local struct eddy_loop *eddyi_this_loop __attribute__((tls_model("initial-exec")));
 
+/* A loop ran in the parent as this process was forked: what is left of that one stands in the way of a loop of its own. */
+extern bool eddyi_loop_was_forked;
+
 /* Panics: a broken contract. */
 _Noreturn void eddyi_loop_is_missing(void);
 
@@ -258,11 +261,17 @@ static inline uint64_t eddyi_time_after(uint64_t from_ns, uint64_t duration_ns)
 /* Make a loop that sleeps look at its messages. Any thread. */
 void eddyi_loop_wake(struct eddy_loop *loop);
 
+/* The loop goes on, by a message or a signal: it is not stuck, as deadlock.c says. */
+void eddyi_loop_unstick(struct eddy_loop *loop);
+
 /* Turn the loop's clock to now, precisely. */
 void eddyi_loop_tick(struct eddy_loop *loop);
 
 /* Submit what is queued and let completions in, without waiting and without dispatching them. */
 void eddyi_loop_enter(struct eddy_loop *loop);
+
+/* What io_uring_enter(2) returned to whoever entered it otherwise. */
+void eddyi_loop_check_enter(int r);
 
 /* Queue a wake-up of another loop; it leaves when this one next enters the kernel. */
 void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other);

@@ -23,10 +23,7 @@ void eddyi_registry_add(struct eddy_loop *loop)
 
 void eddyi_registry_remove(struct eddy_loop *loop)
 {
-	pthread_mutex_lock(&registry.lock);
 	eddy_list_remove(&loop->registered);
-	eddyi_stats_keep(loop);
-	pthread_mutex_unlock(&registry.lock);
 }
 
 void eddyi_registry_wake(unsigned id)
@@ -52,4 +49,14 @@ struct eddy_node *eddyi_registry_lock(void)
 void eddyi_registry_unlock(void)
 {
 	pthread_mutex_unlock(&registry.lock);
+}
+
+void eddyi_loop_unstick(struct eddy_loop *loop)
+{
+	loop->look_again_ns = 0;
+	if (!loop->stuck)
+		return;
+	eddyi_registry_lock();
+	loop->stuck = false;
+	eddyi_registry_unlock();
 }

@@ -6,7 +6,8 @@
 
 struct eddy_loop;
 
-/* From its start to its end a loop is in the registry. */
+/* From its start to its end a loop is in the registry. It leaves with the registry locked, so that what it has counted is in
+ * one sum or the other. */
 void eddyi_registry_add(struct eddy_loop *loop);
 void eddyi_registry_remove(struct eddy_loop *loop);
 

@@ -10,7 +10,6 @@
 #include "probe.h"
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 #if EDDYI_ASAN
 #include <sanitizer/asan_interface.h>
@@ -283,12 +282,4 @@ int eddy_sleep(uint64_t duration_ns)
 	r = eddyi_wait(&sleeper.waiter);
 	eddy_timer_disarm(&sleeper.timer);
 	return r;
-}
-
-uint64_t eddy_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
 }

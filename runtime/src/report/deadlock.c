@@ -172,13 +172,3 @@ uint64_t eddyi_deadlock_look(struct eddy_loop *loop)
 	loop->look_again_ns = now + loop->patience_ns;
 	return loop->look_again_ns;
 }
-
-void eddyi_deadlock_clear(struct eddy_loop *loop)
-{
-	loop->look_again_ns = 0;
-	if (!loop->stuck)
-		return;
-	eddyi_registry_lock();
-	loop->stuck = false;
-	eddyi_registry_unlock();
-}

@@ -11,7 +11,4 @@ struct eddy_loop;
  * reasons to wake. */
 uint64_t eddyi_deadlock_look(struct eddy_loop *loop);
 
-/* Messages are about to be delivered: the loop is not stuck. */
-void eddyi_deadlock_clear(struct eddy_loop *loop);
-
 #endif

@@ -3,7 +3,6 @@
 #include <eddy/event.h>
 #include <eddy/signal.h>
 
-#include "report/deadlock.h"
 #include "core/loop.h"
 
 #include <errno.h>
@@ -40,7 +39,7 @@ static void on_signal(struct eddy_op *op, int result, unsigned flags)
 	struct program *program = eddy_of(op, struct program, watch);
 
 	(void)flags;
-	eddyi_deadlock_clear(eddyi_loop());
+	eddyi_loop_unstick(eddyi_loop());
 	if (result < 0 && !program->ended) {
 		arm_watch(program);
 		return;

@@ -1,3 +1,4 @@
+/* A loop from begin to end, and its turns: tasks, messages, the kernel, timers, completions. */
 #include "core/chaos.h"
 #include "config.h"
 #include "report/deadlock.h"
@@ -6,7 +7,7 @@
 #include "core/feature.h"
 #include "core/fork.h"
 #include "core/loop.h"
-#include "message.h"
+#include "core/message.h"
 #include "core/probe.h"
 #include "core/registry.h"
 #include "report/stall.h"
@@ -42,36 +43,6 @@
 /* So long a wait is looked at again: a day. */
 #define WAIT_MAX (86400 * EDDY_SECOND)
 
-_Thread_local struct eddy_loop *eddyi_this_loop;
-
-struct eddy_loop *eddy_loop_self(void)
-{
-	return eddyi_this_loop;
-}
-
-void eddyi_loop_is_missing(void)
-{
-	eddyi_assert(
-		!eddyi_fork_was_inside(),
-		"a child of fork() has no loop: its parent's goes on there; exec, or end by _exit()");
-	eddyi_panic(__FILE__, __LINE__, "this call needs a loop: make it inside eddy_run()");
-}
-
-uint64_t eddy_loop_now(void)
-{
-	struct eddy_loop *loop = eddyi_loop();
-
-	if (loop->now_is_rough)
-		eddyi_loop_tick(loop);
-	return loop->now_ns;
-}
-
-void eddyi_loop_tick(struct eddy_loop *loop)
-{
-	loop->now_ns = eddy_now();
-	loop->now_is_rough = false;
-}
-
 /* Good enough to say since when somebody waits, and a quarter of the price, which is a tenth of a turn's. */
 static void tick_roughly(struct eddy_loop *loop)
 {
@@ -84,22 +55,6 @@ static void tick_roughly(struct eddy_loop *loop)
 	if (now > loop->now_ns)
 		loop->now_ns = now;
 	loop->now_is_rough = true;
-}
-
-/* Nothing that io_uring_enter can say here loses an entry: what it did not take stays queued. */
-static void check_enter(int r)
-{
-	eddyi_assert(r >= 0 || r == -EINTR || r == -ETIME || r == -EAGAIN || r == -EBUSY ||
-			     r == -ENOMEM,
-		     "io_uring_enter failed: %s", strerror(-r));
-	if (r == -EAGAIN || r == -ENOMEM)
-		usleep(1000);
-}
-
-void eddyi_loop_enter(struct eddy_loop *loop)
-{
-	eddyi_count(loop->stats.enters, 1);
-	check_enter(io_uring_submit_and_get_events(&loop->ring));
 }
 
 /* Submit, and wait for a completion. */
@@ -155,7 +110,7 @@ static void wait(struct eddy_loop *loop)
 		r = submit_and_wait(loop, until);
 	atomic_store_explicit(&loop->sleeping, false, memory_order_relaxed);
 	atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
-	check_enter(r);
+	eddyi_loop_check_enter(r);
 }
 
 /* With thousands of tasks ready, a task's structure and stack have left the caches since it last ran.
@@ -278,7 +233,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 
 	eddyi_assert(!eddyi_this_loop, "eddy_run() inside eddy_run()");
 	eddyi_assert(
-		!eddyi_fork_was_inside(),
+		!eddyi_loop_was_forked,
 		"eddy_run() in a child of fork() whose parent ran a loop then: fork before eddy_run()");
 	if (stack_size < STACK_SIZE_MIN || stack_size > STACK_SIZE_MAX)
 		return -EINVAL;
@@ -334,19 +289,13 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	return 0;
 }
 
-void eddy_loop_at_end(struct eddy_at_end *at_end, void (*fn)(struct eddy_at_end *at_end))
-{
-	struct eddy_loop *loop = eddyi_loop();
-
-	at_end->fn = fn;
-	at_end->next = loop->at_end;
-	loop->at_end = at_end;
-}
-
 static void loop_deinit(struct eddy_loop *loop)
 {
 	eddyi_stall_end(loop);
+	eddyi_registry_lock();
+	eddyi_stats_keep(loop);
 	eddyi_registry_remove(loop);
+	eddyi_registry_unlock();
 	/* What is posted from here on may come too late for the last entry into the kernel. */
 	loop->by_ring = false;
 	eddy_op_cancel(&loop->wake_op);

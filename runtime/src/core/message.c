@@ -8,19 +8,15 @@
  */
 #include "message.h"
 
-#include "report/deadlock.h"
-#include "core/feature.h"
-#include "core/loop.h"
-
-#include <errno.h>
-#include <unistd.h>
+#include "feature.h"
+#include "loop.h"
 
 void eddyi_message_deliver_all(struct eddy_loop *loop)
 {
 	struct eddy_message *newest, *oldest = NULL;
 
 	if (loop->look_again_ns)
-		eddyi_deadlock_clear(loop);
+		eddyi_loop_unstick(loop);
 	newest = atomic_exchange(&loop->messages, NULL);
 	while (newest) {
 		struct eddy_message *next = newest->next;
@@ -36,14 +32,6 @@ void eddyi_message_deliver_all(struct eddy_loop *loop)
 		oldest->deliver(oldest);
 		oldest = next;
 	}
-}
-
-void eddyi_loop_wake(struct eddy_loop *loop)
-{
-	uint64_t one = 1;
-
-	while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
 }
 
 void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)

@@ -1,0 +1,80 @@
+/* The loop of this thread: which it is, its clock, and its way into the kernel. What it does there, and when, is in run.c. */
+#include "loop.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+_Thread_local struct eddy_loop *eddyi_this_loop;
+
+bool eddyi_loop_was_forked;
+
+struct eddy_loop *eddy_loop_self(void)
+{
+	return eddyi_this_loop;
+}
+
+void eddyi_loop_is_missing(void)
+{
+	eddyi_assert(
+		!eddyi_loop_was_forked,
+		"a child of fork() has no loop: its parent's goes on there; exec, or end by _exit()");
+	eddyi_panic(__FILE__, __LINE__, "this call needs a loop: make it inside eddy_run()");
+}
+
+uint64_t eddy_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t eddy_loop_now(void)
+{
+	struct eddy_loop *loop = eddyi_loop();
+
+	if (loop->now_is_rough)
+		eddyi_loop_tick(loop);
+	return loop->now_ns;
+}
+
+void eddyi_loop_tick(struct eddy_loop *loop)
+{
+	loop->now_ns = eddy_now();
+	loop->now_is_rough = false;
+}
+
+/* Nothing that io_uring_enter can say here loses an entry: what it did not take stays queued. */
+void eddyi_loop_check_enter(int r)
+{
+	eddyi_assert(r >= 0 || r == -EINTR || r == -ETIME || r == -EAGAIN || r == -EBUSY ||
+			     r == -ENOMEM,
+		     "io_uring_enter failed: %s", strerror(-r));
+	if (r == -EAGAIN || r == -ENOMEM)
+		usleep(1000);
+}
+
+void eddyi_loop_enter(struct eddy_loop *loop)
+{
+	eddyi_count(loop->stats.enters, 1);
+	eddyi_loop_check_enter(io_uring_submit_and_get_events(&loop->ring));
+}
+
+void eddy_loop_at_end(struct eddy_at_end *at_end, void (*fn)(struct eddy_at_end *at_end))
+{
+	struct eddy_loop *loop = eddyi_loop();
+
+	at_end->fn = fn;
+	at_end->next = loop->at_end;
+	loop->at_end = at_end;
+}
+
+void eddyi_loop_wake(struct eddy_loop *loop)
+{
+	uint64_t one = 1;
+
+	while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
