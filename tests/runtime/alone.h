@@ -4,7 +4,7 @@
 #ifndef EDDY_TESTS_ALONE_H
 #define EDDY_TESTS_ALONE_H
 
-#include "core/panic.h"
+#include "base/panic.h"
 #include "core/switch.h"
 
 #include <stdio.h>

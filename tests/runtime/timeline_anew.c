@@ -1,7 +1,7 @@
 /* Where a timeline begins and ends in the middle of things. */
 #include "timeline_rig.h"
 
-#include "core/panic.h"
+#include "base/panic.h"
 #include "core/tape.h"
 
 #include <eddy/event.h>

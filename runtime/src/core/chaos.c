@@ -93,6 +93,14 @@ const char *eddyi_chaos_advice(void)
 	return text && eddyi_chaos_parse(text, &seed, &chosen) < 0 ? USAGE : NULL;
 }
 
+/* What the environment asked for; NULL where this thread's loop has no chaos. Any thread. */
+static const char *text_of_loop(void)
+{
+	const struct eddy_loop *loop = eddy_loop_self();
+
+	return loop && loop->chaos ? loop->chaos->text : NULL;
+}
+
 int eddyi_chaos_new(struct eddyi_chaos **ret_chaos)
 {
 	const char *text = environment();
@@ -113,6 +121,7 @@ int eddyi_chaos_new(struct eddyi_chaos **ret_chaos)
 	chaos->seed = seed;
 	chaos->modes = chosen;
 	snprintf(chaos->text, sizeof(chaos->text), "%s", text);
+	__atomic_store_n(&eddyi_panic_under, text_of_loop, __ATOMIC_RELAXED);
 	*ret_chaos = chaos;
 	return 0;
 }
@@ -148,13 +157,6 @@ void eddyi_chaos_begin(struct eddy_loop *loop)
 	chaos->cqe_random = next(&source);
 	eddy_debug(TARGET, "loop %u, \"%s\", runs under EDDY_CHAOS=%s", loop->id, loop->name,
 		   chaos->text);
-}
-
-const char *eddyi_chaos_text(void)
-{
-	const struct eddy_loop *loop = eddy_loop_self();
-
-	return loop && loop->chaos ? loop->chaos->text : NULL;
 }
 
 bool eddyi_chaos_holds(const struct eddyi_chaos *chaos)

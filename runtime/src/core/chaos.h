@@ -33,9 +33,6 @@ void eddyi_chaos_free(struct eddyi_chaos *chaos);
 /* Derive the loop's numbers from the seed and its id. */
 void eddyi_chaos_begin(struct eddy_loop *loop);
 
-/* What the environment asked for; NULL where this thread's loop has no chaos. Any thread. */
-const char *eddyi_chaos_text(void);
-
 /* Put a task that has been made ready anywhere into the queue. */
 void eddyi_chaos_ready(struct eddy_loop *loop, struct eddy_task *task);
 

@@ -1,6 +1,6 @@
 #include "feature.h"
 
-#include "panic.h"
+#include "base/panic.h"
 #include "base/uapi.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "heap.h"
 #include <eddy/list.h>
-#include "panic.h"
+#include "base/panic.h"
 #include "stack.h"
 #include "switch.h"
 

@@ -4,7 +4,7 @@
  */
 #include "stack.h"
 
-#include "panic.h"
+#include "base/panic.h"
 
 #include <errno.h>
 #include <stdlib.h>

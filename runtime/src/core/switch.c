@@ -11,7 +11,7 @@
 #include "switch.h"
 
 #include "config.h"
-#include "panic.h"
+#include "base/panic.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -17,9 +17,6 @@ static inline bool eddyi_timeline_has_begun(void)
 /* Start as the environment asks for it, once in the life of the process. */
 void eddyi_timeline_begin(void);
 
-/* The process is about to abort: write what there is, if that takes no long time. */
-void eddyi_timeline_last(void);
-
 /* ---- timeline_writer.c ---- */
 
 /* A tape for this thread's loop. Return: NULL when nothing is recorded any more, or memory is out. */

@@ -1,6 +1,6 @@
 #include <eddy/lines.h>
 
-#include "core/panic.h"
+#include "base/panic.h"
 
 #include <eddy/io.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include <eddy/process.h>
 
-#include "core/panic.h"
+#include "base/panic.h"
 
 #include <eddy/io.h>
 #include <eddy/scope.h>

@@ -46,12 +46,23 @@ static void watch_forks(void)
 	pthread_atfork(NULL, NULL, in_child);
 }
 
+/* The process is about to abort: write what there is, if that takes no long time. */
+static void write_last(void)
+{
+	if (!eddyi_timeline_has_begun())
+		return;
+	if (eddy_loop_self())
+		eddyi_tape_cut(eddy_loop_self());
+	eddyi_timeline_flush(LAST_NS);
+}
+
 static int start(const struct eddyi_timeline_settings *settings)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int r = -EBUSY;
 
 	pthread_once(&once, watch_forks);
+	__atomic_store_n(&eddyi_panic_last, write_last, __ATOMIC_RELAXED);
 	lock_life("eddy_trace_start");
 	if (!(eddyi_trace_generation & 1))
 		r = eddyi_timeline_writer_start(settings, eddyi_trace_generation + 1);
@@ -98,15 +109,6 @@ void eddy_trace_stop(void)
 uint64_t eddy_trace_dropped(void)
 {
 	return eddyi_timeline_writer_dropped();
-}
-
-void eddyi_timeline_last(void)
-{
-	if (!eddyi_timeline_has_begun())
-		return;
-	if (eddy_loop_self())
-		eddyi_tape_cut(eddy_loop_self());
-	eddyi_timeline_flush(LAST_NS);
 }
 
 /* ---- the environment ---- */

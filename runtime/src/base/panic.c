@@ -1,16 +1,18 @@
 #include "panic.h"
 
-#include "chaos.h"
-#include "timeline.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+const char *(*eddyi_panic_under)(void);
+void (*eddyi_panic_last)(void);
+
 void eddyi_panic(const char *file, int line, const char *format, ...)
 {
-	const char *chaos = eddyi_chaos_text();
+	const char *(*under)(void) = __atomic_load_n(&eddyi_panic_under, __ATOMIC_RELAXED);
+	void (*last)(void) = __atomic_load_n(&eddyi_panic_last, __ATOMIC_RELAXED);
+	const char *chaos = under ? under() : NULL;
 	char text[512];
 	va_list args;
 	int len;
@@ -27,6 +29,7 @@ void eddyi_panic(const char *file, int line, const char *format, ...)
 	text[len++] = '\n';
 	if (write(STDERR_FILENO, text, (size_t)len) < 0)
 		abort();
-	eddyi_timeline_last();
+	if (last)
+		last();
 	abort();
 }
