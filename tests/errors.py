@@ -25,7 +25,7 @@ MADE = '<!-- made by tests/errors.py --write -->\n'
 # Sources whose sentences are no errors, those of LOUD calls aside, and why.
 OTHERS = {
     'runtime/src/command/doctor.c': 'eddy-doctor, which says the remedy itself',
-    'runtime/src/core/feature.c': 'eddy-doctor as well',
+    'runtime/src/base/feature.c': 'eddy-doctor as well',
     'runtime/src/report/dump.c': 'dumps',
     'runtime/src/report/dump_all.c': 'dumps',
     'runtime/src/report/dump_fd.c': 'dumps',

@@ -1,7 +1,7 @@
 #include <eddy/buffers.h>
 
 #include "expect.h"
-#include "core/feature.h"
+#include "base/feature.h"
 
 #include <eddy/io.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include <eddy/feature.h>
 
 #include "expect.h"
-#include "core/feature.h"
+#include "base/feature.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 #include "expect.h"
 #include "failing.h"
-#include "core/feature.h"
+#include "base/feature.h"
 
 #include <eddy/io.h>
 #include <stdlib.h>

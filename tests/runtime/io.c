@@ -2,7 +2,7 @@
 #include <eddy/io.h>
 
 #include "expect.h"
-#include "core/feature.h"
+#include "base/feature.h"
 
 #include <eddy/stats.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include <eddy/io.h>
 
 #include "expect.h"
-#include "core/feature.h"
+#include "base/feature.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -44,9 +44,10 @@ struct eddy_op {
 	uint8_t opcode;
 	uint8_t pending; /* completions that are still owed: the op's own, and its cancel's */
 	bool cancelling;
-	bool own : 1;    /* the runtime's: no concern of its users */
-	bool worked : 1; /* by one of the kernel's worker threads, whatever it is about */
-	uint32_t len;    /* of the entry, whatever it means there */
+	bool own : 1;      /* the runtime's: no concern of its users */
+	bool worked : 1;   /* by one of the kernel's worker threads, whatever it is about */
+	bool restarts : 1; /* its user makes the call again that was interrupted */
+	uint32_t len;      /* of the entry, whatever it means there */
 };
 
 /* Private: whoever is going to start an op of a descriptor again. */

@@ -8,7 +8,6 @@
  * 4. A delayed entry reaches the kernel before the cancellation of its op does.
  */
 #include "chaos.h"
-#include "queue.h"
 #include "base/uapi.h"
 
 #include <eddy/log.h>
@@ -93,8 +92,7 @@ static int failure(struct eddyi_chaos *chaos, const struct eddy_op *op,
 	if (sqe->flags & IOSQE_BUFFER_SELECT && odds(chaos, EDDYI_CHAOS_NOBUFS, NOBUFS_ODDS))
 		return -ENOBUFS;
 	/* A task's op is made again before the task hears of it. */
-	if ((op->waiter || op->done == eddyi_select_op_done) &&
-	    odds(chaos, EDDYI_CHAOS_EINTR, EINTR_ODDS))
+	if ((op->waiter || op->restarts) && odds(chaos, EDDYI_CHAOS_EINTR, EINTR_ODDS))
 		return -EINTR;
 	return 0;
 }

@@ -196,6 +196,9 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 /* What eddy_task_stack_used() says, of any loop's task; the loop remembers the most. */
 size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *task);
 
+/* Copy that, and whose it was. Any thread. */
+void eddyi_stack_used_most(const struct eddy_loop *loop, struct eddy_loop_stats *stats);
+
 /* Put an ended task's stack back into the pool. */
 void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task);
 
@@ -246,9 +249,6 @@ void eddyi_wake(struct eddyi_waiter *waiter, int result);
 
 /* The simplest `cancel`: wake with -ECANCELED; for waiters that nobody else holds. */
 void eddyi_cancel_wait(struct eddyi_waiter *waiter);
-
-/* On a thread that does a task's work for it: the scope whose fields its records have. */
-extern _Thread_local const struct eddy_scope *eddyi_log_scope;
 
 /* The time `duration_ns` after `from_ns`; EDDY_NEVER where there is none. */
 static inline uint64_t eddyi_time_after(uint64_t from_ns, uint64_t duration_ns)
@@ -320,6 +320,10 @@ void eddyi_join_end(struct eddy_join *join, int result);
 /* The scope that the caller is inside of: a task's, also while it is on the loop's stack, or that of a
  * task whose work this thread does. NULL for none. */
 const struct eddy_scope *eddyi_scope_self(void);
+
+/* On a thread that is no loop's and does a task's work for it: that task's scope. */
+extern _Thread_local const struct eddy_scope *eddyi_lent_scope;
+
 /* The loop's group of buffers that tasks may keep for a while. Return: 0, -ENOMEM. */
 int eddyi_buffers_lent(struct eddy_buffers **ret_buffers);
 

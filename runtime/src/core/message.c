@@ -8,7 +8,7 @@
  */
 #include "message.h"
 
-#include "feature.h"
+#include "base/feature.h"
 #include "loop.h"
 
 void eddyi_message_deliver_all(struct eddy_loop *loop)

@@ -43,7 +43,7 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	op->waiter = NULL;
 	op->pending = 1;
 	op->cancelling = false;
-	op->own = false;
+	op->own = op->restarts = false;
 	op->result = 0;
 	op->flags = 0;
 	op->node.next = NULL;

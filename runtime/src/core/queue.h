@@ -61,7 +61,4 @@ static inline void eddyi_queue_serve_all(struct eddy_node *queue, int result)
 /* As eddy_mutex_lock(), also where the scope is cancelled. */
 void eddyi_mutex_lock_anyway(struct eddy_mutex *mutex);
 
-/* The completion function of a select's ops, which are made again when they are interrupted. */
-void eddyi_select_op_done(struct eddy_op *op, int result, unsigned flags);
-
 #endif

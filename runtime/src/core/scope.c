@@ -14,6 +14,8 @@
  *    learns of it by its next call that suspends.
  */
 
+_Thread_local const struct eddy_scope *eddyi_lent_scope;
+
 const struct eddy_scope *eddyi_scope_self(void)
 {
 	struct eddy_loop *loop = eddy_loop_self();
@@ -21,7 +23,7 @@ const struct eddy_scope *eddyi_scope_self(void)
 
 	if (loop && !task)
 		task = loop->on_stack.task;
-	return task ? task->scope : eddyi_log_scope;
+	return task ? task->scope : eddyi_lent_scope;
 }
 
 void eddyi_scope_init_root(struct eddy_scope *scope)

@@ -10,7 +10,7 @@
  */
 #include <eddy/buffers.h>
 
-#include "core/feature.h"
+#include "base/feature.h"
 #include "core/loop.h"
 
 #include <errno.h>

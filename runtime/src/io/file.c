@@ -1,6 +1,6 @@
 #include <eddy/file.h>
 
-#include "core/feature.h"
+#include "base/feature.h"
 #include "core/loop.h"
 #include "base/uapi.h"
 #include "base/written.h"

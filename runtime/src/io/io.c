@@ -1,7 +1,7 @@
 #include <eddy/io.h>
 
 #include "core/chaos.h"
-#include "core/feature.h"
+#include "base/feature.h"
 #include "core/loop.h"
 #include "base/uapi.h"
 #include "base/written.h"

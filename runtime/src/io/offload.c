@@ -130,13 +130,13 @@ static void run_job(struct job *job)
 	pool.detached_running += detached;
 	pthread_mutex_unlock(&pool.lock);
 
-	eddyi_log_scope = job->scope;
+	eddyi_lent_scope = job->scope;
 	eddyi_timeline_job_begins(&job->traced);
 	EDDYI_USDT(offload__begin, job->fn, job->arg);
 	result = job->fn(job->arg);
 	EDDYI_USDT(offload__end, job->fn, job->arg, result);
 	eddyi_timeline_job_ended(&job->traced);
-	eddyi_log_scope = NULL;
+	eddyi_lent_scope = NULL;
 
 	pthread_mutex_lock(&pool.lock);
 	job->result = result;

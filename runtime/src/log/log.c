@@ -187,8 +187,6 @@ static size_t format_message(char *text, const char *format, va_list args)
 	return (size_t)len < MESSAGE_MAX ? (size_t)len : cut(text);
 }
 
-_Thread_local const struct eddy_scope *eddyi_log_scope;
-
 /* With the lock, which it lets go of. */
 static void emit(struct eddy_record *record, const struct eddy_field *fields)
 {

@@ -1,15 +1,9 @@
 #include "timeline/iowq.h"
 #include "core/loop.h"
-#include "base/out.h"
 #include "core/registry.h"
 
 #include <eddy/stats.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
-
-/* For the text of who used most of a stack: it is written seldom, and read by other threads. */
-static pthread_mutex_t deepest_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* What the loops that have ended had counted up; guarded by the registry's lock. */
 static struct eddy_stats ended;
@@ -42,10 +36,7 @@ struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop)
 	/* The two were read one after the other. */
 	if (stats.ops_started > stats.ops_completed)
 		stats.ops = stats.ops_started - stats.ops_completed;
-	pthread_mutex_lock(&deepest_lock);
-	stats.stack_used_max = loop->stats.stack_used_max;
-	memcpy(stats.stack_used_by, loop->stats.stack_used_by, sizeof(stats.stack_used_by));
-	pthread_mutex_unlock(&deepest_lock);
+	eddyi_stack_used_most(loop, &stats);
 	return stats;
 }
 
@@ -127,28 +118,4 @@ struct eddy_stats eddy_stats(void)
 unsigned eddy_stats_io_workers(void)
 {
 	return (unsigned)eddyi_iowq_look(NULL, SIZE_MAX);
-}
-
-size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *task)
-{
-	size_t used = eddyi_stack_used(task->low, (char *)task->low + loop->stacks.size);
-
-	if (used <= loop->stats.stack_used_max)
-		return used;
-	pthread_mutex_lock(&deepest_lock);
-	loop->stats.stack_used_max = used;
-	/* The name of a task that has ended may be gone. */
-	if (task->owner)
-		snprintf(loop->stats.stack_used_by, sizeof(loop->stats.stack_used_by),
-			 "\"%.20s\" (%s)", task->name, eddyi_place(task->where));
-	else
-		snprintf(loop->stats.stack_used_by, sizeof(loop->stats.stack_used_by),
-			 "spawned at %s", eddyi_place(task->where));
-	pthread_mutex_unlock(&deepest_lock);
-	return used;
-}
-
-size_t eddy_task_stack_used(const struct eddy_task *task)
-{
-	return eddyi_task_stack_used(eddyi_loop(), task);
 }

@@ -4,7 +4,7 @@
 #include "report/deadlock.h"
 #include "report/dump_signal.h"
 #include "core/fault.h"
-#include "core/feature.h"
+#include "base/feature.h"
 #include "core/fork.h"
 #include "core/loop.h"
 #include "core/message.h"

@@ -143,11 +143,14 @@ static void cancel_select(struct eddyi_waiter *waiter)
 	claim(eddy_of(waiter, struct eddyi_select, waiter), -ECANCELED);
 }
 
+static void op_done(struct eddy_op *op, int result, unsigned flags);
+
 static void start_op(struct eddy_case *one)
 {
-	struct io_uring_sqe *sqe = eddy_op_begin(&one->op, eddyi_select_op_done);
+	struct io_uring_sqe *sqe = eddy_op_begin(&one->op, op_done);
 
 	*sqe = one->sqe;
+	one->op.restarts = true;
 	eddy_op_start(&one->op, sqe);
 	one->select->ops++;
 }
@@ -158,7 +161,7 @@ static bool is_result(const struct eddyi_select *select, int result)
 	return !select->claimed || (result != -ECANCELED && result != -EINTR);
 }
 
-void eddyi_select_op_done(struct eddy_op *op, int result, unsigned flags)
+static void op_done(struct eddy_op *op, int result, unsigned flags)
 {
 	struct eddy_case *one = eddy_of(op, struct eddy_case, op);
 	struct eddyi_select *select = one->select;

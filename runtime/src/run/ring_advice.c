@@ -1,4 +1,4 @@
-#include "chaos.h"
+#include "core/chaos.h"
 #include "base/seccomp.h"
 
 #include <eddy/task.h>

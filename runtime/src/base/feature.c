@@ -1,7 +1,7 @@
 #include "feature.h"
 
-#include "base/panic.h"
-#include "base/uapi.h"
+#include "panic.h"
+#include "uapi.h"
 
 #include <errno.h>
 #include <poll.h>
