@@ -3,6 +3,7 @@
 #define EDDYI_TECHNIQUE_H
 
 #include <eddy/technique.h>
+#include <eddy/timer.h>
 #include <eddy/transfer.h>
 
 struct eddyi_zc;
@@ -45,9 +46,16 @@ struct eddyi_technique_in {
 const struct eddyi_technique_out *eddyi_technique_out(enum eddy_technique technique);
 const struct eddyi_technique_in *eddyi_technique_in(enum eddy_technique technique);
 
-/* The row of SEND_ZC, and what it does where it can't. */
+/* The row of SEND_ZC. */
 extern const struct eddyi_technique_out eddyi_send_zc;
+
+/* `push` of two that others fall back on: SEND_ZC on a mapping, and all on a copy. */
 ssize_t eddyi_push_mapped(struct eddyi_sending *sending, uint64_t offset, size_t len);
+ssize_t eddyi_push_read(struct eddyi_sending *sending, uint64_t offset, size_t len);
+
+/* What one call has brought to the socket, of `wanted` bytes; counted in `counter`. `r` as of send(2), with its errno. */
+ssize_t eddyi_push_taken(struct eddyi_sending *sending, ssize_t r, size_t wanted,
+			 uint64_t *counter);
 
 /* A piece of a file in memory. */
 struct eddyi_mapping {
@@ -66,12 +74,15 @@ int eddyi_map(int file, uint64_t offset, size_t len, struct eddyi_mapping *ret_m
 char *eddyi_copy_buffer(void);
 
 /* Bytes of the transfer have moved. */
-void eddyi_transfer_progressed(struct eddy_transfer *transfer, size_t bytes);
+static inline void eddyi_transfer_progressed(struct eddy_transfer *transfer, size_t bytes)
+{
+	transfer->moved += bytes;
+	if (transfer->progress)
+		eddy_timeout_touch(transfer->progress);
+}
 
-/* Wait for the peer, counted as a stall. Return: 0, -errno. */
-int eddyi_transfer_await_peer(struct eddy_transfer *transfer, unsigned events);
-
-/* All defaults. */
+/* All defaults; or those of what is not set. */
 void eddyi_transfer_options_init(struct eddy_transfer_options *options);
+void eddyi_transfer_options_fill_in(struct eddy_transfer_options *filled);
 
 #endif

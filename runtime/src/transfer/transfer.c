@@ -25,29 +25,14 @@ struct eddy_transfer_stats eddy_transfer_stats(void)
 	return eddyi_loop()->transfer_stats;
 }
 
-int eddyi_transfer_await_peer(struct eddy_transfer *transfer, unsigned events)
+/* Counted as a stall. Return: 0, -errno. */
+static int await_peer(struct eddy_transfer *transfer, unsigned events)
 {
 	int r;
 
 	eddyi_count(eddyi_loop()->transfer_stats.stalls, 1);
 	r = eddy_poll(transfer->socket, events);
 	return r < 0 ? r : 0;
-}
-
-void eddyi_transfer_progressed(struct eddy_transfer *transfer, size_t bytes)
-{
-	transfer->moved += bytes;
-	if (transfer->progress)
-		eddy_timeout_touch(transfer->progress);
-}
-
-char *eddyi_copy_buffer(void)
-{
-	struct eddy_loop *loop = eddyi_loop();
-
-	if (!loop->copy_buffer)
-		loop->copy_buffer = malloc(EDDYI_COPY_SIZE);
-	return loop->copy_buffer;
 }
 
 /* ---- to a socket ---- */
@@ -149,7 +134,7 @@ static int send_body(struct eddyi_sending *sending, const struct eddyi_technique
 			eddyi_transfer_progressed(transfer, (size_t)r);
 		if (transfer->moved == transfer->len)
 			break;
-		r = sending->full ? eddyi_transfer_await_peer(transfer, POLLOUT) : eddy_yield();
+		r = sending->full ? await_peer(transfer, POLLOUT) : eddy_yield();
 		if (r < 0)
 			return (int)r;
 	}
@@ -216,7 +201,7 @@ int eddy_transfer_to_file(struct eddy_transfer *transfer)
 				      left < options->turn_max ? (size_t)left : options->turn_max);
 
 		if (r == -EAGAIN || r == -EINTR)
-			r = eddyi_transfer_await_peer(transfer, POLLIN);
+			r = await_peer(transfer, POLLIN);
 		else if (r > 0)
 			r = eddy_yield();
 		if (r < 0)

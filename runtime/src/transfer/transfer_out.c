@@ -1,53 +1,16 @@
-/* From a file to a socket: the techniques, but for SEND_ZC. */
+/* From a file to a socket: the techniques that move pages inside the kernel, and the row of each. */
 #include "technique.h"
 
 #include <eddy/io.h>
 
-#include "coldness.h"
 #include "core/loop.h"
 #include "pipe.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* What one call has brought to the socket, of `wanted` bytes; counted in `counter`. */
-static ssize_t taken(struct eddyi_sending *sending, ssize_t r, size_t wanted, uint64_t *counter)
-{
-	if (r < 0 && errno != EAGAIN && errno != EINTR)
-		return -errno;
-	/* Interrupted before anything: asked again as if it were full, which says so at once. */
-	if (r < 0)
-		r = 0;
-	sending->full = (size_t)r < wanted;
-	eddyi_count(*counter, (uint64_t)r);
-	return r;
-}
-
-/* ---- memory ---- */
-
-static ssize_t push_read(struct eddyi_sending *sending, uint64_t offset, size_t len)
-{
-	char *buf = eddyi_copy_buffer();
-	ssize_t r;
-
-	if (!buf)
-		return -ENOMEM;
-	do
-		r = pread(sending->transfer->file, buf,
-			  len < EDDYI_COPY_SIZE ? len : EDDYI_COPY_SIZE, (off_t)offset);
-	while (r < 0 && errno == EINTR);
-	if (r <= 0)
-		return r < 0 ? -errno : -ENODATA;
-	len = (size_t)r;
-	return taken(sending,
-		     send(sending->transfer->socket, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL), len,
-		     &eddyi_loop()->transfer_stats.read_sent_out);
-}
 
 /* ---- splice ---- */
 
@@ -109,7 +72,7 @@ static ssize_t push_spliced(struct eddyi_sending *sending, uint64_t offset, size
 
 	/* Descriptors have run out. */
 	if (eddyi_pipe_take(&pipe) < 0)
-		return push_read(sending, offset, len);
+		return eddyi_push_read(sending, offset, len);
 	do
 		r = splice(sending->transfer->file, &from, pipe->write_fd, NULL, len,
 			   SPLICE_F_NONBLOCK);
@@ -124,7 +87,7 @@ static ssize_t push_ring_spliced(struct eddyi_sending *sending, uint64_t offset,
 	ssize_t r;
 
 	if (eddyi_pipe_take(&pipe) < 0)
-		return push_read(sending, offset, len);
+		return eddyi_push_read(sending, offset, len);
 	if (!eddyi_pipe_hold()) {
 		eddyi_pipe_put(pipe);
 		return push_spliced(sending, offset, len);
@@ -147,48 +110,7 @@ static ssize_t push_sendfile(struct eddyi_sending *sending, uint64_t offset, siz
 
 	if (r == 0)
 		return -ENODATA;
-	return taken(sending, r, len, &eddyi_loop()->transfer_stats.sendfile_out);
-}
-
-int eddyi_map(int file, uint64_t offset, size_t len, struct eddyi_mapping *ret_mapping)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (size_t)(offset % page);
-	struct stat st;
-	void *at;
-
-	if (fstat(file, &st) < 0)
-		return -errno;
-	if (offset >= (uint64_t)st.st_size)
-		return -ENODATA;
-	if (len > (uint64_t)st.st_size - offset)
-		len = (size_t)((uint64_t)st.st_size - offset);
-	at = mmap(NULL, before + len, PROT_READ, MAP_SHARED | MAP_POPULATE, file,
-		  (off_t)(offset - before));
-	if (at == MAP_FAILED)
-		return -errno;
-	*ret_mapping = (struct eddyi_mapping){ at, before + len, (char *)at + before, len };
-	return 0;
-}
-
-ssize_t eddyi_push_mapped(struct eddyi_sending *sending, uint64_t offset, size_t len)
-{
-	struct eddyi_mapping mapping;
-	int error = eddyi_map(sending->transfer->file, offset, len, &mapping);
-	ssize_t r;
-
-	/* A file system that can't map. */
-	if (error == -ENODEV)
-		return push_read(sending, offset, len);
-	if (error < 0)
-		return error;
-	r = send(sending->transfer->socket, mapping.bytes, mapping.len,
-		 MSG_DONTWAIT | MSG_NOSIGNAL);
-	/* Whole pages are gone since it was asked how long it is. */
-	error = r < 0 && errno == EFAULT ? -ENODATA : 0;
-	r = error ? error :
-		    taken(sending, r, mapping.len, &eddyi_loop()->transfer_stats.mapped_out);
-	munmap(mapping.at, mapping.size);
-	return r;
+	return eddyi_push_taken(sending, r, len, &eddyi_loop()->transfer_stats.sendfile_out);
 }
 
 const struct eddyi_technique_out *eddyi_technique_out(enum eddy_technique technique)
@@ -198,7 +120,7 @@ const struct eddyi_technique_out *eddyi_technique_out(enum eddy_technique techni
 	static const struct eddyi_technique_out ring_splices = { .push = push_ring_spliced };
 	static const struct eddyi_technique_out sends_file = { .push = push_sendfile,
 							       .waits_for_disk = true };
-	static const struct eddyi_technique_out reads = { .push = push_read,
+	static const struct eddyi_technique_out reads = { .push = eddyi_push_read,
 							  .waits_for_disk = true };
 	static const struct eddyi_technique_out maps = { .push = eddyi_push_mapped,
 							 .waits_for_disk = true };
