@@ -21,7 +21,7 @@
 #include "core/loop.h"
 #include "io/offload.h"
 #include "core/registry.h"
-#include "stall.h"
+#include "stall_trace.h"
 #include "base/thread.h"
 
 #include <dirent.h>

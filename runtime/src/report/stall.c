@@ -188,6 +188,7 @@ void eddyi_stall_begin(struct eddy_loop *loop, uint64_t stall_ns)
 	stall->stall_ns = stall_ns;
 	stall->since_ns = eddy_now();
 	loop->stall = stall;
+	eddyi_stall_trace_of_this = &stall->trace;
 	pthread_mutex_lock(&life);
 	watch_add(stall);
 	if (!watch.has_thread) {
@@ -213,13 +214,7 @@ void eddyi_stall_end(struct eddy_loop *loop)
 	}
 	pthread_mutex_unlock(&life);
 	/* In this order: a signal that comes late finds nothing. */
+	eddyi_stall_trace_of_this = NULL;
 	loop->stall = NULL;
 	free(stall);
-}
-
-struct eddyi_stall_trace *eddyi_stall_trace_of_this(void)
-{
-	struct eddy_loop *loop = eddy_loop_self();
-
-	return loop && loop->stall ? &loop->stall->trace : NULL;
 }

@@ -3,7 +3,6 @@
 #define EDDYI_STALL_H
 
 #include <eddy/base.h>
-#include <signal.h>
 
 struct eddy_loop;
 
@@ -13,8 +12,5 @@ void eddyi_stall_begin(struct eddy_loop *loop, uint64_t stall_ns);
 
 /* Stop watching it; when this returns nobody looks at the loop any more. */
 void eddyi_stall_end(struct eddy_loop *loop);
-
-/* Whether a signal's handler is the one that takes backtraces. */
-bool eddyi_stall_is_handler(const struct sigaction *action);
 
 #endif

@@ -4,8 +4,6 @@
  */
 #include "stall_trace.h"
 
-#include "stall.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -37,9 +35,11 @@ static void *interrupted_at(const ucontext_t *context)
 
 enum { IDLE, ASKED, TAKING, TAKEN };
 
+_Thread_local struct eddyi_stall_trace *eddyi_stall_trace_of_this;
+
 static void interrupted(int signo, siginfo_t *info, void *context)
 {
-	struct eddyi_stall_trace *trace = eddyi_stall_trace_of_this();
+	struct eddyi_stall_trace *trace = eddyi_stall_trace_of_this;
 	int saved = errno, asked = ASKED;
 
 	(void)signo;

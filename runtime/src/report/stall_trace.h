@@ -3,6 +3,7 @@
 #define EDDYI_STALL_TRACE_H
 
 #include <eddy/base.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #define EDDYI_STALL_FRAMES 32
@@ -20,7 +21,7 @@ struct eddyi_stall_trace {
 void eddyi_stall_trace_prepare(void);
 
 /* Fill in where the thread is: by a signal to it, unless it waits in a system call that would come back
- * with EINTR; then it is just that call. `trace` is what eddyi_stall_trace_of() finds on that thread.
+ * with EINTR; then it is just that call. `trace` is that thread's eddyi_stall_trace_of_this.
  * Return: whether there is anything. */
 bool eddyi_stall_trace_take(struct eddyi_stall_trace *trace, pid_t tid);
 
@@ -28,7 +29,11 @@ bool eddyi_stall_trace_take(struct eddyi_stall_trace *trace, pid_t tid);
  * addr2line takes: the innermost first. */
 void eddyi_stall_trace_format(const struct eddyi_stall_trace *trace, char *text, size_t size);
 
-/* In stall.c: the trace of this thread's loop; NULL for none. Safe in a signal handler. */
-struct eddyi_stall_trace *eddyi_stall_trace_of_this(void);
+/* Of this thread's loop; NULL for none. Read by the handler: it is there as long as the thread is. */
+extern _Thread_local struct eddyi_stall_trace *eddyi_stall_trace_of_this
+	__attribute__((tls_model("initial-exec")));
+
+/* Whether a signal's handler is the one that takes backtraces. */
+bool eddyi_stall_is_handler(const struct sigaction *action);
 
 #endif
