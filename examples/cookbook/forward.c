@@ -13,6 +13,10 @@
  *     transfer-encoding: chunked
  *     $ curl -s localhost:7878/%61pi/notes/1
  *     {"id":1,"title":"by way of a proxy","stars":0}
+ *     $ curl -s --path-as-is localhost:7878/api/notes/%2e./admin
+ *     {"type":"about:blank","title":"Bad Request","status":400,"detail":"a path may not lead upwards"}
+ *     $ curl -s --path-as-is -o rest -w '%{http_code} ' 'localhost:7878/api/{..,x/.,..%2Fx,..%5Cx,..;x,a..b}'
+ *     400 400 400 400 400 404
  */
 #include <eddy/http.h>
 #include <errno.h>
@@ -64,10 +68,27 @@ static int pass_back(struct eddy_res *res, struct eddy_response *response)
 	return n < 0 ? (int)n : r;
 }
 
+/* Would a server behind us go up by it? It may take more for the end of a segment than we do. */
+static bool climbs(struct eddy_str path)
+{
+	size_t end;
+
+	for (size_t begin = 0; begin <= path.len; begin = end + 1) {
+		struct eddy_str segment;
+
+		for (end = begin; end < path.len && !strchr("/\\;", path.ptr[end]);)
+			end++;
+		segment = eddy_str(path.ptr + begin, end - begin);
+		if (eddy_str_eq_z(segment, ".") || eddy_str_eq_z(segment, ".."))
+			return true;
+	}
+	return false;
+}
+
 /* /api/{path...} */
 static int forward(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_str path = eddy_req_target_path(req), query = eddy_req_query(req), api;
+	struct eddy_str path = eddy_req_target_path(req), query = eddy_req_query(req), api, decoded;
 	struct eddy_header headers[COUNT(asked) + 2] = { { "x-forwarded-for",
 							   to_z(req, eddy_req_peer(req)->text) } };
 	struct eddy_client_request request = { .headers = headers };
@@ -75,6 +96,8 @@ static int forward(struct eddy_req *req, struct eddy_res *res)
 	char url[4096];
 	int r;
 
+	if (eddy_req_path(req, EDDY_TO(&decoded)) < 0 || climbs(decoded))
+		return eddy_res_problem(res, 400, "a path may not lead upwards");
 	for (size_t i = 0, kept = 1; i < COUNT(asked); i++) {
 		struct eddy_str value = eddy_req_header(req, asked[i]);
 

@@ -7,17 +7,21 @@
  *     $ resume http://localhost:7878/numbers numbers
  *     numbers: 10000 bytes were there, 578895 have come
  *     $ cmp www/numbers numbers
+ *     $ resume http://localhost:7878/numbers $(printf './%.0s' $(seq 2046))far 2>&1 || ls
+ *     resume: File name too long
+ *     numbers
+ *     www
  */
 #include <eddy/http.h>
 #include <eddy/runtime.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct download {
 	const char *url, *name;
-	char part[300],
-		etag[300]; /* paths: of what has come, and of the etag that it is a part of */
+	char part[PATH_MAX], etag[PATH_MAX]; /* of what has come, and of what it is a part of */
 	char *tag;
 	uint64_t had, has;
 	int fd;
@@ -103,8 +107,9 @@ static int fetch(void *arg)
 	struct download download = { .url = argv[1], .name = argv[2] };
 	int r;
 
-	snprintf(download.part, sizeof(download.part), "%s.part", download.name);
-	snprintf(download.etag, sizeof(download.etag), "%s.etag", download.name);
+	if (snprintf(download.part, PATH_MAX, "%s.part", download.name) >= PATH_MAX)
+		return -ENAMETOOLONG; /* cut short, both would be one file */
+	snprintf(download.etag, PATH_MAX, "%s.etag", download.name);
 	download.fd = eddy_openat(AT_FDCWD, download.part, O_WRONLY | O_CREAT, 0644);
 	if (download.fd < 0)
 		return download.fd;
