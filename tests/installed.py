@@ -288,7 +288,7 @@ def check_missing(tree):
                                   (7, ['help', 'greet'], r'\Agreets --help\n\Z'),
                                   (0, ['help'], rf'(?s)serve .*not installed here.*\n  greet +{folder}/eddy-greet\n'),
                                   (0, [], r'\Ausage: eddy COMMAND'),
-                                  (1, ['serve', '.'], r'eddy-serve is not installed here.*looked for it in /nowhere.*\n.*meson install'),
+                                  (1, ['serve', '.'], r'eddy-serve is not installed here.*looked for it in /nowhere.*\n.*apt-get install --reinstall eddy.*meson install'),
                                   (1, ['odd'], rf'{folder}/eddy-odd can.t be run: Exec format error'),
                                   (2, ['../greet'], r'there is no command \.\./greet\n'),
                                   (2, ['--frob'], r'there is no command --frob\nusage: ')):
@@ -305,15 +305,26 @@ def check_gdb(tree):
     os.makedirs(scripts + tree.folder)
     os.symlink(tree.path('share/gdb/auto-load') + '/' + tree.prefix.split('/')[1],
                scripts + tree.folder + '/' + tree.prefix.split('/')[1])
-    said = run('gdb', '-nx', '-batch', '-iex', 'set debuginfod enabled off', '-iex', f'set auto-load scripts-directory {scripts}',
-               '-iex', f'set auto-load safe-path {tree.folder}', '-ex', f'set environment LD_LIBRARY_PATH {tree.folder}{tree.lib}',
-               '-ex', 'break body', '-ex', 'run', '-ex', 'info auto-load python-scripts', '-ex', 'info tasks', program)
+
+    def look(lib, *commands, status=0):
+        return run('gdb', '-nx', '-batch', '-iex', 'set debuginfod enabled off', '-iex', f'set auto-load scripts-directory {scripts}',
+                   '-iex', f'set auto-load safe-path {tree.folder}', '-ex', f'set environment LD_LIBRARY_PATH {lib}',
+                   '-ex', 'break body', '-ex', 'run', *commands, '-ex', 'info tasks', program,
+                   status=status)
+
+    said = look(tree.folder + tree.lib, '-ex', 'info auto-load python-scripts')
     if 'hit Breakpoint' not in said and ', body (' not in said:
         return 'gdb may not trace here: ' + said.strip().splitlines()[-1]
     if not re.search(rf'^Yes +.*libeddy-runtime\.so\.{re.escape(tree.version)}-gdb\.py *$', said, re.M):
         raise Failed(said)
-    with_debug = '.debug_info' in run('readelf', '-SW', tree.library('runtime', 'so'))
-    if not re.search(r'^\* 1 +main +main +running' if with_debug else 'no debug information of the eddy runtime', said, re.M):
+    if '.debug_info' in run('readelf', '-SW', tree.library('runtime', 'so')) and not re.search(r'^\* 1 +main +main +running', said, re.M):
+        raise Failed(said)
+    # As packages have it, whose debug information is a package of its own.
+    stripped, series = os.path.join(tree.folder, 'stripped'), '.'.join(tree.version.split('.')[:2])
+    os.mkdir(stripped)
+    run('strip', '-o', f'{stripped}/libeddy-runtime.so.{series}', os.path.realpath(tree.library('runtime', 'so')))
+    said = look(stripped, '-ex', f'source {tree.path("share/eddy/eddy-gdb.py")}', status=1)
+    if f'no debug information of the eddy runtime here: install libeddy-runtime{series}-dbgsym if' not in said:
         raise Failed(said)
     return ''
 

@@ -17,6 +17,7 @@ here answers with the registers that the task saved when it was switched away fr
 hidden meanwhile. As soon as the process goes on, the selection is gone.
 """
 import os
+import re
 import time
 
 import gdb
@@ -38,11 +39,20 @@ class Complaint(Exception):
 
 # --- reading the process
 
+def no_debug_information(seen):
+    """What to do depends on where the runtime is: in a library of its own, or in the program."""
+    series = next((found[1] for objfile in gdb.objfiles()
+                   if (found := re.search(r'/libeddy-runtime\.so\.(\d+\.\d+)[^/]*$', objfile.filename or ''))), None)
+    remedy = 'is the program loaded, and built with -g?' if not series else \
+        f'install libeddy-runtime{series}-dbgsym if eddy is of Debian\'s packages, else build it with -g'
+    return Complaint(f'no debug information of the eddy runtime here{seen}: {remedy}')
+
+
 def lookup_type(name):
     try:
         return gdb.lookup_type(name)
     except gdb.error:
-        raise Complaint(f'no debug information of the eddy runtime here ({name} is unknown): build it with -g') from None
+        raise no_debug_information(f' ({name} is unknown)') from None
 
 
 def read_word(address):
@@ -90,7 +100,7 @@ def loops():
     registry = anchor and anchor.symtab.static_block()
     registry = registry and next((s for s in registry if s.name == 'registry'), None)
     if not registry:
-        raise Complaint('no debug information of the eddy runtime here: is the program loaded, and built with -g?')
+        raise no_debug_information('')
     try:
         found = [container(node, 'struct eddy_loop', 'registered') for node in nodes(registry.value()['loops'])]
         _ = [int(loop['id']) for loop in found]

@@ -142,8 +142,8 @@ static int run(const char *name, char **args)
 	if (command) {
 		fprintf(stderr,
 			"eddy: eddy-%s is not installed here, it comes with %s; looked for it in %s\n"
-			"eddy: to install that, in eddy's source: ./dev build && sudo meson install -C "
-			"build\n",
+			"eddy: to install that, of Debian's packages: sudo apt-get install --reinstall "
+			"eddy; in eddy's source: ./dev build && sudo meson install -C build\n",
 			name, command->from, folders);
 		return 1;
 	}
