@@ -111,8 +111,18 @@ static void write_page(FILE *out, const struct files *files, const json_t *list)
 	fputs(rest, out);
 }
 
+/* Links of the page are relative, so that it may stand below any prefix of a proxy: from "plain/" they lead astray. */
+static bool has_slash_behind(const struct eddy_req *req)
+{
+	struct eddy_str path = eddy_req_target_path(req);
+
+	return path.ptr[path.len - 1] == '/';
+}
+
 int files_plain(struct eddy_req *req, struct eddy_res *res)
 {
+	if (has_slash_behind(req))
+		return eddy_res_redirect(res, 308, eddy_str_from("../plain"));
 	files_page_fields(res);
 	return files_send_list(req, res, "text/html; charset=utf-8", write_page);
 }
@@ -122,8 +132,11 @@ int files_plain_post(struct eddy_req *req, struct eddy_res *res)
 	struct eddy_save_options options = files_save_options(req);
 	struct files *files = eddy_req_context(req);
 	struct eddy_saved *saved;
-	ssize_t count = eddy_req_save_all(req, files->dir, &options, &saved);
+	ssize_t count;
 
+	if (has_slash_behind(req))
+		return eddy_res_redirect(res, 308, eddy_str_from("../plain"));
+	count = eddy_req_save_all(req, files->dir, &options, &saved);
 	if (count < 0)
 		return files_refused(res, (int)count);
 	return eddy_res_redirect(res, 303, eddy_str_from("plain"));

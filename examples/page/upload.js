@@ -39,17 +39,15 @@ export async function upload(list) {
 }
 
 async function start(t) {
+	const xhr = t.xhr = new XMLHttpRequest();
 	// Without this, a file that has gone since it was chosen would look like a lost connection.
-	try {
-		await t.file.slice(0, 1).arrayBuffer();
-	} catch {
-		if (t.state === 'run')
-			set(t, 'fail', 'This file can’t be read here. It may have been moved or changed.');
+	const readable = await t.file.slice(0, 1).arrayBuffer().then(() => true, () => false);
+	if (t.xhr !== xhr)
+		return; // cancelled meanwhile, and begun again maybe
+	if (!readable) {
+		set(t, 'fail', 'This file can’t be read here. It may have been moved or changed.');
 		return pump();
 	}
-	if (t.state !== 'run')
-		return;
-	const xhr = t.xhr = new XMLHttpRequest();
 	xhr.open('PUT', urlOf(t.name));
 	xhr.setRequestHeader('content-type', 'application/octet-stream');
 	if (!t.replace)

@@ -235,6 +235,24 @@ test('a cancelled upload leaves nothing', {}, async s => {
 	assert.deepEqual(await s.listed(), []);
 });
 
+const slowToRead = () => {
+	const { arrayBuffer } = Blob.prototype;
+	const released = new Promise(done => { window.release = done; });
+	Blob.prototype.arrayBuffer = function () { return released.then(() => arrayBuffer.call(this)); };
+};
+
+test('cancelled and begun again at once, an upload is sent once', { init: slowToRead }, async s => {
+	await s.choose({ 'once.txt': 'x' });
+	await s.line('once.txt').getByRole('button', { name: 'Cancel' }).click();
+	await s.line('once.txt').getByRole('button', { name: 'Upload again' }).click();
+	await s.state('once.txt', 'run');
+	await s.page.evaluate(() => window.release());
+	await s.state('once.txt', 'done');
+	await s.page.getByRole('button', { name: 'Refresh' }).click();
+	await s.row('once.txt').waitFor();
+	assert.equal(s.wire.heads.filter(head => head.startsWith('PUT ')).length, 1);
+});
+
 test('uploads go on by themselves once the server is back', {}, async s => {
 	const files = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`${i}.bin`, random(4 * MIB)]));
 	const states = () => s.page.locator('#transfers-list li').evaluateAll(list => list.map(li => li.dataset.state));

@@ -66,6 +66,13 @@ class Page(Shared):
         with open(self.path('there')) as file:
             self.assertEqual(file.read(), 'new')
 
+    def test_slash_behind_the_path(self):
+        """Relative links would lead below it; a proxy's prefix stays as it is."""
+        for asked in (request('GET', '/plain/'), form(part('files', 'x', 'x'), path='/plain/')):
+            response = self.server.ask(asked)
+            self.assertEqual((response.status, response.header('location')), (308, '../plain'))
+        self.assertEqual(self.names(), [])
+
     def test_form_of_another_site(self):
         upload = form(part('files', 'x', 'x'), path='/plain').replace(b'\r\n', b'\r\nOrigin: http://evil.example\r\n', 1)
         response = self.server.ask(upload)
