@@ -5,7 +5,8 @@
 - every function that a header declares is on one page of the site, under a name of its own, and in the table of its layer
 - every function has a word said of it, and links of every Markdown file lead somewhere
 - links and pictures of the site lead somewhere, and none is loaded from another host; scripts are the search's alone
-- no page of the site is wider than a telephone
+- the map beside a page has the groups of docs/README.md, each with pages in it
+- no page of the site is wider than a telephone; there each picture can be read, and leads to itself
 - `man` finds the page of each function, and mandoc warns of nothing in any page; what the pages speak of is there
 - the options of the commands' pages are those that the programs tell of
 """
@@ -88,10 +89,21 @@ def check_site(tap, root, out):
         elif f'{os.path.basename(found[0])}#c.{name}' not in pages[f'{layer}/functions.html'].links:
             wrong.append(f'{name} is not in the table of {layer}')
     tap.check('every function is on one page', '\n'.join(wrong))
+    check_map(tap, root, out)
     check_narrow(tap, out, sorted(pages))
 
 
-# In a frame as wide as a telephone: pages that are wider, and the first thing in each that is not in a box of its own.
+def check_map(tap, root, out):
+    with open(os.path.join(root, 'docs', 'README.md')) as file:
+        wanted = re.findall(r'^## (.*)$', file.read(), re.M)
+    with open(os.path.join(out, 'index.html')) as file:
+        groups = re.findall(r'<h2>(.*?)</h2>(.*?)(?=<h2>|$)', file.read().partition('<nav id="map"')[2].partition('</nav>')[0], re.S)
+    tap.check('the map has the groups of docs/README.md', '' if [name for name, inside in groups if '<a href' in inside] == wanted else
+              f'{[name for name, _ in groups]}, not {wanted}')
+
+
+# In a frame as wide as a telephone: pages that are wider, and the first thing in each that is not in a box of its own; pictures
+# that nobody can read there.
 NARROW = '''<!doctype html><pre id="said"></pre><script>
 const isBoxed = (one) => one && (/auto|scroll/.test(getComputedStyle(one).overflowX) || isBoxed(one.parentElement));
 const look = async () => {
@@ -106,6 +118,12 @@ const look = async () => {
 			const out = [...root.querySelectorAll('body *')].find(
 				(one) => one.getBoundingClientRect().right > root.clientWidth + 1 && !isBoxed(one.parentElement));
 			wide.push(`${page} is ${root.scrollWidth} wide: ${out ? out.textContent.trim().slice(0, 60) : '?'}`);
+		}
+		for (const image of root.querySelectorAll('main img')) {
+			if (image.clientWidth < 0.75 * image.naturalWidth)
+				wide.push(`${page}: ${image.src} is made too small to be read`);
+			if (image.parentElement.href !== image.src)
+				wide.push(`${page}: ${image.src} does not lead to itself`);
 		}
 		frame.remove();
 	}

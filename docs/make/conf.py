@@ -6,7 +6,9 @@ import re
 
 from docutils import nodes
 from sphinx.addnodes import desc_signature
+from sphinx.util.images import get_image_size
 from sphinx.util.nodes import make_refnode
+from sphinx.writers.html5 import HTML5Translator
 from sphinx.writers.manpage import ManualPageTranslator
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -77,21 +79,37 @@ def link_names(app, doctree, docname):
 
 
 def add_map(app, pagename, templatename, context, doctree):
-    """The map beside a page: all that the index leads to, and what lies below the part that the page is of; and what a header
-    has. Sphinx's own way takes the page's tree apart once more for each page."""
+    """The map beside a page: all that the index leads to, in groups, and what lies below the part that the page is of; and what
+    a header has. Sphinx's own way takes the page's tree apart once more for each page."""
     below = app.env.toctree_includes
 
     def item(name, children=()):
         return {'title': app.env.titles[name].astext(), 'uri': app.builder.get_relative_uri(pagename, name),
                 'is_current': name == pagename, 'children': [item(child) for child in children]}
 
-    context['map'] = [item(part, below.get(part, ()) if pagename == part or pagename in below.get(part, ()) else ())
-                      for part in below.get('index', ())]
+    context['map'] = [(caption, [item(part, below.get(part, ()) if pagename == part or pagename in below.get(part, ()) else ())
+                                 for part in parts]) for caption, parts in app.eddy_map]
     context['entries'] = [(name, anchor) for name, (page, anchor) in app.eddy_names.items()
                           if page == pagename and name.endswith('()')]
 
 
-class Translator(ManualPageTranslator):
+# Wider than this a picture is not made as narrow as a telephone: its text could not be read.
+WIDE_PICTURE = 600
+
+
+class SiteTranslator(HTML5Translator):
+    """As Sphinx has it, but each picture leads to itself in full size."""
+
+    def visit_image(self, node):
+        size = get_image_size(os.path.join(self.builder.srcdir, node['uri']))
+        before = len(self.body)
+        super().visit_image(node)
+        wide = ' wide' if size and size[0] > WIDE_PICTURE else ''
+        self.body.insert(before, f'<a class="picture{wide}" href="{self.attval(node["uri"])}">')
+        self.body.append('</a>')
+
+
+class ManTranslator(ManualPageTranslator):
     """As Sphinx has it, but for declarations and pieces of code, and for lines that are left empty twice."""
 
     # No list of terms: what is said of a long declaration would begin behind its last line.
@@ -133,7 +151,9 @@ class Translator(ManualPageTranslator):
 def setup(app):
     app.connect('config-inited', configure, priority=1)
     app.connect('builder-inited', lambda app: setattr(app, 'eddy_names', read(app, 'names.json', {})))
+    app.connect('builder-inited', lambda app: setattr(app, 'eddy_map', read(app, 'map.json', [])))
     app.connect('doctree-resolved', link_names)
     app.connect('html-page-context', add_map)
-    app.set_translator('man', Translator)
+    app.set_translator('man', ManTranslator)
+    app.set_translator('html', SiteTranslator)
     return {'parallel_read_safe': True, 'parallel_write_safe': True}

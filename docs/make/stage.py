@@ -143,7 +143,10 @@ class Stage:
     def listed(self, path):
         """The pages that the lists of a Markdown file lead to, in order."""
         with open(os.path.join(self.root, path)) as file:
-            lists = re.findall(r'^(?:-|\d+\.) .*(?:\n  .*)*', file.read(), re.M)
+            return self.led_to(path, file.read())
+
+    def led_to(self, path, text):
+        lists = re.findall(r'^(?:-|\d+\.) .*(?:\n  .*)*', text, re.M)
         found = []
         for match in LINK.finditer('\n'.join(lists)):
             if match[3] and '://' not in match[3]:
@@ -151,6 +154,22 @@ class Stage:
                 if os.path.exists(os.path.join(self.root, file)):
                     found.append(self.target(file))
         return list(dict.fromkeys(found))
+
+    def groups(self):
+        """The map's groups: the sections of docs/README.md, each with the pages that its list leads to."""
+        path = 'docs/README.md'
+        with open(os.path.join(self.root, path)) as file:
+            sections = re.split(r'^## (.*)\n', file.read(), flags=re.M)
+        groups = [(caption, [page for page in self.led_to(path, text) if page != 'index' and not page.startswith('source/')])
+                  for caption, text in zip(sections[1::2], sections[2::2])]
+        listed = {page for _, pages in groups for page in pages}
+
+        def stands_alone(page):
+            """What is linked to beside its folder stands below that."""
+            folder = os.path.dirname(page)
+            return folder not in listed and (page.endswith('/index') or f'{folder}/index' not in listed)
+
+        return [(caption, list(filter(stands_alone, pages))) for caption, pages in groups]
 
     @staticmethod
     def toctree(folder, names):
@@ -186,10 +205,8 @@ class Stage:
     # --- all of it
 
     def html(self):
-        top = [page for page in self.listed('docs/README.md') if not page.startswith('source/')]
-        # What is linked to beside its folder stands below that.
-        top = [page for page in top if page != 'index' and os.path.dirname(page) not in top
-               and (page.endswith('/index') or f'{os.path.dirname(page)}/index' not in top)]
+        groups = self.groups()
+        top = [page for _, pages in groups for page in pages]
         indexes = dict(self.indexes())
         placed = {'index', *top}
         made = {}
@@ -218,6 +235,7 @@ class Stage:
             self.write(f'{layer}/functions.rst', pages.table_html(layer, own, self.suspends))
         for path, page in self.shown.items():
             self.write(page + '.rst', self.source(path))
+        self.write('map.json', json.dumps([['', ['docs/index']], *groups]))
         self.write('names.json', json.dumps(dict(self.names()), indent=0))
         os.makedirs(self.extra, exist_ok=True)
         self.tidy()
