@@ -93,6 +93,13 @@ def add_map(app, pagename, templatename, context, doctree):
                           if page == pagename and name.endswith('()')]
 
 
+def write_all(app, env):
+    """The map is on every page: where it has changed, all are written."""
+    before = getattr(env, 'eddy_map', None)
+    env.eddy_map = (app.eddy_map, env.toctree_includes, {name: title.astext() for name, title in env.titles.items()})
+    return list(env.found_docs) if env.eddy_map != before else []
+
+
 # Wider than this a picture is not made as narrow as a telephone: its text could not be read.
 WIDE_PICTURE = 600
 
@@ -152,6 +159,7 @@ def setup(app):
     app.connect('config-inited', configure, priority=1)
     app.connect('builder-inited', lambda app: setattr(app, 'eddy_names', read(app, 'names.json', {})))
     app.connect('builder-inited', lambda app: setattr(app, 'eddy_map', read(app, 'map.json', [])))
+    app.connect('env-updated', write_all)
     app.connect('doctree-resolved', link_names)
     app.connect('html-page-context', add_map)
     app.set_translator('man', ManTranslator)
