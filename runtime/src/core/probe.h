@@ -5,7 +5,7 @@
 
 #include "loop.h"
 #include "tape.h"
-#include "timeline.h"
+#include "tapes.h"
 
 #include <eddy/usdt.h>
 

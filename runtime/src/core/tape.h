@@ -19,6 +19,7 @@
 #define EDDYI_TAPE_H
 
 #include <eddy/str.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 struct eddy_field;
@@ -93,6 +94,9 @@ struct eddyi_mark {
 /* The latest tracks that tasks have left, by name: others are not used again. */
 #define EDDYI_TRACKS_LEFT 256
 
+/* The group in the file that is the process; those of loops come behind it. */
+#define EDDYI_TIMELINE_PROCESS 1
+
 struct eddyi_tape {
 	struct eddy_node node; /* in the timeline's list */
 	unsigned generation;
@@ -102,7 +106,8 @@ struct eddyi_tape {
 	char name[48];     /* of the group */
 	uint64_t began_ns; /* the timeline */
 	unsigned sample;   /* one slice of so many is recorded */
-	bool ended;        /* by the timeline's lock */
+	bool ended;        /* by the lock of tapes.c */
+	sem_t *called;     /* of the reader; NULL where nobody reads */
 
 	struct eddyi_mark *marks;
 	size_t size; /* a power of two */
@@ -159,6 +164,9 @@ bool eddyi_tape_is_in_slice(const struct eddyi_tape *tape, uint64_t now_ns);
 
 /* When that slice ends, or the next one that is recorded begins. */
 uint64_t eddyi_tape_edge_after(const struct eddyi_tape *tape, uint64_t now_ns);
+
+/* The number of the track that was drawn last. */
+uint32_t eddyi_tape_last_track(void);
 
 /* A track of this name: `name` as it is copied. Return: 0 when there is no room to say so, which is counted. */
 uint32_t eddyi_tape_name(struct eddyi_tape *tape, const char *name, const char *where,

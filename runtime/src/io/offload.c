@@ -3,7 +3,7 @@
 #include "core/fault.h"
 #include "core/loop.h"
 #include "base/thread.h"
-#include "core/timeline.h"
+#include "core/tape_job.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -41,7 +41,7 @@ struct job {
 	void (*destroy)(void *arg); /* NULL when it is awaited once it has begun */
 	int result;
 	bool done;
-	struct eddyi_timeline_job traced;
+	struct eddyi_tape_job traced;
 };
 
 static struct {
@@ -131,11 +131,11 @@ static void run_job(struct job *job)
 	pthread_mutex_unlock(&pool.lock);
 
 	eddyi_lent_scope = job->scope;
-	eddyi_timeline_job_begins(&job->traced);
+	eddyi_tape_job_begins(&job->traced);
 	EDDYI_USDT(offload__begin, job->fn, job->arg);
 	result = job->fn(job->arg);
 	EDDYI_USDT(offload__end, job->fn, job->arg, result);
-	eddyi_timeline_job_ended(&job->traced);
+	eddyi_tape_job_ended(&job->traced);
 	eddyi_lent_scope = NULL;
 
 	pthread_mutex_lock(&pool.lock);
@@ -314,7 +314,7 @@ int eddy_offload(eddy_offload_fn *fn, void *arg)
 	if (loop->running->scope->cancelled)
 		return -ECANCELED;
 	awaited.job.scope = loop->running->scope;
-	eddyi_timeline_job_queued(&awaited.job.traced);
+	eddyi_tape_job_queued(&awaited.job.traced);
 	if (submit(&awaited.job) < 0)
 		return run_in_place(&awaited.job);
 	return wait_outside(loop, &awaited.waiter);
@@ -370,7 +370,7 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 		.destroy = destroy,
 	};
 	detached.job = job;
-	eddyi_timeline_job_queued(&job->traced);
+	eddyi_tape_job_queued(&job->traced);
 	r = submit(job);
 	if (r == -EAGAIN) {
 		free(job);

@@ -13,7 +13,7 @@
 #include "report/stall.h"
 #include "base/standard.h"
 #include "transfer/technique.h"
-#include "core/timeline.h"
+#include "timeline/timeline.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,9 +1,11 @@
-#include "core/timeline.h"
+#include "timeline.h"
 
 #include "core/loop.h"
+#include "core/tapes.h"
 #include "timeline_writer.h"
 
 #include <eddy/log.h>
+#include <eddy/timeline.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,9 +21,6 @@
 #define FILE_DEFAULT (256 * EDDY_MIB)
 #define LAST_NS (200 * EDDY_MS)
 #define FILE_MIN (64 * EDDY_KIB)
-
-unsigned eddyi_trace_generation;
-_Thread_local enum eddyi_trace_state eddyi_trace_state;
 
 /* Held while a timeline starts or stops, which changes the generation. */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
@@ -53,7 +52,7 @@ static void write_last(void)
 		return;
 	if (eddy_loop_self())
 		eddyi_tape_cut(eddy_loop_self());
-	eddyi_timeline_flush(LAST_NS);
+	eddyi_tapes_flush(LAST_NS);
 }
 
 static int start(const struct eddyi_timeline_settings *settings)
@@ -181,8 +180,8 @@ bool eddy_trace_is_on(void)
 		return false;
 	if (eddy_loop_self())
 		return eddyi_trace_state == EDDYI_TRACE_ON;
-	is_on = eddyi_timeline_outside();
-	eddyi_timeline_outside_done();
+	is_on = eddyi_tapes_outside();
+	eddyi_tapes_outside_done();
 	return is_on;
 }
 
@@ -199,65 +198,8 @@ void eddy_trace_span(struct eddy_str name, uint64_t begin_ns, uint64_t end_ns,
 			eddyi_tape_span(loop->tape, name, begin_ns, end_ns, fields);
 		return;
 	}
-	tape = eddyi_timeline_outside();
+	tape = eddyi_tapes_outside();
 	if (tape)
 		eddyi_tape_span(tape, name, begin_ns, end_ns, fields);
-	eddyi_timeline_outside_done();
-}
-
-/* ---- jobs ---- */
-
-void eddyi_timeline_job_queued(struct eddyi_timeline_job *job)
-{
-	const struct eddyi_tape *tape = eddyi_loop()->tape;
-
-	if (!tape)
-		return;
-	job->queued_ns = eddy_now();
-	job->track = tape->run.track;
-	job->group = tape->group;
-	job->generation = tape->generation;
-}
-
-void eddyi_timeline_job_begins(struct eddyi_timeline_job *job)
-{
-	if (eddyi_timeline_has_begun())
-		job->began_ns = eddy_now();
-}
-
-/* Outside's lock held. Return: this thread's track; 0 when there is no room to say its name. */
-static uint32_t track_of_thread(struct eddyi_tape *tape)
-{
-	static _Thread_local uint32_t track;
-
-	if (track < tape->first_track)
-		track = eddyi_tape_name(tape, "offload", NULL, 0, false);
-	return track;
-}
-
-void eddyi_timeline_job_ended(const struct eddyi_timeline_job *job)
-{
-	struct eddyi_tape *tape;
-	struct eddyi_mark *mark;
-	uint32_t track;
-
-	if (!job->began_ns)
-		return;
-	tape = eddyi_timeline_outside();
-	if (tape && (track = track_of_thread(tape)) && (mark = eddyi_tape_take(tape, 0))) {
-		*mark = (struct eddyi_mark){
-			.kind = EDDYI_MARK_JOB,
-			.track = track,
-			.begin_ns = job->began_ns,
-			.end_ns = eddy_now(),
-			.job = {
-				.queued_ns = job->queued_ns,
-				.from = job->generation == tape->generation ? job->track : 0,
-				.group = job->group,
-				.flow = ++tape->last_flow,
-			},
-		};
-		eddyi_tape_commit(tape, 0);
-	}
-	eddyi_timeline_outside_done();
+	eddyi_tapes_outside_done();
 }

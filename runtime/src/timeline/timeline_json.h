@@ -8,9 +8,6 @@
 /* The events of one mark are no longer. */
 #define EDDYI_TIMELINE_EVENTS_MAX (8 * EDDY_KIB)
 
-/* The group in the file that is the process. */
-#define EDDYI_TIMELINE_PROCESS 1
-
 /* What comes from here on is of a timeline that began then: times stand behind that. */
 void eddyi_timeline_json_begin(uint64_t began_ns);
 

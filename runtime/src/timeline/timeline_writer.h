@@ -21,10 +21,6 @@ void eddyi_timeline_writer_stop(void);
 /* Whether this is that thread. */
 bool eddyi_timeline_writer_is_self(void);
 
-/* The tape of threads that are no loop's, with its lock held until it is given back; NULL where there is none. */
-struct eddyi_tape *eddyi_timeline_outside(void);
-void eddyi_timeline_outside_done(void);
-
 /* How many records were lost. */
 uint64_t eddyi_timeline_writer_dropped(void);
 
