@@ -206,9 +206,15 @@ static int strange_status(struct eddy_res *res)
 	return eddy_res_ok(res, "x");
 }
 
+static int strange_problem(struct eddy_res *res)
+{
+	return eddy_res_problem(res, 600, "odd");
+}
+
 Test(res, status_out_of_range)
 {
 	expect_status(strange_status, 500);
+	expect_status(strange_problem, 500);
 }
 
 static int tell(struct eddy_res *res)

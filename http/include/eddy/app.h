@@ -26,7 +26,7 @@ enum eddy_forwarded {
 
 /* Every field: 0 means its default. */
 struct eddy_server_options {
-	unsigned workers; /* loops, each on a thread of its own; default 1 */
+	unsigned workers; /* loops, each on a thread of its own; default 1, at most 1024 */
 
 	size_t request_line_max;   /* bytes; default 8 KiB; past it 414 */
 	size_t header_block_max;   /* bytes; default 16 KiB; past it 431 */
@@ -67,11 +67,14 @@ struct eddy_server_options {
 
 	mode_t unix_mode; /* of the files of unix sockets; default: what umask(2) leaves of 0777 */
 
-	bool no_signals; /* leave SIGINT and SIGTERM alone; default: they shut the app down */
-	bool restart;    /* SIGUSR2 does eddy_app_restart(); default: it does not */
+	/* Leave all signals alone. Default: SIGINT and SIGTERM shut the app down, SIGHUP reads certificates again
+	 * (tls.h), SIGUSR2 does what .restart says. */
+	bool no_signals;
+	bool restart; /* SIGUSR2 does eddy_app_restart(); default: it does not */
 };
 
-/* Make an app that listens at localhost:7878. Never NULL. */
+/* Make an app that listens at localhost:7878. Never NULL: where memory is out while an app is built, the process
+ * ends with a word on stderr. */
 EDDY_API struct eddy_app *eddy_app_new(void);
 
 /* Free an app that does not run. NULL is fine. */
@@ -138,7 +141,8 @@ EDDY_API void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *fil
  *
  * A service manager that waits for it (NOTIFY_SOCKET, sd_notify(3)) is told when the app serves and when
  * it stops, and at the intervals of WATCHDOG_USEC that its loop still turns.
- * Return: 0, or -errno when the app could not start (the records say why); -ECANCELED. */
+ * Return: 0; -EINVAL for an app with mistakes, or -errno when it could not start otherwise (the records say why);
+ * -ECANCELED. */
 EDDY_API int eddy_app_run(struct eddy_app *app);
 
 /* Run from a plain main(), and free the app. Return: 0, -errno. */
@@ -160,7 +164,7 @@ EDDY_API bool eddy_app_is_draining(const struct eddy_app *app);
  * restarted. For a process with one app. Needs /proc. Any thread. */
 EDDY_API void eddy_app_restart(struct eddy_app *app);
 
-/* The port that a running app listens on, the first one of several; 0 where it listens on none. */
+/* The port that a running app listens on, the first one of several; 0 where it listens on none. Any thread. */
 EDDY_API uint16_t eddy_app_port(const struct eddy_app *app);
 
 /* The connections of an app, on all its workers. */

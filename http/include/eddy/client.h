@@ -13,13 +13,13 @@
  *     eddy_client_free(client);
  *
  * Any number of tasks may use a client at once. It and its responses belong to one loop's thread: handlers have
- * eddy_req_client(). Connections
- * are kept and used again; of those that were closed, sessions of TLS: the last 8 origins' (40 KiB each), each
- * for one connection more. What a server sends is read as strictly as what clients send to eddy's own; a proxy
+ * eddy_req_client(). Connections are kept and used again; of those that were closed, sessions of TLS: the last 8
+ * origins' (40 KiB each), each for one connection more. What a server sends is read as strictly as what clients send to eddy's own; a proxy
  * in the environment is ignored, bodies are not decoded, cookies are not kept.
  *
  * Calls that fail return, of those of eddy_dial():
- *   -EINVAL           the URL, the method or a field is malformed, or .ca_file is
+ *   -EINVAL           the URL, the method or a field is malformed, or .ca_file is, or the body has not as
+ *                     many bytes as was said
  *   -EPROTONOSUPPORT  the scheme is not http or https, or eddy is built without TLS
  *   -EPERM            not allowed: http with .require_https, a host called unix, whose address would be a
  *                     socket's, or a redirect that may not be followed

@@ -18,7 +18,7 @@ struct eddy_rate_limit_options {
 	uint32_t count;    /* requests */
 	uint64_t per_ns;   /* in this time; default 1 s */
 	uint32_t burst;    /* requests at once; default `count` */
-	uint32_t keys_max; /* remembered at a time, in 16 bytes each; default 65,536 */
+	uint32_t keys_max; /* remembered at a time, in 16 bytes each; default 65,536, at most 2^28 */
 	/* The field whose value is the key, such as "x-api-key", where a filter in front of this one has
 	 * checked it: each new value has a full bucket. Where it is missing, and by default, the address
 	 * is the key (eddy/peer.h): an IPv6 one by its first 64 bits, which one customer has. */
@@ -28,7 +28,8 @@ struct eddy_rate_limit_options {
 };
 
 /* Limit what passes. When more keys than `keys_max` are in use at once, those whose buckets are fullest
- * are forgotten first. Each call has buckets of its own. A count of 0 is a mistake that run reports. */
+ * are forgotten first. Each call has buckets of its own. A count of 0, more than one request
+ * in a ns, and a bucket that takes over a year to fill are mistakes that run reports. */
 EDDY_API void eddy_app_use_rate_limit(struct eddy_app *app,
 				      const struct eddy_rate_limit_options *options);
 EDDY_API void eddy_group_use_rate_limit(struct eddy_group *group,

@@ -36,7 +36,7 @@ EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
  *             return 400;
  *
  * Return: 0; -EINVAL when a parameter does not parse or is out of its type's range (the 400 that the
- * handler then returns names it), or when the route has fewer. */
+ * handler then returns names it), or when the route has fewer; -ENOMEM. */
 #define eddy_req_path(req, ...)                                                                    \
 	eddy_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                           \
 			 sizeof((const struct eddy_to[]){ __VA_ARGS__ }) / sizeof(struct eddy_to))
@@ -97,18 +97,20 @@ EDDY_API size_t eddy_req_header_count(const struct eddy_req *req);
 EDDY_API void eddy_req_header_at(const struct eddy_req *req, size_t at, struct eddy_str *ret_name,
 				 struct eddy_str *ret_value);
 
-/* The length that the client announced for the body; EDDY_LENGTH_UNKNOWN when it is chunked. */
+/* The length that the client announced for the body, 0 for none; EDDY_LENGTH_UNKNOWN when it is chunked, or
+ * is decoded on its way in (compress). */
 #define EDDY_LENGTH_UNKNOWN UINT64_MAX
 EDDY_API uint64_t eddy_req_length(const struct eddy_req *req);
 
 /* Read some of the body. Suspends.
  * Return: bytes; 0 at its end; -EBADMSG when it is malformed, -ECONNRESET when the client left,
- * -ECANCELED when it stalled. */
+ * -ECANCELED when it stalled; -EFBIG or -EMSGSIZE when a filter allows no more (body_limit.h, or of what
+ * is decoded), each of which becomes a 413; -ENOMEM. After an error each further call is the same. */
 EDDY_API ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len);
 
-/* Read all of the body into memory; a second call gives the same. Suspends.
- * Return: 0, -EMSGSIZE over the limit (body_max of the route or the app), -ENOMEM, and what
- * eddy_req_read() returns. */
+/* Read what nobody has read of the body into memory; a second call gives the same. Suspends.
+ * Return: 0; -EMSGSIZE over the limit (body_max of the route or the app), which becomes a 413; -ENOMEM, and
+ * what eddy_req_read() returns. */
 EDDY_API int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body);
 
 /* Read the body as application/x-www-form-urlencoded, otherwise like a query. Suspends.

@@ -44,8 +44,9 @@ EDDY_API bool eddy_res_has(const struct eddy_res *res, const char *name, const c
 /* Answer with formatted text, as text/plain unless a content-type is set. Return: 0, -ENOMEM. */
 EDDY_PRINTF(2, 3) EDDY_API int eddy_res_ok(struct eddy_res *res, const char *format, ...);
 
-/* Answer with bytes of this media type. They are borrowed until the response has been sent: static,
- * or from eddy_req_alloc(). Return: 0. */
+/* Answer with bytes of this media type; of the content-type that is set, where `type` is NULL. They are
+ * borrowed until the response has been sent: static, or from eddy_req_alloc().
+ * Return: 0; -EINVAL for a type with a control byte; -ENOMEM, also for bytes whose .ptr is NULL. */
 EDDY_API int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes);
 
 /* Answer with JSON; takes over the caller's reference, NULL counts as out of memory.
@@ -66,18 +67,21 @@ EDDY_API int eddy_res_created(struct eddy_res *res, struct eddy_str location);
 EDDY_API int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str location);
 
 /* Answer with an error as problem+json (RFC 9457); `detail` helps the caller and is copied; without one,
- * and where it is not UTF-8, a general word about the status stands there. Return: 0, -ENOMEM. */
+ * and where it is not UTF-8, a general word about the status stands there. The
+ * status is set as by eddy_res_status(), and fields that describe a body are taken out. Return: 0, -ENOMEM. */
 EDDY_PRINTF(3, 4)
 EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...);
 
 /* Answer with the regular file `name` beneath the folder `dir`: conditions and ranges are honoured,
  * it is sent as an attachment, and leaves by splice. Where the app says so it stays open for the next request
  * (eddy/open_files.h). Suspends.
- * Return: 0; -ENOENT when there is no such regular file, -EACCES, -EMFILE. */
+ * Return: 0; -ENOENT when there is no such regular file, or it lies outside of the folder; -ENOTDIR,
+ * -EACCES, -EMFILE, -ENOMEM. */
 EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name);
 
 /* Answer with an open regular file that is called `name` to the client; takes over `fd`, also when
- * it fails. May suspend where it is an error after all, by what eddy_app_map_err() was given. Return: as eddy_res_file_at(). */
+ * it fails. May suspend where it is an error after all, by what eddy_app_map_err() was given.
+ * Return: 0; -ENOENT when it is no regular file; -EINVAL for an option with a control byte; -ENOMEM. */
 EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd);
 
 /* Every field: 0 means its default. The strings are copied. */
@@ -95,7 +99,8 @@ EDDY_API int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int 
 /* Send some of a stream; the first call sends the head. Suspends until the peer has room. A handler
  * returns what this returns: the answer to a HEAD is whole by then.
  * Return: 0; -EPIPE and -ECONNRESET when the peer has left, -ECANCELED when it stalled; -EPIPE also
- * once the head has been sent of what has no body: HEAD, 204 and 304. */
+ * once the head has been sent of what has no body: HEAD, 204 and 304; -ENOMEM. After an error each further
+ * call is the same. */
 EDDY_API int eddy_res_write(struct eddy_res *res, const void *buf, size_t len);
 
 EDDY_END_DECLS

@@ -38,17 +38,17 @@ struct eddy_saved {
 	bool replaced; /* there was one of this name */
 };
 
-/* Save the body as `name` in the folder `dir`; `name` is UTF-8 without '/', control characters or a dot
- * in front. The conditions of the request (If-Match, If-None-Match, …) are held against the file that
+/* Save the body as `name` in the folder `dir`; `name` is UTF-8 of at most 255 bytes without '/', control
+ * characters or a dot in front. The conditions of the request (If-Match, If-None-Match, …) are held against the file that
  * is there: -EEXIST, which then is a 412. Suspends.
- * Return: 0; -EINVAL for a bad name, -EEXIST, -EFBIG over the limit, -ENOSPC or -EDQUOT when the disk is
+ * Return: 0; -EINVAL for a bad name, and for a piece of a file (content-range); -EEXIST, -EFBIG over the limit, -ENOSPC or -EDQUOT when the disk is
  * full, and what eddy_req_read() returns. */
 EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 			      const struct eddy_save_options *options,
 			      struct eddy_saved *ret_saved);
 
 /* Save the body into the folder under the name of its Content-Disposition field. Suspends. Otherwise as
- * eddy_req_save_at(); -EINVAL when there is no name. */
+ * eddy_req_save_at(); -EINVAL when there is no name, -EBADMSG when the field is malformed. */
 EDDY_API int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options *options,
 			   struct eddy_saved *ret_saved);
 

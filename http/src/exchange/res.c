@@ -377,7 +377,8 @@ int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...)
 		if (r < 0)
 			return -ENOMEM;
 	}
-	r = eddyi_problem(res, status, text);
+	eddy_res_status(res, status);
+	r = eddyi_problem(res, res->status, text);
 	free(text);
 	return r;
 }

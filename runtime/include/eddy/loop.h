@@ -55,7 +55,8 @@ EDDY_API const char *eddy_ring_advice(int error);
 /* The monotonic clock, read now. Any thread. */
 EDDY_API uint64_t eddy_now(void);
 
-/* The monotonic clock as this loop's current turn read it: free of cost, at most a turn old. */
+/* The monotonic clock as this loop's current turn has read it, at most a turn old. Where no timer waits a turn
+ * reads it when it is first asked; else this costs nothing. */
 EDDY_API uint64_t eddy_loop_now(void);
 
 /* Run `fn(arg)` on the thread's own stack and come back: for deep library code (crypto, encoders)

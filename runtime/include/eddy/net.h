@@ -13,7 +13,7 @@
  * and ::1 by definition, no resolver is asked.
  *
  * What asks a resolver suspends a task, off the loop, for as long as that takes; on a thread without
- * a loop it blocks. All else never suspends.
+ * a loop it blocks. eddy_dial() is for tasks, and suspends; all else never does.
  */
 #ifndef EDDY_NET_H
 #define EDDY_NET_H
@@ -56,7 +56,7 @@ EDDY_API int eddy_address_parse(const char *text, struct eddy_address *ret_addre
 
 /* Find the addresses of a host. Suspends when it is a name.
  * Return: how many, at least 1; -EINVAL when it is neither a name nor an IP address; -ENXIO when
- * nothing has that name; -EAGAIN when the resolver failed for now; -E2BIG when there are more than
+ * nothing has that name; -EAGAIN when the resolver failed for now, or the offload pool's queue is full; -E2BIG when there are more than
  * EDDY_ADDRESSES_MAX; -ENOMEM, -ECANCELED. */
 EDDY_API int eddy_resolve(const struct eddy_address *address,
 			  struct eddy_sockaddr ret_addrs[EDDY_ADDRESSES_MAX]);

@@ -35,8 +35,8 @@ EDDY_API int eddy_offload(eddy_offload_fn *fn, void *arg);
 /* Run `fn(arg)` like eddy_offload(), but return -ECANCELED at once when the current scope is
  * cancelled. Then `fn` may go on for as long as it likes: `arg` belongs to the pool, which calls
  * `destroy(arg)`, on any thread, once nobody uses it any more. After any other result `arg` is the
- * caller's again. Suspends. Such jobs never take the pool's last thread, so that a resolver that hangs
- * holds up nobody else.
+ * caller's again. Suspends. Such jobs never take the last thread of a pool that has several, so that a
+ * resolver that hangs holds up nobody else.
  * Return: what `fn` returned, which must not be -ECANCELED; -ECANCELED, `arg` is gone; -ENOMEM, or
  * -EAGAIN when the queue is full, and `fn` was not called. */
 EDDY_API int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *arg));
