@@ -5,7 +5,9 @@ They stand between two comments, and are written there by `./dev bench --publish
 import re
 
 BEGIN, END = '<!-- figures: ./dev bench --publish -->', '<!-- end of figures -->'
-CELLS = ('get-4k-16', 'get-64k-16', 'get-1m-16', 'get-64m-1', 'get-1g-1', 'put-1m-16', 'put-64m-1', 'hello-64', 'hello-pipelined')
+# Every transfer and request that is held against nginx, also where nginx is ahead.
+CELLS = ('get-4k-16', 'get-64k-16', 'get-1m-16', 'get-64m-1', 'get-64m-16', 'get-1g-1', 'put-4k-16', 'put-1m-16', 'put-64m-1',
+         'hello-64', 'hello-pipelined')
 HEAD = ['| | eddy | nginx | × nginx | CPU time, × nginx |', '|---|--:|--:|--:|--:|']
 
 
