@@ -61,13 +61,14 @@ EDDY_API size_t eddy_codec_bound(const struct eddy_codec *codec, size_t len);
 
 /* Encode a buffer into another one. Takes the time it takes.
  * Return: the bytes written; -ENOSPC when there is not room enough (see eddy_codec_bound()), -EINVAL for
- * an option that is out of range, -ENOMEM. */
+ * an option that is out of range or a .size that is not `in_len`, -ENOMEM. */
 EDDY_API ssize_t eddy_codec_encode(const struct eddy_codec *codec,
 				   const struct eddy_encoder_options *options, const void *in,
 				   size_t in_len, void *out, size_t out_size);
 
 /* Decode a buffer into another one. Takes the time it takes.
- * Return: the bytes written; -ENOSPC when there is not room enough, else as eddy_decoder_step(). */
+ * Return: the bytes written; -ENOSPC when there is not room enough, -EINVAL for an option that is out of
+ * range, else as eddy_decoder_step(). */
 EDDY_API ssize_t eddy_codec_decode(const struct eddy_codec *codec,
 				   const struct eddy_decoder_options *options, const void *in,
 				   size_t in_len, void *out, size_t out_size);

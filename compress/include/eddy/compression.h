@@ -40,8 +40,8 @@ struct eddy_compression_options {
 	bool no_cache; /* keep none */
 };
 
-/* Describe how the app compresses; the options are copied, not the strings. The section [compression] of its
- * configuration file has the same names, and wins. */
+/* Describe how the app compresses; the options are copied, the strings borrowed for as long as the app lives.
+ * The section [compression] of its configuration file has the same names, and wins. */
 EDDY_API void eddy_app_with_compression(struct eddy_app *app,
 					const struct eddy_compression_options *options);
 

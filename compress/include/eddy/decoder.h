@@ -47,7 +47,7 @@ EDDY_API int eddy_decoder_step(struct eddy_decoder *decoder, struct eddy_codec_i
 			       enum eddy_codec_op op);
 
 /* The memory in bytes that a decoder of these options takes at most, whatever it is given. One from the
- * pool may have more, as with encoders. */
+ * pool may have more, as with encoders. Return: bytes; 0 for an option that is out of range. */
 EDDY_API size_t eddy_decoder_memory(const struct eddy_codec *codec,
 				    const struct eddy_decoder_options *options);
 

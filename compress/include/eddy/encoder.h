@@ -49,12 +49,13 @@ EDDY_API void eddy_encoder_free(struct eddy_encoder *encoder);
  * left of the input.
  * Return: 1 when all is done: RUN has taken the input, FLUSH has made all of it readable, END has ended the
  * stream; 0: call again. -EINVAL when there is more or less input than `.size`, -ENOMEM: the stream can
- * only be given up. Giving input to a stream that has ended is a broken contract. */
+ * only be given up. -EINVAL also for what is asked of a stream that has ended, but to end it again. */
 EDDY_API int eddy_encoder_step(struct eddy_encoder *encoder, struct eddy_codec_io *io,
 			       enum eddy_codec_op op);
 
 /* The memory in bytes that an encoder of these options takes at most. One from the pool may have more,
- * from a stream that needed it; a loop keeps no more than 16 MiB in idle encoders and decoders. */
+ * from a stream that needed it; a loop keeps no more than 16 MiB in idle encoders and decoders.
+ * Return: bytes; 0 for an option that is out of range. */
 EDDY_API size_t eddy_encoder_memory(const struct eddy_codec *codec,
 				    const struct eddy_encoder_options *options);
 

@@ -14,8 +14,8 @@
  *
  * Any number of tasks may use a client at once. It and its responses belong to one loop's thread: handlers have
  * eddy_req_client(). Connections are kept and used again; of those that were closed, sessions of TLS: the last 8
- * origins' (40 KiB each), each for one connection more. What a server sends is read as strictly as what clients send to eddy's own; a proxy
- * in the environment is ignored, bodies are not decoded, cookies are not kept.
+ * origins' (40 KiB each), each for one connection more. What a server sends is read as strictly as what clients
+ * send to eddy's own; a proxy in the environment is ignored, bodies are not decoded, cookies are not kept.
  *
  * Calls that fail return, of those of eddy_dial():
  *   -EINVAL           the URL, the method or a field is malformed, or .ca_file is, or the body has not as

@@ -51,8 +51,8 @@ EDDY_MULTIPART_API int eddy_req_multipart(struct eddy_req *req,
 
 /* Go on to the next part, past what was not read of this one. Suspends.
  * Return: 1 and a part; 0 at the end of the form; -EBADMSG when it is malformed, or the header block of
- * a part is over the part_header_max of the app; -EMSGSIZE for too many parts; -EFBIG over the limit of the body; and what
- * eddy_req_read() returns. After an error all further calls return it again. */
+ * a part is over the part_header_max of the app; -EMSGSIZE for too many parts; -EFBIG over the limit of the
+ * body; and what eddy_req_read() returns. After an error all further calls return it again. */
 EDDY_MULTIPART_API int eddy_multipart_next(struct eddy_multipart *form,
 					   struct eddy_part **ret_part);
 

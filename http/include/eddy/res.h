@@ -67,8 +67,8 @@ EDDY_API int eddy_res_created(struct eddy_res *res, struct eddy_str location);
 EDDY_API int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str location);
 
 /* Answer with an error as problem+json (RFC 9457); `detail` helps the caller and is copied; without one,
- * and where it is not UTF-8, a general word about the status stands there. The
- * status is set as by eddy_res_status(), and fields that describe a body are taken out. Return: 0, -ENOMEM. */
+ * and where it is not UTF-8, a general word about the status stands there. The status is set as by
+ * eddy_res_status(), and fields that describe a body are taken out. Return: 0, -ENOMEM. */
 EDDY_PRINTF(3, 4)
 EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...);
 

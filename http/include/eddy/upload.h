@@ -39,10 +39,10 @@ struct eddy_saved {
 };
 
 /* Save the body as `name` in the folder `dir`; `name` is UTF-8 of at most 255 bytes without '/', control
- * characters or a dot in front. The conditions of the request (If-Match, If-None-Match, …) are held against the file that
- * is there: -EEXIST, which then is a 412. Suspends.
- * Return: 0; -EINVAL for a bad name, and for a piece of a file (content-range); -EEXIST, -EFBIG over the limit, -ENOSPC or -EDQUOT when the disk is
- * full, and what eddy_req_read() returns. */
+ * characters or a dot in front. The conditions of the request (If-Match, If-None-Match, …) are held against the
+ * file that is there: -EEXIST, which then is a 412. Suspends.
+ * Return: 0; -EINVAL for a bad name, and for a piece of a file (content-range); -EEXIST, -EFBIG over the limit,
+ * -ENOSPC or -EDQUOT when the disk is full, and what eddy_req_read() returns. */
 EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 			      const struct eddy_save_options *options,
 			      struct eddy_saved *ret_saved);

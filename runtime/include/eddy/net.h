@@ -56,8 +56,8 @@ EDDY_API int eddy_address_parse(const char *text, struct eddy_address *ret_addre
 
 /* Find the addresses of a host. Suspends when it is a name.
  * Return: how many, at least 1; -EINVAL when it is neither a name nor an IP address; -ENXIO when
- * nothing has that name; -EAGAIN when the resolver failed for now, or the offload pool's queue is full; -E2BIG when there are more than
- * EDDY_ADDRESSES_MAX; -ENOMEM, -ECANCELED. */
+ * nothing has that name; -EAGAIN when the resolver failed for now, or the offload pool's queue is full;
+ * -E2BIG when there are more than EDDY_ADDRESSES_MAX; -ENOMEM, -ECANCELED. */
 EDDY_API int eddy_resolve(const struct eddy_address *address,
 			  struct eddy_sockaddr ret_addrs[EDDY_ADDRESSES_MAX]);
 

@@ -33,7 +33,7 @@ struct eddy_log_writer_options {
  * Return: 0; -EBUSY when there is a subscriber; -ENOMEM, -EAGAIN without a thread; those of open(2). */
 EDDY_API int eddy_log_writer_subscribe(const struct eddy_log_writer_options *options);
 
-/* Stop, and wait up to a second until what is left has been written. */
+/* Stop, and wait up to a second until what is left has been written. Blocks the thread. */
 EDDY_API void eddy_log_writer_unsubscribe(void);
 
 /* Wait until all that was emitted so far is written or lost, `timeout_ns` at most. Blocks the thread.

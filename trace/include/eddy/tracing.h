@@ -67,8 +67,8 @@ struct eddy_tracing_stats {
 	uint64_t malformed; /* traceparents that came in and were none; each began a new trace */
 };
 
-/* Describe how the app traces; the options are copied, not the strings. The section [tracing] of its
- * configuration file has the same names, and wins. */
+/* Describe how the app traces; the options are copied, the strings borrowed for as long as the app lives.
+ * The section [tracing] of its configuration file has the same names, and wins. */
 EDDY_API void eddy_app_set_tracing(struct eddy_app *app,
 				   const struct eddy_tracing_options *options);
 
