@@ -5,7 +5,7 @@
 - every C block of docs/guide/ and docs/cookbook/ is a run of lines of one file below examples/, and so is every block of sh that
   is no command of ./dev
 - so is every C block of README.md, those of the layers, docs/*.md, docs/deploy/*.md, docs/errors/*.md and docs/man/*.md, or of a program of
-  tests/e2e/; those that are whole programs are compiled by style.py
+  tests/e2e/servers/; those that are whole programs are compiled by style.py
 - the README of a layer has each of its headers
 - the targets of docs/log.md are those of the layers' records
 - the names eddy_… that the same pages speak of are declared in public headers, or metrics of docs/metrics.md
@@ -127,7 +127,7 @@ def read_sources(root, *patterns):
 def check_pages(tap, root, sources):
     """What users read, beside the guide."""
     names = declared(root)
-    sources = sources | read_sources(root, 'tests/e2e/*.c')
+    sources = sources | read_sources(root, 'tests/e2e/servers/*.c')
     # A test of its own holds these against what a server says.
     with open(os.path.join(root, 'docs', 'metrics.md')) as file:
         names |= set(re.findall(r'^\| `(\w+)`', file.read(), re.M))

@@ -210,7 +210,7 @@ files_of() { # NOUN
 	for file in "$root"/tests/{runtime,http,compress,trace,auth,bench}/"$1".c "$root/tests/e2e/test_$1.py"; do
 		[ ! -e "$file" ] || printf '%s\n' "$file"
 	done
-	[ "$1" != page ] || printf '%s\n' "$root/tests/e2e/page.mjs"
+	[ "$1" != page ] || printf '%s\n' "$root/tests/e2e/node/page.mjs"
 }
 
 unknown_name() { # NAME TESTS

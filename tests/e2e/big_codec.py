@@ -11,7 +11,7 @@ SIZE = 1 << 30
 PYTHON = "import sys,zlib\nd=zlib.decompressobj()\nfor b in iter(lambda:sys.stdin.buffer.read(65536),b''):sys.stdout.buffer.write(d.decompress(b))"
 
 
-@unittest.skipUnless(os.path.exists(PROGRAM), 'needs tests/e2e/codec')
+@unittest.skipUnless(os.path.exists(PROGRAM), 'needs the program codec')
 class Codec(Case):
     def test_1_gib(self):
         piece = body(8 * MIB)

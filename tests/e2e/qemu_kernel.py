@@ -8,8 +8,9 @@ import vm
 
 EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 BUILD = os.path.dirname(EXAMPLES)
-TESTS = os.path.dirname(vm.HERE)
-PROGRAMS = ('subprojects/runtime/eddy-doctor', 'tests/runtime/test-runtime', 'tests/e2e/secure', 'tests/e2e/limits',
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+PROGRAMS = ('subprojects/runtime/eddy-doctor', 'tests/runtime/test-runtime', 'tests/e2e/servers/secure', 'tests/e2e/servers/limits',
             'examples/files', 'examples/hello', 'examples/tour')
 # What counts milliseconds.
 IN_TIME = 'acceptor/without_descriptors_it_waits_for_a_close'
@@ -28,12 +29,12 @@ class Emulated(unittest.TestCase):
         cls.addClassCleanup(machine.close)
         for program in PROGRAMS:
             machine.add(os.path.join(BUILD, program))
-        for path in ('/usr/bin/openssl', '/usr/bin/curl', '/usr/bin/zstd', '/usr/bin/brotli', vm.HERE, os.path.join(TESTS, 'tap.py'),
+        for path in ('/usr/bin/openssl', '/usr/bin/curl', '/usr/bin/zstd', '/usr/bin/brotli', HERE, os.path.join(TESTS, 'tap.py'),
                      os.path.join(TESTS, 'criterion.py'), os.path.join(os.path.dirname(TESTS), 'docs')):
             machine.add(path)
         doctor, runtime = (os.path.join(BUILD, program) for program in PROGRAMS[:2])
         machine.run('doctor', [doctor])
-        servers = [machine.python, os.path.join(vm.HERE, 'run.py')]
+        servers = [machine.python, os.path.join(HERE, 'run.py')]
         e2e = {'EDDY_EXAMPLES': EXAMPLES, 'EDDY_TEST_TIME': '600', 'EDDY_TEST_EXCEPT': IN_TIME_E2E}
         machine.run('e2e', servers, {**e2e, 'EDDY_TEST_ONLY': 'tls,download,program,tour'})
         machine.run('runtime', [machine.python, os.path.join(TESTS, 'criterion.py'), runtime],

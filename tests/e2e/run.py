@@ -2,7 +2,7 @@
 
     run.py [FAMILY]     FAMILY: the prefix of the files to run; default: test
 
-Files run side by side, one process each; what a file printed is shown only if one of its tests failed. page.mjs,
+Files run side by side, one process each; what a file printed is shown only if one of its tests failed. node/page.mjs,
 which prints TAP itself, runs with the tests.
 
 EDDY_EXAMPLES    the folder with the built example programs
@@ -21,7 +21,7 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.dirname(HERE)]
+sys.path[:0] = [HERE, os.path.join(HERE, 'helpers'), os.path.dirname(HERE)]
 
 import wire  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -109,7 +109,7 @@ def chosen(family):
     # Under a sanitizer the page runs by name only: what takes the time is the browser, and other files do to the server
     # what it does.
     page = family == 'test' and ('page' in only or not wire.is_sanitized())
-    files = [os.path.join(HERE, 'page.mjs')] if page else []
+    files = [os.path.join(HERE, 'node', 'page.mjs')] if page else []
     long = [os.path.join(HERE, f'{family}_{noun}.py') for noun in LONG]
     found = sorted(glob.glob(os.path.join(HERE, f'{family}_*.py')))
     files += [path for path in long if path in found] + [path for path in found if path not in long]

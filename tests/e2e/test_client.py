@@ -11,9 +11,9 @@ import threading
 
 import tls
 from tls import V12, V13
-from wire import EXAMPLES, MIB, Case, Server, pattern
+from wire import MIB, PROGRAMS, Case, Server, pattern
 
-FETCH = os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'fetch')
+FETCH = PROGRAMS['fetch']
 CLOSE = b'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello'
 HELLO = b'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello'
 
@@ -141,7 +141,7 @@ class Client(Case):
     def setUp(self):
         super().setUp()
         for name in ('fetch', 'secure'):
-            if not os.path.exists(os.path.join(os.path.dirname(FETCH), name)):
+            if not os.path.exists(PROGRAMS[name]):
                 self.skipTest(f'needs the program {name}')
 
     def refused(self, line, error, text):

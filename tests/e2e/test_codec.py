@@ -8,9 +8,9 @@ import subprocess
 import unittest
 import zlib
 
-from wire import EXAMPLES, KIB, MIB, Case
+from wire import KIB, MIB, PROGRAMS, Case
 
-PROGRAM = os.path.join(EXAMPLES, '..', 'tests', 'e2e', 'codec')
+PROGRAM = PROGRAMS['codec']
 CODINGS = ('zstd', 'br', 'gzip', 'deflate')
 TOOLS = {'zstd': ['zstd', '-q', '-c'], 'br': ['brotli', '-c'], 'gzip': ['gzip', '-c']}
 
@@ -45,7 +45,7 @@ def body(size):
     return bytes(out[:size])
 
 
-@unittest.skipUnless(os.path.exists(PROGRAM), 'needs tests/e2e/codec')
+@unittest.skipUnless(os.path.exists(PROGRAM), 'needs the program codec')
 class Codec(Case):
     def setUp(self):
         for tool, *_ in TOOLS.values():

@@ -60,7 +60,7 @@ class Units(Case):
 class SystemCalls(Case):
     def test_every_technique(self):
         """One beyond the unit's would kill it."""
-        wrap = (sys.executable, os.path.join(ROOT, 'tests', 'e2e', 'filtered.py'), os.path.join(UNITS, SERVICE) + ',bind')
+        wrap = (sys.executable, os.path.join(ROOT, 'tests', 'e2e', 'helpers', 'filtered.py'), os.path.join(UNITS, SERVICE) + ',bind')
         data = os.urandom(MIB)
         for switch, techniques in (('--technique', ('sendfile', 'read-send', 'mmap', 'send-zc', 'ring-splice', 'splice')),
                                    ('--upload-technique', ('recv-write', 'ring-splice', 'splice'))):

@@ -1,6 +1,7 @@
 """What the end-to-end tests share: a server of their own, a raw connection, a parser of responses.
 
-EDDY_EXAMPLES is the folder with the example programs, EDDY_SERVER_WRAP a command that runs each server; `coded`, `doors`, `limits`, `routes` and `traced` are built beside it, for the tests alone.
+EDDY_EXAMPLES is the folder with the example programs, EDDY_SERVER_WRAP a command that runs each server. Those of servers/
+are built beside it, for the tests alone.
 """
 import contextlib
 import hashlib
@@ -23,8 +24,10 @@ import unittest
 EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
     **{name: os.path.join(EXAMPLES, name) for name in ('beside', 'files', 'issuer', 'probe', 'tour')},
-    **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', name) for name in ('coded', 'doors', 'limits', 'routes', 'secure', 'traced')},
+    **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'servers', name)
+       for name in ('coded', 'codec', 'doors', 'fetch', 'limits', 'routes', 'secure', 'traced')},
 }
+SCRIPTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'node')
 KIB, MIB = 1 << 10, 1 << 20
 
 
@@ -526,11 +529,10 @@ def curl(*args, check=True, timeout=60):
 
 
 def node(script, *args):
-    """The command that runs one of the scripts that stand here."""
+    """The command that runs one of the scripts in node/."""
     if not os.environ.get('EDDY_NODE'):
         raise unittest.SkipTest('needs node, which ./dev test fetches')
-    return [os.environ['EDDY_NODE'], '--no-warnings', os.path.join(os.path.dirname(os.path.abspath(__file__)), script),
-            *map(str, args)]
+    return [os.environ['EDDY_NODE'], '--no-warnings', os.path.join(SCRIPTS, script), *map(str, args)]
 
 
 def in_threads(count, work):
