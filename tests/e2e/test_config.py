@@ -80,7 +80,7 @@ class Config(Case):
     def test_addresses(self):
         path = os.path.join(self.folder(), 'socket')
         server = self.serve('--config', self.file(f'[server]\nbind = ["127.0.0.1:0", "unix:{path}"]\nunix_mode = "0640"\n'),
-                            '--bind', 'localhost:0', '--bind', 'localhost:0', '--mode', '600', program='doors')
+                            '--bind', 'localhost:0', '--bind', 'localhost:0', '--unix_mode', '600', program='doors')
         server.wait_for('Listening on unix:')
         self.assertEqual(re.findall(r'Listening on (\S+):', server.log), ['127.0.0.1', 'unix'])
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o640)

@@ -115,7 +115,7 @@ class Unix(Case):
 
     def test_mode(self):
         for mode in (0o600, 0o666):
-            server = self.doors('--mode', f'{mode:o}')
+            server = self.doors('--unix_mode', f'{mode:o}')
             self.assertEqual(stat.S_IMODE(os.stat(self.path).st_mode), mode)
             server.stop()
 

@@ -73,7 +73,7 @@ class Proxied(Case):
         self.assertEqual(peer_of(port, header(CLIENT))[:10], '192.0.2.7 ')
 
     def test_limit_of_the_header(self):
-        _, port = self.doors('--header_max', 100)
+        _, port = self.doors('--proxy_header_max', 100)
         fits = header(CLIENT, extension(4, bytes(100 - 28 - 3)))
         self.assertEqual(len(fits), 100)
         self.assertEqual(peer_of(port, fits)[:10], '192.0.2.7 ')
@@ -81,7 +81,7 @@ class Proxied(Case):
 
     def test_the_longest_in_pieces(self):
         """With a request behind it, of which the last piece brings a part."""
-        _, port = self.doors('--header_max', 8192)
+        _, port = self.doors('--proxy_header_max', 8192)
         data = header(CLIENT, extension(4, bytes(8192 - 28 - 3))) + request('GET', '/peer', 'X: ' + 'x' * 6000)
         for size in (8191, 8192, 8193, 4000, 1000):
             with self.subTest(size), Wire(port) as wire:

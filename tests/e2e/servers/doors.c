@@ -1,17 +1,17 @@
 /* doors: an app that says at which door a client has come in.
  *
- *     doors [--bind ADDR]… [--proxied ADDR]… [--workers N] [--mode OCTAL] [--restart]
- *           [--head_timeout MS] [--drain_timeout MS] [--lame_duck MS] [--header_max BYTES]
- *           [--trust NETWORK]… [--forwarded x|rfc7239] [--forwarded_host] [--config FILE]
+ *     doors [--proxied ADDR]… [--trust NETWORK]… [--forwarded x|rfc7239] [SWITCH]…
  *
- * Without any of the two it listens at a free port of 127.0.0.1. At each --proxied connections begin with a PROXY header.
+ * What other switches there are is in settings.h. At each --proxied connections begin with a PROXY header.
  */
+#include "settings.h"
+
 #include <eddy/http.h>
 #include <eddy/runtime.h>
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int door(struct eddy_req *req, struct eddy_res *res)
@@ -81,99 +81,26 @@ static int failures(struct eddy_req *req, struct eddy_res *res)
 			   (uintmax_t)stats.connections);
 }
 
-#define TRUSTED_MAX 8
-
-struct settings {
-	struct eddy_server_options server;
-	const char *trusted[TRUSTED_MAX + 1];
-	unsigned trusted_count;
-	bool bound;
+struct doors {
+	struct settings common;
+	struct setting_texts proxied;
+	struct setting_texts trust;
 };
 
-static void bind_to(struct eddy_app *app, struct settings *settings, const char *address,
-		    bool proxied)
+static bool take_forwarded(const char *value, void *field)
 {
-	const struct eddy_bind_options options = { .proxy_protocol = proxied };
+	enum eddy_forwarded *forwarded = field;
 
-	if (settings->bound)
-		eddy_app_add_bind_with(app, address, &options);
-	else
-		eddy_app_bind_with(app, address, &options);
-	settings->bound = true;
+	*forwarded = strcmp(value, "x") == 0 ? EDDY_FORWARDED_X : EDDY_FORWARDED_RFC7239;
+	return strcmp(value, "x") == 0 || strcmp(value, "rfc7239") == 0;
 }
 
-static void parse(int argc, char **argv, struct eddy_app *app, struct settings *settings)
-{
-	static const struct option options[] = {
-		{ "bind", required_argument, NULL, 'b' },
-		{ "workers", required_argument, NULL, 'w' },
-		{ "mode", required_argument, NULL, 'm' },
-		{ "restart", no_argument, NULL, 'r' },
-		{ "head_timeout", required_argument, NULL, 'H' },
-		{ "drain_timeout", required_argument, NULL, 'd' },
-		{ "lame_duck", required_argument, NULL, 'l' },
-		{ "header_max", required_argument, NULL, 'x' },
-		{ "proxied", required_argument, NULL, 'p' },
-		{ "trust", required_argument, NULL, 't' },
-		{ "forwarded", required_argument, NULL, 'f' },
-		{ "forwarded_host", no_argument, NULL, 'h' },
-		{ "config", required_argument, NULL, 'c' },
-		{ 0 },
-	};
-	int option;
-
-	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		switch (option) {
-		case 'b':
-			bind_to(app, settings, optarg, false);
-			break;
-		case 'w':
-			settings->server.workers = (unsigned)strtoul(optarg, NULL, 10);
-			break;
-		case 'm':
-			settings->server.unix_mode = (mode_t)strtoul(optarg, NULL, 8);
-			break;
-		case 'r':
-			settings->server.restart = true;
-			break;
-		case 'p':
-			bind_to(app, settings, optarg, true);
-			break;
-		case 'H':
-			settings->server.head_timeout_ns = strtoull(optarg, NULL, 10) * EDDY_MS;
-			break;
-		case 'x':
-			settings->server.proxy_header_max = strtoul(optarg, NULL, 10);
-			break;
-		case 'l':
-			settings->server.lame_duck_ns = strtoull(optarg, NULL, 10) * EDDY_MS;
-			break;
-		case 'd':
-			settings->server.drain_timeout_ns = strtoull(optarg, NULL, 10) * EDDY_MS;
-			break;
-		case 't':
-			if (settings->trusted_count == TRUSTED_MAX)
-				exit(2);
-			settings->trusted[settings->trusted_count++] = optarg;
-			settings->server.trusted_proxies = settings->trusted;
-			break;
-		case 'f':
-			settings->server.forwarded = *optarg == 'x' ? EDDY_FORWARDED_X :
-								      EDDY_FORWARDED_RFC7239;
-			break;
-		case 'h':
-			settings->server.forwarded_host = true;
-			break;
-#ifndef EDDY_NO_CONFIG
-		case 'c':
-			eddy_app_with_config(app, optarg);
-			break;
-#endif
-		default:
-			exit(2);
-		}
-	}
-}
+static const struct setting switches[] = {
+	SETTING(struct doors, "proxied", proxied),
+	SETTING(struct doors, "trust", trust),
+	{ "forwarded", take_forwarded, offsetof(struct doors, common.server.forwarded) },
+	{ 0 },
+};
 
 /* What the tests want of a start: that it fails where there is no file of this name; that a successor
  * writes its number to this one, and hangs. */
@@ -195,12 +122,16 @@ static void obstruct(void)
 int main(int argc, char **argv)
 {
 	struct eddy_app *app = eddy_app_new();
-	struct settings settings = { .trusted_count = 0 };
+	struct doors doors = { 0 };
 
 	eddy_log_text_subscribe();
-	eddy_app_bind(app, "127.0.0.1:0");
-	parse(argc, argv, app, &settings);
-	eddy_app_with_server(app, &settings.server);
+	settings_take(argc, argv, switches, &doors, &doors.common);
+	if (doors.trust.count > 0)
+		doors.common.server.trusted_proxies = doors.trust.list;
+	settings_apply(&doors.common, app);
+	for (size_t i = 0; i < doors.proxied.count; i++)
+		eddy_app_add_bind_with(app, doors.proxied.list[i],
+				       &(struct eddy_bind_options){ .proxy_protocol = true });
 	eddy_app_set_context(app, app);
 	eddy_app_map_get(app, "/", door);
 	eddy_app_map_post(app, "/", door);

@@ -5,14 +5,13 @@
  * It writes a line for each: "200 BODY", or "-ERRNO TEXT"; and one with x-version and x-name, if the response has
  * them. `--only` trusts nobody but `--ca`; `--wait` reads a line before each URL but the first.
  */
-#include <eddy/http.h>
+#include "settings.h"
+
 #include <eddy/runtime.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,33 +70,19 @@ static int fetch_all(void *arg)
 	return r;
 }
 
+static const struct setting switches[] = {
+	SETTING(struct fetch, "ca", options.ca_file),
+	SETTING(struct fetch, "only", options.ca_file_only),
+	SETTING(struct fetch, "redirects", options.redirects_max),
+	SETTING(struct fetch, "put", put),
+	SETTING(struct fetch, "wait", wait),
+	{ 0 },
+};
+
 int main(int argc, char **argv)
 {
-	static const struct option switches[] = {
-		{ "ca", required_argument, NULL, 'c' },
-		{ "only", no_argument, NULL, 'o' },
-		{ "redirects", required_argument, NULL, 'r' },
-		{ "put", required_argument, NULL, 'p' },
-		{ "wait", no_argument, NULL, 'w' },
-		{ 0 },
-	};
 	struct fetch fetch = { .options.timeout_ns = 30 * EDDY_SECOND };
-	int c;
 
-	while ((c = getopt_long(argc, argv, "", switches, NULL)) != -1) {
-		if (c == 'c')
-			fetch.options.ca_file = optarg;
-		else if (c == 'o')
-			fetch.options.ca_file_only = true;
-		else if (c == 'r')
-			fetch.options.redirects_max = (unsigned)atoi(optarg);
-		else if (c == 'p')
-			fetch.put = optarg;
-		else if (c == 'w')
-			fetch.wait = true;
-		else
-			return 2;
-	}
-	fetch.urls = argv + optind;
+	fetch.urls = argv + settings_take(argc, argv, switches, &fetch, NULL);
 	return eddy_run(NULL, fetch_all, &fetch) != 0;
 }

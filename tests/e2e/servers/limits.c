@@ -1,24 +1,18 @@
 /* limits: an app of odd handlers whose limits are what the tests say.
  *
- *     limits [--bind ADDR] [--dir DIR] [--tree DIR] [--fallback] [--compression] [--collector URL]
- *            [--config FILE] [--LIMIT VALUE]…
+ *     limits [--dir DIR] [--tree DIR] [--fallback] [--compression] [--collector URL] [SWITCH]…
  *
- * A LIMIT is a field of eddy_server_options without its `_ns`; times are in milliseconds. Without
- * --bind it listens at a free port of 127.0.0.1. With a collector it is traced, and does not wait long for it.
+ * What other switches there are is in settings.h. With a collector it is traced, and does not wait long for it.
  */
 #include "handlers.h"
-#include "limits.h"
+#include "limits_parts.h"
 
 #include <eddy/compress.h>
 #include <eddy/runtime.h>
 #include <eddy/tracing.h>
 
 #include <errno.h>
-#include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static int hello(struct eddy_req *req, struct eddy_res *res)
@@ -342,132 +336,23 @@ static void trace(struct eddy_app *app, const char *collector)
 	eddy_app_use_tracing(app);
 }
 
-static void parse(int argc, char **argv, struct eddy_server_options *server, struct limits *limits)
-{
-	static const struct option options[] = {
-		{ "bind", required_argument, NULL, 'B' },
-		{ "dir", required_argument, NULL, 'D' },
-		{ "tree", required_argument, NULL, 'T' },
-		{ "fallback", no_argument, NULL, 'F' },
-		{ "compression", no_argument, NULL, 'Z' },
-		{ "collector", required_argument, NULL, 'S' },
-		{ "config", required_argument, NULL, 'C' },
-		{ "workers", required_argument, NULL, 'w' },
-		{ "request_line_max", required_argument, NULL, 'l' },
-		{ "header_block_max", required_argument, NULL, 'h' },
-		{ "header_count_max", required_argument, NULL, 'c' },
-		{ "body_max", required_argument, NULL, 'b' },
-		{ "file_max", required_argument, NULL, 'f' },
-		{ "parts_max", required_argument, NULL, 'p' },
-		{ "part_header_max", required_argument, NULL, 'e' },
-		{ "field_max", required_argument, NULL, 'i' },
-		{ "connections_max", required_argument, NULL, 'n' },
-		{ "open_files_max", required_argument, NULL, 'o' },
-		{ "open_files_valid", required_argument, NULL, 'O' },
-		{ "head_timeout", required_argument, NULL, '1' },
-		{ "body_timeout", required_argument, NULL, '2' },
-		{ "write_timeout", required_argument, NULL, '3' },
-		{ "idle_timeout", required_argument, NULL, '4' },
-		{ "drain_timeout", required_argument, NULL, '5' },
-		{ 0 },
-	};
-	int option;
-
-	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		uint64_t value = optarg ? strtoull(optarg, NULL, 10) : 0;
-
-		switch (option) {
-		case 'B':
-			limits->bind = optarg;
-			break;
-		case 'D':
-			limits->dir = open(optarg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-			break;
-		case 'C':
-			limits->config = optarg;
-			break;
-		case 'T':
-			limits->tree = optarg;
-			break;
-		case 'F':
-			limits->fallback = true;
-			break;
-		case 'Z':
-			limits->compression = true;
-			break;
-		case 'S':
-			limits->collector = optarg;
-			break;
-		case 'w':
-			server->workers = (unsigned)value;
-			break;
-		case 'l':
-			server->request_line_max = value;
-			break;
-		case 'h':
-			server->header_block_max = value;
-			break;
-		case 'c':
-			server->header_count_max = (unsigned)value;
-			break;
-		case 'b':
-			server->body_max = value;
-			break;
-		case 'f':
-			server->file_max = value;
-			break;
-		case 'p':
-			server->parts_max = (unsigned)value;
-			break;
-		case 'e':
-			server->part_header_max = value;
-			break;
-		case 'i':
-			server->field_max = value;
-			break;
-		case 'n':
-			server->connections_max = (unsigned)value;
-			break;
-		case 'o':
-			server->open_files_max = (unsigned)value;
-			break;
-		case 'O':
-			server->open_files_valid_ns = value * EDDY_MS;
-			break;
-		case '1':
-			server->head_timeout_ns = value * EDDY_MS;
-			break;
-		case '2':
-			server->body_timeout_ns = value * EDDY_MS;
-			break;
-		case '3':
-			server->write_timeout_ns = value * EDDY_MS;
-			break;
-		case '4':
-			server->idle_timeout_ns = value * EDDY_MS;
-			break;
-		case '5':
-			server->drain_timeout_ns = value * EDDY_MS;
-			break;
-		default:
-			exit(2);
-		}
-	}
-}
+static const struct setting switches[] = {
+	{ "dir", setting_folder, offsetof(struct limits, dir) },
+	SETTING(struct limits, "tree", tree),
+	SETTING(struct limits, "fallback", fallback),
+	SETTING(struct limits, "compression", compression),
+	SETTING(struct limits, "collector", collector),
+	{ 0 },
+};
 
 int main(int argc, char **argv)
 {
-	struct eddy_server_options server = { 0 };
-	struct limits limits = { .bind = "127.0.0.1:0", .dir = -1 };
+	struct limits limits = { .dir = -1 };
 	struct eddy_app *app = eddy_app_new();
 
 	eddy_log_text_subscribe();
-	parse(argc, argv, &server, &limits);
-	eddy_app_bind(app, limits.bind);
-#ifndef EDDY_NO_CONFIG
-	eddy_app_with_config(app, limits.config);
-#endif
-	eddy_app_with_server(app, &server);
+	settings_take(argc, argv, switches, &limits, &limits.common);
+	settings_apply(&limits.common, app);
 	eddy_app_set_context(app, &limits);
 	if (limits.collector)
 		trace(app, limits.collector);

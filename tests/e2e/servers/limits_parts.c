@@ -11,7 +11,7 @@
  *
  * Answers with a JSON array: an object a part.
  */
-#include "limits.h"
+#include "limits_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,25 +1,22 @@
 /* secure: a folder and a few handlers over TLS.
  *
  *     secure --cert FILE [--key FILE] [--more FILE]… [--client-ca FILE [--required]] [--only-1.3]
- *            [--config FILE] [--dir DIR] [--workers N] [--head_timeout MS] [--handshake_timeout MS]
- *            [--idle_timeout MS] [--no_ktls] [--bind ADDR] [--plain ADDR]… [--proxied ADDR]…
- *            [--to_https] [--restart] [--compression]
+ *            [--handshake_timeout MS] [--no_ktls] [--dir DIR] [--plain ADDR]… [--proxied ADDR]…
+ *            [--to_https] [--compression] [SWITCH]…
  *
- * Each `--more` is another certificate with its key, in one file. It listens at a free port of 127.0.0.1, and
+ * What other switches there are is in settings.h. Each `--more` is another certificate with its key, in one file. It listens
  * without TLS at each `--plain`; from there `--to_https` sends clients on. At each `--proxied` this machine's PROXY
  * headers come before TLS.
  */
 #include "handlers.h"
+#include "settings.h"
 
 #include <eddy/compress.h>
 #include <eddy/http.h>
 #include <eddy/runtime.h>
 
 #include <errno.h>
-#include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static int text_or_dash(struct eddy_res *res, const char *name, struct eddy_str text)
 {
@@ -114,137 +111,72 @@ static int to_https(struct eddy_next *next, struct eddy_req *req, struct eddy_re
 	return eddy_res_redirect(res, 308, eddy_str_from(location));
 }
 
-struct settings {
-	struct eddy_server_options server;
+struct secure {
+	struct settings common;
 	struct eddy_tls_options tls;
-	const char *more[4];
-	size_t more_count;
-	const char *config;
-	bool to_https;
+	struct setting_texts more, plain, proxied;
+	bool required, only_1_3, to_https, compression;
 	int dir;
 };
 
-static const char *const this_machine[] = { "127.0.0.0/8", NULL };
+static const struct setting switches[] = {
+	SETTING(struct secure, "cert", tls.cert),
+	SETTING(struct secure, "key", tls.key),
+	SETTING(struct secure, "more", more),
+	SETTING(struct secure, "client-ca", tls.client_ca),
+	SETTING(struct secure, "required", required),
+	SETTING(struct secure, "only-1.3", only_1_3),
+	{ "handshake_timeout", setting_ms, offsetof(struct secure, tls.handshake_timeout_ns) },
+	SETTING(struct secure, "no_ktls", tls.no_ktls),
+	{ "dir", setting_folder, offsetof(struct secure, dir) },
+	SETTING(struct secure, "plain", plain),
+	SETTING(struct secure, "proxied", proxied),
+	SETTING(struct secure, "to_https", to_https),
+	SETTING(struct secure, "compression", compression),
+	{ 0 },
+};
 
-static void parse(int argc, char **argv, struct eddy_app *app, struct settings *settings)
+static void bind_all(struct eddy_app *app, const struct setting_texts *addresses,
+		     const struct eddy_bind_options *options)
 {
-	static const struct option options[] = {
-		{ "cert", required_argument, NULL, 'c' },
-		{ "key", required_argument, NULL, 'k' },
-		{ "more", required_argument, NULL, 'm' },
-		{ "client-ca", required_argument, NULL, 'a' },
-		{ "required", no_argument, NULL, 'r' },
-		{ "only-1.3", no_argument, NULL, '3' },
-		{ "config", required_argument, NULL, 'C' },
-		{ "dir", required_argument, NULL, 'd' },
-		{ "workers", required_argument, NULL, 'w' },
-		{ "head_timeout", required_argument, NULL, 'h' },
-		{ "handshake_timeout", required_argument, NULL, 's' },
-		{ "idle_timeout", required_argument, NULL, 'i' },
-		{ "no_ktls", no_argument, NULL, 'n' },
-		{ "bind", required_argument, NULL, 'b' },
-		{ "plain", required_argument, NULL, 'p' },
-		{ "proxied", required_argument, NULL, 'P' },
-		{ "to_https", no_argument, NULL, 't' },
-		{ "restart", no_argument, NULL, 'R' },
-		{ "compression", no_argument, NULL, 'z' },
-		{ 0 },
-	};
-	int option;
+	for (size_t i = 0; i < addresses->count; i++)
+		eddy_app_add_bind_with(app, addresses->list[i], options);
+}
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		switch (option) {
-		case 'c':
-			settings->tls.cert = optarg;
-			break;
-		case 'k':
-			settings->tls.key = optarg;
-			break;
-		case 'm':
-			if (settings->more_count == 4)
-				exit(2);
-			settings->more[settings->more_count++] = optarg;
-			break;
-		case 'a':
-			settings->tls.client_ca = optarg;
-			if (settings->tls.client_certs == EDDY_TLS_CLIENT_CERTS_NONE)
-				settings->tls.client_certs = EDDY_TLS_CLIENT_CERTS_OPTIONAL;
-			break;
-		case 'r':
-			settings->tls.client_certs = EDDY_TLS_CLIENT_CERTS_REQUIRED;
-			break;
-		case '3':
-			settings->tls.min_version = EDDY_TLS_1_3;
-			break;
-		case 'C':
-			settings->config = optarg;
-			break;
-		case 'd':
-			settings->dir = open(optarg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-			break;
-		case 'w':
-			settings->server.workers = (unsigned)atoi(optarg);
-			break;
-		case 'h':
-			settings->server.head_timeout_ns = (uint64_t)atoi(optarg) * EDDY_MS;
-			break;
-		case 's':
-			settings->tls.handshake_timeout_ns = (uint64_t)atoi(optarg) * EDDY_MS;
-			break;
-		case 'i':
-			settings->server.idle_timeout_ns = (uint64_t)atoi(optarg) * EDDY_MS;
-			break;
-		case 'n':
-			settings->tls.no_ktls = true;
-			break;
-		case 'b':
-			eddy_app_bind(app, optarg);
-			break;
-		case 'p':
-			eddy_app_add_bind_with(app, optarg,
-					       &(struct eddy_bind_options){ .plain = true });
-			break;
-		case 'P':
-			settings->server.trusted_proxies = this_machine;
-			eddy_app_add_bind_with(app, optarg,
-					       &(struct eddy_bind_options){
-						       .proxy_protocol = true,
-					       });
-			break;
-		case 't':
-			settings->to_https = true;
-			break;
-		case 'R':
-			settings->server.restart = true;
-			break;
-		case 'z':
-			eddy_app_use_compression(app);
-			break;
-		default:
-			exit(2);
-		}
-	}
+/* What was taken, and follows from it. */
+static void apply(struct secure *secure, struct eddy_app *app)
+{
+	static const char *const this_machine[] = { "127.0.0.0/8", NULL };
+
+	if (secure->required)
+		secure->tls.client_certs = EDDY_TLS_CLIENT_CERTS_REQUIRED;
+	else if (secure->tls.client_ca)
+		secure->tls.client_certs = EDDY_TLS_CLIENT_CERTS_OPTIONAL;
+	if (secure->only_1_3)
+		secure->tls.min_version = EDDY_TLS_1_3;
+	if (secure->proxied.count > 0)
+		secure->common.server.trusted_proxies = this_machine;
+	settings_apply(&secure->common, app);
+	bind_all(app, &secure->plain, &(struct eddy_bind_options){ .plain = true });
+	bind_all(app, &secure->proxied, &(struct eddy_bind_options){ .proxy_protocol = true });
+	eddy_app_use_tls(app, &secure->tls);
+	for (size_t i = 0; i < secure->more.count; i++)
+		eddy_app_add_tls_cert(app, secure->more.list[i], NULL);
+	if (secure->compression)
+		eddy_app_use_compression(app);
+	if (secure->to_https)
+		eddy_app_add_filter_with(app, to_https, app);
 }
 
 int main(int argc, char **argv)
 {
-	struct settings settings = { .dir = -1 };
+	struct secure secure = { .dir = -1 };
 	struct eddy_app *app = eddy_app_new();
 
 	eddy_log_text_subscribe();
-	eddy_app_bind(app, "127.0.0.1:0");
-	parse(argc, argv, app, &settings);
-	eddy_app_with_server(app, &settings.server);
-	eddy_app_use_tls(app, &settings.tls);
-#ifndef EDDY_NO_CONFIG
-	if (settings.config)
-		eddy_app_with_config(app, settings.config);
-#endif
-	for (size_t i = 0; i < settings.more_count; i++)
-		eddy_app_add_tls_cert(app, settings.more[i], NULL);
-	if (settings.to_https)
-		eddy_app_add_filter_with(app, to_https, app);
-	eddy_app_set_context(app, &settings.dir);
+	settings_take(argc, argv, switches, &secure, &secure.common);
+	apply(&secure, app);
+	eddy_app_set_context(app, &secure.dir);
 	eddy_app_map_get(app, "/", session);
 	eddy_app_map_get(app, "/files/{name}", download);
 	eddy_app_map_put(app, "/files/{name}", upload);
