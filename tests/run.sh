@@ -6,7 +6,6 @@
 families=()         # those that exist and run only when they are named
 state=              # where tally.py keeps the sums
 asan_folder=$root/build-asan
-targets=(all all-tests)
 
 # $1: a prefix of file names under tests/, $2: their ending
 exist() { compgen -G "$root/tests/$1*$2" >/dev/null; }
@@ -33,19 +32,25 @@ list_tests() {
 	meson test -C "$root/build" --no-rebuild --list 2>/dev/null | sed -n 's/^[^:]*:\([^ ]*\) \/ \(.*\)$/\1 \2/p'
 }
 
-# The programs that people run are built only for the tests that run them.
-choose_targets() { # TEST…
-	case " $* " in
-	*' e2e '* | *' cells '* | *' installed '*) targets=(all all-tests) ;;
-	*) targets=(all-tests) ;;
-	esac
+# Builds what Meson tests need, and nothing else; without a TEST everything.
+compile_for() { # FOLDER TEST…
+	local folder=$1 targets='all all-tests'
+	shift
+	if [ $# -gt 0 ]; then
+		# What was written there has to be that of the meson.build files as they are.
+		compile "$folder" build.ninja || return
+		targets=$(python3 "$root/tests/targets.py" "$folder" "$@") || return
+		[ -n "$targets" ] || return 0
+	fi
+	# shellcheck disable=SC2086
+	compile "$folder" $targets
 }
 
 # Builds and runs Meson tests in a build folder; without NAMES all of them.
 run_in() { # FOLDER LABEL NAME…
 	local folder=$1 label=$2 said
 	shift 2
-	if ! compile "$folder" "${targets[@]}"; then
+	if ! compile_for "$folder" "$@"; then
 		case_is "$label" 'not ok' "${folder##*/} builds"
 		return
 	fi
@@ -85,7 +90,6 @@ run_asan_in() { # FOLDER LABEL NAME…
 run_asan() { run_asan_in "$asan_folder" asan "$@"; }
 
 run_asan_clang() {
-	targets=(all-tests)
 	CC=clang CXX=clang++ run_asan_in "$root/build-asan-clang" asan-clang "${criterion_tests[@]}"
 }
 
@@ -119,7 +123,6 @@ run_fuzz() {
 }
 
 run_tsan_in() { # FOLDER LABEL
-	targets=(all-tests)
 	configure "$1" --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false || {
 		case_is "$2" 'not ok' "${1##*/} is configured"
 		return
@@ -132,7 +135,6 @@ run_tsan() { CC=clang CXX=clang++ run_tsan_in "$root/build-tsan" tsan; }
 run_tsan_gcc() { run_tsan_in "$root/build-tsan-gcc" tsan-gcc; }
 
 run_valgrind_in() { # FOLDER LABEL OPTION…
-	targets=(all-tests)
 	configure "$1" --buildtype=debugoptimized "${@:3}" || {
 		case_is "$2" 'not ok' "${1##*/} is configured"
 		return
@@ -280,7 +282,6 @@ run_tests() {
 	if [ ${#wanted[@]} -gt 0 ]; then
 		# One that is named twice, as itself and as its suite, makes Meson stumble.
 		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | sort -u)
-		choose_targets "${wanted[@]}"
 		run_release "${wanted[@]}"
 		# These make their own builds: once, in the plain build.
 		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|packaging|abi-notices|installed|machines|gdb-.*|suspends|pages|errors|pictures')
@@ -288,10 +289,8 @@ run_tests() {
 	fi
 	if [ ${#nouns[@]} -gt 0 ]; then
 		EDDY_TEST_ONLY=$(IFS=,; printf '%s' "${nouns[*]}")
-		mapfile -t nouns_in < <(printf '%s\n' "${nouns_in[@]}" | sort -u)
 		export EDDY_TEST_ONLY
 		mapfile -t nouns_in < <(printf '%s\n' "${nouns_in[@]}" | sort -u)
-		choose_targets "${nouns_in[@]}"
 		run_release "${nouns_in[@]}"
 		run_asan "${nouns_in[@]}"
 		unset EDDY_TEST_ONLY
