@@ -51,7 +51,7 @@ bool eddyi_chaos_holds(const struct eddyi_chaos *chaos);
 /* How much of `len` bytes a send that does not wait takes; 0 for none. */
 size_t eddyi_chaos_try_send(struct eddyi_chaos *chaos, int fd, size_t len);
 
-/* --- between chaos.c and chaos_sqe.c */
+/* --- between chaos.c, chaos_sqe.c and chaos_cqe.c */
 
 struct eddyi_chaos_held_cqe {
 	uint64_t data;

@@ -1,6 +1,19 @@
+/* What is handed down from scope to scope, to whoever runs inside. */
 #include <eddy/local.h>
 
 #include "loop.h"
+
+_Thread_local const struct eddy_scope *eddyi_lent_scope;
+
+const struct eddy_scope *eddyi_scope_self(void)
+{
+	struct eddy_loop *loop = eddy_loop_self();
+	struct eddy_task *task = loop ? loop->running : NULL;
+
+	if (loop && !task)
+		task = loop->on_stack.task;
+	return task ? task->scope : eddyi_lent_scope;
+}
 
 void *eddy_local_get(const struct eddy_local_key *key)
 {

@@ -18,11 +18,16 @@
 #include <liburing.h>
 #include <stdatomic.h>
 
-struct eddy_join;
 struct eddyi_member;
 struct eddyi_chaos;
 struct eddyi_tape;
 struct eddyi_waiter;
+
+/* Who is told of a task's end; .fn is NULL for nobody. */
+struct eddyi_told {
+	void (*fn)(void *arg, int result);
+	void *arg;
+};
 
 /* A task and its stack are one: they are pooled together, and the structure lies at the stack's
  * upper end.
@@ -44,7 +49,7 @@ struct eddy_task {
 
 	struct eddy_node inside;  /* in scope->tasks */
 	struct eddy_scope *owner; /* the scope that spawned it */
-	struct eddy_join *join;   /* to be told of its end; NULL for none */
+	struct eddyi_told told;   /* of its end */
 	void *before_suspend_arg;
 	eddy_task_fn *fn;
 	void *arg;
@@ -310,12 +315,9 @@ void eddyi_op_dispatch(struct eddy_loop *loop);
  * not cancelled. */
 void eddyi_op_cancel_fd(int fd);
 
-/* As eddy_scope_spawn_at(), with a join that is told of the task's end; NULL for none. */
-int eddyi_scope_spawn(struct eddy_scope *scope, struct eddy_join *join, const char *name,
+/* As eddy_scope_spawn_at(), and who is told of the task's end. */
+int eddyi_scope_spawn(struct eddy_scope *scope, struct eddyi_told told, const char *name,
 		      eddy_task_fn *fn, void *arg, const char *where);
-
-/* The task has ended with `result`. */
-void eddyi_join_end(struct eddy_join *join, int result);
 
 /* The scope that the caller is inside of: a task's, also while it is on the loop's stack, or that of a
  * task whose work this thread does. NULL for none. */

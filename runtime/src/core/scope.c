@@ -14,18 +14,6 @@
  *    learns of it by its next call that suspends.
  */
 
-_Thread_local const struct eddy_scope *eddyi_lent_scope;
-
-const struct eddy_scope *eddyi_scope_self(void)
-{
-	struct eddy_loop *loop = eddy_loop_self();
-	struct eddy_task *task = loop ? loop->running : NULL;
-
-	if (loop && !task)
-		task = loop->on_stack.task;
-	return task ? task->scope : eddyi_lent_scope;
-}
-
 void eddyi_scope_init_root(struct eddy_scope *scope)
 {
 	*scope = (struct eddy_scope){ 0 };
@@ -97,7 +85,7 @@ void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options 
 		eddy_timer_arm(&scope->timer, eddyi_time_after(eddy_now(), options->timeout_ns));
 }
 
-int eddyi_scope_spawn(struct eddy_scope *scope, struct eddy_join *join, const char *name,
+int eddyi_scope_spawn(struct eddy_scope *scope, struct eddyi_told told, const char *name,
 		      eddy_task_fn *fn, void *arg, const char *where)
 {
 	struct eddy_loop *loop = eddyi_loop();
@@ -109,7 +97,7 @@ int eddyi_scope_spawn(struct eddy_scope *scope, struct eddy_join *join, const ch
 	if (!task)
 		return -ENOMEM;
 	task->where = where;
-	task->join = join;
+	task->told = told;
 	task->owner = task->scope = scope;
 	eddy_list_append(&scope->tasks, &task->inside);
 	scope->running++;
@@ -121,7 +109,7 @@ int eddyi_scope_spawn(struct eddy_scope *scope, struct eddy_join *join, const ch
 int eddy_scope_spawn_at(struct eddy_scope *scope, const char *name, eddy_task_fn *fn, void *arg,
 			const char *where)
 {
-	return eddyi_scope_spawn(scope, NULL, name, fn, arg, where);
+	return eddyi_scope_spawn(scope, (struct eddyi_told){ 0 }, name, fn, arg, where);
 }
 
 static int wait_for_tasks(struct eddy_scope *scope, bool cancellable)

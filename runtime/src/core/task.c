@@ -159,7 +159,7 @@ static void run_on_stack(struct eddy_loop *loop, struct eddy_task *task)
 static void end(struct eddy_loop *loop, struct eddy_task *task)
 {
 	struct eddy_scope *owner = task->owner;
-	struct eddy_join *join = task->join;
+	struct eddyi_told told = task->told;
 	int result = task->result;
 
 	eddyi_assert(task->scope == owner, "task \"%s\" returned inside a scope that it had begun",
@@ -167,8 +167,8 @@ static void end(struct eddy_loop *loop, struct eddy_task *task)
 	eddyi_probe_end(loop, task);
 	eddy_list_remove(&task->inside);
 	eddyi_task_put(loop, task);
-	if (join)
-		eddyi_join_end(join, result);
+	if (told.fn)
+		told.fn(told.arg, result);
 	eddyi_scope_task_ended(owner, result);
 }
 

@@ -4,21 +4,10 @@
 
 #include <errno.h>
 
-int eddy_scope_spawn_join_at(struct eddy_scope *scope, struct eddy_join *join, const char *name,
-			     eddy_task_fn *fn, void *arg, const char *where)
+/* The task has ended. */
+static void end(void *arg, int result)
 {
-	int r;
-
-	eddy_event_init(&join->ended);
-	join->result = 0;
-	r = eddyi_scope_spawn(scope, join, name, fn, arg, where);
-	if (r < 0)
-		eddyi_join_end(join, r);
-	return r;
-}
-
-void eddyi_join_end(struct eddy_join *join, int result)
-{
+	struct eddy_join *join = arg;
 	struct eddyi_entry *entry;
 
 	join->result = result;
@@ -29,6 +18,19 @@ void eddyi_join_end(struct eddy_join *join, int result)
 		eddyi_entry_serve(entry, 0);
 	}
 	join->ended.is_set = true;
+}
+
+int eddy_scope_spawn_join_at(struct eddy_scope *scope, struct eddy_join *join, const char *name,
+			     eddy_task_fn *fn, void *arg, const char *where)
+{
+	int r;
+
+	eddy_event_init(&join->ended);
+	join->result = 0;
+	r = eddyi_scope_spawn(scope, (struct eddyi_told){ end, join }, name, fn, arg, where);
+	if (r < 0)
+		end(join, r);
+	return r;
 }
 
 int eddy_join_wait(struct eddy_join *join, int *ret_result)

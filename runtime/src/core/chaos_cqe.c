@@ -1,0 +1,104 @@
+/* What chaos does to completions.
+ *
+ * Invariants:
+ * 1. Nothing is done that the kernel could not do: completions of different user_data come in any
+ *    order and any time later; those of one user_data keep theirs. So a multishot's completions stay
+ *    in order, a notification comes after its first, and a cancel's before or after its op's.
+ * 2. What is held is dispatched while its op is still owed it (op.c, 2): an op never ends, and its
+ *    memory is never used again, while a completion of its is held. A held buffer is as good as one
+ *    that is in the completion queue.
+ * 3. While anything is held the loop does not sleep, and each turn brings it nearer.
+ * 4. The loop's own ops are only shuffled and held back.
+ */
+#include "chaos.h"
+
+#include <string.h>
+
+/* So many turns a completion is held at most. */
+#define CQE_TURNS 4
+
+bool eddyi_chaos_holds(const struct eddyi_chaos *chaos)
+{
+	return chaos->cqe_count || chaos->sqe_count;
+}
+
+static void hold(struct eddyi_chaos *chaos, uint64_t data, int result, unsigned flags, uint64_t due)
+{
+	chaos->cqes[chaos->cqe_count++] = (struct eddyi_chaos_held_cqe){
+		.data = data,
+		.result = result,
+		.flags = flags,
+		.due = due,
+	};
+}
+
+bool eddyi_chaos_complete(struct eddyi_chaos *chaos, struct eddy_op *op, int result)
+{
+	if (chaos->cqe_count == EDDYI_CHAOS_CQES)
+		return false;
+	/* Not in the turn that starts it: whoever starts its op again and again would never end. */
+	hold(chaos, (uintptr_t)op, result, 0, chaos->turn + 1);
+	return true;
+}
+
+/* Take in what has completed. Return: whether there is more than room. */
+static bool collect(struct eddy_loop *loop)
+{
+	struct eddyi_chaos *chaos = loop->chaos;
+	struct io_uring_cqe *cqe;
+	unsigned head, count = 0;
+
+	io_uring_for_each_cqe(&loop->ring, head, cqe) {
+		uint64_t due = chaos->turn;
+
+		if (chaos->cqe_count == EDDYI_CHAOS_CQES)
+			break;
+		if (chaos->modes & EDDYI_CHAOS_DELAY && !eddyi_chaos_below(&chaos->cqe_random, 4))
+			due += 1 + eddyi_chaos_below(&chaos->cqe_random, CQE_TURNS);
+		hold(chaos, cqe->user_data, cqe->res, cqe->flags, due);
+		count++;
+	}
+	io_uring_cq_advance(&loop->ring, count);
+	return chaos->cqe_count == EDDYI_CHAOS_CQES;
+}
+
+/* Take one off that is due, `all`: any. Return: false when there is none. */
+static bool take(struct eddyi_chaos *chaos, bool all, struct eddyi_chaos_held_cqe *ret_cqe)
+{
+	unsigned due = 0, at, chosen;
+
+	for (at = 0; at < chaos->cqe_count; at++)
+		due += all || chaos->cqes[at].due <= chaos->turn;
+	if (!due)
+		return false;
+	chosen = chaos->modes & EDDYI_CHAOS_SHUFFLE ?
+			 (unsigned)eddyi_chaos_below(&chaos->cqe_random, due) :
+			 0;
+	for (at = 0;; at++)
+		if ((all || chaos->cqes[at].due <= chaos->turn) && !chosen--)
+			break;
+	/* Those of one op in their order. */
+	for (unsigned earlier = 0; earlier < at; earlier++)
+		if (chaos->cqes[earlier].data == chaos->cqes[at].data)
+			at = earlier;
+	*ret_cqe = chaos->cqes[at];
+	chaos->cqe_count--;
+	memmove(&chaos->cqes[at], &chaos->cqes[at + 1],
+		(chaos->cqe_count - at) * sizeof(chaos->cqes[0]));
+	return true;
+}
+
+void eddyi_chaos_dispatch(struct eddy_loop *loop)
+{
+	struct eddyi_chaos_held_cqe cqe;
+	bool full;
+
+	loop->chaos->turn++;
+	eddyi_chaos_release(loop);
+	do {
+		full = collect(loop);
+		/* What is dispatched may make more that is to be held: it is not due. */
+		while (take(loop->chaos, full, &cqe))
+			eddyi_op_complete(loop, cqe.data, cqe.result, cqe.flags);
+	} while (full);
+}
