@@ -12,6 +12,7 @@
 - every console block of docs/guide/ and docs/cookbook/ is what the comment at the head of such a file shows, which the tests run; it
   may begin late and stop early
 - every page of docs/decisions/ says context, choice and price, has the next number, and is in the list of them by its title
+- the tests and the sources that docs/traps.md names are there
 - docs/cookbook/ links to every recipe, and to every page of its own from the first
 - docs/config.md has every key that a section's table has, and no other
 - the table of examples/README.md has a line for every step of the ladder, in order
@@ -105,6 +106,21 @@ def check_decisions(tap, root):
     if len(listed) > len(rows) or [row for row in listed if row in rows] != rows:
         wrong.append('docs/decisions/README.md has others, or another order')
     tap.check('decisions', '\n'.join(wrong) if pages else 'there are none')
+
+
+def check_traps(tap, root):
+    """A remedy that nobody tests any more is none."""
+    with open(os.path.join(root, 'docs', 'traps.md')) as file:
+        tables = re.findall(r'^\|.*$', file.read(), re.M)
+    tests = set(re.findall(r'^[A-Z]\w*\((?:struct \w+ \*\w+, )?(\w+), (\w+)',
+                           '\n'.join(read_sources(root, 'tests/runtime/*.c').values()), re.M))
+    tests |= {('crash', os.path.basename(path)[:-len('.c')]) for path in read_sources(root, 'tests/runtime/crash/*.c')}
+    tests |= {(suite, '*') for suite, _ in tests}
+    files = {os.path.basename(path) for path in read_sources(root, *(f'{layer}/src/**/*.c' for layer in ('runtime', 'http')))}
+    named = [pair for row in tables for pair in re.findall(r'`(\w+)/(\w+|\*)`', row)]
+    wrong = [f'there is no test {suite}/{name}' for suite, name in named if (suite, name) not in tests]
+    wrong += [f'there is no {name}' for row in tables for name in re.findall(r'`(\w+\.c)`', row) if name not in files]
+    tap.check('docs/traps.md names what there is', '\n'.join(wrong) if named else 'no test was found')
 
 
 def declared(root):
@@ -222,6 +238,7 @@ def main():
     tap.check('the guide has code', '' if pieces else 'no block was found in docs/guide/')
     check_cookbook(tap, root)
     check_decisions(tap, root)
+    check_traps(tap, root)
 
     check_pages(tap, root, sources)
     check_headers(tap, root)
