@@ -1,0 +1,85 @@
+/* A task that waits for its op.
+ *
+ * Invariant: no task sees -EINTR. A call that was interrupted has done nothing and is made again, unless its cancellation is
+ * what interrupted it. Those that may not be made again (eddyi_op_may_restart()) are their caller's concern.
+ */
+#include "loop.h"
+
+#include <errno.h>
+
+struct op_waiter {
+	struct eddyi_waiter waiter;
+	struct eddy_op *op;
+};
+
+static void cancel_awaited(struct eddyi_waiter *waiter)
+{
+	eddy_op_cancel(eddy_of(waiter, struct op_waiter, waiter)->op);
+}
+
+struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op)
+{
+	struct eddy_loop *loop = eddyi_loop();
+
+	eddyi_assert(loop->running, "a call that suspends was made outside of a task");
+	if (loop->running->scope->cancelled)
+		return NULL;
+	return eddy_op_begin(op, NULL);
+}
+
+/* Queue the entry and wait for its completion, whatever that is. */
+static int await(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	struct op_waiter waiter = {
+		.waiter = { .cancel = cancel_awaited, .what = "op", .op = op },
+		.op = op,
+	};
+
+	op->waiter = &waiter.waiter;
+	eddy_op_start(op, sqe);
+	if (eddyi_loop()->running->scope->cancelled) {
+		/* Since the entry was taken: the kernel still has to let go. */
+		eddy_op_cancel(op);
+		waiter.waiter.cancel = NULL;
+	}
+	return eddyi_wait(&waiter.waiter);
+}
+
+/* A close that was interrupted has closed, and a connection goes on; a link was for once. */
+bool eddyi_op_may_restart(const struct io_uring_sqe *sqe)
+{
+	return sqe->opcode != IORING_OP_CLOSE && sqe->opcode != IORING_OP_CONNECT &&
+	       !(sqe->flags & (IOSQE_IO_LINK | IOSQE_IO_HARDLINK));
+}
+
+static int await_uninterrupted(struct eddy_op *op, struct io_uring_sqe *sqe,
+			       const struct io_uring_sqe *entry)
+{
+	int r;
+
+	while ((r = await(op, sqe)) == -EINTR && eddyi_op_may_restart(entry)) {
+		sqe = eddy_op_begin_await(op);
+		if (!sqe)
+			return -ECANCELED;
+		*sqe = *entry;
+	}
+	return r;
+}
+
+int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	const struct io_uring_sqe entry = *sqe;
+
+	return await_uninterrupted(op, sqe, &entry);
+}
+
+int eddy_op_call(const struct io_uring_sqe *prepared)
+{
+	struct eddy_op op;
+	struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
+
+	if (!sqe)
+		return -ECANCELED;
+	*sqe = *prepared;
+	return await_uninterrupted(&op, sqe, prepared);
+}
