@@ -1,266 +1,27 @@
-#include "offload.h"
+/* How a task waits for what a thread of the pool does for it. */
+#include "offload_pool.h"
 
-#include "core/fault.h"
 #include "core/loop.h"
-#include "base/thread.h"
-#include "core/tape_job.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#define THREADS_MIN_DEFAULT 2
-#define THREADS_MAX_DEFAULT 4
-#define QUEUE_MAX_DEFAULT 1024
-#define NICENESS 5 /* beside the loops */
-
-/* Invariants:
- * 1. A job is in one of the pool's queues, or run by one thread, or `done`. One that is in a queue can
- *    be taken back, which only its loop's thread does, with the lock held: then `fn` is never called.
- * 2. `loop` is set until the job is given up, which only its loop's thread does, only before it is
- *    done, and with the lock held. A job that is done and was not given up is posted to its loop,
- *    where a task waits for it: so the loop is there. A job that was given up posts nothing.
- * 3. A job of eddy_offload() lies on the stack of its task, and is not touched by the thread that ran
- *    it once it is posted. A detached one is on the heap and is freed by the task, or, once given up,
- *    by whoever holds it.
- * 4. The heap holds at most `queue_max` detached jobs that wait, beside those that free threads are about
- *    to take. The jobs of eddy_offload() beyond that are back-pressure: each is one suspended task.
- */
-struct job {
-	struct eddy_message message;
-	struct eddy_node node; /* in a queue; node.next is NULL when in none */
-	uint64_t number;       /* in the order of arrival */
-	struct eddy_loop *loop;
-	struct eddyi_waiter *waiter;
-	const struct eddy_scope *scope; /* whose fields its records have; NULL when detached */
-	eddy_offload_fn *fn;
-	void *arg;
-	void (*destroy)(void *arg); /* NULL when it is awaited once it has begun */
-	int result;
-	bool done;
-	struct eddyi_tape_job traced;
-};
-
-static struct {
-	pthread_mutex_t lock;
-	pthread_cond_t wanted;
-	struct eddy_node awaited;  /* jobs of eddy_offload() */
-	struct eddy_node detached; /* jobs of eddy_offload_detached() */
-	unsigned threads;
-	unsigned threads_max; /* 0: the default, not yet known */
-	unsigned running;     /* jobs, each with a thread */
-	unsigned ending; /* threads that have run a job and have yet to post it, or to destroy it */
-	unsigned detached_running;
-	unsigned queued;
-	unsigned queue_max;
-	uint64_t last_number;
-	uint64_t begun;
-	uint64_t refused;
-} pool = {
-	.queue_max = QUEUE_MAX_DEFAULT,
-	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.wanted = PTHREAD_COND_INITIALIZER,
-	.awaited = { &pool.awaited, &pool.awaited },
-	.detached = { &pool.detached, &pool.detached },
-};
-
-static unsigned default_threads(void)
-{
-	cpu_set_t cpus;
-	unsigned count = THREADS_MAX_DEFAULT;
-
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
-		count = (unsigned)CPU_COUNT(&cpus);
-	if (count < THREADS_MIN_DEFAULT)
-		return THREADS_MIN_DEFAULT;
-	return count < THREADS_MAX_DEFAULT ? count : THREADS_MAX_DEFAULT;
-}
-
-/* Lock held. One thread of several stays free of detached jobs. */
-static bool may_run_detached(void)
-{
-	return pool.detached_running + 1 < pool.threads_max || pool.detached_running == 0;
-}
-
-static struct job *first_of(const struct eddy_node *queue)
-{
-	return eddy_list_is_empty(queue) ? NULL : eddy_of(queue->next, struct job, node);
-}
-
-/* Lock held. */
-static void unqueue(struct job *job)
-{
-	eddy_list_remove(&job->node);
-	pool.queued--;
-}
-
-/* Lock held. What came first goes first, so that neither kind keeps the other waiting.
- * Return: NULL when there is nothing that this thread may do. */
-static struct job *take_job(void)
-{
-	struct job *job = first_of(&pool.awaited);
-	struct job *detached = may_run_detached() ? first_of(&pool.detached) : NULL;
-
-	if (!job || (detached && detached->number < job->number))
-		job = detached;
-	if (job)
-		unqueue(job);
-	return job;
-}
 
 static void deliver(struct eddy_message *message)
 {
-	struct job *job = eddy_of(message, struct job, message);
+	struct eddyi_job *job = eddy_of(message, struct eddyi_job, message);
 
 	eddyi_wake(job->waiter, job->result);
 }
 
-/* Lock held; it is let go meanwhile. */
-static void run_job(struct job *job)
-{
-	bool detached = job->destroy, given_up;
-	struct eddy_loop *loop;
-	int result;
-
-	pool.running++;
-	pool.begun++;
-	pool.detached_running += detached;
-	pthread_mutex_unlock(&pool.lock);
-
-	eddyi_lent_scope = job->scope;
-	eddyi_tape_job_begins(&job->traced);
-	EDDYI_USDT(offload__begin, job->fn, job->arg);
-	result = job->fn(job->arg);
-	EDDYI_USDT(offload__end, job->fn, job->arg, result);
-	eddyi_tape_job_ended(&job->traced);
-	eddyi_lent_scope = NULL;
-
-	pthread_mutex_lock(&pool.lock);
-	job->result = result;
-	job->done = true;
-	loop = job->loop;
-	given_up = !loop;
-	pool.running--;
-	pool.ending++;
-	pool.detached_running -= detached;
-	pthread_mutex_unlock(&pool.lock);
-
-	if (given_up) {
-		job->destroy(job->arg);
-		free(job);
-	} else {
-		eddy_loop_post(loop, &job->message);
-	}
-	pthread_mutex_lock(&pool.lock);
-	pool.ending--;
-}
-
-/* Where a loop and a job want the same processor, the loop has three quarters of it, and goes on as soon as it
- * has something to do: many wait for it, and for the job but one. As equals they would run for milliseconds
- * each. */
-static void give_way(void)
-{
-	id_t self = (id_t)gettid();
-
-	setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + NICENESS);
-}
-
-static void *thread_main(void *arg)
-{
-	(void)arg;
-	pthread_setname_np(pthread_self(), "eddy-offload");
-	give_way();
-	eddyi_fault_stack_give(); /* for as long as the process lives, as the thread does */
-	pthread_mutex_lock(&pool.lock);
-	for (;;) {
-		struct job *job = take_job();
-
-		if (job)
-			run_job(job);
-		else
-			pthread_cond_wait(&pool.wanted, &pool.lock);
-	}
-	return NULL;
-}
-
-/* Lock held. */
-static void start_thread(void)
-{
-	pthread_t thread;
-
-	if (eddyi_thread_start(&thread, thread_main) < 0)
-		return;
-	pthread_detach(thread);
-	pool.threads++;
-}
-
-/* Lock held. Whether `count` jobs wait, beside those that a free thread is about to take. */
-static bool has_queued(unsigned count)
-{
-	return pool.queued >= (uint64_t)pool.threads - pool.running + count;
-}
-
-/* A child that was forked has none of the threads. */
-static void in_child(void)
-{
-	/* What there is of jobs is the parent's. */
-	pthread_mutex_init(&pool.lock, NULL);
-	pthread_cond_init(&pool.wanted, NULL);
-	eddy_list_init(&pool.awaited);
-	eddy_list_init(&pool.detached);
-	pool.threads = 0;
-	pool.running = 0;
-	pool.ending = 0;
-	pool.detached_running = 0;
-	pool.queued = 0;
-}
-
-static void watch_forks(void)
-{
-	pthread_atfork(NULL, NULL, in_child);
-}
-
-/* Queue the job. A task that waits for its job costs the same in a queue as before it: it waits in the
- * one line, however long that is. Only a detached job finds the queue full.
- * Return: 0; -EAGAIN when it is full; -ENOENT when there is no thread that could ever run it. */
-static int submit(struct job *job)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	int r = 0;
-
-	pthread_once(&once, watch_forks);
-	pthread_mutex_lock(&pool.lock);
-	if (!pool.threads_max)
-		pool.threads_max = default_threads();
-	if (has_queued(0) && pool.threads < pool.threads_max)
-		start_thread();
-	if (!pool.threads) {
-		r = -ENOENT;
-	} else if (job->destroy && has_queued(pool.queue_max)) {
-		pool.refused++;
-		r = -EAGAIN;
-	} else {
-		job->number = ++pool.last_number;
-		eddy_list_append(job->destroy ? &pool.detached : &pool.awaited, &job->node);
-		pool.queued++;
-		pthread_cond_signal(&pool.wanted);
-	}
-	pthread_mutex_unlock(&pool.lock);
-	return r;
-}
-
 static void call(void *arg)
 {
-	struct job *job = arg;
+	struct eddyi_job *job = arg;
 
 	job->result = job->fn(job->arg);
 }
 
 /* The last resort. Library code may need more than a task's stack. */
-static int run_in_place(struct job *job)
+static int run_in_place(struct eddyi_job *job)
 {
 	eddy_on_loop_stack(call, job);
 	return job->result;
@@ -278,21 +39,15 @@ static int wait_outside(struct eddy_loop *loop, struct eddyi_waiter *waiter)
 
 struct awaited {
 	struct eddyi_waiter waiter;
-	struct job job;
+	struct eddyi_job job;
 };
 
 /* A job that has begun is left to end, and to wake its task. */
 static void take_back(struct eddyi_waiter *waiter)
 {
 	struct awaited *awaited = eddy_of(waiter, struct awaited, waiter);
-	bool taken;
 
-	pthread_mutex_lock(&pool.lock);
-	taken = awaited->job.node.next;
-	if (taken)
-		unqueue(&awaited->job);
-	pthread_mutex_unlock(&pool.lock);
-	if (taken)
+	if (eddyi_offload_take_back(&awaited->job))
 		eddyi_wake(waiter, -ECANCELED);
 }
 
@@ -315,14 +70,14 @@ int eddy_offload(eddy_offload_fn *fn, void *arg)
 		return -ECANCELED;
 	awaited.job.scope = loop->running->scope;
 	eddyi_tape_job_queued(&awaited.job.traced);
-	if (submit(&awaited.job) < 0)
+	if (eddyi_offload_submit(&awaited.job) < 0)
 		return run_in_place(&awaited.job);
 	return wait_outside(loop, &awaited.waiter);
 }
 
 struct detached {
 	struct eddyi_waiter waiter;
-	struct job *job;
+	struct eddyi_job *job;
 	bool given_up;
 	bool taken_back; /* given up before a thread had it */
 };
@@ -330,18 +85,8 @@ struct detached {
 static void give_up(struct eddyi_waiter *waiter)
 {
 	struct detached *detached = eddy_of(waiter, struct detached, waiter);
-	struct job *job = detached->job;
 
-	pthread_mutex_lock(&pool.lock);
-	if (!job->done) {
-		detached->given_up = true;
-		job->loop = NULL;
-		if (job->node.next) {
-			detached->taken_back = true;
-			unqueue(job);
-		}
-	}
-	pthread_mutex_unlock(&pool.lock);
+	detached->given_up = eddyi_offload_give_up(detached->job, &detached->taken_back);
 	/* A result that exists is on its way. */
 	if (detached->given_up)
 		eddyi_wake(waiter, -ECANCELED);
@@ -350,7 +95,7 @@ static void give_up(struct eddyi_waiter *waiter)
 int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *arg))
 {
 	struct detached detached = { .waiter = { .cancel = give_up, .what = "offload" } };
-	struct job *job;
+	struct eddyi_job *job;
 	int r;
 
 	eddyi_assert(eddy_task_self(), "eddy_offload_detached() outside of a task");
@@ -361,7 +106,7 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 	job = malloc(sizeof(*job));
 	if (!job)
 		return -ENOMEM;
-	*job = (struct job){
+	*job = (struct eddyi_job){
 		.message = { .deliver = deliver },
 		.loop = eddyi_loop(),
 		.waiter = &detached.waiter,
@@ -371,7 +116,7 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 	};
 	detached.job = job;
 	eddyi_tape_job_queued(&job->traced);
-	r = submit(job);
+	r = eddyi_offload_submit(job);
 	if (r == -EAGAIN) {
 		free(job);
 		return r;
@@ -385,46 +130,4 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 	if (!detached.given_up || detached.taken_back)
 		free(job);
 	return r;
-}
-
-bool eddyi_offload_is_busy(void)
-{
-	bool is_busy;
-
-	pthread_mutex_lock(&pool.lock);
-	is_busy = pool.queued || pool.running || pool.ending;
-	pthread_mutex_unlock(&pool.lock);
-	return is_busy;
-}
-
-struct eddy_offload_stats eddy_offload_stats(void)
-{
-	struct eddy_offload_stats stats;
-
-	pthread_mutex_lock(&pool.lock);
-	stats = (struct eddy_offload_stats){
-		.threads = pool.threads,
-		.running = pool.running,
-		.queued = pool.queued,
-		.begun = pool.begun,
-		.refused = pool.refused,
-	};
-	pthread_mutex_unlock(&pool.lock);
-	return stats;
-}
-
-void eddy_offload_set_threads(unsigned count)
-{
-	eddyi_assert(count, "a pool of no threads");
-	pthread_mutex_lock(&pool.lock);
-	pool.threads_max = count;
-	pthread_mutex_unlock(&pool.lock);
-}
-
-void eddy_offload_set_queue_max(unsigned count)
-{
-	eddyi_assert(count, "a queue without room");
-	pthread_mutex_lock(&pool.lock);
-	pool.queue_max = count;
-	pthread_mutex_unlock(&pool.lock);
 }

@@ -19,7 +19,7 @@
 #include "dump.h"
 #include "dump_signal.h"
 #include "core/loop.h"
-#include "io/offload.h"
+#include "io/offload_pool.h"
 #include "core/registry.h"
 #include "stall_trace.h"
 #include "base/thread.h"

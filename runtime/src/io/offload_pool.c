@@ -1,0 +1,285 @@
+#include "offload_pool.h"
+
+#include "core/fault.h"
+#include "core/loop.h"
+#include "base/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define THREADS_MIN_DEFAULT 2
+#define THREADS_MAX_DEFAULT 4
+#define QUEUE_MAX_DEFAULT 1024
+#define NICENESS 5 /* beside the loops */
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t wanted;
+	struct eddy_node awaited;  /* jobs of eddy_offload() */
+	struct eddy_node detached; /* jobs of eddy_offload_detached() */
+	unsigned threads;
+	unsigned threads_max; /* 0: the default, not yet known */
+	unsigned running;     /* jobs, each with a thread */
+	unsigned ending; /* threads that have run a job and have yet to post it, or to destroy it */
+	unsigned detached_running;
+	unsigned queued;
+	unsigned queue_max;
+	uint64_t last_number;
+	uint64_t begun;
+	uint64_t refused;
+} pool = {
+	.queue_max = QUEUE_MAX_DEFAULT,
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.wanted = PTHREAD_COND_INITIALIZER,
+	.awaited = { &pool.awaited, &pool.awaited },
+	.detached = { &pool.detached, &pool.detached },
+};
+
+static unsigned default_threads(void)
+{
+	cpu_set_t cpus;
+	unsigned count = THREADS_MAX_DEFAULT;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+		count = (unsigned)CPU_COUNT(&cpus);
+	if (count < THREADS_MIN_DEFAULT)
+		return THREADS_MIN_DEFAULT;
+	return count < THREADS_MAX_DEFAULT ? count : THREADS_MAX_DEFAULT;
+}
+
+/* Lock held. One thread of several stays free of detached jobs. */
+static bool may_run_detached(void)
+{
+	return pool.detached_running + 1 < pool.threads_max || pool.detached_running == 0;
+}
+
+static struct eddyi_job *first_of(const struct eddy_node *queue)
+{
+	return eddy_list_is_empty(queue) ? NULL : eddy_of(queue->next, struct eddyi_job, node);
+}
+
+/* Lock held. */
+static void unqueue(struct eddyi_job *job)
+{
+	eddy_list_remove(&job->node);
+	pool.queued--;
+}
+
+/* Lock held. What came first goes first, so that neither kind keeps the other waiting.
+ * Return: NULL when there is nothing that this thread may do. */
+static struct eddyi_job *take_job(void)
+{
+	struct eddyi_job *job = first_of(&pool.awaited);
+	struct eddyi_job *detached = may_run_detached() ? first_of(&pool.detached) : NULL;
+
+	if (!job || (detached && detached->number < job->number))
+		job = detached;
+	if (job)
+		unqueue(job);
+	return job;
+}
+
+/* Lock held; it is let go meanwhile. */
+static void run_job(struct eddyi_job *job)
+{
+	bool detached = job->destroy, given_up;
+	struct eddy_loop *loop;
+	int result;
+
+	pool.running++;
+	pool.begun++;
+	pool.detached_running += detached;
+	pthread_mutex_unlock(&pool.lock);
+
+	eddyi_lent_scope = job->scope;
+	eddyi_tape_job_begins(&job->traced);
+	EDDYI_USDT(offload__begin, job->fn, job->arg);
+	result = job->fn(job->arg);
+	EDDYI_USDT(offload__end, job->fn, job->arg, result);
+	eddyi_tape_job_ended(&job->traced);
+	eddyi_lent_scope = NULL;
+
+	pthread_mutex_lock(&pool.lock);
+	job->result = result;
+	job->done = true;
+	loop = job->loop;
+	given_up = !loop;
+	pool.running--;
+	pool.ending++;
+	pool.detached_running -= detached;
+	pthread_mutex_unlock(&pool.lock);
+
+	if (given_up) {
+		job->destroy(job->arg);
+		free(job);
+	} else {
+		eddy_loop_post(loop, &job->message);
+	}
+	pthread_mutex_lock(&pool.lock);
+	pool.ending--;
+}
+
+/* Where a loop and a job want the same processor, the loop has three quarters of it, and goes on as soon as it
+ * has something to do: many wait for it, and for the job but one. As equals they would run for milliseconds
+ * each. */
+static void give_way(void)
+{
+	id_t self = (id_t)gettid();
+
+	setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + NICENESS);
+}
+
+static void *thread_main(void *arg)
+{
+	(void)arg;
+	pthread_setname_np(pthread_self(), "eddy-offload");
+	give_way();
+	eddyi_fault_stack_give(); /* for as long as the process lives, as the thread does */
+	pthread_mutex_lock(&pool.lock);
+	for (;;) {
+		struct eddyi_job *job = take_job();
+
+		if (job)
+			run_job(job);
+		else
+			pthread_cond_wait(&pool.wanted, &pool.lock);
+	}
+	return NULL;
+}
+
+/* Lock held. */
+static void start_thread(void)
+{
+	pthread_t thread;
+
+	if (eddyi_thread_start(&thread, thread_main) < 0)
+		return;
+	pthread_detach(thread);
+	pool.threads++;
+}
+
+/* Lock held. Whether `count` jobs wait, beside those that a free thread is about to take. */
+static bool has_queued(unsigned count)
+{
+	return pool.queued >= (uint64_t)pool.threads - pool.running + count;
+}
+
+/* A child that was forked has none of the threads. */
+static void in_child(void)
+{
+	/* What there is of jobs is the parent's. */
+	pthread_mutex_init(&pool.lock, NULL);
+	pthread_cond_init(&pool.wanted, NULL);
+	eddy_list_init(&pool.awaited);
+	eddy_list_init(&pool.detached);
+	pool.threads = 0;
+	pool.running = 0;
+	pool.ending = 0;
+	pool.detached_running = 0;
+	pool.queued = 0;
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+int eddyi_offload_submit(struct eddyi_job *job)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int r = 0;
+
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&pool.lock);
+	if (!pool.threads_max)
+		pool.threads_max = default_threads();
+	if (has_queued(0) && pool.threads < pool.threads_max)
+		start_thread();
+	if (!pool.threads) {
+		r = -ENOENT;
+	} else if (job->destroy && has_queued(pool.queue_max)) {
+		pool.refused++;
+		r = -EAGAIN;
+	} else {
+		job->number = ++pool.last_number;
+		eddy_list_append(job->destroy ? &pool.detached : &pool.awaited, &job->node);
+		pool.queued++;
+		pthread_cond_signal(&pool.wanted);
+	}
+	pthread_mutex_unlock(&pool.lock);
+	return r;
+}
+
+bool eddyi_offload_take_back(struct eddyi_job *job)
+{
+	bool taken;
+
+	pthread_mutex_lock(&pool.lock);
+	taken = job->node.next;
+	if (taken)
+		unqueue(job);
+	pthread_mutex_unlock(&pool.lock);
+	return taken;
+}
+
+bool eddyi_offload_give_up(struct eddyi_job *job, bool *ret_taken_back)
+{
+	bool given_up;
+
+	pthread_mutex_lock(&pool.lock);
+	given_up = !job->done;
+	if (given_up) {
+		job->loop = NULL;
+		*ret_taken_back = job->node.next;
+		if (job->node.next)
+			unqueue(job);
+	}
+	pthread_mutex_unlock(&pool.lock);
+	return given_up;
+}
+
+bool eddyi_offload_is_busy(void)
+{
+	bool is_busy;
+
+	pthread_mutex_lock(&pool.lock);
+	is_busy = pool.queued || pool.running || pool.ending;
+	pthread_mutex_unlock(&pool.lock);
+	return is_busy;
+}
+
+struct eddy_offload_stats eddy_offload_stats(void)
+{
+	struct eddy_offload_stats stats;
+
+	pthread_mutex_lock(&pool.lock);
+	stats = (struct eddy_offload_stats){
+		.threads = pool.threads,
+		.running = pool.running,
+		.queued = pool.queued,
+		.begun = pool.begun,
+		.refused = pool.refused,
+	};
+	pthread_mutex_unlock(&pool.lock);
+	return stats;
+}
+
+void eddy_offload_set_threads(unsigned count)
+{
+	eddyi_assert(count, "a pool of no threads");
+	pthread_mutex_lock(&pool.lock);
+	pool.threads_max = count;
+	pthread_mutex_unlock(&pool.lock);
+}
+
+void eddy_offload_set_queue_max(unsigned count)
+{
+	eddyi_assert(count, "a queue without room");
+	pthread_mutex_lock(&pool.lock);
+	pool.queue_max = count;
+	pthread_mutex_unlock(&pool.lock);
+}
