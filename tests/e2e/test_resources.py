@@ -1,6 +1,7 @@
 """What a server takes: threads, descriptors, memory; and what it gives back."""
 import os
 import random
+import select
 import time
 import unittest
 
@@ -186,25 +187,23 @@ class Resources(Case):
             self.assertLess(per, 3 * KIB)
 
     def test_out_of_descriptors(self):
-        """Accepting pauses, and goes on."""
-        import resource
-        folder = self.folder()
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        server = self.serve(folder)
-        self.warm_up(server, folder)
-        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (server.descriptors() + 10, hard))
-        wires = [server.connect(timeout=20) for _ in range(40)]
-        for wire in wires:
-            wire.send(request('GET', '/'))
-        for wire in wires[:10]:
+        """Accepting pauses while all are taken by clients who are not idle, and goes on when some have left."""
+        server = self.serve('--connections_max', 100, program='limits', wrap=('prlimit', '--nofile=40'))
+        asking = [server.connect(timeout=20) for _ in range(50)]
+        for wire in asking:
+            wire.send(b'GET / HT')
+        server.wait_for('accepting pauses: Too many open files; raise the limit of open files')
+        self.assertEqual(server.descriptors(), 40)
+        with server.connect(timeout=20) as late:
+            late.send(request('GET', '/'))
+            self.assertFalse(select.select([late.socket], [], [], 0.3)[0])
+            for wire in asking[:30]:
+                wire.close()
+            self.assertEqual(late.read().status, 200)
+        for wire in asking[30:]:
+            wire.send(b'TP/1.1\r\nHost: localhost\r\n\r\n')
             self.assertEqual(wire.read().status, 200)
-        for wire in wires[:10]:
             wire.close()
-        for wire in wires[10:]:
-            self.assertEqual(wire.read().status, 200)
-            wire.close()
-        with server.connect() as wire:
-            self.assertServes(wire)
 
 
 if __name__ == '__main__':
