@@ -10,7 +10,7 @@
  *
  * Or open http://localhost:7878/ in a browser. One without JavaScript is sent to /plain, a list and a form.
  */
-#include "files.h"
+#include "files_settings.h"
 #include "switches.h"
 
 #include <eddy/layer.h>
@@ -18,13 +18,9 @@
 #include <eddy/upload.h>
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* As .turn_max of eddy/technique.h. */
-#define TURN_MIN ((uint64_t)(4 * EDDY_KIB))
 
 static struct files *files_of(struct eddy_req *req)
 {
@@ -118,108 +114,6 @@ static int remove_file(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? files_refused(res, r) : 204;
 }
 
-static void usage(FILE *out)
-{
-	fprintf(out, "usage: %s [DIR] [OPTION]…\n", program_invocation_short_name);
-	fputs("  DIR                 the folder to serve and to fill (default: the current one)\n"
-	      "  --bind ADDR         where to listen: host:port, [v6]:port or unix:path (default:\n"
-	      "                      localhost:7878)\n"
-	      "  --workers N         threads, each with its own loop (default: 1)\n"
-	      "  --max-size BYTES    largest upload (default: what the disk holds)\n"
-	      "  --no-upload         change nothing: PUT, POST and DELETE are refused\n"
-	      "  --cert FILE         speak HTTPS, with the certificate in this file (PEM)\n"
-	      "  --key FILE          its key, where it is not in the same file\n"
-	      "  --technique NAME    how files leave: auto, splice, ring-splice, sendfile, read-send,\n"
-	      "                      mmap or send-zc (default: auto); TLS goes through memory where\n"
-	      "                      the kernel does not encrypt\n"
-	      "  --upload-technique NAME\n"
-	      "                      how they come: auto, splice, ring-splice or recv-write\n"
-	      "  --turn BYTES        what one transfer moves before others have their turn, and the\n"
-	      "                      most that it writes at once: 4096 to 1048576 (default: 1048576)\n"
-	      "  --no-open-files     keep no file open for the next request\n",
-	      out);
-}
-
-struct settings {
-	struct files files;
-	struct eddy_server_options server;
-	struct eddy_transfer_options transfer;
-	struct eddy_tls_options tls;
-};
-
-static void parse(int argc, char **argv, struct settings *settings)
-{
-	static const struct option options[] = {
-		{ "bind", required_argument, NULL, 'b' },
-		{ "workers", required_argument, NULL, 'w' },
-		{ "max-size", required_argument, NULL, 'm' },
-		{ "no-upload", no_argument, NULL, 'n' },
-		{ "cert", required_argument, NULL, 'C' },
-		{ "key", required_argument, NULL, 'K' },
-		{ "technique", required_argument, NULL, 't' },
-		{ "upload-technique", required_argument, NULL, 'u' },
-		{ "turn", required_argument, NULL, 'T' },
-		{ "no-open-files", no_argument, NULL, 'O' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int option;
-
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
-		switch (option) {
-		case 'b':
-			settings->files.bind = optarg;
-			break;
-		case 'w':
-			settings->server.workers =
-				(unsigned)switch_number("workers", optarg, 1, 1024);
-			break;
-		case 'm':
-			settings->files.max_size =
-				switch_number("max-size", optarg, 1, EDDY_NEVER - 1);
-			break;
-		case 'n':
-			settings->files.no_upload = true;
-			break;
-		case 'C':
-			settings->tls.cert = optarg;
-			settings->files.secure = true;
-			break;
-		case 'K':
-			settings->tls.key = optarg;
-			break;
-		case 't':
-			switch_technique("technique", optarg, &settings->transfer,
-					 &settings->transfer.technique);
-			break;
-		case 'u':
-			switch_technique("upload-technique", optarg, &settings->transfer,
-					 &settings->transfer.technique_in);
-			break;
-		case 'T':
-			settings->transfer.turn_max =
-				(size_t)switch_number("turn", optarg, TURN_MIN, EDDY_MIB);
-			break;
-		case 'O':
-			settings->server.no_open_files = true;
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
-	if (optind < argc)
-		settings->files.path = argv[optind++];
-	if (optind < argc) {
-		fprintf(stderr, "files: only one folder can be served, not also \"%s\"\n",
-			argv[optind]);
-		exit(2);
-	}
-}
-
 static void use_tls(struct eddy_app *app, const struct eddy_tls_options *options)
 {
 #ifdef EDDY_NO_TLS
@@ -250,7 +144,7 @@ static void map(struct eddy_app *app)
 
 int main(int argc, char **argv)
 {
-	struct settings settings = {
+	struct files_settings settings = {
 		.files = { .bind = "localhost:7878", .path = ".", .max_size = EDDY_NEVER },
 		.server = { .restart = true },
 	};
@@ -259,7 +153,7 @@ int main(int argc, char **argv)
 	int r;
 
 	eddy_log_text_subscribe();
-	parse(argc, argv, &settings);
+	files_settings_parse(&settings, argc, argv);
 	files->dir = switch_folder(files->path);
 	files_check(files);
 

@@ -1,0 +1,109 @@
+/* files: its switches. */
+#include "files_settings.h"
+#include "switches.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* As .turn_max of eddy/technique.h. */
+#define TURN_MIN ((uint64_t)(4 * EDDY_KIB))
+
+static void usage(FILE *out)
+{
+	fprintf(out, "usage: %s [DIR] [OPTION]…\n", program_invocation_short_name);
+	fputs("  DIR                 the folder to serve and to fill (default: the current one)\n"
+	      "  --bind ADDR         where to listen: host:port, [v6]:port or unix:path (default:\n"
+	      "                      localhost:7878)\n"
+	      "  --workers N         threads, each with its own loop (default: 1)\n"
+	      "  --max-size BYTES    largest upload (default: what the disk holds)\n"
+	      "  --no-upload         change nothing: PUT, POST and DELETE are refused\n"
+	      "  --cert FILE         speak HTTPS, with the certificate in this file (PEM)\n"
+	      "  --key FILE          its key, where it is not in the same file\n"
+	      "  --technique NAME    how files leave: auto, splice, ring-splice, sendfile, read-send,\n"
+	      "                      mmap or send-zc (default: auto); TLS goes through memory where\n"
+	      "                      the kernel does not encrypt\n"
+	      "  --upload-technique NAME\n"
+	      "                      how they come: auto, splice, ring-splice or recv-write\n"
+	      "  --turn BYTES        what one transfer moves before others have their turn, and the\n"
+	      "                      most that it writes at once: 4096 to 1048576 (default: 1048576)\n"
+	      "  --no-open-files     keep no file open for the next request\n",
+	      out);
+}
+
+/* Take one switch, which getopt(3) has found. */
+static void take(struct files_settings *settings, int option)
+{
+	switch (option) {
+	case 'b':
+		settings->files.bind = optarg;
+		break;
+	case 'w':
+		settings->server.workers = (unsigned)switch_number("workers", optarg, 1, 1024);
+		break;
+	case 'm':
+		settings->files.max_size = switch_number("max-size", optarg, 1, EDDY_NEVER - 1);
+		break;
+	case 'n':
+		settings->files.no_upload = true;
+		break;
+	case 'C':
+		settings->tls.cert = optarg;
+		settings->files.secure = true;
+		break;
+	case 'K':
+		settings->tls.key = optarg;
+		break;
+	case 't':
+		switch_technique("technique", optarg, &settings->transfer,
+				 &settings->transfer.technique);
+		break;
+	case 'u':
+		switch_technique("upload-technique", optarg, &settings->transfer,
+				 &settings->transfer.technique_in);
+		break;
+	case 'T':
+		settings->transfer.turn_max =
+			(size_t)switch_number("turn", optarg, TURN_MIN, EDDY_MIB);
+		break;
+	case 'O':
+		settings->server.no_open_files = true;
+		break;
+	case 'h':
+		usage(stdout);
+		exit(0);
+	default:
+		usage(stderr);
+		exit(2);
+	}
+}
+
+void files_settings_parse(struct files_settings *settings, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "bind", required_argument, NULL, 'b' },
+		{ "workers", required_argument, NULL, 'w' },
+		{ "max-size", required_argument, NULL, 'm' },
+		{ "no-upload", no_argument, NULL, 'n' },
+		{ "cert", required_argument, NULL, 'C' },
+		{ "key", required_argument, NULL, 'K' },
+		{ "technique", required_argument, NULL, 't' },
+		{ "upload-technique", required_argument, NULL, 'u' },
+		{ "turn", required_argument, NULL, 'T' },
+		{ "no-open-files", no_argument, NULL, 'O' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0)
+		take(settings, option);
+	if (optind < argc)
+		settings->files.path = argv[optind++];
+	if (optind < argc) {
+		fprintf(stderr, "files: only one folder can be served, not also \"%s\"\n",
+			argv[optind]);
+		exit(2);
+	}
+}
