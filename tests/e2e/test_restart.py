@@ -337,8 +337,8 @@ class Restart(Case):
     def test_a_door_for_proxies(self):
         """Addresses that are written alike keep what is spoken there, and nobody is to be told of an end."""
         client = header(('192.0.2.7', 1))
-        server = self.doors('--proxied', '127.0.0.1:0', '--bind', '127.0.0.1:0', '--trust', '127.0.0.1', '--lame_duck', 60000)
-        proxied, plain = ports(server, 2)
+        server = self.doors('--bind', '127.0.0.1:0', '--proxied', '127.0.0.1:0', '--trust', '127.0.0.1', '--lame_duck', 60000)
+        plain, proxied = ports(server, 2)
         server.port = plain
         with server.connect() as old:
             self.assertServes(old)
