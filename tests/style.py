@@ -215,7 +215,7 @@ def main():
     check_refused(tap, root)
     check_listed(tap, root)
     check_layers(tap, root)
-    for layer in ('runtime', 'http'):
+    for layer in ('runtime', 'http', 'auth'):
         check_folders(tap, root, layer)
     check_circles(tap, root)
     for path in files:

@@ -5,7 +5,7 @@
  * token: eddy_jwt_parse() and eddy_jwt_verify() of a token; key: eddy_jwk_verify() of its signature alone; bare: wolfCrypt's
  * functions, by a key object that is made once. Key, text and signature are the same. ALG is one of signed.h.
  */
-#include "jwk.h"
+#include "jwt/jwk.h"
 
 #include "signed.h"
 

@@ -2,7 +2,7 @@
 #ifndef EDDY_BENCH_SIGNED_H
 #define EDDY_BENCH_SIGNED_H
 
-#include "jwt.h"
+#include "jwt/jwt.h"
 #include "micro.h"
 #include "pems.h"
 

@@ -1,8 +1,8 @@
-/* Tests of auth/src/auth.h: tokens of an issuer, at the door of an app. */
-#include "auth.h"
+/* Tests of auth/src/guard/auth.h: tokens of an issuer, at the door of an app. */
+#include "guard/auth.h"
 #include "issuer_rig.h"
 #include "tokens.h"
-#include "verified.h"
+#include "guard/verified.h"
 
 #include <eddy/auth.h>
 #include <eddy/loop.h>

@@ -1,5 +1,5 @@
 /* Tests of base64url.h. */
-#include "base64url.h"
+#include "jwt/base64url.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
-/* Tests of auth/src/bearer.c: what an app is told of tokens, by the program and by its file, and when it counts. */
-#include "auth.h"
+/* Tests of auth/src/guard/bearer.c: what an app is told of tokens, by the program and by its file, and when it counts. */
+#include "guard/auth.h"
 #include "configured.h"
 #include "freed.h"
 #include "ran.h"

@@ -1,5 +1,5 @@
 /* Tests of challenge.h. */
-#include "challenge.h"
+#include "guard/challenge.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

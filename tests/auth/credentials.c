@@ -1,5 +1,5 @@
 /* Tests of credentials.h. */
-#include "credentials.h"
+#include "guard/credentials.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

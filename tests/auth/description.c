@@ -1,10 +1,10 @@
-/* Tests of auth/src/description.h: what documents are made of, by the program and by its file. */
+/* Tests of auth/src/issuer/description.h: what documents are made of, by the program and by its file. */
 #include "asked.h"
 #include "configured.h"
 #include "ran.h"
 
 #include "../http/said.h"
-#include "oauth_metadata.h"
+#include "issuer/oauth_metadata.h"
 
 #include <eddy/auth.h>
 #include <errno.h>

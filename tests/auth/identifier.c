@@ -1,5 +1,5 @@
-/* Tests of auth/src/identifier.h. */
-#include "identifier.h"
+/* Tests of auth/src/issuer/identifier.h. */
+#include "issuer/identifier.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

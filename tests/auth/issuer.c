@@ -1,4 +1,4 @@
-/* Tests of auth/src/issuer.h: the state table, row by row. "v1[a]#2" is version 1 with the key "a", at the second
+/* Tests of auth/src/issuer/issuer.h: the state table, row by row. "v1[a]#2" is version 1 with the key "a", at the second
  * look at the issuer. */
 #include "issuer_rig.h"
 #include "leap.h"

@@ -1,5 +1,5 @@
-/* Tests of auth/src/issuer_metadata.h: what is taken of what an issuer says of itself. */
-#include "issuer_metadata.h"
+/* Tests of auth/src/issuer/issuer_metadata.h: what is taken of what an issuer says of itself. */
+#include "issuer/issuer_metadata.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

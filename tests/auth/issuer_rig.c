@@ -1,5 +1,5 @@
 #include "issuer_rig.h"
-#include "oauth.h"
+#include "guard/oauth.h"
 
 #include <stdarg.h>
 #include <stdio.h>

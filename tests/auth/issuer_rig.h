@@ -6,7 +6,7 @@
 #ifndef EDDY_TESTS_ISSUER_RIG_H
 #define EDDY_TESTS_ISSUER_RIG_H
 
-#include "issuer.h"
+#include "issuer/issuer.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,7 +1,7 @@
-/* Tests of auth/src/issuer_fetch.h: issuers that speak TLS. */
+/* Tests of auth/src/issuer/issuer_fetch.h: issuers that speak TLS. */
 #include "issuer_certs.h"
 #include "issuer_rig.h"
-#include "oauth.h"
+#include "guard/oauth.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Tests of auth/src/issuer.h: who waits for a fetch, on whichever loop, and who fetches. */
+/* Tests of auth/src/issuer/issuer.h: who waits for a fetch, on whichever loop, and who fetches. */
 #include "issuer_rig.h"
-#include "oauth.h"
+#include "guard/oauth.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Tests of jwk_ec.c: the halves of a signature, and what threads keep. */
-#include "wolfcrypt.h"
+#include "jwt/wolfcrypt.h"
 
-#include "jwk.h"
+#include "jwt/jwk.h"
 #include "keys.h"
 #include "pems.h"
 

@@ -1,5 +1,5 @@
 /* Tests of jwk_okp.c: the numbers of a signature. */
-#include "jwk.h"
+#include "jwt/jwk.h"
 #include "keys.h"
 #include "pems.h"
 

@@ -1,5 +1,5 @@
 /* Tests of eddy_jwk_from_pem(). */
-#include "der.h"
+#include "jwt/der.h"
 #include "keys.h"
 #include "pems.h"
 

@@ -1,7 +1,7 @@
 /* Tests of jwk_rsa.c: the numbers of a key, and what stands in a signature. */
-#include "wolfcrypt.h"
+#include "jwt/wolfcrypt.h"
 
-#include "jwk.h"
+#include "jwt/jwk.h"
 #include "keys.h"
 #include "pems.h"
 #include "rfc.h"

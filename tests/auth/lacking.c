@@ -1,4 +1,4 @@
-#include "wolfcrypt.h"
+#include "jwt/wolfcrypt.h"
 
 #include "lacking.h"
 

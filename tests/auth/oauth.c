@@ -1,9 +1,9 @@
 /* Tests of eddy/oauth.h: what an app is told of its issuer, by the program and by its file. */
-#include "oauth.h"
+#include "guard/oauth.h"
 #include "asked.h"
-#include "auth.h"
+#include "guard/auth.h"
 #include "configured.h"
-#include "issuer.h"
+#include "issuer/issuer.h"
 #include "ran.h"
 
 #include "../http/said.h"

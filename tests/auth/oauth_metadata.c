@@ -1,7 +1,7 @@
 /* Tests of eddy/oauth_metadata.h: where documents are served, and what they say. */
 #include "asked.h"
 
-#include "oauth_metadata.h"
+#include "issuer/oauth_metadata.h"
 
 #include <eddy/auth.h>
 #include <eddy/layer.h>

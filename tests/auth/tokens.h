@@ -2,7 +2,7 @@
 #ifndef EDDY_TESTS_TOKENS_H
 #define EDDY_TESTS_TOKENS_H
 
-#include "base64url.h"
+#include "jwt/base64url.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
-/* Tests of auth/src/verified.h: tokens that were good, and are found again. */
-#include "verified.h"
+/* Tests of auth/src/guard/verified.h: tokens that were good, and are found again. */
+#include "guard/verified.h"
 
 #include "freed.h"
 #include "tokens.h"

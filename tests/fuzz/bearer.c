@@ -1,7 +1,7 @@
-/* Fuzzes auth/src/credentials.h and challenge.h: each line is an Authorization field, and a word of a challenge. A token that
+/* Fuzzes auth/src/guard/credentials.h and challenge.h: each line is an Authorization field, and a word of a challenge. A token that
  * is found is one, and a challenge that is sent says what it was made of. */
-#include "challenge.h"
-#include "credentials.h"
+#include "guard/challenge.h"
+#include "guard/credentials.h"
 #include "exchange/exchange_state.h"
 
 #include <stdlib.h>

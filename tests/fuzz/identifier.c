@@ -1,8 +1,8 @@
-/* Fuzzes auth/src/identifier.h, and which URLs of an issuer may be asked. Where documents are said to be is the
+/* Fuzzes auth/src/issuer/identifier.h, and which URLs of an issuer may be asked. Where documents are said to be is the
  * identifier's own host, and may be asked. */
-#include "identifier.h"
+#include "issuer/identifier.h"
 
-#include "issuer_metadata.h"
+#include "issuer/issuer_metadata.h"
 
 #include <eddy/client.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* Fuzzes auth/src/issuer_metadata.h: a document of the issuer "https://i". One that is taken is an object of that issuer,
+/* Fuzzes auth/src/issuer/issuer_metadata.h: a document of the issuer "https://i". One that is taken is an object of that issuer,
  * and what it names may be asked; one that is not has a fault, which is short and one string. */
-#include "issuer_metadata.h"
+#include "issuer/issuer_metadata.h"
 
 #include <eddy/json.h>
 #include <errno.h>

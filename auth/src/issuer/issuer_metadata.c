@@ -1,6 +1,6 @@
 #include "issuer_metadata.h"
 
-#include "json.h"
+#include "jwt/json.h"
 
 #include <eddy/client.h>
 #include <errno.h>

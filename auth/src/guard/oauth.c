@@ -2,8 +2,8 @@
 #include "oauth.h"
 
 #include "auth.h"
-#include "identifier.h"
-#include "issuer.h"
+#include "issuer/identifier.h"
+#include "issuer/issuer.h"
 
 #include <eddy/config.h>
 #include <eddy/layer.h>

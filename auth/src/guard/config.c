@@ -1,4 +1,4 @@
-#include "oauth_metadata.h"
+#include "issuer/oauth_metadata.h"
 
 #include <eddy/auth.h>
 

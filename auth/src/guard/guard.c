@@ -3,7 +3,7 @@
 #include "bearer_stats.h"
 #include "challenge.h"
 #include "credentials.h"
-#include "oauth_metadata.h"
+#include "issuer/oauth_metadata.h"
 
 #include <eddy/coder.h>
 #include <eddy/layer.h>
