@@ -7,7 +7,7 @@
 - strict.c, which uses every public macro, compiles as plain C11 and C2x
 - every C block of the README and the guide that has a main compiles
 - every test file is named in a meson.build
-- a layer includes headers of those below it alone, a folder of runtime's and http's sources those of the folders that its
+- a layer includes headers of those below it alone, a folder of sources in runtime, http and auth those of the folders that its
   row in the layer's README names, all above it, and no two files include each other
 - each program of refused/ does not compile, with gcc and clang, and says what its "expect:" has
 - no source file passes 600 lines (said, not failed)
