@@ -132,7 +132,8 @@ struct eddy_dial_options {
  * Return: a descriptor, non-blocking and close-on-exec, with TCP_NODELAY; those of
  * eddy_address_parse() and eddy_resolve(); -ETIMEDOUT; -EAFNOSUPPORT when no address is of the family of
  * `bind`; -EAGAIN when the queue of a unix socket is full; -ECANCELED; else of what the attempts have
- * failed with that which says most: -ECONNREFUSED of one that was reached rather than -ENETUNREACH. */
+ * failed with that which says most: -ECONNREFUSED of one that was reached rather than -ENETUNREACH or
+ * -EHOSTUNREACH. */
 EDDY_API int eddy_dial(const char *text, const struct eddy_dial_options *options);
 
 EDDY_END_DECLS
