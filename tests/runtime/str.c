@@ -156,3 +156,17 @@ Test(str, is_split_and_trimmed)
 	cr_expect(eddy_str_eq_nocase(eddy_str_from("Ab[9"), eddy_str_from("aB[9")));
 	cr_expect(!eddy_str_eq_nocase(eddy_str_from("a["), eddy_str_from("a{")));
 }
+
+/* One without a pointer is the empty string, and no business of memcmp()'s. */
+Test(str, begins_with)
+{
+	struct eddy_str none = { 0 }, text = eddy_str_from("text/plain");
+
+	cr_expect(eddy_str_starts(text, eddy_str_from("text/")));
+	cr_expect(eddy_str_starts(text, text));
+	cr_expect(!eddy_str_starts(text, eddy_str_from("text/plain;")));
+	cr_expect(!eddy_str_starts(text, eddy_str_from("Text/")));
+	cr_expect(eddy_str_starts(none, none));
+	cr_expect(eddy_str_starts(text, none));
+	cr_expect(!eddy_str_starts(none, text));
+}

@@ -50,7 +50,7 @@ EDDY_API bool eddy_str_eq_nocase(struct eddy_str a, struct eddy_str b);
 /* Whether `str` begins with `prefix`. */
 static inline bool eddy_str_starts(struct eddy_str str, struct eddy_str prefix)
 {
-	return str.len >= prefix.len && memcmp(str.ptr, prefix.ptr, prefix.len) == 0;
+	return str.len >= prefix.len && eddy_str_eq(eddy_str(str.ptr, prefix.len), prefix);
 }
 
 /* Everything from byte `from` on; `from` past the end gives the empty string at the end. */
