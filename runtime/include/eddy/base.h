@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-/* For eddy/io.h and eddy/signal.h: under -std=c11 <signal.h> leaves these two out, whatever is included first, and only files of
- * glibc's own have them. Those are no interface: should a newer glibc have them elsewhere, the headers that are tried strictly by ./dev test style fail. */
+/* For eddy/io.h and eddy/signal.h: under -std=c11 <signal.h> leaves these two out, whatever is included first. Only files of
+ * glibc's own have them then, which are no interface of glibc's: a newer one may have to be asked elsewhere. */
 #if defined(__STRICT_ANSI__) && defined(__GLIBC__)
 #include <bits/types/sigset_t.h>
 #include <bits/types/siginfo_t.h>
