@@ -1,3 +1,4 @@
+/* The sections of the configuration file that are auth's. */
 #include "issuer/oauth_metadata.h"
 
 #include <eddy/auth.h>

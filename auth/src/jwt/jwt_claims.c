@@ -1,3 +1,4 @@
+/* What a token claims: for whom it is, by whom, and when (RFC 7519 section 4). */
 #include "jwt.h"
 
 #include "json.h"

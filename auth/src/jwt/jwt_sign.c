@@ -1,3 +1,4 @@
+/* Tokens that are made. */
 #include "jwt.h"
 
 #include "base64url.h"

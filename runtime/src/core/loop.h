@@ -210,9 +210,6 @@ void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task);
 /* Forget all pooled tasks; their stacks are unmapped with the loop's. */
 void eddyi_task_deinit_idle(struct eddy_loop *loop);
 
-/* The loop ends: keep what it has counted for eddy_stats(). The registry is locked. */
-void eddyi_stats_keep(const struct eddy_loop *loop);
-
 /* Give back the pages of stacks that have been idle for a while. */
 void eddyi_task_trim(struct eddy_timer *timer);
 
@@ -325,12 +322,6 @@ const struct eddy_scope *eddyi_scope_self(void);
 
 /* On a thread that is no loop's and does a task's work for it: that task's scope. */
 extern _Thread_local const struct eddy_scope *eddyi_lent_scope;
-
-/* The loop's group of buffers that tasks may keep for a while. Return: 0, -ENOMEM. */
-int eddyi_buffers_lent(struct eddy_buffers **ret_buffers);
-
-/* A descriptor has been closed: whoever had none tries again. */
-void eddyi_acceptors_resume(struct eddy_loop *loop);
 
 /* A task of `scope` has ended with `result`. */
 void eddyi_scope_task_ended(struct eddy_scope *scope, int result);

@@ -15,7 +15,6 @@
 
 #include "loop.h"
 
-#include <eddy/mutex.h>
 #include <eddy/select.h>
 
 /* A task that waits in one queue, on its stack. */
@@ -57,8 +56,5 @@ static inline void eddyi_queue_serve_all(struct eddy_node *queue, int result)
 	while ((entry = eddyi_queue_first(queue)))
 		eddyi_entry_serve(entry, result);
 }
-
-/* As eddy_mutex_lock(), also where the scope is cancelled. */
-void eddyi_mutex_lock_anyway(struct eddy_mutex *mutex);
 
 #endif

@@ -1,3 +1,4 @@
+/* A span of a program's own, with its fields, on a tape. */
 #include "tape.h"
 
 #include "loop.h"

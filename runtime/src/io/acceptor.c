@@ -7,6 +7,7 @@
  */
 #include <eddy/acceptor.h>
 
+#include "acceptor.h"
 #include "core/loop.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
  */
 #include <eddy/buffers.h>
 
+#include "buffers.h"
 #include "base/feature.h"
 #include "core/loop.h"
 

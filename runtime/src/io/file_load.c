@@ -1,3 +1,4 @@
+/* A whole file into memory, by calls that block. */
 #include <eddy/file.h>
 
 #include <errno.h>

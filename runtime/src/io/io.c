@@ -1,5 +1,6 @@
 #include <eddy/io.h>
 
+#include "acceptor.h"
 #include "core/chaos.h"
 #include "base/feature.h"
 #include "core/loop.h"

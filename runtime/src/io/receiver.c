@@ -8,6 +8,7 @@
  */
 #include <eddy/receiver.h>
 
+#include "buffers.h"
 #include "core/loop.h"
 
 #include <errno.h>

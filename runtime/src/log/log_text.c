@@ -1,3 +1,4 @@
+/* Records as lines of text, for people. */
 #include <eddy/log.h>
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Addresses as text: read, and written. */
 #include <eddy/net.h>
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* Connections by name: to all addresses in turn, the next one before the last has failed (RFC 8305). */
 #include "net.h"
 
 #include "core/loop.h"

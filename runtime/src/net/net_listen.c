@@ -1,3 +1,4 @@
+/* Sockets that listen at an address, or at each that a name has. */
 #include "net.h"
 
 #include <eddy/log.h>

@@ -1,3 +1,4 @@
+/* Names of hosts, by getaddrinfo(3) on a thread of the pool. */
 #include "net.h"
 
 #include <eddy/offload.h>

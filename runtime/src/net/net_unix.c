@@ -1,3 +1,4 @@
+/* Unix sockets: their addresses, and the files that they leave behind. */
 #include "net.h"
 
 #include <errno.h>

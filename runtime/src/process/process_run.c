@@ -1,3 +1,4 @@
+/* A child from its start to its end: what it is given to read, and what it says. */
 #include <eddy/process.h>
 
 #include "base/panic.h"

@@ -1,3 +1,4 @@
+/* What a descriptor is, for dumps. */
 #include "dump.h"
 
 #include <eddy/net.h>

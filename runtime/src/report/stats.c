@@ -1,3 +1,5 @@
+#include "stats.h"
+
 #include "timeline/iowq.h"
 #include "core/loop.h"
 #include "core/registry.h"

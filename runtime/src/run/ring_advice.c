@@ -1,3 +1,4 @@
+/* Why there is no ring, and what to type. */
 #include "core/chaos.h"
 #include "base/seccomp.h"
 

@@ -11,6 +11,7 @@
 #include "core/probe.h"
 #include "core/registry.h"
 #include "report/stall.h"
+#include "report/stats.h"
 #include "base/standard.h"
 #include "transfer/technique.h"
 #include "timeline/timeline.h"

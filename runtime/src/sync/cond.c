@@ -1,6 +1,7 @@
 #include <eddy/cond.h>
 
 #include "core/queue.h"
+#include "mutex.h"
 
 #include <errno.h>
 

@@ -1,5 +1,6 @@
 #include <eddy/mutex.h>
 
+#include "mutex.h"
 #include "core/queue.h"
 
 #include <errno.h>
