@@ -1,25 +1,13 @@
 #include "freed.h"
 
+#include "../on_asan.h"
+
 #include <malloc.h>
 
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>
 #else
 #define VALGRIND_MAKE_MEM_DEFINED(at, size) ((void)(at), (void)(size))
-#endif
-
-/* Part of what is freed may not be touched: a request's memory. */
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_CHECKED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define IS_CHECKED 1
-#endif
-#endif
-#ifdef IS_CHECKED
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
 #endif
 
 int freed_count;
@@ -43,6 +31,7 @@ void freed_watch(const void *at, struct eddy_str secret)
 void __wrap_free(void *at)
 {
 	if (at && looked_for.len && (!watched || at == watched)) {
+		/* Part of what is freed may not be touched: a request's memory. */
 		ASAN_UNPOISON_MEMORY_REGION(at, malloc_usable_size(at));
 		/* Nor was all of it written to. */
 		VALGRIND_MAKE_MEM_DEFINED(at, malloc_usable_size(at));

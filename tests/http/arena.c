@@ -1,20 +1,11 @@
 /* Tests of arena.h. */
 #include "text/arena.h"
 
+#include "../on_asan.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdalign.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_CHECKED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define IS_CHECKED 1
-#endif
-#endif
-#ifdef IS_CHECKED
-#include <sanitizer/asan_interface.h>
-#endif
 
 Test(arena, gives_out_what_is_asked_for)
 {
@@ -77,7 +68,7 @@ Test(arena, grows_a_run)
 
 Test(arena, blocks_are_used_again)
 {
-#ifdef IS_CHECKED
+#if RUNNING_ON_ASAN
 	cr_skip_test("under AddressSanitizer they are not");
 #endif
 	struct eddyi_arena arena = { 0 };
@@ -119,7 +110,7 @@ Test(arena, formats_texts_of_any_length)
 /* What would otherwise lie in the middle of a block: the end of a head, a request that has been answered. */
 Test(arena, sanitizer_sees_who_goes_too_far)
 {
-#ifdef IS_CHECKED
+#if RUNNING_ON_ASAN
 	struct eddyi_arena arena = { 0 };
 	char *one = eddyi_arena_alloc(&arena, 13), *two = eddyi_arena_alloc(&arena, 1);
 

@@ -1,6 +1,6 @@
 #include <eddy/receiver.h>
 
-#include "expect.h"
+#include "moved.h"
 
 #include <eddy/io.h>
 #include <stdlib.h>
@@ -59,26 +59,13 @@ TASK_TEST(receiver, a_stream_and_its_end)
 	return 0;
 }
 
-#define MUCH (4 * 1024 * 1024)
-
-static int send_much(void *arg)
-{
-	char *bytes = malloc(MUCH);
-	int r;
-
-	for (size_t i = 0; i < MUCH; i++)
-		bytes[i] = (char)(i * 7 >> 3);
-	r = eddy_send_all(*(int *)arg, bytes, MUCH, 0);
-	free(bytes);
-	return r;
-}
-
 /* Much faster than it is taken: no more than a few buffers are held, and the bytes stay in order. */
 TASK_TEST(receiver, slow_task_is_waited_for)
 {
 	struct eddy_receiver_options options = { .pending_max = 3 };
 	struct eddy_buffers buffers;
 	struct eddy_receiver receiver;
+	struct peer sender = { .most = 4 * EDDY_MIB };
 	struct eddy_scope scope;
 	size_t got = 0;
 	bool same = true;
@@ -89,10 +76,11 @@ TASK_TEST(receiver, slow_task_is_waited_for)
 		  0);
 	options.buffers = &buffers;
 	stream_pair(fds);
+	sender.fd = fds[1];
 	EXPECT_EQ(eddy_receiver_open(&receiver, fds[0], &options), 0);
 	eddy_scope_begin(&scope, NULL);
-	eddy_scope_spawn(&scope, "sender", send_much, &fds[1]);
-	while (got < MUCH) {
+	eddy_scope_spawn(&scope, "sender", write_all, &sender);
+	while (got < sender.most) {
 		void *bytes;
 		ssize_t r = eddy_receiver_next(&receiver, &bytes);
 
@@ -104,7 +92,7 @@ TASK_TEST(receiver, slow_task_is_waited_for)
 		/* As much as one turn brings comes on top. */
 		EXPECT(receiver.pending <= (kernel_is("6.8") ? 128 : 256));
 		for (size_t i = 0; i < (size_t)r; i++)
-			same &= ((char *)bytes)[i] == (char)((got + i) * 7 >> 3);
+			same &= ((unsigned char *)bytes)[i] == byte_at(got + i);
 		got += (size_t)r;
 	}
 	EXPECT(same);

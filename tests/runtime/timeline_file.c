@@ -27,24 +27,12 @@ TASK_TEST(timeline_file, has_an_end)
 	return 0;
 }
 
-static char said[500];
-static int times;
-
-static void take_note(const struct eddy_record *record, __attribute__((unused)) void *arg)
-{
-	if (strcmp(record->target, "eddy::timeline") != 0)
-		return;
-	times++;
-	snprintf(said, sizeof(said), "%s: %.*s", eddy_log_level_name(record->level),
-		 EDDY_FMT(record->message));
-}
-
 /* What a full disk is as well: a write that does not get all of its bytes. */
 TASK_TEST(timeline_file, a_full_disk_is_told_once_and_the_file_stays_whole)
 {
 	struct rlimit limit = { 100 * EDDY_KIB, RLIM_INFINITY };
 
-	EXPECT_EQ(eddy_log_subscribe(take_note, NULL), 0);
+	EXPECT_EQ(eddy_log_subscribe(rig_listen, NULL), 0);
 	EXPECT_EQ(eddy_trace_start(&(struct eddy_trace_options){ .path = rig_file() }), 0);
 	EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	many_turns(1000);
@@ -53,8 +41,9 @@ TASK_TEST(timeline_file, a_full_disk_is_told_once_and_the_file_stays_whole)
 	EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	eddy_log_unsubscribe();
 	EXPECT(eddy_trace_dropped() > 100);
-	EXPECT(strstr(said, "WARN: the timeline ends here") && strstr(said, "File too large"));
-	EXPECT_EQ(times, 1);
+	EXPECT(strstr(rig_said, "WARN: the timeline ends here") &&
+	       strstr(rig_said, "File too large"));
+	EXPECT_EQ(rig_said_times, 1);
 	rig_read(rig_file());
 	EXPECT_LINE("^\\],\"otherData\":");
 	EXPECT(rig_number("otherData", "\"dropped\":") == (double)eddy_trace_dropped());

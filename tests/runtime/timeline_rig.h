@@ -4,6 +4,7 @@
 
 #include "capture.h"
 
+#include <eddy/log.h>
 #include <eddy/timeline.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -41,6 +42,21 @@ static inline const char *rig_path(const char *name)
 static inline const char *rig_file(void)
 {
 	return rig_path("out.json");
+}
+
+/* The last record of the timeline's, and how many there were. */
+static char rig_said[500];
+static int rig_said_times;
+
+/* A subscriber of eddy/log.h that keeps them. */
+static inline void rig_listen(const struct eddy_record *record, void *arg)
+{
+	(void)arg;
+	if (strcmp(record->target, "eddy::timeline") != 0)
+		return;
+	rig_said_times++;
+	snprintf(rig_said, sizeof(rig_said), "%s: %.*s", eddy_log_level_name(record->level),
+		 EDDY_FMT(record->message));
 }
 
 #define RIG_EVENTS_MAX 4000

@@ -24,18 +24,6 @@ static int nothing(__attribute__((unused)) void *arg)
 	return 0;
 }
 
-static char said[500];
-static int times;
-
-static void take_note(const struct eddy_record *record, __attribute__((unused)) void *arg)
-{
-	if (strcmp(record->target, "eddy::timeline") != 0)
-		return;
-	times++;
-	snprintf(said, sizeof(said), "%s: %.*s", eddy_log_level_name(record->level),
-		 EDDY_FMT(record->message));
-}
-
 Test(timeline_start, says_what_is_wrong_with_its_options)
 {
 	struct eddy_trace_options options = { .path = rig_file(), .sample = 1000001 };
@@ -105,11 +93,11 @@ Test(timeline_start, the_environment_asks_for_it)
 {
 	char name[64];
 
-	cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);
+	cr_assert_eq(eddy_log_subscribe(rig_listen, NULL), 0);
 	setenv("EDDY_TRACE", rig_path("of-%p.json"), 1);
 	expect_run(NULL, nothing, NULL);
 	eddy_log_unsubscribe();
-	cr_expect(strstr(said, "INFO: a timeline is recorded: "), "%s", said);
+	cr_expect(strstr(rig_said, "INFO: a timeline is recorded: "), "%s", rig_said);
 	cr_expect(eddy_trace_is_on());
 	snprintf(name, sizeof(name), "of-%d.json", (int)getpid());
 	rig_read(rig_path(name));
@@ -124,12 +112,12 @@ Test(timeline_start, the_environment_asks_for_it)
 /* The program goes on without. */
 static void refused_by(const char *name, const char *value, const char *why)
 {
-	cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);
+	cr_assert_eq(eddy_log_subscribe(rig_listen, NULL), 0);
 	setenv("EDDY_TRACE", rig_file(), 1);
 	setenv(name, value, 1);
 	expect_run(NULL, nothing, NULL);
-	cr_expect(strstr(said, why), "%s", said);
-	cr_expect(strncmp(said, "ERROR: ", 7) == 0, "%s", said);
+	cr_expect(strstr(rig_said, why), "%s", rig_said);
+	cr_expect(strncmp(rig_said, "ERROR: ", 7) == 0, "%s", rig_said);
 	cr_expect(!eddy_trace_is_on());
 	eddy_log_unsubscribe();
 }
