@@ -145,6 +145,22 @@ struct eddy_app *eddy_route_app(const struct eddy_route *route)
 	return route->app;
 }
 
+/* At the start: a PROXY header is believed, so who may send one has to be said. */
+static int check_senders(struct eddy_app *app, void *data)
+{
+	(void)data;
+	if (app->trust.count || app->trust.unix_sockets)
+		return 0;
+	for (size_t i = 0; i < app->address_count; i++)
+		if (app->addresses[i].proxy_protocol)
+			eddy_app_mistake(
+				app,
+				"\"%s\" takes the PROXY protocol, and .trusted_proxies does "
+				"not say from whom",
+				app->addresses[i].text);
+	return 0;
+}
+
 struct eddy_app *eddy_app_new(void)
 {
 	struct eddy_app *app = calloc(1, sizeof(*app));
@@ -161,8 +177,9 @@ struct eddy_app *eddy_app_new(void)
 	eddyi_filters_init(&app->root.filters, NULL);
 	if (eddyi_router_add_prefix(app->router, app->root.prefix, &app->root, &reason) < 0)
 		out_of_memory();
-	eddy_app_bind(app, ADDRESS_DEFAULT);
-	eddy_app_at_start(app, eddyi_app_check_addresses, NULL);
+	app->addresses[0].text = ADDRESS_DEFAULT;
+	app->address_count = 1;
+	eddy_app_at_start(app, check_senders, NULL);
 	eddy_app_with_server(app, NULL);
 	return app;
 }

@@ -123,9 +123,6 @@ void eddyi_app_replace_addresses(struct eddy_app *app, const char *const *texts,
  * app does not listen at one of them. */
 bool eddyi_app_set_proxy_protocol(struct eddy_app *app, const char *const *texts);
 
-/* At the start: who may send a PROXY header, which is believed, has to be said. */
-int eddyi_app_check_addresses(struct eddy_app *app, void *data);
-
 /* Take .trusted_proxies from the options. */
 void eddyi_app_set_trust(struct eddy_app *app);
 

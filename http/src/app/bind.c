@@ -1,3 +1,4 @@
+/* Where an app listens. */
 #include "app.h"
 
 #include <string.h>
@@ -71,18 +72,4 @@ bool eddyi_app_set_proxy_protocol(struct eddy_app *app, const char *const *texts
 			return false;
 	}
 	return true;
-}
-
-int eddyi_app_check_addresses(struct eddy_app *app, void *data)
-{
-	(void)data;
-	for (size_t i = 0; i < app->address_count; i++)
-		if (app->addresses[i].proxy_protocol && !app->trust.count &&
-		    !app->trust.unix_sockets)
-			eddy_app_mistake(
-				app,
-				"\"%s\" takes the PROXY protocol, and .trusted_proxies does "
-				"not say from whom",
-				app->addresses[i].text);
-	return 0;
 }
