@@ -1,0 +1,155 @@
+/* What fills a file that is arriving: bytes, and bodies from the connection. */
+#include "incoming.h"
+
+#include "wire/body.h"
+#include "wire/wire.h"
+
+#include <eddy/file.h>
+#include <eddy/transfer.h>
+#include <errno.h>
+#include <linux/falloc.h>
+
+/* Disk space is taken in steps of this, ahead of bytes that do come: an announced length takes none. */
+#define RESERVE_FROM EDDY_MIB
+#define RESERVE_STEP (16 * EDDY_MIB)
+
+/* Take disk space for what comes next. */
+static int reserve(struct eddyi_incoming *incoming, uint64_t len)
+{
+	int r;
+
+	if (!incoming->can_reserve || incoming->written < incoming->reserved)
+		return 0;
+	if (len > RESERVE_STEP)
+		len = RESERVE_STEP;
+	r = eddy_fallocate(incoming->fd, FALLOC_FL_KEEP_SIZE, incoming->written, len);
+	if (r == -EOPNOTSUPP || r == -ENOSYS) {
+		incoming->can_reserve = false;
+		return 0;
+	}
+	if (r == 0)
+		incoming->reserved = incoming->written + len;
+	return r;
+}
+
+static bool is_too_much(const struct eddyi_incoming *incoming, uint64_t len)
+{
+	return len > incoming->max - incoming->written;
+}
+
+int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_t len)
+{
+	int r;
+
+	if (is_too_much(incoming, len))
+		return -EFBIG;
+	r = eddy_transfer_write(incoming->fd, buf, len, incoming->written);
+	if (r == 0)
+		incoming->written += len;
+	return r;
+}
+
+int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire, uint64_t len,
+			   uint64_t *ret_moved)
+{
+	int r = 0;
+
+	*ret_moved = 0;
+	if (is_too_much(incoming, len))
+		return -EFBIG;
+	while (len && r == 0) {
+		uint64_t step = len < RESERVE_STEP ? len : RESERVE_STEP;
+		struct eddy_transfer transfer = {
+			.socket = wire->fd,
+			.file = incoming->fd,
+			.progress = &wire->timeout,
+		};
+
+		/* The first bytes show that there is somebody who sends. */
+		if (incoming->written < RESERVE_FROM && step > RESERVE_FROM)
+			step = RESERVE_FROM;
+		else if (incoming->written >= RESERVE_FROM)
+			r = reserve(incoming, len);
+		if (r < 0)
+			break;
+		transfer.offset = incoming->written;
+		transfer.len = step;
+		eddyi_wire_guard(wire, &wire->clocks->body);
+		r = eddy_transfer_to_file(&transfer);
+		eddyi_wire_unguard(wire);
+		incoming->written += transfer.moved;
+		*ret_moved += transfer.moved;
+		len -= transfer.moved;
+	}
+	return r == -ENODATA ? -ECONNRESET : r;
+}
+
+/* Small pieces of a body, which are written together. */
+struct gathered {
+	size_t len;
+	char bytes[4096];
+};
+
+static int write_gathered(struct eddyi_incoming *incoming, struct gathered *gathered)
+{
+	size_t len = gathered->len;
+
+	gathered->len = 0;
+	return eddyi_incoming_write(incoming, gathered->bytes, len);
+}
+
+static int gather(struct eddyi_incoming *incoming, struct gathered *gathered, struct eddy_str piece)
+{
+	int r = 0;
+
+	if (piece.len > sizeof(gathered->bytes) - gathered->len)
+		r = write_gathered(incoming, gathered);
+	if (r < 0)
+		return r;
+	if (piece.len > sizeof(gathered->bytes))
+		return eddyi_incoming_write(incoming, piece.ptr, piece.len);
+	memcpy(gathered->bytes + gathered->len, piece.ptr, piece.len);
+	gathered->len += piece.len;
+	return 0;
+}
+
+int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
+				struct eddyi_body *body)
+{
+	struct gathered gathered;
+
+	gathered.len = 0;
+	for (;;) {
+		struct eddy_str here;
+		uint64_t left, moved;
+		int r = eddyi_body_next(body, wire, &here, &left);
+
+		if (r <= 0)
+			return r ? r : write_gathered(incoming, &gathered);
+		if (here.len) {
+			r = gather(incoming, &gathered, here);
+			if (r < 0)
+				return r;
+			eddyi_body_took(body, wire, here.len, true);
+		} else if (!eddy_transfer_copies_in(left) && eddyi_wire_can_splice(wire)) {
+			r = write_gathered(incoming, &gathered);
+			if (r < 0)
+				return r;
+			r = eddyi_incoming_receive(incoming, wire, left, &moved);
+			eddyi_body_took(body, wire, moved, false);
+			if (r < 0) {
+				/* What the file did not take has left the socket all the same: where
+				 * the next request begins is not known any more. */
+				eddyi_body_fail(body, r);
+				return r;
+			}
+		} else {
+			ssize_t filled = eddyi_wire_fill(wire);
+
+			if (filled < 0) {
+				eddyi_body_fail(body, (int)filled);
+				return (int)filled;
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+/* The fields of a head that has been judged, by name. */
+#include "head.h"
+
+/* The next field of this name, from `*at` on, which is moved behind it. Return: NULL for none. */
+static const struct eddyi_header *next_of(const struct eddyi_head *head, struct eddy_str name,
+					  unsigned *at)
+{
+	while (*at < head->header_count) {
+		const struct eddyi_header *header = &head->headers[(*at)++];
+
+		if (eddy_str_eq_nocase(header->name, name))
+			return header;
+	}
+	return NULL;
+}
+
+struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name)
+{
+	const struct eddyi_header *header = next_of(head, name, &(unsigned){ 0 });
+
+	return header ? header->value : eddy_str(NULL, 0);
+}
+
+struct eddy_str eddyi_head_join(struct eddyi_head *head, const char *name)
+{
+	struct eddy_str wanted = eddy_str_from(name), first = { NULL, 0 };
+	const struct eddyi_header *header;
+	size_t count = 0, size = 0;
+	char *text, *end;
+
+	for (unsigned at = 0; (header = next_of(head, wanted, &at)); count++) {
+		size += header->value.len + 2;
+		if (!count)
+			first = header->value;
+	}
+	if (count < 2)
+		return first;
+	/* In one go: as many fields as there may be would otherwise take the square of their length. */
+	text = end = eddyi_arena_alloc(head->arena, size);
+	for (unsigned at = 0; text && (header = next_of(head, wanted, &at));) {
+		if (end != text)
+			end = mempcpy(end, ", ", 2);
+		end = mempcpy(end, header->value.ptr, header->value.len);
+	}
+	return eddy_str(text, (size_t)(end - text));
+}
