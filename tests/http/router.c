@@ -223,14 +223,14 @@ Test(router, many_parameters)
 	char pattern[1024] = "", target[1024] = "";
 	struct eddyi_router_match match;
 
-	for (int i = 0; i < EDDYI_ROUTER_PARAMS_MAX; i++) {
+	for (int i = 0; i < EDDYI_PATTERN_PARAMS_MAX; i++) {
 		sprintf(pattern + strlen(pattern), "/{p%d}", i);
 		sprintf(target + strlen(target), "/%d", i);
 	}
 	cr_assert(eq(int, add(EDDYI_METHOD_GET, pattern), 0));
 	find(EDDYI_METHOD_GET, target, &match);
 	cr_assert(match.route != NULL);
-	cr_expect(eq(sz, match.route->param_count, EDDYI_ROUTER_PARAMS_MAX));
+	cr_expect(eq(sz, match.route->param_count, EDDYI_PATTERN_PARAMS_MAX));
 	cr_expect(eddy_str_eq_z(match.params[31], "31"));
 	strcat(pattern, "/{more...}");
 	cr_expect(eq(int, add(EDDYI_METHOD_GET, pattern), -EINVAL));
@@ -242,7 +242,7 @@ Test(router, long_patterns)
 {
 	char pattern[1024] = "";
 
-	for (int i = 0; i < EDDYI_ROUTER_SEGMENTS_MAX; i++)
+	for (int i = 0; i < EDDYI_PATTERN_SEGMENTS_MAX; i++)
 		strcat(pattern, "/s");
 	cr_expect(eq(int, add(EDDYI_METHOD_GET, pattern), 0));
 	cr_expect_str_eq(found(EDDYI_METHOD_GET, pattern), pattern);

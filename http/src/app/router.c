@@ -1,6 +1,6 @@
 #include "router.h"
 
-#include "text/syntax.h"
+#include "pattern.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,16 +36,6 @@ struct eddyi_router {
 	struct eddyi_arena arena; /* nodes, texts and routes; slots are on the heap */
 	struct node root;
 	unsigned methods;
-};
-
-/* A pattern taken apart. */
-struct pattern {
-	struct eddy_str segments[EDDYI_ROUTER_SEGMENTS_MAX];
-	bool is_param[EDDYI_ROUTER_SEGMENTS_MAX];
-	size_t count;
-	bool has_rest;
-	struct eddy_str names[EDDYI_ROUTER_PARAMS_MAX];
-	size_t name_count;
 };
 
 /* FNV-1a. */
@@ -154,82 +144,8 @@ void eddyi_router_free(struct eddyi_router *router)
 	free(router);
 }
 
-/* Add the name within `{…}`. Return: what is wrong with it, or NULL. */
-static const char *pattern_add_name(struct pattern *pattern, struct eddy_str name)
-{
-	if (!name.len)
-		return "a parameter has no name";
-	for (size_t i = 0; i < name.len; i++) {
-		char c = name.ptr[i];
-
-		if (!(c >= '0' && c <= '9') && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
-		    c != '_' && c != '-')
-			return "a parameter's name has a byte other than letters, digits, _ and -";
-	}
-	for (size_t i = 0; i < pattern->name_count; i++)
-		if (eddy_str_eq(pattern->names[i], name))
-			return "two parameters have the same name";
-	if (pattern->name_count == EDDYI_ROUTER_PARAMS_MAX)
-		return "more than 32 parameters";
-	pattern->names[pattern->name_count++] = name;
-	return NULL;
-}
-
-/* Add one segment as it was written. Return: what is wrong with it, or NULL. */
-static const char *pattern_add(struct pattern *pattern, struct eddy_str raw,
-			       struct eddy_str decoded)
-{
-	struct eddy_str inner;
-
-	if (pattern->has_rest)
-		return "something follows {name...}";
-	if (pattern->count == EDDYI_ROUTER_SEGMENTS_MAX)
-		return "more than 64 segments";
-	if (!raw.len || (!memchr(raw.ptr, '{', raw.len) && !memchr(raw.ptr, '}', raw.len))) {
-		pattern->segments[pattern->count++] = decoded;
-		return NULL;
-	}
-	if (raw.ptr[0] != '{' || raw.ptr[raw.len - 1] != '}' || raw.len < 2)
-		return "a parameter must be a whole segment: /{name}/";
-	inner = eddy_str(raw.ptr + 1, raw.len - 2);
-	if (inner.len >= 3 && memcmp(inner.ptr + inner.len - 3, "...", 3) == 0) {
-		inner.len -= 3;
-		pattern->has_rest = true;
-	} else {
-		pattern->is_param[pattern->count++] = true;
-	}
-	return pattern_add_name(pattern, inner);
-}
-
-/* Take `text` apart; decoded segments go to the arena. */
-static int pattern_parse(struct eddyi_arena *arena, struct eddy_str text,
-			 struct pattern *ret_pattern, const char **ret_reason)
-{
-	struct eddyi_path path;
-	struct eddy_str rest, raw;
-	const char *reason;
-	int err;
-
-	*ret_reason = "a pattern begins with / and its escapes are %XX, not %00";
-	if (!text.len)
-		return -EINVAL;
-	err = eddyi_path_split(arena, text, &path);
-	if (err < 0)
-		return err;
-	rest = eddy_str_skip(text, 1);
-	for (size_t i = 0; i < path.count; i++) {
-		eddy_str_split(&rest, '/', &raw);
-		reason = pattern_add(ret_pattern, raw, path.segments[i]);
-		if (reason) {
-			*ret_reason = reason;
-			return -EINVAL;
-		}
-	}
-	return 0;
-}
-
-static struct eddyi_route *route_new(struct eddyi_router *router, const struct pattern *pattern,
-				     struct eddy_str text)
+static struct eddyi_route *route_new(struct eddyi_router *router,
+				     const struct eddyi_pattern *pattern, struct eddy_str text)
 {
 	struct eddyi_route *route;
 
@@ -246,7 +162,7 @@ static struct eddyi_route *route_new(struct eddyi_router *router, const struct p
 }
 
 /* Find the node of a pattern, making those on the way. Return: NULL when memory is out. */
-static struct node *node_make(struct eddyi_router *router, const struct pattern *pattern)
+static struct node *node_make(struct eddyi_router *router, const struct eddyi_pattern *pattern)
 {
 	struct node *node = &router->root;
 
@@ -265,7 +181,8 @@ static struct node *node_make(struct eddyi_router *router, const struct pattern 
 }
 
 /* Find the endpoint of a pattern. Return: NULL when memory is out. */
-static struct endpoint *endpoint_make(struct eddyi_router *router, const struct pattern *pattern)
+static struct endpoint *endpoint_make(struct eddyi_router *router,
+				      const struct eddyi_pattern *pattern)
 {
 	struct node *node = node_make(router, pattern);
 
@@ -277,7 +194,7 @@ static struct endpoint *endpoint_make(struct eddyi_router *router, const struct 
 int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, struct eddy_str pattern,
 		     void *value, const char **ret_reason)
 {
-	struct pattern parsed = { 0 };
+	struct eddyi_pattern parsed = { 0 };
 	struct endpoint *endpoint;
 	struct eddyi_route *route;
 	struct eddy_str text;
@@ -289,7 +206,7 @@ int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, stru
 	}
 	/* Parsed from the router's own copy: names, and segments without escapes, point into it. */
 	text = eddyi_arena_dup(&router->arena, pattern);
-	err = text.ptr ? pattern_parse(&router->arena, text, &parsed, ret_reason) : -ENOMEM;
+	err = text.ptr ? eddyi_pattern_parse(&router->arena, text, &parsed, ret_reason) : -ENOMEM;
 	if (err == -EINVAL)
 		return err;
 	endpoint = err ? NULL : endpoint_make(router, &parsed);
@@ -315,14 +232,15 @@ int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, stru
 int eddyi_router_add_prefix(struct eddyi_router *router, struct eddy_str prefix, void *value,
 			    const char **ret_reason)
 {
-	struct pattern parsed = { 0 };
+	struct eddyi_pattern parsed = { 0 };
 	struct eddy_str text;
 	struct node *node;
 	int err = 0;
 
 	text = eddyi_arena_dup(&router->arena, prefix);
 	if (prefix.len)
-		err = text.ptr ? pattern_parse(&router->arena, text, &parsed, ret_reason) : -ENOMEM;
+		err = text.ptr ? eddyi_pattern_parse(&router->arena, text, &parsed, ret_reason) :
+				 -ENOMEM;
 	if (err == -EINVAL)
 		return err;
 	if (parsed.has_rest) {
@@ -380,7 +298,7 @@ static bool rest_try(struct search *search, const struct node *node, size_t dept
 	return endpoint_try(search, &node->rest);
 }
 
-/* Recursion goes no deeper than the longest pattern: EDDYI_ROUTER_SEGMENTS_MAX small frames. */
+/* Recursion goes no deeper than the longest pattern: EDDYI_PATTERN_SEGMENTS_MAX small frames. */
 static bool node_try(struct search *search, const struct node *node, size_t depth)
 {
 	const struct node *child;

@@ -1,10 +1,7 @@
 /* router.h: which route answers a method and a path.
  *
- * A pattern is written like a path: `/users/{id}/posts`, `/static/{path...}`. A segment is either
- * static text (percent-decoded once, so `%7B` is a brace that stands for itself), `{name}`, which
- * takes any one segment that is not empty, or, last of all, `{name...}`, which takes the rest of
- * the path, none of it included. A trailing slash is ignored, as in a path (path.h). Names are
- * letters, digits, '_' and '-'; each route keeps its own, whatever others call the same place.
+ * How a pattern is written: pattern.h. Each route keeps its own names of parameters, whatever others call the
+ * same place.
  *
  * At every segment static text beats `{name}`, which beats `{name...}`, and what turns out not to
  * lead to a route is taken back. A pattern without a route for the method is passed over: its
@@ -19,11 +16,8 @@
 #define EDDYI_ROUTER_H
 
 #include "message/method.h"
+#include "pattern.h"
 #include "text/path.h"
-
-/* Most parameters, and most segments, of a pattern. */
-#define EDDYI_ROUTER_PARAMS_MAX 32
-#define EDDYI_ROUTER_SEGMENTS_MAX 64
 
 struct eddyi_router;
 
@@ -41,7 +35,7 @@ struct eddyi_router_match {
 	/* Without a route: those that this path does answer; 0 means that no pattern fits it. */
 	unsigned methods;
 	/* The values of route->param_names, in their order; they point into the path. */
-	struct eddy_str params[EDDYI_ROUTER_PARAMS_MAX];
+	struct eddy_str params[EDDYI_PATTERN_PARAMS_MAX];
 	/* Of the longest prefix that the path begins with; NULL when there is none. It says what it
 	 * should only when no route was found. */
 	void *beneath;

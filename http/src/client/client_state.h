@@ -1,4 +1,4 @@
-/* client_state.h: a client, its connections, calls and responses, as this layer's files see them. */
+/* client_state.h: a client, its connections, calls and responses, as the files of this folder see them. */
 #ifndef EDDYI_CLIENT_STATE_H
 #define EDDYI_CLIENT_STATE_H
 

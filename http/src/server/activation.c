@@ -36,100 +36,6 @@ EDDY_PRINTF(2, 3) static int fail(char problem[EDDYI_PROBLEM_MAX], const char *f
 	return -EINVAL;
 }
 
-/* ---- lists ---- */
-
-/* The bits of an index are what is spoken there. */
-enum { PLAIN = 1, PROXY_PROTOCOL = 2 };
-static const char *const prefixes[] = {
-	[0] = "",
-	[PLAIN] = "plain ",
-	[PROXY_PROTOCOL] = "proxy ",
-	[PLAIN | PROXY_PROTOCOL] = "plain proxy ",
-};
-
-const char *eddyi_passed_prefix(const struct eddyi_address *address)
-{
-	return prefixes[(address->plain ? PLAIN : 0) |
-			(address->proxy_protocol ? PROXY_PROTOCOL : 0)];
-}
-
-int eddyi_passed_list_add(struct eddyi_passed_list *list, int fd, const char *prefix,
-			  const char *name)
-{
-	struct eddyi_passed *all = realloc(list->all, (list->count + 1) * sizeof(*all));
-	char *copy = NULL;
-
-	if (all)
-		list->all = all;
-	if (!all || asprintf(&copy, "%s%s", prefix, name) < 0) {
-		close(fd);
-		return -ENOMEM;
-	}
-	all[list->count++] = (struct eddyi_passed){ fd, copy };
-	return 0;
-}
-
-void eddyi_passed_list_deinit(struct eddyi_passed_list *list)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		close(list->all[i].fd);
-		free(list->all[i].name);
-	}
-	free(list->all);
-	*list = (struct eddyi_passed_list){ 0 };
-}
-
-/* Take one out; the name is freed. Return: its descriptor. */
-static int take_at(struct eddyi_passed_list *list, size_t at)
-{
-	int fd = list->all[at].fd;
-
-	free(list->all[at].name);
-	list->count--;
-	memmove(&list->all[at], &list->all[at + 1], (list->count - at) * sizeof(*list->all));
-	return fd;
-}
-
-/* An address has colons, which stand between names. */
-char *eddyi_passed_list_names(const struct eddyi_passed_list *list)
-{
-	size_t size = 1;
-	char *names, *out;
-
-	for (size_t i = 0; i < list->count; i++)
-		size += 3 * strlen(list->all[i].name) + 1;
-	names = out = malloc(size);
-	if (!names)
-		return NULL;
-	for (size_t i = 0; i < list->count; i++) {
-		if (i)
-			*out++ = ':';
-		for (const char *c = list->all[i].name; *c; c++) {
-			if (*c == ':' || *c == '%')
-				out += sprintf(out, "%%%02X", (unsigned char)*c);
-			else
-				*out++ = *c;
-		}
-	}
-	*out = 0;
-	return names;
-}
-
-static void unescape(char *name)
-{
-	char *out = name;
-
-	for (; *name; name++) {
-		if (strncmp(name, "%3A", 3) == 0 || strncmp(name, "%25", 3) == 0) {
-			*out++ = name[1] == '3' ? ':' : '%';
-			name += 2;
-		} else {
-			*out++ = *name;
-		}
-	}
-	*out = 0;
-}
-
 /* ---- the environment ---- */
 
 static bool is_number(const char *name, uint64_t number)
@@ -199,7 +105,7 @@ static int read_list(bool restart, struct eddyi_passed_list *list, char *problem
 			name = eddy_str("unknown", 7);
 		snprintf(copy, sizeof(copy), "%.*s", EDDY_FMT(name));
 		if (restart)
-			unescape(copy);
+			eddyi_passed_unescape(copy);
 		r = eddyi_passed_list_add(list, fd, "", copy);
 		if (r < 0)
 			fail(problem, "out of memory");
@@ -318,7 +224,7 @@ static ssize_t take(const char *prefix, const char *name, int **ret_fds, char *p
 		if (!is_named(&list->all[i], prefix, name))
 			i++;
 		else
-			fds[count++] = take_at(list, i);
+			fds[count++] = eddyi_passed_list_take(list, i);
 	}
 	if (count > 0)
 		*ret_fds = fds;
@@ -350,11 +256,10 @@ bool eddyi_activation_is_all(const struct eddyi_address *address)
 /* Return: as take(). */
 static ssize_t take_from_before(const struct eddyi_address *address, int **ret_fds, char *problem)
 {
-	const size_t kinds = sizeof(prefixes) / sizeof(prefixes[0]);
 	ssize_t count = take(eddyi_passed_prefix(address), address->text, ret_fds, problem);
 
-	for (size_t i = 0; i < kinds && !count; i++)
-		count = take(prefixes[i], address->text, ret_fds, problem);
+	for (size_t i = 0; i < EDDYI_PASSED_PREFIXES && !count; i++)
+		count = take(eddyi_passed_prefixes[i], address->text, ret_fds, problem);
 	return count;
 }
 
@@ -396,7 +301,7 @@ static int take_one(const char *prefix, const char *name)
 	pthread_mutex_lock(&activation.lock);
 	for (size_t i = 0; activation.restart && i < list->count && fd < 0; i++)
 		if (is_named(&list->all[i], prefix, name))
-			fd = take_at(list, i);
+			fd = eddyi_passed_list_take(list, i);
 	pthread_mutex_unlock(&activation.lock);
 	return fd;
 }

@@ -3,7 +3,8 @@
  *
  * Both set LISTEN_FDS, the number of descriptors from 3 on, and LISTEN_FDNAMES, their names with ':'
  * between them. LISTEN_PID says whom they are for; a process that starts its successor can't know that
- * number, and says with EDDY_RESTART=PARENT who it is itself. Its names are escaped.
+ * number, and says with EDDY_RESTART=PARENT who it is itself. Its names are escaped
+ * (passed.h).
  *
  * The variables are read when the first address asks for passed sockets, and removed: no child takes the
  * descriptors for its own. Any thread.
@@ -11,45 +12,15 @@
 #ifndef EDDYI_ACTIVATION_H
 #define EDDYI_ACTIVATION_H
 
-#include <eddy/base.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "passed.h"
 
-struct eddyi_address;
+#include <eddy/base.h>
+#include <sys/types.h>
 
 /* The name of the variable that stands for LISTEN_PID between a process and its successor. */
 #define EDDYI_RESTART_VARIABLE "EDDY_RESTART"
 
-/* Names that are no address: where a new process says that it serves; before the address of a unix
- * socket its file. */
-#define EDDYI_PASSED_READY "ready"
-#define EDDYI_PASSED_FILE "file "
-
-/* A descriptor on its way from one process to the next. */
-struct eddyi_passed {
-	int fd;
-	char *name; /* allocated */
-};
-
-struct eddyi_passed_list {
-	struct eddyi_passed *all;
-	size_t count;
-};
-
 #define EDDYI_PROBLEM_MAX 256
-
-/* What stands before the address of a socket, by what is spoken there: another may be written like it, with port 0. */
-const char *eddyi_passed_prefix(const struct eddyi_address *address);
-
-/* Add a descriptor, which the list closes from now on. Return: 0; -ENOMEM, it is closed. */
-int eddyi_passed_list_add(struct eddyi_passed_list *list, int fd, const char *prefix,
-			  const char *name);
-
-/* Close and free what the list holds. */
-void eddyi_passed_list_deinit(struct eddyi_passed_list *list);
-
-/* Make the value of LISTEN_FDNAMES. Return: allocated; NULL when memory is out. */
-char *eddyi_passed_list_names(const struct eddyi_passed_list *list);
 
 /* Whether this process takes over from another one. */
 bool eddyi_activation_is_restart(void);

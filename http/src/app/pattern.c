@@ -1,0 +1,76 @@
+#include "pattern.h"
+
+#include <errno.h>
+
+/* Add the name within `{…}`. Return: what is wrong with it, or NULL. */
+static const char *add_name(struct eddyi_pattern *pattern, struct eddy_str name)
+{
+	if (!name.len)
+		return "a parameter has no name";
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.ptr[i];
+
+		if (!(c >= '0' && c <= '9') && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
+		    c != '_' && c != '-')
+			return "a parameter's name has a byte other than letters, digits, _ and -";
+	}
+	for (size_t i = 0; i < pattern->name_count; i++)
+		if (eddy_str_eq(pattern->names[i], name))
+			return "two parameters have the same name";
+	if (pattern->name_count == EDDYI_PATTERN_PARAMS_MAX)
+		return "more than 32 parameters";
+	pattern->names[pattern->name_count++] = name;
+	return NULL;
+}
+
+/* Add one segment as it was written. Return: what is wrong with it, or NULL. */
+static const char *add_segment(struct eddyi_pattern *pattern, struct eddy_str raw,
+			       struct eddy_str decoded)
+{
+	struct eddy_str inner;
+
+	if (pattern->has_rest)
+		return "something follows {name...}";
+	if (pattern->count == EDDYI_PATTERN_SEGMENTS_MAX)
+		return "more than 64 segments";
+	if (!raw.len || (!memchr(raw.ptr, '{', raw.len) && !memchr(raw.ptr, '}', raw.len))) {
+		pattern->segments[pattern->count++] = decoded;
+		return NULL;
+	}
+	if (raw.ptr[0] != '{' || raw.ptr[raw.len - 1] != '}' || raw.len < 2)
+		return "a parameter must be a whole segment: /{name}/";
+	inner = eddy_str(raw.ptr + 1, raw.len - 2);
+	if (inner.len >= 3 && memcmp(inner.ptr + inner.len - 3, "...", 3) == 0) {
+		inner.len -= 3;
+		pattern->has_rest = true;
+	} else {
+		pattern->is_param[pattern->count++] = true;
+	}
+	return add_name(pattern, inner);
+}
+
+int eddyi_pattern_parse(struct eddyi_arena *arena, struct eddy_str text,
+			struct eddyi_pattern *ret_pattern, const char **ret_reason)
+{
+	struct eddyi_path path;
+	struct eddy_str rest, raw;
+	const char *reason;
+	int err;
+
+	*ret_reason = "a pattern begins with / and its escapes are %XX, not %00";
+	if (!text.len)
+		return -EINVAL;
+	err = eddyi_path_split(arena, text, &path);
+	if (err < 0)
+		return err;
+	rest = eddy_str_skip(text, 1);
+	for (size_t i = 0; i < path.count; i++) {
+		eddy_str_split(&rest, '/', &raw);
+		reason = add_segment(ret_pattern, raw, path.segments[i]);
+		if (reason) {
+			*ret_reason = reason;
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
