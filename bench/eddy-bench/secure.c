@@ -180,7 +180,7 @@ static int broken(struct conn *conn)
 static int receive(struct conn *conn, int flags)
 {
 	char *room;
-	ssize_t r = eddyi_tls_room(conn->tls, &room);
+	ssize_t r = eddyi_tls_buffers_room(&conn->tls->buffers, &room);
 
 	if (r < 0)
 		return (int)r;
@@ -246,13 +246,13 @@ int secure_flush(struct conn *conn)
 {
 	struct eddy_str unsent;
 
-	while ((unsent = eddyi_tls_unsent(conn->tls)).len) {
+	while ((unsent = eddyi_tls_buffers_unsent(&conn->tls->buffers)).len) {
 		ssize_t sent = send(conn->fd, unsent.ptr, unsent.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (sent < 0)
 			return -errno;
 		conn->moved++;
-		eddyi_tls_sent(conn->tls, (size_t)sent);
+		eddyi_tls_buffers_sent(&conn->tls->buffers, (size_t)sent);
 	}
 	return 0;
 }
@@ -273,13 +273,13 @@ static int send_all(struct conn *conn)
 {
 	struct eddy_str unsent;
 
-	while ((unsent = eddyi_tls_unsent(conn->tls)).len) {
+	while ((unsent = eddyi_tls_buffers_unsent(&conn->tls->buffers)).len) {
 		ssize_t sent = eddy_send(conn->fd, unsent.ptr, unsent.len, 0);
 
 		if (sent < 0)
 			return (int)sent;
 		conn->moved++;
-		eddyi_tls_sent(conn->tls, (size_t)sent);
+		eddyi_tls_buffers_sent(&conn->tls->buffers, (size_t)sent);
 	}
 	return 0;
 }
@@ -287,10 +287,9 @@ static int send_all(struct conn *conn)
 /* Whether what has come begins like a record. */
 static bool is_tls(const struct conn *conn)
 {
-	const struct eddyi_tls *tls = conn->tls;
+	struct eddy_str here = eddyi_tls_buffers_in(&conn->tls->buffers);
 
-	return !tls->in ||
-	       (tls->in[tls->in_at] >= RECORD_FIRST && tls->in[tls->in_at] <= RECORD_LAST);
+	return !here.len || (here.ptr[0] >= RECORD_FIRST && here.ptr[0] <= RECORD_LAST);
 }
 
 static int receive_step(struct conn *conn)

@@ -10,122 +10,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RECORD_HEAD 5
-#define RECORD_TYPE_FIRST 20
-#define RECORD_TYPE_LAST 24
 #define RECORD_MAX ((size_t)(16 * EDDY_KIB))
-/* A record in its frame; or many, for a client that asked for short ones. */
-#define FRAMED_MAX ((size_t)(18 * EDDY_KIB))
-/* What one receive brings at most. */
-#define RECEIVE_MAX ((size_t)(8 * EDDY_KIB))
 /* An honest handshake takes three steps, with certificates of the client up to ten. */
 #define STEPS_MAX 32
 #define SHAKEN_MAX ((uint32_t)(128 * EDDY_KIB))
 
-/* ---- buffers ---- */
+/* ---- the session ---- */
 
-static size_t in_left(const struct eddyi_tls *tls)
-{
-	return tls->in ? tls->in_len - tls->in_at : 0;
-}
-
-static struct eddy_str in_bytes(const struct eddyi_tls *tls)
-{
-	return tls->in ? eddy_str(tls->in + tls->in_at, in_left(tls)) : eddy_str("", 0);
-}
-
-static void drop_empty_in(struct eddyi_tls *tls)
-{
-	if (in_left(tls))
-		return;
-	free(tls->in);
-	tls->in = NULL;
-}
-
-ssize_t eddyi_tls_room(struct eddyi_tls *tls, char **ret_room)
-{
-	size_t left = in_left(tls);
-
-	if (!tls->in) {
-		tls->in = malloc(EDDYI_TLS_IN_SIZE);
-		if (!tls->in)
-			return -ENOMEM;
-	} else if (tls->in_at) {
-		memmove(tls->in, tls->in + tls->in_at, left);
-	}
-	tls->in_at = tls->in_whole = 0;
-	tls->in_len = (uint32_t)left;
-	*ret_room = tls->in + left;
-	return (ssize_t)(EDDYI_TLS_IN_SIZE - left);
-}
-
-void eddyi_tls_received(struct eddyi_tls *tls, size_t len)
-{
-	tls->in_len += (uint32_t)len;
-	if (tls->state < EDDYI_TLS_OPEN)
-		tls->shaken += (uint32_t)len;
-	drop_empty_in(tls);
-}
-
-int eddyi_tls_feed(struct eddyi_tls *tls, const char *bytes, size_t len)
-{
-	char *room;
-	ssize_t r = eddyi_tls_room(tls, &room);
-
-	if (r < 0)
-		return (int)r;
-	if ((size_t)r < len)
-		return -ENOMEM;
-	memcpy(room, bytes, len);
-	eddyi_tls_received(tls, len);
-	return 0;
-}
-
-/* Put as many bytes as there is room for. Return: how many; -ENOMEM. */
-static ssize_t put_out(struct eddyi_tls *tls, const char *bytes, size_t len)
-{
-	if (!tls->out) {
-		tls->out = malloc(EDDYI_TLS_OUT_SIZE);
-		if (!tls->out)
-			return -ENOMEM;
-		tls->out_at = tls->out_len = 0;
-	}
-	if (len > EDDYI_TLS_OUT_SIZE - tls->out_len)
-		len = EDDYI_TLS_OUT_SIZE - tls->out_len;
-	memcpy(tls->out + tls->out_len, bytes, len);
-	tls->out_len += (uint32_t)len;
-	return (ssize_t)len;
-}
-
-struct eddy_str eddyi_tls_unsent(const struct eddyi_tls *tls)
-{
-	return tls->out ? eddy_str(tls->out + tls->out_at, tls->out_len - tls->out_at) :
-			  eddy_str("", 0);
-}
-
-void eddyi_tls_sent(struct eddyi_tls *tls, size_t len)
-{
-	tls->out_at += (uint32_t)len;
-	if (tls->out_at < tls->out_len)
-		return;
-	free(tls->out);
-	tls->out = NULL;
-}
-
-/* How sessions receive and send. */
 static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 {
 	struct eddyi_tls *tls = arg;
-	size_t here = tls->in ? tls->in_whole - tls->in_at : 0;
+	size_t taken = eddyi_tls_buffers_take(&tls->buffers, buf, (size_t)len);
 
 	(void)session;
-	if (!here)
-		return WOLFSSL_CBIO_ERR_WANT_READ;
-	if (here > (size_t)len)
-		here = (size_t)len;
-	memcpy(buf, tls->in + tls->in_at, here);
-	tls->in_at += (uint32_t)here;
-	return (int)here;
+	return taken ? (int)taken : WOLFSSL_CBIO_ERR_WANT_READ;
 }
 
 static int push(struct WOLFSSL *session, char *buf, int len, void *arg)
@@ -137,13 +35,11 @@ static int push(struct WOLFSSL *session, char *buf, int len, void *arg)
 	/* The record numbers are the kernel's now. */
 	if (tls->kernel_sends)
 		return WOLFSSL_CBIO_ERR_GENERAL;
-	r = put_out(tls, buf, (size_t)len);
+	r = eddyi_tls_buffers_put(&tls->buffers, buf, (size_t)len);
 	if (r < 0)
 		return WOLFSSL_CBIO_ERR_GENERAL;
 	return r ? (int)r : WOLFSSL_CBIO_ERR_WANT_WRITE;
 }
-
-/* ---- the session ---- */
 
 struct eddyi_tls *eddyi_tls_new(struct eddyi_tls_setup *setup)
 {
@@ -186,8 +82,7 @@ void eddyi_tls_free(struct eddyi_tls *tls)
 		return;
 	if (tls->session)
 		eddy_on_loop_stack(free_session, tls->session);
-	free(tls->in);
-	free(tls->out);
+	eddyi_tls_buffers_deinit(&tls->buffers);
 	free(tls);
 }
 
@@ -213,54 +108,40 @@ static int result_of(struct eddyi_tls *tls, int r)
 	}
 }
 
+/* ---- what the socket received ---- */
+
+void eddyi_tls_received(struct eddyi_tls *tls, size_t len)
+{
+	eddyi_tls_buffers_received(&tls->buffers, len);
+	if (tls->state < EDDYI_TLS_OPEN)
+		tls->shaken += (uint32_t)len;
+}
+
+int eddyi_tls_feed(struct eddyi_tls *tls, const char *bytes, size_t len)
+{
+	char *room;
+	ssize_t r = eddyi_tls_buffers_room(&tls->buffers, &room);
+
+	if (r < 0)
+		return (int)r;
+	if ((size_t)r < len)
+		return -ENOMEM;
+	memcpy(room, bytes, len);
+	eddyi_tls_received(tls, len);
+	return 0;
+}
+
 /* ---- the handshake ---- */
-
-/* The length of the record at the front; 0 when it is not all there. What is none is whole: nothing that
- * follows would make it one. */
-static size_t whole_record(struct eddy_str bytes)
-{
-	const unsigned char *head = (const unsigned char *)bytes.ptr;
-	size_t len;
-
-	if (bytes.len && (head[0] < RECORD_TYPE_FIRST || head[0] > RECORD_TYPE_LAST))
-		return bytes.len;
-	if (bytes.len < RECORD_HEAD)
-		return 0;
-	len = RECORD_HEAD + ((size_t)head[3] << 8 | head[4]);
-	return len <= bytes.len ? len : 0;
-}
-
-/* No record is so long that more could come. */
-static bool is_too_long(struct eddy_str bytes)
-{
-	return bytes.len > EDDYI_TLS_IN_SIZE - RECEIVE_MAX;
-}
-
-static void find_whole_records(struct eddyi_tls *tls)
-{
-	struct eddy_str bytes = in_bytes(tls);
-	size_t len;
-
-	tls->in_whole = tls->in_at;
-	while ((len = whole_record(bytes))) {
-		bytes = eddy_str_skip(bytes, len);
-		tls->in_whole += (uint32_t)len;
-	}
-	/* What it is, the session may say. */
-	if (is_too_long(bytes))
-		tls->in_whole = tls->in_len;
-}
 
 bool eddyi_tls_is_due(const struct eddyi_tls *tls)
 {
-	struct eddy_str bytes = in_bytes(tls);
+	struct eddy_str bytes = eddyi_tls_buffers_in(&tls->buffers);
 	struct eddyi_hello hello;
 
-	if (is_too_long(bytes))
-		return true;
-	if (tls->state == EDDYI_TLS_GREETING)
+	if (tls->state == EDDYI_TLS_GREETING && !eddyi_tls_buffers_is_full(&tls->buffers))
 		return eddyi_hello_parse(bytes, &hello) != -EAGAIN;
-	return whole_record(bytes) > 0;
+	return eddyi_tls_buffers_is_full(&tls->buffers) ||
+	       eddyi_tls_buffers_has_record(&tls->buffers);
 }
 
 static void explain_failure(struct eddyi_tls *tls)
@@ -279,9 +160,9 @@ static void say_failure(struct eddyi_tls *tls)
 {
 	static const char handshake_failure[] = { 21, 3, 3, 0, 2, 2, 40 };
 
-	if (!tls->out && wolfSSL_version(tls->session) == TLS1_2_VERSION &&
+	if (!tls->buffers.out && wolfSSL_version(tls->session) == TLS1_2_VERSION &&
 	    !wolfSSL_session_reused(tls->session))
-		put_out(tls, handshake_failure, sizeof(handshake_failure));
+		eddyi_tls_buffers_put(&tls->buffers, handshake_failure, sizeof(handshake_failure));
 }
 
 /* Return: false when memory is out. */
@@ -302,15 +183,15 @@ static int step(void *arg)
 
 	if (!tls->session && !begin_session(tls))
 		return -ENOMEM;
-	find_whole_records(tls);
+	eddyi_tls_buffers_find_records(&tls->buffers);
 	wolfSSL_ERR_clear_error();
 	r = wolfSSL_negotiate(tls->session);
 	if (r == WOLFSSL_SUCCESS) {
 		tls->state = EDDYI_TLS_OPEN;
-		drop_empty_in(tls);
+		eddyi_tls_buffers_trim(&tls->buffers);
 		return 0;
 	}
-	drop_empty_in(tls);
+	eddyi_tls_buffers_trim(&tls->buffers);
 	r = result_of(tls, r);
 	if (r == -EAGAIN || r == -ENOBUFS)
 		return r;
@@ -330,12 +211,12 @@ static int refuse(struct eddyi_tls *tls, int error)
 				   "\r\n"
 				   "This port speaks HTTPS: use https:\n";
 	static const char decode_error[] = { 21, 3, 3, 0, 2, 2, 50 };
-	struct eddy_str bytes = in_bytes(tls);
+	struct eddy_str bytes = eddyi_tls_buffers_in(&tls->buffers);
 
 	if (error == -EPROTO && bytes.ptr[0] >= 'A' && bytes.ptr[0] <= 'Z')
-		put_out(tls, http, sizeof(http) - 1);
+		eddyi_tls_buffers_put(&tls->buffers, http, sizeof(http) - 1);
 	else
-		put_out(tls, decode_error, sizeof(decode_error));
+		eddyi_tls_buffers_put(&tls->buffers, decode_error, sizeof(decode_error));
 	tls->state = EDDYI_TLS_BROKEN;
 	return error;
 }
@@ -345,7 +226,7 @@ int eddyi_tls_shake(struct eddyi_tls *tls)
 	int r;
 
 	if (tls->state == EDDYI_TLS_GREETING) {
-		r = eddyi_hello_parse(in_bytes(tls), &tls->hello);
+		r = eddyi_hello_parse(eddyi_tls_buffers_in(&tls->buffers), &tls->hello);
 		if (r < 0)
 			return refuse(tls, r == -EAGAIN ? -EBADMSG : r);
 		tls->state = EDDYI_TLS_SHAKING;
@@ -387,10 +268,10 @@ static void read_here(void *arg)
 	struct eddyi_tls *tls = call->tls;
 	int r;
 
-	find_whole_records(tls);
+	eddyi_tls_buffers_find_records(&tls->buffers);
 	wolfSSL_ERR_clear_error();
 	r = wolfSSL_read(tls->session, call->buf, (int)call->len);
-	drop_empty_in(tls);
+	eddyi_tls_buffers_trim(&tls->buffers);
 	call->result = r > 0 ? r : result_of(tls, r);
 	if (call->result >= 0 || call->result == -EAGAIN)
 		return;
@@ -414,17 +295,12 @@ ssize_t eddyi_tls_read(struct eddyi_tls *tls, void *buf, size_t len)
 
 bool eddyi_tls_has_part(const struct eddyi_tls *tls)
 {
-	return in_left(tls) > 0;
+	return eddyi_tls_buffers_in(&tls->buffers).len > 0;
 }
 
 bool eddyi_tls_has_ended(struct eddyi_tls *tls)
 {
 	return tls->session && wolfSSL_get_shutdown(tls->session) & WOLFSSL_RECEIVED_SHUTDOWN;
-}
-
-static bool has_room(const struct eddyi_tls *tls)
-{
-	return !tls->out || EDDYI_TLS_OUT_SIZE - tls->out_len >= FRAMED_MAX;
 }
 
 static void write_here(void *arg)
@@ -434,7 +310,7 @@ static void write_here(void *arg)
 	size_t done = 0;
 
 	wolfSSL_ERR_clear_error();
-	while (done < call->len && has_room(tls)) {
+	while (done < call->len && eddyi_tls_buffers_has_room(&tls->buffers)) {
 		size_t len = call->len - done < RECORD_MAX ? call->len - done : RECORD_MAX;
 		int r = wolfSSL_write(tls->session, (char *)call->buf + done, (int)len);
 
@@ -455,7 +331,7 @@ ssize_t eddyi_tls_write(struct eddyi_tls *tls, const void *buf, size_t len)
 
 	if (tls->state != EDDYI_TLS_OPEN)
 		return -EIO;
-	if (len && has_room(tls))
+	if (len && eddyi_tls_buffers_has_room(&tls->buffers))
 		eddy_on_loop_stack(write_here, &call);
 	return call.result;
 }

@@ -1,6 +1,6 @@
 /* tls.h: one end of a TLS session, between buffers: it touches no socket and never suspends.
  *
- * What the socket received is put into `in`, what is to be sent comes out in `out`. The library's calls
+ * What the socket received is put into `in`, what is to be sent comes out in `out` (tls_buffers.h). The library's calls
  * go deep, so they run on the loop's own stack, and those of a handshake, which takes the private key
  * for milliseconds, on a thread of the offload pool.
  */
@@ -8,14 +8,9 @@
 #define EDDYI_TLS_H
 
 #include "hello.h"
+#include "tls_buffers.h"
 
 #include <eddy/str.h>
-
-/* A record that is not complete yet, of 18 KiB at most, and one more receive. */
-#define EDDYI_TLS_IN_SIZE ((size_t)(32 * EDDY_KIB))
-
-/* Records of 64 KiB, each with its frame, and something for what the protocol itself has to say. */
-#define EDDYI_TLS_OUT_SIZE ((size_t)(76 * EDDY_KIB))
 
 struct WOLFSSL;
 struct eddyi_tls_setup;
@@ -28,23 +23,14 @@ enum eddyi_tls_state {
 };
 
 /* Invariants:
- * 1. `in` and `out` are NULL when nothing is in them.
- * 2. What is in `out` is sent before anything else is.
- * 3. The session takes whole records only: `in` begins with the head of one.
- * 4. While `sending`, a task waits for the socket to take what is in `out`: another one that reads meanwhile may
+ * 1. While `sending`, a task waits for the socket to take what is in `out`: another one that reads meanwhile may
  *    add to it, and leaves it to that task to send.
- * 5. `session` is NULL in GREETING, which is a server's alone, and a thread of the pool alone uses this while it runs a step.
+ * 2. `session` is NULL in GREETING, which is a server's alone, and a thread of the pool alone uses this while it runs a step.
  */
 struct eddyi_tls {
 	struct eddyi_tls_setup *setup; /* NULL: a client's end */
 	struct WOLFSSL *session;
-	char *in;
-	char *out;
-	uint32_t in_at;
-	uint32_t in_len;
-	uint32_t in_whole; /* where the last whole record ends, while the session reads */
-	uint32_t out_at;
-	uint32_t out_len;
+	struct eddyi_tls_buffers buffers;
 	uint32_t shaken; /* bytes of the handshake that have come */
 	uint8_t steps;   /* of the handshake that have been done */
 	uint8_t state;
@@ -64,9 +50,7 @@ struct eddyi_tls *eddyi_tls_new_client(struct WOLFSSL *session);
 /* NULL is fine. */
 void eddyi_tls_free(struct eddyi_tls *tls);
 
-/* Room behind what is in `in`, for a receive; eddyi_tls_received() says how much it was.
- * Return: bytes, -ENOMEM; never 0 when the session wants more. */
-ssize_t eddyi_tls_room(struct eddyi_tls *tls, char **ret_room);
+/* So much has been received into the room of `in`. */
 void eddyi_tls_received(struct eddyi_tls *tls, size_t len);
 
 /* Put bytes of a receive elsewhere into `in`; at most 8 KiB, and the session wants more.
@@ -91,10 +75,6 @@ bool eddyi_tls_has_part(const struct eddyi_tls *tls);
 /* Encrypt as many of the bytes as `out` has room for, 16 KiB to a record.
  * Return: bytes, 0 when it is full; -EIO, -ENOMEM. */
 ssize_t eddyi_tls_write(struct eddyi_tls *tls, const void *buf, size_t len);
-
-/* The bytes that are to be sent, and that `len` of them have been. */
-struct eddy_str eddyi_tls_unsent(const struct eddyi_tls *tls);
-void eddyi_tls_sent(struct eddyi_tls *tls, size_t len);
 
 /* Whether the peer has said that it ends. */
 bool eddyi_tls_has_ended(struct eddyi_tls *tls);

@@ -26,7 +26,7 @@ static int flush(struct eddyi_wire *wire, bool extends_time)
 	struct eddyi_tls *tls = wire->tls;
 	struct eddy_str unsent;
 
-	while ((unsent = eddyi_tls_unsent(tls)).len) {
+	while ((unsent = eddyi_tls_buffers_unsent(&tls->buffers)).len) {
 		ssize_t sent;
 
 		tls->sending = true;
@@ -34,7 +34,7 @@ static int flush(struct eddyi_wire *wire, bool extends_time)
 		tls->sending = false;
 		if (sent < 0)
 			return (int)sent;
-		eddyi_tls_sent(tls, (size_t)sent);
+		eddyi_tls_buffers_sent(&tls->buffers, (size_t)sent);
 		if (extends_time)
 			eddy_timeout_touch(&wire->timeout);
 	}
@@ -43,7 +43,7 @@ static int flush(struct eddyi_wire *wire, bool extends_time)
 
 static void push(struct eddyi_wire *wire)
 {
-	struct eddy_str unsent = eddyi_tls_unsent(wire->tls);
+	struct eddy_str unsent = eddyi_tls_buffers_unsent(&wire->tls->buffers);
 	ssize_t sent;
 
 	if (wire->tls->alert)
@@ -54,7 +54,7 @@ static void push(struct eddyi_wire *wire)
 	/* An error stays with the socket, or shows again: the next send returns it. */
 	sent = send(wire->fd, unsent.ptr, unsent.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent > 0)
-		eddyi_tls_sent(wire->tls, (size_t)sent);
+		eddyi_tls_buffers_sent(&wire->tls->buffers, (size_t)sent);
 }
 
 size_t eddyi_tls_wire_push(struct eddyi_wire *wire, const void *buf, size_t len)
@@ -96,7 +96,7 @@ int eddyi_tls_wire_shake(struct eddyi_wire *wire)
 static ssize_t receive(struct eddyi_wire *wire, int flags)
 {
 	char *room;
-	ssize_t r = eddyi_tls_room(wire->tls, &room);
+	ssize_t r = eddyi_tls_buffers_room(&wire->tls->buffers, &room);
 
 	if (r < 0)
 		return r;

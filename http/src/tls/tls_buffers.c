@@ -1,0 +1,165 @@
+#include "tls_buffers.h"
+
+#include <eddy/base.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A record that is not complete yet, of 18 KiB at most, and one more receive. */
+#define IN_SIZE ((size_t)(32 * EDDY_KIB))
+/* Records of 64 KiB, each with its frame, and something for what the protocol itself has to say. */
+#define OUT_SIZE ((size_t)(76 * EDDY_KIB))
+#define RECORD_HEAD 5
+#define RECORD_TYPE_FIRST 20
+#define RECORD_TYPE_LAST 24
+/* A record in its frame; or many, for a client that asked for short ones. */
+#define FRAMED_MAX ((size_t)(18 * EDDY_KIB))
+/* What one receive brings at most. */
+#define RECEIVE_MAX ((size_t)(8 * EDDY_KIB))
+
+void eddyi_tls_buffers_deinit(struct eddyi_tls_buffers *buffers)
+{
+	free(buffers->in);
+	free(buffers->out);
+}
+
+/* ---- in ---- */
+
+static size_t in_left(const struct eddyi_tls_buffers *buffers)
+{
+	return buffers->in ? buffers->in_len - buffers->in_at : 0;
+}
+
+struct eddy_str eddyi_tls_buffers_in(const struct eddyi_tls_buffers *buffers)
+{
+	return buffers->in ? eddy_str(buffers->in + buffers->in_at, in_left(buffers)) :
+			     eddy_str("", 0);
+}
+
+void eddyi_tls_buffers_trim(struct eddyi_tls_buffers *buffers)
+{
+	if (in_left(buffers))
+		return;
+	free(buffers->in);
+	buffers->in = NULL;
+}
+
+ssize_t eddyi_tls_buffers_room(struct eddyi_tls_buffers *buffers, char **ret_room)
+{
+	size_t left = in_left(buffers);
+
+	if (!buffers->in) {
+		buffers->in = malloc(IN_SIZE);
+		if (!buffers->in)
+			return -ENOMEM;
+	} else if (buffers->in_at) {
+		memmove(buffers->in, buffers->in + buffers->in_at, left);
+	}
+	buffers->in_at = buffers->in_whole = 0;
+	buffers->in_len = (uint32_t)left;
+	*ret_room = buffers->in + left;
+	return (ssize_t)(IN_SIZE - left);
+}
+
+void eddyi_tls_buffers_received(struct eddyi_tls_buffers *buffers, size_t len)
+{
+	buffers->in_len += (uint32_t)len;
+	eddyi_tls_buffers_trim(buffers);
+}
+
+/* The length of the record at the front; 0 when it is not all there. What is none is whole: nothing that
+ * follows would make it one. */
+static size_t whole_record(struct eddy_str bytes)
+{
+	const unsigned char *head = (const unsigned char *)bytes.ptr;
+	size_t len;
+
+	if (bytes.len && (head[0] < RECORD_TYPE_FIRST || head[0] > RECORD_TYPE_LAST))
+		return bytes.len;
+	if (bytes.len < RECORD_HEAD)
+		return 0;
+	len = RECORD_HEAD + ((size_t)head[3] << 8 | head[4]);
+	return len <= bytes.len ? len : 0;
+}
+
+/* No record is so long that more could come. */
+static bool is_too_long(struct eddy_str bytes)
+{
+	return bytes.len > IN_SIZE - RECEIVE_MAX;
+}
+
+void eddyi_tls_buffers_find_records(struct eddyi_tls_buffers *buffers)
+{
+	struct eddy_str bytes = eddyi_tls_buffers_in(buffers);
+	size_t len;
+
+	buffers->in_whole = buffers->in_at;
+	while ((len = whole_record(bytes))) {
+		bytes = eddy_str_skip(bytes, len);
+		buffers->in_whole += (uint32_t)len;
+	}
+	/* What it is, the session may say. */
+	if (is_too_long(bytes))
+		buffers->in_whole = buffers->in_len;
+}
+
+bool eddyi_tls_buffers_has_record(const struct eddyi_tls_buffers *buffers)
+{
+	return whole_record(eddyi_tls_buffers_in(buffers)) > 0;
+}
+
+bool eddyi_tls_buffers_is_full(const struct eddyi_tls_buffers *buffers)
+{
+	return is_too_long(eddyi_tls_buffers_in(buffers));
+}
+
+size_t eddyi_tls_buffers_take(struct eddyi_tls_buffers *buffers, char *buf, size_t len)
+{
+	size_t here = buffers->in ? buffers->in_whole - buffers->in_at : 0;
+
+	if (!here)
+		return 0;
+	if (here > len)
+		here = len;
+	memcpy(buf, buffers->in + buffers->in_at, here);
+	buffers->in_at += (uint32_t)here;
+	return here;
+}
+
+/* ---- out ---- */
+
+ssize_t eddyi_tls_buffers_put(struct eddyi_tls_buffers *buffers, const char *bytes, size_t len)
+{
+	if (!buffers->out) {
+		buffers->out = malloc(OUT_SIZE);
+		if (!buffers->out)
+			return -ENOMEM;
+		buffers->out_at = buffers->out_len = 0;
+	}
+	if (len > OUT_SIZE - buffers->out_len)
+		len = OUT_SIZE - buffers->out_len;
+	memcpy(buffers->out + buffers->out_len, bytes, len);
+	buffers->out_len += (uint32_t)len;
+	return (ssize_t)len;
+}
+
+struct eddy_str eddyi_tls_buffers_unsent(const struct eddyi_tls_buffers *buffers)
+{
+	return buffers->out ? eddy_str(buffers->out + buffers->out_at,
+				       buffers->out_len - buffers->out_at) :
+			      eddy_str("", 0);
+}
+
+void eddyi_tls_buffers_sent(struct eddyi_tls_buffers *buffers, size_t len)
+{
+	buffers->out_at += (uint32_t)len;
+	if (buffers->out_at < buffers->out_len)
+		return;
+	free(buffers->out);
+	buffers->out = NULL;
+}
+
+bool eddyi_tls_buffers_has_room(const struct eddyi_tls_buffers *buffers)
+{
+	return !buffers->out || OUT_SIZE - buffers->out_len >= FRAMED_MAX;
+}
