@@ -1,5 +1,6 @@
 #include "conn.h"
 
+#include "conn_intake.h"
 #include "conn_proxy.h"
 #include "exchange/exchange.h"
 #include "wire/tls_wire.h"
@@ -61,96 +62,6 @@ static void close_conn(struct eddyi_conn *conn)
 		start_close(conn);
 }
 
-/* Feed the next head, and say how many bytes it took. Return: as take_in(). */
-static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used)
-{
-	int status;
-
-	if (!conn->req)
-		conn->req = eddyi_req_new(conn->conns->app, &conn->wire);
-	if (!conn->req)
-		return -ENOMEM;
-	conn->req->head.is_first = conn->fresh;
-	status = eddyi_head_feed(&conn->req->head, bytes.ptr, bytes.len, ret_used);
-	conn->req->refused = status >= 400 ? status : 0;
-	/* Blank lines are no part of a head: who sends no more asks for nothing. */
-	if (!status && !conn->req->head.len) {
-		eddyi_req_free(conn->req);
-		conn->req = NULL;
-	}
-	return status;
-}
-
-/* Take in bytes of the head; what is behind it is kept.
- * Return: 0 when more are needed, else the head's status; -ENOMEM. */
-static int take_in(void *arg, const char *bytes, size_t len)
-{
-	struct eddyi_conn *conn = arg;
-	size_t used = 0;
-	int status = feed(conn, eddy_str(bytes, len), &used);
-
-	if (status >= 0 && !eddyi_wire_keep(&conn->wire, eddy_str(bytes + used, len - used)))
-		return -ENOMEM;
-	return status;
-}
-
-/* Read the next head from what is pending. Return: as take_in(). */
-static int take_in_pending(struct eddyi_conn *conn)
-{
-	struct eddy_str pending = eddyi_wire_pending(&conn->wire);
-	size_t used = 0;
-	int status;
-
-	if (!pending.len)
-		return 0;
-	status = feed(conn, pending, &used);
-	eddyi_wire_consume(&conn->wire, used);
-	return status;
-}
-
-static bool is_shaking(const struct eddyi_conn *conn)
-{
-	return EDDYI_TLS && conn->wire.tls && conn->wire.tls->state < EDDYI_TLS_OPEN;
-}
-
-/* Decrypt what is here, until it is a head. Return: as take_in(), -errno. */
-static int take_in_decrypted(struct eddyi_conn *conn)
-{
-	return EDDYI_TLS ? eddyi_tls_wire_drain(&conn->wire, take_in, conn) : 0;
-}
-
-/* Take in encrypted bytes. Return: 1 when a step of the handshake is due; else as take_in(), -errno. */
-static int take_in_sealed(struct eddyi_conn *conn, const char *bytes, size_t len)
-{
-	int r = EDDYI_TLS ? eddyi_tls_feed(conn->wire.tls, bytes, len) : 0;
-
-	if (r < 0)
-		return r;
-	return EDDYI_TLS && is_shaking(conn) ? eddyi_tls_is_due(conn->wire.tls) :
-					       take_in_decrypted(conn);
-}
-
-/* Take in what the socket received, as take_in(). */
-static int take_in_received(struct eddyi_conn *conn, const char *bytes, size_t len)
-{
-	if (EDDYI_TLS && conn->wire.tls)
-		return take_in_sealed(conn, bytes, len);
-	return take_in(conn, bytes, len);
-}
-
-/* The same from a connection that has to begin with a PROXY header. */
-static int take_in_first(struct eddyi_conn *conn, const char *bytes, size_t len)
-{
-	ssize_t used;
-
-	if (!conn->proxy_due)
-		return take_in_received(conn, bytes, len);
-	used = eddyi_conn_take_in_proxy_header(conn, bytes, len);
-	if (used <= 0 || (size_t)used == len)
-		return used < 0 ? (int)used : 0;
-	return take_in_received(conn, bytes + used, len - (size_t)used);
-}
-
 /* Send what was held for a request that turned out not to be there. */
 static int flush_held(struct eddyi_conn *conn)
 {
@@ -168,15 +79,15 @@ static int flush_held(struct eddyi_conn *conn)
 }
 
 /* Take in the next head, if it is here. What was held for it is sent before it is waited for, and more may come
- * ahead meanwhile. Return: as take_in(), -errno. */
+ * ahead meanwhile. Return: as eddyi_conn_take_in(), -errno. */
 static int take_in_next(struct eddyi_conn *conn)
 {
 	int status;
 
 	do {
-		status = take_in_pending(conn);
+		status = eddyi_conn_take_in_pending(conn);
 		if (EDDYI_TLS && status == 0 && conn->wire.tls)
-			status = take_in_decrypted(conn);
+			status = eddyi_conn_take_in_decrypted(conn);
 		if (status == 0)
 			status = flush_held(conn);
 	} while (status == 0 && conn->wire.inbox);
@@ -229,7 +140,7 @@ static int shake(void *arg)
 	if (r != -EAGAIN)
 		eddyi_wire_unguard(wire);
 	if (r == 0) {
-		r = take_in_decrypted(conn);
+		r = eddyi_conn_take_in_decrypted(conn);
 		if (r > 0)
 			return serve(conn);
 		if (r == 0)
@@ -257,7 +168,7 @@ static void move_to(struct eddyi_conn *conn, struct eddy_node *list)
  * on. */
 static void start_task(struct eddyi_conn *conn)
 {
-	bool shaking = is_shaking(conn);
+	bool shaking = eddyi_conn_is_shaking(conn);
 	int r;
 
 	if (!shaking)
@@ -289,7 +200,7 @@ static void give_up_head(struct eddyi_conn *conn)
 
 /* The head's last chance: bytes that have come meanwhile may complete it, and unread ones would reset
  * the connection as it is closed. Who goes on sending what is no request holds the loop no longer than a
- * head could take. Return: as take_in(). */
+ * head could take. Return: as eddyi_conn_take_in(). */
 static int take_in_rest(struct eddyi_conn *conn)
 {
 	const struct eddyi_head_limits *limits = &conn->conns->app->head_limits;
@@ -303,7 +214,7 @@ static int take_in_rest(struct eddyi_conn *conn)
 		if (r <= 0)
 			return 0;
 		taken += (size_t)r;
-		status = take_in_first(conn, bytes, (size_t)r);
+		status = eddyi_conn_take_in_first(conn, bytes, (size_t)r);
 	}
 	return status;
 }
@@ -336,11 +247,11 @@ static void judge_received(struct eddyi_conn *conn, int result, int status, bool
 	/* Its receive has been cancelled: all that came before that comes first. */
 	if (status == 0 && is_over && !last)
 		return;
-	if (status == 0 && result != 0 && !is_shaking(conn) && is_over)
+	if (status == 0 && result != 0 && !eddyi_conn_is_shaking(conn) && is_over)
 		status = take_in_rest(conn);
 	if (result == 0 && conn->req)
 		status = conn->req->refused = eddyi_head_end(&conn->req->head);
-	if (status > 0 && !(is_shaking(conn) && conn->expired))
+	if (status > 0 && !(eddyi_conn_is_shaking(conn) && conn->expired))
 		start_task(conn);
 	else if (is_over)
 		give_up_head(conn);
@@ -372,12 +283,12 @@ static inline void receive(struct eddy_op *op, int result, unsigned flags, take_
 
 static void received(struct eddy_op *op, int result, unsigned flags)
 {
-	receive(op, result, flags, take_in_received);
+	receive(op, result, flags, eddyi_conn_take_in);
 }
 
 static void received_first(struct eddy_op *op, int result, unsigned flags)
 {
-	receive(op, result, flags, take_in_first);
+	receive(op, result, flags, eddyi_conn_take_in_first);
 }
 
 static bool is_limited_by(const struct eddyi_wire *wire, const struct eddy_timeout_queue *queue)
@@ -393,7 +304,8 @@ static bool is_arriving(const struct eddyi_conn *conn)
 
 	if (conn->req || (!conn->fresh && is_limited_by(wire, &wire->clocks->head)))
 		return true;
-	return EDDYI_TLS && wire->tls && !is_shaking(conn) && eddyi_tls_has_part(wire->tls);
+	return EDDYI_TLS && wire->tls && !eddyi_conn_is_shaking(conn) &&
+	       eddyi_tls_has_part(wire->tls);
 }
 
 /* A body is better read by who wants it: then it is received once. */
@@ -414,9 +326,9 @@ static void wait_for_bytes(struct eddyi_conn *conn, bool arriving)
 	struct eddyi_conns *conns = conn->conns;
 	struct eddyi_wire *wire = &conn->wire;
 	bool idle = !arriving && !conn->fresh;
-	struct eddy_timeout_queue *clock = idle             ? &wire->clocks->idle :
-					   is_shaking(conn) ? &wire->clocks->handshake :
-							      &wire->clocks->head;
+	struct eddy_timeout_queue *clock = idle                        ? &wire->clocks->idle :
+					   eddyi_conn_is_shaking(conn) ? &wire->clocks->handshake :
+									 &wire->clocks->head;
 
 	if (!idle)
 		move_to(conn, arriving ? &conns->active : &conns->fresh);

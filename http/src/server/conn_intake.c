@@ -1,0 +1,86 @@
+#include "conn_intake.h"
+
+#include "conn_proxy.h"
+#include "exchange/exchange.h"
+
+#include <errno.h>
+
+/* Feed the next head, and say how many bytes it took. Return: as eddyi_conn_take_in(). */
+static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used)
+{
+	int status;
+
+	if (!conn->req)
+		conn->req = eddyi_req_new(conn->conns->app, &conn->wire);
+	if (!conn->req)
+		return -ENOMEM;
+	conn->req->head.is_first = conn->fresh;
+	status = eddyi_head_feed(&conn->req->head, bytes.ptr, bytes.len, ret_used);
+	conn->req->refused = status >= 400 ? status : 0;
+	/* Blank lines are no part of a head: who sends no more asks for nothing. */
+	if (!status && !conn->req->head.len) {
+		eddyi_req_free(conn->req);
+		conn->req = NULL;
+	}
+	return status;
+}
+
+/* Take in bytes of the head; what is behind it is kept. Return: as eddyi_conn_take_in(). */
+static int take_in_plain(void *arg, const char *bytes, size_t len)
+{
+	struct eddyi_conn *conn = arg;
+	size_t used = 0;
+	int status = feed(conn, eddy_str(bytes, len), &used);
+
+	if (status >= 0 && !eddyi_wire_keep(&conn->wire, eddy_str(bytes + used, len - used)))
+		return -ENOMEM;
+	return status;
+}
+
+int eddyi_conn_take_in_pending(struct eddyi_conn *conn)
+{
+	struct eddy_str pending = eddyi_wire_pending(&conn->wire);
+	size_t used = 0;
+	int status;
+
+	if (!pending.len)
+		return 0;
+	status = feed(conn, pending, &used);
+	eddyi_wire_consume(&conn->wire, used);
+	return status;
+}
+
+int eddyi_conn_take_in_decrypted(struct eddyi_conn *conn)
+{
+	return EDDYI_TLS ? eddyi_tls_wire_drain(&conn->wire, take_in_plain, conn) : 0;
+}
+
+/* Take in encrypted bytes. Return: as eddyi_conn_take_in(). */
+static int take_in_sealed(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	int r = EDDYI_TLS ? eddyi_tls_feed(conn->wire.tls, bytes, len) : 0;
+
+	if (r < 0)
+		return r;
+	return EDDYI_TLS && eddyi_conn_is_shaking(conn) ? eddyi_tls_is_due(conn->wire.tls) :
+							  eddyi_conn_take_in_decrypted(conn);
+}
+
+int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	if (EDDYI_TLS && conn->wire.tls)
+		return take_in_sealed(conn, bytes, len);
+	return take_in_plain(conn, bytes, len);
+}
+
+int eddyi_conn_take_in_first(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	ssize_t used;
+
+	if (!conn->proxy_due)
+		return eddyi_conn_take_in(conn, bytes, len);
+	used = eddyi_conn_take_in_proxy_header(conn, bytes, len);
+	if (used <= 0 || (size_t)used == len)
+		return used < 0 ? (int)used : 0;
+	return eddyi_conn_take_in(conn, bytes + used, len - (size_t)used);
+}
