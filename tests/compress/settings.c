@@ -1,8 +1,8 @@
 /* Tests of compress/src/settings.h: options, the section [compression], and what is said about both. */
 #include "settings.h"
 
-#include "config/config.h"
 #include "../http/said.h"
+#include "config/config.h"
 #include "served.h"
 
 static const char *apply(const struct eddy_compression_options *options)

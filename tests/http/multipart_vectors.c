@@ -1,6 +1,6 @@
 /* Tests of http/src/message/multipart.h: what other projects have recorded. */
-#include "text/disposition.h"
 #include "outcome.h"
+#include "text/disposition.h"
 #include "vectors.h"
 
 #include <jansson.h>

@@ -1,8 +1,8 @@
 /* Tests of http/src/config/toml.h. */
 #include "config/toml.h"
 
-#include "text/arena.h"
 #include "config/toml_json.h"
+#include "text/arena.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -4,9 +4,9 @@
 
 #include "filter.h"
 #include "message/head.h"
+#include "router.h"
 #include "text/mime.h"
 #include "text/network.h"
-#include "router.h"
 
 #include <eddy/layer.h>
 #include <eddy/event.h>

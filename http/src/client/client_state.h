@@ -1,10 +1,10 @@
-/* client_state.h: a client, its connections, calls and responses, as the files of this folder see them. */
+/* client_state.h: a client, its connections, calls and responses, as this layer's files see them. */
 #ifndef EDDYI_CLIENT_STATE_H
 #define EDDYI_CLIENT_STATE_H
 
-#include "wire/body.h"
 #include "message/response_head.h"
 #include "text/url.h"
+#include "wire/body.h"
 #include "wire/wire.h"
 
 #include <eddy/client.h>

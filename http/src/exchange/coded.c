@@ -1,9 +1,9 @@
 /* Bodies on their way out through a coder. */
 #include "coded.h"
 
+#include "message/status.h"
 #include "reply_chunk.h"
 #include "reply_head.h"
-#include "message/status.h"
 
 #include <eddy/mutex.h>
 #include <eddy/offload.h>

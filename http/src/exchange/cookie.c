@@ -1,7 +1,7 @@
 #include <eddy/cookie.h>
 
-#include "text/date.h"
 #include "exchange_state.h"
+#include "text/date.h"
 #include "text/pairs.h"
 #include "text/syntax.h"
 

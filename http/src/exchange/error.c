@@ -1,8 +1,8 @@
 #include "error.h"
 
+#include "message/status.h"
 #include "reply_head.h"
 #include "res.h"
-#include "message/status.h"
 
 #include <eddy/layer.h>
 #include <eddy/log.h>

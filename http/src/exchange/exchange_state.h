@@ -3,10 +3,10 @@
 #define EDDYI_EXCHANGE_STATE_H
 
 #include "app/app.h"
-#include "wire/body.h"
+#include "message/range.h"
 #include "open_files.h"
 #include "text/path.h"
-#include "message/range.h"
+#include "wire/body.h"
 #include "wire/wire.h"
 
 #include <eddy/coder.h>

@@ -1,8 +1,8 @@
 #include "reply_chunk.h"
 
+#include "message/status.h"
 #include "reply_head.h"
 #include "req.h"
-#include "message/status.h"
 
 #include <errno.h>
 #include <stdio.h>

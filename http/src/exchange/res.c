@@ -1,7 +1,7 @@
 #include "res.h"
 
-#include "text/reals.h"
 #include "message/status.h"
+#include "text/reals.h"
 #include "text/syntax.h"
 
 #include <eddy/log.h>

@@ -2,10 +2,10 @@
  * and 14). */
 #include "file.h"
 
-#include "text/disposition.h"
 #include "exchange/error.h"
 #include "exchange/open_files.h"
 #include "exchange/res.h"
+#include "text/disposition.h"
 
 #include <errno.h>
 #include <sys/random.h>

@@ -1,7 +1,7 @@
 #include "part.h"
 
-#include "text/disposition.h"
 #include "message/multipart.h"
+#include "text/disposition.h"
 #include "upload.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 #include "upload.h"
 
-#include "text/disposition.h"
 #include "exchange/req.h"
-#include "text/syntax.h"
 #include "message/validator.h"
+#include "text/disposition.h"
+#include "text/syntax.h"
 
 #include <eddy/file.h>
 #include <dirent.h>

@@ -13,9 +13,9 @@
 #ifndef EDDYI_HEAD_H
 #define EDDYI_HEAD_H
 
-#include "text/arena.h"
 #include "fields.h"
 #include "target.h"
+#include "text/arena.h"
 
 #include <llhttp.h>
 

@@ -14,8 +14,8 @@
 #ifndef EDDYI_TARGET_H
 #define EDDYI_TARGET_H
 
-#include "text/host.h"
 #include "method.h"
+#include "text/host.h"
 
 enum eddyi_target_form {
 	EDDYI_TARGET_ORIGIN,

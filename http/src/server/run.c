@@ -1,6 +1,6 @@
 /* An app from start to end: its sockets, its workers, its signals. */
-#include "app_stats.h"
 #include "app/beside.h"
+#include "app_stats.h"
 #include "restart.h"
 #include "stop.h"
 #include "tls/tls_setup.h"

@@ -1,5 +1,5 @@
-/* arena.h: memory that lives as long as one request. Blocks are given out front to back and are
- * all returned at once; there is no single free. */
+/* arena.h: memory that is given back as a whole: that of a request, an app, a client. Blocks are given out front to
+ * back and are all returned at once; there is no single free. */
 #ifndef EDDYI_ARENA_H
 #define EDDYI_ARENA_H
 

@@ -1,4 +1,4 @@
-/* tls.h: one end of a TLS session, between buffers: it touches no socket and never suspends.
+/* tls.h: one end of a TLS session, between buffers: it touches no socket.
  *
  * What the socket received is put into `in`, what is to be sent comes out in `out` (tls_buffers.h). The library's calls
  * go deep, so they run on the loop's own stack, and those of a handshake, which takes the private key

@@ -1,4 +1,4 @@
-/* body.h: the body of a request, pulled from its connection. */
+/* body.h: the body of a request, or of a response that a client reads, pulled from its connection. */
 #ifndef EDDYI_BODY_H
 #define EDDYI_BODY_H
 
