@@ -29,7 +29,8 @@ const OF_COLOUR = { type: 'rule', values: ['color-contrast', 'link-in-text-block
 // What axe finds in a page as it stands, a line each: all rules, and in the other scheme those about colours.
 export async function barriers(page) {
 	const run = async runOnly => {
-		await page.evaluate(() => Promise.all(document.getAnimations().filter(a => a instanceof CSSTransition).map(a => a.finished)));
+		// One that is cancelled, because what it was about has changed meanwhile, is over as well.
+		await page.evaluate(() => Promise.allSettled(document.getAnimations().filter(a => a instanceof CSSTransition).map(a => a.finished)));
 		return page.evaluate(runOnly => window.axe.run(document, { runOnly, resultTypes: ['violations', 'passes'] }), runOnly);
 	};
 	if (!await page.evaluate(() => 'axe' in window))
