@@ -32,10 +32,14 @@ def setting(name, text):
     return re.findall(rf'^{name}=(.*)$', text, re.M)
 
 
+def page():
+    with open(os.path.join(os.path.dirname(UNITS), 'systemd.md')) as file:
+        return file.read()
+
+
 def drop_ins():
     """What docs/deploy/systemd.md shows, by the name in the first line of each block."""
-    with open(os.path.join(os.path.dirname(UNITS), 'systemd.md')) as file:
-        return dict(re.findall(r'^```ini\n# (\w+)\.conf\n(.*?)^```$', file.read(), re.M | re.S))
+    return dict(re.findall(r'^```ini\n# (\w+)\.conf\n(.*?)^```$', page(), re.M | re.S))
 
 
 class Units(Case):
@@ -54,6 +58,9 @@ class Units(Case):
     def test_walls(self):
         done = self.analyze('security', '--no-pager', '--offline=true', f'--threshold={EXPOSURE}', os.path.join(UNITS, SERVICE))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        said, version = re.search(r'says ([\d.]+) of 10 \(systemd (\d+);', page()).groups()
+        if self.analyze('--version').stdout.startswith(f'systemd {version} '):
+            self.assertIn(f'Overall exposure level for {SERVICE}: {said} ', done.stdout)
 
 
 @unittest.skipIf(is_sanitized(), 'sanitizers make other system calls')

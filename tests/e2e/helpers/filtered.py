@@ -1,10 +1,13 @@
 """Becomes a program that may make no other system calls than those of a unit's SystemCallFilter=: one beyond them kills it.
 
     filtered.py UNIT[,CALL…] PROGRAM ARGUMENT…
+    filtered.py PROFILE.json PROGRAM ARGUMENT…
 
 What follows the unit's path may be made as well. As EDDY_SERVER_WRAP it holds every server of the end-to-end tests against the unit.
+A profile is that of a container without capabilities; what it does not allow fails as it says.
 """
 import ctypes
+import json
 import os
 import re
 import subprocess
@@ -14,7 +17,7 @@ ALLOW, KILL_PROCESS, ERRNO = 0x7fff0000, 0x80000000, 0x00050000
 PR_SET_NO_NEW_PRIVS = 38
 # Newer than libseccomp may be; they are what they are where it does not know them.
 NUMBERS = {'cachestat': 451}
-ENOSYS = 38
+ENOSYS, EPERM = 38, 1
 
 
 def members(name):
@@ -32,13 +35,23 @@ def allowed(unit):
         yield from members(word) if word.startswith('@') else [word]
 
 
-def become_filtered(names):
+def allowed_by_profile(path):
+    """The calls, and the error of all others. What is allowed with some arguments alone counts as allowed."""
+    with open(path) as file:
+        profile = json.load(file)
+    machine = {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(os.uname().machine)
+    rules = [rule for rule in profile['syscalls'] if rule['action'] == 'SCMP_ACT_ALLOW'
+             and not rule.get('includes', {}).get('caps') and machine in rule.get('includes', {}).get('arches', [machine])]
+    return {name for rule in rules for name in rule['names']}, ERRNO | profile.get('defaultErrnoRet', EPERM)
+
+
+def become_filtered(names, otherwise=KILL_PROCESS):
     seccomp = ctypes.CDLL('libseccomp.so.2', use_errno=True)
     seccomp.seccomp_init.restype = ctypes.c_void_p
     seccomp.seccomp_init.argtypes = [ctypes.c_uint32]
     seccomp.seccomp_rule_add.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint]
     seccomp.seccomp_load.argtypes = [ctypes.c_void_p]
-    context = seccomp.seccomp_init(KILL_PROCESS)
+    context = seccomp.seccomp_init(otherwise)
     for name in names:
         number = seccomp.seccomp_syscall_resolve_name(name.encode())
         if number >= 0:
@@ -54,6 +67,9 @@ def become_filtered(names):
 if __name__ == '__main__':
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    unit, *also = sys.argv[1].split(',')
-    become_filtered({*allowed(unit), *also})
+    if sys.argv[1].endswith('.json'):
+        become_filtered(*allowed_by_profile(sys.argv[1]))
+    else:
+        unit, *also = sys.argv[1].split(',')
+        become_filtered({*allowed(unit), *also})
     os.execv(sys.argv[2], sys.argv[2:])
