@@ -19,7 +19,7 @@ def page():
 
 
 def wrap(profile):
-    return sys.executable, os.path.join(ROOT, 'tests', 'e2e', 'filtered.py'), profile
+    return sys.executable, os.path.join(ROOT, 'tests', 'e2e', 'helpers', 'filtered.py'), profile
 
 
 @unittest.skipUnless(shutil.which('jq'), 'needs jq')
