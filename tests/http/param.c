@@ -174,6 +174,37 @@ Test(param, path)
 	eddy_app_free(app);
 }
 
+static char heard[200];
+
+static void hear(const struct eddy_record *record, void *arg)
+{
+	(void)arg;
+	if (!*heard)
+		snprintf(heard, sizeof(heard), "%.*s", EDDY_FMT(record->message));
+}
+
+static int two(struct eddy_req *req, struct eddy_res *res)
+{
+	int first, second;
+	int r = eddy_req_path(req, EDDY_TO(&first), EDDY_TO(&second));
+
+	return r < 0 ? r : eddy_res_ok(res, "%d %d", first, second);
+}
+
+/* No client is to blame. */
+Test(param, more_than_the_path_has)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_get(app, "/one/{first}", two);
+	eddy_log_subscribe(hear, NULL);
+	expect_refused(app, GET("/one/1"), 500,
+		       "the server failed; the request may be as it should be");
+	eddy_log_unsubscribe();
+	cr_expect_str_eq(heard, "a handler reads 2 path parameters of /one/{first}, which has 1");
+	eddy_app_free(app);
+}
+
 Test(param, query)
 {
 	static char many[9000] = "GET /?";

@@ -36,7 +36,7 @@ EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
  *             return 400;
  *
  * Return: 0; -EINVAL when a parameter does not parse or is out of its type's range (the 400 that the
- * handler then returns names it), or when the route has fewer; -ENOMEM. */
+ * handler then returns names it); -EDOM when the route has fewer, with a record that says so; -ENOMEM. */
 #define eddy_req_path(req, ...)                                                                    \
 	eddy_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                           \
 			 sizeof((const struct eddy_to[]){ __VA_ARGS__ }) / sizeof(struct eddy_to))

@@ -5,6 +5,7 @@
 #include "text/pairs.h"
 #include "text/syntax.h"
 
+#include <eddy/log.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -30,8 +31,15 @@ int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t coun
 {
 	char why[EDDY_WHY_SIZE];
 
-	if (count > param_count(req))
-		return -EINVAL;
+	if (count > param_count(req)) {
+		struct eddy_str pattern = req->route ? req->route->pattern :
+						       eddy_str_from("no route");
+
+		eddy_error("eddy::http",
+			   "a handler reads %zu path parameters of %.*s, which has %zu", count,
+			   EDDY_FMT(pattern), param_count(req));
+		return -EDOM;
+	}
 	for (size_t i = 0; i < count; i++) {
 		const struct eddy_member member = { .type = to[i].type };
 		int len;
