@@ -20,7 +20,8 @@ void eddyi_loop_is_missing(void)
 	eddyi_assert(
 		!eddyi_loop_was_forked,
 		"a child of fork() has no loop: its parent's goes on there; exec, or end by _exit()");
-	eddyi_panic(__FILE__, __LINE__, "this call needs a loop: make it inside eddy_run()");
+	eddyi_panic(__FILE__, __LINE__,
+		    "this call needs a loop: make it inside eddy_main() or eddy_run()");
 }
 
 uint64_t eddy_now(void)
