@@ -1,7 +1,7 @@
 /* Fuzzes eddy/jwt.h and eddy/rule.h. What begins with a '{' is a header, a line feed and claims, which are signed with the
  * one key there is; anything else is a token as it comes. Nothing that is accepted is other than it says, and what was
  * read, signed again, is read as the same. */
-#include "base64url.h"
+#include "jwt/base64url.h"
 
 #include <eddy/rule.h>
 #include <stdlib.h>
