@@ -69,13 +69,15 @@ Test(oauth, issuers_are_named)
 /* Nobody waits for a FIFO. */
 Test(oauth, certificates_are_in_a_file)
 {
-	char path[64], want[128];
+	char folder[] = "/tmp/eddy-oauth-XXXXXX", path[64], want[128];
 
-	snprintf(path, sizeof(path), "/tmp/eddy-test-%d", (int)getpid());
+	cr_assert(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/fifo", folder);
 	cr_assert(mkfifo(path, 0600) == 0);
 	snprintf(want, sizeof(want), "OAuth issuer: there is no ca_file \"%s\"\n", path);
 	expect_bad(&(struct eddy_oauth_options){ .issuer = "https://a", .ca_file = path }, want);
 	unlink(path);
+	rmdir(folder);
 	expect_bad(&(struct eddy_oauth_options){ .issuer = "https://a", .ca_file = path }, want);
 	expect_bad(&(struct eddy_oauth_options){ .issuer = "https://a", .ca_file = "/" },
 		   "OAuth issuer: there is no ca_file \"/\"\n");
