@@ -205,6 +205,21 @@ class Resources(Case):
             self.assertEqual(wire.read().status, 200)
             wire.close()
 
+    def test_out_of_descriptors_for_long(self):
+        """Idle clients make room, again and again; that there is none to spare is said once."""
+        server = self.serve('--connections_max', 100, program='limits', wrap=('prlimit', '--nofile=40'))
+        wires = [server.connect(timeout=20) for _ in range(45)]
+        for wire in wires:
+            wire.send(request('GET', '/'))
+        for wire in wires:
+            self.assertEqual(wire.read().status, 200)
+        for wire in wires:
+            wire.close()
+        server.wait_for('accepting pauses')
+        with server.connect() as wire:
+            self.assertServes(wire)
+        self.assertEqual(server.log.count('accepting pauses'), 1)
+
 
 if __name__ == '__main__':
     unittest.main()

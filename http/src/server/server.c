@@ -15,6 +15,8 @@
 
 /* Accepting again at once after EMFILE failed two hundred thousand times in 100 ms. */
 #define ACCEPT_RETRY_NS (100 * EDDY_MS)
+/* Pauses of accepting that are not this far apart are one. */
+#define ACCEPT_FAILING_NS (10 * EDDY_SECOND)
 /* A multishot accept takes all that waits at once, as many as a listener's backlog; nearer than that to the limit one
  * is taken at a time. */
 #define ONE_BY_ONE_FROM 4096
@@ -62,18 +64,18 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 
 	if (eddy_op_is_started(&listener->op) || eddy_timer_is_armed(&listener->retry))
 		return;
-	if (error >= 0 || is_of_one_connection(error))
-		listener->failing = false;
 	if (error < 0 && !is_of_one_connection(error)) {
-		/* Said once for as long as it lasts. */
-		if (!listener->failing)
+		uint64_t now = eddy_loop_now();
+
+		/* Said once for as long as it lasts: there may be room for one client between two pauses. */
+		if (!listener->failed_ns || now - listener->failed_ns > ACCEPT_FAILING_NS)
 			eddy_warn("eddy::http", "accepting pauses: %s%s", strerror(-error),
 				  remedy_of(error));
-		listener->failing = true;
+		listener->failed_ns = now;
 		eddyi_conn_count(&server->conns, accept_failures);
 		eddyi_open_files_drop();
 		eddyi_conns_evict_idle(&server->conns);
-		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
+		eddy_timer_arm(&listener->retry, now + ACCEPT_RETRY_NS);
 	} else if (is_full(server)) {
 		arm_knock(listener);
 	} else {

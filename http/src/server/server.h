@@ -15,7 +15,7 @@ struct eddyi_listener {
 	struct eddyi_server *server;
 	struct eddyi_door door; /* .fd is -1 once it is closed */
 	bool stopping;
-	bool failing; /* accepting has paused, and it has been said */
+	uint64_t failed_ns; /* when accepting paused last; 0: it never has */
 };
 
 /* How a server ends, from the most patient on. */
