@@ -7,6 +7,7 @@
  * the program is built with each of its three kinds. "swapcontext" is glibc's.
  */
 #include "core/loop.h"
+#include "core/wait.h"
 #include "micro.h"
 
 #include <string.h>

@@ -23,6 +23,7 @@
 
 #include "../on_valgrind.h"
 #include "core/loop.h"
+#include "core/wait.h"
 
 /* Sanitizers and valgrind give each task memory of their own: fewer of them there. */
 #define IS_SLOW (EDDYI_ASAN || EDDYI_TSAN || RUNNING_ON_VALGRIND)

@@ -1,3 +1,4 @@
+#include "core/op.h"
 #include "timeline/iowq.h"
 
 #include "expect.h"

@@ -1,3 +1,4 @@
+#include "core/op.h"
 #include "expect.h"
 
 #include <eddy/event.h>

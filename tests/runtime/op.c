@@ -1,3 +1,4 @@
+#include "core/op.h"
 #include "polls.h"
 #include "base/uapi.h"
 

@@ -148,7 +148,7 @@ void eddyi_chaos_begin(struct eddy_loop *loop)
 		   chaos->text);
 }
 
-void eddyi_chaos_ready(struct eddy_loop *loop, struct eddy_task *task)
+void eddyi_chaos_ready(struct eddy_loop *loop, struct eddy_node *queued)
 {
 	struct eddyi_chaos *chaos = loop->chaos;
 	struct eddy_node *before = &loop->ready;
@@ -159,5 +159,5 @@ void eddyi_chaos_ready(struct eddy_loop *loop, struct eddy_task *task)
 		while (steps-- && before->prev != &loop->ready)
 			before = before->prev;
 	}
-	eddy_list_append(before, &task->queued);
+	eddy_list_append(before, queued);
 }

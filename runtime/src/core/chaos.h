@@ -34,7 +34,7 @@ void eddyi_chaos_free(struct eddyi_chaos *chaos);
 void eddyi_chaos_begin(struct eddy_loop *loop);
 
 /* Put a task that has been made ready anywhere into the queue. */
-void eddyi_chaos_ready(struct eddy_loop *loop, struct eddy_task *task);
+void eddyi_chaos_ready(struct eddy_loop *loop, struct eddy_node *queued);
 
 /* The op has been started by this entry: change, delay or fail it. */
 void eddyi_chaos_start(struct eddy_loop *loop, struct eddy_op *op, struct io_uring_sqe *sqe);

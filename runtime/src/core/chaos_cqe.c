@@ -11,6 +11,7 @@
  * 4. The loop's own ops are only shuffled and held back.
  */
 #include "chaos.h"
+#include "op.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
  * 4. A delayed entry reaches the kernel before the cancellation of its op does.
  */
 #include "chaos.h"
+#include "op.h"
 #include "base/uapi.h"
 
 #include <eddy/log.h>

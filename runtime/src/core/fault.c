@@ -3,6 +3,7 @@
 #include "fault.h"
 
 #include "loop.h"
+#include "wait.h"
 #include "base/out.h"
 
 #include <errno.h>

@@ -2,6 +2,8 @@
 #include <eddy/local.h>
 
 #include "loop.h"
+#include "wait.h"
+#include "scope.h"
 
 _Thread_local const struct eddy_scope *eddyi_lent_scope;
 

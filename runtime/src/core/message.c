@@ -10,6 +10,7 @@
 
 #include "base/feature.h"
 #include "loop.h"
+#include "op.h"
 
 void eddyi_message_deliver_all(struct eddy_loop *loop)
 {

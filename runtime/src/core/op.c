@@ -9,6 +9,7 @@
  */
 #include "chaos.h"
 #include "loop.h"
+#include "op.h"
 #include "probe.h"
 #include "registry.h"
 #include "base/uapi.h"

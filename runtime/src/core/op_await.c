@@ -4,6 +4,8 @@
  * what interrupted it. Those that may not be made again (eddyi_op_may_restart()) are their caller's concern.
  */
 #include "loop.h"
+#include "wait.h"
+#include "op.h"
 
 #include <errno.h>
 

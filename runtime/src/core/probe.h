@@ -3,7 +3,7 @@
 #ifndef EDDYI_PROBE_H
 #define EDDYI_PROBE_H
 
-#include "loop.h"
+#include "wait.h"
 #include "tape.h"
 #include "tapes.h"
 

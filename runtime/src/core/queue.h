@@ -13,7 +13,7 @@
 #ifndef EDDYI_QUEUE_H
 #define EDDYI_QUEUE_H
 
-#include "loop.h"
+#include "wait.h"
 
 #include <eddy/select.h>
 

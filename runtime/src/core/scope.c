@@ -1,4 +1,5 @@
 #include "loop.h"
+#include "scope.h"
 #include "probe.h"
 
 #include <errno.h>

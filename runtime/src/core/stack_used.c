@@ -1,5 +1,6 @@
 /* How much of their stacks tasks have used, and who used most. */
 #include "loop.h"
+#include "wait.h"
 
 #include "base/out.h"
 

@@ -1,5 +1,6 @@
 /* What a loop takes down of itself, on its own tape. */
 #include "loop.h"
+#include "wait.h"
 
 #include "base/out.h"
 #include "tapes.h"

@@ -137,7 +137,7 @@ void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
 {
 	eddyi_probe_ready(loop, task);
 	if (__builtin_expect(loop->chaos != NULL, 0))
-		eddyi_chaos_ready(loop, task);
+		eddyi_chaos_ready(loop, &task->queued);
 	else
 		eddy_list_append(&loop->ready, &task->queued);
 }

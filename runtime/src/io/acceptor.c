@@ -9,6 +9,7 @@
 
 #include "acceptor.h"
 #include "core/loop.h"
+#include "core/wait.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,6 +13,7 @@
 #include "buffers.h"
 #include "base/feature.h"
 #include "core/loop.h"
+#include "core/wait.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "core/chaos.h"
 #include "base/feature.h"
 #include "core/loop.h"
+#include "core/op.h"
 #include "base/uapi.h"
 #include "base/written.h"
 

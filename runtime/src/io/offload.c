@@ -2,6 +2,7 @@
 #include "offload_pool.h"
 
 #include "core/loop.h"
+#include "core/wait.h"
 
 #include <errno.h>
 #include <stdlib.h>

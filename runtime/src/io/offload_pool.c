@@ -2,6 +2,7 @@
 
 #include "core/fault.h"
 #include "core/loop.h"
+#include "core/scope.h"
 #include "base/thread.h"
 
 #include <errno.h>

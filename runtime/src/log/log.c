@@ -2,6 +2,7 @@
 
 #include "log_filter.h"
 #include "core/loop.h"
+#include "core/scope.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -13,6 +13,8 @@
 
 #include "dump.h"
 #include "core/loop.h"
+#include "core/wait.h"
+#include "core/op.h"
 #include "base/op_name.h"
 
 #include <errno.h>

@@ -13,6 +13,7 @@
 #include "dump_signal.h"
 
 #include "core/loop.h"
+#include "core/op.h"
 
 #include <eddy/dump.h>
 #include <errno.h>

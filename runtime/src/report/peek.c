@@ -1,6 +1,7 @@
 #include "peek.h"
 
 #include "core/loop.h"
+#include "core/wait.h"
 
 #include <sys/uio.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 
 #include "timeline/iowq.h"
 #include "core/loop.h"
+#include "core/wait.h"
 #include "core/registry.h"
 
 #include <eddy/stats.h>

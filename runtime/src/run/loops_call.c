@@ -10,6 +10,7 @@
 #include <eddy/loops.h>
 
 #include "core/loop.h"
+#include "core/wait.h"
 
 #include <errno.h>
 

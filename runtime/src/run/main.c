@@ -4,6 +4,7 @@
 #include <eddy/signal.h>
 
 #include "core/loop.h"
+#include "core/op.h"
 
 #include <errno.h>
 #include <poll.h>

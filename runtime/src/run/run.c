@@ -7,13 +7,15 @@
 #include "base/feature.h"
 #include "core/fork.h"
 #include "core/loop.h"
+#include "core/scope.h"
+#include "core/op.h"
 #include "core/message.h"
 #include "core/probe.h"
 #include "core/registry.h"
 #include "report/stall.h"
 #include "report/stats.h"
 #include "base/standard.h"
-#include "transfer/technique.h"
+#include "transfer/transfer_state.h"
 #include "timeline/timeline.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 #include <eddy/join.h>
 
 #include "core/queue.h"
+#include "core/scope.h"
 
 #include <errno.h>
 

@@ -11,6 +11,7 @@
 #include <eddy/select.h>
 
 #include "core/queue.h"
+#include "core/op.h"
 #include "base/written.h"
 
 #include <errno.h>

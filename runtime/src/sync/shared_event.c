@@ -7,6 +7,7 @@
 #include <eddy/shared_event.h>
 
 #include "core/loop.h"
+#include "core/wait.h"
 
 #include <errno.h>
 

@@ -1,6 +1,7 @@
 #include <eddy/ticker.h>
 
 #include "core/loop.h"
+#include "core/wait.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* What techniques are called, and what a loop may be told of them. */
-#include "technique.h"
+#include "transfer_state.h"
 
 #include "core/loop.h"
 

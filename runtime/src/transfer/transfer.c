@@ -9,7 +9,7 @@
 #include <eddy/io.h>
 
 #include "coldness.h"
-#include "technique.h"
+#include "transfer_state.h"
 
 #include "core/loop.h"
 

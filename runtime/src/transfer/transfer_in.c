@@ -1,5 +1,5 @@
 /* From a socket to a file: the techniques. */
-#include "technique.h"
+#include "transfer_state.h"
 
 #include <eddy/io.h>
 

@@ -1,5 +1,5 @@
 /* From a file to a socket by way of the program's memory, copied or mapped; other techniques fall back on these. */
-#include "technique.h"
+#include "transfer_state.h"
 
 #include "core/loop.h"
 

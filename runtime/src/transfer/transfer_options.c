@@ -1,5 +1,5 @@
 /* The limits between techniques, as this loop has them. */
-#include "technique.h"
+#include "transfer_state.h"
 
 #include "core/loop.h"
 

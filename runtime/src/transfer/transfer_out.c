@@ -1,5 +1,5 @@
 /* From a file to a socket: the techniques that move pages inside the kernel, and the row of each. */
-#include "technique.h"
+#include "transfer_state.h"
 
 #include <eddy/io.h>
 

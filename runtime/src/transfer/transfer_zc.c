@@ -6,7 +6,7 @@
  *    something was sent. `busy` counts those.
  * 3. Nothing is returned from settle() while `busy`.
  */
-#include "technique.h"
+#include "transfer_state.h"
 
 #include <eddy/event.h>
 #include <eddy/op.h>

@@ -1,6 +1,6 @@
-/* technique.h: how a transfer goes: one row of a table for each technique and direction. */
-#ifndef EDDYI_TECHNIQUE_H
-#define EDDYI_TECHNIQUE_H
+/* transfer_state.h: a transfer while it goes on, and how it goes: one row of a table for each technique and direction. */
+#ifndef EDDYI_TRANSFER_STATE_H
+#define EDDYI_TRANSFER_STATE_H
 
 #include <eddy/technique.h>
 #include <eddy/timer.h>
