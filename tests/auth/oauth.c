@@ -71,7 +71,7 @@ Test(oauth, certificates_are_in_a_file)
 {
 	char folder[] = "/tmp/eddy-oauth-XXXXXX", path[64], want[128];
 
-	cr_assert(mkdtemp(folder));
+	cr_assert(mkdtemp(folder) != NULL);
 	snprintf(path, sizeof(path), "%s/fifo", folder);
 	cr_assert(mkfifo(path, 0600) == 0);
 	snprintf(want, sizeof(want), "OAuth issuer: there is no ca_file \"%s\"\n", path);
