@@ -63,7 +63,9 @@ static int make_listing(void *arg)
 
 	if (r == 0)
 		listing->write(out, listing->files, list);
-	if (out && (ferror(out) | fclose(out)) && r == 0)
+	if (r == 0 && ferror(out))
+		r = -ENOMEM;
+	if (out && fclose(out) != 0 && r == 0)
 		r = -ENOMEM;
 	json_decref(list);
 	return r;

@@ -35,7 +35,7 @@ static void look_back(struct download *download)
 	if (eddy_file_load(download->etag, EDDY_KIB, &download->tag) < 0)
 		return;
 	download->tag[strcspn(download->tag, "\r\n")] = 0;
-	if (fstat(download->fd, &stat) == 0)
+	if (*download->tag && fstat(download->fd, &stat) == 0)
 		download->had = (uint64_t)stat.st_size;
 }
 
@@ -43,7 +43,7 @@ static void look_back(struct download *download)
 static int begin(struct download *download, const struct eddy_response *response)
 {
 	struct eddy_str tag = eddy_response_header(response, "etag");
-	int status = eddy_response_status(response), fd, r = 0;
+	int status = eddy_response_status(response), fd, r;
 
 	if (status == 206 && download->had)
 		return 0;
@@ -52,12 +52,15 @@ static int begin(struct download *download, const struct eddy_response *response
 	if (status != 200)
 		return -EPROTO;
 	download->had = 0;
+	r = eddy_ftruncate(download->fd, 0); /* first: the new tag is not that of the old bytes */
+	if (r < 0)
+		return r;
 	fd = eddy_openat(AT_FDCWD, download->etag, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-	if (fd >= 0) {
-		r = eddy_transfer_write(fd, tag.ptr, tag.len, 0);
-		eddy_close(fd);
-	}
-	return fd < 0 ? fd : r < 0 ? r : eddy_ftruncate(download->fd, 0);
+	if (fd < 0)
+		return fd;
+	r = eddy_transfer_write(fd, tag.ptr, tag.len, 0);
+	eddy_close(fd);
+	return r;
 }
 
 static int take(struct download *download, struct eddy_response *response)

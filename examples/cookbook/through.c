@@ -9,6 +9,7 @@
  */
 #include <eddy/http.h>
 #include <eddy/runtime.h>
+#include <errno.h>
 
 struct feeding {
 	struct eddy_req *req;
@@ -42,6 +43,15 @@ static int pass_back(struct eddy_res *res, struct eddy_process *child)
 	return r;
 }
 
+/* One that fails at its end has not said all: without this the answer would look whole. */
+static int await_success(struct eddy_process *child)
+{
+	struct eddy_process_status status;
+	int r = eddy_process_wait(child, &status);
+
+	return r < 0 ? r : status.code == 0 ? 0 : -EIO;
+}
+
 /* PUT /upper */
 static int upper(struct eddy_req *req, struct eddy_res *res)
 {
@@ -60,9 +70,11 @@ static int upper(struct eddy_req *req, struct eddy_res *res)
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 60 * EDDY_SECOND });
 	eddy_scope_spawn(&scope, "feed", feed, &feeding);
 	r = pass_back(res, &child);
+	if (r == 0)
+		r = await_success(&child);
 	ended = eddy_scope_end(&scope);
-	eddy_process_close(&child); /* kills it unless it has ended */
-	return r < 0 ? r : ended;
+	eddy_process_close(&child);   /* kills it unless it has ended */
+	return ended < 0 ? ended : r; /* when the time is up, that is why the rest was cancelled */
 }
 
 int main(int argc, char **argv)

@@ -138,7 +138,7 @@ static inline bool is_on_disk(const struct statfs *fs)
 	return (unsigned long)fs->f_type != TMPFS_MAGIC && (unsigned long)fs->f_type != RAMFS_MAGIC;
 }
 
-/* Out of the page cache with it. Return: whether there was a cache to leave. */
+/* Out of the page cache with it, but for what somebody still works on. Return: whether there was a cache to leave. */
 static inline bool chill(int file)
 {
 	struct statfs fs;

@@ -30,11 +30,13 @@ struct eddy_peer {
 /* Who asks. Lives as long as the request. Never NULL. */
 EDDY_API const struct eddy_peer *eddy_req_peer(const struct eddy_req *req);
 
-/* Whether the peer is on this machine: it has a loopback address, or came by a unix socket. */
+/* Whether the peer is on this machine: it has a loopback address, or came by a unix socket. Of one that is forwarded a trusted
+ * proxy says so, and means its own machine. */
 EDDY_API bool eddy_peer_is_local(const struct eddy_peer *peer);
 
 /* Whether the client's request came to this server, or to the proxy in front of it, by TLS. A PROXY header says so in its
- * extension PP2_TYPE_SSL; one without it leaves it at what the connection is. */
+ * extension PP2_TYPE_SSL, also of a connection that is TLS itself: what counts is how the client came to the proxy. One
+ * without it leaves it at what the connection is. */
 EDDY_API bool eddy_req_is_secure(const struct eddy_req *req);
 
 /* "https" or "http", by the same rule. */
