@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import machine
 from servers import Server, free_port, processors

@@ -2,8 +2,6 @@
 import hashlib
 import json
 import os
-import re
-import subprocess
 import threading
 import time
 import unittest

@@ -207,12 +207,14 @@ Test(router, method_names)
 {
 	char set[EDDYI_METHOD_SET_SIZE];
 
-	for (int i = 0; i < EDDYI_METHOD_COUNT; i++)
-		cr_expect(eq(int, eddyi_method_from(eddyi_method_name(i)), i));
+	for (int i = 0; i < EDDYI_METHOD_COUNT; i++) {
+		struct eddy_str name = eddyi_method_format_set(EDDYI_METHOD_BIT(i), set);
+
+		cr_expect(eq(int, eddyi_method_from(name), i));
+	}
 	cr_expect(eq(int, eddyi_method_from(eddy_str_from("get")), EDDYI_METHOD_OTHER));
 	cr_expect(eq(int, eddyi_method_from(eddy_str_from("")), EDDYI_METHOD_OTHER));
 	cr_expect(eq(int, eddyi_method_from(eddy_str_from("PROPFIND")), EDDYI_METHOD_OTHER));
-	cr_expect(eq(sz, eddyi_method_name(EDDYI_METHOD_OTHER).len, 0));
 	cr_expect(eq(sz, eddyi_method_format_set(0, set).len, 0));
 	cr_expect_str_eq(eddyi_method_format_set(~0u, set).ptr,
 			 "GET, HEAD, POST, PUT, DELETE, CONNECT, OPTIONS, TRACE, PATCH");

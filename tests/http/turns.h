@@ -28,8 +28,6 @@ struct turn {
 	enum after after;
 };
 
-#define TURNS_MAX 32
-
 struct talk {
 	const struct turn *turns; /* up to one that is all zero */
 	const struct eddy_client_options *options;

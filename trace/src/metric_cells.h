@@ -5,9 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers that lie together are at most this many. */
-#define EDDYI_CELLS_TOGETHER 64
-
 /* Have `count` numbers that begin with 0 and lie together. Return: 0, -ENOSPC, -ENOMEM. */
 int eddyi_cells_reserve(size_t count, unsigned *ret_first);
 

@@ -41,7 +41,7 @@ static _Thread_local struct table *here;
 
 /* ---- the table ---- */
 
-void eddyi_open_file_unref(struct eddyi_open_file *file)
+static void unref(struct eddyi_open_file *file)
 {
 	if (--file->refs)
 		return;
@@ -66,7 +66,7 @@ static void take_out(struct table *table, struct eddyi_open_file *file)
 	eddy_list_remove(&file->recent);
 	eddy_timer_disarm(&file->timer);
 	table->count--;
-	eddyi_open_file_unref(file);
+	unref(file);
 }
 
 static void expire(struct eddy_timer *timer)
@@ -345,7 +345,7 @@ int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len
 void eddyi_outgoing_close(struct eddyi_outgoing *file)
 {
 	if (file->kept)
-		eddyi_open_file_unref(file->kept);
+		unref(file->kept);
 	else if (file->fd >= 0)
 		close(file->fd);
 	*file = (struct eddyi_outgoing){ .fd = -1 };

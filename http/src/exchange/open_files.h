@@ -93,9 +93,6 @@ static inline struct eddy_warmth *eddyi_outgoing_warmth(const struct eddyi_outgo
 /* Close it, or give it back. Never suspends. */
 void eddyi_outgoing_close(struct eddyi_outgoing *file);
 
-/* Give a reference back. Never suspends. */
-void eddyi_open_file_unref(struct eddyi_open_file *file);
-
 /* Let go of all files that this thread's loop keeps. Never suspends. Return: whether there were any. */
 bool eddyi_open_files_drop(void);
 

@@ -37,11 +37,6 @@ void eddyi_incoming_close(struct eddyi_incoming *incoming);
 /* Append bytes. Suspends. Return: 0, -EFBIG past the limit, -ENOSPC, -errno. */
 int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_t len);
 
-/* Append `len` bytes from the connection's socket by splice; `*ret_moved` says how many came, also after
- * an error. Suspends. Return: 0, -EFBIG, -ENOSPC, -ECONNRESET, -errno. */
-int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire, uint64_t len,
-			   uint64_t *ret_moved);
-
 /* Append all that is left of a body. Suspends. Return: 0, -errno. */
 int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
 				struct eddyi_body *body);

@@ -49,8 +49,10 @@ int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_
 	return r;
 }
 
-int eddyi_incoming_receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire, uint64_t len,
-			   uint64_t *ret_moved)
+/* Append `len` bytes from the connection's socket by splice; `*ret_moved` says how many came, also after
+ * an error. Suspends. Return: 0, -EFBIG, -ENOSPC, -ECONNRESET, -errno. */
+static int receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire, uint64_t len,
+		   uint64_t *ret_moved)
 {
 	int r = 0;
 
@@ -135,7 +137,7 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wi
 			r = write_gathered(incoming, &gathered);
 			if (r < 0)
 				return r;
-			r = eddyi_incoming_receive(incoming, wire, left, &moved);
+			r = receive(incoming, wire, left, &moved);
 			eddyi_body_took(body, wire, moved, false);
 			if (r < 0) {
 				/* What the file did not take has left the socket all the same: where

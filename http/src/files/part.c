@@ -165,7 +165,9 @@ static int peek(struct eddy_part *part)
 	return 0;
 }
 
-int eddyi_part_next(struct eddy_part *part, struct eddy_str *ret_data)
+/* Hand out what comes next of the part, never empty; it is valid until the next call of any kind.
+ * Suspends. Return: 1, 0 at the end of the part, -errno as eddy_part_read(). */
+static int next_piece(struct eddy_part *part, struct eddy_str *ret_data)
 {
 	int r = peek(part);
 
@@ -198,7 +200,7 @@ int eddy_part_text(struct eddy_part *part, struct eddy_str *ret_text)
 	char *text = NULL;
 	int r;
 
-	while ((r = eddyi_part_next(part, &data)) > 0) {
+	while ((r = next_piece(part, &data)) > 0) {
 		if (data.len > form->field_max - len)
 			return -EMSGSIZE;
 		if (!text || data.len > size - len) {
@@ -228,7 +230,7 @@ int eddyi_part_receive(struct eddy_part *part, struct eddyi_incoming *incoming)
 	struct eddy_str data;
 	int r;
 
-	while ((r = eddyi_part_next(part, &data)) > 0) {
+	while ((r = next_piece(part, &data)) > 0) {
 		r = eddyi_incoming_write(incoming, data.ptr, data.len);
 		if (r < 0)
 			break;

@@ -12,11 +12,6 @@ _Static_assert(sizeof("GET, HEAD, POST, PUT, DELETE, CONNECT, OPTIONS, TRACE, PA
 		       EDDYI_METHOD_SET_SIZE,
 	       "the set of all methods has room");
 
-struct eddy_str eddyi_method_name(enum eddyi_method method)
-{
-	return eddy_str_from(method < EDDYI_METHOD_COUNT ? names[method] : "");
-}
-
 enum eddyi_method eddyi_method_from(struct eddy_str name)
 {
 	for (int i = 0; i < EDDYI_METHOD_COUNT; i++)

@@ -26,9 +26,6 @@ enum eddyi_method {
 /* The longest text of a set, its NUL included. */
 #define EDDYI_METHOD_SET_SIZE 64
 
-/* The method's name, "" for EDDYI_METHOD_OTHER. Static memory. */
-struct eddy_str eddyi_method_name(enum eddyi_method method);
-
 /* Find the method of this name; case matters. Return: EDDYI_METHOD_OTHER for any other name. */
 enum eddyi_method eddyi_method_from(struct eddy_str name);
 

@@ -8,6 +8,9 @@
 int eddyi_scope_spawn(struct eddy_scope *scope, struct eddyi_told told, const char *name,
 		      eddy_task_fn *fn, void *arg, const char *where);
 
+/* A task of `scope` has ended with `result`. */
+void eddyi_scope_task_ended(struct eddy_scope *scope, int result);
+
 /* The loop's root scope: no parent, no host. */
 void eddyi_scope_init_root(struct eddy_scope *scope);
 

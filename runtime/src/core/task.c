@@ -8,6 +8,7 @@
 #include "chaos.h"
 #include "loop.h"
 #include "probe.h"
+#include "scope.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -86,7 +87,8 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 	return task;
 }
 
-void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task)
+/* Put an ended task's stack back into the pool. */
+static void put(struct eddy_loop *loop, struct eddy_task *task)
 {
 	task->idle_since_ns = loop->now_ns;
 	task->owner = task->scope = NULL;
@@ -166,7 +168,7 @@ static void end(struct eddy_loop *loop, struct eddy_task *task)
 		     task->name);
 	eddyi_probe_end(loop, task);
 	eddy_list_remove(&task->inside);
-	eddyi_task_put(loop, task);
+	put(loop, task);
 	if (told.fn)
 		told.fn(told.arg, result);
 	eddyi_scope_task_ended(owner, result);

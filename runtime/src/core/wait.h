@@ -76,9 +76,6 @@ void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task);
 /* What is rare when a task has suspended: it has ended, or wants the loop's stack. */
 void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task);
 
-/* Put an ended task's stack back into the pool. */
-void eddyi_task_put(struct eddy_loop *loop, struct eddy_task *task);
-
 /* Give back the pages of stacks that have been idle for a while. */
 void eddyi_task_trim(struct eddy_timer *timer);
 
@@ -123,8 +120,5 @@ void eddyi_wake(struct eddyi_waiter *waiter, int result);
 
 /* The simplest `cancel`: wake with -ECANCELED; for waiters that nobody else holds. */
 void eddyi_cancel_wait(struct eddyi_waiter *waiter);
-
-/* In scope.c: a task of `scope` has ended with `result`. */
-void eddyi_scope_task_ended(struct eddy_scope *scope, int result);
 
 #endif

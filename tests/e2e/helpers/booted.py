@@ -10,10 +10,8 @@ namespaces, with a network of its own. It takes root and the package systemd, an
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
-import threading
 import time
 import unittest
 
