@@ -1,3 +1,4 @@
+/* eddy-bench compare: prints what became worse or better between two saved results. */
 #include "compare.h"
 #include "format.h"
 #include "table.h"

@@ -1,3 +1,4 @@
+/* The charts of a page: those of one cell, and those over the sizes of several. */
 #include "format.h"
 #include "html.h"
 #include "must.h"

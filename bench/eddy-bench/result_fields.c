@@ -1,3 +1,4 @@
+/* Which members of a result are in its file, by which names. */
 #include "result_json.h"
 
 #define NUMBER(of, member)                                                                         \

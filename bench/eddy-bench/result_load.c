@@ -1,3 +1,4 @@
+/* A result from its file, which anybody may have written: a mistake is said with its place. */
 #include "result_json.h"
 
 #include <eddy/file.h>

@@ -1,3 +1,4 @@
+/* A result into its file, which is replaced as a whole. */
 #include "figures_json.h"
 #include "must.h"
 #include "result_json.h"

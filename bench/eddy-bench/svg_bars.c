@@ -1,3 +1,4 @@
+/* Charts of bars, with whiskers; and how every picture begins and ends. */
 #include "format.h"
 #include "svg.h"
 #include "table.h"

@@ -1,3 +1,4 @@
+/* Charts of lines: their axes, ticks and labels. */
 #include "format.h"
 #include "svg.h"
 #include "table.h"

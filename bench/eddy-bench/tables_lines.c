@@ -1,3 +1,4 @@
+/* What stands in lines beside the tables: verdicts, the machine, settings. */
 #include "format.h"
 #include "must.h"
 #include "tables.h"

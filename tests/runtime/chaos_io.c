@@ -1,3 +1,4 @@
+/* Tests of runtime/src/core/chaos.h: what it does to calls. */
 #include "core/chaos.h"
 #include "seeds.h"
 

@@ -1,3 +1,4 @@
+/* Tests of eddy/io.h: calls that are cancelled, of which the kernel has let go when they return. */
 #include "expect.h"
 
 #include <eddy/feature.h>

@@ -1,3 +1,4 @@
+/* Tests of eddy_offload_detached() of eddy/offload.h. */
 #include "jobs.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Tests of eddy/offload.h: the queue of jobs: its order, and what happens when it is full. */
 #include "jobs.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* Tests of eddy_close() of eddy/io.h: whatever uses the descriptor ends before it. */
 #include "polls.h"
 #include "base/uapi.h"
 

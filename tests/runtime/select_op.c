@@ -1,3 +1,4 @@
+/* Tests of eddy/select.h: cases that are operations, and what becomes of those that lose. */
 #include "select_rig.h"
 
 #include <eddy/io.h>
