@@ -94,6 +94,29 @@ Test(group, filters_without_a_route)
 	eddy_app_free(app);
 }
 
+static int note_plainly(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	strcat(trail, eddy_next_data(next) ? "?" : "-");
+	return eddy_next(next, req, res);
+}
+
+/* A filter without data takes its turn, in this group and what is within it. */
+Test(group, filters_without_data)
+{
+	struct eddy_app *app = eddy_app_new();
+	struct eddy_group *api = group_of(eddy_app_group(app, "/api"), "a");
+
+	eddy_group_add_filter(api, note_plainly);
+	group_of(api, "b");
+	eddy_group_map_get(api, "/x", path);
+	eddy_group_map_get(eddy_group_group(api, "/deep"), "/x", path);
+	eddy_app_map_get(app, "/x", path);
+	EXPECT_TRAIL(app, GET("/api/x"), "200 a-b");
+	EXPECT_TRAIL(app, GET("/api/deep/x"), "200 a-b");
+	EXPECT_TRAIL(app, GET("/x"), "200 ");
+	eddy_app_free(app);
+}
+
 static void hear(const struct eddy_record *record, void *arg)
 {
 	(void)arg;

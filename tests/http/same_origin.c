@@ -57,6 +57,23 @@ Test(same_origin, pages_elsewhere)
 	eddy_app_free(app);
 }
 
+Test(same_origin, of_a_group)
+{
+	struct eddy_app *app = eddy_app_new();
+	struct eddy_group *api = eddy_app_group(app, "/x");
+
+	eddy_group_use_same_origin(api, &(struct eddy_same_origin_options){ .local_only = true });
+	eddy_group_map(api, "PUT", "", done);
+	eddy_app_map(app, "PUT", "/y", done);
+	cr_expect(eq(int, status_of(app, ASK("PUT", "localhost", "")), 200));
+	cr_expect(eq(int, status_of(app, ASK("PUT", "localhost", "Origin: null\n")), 403));
+	cr_expect(eq(int, status_of(app, ASK("PUT", "a.example", "")), 403));
+	/* What is beside the group is not guarded. */
+	cr_expect(
+		eq(int, status_of(app, "PUT /y HTTP/1.1\nHost: a.example\nOrigin: null\n\n"), 200));
+	eddy_app_free(app);
+}
+
 Test(same_origin, names_that_anybody_may_own)
 {
 	struct eddy_same_origin_options local = { .local_only = true };

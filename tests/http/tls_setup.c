@@ -1,6 +1,7 @@
-/* Tests of http/src/tls/tls_setup.h. */
+/* Tests of http/src/tls/tls_setup.h, and of an app that loads one anew. */
 #include "tls/wolfssl.h"
 
+#include "app/app.h"
 #include "tls/tls_setup.h"
 
 #include "tls/hello.h"
@@ -8,9 +9,13 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <dlfcn.h>
+#include <eddy/http.h>
+#include <eddy/log.h>
 #include <eddy/tls.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -78,5 +83,57 @@ Test(tls_setup, sessions_free_nothing_of_what_they_share)
 		cr_assert(eq(int, eddyi_tls_setup_load(setup), 0));
 	}
 	eddyi_tls_setup_free(setup);
+	close(fd);
+}
+
+static char said[512];
+
+static void hear(const struct eddy_record *record, void *arg)
+{
+	(void)arg;
+	snprintf(said, sizeof(said), "%.*s", (int)record->message.len, record->message.ptr);
+}
+
+static void rewrite(int fd, const char *text)
+{
+	ssize_t len = (ssize_t)strlen(text);
+
+	cr_assert(eq(int, ftruncate(fd, 0), 0));
+	cr_assert(eq(int, (int)pwrite(fd, text, (size_t)len, 0), (int)len));
+}
+
+/* Whether a session can begin. */
+static bool has_certificate(struct eddy_app *app)
+{
+	struct eddyi_hello hello = { 0 };
+	struct WOLFSSL *session = eddyi_tls_setup_session(app->tls, &hello);
+	bool has = session && wolfSSL_get_certificate(session);
+
+	wolfSSL_free(session);
+	return has;
+}
+
+/* The files are read each time; one that is unusable leaves the certificates that there are. */
+Test(tls_setup, an_app_reads_its_files_again)
+{
+	int fd = memfd_create("pem", MFD_CLOEXEC);
+	struct eddy_app *app = eddy_app_new();
+	char path[32];
+
+	cr_expect(eq(int, eddy_app_reload_tls(app), -EINVAL));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	eddy_app_use_tls(app, &(struct eddy_tls_options){ .cert = path, .key = path });
+	rewrite(fd, pem);
+	cr_assert(eq(int, eddy_app_reload_tls(app), 0));
+	cr_expect(has_certificate(app));
+	rewrite(fd, "no certificate");
+	eddy_log_subscribe(hear, NULL);
+	cr_expect(eq(int, eddy_app_reload_tls(app), -EINVAL));
+	eddy_log_unsubscribe();
+	cr_expect(strstr(said, path) != NULL, "%s", said);
+	cr_expect(has_certificate(app));
+	rewrite(fd, pem);
+	cr_expect(eq(int, eddy_app_reload_tls(app), 0));
+	eddy_app_free(app);
 	close(fd);
 }
