@@ -246,6 +246,67 @@ Test(client, sends_requests)
 	close(file.fd);
 }
 
+/* Read all of a response, as "STATUS BODY", and be done with it. */
+static void note(int i, int r, struct eddy_response *response)
+{
+	struct eddy_str body;
+
+	results[i] = r;
+	got[i][0] = 0;
+	if (r < 0)
+		return;
+	results[i] = eddy_response_body(response, &body);
+	if (results[i] == 0)
+		snprintf(got[i], sizeof(got[i]), "%d %.*s", eddy_response_status(response),
+			 EDDY_FMT(body));
+	eddy_response_free(response);
+}
+
+static int ask_plainly(struct talk *talk)
+{
+	struct eddy_str hello = eddy_str_from("hello");
+	struct eddy_response *response = NULL;
+	int r = eddy_client_head(talk->client, url_of(talk, "/h"), &response);
+
+	note(0, r, response);
+	r = eddy_client_post(talk->client, url_of(talk, "/o"), "a/b", hello, &response);
+	note(1, r, response);
+	r = eddy_client_put(talk->client, url_of(talk, "/u"), "c/d", hello, &response);
+	note(2, r, response);
+	return 0;
+}
+
+/* Each method by its own function. */
+Test(client, sends_plain_requests)
+{
+	static const char *const want[] = {
+		"HEAD /h HTTP/1.1\r\n",
+		"POST /o HTTP/1.1\r\n",
+		"content-type: a/b\r\ncontent-length: 5\r\n\r\nhello",
+		"PUT /u HTTP/1.1\r\n",
+		"content-type: c/d\r\ncontent-length: 5\r\n\r\nhello",
+	};
+	/* What a HEAD is told of its length does not follow. */
+	const struct turn turns[] = { { NULL, OK "content-length: 5\r\n\r\n", STAY },
+				      { "hello", HELLO, STAY },
+				      { "hello", "HTTP/1.1 201 Made\r\ncontent-length: 0\r\n\r\n",
+					STAY },
+				      { 0 } };
+	struct talk talk = { .turns = turns, .ask = ask_plainly };
+	const char *at = talk.log;
+
+	have_talk(&talk);
+	for (int i = 0; i < 3; i++)
+		cr_expect(eq(int, results[i], 0), "%d: %s", i, talk.error);
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		at = strstr(at, want[i]);
+		cr_assert(at != NULL, "%s: %s", want[i], talk.log);
+	}
+	cr_expect_str_eq(got[0], "200 ");
+	cr_expect_str_eq(got[1], "200 hello");
+	cr_expect_str_eq(got[2], "201 ");
+}
+
 /* Whatever is wrong is said before anything is sent; a body that fails midway costs the connection. */
 Test(client, refuses_requests)
 {
