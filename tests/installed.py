@@ -4,7 +4,7 @@
 
 BUILD is built already. Each shared library has the soname and the symbols that it ought to: exactly those that its headers
 declare as EDDY_API. pkg-config asks for no more than is needed. Programs outside of the tree are built with what it says, shared
-and static, the command `eddy` finds its programs wherever all of that is moved to, and gdb loads eddy-gdb.py by itself.
+and static, and the README's answers. Manual pages are where man looks, the command `eddy` finds its programs wherever all of that is moved to, and gdb loads eddy-gdb.py by itself.
 """
 import glob
 import json
@@ -15,7 +15,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'e2e', 'helpers'))
+
+import network
 from tap import Tap
 
 # Each library: its layer, what it is linked with beside eddy's own and the C library, and what pkg-config brings.
@@ -47,12 +51,13 @@ class Installed:
     """What `meson install` made, below a folder; paths are as they would be without it."""
 
     def __init__(self, root, build, folder):
-        self.root, self.folder = root, folder
+        self.root, self.build, self.folder = root, build, folder
         options = {option['name']: option['value'] for option in json.loads(run('meson', 'introspect', '--buildoptions', build))}
         self.version = json.loads(run('meson', 'introspect', '--projectinfo', build))['version']
         self.series = '.'.join(self.version.split('.')[:2])
         self.prefix = options['prefix']
         self.lib = os.path.join(self.prefix, options['libdir'])
+        self.man = os.path.join(self.prefix, options['mandir'])
         run('meson', 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', folder)
 
     def path(self, *parts):
@@ -241,6 +246,65 @@ def check_program(tree, package, source, answer, static):
         raise Failed(dynamic)
 
 
+def readme_program(tree):
+    """The program at the top of README.md."""
+    with open(os.path.join(tree.root, 'README.md')) as file:
+        programs = [block for block in re.findall(r'^```c\n(.*?)^```$', file.read(), re.M | re.S) if 'int main(' in block]
+    if len(programs) != 1:
+        raise Failed(f'README.md has {len(programs)} programs, not one')
+    return programs[0]
+
+
+# Ends the program in any case.
+ASK = """
+timeout 30 ./a.out >log 2>&1 & app=$!
+until grep -q Listening log || ! kill -0 $app 2>/dev/null; do sleep 0.02; done
+curl -sS -m 10 localhost:7878/hello/world
+kill $app 2>/dev/null
+wait $app
+cat log
+"""
+
+
+def check_readme(tree, static):
+    """What README.md says of a program of one's own, as it would be typed."""
+    try:
+        network.needed()
+    except unittest.SkipTest as skipped:
+        return str(skipped)
+    if not shutil.which('curl'):
+        return 'needs curl'
+    folder = os.path.join(tree.folder, 'static' if static else 'shared')
+    os.mkdir(folder)
+    with open(os.path.join(folder, 'app.c'), 'w') as file:
+        file.write(readme_program(tree))
+    built, libs = ('cc -static app.c', '--static') if static else ('cc app.c', '')
+    run('sh', '-c', f'{built} $(pkg-config {libs} --cflags --libs eddy-http)', cwd=folder, env=tree.environment())
+    said = run(*network.ALONE, 'sh', '-c', ASK, cwd=folder, env={} if static else tree.environment())
+    if not said.startswith('Hello, world!') or 'Listening on localhost:7878' not in said:
+        raise Failed(said)
+    return ''
+
+
+def check_man(tree):
+    """A page of each section, be it another's by reference."""
+    if not os.path.isdir(os.path.join(tree.build, 'docs', 'man1')):
+        return 'built without manual pages: ./dev docs installs Sphinx'
+    folder = tree.folder + tree.man
+    for page in ('man1/eddy.1', 'man3/eddy_recv.3', 'man7/eddy_cancel.7'):
+        name, text = page, ''
+        for _ in range(2):
+            if not os.path.exists(os.path.join(folder, name)):
+                raise Failed(f'{page} needs {name}, which is not in {tree.man}')
+            with open(os.path.join(folder, name)) as file:
+                text = file.read()
+            name = text.removeprefix('.so ').strip() if text.startswith('.so ') else name
+        section = page.rpartition('.')[2]
+        if not re.search(rf'^\.TH "\w+" "{section}" ', text, re.M) or os.path.basename(page).rpartition('.')[0] not in text.lower():
+            raise Failed(f'{page} has {text[:200]!r}')
+    return ''
+
+
 def check_command(tree):
     """The programs are found by `eddy` where they have been moved to."""
     eddy = tree.path('bin/eddy')
@@ -359,6 +423,8 @@ def main():
         for how, static in (('shared', False), ('static', True)):
             step(tap, f'a program of the runtime, {how}', check_program, tree, 'eddy-runtime', RUNTIME, 'ran\n', static)
             step(tap, f'a program of all layers, {how}', check_program, tree, everything, ALL, '200 br\n401\n', static)
+            step(tap, f'the program of the README, {how}', check_readme, tree, static)
+        step(tap, 'manual pages are where man looks', check_man, tree)
         step(tap, 'eddy runs its programs', check_command, tree)
         step(tap, 'eddy says what is not there', check_missing, tree)
         step(tap, 'eddy of the runtime alone has the doctor', check_alone, tree)
