@@ -123,8 +123,8 @@ export class Scene {
 			e => window.eddyComplain(`CSP: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`)));
 	}
 
-	put(name, content) {
-		const file = path.join(this.folder, name);
+	put(name, content, folder = this.folder) {
+		const file = path.join(folder, name);
 		if (typeof content === 'number') {
 			fs.writeFileSync(file, '');
 			fs.truncateSync(file, content);
@@ -136,7 +136,7 @@ export class Scene {
 	read = name => fs.readFileSync(path.join(this.folder, name));
 	names = () => fs.readdirSync(this.folder).sort();
 
-	// Choose files to upload: name -> content. Large ones come from a folder, which is much faster.
+	// Choose files to upload: name -> content, as above. Large ones come from a folder, which is much faster.
 	async choose(files) {
 		const list = Object.entries(files);
 		const picker = this.page.locator('#picker');
@@ -146,7 +146,7 @@ export class Scene {
 		const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'eddy-page-'));
 		this.folders.push(folder);
 		for (const [name, content] of list)
-			fs.writeFileSync(path.join(folder, name), content);
+			this.put(name, content, folder);
 		return picker.setInputFiles(list.map(([name]) => path.join(folder, name)));
 	}
 
