@@ -6,11 +6,12 @@
 - every function has a word said of it, and links of every Markdown file lead somewhere
 - links and pictures of the site lead somewhere, and none is loaded from another host; scripts are the search's alone
 - the map beside a page has the groups of docs/README.md, each with pages in it
-- no page of the site is wider than a telephone; there each picture can be read, and leads to itself
+- no page of the site is wider than a telephone, or than a window of 1280 px; there each picture can be read, and leads to itself
 - `man` finds the page of each function, and mandoc warns of nothing in any page; what the pages speak of is there
 - the options of the commands' pages are those that the programs tell of
 """
 import glob
+import html
 import html.parser
 import json
 import os
@@ -90,7 +91,7 @@ def check_site(tap, root, out):
             wrong.append(f'{name} is not in the table of {layer}')
     tap.check('every function is on one page', '\n'.join(wrong))
     check_map(tap, root, out)
-    check_narrow(tap, out, sorted(pages))
+    check_widths(tap, out, sorted(pages))
 
 
 def check_map(tap, root, out):
@@ -102,51 +103,65 @@ def check_map(tap, root, out):
               f'{[name for name, _ in groups]}, not {wanted}')
 
 
-# In a frame as wide as a telephone: pages that are wider, and the first thing in each that is not in a box of its own; pictures
-# that nobody can read there.
-NARROW = '''<!doctype html><pre id="said"></pre><script>
+# In frames as wide as a telephone and as a window: pages that are wider, and the first thing in each that is not in a box of its
+# own; pictures that nobody can read there.
+WIDTHS = {360: 'a telephone', 1280: 'a window of 1280 px'}
+FRAMES = '''<!doctype html><pre id="said"></pre><script>
 const isBoxed = (one) => one && (/auto|scroll/.test(getComputedStyle(one).overflowX) || isBoxed(one.parentElement));
 const look = async () => {
-	const wide = [];
+	const said = [];
 	for (const page of PAGES) {
 		const frame = document.createElement('iframe');
-		frame.style = 'width: 360px; height: 700px';
+		frame.style.height = '700px';
 		frame.src = page;
 		await new Promise((done) => { frame.onload = done; document.body.append(frame); });
 		const {documentElement: root} = frame.contentDocument;
-		if (root.scrollWidth > root.clientWidth) {
-			const out = [...root.querySelectorAll('body *')].find(
-				(one) => one.getBoundingClientRect().right > root.clientWidth + 1 && !isBoxed(one.parentElement));
-			wide.push(`${page} is ${root.scrollWidth} wide: ${out ? out.textContent.trim().slice(0, 60) : '?'}`);
-		}
-		for (const image of root.querySelectorAll('main img')) {
-			if (image.clientWidth < 0.75 * image.naturalWidth)
-				wide.push(`${page}: ${image.src} is made too small to be read`);
-			if (image.parentElement.href !== image.src)
-				wide.push(`${page}: ${image.src} does not lead to itself`);
+		for (const width of WIDTHS) {
+			const tell = (words) => said.push([width, `${page}${words}`]);
+			frame.style.width = `${width}px`;
+			if (frame.contentWindow.innerWidth !== width)
+				tell(` is seen at ${frame.contentWindow.innerWidth} px`);
+			if (root.scrollWidth > root.clientWidth) {
+				const out = [...root.querySelectorAll('body *')].find(
+					(one) => one.getBoundingClientRect().right > root.clientWidth + 1 && !isBoxed(one.parentElement));
+				tell(` is ${root.scrollWidth} wide: ${out ? out.textContent.trim().slice(0, 60) : '?'}`);
+			}
+			for (const image of root.querySelectorAll('main img')) {
+				if (image.clientWidth < 0.75 * image.naturalWidth)
+					tell(`: ${image.src} is made too small to be read`);
+				if (image.parentElement.href !== image.src)
+					tell(`: ${image.src} does not lead to itself`);
+			}
+			tell('');
 		}
 		frame.remove();
 	}
-	document.getElementById('said').textContent = ['seen', PAGES.length, ...wide].join('\\n');
+	document.getElementById('said').textContent = JSON.stringify(said);
 };
 look();
 </script>'''
 
 
-def check_narrow(tap, out, pages):
+def check_widths(tap, out, pages):
+    names = {width: f'no page is wider than {what}' for width, what in WIDTHS.items()}
     chromium = shutil.which('chromium')
     if not chromium:
-        tap.skip('no page is wider than a telephone', 'needs chromium')
+        for name in names.values():
+            tap.skip(name, 'needs chromium')
         return
-    path = os.path.join(out, 'narrow.htm')
+    path = os.path.join(out, 'frames.htm')
     with open(path, 'w') as file:
-        file.write(NARROW.replace('PAGES', json.dumps(pages)))
+        file.write(FRAMES.replace('PAGES', json.dumps(pages)).replace('WIDTHS', json.dumps(list(WIDTHS))))
     done = subprocess.run([chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--allow-file-access-from-files',
                            '--virtual-time-budget=600000', '--dump-dom', f'file://{path}'], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     os.remove(path)
-    said = re.search(r'<pre id="said">seen\n(\d+)\n?(.*?)</pre>', done.stdout, re.S)
-    tap.check('no page is wider than a telephone', said[2] if said and int(said[1]) == len(pages) else 'not all pages were seen')
+    said = re.search(r'<pre id="said">(.+?)</pre>', done.stdout, re.S)
+    said = json.loads(html.unescape(said[1])) if said else []
+    for width, name in names.items():
+        lines = [line for at, line in said if at == width]
+        wrong = [line for line in lines if line not in pages]
+        tap.check(name, '\n'.join(wrong) if len(lines) - len(wrong) == len(pages) else 'not all pages were seen')
 
 
 def check_sources(tap, root):
