@@ -6,6 +6,7 @@
   is no command of ./dev
 - so is every C block of README.md, those of the layers, docs/*.md, docs/deploy/*.md, docs/errors/*.md and docs/man/*.md, or of a program of
   tests/e2e/servers/; those that are whole programs are compiled by style.py
+- the program of README.md is examples/hello.c but for comments
 - the README of a layer has each of its headers
 - the targets of docs/log.md are those of the layers' records
 - the names eddy_… that the same pages speak of are declared in public headers, or metrics of docs/metrics.md
@@ -161,6 +162,14 @@ def check_pages(tap, root, sources):
     tap.check('the other pages have code', '' if pieces else 'no block was found')
 
 
+def check_first_program(tap, root, sources):
+    """Who copies either has the same."""
+    with open(os.path.join(root, 'README.md')) as file:
+        programs = [block for _, block in blocks(file.read(), 'c') if 'int main(' in block]
+    hello = re.sub(r'^/\*.*?\*/\n', '', sources['examples/hello.c'], flags=re.M | re.S)
+    tap.check('the program of README.md is examples/hello.c', '' if programs == [hello] else f'README.md has\n{"".join(programs)}and not\n{hello}')
+
+
 def check_headers(tap, root):
     """The README of a layer names each of its headers that is not private."""
     missing = []
@@ -241,6 +250,7 @@ def main():
     check_traps(tap, root)
 
     check_pages(tap, root, sources)
+    check_first_program(tap, root, sources)
     check_headers(tap, root)
     check_targets(tap, root)
     check_config(tap, root)
