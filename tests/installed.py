@@ -257,6 +257,7 @@ def readme_program(tree):
 
 # Ends the program in any case.
 ASK = """
+: >log
 timeout 30 ./a.out >log 2>&1 & app=$!
 until grep -q Listening log || ! kill -0 $app 2>/dev/null; do sleep 0.02; done
 curl -sS -m 10 localhost:7878/hello/world
