@@ -110,16 +110,6 @@ const struct eddy_config_section eddyi_config_server = {
 	.done = server_done,
 };
 
-void eddy_app_with_config(struct eddy_app *app, const char *path)
-{
-	const struct eddy_str nothing = eddy_str("", 0);
-
-	app->config_path = eddyi_app_join(app, eddy_str_from(path), nothing).ptr;
-	app->read_config = path ? eddyi_config_read : NULL;
-	eddy_app_config_section(app, &eddyi_config_server, app);
-	eddy_app_config_section(app, &eddyi_config_transfer, app);
-}
-
 /* ---- the text ---- */
 
 struct parse {
@@ -221,7 +211,9 @@ static const char *reason_of(int error)
 	return strerror(-error);
 }
 
-int eddyi_config_read(struct eddy_app *app)
+/* Suspends. Return: 0; -EINVAL when it is wrong, -errno when it can't be read: the records have been emitted;
+ * -ENOMEM, -ECANCELED. */
+static int read_config(struct eddy_app *app)
 {
 	struct load file = { .path = app->config_path };
 	int r = eddy_offload(load, &file);
@@ -236,4 +228,14 @@ int eddyi_config_read(struct eddy_app *app)
 	r = eddyi_config_read_text(app, eddy_str(file.bytes, (size_t)file.len));
 	free(file.bytes);
 	return r;
+}
+
+void eddy_app_with_config(struct eddy_app *app, const char *path)
+{
+	const struct eddy_str nothing = eddy_str("", 0);
+
+	app->config_path = eddyi_app_join(app, eddy_str_from(path), nothing).ptr;
+	app->read_config = path ? read_config : NULL;
+	eddy_app_config_section(app, &eddyi_config_server, app);
+	eddy_app_config_section(app, &eddyi_config_transfer, app);
 }

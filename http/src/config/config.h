@@ -8,11 +8,8 @@
 
 #define EDDYI_CONFIG_FILE_MAX EDDY_MIB
 
-/* Read the app's file and set what it says. Suspends. Return: 0; -EINVAL when it is wrong, -errno
- * when it can't be read: the records have been emitted; -ENOMEM, -ECANCELED. */
-int eddyi_config_read(struct eddy_app *app);
-
-/* The same with the file's text. Does not suspend. */
+/* Set what the text of the app's file says. Does not suspend. Return: 0; -EINVAL when it is wrong: the records
+ * have been emitted; -ENOMEM. */
 int eddyi_config_read_text(struct eddy_app *app, struct eddy_str text);
 
 /* [server]; its target is the app. */

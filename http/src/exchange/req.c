@@ -64,6 +64,36 @@ void eddy_req_header_at(const struct eddy_req *req, size_t at, struct eddy_str *
 	*ret_value = req->head.headers[at].value;
 }
 
+/* ---- its route ---- */
+
+static const struct eddy_route *route_of(const struct eddy_req *req)
+{
+	return req->route ? req->route->value : NULL;
+}
+
+static uint64_t body_max_of(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route && route->body_max ? route->body_max : req->app->options.body_max;
+}
+
+uint64_t eddyi_req_file_max(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route && route->file_max ? route->file_max : req->app->options.file_max;
+}
+
+void *eddy_req_route_data(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route ? route->data : NULL;
+}
+
+/* ---- its body ---- */
+
 uint64_t eddy_req_length(const struct eddy_req *req)
 {
 	return req->decoded || req->head.framing == EDDYI_BODY_CHUNKED ? EDDY_LENGTH_UNKNOWN :
@@ -156,7 +186,7 @@ static int read_known(struct eddy_req *req, uint64_t length, uint64_t max,
 
 int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body)
 {
-	uint64_t max = eddyi_req_body_max(req), length = eddy_req_length(req);
+	uint64_t max = body_max_of(req), length = eddy_req_length(req);
 	int r = 0;
 
 	if (!req->text.ptr)
@@ -166,6 +196,8 @@ int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body)
 		*ret_body = req->text;
 	return r;
 }
+
+/* ---- its app ---- */
 
 /* Whoever has a request may well ask for the end of its app; what it was told is not changed while it runs. */
 struct eddy_app *eddy_req_app(const struct eddy_req *req)
@@ -193,34 +225,6 @@ int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail)
 	if (req->refused)
 		*ret_detail = req->head.problem;
 	return req->refused;
-}
-
-/* ---- its route ---- */
-
-static const struct eddy_route *route_of(const struct eddy_req *req)
-{
-	return req->route ? req->route->value : NULL;
-}
-
-uint64_t eddyi_req_body_max(const struct eddy_req *req)
-{
-	const struct eddy_route *route = route_of(req);
-
-	return route && route->body_max ? route->body_max : req->app->options.body_max;
-}
-
-uint64_t eddyi_req_file_max(const struct eddy_req *req)
-{
-	const struct eddy_route *route = route_of(req);
-
-	return route && route->file_max ? route->file_max : req->app->options.file_max;
-}
-
-void *eddy_req_route_data(const struct eddy_req *req)
-{
-	const struct eddy_route *route = route_of(req);
-
-	return route ? route->data : NULL;
 }
 
 /* ---- what comes behind it ---- */

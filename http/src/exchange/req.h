@@ -4,8 +4,7 @@
 
 #include "exchange_state.h"
 
-/* The limits of the request's body: of its route, else of the app. */
-uint64_t eddyi_req_body_max(const struct eddy_req *req);
+/* The limit of a request's body that goes to a file: of its route, else of the app. */
 uint64_t eddyi_req_file_max(const struct eddy_req *req);
 
 /* Whether the bytes behind the request can't be told to be one: its head was refused, or it asks for a tunnel. */
