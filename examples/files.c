@@ -6,7 +6,7 @@
  *     $ files ~/shared &
  *     $ curl -T holiday.mp4 localhost:7878/files/holiday.mp4
  *     {"name":"holiday.mp4","size":734003200}
- *     $ curl -OJ localhost:7878/files/holiday.mp4
+ *     $ curl -o copy.mp4 localhost:7878/files/holiday.mp4
  *
  * Or open http://localhost:7878/ in a browser. One without JavaScript is sent to /plain, a list and a form.
  */
