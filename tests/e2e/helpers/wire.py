@@ -299,7 +299,7 @@ class Wire:
 
     def more(self):
         try:
-            data = self.socket.recv(MIB)
+            data = self.socket.recv(64 * KIB)    # who means to read slowly has not got it all with the head
         except ConnectionResetError as error:
             raise Lost('reset') from error
         if not data:
