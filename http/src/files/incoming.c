@@ -19,14 +19,19 @@
 /* A file of this size in memory is freed in less than a millisecond. */
 #define QUICK_TO_FREE (4 * EDDY_MIB)
 
+/* Many names cost one call. A child after fork(2) makes those of its parent, and then others, as they exist. */
 static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
 {
-	uint64_t random;
+	static _Thread_local uint64_t random[32];
+	static _Thread_local unsigned left;
 
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		return -errno;
+	if (!left) {
+		if (getrandom(random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+			return -EAGAIN;
+		left = sizeof(random) / sizeof(*random);
+	}
 	snprintf(name, EDDYI_HIDDEN_SIZE, EDDYI_HIDDEN_PREFIX "%016llx",
-		 (unsigned long long)random);
+		 (unsigned long long)random[--left]);
 	return 0;
 }
 
@@ -212,21 +217,27 @@ int eddyi_incoming_hide(struct eddyi_incoming *incoming)
 	return r;
 }
 
-/* Whether the file that has the name goes away with little to free. */
-static bool is_small(const struct eddyi_incoming *incoming, const char *name)
+/* Look whether a file has the name already. Return: whether giving it the name takes the loop no time, as what goes
+ * away is little to free. */
+static bool is_quick_to_name(const struct eddyi_incoming *incoming, const char *name,
+			     bool *ret_taken)
 {
 	struct stat st;
 
+	*ret_taken = false;
+	if (!is_quick(incoming))
+		return false;
 	if (fstatat(incoming->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT;
+	*ret_taken = true;
 	return st.st_size <= (off_t)QUICK_TO_FREE;
 }
 
-static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned flags)
+static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned flags, bool quick)
 {
 	int r;
 
-	if (is_quick(incoming) && is_small(incoming, name))
+	if (quick)
 		r = plain(renameat2(incoming->dir, incoming->hidden, incoming->dir, name, flags));
 	else
 		r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name, flags);
@@ -256,14 +267,15 @@ static int link_hidden_as(struct eddyi_incoming *incoming, const char *name)
 int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, bool no_replace,
 			  bool *ret_replaced)
 {
-	int r = rename_as(incoming, name, RENAME_NOREPLACE);
+	bool taken, quick = is_quick_to_name(incoming, name, &taken);
+	int r = taken ? -EEXIST : rename_as(incoming, name, RENAME_NOREPLACE, quick);
 	bool replaced;
 
 	if (r == -EINVAL)
 		r = link_hidden_as(incoming, name);
 	replaced = r == -EEXIST && !no_replace;
 	if (replaced)
-		r = rename_as(incoming, name, 0);
+		r = rename_as(incoming, name, 0, quick && taken);
 	if (r == 0)
 		*ret_replaced = replaced;
 	return r;
@@ -272,22 +284,23 @@ int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, boo
 int eddyi_incoming_publish(struct eddyi_incoming *incoming, const char *name, bool no_replace,
 			   bool *ret_replaced)
 {
+	bool taken, quick;
 	int r;
 
-	if (!incoming->hidden[0]) {
-		r = link_as(incoming, name);
-		if (r == 0) {
-			incoming->published = true;
-			*ret_replaced = false;
-		}
-		if (r != -EEXIST || no_replace)
-			return r;
-		r = eddyi_incoming_hide(incoming);
-		if (r == 0)
-			r = rename_as(incoming, name, 0);
-		if (r == 0)
-			*ret_replaced = true;
-		return r;
+	if (incoming->hidden[0])
+		return eddyi_incoming_rename(incoming, name, no_replace, ret_replaced);
+	quick = is_quick_to_name(incoming, name, &taken);
+	r = taken ? -EEXIST : link_as(incoming, name);
+	if (r == 0) {
+		incoming->published = true;
+		*ret_replaced = false;
 	}
-	return eddyi_incoming_rename(incoming, name, no_replace, ret_replaced);
+	if (r != -EEXIST || no_replace)
+		return r;
+	r = eddyi_incoming_hide(incoming);
+	if (r == 0)
+		r = rename_as(incoming, name, 0, quick && taken);
+	if (r == 0)
+		*ret_replaced = true;
+	return r;
 }

@@ -96,6 +96,8 @@ static int write_gathered(struct eddyi_incoming *incoming, struct gathered *gath
 {
 	size_t len = gathered->len;
 
+	if (!len)
+		return 0;
 	gathered->len = 0;
 	return eddyi_incoming_write(incoming, gathered->bytes, len);
 }

@@ -202,7 +202,7 @@ int eddy_transfer_to_file(struct eddy_transfer *transfer)
 
 		if (r == -EAGAIN || r == -EINTR)
 			r = await_peer(transfer, POLLIN);
-		else if (r > 0)
+		else if (r > 0 && transfer->moved < transfer->len)
 			r = eddy_yield();
 		if (r < 0)
 			return (int)r;
