@@ -118,6 +118,36 @@ static const struct {
 	{ "a = {b = '\\', c", ".c", "= 1}", 15 },
 };
 
+/* toml++ asserts that no name begins so, and ended the process. */
+Test(toml, says_where_its_parser_gets_lost)
+{
+	static const struct {
+		const char *text;
+		unsigned line, column;
+	} lost[] = {
+		{ "[.a]", 1, 2 },
+		{ "[.a]\nb = 1\nc = \"", 1, 2 },
+		{ "a = 1\n[ .a]\nb = 2", 2, 3 },
+		{ "# é\n\n[[.a]]\n", 3, 3 },
+		{ "a = 1\r\n[=]", 2, 2 },
+		{ "[#]", 1, 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+		struct eddyi_arena arena = { 0 };
+		struct eddyi_toml_error error;
+		struct eddyi_toml *root;
+
+		cr_expect(eq(int,
+			     eddyi_toml_parse(eddy_str_from(lost[i].text), &arena, &root, &error),
+			     -EBADMSG));
+		cr_expect(eq(uint, error.line, lost[i].line), "%s", lost[i].text);
+		cr_expect(eq(uint, error.column, lost[i].column), "%s", lost[i].text);
+		cr_expect(ne(str, error.text, ""));
+		eddyi_arena_deinit(&arena);
+	}
+}
+
 Test(toml, is_of_bounded_depth)
 {
 	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {

@@ -9,6 +9,24 @@ extern "C" {
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+
+namespace
+{
+
+// A text has led the parser to where it never thought to be.
+struct lost {
+};
+
+[[noreturn]] void get_lost()
+{
+	throw lost();
+}
+
+} // namespace
+
+// What the parser asserts of itself does not hold for every text: `[.a]` would end the process.
+#undef NDEBUG
+#define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : get_lost())
 // Headers alone, whatever its package says: nothing is linked, which has no archive in Debian.
 #undef TOML_HEADER_ONLY
 #undef TOML_SHARED_LIB
@@ -119,6 +137,34 @@ struct eddyi_toml *convert(struct eddyi_arena *arena, const toml::node &node)
 	return to;
 }
 
+bool gets_lost(std::string_view text) noexcept
+{
+	try {
+		static_cast<void>(toml::parse(text));
+	} catch (const lost &) {
+		return true;
+	} catch (...) {
+	}
+	return false;
+}
+
+// The byte at which the parser gets lost ends the shortest beginning of the text in which it does.
+void find_where(std::string_view text, struct eddyi_toml_error *error) noexcept
+{
+	size_t before = 0, at = text.size();
+
+	while (at - before > 1) {
+		size_t middle = before + (at - before) / 2;
+
+		(gets_lost(text.substr(0, middle)) ? at : before) = middle;
+	}
+	error->line = error->column = 1;
+	for (char c : text.substr(0, before)) {
+		error->column = c == '\n' ? 1 : error->column + 1;
+		error->line += c == '\n';
+	}
+}
+
 } // namespace
 
 int eddyi_toml_parse(struct eddy_str text, struct eddyi_arena *arena, struct eddyi_toml **ret_root,
@@ -143,6 +189,10 @@ int eddyi_toml_parse(struct eddy_str text, struct eddyi_arena *arena, struct edd
 		ret_error->column = error.source().begin.column;
 		snprintf(ret_error->text, sizeof(ret_error->text), "%.*s",
 			 (int)error.description().size(), error.description().data());
+		return -EBADMSG;
+	} catch (const lost &) {
+		find_where(std::string_view(text.ptr, text.len), ret_error);
+		snprintf(ret_error->text, sizeof(ret_error->text), "neither a key nor a value begins so");
 		return -EBADMSG;
 	} catch (const std::bad_alloc &) {
 		return -ENOMEM;
