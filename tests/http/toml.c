@@ -148,6 +148,44 @@ Test(toml, says_where_its_parser_gets_lost)
 	}
 }
 
+/* A blank is looked for there, and some letters are undefined behaviour of toml++. */
+Test(toml, is_ascii_but_for_strings_and_comments)
+{
+	static const struct {
+		const char *text;
+		unsigned line;
+	} texts[] = {
+		{ "a = \"é\" # é\nb = 'é\\é' # \\é\n# é", 0 },
+		{ "\xef\xbb\xbf\"é\" = \"\"\"é\n\"é\"\\n\"\"\"\nb = '''\n\\é\n'''", 0 },
+		{ "", 0 },
+		{ "é = 1", 1 },
+		{ "\n\na = é", 3 },
+		{ "a = 1\n\xef\xbb\xbf", 2 },
+		{ "a = \"\n\"é", 0 }, /* the parser stops where the line ends */
+		{ "# é\na = \"x\\é\"", 2 },
+		{ "a = \"\"\"\n\n\\\\\\é\"\"\"", 3 },
+		{ "a = \"\"\"\\\"é\"\"\"", 0 },
+		{ "a = \"\\", 0 },
+		{ "\xef\xbb\x91~auth =kh =1o7[aA\r\n", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct eddyi_arena arena = { 0 };
+		struct eddyi_toml_error error;
+		struct eddyi_toml *root;
+		int r = eddyi_toml_parse(eddy_str_from(texts[i].text), &arena, &root, &error);
+
+		cr_expect(eq(uint, eddyi_toml_strange_line(eddy_str_from(texts[i].text)),
+			     texts[i].line),
+			  "%s", texts[i].text);
+		if (texts[i].line) {
+			cr_expect(eq(int, r, -EBADMSG));
+			cr_expect(eq(uint, error.line, texts[i].line));
+		}
+		eddyi_arena_deinit(&arena);
+	}
+}
+
 Test(toml, is_of_bounded_depth)
 {
 	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {

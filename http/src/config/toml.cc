@@ -170,13 +170,19 @@ void find_where(std::string_view text, struct eddyi_toml_error *error) noexcept
 int eddyi_toml_parse(struct eddy_str text, struct eddyi_arena *arena, struct eddyi_toml **ret_root,
 		     struct eddyi_toml_error *ret_error)
 {
-	unsigned deep = eddyi_toml_deep_line(text);
+	unsigned deep = eddyi_toml_deep_line(text), strange = eddyi_toml_strange_line(text);
 
 	*ret_error = {};
 	if (deep) {
 		ret_error->line = deep;
 		snprintf(ret_error->text, sizeof(ret_error->text), "deeper than %d levels",
 			 EDDYI_TOML_DEPTH_MAX);
+		return -EBADMSG;
+	}
+	if (strange) {
+		ret_error->line = strange;
+		snprintf(ret_error->text, sizeof(ret_error->text),
+			 "a character beyond ASCII outside of a string, or behind a backslash");
 		return -EBADMSG;
 	}
 	try {
