@@ -47,10 +47,6 @@ int eddyi_toml_parse(struct eddy_str text, struct eddyi_arena *arena, struct edd
 /* Look for what is deeper than EDDYI_TOML_DEPTH_MAX. Return: its line, 0 when there is none. */
 unsigned eddyi_toml_deep_line(struct eddy_str text);
 
-/* Look for a character beyond ASCII where TOML has none: outside of strings and comments, or escaped by a backslash.
- * Return: its line, 0 when there is none. */
-unsigned eddyi_toml_strange_line(struct eddy_str text);
-
 EDDY_END_DECLS
 
 #endif

@@ -1,6 +1,6 @@
-/* What toml++ must not see: it takes dotted keys of any length, and frees the tables that they make by recursion; and where
- * it looks for a blank, many a letter beyond ASCII is undefined behaviour (3.3). Only strings and comments are told from the rest;
- * what else is not TOML is left to the parser. */
+/* How deep a TOML text is, before toml++ sees it: it takes dotted keys of any length, and frees the
+ * tables that they make by recursion. Only strings and comments are told from the rest; what is not
+ * TOML at all is left to the parser. */
 #include "toml.h"
 
 static const char *skip_multiline(const char *at, const char *end)
@@ -88,45 +88,6 @@ unsigned eddyi_toml_deep_line(struct eddy_str text)
 		}
 		if (nested > EDDYI_TOML_DEPTH_MAX || names > EDDYI_TOML_DEPTH_MAX)
 			return line;
-	}
-	return 0;
-}
-
-/* Where in a basic string a backslash has a character beyond ASCII behind it. Return: NULL for nowhere. */
-static const char *find_strange_escape(const char *at, const char *end)
-{
-	if (*at != '"')
-		return NULL;
-	for (; end - at > 1; at++) {
-		if (*at == '\\' && (unsigned char)*++at >= 0x80)
-			return at;
-	}
-	return NULL;
-}
-
-unsigned eddyi_toml_strange_line(struct eddy_str text)
-{
-	const char *at = text.ptr, *end = text.ptr + text.len, *next, *strange;
-	unsigned line = 1;
-
-	if (text.len >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
-		at += 3;
-	for (; at < end; at = next) {
-		next = at + 1;
-		if (*at == '"' || *at == '\'') {
-			next = skip_string(at, end);
-			strange = find_strange_escape(at, next);
-			if (strange)
-				return line + lines_between(at, strange);
-			line += lines_between(at, next);
-		} else if (*at == '#') {
-			next = memchr(at, '\n', (size_t)(end - at));
-			if (!next)
-				return 0;
-		} else if ((unsigned char)*at >= 0x80) {
-			return line;
-		}
-		line += *at == '\n';
 	}
 	return 0;
 }
