@@ -18,26 +18,35 @@ static void receive(struct eddyi_tls_buffers *buffers, const char *head, size_t 
 	eddyi_tls_buffers_received(buffers, len);
 }
 
-Test(tls_buffers, give_whole_records_only)
+Test(tls_buffers, give_whole_records_one_at_a_time)
 {
 	struct eddyi_tls_buffers buffers = { 0 };
 	char taken[64];
 
 	receive(&buffers, "\x17\3\3\0\3", 5, 8);
+	receive(&buffers, "\x16\3\3\0\0", 5, 5);
 	receive(&buffers, "\x17\3\3\0\3", 5, 7);
 	cr_assert(eddyi_tls_buffers_has_record(&buffers));
-	eddyi_tls_buffers_find_records(&buffers);
+	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, sizeof(taken)), 0);
+	cr_assert_eq(eddyi_tls_buffers_begin_record(&buffers).len, 8);
 	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, 5), 5);
+	cr_assert_eq(eddyi_tls_buffers_begin_record(&buffers).len, 0);
 	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, sizeof(taken)), 3);
 	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, sizeof(taken)), 0);
+	cr_assert_eq(eddyi_tls_buffers_begin_record(&buffers).len, 5);
+	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, 4), 4);
+	/* A receive in the middle of a record moves what is left to the front. */
+	receive(&buffers, "", 0, 0);
+	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, sizeof(taken)), 1);
 	cr_assert_not(eddyi_tls_buffers_has_record(&buffers));
+	cr_assert_eq(eddyi_tls_buffers_begin_record(&buffers).len, 0);
 	cr_assert_eq(eddyi_tls_buffers_in(&buffers).len, 7);
 	receive(&buffers, "x", 1, 1);
-	eddyi_tls_buffers_find_records(&buffers);
+	cr_assert_eq(eddyi_tls_buffers_begin_record(&buffers).bytes[7], 'x');
 	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, sizeof(taken)), 8);
-	cr_assert_eq(taken[7], 'x');
 	eddyi_tls_buffers_trim(&buffers);
 	cr_assert_null(buffers.in);
+	cr_assert_eq(eddyi_tls_buffers_begin_record(&buffers).len, 0);
 	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, sizeof(taken)), 0);
 }
 
@@ -48,7 +57,7 @@ Test(tls_buffers, give_what_is_no_record_as_it_is)
 
 	receive(&buffers, "GET", 3, 3);
 	cr_assert(eddyi_tls_buffers_has_record(&buffers));
-	eddyi_tls_buffers_find_records(&buffers);
+	cr_assert_eq(eddyi_tls_buffers_begin_record(&buffers).len, 3);
 	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, sizeof(taken)), 3);
 	eddyi_tls_buffers_deinit(&buffers);
 }
@@ -66,7 +75,7 @@ Test(tls_buffers, are_full_before_room_runs_out)
 	cr_assert_gt(len * 8 * EDDY_KIB, 16 * EDDY_KIB);
 	cr_assert_geq(eddyi_tls_buffers_room(&buffers, &room), 0);
 	cr_assert_not(eddyi_tls_buffers_has_record(&buffers));
-	eddyi_tls_buffers_find_records(&buffers);
+	cr_assert_gt(eddyi_tls_buffers_begin_record(&buffers).len, 0);
 	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, 64 * EDDY_KIB),
 		     len * 8 * EDDY_KIB + 5);
 	free(taken);

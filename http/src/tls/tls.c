@@ -14,15 +14,39 @@
 /* An honest handshake takes three steps, with certificates of the client up to ten. */
 #define STEPS_MAX 32
 #define SHAKEN_MAX ((uint32_t)(128 * EDDY_KIB))
+#define RECORD_HEAD 5
+#define TYPE_HANDSHAKE 22
+#define TYPE_DATA 23
+#define TAG_LEN 16
 
 /* ---- the session ---- */
+
+/* A record of application data holds at least a content type and a tag in TLS 1.3 (RFC 8446 section 5.2), and
+ * comes only after the handshake in TLS 1.2, where it may be empty. */
+static bool is_too_short(const struct eddyi_tls *tls, struct eddyi_tls_record record)
+{
+	return record.len && record.bytes[0] == TYPE_DATA && record.len <= RECORD_HEAD + TAG_LEN &&
+	       (tls->state < EDDYI_TLS_OPEN || wolfSSL_version(tls->session) == TLS1_3_VERSION);
+}
+
+/* wolfSSL before 5.6.6 reads outside its buffer when the plaintext of a record is empty (CVE-2024-0901). Such a
+ * record is turned into an unencrypted message of no known type, which a session refuses with an alert. */
+static void replace_record(struct eddyi_tls_record record)
+{
+	record.bytes[0] = TYPE_HANDSHAKE;
+	memset(record.bytes + RECORD_HEAD, 0xff, record.len - RECORD_HEAD);
+}
 
 static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 {
 	struct eddyi_tls *tls = arg;
-	size_t taken = eddyi_tls_buffers_take(&tls->buffers, buf, (size_t)len);
+	struct eddyi_tls_record record = eddyi_tls_buffers_begin_record(&tls->buffers);
+	size_t taken;
 
 	(void)session;
+	if (is_too_short(tls, record))
+		replace_record(record);
+	taken = eddyi_tls_buffers_take(&tls->buffers, buf, (size_t)len);
 	return taken ? (int)taken : WOLFSSL_CBIO_ERR_WANT_READ;
 }
 
@@ -183,7 +207,6 @@ static int step(void *arg)
 
 	if (!tls->session && !begin_session(tls))
 		return -ENOMEM;
-	eddyi_tls_buffers_find_records(&tls->buffers);
 	wolfSSL_ERR_clear_error();
 	r = wolfSSL_negotiate(tls->session);
 	if (r == WOLFSSL_SUCCESS) {
@@ -268,7 +291,6 @@ static void read_here(void *arg)
 	struct eddyi_tls *tls = call->tls;
 	int r;
 
-	eddyi_tls_buffers_find_records(&tls->buffers);
 	wolfSSL_ERR_clear_error();
 	r = wolfSSL_read(tls->session, call->buf, (int)call->len);
 	eddyi_tls_buffers_trim(&tls->buffers);

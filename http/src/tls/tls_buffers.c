@@ -52,10 +52,12 @@ ssize_t eddyi_tls_buffers_room(struct eddyi_tls_buffers *buffers, char **ret_roo
 		buffers->in = malloc(IN_SIZE);
 		if (!buffers->in)
 			return -ENOMEM;
+		buffers->in_end = buffers->in_at;
 	} else if (buffers->in_at) {
 		memmove(buffers->in, buffers->in + buffers->in_at, left);
 	}
-	buffers->in_at = buffers->in_whole = 0;
+	buffers->in_end -= buffers->in_at;
+	buffers->in_at = 0;
 	buffers->in_len = (uint32_t)left;
 	*ret_room = buffers->in + left;
 	return (ssize_t)(IN_SIZE - left);
@@ -88,19 +90,19 @@ static bool is_too_long(struct eddy_str bytes)
 	return bytes.len > IN_SIZE - RECEIVE_MAX;
 }
 
-void eddyi_tls_buffers_find_records(struct eddyi_tls_buffers *buffers)
+struct eddyi_tls_record eddyi_tls_buffers_begin_record(struct eddyi_tls_buffers *buffers)
 {
 	struct eddy_str bytes = eddyi_tls_buffers_in(buffers);
 	size_t len;
 
-	buffers->in_whole = buffers->in_at;
-	while ((len = whole_record(bytes))) {
-		bytes = eddy_str_skip(bytes, len);
-		buffers->in_whole += (uint32_t)len;
-	}
-	/* What it is, the session may say. */
-	if (is_too_long(bytes))
-		buffers->in_whole = buffers->in_len;
+	if (!bytes.len || buffers->in_at != buffers->in_end)
+		return (struct eddyi_tls_record){ NULL, 0 };
+	len = whole_record(bytes);
+	/* The session refuses a record that is too long. */
+	if (!len && is_too_long(bytes))
+		len = bytes.len;
+	buffers->in_end += (uint32_t)len;
+	return (struct eddyi_tls_record){ (unsigned char *)buffers->in + buffers->in_at, len };
 }
 
 bool eddyi_tls_buffers_has_record(const struct eddyi_tls_buffers *buffers)
@@ -115,7 +117,7 @@ bool eddyi_tls_buffers_is_full(const struct eddyi_tls_buffers *buffers)
 
 size_t eddyi_tls_buffers_take(struct eddyi_tls_buffers *buffers, char *buf, size_t len)
 {
-	size_t here = buffers->in ? buffers->in_whole - buffers->in_at : 0;
+	size_t here = buffers->in ? buffers->in_end - buffers->in_at : 0;
 
 	if (!here)
 		return 0;

@@ -8,14 +8,14 @@
 /* Invariants:
  * 1. `in` and `out` are NULL when nothing is in them.
  * 2. What is in `out` is sent before anything else is.
- * 3. The session takes whole records only: `in` begins with the head of one.
+ * 3. The session takes whole records only, one at a time.
  */
 struct eddyi_tls_buffers {
 	char *in;
 	char *out;
 	uint32_t in_at;
 	uint32_t in_len;
-	uint32_t in_whole; /* where the last whole record ends, while the session reads */
+	uint32_t in_end; /* where the record that the session is taking ends; `in_at`: between two */
 	uint32_t out_at;
 	uint32_t out_len;
 };
@@ -36,12 +36,19 @@ void eddyi_tls_buffers_received(struct eddyi_tls_buffers *buffers, size_t len);
 bool eddyi_tls_buffers_has_record(const struct eddyi_tls_buffers *buffers);
 bool eddyi_tls_buffers_is_full(const struct eddyi_tls_buffers *buffers);
 
-/* Find the records that have come whole, for the session to take; and free `in` when it has taken all. */
-void eddyi_tls_buffers_find_records(struct eddyi_tls_buffers *buffers);
-void eddyi_tls_buffers_trim(struct eddyi_tls_buffers *buffers);
+/* Begin the next record, unless the session is still taking one. The caller may change its bytes.
+ * Return: the record, 0 bytes long when none has come whole or one is being taken. */
+struct eddyi_tls_record {
+	unsigned char *bytes;
+	size_t len;
+};
+struct eddyi_tls_record eddyi_tls_buffers_begin_record(struct eddyi_tls_buffers *buffers);
 
-/* Take bytes of them. Return: how many; 0 when there are none. */
+/* Take bytes of the record that was begun. Return: how many; 0 when none is. */
 size_t eddyi_tls_buffers_take(struct eddyi_tls_buffers *buffers, char *buf, size_t len);
+
+/* Free `in` when all of it has been taken. */
+void eddyi_tls_buffers_trim(struct eddyi_tls_buffers *buffers);
 
 /* ---- out ---- */
 
