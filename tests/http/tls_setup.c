@@ -2,6 +2,7 @@
 #include "tls/wolfssl.h"
 
 #include "app/app.h"
+#include "localhost.h"
 #include "tls/tls_setup.h"
 
 #include "tls/hello.h"
@@ -18,24 +19,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* Of localhost, good until 2126; and its key. */
-static const char pem[] = "-----BEGIN CERTIFICATE-----\n"
-			  "MIIBlDCCATugAwIBAgIUDV15UNx0ZR+AxQUc4Ednj9Nr6o8wCgYIKoZIzj0EAwIw\n"
-			  "FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjE1NTAxMVoYDzIxMjYxMDI5\n"
-			  "MTU1MDExWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO\n"
-			  "PQMBBwNCAATbK5KfstCyTBwohpzPNuiOxBGV+VXUjdsLyLghKYmDv3raTZhe5kl3\n"
-			  "gUXhIgKGL/XkrjxQoRPWjlS0i5nU5gRho2kwZzAdBgNVHQ4EFgQUJR2u70MUwjxZ\n"
-			  "6NrFtKhfjvTsTF8wHwYDVR0jBBgwFoAUJR2u70MUwjxZ6NrFtKhfjvTsTF8wDwYD\n"
-			  "VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwID\n"
-			  "RwAwRAIgfc8oY+xJnkTJ06osXL4ZrF/RvPpJ1GbmEN6a8S4HwZ0CIBjglYwdYZ2w\n"
-			  "0uJbzL3Q7Pr6Xq/wfKFpix+ROweN2Gme\n"
-			  "-----END CERTIFICATE-----\n"
-			  "-----BEGIN PRIVATE KEY-----\n"
-			  "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgASfW6zTFgJDxSumS\n"
-			  "iiJ5pnOiIm3GG/RYkE2jZpZkxtmhRANCAATbK5KfstCyTBwohpzPNuiOxBGV+VXU\n"
-			  "jdsLyLghKYmDv3raTZhe5kl3gUXhIgKGL/XkrjxQoRPWjlS0i5nU5gRh\n"
-			  "-----END PRIVATE KEY-----\n";
 
 static atomic_uint srp_ends;
 
@@ -67,7 +50,8 @@ Test(tls_setup, sessions_free_nothing_of_what_they_share)
 	unsigned before;
 	char path[32];
 
-	cr_assert(eq(int, (int)write(fd, pem, sizeof(pem) - 1), (int)sizeof(pem) - 1));
+	cr_assert(eq(int, (int)write(fd, localhost_pem, sizeof(localhost_pem) - 1),
+		     (int)sizeof(localhost_pem) - 1));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	setup = setup_new(path);
 	for (int i = 0; i < 2; i++) {
@@ -123,7 +107,7 @@ Test(tls_setup, an_app_reads_its_files_again)
 	cr_expect(eq(int, eddy_app_reload_tls(app), -EINVAL));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	eddy_app_use_tls(app, &(struct eddy_tls_options){ .cert = path, .key = path });
-	rewrite(fd, pem);
+	rewrite(fd, localhost_pem);
 	cr_assert(eq(int, eddy_app_reload_tls(app), 0));
 	cr_expect(has_certificate(app));
 	rewrite(fd, "no certificate");
@@ -132,7 +116,7 @@ Test(tls_setup, an_app_reads_its_files_again)
 	eddy_log_unsubscribe();
 	cr_expect(strstr(said, path) != NULL, "%s", said);
 	cr_expect(has_certificate(app));
-	rewrite(fd, pem);
+	rewrite(fd, localhost_pem);
 	cr_expect(eq(int, eddy_app_reload_tls(app), 0));
 	eddy_app_free(app);
 	close(fd);
