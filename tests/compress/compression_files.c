@@ -339,7 +339,7 @@ Test(compression_files, without_memory_nothing_wrong_is_sent)
 	struct eddy_client_request request = { .headers = fields };
 	struct folder folder = folder_new();
 	struct bytes bytes = folder_add(&folder, "a", TEXT, 5000, 10);
-	unsigned wrong = 0, plain = 0, cut = 0;
+	unsigned wrong = 0, plain = 0;
 
 	for (size_t i = 0; i < 4; i++)
 		for (fail_from_here = 1; fail_from_here < 12; fail_from_here++) {
@@ -354,7 +354,6 @@ Test(compression_files, without_memory_nothing_wrong_is_sent)
 			fields[0].value = codings[i];
 			if (eddy_app_test(app, "GET /lean", &request, &response) < 0) {
 				failing_at = 0;
-				cut++;
 				eddy_app_free(app);
 				continue;
 			}

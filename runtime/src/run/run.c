@@ -78,7 +78,7 @@ static int submit_and_wait(struct eddy_loop *loop, struct __kernel_timespec *unt
 	return io_uring_submit_and_wait_timeout(&loop->ring, &cqe, 1, until, NULL);
 }
 
-static void wait(struct eddy_loop *loop)
+static void wait_for_completions(struct eddy_loop *loop)
 {
 	struct __kernel_timespec timeout, *until = NULL;
 	uint64_t at = loop->timers.top ? loop->timers.top->at_ns : EDDY_NEVER;
@@ -202,7 +202,7 @@ static void turn(struct eddy_loop *loop)
 		eddyi_probe_ring(loop, EDDYI_MARK_MESSAGES, loop->stats.messages - messages);
 	}
 	if (eddy_list_is_empty(&loop->ready) && loop->root.running)
-		wait(loop);
+		wait_for_completions(loop);
 	else
 		eddyi_loop_enter(loop);
 	eddyi_probe_turn(loop);
@@ -304,7 +304,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	eddy_op_cancel(&loop->wake_op);
 	eddyi_dump_signal_cancel(loop);
 	while (loop->own_ops) {
-		wait(loop);
+		wait_for_completions(loop);
 		eddyi_op_dispatch(loop);
 	}
 	eddyi_assert(loop->ops == 0, "%zu ops outlive the loop \"%s\"", loop->ops, loop->name);
