@@ -72,7 +72,7 @@ int eddyi_map(int file, uint64_t offset, size_t len, struct eddyi_mapping *ret_m
 
 ssize_t eddyi_push_mapped(struct eddyi_sending *sending, uint64_t offset, size_t len)
 {
-	struct eddyi_mapping mapping;
+	struct eddyi_mapping mapping = { 0 };
 	int error = eddyi_map(sending->transfer->file, offset, len, &mapping);
 	ssize_t r;
 
