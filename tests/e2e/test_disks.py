@@ -4,6 +4,7 @@ import subprocess
 import time
 import unittest
 
+from mounted import mounted
 from wire import KIB, MIB, Case, chunked, form, in_threads, part, pattern, request
 
 
@@ -13,23 +14,7 @@ class Disks(Case):
 
     def disk(self, kind, size):
         """A folder on a file system of its own."""
-        folder = self.folder()
-        if kind == 'tmpfs':
-            mount = ['mount', '-t', 'tmpfs', '-o', f'size={size}', 'none', folder]
-        else:
-            image = self.image = os.path.join(self.folder(), 'image')
-            with open(image, 'wb') as file:
-                file.truncate(size)
-            made = subprocess.run(['mkfs.ext4', '-q', '-F', '-O', '^has_journal', '-m', '0', image], capture_output=True, text=True,
-                                  check=False) if os.path.exists('/sbin/mkfs.ext4') or os.path.exists('/usr/sbin/mkfs.ext4') else None
-            if made is None or made.returncode:
-                self.skipTest('needs mkfs.ext4')
-            mount = ['mount', '-o', 'loop', image, folder]
-        done = subprocess.run(mount, capture_output=True, text=True, check=False)
-        if done.returncode:
-            self.skipTest(f'needs mount: {done.stderr.strip()}')
-        # After the server, whose clean-up was added later.
-        self.addCleanup(subprocess.run, ['umount', folder], check=True)
+        folder, self.image = mounted(self, kind, size)
         return folder
 
     def free(self, folder):

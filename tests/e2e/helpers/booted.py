@@ -18,16 +18,18 @@ import unittest
 import network
 
 SYSTEMD = '/lib/systemd/systemd'
-# Becomes the first process. $1: a folder with `up`, which covers the tree. What systemd wants to know of its machine it is
-# told as in containers: by $container, and file systems that are mounted already.
+# Becomes the first process. $1: a folder with `up`, which covers the tree. Each pair of further arguments is a folder here and its
+# path there. What systemd wants to know of its machine it is told as in containers: by $container, and file systems that are mounted
+# already.
 ENTER = r"""
 set -e
-root=$1/root
+top=$1 root=$1/root
+shift
 mount --make-rprivate /
-mount -t tmpfs tmpfs "$1/layer"
-mkdir -p "$root" "$1/layer/up" "$1/layer/work"
-cp -a "$1/up/." "$1/layer/up/"
-mount -t overlay -o "lowerdir=/,upperdir=$1/layer/up,workdir=$1/layer/work" overlay "$root"
+mount -t tmpfs tmpfs "$top/layer"
+mkdir -p "$root" "$top/layer/up" "$top/layer/work"
+cp -a "$top/up/." "$top/layer/up/"
+mount -t overlay -o "lowerdir=/,upperdir=$top/layer/up,workdir=$top/layer/work" overlay "$root"
 mount -t proc proc "$root/proc"
 mount -t sysfs -o ro sysfs "$root/sys"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
@@ -38,12 +40,17 @@ for name in null zero full random urandom tty; do
 	mount --bind "/dev/$name" "$root/dev/$name"
 done
 touch "$root/dev/console"
-mount --bind "$1/console" "$root/dev/console"
+mount --bind "$top/console" "$root/dev/console"
 ln -s /proc/self/fd "$root/dev/fd"
 ln -s pts/ptmx "$root/dev/ptmx"
 mkdir "$root/dev/shm" "$root/dev/pts"
 mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
 ip link set lo up
+while [ $# -gt 0 ]; do
+	mkdir -p -m 700 "$(dirname "$root$2")" "$root$2"
+	mount --bind "$1" "$root$2"
+	shift 2
+done
 cd "$root"
 pivot_root . mnt
 umount -l /mnt
@@ -79,8 +86,8 @@ def lacking():
 
 
 class System:
-    def __init__(self, files):
-        """`files`: bytes, or the path of a file here, by where they stand there."""
+    def __init__(self, files, folders=None):
+        """`files`: bytes, or the path of a file here, by where they stand there; `folders`: paths of folders here, likewise."""
         if why := lacking():
             raise unittest.SkipTest(why)
         self.temporary = tempfile.TemporaryDirectory(prefix='eddy-booted-')
@@ -93,7 +100,7 @@ class System:
         open(self.console, 'w').close()
         for path, content in {'/etc/systemd/system/booted.target': TARGET, **files}.items():
             self._put(path, content)
-        self._boot()
+        self._boot(folders or {})
 
     def _put(self, path, content):
         place = os.path.join(self.folder, 'up', path.lstrip('/'))
@@ -104,10 +111,10 @@ class System:
         else:
             shutil.copy(content, place)
 
-    def _boot(self):
+    def _boot(self, folders):
         os.mkdir(self.cgroup)
         enter = ['unshare', '--pid', '--mount', '--net', '--uts', '--ipc', '--cgroup', '--fork', '--kill-child', '--',
-                 'sh', '-c', ENTER, 'sh', self.folder]
+                 'sh', '-c', ENTER, 'sh', self.folder, *(path for there, here in folders.items() for path in (here, there))]
         # It belongs to its group before it makes a namespace of that.
         self.process = subprocess.Popen(['sh', '-c', 'echo $$ >"$0/cgroup.procs" && exec "$@"', self.cgroup, *enter],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

@@ -1,0 +1,97 @@
+"""The system calls that a program makes, derived from its imports and from syscall(SYS_…) in its sources.
+
+A libc function that is named like a system call makes that one. OTHERS says what every other function makes; for a function that
+is in none of the tables, made() raises, so that a new import cannot go unnoticed.
+
+Calls are named as on x86-64 with glibc 2.36. NEWER has the calls that other machines and newer C libraries make instead.
+"""
+import ctypes
+import glob
+import os
+import re
+import subprocess
+
+# The dynamic loader and the C library's start; what malloc() and free() make; stdio.
+START = 'access arch_prctl brk close execve fstat mmap mprotect munmap newfstatat openat pread64 prlimit64 read rseq set_robust_list set_tid_address'
+MEMORY = 'brk madvise mmap mprotect mremap munmap'
+STDIO = f'{MEMORY} close fcntl ioctl lseek newfstatat openat read write'
+WAITS = 'futex'
+RAISES = 'getpid gettid rt_sigprocmask tgkill'
+RESOLVES = f'{STDIO} bind connect getsockname poll recvfrom recvmsg sendmmsg sendto setsockopt socket uname'
+
+# Of functions whose name, but for a suffix 64 or v2, is not that of the call they make.
+OTHERS = {
+    'abort': RAISES, 'raise': RAISES, 'syscall': '',
+    'backtrace': f'{STDIO} futex pread64',   # loads libgcc
+    'clock_gettime': 'clock_gettime', 'time': 'time', 'gettimeofday': 'gettimeofday',
+    'eventfd': 'eventfd2', 'signalfd': 'signalfd4',
+    'fstat': 'newfstatat', 'fstatat': 'newfstatat', 'lstat': 'newfstatat', 'stat': 'newfstatat', 'open': 'openat',
+    'pread': 'pread64', 'pwrite': 'pwrite64', 'recv': 'recvfrom', 'send': 'sendto',
+    'getifaddrs': RESOLVES, 'getaddrinfo': RESOLVES, 'if_nametoindex': 'close ioctl socket',
+    'getrlimit': 'prlimit64', 'setrlimit': 'prlimit64', 'exit': 'exit_group', '_exit': 'exit_group',
+    'gmtime_r': STDIO, 'strftime': STDIO,    # the time zone
+    'isatty': 'ioctl', 'nanosleep': 'clock_nanosleep', 'usleep': 'clock_nanosleep', 'pause': 'pause',
+    'opendir': f'{MEMORY} close newfstatat openat', 'fdopendir': f'{MEMORY} fcntl newfstatat', 'readdir': 'getdents64',
+    'closedir': 'close', 'scandirat': f'{MEMORY} close fcntl getdents64 newfstatat openat sysinfo', 'qsort': f'{MEMORY} sysinfo',
+    'pthread_create': f'{MEMORY} clone clone3 futex rseq rt_sigprocmask set_robust_list exit',
+    'pthread_getaffinity_np': 'sched_getaffinity', 'pthread_setaffinity_np': 'sched_setaffinity',
+    'pthread_setname_np': 'close openat prctl write', 'pthread_sigmask': 'rt_sigprocmask', 'sigprocmask': 'rt_sigprocmask',
+    'getcontext': 'rt_sigprocmask', 'setcontext': 'rt_sigprocmask', 'makecontext': '',
+    'renameat2': 'renameat renameat2', 'realpath': 'getcwd newfstatat readlink', 'sigaction': 'rt_sigaction', 'signal': 'rt_sigaction',
+    'sysconf': 'close openat read sched_getaffinity sysinfo',
+}
+GROUPS = (
+    (r'__libc_start_main|__gmon_start__', START),
+    (r'(c|m|re|aligned_)alloc|reallocarray|free|v?asprintf|strdup|newlocale|freeaddrinfo|freeifaddrs', MEMORY),
+    (r'f(open|close|flush|gets|puts?c?|printf|read|write|error)|v?[df]?printf|puts|putchar|open_memstream|getopt_long|perror', STDIO),
+    (r'pthread_(cond|mutex|rwlock|once|join|detach).*|sem_.*', WAITS),
+    (r'io_uring_.*|__io_uring_.*', 'io_uring_enter io_uring_register io_uring_setup close madvise mmap munmap'),
+    (r'wolfSSL.*|wc_.*', f'{STDIO} getrandom'),
+    (r'json_.*', f'{MEMORY} write'),
+    # Computing.
+    (r'mem\w+|str\w+|stpcpy|_?_?isoc(99|23)_\w+|v?sn?printf|is\w+|to(lower|upper)|bsearch|alphasort|explicit_bzero|__errno_location'
+     r'|__ctype_\w+|__libc_current_\w+|__sched_cpucount|sig(add|del|empty|fill|is)(set|member)|inet_\w+|in6addr_\w+|if_.*'
+     r'|(secure_)?(get|unset|set)env|environ|__environ|dladdr|freelocale|uselocale|pthread_self|atoi|abs|log2?|pow|lround|fmod|nan'
+     r'|_ITM_\w+|__cxa_\w+|__register_atfork|__tls_get_addr|__stack_chk_fail', ''),
+)
+# Made where the kernel of another machine, or a newer C library, has no more than these.
+NEWER = {'newfstatat': 'fstat', 'access': 'faccessat faccessat2', 'readlink': 'readlinkat', 'poll': 'ppoll', 'unlink': 'unlinkat',
+         'chmod': 'fchmodat'}
+
+
+def imports(program):
+    said = subprocess.run(['nm', '-D', '--undefined-only', program], capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1].partition('@')[0] for line in said.splitlines()}
+
+
+def raw(folders):
+    """The calls that sources make by number."""
+    for folder in folders:
+        for path in glob.glob(os.path.join(folder, '**', '*.c'), recursive=True):
+            with open(path) as file:
+                yield from re.findall(r'\bsyscall\(SYS_(\w+)', file.read())
+
+
+def is_call(name):
+    seccomp = ctypes.CDLL('libseccomp.so.2')
+    return seccomp.seccomp_syscall_resolve_name(name.encode()) != -1
+
+
+def made_by(function):
+    name = re.sub(r'^__(\w+)_chk$', r'\1', function)
+    name = re.sub(r'64(v2)?$', lambda match: '2' if match[1] else '', name)
+    if name in OTHERS:
+        return OTHERS[name].split()
+    for pattern, calls in GROUPS:
+        if re.fullmatch(pattern, name):
+            return calls.split()
+    if is_call(name):
+        return [name]
+    raise AssertionError(f'which system calls does {function}() make? Say so in {__file__}')
+
+
+def made(program, sources):
+    calls = {*raw(sources)}
+    for function in imports(program):
+        calls.update(made_by(function))
+    return calls | {other for call in calls for other in NEWER.get(call, '').split()}
