@@ -133,10 +133,12 @@ class Format(Shared):
         self.assertEqual(found('eddy_build_info', version='0.1.0'), 1)
 
     def test_what_goes_to_workers(self):
+        with open(self.path('large'), 'wb') as file:
+            file.truncate(8 * MIB)
         before = scrape(self.server)
-        self.server.ask(request('PUT', '/files/new.txt', body='text'))
+        self.server.ask(request('PUT', '/files/large', body='text'))
         found = scrape(self.server)
-        # At least the link by which the file gets its name.
+        # At least the rename by which the upload replaces it, also where files are in memory.
         self.assertGreater(found('eddy_ops_to_workers_total'), before('eddy_ops_to_workers_total'))
         self.assertGreaterEqual(found('eddy_io_workers'), 1)
 

@@ -1,5 +1,6 @@
 """The units of docs/deploy/systemd/, under systemd: activation by the first request, the walls around the service, a restart and
 an end that lose nothing."""
+import json
 import os
 import re
 import resource
@@ -72,8 +73,8 @@ LISTENS = {'bind', 'recvmsg', 'sendmmsg'}
 UNUSED = {
     'chmod': 'makes a Unix socket', 'fchmodat': 'makes a Unix socket', 'unlink': 'removes a Unix socket',
     'getcwd': 'resolves a relative path', 'chdir': 'starts a process in another folder', 'setpgid': 'starts a group of processes',
-    'kill': 'ends a group of processes', 'sched_setaffinity': 'pins loops', 'pwritev': 'writes a timeline',
-    'ftruncate': 'writes a timeline, and truncates where the ring cannot', 'cachestat': 'is unknown to systemd 252',
+    'kill': 'ends a group of processes', 'sched_setaffinity': 'pins loops',
+    'cachestat': 'is unknown to systemd 252',
 }
 
 
@@ -133,6 +134,14 @@ class SystemCalls(Case):
         server.process.send_signal(signal.SIGQUIT)
         server.wait_for(r'loop \d+ "')
         self.assertEqual(server.get('/').status, 200)
+
+    def test_a_timeline(self):
+        path = os.path.join(self.folder(), 'timeline')
+        server = self.serve(self.folder(), wrap=self.wrap, env={'EDDY_TRACE': path})
+        self.assertEqual(server.get('/').status, 200)
+        server.stop()
+        with open(path) as file:
+            self.assertTrue(json.load(file))
 
     def test_a_restart_that_fails(self):
         """The old process ends the new one, and goes on."""
