@@ -241,7 +241,7 @@ static bool listen_to(struct eddyi_tls *tls, struct peer *peer)
 
 	do {
 		while ((r = eddyi_tls_read(tls, buf, sizeof(buf))) > 0)
-			need(eddyi_tls_write(tls, buf, 64) >= 0);
+			need(eddyi_tls_write(tls, buf, r < 64 ? (size_t)r : 64) >= 0);
 		peer->in.len = peer->in.taken = 0;
 		to_peer(tls, peer);
 		if (r != -EAGAIN)
