@@ -1,5 +1,7 @@
 #include "hello.h"
 
+#include "reader.h"
+
 #include <errno.h>
 
 #define RECORD_HEAD 5
@@ -10,49 +12,16 @@
 #define EXTENSION_SERVER_NAME 0
 #define EXTENSION_GROUPS 10
 #define EXTENSION_SCHEMES 13
+#define EXTENSION_ALPN 16
 #define EXTENSION_VERSIONS 43
+#define EXTENSION_SHARES 51
 #define NAME_HOST 0
 #define RANDOM_LEN 32
 #define TLS_1_3 0x0304
+/* More than there are groups that anybody offers a share for. */
+#define SHARES_MAX 32
 
 #define KEYS_CURVES (EDDYI_KEY_P256 | EDDYI_KEY_P384 | EDDYI_KEY_P521)
-
-/* What is left to read. Once it was too short it stays empty, and `bad`. */
-struct reader {
-	const unsigned char *at;
-	size_t len;
-	bool bad;
-};
-
-static struct reader take(struct reader *reader, size_t len)
-{
-	struct reader taken = { reader->at, len, false };
-
-	if (len > reader->len) {
-		*reader = (struct reader){ reader->at, 0, true };
-		return *reader;
-	}
-	reader->at += len;
-	reader->len -= len;
-	return taken;
-}
-
-/* A number of one or two bytes. */
-static size_t take_number(struct reader *reader, size_t bytes)
-{
-	struct reader number = take(reader, bytes);
-	size_t value = 0;
-
-	for (size_t i = 0; i < number.len; i++)
-		value = value << 8 | number.at[i];
-	return value;
-}
-
-/* What stands behind its own length, which takes so many bytes. */
-static struct reader take_vector(struct reader *reader, size_t bytes)
-{
-	return take(reader, take_number(reader, bytes));
-}
 
 /* ---- records ---- */
 
@@ -121,7 +90,7 @@ static bool is_name_byte(unsigned char c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
 }
 
-static void keep_name(struct reader name, struct eddyi_hello *hello)
+static void keep_name(struct eddyi_reader name, struct eddyi_hello *hello)
 {
 	if (name.len >= sizeof(hello->server_name))
 		return;
@@ -139,13 +108,13 @@ static void keep_name(struct reader name, struct eddyi_hello *hello)
 	hello->server_name[name.len] = 0;
 }
 
-static bool read_server_name(struct reader extension, struct eddyi_hello *hello)
+static bool read_server_name(struct eddyi_reader extension, struct eddyi_hello *hello)
 {
-	struct reader list = take_vector(&extension, 2);
+	struct eddyi_reader list = eddyi_reader_vector(&extension, 2);
 
 	while (list.len) {
-		size_t type = take_number(&list, 1);
-		struct reader name = take_vector(&list, 2);
+		size_t type = eddyi_reader_number(&list, 1);
+		struct eddyi_reader name = eddyi_reader_vector(&list, 2);
 
 		if (type == NAME_HOST && !name.bad)
 			keep_name(name, hello);
@@ -225,13 +194,13 @@ static void take_version(size_t version, struct offer *offer)
 }
 
 /* Numbers of two bytes each, behind their length in `bytes` bytes. */
-static bool read_numbers(struct reader *reader, size_t bytes,
+static bool read_numbers(struct eddyi_reader *reader, size_t bytes,
 			 void (*take)(size_t number, struct offer *offer), struct offer *offer)
 {
-	struct reader list = take_vector(reader, bytes);
+	struct eddyi_reader list = eddyi_reader_vector(reader, bytes);
 
 	while (list.len)
-		take(take_number(&list, 2), offer);
+		take(eddyi_reader_number(&list, 2), offer);
 	return !list.bad && !reader->bad;
 }
 
@@ -250,9 +219,43 @@ static unsigned keys_of(const struct offer *offer)
 	return keys;
 }
 
+/* ---- what wolfSSL reads with too little care ---- */
+
+/* wolfSSL before 5.9.0 looks for names behind the end of the list (CVE-2026-3547). */
+static bool check_protocols(struct eddyi_reader extension)
+{
+	struct eddyi_reader list = eddyi_reader_vector(&extension, 2);
+
+	while (list.len)
+		if (!eddyi_reader_vector(&list, 1).len)
+			return false;
+	return !list.bad && !extension.bad && !extension.len;
+}
+
+/* Each group has one share (RFC 8446 section 4.2.8). wolfSSL before 5.8.4 with post-quantum groups leaks the others
+ * (CVE-2025-11936). */
+static bool check_shares(struct eddyi_reader extension)
+{
+	struct eddyi_reader list = eddyi_reader_vector(&extension, 2);
+	size_t groups[SHARES_MAX];
+	size_t count = 0;
+
+	while (list.len) {
+		size_t group = eddyi_reader_number(&list, 2);
+
+		for (size_t i = 0; i < count; i++)
+			if (groups[i] == group)
+				return false;
+		if (count == SHARES_MAX || !eddyi_reader_vector(&list, 2).len)
+			return false;
+		groups[count++] = group;
+	}
+	return !list.bad && !extension.bad && !extension.len;
+}
+
 /* ---- the whole ---- */
 
-static bool read_extension(size_t type, struct reader extension, struct eddyi_hello *hello,
+static bool read_extension(size_t type, struct eddyi_reader extension, struct eddyi_hello *hello,
 			   struct offer *offer)
 {
 	switch (type) {
@@ -264,6 +267,10 @@ static bool read_extension(size_t type, struct reader extension, struct eddyi_he
 	case EXTENSION_SCHEMES:
 		offer->has_schemes = true;
 		return read_numbers(&extension, 2, take_scheme, offer);
+	case EXTENSION_ALPN:
+		return check_protocols(extension);
+	case EXTENSION_SHARES:
+		return check_shares(extension);
 	case EXTENSION_VERSIONS:
 		return read_numbers(&extension, 1, take_version, offer);
 	default:
@@ -271,22 +278,22 @@ static bool read_extension(size_t type, struct reader extension, struct eddyi_he
 	}
 }
 
-static bool read_message(struct reader message, struct eddyi_hello *hello)
+static bool read_body(struct eddyi_reader message, struct eddyi_hello *hello)
 {
 	struct offer offer = { 0 };
-	struct reader extensions;
+	struct eddyi_reader extensions;
 
-	take(&message, 2 + RANDOM_LEN);
-	take_vector(&message, 1); /* session id */
+	eddyi_reader_take(&message, 2 + RANDOM_LEN);
+	eddyi_reader_vector(&message, 1); /* session id */
 	read_numbers(&message, 2, take_suite, &offer);
-	take_vector(&message, 1); /* compression methods */
+	eddyi_reader_vector(&message, 1); /* compression methods */
 	hello->keys = keys_of(&offer);
 	if (message.bad || !message.len)
 		return !message.bad;
-	extensions = take_vector(&message, 2);
+	extensions = eddyi_reader_vector(&message, 2);
 	while (extensions.len) {
-		size_t type = take_number(&extensions, 2);
-		struct reader extension = take_vector(&extensions, 2);
+		size_t type = eddyi_reader_number(&extensions, 2);
+		struct eddyi_reader extension = eddyi_reader_vector(&extensions, 2);
 
 		if (!read_extension(type, extension, hello, &offer))
 			return false;
@@ -295,20 +302,26 @@ static bool read_message(struct reader message, struct eddyi_hello *hello)
 	return !extensions.bad && !message.bad;
 }
 
-int eddyi_hello_parse(struct eddy_str bytes, struct eddyi_hello *ret_hello)
+bool eddyi_hello_read(const unsigned char *body, size_t len, struct eddyi_hello *ret_hello)
 {
 	struct eddyi_hello hello = { 0 };
+
+	if (!read_body((struct eddyi_reader){ body, len, false }, &hello))
+		return false;
+	*ret_hello = hello;
+	return true;
+}
+
+int eddyi_hello_parse(struct eddy_str bytes, struct eddyi_hello *ret_hello)
+{
 	unsigned char message[EDDYI_HELLO_MAX];
 	size_t len;
 	int r = gather(bytes, message, &len);
 
 	if (r < 0)
 		return r;
-	if (!read_message((struct reader){ message + MESSAGE_HEAD, len - MESSAGE_HEAD, false },
-			  &hello))
-		return -EBADMSG;
-	*ret_hello = hello;
-	return 0;
+	return eddyi_hello_read(message + MESSAGE_HEAD, len - MESSAGE_HEAD, ret_hello) ? 0 :
+											 -EBADMSG;
 }
 
 bool eddyi_hello_name_fits(struct eddy_str pattern, struct eddy_str host)

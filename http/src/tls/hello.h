@@ -25,6 +25,9 @@ struct eddyi_hello {
  * Return: 0; -EAGAIN when more bytes are needed; -EPROTO when this is no TLS; -EBADMSG. */
 int eddyi_hello_parse(struct eddy_str bytes, struct eddyi_hello *ret_hello);
 
+/* Read a hello without the head of its message. Return: false if it is malformed. */
+bool eddyi_hello_read(const unsigned char *body, size_t len, struct eddyi_hello *ret_hello);
+
 /* Whether a name of a certificate, which may begin with "*.", is for a host (RFC 6125 section 6.4). Both
  * are in lower case. */
 bool eddyi_hello_name_fits(struct eddy_str pattern, struct eddy_str host);

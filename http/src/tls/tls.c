@@ -22,15 +22,16 @@
 /* ---- the session ---- */
 
 /* A record of application data holds at least a content type and a tag in TLS 1.3 (RFC 8446 section 5.2), and
- * comes only after the handshake in TLS 1.2, where it may be empty. */
+ * comes only after the handshake in TLS 1.2, where it may be empty. wolfSSL before 5.6.6 reads outside its buffer when the
+ * plaintext of a record is empty (CVE-2024-0901). */
 static bool is_too_short(const struct eddyi_tls *tls, struct eddyi_tls_record record)
 {
 	return record.len && record.bytes[0] == TYPE_DATA && record.len <= RECORD_HEAD + TAG_LEN &&
 	       (tls->state < EDDYI_TLS_OPEN || wolfSSL_version(tls->session) == TLS1_3_VERSION);
 }
 
-/* wolfSSL before 5.6.6 reads outside its buffer when the plaintext of a record is empty (CVE-2024-0901). Such a
- * record is turned into an unencrypted message of no known type, which a session refuses with an alert. */
+/* A record that the session must not see becomes an unencrypted message of no known type, which it refuses with an
+ * alert. */
 static void replace_record(struct eddyi_tls_record record)
 {
 	record.bytes[0] = TYPE_HANDSHAKE;
@@ -43,8 +44,9 @@ static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 	struct eddyi_tls_record record = eddyi_tls_buffers_begin_record(&tls->buffers);
 	size_t taken;
 
-	(void)session;
-	if (is_too_short(tls, record))
+	if (record.len && (is_too_short(tls, record) ||
+			   !eddyi_flight_allows(&tls->flight, record.bytes, record.len,
+						wolfSSL_version(session) == TLS1_3_VERSION)))
 		replace_record(record);
 	taken = eddyi_tls_buffers_take(&tls->buffers, buf, (size_t)len);
 	return taken ? (int)taken : WOLFSSL_CBIO_ERR_WANT_READ;
@@ -56,6 +58,10 @@ static int push(struct WOLFSSL *session, char *buf, int len, void *arg)
 	ssize_t r;
 
 	(void)session;
+	/* A client's first message. */
+	if (!tls->setup && !tls->flight.suites &&
+	    eddyi_flight_offer(&tls->flight, (const unsigned char *)buf, (size_t)len) < 0)
+		return WOLFSSL_CBIO_ERR_GENERAL;
 	/* The record numbers are the kernel's now. */
 	if (tls->kernel_sends)
 		return WOLFSSL_CBIO_ERR_GENERAL;
@@ -106,6 +112,7 @@ void eddyi_tls_free(struct eddyi_tls *tls)
 		return;
 	if (tls->session)
 		eddy_on_loop_stack(free_session, tls->session);
+	eddyi_flight_deinit(&tls->flight);
 	eddyi_tls_buffers_deinit(&tls->buffers);
 	free(tls);
 }

@@ -7,6 +7,7 @@
 #ifndef EDDYI_TLS_H
 #define EDDYI_TLS_H
 
+#include "flight.h"
 #include "hello.h"
 #include "tls_buffers.h"
 
@@ -31,6 +32,7 @@ struct eddyi_tls {
 	struct eddyi_tls_setup *setup; /* NULL: a client's end */
 	struct WOLFSSL *session;
 	struct eddyi_tls_buffers buffers;
+	struct eddyi_flight flight;
 	uint32_t shaken; /* bytes of the handshake that have come */
 	uint8_t steps;   /* of the handshake that have been done */
 	uint8_t state;
