@@ -8,13 +8,11 @@ import hmac
 import os
 import socket
 import struct
-import subprocess
 import tempfile
 
 import tls13
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-from test_client import FETCH
-from tls import V12, ByHand, TlsCase, at, context, setUpModule, tearDownModule, text_of  # noqa: F401
+from tls import V12, ByHand, TlsCase, context, setUpModule, tearDownModule  # noqa: F401
 from wire import Case, request
 
 TRIES = 20      # of each way; big_tls_attack.py has more
@@ -116,26 +114,6 @@ class OnServer(Attack, TlsCase):
 
 
 class OnClient(Attack, Case):
-    def server(self, listener):
-        sock, _ = listener.accept()
-        self.addCleanup(sock.close)
-        sock.settimeout(20)
-        return tls13.Peer(sock, text_of('server.pem').encode(), text_of('server.key').encode())
-
-    def fetch(self, play):
-        """What a client says of a server that plays as told."""
-        with socket.create_server(('127.0.0.1', 0)) as listener:
-            listener.settimeout(20)
-            process = subprocess.Popen([FETCH, '--ca', at('ca.pem'), f'https://localhost:{listener.getsockname()[1]}/'],
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            try:
-                play(self.server(listener))
-            finally:
-                said, complaint = process.communicate(timeout=60)
-        self.assertNotIn(b'Sanitizer', complaint)
-        self.assertEqual(process.returncode, 0, complaint)
-        return said
-
     def test_a_response(self):
         def play(server):
             server.begin()
@@ -144,7 +122,7 @@ class OnClient(Attack, Case):
             server.send(tls13.DATA, b'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n', pad=300)
             server.send(tls13.DATA, b'')
             server.send(tls13.DATA, b'\r\nhello')
-        self.assertEqual(self.fetch(play), b'200 hello\n')
+        self.assertEqual(tls13.fetch(play), b'200 hello\n')
 
     def attack(self, record, head):
         """A server that sends `record` behind the head of a response or, without `head`, behind its hello."""
@@ -163,11 +141,11 @@ class OnClient(Attack, Case):
             for head in (False, True):
                 with self.subTest(size=i, head=head):
                     attack = self.attack(lambda server, i=i: list(short_records(server.ours))[i], head)
-                    said = self.fetch(lambda server, attack=attack, i=i: self.refused(attack(server), i))
+                    said = tls13.fetch(lambda server, attack=attack, i=i: self.refused(attack(server), i))
                     self.assertRegex(said, b'^-74 ')
 
     def test_nothing_leaks(self):
         leaked = 0
         for _ in range(self.tries):
-            leaked += self.fetch(self.attack(lambda server: server.ours.seal(b'') + BAIT, True)).startswith(b'200 ')
+            leaked += tls13.fetch(self.attack(lambda server: server.ours.seal(b'') + BAIT, True)).startswith(b'200 ')
         self.assertEqual(leaked, 0, f'{leaked} of {self.tries} responses hold memory of the client')

@@ -2,6 +2,7 @@
 
 #include "tls.h"
 
+#include "tls_points.h"
 #include "tls_setup.h"
 
 #include <eddy/log.h>
@@ -48,6 +49,8 @@ static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 			   !eddyi_flight_allows(&tls->flight, record.bytes, record.len,
 						wolfSSL_version(session) == TLS1_3_VERSION)))
 		replace_record(record);
+	if (tls->state < EDDYI_TLS_OPEN && record.len && record.bytes[0] == TYPE_HANDSHAKE)
+		eddyi_tls_points_replace(record.bytes, record.len);
 	taken = eddyi_tls_buffers_take(&tls->buffers, buf, (size_t)len);
 	return taken ? (int)taken : WOLFSSL_CBIO_ERR_WANT_READ;
 }
@@ -84,6 +87,7 @@ struct eddyi_tls *eddyi_tls_new(struct eddyi_tls_setup *setup)
 static void attach(struct eddyi_tls *tls, struct WOLFSSL *session)
 {
 	tls->session = session;
+	eddyi_tls_points_check(session);
 	wolfSSL_SSLSetIORecv(session, pull);
 	wolfSSL_SSLSetIOSend(session, push);
 	wolfSSL_SetIOReadCtx(session, tls);
@@ -175,25 +179,34 @@ bool eddyi_tls_is_due(const struct eddyi_tls *tls)
 	       eddyi_tls_buffers_has_record(&tls->buffers);
 }
 
-static void explain_failure(struct eddyi_tls *tls)
+static void explain_failure(int error)
 {
 	char text[WOLFSSL_MAX_ERROR_SZ];
-	int error = wolfSSL_get_error(tls->session, -1);
 
 	if (eddy_log_is_enabled(EDDY_LOG_DEBUG, "eddy::tls"))
 		eddy_debug("eddy::tls", "a handshake failed: %s",
 			   wolfSSL_ERR_error_string((unsigned long)error, text));
 }
 
-/* The library ends some handshakes without an alert, such as those of 1.2 that lack a certificate; there
- * nothing is encrypted yet. */
-static void say_failure(struct eddyi_tls *tls)
+/* Before anything is encrypted. */
+static void put_alert(struct eddyi_tls *tls, int code)
 {
-	static const char handshake_failure[] = { 21, 3, 3, 0, 2, 2, 40 };
+	char alert[] = { 21, 3, 3, 0, 2, alert_fatal, (char)code };
 
-	if (!tls->buffers.out && wolfSSL_version(tls->session) == TLS1_2_VERSION &&
-	    !wolfSSL_session_reused(tls->session))
-		eddyi_tls_buffers_put(&tls->buffers, handshake_failure, sizeof(handshake_failure));
+	eddyi_tls_buffers_put(&tls->buffers, alert, sizeof(alert));
+}
+
+/* The library ends some handshakes without an alert: those whose key exchange fails, and those of 1.2 that lack a
+ * certificate. There nothing is encrypted yet. */
+static void say_failure(struct eddyi_tls *tls, int error)
+{
+	if (tls->buffers.out)
+		return;
+	if (eddyi_tls_points_is_fault(error))
+		put_alert(tls, illegal_parameter);
+	else if (wolfSSL_version(tls->session) == TLS1_2_VERSION &&
+		 !wolfSSL_session_reused(tls->session))
+		put_alert(tls, handshake_failure);
 }
 
 /* Return: false when memory is out. */
@@ -210,7 +223,7 @@ static bool begin_session(struct eddyi_tls *tls)
 static int step(void *arg)
 {
 	struct eddyi_tls *tls = arg;
-	int r;
+	int r, error;
 
 	if (!tls->session && !begin_session(tls))
 		return -ENOMEM;
@@ -222,11 +235,12 @@ static int step(void *arg)
 		return 0;
 	}
 	eddyi_tls_buffers_trim(&tls->buffers);
+	error = wolfSSL_get_error(tls->session, r);
 	r = result_of(tls, r);
 	if (r == -EAGAIN || r == -ENOBUFS)
 		return r;
-	explain_failure(tls);
-	say_failure(tls);
+	explain_failure(error);
+	say_failure(tls, error);
 	/* 0: a goodbye in the middle of it. */
 	return r ? r : -EBADMSG;
 }
@@ -240,13 +254,12 @@ static int refuse(struct eddyi_tls *tls, int error)
 				   "connection: close\r\n"
 				   "\r\n"
 				   "This port speaks HTTPS: use https:\n";
-	static const char decode_error[] = { 21, 3, 3, 0, 2, 2, 50 };
 	struct eddy_str bytes = eddyi_tls_buffers_in(&tls->buffers);
 
 	if (error == -EPROTO && bytes.ptr[0] >= 'A' && bytes.ptr[0] <= 'Z')
 		eddyi_tls_buffers_put(&tls->buffers, http, sizeof(http) - 1);
 	else
-		eddyi_tls_buffers_put(&tls->buffers, decode_error, sizeof(decode_error));
+		put_alert(tls, decode_error);
 	tls->state = EDDYI_TLS_BROKEN;
 	return error;
 }

@@ -68,8 +68,7 @@ int eddyi_tls_client_open(const struct eddyi_tls_client_options *options,
 	WOLFSSL_CTX *context;
 	int r;
 
-	eddyi_tls_init();
-	context = wolfSSL_CTX_new(wolfSSLv23_client_method());
+	context = eddyi_tls_init() ? wolfSSL_CTX_new(wolfSSLv23_client_method()) : NULL;
 	if (!context)
 		return -ENOMEM;
 	r = set_up(context, options);

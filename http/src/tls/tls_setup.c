@@ -4,6 +4,7 @@
 
 #include "hello.h"
 #include "tls_credential.h"
+#include "tls_points.h"
 
 #include <eddy/log.h>
 #include <errno.h>
@@ -33,22 +34,23 @@ struct eddyi_tls_setup {
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool ready;
 
 static void init_library(void)
 {
-	wolfSSL_Init();
+	ready = wolfSSL_Init() == WOLFSSL_SUCCESS && eddyi_tls_points_init();
 }
 
-void eddyi_tls_init(void)
+bool eddyi_tls_init(void)
 {
 	pthread_once(&once, init_library);
+	return ready;
 }
 
 struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *options)
 {
-	struct eddyi_tls_setup *setup = calloc(1, sizeof(*setup));
+	struct eddyi_tls_setup *setup = eddyi_tls_init() ? calloc(1, sizeof(*setup)) : NULL;
 
-	eddyi_tls_init();
 	if (!setup)
 		return NULL;
 	setup->options = *options;

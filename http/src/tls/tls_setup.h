@@ -2,13 +2,15 @@
 #ifndef EDDYI_TLS_SETUP_H
 #define EDDYI_TLS_SETUP_H
 
+#include <stdbool.h>
+
 struct eddy_tls_options;
 struct eddyi_hello;
 struct eddyi_tls_setup;
 struct WOLFSSL;
 
-/* Prepare the library, once. Any thread. */
-void eddyi_tls_init(void);
+/* Prepare the library, once. Any thread. Return: false when memory is out. */
+bool eddyi_tls_init(void);
 
 /* Describe; nothing is read yet. Strings are borrowed for as long as it
  * lives. Return: NULL when memory is out. */

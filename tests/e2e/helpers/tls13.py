@@ -1,4 +1,4 @@
-"""TLS 1.3 by hand (RFC 8446), in both roles, for tests that break its rules: TLS_AES_128_GCM_SHA256, P-256 or X25519.
+"""TLS 1.3 by hand (RFC 8446), in both roles, for tests that break its rules: TLS_AES_128_GCM_SHA256, P-256, P-384, P-521 or X25519.
 
 A test sees each record and each message before it is sent, and may send what no library would.
 """
@@ -6,15 +6,22 @@ import base64
 import hashlib
 import hmac
 import os
+import socket
 import struct
+import subprocess
 
+import tls
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, x25519
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from wire import PROGRAMS
 
 CCS, ALERT, HANDSHAKE, DATA = 20, 21, 22, 23
 CLIENT_HELLO, SERVER_HELLO, TICKET, ENCRYPTED_EXTENSIONS, CERTIFICATE, VERIFY, FINISHED = 1, 2, 4, 8, 11, 15, 20
-SUITE, P256, X25519 = 0x1301, 23, 29
+SUITE, P256, P384, P521, X25519 = 0x1301, 23, 24, 25, 29
+MESSAGE_HASH = 254
+RETRY_RANDOM = hashlib.sha256(b'HelloRetryRequest').digest()
+CURVES = {P256: ec.SECP256R1(), P384: ec.SECP384R1(), P521: ec.SECP521R1()}
 UNEXPECTED_MESSAGE, BAD_RECORD_MAC, ILLEGAL_PARAMETER = 10, 20, 47
 TAG = 16
 
@@ -77,18 +84,18 @@ class Share:
 
     def __init__(self, group=P256):
         self.group = group
-        self.key = ec.generate_private_key(ec.SECP256R1()) if group == P256 else x25519.X25519PrivateKey.generate()
+        self.key = ec.generate_private_key(CURVES[group]) if group in CURVES else x25519.X25519PrivateKey.generate()
 
     def public(self):
         key = self.key.public_key()
         if self.group == X25519:
-            return key.public_bytes_raw()
+            return key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
         return key.public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
 
     def secret(self, peer):
         if self.group == X25519:
             return self.key.exchange(x25519.X25519PublicKey.from_public_bytes(peer))
-        return self.key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), peer))
+        return self.key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(CURVES[self.group], peer))
 
 
 class Tls13:
@@ -223,16 +230,30 @@ class Peer(Tls13):
         lines = cert.decode().split('-----BEGIN CERTIFICATE-----')[1].split('-----END')[0]
         self.cert = base64.b64decode(lines)
 
+    def retry(self):
+        """Ask for a hello with a key of our group."""
+        hash_of_first = message(MESSAGE_HASH, self.digest())
+        self.transcript = hash_of_first
+        self.send_message(SERVER_HELLO, b'\x03\x03' + RETRY_RANDOM + self.session + struct.pack('!HB', SUITE, 0) +
+                          vector(extension(43, b'\x03\x04') + extension(51, struct.pack('!H', self.share.group)), 2))
+        kind, hello = self.recv_message()
+        assert kind == CLIENT_HELLO, kind
+        return hello
+
     def begin(self, public=None):
         """Up to keys of the handshake: the rest of our flight is due. `public` stands in the place of our own key."""
         kind, hello = self.recv_message()
         assert kind == CLIENT_HELLO, kind
-        session = hello[34:35 + hello[34]]
+        self.session = hello[34:35 + hello[34]]
         size = len(self.share.public())
-        at = hello.index(struct.pack('!HH', self.share.group, size))
+        key = struct.pack('!HH', self.share.group, size)
+        if key not in hello:
+            hello = self.retry()
+        at = hello.index(key)
         group = struct.pack('!H', self.share.group)
-        extensions = extension(43, b'\x03\x04') + extension(51, group + vector(public or self.share.public(), 2))
-        self.send_message(SERVER_HELLO, b'\x03\x03' + os.urandom(32) + session + struct.pack('!HB', SUITE, 0) +
+        public = self.share.public() if public is None else public
+        extensions = extension(43, b'\x03\x04') + extension(51, group + vector(public, 2))
+        self.send_message(SERVER_HELLO, b'\x03\x03' + os.urandom(32) + self.session + struct.pack('!HB', SUITE, 0) +
                           vector(extensions, 2))
         theirs, ours = self.begin_keys(self.share.secret(hello[at + 4:at + 4 + size]))
         self.ours, self.theirs = Direction(ours), Direction(theirs)
@@ -247,3 +268,20 @@ class Peer(Tls13):
         kind, _ = self.recv_message()
         assert kind == FINISHED, kind
         self.ours, self.theirs = Direction(ours), Direction(theirs)
+
+
+def fetch(play, group=P256, cert='server'):
+    """What a client says of a server that plays as told, and reports nothing."""
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        listener.settimeout(20)
+        url = f'https://localhost:{listener.getsockname()[1]}/'
+        process = subprocess.Popen([PROGRAMS['fetch'], '--ca', tls.at('ca.pem'), url], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            sock, _ = listener.accept()
+            with sock:
+                sock.settimeout(20)
+                play(Peer(sock, tls.text_of(f'{cert}.pem').encode(), tls.text_of(f'{cert}.key').encode(), group))
+        finally:
+            said, complaint = process.communicate(timeout=60)
+    assert process.returncode == 0 and b'Sanitizer' not in complaint, complaint
+    return said

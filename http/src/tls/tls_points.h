@@ -1,0 +1,24 @@
+/* tls_points.h: the public keys that peers send for the key exchange. Some versions of the library compute with any:
+ * those that are on no curve, or that make a secret which everybody knows, are refused here (RFC 8446 sections 4.2.8.2
+ * and 7.4.2, RFC 8422 section 5.11). */
+#ifndef EDDYI_TLS_POINTS_H
+#define EDDYI_TLS_POINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct WOLFSSL;
+
+/* Prepare the library, once. Return: false on failure. */
+bool eddyi_tls_points_init(void);
+
+/* Check the points of a session's peer on the curves P-256, P-384 and P-521; the handshake fails if one is bad. */
+void eddyi_tls_points_check(struct WOLFSSL *session);
+
+/* Replace X25519 keys of low order that the library takes by one that it refuses, in unencrypted bytes. */
+void eddyi_tls_points_replace(unsigned char *bytes, size_t len);
+
+/* Whether such a key is the reason why a handshake failed, by the library's error. */
+bool eddyi_tls_points_is_fault(int error);
+
+#endif
