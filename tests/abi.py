@@ -6,6 +6,7 @@
 Until 1.0 libraries of one minor version have one interface: nothing is changed, added or taken away. From 1.0 on what is added needs
 no new soname. See docs/decisions/0029-a-name-for-each-minor-version.md.
 """
+# needs: abigail-tools git
 import os
 import shlex
 import shutil

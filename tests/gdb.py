@@ -5,6 +5,7 @@
 The executable is runtime/gdb/tasks.c, with debug information, which was compiled in the folder BUILD. Skipped where there is no gdb that has Python and may
 trace.
 """
+# needs: gdb
 import glob
 import os
 import re

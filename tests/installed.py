@@ -6,6 +6,7 @@ BUILD is built already. Each shared library has the soname and the symbols that 
 declare as EDDY_API. pkg-config asks for no more than is needed. Programs outside of the tree are built with what it says, shared
 and static, and the README's answers. Manual pages are where man looks, the command `eddy` finds its programs wherever all of that is moved to, and gdb loads eddy-gdb.py by itself.
 """
+# needs: curl gdb mandoc python3-myst-parser python3-sphinx
 import glob
 import json
 import os

@@ -5,6 +5,7 @@ runs them; other machines' programs by qemu-user. What eddy-gdb.py makes of thei
 
 Debian's gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user and gdb-multiarch are what is needed for aarch64.
 """
+# needs: clang gcc-aarch64-linux-gnu gdb-multiarch libc6-dev-arm64-cross qemu-user
 import concurrent.futures
 import os
 import re

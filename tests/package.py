@@ -10,6 +10,7 @@ then there is no C++ in it, and no wolfSSL. compress is built with each coding a
 library and no symbol of the others. auth is built without each of its features. Two layers are in the tree of somebody else, who is
 strict.
 """
+# needs: clang
 import glob
 import json
 import os

@@ -10,6 +10,7 @@
 - `man` finds the page of each function, and mandoc warns of nothing in any page; what the pages speak of is there
 - the options of the commands' pages are those that the programs tell of
 """
+# needs: chromium mandoc python3-myst-parser python3-sphinx
 import glob
 import html
 import html.parser

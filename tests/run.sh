@@ -266,7 +266,6 @@ run_tests() {
 		nouns+=("$name")
 	done
 
-	install_node
 	# Recorded exchanges, where somebody keeps them beside the checkout; without them their tests are skipped.
 	if [ -z "${EDDY_VECTORS:-}" ] && [ -d "$root/../shared/vectors" ]; then
 		export EDDY_VECTORS=$root/../shared/vectors

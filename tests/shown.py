@@ -6,6 +6,7 @@ The blocks of `console` of a page are one session of a shell. Below a line stand
 with & is waited for until it says where it listens, and ends with the page, or before the next block that has such a line. What is
 changed in the tree, in /usr/local and in /etc is forgotten; home and network are the session's own. ROOT is built already.
 """
+# needs: curl openssl
 import os
 import re
 import subprocess

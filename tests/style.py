@@ -12,6 +12,7 @@
 - each program of refused/ does not compile, with gcc and clang, and says what its "expect:" has
 - no source file passes 600 lines (said, not failed)
 """
+# needs: clang clang-format
 import concurrent.futures
 import graphlib
 import os

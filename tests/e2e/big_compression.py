@@ -1,4 +1,5 @@
 """A gibibyte in each coding, from a handler and from a file, read by decoders of others as it arrives."""
+# needs: chromium curl npm
 import hashlib
 import json
 import os

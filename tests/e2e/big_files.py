@@ -1,4 +1,5 @@
 """A file of 4 GiB out and in."""
+# needs: curl
 import hashlib
 import os
 import shutil

@@ -1,4 +1,5 @@
 """Protected routes, by bytes: who gets in by a static secret, and what the others are told."""
+# needs: curl openssl
 import os
 import re
 import socket

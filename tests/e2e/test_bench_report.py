@@ -1,4 +1,5 @@
 """eddy-bench report: what it makes of a result, whoever wrote that."""
+# needs: chromium npm
 import json
 import os
 import re

@@ -1,4 +1,5 @@
 """The codings against the programs that others wrote for them: zstd, brotli, gzip and Python's zlib."""
+# needs: brotli zstd
 import gzip
 import hashlib
 import os

@@ -1,4 +1,5 @@
 """The program eddy-compress: siblings of the files of a tree."""
+# needs: brotli zstd
 import os
 import random
 import subprocess

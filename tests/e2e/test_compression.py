@@ -1,4 +1,5 @@
 """Answers of tour --compression and of `coded`, byte by byte, and what other decoders make of them."""
+# needs: chromium curl npm
 import hashlib
 import json
 import os

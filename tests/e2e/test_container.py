@@ -1,4 +1,5 @@
 """docs/deploy/container.md: the command that allows io_uring, as it stands there, on the profile that Podman comes with."""
+# needs: jq systemd
 import json
 import os
 import re

@@ -8,6 +8,7 @@ A line that begins with "$ " is a command for a shell, in a folder of its own; w
   is all that was shown of it, in any order: who is told to stop may still be at work.
 - "…" stands for anything in a line, and alone for any number of lines. Times of records are not compared, nor blanks.
 """
+# needs: brotli curl libsqlite3-dev
 import concurrent.futures
 import os
 import re

@@ -1,4 +1,5 @@
 """Downloads from `files`: whole, in parts, under conditions, many at once."""
+# needs: curl
 import email.utils
 import hashlib
 import json

@@ -1,4 +1,5 @@
 """The program issuer: what it hands out, to whom, and how its keys change; `tour` is who takes its tokens."""
+# needs: curl npm openssl
 import base64
 import hashlib
 import json

@@ -1,4 +1,5 @@
 """What the program files says to whoever starts it: where to go, who else can, and what to do where it can't begin."""
+# needs: iproute2
 import os
 import re
 import shutil

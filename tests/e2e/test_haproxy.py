@@ -1,4 +1,5 @@
 """docs/deploy/haproxy.cfg as it stands, but for ports, files and times: a real HAProxy in front of two servers of ours."""
+# needs: haproxy
 import contextlib
 import csv
 import http.client

@@ -1,4 +1,5 @@
 """The metadata documents of a program: by bytes, and by a reader of others."""
+# needs: npm
 import json
 import os
 import subprocess

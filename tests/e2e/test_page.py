@@ -1,4 +1,5 @@
 """What the program files gives to browsers, on the wire; page.mjs looks at it in one."""
+# needs: chromium npm
 import os
 import re
 import unittest

@@ -1,4 +1,5 @@
 """The program files as a program: its command line, its records, its end."""
+# needs: curl
 import os
 import re
 import resource

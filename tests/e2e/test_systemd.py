@@ -1,5 +1,6 @@
 """The units of docs/deploy/systemd/, under systemd: activation by the first request, the walls around the service, a restart and
 an end that lose nothing."""
+# needs: btrfs-progs openssl systemd xfsprogs
 import json
 import os
 import re

@@ -1,4 +1,5 @@
 """Uploads to `files`: whole or not at all, whatever happens on the way."""
+# needs: curl
 import contextlib
 import fcntl
 import hashlib

@@ -7,6 +7,7 @@ namespaces, with a network of its own. It takes root and the package systemd, an
         …
     system.close()
 """
+# needs: systemd
 import contextlib
 import os
 import shutil

@@ -1,4 +1,5 @@
 """Decoders that are not ours, of the four codings."""
+# needs: brotli zstd
 import shutil
 import subprocess
 import unittest

@@ -6,6 +6,7 @@
 What follows the unit's path may be made as well. As EDDY_SERVER_WRAP it holds every server of the end-to-end tests against the unit.
 A profile is that of a container without capabilities; what it does not allow fails as it says.
 """
+# needs: systemd
 import ctypes
 import json
 import os

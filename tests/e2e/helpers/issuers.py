@@ -1,4 +1,5 @@
 """Issuers for tests: real ones, which run in node, and one in threads of Python that does as it is told and counts."""
+# needs: npm openssl
 import collections
 import contextlib
 import http.server

@@ -1,5 +1,6 @@
 """File systems of their own for a test: a tmpfs, or one that a loop device makes of a file. They take root, and what the kernel lacks skips
 the test."""
+# needs: e2fsprogs
 import os
 import shutil
 import subprocess

@@ -1,4 +1,5 @@
 """A network of one's own: a loopback and nothing else, where all ports are free and nobody is disturbed."""
+# needs: iproute2
 import contextlib
 import ctypes
 import os

@@ -1,4 +1,5 @@
 """What the tests of TLS share: certificates, which setUpModule() makes; clients by `openssl s_client`, curl and Python's ssl."""
+# needs: curl openssl
 import contextlib
 import errno
 import os
