@@ -48,9 +48,10 @@ int eddyi_wolfcrypt_error(int r, int error)
 	switch (r) {
 	case MEMORY_E:
 	case MP_MEM:
-	/* Also when it reads numbers, which are looked at before, it fails for nothing else. */
+	/* Numbers are checked before: reading one, or raising it to a power, fails for nothing else. */
 	case MP_INIT_E:
 	case MP_READ_E:
+	case MP_EXPTMOD_E:
 	case ASN_GETINT_E:
 		return -ENOMEM;
 	default:
