@@ -10,9 +10,11 @@
 - a layer includes headers of those below it alone, a folder of sources in runtime, http and auth those of the folders that its
   row in the layer's README names, all above it, and no two files include each other
 - each program of refused/ does not compile, with gcc and clang, and says what its "expect:" has
+- a test in Python that runs a command of ./dev's table says that it needs it; a Criterion test needs nothing of that table
 - no source file passes 600 lines (said, not failed)
 """
 # needs: clang clang-format
+import ast
 import concurrent.futures
 import graphlib
 import os
@@ -21,6 +23,7 @@ import shutil
 import subprocess
 import sys
 
+import needs
 from tap import Tap
 
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
@@ -204,6 +207,33 @@ def check_circles(tap, root):
         tap.check(f'files of {layer} include each other one way', wrong)
 
 
+def commands_of(path):
+    """The commands that a file runs, as far as that shows: the first words of lists, and calls of the helpers curl() and node()."""
+    with open(path, encoding='utf-8') as file:
+        tree = ast.parse(file.read())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.List) and node.elts and isinstance(node.elts[0], ast.Constant):
+            yield node.elts[0].value
+        elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+            yield {'curl': 'curl', 'node': 'npm'}.get(node.func.id if isinstance(node.func, ast.Name) else node.func.attr)
+
+
+def check_needs(tap, root):
+    with open(os.path.join(root, 'dev')) as file:
+        table = re.findall(r'^\t([\w|.+-]+) +(\w+) +(\S+)$', re.search(r"^tool_needs='(.*?)'$", file.read(), re.M | re.S)[1], re.M)
+    package_of = {what: package for package, kind, what in table if kind == 'command'}
+    wrong = []
+    for path in sources(os.path.join(root, 'tests'), '.py'):
+        own = needs.of_file(os.path.join(root, 'tests', path), set())
+        # Functions that others call: who calls them, needs it.
+        if path not in ('e2e/helpers/wire.py', 'e2e/helpers/coding.py'):
+            wrong += [f'tests/{path} runs {command}, and has no {package_of[command]} in its line "# needs:"'
+                      for command in sorted(set(filter(package_of.get, commands_of(os.path.join(root, 'tests', path)))))
+                      if package_of[command] not in own]
+    wrong += [f'{name} needs {package}' for name in ('scope', 'runtime', 'router', 'crash') for package in needs.needs([name])]
+    tap.check('tests say what they need', '\n'.join(wrong))
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
     tap = Tap()
@@ -219,6 +249,7 @@ def main():
     for layer in ('runtime', 'http', 'auth'):
         check_folders(tap, root, layer)
     check_circles(tap, root)
+    check_needs(tap, root)
     for path in files:
         lines = sum(1 for _ in open(os.path.join(root, path), errors='replace'))
         if lines > LINES_MAX:
