@@ -16,7 +16,7 @@ find_families() {
 	for name in big soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(abi asan-clang chaos debian site tsan tsan-gcc valgrind valgrind-clang)
+	families+=(abi asan-clang chaos debian roots site tsan tsan-gcc valgrind valgrind-clang)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -197,11 +197,13 @@ run_e2e_family() { # FAMILY
 run_site() { (python3 "$root/tests/pages.py" "$root" html || true) | tally site -; }
 
 run_abi() { (python3 "$root/tests/abi.py" "$root" || true) | tally abi -; }
+# Nothing of it is built here.
+run_roots() { (python3 "$root/tests/roots.py" "$root" || true) | tally roots -; }
 run_debian() { (python3 "$root/tests/debian.py" "$root" build || true) | tally debian -; }
 
 run_family() {
 	case $1 in
-	abi | asan-clang | chaos | debian | fuzz | site | tsan | tsan-gcc | valgrind | valgrind-clang) "run_${1//-/_}" ;;
+	abi | asan-clang | chaos | debian | fuzz | roots | site | tsan | tsan-gcc | valgrind | valgrind-clang) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }
