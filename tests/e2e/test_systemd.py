@@ -408,7 +408,7 @@ class Service(ServiceOnTmpfs):
     def shown(self):
         """Whom the certificate names that it shows."""
         said = self.system.run('openssl', 's_client', '-connect', f'localhost:{PORT}').stdout
-        found = re.search(r'^subject=CN = (\S+)$', said, re.M)
+        found = re.search(r'^subject=CN ?= ?(\S+)$', said, re.M)
         return found and found[1]
 
     def test_certificates_are_renewed(self):

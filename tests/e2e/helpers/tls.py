@@ -37,6 +37,8 @@ def make(name, subject, *names, ca=None, rsa=False, curve='prime256v1'):
         args += ['-addext', 'subjectAltName=' + ','.join(names)]
     if ca:
         args += ['-CA', at(f'{ca}.pem'), '-CAkey', at(f'{ca}.key'), '-addext', 'basicConstraints=critical,CA:FALSE']
+    else:
+        args += ['-addext', 'keyUsage=critical,keyCertSign,cRLSign']
     openssl(*args)
     with open(at(f'{name}.both'), 'wb') as both:
         for part in ('pem', 'key'):
