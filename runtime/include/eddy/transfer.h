@@ -47,13 +47,16 @@ struct eddy_transfer {
 
 /* Send `head` and then `len` bytes of the file. Suspends.
  * Return: 0 when all of it is with the kernel; -ENODATA when the file ended first; -EPIPE,
- * -ECONNRESET, -ECANCELED, -EIO; -EINVAL for a technique that goes in the other direction. After an error the
- * socket may have taken a part. */
+ * -ECONNRESET, -ECANCELED, -EIO; -EINVAL for a technique that goes in the other direction. After an error
+ * `moved` says how many bytes of the file the socket has taken; of the head it may have taken a part. */
 EDDY_API int eddy_transfer_to_socket(struct eddy_transfer *transfer);
 
-/* Receive exactly `len` bytes into the file. Suspends.
+/* Receive exactly `len` bytes into the file. Suspends. `moved` says how many bytes the file got. Cancellation is
+ * noticed between two pieces of at most .turn_max bytes: a piece that was taken off the socket is written to the
+ * file first, so that `moved` bytes were taken as well. When the file refuses a piece, the rest of that piece is
+ * lost.
  * Return: 0; -ENODATA when the peer ended first; -ENOSPC, -EDQUOT, -EFBIG, -ECONNRESET, -ECANCELED,
- * -EIO; -EINVAL as above. `moved` says how many bytes the file got. */
+ * -EIO; -EINVAL as above. */
 EDDY_API int eddy_transfer_to_file(struct eddy_transfer *transfer);
 
 /* From one socket to another: one direction of a proxy. */

@@ -1,12 +1,14 @@
 /* Invariants:
  * 1. To a socket: nothing is held while the peer is awaited, except by SEND_ZC. What the socket would not
  *    take is taken from the file again.
- * 2. To a file: nothing is held while the peer is awaited; while a disk is, a pipe or a buffer.
+ * 2. To a file: nothing is held while the peer is awaited; while a disk is, a pipe or a buffer. Cancellation is
+ *    noticed only when both are empty: bytes that were taken off the socket are in the file, or the file refused them.
  * 3. A pipe goes back to the pool empty, or is closed.
  */
 #include <eddy/transfer.h>
 
 #include <eddy/io.h>
+#include <eddy/scope.h>
 
 #include "coldness.h"
 #include "transfer_state.h"
@@ -164,6 +166,8 @@ int eddy_transfer_to_socket(struct eddy_transfer *transfer)
 	transfer->moved = 0;
 	if (!how)
 		return -EINVAL;
+	if (eddy_is_cancelled())
+		return -ECANCELED;
 	cork = transfer->len >= options->corked_min && !how->no_cork;
 	if (cork)
 		set_cork(transfer->socket, 1);
@@ -182,6 +186,19 @@ int eddy_transfer_to_socket(struct eddy_transfer *transfer)
 
 /* ---- to a file ---- */
 
+/* One pull, which is not cancelled between the socket and the file. It never waits for the peer. */
+static ssize_t pull_whole(struct eddy_transfer *transfer, const struct eddyi_technique_in *how,
+			  struct eddyi_writer *writer, size_t len)
+{
+	struct eddy_scope shield;
+	ssize_t r;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	r = how->pull(transfer, writer, len);
+	eddy_scope_end(&shield);
+	return r;
+}
+
 int eddy_transfer_to_file(struct eddy_transfer *transfer)
 {
 	const struct eddy_transfer_options *options = eddy_transfer_options();
@@ -192,13 +209,15 @@ int eddy_transfer_to_file(struct eddy_transfer *transfer)
 	transfer->moved = 0;
 	if (!how)
 		return -EINVAL;
+	if (eddy_is_cancelled())
+		return -ECANCELED;
 	writer.by_ring = writer.always = how->by_ring;
 	writer.never = !how->by_ring &&
 		       eddyi_coldness_of(transfer->file, transfer->device) == EDDYI_ALWAYS_WARM;
 	while (transfer->moved < transfer->len) {
 		uint64_t left = transfer->len - transfer->moved;
-		ssize_t r = how->pull(transfer, &writer,
-				      left < options->turn_max ? (size_t)left : options->turn_max);
+		ssize_t r = pull_whole(transfer, how, &writer,
+				       left < options->turn_max ? (size_t)left : options->turn_max);
 
 		if (r == -EAGAIN || r == -EINTR)
 			r = await_peer(transfer, POLLIN);

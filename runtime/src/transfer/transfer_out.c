@@ -42,6 +42,9 @@ static ssize_t empty_pipe(struct eddyi_sending *sending, struct eddyi_pipe *pipe
 		}
 		if (r <= 0) {
 			eddyi_pipe_discard(pipe);
+			/* What the socket has taken counts. The next push meets the error. */
+			if (moved)
+				return (ssize_t)moved;
 			return r < 0 ? r : -EPIPE;
 		}
 		moved += (size_t)r;
