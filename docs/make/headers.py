@@ -12,6 +12,10 @@ import re
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
 # Words of the compiler: nothing to be called.
 ATTRIBUTE = r'\b(?:EDDY_(?:\w+_)?API|EDDY_PRINTF\(\d+, \d+\)|static inline|extern|__attribute__\(\(.*?\)\)(?=;|$))\s*'
+# The place of a call, which calls leave out: see eddy/base.h.
+WHERE = re.compile(r', const char \*where(?=\)$)')
+# Fills that in.
+FILLS_IN = re.compile(r'#define (\w+)\(\.\.\.\)[\s\\]+\1\(__VA_ARGS__, EDDY_HERE\)$')
 UNLISTED = re.compile(r'EDDYI_|eddyi_|EDDY_(?:\w+_)?API$|EDDY_(?:BEGIN|END)_DECLS$|\w+_H$')
 # Where a sentence begins so, the calling task is suspended: the rule that eddy/base.h tells.
 SUSPENDS = re.compile(r'(?:^|[.:;)]\s+)(?:Suspends?|May suspend)\b')
@@ -183,7 +187,7 @@ def members(body, kind):
 
 def declaration(code, doc):
     """What a piece of code declares; None for what is not to be listed."""
-    flat = one_line(code)
+    flat = WHERE.sub('', one_line(code))
     if match := re.match(r'(struct|enum) (\w+)(?: \{|$)', flat):
         kind, name = match.groups()
         if UNLISTED.match(name) or '{' not in flat and not doc:
@@ -211,6 +215,8 @@ def declaration(code, doc):
 
 
 def macro(text, macros):
+    if FILLS_IN.match(text):
+        return None
     match = re.match(r'#define (\w+)(?:\(([^)]*)\))?\s*(.*)', text, re.S)
     name, args, body = match.groups()
     body = re.sub(r'\\\n', '\n', body)

@@ -36,6 +36,7 @@ struct eddy_acceptor {
 	unsigned first, pending, room, pending_max;
 	uint64_t pauses; /* read-only: times that there was no descriptor or memory left */
 	int end;         /* what ended it */
+	unsigned loop;   /* it was opened on */
 	bool ended, pausing, stopping;
 };
 
@@ -50,14 +51,19 @@ EDDY_API int eddy_acceptor_open(struct eddy_acceptor *acceptor, int fd,
  * Return: its descriptor; -ECANCELED, nothing is lost; -ESHUTDOWN after eddy_acceptor_stop(), when none
  * is left; -EBADF when `fd` was closed by eddy_close(); -EINVAL, -ENOTSOCK, -EOPNOTSUPP for what does not
  * listen. */
-EDDY_API int eddy_acceptor_next(struct eddy_acceptor *acceptor);
+EDDY_API int eddy_acceptor_next(struct eddy_acceptor *acceptor, const char *where);
 
 /* Accept no more. Those that the kernel has taken until now, in the backlog too, are still handed
  * out: to close a listening socket resets who waits there. Suspends, and is not cancelled. */
-EDDY_API void eddy_acceptor_stop(struct eddy_acceptor *acceptor);
+EDDY_API void eddy_acceptor_stop(struct eddy_acceptor *acceptor, const char *where);
 
 /* Stop, and close the connections that nobody took. `fd` stays open. Suspends, and is not cancelled. */
-EDDY_API void eddy_acceptor_close(struct eddy_acceptor *acceptor);
+EDDY_API void eddy_acceptor_close(struct eddy_acceptor *acceptor, const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_acceptor_next(...) eddy_acceptor_next(__VA_ARGS__, EDDY_HERE)
+#define eddy_acceptor_stop(...) eddy_acceptor_stop(__VA_ARGS__, EDDY_HERE)
+#define eddy_acceptor_close(...) eddy_acceptor_close(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -6,6 +6,10 @@
  *   - options are a pointer to a const struct in which zero is the default; NULL is all defaults,
  *   - a function that lets other tasks run before it returns says so, by a sentence that begins with "Suspends"
  *     or "May suspend"; all others never do. Only tasks call what suspends, unless it says otherwise,
+ *   - a channel, a scope, an op, a timer: each belongs to one loop, the first that uses it, until that loop ends.
+ *     Another loop, or a thread without one, must not use it. What any thread may call says so,
+ *   - `where`, the last parameter of some functions, is the place of the call, for messages. A macro of the
+ *     function's name fills it in, so calls leave it out. A call through a pointer passes NULL,
  *   - a broken contract (a programmer's mistake) ends the process with file and line, also in
  *     release builds; bad input is an error that is returned.
  */

@@ -42,6 +42,7 @@ struct eddy_buffers {
 	size_t size;
 	unsigned count;
 	uint16_t group;
+	unsigned loop;
 };
 
 /* Make the loop's own group unless it is there already. Return: 0, -ENOMEM, -EINVAL. */
@@ -52,29 +53,30 @@ EDDY_API int eddy_buffers_open(struct eddy_buffers *buffers,
 			       const struct eddy_buffers_options *options);
 
 /* End the group. No op uses it any more, and no bytes in its buffers are looked at. */
-EDDY_API void eddy_buffers_close(struct eddy_buffers *buffers);
+EDDY_API void eddy_buffers_close(struct eddy_buffers *buffers, const char *where);
 
 /* Fill `sqe` for one receive from `fd` into a buffer of the group. The completion's result is
  * the number of bytes, 0 at the end of the stream, -ENOBUFS when the group was empty, or -errno. */
-EDDY_API void eddy_buffers_prep_recv(struct eddy_buffers *buffers, struct io_uring_sqe *sqe,
-				     int fd);
+EDDY_API void eddy_buffers_prep_recv(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd,
+				     const char *where);
 
 /* Fill `sqe` for receives from `fd` until it is cancelled: each completion with IORING_CQE_F_MORE is
  * followed by another; the last one is 0 or below, or tells that it has to be armed again. */
 EDDY_API void eddy_buffers_prep_recv_multishot(struct eddy_buffers *buffers,
-					       struct io_uring_sqe *sqe, int fd);
+					       struct io_uring_sqe *sqe, int fd, const char *where);
 
 /* The same, until some `limit` bytes have come: of the last receive up to a buffer's size less one more,
  * so that it is known how much there may be of it before anybody looks. Kernels before 6.17 receive once:
  * the first completion may be the last. */
 EDDY_API void eddy_buffers_prep_recv_some(struct eddy_buffers *buffers, struct io_uring_sqe *sqe,
-					  int fd, uint32_t limit);
+					  int fd, uint32_t limit, const char *where);
 
 /* The buffer that a completion with these `flags` came with; NULL when it came with none. */
 EDDY_API void *eddy_buffers_of(struct eddy_buffers *buffers, unsigned flags);
 
 /* Give the buffer of that completion back, if there was one. */
-EDDY_API void eddy_buffers_give_back(struct eddy_buffers *buffers, unsigned flags);
+EDDY_API void eddy_buffers_give_back(struct eddy_buffers *buffers, unsigned flags,
+				     const char *where);
 
 /* Who got -ENOBUFS, and how to tell that a buffer has come back. Private but for `fn`. */
 struct eddy_buffers_waiter {
@@ -87,10 +89,20 @@ struct eddy_buffers_waiter {
  * anyway, since the last one may have come back before the completion was looked at. It arms its receive
  * again, which may end with -ENOBUFS again; with IORING_RECVSEND_POLL_FIRST in `sqe->ioprio` it contends
  * for a buffer only when there are bytes. */
-EDDY_API void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffers_waiter *waiter);
+EDDY_API void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffers_waiter *waiter,
+				const char *where);
 
 /* Take the waiter out, whether it waits or not. */
 EDDY_API void eddy_buffers_forget(struct eddy_buffers_waiter *waiter);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_buffers_close(...) eddy_buffers_close(__VA_ARGS__, EDDY_HERE)
+#define eddy_buffers_prep_recv(...) eddy_buffers_prep_recv(__VA_ARGS__, EDDY_HERE)
+#define eddy_buffers_prep_recv_multishot(...)                                                      \
+	eddy_buffers_prep_recv_multishot(__VA_ARGS__, EDDY_HERE)
+#define eddy_buffers_prep_recv_some(...) eddy_buffers_prep_recv_some(__VA_ARGS__, EDDY_HERE)
+#define eddy_buffers_give_back(...) eddy_buffers_give_back(__VA_ARGS__, EDDY_HERE)
+#define eddy_buffers_wait(...) eddy_buffers_wait(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

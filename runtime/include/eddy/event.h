@@ -9,6 +9,7 @@ EDDY_BEGIN_DECLS
 struct eddy_event {
 	struct eddy_node waiters; /* private */
 	bool is_set;              /* read-only */
+	unsigned loop;            /* private: it belongs to; 0: none yet */
 };
 
 /* Make an event that is not set. */
@@ -16,13 +17,18 @@ EDDY_API void eddy_event_init(struct eddy_event *event);
 
 /* Set the event and wake all who wait, who do not look at it any more. Does nothing when it is set.
  * Never suspends; may be called from completion functions of the same loop. */
-EDDY_API void eddy_event_set(struct eddy_event *event);
+EDDY_API void eddy_event_set(struct eddy_event *event, const char *where);
 
 /* Make later waits wait again. */
-EDDY_API void eddy_event_clear(struct eddy_event *event);
+EDDY_API void eddy_event_clear(struct eddy_event *event, const char *where);
 
 /* Wait until the event is set. Suspends unless it is. Return: 0, -ECANCELED. */
-EDDY_API int eddy_event_wait(struct eddy_event *event);
+EDDY_API int eddy_event_wait(struct eddy_event *event, const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_event_set(...) eddy_event_set(__VA_ARGS__, EDDY_HERE)
+#define eddy_event_clear(...) eddy_event_clear(__VA_ARGS__, EDDY_HERE)
+#define eddy_event_wait(...) eddy_event_wait(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

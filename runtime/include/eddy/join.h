@@ -30,16 +30,18 @@ struct eddy_join {
 /* Start a task as eddy_scope_spawn() does, with a join. When it can't be started the join has ended, with
  * that error for a result.
  * Return: 0, -ECANCELED when the scope is cancelled, -ENOMEM. */
-EDDY_API int eddy_scope_spawn_join_at(struct eddy_scope *scope, struct eddy_join *join,
-				      const char *name, eddy_task_fn *fn, void *arg,
-				      const char *where);
-#define eddy_scope_spawn_join(scope, join, name, fn, ...)                                          \
-	eddy_scope_spawn_join_at(scope, join, name, fn, (__VA_ARGS__), EDDY_HERE)
+EDDY_API int eddy_scope_spawn_join(struct eddy_scope *scope, struct eddy_join *join,
+				   const char *name, eddy_task_fn *fn, void *arg,
+				   const char *where);
 
 /* Wait until the task has ended; any number of tasks of the loop may. Suspends unless it has.
  * Return: 0, and the task's result in `ret_result`, which may be NULL; -ECANCELED: the caller's own
  * scope is cancelled. */
-EDDY_API int eddy_join_wait(struct eddy_join *join, int *ret_result);
+EDDY_API int eddy_join_wait(struct eddy_join *join, int *ret_result, const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_scope_spawn_join(...) eddy_scope_spawn_join(__VA_ARGS__, EDDY_HERE)
+#define eddy_join_wait(...) eddy_join_wait(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -56,12 +56,13 @@ EDDY_API struct eddy_loop *eddy_loops_at(unsigned index);
 /* Run `fn(arg)` as a task of `loop` and wait until it has returned. Suspends. `arg` may live on the
  * caller's stack, and must not be used by anybody else meanwhile: two threads. When the current scope is
  * cancelled, so is the task there, and its end is awaited. `loop` is one that is sure to live, such as
- * one of eddy_loops_at(), or this one. `where` is filled in by the macro.
+ * one of eddy_loops_at(), or this one.
  * Return: what `fn` returned; -ECANCELED when it was not begun; -ENOMEM. */
-EDDY_API int eddy_loops_call_at(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,
-				void *arg, const char *where);
-#define eddy_loops_call(loop, name, fn, ...)                                                       \
-	eddy_loops_call_at(loop, name, fn, (__VA_ARGS__), EDDY_HERE)
+EDDY_API int eddy_loops_call(struct eddy_loop *loop, const char *name, eddy_task_fn *fn, void *arg,
+			     const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_loops_call(...) eddy_loops_call(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -22,6 +22,7 @@ struct eddy_task;
 struct eddy_mutex {
 	struct eddy_task *holder; /* read-only; NULL when nobody has it */
 	struct eddy_node waiters; /* private */
+	unsigned loop;            /* private: it belongs to; 0: none yet */
 };
 
 /* Make a mutex that nobody holds. */
@@ -29,13 +30,18 @@ EDDY_API void eddy_mutex_init(struct eddy_mutex *mutex);
 
 /* Take the mutex. Suspends while another task has it; who has it already must not ask again.
  * Return: 0; -ECANCELED: the mutex is not the caller's. */
-EDDY_API int eddy_mutex_lock(struct eddy_mutex *mutex);
+EDDY_API int eddy_mutex_lock(struct eddy_mutex *mutex, const char *where);
 
 /* Take the mutex if nobody has it. Never suspends. Return: 0, -EBUSY. */
-EDDY_API int eddy_mutex_try_lock(struct eddy_mutex *mutex);
+EDDY_API int eddy_mutex_try_lock(struct eddy_mutex *mutex, const char *where);
 
 /* Hand the mutex to the task that has waited longest. Only its holder may. Never suspends. */
-EDDY_API void eddy_mutex_unlock(struct eddy_mutex *mutex);
+EDDY_API void eddy_mutex_unlock(struct eddy_mutex *mutex, const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_mutex_lock(...) eddy_mutex_lock(__VA_ARGS__, EDDY_HERE)
+#define eddy_mutex_try_lock(...) eddy_mutex_try_lock(__VA_ARGS__, EDDY_HERE)
+#define eddy_mutex_unlock(...) eddy_mutex_unlock(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

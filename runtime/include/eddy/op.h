@@ -48,6 +48,7 @@ struct eddy_op {
 	bool worked : 1;   /* by one of the kernel's worker threads, whatever it is about */
 	bool restarts : 1; /* its user makes the call again that was interrupted */
 	uint32_t len;      /* of the entry, whatever it means there */
+	unsigned loop;     /* on which it was begun */
 };
 
 /* Private: whoever is going to start an op of a descriptor again. */
@@ -62,11 +63,11 @@ struct eddyi_at_rest {
 EDDY_API struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done);
 
 /* Queue the filled entry. It reaches the kernel when the loop next enters it. */
-EDDY_API void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe);
+EDDY_API void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe, const char *where);
 
 /* Ask the kernel to cancel a started op. `done` is still called, with -ECANCELED or with the result
  * that was faster. Does nothing when the op is idle or is being cancelled already. */
-EDDY_API void eddy_op_cancel(struct eddy_op *op);
+EDDY_API void eddy_op_cancel(struct eddy_op *op, const char *where);
 
 /* Whether the op is on its way: started, its last completion not yet seen. */
 static inline bool eddy_op_is_started(const struct eddy_op *op)
@@ -96,6 +97,10 @@ EDDY_API struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op);
 /* Queue the filled entry and wait until it has completed. Suspends.
  * Return: as eddy_op_call(). */
 EDDY_API int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_op_start(...) eddy_op_start(__VA_ARGS__, EDDY_HERE)
+#define eddy_op_cancel(...) eddy_op_cancel(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

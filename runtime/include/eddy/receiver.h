@@ -41,7 +41,8 @@ struct eddy_receiver {
 	unsigned pending, pending_max;
 	unsigned lent; /* flags of the completion whose buffer the task looks at; 0 for none */
 	uint16_t first, last;
-	int end; /* what ended it: 0 or -errno */
+	int end;       /* what ended it: 0 or -errno */
+	unsigned loop; /* it was opened on */
 	bool ended, pausing, closing, poll_first;
 };
 
@@ -52,11 +53,16 @@ EDDY_API int eddy_receiver_open(struct eddy_receiver *receiver, int fd,
 /* Wait for bytes. Suspends. They stay until the next call with this receiver. One task at a time.
  * Return: how many; 0 at the end of the stream; -ECANCELED, nothing is lost; -EBADF when `fd` was closed
  * by eddy_close(); -ECONNRESET, -errno. */
-EDDY_API ssize_t eddy_receiver_next(struct eddy_receiver *receiver, void **ret_bytes);
+EDDY_API ssize_t eddy_receiver_next(struct eddy_receiver *receiver, void **ret_bytes,
+				    const char *where);
 
 /* Stop receiving, and give all buffers back. Bytes that were not taken are gone. Suspends, and is not
  * cancelled. `fd` stays open. */
-EDDY_API void eddy_receiver_close(struct eddy_receiver *receiver);
+EDDY_API void eddy_receiver_close(struct eddy_receiver *receiver, const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_receiver_next(...) eddy_receiver_next(__VA_ARGS__, EDDY_HERE)
+#define eddy_receiver_close(...) eddy_receiver_close(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

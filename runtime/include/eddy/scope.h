@@ -58,6 +58,7 @@ struct eddy_scope {
 		*binding; /* the innermost that has locals: it or one around it; NULL */
 	size_t running;   /* spawned here and not yet ended */
 	int result;       /* what comes first: a task's failure, or why the scope was cancelled */
+	unsigned loop;    /* of its host */
 	bool cancelled;
 	bool fail_fast;
 	bool shielded;
@@ -69,27 +70,30 @@ EDDY_API void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope
 /* Cancel what still runs, wait for it, and leave the scope. Suspends, and is not cancelled.
  * Return: the first failure of a task; -ETIMEDOUT or -ECANCELED when the scope was cancelled before
  * it ended; else 0. */
-EDDY_API int eddy_scope_end(struct eddy_scope *scope);
+EDDY_API int eddy_scope_end(struct eddy_scope *scope, const char *where);
 
 /* Start `fn(arg)` as a task of this scope; it first runs when the caller suspends. May be called
- * from completion functions of the same loop as well. `name` is borrowed for the task's life; `where`,
- * which the macro fills in, is shown by reports, also later: a string that is never freed.
+ * from completion functions of the same loop as well. `name` is borrowed for the task's life.
+ * `arg` may be a compound literal. Reports name the place of this call.
  * Return: 0, -ECANCELED when the scope is cancelled, -ENOMEM. */
-EDDY_API int eddy_scope_spawn_at(struct eddy_scope *scope, const char *name, eddy_task_fn *fn,
-				 void *arg, const char *where);
-/* `arg` may be a compound literal, commas and all. */
-#define eddy_scope_spawn(scope, name, fn, ...)                                                     \
-	eddy_scope_spawn_at(scope, name, fn, (__VA_ARGS__), EDDY_HERE)
+EDDY_API int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_task_fn *fn,
+			      void *arg, const char *where);
 
 /* Wait until every task of the scope has ended. Suspends.
  * Return: 0, -ECANCELED (tasks may still run). */
-EDDY_API int eddy_scope_join(struct eddy_scope *scope);
+EDDY_API int eddy_scope_join(struct eddy_scope *scope, const char *where);
 
 /* Cancel the scope. Does nothing when it is cancelled already. Never suspends. */
-EDDY_API void eddy_scope_cancel(struct eddy_scope *scope);
+EDDY_API void eddy_scope_cancel(struct eddy_scope *scope, const char *where);
 
 /* Whether calls inside the current scope return -ECANCELED. */
 EDDY_API bool eddy_is_cancelled(void);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_scope_end(...) eddy_scope_end(__VA_ARGS__, EDDY_HERE)
+#define eddy_scope_spawn(...) eddy_scope_spawn(__VA_ARGS__, EDDY_HERE)
+#define eddy_scope_join(...) eddy_scope_join(__VA_ARGS__, EDDY_HERE)
+#define eddy_scope_cancel(...) eddy_scope_cancel(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -95,7 +95,10 @@ EDDY_API struct eddy_case eddy_case_poll(int fd, unsigned events);
 
 /* Wait until at least one case is ready. Suspends, unless a channel, an event or a time is ready at once.
  * Return: how many are ready, at least 1; -ECANCELED: none is. */
-EDDY_API int eddy_select(struct eddy_case *cases, size_t count);
+EDDY_API int eddy_select(struct eddy_case *cases, size_t count, const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_select(...) eddy_select(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -19,6 +19,7 @@ EDDY_BEGIN_DECLS
 struct eddy_semaphore {
 	size_t count;             /* read-only: permits that nobody has */
 	struct eddy_node waiters; /* private */
+	unsigned loop;            /* private: it belongs to; 0: none yet */
 };
 
 /* Make a semaphore with `count` permits. */
@@ -26,14 +27,20 @@ EDDY_API void eddy_semaphore_init(struct eddy_semaphore *semaphore, size_t count
 
 /* Take `n` permits, all at once. Suspends while there are fewer, or others wait.
  * Return: 0; -ECANCELED: none has been taken. */
-EDDY_API int eddy_semaphore_acquire(struct eddy_semaphore *semaphore, size_t n);
+EDDY_API int eddy_semaphore_acquire(struct eddy_semaphore *semaphore, size_t n, const char *where);
 
 /* Take `n` permits if that needs no waiting. Never suspends. Return: 0, -EAGAIN. */
-EDDY_API int eddy_semaphore_try_acquire(struct eddy_semaphore *semaphore, size_t n);
+EDDY_API int eddy_semaphore_try_acquire(struct eddy_semaphore *semaphore, size_t n,
+					const char *where);
 
 /* Put `n` permits there, whether they were taken before or are new. Never suspends; may be called
  * from completion functions of the same loop. */
-EDDY_API void eddy_semaphore_release(struct eddy_semaphore *semaphore, size_t n);
+EDDY_API void eddy_semaphore_release(struct eddy_semaphore *semaphore, size_t n, const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_semaphore_acquire(...) eddy_semaphore_acquire(__VA_ARGS__, EDDY_HERE)
+#define eddy_semaphore_try_acquire(...) eddy_semaphore_try_acquire(__VA_ARGS__, EDDY_HERE)
+#define eddy_semaphore_release(...) eddy_semaphore_release(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

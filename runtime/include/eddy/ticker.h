@@ -19,6 +19,7 @@ EDDY_BEGIN_DECLS
 struct eddy_ticker {
 	uint64_t period_ns; /* read-only */
 	uint64_t next_ns;   /* read-only: when the next tick is due; for eddy_case_at() */
+	unsigned loop;      /* private: it belongs to; 0: none yet */
 };
 
 /* Begin to tick: first in one period from now. The period is at least 1 ns. */
@@ -27,7 +28,10 @@ EDDY_API void eddy_ticker_init(struct eddy_ticker *ticker, uint64_t period_ns);
 /* Wait for the next tick. Suspends; when it is due already, only to let others run first.
  * Return: how many ticks have passed since the last call, at least 1: more when the caller took longer
  * than a period; -ECANCELED: none of them is lost to the next call. */
-EDDY_API int64_t eddy_ticker_next(struct eddy_ticker *ticker);
+EDDY_API int64_t eddy_ticker_next(struct eddy_ticker *ticker, const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_ticker_next(...) eddy_ticker_next(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -15,13 +15,14 @@ struct eddy_timer {
 	uint64_t at_ns; /* monotonic; read-only while armed */
 	void (*fire)(struct eddy_timer *timer);
 	struct eddy_timer *child, *next, *prev; /* private: a pairing heap; prev: NULL when idle */
+	unsigned loop;                          /* private: on which it is armed */
 };
 
 /* Call `timer->fire` on the loop's stack at `at_ns`. The timer must be idle. */
-EDDY_API void eddy_timer_arm(struct eddy_timer *timer, uint64_t at_ns);
+EDDY_API void eddy_timer_arm(struct eddy_timer *timer, uint64_t at_ns, const char *where);
 
 /* Make the timer idle, whether it was armed or not. */
-EDDY_API void eddy_timer_disarm(struct eddy_timer *timer);
+EDDY_API void eddy_timer_disarm(struct eddy_timer *timer, const char *where);
 
 /* Whether the timer is going to fire. */
 static inline bool eddy_timer_is_armed(const struct eddy_timer *timer)
@@ -34,6 +35,7 @@ struct eddy_timeout_queue {
 	uint64_t duration_ns;
 	struct eddy_node timeouts; /* private: in the order in which they were queued */
 	struct eddy_timer timer;   /* private */
+	unsigned loop;             /* private: it belongs to; 0: none yet */
 };
 
 struct eddy_timeout {
@@ -47,17 +49,26 @@ struct eddy_timeout {
 EDDY_API void eddy_timeout_queue_init(struct eddy_timeout_queue *queue, uint64_t duration_ns);
 
 /* End the queue. No timeout is armed in it any more. */
-EDDY_API void eddy_timeout_queue_deinit(struct eddy_timeout_queue *queue);
+EDDY_API void eddy_timeout_queue_deinit(struct eddy_timeout_queue *queue, const char *where);
 
 /* Call `timeout->expire` on the loop's stack when the queue's duration has passed without a touch.
  * An armed timeout moves over from the queue it was in. */
-EDDY_API void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout_queue *queue);
+EDDY_API void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout_queue *queue,
+			       const char *where);
 
 /* Make the timeout idle, whether it was armed or not. */
-EDDY_API void eddy_timeout_disarm(struct eddy_timeout *timeout);
+EDDY_API void eddy_timeout_disarm(struct eddy_timeout *timeout, const char *where);
 
 /* Start the duration again: there was progress. An idle timeout stays idle. */
-EDDY_API void eddy_timeout_touch(struct eddy_timeout *timeout);
+EDDY_API void eddy_timeout_touch(struct eddy_timeout *timeout, const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_timer_arm(...) eddy_timer_arm(__VA_ARGS__, EDDY_HERE)
+#define eddy_timer_disarm(...) eddy_timer_disarm(__VA_ARGS__, EDDY_HERE)
+#define eddy_timeout_queue_deinit(...) eddy_timeout_queue_deinit(__VA_ARGS__, EDDY_HERE)
+#define eddy_timeout_arm(...) eddy_timeout_arm(__VA_ARGS__, EDDY_HERE)
+#define eddy_timeout_disarm(...) eddy_timeout_disarm(__VA_ARGS__, EDDY_HERE)
+#define eddy_timeout_touch(...) eddy_timeout_touch(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -11,20 +11,26 @@ EDDY_BEGIN_DECLS
 struct eddy_wait_group {
 	size_t count;             /* read-only: what is left to be done */
 	struct eddy_node waiters; /* private */
+	unsigned loop;            /* private: it belongs to; 0: none yet */
 };
 
 /* Make a group with nothing to be done. */
 EDDY_API void eddy_wait_group_init(struct eddy_wait_group *group);
 
 /* There are `n` more things to be done. Never suspends. */
-EDDY_API void eddy_wait_group_add(struct eddy_wait_group *group, size_t n);
+EDDY_API void eddy_wait_group_add(struct eddy_wait_group *group, size_t n, const char *where);
 
 /* One thing has been done; when it was the last, all who wait go on, and do not look at the group any
  * more. Never suspends; may be called from completion functions of the same loop. */
-EDDY_API void eddy_wait_group_done(struct eddy_wait_group *group);
+EDDY_API void eddy_wait_group_done(struct eddy_wait_group *group, const char *where);
 
 /* Wait until nothing is left to be done. Suspends unless that is so. Return: 0, -ECANCELED. */
-EDDY_API int eddy_wait_group_wait(struct eddy_wait_group *group);
+EDDY_API int eddy_wait_group_wait(struct eddy_wait_group *group, const char *where);
+
+/* `where` is filled in: see eddy/base.h. */
+#define eddy_wait_group_add(...) eddy_wait_group_add(__VA_ARGS__, EDDY_HERE)
+#define eddy_wait_group_done(...) eddy_wait_group_done(__VA_ARGS__, EDDY_HERE)
+#define eddy_wait_group_wait(...) eddy_wait_group_wait(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

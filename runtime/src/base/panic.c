@@ -1,35 +1,56 @@
 #include "panic.h"
 
+#include "out.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#define TEXT_MAX 512
+
 const char *(*eddyi_panic_under)(void);
 void (*eddyi_panic_last)(void);
 
-void eddyi_panic(const char *file, int line, const char *format, ...)
+/* "PLACE: " stands in `text` already, `len` bytes of it. */
+static _Noreturn void die(char *text, size_t size, int len, const char *format, va_list args)
 {
 	const char *(*under)(void) = __atomic_load_n(&eddyi_panic_under, __ATOMIC_RELAXED);
 	void (*last)(void) = __atomic_load_n(&eddyi_panic_last, __ATOMIC_RELAXED);
 	const char *chaos = under ? under() : NULL;
-	char text[512];
-	va_list args;
-	int len;
 
-	len = snprintf(text, sizeof(text), "eddy: %s:%d: ", file, line);
-	va_start(args, format);
-	len += vsnprintf(text + len, sizeof(text) - (size_t)len, format, args);
-	va_end(args);
-	if (chaos && len < (int)sizeof(text))
-		len += snprintf(text + len, sizeof(text) - (size_t)len, " (under EDDY_CHAOS=%s)",
-				chaos);
-	if (len > (int)sizeof(text) - 2)
-		len = sizeof(text) - 2;
+	if (len < (int)size)
+		len += vsnprintf(text + len, size - (size_t)len, format, args);
+	if (chaos && len < (int)size)
+		len += snprintf(text + len, size - (size_t)len, " (under EDDY_CHAOS=%s)", chaos);
+	if (len > (int)size - 2)
+		len = (int)size - 2;
 	text[len++] = '\n';
 	if (write(STDERR_FILENO, text, (size_t)len) < 0)
 		abort();
 	if (last)
 		last();
 	abort();
+}
+
+void eddyi_panic(const char *file, int line, const char *format, ...)
+{
+	char text[TEXT_MAX];
+	va_list args;
+
+	va_start(args, format);
+	die(text, sizeof(text), snprintf(text, sizeof(text), "eddy: %s:%d: ", file, line), format,
+	    args);
+}
+
+void eddyi_panic_at(const char *where, const char *format, ...)
+{
+	char text[TEXT_MAX];
+	va_list args;
+
+	va_start(args, format);
+	die(text, sizeof(text),
+	    snprintf(text, sizeof(text),
+		     "eddy: %s: ", where ? eddyi_place(where) : "called through a pointer"),
+	    format, args);
 }

@@ -7,6 +7,9 @@
 /* Say what is wrong on stderr and abort. */
 _Noreturn EDDY_PRINTF(3, 4) void eddyi_panic(const char *file, int line, const char *format, ...);
 
+/* The same, of a call that was made at `where` as EDDY_HERE has it; NULL: through a pointer, without one. */
+_Noreturn EDDY_PRINTF(2, 3) void eddyi_panic_at(const char *where, const char *format, ...);
+
 /* Set by those who have something to say of it, once, to the same from every thread. What the loop of this thread runs under,
  * as in EDDY_CHAOS, or NULL; and what is still to be written before the process is gone, if that takes no long time. */
 extern const char *(*eddyi_panic_under)(void);

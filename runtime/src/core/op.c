@@ -10,6 +10,7 @@
 #include "chaos.h"
 #include "loop.h"
 #include "op.h"
+#include "own.h"
 #include "probe.h"
 #include "registry.h"
 #include "base/uapi.h"
@@ -37,6 +38,8 @@ struct io_uring_sqe *eddyi_op_take_sqe(struct eddy_loop *loop)
 
 struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 {
+	struct eddy_loop *loop = eddyi_loop();
+
 	op->done = done;
 	op->waiter = NULL;
 	op->pending = 1;
@@ -45,7 +48,8 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	op->result = 0;
 	op->flags = 0;
 	op->node.next = NULL;
-	return eddyi_op_take_sqe(eddyi_loop());
+	op->loop = loop->id;
+	return eddyi_op_take_sqe(loop);
 }
 
 #define BIT(opcode) ((uint64_t)1 << ((opcode)&63))
@@ -102,10 +106,12 @@ static int second_fd(const struct io_uring_sqe *sqe)
 	return sqe->splice_flags & SPLICE_F_FD_IN_FIXED ? -1 : sqe->splice_fd_in;
 }
 
-void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe)
+void(eddy_op_start)(struct eddy_op *op, struct io_uring_sqe *sqe, const char *where)
 {
-	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_loop *loop;
 
+	eddyi_own(&op->loop, "an op", where);
+	loop = eddyi_loop();
 	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_OP);
 	op->fd = first_fd(sqe);
 	op->fd2 = second_fd(sqe);
@@ -132,13 +138,15 @@ void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe)
 	eddy_op_start(op, sqe);
 }
 
-void eddy_op_cancel(struct eddy_op *op)
+void(eddy_op_cancel)(struct eddy_op *op, const char *where)
 {
-	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_loop *loop;
 	struct io_uring_sqe *sqe;
 
 	if (!eddy_op_is_started(op) || op->cancelling)
 		return;
+	eddyi_own(&op->loop, "an op", where);
+	loop = eddyi_loop();
 	if (__builtin_expect(loop->chaos != NULL, 0))
 		eddyi_chaos_cancel(loop, op);
 	op->cancelling = true;

@@ -1,4 +1,5 @@
 #include "loop.h"
+#include "own.h"
 #include "scope.h"
 #include "probe.h"
 
@@ -61,7 +62,8 @@ static void move_task(struct eddy_task *task, struct eddy_scope *to)
 void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options *options)
 {
 	static const struct eddy_scope_options defaults;
-	struct eddy_task *task = eddyi_loop()->running;
+	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_task *task = loop->running;
 
 	eddyi_assert(task, "eddy_scope_begin() outside of a task");
 	if (!options)
@@ -69,6 +71,7 @@ void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options 
 	*scope = (struct eddy_scope){
 		.parent = task->scope,
 		.host = task,
+		.loop = loop->id,
 		.fail_fast = options->fail_fast,
 		.shielded = options->shielded,
 		.timer = { .fire = time_is_up },
@@ -89,9 +92,11 @@ void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options 
 int eddyi_scope_spawn(struct eddy_scope *scope, struct eddyi_told told, const char *name,
 		      eddy_task_fn *fn, void *arg, const char *where)
 {
-	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_loop *loop;
 	struct eddy_task *task;
 
+	eddyi_own(&scope->loop, "a scope", where);
+	loop = eddyi_loop();
 	if (scope->cancelled)
 		return -ECANCELED;
 	task = eddyi_task_take(loop, name, fn, arg);
@@ -107,8 +112,8 @@ int eddyi_scope_spawn(struct eddy_scope *scope, struct eddyi_told told, const ch
 	return 0;
 }
 
-int eddy_scope_spawn_at(struct eddy_scope *scope, const char *name, eddy_task_fn *fn, void *arg,
-			const char *where)
+int(eddy_scope_spawn)(struct eddy_scope *scope, const char *name, eddy_task_fn *fn, void *arg,
+		      const char *where)
 {
 	return eddyi_scope_spawn(scope, (struct eddyi_told){ 0 }, name, fn, arg, where);
 }
@@ -142,17 +147,20 @@ void eddyi_scope_task_ended(struct eddy_scope *scope, int result)
 		eddyi_wake(scope->joiner, 0);
 }
 
-int eddy_scope_join(struct eddy_scope *scope)
+int(eddy_scope_join)(struct eddy_scope *scope, const char *where)
 {
+	eddyi_own(&scope->loop, "a scope", where);
 	eddyi_assert(scope->host == eddyi_loop()->running,
 		     "a scope is joined by a task that did not begin it");
 	return wait_for_tasks(scope, true);
 }
 
-int eddy_scope_end(struct eddy_scope *scope)
+int(eddy_scope_end)(struct eddy_scope *scope, const char *where)
 {
-	struct eddy_task *task = eddyi_loop()->running;
+	struct eddy_task *task;
 
+	eddyi_own(&scope->loop, "a scope", where);
+	task = eddyi_loop()->running;
 	eddyi_assert(task == scope->host && task->scope == scope,
 		     "a scope must be ended by the task that began it, innermost first");
 	eddy_timer_disarm(&scope->timer);
@@ -165,8 +173,9 @@ int eddy_scope_end(struct eddy_scope *scope)
 	return scope->result;
 }
 
-void eddy_scope_cancel(struct eddy_scope *scope)
+void(eddy_scope_cancel)(struct eddy_scope *scope, const char *where)
 {
+	eddyi_own(&scope->loop, "a scope", where);
 	cancel(scope, -ECANCELED);
 }
 

@@ -4,7 +4,7 @@
 
 #include "wait.h"
 
-/* As eddy_scope_spawn_at(), and who is told of the task's end. */
+/* As eddy_scope_spawn(), and who is told of the task's end. */
 int eddyi_scope_spawn(struct eddy_scope *scope, struct eddyi_told told, const char *name,
 		      eddy_task_fn *fn, void *arg, const char *where);
 

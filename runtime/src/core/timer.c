@@ -1,18 +1,25 @@
-#include "loop.h"
+#include "own.h"
 
-void eddy_timer_arm(struct eddy_timer *timer, uint64_t at_ns)
+void(eddy_timer_arm)(struct eddy_timer *timer, uint64_t at_ns, const char *where)
 {
-	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_loop *loop;
 
-	eddyi_assert(!eddy_timer_is_armed(timer), "a timer is armed twice");
+	if (__builtin_expect(eddy_timer_is_armed(timer), 0)) {
+		eddyi_own(&timer->loop, "a timer", where);
+		eddyi_panic_at(where, "a timer is armed twice");
+	}
+	loop = eddyi_loop();
 	timer->at_ns = loop->firing && at_ns <= loop->now_ns ? loop->now_ns + 1 : at_ns;
+	timer->loop = loop->id;
 	eddyi_heap_insert(&loop->timers, timer);
 }
 
-void eddy_timer_disarm(struct eddy_timer *timer)
+void(eddy_timer_disarm)(struct eddy_timer *timer, const char *where)
 {
-	if (eddy_timer_is_armed(timer))
-		eddyi_heap_remove(&eddyi_loop()->timers, timer);
+	if (!eddy_timer_is_armed(timer))
+		return;
+	eddyi_own(&timer->loop, "a timer", where);
+	eddyi_heap_remove(&eddyi_loop()->timers, timer);
 }
 
 /* Timeouts of equal duration expire in the order in which they were last armed or touched.
@@ -56,15 +63,24 @@ void eddy_timeout_queue_init(struct eddy_timeout_queue *queue, uint64_t duration
 	eddy_list_init(&queue->timeouts);
 }
 
-void eddy_timeout_queue_deinit(struct eddy_timeout_queue *queue)
+void(eddy_timeout_queue_deinit)(struct eddy_timeout_queue *queue, const char *where)
 {
+	eddyi_own(&queue->loop, "a queue of timeouts", where);
 	eddyi_assert(eddy_list_is_empty(&queue->timeouts), "a timeout outlives its queue");
 	eddy_timer_disarm(&queue->timer);
 }
 
-void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout_queue *queue)
+static void take_out(struct eddy_timeout *timeout)
 {
-	eddy_timeout_disarm(timeout);
+	if (timeout->node.next)
+		eddy_list_remove(&timeout->node);
+}
+
+void(eddy_timeout_arm)(struct eddy_timeout *timeout, struct eddy_timeout_queue *queue,
+		       const char *where)
+{
+	eddyi_own(&queue->loop, "a timeout", where);
+	take_out(timeout);
 	timeout->since_ns = eddy_loop_now();
 	timeout->queue = queue;
 	eddy_list_append(&queue->timeouts, &timeout->node);
@@ -72,14 +88,15 @@ void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout_queue *q
 		eddy_timer_arm(&queue->timer, end_of(timeout));
 }
 
-void eddy_timeout_disarm(struct eddy_timeout *timeout)
+void(eddy_timeout_disarm)(struct eddy_timeout *timeout, const char *where)
 {
 	if (timeout->node.next)
-		eddy_list_remove(&timeout->node);
+		eddyi_own(&timeout->queue->loop, "a timeout", where);
+	take_out(timeout);
 }
 
-void eddy_timeout_touch(struct eddy_timeout *timeout)
+void(eddy_timeout_touch)(struct eddy_timeout *timeout, const char *where)
 {
 	if (timeout->node.next)
-		eddy_timeout_arm(timeout, timeout->queue);
+		(eddy_timeout_arm)(timeout, timeout->queue, where);
 }

@@ -9,6 +9,7 @@
 
 #include "acceptor.h"
 #include "core/loop.h"
+#include "core/own.h"
 #include "core/wait.h"
 
 #include <errno.h>
@@ -168,6 +169,7 @@ int eddy_acceptor_open(struct eddy_acceptor *acceptor, int fd,
 	if (!fds)
 		return -ENOMEM;
 	*acceptor = (struct eddy_acceptor){
+		.loop = eddyi_loop()->id,
 		.retry = { .fire = retry },
 		.at_rest = { .fd = fd, .closed = closed },
 		.fds = fds,
@@ -206,8 +208,9 @@ static int next_of_backlog(struct eddy_acceptor *acceptor)
 	return errno == EAGAIN ? -ESHUTDOWN : -errno;
 }
 
-int eddy_acceptor_next(struct eddy_acceptor *acceptor)
+int(eddy_acceptor_next)(struct eddy_acceptor *acceptor, const char *where)
 {
+	eddyi_own(&acceptor->loop, "an acceptor", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	while (!acceptor->pending) {
@@ -228,8 +231,9 @@ int eddy_acceptor_next(struct eddy_acceptor *acceptor)
 	return shift(acceptor);
 }
 
-void eddy_acceptor_stop(struct eddy_acceptor *acceptor)
+void(eddy_acceptor_stop)(struct eddy_acceptor *acceptor, const char *where)
 {
+	eddyi_own(&acceptor->loop, "an acceptor", where);
 	acceptor->stopping = true;
 	rest_no_more(acceptor);
 	eddy_op_cancel(&acceptor->op);
@@ -237,8 +241,9 @@ void eddy_acceptor_stop(struct eddy_acceptor *acceptor)
 		wait_for(acceptor, "acceptor stop", false);
 }
 
-void eddy_acceptor_close(struct eddy_acceptor *acceptor)
+void(eddy_acceptor_close)(struct eddy_acceptor *acceptor, const char *where)
 {
+	eddyi_own(&acceptor->loop, "an acceptor", where);
 	eddy_acceptor_stop(acceptor);
 	while (acceptor->pending)
 		close(shift(acceptor));

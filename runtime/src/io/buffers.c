@@ -13,6 +13,7 @@
 #include "buffers.h"
 #include "base/feature.h"
 #include "core/loop.h"
+#include "core/own.h"
 #include "core/wait.h"
 
 #include <errno.h>
@@ -35,6 +36,13 @@ struct eddyi_buffers {
 static struct eddy_buffers *or_own(struct eddy_buffers *buffers)
 {
 	return buffers ? buffers : &eddyi_loop()->buffers->group;
+}
+
+static struct eddy_buffers *own(struct eddy_buffers *buffers, const char *where)
+{
+	buffers = or_own(buffers);
+	eddyi_own(&buffers->loop, "a group of buffers", where);
+	return buffers;
 }
 
 /* The ring and what is known of each buffer stand in front of the buffers, in whole pages. */
@@ -114,6 +122,7 @@ int eddy_buffers_open(struct eddy_buffers *buffers, const struct eddy_buffers_op
 		.count = 1,
 		.size = SIZE_DEFAULT,
 		.again = { .fire = tell_again },
+		.loop = eddyi_loop()->id,
 	};
 	unsigned count = options && options->count ? options->count : COUNT_DEFAULT;
 	int r;
@@ -143,8 +152,9 @@ int eddy_buffers_open(struct eddy_buffers *buffers, const struct eddy_buffers_op
 	return 0;
 }
 
-void eddy_buffers_close(struct eddy_buffers *buffers)
+void(eddy_buffers_close)(struct eddy_buffers *buffers, const char *where)
 {
+	eddyi_own(&buffers->loop, "a group of buffers", where);
 	eddyi_assert(eddy_list_is_empty(&buffers->waiting),
 		     "buffers are closed while somebody waits for one");
 	eddy_timer_disarm(&buffers->again);
@@ -195,30 +205,31 @@ int eddyi_buffers_lent(struct eddy_buffers **ret_buffers)
 	return r;
 }
 
-void eddy_buffers_prep_recv(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd)
+void(eddy_buffers_prep_recv)(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd,
+			     const char *where)
 {
-	buffers = or_own(buffers);
+	buffers = own(buffers, where);
 	io_uring_prep_recv(sqe, fd, NULL, buffers->size, 0);
 	sqe->flags |= IOSQE_BUFFER_SELECT;
 	sqe->buf_group = buffers->group;
 }
 
-void eddy_buffers_prep_recv_multishot(struct eddy_buffers *buffers, struct io_uring_sqe *sqe,
-				      int fd)
+void(eddy_buffers_prep_recv_multishot)(struct eddy_buffers *buffers, struct io_uring_sqe *sqe,
+				       int fd, const char *where)
 {
 	io_uring_prep_recv_multishot(sqe, fd, NULL, 0, 0);
 	sqe->flags |= IOSQE_BUFFER_SELECT;
-	sqe->buf_group = or_own(buffers)->group;
+	sqe->buf_group = own(buffers, where)->group;
 }
 
-void eddy_buffers_prep_recv_some(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd,
-				 uint32_t limit)
+void(eddy_buffers_prep_recv_some)(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd,
+				  uint32_t limit, const char *where)
 {
 	if (!eddy_feature_is_there(EDDY_FEATURE_RECV_LIMIT)) {
-		eddy_buffers_prep_recv(buffers, sqe, fd);
+		(eddy_buffers_prep_recv)(buffers, sqe, fd, where);
 		return;
 	}
-	eddy_buffers_prep_recv_multishot(buffers, sqe, fd);
+	(eddy_buffers_prep_recv_multishot)(buffers, sqe, fd, where);
 	/* Newer headers call it optlen there. */
 	sqe->file_index = limit;
 }
@@ -231,11 +242,11 @@ void *eddy_buffers_of(struct eddy_buffers *buffers, unsigned flags)
 	return buffers->own + (flags >> IORING_CQE_BUFFER_SHIFT) * buffers->size;
 }
 
-void eddy_buffers_give_back(struct eddy_buffers *buffers, unsigned flags)
+void(eddy_buffers_give_back)(struct eddy_buffers *buffers, unsigned flags, const char *where)
 {
 	if (!(flags & IORING_CQE_F_BUFFER))
 		return;
-	buffers = or_own(buffers);
+	buffers = own(buffers, where);
 	io_uring_buf_ring_add(buffers->ring, eddy_buffers_of(buffers, flags),
 			      (unsigned)buffers->size,
 			      (unsigned short)(flags >> IORING_CQE_BUFFER_SHIFT),
@@ -245,9 +256,10 @@ void eddy_buffers_give_back(struct eddy_buffers *buffers, unsigned flags)
 		tell_all(buffers);
 }
 
-void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffers_waiter *waiter)
+void(eddy_buffers_wait)(struct eddy_buffers *buffers, struct eddy_buffers_waiter *waiter,
+			const char *where)
 {
-	buffers = or_own(buffers);
+	buffers = own(buffers, where);
 	eddy_list_append(&buffers->waiting, &waiter->node);
 	if (!eddy_timer_is_armed(&buffers->again))
 		eddy_timer_arm(&buffers->again, eddyi_time_after(eddy_loop_now(), AGAIN_NS));

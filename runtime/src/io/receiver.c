@@ -10,6 +10,7 @@
 
 #include "buffers.h"
 #include "core/loop.h"
+#include "core/own.h"
 #include "core/wait.h"
 
 #include <errno.h>
@@ -148,6 +149,7 @@ int eddy_receiver_open(struct eddy_receiver *receiver, int fd,
 			return r;
 	}
 	*receiver = (struct eddy_receiver){
+		.loop = eddyi_loop()->id,
 		.buffers = buffers,
 		.starved = { .fn = again },
 		.at_rest = { .fd = fd, .closed = closed },
@@ -182,10 +184,11 @@ static int wait_for(struct eddy_receiver *receiver, const char *what, bool cance
 	return r;
 }
 
-ssize_t eddy_receiver_next(struct eddy_receiver *receiver, void **ret_bytes)
+ssize_t(eddy_receiver_next)(struct eddy_receiver *receiver, void **ret_bytes, const char *where)
 {
 	int r;
 
+	eddyi_own(&receiver->loop, "a receiver", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	give_back_lent(receiver);
@@ -204,8 +207,9 @@ ssize_t eddy_receiver_next(struct eddy_receiver *receiver, void **ret_bytes)
 	return receiver->buffers->lens[receiver->lent >> IORING_CQE_BUFFER_SHIFT];
 }
 
-void eddy_receiver_close(struct eddy_receiver *receiver)
+void(eddy_receiver_close)(struct eddy_receiver *receiver, const char *where)
 {
+	eddyi_own(&receiver->loop, "a receiver", where);
 	receiver->closing = true;
 	rest_no_more(receiver);
 	if (eddy_op_is_started(&receiver->op)) {

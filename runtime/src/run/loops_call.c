@@ -69,7 +69,7 @@ static void deliver_start(struct eddy_message *message)
 	struct call *call = eddy_of(message, struct call, start);
 
 	call->result =
-		eddy_scope_spawn_at(&call->to->root, call->name, call_main, call, call->where);
+		(eddy_scope_spawn)(&call->to->root, call->name, call_main, call, call->where);
 	if (call->result < 0)
 		eddy_loop_post(call->from, &call->done);
 }
@@ -92,8 +92,8 @@ static void cancel(struct eddyi_waiter *waiter)
 	eddy_loop_post(call->to, &call->cancel);
 }
 
-int eddy_loops_call_at(struct eddy_loop *loop, const char *name, eddy_task_fn *fn, void *arg,
-		       const char *where)
+int(eddy_loops_call)(struct eddy_loop *loop, const char *name, eddy_task_fn *fn, void *arg,
+		     const char *where)
 {
 	struct call call = {
 		.waiter = { .cancel = cancel, .what = "call on another loop", .on = loop },

@@ -366,7 +366,7 @@ int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *ar
 		free(loop);
 		return r;
 	}
-	r = eddy_scope_spawn_at(&loop->root, loop->name, root_main, &root, "eddy_run()");
+	r = (eddy_scope_spawn)(&loop->root, loop->name, root_main, &root, "eddy_run()");
 	while (loop->root.running)
 		turn(loop);
 	loop_deinit(loop);

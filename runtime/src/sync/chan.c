@@ -6,6 +6,7 @@
  */
 #include <eddy/chan.h>
 
+#include "core/own.h"
 #include "core/queue.h"
 
 #include <errno.h>
@@ -30,8 +31,9 @@ int eddy_chan_init(struct eddy_chan *chan, size_t item_size, size_t capacity)
 	return 0;
 }
 
-void eddy_chan_deinit(struct eddy_chan *chan)
+void(eddy_chan_deinit)(struct eddy_chan *chan, const char *where)
 {
+	eddyi_own(&chan->loop, "a channel", where);
 	eddyi_assert(eddy_list_is_empty(&chan->senders) && eddy_list_is_empty(&chan->receivers),
 		     "a channel ends while a task waits for it");
 	free(chan->items);
@@ -69,7 +71,7 @@ static void take(struct eddy_chan *chan, void *ret_item)
 		chan->first = 0;
 }
 
-int eddy_chan_try_send(struct eddy_chan *chan, const void *item)
+static int try_send(struct eddy_chan *chan, const void *item)
 {
 	struct eddyi_entry *receiver = eddyi_queue_first(&chan->receivers);
 
@@ -86,7 +88,7 @@ int eddy_chan_try_send(struct eddy_chan *chan, const void *item)
 	return 0;
 }
 
-int eddy_chan_try_recv(struct eddy_chan *chan, void *ret_item)
+static int try_recv(struct eddy_chan *chan, void *ret_item)
 {
 	struct eddyi_entry *sender = eddyi_queue_first(&chan->senders);
 
@@ -104,6 +106,18 @@ int eddy_chan_try_recv(struct eddy_chan *chan, void *ret_item)
 	return 0;
 }
 
+int(eddy_chan_try_send)(struct eddy_chan *chan, const void *item, const char *where)
+{
+	eddyi_own(&chan->loop, "a channel", where);
+	return try_send(chan, item);
+}
+
+int(eddy_chan_try_recv)(struct eddy_chan *chan, void *ret_item, const char *where)
+{
+	eddyi_own(&chan->loop, "a channel", where);
+	return try_recv(chan, ret_item);
+}
+
 /* Apart from what needs no waiting, which is quicker without it. */
 static __attribute__((noinline)) int wait_in(struct eddy_chan *chan, struct eddy_node *queue,
 					     const char *what, void *item)
@@ -116,32 +130,35 @@ static __attribute__((noinline)) int wait_in(struct eddy_chan *chan, struct eddy
 	return eddyi_queue_wait(queue, &queued);
 }
 
-int eddy_chan_send(struct eddy_chan *chan, const void *item)
+int(eddy_chan_send)(struct eddy_chan *chan, const void *item, const char *where)
 {
 	int r;
 
+	eddyi_own(&chan->loop, "a channel", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	r = eddy_chan_try_send(chan, item);
+	r = try_send(chan, item);
 	if (r != -EAGAIN)
 		return r;
 	return wait_in(chan, &chan->senders, "chan send", (void *)(uintptr_t)item);
 }
 
-int eddy_chan_recv(struct eddy_chan *chan, void *ret_item)
+int(eddy_chan_recv)(struct eddy_chan *chan, void *ret_item, const char *where)
 {
 	int r;
 
+	eddyi_own(&chan->loop, "a channel", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	r = eddy_chan_try_recv(chan, ret_item);
+	r = try_recv(chan, ret_item);
 	if (r != -EAGAIN)
 		return r;
 	return wait_in(chan, &chan->receivers, "chan recv", ret_item);
 }
 
-void eddy_chan_close(struct eddy_chan *chan)
+void(eddy_chan_close)(struct eddy_chan *chan, const char *where)
 {
+	eddyi_own(&chan->loop, "a channel", where);
 	chan->closed = true;
 	eddyi_queue_serve_all(&chan->senders, -EPIPE);
 	eddyi_queue_serve_all(&chan->receivers, -EPIPE);

@@ -1,5 +1,6 @@
 #include <eddy/cond.h>
 
+#include "core/own.h"
 #include "core/queue.h"
 #include "mutex.h"
 
@@ -7,16 +8,19 @@
 
 void eddy_cond_init(struct eddy_cond *cond)
 {
+	*cond = (struct eddy_cond){ 0 };
 	eddy_list_init(&cond->waiters);
 }
 
-int eddy_cond_wait(struct eddy_cond *cond, struct eddy_mutex *mutex)
+int(eddy_cond_wait)(struct eddy_cond *cond, struct eddy_mutex *mutex, const char *where)
 {
 	struct eddyi_queued queued = {
 		.waiter = { .cancel = eddyi_queue_cancel, .what = "cond", .on = cond },
 	};
 	int r;
 
+	eddyi_own(&cond->loop, "a condition", where);
+	eddyi_own(&mutex->loop, "a mutex", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	/* No other task runs, and so none can signal, before this one suspends. */
@@ -26,15 +30,18 @@ int eddy_cond_wait(struct eddy_cond *cond, struct eddy_mutex *mutex)
 	return r;
 }
 
-void eddy_cond_signal(struct eddy_cond *cond)
+void(eddy_cond_signal)(struct eddy_cond *cond, const char *where)
 {
-	struct eddyi_entry *entry = eddyi_queue_first(&cond->waiters);
+	struct eddyi_entry *entry;
 
+	eddyi_own(&cond->loop, "a condition", where);
+	entry = eddyi_queue_first(&cond->waiters);
 	if (entry)
 		eddyi_entry_serve(entry, 0);
 }
 
-void eddy_cond_broadcast(struct eddy_cond *cond)
+void(eddy_cond_broadcast)(struct eddy_cond *cond, const char *where)
 {
+	eddyi_own(&cond->loop, "a condition", where);
 	eddyi_queue_serve_all(&cond->waiters, 0);
 }

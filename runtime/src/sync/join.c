@@ -1,5 +1,6 @@
 #include <eddy/join.h>
 
+#include "core/own.h"
 #include "core/queue.h"
 #include "core/scope.h"
 
@@ -21,12 +22,14 @@ static void end(void *arg, int result)
 	join->ended.is_set = true;
 }
 
-int eddy_scope_spawn_join_at(struct eddy_scope *scope, struct eddy_join *join, const char *name,
-			     eddy_task_fn *fn, void *arg, const char *where)
+int(eddy_scope_spawn_join)(struct eddy_scope *scope, struct eddy_join *join, const char *name,
+			   eddy_task_fn *fn, void *arg, const char *where)
 {
 	int r;
 
+	eddyi_own(&scope->loop, "a scope", where);
 	eddy_event_init(&join->ended);
+	join->ended.loop = scope->loop;
 	join->result = 0;
 	r = eddyi_scope_spawn(scope, (struct eddyi_told){ end, join }, name, fn, arg, where);
 	if (r < 0)
@@ -34,13 +37,14 @@ int eddy_scope_spawn_join_at(struct eddy_scope *scope, struct eddy_join *join, c
 	return r;
 }
 
-int eddy_join_wait(struct eddy_join *join, int *ret_result)
+int(eddy_join_wait)(struct eddy_join *join, int *ret_result, const char *where)
 {
 	struct eddyi_queued queued = {
 		.waiter = { .cancel = eddyi_queue_cancel, .what = "task", .on = join },
 		.entry = { .item = ret_result },
 	};
 
+	eddyi_own(&join->ended.loop, "a join", where);
 	if (!join->ended.is_set)
 		return eddyi_queue_wait(&join->ended.waiters, &queued);
 	if (eddy_is_cancelled())

@@ -1,6 +1,7 @@
 #include <eddy/mutex.h>
 
 #include "mutex.h"
+#include "core/own.h"
 #include "core/queue.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@ void eddy_mutex_init(struct eddy_mutex *mutex)
 	eddy_list_init(&mutex->waiters);
 }
 
-int eddy_mutex_try_lock(struct eddy_mutex *mutex)
+static int try_lock(struct eddy_mutex *mutex)
 {
 	struct eddy_task *task = eddyi_loop()->running;
 
@@ -23,6 +24,12 @@ int eddy_mutex_try_lock(struct eddy_mutex *mutex)
 		return -EBUSY;
 	mutex->holder = task;
 	return 0;
+}
+
+int(eddy_mutex_try_lock)(struct eddy_mutex *mutex, const char *where)
+{
+	eddyi_own(&mutex->loop, "a mutex", where);
+	return try_lock(mutex);
 }
 
 /* Apart from what needs no waiting, which is quicker without it. */
@@ -40,24 +47,28 @@ static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex, bool can
 	return eddyi_queue_wait(&mutex->waiters, &queued);
 }
 
-int eddy_mutex_lock(struct eddy_mutex *mutex)
+int(eddy_mutex_lock)(struct eddy_mutex *mutex, const char *where)
 {
+	eddyi_own(&mutex->loop, "a mutex", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	return eddy_mutex_try_lock(mutex) == 0 ? 0 : wait_for(mutex, true);
+	return try_lock(mutex) == 0 ? 0 : wait_for(mutex, true);
 }
 
 void eddyi_mutex_lock_anyway(struct eddy_mutex *mutex)
 {
-	if (eddy_mutex_try_lock(mutex) < 0)
+	if (try_lock(mutex) < 0)
 		wait_for(mutex, false);
 }
 
-void eddy_mutex_unlock(struct eddy_mutex *mutex)
+void(eddy_mutex_unlock)(struct eddy_mutex *mutex, const char *where)
 {
-	struct eddy_task *task = eddyi_loop()->running;
-	struct eddyi_entry *next = eddyi_queue_first(&mutex->waiters);
+	struct eddy_task *task;
+	struct eddyi_entry *next;
 
+	eddyi_own(&mutex->loop, "a mutex", where);
+	task = eddyi_loop()->running;
+	next = eddyi_queue_first(&mutex->waiters);
 	eddyi_assert(task && mutex->holder == task,
 		     "a mutex is unlocked by task \"%s\", and held by \"%s\"",
 		     task ? task->name : "-", mutex->holder ? mutex->holder->name : "-");

@@ -5,6 +5,7 @@
  */
 #include <eddy/rwlock.h>
 
+#include "core/own.h"
 #include "core/queue.h"
 
 #include <errno.h>
@@ -53,10 +54,12 @@ static void left(struct eddyi_queued *queued)
 	let_in(eddy_of(queued, struct rw_waiter, queued)->lock);
 }
 
-static int try_lock(struct eddy_rwlock *lock, bool writes)
+static int try_lock(struct eddy_rwlock *lock, bool writes, const char *where)
 {
-	struct eddy_task *task = eddyi_loop()->running;
+	struct eddy_task *task;
 
+	eddyi_own(&lock->loop, "a lock", where);
+	task = eddyi_loop()->running;
 	eddyi_assert(task, "a lock is taken outside of a task");
 	eddyi_assert(lock->writer != task, "task \"%s\" locks what it is writing", task->name);
 	if (!eddy_list_is_empty(&lock->waiters) || !can_enter(lock, writes))
@@ -65,7 +68,7 @@ static int try_lock(struct eddy_rwlock *lock, bool writes)
 	return 0;
 }
 
-static int lock_or_wait(struct eddy_rwlock *lock, bool writes)
+static int lock_or_wait(struct eddy_rwlock *lock, bool writes, const char *where)
 {
 	struct rw_waiter waiter = {
 		.queued = {
@@ -81,44 +84,48 @@ static int lock_or_wait(struct eddy_rwlock *lock, bool writes)
 		.writes = writes,
 	};
 
+	eddyi_own(&lock->loop, "a lock", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	if (try_lock(lock, writes) == 0)
+	if (try_lock(lock, writes, where) == 0)
 		return 0;
 	return eddyi_queue_wait(&lock->waiters, &waiter.queued);
 }
 
-int eddy_rwlock_read_lock(struct eddy_rwlock *lock)
+int(eddy_rwlock_read_lock)(struct eddy_rwlock *lock, const char *where)
 {
-	return lock_or_wait(lock, false);
+	return lock_or_wait(lock, false, where);
 }
 
-int eddy_rwlock_try_read_lock(struct eddy_rwlock *lock)
+int(eddy_rwlock_try_read_lock)(struct eddy_rwlock *lock, const char *where)
 {
-	return try_lock(lock, false);
+	return try_lock(lock, false, where);
 }
 
-void eddy_rwlock_read_unlock(struct eddy_rwlock *lock)
+void(eddy_rwlock_read_unlock)(struct eddy_rwlock *lock, const char *where)
 {
+	eddyi_own(&lock->loop, "a lock", where);
 	eddyi_assert(lock->readers, "a lock that nobody reads is unlocked");
 	lock->readers--;
 	let_in(lock);
 }
 
-int eddy_rwlock_write_lock(struct eddy_rwlock *lock)
+int(eddy_rwlock_write_lock)(struct eddy_rwlock *lock, const char *where)
 {
-	return lock_or_wait(lock, true);
+	return lock_or_wait(lock, true, where);
 }
 
-int eddy_rwlock_try_write_lock(struct eddy_rwlock *lock)
+int(eddy_rwlock_try_write_lock)(struct eddy_rwlock *lock, const char *where)
 {
-	return try_lock(lock, true);
+	return try_lock(lock, true, where);
 }
 
-void eddy_rwlock_write_unlock(struct eddy_rwlock *lock)
+void(eddy_rwlock_write_unlock)(struct eddy_rwlock *lock, const char *where)
 {
-	struct eddy_task *task = eddyi_loop()->running;
+	struct eddy_task *task;
 
+	eddyi_own(&lock->loop, "a lock", where);
+	task = eddyi_loop()->running;
 	eddyi_assert(task && lock->writer == task,
 		     "a lock is unlocked by task \"%s\", and written by \"%s\"",
 		     task ? task->name : "-", lock->writer ? lock->writer->name : "-");

@@ -10,6 +10,7 @@
  */
 #include <eddy/select.h>
 
+#include "core/own.h"
 #include "core/queue.h"
 #include "core/op.h"
 #include "base/written.h"
@@ -298,11 +299,23 @@ static void peeked(struct eddy_timer *timer)
 	}
 }
 
-static void reset(struct eddyi_select *select)
+static void own(struct eddy_case *one, const char *where)
+{
+	struct eddy_chan *chan = one->on;
+	struct eddy_event *event = one->on;
+
+	if (one->kind == CASE_RECV || one->kind == CASE_SEND)
+		eddyi_own(&chan->loop, "a channel", where);
+	else if (one->kind == CASE_EVENT)
+		eddyi_own(&event->loop, "an event", where);
+}
+
+static void reset(struct eddyi_select *select, const char *where)
 {
 	for (size_t i = 0; i < select->count; i++) {
 		struct eddy_case *one = &select->cases[i];
 
+		own(one, where);
 		one->ready = false;
 		one->result = 0;
 		one->select = select;
@@ -315,7 +328,7 @@ static void reset(struct eddyi_select *select)
 	}
 }
 
-int eddy_select(struct eddy_case *cases, size_t count)
+int(eddy_select)(struct eddy_case *cases, size_t count, const char *where)
 {
 	struct eddyi_select select = {
 		.waiter = { .cancel = cancel_select, .what = "select", .on = cases },
@@ -327,7 +340,7 @@ int eddy_select(struct eddy_case *cases, size_t count)
 	struct eddy_case *one;
 	int ready = 0;
 
-	reset(&select);
+	reset(&select, where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	one = find_ready(&select, start);

@@ -2,6 +2,7 @@
  * cancelled wait at the front) serves all that can be. */
 #include <eddy/semaphore.h>
 
+#include "core/own.h"
 #include "core/queue.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static void left(struct eddyi_queued *queued)
 	serve(eddy_of(queued, struct semaphore_waiter, queued)->semaphore);
 }
 
-int eddy_semaphore_try_acquire(struct eddy_semaphore *semaphore, size_t n)
+static int try_acquire(struct eddy_semaphore *semaphore, size_t n)
 {
 	if (!eddy_list_is_empty(&semaphore->waiters) || n > semaphore->count)
 		return -EAGAIN;
@@ -45,7 +46,13 @@ int eddy_semaphore_try_acquire(struct eddy_semaphore *semaphore, size_t n)
 	return 0;
 }
 
-int eddy_semaphore_acquire(struct eddy_semaphore *semaphore, size_t n)
+int(eddy_semaphore_try_acquire)(struct eddy_semaphore *semaphore, size_t n, const char *where)
+{
+	eddyi_own(&semaphore->loop, "a semaphore", where);
+	return try_acquire(semaphore, n);
+}
+
+int(eddy_semaphore_acquire)(struct eddy_semaphore *semaphore, size_t n, const char *where)
 {
 	struct semaphore_waiter waiter = {
 		.queued = {
@@ -60,15 +67,17 @@ int eddy_semaphore_acquire(struct eddy_semaphore *semaphore, size_t n)
 		.n = n,
 	};
 
+	eddyi_own(&semaphore->loop, "a semaphore", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	if (eddy_semaphore_try_acquire(semaphore, n) == 0)
+	if (try_acquire(semaphore, n) == 0)
 		return 0;
 	return eddyi_queue_wait(&semaphore->waiters, &waiter.queued);
 }
 
-void eddy_semaphore_release(struct eddy_semaphore *semaphore, size_t n)
+void(eddy_semaphore_release)(struct eddy_semaphore *semaphore, size_t n, const char *where)
 {
+	eddyi_own(&semaphore->loop, "a semaphore", where);
 	eddyi_assert(n <= SIZE_MAX - semaphore->count, "more permits than can be counted");
 	semaphore->count += n;
 	serve(semaphore);

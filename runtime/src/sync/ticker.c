@@ -1,6 +1,6 @@
 #include <eddy/ticker.h>
 
-#include "core/loop.h"
+#include "core/own.h"
 #include "core/wait.h"
 
 #include <errno.h>
@@ -15,6 +15,7 @@ void eddy_ticker_init(struct eddy_ticker *ticker, uint64_t period_ns)
 	eddyi_assert(period_ns, "a ticker without a period");
 	ticker->period_ns = period_ns;
 	ticker->next_ns = eddyi_time_after(eddy_now(), period_ns);
+	ticker->loop = 0;
 }
 
 static void fire(struct eddy_timer *timer)
@@ -36,11 +37,13 @@ static int wait_until(struct eddy_ticker *ticker)
 	return r;
 }
 
-int64_t eddy_ticker_next(struct eddy_ticker *ticker)
+int64_t(eddy_ticker_next)(struct eddy_ticker *ticker, const char *where)
 {
-	int r = eddy_now() < ticker->next_ns ? wait_until(ticker) : eddy_yield();
 	uint64_t count;
+	int r;
 
+	eddyi_own(&ticker->loop, "a ticker", where);
+	r = eddy_now() < ticker->next_ns ? wait_until(ticker) : eddy_yield();
 	if (r < 0)
 		return r;
 	count = (eddy_now() - ticker->next_ns) / ticker->period_ns + 1;

@@ -1,0 +1,49 @@
+#include "own.h"
+
+#include "registry.h"
+
+#include <stdio.h>
+
+#define NAME_MAX_SAID 64
+
+/* Registry locked. NULL: it has ended. */
+static const struct eddy_loop *find(struct eddy_node *loops, unsigned id)
+{
+	for (struct eddy_node *node = loops->next; node != loops; node = node->next) {
+		const struct eddy_loop *loop = eddy_of(node, struct eddy_loop, registered);
+
+		if (loop->id == id)
+			return loop;
+	}
+	return NULL;
+}
+
+static void say(char *text, size_t size, const struct eddy_loop *loop)
+{
+	if (loop)
+		snprintf(text, size, "loop %u \"%.*s\"", loop->id, NAME_MAX_SAID, loop->name);
+	else
+		snprintf(text, size, "a thread without a loop");
+}
+
+void eddyi_own_slowly(unsigned *owner, const char *what, const char *where)
+{
+	const struct eddy_loop *loop = eddyi_this_loop, *other;
+	char ours[2 * NAME_MAX_SAID], theirs[2 * NAME_MAX_SAID];
+	unsigned before = 0;
+	bool is_free;
+
+	/* Of several loops that are the first at once, one is. */
+	if (loop && __atomic_compare_exchange_n(owner, &before, loop->id, false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+		return;
+	other = find(eddyi_registry_lock(), __atomic_load_n(owner, __ATOMIC_RELAXED));
+	is_free = !other || other == loop;
+	if (is_free && loop)
+		__atomic_store_n(owner, loop->id, __ATOMIC_RELAXED);
+	say(theirs, sizeof(theirs), other);
+	say(ours, sizeof(ours), loop);
+	eddyi_registry_unlock();
+	if (!is_free)
+		eddyi_panic_at(where, "%s of %s is used on %s", what, theirs, ours);
+}

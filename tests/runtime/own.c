@@ -1,0 +1,370 @@
+/* Each primitive is used by two loops, in a process of its own, which ends. */
+#include "core/own.h"
+#include "capture.h"
+#include "expect.h"
+
+#include <eddy/acceptor.h>
+#include <eddy/cond.h>
+#include <eddy/join.h>
+#include <eddy/loops.h>
+#include <eddy/offload.h>
+#include <eddy/receiver.h>
+#include <eddy/rwlock.h>
+#include <eddy/select.h>
+#include <eddy/semaphore.h>
+#include <eddy/ticker.h>
+#include <eddy/wait_group.h>
+#include <liburing.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* One of each; they belong to the first loop. */
+static struct eddy_chan chan;
+static struct eddy_event event;
+static struct eddy_mutex mutex;
+static struct eddy_cond cond, other_cond;
+static struct eddy_rwlock lock;
+static struct eddy_semaphore semaphore;
+static struct eddy_wait_group group;
+static struct eddy_ticker ticker;
+static struct eddy_scope scope;
+static struct eddy_join join, other_join;
+static struct eddy_timer timer;
+static struct eddy_timeout_queue queue;
+static struct eddy_timeout timeout;
+static struct eddy_op op;
+static struct eddy_buffers buffers;
+static struct eddy_buffers_waiter waiter;
+static struct eddy_receiver receiver;
+static struct eddy_acceptor acceptor;
+static struct eddy_mutex other_mutex; /* of whoever uses it first */
+static struct io_uring_sqe sqe;
+static void *bytes;
+static int item;
+
+static int nothing(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static struct eddy_case *one(struct eddy_case made)
+{
+	static struct eddy_case kept;
+
+	kept = made;
+	return &kept;
+}
+
+struct use {
+	const char *what;
+	int line;
+};
+
+#define USE(name, call)                                                                            \
+	if (at++ == number) {                                                                      \
+		*ret_use = (struct use){ name, __LINE__ };                                         \
+		if (really)                                                                        \
+			call;                                                                      \
+		return true;                                                                       \
+	}
+
+/* Say what the use with this number is, and make it, `really`. Return: whether there is one. */
+static bool use(unsigned number, bool really, struct use *ret_use)
+{
+	unsigned at = 0;
+
+	USE("a channel", eddy_chan_send(&chan, &item));
+	USE("a channel", eddy_chan_recv(&chan, &item));
+	USE("a channel", eddy_chan_try_send(&chan, &item));
+	USE("a channel", eddy_chan_try_recv(&chan, &item));
+	USE("a channel", eddy_chan_close(&chan));
+	USE("a channel", eddy_chan_deinit(&chan));
+	USE("an event", eddy_event_set(&event));
+	USE("an event", eddy_event_clear(&event));
+	USE("an event", eddy_event_wait(&event));
+	USE("a mutex", eddy_mutex_lock(&mutex));
+	USE("a mutex", eddy_mutex_try_lock(&mutex));
+	USE("a mutex", eddy_mutex_unlock(&mutex));
+	USE("a condition", eddy_cond_wait(&cond, &other_mutex));
+	USE("a mutex", eddy_cond_wait(&other_cond, &mutex));
+	USE("a condition", eddy_cond_signal(&cond));
+	USE("a condition", eddy_cond_broadcast(&cond));
+	USE("a lock", eddy_rwlock_read_lock(&lock));
+	USE("a lock", eddy_rwlock_try_read_lock(&lock));
+	USE("a lock", eddy_rwlock_read_unlock(&lock));
+	USE("a lock", eddy_rwlock_write_lock(&lock));
+	USE("a lock", eddy_rwlock_try_write_lock(&lock));
+	USE("a lock", eddy_rwlock_write_unlock(&lock));
+	USE("a semaphore", eddy_semaphore_acquire(&semaphore, 1));
+	USE("a semaphore", eddy_semaphore_try_acquire(&semaphore, 1));
+	USE("a semaphore", eddy_semaphore_release(&semaphore, 1));
+	USE("a wait group", eddy_wait_group_add(&group, 1));
+	USE("a wait group", eddy_wait_group_done(&group));
+	USE("a wait group", eddy_wait_group_wait(&group));
+	USE("a ticker", eddy_ticker_next(&ticker));
+	USE("a scope", eddy_scope_spawn(&scope, "there", nothing, NULL));
+	USE("a scope", eddy_scope_spawn_join(&scope, &other_join, "there", nothing, NULL));
+	USE("a scope", eddy_scope_join(&scope));
+	USE("a scope", eddy_scope_cancel(&scope));
+	USE("a scope", eddy_scope_end(&scope));
+	USE("a join", eddy_join_wait(&join, NULL));
+	USE("a channel", eddy_select(one(eddy_case_chan_recv(&chan, &item)), 1));
+	USE("a channel", eddy_select(one(eddy_case_chan_send(&chan, &item)), 1));
+	USE("an event", eddy_select(one(eddy_case_event(&event)), 1));
+	USE("a timer", eddy_timer_arm(&timer, EDDY_NEVER));
+	USE("a timer", eddy_timer_disarm(&timer));
+	USE("a timeout", eddy_timeout_arm(&timeout, &queue));
+	USE("a timeout", eddy_timeout_touch(&timeout));
+	USE("a timeout", eddy_timeout_disarm(&timeout));
+	USE("a queue of timeouts", eddy_timeout_queue_deinit(&queue));
+	USE("an op", eddy_op_start(&op, &sqe));
+	USE("an op", eddy_op_cancel(&op));
+	USE("a group of buffers", eddy_buffers_prep_recv(&buffers, &sqe, 0));
+	USE("a group of buffers", eddy_buffers_prep_recv_multishot(&buffers, &sqe, 0));
+	USE("a group of buffers", eddy_buffers_prep_recv_some(&buffers, &sqe, 0, 1));
+	USE("a group of buffers", eddy_buffers_give_back(&buffers, IORING_CQE_F_BUFFER));
+	USE("a group of buffers", eddy_buffers_wait(&buffers, &waiter));
+	USE("a group of buffers", eddy_buffers_close(&buffers));
+	USE("a receiver", eddy_receiver_next(&receiver, &bytes));
+	USE("a receiver", eddy_receiver_close(&receiver));
+	USE("an acceptor", eddy_acceptor_next(&acceptor));
+	USE("an acceptor", eddy_acceptor_stop(&acceptor));
+	USE("an acceptor", eddy_acceptor_close(&acceptor));
+	return false;
+}
+
+static void fired(struct eddy_timer *timer)
+{
+	(void)timer;
+}
+
+static void expired(struct eddy_timeout *timeout)
+{
+	(void)timeout;
+}
+
+static void completed(struct eddy_op *op, int result, unsigned flags)
+{
+	(void)op;
+	(void)result;
+	(void)flags;
+}
+
+/* Before there is a loop. */
+static void prepare(void)
+{
+	eddy_chan_init(&chan, sizeof(item), 2);
+	eddy_event_init(&event);
+	eddy_mutex_init(&mutex);
+	eddy_mutex_init(&other_mutex);
+	eddy_cond_init(&cond);
+	eddy_cond_init(&other_cond);
+	eddy_rwlock_init(&lock);
+	eddy_semaphore_init(&semaphore, 1);
+	eddy_wait_group_init(&group);
+	eddy_ticker_init(&ticker, 1);
+	eddy_timeout_queue_init(&queue, EDDY_SECOND);
+	timer.fire = fired;
+	timeout.expire = expired;
+}
+
+/* Use each, on the loop to which it belongs from then on. */
+static void use_all(void)
+{
+	struct sockaddr_in addr;
+	struct io_uring_sqe *poll;
+	int fds[2];
+
+	stream_pair(fds);
+	eddy_chan_try_send(&chan, &item);
+	eddy_event_clear(&event);
+	eddy_mutex_lock(&mutex);
+	eddy_cond_signal(&cond);
+	eddy_rwlock_read_lock(&lock);
+	eddy_semaphore_release(&semaphore, 1);
+	eddy_wait_group_add(&group, 1);
+	eddy_ticker_next(&ticker);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn_join(&scope, &join, "here", nothing, NULL);
+	eddy_timer_arm(&timer, EDDY_NEVER);
+	eddy_timeout_arm(&timeout, &queue);
+	poll = eddy_op_begin(&op, completed);
+	io_uring_prep_poll_add(poll, fds[0], POLLIN);
+	eddy_op_start(&op, poll);
+	eddy_buffers_open(&buffers, NULL);
+	eddy_receiver_open(&receiver, fds[1], NULL);
+	eddy_acceptor_open(&acceptor, tcp_listen(&addr, 1), NULL);
+}
+
+static int use_there(void *arg)
+{
+	struct use ignored;
+
+	use(*(const unsigned *)arg, true, &ignored);
+	return 0;
+}
+
+static int call_other(void *arg)
+{
+	return eddy_loops_index() == 0 ? eddy_loops_call(eddy_loops_at(1), "use", use_there, arg) :
+					 0;
+}
+
+static int from_other_loop(void *arg)
+{
+	use_all();
+	return eddy_loops_run(&(struct eddy_loops_options){ .count = 2,
+							    .loop = { .name = "other" } },
+			      call_other, arg);
+}
+
+static void *use_in_thread(void *arg)
+{
+	use_there(arg);
+	return NULL;
+}
+
+static int from_thread(void *arg)
+{
+	pthread_t thread;
+
+	use_all();
+	if (pthread_create(&thread, NULL, use_in_thread, arg) == 0)
+		pthread_join(thread, NULL);
+	return 0;
+}
+
+/* Run `fn(arg)` in a child. Return: the signal that ended it; what it said is in `captured`. */
+static int die_of(eddy_task_fn *fn, void *arg)
+{
+	int fd = capture_open(), status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+		signal(SIGABRT, SIG_DFL);
+		alarm(30);
+		dup2(fd, STDERR_FILENO);
+		prepare();
+		_exit(eddy_run(NULL, fn, arg));
+	}
+	EXPECT(waitpid(child, &status, 0) == child);
+	capture_close(fd);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void expect_death(unsigned number, eddy_task_fn *fn, const struct use *use,
+			 const char *where)
+{
+	char line[200];
+
+	snprintf(line, sizeof(line), "runtime/own.c:%d: %s of loop [0-9]+ \"main\" is used on %s",
+		 use->line, use->what, where);
+	if (die_of(fn, &number) == SIGABRT && captured_lines(line) == 1)
+		return;
+	cr_expect(false, "no line is like this: %s\n%s", line, captured);
+}
+
+Test(own, no_two_loops_use_one)
+{
+	struct use one;
+	unsigned count = 0;
+
+	if (EDDYI_TSAN)
+		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	for (; use(count, false, &one); count++)
+		expect_death(count, from_other_loop, &one, "loop [0-9]+ \"other\"( |$)");
+	cr_expect_gt(count, 50);
+}
+
+Test(own, no_thread_without_a_loop_uses_one)
+{
+	struct use one;
+
+	if (EDDYI_TSAN)
+		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	for (unsigned i = 0; use(i, false, &one); i++)
+		expect_death(i, from_thread, &one, "a thread without a loop( |$)");
+}
+
+static int set_offloaded(void *arg)
+{
+	eddy_event_set(arg);
+	return 0;
+}
+
+static int offload_set(void *arg)
+{
+	eddy_event_clear(arg);
+	return eddy_offload(set_offloaded, arg);
+}
+
+static void *set_by_pointer(void *arg)
+{
+	(eddy_event_set)(arg, NULL);
+	return NULL;
+}
+
+static int thread_set_by_pointer(void *arg)
+{
+	pthread_t thread;
+
+	eddy_event_clear(arg);
+	if (pthread_create(&thread, NULL, set_by_pointer, arg) == 0)
+		pthread_join(thread, NULL);
+	return 0;
+}
+
+Test(own, no_offloaded_function_uses_one)
+{
+	if (EDDYI_TSAN)
+		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	cr_expect_eq(die_of(offload_set, &event), SIGABRT);
+	EXPECT_LINE("an event of loop [0-9]+ \"main\" is used on a thread without a loop");
+	cr_expect_eq(die_of(thread_set_by_pointer, &event), SIGABRT);
+	EXPECT_LINE("^eddy: called through a pointer: an event of loop");
+	expect_report();
+}
+
+/* ---- what may be ---- */
+
+static int take_and_put(void *arg)
+{
+	int r = eddy_semaphore_acquire(arg, 1);
+
+	if (r == 0)
+		eddy_semaphore_release(arg, 1);
+	return r;
+}
+
+/* What was made before there is a loop belongs to the first that uses it; when that has ended, to the next. */
+Test(own, loops_use_one_after_the_other)
+{
+	eddy_semaphore_init(&semaphore, 0);
+	eddy_semaphore_release(&semaphore, 1);
+	for (int i = 0; i < 3; i++) {
+		cr_expect_eq(eddy_run(NULL, take_and_put, &semaphore), 0);
+		eddy_semaphore_release(&semaphore, 1);
+	}
+	cr_expect_eq(semaphore.count, 4);
+}
+
+static int use_once(void *arg)
+{
+	return eddy_loops_index() == 1 ? take_and_put(arg) : 0;
+}
+
+/* Neither does it matter who has made it. */
+TASK_TEST(own, another_loop_may_be_the_first)
+{
+	const struct eddy_loops_options two = { .count = 2 };
+
+	eddy_semaphore_init(&semaphore, 1);
+	EXPECT_EQ(eddy_loops_run(&two, use_once, &semaphore), 0);
+	/* That loop is no more. */
+	EXPECT_EQ(take_and_put(&semaphore), 0);
+	return 0;
+}
