@@ -65,10 +65,12 @@ class Script:
     """A server in a thread that answers each connection with some bytes. It speaks TLS if it has a certificate, and ends
     with a goodbye or without."""
 
-    def __init__(self, answer, cert='server', key=None, goodbye=True, version=None, port=0, tickets=True):
+    def __init__(self, answer, cert='server', key=None, goodbye=True, version=None, port=0, tickets=True, weak=False):
         self.answer, self.goodbye, self.context, self.heads = answer, goodbye, None, []
         if cert:
             self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            if weak:
+                self.context.set_ciphers('DEFAULT:@SECLEVEL=0')
             self.context.load_cert_chain(tls.at(f'{cert}.pem'), tls.at(f'{key or cert}.key'))
             if version:
                 self.context.maximum_version = self.context.minimum_version = version

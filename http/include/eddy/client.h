@@ -26,7 +26,8 @@
  *   -ELOOP            more redirects than .redirects_max
  *   -EBADMSG          the server has sent what is not HTTP/1.1, or no TLS
  *   -ENOKEY           its certificate was signed by nobody who is trusted
- *   -EKEYREJECTED     its certificate is not good: it is for another host, out of date, …
+ *   -EKEYREJECTED     its certificate is not good: it is for another host or purpose, out of date, or too weak:
+ *                     signed with MD5 or SHA-1, or an RSA key of less than 2048 bits, as is one above it
  *   -EMSGSIZE         a head or a body is larger than its limit
  *   -ECONNRESET       the server has ended the connection in the middle; -EPIPE likewise
  *   -ETIMEDOUT        the time for the whole is up, or nothing has moved for too long

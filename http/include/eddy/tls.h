@@ -41,7 +41,8 @@ struct eddy_tls_options {
 	enum eddy_tls_version min_version;       /* default TLS 1.2 */
 	enum eddy_tls_client_certs client_certs; /* with them no session is resumed */
 	/* Whom to believe clients' certificates; needed to ask for them. TLS 1.2 names them to the clients, where
-	 * the names have no more than 8 KiB. */
+	 * the names have no more than 8 KiB. Signatures by MD5 or SHA-1 and RSA keys of less than 2048 bits are
+	 * refused. */
 	const char *client_ca;
 	uint64_t handshake_timeout_ns; /* for all of it; default: head_timeout_ns; past it close */
 	bool no_ktls; /* encrypt in the program also where the kernel could; see docs/http.md */

@@ -8,6 +8,7 @@
 
 #include "hello.h"
 #include "tls.h"
+#include "tls_chain.h"
 #include "tls_credential.h"
 #include "tls_setup.h"
 
@@ -47,8 +48,10 @@ static int set_up(WOLFSSL_CTX *context, const struct eddyi_tls_client_options *o
 
 	/* The library's own would be one for all clients of the process; without any it resumes nothing. */
 	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_NO_INTERNAL);
-	wolfSSL_CTX_set_verify(
-		context, options->trusts_all ? WOLFSSL_VERIFY_NONE : WOLFSSL_VERIFY_PEER, NULL);
+	if (options->trusts_all)
+		wolfSSL_CTX_set_verify(context, WOLFSSL_VERIFY_NONE, NULL);
+	else
+		wolfSSL_CTX_set_verify(context, WOLFSSL_VERIFY_PEER, eddyi_tls_chain_verify);
 	if (wolfSSL_CTX_SetMinVersion(context, WOLFSSL_TLSV1_2) != WOLFSSL_SUCCESS)
 		return -ENOMEM;
 	if (wolfSSL_CTX_set_cipher_list(context, ciphers) != WOLFSSL_SUCCESS)
@@ -225,7 +228,9 @@ static bool is_of_trust(int error)
 	       error == ASN_NO_SIGNER_E || error == ASN_SELF_SIGNED_E ||
 	       error == ASN_PATHLEN_SIZE_E || error == ASN_PATHLEN_INV_E ||
 	       error == ASN_NAME_INVALID_E || error == NO_PEER_CERT || error == VERIFY_CERT_ERROR ||
-	       error == DOMAIN_NAME_MISMATCH;
+	       error == DOMAIN_NAME_MISMATCH || error == EXTKEYUSE_AUTH_E ||
+	       error == KEYUSE_SIGNATURE_E || error == KEYUSE_ENCIPHER_E ||
+	       error == RSA_KEY_SIZE_E || error == ECC_KEY_SIZE_E;
 }
 
 /* Whether it was signed by nobody who is trusted: what else is wrong with it no further authority would mend. */
@@ -284,6 +289,11 @@ static const char *fault_name(int error, char text[WOLFSSL_MAX_ERROR_SZ])
 		return "it has expired";
 	case ASN_BEFORE_DATE_E:
 		return "it is not valid yet";
+	case EXTKEYUSE_AUTH_E:
+		return "it is not for servers";
+	case VERIFY_CERT_ERROR:
+		return "it or one above it is signed with MD5 or SHA-1, or has an RSA key of "
+		       "less than 2048 bits";
 	default:
 		return wolfSSL_ERR_error_string((unsigned long)error, text);
 	}

@@ -5,6 +5,7 @@
 #include "hello.h"
 #include "ktls.h"
 #include "pem.h"
+#include "tls_chain.h"
 
 #include <wolfssl/openssl/ec.h>
 #include <wolfssl/openssl/evp.h>
@@ -271,7 +272,7 @@ static int ask_clients(struct eddyi_tls_credential *credential,
 	}
 	if (options->client_certs == EDDY_TLS_CLIENT_CERTS_REQUIRED)
 		mode |= WOLFSSL_VERIFY_FAIL_IF_NO_PEER_CERT;
-	wolfSSL_CTX_set_verify(context, mode, NULL);
+	wolfSSL_CTX_set_verify(context, mode, eddyi_tls_chain_verify);
 	wolfSSL_CTX_NoTicketTLSv12(context);
 	wolfSSL_CTX_no_ticket_TLSv13(context);
 	return load_client_ca(credential, options->client_ca);

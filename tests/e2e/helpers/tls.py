@@ -28,15 +28,17 @@ def at(name):
     return os.path.join(CERTS, name)
 
 
-def make(name, subject, *names, ca=None, rsa=False, curve='prime256v1'):
-    """NAME.pem and NAME.key; NAME.both holds both of them."""
-    key = ['rsa:2048'] if rsa else ['ec', '-pkeyopt', f'ec_paramgen_curve:{curve}']
-    args = ['req', '-x509', '-newkey', *key, '-nodes', '-days', '30', '-subj', subject,
+def make(name, subject, *names, ca=None, rsa=0, curve='prime256v1', args=()):
+    """NAME.pem and NAME.key; NAME.both holds both of them. `rsa`: the bits of such a key."""
+    key = [f'rsa:{rsa}'] if rsa else ['ec', '-pkeyopt', f'ec_paramgen_curve:{curve}']
+    args = ['req', '-x509', '-newkey', *key, '-nodes', '-days', '30', '-subj', subject, *args,
             '-keyout', at(f'{name}.key'), '-out', at(f'{name}.pem')]
     if names:
         args += ['-addext', 'subjectAltName=' + ','.join(names)]
     if ca:
-        args += ['-CA', at(f'{ca}.pem'), '-CAkey', at(f'{ca}.key'), '-addext', 'basicConstraints=critical,CA:FALSE']
+        args += ['-CA', at(f'{ca}.pem'), '-CAkey', at(f'{ca}.key')]
+        if not any('basicConstraints' in arg for arg in args):
+            args += ['-addext', 'basicConstraints=critical,CA:FALSE']
     else:
         args += ['-addext', 'keyUsage=critical,keyCertSign,cRLSign']
     openssl(*args)
@@ -51,7 +53,7 @@ def setUpModule():
     CERTS = tempfile.mkdtemp(prefix='eddy-certs-')
     make('ca', '/CN=Test CA')
     make('server', '/CN=localhost', 'DNS:localhost', 'IP:127.0.0.1', ca='ca')
-    make('rsa', '/CN=localhost', 'DNS:localhost', ca='ca', rsa=True)
+    make('rsa', '/CN=localhost', 'DNS:localhost', ca='ca', rsa=2048)
     make('p384', '/CN=localhost', 'DNS:localhost', ca='ca', curve='secp384r1')
     make('one', '/CN=one', 'DNS:one.example', ca='ca')
     make('wild', '/CN=wild', 'DNS:other.example', 'DNS:*.wild.example', ca='ca')

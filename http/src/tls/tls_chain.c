@@ -1,0 +1,78 @@
+#include "wolfssl.h"
+
+#include "tls_chain.h"
+
+#include <wolfssl/openssl/evp.h>
+#include <wolfssl/openssl/x509.h>
+#include <wolfssl/wolfcrypt/asn_public.h>
+
+#include <stdbool.h>
+
+/* Without it the library calls for chains only that it refuses itself. */
+#ifndef WOLFSSL_ALWAYS_VERIFY_CB
+#error "this wolfSSL does not show good chains to a callback: build it with -DWOLFSSL_ALWAYS_VERIFY_CB"
+#endif
+
+#define RSA_BITS_MIN 2048
+
+/* Whether the hash of an RSASSA-PSS signature is one of SHA-2 or SHA-3. It is SHA-1 unless the parameters, behind the
+ * signed part, begin with another (RFC 4055 section 3.1). */
+static bool is_strong_pss(WOLFSSL_X509 *x509)
+{
+	/* 2.16.840.1.101.3.4.2, in the middle of a sequence whose lengths are known. */
+	static const unsigned char sha2[] = { 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02 };
+	static const size_t tag_at = 15, hash_at = 21;
+	int signed_len, len;
+	const unsigned char *der = wolfSSL_X509_get_der(x509, &len);
+	const unsigned char *algorithm = wolfSSL_X509_get_tbs(x509, &signed_len);
+
+	if (!der || !algorithm)
+		return false;
+	algorithm += signed_len;
+	return (size_t)(der + len - algorithm) >= hash_at + sizeof(sha2) &&
+	       algorithm[tag_at] == 0xa0 && memcmp(algorithm + hash_at, sha2, sizeof(sha2)) == 0;
+}
+
+static bool is_strong_signature(WOLFSSL_X509 *x509)
+{
+	switch (wolfSSL_X509_get_signature_type(x509)) {
+	case CTC_MD2wRSA:
+	case CTC_MD5wRSA:
+	case CTC_SHAwRSA:
+	case CTC_SHAwECDSA:
+	case CTC_SHAwDSA:
+		return false;
+	case CTC_RSASSAPSS:
+		return is_strong_pss(x509);
+	default:
+		return true;
+	}
+}
+
+static bool is_strong(const WOLFSSL_BUFFER_INFO *der)
+{
+	WOLFSSL_X509 *x509 = wolfSSL_X509_load_certificate_buffer(der->buffer, (int)der->length,
+								  WOLFSSL_FILETYPE_ASN1);
+	/* NULL for keys of no kind that matters here. */
+	WOLFSSL_EVP_PKEY *key = wolfSSL_X509_get_pubkey(x509);
+	bool strong = x509;
+
+	if (key && wolfSSL_EVP_PKEY_base_id(key) == EVP_PKEY_RSA)
+		strong = wolfSSL_EVP_PKEY_bits(key) >= RSA_BITS_MIN;
+	if (strong && !is_strong_signature(x509))
+		strong = key && wolfSSL_X509_verify(x509, key) == WOLFSSL_SUCCESS;
+	wolfSSL_EVP_PKEY_free(key);
+	wolfSSL_X509_free(x509);
+	return strong;
+}
+
+int eddyi_tls_chain_verify(int ok, struct WOLFSSL_X509_STORE_CTX *store)
+{
+	/* The peer's own certificate comes last. */
+	if (!ok || store->error_depth)
+		return ok;
+	for (int i = 0; i < store->totalCerts; i++)
+		if (!is_strong(&store->certs[i]))
+			return 0;
+	return 1;
+}
