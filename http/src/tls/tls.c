@@ -19,6 +19,16 @@
 #define TYPE_HANDSHAKE 22
 #define TYPE_DATA 23
 #define TAG_LEN 16
+#define MESSAGE_SERVER_HELLO 2
+/* Where the length of the session id stands in a record that begins with a ServerHello. */
+#define SERVER_HELLO_ID (RECORD_HEAD + 4 + 2 + 32)
+
+/* Whether the library sends a ChangeCipherSpec in TLS 1.3. */
+#ifdef WOLFSSL_TLS13_MIDDLEBOX_COMPAT
+#define SENDS_CHANGE true
+#else
+#define SENDS_CHANGE false
+#endif
 
 /* ---- the session ---- */
 
@@ -55,12 +65,28 @@ static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 	return taken ? (int)taken : WOLFSSL_CBIO_ERR_WANT_READ;
 }
 
+/* Where a ChangeCipherSpec belongs into what a server sends first: behind a ServerHello or a HelloRetryRequest of
+ * TLS 1.3 that echoes a session id (RFC 8446 section D.4). Return: 0 if nowhere. */
+static size_t find_change(struct WOLFSSL *session, const char *bytes, size_t len)
+{
+	const unsigned char *record = (const unsigned char *)bytes;
+	size_t end;
+
+	if (SENDS_CHANGE || len <= SERVER_HELLO_ID || record[0] != TYPE_HANDSHAKE ||
+	    record[RECORD_HEAD] != MESSAGE_SERVER_HELLO || !record[SERVER_HELLO_ID] ||
+	    wolfSSL_version(session) != TLS1_3_VERSION)
+		return 0;
+	end = RECORD_HEAD + ((size_t)record[3] << 8 | record[4]);
+	return end <= len ? end : 0;
+}
+
 static int push(struct WOLFSSL *session, char *buf, int len, void *arg)
 {
+	static const char change_cipher_spec[] = { 20, 3, 3, 0, 1, 1 };
 	struct eddyi_tls *tls = arg;
+	size_t at = tls->answered ? 0 : find_change(session, buf, (size_t)len);
 	ssize_t r;
 
-	(void)session;
 	/* A client's first message. */
 	if (!tls->setup && !tls->flight.suites &&
 	    eddyi_flight_offer(&tls->flight, (const unsigned char *)buf, (size_t)len) < 0)
@@ -68,9 +94,14 @@ static int push(struct WOLFSSL *session, char *buf, int len, void *arg)
 	/* The record numbers are the kernel's now. */
 	if (tls->kernel_sends)
 		return WOLFSSL_CBIO_ERR_GENERAL;
-	r = eddyi_tls_buffers_put(&tls->buffers, buf, (size_t)len);
+	/* It is the first that is sent: there is room for both, and the session offers the rest again. */
+	r = eddyi_tls_buffers_put(&tls->buffers, buf, at ? at : (size_t)len);
+	if (r >= 0 && at)
+		eddyi_tls_buffers_put(&tls->buffers, change_cipher_spec,
+				      sizeof(change_cipher_spec));
 	if (r < 0)
 		return WOLFSSL_CBIO_ERR_GENERAL;
+	tls->answered = true;
 	return r ? (int)r : WOLFSSL_CBIO_ERR_WANT_WRITE;
 }
 

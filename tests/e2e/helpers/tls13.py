@@ -193,21 +193,43 @@ class Client(Tls13):
         super().__init__(sock)
         self.share = Share(group)
 
-    def hello(self, public=None, session_id=b''):
-        """A ClientHello; `public` stands in the place of our own key."""
+    def hello(self, public=None, session_id=b'', more=b'', shares=True):
+        """A ClientHello, with `more` extensions; `public` stands in the place of our own key."""
         group = struct.pack('!H', self.share.group)
         schemes = struct.pack('!4H', 0x0403, 0x0804, 0x0503, 0x0805)
+        public = self.share.public() if public is None else public
         extensions = (extension(43, vector(b'\x03\x04', 1)) + extension(10, vector(group, 2)) +
                       extension(13, vector(schemes, 2)) +
-                      extension(51, vector(group + vector(public or self.share.public(), 2), 2)))
+                      extension(51, vector(group + vector(public, 2) if shares else b'', 2)) + more)
         return (b'\x03\x03' + os.urandom(32) + vector(session_id, 1) + vector(struct.pack('!H', SUITE), 2) + b'\x01\x00' +
                 vector(extensions, 2))
 
     def begin(self, hello=None):
         """Up to the server's Finished; ours is due."""
         self.send_message(CLIENT_HELLO, hello or self.hello())
+        self.answer()
+
+    def retry(self, body):
+        """Say hello again, as asked: with the cookie, if there is one."""
+        first, answer = self.transcript.split(message(SERVER_HELLO, body))[0], message(SERVER_HELLO, body)
+        self.transcript = message(MESSAGE_HASH, hashlib.sha256(first).digest()) + answer
+        session_id = body[35:35 + body[34]]
+        extensions, cookie = body[40 + len(session_id):], b''
+        while extensions:
+            number, size = struct.unpack('!HH', extensions[:4])
+            if number == 44:
+                cookie = extensions[:4 + size]
+            extensions = extensions[4 + size:]
+        self.send_message(CLIENT_HELLO, self.hello(session_id=session_id, more=cookie))
+
+    def answer(self):
+        """From the server's hello to its Finished."""
         kind, body = self.recv_message()
         assert kind == SERVER_HELLO, kind
+        if body[2:34] == RETRY_RANDOM:
+            self.retry(body)
+            kind, body = self.recv_message()
+            assert kind == SERVER_HELLO, kind
         at = body.index(struct.pack('!HHH', 51, len(self.share.public()) + 4, self.share.group))
         ours, theirs = self.begin_keys(self.share.secret(body[at + 8:at + 8 + len(self.share.public())]))
         self.ours, self.theirs = Direction(ours), Direction(theirs)
