@@ -36,13 +36,14 @@ struct eddy_op {
 	struct eddyi_waiter *waiter; /* of the task that awaits it; NULL where `done` is called */
 	struct eddy_node node;       /* in the loop's ops by descriptor; .next is NULL when idle */
 	struct eddy_node node2;      /* in the loop's ops of two descriptors, if it is one */
+	struct eddy_node missed; /* in the loop's ops whose cancel missed; set once cancelling */
 	uint64_t since_ns;
 	int fd;  /* -1 for none */
 	int fd2; /* the input of a splice, the second folder of a rename; -1 for none */
 	int result;
 	unsigned flags;
 	uint8_t opcode;
-	uint8_t pending; /* completions that are still owed: the op's own, and its cancel's */
+	uint8_t pending; /* completions that are still owed: the op's own, and a cancel's, or its repeat's */
 	bool cancelling;
 	bool own : 1;      /* the runtime's: no concern of its users */
 	bool worked : 1;   /* by one of the kernel's worker threads, whatever it is about */
@@ -65,8 +66,9 @@ EDDY_API struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done
 /* Queue the filled entry. It reaches the kernel when the loop next enters it. */
 EDDY_API void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe, const char *where);
 
-/* Ask the kernel to cancel a started op. `done` is still called, with -ECANCELED or with the result
- * that was faster. Does nothing when the op is idle or is being cancelled already. */
+/* Ask the kernel to cancel a started op, and again for as long as its cancels miss the op. `done` is still
+ * called, with -ECANCELED or with the result that was faster. Does nothing when the op is idle or is being
+ * cancelled already. */
 EDDY_API void eddy_op_cancel(struct eddy_op *op, const char *where);
 
 /* Whether the op is on its way: started, its last completion not yet seen. */

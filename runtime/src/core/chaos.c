@@ -15,7 +15,7 @@
 
 #define USAGE                                                                                        \
 	"EDDY_CHAOS is SEED[,MODE...]: a number, then any of shuffle, delay, short, eintr, nobufs, " \
-	"ends (all of these where none is named) and errors"
+	"ends, misses (all of these where none is named) and errors"
 
 static const struct {
 	const char *name;
@@ -24,7 +24,7 @@ static const struct {
 	{ "shuffle", EDDYI_CHAOS_SHUFFLE }, { "delay", EDDYI_CHAOS_DELAY },
 	{ "short", EDDYI_CHAOS_SHORT },     { "eintr", EDDYI_CHAOS_EINTR },
 	{ "nobufs", EDDYI_CHAOS_NOBUFS },   { "ends", EDDYI_CHAOS_ENDS },
-	{ "errors", EDDYI_CHAOS_ERRORS },
+	{ "misses", EDDYI_CHAOS_MISSES },   { "errors", EDDYI_CHAOS_ERRORS },
 };
 
 /* Return: 0 when there is no such mode. */

@@ -15,7 +15,8 @@ enum {
 	EDDYI_CHAOS_EINTR = 1 << 3,   /* calls that are interrupted before they did anything */
 	EDDYI_CHAOS_NOBUFS = 1 << 4,  /* no provided buffer there */
 	EDDYI_CHAOS_ENDS = 1 << 5,    /* multishots that end after their first completion */
-	EDDYI_CHAOS_ERRORS = 1 << 6,  /* calls that fail */
+	EDDYI_CHAOS_MISSES = 1 << 6,  /* cancels that come back while the op lives */
+	EDDYI_CHAOS_ERRORS = 1 << 7,  /* calls that fail */
 	EDDYI_CHAOS_BENIGN = EDDYI_CHAOS_ERRORS - 1,
 };
 
@@ -41,6 +42,10 @@ void eddyi_chaos_start(struct eddy_loop *loop, struct eddy_op *op, struct io_uri
 
 /* The op is about to be cancelled: what was delayed is submitted first. */
 void eddyi_chaos_cancel(struct eddy_loop *loop, struct eddy_op *op);
+
+/* A cancel whose user_data is `cancel` is about to be submitted. Return: whether it is not to be, because its
+ * completion is going to say that it missed. */
+bool eddyi_chaos_misses(struct eddyi_chaos *chaos, uint64_t cancel);
 
 /* Take the completions in, and dispatch those whose turn it is. */
 void eddyi_chaos_dispatch(struct eddy_loop *loop);
@@ -86,8 +91,9 @@ struct eddyi_chaos {
 /* The next number of a stream, below `limit`. */
 uint64_t eddyi_chaos_below(uint64_t *stream, uint64_t limit);
 
-/* Complete `op` with `result` in one of the next turns. Return: false when there is no room. */
-bool eddyi_chaos_complete(struct eddyi_chaos *chaos, struct eddy_op *op, int result);
+/* Complete the entry of user_data `data` with `result` in one of the next turns. Return: false when there is no
+ * room. */
+bool eddyi_chaos_complete(struct eddyi_chaos *chaos, uint64_t data, int result);
 
 /* Submit the entries whose turn it is. */
 void eddyi_chaos_release(struct eddy_loop *loop);

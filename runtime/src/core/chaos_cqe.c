@@ -33,12 +33,12 @@ static void hold(struct eddyi_chaos *chaos, uint64_t data, int result, unsigned 
 	};
 }
 
-bool eddyi_chaos_complete(struct eddyi_chaos *chaos, struct eddy_op *op, int result)
+bool eddyi_chaos_complete(struct eddyi_chaos *chaos, uint64_t data, int result)
 {
 	if (chaos->cqe_count == EDDYI_CHAOS_CQES)
 		return false;
 	/* Not in the turn that starts it: whoever starts its op again and again would never end. */
-	hold(chaos, (uintptr_t)op, result, 0, chaos->turn + 1);
+	hold(chaos, data, result, 0, chaos->turn + 1);
 	return true;
 }
 

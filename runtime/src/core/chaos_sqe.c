@@ -25,6 +25,7 @@
 #define EINTR_ODDS 16
 #define NOBUFS_ODDS 16
 #define ENDS_ODDS 2
+#define MISSES_ODDS 4
 #define SHORT_ODDS 4
 #define DELAY_ODDS 4
 
@@ -200,7 +201,7 @@ void eddyi_chaos_start(struct eddy_loop *loop, struct eddy_op *op, struct io_uri
 	if (op->own || chained || sqe->flags & (chain | IOSQE_IO_DRAIN))
 		return;
 	error = failure(chaos, op, sqe);
-	if (error && eddyi_chaos_complete(chaos, op, error)) {
+	if (error && eddyi_chaos_complete(chaos, (uintptr_t)op, error)) {
 		eddy_debug(TARGET, "a call of opcode %u on %d fails: %s", sqe->opcode, sqe->fd,
 			   strerror(-error));
 		make_nothing(sqe);
@@ -243,6 +244,19 @@ void eddyi_chaos_cancel(struct eddy_loop *loop, struct eddy_op *op)
 			submit(loop, at);
 			return;
 		}
+}
+
+bool eddyi_chaos_misses(struct eddyi_chaos *chaos, uint64_t cancel)
+{
+	int result;
+
+	if (!odds(chaos, EDDYI_CHAOS_MISSES, MISSES_ODDS))
+		return false;
+	result = eddyi_chaos_below(&chaos->sqe_random, 2) ? -ENOENT : -EALREADY;
+	if (!eddyi_chaos_complete(chaos, cancel, result))
+		return false;
+	eddy_debug(TARGET, "a cancel misses: %s", strerror(-result));
+	return true;
 }
 
 void eddyi_chaos_release(struct eddy_loop *loop)

@@ -49,9 +49,12 @@ struct eddy_loop {
 	size_t ops; /* started and not completed, the loop's own included */
 	size_t own_ops;
 	struct eddy_node ops_by_fd[EDDYI_OP_BUCKETS];
-	struct eddy_node ops_of_two; /* those that use a second descriptor */
-	struct eddy_node closing;    /* closers that wait for ops of their descriptor */
-	size_t outside;              /* tasks that a thread which is no loop's is going to wake */
+	struct eddy_node ops_of_two;    /* those that use a second descriptor */
+	struct eddy_node closing;       /* closers that wait for ops of their descriptor */
+	struct eddy_node missed;        /* ops whose cancel missed and is to be repeated */
+	struct eddy_timer repeat_timer; /* armed while `missed` has any */
+	uint64_t repeat_ns;             /* delay before the next repeat */
+	size_t outside; /* tasks that a thread which is no loop's is going to wake */
 	struct eddy_at_end *at_end;
 	struct eddyi_member *member; /* of the group of loops that it belongs to; NULL for none */
 	struct eddyi_chaos *chaos;   /* NULL: the usual */

@@ -6,6 +6,12 @@
  *    late cancel never hits a later op at the same address.
  * 3. A started op is in ops_by_fd, once, and in `ops_of_two` as well if it uses a second descriptor:
  *    so whoever closes either finds it.
+ * 4. An op that is being cancelled has a cancel in flight that has not answered, or a cancel that
+ *    found it (the kernel then completes it), or is in `missed`. A cancel misses an op that lives
+ *    (-ENOENT, -EALREADY) when the kernel is about to try the op again or a worker has it, so one
+ *    cancel is not enough; docs/decisions/0034 says when that happens.
+ * 5. An op in `missed` counts its repeated cancel in `pending` before that is submitted, and leaves
+ *    the list when its own completion comes. `repeat_timer` is armed while the list is not empty.
  */
 #include "chaos.h"
 #include "loop.h"
@@ -51,6 +57,9 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	op->loop = loop->id;
 	return eddyi_op_take_sqe(loop);
 }
+
+#define REPEAT_MIN EDDY_MS
+#define REPEAT_MAX (128 * EDDY_MS)
 
 #define BIT(opcode) ((uint64_t)1 << ((opcode)&63))
 
@@ -138,10 +147,64 @@ void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe)
 	eddy_op_start(op, sqe);
 }
 
+/* The completion is counted in `pending` already. */
+static void submit_cancel(struct eddy_loop *loop, struct eddy_op *op)
+{
+	uint64_t data = (uintptr_t)op | TAG_CANCEL;
+	struct io_uring_sqe *sqe;
+
+	if (__builtin_expect(loop->chaos != NULL, 0) && eddyi_chaos_misses(loop->chaos, data))
+		return;
+	sqe = eddyi_op_take_sqe(loop);
+	io_uring_prep_cancel64(sqe, (uintptr_t)op | TAG_OP, 0);
+	io_uring_sqe_set_data64(sqe, data);
+}
+
+static void repeat_cancels(struct eddy_timer *timer)
+{
+	struct eddy_loop *loop = eddy_of(timer, struct eddy_loop, repeat_timer);
+	struct eddy_node *node;
+
+	loop->repeat_ns *= 2;
+	if (loop->repeat_ns < REPEAT_MIN)
+		loop->repeat_ns = REPEAT_MIN;
+	if (loop->repeat_ns > REPEAT_MAX)
+		loop->repeat_ns = REPEAT_MAX;
+	while ((node = eddy_list_shift(&loop->missed)))
+		submit_cancel(loop, eddy_of(node, struct eddy_op, missed));
+}
+
+void eddyi_op_init_loop(struct eddy_loop *loop)
+{
+	eddy_list_init(&loop->missed);
+	loop->repeat_timer.fire = repeat_cancels;
+}
+
+/* The op's own completion has not been dispatched. It may be on its way: one turn later most ops have
+ * ended. Later repeats are further and further apart, because a worker can take its time. */
+static void cancel_missed(struct eddy_loop *loop, struct eddy_op *op)
+{
+	uint64_t at = eddy_loop_now() + loop->repeat_ns;
+
+	eddy_list_append(&loop->missed, &op->missed);
+	if (eddy_timer_is_armed(&loop->repeat_timer) && loop->repeat_timer.at_ns <= at)
+		return;
+	eddy_timer_disarm(&loop->repeat_timer);
+	eddy_timer_arm(&loop->repeat_timer, at);
+}
+
+/* The repeat that has not been submitted is not owed any more. */
+static void drop_repeat(struct eddy_loop *loop, struct eddy_op *op)
+{
+	eddy_list_remove(&op->missed);
+	op->pending--;
+	if (eddy_list_is_empty(&loop->missed))
+		eddy_timer_disarm(&loop->repeat_timer);
+}
+
 void(eddy_op_cancel)(struct eddy_op *op, const char *where)
 {
 	struct eddy_loop *loop;
-	struct io_uring_sqe *sqe;
 
 	if (!eddy_op_is_started(op) || op->cancelling)
 		return;
@@ -150,11 +213,12 @@ void(eddy_op_cancel)(struct eddy_op *op, const char *where)
 	if (__builtin_expect(loop->chaos != NULL, 0))
 		eddyi_chaos_cancel(loop, op);
 	op->cancelling = true;
+	op->missed.next = NULL;
 	op->pending++;
+	/* The first repeat comes at once. */
+	loop->repeat_ns = 0;
 	eddyi_count(loop->stats.ops_cancelled, 1);
-	sqe = eddyi_op_take_sqe(loop);
-	io_uring_prep_cancel64(sqe, (uintptr_t)op | TAG_OP, 0);
-	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_CANCEL);
+	submit_cancel(loop, op);
 }
 
 /* A task that closes a descriptor and waits for the ops that use it. */
@@ -293,8 +357,12 @@ static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, uns
 	if (!(flags & IORING_CQE_F_NOTIF) || !op->waiter)
 		op->result = result;
 	op->flags = flags;
-	if (--op->pending == 0)
+	if (--op->pending == 0) {
 		finish(loop, op);
+	} else if (op->missed.next) {
+		drop_repeat(loop, op);
+		finish(loop, op);
+	}
 }
 
 void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other)
@@ -330,7 +398,9 @@ void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsign
 		complete(loop, op, result, flags);
 		break;
 	case TAG_CANCEL:
-		if (--op->pending == 0)
+		if (result < 0 && op->pending > 1)
+			cancel_missed(loop, op);
+		else if (--op->pending == 0)
 			finish(loop, op);
 		break;
 	case TAG_WAKE:

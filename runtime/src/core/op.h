@@ -16,6 +16,9 @@ static inline unsigned eddyi_op_len(size_t len)
 /* eddy_op_start() for an op of the runtime's own: it counts neither as anybody's nor as a leak. */
 void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe);
 
+/* Prepare the repeating of cancels. */
+void eddyi_op_init_loop(struct eddy_loop *loop);
+
 /* Cancel and await every op of `fd`, and tell those at rest; no task may be awaiting one. Suspends, and is
  * not cancelled. */
 void eddyi_op_cancel_fd(int fd);

@@ -264,6 +264,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddy_list_init(&loop->idle);
 	eddy_list_init(&loop->trimmed);
 	eddy_list_init(&loop->closing);
+	eddyi_op_init_loop(loop);
 	eddy_list_init(&loop->ops_of_two);
 	eddy_list_init(&loop->paused_acceptors);
 	eddy_list_init(&loop->at_rest);
@@ -305,6 +306,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	eddyi_dump_signal_cancel(loop);
 	while (loop->own_ops) {
 		wait_for_completions(loop);
+		fire_timers(loop);
 		eddyi_op_dispatch(loop);
 	}
 	eddyi_assert(loop->ops == 0, "%zu ops outlive the loop \"%s\"", loop->ops, loop->name);
