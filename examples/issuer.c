@@ -94,6 +94,8 @@ int main(int argc, char **argv)
 	}
 	app = eddy_app_new();
 	eddy_app_bind(app, issuer.settings.bind);
+	/* SIGHUP replaces the files without a lock. */
+	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &issuer);
 	publish(app, issuer.settings.url);
 	eddy_app_map_get(app, "/jwks", jwks);

@@ -94,6 +94,8 @@ int main(int argc, char **argv)
 	eddy_mutex_init(&books.mutex);
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 2 ? argv[2] : "localhost:7878");
+	/* The mutex is of one loop. */
+	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &books);
 	eddy_app_map_get(app, "/books", list);
 	eddy_app_map_put(app, "/books/{title}", put);

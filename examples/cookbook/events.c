@@ -98,6 +98,8 @@ int main(int argc, char **argv)
 	eddy_list_init(&listeners);
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
+	/* Listeners and their channels are of one loop. */
+	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &listeners);
 	eddy_app_map_get(app, "/events", events);
 	eddy_app_map_post(app, "/say", say);

@@ -80,6 +80,8 @@ int main(int argc, char **argv)
 
 	eddy_log_text_subscribe();
 	eddy_app_bind(jobs.app, argc > 1 ? argv[1] : "localhost:7878");
+	/* The queue is of one loop. */
+	eddy_app_with_server(jobs.app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(jobs.app, &jobs);
 	eddy_app_map_post(jobs.app, "/jobs", add);
 	if (r == 0)

@@ -96,6 +96,8 @@ int main(int argc, char **argv)
 
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
+	/* The store has no lock. */
+	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &store);
 	eddy_app_map_post(app, "/notes", create);
 	eddy_app_map_get(app, "/notes/{id}", show);

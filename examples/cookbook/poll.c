@@ -72,6 +72,8 @@ int main(int argc, char **argv)
 	eddy_event_init(&game.changed);
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
+	/* The event is of one loop. */
+	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &game);
 	eddy_app_map_get(app, "/score", score);
 	eddy_app_map_post(app, "/goal", goal);

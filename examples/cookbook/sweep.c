@@ -73,6 +73,8 @@ int main(int argc, char **argv)
 
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
+	/* The tickets have no lock. */
+	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &tickets);
 	eddy_app_add_task(app, "sweep", sweep, &tickets);
 	eddy_app_map_get(app, "/tickets", show);

@@ -484,6 +484,56 @@ Test(config, is_read_before_the_start, .init = enter_folder, .fini = leave_folde
 	eddy_app_free(run.app);
 }
 
+/* The program says how many workers it bears, and the file is held to it. */
+Test(config, has_no_more_workers_than_the_program_bears, .init = enter_folder, .fini = leave_folder)
+{
+	static const char two[] = "[server]\n\nworkers = 2\n";
+	struct run run = { .app = app_new("a.toml") };
+	struct eddy_app *app = run.app;
+
+	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 3 });
+	cr_expect(eq(str, (char *)read_text(app, "[server]\nworkers = 3\n"), ""));
+	cr_expect(eq(uint, app->options.workers, 3));
+	cr_expect(eq(str, (char *)read_text(app, "[server]\nworkers = 4\n"),
+		     "a.toml:2: [server] workers: expected an integer from 1 to 3, not 4\n"));
+	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
+	cr_expect(eq(str, (char *)read_text(app, "[server]\nworkers = 1\n"), ""));
+	write_file("a.toml", two, strlen(two));
+	said_begin();
+	cr_assert(eq(int, eddy_run(NULL, run_app, &run), 0));
+	said_end();
+	cr_expect(eq(int, run.result, -EINVAL));
+	cr_expect(eq(str, said, "a.toml:3: [server] workers: expected 1, not 2\n"));
+	eddy_app_free(app);
+}
+
+static const char *said_of_workers(unsigned workers, unsigned workers_max)
+{
+	struct run run = { .app = eddy_app_new() };
+
+	eddy_app_bind(run.app, "127.0.0.1:0");
+	eddy_app_with_server(run.app, &(struct eddy_server_options){ .workers = workers,
+								     .workers_max = workers_max });
+	eddy_app_shutdown(run.app);
+	said_begin();
+	cr_assert(eq(int, eddy_run(NULL, run_app, &run), 0));
+	said_end();
+	cr_expect(eq(int, run.result, said[0] ? -EINVAL : 0));
+	eddy_app_free(run.app);
+	return said;
+}
+
+/* Neither does the program itself ask for more. */
+Test(config, holds_the_program_to_the_workers_that_it_bears)
+{
+	cr_expect(eq(str, (char *)said_of_workers(2, 1), "2 workers are too many: at most 1\n"));
+	cr_expect(eq(str, (char *)said_of_workers(1025, 0),
+		     "1025 workers are too many: at most 1024\n"));
+	cr_expect(eq(str, (char *)said_of_workers(1025, 2000),
+		     "1025 workers are too many: at most 1024\n"));
+	cr_expect(eq(str, (char *)said_of_workers(2, 2), ""));
+}
+
 /* Mistakes of the program and those of the file are told together. */
 Test(config, is_told_with_the_mistakes_of_the_builder, .init = enter_folder, .fini = leave_folder)
 {
@@ -545,7 +595,7 @@ Test(config, has_every_key_in_its_document)
 
 		default_of(app, key, value);
 		sprintf(row, "\n| `%s` | %s | %s | ", key->name,
-			eddyi_config_key_expected(key, expected), value);
+			eddyi_config_key_expected(key, app, expected), value);
 		cr_expect(ne(ptr, strstr(document, row), NULL), "docs/config.md lacks:%s", row);
 	}
 	eddy_app_free(app);

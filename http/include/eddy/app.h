@@ -26,7 +26,10 @@ enum eddy_forwarded {
 
 /* Every field: 0 means its default. */
 struct eddy_server_options {
-	unsigned workers; /* loops, each on a thread of its own; default 1, at most 1024 */
+	unsigned workers; /* loops, each on a thread of its own; default 1, at most .workers_max */
+	/* Workers that the program bears: 1 for handlers that share a mutex, a channel or memory without a lock.
+	 * More of them, also in a configuration file, fail the start; default 1024, the most there can be. */
+	unsigned workers_max;
 
 	size_t request_line_max;   /* bytes; default 8 KiB; past it 414 */
 	size_t header_block_max;   /* bytes; default 16 KiB; past it 431 */

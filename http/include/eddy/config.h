@@ -59,6 +59,7 @@ struct eddy_config_key {
 	enum eddy_config_type type;
 	size_t offset, size; /* of the member: EDDY_CONFIG_AT() */
 	uint64_t min, max; /* of a number as it is written, of a string's bytes; max 0: no limit */
+	size_t max_offset; /* of an unsigned member that lowers `max` of a number; 0: none does */
 	const char *const *words;      /* NULL ends them */
 	uint64_t count_min, count_max; /* strings of an array; count_max 0: no limit */
 	bool or_one;                   /* a string alone stands for an array of it */

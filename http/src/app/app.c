@@ -239,6 +239,7 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 
 	app->options = options ? *options : (struct eddy_server_options){ 0 };
 	DEFAULT(workers, 1);
+	DEFAULT(workers_max, EDDYI_WORKERS_MAX);
 	DEFAULT(request_line_max, 8 * EDDY_KIB);
 	DEFAULT(header_block_max, 16 * EDDY_KIB);
 	DEFAULT(header_count_max, 100);
@@ -255,9 +256,11 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	DEFAULT(write_timeout_ns, 30 * EDDY_SECOND);
 	DEFAULT(idle_timeout_ns, 60 * EDDY_SECOND);
 	DEFAULT(drain_timeout_ns, 10 * EDDY_SECOND);
-	if (app->options.workers > EDDYI_WORKERS_MAX)
+	if (app->options.workers_max > EDDYI_WORKERS_MAX)
+		app->options.workers_max = EDDYI_WORKERS_MAX;
+	if (app->options.workers > app->options.workers_max)
 		eddy_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
-				 EDDYI_WORKERS_MAX);
+				 app->options.workers_max);
 	if (app->options.proxy_header_max > EDDYI_PROXY_HEADER_MAX)
 		eddy_app_mistake(app, "a PROXY header of %zu bytes is too long: at most %zu",
 				 app->options.proxy_header_max, EDDYI_PROXY_HEADER_MAX);

@@ -15,13 +15,16 @@ static uint64_t unit_of(const struct eddy_config_key *key)
 }
 
 /* The most that a key's number may be: numbers of TOML have 63 bits. */
-static uint64_t max_of(const struct eddy_config_key *key)
+static uint64_t max_of(const struct eddy_config_key *key, const void *target)
 {
 	uint64_t unit = unit_of(key), max = key->size == 4 ? UINT32_MAX : INT64_MAX;
+	const unsigned *lower = (const unsigned *)((const char *)target + key->max_offset);
 
 	if (unit)
 		max = DAYS_MAX * 24 * 3600 * EDDY_SECOND / unit;
-	return key->max && key->max < max ? key->max : max;
+	if (key->max && key->max < max)
+		max = key->max;
+	return key->max_offset && *lower < max ? *lower : max;
 }
 
 bool eddyi_config_key_fits(const struct eddy_config_key *key)
@@ -56,12 +59,15 @@ static void append(char buf[EDDYI_EXPECTED_SIZE], const char *before, const char
 	snprintf(buf + len, EDDYI_EXPECTED_SIZE - len, "%s%s%s", before, text, behind);
 }
 
-static void expected_number(const struct eddy_config_key *key, char buf[EDDYI_EXPECTED_SIZE])
+static void expected_number(const struct eddy_config_key *key, const void *target,
+			    char buf[EDDYI_EXPECTED_SIZE])
 {
-	uint64_t max = max_of(key);
+	uint64_t max = max_of(key, target);
 
 	if (max == INT64_MAX)
 		snprintf(buf, EDDYI_EXPECTED_SIZE, "an integer of at least %" PRIu64, key->min);
+	else if (max == key->min)
+		snprintf(buf, EDDYI_EXPECTED_SIZE, "%" PRIu64, max);
 	else
 		snprintf(buf, EDDYI_EXPECTED_SIZE, "an integer from %" PRIu64 " to %" PRIu64,
 			 key->min, max);
@@ -84,7 +90,7 @@ static void expected_string(const struct eddy_config_key *key, const char *what,
 		append(buf, what, key->min ? filled : "", "");
 }
 
-const char *eddyi_config_key_expected(const struct eddy_config_key *key,
+const char *eddyi_config_key_expected(const struct eddy_config_key *key, const void *target,
 				      char buf[EDDYI_EXPECTED_SIZE])
 {
 	buf[0] = '\0';
@@ -97,7 +103,7 @@ const char *eddyi_config_key_expected(const struct eddy_config_key *key,
 	case EDDY_CONFIG_INTEGER:
 	case EDDY_CONFIG_MS:
 	case EDDY_CONFIG_SECS:
-		expected_number(key, buf);
+		expected_number(key, target, buf);
 		break;
 	case EDDY_CONFIG_STRING:
 		expected_string(key, "a string", " that is not empty", buf);
@@ -137,12 +143,12 @@ static int set_bool(const struct eddyi_toml *value, bool *member)
 }
 
 static int set_number(const struct eddy_config_key *key, const struct eddyi_toml *value,
-		      void *member)
+		      const void *target, void *member)
 {
 	uint64_t number = (uint64_t)value->integer, unit = unit_of(key);
 
 	if (value->type != EDDYI_TOML_INTEGER || value->integer < 0 || number < key->min ||
-	    number > max_of(key))
+	    number > max_of(key, target))
 		return -EINVAL;
 	if (key->size == 4)
 		*(uint32_t *)member = (uint32_t)number;
@@ -269,7 +275,7 @@ int eddyi_config_key_set(const struct eddy_config_key *key, const struct eddyi_t
 	case EDDY_CONFIG_INTEGER:
 	case EDDY_CONFIG_MS:
 	case EDDY_CONFIG_SECS:
-		return set_number(key, value, member);
+		return set_number(key, value, target, member);
 	case EDDY_CONFIG_STRING:
 	case EDDY_CONFIG_PATH:
 		return keep_string(key, value, keep, member);

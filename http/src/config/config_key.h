@@ -12,8 +12,8 @@
 /* Whether the member has the size that the key's type asks for. */
 bool eddyi_config_key_fits(const struct eddy_config_key *key);
 
-/* Say what is expected: "an integer from 1 to 10". Return: `buf`. */
-const char *eddyi_config_key_expected(const struct eddy_config_key *key,
+/* Say what is expected in `target`: "an integer from 1 to 10". Return: `buf`. */
+const char *eddyi_config_key_expected(const struct eddy_config_key *key, const void *target,
 				      char buf[EDDYI_EXPECTED_SIZE]);
 
 /* Where paths begin, and who keeps what is pointed to. */

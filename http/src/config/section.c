@@ -270,7 +270,8 @@ static void read_key(struct eddyi_reading *reading, const struct eddyi_section *
 		reading->out_of_memory = true;
 	else if (r < 0)
 		blame(reading, bad->line, "[%s] %s: expected %s, not %s", known->section->name,
-		      key->name, eddyi_config_key_expected(key, expected), describe(bad, found));
+		      key->name, eddyi_config_key_expected(key, known->target, expected),
+		      describe(bad, found));
 }
 
 static void read_section(struct eddyi_reading *reading, const struct eddyi_section *known,
