@@ -117,3 +117,37 @@ TASK_TEST(cond, taking_the_mutex_again_is_not_cancelled)
 	EXPECT_EQ(eddy_scope_join(&outer), 0);
 	return eddy_scope_end(&outer);
 }
+
+static int looks_at_it(void *arg)
+{
+	*(int *)arg = eddy_mutex_try_lock(&mutex);
+	return 0;
+}
+
+/* Nobody else has had the mutex. */
+TASK_TEST(cond, gives_nothing_up_in_a_cancelled_scope)
+{
+	struct eddy_scope scope, inner;
+	int tried = 1;
+
+	eddy_mutex_init(&mutex);
+	eddy_cond_init(&cond);
+	eddy_scope_begin(&scope, NULL);
+	EXPECT_EQ(eddy_mutex_lock(&mutex), 0);
+	eddy_scope_spawn(&scope, "looks", looks_at_it, &tried);
+	eddy_scope_begin(&inner, NULL);
+	eddy_scope_cancel(&inner);
+	EXPECT_EQ(eddy_cond_wait(&cond, &mutex), -ECANCELED);
+	EXPECT(mutex.holder == eddy_task_self());
+	EXPECT_EQ(tried, 1);
+	EXPECT_EQ(eddy_scope_end(&inner), -ECANCELED);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(tried, -EBUSY);
+	eddy_mutex_unlock(&mutex);
+	/* Unlike a lock, a try is none of what is cancelled. */
+	eddy_scope_cancel(&scope);
+	EXPECT_EQ(eddy_mutex_try_lock(&mutex), 0);
+	eddy_mutex_unlock(&mutex);
+	EXPECT_EQ(eddy_scope_end(&scope), -ECANCELED);
+	return 0;
+}

@@ -134,6 +134,99 @@ TASK_TEST(loop, sleeping_loop_is_woken_each_time)
 	return 0;
 }
 
+static struct ping *handled;
+
+static void post_handled(int signo)
+{
+	(void)signo;
+	eddy_loop_post(handled->loop, &handled->message);
+}
+
+struct killer {
+	pthread_t target;
+	int pipe[2];
+};
+
+/* Signals the target for each byte. */
+static void *kill_target(void *arg)
+{
+	struct killer *killer = arg;
+	char byte;
+
+	while (read(killer->pipe[0], &byte, 1) == 1)
+		pthread_kill(killer->target, SIGUSR1);
+	return NULL;
+}
+
+static void *pause_until_closed(void *arg)
+{
+	char byte;
+
+	/* Interrupted, and made again. */
+	while (read(*(int *)arg, &byte, 1) != 0)
+		;
+	return NULL;
+}
+
+static void post_by_handler(struct ping *ping, struct killer *killer, pthread_t target)
+{
+	for (int i = 0; i < 200; i++) {
+		killer->target = target;
+		EXPECT_EQ(write(killer->pipe[1], "", 1), 1);
+		EXPECT_EQ(eddy_event_wait(&ping->came), 0);
+		eddy_event_clear(&ping->came);
+	}
+}
+
+/* On this loop's own thread, which sleeps or not, and on one that has none. */
+TASK_TEST(loop, is_posted_to_by_handlers_of_signals)
+{
+	struct ping ping = { .message = { .deliver = ping_came }, .loop = eddy_loop_self() };
+	struct sigaction before, action = { .sa_handler = post_handled };
+	struct killer killer;
+	pthread_t kills, pauses;
+	int closed[2];
+
+	handled = &ping;
+	eddy_event_init(&ping.came);
+	EXPECT_EQ(pipe2(killer.pipe, O_CLOEXEC), 0);
+	EXPECT_EQ(pipe2(closed, O_CLOEXEC), 0);
+	sigaction(SIGUSR1, &action, &before);
+	EXPECT_EQ(pthread_create(&kills, NULL, kill_target, &killer), 0);
+	EXPECT_EQ(pthread_create(&pauses, NULL, pause_until_closed, &closed[0]), 0);
+	post_by_handler(&ping, &killer, pauses);
+	post_by_handler(&ping, &killer, pthread_self());
+	for (int i = 0; i < 10; i++) {
+		raise(SIGUSR1);
+		EXPECT_EQ(eddy_event_wait(&ping.came), 0);
+		eddy_event_clear(&ping.came);
+	}
+	close(killer.pipe[1]);
+	close(closed[1]);
+	pthread_join(kills, NULL);
+	pthread_join(pauses, NULL);
+	close(killer.pipe[0]);
+	close(closed[0]);
+	sigaction(SIGUSR1, &before, NULL);
+	return 0;
+}
+
+/* What a handler finds when its signal comes as the loop falls asleep: an entry may be too late for this time. */
+TASK_TEST(loop, that_falls_asleep_is_not_woken_by_its_own_ring)
+{
+	struct eddy_loop *loop = eddy_loop_self();
+	struct ping ping = { .message = { .deliver = ping_came } };
+	unsigned ready = io_uring_sq_ready(&loop->ring);
+
+	eddy_event_init(&ping.came);
+	atomic_store(&loop->sleeping, true);
+	eddy_loop_post(loop, &ping.message);
+	EXPECT_EQ(io_uring_sq_ready(&loop->ring), ready);
+	EXPECT(!atomic_load(&loop->sleeping));
+	EXPECT_EQ(eddy_event_wait(&ping.came), 0);
+	return 0;
+}
+
 TASK_TEST(loop, posts_to_itself)
 {
 	struct ping ping = { .message = { .deliver = ping_came } };

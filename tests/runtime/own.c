@@ -246,7 +246,7 @@ static int die_of(eddy_task_fn *fn, void *arg)
 	if (child == 0) {
 		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
 		signal(SIGABRT, SIG_DFL);
-		alarm(30);
+		alarm(10);
 		dup2(fd, STDERR_FILENO);
 		prepare();
 		_exit(eddy_run(NULL, fn, arg));
@@ -265,7 +265,7 @@ static void expect_death(unsigned number, eddy_task_fn *fn, const struct use *us
 		 use->line, use->what, where);
 	if (die_of(fn, &number) == SIGABRT && captured_lines(line) == 1)
 		return;
-	cr_expect(false, "no line is like this: %s\n%s", line, captured);
+	cr_assert(false, "no line is like this: %s\n%s", line, captured);
 }
 
 Test(own, no_two_loops_use_one)

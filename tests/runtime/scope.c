@@ -1,5 +1,6 @@
 #include "expect.h"
 
+#include <eddy/dump.h>
 #include <eddy/event.h>
 #include <eddy/io.h>
 #include <string.h>
@@ -471,5 +472,80 @@ TASK_TEST(scope, argument_may_be_a_literal_with_commas)
 	EXPECT_EQ(eddy_scope_join(&scope), 0);
 	EXPECT_EQ(eddy_scope_end(&scope), 0);
 	EXPECT_EQ(result, 5);
+	return 0;
+}
+
+#define NESTED 20000
+
+static int nested_cancelled(struct eddy_scope *scopes)
+{
+	int count = 0;
+
+	for (int i = 0; i < NESTED; i++)
+		count += scopes[i].cancelled;
+	return count;
+}
+
+/* A task's stack has room for some thousand frames. */
+TASK_TEST(scope, twenty_thousand_nest)
+{
+	struct eddy_scope *scopes = calloc(NESTED, sizeof(*scopes));
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC), shield = NESTED / 2;
+
+	for (int i = 0; i < NESTED; i++)
+		eddy_scope_begin(&scopes[i], &(struct eddy_scope_options){
+						     .timeout_ns = LONG,
+						     .shielded = i == shield,
+					     });
+	EXPECT_EQ(eddy_dump(fd), 0);
+	eddy_scope_cancel(&scopes[1]);
+	EXPECT(!scopes[0].cancelled);
+	EXPECT_EQ(nested_cancelled(scopes), shield - 1);
+	EXPECT(!eddy_is_cancelled());
+	eddy_scope_cancel(&scopes[shield + 1]);
+	eddy_scope_cancel(&scopes[shield]);
+	eddy_scope_cancel(&scopes[0]);
+	EXPECT_EQ(nested_cancelled(scopes), NESTED);
+	EXPECT_EQ(eddy_dump(fd), 0);
+	for (int i = NESTED; i-- > 0;)
+		EXPECT_EQ(eddy_scope_end(&scopes[i]), -ECANCELED);
+	close(fd);
+	free(scopes);
+	return 0;
+}
+
+/* A tree of scopes, each begun by a task of the one around it. */
+struct branch {
+	int depth, *cancelled;
+};
+
+static int grow(void *arg)
+{
+	const struct branch *branch = arg;
+	struct branch below = { branch->depth - 1, branch->cancelled };
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 3 && below.depth; i++)
+		eddy_scope_spawn(&scope, "grow", grow, &below);
+	*branch->cancelled += eddy_sleep(LONG) == -ECANCELED;
+	eddy_scope_join(&scope);
+	return eddy_scope_end(&scope);
+}
+
+/* 1 + 3 + 9 + 27 of them. */
+TASK_TEST(scope, a_tree_is_cancelled_to_its_last_leaf)
+{
+	int cancelled = 0;
+	struct branch branch = { 4, &cancelled };
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "grow", grow, &branch);
+	expect_turns(10);
+	EXPECT_EQ(cancelled, 0);
+	eddy_scope_cancel(&scope);
+	EXPECT_EQ(eddy_scope_end(&scope), -ECANCELED);
+	EXPECT_EQ(cancelled, 40);
 	return 0;
 }

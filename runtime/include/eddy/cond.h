@@ -24,7 +24,7 @@ struct eddy_cond {
 EDDY_API void eddy_cond_init(struct eddy_cond *cond);
 
 /* Give up the mutex, wait for a signal, and take the mutex again. Suspends; the last part is not
- * cancelled.
+ * cancelled. In a scope that is cancelled already it returns at once, and no other task has had the mutex.
  * Return: 0, -ECANCELED; the caller has the mutex in both cases. */
 EDDY_API int eddy_cond_wait(struct eddy_cond *cond, struct eddy_mutex *mutex, const char *where);
 

@@ -102,7 +102,9 @@ struct eddy_message {
 
 /* Hand `message` to `loop`, from any thread. Never suspends, never fails. The caller makes sure that the
  * loop is still there when this is called; it does not end before this returns. A loop that sleeps is
- * woken at once by a plain thread, and by another loop's at the end of that one's turn. */
+ * woken at once by a plain thread, and by another loop's at the end of that one's turn. A signal handler may
+ * call it for the loop of its own thread, and for any loop on a thread that runs none. For another loop on a loop's
+ * thread it must not: the wake-up goes through this thread's ring, whose work the signal may have interrupted. */
 EDDY_API void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message);
 
 /* What a part of a program keeps for a loop, from its first use there to the loop's end. */

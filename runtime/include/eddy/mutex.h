@@ -28,11 +28,12 @@ struct eddy_mutex {
 /* Make a mutex that nobody holds. */
 EDDY_API void eddy_mutex_init(struct eddy_mutex *mutex);
 
-/* Take the mutex. Suspends while another task has it; who has it already must not ask again.
+/* Take the mutex. Suspends while another task has it. The holder must not call this: a broken contract.
  * Return: 0; -ECANCELED: the mutex is not the caller's. */
 EDDY_API int eddy_mutex_lock(struct eddy_mutex *mutex, const char *where);
 
-/* Take the mutex if nobody has it. Never suspends. Return: 0, -EBUSY. */
+/* Take the mutex if nobody has it, also in a cancelled scope. The holder must not call this: a broken contract, and
+ * no -EBUSY. Never suspends. Return: 0, -EBUSY. */
 EDDY_API int eddy_mutex_try_lock(struct eddy_mutex *mutex, const char *where);
 
 /* Hand the mutex to the task that has waited longest. Only its holder may. Never suspends. */

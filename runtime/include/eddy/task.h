@@ -45,7 +45,8 @@ EDDY_API int eddy_sleep(uint64_t duration_ns);
 
 /* Call `fn(arg)` once, right before the current task next suspends, in place of what was asked before;
  * NULL takes it back. For work that is held back in the hope of more to come, and should not be when
- * the task waits for something else. `fn` must not suspend. */
+ * the task waits for something else. `fn` runs when the task waits already: a call in it that has to suspend is a
+ * broken contract. */
 EDDY_API void eddy_task_before_suspend(void (*fn)(void *arg), void *arg);
 
 EDDY_END_DECLS

@@ -1,5 +1,10 @@
 #include "thread.h"
 
+#include <eddy/base.h>
+
+/* As that of tasks' stacks: other libraries have large frames that probe nothing on the way. */
+#define GUARD_SIZE (64 * EDDY_KIB)
+
 void eddyi_thread_signals(sigset_t *ret_set)
 {
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
@@ -12,11 +17,15 @@ void eddyi_thread_signals(sigset_t *ret_set)
 int eddyi_thread_start(pthread_t *ret_thread, void *(*fn)(void *))
 {
 	sigset_t set, before;
+	pthread_attr_t attr;
 	int r;
 
+	pthread_attr_init(&attr);
+	pthread_attr_setguardsize(&attr, GUARD_SIZE);
 	eddyi_thread_signals(&set);
 	pthread_sigmask(SIG_SETMASK, &set, &before);
-	r = pthread_create(ret_thread, NULL, fn, NULL);
+	r = pthread_create(ret_thread, &attr, fn, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
 	return -r;
 }

@@ -17,6 +17,31 @@
 /* For a handler's own frames. What the processor saves comes on top. */
 #define HANDLER_STACK (64 * EDDY_KIB)
 
+/* Of a thread that eddyi_fault_know_stack() was called on. Initial-exec: nothing is allocated in a handler. */
+static _Thread_local struct {
+	const char *low; /* NULL: not known */
+	size_t size, guard_size;
+} own_stack __attribute__((tls_model("initial-exec")));
+
+void eddyi_fault_know_stack(void)
+{
+	pthread_attr_t attr;
+	void *low;
+
+	if (pthread_getattr_np(pthread_self(), &attr))
+		return;
+	if (pthread_attr_getstack(&attr, &low, &own_stack.size) == 0 &&
+	    pthread_attr_getguardsize(&attr, &own_stack.guard_size) == 0)
+		own_stack.low = low;
+	pthread_attr_destroy(&attr);
+}
+
+static bool is_in_own_guard(const char *address)
+{
+	return own_stack.low && address < own_stack.low &&
+	       (size_t)(own_stack.low - address) <= own_stack.guard_size;
+}
+
 static void say_task(struct eddyi_out *out, const struct eddy_task *task)
 {
 	eddyi_out(out, "task \"");
@@ -47,6 +72,13 @@ static void say_fault(struct eddyi_out *out, int signo, const void *address)
 
 	if (task && eddyi_stacks_find_guard(&loop->stacks, address, &stack) && stack == task->low) {
 		say_overflow(out, loop, task);
+		return;
+	}
+	if (!loop && is_in_own_guard(address)) {
+		eddyi_out(out,
+			  "eddy: stack overflow in an offloaded function: its thread's stack has "
+			  "%zu KiB; give it more by ulimit -s\n",
+			  own_stack.size / EDDY_KIB);
 		return;
 	}
 	prctl(PR_GET_NAME, thread);

@@ -7,6 +7,9 @@
  * a sanitizer, or the program. */
 void eddyi_fault_watch(void);
 
+/* Note where the stack of this thread ends, for one of the library's own: a fault in its guard is an overflow. */
+void eddyi_fault_know_stack(void);
+
 /* Give this thread a stack on which handlers of signals run when its own, or a task's, is full; not if
  * it has one. Return: what _drop takes, on the same thread; NULL for nothing. */
 void *eddyi_fault_stack_give(void);

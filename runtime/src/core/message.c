@@ -44,7 +44,8 @@ void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)
 		message->next = head;
 	while (!atomic_compare_exchange_weak(&loop->messages, &head, message));
 	if (atomic_exchange(&loop->sleeping, false)) {
-		if (eddyi_this_loop && eddyi_this_loop->by_ring)
+		/* A loop that sleeps runs nothing on its thread but a signal's handler, which must not touch the ring. */
+		if (eddyi_this_loop && eddyi_this_loop != loop && eddyi_this_loop->by_ring)
 			eddyi_op_wake(eddyi_this_loop, loop);
 		else
 			eddyi_loop_wake(loop);

@@ -23,12 +23,10 @@ void eddyi_scope_init_root(struct eddy_scope *scope)
 	eddy_list_init(&scope->tasks);
 }
 
-static void cancel(struct eddy_scope *scope, int reason)
+static void cancel_one(struct eddy_scope *scope, int reason)
 {
 	struct eddy_node *node;
 
-	if (scope->cancelled)
-		return;
 	scope->cancelled = true;
 	if (!scope->result)
 		scope->result = reason;
@@ -38,12 +36,31 @@ static void cancel(struct eddy_scope *scope, int reason)
 		if (waiter && waiter->cancel && !waiter->woken)
 			waiter->cancel(waiter);
 	}
-	for (node = scope->children.next; node != &scope->children; node = node->next) {
-		struct eddy_scope *child = eddy_of(node, struct eddy_scope, sibling);
+}
 
-		if (!child->shielded)
-			cancel(child, -ECANCELED);
-	}
+/* The scope after `scope` in the tree below `top`, each before those inside it; without those inside `scope` unless
+ * `enter`. NULL: that was the last. */
+static struct eddy_scope *next_below(struct eddy_scope *top, struct eddy_scope *scope, bool enter)
+{
+	if (enter && !eddy_list_is_empty(&scope->children))
+		return eddy_of(scope->children.next, struct eddy_scope, sibling);
+	for (; scope != top; scope = scope->parent)
+		if (scope->sibling.next != &scope->parent->children)
+			return eddy_of(scope->sibling.next, struct eddy_scope, sibling);
+	return NULL;
+}
+
+/* Not recursive: stacks are small, and scopes may nest as deep as anybody likes. */
+static void cancel(struct eddy_scope *top, int reason)
+{
+	struct eddy_scope *scope = top;
+	bool enter;
+
+	do {
+		enter = !scope->cancelled && (scope == top || !scope->shielded);
+		if (enter)
+			cancel_one(scope, scope == top ? reason : -ECANCELED);
+	} while ((scope = next_below(top, scope, enter)));
 }
 
 static void time_is_up(struct eddy_timer *timer)

@@ -210,6 +210,14 @@ __attribute__((noinline)) void eddyi_task_call_before_suspend(struct eddy_task *
 	fn(task->before_suspend_arg);
 }
 
+void eddyi_task_cannot_suspend(const struct eddy_task *task)
+{
+	eddyi_assert(task, "a call that suspends was made outside of a task");
+	eddyi_panic(__FILE__, __LINE__,
+		    "task \"%s\" suspends inside a function of eddy_task_before_suspend()",
+		    task->name);
+}
+
 void eddyi_wake(struct eddyi_waiter *waiter, int result)
 {
 	if (waiter->woken)

@@ -91,6 +91,9 @@ void eddyi_stack_used_most(const struct eddy_loop *loop, struct eddy_loop_stats 
 /* Call what was given to eddy_task_before_suspend(). */
 void eddyi_task_call_before_suspend(struct eddy_task *task);
 
+/* Panics: there is no task (NULL), or it is about to wait for something else. */
+_Noreturn void eddyi_task_cannot_suspend(const struct eddy_task *task);
+
 /* Suspend the current task until somebody wakes `waiter`; its .cancel and .what are set by the
  * caller. When the scope is cancelled already and the wait can be, returns -ECANCELED at once.
  * Return: the result it was woken with. */
@@ -99,7 +102,8 @@ static inline __attribute__((always_inline)) int eddyi_wait(struct eddyi_waiter 
 	struct eddy_loop *loop = eddyi_loop();
 	struct eddy_task *task = loop->running;
 
-	eddyi_assert(task, "a call that suspends was made outside of a task");
+	if (__builtin_expect(!task || task->waiter, 0))
+		eddyi_task_cannot_suspend(task);
 	if (waiter->cancel && task->scope->cancelled)
 		return -ECANCELED;
 	waiter->task = task;

@@ -139,6 +139,7 @@ static void *thread_main(void *arg)
 	(void)arg;
 	pthread_setname_np(pthread_self(), "eddy-offload");
 	give_way();
+	eddyi_fault_know_stack();
 	eddyi_fault_stack_give(); /* for as long as the process lives, as the thread does */
 	pthread_mutex_lock(&pool.lock);
 	for (;;) {

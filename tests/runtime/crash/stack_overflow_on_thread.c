@@ -1,6 +1,6 @@
 /* Runs off the end of the stack of an offload thread.
  * expect: signal SEGV
- * expect: stderr ^eddy: SIGSEGV at 0x[0-9a-f]+ in an offloaded function\n$
+ * expect: stderr ^eddy: stack overflow in an offloaded function: its thread's stack has [0-9]+ KiB; give it more by ulimit -s\n$
  */
 #include <eddy/offload.h>
 #include <eddy/task.h>
