@@ -132,6 +132,28 @@ static inline int send_line(struct line *line, uint64_t offset)
 	return r;
 }
 
+/* So many transfers are cancelled in their middle. */
+#define CUTS 30
+
+/* End the scope of the line, where its transfer is the only task: when so many bytes have moved, and some turns
+ * later, as `moment`, a random number, says. */
+static inline void cancel_at(struct line *line, unsigned moment)
+{
+	while (line->scope.running && line->transfer.moved < moment % SIZE)
+		expect_turns(1);
+	expect_turns((int)(moment >> 8) % 32 >> moment % 6);
+	eddy_scope_end(&line->scope);
+}
+
+/* Many turns for what goes through a socket. */
+static inline void make_small(int fd)
+{
+	int small = 65536;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+}
+
 /* Whether it keeps files on a disk: not in memory. */
 static inline bool is_on_disk(const struct statfs *fs)
 {
