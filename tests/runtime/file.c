@@ -92,6 +92,9 @@ static int open_fifo(void *arg)
 	EXPECT(fd >= 0);
 	EXPECT_EQ(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
 	EXPECT_EQ(eddy_close(fd), 0);
+	/* A creating one goes to the ring. */
+	EXPECT_EQ(eddy_openat(AT_FDCWD, arg, O_WRONLY, 0), -ENXIO);
+	EXPECT_EQ(eddy_openat(AT_FDCWD, arg, O_WRONLY | O_CREAT, 0600), -ENXIO);
 	return 0;
 }
 

@@ -1,10 +1,12 @@
 /* Tests of eddy/io.h: pipes, and what is neither a socket nor a file. */
 #include <eddy/io.h>
+#include <eddy/op.h>
 
 #include "expect.h"
 #include "base/feature.h"
 
 #include <fcntl.h>
+#include <liburing.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -33,6 +35,78 @@ TASK_TEST(io_pipe, splice_and_poll)
 	EXPECT_EQ(eddy_poll(to[1], POLLIN), -EBADF);
 	close(from[0]);
 	close(from[1]);
+	return 0;
+}
+
+struct moving {
+	int from, to;
+	ssize_t result;
+};
+
+static int move_bytes(void *arg)
+{
+	struct moving *moving = arg;
+
+	moving->result =
+		eddy_splice(moving->from, EDDY_OFFSET_NONE, moving->to, EDDY_OFFSET_NONE, 100, 0);
+	return 0;
+}
+
+/* Whichever is ready first; non-blocking sockets are waited for as well. */
+TASK_TEST(io_pipe, splice_waits_for_both_ends)
+{
+	for (int i = 0; i < 2; i++) {
+		struct eddy_scope scope;
+		struct moving moving;
+		int pipe_fds[2], fds[2];
+		char bytes[65536];
+
+		EXPECT_EQ(pipe(pipe_fds), 0);
+		EXPECT_EQ(fcntl(pipe_fds[1], F_SETPIPE_SZ, sizeof(bytes)), sizeof(bytes));
+		EXPECT_EQ(write(pipe_fds[1], bytes, sizeof(bytes)), sizeof(bytes));
+		stream_pair(fds);
+		moving = (struct moving){ .from = fds[0], .to = pipe_fds[1], .result = 1 };
+		eddy_scope_begin(&scope, NULL);
+		eddy_scope_spawn(&scope, "moving", move_bytes, &moving);
+		expect_turns(2);
+		for (int k = 0; k < 2; k++) {
+			EXPECT_EQ(scope.running, 1);
+			if (i == k)
+				EXPECT_EQ(write(fds[1], "bytes", 5), 5);
+			else
+				EXPECT_EQ(read(pipe_fds[0], bytes, sizeof(bytes)), sizeof(bytes));
+			expect_turns(2);
+		}
+		eddy_scope_join(&scope);
+		eddy_scope_end(&scope);
+		EXPECT_EQ(moving.result, 5);
+		for (int k = 0; k < 2; k++) {
+			close(pipe_fds[k]);
+			close(fds[k]);
+		}
+	}
+	return 0;
+}
+
+TASK_TEST(io_pipe, splice_that_may_not_wait_says_so)
+{
+	int from[2], to[2];
+
+	EXPECT_EQ(pipe(from), 0);
+	EXPECT_EQ(pipe(to), 0);
+	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 1,
+			      SPLICE_F_NONBLOCK),
+		  -EAGAIN);
+	EXPECT_EQ(eddy_tee(from[0], to[1], 1, SPLICE_F_NONBLOCK), -EAGAIN);
+	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 0, 0), 0);
+	EXPECT_EQ(eddy_splice(-1, EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 1, 0), -EBADF);
+	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, -1, EDDY_OFFSET_NONE, 1, 0), -EBADF);
+	close(from[1]);
+	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 1, 0), 0);
+	EXPECT_EQ(eddy_tee(from[0], to[1], 1, 0), 0);
+	close(from[0]);
+	close(to[0]);
+	close(to[1]);
 	return 0;
 }
 
@@ -259,9 +333,12 @@ static bool is_blocked_in_worker(pid_t pid)
 
 static int splice_all(void *arg)
 {
+	struct io_uring_sqe sqe = { 0 };
 	int *fds = arg;
 
-	return (int)eddy_splice(fds[0], EDDY_OFFSET_NONE, fds[3], EDDY_OFFSET_NONE, 100, 0);
+	/* Not eddy_splice(), which does not wait in a worker. */
+	io_uring_prep_splice(&sqe, fds[0], -1, fds[3], -1, 100, 0);
+	return eddy_op_call(&sqe);
 }
 
 Test(io_pipe, stopped_process_sees_no_eintr)

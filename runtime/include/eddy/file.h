@@ -23,7 +23,8 @@ struct statx;
 /* --- paths */
 
 /* openat2(2); O_CLOEXEC is added. Suspends, unless every part of the path is cached: then it is opened
- * at once. Return: a descriptor, -errno. */
+ * at once. A FIFO is opened without waiting for its other end, as with O_NONBLOCK; the descriptor has the flags that
+ * were asked for. Return: a descriptor, -ENXIO for a FIFO that nobody reads, -errno. */
 EDDY_API int eddy_openat2(int dir, const char *path, const struct open_how *how);
 
 /* openat(2), in the same way. Suspends as that does. `mode` matters with O_CREAT and O_TMPFILE only. */

@@ -102,12 +102,14 @@ EDDY_API ssize_t eddy_readv(int fd, const struct iovec *parts, unsigned count, u
 EDDY_API ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, uint64_t offset,
 			     int flags);
 
-/* splice(2) on a worker thread of the kernel's. Suspends. For moving whole files and bodies see
- * eddy/transfer.h, which does better. */
+/* splice(2). Suspends until `fd_in` has bytes and `fd_out` has room, also where a descriptor is non-blocking; with
+ * SPLICE_F_NONBLOCK it is -EAGAIN when they are not ready. A worker thread of the kernel's makes the call once both are
+ * ready, so that a waiting splice holds no worker. For moving whole files and bodies see eddy/transfer.h, which
+ * does better. */
 EDDY_API ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_out,
 			     size_t len, unsigned flags);
 
-/* tee(2), from pipe to pipe. Suspends. */
+/* tee(2), from pipe to pipe. Suspends, as eddy_splice() does. */
 EDDY_API ssize_t eddy_tee(int fd_in, int fd_out, size_t len, unsigned flags);
 
 /* pipe2(2); O_CLOEXEC is added. Suspends where the ring has it (Linux 6.16); else a plain call, which

@@ -85,7 +85,8 @@ static inline bool eddy_op_is_started(const struct eddy_op *op)
  *     io_uring_prep_epoll_ctl(&sqe, epoll, fd, EPOLL_CTL_ADD, &event);
  *     return eddy_op_call(&sqe);
  *
- * The entry is of one shot, and its `user_data` is not looked at. A zero-copy send's notification is
+ * The entry is of one shot, and its `user_data` is not looked at. A splice or a tee that waits, like whatever waits
+ * in a worker of the kernel's, keeps one of the loop's few workers for as long. A zero-copy send's notification is
  * awaited, too. What was interrupted before anything came of it is submitted again.
  * Return: the completion's result; -ECANCELED when the scope was cancelled and the kernel had
  * nothing to show yet; -EINTR for a CONNECT, which goes on by itself, and where the entry is linked. */

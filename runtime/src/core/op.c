@@ -4,12 +4,12 @@
  * 2. An op ends (`done` without F_MORE, or the task's return) only when the kernel owes no completion
  *    that names it: neither its own nor its cancel's. So its memory can be used again at once, and a
  *    late cancel never hits a later op at the same address.
- * 3. A started op is in ops_by_fd, once, and in `ops_of_two` as well if it uses a second descriptor:
- *    so whoever closes either finds it.
+ * 3. A started op is in ops_by_fd, once, and in `ops_of_two` as well if it, or the call that it is part of, uses a
+ *    second descriptor: so whoever closes either finds it.
  * 4. An op that is being cancelled has a cancel in flight that has not answered, or a cancel that
  *    found it (the kernel then completes it), or is in `missed`. A cancel misses an op that lives
  *    (-ENOENT, -EALREADY) when the kernel is about to try the op again or a worker has it, so one
- *    cancel is not enough; docs/decisions/0034 says when that happens.
+ *    cancel is not enough; docs/decisions/0035 says when that happens.
  * 5. An op in `missed` counts its repeated cancel in `pending` before that is submitted, and leaves
  *    the list when its own completion comes. `repeat_timer` is armed while the list is not empty.
  */
@@ -51,6 +51,7 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	op->pending = 1;
 	op->cancelling = false;
 	op->own = op->restarts = false;
+	op->fd2 = -1;
 	op->result = 0;
 	op->flags = 0;
 	op->node.next = NULL;
@@ -108,8 +109,6 @@ static int first_fd(const struct io_uring_sqe *sqe)
 
 static int second_fd(const struct io_uring_sqe *sqe)
 {
-	if (!(BIT(sqe->opcode) & WITH_TWO))
-		return -1;
 	if (sqe->opcode == IORING_OP_RENAMEAT || sqe->opcode == IORING_OP_LINKAT)
 		return (int)sqe->len;
 	return sqe->splice_flags & SPLICE_F_FD_IN_FIXED ? -1 : sqe->splice_fd_in;
@@ -123,7 +122,8 @@ void(eddy_op_start)(struct eddy_op *op, struct io_uring_sqe *sqe, const char *wh
 	loop = eddyi_loop();
 	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_OP);
 	op->fd = first_fd(sqe);
-	op->fd2 = second_fd(sqe);
+	if (BIT(sqe->opcode) & WITH_TWO)
+		op->fd2 = second_fd(sqe);
 	op->opcode = sqe->opcode;
 	if (__builtin_expect(op->fd2 >= 0, 0))
 		eddy_list_append(&loop->ops_of_two, &op->node2);

@@ -23,6 +23,10 @@ void eddyi_op_init_loop(struct eddy_loop *loop);
  * not cancelled. */
 void eddyi_op_cancel_fd(int fd);
 
+/* Poll `fd` for a call that is going to use `other` too: nobody may close that one meanwhile either. Suspends.
+ * Return: the events that came, -errno. */
+int eddyi_op_poll_first(int fd, unsigned events, int other);
+
 /* Whether the call of an entry that was interrupted is made again. */
 bool eddyi_op_may_restart(const struct io_uring_sqe *sqe);
 

@@ -85,3 +85,20 @@ int eddy_op_call(const struct io_uring_sqe *prepared)
 	*sqe = *prepared;
 	return await_uninterrupted(&op, sqe, prepared);
 }
+
+int eddyi_op_poll_first(int fd, unsigned events, int other)
+{
+	struct eddy_op op;
+	int r;
+
+	do {
+		struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
+
+		if (!sqe)
+			return -ECANCELED;
+		io_uring_prep_poll_add(sqe, fd, events);
+		op.fd2 = other;
+		r = await(&op, sqe);
+	} while (r == -EINTR);
+	return r;
+}

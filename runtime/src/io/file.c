@@ -34,9 +34,33 @@ static int open_cached(int dir, const char *path, const struct open_how *how)
 	return (int)fd;
 }
 
-int eddy_openat2(int dir, const char *path, const struct open_how *how)
+static int open_as_asked(int dir, const char *path, struct open_how *how)
 {
 	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_openat2(&sqe, dir, path, how);
+	return eddy_op_call(&sqe);
+}
+
+/* A FIFO must not hold one of the kernel's workers until somebody opens its other end either. */
+static int open_by_ring(int dir, const char *path, struct open_how *how)
+{
+	struct open_how at_once = *how;
+	int fd;
+
+	if (!(how->flags & O_PATH))
+		at_once.flags |= O_NONBLOCK;
+	fd = open_as_asked(dir, path, &at_once);
+	/* A lease on the file, which the kernel takes from its holder in time. */
+	if (fd == -EAGAIN && at_once.flags != how->flags)
+		return open_as_asked(dir, path, how);
+	if (fd >= 0 && at_once.flags != how->flags)
+		fcntl(fd, F_SETFL, (int)how->flags);
+	return fd;
+}
+
+int eddy_openat2(int dir, const char *path, const struct open_how *how)
+{
 	struct open_how ours = *how;
 	int fd;
 
@@ -47,8 +71,7 @@ int eddy_openat2(int dir, const char *path, const struct open_how *how)
 	/* A filter of system calls, or valgrind, may know no openat2; the ring does. */
 	if (fd != -EAGAIN && fd != -ENOSYS && fd != -EINTR)
 		return fd;
-	io_uring_prep_openat2(&sqe, dir, path, &ours);
-	return eddy_op_call(&sqe);
+	return open_by_ring(dir, path, &ours);
 }
 
 int eddy_openat(int dir, const char *path, int flags, mode_t mode)

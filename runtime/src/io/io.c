@@ -253,22 +253,51 @@ ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, uint64_t 
 	return eddy_op_call(&sqe);
 }
 
+/* Make a call that moves bytes from one descriptor to another, when both are ready. The kernel leaves such a call to
+ * one of its workers. A loop has few of them, so none of them may wait for a peer: the entry has SPLICE_F_NONBLOCK,
+ * and is submitted when the descriptors are ready. Without `waits` it is -EAGAIN when they are not. */
+static ssize_t call_when_ready(const struct io_uring_sqe *sqe, int fd_in, int fd_out, bool waits)
+{
+	ssize_t r = 0;
+
+	if (fd_in < 0 || fd_out < 0)
+		return -EBADF;
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	while (r >= 0) {
+		struct pollfd ends[] = { { .fd = fd_in, .events = POLLIN },
+					 { .fd = fd_out, .events = POLLOUT } };
+		bool ready = !sqe->len || poll(ends, 2, 0) == 2;
+
+		if ((ends[0].revents | ends[1].revents) & POLLNVAL)
+			return -EBADF;
+		r = ready ? eddy_op_call(sqe) : -EAGAIN;
+		if (r != -EAGAIN || !waits)
+			return r;
+		/* Where both were ready, somebody else was faster. */
+		r = ends[0].revents ? 0 : eddyi_op_poll_first(fd_in, POLLIN, fd_out);
+		if (r >= 0 && !ends[1].revents)
+			r = eddyi_op_poll_first(fd_out, POLLOUT, fd_in);
+	}
+	return r;
+}
+
 ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_out, size_t len,
 		    unsigned flags)
 {
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_splice(&sqe, fd_in, (int64_t)offset_in, fd_out, (int64_t)offset_out,
-			     eddyi_op_len(len), flags);
-	return eddy_op_call(&sqe);
+			     eddyi_op_len(len), flags | SPLICE_F_NONBLOCK);
+	return call_when_ready(&sqe, fd_in, fd_out, !(flags & SPLICE_F_NONBLOCK));
 }
 
 ssize_t eddy_tee(int fd_in, int fd_out, size_t len, unsigned flags)
 {
 	struct io_uring_sqe sqe = { 0 };
 
-	io_uring_prep_tee(&sqe, fd_in, fd_out, eddyi_op_len(len), flags);
-	return eddy_op_call(&sqe);
+	io_uring_prep_tee(&sqe, fd_in, fd_out, eddyi_op_len(len), flags | SPLICE_F_NONBLOCK);
+	return call_when_ready(&sqe, fd_in, fd_out, !(flags & SPLICE_F_NONBLOCK));
 }
 
 int eddy_pipe(int ret_fds[2], int flags)
