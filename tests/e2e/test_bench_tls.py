@@ -19,9 +19,7 @@ GCM = 'TLS13-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256'
 
 def setUpModule():
     tls.setUpModule()
-    tls.openssl('req', '-new', '-key', tls.at('server.key'), '-subj', '/CN=old', '-addext', 'subjectAltName=DNS:localhost', '-out', tls.at('old.csr'))
-    tls.openssl('x509', '-req', '-in', tls.at('old.csr'), '-CA', tls.at('ca.pem'), '-CAkey', tls.at('ca.key'), '-days', '-1',
-                '-copy_extensions', 'copyall', '-out', tls.at('old.pem'))
+    tls.make_expired('old')
 
 
 def tearDownModule():

@@ -22,10 +22,7 @@ def setUpModule():
     tls.setUpModule()
     tls.make('bare', '/CN=localhost', ca='ca')
     tls.make('impostor', '/CN=localhost', 'DNS:localhost', ca='foreign')
-    tls.openssl('req', '-new', '-key', tls.at('server.key'), '-subj', '/CN=old', '-addext', 'subjectAltName=DNS:localhost',
-                '-out', tls.at('old.csr'))
-    tls.openssl('x509', '-req', '-in', tls.at('old.csr'), '-CA', tls.at('ca.pem'), '-CAkey', tls.at('ca.key'), '-days', '-1',
-                '-copy_extensions', 'copyall', '-out', tls.at('old.pem'))
+    tls.make_expired('old')
 
 
 def tearDownModule():

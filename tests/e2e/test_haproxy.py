@@ -83,7 +83,7 @@ class HaproxyCase(TlsCase):
 
     def await_states(self, **wanted):
         """Until each server has the status, by a check of its own, and not by courtesy."""
-        self.eventually(lambda: all((row := self.states()[name])['status'] == status and row['check_status'].startswith('L')
+        self.eventually(lambda: all((row := self.states()[name])['status'] == status and row['check_status'].startswith(('L', 'SOCKERR'))
                                     for name, status in wanted.items()), what=lambda: f'{wanted}: {self.states()}')
 
 

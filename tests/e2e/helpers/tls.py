@@ -48,6 +48,32 @@ def make(name, subject, *names, ca=None, rsa=0, curve='prime256v1', args=()):
                 both.write(file.read())
 
 
+EXPIRED = """[ca]
+default_ca = own
+[own]
+database = {folder}/index
+new_certs_dir = {folder}
+rand_serial = yes
+default_md = sha256
+copy_extensions = copy
+policy = any
+[any]
+commonName = supplied
+"""
+
+
+def make_expired(name):
+    """NAME.pem, of localhost and of the key of `server`, which was valid for a day of long ago."""
+    with tempfile.TemporaryDirectory(dir=CERTS) as folder:
+        config, request = os.path.join(folder, 'config'), os.path.join(folder, 'request')
+        with open(config, 'w') as file:
+            file.write(EXPIRED.format(folder=folder))
+        open(os.path.join(folder, 'index'), 'w').close()
+        openssl('req', '-new', '-key', at('server.key'), '-subj', f'/CN={name}', '-addext', 'subjectAltName=DNS:localhost', '-out', request)
+        openssl('ca', '-batch', '-notext', '-config', config, '-in', request, '-cert', at('ca.pem'), '-keyfile', at('ca.key'),
+                '-startdate', '20200101000000Z', '-enddate', '20200102000000Z', '-out', at(f'{name}.pem'))
+
+
 def setUpModule():
     global CERTS
     CERTS = tempfile.mkdtemp(prefix='eddy-certs-')
