@@ -228,4 +228,6 @@ def main(tree):
 
 
 if __name__ == '__main__':
-    sys.exit(main(os.path.abspath(sys.argv[1])))
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.exit(main(os.path.abspath(sys.argv[1])))
+    sys.exit(130)
