@@ -26,6 +26,7 @@ MADE = '<!-- made by tests/errors.py --write -->\n'
 OTHERS = {
     'runtime/src/command/doctor.c': 'eddy-doctor, which says the remedy itself',
     'runtime/src/base/feature.c': 'eddy-doctor as well',
+    'http/src/command/doctor_tls.c': 'eddy-doctor as well',
     'runtime/src/report/dump.c': 'dumps',
     'runtime/src/report/dump_all.c': 'dumps',
     'runtime/src/report/dump_fd.c': 'dumps',

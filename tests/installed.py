@@ -321,6 +321,9 @@ def check_command(tree):
         raise Failed(run(eddy, 'help', 'bench'))
     if 'fit for eddy' not in run(eddy, 'help', 'doctor') or 'ok   kernel' not in run(tree.path('bin/eddy-doctor')):
         raise Failed(run(eddy, 'help', 'doctor'))
+    # What layers above add, from libexec/eddy; eddy has no command of that name.
+    if not re.search(r'^(ok  |warn) wolfSSL: [\d.]+, /\S+/libwolfssl\.so\.\d+', run(tree.path('bin/eddy-doctor')), re.M) or 'doctor-' in usage:
+        raise Failed(run(tree.path('bin/eddy-doctor')))
     link = os.path.join(tree.folder, 'link')
     os.symlink(eddy, link)
     if run(link, 'help') != usage:

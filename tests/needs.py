@@ -15,11 +15,12 @@ FILES = {
     'docs': 'docs.py errors.py pages.py pictures.py suspends.py', 'package': 'abi.py debian.py package.py', 'packaging': 'debian.py',
     'abi-notices': 'abi.py', 'installed': 'installed.py shown.py', 'site': 'pages.py', 'gdb': 'gdb.py', 'page': 'e2e/test_page.py',
     'e2e': 'e2e/test_*.py', 'chaos': 'e2e/chaos_*.py', 'big': 'e2e/big_*.py', 'soak': 'e2e/soak_*.py', 'qemu': 'e2e/qemu_*.py',
+    'wolfssl': 'e2e/test_*.py',
 }
 CLANG = 'clang libclang-rt-dev'
 PACKAGES = {
     'clang': CLANG, 'fuzz': CLANG, 'asan-clang': CLANG, 'tsan': CLANG, 'valgrind': 'valgrind', 'valgrind-clang': 'clang valgrind',
-    'debian': 'debhelper dpkg-dev lintian',
+    'debian': 'debhelper dpkg-dev lintian', 'wolfssl': 'autoconf automake dpkg-dev libtool make',
 }
 
 

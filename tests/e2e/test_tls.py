@@ -1,5 +1,6 @@
 """TLS: curl, `openssl s_client` and OpenSSL by Python's ssl as clients."""
 import contextlib
+import ctypes
 import os
 import re
 import select
@@ -31,6 +32,21 @@ class Basics(TlsCase):
                 self.assertEqual(answer.header('x-secure'), 'yes')
                 # The connection is kept.
                 self.assertEqual(self.session(wire).status, 200)
+
+    def test_the_library_is_named(self):
+        server = self.secure()
+        version, path = server.wait_for(r'TLS by wolfSSL ([\d.]+), (/\S+)').groups()
+        library = ctypes.CDLL(path)
+        library.wolfSSL_lib_version.restype = ctypes.c_char_p
+        self.assertEqual(library.wolfSSL_lib_version().decode(), version)
+        with open(f'/proc/{server.process.pid}/maps') as maps:
+            self.assertEqual({line.split()[-1] for line in maps if 'libwolfssl' in line}, {os.path.realpath(path)})
+        # ./dev test wolfssl says which it has to be.
+        self.assertTrue(os.path.realpath(path).startswith(os.environ.get('EDDY_WOLFSSL_PREFIX', '/')), path)
+        # Once, also when certificates are read again.
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for('Certificates were read again')
+        self.assertEqual(server.log.count('TLS by wolfSSL'), 1)
 
     def test_old_versions_are_refused(self):
         server = self.secure()

@@ -3,6 +3,7 @@
 #include "tls_setup.h"
 
 #include "hello.h"
+#include "library.h"
 #include "tls_credential.h"
 #include "tls_points.h"
 
@@ -33,7 +34,7 @@ struct eddyi_tls_setup {
 	struct credentials *credentials;
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT, named = PTHREAD_ONCE_INIT;
 static bool ready;
 
 static void init_library(void)
@@ -45,6 +46,13 @@ bool eddyi_tls_init(void)
 {
 	pthread_once(&once, init_library);
 	return ready;
+}
+
+static void name_library(void)
+{
+	char text[256];
+
+	eddy_info("eddy::tls", "TLS by wolfSSL %s", eddyi_tls_library(text, sizeof(text)));
 }
 
 struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *options)
@@ -155,6 +163,7 @@ int eddyi_tls_setup_load(void *arg)
 		eddy_error("eddy::tls", "TLS can't be used: %s", mistake);
 		return -EINVAL;
 	}
+	pthread_once(&named, name_library);
 	/* Who reads first must not be the last to replace. */
 	pthread_mutex_lock(&setup->loading);
 	loaded = load_all(setup);

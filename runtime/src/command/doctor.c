@@ -6,16 +6,21 @@
  *
  * One line a finding: `ok`, `none` (this kernel lacks it, and eddy does without), `warn` (eddy works, less
  * well) or `FAIL`. Exit status: 0 when nothing failed, else 1.
+ *
+ * A layer adds findings by a program eddy-doctor-NAME, which prints lines like these and exits with 1 if one is `FAIL`.
  */
 #include "base/seccomp.h"
+#include "programs.h"
 
 #include <eddy/buffers.h>
 #include <eddy/feature.h>
 #include <eddy/task.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +28,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PIPE_SIZE (1024 * 1024)
@@ -314,6 +320,57 @@ static void check_tls(void)
 		    r == -ENOENT ? "absent" : strerror(-r));
 }
 
+/* ---- findings of other layers */
+
+extern char **environ;
+
+static int is_other(const struct dirent *entry)
+{
+	return strncmp(entry->d_name, "eddy-doctor-", 12) == 0 && !strchr(entry->d_name, '.');
+}
+
+static void run_other(char *path)
+{
+	char *args[] = { path, NULL };
+	int r, status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	r = posix_spawn(&pid, path, NULL, NULL, args, environ);
+	if (r != 0)
+		say("FAIL", path, "can't be run: %s", strerror(r));
+	else if (waitpid(pid, &status, 0) < 0 || status != 0)
+		failures++;
+}
+
+/* Run those of a folder that are in no folder before it. */
+static void run_others_in(const char *folder)
+{
+	size_t len = strlen(folder);
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_other, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		char path[PATH_MAX];
+
+		if (eddyi_programs_find(entries[i]->d_name + strlen("eddy-"), path) &&
+		    strncmp(path, folder, len) == 0 && path[len] == '/')
+			run_other(path);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+}
+
+static void run_others(void)
+{
+	struct eddy_str rest = eddy_str_from(eddyi_programs_folders());
+	char folder[PATH_MAX];
+
+	while (eddyi_programs_next(&rest, folder))
+		run_others_in(folder);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
@@ -337,6 +394,7 @@ int main(int argc, char **argv)
 	check_tls();
 	if (ring == 0)
 		check_features();
+	run_others();
 	puts(failures ? "\nThis machine is not fit for eddy yet." :
 			"\nThis machine is fit for eddy.");
 	return failures ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -8,15 +8,15 @@
  * by colons, and nowhere else. Exit status: that of the program; 1 where it is not installed; 2 where there is none of
  * that name.
  */
-#include <eddy/str.h>
+#include "programs.h"
+
 #include <errno.h>
 #include <dirent.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Set by the build: EDDYI_VERSION, and EDDYI_LIBEXEC: libexec/eddy as it is seen from this program's folder. */
+/* Set by the build: EDDYI_VERSION. */
 
 static const struct known {
 	const char *name;
@@ -30,57 +30,6 @@ static const struct known {
 
 #define KNOWN (sizeof(known) / sizeof(*known))
 
-static char folders[3 * PATH_MAX]; /* separated by colons */
-
-static void find_folders(void)
-{
-	const char *said = getenv("EDDY_EXEC_PATH");
-	char own[PATH_MAX], beside[PATH_MAX + sizeof(EDDYI_LIBEXEC)], libexec[PATH_MAX];
-	bool there;
-	ssize_t len;
-
-	if (said) {
-		snprintf(folders, sizeof(folders), "%s", said);
-		return;
-	}
-	len = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	if (len < 0) {
-		fputs("eddy: where it is installed is not known: /proc is not mounted\n", stderr);
-		return;
-	}
-	own[len] = 0;
-	*strrchr(own, '/') = 0;
-	snprintf(beside, sizeof(beside), "%s/%s", own, EDDYI_LIBEXEC);
-	there = realpath(EDDYI_LIBEXEC[0] == '/' ? EDDYI_LIBEXEC : beside, libexec) != NULL;
-	snprintf(folders, sizeof(folders), "%s:%s", own, there ? libexec : beside);
-}
-
-/* The next of the folders, which is NUL-terminated. Return: false behind the last. */
-static bool next_folder(struct eddy_str *rest, char folder[PATH_MAX])
-{
-	struct eddy_str piece;
-
-	while (eddy_str_split(rest, ':', &piece))
-		if (piece.len > 0 && piece.len < PATH_MAX) {
-			snprintf(folder, PATH_MAX, "%.*s", EDDY_FMT(piece));
-			return true;
-		}
-	return false;
-}
-
-/* Where the program of a command is. Return: whether it is anywhere. */
-static bool find(const char *name, char path[PATH_MAX])
-{
-	struct eddy_str rest = eddy_str_from(folders);
-	char folder[PATH_MAX];
-
-	while (next_folder(&rest, folder))
-		if (snprintf(path, PATH_MAX, "%s/eddy-%s", folder, name) < PATH_MAX &&
-		    access(path, X_OK) == 0)
-			return true;
-	return false;
-}
-
 static const struct known *find_known(const char *name)
 {
 	for (size_t i = 0; i < KNOWN; i++)
@@ -92,18 +41,19 @@ static const struct known *find_known(const char *name)
 /* Print those that nobody here has heard of. */
 static void print_others(FILE *out)
 {
-	struct eddy_str rest = eddy_str_from(folders);
+	struct eddy_str rest = eddy_str_from(eddyi_programs_folders());
 	char folder[PATH_MAX], path[PATH_MAX];
 
-	while (next_folder(&rest, folder)) {
+	while (eddyi_programs_next(&rest, folder)) {
 		DIR *dir = opendir(folder);
 		struct dirent *entry;
 
 		while (dir && (entry = readdir(dir))) {
 			const char *name = entry->d_name + 5;
 
-			if (strncmp(entry->d_name, "eddy-", 5) == 0 && !find_known(name) &&
-			    find(name, path))
+			if (strncmp(entry->d_name, "eddy-", 5) == 0 &&
+			    strncmp(name, "doctor-", 7) != 0 && !find_known(name) &&
+			    eddyi_programs_find(name, path))
 				fprintf(out, "  %-9s%s\n", name, path);
 		}
 		if (dir)
@@ -116,10 +66,13 @@ static void usage(FILE *out)
 	char path[PATH_MAX];
 
 	fputs("usage: eddy COMMAND [ARGUMENT…]\n\n", out);
-	for (size_t i = 0; i < KNOWN; i++)
+	for (size_t i = 0; i < KNOWN; i++) {
+		bool there = eddyi_programs_find(known[i].name, path);
+
 		fprintf(out, "  %-9s%s%s%s\n", known[i].name, known[i].what,
-			find(known[i].name, path) ? "" : " — not installed here, comes with ",
-			find(known[i].name, path) ? "" : known[i].from);
+			there ? "" : " — not installed here, comes with ",
+			there ? "" : known[i].from);
+	}
 	print_others(out);
 	fputs("  help     this; help COMMAND: what that takes\n"
 	      "  version  which eddy this is\n",
@@ -132,7 +85,7 @@ static int run(const char *name, char **args)
 	const struct known *command = find_known(name);
 	char path[PATH_MAX];
 
-	if (!strchr(name, '/') && find(name, path)) {
+	if (!strchr(name, '/') && eddyi_programs_find(name, path)) {
 		/* Not "eddy serve": a server that is told to restart runs what it was called by. */
 		args[0] = path;
 		execv(path, args);
@@ -144,7 +97,7 @@ static int run(const char *name, char **args)
 			"eddy: eddy-%s is not installed here, it comes with %s; looked for it in %s\n"
 			"eddy: to install that, of Debian's packages: sudo apt-get install --reinstall "
 			"eddy; in eddy's source: ./dev build && sudo meson install -C build\n",
-			name, command->from, folders);
+			name, command->from, eddyi_programs_folders());
 		return 1;
 	}
 	fprintf(stderr, "eddy: there is no command %s\n", name);
@@ -157,7 +110,6 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "help";
 	char *help[] = { NULL, (char[]){ "--help" }, NULL };
 
-	find_folders();
 	if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {
 		puts("eddy " EDDYI_VERSION);
 		return 0;

@@ -1,0 +1,22 @@
+/* eddy-doctor-tls: the wolfSSL that TLS runs on, for eddy-doctor.
+ *
+ *     ok   wolfSSL: 5.9.2, /usr/local/lib/libwolfssl.so.44
+ */
+#include "tls/library.h"
+
+#include <stdio.h>
+
+/* Before this version it has holes that eddy fences: SECURITY.md. */
+#define GOOD 0x05009002
+
+int main(void)
+{
+	char text[256];
+	bool good = wolfSSL_lib_version_hex() >= GOOD;
+
+	printf("%-4s wolfSSL: %s%s\n", good ? "ok" : "warn", eddyi_tls_library(text, sizeof(text)),
+	       good ? "" :
+		      "; eddy refuses what its published holes need (SECURITY.md), and a newer one "
+		      "does without — docs/deploy/tls.md builds eddy with one");
+	return 0;
+}
