@@ -16,7 +16,7 @@ find_families() {
 	for name in big soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(abi asan-clang chaos debian roots site tsan tsan-gcc valgrind valgrind-clang)
+	families+=(abi asan-clang chaos debian roots site tsan tsan-gcc valgrind valgrind-clang wolfssl)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -201,9 +201,35 @@ run_abi() { (python3 "$root/tests/abi.py" "$root" || true) | tally abi -; }
 run_roots() { (python3 "$root/tests/roots.py" "$root" || true) | tally roots -; }
 run_debian() { (python3 "$root/tests/debian.py" "$root" build || true) | tally debian -; }
 
+# All that uses wolfSSL, with another one than the system's.
+run_wolfssl() {
+	local folder=$root/build-wolfssl prefix layer
+	if ! prefix=$(bash "$root/tests/wolfssl.sh" "$root"); then
+		case_is wolfssl 'not ok' 'wolfSSL builds'
+		return
+	fi
+	local -x LD_LIBRARY_PATH=$prefix/lib EDDY_WOLFSSL_PREFIX=$prefix
+	configure "$folder" --buildtype=debugoptimized "-Dpkg_config_path=$prefix/lib/pkgconfig" || {
+		case_is wolfssl 'not ok' "${folder##*/} is configured"
+		return
+	}
+	run_in "$folder" wolfssl http auth
+	for layer in http auth; do
+		case $(ldd "$folder/tests/$layer/test-$layer") in
+		*"=> $prefix/lib/libwolfssl.so"*) case_is wolfssl ok "the tests of $layer load $prefix/lib/libwolfssl.so" ;;
+		*) case_is wolfssl 'not ok' "the tests of $layer load $prefix/lib/libwolfssl.so" ;;
+		esac
+	done
+	# test_tls.py looks which library a server has loaded.
+	local -x EDDY_TEST_ONLY
+	EDDY_TEST_ONLY=$(cd "$root/tests/e2e" && grep -lE '^(from|import) (tls|tls1[23]|tokens|issuers|test_client)\b|^FETCH|bearer' test_*.py |
+		sed 's/^test_//; s/\.py$//' | paste -sd,)
+	run_in "$folder" wolfssl e2e
+}
+
 run_family() {
 	case $1 in
-	abi | asan-clang | chaos | debian | fuzz | roots | site | tsan | tsan-gcc | valgrind | valgrind-clang) "run_${1//-/_}" ;;
+	abi | asan-clang | chaos | debian | fuzz | roots | site | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }
