@@ -7,7 +7,8 @@ built against the installed library, static and shared, by its pkg-config file a
 installed.py. All of it is compiled so that frames hit the guards of stacks.
 http is built once more without configuration files, forms and TLS, and from its own subprojects/, where nothing is installed:
 then there is no C++ in it, and no wolfSSL. compress is built with each coding alone and with none, and without http: it has no
-library and no symbol of the others. auth is built without each of its features. Two layers are in the tree of somebody else, who is
+library and no symbol of the others. auth is built without each of its features. http without TLS and auth without tokens need nothing of
+wolfSSL. Two layers are in the tree of somebody else, who is
 strict.
 """
 # needs: clang
@@ -229,6 +230,27 @@ def check_auth_without(root, folder, feature):
         refuse(compiler, os.path.join(folder, 'call.c'), call, complaint, flags, 'auth')
 
 
+def check_nothing_of_wolfssl(root, folder):
+    """Without TLS and tokens nothing that is installed needs wolfSSL, whose licence is not eddy's."""
+    prefix = os.path.join(folder, 'usr')
+    lib = os.path.join(prefix, 'lib')
+    for layer, option in (('http', '-Dtls=disabled'), ('auth', '-Djwt-auth=disabled')):
+        build = os.path.join(folder, f'build-{layer}')
+        install(root, layer, build, prefix, option)
+        with open(os.path.join(build, 'build.ninja')) as file:
+            if 'wolfssl' in (text := file.read()):
+                raise Failed(f'{layer} is built with wolfSSL: ' + re.search('.*wolfssl.*', text)[0])
+    ways = {'.a': ('nm', '-A'), '.pc': ('cat',), '.so': ('readelf', '-d')}
+    for path in sorted(glob.glob(f'{prefix}/lib/**/*.*', recursive=True)):
+        if (ending := os.path.splitext(path)[1]) in ways and (found := re.findall(r'.*(?:wolf|\bwc_).*', run(*ways[ending], path))):
+            raise Failed(f'{path} has ' + ' '.join(found))
+    if found := glob.glob(f'{prefix}/libexec/**/*tls*', recursive=True):
+        raise Failed('there is ' + ' '.join(found))
+    flags = run('pkg-config', '--static', '--libs', 'eddy-auth', 'eddy-http', env=found_in(lib))
+    if 'wolf' in flags:
+        raise Failed(flags)
+
+
 def check_auth_without_http(root, folder):
     """Then there are tokens and keys alone."""
     prefix, build = os.path.join(folder, 'usr'), os.path.join(folder, 'build')
@@ -340,6 +362,8 @@ def main():
         del below[1:]  # the runtime
         with tempfile.TemporaryDirectory() as folder:
             step(tap, 'auth without http has tokens and keys', check_auth_without_http, root, folder)
+        with tempfile.TemporaryDirectory() as folder:
+            step(tap, 'without TLS and tokens nothing needs wolfSSL', check_nothing_of_wolfssl, root, folder)
         for feature in (*CODINGS, None):
             with tempfile.TemporaryDirectory() as folder:
                 step(tap, f'compress with {feature or "no coding"} alone has nothing of the others', check_coding_alone, root,
