@@ -16,7 +16,7 @@ find_families() {
 	for name in big soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(abi asan-clang chaos debian roots site tsan tsan-gcc valgrind valgrind-clang wolfssl)
+	families+=(abi asan-clang cancels chaos debian roots site tsan tsan-gcc valgrind valgrind-clang wolfssl)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -178,6 +178,17 @@ run_chaos() {
 	run_e2e_family chaos
 }
 
+# Ops of each kind that polls, cancelled a million times while others take what they wait for.
+run_cancels() {
+	local program=tests/runtime/test-runtime
+	if ! compile "$root/build" "$program"; then
+		case_is cancels 'not ok' 'build builds'
+		return
+	fi
+	(EDDY_CANCEL_ROUNDS=${CANCEL_ROUNDS:-1000000} EDDY_TEST_ONLY=op_cancel EDDY_TEST_TIME=3600 \
+		python3 "$root/tests/criterion.py" "$root/build/$program" || true) | tally cancels -
+}
+
 run_e2e_family() { # FAMILY
 	local folder=$root/build extra=all-micro
 	[ "$1" != qemu ] || extra=all-tests
@@ -229,7 +240,7 @@ run_wolfssl() {
 
 run_family() {
 	case $1 in
-	abi | asan-clang | chaos | debian | fuzz | roots | site | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
+	abi | asan-clang | cancels | chaos | debian | fuzz | roots | site | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }

@@ -182,7 +182,8 @@ void eddyi_op_init_loop(struct eddy_loop *loop)
 
 /* The op's own completion has not been dispatched. It may be on its way: one turn later most ops have
  * ended. Later repeats are further and further apart, because a worker can take its time. */
-static void cancel_missed(struct eddy_loop *loop, struct eddy_op *op)
+static __attribute__((cold, noinline)) void cancel_missed(struct eddy_loop *loop,
+							  struct eddy_op *op)
 {
 	uint64_t at = eddy_loop_now() + loop->repeat_ns;
 
@@ -191,15 +192,6 @@ static void cancel_missed(struct eddy_loop *loop, struct eddy_op *op)
 		return;
 	eddy_timer_disarm(&loop->repeat_timer);
 	eddy_timer_arm(&loop->repeat_timer, at);
-}
-
-/* The repeat that has not been submitted is not owed any more. */
-static void drop_repeat(struct eddy_loop *loop, struct eddy_op *op)
-{
-	eddy_list_remove(&op->missed);
-	op->pending--;
-	if (eddy_list_is_empty(&loop->missed))
-		eddy_timer_disarm(&loop->repeat_timer);
 }
 
 void(eddy_op_cancel)(struct eddy_op *op, const char *where)
@@ -342,6 +334,17 @@ static void finish(struct eddy_loop *loop, struct eddy_op *op)
 		wake_closers(loop, fd, fd2);
 }
 
+/* The op's own completion came while its cancel was to be repeated: that is not owed any more. */
+static __attribute__((cold, noinline)) void finish_missed(struct eddy_loop *loop,
+							  struct eddy_op *op)
+{
+	eddy_list_remove(&op->missed);
+	if (eddy_list_is_empty(&loop->missed))
+		eddy_timer_disarm(&loop->repeat_timer);
+	op->pending = 0;
+	finish(loop, op);
+}
+
 static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, unsigned flags)
 {
 	if (flags & IORING_CQE_F_MORE) {
@@ -357,12 +360,10 @@ static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, uns
 	if (!(flags & IORING_CQE_F_NOTIF) || !op->waiter)
 		op->result = result;
 	op->flags = flags;
-	if (--op->pending == 0) {
+	if (--op->pending == 0)
 		finish(loop, op);
-	} else if (op->missed.next) {
-		drop_repeat(loop, op);
-		finish(loop, op);
-	}
+	else if (op->missed.next)
+		finish_missed(loop, op);
 }
 
 void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other)
