@@ -141,6 +141,16 @@ class Format(Shared):
         # At least the rename by which the upload replaces it, also where files are in memory.
         self.assertGreater(found('eddy_ops_to_workers_total'), before('eddy_ops_to_workers_total'))
         self.assertGreaterEqual(found('eddy_io_workers'), 1)
+        self.assertEqual(found('eddy_io_workers_max'), 16 * found('eddy_loops'))
+
+
+class Limited(Case):
+    def test_workers_of_the_kernel(self):
+        config = os.path.join(self.folder(), 'tour.toml')
+        with open(config, 'w', encoding='utf-8') as file:
+            file.write('[server]\nworkers = 2\nio_workers_max = 3\n')
+        server = self.serve('--config', config, program='tour')
+        self.assertEqual(scrape(server)('eddy_io_workers_max'), 2 * 2 * 3)
 
 
 class Counted(Case):

@@ -59,6 +59,7 @@ Test(config, replaces_what_the_builder_said)
 					    "field_max = 10\n"
 					    "connections_max = 8\n"
 					    "open_files_max = 11\n"
+					    "io_workers_max = 12\n"
 					    "open_files_valid_ms = 6\n"
 					    "no_open_files = true\n"
 					    "head_timeout_ms = 1\n"
@@ -89,6 +90,7 @@ Test(config, replaces_what_the_builder_said)
 	cr_expect(eq(u64, app->options.field_max, 10));
 	cr_expect(eq(uint, app->options.connections_max, 8));
 	cr_expect(eq(uint, app->options.open_files_max, 11));
+	cr_expect(eq(uint, app->options.io_workers_max, 12));
 	cr_expect(eq(u64, app->options.open_files_valid_ns, 6 * EDDY_MS));
 	cr_expect(app->options.no_open_files);
 	cr_expect(eq(u64, app->options.head_timeout_ns, 1 * EDDY_MS));
@@ -186,7 +188,7 @@ Test(config, leaves_alone_what_it_does_not_say)
 
 #define ALL_KEYS                                                                                                                                                                                                  \
 	"bind, bind_plain, proxy_protocol, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, file_max, " \
-	"parts_max, part_header_max, field_max, connections_max, open_files_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                                           \
+	"parts_max, part_header_max, field_max, connections_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                           \
 	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, drain_timeout_ms, lame_duck_ms"
 
 static const struct {
@@ -577,6 +579,8 @@ static void default_of(const struct eddy_app *app, const struct eddy_config_key 
 	/* A time that has no least value may be none. */
 	if (number || (key->type == EDDY_CONFIG_MS && !key->min))
 		sprintf(buf, "%ju", (uintmax_t)number);
+	else if (strcmp(key->name, "io_workers_max") == 0)
+		strcpy(buf, "the loop's, 8");
 	else
 		strcpy(buf, "by RLIMIT_NOFILE");
 }

@@ -23,7 +23,7 @@
 #include "expect.h"
 
 static int forbid_error;
-static rlim_t files, files_soft, space, locked;
+static rlim_t files, files_soft, space, locked, threads;
 static uid_t user; /* other than root */
 static const char *backlog;
 static bool hog_pipes, as_program;
@@ -93,6 +93,8 @@ static void become_doctor(int out)
 		take_pipes();
 	if (space)
 		limit(RLIMIT_AS, space);
+	if (threads)
+		limit(RLIMIT_NPROC, threads);
 	if (files)
 		limit(RLIMIT_NOFILE, files);
 	if (files_soft)
@@ -199,6 +201,15 @@ Test(doctor, no_memory_for_rings)
 	cr_expect(strstr(says, "\nFAIL locked memory: "), "%s", says);
 	cr_expect(strstr(says, "\nok   seccomp: a filter, which lets io_uring through"), "%s",
 		  says);
+}
+
+Test(doctor, few_workers)
+{
+	cr_expect_eq(run_doctor(), 0, "%s", says);
+	cr_expect(strstr(says, "\nok   io workers: at most 16 for each loop, "), "%s", says);
+	threads = 3;
+	cr_expect_eq(run_doctor(), 0, "%s", says);
+	cr_expect(strstr(says, "\nwarn io workers: at most 6 for each loop, "), "%s", says);
 }
 
 Test(doctor, few_files)

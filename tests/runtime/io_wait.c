@@ -4,8 +4,10 @@
 
 #include <eddy/file.h>
 #include <eddy/io.h>
+#include <eddy/op.h>
 #include <eddy/stats.h>
 #include <fcntl.h>
+#include <liburing.h>
 #include <linux/stat.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -297,4 +299,55 @@ Test(io_wait, those_who_wait_for_a_peer_hold_back_nobody)
 	cr_assert_eq(mkfifo(fifo, 0600), 0);
 	expect_run(NULL, hold_back_nobody, NULL);
 	unlink(fifo);
+}
+
+/* ---- the limit ---- */
+
+/* Not eddy_splice(): this waits in a worker. */
+static ssize_t splice_in_worker(struct wait *wait)
+{
+	struct io_uring_sqe sqe = { 0 };
+
+	io_uring_prep_splice(&sqe, wait->empty[0], -1, wait->full[1], -1, 1, 0);
+	return eddy_op_call(&sqe);
+}
+
+static void expect_workers(unsigned count)
+{
+	static struct wait waits[WAITING];
+	struct eddy_scope scope;
+
+	EXPECT_EQ(eddy_loop_stats(NULL).io_workers_max, 2 * count);
+	EXPECT_EQ(eddy_stats().loop.io_workers_max, 2 * count);
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < WAITING; i++) {
+		open_wait(&waits[i], splice_in_worker, 0);
+		eddy_scope_spawn(&scope, "waiting", wait_for_peer, &waits[i]);
+	}
+	while (eddy_stats_io_workers() < count)
+		eddy_sleep(EDDY_MS);
+	expect_turns(100);
+	EXPECT_EQ(eddy_stats_io_workers(), count);
+	eddy_scope_end(&scope);
+	for (int i = 0; i < WAITING; i++)
+		close_wait(&waits[i]);
+}
+
+static int wait_in_workers(__attribute__((unused)) void *arg)
+{
+	expect_workers(2);
+	EXPECT_EQ(eddy_loop_set_io_workers_max(1025), -EINVAL);
+	EXPECT_EQ(eddy_loop_set_io_workers_max(5), 0);
+	expect_workers(5);
+	EXPECT_EQ(eddy_loop_set_io_workers_max(0), 0);
+	expect_workers(8);
+	return 0;
+}
+
+Test(io_wait, there_are_as_many_workers_as_the_option_says)
+{
+	cr_expect_eq(eddy_run(&(struct eddy_loop_options){ .io_workers_max = 1025 },
+			      wait_in_workers, NULL),
+		     -EINVAL);
+	expect_run(&(struct eddy_loop_options){ .io_workers_max = 2 }, wait_in_workers, NULL);
 }

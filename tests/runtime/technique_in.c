@@ -242,6 +242,44 @@ TASK_TEST(technique_in, each_begins_nothing_when_cancelled_before)
 	return 0;
 }
 
+#define IDLE 40
+
+static int receive_idle(void *arg)
+{
+	struct line *line = arg;
+
+	EXPECT_EQ(eddy_transfer_to_file(&line->transfer), -ECANCELED);
+	return 0;
+}
+
+/* The kernel has few workers for ring-splice. */
+TASK_TEST(technique_in, idle_uploads_hold_back_nobody)
+{
+	static struct line lines[IDLE];
+	uint64_t stalls = eddy_transfer_stats().stalls, moved;
+	struct eddy_scope idle, limit;
+	int file = make_file(0);
+
+	eddy_scope_begin(&idle, NULL);
+	for (int i = 0; i < IDLE; i++) {
+		open_line(&lines[i], EDDY_TECHNIQUE_RING_SPLICE, file, SIZE);
+		/* That it does not block is asked of a socket, but here nothing hangs by it. */
+		if (i % 2)
+			fcntl(lines[i].fds[0], F_SETFL, 0);
+		eddy_scope_spawn(&idle, "idle", receive_idle, &lines[i]);
+	}
+	while (eddy_transfer_stats().stalls < stalls + IDLE)
+		eddy_sleep(0);
+	eddy_scope_begin(&limit, &(struct eddy_scope_options){ .timeout_ns = 20 * EDDY_SECOND });
+	EXPECT_EQ(receive_at("/dev/shm", EDDY_TECHNIQUE_RING_SPLICE, SIZE, SIZE, &moved), 0);
+	EXPECT_EQ(eddy_scope_end(&limit), 0);
+	eddy_scope_end(&idle);
+	for (int i = 0; i < IDLE; i++)
+		close_line(&lines[i]);
+	close(file);
+	return 0;
+}
+
 /* What is in memory is never slow. */
 static bool has_disk(void)
 {

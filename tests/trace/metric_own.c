@@ -92,7 +92,8 @@ Test(metric_own, are_written_without_the_pool)
 	cr_expect(says("\neddy_loops 1\n"));
 	cr_expect(says("\neddy_offload_running 1\n"));
 	cr_expect(says("process_") == false);
-	cr_expect(says("eddy_io_workers") == false);
+	cr_expect(says("\neddy_io_workers_max 16\n"));
+	cr_expect(says("\neddy_io_workers ") == false);
 }
 
 static int write_cancelled(void *arg)

@@ -68,6 +68,10 @@ struct eddy_server_options {
 	 * whatever the technique. */
 	const struct eddy_transfer_options *transfer;
 
+	/* Worker threads of the kernel for each loop, twice so many: see eddy_loop_set_io_workers_max() of loop.h; default:
+	 * as the loops have it. */
+	unsigned io_workers_max;
+
 	mode_t unix_mode; /* of the files of unix sockets; default: what umask(2) leaves of 0777 */
 
 	/* Leave all signals alone. Default: SIGINT and SIGTERM shut the app down, SIGHUP reads certificates again

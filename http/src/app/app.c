@@ -261,6 +261,9 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	if (app->options.workers > app->options.workers_max)
 		eddy_app_mistake(app, "%u workers are too many: at most %u", app->options.workers,
 				 app->options.workers_max);
+	if (app->options.io_workers_max > EDDYI_IO_WORKERS_MAX)
+		eddy_app_mistake(app, "%u io workers are too many: at most %u",
+				 app->options.io_workers_max, EDDYI_IO_WORKERS_MAX);
 	if (app->options.proxy_header_max > EDDYI_PROXY_HEADER_MAX)
 		eddy_app_mistake(app, "a PROXY header of %zu bytes is too long: at most %zu",
 				 app->options.proxy_header_max, EDDYI_PROXY_HEADER_MAX);

@@ -37,6 +37,7 @@ struct eddyi_beside {
 };
 
 #define EDDYI_WORKERS_MAX 1024
+#define EDDYI_IO_WORKERS_MAX 1024
 
 struct eddy_route {
 	struct eddy_app *app;

@@ -61,6 +61,7 @@ static const struct eddy_config_key server_keys[] = {
 	COUNT(field_max, 0),
 	COUNT(connections_max, 1 << 30),
 	COUNT(open_files_max, 1 << 30),
+	COUNT(io_workers_max, EDDYI_IO_WORKERS_MAX),
 	TIME(open_files_valid),
 	{ "no_open_files", EDDY_CONFIG_BOOL, MEMBER(options.no_open_files) },
 	TIME(head_timeout),

@@ -370,6 +370,8 @@ int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app,
 	}
 	if (app->has_transfer)
 		eddy_transfer_configure(&app->transfer);
+	if (app->options.io_workers_max)
+		eddy_loop_set_io_workers_max(app->options.io_workers_max);
 	server->conns_max = app->options.connections_max / app->options.workers;
 	if (!server->conns_max)
 		server->conns_max = 1;

@@ -20,7 +20,8 @@ struct eddy_loop_options {
 	/* Address space of a task's stack in bytes; default 256 KiB; 32 KiB to 1 GiB. Below it is a guard of
 	 * 64 KiB, which larger local variables step over unless -fstack-clash-protection compiles them. */
 	size_t stack_size;
-	unsigned sq_entries; /* submissions that fit between two enters; default 1024 */
+	unsigned sq_entries;     /* submissions that fit between two enters; default 1024 */
+	unsigned io_workers_max; /* as of eddy_loop_set_io_workers_max(); default 8 */
 	/* A task or completion function that holds the loop for longer is told of in a WARN record of target
 	 * "eddy::stall", with a backtrace, and in another one when it lets go; default 0: nobody looks. The
 	 * thread is interrupted by SIGURG, which goes unnoticed. */
@@ -66,6 +67,12 @@ EDDY_API void eddy_on_loop_stack(void (*fn)(void *arg), void *arg);
 /* The loop of this thread; NULL where none runs. */
 EDDY_API struct eddy_loop *eddy_loop_self(void);
 
+/* Limit the kernel's worker threads (io-wq) of this loop: `max` for calls on regular files, and as many for all
+ * others; 1 to 1024, 0 is the default of 8. A worker makes a call that would block, such as a write to a slow disk.
+ * Further calls wait for a free worker, and a file system that hangs keeps those that it has. No call of eddy/io.h waits
+ * for a peer in a worker. Never suspends. Return: 0; -EINVAL, also of a kernel that refuses. */
+EDDY_API int eddy_loop_set_io_workers_max(unsigned max);
+
 /* What a loop has done since it began, and what it has. */
 struct eddy_loop_stats {
 	uint64_t turns;         /* rounds of tasks, messages, timers and completions */
@@ -79,6 +86,7 @@ struct eddy_loop_stats {
 	uint64_t ops_completed; /* of those */
 	uint64_t ops_cancelled; /* times that the kernel was asked to cancel one */
 	uint64_t ops_worked; /* started, and sure to go to a thread of the kernel's: splice, fsync, new files, … */
+	uint64_t io_workers_max; /* worker threads that the kernel may use for it, of both kinds; 0: it does not say */
 	uint64_t cq_overflows; /* turns that found more completions than the queue holds */
 	uint64_t messages;     /* delivered */
 	uint64_t timers_fired; /* those of sleeps, scopes and timeouts included */

@@ -38,10 +38,14 @@
 #define BACKLOG 4096
 /* About what the kernel locks for one loop. */
 #define RING_LOCKS (256 * 1024)
+/* Of each kind: the default of .io_workers_max. */
+#define IO_WORKERS 8
 
 static int failures;
 /* What came of making a ring; other findings are judged by it. */
 static int ring;
+/* What a loop has by default. */
+static unsigned long long io_workers;
 
 static void EDDY_PRINTF(3, 4) say(const char *verdict, const char *name, const char *format, ...)
 {
@@ -102,6 +106,7 @@ static int try_ring(void *arg)
 	int r = eddy_buffers_prepare();
 
 	(void)arg;
+	io_workers = eddy_loop_stats(NULL).io_workers_max;
 	return r < 0 ? r : eddy_sleep(EDDY_MS);
 }
 
@@ -217,6 +222,24 @@ static void check_memory(void)
 	else
 		say("ok", "address space", "%s", limit_text(space.rlim_cur, true));
 	check_locked(locked.rlim_cur, ring == -ENOMEM && space.rlim_cur == RLIM_INFINITY);
+}
+
+/* The kernel gives no more than the limit of this user's threads. */
+static void check_workers(void)
+{
+	static const char name[] = "io workers";
+
+	if (!io_workers)
+		say("warn", name, "the kernel takes no limit of its worker threads");
+	else if (io_workers < 2 * IO_WORKERS)
+		say("warn", name,
+		    "at most %llu for each loop, so calls wait for slow disks that others use — `ulimit -u "
+		    "unlimited`, or LimitNPROC=infinity in a unit",
+		    io_workers);
+	else
+		say("ok", name,
+		    "at most %llu for each loop, half of them for files; .io_workers_max changes it",
+		    io_workers);
 }
 
 static void check_files(void)
@@ -387,6 +410,8 @@ int main(int argc, char **argv)
 	check_disabled();
 	check_seccomp();
 	check_memory();
+	if (ring == 0)
+		check_workers();
 	check_files();
 	check_backlog();
 	check_pipes();

@@ -29,6 +29,7 @@ struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop)
 		.ops_started = LOAD(ops_started),
 		.ops_cancelled = LOAD(ops_cancelled),
 		.ops_worked = LOAD(ops_worked),
+		.io_workers_max = LOAD(io_workers_max),
 		.cq_overflows = LOAD(cq_overflows),
 		.messages = LOAD(messages),
 		.timers_fired = LOAD(timers_fired),
@@ -86,6 +87,7 @@ static void add_held(struct eddy_loop_stats *sum, const struct eddy_loop_stats *
 	ADD(tasks);
 	ADD(tasks_pooled);
 	ADD(ops);
+	ADD(io_workers_max);
 	ADD(offloaded);
 }
 

@@ -37,7 +37,8 @@
 /* Completions can come in bursts (a multishot accept, many receives) while none is looked at. */
 #define CQ_ENTRIES_FACTOR 8
 /* The kernel's own worker threads, of each of the two kinds: for cold files and slow disks. */
-#define WORKERS_MAX 8
+#define IO_WORKERS_DEFAULT 8
+#define IO_WORKERS_MAX 1024
 /* After so many resumptions or so long the loop looks at the kernel again. */
 #define TURN_RESUMPTIONS 64
 #define TURN_NS EDDY_MS
@@ -218,16 +219,36 @@ static int ring_init(struct io_uring *ring, unsigned entries)
 			 IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CLAMP | IORING_SETUP_CQSIZE,
 		.cq_entries = entries * CQ_ENTRIES_FACTOR,
 	};
-	unsigned workers[2] = { WORKERS_MAX, WORKERS_MAX };
 	int r = io_uring_queue_init_params(entries, ring, &params);
 
 	if (r < 0)
 		return r;
-	/* Both only save work: without them everything is slower and right. */
+	/* It only saves work: without it everything is slower and right. */
 	io_uring_register_ring_fd(ring);
-	io_uring_register_iowq_max_workers(ring, workers);
 	eddyi_feature_probe(ring);
 	return 0;
+}
+
+static int limit_io_workers(struct eddy_loop *loop, unsigned max)
+{
+	unsigned workers[2] = { max, max };
+	int r = io_uring_register_iowq_max_workers(&loop->ring, workers);
+
+	/* What was in force before is told; zeros change nothing. RLIMIT_NPROC may have made them fewer. */
+	workers[0] = workers[1] = 0;
+	if (r == 0)
+		r = io_uring_register_iowq_max_workers(&loop->ring, workers);
+	if (r == 0)
+		__atomic_store_n(&loop->stats.io_workers_max, (uint64_t)workers[0] + workers[1],
+				 __ATOMIC_RELAXED);
+	return r;
+}
+
+int eddy_loop_set_io_workers_max(unsigned max)
+{
+	if (max > IO_WORKERS_MAX)
+		return -EINVAL;
+	return limit_io_workers(eddyi_loop(), max ? max : IO_WORKERS_DEFAULT);
 }
 
 static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *options)
@@ -239,7 +260,8 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_assert(
 		!eddyi_loop_was_forked,
 		"eddy_run() in a child of fork() whose parent ran a loop then: fork before eddy_run()");
-	if (stack_size < STACK_SIZE_MIN || stack_size > STACK_SIZE_MAX)
+	if (stack_size < STACK_SIZE_MIN || stack_size > STACK_SIZE_MAX ||
+	    options->io_workers_max > IO_WORKERS_MAX)
 		return -EINVAL;
 	*loop = (struct eddy_loop){
 		.name = options->name ? options->name : "main",
@@ -261,6 +283,9 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 		eddyi_chaos_free(loop->chaos);
 		return r;
 	}
+	/* The loop does without a limit of its own where the kernel refuses. */
+	limit_io_workers(loop,
+			 options->io_workers_max ? options->io_workers_max : IO_WORKERS_DEFAULT);
 	eddy_list_init(&loop->ready);
 	eddy_list_init(&loop->idle);
 	eddy_list_init(&loop->trimmed);

@@ -97,6 +97,7 @@ static const struct setting all_common[] = {
 	COMMON(field_max),
 	COMMON(connections_max),
 	COMMON(open_files_max),
+	COMMON(io_workers_max),
 	COMMON_MS(open_files_valid),
 	COMMON_MS(head_timeout),
 	COMMON_MS(body_timeout),
