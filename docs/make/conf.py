@@ -42,8 +42,11 @@ html_permalinks_icon = '#'
 man_make_section_directory = True
 
 
-# A structure and a function may have one name: in C they are no duplicates, and of others a test knows.
-logging.getLogger('sphinx.sphinx.domains.c').addFilter(lambda record: not str(record.msg).startswith('Duplicate C declaration'))
+# A structure and a function may have one name: in C they are no duplicates, and of others a test knows. Newer releases warn from a
+# module of their own.
+for module in ('c', 'c._symbol'):
+    logging.getLogger(f'sphinx.sphinx.domains.{module}').addFilter(
+        lambda record: not str(record.msg).startswith('Duplicate C declaration'))
 
 
 def read(app, name, otherwise):
