@@ -74,7 +74,12 @@ def main():
     if path.endswith('.json'):
         read_meson(path, label, counts)
     else:
-        read_tap(sys.stdin.read() if path == '-' else open(path, errors='replace').read(), label, counts)
+        text = sys.stdin.read() if path == '-' else open(path, errors='replace').read()
+        read_tap(text, label, counts)
+        # Each ends with its plan.
+        if not re.search(r'^1\.\.\d', text, re.M):
+            counts.add('failed')
+            print(f'FAILED: {label}: it ended early')
     counts.save()
     return 0
 
