@@ -13,7 +13,7 @@
 - every console block of docs/guide/ and docs/cookbook/ is what the comment at the head of such a file shows, which the tests run; it
   may begin late and stop early
 - every page of docs/decisions/ says context, choice and price, has the next number, and is in the list of them by its title
-- the tests and the sources that docs/traps.md names are there
+- the tests and the sources that docs/traps.md and SECURITY.md name are there
 - docs/cookbook/ links to every recipe, and to every page of its own from the first
 - docs/config.md has every key that a section's table has, and no other
 - the table of examples/README.md has a line for every step of the ladder, in order
@@ -122,6 +122,18 @@ def check_traps(tap, root):
     wrong = [f'there is no test {suite}/{name}' for suite, name in named if (suite, name) not in tests]
     wrong += [f'there is no {name}' for row in tables for name in re.findall(r'`(\w+\.c)`', row) if name not in files]
     tap.check('docs/traps.md names what there is', '\n'.join(wrong) if named else 'no test was found')
+
+
+def check_security(tap, root):
+    """The fences and the tests that SECURITY.md names are there, and no hole has two rows."""
+    with open(os.path.join(root, 'SECURITY.md')) as file:
+        rows = [line for line in file if line.startswith('| ') and 'CVE-' in line]
+    named = {path for row in rows for path in re.findall(r'`(tests/\S+|\w+\.c)`', row)}
+    places = [root, os.path.join(root, 'http', 'src', 'tls')]
+    wrong = [f'{path} is not there' for path in sorted(named) if not any(os.path.exists(os.path.join(at, path)) for at in places)]
+    holes = [hole for row in rows for hole in re.findall(r'CVE-\d+-\d+', row.split('|')[1])]
+    wrong += [f'{hole} has several rows' for hole in sorted(set(holes)) if holes.count(hole) > 1]
+    tap.check('SECURITY.md names what there is', '\n'.join(wrong) if named and holes else 'no hole was found')
 
 
 def declared(root):
@@ -248,6 +260,7 @@ def main():
     check_cookbook(tap, root)
     check_decisions(tap, root)
     check_traps(tap, root)
+    check_security(tap, root)
 
     check_pages(tap, root, sources)
     check_first_program(tap, root, sources)

@@ -94,6 +94,8 @@ build() { # SOURCE
 			./configure --prefix="$prefix" --libdir="$prefix/lib" "${want[@]}" CFLAGS='-O2 -g'
 			make -j"$(nproc)"
 			make install
+			# Packages of distributions put it elsewhere: it depends on the processor.
+			cp wolfssl/options.h "$prefix/include/wolfssl/"
 		} >"$log" 2>&1 </dev/null || {
 			tail -n 20 "$log" >&2
 			die "the build failed; the lines above are the last of $log"

@@ -1,10 +1,12 @@
 """Certificates that are too weak, or for other purposes: whoever verifies them refuses them, wherever in a chain they are."""
+import os
 import ssl
+import subprocess
 
 import tls
 from test_client import HELLO, Script, fetch
 from tls import TlsCase, at, context, make, tearDownModule  # noqa: F401
-from wire import Case
+from wire import PROGRAMS, Case
 
 # The library takes no other for an authority in the middle of a chain.
 MIDDLE = ('-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign')
@@ -12,18 +14,35 @@ PSS = ('-sigopt', 'rsa_padding_mode:pss')
 # Names of certificates and the digest that each is signed with.
 WEAK = {'sha1': ('-sha1',), 'md5': ('-md5',), 'pss-sha1': ('-sha1', *PSS)}
 STRONG = {'sha256': ('-sha256',), 'sha512': ('-sha512',), 'pss-sha256': ('-sha256', *PSS), 'pss-sha384': ('-sha384', *PSS)}
+# What authorities may certify: a certificate of localhost and 127.0.0.1, or not. Some versions of the library accept all of the
+# latter: addresses, a wildcard of an excluded name, a name that only ends like one that is permitted, URIs.
+ALLOWED = {'by-name': 'permitted;DNS:localhost', 'by-address': 'excluded;IP:10.0.0.0/255.0.0.0', 'by-uri': 'permitted;URI:.example'}
+EXCLUDED = {'no-address': 'excluded;IP:127.0.0.0/255.0.0.0', 'no-wildcard': 'excluded;DNS:a.example', 'no-part': 'permitted;DNS:ocalhost',
+            'no-uri': 'excluded;URI:a.example'}
+NAMES = {'by-name': ('DNS:localhost',), 'no-wildcard': ('DNS:localhost', 'DNS:*.example'), 'no-part': ('DNS:localhost',),
+         'no-uri': ('DNS:localhost', 'URI:https://a.example/')}
 REASON = 'or has an RSA key of less than 2048 bits'
 
 
-def leaf(name, **options):
-    make(name, '/CN=jo', 'DNS:localhost', **options)
+def bound(constraint):
+    return '-addext', f'nameConstraints=critical,{constraint}'
 
 
-def chain(name, **options):
+def applies_constraints():
+    """Whether the wolfSSL that the programs run on does so in full; where it does not, authorities with any are refused."""
+    doctor = os.path.join(os.path.dirname(os.path.dirname(PROGRAMS['files'])), 'subprojects', 'http', 'eddy-doctor-tls')
+    return subprocess.run([doctor], stdout=subprocess.PIPE, check=True).stdout.startswith(b'ok ')
+
+
+def leaf(name, names=('DNS:localhost', 'IP:127.0.0.1'), **options):
+    make(name, '/CN=jo', *names, **options)
+
+
+def chain(name, names=('DNS:localhost', 'IP:127.0.0.1'), **options):
     """NAME.pem is signed by another one, which is made as told."""
     if options:
         make(f'{name}-middle', f'/CN={name}', **options)
-    leaf(name, ca=f'{name}-middle')
+    leaf(name, names, ca=f'{name}-middle')
     with open(at(f'{name}.pem'), 'a') as file:
         file.write(tls.text_of(f'{name}-middle.pem'))
     with open(at(f'{name}.both'), 'a') as file:
@@ -50,6 +69,11 @@ def setUpModule():
     # It is named like the root, and signed by it, but is another.
     make('alias-middle', '/CN=root', ca='root', args=('-sha1', *MIDDLE))
     chain('alias')
+    for name, constraint in (ALLOWED | EXCLUDED).items():
+        names = NAMES.get(name, ('DNS:localhost', 'IP:127.0.0.1'))
+        chain(name, names, ca='root', args=(*MIDDLE, *bound(constraint)))
+        make(f'{name}-root', f'/CN={name}-root', args=bound(constraint))
+        leaf(f'{name}-direct', names, ca=f'{name}-root')
     for use in ('serverAuth', 'clientAuth', 'anyExtendedKeyUsage', 'codeSigning'):
         leaf(use, ca='ca', args=('-addext', f'extendedKeyUsage={use}'))
 
@@ -77,6 +101,17 @@ class OnClient(Case):
 
     def test_a_namesake_of_the_root_may_not(self):
         self.says(f'^-129 .*{REASON}', 'alias')
+
+    def test_names_that_an_authority_may_not_certify(self):
+        self.says('^-129 ', *EXCLUDED)
+        for name in EXCLUDED:
+            self.says('^-129 ', f'{name}-direct', ca=f'{name}-root')
+
+    def test_names_that_it_may(self):
+        want = '^200 hello$' if applies_constraints() else '^-129 .*or constrains names'
+        self.says(want, *ALLOWED)
+        for name in ALLOWED:
+            self.says(want, f'{name}-direct', ca=f'{name}-root')
 
     def test_for_another_purpose(self):
         self.says('^-129 .*it is not for servers', 'clientAuth', 'codeSigning', ca='ca')

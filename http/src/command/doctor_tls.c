@@ -6,13 +6,10 @@
 
 #include <stdio.h>
 
-/* Before this version it has holes that eddy fences: SECURITY.md. */
-#define GOOD 0x05009002
-
 int main(void)
 {
 	char text[256];
-	bool good = wolfSSL_lib_version_hex() >= GOOD;
+	bool good = wolfSSL_lib_version_hex() >= EDDYI_TLS_LIBRARY_GOOD;
 
 	printf("%-4s wolfSSL: %s%s\n", good ? "ok" : "warn", eddyi_tls_library(text, sizeof(text)),
 	       good ? "" :

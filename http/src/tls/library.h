@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* The first version without holes that eddy fences: SECURITY.md. */
+#define EDDYI_TLS_LIBRARY_GOOD 0x05009002
+
 /* Its version and its file, such as "5.5.4, /usr/lib/x86_64-linux-gnu/libwolfssl.so.35". Return: `text`. */
 static inline const char *eddyi_tls_library(char *text, size_t size)
 {

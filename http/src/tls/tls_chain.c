@@ -2,6 +2,8 @@
 
 #include "tls_chain.h"
 
+#include "library.h"
+
 #include <wolfssl/openssl/evp.h>
 #include <wolfssl/openssl/x509.h>
 #include <wolfssl/wolfcrypt/asn_public.h>
@@ -14,6 +16,8 @@
 #endif
 
 #define RSA_BITS_MIN 2048
+/* More authorities than a chain may have. */
+#define CHAIN_MAX 32
 
 /* Whether the hash of an RSASSA-PSS signature is one of SHA-2 or SHA-3. It is SHA-1 unless the parameters, behind the
  * signed part, begin with another (RFC 4055 section 3.1). */
@@ -66,6 +70,55 @@ static bool is_strong(const WOLFSSL_BUFFER_INFO *der)
 	return strong;
 }
 
+/* ---- names that an authority may not certify ---- */
+
+static bool constrains_names(WOLFSSL_X509 *x509)
+{
+	/* The object identifier of the extension (RFC 5280 section 4.2.1.10), which no other field begins with. */
+	static const unsigned char oid[] = { 0x06, 0x03, 0x55, 0x1d, 0x1e };
+	int len = 0;
+	const unsigned char *der = wolfSSL_X509_get_der(x509, &len);
+
+	return !der || memmem(der, (size_t)len, oid, sizeof(oid));
+}
+
+/* Look at the issuer of a certificate, and at the issuer of that. The library knows all of them, those of the peer's chain
+ * too, which it has verified before. Return: whether one constrains names. */
+static bool is_under_constraints(WOLFSSL_X509 *x509, WOLFSSL_X509_STORE_CTX *trust)
+{
+	bool constrained = false;
+
+	for (int i = 0; x509 && !constrained && i < CHAIN_MAX; i++) {
+		WOLFSSL_X509 *issuer = NULL;
+
+		if (wolfSSL_X509_STORE_CTX_get1_issuer(&issuer, trust, x509) != WOLFSSL_SUCCESS)
+			issuer = NULL;
+		constrained = issuer && constrains_names(issuer);
+		wolfSSL_X509_free(x509);
+		x509 = issuer;
+	}
+	wolfSSL_X509_free(x509);
+	return constrained;
+}
+
+/* wolfSSL before 5.9.2 does not apply name constraints to addresses, URIs, wildcards (CVE-2026-7532, CVE-2026-5263,
+ * CVE-2026-10592), and takes "example.com" for a part of "badexample.com": authorities that have any are not trusted. */
+static bool has_constraints(struct WOLFSSL_X509_STORE_CTX *store)
+{
+	const WOLFSSL_BUFFER_INFO *own = &store->certs[0];
+	WOLFSSL_X509_STORE_CTX *trust = wolfSSL_X509_STORE_CTX_new();
+	bool constrained = true;
+
+	if (trust &&
+	    wolfSSL_X509_STORE_CTX_init(trust, store->store, NULL, NULL) == WOLFSSL_SUCCESS)
+		constrained = is_under_constraints(
+			wolfSSL_X509_load_certificate_buffer(own->buffer, (int)own->length,
+							     WOLFSSL_FILETYPE_ASN1),
+			trust);
+	wolfSSL_X509_STORE_CTX_free(trust);
+	return constrained;
+}
+
 int eddyi_tls_chain_verify(int ok, struct WOLFSSL_X509_STORE_CTX *store)
 {
 	/* The peer's own certificate comes last. */
@@ -74,5 +127,5 @@ int eddyi_tls_chain_verify(int ok, struct WOLFSSL_X509_STORE_CTX *store)
 	for (int i = 0; i < store->totalCerts; i++)
 		if (!is_strong(&store->certs[i]))
 			return 0;
-	return 1;
+	return wolfSSL_lib_version_hex() >= EDDYI_TLS_LIBRARY_GOOD || !has_constraints(store);
 }

@@ -293,7 +293,7 @@ static const char *fault_name(int error, char text[WOLFSSL_MAX_ERROR_SZ])
 		return "it is not for servers";
 	case VERIFY_CERT_ERROR:
 		return "it or one above it is signed with MD5 or SHA-1, or has an RSA key of "
-		       "less than 2048 bits";
+		       "less than 2048 bits, or constrains names, which wolfSSL does from 5.9.2 on";
 	default:
 		return wolfSSL_ERR_error_string((unsigned long)error, text);
 	}
