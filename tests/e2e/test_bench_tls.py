@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -120,11 +121,11 @@ class Answers(load.Bodies, Case):
         for version, name in (V12, 'TLSv1.2'), (V13, 'TLSv1.3'):
             with self.subTest(name):
                 server = self.one(lambda *_: OK, version=version)[2]
-                self.assertTrue(any(f'speaks {name}, ' in remark and 'AES128' not in remark for remark in self.remarks()), self.remarks())
+                self.assertTrue(any(f'speaks {name}, ' in remark and not re.search('AES.?128', remark) for remark in self.remarks()), self.remarks())
                 self.assertTrue(any('client decrypts' in remark for remark in self.remarks()))
                 self.assertEqual((server.names, server.protocols, server.resumed), ({'localhost'}, {'http/1.1'}, 0))
                 self.one(lambda *_: OK, '--ciphers', GCM, version=version)
-                self.assertTrue(any(f'speaks {name}, ' in remark and 'AES128-GCM' in remark for remark in self.remarks()), self.remarks())
+                self.assertTrue(any(re.search(f'speaks {name}, .*AES.?128.GCM', remark) for remark in self.remarks()), self.remarks())
 
     def test_plain_and_secure_take_turns(self):
         with Secure(lambda *_: OK) as a, load.Odd(lambda *_: OK) as b:
@@ -214,7 +215,7 @@ class Trust(Case):
         self.assertEqual(self.refused(lambda *_: OK, 'it has expired; --insecure', cert='old', key='server').requests, [])
 
     def test_whoever_it_is(self):
-        for cert, key in ('foreign', None), ('one', None), ('old', 'server'):
+        for cert, key in ('stranger', None), ('one', None), ('old', 'server'):
             with Secure(lambda *_: OK, cert, key) as server:
                 cells = self.bench('get', server.url, '--insecure', '-t', '0.05', '-r', '1', '--no-system-calls', trust=False)[1]
             self.assertGreater(cells[0]['targets'][0]['samples'][0]['requests'], 0)

@@ -230,7 +230,7 @@ static bool is_of_trust(int error)
 	       error == ASN_NAME_INVALID_E || error == NO_PEER_CERT || error == VERIFY_CERT_ERROR ||
 	       error == DOMAIN_NAME_MISMATCH || error == EXTKEYUSE_AUTH_E ||
 	       error == KEYUSE_SIGNATURE_E || error == KEYUSE_ENCIPHER_E ||
-	       error == RSA_KEY_SIZE_E || error == ECC_KEY_SIZE_E;
+	       error == RSA_KEY_SIZE_E || error == ECC_KEY_SIZE_E || error == HASH_TYPE_E;
 }
 
 /* Whether it was signed by nobody who is trusted: what else is wrong with it no further authority would mend. */
@@ -292,6 +292,8 @@ static const char *fault_name(int error, char text[WOLFSSL_MAX_ERROR_SZ])
 	case EXTKEYUSE_AUTH_E:
 		return "it is not for servers";
 	case VERIFY_CERT_ERROR:
+	/* Of a wolfSSL without MD5. */
+	case HASH_TYPE_E:
 		return "it or one above it is signed with MD5 or SHA-1, or has an RSA key of "
 		       "less than 2048 bits, or constrains names, which wolfSSL does from 5.9.2 on";
 	default:

@@ -214,7 +214,8 @@ static bool collect_names(const struct eddyi_pem *pem, WOLF_STACK_OF(WOLFSSL_X50
 			wolfSSL_X509_NAME_dup(wolfSSL_X509_get_subject_name(x509));
 
 		wolfSSL_X509_free(x509);
-		ok = name && wolfSSL_sk_X509_NAME_push(names, name) == WOLFSSL_SUCCESS;
+		/* Newer versions return how many there are. */
+		ok = name && wolfSSL_sk_X509_NAME_push(names, name) > 0;
 		if (ok)
 			size += 2 + (size_t)wolfSSL_i2d_X509_NAME(name, NULL);
 		else
