@@ -1,9 +1,24 @@
 """What TLS asks for and wolfSSL does not do by itself; tls-conformance.md has the rest."""
+import os
 import socket
+import struct
 
 import tls13
 from tls import TlsCase, setUpModule, tearDownModule  # noqa: F401
-from tls13 import P256, X25519
+from tls13 import P256, extension, vector
+
+HANDSHAKE_FAILURE = 40
+KEY_EXCHANGE = 12
+SUITE = 0xc02b      # ECDHE-ECDSA-AES128-GCM-SHA256
+
+
+def numbers(values):
+    return vector(struct.pack(f'!{len(values)}H', *values), 2)
+
+
+def hello_12(suites=(SUITE,), groups=(P256,), session_id=b''):
+    extensions = extension(10, numbers(groups)) + extension(11, b'\x01\0') + extension(13, numbers((0x0403,)))
+    return (b'\x03\x03' + os.urandom(32) + vector(session_id, 1) + numbers(suites) + b'\x01\0' + vector(extensions, 2))
 
 
 class Raw(TlsCase):
@@ -54,3 +69,52 @@ class Changes(Raw):
         client = self.client(server)
         client.begin(client.hello(shares=False, session_id=bytes(32)))
         self.ask(client)
+
+    def test_none_in_tls_1_2(self):
+        client = self.client(self.secure())
+        client.send_message(tls13.CLIENT_HELLO, hello_12(session_id=bytes(32)))
+        self.assertEqual(self.kinds(client, 2), [tls13.HANDSHAKE] * 2)
+
+
+class Nothing(Raw):
+    """A client that offers no suite, no group or no kind of signature that the server has hears handshake_failure."""
+
+    def refused(self, server, hello):
+        client = self.client(server)
+        client.send_message(tls13.CLIENT_HELLO, hello(client) if callable(hello) else hello)
+        with self.assertRaises(tls13.Alerted) as caught:
+            client.recv_message()
+        self.assertEqual((caught.exception.level, caught.exception.code), (2, HANDSHAKE_FAILURE))
+
+    def test_no_suite(self):
+        server = self.secure()
+        for suites in ((0x00ff,), (0x002f,), (0x1304, 0xc02b), (0x1304,)):
+            with self.subTest(suites=suites):
+                self.refused(server, lambda client, suites=suites: client.hello(suites=suites))
+        for suites in ((0x00ff,), (0x1301,), (0xc02f,), ()):
+            with self.subTest(suites=suites):
+                self.refused(server, hello_12(suites=suites))
+
+    def test_no_group(self):
+        """Those of finite fields and of Brainpool, X448 and what nobody knows."""
+        server = self.secure()
+        for group in (19, 22, 26, 30, 31, 256, 257, 999, 0x0a0a):
+            with self.subTest(group=group):
+                self.refused(server, lambda client, group=group: client.hello(groups=(group,), shares=False))
+                self.refused(server, lambda client, group=group: client.hello(groups=(group,)))
+                self.refused(server, hello_12(groups=(group,)))
+
+    def test_a_group_that_is_known_is_taken(self):
+        """Wherever it stands."""
+        client = self.client(self.secure())
+        client.send_message(tls13.CLIENT_HELLO, hello_12(groups=(26, 30, 256, 24)))
+        kind = None
+        while kind != KEY_EXCHANGE:
+            kind, body = client.recv_message()
+        self.assertEqual(body[:3], b'\x03\0\x18')
+
+    def test_no_extensions(self):
+        """The client would be shown a ServerHello with the suite 0."""
+        server = self.secure()
+        self.refused(server, hello_12()[:37 + 2 + 2])
+        self.refused(server, hello_12(suites=(SUITE, 0x00ff))[:37 + 4 + 2])

@@ -207,6 +207,36 @@ Test(hello, keys_that_the_client_verifies)
 	}
 }
 
+Test(hello, what_fits)
+{
+	static const struct {
+		struct offer offer;
+		bool fits;
+	} cases[] = {
+		{ { .suites = { ECDHE_RSA }, .groups = { 29 } }, true },
+		{ { .suites = { ECDHE_RSA }, .schemes = { 0x0401 } }, true },
+		{ { .suites = { ECDHE_RSA }, .groups = { 26, 30, 25 } }, true },
+		{ { .suites = { ECDHE_RSA }, .groups = { 26, 30, 256 } }, false },
+		{ { .suites = { 0x002f, 0x00ff }, .groups = { 29 } }, false },
+		{ { .suites = { ECDHE_RSA } }, false },
+		{ { .suites = { 0x1302 }, .groups = { 23 }, .versions = { 0x0304 } }, true },
+		{ { .suites = { 0x1304 }, .groups = { 23 }, .versions = { 0x0304 } }, false },
+		{ { .suites = { 0x1302 }, .groups = { 23 }, .versions = { 0x0303 } }, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bytes bytes = hello_with(&cases[i].offer);
+		struct eddyi_hello found;
+
+		cr_assert(eq(int, parse(bytes.at, bytes.len, &found), 0));
+		cr_expect(eq(int, found.fits, cases[i].fits), "offer %zu", i);
+		/* An older client learns about its version from the session. */
+		bytes.at[10] = 2;
+		cr_assert(eq(int, parse(bytes.at, bytes.len, &found), 0));
+		cr_expect(found.fits, "offer %zu", i);
+	}
+}
+
 Test(hello, lists_of_half_numbers)
 {
 	static const struct offer offer = { .suites = { ECDHE_RSA },

@@ -13,11 +13,14 @@
 #define EXTENSION_GROUPS 10
 #define EXTENSION_SCHEMES 13
 #define EXTENSION_ALPN 16
+#define EXTENSION_EARLY_DATA 42
 #define EXTENSION_VERSIONS 43
 #define EXTENSION_SHARES 51
 #define NAME_HOST 0
 #define RANDOM_LEN 32
+#define TLS_1_2 0x0303
 #define TLS_1_3 0x0304
+#define GROUP_X25519 29
 /* More than there are groups that anybody offers a share for. */
 #define SHARES_MAX 32
 
@@ -126,9 +129,13 @@ static bool read_server_name(struct eddyi_reader extension, struct eddyi_hello *
 
 /* What the client offers, as far as it says which certificates are of use to it. */
 struct offer {
+	size_t version; /* the highest before TLS 1.3 */
 	bool tls_1_3;
+	bool has_extensions;
+	bool suites_13;
 	bool rsa_suites; /* of TLS 1.2 */
 	bool ecdsa_suites;
+	bool x25519;
 	bool has_schemes;
 	bool has_groups;
 	unsigned schemes;    /* keys, by its signature algorithms */
@@ -139,6 +146,11 @@ struct offer {
 static void take_suite(size_t suite, struct offer *offer)
 {
 	switch (suite) {
+	case 0x1301: /* AES-128-GCM, AES-256-GCM, ChaCha20 */
+	case 0x1302:
+	case 0x1303:
+		offer->suites_13 = true;
+		break;
 	case 0xc02b: /* ECDHE-ECDSA with AES-128-GCM, AES-256-GCM, ChaCha20 */
 	case 0xc02c:
 	case 0xcca9:
@@ -154,6 +166,7 @@ static void take_suite(size_t suite, struct offer *offer)
 
 static void take_group(size_t group, struct offer *offer)
 {
+	offer->x25519 |= group == GROUP_X25519;
 	offer->groups |= group == 23 ? EDDYI_KEY_P256 :
 			 group == 24 ? EDDYI_KEY_P384 :
 			 group == 25 ? EDDYI_KEY_P521 :
@@ -219,6 +232,16 @@ static unsigned keys_of(const struct offer *offer)
 	return keys;
 }
 
+/* wolfSSL answers with a suite of 0, or with a group that was not offered. Without extensions the client can verify
+ * signatures by SHA-1 only (RFC 5246 section 7.4.1.4.1). */
+static bool fits(const struct offer *offer)
+{
+	if (offer->version < TLS_1_2)
+		return true;
+	return offer->has_extensions && (!offer->has_groups || offer->groups || offer->x25519) &&
+	       ((offer->tls_1_3 && offer->suites_13) || offer->rsa_suites || offer->ecdsa_suites);
+}
+
 /* ---- what wolfSSL reads with too little care ---- */
 
 /* wolfSSL before 5.9.0 looks for names behind the end of the list (CVE-2026-3547). */
@@ -267,6 +290,9 @@ static bool read_extension(size_t type, struct eddyi_reader extension, struct ed
 	case EXTENSION_SCHEMES:
 		offer->has_schemes = true;
 		return read_numbers(&extension, 2, take_scheme, offer);
+	case EXTENSION_EARLY_DATA:
+		hello->early_data = true;
+		return true;
 	case EXTENSION_ALPN:
 		return check_protocols(extension);
 	case EXTENSION_SHARES:
@@ -283,13 +309,16 @@ static bool read_body(struct eddyi_reader message, struct eddyi_hello *hello)
 	struct offer offer = { 0 };
 	struct eddyi_reader extensions;
 
-	eddyi_reader_take(&message, 2 + RANDOM_LEN);
+	offer.version = eddyi_reader_number(&message, 2);
+	eddyi_reader_take(&message, RANDOM_LEN);
 	eddyi_reader_vector(&message, 1); /* session id */
 	read_numbers(&message, 2, take_suite, &offer);
 	eddyi_reader_vector(&message, 1); /* compression methods */
 	hello->keys = keys_of(&offer);
+	hello->fits = fits(&offer);
 	if (message.bad || !message.len)
 		return !message.bad;
+	offer.has_extensions = true;
 	extensions = eddyi_reader_vector(&message, 2);
 	while (extensions.len) {
 		size_t type = eddyi_reader_number(&extensions, 2);
@@ -299,6 +328,7 @@ static bool read_body(struct eddyi_reader message, struct eddyi_hello *hello)
 			return false;
 	}
 	hello->keys = keys_of(&offer);
+	hello->fits = fits(&offer);
 	return !extensions.bad && !message.bad;
 }
 

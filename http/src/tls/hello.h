@@ -17,7 +17,9 @@ enum eddyi_hello_key {
 };
 
 struct eddyi_hello {
-	unsigned keys;         /* whose signatures the client can verify */
+	unsigned keys; /* whose signatures the client can verify */
+	bool fits; /* it offers a cipher suite and a group that we have, unless it is older than TLS 1.2 */
+	bool early_data;       /* data follows that was encrypted for a session before */
 	char server_name[256]; /* in lower case; empty when none was sent, or one that is no host name */
 };
 

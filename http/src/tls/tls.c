@@ -276,8 +276,8 @@ static int step(void *arg)
 	return r ? r : -EBADMSG;
 }
 
-/* Answer what is no hello in the words of who sent it. Return: `error`. */
-static int refuse(struct eddyi_tls *tls, int error)
+/* Answer what is no hello for us, in the words of who sent it. Return: `error`. */
+static int refuse(struct eddyi_tls *tls, int error, int alert)
 {
 	static const char http[] = "HTTP/1.1 400 Bad Request\r\n"
 				   "content-type: text/plain; charset=utf-8\r\n"
@@ -290,7 +290,7 @@ static int refuse(struct eddyi_tls *tls, int error)
 	if (error == -EPROTO && bytes.ptr[0] >= 'A' && bytes.ptr[0] <= 'Z')
 		eddyi_tls_buffers_put(&tls->buffers, http, sizeof(http) - 1);
 	else
-		put_alert(tls, decode_error);
+		put_alert(tls, alert);
 	tls->state = EDDYI_TLS_BROKEN;
 	return error;
 }
@@ -302,7 +302,9 @@ int eddyi_tls_shake(struct eddyi_tls *tls)
 	if (tls->state == EDDYI_TLS_GREETING) {
 		r = eddyi_hello_parse(eddyi_tls_buffers_in(&tls->buffers), &tls->hello);
 		if (r < 0)
-			return refuse(tls, r == -EAGAIN ? -EBADMSG : r);
+			return refuse(tls, r == -EAGAIN ? -EBADMSG : r, decode_error);
+		if (!tls->hello.fits)
+			return refuse(tls, -EBADMSG, handshake_failure);
 		tls->state = EDDYI_TLS_SHAKING;
 	}
 	do {

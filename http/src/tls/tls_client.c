@@ -10,6 +10,7 @@
 #include "tls.h"
 #include "tls_chain.h"
 #include "tls_credential.h"
+#include "tls_points.h"
 #include "tls_setup.h"
 
 #include <arpa/inet.h>
@@ -52,7 +53,8 @@ static int set_up(WOLFSSL_CTX *context, const struct eddyi_tls_client_options *o
 		wolfSSL_CTX_set_verify(context, WOLFSSL_VERIFY_NONE, NULL);
 	else
 		wolfSSL_CTX_set_verify(context, WOLFSSL_VERIFY_PEER, eddyi_tls_chain_verify);
-	if (wolfSSL_CTX_SetMinVersion(context, WOLFSSL_TLSV1_2) != WOLFSSL_SUCCESS)
+	if (wolfSSL_CTX_SetMinVersion(context, WOLFSSL_TLSV1_2) != WOLFSSL_SUCCESS ||
+	    !eddyi_tls_points_limit(context))
 		return -ENOMEM;
 	if (wolfSSL_CTX_set_cipher_list(context, ciphers) != WOLFSSL_SUCCESS)
 		return options->ciphers ? -EPROTONOSUPPORT : -ENOMEM;

@@ -6,6 +6,7 @@
 #include "ktls.h"
 #include "pem.h"
 #include "tls_chain.h"
+#include "tls_points.h"
 
 #include <wolfssl/openssl/ec.h>
 #include <wolfssl/openssl/evp.h>
@@ -299,6 +300,7 @@ static WOLFSSL_CTX *new_context(const struct eddy_tls_options *options)
 	/* The cache would be one for all apps of the process; tickets do without. */
 	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_OFF);
 	if (wolfSSL_CTX_SetMinVersion(context, version) == WOLFSSL_SUCCESS &&
+	    eddyi_tls_points_limit(context) &&
 	    wolfSSL_CTX_set_cipher_list(context, eddyi_tls_ciphers(ktls)) == WOLFSSL_SUCCESS)
 		return context;
 	wolfSSL_CTX_free(context);

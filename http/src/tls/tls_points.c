@@ -48,6 +48,11 @@ bool eddyi_tls_points_init(void)
 	return wc_CryptoCb_RegisterDevice(DEVICE, check, NULL) == 0;
 }
 
+bool eddyi_tls_points_limit(struct WOLFSSL_CTX *context)
+{
+	return wolfSSL_CTX_set1_curves_list(context, "P-256:X25519:P-384:P-521") == WOLFSSL_SUCCESS;
+}
+
 void eddyi_tls_points_check(struct WOLFSSL *session)
 {
 	wolfSSL_SetDevId(session, DEVICE);

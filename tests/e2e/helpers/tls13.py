@@ -193,16 +193,17 @@ class Client(Tls13):
         super().__init__(sock)
         self.share = Share(group)
 
-    def hello(self, public=None, session_id=b'', more=b'', shares=True):
-        """A ClientHello, with `more` extensions; `public` stands in the place of our own key."""
-        group = struct.pack('!H', self.share.group)
+    def hello(self, public=None, session_id=b'', more=b'', shares=True, suites=(SUITE,), groups=None):
+        """A ClientHello, with `more` extensions; `public` stands in the place of our own key, `groups` in that of its groups."""
+        groups = groups or (self.share.group,)
+        group = struct.pack('!H', groups[0])
         schemes = struct.pack('!4H', 0x0403, 0x0804, 0x0503, 0x0805)
         public = self.share.public() if public is None else public
-        extensions = (extension(43, vector(b'\x03\x04', 1)) + extension(10, vector(group, 2)) +
+        extensions = (extension(43, vector(b'\x03\x04', 1)) + extension(10, vector(struct.pack(f'!{len(groups)}H', *groups), 2)) +
                       extension(13, vector(schemes, 2)) +
                       extension(51, vector(group + vector(public, 2) if shares else b'', 2)) + more)
-        return (b'\x03\x03' + os.urandom(32) + vector(session_id, 1) + vector(struct.pack('!H', SUITE), 2) + b'\x01\x00' +
-                vector(extensions, 2))
+        return (b'\x03\x03' + os.urandom(32) + vector(session_id, 1) +
+                vector(struct.pack(f'!{len(suites)}H', *suites), 2) + b'\x01\x00' + vector(extensions, 2))
 
     def begin(self, hello=None):
         """Up to the server's Finished; ours is due."""
@@ -219,6 +220,8 @@ class Client(Tls13):
             number, size = struct.unpack('!HH', extensions[:4])
             if number == 44:
                 cookie = extensions[:4 + size]
+            if number == 51:
+                self.share = Share(*struct.unpack('!H', extensions[4:6]))
             extensions = extensions[4 + size:]
         self.send_message(CLIENT_HELLO, self.hello(session_id=session_id, more=cookie))
 
@@ -230,9 +233,14 @@ class Client(Tls13):
             self.retry(body)
             kind, body = self.recv_message()
             assert kind == SERVER_HELLO, kind
+        self.use(body)
+
+    def use(self, body):
+        """The same when the hello has come."""
         at = body.index(struct.pack('!HHH', 51, len(self.share.public()) + 4, self.share.group))
         ours, theirs = self.begin_keys(self.share.secret(body[at + 8:at + 8 + len(self.share.public())]))
         self.ours, self.theirs = Direction(ours), Direction(theirs)
+        kind = None
         while kind != FINISHED:
             kind, _ = self.recv_message()
         self.secret, theirs = self.data_keys()
