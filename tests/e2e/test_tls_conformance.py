@@ -2,13 +2,17 @@
 import os
 import socket
 import struct
+import subprocess
+import tempfile
 
 import tls13
-from tls import TlsCase, setUpModule, tearDownModule  # noqa: F401
+from tls import TlsCase, at, openssl, setUpModule, tearDownModule  # noqa: F401
 from tls13 import P256, extension, vector
+from wire import request
 
 HANDSHAKE_FAILURE = 40
 KEY_EXCHANGE = 12
+FINISHED = 53       # bytes of a record that holds one by SHA-256
 SUITE = 0xc02b      # ECDHE-ECDSA-AES128-GCM-SHA256
 
 
@@ -118,3 +122,97 @@ class Nothing(Raw):
         server = self.secure()
         self.refused(server, hello_12()[:37 + 2 + 2])
         self.refused(server, hello_12(suites=(SUITE, 0x00ff))[:37 + 4 + 2])
+
+
+class EarlyData(Raw):
+    """Data for a session that the server does not know is skipped (RFC 8446 section 4.2.10)."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.secure()
+
+    def begin(self, data, **options):
+        client = self.client(self.server)
+        client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        client.send_message(tls13.CLIENT_HELLO, client.hello(more=tls13.extension(42, b''), **options))
+        for record in data:
+            client.send_raw(tls13.DATA, record)
+        return client
+
+    def test_it_is_skipped(self):
+        whole = os.urandom(16384 + 256)
+        short = [os.urandom(n) for n in range(100) if n != FINISHED]
+        for data in ((), (b'\0' * 17,), (whole,), (whole,) * 6, short, (bytes(500),) * 100):
+            for shares in (True, False):
+                with self.subTest(records=len(data), shares=shares):
+                    client = self.begin(data, shares=shares)
+                    client.answer()
+                    self.ask(client)
+
+    def test_it_comes_slowly(self):
+        """Behind the answer, with a ChangeCipherSpec between."""
+        for shares in (True, False):
+            client = self.begin((b'x' * 100,), session_id=bytes(32), shares=shares)
+            kind, body = client.recv_message()
+            for _ in range(60):
+                client.send_raw(tls13.DATA, os.urandom(1000))
+            client.send_raw(tls13.CCS, b'\x01')
+            client.send_raw(tls13.DATA, os.urandom(1000))
+            if not shares:
+                client.retry(body)
+                kind, body = client.recv_message()
+            client.use(body)
+            self.ask(client)
+
+    def test_it_ends_with_the_second_hello(self):
+        client = self.begin((b'x' * 100,), shares=False)
+        _, body = client.recv_message()
+        client.retry(body)
+        client.send_raw(tls13.DATA, os.urandom(100))
+        with self.assertRaises(tls13.Alerted):
+            client.answer()
+            client.recv_data(None)
+
+    def test_it_ends_with_the_finished(self):
+        client = self.begin((b'x' * 100,))
+        client.answer()
+        client.finish()
+        client.send_raw(tls13.DATA, os.urandom(100))
+        with self.assertRaises(tls13.Alerted):
+            client.recv_data(None)
+
+    def test_clients_who_must_show_a_certificate(self):
+        """What follows is not their Finished, so nothing is skipped."""
+        self.server = self.secure('--client-ca', at('ca.pem'))
+        client = self.begin((b'x' * 100,))
+        client.answer()
+        with self.assertRaises(tls13.Alerted):
+            client.recv_data(None)
+
+    def test_it_has_a_limit(self):
+        client = self.begin((bytes(16384),) * 12)
+        with self.assertRaises((EOFError, ConnectionResetError)):
+            while True:
+                client.take(1)
+
+    def test_openssl(self):
+        """A client with a ticket of another server, which allowed such data."""
+        with tempfile.TemporaryDirectory() as folder:
+            session, data = os.path.join(folder, 'session'), os.path.join(folder, 'data')
+            with open(data, 'wb') as file:
+                file.write(b'x' * 10000)
+            pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT}
+            other = subprocess.Popen(['openssl', 's_server', '-accept', '127.0.0.1:0', '-early_data',
+                                      '-cert', at('server.pem'), '-key', at('server.key')], **pipes)
+            self.addCleanup(other.communicate)
+            self.addCleanup(other.kill)
+            port = next(int(line.rsplit(b':', 1)[1]) for line in other.stdout if line.startswith(b'ACCEPT'))
+            client = subprocess.Popen(['openssl', 's_client', '-connect', f'127.0.0.1:{port}', '-sess_out', session], **pipes)
+            self.addCleanup(client.kill)
+            self.eventually(lambda: os.path.exists(session) and os.path.getsize(session))
+            client.communicate(b'Q\n', timeout=20)
+            said = openssl('s_client', '-connect', f'127.0.0.1:{self.server.port}', '-servername', 'localhost',
+                           '-CAfile', at('ca.pem'), '-sess_in', session, '-early_data', data, '-ign_eof',
+                           stdin=request('GET', '/', 'connection: close'))
+        self.assertIn('Early data was rejected', said)
+        self.assertIn('HTTP/1.1 200', said)

@@ -50,6 +50,30 @@ Test(tls_buffers, give_whole_records_one_at_a_time)
 	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, sizeof(taken)), 0);
 }
 
+Test(tls_buffers, drop_records)
+{
+	struct eddyi_tls_buffers buffers = { 0 };
+	char taken[16];
+
+	receive(&buffers, "\x17\3\3\0\3", 5, 8);
+	receive(&buffers, "\x16\3\3\0\1", 5, 6);
+	receive(&buffers, "\x17\3\3\0\3", 5, 8);
+	receive(&buffers, "\x17\3\3\0\3", 5, 7);
+	cr_assert_eq(eddyi_tls_buffers_next_record(&buffers).len, 8);
+	eddyi_tls_buffers_drop_record(&buffers);
+	cr_assert_eq(eddyi_tls_buffers_next_record(&buffers).bytes[0], 22);
+	cr_assert_eq(eddyi_tls_buffers_begin_record(&buffers).len, 6);
+	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, 5), 5);
+	cr_assert_eq(eddyi_tls_buffers_next_record(&buffers).len, 0);
+	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, sizeof(taken)), 1);
+	eddyi_tls_buffers_drop_record(&buffers);
+	cr_assert_eq(eddyi_tls_buffers_next_record(&buffers).len, 0);
+	receive(&buffers, "x", 1, 1);
+	eddyi_tls_buffers_drop_record(&buffers);
+	cr_assert_null(buffers.in);
+	cr_assert_eq(eddyi_tls_buffers_next_record(&buffers).len, 0);
+}
+
 Test(tls_buffers, give_what_is_no_record_as_it_is)
 {
 	struct eddyi_tls_buffers buffers = { 0 };

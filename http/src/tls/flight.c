@@ -54,8 +54,7 @@ static bool is_offered(const struct eddyi_flight *flight, size_t suite)
 	return false;
 }
 
-/* A HelloRetryRequest is a ServerHello with this random (RFC 8446 section 4.1.3). */
-static bool is_retry(const unsigned char *random)
+bool eddyi_flight_is_retry(const unsigned char random[RANDOM_LEN])
 {
 	static const unsigned char retry[RANDOM_LEN] = {
 		0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
@@ -110,7 +109,7 @@ static bool check_server_hello(struct eddyi_flight *flight, struct eddyi_reader 
 		return false;
 	if (!found.is_1_3)
 		return true;
-	retries = is_retry(random.at);
+	retries = eddyi_flight_is_retry(random.at);
 	flight->is_over = !retries;
 	return ends_record && (retries || found.has_share);
 }

@@ -40,4 +40,7 @@ int eddyi_flight_offer(struct eddyi_flight *flight, const unsigned char *record,
 bool eddyi_flight_allows(struct eddyi_flight *flight, const unsigned char *record, size_t len,
 			 bool is_1_3);
 
+/* Whether the random of a ServerHello makes it a HelloRetryRequest (RFC 8446 section 4.1.3). */
+bool eddyi_flight_is_retry(const unsigned char random[32]);
+
 #endif

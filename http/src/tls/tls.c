@@ -8,6 +8,7 @@
 #include <eddy/log.h>
 #include <eddy/loop.h>
 #include <eddy/offload.h>
+#include <eddy/tls.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -19,9 +20,12 @@
 #define TYPE_HANDSHAKE 22
 #define TYPE_DATA 23
 #define TAG_LEN 16
+#define MESSAGE_HEAD 4
 #define MESSAGE_SERVER_HELLO 2
-/* Where the length of the session id stands in a record that begins with a ServerHello. */
-#define SERVER_HELLO_ID (RECORD_HEAD + 4 + 2 + 32)
+#define AES256_GCM_SHA384 0x1302
+/* Where its random and the length of its session id stand in a record that begins with a ServerHello. */
+#define SERVER_HELLO_RANDOM (RECORD_HEAD + MESSAGE_HEAD + 2)
+#define SERVER_HELLO_ID (SERVER_HELLO_RANDOM + 32)
 
 /* Whether the library sends a ChangeCipherSpec in TLS 1.3. */
 #ifdef WOLFSSL_TLS13_MIDDLEBOX_COMPAT
@@ -49,12 +53,32 @@ static void replace_record(struct eddyi_tls_record record)
 	memset(record.bytes + RECORD_HEAD, 0xff, record.len - RECORD_HEAD);
 }
 
+/* Early data has keys that we don't have, and is skipped (RFC 8446 section 4.2.10): behind a HelloRetryRequest until another
+ * hello comes, else until a record comes that is as long as the client's Finished. */
+static bool is_early_data(const struct eddyi_tls *tls, struct eddyi_tls_record record)
+{
+	return tls->skips && record.len && record.bytes[0] == TYPE_DATA &&
+	       record.len != tls->finished_len;
+}
+
+/* As much of it as a handshake may have in all. */
+static void skip_early_data(struct eddyi_tls *tls)
+{
+	while (tls->shaken <= SHAKEN_MAX &&
+	       is_early_data(tls, eddyi_tls_buffers_next_record(&tls->buffers)))
+		eddyi_tls_buffers_drop_record(&tls->buffers);
+}
+
 static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 {
 	struct eddyi_tls *tls = arg;
-	struct eddyi_tls_record record = eddyi_tls_buffers_begin_record(&tls->buffers);
+	struct eddyi_tls_record record;
 	size_t taken;
 
+	skip_early_data(tls);
+	record = eddyi_tls_buffers_begin_record(&tls->buffers);
+	if (record.len && (record.bytes[0] == TYPE_HANDSHAKE || record.bytes[0] == TYPE_DATA))
+		tls->skips = false;
 	if (record.len && (is_too_short(tls, record) ||
 			   !eddyi_flight_allows(&tls->flight, record.bytes, record.len,
 						wolfSSL_version(session) == TLS1_3_VERSION)))
@@ -80,6 +104,28 @@ static size_t find_change(struct WOLFSSL *session, const char *bytes, size_t len
 	return end <= len ? end : 0;
 }
 
+/* Whether what a server sends first is a HelloRetryRequest. */
+static bool is_retry(const char *bytes, size_t len)
+{
+	const unsigned char *record = (const unsigned char *)bytes;
+
+	return len > SERVER_HELLO_ID && record[0] == TYPE_HANDSHAKE &&
+	       record[RECORD_HEAD] == MESSAGE_SERVER_HELLO &&
+	       eddyi_flight_is_retry(record + SERVER_HELLO_RANDOM);
+}
+
+/* A client that has to show a certificate sends that first, and nobody knows its length. */
+static void expect_early_data(struct eddyi_tls *tls, bool retries)
+{
+	bool sha384 = wolfSSL_get_current_cipher_suite(tls->session) == AES256_GCM_SHA384;
+	size_t hash_len = sha384 ? 48 : 32;
+
+	tls->skips = retries || eddyi_tls_setup_options(tls->setup)->client_certs ==
+					EDDY_TLS_CLIENT_CERTS_NONE;
+	if (!retries)
+		tls->finished_len = (uint8_t)(RECORD_HEAD + MESSAGE_HEAD + hash_len + 1 + TAG_LEN);
+}
+
 static int push(struct WOLFSSL *session, char *buf, int len, void *arg)
 {
 	static const char change_cipher_spec[] = { 20, 3, 3, 0, 1, 1 };
@@ -101,6 +147,8 @@ static int push(struct WOLFSSL *session, char *buf, int len, void *arg)
 				      sizeof(change_cipher_spec));
 	if (r < 0)
 		return WOLFSSL_CBIO_ERR_GENERAL;
+	if (!tls->answered && tls->hello.early_data)
+		expect_early_data(tls, is_retry(buf, (size_t)len));
 	tls->answered = true;
 	return r ? (int)r : WOLFSSL_CBIO_ERR_WANT_WRITE;
 }
@@ -181,6 +229,7 @@ void eddyi_tls_received(struct eddyi_tls *tls, size_t len)
 	eddyi_tls_buffers_received(&tls->buffers, len);
 	if (tls->state < EDDYI_TLS_OPEN)
 		tls->shaken += (uint32_t)len;
+	skip_early_data(tls);
 }
 
 int eddyi_tls_feed(struct eddyi_tls *tls, const char *bytes, size_t len)

@@ -36,7 +36,9 @@ struct eddyi_tls {
 	uint32_t shaken; /* bytes of the handshake that have come */
 	uint8_t steps;   /* of the handshake that have been done */
 	uint8_t state;
-	bool answered; /* the session has sent something */
+	bool answered;        /* the session has sent something */
+	bool skips;           /* early data, until the client goes on with the handshake */
+	uint8_t finished_len; /* of the record with which it does; 0: with another hello */
 	bool sending;
 	bool kernel_sends; /* kTLS: the socket encrypts, and the session must send nothing */
 	uint8_t alert;     /* that the session could not send for that reason; 0: none */

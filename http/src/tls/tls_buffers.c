@@ -90,7 +90,7 @@ static bool is_too_long(struct eddy_str bytes)
 	return bytes.len > IN_SIZE - RECEIVE_MAX;
 }
 
-struct eddyi_tls_record eddyi_tls_buffers_begin_record(struct eddyi_tls_buffers *buffers)
+struct eddyi_tls_record eddyi_tls_buffers_next_record(const struct eddyi_tls_buffers *buffers)
 {
 	struct eddy_str bytes = eddyi_tls_buffers_in(buffers);
 	size_t len;
@@ -101,8 +101,22 @@ struct eddyi_tls_record eddyi_tls_buffers_begin_record(struct eddyi_tls_buffers 
 	/* The session refuses a record that is too long. */
 	if (!len && is_too_long(bytes))
 		len = bytes.len;
-	buffers->in_end += (uint32_t)len;
 	return (struct eddyi_tls_record){ (unsigned char *)buffers->in + buffers->in_at, len };
+}
+
+struct eddyi_tls_record eddyi_tls_buffers_begin_record(struct eddyi_tls_buffers *buffers)
+{
+	struct eddyi_tls_record record = eddyi_tls_buffers_next_record(buffers);
+
+	buffers->in_end += (uint32_t)record.len;
+	return record;
+}
+
+void eddyi_tls_buffers_drop_record(struct eddyi_tls_buffers *buffers)
+{
+	eddyi_tls_buffers_begin_record(buffers);
+	buffers->in_at = buffers->in_end;
+	eddyi_tls_buffers_trim(buffers);
 }
 
 bool eddyi_tls_buffers_has_record(const struct eddyi_tls_buffers *buffers)

@@ -36,13 +36,18 @@ void eddyi_tls_buffers_received(struct eddyi_tls_buffers *buffers, size_t len);
 bool eddyi_tls_buffers_has_record(const struct eddyi_tls_buffers *buffers);
 bool eddyi_tls_buffers_is_full(const struct eddyi_tls_buffers *buffers);
 
-/* Begin the next record, unless the session is still taking one. The caller may change its bytes.
- * Return: the record, 0 bytes long when none has come whole or one is being taken. */
+/* A record that has come whole. */
 struct eddyi_tls_record {
 	unsigned char *bytes;
 	size_t len;
 };
+
+/* Look at the next record. Return: the record, 0 bytes long when none has come whole or one is being taken. */
+struct eddyi_tls_record eddyi_tls_buffers_next_record(const struct eddyi_tls_buffers *buffers);
+
+/* Begin the next record for the session to take, or drop it. The caller may change its bytes. Return: as above. */
 struct eddyi_tls_record eddyi_tls_buffers_begin_record(struct eddyi_tls_buffers *buffers);
+void eddyi_tls_buffers_drop_record(struct eddyi_tls_buffers *buffers);
 
 /* Take bytes of the record that was begun. Return: how many; 0 when none is. */
 size_t eddyi_tls_buffers_take(struct eddyi_tls_buffers *buffers, char *buf, size_t len);
