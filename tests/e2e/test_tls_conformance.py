@@ -80,6 +80,20 @@ class Changes(Raw):
         self.assertEqual(self.kinds(client, 2), [tls13.HANDSHAKE] * 2)
 
 
+class Versions(Raw):
+    """That of a record means nothing in TLS 1.3 (RFC 8446 section 5.1)."""
+
+    def test_a_change_of_any_version(self):
+        server = self.secure()
+        for version in (0x0300, 0x0301, 0x0303, 0x0304, 0xffff):
+            with self.subTest(version=version):
+                client = self.client(server)
+                client.send_message(tls13.CLIENT_HELLO, client.hello(session_id=bytes(32)))
+                client.socket.sendall(struct.pack('!BHHB', tls13.CCS, version, 1, 1))
+                client.answer()
+                self.ask(client)
+
+
 class Nothing(Raw):
     """A client that offers no suite, no group or no kind of signature that the server has hears handshake_failure."""
 

@@ -17,6 +17,7 @@
 #define STEPS_MAX 32
 #define SHAKEN_MAX ((uint32_t)(128 * EDDY_KIB))
 #define RECORD_HEAD 5
+#define TLS_1_2 0x0303
 #define TYPE_HANDSHAKE 22
 #define TYPE_DATA 23
 #define TAG_LEN 16
@@ -69,9 +70,20 @@ static void skip_early_data(struct eddyi_tls *tls)
 		eddyi_tls_buffers_drop_record(&tls->buffers);
 }
 
+/* The version of a record in TLS 1.3, which is to be ignored (RFC 8446 section 5.1); the library refuses others than that
+ * of TLS 1.2. That of a sealed record is under the seal. */
+static void ignore_version(struct eddyi_tls_record record)
+{
+	if (record.len < RECORD_HEAD || record.bytes[0] == TYPE_DATA)
+		return;
+	record.bytes[1] = TLS_1_2 >> 8;
+	record.bytes[2] = TLS_1_2 & 0xff;
+}
+
 static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 {
 	struct eddyi_tls *tls = arg;
+	bool is_1_3 = wolfSSL_version(session) == TLS1_3_VERSION;
 	struct eddyi_tls_record record;
 	size_t taken;
 
@@ -80,9 +92,10 @@ static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 	if (record.len && (record.bytes[0] == TYPE_HANDSHAKE || record.bytes[0] == TYPE_DATA))
 		tls->skips = false;
 	if (record.len && (is_too_short(tls, record) ||
-			   !eddyi_flight_allows(&tls->flight, record.bytes, record.len,
-						wolfSSL_version(session) == TLS1_3_VERSION)))
+			   !eddyi_flight_allows(&tls->flight, record.bytes, record.len, is_1_3)))
 		replace_record(record);
+	if (is_1_3)
+		ignore_version(record);
 	if (tls->state < EDDYI_TLS_OPEN && record.len && record.bytes[0] == TYPE_HANDSHAKE)
 		eddyi_tls_points_replace(record.bytes, record.len);
 	taken = eddyi_tls_buffers_take(&tls->buffers, buf, (size_t)len);
