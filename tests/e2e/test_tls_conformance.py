@@ -203,6 +203,16 @@ class EarlyData(Raw):
         with self.assertRaises(tls13.Alerted):
             client.recv_data(None)
 
+    def test_none_is_expected_in_tls_1_2(self):
+        hello = hello_12()
+        extensions = hello[-int.from_bytes(hello[41:43], 'big'):] + extension(42, b'')
+        client = self.client(self.server)
+        client.send_message(tls13.CLIENT_HELLO, hello[:41] + vector(extensions, 2))
+        client.send_raw(tls13.DATA, bytes(100))
+        with self.assertRaises(tls13.Alerted):
+            while True:
+                client.recv_message()
+
     def test_it_has_a_limit(self):
         client = self.begin((bytes(16384),) * 12)
         with self.assertRaises((EOFError, ConnectionResetError)):

@@ -127,14 +127,16 @@ static bool is_retry(const char *bytes, size_t len)
 	       eddyi_flight_is_retry(record + SERVER_HELLO_RANDOM);
 }
 
-/* A client that has to show a certificate sends that first, and nobody knows its length. */
+/* In TLS 1.2 data that comes now is a fault. A client that has to show a certificate sends that first, and nobody knows its
+ * length. */
 static void expect_early_data(struct eddyi_tls *tls, bool retries)
 {
 	bool sha384 = wolfSSL_get_current_cipher_suite(tls->session) == AES256_GCM_SHA384;
 	size_t hash_len = sha384 ? 48 : 32;
 
-	tls->skips = retries || eddyi_tls_setup_options(tls->setup)->client_certs ==
-					EDDY_TLS_CLIENT_CERTS_NONE;
+	tls->skips = wolfSSL_version(tls->session) == TLS1_3_VERSION &&
+		     (retries || eddyi_tls_setup_options(tls->setup)->client_certs ==
+					 EDDY_TLS_CLIENT_CERTS_NONE);
 	if (!retries)
 		tls->finished_len = (uint8_t)(RECORD_HEAD + MESSAGE_HEAD + hash_len + 1 + TAG_LEN);
 }
