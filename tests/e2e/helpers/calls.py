@@ -34,6 +34,7 @@ OTHERS = {
     'opendir': f'{MEMORY} close newfstatat openat', 'fdopendir': f'{MEMORY} fcntl newfstatat', 'readdir': 'getdents64',
     'closedir': 'close', 'scandirat': f'{MEMORY} close fcntl getdents64 newfstatat openat sysinfo', 'qsort': f'{MEMORY} sysinfo',
     'pthread_create': f'{MEMORY} clone clone3 futex rseq rt_sigprocmask set_robust_list exit',
+    'pthread_getattr_np': f'{STDIO} prlimit64 sched_getaffinity',
     'pthread_getaffinity_np': 'sched_getaffinity', 'pthread_setaffinity_np': 'sched_setaffinity',
     'pthread_setname_np': 'close openat prctl write', 'pthread_sigmask': 'rt_sigprocmask', 'sigprocmask': 'rt_sigprocmask',
     'getcontext': 'rt_sigprocmask', 'setcontext': 'rt_sigprocmask', 'makecontext': '',
@@ -51,7 +52,7 @@ GROUPS = (
     # Computing.
     (r'llhttp_\w+|mem\w+|str\w+|stpcpy|_?_?isoc(99|23)_\w+|v?sn?printf|is\w+|to(lower|upper)|bsearch|alphasort|explicit_bzero|__errno_location'
      r'|__ctype_\w+|__libc_current_\w+|__sched_cpucount|sig(add|del|empty|fill|is)(set|member)|inet_\w+|in6addr_\w+|if_.*'
-     r'|(secure_)?(get|unset|set)env|environ|__environ|dladdr|freelocale|uselocale|pthread_self|atoi|abs|log2?|pow|lround|fmod|nan'
+     r'|(secure_)?(get|unset|set)env|environ|__environ|dladdr|freelocale|uselocale|pthread_self|pthread_attr_\w+|atoi|abs|log2?|pow|lround|fmod|nan'
      r'|_ITM_\w+|__cxa_\w+|__register_atfork|__tls_get_addr|__stack_chk_fail', ''),
 )
 # Made where the kernel of another machine, or a newer C library, has no more than these.
