@@ -16,7 +16,7 @@ find_families() {
 	for name in big soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(abi asan-clang cancels chaos debian roots site tsan tsan-gcc valgrind valgrind-clang wolfssl)
+	families+=(abi asan-clang cancels chaos debian roots site tlsfuzzer tsan tsan-gcc valgrind valgrind-clang wolfssl)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -212,6 +212,15 @@ run_abi() { (python3 "$root/tests/abi.py" "$root" || true) | tally abi -; }
 run_roots() { (python3 "$root/tests/roots.py" "$root" || true) | tally roots -; }
 run_debian() { (python3 "$root/tests/debian.py" "$root" build || true) | tally debian -; }
 
+# The scripts of others against our server.
+run_tlsfuzzer() {
+	if ! compile "$root/build" all all-tests; then
+		case_is tlsfuzzer 'not ok' 'build builds'
+		return
+	fi
+	(python3 "$root/tests/tlsfuzzer.py" "$root/build" || true) | tally tlsfuzzer -
+}
+
 # All that uses wolfSSL, with another one than the system's.
 run_wolfssl() {
 	local folder=$root/build-wolfssl prefix layer
@@ -240,7 +249,7 @@ run_wolfssl() {
 
 run_family() {
 	case $1 in
-	abi | asan-clang | cancels | chaos | debian | fuzz | roots | site | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
+	abi | asan-clang | cancels | chaos | debian | fuzz | roots | site | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }
