@@ -6,12 +6,14 @@ import subprocess
 import tempfile
 
 import tls13
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
 from tls import TlsCase, at, openssl, setUpModule, tearDownModule  # noqa: F401
-from tls13 import P256, extension, vector
-from wire import request
+from tls13 import P256, Share, extension, vector
+from wire import Case, request
 
 HANDSHAKE_FAILURE = 40
-KEY_EXCHANGE = 12
+KEY_EXCHANGE, SERVER_DONE, CLIENT_KEY_EXCHANGE = 12, 14, 16
 FINISHED = 53       # bytes of a record that holds one by SHA-256
 SUITE = 0xc02b      # ECDHE-ECDSA-AES128-GCM-SHA256
 
@@ -240,3 +242,34 @@ class EarlyData(Raw):
                            stdin=request('GET', '/', 'connection: close'))
         self.assertIn('Early data was rejected', said)
         self.assertIn('HTTP/1.1 200', said)
+
+
+class Signatures(Case):
+    """A client takes no ServerKeyExchange of TLS 1.2 that is signed with a digest weaker than SHA-256."""
+
+    def play(self, server, scheme, digest):
+        _, hello = server.recv_message()
+        random = os.urandom(32)
+        server.send_message(tls13.SERVER_HELLO, b'\x03\x03' + random + struct.pack('!BHB', 0, SUITE, 0) +
+                            vector(extension(11, b'\x01\0'), 2))
+        server.send_message(tls13.CERTIFICATE, vector(vector(server.cert, 3), 3))
+        params = b'\x03' + struct.pack('!H', P256) + vector(Share().public(), 1)
+        signature = server.key.sign(hello[2:34] + random + params, ec.ECDSA(digest))
+        server.send_message(KEY_EXCHANGE, params + struct.pack('!H', scheme) + vector(signature, 2))
+        server.send_message(SERVER_DONE, b'')
+        return server.recv_message()[0]
+
+    def test_weak_ones(self):
+        def play(server):
+            with self.assertRaises(tls13.Alerted):
+                self.play(server, scheme, digest)
+        for scheme, digest in ((0x0203, hashes.SHA1()), (0x0303, hashes.SHA224())):
+            with self.subTest(scheme=scheme):
+                self.assertRegex(tls13.fetch(play), b'^-74 ')
+
+    def test_strong_ones(self):
+        def play(server):
+            self.assertEqual(self.play(server, scheme, digest), CLIENT_KEY_EXCHANGE)
+        for scheme, digest in ((0x0403, hashes.SHA256()), (0x0503, hashes.SHA384()), (0x0603, hashes.SHA512())):
+            with self.subTest(scheme=scheme):
+                self.assertRegex(tls13.fetch(play), b'^-')

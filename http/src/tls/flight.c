@@ -14,11 +14,13 @@
 #define CLIENT_HELLO 1
 #define SERVER_HELLO 2
 #define CERTIFICATE 11
+#define SERVER_KEY_EXCHANGE 12
 #define CERTIFICATE_VERIFY 15
 #define CLIENT_KEY_EXCHANGE 16
 #define EXTENSION_VERSIONS 43
 #define EXTENSION_SHARES 51
 #define RANDOM_LEN 32
+#define CURVE_LEN 3 /* its type and its number */
 #define TLS_1_3 0x0304
 
 void eddyi_flight_deinit(struct eddyi_flight *flight)
@@ -134,7 +136,7 @@ static bool is_in_order(uint8_t last, uint8_t type, bool is_1_3)
 	}
 }
 
-/* SHA-256 and better; wolfSSL before 5.8.4 takes any digest that it knows (CVE-2025-12889). */
+/* The scheme of a signature: SHA-256 and better. wolfSSL before 5.8.4 takes any digest that it knows (CVE-2025-12889). */
 static bool check_verify(struct eddyi_reader message)
 {
 	size_t scheme = eddyi_reader_number(&message, 2), hash = scheme >> 8, key = scheme & 0xff;
@@ -152,7 +154,8 @@ static bool is_of_server(const struct eddyi_flight *flight)
 
 static bool is_checked(uint8_t type)
 {
-	return type == CLIENT_HELLO || type == SERVER_HELLO || type == CERTIFICATE_VERIFY;
+	return type == CLIENT_HELLO || type == SERVER_HELLO || type == SERVER_KEY_EXCHANGE ||
+	       type == CERTIFICATE_VERIFY;
 }
 
 /* The head of a message is complete. */
@@ -186,6 +189,10 @@ static bool check_message(struct eddyi_flight *flight, bool ends_record)
 		return ends_record && eddyi_hello_read(flight->message, len, &hello);
 	case SERVER_HELLO:
 		return is_of_server(flight) && check_server_hello(flight, message, ends_record);
+	case SERVER_KEY_EXCHANGE:
+		eddyi_reader_take(&message, CURVE_LEN);
+		eddyi_reader_vector(&message, 1); /* point */
+		return check_verify(message);
 	default:
 		return check_verify(message);
 	}
