@@ -74,6 +74,13 @@ def setUpModule():
         chain(name, names, ca='root', args=(*MIDDLE, *bound(constraint)))
         make(f'{name}-root', f'/CN={name}-root', args=bound(constraint))
         leaf(f'{name}-direct', names, ca=f'{name}-root')
+    # An authority below one with constraints that has its name, or that of the root, and a key of its own.
+    make('bound', '/CN=bound', ca='root', args=(*MIDDLE, *bound(next(iter(EXCLUDED.values())))))
+    for name, subject in (('self-issued', '/CN=bound'), ('named-as-root', '/CN=root')):
+        make(f'{name}-middle', subject, ca='bound', args=MIDDLE)
+        chain(name)
+        with open(at(f'{name}.pem'), 'a') as file:
+            file.write(tls.text_of('bound.pem'))
     for use in ('serverAuth', 'clientAuth', 'anyExtendedKeyUsage', 'codeSigning'):
         leaf(use, ca='ca', args=('-addext', f'extendedKeyUsage={use}'))
 
@@ -106,6 +113,7 @@ class OnClient(Case):
         self.says('^-129 ', *EXCLUDED)
         for name in EXCLUDED:
             self.says('^-129 ', f'{name}-direct', ca=f'{name}-root')
+        self.says('^-129 ', 'self-issued', 'named-as-root')
 
     def test_names_that_it_may(self):
         want = '^200 hello$' if applies_constraints() else '^-129 .*or constrains names'

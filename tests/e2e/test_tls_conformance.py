@@ -82,6 +82,25 @@ class Changes(Raw):
         self.assertEqual(self.kinds(client, 2), [tls13.HANDSHAKE] * 2)
 
 
+class Spread(Raw):
+    def test_a_bad_second_hello(self):
+        """One that is refused in its last record is not completed by what replaces that."""
+        server = self.secure()
+        bad = extension(16, vector(b'\x08http/1.1\0', 2)) + extension(21, bytes(40))   # a name is longer than the list
+        for cut in (0, 20):
+            with self.subTest(cut=cut):
+                client = self.client(server)
+                client.send_message(tls13.CLIENT_HELLO, client.hello(shares=False))
+                client.recv_message()
+                hello = tls13.message(tls13.CLIENT_HELLO, client.hello(more=bad))
+                for piece in (hello[:len(hello) - cut], hello[len(hello) - cut:]):
+                    if piece:
+                        client.send(tls13.HANDSHAKE, piece)
+                with self.assertRaises(tls13.Alerted) as caught:
+                    client.recv_message()
+                self.assertEqual(caught.exception.code, tls13.ILLEGAL_PARAMETER)
+
+
 class Versions(Raw):
     """That of a record means nothing in TLS 1.3 (RFC 8446 section 5.1)."""
 

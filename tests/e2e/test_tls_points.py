@@ -78,6 +78,17 @@ class OnServer(Refusing, TlsCase):
                 client.send_message(tls13.CLIENT_HELLO, client.hello(public=point))
                 self.refused(client)
 
+    def test_one_in_two_records(self):
+        server = self.secure()
+        for name, point in LOW_ORDER.items():
+            with self.subTest(point=name):
+                client = self.dial_raw(server, X25519)
+                hello = tls13.message(tls13.CLIENT_HELLO, client.hello(public=point))
+                at = hello.index(point) + 10
+                client.send(tls13.HANDSHAKE, hello[:at])
+                client.send(tls13.HANDSHAKE, hello[at:])
+                self.refused(client)
+
     def test_good_ones_of_tls_1_3(self):
         server = self.secure()
         for group in (P256, P384, P521, X25519):

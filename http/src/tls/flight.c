@@ -2,6 +2,7 @@
 
 #include "hello.h"
 #include "reader.h"
+#include "tls_points.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -109,9 +110,9 @@ static bool check_server_hello(struct eddyi_flight *flight, struct eddyi_reader 
 		return false;
 	if (!is_offered(flight, suite) || (suite >> 8 == 0x13) != found.is_1_3)
 		return false;
-	if (!found.is_1_3)
-		return true;
 	retries = eddyi_flight_is_retry(random.at);
+	if (!found.is_1_3)
+		return !retries;
 	flight->is_over = !retries;
 	return ends_record && (retries || found.has_share);
 }
@@ -155,7 +156,7 @@ static bool is_of_server(const struct eddyi_flight *flight)
 static bool is_checked(uint8_t type)
 {
 	return type == CLIENT_HELLO || type == SERVER_HELLO || type == SERVER_KEY_EXCHANGE ||
-	       type == CERTIFICATE_VERIFY;
+	       type == CLIENT_KEY_EXCHANGE || type == CERTIFICATE_VERIFY;
 }
 
 /* The head of a message is complete. */
@@ -193,14 +194,18 @@ static bool check_message(struct eddyi_flight *flight, bool ends_record)
 		eddyi_reader_take(&message, CURVE_LEN);
 		eddyi_reader_vector(&message, 1); /* point */
 		return check_verify(message);
-	default:
+	case CERTIFICATE_VERIFY:
 		return check_verify(message);
+	default:
+		return true;
 	}
 }
 
 static bool end_message(struct eddyi_flight *flight, bool ends_record)
 {
-	bool allowed = !flight->keeps || check_message(flight, ends_record);
+	size_t len = flight->size - sizeof(flight->head);
+	bool allowed = !flight->keeps || (!eddyi_tls_points_has_weak(flight->message, len) &&
+					  check_message(flight, ends_record));
 
 	free(flight->message);
 	flight->message = NULL;
@@ -236,8 +241,8 @@ static bool take_record(struct eddyi_flight *flight, struct eddyi_reader record,
 	eddyi_reader_take(&record, RECORD_HEAD - 1);
 	if (type == TYPE_CHANGE || type == TYPE_DATA) {
 		flight->is_over = type == TYPE_DATA || !is_1_3;
-		/* Keys change between messages only. */
-		return !flight->len;
+		/* Keys change between messages only. In TLS 1.2 a ChangeCipherSpec tells that they do. */
+		return !flight->len && (type == TYPE_CHANGE || is_1_3);
 	}
 	while (type == TYPE_HANDSHAKE && record.len && !flight->is_over)
 		if (!take_message(flight, &record, is_1_3))
@@ -252,4 +257,9 @@ bool eddyi_flight_allows(struct eddyi_flight *flight, const unsigned char *recor
 		flight->is_bad =
 			!take_record(flight, (struct eddyi_reader){ record, len, false }, is_1_3);
 	return !flight->is_bad;
+}
+
+bool eddyi_flight_has_verify(const struct eddyi_flight *flight)
+{
+	return flight->last == CERTIFICATE_VERIFY;
 }

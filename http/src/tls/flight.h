@@ -43,4 +43,7 @@ bool eddyi_flight_allows(struct eddyi_flight *flight, const unsigned char *recor
 /* Whether the random of a ServerHello makes it a HelloRetryRequest (RFC 8446 section 4.1.3). */
 bool eddyi_flight_is_retry(const unsigned char random[32]);
 
+/* Whether the last unencrypted message was a CertificateVerify. */
+bool eddyi_flight_has_verify(const struct eddyi_flight *flight);
+
 #endif

@@ -46,12 +46,37 @@ static bool is_too_short(const struct eddyi_tls *tls, struct eddyi_tls_record re
 	       (tls->state < EDDYI_TLS_OPEN || wolfSSL_version(tls->session) == TLS1_3_VERSION);
 }
 
-/* A record that the session must not see becomes an unencrypted message of no known type, which it refuses with an
- * alert. */
+/* Make a record one that the session refuses with an alert: an unencrypted message of no known type. */
 static void replace_record(struct eddyi_tls_record record)
 {
 	record.bytes[0] = TYPE_HANDSHAKE;
 	memset(record.bytes + RECORD_HEAD, 0xff, record.len - RECORD_HEAD);
+}
+
+/* Before anything is encrypted. */
+static void put_alert(struct eddyi_tls *tls, int code)
+{
+	char alert[] = { 21, 3, 3, 0, 2, alert_fatal, (char)code };
+
+	eddyi_tls_buffers_put(&tls->buffers, alert, sizeof(alert));
+}
+
+/* Decide whether the session may read a record. It must see nothing of an unencrypted one that is refused: the
+ * bytes would complete a message whose first records it has. Only its own alert of a later one is encrypted. */
+static bool admit(struct eddyi_tls *tls, struct eddyi_tls_record record, bool is_1_3)
+{
+	if (tls->refuses)
+		return false;
+	if (!eddyi_flight_allows(&tls->flight, record.bytes, record.len, is_1_3)) {
+		put_alert(tls, illegal_parameter);
+		tls->refuses = true;
+		return false;
+	}
+	if (is_too_short(tls, record)) {
+		replace_record(record);
+		tls->refuses = true;
+	}
+	return true;
 }
 
 /* Early data has keys that we don't have, and is skipped (RFC 8446 section 4.2.10): behind a HelloRetryRequest until another
@@ -91,13 +116,10 @@ static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 	record = eddyi_tls_buffers_begin_record(&tls->buffers);
 	if (record.len && (record.bytes[0] == TYPE_HANDSHAKE || record.bytes[0] == TYPE_DATA))
 		tls->skips = false;
-	if (record.len && (is_too_short(tls, record) ||
-			   !eddyi_flight_allows(&tls->flight, record.bytes, record.len, is_1_3)))
-		replace_record(record);
+	if (record.len && !admit(tls, record, is_1_3))
+		return WOLFSSL_CBIO_ERR_GENERAL;
 	if (is_1_3)
 		ignore_version(record);
-	if (tls->state < EDDYI_TLS_OPEN && record.len && record.bytes[0] == TYPE_HANDSHAKE)
-		eddyi_tls_points_replace(record.bytes, record.len);
 	taken = eddyi_tls_buffers_take(&tls->buffers, buf, (size_t)len);
 	return taken ? (int)taken : WOLFSSL_CBIO_ERR_WANT_READ;
 }
@@ -283,19 +305,14 @@ static void explain_failure(int error)
 			   wolfSSL_ERR_error_string((unsigned long)error, text));
 }
 
-/* Before anything is encrypted. */
-static void put_alert(struct eddyi_tls *tls, int code)
-{
-	char alert[] = { 21, 3, 3, 0, 2, alert_fatal, (char)code };
-
-	eddyi_tls_buffers_put(&tls->buffers, alert, sizeof(alert));
-}
-
 /* The library ends some handshakes without an alert: those whose key exchange fails, and those of 1.2 that lack a
- * certificate. There nothing is encrypted yet. */
+ * certificate. There nothing is encrypted yet. An alert of the peer is not answered. */
 static void say_failure(struct eddyi_tls *tls, int error)
 {
-	if (tls->buffers.out)
+	WOLFSSL_ALERT_HISTORY history = { 0 };
+
+	wolfSSL_get_alert_history(tls->session, &history);
+	if (tls->buffers.out || tls->refuses || history.last_rx.level == alert_fatal)
 		return;
 	if (eddyi_tls_points_is_fault(error))
 		put_alert(tls, illegal_parameter);
@@ -314,6 +331,20 @@ static bool begin_session(struct eddyi_tls *tls)
 	return session != NULL;
 }
 
+/* In TLS 1.2 the library accepts a client's certificate behind the ChangeCipherSpec, too, where nothing has checked the
+ * messages. */
+static bool has_unchecked_certificate(struct eddyi_tls *tls)
+{
+	WOLFSSL_X509 *x509;
+
+	if (!tls->setup || wolfSSL_version(tls->session) != TLS1_2_VERSION ||
+	    wolfSSL_session_reused(tls->session) || eddyi_flight_has_verify(&tls->flight))
+		return false;
+	x509 = wolfSSL_get_peer_certificate(tls->session);
+	wolfSSL_X509_free(x509);
+	return x509 != NULL;
+}
+
 /* Runs on a thread of the pool. */
 static int step(void *arg)
 {
@@ -325,8 +356,10 @@ static int step(void *arg)
 	wolfSSL_ERR_clear_error();
 	r = wolfSSL_negotiate(tls->session);
 	if (r == WOLFSSL_SUCCESS) {
-		tls->state = EDDYI_TLS_OPEN;
 		eddyi_tls_buffers_trim(&tls->buffers);
+		if (has_unchecked_certificate(tls))
+			return -EBADMSG;
+		tls->state = EDDYI_TLS_OPEN;
 		return 0;
 	}
 	eddyi_tls_buffers_trim(&tls->buffers);

@@ -39,6 +39,7 @@ struct eddyi_tls {
 	bool answered;        /* the session has sent something */
 	bool skips;           /* early data, until the client goes on with the handshake */
 	uint8_t finished_len; /* of the record with which it does; 0: with another hello */
+	bool refuses;         /* a record of the peer was refused: no other is read */
 	bool sending;
 	bool kernel_sends; /* kTLS: the socket encrypts, and the session must send nothing */
 	uint8_t alert;     /* that the session could not send for that reason; 0: none */

@@ -82,37 +82,55 @@ static bool constrains_names(WOLFSSL_X509 *x509)
 	return !der || memmem(der, (size_t)len, oid, sizeof(oid));
 }
 
-/* Look at the issuer of a certificate, and at the issuer of that. The library knows all of them, those of the peer's chain
- * too, which it has verified before. Return: whether one constrains names. */
+/* Whether a certificate whose issuer the library does not know is a trust anchor. All others in a chain that was verified have a
+ * known issuer; but the library looks for none where subject and issuer have one name, as of a root that signed itself. */
+static bool is_anchor(WOLFSSL_X509 *x509)
+{
+	WOLFSSL_EVP_PKEY *key;
+	bool verified;
+
+	if (!x509)
+		return false;
+	if (wolfSSL_X509_NAME_cmp(wolfSSL_X509_get_subject_name(x509),
+				  wolfSSL_X509_get_issuer_name(x509)) != 0)
+		return true;
+	key = wolfSSL_X509_get_pubkey(x509);
+	verified = key && wolfSSL_X509_verify(x509, key) == WOLFSSL_SUCCESS;
+	wolfSSL_EVP_PKEY_free(key);
+	return verified;
+}
+
+/* Look at a certificate, which is freed, at its issuer, and at the issuer of that. The library knows all of them, those of the
+ * peer's chain too, which it has verified before. Return: whether one constrains names, or that is not known. */
 static bool is_under_constraints(WOLFSSL_X509 *x509, WOLFSSL_X509_STORE_CTX *trust)
 {
-	bool constrained = false;
+	bool constrained = !x509, ended = false;
 
-	for (int i = 0; x509 && !constrained && i < CHAIN_MAX; i++) {
+	for (int i = 0; !constrained && !ended && i < CHAIN_MAX; i++) {
 		WOLFSSL_X509 *issuer = NULL;
 
-		if (wolfSSL_X509_STORE_CTX_get1_issuer(&issuer, trust, x509) != WOLFSSL_SUCCESS)
-			issuer = NULL;
-		constrained = issuer && constrains_names(issuer);
+		ended = wolfSSL_X509_STORE_CTX_get1_issuer(&issuer, trust, x509) != WOLFSSL_SUCCESS;
+		constrained = constrains_names(x509) || (ended && !is_anchor(x509));
 		wolfSSL_X509_free(x509);
-		x509 = issuer;
+		x509 = ended ? NULL : issuer;
 	}
 	wolfSSL_X509_free(x509);
-	return constrained;
+	return constrained || !ended;
 }
 
 /* wolfSSL before 5.9.2 does not apply name constraints to addresses, URIs, wildcards (CVE-2026-7532, CVE-2026-5263,
- * CVE-2026-10592), and takes "example.com" for a part of "badexample.com": authorities that have any are not trusted. */
+ * CVE-2026-10592), and takes "example.com" for a part of "badexample.com": authorities that have any are not trusted. Issuers are
+ * found by name, which several may have, so each certificate of the chain is looked at. */
 static bool has_constraints(struct WOLFSSL_X509_STORE_CTX *store)
 {
-	const WOLFSSL_BUFFER_INFO *own = &store->certs[0];
 	WOLFSSL_X509_STORE_CTX *trust = wolfSSL_X509_STORE_CTX_new();
-	bool constrained = true;
+	bool constrained = !trust || wolfSSL_X509_STORE_CTX_init(trust, store->store, NULL, NULL) !=
+					     WOLFSSL_SUCCESS;
 
-	if (trust &&
-	    wolfSSL_X509_STORE_CTX_init(trust, store->store, NULL, NULL) == WOLFSSL_SUCCESS)
+	for (int i = 0; i < store->totalCerts && !constrained; i++)
 		constrained = is_under_constraints(
-			wolfSSL_X509_load_certificate_buffer(own->buffer, (int)own->length,
+			wolfSSL_X509_load_certificate_buffer(store->certs[i].buffer,
+							     (int)store->certs[i].length,
 							     WOLFSSL_FILETYPE_ASN1),
 			trust);
 	wolfSSL_X509_STORE_CTX_free(trust);

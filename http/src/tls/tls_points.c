@@ -58,14 +58,12 @@ void eddyi_tls_points_check(struct WOLFSSL *session)
 	wolfSSL_SetDevId(session, DEVICE);
 }
 
-void eddyi_tls_points_replace(unsigned char *bytes, size_t len)
+bool eddyi_tls_points_has_weak(const unsigned char *message, size_t len)
 {
-	for (size_t i = 0; i < sizeof(weak) / sizeof(weak[0]); i++) {
-		void *found = memmem(bytes, len, weak[i], X25519_LEN);
-
-		if (found)
-			memset(found, 0, X25519_LEN);
-	}
+	for (size_t i = 0; i < sizeof(weak) / sizeof(weak[0]); i++)
+		if (memmem(message, len, weak[i], X25519_LEN))
+			return true;
+	return false;
 }
 
 bool eddyi_tls_points_is_fault(int error)

@@ -19,8 +19,9 @@ bool eddyi_tls_points_limit(struct WOLFSSL_CTX *context);
 /* Check the points of a session's peer on the curves P-256, P-384 and P-521; the handshake fails if one is bad. */
 void eddyi_tls_points_check(struct WOLFSSL *session);
 
-/* Replace X25519 keys of low order that the library takes by one that it refuses, in unencrypted bytes. */
-void eddyi_tls_points_replace(unsigned char *bytes, size_t len);
+/* Whether an unencrypted message holds an X25519 key of low order that the library accepts. No other field is these
+ * 32 bytes by chance. */
+bool eddyi_tls_points_has_weak(const unsigned char *message, size_t len);
 
 /* Whether such a key is the reason why a handshake failed, by the library's error. */
 bool eddyi_tls_points_is_fault(int error);
