@@ -125,7 +125,7 @@ def check_traps(tap, root):
 
 
 def check_security(tap, root):
-    """The fences and the tests that SECURITY.md names are there, and no hole has two rows."""
+    """The mitigations and the tests that SECURITY.md names are there, and no CVE has two rows."""
     with open(os.path.join(root, 'SECURITY.md')) as file:
         rows = [line for line in file if line.startswith('| ') and 'CVE-' in line]
     named = {path for row in rows for path in re.findall(r'`(tests/\S+|\w+\.c)`', row)}

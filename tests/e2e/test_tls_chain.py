@@ -116,7 +116,7 @@ class OnClient(Case):
         self.says('^-129 ', 'self-issued', 'named-as-root')
 
     def test_names_that_it_may(self):
-        want = '^200 hello$' if applies_constraints() else '^-129 .*or constrains names'
+        want = '^200 hello$' if applies_constraints() else '^-129 .*or has name constraints'
         self.says(want, *ALLOWED)
         for name in ALLOWED:
             self.says(want, f'{name}-direct', ca=f'{name}-root')

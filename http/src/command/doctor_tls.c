@@ -13,7 +13,7 @@ int main(void)
 
 	printf("%-4s wolfSSL: %s%s\n", good ? "ok" : "warn", eddyi_tls_library(text, sizeof(text)),
 	       good ? "" :
-		      "; eddy refuses what its published holes need (SECURITY.md), and a newer one "
-		      "does without — docs/deploy/tls.md builds eddy with one");
+		      "; this release has published vulnerabilities, and eddy blocks those that are "
+		      "reachable (SECURITY.md) — to build with a newer one: docs/deploy/tls.md");
 	return 0;
 }

@@ -373,7 +373,7 @@ static int step(void *arg)
 	return r ? r : -EBADMSG;
 }
 
-/* Answer what is no hello for us, in the words of who sent it. Return: `error`. */
+/* Refuse input that is not a ClientHello for us: in HTTP if it is HTTP, else by an alert. Return: `error`. */
 static int refuse(struct eddyi_tls *tls, int error, int alert)
 {
 	static const char http[] = "HTTP/1.1 400 Bad Request\r\n"

@@ -13,7 +13,7 @@ struct WOLFSSL_CTX;
 /* Prepare the library, once. Return: false on failure. */
 bool eddyi_tls_points_init(void);
 
-/* Use the groups P-256, X25519, P-384 and P-521, and no others. Return: false when memory is out. */
+/* Use the groups P-256, X25519, P-384 and P-521, and no others. Return: false on allocation failure. */
 bool eddyi_tls_points_limit(struct WOLFSSL_CTX *context);
 
 /* Check the points of a session's peer on the curves P-256, P-384 and P-521; the handshake fails if one is bad. */

@@ -9,11 +9,11 @@ struct eddyi_hello;
 struct eddyi_tls_setup;
 struct WOLFSSL;
 
-/* Prepare the library, once. Any thread. Return: false when memory is out. */
+/* Prepare the library, once. Any thread. Return: false on allocation failure. */
 bool eddyi_tls_init(void);
 
 /* Describe; nothing is read yet. Strings are borrowed for as long as it
- * lives. Return: NULL when memory is out. */
+ * lives. Return: NULL on allocation failure. */
 struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *options);
 
 /* No session uses it any more. NULL is fine. */
@@ -31,7 +31,7 @@ int eddyi_tls_setup_add(struct eddyi_tls_setup *setup, const char *cert, const c
 int eddyi_tls_setup_load(void *setup);
 
 /* Begin a session, with the certificate for what the hello asked for. Any thread.
- * Return: NULL when memory is out. */
+ * Return: NULL on allocation failure. */
 struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup,
 					const struct eddyi_hello *hello);
 
