@@ -15,7 +15,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/net_tstamp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
@@ -157,6 +159,20 @@ static inline void tcp_pair(int fds[2])
 	EXPECT_EQ(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
 	fds[1] = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	close(listener);
+}
+
+/* Leave the time of a transmission in the error queue of a TCP socket. Polling says POLLERR for as long as nobody reads
+ * that queue; a call that finds no bytes or no room says -EAGAIN. */
+static inline void queue_error(int fd)
+{
+	const int stamp = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE |
+			  SOF_TIMESTAMPING_OPT_TSONLY;
+	struct pollfd poll_fd = { .fd = fd };
+
+	EXPECT_EQ(setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &stamp, sizeof(stamp)), 0);
+	EXPECT_EQ(write(fd, "x", 1), 1);
+	EXPECT_EQ(poll(&poll_fd, 1, 5000), 1);
+	EXPECT(poll_fd.revents & POLLERR);
 }
 
 #endif

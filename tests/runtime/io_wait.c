@@ -301,6 +301,107 @@ Test(io_wait, those_who_wait_for_a_peer_hold_back_nobody)
 	unlink(fifo);
 }
 
+/* ---- ends that are not waited for ---- */
+
+static ssize_t splice_soon(int from, uint64_t offset_in, int to, uint64_t offset_out)
+{
+	struct eddy_scope scope;
+	ssize_t r;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 5 * EDDY_SECOND });
+	r = eddy_splice(from, offset_in, to, offset_out, 100, 0);
+	eddy_scope_end(&scope);
+	return r;
+}
+
+/* They poll as ready, and would again. */
+TASK_TEST(io_wait, a_splice_is_not_made_again_for_an_error_queue)
+{
+	struct wait wait;
+
+	open_wait(&wait, NULL, 0);
+	close(wait.pair[0]);
+	close(wait.pair[1]);
+	tcp_pair(wait.pair);
+	queue_error(wait.pair[0]);
+	EXPECT_EQ(splice_soon(wait.pair[0], EDDY_OFFSET_NONE, wait.empty[1], EDDY_OFFSET_NONE),
+		  -EAGAIN);
+	fill(wait.pair[0]);
+	EXPECT_EQ(splice_soon(wait.full[0], EDDY_OFFSET_NONE, wait.pair[0], EDDY_OFFSET_NONE),
+		  -EAGAIN);
+	close_wait(&wait);
+	return 0;
+}
+
+TASK_TEST(io_wait, the_end_of_a_pipe_needs_no_room)
+{
+	struct wait wait;
+
+	open_wait(&wait, NULL, SOCK_NONBLOCK);
+	fill(wait.pair[0]);
+	close(wait.empty[1]);
+	EXPECT_EQ(splice_soon(wait.empty[0], EDDY_OFFSET_NONE, wait.pair[0], EDDY_OFFSET_NONE), 0);
+	wait.empty[1] = dup(wait.empty[0]);
+	close_wait(&wait);
+	return 0;
+}
+
+static int close_later(void *arg)
+{
+	int *fd = arg;
+
+	expect_turns(2);
+	close(*fd);
+	return 0;
+}
+
+TASK_TEST(io_wait, the_end_of_a_pipe_that_comes_later_needs_no_room)
+{
+	struct eddy_scope scope;
+	struct wait wait;
+
+	open_wait(&wait, NULL, SOCK_NONBLOCK);
+	fill(wait.pair[0]);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "closing", close_later, &wait.empty[1]);
+	EXPECT_EQ(splice_soon(wait.empty[0], EDDY_OFFSET_NONE, wait.pair[0], EDDY_OFFSET_NONE), 0);
+	eddy_scope_join(&scope);
+	eddy_scope_end(&scope);
+	wait.empty[1] = dup(wait.empty[0]);
+	close_wait(&wait);
+	return 0;
+}
+
+TASK_TEST(io_wait, calls_without_their_pipes_do_not_wait)
+{
+	struct eddy_scope scope;
+	struct wait wait;
+
+	open_wait(&wait, NULL, 0);
+	EXPECT_EQ(splice_soon(wait.pair[0], EDDY_OFFSET_NONE, wait.pair[1], EDDY_OFFSET_NONE),
+		  -EINVAL);
+	EXPECT_EQ(eddy_splice(wait.pair[0], EDDY_OFFSET_NONE, wait.file, 0, 1, SPLICE_F_NONBLOCK),
+		  -EINVAL);
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 5 * EDDY_SECOND });
+	EXPECT_EQ(eddy_tee(wait.pair[0], wait.full[1], 1, 0), -EINVAL);
+	eddy_scope_end(&scope);
+	close_wait(&wait);
+	return 0;
+}
+
+/* poll(2) of a file of FUSE would wait for its daemon. What the kernel says of an offset into a pipe shows that nobody asked
+ * whether the pipe is ready. */
+TASK_TEST(io_wait, an_end_with_an_offset_is_ready)
+{
+	struct wait wait;
+
+	open_wait(&wait, NULL, 0);
+	EXPECT_EQ(splice_soon(wait.empty[0], 0, wait.empty[1], EDDY_OFFSET_NONE), -ESPIPE);
+	EXPECT_EQ(splice_soon(wait.full[0], EDDY_OFFSET_NONE, wait.full[1], 0), -ESPIPE);
+	close_wait(&wait);
+	return 0;
+}
+
 /* ---- the limit ---- */
 
 /* Not eddy_splice(): this waits in a worker. */

@@ -253,31 +253,67 @@ ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, uint64_t 
 	return eddy_op_call(&sqe);
 }
 
+/* The two ends of a call that moves bytes. */
+struct ends {
+	int in, out;
+	/* What is said of an end that has an offset. It is a file, always ready, and poll(2) of one can wait for a
+	 * daemon of FUSE. Of an end without an offset, 0: poll(2) is asked. */
+	unsigned in_events, out_events;
+};
+
+/* Return: whether both descriptors are open. */
+static bool look_at(const struct ends *ends, unsigned *ret_in, unsigned *ret_out)
+{
+	struct pollfd fds[] = { { .fd = ends->in_events ? -1 : ends->in, .events = POLLIN },
+				{ .fd = ends->out_events ? -1 : ends->out, .events = POLLOUT } };
+
+	poll(fds, 2, 0);
+	*ret_in = ends->in_events | (unsigned)fds[0].revents;
+	*ret_out = ends->out_events | (unsigned)fds[1].revents;
+	return !((*ret_in | *ret_out) & POLLNVAL);
+}
+
+/* Whether the kernel makes this call at all between these ends: a splice wants one pipe, a tee two. */
+static bool has_pipes(const struct io_uring_sqe *sqe, const struct ends *ends)
+{
+	int pipes = (fcntl(ends->in, F_GETPIPE_SZ) > 0) + (fcntl(ends->out, F_GETPIPE_SZ) > 0);
+
+	return pipes >= (sqe->opcode == IORING_OP_TEE ? 2 : 1);
+}
+
 /* Make a call that moves bytes from one descriptor to another, when both are ready. The kernel leaves such a call to
  * one of its workers. A loop has few of them, so none of them may wait for a peer: the entry has SPLICE_F_NONBLOCK,
  * and is submitted when the descriptors are ready. Without `waits` it is -EAGAIN when they are not. */
-static ssize_t call_when_ready(const struct io_uring_sqe *sqe, int fd_in, int fd_out, bool waits)
+static ssize_t call_when_ready(const struct io_uring_sqe *sqe, const struct ends *ends, bool waits)
 {
 	ssize_t r = 0;
 
-	if (fd_in < 0 || fd_out < 0)
+	if (ends->in < 0 || ends->out < 0)
 		return -EBADF;
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	while (r >= 0) {
-		struct pollfd ends[] = { { .fd = fd_in, .events = POLLIN },
-					 { .fd = fd_out, .events = POLLOUT } };
-		bool ready = !sqe->len || poll(ends, 2, 0) == 2;
+		unsigned in, out;
+		bool ended;
 
-		if ((ends[0].revents | ends[1].revents) & POLLNVAL)
+		if (!look_at(ends, &in, &out))
 			return -EBADF;
-		r = ready ? eddy_op_call(sqe) : -EAGAIN;
+		/* The end of a pipe needs no room. */
+		ended = (in & (POLLIN | POLLHUP)) == POLLHUP;
+		if (ended || (in && out) || !sqe->len)
+			r = eddy_op_call(sqe);
+		else
+			r = has_pipes(sqe, ends) ? -EAGAIN : -EINVAL;
 		if (r != -EAGAIN || !waits)
 			return r;
-		/* Where both were ready, somebody else was faster. */
-		r = ends[0].revents ? 0 : eddyi_op_poll_first(fd_in, POLLIN, fd_out);
-		if (r >= 0 && !ends[1].revents)
-			r = eddyi_op_poll_first(fd_out, POLLOUT, fd_in);
+		if (!in)
+			r = eddyi_op_poll_first(ends->in, POLLIN, ends->out);
+		else if (!out)
+			r = eddyi_op_poll_first(ends->out, POLLOUT, ends->in);
+		else if (in & POLLIN && out & POLLOUT)
+			r = 0; /* Somebody else was faster. */
+		else
+			return r; /* The error queue of a socket keeps it ready. */
 	}
 	return r;
 }
@@ -286,18 +322,25 @@ ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_o
 		    unsigned flags)
 {
 	struct io_uring_sqe sqe = { 0 };
+	struct ends ends = {
+		.in = fd_in,
+		.out = fd_out,
+		.in_events = offset_in == EDDY_OFFSET_NONE ? 0 : POLLIN,
+		.out_events = offset_out == EDDY_OFFSET_NONE ? 0 : POLLOUT,
+	};
 
 	io_uring_prep_splice(&sqe, fd_in, (int64_t)offset_in, fd_out, (int64_t)offset_out,
 			     eddyi_op_len(len), flags | SPLICE_F_NONBLOCK);
-	return call_when_ready(&sqe, fd_in, fd_out, !(flags & SPLICE_F_NONBLOCK));
+	return call_when_ready(&sqe, &ends, !(flags & SPLICE_F_NONBLOCK));
 }
 
 ssize_t eddy_tee(int fd_in, int fd_out, size_t len, unsigned flags)
 {
 	struct io_uring_sqe sqe = { 0 };
+	struct ends ends = { .in = fd_in, .out = fd_out };
 
 	io_uring_prep_tee(&sqe, fd_in, fd_out, eddyi_op_len(len), flags | SPLICE_F_NONBLOCK);
-	return call_when_ready(&sqe, fd_in, fd_out, !(flags & SPLICE_F_NONBLOCK));
+	return call_when_ready(&sqe, &ends, !(flags & SPLICE_F_NONBLOCK));
 }
 
 int eddy_pipe(int ret_fds[2], int flags)
