@@ -310,3 +310,32 @@ TASK_TEST(timer, endless_durations_never_end)
 	eddy_timeout_queue_deinit(&queue);
 	return 0;
 }
+
+static struct eddy_timer at_last, too_late;
+static bool late_fired;
+
+static void fire_late(__attribute__((unused)) struct eddy_timer *timer)
+{
+	late_fired = true;
+}
+
+static void arm_late(__attribute__((unused)) struct eddy_timer *timer)
+{
+	too_late.fire = fire_late;
+	eddy_timer_arm(&too_late, eddy_loop_now() + 1);
+}
+
+static int end_with_timers(__attribute__((unused)) void *arg)
+{
+	at_last.fire = arm_late;
+	eddy_timer_arm(&at_last, 0);
+	return 0;
+}
+
+/* The first fires in the last turn, and arms the second, which is due while the loop ends its own ops. */
+Test(timer, does_not_fire_once_the_loop_ends)
+{
+	expect_run(NULL, end_with_timers, NULL);
+	cr_expect(eddy_timer_is_armed(&too_late));
+	cr_expect(!late_fired);
+}

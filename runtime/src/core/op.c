@@ -174,6 +174,12 @@ static void repeat_cancels(struct eddy_timer *timer)
 		submit_cancel(loop, eddy_of(node, struct eddy_op, missed));
 }
 
+void eddyi_op_repeat_cancels(struct eddy_loop *loop)
+{
+	eddy_timer_disarm(&loop->repeat_timer);
+	repeat_cancels(&loop->repeat_timer);
+}
+
 void eddyi_op_init_loop(struct eddy_loop *loop)
 {
 	eddy_list_init(&loop->missed);

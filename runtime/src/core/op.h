@@ -19,6 +19,9 @@ void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe);
 /* Prepare the repeating of cancels. */
 void eddyi_op_init_loop(struct eddy_loop *loop);
 
+/* Repeat the cancels that have missed now, and not when their timer fires. */
+void eddyi_op_repeat_cancels(struct eddy_loop *loop);
+
 /* Cancel and await every op of `fd`, and tell those at rest; no task may be awaiting one. Suspends, and is
  * not cancelled. */
 void eddyi_op_cancel_fd(int fd);

@@ -330,9 +330,10 @@ static void loop_deinit(struct eddy_loop *loop)
 	loop->by_ring = false;
 	eddy_op_cancel(&loop->wake_op);
 	eddyi_dump_signal_cancel(loop);
+	/* No timer fires any more: those who armed it may be gone. */
 	while (loop->own_ops) {
+		eddyi_op_repeat_cancels(loop);
 		wait_for_completions(loop);
-		fire_timers(loop);
 		eddyi_op_dispatch(loop);
 	}
 	eddyi_assert(loop->ops == 0, "%zu ops outlive the loop \"%s\"", loop->ops, loop->name);
