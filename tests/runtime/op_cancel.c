@@ -545,3 +545,42 @@ TASK_TEST(op_cancel, asks_ever_more_rarely)
 	close(fds[1]);
 	return 0;
 }
+
+/* The bytes stay in the sender's queue for as long as the peer has no room. */
+TASK_TEST(op_cancel, asks_once_for_a_send_that_waits_for_its_notification)
+{
+	static char bytes[4096], in[65536];
+	const int small = 65536, large = 4 * small;
+	struct counted counted = { 0 };
+	struct io_uring_sqe *sqe;
+	uint64_t until = eddy_now() + 5 * EDDY_SECOND;
+	int fds[2];
+
+	tcp_pair(fds);
+	EXPECT_EQ(setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
+	fill(fds[0]);
+	EXPECT_EQ(setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &large, sizeof(large)), 0);
+	sqe = eddy_op_begin(&counted.op, note);
+	io_uring_prep_send_zc(sqe, fds[0], bytes, sizeof(bytes), 0, 0);
+	eddy_op_start(&counted.op, sqe);
+	while (!counted.calls && eddy_now() < until)
+		expect_turns(1);
+	EXPECT_EQ(counted.calls, 1);
+	EXPECT(counted.last > 0);
+	eddy_op_cancel(&counted.op);
+	EXPECT_EQ(counted.op.pending, 2);
+	while (counted.op.pending > 1 && eddy_now() < until)
+		expect_turns(1);
+	EXPECT_EQ(counted.op.pending, 1);
+	EXPECT_EQ(counted.ends, 0);
+	until = eddy_now() + PATIENCE;
+	while (!counted.ends && eddy_now() < until) {
+		(void)!read(fds[1], in, sizeof(in));
+		expect_turns(1);
+	}
+	EXPECT_EQ(counted.ends, 1);
+	EXPECT_EQ(counted.calls, 2);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}

@@ -7,9 +7,10 @@
  * 3. A started op is in ops_by_fd, once, and in `ops_of_two` as well if it, or the call that it is part of, uses a
  *    second descriptor: so whoever closes either finds it.
  * 4. An op that is being cancelled has a cancel in flight that has not answered, or a cancel that
- *    found it (the kernel then completes it), or is in `missed`. A cancel misses an op that lives
- *    (-ENOENT, -EALREADY) when the kernel is about to try the op again or a worker has it, so one
- *    cancel is not enough; docs/decisions/0035 says when that happens.
+ *    found it (the kernel then completes it), or is in `missed`, or is `sent`. A cancel misses an op
+ *    that lives (-ENOENT, -EALREADY) when the kernel is about to try the op again or a worker has it,
+ *    so one cancel is not enough; docs/decisions/0035 says when that happens. A zero-copy send whose
+ *    result has come is found by no cancel: its notification comes when the peer has the bytes.
  * 5. An op in `missed` counts its repeated cancel in `pending` before that is submitted, and leaves
  *    the list when its own completion comes. `repeat_timer` is armed while the list is not empty.
  */
@@ -50,7 +51,7 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	op->waiter = NULL;
 	op->pending = 1;
 	op->cancelling = false;
-	op->own = op->restarts = false;
+	op->own = op->restarts = op->sent = false;
 	op->fd2 = -1;
 	op->result = 0;
 	op->flags = 0;
@@ -73,6 +74,8 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 #define WITH_TWO                                                                                   \
 	(BIT(IORING_OP_SPLICE) | BIT(IORING_OP_TEE) | BIT(IORING_OP_RENAMEAT) |                    \
 	 BIT(IORING_OP_LINKAT))
+
+#define ZERO_COPY (BIT(IORING_OP_SEND_ZC) | BIT(IORING_OP_SENDMSG_ZC))
 
 /* What the kernel leaves to a worker thread without a try, as its tracepoint io_uring_queue_async_work shows. */
 #define ON_WORKER                                                                                  \
@@ -354,6 +357,7 @@ static __attribute__((cold, noinline)) void finish_missed(struct eddy_loop *loop
 static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, unsigned flags)
 {
 	if (flags & IORING_CQE_F_MORE) {
+		op->sent = BIT(op->opcode) & ZERO_COPY;
 		/* A waiting task gets the first result (SEND_ZC sends its notification after it). */
 		eddyi_probe_completing(loop, op, result, flags);
 		if (op->waiter)
@@ -405,7 +409,7 @@ void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsign
 		complete(loop, op, result, flags);
 		break;
 	case TAG_CANCEL:
-		if (result < 0 && op->pending > 1)
+		if (result < 0 && op->pending > 1 && !op->sent)
 			cancel_missed(loop, op);
 		else if (--op->pending == 0)
 			finish(loop, op);
