@@ -106,7 +106,9 @@ EDDY_API ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, 
  * SPLICE_F_NONBLOCK it is -EAGAIN when they are not ready. A worker thread of the kernel's makes the call once both are
  * ready, so that a waiting splice holds no worker. A file is ready at any time; give its offset, because asking a file
  * of FUSE whether it is ready waits for its daemon. -EAGAIN comes from a socket whose error queue nobody reads, when it
- * has no bytes or no room. For moving whole files and bodies see eddy/transfer.h, which does better. */
+ * has no bytes or no room. No other task may close a descriptor before the call returns: eddy_close() does not notice a
+ * call in the turn in which its descriptor became ready, and the call then uses whatever has the number next. For moving
+ * whole files and bodies see eddy/transfer.h, which does better. */
 EDDY_API ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_out,
 			     size_t len, unsigned flags);
 
