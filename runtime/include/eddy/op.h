@@ -48,6 +48,7 @@ struct eddy_op {
 	bool own : 1;      /* the runtime's: no concern of its users */
 	bool worked : 1;   /* by one of the kernel's worker threads, whatever it is about */
 	bool restarts : 1; /* its user makes the call again that was interrupted */
+	bool repeats : 1;  /* its cancel has missed once */
 	bool sent : 1;     /* by a zero-copy send, of which only the notification is owed */
 	uint32_t len;      /* of the entry, whatever it means there */
 	unsigned loop;     /* on which it was begun */

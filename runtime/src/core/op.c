@@ -194,8 +194,13 @@ void eddyi_op_init_loop(struct eddy_loop *loop)
 static __attribute__((cold, noinline)) void cancel_missed(struct eddy_loop *loop,
 							  struct eddy_op *op)
 {
-	uint64_t at = eddy_loop_now() + loop->repeat_ns;
+	uint64_t at;
 
+	/* The first repeat of an op comes at once. */
+	if (!op->repeats)
+		loop->repeat_ns = 0;
+	op->repeats = true;
+	at = eddy_loop_now() + loop->repeat_ns;
 	eddy_list_append(&loop->missed, &op->missed);
 	if (eddy_timer_is_armed(&loop->repeat_timer) && loop->repeat_timer.at_ns <= at)
 		return;
@@ -214,10 +219,9 @@ void(eddy_op_cancel)(struct eddy_op *op, const char *where)
 	if (__builtin_expect(loop->chaos != NULL, 0))
 		eddyi_chaos_cancel(loop, op);
 	op->cancelling = true;
+	op->repeats = false;
 	op->missed.next = NULL;
 	op->pending++;
-	/* The first repeat comes at once. */
-	loop->repeat_ns = 0;
 	eddyi_count(loop->stats.ops_cancelled, 1);
 	submit_cancel(loop, op);
 }
