@@ -2,7 +2,8 @@
 
     needs.py NAME…    names as `./dev test` takes them
 
-A Python file says so itself, in a line `# needs: curl openssl`, as does each helper that it imports. PARTS has what is no file.
+A Python file says so itself, in a line `# needs: curl openssl`, as does each helper that it imports. FILES and PACKAGES have what
+is no file of that name.
 """
 import glob
 import os

@@ -92,9 +92,16 @@ static int task(void *arg)
 	EDDY_AUTO(forget) FILE *file = fopen("/dev/null", "r");
 	struct post *post = eddy_of((struct eddy_node *)arg, struct post, node);
 	struct io_uring_sqe sqe = { .opcode = IORING_OP_NOP };
+	EDDY_AUTO(eddy_chan_deinit) struct eddy_chan chan = { 0 };
+	void (*unlock)(struct eddy_mutex *) = eddy_mutex_unlock;
+	struct eddy_mutex mutex;
 	struct eddy_scope scope;
 	struct eddy_join join;
 
+	eddy_mutex_init(&mutex);
+	eddy_mutex_lock(&mutex);
+	unlock(&mutex);
+	eddy_chan_init(&chan, 1, 1);
 	note("%s %p", EDDY_HERE, (void *)file);
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){
 					 .timeout_ns = 5 * EDDY_SECOND,

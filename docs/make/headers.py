@@ -15,7 +15,7 @@ ATTRIBUTE = r'\b(?:EDDY_(?:\w+_)?API|EDDY_PRINTF\(\d+, \d+\)|static inline|exter
 # The place of a call, which calls leave out: see eddy/base.h.
 WHERE = re.compile(r', const char \*where(?=\)$)')
 # Fills that in.
-FILLS_IN = re.compile(r'#define (\w+)\(\.\.\.\)[\s\\]+\1\(__VA_ARGS__, EDDY_HERE\)$')
+FILLS_IN = re.compile(r'#define eddy_(\w+)\(\.\.\.\)[\s\\]+eddyi?_\1\(__VA_ARGS__, EDDY_HERE\)$')
 UNLISTED = re.compile(r'EDDYI_|eddyi_|EDDY_(?:\w+_)?API$|EDDY_(?:BEGIN|END)_DECLS$|\w+_H$')
 # Where a sentence begins so, the calling task is suspended: the rule that eddy/base.h tells.
 SUSPENDS = re.compile(r'(?:^|[.:;)]\s+)(?:Suspends?|May suspend)\b')

@@ -113,6 +113,20 @@ TASK_TEST(dump, draws_the_tree)
 	return draw("waiter \"\n", expect_tree);
 }
 
+TASK_TEST(dump, says_of_a_task_that_its_place_is_unknown)
+{
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	EXPECT_EQ((eddy_scope_spawn)(&scope, "pointed", sleep_long, NULL, NULL), 0);
+	eddy_yield();
+	dump();
+	EXPECT_LINE("#2 \"pointed\" \\(an unknown place, called through a pointer\\), stack ");
+	eddy_scope_cancel(&scope);
+	eddy_scope_end(&scope);
+	return 0;
+}
+
 /* Replace what differs from run to run: numbers by #, units of time by t, and whose stack is the deepest. */
 static void mask(char *text)
 {

@@ -5,6 +5,7 @@
 
 #include <eddy/acceptor.h>
 #include <eddy/cond.h>
+#include <eddy/io.h>
 #include <eddy/join.h>
 #include <eddy/loops.h>
 #include <eddy/offload.h>
@@ -33,6 +34,7 @@ static struct eddy_scope scope;
 static struct eddy_join join, other_join;
 static struct eddy_timer timer;
 static struct eddy_timeout_queue queue;
+static struct eddy_timeout_queue other_queue; /* of whoever uses it first */
 static struct eddy_timeout timeout;
 static struct eddy_op op;
 static struct eddy_buffers buffers;
@@ -117,6 +119,7 @@ static bool use(unsigned number, bool really, struct use *ret_use)
 	USE("a timer", eddy_timer_arm(&timer, EDDY_NEVER));
 	USE("a timer", eddy_timer_disarm(&timer));
 	USE("a timeout", eddy_timeout_arm(&timeout, &queue));
+	USE("a timeout", eddy_timeout_arm(&timeout, &other_queue));
 	USE("a timeout", eddy_timeout_touch(&timeout));
 	USE("a timeout", eddy_timeout_disarm(&timeout));
 	USE("a queue of timeouts", eddy_timeout_queue_deinit(&queue));
@@ -167,6 +170,7 @@ static void prepare(void)
 	eddy_wait_group_init(&group);
 	eddy_ticker_init(&ticker, 1);
 	eddy_timeout_queue_init(&queue, EDDY_SECOND);
+	eddy_timeout_queue_init(&other_queue, EDDY_SECOND);
 	timer.fire = fired;
 	timeout.expire = expired;
 }
@@ -325,8 +329,144 @@ Test(own, no_offloaded_function_uses_one)
 	cr_expect_eq(die_of(offload_set, &event), SIGABRT);
 	EXPECT_LINE("an event of loop [0-9]+ \"main\" is used on a thread without a loop");
 	cr_expect_eq(die_of(thread_set_by_pointer, &event), SIGABRT);
-	EXPECT_LINE("^eddy: called through a pointer: an event of loop");
+	EXPECT_LINE("^eddy: an unknown place, called through a pointer: an event of loop");
 	expect_report();
+}
+
+/* ---- at the end of a block ---- */
+
+#define LEAVE(name, type, variable, fn)                                                            \
+	if (at++ == number) {                                                                      \
+		*ret_what = name;                                                                  \
+		if (really) {                                                                      \
+			EDDY_AUTO(fn) type copy = variable;                                        \
+		}                                                                                  \
+		return true;                                                                       \
+	}
+
+/* Say what the use with this number is, and make it, `really`, by leaving a block. */
+static bool leave(unsigned number, bool really, const char **ret_what)
+{
+	unsigned at = 0;
+
+	LEAVE("a channel", struct eddy_chan, chan, eddy_chan_deinit);
+	LEAVE("a channel", struct eddy_chan, chan, eddy_chan_close);
+	LEAVE("a mutex", struct eddy_mutex, mutex, eddy_mutex_unlock);
+	LEAVE("a lock", struct eddy_rwlock, lock, eddy_rwlock_read_unlock);
+	LEAVE("a lock", struct eddy_rwlock, lock, eddy_rwlock_write_unlock);
+	LEAVE("a wait group", struct eddy_wait_group, group, eddy_wait_group_done);
+	LEAVE("a scope", struct eddy_scope, scope, eddy_scope_end);
+	LEAVE("a scope", struct eddy_scope, scope, eddy_scope_cancel);
+	LEAVE("a timer", struct eddy_timer, timer, eddy_timer_disarm);
+	LEAVE("a timeout", struct eddy_timeout, timeout, eddy_timeout_disarm);
+	LEAVE("a queue of timeouts", struct eddy_timeout_queue, queue, eddy_timeout_queue_deinit);
+	LEAVE("an op", struct eddy_op, op, eddy_op_cancel);
+	LEAVE("a group of buffers", struct eddy_buffers, buffers, eddy_buffers_close);
+	LEAVE("a receiver", struct eddy_receiver, receiver, eddy_receiver_close);
+	LEAVE("an acceptor", struct eddy_acceptor, acceptor, eddy_acceptor_stop);
+	LEAVE("an acceptor", struct eddy_acceptor, acceptor, eddy_acceptor_close);
+	return false;
+}
+
+static void *leave_in_thread(void *arg)
+{
+	const char *ignored;
+
+	leave(*(const unsigned *)arg, true, &ignored);
+	return NULL;
+}
+
+static int leave_from_thread(void *arg)
+{
+	pthread_t thread;
+
+	use_all();
+	if (pthread_create(&thread, NULL, leave_in_thread, arg) == 0)
+		pthread_join(thread, NULL);
+	return 0;
+}
+
+Test(own, a_block_ends_each_and_has_no_place)
+{
+	const char *what;
+	char line[200];
+
+	if (EDDYI_TSAN)
+		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	for (unsigned i = 0; leave(i, false, &what); i++) {
+		snprintf(
+			line, sizeof(line),
+			"^eddy: an unknown place, called through a pointer: %s of loop [0-9]+ \"main\"",
+			what);
+		cr_expect_eq(die_of(leave_from_thread, &i), SIGABRT);
+		EXPECT_LINE(line);
+	}
+	expect_report();
+}
+
+static int until_cancelled(void *arg)
+{
+	eddy_event_wait(&event);
+	*(int *)arg = eddy_is_cancelled();
+	return 0;
+}
+
+static void expired_late(struct eddy_timeout *timeout)
+{
+	(void)timeout;
+	cr_assert(false, "a timeout expires that was disarmed");
+}
+
+/* A leak, a panic or a use of what is gone tells of each that is not ended. */
+TASK_TEST(own, a_block_ends_what_it_has_begun)
+{
+	struct sockaddr_in addr;
+	int fds[2], listener = tcp_listen(&addr, 1), was_cancelled = 0;
+
+	stream_pair(fds);
+	eddy_event_init(&event);
+	{
+		EDDY_AUTO(eddy_scope_end) struct eddy_scope inner = { 0 };
+		EDDY_AUTO(eddy_chan_deinit) struct eddy_chan items = { 0 };
+		EDDY_AUTO(eddy_timeout_queue_deinit) struct eddy_timeout_queue idle = { 0 };
+		EDDY_AUTO(eddy_timeout_disarm)
+		struct eddy_timeout soon = { .expire = expired_late };
+		EDDY_AUTO(eddy_buffers_close) struct eddy_buffers own = { 0 };
+		EDDY_AUTO(eddy_receiver_close) struct eddy_receiver stream = { 0 };
+		EDDY_AUTO(eddy_acceptor_close) struct eddy_acceptor calls = { 0 };
+
+		eddy_scope_begin(&inner, NULL);
+		EXPECT_EQ(eddy_scope_spawn(&inner, "waits", until_cancelled, &was_cancelled), 0);
+		EXPECT_EQ(eddy_chan_init(&items, sizeof(item), 1), 0);
+		eddy_timeout_queue_init(&idle, EDDY_MS);
+		eddy_timeout_arm(&soon, &idle);
+		EXPECT_EQ(eddy_buffers_open(&own, NULL), 0);
+		EXPECT_EQ(eddy_receiver_open(&stream, fds[0],
+					     &(struct eddy_receiver_options){ .buffers = &own }),
+			  0);
+		EXPECT_EQ(eddy_acceptor_open(&calls, listener, NULL), 0);
+	}
+	EXPECT_EQ(was_cancelled, 1);
+	eddy_close(listener);
+	eddy_close(fds[0]);
+	eddy_close(fds[1]);
+	return 0;
+}
+
+TASK_TEST(own, what_ends_is_a_pointer_of_one_parameter)
+{
+	void (*unlock)(struct eddy_mutex *) = eddy_mutex_unlock;
+	int (*end)(struct eddy_scope *) = eddy_scope_end;
+	struct eddy_scope inner;
+
+	eddy_mutex_init(&mutex);
+	EXPECT_EQ(eddy_mutex_lock(&mutex), 0);
+	unlock(&mutex);
+	EXPECT(!mutex.holder);
+	eddy_scope_begin(&inner, NULL);
+	eddy_scope_cancel(&inner);
+	EXPECT_EQ(end(&inner), -ECANCELED);
+	return 0;
 }
 
 /* ---- what may be ---- */

@@ -55,15 +55,17 @@ EDDY_API int eddy_acceptor_next(struct eddy_acceptor *acceptor, const char *wher
 
 /* Accept no more. Those that the kernel has taken until now, in the backlog too, are still handed
  * out: to close a listening socket resets who waits there. Suspends, and is not cancelled. */
-EDDY_API void eddy_acceptor_stop(struct eddy_acceptor *acceptor, const char *where);
+EDDY_API void eddy_acceptor_stop(struct eddy_acceptor *acceptor);
 
 /* Stop, and close the connections that nobody took. `fd` stays open. Suspends, and is not cancelled. */
-EDDY_API void eddy_acceptor_close(struct eddy_acceptor *acceptor, const char *where);
+EDDY_API void eddy_acceptor_close(struct eddy_acceptor *acceptor);
 
 /* `where` is filled in: see eddy/base.h. */
+EDDY_API void eddyi_acceptor_stop(struct eddy_acceptor *acceptor, const char *where);
+EDDY_API void eddyi_acceptor_close(struct eddy_acceptor *acceptor, const char *where);
 #define eddy_acceptor_next(...) eddy_acceptor_next(__VA_ARGS__, EDDY_HERE)
-#define eddy_acceptor_stop(...) eddy_acceptor_stop(__VA_ARGS__, EDDY_HERE)
-#define eddy_acceptor_close(...) eddy_acceptor_close(__VA_ARGS__, EDDY_HERE)
+#define eddy_acceptor_stop(...) eddyi_acceptor_stop(__VA_ARGS__, EDDY_HERE)
+#define eddy_acceptor_close(...) eddyi_acceptor_close(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -7,9 +7,11 @@
  *   - a function that lets other tasks run before it returns says so, by a sentence that begins with "Suspends"
  *     or "May suspend"; all others never do. Only tasks call what suspends, unless it says otherwise,
  *   - a channel, a scope, an op, a timer: each belongs to one loop, the first that uses it, until that loop ends.
- *     Another loop, or a thread without one, must not use it. What any thread may call says so,
+ *     Another loop, or a thread without one, must not use it. Functions that any thread may call say so,
  *   - `where`, the last parameter of some functions, is the place of the call, for messages. A macro of the
  *     function's name fills it in, so calls leave it out. A call through a pointer passes NULL,
+ *   - a function that ends something and takes only a pointer to it has no such parameter: EDDY_AUTO() and pointers
+ *     take it as it is, and messages then name no place,
  *   - a broken contract (a programmer's mistake) ends the process with file and line, also in
  *     release builds; bad input is an error that is returned.
  */
@@ -45,7 +47,7 @@
 #define EDDYI_HERE(file, line) EDDYI_HERE_(file, line)
 #define EDDYI_HERE_(file, line) file ":" #line
 
-/* Run `fn(&variable)` when the variable leaves its scope. */
+/* Run `fn(&variable)` when the variable leaves its scope: `EDDY_AUTO(eddy_chan_deinit) struct eddy_chan chan`. */
 #define EDDY_AUTO(fn) __attribute__((cleanup(fn)))
 
 /* A place in a doubly linked list; part of structures that their user allocates. */

@@ -53,7 +53,7 @@ EDDY_API int eddy_buffers_open(struct eddy_buffers *buffers,
 			       const struct eddy_buffers_options *options);
 
 /* End the group. No op uses it any more, and no bytes in its buffers are looked at. */
-EDDY_API void eddy_buffers_close(struct eddy_buffers *buffers, const char *where);
+EDDY_API void eddy_buffers_close(struct eddy_buffers *buffers);
 
 /* Fill `sqe` for one receive from `fd` into a buffer of the group. The completion's result is
  * the number of bytes, 0 at the end of the stream, -ENOBUFS when the group was empty, or -errno. */
@@ -96,7 +96,8 @@ EDDY_API void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffer
 EDDY_API void eddy_buffers_forget(struct eddy_buffers_waiter *waiter);
 
 /* `where` is filled in: see eddy/base.h. */
-#define eddy_buffers_close(...) eddy_buffers_close(__VA_ARGS__, EDDY_HERE)
+EDDY_API void eddyi_buffers_close(struct eddy_buffers *buffers, const char *where);
+#define eddy_buffers_close(...) eddyi_buffers_close(__VA_ARGS__, EDDY_HERE)
 #define eddy_buffers_prep_recv(...) eddy_buffers_prep_recv(__VA_ARGS__, EDDY_HERE)
 #define eddy_buffers_prep_recv_multishot(...)                                                      \
 	eddy_buffers_prep_recv_multishot(__VA_ARGS__, EDDY_HERE)

@@ -43,7 +43,7 @@ EDDY_API int eddy_chan_init(struct eddy_chan *chan, size_t item_size, size_t cap
 
 /* Free the buffer. Nobody may be waiting any more. Items that are left in it are forgotten: if they
  * own something, take them out by eddy_chan_try_recv() first. */
-EDDY_API void eddy_chan_deinit(struct eddy_chan *chan, const char *where);
+EDDY_API void eddy_chan_deinit(struct eddy_chan *chan);
 
 /* Send a copy of the item. Suspends while the buffer is full; without one, until a receiver takes it.
  * Return: 0; -EPIPE when the channel is closed, also while this waits, or -ECANCELED: in both cases
@@ -62,15 +62,17 @@ EDDY_API int eddy_chan_try_recv(struct eddy_chan *chan, void *ret_item, const ch
 
 /* Close the channel: sends fail, those that wait as well; what is in the buffer can still be received.
  * Does nothing when it is closed. Never suspends. */
-EDDY_API void eddy_chan_close(struct eddy_chan *chan, const char *where);
+EDDY_API void eddy_chan_close(struct eddy_chan *chan);
 
 /* `where` is filled in: see eddy/base.h. */
-#define eddy_chan_deinit(...) eddy_chan_deinit(__VA_ARGS__, EDDY_HERE)
+EDDY_API void eddyi_chan_deinit(struct eddy_chan *chan, const char *where);
+EDDY_API void eddyi_chan_close(struct eddy_chan *chan, const char *where);
+#define eddy_chan_deinit(...) eddyi_chan_deinit(__VA_ARGS__, EDDY_HERE)
 #define eddy_chan_send(...) eddy_chan_send(__VA_ARGS__, EDDY_HERE)
 #define eddy_chan_recv(...) eddy_chan_recv(__VA_ARGS__, EDDY_HERE)
 #define eddy_chan_try_send(...) eddy_chan_try_send(__VA_ARGS__, EDDY_HERE)
 #define eddy_chan_try_recv(...) eddy_chan_try_recv(__VA_ARGS__, EDDY_HERE)
-#define eddy_chan_close(...) eddy_chan_close(__VA_ARGS__, EDDY_HERE)
+#define eddy_chan_close(...) eddyi_chan_close(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

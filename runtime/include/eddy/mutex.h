@@ -37,12 +37,13 @@ EDDY_API int eddy_mutex_lock(struct eddy_mutex *mutex, const char *where);
 EDDY_API int eddy_mutex_try_lock(struct eddy_mutex *mutex, const char *where);
 
 /* Hand the mutex to the task that has waited longest. Only its holder may. Never suspends. */
-EDDY_API void eddy_mutex_unlock(struct eddy_mutex *mutex, const char *where);
+EDDY_API void eddy_mutex_unlock(struct eddy_mutex *mutex);
 
 /* `where` is filled in: see eddy/base.h. */
+EDDY_API void eddyi_mutex_unlock(struct eddy_mutex *mutex, const char *where);
 #define eddy_mutex_lock(...) eddy_mutex_lock(__VA_ARGS__, EDDY_HERE)
 #define eddy_mutex_try_lock(...) eddy_mutex_try_lock(__VA_ARGS__, EDDY_HERE)
-#define eddy_mutex_unlock(...) eddy_mutex_unlock(__VA_ARGS__, EDDY_HERE)
+#define eddy_mutex_unlock(...) eddyi_mutex_unlock(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -71,7 +71,7 @@ EDDY_API void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe, const 
 /* Ask the kernel to cancel a started op, and again for as long as its cancels miss the op. `done` is still
  * called, with -ECANCELED or with the result that was faster. Does nothing when the op is idle or is being
  * cancelled already. */
-EDDY_API void eddy_op_cancel(struct eddy_op *op, const char *where);
+EDDY_API void eddy_op_cancel(struct eddy_op *op);
 
 /* Whether the op is on its way: started, its last completion not yet seen. */
 static inline bool eddy_op_is_started(const struct eddy_op *op)
@@ -104,8 +104,9 @@ EDDY_API struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op);
 EDDY_API int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe);
 
 /* `where` is filled in: see eddy/base.h. */
+EDDY_API void eddyi_op_cancel(struct eddy_op *op, const char *where);
 #define eddy_op_start(...) eddy_op_start(__VA_ARGS__, EDDY_HERE)
-#define eddy_op_cancel(...) eddy_op_cancel(__VA_ARGS__, EDDY_HERE)
+#define eddy_op_cancel(...) eddyi_op_cancel(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

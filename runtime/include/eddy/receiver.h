@@ -58,11 +58,12 @@ EDDY_API ssize_t eddy_receiver_next(struct eddy_receiver *receiver, void **ret_b
 
 /* Stop receiving, and give all buffers back. Bytes that were not taken are gone. Suspends, and is not
  * cancelled. `fd` stays open. */
-EDDY_API void eddy_receiver_close(struct eddy_receiver *receiver, const char *where);
+EDDY_API void eddy_receiver_close(struct eddy_receiver *receiver);
 
 /* `where` is filled in: see eddy/base.h. */
+EDDY_API void eddyi_receiver_close(struct eddy_receiver *receiver, const char *where);
 #define eddy_receiver_next(...) eddy_receiver_next(__VA_ARGS__, EDDY_HERE)
-#define eddy_receiver_close(...) eddy_receiver_close(__VA_ARGS__, EDDY_HERE)
+#define eddy_receiver_close(...) eddyi_receiver_close(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

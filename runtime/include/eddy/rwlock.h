@@ -31,7 +31,7 @@ EDDY_API int eddy_rwlock_read_lock(struct eddy_rwlock *lock, const char *where);
 EDDY_API int eddy_rwlock_try_read_lock(struct eddy_rwlock *lock, const char *where);
 
 /* Stop reading. Never suspends. */
-EDDY_API void eddy_rwlock_read_unlock(struct eddy_rwlock *lock, const char *where);
+EDDY_API void eddy_rwlock_read_unlock(struct eddy_rwlock *lock);
 
 /* Take the lock for writing. Suspends while somebody reads, writes or waits.
  * Return: 0, -ECANCELED. */
@@ -41,15 +41,17 @@ EDDY_API int eddy_rwlock_write_lock(struct eddy_rwlock *lock, const char *where)
 EDDY_API int eddy_rwlock_try_write_lock(struct eddy_rwlock *lock, const char *where);
 
 /* Stop writing; only the writer may. Never suspends. */
-EDDY_API void eddy_rwlock_write_unlock(struct eddy_rwlock *lock, const char *where);
+EDDY_API void eddy_rwlock_write_unlock(struct eddy_rwlock *lock);
 
 /* `where` is filled in: see eddy/base.h. */
+EDDY_API void eddyi_rwlock_read_unlock(struct eddy_rwlock *lock, const char *where);
+EDDY_API void eddyi_rwlock_write_unlock(struct eddy_rwlock *lock, const char *where);
 #define eddy_rwlock_read_lock(...) eddy_rwlock_read_lock(__VA_ARGS__, EDDY_HERE)
 #define eddy_rwlock_try_read_lock(...) eddy_rwlock_try_read_lock(__VA_ARGS__, EDDY_HERE)
-#define eddy_rwlock_read_unlock(...) eddy_rwlock_read_unlock(__VA_ARGS__, EDDY_HERE)
+#define eddy_rwlock_read_unlock(...) eddyi_rwlock_read_unlock(__VA_ARGS__, EDDY_HERE)
 #define eddy_rwlock_write_lock(...) eddy_rwlock_write_lock(__VA_ARGS__, EDDY_HERE)
 #define eddy_rwlock_try_write_lock(...) eddy_rwlock_try_write_lock(__VA_ARGS__, EDDY_HERE)
-#define eddy_rwlock_write_unlock(...) eddy_rwlock_write_unlock(__VA_ARGS__, EDDY_HERE)
+#define eddy_rwlock_write_unlock(...) eddyi_rwlock_write_unlock(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

@@ -70,7 +70,7 @@ EDDY_API void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope
 /* Cancel what still runs, wait for it, and leave the scope. Suspends, and is not cancelled.
  * Return: the first failure of a task; -ETIMEDOUT or -ECANCELED when the scope was cancelled before
  * it ended; else 0. */
-EDDY_API int eddy_scope_end(struct eddy_scope *scope, const char *where);
+EDDY_API int eddy_scope_end(struct eddy_scope *scope);
 
 /* Start `fn(arg)` as a task of this scope; it first runs when the caller suspends. May be called
  * from completion functions of the same loop as well. `name` is borrowed for the task's life.
@@ -84,16 +84,18 @@ EDDY_API int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_t
 EDDY_API int eddy_scope_join(struct eddy_scope *scope, const char *where);
 
 /* Cancel the scope. Does nothing when it is cancelled already. Never suspends. */
-EDDY_API void eddy_scope_cancel(struct eddy_scope *scope, const char *where);
+EDDY_API void eddy_scope_cancel(struct eddy_scope *scope);
 
 /* Whether calls inside the current scope return -ECANCELED. */
 EDDY_API bool eddy_is_cancelled(void);
 
 /* `where` is filled in: see eddy/base.h. */
-#define eddy_scope_end(...) eddy_scope_end(__VA_ARGS__, EDDY_HERE)
+EDDY_API int eddyi_scope_end(struct eddy_scope *scope, const char *where);
+EDDY_API void eddyi_scope_cancel(struct eddy_scope *scope, const char *where);
+#define eddy_scope_end(...) eddyi_scope_end(__VA_ARGS__, EDDY_HERE)
 #define eddy_scope_spawn(...) eddy_scope_spawn(__VA_ARGS__, EDDY_HERE)
 #define eddy_scope_join(...) eddy_scope_join(__VA_ARGS__, EDDY_HERE)
-#define eddy_scope_cancel(...) eddy_scope_cancel(__VA_ARGS__, EDDY_HERE)
+#define eddy_scope_cancel(...) eddyi_scope_cancel(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS
 

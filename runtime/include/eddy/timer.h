@@ -22,7 +22,7 @@ struct eddy_timer {
 EDDY_API void eddy_timer_arm(struct eddy_timer *timer, uint64_t at_ns, const char *where);
 
 /* Make the timer idle, whether it was armed or not. */
-EDDY_API void eddy_timer_disarm(struct eddy_timer *timer, const char *where);
+EDDY_API void eddy_timer_disarm(struct eddy_timer *timer);
 
 /* Whether the timer is going to fire. */
 static inline bool eddy_timer_is_armed(const struct eddy_timer *timer)
@@ -49,7 +49,7 @@ struct eddy_timeout {
 EDDY_API void eddy_timeout_queue_init(struct eddy_timeout_queue *queue, uint64_t duration_ns);
 
 /* End the queue. No timeout is armed in it any more. */
-EDDY_API void eddy_timeout_queue_deinit(struct eddy_timeout_queue *queue, const char *where);
+EDDY_API void eddy_timeout_queue_deinit(struct eddy_timeout_queue *queue);
 
 /* Call `timeout->expire` on the loop's stack when the queue's duration has passed without a touch.
  * An armed timeout moves over from the queue it was in. */
@@ -57,17 +57,20 @@ EDDY_API void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout
 			       const char *where);
 
 /* Make the timeout idle, whether it was armed or not. */
-EDDY_API void eddy_timeout_disarm(struct eddy_timeout *timeout, const char *where);
+EDDY_API void eddy_timeout_disarm(struct eddy_timeout *timeout);
 
 /* Start the duration again: there was progress. An idle timeout stays idle. */
 EDDY_API void eddy_timeout_touch(struct eddy_timeout *timeout, const char *where);
 
 /* `where` is filled in: see eddy/base.h. */
+EDDY_API void eddyi_timer_disarm(struct eddy_timer *timer, const char *where);
+EDDY_API void eddyi_timeout_queue_deinit(struct eddy_timeout_queue *queue, const char *where);
+EDDY_API void eddyi_timeout_disarm(struct eddy_timeout *timeout, const char *where);
 #define eddy_timer_arm(...) eddy_timer_arm(__VA_ARGS__, EDDY_HERE)
-#define eddy_timer_disarm(...) eddy_timer_disarm(__VA_ARGS__, EDDY_HERE)
-#define eddy_timeout_queue_deinit(...) eddy_timeout_queue_deinit(__VA_ARGS__, EDDY_HERE)
+#define eddy_timer_disarm(...) eddyi_timer_disarm(__VA_ARGS__, EDDY_HERE)
+#define eddy_timeout_queue_deinit(...) eddyi_timeout_queue_deinit(__VA_ARGS__, EDDY_HERE)
 #define eddy_timeout_arm(...) eddy_timeout_arm(__VA_ARGS__, EDDY_HERE)
-#define eddy_timeout_disarm(...) eddy_timeout_disarm(__VA_ARGS__, EDDY_HERE)
+#define eddy_timeout_disarm(...) eddyi_timeout_disarm(__VA_ARGS__, EDDY_HERE)
 #define eddy_timeout_touch(...) eddy_timeout_touch(__VA_ARGS__, EDDY_HERE)
 
 EDDY_END_DECLS

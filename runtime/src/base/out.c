@@ -119,7 +119,9 @@ void eddyi_out_duration(struct eddyi_out *out, uint64_t ns)
 
 const char *eddyi_place(const char *where)
 {
-	while (where && where[0] == '.' && where[1] == '.' && where[2] == '/')
+	if (!where)
+		return "an unknown place, called through a pointer";
+	while (where[0] == '.' && where[1] == '.' && where[2] == '/')
 		where += 3;
 	return where;
 }

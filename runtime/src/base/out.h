@@ -26,7 +26,7 @@ void eddyi_out_duration(struct eddyi_out *out, uint64_t ns);
  * backslashes become question marks, and what is longer than 100 bytes is cut. */
 void eddyi_out_name(struct eddyi_out *out, const char *name);
 
-/* A place in the source, without the way there from the folder of the build. */
+/* A place in the source, without the way there from the folder of the build. `where` may be NULL: it is not known. */
 const char *eddyi_place(const char *where);
 
 /* Write what is left. Return: 0, -errno of the first write that failed. */

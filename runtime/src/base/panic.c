@@ -49,8 +49,6 @@ void eddyi_panic_at(const char *where, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	die(text, sizeof(text),
-	    snprintf(text, sizeof(text),
-		     "eddy: %s: ", where ? eddyi_place(where) : "called through a pointer"),
+	die(text, sizeof(text), snprintf(text, sizeof(text), "eddy: %s: ", eddyi_place(where)),
 	    format, args);
 }

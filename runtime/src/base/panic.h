@@ -7,7 +7,7 @@
 /* Say what is wrong on stderr and abort. */
 _Noreturn EDDY_PRINTF(3, 4) void eddyi_panic(const char *file, int line, const char *format, ...);
 
-/* The same, of a call that was made at `where` as EDDY_HERE has it; NULL: through a pointer, without one. */
+/* The same, of a call that was made at `where` as EDDY_HERE has it; NULL: through a pointer, or by EDDY_AUTO(). */
 _Noreturn EDDY_PRINTF(2, 3) void eddyi_panic_at(const char *where, const char *format, ...);
 
 /* Set by those who have something to say of it, once, to the same from every thread. What the loop of this thread runs under,

@@ -8,7 +8,8 @@
  *    memory is never used again, while a completion of its is held. A held buffer is as good as one
  *    that is in the completion queue.
  * 3. While anything is held the loop does not sleep, and each turn brings it nearer.
- * 4. The loop's own ops are only shuffled and held back.
+ * 4. The loop's own ops are shuffled and held back, and cancels of them may miss (op.c, 4). Nothing
+ *    else is done to these ops.
  */
 #include "chaos.h"
 #include "op.h"

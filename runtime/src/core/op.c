@@ -208,7 +208,7 @@ static __attribute__((cold, noinline)) void cancel_missed(struct eddy_loop *loop
 	eddy_timer_arm(&loop->repeat_timer, at);
 }
 
-void(eddy_op_cancel)(struct eddy_op *op, const char *where)
+void eddyi_op_cancel(struct eddy_op *op, const char *where)
 {
 	struct eddy_loop *loop;
 
@@ -225,6 +225,8 @@ void(eddy_op_cancel)(struct eddy_op *op, const char *where)
 	eddyi_count(loop->stats.ops_cancelled, 1);
 	submit_cancel(loop, op);
 }
+
+EDDYI_WITHOUT_WHERE(op_cancel, struct eddy_op)
 
 /* A task that closes a descriptor and waits for the ops that use it. */
 struct closer {

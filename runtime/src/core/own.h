@@ -3,6 +3,9 @@
  * Public functions check it by their own first statement; their last parameter `where` is the place of
  * the call, which a macro of the function's name fills in. Definitions have their names in parentheses, so
  * that they are none of that macro's calls.
+ *
+ * A function that ends something and takes only a pointer to it is for EDDY_AUTO() as well, so it has no `where`.
+ * The macro of its name calls its twin eddyi_…, which has.
  */
 #ifndef EDDYI_OWN_H
 #define EDDYI_OWN_H
@@ -22,5 +25,12 @@ static inline void eddyi_own(unsigned *owner, const char *what, const char *wher
 	if (__builtin_expect(!loop || __atomic_load_n(owner, __ATOMIC_RELAXED) != loop->id, 0))
 		eddyi_own_slowly(owner, what, where);
 }
+
+/* Define the public function eddy_…, which knows no place, by its twin. */
+#define EDDYI_WITHOUT_WHERE(name, type)                                                            \
+	void(eddy_##name)(type * it)                                                               \
+	{                                                                                          \
+		eddyi_##name(it, NULL);                                                            \
+	}
 
 #endif

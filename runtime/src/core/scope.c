@@ -172,7 +172,7 @@ int(eddy_scope_join)(struct eddy_scope *scope, const char *where)
 	return wait_for_tasks(scope, true);
 }
 
-int(eddy_scope_end)(struct eddy_scope *scope, const char *where)
+int eddyi_scope_end(struct eddy_scope *scope, const char *where)
 {
 	struct eddy_task *task;
 
@@ -190,11 +190,18 @@ int(eddy_scope_end)(struct eddy_scope *scope, const char *where)
 	return scope->result;
 }
 
-void(eddy_scope_cancel)(struct eddy_scope *scope, const char *where)
+int(eddy_scope_end)(struct eddy_scope *scope)
+{
+	return eddyi_scope_end(scope, NULL);
+}
+
+void eddyi_scope_cancel(struct eddy_scope *scope, const char *where)
 {
 	eddyi_own(&scope->loop, "a scope", where);
 	cancel(scope, -ECANCELED);
 }
+
+EDDYI_WITHOUT_WHERE(scope_cancel, struct eddy_scope)
 
 bool eddy_is_cancelled(void)
 {

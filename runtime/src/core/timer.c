@@ -14,13 +14,15 @@ void(eddy_timer_arm)(struct eddy_timer *timer, uint64_t at_ns, const char *where
 	eddyi_heap_insert(&loop->timers, timer);
 }
 
-void(eddy_timer_disarm)(struct eddy_timer *timer, const char *where)
+void eddyi_timer_disarm(struct eddy_timer *timer, const char *where)
 {
 	if (!eddy_timer_is_armed(timer))
 		return;
 	eddyi_own(&timer->loop, "a timer", where);
 	eddyi_heap_remove(&eddyi_loop()->timers, timer);
 }
+
+EDDYI_WITHOUT_WHERE(timer_disarm, struct eddy_timer)
 
 /* Timeouts of equal duration expire in the order in which they were last armed or touched.
  *
@@ -63,24 +65,28 @@ void eddy_timeout_queue_init(struct eddy_timeout_queue *queue, uint64_t duration
 	eddy_list_init(&queue->timeouts);
 }
 
-void(eddy_timeout_queue_deinit)(struct eddy_timeout_queue *queue, const char *where)
+void eddyi_timeout_queue_deinit(struct eddy_timeout_queue *queue, const char *where)
 {
 	eddyi_own(&queue->loop, "a queue of timeouts", where);
 	eddyi_assert(eddy_list_is_empty(&queue->timeouts), "a timeout outlives its queue");
 	eddy_timer_disarm(&queue->timer);
 }
 
-static void take_out(struct eddy_timeout *timeout)
+EDDYI_WITHOUT_WHERE(timeout_queue_deinit, struct eddy_timeout_queue)
+
+static void take_out(struct eddy_timeout *timeout, const char *where)
 {
-	if (timeout->node.next)
-		eddy_list_remove(&timeout->node);
+	if (!timeout->node.next)
+		return;
+	eddyi_own(&timeout->queue->loop, "a timeout", where);
+	eddy_list_remove(&timeout->node);
 }
 
 void(eddy_timeout_arm)(struct eddy_timeout *timeout, struct eddy_timeout_queue *queue,
 		       const char *where)
 {
 	eddyi_own(&queue->loop, "a timeout", where);
-	take_out(timeout);
+	take_out(timeout, where);
 	timeout->since_ns = eddy_loop_now();
 	timeout->queue = queue;
 	eddy_list_append(&queue->timeouts, &timeout->node);
@@ -88,12 +94,12 @@ void(eddy_timeout_arm)(struct eddy_timeout *timeout, struct eddy_timeout_queue *
 		eddy_timer_arm(&queue->timer, end_of(timeout));
 }
 
-void(eddy_timeout_disarm)(struct eddy_timeout *timeout, const char *where)
+void eddyi_timeout_disarm(struct eddy_timeout *timeout, const char *where)
 {
-	if (timeout->node.next)
-		eddyi_own(&timeout->queue->loop, "a timeout", where);
-	take_out(timeout);
+	take_out(timeout, where);
 }
+
+EDDYI_WITHOUT_WHERE(timeout_disarm, struct eddy_timeout)
 
 void(eddy_timeout_touch)(struct eddy_timeout *timeout, const char *where)
 {

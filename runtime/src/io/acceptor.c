@@ -231,7 +231,7 @@ int(eddy_acceptor_next)(struct eddy_acceptor *acceptor, const char *where)
 	return shift(acceptor);
 }
 
-void(eddy_acceptor_stop)(struct eddy_acceptor *acceptor, const char *where)
+void eddyi_acceptor_stop(struct eddy_acceptor *acceptor, const char *where)
 {
 	eddyi_own(&acceptor->loop, "an acceptor", where);
 	acceptor->stopping = true;
@@ -241,7 +241,9 @@ void(eddy_acceptor_stop)(struct eddy_acceptor *acceptor, const char *where)
 		wait_for(acceptor, "acceptor stop", false);
 }
 
-void(eddy_acceptor_close)(struct eddy_acceptor *acceptor, const char *where)
+EDDYI_WITHOUT_WHERE(acceptor_stop, struct eddy_acceptor)
+
+void eddyi_acceptor_close(struct eddy_acceptor *acceptor, const char *where)
 {
 	eddyi_own(&acceptor->loop, "an acceptor", where);
 	eddy_acceptor_stop(acceptor);
@@ -249,3 +251,5 @@ void(eddy_acceptor_close)(struct eddy_acceptor *acceptor, const char *where)
 		close(shift(acceptor));
 	free(acceptor->fds);
 }
+
+EDDYI_WITHOUT_WHERE(acceptor_close, struct eddy_acceptor)

@@ -152,7 +152,7 @@ int eddy_buffers_open(struct eddy_buffers *buffers, const struct eddy_buffers_op
 	return 0;
 }
 
-void(eddy_buffers_close)(struct eddy_buffers *buffers, const char *where)
+void eddyi_buffers_close(struct eddy_buffers *buffers, const char *where)
 {
 	eddyi_own(&buffers->loop, "a group of buffers", where);
 	eddyi_assert(eddy_list_is_empty(&buffers->waiting),
@@ -161,6 +161,8 @@ void(eddy_buffers_close)(struct eddy_buffers *buffers, const char *where)
 	io_uring_unregister_buf_ring(&eddyi_loop()->ring, buffers->group);
 	free_memory(buffers);
 }
+
+EDDYI_WITHOUT_WHERE(buffers_close, struct eddy_buffers)
 
 static void free_own(struct eddy_at_end *at_end)
 {

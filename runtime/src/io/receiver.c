@@ -207,7 +207,7 @@ ssize_t(eddy_receiver_next)(struct eddy_receiver *receiver, void **ret_bytes, co
 	return receiver->buffers->lens[receiver->lent >> IORING_CQE_BUFFER_SHIFT];
 }
 
-void(eddy_receiver_close)(struct eddy_receiver *receiver, const char *where)
+void eddyi_receiver_close(struct eddy_receiver *receiver, const char *where)
 {
 	eddyi_own(&receiver->loop, "a receiver", where);
 	receiver->closing = true;
@@ -221,3 +221,5 @@ void(eddy_receiver_close)(struct eddy_receiver *receiver, const char *where)
 		eddy_buffers_give_back(receiver->buffers, shift(receiver));
 	give_back_lent(receiver);
 }
+
+EDDYI_WITHOUT_WHERE(receiver_close, struct eddy_receiver)

@@ -31,7 +31,7 @@ int eddy_chan_init(struct eddy_chan *chan, size_t item_size, size_t capacity)
 	return 0;
 }
 
-void(eddy_chan_deinit)(struct eddy_chan *chan, const char *where)
+void eddyi_chan_deinit(struct eddy_chan *chan, const char *where)
 {
 	eddyi_own(&chan->loop, "a channel", where);
 	eddyi_assert(eddy_list_is_empty(&chan->senders) && eddy_list_is_empty(&chan->receivers),
@@ -39,6 +39,8 @@ void(eddy_chan_deinit)(struct eddy_chan *chan, const char *where)
 	free(chan->items);
 	chan->items = NULL;
 }
+
+EDDYI_WITHOUT_WHERE(chan_deinit, struct eddy_chan)
 
 static void copy(const struct eddy_chan *chan, void *to, const void *from)
 {
@@ -156,10 +158,12 @@ int(eddy_chan_recv)(struct eddy_chan *chan, void *ret_item, const char *where)
 	return wait_in(chan, &chan->receivers, "chan recv", ret_item);
 }
 
-void(eddy_chan_close)(struct eddy_chan *chan, const char *where)
+void eddyi_chan_close(struct eddy_chan *chan, const char *where)
 {
 	eddyi_own(&chan->loop, "a channel", where);
 	chan->closed = true;
 	eddyi_queue_serve_all(&chan->senders, -EPIPE);
 	eddyi_queue_serve_all(&chan->receivers, -EPIPE);
 }
+
+EDDYI_WITHOUT_WHERE(chan_close, struct eddy_chan)

@@ -61,7 +61,7 @@ void eddyi_mutex_lock_anyway(struct eddy_mutex *mutex)
 		wait_for(mutex, false);
 }
 
-void(eddy_mutex_unlock)(struct eddy_mutex *mutex, const char *where)
+void eddyi_mutex_unlock(struct eddy_mutex *mutex, const char *where)
 {
 	struct eddy_task *task;
 	struct eddyi_entry *next;
@@ -76,3 +76,5 @@ void(eddy_mutex_unlock)(struct eddy_mutex *mutex, const char *where)
 	if (next)
 		eddyi_entry_serve(next, 0);
 }
+
+EDDYI_WITHOUT_WHERE(mutex_unlock, struct eddy_mutex)

@@ -102,13 +102,15 @@ int(eddy_rwlock_try_read_lock)(struct eddy_rwlock *lock, const char *where)
 	return try_lock(lock, false, where);
 }
 
-void(eddy_rwlock_read_unlock)(struct eddy_rwlock *lock, const char *where)
+void eddyi_rwlock_read_unlock(struct eddy_rwlock *lock, const char *where)
 {
 	eddyi_own(&lock->loop, "a lock", where);
 	eddyi_assert(lock->readers, "a lock that nobody reads is unlocked");
 	lock->readers--;
 	let_in(lock);
 }
+
+EDDYI_WITHOUT_WHERE(rwlock_read_unlock, struct eddy_rwlock)
 
 int(eddy_rwlock_write_lock)(struct eddy_rwlock *lock, const char *where)
 {
@@ -120,7 +122,7 @@ int(eddy_rwlock_try_write_lock)(struct eddy_rwlock *lock, const char *where)
 	return try_lock(lock, true, where);
 }
 
-void(eddy_rwlock_write_unlock)(struct eddy_rwlock *lock, const char *where)
+void eddyi_rwlock_write_unlock(struct eddy_rwlock *lock, const char *where)
 {
 	struct eddy_task *task;
 
@@ -132,3 +134,5 @@ void(eddy_rwlock_write_unlock)(struct eddy_rwlock *lock, const char *where)
 	lock->writer = NULL;
 	let_in(lock);
 }
+
+EDDYI_WITHOUT_WHERE(rwlock_write_unlock, struct eddy_rwlock)

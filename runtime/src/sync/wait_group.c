@@ -18,13 +18,15 @@ void(eddy_wait_group_add)(struct eddy_wait_group *group, size_t n, const char *w
 	group->count += n;
 }
 
-void(eddy_wait_group_done)(struct eddy_wait_group *group, const char *where)
+void eddyi_wait_group_done(struct eddy_wait_group *group, const char *where)
 {
 	eddyi_own(&group->loop, "a wait group", where);
 	eddyi_assert(group->count, "more has been done than there was to be done");
 	if (--group->count == 0)
 		eddyi_queue_serve_all(&group->waiters, 0);
 }
+
+EDDYI_WITHOUT_WHERE(wait_group_done, struct eddy_wait_group)
 
 int(eddy_wait_group_wait)(struct eddy_wait_group *group, const char *where)
 {
