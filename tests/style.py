@@ -85,7 +85,9 @@ def public_macros(root):
     """Those that take arguments and are for users, without those that fill in the place of a call."""
     for header in sources(root, '.h'):
         if re.fullmatch(r'\w+/include/eddy/\w+\.h', header):
-            yield from re.findall(r'^#define ((?:EDDY_|eddy_)\w+)\((?!\.\.\.\)[\s\\]+\1\()', open(os.path.join(root, header)).read(), re.M)
+            text = open(os.path.join(root, header)).read()
+            yield from (name for _, name in re.findall(
+                r'^#define (?!eddy_(\w+)\(\.\.\.\)[\s\\]+eddyi?_\1\()((?:EDDY_|eddy_)\w+)\(', text, re.M))
 
 
 def check_strict(tap, root):

@@ -103,8 +103,7 @@ static const struct own of_process[] = {
 static const struct own of_runtime[] = {
 	GAUGE("eddy_loops", loops, "Loops that run, each a thread with a ring."),
 	GAUGE("eddy_io_workers_max", stats.loop.io_workers_max,
-	      "What eddy_io_workers is at most: io_workers_max for files and as many for all else, of each "
-	      "loop."),
+	      "Limit of eddy_io_workers, the sum over all loops."),
 	COUNTER("eddy_loop_turns_total", stats.loop.turns,
 		"Rounds of tasks, messages, timers and completions."),
 	COUNTER("eddy_loop_enters_total", stats.loop.enters,

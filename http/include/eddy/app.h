@@ -27,7 +27,7 @@ enum eddy_forwarded {
 /* Every field: 0 means its default. */
 struct eddy_server_options {
 	unsigned workers; /* loops, each on a thread of its own; default 1, at most .workers_max */
-	/* Workers that the program bears: 1 for handlers that share a mutex, a channel or memory without a lock.
+	/* Workers that the program supports: 1 for handlers that share a mutex, a channel or memory without a lock.
 	 * More of them, also in a configuration file, fail the start; default 1024, the most there can be. */
 	unsigned workers_max;
 
@@ -68,8 +68,8 @@ struct eddy_server_options {
 	 * whatever the technique. */
 	const struct eddy_transfer_options *transfer;
 
-	/* Worker threads of the kernel for each loop, twice so many: see eddy_loop_set_io_workers_max() of loop.h; default:
-	 * as the loops have it. */
+	/* Kernel worker threads of each loop: this many for regular files and this many for all other calls; see
+	 * eddy_loop_set_io_workers_max() of loop.h; default: as the loops have it. */
 	unsigned io_workers_max;
 
 	mode_t unix_mode; /* of the files of unix sockets; default: what umask(2) leaves of 0777 */

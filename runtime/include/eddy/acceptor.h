@@ -36,7 +36,7 @@ struct eddy_acceptor {
 	unsigned first, pending, room, pending_max;
 	uint64_t pauses; /* read-only: times that there was no descriptor or memory left */
 	int end;         /* what ended it */
-	unsigned loop;   /* it was opened on */
+	unsigned loop;   /* the loop it was opened on */
 	bool ended, pausing, stopping;
 };
 

@@ -30,7 +30,7 @@ struct eddy_chan {
 	size_t capacity;            /* read-only */
 	size_t count;               /* read-only: items in the buffer */
 	bool closed;                /* read-only */
-	unsigned loop;              /* private: it belongs to; 0: none yet */
+	unsigned loop;              /* private: the loop that it belongs to; 0: none yet */
 	size_t first;               /* private: where in the buffer the oldest item is */
 	char *items;                /* private */
 	struct eddy_node senders;   /* private */

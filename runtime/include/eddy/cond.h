@@ -17,7 +17,7 @@ EDDY_BEGIN_DECLS
 
 struct eddy_cond {
 	struct eddy_node waiters; /* private */
-	unsigned loop;            /* private: it belongs to; 0: none yet */
+	unsigned loop;            /* private: the loop that it belongs to; 0: none yet */
 };
 
 /* Make a condition that nobody waits for. */

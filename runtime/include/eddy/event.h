@@ -9,7 +9,7 @@ EDDY_BEGIN_DECLS
 struct eddy_event {
 	struct eddy_node waiters; /* private */
 	bool is_set;              /* read-only */
-	unsigned loop;            /* private: it belongs to; 0: none yet */
+	unsigned loop;            /* private: the loop that it belongs to; 0: none yet */
 };
 
 /* Make an event that is not set. */

@@ -22,7 +22,7 @@ struct eddy_task;
 struct eddy_mutex {
 	struct eddy_task *holder; /* read-only; NULL when nobody has it */
 	struct eddy_node waiters; /* private */
-	unsigned loop;            /* private: it belongs to; 0: none yet */
+	unsigned loop;            /* private: the loop that it belongs to; 0: none yet */
 };
 
 /* Make a mutex that nobody holds. */
@@ -32,8 +32,8 @@ EDDY_API void eddy_mutex_init(struct eddy_mutex *mutex);
  * Return: 0; -ECANCELED: the mutex is not the caller's. */
 EDDY_API int eddy_mutex_lock(struct eddy_mutex *mutex, const char *where);
 
-/* Take the mutex if nobody has it, also in a cancelled scope. The holder must not call this: a broken contract, and
- * no -EBUSY. Never suspends. Return: 0, -EBUSY. */
+/* Take the mutex if nobody has it, also in a cancelled scope. The holder must not call this: it panics instead of
+ * returning -EBUSY. Never suspends. Return: 0, -EBUSY. */
 EDDY_API int eddy_mutex_try_lock(struct eddy_mutex *mutex, const char *where);
 
 /* Hand the mutex to the task that has waited longest. Only its holder may. Never suspends. */

@@ -42,7 +42,7 @@ struct eddy_receiver {
 	unsigned lent; /* flags of the completion whose buffer the task looks at; 0 for none */
 	uint16_t first, last;
 	int end;       /* what ended it: 0 or -errno */
-	unsigned loop; /* it was opened on */
+	unsigned loop; /* the loop it was opened on */
 	bool ended, pausing, closing, poll_first;
 };
 

@@ -18,7 +18,7 @@ struct eddy_rwlock {
 	struct eddy_task *writer; /* read-only; NULL when nobody writes */
 	size_t readers;           /* read-only: how many read */
 	struct eddy_node waiters; /* private */
-	unsigned loop;            /* private: it belongs to; 0: none yet */
+	unsigned loop;            /* private: the loop that it belongs to; 0: none yet */
 };
 
 /* Make a lock that nobody holds. */

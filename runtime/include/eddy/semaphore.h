@@ -19,7 +19,7 @@ EDDY_BEGIN_DECLS
 struct eddy_semaphore {
 	size_t count;             /* read-only: permits that nobody has */
 	struct eddy_node waiters; /* private */
-	unsigned loop;            /* private: it belongs to; 0: none yet */
+	unsigned loop;            /* private: the loop that it belongs to; 0: none yet */
 };
 
 /* Make a semaphore with `count` permits. */

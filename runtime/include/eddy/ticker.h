@@ -19,7 +19,7 @@ EDDY_BEGIN_DECLS
 struct eddy_ticker {
 	uint64_t period_ns; /* read-only */
 	uint64_t next_ns;   /* read-only: when the next tick is due; for eddy_case_at() */
-	unsigned loop;      /* private: it belongs to; 0: none yet */
+	unsigned loop;      /* private: the loop that it belongs to; 0: none yet */
 };
 
 /* Begin to tick: first in one period from now. The period is at least 1 ns. */

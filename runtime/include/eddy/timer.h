@@ -35,7 +35,7 @@ struct eddy_timeout_queue {
 	uint64_t duration_ns;
 	struct eddy_node timeouts; /* private: in the order in which they were queued */
 	struct eddy_timer timer;   /* private */
-	unsigned loop;             /* private: it belongs to; 0: none yet */
+	unsigned loop;             /* private: the loop that it belongs to; 0: none yet */
 };
 
 struct eddy_timeout {

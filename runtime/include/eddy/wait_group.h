@@ -11,7 +11,7 @@ EDDY_BEGIN_DECLS
 struct eddy_wait_group {
 	size_t count;             /* read-only: what is left to be done */
 	struct eddy_node waiters; /* private */
-	unsigned loop;            /* private: it belongs to; 0: none yet */
+	unsigned loop;            /* private: the loop that it belongs to; 0: none yet */
 };
 
 /* Make a group with nothing to be done. */
