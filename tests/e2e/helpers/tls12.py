@@ -10,36 +10,14 @@ import struct
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from tls_raw import ALERT, CCS, DATA, HANDSHAKE, TAG, VERSION, Alerted, End, extension, message, vector  # noqa: F401
 
-CCS, ALERT, HANDSHAKE, DATA = 20, 21, 22, 23
 (CLIENT_HELLO, SERVER_HELLO, CERTIFICATE, SERVER_KEY_EXCHANGE, CERTIFICATE_REQUEST, SERVER_HELLO_DONE, CERTIFICATE_VERIFY,
  CLIENT_KEY_EXCHANGE, FINISHED) = 1, 2, 11, 12, 13, 14, 15, 16, 20
 SUITES = 0xc02b, 0xc02f
 P256 = 23
 SHA1, SHA256, ECDSA = 2, 4, 3
-VERSION = 0x0303
-SALT, TAG = 4, 16
-
-
-class Alerted(Exception):
-    """The server has sent an alert."""
-
-    def __init__(self, level, code):
-        super().__init__(f'alert {code}')
-        self.level, self.code = level, code
-
-
-def vector(data, size):
-    """`data` behind its length, which takes `size` bytes."""
-    return len(data).to_bytes(size, 'big') + data
-
-
-def message(kind, body):
-    return bytes([kind]) + vector(body, 3)
-
-
-def extension(number, body):
-    return struct.pack('!H', number) + vector(body, 2)
+SALT = 4
 
 
 def prf(secret, label, seed, size):
@@ -51,12 +29,9 @@ def prf(secret, label, seed, size):
     return out[:size]
 
 
-class Client:
-    """One connection over a socket. Messages are added to the transcript as they are sent and received."""
-
+class Client(End):
     def __init__(self, sock):
-        self.socket, self.received, self.messages = sock, b'', b''
-        self.transcript = b''
+        super().__init__(sock)
         self.random = os.urandom(32)
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.sealing = self.opening = None
@@ -72,15 +47,6 @@ class Client:
             self.sealing = aead, salt, number + 1
         self.socket.sendall(struct.pack('!BHH', kind, VERSION, len(data)) + data)
 
-    def take(self, size):
-        while len(self.received) < size:
-            data = self.socket.recv(1 << 16)
-            if not data:
-                raise EOFError
-            self.received += data
-        taken, self.received = self.received[:size], self.received[size:]
-        return taken
-
     def recv(self):
         """The content type and the content of the next record; raises Alerted, EOFError at the end."""
         kind, _, size = struct.unpack('!BHH', self.take(5))
@@ -93,17 +59,6 @@ class Client:
         if kind == ALERT:
             raise Alerted(*data)
         return kind, data
-
-    def recv_message(self):
-        """The type and the body of the next message of the handshake."""
-        while len(self.messages) < 4 or len(self.messages) < 4 + int.from_bytes(self.messages[1:4], 'big'):
-            kind, data = self.recv()
-            assert kind == HANDSHAKE, kind
-            self.messages += data
-        size = 4 + int.from_bytes(self.messages[1:4], 'big')
-        whole, self.messages = self.messages[:size], self.messages[size:]
-        self.transcript += whole
-        return whole[0], whole[4:]
 
     def add(self, *whole):
         """Put messages into the transcript, and send them in one record."""

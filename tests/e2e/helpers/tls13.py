@@ -14,37 +14,15 @@ import tls
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, x25519
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from tls_raw import ALERT, CCS, DATA, HANDSHAKE, TAG, Alerted, End, extension, message, vector  # noqa: F401
 from wire import PROGRAMS
 
-CCS, ALERT, HANDSHAKE, DATA = 20, 21, 22, 23
 CLIENT_HELLO, SERVER_HELLO, TICKET, ENCRYPTED_EXTENSIONS, CERTIFICATE, VERIFY, FINISHED = 1, 2, 4, 8, 11, 15, 20
 SUITE, P256, P384, P521, X25519 = 0x1301, 23, 24, 25, 29
 MESSAGE_HASH = 254
 RETRY_RANDOM = hashlib.sha256(b'HelloRetryRequest').digest()
 CURVES = {P256: ec.SECP256R1(), P384: ec.SECP384R1(), P521: ec.SECP521R1()}
 UNEXPECTED_MESSAGE, BAD_RECORD_MAC, ILLEGAL_PARAMETER = 10, 20, 47
-TAG = 16
-
-
-class Alerted(Exception):
-    """The peer has sent an alert."""
-
-    def __init__(self, level, code):
-        super().__init__(f'alert {code}')
-        self.level, self.code = level, code
-
-
-def vector(data, size):
-    """`data` behind its length, which takes `size` bytes."""
-    return len(data).to_bytes(size, 'big') + data
-
-
-def message(kind, body):
-    return bytes([kind]) + vector(body, 3)
-
-
-def extension(number, body):
-    return struct.pack('!H', number) + vector(body, 2)
 
 
 def extract(salt, secret):
@@ -98,13 +76,13 @@ class Share:
         return self.key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(CURVES[self.group], peer))
 
 
-class Tls13:
-    """One end of a connection over a socket. `ours` and `theirs` protect nothing at first."""
+class Tls13(End):
+    """`ours` and `theirs` protect nothing at first."""
+    untold = (TICKET,)
 
     def __init__(self, sock):
-        self.socket, self.received, self.messages = sock, b'', b''
+        super().__init__(sock)
         self.ours = self.theirs = None
-        self.transcript = b''
 
     # ---- records
 
@@ -118,15 +96,6 @@ class Tls13:
     def send_raw(self, kind, data):
         self.socket.sendall(struct.pack('!BHH', kind, 0x0303, len(data)) + data)
 
-    def take(self, size):
-        while len(self.received) < size:
-            data = self.socket.recv(1 << 16)
-            if not data:
-                raise EOFError
-            self.received += data
-        taken, self.received = self.received[:size], self.received[size:]
-        return taken
-
     def recv(self):
         """The content type and the content of the next record; raises Alerted, EOFError at the end."""
         while True:
@@ -139,18 +108,6 @@ class Tls13:
                 raise Alerted(*data)
             if kind != CCS:
                 return kind, data
-
-    def recv_message(self):
-        """The type and the body of the next message of the handshake."""
-        while len(self.messages) < 4 or len(self.messages) < 4 + int.from_bytes(self.messages[1:4], 'big'):
-            kind, data = self.recv()
-            assert kind == HANDSHAKE, kind
-            self.messages += data
-        size = 4 + int.from_bytes(self.messages[1:4], 'big')
-        whole, self.messages = self.messages[:size], self.messages[size:]
-        if whole[0] != TICKET:
-            self.transcript += whole
-        return whole[0], whole[4:]
 
     def send_message(self, kind, body):
         whole = message(kind, body)
