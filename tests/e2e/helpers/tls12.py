@@ -2,6 +2,7 @@
 
 A test builds each message, and may send what no library would, in any order.
 """
+# needs: python3-cryptography
 import hashlib
 import hmac
 import os

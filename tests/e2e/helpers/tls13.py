@@ -2,6 +2,7 @@
 
 A test sees each record and each message before it is sent, and may send what no library would.
 """
+# needs: python3-cryptography
 import base64
 import hashlib
 import hmac
