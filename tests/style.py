@@ -210,12 +210,17 @@ def check_circles(tap, root):
 
 
 def commands_of(path):
-    """The commands that a file runs, as far as that shows: the first words of lists, and calls of the helpers curl() and node()."""
+    """The commands that a file runs, as far as that shows: the first words of lists, and calls of the helpers curl() and node(); and the
+    modules that it imports."""
     with open(path, encoding='utf-8') as file:
         tree = ast.parse(file.read())
     for node in ast.walk(tree):
         if isinstance(node, ast.List) and node.elts and isinstance(node.elts[0], ast.Constant):
             yield node.elts[0].value
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module.partition('.')[0]
+        elif isinstance(node, ast.Import):
+            yield from (name.name.partition('.')[0] for name in node.names)
         elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
             yield {'curl': 'curl', 'node': 'npm'}.get(node.func.id if isinstance(node.func, ast.Name) else node.func.attr)
 
@@ -223,13 +228,14 @@ def commands_of(path):
 def check_needs(tap, root):
     with open(os.path.join(root, 'dev')) as file:
         table = re.findall(r'^\t([\w|.+-]+) +(\w+) +(\S+)$', re.search(r"^tool_needs='(.*?)'$", file.read(), re.M | re.S)[1], re.M)
-    package_of = {what: package for package, kind, what in table if kind == 'command'}
+    package_of = {os.path.basename(what): package for package, kind, what in table
+                  if kind == 'command' or kind == 'file' and '/dist-packages/' in what}
     wrong = []
     for path in sources(os.path.join(root, 'tests'), '.py'):
         own = needs.of_file(os.path.join(root, 'tests', path), set())
         # Functions that others call: who calls them, needs it.
         if path not in ('e2e/helpers/wire.py', 'e2e/helpers/coding.py'):
-            wrong += [f'tests/{path} runs {command}, and has no {package_of[command]} in its line "# needs:"'
+            wrong += [f'tests/{path} uses {command}, and has no {package_of[command]} in its line "# needs:"'
                       for command in sorted(set(filter(package_of.get, commands_of(os.path.join(root, 'tests', path)))))
                       if package_of[command] not in own]
     wrong += [f'{name} needs {package}' for name in ('scope', 'runtime', 'router', 'crash') for package in needs.needs([name])]

@@ -12,6 +12,7 @@ from tls13 import P256, P384, P521, X25519, Share, extension, vector
 from wire import Case
 
 KEY_EXCHANGE, SERVER_DONE, CLIENT_KEY_EXCHANGE = 12, 14, 16
+HANDSHAKE_FAILURE = 40
 SUITE = 0xc02b      # ECDHE-ECDSA-AES128-GCM-SHA256
 SIZES = {P256: 32, P384: 48, P521: 66}
 PRIMES = {P256: 2**256 - 2**224 + 2**192 + 2**96 - 1, P384: 2**384 - 2**128 - 2**96 + 2**32 - 1, P521: 2**521 - 1}
@@ -56,10 +57,12 @@ def all_points():
 
 
 class Refusing:
-    def refused(self, end):
+    def refused(self, end, *also):
+        """With the alert illegal_parameter, or one of these."""
         with self.assertRaises(tls13.Alerted) as caught:
             end.recv_message()
-        self.assertEqual((caught.exception.level, caught.exception.code), (2, tls13.ILLEGAL_PARAMETER))
+        self.assertEqual(caught.exception.level, 2)
+        self.assertIn(caught.exception.code, (tls13.ILLEGAL_PARAMETER, *also))
         with self.assertRaises((EOFError, ConnectionResetError)):
             end.recv()
 
@@ -115,7 +118,8 @@ class OnServer(Refusing, TlsCase):
         server = self.secure()
         for group, name, point in all_points():
             with self.subTest(group=group, point=name):
-                self.refused(self.exchange(server, group, point))
+                # wolfSSL 5.7 looks at the point itself.
+                self.refused(self.exchange(server, group, point), HANDSHAKE_FAILURE)
 
     def test_good_ones_of_tls_1_2(self):
         """Behind such a key it is the Finished that is wrong."""
