@@ -100,7 +100,7 @@ class Resources(Case):
             file.write(pattern(20 * MIB))
         names = sorted(os.listdir(folder))
         sizes = []
-        for _ in range(8):
+        for _ in range(11):
             self.vanish(server, 300)
             self.quiet(server, start)
             sizes.append(server.rss())
@@ -108,7 +108,7 @@ class Resources(Case):
         # The pools fill at first, and more of them where more clients are served at once; 1200 clients later nothing of 5 KiB is left
         # of each.
         if not is_sanitized():
-            self.assertLess(min(sizes[5:]) - min(sizes[1:4]), 1200 * 5 * KIB)
+            self.assertLess(min(sizes[8:]) - min(sizes[3:6]), 1200 * 5 * KIB)
         self.assertEqual(len(server.get('/files/file').body), 3 * MIB)
 
     def test_descriptors_come_back(self):

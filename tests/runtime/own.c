@@ -438,7 +438,7 @@ TASK_TEST(own, a_block_ends_what_it_has_begun)
 		eddy_scope_begin(&inner, NULL);
 		EXPECT_EQ(eddy_scope_spawn(&inner, "waits", until_cancelled, &was_cancelled), 0);
 		EXPECT_EQ(eddy_chan_init(&items, sizeof(item), 1), 0);
-		eddy_timeout_queue_init(&idle, EDDY_MS);
+		eddy_timeout_queue_init(&idle, 60 * EDDY_SECOND);
 		eddy_timeout_arm(&soon, &idle);
 		EXPECT_EQ(eddy_buffers_open(&own, NULL), 0);
 		EXPECT_EQ(eddy_receiver_open(&stream, fds[0],
