@@ -340,6 +340,7 @@ Test(own, no_offloaded_function_uses_one)
 		*ret_what = name;                                                                  \
 		if (really) {                                                                      \
 			EDDY_AUTO(fn) type copy = variable;                                        \
+			(void)copy;                                                                \
 		}                                                                                  \
 		return true;                                                                       \
 	}
