@@ -290,7 +290,7 @@ class Service(ServiceOnTmpfs):
         self.assertEqual(self.ask('GET', '/').status, 200)
         self.assertEqual(self.system.show(SERVICE, 'ActiveState'), 'active')
         self.assertIn('listening on systemd:web', self.system.show(SERVICE, 'StatusText'))
-        self.assertRegex(self.journal(), r'INFO eddy::app: Listening on systemd:web')
+        self.eventually(lambda: re.search(r'INFO eddy::app: Listening on systemd:web', self.journal()), what=self.journal)
 
     def test_what_is_around_it(self):
         self.ask('GET', '/')
@@ -377,7 +377,7 @@ class Service(ServiceOnTmpfs):
         os.kill(self.outside(before), signal.SIGSTOP)
         self.eventually(lambda: self.main_pid() not in (0, before), 20)
         self.assertEqual(self.ask('GET', '/').status, 200)
-        self.assertIn('Watchdog timeout', self.journal())
+        self.eventually(lambda: 'Watchdog timeout' in self.journal(), what=self.journal)
         self.restarts = 1
 
     def assertMovesFiles(self):
