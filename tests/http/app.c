@@ -396,6 +396,7 @@ static int ask_both(void *arg)
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "first", ask_first, started);
 	started->statuses[1] = status_of(started->app, "GET /hello");
+	eddy_scope_join(&scope);
 	return eddy_scope_end(&scope);
 }
 

@@ -259,6 +259,20 @@ Test(test, asks_from_a_task)
 	eddy_app_free(asked.app);
 }
 
+/* Whichever end is cancelled first. */
+Test(test, a_cancelled_caller_is_told_so)
+{
+	for (int seed = 60; seed < 80; seed++) {
+		struct asked asked = { .app = make_app() };
+		char chaos[64];
+
+		snprintf(chaos, sizeof(chaos), "%d,shuffle,delay,eintr,nobufs,ends,misses", seed);
+		setenv("EDDY_CHAOS", chaos, 1);
+		cr_expect(eq(int, eddy_run(NULL, ask_and_cancel, &asked), 0));
+		eddy_app_free(asked.app);
+	}
+}
+
 /* A layer's task, and requests that need it. */
 struct helper {
 	struct eddy_app *app;
