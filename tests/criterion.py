@@ -22,6 +22,9 @@ import tempfile
 from tap import Tap
 
 RESULT = re.compile(r'(ok|not ok) - (\S+?)::(\S+)\s*(.*)')
+# Criterion ends when one of its processes could not be started, which happens now and then on a busy machine.
+NOT_STARTED = 'Could not spawn test instance'
+TRIES = 3
 REPORT = re.compile(r'ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |^==\d+== ', re.M)
 
 
@@ -53,16 +56,25 @@ def results(lines):
         yield case
 
 
-def main():
-    exe = sys.argv[1]
-    only, but = names('EDDY_TEST_ONLY'), names('EDDY_TEST_EXCEPT')
-    tap = Tap()
+def run_once(exe):
+    """Returns (exit status, what it said, lines of TAP)."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, 'tap')
         run = subprocess.run(command(exe, report), stdin=subprocess.DEVNULL, check=False,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        log = run.stdout.decode(errors='replace')
         lines = open(report, errors='replace').read().splitlines() if os.path.exists(report) else []
+    return run.returncode, run.stdout.decode(errors='replace'), lines
+
+
+def main():
+    exe = sys.argv[1]
+    only, but = names('EDDY_TEST_ONLY'), names('EDDY_TEST_EXCEPT')
+    tap = Tap()
+    for _ in range(TRIES):
+        status, log, lines = run_once(exe)
+        if NOT_STARTED not in log:
+            break
+        print(f'{os.path.basename(exe)}: {NOT_STARTED}; once more', file=sys.stderr)
 
     plan = next((int(m.group(1)) for m in map(re.compile(r'1\.\.(\d+)').match, lines) if m), None)
     seen = 0
@@ -80,11 +92,11 @@ def main():
 
     name = os.path.basename(exe)
     if plan is None or plan != seen:
-        tap.fail(f'{name} ended early', f'exit status {run.returncode}, {seen} results of {plan}')
+        tap.fail(f'{name} ended early', f'exit status {status}, {seen} results of {plan}')
     elif not tap.failed and REPORT.search(log):
         tap.fail(f'{name} left a sanitizer report')
-    elif not tap.failed and run.returncode:
-        tap.fail(f'{name} failed', f'exit status {run.returncode}')
+    elif not tap.failed and status:
+        tap.fail(f'{name} failed', f'exit status {status}')
     if tap.failed:
         tap.say(log)
     return tap.end()

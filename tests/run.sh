@@ -128,7 +128,7 @@ run_tsan_in() { # FOLDER LABEL
 		return
 	}
 	# ThreadSanitizer wants an address space that is laid out as it expects.
-	EDDY_TEST_WRAP="setarch $(uname -m) -R" run_in "$1" "$2" "${criterion_tests[@]}"
+	EDDY_TEST_WRAP="setarch $(uname -m) -R" run_in "$1" "$2" -t 4 "${criterion_tests[@]}"
 }
 
 run_tsan() { CC=clang CXX=clang++ run_tsan_in "$root/build-tsan" tsan; }
