@@ -407,9 +407,10 @@ class Service(ServiceOnTmpfs):
 
     def shown(self):
         """Whom the certificate names that it shows."""
-        said = self.system.run('openssl', 's_client', '-connect', f'localhost:{PORT}').stdout
-        found = re.search(r'^subject=CN ?= ?(\S+)$', said, re.M)
-        return found and found[1]
+        done = self.system.run('openssl', 's_client', '-connect', f'localhost:{PORT}')
+        found = re.search(r'^subject=CN ?= ?(\S+)$', done.stdout, re.M)
+        self.assertTrue(found, done.stdout + done.stderr + self.journal())
+        return found[1]
 
     def test_certificates_are_renewed(self):
         self.drop_in('tls')
