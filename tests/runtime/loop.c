@@ -195,7 +195,9 @@ TASK_TEST(loop, is_posted_to_by_handlers_of_signals)
 	EXPECT_EQ(pthread_create(&kills, NULL, kill_target, &killer), 0);
 	EXPECT_EQ(pthread_create(&pauses, NULL, pause_until_closed, &closed[0]), 0);
 	post_by_handler(&ping, &killer, pauses);
-	post_by_handler(&ping, &killer, pthread_self());
+	/* ThreadSanitizer keeps a signal back until the thread calls something that it knows, which liburing is not. */
+	if (!EDDYI_TSAN)
+		post_by_handler(&ping, &killer, pthread_self());
 	for (int i = 0; i < 10; i++) {
 		raise(SIGUSR1);
 		EXPECT_EQ(eddy_event_wait(&ping.came), 0);
