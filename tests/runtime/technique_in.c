@@ -336,18 +336,19 @@ TASK_TEST(technique_in, splices_are_copies_where_descriptors_have_run_out)
 
 TASK_TEST(technique_in, a_slow_disk_holds_the_loop_once)
 {
-	uint64_t moved, by_ring;
+	uint64_t began = eddy_now(), moved, by_ring;
 
 	if (!has_disk())
 		return 0;
 	eddy_transfer_configure(&(struct eddy_transfer_options){ .slow_write_ns = 1 });
 	EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
 	by_ring = eddy_transfer_stats().written_by_ring;
-	/* Who comes next knows. */
+	/* The next ones know, unless this machine is so busy that a second has gone by. */
 	for (int i = 0; i < 3; i++) {
 		EXPECT_EQ(receive_at("/tmp", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
-		by_ring += SIZE;
-		EXPECT_EQ(eddy_transfer_stats().written_by_ring, by_ring);
+		if (eddy_now() - began < EDDY_SECOND)
+			EXPECT_EQ(eddy_transfer_stats().written_by_ring, by_ring + SIZE);
+		by_ring = eddy_transfer_stats().written_by_ring;
 	}
 	/* In memory there is none. */
 	EXPECT_EQ(receive_at("/dev/shm", EDDY_TECHNIQUE_AUTO, SIZE, SIZE, &moved), 0);
