@@ -241,6 +241,30 @@ Test(flight, keys_do_not_change_within_a_message)
 	}
 }
 
+static int alert_of(struct bytes first, struct bytes then, bool is_1_3)
+{
+	struct eddyi_flight flight = { 0 };
+	int alert;
+
+	if (allows(&flight, first, false))
+		allows(&flight, then, is_1_3);
+	alert = flight.alert;
+	eddyi_flight_deinit(&flight);
+	return alert;
+}
+
+/* RFC 8446 section 6.2: unexpected_message (10) for what must not come here, illegal_parameter (47) for what it holds. */
+Test(flight, alerts_tell_order_from_content)
+{
+	struct bytes hello = record(22, client_hello("")), none = { .len = 0 };
+
+	cr_expect_eq(alert_of(hello, record(22, message(20, hex("00"))), true), 10);
+	cr_expect_eq(alert_of(hello, record(23, hex("00")), false), 10);
+	cr_expect_eq(alert_of(record(22, message(DONE, none)), none, false), 10);
+	cr_expect_eq(alert_of(record(22, message(CLIENT_HELLO, hex("00"))), none, false), 47);
+	cr_expect_eq(alert_of(hello, record(22, message(CLIENT_HELLO, none)), true), 47);
+}
+
 Test(flight, long_messages_are_not_kept)
 {
 	struct eddyi_flight flight = { 0 };

@@ -23,11 +23,22 @@
 #define RANDOM_LEN 32
 #define CURVE_LEN 3 /* its type and its number */
 #define TLS_1_3 0x0304
+/* Alerts (RFC 8446 section 6). */
+#define UNEXPECTED_MESSAGE 10
+#define ILLEGAL_PARAMETER 47
 
 void eddyi_flight_deinit(struct eddyi_flight *flight)
 {
 	free(flight->message);
 	free(flight->suites);
+}
+
+/* Note the alert for a message that must not come here. Return: whether it may. */
+static bool may_come(struct eddyi_flight *flight, bool may)
+{
+	if (!may)
+		flight->alert = UNEXPECTED_MESSAGE;
+	return may;
 }
 
 /* ---- a server's ---- */
@@ -114,7 +125,7 @@ static bool check_server_hello(struct eddyi_flight *flight, struct eddyi_reader 
 	if (!found.is_1_3)
 		return !retries;
 	flight->is_over = !retries;
-	return ends_record && (retries || found.has_share);
+	return may_come(flight, ends_record) && (retries || found.has_share);
 }
 
 /* ---- a client's ---- */
@@ -165,7 +176,7 @@ static bool begin_message(struct eddyi_flight *flight, bool is_1_3)
 	const unsigned char *head = flight->head;
 	uint32_t size = (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];
 
-	if (!is_of_server(flight) && !is_in_order(flight->last, head[0], is_1_3))
+	if (!is_of_server(flight) && !may_come(flight, is_in_order(flight->last, head[0], is_1_3)))
 		return false;
 	flight->last = head[0];
 	flight->size = (uint32_t)sizeof(flight->head) + size;
@@ -187,7 +198,8 @@ static bool check_message(struct eddyi_flight *flight, bool ends_record)
 	switch (flight->head[0]) {
 	case CLIENT_HELLO:
 		/* What follows it has other keys, or waits for an answer (CVE-2023-6937). */
-		return ends_record && eddyi_hello_read(flight->message, len, &hello);
+		return may_come(flight, ends_record) &&
+		       eddyi_hello_read(flight->message, len, &hello);
 	case SERVER_HELLO:
 		return is_of_server(flight) && check_server_hello(flight, message, ends_record);
 	case SERVER_KEY_EXCHANGE:
@@ -242,7 +254,7 @@ static bool take_record(struct eddyi_flight *flight, struct eddyi_reader record,
 	if (type == TYPE_CHANGE || type == TYPE_DATA) {
 		flight->is_over = type == TYPE_DATA || !is_1_3;
 		/* Keys change between messages only. In TLS 1.2 a ChangeCipherSpec tells that they do. */
-		return !flight->len && (type == TYPE_CHANGE || is_1_3);
+		return may_come(flight, !flight->len && (type == TYPE_CHANGE || is_1_3));
 	}
 	while (type == TYPE_HANDSHAKE && record.len && !flight->is_over)
 		if (!take_message(flight, &record, is_1_3))
@@ -253,10 +265,11 @@ static bool take_record(struct eddyi_flight *flight, struct eddyi_reader record,
 bool eddyi_flight_allows(struct eddyi_flight *flight, const unsigned char *record, size_t len,
 			 bool is_1_3)
 {
-	if (!flight->is_over && !flight->is_bad)
-		flight->is_bad =
-			!take_record(flight, (struct eddyi_reader){ record, len, false }, is_1_3);
-	return !flight->is_bad;
+	if (!flight->is_over && !flight->alert &&
+	    !take_record(flight, (struct eddyi_reader){ record, len, false }, is_1_3) &&
+	    !flight->alert)
+		flight->alert = ILLEGAL_PARAMETER;
+	return !flight->alert;
 }
 
 bool eddyi_flight_has_verify(const struct eddyi_flight *flight)

@@ -24,8 +24,8 @@ struct eddyi_flight {
 	uint16_t suites_len;
 	uint8_t last; /* type of the last message, 0: none */
 	bool keeps;
-	bool is_over; /* what follows is encrypted */
-	bool is_bad;
+	bool is_over;  /* what follows is encrypted */
+	uint8_t alert; /* why the peer is refused; 0: it is not */
 	unsigned char head[4];
 };
 
@@ -36,7 +36,7 @@ void eddyi_flight_deinit(struct eddyi_flight *flight);
 int eddyi_flight_offer(struct eddyi_flight *flight, const unsigned char *record, size_t len);
 
 /* Whether the session may have the next record of the peer, which is whole. `is_1_3`: the version that the session
- * knows of, after it has taken all records before. Once false it stays so. */
+ * knows of, after it has taken all records before. Once false it stays so, and `alert` says why. */
 bool eddyi_flight_allows(struct eddyi_flight *flight, const unsigned char *record, size_t len,
 			 bool is_1_3);
 

@@ -68,7 +68,7 @@ static bool admit(struct eddyi_tls *tls, struct eddyi_tls_record record, bool is
 	if (tls->refuses)
 		return false;
 	if (!eddyi_flight_allows(&tls->flight, record.bytes, record.len, is_1_3)) {
-		put_alert(tls, illegal_parameter);
+		put_alert(tls, tls->flight.alert);
 		tls->refuses = true;
 		return false;
 	}
