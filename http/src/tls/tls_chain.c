@@ -2,8 +2,6 @@
 
 #include "tls_chain.h"
 
-#include "library.h"
-
 #include <wolfssl/openssl/evp.h>
 #include <wolfssl/openssl/x509.h>
 #include <wolfssl/wolfcrypt/asn_public.h>
@@ -118,9 +116,10 @@ static bool is_under_constraints(WOLFSSL_X509 *x509, WOLFSSL_X509_STORE_CTX *tru
 	return constrained || !ended;
 }
 
-/* wolfSSL before 5.9.2 does not apply name constraints to addresses, URIs, wildcards (CVE-2026-7532, CVE-2026-5263,
- * CVE-2026-10592), and takes "example.com" for a part of "badexample.com": authorities that have any are not trusted. Issuers are
- * found by name, which several may have, so each certificate of the chain is looked at. */
+/* wolfSSL before 5.9.2 does not apply name constraints to addresses, URIs and wildcards (CVE-2026-7532, CVE-2026-5263,
+ * CVE-2026-10592), and takes "example.com" for a part of "badexample.com". 5.9.2 forgets them behind an authority that has the name
+ * of its issuer or of a root. Authorities that have any are not trusted. Issuers are found by name, which several may have, so each
+ * certificate of the chain is examined. */
 static bool has_constraints(struct WOLFSSL_X509_STORE_CTX *store)
 {
 	WOLFSSL_X509_STORE_CTX *trust = wolfSSL_X509_STORE_CTX_new();
@@ -145,5 +144,5 @@ int eddyi_tls_chain_verify(int ok, struct WOLFSSL_X509_STORE_CTX *store)
 	for (int i = 0; i < store->totalCerts; i++)
 		if (!is_strong(&store->certs[i]))
 			return 0;
-	return wolfSSL_lib_version_hex() >= EDDYI_TLS_LIBRARY_GOOD || !has_constraints(store);
+	return !has_constraints(store);
 }

@@ -6,7 +6,7 @@
 struct WOLFSSL_X509_STORE_CTX;
 
 /* Refuse a chain with a signature by MD5 or SHA-1, or an RSA key of less than 2048 bits. The signature of a trust anchor by
- * itself proves nothing, and may be of any kind. Where the library does not apply name constraints in full, refuse a chain
+ * itself proves nothing, and may be of any kind. No version of the library applies name constraints in full: refuse a chain
  * under an authority that has any. A VerifyCallback: the error is VERIFY_CERT_ERROR then. */
 int eddyi_tls_chain_verify(int ok, struct WOLFSSL_X509_STORE_CTX *store);
 

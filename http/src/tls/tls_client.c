@@ -297,7 +297,7 @@ static const char *fault_name(int error, char text[WOLFSSL_MAX_ERROR_SZ])
 	/* Of a wolfSSL without MD5. */
 	case HASH_TYPE_E:
 		return "it or one above it is signed with MD5 or SHA-1, or has an RSA key of "
-		       "less than 2048 bits, or has name constraints, which wolfSSL enforces from 5.9.2 on";
+		       "less than 2048 bits, or has name constraints, which wolfSSL does not enforce";
 	default:
 		return wolfSSL_ERR_error_string((unsigned long)error, text);
 	}
