@@ -30,6 +30,19 @@ class Groups(Shared):
         self.assertEqual(self.passed('/api/secret/nowhere', status=401), ['api', 'app'])
         self.assertEqual(self.passed('/api/secret/nowhere', 'x-key: 123', status=404), ['secret', 'api', 'app'])
 
+    def test_dot_segments_in_a_path(self):
+        for path in ('/api/./secret/ok', '/x/../api/secret/ok', '/api/ok/../secret/./ok', '/api/%2e/secret/ok', '/api/x/%2E%2e/secret/x/.%2e/ok',
+                     '/api/secret/ok/.', 'http://localhost/api/./secret/ok'):
+            with self.subTest(path):
+                self.assertEqual(self.passed(path, status=401), ['api', 'app'])
+                self.assertEqual(self.passed(path, 'x-key: 123'), ['route', 'secret', 'api', 'app'])
+        self.assertEqual(self.passed('/api/secret/../ok'), ['api', 'app'])
+        for path in ('/..', '/../api/ok', '/api/../../api/ok', '/%2e%2e/api/ok', '/api/%2e./.%2E/%2e%2e'):
+            with self.subTest(path):
+                self.assertProblem(self.server.get(path), 400, 'the path leads above the root')
+        # An escaped slash ends no segment.
+        self.assertEqual(self.passed('/api/%2e%2e%2fapi/ok', status=404), ['api', 'app'])
+
     def test_head_is_behind_the_same_filters(self):
         self.assertEqual(self.passed('/api/secret/ok', method='HEAD', status=401), ['api', 'app'])
         self.assertEqual(self.passed('/api/secret/ok', 'x-key: 123', method='HEAD'), ['route', 'secret', 'api', 'app'])

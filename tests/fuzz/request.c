@@ -20,6 +20,7 @@ struct outcome {
 
 static void check_head(struct eddyi_head *head, struct eddyi_arena *arena)
 {
+	struct eddy_str path_text;
 	struct eddyi_path path;
 	size_t bytes = 0;
 
@@ -36,7 +37,10 @@ static void check_head(struct eddyi_head *head, struct eddyi_arena *arena)
 	}
 	if (bytes > head->len)
 		abort();
-	if (head->target.path.ptr[0] == '/')
+	path_text = head->target.path;
+	if (!eddyi_path_remove_dots(&path_text) || !eddy_str_eq(path_text, head->target.path))
+		abort();
+	if (path_text.ptr[0] == '/')
 		eddyi_path_split(arena, head->target.path, &path);
 }
 

@@ -19,6 +19,7 @@ Test(head, accepts)
 		"GET / HTTP/1.1\r\nX:\r\nY: \r\nZ:\ta\tb \r\n" END,
 		"GET / HTTP/1.1\r\nX: \xff\r\n" END,
 		"PROPFIND / HTTP/1.1\r\n" END,
+		"GET /a/../b?../.. HTTP/1.1\r\n" END,
 	};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -42,6 +43,9 @@ Test(head, refuses)
 		{ 400, "GET / HTTP/1.1\r\n: a\r\n" END },
 		{ 400, "GET / HTTP/1.1\r\nX: a\x01\r\n" END },
 		{ 400, "GET / HTTP/1.1\r\nX: a\x7f\r\n" END },
+		{ 400, "GET /.. HTTP/1.1\r\n" END },
+		{ 400, "GET /a/%2e%2e/../b HTTP/1.1\r\n" END },
+		{ 400, "GET http://localhost/.. HTTP/1.1\r\n" END },
 		{ 400, "GET /\r\n" END },
 		{ 400, "GET / HTTP/3.0\r\n" END },
 		{ 400, "GET / HTTP/2.1\r\n" END },

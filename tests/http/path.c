@@ -104,6 +104,73 @@ Test(path, splits)
 		cr_expect_str_eq(split(cases[i].path), cases[i].want, "%s", cases[i].path);
 }
 
+/* What is left of the path, "above" in front if it led above the root. */
+static const char *remove_dots(const char *text)
+{
+	static char out[256];
+	size_t len = strlen(text);
+	char *exact = malloc(len ? len : 1);
+	struct eddy_str path;
+	bool stays;
+
+	memcpy(exact, text, len);
+	path = eddy_str(exact, len);
+	stays = eddyi_path_remove_dots(&path);
+	snprintf(out, sizeof(out), "%s%.*s", stays ? "" : "above ", EDDY_FMT(path));
+	free(exact);
+	return out;
+}
+
+/* The examples of RFC 3986, section 5.2.4, are the first two. */
+Test(path, removes_dot_segments)
+{
+	static const struct {
+		const char *path, *want;
+	} cases[] = {
+		{ "/a/b/c/./../../g", "/a/g" },
+		{ "/mid/content=5/../6", "/mid/6" },
+		{ "", "" },
+		{ "*", "*" },
+		{ "/", "/" },
+		{ "/.", "/" },
+		{ "/./", "/" },
+		{ "/./a", "/a" },
+		{ "/a/.", "/a/" },
+		{ "/a/./", "/a/" },
+		{ "/a/..", "/" },
+		{ "/a/../", "/" },
+		{ "/a/b/..", "/a/" },
+		{ "/a/../b/./c/../d", "/b/d" },
+		{ "/a//..", "/a/" },
+		{ "/a//../..", "/" },
+		{ "//..", "/" },
+		{ "//../a", "/a" },
+		{ "/a/%2e/b", "/a/b" },
+		{ "/a/%2e%2E/b", "/b" },
+		{ "/a/.%2e/b/%2E./c", "/c" },
+		{ "/..", "above /" },
+		{ "/../a", "above /a" },
+		{ "/%2e%2e", "above /" },
+		{ "/a/../../b", "above /b" },
+		{ "/a/../../b/c", "above /b/c" },
+		{ "/./..", "above /" },
+		/* No dot segments. */
+		{ "/...", "/..." },
+		{ "/a/.b", "/a/.b" },
+		{ "/a/..b/b..", "/a/..b/b.." },
+		{ "/a/..;/b", "/a/..;/b" },
+		{ "/a/%2e%2e%2fb", "/a/%2e%2e%2fb" },
+		{ "/a/%252e%252e/b", "/a/%252e%252e/b" },
+		{ "/a/%2e%2", "/a/%2e%2" },
+		{ "/a/%", "/a/%" },
+		{ "/%2e%2e%2e", "/%2e%2e%2e" },
+		{ "/%41/b", "/%41/b" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		cr_expect_str_eq(remove_dots(cases[i].path), cases[i].want, "%s", cases[i].path);
+}
+
 Test(path, nul_byte_is_refused)
 {
 	struct eddyi_path path;

@@ -137,6 +137,7 @@ Test(url, resolves)
 		{ "g;x=1/../y", "http://a/b/c/y" },
 		{ "g?y/../x", "http://a/b/c/g?y/../x" },
 		{ "https://b:1/../x?#", "https://b:1/x?" },
+		{ "%2e%2E/g", "http://a/b/g" },
 		{ "//[::1]:8/x", "http://[::1]:8/x" },
 	};
 	struct eddyi_url base, url;

@@ -23,7 +23,7 @@ EDDY_API struct eddy_str eddy_req_method(const struct eddy_req *req);
 /* The version of HTTP/1 that the client speaks: 0 or 1. */
 EDDY_API unsigned eddy_req_minor(const struct eddy_req *req);
 
-/* The target's path, not decoded. */
+/* The target's path, not decoded, without dot segments (RFC 3986 section 5.2.4). */
 EDDY_API struct eddy_str eddy_req_target_path(const struct eddy_req *req);
 
 /* The target's query, not decoded, without the '?'; .ptr is NULL when there is none. */

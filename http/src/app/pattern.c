@@ -33,6 +33,8 @@ static const char *add_segment(struct eddyi_pattern *pattern, struct eddy_str ra
 		return "something follows {name...}";
 	if (pattern->count == EDDYI_PATTERN_SEGMENTS_MAX)
 		return "more than 64 segments";
+	if (eddy_str_eq_z(decoded, ".") || eddy_str_eq_z(decoded, ".."))
+		return "a request's path never has a dot segment";
 	if (!raw.len || (!memchr(raw.ptr, '{', raw.len) && !memchr(raw.ptr, '}', raw.len))) {
 		pattern->segments[pattern->count++] = decoded;
 		return NULL;

@@ -1,5 +1,7 @@
 #include "head.h"
 
+#include "text/path.h"
+
 #define HEADERS_FIRST 16
 /* A method that nobody knows is answered 501 when it could be one: RFC 9110 names no limit. */
 #define METHOD_LEN_MAX 32
@@ -272,6 +274,8 @@ static int judge(struct eddyi_head *head)
 		return eddyi_head_refuse(head, 400, "the request line is malformed");
 	if (eddyi_target_parse(target, head->method, &head->target) < 0)
 		return eddyi_head_refuse(head, 400, "the request target is malformed");
+	if (!eddyi_path_remove_dots(&head->target.path))
+		return eddyi_head_refuse(head, 400, "the path leads above the root");
 	return judge_fields(head);
 }
 

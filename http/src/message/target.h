@@ -9,7 +9,7 @@
  * A '#', a blank, a control byte or a byte over 0x7f is an error in all of them, and so is '\' in a
  * path; other printable bytes that URIs should have escaped ("|", "{") are taken as they come, as
  * browsers send them.
- * Escapes are not looked at: eddyi_path_split and eddyi_path_next_pair do.
+ * Escapes and dot segments are not looked at: the functions of path.h do.
  */
 #ifndef EDDYI_TARGET_H
 #define EDDYI_TARGET_H

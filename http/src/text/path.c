@@ -71,6 +71,60 @@ int eddyi_path_split(struct eddyi_arena *arena, struct eddy_str path, struct edd
 	return 0;
 }
 
+/* The number of dots in a dot segment; 0 for any other segment. */
+static int count_dots(struct eddy_str segment)
+{
+	int dots = 0;
+
+	for (size_t i = 0; i < segment.len; i++, dots++) {
+		if (segment.ptr[i] == '.')
+			continue;
+		if (eddyi_syntax_escape_at(segment, i) != '.')
+			return 0;
+		i += 2;
+	}
+	return dots <= 2 ? dots : 0;
+}
+
+static bool may_have_dots(struct eddy_str path)
+{
+	for (size_t i = 1; i < path.len; i++)
+		if ((path.ptr[i] == '.' || path.ptr[i] == '%') && path.ptr[i - 1] == '/')
+			return true;
+	return false;
+}
+
+bool eddyi_path_remove_dots(struct eddy_str *path)
+{
+	char *out = (char *)path->ptr;
+	struct eddy_str rest, segment;
+	bool stays = true;
+	size_t len = 0;
+
+	if (!may_have_dots(*path))
+		return true;
+	rest = eddy_str_skip(*path, 1);
+	while (eddy_str_split(&rest, '/', &segment)) {
+		int dots = count_dots(segment);
+
+		if (dots == 2) {
+			stays &= len > 0;
+			while (len && out[--len] != '/')
+				;
+		}
+		if (dots && rest.ptr)
+			continue;
+		/* A dot segment at the end means the folder itself. */
+		if (dots)
+			segment.len = 0;
+		out[len++] = '/';
+		memmove(out + len, segment.ptr, segment.len);
+		len += segment.len;
+	}
+	path->len = len;
+	return stays;
+}
+
 /* Decode one half of a pair. */
 static int decode_form(struct eddyi_arena *arena, struct eddy_str raw, struct eddy_str *ret_text)
 {

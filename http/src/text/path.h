@@ -2,9 +2,9 @@
  *
  * A path is split at '/' first and each segment percent-decoded once, afterwards: `%2F` is a slash
  * inside its segment. One trailing slash is ignored, every other empty segment stands. The dot
- * segments `.` and `..` (also as `%2e`) are segments like others: nothing is ever normalised, so
- * that the route that guards a path and the handler that uses it see the same bytes. Whoever opens
- * a file by a path must itself keep beneath its folder (RESOLVE_BENEATH).
+ * segments of a request's path are removed once, when its head is read: filters, guards, routes and
+ * handlers see the same path. A decoded segment can still hold `../` (`%2e%2e%2f`), so code that opens a
+ * file by a path must itself keep beneath its folder (RESOLVE_BENEATH).
  */
 #ifndef EDDYI_PATH_H
 #define EDDYI_PATH_H
@@ -18,6 +18,11 @@ struct eddyi_path {
 	size_t count;
 	bool has_slash; /* a segment holds a decoded '/': it can't be the name of a file */
 };
+
+/* Remove the segments `.` and `..`, also as `%2e`, in place (RFC 3986 section 5.2.4). The path begins with
+ * '/' or has no '/'; it is written to only if it has an escape or a dot behind a '/'.
+ * Return: false if a `..` would have left the root; it is removed all the same. */
+bool eddyi_path_remove_dots(struct eddy_str *path);
 
 /* Split and decode a path: it begins with '/', or is empty and then has no segments. The result
  * lies in the arena and, where nothing was escaped, in `path`.

@@ -1,5 +1,6 @@
 #include "url.h"
 
+#include "path.h"
 #include "syntax.h"
 
 #include <errno.h>
@@ -134,32 +135,6 @@ int eddyi_url_parse(struct eddy_str text, struct eddyi_url *ret_url)
 
 /* ---- references ---- */
 
-/* RFC 3986 section 5.2.4, of a path that begins with '/'. Return: the length in `out`, which has room
- * for the whole path. */
-static size_t remove_dots(struct eddy_str path, char *out)
-{
-	struct eddy_str rest = eddy_str_skip(path, 1), segment;
-	size_t len = 0;
-
-	while (eddy_str_split(&rest, '/', &segment)) {
-		bool is_up = eddy_str_eq_z(segment, "..");
-
-		if (is_up)
-			while (len && out[--len] != '/')
-				;
-		if (is_up || eddy_str_eq_z(segment, ".")) {
-			/* The folder itself is meant. */
-			if (rest.ptr)
-				continue;
-			segment = eddy_str("", 0);
-		}
-		out[len++] = '/';
-		memcpy(out + len, segment.ptr, segment.len);
-		len += segment.len;
-	}
-	return len;
-}
-
 /* The path of a reference that has one, merged with that of the base (RFC 3986 section 5.2.3).
  * Return: .ptr NULL when memory is out. */
 static struct eddy_str merge_paths(struct eddyi_arena *arena, struct eddy_str base,
@@ -177,7 +152,13 @@ static struct eddy_str merge_paths(struct eddyi_arena *arena, struct eddy_str ba
 			       eddyi_arena_printf(arena, "/%.*s", EDDY_FMT(path));
 	}
 	out = all.ptr ? eddyi_arena_alloc(arena, all.len) : NULL;
-	return out ? eddy_str(out, remove_dots(all, out)) : eddy_str(NULL, 0);
+	if (!out)
+		return eddy_str(NULL, 0);
+	memcpy(out, all.ptr, all.len);
+	all.ptr = out;
+	/* A reference that would leave the root stays there (RFC 3986 section 5.4.2). */
+	eddyi_path_remove_dots(&all);
+	return all;
 }
 
 static const char *scheme_of(const struct eddyi_url *url)

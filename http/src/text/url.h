@@ -5,8 +5,8 @@
  *   - the scheme is http or https; a host is what host.h takes for one: names in ASCII (punycode, not
  *     IDN), canonical IPv4 addresses, IPv6 in brackets,
  *   - userinfo is refused, and so is port 0,
- *   - path and query hold what RFC 3986 allows there, and whole percent escapes; nothing is decoded or
- *     normalised, but for the dot segments of a reference that is resolved,
+ *   - path and query hold what RFC 3986 allows there, and whole percent escapes; nothing is decoded;
+ *     dot segments are removed from a reference that is resolved, and stay elsewhere,
  *   - a fragment is checked and dropped: it is never sent.
  */
 #ifndef EDDYI_URL_H

@@ -205,6 +205,11 @@ def request(method, path, *headers, body=b'', host='localhost', version='1.1'):
     return to_bytes('\r\n'.join(lines) + '\r\n\r\n') + to_bytes(body)
 
 
+def has_dots(path):
+    """Whether a segment of it is removed: the request is for another path."""
+    return any(re.fullmatch(r'(\.|%2e){1,2}', segment, re.I) for segment in path.partition('?')[0].split('/'))
+
+
 def chunked(*pieces, end=b'0\r\n\r\n'):
     return b''.join(b'%x\r\n%s\r\n' % (len(p), to_bytes(p)) for p in pieces) + end
 
