@@ -203,16 +203,26 @@ class Ranges(Shared):
         response = self.get('bytes=0-0,200000-')
         self.assertEqual((response.status, response.header('content-range')), (206, 'bytes 0-0/100000'))
 
-    def test_sixteen(self):
-        text = ','.join(f'{i * 10}-{i * 10 + 1}' for i in range(16))
+    def test_ranges_in_one_range(self):
+        """200 of them, each of which arrives."""
+        wanted = [(i * 10, i * 10 + 1) for i in range(200)]
+        text = ','.join(f'{first}-{last}' for first, last in wanted)
         response = self.get('bytes=' + text)
         self.assertEqual(response.status, 206)
-        self.assertEqual(response.body.count(b'content-range: bytes'), 16)
-        response = self.get('bytes=' + text + ',200-201')
+        parts = re.findall(rb'content-range: bytes (\d+)-(\d+)/100000\r\n\r\n(..)\r\n', response.body, re.S)
+        self.assertEqual([(int(first), int(last), data) for first, last, data in parts],
+                         [(first, last, self.data[first:last + 1]) for first, last in wanted])
+        response = self.get('bytes=' + text + ',2000-2001')
         self.assertEqual((response.status, response.body), (200, self.data))
 
     def test_overlapping(self):
-        for text in ('0-10,5-15', '0-,0-0', '-5,-6'):
+        """They become one, unless they ask for more than there is."""
+        for text, first, last in (('0-10,5-15', 0, 15), ('5-15,0-10', 0, 15), ('0-9,10-19', 0, 19), ('-5,-6', 99994, 99999)):
+            with self.subTest(text):
+                response = self.get('bytes=' + text)
+                self.assertEqual((response.status, response.header('content-range'), response.body),
+                                 (206, f'bytes {first}-{last}/100000', self.data[first:last + 1]))
+        for text in ('0-,0-0', '0-,0-', '0-60000,40000-', '-100000,5-5'):
             with self.subTest(text):
                 response = self.get('bytes=' + text)
                 self.assertEqual((response.status, response.body), (200, self.data))

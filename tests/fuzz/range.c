@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (range.first > range.last || range.last >= whole)
 			abort();
 		for (size_t j = 0; j < i; j++)
-			if (range.first <= ranges.ranges[j].last &&
-			    ranges.ranges[j].first <= range.last)
+			if (range.first <= ranges.ranges[j].last + 1 &&
+			    ranges.ranges[j].first <= range.last + 1)
 				abort();
 		if (eddyi_range_format(range, whole, text).len >= sizeof(text))
 			abort();

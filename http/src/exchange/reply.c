@@ -89,10 +89,12 @@ static int reply_pieces(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
 	size_t count = res->ranges->count;
-	struct eddy_str parts[EDDYI_RANGE_MAX + 1], head;
+	struct eddy_str *parts = eddyi_arena_alloc(&req->arena, (count + 1) * sizeof(*parts)), head;
 	uint64_t length = 0;
 	int r;
 
+	if (!parts)
+		return -ENOMEM;
 	for (size_t i = 0; i <= count; i++) {
 		parts[i] = part_head(res, i);
 		if (!parts[i].ptr)

@@ -48,21 +48,36 @@ static enum spec parse_spec(struct eddy_str spec, uint64_t size, struct eddyi_ra
 	return SPEC_INSIDE;
 }
 
-static bool overlaps(const struct eddyi_ranges *ranges, struct eddyi_range range)
+/* Merge a range with those that it overlaps or adjoins. Two of those never touch each other, so the
+ * merged one touches no other. */
+static void add(struct eddyi_ranges *ranges, struct eddyi_range range)
 {
-	for (size_t i = 0; i < ranges->count; i++)
-		if (range.first <= ranges->ranges[i].last && ranges->ranges[i].first <= range.last)
-			return true;
-	return false;
+	size_t kept = 0, at = SIZE_MAX;
+
+	for (size_t i = 0; i < ranges->count; i++) {
+		struct eddyi_range other = ranges->ranges[i];
+
+		if (range.first > other.last + 1 || other.first > range.last + 1) {
+			ranges->ranges[kept++] = other;
+			continue;
+		}
+		range.first = other.first < range.first ? other.first : range.first;
+		range.last = other.last > range.last ? other.last : range.last;
+		if (at == SIZE_MAX)
+			at = kept++;
+	}
+	ranges->ranges[at == SIZE_MAX ? kept++ : at] = range;
+	ranges->count = kept;
 }
 
 enum eddyi_range_result eddyi_range_parse(struct eddy_str value, uint64_t size,
 					  struct eddyi_ranges *ret_ranges)
 {
-	struct eddyi_ranges ranges = { 0 };
+	uint64_t left = size;
 	struct eddy_str unit, spec;
 	size_t specs = 0;
 
+	ret_ranges->count = 0;
 	if (!size || !eddyi_syntax_take_token(&value, &unit) ||
 	    !eddy_str_eq_nocase(unit, eddy_str_from("bytes")) || !eddyi_syntax_take(&value, '='))
 		return EDDYI_RANGE_NONE;
@@ -77,17 +92,15 @@ enum eddyi_range_result eddyi_range_parse(struct eddy_str value, uint64_t size,
 		case SPEC_OUTSIDE:
 			break;
 		case SPEC_INSIDE:
-			if (overlaps(&ranges, range))
+			if (range.last - range.first >= left)
 				return EDDYI_RANGE_NONE;
-			ranges.ranges[ranges.count++] = range;
+			left -= range.last - range.first + 1;
+			add(ret_ranges, range);
 		}
 	}
 	if (!specs)
 		return EDDYI_RANGE_NONE;
-	if (!ranges.count)
-		return EDDYI_RANGE_UNSATISFIABLE;
-	*ret_ranges = ranges;
-	return EDDYI_RANGE_SATISFIABLE;
+	return ret_ranges->count ? EDDYI_RANGE_SATISFIABLE : EDDYI_RANGE_UNSATISFIABLE;
 }
 
 struct eddy_str eddyi_range_format(struct eddyi_range range, uint64_t size,

@@ -5,7 +5,7 @@
 #include <eddy/str.h>
 
 /* Most ranges of one request. */
-#define EDDYI_RANGE_MAX 16
+#define EDDYI_RANGE_MAX 200
 
 /* Longest content-range value, its NUL included. */
 #define EDDYI_RANGE_TEXT_SIZE 72
@@ -24,17 +24,20 @@ enum eddyi_range_result {
 
 struct eddyi_ranges {
 	size_t count;
-	struct eddyi_range ranges[EDDYI_RANGE_MAX]; /* in the order of the request */
+	struct eddyi_range
+		ranges[EDDYI_RANGE_MAX]; /* in the order of the request, none next to another */
 };
 
-/* Read the value of a Range field against a representation of `size` bytes.
+/* Read the value of a Range field against a representation of `size` bytes. `ret_ranges` holds something
+ * only if the result is SATISFIABLE.
  *
  * A last position past the end is the end; a range that begins past the end, or a suffix of no
  * bytes, is dropped, and when all are: UNSATISFIABLE. Positions of any number of digits are read.
+ * Ranges that overlap or adjoin become one, which stands where the first of them stood.
  *
  * NONE: another unit than bytes (in any case), anything malformed (RFC 9110 14.2 lets a server
- * ignore all of it), more than EDDYI_RANGE_MAX ranges or two that overlap, which no honest client
- * asks for, and any range of an empty representation, whose 200 holds all there is. */
+ * ignore all of it), more than EDDYI_RANGE_MAX ranges, ranges that together ask for more bytes than there
+ * are, and any range of an empty representation, whose 200 holds all there is. */
 enum eddyi_range_result eddyi_range_parse(struct eddy_str value, uint64_t size,
 					  struct eddyi_ranges *ret_ranges);
 
