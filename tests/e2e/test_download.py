@@ -298,6 +298,21 @@ class Conditions(Shared):
                     self.assertEqual(response.body, b'')
                 self.assertServes(wire)
 
+    def test_if_modified_since_if_unmodified_since_and_if_range_twice(self):
+        """Ignored, also where both say the same; without If-Range's consent the whole file is sent."""
+        get = lambda *headers: self.server.get('/files/file', *headers)
+        for dates in ((self.after, self.after), (self.before, self.after), (self.after, self.before)):
+            with self.subTest(dates):
+                self.assertEqual(get(*(f'If-Modified-Since: {date}' for date in dates)).status, 200)
+                self.assertEqual(get(*(f'If-Unmodified-Since: {self.before}' for _ in dates)).status, 200)
+                self.assertEqual(get(f'If-Modified-Since: {", ".join(dates)}').status, 200)
+        self.assertEqual(get('Range: bytes=0-0', f'If-Range: {self.etag}').status, 206)
+        for fields in ([self.etag, self.etag], [self.etag, '"x"'], ['"x"', self.etag], [self.same, self.same], [f'{self.etag}, {self.etag}'],
+                       [f'{self.etag}, "x"'], [f'{self.same}, {self.same}'], [f'{self.etag},']):
+            with self.subTest(fields):
+                response = get('Range: bytes=0-0', *(f'If-Range: {field}' for field in fields))
+                self.assertEqual((response.status, response.body), (200, b'data'))
+
     def test_etag_changes_with_the_file(self):
         self.write('other', 'a')
         before = self.server.get('/files/other').header('etag')

@@ -3,7 +3,8 @@
  * The five values are what the request said; .ptr NULL stands for an absent field, and several
  * lines of one field are joined by commas (RFC 9110 section 5.3). A list of entity tags that is
  * malformed names no tag: If-Match fails and If-None-Match holds. A date that is malformed counts
- * as absent.
+ * as absent, and so does one that was sent twice: joined, the two are no date (sections 13.1.3 and
+ * 13.1.4). An If-Range of several values matches nothing (section 13.1.5).
  */
 #ifndef EDDYI_COND_H
 #define EDDYI_COND_H

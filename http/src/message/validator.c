@@ -21,9 +21,9 @@ struct eddyi_cond_fields eddyi_validator_conditions(struct eddyi_head *head)
 {
 	return (struct eddyi_cond_fields){
 		.if_match = eddyi_head_join(head, "if-match"),
-		.if_unmodified_since = eddyi_head_find(head, eddy_str("if-unmodified-since", 19)),
+		.if_unmodified_since = eddyi_head_join(head, "if-unmodified-since"),
 		.if_none_match = eddyi_head_join(head, "if-none-match"),
-		.if_modified_since = eddyi_head_find(head, eddy_str("if-modified-since", 17)),
-		.if_range = eddyi_head_find(head, eddy_str("if-range", 8)),
+		.if_modified_since = eddyi_head_join(head, "if-modified-since"),
+		.if_range = eddyi_head_join(head, "if-range"),
 	};
 }
