@@ -25,6 +25,14 @@ class Chunked(Shared):
             with self.subTest(ext):
                 self.assertBody(b'5' + ext + b'\r\nhello\r\n0' + ext + b'\r\n\r\n', b'hello')
 
+    def test_chunk_extension_with_blanks_around_semicolon_and_equals(self):
+        for ext in (b' ;a', b'\t; a', b' ; a = b', b';a =b', b';a= "b" ; c', b'; \t a\t=\tb ;c'):
+            with self.subTest(ext):
+                self.assertBody(b'5' + ext + b'\r\nhello\r\n0' + ext + b'\r\n\r\n', b'hello')
+        for line in (b'5 ', b'5\t', b'5 ;a ', b'5;a=b ', b'5 a', b'5 ; ', b'5;a= ', b'5;a b', b' 5;a'):
+            with self.subTest(line):
+                self.assertRefused(self.server, self.head + line + b'\r\nhello\r\n0\r\n\r\n', 400)
+
     def test_trailers(self):
         self.assertBody(b'5\r\nhello\r\n0\r\nX-A: b\r\nContent-Length: 3\r\nTransfer-Encoding: x\r\n\r\n', b'hello')
 
@@ -52,7 +60,7 @@ class Chunked(Shared):
     def test_malformed(self):
         for data in (b'5\r\nhelloX\r\n0\r\n\r\n', b'5\r\nhello\n0\r\n\r\n', b'5\nhello\r\n0\r\n\r\n', b'g\r\n', b'\r\n', b'-1\r\n',
                      b'+5\r\nhello\r\n0\r\n\r\n', b'0x5\r\nhello\r\n0\r\n\r\n', b' 5\r\nhello\r\n0\r\n\r\n', b'5 \r\nhello\r\n0\r\n\r\n',
-                     b'5\t;a\r\nhello\r\n0\r\n\r\n', b'5;\r\nhello\r\n0\r\n\r\n', b'5;a="\r\n"\r\nhello\r\n0\r\n\r\n', b'5;a=\r\nhello\r\n0\r\n\r\n',
+                     b'5;\r\nhello\r\n0\r\n\r\n', b'5;a="\r\n"\r\nhello\r\n0\r\n\r\n', b'5;a=\r\nhello\r\n0\r\n\r\n',
                      b'5;a\rb\r\nhello\r\n0\r\n\r\n', b'10000000000000000\r\n', b'ffffffffffffffffff\r\n', b'5;' + b'a' * 2000 + b'\r\nhello\r\n0\r\n\r\n',
                      b'0\r\nA\r\n\r\n', b'0\r\n: x\r\n\r\n', b'0\r\nA : x\r\n\r\n', b'0\r\nA: \x00\r\n\r\n', b'0\r\nA: b\nC: d\r\n\r\n', b'0\r\n\n',
                      b'0\r\nA: ' + b'x' * 20000 + b'\r\n\r\n', b'5\r\nhello\r\n\r\n0\r\n\r\n', b'0\r\n X: y\r\n\r\n'):

@@ -157,6 +157,17 @@ class Client(Case):
         with Script(HELLO, version=ssl.TLSVersion.TLSv1_2) as server:
             self.assertEqual(fetch(server.url()), ['200 hello'])
 
+    def test_reads_folded_lines_tabs_and_chunk_extensions_with_blanks(self):
+        head = b'HTTP/1.1 200 OK\r\nx-folded: a\r\n\tb\r\n'
+        for rest in (b'content-length:\t5\t\r\n\r\nhello', b'content-length:\r\n 5\r\n\r\nhello',
+                     b'transfer-encoding:\t chunked\t\r\n\r\n2 ; a = b\r\nhe\r\n3; c\r\nllo\r\n0\t;d\r\n\r\n',
+                     b'transfer-encoding:\r\n\tchunked\r\n \r\n\r\n5\r\nhello\r\n0\r\n\r\n'):
+            with self.subTest(rest), Script(head + rest, cert=None) as server:
+                self.assertEqual(fetch(server.url(scheme='http')), ['200 hello'])
+        for rest in (b'5 \r\nhello\r\n0\r\n\r\n', b'5;a \r\nhello\r\n0\r\n\r\n'):
+            with self.subTest(rest), Script(b'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n' + rest, cert=None) as server:
+                self.refused(fetch(server.url(scheme='http'))[0], errno.EBADMSG, '')
+
     def test_trusts_nobody_else(self):
         with Script(HELLO) as server:
             self.refused(fetch(server.url(), ca=None)[0], errno.ENOKEY, 'not to be trusted')

@@ -105,6 +105,48 @@ Test(response_head, has_fields_in_order)
 
 #define OK "HTTP/1.1 200 OK\r\n"
 
+Test(response_head, reads_folds_and_blanks_around_values)
+{
+	static const struct {
+		const char *text, *value;
+		enum eddyi_framing framing;
+		uint64_t length;
+	} heads[] = {
+		{ OK "a: b\r\n c\r\ncontent-length: 5\r\n\r\n", "b c", EDDYI_BODY_LENGTH, 5 },
+		{ OK "a: b \t\r\n\t  c  d\r\n\r\n", "b c  d", EDDYI_BODY_CLOSE, UINT64_MAX },
+		{ OK "a:\r\n b\r\n\tc\r\n \r\n d\r\n\r\n", "b c d", EDDYI_BODY_CLOSE, UINT64_MAX },
+		{ OK "a: b\r\n \r\n\r\n", "b", EDDYI_BODY_CLOSE, UINT64_MAX },
+		{ OK "a:\t b:\tc\td \t\r\n\r\n", "b:\tc\td", EDDYI_BODY_CLOSE, UINT64_MAX },
+		{ OK "a:\t\r\ncontent-length:\t5\t\r\n\r\n", "", EDDYI_BODY_LENGTH, 5 },
+		{ OK "a:b\r\ncontent-length:\r\n\t5\r\n\r\n", "b", EDDYI_BODY_LENGTH, 5 },
+		{ OK "a:b\r\ntransfer-encoding:\tchunked \t\r\n\r\n", "b", EDDYI_BODY_CHUNKED,
+		  UINT64_MAX },
+		{ OK "a:b\r\ntransfer-encoding: chunked\r\n\t\r\n\r\n", "b", EDDYI_BODY_CHUNKED,
+		  UINT64_MAX },
+		{ OK "a:b\r\nconnection:\tclose\t\r\ncontent-length: 1\r\n\r\n", "b",
+		  EDDYI_BODY_LENGTH, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		for (size_t step = 1; step < 128; step += 9) {
+			struct eddyi_arena arena = { 0 };
+			struct eddyi_response_head head;
+			size_t left;
+
+			cr_assert(feed(&head, &arena, eddy_str_from(heads[i].text), step, false,
+				       &left) == 1,
+				  "%s: %s", heads[i].text, head.problem);
+			cr_expect(eddy_str_eq_z(head.headers[0].value, heads[i].value), "%s",
+				  heads[i].text);
+			cr_expect(eq(int, (int)head.framing, (int)heads[i].framing), "%s",
+				  heads[i].text);
+			cr_expect(eq(u64, head.length, heads[i].length), "%s", heads[i].text);
+			cr_expect(eq(sz, left, 0), "%s", heads[i].text);
+			eddyi_arena_deinit(&arena);
+		}
+	}
+}
+
 Test(response_head, refuses)
 {
 	static const char *const heads[] = {
@@ -122,8 +164,17 @@ Test(response_head, refuses)
 		"ICY 200 OK\r\n\r\n",
 		"\r\nHTTP/1.1 200 OK\r\n\r\n",
 		"<html>",
-		OK "a: b\r\n c\r\n\r\n",
 		OK " a: b\r\n\r\n",
+		OK "\ta: b\r\n\r\n",
+		OK "a\r\n : b\r\n\r\n",
+		OK "a\t: b\r\n\r\n",
+		OK "a: b\n c\r\n\r\n",
+		OK "a: b\r c\r\n\r\n",
+		OK "a: b\r\n\x0b c\r\n\r\n",
+		OK "content-length: 1\r\n 2\r\n\r\n",
+		OK "content-length: 1\r\n\tcontent-length: 1\r\n\r\n",
+		OK "content-length: 1\t2\r\n\r\n",
+		OK "transfer-encoding: chunked\r\n , gzip\r\n\r\n",
 		OK "a : b\r\n\r\n",
 		OK ": b\r\n\r\n",
 		OK "a\r\n\r\n",

@@ -17,12 +17,14 @@ enum state {
 	SIZE, /* at a chunk-size */
 	EXT_NAME_FIRST,
 	EXT_NAME,
+	EXT_NAME_BLANK, /* behind blanks that follow a name */
 	EXT_VALUE_FIRST,
 	EXT_VALUE,
 	EXT_QUOTED,
 	EXT_ESCAPED,
 	EXT_AFTER_QUOTED,
-	SIZE_LF, /* behind the CR of the line */
+	EXT_BLANK, /* behind blanks that follow the size or a value: another extension must come */
+	SIZE_LF,   /* behind the CR of the line */
 	DATA,
 	DATA_CR, /* behind the data */
 	DATA_LF,
@@ -45,10 +47,20 @@ static bool is_value_byte(char c)
 /* The state after `c`, for a chunk's line behind its size. */
 static enum state after_extension_byte(enum state state, char c)
 {
+	bool is_blank = c == ' ' || c == '\t';
+
 	switch (state) {
 	case EXT_NAME_FIRST:
-		return eddyi_syntax_is_tchar(c) ? EXT_NAME : BAD;
+		return eddyi_syntax_is_tchar(c) ? EXT_NAME : is_blank ? EXT_NAME_FIRST : BAD;
+	case EXT_NAME_BLANK:
+		if (c == '=')
+			return EXT_VALUE_FIRST;
+		return c == ';' ? EXT_NAME_FIRST : is_blank ? EXT_NAME_BLANK : BAD;
+	case EXT_BLANK:
+		return c == ';' ? EXT_NAME_FIRST : is_blank ? EXT_BLANK : BAD;
 	case EXT_NAME:
+		if (is_blank)
+			return EXT_NAME_BLANK;
 		if (c == '=')
 			return EXT_VALUE_FIRST;
 		if (eddyi_syntax_is_tchar(c))
@@ -57,7 +69,7 @@ static enum state after_extension_byte(enum state state, char c)
 	case EXT_VALUE_FIRST:
 		if (c == '"')
 			return EXT_QUOTED;
-		return eddyi_syntax_is_tchar(c) ? EXT_VALUE : BAD;
+		return eddyi_syntax_is_tchar(c) ? EXT_VALUE : is_blank ? EXT_VALUE_FIRST : BAD;
 	case EXT_VALUE:
 		if (eddyi_syntax_is_tchar(c))
 			return EXT_VALUE;
@@ -74,7 +86,7 @@ static enum state after_extension_byte(enum state state, char c)
 		break;
 	}
 	/* A whole extension lies behind: another one, or the line's end. */
-	return c == ';' ? EXT_NAME_FIRST : c == '\r' ? SIZE_LF : BAD;
+	return c == ';' ? EXT_NAME_FIRST : c == '\r' ? SIZE_LF : is_blank ? EXT_BLANK : BAD;
 }
 
 static enum state after_size_byte(struct eddyi_chunked *chunked, char c)
@@ -90,7 +102,7 @@ static enum state after_size_byte(struct eddyi_chunked *chunked, char c)
 	}
 	if (!chunked->digits)
 		return BAD;
-	return c == ';' ? EXT_NAME_FIRST : c == '\r' ? SIZE_LF : BAD;
+	return c == '\r' ? SIZE_LF : after_extension_byte(EXT_BLANK, c);
 }
 
 static enum state after_trailer_byte(struct eddyi_chunked *chunked, enum state state, char c)

@@ -1,9 +1,9 @@
 /* chunked.h: the framing of a chunked body (RFC 9112 section 7.1), taken off as bytes arrive.
  *
  * llhttp could do this, but only for bytes that pass through it: told apart here, the data of a
- * chunk can go from the socket to a file without being looked at. Read strictly: no blanks, no bare
- * LF, extensions and trailers by the grammar and bounded: a line, a trailer, and all lines together by the
- * data that they frame.
+ * chunk can go from the socket to a file without being looked at. Read strictly: no bare LF,
+ * extensions and trailers by the grammar, and bounded: a line, a trailer, and all lines together by the
+ * data that they frame. Blanks may surround the `;` and `=` of extensions (BWS) and stand nowhere else.
  */
 #ifndef EDDYI_CHUNKED_H
 #define EDDYI_CHUNKED_H

@@ -95,6 +95,43 @@ static size_t count_lines(struct eddy_str bytes)
 	return count;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Put one blank in place of each folded line's beginning with the blanks around it (RFC 9112 section 5.2), and
+ * of the blanks around each value: llhttp knows no tab there. Return: false if a line stays unclean. */
+static bool tidy_fields(struct eddyi_response_head *head)
+{
+	char *at = (char *)memchr(head->bytes, '\n', head->len) + 1, *out = at;
+	char *end = head->bytes + head->len, *value = NULL;
+
+	while (at < end) {
+		char *blanks = at;
+		bool folded = false;
+
+		while (is_blank(*at) ||
+		       (end - at > 2 && at[0] == '\r' && at[1] == '\n' && is_blank(at[2]))) {
+			folded |= *at == '\r';
+			at += *at == '\r' ? 2 : 1;
+		}
+		if (at > blanks && (folded || out == value || *at == '\r'))
+			*out++ = ' ';
+		else
+			while (blanks < at)
+				*out++ = *blanks++;
+		*out++ = *at;
+		if (*at == '\n')
+			value = NULL;
+		else if (*at == ':' && !value)
+			value = out;
+		at++;
+	}
+	head->len = (size_t)(out - head->bytes);
+	return eddyi_head_lines_are_clean(eddy_str(head->bytes, head->len));
+}
+
 struct summary {
 	unsigned content_lengths;
 	unsigned transfer_encodings;
@@ -162,8 +199,10 @@ static int judge(struct eddyi_response_head *head, bool no_body)
 		head->problem = "there are too many header fields";
 		return -EMSGSIZE;
 	}
-	if (!eddyi_head_lines_are_clean(bytes))
-		return refuse(head, "a line of the head is folded or does not end in CRLF");
+	if ((!eddyi_head_lines_are_clean(bytes) || memchr(bytes.ptr, '\t', bytes.len)) &&
+	    !tidy_fields(head))
+		return refuse(head,
+			      "a line of the head does not end in CRLF or begins with a blank");
 	/* HTTP/1.2 to 1.9 are read as 1.1 (RFC 9110 section 2.5); llhttp knows only that. */
 	if (head->bytes[7] > '1')
 		head->bytes[7] = '1';

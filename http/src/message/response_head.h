@@ -1,7 +1,8 @@
 /* response_head.h: the head of a response, as a client reads it (RFC 9112 section 4).
  *
  * A head is gathered until it is whole, and then read at once by llhttp, in strict mode; what that lets
- * through that a careful client must not is refused here, as head.h does for requests. How the body is framed
+ * through that a careful client must not is refused here, as head.h does for requests. Unlike there a folded
+ * line is read, as a blank, and tabs may surround any value (RFC 9112 sections 5 and 5.2). How the body is framed
  * is judged narrowly: where two readers of one response could come to different ends of it, it is malformed.
  */
 #ifndef EDDYI_RESPONSE_HEAD_H
