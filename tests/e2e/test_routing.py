@@ -207,9 +207,9 @@ class Routing(Shared):
 
     def test_errno_of_a_handler(self):
         table = {
-            404: 'ENOENT ENOTDIR', 403: 'EACCES EPERM', 409: 'EEXIST', 400: 'EINVAL EBADMSG EILSEQ ERANGE',
+            404: 'ENOENT ENOTDIR', 403: 'EACCES', 409: 'EEXIST', 400: 'EINVAL EBADMSG EILSEQ ERANGE',
             413: 'EMSGSIZE EFBIG', 507: 'ENOSPC EDQUOT', 504: 'ETIMEDOUT',
-            502: 'ECONNREFUSED ECONNRESET EHOSTUNREACH ENETUNREACH', 503: 'EAGAIN EBUSY', 500: 'EIO ENOMEM EBADF',
+            502: 'ECONNREFUSED ECONNRESET EHOSTUNREACH ENETUNREACH', 503: 'EAGAIN EBUSY', 500: 'EIO ENOMEM EBADF EPERM',
         }
         for status, names in table.items():
             for name in names.split():
@@ -218,6 +218,13 @@ class Routing(Shared):
                     self.assertProblem(response, status)
                     self.assertNotIn(os.strerror(getattr(errno, name)).lower(), response.json()['detail'].lower())
         self.server.wait_for(r'ERROR.*errno')
+
+    def test_a_handler_returns_eperm(self):
+        """-1 is a mistake of the program's, and no answer for its client."""
+        self.assertEqual(errno.EPERM, 1)
+        self.assertProblem(self.get('/errno/1'), 500)
+        self.server.wait_for(r'ERROR eddy::http: GET /errno/1 failed: Operation not permitted route=/errno/\{n\}')
+        self.assertProblem(self.get(f'/errno/{errno.EACCES}'), 403)
 
     def test_error_behind_the_head_cuts(self):
         with self.server.connect() as wire:

@@ -6,6 +6,7 @@
 
 #include <eddy/layer.h>
 #include <eddy/log.h>
+#include <eddy/observer.h>
 #include <errno.h>
 
 /* The status for what a handler failed with. */
@@ -22,8 +23,10 @@ static int judge_error(struct eddy_req *req, int error)
 	}
 	/* A timeout or the end of the server is nobody's mistake. */
 	if (status == 500 && error != -ECANCELED)
-		eddy_error("eddy::http", "%.*s %.*s failed: %s", EDDY_FMT(req->head.method_name),
-			   EDDY_FMT(req->head.target.path), strerror(-error));
+		eddy_log(EDDY_LOG_ERROR, "eddy::http",
+			 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(req))),
+			 "%.*s %.*s failed: %s", EDDY_FMT(req->head.method_name),
+			 EDDY_FMT(req->head.target.path), strerror(-error));
 	return status;
 }
 

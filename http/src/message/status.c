@@ -99,6 +99,7 @@ const char *eddyi_status_detail(int status)
 	/* clang-format on */
 }
 
+/* -EPERM is -1, which a handler returns by mistake: it stays a 500. */
 int eddyi_status_of(int error)
 {
 	switch (-error) {
@@ -106,7 +107,6 @@ int eddyi_status_of(int error)
 	case ENOTDIR:
 		return 404;
 	case EACCES:
-	case EPERM:
 		return 403;
 	case EEXIST:
 		return 409;
