@@ -3,6 +3,7 @@
 #include "tour_settings.h"
 
 #include <eddy/auth.h>
+#include <stdio.h>
 
 void tour_publish_resource(struct eddy_app *app, const char *resource, const char *issuer)
 {
@@ -16,9 +17,36 @@ void tour_publish_resource(struct eddy_app *app, const char *resource, const cha
 	eddy_app_use_oauth_resource_metadata(app);
 }
 
+#define URL_SIZE 2048
+
+static const char *beneath(const char *issuer, const char *name, char url[URL_SIZE])
+{
+	size_t len = strlen(issuer);
+
+	len -= len && issuer[len - 1] == '/';
+	snprintf(url, URL_SIZE, "%.*s/%s", (int)len, issuer, name);
+	return url;
+}
+
+/* The endpoints are those of examples/issuer.c and an authorize beside them. */
 void tour_publish_server(struct eddy_app *app, const char *issuer)
 {
-	eddy_app_set_oauth_server_metadata(app, issuer);
+	/* OpenID Connect Discovery wants these two as well. */
+	static const struct eddy_oauth_field of_openid[] = {
+		{ "subject_types_supported", "[\"public\"]" },
+		{ "id_token_signing_alg_values_supported", "[\"RS256\"]" },
+		{ NULL, NULL },
+	};
+	char authorize[URL_SIZE], token[URL_SIZE], keys[URL_SIZE];
+
+	eddy_app_with_oauth_server_metadata(
+		app, &(struct eddy_oauth_server){
+			     .issuer = issuer,
+			     .authorization_endpoint = beneath(issuer, "authorize", authorize),
+			     .token_endpoint = beneath(issuer, "token", token),
+			     .jwks_uri = beneath(issuer, "jwks", keys),
+			     .more = of_openid,
+		     });
 	eddy_app_use_oauth_server_metadata(app);
 	eddy_app_use_oidc_metadata(app);
 }

@@ -34,8 +34,10 @@ class Metadata(Case):
     def test_by_bytes(self):
         server = self.tour('--resource', 'https://api.example/v1', '--authorization-server', 'https://issuer.example/t')
         resource = b'{"resource":"https://api.example/v1","scopes_supported":["read","write"],"bearer_methods_supported":["header"]}'
-        issuer = (b'{"issuer":"https://issuer.example/t","response_types_supported":["code"],'
-                  b'"grant_types_supported":["authorization_code"]}')
+        issuer = (b'{"issuer":"https://issuer.example/t","authorization_endpoint":"https://issuer.example/t/authorize",'
+                  b'"token_endpoint":"https://issuer.example/t/token","jwks_uri":"https://issuer.example/t/jwks",'
+                  b'"response_types_supported":["code"],"grant_types_supported":["authorization_code"],'
+                  b'"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["RS256"]}')
         with server.connect() as wire:
             for path, body in ((RESOURCE, resource), (RESOURCE + '/v1', resource), (SERVER, issuer), (SERVER + '/t', issuer),
                                (OPENID, issuer), ('/t' + OPENID, issuer)):
@@ -45,11 +47,34 @@ class Metadata(Case):
                         self.assertEqual(response.status, 200)
                         self.assertEqual(response.header('content-type'), 'application/json')
                         self.assertEqual(response.header('cache-control'), 'public, max-age=3600')
+                        self.assertEqual(response.header('access-control-allow-origin'), '*')
                         self.assertEqual(response.header('content-length'), str(len(body)))
                         self.assertEqual(response.body, b'' if method == 'HEAD' else body)
             self.assertProblem(wire.ask(request('POST', SERVER)), 405)
             for path in (RESOURCE + '/v2', OPENID + '/t', '/v1' + OPENID):
                 self.assertProblem(wire.ask(request('GET', path)), 404)
+
+    def test_metadata_documents_are_for_any_origin(self):
+        server = self.tour('--resource', 'https://api.example', '--authorization-server', 'https://issuer.example')
+        for path in (RESOURCE, SERVER, OPENID):
+            self.assertEqual(server.get(path, 'Origin: https://page.example').header('access-control-allow-origin'), '*')
+        self.assertIsNone(server.get('/', 'Origin: https://page.example').header('access-control-allow-origin'))
+
+    def test_authorization_server_alone_is_what_rfc_8414_accepts(self):
+        """Section 2: what is mandatory for a server whose grant is an authorization code."""
+        for issuer in ('https://issuer.example', 'https://issuer.example/', 'https://issuer.example/t'):
+            server = self.tour('--authorization-server', issuer)
+            kinds = ('oauth2', SERVER), ('oidc', OPENID)
+            for kind, path in kinds:
+                document = server.get(path).json()
+                self.assertEqual(document['issuer'], issuer)
+                self.assertIn('code', document['response_types_supported'])
+                self.assertEqual(document['grant_types_supported'], ['authorization_code'])
+                for name in ('authorization_endpoint', 'token_endpoint', 'jwks_uri'):
+                    self.assertRegex(document[name], rf'^{issuer.rstrip("/")}/[a-z]+$')
+                # OpenID Connect Discovery, section 3.
+                self.assertEqual((document['subject_types_supported'], document['id_token_signing_alg_values_supported']), (['public'], ['RS256']))
+                self.assertEqual(discover(server, kind, issuer)['issuer'], issuer)
 
     def test_only_what_is_asked_for(self):
         server = self.tour('--config', self.file('[oauth.resource]\nresource = "https://api.example"\n'

@@ -63,8 +63,8 @@ EDDY_API void eddy_app_with_oauth_server_metadata(struct eddy_app *app,
 EDDY_API void eddy_app_set_oauth_server_metadata(struct eddy_app *app, const char *issuer);
 
 /* Serve them: at /.well-known/oauth-protected-resource, at /.well-known/oauth-authorization-server, and the same
- * server's at /.well-known/openid-configuration. Each is made when the app starts, and may be kept by
- * others for an hour. */
+ * server's at /.well-known/openid-configuration. Each is made when the app starts, may be kept by others for
+ * an hour, and may be read by pages of any origin (CORS). */
 EDDY_API void eddy_app_use_oauth_resource_metadata(struct eddy_app *app);
 EDDY_API void eddy_app_use_oauth_server_metadata(struct eddy_app *app);
 EDDY_API void eddy_app_use_oidc_metadata(struct eddy_app *app);

@@ -46,6 +46,9 @@ static int serve(struct eddy_req *req, struct eddy_res *res)
 	if (!place->is_current)
 		return -ENOENT;
 	r = eddy_res_set_z(res, "cache-control", "public, max-age=3600");
+	/* Clients that are pages of other origins read it, too. */
+	if (r == 0)
+		r = eddy_res_set_z(res, "access-control-allow-origin", "*");
 	return r < 0 ? r :
 		       eddy_res_bytes(res, "application/json",
 				      eddy_str_from(place->description->text));
