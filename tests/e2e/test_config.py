@@ -75,7 +75,7 @@ class Config(Case):
 
     def test_replaces_the_address(self):
         server = self.serve('--config', self.file('[server]\nbind = "localhost:0"\n'), program='limits')
-        self.assertRegex(server.log, r'Listening on localhost:\d+$')
+        self.assertRegex(server.log, r'(?m)Listening on localhost:\d+$')
 
     def test_addresses(self):
         path = os.path.join(self.folder(), 'socket')

@@ -127,8 +127,8 @@ class Session:
             self.ports[shown[1]] = found[1]
 
     def said(self, lines):
-        """Lines as they would be with the ports that were shown."""
-        text = ''.join(lines)
+        """Lines as they would be with the ports that were shown; two records of every app are not shown."""
+        text = ''.join(line for line in lines if not re.search('INFO eddy::app: (listening on|shutting down:) ', line))
         for shown, port in self.ports.items():
             text = text.replace(f'localhost:{port}', f'localhost:{shown}')
         return [line for line in map(plain, text.splitlines()) if line]

@@ -1,5 +1,6 @@
 """The program files as a program: its command line, its records, its end."""
 # needs: curl
+import contextlib
 import os
 import re
 import resource
@@ -26,16 +27,39 @@ class Program(Case):
         with server.connect() as wire:
             self.assertServes(wire)
         server.stop()
-        for level, target, text in (('INFO', 'eddy::app', rf'Listening on 127\.0\.0\.1:{server.port}'),
-                                    ('TRACE', 'eddy::app', 'Shutdown signal received, not accepting new requests'),
-                                    ('INFO', 'eddy::app', 'Shutting down the server')):
-            found = [line for line in server.lines if line and re.search(rf'\b{level}\b.*\b{target}\b.*{text}$', line)]
-            self.assertEqual(len(found), 1, server.log)
+        said = [line.split(maxsplit=1)[1] for line in server.log.splitlines() if 'eddy::app' in line]
+        self.assertEqual(said, [f'INFO eddy::app: Listening on 127.0.0.1:{server.port}',
+                                f'INFO eddy::app: listening on http://127.0.0.1:{server.port}/',
+                                'TRACE eddy::app: Shutdown signal received, not accepting new requests',
+                                'INFO eddy::app: shutting down: 0 requests in progress',
+                                'INFO eddy::app: Shutting down the server'])
+
+    def test_records_of_several_addresses(self):
+        path = os.path.join(self.folder(), 'socket')
+        server = self.serve('--bind', '127.0.0.1:0', '--bind', f'unix:{path}', program='limits')
+        server.wait_for(f'INFO eddy::app: listening on unix:{re.escape(path)}$')
+        self.assertEqual(re.findall(r'listening on (.*)', server.log), [f'http://127.0.0.1:{server.port}/', f'unix:{path}'])
+
+    def test_records_of_requests_in_progress(self):
+        """Of all loops; connections that ask nothing are none."""
+        server = self.serve('--workers', 2, program='limits')
+        with contextlib.ExitStack() as stack:
+            wires = [stack.enter_context(server.connect()) for _ in range(6)]
+            self.assertServes(wires[5])
+            for wire in wires[:3]:
+                wire.send(request('POST', '/echo', 'Content-Length: 5', 'Expect: 100-continue'))
+                self.assertEqual(wire.read().status, 100)
+            server.process.terminate()
+            server.wait_for('INFO eddy::app: shutting down: 3 requests in progress$')
+            for wire in wires[:3]:
+                wire.send('hello')
+                self.assertEqual(wire.read().body, b'hello')
+        self.assertEqual(server.wait(), 0)
 
     def test_records_by_default(self):
         server = self.serve(self.folder())
         server.stop()
-        self.assertEqual(len(server.log.splitlines()), 2, server.log)
+        self.assertEqual(len(server.log.splitlines()), 4, server.log)
         self.assertNotIn('Shutdown signal', server.log)
 
     def test_closed_descriptors(self):

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct ending {
@@ -99,6 +100,54 @@ Test(run, is_ended_by_who_reads_its_records, .timeout = 5)
 	cr_expect(eq(int, eddy_run(NULL, run_listening, app), 0));
 	eddy_log_unsubscribe();
 	eddy_app_free(app);
+}
+
+/* ---- a start that fails ---- */
+
+/* Run what does not listen, with stderr in memory. */
+static const char *start_badly(const char *bind)
+{
+	static char said[1024];
+	int fd = memfd_create("stderr", MFD_CLOEXEC), kept = dup(STDERR_FILENO);
+	struct eddy_app *app = eddy_app_new();
+	ssize_t len;
+
+	eddy_app_bind(app, bind);
+	if (!strcmp(bind, "127.0.0.1:0"))
+		eddy_app_shutdown(app);
+	dup2(fd, STDERR_FILENO);
+	eddy_app_run_blocking(app);
+	dup2(kept, STDERR_FILENO);
+	len = pread(fd, said, sizeof(said) - 1, 0);
+	said[len > 0 ? len : 0] = '\0';
+	close(fd);
+	close(kept);
+	return said;
+}
+
+static void ignore(const struct eddy_record *record, void *arg)
+{
+	(void)record;
+	(void)arg;
+}
+
+Test(run, a_start_that_fails_without_a_subscriber_says_why_on_stderr)
+{
+	const char *said;
+
+	for (int i = 0; i < 2; i++) {
+		said = start_badly("127.0.0.1:x");
+		cr_expect(strstr(said, "ERROR eddy::app: can't listen on \"127.0.0.1:x\": ") !=
+				  NULL,
+			  "%s", said);
+		cr_expect(strchr(said, '\n') == said + strlen(said) - 1, "%s", said);
+	}
+	/* A good one says nothing. */
+	cr_expect_str_empty(start_badly("127.0.0.1:0"));
+	/* Nor does one whose program listens; and nobody took its place. */
+	cr_assert(eq(int, eddy_log_subscribe(ignore, NULL), 0));
+	cr_expect_str_empty(start_badly("127.0.0.1:x"));
+	eddy_log_unsubscribe();
 }
 
 /* ---- tasks beside it ---- */

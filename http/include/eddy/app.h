@@ -148,8 +148,8 @@ EDDY_API void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *fil
  *
  * A service manager that waits for it (NOTIFY_SOCKET, sd_notify(3)) is told when the app serves and when
  * it stops, and at the intervals of WATCHDOG_USEC that its loop still turns.
- * Return: 0; -EINVAL for an app with mistakes, or -errno when it could not start otherwise (the records say
- * why: they are on stderr once eddy_log_text_subscribe() was called); -ECANCELED. */
+ * Return: 0; -EINVAL for an app with mistakes, or -errno when it could not start otherwise (ERROR
+ * records say why; without a subscriber to the log they go to stderr); -ECANCELED. */
 EDDY_API int eddy_app_run(struct eddy_app *app);
 
 /* Run from a plain main(), and free the app. Return: 0, -errno. */

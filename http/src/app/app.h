@@ -101,6 +101,8 @@ struct eddy_app {
 
 	struct eddyi_mime *mime; /* read when it runs or is tested for the first time */
 
+	bool stands_in; /* while it starts: the subscriber to the log is its own */
+
 	/* While it runs: */
 	struct eddyi_run *run;        /* guarded by a lock of run.c, as is: */
 	unsigned early_stops;         /* shutdowns asked for before there was a run */

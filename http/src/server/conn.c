@@ -101,6 +101,7 @@ static int serve(void *arg)
 	enum eddyi_ending ending;
 	int status = 0;
 
+	eddyi_conn_count(conn->conns, serving);
 	do {
 		ending = eddyi_exchange(conn->req);
 		conn->brief = conn->req->body.framing == EDDYI_BODY_NONE;
@@ -112,6 +113,7 @@ static int serve(void *arg)
 		if (ending == EDDYI_ENDING_KEEP && conn->wire.lost)
 			ending = EDDYI_ENDING_LINGER;
 	} while (ending == EDDYI_ENDING_KEEP && status > 0);
+	eddyi_conn_count_by(conn->conns, serving, -1);
 	if (ending == EDDYI_ENDING_KEEP && status == 0) {
 		park(conn);
 		return 0;

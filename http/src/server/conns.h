@@ -19,14 +19,16 @@ enum eddyi_conn_state {
 struct eddyi_conn_counts {
 	uint64_t accepted;
 	uint64_t closed;
+	uint64_t serving; /* now: requests in progress */
 	uint64_t refused;
 	uint64_t evicted;
 	uint64_t accept_failures;
 	uint64_t proxy_failures;
 };
 
-#define eddyi_conn_count(conns, field)                                                             \
-	__atomic_store_n(&(conns)->counts.field, (conns)->counts.field + 1, __ATOMIC_RELAXED)
+#define eddyi_conn_count(conns, field) eddyi_conn_count_by(conns, field, 1)
+#define eddyi_conn_count_by(conns, field, by)                                                      \
+	__atomic_store_n(&(conns)->counts.field, (conns)->counts.field + (by), __ATOMIC_RELAXED)
 
 /* Invariants:
  * 1. Every connection is in `fresh` (parked, no byte of its first request received), in `idle` (parked

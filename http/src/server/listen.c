@@ -249,10 +249,22 @@ int eddyi_listening_open(struct eddyi_listening *listening, const struct eddy_ap
 	return r;
 }
 
+/* As "Listening on" has it, and as a URL, which terminals make a link of. */
 void eddyi_listening_announce(const struct eddyi_listening *listening)
 {
-	for (size_t i = 0; i < listening->app->address_count; i++)
-		eddy_info("eddy::app", "Listening on %s", listening->addresses[i].name);
+	const struct eddy_app *app = listening->app;
+
+	for (size_t i = 0; i < app->address_count; i++) {
+		const char *name = listening->addresses[i].name, *comma = strstr(name, ", ");
+		const char *at = comma ? comma + 2 : name;
+
+		eddy_info("eddy::app", "Listening on %s", name);
+		if (strncmp(at, "unix:", 5) == 0)
+			eddy_info("eddy::app", "listening on %s", at);
+		else
+			eddy_info("eddy::app", "listening on http%s://%s/",
+				  app->tls && !app->addresses[i].plain ? "s" : "", at);
+	}
 }
 
 static int copy_to(struct eddyi_passed_list *list, int fd, const char *prefix, const char *address)

@@ -37,7 +37,7 @@ struct eddyi_listening {
  * is resolved. Return: 0; -errno, an ERROR record has said why; to be closed all the same. */
 int eddyi_listening_open(struct eddyi_listening *listening, const struct eddy_app *app);
 
-/* Emit a record for each address. */
+/* Emit two records for each address. */
 void eddyi_listening_announce(const struct eddyi_listening *listening);
 
 /* Make copies of all descriptors for another process. Return: 0, -EMFILE, -ENOMEM. */

@@ -12,6 +12,24 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+/* ---- a start that fails ---- */
+
+/* A program without a subscriber hears on stderr why its app can't start. */
+static void stand_in(struct eddy_app *app)
+{
+	if (eddy_log_text_subscribe() < 0)
+		return;
+	eddy_log_set_filter("error");
+	app->stands_in = true;
+}
+
+static void stand_back(struct eddy_app *app)
+{
+	if (app->stands_in)
+		eddy_log_unsubscribe();
+	app->stands_in = false;
+}
+
 /* ---- signals ---- */
 
 /* A task of worker 0: read what the files hold that the app was told of. The pool may be busy for long, and
@@ -70,15 +88,19 @@ static int watch_signals(void *arg)
 
 /* ---- workers ---- */
 
-/* The worker's loop is there to be posted to, from here until forget_loop(). */
-static void announce_loop(struct eddyi_worker *worker)
+/* The worker's loop is there to be posted to, from here until forget_loop(). Return: whether it is to end
+ * already. */
+static bool announce_loop(struct eddyi_worker *worker)
 {
+	unsigned stops;
+
 	pthread_mutex_lock(&eddyi_run_lock);
 	worker->loop = eddy_loop_self();
-	if (worker->run->stops)
-		eddyi_server_stop(&worker->server,
-				  worker->run->stops > 1 ? EDDYI_STOP_HURRY : EDDYI_STOP_DRAIN);
+	stops = worker->run->stops;
+	if (stops)
+		eddyi_server_stop(&worker->server, stops > 1 ? EDDYI_STOP_HURRY : EDDYI_STOP_DRAIN);
 	pthread_mutex_unlock(&eddyi_run_lock);
+	return stops;
 }
 
 static void forget_loop(struct eddyi_worker *worker)
@@ -92,6 +114,7 @@ static void forget_loop(struct eddyi_worker *worker)
 static void begin(struct eddyi_run *run)
 {
 	run->began = true;
+	stand_back(run->app);
 	eddyi_listening_announce(&run->listening);
 	run->notifier.address = run->listening.addresses[0].name;
 	run->notifier.heir = eddyi_activation_is_restart();
@@ -107,11 +130,13 @@ static int serve(struct eddyi_worker *worker)
 	struct eddyi_run *run = worker->run;
 	struct eddyi_doors doors =
 		eddyi_listening_take(&run->listening, (unsigned)(worker - run->workers));
+	bool ends = announce_loop(worker);
 	int r;
 
-	announce_loop(worker);
 	if (worker == run->workers)
 		begin(run);
+	if (worker == run->workers && ends)
+		eddyi_run_announce_stop(run);
 	r = eddyi_server_run(&worker->server, run->app, &doors);
 	forget_loop(worker);
 	if (r < 0)
@@ -281,17 +306,11 @@ static int serve_with_tasks(struct eddyi_run *run)
 	return r;
 }
 
-int eddy_app_run(struct eddy_app *app)
+static int run_prepared(struct eddy_app *app)
 {
 	struct eddyi_run run;
-	int r;
+	int r = open_run(&run, app);
 
-	r = eddyi_app_prepare(app, true);
-	if (EDDYI_TLS && app->tls && eddy_offload(eddyi_tls_setup_load, app->tls) < 0)
-		r = -EINVAL;
-	if (r < 0)
-		return r;
-	r = open_run(&run, app);
 	if (r == 0) {
 		set_run(app, &run);
 		r = serve_with_tasks(&run);
@@ -299,6 +318,20 @@ int eddy_app_run(struct eddy_app *app)
 		eddy_info("eddy::app", "Shutting down the server");
 	}
 	close_run(&run);
+	return r;
+}
+
+int eddy_app_run(struct eddy_app *app)
+{
+	int r;
+
+	stand_in(app);
+	r = eddyi_app_prepare(app, true);
+	if (EDDYI_TLS && app->tls && eddy_offload(eddyi_tls_setup_load, app->tls) < 0)
+		r = -EINVAL;
+	if (r == 0)
+		r = run_prepared(app);
+	stand_back(app);
 	return r;
 }
 
@@ -318,11 +351,15 @@ static int run_app(void *arg)
 int eddy_app_run_blocking(struct eddy_app *app)
 {
 	struct blocking blocking = { .app = app };
-	int r = eddy_run(NULL, run_app, &blocking);
+	int r;
+
+	stand_in(app);
+	r = eddy_run(NULL, run_app, &blocking);
 
 	/* Without a loop nobody has said yet what is wrong. */
 	if (!blocking.began)
 		eddy_error("eddy::app", "can't start: %s", eddy_ring_advice(r));
+	stand_back(app);
 	eddy_app_free(app);
 	return r;
 }

@@ -2,7 +2,20 @@
 
 #include "conns.h"
 
+#include <eddy/log.h>
+
 pthread_mutex_t eddyi_run_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void eddyi_run_announce_stop(const struct eddyi_run *run)
+{
+	uint64_t requests = 0;
+
+	for (unsigned i = 0; i < run->count; i++)
+		requests += __atomic_load_n(&run->workers[i].server.conns.counts.serving,
+					    __ATOMIC_RELAXED);
+	eddy_info("eddy::app", "shutting down: %llu requests in progress",
+		  (unsigned long long)requests);
+}
 
 static void deliver_stop(struct eddy_message *message)
 {
@@ -11,8 +24,10 @@ static void deliver_stop(struct eddy_message *message)
 
 	eddyi_server_stop(&worker->server,
 			  run->handed_over ? EDDYI_STOP_HAND_OVER : EDDYI_STOP_DRAIN);
-	if (worker == run->workers)
-		eddy_event_set(&run->notifier.stopping);
+	if (worker != run->workers)
+		return;
+	eddy_event_set(&run->notifier.stopping);
+	eddyi_run_announce_stop(run);
 }
 
 static void deliver_hurry(struct eddy_message *message)
