@@ -206,6 +206,31 @@ class Bearer(Case):
             self.assertEqual(self.ask(server, '/me', token).status, status, text)
             server.stop()
 
+    def test_static_secret_for_tokens(self):
+        """HS256, HS384 and HS512, where the secret has as many bits, unless the file names some."""
+        path = os.path.join(self.folder(), 'app.toml')
+        every, secret = ('HS256', 'HS384', 'HS512'), bytes(range(64))
+        for length, text, taken in ((64, '', every), (63, '', every[:2]), (47, '', every[:1]), (64, 'algorithms = "HS512"', every[2:]),
+                                    (64, 'algorithms = ["HS256", "HS384"]', every[:2]), (32, 'algorithms = ["HS256"]', every[:1])):
+            with open(path, 'w') as file:
+                file.write(f'[bearer]\n{text}\n')
+            server = self.serve('--secret-file', self.secret(secret[:length]), '--config', path, program='tour')
+            for algorithm in every:
+                with self.subTest((length, text, algorithm)):
+                    token = signed(secret=secret[:length], header={'alg': algorithm})
+                    if algorithm in taken:
+                        self.expect(server, '/me', token, 200)
+                    else:
+                        self.expect(server, '/me', token, 401, INVALID.format('algorithm not accepted'))
+            server.stop()
+        for length, name in ((32, 'HS384'), (63, 'HS512'), (64, 'RS256')):
+            with open(path, 'w') as file:
+                file.write(f'[bearer]\nalgorithms = ["HS256", "{name}"]\n')
+            server = Server('--secret-file', self.secret(secret[:length]), '--config', path, program='tour', start=False)
+            self.assertEqual(server.wait(), 1)
+            server.process.stderr.close()
+            self.assertIn(f'bearer tokens: the algorithm "{name}" is none of the key\'s', server.log)
+
     def test_configuration(self):
         path = os.path.join(self.folder(), 'app.toml')
         with open(path, 'w') as file:

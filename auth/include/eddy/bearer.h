@@ -37,6 +37,9 @@ struct eddy_bearer_options {
 	const char *const
 		*audiences; /* one must be in `aud`; NULL ends; default: no token may have an aud */
 	const char *issuer; /* what `iss` must be; default: anything, or eddy_oauth_options' */
+	/* That tokens may be signed by, such as "HS512"; NULL ends; default: all that suit the key. Those of a
+	 * secret are HS256, from 48 bytes on HS384, and from 64 on HS512 (RFC 7518 section 3.2). */
+	const char *const *algorithms;
 	const char *realm;  /* in challenges, 255 bytes at most; default: none */
 	uint64_t leeway_ns; /* that clocks may differ by; default 60 s; EDDY_JWT_NO_LEEWAY: none */
 	/* Take tokens over plain HTTP from who is not on this machine; default: 400. Behind a proxy that does

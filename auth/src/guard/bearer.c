@@ -25,12 +25,22 @@ static bool is_filled(const char *text)
 	return *text;
 }
 
+static bool is_algorithm(const char *text)
+{
+	enum eddy_jws_alg alg;
+
+	return eddy_jws_alg_find(eddy_str_from(text), &alg) == 0;
+}
+
 #define MEMBER(name) EDDY_CONFIG_AT(struct eddy_bearer_options, name)
 
 static const struct eddy_config_key keys[] = {
 	{ "audiences", EDDY_CONFIG_STRINGS, MEMBER(audiences), .count_min = 1, .or_one = true,
 	  .accepts = is_filled,
 	  .expected = "a string that is not empty, or an array of one or more" },
+	{ "algorithms", EDDY_CONFIG_STRINGS, MEMBER(algorithms), .count_min = 1, .or_one = true,
+	  .accepts = is_algorithm,
+	  .expected = "an algorithm such as \"HS512\", or an array of one or more" },
 	{ "issuer", EDDY_CONFIG_STRING, MEMBER(issuer), .min = 1 },
 	{ "realm", EDDY_CONFIG_STRING, MEMBER(realm), .min = 1, .max = 255, .accepts = is_sendable,
 	  .expected = "a string of 1 to 255 bytes, none of them a control byte" },
@@ -95,11 +105,32 @@ static void look_at_words(struct eddy_app *app, const struct eddy_bearer_options
 				      "do");
 }
 
+/* Leave those algorithms that are named. */
+static void narrow_algorithms(struct eddyi_auth *auth)
+{
+	const char *const *name = auth->options.algorithms;
+	unsigned suits = auth->algs;
+
+	if (!name)
+		return;
+	for (auth->algs = 0; *name; name++) {
+		enum eddy_jws_alg alg;
+
+		if (eddy_jws_alg_find(eddy_str_from(*name), &alg) == 0 && suits & EDDY_JWS_BIT(alg))
+			auth->algs |= EDDY_JWS_BIT(alg);
+		else
+			eddy_app_mistake(auth->app,
+					 "bearer tokens: the algorithm \"%s\" is none of the key's",
+					 *name);
+	}
+}
+
 /* The configuration file has had its say. An issuer that is used has said its name, or will. */
 static int start(struct eddy_app *app, void *data)
 {
 	struct eddyi_auth *auth = data;
 	const struct eddy_bearer_options *options = &auth->options;
+	int r;
 
 	look_at_words(app, options);
 	/* A key that is named has to be one, also where nothing is guarded yet. */
@@ -115,10 +146,15 @@ static int start(struct eddy_app *app, void *data)
 		auth->source = auth->issuer;
 		auth->source_self = auth->issuer_self;
 		auth->algs = EDDY_JWS_PUBLIC;
+		narrow_algorithms(auth);
 		return 0;
 	}
 	auth->checks.issuer = options->issuer;
-	return eddyi_static_key_load(auth);
+	/* A key that is none is a mistake already. */
+	r = eddyi_static_key_load(auth);
+	if (r == 0 && auth->algs)
+		narrow_algorithms(auth);
+	return r;
 }
 
 void eddyi_auth_renew(struct eddyi_auth *auth)

@@ -172,6 +172,7 @@ int eddyi_static_key_load(struct eddyi_auth *auth)
 {
 	struct eddy_jwk *key;
 
+	auth->algs = 0;
 	/* A mistake has been noted. */
 	if (find(auth, &key) < 0)
 		return 0;
