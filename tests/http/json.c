@@ -195,6 +195,30 @@ Test(json, into_a_struct)
 	json_decref(json);
 }
 
+Test(json, not_what_a_strict_table_does_not_name)
+{
+	struct point {
+		int x;
+		int y;
+	} point = { 5, 5 };
+	static const struct eddy_member strict[] = {
+		EDDY_MEMBER(struct point, x),
+		EDDY_MEMBER(struct point, y, .as = "why", .optional = true, .strict = true),
+	};
+	json_t *good = json_pack("{s:i, s:i}", "x", 1, "why", 2);
+	json_t *bad = json_pack("{s:i, s:i}", "x", 3, "y", 4);
+	char why[EDDY_WHY_SIZE] = "";
+
+	cr_expect(eq(int, eddy_json_into(good, strict, &point, why), 0), "%s", why);
+	cr_expect(eq(int, eddy_json_into(bad, strict, &point, why), -EINVAL));
+	cr_expect_str_eq(why, "\"y\" is not known");
+	cr_expect(eq(int, eddy_json_into(bad, strict, &point, NULL), -EINVAL));
+	/* The target stays as it was. */
+	cr_expect(point.x == 1 && point.y == 2);
+	json_decref(good);
+	json_decref(bad);
+}
+
 Test(json, not_into_a_struct)
 {
 	static const struct {

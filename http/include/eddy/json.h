@@ -14,7 +14,8 @@ EDDY_API int eddy_json_parse(struct eddy_str text, unsigned depth_max, json_t **
 
 /* Read the members of `*ret_target` from a JSON object; strings in it are borrowed from that. A member of
  * another type is no such value; for an optional one null is as good as nothing. Otherwise as
- * eddy_pairs_into(); -EINVAL also when `json` is no object. */
+ * eddy_pairs_into(); -EINVAL also when `json` is no object, or has
+ * a member that a .strict table does not name. */
 #define eddy_json_into(json, members, ret_target, ret_why)                                         \
 	eddy_json_read((json), (members), sizeof(members) / sizeof(*(members)), (ret_target),      \
 		       (ret_why))

@@ -19,7 +19,8 @@
  *     if (eddy_req_query_into(req, search_members, &search) < 0)
  *             return 400;
  *
- * What the source has besides is ignored; of several values of one name the first counts.
+ * What the source has besides is ignored, unless it is JSON and a member says .strict; of several values of
+ * one name the first counts.
  */
 #ifndef EDDY_MEMBER_H
 #define EDDY_MEMBER_H
@@ -50,6 +51,9 @@ struct eddy_member {
 	const char *otherwise; /* the value, as text, when the source has none; default: an error */
 	bool optional;         /* zero when the source has none, and no error */
 	size_t present;        /* EDDY_PRESENT(): optional, and a bool tells whether it was there */
+	/* Refuse JSON that has a member which no entry of the table names. It holds for the whole table,
+	 * whichever entry says it; default: such members are ignored. */
+	bool strict;
 };
 
 #ifndef __cplusplus

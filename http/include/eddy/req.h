@@ -130,7 +130,8 @@ EDDY_API int eddy_req_form_read(struct eddy_req *req, const struct eddy_member *
  * (which becomes a 415), -EBADMSG when it is not JSON, and what eddy_req_body() returns. */
 EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
 
-/* Read a JSON object into a struct; a handler returns what this returns. Suspends.
+/* Read a JSON object into a struct; a handler returns what this returns. A member that a .strict table does
+ * not name becomes a 422. Suspends.
  * Return: as eddy_req_path_into() and eddy_req_json(). */
 #define eddy_req_json_into(req, members, ret_target)                                               \
 	EDDYI_INTO(eddy_req_json_read, req, members, ret_target)

@@ -13,11 +13,11 @@
 #define JSON_DEPTH_MAX 128
 
 /* Note why a parameter is refused. Return: -EINVAL, -ENOMEM. */
-static int refuse(struct eddy_req *req, const char *what, const char *why)
+static int refuse(struct eddy_req *req, int status, const char *what, const char *why)
 {
 	const char *detail = eddyi_arena_printf(&req->arena, "%s %s", what, why).ptr;
 
-	return detail ? eddyi_req_fail(req, -EINVAL, 400, detail) : -ENOMEM;
+	return detail ? eddyi_req_fail(req, -EINVAL, status, detail) : -ENOMEM;
 }
 
 /* ---- the path ---- */
@@ -50,7 +50,7 @@ int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t coun
 			       EDDY_FMT(req->route->param_names[i]));
 		if ((size_t)len < sizeof(why))
 			eddyi_member_expect(&member, why + len, sizeof(why) - (size_t)len);
-		return refuse(req, "the path parameter", why);
+		return refuse(req, 400, "the path parameter", why);
 	}
 	return 0;
 }
@@ -177,7 +177,7 @@ static int read_pairs(struct eddy_req *req, const char *what, const struct eddy_
 	char why[EDDY_WHY_SIZE];
 	int r = eddy_pairs_read(pairs, members, count, ret_target, why);
 
-	return r == -EINVAL ? refuse(req, what, why) : r;
+	return r == -EINVAL ? refuse(req, 400, what, why) : r;
 }
 
 int eddy_req_path_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
@@ -221,5 +221,8 @@ int eddy_req_json_read(struct eddy_req *req, const struct eddy_member *members, 
 	if (!json_is_object(json))
 		return eddyi_req_fail(req, -EINVAL, 400, "the body must be a JSON object");
 	r = eddy_json_read(json, members, count, ret_target, why);
-	return r == -EINVAL ? refuse(req, "the JSON member", why) : r;
+	if (r != -EINVAL)
+		return r;
+	return refuse(req, eddyi_json_find_unknown(json, members, count) ? 422 : 400,
+		      "the JSON member", why);
 }

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#define NAME_SHOWN 64
+
 struct parse {
 	struct eddy_str text;
 	json_t *json;
@@ -76,12 +78,54 @@ static int read_member(const void *from, const char *name, const struct eddy_mem
 	return eddy_to_parse(to, eddy_str_from(digits));
 }
 
+const char *eddyi_json_find_unknown(const json_t *json, const struct eddy_member *members,
+				    size_t count)
+{
+	bool strict = false;
+	const char *name;
+	json_t *value;
+
+	for (size_t i = 0; i < count; i++)
+		strict |= members[i].strict;
+	if (!strict)
+		return NULL;
+	json_object_foreach((json_t *)json, name, value)
+	{
+		size_t i = 0;
+
+		while (i < count && strcmp(eddyi_member_name(&members[i]), name) != 0)
+			i++;
+		if (i == count)
+			return name;
+	}
+	return NULL;
+}
+
+/* The name is the peer's: it is cut between two characters. */
+static void explain_unknown(const char *name, char *ret_why)
+{
+	size_t len = strnlen(name, NAME_SHOWN + 1);
+
+	if (len > NAME_SHOWN)
+		while (len-- && (name[len] & 0xc0) == 0x80)
+			;
+	if (ret_why)
+		snprintf(ret_why, EDDY_WHY_SIZE, "\"%.*s\" is not known", (int)len, name);
+}
+
 int eddy_json_read(const json_t *json, const struct eddy_member *members, size_t count,
 		   void *ret_target, char *ret_why)
 {
+	const char *unknown;
+
 	if (!json_is_object(json)) {
 		if (ret_why)
 			snprintf(ret_why, EDDY_WHY_SIZE, "it must be an object");
+		return -EINVAL;
+	}
+	unknown = eddyi_json_find_unknown(json, members, count);
+	if (unknown) {
+		explain_unknown(unknown, ret_why);
 		return -EINVAL;
 	}
 	return eddyi_members_read(&(struct eddyi_source){ read_member, json }, members, count,

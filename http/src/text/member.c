@@ -36,7 +36,7 @@ static bool has_bounds(const struct eddy_member *member)
 	       member->type != EDDY_TYPE_BOOL;
 }
 
-static const char *name_of(const struct eddy_member *member)
+const char *eddyi_member_name(const struct eddy_member *member)
 {
 	return member->as ? member->as : member->member;
 }
@@ -98,7 +98,7 @@ static void explain(const struct eddy_member *member, int error, char *ret_why)
 	eddyi_member_expect(member, expected, sizeof(expected));
 	snprintf(ret_why, EDDY_WHY_SIZE,
 		 error == -ENOENT ? "\"%.64s\" is missing: it must be %s" : "\"%.64s\" must be %s",
-		 name_of(member), expected);
+		 eddyi_member_name(member), expected);
 }
 
 /* ---- values ---- */
@@ -175,7 +175,7 @@ static int read_member(const struct eddyi_source *source, const struct eddy_memb
 		       void *at, bool *ret_present)
 {
 	struct eddy_to to = { member->type, at };
-	int r = source->read(source->from, name_of(member), member, to);
+	int r = source->read(source->from, eddyi_member_name(member), member, to);
 
 	*ret_present = r == 0;
 	if (r == 0)

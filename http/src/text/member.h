@@ -3,6 +3,7 @@
 #define EDDYI_MEMBER_H
 
 #include <eddy/member.h>
+#include <jansson.h>
 
 /* Where values come from. */
 struct eddyi_source {
@@ -16,6 +17,14 @@ struct eddyi_source {
 /* Read every member into `*ret_target`, or none. Return: as eddy_pairs_into(). */
 int eddyi_members_read(const struct eddyi_source *source, const struct eddy_member *members,
 		       size_t count, void *ret_target, char *ret_why);
+
+/* The name that a member has in the source. */
+const char *eddyi_member_name(const struct eddy_member *member);
+
+/* The first member of an object that a strict table does not name. Return: NULL for none, and where the table
+ * is not strict. */
+const char *eddyi_json_find_unknown(const json_t *json, const struct eddy_member *members,
+				    size_t count);
 
 /* Read a member's value from text. Return: as eddy_to_parse(). */
 int eddyi_member_parse(const struct eddy_member *member, struct eddy_str text, struct eddy_to to);

@@ -178,6 +178,24 @@ static int json_struct(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : show(res, &post);
 }
 
+struct tag {
+	struct eddy_str name;
+	unsigned weight;
+};
+
+static const struct eddy_member tag_members[] = {
+	EDDY_MEMBER(struct tag, name, .strict = true),
+	EDDY_MEMBER(struct tag, weight, .as = "w", .otherwise = "1"),
+};
+
+static int strict_struct(struct eddy_req *req, struct eddy_res *res)
+{
+	struct tag tag;
+	int r = eddy_req_json_into(req, tag_members, &tag);
+
+	return r < 0 ? r : eddy_res_ok(res, "%.*s %u", EDDY_FMT(tag.name), tag.weight);
+}
+
 /* A line `name=value` each. */
 static int write_pairs(struct eddy_res *res, const struct eddy_pairs *pairs)
 {
@@ -213,6 +231,7 @@ static void map_parameters(struct eddy_app *app)
 	eddy_app_map_get(app, "/search", query_struct);
 	eddy_app_map_post(app, "/search", form_struct);
 	eddy_app_map_put(app, "/search", json_struct);
+	eddy_app_map_put(app, "/tag", strict_struct);
 	eddy_route_set_data(eddy_app_map_get(app, "/map/{a}/{b}/{c...}", pairs),
 			    eddy_req_path_pairs);
 	eddy_route_set_data(eddy_app_map_get(app, "/query", pairs), eddy_req_query_pairs);
