@@ -33,6 +33,22 @@ class Basics(TlsCase):
                 # The connection is kept.
                 self.assertEqual(self.session(wire).status, 200)
 
+    def test_a_handshake_waits_for_no_long_job(self):
+        server = self.secure()
+        # More than the pool has threads for.
+        wires = [self.dial(server, context()) for _ in range(6)]
+        for wire in wires:
+            wire.send(request('GET', '/held'))
+
+        def is_busy():
+            with self.dial(server, context()) as wire:
+                return int(wire.ask(request('POST', '/let_go/0')).body) >= 2
+        self.eventually(is_busy)
+        with self.dial(server, context()) as wire:
+            self.assertEqual(wire.ask(request('POST', '/let_go/6')).status, 200)
+        for wire in wires:
+            self.assertEqual(wire.read().body, b'let go')
+
     def test_the_library_is_named(self):
         server = self.secure()
         version, path = server.wait_for(r'TLS by wolfSSL ([\d.]+), (/\S+)').groups()

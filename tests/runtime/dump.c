@@ -458,7 +458,8 @@ TASK_TEST(dump, may_be_asked_for_by_any_thread)
 	EXPECT_EQ(eddy_offload(dump_outside, &fd), 0);
 	capture_close(fd);
 	EXPECT_LINE(
-		"^eddy: loop [0-9]+ \"main\" .*: 1 tasks, 0 pooled; 0 ops, .* timers; 1 offloaded$");
+		"^eddy: loop [0-9]+ \"main\" .*: 1 tasks, 0 pooled; 0 ops, .* timers; 1 offloaded "
+		"\\(pool: 1 threads, 1 jobs run, 0 of them short; 0 wait, 0 of them short\\)$");
 	EXPECT_LINE("^└─ #1 \"main\" .*: offload, for ");
 	return 0;
 }

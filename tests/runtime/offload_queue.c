@@ -216,3 +216,98 @@ Test(offload_queue, a_queue_without_a_limit)
 
 	cr_expect_eq(eddy_run(NULL, endless_queue, &count), 0);
 }
+
+static int run_short(void *arg)
+{
+	struct eddy_scope scope;
+	int number = 1, r;
+
+	(void)arg;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 10 * EDDY_SECOND });
+	r = eddy_offload_short(add_one, &number);
+	eddy_scope_end(&scope);
+	return r;
+}
+
+/* Two long jobs hold both threads that they may use; three wait. */
+static int short_beside_long(void *arg)
+{
+	struct slow *gates[2] = { slow_new(0), slow_new(0) };
+	struct eddy_offload_stats stats;
+	struct eddy_scope scope;
+	bool is_right;
+
+	eddy_offload_set_threads(2);
+	eddy_scope_begin(&scope, NULL);
+	for (int i = 0; i < 2; i++)
+		eddy_scope_spawn(&scope, "holder", hold, gates[i]);
+	wait_until_begun(2);
+	eddy_scope_spawn(&scope, "job", in_line, arg);
+	eddy_scope_spawn(&scope, "job", detached_in_line, arg);
+	eddy_scope_spawn(&scope, "job", in_line, arg);
+	expect_turns(2);
+	is_right = run_short(NULL) == 2 && run_short(NULL) == 2;
+	stats = eddy_offload_stats();
+	is_right &= stats.threads == 3 && stats.queued == 3 && stats.short_queued == 0;
+	is_right &= stats.begun == 4 && stats.short_begun == 2 && order_len == 0;
+	for (int i = 0; i < 2; i++)
+		let_go(gates[i]);
+	eddy_scope_join(&scope);
+	for (int i = 0; i < 2; i++)
+		slow_free(gates[i]);
+	return eddy_scope_end(&scope) == 0 && is_right && order_len == 3 ? 0 : -EPROTO;
+}
+
+Test(offload_queue, short_jobs_never_wait_for_a_long_one_to_end)
+{
+	cr_expect_eq(eddy_run(NULL, short_beside_long, NULL), 0);
+}
+
+static int hold_short(void *arg)
+{
+	return eddy_offload_short(slow_run, arg);
+}
+
+static int short_in_line(void *arg)
+{
+	int number = ++arrived;
+
+	(void)arg;
+	return eddy_offload_short(note_order, &number);
+}
+
+/* One holds the thread of long jobs, one that of short jobs: what waits begins in the order of its arrival. */
+static int short_and_long_in_order(void *arg)
+{
+	struct slow *gate = slow_new(0), *short_gate = slow_new(0);
+	struct eddy_offload_stats stats;
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	hold_thread(&scope, hold, gate);
+	eddy_scope_spawn(&scope, "holder", hold_short, short_gate);
+	for (int i = 0; i < 10000 && atomic_load(&begun) < 2; i++)
+		eddy_sleep(EDDY_MS);
+	for (int i = 0; i < 4; i++)
+		eddy_scope_spawn(&scope, "job", i % 2 ? short_in_line : in_line, arg);
+	expect_turns(2);
+	stats = eddy_offload_stats();
+	let_go(gate);
+	for (int i = 0; i < 10000 && order_len < 4; i++)
+		eddy_sleep(EDDY_MS);
+	let_go(short_gate);
+	eddy_scope_join(&scope);
+	slow_free(gate);
+	slow_free(short_gate);
+	return eddy_scope_end(&scope) == 0 && stats.short_running == 1 && stats.short_queued == 2 &&
+			       stats.queued == 4 ?
+		       0 :
+		       -EPROTO;
+}
+
+Test(offload_queue, a_thread_takes_the_oldest_job_short_or_long)
+{
+	cr_expect_eq(eddy_run(NULL, short_and_long_in_order, NULL), 0);
+	for (int i = 0; i < 4; i++)
+		cr_expect_eq(order[i], i + 1, "%d", order[i]);
+}

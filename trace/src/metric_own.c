@@ -23,6 +23,8 @@ struct snapshot {
 	uint64_t offload_threads;
 	uint64_t offload_running;
 	uint64_t offload_queued;
+	uint64_t offload_short_running;
+	uint64_t offload_short_queued;
 	uint64_t spliced_in_here; /* by the loops themselves */
 	uint64_t records_dropped;
 	bool has_process;
@@ -157,6 +159,12 @@ static const struct own of_runtime[] = {
 	      "Jobs that a thread of the pool works at; one of them writes this."),
 	GAUGE("eddy_offload_queued", offload_queued, "Jobs that wait for a thread of the pool."),
 	COUNTER("eddy_offload_jobs_total", stats.offload.begun, "Jobs that a thread has begun."),
+	GAUGE("eddy_offload_short_running", offload_short_running,
+	      "Short jobs among those that a thread of the pool works at."),
+	GAUGE("eddy_offload_short_queued", offload_short_queued,
+	      "Short jobs among those that wait for a thread of the pool."),
+	COUNTER("eddy_offload_short_jobs_total", stats.offload.short_begun,
+		"Short jobs, such as steps of TLS handshakes, that a thread has begun."),
 	COUNTER("eddy_offload_refused_total", stats.offload.refused,
 		"Jobs that found the pool's queue full."),
 	COUNTER("eddy_log_records_dropped_total", records_dropped,
@@ -263,6 +271,8 @@ static void take_snapshot(struct snapshot *snapshot)
 	snapshot->offload_threads = stats->offload.threads;
 	snapshot->offload_running = stats->offload.running;
 	snapshot->offload_queued = stats->offload.queued;
+	snapshot->offload_short_running = stats->offload.short_running;
+	snapshot->offload_short_queued = stats->offload.short_queued;
 	/* They were read one after the other. */
 	if (stats->transfer.spliced_in > stats->transfer.written_by_ring)
 		snapshot->spliced_in_here =

@@ -408,7 +408,7 @@ int eddyi_tls_shake(struct eddyi_tls *tls)
 		if (tls->steps++ == STEPS_MAX || tls->shaken > SHAKEN_MAX)
 			r = -EBADMSG;
 		else
-			r = eddy_offload(step, tls);
+			r = eddy_offload_short(step, tls);
 	} while (r == -EAGAIN && eddyi_tls_is_due(tls));
 	if (r < 0 && r != -EAGAIN && r != -ENOBUFS)
 		tls->state = EDDYI_TLS_BROKEN;

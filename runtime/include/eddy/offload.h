@@ -8,6 +8,10 @@
  * which they came. The threads are nicer than the loops by 5, so that loops that share their processors
  * go on without waiting for them.
  *
+ * Short jobs, those of eddy_offload_short(), never wait for a long one to end. The pool has one thread more
+ * than long jobs may use, which is left to short jobs: a TLS handshake begins at once while folders are listed
+ * and bodies compressed.
+ *
  * When jobs come faster than they are done, a bounded queue fills. Beyond it eddy_offload() is the
  * back-pressure: its callers wait in the same line, first come, first served, until a thread is free, a
  * deadline passes or they are cancelled. Such a caller is a suspended task whose job lies on its own
@@ -32,6 +36,13 @@ typedef int eddy_offload_fn(void *arg);
  * Return: what `fn` returned; -ECANCELED, and `fn` was not called. */
 EDDY_API int eddy_offload(eddy_offload_fn *fn, void *arg);
 
+/* Run `fn(arg)` like eddy_offload(), as a short job: one that computes for some milliseconds at most and
+ * waits neither for a disk, nor for a peer, nor for a lock that a long job holds. Suspends. Short jobs begin in
+ * the order of all jobs, and on any thread; where long jobs have all threads that they may use, on the one
+ * that is left to short jobs.
+ * Return: as eddy_offload(). */
+EDDY_API int eddy_offload_short(eddy_offload_fn *fn, void *arg);
+
 /* Run `fn(arg)` like eddy_offload(), but return -ECANCELED at once when the current scope is
  * cancelled. Then `fn` may go on for as long as it likes: `arg` belongs to the pool, which calls
  * `destroy(arg)`, on any thread, once nobody uses it any more. After any other result `arg` is the
@@ -41,20 +52,24 @@ EDDY_API int eddy_offload(eddy_offload_fn *fn, void *arg);
  * -EAGAIN when the queue is full, and `fn` was not called. */
 EDDY_API int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *arg));
 
-/* Let the pool have at most `count` threads, 1 or more; default: as many as there are processors, but
- * 2 to 4. Threads that run already stay. Any thread. */
+/* Let long jobs use at most `count` threads, 1 or more; default: as many as there are processors, but
+ * 2 to 4. The pool starts one more when a short job finds all of them busy. Threads that run already stay. Any
+ * thread. */
 EDDY_API void eddy_offload_set_threads(unsigned count);
 
-/* Let eddy_offload_detached() fail when `count` jobs of either kind, 1 or more, wait for a thread
+/* Let eddy_offload_detached() fail when `count` jobs of any kind, 1 or more, wait for a thread
  * already; default: 1024. Any thread. */
 EDDY_API void eddy_offload_set_queue_max(unsigned count);
 
 struct eddy_offload_stats {
-	unsigned threads; /* that the pool has now */
-	unsigned running; /* jobs that a thread is busy with now */
-	unsigned queued;  /* jobs that wait for one now */
-	uint64_t begun;   /* jobs that a thread has begun, ever */
-	uint64_t refused; /* times that eddy_offload_detached() found the queue full, ever */
+	unsigned threads;       /* that the pool has now */
+	unsigned running;       /* jobs that a thread is busy with now */
+	unsigned queued;        /* jobs that wait for one now */
+	uint64_t begun;         /* jobs that a thread has begun, ever */
+	uint64_t refused;       /* times that eddy_offload_detached() found the queue full, ever */
+	unsigned short_running; /* of `running`, those of eddy_offload_short() */
+	unsigned short_queued;  /* of `queued` */
+	uint64_t short_begun;   /* of `begun` */
 };
 
 /* Read what the pool does. Any thread; never suspends. */

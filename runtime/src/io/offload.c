@@ -52,21 +52,22 @@ static void take_back(struct eddyi_waiter *waiter)
 		eddyi_wake(waiter, -ECANCELED);
 }
 
-int eddy_offload(eddy_offload_fn *fn, void *arg)
+static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_fn *fn, void *arg)
 {
 	struct eddy_loop *loop = eddyi_loop();
 	struct awaited awaited = {
-		.waiter = { .cancel = take_back, .what = "offload" },
+		.waiter = { .cancel = take_back, .what = what },
 		.job = {
 			.message = { .deliver = deliver },
 			.loop = loop,
 			.waiter = &awaited.waiter,
+			.kind = kind,
 			.fn = fn,
 			.arg = arg,
 		},
 	};
 
-	eddyi_assert(loop->running, "eddy_offload() outside of a task");
+	eddyi_assert(loop->running, "eddy_offload() or eddy_offload_short() outside of a task");
 	if (loop->running->scope->cancelled)
 		return -ECANCELED;
 	awaited.job.scope = loop->running->scope;
@@ -74,6 +75,16 @@ int eddy_offload(eddy_offload_fn *fn, void *arg)
 	if (eddyi_offload_submit(&awaited.job) < 0)
 		return run_in_place(&awaited.job);
 	return wait_outside(loop, &awaited.waiter);
+}
+
+int eddy_offload(eddy_offload_fn *fn, void *arg)
+{
+	return run_awaited(EDDYI_JOB_LONG, "offload", fn, arg);
+}
+
+int eddy_offload_short(eddy_offload_fn *fn, void *arg)
+{
+	return run_awaited(EDDYI_JOB_SHORT, "short offload", fn, arg);
 }
 
 struct detached {
@@ -111,6 +122,7 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 		.message = { .deliver = deliver },
 		.loop = eddyi_loop(),
 		.waiter = &detached.waiter,
+		.kind = EDDYI_JOB_DETACHED,
 		.fn = fn,
 		.arg = arg,
 		.destroy = destroy,

@@ -20,24 +20,23 @@
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wanted;
-	struct eddy_node awaited;  /* jobs of eddy_offload() */
-	struct eddy_node detached; /* jobs of eddy_offload_detached() */
+	struct eddy_node queues[EDDYI_JOB_KINDS];
+	unsigned queued[EDDYI_JOB_KINDS];
+	unsigned running[EDDYI_JOB_KINDS]; /* jobs, each with a thread */
 	unsigned threads;
-	unsigned threads_max; /* 0: the default, not yet known */
-	unsigned running;     /* jobs, each with a thread */
+	unsigned long_max; /* threads that long jobs may use at once; 0: the default, not yet known */
 	unsigned ending; /* threads that have run a job and have yet to post it, or to destroy it */
-	unsigned detached_running;
-	unsigned queued;
 	unsigned queue_max;
 	uint64_t last_number;
 	uint64_t begun;
+	uint64_t short_begun;
 	uint64_t refused;
 } pool = {
 	.queue_max = QUEUE_MAX_DEFAULT,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.wanted = PTHREAD_COND_INITIALIZER,
-	.awaited = { &pool.awaited, &pool.awaited },
-	.detached = { &pool.detached, &pool.detached },
+#define QUEUE(kind) [kind] = { &pool.queues[kind], &pool.queues[kind] }
+	.queues = { QUEUE(EDDYI_JOB_SHORT), QUEUE(EDDYI_JOB_LONG), QUEUE(EDDYI_JOB_DETACHED) },
 };
 
 static unsigned default_threads(void)
@@ -52,10 +51,22 @@ static unsigned default_threads(void)
 	return count < THREADS_MAX_DEFAULT ? count : THREADS_MAX_DEFAULT;
 }
 
-/* Lock held. One thread of several stays free of detached jobs. */
-static bool may_run_detached(void)
+/* Lock held. */
+static unsigned sum(const unsigned counts[EDDYI_JOB_KINDS])
 {
-	return pool.detached_running + 1 < pool.threads_max || pool.detached_running == 0;
+	return counts[EDDYI_JOB_SHORT] + counts[EDDYI_JOB_LONG] + counts[EDDYI_JOB_DETACHED];
+}
+
+/* Lock held. */
+static bool may_run(enum eddyi_job_kind kind)
+{
+	unsigned detached = pool.running[EDDYI_JOB_DETACHED];
+
+	if (kind == EDDYI_JOB_SHORT)
+		return true;
+	if (kind == EDDYI_JOB_DETACHED && detached && detached + 1 >= pool.long_max)
+		return false;
+	return pool.running[EDDYI_JOB_LONG] + detached < pool.long_max;
 }
 
 static struct eddyi_job *first_of(const struct eddy_node *queue)
@@ -67,33 +78,37 @@ static struct eddyi_job *first_of(const struct eddy_node *queue)
 static void unqueue(struct eddyi_job *job)
 {
 	eddy_list_remove(&job->node);
-	pool.queued--;
+	pool.queued[job->kind]--;
 }
 
-/* Lock held. What came first goes first, so that neither kind keeps the other waiting.
- * Return: NULL when there is nothing that this thread may do. */
+/* Lock held. What came first goes first, so that no kind keeps another waiting.
+ * Return: NULL when there is nothing that a thread may do. */
 static struct eddyi_job *take_job(void)
 {
-	struct eddyi_job *job = first_of(&pool.awaited);
-	struct eddyi_job *detached = may_run_detached() ? first_of(&pool.detached) : NULL;
+	struct eddyi_job *oldest = NULL;
 
-	if (!job || (detached && detached->number < job->number))
-		job = detached;
-	if (job)
-		unqueue(job);
-	return job;
+	for (unsigned kind = 0; kind < EDDYI_JOB_KINDS; kind++) {
+		struct eddyi_job *job = may_run(kind) ? first_of(&pool.queues[kind]) : NULL;
+
+		if (job && (!oldest || job->number < oldest->number))
+			oldest = job;
+	}
+	if (oldest)
+		unqueue(oldest);
+	return oldest;
 }
 
 /* Lock held; it is let go meanwhile. */
 static void run_job(struct eddyi_job *job)
 {
-	bool detached = job->destroy, given_up;
+	enum eddyi_job_kind kind = job->kind;
 	struct eddy_loop *loop;
+	bool given_up;
 	int result;
 
-	pool.running++;
+	pool.running[kind]++;
 	pool.begun++;
-	pool.detached_running += detached;
+	pool.short_begun += kind == EDDYI_JOB_SHORT;
 	pthread_mutex_unlock(&pool.lock);
 
 	eddyi_lent_scope = job->scope;
@@ -109,9 +124,8 @@ static void run_job(struct eddyi_job *job)
 	job->done = true;
 	loop = job->loop;
 	given_up = !loop;
-	pool.running--;
+	pool.running[kind]--;
 	pool.ending++;
-	pool.detached_running -= detached;
 	pthread_mutex_unlock(&pool.lock);
 
 	if (given_up) {
@@ -167,7 +181,7 @@ static void start_thread(void)
 /* Lock held. Whether `count` jobs wait, beside those that a free thread is about to take. */
 static bool has_queued(unsigned count)
 {
-	return pool.queued >= (uint64_t)pool.threads - pool.running + count;
+	return sum(pool.queued) >= (uint64_t)pool.threads - sum(pool.running) + count;
 }
 
 /* A child that was forked has none of the threads. */
@@ -176,13 +190,13 @@ static void in_child(void)
 	/* What there is of jobs is the parent's. */
 	pthread_mutex_init(&pool.lock, NULL);
 	pthread_cond_init(&pool.wanted, NULL);
-	eddy_list_init(&pool.awaited);
-	eddy_list_init(&pool.detached);
+	for (unsigned kind = 0; kind < EDDYI_JOB_KINDS; kind++) {
+		eddy_list_init(&pool.queues[kind]);
+		pool.queued[kind] = 0;
+		pool.running[kind] = 0;
+	}
 	pool.threads = 0;
-	pool.running = 0;
 	pool.ending = 0;
-	pool.detached_running = 0;
-	pool.queued = 0;
 }
 
 static void watch_forks(void)
@@ -197,19 +211,19 @@ int eddyi_offload_submit(struct eddyi_job *job)
 
 	pthread_once(&once, watch_forks);
 	pthread_mutex_lock(&pool.lock);
-	if (!pool.threads_max)
-		pool.threads_max = default_threads();
-	if (has_queued(0) && pool.threads < pool.threads_max)
+	if (!pool.long_max)
+		pool.long_max = default_threads();
+	if (has_queued(0) && pool.threads < pool.long_max + (job->kind == EDDYI_JOB_SHORT))
 		start_thread();
 	if (!pool.threads) {
 		r = -ENOENT;
-	} else if (job->destroy && has_queued(pool.queue_max)) {
+	} else if (job->kind == EDDYI_JOB_DETACHED && has_queued(pool.queue_max)) {
 		pool.refused++;
 		r = -EAGAIN;
 	} else {
 		job->number = ++pool.last_number;
-		eddy_list_append(job->destroy ? &pool.detached : &pool.awaited, &job->node);
-		pool.queued++;
+		eddy_list_append(&pool.queues[job->kind], &job->node);
+		pool.queued[job->kind]++;
 		pthread_cond_signal(&pool.wanted);
 	}
 	pthread_mutex_unlock(&pool.lock);
@@ -249,7 +263,7 @@ bool eddyi_offload_is_busy(void)
 	bool is_busy;
 
 	pthread_mutex_lock(&pool.lock);
-	is_busy = pool.queued || pool.running || pool.ending;
+	is_busy = sum(pool.queued) || sum(pool.running) || pool.ending;
 	pthread_mutex_unlock(&pool.lock);
 	return is_busy;
 }
@@ -261,10 +275,13 @@ struct eddy_offload_stats eddy_offload_stats(void)
 	pthread_mutex_lock(&pool.lock);
 	stats = (struct eddy_offload_stats){
 		.threads = pool.threads,
-		.running = pool.running,
-		.queued = pool.queued,
+		.running = sum(pool.running),
+		.queued = sum(pool.queued),
 		.begun = pool.begun,
 		.refused = pool.refused,
+		.short_running = pool.running[EDDYI_JOB_SHORT],
+		.short_queued = pool.queued[EDDYI_JOB_SHORT],
+		.short_begun = pool.short_begun,
 	};
 	pthread_mutex_unlock(&pool.lock);
 	return stats;
@@ -274,7 +291,7 @@ void eddy_offload_set_threads(unsigned count)
 {
 	eddyi_assert(count, "a pool of no threads");
 	pthread_mutex_lock(&pool.lock);
-	pool.threads_max = count;
+	pool.long_max = count;
 	pthread_mutex_unlock(&pool.lock);
 }
 

@@ -11,6 +11,9 @@
  *    by whoever holds it.
  * 4. The heap holds at most `queue_max` detached jobs that wait, beside those that free threads are about
  *    to take. The jobs of eddy_offload() beyond that are back-pressure: each is one suspended task.
+ * 5. A thread takes the oldest job that may run. Each submission wakes one thread. A job that may not run then
+ *    may run once a long job has ended, whose thread looks at the queues next: none waits while a thread
+ *    sleeps that could take it.
  */
 #ifndef EDDYI_OFFLOAD_POOL_H
 #define EDDYI_OFFLOAD_POOL_H
@@ -24,6 +27,13 @@
 struct eddy_scope;
 struct eddyi_waiter;
 
+enum eddyi_job_kind {
+	EDDYI_JOB_SHORT, /* of eddy_offload_short(): any thread */
+	EDDYI_JOB_LONG,  /* of eddy_offload(): all threads but the one that is left to short jobs */
+	EDDYI_JOB_DETACHED, /* of eddy_offload_detached(): one thread fewer, unless that leaves none */
+	EDDYI_JOB_KINDS,
+};
+
 struct eddyi_job {
 	struct eddy_message message;
 	struct eddy_node node; /* in a queue; node.next is NULL when in none */
@@ -31,9 +41,10 @@ struct eddyi_job {
 	struct eddy_loop *loop;
 	struct eddyi_waiter *waiter;
 	const struct eddy_scope *scope; /* whose fields its records have; NULL when detached */
+	enum eddyi_job_kind kind;
 	eddy_offload_fn *fn;
 	void *arg;
-	void (*destroy)(void *arg); /* NULL when it is awaited once it has begun */
+	void (*destroy)(void *arg); /* of a detached one */
 	int result;
 	bool done;
 	struct eddyi_tape_job traced;

@@ -10,6 +10,7 @@
  * There is one such child at most.
  */
 #include <eddy/dump.h>
+#include <eddy/offload.h>
 
 #include "dump.h"
 #include "core/loop.h"
@@ -285,6 +286,18 @@ static void count_op(struct drawing *drawing, const struct eddy_op *op)
 	(void)op;
 }
 
+/* What the tasks that wait for the pool share it with. */
+static void say_pool(struct eddyi_out *out, size_t waiting)
+{
+	struct eddy_offload_stats pool = eddy_offload_stats();
+
+	eddyi_out(
+		out,
+		"; %zu offloaded (pool: %u threads, %u jobs run, %u of them short; %u wait, %u of them short)",
+		waiting, pool.threads, pool.running, pool.short_running, pool.queued,
+		pool.short_queued);
+}
+
 void eddyi_dump_loop(struct eddyi_out *out, struct eddy_loop *loop)
 {
 	struct drawing drawing = { .out = out, .loop = loop, .now_ns = eddy_now() };
@@ -300,7 +313,7 @@ void eddyi_dump_loop(struct eddyi_out *out, struct eddy_loop *loop)
 		  loop->ops - loop->own_ops, lone,
 		  loop->timers.count - eddy_timer_is_armed(&loop->trim_timer));
 	if (loop->outside)
-		eddyi_out(out, "; %zu offloaded", loop->outside);
+		say_pool(out, loop->outside);
 	eddyi_out(out, "\n");
 	draw_items(&drawing, &loop->root);
 	list_lone_ops(&drawing, lone);

@@ -13,10 +13,12 @@
 
 #include <eddy/compress.h>
 #include <eddy/http.h>
+#include <eddy/offload.h>
 #include <eddy/runtime.h>
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static int text_or_dash(struct eddy_res *res, const char *name, struct eddy_str text)
 {
@@ -95,6 +97,40 @@ static int slow(struct eddy_req *req, struct eddy_res *res)
 		return 400;
 	r = eddy_sleep(ms * EDDY_MS);
 	return r < 0 ? r : eddy_res_ok(res, "slept");
+}
+
+/* The read end and the write end of a pipe: a byte lets one job go. */
+static int gate[2];
+
+static int wait_at_gate(void *arg)
+{
+	char byte;
+
+	(void)arg;
+	return read(gate[0], &byte, 1) == 1 ? 0 : -EIO;
+}
+
+/* A long job for the offload pool. */
+static int held(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_offload(wait_at_gate, NULL);
+
+	(void)req;
+	return r < 0 ? r : eddy_res_ok(res, "let go");
+}
+
+/* Let as many of them go. Answers how many waited for a thread. */
+static int let_go(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_offload_stats stats = eddy_offload_stats();
+	unsigned count;
+
+	if (eddy_req_path(req, EDDY_TO(&count)) < 0)
+		return 400;
+	for (unsigned i = 0; i < count; i++)
+		if (write(gate[1], "x", 1) != 1)
+			return -EIO;
+	return eddy_res_ok(res, "%u", stats.queued);
 }
 
 /* Send on who comes without TLS. */
@@ -184,5 +220,9 @@ int main(int argc, char **argv)
 	eddy_app_map_post(app, "/refuse", refuse);
 	eddy_app_map_get(app, "/broken", broken);
 	eddy_app_map_get(app, "/slow/{ms}", slow);
+	if (pipe(gate) < 0)
+		return 1;
+	eddy_app_map_get(app, "/held", held);
+	eddy_app_map_post(app, "/let_go/{count}", let_go);
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }
