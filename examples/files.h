@@ -3,6 +3,7 @@
 #define FILES_H
 
 #include <eddy/http.h>
+#include <pthread.h>
 #include <stdio.h>
 
 struct files {
@@ -28,9 +29,19 @@ bool files_name_is_public(struct eddy_str name);
 /* Write the list of the folder's files, by name, as the array of GET /api/files. On the offload pool. */
 typedef void files_write_fn(FILE *out, const struct files *files, const json_t *list);
 
+/* A list as it is sent, in one form; static. Requests that come at the same time share it. */
+struct files_list {
+	const char *type; /* its media type */
+	files_write_fn *write;
+	pthread_mutex_t lock;
+	struct listing *next;    /* private */
+	struct listing *current; /* private */
+	struct text *last;       /* private: the text that was made last, while it is in memory */
+	unsigned texts;          /* private */
+};
+
 /* Answer with that. Suspends. */
-int files_send_list(struct eddy_req *req, struct eddy_res *res, const char *type,
-		    files_write_fn *write);
+int files_send_list(struct eddy_req *req, struct eddy_res *res, struct files_list *list);
 
 /* What every upload is saved with. */
 struct eddy_save_options files_save_options(struct eddy_req *req);

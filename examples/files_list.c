@@ -1,7 +1,22 @@
-/* The list of the folder, for programs; files_plain.c has the one for people. */
+/* The list of the folder, for programs; files_plain.c has the one for people.
+ *
+ * The list of a large folder takes long to make, and anybody may ask for it: requests that come at the same time
+ * share one. A list shows the folder as it was when it was asked for, or later: a client finds what it has uploaded.
+ *
+ * Invariants of a struct files_list, whose lock guards all of it and the counts of references:
+ * 1. `next` is a listing that nobody has begun to make. Whoever asks joins it.
+ * 2. `current` is the one that is being made: one at a time. Nobody joins it any more.
+ * 3. A listing that has begun and not ended is `current`. One that ended with -ECANCELED was not made, since the request
+ *    that made it was cancelled: the others ask again.
+ * 4. A text is shared by all responses that send it, and by later listings for as long as the folder gives the same
+ *    text: `texts` of them are in memory, at most TEXTS_MAX.
+ */
 #include "files.h"
 
+#include <eddy/layer.h>
 #include <eddy/offload.h>
+#include <eddy/scope.h>
+#include <eddy/shared_event.h>
 #include <errno.h>
 
 #include <dirent.h>
@@ -46,55 +61,237 @@ static int list_folder(int dir, json_t *list)
 	return 0;
 }
 
-struct listing {
+/* ---- the text ---- */
+
+/* Versions of a list that may be sent at the same time: a client that reads slowly keeps its own in memory. */
+#define TEXTS_MAX 8
+
+struct text {
+	struct files_list *list;
+	unsigned refs;
+	size_t len;
+	char *bytes;
+};
+
+static struct text *text_ref(struct text *text)
+{
+	if (text)
+		text->refs++;
+	return text;
+}
+
+/* Lock held. NULL is nothing. */
+static void text_unref(struct text *text)
+{
+	if (!text || --text->refs)
+		return;
+	if (text->list->last == text)
+		text->list->last = NULL;
+	text->list->texts--;
+	free(text->bytes);
+	free(text);
+}
+
+/* Lock held. Takes over the bytes. */
+static int text_new(struct files_list *list, char *bytes, size_t len, struct text **ret_text)
+{
+	struct text *text = list->texts < TEXTS_MAX ? malloc(sizeof(*text)) : NULL;
+
+	if (!text) {
+		free(bytes);
+		return list->texts < TEXTS_MAX ? -ENOMEM : -EBUSY;
+	}
+	*text = (struct text){ .list = list, .refs = 1, .len = len, .bytes = bytes };
+	list->texts++;
+	*ret_text = list->last = text;
+	return 0;
+}
+
+/* ---- the listing ---- */
+
+struct making {
 	const struct files *files;
 	files_write_fn *write;
-	char *text;
+	const struct text *last;
+	char *bytes;
 	size_t len;
+	bool is_same; /* as the last one */
 };
 
 /* On the offload pool: the disk may be slow, and the list of a large folder takes its time also as text. */
-static int make_listing(void *arg)
+static int make_bytes(void *arg)
 {
-	struct listing *listing = arg;
-	FILE *out = open_memstream(&listing->text, &listing->len);
+	struct making *making = arg;
+	FILE *out = open_memstream(&making->bytes, &making->len);
 	json_t *list = json_array();
-	int r = out && list ? list_folder(listing->files->dir, list) : -ENOMEM;
+	int r = out && list ? list_folder(making->files->dir, list) : -ENOMEM;
 
 	if (r == 0)
-		listing->write(out, listing->files, list);
+		making->write(out, making->files, list);
 	if (r == 0 && ferror(out))
 		r = -ENOMEM;
 	if (out && fclose(out) != 0 && r == 0)
 		r = -ENOMEM;
 	json_decref(list);
+	making->is_same = r == 0 && making->last && making->last->len == making->len &&
+			  memcmp(making->last->bytes, making->bytes, making->len) == 0;
+	if (r < 0 || making->is_same)
+		free(making->bytes);
 	return r;
 }
 
-static int send_listing(struct eddy_req *req, struct eddy_res *res, const char *type,
-			const struct listing *listing)
+struct listing {
+	unsigned refs;
+	struct eddy_shared_event ended;
+	bool has_ended;
+	int result;
+	struct text *text; /* once it has ended with 0 */
+};
+
+static struct listing *join(struct files_list *list)
 {
-	char *text = eddy_req_alloc(req, listing->len);
+	struct listing *listing;
+
+	pthread_mutex_lock(&list->lock);
+	listing = list->next;
+	if (!listing) {
+		listing = list->next = calloc(1, sizeof(*listing));
+		if (listing)
+			eddy_shared_event_init(&listing->ended);
+	}
+	if (listing)
+		listing->refs++;
+	pthread_mutex_unlock(&list->lock);
+	return listing;
+}
+
+static void leave(struct files_list *list, struct listing *listing)
+{
+	pthread_mutex_lock(&list->lock);
+	if (--listing->refs == 0) {
+		if (list->next == listing)
+			list->next = NULL;
+		text_unref(listing->text);
+		free(listing);
+	}
+	pthread_mutex_unlock(&list->lock);
+}
+
+/* Begin to make the listing, if nobody makes one.
+ * Return: NULL, it is the caller's to make; else the listing to wait for, which may be this one, with a reference. */
+static struct listing *begin(struct files_list *list, struct listing *listing)
+{
+	struct listing *first;
+
+	pthread_mutex_lock(&list->lock);
+	first = listing->has_ended ? listing : list->current;
+	if (first) {
+		first->refs++;
+	} else {
+		list->current = listing;
+		list->next = NULL;
+	}
+	pthread_mutex_unlock(&list->lock);
+	return first;
+}
+
+/* Suspends. */
+static void make(struct files_list *list, struct listing *listing, const struct files *files)
+{
+	struct making making = { .files = files, .write = list->write };
+	struct text *last;
+	int r;
+
+	pthread_mutex_lock(&list->lock);
+	making.last = last = text_ref(list->last);
+	pthread_mutex_unlock(&list->lock);
+	r = eddy_offload(make_bytes, &making);
+	pthread_mutex_lock(&list->lock);
+	if (making.is_same)
+		listing->text = text_ref(last);
+	else if (r == 0)
+		r = text_new(list, making.bytes, making.len, &listing->text);
+	text_unref(last);
+	listing->result = r;
+	listing->has_ended = true;
+	list->current = NULL;
+	pthread_mutex_unlock(&list->lock);
+	eddy_shared_event_set(&listing->ended);
+}
+
+/* Wait until the listing has ended: one that is being made goes first. Suspends. Return: 0, -ECANCELED. */
+static int await(struct files_list *list, struct listing *listing, const struct files *files)
+{
+	bool is_last;
+	int r;
+
+	do {
+		struct listing *first = begin(list, listing);
+
+		if (!first) {
+			make(list, listing, files);
+			return 0;
+		}
+		r = eddy_shared_event_wait(&first->ended);
+		is_last = first == listing;
+		leave(list, first);
+	} while (r == 0 && !is_last);
+	return r;
+}
+
+/* Suspends. */
+static int get_text(struct files_list *list, const struct files *files, struct text **ret_text)
+{
+	int r;
+
+	do {
+		struct listing *listing = join(list);
+
+		if (!listing)
+			return -ENOMEM;
+		r = await(list, listing, files);
+		if (r == 0)
+			r = listing->result;
+		if (r == 0) {
+			pthread_mutex_lock(&list->lock);
+			*ret_text = text_ref(listing->text);
+			pthread_mutex_unlock(&list->lock);
+		}
+		leave(list, listing);
+	} while (r == -ECANCELED && !eddy_is_cancelled());
+	return r;
+}
+
+/* ---- the response ---- */
+
+static void let_go(void *kept)
+{
+	struct text *text = *(struct text **)kept;
+	struct files_list *list = text ? text->list : NULL;
 
 	if (!text)
-		return -ENOMEM;
-	memcpy(text, listing->text, listing->len);
-	eddy_res_set_z(res, "cache-control", "no-cache");
-	return eddy_res_bytes(res, type, eddy_str(text, listing->len));
+		return;
+	pthread_mutex_lock(&list->lock);
+	text_unref(text);
+	pthread_mutex_unlock(&list->lock);
 }
 
-int files_send_list(struct eddy_req *req, struct eddy_res *res, const char *type,
-		    files_write_fn *write)
-{
-	struct listing listing = { .files = eddy_req_context(req), .write = write };
-	int r = eddy_offload(make_listing, &listing);
+/* What a request keeps until its response has been sent. */
+static const struct eddy_req_layer layer = { "list", sizeof(struct text *), let_go };
 
-	if (r == 0)
-		r = send_listing(req, res, type, &listing);
-	else if (r != -ENOMEM && r != -ECANCELED)
-		r = eddy_res_problem(res, 503, "the folder can't be read: %s", strerror(-r));
-	free(listing.text);
-	return r;
+int files_send_list(struct eddy_req *req, struct eddy_res *res, struct files_list *list)
+{
+	struct text **kept = eddy_req_layer(req, &layer);
+	int r = kept ? get_text(list, eddy_req_context(req), kept) : -ENOMEM;
+
+	if (r == -EBUSY)
+		return eddy_res_problem(res, 503, "other clients have yet to read older lists");
+	if (r < 0 && r != -ENOMEM && r != -ECANCELED)
+		return eddy_res_problem(res, 503, "the folder can't be read: %s", strerror(-r));
+	if (r < 0)
+		return r;
+	eddy_res_set_z(res, "cache-control", "no-cache");
+	return eddy_res_bytes(res, list->type, eddy_str((*kept)->bytes, (*kept)->len));
 }
 
 static void write_json(FILE *out, const struct files *files, const json_t *list)
@@ -107,5 +304,11 @@ static void write_json(FILE *out, const struct files *files, const json_t *list)
 
 int files_api(struct eddy_req *req, struct eddy_res *res)
 {
-	return files_send_list(req, res, "application/json", write_json);
+	static struct files_list list = {
+		.type = "application/json",
+		.write = write_json,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
+
+	return files_send_list(req, res, &list);
 }

@@ -121,10 +121,16 @@ static bool has_slash_behind(const struct eddy_req *req)
 
 int files_plain(struct eddy_req *req, struct eddy_res *res)
 {
+	static struct files_list list = {
+		.type = "text/html; charset=utf-8",
+		.write = write_page,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
+
 	if (has_slash_behind(req))
 		return eddy_res_redirect(res, 308, eddy_str_from("../plain"));
 	files_page_fields(res);
-	return files_send_list(req, res, "text/html; charset=utf-8", write_page);
+	return files_send_list(req, res, &list);
 }
 
 int files_plain_post(struct eddy_req *req, struct eddy_res *res)

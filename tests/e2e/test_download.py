@@ -1,11 +1,14 @@
 """Downloads from `files`: whole, in parts, under conditions, many at once."""
 # needs: curl
+import contextlib
 import email.utils
 import hashlib
 import json
 import os
 import random
 import re
+import signal
+import threading
 import time
 import unittest
 
@@ -13,6 +16,84 @@ from wire import KIB, MIB, Case, Lost, Shared, curl, in_threads, pattern, reques
 
 VECTORS = os.environ.get('EDDY_VECTORS')
 SIZES = (0, 1, 4 * KIB, 32 * KIB - 1, 32 * KIB, 32 * KIB + 1, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB + 3)
+
+
+class Lists(Shared):
+    """GET /api/files on a folder whose list takes long to make."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for i in range(3000):
+            open(os.path.join(cls.dir, f'file-{i:05}'), 'w').close()
+
+    def used(self):
+        """Nanoseconds of processor time."""
+        tasks = f'/proc/{self.server.process.pid}/task'
+        total = 0
+        for task in os.listdir(tasks):
+            with open(f'{tasks}/{task}/schedstat') as file:
+                total += int(file.read().split()[0])
+        return total
+
+    def lists(self, count, path):
+        """That many, which are asked for before the server sees the first request."""
+        with contextlib.ExitStack() as stack:
+            wires = [stack.enter_context(self.server.connect(timeout=60)) for _ in range(count)]
+            for wire in wires:
+                self.assertServes(wire, '/files/file-00000')
+            self.server.process.send_signal(signal.SIGSTOP)
+            for wire in wires:
+                wire.send(request('GET', path))
+            self.server.process.send_signal(signal.SIGCONT)
+            return [wire.read() for wire in wires]
+
+    def test_requests_at_the_same_time_share_a_list(self):
+        for path in ('/api/files', '/plain'):
+            with self.subTest(path):
+                self.lists(2, path)
+                begun = self.used()
+                alone = [self.server.get(path) for _ in range(5)]
+                one = (self.used() - begun) / 5
+                begun = self.used()
+                together = self.lists(60, path)
+                ratio = (self.used() - begun) / one
+                self.assertEqual({answer.body for answer in alone + together}, {alone[0].body})
+                self.assertEqual({answer.status for answer in together}, {200})
+                self.assertLess(ratio, 25, 'as long as 60 lists take to send, and few to make')
+
+    def test_a_list_has_what_was_uploaded_before(self):
+        done = threading.Event()
+
+        def ask():
+            while not done.is_set():
+                self.server.get('/api/files')
+        others = [threading.Thread(target=ask) for _ in range(3)]
+        for other in others:
+            other.start()
+        try:
+            for i in range(10):
+                name = f'new-{i}'
+                self.server.ask(request('PUT', f'/files/{name}', body=b'x'))
+                self.assertIn(name, [file['name'] for file in self.server.get('/api/files').json()['files']])
+        finally:
+            done.set()
+            for other in others:
+                other.join()
+
+    def test_texts_that_are_not_read_are_limited(self):
+        with contextlib.ExitStack() as stack:
+            for i in range(100):
+                self.server.ask(request('PUT', f'/files/version-{i}', body=b'x'))
+                answer = self.server.get('/api/files')
+                if answer.status != 200:
+                    break
+                # One of its responses will wait for it to read.
+                wire = stack.enter_context(self.server.connect(rcvbuf=4 * KIB))
+                wire.send(request('GET', '/api/files') * 40)
+            self.assertProblem(answer, 503, 'older lists')
+            self.assertGreaterEqual(i, 8)
+        self.eventually(lambda: self.server.get('/api/files').status == 200)
 
 
 class Whole(Shared):
