@@ -53,6 +53,7 @@ Test(config, replaces_what_the_builder_said)
 					    "header_block_max = 2000\n"
 					    "header_count_max = 7\n"
 					    "body_max = 0x7fffffffffffffff\n"
+					    "json_values_max = 13\n"
 					    "file_max = 5\n"
 					    "parts_max = 6\n"
 					    "part_header_max = 9\n"
@@ -84,6 +85,7 @@ Test(config, replaces_what_the_builder_said)
 	cr_expect(eq(sz, app->options.header_block_max, 2000));
 	cr_expect(eq(uint, app->options.header_count_max, 7));
 	cr_expect(eq(u64, app->options.body_max, INT64_MAX));
+	cr_expect(eq(uint, app->options.json_values_max, 13));
 	cr_expect(eq(u64, app->options.file_max, 5));
 	cr_expect(eq(uint, app->options.parts_max, 6));
 	cr_expect(eq(sz, app->options.part_header_max, 9));
@@ -186,9 +188,9 @@ Test(config, leaves_alone_what_it_does_not_say)
 	}
 }
 
-#define ALL_KEYS                                                                                                                                                                                                  \
-	"bind, bind_plain, proxy_protocol, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, file_max, " \
-	"parts_max, part_header_max, field_max, connections_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                           \
+#define ALL_KEYS                                                                                                                                                                                                                   \
+	"bind, bind_plain, proxy_protocol, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, json_values_max, file_max, " \
+	"parts_max, part_header_max, field_max, connections_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                                            \
 	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, drain_timeout_ms, lame_duck_ms"
 
 static const struct {

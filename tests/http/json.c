@@ -17,7 +17,7 @@ static int parse(const char *text, size_t len, unsigned depth_max)
 	int r;
 
 	memcpy(exact, text, len);
-	r = eddy_json_parse(eddy_str(exact, len), depth_max, &json);
+	r = eddy_json_parse(eddy_str(exact, len), depth_max, 5, &json);
 	free(exact);
 	cr_expect(eq(int, r == 0, json != NULL));
 	json_decref(json);
@@ -45,7 +45,7 @@ Test(json, parses)
 		"[\"[[[[\"]",
 		"[\"\\\"[[[[\"]",
 		"[\"\\\\\",[[]]]",
-		"[[[]],[[]],[[]]]",
+		"[[[]],[[]]]",
 	};
 	static const char *const bad[] = {
 		"",
@@ -87,9 +87,12 @@ Test(json, parses)
 		cr_expect(eq(int, parse_z(good[i]), 0), "%s", good[i]);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		cr_expect(eq(int, parse_z(bad[i]), -EBADMSG), "%s", bad[i]);
+	cr_expect(eq(int, parse_z("[1,[2],{\"a\":3}]"), -EMSGSIZE));
+	cr_expect(eq(int, parse_z("{\"a\":1,\"b\":[{},[]]}"), 0));
+	cr_expect(eq(int, parse_z("{\"a\":1,\"b\":[{},[],\",\"]}"), -EMSGSIZE));
 	cr_expect(eq(int, parse("[]\0", 3, 3), -EBADMSG));
 	cr_expect(eq(int, parse("[1\0]", 4, 3), -EBADMSG));
-	cr_expect(eq(int, eddy_json_parse(eddy_str(NULL, 0), 3, NULL), -EBADMSG));
+	cr_expect(eq(int, eddy_json_parse(eddy_str(NULL, 0), 3, 1, NULL), -EBADMSG));
 }
 
 static unsigned allocations_left;
@@ -109,7 +112,7 @@ Test(json, says_that_memory_is_out)
 	json_set_alloc_funcs(allocate, free);
 	for (room = 1; r == -ENOMEM && room < 32; room++) {
 		allocations_left = room;
-		r = eddy_json_parse(eddy_str_from("[[[],[]],[]]"), 3, &json);
+		r = eddy_json_parse(eddy_str_from("[[[],[]],[]]"), 3, 5, &json);
 	}
 	cr_expect(zero(int, r));
 	cr_expect(gt(uint, room, 4));
@@ -126,7 +129,7 @@ static int parse_deep(void *arg)
 
 	memset(text, '[', DEPTH);
 	memset(text + DEPTH, ']', DEPTH);
-	return eddy_json_parse(eddy_str(text, sizeof(text)), DEPTH, arg);
+	return eddy_json_parse(eddy_str(text, sizeof(text)), DEPTH, DEPTH, arg);
 }
 
 Test(json, does_not_need_the_tasks_stack)
@@ -165,7 +168,7 @@ static json_t *json;
 static int claim(const char *text, struct claims *claims, char *why)
 {
 	json_decref(json);
-	cr_assert(eq(int, eddy_json_parse(eddy_str_from(text), 3, &json), 0), "%s", text);
+	cr_assert(eq(int, eddy_json_parse(eddy_str_from(text), 3, SIZE_MAX, &json), 0), "%s", text);
 	return eddy_json_into(json, members, claims, why);
 }
 

@@ -1,6 +1,10 @@
 /* Tests of what eddy/req.h says of parameters, forms and JSON bodies. */
 #include "ask.h"
 
+#include <eddy/http.h>
+#include <eddy/offload.h>
+#include <eddy/test.h>
+
 struct post {
 	uint32_t id;
 	struct eddy_str slug;
@@ -330,6 +334,82 @@ Test(param, json_depth)
 		ask(&asked, app, request);
 		cr_expect(eq(int, asked.status, depth > 128 ? 400 : 200));
 		ask_end(&asked);
+	}
+	eddy_app_free(app);
+}
+
+/* Post an array of `count` times `item`. Return: the status. */
+static int post_array(struct eddy_app *app, const char *item, size_t count)
+{
+	size_t len = strlen(item), body_len = count * (len + 1) + 1;
+	char *body = malloc(body_len + 1), *at = body;
+	static const struct eddy_header headers[] = { { "content-type", "application/json" },
+						      { 0 } };
+	struct eddy_response *response;
+	struct eddy_str echo;
+	int status;
+
+	*at++ = '[';
+	for (size_t i = 0; i < count; i++)
+		at += sprintf(at, "%s%c", item, i + 1 < count ? ',' : ']');
+	cr_assert(eq(int,
+		     eddy_app_test(app, "POST /",
+				   &(struct eddy_client_request){
+					   .headers = headers,
+					   .body = eddy_str(body, body_len),
+				   },
+				   &response),
+		     0));
+	status = eddy_response_status(response);
+	cr_assert(eq(int, eddy_response_body(response, &echo), 0));
+	if (status == 200)
+		cr_expect(eddy_str_eq(echo, eddy_str(body, body_len)));
+	eddy_response_free(response);
+	free(body);
+	return status;
+}
+
+static const struct {
+	const char *item;
+	size_t count;
+	int status;
+	uint64_t jobs; /* of the offload pool: one parses, one writes */
+} arrays[] = {
+	{ "1", 1000, 200, 0 },   { "1", 1024, 200, 2 },   { "{}", 16383, 200, 2 },
+	{ "{}", 16384, 413, 1 }, { "{}", 30000, 413, 1 },
+};
+
+Test(param, json_of_many_values_goes_to_the_pool)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_post(app, "/", json);
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+		uint64_t before = eddy_offload_stats().begun;
+		cr_expect(eq(int, post_array(app, arrays[i].item, arrays[i].count),
+			     arrays[i].status),
+			  "%zu", i);
+		cr_expect(eq(u64, eddy_offload_stats().begun - before, arrays[i].jobs), "%zu", i);
+	}
+	eddy_app_free(app);
+}
+
+Test(param, json_of_many_bytes_goes_to_the_pool)
+{
+	struct eddy_app *app = eddy_app_new();
+	static char item[64 * EDDY_KIB];
+
+	eddy_app_map_post(app, "/", json);
+	/* With the brackets: 64 KiB, then a byte more. */
+	for (size_t longer = 0; longer < 2; longer++) {
+		uint64_t before = eddy_offload_stats().begun;
+		size_t len = sizeof(item) - 2 + longer;
+
+		memset(item, 0, sizeof(item));
+		memset(item, 'a', len);
+		item[0] = item[len - 1] = '"';
+		cr_expect(eq(int, post_array(app, item, 1), 200));
+		cr_expect(eq(u64, eddy_offload_stats().begun - before, 2 * longer));
 	}
 	eddy_app_free(app);
 }

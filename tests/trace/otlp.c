@@ -34,7 +34,8 @@ static json_t *parse(const char *json)
 {
 	json_t *parsed = NULL;
 
-	cr_assert(eq(int, eddy_json_parse(eddy_str_from(json), 16, &parsed), 0), "%s", json);
+	cr_assert(eq(int, eddy_json_parse(eddy_str_from(json), 16, SIZE_MAX, &parsed), 0), "%s",
+		  json);
 	return parsed;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #define ANSWER_DEPTH_MAX 16
+#define ANSWER_VALUES_MAX 1024
 
 /* How many spans the collector says to have rejected, by a number or by a string of digits: it is an int64. */
 static void read_answer(struct eddy_str body, struct eddyi_otlp_outcome *outcome)
@@ -13,7 +14,7 @@ static void read_answer(struct eddy_str body, struct eddyi_otlp_outcome *outcome
 	json_t *json, *partial, *rejected;
 	const char *message;
 
-	if (eddy_json_parse(body, ANSWER_DEPTH_MAX, &json) < 0)
+	if (eddy_json_parse(body, ANSWER_DEPTH_MAX, ANSWER_VALUES_MAX, &json) < 0)
 		return;
 	partial = json_object_get(json, "partialSuccess");
 	rejected = json_object_get(partial, "rejectedSpans");

@@ -295,7 +295,8 @@ static int write_field(struct writing *writing, const struct eddy_oauth_field *f
 		mistake(writing, "more", "a name that no other member has", field->name);
 		return 0;
 	}
-	r = field->json ? eddy_json_parse(eddy_str_from(field->json), DEPTH_MAX, &value) : -EBADMSG;
+	r = field->json ? eddy_json_parse(eddy_str_from(field->json), DEPTH_MAX, SIZE_MAX, &value) :
+			  -EBADMSG;
 	if (r == -EBADMSG) {
 		mistake(writing, field->name, "JSON", field->json ? field->json : "");
 		return 0;

@@ -46,7 +46,7 @@ int eddyi_auth_json_parse(struct eddy_str text, json_t **ret_object)
 	struct parse job = { .text = text };
 
 	/* jansson reads over a NUL between two tokens. */
-	if (!text.len || memchr(text.ptr, 0, text.len) || eddy_json_depth(text) > DEPTH_MAX ||
+	if (!text.len || memchr(text.ptr, 0, text.len) || eddy_json_depth(text, NULL) > DEPTH_MAX ||
 	    has_too_many_values(text))
 		return -EBADMSG;
 	eddy_on_loop_stack(parse, &job);

@@ -35,6 +35,7 @@ struct eddy_server_options {
 	size_t header_block_max;   /* bytes; default 16 KiB; past it 431 */
 	unsigned header_count_max; /* fields; default 100; past it 431 */
 	uint64_t body_max;        /* bytes of a body read into memory; default 1 MiB; past it 413 */
+	unsigned json_values_max; /* values of a JSON body; default 16,384; past it 413 */
 	uint64_t file_max;        /* bytes of a body saved to files; default 1 GiB; past it 413 */
 	unsigned parts_max;       /* parts of a multipart body; default 64; past it 413 */
 	size_t part_header_max;   /* bytes of a part's header block; default 8 KiB; past it 400 */

@@ -8,9 +8,12 @@
 EDDY_BEGIN_DECLS
 
 /* Parse all of `text` as one JSON value (RFC 8259). Refused besides: nesting deeper than `depth_max`,
- * members of one name, a NUL in a string (C's string functions would cut it), a number that overflows.
- * Return: 0 and a new reference; -EBADMSG, -ENOMEM. */
-EDDY_API int eddy_json_parse(struct eddy_str text, unsigned depth_max, json_t **ret_json);
+ * members of one name, a NUL in a string (C's string functions would cut it), a number that overflows; and more values
+ * than `values_max`, which are counted before any is made: three bytes of text may take 250 of memory. Never suspends:
+ * a MiB takes 10 ms, and belongs on the offload pool (offload.h).
+ * Return: 0 and a new reference; -EBADMSG, -EMSGSIZE for too many values, -ENOMEM. */
+EDDY_API int eddy_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max,
+			     json_t **ret_json);
 
 /* Read the members of `*ret_target` from a JSON object; strings in it are borrowed from that. A member of
  * another type is no such value; for an optional one null is as good as nothing. Otherwise as

@@ -126,8 +126,10 @@ EDDY_API int eddy_req_form_read(struct eddy_req *req, const struct eddy_member *
 				size_t count, void *ret_target);
 
 /* Read the body as JSON, at most 128 arrays and objects deep (json.h); the request keeps the reference.
- * Suspends. Return: 0; -EMEDIUMTYPE when the type is neither application/json nor ends in +json
- * (which becomes a 415), -EBADMSG when it is not JSON, and what eddy_req_body() returns. */
+ * A large one, over 64 KiB or 1,024 values, is parsed on the offload pool. Suspends.
+ * Return: 0; -EMEDIUMTYPE when the type is neither application/json nor ends in +json (which becomes a 415),
+ * -EBADMSG when it is not JSON, -EMSGSIZE for more values than json_values_max of the app, and what
+ * eddy_req_body() returns. */
 EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
 
 /* Read a JSON object into a struct; a handler returns what this returns. A member that a .strict table does

@@ -49,8 +49,9 @@ EDDY_PRINTF(2, 3) EDDY_API int eddy_res_ok(struct eddy_res *res, const char *for
  * Return: 0; -EINVAL for a type with a control byte; -ENOMEM, also for bytes whose .ptr is NULL. */
 EDDY_API int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes);
 
-/* Answer with JSON; takes over the caller's reference, NULL counts as out of memory.
- * Return: 0, -ENOMEM. */
+/* Answer with JSON; takes over the caller's reference, NULL counts as out of memory. May suspend: the request's own
+ * body, where it was large enough to be parsed on the offload pool, is written there, too. Other values hold the loop:
+ * some 10 ms a MiB. Return: 0, -ENOMEM, -ECANCELED. */
 EDDY_API int eddy_res_json(struct eddy_res *res, json_t *json);
 
 /* Answer 204, without a body (RFC 9110 section 15.3.5). Return: 0. */

@@ -244,6 +244,7 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	DEFAULT(header_block_max, 16 * EDDY_KIB);
 	DEFAULT(header_count_max, 100);
 	DEFAULT(body_max, EDDY_MIB);
+	DEFAULT(json_values_max, 16384);
 	DEFAULT(file_max, EDDY_GIB);
 	DEFAULT(parts_max, 64);
 	DEFAULT(proxy_header_max, 4 * EDDY_KIB);

@@ -92,7 +92,8 @@ struct eddy_req {
 	struct eddy_pairs form;
 	struct eddy_pairs cookies;
 	json_t *json;
-	int refused; /* the status that the head was refused with; 0: it was not */
+	bool has_large_json; /* it was parsed on the offload pool */
+	int refused;         /* the status that the head was refused with; 0: it was not */
 	/* What the last call that failed has found: the status that its error stands for, when the
 	 * error alone would say less, and the detail of that status. */
 	int verdict_error;

@@ -6,6 +6,7 @@
 
 #include <eddy/log.h>
 #include <eddy/loop.h>
+#include <eddy/offload.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -280,7 +281,7 @@ struct dump {
 	struct eddy_str text;
 };
 
-static void dump(void *arg)
+static int dump(void *arg)
 {
 	struct dump *dump = arg;
 	size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
@@ -292,16 +293,27 @@ static void dump(void *arg)
 		len = eddyi_reals_shorten(text, len);
 	}
 	dump->text = eddy_str(text, len);
+	return 0;
+}
+
+static void dump_here(void *arg)
+{
+	dump(arg);
 }
 
 static int set_json(struct eddy_res *res, const char *type, json_t *json)
 {
 	struct dump job = { .arena = &res->req->arena, .json = json };
 
-	/* Recursion in somebody else's code: not on a task's stack. */
-	eddy_on_loop_stack(dump, &job);
+	int r = 0;
+
+	/* Nobody else changes the request's own body meanwhile; of other values nobody knows. */
+	if (json && json == res->req->json && res->req->has_large_json)
+		r = eddy_offload(dump, &job);
+	else /* Recursion in somebody else's code: not on a task's stack. */
+		eddy_on_loop_stack(dump_here, &job);
 	json_decref(json);
-	return set_bytes(res, type, job.text);
+	return r < 0 ? r : set_bytes(res, type, job.text);
 }
 
 int eddy_res_json(struct eddy_res *res, json_t *json)

@@ -29,13 +29,17 @@ static bool is_out_of_memory(const json_error_t *error)
 	return !error->text[0];
 }
 
-int eddy_json_parse(struct eddy_str text, unsigned depth_max, json_t **ret_json)
+int eddy_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max, json_t **ret_json)
 {
 	struct parse job = { .text = text };
+	size_t values;
 
 	/* jansson reads over a NUL between two tokens. */
-	if (!text.len || memchr(text.ptr, 0, text.len) || eddy_json_depth(text) > depth_max)
+	if (!text.len || memchr(text.ptr, 0, text.len) ||
+	    eddy_json_depth(text, &values) > depth_max)
 		return -EBADMSG;
+	if (values > values_max)
+		return -EMSGSIZE;
 	/* Recursion in somebody else's code: not on a task's stack. */
 	eddy_on_loop_stack(parse, &job);
 	if (!job.json)

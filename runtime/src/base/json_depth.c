@@ -1,9 +1,12 @@
 #include <eddy/json_depth.h>
 
-unsigned eddy_json_depth(struct eddy_str text)
+/* A text is one value. A comma stands in front of one more, and so does the bracket of an array or object that is
+ * not empty. */
+unsigned eddy_json_depth(struct eddy_str text, size_t *ret_values)
 {
 	unsigned depth = 0, deepest = 0;
-	bool in_string = false;
+	size_t values = 1;
+	bool in_string = false, is_empty = false; /* so far: the innermost array or object */
 
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.ptr[i];
@@ -13,14 +16,26 @@ unsigned eddy_json_depth(struct eddy_str text)
 				i++;
 			else if (c == '"')
 				in_string = false;
-		} else if (c == '"') {
+			continue;
+		}
+		if (c == ' ' || c == '\n' || c == '\r' || c == '\t')
+			continue;
+		if (c == ']' || c == '}') {
+			depth -= depth > 0;
+			is_empty = false;
+			continue;
+		}
+		values += is_empty || c == ',';
+		is_empty = false;
+		if (c == '"') {
 			in_string = true;
 		} else if (c == '[' || c == '{') {
+			is_empty = true;
 			if (++depth > deepest)
 				deepest = depth;
-		} else if ((c == ']' || c == '}') && depth) {
-			depth--;
 		}
 	}
+	if (ret_values)
+		*ret_values = values;
 	return deepest;
 }
