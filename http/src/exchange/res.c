@@ -305,19 +305,26 @@ static int set_json(struct eddy_res *res, const char *type, json_t *json)
 {
 	struct dump job = { .arena = &res->req->arena, .json = json };
 
-	int r = 0;
-
-	/* Nobody else changes the request's own body meanwhile; of other values nobody knows. */
-	if (json && json == res->req->json && res->req->has_large_json)
-		r = eddy_offload(dump, &job);
-	else /* Recursion in somebody else's code: not on a task's stack. */
-		eddy_on_loop_stack(dump_here, &job);
+	/* Recursion in somebody else's code: not on a task's stack. */
+	eddy_on_loop_stack(dump_here, &job);
 	json_decref(json);
-	return r < 0 ? r : set_bytes(res, type, job.text);
+	return set_bytes(res, type, job.text);
+}
+
+/* Write the request's own body on the offload pool: nobody else changes it meanwhile. */
+static int set_large_json(struct eddy_res *res, json_t *json)
+{
+	struct dump job = { .arena = &res->req->arena, .json = json };
+	int r = eddy_offload(dump, &job);
+
+	json_decref(json);
+	return r < 0 ? r : set_bytes(res, "application/json", job.text);
 }
 
 int eddy_res_json(struct eddy_res *res, json_t *json)
 {
+	if (json && json == res->req->json && res->req->has_large_json)
+		return set_large_json(res, json);
 	return set_json(res, "application/json", json);
 }
 
