@@ -10,8 +10,10 @@
 /* Coding less than this takes no longer than looking for it. */
 #define SIZE_MIN 1024
 
-/* A file system's clock may stand still for so long, and a file change twice meanwhile. */
-#define SETTLED_SECONDS 2
+/* A file system's clock may stand still for so long, and a file change twice meanwhile: that of FAT for two seconds,
+ * the kernel's for a tick. */
+#define SETTLED_NS (2 * EDDY_SECOND)
+#define TICK_NS (20 * EDDY_MS)
 
 struct eddyi_cached {
 	struct eddy_node node;
@@ -51,10 +53,18 @@ void eddyi_cache_deinit(struct eddyi_cache *cache)
 	pthread_mutex_destroy(&cache->lock);
 }
 
+/* 0 for a time before 1970. */
+static uint64_t ns_of(const struct timespec *time)
+{
+	return time->tv_sec < 0 ? 0 :
+				  (uint64_t)time->tv_sec * EDDY_SECOND + (uint64_t)time->tv_nsec;
+}
+
 bool eddyi_cache_key(int fd, int coding, struct eddyi_cache_key *ret_key)
 {
 	struct timespec now;
 	struct stat st;
+	uint64_t now_ns;
 
 	if (fstat(fd, &st) < 0 || st.st_size < SIZE_MIN)
 		return false;
@@ -65,9 +75,12 @@ bool eddyi_cache_key(int fd, int coding, struct eddyi_cache_key *ret_key)
 	ret_key->size = (uint64_t)st.st_size;
 	ret_key->sec = st.st_mtim.tv_sec;
 	ret_key->nsec = st.st_mtim.tv_nsec;
+	ret_key->changed_sec = st.st_ctim.tv_sec;
+	ret_key->changed_nsec = st.st_ctim.tv_nsec;
 	ret_key->coding = coding;
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return st.st_mtim.tv_sec <= now.tv_sec - SETTLED_SECONDS;
+	now_ns = ns_of(&now);
+	return ns_of(&st.st_mtim) + SETTLED_NS <= now_ns && ns_of(&st.st_ctim) + TICK_NS <= now_ns;
 }
 
 /* With the lock. */

@@ -14,10 +14,12 @@
 /* Each takes a descriptor. */
 #define EDDYI_CACHE_ENTRIES 256
 
-/* One state of a file: what its strong etag is made of, and the device. */
+/* One state of a file: what its strong etag is made of, the device, and the time of its last change (ctime), which
+ * nobody can set: a copy that keeps times shows there. */
 struct eddyi_cache_key {
 	uint64_t dev, ino, size;
-	int64_t sec, nsec;
+	int64_t sec, nsec;                 /* of its contents, as a program may say */
+	int64_t changed_sec, changed_nsec; /* of anything, as the file system says */
 	int coding;
 };
 
