@@ -21,20 +21,22 @@
 #include <unistd.h>
 
 #include "expect.h"
+#include "sandbox/landlock.h"
 
 static int forbid_error;
+static unsigned forbidden = SYS_io_uring_setup;
 static rlim_t files, files_soft, space, locked, threads;
 static uid_t user; /* other than root */
 static const char *backlog;
 static bool hog_pipes, as_program;
 static char says[16384];
 
-/* Let io_uring_setup fail with `forbid_error`, as container runtimes and old kernels do. */
+/* Let io_uring_setup, or another call, fail with `forbid_error`, as container runtimes and old kernels do. */
 static void forbid_rings(void)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, forbidden, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)forbid_error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -192,6 +194,22 @@ Test(doctor, a_filter_that_hides_rings)
 	cr_expect_eq(run_doctor(), 1, "%s", says);
 	cr_expect(strstr(says, "\nFAIL io_uring: Function not implemented — "), "%s", says);
 	cr_expect(strstr(says, "\nFAIL seccomp: "), "%s", says);
+}
+
+Test(doctor, landlock)
+{
+	int version = eddyi_landlock_version();
+	char line[64];
+
+	snprintf(line, sizeof(line), "\nok   landlock: ABI %d: a sandbox keeps files", version);
+	cr_expect_eq(run_doctor(), 0, "%s", says);
+	cr_expect(strstr(says, version > 0 ? line : "\nwarn landlock: "), "%s", says);
+	forbidden = SYS_landlock_create_ruleset;
+	forbid_error = EOPNOTSUPP;
+	cr_expect_eq(run_doctor(), 0, "%s", says);
+	cr_expect(strstr(says, "\nwarn landlock: Operation not supported: a sandbox does not keep "
+			       "files — boot with `landlock` "),
+		  "%s", says);
 }
 
 Test(doctor, no_memory_for_rings)

@@ -31,6 +31,10 @@ struct eddy_loop_options {
 	 * thread and those that are made later block it; one that was there before passes it on by a handler
 	 * with SA_RESTART. */
 	bool no_dump_signal;
+	/* Have the ring refuse with EACCES what Landlock can't judge: sockets (eddy_socket()), attributes by path
+	 * (eddy_setxattr(), eddy_getxattr()), commands of devices, and operations newer than this library.
+	 * eddy_sandbox_enter() of sandbox.h wants it of every loop. Default: the ring does all that the kernel can. */
+	bool confined;
 	const char *name; /* of the loop and its root task; default "main"; borrowed */
 };
 

@@ -29,6 +29,7 @@
 #include <eddy/process.h>
 #include <eddy/receiver.h>
 #include <eddy/rwlock.h>
+#include <eddy/sandbox.h>
 #include <eddy/scope.h>
 #include <eddy/select.h>
 #include <eddy/semaphore.h>

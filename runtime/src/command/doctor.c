@@ -10,6 +10,7 @@
  * A layer adds findings by a program eddy-doctor-NAME, which prints lines like these and exits with 1 if one is `FAIL`.
  */
 #include "base/seccomp.h"
+#include "sandbox/landlock.h"
 #include "programs.h"
 
 #include <eddy/buffers.h>
@@ -174,6 +175,22 @@ static void check_seccomp(void)
 	else
 		say("FAIL", "seccomp", "a filter, which forbids io_uring — %s",
 		    eddyi_seccomp_remedy());
+}
+
+static void check_landlock(void)
+{
+	int version = eddyi_landlock_version();
+
+	if (version >= 4)
+		say("ok", "landlock", "ABI %d: a sandbox keeps files and ports", version);
+	else if (version > 0)
+		say("ok", "landlock", "ABI %d: a sandbox keeps files; ports from Linux 6.7 on",
+		    version);
+	else
+		say("warn", "landlock",
+		    "%s: a sandbox does not keep files — boot with `landlock` in front of the "
+		    "modules that `lsm=` lists, or take a kernel that has it",
+		    strerror(-version));
 }
 
 static const char *limit_text(rlim_t value, bool bytes)
@@ -409,6 +426,7 @@ int main(int argc, char **argv)
 	check_ring();
 	check_disabled();
 	check_seccomp();
+	check_landlock();
 	check_memory();
 	if (ring == 0)
 		check_workers();

@@ -30,6 +30,7 @@ struct eddy_loop {
 	struct eddy_node registered; /* in the registry */
 	unsigned id;                 /* no two of the process's, ever */
 	pid_t tid;
+	bool confined;
 	uint64_t last_task_id;
 	struct eddyi_ctx ctx;    /* the thread's own stack */
 	struct eddyi_tape *tape; /* where to note down what happens; NULL: nowhere */

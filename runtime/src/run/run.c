@@ -12,6 +12,7 @@
 #include "core/message.h"
 #include "core/probe.h"
 #include "core/registry.h"
+#include "ring_confine.h"
 #include "report/stall.h"
 #include "report/stats.h"
 #include "base/standard.h"
@@ -212,17 +213,27 @@ static void turn(struct eddy_loop *loop)
 	eddyi_op_dispatch(loop);
 }
 
-static int ring_init(struct io_uring *ring, unsigned entries)
+static int ring_init(struct io_uring *ring, unsigned entries, bool confined)
 {
 	struct io_uring_params params = {
 		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
-			 IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CLAMP | IORING_SETUP_CQSIZE,
+			 IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CLAMP | IORING_SETUP_CQSIZE |
+			 (confined ? IORING_SETUP_R_DISABLED : 0),
 		.cq_entries = entries * CQ_ENTRIES_FACTOR,
 	};
-	int r = io_uring_queue_init_params(entries, ring, &params);
+	int r;
 
+	/* That has a ring of its own, which may be asked everything. */
+	if (confined)
+		eddy_feature_is_there(EDDY_FEATURE_MSG_RING);
+	r = io_uring_queue_init_params(entries, ring, &params);
 	if (r < 0)
 		return r;
+	r = confined ? eddyi_ring_confine(ring) : 0;
+	if (r < 0) {
+		io_uring_queue_exit(ring);
+		return r;
+	}
 	/* It only saves work: without it everything is slower and right. */
 	io_uring_register_ring_fd(ring);
 	eddyi_feature_probe(ring);
@@ -266,6 +277,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	*loop = (struct eddy_loop){
 		.name = options->name ? options->name : "main",
 		.tid = gettid(),
+		.confined = options->confined,
 	};
 	eddyi_fork_watch();
 	r = eddyi_chaos_new(&loop->chaos);
@@ -277,7 +289,8 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 		eddyi_chaos_free(loop->chaos);
 		return r;
 	}
-	r = ring_init(&loop->ring, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
+	r = ring_init(&loop->ring, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT,
+		      options->confined);
 	if (r < 0) {
 		close(loop->wake_fd);
 		eddyi_chaos_free(loop->chaos);

@@ -1,0 +1,226 @@
+/* The signal is that by which the C library itself has every thread call setuid(2) and its kin: no thread can block it, since
+ * sigprocmask(3) leaves it out, and no program has a handler for it. The C library's own is put back afterwards; libpsx and
+ * the Go runtime do the same.
+ *
+ * Invariants:
+ * 1. An entry of `all` is complete before `count` covers it, and a thread looks at its own alone.
+ * 2. A look at /proc/self/task that finds no thread without an entry, when all that have one are done, has found them
+ *    all: whoever would make another is done.
+ */
+#include "every_thread.h"
+
+#include <eddy/loop.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* glibc's SIGSETXID; below SIGRTMIN. */
+#define SIGNAL 33
+#define THREADS_MAX 8192
+#define TIMEOUT_NS (10 * EDDY_SECOND)
+/* Of the flags in /proc/PID/stat: a thread of the kernel's. */
+#define PF_KERNELS (0x10 | 0x4000)
+
+struct entry {
+	pid_t tid;
+	atomic_bool done;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	int (*fn)(void *arg);
+	void *arg;
+	struct entry *all;
+	atomic_size_t count;
+	atomic_int failure;
+} calling = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void call(void)
+{
+	int none = 0, r = calling.fn(calling.arg);
+
+	if (r < 0)
+		atomic_compare_exchange_strong(&calling.failure, &none, r);
+}
+
+static struct entry *entry_of(pid_t tid)
+{
+	size_t count = atomic_load(&calling.count);
+
+	for (size_t i = 0; i < count; i++)
+		if (calling.all[i].tid == tid)
+			return &calling.all[i];
+	return NULL;
+}
+
+static void handle(int signo)
+{
+	struct entry *entry = entry_of((pid_t)syscall(SYS_gettid));
+	int saved = errno;
+
+	(void)signo;
+	if (entry && !atomic_load(&entry->done)) {
+		call();
+		atomic_store(&entry->done, true);
+	}
+	errno = saved;
+}
+
+/* ---- the signal ---- */
+
+/* As the kernel has it: the handler comes first on every machine, and the rest is as the C library would write it. */
+struct action {
+	void (*handler)(int signo);
+	unsigned char rest[128];
+};
+
+static int set_action(int signo, const struct action *action, struct action *before)
+{
+	return syscall(SYS_rt_sigaction, signo, action, before, _NSIG / 8) < 0 ? -errno : 0;
+}
+
+static int install(struct action *before)
+{
+	struct sigaction as_usual = { .sa_handler = handle, .sa_flags = SA_RESTART | SA_ONSTACK };
+	struct sigaction urgent;
+	struct action action;
+	int r;
+
+	/* SIGURG does nothing by default, and may come at any time: so may the handler be called for one. */
+	sigfillset(&as_usual.sa_mask);
+	if (sigaction(SIGURG, &as_usual, &urgent) < 0)
+		return -errno;
+	r = set_action(SIGURG, NULL, &action);
+	sigaction(SIGURG, &urgent, NULL);
+	if (r < 0)
+		return r;
+	action.handler = handle;
+	return set_action(SIGNAL, &action, before);
+}
+
+/* ---- the threads ---- */
+
+/* Return: false also for a thread that has ended. */
+static bool is_ours(pid_t tid)
+{
+	char path[64], line[512];
+	unsigned flags = 0;
+	const char *end;
+	size_t len;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	len = fread(line, 1, sizeof(line) - 1, file);
+	fclose(file);
+	line[len] = 0;
+	/* Behind the name, which may have any byte: state, five numbers, flags. */
+	end = strrchr(line, ')');
+	return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	       !(flags & PF_KERNELS);
+}
+
+/* Return: 1 when it was sent for, 0 when it is known, ours or gone; -errno. */
+static int send_for(pid_t tid)
+{
+	size_t count = atomic_load(&calling.count);
+
+	if (entry_of(tid) || !is_ours(tid))
+		return 0;
+	if (count == THREADS_MAX)
+		return -ENOMEM;
+	calling.all[count].tid = tid;
+	atomic_store(&calling.count, count + 1);
+	if (syscall(SYS_tgkill, getpid(), tid, SIGNAL) == 0)
+		return 1;
+	/* It has ended. */
+	atomic_store(&calling.all[count].done, true);
+	return errno == ESRCH ? 0 : -errno;
+}
+
+/* Return: how many were not known; -errno. */
+static int send_for_all(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *item;
+	int sent = 0, r = 0;
+
+	if (!dir)
+		return -errno;
+	while (r >= 0 && (item = readdir(dir))) {
+		r = item->d_name[0] == '.' ? 0 : send_for((pid_t)atoi(item->d_name));
+		sent += r > 0;
+	}
+	closedir(dir);
+	return r < 0 ? r : sent;
+}
+
+static bool are_all_done(void)
+{
+	size_t count = atomic_load(&calling.count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct entry *entry = &calling.all[i];
+
+		if (!atomic_load(&entry->done) && is_ours(entry->tid))
+			return false;
+	}
+	return true;
+}
+
+static int call_others(void)
+{
+	const struct timespec moment = { .tv_nsec = 100000 };
+	uint64_t until = eddy_now() + TIMEOUT_NS;
+	int sent;
+
+	do {
+		sent = send_for_all();
+		while (sent >= 0 && !are_all_done()) {
+			if (eddy_now() > until)
+				return -ETIMEDOUT;
+			nanosleep(&moment, NULL);
+		}
+	} while (sent > 0);
+	return sent;
+}
+
+int eddyi_every_thread(int (*fn)(void *arg), void *arg)
+{
+	struct action before;
+	int r;
+
+	pthread_mutex_lock(&calling.lock);
+	calling.fn = fn;
+	calling.arg = arg;
+	atomic_store(&calling.failure, 0);
+	calling.all = calloc(THREADS_MAX, sizeof(*calling.all));
+	r = calling.all ? install(&before) : -ENOMEM;
+	if (r == 0) {
+		calling.all[0].tid = gettid();
+		atomic_store(&calling.all[0].done, true);
+		atomic_store(&calling.count, 1);
+		call();
+		r = call_others();
+		atomic_store(&calling.count, 0);
+		set_action(SIGNAL, &before, NULL);
+	}
+	/* After a timeout somebody may still come for it. */
+	if (r != -ETIMEDOUT)
+		free(calling.all);
+	if (r == 0)
+		r = atomic_load(&calling.failure);
+	pthread_mutex_unlock(&calling.lock);
+	return r;
+}

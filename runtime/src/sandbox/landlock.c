@@ -1,0 +1,177 @@
+/* The numbers are written out: the oldest headers that we build with end with version 2, and what they name
+ * differs from release to release. */
+#include "landlock.h"
+
+#include <eddy/log.h>
+#include <eddy/sandbox.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TARGET "eddy::sandbox"
+
+/* The same on every machine. */
+enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
+enum { ASK_VERSION = 1, ASK_ERRATA = 2 };
+enum { RULE_PATH_BENEATH = 1 };
+
+/* Rights to files; with the version that brought those that are not of the first. */
+#define FS_WRITE_FILE (1ULL << 1)
+#define FS_READ_FILE (1ULL << 2)
+#define FS_READ_DIR (1ULL << 3)
+#define FS_REMOVE_DIR (1ULL << 4)
+#define FS_REMOVE_FILE (1ULL << 5)
+#define FS_MAKE_DIR (1ULL << 7)
+#define FS_MAKE_REG (1ULL << 8)
+#define FS_FIRST ((1ULL << 13) - 1)
+#define FS_REFER (1ULL << 13)     /* 2: rename and link from folder to folder */
+#define FS_TRUNCATE (1ULL << 14)  /* 3 */
+#define FS_IOCTL_DEV (1ULL << 15) /* 5 */
+
+#define NET_BIND_TCP (1ULL << 0) /* 4 */
+#define NET_CONNECT_TCP (1ULL << 1)
+
+#define SCOPE_ABSTRACT_UNIX (1ULL << 0) /* 6 */
+#define SCOPE_SIGNAL (1ULL << 1)
+/* Threads of one process may signal each other whatever domain each is in: each of ours enters one of its own. */
+#define ERRATUM_SIGNAL (1 << 1)
+
+#define READ (FS_READ_FILE | FS_READ_DIR)
+#define WRITE                                                                                      \
+	(READ | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG |       \
+	 FS_REFER | FS_TRUNCATE)
+/* The others make no sense for what is no folder, and are refused there. */
+#define OF_A_FILE (FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE)
+
+struct ruleset {
+	uint64_t fs, net, scoped;
+};
+
+struct beneath {
+	uint64_t allowed;
+	int32_t parent;
+} __attribute__((packed));
+
+static long create(const struct ruleset *ruleset, size_t size, unsigned flags)
+{
+	long r = syscall(CREATE_RULESET, ruleset, size, flags);
+
+	return r < 0 ? -errno : r;
+}
+
+int eddyi_landlock_version(void)
+{
+	return (int)create(NULL, 0, ASK_VERSION);
+}
+
+static struct ruleset handled_by(int version, bool connects)
+{
+	struct ruleset handled = { .fs = FS_FIRST };
+	long errata = version >= 6 ? create(NULL, 0, ASK_ERRATA) : 0;
+
+	if (version >= 2)
+		handled.fs |= FS_REFER;
+	if (version >= 3)
+		handled.fs |= FS_TRUNCATE;
+	if (version >= 4)
+		handled.net = NET_BIND_TCP | (connects ? 0 : NET_CONNECT_TCP);
+	if (version >= 5)
+		handled.fs |= FS_IOCTL_DEV;
+	if (version >= 6)
+		handled.scoped = SCOPE_ABSTRACT_UNIX;
+	if (errata > 0 && errata & ERRATUM_SIGNAL)
+		handled.scoped |= SCOPE_SIGNAL;
+	return handled;
+}
+
+static int allow(int rules, const struct ruleset *handled, const char *path, uint64_t rights)
+{
+	struct beneath beneath = { .allowed = rights & handled->fs,
+				   .parent = open(path, O_PATH | O_CLOEXEC) };
+	struct stat st;
+	int r = 0;
+
+	if (beneath.parent < 0)
+		return -errno;
+	if (fstat(beneath.parent, &st) == 0 && !S_ISDIR(st.st_mode))
+		beneath.allowed &= OF_A_FILE;
+	if (syscall(ADD_RULE, rules, RULE_PATH_BENEATH, &beneath, 0) < 0)
+		r = -errno;
+	close(beneath.parent);
+	return r;
+}
+
+static int allow_all(int rules, const struct ruleset *handled, const char *const *paths,
+		     uint64_t rights)
+{
+	for (; paths && *paths; paths++) {
+		int r = allow(rules, handled, *paths, rights);
+
+		if (r < 0) {
+			eddy_error(TARGET, "can't allow \"%s\": %s", *paths, strerror(-r));
+			return r;
+		}
+	}
+	return 0;
+}
+
+/* What the C library, the TLS library and our own reports read. Not each is there on every machine. */
+static void allow_usual(int rules, const struct ruleset *handled, bool connects)
+{
+	/* resolv.conf and its kin are links as a rule, and written anew now and then. */
+	static const char *const of_names[] = {
+		"/etc/hosts",
+		"/etc/host.conf",
+		"/etc/resolv.conf",
+		"/etc/nsswitch.conf",
+		"/etc/gai.conf",
+		"/etc/services",
+		"/etc/ssl/certs",
+		"/usr/share/ca-certificates",
+		"/run/systemd/resolve",
+		"/etc/ld.so.cache",
+		"/usr/lib",
+		"/lib",
+		NULL,
+	};
+
+	allow(rules, handled, "/dev/null", FS_READ_FILE | FS_WRITE_FILE);
+	allow(rules, handled, "/dev/random", FS_READ_FILE);
+	allow(rules, handled, "/dev/urandom", FS_READ_FILE);
+	allow(rules, handled, "/proc/self", READ);
+	for (size_t i = 0; connects && of_names[i]; i++)
+		allow(rules, handled, of_names[i], READ);
+}
+
+int eddyi_landlock_open(const struct eddy_sandbox_options *options, int version)
+{
+	struct ruleset handled = handled_by(version, options->connects);
+	int rules = (int)create(&handled, sizeof(handled), 0), r;
+
+	if (rules < 0) {
+		eddy_error(TARGET, "can't make the rules of Landlock: %s", strerror(-rules));
+		return rules;
+	}
+	allow_usual(rules, &handled, options->connects);
+	r = allow_all(rules, &handled, options->readable, READ);
+	if (r == 0)
+		r = allow_all(rules, &handled, options->writable, WRITE);
+	if (r == 0)
+		return rules;
+	close(rules);
+	return r;
+}
+
+int eddyi_landlock_enter(void *rules)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    syscall(RESTRICT_SELF, *(int *)rules, 0) < 0)
+		return -errno;
+	return 0;
+}
