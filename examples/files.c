@@ -1,7 +1,7 @@
 /* files: a folder on the wire, for download and upload, with a page for people.
  *
  *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload] [--cert FILE [--key FILE]]
- *           [--technique NAME] [--upload-technique NAME] [--turn BYTES] [--no-open-files]
+ *           [--technique NAME] [--upload-technique NAME] [--turn BYTES] [--no-open-files] [--no-sandbox]
  *
  *     $ files ~/shared &
  *     $ curl -T holiday.mp4 localhost:7878/files/holiday.mp4
@@ -128,6 +128,16 @@ static void use_tls(struct eddy_app *app, const struct eddy_tls_options *options
 #endif
 }
 
+/* Reading is allowed by eddy_app_keep_files_open(). */
+static void use_sandbox(struct eddy_app *app, const struct files *files)
+{
+	const char *const folder[] = { files->path, NULL };
+
+	eddy_app_sandbox(app, &(struct eddy_sandbox_options){
+				      .writable = files->no_upload ? NULL : folder,
+			      });
+}
+
 static void map(struct eddy_app *app)
 {
 	eddy_app_map_get(app, "/", files_index);
@@ -164,11 +174,14 @@ int main(int argc, char **argv)
 	eddy_app_with_server(app, &settings.server);
 	eddy_app_set_context(app, files);
 	eddy_app_keep_files_open(app, files->dir);
+	if (!settings.no_sandbox)
+		use_sandbox(app, files);
 	eddy_app_add_filter(app, files_harden);
 	eddy_app_use_same_origin(
 		app, &(struct eddy_same_origin_options){ .local_only = files_is_local(files) });
 	eddy_app_add_filter(app, files_guard);
 	map(app);
+	files_look_around(files);
 	eddy_app_add_task(app, "greet", files_greet, files);
 	r = eddy_app_run_blocking(app);
 	if (r < 0)

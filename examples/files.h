@@ -6,15 +6,18 @@
 #include <pthread.h>
 #include <stdio.h>
 
+struct ifaddrs;
+
 struct files {
 	struct eddy_app *app;
-	int dir;           /* the folder */
-	const char *path;  /* as it was typed, as is */
-	const char *bind;  /* where it is served, */
-	bool secure;       /* by HTTPS */
-	bool no_upload;    /* nobody may change anything */
-	bool unwritable;   /* nor could the server itself, when it was started */
-	uint64_t max_size; /* of an upload in bytes; EDDY_NEVER is no limit */
+	int dir;                   /* the folder */
+	const char *path;          /* as it was typed, as is */
+	const char *bind;          /* where it is served, */
+	bool secure;               /* by HTTPS */
+	bool no_upload;            /* nobody may change anything */
+	bool unwritable;           /* nor could the server itself, when it was started */
+	uint64_t max_size;         /* of an upload in bytes; EDDY_NEVER is no limit */
+	struct ifaddrs *addresses; /* of this machine, for files_greet(); NULL: not known */
 };
 
 /* Whether people are to be offered what changes the folder. */
@@ -73,6 +76,9 @@ bool files_is_local(const struct files *files);
 
 /* See what the server may do in the folder. Exits with 1 where it may not even read files. */
 void files_check(struct files *files);
+
+/* Ask for what files_greet() says, and no sandbox lets it ask for. */
+void files_look_around(struct files *files);
 
 /* A task of the app: say on stdout what is served where, and how it ends. `arg` is the struct files. */
 int files_greet(void *arg);

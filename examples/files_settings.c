@@ -28,7 +28,9 @@ static void usage(FILE *out)
 	      "                      how they come: auto, splice, ring-splice or recv-write\n"
 	      "  --turn BYTES        what one transfer moves before others have their turn, and the\n"
 	      "                      most that it writes at once: 4096 to 1048576 (default: 1048576)\n"
-	      "  --no-open-files     keep no file open for the next request\n",
+	      "  --no-open-files     keep no file open for the next request\n"
+	      "  --no-sandbox        let the process reach more than the folder: SIGUSR2 then\n"
+	      "                      starts it again\n",
 	      out);
 }
 
@@ -70,6 +72,9 @@ static void take(struct files_settings *settings, int option)
 	case 'O':
 		settings->server.no_open_files = true;
 		break;
+	case 'S':
+		settings->no_sandbox = true;
+		break;
 	case 'h':
 		usage(stdout);
 		exit(0);
@@ -92,6 +97,7 @@ void files_settings_parse(struct files_settings *settings, int argc, char **argv
 		{ "upload-technique", required_argument, NULL, 'u' },
 		{ "turn", required_argument, NULL, 'T' },
 		{ "no-open-files", no_argument, NULL, 'O' },
+		{ "no-sandbox", no_argument, NULL, 'S' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};

@@ -11,6 +11,7 @@ struct files_settings {
 	struct eddy_server_options server;
 	struct eddy_transfer_options transfer;
 	struct eddy_tls_options tls;
+	bool no_sandbox;
 };
 
 /* Read the switches; ends the process where they make no sense. */

@@ -61,12 +61,10 @@ static void tell_url(const struct files *files, const char *host)
 /* What others know this machine by: every address of the family that is up, and reaches past the next cable. */
 static void tell_addresses(const struct files *files, int family)
 {
-	struct ifaddrs *all, *one;
+	const struct ifaddrs *one;
 	char host[INET6_ADDRSTRLEN];
 
-	if (getifaddrs(&all) < 0)
-		return;
-	for (one = all; one; one = one->ifa_next) {
+	for (one = files->addresses; one; one = one->ifa_next) {
 		const struct sockaddr_in6 *in6 = (const void *)one->ifa_addr;
 		const struct sockaddr_in *in = (const void *)one->ifa_addr;
 
@@ -79,7 +77,6 @@ static void tell_addresses(const struct files *files, int family)
 			      host, sizeof(host)))
 			tell_url(files, host);
 	}
-	freeifaddrs(all);
 }
 
 static void tell_urls(const struct files *files, const char *host)
@@ -119,13 +116,21 @@ static void tell(const struct files *files, const char *host)
 	fflush(stdout);
 }
 
+void files_look_around(struct files *files)
+{
+	if (getifaddrs(&files->addresses) < 0)
+		files->addresses = NULL;
+}
+
 int files_greet(void *arg)
 {
-	const struct files *files = arg;
+	struct files *files = arg;
 	char host[HOST_SIZE];
 
 	if (read_host(files, host))
 		tell(files, host);
+	freeifaddrs(files->addresses);
+	files->addresses = NULL;
 	return 0;
 }
 

@@ -576,7 +576,7 @@ class Hidden(Case):
         self.dir = self.folder()
 
     def start(self, **options):
-        server = self.serve(self.dir, wrap=WITHOUT_PROC, **options)
+        server = self.serve(self.dir, '--no-sandbox', wrap=WITHOUT_PROC, **options)
         if is_sanitized():
             self.addCleanup(server.kill)    # LeakSanitizer, at the end, can't do without
         return server

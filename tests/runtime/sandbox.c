@@ -19,6 +19,7 @@
 #include <semaphore.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 
 #include "sandbox/every_thread.h"
 
@@ -276,7 +277,7 @@ static const struct {
 	{ "setns()", SYS_setns, { 0 } },
 	{ "mount()", SYS_mount, { 0 } },
 	{ "ptrace()", SYS_ptrace, { PTRACE_TRACEME } },
-	{ "process_vm_readv()", SYS_process_vm_readv, { 1 } },
+	{ "process_vm_writev()", SYS_process_vm_writev, { 1 } },
 	{ "bpf()", SYS_bpf, { 0 } },
 	{ "userfaultfd()", SYS_userfaultfd, { 0 } },
 	{ "chroot()", SYS_chroot, { 0 } },
@@ -318,6 +319,7 @@ static int work(void *arg)
 {
 	struct statx st;
 	char path[64], bytes[6];
+	struct iovec here = { bytes, 1 }, there = { &st, 1 };
 	pthread_t thread;
 	int fd, fds[2];
 
@@ -350,6 +352,8 @@ static int work(void *arg)
 	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
 	EXPECT_EQ(pthread_create(&thread, NULL, end_at_once, NULL), 0);
 	EXPECT_EQ(tgkill(getpid(), gettid(), 0), 0);
+	EXPECT_EQ(process_vm_readv(getpid(), &here, 1, &there, 1, 0), 1);
+	EXPECT_EQ(process_vm_readv(getppid(), &here, 1, &there, 1, 0), -1);
 	pthread_join(thread, NULL);
 	EXPECT_EQ(eddy_offload(nothing, NULL), 0);
 	EXPECT(eddy_sandbox_is_entered());

@@ -25,6 +25,7 @@
 
 #include <eddy/accept.h>
 #include <eddy/app.h>
+#include <eddy/app_sandbox.h>
 #include <eddy/body_limit.h>
 #include <eddy/client.h>
 #include <eddy/config.h>

@@ -17,6 +17,7 @@
 #define EDDYI_ADDRESSES_MAX 64
 
 struct eddy_client_options;
+struct eddy_sandbox_options;
 struct eddyi_run;
 struct eddyi_tls_setup;
 struct eddyi_tree;
@@ -78,7 +79,9 @@ struct eddy_app {
 	eddy_err_fn *render_error;   /* NULL: problem+json */
 	struct eddy_group root;      /* what is mapped on the app itself, with the empty prefix */
 	struct eddyi_tls_setup *tls; /* NULL: plain */
-	struct eddyi_folder *kept_folders; /* whose files stay open for eddy_res_file_at() */
+	struct eddyi_folder *kept_folders;    /* whose files stay open for eddy_res_file_at() */
+	struct eddyi_folder *known_folders;   /* these, and those of eddy_app_map_files() */
+	struct eddy_sandbox_options *sandbox; /* NULL: none is entered */
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
 	struct kept *layers;

@@ -362,7 +362,9 @@ struct eddyi_folder *eddyi_folder_new(struct eddy_app *app, int dir)
 		.app = app,
 		.dir = dir,
 		.number = atomic_fetch_add(&count, 1),
+		.next_known = app->known_folders,
 	};
+	app->known_folders = folder;
 	return folder;
 }
 

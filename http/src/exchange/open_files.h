@@ -24,8 +24,9 @@
 
 /* A folder that files are sent from. */
 struct eddyi_folder {
-	struct eddyi_folder *next;  /* of the app's */
-	const struct eddy_app *app; /* NULL: nothing of it is kept */
+	struct eddyi_folder *next; /* of the app's whose files stay open for eddy_res_file_at() */
+	struct eddyi_folder *next_known; /* of all the app's */
+	const struct eddy_app *app;      /* NULL: nothing of it is kept */
 	int dir;
 	unsigned number;
 };

@@ -35,14 +35,28 @@ static int parse_address(const char *text, struct sockaddr_un *ret_addr, socklen
 	return 0;
 }
 
-/* Connected, so that a full queue is waited for. */
-static int send_on(int fd, const struct sockaddr_un *addr, socklen_t len, const char *text)
+/* Connected, so that a full queue is waited for. Return: a descriptor, -errno. */
+static int connect_to(const char *path)
+{
+	struct sockaddr_un addr;
+	socklen_t len;
+	int r = parse_address(path, &addr, &len), fd;
+
+	if (r < 0)
+		return r;
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&addr, len) == 0)
+		return fd < 0 ? -errno : fd;
+	r = -errno;
+	close(fd);
+	return r;
+}
+
+static int send_on(int fd, const char *text)
 {
 	struct eddy_scope scope;
 	ssize_t r;
 
-	if (connect(fd, (const struct sockaddr *)addr, len) < 0)
-		return -errno;
 	/* Also while the app ends. */
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){
 					 .timeout_ns = SEND_TIMEOUT_NS,
@@ -53,46 +67,54 @@ static int send_on(int fd, const struct sockaddr_un *addr, socklen_t len, const 
 	return r == -ECANCELED ? -ETIMEDOUT : r < 0 ? (int)r : 0;
 }
 
-static int send_text(const char *path, const char *text)
+void eddyi_notifier_open(struct eddyi_notifier *notifier)
 {
-	struct sockaddr_un addr;
-	socklen_t len;
-	int r = parse_address(path, &addr, &len), fd;
-
-	if (r < 0)
-		return r;
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	r = send_on(fd, &addr, len, text);
-	eddy_close(fd);
-	return r;
+	if (notifier->fd < 0 && eddyi_notifier_is_wanted())
+		notifier->fd = connect_to(getenv("NOTIFY_SOCKET"));
 }
 
-void eddyi_notify(const char *format, ...)
+void eddyi_notifier_close(struct eddyi_notifier *notifier)
+{
+	if (notifier->fd >= 0)
+		close(notifier->fd);
+	notifier->fd = -1;
+}
+
+/* Who listens at the address may be another one than the last time. */
+static int send_text(struct eddyi_notifier *notifier, const char *text)
+{
+	int r = notifier->fd >= 0 ? send_on(notifier->fd, text) : -ENOTCONN;
+
+	if (r != -ENOTCONN && r != -ECONNREFUSED)
+		return r;
+	eddyi_notifier_close(notifier);
+	eddyi_notifier_open(notifier);
+	return notifier->fd < 0 ? notifier->fd : send_on(notifier->fd, text);
+}
+
+void eddyi_notify(struct eddyi_notifier *notifier, const char *format, ...)
 {
 	static atomic_bool said;
-	const char *path = getenv("NOTIFY_SOCKET");
 	char text[TEXT_MAX];
 	va_list args;
 	int r;
 
-	if (!path || !*path)
+	if (!eddyi_notifier_is_wanted())
 		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	r = send_text(path, text);
+	r = send_text(notifier, text);
 	if (r < 0 && !atomic_exchange(&said, true))
-		eddy_warn("eddy::app", "can't notify the service manager at \"%s\": %s", path,
-			  strerror(-r));
+		eddy_warn("eddy::app", "can't notify the service manager at \"%s\": %s",
+			  getenv("NOTIFY_SOCKET"), strerror(-r));
 }
 
 /* ---- a life in messages ---- */
 
 void eddyi_notifier_init(struct eddyi_notifier *notifier)
 {
-	*notifier = (struct eddyi_notifier){ 0 };
+	*notifier = (struct eddyi_notifier){ .fd = -1 };
 	eddy_event_init(&notifier->stopping);
 }
 
@@ -139,7 +161,7 @@ static int wait_for_stop(struct eddyi_notifier *notifier, bool stopping)
 		if (eddy_scope_end(&scope) != -ETIMEDOUT)
 			return r;
 		if (!notifier->silent)
-			eddyi_notify("WATCHDOG=1");
+			eddyi_notify(notifier, "WATCHDOG=1");
 	} while (r < 0);
 	return r;
 }
@@ -150,11 +172,11 @@ int eddyi_notifier_run(void *arg)
 	int r;
 
 	if (!notifier->heir)
-		eddyi_notify("READY=1\nSTATUS=listening on %s", notifier->address);
+		eddyi_notify(notifier, "READY=1\nSTATUS=listening on %s", notifier->address);
 	r = wait_for_stop(notifier, false);
 	if (r < 0)
 		return r;
 	if (!notifier->silent)
-		eddyi_notify("STOPPING=1\nSTATUS=finishing the requests in flight");
+		eddyi_notify(notifier, "STOPPING=1\nSTATUS=finishing the requests in flight");
 	return wait_for_stop(notifier, true);
 }

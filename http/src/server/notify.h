@@ -6,19 +6,24 @@
 #include <eddy/base.h>
 #include <eddy/event.h>
 
-/* Send "NAME=value" lines, if anybody wants them. Suspends, for 5 s at most. What goes wrong is a WARN
- * record, once. */
-EDDY_PRINTF(1, 2) void eddyi_notify(const char *format, ...);
-
 /* Says how one app is doing. Belongs to one loop. */
 struct eddyi_notifier {
 	const char *address;        /* the first that the app listens on; borrowed */
 	bool heir;                  /* the process before says READY=1, when it has handed over */
 	bool silent;                /* another process has taken over the conversation */
+	int fd;                     /* connected to the service manager; -1 for not */
 	struct eddy_event stopping; /* set when the app begins to end */
 };
 
 void eddyi_notifier_init(struct eddyi_notifier *notifier);
+
+/* Connect to whom there is to be told: for a process that can't later on. */
+void eddyi_notifier_open(struct eddyi_notifier *notifier);
+void eddyi_notifier_close(struct eddyi_notifier *notifier);
+
+/* Send "NAME=value" lines, if anybody wants them. Suspends, for 5 s at most. What goes wrong is a WARN
+ * record, once. */
+EDDY_PRINTF(2, 3) void eddyi_notify(struct eddyi_notifier *notifier, const char *format, ...);
 
 /* Whether there is anybody to be told. */
 bool eddyi_notifier_is_wanted(void);

@@ -5,6 +5,7 @@
 #include <eddy/io.h>
 #include <eddy/log.h>
 #include <eddy/process.h>
+#include <eddy/sandbox.h>
 #include <eddy/scope.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -275,31 +276,40 @@ static bool hand_over(struct eddyi_run *run)
 	return wanted;
 }
 
+static const char *reason_of(int error)
+{
+	if (error == -ECHILD)
+		return "the new process has ended; its own records say why";
+	if (error == -EPERM && eddy_sandbox_is_entered())
+		return "this process is in a sandbox, and can start no other; end it, and start it again";
+	return strerror(-error);
+}
+
 /* A task of worker 0. */
 static int restart(void *arg)
 {
 	struct eddyi_run *run = arg;
 	struct eddyi_passed_list list;
 	struct eddy_process process;
-	int r = copy_sockets(run, &list);
+	int r = eddy_sandbox_is_entered() ? -EPERM : copy_sockets(run, &list);
 
 	if (r == 0) {
-		eddyi_notify("RELOADING=1\nMONOTONIC_USEC=%ju\nSTATUS=starting a new process",
+		eddyi_notify(&run->notifier,
+			     "RELOADING=1\nMONOTONIC_USEC=%ju\nSTATUS=starting a new process",
 			     (uintmax_t)monotonic_usec());
 		r = start_and_wait(&list, &process);
 	}
 	if (r == 0 && hand_over(run)) {
 		eddy_info("eddy::app", "Process %d has taken over", (int)process.pid);
-		eddyi_notify("MAINPID=%d\nREADY=1\nSTATUS=listening on %s", (int)process.pid,
-			     run->notifier.address);
+		eddyi_notify(&run->notifier, "MAINPID=%d\nREADY=1\nSTATUS=listening on %s",
+			     (int)process.pid, run->notifier.address);
 		eddy_process_release(&process);
 	} else if (r == 0) {
 		eddy_process_close(&process);
 	} else if (r != -ECANCELED) {
-		eddy_error("eddy::app", "can't restart, going on: %s",
-			   r == -ECHILD ? "the new process has ended; its own records say why" :
-					  strerror(-r));
-		eddyi_notify("READY=1\nSTATUS=listening on %s", run->notifier.address);
+		eddy_error("eddy::app", "can't restart, going on: %s", reason_of(r));
+		eddyi_notify(&run->notifier, "READY=1\nSTATUS=listening on %s",
+			     run->notifier.address);
 	}
 	pthread_mutex_lock(&eddyi_run_lock);
 	run->restarting = false;

@@ -1,5 +1,5 @@
 /* An app from start to end: its sockets, its workers, its signals. */
-#include "app/beside.h"
+#include "app_sandbox.h"
 #include "app_stats.h"
 #include "restart.h"
 #include "stop.h"
@@ -110,9 +110,18 @@ static void forget_loop(struct eddyi_worker *worker)
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
-/* All loops are there, and all sockets listen. */
-static void begin(struct eddyi_run *run)
+/* All loops are there, and all sockets listen; nobody has been accepted yet, and no ring has opened a file. */
+static int begin(struct eddyi_run *run)
 {
+	int r;
+
+	eddyi_notifier_open(&run->notifier);
+	r = eddyi_app_sandbox_enter(run->app);
+	if (r == 0)
+		r = eddyi_beside_begin(&run->beside, &run->tasks);
+	run->failed = r < 0;
+	if (r < 0)
+		return r;
 	run->began = true;
 	stand_back(run->app);
 	eddyi_listening_announce(&run->listening);
@@ -122,22 +131,44 @@ static void begin(struct eddyi_run *run)
 		eddy_scope_spawn(&run->tasks, "notifier", eddyi_notifier_run, &run->notifier);
 	eddyi_activation_ready();
 	eddyi_activation_drop();
+	return 0;
+}
+
+/* Return: 0; -ECANCELED for worker 0's failure as well. */
+static int begin_or_wait(struct eddyi_worker *worker)
+{
+	struct eddyi_run *run = worker->run;
+	int r;
+
+	if (worker != run->workers) {
+		r = eddy_shared_event_wait(&run->may_serve);
+		return r == 0 && !run->began ? -ECANCELED : r;
+	}
+	r = begin(run);
+	eddy_shared_event_set(&run->may_serve);
+	return r;
+}
+
+static int serve_doors(struct eddyi_worker *worker)
+{
+	struct eddyi_run *run = worker->run;
+	struct eddyi_doors doors =
+		eddyi_listening_take(&run->listening, (unsigned)(worker - run->workers));
+
+	return eddyi_server_run(&worker->server, run->app, &doors);
 }
 
 /* One that fails ends the others, but hurries them not. */
 static int serve(struct eddyi_worker *worker)
 {
 	struct eddyi_run *run = worker->run;
-	struct eddyi_doors doors =
-		eddyi_listening_take(&run->listening, (unsigned)(worker - run->workers));
 	bool ends = announce_loop(worker);
-	int r;
+	int r = begin_or_wait(worker);
 
-	if (worker == run->workers)
-		begin(run);
-	if (worker == run->workers && ends)
+	if (r == 0 && ends && worker == run->workers)
 		eddyi_run_announce_stop(run);
-	r = eddyi_server_run(&worker->server, run->app, &doors);
+	if (r == 0)
+		r = serve_doors(worker);
 	forget_loop(worker);
 	if (r < 0)
 		eddyi_run_stop_once(run);
@@ -172,6 +203,8 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 	*run = (struct eddyi_run){ .app = app, .count = app->options.workers };
 	run->restart.deliver = eddyi_run_deliver_restart;
 	eddyi_notifier_init(&run->notifier);
+	eddyi_beside_init(&run->beside, app);
+	eddy_shared_event_init(&run->may_serve);
 	run->workers = calloc(run->count, sizeof(*run->workers));
 	run->balance.shares = calloc(run->count, sizeof(*run->balance.shares));
 	run->balance.count = run->count;
@@ -196,6 +229,7 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 
 static void close_run(struct eddyi_run *run)
 {
+	eddyi_notifier_close(&run->notifier);
 	eddyi_listening_close(&run->listening);
 	eddyi_activation_drop();
 	free(run->balance.shares);
@@ -256,10 +290,14 @@ static int serve_all(struct eddyi_run *run)
 	if (run->count == 1)
 		r = serve(&run->workers[0]);
 	else
-		r = eddy_loops_run(&(struct eddy_loops_options){ .count = run->count }, serve_here,
-				   run);
+		r = eddy_loops_run(
+			&(struct eddy_loops_options){
+				.count = run->count,
+				.loop.confined = run->app->sandbox != NULL,
+			},
+			serve_here, run);
 	flush_messages();
-	if (r < 0 && !run->began)
+	if (r < 0 && !run->began && !run->failed)
 		eddy_error("eddy::app", "can't start %u workers: %s", run->count, strerror(-r));
 	return r;
 }
@@ -287,19 +325,15 @@ static int open_signals(struct eddyi_run *run)
 static int serve_with_tasks(struct eddyi_run *run)
 {
 	bool with_signals = !run->app->options.no_signals;
-	struct eddyi_beside_keeper beside;
 	int r = 0;
 
-	eddyi_beside_init(&beside, run->app);
 	eddy_scope_begin(&run->tasks, NULL);
 	if (with_signals)
 		r = open_signals(run);
 	with_signals &= r == 0;
 	if (r == 0)
-		r = eddyi_beside_begin(&beside, &run->tasks);
-	if (r == 0)
 		r = serve_all(run);
-	eddyi_beside_end(&beside);
+	eddyi_beside_end(&run->beside);
 	eddy_scope_end(&run->tasks);
 	if (with_signals)
 		eddy_signals_close(&run->signals);
@@ -350,11 +384,12 @@ static int run_app(void *arg)
 
 int eddy_app_run_blocking(struct eddy_app *app)
 {
+	struct eddy_loop_options options = { .confined = app->sandbox != NULL };
 	struct blocking blocking = { .app = app };
 	int r;
 
 	stand_in(app);
-	r = eddy_run(NULL, run_app, &blocking);
+	r = eddy_run(&options, run_app, &blocking);
 
 	/* Without a loop nobody has said yet what is wrong. */
 	if (!blocking.began)

@@ -2,9 +2,11 @@
 #ifndef EDDYI_RUN_STATE_H
 #define EDDYI_RUN_STATE_H
 
+#include "app/beside.h"
 #include "notify.h"
 #include "server.h"
 
+#include <eddy/shared_event.h>
 #include <eddy/signal.h>
 #include <pthread.h>
 
@@ -26,13 +28,16 @@ struct eddyi_run {
 	struct eddyi_balance balance;
 	struct eddyi_listening listening;
 	struct eddy_scope tasks; /* on worker 0: what goes on beside the serving */
+	struct eddyi_beside_keeper beside;
 	struct eddyi_notifier notifier;
 	struct eddy_signals signals;
 	struct eddy_message restart;
 	bool restarting;  /* asked for, and not yet done or given up */
 	bool reloading;   /* on worker 0, as the next one: a task reads the certificates again */
 	bool reload_more; /* asked for once more meanwhile */
-	bool began;       /* on worker 0: all loops are there */
+	bool began;       /* on worker 0: all loops are there, and serve */
+	bool failed;      /* to begin, and records say why */
+	struct eddy_shared_event may_serve; /* set by worker 0, when it has begun or failed */
 	bool handed_over;
 	unsigned stops; /* asked for: the first drains, the second hurries */
 };

@@ -83,6 +83,22 @@ int eddyi_tls_setup_add(struct eddyi_tls_setup *setup, const char *cert, const c
 	return 0;
 }
 
+void eddyi_tls_setup_each_file(const struct eddyi_tls_setup *setup,
+			       void (*fn)(const char *path, void *arg), void *arg)
+{
+	const char *const of_options[] = { setup->options.cert, setup->options.key,
+					   setup->options.client_ca };
+
+	for (size_t i = 0; i < sizeof(of_options) / sizeof(of_options[0]); i++)
+		if (of_options[i])
+			fn(of_options[i], arg);
+	for (size_t i = 0; i < setup->pair_count; i++) {
+		fn(setup->pairs[i].cert, arg);
+		if (setup->pairs[i].key)
+			fn(setup->pairs[i].key, arg);
+	}
+}
+
 static void free_credentials(struct credentials *credentials)
 {
 	if (!credentials)

@@ -25,6 +25,10 @@ struct eddy_tls_options *eddyi_tls_setup_options(struct eddyi_tls_setup *setup);
 /* Add a pair of files, besides that of the options. Return: 0, -ENOMEM. */
 int eddyi_tls_setup_add(struct eddyi_tls_setup *setup, const char *cert, const char *key);
 
+/* Call `fn(path, arg)` with each file that is read. */
+void eddyi_tls_setup_each_file(const struct eddyi_tls_setup *setup,
+			       void (*fn)(const char *path, void *arg), void *arg);
+
 /* Read the files, with an ERROR record for each that is unusable; then, if none is, take the new
  * certificates for sessions to come. Any thread; blocks: an eddy_offload_fn.
  * Return: 0; -EINVAL and everything is as it was. */

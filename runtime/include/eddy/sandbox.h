@@ -50,7 +50,7 @@ struct eddy_sandbox_options {
  * applies. Entered once more, the process may do what both allow.
  *
  * Return: 0; -errno, with an ERROR record that says why, after which the process may be in it in part and is best ended:
- * -ENOENT and the like of a path in the options; -EPERM when a loop was made without .confined; -EBUSY when a ring has
+ * -ENOENT and the like of a path in the options, and of /proc; -EPERM when a loop was made without .confined; -EBUSY when a ring has
  * workers already; -ETIMEDOUT when a thread takes no signal. */
 EDDY_API int eddy_sandbox_enter(const struct eddy_sandbox_options *options);
 

@@ -108,7 +108,7 @@ static const int refused[] = {
 /* Nothing that serves makes these: the process is killed. */
 static const int fatal[] = {
 	SYS_ptrace,
-	SYS_process_vm_readv,
+
 	SYS_process_vm_writev,
 	SYS_pidfd_getfd,
 	SYS_userfaultfd,
@@ -227,11 +227,13 @@ static void judge_clone(struct program *program)
 	end_call(program, began, ABSENT);
 }
 
-/* This process alone. */
-static void judge_signals(struct program *program)
+/* Signals, limits and memory of this process alone: dumps look at its stacks by process_vm_readv(2). */
+static void judge_processes(struct program *program)
 {
-	static const int calls[] = { SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo,
-				     SYS_rt_tgsigqueueinfo, SYS_prlimit64 };
+	static const int calls[] = {
+		SYS_kill,      SYS_tgkill,          SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
+		SYS_prlimit64, SYS_process_vm_readv
+	};
 
 	for (size_t i = 0; i < COUNT(calls); i++) {
 		unsigned short began = begin_call(program, calls[i]);
@@ -310,7 +312,7 @@ static void write_program(struct program *program, bool connects)
 	for (size_t i = 0; i < COUNT(fatal); i++)
 		finish_if(program, (uint32_t)fatal[i], SECCOMP_RET_KILL_PROCESS);
 	judge_clone(program);
-	judge_signals(program);
+	judge_processes(program);
 	judge_sockets(program, connects);
 	judge_terminals(program);
 	judge_times(program);

@@ -16,8 +16,6 @@
 
 #define TARGET "eddy::sandbox"
 
-/* The same on every machine. */
-enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
 enum { ASK_VERSION = 1, ASK_ERRATA = 2 };
 enum { RULE_PATH_BENEATH = 1 };
 
@@ -60,7 +58,7 @@ struct beneath {
 
 static long create(const struct ruleset *ruleset, size_t size, unsigned flags)
 {
-	long r = syscall(CREATE_RULESET, ruleset, size, flags);
+	long r = syscall(SYS_landlock_create_ruleset, ruleset, size, flags);
 
 	return r < 0 ? -errno : r;
 }
@@ -101,7 +99,7 @@ static int allow(int rules, const struct ruleset *handled, const char *path, uin
 		return -errno;
 	if (fstat(beneath.parent, &st) == 0 && !S_ISDIR(st.st_mode))
 		beneath.allowed &= OF_A_FILE;
-	if (syscall(ADD_RULE, rules, RULE_PATH_BENEATH, &beneath, 0) < 0)
+	if (syscall(SYS_landlock_add_rule, rules, RULE_PATH_BENEATH, &beneath, 0) < 0)
 		r = -errno;
 	close(beneath.parent);
 	return r;
@@ -171,7 +169,7 @@ int eddyi_landlock_open(const struct eddy_sandbox_options *options, int version)
 int eddyi_landlock_enter(void *rules)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    syscall(RESTRICT_SELF, *(int *)rules, 0) < 0)
+	    syscall(SYS_landlock_restrict_self, *(int *)rules, 0) < 0)
 		return -errno;
 	return 0;
 }

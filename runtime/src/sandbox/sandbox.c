@@ -41,6 +41,7 @@ static const char *find_unconfined(void)
 static int look_around(void)
 {
 	const char *unconfined = find_unconfined();
+	int r;
 
 	if (unconfined) {
 		eddy_error(TARGET,
@@ -48,6 +49,14 @@ static int look_around(void)
 			   ".confined",
 			   unconfined);
 		return -EPERM;
+	}
+	if (access("/proc/self/task", R_OK) < 0) {
+		r = -errno;
+		eddy_error(TARGET,
+			   "can't enter the sandbox: only /proc tells which threads there "
+			   "are, and it can't be read: %s",
+			   strerror(-r));
+		return r;
 	}
 	if (eddyi_iowq_look(NULL, 1)) {
 		eddy_error(TARGET, "can't enter the sandbox: a ring has worker threads already; "
