@@ -29,7 +29,7 @@ OTHERS = {
     'pread': 'pread64', 'pwrite': 'pwrite64', 'recv': 'recvfrom', 'send': 'sendto',
     'getifaddrs': RESOLVES, 'getaddrinfo': RESOLVES, 'if_nametoindex': 'close ioctl socket',
     'getrlimit': 'prlimit64', 'setrlimit': 'prlimit64', 'exit': 'exit_group', '_exit': 'exit_group',
-    'gmtime_r': STDIO, 'strftime': STDIO,    # the time zone
+    'gmtime_r': STDIO, 'strftime': STDIO, 'tzset': STDIO,    # the time zone
     'isatty': 'ioctl', 'nanosleep': 'clock_nanosleep', 'usleep': 'clock_nanosleep', 'pause': 'pause',
     'opendir': f'{MEMORY} close newfstatat openat', 'fdopendir': f'{MEMORY} fcntl newfstatat', 'readdir': 'getdents64',
     'closedir': 'close', 'scandirat': f'{MEMORY} close fcntl getdents64 newfstatat openat sysinfo', 'qsort': f'{MEMORY} sysinfo',

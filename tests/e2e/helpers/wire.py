@@ -4,6 +4,7 @@ EDDY_EXAMPLES is the folder with the example programs, EDDY_SERVER_WRAP a comman
 are built beside it, for the tests alone.
 """
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -25,18 +26,23 @@ EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
     **{name: os.path.join(EXAMPLES, name) for name in ('beside', 'files', 'issuer', 'probe', 'tour')},
     **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'servers', name)
-       for name in ('coded', 'codec', 'doors', 'fetch', 'limits', 'routes', 'secure', 'traced')},
+       for name in ('coded', 'codec', 'doors', 'fetch', 'limits', 'routes', 'secure', 'taken', 'traced')},
 }
 SCRIPTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'node')
 KIB, MIB = 1 << 10, 1 << 20
 
 
+@functools.cache
 def is_sanitized():
     """Whether the programs are built with AddressSanitizer, which keeps what is freed for a while."""
     if not os.path.exists(PROGRAMS['files']):
         return False
     with open(PROGRAMS['files'], 'rb') as file:
         return b'__asan_init' in file.read()
+
+
+# LeakSanitizer needs a child, which no sandbox lets `files` have.
+ALONE = ('--no-sandbox',) if is_sanitized() else ()
 
 
 class Lost(Exception):
@@ -57,13 +63,16 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 class Server:
     """A program that serves, on a free port of 127.0.0.1 or where it is told. `wrap` is a command that runs it, `env` adds to its environment,
-    `fds` are its descriptors from 3 on, with LISTEN_PID set as a service manager does."""
+    `fds` are its descriptors from 3 on, with LISTEN_PID set as a service manager does. Where the programs are sanitized `files` is in no
+    sandbox but by `sandbox`."""
 
-    def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True, wrap=(), env=None, fds=()):
+    def __init__(self, *args, program='files', bind='127.0.0.1:0', log=None, start=True, wrap=(), env=None, fds=(), sandbox=False):
         if not os.path.exists(PROGRAMS[program]):
             raise unittest.SkipTest(f'needs the program {program}')
         if bind and program in ('files', 'issuer', 'probe', 'tour'):
             args = (*args, '--bind', bind)
+        if program == 'files' and not sandbox:
+            args = (*args, *ALONE)
         env = dict(os.environ, LC_ALL='C', **(env or {}))
         env.pop('EDDY_LOG', None)
         wrap = (*wrap, *shlex.split(env.pop('EDDY_SERVER_WRAP', '')))
