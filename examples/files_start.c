@@ -79,13 +79,16 @@ static void tell_addresses(const struct files *files, int family)
 	}
 }
 
+static bool is_any(const char *host)
+{
+	return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
 static void tell_urls(const struct files *files, const char *host)
 {
-	bool any4 = strcmp(host, "0.0.0.0") == 0, any6 = strcmp(host, "::") == 0;
-
-	tell_url(files, any4 || any6 ? "localhost" : host);
-	if (any4 || any6)
-		tell_addresses(files, any4 ? AF_INET : AF_INET6);
+	tell_url(files, is_any(host) ? "localhost" : host);
+	if (is_any(host))
+		tell_addresses(files, strchr(host, ':') ? AF_INET6 : AF_INET);
 }
 
 /* ---- what it means ---- */
@@ -118,7 +121,9 @@ static void tell(const struct files *files, const char *host)
 
 void files_look_around(struct files *files)
 {
-	if (getifaddrs(&files->addresses) < 0)
+	char host[HOST_SIZE];
+
+	if (read_host(files, host) && is_any(host) && getifaddrs(&files->addresses) < 0)
 		files->addresses = NULL;
 }
 
