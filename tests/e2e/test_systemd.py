@@ -398,6 +398,11 @@ class Service(ServiceOnTmpfs):
         with Wire(7879) as wire:
             self.assertEqual(wire.ask(request('GET', '/')).status, 200)
 
+    def test_its_own_sandbox(self):
+        self.drop_in('sandbox')
+        self.assertMovesFiles()
+        self.assertNotIn('eddy::sandbox', self.journal())
+
     def make_certificate(self, name):
         folder = f'/tmp/{name}'
         self.system.check('sh', '-c', f'mkdir -p {folder} && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes '
