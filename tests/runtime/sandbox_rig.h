@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
@@ -308,6 +309,27 @@ static inline int set_an_attribute(void)
 	return r == -EOPNOTSUPP ? 0 : r;
 }
 
+static inline int read_an_attribute(void)
+{
+	char value[8];
+	int r = done((int)getxattr(secret, "user.other", value, sizeof(value)));
+
+	return r == -ENODATA || r == -EOPNOTSUPP ? 0 : r;
+}
+
+static inline int watch_a_folder(void)
+{
+	int fd = inotify_init1(IN_CLOEXEC), r = done(inotify_add_watch(fd, outside, IN_CREATE));
+
+	close(fd);
+	return r;
+}
+
+static inline int have_another_signalled(void)
+{
+	return done(fcntl(secret_fd, F_SETOWN, getppid()));
+}
+
 static inline int fork_a_child(void)
 {
 	pid_t pid = fork();
@@ -413,6 +435,9 @@ static const struct {
 	ATTEMPT(change_the_time),
 	ATTEMPT(cut),
 	ATTEMPT(set_an_attribute),
+	ATTEMPT(read_an_attribute),
+	ATTEMPT(watch_a_folder),
+	ATTEMPT(have_another_signalled),
 	ATTEMPT(fork_a_child),
 	ATTEMPT(clone_by_the_new_call),
 	ATTEMPT(make_a_unix_socket),

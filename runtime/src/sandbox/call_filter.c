@@ -7,9 +7,11 @@
 #include "call_filter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +36,8 @@
 /* Newer than the oldest headers that we build with; the same on every machine. */
 #define SYS_FCHMODAT2 452
 #define SYS_SETXATTRAT 463
+#define SYS_GETXATTRAT 464
+#define SYS_LISTXATTRAT 465
 #define SYS_REMOVEXATTRAT 466
 #define NEWEST 466
 
@@ -53,6 +57,13 @@ static const int refused[] = {
 	SYS_removexattr,
 	SYS_lremovexattr,
 	SYS_SETXATTRAT,
+	SYS_getxattr,
+	SYS_lgetxattr,
+	SYS_GETXATTRAT,
+	SYS_listxattr,
+	SYS_llistxattr,
+	SYS_LISTXATTRAT,
+	SYS_inotify_add_watch,
 	SYS_REMOVEXATTRAT,
 	SYS_truncate,
 	SYS_name_to_handle_at,
@@ -270,14 +281,27 @@ static void judge_sockets(struct program *program, bool connects)
 	end_call(program, began, REFUSE);
 }
 
-/* To type into the terminal that the program was started from is to be its user. */
-static void judge_terminals(struct program *program)
+/* To type into the terminal that the program was started from is to be its user; and as judge_owners(). */
+static void judge_commands(struct program *program)
 {
 	unsigned short began = begin_call(program, SYS_ioctl);
 
 	load_argument(program, 1);
 	finish_if(program, TIOCSTI, REFUSE);
 	finish_if(program, TIOCLINUX, REFUSE);
+	finish_if(program, FIOSETOWN, REFUSE);
+	finish_if(program, SIOCSPGRP, REFUSE);
+	end_call(program, began, SECCOMP_RET_ALLOW);
+}
+
+/* Who is signalled when something can be read: any process, if root says so, on kernels whose Landlock does not look. */
+static void judge_owners(struct program *program)
+{
+	unsigned short began = begin_call(program, SYS_fcntl);
+
+	load_argument(program, 1);
+	finish_if(program, F_SETOWN, REFUSE);
+	finish_if(program, F_SETOWN_EX, REFUSE);
 	end_call(program, began, SECCOMP_RET_ALLOW);
 }
 
@@ -314,7 +338,8 @@ static void write_program(struct program *program, bool connects)
 	judge_clone(program);
 	judge_processes(program);
 	judge_sockets(program, connects);
-	judge_terminals(program);
+	judge_commands(program);
+	judge_owners(program);
 	judge_times(program);
 	finish(program, SECCOMP_RET_ALLOW);
 }

@@ -41,7 +41,7 @@ def is_sanitized():
         return b'__asan_init' in file.read()
 
 
-# LeakSanitizer needs a child, which no sandbox lets `files` have.
+# In a sandbox nobody looks for leaks.
 ALONE = ('--no-sandbox',) if is_sanitized() else ()
 
 
