@@ -1,6 +1,6 @@
 /* The signal is that by which the C library itself has every thread call setuid(2) and its kin: no thread can block it, since
- * sigprocmask(3) leaves it out, and no program has a handler for it. The C library's own is put back afterwards; libpsx and
- * the Go runtime do the same.
+ * sigprocmask(3) leaves it out, and no program has a handler for it. The C library's own is put back afterwards. The Go
+ * runtime has its threads make a call in the same way.
  *
  * Invariants:
  * 1. An entry of `all` is complete before `count` covers it, and a thread looks at its own alone.
