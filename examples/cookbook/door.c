@@ -38,6 +38,7 @@ int main(int argc, char **argv)
 			     &(struct eddy_server_options){
 				     .unix_mode = 0660,
 				     .trusted_proxies = proxies, /* who comes by it says for whom */
+				     .forwarded = EDDY_FORWARDED_X, /* in X-Forwarded-For */
 			     });
 	eddy_app_map_get(app, "/", hello);
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;

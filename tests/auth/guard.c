@@ -342,7 +342,8 @@ Test(guard, knows_its_own_tokens_alone)
 Test(guard, wants_tls_from_afar)
 {
 	const char *const unix_peers[] = { "unix", NULL };
-	const struct eddy_server_options server = { .trusted_proxies = unix_peers };
+	const struct eddy_server_options server = { .trusted_proxies = unix_peers,
+						    .forwarded = EDDY_FORWARDED_X };
 	const char *token = GOOD("");
 	const struct eddy_header plain[] = { { "authorization", token },
 					     { "x-forwarded-for", "192.0.2.1" },

@@ -91,8 +91,8 @@ class Config(Case):
         self.assertEqual(server.get('/').body.decode(), f'{server.pid} 127.0.0.1:0')
 
     def test_proxies(self):
-        path = self.file('[server]\ntrusted_proxies = ["127.0.0.0/8"]\nforwarded = "x"\nforwarded_host = true\n')
-        server = self.serve('--config', path, '--trust', '10.0.0.0/8', '--forwarded', 'rfc7239', program='doors')
+        path = self.file('[server]\ntrusted_proxies = ["127.0.0.0/8"]\nforwarded = "x-forwarded-for"\nforwarded_host = true\n')
+        server = self.serve('--config', path, '--trust', '10.0.0.0/8', '--forwarded', 'forwarded', program='doors')
         fields = 'X-Forwarded-For: 192.0.2.1, 10.0.0.1', 'X-Forwarded-Host: far.example', 'Forwarded: for=192.0.2.9'
         # 10.0.0.1 is not trusted any more.
         self.assertEqual(server.get('/peer', *fields).body.decode(), '10.0.0.1 10.0.0.1:0 remote forwarded http far.example')

@@ -26,48 +26,66 @@ class Peer(Case):
             self.assertEqual(body.decode(), f'127.0.0.1 127.0.0.1:{port} local direct http localhost')
 
     def test_others_are_trusted(self):
-        server = self.doors('10.0.0.0/8', 'unix', '::1')
+        server = self.doors('10.0.0.0/8', 'unix', '::1', forwarded='x-forwarded-for')
         self.assertEqual(self.peer(server, 'X-Forwarded-For: 192.0.2.7', 'X-Forwarded-Proto: https'),
                          '127.0.0.1 local direct http localhost')
 
+    def test_no_field_is_believed_unless_it_is_named(self):
+        server = self.doors('127.0.0.0/8', 'unix')
+        fields = 'X-Forwarded-For: 192.0.2.7', 'X-Forwarded-Proto: https', 'Forwarded: for=192.0.2.7;proto=https;host=a'
+        for headers in (fields, fields[:2], fields[2:]):
+            with self.subTest(headers):
+                self.assertEqual(self.peer(server, *headers), '127.0.0.1 local direct http localhost')
+        self.assertEqual(self.unix('--trust', 'unix'), 'unix unix: local direct http localhost')
+
+    def test_only_the_field_that_is_named_is_believed(self):
+        headers = ('Forwarded: for=1.1.1.1;proto=https', 'X-Forwarded-For: 192.0.2.7')
+        x, rfc7239 = self.doors('127.0.0.1', forwarded='x-forwarded-for'), self.doors('127.0.0.1', forwarded='forwarded')
+        self.assertEqual(self.peer(x, *headers), '192.0.2.7 remote forwarded http localhost')
+        self.assertEqual(self.peer(rfc7239, *headers), '1.1.1.1 remote forwarded https localhost')
+        self.assertEqual(self.peer(x, headers[0]), '127.0.0.1 local direct http localhost')
+        self.assertEqual(self.peer(rfc7239, headers[1], 'X-Forwarded-Proto: https'), '127.0.0.1 local direct http localhost')
+
+    def means(self, forwarded, examples):
+        server = self.doors('127.0.0.0/8', '10.0.0.0/8', forwarded=forwarded)
+        for headers, means in examples:
+            with self.subTest(headers):
+                self.assertEqual(self.peer(server, *headers), means)
+
     def test_trusted(self):
-        server = self.doors('127.0.0.0/8', '10.0.0.0/8')
-        for headers, means in (
+        self.means('x-forwarded-for', (
             ((), '127.0.0.1 local direct http localhost'),
             (('X-Forwarded-For: 192.0.2.7',), '192.0.2.7 remote forwarded http localhost'),
             (('X-Forwarded-For: 1.1.1.1, 192.0.2.7, 10.0.0.1', 'X-Forwarded-Proto: https'), '192.0.2.7 remote forwarded https localhost'),
             (('X-Forwarded-For: 1.1.1.1', 'X-Forwarded-For: 2001:DB8::7'), '2001:db8::7 remote forwarded http localhost'),
-            (('Forwarded: for="[2001:db8::7]:80";proto=https',), '2001:db8::7 remote forwarded https localhost'),
-            (('Forwarded: for=1.1.1.1', 'Forwarded: for=192.0.2.7'), '192.0.2.7 remote forwarded http localhost'),
-            (('Forwarded: for=192.0.2.7;host=a', 'X-Forwarded-Host: a'), '192.0.2.7 remote forwarded http localhost'),
-            (('Forwarded: for=127.0.0.9',), '127.0.0.9 local forwarded http localhost'),
             # Nobody is a neighbour by what can't be read.
             (('X-Forwarded-For: nonsense',), 'unknown remote forwarded http localhost'),
+            (('X-Forwarded-Proto: gopher',), '127.0.0.1 local direct http localhost'),
+        ))
+        self.means('forwarded', (
+            ((), '127.0.0.1 local direct http localhost'),
+            (('Forwarded: for="[2001:db8::7]:80";proto=https',), '2001:db8::7 remote forwarded https localhost'),
+            (('Forwarded: for=1.1.1.1', 'Forwarded: for=192.0.2.7'), '192.0.2.7 remote forwarded http localhost'),
+            (('Forwarded: for=192.0.2.7;host=a',), '192.0.2.7 remote forwarded http localhost'),
+            (('Forwarded: for=127.0.0.9',), '127.0.0.9 local forwarded http localhost'),
             (('Forwarded: for=unknown',), 'unknown remote forwarded http localhost'),
             (('Forwarded: proto=https',), 'unknown remote forwarded https localhost'),
             (('Forwarded: for="1.1.1.1', 'Forwarded: for=192.0.2.7'), 'unknown remote forwarded http localhost'),
-            (('Forwarded: for=127.0.0.1', 'X-Forwarded-For: 192.0.2.7'), 'unknown remote forwarded http localhost'),
-            (('X-Forwarded-For: 192.0.2.7', 'Forwarded: proto=https'), '192.0.2.7 remote forwarded http localhost'),
-            (('X-Forwarded-For: 192.0.2.7', 'Forwarded: for=1.1.1.1;proto=https'), 'unknown remote forwarded http localhost'),
-            (('X-Forwarded-Proto: gopher',), '127.0.0.1 local direct http localhost'),
-        ):
-            with self.subTest(headers):
-                self.assertEqual(self.peer(server, *headers), means)
-
-    def test_one_kind_of_field(self):
-        headers = ('Forwarded: for=1.1.1.1;proto=https', 'X-Forwarded-For: 192.0.2.7')
-        self.assertEqual(self.peer(self.doors('127.0.0.1', forwarded='x'), *headers), '192.0.2.7 remote forwarded http localhost')
-        self.assertEqual(self.peer(self.doors('127.0.0.1', forwarded='rfc7239'), *headers), '1.1.1.1 remote forwarded https localhost')
+        ))
 
     def test_host(self):
-        server = self.doors('127.0.0.1', forwarded_host=True)
-        for header, host in (('X-Forwarded-Host: example.org:8443', 'example.org:8443'), ('Forwarded: for=192.0.2.7;host="[::1]"', '[::1]'),
-                             ('X-Forwarded-Host: evil.example, example.org', 'example.org'), ('X-Forwarded-Host: a/b', 'localhost'),
-                             ('X: y', 'localhost')):
+        for field, header, host in (
+            ('x-forwarded-for', 'X-Forwarded-Host: example.org:8443', 'example.org:8443'),
+            ('forwarded', 'Forwarded: for=192.0.2.7;host="[::1]"', '[::1]'),
+            ('x-forwarded-for', 'X-Forwarded-Host: evil.example, example.org', 'example.org'),
+            ('x-forwarded-for', 'X-Forwarded-Host: a/b', 'localhost'),
+            ('x-forwarded-for', 'X: y', 'localhost'),
+        ):
             with self.subTest(header):
+                server = self.doors('127.0.0.1', forwarded=field, forwarded_host=True)
                 self.assertEqual(self.peer(server, header).split()[-1], host)
         # Of somebody who is not trusted.
-        server = self.doors('10.0.0.1', forwarded_host=True)
+        server = self.doors('10.0.0.1', forwarded='x-forwarded-for', forwarded_host=True)
         self.assertEqual(self.peer(server, 'X-Forwarded-Host: example.org').split()[-1], 'localhost')
 
     def unix(self, *args):
@@ -84,7 +102,7 @@ class Peer(Case):
 
     def test_unix_sockets(self):
         self.assertEqual(self.unix(), 'unix unix: local direct http localhost')
-        self.assertEqual(self.unix('--trust', 'unix'), '192.0.2.7 192.0.2.7:0 remote forwarded http localhost')
+        self.assertEqual(self.unix('--trust', 'unix', '--forwarded', 'x-forwarded-for'), '192.0.2.7 192.0.2.7:0 remote forwarded http localhost')
 
     def test_ipv4_by_ipv6(self):
         """A service manager's socket may take both."""

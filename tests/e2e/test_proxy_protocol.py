@@ -14,7 +14,7 @@ class Proxied(Case):
     def doors(self, *args, trust=('127.0.0.1',), **options):
         """A server with a port of the usual kind, and one where connections begin with a header. Return: both."""
         trusted = [arg for network in trust for arg in ('--trust', network)]
-        self.server = self.serve('--bind', '127.0.0.1:0', '--proxied', '127.0.0.1:0', *trusted, *args, program='doors', **options)
+        self.server = self.serve('--bind', '127.0.0.1:0', '--proxied', '127.0.0.1:0', '--forwarded', 'x-forwarded-for', *trusted, *args, program='doors', **options)
         return ports(self.server, 2)
 
     def failures(self):

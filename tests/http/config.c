@@ -44,7 +44,7 @@ Test(config, replaces_what_the_builder_said)
 					    "unix_mode = '0620'\n"
 					    "restart = true\n"
 					    "trusted_proxies = ['10.0.0.0/8']\n"
-					    "forwarded = 'rfc7239'\n"
+					    "forwarded = 'forwarded'\n"
 					    "forwarded_host = true\n"
 					    "proxy_protocol = ['localhost:1']\n"
 					    "proxy_header_max = 8192\n"
@@ -242,9 +242,9 @@ static const struct {
 	  "\"10.0.0.1/8\"\n" },
 	{ "[server]\ntrusted_proxies = 'unix'\n",
 	  "a.toml:2: [server] trusted_proxies: expected " NETWORKS ", not the string \"unix\"\n" },
-	{ "[server]\nforwarded = 'Forwarded'\n",
-	  "a.toml:2: [server] forwarded: expected \"any\", \"x\" or \"rfc7239\", not the string "
-	  "\"Forwarded\"\n" },
+	{ "[server]\nforwarded = 'any'\n",
+	  "a.toml:2: [server] forwarded: expected \"none\", \"x-forwarded-for\" or \"forwarded\", not the "
+	  "string \"any\"\n" },
 	{ "[server]\nrestart = 1\n",
 	  "a.toml:2: [server] restart: expected true or false, not 1\n" },
 	{ "[server]\nunix_mode = 0o660\n",

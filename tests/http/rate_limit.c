@@ -112,7 +112,8 @@ Test(rate_limit, by_address)
 	int ends[2];
 
 	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0));
-	eddy_app_with_server(app, &(struct eddy_server_options){ .trusted_proxies = proxies });
+	eddy_app_with_server(app, &(struct eddy_server_options){ .trusted_proxies = proxies,
+								 .forwarded = EDDY_FORWARDED_X });
 	eddy_route_use_rate_limit(
 		eddy_app_map_get(app, "/", hello),
 		&(struct eddy_rate_limit_options){ .count = 1, .per_ns = 3600 * EDDY_SECOND });

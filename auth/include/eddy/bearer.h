@@ -43,7 +43,7 @@ struct eddy_bearer_options {
 	const char *realm;  /* in challenges, 255 bytes at most; default: none */
 	uint64_t leeway_ns; /* that clocks may differ by; default 60 s; EDDY_JWT_NO_LEEWAY: none */
 	/* Take tokens over plain HTTP from who is not on this machine; default: 400. Behind a proxy that does
-	 * TLS, name it in .trusted_proxies instead. */
+	 * TLS, name it in .trusted_proxies, and its fields in .forwarded, instead. */
 	bool allow_plain_http;
 
 	/* ---- the static key: one of these at most; a file has 64 KiB at most ---- */

@@ -16,10 +16,10 @@
 
 EDDY_BEGIN_DECLS
 
-/* Which fields trusted proxies write. A client can invent those that they do not write and leave alone: so
- * where both are there and contradict each other, the client is unknown. */
+/* The fields that trusted proxies write, which are the only ones that are believed: a proxy passes on what its
+ * client sends in all others. */
 enum eddy_forwarded {
-	EDDY_FORWARDED_ANY,
+	EDDY_FORWARDED_NONE,
 	EDDY_FORWARDED_X,       /* X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host */
 	EDDY_FORWARDED_RFC7239, /* Forwarded */
 };
@@ -56,11 +56,13 @@ struct eddy_server_options {
 	 * come, for load balancers to see; default 0. A restart needs none. */
 	uint64_t lame_duck_ns;
 
-	/* Whose word is taken for who asks (peer.h): IP addresses, networks such as "10.0.0.0/8", "unix" for
-	 * those who come by a unix socket; ends with NULL; default: nobody's. They have to drop or overwrite
-	 * what their clients send of these fields, or to add to it at the end. */
+	/* Proxies that name their clients (peer.h), in PROXY headers or in the fields that .forwarded says: IP
+	 * addresses, networks such as "10.0.0.0/8", "unix" for those who come by a unix socket; ends with NULL;
+	 * default: none. */
 	const char *const *trusted_proxies;
-	enum eddy_forwarded forwarded; /* the fields that they write; default: either kind */
+	/* The fields in which they do so; default: none are believed. The proxies have to drop or overwrite what
+	 * their clients send of these fields, or to add to it at the end. */
+	enum eddy_forwarded forwarded;
 	bool forwarded_host; /* eddy_req_host() is what they were asked for; default: what they ask for */
 	size_t proxy_header_max; /* bytes of a PROXY header of theirs; default 4 KiB, 8 KiB at most; past it close */
 

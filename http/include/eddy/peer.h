@@ -1,5 +1,5 @@
 /* eddy/peer.h: who asks, and how: the other end of the connection, or behind proxies that the app trusts
- * (.trusted_proxies of eddy/app.h) the client that they speak for.
+ * (.trusted_proxies and .forwarded of eddy/app.h) the client that they speak for.
  *
  * A proxy names whom it speaks for in a PROXY header, with which the connection begins (.proxy_protocol of app.h), or in
  * fields of each request. Where there is such a header, whom it names is the connection's other end: the fields count
@@ -7,7 +7,7 @@
  *
  * In fields a proxy names him at the end of a Forwarded field (RFC 7239) or X-Forwarded-For, behind
  * what its own client sent. So the client is the last hop there that is no trusted proxy; what stands
- * before it is a mere claim. Where both fields are there they must agree; see .forwarded.
+ * before it is a mere claim. Only the field that .forwarded says is read.
  */
 #ifndef EDDY_PEER_H
 #define EDDY_PEER_H

@@ -21,7 +21,7 @@
 
 #define MEMBER(name) EDDY_CONFIG_AT(struct eddy_app, name)
 
-static const char *const forwarded[] = { "any", "x", "rfc7239", NULL };
+static const char *const forwarded[] = { "none", "x-forwarded-for", "forwarded", NULL };
 
 static bool is_address(const char *text)
 {

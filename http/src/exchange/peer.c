@@ -126,18 +126,17 @@ static int read_rfc7239(struct eddyi_head *head, const struct eddyi_trust *trust
 /* What the fields say that the app reads. Return: 0, -ENOMEM. */
 static int read_fields(struct eddy_req *req, struct eddyi_forwarded *ret_forwarded)
 {
-	enum eddy_forwarded wanted = req->app->options.forwarded;
 	const struct eddyi_trust *trust = &req->app->trust;
-	struct eddyi_forwarded x = { .client.kind = EDDYI_HOP_NONE }, rfc7239 = x;
-	int r = 0;
 
-	if (wanted != EDDY_FORWARDED_RFC7239)
-		r = read_x(&req->head, trust, &x);
-	if (wanted != EDDY_FORWARDED_X && r == 0)
-		r = read_rfc7239(&req->head, trust, &rfc7239);
-	if (r < 0)
-		return r;
-	*ret_forwarded = eddyi_forwarded_merge(&rfc7239, &x);
+	switch (req->app->options.forwarded) {
+	case EDDY_FORWARDED_X:
+		return read_x(&req->head, trust, ret_forwarded);
+	case EDDY_FORWARDED_RFC7239:
+		return read_rfc7239(&req->head, trust, ret_forwarded);
+	case EDDY_FORWARDED_NONE:
+		break;
+	}
+	*ret_forwarded = (struct eddyi_forwarded){ .client.kind = EDDYI_HOP_NONE };
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 enum eddyi_hop_kind {
 	EDDYI_HOP_NONE,    /* there is no field */
 	EDDYI_HOP_UNSAID,  /* there is one, of which the last proxy uses nothing for the client */
-	EDDYI_HOP_UNKNOWN, /* not an address, malformed, contradictory */
+	EDDYI_HOP_UNKNOWN, /* not an address, malformed */
 	EDDYI_HOP_IP,
 };
 
@@ -36,11 +36,5 @@ int eddyi_forwarded_parse(struct eddyi_arena *arena, struct eddy_str value,
 void eddyi_forwarded_parse_x(struct eddy_str hops, struct eddy_str proto, struct eddy_str host,
 			     const struct eddyi_trust *trust,
 			     struct eddyi_forwarded *ret_forwarded);
-
-/* Put together what the two kinds of fields say. Where they contradict each other, one of them is the
- * client's invention: the client is unknown, the protocol "http", and there is no host. What only a kind
- * says that names no client, while the other one does, counts as such a contradiction. */
-struct eddyi_forwarded eddyi_forwarded_merge(const struct eddyi_forwarded *a,
-					     const struct eddyi_forwarded *b);
 
 #endif

@@ -1,6 +1,6 @@
 /* doors: an app that says at which door a client has come in.
  *
- *     doors [--proxied ADDR]… [--trust NETWORK]… [--forwarded x|rfc7239] [SWITCH]…
+ *     doors [--proxied ADDR]… [--trust NETWORK]… [--forwarded x-forwarded-for|forwarded] [SWITCH]…
  *
  * What other switches there are is in settings.h. At each --proxied connections begin with a PROXY header.
  */
@@ -91,8 +91,9 @@ static bool take_forwarded(const char *value, void *field)
 {
 	enum eddy_forwarded *forwarded = field;
 
-	*forwarded = strcmp(value, "x") == 0 ? EDDY_FORWARDED_X : EDDY_FORWARDED_RFC7239;
-	return strcmp(value, "x") == 0 || strcmp(value, "rfc7239") == 0;
+	*forwarded = strcmp(value, "x-forwarded-for") == 0 ? EDDY_FORWARDED_X :
+							     EDDY_FORWARDED_RFC7239;
+	return strcmp(value, "x-forwarded-for") == 0 || strcmp(value, "forwarded") == 0;
 }
 
 static const struct setting switches[] = {
