@@ -122,7 +122,7 @@ Test(app_stats, count_on_all_workers_and_over_runs)
 	cr_assert(eq(int, eddy_run(NULL, count_connections, app), 0));
 	cr_expect(eq(u64, open_now.connections, 8));
 	cr_expect(eq(u64, open_now.accepted, 8));
-	cr_expect(eq(u64, open_now.evicted, 0));
+	cr_expect(eq(u64, open_now.evicted_idle, 0));
 	cr_expect(eq(u64, after_one.connections, 7));
 	cr_expect(eq(u64, after_one.accepted, 8));
 	cr_expect(eq(u64, second_run.connections, 1));
@@ -157,7 +157,7 @@ Test(app_stats, tell_who_made_room)
 
 	cr_assert(eq(int, eddy_run(NULL, make_room, app), 0));
 	cr_expect(eq(u64, open_now.accepted, 5));
-	cr_expect(eq(u64, open_now.evicted, 3));
+	cr_expect(eq(u64, open_now.evicted_idle, 3));
 	eddy_app_free(app);
 }
 

@@ -149,7 +149,7 @@ static int hand_over(void *arg)
 	struct eddyi_conns many = { .counts = { .accepted = 8 } },
 			   few = { .counts = { .accepted = 6 } };
 	struct eddyi_share shares[2] = { 0 };
-	struct eddyi_balance balance = { shares, 2 };
+	struct eddyi_balance balance = { .shares = shares, .count = 2 };
 	unsigned max = *(unsigned *)arg;
 	bool handed;
 

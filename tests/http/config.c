@@ -67,6 +67,10 @@ Test(config, replaces_what_the_builder_said)
 					    "body_timeout_ms = 2\n"
 					    "write_timeout_ms = 3\n"
 					    "idle_timeout_ms = 4\n"
+					    "connections_per_address_max = 13\n"
+					    "body_rate_min = 0\n"
+					    "write_rate_min = 14\n"
+					    "rate_grace_ms = 15\n"
 					    "drain_timeout_ms = 5\n"
 					    "lame_duck_ms = 7\n"),
 		     ""));
@@ -100,6 +104,10 @@ Test(config, replaces_what_the_builder_said)
 	cr_expect(eq(u64, app->options.write_timeout_ns, 3 * EDDY_MS));
 	cr_expect(eq(u64, app->options.idle_timeout_ns, 4 * EDDY_MS));
 	cr_expect(eq(u64, app->options.drain_timeout_ns, 5 * EDDY_MS));
+	cr_expect(eq(uint, app->options.connections_per_address_max, 13));
+	cr_expect(eq(u64, app->options.body_rate_min, 0));
+	cr_expect(eq(u64, app->options.write_rate_min, 14));
+	cr_expect(eq(u64, app->options.rate_grace_ns, 15 * EDDY_MS));
 	cr_expect(eq(u64, app->options.lame_duck_ns, 7 * EDDY_MS));
 	cr_expect(eq(sz, app->head_limits.request_line_max, 1000));
 	cr_expect(eq(sz, app->head_limits.header_block_max, 2000));
@@ -190,8 +198,8 @@ Test(config, leaves_alone_what_it_does_not_say)
 
 #define ALL_KEYS                                                                                                                                                                                                                   \
 	"bind, bind_plain, proxy_protocol, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, json_values_max, file_max, " \
-	"parts_max, part_header_max, field_max, connections_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                                            \
-	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, drain_timeout_ms, lame_duck_ms"
+	"parts_max, part_header_max, field_max, connections_max, connections_per_address_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                               \
+	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, body_rate_min, write_rate_min, rate_grace_ms, drain_timeout_ms, lame_duck_ms"
 
 static const struct {
 	const char *text, *said;
@@ -583,6 +591,8 @@ static void default_of(const struct eddy_app *app, const struct eddy_config_key 
 		sprintf(buf, "%ju", (uintmax_t)number);
 	else if (strcmp(key->name, "io_workers_max") == 0)
 		strcpy(buf, "the loop's, 8");
+	else if (strcmp(key->name, "connections_per_address_max") == 0)
+		strcpy(buf, "none");
 	else
 		strcpy(buf, "by RLIMIT_NOFILE");
 }

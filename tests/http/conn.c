@@ -186,14 +186,14 @@ static int ask_in_one_part(int fd)
 /* Room is needed, or the app ends: who has asked by then is answered. */
 static int ask_as_it_is_evicted(int fd)
 {
-	if (!ask(fd) || !eddyi_conns_evict_idle(conns))
+	if (!ask(fd) || eddyi_conns_evict(conns, &(uint64_t){ 0 }) < 0)
 		return 1;
 	return ask(fd) && has_ended(fd) ? 0 : 2;
 }
 
 static void evict(struct eddy_timer *timer)
 {
-	eddyi_conns_evict_idle(conns);
+	eddyi_conns_evict(conns, &(uint64_t){ 0 });
 	timer->fire = NULL;
 }
 
@@ -311,6 +311,7 @@ static void give_rest(struct eddy_op *op, int result, unsigned flags)
 static int introduce_itself_late(int fd)
 {
 	struct io_uring_sqe *sqe;
+	struct eddyi_seat *seat;
 	struct eddyi_conn *conn;
 	int r;
 
@@ -320,9 +321,10 @@ static int introduce_itself_late(int fd)
 	if (!give(late.fd, PROXIED))
 		return 2;
 	let_turn(4);
-	if (conns->fresh.next == &conns->fresh)
+	seat = eddyi_holders_first(&conns->holders, EDDYI_STANDING_HEAD);
+	if (!seat)
 		return 3;
-	conn = eddy_of(conns->fresh.next, struct eddyi_conn, node);
+	conn = eddy_of(seat, struct eddyi_conn, seat);
 	if (!conn->proxy_due || !conn->wire.inbox)
 		return 4;
 	sqe = eddy_op_begin(&late.op, give_rest);

@@ -36,7 +36,7 @@ static int hello(struct eddy_req *req, struct eddy_res *res)
 }
 
 static struct eddyi_share share;
-static const struct eddyi_balance alone = { &share, 1 };
+static const struct eddyi_balance alone = { .shares = &share, .count = 1 };
 
 struct served {
 	struct eddy_app *app;

@@ -247,17 +247,51 @@ static int read_connections(void *arg, uint64_t *ret_value)
 	return 0;
 }
 
-static void declare_connections(const char *name, const char *help, enum eddy_metric_type type,
-				size_t at)
+static void declare_labelled(const char *name, const char *help, enum eddy_metric_type type,
+			     const struct eddy_metric_label *labels, size_t at)
 {
 	struct eddy_metric *metric;
 
 	eddy_metric_declare(&(struct eddy_metric_options){ .name = name,
 							   .help = help,
 							   .type = type,
+							   .labels = labels,
 							   .read = read_connections,
 							   .arg = (void *)(uintptr_t)at },
 			    &metric);
+}
+
+static void declare_connections(const char *name, const char *help, enum eddy_metric_type type,
+				size_t at)
+{
+	declare_labelled(name, help, type, NULL, at);
+}
+
+/* Connections that were closed for a reason. */
+static void declare_closed(const char *name, const char *help, const char *label, const char *value,
+			   size_t at)
+{
+	declare_labelled(name, help, EDDY_METRIC_COUNTER, EDDY_METRIC_LABELS({ label, value }), at);
+}
+
+static void declare_closed_all(void)
+{
+	static const char evicted[] = "eddy_http_connections_evicted_total";
+	static const char evicted_help[] = "Connections that were closed to make room for others.";
+	static const char slow[] = "eddy_http_connections_too_slow_total";
+	static const char slow_help[] =
+		"Connections that were closed for body_rate_min or write_rate_min.";
+
+	declare_closed(evicted, evicted_help, "state", "idle",
+		       offsetof(struct eddy_app_stats, evicted_idle));
+	declare_closed(evicted, evicted_help, "state", "head",
+		       offsetof(struct eddy_app_stats, evicted_head));
+	declare_closed(evicted, evicted_help, "state", "slow",
+		       offsetof(struct eddy_app_stats, evicted_slow));
+	declare_closed(slow, slow_help, "direction", "body",
+		       offsetof(struct eddy_app_stats, slow_bodies));
+	declare_closed(slow, slow_help, "direction", "answer",
+		       offsetof(struct eddy_app_stats, slow_writes));
 }
 
 /* A member of the stats of tracing. */
@@ -299,9 +333,11 @@ static void declare_all(void)
 	declare_connections("eddy_http_connections_accepted_total",
 			    "Connections that were accepted.", EDDY_METRIC_COUNTER,
 			    offsetof(struct eddy_app_stats, accepted));
-	declare_connections("eddy_http_connections_evicted_total",
-			    "Idle connections that were closed to make room for others.",
-			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, evicted));
+	declare_closed_all();
+	declare_connections("eddy_http_connections_over_address_total",
+			    "Connections that were closed at once, their address having as many "
+			    "as it may have.",
+			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, over_address));
 	declare_connections("eddy_http_connections_refused_total",
 			    "Connections that were closed at once, memory being out.",
 			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, refused));
@@ -335,7 +371,12 @@ static void end_counting(void *kept)
 	eddy_list_remove(&this->node);
 	counted.gone.accepted += stats.accepted;
 	counted.gone.refused += stats.refused;
-	counted.gone.evicted += stats.evicted;
+	counted.gone.over_address += stats.over_address;
+	counted.gone.evicted_idle += stats.evicted_idle;
+	counted.gone.evicted_head += stats.evicted_head;
+	counted.gone.evicted_slow += stats.evicted_slow;
+	counted.gone.slow_bodies += stats.slow_bodies;
+	counted.gone.slow_writes += stats.slow_writes;
 	counted.gone.accept_failures += stats.accept_failures;
 	counted.gone.proxy_failures += stats.proxy_failures;
 	pthread_mutex_unlock(&counted.lock);

@@ -40,7 +40,13 @@ struct eddy_server_options {
 	unsigned parts_max;       /* parts of a multipart body; default 64; past it 413 */
 	size_t part_header_max;   /* bytes of a part's header block; default 8 KiB; past it 400 */
 	uint64_t field_max;       /* bytes of a part read as text; default 64 KiB; past it 413 */
-	unsigned connections_max; /* default: what RLIMIT_NOFILE leaves */
+	/* When there are as many, others are closed for one that comes: idle ones, then those whose head, or TLS
+	 * handshake, is incomplete, then those that come or go at less than .body_rate_min or .write_rate_min; of each
+	 * kind those of the address that has most. Default: what RLIMIT_NOFILE leaves. */
+	unsigned connections_max;
+	/* Those of one address, of IPv6 one /64; one more is closed at once. Unix sockets and trusted proxies are not
+	 * counted. Default: no limit. */
+	unsigned connections_per_address_max;
 
 	/* Files that stay open for the next request (open_files.h): */
 	unsigned open_files_max; /* on each loop; default 1000, an eighth of RLIMIT_NOFILE at most */
@@ -51,6 +57,11 @@ struct eddy_server_options {
 	uint64_t body_timeout_ns;  /* without a byte of the body; default 30 s; past it 408 */
 	uint64_t write_timeout_ns; /* without a byte taken by the peer; default 30 s; then close */
 	uint64_t idle_timeout_ns;  /* between two requests; default 60 s; then close */
+	/* Bytes a second, at most 1 MiB, on average over the time in which the server waited for the client, once
+	 * that is .rate_grace_ns; default 500; EDDY_NEVER: any rate will do. A route may have its own (route.h). */
+	uint64_t body_rate_min; /* of a body's content as it comes; below it 408 */
+	uint64_t write_rate_min; /* of what the client acknowledges, while it takes less than there is; then close */
+	uint64_t rate_grace_ns;    /* default 20 s */
 	uint64_t drain_timeout_ns; /* for requests in flight at shutdown; default 10 s; then cut */
 	/* Between being asked to end and doing so: all goes on, and only eddy_health() (health.h) says what is to
 	 * come, for load balancers to see; default 0. A restart needs none. */
@@ -179,10 +190,16 @@ EDDY_API uint16_t eddy_app_port(const struct eddy_app *app);
 
 /* The connections of an app, on all its workers. */
 struct eddy_app_stats {
-	uint64_t connections; /* that are there now */
-	uint64_t accepted;    /* ever, as are the next three */
-	uint64_t refused;     /* closed at once, for want of memory */
-	uint64_t evicted;     /* idle ones that were closed to make room for others */
+	uint64_t connections;  /* that are there now */
+	uint64_t accepted;     /* ever, as are all that follow */
+	uint64_t refused;      /* closed at once, for want of memory */
+	uint64_t over_address; /* closed at once, for .connections_per_address_max */
+	/* Closed to make room for others, when they were */
+	uint64_t evicted_idle;
+	uint64_t evicted_head; /* waiting for the rest of a head or a handshake */
+	uint64_t evicted_slow; /* below .body_rate_min or .write_rate_min, or about to end */
+	uint64_t slow_bodies;  /* answered 408 for .body_rate_min */
+	uint64_t slow_writes;  /* closed for .write_rate_min */
 	uint64_t accept_failures; /* times that accepting had to pause: no descriptor was left, or the like */
 	uint64_t proxy_failures; /* closed for want of a good PROXY header, or of a right to send one */
 };

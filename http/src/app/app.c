@@ -5,6 +5,7 @@
 
 #include <eddy/log.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,6 +234,18 @@ void eddyi_app_set_trust(struct eddy_app *app)
 	app->options.trusted_proxies = NULL; /* it was borrowed */
 }
 
+/* From here on 0 is none. */
+static void set_rate(struct eddy_app *app, const char *name, uint64_t *rate)
+{
+	if (!*rate)
+		*rate = 500;
+	else if (*rate == EDDY_NEVER)
+		*rate = 0;
+	else if (*rate > EDDYI_RATE_MIN_MAX)
+		eddy_app_mistake(app, ".%s is %" PRIu64 ": at most %d", name, *rate,
+				 EDDYI_RATE_MIN_MAX);
+}
+
 void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options)
 {
 	const struct eddy_transfer_options *transfer = options ? options->transfer : NULL;
@@ -256,7 +269,10 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	DEFAULT(body_timeout_ns, 30 * EDDY_SECOND);
 	DEFAULT(write_timeout_ns, 30 * EDDY_SECOND);
 	DEFAULT(idle_timeout_ns, 60 * EDDY_SECOND);
+	DEFAULT(rate_grace_ns, 20 * EDDY_SECOND);
 	DEFAULT(drain_timeout_ns, 10 * EDDY_SECOND);
+	set_rate(app, "body_rate_min", &app->options.body_rate_min);
+	set_rate(app, "write_rate_min", &app->options.write_rate_min);
 	if (app->options.workers_max > EDDYI_WORKERS_MAX)
 		app->options.workers_max = EDDYI_WORKERS_MAX;
 	if (app->options.workers > app->options.workers_max)

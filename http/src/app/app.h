@@ -39,6 +39,7 @@ struct eddyi_beside {
 
 #define EDDYI_WORKERS_MAX 1024
 #define EDDYI_IO_WORKERS_MAX 1024
+#define EDDYI_RATE_MIN_MAX (1 << 20)
 
 struct eddy_route {
 	struct eddy_app *app;
@@ -48,6 +49,10 @@ struct eddy_route {
 	const struct eddyi_tree *tree; /* what eddy_app_map_files() has it serve */
 	uint64_t body_max;             /* 0: the app's, as is: */
 	uint64_t file_max;
+	uint64_t body_rate_min; /* the app's, unless: */
+	uint64_t write_rate_min;
+	bool has_body_rate_min;
+	bool has_write_rate_min;
 };
 
 struct eddy_group {

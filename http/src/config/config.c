@@ -19,6 +19,9 @@
 #define TIME(name) \
 	{ #name "_ms", EDDY_CONFIG_MS, EDDY_CONFIG_AT(struct eddy_app, options.name##_ns), .min = 1 }
 
+#define RATE(name) \
+	{ #name, EDDY_CONFIG_INTEGER, EDDY_CONFIG_AT(struct eddy_app, options.name), .max = EDDYI_RATE_MIN_MAX }
+
 #define MEMBER(name) EDDY_CONFIG_AT(struct eddy_app, name)
 
 static const char *const forwarded[] = { "none", "x-forwarded-for", "forwarded", NULL };
@@ -61,6 +64,7 @@ static const struct eddy_config_key server_keys[] = {
 	COUNT(part_header_max, EDDY_MIB),
 	COUNT(field_max, 0),
 	COUNT(connections_max, 1 << 30),
+	COUNT(connections_per_address_max, 1 << 30),
 	COUNT(open_files_max, 1 << 30),
 	COUNT(io_workers_max, EDDYI_IO_WORKERS_MAX),
 	TIME(open_files_valid),
@@ -69,6 +73,9 @@ static const struct eddy_config_key server_keys[] = {
 	TIME(body_timeout),
 	TIME(write_timeout),
 	TIME(idle_timeout),
+	RATE(body_rate_min),
+	RATE(write_rate_min),
+	TIME(rate_grace),
 	TIME(drain_timeout),
 	{ "lame_duck_ms", EDDY_CONFIG_MS, MEMBER(options.lame_duck_ns) },
 	{ 0 },

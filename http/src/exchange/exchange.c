@@ -65,6 +65,12 @@ void eddyi_exchange_expire(struct eddy_req *req)
 		eddy_scope_cancel(req->scope);
 }
 
+void eddyi_exchange_cut(struct eddy_req *req)
+{
+	req->cut = true;
+	eddyi_exchange_expire(req);
+}
+
 static int reply_and_drain(struct eddy_req *req)
 {
 	int r;
@@ -102,15 +108,15 @@ static enum eddyi_ending exchange(struct eddy_req *req)
 {
 	int r = run_phase(req, answer_and_reply);
 
-	if (req->expired && !req->answered) {
+	if (req->expired && !req->answered && !req->cut) {
 		r = answer_late(req);
 		if (r == 0)
 			r = run_phase(req, reply_and_drain);
 	}
-	if (r == -EMSGSIZE || r == -EBADMSG)
+	if (!req->cut && (r == -EMSGSIZE || r == -EBADMSG))
 		/* What the client went on sending was too much or malformed: it is to get its answer. */
 		return EDDYI_ENDING_LINGER;
-	if (r < 0 || req->expired)
+	if (r < 0 || req->expired || req->cut)
 		/* The client must not take what it got for the whole. */
 		return EDDYI_ENDING_CUT;
 	if (req->keep)

@@ -20,7 +20,10 @@ enum eddyi_ending {
 /* Answer a request whose head is complete or refused. Suspends. */
 enum eddyi_ending eddyi_exchange(struct eddy_req *req);
 
-/* The time for what the exchange is doing is up: cut it short. */
+/* The time for what the exchange is doing is up: cut it short. A client that has not been answered yet is told. */
 void eddyi_exchange_expire(struct eddy_req *req);
+
+/* Cut the exchange short, without an answer. */
+void eddyi_exchange_cut(struct eddy_req *req);
 
 #endif

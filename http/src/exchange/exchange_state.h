@@ -73,6 +73,7 @@ struct eddy_req {
 	struct eddyi_wire *wire;
 	struct eddy_scope *scope; /* set while a phase runs that can be cut short */
 	bool expired;             /* the time of the phase is up */
+	bool cut;                 /* the connection is closed without an answer */
 	bool answered;            /* what is left is to send it */
 	bool keep;                /* another request may follow */
 	struct eddyi_head head;
@@ -83,6 +84,7 @@ struct eddy_req {
 	struct eddyi_asker *asker;           /* NULL as long as nobody has wanted to know */
 	unsigned methods;                    /* that the path does answer, when no route fits */
 	struct eddyi_body body;
+	struct eddyi_pace pace;          /* of the body and the answer */
 	struct eddyi_observed *observed; /* NULL: nobody does */
 	struct eddyi_req_kept *kept;     /* by layers, the last one first */
 	struct eddyi_decoded *decoded;   /* NULL: the body is read as it is sent */

@@ -85,6 +85,22 @@ uint64_t eddyi_req_file_max(const struct eddy_req *req)
 	return route && route->file_max ? route->file_max : req->app->options.file_max;
 }
 
+uint64_t eddyi_req_body_rate_min(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route && route->has_body_rate_min ? route->body_rate_min :
+						   req->app->options.body_rate_min;
+}
+
+uint64_t eddyi_req_write_rate_min(const struct eddy_req *req)
+{
+	const struct eddy_route *route = route_of(req);
+
+	return route && route->has_write_rate_min ? route->write_rate_min :
+						    req->app->options.write_rate_min;
+}
+
 void *eddy_req_route_data(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);

@@ -19,4 +19,8 @@ bool eddyi_req_may_keep(const struct eddy_req *req);
 /* Have layers give back what they keep for the request. */
 void eddyi_req_layers_deinit(struct eddy_req *req);
 
+/* The rate, in bytes a second, at which its body must come, or its answer be taken. */
+uint64_t eddyi_req_body_rate_min(const struct eddy_req *req);
+uint64_t eddyi_req_write_rate_min(const struct eddy_req *req);
+
 #endif

@@ -49,14 +49,13 @@ int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_
 	return r;
 }
 
-/* Append `len` bytes from the connection's socket by splice; `*ret_moved` says how many came, also after
- * an error. Suspends. Return: 0, -EFBIG, -ENOSPC, -ECONNRESET, -errno. */
-static int receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire, uint64_t len,
-		   uint64_t *ret_moved)
+/* Append `len` bytes of the body from the connection's socket by splice; those that came are taken from the body,
+ * also after an error. Suspends. Return: 0, -EFBIG, -ENOSPC, -ECONNRESET, -errno. */
+static int receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
+		   struct eddyi_body *body, uint64_t len)
 {
 	int r = 0;
 
-	*ret_moved = 0;
 	if (is_too_much(incoming, len))
 		return -EFBIG;
 	while (len && r == 0) {
@@ -77,10 +76,14 @@ static int receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire, uin
 		transfer.offset = incoming->written;
 		transfer.len = step;
 		eddyi_wire_guard(wire, &wire->clocks->body);
+		if (wire->pace)
+			wire->pace->arriving = &transfer.moved;
 		r = eddy_transfer_to_file(&transfer);
+		if (wire->pace)
+			wire->pace->arriving = NULL;
 		eddyi_wire_unguard(wire);
 		incoming->written += transfer.moved;
-		*ret_moved += transfer.moved;
+		eddyi_body_took(body, wire, transfer.moved, false);
 		len -= transfer.moved;
 	}
 	return r == -ENODATA ? -ECONNRESET : r;
@@ -125,7 +128,7 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wi
 	gathered.len = 0;
 	for (;;) {
 		struct eddy_str here;
-		uint64_t left, moved;
+		uint64_t left;
 		int r = eddyi_body_next(body, wire, &here, &left);
 
 		if (r <= 0)
@@ -139,8 +142,7 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wi
 			r = write_gathered(incoming, &gathered);
 			if (r < 0)
 				return r;
-			r = receive(incoming, wire, left, &moved);
-			eddyi_body_took(body, wire, moved, false);
+			r = receive(incoming, wire, body, left);
 			if (r < 0) {
 				/* What the file did not take has left the socket all the same: where
 				 * the next request begins is not known any more. */

@@ -75,6 +75,7 @@ static ssize_t fill(struct eddy_multipart *form)
 		return -EFBIG;
 	form->left -= (uint64_t)len;
 	form->piece = eddy_str(form->buf, (size_t)len);
+	form->req->body.trimmings += (uint64_t)len;
 	return len;
 }
 
@@ -85,6 +86,8 @@ static int next_event(struct eddy_multipart *form, struct eddyi_multipart_event 
 
 	while (r == 0) {
 		r = eddyi_multipart_next(&form->parser, &form->piece, ret_event);
+		if (r == 0 && ret_event->kind == EDDYI_MULTIPART_DATA)
+			form->req->body.trimmings -= ret_event->data.len;
 		if (r == 0 && ret_event->kind != EDDYI_MULTIPART_MORE)
 			return 1;
 		if (r == 0)

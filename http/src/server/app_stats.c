@@ -17,7 +17,12 @@ static void add(struct eddy_app_stats *sum, const struct eddyi_conn_counts *coun
 		sum->connections += accepted - gone;
 	sum->accepted += accepted;
 	sum->refused += refused;
-	sum->evicted += load(&counts->evicted);
+	sum->over_address += load(&counts->over_address);
+	sum->evicted_idle += load(&counts->evicted[EDDYI_STANDING_IDLE]);
+	sum->evicted_head += load(&counts->evicted[EDDYI_STANDING_HEAD]);
+	sum->evicted_slow += load(&counts->evicted[EDDYI_STANDING_SLOW]);
+	sum->slow_bodies += load(&counts->slow_bodies);
+	sum->slow_writes += load(&counts->slow_writes);
 	sum->accept_failures += load(&counts->accept_failures);
 	sum->proxy_failures += load(&counts->proxy_failures);
 }

@@ -31,6 +31,8 @@ struct eddyi_share {
 struct eddyi_balance {
 	struct eddyi_share *shares; /* one for each loop */
 	unsigned count;
+	struct eddyi_tally
+		*tally; /* of the addresses on all loops; NULL: an address may have any number */
 };
 
 /* From now on others may hand over to this loop, which may have `max` connections. */

@@ -1,6 +1,7 @@
 #include "conn.h"
 
 #include "conn_intake.h"
+#include "conn_pace.h"
 #include "conn_proxy.h"
 #include "exchange/exchange.h"
 #include "wire/tls_wire.h"
@@ -19,6 +20,11 @@
  * instead when requests are not waited for any more. */
 static void park(struct eddyi_conn *conn);
 
+static struct eddyi_holders *holders_of(struct eddyi_conn *conn)
+{
+	return &conn->conns->holders;
+}
+
 static void closed(struct eddy_op *op, int result, unsigned flags)
 {
 	struct eddyi_conn *conn = eddy_of(op, struct eddyi_conn, op);
@@ -26,7 +32,7 @@ static void closed(struct eddy_op *op, int result, unsigned flags)
 
 	(void)result;
 	(void)flags;
-	eddy_list_remove(&conn->node);
+	eddyi_conn_unseat(conn);
 	free(conn->wire.inbox);
 	free(conn->wire.end);
 	if (EDDYI_TLS)
@@ -49,6 +55,7 @@ static void start_close(struct eddyi_conn *conn)
 static void close_conn(struct eddyi_conn *conn)
 {
 	conn->state = EDDYI_CONN_CLOSING;
+	eddyi_holders_move(holders_of(conn), &conn->seat, EDDYI_STANDING_BUSY);
 	eddyi_wire_unguard(&conn->wire);
 	eddyi_wire_give_up(&conn->wire);
 	if (conn->req) {
@@ -65,17 +72,34 @@ static void close_conn(struct eddyi_conn *conn)
 /* Send what was held for a request that turned out not to be there. */
 static int flush_held(struct eddyi_conn *conn)
 {
+	struct eddyi_pace pace = { 0 };
 	struct eddy_scope scope;
 	int r;
 
 	if (!conn->wire.held && !conn->wire.tls)
 		return 0;
+	eddyi_conn_pace_begin(conn, &pace);
 	eddy_scope_begin(&scope, NULL);
 	conn->beside = &scope;
 	r = eddyi_wire_flush(&conn->wire);
 	conn->beside = NULL;
 	eddy_scope_end(&scope);
+	eddyi_conn_pace_end(conn);
 	return r;
+}
+
+/* A connection that lingers has had its answer: it may be closed to make room. */
+static void linger(struct eddyi_conn *conn)
+{
+	struct eddy_scope scope;
+
+	eddyi_holders_move(holders_of(conn), &conn->seat, EDDYI_STANDING_SLOW);
+	eddy_scope_begin(&scope, NULL);
+	conn->beside = &scope;
+	conn->conns->evictable(conn->conns);
+	eddyi_wire_linger(&conn->wire);
+	conn->beside = NULL;
+	eddy_scope_end(&scope);
 }
 
 /* Take in the next head, if it is here. What was held for it is sent before it is waited for, and more may come
@@ -103,7 +127,9 @@ static int serve(void *arg)
 
 	eddyi_conn_count(conn->conns, serving);
 	do {
+		eddyi_conn_pace_begin(conn, &conn->req->pace);
 		ending = eddyi_exchange(conn->req);
+		eddyi_conn_pace_end(conn);
 		conn->brief = conn->req->body.framing == EDDYI_BODY_NONE;
 		eddyi_req_free(conn->req);
 		conn->req = NULL;
@@ -119,7 +145,7 @@ static int serve(void *arg)
 		return 0;
 	}
 	if (ending == EDDYI_ENDING_LINGER)
-		eddyi_wire_linger(&conn->wire);
+		linger(conn);
 	else if (ending == EDDYI_ENDING_CUT)
 		eddyi_wire_cut(&conn->wire);
 	close_conn(conn);
@@ -149,7 +175,7 @@ static int shake(void *arg)
 			r = -EAGAIN;
 	} else if (r == -EPROTO || r == -EBADMSG) {
 		/* It is to get the alert that says why. */
-		eddyi_wire_linger(wire);
+		linger(conn);
 	}
 	/* A step that was done in spite of it: who evicts has passed by already. */
 	if (r == -EAGAIN && !eddy_is_cancelled())
@@ -157,13 +183,6 @@ static int shake(void *arg)
 	else
 		close_conn(conn);
 	return 0;
-}
-
-static void move_to(struct eddyi_conn *conn, struct eddy_node *list)
-{
-	if (conn->node.next)
-		eddy_list_remove(&conn->node);
-	eddy_list_append(list, &conn->node);
 }
 
 /* The head is complete, or refused: a task answers it. Or a step of the handshake is due, whose time goes
@@ -179,7 +198,7 @@ static void start_task(struct eddyi_conn *conn)
 	conn->expired = false;
 	conn->state = EDDYI_CONN_BUSY;
 	conn->wire.ahead = eddy_op_is_started(&conn->op) ? &conn->op : NULL;
-	move_to(conn, &conn->conns->active);
+	eddyi_holders_move(holders_of(conn), &conn->seat, EDDYI_STANDING_BUSY);
 	if (EDDYI_TLS && shaking)
 		r = eddy_scope_spawn(conn->conns->tasks, "handshake", shake, conn);
 	else
@@ -328,21 +347,21 @@ static void wait_for_bytes(struct eddyi_conn *conn, bool arriving)
 	struct eddyi_conns *conns = conn->conns;
 	struct eddyi_wire *wire = &conn->wire;
 	bool idle = !arriving && !conn->fresh;
+	enum eddyi_standing standing = idle ? EDDYI_STANDING_IDLE : EDDYI_STANDING_HEAD;
 	struct eddy_timeout_queue *clock = idle                        ? &wire->clocks->idle :
 					   eddyi_conn_is_shaking(conn) ? &wire->clocks->handshake :
 									 &wire->clocks->head;
 
-	if (!idle)
-		move_to(conn, arriving ? &conns->active : &conns->fresh);
-	else if (!is_limited_by(wire, clock))
-		move_to(conn, &conns->idle);
 	if (!is_limited_by(wire, clock))
 		eddyi_wire_guard(wire, clock);
 	conn->state = EDDYI_CONN_PARKED;
+	conn->arriving = arriving;
 	if (!eddy_op_is_started(&conn->op))
 		arm(conn);
-	if (idle)
-		conns->became_idle(conns);
+	if (conn->seat.standing == standing || conn->evicted)
+		return;
+	eddyi_holders_move(holders_of(conn), &conn->seat, standing);
+	conns->evictable(conns);
 }
 
 static void park(struct eddyi_conn *conn)
@@ -375,30 +394,37 @@ static void time_is_up(struct eddy_timeout *timeout)
 void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address)
 {
 	struct eddyi_conn *conn = calloc(1, sizeof(*conn));
+	int r = conn ? 0 : -ENOMEM;
 
 	eddyi_conn_count(conns, accepted);
-	if (EDDYI_TLS && conn && conns->app->tls && !address->plain) {
+	if (conn) {
+		conn->conns = conns;
+		conn->fresh = true;
+		conn->wire.fd = fd;
+		conn->wire.bound = address->text;
+		conn->wire.clocks = conns->clocks;
+		conn->wire.timeout.expire = time_is_up;
+		conn->wire.last = conns->stopping;
+		r = eddyi_conn_seat(conn);
+	}
+	if (EDDYI_TLS && r == 0 && conns->app->tls && !address->plain) {
 		conn->wire.tls = eddyi_tls_new(conns->app->tls);
 		if (!conn->wire.tls) {
-			free(conn);
-			conn = NULL;
+			eddyi_conn_unseat(conn);
+			r = -ENOMEM;
 		}
 	}
-	if (!conn) {
-		eddyi_conn_count(conns, refused);
+	if (r < 0) {
+		if (r == -EDQUOT)
+			eddyi_conn_count(conns, closed);
+		else
+			eddyi_conn_count(conns, refused);
+		free(conn);
 		close(fd);
 		return;
 	}
-	conn->conns = conns;
-	conn->fresh = true;
-	conn->wire.fd = fd;
-	conn->wire.bound = address->text;
-	conn->wire.clocks = conns->clocks;
-	conn->wire.timeout.expire = time_is_up;
-	conn->wire.last = conns->stopping;
 	conns->count++;
 	if (address->proxy_protocol && !eddyi_conn_await_proxy_header(conn)) {
-		move_to(conn, &conns->active);
 		close_conn(conn);
 		return;
 	}

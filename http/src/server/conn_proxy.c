@@ -37,6 +37,8 @@ ssize_t eddyi_conn_take_in_proxy_header(struct eddyi_conn *conn, const char *byt
 	struct eddy_str pending = eddyi_wire_pending(&conn->wire), text = eddy_str(bytes, len);
 	struct eddyi_proxied proxied;
 	char joined[EDDYI_INBOX_SIZE];
+	struct eddyi_ip ip;
+	uint16_t port;
 	ssize_t r;
 
 	if (pending.len) {
@@ -55,6 +57,10 @@ ssize_t eddyi_conn_take_in_proxy_header(struct eddyi_conn *conn, const char *byt
 		eddyi_wire_consume(&conn->wire, pending.len);
 	eddyi_end_introduce(conn->wire.end, &app->trust, &proxied);
 	conn->proxy_due = false;
+	if (!conn->wire.end->is_trusted &&
+	    eddyi_ip_from_sockaddr(&conn->wire.end->peer.addr, &ip, &port) &&
+	    eddyi_conn_reseat(conn, &ip) < 0)
+		return -EDQUOT;
 	/* It ends within these bytes, or it would have been whole before. */
 	return r - (ssize_t)pending.len;
 }

@@ -1,52 +1,170 @@
 #include "conns.h"
 
-#include "exchange/exchange_state.h"
+#include "app/app.h"
+#include "exchange/exchange.h"
+
+#include <eddy/log.h>
+#include <errno.h>
+#include <sys/socket.h>
+
+#define TARGET "eddy::http"
 
 void eddyi_conns_init(struct eddyi_conns *conns)
 {
-	eddy_list_init(&conns->fresh);
-	eddy_list_init(&conns->idle);
-	eddy_list_init(&conns->active);
+	eddyi_holders_init(&conns->holders);
 	eddy_event_init(&conns->stop);
 }
 
 void eddyi_conns_deinit(struct eddyi_conns *conns)
 {
+	eddyi_holders_deinit(&conns->holders);
 	if (conns->client)
 		conns->free_client(conns->client);
 }
 
-/* Its receive may have been faster than its eviction; then the request is answered first. */
-static void evict(struct eddyi_conn *conn)
+void eddyi_conn_tell(const struct eddyi_conn *conn, const char *why)
 {
+	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
+	char text[EDDY_SOCKADDR_TEXT_MAX] = "a client that has gone";
+
+	if (!eddy_log_is_enabled(EDDY_LOG_DEBUG, TARGET))
+		return;
+	if (getpeername(conn->wire.fd, &addr.addr.any, &addr.len) == 0)
+		eddy_sockaddr_format(&addr.addr.any, addr.len, text);
+	eddy_debug(TARGET, "a connection to %s from %s is closed: %s", conn->wire.bound, text, why);
+}
+
+static struct eddyi_conn *conn_of(struct eddyi_seat *seat)
+{
+	return eddy_of(seat, struct eddyi_conn, seat);
+}
+
+void eddyi_conn_unseat(struct eddyi_conn *conn)
+{
+	struct eddyi_holder *holder = conn->seat.holder;
+	struct eddyi_tally *tally = conn->conns->tally;
+
+	if (tally && holder != &conn->conns->holders.nobody)
+		eddyi_tally_give_back(tally, &holder->ip);
+	eddyi_holders_unseat(&conn->conns->holders, &conn->seat);
+}
+
+/* The address that counts: none of unix sockets and trusted proxies. Return: NULL where there is none. */
+static const struct eddyi_ip *address_of(const struct eddyi_conn *conn, struct eddyi_ip *ip)
+{
+	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
+	uint16_t port;
+
+	if (getpeername(conn->wire.fd, &addr.addr.any, &addr.len) < 0 ||
+	    !eddyi_ip_from_sockaddr(&addr, ip, &port) ||
+	    eddyi_trust_has(&conn->conns->app->trust, ip))
+		return NULL;
+	return ip;
+}
+
+/* Seat a connection, and count it for its address. Return: 0, -EDQUOT when that has as many as it may have, -ENOMEM. */
+static int take_seat(struct eddyi_conn *conn, const struct eddyi_ip *ip)
+{
+	struct eddyi_tally *tally = conn->conns->tally;
+	int r = 0;
+
+	if (tally && ip)
+		r = eddyi_tally_take(tally, ip,
+				     conn->conns->app->options.connections_per_address_max);
+	if (r == -EDQUOT) {
+		eddyi_conn_count(conn->conns, over_address);
+		eddyi_conn_tell(conn, "its address has as many connections as it may have");
+	}
+	if (r < 0 || eddyi_holders_seat(&conn->conns->holders, &conn->seat, ip))
+		return r;
+	if (tally && ip)
+		eddyi_tally_give_back(tally, ip);
+	return -ENOMEM;
+}
+
+int eddyi_conn_seat(struct eddyi_conn *conn)
+{
+	struct eddyi_ip ip;
+
+	return take_seat(conn, address_of(conn, &ip));
+}
+
+int eddyi_conn_reseat(struct eddyi_conn *conn, const struct eddyi_ip *ip)
+{
+	enum eddyi_standing standing = conn->seat.standing;
+	int r;
+
+	eddyi_conn_unseat(conn);
+	r = take_seat(conn, ip);
+	if (r < 0)
+		take_seat(conn, NULL); /* that always succeeds */
+	eddyi_holders_move(&conn->conns->holders, &conn->seat, standing);
+	return r;
+}
+
+/* The receive of a parked one may have been faster than its eviction; then the request is answered first. */
+void eddyi_conn_evict(struct eddyi_conn *conn)
+{
+	eddyi_holders_move(&conn->conns->holders, &conn->seat, EDDYI_STANDING_BUSY);
 	conn->evicted = true;
 	conn->wire.last = true;
-	eddy_op_cancel(&conn->op);
+	if (conn->state == EDDYI_CONN_PARKED)
+		eddy_op_cancel(&conn->op);
+	else if (conn->beside)
+		eddy_scope_cancel(conn->beside);
+	else if (conn->req)
+		eddyi_exchange_cut(conn->req);
 }
 
-static bool evict_first(struct eddyi_conns *conns, struct eddy_node *list)
+/* When the time is up that a connection is spared; 0: it is not. */
+static uint64_t spared_until(const struct eddyi_conn *conn)
 {
-	struct eddy_node *node = eddy_list_shift(list);
+	uint64_t until = conn->wire.timeout.since_ns + EDDYI_SPARED_NS;
 
-	if (!node)
-		return false;
-	eddy_list_append(&conns->active, node);
-	evict(eddy_of(node, struct eddyi_conn, node));
-	return true;
+	return until > eddy_loop_now() ? until : 0;
 }
 
-bool eddyi_conns_evict_idle(struct eddyi_conns *conns)
+int eddyi_conns_evict(struct eddyi_conns *conns, uint64_t *ret_until_ns)
 {
-	if (!evict_first(conns, &conns->idle))
-		return false;
-	eddyi_conn_count(conns, evicted);
-	return true;
+	static const char *const reasons[] = {
+		[EDDYI_STANDING_IDLE] = "it is idle, and there is no room for others",
+		[EDDYI_STANDING_HEAD] = "its head is incomplete, and there is no room for others",
+		[EDDYI_STANDING_SLOW] = "it is slow, and there is no room for others",
+	};
+	int r = -ENOENT;
+
+	for (unsigned i = 0; i < EDDYI_STANDING_BUSY; i++) {
+		struct eddyi_seat *seat = eddyi_holders_first(&conns->holders, i);
+		uint64_t until = 0;
+
+		if (!seat)
+			continue;
+		if (i == EDDYI_STANDING_HEAD)
+			until = spared_until(conn_of(seat));
+		if (until) {
+			*ret_until_ns = until;
+			r = -EAGAIN;
+			continue;
+		}
+		eddyi_conn_tell(conn_of(seat), reasons[i]);
+		eddyi_conn_count(conns, evicted[i]);
+		eddyi_conn_evict(conn_of(seat));
+		return 0;
+	}
+	return r;
 }
 
-static void make_last(struct eddy_node *list)
+static void make_last(struct eddyi_seat *seat)
 {
-	for (struct eddy_node *node = list->next; node != list; node = node->next)
-		eddy_of(node, struct eddyi_conn, node)->wire.last = true;
+	conn_of(seat)->wire.last = true;
+}
+
+static void evict_silent(struct eddyi_seat *seat)
+{
+	struct eddyi_conn *conn = conn_of(seat);
+
+	if (conn->state == EDDYI_CONN_PARKED && !conn->arriving && !conn->evicted)
+		eddyi_conn_evict(conn);
 }
 
 void eddyi_conns_stop(struct eddyi_conns *conns, bool patient)
@@ -54,23 +172,20 @@ void eddyi_conns_stop(struct eddyi_conns *conns, bool patient)
 	conns->stopping = true;
 	conns->patient = patient;
 	eddy_event_set(&conns->stop);
-	make_last(&conns->active);
-	make_last(&conns->idle);
-	make_last(&conns->fresh);
-	while (!patient && (evict_first(conns, &conns->idle) || evict_first(conns, &conns->fresh)))
-		;
+	eddyi_holders_each(&conns->holders, make_last);
+	if (!patient)
+		eddyi_holders_each(&conns->holders, evict_silent);
+}
+
+static void evict_parked(struct eddyi_seat *seat)
+{
+	if (conn_of(seat)->state == EDDYI_CONN_PARKED)
+		eddyi_conn_evict(conn_of(seat));
 }
 
 void eddyi_conns_evict_parked(struct eddyi_conns *conns)
 {
-	struct eddy_node *node;
-
-	for (node = conns->active.next; node != &conns->active; node = node->next) {
-		struct eddyi_conn *conn = eddy_of(node, struct eddyi_conn, node);
-
-		if (conn->state == EDDYI_CONN_PARKED)
-			evict(conn);
-	}
+	eddyi_holders_each(&conns->holders, evict_parked);
 }
 
 struct eddy_event *eddy_req_stopping(const struct eddy_req *req)

@@ -224,7 +224,14 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 	atomic_store(&app->port, run->listening.port);
 	if (!app->options.connections_max)
 		app->options.connections_max = default_connections_max(app);
-	return 0;
+	if (!app->options.connections_per_address_max)
+		return 0;
+	r = eddyi_tally_init(&run->tally, app->options.connections_max);
+	if (r == 0)
+		run->balance.tally = &run->tally;
+	else
+		eddy_error("eddy::app", "can't start: out of memory");
+	return r;
 }
 
 static void close_run(struct eddyi_run *run)
@@ -232,6 +239,8 @@ static void close_run(struct eddyi_run *run)
 	eddyi_notifier_close(&run->notifier);
 	eddyi_listening_close(&run->listening);
 	eddyi_activation_drop();
+	if (run->balance.tally)
+		eddyi_tally_deinit(run->balance.tally);
 	free(run->balance.shares);
 	free(run->workers);
 }

@@ -26,6 +26,7 @@ struct eddyi_run {
 	struct eddyi_worker *workers;
 	unsigned count;
 	struct eddyi_balance balance;
+	struct eddyi_tally tally; /* where connections of one address are limited */
 	struct eddyi_listening listening;
 	struct eddy_scope tasks; /* on worker 0: what goes on beside the serving */
 	struct eddyi_beside_keeper beside;

@@ -57,6 +57,24 @@ static const char *remedy_of(int error)
 		       "";
 }
 
+/* Close a connection for one that waits to be accepted; where there is none that may be closed yet, as soon as there
+ * is. */
+static void make_room(struct eddyi_server *server)
+{
+	uint64_t until;
+	int r = eddyi_conns_evict(&server->conns, &until);
+
+	server->crowded = r < 0;
+	eddy_timer_disarm(&server->look);
+	if (r == -EAGAIN)
+		eddy_timer_arm(&server->look, until);
+}
+
+static void look_for_room(struct eddy_timer *timer)
+{
+	make_room(eddy_of(timer, struct eddyi_server, look));
+}
+
 /* Accept again: now, when there is room, or a little later. */
 static void go_on_accepting(struct eddyi_listener *listener, int error)
 {
@@ -74,7 +92,7 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 		listener->failed_ns = now;
 		eddyi_conn_count(&server->conns, accept_failures);
 		eddyi_open_files_drop();
-		eddyi_conns_evict_idle(&server->conns);
+		make_room(server);
 		eddy_timer_arm(&listener->retry, now + ACCEPT_RETRY_NS);
 	} else if (is_full(server)) {
 		arm_knock(listener);
@@ -143,8 +161,8 @@ static void knocked(struct eddy_op *op, int result, unsigned flags)
 		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
 	else if (!is_full(server))
 		arm_accept(listener);
-	else if (!eddyi_conns_evict_idle(&server->conns))
-		server->crowded = true;
+	else
+		make_room(server);
 	/* When one has made room conn_gone() goes on. */
 }
 
@@ -156,12 +174,15 @@ static void arm_knock(struct eddyi_listener *listener)
 	eddy_op_start(&listener->op, sqe);
 }
 
-static void conn_became_idle(struct eddyi_conns *conns)
+static void conn_evictable(struct eddyi_conns *conns)
 {
 	struct eddyi_server *server = eddy_of(conns, struct eddyi_server, conns);
 
-	if (server->crowded && eddyi_conns_evict_idle(&server->conns))
-		server->crowded = false;
+	if (!server->crowded)
+		return;
+	/* Not at once: others may become so in the same turn, of whom one may have to go first. */
+	eddy_timer_disarm(&server->look);
+	eddy_timer_arm(&server->look, eddy_loop_now());
 }
 
 static void stop_accepting(struct eddyi_server *server)
@@ -196,6 +217,7 @@ static void conn_gone(struct eddyi_conns *conns)
 		return;
 	}
 	server->crowded = false;
+	eddy_timer_disarm(&server->look);
 	for (size_t i = 0; i < server->listener_count; i++)
 		go_on_accepting(&server->listeners[i], 0);
 }
@@ -219,13 +241,23 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app,
 	server->listeners = calloc(doors->count, sizeof(*server->listeners));
 	if (!server->listeners)
 		return -ENOMEM;
+	server->conns_max = app->options.connections_max / app->options.workers;
+	if (!server->conns_max)
+		server->conns_max = 1;
+	r = eddyi_holders_open(&server->conns.holders, server->conns_max);
+	if (r < 0) {
+		free(server->listeners);
+		return r;
+	}
+	server->look.fire = look_for_room;
 	server->listener_count = doors->count;
 	eddyi_clocks_init(&server->clocks, &app->options, handshake_timeout(app));
 	/* One by one: others may read its counts already. */
 	server->conns.app = app;
+	server->conns.tally = server->balance->tally;
 	server->conns.clocks = &server->clocks;
 	server->conns.tasks = &server->tasks;
-	server->conns.became_idle = conn_became_idle;
+	server->conns.evictable = conn_evictable;
 	server->conns.gone = conn_gone;
 	eddy_event_init(&server->deaf);
 	eddy_event_init(&server->empty);
@@ -315,6 +347,8 @@ static void stop(struct eddyi_server *server)
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	eddyi_conns_stop(&server->conns, patient);
 	stop_accepting(server);
+	server->crowded = false;
+	eddy_timer_disarm(&server->look);
 	while (!is_deaf(server)) {
 		eddy_event_clear(&server->deaf);
 		eddy_event_wait(&server->deaf);
@@ -372,9 +406,6 @@ int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app,
 		eddy_transfer_configure(&app->transfer);
 	if (app->options.io_workers_max)
 		eddy_loop_set_io_workers_max(app->options.io_workers_max);
-	server->conns_max = app->options.connections_max / app->options.workers;
-	if (!server->conns_max)
-		server->conns_max = 1;
 	eddy_scope_begin(&server->tasks, NULL);
 	eddyi_share_open(server->share, &server->conns, server->conns_max);
 	for (size_t i = 0; i < server->listener_count; i++)

@@ -36,7 +36,8 @@ struct eddyi_server {
 	unsigned conns_max;
 	struct eddyi_listener *listeners;
 	size_t listener_count;
-	bool crowded; /* somebody waits to be accepted, and nobody was idle */
+	bool crowded; /* somebody waits to be accepted, and no connection could be closed */
+	struct eddy_timer look; /* then: for one that can be */
 
 	bool stopping;
 	enum eddyi_stop how;         /* to end, once `stop` is set; before, if it is cancelled */

@@ -28,7 +28,7 @@ struct test {
 
 /* ---- the app's end ---- */
 
-static void became_idle(struct eddyi_conns *conns)
+static void evictable(struct eddyi_conns *conns)
 {
 	(void)conns;
 }
@@ -45,7 +45,7 @@ static void begin_serving(struct test *test, int fd)
 		.app = test->app,
 		.clocks = &test->clocks,
 		.tasks = &test->tasks,
-		.became_idle = became_idle,
+		.evictable = evictable,
 		.gone = gone,
 	};
 	eddyi_conns_init(&test->conns);

@@ -12,6 +12,7 @@ struct eddyi_body {
 	uint64_t left; /* LENGTH: bytes still to come */
 	uint64_t max;  /* bytes that may come in all; past it -EFBIG */
 	uint64_t took; /* bytes that came */
+	uint64_t trimmings; /* of these, bytes that are no content: heads of parts, and what stands between them */
 	struct eddyi_chunked chunked;
 	bool expects; /* the client waits for a 100 */
 	bool ended;

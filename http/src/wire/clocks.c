@@ -9,6 +9,10 @@ void eddyi_clocks_init(struct eddyi_clocks *clocks, const struct eddy_server_opt
 				handshake_ns ? handshake_ns : options->head_timeout_ns);
 	eddy_timeout_queue_init(&clocks->body, options->body_timeout_ns);
 	eddy_timeout_queue_init(&clocks->write, options->write_timeout_ns / EDDYI_WRITE_LOOKS);
+	/* Several looks within the grace, also where it is short. */
+	eddy_timeout_queue_init(&clocks->pace, options->rate_grace_ns < 8 * EDDYI_PACE_LOOK_NS ?
+						       options->rate_grace_ns / 8 :
+						       EDDYI_PACE_LOOK_NS);
 	clocks->date_at = -1;
 }
 
@@ -19,6 +23,7 @@ void eddyi_clocks_deinit(struct eddyi_clocks *clocks)
 	eddy_timeout_queue_deinit(&clocks->handshake);
 	eddy_timeout_queue_deinit(&clocks->body);
 	eddy_timeout_queue_deinit(&clocks->write);
+	eddy_timeout_queue_deinit(&clocks->pace);
 }
 
 struct eddy_str eddyi_clocks_own_lines(struct eddyi_clocks *clocks)

@@ -4,6 +4,8 @@
 
 #include "text/date.h"
 
+#include "pace.h"
+
 #include <eddy/app.h>
 #include <eddy/timer.h>
 
@@ -20,6 +22,7 @@ struct eddyi_clocks {
 	struct eddy_timeout_queue handshake;
 	struct eddy_timeout_queue body;  /* without a byte of a body */
 	struct eddy_timeout_queue write; /* until the next look at what the peer has taken */
+	struct eddy_timeout_queue pace; /* until the next look at the progress that the peer makes */
 	time_t date_at;
 	char own[EDDYI_OWN_LINES_SIZE];
 };

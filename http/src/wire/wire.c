@@ -4,6 +4,7 @@
 
 #include <eddy/event.h>
 #include <eddy/io.h>
+#include <eddy/loop.h>
 #include <eddy/op.h>
 #include <eddy/scope.h>
 #include <eddy/task.h>
@@ -53,28 +54,54 @@ bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes)
 
 void eddyi_wire_guard(struct eddyi_wire *wire, struct eddy_timeout_queue *queue)
 {
+	struct eddyi_pace *pace = wire->pace;
+
 	wire->looks = 0;
 	eddy_timeout_arm(&wire->timeout, queue);
+	if (!pace)
+		return;
+	pace->waiting = queue == &wire->clocks->body  ? &pace->body :
+			queue == &wire->clocks->write ? &pace->answer :
+							NULL;
+	pace->since_ns = wire->timeout.since_ns;
+	if (!pace->timeout.node.next)
+		eddy_timeout_arm(&pace->timeout, &wire->clocks->pace);
 }
 
 void eddyi_wire_unguard(struct eddyi_wire *wire)
 {
+	struct eddyi_pace *pace = wire->pace;
+
+	if (pace && pace->waiting) {
+		pace->waiting->waited_ns += eddy_loop_now() - pace->since_ns;
+		pace->waiting = NULL;
+	}
 	eddy_timeout_disarm(&wire->timeout);
 }
 
-bool eddyi_wire_has_stalled(struct eddyi_wire *wire)
+bool eddyi_wire_acked(const struct eddyi_wire *wire, uint64_t *ret_bytes)
 {
 	struct tcp_info info = { 0 };
 	socklen_t len = sizeof(info);
 
-	/* Refused where the socket is not TCP: there only its room counts, and who found some has touched
-	 * the timeout since the last look. */
-	getsockopt(wire->fd, IPPROTO_TCP, TCP_INFO, &info, &len);
-	if (info.tcpi_bytes_acked != wire->taken)
+	if (getsockopt(wire->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return false;
+	*ret_bytes = info.tcpi_bytes_acked;
+	return true;
+}
+
+bool eddyi_wire_has_stalled(struct eddyi_wire *wire)
+{
+	uint64_t acked = 0;
+
+	/* Where the socket is not TCP only its room counts, and who found some has touched the timeout since the last
+	 * look. */
+	eddyi_wire_acked(wire, &acked);
+	if (acked != wire->taken)
 		wire->looks = 0;
 	else
 		wire->looks = wire->timeout.since_ns == wire->looked_ns ? wire->looks + 1 : 1;
-	wire->taken = info.tcpi_bytes_acked;
+	wire->taken = acked;
 	if (wire->looks >= EDDYI_WRITE_LOOKS)
 		return true;
 	eddy_timeout_arm(&wire->timeout, &wire->clocks->write);

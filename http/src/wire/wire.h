@@ -19,6 +19,9 @@ bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes);
 void eddyi_wire_guard(struct eddyi_wire *wire, struct eddy_timeout_queue *queue);
 void eddyi_wire_unguard(struct eddyi_wire *wire);
 
+/* The bytes that the peer has acknowledged. Return: false when the socket is not TCP. */
+bool eddyi_wire_acked(const struct eddyi_wire *wire, uint64_t *ret_bytes);
+
 /* Look whether the peer has taken anything since the last look, and go on waiting if it may still do so.
  * Return: whether it has had its time. */
 bool eddyi_wire_has_stalled(struct eddyi_wire *wire);

@@ -28,8 +28,9 @@ struct eddy_op;
 struct eddyi_wire {
 	struct eddyi_clocks *clocks;
 	struct eddy_timeout timeout;
-	struct eddyi_tls *tls; /* owned by the connection; NULL: a plain one */
-	char *inbox;           /* EDDYI_INBOX_SIZE bytes, or NULL when nothing is in it */
+	struct eddyi_pace *pace; /* NULL: the peer may take its time */
+	struct eddyi_tls *tls;   /* owned by the connection; NULL: a plain one */
+	char *inbox;             /* EDDYI_INBOX_SIZE bytes, or NULL when nothing is in it */
 	uint32_t inbox_at;
 	uint32_t inbox_len;
 	struct eddy_op *

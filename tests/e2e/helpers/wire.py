@@ -265,13 +265,15 @@ class Response:
 class Wire:
     """A raw connection, to a port or to the path of a unix socket. What it can't read raises Lost."""
 
-    def __init__(self, port, timeout=10, rcvbuf=0, address='127.0.0.1'):
+    def __init__(self, port, timeout=10, rcvbuf=0, address='127.0.0.1', source=None):
         is_path = isinstance(port, str)
         self.socket = socket.socket(socket.AF_UNIX if is_path else socket.AF_INET)
         if rcvbuf:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
         self.socket.settimeout(timeout)
         try:
+            if source:
+                self.socket.bind((source, 0))
             self.socket.connect(port if is_path else (address, port))
         except OSError:
             self.socket.close()

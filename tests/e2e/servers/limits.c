@@ -49,6 +49,18 @@ static int numbers(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "%u %lld", small, large);
 }
 
+/* Connections that were closed, by reason. */
+static int closed(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_app_stats stats = eddy_app_stats(eddy_req_app(req));
+
+	return eddy_res_ok(
+		res, "idle %llu head %llu slow %llu bodies %llu writes %llu over %llu",
+		(unsigned long long)stats.evicted_idle, (unsigned long long)stats.evicted_head,
+		(unsigned long long)stats.evicted_slow, (unsigned long long)stats.slow_bodies,
+		(unsigned long long)stats.slow_writes, (unsigned long long)stats.over_address);
+}
+
 /* The whole body, once it is there. */
 static int echo(struct eddy_req *req, struct eddy_res *res)
 {
@@ -291,6 +303,9 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/stream/{n}", stream);
 	eddy_app_map_get(app, "/broken/{n}", broken);
 	eddy_app_map_get(app, "/big/{n}", big);
+	eddy_route_set_write_rate_min(eddy_app_map_get(app, "/patient/{n}", big), 0);
+	eddy_route_set_body_rate_min(eddy_app_map_post(app, "/patient", echo), 0);
+	eddy_app_map_get(app, "/closed", closed);
 	eddy_app_map_get(app, "/status/{code}", status);
 	eddy_app_map_get(app, "/errno/{n}", fail);
 	eddy_app_map_head(app, "/health", health);

@@ -1,0 +1,287 @@
+#include "holders.h"
+
+#include <eddy/siphash.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define BUCKETS_MAX 65536
+
+/* ---- the addresses ---- */
+
+static void init_holder(struct eddyi_holder *holder)
+{
+	for (int i = 0; i < EDDYI_STANDINGS; i++)
+		eddy_list_init(&holder->seats[i]);
+}
+
+void eddyi_holders_init(struct eddyi_holders *holders)
+{
+	*holders = (struct eddyi_holders){ 0 };
+	init_holder(&holders->nobody);
+}
+
+int eddyi_holders_open(struct eddyi_holders *holders, unsigned max)
+{
+	size_t buckets = 1, counts;
+
+	while (buckets < max && buckets < BUCKETS_MAX)
+		buckets *= 2;
+	if (getrandom(holders->secret, sizeof(holders->secret), 0) != sizeof(holders->secret))
+		return -ENOMEM;
+	holders->rank_max = max < EDDYI_HELD_MAX ? max : EDDYI_HELD_MAX;
+	counts = (size_t)holders->rank_max + 1;
+	/* Only the pages that come to be used take memory. */
+	holders->buckets = calloc(buckets, sizeof(*holders->buckets));
+	holders->by_count = calloc(counts * EDDYI_STANDING_BUSY, sizeof(*holders->by_count));
+	if (!holders->buckets || !holders->by_count) {
+		eddyi_holders_deinit(holders);
+		return -ENOMEM;
+	}
+	holders->bucket_mask = buckets - 1;
+	for (int i = 0; i < EDDYI_STANDING_BUSY; i++)
+		holders->rankings[i].by_count = holders->by_count + (size_t)i * counts;
+	return 0;
+}
+
+void eddyi_holders_deinit(struct eddyi_holders *holders)
+{
+	free(holders->buckets);
+	free(holders->by_count);
+	holders->buckets = NULL;
+	holders->by_count = NULL;
+}
+
+static struct eddyi_ip network_of(const struct eddyi_ip *ip)
+{
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct eddyi_ip network = *ip;
+
+	if (memcmp(ip->bytes, mapped, sizeof(mapped)) != 0)
+		memset(network.bytes + 8, 0, 8);
+	return network;
+}
+
+static struct eddyi_holder **find(struct eddyi_holders *holders, const struct eddyi_ip *network)
+{
+	uint64_t hash = eddy_siphash(eddy_str((const char *)network->bytes, sizeof(*network)),
+				     holders->secret);
+	struct eddyi_holder **at = &holders->buckets[hash & holders->bucket_mask];
+
+	while (*at && memcmp(&(*at)->ip, network, sizeof(*network)) != 0)
+		at = &(*at)->next;
+	return at;
+}
+
+/* Return: NULL when memory is out. */
+static struct eddyi_holder *find_or_make(struct eddyi_holders *holders, const struct eddyi_ip *ip)
+{
+	struct eddyi_ip network = network_of(ip);
+	struct eddyi_holder **at = find(holders, &network), *holder = *at;
+
+	if (holder)
+		return holder;
+	holder = calloc(1, sizeof(*holder));
+	if (!holder)
+		return NULL;
+	init_holder(holder);
+	holder->ip = network;
+	*at = holder;
+	return holder;
+}
+
+static void drop(struct eddyi_holders *holders, struct eddyi_holder *holder)
+{
+	struct eddyi_holder **at = find(holders, &holder->ip);
+
+	*at = holder->next;
+	free(holder);
+}
+
+/* ---- who holds most ---- */
+
+static unsigned rank_of(const struct eddyi_holders *holders, const struct eddyi_holder *holder)
+{
+	return holder->count < holders->rank_max ? holder->count : holders->rank_max;
+}
+
+static void rank(struct eddyi_ranking *ranking, struct eddy_node *node, unsigned at)
+{
+	struct eddy_node *list = &ranking->by_count[at];
+
+	if (!list->next)
+		eddy_list_init(list);
+	eddy_list_append(list, node);
+	ranking->used[at / 64] |= 1ull << at % 64;
+	ranking->used_words |= 1ull << at / 64;
+}
+
+static void unrank(struct eddyi_ranking *ranking, struct eddy_node *node, unsigned at)
+{
+	eddy_list_remove(node);
+	if (!eddy_list_is_empty(&ranking->by_count[at]))
+		return;
+	ranking->used[at / 64] &= ~(1ull << at % 64);
+	if (!ranking->used[at / 64])
+		ranking->used_words &= ~(1ull << at / 64);
+}
+
+/* Hold `by` connections more. */
+static void count(struct eddyi_holders *holders, struct eddyi_holder *holder, int by)
+{
+	unsigned before = rank_of(holders, holder), after;
+
+	if (holder == &holders->nobody)
+		return;
+	holder->count += (unsigned)by;
+	after = rank_of(holders, holder);
+	if (before == after)
+		return;
+	for (int i = 0; i < EDDYI_STANDING_BUSY; i++) {
+		if (!holder->ranks[i].next)
+			continue;
+		unrank(&holders->rankings[i], &holder->ranks[i], before);
+		rank(&holders->rankings[i], &holder->ranks[i], after);
+	}
+}
+
+/* ---- seats ---- */
+
+static void enter(struct eddyi_holders *holders, struct eddyi_seat *seat)
+{
+	struct eddyi_holder *holder = seat->holder;
+	enum eddyi_standing standing = seat->standing;
+
+	eddy_list_append(&holder->seats[standing], &seat->node);
+	if (standing != EDDYI_STANDING_BUSY && holders->by_count && !holder->ranks[standing].next)
+		rank(&holders->rankings[standing], &holder->ranks[standing],
+		     rank_of(holders, holder));
+}
+
+static void leave(struct eddyi_holders *holders, struct eddyi_seat *seat)
+{
+	struct eddyi_holder *holder = seat->holder;
+	enum eddyi_standing standing = seat->standing;
+
+	eddy_list_remove(&seat->node);
+	if (standing != EDDYI_STANDING_BUSY && holder->ranks[standing].next &&
+	    eddy_list_is_empty(&holder->seats[standing]))
+		unrank(&holders->rankings[standing], &holder->ranks[standing],
+		       rank_of(holders, holder));
+}
+
+bool eddyi_holders_seat(struct eddyi_holders *holders, struct eddyi_seat *seat,
+			const struct eddyi_ip *ip)
+{
+	struct eddyi_holder *holder = &holders->nobody;
+
+	if (ip && holders->buckets)
+		holder = find_or_make(holders, ip);
+	if (!holder)
+		return false;
+	count(holders, holder, 1);
+	*seat = (struct eddyi_seat){ .holder = holder, .standing = EDDYI_STANDING_BUSY };
+	enter(holders, seat);
+	return true;
+}
+
+void eddyi_holders_unseat(struct eddyi_holders *holders, struct eddyi_seat *seat)
+{
+	struct eddyi_holder *holder = seat->holder;
+
+	leave(holders, seat);
+	count(holders, holder, -1);
+	if (holder != &holders->nobody && !holder->count)
+		drop(holders, holder);
+}
+
+void eddyi_holders_move(struct eddyi_holders *holders, struct eddyi_seat *seat,
+			enum eddyi_standing standing)
+{
+	if (seat->standing == standing)
+		return;
+	leave(holders, seat);
+	seat->standing = standing;
+	enter(holders, seat);
+}
+
+struct eddyi_seat *eddyi_holders_first(const struct eddyi_holders *holders,
+				       enum eddyi_standing standing)
+{
+	const struct eddyi_ranking *ranking = &holders->rankings[standing];
+	const struct eddyi_holder *holder;
+	unsigned word, at;
+
+	if (!ranking->used_words)
+		return NULL;
+	word = 63 - (unsigned)__builtin_clzll(ranking->used_words);
+	at = word * 64 + 63 - (unsigned)__builtin_clzll(ranking->used[word]);
+	holder = eddy_of(ranking->by_count[at].next, struct eddyi_holder, ranks[standing]);
+	return eddy_of(holder->seats[standing].next, struct eddyi_seat, node);
+}
+
+static void each_of(struct eddyi_holder *holder, void (*fn)(struct eddyi_seat *seat))
+{
+	/* The last standing first: who moves to it is not met again. */
+	for (int i = EDDYI_STANDINGS - 1; i >= 0; i--) {
+		struct eddy_node *list = &holder->seats[i], *node = list->next, *next;
+
+		for (; node != list; node = next) {
+			next = node->next;
+			fn(eddy_of(node, struct eddyi_seat, node));
+		}
+	}
+}
+
+void eddyi_holders_each(struct eddyi_holders *holders, void (*fn)(struct eddyi_seat *seat))
+{
+	each_of(&holders->nobody, fn);
+	for (size_t i = 0; holders->buckets && i <= holders->bucket_mask; i++)
+		for (struct eddyi_holder *holder = holders->buckets[i]; holder;
+		     holder = holder->next)
+			each_of(holder, fn);
+}
+
+/* ---- all loops together ---- */
+
+int eddyi_tally_init(struct eddyi_tally *tally, unsigned max)
+{
+	pthread_mutex_init(&tally->lock, NULL);
+	eddyi_holders_init(&tally->holders);
+	return eddyi_holders_open(&tally->holders, max);
+}
+
+void eddyi_tally_deinit(struct eddyi_tally *tally)
+{
+	eddyi_holders_deinit(&tally->holders);
+	pthread_mutex_destroy(&tally->lock);
+}
+
+int eddyi_tally_take(struct eddyi_tally *tally, const struct eddyi_ip *ip, unsigned max)
+{
+	struct eddyi_holder *holder;
+	int r = 0;
+
+	pthread_mutex_lock(&tally->lock);
+	holder = find_or_make(&tally->holders, ip);
+	if (!holder)
+		r = -ENOMEM;
+	else if (holder->count >= max)
+		r = -EDQUOT;
+	else
+		holder->count++;
+	pthread_mutex_unlock(&tally->lock);
+	return r;
+}
+
+void eddyi_tally_give_back(struct eddyi_tally *tally, const struct eddyi_ip *ip)
+{
+	struct eddyi_ip network = network_of(ip);
+	struct eddyi_holder *holder;
+
+	pthread_mutex_lock(&tally->lock);
+	holder = *find(&tally->holders, &network);
+	if (!--holder->count)
+		drop(&tally->holders, holder);
+	pthread_mutex_unlock(&tally->lock);
+}
