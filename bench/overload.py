@@ -1,0 +1,153 @@
+"""What everybody else waits for while some clients ask for too much.
+
+    python3 bench/overload.py                                   # all cases, with the programs of build/
+    python3 bench/overload.py --before ../other/build trickle   # one case, beside another build
+
+Each case is a function: it starts a server of a build, puts load on it, and returns how long an honest client waited, as seconds by
+name. The table shows the worst of the rounds; with --before also how many times that is of what it was.
+"""
+import argparse
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = 3
+GIVE_UP = 20.0      # an honest client that waits for so long is not waited for any longer
+HOST = b'Host: localhost\r\n'
+
+
+class Served:
+    """A program of a build that serves; 'Listening on HOST:PORT' says where."""
+
+    def __init__(self, build, program, *args, descriptors=0):
+        wrap = ('prlimit', f'--nofile={descriptors}') if descriptors else ()
+        self.process = subprocess.Popen([*wrap, os.path.join(build, program), *map(str, args)], stderr=subprocess.PIPE,
+                                        stdout=subprocess.DEVNULL, text=True)
+        self.port = 0
+        while not self.port:
+            line = self.process.stderr.readline()
+            if not line:
+                raise RuntimeError(f'{program} does not listen')
+            if found := re.search(r'istening on \S*?:(\d+)', line):
+                self.port = int(found[1])
+
+    def connect(self, source='127.0.0.1', timeout=GIVE_UP):
+        wire = socket.socket()
+        wire.settimeout(timeout)
+        wire.bind((source, 0))
+        wire.connect(('127.0.0.1', self.port))
+        return wire
+
+    def wait(self, path='/'):
+        """Seconds until an honest client, with a connection of its own, has the beginning of an answer; GIVE_UP at most."""
+        began = time.monotonic()
+        try:
+            with self.connect() as wire:
+                wire.sendall(b'GET %b HTTP/1.1\r\n%bConnection: close\r\n\r\n' % (path.encode(), HOST))
+                if wire.recv(4096):
+                    return time.monotonic() - began
+        except OSError:
+            pass
+        return GIVE_UP
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+
+
+@contextlib.contextmanager
+def served(*args, **options):
+    server = Served(*args, **options)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+# ---- cases ----
+
+def crowd_of(server, count, data):
+    """Connections from 127.0.0.2 that have sent a part of a request."""
+    crowd = []
+    for _ in range(count):
+        wire = server.connect('127.0.0.2')
+        wire.sendall(data)
+        wire.setblocking(False)
+        crowd.append(wire)
+    return crowd
+
+
+def trickle(build):
+    """256 descriptors, and 400 connections from 127.0.0.2 that send a byte now and then; those that are closed come back."""
+    kinds = {
+        'of a head': b'GET / HTTP/1.1\r\nX: ',
+        'of a body': b'PUT /x HTTP/1.1\r\n' + HOST + b'Content-Length: 1000000\r\n\r\nx',
+    }
+    for kind, data in kinds.items():
+        with tempfile.TemporaryDirectory() as folder, \
+                served(build, 'examples/files', folder, '--bind', '127.0.0.1:0', descriptors=256) as server:
+            crowd = crowd_of(server, 400, data)
+            waited = server.wait()
+            for at, wire in enumerate(crowd):
+                try:
+                    wire.send(b'x')
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    wire.close()
+                    crowd[at] = crowd_of(server, 1, data)[0]
+            waited = max(waited, server.wait())
+            for wire in crowd:
+                wire.close()
+        yield kind, waited
+
+
+CASES = {
+    'trickle': trickle,
+}
+
+
+# ---- the table ----
+
+def figures(build, case):
+    """The worst of the rounds, by name."""
+    worst = {}
+    for _ in range(ROUNDS):
+        for name, seconds in CASES[case](build):
+            worst[name] = max(worst.get(name, 0), seconds)
+    return worst
+
+
+def shown(seconds):
+    return f'over {GIVE_UP:.0f} s' if seconds >= GIVE_UP else f'{seconds * 1000:.1f} ms'
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
+    parser.add_argument('cases', nargs='*', help=', '.join(CASES))
+    parser.add_argument('--build', default=os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'build'))
+    parser.add_argument('--before', help='the build folder of another version')
+    arguments = parser.parse_args()
+    unknown = [case for case in arguments.cases if case not in CASES]
+    if unknown:
+        parser.error(f'no such case: {", ".join(unknown)}')
+    print('| Case | ' + ('Before | Now | Ratio |' if arguments.before else 'Now |'))
+    print('|---|' + ('--:|--:|--:|' if arguments.before else '--:|'))
+    for case in arguments.cases or CASES:
+        before = figures(arguments.before, case) if arguments.before else {}
+        for name, seconds in figures(arguments.build, case).items():
+            row = [f'{case}, {name}', shown(seconds)]
+            if before:
+                row[1:1] = [shown(before[name])]
+                row.append(f'{seconds / before[name]:.4f}')
+            print('| ' + ' | '.join(row) + ' |', flush=True)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
