@@ -112,7 +112,7 @@ static const char *describe(const struct eddyi_toml *value, char buf[DESCRIBED_S
 /* The names that would have been right. */
 struct choices {
 	struct eddyi_nearest nearest;
-	char names[512];
+	char names[800];
 };
 
 static void choose(struct choices *choices, const char *name)

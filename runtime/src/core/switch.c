@@ -51,7 +51,8 @@ const char eddyi_switch[] = "asm";
  *    describe the caller on the other stack. */
 #if defined(__x86_64__)
 
-/* The jump instead of a `ret` keeps the return predictor out of it: 3.8 ns against 13.4. */
+/* The jump instead of a `ret` keeps the return predictor out of it: 3.8 ns against 13.4. It lands behind a call, where no
+ * `endbr64` stands: `notrack` allows that under indirect branch tracking. */
 __asm__(".macro eddyi_push reg\n"
 	"	pushq %\\reg\n"
 	"	.cfi_adjust_cfa_offset 8\n"
@@ -89,7 +90,7 @@ __asm__(".macro eddyi_push reg\n"
 	"	popq %rcx\n"
 	"	.cfi_adjust_cfa_offset -8\n"
 	"	.cfi_register %rip, %rcx\n"
-	"	jmpq *%rcx\n"
+	"	notrack jmpq *%rcx\n"
 	".cfi_endproc\n"
 	".size eddyi_swap, .-eddyi_swap\n"
 	".p2align 4\n"
