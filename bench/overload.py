@@ -6,19 +6,30 @@
 Each case is a function: it starts a server of a build, puts load on it, and returns how long an honest client waited, as seconds by
 name. The table shows the worst of the rounds; with --before also how many times that is of what it was.
 """
+# needs: openssl
 import argparse
 import contextlib
 import os
 import re
+import signal
 import socket
+import ssl
+import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROUNDS = 3
 GIVE_UP = 20.0      # an honest client that waits for so long is not waited for any longer
 HOST = b'Host: localhost\r\n'
+FILES = 20000
+LISTINGS = 150
+HANDSHAKES = 40
+JSON = b'[' + b'{},' * 349524 + b'{}]'   # a MiB
+JSON_SECONDS = 4
+PACE = 0.01
 
 
 class Served:
@@ -35,6 +46,11 @@ class Served:
                 raise RuntimeError(f'{program} does not listen')
             if found := re.search(r'istening on \S*?:(\d+)', line):
                 self.port = int(found[1])
+        threading.Thread(target=self.drain, daemon=True).start()
+
+    def drain(self):
+        with contextlib.suppress(ValueError):
+            self.process.stderr.read()
 
     def connect(self, source='127.0.0.1', timeout=GIVE_UP):
         wire = socket.socket()
@@ -108,8 +124,108 @@ def trickle(build):
         yield kind, waited
 
 
+def request(method, path, body=b''):
+    head = f'{method} {path} HTTP/1.1\r\nhost: localhost\r\n'
+    if body:
+        head += f'content-type: application/json\r\ncontent-length: {len(body)}\r\n'
+    return (head + '\r\n').encode() + body
+
+
+def receive_response(wire):
+    data = b''
+    while b'\r\n\r\n' not in data:
+        data += wire.recv(65536) or b'\r\n\r\n'
+    head, _, body = data.partition(b'\r\n\r\n')
+    left = int(re.search(rb'(?i)content-length: (\d+)', head)[1]) - len(body)
+    while left > 0:
+        left -= len(wire.recv(65536)) or left
+
+
+def shake(server):
+    """A connection over TLS, which is not verified."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context.wrap_socket(server.connect())
+
+
+def longest_handshake(server, enough):
+    """Of 40 at least, and until there are enough. One that the server gave up counts as long as it took."""
+    times = []
+    while len(times) < HANDSHAKES or not enough():
+        began = time.monotonic()
+        with contextlib.suppress(OSError):
+            shake(server).close()
+        times.append(time.monotonic() - began)
+        time.sleep(0.005)
+    return max(times)
+
+
+def make_key(folder):
+    """Options that name a certificate and its key."""
+    cert, key = os.path.join(folder, 'cert'), os.path.join(folder, 'key')
+    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', '/CN=localhost',
+                    '-out', cert, '-keyout', key], check=True, capture_output=True)
+    return '--cert', cert, '--key', key
+
+
+def handshakes(build):
+    """TLS handshakes, alone and while 150 requests for the list of 20,000 files are not answered."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as keys:
+        for i in range(FILES):
+            open(os.path.join(folder, f'file-{i:05}'), 'w').close()
+        with served(build, 'examples/files', folder, '--bind', '127.0.0.1:0', *make_key(keys)) as server:
+            yield 'alone', longest_handshake(server, lambda: True)
+            clients = [shake(server) for _ in range(LISTINGS)]
+            for client in clients:
+                client.sendall(request('GET', '/api/files'))
+            # The first bytes of the last list end it.
+            answered = threading.Event()
+            threading.Thread(target=lambda: [client.recv(1) for client in clients] and answered.set(), daemon=True).start()
+            yield 'beside 150 lists', longest_handshake(server, answered.is_set)
+            for client in clients:
+                client.close()
+
+
+def median_of_small(server):
+    times = []
+    with server.connect() as wire:
+        end = time.monotonic() + JSON_SECONDS
+        while time.monotonic() < end:
+            # At any moment, not only when the last answer has come: between two posts the server is idle.
+            time.sleep(PACE)
+            began = time.monotonic()
+            wire.sendall(request('GET', '/hello'))
+            receive_response(wire)
+            times.append(time.monotonic() - began)
+    return statistics.median(times)
+
+
+def post_json(server):
+    """Until it is killed. What is refused early is posted again."""
+    while True:
+        with contextlib.suppress(OSError, TypeError), server.connect() as wire:
+            wire.sendall(request('POST', '/json', JSON))
+            receive_response(wire)
+
+
+def json(build):
+    """The median of small requests, alone and while one client posts a MiB of JSON again and again."""
+    with served(build, 'examples/tour', '--bind', '127.0.0.1:0') as server:
+        yield 'median alone', median_of_small(server)
+        poster = os.fork()
+        if poster == 0:
+            post_json(server)
+        try:
+            yield 'median beside a MiB', median_of_small(server)
+        finally:
+            os.kill(poster, signal.SIGKILL)
+            os.waitpid(poster, 0)
+
+
 CASES = {
     'trickle': trickle,
+    'handshakes': handshakes,
+    'json': json,
 }
 
 
@@ -125,7 +241,7 @@ def figures(build, case):
 
 
 def shown(seconds):
-    return f'over {GIVE_UP:.0f} s' if seconds >= GIVE_UP else f'{seconds * 1000:.1f} ms'
+    return f'over {GIVE_UP:.0f} s' if seconds >= GIVE_UP else f'{seconds * 1000:.2f} ms'
 
 
 def main():
