@@ -177,8 +177,7 @@ int main(int argc, char **argv)
 	if (!settings.no_sandbox)
 		use_sandbox(app, files);
 	eddy_app_add_filter(app, files_harden);
-	eddy_app_use_same_origin(
-		app, &(struct eddy_same_origin_options){ .local_only = files_is_local(files) });
+	eddy_app_use_same_origin(app, &(struct eddy_same_origin_options){ .local_only = true });
 	eddy_app_add_filter(app, files_guard);
 	map(app);
 	files_look_around(files);

@@ -47,7 +47,7 @@ Test(bearer, the_file_has_mistakes)
 		{ "audiences = ''", "audiences: expected" },
 		{ "audiences = ['a', '']", "audiences: expected" },
 		{ "audiences = 7", "audiences: expected" },
-		{ "algorithms = []", "algorithms: expected an algorithm such as" },
+		{ "algorithms = []", "algorithms: expected a string such as" },
 		{ "algorithms = 'hs256'", "algorithms: expected" },
 		{ "algorithms = ['HS256', 'none']", "algorithms: expected" },
 		{ "issuer = ''", "issuer: expected" },

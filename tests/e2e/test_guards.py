@@ -1,5 +1,7 @@
 """Who may do what to a folder: pages of other sites may not."""
 import os
+import shutil
+import socket
 import unittest
 
 from wire import Case, Shared, request
@@ -99,11 +101,27 @@ class Guards(Shared):
 
 
 class Elsewhere(Case):
-    def test_bound_to_all_addresses_any_host_is_fine(self):
-        server = self.serve(self.folder(), bind='0.0.0.0:0')
-        self.assertEqual(server.ask(request('GET', '/', host='nas.example')).status, 200)
-        self.assertEqual(server.ask(request('PUT', '/files/x', 'Origin: http://evil.example', body='x', host='nas.example')).status, 403)
-        self.assertEqual(server.ask(request('PUT', '/files/x', 'Origin: http://nas.example', body='x', host='nas.example')).status, 201)
+    def test_host_whatever_it_is_bound_to(self):
+        name = socket.gethostname()
+        label = name.partition('.')[0]
+        good = 'localhost', '127.0.0.1:80', '192.0.2.1', '[2001:db8::1]:80', name, f'{name}:7878', label.upper(), f'{label}.local', f'{label}.LOCAL.:80'
+        bad = 'nas.example', f'{label}.local.example', f'{label}.example', f'x{label}', f'{label}x.local', f'x.{label}.local', 'local', '.local'
+        for bind in ('0.0.0.0:0', '127.0.0.1:0', 'unix:' + os.path.join(self.folder(), 'socket')):
+            server = self.serve(self.folder(), bind=bind)
+            for hosts, status in ((good, 200), (bad, 403)):
+                for host in hosts:
+                    with self.subTest((bind, host)):
+                        self.assertEqual(server.ask(request('GET', '/', host=host)).status, 400 if host == '.local' else status)
+            self.assertEqual(server.ask(request('PUT', '/files/x', 'Origin: http://evil.example', body='x', host=name)).status, 403)
+            self.assertEqual(server.ask(request('PUT', '/files/x', f'Origin: http://{name}', body='x', host=name)).status, 201)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which('unshare'), 'needs root, for a name of its own')
+    def test_host_of_a_machine_with_a_longer_name(self):
+        """Of a whole name, and its first label."""
+        server = self.serve(self.folder(), wrap=('unshare', '--uts', 'sh', '-c', 'hostname nas.home.example && exec "$0" "$@"'))
+        for host, status in (('nas', 200), ('nas.local', 200), ('NAS.home.example', 200), ('nas.home', 403), ('home.example', 403),
+                             ('nas.home.example.local', 403), ('nas.example', 403)):
+            self.assertEqual(server.ask(request('GET', '/', host=host)).status, status, host)
 
     def test_loopback_however_it_is_written(self):
         for address in ('localhost:0', 'LOCALHOST:0', '127.0.0.1:0', '127.1.2.3:0'):

@@ -40,7 +40,7 @@ static const struct eddy_config_key keys[] = {
 	  .expected = "a string that is not empty, or an array of one or more" },
 	{ "algorithms", EDDY_CONFIG_STRINGS, MEMBER(algorithms), .count_min = 1, .or_one = true,
 	  .accepts = is_algorithm,
-	  .expected = "an algorithm such as HS512, or an array of one or more" },
+	  .expected = "a string such as HS512, or an array of one or more" },
 	{ "issuer", EDDY_CONFIG_STRING, MEMBER(issuer), .min = 1 },
 	{ "realm", EDDY_CONFIG_STRING, MEMBER(realm), .min = 1, .max = 255, .accepts = is_sendable,
 	  .expected = "a string of 1 to 255 bytes, none of them a control byte" },

@@ -14,9 +14,9 @@ EDDY_BEGIN_DECLS
 
 /* Every field: 0 means its default. */
 struct eddy_same_origin_options {
-	/* Refuse also what asks for a host that is neither localhost nor an IP address: a name that
-	 * somebody else's DNS points at this machine would make their page ours (DNS rebinding). For a
-	 * server on a loopback address; default: any host. */
+	/* Refuse also what asks for a host other than localhost, an IP address, the machine's name and
+	 * NAME.local: a name that somebody else's DNS points at this machine would make their page ours
+	 * (DNS rebinding). For a server without a domain; default: any host. */
 	bool local_only;
 };
 

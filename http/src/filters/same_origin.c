@@ -1,6 +1,13 @@
 #include "exchange/error.h"
 
 #include <eddy/same_origin.h>
+#include <limits.h>
+#include <unistd.h>
+
+struct guard {
+	struct eddy_same_origin_options options;
+	char machine[HOST_NAME_MAX + 1]; /* its name */
+};
 
 /* The methods that RFC 9110 section 9.2.1 calls safe. */
 static bool is_safe(enum eddyi_method method)
@@ -27,13 +34,38 @@ static bool comes_from_elsewhere(const struct eddy_req *req)
 	return true;
 }
 
-static int guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+static bool is_name(struct eddy_str host, struct eddy_str name, const char *suffix)
 {
-	const struct eddy_same_origin_options *options = eddy_next_data(next);
+	return host.len == name.len + strlen(suffix) && name.len &&
+	       eddy_str_eq_nocase(eddy_str(host.ptr, name.len), name) &&
+	       eddy_str_eq_nocase(eddy_str_skip(host, name.len), eddy_str_from(suffix));
+}
+
+/* Whether the host is the machine's name, as a whole or its first label, or that label with .local (mDNS). */
+static bool is_machine(const struct guard *guard, const struct eddy_req *req)
+{
+	struct eddy_str full = eddy_str_from(guard->machine), first = full;
+	struct eddyi_host host;
+
+	if (eddyi_host_parse(eddy_req_host(req), &host) < 0)
+		return false;
+	first.len = strcspn(guard->machine, ".");
+	host.name.len -= host.name.len > 1 && host.name.ptr[host.name.len - 1] == '.';
+	return is_name(host.name, full, "") || is_name(host.name, first, "") ||
+	       is_name(host.name, first, ".local");
+}
+
+static int stand_guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	const struct guard *guard = eddy_next_data(next);
 
 	/* No browser leaves the host out. */
-	if (options->local_only && eddy_req_host(req).len && !eddy_req_host_is_local_or_ip(req))
-		return eddyi_render_error(req, 403, "this server answers to localhost only");
+	if (guard->options.local_only && eddy_req_host(req).len &&
+	    !eddy_req_host_is_local_or_ip(req) && !is_machine(guard, req))
+		return eddyi_render_error(
+			req, 403,
+			"this server answers to its addresses, to localhost and to "
+			"the machine's name");
 	if (!is_safe(req->head.method) && comes_from_elsewhere(req))
 		return eddyi_render_error(req, 403, "another site's page may not do this");
 	return eddy_next(next, req, res);
@@ -42,10 +74,15 @@ static int guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *
 static void use(struct eddy_app *app, struct eddyi_filters *filters,
 		const struct eddy_same_origin_options *options)
 {
-	struct eddy_same_origin_options *own = eddy_app_alloc(app, sizeof(*own));
+	struct guard *guard = eddy_app_alloc(app, sizeof(*guard));
 
-	*own = options ? *options : (struct eddy_same_origin_options){ 0 };
-	eddyi_app_add_filter_to(app, filters, guard, own);
+	*guard = (struct guard){ 0 };
+	if (options)
+		guard->options = *options;
+	/* What does not fit is no name that anybody asks for. */
+	if (gethostname(guard->machine, HOST_NAME_MAX) < 0)
+		guard->machine[0] = '\0';
+	eddyi_app_add_filter_to(app, filters, stand_guard, guard);
 }
 
 void eddy_app_use_same_origin(struct eddy_app *app, const struct eddy_same_origin_options *options)

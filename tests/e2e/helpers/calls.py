@@ -28,7 +28,7 @@ OTHERS = {
     'fstat': 'newfstatat', 'fstatat': 'newfstatat', 'lstat': 'newfstatat', 'stat': 'newfstatat', 'open': 'openat',
     'pread': 'pread64', 'pwrite': 'pwrite64', 'recv': 'recvfrom', 'send': 'sendto',
     'getifaddrs': RESOLVES, 'getaddrinfo': RESOLVES, 'if_nametoindex': 'close ioctl socket',
-    'getrlimit': 'prlimit64', 'setrlimit': 'prlimit64', 'exit': 'exit_group', '_exit': 'exit_group',
+    'gethostname': 'uname', 'getrlimit': 'prlimit64', 'setrlimit': 'prlimit64', 'exit': 'exit_group', '_exit': 'exit_group',
     'gmtime_r': STDIO, 'strftime': STDIO, 'tzset': STDIO,    # the time zone
     'isatty': 'ioctl', 'nanosleep': 'clock_nanosleep', 'usleep': 'clock_nanosleep', 'pause': 'pause',
     'opendir': f'{MEMORY} close newfstatat openat', 'fdopendir': f'{MEMORY} fcntl newfstatat', 'readdir': 'getdents64',
