@@ -21,6 +21,7 @@ FILES = {
 CLANG = 'clang libclang-rt-dev'
 PACKAGES = {
     'clang': CLANG, 'fuzz': CLANG, 'asan-clang': CLANG, 'tsan': CLANG, 'valgrind': 'valgrind', 'valgrind-clang': 'clang valgrind',
+    'real_clients': 'apt aria2 ostree rclone wget zsync',
     'debian': 'debhelper dpkg-dev lintian', 'wolfssl': 'autoconf automake dpkg-dev libtool make',
 }
 

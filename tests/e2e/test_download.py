@@ -257,7 +257,7 @@ class Ranges(Shared):
         boundary = re.fullmatch(r'multipart/byteranges; boundary=([0-9a-zA-Z]+)', response.header('content-type'))[1].encode()
         expected = b''
         for first, last in wanted:
-            expected += (b'\r\n' if expected else b'') + b'--' + boundary + b'\r\ncontent-type: text/plain; charset=utf-8\r\n' + \
+            expected += b'\r\n--' + boundary + b'\r\ncontent-type: text/plain; charset=utf-8\r\n' + \
                 f'content-range: bytes {first}-{last}/{size}\r\n\r\n'.encode() + self.data[first:last + 1]
         expected += b'\r\n--' + boundary + b'--\r\n'
         self.assertEqual(response.body, expected)

@@ -71,7 +71,8 @@ static int reply_piece(struct eddy_req *req)
 					       });
 }
 
-/* The lines before part `at` of a multipart/byteranges body; past the last one, its end. */
+/* The lines before part `at` of a multipart/byteranges body; past the last one, its end. A blank line stands
+ * before the first, too (RFC 9110 section 14.6): zsync skips one. */
 static struct eddy_str part_head(struct eddy_res *res, size_t at)
 {
 	char range[EDDYI_RANGE_TEXT_SIZE];
@@ -80,8 +81,8 @@ static struct eddy_str part_head(struct eddy_res *res, size_t at)
 		return eddyi_arena_printf(&res->req->arena, "\r\n--%.*s--\r\n",
 					  EDDY_FMT(res->boundary));
 	return eddyi_arena_printf(
-		&res->req->arena, "%s--%.*s\r\ncontent-type: %.*s\r\ncontent-range: %.*s\r\n\r\n",
-		at ? "\r\n" : "", EDDY_FMT(res->boundary), EDDY_FMT(res->part_type),
+		&res->req->arena, "\r\n--%.*s\r\ncontent-type: %.*s\r\ncontent-range: %.*s\r\n\r\n",
+		EDDY_FMT(res->boundary), EDDY_FMT(res->part_type),
 		EDDY_FMT(eddyi_range_format(res->ranges->ranges[at], res->file_size, range)));
 }
 
