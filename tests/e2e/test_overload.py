@@ -222,6 +222,32 @@ class ABodyThatTrickles(Crowded):
             self.assertEqual(len(wire.take(16 * MIB)), 16 * MIB)
 
 
+class MemoryOfConnections(Crowded):
+    def test_body_memory_max(self):
+        """Bytes count as they come, and until the request ends."""
+        server = self.limits(body_memory_max=100000)
+        for form in (('Content-Length: 80000', b'x' * 60000, b'x' * 20000),
+                     ('Transfer-Encoding: chunked', b'11170\r\n' + b'x' * 70000 + b'\r\n', b'0\r\n\r\n')):
+            with self.subTest(form[0]), server.connect() as first:
+                first.send(request('POST', '/echo', form[0]) + form[1])
+                self.eventually(lambda: self.asked(server, 60000) == 503)
+                self.assertEqual(self.asked(server, 10000), 200)
+                first.send(form[2])
+                self.assertEqual(first.read().status, 200)
+                self.eventually(lambda: self.asked(server, 60000) == 200)
+        # What is announced takes nothing.
+        with server.connect() as first:
+            first.send(request('POST', '/echo', 'Content-Length: 90000'))
+            self.assertEqual(self.asked(server, 60000), 200)
+
+    def asked(self, server, size):
+        with server.connect() as wire:
+            response = wire.ask(request('POST', '/echo', body=b'x' * size))
+            if response.status != 200:
+                self.assertProblem(response, 503)
+            return response.status
+
+
 class ConnectionsOfOneAddress(Crowded):
     def test_connections_per_address_max(self):
         server = self.serve('--connections_per_address_max', 3, program='limits', log='debug')

@@ -68,6 +68,7 @@ Test(config, replaces_what_the_builder_said)
 					    "write_timeout_ms = 3\n"
 					    "idle_timeout_ms = 4\n"
 					    "connections_per_address_max = 13\n"
+					    "body_memory_max = 16\n"
 					    "body_rate_min = 0\n"
 					    "write_rate_min = 14\n"
 					    "rate_grace_ms = 15\n"
@@ -105,6 +106,7 @@ Test(config, replaces_what_the_builder_said)
 	cr_expect(eq(u64, app->options.idle_timeout_ns, 4 * EDDY_MS));
 	cr_expect(eq(u64, app->options.drain_timeout_ns, 5 * EDDY_MS));
 	cr_expect(eq(uint, app->options.connections_per_address_max, 13));
+	cr_expect(eq(u64, app->options.body_memory_max, 16));
 	cr_expect(eq(u64, app->options.body_rate_min, 0));
 	cr_expect(eq(u64, app->options.write_rate_min, 14));
 	cr_expect(eq(u64, app->options.rate_grace_ns, 15 * EDDY_MS));
@@ -196,9 +198,9 @@ Test(config, leaves_alone_what_it_does_not_say)
 	}
 }
 
-#define ALL_KEYS                                                                                                                                                                                                                   \
-	"bind, bind_plain, proxy_protocol, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, json_values_max, file_max, " \
-	"parts_max, part_header_max, field_max, connections_max, connections_per_address_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                               \
+#define ALL_KEYS                                                                                                                                                                                                                                    \
+	"bind, bind_plain, proxy_protocol, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, json_values_max, body_memory_max, file_max, " \
+	"parts_max, part_header_max, field_max, connections_max, connections_per_address_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                                \
 	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, body_rate_min, write_rate_min, rate_grace_ms, drain_timeout_ms, lame_duck_ms"
 
 static const struct {
@@ -593,6 +595,8 @@ static void default_of(const struct eddy_app *app, const struct eddy_config_key 
 		strcpy(buf, "the loop's, 8");
 	else if (strcmp(key->name, "connections_per_address_max") == 0)
 		strcpy(buf, "none");
+	else if (strcmp(key->name, "body_memory_max") == 0)
+		strcpy(buf, "a quarter of the memory");
 	else
 		strcpy(buf, "by RLIMIT_NOFILE");
 }

@@ -348,6 +348,9 @@ static void declare_all(void)
 			    "Connections without the PROXY header that they were to begin with, "
 			    "or from nobody who may send one.",
 			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, proxy_failures));
+	declare_connections("eddy_http_bodies_refused_total",
+			    "Bodies that were refused because others took all memory for bodies.",
+			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, refused_bodies));
 	in_flight = declare("eddy_http_requests_in_flight", "Requests that are being answered.",
 			    EDDY_METRIC_GAUGE, 0, NULL);
 }
@@ -377,6 +380,7 @@ static void end_counting(void *kept)
 	counted.gone.evicted_slow += stats.evicted_slow;
 	counted.gone.slow_bodies += stats.slow_bodies;
 	counted.gone.slow_writes += stats.slow_writes;
+	counted.gone.refused_bodies += stats.refused_bodies;
 	counted.gone.accept_failures += stats.accept_failures;
 	counted.gone.proxy_failures += stats.proxy_failures;
 	pthread_mutex_unlock(&counted.lock);

@@ -36,13 +36,17 @@ struct eddy_server_options {
 	unsigned header_count_max; /* fields; default 100; past it 431 */
 	uint64_t body_max;        /* bytes of a body read into memory; default 1 MiB; past it 413 */
 	unsigned json_values_max; /* values of a JSON body; default 16,384; past it 413 */
-	uint64_t file_max;        /* bytes of a body saved to files; default 1 GiB; past it 413 */
-	unsigned parts_max;       /* parts of a multipart body; default 64; past it 413 */
-	size_t part_header_max;   /* bytes of a part's header block; default 8 KiB; past it 400 */
-	uint64_t field_max;       /* bytes of a part read as text; default 64 KiB; past it 413 */
+	/* Bytes of all bodies in memory together, counted as they come; past it 503; default: a quarter of the memory
+	 * of the machine, or of the process's control group. */
+	uint64_t body_memory_max;
+	uint64_t file_max;      /* bytes of a body saved to files; default 1 GiB; past it 413 */
+	unsigned parts_max;     /* parts of a multipart body; default 64; past it 413 */
+	size_t part_header_max; /* bytes of a part's header block; default 8 KiB; past it 400 */
+	uint64_t field_max;     /* bytes of a part read as text; default 64 KiB; past it 413 */
 	/* When there are as many, others are closed for one that comes: idle ones, then those whose head, or TLS
 	 * handshake, is incomplete, then those that come or go at less than .body_rate_min or .write_rate_min; of each
-	 * kind those of the address that has most. Default: what RLIMIT_NOFILE leaves. */
+	 * kind those of the address that has most. Default: what RLIMIT_NOFILE leaves, and a quarter of the memory of the
+	 * machine, or of the process's control group, has room for at 64 KiB each, with TLS 192 KiB. */
 	unsigned connections_max;
 	/* Those of one address, of IPv6 one /64; one more is closed at once. Unix sockets and trusted proxies are not
 	 * counted. Default: no limit. */
@@ -196,10 +200,11 @@ struct eddy_app_stats {
 	uint64_t over_address; /* closed at once, for .connections_per_address_max */
 	/* Closed to make room for others, when they were */
 	uint64_t evicted_idle;
-	uint64_t evicted_head; /* waiting for the rest of a head or a handshake */
-	uint64_t evicted_slow; /* below .body_rate_min or .write_rate_min, or about to end */
-	uint64_t slow_bodies;  /* answered 408 for .body_rate_min */
-	uint64_t slow_writes;  /* closed for .write_rate_min */
+	uint64_t evicted_head;   /* waiting for the rest of a head or a handshake */
+	uint64_t evicted_slow;   /* below .body_rate_min or .write_rate_min, or about to end */
+	uint64_t slow_bodies;    /* answered 408 for .body_rate_min */
+	uint64_t slow_writes;    /* closed for .write_rate_min */
+	uint64_t refused_bodies; /* answered 503 for .body_memory_max */
 	uint64_t accept_failures; /* times that accepting had to pause: no descriptor was left, or the like */
 	uint64_t proxy_failures; /* closed for want of a good PROXY header, or of a right to send one */
 };

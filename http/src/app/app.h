@@ -110,6 +110,8 @@ struct eddy_app {
 	struct eddyi_mime *mime; /* read when it runs or is tested for the first time */
 
 	bool stands_in; /* while it starts: the subscriber to the log is its own */
+	atomic_uint_fast64_t body_memory;    /* bytes of bodies that are in memory */
+	atomic_uint_fast64_t refused_bodies; /* for which there was none left */
 
 	/* While it runs: */
 	struct eddyi_run *run;        /* guarded by a lock of run.c, as is: */

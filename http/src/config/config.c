@@ -59,6 +59,7 @@ static const struct eddy_config_key server_keys[] = {
 	COUNT(header_count_max, 10000),
 	COUNT(body_max, 0),
 	COUNT(json_values_max, 1 << 24),
+	COUNT(body_memory_max, 0),
 	COUNT(file_max, 0),
 	COUNT(parts_max, 10000),
 	COUNT(part_header_max, EDDY_MIB),

@@ -112,7 +112,7 @@ static const char *describe(const struct eddyi_toml *value, char buf[DESCRIBED_S
 /* The names that would have been right. */
 struct choices {
 	struct eddyi_nearest nearest;
-	char names[800];
+	char names[896];
 };
 
 static void choose(struct choices *choices, const char *name)

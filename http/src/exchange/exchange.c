@@ -29,6 +29,8 @@ void eddyi_req_free(struct eddy_req *req)
 {
 	struct eddyi_arena arena = req->arena;
 
+	if (req->body_memory)
+		eddyi_req_free_body_memory(req);
 	eddyi_req_layers_deinit(req);
 	eddyi_coded_deinit(req);
 	eddyi_decoded_deinit(req);

@@ -84,6 +84,7 @@ struct eddy_req {
 	struct eddyi_asker *asker;           /* NULL as long as nobody has wanted to know */
 	unsigned methods;                    /* that the path does answer, when no route fits */
 	struct eddyi_body body;
+	uint64_t body_memory;            /* of the body, as it is counted for the app */
 	struct eddyi_pace pace;          /* of the body and the answer */
 	struct eddyi_observed *observed; /* NULL: nobody does */
 	struct eddyi_req_kept *kept;     /* by layers, the last one first */

@@ -4,6 +4,7 @@
 #include "peer.h"
 
 #include <eddy/layer.h>
+#include <eddy/log.h>
 #include <errno.h>
 
 struct eddy_str eddy_req_method(const struct eddy_req *req)
@@ -123,6 +124,43 @@ ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len)
 	return eddyi_body_read(&req->body, req->wire, buf, len);
 }
 
+/* What an app is told does not change while it runs; what it counts does. */
+static struct eddy_app *counts_of(const struct eddy_req *req)
+{
+	return (struct eddy_app *)req->app;
+}
+
+int eddyi_req_take_body_memory(struct eddy_req *req, size_t bytes)
+{
+	struct eddy_app *app = counts_of(req);
+	uint64_t max = app->options.body_memory_max;
+
+	req->body_memory += bytes;
+	/* A test of an app that does not run has no limit. */
+	if (atomic_fetch_add(&app->body_memory, bytes) + bytes <= max || !max)
+		return 0;
+	atomic_fetch_add(&app->refused_bodies, 1);
+	eddy_debug("eddy::http",
+		   "the body of %.*s %.*s is refused: bodies take as much memory as they may",
+		   EDDY_FMT(req->head.method_name), EDDY_FMT(req->head.target.path));
+	return eddyi_req_fail(req, -EBUSY, 503, "the server has no memory left for request bodies");
+}
+
+void eddyi_req_free_body_memory(struct eddy_req *req)
+{
+	atomic_fetch_sub(&counts_of(req)->body_memory, req->body_memory);
+	req->body_memory = 0;
+}
+
+/* Read some of a body that is kept. Return: as eddy_req_read(), -EBUSY. */
+static ssize_t read_kept(struct eddy_req *req, char *buf, size_t len)
+{
+	ssize_t r = eddy_req_read(req, buf, len);
+	int counted = r > 0 ? eddyi_req_take_body_memory(req, (size_t)r) : 0;
+
+	return counted < 0 ? counted : r;
+}
+
 /* Read until the end into `buf`, which holds `size` bytes. Return: the length, -EMSGSIZE. */
 static ssize_t read_all(struct eddy_req *req, char *buf, size_t size)
 {
@@ -130,7 +168,7 @@ static ssize_t read_all(struct eddy_req *req, char *buf, size_t size)
 	char over;
 
 	for (;;) {
-		ssize_t r = len < size ? eddy_req_read(req, buf + len, size - len) :
+		ssize_t r = len < size ? read_kept(req, buf + len, size - len) :
 					 eddy_req_read(req, &over, 1);
 
 		if (r < 0)
@@ -162,7 +200,7 @@ static int read_unknown(struct eddy_req *req, uint64_t max, struct eddy_str *ret
 			memcpy(larger, buf, len);
 		buf = larger;
 		while (len < size) {
-			r = eddy_req_read(req, buf + len, size - len);
+			r = read_kept(req, buf + len, size - len);
 			if (r < 0)
 				return (int)r;
 			if (r == 0) {

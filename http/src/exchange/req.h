@@ -19,6 +19,13 @@ bool eddyi_req_may_keep(const struct eddy_req *req);
 /* Have layers give back what they keep for the request. */
 void eddyi_req_layers_deinit(struct eddy_req *req);
 
+/* Count bytes of its body that have come to be kept in memory, until the request ends.
+ * Return: 0; -EBUSY, which is 503, when bodies take as much as they may. */
+int eddyi_req_take_body_memory(struct eddy_req *req, size_t bytes);
+
+/* Give back all of them. */
+void eddyi_req_free_body_memory(struct eddy_req *req);
+
 /* The rate, in bytes a second, at which its body must come, or its answer be taken. */
 uint64_t eddyi_req_body_rate_min(const struct eddy_req *req);
 uint64_t eddyi_req_write_rate_min(const struct eddy_req *req);

@@ -1,5 +1,6 @@
 #include "part.h"
 
+#include "exchange/req.h"
 #include "message/multipart.h"
 #include "text/disposition.h"
 #include "upload.h"
@@ -219,6 +220,9 @@ int eddy_part_text(struct eddy_part *part, struct eddy_str *ret_text)
 		}
 		memcpy(text + len, data.ptr, data.len);
 		len += data.len;
+		r = eddyi_req_take_body_memory(form->req, data.len);
+		if (r < 0)
+			return r;
 	}
 	if (r < 0)
 		return r;

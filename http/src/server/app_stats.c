@@ -47,5 +47,6 @@ struct eddy_app_stats eddy_app_stats(const struct eddy_app *app)
 	pthread_mutex_lock(&eddyi_run_lock);
 	stats = app->run ? add_workers(app->before, app->run) : app->before;
 	pthread_mutex_unlock(&eddyi_run_lock);
+	stats.refused_bodies = atomic_load(&app->refused_bodies);
 	return stats;
 }

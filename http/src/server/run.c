@@ -1,6 +1,7 @@
 /* An app from start to end: its sockets, its workers, its signals. */
 #include "app_sandbox.h"
 #include "app_stats.h"
+#include "memory_limit.h"
 #include "restart.h"
 #include "stop.h"
 #include "tls/tls_setup.h"
@@ -177,13 +178,14 @@ static int serve(struct eddyi_worker *worker)
 
 /* ---- the whole ---- */
 
-/* As many connections as descriptors allow: the program itself and two for each pooled pipe come
+/* As many connections as memory and descriptors allow: the program itself and two for each pooled pipe come
  * first. */
-static unsigned default_connections_max(const struct eddy_app *app)
+static unsigned default_connections_max(const struct eddy_app *app, uint64_t memory)
 {
 	unsigned pipes = app->transfer.pipes_kept ? app->transfer.pipes_kept : 8;
 	struct rlimit limit;
 	uint64_t reserved = 32 + 2 * pipes * (uint64_t)app->options.workers, max;
+	uint64_t of_memory = eddyi_memory_connections(memory, app->tls != NULL);
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 1024;
@@ -193,11 +195,13 @@ static unsigned default_connections_max(const struct eddy_app *app)
 			return 1024;
 	}
 	max = limit.rlim_cur > 1 << 30 ? 1 << 30 : limit.rlim_cur;
-	return (unsigned)(reserved < max / 2 ? max - reserved : max - max / 2);
+	max = reserved < max / 2 ? max - reserved : max - max / 2;
+	return (unsigned)(of_memory < max ? of_memory : max);
 }
 
 static int open_run(struct eddyi_run *run, struct eddy_app *app)
 {
+	uint64_t memory;
 	int r;
 
 	*run = (struct eddyi_run){ .app = app, .count = app->options.workers };
@@ -222,8 +226,11 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 	if (r < 0)
 		return r;
 	atomic_store(&app->port, run->listening.port);
+	memory = eddyi_memory_limit("");
 	if (!app->options.connections_max)
-		app->options.connections_max = default_connections_max(app);
+		app->options.connections_max = default_connections_max(app, memory);
+	if (!app->options.body_memory_max)
+		app->options.body_memory_max = eddyi_memory_share(memory);
 	if (!app->options.connections_per_address_max)
 		return 0;
 	r = eddyi_tally_init(&run->tally, app->options.connections_max);

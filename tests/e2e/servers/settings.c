@@ -92,6 +92,7 @@ static const struct setting all_common[] = {
 	COMMON(header_count_max),
 	COMMON(body_max),
 	COMMON(json_values_max),
+	COMMON(body_memory_max),
 	COMMON(file_max),
 	COMMON(parts_max),
 	COMMON(part_header_max),
