@@ -70,14 +70,12 @@ static void close_conn(struct eddyi_conn *conn)
 }
 
 /* Send what was held for a request that turned out not to be there. */
-static int flush_held(struct eddyi_conn *conn)
+static __attribute__((noinline)) int flush_held(struct eddyi_conn *conn)
 {
 	struct eddyi_pace pace = { 0 };
 	struct eddy_scope scope;
 	int r;
 
-	if (!conn->wire.held && !conn->wire.tls)
-		return 0;
 	eddyi_conn_pace_begin(conn, &pace);
 	eddy_scope_begin(&scope, NULL);
 	conn->beside = &scope;
@@ -112,7 +110,7 @@ static int take_in_next(struct eddyi_conn *conn)
 		status = eddyi_conn_take_in_pending(conn);
 		if (EDDYI_TLS && status == 0 && conn->wire.tls)
 			status = eddyi_conn_take_in_decrypted(conn);
-		if (status == 0)
+		if (status == 0 && (conn->wire.held || conn->wire.tls))
 			status = flush_held(conn);
 	} while (status == 0 && conn->wire.inbox);
 	return status;

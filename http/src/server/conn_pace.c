@@ -105,7 +105,8 @@ void eddyi_conn_pace_begin(struct eddyi_conn *conn, struct eddyi_pace *pace)
 
 void eddyi_conn_pace_end(struct eddyi_conn *conn)
 {
-	eddy_timeout_disarm(&conn->wire.pace->timeout);
+	if (conn->wire.pace->timeout.node.next)
+		eddy_timeout_disarm(&conn->wire.pace->timeout);
 	conn->wire.pace = NULL;
 	eddyi_holders_move(&conn->conns->holders, &conn->seat, EDDYI_STANDING_BUSY);
 }

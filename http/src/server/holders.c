@@ -90,14 +90,6 @@ static struct eddyi_holder *find_or_make(struct eddyi_holders *holders, const st
 	return holder;
 }
 
-static void drop(struct eddyi_holders *holders, struct eddyi_holder *holder)
-{
-	struct eddyi_holder **at = find(holders, &holder->ip);
-
-	*at = holder->next;
-	free(holder);
-}
-
 /* ---- who holds most ---- */
 
 static unsigned rank_of(const struct eddyi_holders *holders, const struct eddyi_holder *holder)
@@ -126,6 +118,17 @@ static void unrank(struct eddyi_ranking *ranking, struct eddy_node *node, unsign
 		ranking->used_words &= ~(1ull << at / 64);
 }
 
+/* One that is there already goes behind the others. */
+static inline void rank_last(struct eddyi_ranking *ranking, struct eddy_node *node, unsigned at)
+{
+	struct eddy_node *list = &ranking->by_count[at];
+
+	if (list->prev == node)
+		return;
+	eddy_list_remove(node);
+	eddy_list_append(list, node);
+}
+
 /* Hold `by` connections more. */
 static void count(struct eddyi_holders *holders, struct eddyi_holder *holder, int by)
 {
@@ -145,29 +148,33 @@ static void count(struct eddyi_holders *holders, struct eddyi_holder *holder, in
 	}
 }
 
-/* ---- seats ---- */
-
-static void enter(struct eddyi_holders *holders, struct eddyi_seat *seat)
+static void drop(struct eddyi_holders *holders, struct eddyi_holder *holder)
 {
-	struct eddyi_holder *holder = seat->holder;
-	enum eddyi_standing standing = seat->standing;
+	struct eddyi_holder **at = find(holders, &holder->ip);
 
-	eddy_list_append(&holder->seats[standing], &seat->node);
-	if (standing != EDDYI_STANDING_BUSY && holders->by_count && !holder->ranks[standing].next)
-		rank(&holders->rankings[standing], &holder->ranks[standing],
-		     rank_of(holders, holder));
+	for (int i = 0; i < EDDYI_STANDING_BUSY; i++)
+		if (holder->ranks[i].next)
+			unrank(&holders->rankings[i], &holder->ranks[i], rank_of(holders, holder));
+	*at = holder->next;
+	free(holder);
 }
 
-static void leave(struct eddyi_holders *holders, struct eddyi_seat *seat)
+/* ---- seats ---- */
+
+static inline void enter(struct eddyi_holders *holders, struct eddyi_seat *seat)
 {
 	struct eddyi_holder *holder = seat->holder;
 	enum eddyi_standing standing = seat->standing;
+	struct eddy_node *list = &holder->seats[standing], *node;
 
-	eddy_list_remove(&seat->node);
-	if (standing != EDDYI_STANDING_BUSY && holder->ranks[standing].next &&
-	    eddy_list_is_empty(&holder->seats[standing]))
-		unrank(&holders->rankings[standing], &holder->ranks[standing],
-		       rank_of(holders, holder));
+	if (standing != EDDYI_STANDING_BUSY && eddy_list_is_empty(list) && holders->by_count) {
+		node = &holder->ranks[standing];
+		if (node->next)
+			rank_last(&holders->rankings[standing], node, rank_of(holders, holder));
+		else
+			rank(&holders->rankings[standing], node, rank_of(holders, holder));
+	}
+	eddy_list_append(list, &seat->node);
 }
 
 bool eddyi_holders_seat(struct eddyi_holders *holders, struct eddyi_seat *seat,
@@ -189,7 +196,7 @@ void eddyi_holders_unseat(struct eddyi_holders *holders, struct eddyi_seat *seat
 {
 	struct eddyi_holder *holder = seat->holder;
 
-	leave(holders, seat);
+	eddy_list_remove(&seat->node);
 	count(holders, holder, -1);
 	if (holder != &holders->nobody && !holder->count)
 		drop(holders, holder);
@@ -200,24 +207,26 @@ void eddyi_holders_move(struct eddyi_holders *holders, struct eddyi_seat *seat,
 {
 	if (seat->standing == standing)
 		return;
-	leave(holders, seat);
+	eddy_list_remove(&seat->node);
 	seat->standing = standing;
 	enter(holders, seat);
 }
 
-struct eddyi_seat *eddyi_holders_first(const struct eddyi_holders *holders,
-				       enum eddyi_standing standing)
+struct eddyi_seat *eddyi_holders_first(struct eddyi_holders *holders, enum eddyi_standing standing)
 {
-	const struct eddyi_ranking *ranking = &holders->rankings[standing];
-	const struct eddyi_holder *holder;
-	unsigned word, at;
+	struct eddyi_ranking *ranking = &holders->rankings[standing];
 
-	if (!ranking->used_words)
-		return NULL;
-	word = 63 - (unsigned)__builtin_clzll(ranking->used_words);
-	at = word * 64 + 63 - (unsigned)__builtin_clzll(ranking->used[word]);
-	holder = eddy_of(ranking->by_count[at].next, struct eddyi_holder, ranks[standing]);
-	return eddy_of(holder->seats[standing].next, struct eddyi_seat, node);
+	while (ranking->used_words) {
+		unsigned word = 63 - (unsigned)__builtin_clzll(ranking->used_words);
+		unsigned at = word * 64 + 63 - (unsigned)__builtin_clzll(ranking->used[word]);
+		struct eddy_node *node = ranking->by_count[at].next;
+		struct eddyi_holder *holder = eddy_of(node, struct eddyi_holder, ranks[standing]);
+
+		if (!eddy_list_is_empty(&holder->seats[standing]))
+			return eddy_of(holder->seats[standing].next, struct eddyi_seat, node);
+		unrank(ranking, node, at);
+	}
+	return NULL;
 }
 
 static void each_of(struct eddyi_holder *holder, void (*fn)(struct eddyi_seat *seat))

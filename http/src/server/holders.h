@@ -49,10 +49,11 @@ struct eddyi_ranking {
 
 /* Invariants:
  * 1. A holder is in a bucket as long as it holds a connection; `nobody` is in none, and counts as one that holds none.
- * 2. A holder is in the ranking of a standing while it has connections of that standing, at min(count, rank_max).
+ * 2. A holder that has connections of a standing is in its ranking, at min(count, rank_max). One that has none any
+ *    more stays until somebody looks for the first: most come back with the next request.
  * 3. A bit is set in `used` for each list of `by_count` that is not empty, in `used_words` for each word that is not 0.
- * 4. Finding, adding, moving, removing and choosing take the same time however many there are, as long as the
- *    addresses do not outnumber the buckets.
+ * 4. Each call takes the same time, on average, however many there are, as long as the addresses do not outnumber
+ *    the buckets.
  */
 struct eddyi_holders {
 	struct eddyi_holder **buckets; /* NULL: everybody is nobody */
@@ -84,8 +85,7 @@ void eddyi_holders_move(struct eddyi_holders *holders, struct eddyi_seat *seat,
 			enum eddyi_standing standing);
 
 /* Return: the one of this standing that goes first; NULL when there is none. */
-struct eddyi_seat *eddyi_holders_first(const struct eddyi_holders *holders,
-				       enum eddyi_standing standing);
+struct eddyi_seat *eddyi_holders_first(struct eddyi_holders *holders, enum eddyi_standing standing);
 
 /* Call `fn` for all connections; it may change the standing of this one. */
 void eddyi_holders_each(struct eddyi_holders *holders, void (*fn)(struct eddyi_seat *seat));
