@@ -25,7 +25,7 @@ void eddyi_conns_deinit(struct eddyi_conns *conns)
 void eddyi_conn_tell(const struct eddyi_conn *conn, const char *why)
 {
 	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
-	char text[EDDY_SOCKADDR_TEXT_MAX] = "a client that has gone";
+	char text[EDDY_SOCKADDR_TEXT_MAX] = "unknown";
 
 	if (!eddy_log_is_enabled(EDDY_LOG_DEBUG, TARGET))
 		return;
