@@ -119,7 +119,7 @@ def check_without_features(root, folder, prefix):
     install(root, 'http', build, prefix, *(f'-D{f}=disabled' for f in FEATURES), env={'CXX': '/bin/false'})
     use('http', prefix, lib, folder, False)
     for library in ('libeddy-http.a', 'libeddy-http.so'):
-        symbols = run('nm', os.path.join(lib, library))
+        symbols = run('nm', '--extern-only', os.path.join(lib, library))
         for left, *_ in FEATURES.values():
             if found := re.findall(left, symbols):
                 raise Failed(f'{library} has ' + ' '.join(found))

@@ -882,7 +882,7 @@ class Files(TlsCase):
             with open(config, 'w') as file:
                 file.write('[tls]\n' + '\n'.join(lines) + '\n')
         write('cert = "server.pem"', 'key = "server.key"', 'min_version = "1.3"', 'client_certs = "required"',
-              'client_ca = "ca.pem"', 'no_ktls = true', 'handshake_timeout_ms = 200')
+              'client_ca = "ca.pem"', 'no_ktls = true', 'handshake_timeout_ms = 2000')
         server = self.serve('--config', config, program='secure')
         self.assertIn('CN=jo', self.session(self.dial(server, context(cert='client'))).header('x-peer'))
         with self.assertRaises(ssl.SSLError):

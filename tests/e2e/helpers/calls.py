@@ -79,7 +79,7 @@ def is_call(name):
 
 
 def made_by(function):
-    name = re.sub(r'^__(\w+)_chk$', r'\1', function)
+    name = re.sub(r'^__(\w+)_(chk|2)$', r'\1', function)
     name = re.sub(r'64(v2)?$', lambda match: '2' if match[1] else '', name)
     if name in OTHERS:
         return OTHERS[name].split()
