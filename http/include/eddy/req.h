@@ -152,6 +152,10 @@ EDDY_API void *eddy_req_route_data(const struct eddy_req *req);
 /* The address of the app's that the client has connected to, as it was typed. */
 EDDY_API struct eddy_str eddy_req_bound(const struct eddy_req *req);
 
+/* Whether the client has left, which cancels the request's scope: a call returned -ECANCELED for that (see
+ * eddy_route_set_cancel_on()). */
+EDDY_API bool eddy_req_client_left(const struct eddy_req *req);
+
 /* An event that is set when the app begins to end. A handler that would go on for as long as its client stays, such
  * as a stream of events, selects on it (eddy/select.h) and returns: else the end waits for it until
  * .drain_timeout_ns is over. */

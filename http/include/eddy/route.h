@@ -62,6 +62,20 @@ EDDY_API void eddy_route_set_file_max(struct eddy_route *route, uint64_t max);
 EDDY_API void eddy_route_set_body_rate_min(struct eddy_route *route, uint64_t rate);
 EDDY_API void eddy_route_set_write_rate_min(struct eddy_route *route, uint64_t rate);
 
+/* What of its client cancels a request before it is answered: calls that wait return -ECANCELED, and
+ * eddy_req_client_left() says why. It is noticed within a fifth of a second. */
+enum eddy_cancel_on {
+	EDDY_CANCEL_ON_DEFAULT, /* of GET and HEAD as _RESET, of other methods as _NOTHING */
+	EDDY_CANCEL_ON_NOTHING, /* the handler completes */
+	EDDY_CANCEL_ON_RESET,   /* the connection is reset */
+	/* It is reset, or the client has ended its stream. Most clients do so when they leave; one that has
+	 * only said all, as `nc -N` does, gets no answer then. */
+	EDDY_CANCEL_ON_END,
+};
+
+/* Choose what of its client cancels the requests of a route. */
+EDDY_API void eddy_route_set_cancel_on(struct eddy_route *route, enum eddy_cancel_on cancel_on);
+
 EDDY_END_DECLS
 
 #endif

@@ -53,6 +53,7 @@ struct eddy_route {
 	uint64_t write_rate_min;
 	bool has_body_rate_min;
 	bool has_write_rate_min;
+	enum eddy_cancel_on cancel_on;
 };
 
 struct eddy_group {

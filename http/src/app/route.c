@@ -36,3 +36,8 @@ void eddy_route_set_write_rate_min(struct eddy_route *route, uint64_t rate)
 	route->write_rate_min = rate;
 	route->has_write_rate_min = true;
 }
+
+void eddy_route_set_cancel_on(struct eddy_route *route, enum eddy_cancel_on cancel_on)
+{
+	route->cancel_on = cancel_on;
+}

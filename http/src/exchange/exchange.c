@@ -73,6 +73,14 @@ void eddyi_exchange_cut(struct eddy_req *req)
 	eddyi_exchange_expire(req);
 }
 
+void eddyi_exchange_leave(struct eddy_req *req)
+{
+	if (req->answered || !req->scope)
+		return;
+	req->client_left = true;
+	eddy_scope_cancel(req->scope);
+}
+
 static int reply_and_drain(struct eddy_req *req)
 {
 	int r;

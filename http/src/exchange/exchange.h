@@ -26,4 +26,7 @@ void eddyi_exchange_expire(struct eddy_req *req);
 /* Cut the exchange short, without an answer. */
 void eddyi_exchange_cut(struct eddy_req *req);
 
+/* The client has left: cancel what is done for it, unless its answer is being sent. */
+void eddyi_exchange_leave(struct eddy_req *req);
+
 #endif

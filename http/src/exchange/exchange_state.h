@@ -75,6 +75,7 @@ struct eddy_req {
 	bool expired;             /* the time of the phase is up */
 	bool cut;                 /* the connection is closed without an answer */
 	bool answered;            /* what is left is to send it */
+	bool client_left;         /* before that */
 	bool keep;                /* another request may follow */
 	struct eddyi_head head;
 	struct eddyi_path path;

@@ -43,6 +43,11 @@ bool eddy_req_host_is_local_or_ip(const struct eddy_req *req)
 	return eddyi_host_parse(eddy_req_host(req), &host) == 0 && eddyi_host_is_local_or_ip(&host);
 }
 
+bool eddy_req_client_left(const struct eddy_req *req)
+{
+	return req->client_left;
+}
+
 struct eddy_str eddy_req_header(const struct eddy_req *req, const char *name)
 {
 	return eddyi_head_find(&req->head, eddy_str_from(name));

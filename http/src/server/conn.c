@@ -4,6 +4,7 @@
 #include "conn_pace.h"
 #include "conn_proxy.h"
 #include "exchange/exchange.h"
+#include "presence.h"
 #include "wire/tls_wire.h"
 
 #include <errno.h>
@@ -126,7 +127,9 @@ static int serve(void *arg)
 	eddyi_conn_count(conn->conns, serving);
 	do {
 		eddyi_conn_pace_begin(conn, &conn->req->pace);
+		eddyi_presence_begin(conn);
 		ending = eddyi_exchange(conn->req);
+		eddyi_presence_end(conn);
 		eddyi_conn_pace_end(conn);
 		conn->brief = conn->req->body.framing == EDDYI_BODY_NONE;
 		eddyi_req_free(conn->req);
@@ -239,7 +242,7 @@ static int take_in_rest(struct eddyi_conn *conn)
 }
 
 /* A task has the connection: it finds the bytes when it looks for them. */
-static void received_ahead(struct eddyi_conn *conn, struct eddy_str bytes, bool last)
+static void received_ahead(struct eddyi_conn *conn, struct eddy_str bytes, int result, bool last)
 {
 	struct eddyi_wire *wire = &conn->wire;
 
@@ -250,6 +253,8 @@ static void received_ahead(struct eddyi_conn *conn, struct eddy_str bytes, bool 
 	wire->ahead = NULL;
 	if (wire->alone)
 		eddy_event_set(wire->alone);
+	if (result == 0 || result == -ECONNRESET)
+		eddyi_presence_look(conn);
 }
 
 /* Others had all buffers; or who cancelled it was served by what came first. */
@@ -290,7 +295,7 @@ static inline void receive(struct eddy_op *op, int result, unsigned flags, take_
 	int status = 0;
 
 	if (conn->state == EDDYI_CONN_BUSY)
-		received_ahead(conn, bytes, last);
+		received_ahead(conn, bytes, result, last);
 	else if (conn->state == EDDYI_CONN_PARKED && result > 0)
 		status = take_in(conn, bytes.ptr, bytes.len);
 	eddy_buffers_give_back(NULL, flags);

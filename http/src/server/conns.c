@@ -12,12 +12,14 @@
 void eddyi_conns_init(struct eddyi_conns *conns)
 {
 	eddyi_holders_init(&conns->holders);
+	eddy_list_init(&conns->in_progress);
 	eddy_event_init(&conns->stop);
 }
 
 void eddyi_conns_deinit(struct eddyi_conns *conns)
 {
 	eddyi_holders_deinit(&conns->holders);
+	eddy_timer_disarm(&conns->sweep);
 	if (conns->client)
 		conns->free_client(conns->client);
 }

@@ -16,6 +16,13 @@ enum eddyi_conn_state {
 	EDDYI_CONN_CLOSING, /* `op` closes, once it receives no more */
 };
 
+/* How far a request is looked after. */
+enum eddyi_presence {
+	EDDYI_PRESENCE_NEW,  /* no sweep has seen it */
+	EDDYI_PRESENCE_SEEN, /* one has */
+	EDDYI_PRESENCE_DONE, /* a poll is armed, or was, or is not wanted */
+};
+
 /* What has come of connections: written by their loop, and read by any thread. */
 struct eddyi_conn_counts {
 	uint64_t accepted;
@@ -46,7 +53,9 @@ struct eddyi_conns {
 	struct eddyi_clocks *clocks;
 	struct eddy_scope *tasks; /* one task for each request in progress */
 	struct eddyi_holders holders;
-	struct eddyi_tally *tally; /* of all loops; NULL: an address may have any number */
+	struct eddyi_tally *tally;    /* of all loops; NULL: an address may have any number */
+	struct eddy_node in_progress; /* connections with a request that is being answered */
+	struct eddy_timer sweep; /* armed while there are any, and until the next one finds none */
 	unsigned count;
 	struct eddyi_conn_counts counts; /* zeroed when nobody else can look yet */
 	struct eddy_client *client;      /* of handlers; NULL: none has asked for it */
@@ -69,13 +78,16 @@ struct eddyi_conn {
 	struct eddyi_wire wire;
 	struct eddy_op op;
 	struct eddyi_seat seat;
-	struct eddy_scope *beside; /* while a task does what is no part of a request */
-	struct eddy_req *req;      /* whose head is arriving, or that is being answered */
+	struct eddy_scope *beside;    /* while a task does what is no part of a request */
+	struct eddy_req *req;         /* whose head is arriving, or that is being answered */
+	struct eddy_node progress;    /* in in_progress, while it is being answered */
+	struct eddyi_conn_poll *poll; /* tells that the client has left; NULL: none */
 	uint8_t state;
-	bool expired;  /* the time of a parked connection is up */
-	bool evicted;  /* to be closed for want of room, or at the end */
-	bool fresh;    /* no request yet */
-	bool arriving; /* parked, and a part of a request is here */
+	uint8_t presence; /* enum eddyi_presence, of the request in progress */
+	bool expired;     /* the time of a parked connection is up */
+	bool evicted;     /* to be closed for want of room, or at the end */
+	bool fresh;       /* no request yet */
+	bool arriving;    /* parked, and a part of a request is here */
 	bool proxy_due; /* nor all of the PROXY header that comes first: a part may be in the inbox */
 	bool brief;     /* the last request had no body: the next will have none either, it seems */
 };

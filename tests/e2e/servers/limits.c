@@ -98,6 +98,36 @@ static int slow(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_ok(res, "slept");
 }
 
+/* Wait for what never comes, and tell what ends it. */
+static int wait_for_nothing(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str body;
+	int r = eddy_req_body(req, &body);
+
+	eddy_info("limits", "waiting");
+	if (r == 0)
+		r = eddy_sleep(2 * EDDY_SECOND);
+	eddy_info("limits", "%.*s %.*s: %s, the client %s", EDDY_FMT(eddy_req_method(req)),
+		  EDDY_FMT(eddy_req_target_path(req)), r < 0 ? "cancelled" : "waited",
+		  eddy_req_client_left(req) ? "has left" : "is there");
+	return r < 0 ? r : eddy_res_ok(res, "waited");
+}
+
+static void map_waits(struct eddy_app *app)
+{
+	eddy_app_map_get(app, "/wait", wait_for_nothing);
+	eddy_app_map_post(app, "/wait", wait_for_nothing);
+	eddy_app_map_put(app, "/wait", wait_for_nothing);
+	eddy_route_set_cancel_on(eddy_app_map_get(app, "/wait/never", wait_for_nothing),
+				 EDDY_CANCEL_ON_NOTHING);
+	eddy_route_set_cancel_on(eddy_app_map_get(app, "/wait/end", wait_for_nothing),
+				 EDDY_CANCEL_ON_END);
+	eddy_route_set_cancel_on(eddy_app_map_post(app, "/wait/end", wait_for_nothing),
+				 EDDY_CANCEL_ON_END);
+	eddy_route_set_cancel_on(eddy_app_map_post(app, "/wait/reset", wait_for_nothing),
+				 EDDY_CANCEL_ON_RESET);
+}
+
 /* As clean-up does that forgot to bound itself. */
 static int stubborn(struct eddy_req *req, struct eddy_res *res)
 {
@@ -320,6 +350,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_post(app, "/nothing", nothing);
 	eddy_app_map_put(app, "/once/{name}", save_once);
 	map_parts(app);
+	map_waits(app);
 }
 
 static void map_trees(struct eddy_app *app, const char *dir)
