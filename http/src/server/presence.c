@@ -75,14 +75,11 @@ static void start_poll(struct eddyi_conn *conn)
 	eddy_op_start(&job->op, sqe);
 }
 
-void eddyi_presence_end(struct eddyi_conn *conn)
+void eddyi_presence_end_poll(struct eddyi_conn *conn)
 {
 	struct eddyi_conn_poll *job = conn->poll;
 	struct eddy_scope shield;
 
-	eddy_list_remove(&conn->progress);
-	if (!job)
-		return;
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	if (eddy_op_is_started(&job->op)) {
 		eddy_op_cancel(&job->op);

@@ -24,8 +24,16 @@ static inline void eddyi_presence_begin(struct eddyi_conn *conn)
 		eddyi_presence_arm(conn->conns);
 }
 
-/* The request is over. May suspend, until its poll has ended. */
-void eddyi_presence_end(struct eddyi_conn *conn);
+/* Have the poll ended. Suspends. */
+void eddyi_presence_end_poll(struct eddyi_conn *conn);
+
+/* The request is over. May suspend. */
+static inline void eddyi_presence_end(struct eddyi_conn *conn)
+{
+	eddy_list_remove(&conn->progress);
+	if (conn->poll)
+		eddyi_presence_end_poll(conn);
+}
 
 /* A receive that was armed ahead has ended by what may be the client's end: look. */
 void eddyi_presence_look(struct eddyi_conn *conn);

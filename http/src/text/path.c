@@ -86,23 +86,13 @@ static int count_dots(struct eddy_str segment)
 	return dots <= 2 ? dots : 0;
 }
 
-static bool may_have_dots(struct eddy_str path)
-{
-	for (size_t i = 1; i < path.len; i++)
-		if ((path.ptr[i] == '.' || path.ptr[i] == '%') && path.ptr[i - 1] == '/')
-			return true;
-	return false;
-}
-
-bool eddyi_path_remove_dots(struct eddy_str *path)
+bool eddyi_path_remove_those_dots(struct eddy_str *path)
 {
 	char *out = (char *)path->ptr;
 	struct eddy_str rest, segment;
 	bool stays = true;
 	size_t len = 0;
 
-	if (!may_have_dots(*path))
-		return true;
 	rest = eddy_str_skip(*path, 1);
 	while (eddy_str_split(&rest, '/', &segment)) {
 		int dots = count_dots(segment);

@@ -19,10 +19,19 @@ struct eddyi_path {
 	bool has_slash; /* a segment holds a decoded '/': it can't be the name of a file */
 };
 
+/* The same for a path that may have some. */
+bool eddyi_path_remove_those_dots(struct eddy_str *path);
+
 /* Remove the segments `.` and `..`, also as `%2e`, in place (RFC 3986 section 5.2.4). The path begins with
  * '/' or has no '/'; it is written to only if it has an escape or a dot behind a '/'.
  * Return: false if a `..` would have left the root; it is removed all the same. */
-bool eddyi_path_remove_dots(struct eddy_str *path);
+static inline bool eddyi_path_remove_dots(struct eddy_str *path)
+{
+	for (size_t i = 0; i + 1 < path->len; i++)
+		if (path->ptr[i] == '/' && (path->ptr[i + 1] == '.' || path->ptr[i + 1] == '%'))
+			return eddyi_path_remove_those_dots(path);
+	return true;
+}
 
 /* Split and decode a path: it begins with '/', or is empty and then has no segments. The result
  * lies in the arena and, where nothing was escaped, in `path`.
