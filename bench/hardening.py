@@ -1,4 +1,4 @@
-"""What hardening costs: a hardened and an unhardened build take turns, round by round.
+"""Measures the cost of hardening: a hardened and an unhardened build take turns, round by round.
 
     meson setup -Doptimization=3 -Dhardening=false build-unhardened && ninja -C build-unhardened examples/files examples/tour
     python3 bench/hardening.py build build-unhardened [ROUNDS]

@@ -1,4 +1,4 @@
-"""What everybody else waits for while some clients ask for too much.
+"""Measures how long honest clients wait while others overload a server.
 
     python3 bench/overload.py                                   # all cases, with the programs of build/
     python3 bench/overload.py --before ../other/build trickle   # one case, beside another build
@@ -201,7 +201,7 @@ def median_of_small(server):
 
 
 def post_json(server):
-    """Until it is killed. What is refused early is posted again."""
+    """Until it is killed. A request that is refused early is posted again."""
     while True:
         with contextlib.suppress(OSError, TypeError), server.connect() as wire:
             wire.sendall(request('POST', '/json', JSON))

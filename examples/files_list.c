@@ -276,7 +276,7 @@ static void let_go(void *kept)
 	pthread_mutex_unlock(&list->lock);
 }
 
-/* What a request keeps until its response has been sent. */
+/* The text of a request, kept until its response has been sent. */
 static const struct eddy_req_layer layer = { "list", sizeof(struct text *), let_go };
 
 int files_send_list(struct eddy_req *req, struct eddy_res *res, struct files_list *list)

@@ -1,4 +1,4 @@
-"""What the linker wrote into programs and libraries of an optimized build: is it hardened as ./dev build says?
+"""Checks in the ELF files of an optimized build that it is hardened as ./dev build says.
 
     hardened.py FILE…
 """

@@ -4,7 +4,7 @@
  *
  *     eddy_app_sandbox(app, &(struct eddy_sandbox_options){ .writable = uploads });
  *
- * The process enters it when all addresses listen, before the first request. What the sandbox keeps from it is in eddy/sandbox.h.
+ * The process enters it when all addresses listen, before the first request. eddy/sandbox.h lists what it can't do from then on.
  */
 #ifndef EDDY_APP_SANDBOX_H
 #define EDDY_APP_SANDBOX_H

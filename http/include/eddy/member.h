@@ -19,8 +19,8 @@
  *     if (eddy_req_query_into(req, search_members, &search) < 0)
  *             return 400;
  *
- * What the source has besides is ignored, unless it is JSON and a member says .strict; of several values of
- * one name the first counts.
+ * Other members of the source are ignored, unless it is JSON and a member of the table says .strict. Of several
+ * values of one name the first counts.
  */
 #ifndef EDDY_MEMBER_H
 #define EDDY_MEMBER_H

@@ -62,8 +62,8 @@ EDDY_API void eddy_route_set_file_max(struct eddy_route *route, uint64_t max);
 EDDY_API void eddy_route_set_body_rate_min(struct eddy_route *route, uint64_t rate);
 EDDY_API void eddy_route_set_write_rate_min(struct eddy_route *route, uint64_t rate);
 
-/* What of its client cancels a request before it is answered: calls that wait return -ECANCELED, and
- * eddy_req_client_left() says why. It is noticed within a fifth of a second. */
+/* The event on the client's connection that cancels a request before it is answered: waiting calls return
+ * -ECANCELED, and eddy_req_client_left() says why. It is noticed within a fifth of a second. */
 enum eddy_cancel_on {
 	EDDY_CANCEL_ON_DEFAULT, /* of GET and HEAD as _RESET, of other methods as _NOTHING */
 	EDDY_CANCEL_ON_NOTHING, /* the handler completes */
@@ -73,7 +73,7 @@ enum eddy_cancel_on {
 	EDDY_CANCEL_ON_END,
 };
 
-/* Choose what of its client cancels the requests of a route. */
+/* Choose which event on the client's connection cancels the requests of a route. */
 EDDY_API void eddy_route_set_cancel_on(struct eddy_route *route, enum eddy_cancel_on cancel_on);
 
 EDDY_END_DECLS

@@ -174,8 +174,8 @@ static bool is_large_json(struct eddy_str text)
 
 	if (text.len > JSON_HERE_MAX)
 		return true;
-	/* Most are too short for as many. */
-	if (text.len > JSON_VALUES_HERE_MAX)
+	/* Each value takes two bytes, so most are too short for as many. */
+	if (text.len > 2 * JSON_VALUES_HERE_MAX)
 		eddy_json_depth(text, &values);
 	return values > JSON_VALUES_HERE_MAX;
 }

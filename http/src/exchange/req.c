@@ -129,7 +129,7 @@ ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len)
 	return eddyi_body_read(&req->body, req->wire, buf, len);
 }
 
-/* What an app is told does not change while it runs; what it counts does. */
+/* The app's settings do not change while it runs; its counters do. */
 static struct eddy_app *counts_of(const struct eddy_req *req)
 {
 	return (struct eddy_app *)req->app;

@@ -79,7 +79,7 @@ static void use(struct eddy_app *app, struct eddyi_filters *filters,
 	*guard = (struct guard){ 0 };
 	if (options)
 		guard->options = *options;
-	/* What does not fit is no name that anybody asks for. */
+	/* A longer name is never a Host. */
 	if (gethostname(guard->machine, HOST_NAME_MAX) < 0)
 		guard->machine[0] = '\0';
 	eddyi_app_add_filter_to(app, filters, stand_guard, guard);

@@ -29,7 +29,7 @@ static uint64_t body_bytes(const struct eddyi_conn *conn, const struct eddyi_pac
 	return bytes - body->trimmings;
 }
 
-/* What was acknowledged before the socket was full says nothing of the client: count from here. */
+/* Count from here: bytes acknowledged before the socket was full say nothing of the client. */
 static enum eddyi_verdict begin_answer(const struct eddyi_conn *conn, struct eddyi_pace *pace,
 				       uint64_t acked)
 {

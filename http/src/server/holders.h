@@ -33,7 +33,7 @@ struct eddyi_holder {
 	struct eddy_node ranks[EDDYI_STANDING_BUSY];
 };
 
-/* What a connection has of its holder. */
+/* A connection's place at its holder. */
 struct eddyi_seat {
 	struct eddy_node node;
 	struct eddyi_holder *holder;

@@ -9,7 +9,7 @@
  * its own among them. `root` is in front of /proc and /sys, "" but in tests. */
 uint64_t eddyi_memory_limit(const char *root);
 
-/* What all connections together may take of it, and what all bodies in memory: a quarter each. */
+/* The share of the memory for all connections, and for all bodies in memory: a quarter each. */
 uint64_t eddyi_memory_share(uint64_t memory);
 
 /* The connections that have room in their share, busy ones, with TLS or without; at least one. */

@@ -80,7 +80,7 @@ void eddyi_notifier_close(struct eddyi_notifier *notifier)
 	notifier->fd = -1;
 }
 
-/* Who listens at the address may be another one than the last time. */
+/* The process that listens at the address may have changed since the last time. */
 static int send_text(struct eddyi_notifier *notifier, const char *text)
 {
 	int r = notifier->fd >= 0 ? send_on(notifier->fd, text) : -ENOTCONN;

@@ -21,8 +21,8 @@ void eddyi_notifier_init(struct eddyi_notifier *notifier);
 void eddyi_notifier_open(struct eddyi_notifier *notifier);
 void eddyi_notifier_close(struct eddyi_notifier *notifier);
 
-/* Send "NAME=value" lines, if anybody wants them. Suspends, for 5 s at most. What goes wrong is a WARN
- * record, once. */
+/* Send "NAME=value" lines, if anybody wants them. Suspends, for 5 s at most. The first failure emits a
+ * WARN record. */
 EDDY_PRINTF(2, 3) void eddyi_notify(struct eddyi_notifier *notifier, const char *format, ...);
 
 /* Whether there is anybody to be told. */

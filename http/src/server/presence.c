@@ -12,7 +12,7 @@ struct eddyi_conn_poll {
 	struct eddy_event ended;
 };
 
-/* What ends the request early: POLLERR and POLLHUP of a reset, POLLRDHUP of the end of the client's stream. */
+/* The events that end the request early: POLLERR and POLLHUP of a reset, POLLRDHUP of the end of the client's stream. */
 static unsigned wanted_events(const struct eddy_req *req)
 {
 	const struct eddy_route *route = req->route ? req->route->value : NULL;

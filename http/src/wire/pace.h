@@ -34,7 +34,7 @@ struct eddyi_pace {
 		*arriving; /* bytes of a body that a transfer has moved so far; NULL: none does */
 };
 
-/* What a peer must do. */
+/* The minimum that a peer must keep up. */
 struct eddyi_pace_rule {
 	uint64_t rate_min; /* bytes a second on average; 0: anything is enough */
 	uint64_t grace_ns; /* not looked at before */

@@ -28,8 +28,8 @@ EDDY_BEGIN_DECLS
 
 /* Every field: zero means its default. */
 struct eddy_sandbox_options {
-	/* Files, and folders with all below them, that may be read; ends with NULL; default: none. What such a path names
-	 * when the sandbox is entered counts: a file that is replaced by another of its name is not among them, so
+	/* Files, and folders with all below them, that may be read; ends with NULL; default: none. Paths are
+	 * resolved when the sandbox is entered: a file that replaces another under its name is not among them, so
 	 * name its folder. */
 	const char *const *readable;
 	/* Files, and folders with all below them, that may be read and changed: files and folders are made, renamed and

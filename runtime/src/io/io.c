@@ -256,7 +256,7 @@ ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, uint64_t 
 /* The two ends of a call that moves bytes. */
 struct ends {
 	int in, out;
-	/* What is said of an end that has an offset. It is a file, always ready, and poll(2) of one can wait for a
+	/* The events assumed of an end that has an offset. It is a file, always ready, and poll(2) of one can wait for a
 	 * daemon of FUSE. Of an end without an offset, 0: poll(2) is asked. */
 	unsigned in_events, out_events;
 };

@@ -81,7 +81,7 @@ static void unqueue(struct eddyi_job *job)
 	pool.queued[job->kind]--;
 }
 
-/* Lock held. What came first goes first, so that no kind keeps another waiting.
+/* Lock held. The oldest job goes first, so that no kind keeps another waiting.
  * Return: NULL when there is nothing that a thread may do. */
 static struct eddyi_job *take_job(void)
 {

@@ -286,7 +286,7 @@ static void count_op(struct drawing *drawing, const struct eddy_op *op)
 	(void)op;
 }
 
-/* What the tasks that wait for the pool share it with. */
+/* Print the load of the offload pool beside the tasks that wait for it. */
 static void say_pool(struct eddyi_out *out, size_t waiting)
 {
 	struct eddy_offload_stats pool = eddy_offload_stats();

@@ -1,4 +1,4 @@
-/* What handlers need is not known here, so the filter has a list of what is refused, and not of what is allowed. Calls that are
+/* The filter lists system calls to refuse, since those that handlers need are not known here. Calls that are
  * newer than the list do not exist (ENOSYS): no list can judge them.
  *
  * The kernel runs the filter once for each call that is allowed whatever its arguments, and keeps the answer in a bitmap (since
@@ -208,7 +208,7 @@ static void mask(struct program *program, uint32_t bits)
 	add(program, BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
 }
 
-/* What is added until end_call() is about that call. Return: for end_call(). */
+/* Begin the instructions for one call, up to end_call(). Return: for end_call(). */
 static unsigned short begin_call(struct program *program, int call)
 {
 	add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 0);
@@ -281,28 +281,26 @@ static void judge_sockets(struct program *program, bool connects)
 	end_call(program, began, REFUSE);
 }
 
-/* To type into the terminal that the program was started from is to be its user; and as judge_owners(). */
-static void judge_commands(struct program *program)
+/* Refuse commands of a call, which stand in its second argument; 0 ends them. */
+static void refuse_commands(struct program *program, int call, const uint32_t *commands)
 {
-	unsigned short began = begin_call(program, SYS_ioctl);
+	unsigned short began = begin_call(program, call);
 
 	load_argument(program, 1);
-	finish_if(program, TIOCSTI, REFUSE);
-	finish_if(program, TIOCLINUX, REFUSE);
-	finish_if(program, FIOSETOWN, REFUSE);
-	finish_if(program, SIOCSPGRP, REFUSE);
+	while (*commands)
+		finish_if(program, *commands++, REFUSE);
 	end_call(program, began, SECCOMP_RET_ALLOW);
 }
 
-/* Who is signalled when something can be read: any process, if root says so, on kernels whose Landlock does not look. */
-static void judge_owners(struct program *program)
+/* To type into the terminal that the program was started from is to be its user. The owner of a descriptor is signalled when
+ * something can be read: any process, if root says so, where Landlock does not check signals. */
+static void judge_commands(struct program *program)
 {
-	unsigned short began = begin_call(program, SYS_fcntl);
+	static const uint32_t ioctls[] = { TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP, 0 };
+	static const uint32_t fcntls[] = { F_SETOWN, F_SETOWN_EX, 0 };
 
-	load_argument(program, 1);
-	finish_if(program, F_SETOWN, REFUSE);
-	finish_if(program, F_SETOWN_EX, REFUSE);
-	end_call(program, began, SECCOMP_RET_ALLOW);
+	refuse_commands(program, SYS_ioctl, ioctls);
+	refuse_commands(program, SYS_fcntl, fcntls);
 }
 
 /* futimens(3) has a NULL for the path. */
@@ -339,7 +337,6 @@ static void write_program(struct program *program, bool connects)
 	judge_processes(program);
 	judge_sockets(program, connects);
 	judge_commands(program);
-	judge_owners(program);
 	judge_times(program);
 	finish(program, SECCOMP_RET_ALLOW);
 }

@@ -119,7 +119,7 @@ static int allow_all(int rules, const struct ruleset *handled, const char *const
 	return 0;
 }
 
-/* What the C library, the TLS library and our own reports read. Not each is there on every machine. */
+/* Allow files that the C library, the TLS library and our own reports read. Some do not exist on every machine. */
 static void allow_usual(int rules, const struct ruleset *handled, bool connects)
 {
 	/* resolv.conf and its kin are links as a rule, and written anew now and then. */

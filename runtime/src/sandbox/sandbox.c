@@ -37,7 +37,7 @@ static const char *find_unconfined(void)
 	return name;
 }
 
-/* What a sandbox could not hold. A worker keeps the rights that its thread had when it was made. */
+/* Refuse where something would stay outside the sandbox. A worker keeps the rights that its thread had when it was made. */
 static int look_around(void)
 {
 	const char *unconfined = find_unconfined();
@@ -66,7 +66,7 @@ static int look_around(void)
 	return 0;
 }
 
-/* What is read once, when it is first needed. */
+/* Have libraries read their files now which they read once, at first use. */
 static void read_ahead(void)
 {
 	void *frame;
