@@ -27,7 +27,7 @@ struct tally {
 	char error[OPTIONS_ERROR_SIZE]; /* the first one */
 };
 
-struct eddyi_tls;
+struct ssl_st;
 
 struct conn {
 	struct plan *plan;
@@ -35,8 +35,8 @@ struct conn {
 	struct digest *digest;    /* NULL unless bodies are verified */
 	struct expected expected; /* where each connection asks for something else */
 	unsigned number;
-	int fd;                /* -1: closed */
-	struct eddyi_tls *tls; /* NULL: plain */
+	int fd;             /* -1: closed */
+	struct ssl_st *tls; /* NULL: plain */
 	char *buffer;
 	size_t at, end, size;
 	char *request; /* as many as the plan's depth, one behind the other */

@@ -9,7 +9,7 @@
 
 struct digest;
 
-/* Whether this build can: it has wolfSSL. */
+/* Whether this build can: it has OpenSSL. */
 bool digest_is_there(void);
 
 /* Return: NULL when memory is out, or digest_is_there() is false. */

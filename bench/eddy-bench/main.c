@@ -41,7 +41,7 @@ static const char manual[] =
 	"  --cold                drop them from it before each request (each connection asks once, {n} of its own)\n"
 	"  --ca FILE             whom to trust of https://, in place of those whom the system trusts (PEM)\n"
 	"  --insecure            trust whoever answers\n"
-	"  --ciphers A:B         suites of TLS, in wolfSSL's words; default: all good ones\n"
+	"  --ciphers A:B         suites of TLS, in OpenSSL's words; default: all good ones\n"
 	"  --between COMMAND     run by sh before each sample; TARGET is the target's name\n"
 	"  --against NAME        the target that the others are held against; default: the first\n"
 	"  --pid PID             of the server, where it is not found by its port\n"

@@ -34,7 +34,7 @@ static int check_https(const struct options *options, char error[OPTIONS_ERROR_S
 	for (size_t i = 0; i < options->url_count; i++)
 		is_there |= options->urls[i].https;
 	if (is_there && !secure_is_there())
-		return options_wrong(error, "https://: this eddy-bench is built without wolfSSL");
+		return options_wrong(error, "https://: this eddy-bench is built without OpenSSL");
 	if (!is_there && (options->ca || options->ciphers || options->insecure))
 		return options_wrong(error,
 				     "--ca, --ciphers and --insecure are for targets of https://");
@@ -70,7 +70,7 @@ int options_check(const struct options *options, char error[OPTIONS_ERROR_SIZE])
 	if (work == WORK_HOLD && (options->url_count > 1 || options->connection_count > 1))
 		return options_wrong(error, "hold takes one URL, and one number of connections");
 	if (options->verify && !digest_is_there())
-		return options_wrong(error, "--verify: this eddy-bench is built without wolfSSL");
+		return options_wrong(error, "--verify: this eddy-bench is built without OpenSSL");
 	if (options->digest && work == WORK_PUT)
 		return options_wrong(
 			error, "--digest is for get and req: put --verify knows what it sent");

@@ -1,35 +1,45 @@
-#include "tls/wolfssl.h"
-
 #include "secure.h"
 
 #include "conn.h"
 #include "result.h"
-#include "tls/tls.h"
-#include "tls/tls_client.h"
 
-#include <eddy/io.h>
-#include <eddy/loop.h>
-#include <eddy/offload.h>
-
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-/* Types of records: what begins otherwise is no TLS (RFC 8446 section 5.1). */
-#define RECORD_FIRST 20
-#define RECORD_LAST 24
+#include <eddy/io.h>
+#include <eddy/loop.h>
+#include <eddy/net.h>
+#include <eddy/offload.h>
+#include <eddy/task.h>
+
+#define HOST_SIZE 256
+/* Encrypted bytes that wait for room in the socket. */
+#define UNSENT_MAX ((size_t)(64 * EDDY_KIB))
+/* What one read(2) brings at most: several records. */
+#define READ_MAX (128 * EDDY_KIB)
+/* Reads in a row while others wait. */
+#define TURNS 16
 
 /* Invariants:
  * 1. `why` is of the connection that has failed last, and is taken into the tally before another one fails: nothing
  *    suspends in between.
  */
 struct secure {
-	struct eddyi_tls_client_options options;
-	struct WOLFSSL_CTX *context;
+	const struct options *options;
+	SSL_CTX *context;
+	int error;         /* of open_context() */
 	char protocol[96]; /* of the first session of all */
 	bool differs;      /* another target speaks another one */
+	unsigned turns;
 	char why[400];
 };
 
@@ -38,11 +48,59 @@ bool secure_is_there(void)
 	return true;
 }
 
+/* ---- what all connections have in common ---- */
+
+/* Those of TLS 1.3 have a list of their own. A version of which nothing is named is not spoken. */
+static bool set_ciphers(SSL_CTX *context, const char *ciphers)
+{
+	char *copy = strdup(ciphers), *save, *name;
+	char *new_ones = calloc(1, strlen(ciphers) + 2), *old_ones = calloc(1, strlen(ciphers) + 2);
+	bool is_good = copy && new_ones && old_ones;
+
+	for (name = is_good ? strtok_r(copy, ":", &save) : NULL; name;
+	     name = strtok_r(NULL, ":", &save)) {
+		char *list = strncmp(name, "TLS_", 4) == 0 ? new_ones : old_ones;
+
+		strcat(strcat(list, *list ? ":" : ""), name);
+	}
+	if (is_good && *new_ones)
+		is_good = SSL_CTX_set_ciphersuites(context, new_ones);
+	else
+		SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
+	if (is_good && *old_ones)
+		is_good = SSL_CTX_set_cipher_list(context, old_ones);
+	else
+		SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+	is_good = is_good && (*new_ones || *old_ones);
+	free(copy);
+	free(new_ones);
+	free(old_ones);
+	return is_good;
+}
+
+/* On the pool: it reads files. */
 static int open_context(void *arg)
 {
 	struct secure *secure = arg;
+	const struct options *options = secure->options;
+	SSL_CTX *context = secure->context = SSL_CTX_new(TLS_client_method());
 
-	return eddyi_tls_client_open(&secure->options, &secure->context);
+	if (!context)
+		return -ENOMEM;
+	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+	SSL_CTX_set_alpn_protos(context, (const unsigned char *)"\x08http/1.1", 9);
+	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_mode(context,
+			 SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_CTX_set_read_ahead(context, 1);
+	SSL_CTX_set_default_read_buffer_len(context, READ_MAX);
+	SSL_CTX_set_verify(context, options->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+	if (options->ca ? !SSL_CTX_load_verify_file(context, options->ca) :
+			  !SSL_CTX_set_default_verify_paths(context))
+		return -EINVAL;
+	if (options->ciphers && !set_ciphers(context, options->ciphers))
+		return -EPROTONOSUPPORT;
+	return 0;
 }
 
 static void say_unusable(const struct options *options, int r, char error[OPTIONS_ERROR_SIZE])
@@ -52,8 +110,8 @@ static void say_unusable(const struct options *options, int r, char error[OPTION
 			 "--ca %.300s: it has no certificates that can be read", options->ca);
 	else if (r == -EPROTONOSUPPORT)
 		snprintf(error, OPTIONS_ERROR_SIZE,
-			 "--ciphers %.200s: wolfSSL knows none of them; names are such as "
-			 "TLS13-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256",
+			 "--ciphers %.200s: OpenSSL does not know all of them; names are such as "
+			 "TLS_AES_128_GCM_SHA256:ECDHE-RSA-AES128-GCM-SHA256",
 			 options->ciphers);
 	else
 		snprintf(error, OPTIONS_ERROR_SIZE, "TLS can't be set up: %s", strerror(-r));
@@ -67,14 +125,35 @@ static bool has_https(const struct options *options)
 	return false;
 }
 
+/* The host without its port. */
+static void name_host(const struct url *url, char name[HOST_SIZE])
+{
+	struct eddy_address address;
+
+	/* As it was when the URL was read. */
+	eddy_address_parse(url->dial, &address);
+	snprintf(name, HOST_SIZE, "%.*s", EDDY_FMT(address.host));
+}
+
+static bool is_address(const char *host)
+{
+	unsigned char address[16];
+
+	return inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
+}
+
 /* Certificates, and what is asked for in a handshake, name hosts more narrowly than one may connect to them. */
 static bool are_hosts(const struct options *options, char error[OPTIONS_ERROR_SIZE])
 {
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+
 	for (size_t i = 0; i < options->url_count; i++) {
 		const struct url *url = &options->urls[i];
-		struct eddyi_host host;
+		char name[HOST_SIZE];
 
-		if (!url->https || eddyi_host_parse(eddy_str_from(url->host), &host) == 0)
+		name_host(url, name);
+		if (!url->https || is_address(name) || strspn(name, letters) == strlen(name))
 			continue;
 		snprintf(error, OPTIONS_ERROR_SIZE, "%.200s: no certificate can be for its host",
 			 url->name);
@@ -97,16 +176,11 @@ int secure_open(const struct options *options, struct secure **ret_secure,
 	secure = calloc(1, sizeof(*secure));
 	if (!secure)
 		return -ENOMEM;
-	secure->options = (struct eddyi_tls_client_options){
-		.ca_file = options->ca,
-		.ca_file_only = options->ca != NULL,
-		.trusts_all = options->insecure,
-		.ciphers = options->ciphers,
-	};
+	secure->options = options;
 	r = eddy_offload(open_context, secure);
 	if (r < 0) {
 		say_unusable(options, r, error);
-		free(secure);
+		secure_close(secure);
 		return r;
 	}
 	*ret_secure = secure;
@@ -117,7 +191,7 @@ void secure_close(struct secure *secure)
 {
 	if (!secure)
 		return;
-	eddyi_tls_client_close(secure->context);
+	SSL_CTX_free(secure->context);
 	free(secure);
 }
 
@@ -138,9 +212,8 @@ void secure_remark(const struct plan *plan, struct result *result)
 	snprintf(text, sizeof(text), "%s speaks %s", plan->url->name, plan->protocol);
 	remark(result, text);
 	remark(result,
-	       "of https:// the client decrypts all that comes, which takes it about as long as the "
-	       "server took to encrypt it; each connection shakes hands in full, before what is "
-	       "measured unless the server ends it");
+	       "of https:// the client decrypts all that comes, by OpenSSL; each connection shakes "
+	       "hands in full, before what is measured unless the server ends it");
 	if (plan->secure->differs)
 		remark(result,
 		       "the targets speak different suites of TLS, of which one may cost much more than "
@@ -149,183 +222,222 @@ void secure_remark(const struct plan *plan, struct result *result)
 
 /* ---- what goes wrong ---- */
 
-static int cut_off(struct conn *conn)
+static const char *advice_on(long trouble)
 {
-	conn->wrong =
-		eddyi_tls_has_part(conn->tls) ?
-			"the connection ended in a record of TLS" :
-			"the connection ended without TLS's close_notify: something may be missing";
-	return eddyi_tls_has_part(conn->tls) ? -EBADMSG : -ECONNABORTED;
+	switch (trouble) {
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+		return "nobody who is trusted has signed it; --ca FILE names who has, and --insecure measures all the same";
+	case X509_V_ERR_CERT_HAS_EXPIRED:
+		return "it has expired; --insecure measures all the same";
+	case X509_V_ERR_HOSTNAME_MISMATCH:
+	case X509_V_ERR_IP_ADDRESS_MISMATCH:
+		return NULL;
+	default:
+		return X509_verify_cert_error_string(trouble);
+	}
 }
 
 static int broken(struct conn *conn)
 {
-	char *why = conn->plan->secure->why;
-	char text[200];
-	int r = eddyi_tls_client_explain(conn->tls, text, sizeof(text));
+	struct secure *secure = conn->plan->secure;
+	unsigned long error = ERR_get_error();
+	long trouble = SSL_get_verify_result(conn->tls);
+	const char *advice = advice_on(trouble);
+	char name[HOST_SIZE];
 
-	snprintf(
-		why, sizeof(conn->plan->secure->why), "%s%s", text,
-		r == -ENOKEY ?
-			"; --ca FILE names who has signed it, and --insecure measures all the same" :
-		r == -EKEYREJECTED ? "; --insecure measures all the same" :
-				     "");
-	conn->wrong = why;
+	name_host(conn->plan->url, name);
+	if (secure->options->insecure || trouble == X509_V_OK)
+		snprintf(secure->why, sizeof(secure->why), "TLS has failed: %s",
+			 error ? ERR_reason_error_string(error) : strerror(EBADMSG));
+	else if (advice)
+		snprintf(secure->why, sizeof(secure->why),
+			 "the certificate is not to be trusted: %s", advice);
+	else
+		snprintf(secure->why, sizeof(secure->why),
+			 "the certificate is not for %.255s; --insecure measures all the same",
+			 name);
+	if (ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
+		conn->wrong = "it does not speak TLS there: http:// is meant, or another port";
+	else
+		conn->wrong = secure->why;
 	return -EBADMSG;
+}
+
+/* What a call has come to that did nothing. Return: -EAGAIN; -ENODATA, -ECONNABORTED, -EBADMSG, -errno. */
+static int judge(struct conn *conn, int r)
+{
+	int error = errno, sort = SSL_get_error(conn->tls, r);
+
+	if (sort == SSL_ERROR_WANT_READ || sort == SSL_ERROR_WANT_WRITE)
+		return -EAGAIN;
+	if (sort == SSL_ERROR_ZERO_RETURN)
+		return -ENODATA;
+	if (sort == SSL_ERROR_SYSCALL && error)
+		return -error;
+	if (sort != SSL_ERROR_SYSCALL &&
+	    ERR_GET_REASON(ERR_peek_error()) != SSL_R_UNEXPECTED_EOF_WHILE_READING)
+		return broken(conn);
+	conn->wrong = "the connection ended without TLS's close_notify: something may be missing";
+	return -ECONNABORTED;
+}
+
+/* ---- calls of the library, which go deep ---- */
+
+struct call {
+	SSL *tls;
+	int (*fn)(SSL *tls);
+	void *in;
+	const void *out;
+	int len;
+	int result;
+	int error;
+};
+
+static void call_here(void *arg)
+{
+	struct call *call = arg;
+
+	ERR_clear_error();
+	errno = 0;
+	call->result = call->fn  ? call->fn(call->tls) :
+		       call->out ? SSL_write(call->tls, call->out, call->len) :
+				   SSL_read(call->tls, call->in, call->len);
+	call->error = errno;
+}
+
+static int run(struct call call)
+{
+	eddy_on_loop_stack(call_here, &call);
+	errno = call.error;
+	return call.result;
 }
 
 /* ---- receiving ---- */
 
-/* Receive encrypted bytes. Return: 0; -errno. */
-static int receive(struct conn *conn, int flags)
+/* Wait until something comes. */
+static int await(struct conn *conn)
 {
-	char *room;
-	ssize_t r = eddyi_tls_buffers_room(&conn->tls->buffers, &room);
+	int r = eddy_poll(conn->fd, POLLIN);
 
-	if (r < 0)
-		return (int)r;
-	if (flags & MSG_DONTWAIT) {
-		r = recv(conn->fd, room, (size_t)r, flags);
-		r = r < 0 ? -errno : r;
-	} else {
-		r = eddy_recv(conn->fd, room, (size_t)r, flags);
-	}
 	conn->moved++;
-	eddyi_tls_received(conn->tls, r > 0 ? (size_t)r : 0);
-	if (r == 0)
-		return cut_off(conn);
-	return r < 0 ? (int)r : 0;
+	return r < 0 ? r : 0;
+}
+
+/* Return: bytes; -EAGAIN; as secure_receive(). */
+static ssize_t read_now(struct conn *conn, void *buf, size_t len)
+{
+	int r = run((struct call){ .tls = conn->tls, .in = buf, .len = (int)len });
+
+	if (r <= 0)
+		return judge(conn, r);
+	conn->moved++;
+	return r;
 }
 
 ssize_t secure_receive(struct conn *conn, void *buf, size_t len)
 {
 	ssize_t r;
 
-	while ((r = eddyi_tls_read(conn->tls, buf, len)) == -EAGAIN) {
-		r = receive(conn, 0);
+	/* Nothing else here suspends where bytes come as quickly as they are decrypted. */
+	if (++conn->plan->secure->turns % TURNS == 0 && (r = eddy_yield()) < 0)
+		return r;
+	while ((r = read_now(conn, buf, len)) == -EAGAIN) {
+		/* What the protocol had to answer. */
+		secure_flush(conn);
+		r = await(conn);
 		if (r < 0)
 			return r;
 	}
-	/* What the protocol had to answer goes along with the next request, or now. */
-	secure_flush(conn);
-	if (r == -EBADMSG)
-		return broken(conn);
-	return r ? r : -ENODATA;
+	return r;
 }
 
 bool secure_take_early(struct conn *conn)
 {
+	ssize_t r = 0;
+
 	if (conn->at == conn->end)
 		conn->at = conn->end = 0;
-	while (conn->end < conn->size) {
-		ssize_t r =
-			eddyi_tls_read(conn->tls, conn->buffer + conn->end, conn->size - conn->end);
-
-		if (r > 0) {
-			conn->end += (size_t)r;
-			conn->received_ns = eddy_now();
-			continue;
-		}
-		if (r != -EAGAIN)
-			return true;
-		r = receive(conn, MSG_DONTWAIT);
-		if (r < 0)
-			return r != -EAGAIN;
+	while (conn->end < conn->size &&
+	       (r = read_now(conn, conn->buffer + conn->end, conn->size - conn->end)) > 0) {
+		conn->end += (size_t)r;
+		conn->received_ns = eddy_now();
 	}
-	return false;
+	return r < 0 && r != -EAGAIN;
 }
 
 /* ---- sending ---- */
 
 ssize_t secure_seal(struct conn *conn, const void *bytes, size_t len)
 {
-	return eddyi_tls_write(conn->tls, bytes, len);
+	size_t unsent = (size_t)BIO_pending(SSL_get_wbio(conn->tls));
+	int r;
+
+	if (unsent >= UNSENT_MAX)
+		return 0;
+	r = run((struct call){ .tls = conn->tls, .out = bytes, .len = (int)len });
+	if (r > 0)
+		return r;
+	r = judge(conn, r);
+	return r == -EAGAIN ? 0 : r;
 }
 
 int secure_flush(struct conn *conn)
 {
-	struct eddy_str unsent;
+	BIO *out = SSL_get_wbio(conn->tls);
+	char *bytes;
+	long len;
 
-	while ((unsent = eddyi_tls_buffers_unsent(&conn->tls->buffers)).len) {
-		ssize_t sent = send(conn->fd, unsent.ptr, unsent.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	while ((len = BIO_get_mem_data(out, &bytes)) > 0) {
+		ssize_t sent = send(conn->fd, bytes, (size_t)len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		char gone[4096];
 
 		if (sent < 0)
 			return -errno;
 		conn->moved++;
-		eddyi_tls_buffers_sent(&conn->tls->buffers, (size_t)sent);
+		if (sent == len) {
+			BIO_reset(out);
+			return 0;
+		}
+		while (sent > 0)
+			sent -= BIO_read(out, gone,
+					 sent < (long)sizeof(gone) ? (int)sent : (int)sizeof(gone));
 	}
 	return 0;
 }
 
 /* ---- the handshake ---- */
 
-static struct eddyi_host host_of(const struct plan *plan)
+static int flush_all(struct conn *conn)
 {
-	struct eddyi_host host = { 0 };
+	int r;
 
-	/* As it was when the URL was read. */
-	eddyi_host_parse(eddy_str_from(plan->url->host), &host);
-	return host;
-}
-
-/* Send all that is encrypted, also an alert. */
-static int send_all(struct conn *conn)
-{
-	struct eddy_str unsent;
-
-	while ((unsent = eddyi_tls_buffers_unsent(&conn->tls->buffers)).len) {
-		ssize_t sent = eddy_send(conn->fd, unsent.ptr, unsent.len, 0);
-
-		if (sent < 0)
-			return (int)sent;
-		conn->moved++;
-		eddyi_tls_buffers_sent(&conn->tls->buffers, (size_t)sent);
-	}
-	return 0;
-}
-
-/* Whether what has come begins like a record. */
-static bool is_tls(const struct conn *conn)
-{
-	struct eddy_str here = eddyi_tls_buffers_in(&conn->tls->buffers);
-
-	return !here.len || (here.ptr[0] >= RECORD_FIRST && here.ptr[0] <= RECORD_LAST);
-}
-
-static int receive_step(struct conn *conn)
-{
-	do {
-		int r = receive(conn, 0);
-
+	while ((r = secure_flush(conn)) == -EAGAIN) {
+		r = eddy_poll(conn->fd, POLLOUT);
 		if (r < 0)
 			return r;
-		if (!is_tls(conn)) {
-			conn->wrong =
-				"it does not speak TLS there: http:// is meant, or another port";
-			return -EBADMSG;
-		}
-	} while (!eddyi_tls_is_due(conn->tls));
-	return 0;
+	}
+	return r;
 }
 
 static int shake(struct conn *conn)
 {
-	int r, sent;
+	int r;
 
-	for (;;) {
-		r = eddyi_tls_shake(conn->tls);
-		sent = send_all(conn);
-		if (r == -EBADMSG || r == -EPROTO)
-			return broken(conn);
-		if (sent < 0)
-			return sent;
+	do {
+		int sent;
+
+		r = run((struct call){ .tls = conn->tls, .fn = SSL_do_handshake });
+		r = r == 1 ? 0 : judge(conn, r);
+		/* Also the alert of one that has failed. */
+		sent = flush_all(conn);
 		if (r == -EAGAIN)
-			r = receive_step(conn);
-		else if (r != -ENOBUFS)
-			return r;
-		if (r < 0 && r != -ENOBUFS)
-			return r;
-	}
+			r = sent < 0 ? sent : await(conn) < 0 ? -ECANCELED : -EAGAIN;
+	} while (r == -EAGAIN);
+	return r;
 }
 
 static void note_protocol(struct conn *conn)
@@ -333,46 +445,59 @@ static void note_protocol(struct conn *conn)
 	struct secure *secure = conn->plan->secure;
 	char *protocol = conn->plan->protocol;
 
-	snprintf(protocol, sizeof(conn->plan->protocol), "%s, %s",
-		 wolfSSL_get_version(conn->tls->session), wolfSSL_get_cipher(conn->tls->session));
+	snprintf(protocol, sizeof(conn->plan->protocol), "%s, %s", SSL_get_version(conn->tls),
+		 SSL_get_cipher_name(conn->tls));
 	if (!*secure->protocol)
 		memcpy(secure->protocol, protocol, sizeof(secure->protocol));
 	secure->differs |= strcmp(secure->protocol, protocol) != 0;
 }
 
+/* Name the host, and want its certificate to. Return: 0, -ENOMEM. */
+static int prepare(struct conn *conn)
+{
+	char host[HOST_SIZE];
+	BIO *in = BIO_new_socket(conn->fd, BIO_NOCLOSE), *out = BIO_new(BIO_s_mem());
+
+	name_host(conn->plan->url, host);
+	conn->tls = SSL_new(conn->plan->secure->context);
+	if (!conn->tls || !in || !out) {
+		BIO_free(in);
+		BIO_free(out);
+		return -ENOMEM;
+	}
+	BIO_set_mem_eof_return(out, -1);
+	SSL_set_bio(conn->tls, in, out);
+	SSL_set_connect_state(conn->tls);
+	if (is_address(host))
+		return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(conn->tls), host) ? 0 : -ENOMEM;
+	SSL_set_hostflags(conn->tls, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	return SSL_set1_host(conn->tls, host) && SSL_set_tlsext_host_name(conn->tls, host) ?
+		       0 :
+		       -ENOMEM;
+}
+
 int secure_begin(struct conn *conn)
 {
-	struct secure *secure = conn->plan->secure;
-	struct eddyi_host host = host_of(conn->plan);
-	int r;
+	int r = fcntl(conn->fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : prepare(conn);
 
-	conn->tls = eddyi_tls_client_begin(secure->context, &host, NULL);
-	r = conn->tls ? shake(conn) : -ENOMEM;
-	if (r < 0) {
-		if (r == -ECONNABORTED)
-			conn->wrong = "the connection ended within the TLS handshake";
-		else if (!conn->wrong)
-			conn->wrong = "the TLS handshake has failed";
-		return r;
-	}
-	if (!secure->options.trusts_all && !eddyi_tls_client_is_theirs(conn->tls, &host)) {
-		snprintf(secure->why, sizeof(secure->why),
-			 "the certificate is not for %.*s; --insecure measures all the same",
-			 EDDY_FMT(host.name));
-		conn->wrong = secure->why;
-		return -EBADMSG;
-	}
-	if (!*conn->plan->protocol)
+	if (r == 0)
+		r = shake(conn);
+	if (r == -ECONNABORTED || r == -ENODATA || r == -ECONNRESET)
+		conn->wrong = "the connection ended within the TLS handshake";
+	else if (r < 0 && !conn->wrong)
+		conn->wrong = "the TLS handshake has failed";
+	if (r == 0 && !*conn->plan->protocol)
 		note_protocol(conn);
-	return 0;
+	return r;
 }
 
 void secure_end(struct conn *conn)
 {
 	if (!conn->tls)
 		return;
-	eddyi_tls_end(conn->tls);
+	if (SSL_is_init_finished(conn->tls))
+		run((struct call){ .tls = conn->tls, .fn = SSL_shutdown });
 	secure_flush(conn);
-	eddyi_tls_free(conn->tls);
+	SSL_free(conn->tls);
 	conn->tls = NULL;
 }

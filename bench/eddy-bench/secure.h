@@ -1,5 +1,5 @@
-/* secure.h: connections of https://, through the same sessions as those of eddy's HTTP client: TLS 1.2 and 1.3, where
- * bytes are encrypted and decrypted here. So they are copied, and this costs about as much as it costs the server.
+/* secure.h: connections of https://, by OpenSSL: TLS 1.2 and 1.3, where bytes are encrypted and decrypted here. So they are
+ * copied; a client that were slower than the servers would be what is measured.
  *
  * Each connection shakes hands in full: none resumes a session of another. The server's certificate is verified by the
  * authorities that the system trusts, or those of --ca alone; --insecure trusts whoever answers.
@@ -20,7 +20,7 @@ struct result;
 /* What the connections to all targets of https:// have in common. */
 struct secure;
 
-/* Whether this build can: it has wolfSSL. */
+/* Whether this build can: it has OpenSSL. */
 bool secure_is_there(void);
 
 /* Read whom to trust. Suspends. Return: 0, and NULL where no target is of https://; -errno and a sentence. */

@@ -1,4 +1,6 @@
-/* secure.h where eddy is built without TLS: nobody asks for it, since options_check() has refused https://. */
+/* secure.h and digest.h where this is built without OpenSSL: nobody asks for them, since options_check() has refused https://, and
+ * what wants a digest. */
+#include "digest.h"
 #include "secure.h"
 
 #include <errno.h>
@@ -59,4 +61,34 @@ int secure_flush(struct conn *conn)
 {
 	(void)conn;
 	return -ENOTSUP;
+}
+
+bool digest_is_there(void)
+{
+	return false;
+}
+
+struct digest *digest_new(void)
+{
+	return NULL;
+}
+
+void digest_free(struct digest *digest)
+{
+	(void)digest;
+}
+
+void digest_begin(struct digest *digest)
+{
+	(void)digest;
+}
+
+void digest_add(struct digest *digest, const void *bytes, size_t len)
+{
+	(void)digest, (void)bytes, (void)len;
+}
+
+void digest_end(struct digest *digest, unsigned char ret_bytes[DIGEST_SIZE])
+{
+	(void)digest, (void)ret_bytes;
 }
