@@ -141,3 +141,23 @@ Test(pipe, smaller_where_the_user_has_too_many)
 		cr_skip_test("needs root, to become a user who has no pipes yet");
 	expect_run(NULL, take_many, NULL);
 }
+
+/* Others need descriptors, too. */
+TASK_TEST(pipe, are_an_eighth_of_the_descriptors_where_bytes_can_be_copied)
+{
+	struct rlimit limit = { 64, 64 };
+	struct eddyi_pipe *pipes[5];
+
+	EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (size_t i = 0; i < 4; i++)
+		EXPECT_EQ(eddyi_pipe_take_optional(&pipes[i]), 0);
+	EXPECT_EQ(eddyi_pipe_take_optional(&pipes[4]), -EMFILE);
+	EXPECT_EQ(eddyi_pipe_take(&pipes[4]), 0);
+	eddyi_pipe_put(pipes[0]);
+	EXPECT_EQ(eddyi_pipe_take_optional(&pipes[0]), 0);
+	for (size_t i = 0; i < 5; i++)
+		eddyi_pipe_discard(pipes[i]);
+	EXPECT_EQ(eddyi_pipe_take_optional(&pipes[0]), 0);
+	eddyi_pipe_put(pipes[0]);
+	return 0;
+}

@@ -2,8 +2,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#define DESCRIPTORS_OF_ONE 2
+/* Optional pipes use at most this share of RLIMIT_NOFILE. */
+#define SHARE 8
+
+static atomic_uint pipes_open;
 
 struct eddyi_pipes {
 	struct eddy_at_end at_end;
@@ -101,8 +109,21 @@ int eddyi_pipe_take(struct eddyi_pipe **ret_pipe)
 		.wanted = eddy_transfer_options()->pipe_size,
 	};
 	pipe->size = resize(fds[1], pipe->wanted);
+	atomic_fetch_add_explicit(&pipes_open, 1, memory_order_relaxed);
 	*ret_pipe = pipe;
 	return 0;
+}
+
+int eddyi_pipe_take_optional(struct eddyi_pipe **ret_pipe)
+{
+	struct eddyi_pipes *pipes = eddyi_loop()->pipes;
+	uint64_t taken = atomic_load_explicit(&pipes_open, memory_order_relaxed);
+	struct rlimit limit;
+
+	if ((!pipes || !pipes->spare_count) && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+	    taken * DESCRIPTORS_OF_ONE >= limit.rlim_cur / SHARE)
+		return -EMFILE;
+	return eddyi_pipe_take(ret_pipe);
 }
 
 void eddyi_pipe_put(struct eddyi_pipe *pipe)
@@ -122,6 +143,7 @@ void eddyi_pipe_discard(struct eddyi_pipe *pipe)
 	close(pipe->read_fd);
 	close(pipe->write_fd);
 	free(pipe);
+	atomic_fetch_sub_explicit(&pipes_open, 1, memory_order_relaxed);
 }
 
 void eddyi_pipe_drain(struct eddyi_pipe *pipe, size_t len)

@@ -16,6 +16,9 @@ struct eddyi_pipe {
  * Return: 0, -EMFILE, -ENFILE, -ENOMEM. */
 int eddyi_pipe_take(struct eddyi_pipe **ret_pipe);
 
+/* As eddyi_pipe_take(), for callers that can copy instead; also -EMFILE while pipes hold an eighth of RLIMIT_NOFILE. */
+int eddyi_pipe_take_optional(struct eddyi_pipe **ret_pipe);
+
 /* Give back an empty pipe. */
 void eddyi_pipe_put(struct eddyi_pipe *pipe);
 

@@ -107,7 +107,7 @@ static ssize_t pull_spliced(struct eddy_transfer *transfer, struct eddyi_writer 
 	int r;
 
 	/* Descriptors have run out. */
-	if (eddyi_pipe_take(&pipe) < 0)
+	if (eddyi_pipe_take_optional(&pipe) < 0)
 		return pull_copied(transfer, writer, len);
 	/* The disk may take a while, and there may be many who wait for it. */
 	if (goes_by_ring(writer)) {

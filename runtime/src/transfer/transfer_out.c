@@ -74,7 +74,7 @@ static ssize_t push_spliced(struct eddyi_sending *sending, uint64_t offset, size
 	ssize_t r;
 
 	/* Descriptors have run out. */
-	if (eddyi_pipe_take(&pipe) < 0)
+	if (eddyi_pipe_take_optional(&pipe) < 0)
 		return eddyi_push_read(sending, offset, len);
 	do
 		r = splice(sending->transfer->file, &from, pipe->write_fd, NULL, len,
@@ -89,7 +89,7 @@ static ssize_t push_ring_spliced(struct eddyi_sending *sending, uint64_t offset,
 	struct eddyi_pipe *pipe;
 	ssize_t r;
 
-	if (eddyi_pipe_take(&pipe) < 0)
+	if (eddyi_pipe_take_optional(&pipe) < 0)
 		return eddyi_push_read(sending, offset, len);
 	if (!eddyi_pipe_hold()) {
 		eddyi_pipe_put(pipe);
