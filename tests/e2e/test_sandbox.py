@@ -125,6 +125,27 @@ class Files(Sandboxed):
                         heard += manager.recv(4096)
                 self.assertIn(b'STOPPING=1', heard)
 
+    def test_a_service_manager_without_a_watchdog(self):
+        """It hears no more than READY=1: the socket would lead to others, too."""
+        address = os.path.join(self.folder(), 'notify')
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(address)
+            manager.settimeout(20)
+            server = self.files(self.folder(), env={'NOTIFY_SOCKET': address})
+            self.assertIn(b'READY=1', manager.recv(4096))
+            with open('/proc/net/unix') as table:
+                inodes = {line.split()[6] for line in table.readlines()[1:] if line.split()[4] == '0002'}
+            def sockets():
+                for fd in os.listdir(f'/proc/{server.pid}/fd'):
+                    with contextlib.suppress(FileNotFoundError):
+                        yield os.readlink(f'/proc/{server.pid}/fd/{fd}')[8:-1]
+
+            self.eventually(lambda: inodes.isdisjoint(sockets()))
+            server.stop()
+            manager.setblocking(False)
+            with self.assertRaises(BlockingIOError):
+                manager.recv(4096)
+
     def test_without_landlock(self):
         """As on a kernel that has none: it says so, and the rest applies."""
         server = self.files(self.folder(), wrap=(sys.executable, '-c', BLOCK_LANDLOCK))
@@ -255,7 +276,7 @@ class Taken(Sandboxed):
 class Filter(Case):
     """Its list, against the calls that the program makes."""
     # With arguments that are not refused.
-    JUDGED = {'clone', 'clone3', 'fcntl', 'ioctl', 'prlimit64', 'process_vm_readv', 'tgkill'}
+    JUDGED = {'clone', 'clone3', 'connect', 'fcntl', 'ioctl', 'prlimit64', 'process_vm_readv', 'sendmmsg', 'sendmsg', 'sendto', 'tgkill'}
     # By a process that is not in a sandbox yet, or for what no process in one does.
     OUTSIDE = {'chmod': 'makes a Unix socket', 'fchmodat': 'makes a Unix socket', 'execve': 'starts a process', 'io_uring_setup': 'makes a loop',
                'kill': 'ends a group of processes', 'pidfd_send_signal': 'ends a process', 'socket': 'listens, and connects'}

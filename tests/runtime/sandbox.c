@@ -1,6 +1,7 @@
 /* The sandbox, and who is in it and wants out: by path, by descriptor, by ring, by link, as another program. Each test is a child
  * process, since nothing gets it out of the sandbox again; the same attempts outside of it succeed.
  */
+#include "../on_tsan.h"
 #include "sandbox_rig.h"
 
 #include <eddy/file.h>
@@ -230,6 +231,7 @@ static int every_kind(void)
 
 Test(sandbox, keeps_every_kind_of_thread_in, .init = make_folders, .fini = remove_folders)
 {
+	need_threads_in_a_child();
 	expect_landlock_child(every_kind);
 }
 
@@ -263,6 +265,7 @@ static int start_another_on_a_loop(void)
 
 Test(sandbox, has_no_other_program, .init = make_folders, .fini = remove_folders)
 {
+	need_threads_in_a_child();
 	expect_child(become_another);
 	expect_child(start_another_on_a_loop);
 }
@@ -370,6 +373,7 @@ static int work_on_a_loop(void)
 
 Test(sandbox, lets_a_server_work, .init = make_folders, .fini = remove_folders)
 {
+	need_threads_in_a_child();
 	expect_child(work_on_a_loop);
 }
 
@@ -393,6 +397,9 @@ Test(sandbox, may_be_read_only, .init = make_folders, .fini = remove_folders)
 	expect_landlock_child(read_only);
 }
 
+/* Also a system of which debootstrap has made no more than the least has it. */
+#define RESOLVER_FILE "/etc/nsswitch.conf"
+
 /* To other machines, and to no other program here. */
 static int connect_out(void)
 {
@@ -405,9 +412,12 @@ static int connect_out(void)
 	EXPECT_EQ(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	EXPECT_EQ(closed(socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0)), 0);
 	EXPECT_EQ(closed(socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, 1)), -EPERM);
+	EXPECT_EQ(closed(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_MPTCP)), -EPERM);
+	EXPECT_EQ(closed(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP)), 0);
+	EXPECT_EQ(closed(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_UDP)), 0);
 	EXPECT_EQ(make_a_unix_socket(), -EPERM);
 	EXPECT_EQ(make_a_netlink_socket(), -EPERM);
-	EXPECT_EQ(opened(open("/etc/hosts", O_RDONLY)), 0);
+	EXPECT_EQ(opened(open(RESOLVER_FILE, O_RDONLY)), 0);
 	EXPECT_EQ(by_path(), eddyi_landlock_version() < 0 ? 0 : -EACCES);
 	close(listener);
 	return 0;
@@ -418,18 +428,40 @@ Test(sandbox, may_connect, .init = make_folders, .fini = remove_folders)
 	expect_child(connect_out);
 }
 
-/* A socket that was there before, which is connected elsewhere. */
+/* A socket that was there before, which is to be connected elsewhere. */
 static int connect_an_old_socket(void)
 {
 	struct sockaddr_in addr;
 	int listener = tcp_listen(&addr, 1), fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int free_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct msghdr msg = { .msg_name = &addr, .msg_namelen = sizeof(addr) };
+	struct mmsghdr many = { .msg_hdr = msg };
 
 	enter();
-	EXPECT_EQ(done(connect(fd, (struct sockaddr *)&addr, sizeof(addr))), -EACCES);
-	addr.sin_port = 0;
-	EXPECT_EQ(done(bind(free_fd, (struct sockaddr *)&addr, sizeof(addr))), -EACCES);
+	EXPECT_EQ(done(connect(fd, (struct sockaddr *)&addr, sizeof(addr))), -EPERM);
+	EXPECT_EQ(
+		done((int)sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&addr, sizeof(addr))),
+		-EPERM);
+	EXPECT_EQ(done((int)sendmsg(fd, &msg, MSG_FASTOPEN)), -EPERM);
+	EXPECT_EQ(done(sendmmsg(fd, &many, 1, MSG_FASTOPEN)), -EPERM);
+	addr.sin_family = AF_UNSPEC;
+	EXPECT_EQ(done(connect(fd, (struct sockaddr *)&addr, sizeof(sa_family_t))), 0);
+	EXPECT_EQ(done(socketpair(AF_TIPC, SOCK_STREAM | SOCK_CLOEXEC, 0, (int[2]){ 0 })), -EPERM);
 	close(listener);
+	return 0;
+}
+
+Test(sandbox, connects_no_socket_that_is_there, .init = make_folders, .fini = remove_folders)
+{
+	expect_child(connect_an_old_socket);
+}
+
+static int bind_an_old_socket(void)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	enter();
+	EXPECT_EQ(done(bind(fd, (struct sockaddr *)&addr, sizeof(addr))), -EACCES);
 	return 0;
 }
 
@@ -437,7 +469,7 @@ Test(sandbox, keeps_ports, .init = make_folders, .fini = remove_folders)
 {
 	if (eddyi_landlock_version() < 4)
 		cr_skip_test("needs Landlock's rights to ports, Linux 6.7");
-	expect_child(connect_an_old_socket);
+	expect_child(bind_an_old_socket);
 }
 
 /* ---- what it refuses to be ---- */

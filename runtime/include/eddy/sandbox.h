@@ -5,8 +5,7 @@
  *
  *     r = eddy_sandbox_enter(&(struct eddy_sandbox_options){ .readable = folders });
  *
- * A handler that a client has taken over then finds itself in that folder. Three parts of the kernel see to it, since none of
- * them sees everything:
+ * Injected code can reach only that folder. Three kernel mechanisms enforce this, since none of them covers everything:
  * - Landlock decides about files, TCP ports, abstract unix sockets and signals, for system calls and for operations of a
  *   ring alike.
  * - A seccomp filter refuses system calls: with EPERM what a library may try (execve, fork, socket, chmod by path, another
@@ -35,8 +34,9 @@ struct eddy_sandbox_options {
 	/* Files, and folders with all below them, that may be read and changed: files and folders are made, renamed and
 	 * removed there, but no links, devices and sockets; ends with NULL; default: none. */
 	const char *const *writable;
-	/* Connect to other machines by TCP and UDP, and resolve their names; default: no socket can be made. Unix sockets
-	 * can't in either case. */
+	/* Connect to other machines by TCP and UDP, and resolve their names; default: no socket can be made, and none
+	 * connected by a call. Unix sockets can't in either case. Before Linux 6.7 the ring can connect a socket that is
+	 * there elsewhere, and later ones by a send with MSG_FASTOPEN. */
 	bool connects;
 };
 

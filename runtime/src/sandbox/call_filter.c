@@ -12,6 +12,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -264,6 +265,11 @@ static void judge_sockets(struct program *program, bool connects)
 	unsigned short began = begin_call(program, SYS_socket);
 
 	if (connects) {
+		load_argument(program, 2);
+		add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0);
+		add(program, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 2, 0);
+		add(program, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 1, 0);
+		finish(program, REFUSE);
 		load_argument(program, 0);
 		add(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0);
 		add(program, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 6);
@@ -274,11 +280,36 @@ static void judge_sockets(struct program *program, bool connects)
 	}
 	end_call(program, began, REFUSE);
 	began = begin_call(program, SYS_socketpair);
+	load_argument(program, 0);
+	add(program, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0);
+	finish(program, REFUSE);
 	load_argument(program, 1);
 	mask(program, 0xf);
 	finish_if(program, SOCK_STREAM, SECCOMP_RET_ALLOW);
 	finish_if(program, SOCK_SEQPACKET, SECCOMP_RET_ALLOW);
 	end_call(program, began, REFUSE);
+}
+
+/* A socket that is there can be connected anew, to another peer. With an address that has only room for a family it can be
+ * disconnected, which a cancelled zero-copy send does. */
+static void refuse_to_connect(struct program *program)
+{
+	static const struct {
+		int call;
+		unsigned flags; /* its argument */
+	} sends[] = { { SYS_sendto, 3 }, { SYS_sendmsg, 2 }, { SYS_sendmmsg, 3 } };
+	unsigned short began = begin_call(program, SYS_connect);
+
+	load_argument(program, 2);
+	finish_if(program, sizeof(sa_family_t), SECCOMP_RET_ALLOW);
+	end_call(program, began, REFUSE);
+	for (size_t i = 0; i < COUNT(sends); i++) {
+		began = begin_call(program, sends[i].call);
+		load_argument(program, sends[i].flags);
+		mask(program, MSG_FASTOPEN);
+		finish_if(program, MSG_FASTOPEN, REFUSE);
+		end_call(program, began, SECCOMP_RET_ALLOW);
+	}
 }
 
 /* Refuse commands of a call, which stand in its second argument; 0 ends them. */
@@ -336,6 +367,8 @@ static void write_program(struct program *program, bool connects)
 	judge_clone(program);
 	judge_processes(program);
 	judge_sockets(program, connects);
+	if (!connects)
+		refuse_to_connect(program);
 	judge_commands(program);
 	judge_times(program);
 	finish(program, SECCOMP_RET_ALLOW);

@@ -1,4 +1,4 @@
-/* call_filter.h: which system calls a process in the sandbox makes no more, by seccomp(2). */
+/* call_filter.h: the seccomp(2) filter of the sandbox. */
 #ifndef EDDYI_CALL_FILTER_H
 #define EDDYI_CALL_FILTER_H
 

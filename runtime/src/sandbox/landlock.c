@@ -135,7 +135,9 @@ static void allow_usual(int rules, const struct ruleset *handled, bool connects)
 		"/run/systemd/resolve",
 		"/etc/ld.so.cache",
 		"/usr/lib",
+		"/usr/lib64",
 		"/lib",
+		"/lib64",
 		NULL,
 	};
 
