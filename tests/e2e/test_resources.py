@@ -1,6 +1,7 @@
 """What a server takes: threads, descriptors, memory; and what it gives back."""
 import os
 import random
+import resource
 import select
 import time
 import unittest
@@ -188,7 +189,8 @@ class Resources(Case):
 
     def test_out_of_descriptors(self):
         """Accepting pauses while all are taken by clients who are being answered, and goes on when some have been."""
-        server = self.serve('--connections_max', 100, program='limits', wrap=('prlimit', '--nofile=40'))
+        server = self.serve('--connections_max', 100, program='limits')
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (40, 40))
         asking = [server.connect(timeout=20) for _ in range(50)]
         for wire in asking:
             wire.send(request('GET', '/slow/1500', 'Connection: close'))
@@ -204,7 +206,8 @@ class Resources(Case):
 
     def test_out_of_descriptors_for_long(self):
         """Idle clients make room, again and again; that there is none to spare is said once."""
-        server = self.serve('--connections_max', 100, program='limits', wrap=('prlimit', '--nofile=40'))
+        server = self.serve('--connections_max', 100, program='limits')
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (40, 40))
         wires = [server.connect(timeout=20) for _ in range(45)]
         for wire in wires:
             wire.send(request('GET', '/'))

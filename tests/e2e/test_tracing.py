@@ -1,6 +1,7 @@
 """tour with --tracing and --access-log: numbers in answers and records."""
 import json
 import re
+import time
 import unittest
 
 from wire import Case, Server, in_threads, request
@@ -118,6 +119,15 @@ class Tracing(Case):
         self.assertEqual(none['pattern'], '""')
         self.assertEqual(echo['received'], '5')
         self.assertGreater(int(echo['sent']), 50)
+
+    def test_access_log_of_one_who_has_left(self):
+        server = self.tour('--access-log')
+        with server.connect() as wire:
+            wire.send(request('GET', '/slow/5000'))
+            time.sleep(0.1)
+            wire.reset()
+        record = server.wait_for(r' INFO eddy::access: GET /slow/5000 (\d{3}) .*whole=(\w+)')
+        self.assertEqual(record.groups(), ('499', 'false'))
 
     def test_nothing_in_a_path_forges_a_line(self):
         server = self.tour('--access-log')

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../on_tsan.h"
 #include "../on_valgrind.h"
 
 static bool has_landlock(void)
@@ -40,6 +41,7 @@ static int child(int (*fn)(void))
 
 static void expect_child(int (*fn)(void))
 {
+	need_threads_in_a_child();
 	if (RUNNING_ON_VALGRIND)
 		cr_skip_test("valgrind knows neither Landlock nor its signals");
 	cr_expect(eq(int, child(fn), 0));

@@ -201,3 +201,17 @@ Test(holders, tally)
 	eddyi_tally_give_back(&tally, &c);
 	eddyi_tally_deinit(&tally);
 }
+
+Test(holders, knows_who_was_the_largest)
+{
+	cr_expect(eq(ptr, holders.largest, NULL));
+	seat(0, "10.0.0.1", BUSY);
+	seat(1, "10.0.0.2", BUSY);
+	cr_expect(eq(ptr, holders.largest, seats[0].holder));
+	seat(2, "10.0.0.2", BUSY);
+	seat(3, NULL, BUSY);
+	cr_expect(eq(ptr, holders.largest, seats[1].holder));
+	unseat(1);
+	unseat(2);
+	cr_expect(eq(ptr, holders.largest, NULL));
+}

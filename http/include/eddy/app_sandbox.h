@@ -1,4 +1,4 @@
-/* eddy/app_sandbox.h: an app in a sandbox: who has taken it over reaches what the app serves, and nothing else.
+/* eddy/app_sandbox.h: run an app in a sandbox: injected code reaches only the files that the app serves.
  *
  *     static const char *const uploads[] = { "/srv/uploads", NULL };
  *
@@ -16,8 +16,8 @@ EDDY_BEGIN_DECLS
 
 /* Have the process enter a sandbox whenever the app runs; NULL is all defaults. The options are copied. Beside what they
  * name these may be read: the folders of eddy_app_map_files() and eddy_app_keep_files_open(), and those of the files that
- * eddy_app_use_tls() and eddy_app_add_tls_cert() name, and that these lead to where they are links. So keep certificates in a folder
- * with nothing else in it.
+ * eddy_app_use_tls() and eddy_app_add_tls_cert() name. Symbolic links are followed: the folders of their targets are readable, too. So
+ * keep certificates in a folder with nothing else in it.
  *
  * Nothing leads out of a sandbox: what the process does besides, also after eddy_app_run(), is done in it.
  * - SIGUSR2 and eddy_app_restart() are refused with an ERROR record, since no program can be started; SIGHUP reads

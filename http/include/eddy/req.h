@@ -109,8 +109,8 @@ EDDY_API uint64_t eddy_req_length(const struct eddy_req *req);
 EDDY_API ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len);
 
 /* Read what nobody has read of the body into memory; a second call gives the same. Suspends.
- * Return: 0; -EMSGSIZE over the limit (body_max of the route or the app), which becomes a 413; -ENOMEM, and
- * what eddy_req_read() returns. */
+ * Return: 0; -EMSGSIZE over the limit (body_max of the route or the app), which becomes a 413; -EBUSY past
+ * .body_memory_max, which becomes a 503; -ENOMEM, and what eddy_req_read() returns. */
 EDDY_API int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body);
 
 /* Read the body as application/x-www-form-urlencoded, otherwise like a query. Suspends.

@@ -58,7 +58,7 @@ EDDY_API void eddy_route_set_body_max(struct eddy_route *route, uint64_t max);
 EDDY_API void eddy_route_set_file_max(struct eddy_route *route, uint64_t max);
 
 /* Let bodies come, or answers leave, at this rate at least, in bytes a second, instead of the app's body_rate_min
- * and write_rate_min; 0: at any. */
+ * and write_rate_min, up to 1 MiB/s; 0 or EDDY_NEVER: at any. */
 EDDY_API void eddy_route_set_body_rate_min(struct eddy_route *route, uint64_t rate);
 EDDY_API void eddy_route_set_write_rate_min(struct eddy_route *route, uint64_t rate);
 

@@ -27,13 +27,13 @@ void eddy_route_set_file_max(struct eddy_route *route, uint64_t max)
 
 void eddy_route_set_body_rate_min(struct eddy_route *route, uint64_t rate)
 {
-	route->body_rate_min = rate;
+	route->body_rate_min = rate == EDDY_NEVER ? 0 : rate;
 	route->has_body_rate_min = true;
 }
 
 void eddy_route_set_write_rate_min(struct eddy_route *route, uint64_t rate)
 {
-	route->write_rate_min = rate;
+	route->write_rate_min = rate == EDDY_NEVER ? 0 : rate;
 	route->has_write_rate_min = true;
 }
 

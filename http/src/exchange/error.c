@@ -16,6 +16,8 @@ static int judge_error(struct eddy_req *req, int error)
 
 	if (error == req->verdict_error)
 		return req->verdict_status;
+	if (error == -ECANCELED && req->client_left)
+		return EDDYI_STATUS_CLIENT_LEFT;
 	/* Elsewhere this would be a server's peer: here it is the client's own end. */
 	if (error == -ECONNRESET && req->body.error == error) {
 		eddyi_req_fail(req, error, 400, "the request body ended too early");

@@ -1,6 +1,7 @@
 #include "open_files.h"
 
 #include "app/app.h"
+#include "descriptors.h"
 
 #include <eddy/file.h>
 #include <eddy/loop.h>
@@ -46,6 +47,7 @@ static void unref(struct eddyi_open_file *file)
 	if (--file->refs)
 		return;
 	close(file->fd);
+	eddyi_descriptors_give_back();
 	free(file->fields.headers);
 	free(file->bytes);
 	free(file);
@@ -184,24 +186,33 @@ static int open_file(int dir, const char *path, uint64_t resolve)
 		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve,
 	};
-	int fd = eddy_openat2(dir, path, &how);
+	int fd = eddyi_descriptors_take();
 
+	if (fd < 0)
+		return fd;
+	fd = eddy_openat2(dir, path, &how);
 	if (eddyi_open_files_make_room(fd))
 		fd = eddy_openat2(dir, path, &how);
+	/* The flag would make the ring give up on file systems that can't read without waiting. */
+	if (fd >= 0 && fcntl(fd, F_SETFL, 0) < 0) {
+		int error = errno;
+
+		close(fd);
+		fd = -error;
+	}
+	if (fd < 0)
+		eddyi_descriptors_give_back();
 	if (fd == -ELOOP && resolve)
 		return fd;
 	if (fd == -ELOOP || fd == -EXDEV || fd == -ENAMETOOLONG || fd == -ENXIO || fd == -ENODEV)
 		return -ENOENT;
-	if (fd < 0)
-		return fd;
-	/* The flag would make the ring give up on file systems that can't read without waiting. */
-	if (fcntl(fd, F_SETFL, 0) < 0) {
-		int error = errno;
-
-		close(fd);
-		return -error;
-	}
 	return fd;
+}
+
+static void close_file(int fd)
+{
+	close(fd);
+	eddyi_descriptors_give_back();
 }
 
 static int stat_regular(int fd, struct stat *ret_st)
@@ -217,10 +228,13 @@ static int open_own(int dir, const char *path, uint64_t resolve, struct eddyi_fo
 	int r = fd < 0 ? fd : stat_regular(fd, &ret_found->st);
 
 	if (r == 0)
-		ret_found->file =
-			(struct eddyi_outgoing){ .fd = fd, .device = ret_found->st.st_dev };
+		ret_found->file = (struct eddyi_outgoing){
+			.fd = fd,
+			.device = ret_found->st.st_dev,
+			.counted = true,
+		};
 	else if (fd >= 0)
-		close(fd);
+		close_file(fd);
 	return r;
 }
 
@@ -346,6 +360,8 @@ void eddyi_outgoing_close(struct eddyi_outgoing *file)
 {
 	if (file->kept)
 		unref(file->kept);
+	else if (file->counted)
+		close_file(file->fd);
 	else if (file->fd >= 0)
 		close(file->fd);
 	*file = (struct eddyi_outgoing){ .fd = -1 };

@@ -61,6 +61,7 @@ struct eddyi_outgoing {
 	int fd;                       /* -1: none */
 	struct eddyi_open_file *kept; /* whose `fd` is; NULL: it is the holder's own */
 	uint64_t device;              /* its st_dev; 0: nobody has looked */
+	bool counted;                 /* by descriptors.h: those of handlers are not */
 };
 
 /* One that was found, and what it is now. */

@@ -1,5 +1,6 @@
 #include "incoming.h"
 
+#include "exchange/descriptors.h"
 #include "exchange/open_files.h"
 
 #include <eddy/file.h>
@@ -131,11 +132,16 @@ int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expec
 	r = check_space(incoming, expected);
 	if (r < 0)
 		return r;
+	r = eddyi_descriptors_take();
+	if (r < 0)
+		return r;
 	r = open_new(incoming);
 	if (eddyi_open_files_make_room(r))
 		r = open_new(incoming);
-	if (r < 0)
+	if (r < 0) {
+		eddyi_descriptors_give_back();
 		return r;
+	}
 	incoming->fd = r;
 	return 0;
 }
@@ -143,6 +149,12 @@ int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expec
 static int close_file(void *arg)
 {
 	return close(*(int *)arg);
+}
+
+static void forget(struct eddyi_incoming *incoming)
+{
+	incoming->fd = -1;
+	eddyi_descriptors_give_back();
 }
 
 void eddyi_incoming_close(struct eddyi_incoming *incoming)
@@ -153,7 +165,7 @@ void eddyi_incoming_close(struct eddyi_incoming *incoming)
 		return;
 	if (incoming->published) {
 		close_file(&incoming->fd);
-		incoming->fd = -1;
+		forget(incoming);
 		return;
 	}
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){
@@ -167,7 +179,7 @@ void eddyi_incoming_close(struct eddyi_incoming *incoming)
 	 * taken back, however long the pool is busy. */
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	eddy_offload(close_file, &incoming->fd);
-	incoming->fd = -1;
+	forget(incoming);
 	eddy_scope_end(&shield);
 }
 

@@ -53,6 +53,7 @@ const char *eddyi_status_phrase(int status)
 	case 429: return "Too Many Requests";
 	case 431: return "Request Header Fields Too Large";
 	case 451: return "Unavailable For Legal Reasons";
+	case EDDYI_STATUS_CLIENT_LEFT: return "Client Closed Request";
 	case 500: return "Internal Server Error";
 	case 501: return "Not Implemented";
 	case 502: return "Bad Gateway";

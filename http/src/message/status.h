@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 
+/* For logs and metrics: of a request that was cancelled because its client has left. nginx counts it so. */
+#define EDDYI_STATUS_CLIENT_LEFT 499
+
 /* The reason phrase of a status; "Unknown" for one that nobody registered. */
 const char *eddyi_status_phrase(int status);
 

@@ -56,12 +56,31 @@ static void add(struct paths *paths, char *path)
 	all[paths->count] = NULL;
 }
 
-/* The folder is named: the file may be replaced. */
+static bool is_root(const char *path)
+{
+	char *real = path ? realpath(path, NULL) : NULL;
+	bool is_root = real && strcmp(real, "/") == 0;
+
+	free(real);
+	return is_root;
+}
+
+/* The folder is named: the file may be replaced. The root would be everything. */
 static void add_folder_of(struct paths *paths, const char *path)
 {
 	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
 
-	add(paths, slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup("."));
+	if (is_root(folder)) {
+		eddy_warn(
+			"eddy::app",
+			"\"%s\" is in the root folder: the sandbox lets it be read, but no file that replaces it; "
+			"give it a folder of its own",
+			path);
+		free(folder);
+		folder = strdup(path);
+	}
+	add(paths, folder);
 }
 
 static void add_tls_file(const char *path, void *arg)

@@ -38,6 +38,7 @@ static void closed(struct eddy_op *op, int result, unsigned flags)
 	free(conn->wire.end);
 	if (EDDYI_TLS)
 		eddyi_tls_free(conn->wire.tls);
+	conns->leaving -= conn->evicted;
 	free(conn);
 	conns->count--;
 	eddyi_conn_count(conns, closed);

@@ -6,6 +6,10 @@
 #include <eddy/loop.h>
 #include <eddy/scope.h>
 
+/* Of a crowd: what moves nothing in this time is slow, and so many are looked at at once. */
+#define CROWD_WAIT_NS (100 * EDDY_MS)
+#define CROWD_LOOKS_MAX 256
+
 static struct eddyi_pace_rule rule_for(const struct eddyi_conn *conn, bool answers)
 {
 	const struct eddy_server_options *options = &conn->conns->app->options;
@@ -109,4 +113,32 @@ void eddyi_conn_pace_end(struct eddyi_conn *conn)
 		eddy_timeout_disarm(&conn->wire.pace->timeout);
 	conn->wire.pace = NULL;
 	eddyi_holders_move(&conn->conns->holders, &conn->seat, EDDYI_STANDING_BUSY);
+}
+
+/* Whether it waits for its client, with which nothing has moved for a while. */
+static bool has_paused(const struct eddyi_conn *conn)
+{
+	const struct eddyi_pace *pace = conn->wire.pace;
+
+	return pace && pace->waiting && rule_for(conn, pace->waiting == &pace->answer).rate_min &&
+	       eddy_loop_now() - conn->wire.timeout.since_ns >= CROWD_WAIT_NS;
+}
+
+void eddyi_conns_pace_crowd(struct eddyi_conns *conns)
+{
+	struct eddyi_holders *holders = &conns->holders;
+	struct eddyi_holder *holder = holders->largest;
+	struct eddy_node *list, *node, *next;
+
+	if (!holder || !eddyi_conns_is_crowd(conns, holder))
+		return;
+	list = &holder->seats[EDDYI_STANDING_BUSY];
+	node = list->next;
+	for (int i = 0; i < CROWD_LOOKS_MAX && node != list; i++, node = next) {
+		struct eddyi_seat *seat = eddy_of(node, struct eddyi_seat, node);
+
+		next = node->next;
+		if (has_paused(eddy_of(seat, struct eddyi_conn, seat)))
+			eddyi_holders_move(holders, seat, EDDYI_STANDING_SLOW);
+	}
 }

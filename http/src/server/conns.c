@@ -108,6 +108,7 @@ int eddyi_conn_reseat(struct eddyi_conn *conn, const struct eddyi_ip *ip)
 void eddyi_conn_evict(struct eddyi_conn *conn)
 {
 	eddyi_holders_move(&conn->conns->holders, &conn->seat, EDDYI_STANDING_BUSY);
+	conn->conns->leaving += !conn->evicted;
 	conn->evicted = true;
 	conn->wire.last = true;
 	if (conn->state == EDDYI_CONN_PARKED)
@@ -121,7 +122,10 @@ void eddyi_conn_evict(struct eddyi_conn *conn)
 /* When the time is up that a connection is spared; 0: it is not. */
 static uint64_t spared_until(const struct eddyi_conn *conn)
 {
-	uint64_t until = conn->wire.timeout.since_ns + EDDYI_SPARED_NS;
+	uint64_t until = conn->wire.timeout.since_ns;
+
+	until += eddyi_conns_is_crowd(conn->conns, conn->seat.holder) ? EDDYI_CROWD_SPARED_NS :
+									EDDYI_SPARED_NS;
 
 	return until > eddy_loop_now() ? until : 0;
 }

@@ -57,6 +57,7 @@ struct eddyi_conns {
 	struct eddy_node in_progress; /* connections with a request that is being answered */
 	struct eddy_timer sweep; /* armed while there are any, and until the next one finds none */
 	unsigned count;
+	unsigned leaving;                /* of them, that have been evicted */
 	struct eddyi_conn_counts counts; /* zeroed when nobody else can look yet */
 	struct eddy_client *client;      /* of handlers; NULL: none has asked for it */
 	void (*free_client)(struct eddy_client *client); /* programs that never ask link none */
@@ -99,8 +100,16 @@ void eddyi_conns_init(struct eddyi_conns *conns);
 void eddyi_conns_deinit(struct eddyi_conns *conns);
 
 /* A head or a handshake has this time before its connection may be closed to make room. Without it those who come
- * while all others are busy would be closed one for the other, before any of them could ask. */
+ * while all others are busy would be closed one for the other, before any of them could ask. Those of a crowd have less. */
 #define EDDYI_SPARED_NS (500 * EDDY_MS)
+#define EDDYI_CROWD_SPARED_NS (50 * EDDY_MS)
+
+/* Whether a holder has so many connections that others wait for it: more than 16, and an eighth of all. */
+static inline bool eddyi_conns_is_crowd(const struct eddyi_conns *conns,
+					const struct eddyi_holder *holder)
+{
+	return holder->count > 16 && holder->count > conns->count / 8;
+}
 
 /* Close a connection to make room: of those that are idle, whose head is incomplete, or whose body or answer is too
  * slow, in this order, that which holders.h says.
@@ -118,7 +127,7 @@ int eddyi_conn_seat(struct eddyi_conn *conn);
  * Return: 0; -EDQUOT, -ENOMEM: to be closed. */
 int eddyi_conn_reseat(struct eddyi_conn *conn, const struct eddyi_ip *ip);
 
-/* It is gone. */
+/* Remove the connection from its holder and the tally. */
 void eddyi_conn_unseat(struct eddyi_conn *conn);
 
 /* Emit a DEBUG record of a connection that is closed, and say why. */

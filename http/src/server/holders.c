@@ -137,6 +137,8 @@ static void count(struct eddyi_holders *holders, struct eddyi_holder *holder, in
 	if (holder == &holders->nobody)
 		return;
 	holder->count += (unsigned)by;
+	if (by > 0 && (!holders->largest || holder->count > holders->largest->count))
+		holders->largest = holder;
 	after = rank_of(holders, holder);
 	if (before == after)
 		return;
@@ -156,6 +158,8 @@ static void drop(struct eddyi_holders *holders, struct eddyi_holder *holder)
 		if (holder->ranks[i].next)
 			unrank(&holders->rankings[i], &holder->ranks[i], rank_of(holders, holder));
 	*at = holder->next;
+	if (holders->largest == holder)
+		holders->largest = NULL;
 	free(holder);
 }
 

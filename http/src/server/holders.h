@@ -1,8 +1,8 @@
 /* holders.h: the addresses that a loop's connections come from, and which connection goes first when there is no room.
  *
  * A connection has a standing, which says whether it may be closed to make room. Of those of one standing a
- * connection of the address that holds most goes first; among addresses that hold as many, that which has had one of
- * this standing for longest, and of that the connection that took it first. IPv6 addresses are told apart by their
+ * connection of the address that holds most goes first; among addresses that hold as many, that which has had as many, and one of
+ * this standing, for longest, and of that the connection that took it first. IPv6 addresses are told apart by their
  * first 64 bits: that is what one customer has.
  */
 #ifndef EDDYI_HOLDERS_H
@@ -59,7 +59,8 @@ struct eddyi_holders {
 	struct eddyi_holder **buckets; /* NULL: everybody is nobody */
 	size_t bucket_mask;
 	uint64_t secret[2];
-	struct eddyi_holder nobody; /* unix sockets, trusted proxies: those who are not counted */
+	struct eddyi_holder nobody;   /* unix sockets, trusted proxies: those who are not counted */
+	struct eddyi_holder *largest; /* held more than all others when its last connection came */
 	struct eddyi_ranking rankings[EDDYI_STANDING_BUSY];
 	struct eddy_node *by_count; /* of all rankings, each with as many as: */
 	unsigned rank_max;
@@ -71,7 +72,7 @@ void eddyi_holders_init(struct eddyi_holders *holders);
 /* Have buckets for `max` connections. Return: 0, -ENOMEM. */
 int eddyi_holders_open(struct eddyi_holders *holders, unsigned max);
 
-/* Nobody holds a connection any more. */
+/* Free the table; no seat is left. */
 void eddyi_holders_deinit(struct eddyi_holders *holders);
 
 /* Seat a busy connection that comes from `ip`; NULL: it is not counted. Return: false when memory is out. */
@@ -104,7 +105,7 @@ void eddyi_tally_deinit(struct eddyi_tally *tally);
 /* Count a connection from `ip`. Any thread. Return: 0, -EDQUOT when there are `max` already, -ENOMEM. */
 int eddyi_tally_take(struct eddyi_tally *tally, const struct eddyi_ip *ip, unsigned max);
 
-/* It is gone. Any thread. */
+/* Uncount a connection from `ip`. Any thread. */
 void eddyi_tally_give_back(struct eddyi_tally *tally, const struct eddyi_ip *ip);
 
 #endif

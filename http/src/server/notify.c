@@ -173,6 +173,10 @@ int eddyi_notifier_run(void *arg)
 
 	if (!notifier->heir)
 		eddyi_notify(notifier, "READY=1\nSTATUS=listening on %s", notifier->address);
+	if (notifier->brief && !watchdog_interval()) {
+		notifier->silent = true;
+		eddyi_notifier_close(notifier);
+	}
 	r = wait_for_stop(notifier, false);
 	if (r < 0)
 		return r;

@@ -8,16 +8,17 @@
 
 /* Says how one app is doing. Belongs to one loop. */
 struct eddyi_notifier {
-	const char *address;        /* the first that the app listens on; borrowed */
-	bool heir;                  /* the process before says READY=1, when it has handed over */
-	bool silent;                /* another process has taken over the conversation */
-	int fd;                     /* connected to the service manager; -1 for not */
+	const char *address; /* the first that the app listens on; borrowed */
+	bool heir;           /* the process before says READY=1, when it has handed over */
+	bool silent;         /* another process has taken over the conversation, or nobody may */
+	bool brief;          /* READY=1 is all, unless there is a watchdog */
+	int fd;              /* connected to the service manager; -1 for not */
 	struct eddy_event stopping; /* set when the app begins to end */
 };
 
 void eddyi_notifier_init(struct eddyi_notifier *notifier);
 
-/* Connect to whom there is to be told: for a process that can't later on. */
+/* Connect to NOTIFY_SOCKET now; a process in a sandbox cannot do so later. */
 void eddyi_notifier_open(struct eddyi_notifier *notifier);
 void eddyi_notifier_close(struct eddyi_notifier *notifier);
 

@@ -58,7 +58,7 @@ static void polled(struct eddy_op *op, int result, unsigned flags)
 }
 
 /* The kernel reports the end of the stream whether it was asked for or not: then a reset is not waited for any
- * more. Nothing is sent, so none comes. */
+ * more. As long as nothing is sent only a client that is killed causes one. */
 static void start_poll(struct eddyi_conn *conn)
 {
 	struct eddyi_conn_poll *job = calloc(1, sizeof(*job));

@@ -1,4 +1,4 @@
-/* presence.h: whether the clients of requests in progress are still there.
+/* presence.h: detect that the client of a request in progress has disconnected.
  *
  * A task that waits for something other than its client would not hear that the client has left. A receive
  * that is armed ahead says so at once. Where none is, a poll is armed for requests that have been in progress

@@ -117,6 +117,8 @@ static int begin(struct eddyi_run *run)
 	int r;
 
 	eddyi_notifier_open(&run->notifier);
+	/* The socket is one of datagrams, which leads to others as well. */
+	run->notifier.brief = run->app->sandbox != NULL;
 	r = eddyi_app_sandbox_enter(run->app);
 	if (r == 0)
 		r = eddyi_beside_begin(&run->beside, &run->tasks);
@@ -178,25 +180,36 @@ static int serve(struct eddyi_worker *worker)
 
 /* ---- the whole ---- */
 
-/* As many connections as memory and descriptors allow: the program itself and two for each pooled pipe come
- * first. */
-static unsigned default_connections_max(const struct eddy_app *app, uint64_t memory)
+static void raise_descriptors(void)
 {
-	unsigned pipes = app->transfer.pipes_kept ? app->transfer.pipes_kept : 8;
 	struct rlimit limit;
-	uint64_t reserved = 32 + 2 * pipes * (uint64_t)app->options.workers, max;
-	uint64_t of_memory = eddyi_memory_connections(memory, app->tls != NULL);
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Descriptors for connections and their files. The program itself comes first, and pipes, which take an eighth. */
+static unsigned descriptors_max(void)
+{
+	uint64_t reserved, max;
+	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 1024;
-	if (limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		if (setrlimit(RLIMIT_NOFILE, &limit) < 0 && getrlimit(RLIMIT_NOFILE, &limit) < 0)
-			return 1024;
-	}
 	max = limit.rlim_cur > 1 << 30 ? 1 << 30 : limit.rlim_cur;
-	max = reserved < max / 2 ? max - reserved : max - max / 2;
-	return (unsigned)(of_memory < max ? of_memory : max);
+	reserved = 32 + max / 8;
+	return (unsigned)(reserved < max / 2 ? max - reserved : max - max / 2);
+}
+
+/* As many connections as memory and descriptors allow. */
+static unsigned default_connections_max(const struct eddy_app *app, uint64_t memory)
+{
+	uint64_t of_memory = eddyi_memory_connections(memory, app->tls != NULL);
+	unsigned max = descriptors_max();
+
+	return of_memory < max ? (unsigned)of_memory : max;
 }
 
 static int open_run(struct eddyi_run *run, struct eddy_app *app)
@@ -227,8 +240,12 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 		return r;
 	atomic_store(&app->port, run->listening.port);
 	memory = eddyi_memory_limit("");
-	if (!app->options.connections_max)
+	if (!app->options.connections_max) {
+		raise_descriptors();
 		app->options.connections_max = default_connections_max(app, memory);
+	}
+	for (unsigned i = 0; i < run->count; i++)
+		run->workers[i].server.descriptors_max = descriptors_max() / run->count + 1;
 	if (!app->options.body_memory_max)
 		app->options.body_memory_max = eddyi_memory_share(memory);
 	if (!app->options.connections_per_address_max)

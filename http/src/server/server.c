@@ -1,5 +1,7 @@
 #include "server.h"
 
+#include "conn_pace.h"
+#include "exchange/descriptors.h"
 #include "exchange/open_files.h"
 #include "tls/tls_setup.h"
 
@@ -7,6 +9,7 @@
 #include <eddy/log.h>
 #include <eddy/tls.h>
 #include <errno.h>
+#include <limits.h>
 #include <liburing.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -15,6 +18,8 @@
 
 /* Accepting again at once after EMFILE failed two hundred thousand times in 100 ms. */
 #define ACCEPT_RETRY_NS (100 * EDDY_MS)
+/* Between two looks for a connection that may be closed. */
+#define LOOK_NS (100 * EDDY_MS)
 /* Pauses of accepting that are not this far apart are one. */
 #define ACCEPT_FAILING_NS (10 * EDDY_SECOND)
 /* A multishot accept takes all that waits at once, as many as a listener's backlog; nearer than that to the limit one
@@ -25,17 +30,35 @@
 
 static void arm_accept(struct eddyi_listener *listener);
 static void arm_knock(struct eddyi_listener *listener);
+static void go_on(struct eddyi_server *server);
 
 /* ---- accepting ---- */
 
+/* Whether the descriptors that are for clients are taken. */
+static bool lacks_descriptors(const struct eddyi_server *server)
+{
+	return server->conns.count + eddyi_descriptors_taken() >= server->descriptors_max;
+}
+
+/* How many more would have to be there. */
+static unsigned needed_descriptors(const struct eddyi_server *server)
+{
+	unsigned taken = server->conns.count + eddyi_descriptors_taken();
+
+	return taken > server->descriptors_max ? taken - server->descriptors_max : 0;
+}
+
 static bool is_full(const struct eddyi_server *server)
 {
-	return server->conns.count >= server->conns_max;
+	return server->conns.count >= server->conns_max || lacks_descriptors(server);
 }
 
 static bool is_nearly_full(const struct eddyi_server *server)
 {
-	return server->conns.count + ONE_BY_ONE_FROM > server->conns_max;
+	unsigned max = server->conns_max < server->descriptors_max ? server->conns_max :
+								     server->descriptors_max;
+
+	return server->conns.count + eddyi_descriptors_taken() + ONE_BY_ONE_FROM > max;
 }
 
 static void retry_accept(struct eddy_timer *timer)
@@ -66,13 +89,37 @@ static void make_room(struct eddyi_server *server)
 
 	server->crowded = r < 0;
 	eddy_timer_disarm(&server->look);
-	if (r == -EAGAIN)
-		eddy_timer_arm(&server->look, until);
+	/* Also one that is closed may take long to unwind. */
+	if (r != -EAGAIN || until > eddy_loop_now() + LOOK_NS)
+		until = eddy_loop_now() + LOOK_NS;
+	eddy_timer_arm(&server->look, until);
 }
 
 static void look_for_room(struct eddy_timer *timer)
 {
-	make_room(eddy_of(timer, struct eddyi_server, look));
+	struct eddyi_server *server = eddy_of(timer, struct eddyi_server, look);
+
+	/* A file may have been closed meanwhile. */
+	if (!is_full(server)) {
+		go_on(server);
+		return;
+	}
+	eddyi_conns_pace_crowd(&server->conns);
+	make_room(server);
+}
+
+/* For a file of a request. */
+static bool make_room_for_file(void *arg)
+{
+	struct eddyi_server *server = arg;
+	uint64_t until;
+
+	if (!needed_descriptors(server) || (eddyi_open_files_drop() && !needed_descriptors(server)))
+		return true;
+	/* Each that leaves gives back one at least. */
+	if (server->conns.leaving < needed_descriptors(server))
+		eddyi_conns_evict(&server->conns, &until);
+	return false;
 }
 
 /* Accept again: now, when there is room, or a little later. */
@@ -90,6 +137,7 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 			eddy_warn("eddy::http", "accepting pauses: %s%s", strerror(-error),
 				  remedy_of(error));
 		listener->failed_ns = now;
+		listener->lacks_descriptor = error == -EMFILE;
 		eddyi_conn_count(&server->conns, accept_failures);
 		eddyi_open_files_drop();
 		make_room(server);
@@ -98,6 +146,21 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 		arm_knock(listener);
 	} else {
 		arm_accept(listener);
+	}
+}
+
+/* There is room, or may be. */
+static void go_on(struct eddyi_server *server)
+{
+	server->crowded = false;
+	eddy_timer_disarm(&server->look);
+	for (size_t i = 0; i < server->listener_count; i++) {
+		struct eddyi_listener *listener = &server->listeners[i];
+
+		/* What accepting lacked may have been given back just now. */
+		if (listener->lacks_descriptor)
+			eddy_timer_disarm(&listener->retry);
+		go_on_accepting(listener, 0);
 	}
 }
 
@@ -159,7 +222,7 @@ static void knocked(struct eddy_op *op, int result, unsigned flags)
 		close_listener(listener);
 	else if (result < 0)
 		eddy_timer_arm(&listener->retry, eddy_loop_now() + ACCEPT_RETRY_NS);
-	else if (!is_full(server))
+	else if (!is_full(server) || (eddyi_open_files_drop() && !is_full(server)))
 		arm_accept(listener);
 	else
 		make_room(server);
@@ -187,6 +250,8 @@ static void conn_evictable(struct eddyi_conns *conns)
 
 static void stop_accepting(struct eddyi_server *server)
 {
+	server->crowded = false;
+	eddy_timer_disarm(&server->look);
 	for (size_t i = 0; i < server->listener_count; i++) {
 		struct eddyi_listener *listener = &server->listeners[i];
 
@@ -216,10 +281,7 @@ static void conn_gone(struct eddyi_conns *conns)
 			eddy_event_set(&server->empty);
 		return;
 	}
-	server->crowded = false;
-	eddy_timer_disarm(&server->look);
-	for (size_t i = 0; i < server->listener_count; i++)
-		go_on_accepting(&server->listeners[i], 0);
+	go_on(server);
 }
 
 /* ---- running ---- */
@@ -268,6 +330,7 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app,
 		listener->door = doors->all[i];
 		listener->retry.fire = retry_accept;
 	}
+	eddyi_descriptors_begin(make_room_for_file, server);
 	return 0;
 }
 
@@ -277,6 +340,7 @@ static void close_server(struct eddyi_server *server)
 	eddyi_clocks_deinit(&server->clocks);
 	free(server->listeners);
 	eddyi_open_files_drop();
+	eddyi_descriptors_begin(NULL, NULL);
 	eddyi_arena_trim();
 }
 
@@ -386,6 +450,7 @@ void eddyi_server_init(struct eddyi_server *server, const struct eddyi_balance *
 		.how = EDDYI_STOP_DRAIN,
 		.balance = balance,
 		.share = &balance->shares[index],
+		.descriptors_max = UINT_MAX,
 	};
 	/* Somebody may ask for the end before it runs. */
 	eddyi_conns_init(&server->conns);

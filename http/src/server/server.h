@@ -15,7 +15,8 @@ struct eddyi_listener {
 	struct eddyi_server *server;
 	struct eddyi_door door; /* .fd is -1 once it is closed */
 	bool stopping;
-	uint64_t failed_ns; /* when accepting paused last; 0: it never has */
+	bool lacks_descriptor; /* for which accepting pauses, if it does */
+	uint64_t failed_ns;    /* when accepting paused last; 0: it never has */
 };
 
 /* How a server ends, from the most patient on. */
@@ -34,6 +35,7 @@ struct eddyi_server {
 	const struct eddyi_balance *balance; /* of the app's loops, set with: */
 	struct eddyi_share *share;           /* this one's */
 	unsigned conns_max;
+	unsigned descriptors_max; /* of connections and files of their requests; by default enough */
 	struct eddyi_listener *listeners;
 	size_t listener_count;
 	bool crowded; /* somebody waits to be accepted, and no connection could be closed */

@@ -4,6 +4,8 @@
 #include "tls/tls_setup.h"
 
 #include <eddy/io.h>
+#include <eddy/loop.h>
+#include <eddy/task.h>
 #include <eddy/transfer.h>
 #include <eddy/tls.h>
 #include <errno.h>
@@ -19,6 +21,8 @@
 /* Of what is for no reader, tickets and the like: who sends more has not only that to say, and would hold the
  * loop for as long as there is more. */
 #define NOTHING_MAX ((size_t)(128 * EDDY_KIB))
+/* A task that has encrypted for so long lets the others run: a handshake is to wait for none of a crowd that downloads. */
+#define TURN_NS (100 * EDDY_US)
 
 /* Send all that is encrypted; a handshake has one time for all of it. */
 static int flush(struct eddyi_wire *wire, bool extends_time)
@@ -200,15 +204,22 @@ static struct eddy_str gather(const struct iovec *pieces, size_t count, char *st
 /* Encrypt all of it, and send only when `out` is full. */
 static int seal(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
 {
+	uint64_t since_ns = eddy_now();
 	char staging[RECORD_MAX];
 
 	while (count) {
 		struct eddy_str bytes = gather(pieces, count, staging);
-		ssize_t taken = eddyi_tls_write(wire->tls, bytes.ptr, bytes.len);
+		size_t len = bytes.len < RECORD_MAX ? bytes.len : RECORD_MAX;
+		ssize_t taken = eddyi_tls_write(wire->tls, bytes.ptr, len);
 		int r = taken < 0 ? (int)taken : 0;
 
-		if (taken == 0 && bytes.len)
+		if (taken == 0 && len) {
 			r = flush(wire, true);
+			since_ns = eddy_now();
+		} else if (taken > 0 && eddy_now() - since_ns > TURN_NS) {
+			r = eddy_yield();
+			since_ns = eddy_now();
+		}
 		if (r < 0)
 			return r;
 		eddyi_wire_advance(&pieces, &count, (size_t)taken);

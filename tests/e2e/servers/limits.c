@@ -12,6 +12,7 @@
 #include <eddy/tracing.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -177,6 +178,15 @@ static int big(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_bytes(res, "text/plain", eddy_str(bytes, n));
 }
 
+/* A file that the handler has opened itself. */
+static int own_file(struct eddy_req *req, struct eddy_res *res)
+{
+	int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	(void)req;
+	return fd < 0 ? -errno : eddy_res_file(res, eddy_str_from("own.txt"), fd);
+}
+
 static int status(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)res;
@@ -333,6 +343,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/stream/{n}", stream);
 	eddy_app_map_get(app, "/broken/{n}", broken);
 	eddy_app_map_get(app, "/big/{n}", big);
+	eddy_app_map_get(app, "/own-file", own_file);
 	eddy_route_set_write_rate_min(eddy_app_map_get(app, "/patient/{n}", big), 0);
 	eddy_route_set_body_rate_min(eddy_app_map_post(app, "/patient", echo), 0);
 	eddy_app_map_get(app, "/closed", closed);
