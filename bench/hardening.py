@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from overload import serving
+from overload import served
 
 JSON = b'{"title":"buy milk","stars":3,"tags":["a","b","c"],"inner":{"x":1.5,"y":null,"z":true}}'
 
@@ -26,8 +26,8 @@ def main(hardened, unhardened, rounds='9'):
             file.write(JSON)
         ports = {}
         for name, build in (('unhardened', unhardened), ('hardened', hardened)):
-            files, tour = (os.path.join(build, 'examples', program) for program in ('files', 'tour'))
-            ports[name] = stack.enter_context(serving(files, folder)), stack.enter_context(serving(tour))
+            servers = served(build, 'examples/files', folder, '--bind', '127.0.0.1:0'), served(build, 'examples/tour', '--bind', '127.0.0.1:0')
+            ports[name] = [stack.enter_context(server).port for server in servers]
         post = ('-X', 'POST', '-H', 'content-type: application/json', '--body-file', body)
         for cell, verb, which, path, more in (('GET 4 KiB', 'get', 0, '/files/4k', ()), ('GET 1 MiB', 'get', 0, '/files/1m', ()),
                                               ('GET /hello', 'get', 1, '/hello', ()), ('POST /json', 'req', 1, '/json', post)):

@@ -25,6 +25,7 @@ ROUNDS = 3
 GIVE_UP = 20.0      # an honest client that waits for so long is not waited for any longer
 HOST = b'Host: localhost\r\n'
 FILES = 20000
+BIG = 64 << 20
 LISTINGS = 150
 HANDSHAKES = 40
 JSON = b'[' + b'{},' * 349524 + b'{}]'   # a MiB
@@ -52,8 +53,11 @@ class Served:
         with contextlib.suppress(ValueError):
             self.process.stderr.read()
 
-    def connect(self, source='127.0.0.1', timeout=GIVE_UP):
+    def connect(self, source='127.0.0.1', timeout=GIVE_UP, room=0):
+        """`room`: for so many bytes that have not been read."""
         wire = socket.socket()
+        if room:
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
         wire.settimeout(timeout)
         wire.bind((source, 0))
         wire.connect(('127.0.0.1', self.port))
@@ -92,7 +96,7 @@ def crowd_of(server, count, data):
     """Connections from 127.0.0.2 that have sent a part of a request."""
     crowd = []
     for _ in range(count):
-        wire = server.connect('127.0.0.2')
+        wire = server.connect('127.0.0.2', room=4096)
         wire.sendall(data)
         wire.setblocking(False)
         crowd.append(wire)
@@ -100,14 +104,18 @@ def crowd_of(server, count, data):
 
 
 def trickle(build):
-    """256 descriptors, and 400 connections from 127.0.0.2 that send a byte now and then; those that are closed come back."""
+    """256 descriptors, and 400 connections from 127.0.0.2 that send a byte now and then, or take nothing; those that are closed come
+    back."""
     kinds = {
         'of a head': b'GET / HTTP/1.1\r\nX: ',
-        'of a body': b'PUT /x HTTP/1.1\r\n' + HOST + b'Content-Length: 1000000\r\n\r\nx',
+        'of a body': b'PUT /files/x HTTP/1.1\r\n' + HOST + b'Content-Length: 1000000\r\n\r\nx',
+        'and take no answer': b'GET /files/big HTTP/1.1\r\n' + HOST + b'\r\n',
     }
     for kind, data in kinds.items():
         with tempfile.TemporaryDirectory() as folder, \
                 served(build, 'examples/files', folder, '--bind', '127.0.0.1:0', descriptors=256) as server:
+            with open(os.path.join(folder, 'big'), 'wb') as file:
+                file.truncate(BIG)
             crowd = crowd_of(server, 400, data)
             waited = server.wait()
             for at, wire in enumerate(crowd):

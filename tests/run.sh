@@ -71,18 +71,43 @@ run_in() { # FOLDER LABEL NAME…
 
 run_release() { run_in "$root/build" plain "$@"; }
 
+ahead=
+
+# Builds a folder with what tests leave of the processors: most of their time they wait. What goes wrong shows when the
+# folder is built again for its tests.
+build_ahead() { # FUNCTION: configures and compiles
+	(
+		renice -n 19 "$BASHPID"
+		"$1"
+	) >/dev/null 2>&1 </dev/null &
+	ahead=$!
+}
+
+end_ahead() {
+	[ -z "$ahead" ] || wait "$ahead" || true
+	ahead=
+}
+
 # Recovery is off: a finding ends the test, whatever the options in the environment are.
-configure_asan() { # FOLDER LABEL
+configure_asan() { # FOLDER
 	configure "$1" --werror -Ddebug=true -Doptimization=1 -Db_sanitize=address,undefined \
-		-Db_lundef=false '-Dc_args=-fno-sanitize-recover=all -fno-omit-frame-pointer' && return
+		-Db_lundef=false '-Dc_args=-fno-sanitize-recover=all -fno-omit-frame-pointer'
+}
+
+must_configure_asan() { # FOLDER LABEL
+	configure_asan "$1" && return
 	case_is "$2" 'not ok' "${1##*/} is configured"
 	return 1
+}
+
+build_asan() {
+	configure_asan "$asan_folder" && compile "$asan_folder" all all-tests
 }
 
 run_asan_in() { # FOLDER LABEL NAME…
 	local folder=$1 label=$2
 	shift 2
-	configure_asan "$folder" "$label" || return 0
+	must_configure_asan "$folder" "$label" || return 0
 	ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1} \
 		UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} run_in "$folder" "$label" "$@"
 }
@@ -99,13 +124,15 @@ run_style() {
 }
 
 # Hardened as distributions build it.
+build_clang() {
+	CC=clang CXX=clang++ configure "$root/build-clang" --werror --buildtype=debugoptimized \
+		'-Dc_args=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2' &&
+		compile "$root/build-clang" all all-tests
+}
+
 run_clang() {
 	local result='not ok'
-	if CC=clang CXX=clang++ configure "$root/build-clang" --werror --buildtype=debugoptimized \
-		'-Dc_args=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2' &&
-		compile "$root/build-clang" all all-tests; then
-		result=ok
-	fi
+	! build_clang || result=ok
 	case_is clang "$result" 'everything builds with clang, without a warning'
 	[ "$result" = ok ] || return 0
 	run_in "$root/build-clang" clang "${runtime_tests[@]}"
@@ -189,19 +216,22 @@ run_cancels() {
 		python3 "$root/tests/criterion.py" "$root/build/$program" || true) | tally cancels -
 }
 
-run_e2e_family() { # FAMILY
-	local folder=$root/build extra=all-micro
-	[ "$1" != qemu ] || extra=all-tests
-	# What it looks for are leaks.
-	if [ "$1" = soak ]; then
-		folder=$asan_folder extra=all-tests
-		configure_asan "$folder" "$1" || return 0
-	fi
+run_e2e_family() { # FAMILY [FOLDER [NOUN]]
+	local folder=${2:-$root/build} extra=all-micro
+	case $1 in qemu | soak) extra=all-tests ;; esac
 	compile "$folder" all "$extra" || {
 		case_is "$1" 'not ok' "${folder##*/} builds"
 		return
 	}
-	(EDDY_EXAMPLES=$folder/examples python3 "$root/tests/e2e/run.py" "$1" || true) | tally "$1" -
+	(EDDY_EXAMPLES=$folder/examples EDDY_TEST_ONLY=${3:-} python3 "$root/tests/e2e/run.py" "$1" || true) | tally "$1" -
+}
+
+# The one looks for leaks, the other measures.
+run_soak() {
+	if must_configure_asan "$asan_folder" soak; then
+		run_e2e_family soak "$asan_folder" chaos
+	fi
+	run_e2e_family soak "$root/build" overload
 }
 
 # The site takes longer to be made than the manual pages.
@@ -249,7 +279,7 @@ run_wolfssl() {
 
 run_family() {
 	case $1 in
-	abi | asan-clang | cancels | chaos | debian | fuzz | roots | site | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
+	abi | asan-clang | cancels | chaos | debian | fuzz | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }
@@ -319,11 +349,17 @@ run_tests() {
 		export EDDY_VECTORS=$root/../shared/vectors
 	fi
 	state=$(mktemp -u)
-	trap 'rm -f "$state"' EXIT
+	trap 'rm -f "$state"; [ -z "$ahead" ] || kill "$ahead" 2>/dev/null' EXIT
 	if [ $# -eq 0 ]; then
 		run_style
+		# First what is tested first: two compilers for each processor help nobody.
+		compile "$root/build" all all-tests || true
+		build_ahead build_asan
 		run_release
+		end_ahead
+		build_ahead build_clang
 		run_asan
+		end_ahead
 		run_clang
 	fi
 	if [ ${#wanted[@]} -gt 0 ]; then

@@ -414,7 +414,7 @@ class Service(ServiceOnTmpfs):
 
     def shown(self):
         """Whom the certificate names that it shows."""
-        done = self.system.run('openssl', 's_client', '-connect', f'localhost:{PORT}')
+        done = self.system.run('openssl', 's_client', '-connect', f'127.0.0.1:{PORT}')
         found = re.search(r'^subject=CN ?= ?(\S+)$', done.stdout, re.M)
         self.assertTrue(found, done.stdout + done.stderr + self.journal())
         return found[1]

@@ -136,7 +136,8 @@ class Technique(Case):
         # A socket and a file each.
         self.eventually(lambda: server.held() >= held + 800, what=lambda: f'{server.held() - held} descriptors more')
         self.eventually(lambda: server.threads() <= threads + workers, what=lambda: f'{server.threads() - threads} threads more')
-        self.assertLessEqual(server.count('pipe'), 2 * 8)
+        # A transfer that goes on may have one for a moment.
+        self.eventually(lambda: server.count('pipe') <= 2 * 8)
         for wire in wires:
             wire.reset()
         # And where pipes are drained to.

@@ -1,3 +1,4 @@
+#include "../on_tsan.h"
 #include "core/fork.h"
 #include "core/loop.h"
 
@@ -24,8 +25,7 @@ Test(fork, child_between_loops_may_run_its_own)
 	int status = 0;
 	pid_t child;
 
-	if (EDDYI_TSAN)
-		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	need_threads_in_a_child();
 	cr_assert_eq(eddy_run(NULL, offload, NULL), 42);
 	child = fork();
 	if (child == 0) {

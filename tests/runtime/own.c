@@ -1,4 +1,5 @@
 /* Each primitive is used by two loops, in a process of its own, which ends. */
+#include "../on_tsan.h"
 #include "core/own.h"
 #include "capture.h"
 #include "expect.h"
@@ -277,8 +278,7 @@ Test(own, no_two_loops_use_one)
 	struct use one;
 	unsigned count = 0;
 
-	if (EDDYI_TSAN)
-		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	need_threads_in_a_child();
 	for (; use(count, false, &one); count++)
 		expect_death(count, from_other_loop, &one, "loop [0-9]+ \"other\"( |$)");
 	cr_expect_gt(count, 50);
@@ -288,8 +288,7 @@ Test(own, no_thread_without_a_loop_uses_one)
 {
 	struct use one;
 
-	if (EDDYI_TSAN)
-		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	need_threads_in_a_child();
 	for (unsigned i = 0; use(i, false, &one); i++)
 		expect_death(i, from_thread, &one, "a thread without a loop( |$)");
 }
@@ -324,8 +323,7 @@ static int thread_set_by_pointer(void *arg)
 
 Test(own, no_offloaded_function_uses_one)
 {
-	if (EDDYI_TSAN)
-		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	need_threads_in_a_child();
 	cr_expect_eq(die_of(offload_set, &event), SIGABRT);
 	EXPECT_LINE("an event of loop [0-9]+ \"main\" is used on a thread without a loop");
 	cr_expect_eq(die_of(thread_set_by_pointer, &event), SIGABRT);
@@ -392,8 +390,7 @@ Test(own, a_block_ends_each_and_has_no_place)
 	const char *what;
 	char line[200];
 
-	if (EDDYI_TSAN)
-		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	need_threads_in_a_child();
 	for (unsigned i = 0; leave(i, false, &what); i++) {
 		snprintf(
 			line, sizeof(line),

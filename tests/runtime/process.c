@@ -1,3 +1,4 @@
+#include "../on_tsan.h"
 #include "children.h"
 
 #include <poll.h>
@@ -306,8 +307,7 @@ static void run_between(eddy_task_fn *fn)
 	int wait_status, result = -1;
 	pid_t middle, ended;
 
-	if (EDDYI_TSAN)
-		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	need_threads_in_a_child();
 	middle = fork();
 	if (middle == 0) {
 		int r = eddy_run(NULL, fn, NULL);

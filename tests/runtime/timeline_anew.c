@@ -1,4 +1,5 @@
 /* Where a timeline begins and ends in the middle of things. */
+#include "../on_tsan.h"
 #include "timeline_rig.h"
 
 #include "base/panic.h"
@@ -208,8 +209,7 @@ Test(timeline_anew, a_panic_writes_what_there_is)
 	int status = 0;
 	pid_t child;
 
-	if (EDDYI_TSAN)
-		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	need_threads_in_a_child();
 	rig_file();
 	child = fork();
 	if (child == 0) {

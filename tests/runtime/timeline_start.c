@@ -1,4 +1,5 @@
 /* How a timeline is asked for, and what it says when it can't be had. */
+#include "../on_tsan.h"
 #include "timeline_rig.h"
 
 #include "failing.h"
@@ -151,8 +152,7 @@ Test(timeline_start, a_forked_child_has_none)
 	int status = 0;
 	pid_t child;
 
-	if (EDDYI_TSAN)
-		cr_skip_test("ThreadSanitizer starts no threads in a child");
+	need_threads_in_a_child();
 	start();
 	expect_run(NULL, nothing, NULL);
 	child = fork();

@@ -257,7 +257,6 @@ TASK_TEST(transfer, a_file_that_may_only_be_read_is_asked_as_well)
 	int written = make_file(SIZE), file;
 	struct eddy_warmth nothing = { 0 };
 	char path[64];
-	/* What a file system can do is asked at the beginning, which may begin to read ahead. */
 	uint64_t at = EDDY_MIB;
 
 	if (geteuid() != 0 || !chill(written)) {
@@ -268,6 +267,8 @@ TASK_TEST(transfer, a_file_that_may_only_be_read_is_asked_as_well)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", written);
 	EXPECT_EQ(fchmod(written, 0644), 0);
 	file = open(path, O_RDONLY | O_CLOEXEC);
+	/* Asks what the file system can do, which may read ahead. */
+	warmed_for(file, 0, nothing);
 	chill_at(written, at);
 	setfsuid(65534);
 	EXPECT_EQ(warmed_for(file, at, nothing), 100);
