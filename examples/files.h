@@ -40,7 +40,7 @@ struct files_list {
 	struct listing *next;    /* private */
 	struct listing *current; /* private */
 	struct text *last;       /* private: the text that was made last, while it is in memory */
-	unsigned texts;          /* private */
+	size_t texts;            /* private */
 };
 
 /* Answer with that. Suspends. */

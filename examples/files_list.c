@@ -9,7 +9,7 @@
  * 3. A listing that has begun and not ended is `current`. One that ended with -ECANCELED was not made, since the request
  *    that made it was cancelled: the others ask again.
  * 4. A text is shared by all responses that send it, and by later listings for as long as the folder gives the same
- *    text: `texts` of them are in memory, at most TEXTS_MAX.
+ *    text: `texts` bytes of them are in memory, at most TEXTS_MAX.
  */
 #include "files.h"
 
@@ -63,8 +63,8 @@ static int list_folder(int dir, json_t *list)
 
 /* ---- the text ---- */
 
-/* Versions of a list that may be sent at the same time: a client that reads slowly keeps its own in memory. */
-#define TEXTS_MAX 8
+/* Bytes of all versions of a list that are being sent: a client that reads slowly keeps its own in memory. One may be longer. */
+#define TEXTS_MAX (32 * EDDY_MIB)
 
 struct text {
 	struct files_list *list;
@@ -87,7 +87,7 @@ static void text_unref(struct text *text)
 		return;
 	if (text->list->last == text)
 		text->list->last = NULL;
-	text->list->texts--;
+	text->list->texts -= text->len;
 	free(text->bytes);
 	free(text);
 }
@@ -95,14 +95,15 @@ static void text_unref(struct text *text)
 /* Lock held. Takes over the bytes. */
 static int text_new(struct files_list *list, char *bytes, size_t len, struct text **ret_text)
 {
-	struct text *text = list->texts < TEXTS_MAX ? malloc(sizeof(*text)) : NULL;
+	bool has_room = !list->texts || list->texts + len <= TEXTS_MAX;
+	struct text *text = has_room ? malloc(sizeof(*text)) : NULL;
 
 	if (!text) {
 		free(bytes);
-		return list->texts < TEXTS_MAX ? -ENOMEM : -EBUSY;
+		return has_room ? -ENOMEM : -EBUSY;
 	}
 	*text = (struct text){ .list = list, .refs = 1, .len = len, .bytes = bytes };
-	list->texts++;
+	list->texts += len;
 	*ret_text = list->last = text;
 	return 0;
 }

@@ -19,6 +19,10 @@ def is_gone(wire):
 
 
 class Crowded(Case):
+    def serve(self, *args, **options):
+        """Who holds a connection holds the end of the server too, unless that is quick."""
+        return super().serve(*args, '--drain_timeout', 100, **options)
+
     def dial(self, server, source=None, data=b'', **options):
         wire = Wire(server.port, source=source, **options)
         self.addCleanup(wire.close)
@@ -99,11 +103,11 @@ class TheTableOfConnectionsIsFull(Crowded):
         self.assertFalse(is_gone(first))
         self.assertNotIn('no room', server.log)
 
-    def wait_behind(self, data):
+    def wait_behind(self, data, *args, count=32, **options):
         """Seconds until one is served who comes when all places have just been taken from one address."""
-        server = self.serve('--connections_max', 32, '--rate_grace', 60000, program='limits')
+        server = self.serve(*args, '--rate_grace', 60000, program='limits', **options)
         began = time.monotonic()
-        crowd = [self.dial(server, '127.0.0.2', data) for _ in range(32)]
+        crowd = [self.dial(server, '127.0.0.2', data) for _ in range(count)]
         with server.connect() as wire:
             self.assertServes(wire)
         waited = time.monotonic() - began
@@ -115,7 +119,14 @@ class TheTableOfConnectionsIsFull(Crowded):
         """One address that holds many places is spared for less than the half second that others have. The shortest of the tries counts."""
         for what, data in (('heads', HEAD), ('bodies', BODY + b'x')):
             with self.subTest(what):
-                self.assertTrue(any(self.wait_behind(data) < 0.4 for _ in range(20)))
+                self.assertTrue(any(self.wait_behind(data, '--connections_max', 32) < 0.4 for _ in range(20)))
+
+    def test_a_crowd_of_uploads_makes_room_at_once(self):
+        """Each has a connection, and waits for a file as long as the others keep theirs."""
+        upload = request('PUT', '/once/x', 'Content-Length: 1000000') + b'x'
+        folder = self.folder()
+        self.assertTrue(any(self.wait_behind(upload, '--dir', folder, count=400, wrap=('prlimit', '--nofile=256')) < 0.7
+                            for _ in range(20)))
 
     def test_one_who_is_served_meanwhile(self):
         """256 descriptors, and 400 who send a byte now and then, of a head or of a body, or take no answer. Within a second on a machine
@@ -138,7 +149,7 @@ class TheTableOfConnectionsIsFull(Crowded):
 
     def test_one_who_needs_a_descriptor(self):
         """Uploads that trickle hold a socket and a file each: they go when a request finds no descriptor."""
-        server = self.serve('--dir', self.folder(), '--rate_grace', 60000, '--drain_timeout', 100, program='limits', log='debug',
+        server = self.serve('--dir', self.folder(), '--rate_grace', 60000, program='limits', log='debug',
                             wrap=('prlimit', '--nofile=128'))
         for at in range(39):
             self.dial(server, '127.0.0.2', request('PUT', f'/once/{at}', 'Content-Length: 1000000') + b'x')
@@ -150,6 +161,40 @@ class TheTableOfConnectionsIsFull(Crowded):
         for _ in range(3):
             self.assertEqual(honest.ask(request('PUT', '/once/honest', body='x')).status, (201, 409, 409)[_])
         self.assertEqual(self.evicted(server, 1), [('2', 'it is slow')])
+
+    def test_forms_of_one_address_leave_descriptors(self):
+        """Each may have as many files as it has parts, and none of it is slow."""
+        server = self.serve('--dir', self.folder(), program='limits', wrap=('prlimit', '--nofile=128'))
+        # Together they would have all that 128 leave to clients.
+        for form in range(5):
+            parts = ''.join(f'--b\r\nContent-Disposition: form-data; name="f"; filename="{form}-{at}"\r\n\r\nx\r\n' for at in range(15))
+            self.dial(server, '127.0.0.2', request('POST', '/patient/save-all', 'Content-Type: multipart/form-data; boundary=b',
+                                                   'Content-Length: 1000000', body=parts))
+        time.sleep(1)       # what finds no room gives up
+        for at in range(10):
+            wire = self.dial(server, '127.0.0.3', request('PUT', f'/once/{at}', 'Content-Length: 100') + b'x')
+            self.assertTrue(wire.is_open(0.02))
+        began = time.monotonic()
+        with Wire(server.port, source='127.0.0.4') as wire:
+            self.assertEqual(wire.ask(request('PUT', '/once/honest', body='x')).status, 201)
+        self.assertLess(time.monotonic() - began, 0.4)
+
+    def wait_behind_busy_ones(self):
+        server = self.serve('--connections_max', 332, '--rate_grace', 60000, program='limits')
+        crowd = [self.dial(server, '127.0.0.2', request('GET', '/slow/600000')) for _ in range(300)]
+        time.sleep(0.1)
+        began = time.monotonic()
+        crowd += [self.dial(server, '127.0.0.2', BODY + b'x') for _ in range(32)]
+        with server.connect() as wire:
+            self.assertServes(wire)
+        waited = time.monotonic() - began
+        for wire in crowd:
+            wire.reset()
+        return waited
+
+    def test_a_crowd_is_looked_at_as_a_whole(self):
+        """The busy ones of it, which came first, do not shield the slow ones."""
+        self.assertTrue(any(self.wait_behind_busy_ones() < 0.45 for _ in range(20)))
 
     def test_files_of_handlers_are_not_counted(self):
         server = self.serve(program='limits', wrap=('prlimit', '--nofile=128'))
@@ -281,8 +326,37 @@ class MemoryOfConnections(Crowded):
             first.send(request('POST', '/echo', 'Content-Length: 90000'))
             self.assertEqual(self.asked(server, 60000), 200)
 
+    def test_an_address_leaves_as_much_as_it_takes(self):
+        """Without it one could keep all memory for bodies at the least rate."""
+        server = self.limits(body_memory_max=100000)
+        held = []
+        for _ in range(10):
+            wire = self.dial(server, '127.0.0.2', request('POST', '/echo', 'Content-Length: 20000') + b'x' * 19000)
+            self.eventually(lambda: is_gone(wire) or self.asked(server, 1) == 200)
+            held.append(wire)
+        self.eventually(lambda: sum(map(is_gone, held)) == 7)
+        self.assertEqual(self.asked(server, 30000), 200)
+        for wire in held:
+            if not is_gone(wire):
+                wire.send(b'x' * 1000)
+                self.assertEqual(wire.read().status, 200)
+        self.eventually(lambda: self.asked(server, 90000) == 200)
+
+    def test_trees_of_json_are_counted(self):
+        """They take more than their text."""
+        server = self.limits(body_memory_max=1000000)
+        text = '[' + ','.join(['{"a":{}}'] * 1000) + ']'
+        with server.connect() as first, Wire(server.port, source='127.0.0.3') as second:
+            first.send(request('POST', '/json/600000', 'Content-Type: application/json', body=text))
+            self.eventually(lambda: self.asked(server, 500000) == 503)
+            response = second.ask(request('POST', '/json/0', 'Content-Type: application/json', body=text))
+            self.assertProblem(response, 503)
+            small = request('POST', '/json/0', 'Content-Type: application/json', body='[1]')
+            self.eventually(lambda: second.ask(small).status == 200)
+
     def asked(self, server, size):
-        with server.connect() as wire:
+        """Of somebody who has nothing else there."""
+        with Wire(server.port, source='127.0.0.9') as wire:
             response = wire.ask(request('POST', '/echo', body=b'x' * size))
             if response.status != 200:
                 self.assertProblem(response, 503)

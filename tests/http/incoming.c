@@ -154,7 +154,7 @@ static int upload(void *arg)
 {
 	struct upload *upload = arg;
 	struct eddyi_incoming incoming;
-	int r = eddyi_incoming_open(&incoming, dir, 0, EDDY_NEVER);
+	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, EDDY_NEVER);
 
 	if (r == 0)
 		r = eddyi_incoming_write(&incoming, upload->text, strlen(upload->text));
@@ -304,7 +304,7 @@ Test(incoming, cleaning_without_locks)
 static int replace_while_cleaning(void *arg)
 {
 	struct eddyi_incoming incoming;
-	int r = eddyi_incoming_open(&incoming, dir, 0, EDDY_NEVER), removed;
+	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, EDDY_NEVER), removed;
 
 	(void)arg;
 	if (r == 0)
@@ -325,7 +325,7 @@ Test(incoming, cleaning_leaves_what_was_hidden_alone)
 static int upload_while_cleaning(void *arg)
 {
 	struct eddyi_incoming incoming;
-	int r = eddyi_incoming_open(&incoming, dir, 0, EDDY_NEVER), removed;
+	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, EDDY_NEVER), removed;
 
 	(void)arg;
 	if (r < 0)
@@ -345,7 +345,7 @@ Test(incoming, cleaning_leaves_work_alone)
 static int ask_for_space(void *arg)
 {
 	struct eddyi_incoming incoming;
-	int r = eddyi_incoming_open(&incoming, dir, *(uint64_t *)arg, EDDY_NEVER);
+	int r = eddyi_incoming_open(&incoming, dir, NULL, *(uint64_t *)arg, EDDY_NEVER);
 
 	eddyi_incoming_close(&incoming);
 	return r;
@@ -362,7 +362,7 @@ Test(incoming, asks_for_space_first)
 static int exceed(void *arg)
 {
 	struct eddyi_incoming incoming;
-	int r = eddyi_incoming_open(&incoming, dir, 0, 3);
+	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, 3);
 
 	(void)arg;
 	if (r == 0)

@@ -41,7 +41,7 @@ static inline void write_file(struct rig *rig, const char *name, const char *tex
 static inline int find_as(struct rig *rig, const char *name, enum eddy_coding coding,
 			  struct eddyi_found *ret_found)
 {
-	return eddyi_folder_find(rig->folder, eddy_str_from(name), coding, ret_found);
+	return eddyi_folder_find(rig->folder, NULL, eddy_str_from(name), coding, ret_found);
 }
 
 /* Find a file and give it back. Return: the one that is kept, NULL when none is. */

@@ -5,11 +5,13 @@
 #include "expect.h"
 
 #include <eddy/sandbox.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/ipc.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -395,6 +397,21 @@ static inline int signal_another(void)
 	return done(kill(getppid(), 0));
 }
 
+static inline int change_the_priority_of_another(void)
+{
+	return done(setpriority(PRIO_PROCESS, (id_t)getppid(),
+				getpriority(PRIO_PROCESS, (id_t)getppid())));
+}
+
+static inline int move_another_to_other_processors(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(getppid(), sizeof(set), &set) < 0)
+		return -errno;
+	return done(sched_setaffinity(getppid(), sizeof(set), &set));
+}
+
 static inline int share_memory(void)
 {
 	int id = shmget(IPC_PRIVATE, 4096, 0600);
@@ -446,6 +463,8 @@ static const struct {
 	ATTEMPT(pair_that_could_be_connected_anew),
 	ATTEMPT(make_a_ring),
 	ATTEMPT(signal_another),
+	ATTEMPT(change_the_priority_of_another),
+	ATTEMPT(move_another_to_other_processors),
 	ATTEMPT(share_memory),
 };
 

@@ -36,8 +36,9 @@ struct eddy_server_options {
 	unsigned header_count_max; /* fields; default 100; past it 431 */
 	uint64_t body_max;        /* bytes of a body read into memory; default 1 MiB; past it 413 */
 	unsigned json_values_max; /* values of a JSON body; default 16,384; past it 413 */
-	/* Bytes of all bodies in memory together, counted as they come; past it 503; default: a quarter of the memory
-	 * of the machine, or of the process's control group. */
+	/* Bytes of all bodies in memory together, and of JSON trees made of them, counted as they come; past it 503; default: a
+	 * quarter of the memory of the machine, or of the process's control group. Several bodies of one address take no
+	 * more than is left free: past that 503 too. Proxies that are trusted and unix sockets are no address. */
 	uint64_t body_memory_max;
 	uint64_t file_max;      /* bytes of a body saved to files; default 1 GiB; past it 413 */
 	unsigned parts_max;     /* parts of a multipart body; default 64; past it 413 */

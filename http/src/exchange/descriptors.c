@@ -7,6 +7,7 @@
 /* A connection that is closed has to unwind, and to close a file on the offload pool. */
 #define TRY_NS (10 * EDDY_MS)
 #define TRIES_MAX 50
+#define LATE_TRIES 5
 
 static _Thread_local struct {
 	eddyi_make_room_fn *make_room;
@@ -20,13 +21,18 @@ void eddyi_descriptors_begin(eddyi_make_room_fn *fn, void *arg)
 	descriptors.arg = arg;
 }
 
-int eddyi_descriptors_take(void)
+static bool make_room(struct eddyi_party *party, unsigned tries)
+{
+	return !descriptors.make_room ||
+	       descriptors.make_room(descriptors.arg, party, tries >= LATE_TRIES);
+}
+
+int eddyi_descriptors_take(struct eddyi_party *party)
 {
 	int r = 0;
 
 	descriptors.taken++;
-	for (unsigned tries = 0;
-	     r == 0 && descriptors.make_room && !descriptors.make_room(descriptors.arg); tries++)
+	for (unsigned tries = 0; r == 0 && !make_room(party, tries); tries++)
 		r = tries < TRIES_MAX ? eddy_sleep(TRY_NS) : -EMFILE;
 	if (r < 0)
 		eddyi_descriptors_give_back();

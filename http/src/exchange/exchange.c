@@ -9,6 +9,7 @@
 #include "reply.h"
 #include "req.h"
 
+#include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <errno.h>
 
@@ -137,6 +138,23 @@ static enum eddyi_ending exchange(struct eddy_req *req)
 	return EDDYI_ENDING_CLOSE;
 }
 
+static int free_json(void *arg)
+{
+	json_decref(arg);
+	return 0;
+}
+
+/* A large tree is freed where it was made: that takes longer than a loop may be held. */
+static void free_large_json(struct eddy_req *req)
+{
+	struct eddy_scope shield;
+
+	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
+	eddy_offload_short(free_json, req->json);
+	eddy_scope_end(&shield);
+	req->json = NULL;
+}
+
 enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 {
 	uint64_t began_ns = eddyi_probe_request(req);
@@ -145,6 +163,8 @@ enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 	eddyi_body_init(&req->body, &req->head);
 	eddyi_observe_begin(req);
 	ending = exchange(req);
+	if (req->has_large_json)
+		free_large_json(req);
 	eddyi_observe_end(req, ending != EDDYI_ENDING_CUT);
 	eddyi_probe_answered(req, began_ns, ending != EDDYI_ENDING_CUT);
 	return ending;

@@ -5,6 +5,7 @@
 #include "app/app.h"
 #include "message/range.h"
 #include "open_files.h"
+#include "holding.h"
 #include "text/path.h"
 #include "wire/body.h"
 #include "wire/wire.h"
@@ -71,12 +72,13 @@ struct eddy_req {
 	struct eddyi_arena arena;
 	const struct eddy_app *app;
 	struct eddyi_wire *wire;
-	struct eddy_scope *scope; /* set while a phase runs that can be cut short */
-	bool expired;             /* the time of the phase is up */
-	bool cut;                 /* the connection is closed without an answer */
-	bool answered;            /* what is left is to send it */
-	bool client_left;         /* before that */
-	bool keep;                /* another request may follow */
+	struct eddyi_party *party; /* NULL: a test */
+	struct eddy_scope *scope;  /* set while a phase runs that can be cut short */
+	bool expired;              /* the time of the phase is up */
+	bool cut;                  /* the connection is closed without an answer */
+	bool answered;             /* what is left is to send it */
+	bool client_left;          /* before that */
+	bool keep;                 /* another request may follow */
 	struct eddyi_head head;
 	struct eddyi_path path;
 	const struct eddyi_route *route;     /* NULL when none fits */

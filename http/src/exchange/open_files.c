@@ -179,14 +179,14 @@ static void put(struct table *table, struct eddyi_open_file *file, const struct 
 /* Open what `path` names beneath the folder, for reading and without waiting for anybody; `resolve` adds to how
  * (openat2(2)). Return: a descriptor, of a folder or a device maybe; -ENOENT for all that can't be what was meant, but
  * -ELOOP for a link that `resolve` forbids, -ENOTDIR, -EACCES, -EMFILE, -errno. */
-static int open_file(int dir, const char *path, uint64_t resolve)
+static int open_file(int dir, struct eddyi_party *party, const char *path, uint64_t resolve)
 {
 	/* Not blocking for a FIFO, which is refused as soon as it is seen. */
 	struct open_how how = {
 		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve,
 	};
-	int fd = eddyi_descriptors_take();
+	int fd = eddyi_descriptors_take(party);
 
 	if (fd < 0)
 		return fd;
@@ -222,9 +222,10 @@ static int stat_regular(int fd, struct stat *ret_st)
 	return S_ISREG(ret_st->st_mode) ? 0 : S_ISDIR(ret_st->st_mode) ? -EISDIR : -ENOENT;
 }
 
-static int open_own(int dir, const char *path, uint64_t resolve, struct eddyi_found *ret_found)
+static int open_own(int dir, struct eddyi_party *party, const char *path, uint64_t resolve,
+		    struct eddyi_found *ret_found)
 {
-	int fd = open_file(dir, path, resolve);
+	int fd = open_file(dir, party, path, resolve);
 	int r = fd < 0 ? fd : stat_regular(fd, &ret_found->st);
 
 	if (r == 0)
@@ -301,8 +302,8 @@ static bool give(struct table *table, struct eddyi_open_file *file, struct eddyi
 	return true;
 }
 
-int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
-		      enum eddy_coding coding, struct eddyi_found *ret_found)
+int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *party,
+		      struct eddy_str path, enum eddy_coding coding, struct eddyi_found *ret_found)
 {
 	bool keeps = folder->app && !folder->app->options.no_open_files;
 	struct table *table = keeps && path.len <= PATH_LEN_MAX ? table_here() : NULL;
@@ -312,7 +313,7 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
 	int r;
 
 	if (!table)
-		return open_own(folder->dir, path.ptr, 0, ret_found);
+		return open_own(folder->dir, party, path.ptr, 0, ret_found);
 	hash = eddy_siphash(path, table->secret);
 	file = find(table, folder->number, path, coding, hash);
 	if (file && give(table, file, ret_found))
@@ -320,9 +321,9 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
 	/* It may be replaced as soon as it is open, long before it is looked at. */
 	clock_gettime(CLOCK_REALTIME, &before);
 	/* Where a link leads may change without a trace in the file. */
-	r = open_own(folder->dir, path.ptr, RESOLVE_NO_SYMLINKS, ret_found);
+	r = open_own(folder->dir, party, path.ptr, RESOLVE_NO_SYMLINKS, ret_found);
 	if (r == -ELOOP)
-		return open_own(folder->dir, path.ptr, 0, ret_found);
+		return open_own(folder->dir, party, path.ptr, 0, ret_found);
 	if (r == 0 && has_settled(&ret_found->st, before))
 		keep(table, folder, path, coding, hash, ret_found);
 	return r;

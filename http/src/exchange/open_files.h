@@ -14,6 +14,7 @@
 #ifndef EDDYI_OPEN_FILES_H
 #define EDDYI_OPEN_FILES_H
 
+#include "holding.h"
 #include "message/validator.h"
 
 #include <eddy/accept.h>
@@ -76,11 +77,11 @@ struct eddyi_folder *eddyi_folder_new(struct eddy_app *app, int dir);
 /* That of `dir`; its files stay open if the app was told so. */
 struct eddyi_folder eddyi_folder_of(const struct eddy_app *app, int dir);
 
-/* Open the regular file that `path`, which ends with a NUL, names in the folder, to be sent as `coding`. What
+/* Open the regular file that `path`, which ends with a NUL, names in the folder, to be sent to `party` as `coding`. What
  * the loop keeps open is let go of where descriptors have run out. Suspends, unless it is at hand.
  * Return: 0; -EISDIR for a folder, -ENOENT for all else that can't be what was meant, -ENOTDIR, -EACCES, -EMFILE, -errno. */
-int eddyi_folder_find(const struct eddyi_folder *folder, struct eddy_str path,
-		      enum eddy_coding coding, struct eddyi_found *ret_found);
+int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *party,
+		      struct eddy_str path, enum eddy_coding coding, struct eddyi_found *ret_found);
 
 /* Read `len` bytes of the file from `offset` on. Those of a small file that is kept stay in memory. Suspends, unless they are
  * at hand. Return: as eddy_transfer_read(). */

@@ -1,5 +1,6 @@
 /* What a request says by name and value: in its path, its query, a form or a JSON body. */
 #include "exchange_state.h"
+#include "req.h"
 
 #include "text/member.h"
 #include "text/pairs.h"
@@ -17,6 +18,9 @@
 /* Parsing what is larger would hold the loop for a millisecond or more: 10 us a KiB, 0.15 us a value. */
 #define JSON_HERE_MAX (64 * EDDY_KIB)
 #define JSON_VALUES_HERE_MAX 1024
+/* What jansson takes for a value, besides its text. Trees of texts this short are not counted. */
+#define JSON_VALUE_BYTES 272
+#define JSON_SMALL 512
 
 /* Note why a parameter is refused. Return: -EINVAL, -ENOMEM. */
 static int refuse(struct eddy_req *req, int status, const char *what, const char *why)
@@ -168,16 +172,20 @@ static int parse_json(void *arg)
 			       parsing->ret_json);
 }
 
-static bool is_large_json(struct eddy_str text)
+/* Have what jansson makes of the text counted, and see whether that is large: an object in an object takes most for a value.
+ * Return: 0, -EBUSY. */
+static int take_json_memory(struct eddy_req *req, struct eddy_str text)
 {
 	size_t values = 0;
 
-	if (text.len > JSON_HERE_MAX)
-		return true;
-	/* Each value takes two bytes, so most are too short for as many. */
-	if (text.len > 2 * JSON_VALUES_HERE_MAX)
+	/* Each value takes two bytes, so most texts are too short for many. */
+	if (text.len > JSON_SMALL)
 		eddy_json_depth(text, &values);
-	return values > JSON_VALUES_HERE_MAX;
+	req->has_large_json = text.len > JSON_HERE_MAX || values > JSON_VALUES_HERE_MAX;
+	/* Of so many nothing is made. */
+	if (!values || values > req->app->options.json_values_max)
+		return 0;
+	return eddyi_req_take_body_memory(req, values * JSON_VALUE_BYTES + text.len);
 }
 
 int eddy_req_json(struct eddy_req *req, json_t **ret_json)
@@ -194,7 +202,9 @@ int eddy_req_json(struct eddy_req *req, json_t **ret_json)
 		r = eddy_req_body(req, &parsing.text);
 		if (r < 0)
 			return r;
-		req->has_large_json = is_large_json(parsing.text);
+		r = take_json_memory(req, parsing.text);
+		if (r < 0)
+			return r;
 		r = req->has_large_json ? eddy_offload(parse_json, &parsing) : parse_json(&parsing);
 		if (r == -EMSGSIZE)
 			eddyi_req_fail(req, r, 413, "the JSON body has too many values");

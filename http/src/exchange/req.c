@@ -135,14 +135,40 @@ static struct eddy_app *counts_of(const struct eddy_req *req)
 	return (struct eddy_app *)req->app;
 }
 
+/* What its address holds; NULL: it is not counted. */
+static struct eddyi_holding *holding_of(const struct eddy_req *req)
+{
+	return req->party ? req->party->holding : NULL;
+}
+
+/* Whether what there is, or the share of the request's address, is exceeded. The bytes of this request alone are no share: one
+ * body may take all there is. */
+static bool exceeds_body_memory(const struct eddy_req *req, uint64_t taken)
+{
+	const struct eddy_server_options *options = &req->app->options;
+	uint64_t max = options->body_memory_max;
+	const struct eddyi_holding *holding = holding_of(req);
+
+	/* A test of an app that does not run has no limit. */
+	if (!max)
+		return false;
+	if (taken > max)
+		return true;
+	/* Each loop counts for itself. */
+	return holding &&
+	       holding->body_memory - req->body_memory > (max - taken) / options->workers;
+}
+
 int eddyi_req_take_body_memory(struct eddy_req *req, size_t bytes)
 {
 	struct eddy_app *app = counts_of(req);
-	uint64_t max = app->options.body_memory_max;
+	struct eddyi_holding *holding = holding_of(req);
+	uint64_t taken = atomic_fetch_add(&app->body_memory, bytes) + bytes;
 
 	req->body_memory += bytes;
-	/* A test of an app that does not run has no limit. */
-	if (atomic_fetch_add(&app->body_memory, bytes) + bytes <= max || !max)
+	if (holding)
+		holding->body_memory += bytes;
+	if (!exceeds_body_memory(req, taken))
 		return 0;
 	atomic_fetch_add(&app->refused_bodies, 1);
 	eddy_debug("eddy::http",
@@ -153,7 +179,11 @@ int eddyi_req_take_body_memory(struct eddy_req *req, size_t bytes)
 
 void eddyi_req_free_body_memory(struct eddy_req *req)
 {
+	struct eddyi_holding *holding = holding_of(req);
+
 	atomic_fetch_sub(&counts_of(req)->body_memory, req->body_memory);
+	if (holding)
+		holding->body_memory -= req->body_memory;
 	req->body_memory = 0;
 }
 

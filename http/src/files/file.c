@@ -181,7 +181,7 @@ int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)
 		return -ENOMEM;
 	if (!path.len || memchr(path.ptr, 0, path.len))
 		return -ENOENT;
-	r = eddyi_folder_find(&folder, path, EDDY_CODING_IDENTITY, &found);
+	r = eddyi_folder_find(&folder, res->req->party, path, EDDY_CODING_IDENTITY, &found);
 	if (r < 0)
 		return r == -EISDIR ? -ENOENT : r;
 	return eddyi_res_found(res, name, &found, NULL);

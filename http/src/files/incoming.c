@@ -122,24 +122,48 @@ static int check_space(struct eddyi_incoming *incoming, uint64_t expected)
 	return 0;
 }
 
-int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expected, uint64_t max)
+static void hold(const struct eddyi_incoming *incoming, int by)
+{
+	if (incoming->party && incoming->party->holding)
+		incoming->party->holding->files += (unsigned)by;
+}
+
+static void give_back_descriptor(const struct eddyi_incoming *incoming)
+{
+	hold(incoming, -1);
+	eddyi_descriptors_give_back();
+}
+
+static int take_descriptor(const struct eddyi_incoming *incoming)
 {
 	int r;
 
-	*incoming = (struct eddyi_incoming){ .dir = dir, .fd = -1, .max = max };
+	hold(incoming, 1);
+	r = eddyi_descriptors_take(incoming->party);
+	if (r < 0)
+		hold(incoming, -1);
+	return r;
+}
+
+int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_party *party,
+			uint64_t expected, uint64_t max)
+{
+	int r;
+
+	*incoming = (struct eddyi_incoming){ .dir = dir, .fd = -1, .party = party, .max = max };
 	if (expected > max)
 		return -EFBIG;
 	r = check_space(incoming, expected);
 	if (r < 0)
 		return r;
-	r = eddyi_descriptors_take();
+	r = take_descriptor(incoming);
 	if (r < 0)
 		return r;
 	r = open_new(incoming);
 	if (eddyi_open_files_make_room(r))
 		r = open_new(incoming);
 	if (r < 0) {
-		eddyi_descriptors_give_back();
+		give_back_descriptor(incoming);
 		return r;
 	}
 	incoming->fd = r;
@@ -154,7 +178,7 @@ static int close_file(void *arg)
 static void forget(struct eddyi_incoming *incoming)
 {
 	incoming->fd = -1;
-	eddyi_descriptors_give_back();
+	give_back_descriptor(incoming);
 }
 
 void eddyi_incoming_close(struct eddyi_incoming *incoming)

@@ -12,12 +12,14 @@
 #define EDDYI_HIDDEN_PREFIX ".eddy-"
 #define EDDYI_HIDDEN_SIZE (sizeof(EDDYI_HIDDEN_PREFIX) + 16)
 
+struct eddyi_party;
 struct eddyi_wire;
 struct eddyi_body;
 
 struct eddyi_incoming {
 	int dir;
 	int fd;
+	struct eddyi_party *party; /* whom it is from; NULL: nobody counts it */
 	uint64_t written;
 	uint64_t reserved; /* the file has disk space up to here */
 	uint64_t max;      /* bytes */
@@ -27,9 +29,10 @@ struct eddyi_incoming {
 	char hidden[EDDYI_HIDDEN_SIZE]; /* its name for now; empty when it has none */
 };
 
-/* Create the file in the folder `dir`. `expected` is how much is to come, 0 when nobody knows. What the loop
- * keeps open is let go of where descriptors have run out. Suspends. Return: 0, -ENOSPC when the disk has less room than that, -errno. */
-int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, uint64_t expected, uint64_t max);
+/* Create the file in the folder `dir`, for `party`, or NULL. `expected` is how much is to come, 0 when nobody knows.
+ * What the loop keeps open is let go of where descriptors have run out. Suspends. Return: 0, -ENOSPC when the disk has less room than that, -errno. */
+int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_party *party,
+			uint64_t expected, uint64_t max);
 
 /* Throw the file away, unless it has been published. Suspends, and is not cancelled. */
 void eddyi_incoming_close(struct eddyi_incoming *incoming);

@@ -95,7 +95,7 @@ static int receive_decoded(struct eddy_req *req, struct eddyi_incoming *incoming
 static int receive(struct eddy_req *req, struct eddyi_incoming *incoming,
 		   const struct eddy_save_options *options)
 {
-	int r = eddyi_incoming_open(incoming, incoming->dir, eddyi_upload_expected(req),
+	int r = eddyi_incoming_open(incoming, incoming->dir, req->party, eddyi_upload_expected(req),
 				    eddyi_upload_max(req, options));
 
 	if (r < 0)

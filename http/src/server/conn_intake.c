@@ -14,6 +14,7 @@ static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used
 		conn->req = eddyi_req_new(conn->conns->app, &conn->wire);
 	if (!conn->req)
 		return -ENOMEM;
+	conn->req->party = &conn->seat.party;
 	conn->req->head.is_first = conn->fresh;
 	status = eddyi_head_feed(&conn->req->head, bytes.ptr, bytes.len, ret_used);
 	conn->req->refused = status >= 400 ? status : 0;

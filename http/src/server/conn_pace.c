@@ -6,9 +6,10 @@
 #include <eddy/loop.h>
 #include <eddy/scope.h>
 
-/* Of a crowd: what moves nothing in this time is slow, and so many are looked at at once. */
+/* Of a crowd: what moves nothing in this time is slow; so many are looked at at once, and not again for this time. */
 #define CROWD_WAIT_NS (100 * EDDY_MS)
 #define CROWD_LOOKS_MAX 256
+#define CROWD_LOOK_NS (10 * EDDY_MS)
 
 static struct eddyi_pace_rule rule_for(const struct eddyi_conn *conn, bool answers)
 {
@@ -124,21 +125,31 @@ static bool has_paused(const struct eddyi_conn *conn)
 	       eddy_loop_now() - conn->wire.timeout.since_ns >= CROWD_WAIT_NS;
 }
 
-void eddyi_conns_pace_crowd(struct eddyi_conns *conns)
+bool eddyi_conns_pace_crowd(struct eddyi_conns *conns)
 {
 	struct eddyi_holders *holders = &conns->holders;
 	struct eddyi_holder *holder = holders->largest;
 	struct eddy_node *list, *node, *next;
+	uint64_t now = eddy_loop_now();
+	bool found = false;
 
-	if (!holder || !eddyi_conns_is_crowd(conns, holder))
-		return;
+	if (!holder || !eddyi_conns_is_crowd(conns, holder) ||
+	    now - conns->crowd_seen_ns < CROWD_LOOK_NS)
+		return false;
+	conns->crowd_seen_ns = now;
 	list = &holder->seats[EDDYI_STANDING_BUSY];
 	node = list->next;
 	for (int i = 0; i < CROWD_LOOKS_MAX && node != list; i++, node = next) {
 		struct eddyi_seat *seat = eddy_of(node, struct eddyi_seat, node);
 
 		next = node->next;
-		if (has_paused(eddy_of(seat, struct eddyi_conn, seat)))
+		/* What has been looked at is the last of the next look. */
+		eddy_list_remove(node);
+		eddy_list_append(list, node);
+		if (has_paused(eddy_of(seat, struct eddyi_conn, seat))) {
 			eddyi_holders_move(holders, seat, EDDYI_STANDING_SLOW);
+			found = true;
+		}
 	}
+	return found;
 }

@@ -11,7 +11,7 @@ void eddyi_conn_pace_begin(struct eddyi_conn *conn, struct eddyi_pace *pace);
 void eddyi_conn_pace_end(struct eddyi_conn *conn);
 
 /* Where an address holds so many connections that others wait, look at some of them before their time: those with
- * which nothing has moved for a while are slow. */
-void eddyi_conns_pace_crowd(struct eddyi_conns *conns);
+ * which nothing has moved for a while are slow. Return: whether there are any. */
+bool eddyi_conns_pace_crowd(struct eddyi_conns *conns);
 
 #endif

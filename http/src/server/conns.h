@@ -58,6 +58,7 @@ struct eddyi_conns {
 	struct eddy_timer sweep; /* armed while there are any, and until the next one finds none */
 	unsigned count;
 	unsigned leaving;                /* of them, that have been evicted */
+	uint64_t crowd_seen_ns;          /* when those of one address were last looked at */
 	struct eddyi_conn_counts counts; /* zeroed when nobody else can look yet */
 	struct eddy_client *client;      /* of handlers; NULL: none has asked for it */
 	void (*free_client)(struct eddy_client *client); /* programs that never ask link none */

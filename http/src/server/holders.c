@@ -192,6 +192,7 @@ bool eddyi_holders_seat(struct eddyi_holders *holders, struct eddyi_seat *seat,
 		return false;
 	count(holders, holder, 1);
 	*seat = (struct eddyi_seat){ .holder = holder, .standing = EDDYI_STANDING_BUSY };
+	seat->party.holding = holder == &holders->nobody ? NULL : &holder->holding;
 	enter(holders, seat);
 	return true;
 }

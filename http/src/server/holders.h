@@ -8,6 +8,7 @@
 #ifndef EDDYI_HOLDERS_H
 #define EDDYI_HOLDERS_H
 
+#include "exchange/holding.h"
 #include "text/network.h"
 
 #include <eddy/list.h>
@@ -29,6 +30,7 @@ struct eddyi_holder {
 	struct eddyi_holder *next; /* in its bucket */
 	struct eddyi_ip ip;
 	unsigned count; /* connections */
+	struct eddyi_holding holding;
 	struct eddy_node seats[EDDYI_STANDINGS];
 	struct eddy_node ranks[EDDYI_STANDING_BUSY];
 };
@@ -37,6 +39,7 @@ struct eddyi_holder {
 struct eddyi_seat {
 	struct eddy_node node;
 	struct eddyi_holder *holder;
+	struct eddyi_party party; /* as requests know it */
 	enum eddyi_standing standing;
 };
 

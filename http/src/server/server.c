@@ -80,12 +80,22 @@ static const char *remedy_of(int error)
 		       "";
 }
 
+/* Close a connection; where none may be closed yet, one of a crowd that turns out to be slow. Return: as eddyi_conns_evict(). */
+static int evict(struct eddyi_server *server, uint64_t *ret_until_ns)
+{
+	int r = eddyi_conns_evict(&server->conns, ret_until_ns);
+
+	if (r < 0 && eddyi_conns_pace_crowd(&server->conns))
+		r = eddyi_conns_evict(&server->conns, ret_until_ns);
+	return r;
+}
+
 /* Close a connection for one that waits to be accepted; where there is none that may be closed yet, as soon as there
  * is. */
 static void make_room(struct eddyi_server *server)
 {
 	uint64_t until;
-	int r = eddyi_conns_evict(&server->conns, &until);
+	int r = evict(server, &until);
 
 	server->crowded = r < 0;
 	eddy_timer_disarm(&server->look);
@@ -104,21 +114,41 @@ static void look_for_room(struct eddy_timer *timer)
 		go_on(server);
 		return;
 	}
-	eddyi_conns_pace_crowd(&server->conns);
 	make_room(server);
 }
 
-/* For a file of a request. */
-static bool make_room_for_file(void *arg)
+/* Whether an address holds more files than it has connections and leaves descriptors free. */
+static bool exceeds_holding(const struct eddyi_server *server, const struct eddyi_holding *holding)
 {
+	const struct eddyi_holder *holder = eddy_of(holding, const struct eddyi_holder, holding);
+	unsigned taken = server->conns.count + eddyi_descriptors_taken();
+	unsigned left = taken < server->descriptors_max ? server->descriptors_max - taken : 0;
+
+	return holding->files > holder->count && holding->files - holder->count > left;
+}
+
+/* For a file of a request. */
+static bool make_room_for_file(void *arg, struct eddyi_party *party, bool is_late)
+{
+	struct eddyi_seat *seat = party ? eddy_of(party, struct eddyi_seat, party) : NULL;
 	struct eddyi_server *server = arg;
 	uint64_t until;
 
-	if (!needed_descriptors(server) || (eddyi_open_files_drop() && !needed_descriptors(server)))
+	/* Not for this address's sake. */
+	if (seat && party->holding && exceeds_holding(server, party->holding))
+		return false;
+	if (!needed_descriptors(server) ||
+	    (eddyi_open_files_drop() && !needed_descriptors(server))) {
+		if (seat)
+			eddyi_holders_move(&server->conns.holders, seat, EDDYI_STANDING_BUSY);
 		return true;
-	/* Each that leaves gives back one at least. */
-	if (server->conns.leaving < needed_descriptors(server))
-		eddyi_conns_evict(&server->conns, &until);
+	}
+	/* Where all wait for a descriptor each, some have to give up theirs. */
+	if (seat && is_late && !eddy_of(seat, struct eddyi_conn, seat)->evicted)
+		eddyi_holders_move(&server->conns.holders, seat, EDDYI_STANDING_SLOW);
+	/* Each that leaves gives back one at least, and most give back two. */
+	if (2 * server->conns.leaving < needed_descriptors(server))
+		evict(server, &until);
 	return false;
 }
 

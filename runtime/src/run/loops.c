@@ -81,7 +81,7 @@ static void pin(const struct eddyi_member *member)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	/* Only a wish: without it everything is slower and right. */
-	pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+	sched_setaffinity(0, sizeof(one), &one);
 }
 
 /* ---- a member, on its own loop ---- */
@@ -309,7 +309,7 @@ static int group_init(struct eddyi_group *group)
 static void group_deinit(struct eddyi_group *group)
 {
 	if (group->options->pin)
-		pthread_setaffinity_np(pthread_self(), sizeof(group->allowed), &group->allowed);
+		sched_setaffinity(0, sizeof(group->allowed), &group->allowed);
 	group->members[0].loop->member = NULL;
 	free(group->members);
 }

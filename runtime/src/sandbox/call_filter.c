@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/ioprio.h>
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -18,6 +19,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <termios.h>
@@ -258,6 +260,37 @@ static void judge_processes(struct program *program)
 	}
 }
 
+/* The priority and processors of the calling thread alone, which is 0 there. Threads of this process can't be told from others'. */
+static void judge_scheduling(struct program *program)
+{
+	static const int calls[] = { SYS_sched_setaffinity, SYS_sched_setparam,
+				     SYS_sched_setscheduler, SYS_sched_setattr };
+	/* Their first argument says of whom, their second which of these. */
+	static const struct {
+		int call;
+		uint32_t process;
+	} priorities[] = { { SYS_setpriority, PRIO_PROCESS },
+			   { SYS_ioprio_set, IOPRIO_WHO_PROCESS } };
+
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		unsigned short began = begin_call(program, calls[i]);
+
+		load_argument(program, 0);
+		finish_if(program, 0, SECCOMP_RET_ALLOW);
+		end_call(program, began, REFUSE);
+	}
+	for (size_t i = 0; i < COUNT(priorities); i++) {
+		unsigned short began = begin_call(program, priorities[i].call);
+
+		load_argument(program, 0);
+		add(program, BPF_JMP | BPF_JEQ | BPF_K, priorities[i].process, 1, 0);
+		finish(program, REFUSE);
+		load_argument(program, 1);
+		finish_if(program, 0, SECCOMP_RET_ALLOW);
+		end_call(program, began, REFUSE);
+	}
+}
+
 /* A unix socket leads to other programs, and Landlock judges their names only where they are no files. One of a pair that is
  * connected for good leads nowhere else; one of datagrams could be connected anew. */
 static void judge_sockets(struct program *program, bool connects)
@@ -366,6 +399,7 @@ static void write_program(struct program *program, bool connects)
 		finish_if(program, (uint32_t)fatal[i], SECCOMP_RET_KILL_PROCESS);
 	judge_clone(program);
 	judge_processes(program);
+	judge_scheduling(program);
 	judge_sockets(program, connects);
 	if (!connects)
 		refuse_to_connect(program);

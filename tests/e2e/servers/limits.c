@@ -99,6 +99,15 @@ static int slow(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_ok(res, "slept");
 }
 
+/* Hold the tree of a body for a while. */
+static int hold_json(struct eddy_req *req, struct eddy_res *res)
+{
+	json_t *json;
+	int r = eddy_req_json(req, &json);
+
+	return r < 0 ? r : slow(req, res);
+}
+
 /* Wait for what never comes, and tell what ends it. */
 static int wait_for_nothing(struct eddy_req *req, struct eddy_res *res)
 {
@@ -338,6 +347,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/numbers/{small}/{large}", numbers);
 	eddy_app_map_post(app, "/pump", pump);
 	eddy_app_map_get(app, "/slow/{ms}", slow);
+	eddy_app_map_post(app, "/json/{ms}", hold_json);
 	eddy_app_map_get(app, "/stubborn/{ms}", stubborn);
 	eddy_app_map_get(app, "/block/{ms}", block);
 	eddy_app_map_get(app, "/stream/{n}", stream);
@@ -346,6 +356,7 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/own-file", own_file);
 	eddy_route_set_write_rate_min(eddy_app_map_get(app, "/patient/{n}", big), 0);
 	eddy_route_set_body_rate_min(eddy_app_map_post(app, "/patient", echo), 0);
+	eddy_route_set_body_rate_min(eddy_app_map_post(app, "/patient/save-all", save_all), 0);
 	eddy_app_map_get(app, "/closed", closed);
 	eddy_app_map_get(app, "/status/{code}", status);
 	eddy_app_map_get(app, "/errno/{n}", fail);
