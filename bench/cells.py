@@ -17,6 +17,8 @@ IDLE_ROUNDS = 3
 STALLED = 200
 STALLED_NAME = f'{STALLED} downloads, {STALLED} uploads stalled'
 ROUTES = (10, 10000)
+SUITE = 'TLS_AES_128_GCM_SHA256'
+KEYS = {'ecdsa': 'ECDSA P-256', 'rsa': 'RSA 2048'}
 TECHNIQUES = ('auto', 'splice', 'ring-splice', 'sendfile', 'read-send', 'mmap', 'send-zc')
 
 
@@ -29,6 +31,8 @@ class Cell:
     file: str = ''
     connections: int = 1
     depth: int = 1
+    key: str = ''       # of https://: ecdsa or rsa
+    resumes: bool = False
 
     @property
     def size(self):
@@ -36,7 +40,7 @@ class Cell:
 
     @property
     def work(self):
-        return {'put': 'put', 'over': 'put', 'hello': 'hello', 'idle': 'hello', 'routes': 'hello'}.get(self.kind, 'get')
+        return {'put': 'put', 'over': 'put', 'hello': 'hello', 'idle': 'hello', 'routes': 'hello', 'handshake': 'hello'}.get(self.kind, 'get')
 
 
 def title(kind, file, connections):
@@ -52,6 +56,16 @@ def _put(file, connections):
     return Cell(f'put-{file}-{connections}', 'put', 'Uploads', title('put', file, connections) + ', new files', file, connections)
 
 
+def _tls(kind, file, connections):
+    name = title(kind, file, connections) + ', TLS 1.3' + (', new files' if kind == 'put' else '')
+    return Cell(f'tls-{kind}-{file}-{connections}', kind, 'TLS', name, file, connections, key='ecdsa')
+
+
+def _handshake(key, resumes=False):
+    what = f'resumed, {KEYS[key]}' if resumes else f'full, {KEYS[key]}'
+    return Cell(f'tls-{"resumed" if resumes else "full"}-{key}', 'handshake', 'TLS', f'Handshakes × 16, {what}', '', 16, key=key, resumes=resumes)
+
+
 def _technique(file, connections):
     return Cell(f'technique-{file}', 'technique', 'Techniques', title('get', file, connections) + ', by technique', file, connections)
 
@@ -63,6 +77,8 @@ CELLS = [
     Cell('hello-64', 'hello', 'Small requests', 'GET /hello × 64', '', 64),
     Cell('hello-pipelined', 'hello', 'Small requests', 'GET /hello × 64, 16 at once', '', 64, 16),
     Cell('routes', 'routes', 'Small requests', 'GET /group0/part5/42 × 64', '', 64),
+    _tls('get', '4k', 16), _tls('get', '1m', 16), _tls('get', '64m', 1), _tls('put', '64m', 1),
+    _handshake('ecdsa'), _handshake('rsa'), _handshake('ecdsa', True), _handshake('rsa', True),
     Cell('idle', 'idle', 'Connections', f'{IDLE:,} idle connections', '', IDLE),
     Cell('stalled', 'stalled', 'Connections', 'GET 4 KiB × 16 beside stalled clients', '4k', 16),
     Cell('cold', 'cold', 'Connections', 'GET 4 KiB × 64 beside one who reads a large file', '4k', 64),
@@ -88,15 +104,15 @@ def chosen(names):
 def _sides(bench, cell, settings):
     """eddy, and the one of --before; then all peers that do such work."""
     for build in bench.builds:
-        if cell.work == 'hello':
+        if cell.work == 'hello' and not cell.key:
             yield '', lambda build=build: peers.eddy_small(bench, 'hello', build, build)
         else:
-            folder = bench.files if cell.work == 'get' else bench.uploads(build)
-            yield '', lambda build=build, folder=folder: peers.eddy_files(bench, folder, build, build)
+            folder = bench.uploads(build) if cell.work == 'put' else bench.files
+            yield '', lambda build=build, folder=folder: peers.eddy_files(bench, folder, build, build, key=cell.key)
     for peer in settings.peers:
-        if cell.work in peer.works.split():
-            yield peer.name, lambda peer=peer: peers.start(bench, peer, cell.work)
-    for text in settings.own if cell.work != 'put' else ():
+        if cell.work in peer.works.split() and (peer.tls or not cell.key):
+            yield peer.name, lambda peer=peer: peers.start(bench, peer, cell.work, cell.key)
+    for text in settings.own if cell.work != 'put' and not cell.key else ():
         yield text.partition('=')[0], lambda text=text: peers.start_own(bench, text, cell.work)
 
 
@@ -111,7 +127,8 @@ def _bare(bench, cell):
 
 def _with_peers(bench, cell, settings):
     yield from _sides(bench, cell, settings)
-    yield from _bare(bench, cell)
+    if not cell.key:
+        yield from _bare(bench, cell)
 
 
 def _over(bench, cell, settings):
@@ -187,6 +204,10 @@ def _sampled(bench, cell, settings, servers, **changes):
         files.warm(os.path.join(bench.files, cell.file))
     if cell.kind == 'workers':
         words += ['--header', 'Accept-Encoding: gzip']
+    if cell.key:
+        words += ['--ca', servers[0].certificate.cert, '--ciphers', SUITE]
+    if cell.kind == 'handshake':
+        words += ['--header', 'Connection: close'] + ['--resume'] * cell.resumes
     work = 'put' if cell.work == 'put' else 'get'
     return client.measure(bench, work, servers, _path(cell), dataclasses.replace(settings, **changes), cell.connections, cell.depth, words)
 
@@ -271,6 +292,7 @@ KINDS = {
     'put': (_with_peers, _plain),
     'over': (_over, _plain),
     'hello': (_with_peers, _plain),
+    'handshake': (_with_peers, _plain),
     'routes': (_routes, _plain),
     'idle': (_sides, _idle),
     'stalled': (_two('alone', STALLED_NAME), _stalled),
@@ -291,6 +313,8 @@ def measure(bench, cell, settings):
     of_it = result['cells'][0]
     of_it.update(name=cell.name, title=cell.title, group=cell.group, size=cell.size, connections=cell.connections)
     names = [target['name'] for target in of_it['targets']]
+    if cell.kind == 'handshake':
+        of_it['remarks'] = [remark for remark in of_it['remarks'] if 'were not kept' not in remark]  # that is what is measured
     of_it['against'] = 'nginx' if 'nginx' in names else names[0]
     of_it['goals'] = goals.of(cell.name, names)
     return result

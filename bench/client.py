@@ -36,7 +36,23 @@ def measure(bench, work, servers, path, settings, connections=1, depth=1, words=
         result = json.load(file)
     for target, server in zip(result['cells'][0]['targets'], servers):
         target['version'] = server.version
+    # What it says of sessions is of this cell alone.
+    result['cells'][0]['remarks'] += session_remarks(result['remarks'])
     return result
+
+
+def session_remarks(remarks):
+    """Each suite once, and those who resumed sessions, or did not."""
+    spoken = {}
+    for remark in remarks:
+        name, speaks, suite = remark.partition(' speaks ')
+        if speaks:
+            spoken.setdefault(suite, []).append(name)
+    for suite, names in spoken.items():
+        yield f'{", ".join(names)}: {suite}'
+    for remark in remarks:
+        if ' resumed ' in remark:
+            yield remark
 
 
 def add_counts(buckets, more):

@@ -3,6 +3,7 @@ import ctypes
 import http.client
 import os
 import socket
+import ssl
 import threading
 import time
 
@@ -48,6 +49,9 @@ def make(bench, cells):
             path = bench.source(cell.file) if cell.work == 'put' else os.path.join(bench.files, cell.file)
             if not os.path.exists(path):
                 write(path, cell.size)
+    if any(cell.kind == 'handshake' for cell in cells):
+        with open(os.path.join(bench.files, 'hello'), 'wb') as out:
+            out.write(HELLO)
     if any(cell.kind == 'cold' for cell in cells):
         for path in large(bench):
             write(path, MIB)
@@ -116,7 +120,11 @@ def _same(response, path):
 
 def verify(bench, server, work, path, file):
     """Raise unless the server answers with just what it should, or keeps just what it was sent."""
-    conn = http.client.HTTPConnection('127.0.0.1', server.port, timeout=30)
+    if server.certificate:
+        context = ssl.create_default_context(cafile=server.certificate.cert)
+        conn = http.client.HTTPSConnection('127.0.0.1', server.port, timeout=30, context=context)
+    else:
+        conn = http.client.HTTPConnection('127.0.0.1', server.port, timeout=30)
     target = server.path + path.replace('{n}', 'verified')
     body = os.urandom(100000) if work == 'put' else None
     try:

@@ -30,6 +30,7 @@ class Peer:
     has_workers: bool = False
     version: tuple = ('-v',)
     env: dict = dataclasses.field(default_factory=dict)
+    tls: dict = dataclasses.field(default_factory=dict)     # @words@ of its configuration or command for https://; without it they are empty
 
     @property
     def program(self):
@@ -42,11 +43,13 @@ class Peer:
 
 
 PEERS = [
-    Peer('nginx', 'get put hello', 'nginx -p @folder@ -c @config@ -e @folder@/nginx.log', 'nginx.conf', 'user root;', True),
-    Peer('h2o', 'get hello', 'h2o -c @config@', 'h2o.conf', 'user: root'),
+    Peer('nginx', 'get put hello', 'nginx -p @folder@ -c @config@ -e @folder@/nginx.log', 'nginx.conf', 'user root;', True,
+         tls={'tls': ' ssl', 'identity': 'ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate "@cert@"; ssl_certificate_key "@key@";'}),
+    Peer('h2o', 'get hello', 'h2o -c @config@', 'h2o.conf', 'user: root',
+         tls={'tls': '\n  ssl:\n    certificate-file: "@cert@"\n    key-file: "@key@"'}),
     Peer('lighttpd', 'get put hello', 'lighttpd -D -f @config@', 'lighttpd.conf'),
-    Peer('haproxy', 'hello', 'haproxy -db -f @config@', 'haproxy.cfg', 'user root'),
-    Peer('go', 'get put hello', 'go @port@ @files@ @uploads@', version=('version',), env={'GOMAXPROCS': '1'}),
+    Peer('haproxy', 'hello', 'haproxy -db -f @config@', 'haproxy.cfg', 'user root', tls={'tls': ' ssl crt "@both@"'}),
+    Peer('go', 'get put hello', 'go @port@ @files@ @uploads@@tls@', version=('version',), env={'GOMAXPROCS': '1'}, tls={'tls': ' @cert@ @key@'}),
     Peer('node', 'get put hello', 'node @peers@/server.mjs @port@ @files@ @uploads@'),
 ]
 
@@ -72,8 +75,8 @@ def built_go(bench):
     return program
 
 
-def start(bench, peer, work):
-    """A peer on a port of its own."""
+def start(bench, peer, work, key=None):
+    """A peer on a port of its own; of https:// if `key` says which kind it has."""
     descriptors = min(30000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     port = free_port()
     folder = os.path.join(bench.folder, f'{peer.name}-{port}')
@@ -83,6 +86,10 @@ def start(bench, peer, work):
         'hello': os.path.join(bench.folder, 'hello.txt'), 'config': os.path.join(folder, peer.config), 'workers': 1,
         'descriptors': descriptors, 'connections': descriptors * 3 // 5, 'user': '' if os.geteuid() else peer.user,
     }
+    certificate = bench.certificate(key)
+    words.update(vars(certificate) if certificate else {})
+    for name in ('tls', 'identity'):
+        words[name] = Template(peer.tls.get(name, '') if key else '').substitute(words)
     if peer.config:
         with open(os.path.join(CONFIGS, peer.config), encoding='utf-8') as file:
             text = Template(file.read()).substitute(words)
@@ -90,9 +97,9 @@ def start(bench, peer, work):
             file.write(text)
     with open(words['hello'], 'wb') as file:
         file.write(HELLO)
-    command = [Template(word).substitute(words) for word in peer.command.split()]
+    command = Template(peer.command).substitute(words).split()
     command[0] = built_go(bench) if peer.name == 'go' else peer.program
-    server = bench.start(peer.name, command, port, PATHS[work], has_workers=peer.has_workers, env=peer.env)
+    server = bench.start(peer.name, command, port, PATHS[work], has_workers=peer.has_workers, env=peer.env, certificate=certificate)
     server.version, server.uploads = peer.asked_version(), words['uploads']
     return server
 
@@ -105,10 +112,13 @@ def start_own(bench, text, work):
     return bench.start(name, words, port, PATHS[work])
 
 
-def eddy_files(bench, folder, name='eddy', build='eddy', words=(), **options):
+def eddy_files(bench, folder, name='eddy', build='eddy', words=(), key=None):
     port = free_port()
+    certificate = bench.certificate(key)
     command = [bench.program('../examples/files', build), folder, '--bind', f'127.0.0.1:{port}', *words]
-    server = bench.start(name, command, port, '/files/', **options)
+    if certificate:
+        command += ['--cert', certificate.cert, '--key', certificate.key]
+    server = bench.start(name, command, port, '/files/', certificate=certificate)
     server.uploads, server.version = folder, bench.versions[build]
     return server
 

@@ -300,7 +300,8 @@ def smoke_cells(build):
     said = []
     settings = Settings(1, 0.05, 0, say=said.append, calm=0.1)
     settings.peers = tuple(peer for peer in peers.installed(lambda text: None) if peer.name in ('nginx', 'lighttpd'))
-    wanted = cells.chosen(['get-4k', 'get-1m', 'put-1m', 'put-64m-over', 'hello', 'routes', 'stalled', 'cold', 'workers'])
+    wanted = cells.chosen(['get-4k', 'get-1m', 'put-1m', 'put-64m-over', 'hello', 'tls-get-4k', 'tls-full-ecdsa', 'tls-resumed-rsa', 'routes', 'stalled', 'cold',
+                           'workers'])
     idle = cells.chosen(['idle'])[0]
     wanted.append(dataclasses.replace(idle, connections=100))
     with workplace(build) as bench:
@@ -309,6 +310,8 @@ def smoke_cells(build):
         for cell in wanted:
             yield cell.name, '\n'.join(said) if cell.name in failed else ''
         yield 'peers', '\n'.join(line for line in said if 'left out' in line)
+        said_of_suites = [remark for cell in whole['cells'] for remark in cell['remarks'] if 'TLSv1.3' in remark]
+        yield 'suites', '' if len(said_of_suites) == 3 else str(said_of_suites)
         path = os.path.join(bench.folder, 'result.json')
         with open(path, 'w', encoding='utf-8') as out:
             json.dump(whole, out)

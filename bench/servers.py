@@ -8,6 +8,8 @@ import socket
 import subprocess
 import time
 
+from certificates import Certificate
+
 
 def which(name):
     return shutil.which(name, path=os.environ.get('PATH', '') + ':/usr/sbin:/sbin')
@@ -31,8 +33,9 @@ def free_port():
 class Server:
     """A running server. `pid` is the process that does the work."""
 
-    def __init__(self, name, command, port, path, log, cpu=None, has_workers=False, env=None):
+    def __init__(self, name, command, port, path, log, cpu=None, has_workers=False, env=None, certificate=None):
         self.name = name
+        self.certificate = certificate  # of https://
         self.port = port
         self.path = path
         self.log = log
@@ -70,7 +73,7 @@ class Server:
         raise RuntimeError(f'{self.name} has no worker')
 
     def url(self, name):
-        return f'http://127.0.0.1:{self.port}{self.path}{name}'
+        return f'http{"s" if self.certificate else ""}://127.0.0.1:{self.port}{self.path}{name}'
 
     def cpu_seconds(self):
         """Of all its threads, the kernel's workers for it included."""
@@ -119,6 +122,10 @@ class Bench:
         folder = os.path.join(self.memory, name)
         os.makedirs(os.path.join(folder, '.temp'), exist_ok=True)
         return folder
+
+    def certificate(self, kind):
+        """For https://, with a key of this kind; None for none."""
+        return Certificate(self.folder, kind) if kind else None
 
     def source(self, name):
         """A file in memory that is sent to servers."""

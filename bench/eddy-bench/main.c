@@ -42,6 +42,8 @@ static const char manual[] =
 	"  --ca FILE             whom to trust of https://, in place of those whom the system trusts (PEM)\n"
 	"  --insecure            trust whoever answers\n"
 	"  --ciphers A:B         suites of TLS, in OpenSSL's words; default: all good ones\n"
+	"  --resume              each connection resumes the session of one before it, if the server gives tickets;\n"
+	"                        default: a full handshake. With -H 'Connection: close' each request has a handshake\n"
 	"  --between COMMAND     run by sh before each sample; TARGET is the target's name\n"
 	"  --against NAME        the target that the others are held against; default: the first\n"
 	"  --pid PID             of the server, where it is not found by its port\n"

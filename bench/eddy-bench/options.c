@@ -182,6 +182,7 @@ static const struct row {
 	{ "pid", MEASURED, 0, take_pid, FIELD(pid), NUMBER },
 	{ "progress", MEASURED, 0, take_flag, FIELD(progress), NULL },
 	{ "rate", MEASURED, 'R', take_rate, FIELD(rate), NUMBER },
+	{ "resume", ALL, 0, take_flag, FIELD(resume), NULL },
 	{ "rounds", MEASURED, 'r', take_rounds, FIELD(rounds), NUMBER },
 	{ "sizes", OF_GET | OF_PUT | OF_HOLD, 0, take_sizes, FIELD(sizes),
 	  "sizes such as 4k,64k,1m, each once" },

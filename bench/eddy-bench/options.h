@@ -44,7 +44,7 @@ struct options {
 	const char *ciphers; /* NULL: all good ones */
 	const char *json, *html, *markdown;
 	unsigned pid; /* of the server; 0: found by its port */
-	bool cold, insecure, verify, progress, no_calls;
+	bool cold, insecure, resume, verify, progress, no_calls;
 	enum stall stall;
 };
 

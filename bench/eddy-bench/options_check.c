@@ -35,9 +35,10 @@ static int check_https(const struct options *options, char error[OPTIONS_ERROR_S
 		is_there |= options->urls[i].https;
 	if (is_there && !secure_is_there())
 		return options_wrong(error, "https://: this eddy-bench is built without OpenSSL");
-	if (!is_there && (options->ca || options->ciphers || options->insecure))
+	if (!is_there && (options->ca || options->ciphers || options->insecure || options->resume))
 		return options_wrong(error,
-				     "--ca, --ciphers and --insecure are for targets of https://");
+				     "--ca, --ciphers, --insecure and --resume are for targets "
+				     "of https://");
 	if (options->ca && options->insecure)
 		return options_wrong(error, "--ca and --insecure do not go together: who trusts "
 					    "everybody asks no authority");

@@ -29,6 +29,12 @@
 /* Reads in a row while others wait. */
 #define TURNS 16
 
+/* What --resume has of a target. */
+struct resumption {
+	SSL_SESSION *session; /* the last one that it gave; NULL before the first */
+	uint64_t handshakes, resumed;
+};
+
 /* Invariants:
  * 1. `why` is of the connection that has failed last, and is taken into the tally before another one fails: nothing
  *    suspends in between.
@@ -36,9 +42,10 @@
 struct secure {
 	const struct options *options;
 	SSL_CTX *context;
-	int error;         /* of open_context() */
-	char protocol[96]; /* of the first session of all */
-	bool differs;      /* another target speaks another one */
+	int error;                      /* of open_context() */
+	struct resumption *resumptions; /* by the number of their URL */
+	char protocol[96];              /* of the first session of all */
+	bool differs;                   /* another target speaks another one */
 	unsigned turns;
 	char why[400];
 };
@@ -78,6 +85,23 @@ static bool set_ciphers(SSL_CTX *context, const char *ciphers)
 	return is_good;
 }
 
+static struct resumption *resumption_of(const struct conn *conn)
+{
+	const struct secure *secure = conn->plan->secure;
+
+	return &secure->resumptions[conn->plan->url - secure->options->urls];
+}
+
+/* The server has given a session: the next connection resumes it. Return: 1, it is taken over. */
+static int keep_session(SSL *tls, SSL_SESSION *session)
+{
+	struct resumption *resumption = resumption_of(SSL_get_app_data(tls));
+
+	SSL_SESSION_free(resumption->session);
+	resumption->session = session;
+	return 1;
+}
+
 /* On the pool: it reads files. */
 static int open_context(void *arg)
 {
@@ -89,7 +113,10 @@ static int open_context(void *arg)
 		return -ENOMEM;
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 	SSL_CTX_set_alpn_protos(context, (const unsigned char *)"\x08http/1.1", 9);
-	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_session_cache_mode(
+		context, options->resume ? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL :
+					   SSL_SESS_CACHE_OFF);
+	SSL_CTX_sess_set_new_cb(context, keep_session);
 	SSL_CTX_set_mode(context,
 			 SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_read_ahead(context, 1);
@@ -177,7 +204,8 @@ int secure_open(const struct options *options, struct secure **ret_secure,
 	if (!secure)
 		return -ENOMEM;
 	secure->options = options;
-	r = eddy_offload(open_context, secure);
+	secure->resumptions = calloc(options->url_count, sizeof(*secure->resumptions));
+	r = secure->resumptions ? eddy_offload(open_context, secure) : -ENOMEM;
 	if (r < 0) {
 		say_unusable(options, r, error);
 		secure_close(secure);
@@ -191,6 +219,9 @@ void secure_close(struct secure *secure)
 {
 	if (!secure)
 		return;
+	for (size_t i = 0; secure->resumptions && i < secure->options->url_count; i++)
+		SSL_SESSION_free(secure->resumptions[i].session);
+	free(secure->resumptions);
 	SSL_CTX_free(secure->context);
 	free(secure);
 }
@@ -203,6 +234,23 @@ static void remark(struct result *result, const char *text)
 	result_add_remark(result, text);
 }
 
+static void remark_resumed(const struct plan *plan, struct result *result)
+{
+	const struct resumption *resumption =
+		&plan->secure->resumptions[plan->url - plan->options->urls];
+	char text[300];
+
+	if (resumption->resumed)
+		snprintf(text, sizeof(text), "%s resumed %.0f %% of its sessions", plan->url->name,
+			 100.0 * (double)resumption->resumed / (double)resumption->handshakes);
+	else
+		snprintf(
+			text, sizeof(text),
+			"%s resumed no session: each handshake was a full one, whatever --resume says",
+			plan->url->name);
+	remark(result, text);
+}
+
 void secure_remark(const struct plan *plan, struct result *result)
 {
 	char text[300];
@@ -212,8 +260,10 @@ void secure_remark(const struct plan *plan, struct result *result)
 	snprintf(text, sizeof(text), "%s speaks %s", plan->url->name, plan->protocol);
 	remark(result, text);
 	remark(result,
-	       "of https:// the client decrypts all that comes, by OpenSSL; each connection shakes "
-	       "hands in full, before what is measured unless the server ends it");
+	       "of https:// the client decrypts all that comes, by OpenSSL; handshakes are made "
+	       "before what is measured unless the server ends each connection");
+	if (plan->options->resume)
+		remark_resumed(plan, result);
 	if (plan->secure->differs)
 		remark(result,
 		       "the targets speak different suites of TLS, of which one may cost much more than "
@@ -467,6 +517,9 @@ static int prepare(struct conn *conn)
 	}
 	BIO_set_mem_eof_return(out, -1);
 	SSL_set_bio(conn->tls, in, out);
+	SSL_set_app_data(conn->tls, conn);
+	if (resumption_of(conn)->session)
+		SSL_set_session(conn->tls, resumption_of(conn)->session);
 	SSL_set_connect_state(conn->tls);
 	if (is_address(host))
 		return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(conn->tls), host) ? 0 : -ENOMEM;
@@ -486,9 +539,13 @@ int secure_begin(struct conn *conn)
 		conn->wrong = "the connection ended within the TLS handshake";
 	else if (r < 0 && !conn->wrong)
 		conn->wrong = "the TLS handshake has failed";
-	if (r == 0 && !*conn->plan->protocol)
+	if (r < 0)
+		return r;
+	if (!*conn->plan->protocol)
 		note_protocol(conn);
-	return r;
+	resumption_of(conn)->handshakes++;
+	resumption_of(conn)->resumed += (unsigned)SSL_session_reused(conn->tls);
+	return 0;
 }
 
 void secure_end(struct conn *conn)

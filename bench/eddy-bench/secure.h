@@ -1,7 +1,7 @@
 /* secure.h: connections of https://, by OpenSSL: TLS 1.2 and 1.3, where bytes are encrypted and decrypted here. So they are
  * copied; a client that were slower than the servers would be what is measured.
  *
- * Each connection shakes hands in full: none resumes a session of another. The server's certificate is verified by the
+ * Each connection makes a full handshake, or with --resume resumes the last session that its server gave. The server's certificate is verified by the
  * authorities that the system trusts, or those of --ca alone; --insecure trusts whoever answers.
  */
 #ifndef EDDY_BENCH_SECURE_H

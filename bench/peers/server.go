@@ -1,9 +1,10 @@
 // server is what one writes with Go's net/http: a folder for download (by sendfile) and upload, and /hello.
 //
-//	server PORT FILES UPLOADS
+//	server PORT FILES UPLOADS [CERTIFICATE KEY]
 package main
 
 import (
+	"crypto/tls"
 	"io"
 	"log"
 	"net/http"
@@ -48,5 +49,11 @@ func main() {
 			w.WriteHeader(http.StatusCreated)
 		}
 	})
-	log.Fatal(http.ListenAndServe("127.0.0.1:"+port, mux))
+	server := &http.Server{Addr: "127.0.0.1:" + port, Handler: mux}
+	if len(os.Args) > 5 {
+		// HTTP/1.1 alone, as the others speak.
+		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+		log.Fatal(server.ListenAndServeTLS(os.Args[4], os.Args[5]))
+	}
+	log.Fatal(server.ListenAndServe())
 }

@@ -127,6 +127,17 @@ class Answers(load.Bodies, Case):
                 self.one(lambda *_: OK, '--ciphers', GCM, version=version)
                 self.assertTrue(any(re.search(f'speaks {name}, .*AES.?128.GCM', remark) for remark in self.remarks()), self.remarks())
 
+    def test_resumed(self):
+        for version in (V12, V13):
+            with self.subTest(version):
+                answer = OK.replace(b'\r\n\r\n', b'\r\nConnection: close\r\n\r\n')
+                sample, _, server = self.one(lambda *_: answer, '--resume', version=version)
+                self.assertEqual(sample['errors'], 0)
+                # Each connection that could know the first one's.
+                self.assertGreater(server.resumed, 0)
+                self.assertGreaterEqual(server.resumed, server.connections - 4)
+                self.assertTrue(any(re.search(r' resumed \d+ % of its sessions', remark) for remark in self.remarks()), self.remarks())
+
     def test_plain_and_secure_take_turns(self):
         with Secure(lambda *_: OK) as a, load.Odd(lambda *_: OK) as b:
             cell = self.bench('get', 'a=' + a.url, 'b=' + b.url, '-t', '0.05', '-r', '2', '--warmup', '0', '--no-system-calls')[1][0]
@@ -250,6 +261,7 @@ class Trust(Case):
     def test_mistakes(self):
         for why, status, *args in (('for targets of https', 2, 'http://localhost/', '--insecure'),
                                    ('for targets of https', 2, 'http://localhost/', '--ca', 'x'),
+                                   ('for targets of https', 2, 'http://localhost/', '--resume'),
                                    ('do not go together', 2, 'https://localhost/', '--ca', 'x', '--insecure'),
                                    ('no certificates that can be read', 1, 'https://localhost/', '--ca', '/dev/null'),
                                    ('does not know all of them', 1, 'https://localhost/', '--ciphers', 'ROT13'),
