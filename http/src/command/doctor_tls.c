@@ -2,6 +2,7 @@
  *
  *     ok   wolfSSL: 5.9.2, /usr/local/lib/libwolfssl.so.44
  */
+#include "tls/accelerated.h"
 #include "tls/library.h"
 
 #include <stdio.h>
@@ -9,11 +10,16 @@
 int main(void)
 {
 	char text[256];
-	bool good = wolfSSL_lib_version_hex() >= EDDYI_TLS_LIBRARY_GOOD;
+	bool good = wolfSSL_Init() == WOLFSSL_SUCCESS &&
+		    wolfSSL_lib_version_hex() >= EDDYI_TLS_LIBRARY_GOOD;
 
 	printf("%-4s wolfSSL: %s%s\n", good ? "ok" : "warn", eddyi_tls_library(text, sizeof(text)),
 	       good ? "" :
 		      "; this release has published vulnerabilities, and eddy blocks those that are "
 		      "reachable (SECURITY.md) — to build with a newer one: docs/deploy/tls.md");
+	if (eddy_accelerator_name())
+		printf("ok   AES-GCM and RSA of TLS: %s\n", eddy_accelerator_name());
+	else
+		printf("warn AES-GCM and RSA of TLS: wolfSSL alone, several times as slow as libcrypto — to build with that: docs/deploy/tls.md\n");
 	return 0;
 }

@@ -132,6 +132,7 @@ struct offer {
 	size_t version; /* the highest before TLS 1.3 */
 	bool tls_1_3;
 	bool has_extensions;
+	bool prefers_chacha; /* the first suite that we know is of ChaCha20 */
 	bool suites_13;
 	bool rsa_suites; /* of TLS 1.2 */
 	bool ecdsa_suites;
@@ -145,6 +146,10 @@ struct offer {
 
 static void take_suite(size_t suite, struct offer *offer)
 {
+	bool knew = offer->suites_13 || offer->ecdsa_suites || offer->rsa_suites;
+
+	if (!knew)
+		offer->prefers_chacha = suite == 0x1303 || suite == 0xcca8 || suite == 0xcca9;
 	switch (suite) {
 	case 0x1301: /* AES-128-GCM, AES-256-GCM, ChaCha20 */
 	case 0x1302:
@@ -316,6 +321,7 @@ static bool read_body(struct eddyi_reader message, struct eddyi_hello *hello)
 	eddyi_reader_vector(&message, 1); /* compression methods */
 	hello->keys = keys_of(&offer);
 	hello->fits = fits(&offer);
+	hello->prefers_chacha = offer.prefers_chacha;
 	if (message.bad || !message.len)
 		return !message.bad;
 	offer.has_extensions = true;
@@ -329,6 +335,7 @@ static bool read_body(struct eddyi_reader message, struct eddyi_hello *hello)
 	}
 	hello->keys = keys_of(&offer);
 	hello->fits = fits(&offer);
+	hello->prefers_chacha = offer.prefers_chacha;
 	return !extensions.bad && !message.bad;
 }
 

@@ -203,7 +203,6 @@ struct eddyi_tls *eddyi_tls_new(struct eddyi_tls_setup *setup)
 static void attach(struct eddyi_tls *tls, struct WOLFSSL *session)
 {
 	tls->session = session;
-	eddyi_tls_points_check(session);
 	wolfSSL_SSLSetIORecv(session, pull);
 	wolfSSL_SSLSetIOSend(session, push);
 	wolfSSL_SetIOReadCtx(session, tls);
@@ -223,7 +222,10 @@ struct eddyi_tls *eddyi_tls_new_client(struct WOLFSSL *session)
 
 static void free_session(void *arg)
 {
-	wolfSSL_free(arg);
+	struct eddyi_tls *tls = arg;
+
+	wolfSSL_free(tls->session);
+	eddy_accelerator_forget(&tls->schedules);
 }
 
 void eddyi_tls_free(struct eddyi_tls *tls)
@@ -231,7 +233,7 @@ void eddyi_tls_free(struct eddyi_tls *tls)
 	if (!tls)
 		return;
 	if (tls->session)
-		eddy_on_loop_stack(free_session, tls->session);
+		eddy_on_loop_stack(free_session, tls);
 	eddyi_flight_deinit(&tls->flight);
 	eddyi_tls_buffers_deinit(&tls->buffers);
 	free(tls);
@@ -442,7 +444,9 @@ static void read_here(void *arg)
 	int r;
 
 	wolfSSL_ERR_clear_error();
+	eddy_accelerator_enter(&tls->schedules);
 	r = wolfSSL_read(tls->session, call->buf, (int)call->len);
+	eddy_accelerator_enter(NULL);
 	eddyi_tls_buffers_trim(&tls->buffers);
 	call->result = r > 0 ? r : result_of(tls, r);
 	if (call->result >= 0 || call->result == -EAGAIN)
@@ -475,13 +479,11 @@ bool eddyi_tls_has_ended(struct eddyi_tls *tls)
 	return tls->session && wolfSSL_get_shutdown(tls->session) & WOLFSSL_RECEIVED_SHUTDOWN;
 }
 
-static void write_here(void *arg)
+static void write_records(struct call *call)
 {
-	struct call *call = arg;
 	struct eddyi_tls *tls = call->tls;
 	size_t done = 0;
 
-	wolfSSL_ERR_clear_error();
 	while (done < call->len && eddyi_tls_buffers_has_room(&tls->buffers)) {
 		size_t len = call->len - done < RECORD_MAX ? call->len - done : RECORD_MAX;
 		int r = wolfSSL_write(tls->session, (char *)call->buf + done, (int)len);
@@ -495,6 +497,16 @@ static void write_here(void *arg)
 		done += (size_t)r;
 	}
 	call->result = (ssize_t)done;
+}
+
+static void write_here(void *arg)
+{
+	struct call *call = arg;
+
+	wolfSSL_ERR_clear_error();
+	eddy_accelerator_enter(&call->tls->schedules);
+	write_records(call);
+	eddy_accelerator_enter(NULL);
 }
 
 ssize_t eddyi_tls_write(struct eddyi_tls *tls, const void *buf, size_t len)

@@ -6,6 +6,7 @@
 
 #include "tls_client.h"
 
+#include "accelerated.h"
 #include "hello.h"
 #include "tls.h"
 #include "tls_chain.h"

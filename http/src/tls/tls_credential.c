@@ -2,6 +2,7 @@
 
 #include "tls_credential.h"
 
+#include "accelerated.h"
 #include "hello.h"
 #include "ktls.h"
 #include "pem.h"
@@ -28,10 +29,8 @@
 	"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"                               \
 	"ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384"
 
-/* Without instructions for AES the library does ChaCha20 two and a half times as fast, and in constant
- * time; the kernel has them, and takes over nothing but GCM. */
-#define CIPHERS CHACHA_13 GCM_13 CHACHA_12 ":" GCM_12
-#define CIPHERS_KTLS GCM_13 CHACHA_13 GCM_12 ":" CHACHA_12
+#define CIPHERS_CHACHA CHACHA_13 GCM_13 CHACHA_12 ":" GCM_12
+#define CIPHERS_GCM GCM_13 CHACHA_13 GCM_12 ":" CHACHA_12
 
 /* ---- names ---- */
 
@@ -282,7 +281,12 @@ static int ask_clients(struct eddyi_tls_credential *credential,
 
 const char *eddyi_tls_ciphers(bool ktls)
 {
-	return ktls ? CIPHERS_KTLS : CIPHERS;
+	return ktls || eddy_accelerator_name() ? CIPHERS_GCM : CIPHERS_CHACHA;
+}
+
+const char *eddyi_tls_ciphers_chacha(void)
+{
+	return CIPHERS_CHACHA;
 }
 
 static WOLFSSL_CTX *new_context(const struct eddy_tls_options *options)
@@ -340,4 +344,6 @@ void eddyi_tls_credential_deinit(struct eddyi_tls_credential *credential)
 {
 	wolfSSL_CTX_free(credential->context);
 	free(credential->names);
+	/* Its private key among them. */
+	eddy_accelerator_forget_keys();
 }

@@ -22,8 +22,13 @@ int eddyi_tls_credential_init(struct eddyi_tls_credential *credential,
 
 void eddyi_tls_credential_deinit(struct eddyi_tls_credential *credential);
 
-/* The cipher suites, of 1.2 and 1.3, best first: for sessions that the kernel may take over, or others. */
+/* The cipher suites, of 1.2 and 1.3, best first, for sessions that the kernel may take over, or others. Without instructions for AES
+ * wolfSSL does ChaCha20 two and a half times as fast as AES-GCM, and in constant time. The kernel and the accelerator have them, and do AES-GCM
+ * alone. */
 const char *eddyi_tls_ciphers(bool ktls);
+
+/* The same, for a client that prefers ChaCha20: it lacks these instructions itself. */
+const char *eddyi_tls_ciphers_chacha(void);
 
 /* Whether the certificate is for this host, in lower case. */
 bool eddyi_tls_credential_fits(const struct eddyi_tls_credential *credential, struct eddy_str host);

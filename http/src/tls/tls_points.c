@@ -2,6 +2,8 @@
 
 #include "tls_points.h"
 
+#include "accelerated.h"
+
 #include <wolfssl/error-ssl.h>
 #include <wolfssl/wolfcrypt/cryptocb.h>
 #include <wolfssl/wolfcrypt/ecc.h>
@@ -28,34 +30,32 @@ static const unsigned char weak[][X25519_LEN] = {
 };
 
 /* The order of these curves is prime: a point is good if it is on the curve and is not at infinity, which the library
- * has no way to read. It computes everything itself. */
+ * has no way to read. */
 static int check(int device, wc_CryptoInfo *info, void *arg)
 {
-	ecc_key *key;
-	int r;
+	int r = 0;
 
 	(void)device;
 	(void)arg;
-	if (info->algo_type != WC_ALGO_TYPE_PK || info->pk.type != WC_PK_TYPE_ECDH)
-		return CRYPTOCB_UNAVAILABLE;
-	key = info->pk.ecdh.public_key;
-	r = wc_ecc_point_is_on_curve(&key->pubkey, key->idx);
-	return r == 0 ? CRYPTOCB_UNAVAILABLE : r;
+	if (info->algo_type == WC_ALGO_TYPE_PK && info->pk.type == WC_PK_TYPE_ECDH) {
+		ecc_key *key = info->pk.ecdh.public_key;
+
+		r = wc_ecc_point_is_on_curve(&key->pubkey, key->idx);
+	}
+	return r == 0 ? eddy_accelerator_answer(info) : r;
 }
 
 bool eddyi_tls_points_init(void)
 {
+	/* Which is open from now on. */
+	eddy_accelerator_name();
 	return wc_CryptoCb_RegisterDevice(DEVICE, check, NULL) == 0;
 }
 
 bool eddyi_tls_points_limit(struct WOLFSSL_CTX *context)
 {
-	return wolfSSL_CTX_set1_curves_list(context, "P-256:X25519:P-384:P-521") == WOLFSSL_SUCCESS;
-}
-
-void eddyi_tls_points_check(struct WOLFSSL *session)
-{
-	wolfSSL_SetDevId(session, DEVICE);
+	return wolfSSL_CTX_SetDevId(context, DEVICE) == WOLFSSL_SUCCESS &&
+	       wolfSSL_CTX_set1_curves_list(context, "P-256:X25519:P-384:P-521") == WOLFSSL_SUCCESS;
 }
 
 bool eddyi_tls_points_has_weak(const unsigned char *message, size_t len)

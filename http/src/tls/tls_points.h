@@ -7,17 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct WOLFSSL;
 struct WOLFSSL_CTX;
 
 /* Prepare the library, once. Return: false on failure. */
 bool eddyi_tls_points_init(void);
 
-/* Use the groups P-256, X25519, P-384 and P-521, and no others. Return: false on allocation failure. */
+/* Use the groups P-256, X25519, P-384 and P-521, and no others, and check the points of peers on the curves P-256, P-384 and P-521: the
+ * handshake fails if one is bad. What else devices are asked for goes to the accelerator. Return: false on allocation failure. */
 bool eddyi_tls_points_limit(struct WOLFSSL_CTX *context);
-
-/* Check the points of a session's peer on the curves P-256, P-384 and P-521; the handshake fails if one is bad. */
-void eddyi_tls_points_check(struct WOLFSSL *session);
 
 /* Whether an unencrypted message holds an X25519 key of low order that the library accepts. No other field is these
  * 32 bytes by chance. */

@@ -2,6 +2,7 @@
 
 #include "tls_setup.h"
 
+#include "accelerated.h"
 #include "hello.h"
 #include "library.h"
 #include "tls_credential.h"
@@ -52,7 +53,10 @@ static void name_library(void)
 {
 	char text[256];
 
-	eddy_info("eddy::tls", "TLS by wolfSSL %s", eddyi_tls_library(text, sizeof(text)));
+	const char *accelerator = eddy_accelerator_name();
+
+	eddy_info("eddy::tls", "TLS by wolfSSL %s%s%s", eddyi_tls_library(text, sizeof(text)),
+		  accelerator ? "; AES-GCM and RSA by " : "", accelerator ? accelerator : "");
 }
 
 struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *options)
@@ -233,6 +237,11 @@ struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup,
 	wolfSSL_CTX_free(context);
 	if (!session)
 		return NULL;
+	if (hello->prefers_chacha &&
+	    wolfSSL_set_cipher_list(session, eddyi_tls_ciphers_chacha()) != WOLFSSL_SUCCESS) {
+		wolfSSL_free(session);
+		return NULL;
+	}
 	if (wolfSSL_UseALPN(session, (char *)http, sizeof(http) - 1,
 			    WOLFSSL_ALPN_FAILED_ON_MISMATCH) == WOLFSSL_SUCCESS)
 		return session;
