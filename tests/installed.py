@@ -26,6 +26,7 @@ from tap import Tap
 # Each library: its layer, what it is linked with beside eddy's own and the C library, and what pkg-config brings.
 LIBRARIES = {
     'runtime': ('runtime', 'uring', 'runtime'),
+    'accelerator': ('runtime', 'wolfssl crypto', 'accelerator'),
     'http': ('http', 'uring jansson wolfssl stdc++ gcc_s m', 'http runtime'),
     'codec': ('compress', 'brotlienc brotlidec z zstd', 'codec runtime'),
     'compress': ('compress', '', 'compress http codec runtime'),

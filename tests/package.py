@@ -25,7 +25,10 @@ from tap import Tap
 
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
 # The libraries of a layer that has not just one of its own name.
-LIBRARIES = {'compress': ('codec', 'compress'), 'auth': ('jwt', 'auth')}
+LIBRARIES = {'runtime': ('accelerator', 'runtime'), 'compress': ('codec', 'compress'), 'auth': ('jwt', 'auth')}
+
+# Which is a library of its own.
+WITHOUT_ACCELERATOR = '-Druntime:tls-accelerator=disabled'
 
 
 class Failed(Exception):
@@ -116,7 +119,7 @@ def check_without_features(root, folder, prefix):
     """http without what can be left out is built where there is no C++, and has nothing of it."""
     lib = os.path.join(prefix, 'lib')
     build = os.path.join(folder, 'build')
-    install(root, 'http', build, prefix, *(f'-D{f}=disabled' for f in FEATURES), env={'CXX': '/bin/false'})
+    install(root, 'http', build, prefix, *(f'-D{f}=disabled' for f in FEATURES), WITHOUT_ACCELERATOR, env={'CXX': '/bin/false'})
     use('http', prefix, lib, folder, False)
     for library in ('libeddy-http.a', 'libeddy-http.so'):
         symbols = run('nm', '--extern-only', os.path.join(lib, library))
@@ -236,7 +239,7 @@ def check_nothing_of_wolfssl(root, folder):
     lib = os.path.join(prefix, 'lib')
     for layer, option in (('http', '-Dtls=disabled'), ('auth', '-Djwt-auth=disabled')):
         build = os.path.join(folder, f'build-{layer}')
-        install(root, layer, build, prefix, option)
+        install(root, layer, build, prefix, option, WITHOUT_ACCELERATOR)
         with open(os.path.join(build, 'build.ninja')) as file:
             if 'wolfssl' in (text := file.read()):
                 raise Failed(f'{layer} is built with wolfSSL: ' + re.search('.*wolfssl.*', text)[0])

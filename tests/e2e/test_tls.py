@@ -51,7 +51,7 @@ class Basics(TlsCase):
 
     def test_the_library_is_named(self):
         server = self.secure()
-        version, path = server.wait_for(r'TLS by wolfSSL ([\d.]+), (/\S+)').groups()
+        version, path = server.wait_for(r'TLS by wolfSSL ([\d.]+), ([^\s;]+)').groups()
         library = ctypes.CDLL(path)
         library.wolfSSL_lib_version.restype = ctypes.c_char_p
         self.assertEqual(library.wolfSSL_lib_version().decode(), version)

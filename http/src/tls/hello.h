@@ -19,8 +19,8 @@ enum eddyi_hello_key {
 struct eddyi_hello {
 	unsigned keys; /* whose signatures the client can verify */
 	bool fits; /* it offers a cipher suite and a group that we have, unless it is older than TLS 1.2 */
-	bool prefers_chacha;   /* to AES-GCM: it offers a suite of ChaCha20 first */
-	bool early_data;       /* data follows that was encrypted for a session before */
+	bool prefers_chacha; /* to AES-GCM: it offers a suite of ChaCha20 first */
+	bool early_data;     /* data follows that was encrypted for a session before */
 	char server_name[256]; /* in lower case; empty when none was sent, or one that is no host name */
 };
 
