@@ -8,10 +8,13 @@
 #include <eddy/transfer.h>
 #include <errno.h>
 #include <linux/falloc.h>
+#include <stdlib.h>
 
 /* Disk space is taken in steps of this, ahead of bytes that do come: an announced length takes none. */
 #define RESERVE_FROM EDDY_MIB
 #define RESERVE_STEP (16 * EDDY_MIB)
+/* Of a body that is decrypted. A write takes a worker of the kernel's, where the file is not in memory. */
+#define COPY_SIZE ((size_t)(256 * EDDY_KIB))
 
 /* Take disk space for what comes next. */
 static int reserve(struct eddyi_incoming *incoming, uint64_t len)
@@ -120,6 +123,24 @@ static int gather(struct eddyi_incoming *incoming, struct gathered *gathered, st
 	return 0;
 }
 
+/* Append what comes next, of which `left` is known, through memory: as much as there is room for in one write. */
+static int copy(struct eddyi_incoming *incoming, struct eddyi_wire *wire, struct eddyi_body *body,
+		uint64_t left)
+{
+	size_t size = left < COPY_SIZE ? (size_t)left : COPY_SIZE, len = 0;
+	char *buf = malloc(size);
+	ssize_t r = buf ? 1 : -ENOMEM;
+
+	while (r > 0 && len < size) {
+		r = eddyi_body_read(body, wire, buf + len, size - len);
+		len += r > 0 ? (size_t)r : 0;
+	}
+	if (r >= 0)
+		r = eddyi_incoming_write(incoming, buf, len);
+	free(buf);
+	return (int)r;
+}
+
 int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
 				struct eddyi_body *body)
 {
@@ -149,6 +170,12 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wi
 				eddyi_body_fail(body, r);
 				return r;
 			}
+		} else if (left > sizeof(gathered.bytes)) {
+			r = write_gathered(incoming, &gathered);
+			if (r == 0)
+				r = copy(incoming, wire, body, left);
+			if (r < 0)
+				return r;
 		} else {
 			ssize_t filled = eddyi_wire_fill(wire);
 
