@@ -67,7 +67,7 @@ class Suites(TlsCase):
     def test_the_order_of_the_client(self):
         """Who offers ChaCha20 first has no instructions for AES. Else it is ours."""
         server = self.secure()
-        accelerated = 'AES-GCM and RSA by' in server.log
+        accelerated = 'AES-GCM, RSA and ECDSA by' in server.log
         for version, gcm, chacha in (('-tls1_3', 'TLS_AES_128_GCM_SHA256', 'TLS_CHACHA20_POLY1305_SHA256'),
                                      ('-tls1_2', 'ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305')):
             with self.subTest(version):

@@ -18,8 +18,8 @@ int main(void)
 		      "; this release has published vulnerabilities, and eddy blocks those that are "
 		      "reachable (SECURITY.md) — to build with a newer one: docs/deploy/tls.md");
 	if (eddy_accelerator_name())
-		printf("ok   AES-GCM and RSA of TLS: %s\n", eddy_accelerator_name());
+		printf("ok   AES-GCM, RSA and ECDSA of TLS: %s\n", eddy_accelerator_name());
 	else
-		printf("warn AES-GCM and RSA of TLS: wolfSSL alone, several times as slow as libcrypto — to build with that: docs/deploy/tls.md\n");
+		printf("warn AES-GCM, RSA and ECDSA of TLS: wolfSSL alone, several times as slow as libcrypto — to build with that: docs/deploy/tls.md\n");
 	return 0;
 }

@@ -2,8 +2,8 @@
  *
  *     wolfSSL_CTX_SetDevId(context, eddy_accelerator_id());
  *
- * A device of wolfSSL's ("crypto callback"). It seals and opens records of AES-GCM, does RSA with private keys, and draws
- * random numbers by getrandom(2). What it does not know wolfSSL does itself: another suite, a key of another kind.
+ * A device of wolfSSL's ("crypto callback"). It seals and opens records of AES-GCM, does RSA and ECDSA with private keys and
+ * ECDH on P-256, P-384 and P-521, and draws random numbers by getrandom(2). What it does not know wolfSSL does itself: another suite, a key of another kind.
  *
  * A key's schedule takes longer to make than a record of some hundred bytes takes to seal, so it is kept for the next record: a thread
  * has 64 of them. A thread that has many connections says which one it works for: then the keys of one that has ended

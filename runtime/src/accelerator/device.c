@@ -1,4 +1,6 @@
+#include "ec.h"
 #include "gcm.h"
+#include "keys.h"
 #include "rsa.h"
 
 #include <eddy/accelerator.h>
@@ -38,7 +40,7 @@ int eddy_accelerator_answer(struct wc_CryptoInfo *info)
 		return info->cipher.type == WC_CIPHER_AES_GCM ? eddyi_gcm(info) :
 								CRYPTOCB_UNAVAILABLE;
 	case WC_ALGO_TYPE_PK:
-		return info->pk.type == WC_PK_TYPE_RSA ? eddyi_rsa(info) : CRYPTOCB_UNAVAILABLE;
+		return info->pk.type == WC_PK_TYPE_RSA ? eddyi_rsa(info) : eddyi_ec(info);
 	case WC_ALGO_TYPE_SEED:
 		return draw(info->seed.seed, info->seed.sz);
 	case WC_ALGO_TYPE_RNG:
@@ -57,7 +59,7 @@ static int answer(int device, wc_CryptoInfo *info, void *context)
 
 static void open_device(void)
 {
-	is_open = eddyi_gcm_open();
+	is_open = eddyi_gcm_open() && eddyi_ec_open();
 	if (!is_open)
 		return;
 	snprintf(name, sizeof(name), "OpenSSL %s", OpenSSL_version(OPENSSL_VERSION_STRING));
@@ -86,5 +88,5 @@ const char *eddy_accelerator_name(void)
 
 void eddy_accelerator_forget_keys(void)
 {
-	eddyi_rsa_forget();
+	eddyi_keys_forget();
 }

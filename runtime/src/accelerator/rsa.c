@@ -1,5 +1,7 @@
 #include "rsa.h"
 
+#include "keys.h"
+
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -7,26 +9,9 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
-#include <pthread.h>
-#include <string.h>
 
-#define BYTES_MAX (4096 / 8)
+#define BYTES_MAX EDDYI_KEY_ID_MAX
 #define EXPONENT_MAX 8
-
-/* Keys of libcrypto's are made once: that takes a tenth of a signature. wolfSSL reads its own anew for each handshake. */
-#define KEPT_MAX 8
-
-struct kept {
-	EVP_PKEY *key;
-	size_t len;
-	unsigned char modulus[BYTES_MAX];
-};
-
-static struct {
-	pthread_mutex_t lock;
-	struct kept all[KEPT_MAX];
-	unsigned next; /* to be replaced */
-} keys = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- making one ---- */
 
@@ -118,75 +103,25 @@ static EVP_PKEY *make(const struct numbers *numbers)
 	return key;
 }
 
-/* ---- those that are kept ---- */
-
-/* Lock held. Return: NULL where there is none. */
-static EVP_PKEY *look_up(const struct numbers *numbers)
-{
-	for (size_t i = 0; i < KEPT_MAX; i++) {
-		struct kept *kept = &keys.all[i];
-
-		if (kept->key && kept->len == numbers->n_len &&
-		    memcmp(kept->modulus, numbers->n, kept->len) == 0) {
-			EVP_PKEY_up_ref(kept->key);
-			return kept->key;
-		}
-	}
-	return NULL;
-}
-
-/* Lock held. */
-static void keep(EVP_PKEY *key, const struct numbers *numbers)
-{
-	struct kept *kept = &keys.all[keys.next++ % KEPT_MAX];
-
-	EVP_PKEY_free(kept->key);
-	EVP_PKEY_up_ref(key);
-	kept->key = key;
-	kept->len = numbers->n_len;
-	memcpy(kept->modulus, numbers->n, kept->len);
-}
-
-void eddyi_rsa_forget(void)
-{
-	pthread_mutex_lock(&keys.lock);
-	for (size_t i = 0; i < KEPT_MAX; i++) {
-		EVP_PKEY_free(keys.all[i].key);
-		keys.all[i] = (struct kept){ 0 };
-	}
-	pthread_mutex_unlock(&keys.lock);
-}
-
 /* Return: NULL, it has no private part, or none that libcrypto takes. */
 static EVP_PKEY *find(RsaKey *rsa)
 {
-	struct numbers numbers = {
-		.e_len = EXPONENT_MAX,
-		.n_len = BYTES_MAX,
-		.d_len = BYTES_MAX,
-		.p_len = BYTES_MAX,
-		.q_len = BYTES_MAX,
-	};
+	struct numbers numbers = { .e_len = EXPONENT_MAX, .n_len = BYTES_MAX };
 	EVP_PKEY *key;
 
 	if (wc_RsaFlattenPublicKey(rsa, numbers.e, &numbers.e_len, numbers.n, &numbers.n_len) != 0)
 		return NULL;
-	pthread_mutex_lock(&keys.lock);
-	key = look_up(&numbers);
-	pthread_mutex_unlock(&keys.lock);
+	key = eddyi_keys_find(numbers.n, numbers.n_len);
 	if (key)
 		return key;
 	numbers.e_len = EXPONENT_MAX;
-	numbers.n_len = BYTES_MAX;
+	numbers.n_len = numbers.d_len = numbers.p_len = numbers.q_len = BYTES_MAX;
 	if (wc_RsaExportKey(rsa, numbers.e, &numbers.e_len, numbers.n, &numbers.n_len, numbers.d,
 			    &numbers.d_len, numbers.p, &numbers.p_len, numbers.q,
 			    &numbers.q_len) == 0)
 		key = make(&numbers);
-	if (key) {
-		pthread_mutex_lock(&keys.lock);
-		keep(key, &numbers);
-		pthread_mutex_unlock(&keys.lock);
-	}
+	if (key)
+		eddyi_keys_keep(key, numbers.n, numbers.n_len);
 	OPENSSL_cleanse(&numbers, sizeof(numbers));
 	return key;
 }

@@ -10,7 +10,4 @@
  * Return: 0; CRYPTOCB_UNAVAILABLE, nothing was done; RSA_BUFFER_E. */
 int eddyi_rsa(const wc_CryptoInfo *info);
 
-/* Free the keys that are kept. Any thread. */
-void eddyi_rsa_forget(void);
-
 #endif

@@ -5,6 +5,8 @@
 /* Its options would turn on _FORTIFY_SOURCE whatever the build says. */
 #define WOLFSSL_OPTIONS_IGNORE_SYS
 #include <wolfssl/options.h>
+/* They speak of OpenSSL's headers as well. */
+#undef OPENSSL_NO_EC
 #include <wolfssl/wolfcrypt/cryptocb.h>
 #include <wolfssl/wolfcrypt/error-crypt.h>
 
