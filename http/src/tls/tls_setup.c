@@ -56,7 +56,8 @@ static void name_library(void)
 	const char *accelerator = eddy_accelerator_name();
 
 	eddy_info("eddy::tls", "TLS by wolfSSL %s%s%s", eddyi_tls_library(text, sizeof(text)),
-		  accelerator ? "; AES-GCM, RSA and ECDSA by " : "", accelerator ? accelerator : "");
+		  accelerator ? "; AES-GCM, RSA and ECDSA by " : "",
+		  accelerator ? accelerator : "");
 }
 
 struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *options)
