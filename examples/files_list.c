@@ -63,7 +63,7 @@ static int list_folder(int dir, json_t *list)
 
 /* ---- the text ---- */
 
-/* Bytes of all versions of a list that are being sent: a client that reads slowly keeps its own in memory. One may be longer. */
+/* Past these bytes of versions that are being sent there is no new one: a client that reads slowly keeps its own in memory. */
 #define TEXTS_MAX (32 * EDDY_MIB)
 
 struct text {
@@ -95,7 +95,7 @@ static void text_unref(struct text *text)
 /* Lock held. Takes over the bytes. */
 static int text_new(struct files_list *list, char *bytes, size_t len, struct text **ret_text)
 {
-	bool has_room = !list->texts || list->texts + len <= TEXTS_MAX;
+	bool has_room = list->texts <= TEXTS_MAX;
 	struct text *text = has_room ? malloc(sizeof(*text)) : NULL;
 
 	if (!text) {

@@ -27,13 +27,13 @@ from tap import Tap
 LIBRARIES = {
     'runtime': ('runtime', 'uring', 'runtime'),
     'accelerator': ('runtime', 'wolfssl crypto', 'accelerator'),
-    'http': ('http', 'uring jansson wolfssl stdc++ gcc_s m', 'http runtime'),
+    'http': ('http', 'uring jansson wolfssl stdc++ gcc_s m', 'http accelerator runtime'),
     'codec': ('compress', 'brotlienc brotlidec z zstd', 'codec runtime'),
-    'compress': ('compress', '', 'compress http codec runtime'),
+    'compress': ('compress', '', 'compress http accelerator codec runtime'),
     'trace': ('trace', 'm', 'trace runtime'),
-    'tracing': ('trace', 'jansson', 'tracing http trace runtime'),
+    'tracing': ('trace', 'jansson', 'tracing http accelerator trace runtime'),
     'jwt': ('auth', 'jansson wolfssl', 'jwt runtime'),
-    'auth': ('auth', 'jansson wolfssl', 'auth http jwt runtime'),
+    'auth': ('auth', 'jansson wolfssl', 'auth http accelerator jwt runtime'),
 }
 
 

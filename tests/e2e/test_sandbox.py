@@ -276,7 +276,8 @@ class Taken(Sandboxed):
 class Filter(Case):
     """Its list, against the calls that the program makes."""
     # With arguments that are not refused.
-    JUDGED = {'clone', 'clone3', 'connect', 'fcntl', 'ioctl', 'prlimit64', 'process_vm_readv', 'sendmmsg', 'sendmsg', 'sendto', 'tgkill'}
+    JUDGED = {'clone', 'clone3', 'connect', 'fcntl', 'ioctl', 'prlimit64', 'process_vm_readv', 'sched_setaffinity', 'sendmmsg', 'sendmsg',
+              'sendto', 'setpriority', 'tgkill'}
     # By a process that is not in a sandbox yet, or for what no process in one does.
     OUTSIDE = {'chmod': 'makes a Unix socket', 'fchmodat': 'makes a Unix socket', 'execve': 'starts a process', 'io_uring_setup': 'makes a loop',
                'kill': 'ends a group of processes', 'pidfd_send_signal': 'ends a process', 'socket': 'listens, and connects'}

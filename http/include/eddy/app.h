@@ -37,8 +37,8 @@ struct eddy_server_options {
 	uint64_t body_max;        /* bytes of a body read into memory; default 1 MiB; past it 413 */
 	unsigned json_values_max; /* values of a JSON body; default 16,384; past it 413 */
 	/* Bytes of all bodies in memory together, and of JSON trees made of them, counted as they come; past it 503; default: a
-	 * quarter of the memory of the machine, or of the process's control group. Several bodies of one address take no
-	 * more than is left free: past that 503 too. Proxies that are trusted and unix sockets are no address. */
+	 * quarter of the memory of the machine, or of the process's control group. Where other bodies of an address hold more than is
+	 * left free, by each loop's equal part, its next ones are answered 503 too. Proxies that are trusted and unix sockets are no address. */
 	uint64_t body_memory_max;
 	uint64_t file_max;      /* bytes of a body saved to files; default 1 GiB; past it 413 */
 	unsigned parts_max;     /* parts of a multipart body; default 64; past it 413 */

@@ -20,6 +20,6 @@ int main(void)
 	if (eddy_accelerator_name())
 		printf("ok   AES-GCM, RSA and ECDSA of TLS: %s\n", eddy_accelerator_name());
 	else
-		printf("warn AES-GCM, RSA and ECDSA of TLS: wolfSSL alone, several times as slow as libcrypto — to build with that: docs/deploy/tls.md\n");
+		printf("warn AES-GCM, RSA and ECDSA of TLS: wolfSSL alone, which Debian builds without the processor's instructions — to build eddy with libcrypto: docs/deploy/tls.md\n");
 	return 0;
 }

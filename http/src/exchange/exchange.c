@@ -149,6 +149,8 @@ static void free_large_json(struct eddy_req *req)
 {
 	struct eddy_scope shield;
 
+	/* They may look at it until then. */
+	eddyi_req_layers_deinit(req);
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	eddy_offload_short(free_json, req->json);
 	eddy_scope_end(&shield);
@@ -163,9 +165,9 @@ enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 	eddyi_body_init(&req->body, &req->head);
 	eddyi_observe_begin(req);
 	ending = exchange(req);
-	if (req->has_large_json)
-		free_large_json(req);
 	eddyi_observe_end(req, ending != EDDYI_ENDING_CUT);
 	eddyi_probe_answered(req, began_ns, ending != EDDYI_ENDING_CUT);
+	if (req->has_large_json && req->json)
+		free_large_json(req);
 	return ending;
 }

@@ -47,7 +47,7 @@ static void unref(struct eddyi_open_file *file)
 	if (--file->refs)
 		return;
 	close(file->fd);
-	eddyi_descriptors_give_back();
+	eddyi_descriptors_give_back(NULL, false);
 	free(file->fields.headers);
 	free(file->bytes);
 	free(file);
@@ -186,7 +186,7 @@ static int open_file(int dir, struct eddyi_party *party, const char *path, uint6
 		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve,
 	};
-	int fd = eddyi_descriptors_take(party);
+	int fd = eddyi_descriptors_take(party, false);
 
 	if (fd < 0)
 		return fd;
@@ -201,7 +201,7 @@ static int open_file(int dir, struct eddyi_party *party, const char *path, uint6
 		fd = -error;
 	}
 	if (fd < 0)
-		eddyi_descriptors_give_back();
+		eddyi_descriptors_give_back(NULL, false);
 	if (fd == -ELOOP && resolve)
 		return fd;
 	if (fd == -ELOOP || fd == -EXDEV || fd == -ENAMETOOLONG || fd == -ENXIO || fd == -ENODEV)
@@ -212,7 +212,7 @@ static int open_file(int dir, struct eddyi_party *party, const char *path, uint6
 static void close_file(int fd)
 {
 	close(fd);
-	eddyi_descriptors_give_back();
+	eddyi_descriptors_give_back(NULL, false);
 }
 
 static int stat_regular(int fd, struct stat *ret_st)

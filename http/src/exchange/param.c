@@ -172,17 +172,27 @@ static int parse_json(void *arg)
 			       parsing->ret_json);
 }
 
-/* Have what jansson makes of the text counted, and see whether that is large: an object in an object takes most for a value.
+/* Values that jansson may make of a text. Those of a large one are not counted here, which takes a millisecond for a MiB: each
+ * takes two bytes at least. */
+static size_t most_values(const struct eddy_req *req, struct eddy_str text)
+{
+	size_t values = 0, max = req->app->options.json_values_max;
+
+	if (text.len > JSON_HERE_MAX)
+		return text.len / 2 < max ? text.len / 2 : max;
+	if (text.len > JSON_SMALL)
+		eddy_json_depth(text, &values);
+	return values;
+}
+
+/* See whether a text is large, and have its tree counted as what it may take: an object in an object takes most for a value.
  * Return: 0, -EBUSY. */
 static int take_json_memory(struct eddy_req *req, struct eddy_str text)
 {
-	size_t values = 0;
+	size_t values = most_values(req, text);
 
-	/* Each value takes two bytes, so most texts are too short for many. */
-	if (text.len > JSON_SMALL)
-		eddy_json_depth(text, &values);
 	req->has_large_json = text.len > JSON_HERE_MAX || values > JSON_VALUES_HERE_MAX;
-	/* Of so many nothing is made. */
+	/* Of too many nothing is made. */
 	if (!values || values > req->app->options.json_values_max)
 		return 0;
 	return eddyi_req_take_body_memory(req, values * JSON_VALUE_BYTES + text.len);

@@ -122,29 +122,6 @@ static int check_space(struct eddyi_incoming *incoming, uint64_t expected)
 	return 0;
 }
 
-static void hold(const struct eddyi_incoming *incoming, int by)
-{
-	if (incoming->party && incoming->party->holding)
-		incoming->party->holding->files += (unsigned)by;
-}
-
-static void give_back_descriptor(const struct eddyi_incoming *incoming)
-{
-	hold(incoming, -1);
-	eddyi_descriptors_give_back();
-}
-
-static int take_descriptor(const struct eddyi_incoming *incoming)
-{
-	int r;
-
-	hold(incoming, 1);
-	r = eddyi_descriptors_take(incoming->party);
-	if (r < 0)
-		hold(incoming, -1);
-	return r;
-}
-
 int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_party *party,
 			uint64_t expected, uint64_t max)
 {
@@ -156,14 +133,14 @@ int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_p
 	r = check_space(incoming, expected);
 	if (r < 0)
 		return r;
-	r = take_descriptor(incoming);
+	r = eddyi_descriptors_take(party, true);
 	if (r < 0)
 		return r;
 	r = open_new(incoming);
 	if (eddyi_open_files_make_room(r))
 		r = open_new(incoming);
 	if (r < 0) {
-		give_back_descriptor(incoming);
+		eddyi_descriptors_give_back(party, true);
 		return r;
 	}
 	incoming->fd = r;
@@ -178,7 +155,7 @@ static int close_file(void *arg)
 static void forget(struct eddyi_incoming *incoming)
 {
 	incoming->fd = -1;
-	give_back_descriptor(incoming);
+	eddyi_descriptors_give_back(incoming->party, true);
 }
 
 void eddyi_incoming_close(struct eddyi_incoming *incoming)

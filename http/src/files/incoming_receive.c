@@ -14,7 +14,8 @@
 #define RESERVE_FROM EDDY_MIB
 #define RESERVE_STEP (16 * EDDY_MIB)
 /* Of a body that is decrypted. A write takes a worker of the kernel's, where the file is not in memory. */
-#define COPY_SIZE ((size_t)(256 * EDDY_KIB))
+#define COPY_MIN (16 * EDDY_KIB)
+#define COPY_MAX (256 * EDDY_KIB)
 
 /* Take disk space for what comes next. */
 static int reserve(struct eddyi_incoming *incoming, uint64_t len)
@@ -127,16 +128,22 @@ static int gather(struct eddyi_incoming *incoming, struct gathered *gathered, st
 static int copy(struct eddyi_incoming *incoming, struct eddyi_wire *wire, struct eddyi_body *body,
 		uint64_t left)
 {
-	size_t size = left < COPY_SIZE ? (size_t)left : COPY_SIZE, len = 0;
-	char *buf = malloc(size);
-	ssize_t r = buf ? 1 : -ENOMEM;
+	/* More for who has sent much already. */
+	uint64_t most = incoming->written / 4, len = 0;
+	size_t size;
+	char *buf;
+	ssize_t r;
 
+	most = most < COPY_MIN ? COPY_MIN : most > COPY_MAX ? COPY_MAX : most;
+	size = (size_t)(left < most ? left : most);
+	buf = malloc(size);
+	r = buf ? 1 : -ENOMEM;
 	while (r > 0 && len < size) {
-		r = eddyi_body_read(body, wire, buf + len, size - len);
-		len += r > 0 ? (size_t)r : 0;
+		r = eddyi_body_read(body, wire, buf + len, size - (size_t)len);
+		len += r > 0 ? (uint64_t)r : 0;
 	}
 	if (r >= 0)
-		r = eddyi_incoming_write(incoming, buf, len);
+		r = eddyi_incoming_write(incoming, buf, (size_t)len);
 	free(buf);
 	return (int)r;
 }

@@ -121,7 +121,8 @@ static bool has_paused(const struct eddyi_conn *conn)
 {
 	const struct eddyi_pace *pace = conn->wire.pace;
 
-	return pace && pace->waiting && rule_for(conn, pace->waiting == &pace->answer).rate_min &&
+	return pace && pace->waiting && !conn->evicted &&
+	       rule_for(conn, pace->waiting == &pace->answer).rate_min &&
 	       eddy_loop_now() - conn->wire.timeout.since_ns >= CROWD_WAIT_NS;
 }
 

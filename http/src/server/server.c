@@ -117,40 +117,55 @@ static void look_for_room(struct eddy_timer *timer)
 	make_room(server);
 }
 
-/* Whether an address holds more files than it has connections and leaves descriptors free. */
-static bool exceeds_holding(const struct eddyi_server *server, const struct eddyi_holding *holding)
+/* An address holds no more files of uploads than it has connections and leaves descriptors free. */
+static bool may_hold(void *arg, struct eddyi_party *party)
 {
-	const struct eddyi_holder *holder = eddy_of(holding, const struct eddyi_holder, holding);
+	const struct eddyi_server *server = arg;
+	const struct eddyi_holder *holder =
+		eddy_of(party->holding, const struct eddyi_holder, holding);
 	unsigned taken = server->conns.count + eddyi_descriptors_taken();
 	unsigned left = taken < server->descriptors_max ? server->descriptors_max - taken : 0;
 
-	return holding->files > holder->count && holding->files - holder->count > left;
+	return party->holding->files < holder->count ||
+	       party->holding->files - holder->count < left;
+}
+
+static void move_party(struct eddyi_server *server, struct eddyi_party *party,
+		       enum eddyi_standing standing)
+{
+	struct eddyi_seat *seat = eddy_of(party, struct eddyi_seat, party);
+
+	if (!eddy_of(seat, struct eddyi_conn, seat)->evicted)
+		eddyi_holders_move(&server->conns.holders, seat, standing);
+}
+
+static void settle(void *arg, struct eddyi_party *party)
+{
+	move_party(arg, party, EDDYI_STANDING_BUSY);
 }
 
 /* For a file of a request. */
 static bool make_room_for_file(void *arg, struct eddyi_party *party, bool is_late)
 {
-	struct eddyi_seat *seat = party ? eddy_of(party, struct eddyi_seat, party) : NULL;
 	struct eddyi_server *server = arg;
 	uint64_t until;
 
-	/* Not for this address's sake. */
-	if (seat && party->holding && exceeds_holding(server, party->holding))
-		return false;
-	if (!needed_descriptors(server) ||
-	    (eddyi_open_files_drop() && !needed_descriptors(server))) {
-		if (seat)
-			eddyi_holders_move(&server->conns.holders, seat, EDDYI_STANDING_BUSY);
+	if (!needed_descriptors(server) || (eddyi_open_files_drop() && !needed_descriptors(server)))
 		return true;
-	}
-	/* Where all wait for a descriptor each, some have to give up theirs. */
-	if (seat && is_late && !eddy_of(seat, struct eddyi_conn, seat)->evicted)
-		eddyi_holders_move(&server->conns.holders, seat, EDDYI_STANDING_SLOW);
+	/* Not its own. */
+	if (party && is_late)
+		move_party(server, party, EDDYI_STANDING_BUSY);
 	/* Each that leaves gives back one at least, and most give back two. */
 	if (2 * server->conns.leaving < needed_descriptors(server))
 		evict(server, &until);
+	/* Where all wait for a descriptor each, some have to give up theirs for others. */
+	if (party && is_late)
+		move_party(server, party, EDDYI_STANDING_SLOW);
 	return false;
 }
+
+static const struct eddyi_descriptor_hooks descriptor_hooks = { may_hold, make_room_for_file,
+								settle };
 
 /* Accept again: now, when there is room, or a little later. */
 static void go_on_accepting(struct eddyi_listener *listener, int error)
@@ -360,7 +375,7 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app,
 		listener->door = doors->all[i];
 		listener->retry.fire = retry_accept;
 	}
-	eddyi_descriptors_begin(make_room_for_file, server);
+	eddyi_descriptors_begin(&descriptor_hooks, server);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
  *     wolfSSL_CTX_SetDevId(context, eddy_accelerator_id());
  *
  * A device of wolfSSL's ("crypto callback"). It seals and opens records of AES-GCM, does RSA and ECDSA with private keys and
- * ECDH on P-256, P-384 and P-521, and draws random numbers by getrandom(2). What it does not know wolfSSL does itself: another suite, a key of another kind.
+ * ECDH on P-256, P-384 and P-521, and draws what else wolfSSL wants of random numbers by getrandom(2). What it does not know wolfSSL does itself: another suite, a key of another kind.
  *
  * A key's schedule takes longer to make than a record of some hundred bytes takes to seal, so it is kept for the next record: a thread
  * has 64 of them. A thread that has many connections says which one it works for: then the keys of one that has ended
@@ -23,8 +23,7 @@ struct eddy_schedules {
 };
 
 /* The device's number for wolfSSL_CTX_SetDevId() and calls like wc_InitRsaKey_ex(), after wolfSSL_Init(). Any thread.
- * Return: the number; -2 (INVALID_DEVID), which means none, where libcrypto or wolfSSL lacks what it takes, or
- * wolfSSL uses the processor's instructions itself. */
+ * Return: the number; -2 (INVALID_DEVID), which means none, where libcrypto or wolfSSL lacks what it takes. */
 EDDY_API int eddy_accelerator_id(void);
 
 struct wc_CryptoInfo;

@@ -4,6 +4,7 @@
 #include "rsa.h"
 
 #include <eddy/accelerator.h>
+#include <errno.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,6 +25,8 @@ static int draw(unsigned char *bytes, size_t len)
 	while (done < len) {
 		ssize_t r = getrandom(bytes + done, len - done, 0);
 
+		if (r < 0 && errno == EINTR)
+			continue;
 		if (r < 0)
 			return CRYPTOCB_UNAVAILABLE;
 		done += (size_t)r;

@@ -84,13 +84,14 @@ static EVP_PKEY *make(const struct curve *curve, const unsigned char *private)
 /* Return: NULL, it has no private part. */
 static EVP_PKEY *find_key(ecc_key *ecc, const struct curve *curve)
 {
+	unsigned generation = eddyi_keys_generation();
 	unsigned char private[FIELD_MAX];
 	EVP_PKEY *key = NULL;
 
 	if (export_private(ecc, curve, private)) {
 		key = eddyi_keys_find(private, curve->len);
 		if (!key && (key = make(curve, private)))
-			eddyi_keys_keep(key, private, curve->len);
+			eddyi_keys_keep(key, private, curve->len, generation);
 	}
 	OPENSSL_cleanse(private, sizeof(private));
 	return key;

@@ -16,23 +16,41 @@ static struct {
 	pthread_mutex_t lock;
 	struct kept all[KEPT_MAX];
 	unsigned next; /* to be replaced */
+	unsigned generation;
 } keys = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-EVP_PKEY *eddyi_keys_find(const unsigned char *id, size_t len)
+/* Lock held. Return: NULL where there is none. */
+static EVP_PKEY *look_up(const unsigned char *id, size_t len)
 {
-	EVP_PKEY *key = NULL;
-
-	pthread_mutex_lock(&keys.lock);
-	for (size_t i = 0; i < KEPT_MAX && !key; i++) {
+	for (size_t i = 0; i < KEPT_MAX; i++) {
 		struct kept *kept = &keys.all[i];
 
 		if (kept->key && kept->len == len && CRYPTO_memcmp(kept->id, id, len) == 0)
-			key = kept->key;
+			return kept->key;
 	}
+	return NULL;
+}
+
+EVP_PKEY *eddyi_keys_find(const unsigned char *id, size_t len)
+{
+	EVP_PKEY *key;
+
+	pthread_mutex_lock(&keys.lock);
+	key = look_up(id, len);
 	if (key)
 		EVP_PKEY_up_ref(key);
 	pthread_mutex_unlock(&keys.lock);
 	return key;
+}
+
+unsigned eddyi_keys_generation(void)
+{
+	unsigned generation;
+
+	pthread_mutex_lock(&keys.lock);
+	generation = keys.generation;
+	pthread_mutex_unlock(&keys.lock);
+	return generation;
 }
 
 /* Lock held. */
@@ -42,19 +60,22 @@ static void drop(struct kept *kept)
 	OPENSSL_cleanse(kept, sizeof(*kept));
 }
 
-void eddyi_keys_keep(EVP_PKEY *key, const unsigned char *id, size_t len)
+void eddyi_keys_keep(EVP_PKEY *key, const unsigned char *id, size_t len, unsigned generation)
 {
 	struct kept *kept;
 
 	if (len > EDDYI_KEY_ID_MAX)
 		return;
 	pthread_mutex_lock(&keys.lock);
-	kept = &keys.all[keys.next++ % KEPT_MAX];
-	drop(kept);
-	EVP_PKEY_up_ref(key);
-	kept->key = key;
-	kept->len = len;
-	memcpy(kept->id, id, len);
+	/* Another thread may have made the same meanwhile. */
+	if (generation == keys.generation && !look_up(id, len)) {
+		kept = &keys.all[keys.next++ % KEPT_MAX];
+		drop(kept);
+		EVP_PKEY_up_ref(key);
+		kept->key = key;
+		kept->len = len;
+		memcpy(kept->id, id, len);
+	}
 	pthread_mutex_unlock(&keys.lock);
 }
 
@@ -63,5 +84,6 @@ void eddyi_keys_forget(void)
 	pthread_mutex_lock(&keys.lock);
 	for (size_t i = 0; i < KEPT_MAX; i++)
 		drop(&keys.all[i]);
+	keys.generation++;
 	pthread_mutex_unlock(&keys.lock);
 }

@@ -11,8 +11,12 @@
 /* Return: a reference to the key of this id, the caller's to free; NULL where none is kept. Any thread. */
 EVP_PKEY *eddyi_keys_find(const unsigned char *id, size_t len);
 
-/* Keep a key for others, in place of the one that was kept first where there is no room. Any thread. */
-void eddyi_keys_keep(EVP_PKEY *key, const unsigned char *id, size_t len);
+/* How often they have been freed: to be asked for before a key is made. Any thread. */
+unsigned eddyi_keys_generation(void);
+
+/* Keep a key for others, in place of the one that was kept first where there is no room; not if they have been freed since
+ * `generation`: it may be one that was replaced. Any thread. */
+void eddyi_keys_keep(EVP_PKEY *key, const unsigned char *id, size_t len, unsigned generation);
 
 /* Free those that are kept. Any thread. */
 void eddyi_keys_forget(void);

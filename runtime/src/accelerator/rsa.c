@@ -107,9 +107,11 @@ static EVP_PKEY *make(const struct numbers *numbers)
 static EVP_PKEY *find(RsaKey *rsa)
 {
 	struct numbers numbers = { .e_len = EXPONENT_MAX, .n_len = BYTES_MAX };
+	unsigned generation = eddyi_keys_generation();
 	EVP_PKEY *key;
 
-	if (wc_RsaFlattenPublicKey(rsa, numbers.e, &numbers.e_len, numbers.n, &numbers.n_len) != 0)
+	if (rsa->type != RSA_PRIVATE ||
+	    wc_RsaFlattenPublicKey(rsa, numbers.e, &numbers.e_len, numbers.n, &numbers.n_len) != 0)
 		return NULL;
 	key = eddyi_keys_find(numbers.n, numbers.n_len);
 	if (key)
@@ -121,7 +123,7 @@ static EVP_PKEY *find(RsaKey *rsa)
 			    &numbers.q_len) == 0)
 		key = make(&numbers);
 	if (key)
-		eddyi_keys_keep(key, numbers.n, numbers.n_len);
+		eddyi_keys_keep(key, numbers.n, numbers.n_len, generation);
 	OPENSSL_cleanse(&numbers, sizeof(numbers));
 	return key;
 }
