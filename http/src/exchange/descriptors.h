@@ -7,7 +7,7 @@
 
 #include "holding.h"
 
-/* What the server of this thread's loop does about them. None suspends. */
+/* The server's part on this thread's loop. None of these suspends. */
 struct eddyi_descriptor_hooks {
 	/* Return: whether the party's address may hold one more file of an upload. */
 	bool (*may_hold)(void *arg, struct eddyi_party *party);
@@ -18,7 +18,7 @@ struct eddyi_descriptor_hooks {
 	void (*settle)(void *arg, struct eddyi_party *party);
 };
 
-/* Say what this thread's loop does; NULL: there always is room. */
+/* Set the hooks of this thread's loop; NULL: there always is room. */
 void eddyi_descriptors_begin(const struct eddyi_descriptor_hooks *hooks, void *arg);
 
 /* Count a file that is about to be opened for a party, or NULL. Suspends while there is no room; its place is reserved meanwhile, unless

@@ -12,7 +12,7 @@ struct eddyi_holding {
 	unsigned files;       /* of uploads */
 };
 
-/* Who makes a request: one connection. */
+/* The connection that a request came on. */
 struct eddyi_party {
 	struct eddyi_holding *holding; /* of its address; NULL: that is not counted */
 };

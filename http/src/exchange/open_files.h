@@ -7,7 +7,7 @@
  *    are sent as; its timer is armed for as long.
  * 3. A file is given out only while its state is the one that it was opened with: a change of its bytes, names or
  *    rights changes its ctime or its links. No link was followed on the way to it.
- *    What was changed since a moment before it was opened is not kept: another change might not show, or it may no
+ *    A file that changed since a moment before it was opened is not kept: another change might not show, or it may no
  *    longer be what the name says.
  * 4. Its fields describe that state, and its bytes are those of that state.
  */
@@ -77,8 +77,8 @@ struct eddyi_folder *eddyi_folder_new(struct eddy_app *app, int dir);
 /* That of `dir`; its files stay open if the app was told so. */
 struct eddyi_folder eddyi_folder_of(const struct eddy_app *app, int dir);
 
-/* Open the regular file that `path`, which ends with a NUL, names in the folder, to be sent to `party` as `coding`. What
- * the loop keeps open is let go of where descriptors have run out. Suspends, unless it is at hand.
+/* Open the regular file that `path`, which ends with a NUL, names in the folder, to be sent to `party` as `coding`. Where
+ * descriptors have run out, the loop closes files that it keeps open. Suspends, unless the file is at hand.
  * Return: 0; -EISDIR for a folder, -ENOENT for all else that can't be what was meant, -ENOTDIR, -EACCES, -EMFILE, -errno. */
 int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *party,
 		      struct eddy_str path, enum eddy_coding coding, struct eddyi_found *ret_found);
@@ -87,7 +87,7 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
  * at hand. Return: as eddy_transfer_read(). */
 int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len, uint64_t offset);
 
-/* What its loop knows of its being cached; NULL where it is not kept. */
+/* Its loop's record of how much of it is in the page cache; NULL where it is not kept. */
 static inline struct eddy_warmth *eddyi_outgoing_warmth(const struct eddyi_outgoing *file)
 {
 	return file->kept ? &file->kept->warmth : NULL;

@@ -30,7 +30,8 @@ struct eddyi_incoming {
 };
 
 /* Create the file in the folder `dir`, for `party`, or NULL. `expected` is how much is to come, 0 when nobody knows.
- * What the loop keeps open is let go of where descriptors have run out. Suspends. Return: 0, -ENOSPC when the disk has less room than that, -errno. */
+ * Where descriptors have run out, the loop closes files that it keeps open. Suspends. Return: 0; -ENOSPC when the disk has
+ * less room than `expected`; -errno. */
 int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_party *party,
 			uint64_t expected, uint64_t max);
 

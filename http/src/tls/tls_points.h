@@ -13,7 +13,7 @@ struct WOLFSSL_CTX;
 bool eddyi_tls_points_init(void);
 
 /* Use the groups P-256, X25519, P-384 and P-521, and no others, and check the points of peers on the curves P-256, P-384 and P-521: the
- * handshake fails if one is bad. What else devices are asked for goes to the accelerator. Return: false on allocation failure. */
+ * handshake fails if one is bad. The accelerator answers everything else that wolfSSL asks a device for. Return: false on allocation failure. */
 bool eddyi_tls_points_limit(struct WOLFSSL_CTX *context);
 
 /* Whether an unencrypted message holds an X25519 key of low order that the library accepts. No other field is these

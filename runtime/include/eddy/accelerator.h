@@ -3,7 +3,8 @@
  *     wolfSSL_CTX_SetDevId(context, eddy_accelerator_id());
  *
  * A device of wolfSSL's ("crypto callback"). It seals and opens records of AES-GCM, does RSA and ECDSA with private keys and
- * ECDH on P-256, P-384 and P-521, and draws what else wolfSSL wants of random numbers by getrandom(2). What it does not know wolfSSL does itself: another suite, a key of another kind.
+ * ECDH on P-256, P-384 and P-521, and draws random numbers by getrandom(2). wolfSSL does the rest itself: other suites, keys of
+ * other kinds.
  *
  * A key's schedule takes longer to make than a record of some hundred bytes takes to seal, so it is kept for the next record: a thread
  * has 64 of them. A thread that has many connections says which one it works for: then the keys of one that has ended
@@ -28,8 +29,8 @@ EDDY_API int eddy_accelerator_id(void);
 
 struct wc_CryptoInfo;
 
-/* Do what wolfSSL asks of a device, for a device of another's that passes it on; that one is registered, and this one need
- * not be. Return: as such a device's function: 0, CRYPTOCB_UNAVAILABLE where wolfSSL is to do it itself, an error. */
+/* Do what wolfSSL asks of a device, for another device that passes the request on, and is the one that is registered.
+ * Return: as a device's function: 0; CRYPTOCB_UNAVAILABLE, wolfSSL is to do it itself; an error of wolfSSL's. */
 EDDY_API int eddy_accelerator_answer(struct wc_CryptoInfo *info);
 
 /* Name libcrypto and its version, such as "OpenSSL 3.0.19". Return: a static text; NULL where there is no device. */

@@ -63,21 +63,17 @@ static bool export_private(ecc_key *key, const struct curve *curve, unsigned cha
 static EVP_PKEY *make(const struct curve *curve, const unsigned char *private)
 {
 	OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
-	EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
 	BIGNUM *number = BN_secure_new();
-	OSSL_PARAM *params = NULL;
 	EVP_PKEY *key = NULL;
 
-	if (builder && context && number && BN_bin2bn(private, (int)curve->len, number) &&
+	if (builder && number && BN_bin2bn(private, (int)curve->len, number) &&
 	    OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, curve->name, 0) &&
-	    OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, number))
-		params = OSSL_PARAM_BLD_to_param(builder);
-	if (params && EVP_PKEY_fromdata_init(context) == 1)
-		EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, params);
-	OSSL_PARAM_free(params);
+	    OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, number)) {
+		key = eddyi_keys_make("EC", EVP_PKEY_KEYPAIR, builder);
+		builder = NULL;
+	}
 	BN_clear_free(number);
 	OSSL_PARAM_BLD_free(builder);
-	EVP_PKEY_CTX_free(context);
 	return key;
 }
 

@@ -139,67 +139,91 @@ static struct eddyi_schedule *find(struct schedules *mine, const Aes *aes, bool 
 
 /* ---- records ---- */
 
-static bool seal(EVP_CIPHER_CTX *context, const wc_CryptoInfo *info)
-{
-	const unsigned char *aad = info->cipher.aesgcm_enc.authIn;
-	int len;
+/* wolfSSL has a structure for each direction. */
+struct record {
+	Aes *aes;
+	const byte *iv, *aad, *in;
+	byte *out, *tag; /* the tag is read if the record is opened */
+	word32 iv_len, aad_len, len, tag_len;
+};
 
-	return EVP_CipherInit_ex(context, NULL, NULL, NULL, info->cipher.aesgcm_enc.iv, 1) &&
-	       EVP_CipherUpdate(context, NULL, &len, aad, (int)info->cipher.aesgcm_enc.authInSz) &&
-	       EVP_CipherUpdate(context, info->cipher.aesgcm_enc.out, &len,
-				info->cipher.aesgcm_enc.in, (int)info->cipher.aesgcm_enc.sz) &&
-	       EVP_CipherFinal_ex(context, info->cipher.aesgcm_enc.out + len, &len) &&
-	       EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, TAG_LEN,
-				   info->cipher.aesgcm_enc.authTag);
+static struct record to_seal(const wc_CryptoInfo *info)
+{
+	return (struct record){
+		.aes = info->cipher.aesgcm_enc.aes,
+		.iv = info->cipher.aesgcm_enc.iv,
+		.iv_len = info->cipher.aesgcm_enc.ivSz,
+		.aad = info->cipher.aesgcm_enc.authIn,
+		.aad_len = info->cipher.aesgcm_enc.authInSz,
+		.in = info->cipher.aesgcm_enc.in,
+		.out = info->cipher.aesgcm_enc.out,
+		.len = info->cipher.aesgcm_enc.sz,
+		.tag = info->cipher.aesgcm_enc.authTag,
+		.tag_len = info->cipher.aesgcm_enc.authTagSz,
+	};
 }
 
-static bool open(EVP_CIPHER_CTX *context, const wc_CryptoInfo *info)
+static struct record to_open(const wc_CryptoInfo *info)
 {
-	const unsigned char *aad = info->cipher.aesgcm_dec.authIn;
-	int len;
-
-	return EVP_CipherInit_ex(context, NULL, NULL, NULL, info->cipher.aesgcm_dec.iv, 0) &&
-	       EVP_CipherUpdate(context, NULL, &len, aad, (int)info->cipher.aesgcm_dec.authInSz) &&
-	       EVP_CipherUpdate(context, info->cipher.aesgcm_dec.out, &len,
-				info->cipher.aesgcm_dec.in, (int)info->cipher.aesgcm_dec.sz) &&
-	       EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, TAG_LEN,
-				   (void *)info->cipher.aesgcm_dec.authTag) &&
-	       EVP_CipherFinal_ex(context, info->cipher.aesgcm_dec.out + len, &len);
+	return (struct record){
+		.aes = info->cipher.aesgcm_dec.aes,
+		.iv = info->cipher.aesgcm_dec.iv,
+		.iv_len = info->cipher.aesgcm_dec.ivSz,
+		.aad = info->cipher.aesgcm_dec.authIn,
+		.aad_len = info->cipher.aesgcm_dec.authInSz,
+		.in = info->cipher.aesgcm_dec.in,
+		.out = info->cipher.aesgcm_dec.out,
+		.len = info->cipher.aesgcm_dec.sz,
+		.tag = (byte *)info->cipher.aesgcm_dec.authTag,
+		.tag_len = info->cipher.aesgcm_dec.authTagSz,
+	};
 }
 
-/* What could not be sealed has been overwritten in part; what could not be opened says nothing. */
-static int fail(const wc_CryptoInfo *info, bool seals)
+/* Return: false, libcrypto failed, or the record was changed on its way. */
+static bool apply(EVP_CIPHER_CTX *context, const struct record *record, bool seals)
+{
+	int len;
+
+	return EVP_CipherInit_ex(context, NULL, NULL, NULL, record->iv, seals) &&
+	       EVP_CipherUpdate(context, NULL, &len, record->aad, (int)record->aad_len) &&
+	       EVP_CipherUpdate(context, record->out, &len, record->in, (int)record->len) &&
+	       (seals ||
+		EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, TAG_LEN, record->tag)) &&
+	       EVP_CipherFinal_ex(context, record->out + len, &len) &&
+	       (!seals ||
+		EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, TAG_LEN, record->tag));
+}
+
+/* A record that could not be sealed is overwritten in part, so wolfSSL can't try; one that could not be opened tells nothing. */
+static int fail(const struct record *record, bool seals)
 {
 	ERR_clear_error();
 	if (seals)
 		return WC_HW_E;
-	OPENSSL_cleanse(info->cipher.aesgcm_dec.out, info->cipher.aesgcm_dec.sz);
+	OPENSSL_cleanse(record->out, record->len);
 	return AES_GCM_AUTH_E;
 }
 
 int eddyi_gcm(const wc_CryptoInfo *info)
 {
 	bool seals = info->cipher.enc, ok;
-	const Aes *aes = seals ? info->cipher.aesgcm_enc.aes : info->cipher.aesgcm_dec.aes;
-	word32 iv_len = seals ? info->cipher.aesgcm_enc.ivSz : info->cipher.aesgcm_dec.ivSz;
-	word32 tag_len = seals ? info->cipher.aesgcm_enc.authTagSz :
-				 info->cipher.aesgcm_dec.authTagSz;
+	struct record record = seals ? to_seal(info) : to_open(info);
 	struct schedules *mine = schedules_here();
 	struct eddyi_schedule *schedule;
 
-	if (!mine || iv_len != IV_LEN || tag_len != TAG_LEN ||
-	    (aes->keylen != 16 && aes->keylen != 32))
+	if (!mine || record.iv_len != IV_LEN || record.tag_len != TAG_LEN ||
+	    (record.aes->keylen != 16 && record.aes->keylen != 32))
 		return CRYPTOCB_UNAVAILABLE;
-	schedule = find(mine, aes, seals);
+	schedule = find(mine, record.aes, seals);
 	if (!schedule)
 		return CRYPTOCB_UNAVAILABLE;
-	ok = seals ? seal(schedule->context, info) : open(schedule->context, info);
+	ok = apply(schedule->context, &record, seals);
 	if (schedule == &mine->once)
 		wipe(schedule);
-	return ok ? 0 : fail(info, seals);
+	return ok ? 0 : fail(&record, seals);
 }
 
-/* ---- who it is for ---- */
+/* ---- a connection's schedules ---- */
 
 void eddy_accelerator_enter(struct eddy_schedules *mine)
 {

@@ -2,6 +2,7 @@
 
 #include <openssl/crypto.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define KEPT_MAX 8
@@ -16,7 +17,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct kept all[KEPT_MAX];
 	unsigned next; /* to be replaced */
-	unsigned generation;
+	atomic_uint generation;
 } keys = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Lock held. Return: NULL where there is none. */
@@ -45,12 +46,7 @@ EVP_PKEY *eddyi_keys_find(const unsigned char *id, size_t len)
 
 unsigned eddyi_keys_generation(void)
 {
-	unsigned generation;
-
-	pthread_mutex_lock(&keys.lock);
-	generation = keys.generation;
-	pthread_mutex_unlock(&keys.lock);
-	return generation;
+	return keys.generation;
 }
 
 /* Lock held. */
@@ -77,6 +73,20 @@ void eddyi_keys_keep(EVP_PKEY *key, const unsigned char *id, size_t len, unsigne
 		memcpy(kept->id, id, len);
 	}
 	pthread_mutex_unlock(&keys.lock);
+}
+
+EVP_PKEY *eddyi_keys_make(const char *algorithm, int selection, OSSL_PARAM_BLD *builder)
+{
+	EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, algorithm, NULL);
+	OSSL_PARAM *params = context ? OSSL_PARAM_BLD_to_param(builder) : NULL;
+	EVP_PKEY *key = NULL;
+
+	if (params && EVP_PKEY_fromdata_init(context) == 1)
+		EVP_PKEY_fromdata(context, &key, selection, params);
+	OSSL_PARAM_free(params);
+	OSSL_PARAM_BLD_free(builder);
+	EVP_PKEY_CTX_free(context);
+	return key;
 }
 
 void eddyi_keys_forget(void)

@@ -4,6 +4,7 @@
 #define EDDYI_KEYS_H
 
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <stddef.h>
 
 #define EDDYI_KEY_ID_MAX ((size_t)512)
@@ -17,6 +18,10 @@ unsigned eddyi_keys_generation(void);
 /* Keep a key for others, in place of the one that was kept first where there is no room; not if they have been freed since
  * `generation`: it may be one that was replaced. Any thread. */
 void eddyi_keys_keep(EVP_PKEY *key, const unsigned char *id, size_t len, unsigned generation);
+
+/* Make a key of an algorithm, such as "RSA", from its parts, which the builder has. Frees the builder.
+ * Return: NULL when memory is out, or the parts are no key. */
+EVP_PKEY *eddyi_keys_make(const char *algorithm, int selection, OSSL_PARAM_BLD *builder);
 
 /* Free those that are kept. Any thread. */
 void eddyi_keys_forget(void);

@@ -74,21 +74,14 @@ static bool derive(BIGNUM *all[NUMBERS], const struct numbers *numbers, BN_CTX *
 static EVP_PKEY *build(BIGNUM *const all[NUMBERS])
 {
 	OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
-	EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
-	OSSL_PARAM *params = NULL;
-	EVP_PKEY *key = NULL;
-	bool ok = builder && context;
+	bool ok = builder;
 
 	for (int i = 0; ok && i < NUMBERS; i++)
 		ok = OSSL_PARAM_BLD_push_BN(builder, names[i], all[i]);
 	if (ok)
-		params = OSSL_PARAM_BLD_to_param(builder);
-	if (params && EVP_PKEY_fromdata_init(context) == 1)
-		EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, params);
-	OSSL_PARAM_free(params);
+		return eddyi_keys_make("RSA", EVP_PKEY_KEYPAIR, builder);
 	OSSL_PARAM_BLD_free(builder);
-	EVP_PKEY_CTX_free(context);
-	return key;
+	return NULL;
 }
 
 static EVP_PKEY *make(const struct numbers *numbers)
