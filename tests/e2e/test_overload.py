@@ -106,8 +106,11 @@ class TheTableOfConnectionsIsFull(Crowded):
     def wait_behind(self, data, *args, count=32, **options):
         """Seconds until one is served who comes when all places have just been taken from one address."""
         server = self.serve(*args, '--rate_grace', 60000, program='limits', **options)
+        return self.wait_beside(server, [], data, count)
+
+    def wait_beside(self, server, crowd, data, count):
         began = time.monotonic()
-        crowd = [self.dial(server, '127.0.0.2', data) for _ in range(count)]
+        crowd += [self.dial(server, '127.0.0.2', data) for _ in range(count)]
         with server.connect() as wire:
             self.assertServes(wire)
         waited = time.monotonic() - began
@@ -183,14 +186,7 @@ class TheTableOfConnectionsIsFull(Crowded):
         server = self.serve('--connections_max', 332, '--rate_grace', 60000, program='limits')
         crowd = [self.dial(server, '127.0.0.2', request('GET', '/slow/600000')) for _ in range(300)]
         time.sleep(0.1)
-        began = time.monotonic()
-        crowd += [self.dial(server, '127.0.0.2', BODY + b'x') for _ in range(32)]
-        with server.connect() as wire:
-            self.assertServes(wire)
-        waited = time.monotonic() - began
-        for wire in crowd:
-            wire.reset()
-        return waited
+        return self.wait_beside(server, crowd, BODY + b'x', 32)
 
     def test_a_crowd_is_looked_at_as_a_whole(self):
         """The busy ones of it, which came first, do not shield the slow ones."""
