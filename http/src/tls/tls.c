@@ -16,6 +16,8 @@
 /* An honest handshake takes three steps, with certificates of the client up to ten. */
 #define STEPS_MAX 32
 #define SHAKEN_MAX ((uint32_t)(128 * EDDY_KIB))
+/* A turn of the loop that has taken so long leaves handshakes to the pool. */
+#define TURN_MAX_NS EDDY_MS
 #define RECORD_HEAD 5
 #define TLS_1_2 0x0303
 #define TYPE_HANDSHAKE 22
@@ -347,7 +349,7 @@ static bool has_unchecked_certificate(struct eddyi_tls *tls)
 	return x509 != NULL;
 }
 
-/* Runs on a thread of the pool. */
+/* Runs on a thread of the pool, or on the loop's stack. */
 static int step(void *arg)
 {
 	struct eddyi_tls *tls = arg;
@@ -394,6 +396,30 @@ static int refuse(struct eddyi_tls *tls, int error, int alert)
 	return error;
 }
 
+struct step_call {
+	struct eddyi_tls *tls;
+	int result;
+};
+
+static void step_here(void *arg)
+{
+	struct step_call *call = arg;
+
+	call->result = step(call->tls);
+}
+
+/* A step that is quick is not worth the way to the pool and back, unless others of the loop wait for their turn already. */
+static int take_step(struct eddyi_tls *tls)
+{
+	struct step_call call = { .tls = tls };
+
+	if (!tls->setup || !eddyi_tls_setup_is_quick(tls->setup) ||
+	    eddy_now() - eddy_loop_now() > TURN_MAX_NS)
+		return eddy_offload_short(step, tls);
+	eddy_on_loop_stack(step_here, &call);
+	return call.result;
+}
+
 int eddyi_tls_shake(struct eddyi_tls *tls)
 {
 	int r;
@@ -410,7 +436,7 @@ int eddyi_tls_shake(struct eddyi_tls *tls)
 		if (tls->steps++ == STEPS_MAX || tls->shaken > SHAKEN_MAX)
 			r = -EBADMSG;
 		else
-			r = eddy_offload_short(step, tls);
+			r = take_step(tls);
 	} while (r == -EAGAIN && eddyi_tls_is_due(tls));
 	if (r < 0 && r != -EAGAIN && r != -ENOBUFS)
 		tls->state = EDDYI_TLS_BROKEN;

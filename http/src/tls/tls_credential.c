@@ -20,6 +20,7 @@
 
 /* Of the authorities that clients are told of, in all. */
 #define NAMES_MAX ((size_t)(8 * EDDY_KIB))
+#define RSA_QUICK_MAX 256 /* bytes */
 
 /* What every client of the last ten years can, forward secret and authenticated. */
 #define CHACHA_13 "TLS13-CHACHA20-POLY1305-SHA256:"
@@ -99,6 +100,17 @@ static unsigned kind_of(WOLFSSL_X509 *x509)
 	return kind;
 }
 
+/* Longer RSA keys, and other curves, take libcrypto milliseconds, too. */
+static bool is_quick(WOLFSSL_X509 *x509, unsigned kind)
+{
+	WOLFSSL_EVP_PKEY *key = wolfSSL_X509_get_pubkey(x509);
+	int len = key ? wolfSSL_EVP_PKEY_size(key) : 0;
+
+	wolfSSL_EVP_PKEY_free(key);
+	return eddy_accelerator_name() &&
+	       (kind == EDDYI_KEY_P256 || (kind == EDDYI_KEY_RSA && len <= RSA_QUICK_MAX));
+}
+
 /* ---- contexts ---- */
 
 static int load_cert(struct eddyi_tls_credential *credential, const struct eddyi_pem *pem)
@@ -120,6 +132,7 @@ static int load_cert(struct eddyi_tls_credential *credential, const struct eddyi
 		eddy_warn("eddy::tls", "the certificate in \"%s\" has expired", pem->path);
 	named = add_names(credential, x509);
 	credential->key = kind_of(x509);
+	credential->is_quick = is_quick(x509, credential->key);
 	wolfSSL_X509_free(x509);
 	if (!named)
 		eddy_error("eddy::tls", "can't read the certificate \"%s\": out of memory",

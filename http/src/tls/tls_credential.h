@@ -12,6 +12,7 @@ struct eddyi_tls_credential {
 	char *names; /* that the certificate is for, each with a NUL behind it; owned */
 	size_t names_len;
 	unsigned key; /* a bit of enum eddyi_hello_key; all of them for one of no known kind */
+	bool is_quick; /* the accelerator signs with the key in less than a millisecond */
 };
 
 /* Read the files, with an ERROR record for what is wrong. `options` says all but the names of the files;

@@ -29,20 +29,22 @@ static const unsigned char weak[][X25519_LEN] = {
 	  0x8e, 0x86, 0xd8, 0x22, 0x4e, 0xdd, 0xd0, 0x9f, 0x11, 0x57 },
 };
 
-/* The order of these curves is prime: a point is good if it is on the curve and is not at infinity, which the library
- * has no way to read. */
+/* The accelerator checks points as well. The order of these curves is prime: a point is good if it is on the curve and is not at
+ * infinity, which the library has no way to read. */
 static int check(int device, wc_CryptoInfo *info, void *arg)
 {
-	int r = 0;
+	int r = eddy_accelerator_answer(info);
 
 	(void)device;
 	(void)arg;
-	if (info->algo_type == WC_ALGO_TYPE_PK && info->pk.type == WC_PK_TYPE_ECDH) {
+	if (r == CRYPTOCB_UNAVAILABLE && info->algo_type == WC_ALGO_TYPE_PK &&
+	    info->pk.type == WC_PK_TYPE_ECDH) {
 		ecc_key *key = info->pk.ecdh.public_key;
+		int fault = wc_ecc_point_is_on_curve(&key->pubkey, key->idx);
 
-		r = wc_ecc_point_is_on_curve(&key->pubkey, key->idx);
+		return fault ? fault : r;
 	}
-	return r == 0 ? eddy_accelerator_answer(info) : r;
+	return r;
 }
 
 bool eddyi_tls_points_init(void)

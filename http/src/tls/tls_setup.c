@@ -11,6 +11,7 @@
 #include <eddy/log.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static const char http[] = "http/1.1";
@@ -30,6 +31,7 @@ struct eddyi_tls_setup {
 	struct eddy_tls_options options;
 	struct pair *pairs; /* besides that of the options */
 	size_t pair_count;
+	atomic_bool is_quick;    /* of the credentials */
 	pthread_mutex_t loading; /* one at a time */
 	pthread_mutex_t lock;    /* guards: */
 	struct credentials *credentials;
@@ -174,6 +176,14 @@ static struct credentials *load_all(const struct eddyi_tls_setup *setup)
 	return NULL;
 }
 
+static bool are_quick(const struct credentials *credentials)
+{
+	for (size_t i = 0; i < credentials->count; i++)
+		if (!credentials->all[i].is_quick)
+			return false;
+	return true;
+}
+
 int eddyi_tls_setup_load(void *arg)
 {
 	struct eddyi_tls_setup *setup = arg;
@@ -189,6 +199,8 @@ int eddyi_tls_setup_load(void *arg)
 	pthread_mutex_lock(&setup->loading);
 	loaded = load_all(setup);
 	if (loaded) {
+		setup->is_quick = setup->options.client_certs == EDDY_TLS_CLIENT_CERTS_NONE &&
+				  are_quick(loaded);
 		pthread_mutex_lock(&setup->lock);
 		old = setup->credentials;
 		setup->credentials = loaded;
@@ -197,6 +209,11 @@ int eddyi_tls_setup_load(void *arg)
 	}
 	pthread_mutex_unlock(&setup->loading);
 	return loaded ? 0 : -EINVAL;
+}
+
+bool eddyi_tls_setup_is_quick(const struct eddyi_tls_setup *setup)
+{
+	return setup->is_quick;
 }
 
 /* How good a certificate is for a client: the name counts more than that the client can verify it. */

@@ -34,6 +34,10 @@ void eddyi_tls_setup_each_file(const struct eddyi_tls_setup *setup,
  * Return: 0; -EINVAL and everything is as it was. */
 int eddyi_tls_setup_load(void *setup);
 
+/* Whether each certificate's key signs in less than a millisecond, and clients show none, which would have to be verified. Any
+ * thread. */
+bool eddyi_tls_setup_is_quick(const struct eddyi_tls_setup *setup);
+
 /* Begin a session, with the certificate for what the hello asked for. Any thread.
  * Return: NULL on allocation failure. */
 struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup,
