@@ -276,7 +276,7 @@ class Client(Case):
 
     def test_new_keys_while_it_sends(self):
         """The server asks for them twice in the middle of the body, and has something else to say as well."""
-        folder, sent = self.folder(), pattern(48 * MIB)
+        folder, sent = self.folder(), pattern(48 * MIB) + os.urandom(1000)  # the pattern repeats itself
         path, messages = os.path.join(folder, 'body'), os.path.join(folder, 'messages')
         with open(path, 'wb') as file:
             file.write(sent)

@@ -126,3 +126,28 @@ Test(tls_buffers, take_what_there_is_room_for)
 	cr_assert(eddyi_tls_buffers_has_room(&buffers));
 	cr_assert_null(buffers.out);
 }
+
+Test(tls_buffers, have_more_room_for_those_who_fill_it)
+{
+	struct eddyi_tls_buffers buffers = { 0 };
+	char taken[8], *room;
+	size_t first = (size_t)eddyi_tls_buffers_room(&buffers, &room);
+
+	/* A record, and the largest part of another. */
+	receive(&buffers, "\x17\3\3\0\3", 5, 8);
+	receive(&buffers, "\x17\3\3\x40\0x", 6, first - 8);
+	cr_assert_eq(eddyi_tls_buffers_begin_record(&buffers).len, 8);
+	cr_assert_eq(eddyi_tls_buffers_take(&buffers, taken, sizeof(taken)), 8);
+	cr_assert_gt((size_t)eddyi_tls_buffers_room(&buffers, &room), 2 * first);
+	cr_assert_eq(eddyi_tls_buffers_in(&buffers).len, first - 8);
+	cr_assert_eq(eddyi_tls_buffers_begin_record(&buffers).bytes[5], 'x');
+	eddyi_tls_buffers_drop_record(&buffers);
+	/* A receive that fills half of it keeps it. */
+	receive(&buffers, "\x17\3\3\0\3", 5, first);
+	cr_assert_gt((size_t)eddyi_tls_buffers_room(&buffers, &room), 2 * first);
+	receive(&buffers, "", 0, 0);
+	eddyi_tls_buffers_deinit(&buffers);
+	buffers = (struct eddyi_tls_buffers){ 0 };
+	cr_assert_eq((size_t)eddyi_tls_buffers_room(&buffers, &room), first);
+	eddyi_tls_buffers_deinit(&buffers);
+}

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record that is not complete yet, of 18 KiB at most, and one more receive. */
+/* A record that is not complete yet, of 18 KiB at most, and one more receive; for a peer that fills it, several records. */
 #define IN_SIZE ((size_t)(32 * EDDY_KIB))
+#define IN_SIZE_BULK ((size_t)(128 * EDDY_KIB))
 /* Records of 64 KiB, each with its frame, and something for what the protocol itself has to say. */
 #define OUT_SIZE ((size_t)(76 * EDDY_KIB))
 #define RECORD_HEAD 5
@@ -44,28 +45,41 @@ void eddyi_tls_buffers_trim(struct eddyi_tls_buffers *buffers)
 	buffers->in = NULL;
 }
 
+/* Use a buffer of this size from now on. Return: false when memory is out. */
+static bool grow(struct eddyi_tls_buffers *buffers, size_t size)
+{
+	char *in = malloc(size);
+
+	if (!in)
+		return false;
+	memcpy(in, buffers->in ? buffers->in : "", buffers->in_len);
+	free(buffers->in);
+	buffers->in = in;
+	buffers->in_size = (uint32_t)size;
+	return true;
+}
+
 ssize_t eddyi_tls_buffers_room(struct eddyi_tls_buffers *buffers, char **ret_room)
 {
-	size_t left = in_left(buffers);
+	size_t left = in_left(buffers), size = buffers->is_bulk ? IN_SIZE_BULK : IN_SIZE;
 
-	if (!buffers->in) {
-		buffers->in = malloc(IN_SIZE);
-		if (!buffers->in)
-			return -ENOMEM;
+	if (!buffers->in)
 		buffers->in_end = buffers->in_at;
-	} else if (buffers->in_at) {
+	else if (buffers->in_at)
 		memmove(buffers->in, buffers->in + buffers->in_at, left);
-	}
 	buffers->in_end -= buffers->in_at;
 	buffers->in_at = 0;
 	buffers->in_len = (uint32_t)left;
+	if ((!buffers->in || buffers->in_size < size) && !grow(buffers, size) && !buffers->in)
+		return -ENOMEM;
 	*ret_room = buffers->in + left;
-	return (ssize_t)(IN_SIZE - left);
+	return (ssize_t)(buffers->in_size - left);
 }
 
 void eddyi_tls_buffers_received(struct eddyi_tls_buffers *buffers, size_t len)
 {
 	buffers->in_len += (uint32_t)len;
+	buffers->is_bulk = buffers->in_len >= IN_SIZE;
 	eddyi_tls_buffers_trim(buffers);
 }
 

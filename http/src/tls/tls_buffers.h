@@ -3,6 +3,8 @@
 #define EDDYI_TLS_BUFFERS_H
 
 #include <eddy/str.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Invariants:
@@ -13,11 +15,13 @@
 struct eddyi_tls_buffers {
 	char *in;
 	char *out;
+	uint32_t in_size;
 	uint32_t in_at;
 	uint32_t in_len;
 	uint32_t in_end; /* where the record that the session is taking ends; `in_at`: between two */
 	uint32_t out_at;
 	uint32_t out_len;
+	bool is_bulk; /* the last receive filled a small `in`, or half of a large one */
 };
 
 void eddyi_tls_buffers_deinit(struct eddyi_tls_buffers *buffers);

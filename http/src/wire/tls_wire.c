@@ -239,22 +239,26 @@ static int seal_bytes(struct eddyi_wire *wire, const void *buf, size_t len)
 	return seal(wire, &(struct iovec){ (void *)buf, len }, 1);
 }
 
+/* The head shares its record with the first bytes of the file. */
 static int seal_file(struct eddyi_wire *wire, struct eddy_transfer *transfer, char *buf)
 {
-	int r = 0;
+	size_t begun = transfer->head.len < FILE_STEP ? transfer->head.len : 0;
+	int r = begun ? 0 : seal_bytes(wire, transfer->head.ptr, transfer->head.len);
 
+	memcpy(buf, transfer->head.ptr, begun);
 	while (transfer->moved < transfer->len && r == 0) {
 		uint64_t left = transfer->len - transfer->moved;
-		size_t step = left < FILE_STEP ? (size_t)left : FILE_STEP;
+		size_t step = left < FILE_STEP - begun ? (size_t)left : FILE_STEP - begun;
 
-		r = eddy_transfer_read(transfer->file, buf, step,
+		r = eddy_transfer_read(transfer->file, buf + begun, step,
 				       transfer->offset + transfer->moved);
 		if (r == 0)
-			r = seal_bytes(wire, buf, step);
+			r = seal_bytes(wire, buf, begun + step);
 		if (r == 0)
 			transfer->moved += step;
+		begun = 0;
 	}
-	return r;
+	return r == 0 && begun ? seal_bytes(wire, buf, begun) : r;
 }
 
 int eddyi_tls_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer)
@@ -264,9 +268,7 @@ int eddyi_tls_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *tran
 
 	if (!buf)
 		return -ENOMEM;
-	r = seal_bytes(wire, transfer->head.ptr, transfer->head.len);
-	if (r == 0)
-		r = seal_file(wire, transfer, buf);
+	r = seal_file(wire, transfer, buf);
 	free(buf);
 	return r ? r : flush(wire, true);
 }
