@@ -7,6 +7,7 @@ import signal
 import socket
 import threading
 
+import tls
 from proxied import header, is_closed_at_once, peer_of, ports
 from wire import KIB, Case, Server, request
 
@@ -97,6 +98,31 @@ class Restart(Case):
             for pid in pids[1:-1]:
                 self.assertEnds(pid)
             self.end(server, pids[-1])
+
+    def test_sessions_are_resumed_by_the_next(self):
+        """The keys of tickets are handed over, twice."""
+        tls.setUpModule()
+        self.addCleanup(tls.tearDownModule)
+        server = Server('--restart', '--cert', tls.at('server.pem'), '--key', tls.at('server.key'), program='secure')
+        self.addCleanup(lambda: server.process.poll() is None and server.kill())
+        sessions = []
+        for version in (tls.V12, tls.V13):
+            using = tls.context(version=version)
+            with contextlib.closing(tls.TlsWire(server.port, using)) as wire:
+                wire.ask(request('GET', '/'))
+                sessions.append((using, wire.tls.session))
+        pid = server.pid
+        for _ in range(2):
+            pid = self.restart(server, pid)
+            for using, session in sessions:
+                with contextlib.closing(tls.TlsWire(server.port, using, session=session)) as wire:
+                    self.assertTrue(wire.tls.session_reused)
+                    self.assertEqual(wire.ask(request('GET', '/')).header('x-resumed'), 'yes')
+        self.assertEqual(server.process.wait(20), 0)
+        # The file of the keys is closed.
+        links = [os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd')]
+        self.assertEqual([link for link in links if 'tickets' in link], [])
+        self.end(server, pid)
 
     def test_too_few_descriptors(self):
         """Enough for the copy of a socket, but not for what the other process would answer by."""

@@ -166,6 +166,34 @@ class Basics(TlsCase):
                 self.assertEqual(self.session(again).header('x-resumed'), 'yes')
         said = openssl('s_client', '-connect', f'127.0.0.1:{server.port}', '-tls1_2', '-reconnect')
         self.assertEqual(said.count('Reused, TLSv1.2'), 5, said)
+        self.assertIn('ticket lifetime hint: 3600 (seconds)', said)
+
+    def test_sessions_outlive_what_is_read_again(self):
+        folder = self.folder()
+        cert, key = os.path.join(folder, 'cert'), os.path.join(folder, 'key')
+
+        def install(name):
+            shutil.copy(at(f'{name}.pem'), cert)
+            shutil.copy(at(f'{name}.key'), key)
+            server.process.send_signal(signal.SIGHUP)
+        shutil.copy(at('server.pem'), cert)
+        shutil.copy(at('server.key'), key)
+        server = self.serve('--cert', cert, '--key', key, program='secure')
+        using = {version: context(version=version) for version in (V12, V13)}
+        sessions = {}
+        for version in using:
+            first = self.dial(server, using[version])
+            self.session(first)
+            sessions[version] = first.tls.session
+        # A client that knows the session of one certificate has not verified another.
+        for name, times, want in (('server', 1, True), ('rsa', 2, False), ('server', 3, True)):
+            install(name)
+            self.eventually(lambda times=times: server.log.count('were read again') == times)
+            for version in using:
+                with self.subTest(name, version=version):
+                    again = self.dial(server, using[version], session=sessions[version])
+                    self.assertEqual(again.tls.session_reused, want)
+                    self.assertEqual(self.session(again).header('x-resumed'), 'yes' if want else 'no')
 
 
 class Clients(TlsCase):

@@ -311,6 +311,12 @@ int eddyi_activation_take_file(const char *address)
 	return take_one(EDDYI_PASSED_FILE, address);
 }
 
+int eddyi_activation_take_tickets(const char *address)
+{
+	eddyi_activation_is_restart();
+	return take_one(EDDYI_PASSED_TICKETS, address);
+}
+
 void eddyi_activation_ready(void)
 {
 	int fd = take_one(EDDYI_PASSED_READY, "");

@@ -37,8 +37,9 @@ bool eddyi_activation_is_all(const struct eddyi_address *address);
 ssize_t eddyi_activation_take(const struct eddyi_address *address, int **ret_fds,
 			      char ret_problem[EDDYI_PROBLEM_MAX]);
 
-/* Take the file of a unix socket that the process before had. Return: -1 for none. */
+/* Take the file of a unix socket, or the keys of session tickets, that the process before had. Return: -1 for none. */
 int eddyi_activation_take_file(const char *address);
+int eddyi_activation_take_tickets(const char *address);
 
 /* Tell the process before that this one serves. */
 void eddyi_activation_ready(void);

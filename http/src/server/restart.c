@@ -1,6 +1,8 @@
 #include "restart.h"
 
+#include "app/app.h"
 #include "stop.h"
+#include "tls/tls_setup.h"
 
 #include <eddy/io.h>
 #include <eddy/log.h>
@@ -248,6 +250,16 @@ static uint64_t monotonic_usec(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+/* Sessions are resumed by the other process, too. Without their keys they begin anew. */
+static int add_tickets(struct eddy_app *app, struct eddyi_passed_list *list)
+{
+	int fd = EDDYI_TLS && app->tls ? eddyi_tls_setup_save_tickets(app->tls) : -ENOTSUP;
+
+	return fd < 0 ? 0 :
+			eddyi_passed_list_add(list, fd, EDDYI_PASSED_TICKETS,
+					      app->addresses[0].text);
+}
+
 /* Nobody closes a socket while it is being copied. Return: 0; -ECANCELED when the app ends. */
 static int copy_sockets(struct eddyi_run *run, struct eddyi_passed_list *ret_list)
 {
@@ -293,6 +305,11 @@ static int restart(void *arg)
 	struct eddy_process process;
 	int r = eddy_sandbox_is_entered() ? -EPERM : copy_sockets(run, &list);
 
+	if (r == 0) {
+		r = add_tickets(run->app, &list);
+		if (r < 0)
+			eddyi_passed_list_deinit(&list);
+	}
 	if (r == 0) {
 		eddyi_notify(&run->notifier,
 			     "RELOADING=1\nMONOTONIC_USEC=%ju\nSTATUS=starting a new process",

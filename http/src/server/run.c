@@ -11,7 +11,9 @@
 #include <eddy/offload.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* ---- a start that fails ---- */
 
@@ -388,12 +390,29 @@ static int run_prepared(struct eddy_app *app)
 	return r;
 }
 
+/* The keys of session tickets that the process before had. */
+static void take_tickets(struct eddy_app *app)
+{
+	int fd = app->address_count ? eddyi_activation_take_tickets(app->addresses[0].text) : -1;
+	int r = fd < 0 || !EDDYI_TLS ? 0 : eddyi_tls_setup_load_tickets(app->tls, fd);
+
+	if (r < 0)
+		eddy_warn(
+			"eddy::tls",
+			"can't use the keys of tickets of the process before (%s): sessions begin anew",
+			strerror(-r));
+	if (fd >= 0)
+		close(fd);
+}
+
 int eddy_app_run(struct eddy_app *app)
 {
 	int r;
 
 	stand_in(app);
 	r = eddyi_app_prepare(app, true);
+	if (EDDYI_TLS && app->tls)
+		take_tickets(app);
 	if (EDDYI_TLS && app->tls && eddy_offload(eddyi_tls_setup_load, app->tls) < 0)
 		r = -EINVAL;
 	if (r == 0)

@@ -117,7 +117,8 @@ static int load_cert(struct eddyi_tls_credential *credential, const struct eddyi
 {
 	WOLFSSL_X509 *x509 = wolfSSL_X509_load_certificate_buffer(pem->bytes, (int)pem->len,
 								  WOLFSSL_FILETYPE_PEM);
-	bool named;
+	unsigned len = sizeof(credential->fingerprint);
+	bool named, digested;
 
 	if (!x509 || wolfSSL_CTX_use_certificate_chain_buffer(credential->context, pem->bytes,
 							      (long)pem->len) != WOLFSSL_SUCCESS) {
@@ -133,11 +134,13 @@ static int load_cert(struct eddyi_tls_credential *credential, const struct eddyi
 	named = add_names(credential, x509);
 	credential->key = kind_of(x509);
 	credential->is_quick = is_quick(x509, credential->key);
+	digested = wolfSSL_X509_digest(x509, wolfSSL_EVP_sha256(), credential->fingerprint, &len) ==
+		   WOLFSSL_SUCCESS;
 	wolfSSL_X509_free(x509);
-	if (!named)
+	if (!named || !digested)
 		eddy_error("eddy::tls", "can't read the certificate \"%s\": out of memory",
 			   pem->path);
-	return named ? 0 : -EINVAL;
+	return named && digested ? 0 : -EINVAL;
 }
 
 /* Whether what one key signs the other verifies. The library's own check takes any two keys of one curve for

@@ -11,7 +11,8 @@ struct eddyi_tls_credential {
 	struct WOLFSSL_CTX *context; /* owned */
 	char *names; /* that the certificate is for, each with a NUL behind it; owned */
 	size_t names_len;
-	unsigned key;  /* a bit of enum eddyi_hello_key; all of them for one of no known kind */
+	unsigned key; /* a bit of enum eddyi_hello_key; all of them for one of no known kind */
+	unsigned char fingerprint[32]; /* SHA-256 of the certificate */
 	bool is_quick; /* the accelerator signs with the key in less than a millisecond */
 };
 

@@ -5,6 +5,7 @@
 #include "accelerated.h"
 #include "hello.h"
 #include "library.h"
+#include "tickets.h"
 #include "tls_credential.h"
 #include "tls_points.h"
 
@@ -29,6 +30,7 @@ struct credentials {
 
 struct eddyi_tls_setup {
 	struct eddy_tls_options options;
+	struct eddyi_tickets tickets;
 	struct pair *pairs; /* besides that of the options */
 	size_t pair_count;
 	atomic_bool is_quick;    /* of the credentials */
@@ -69,6 +71,7 @@ struct eddyi_tls_setup *eddyi_tls_setup_new(const struct eddy_tls_options *optio
 	if (!setup)
 		return NULL;
 	setup->options = *options;
+	eddyi_tickets_init(&setup->tickets);
 	pthread_mutex_init(&setup->lock, NULL);
 	pthread_mutex_init(&setup->loading, NULL);
 	return setup;
@@ -123,6 +126,7 @@ void eddyi_tls_setup_free(struct eddyi_tls_setup *setup)
 	free_credentials(setup->credentials);
 	pthread_mutex_destroy(&setup->lock);
 	pthread_mutex_destroy(&setup->loading);
+	eddyi_tickets_deinit(&setup->tickets);
 	free(setup);
 }
 
@@ -144,7 +148,7 @@ static const char *mistake_in(const struct eddy_tls_options *options)
 }
 
 /* Return: false when a file is unusable; there is a record for it. */
-static bool load_pair(struct credentials *credentials, const struct eddyi_tls_setup *setup,
+static bool load_pair(struct credentials *credentials, struct eddyi_tls_setup *setup,
 		      const struct pair *pair)
 {
 	struct eddyi_tls_credential *credential = &credentials->all[credentials->count];
@@ -152,11 +156,16 @@ static bool load_pair(struct credentials *credentials, const struct eddyi_tls_se
 	if (eddyi_tls_credential_init(credential, &setup->options, pair->cert, pair->key) < 0)
 		return false;
 	credentials->count++;
-	return true;
+	/* A session that is resumed shows no certificate of its client. */
+	if (setup->options.client_certs != EDDY_TLS_CLIENT_CERTS_NONE ||
+	    eddyi_tickets_use(&setup->tickets, credential->context, credential->fingerprint) == 0)
+		return true;
+	eddy_error("eddy::tls", "can't set TLS up: out of memory");
+	return false;
 }
 
 /* Return: NULL when a file is unusable; there is a record for each. */
-static struct credentials *load_all(const struct eddyi_tls_setup *setup)
+static struct credentials *load_all(struct eddyi_tls_setup *setup)
 {
 	const struct eddy_tls_options *options = &setup->options;
 	struct credentials *credentials = calloc(
@@ -209,6 +218,16 @@ int eddyi_tls_setup_load(void *arg)
 	}
 	pthread_mutex_unlock(&setup->loading);
 	return loaded ? 0 : -EINVAL;
+}
+
+int eddyi_tls_setup_save_tickets(struct eddyi_tls_setup *setup)
+{
+	return eddyi_tickets_save(&setup->tickets);
+}
+
+int eddyi_tls_setup_load_tickets(struct eddyi_tls_setup *setup, int fd)
+{
+	return eddyi_tickets_load(&setup->tickets, fd);
 }
 
 bool eddyi_tls_setup_is_quick(const struct eddyi_tls_setup *setup)

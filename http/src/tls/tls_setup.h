@@ -34,6 +34,12 @@ void eddyi_tls_setup_each_file(const struct eddyi_tls_setup *setup,
  * Return: 0; -EINVAL and everything is as it was. */
 int eddyi_tls_setup_load(void *setup);
 
+/* Put the keys of session tickets into a file in memory, for the process that takes over. Return: its descriptor, -errno. */
+int eddyi_tls_setup_save_tickets(struct eddyi_tls_setup *setup);
+
+/* Take them out of it. Return: 0, -EBADMSG, -errno. */
+int eddyi_tls_setup_load_tickets(struct eddyi_tls_setup *setup, int fd);
+
 /* Whether each certificate's key signs in less than a millisecond, and clients show none, which would have to be verified. Any
  * thread. */
 bool eddyi_tls_setup_is_quick(const struct eddyi_tls_setup *setup);

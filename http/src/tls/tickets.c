@@ -1,0 +1,274 @@
+#include "wolfssl.h"
+
+#include "tickets.h"
+
+#include <eddy/base.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+#include <wolfssl/wolfcrypt/chacha20_poly1305.h>
+
+#define SEALS_S ((uint64_t)3600)
+#define OPENS_S (2 * SEALS_S)
+#define NONCE_LEN CHACHA20_POLY1305_AEAD_IV_SIZE
+#define TAG_LEN CHACHA20_POLY1305_AEAD_AUTHTAG_SIZE
+
+/* What a process hands to the next one. */
+struct saved {
+	char version[16];
+	struct eddyi_ticket_key current, previous;
+};
+
+static const char version[16] = "eddy tickets 1";
+
+void eddyi_tickets_init(struct eddyi_tickets *tickets)
+{
+	*tickets = (struct eddyi_tickets){ .lock = PTHREAD_MUTEX_INITIALIZER };
+}
+
+void eddyi_tickets_deinit(struct eddyi_tickets *tickets)
+{
+	while (tickets->scopes) {
+		struct eddyi_ticket_scope *scope = tickets->scopes;
+
+		tickets->scopes = scope->next;
+		free(scope);
+	}
+	explicit_bzero(&tickets->current, sizeof(tickets->current));
+	explicit_bzero(&tickets->previous, sizeof(tickets->previous));
+	pthread_mutex_destroy(&tickets->lock);
+}
+
+/* ---- keys ---- */
+
+static bool is_younger(const struct eddyi_ticket_key *key, uint64_t age_s, uint64_t now_s)
+{
+	return key->made_s && now_s >= key->made_s && now_s - key->made_s < age_s;
+}
+
+/* Wipe keys whose time is over. Lock held. */
+static void expire(struct eddyi_tickets *tickets, uint64_t now_s)
+{
+	if (!is_younger(&tickets->previous, OPENS_S, now_s))
+		explicit_bzero(&tickets->previous, sizeof(tickets->previous));
+	if (is_younger(&tickets->current, SEALS_S, now_s))
+		return;
+	if (is_younger(&tickets->current, OPENS_S, now_s))
+		tickets->previous = tickets->current;
+	explicit_bzero(&tickets->current, sizeof(tickets->current));
+}
+
+/* Lock held. Return: false, there is no randomness. */
+static bool make(struct eddyi_ticket_key *key, uint64_t now_s)
+{
+	if (getrandom(key->name, sizeof(key->name), 0) != sizeof(key->name) ||
+	    getrandom(key->secret, sizeof(key->secret), 0) != sizeof(key->secret))
+		return false;
+	key->made_s = now_s;
+	return true;
+}
+
+/* Copy the key that seals now, for the caller to wipe. */
+static bool take_current(struct eddyi_tickets *tickets, uint64_t now_s,
+			 struct eddyi_ticket_key *ret_key)
+{
+	bool ok;
+
+	pthread_mutex_lock(&tickets->lock);
+	expire(tickets, now_s);
+	ok = tickets->current.made_s || make(&tickets->current, now_s);
+	*ret_key = tickets->current;
+	pthread_mutex_unlock(&tickets->lock);
+	return ok;
+}
+
+static bool is_named(const struct eddyi_ticket_key *key, const unsigned char *name)
+{
+	return key->made_s && memcmp(key->name, name, sizeof(key->name)) == 0;
+}
+
+/* Copy the key of this name, for the caller to wipe. */
+static bool take_named(struct eddyi_tickets *tickets, const unsigned char *name, uint64_t now_s,
+		       struct eddyi_ticket_key *ret_key, bool *ret_is_old)
+{
+	bool found = true;
+
+	pthread_mutex_lock(&tickets->lock);
+	expire(tickets, now_s);
+	*ret_is_old = is_named(&tickets->previous, name);
+	if (*ret_is_old)
+		*ret_key = tickets->previous;
+	else if (is_named(&tickets->current, name))
+		*ret_key = tickets->current;
+	else
+		found = false;
+	pthread_mutex_unlock(&tickets->lock);
+	return found;
+}
+
+/* ---- tickets ---- */
+
+/* What is authenticated beside the ticket. */
+struct beside {
+	unsigned char name[EDDYI_TICKET_NAME_LEN];
+	unsigned char fingerprint[EDDYI_FINGERPRINT_LEN];
+};
+
+static struct beside beside_of(const struct eddyi_ticket_scope *scope,
+			       const struct eddyi_ticket *ticket)
+{
+	struct beside beside;
+
+	memcpy(beside.name, ticket->name, sizeof(beside.name));
+	memcpy(beside.fingerprint, scope->fingerprint, sizeof(beside.fingerprint));
+	return beside;
+}
+
+int eddyi_tickets_seal(struct eddyi_ticket_scope *scope, const struct eddyi_ticket *ticket,
+		       uint64_t now_s)
+{
+	struct eddyi_ticket_key key;
+	struct beside beside;
+	int r = -EIO;
+
+	if (take_current(scope->tickets, now_s, &key) &&
+	    getrandom(ticket->iv, EDDYI_TICKET_IV_LEN, 0) == EDDYI_TICKET_IV_LEN) {
+		memcpy(ticket->name, key.name, sizeof(key.name));
+		memset(ticket->mac, 0, EDDYI_TICKET_MAC_LEN);
+		beside = beside_of(scope, ticket);
+		if (wc_ChaCha20Poly1305_Encrypt(key.secret, ticket->iv, (byte *)&beside,
+						sizeof(beside), ticket->bytes, ticket->len,
+						ticket->bytes, ticket->mac) == 0)
+			r = 0;
+	}
+	explicit_bzero(&key, sizeof(key));
+	return r;
+}
+
+int eddyi_tickets_open(struct eddyi_ticket_scope *scope, const struct eddyi_ticket *ticket,
+		       uint64_t now_s, bool *ret_is_old)
+{
+	struct beside beside = beside_of(scope, ticket);
+	struct eddyi_ticket_key key;
+	int r;
+
+	if (!take_named(scope->tickets, ticket->name, now_s, &key, ret_is_old))
+		return -ENOKEY;
+	r = wc_ChaCha20Poly1305_Decrypt(key.secret, ticket->iv, (byte *)&beside, sizeof(beside),
+					ticket->bytes, ticket->len, ticket->mac, ticket->bytes);
+	explicit_bzero(&key, sizeof(key));
+	return r == 0 ? 0 : -EBADMSG;
+}
+
+/* ---- contexts ---- */
+
+static uint64_t now_in_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec + 1;
+}
+
+static int answer(WOLFSSL *session, unsigned char name[WOLFSSL_TICKET_NAME_SZ],
+		  unsigned char iv[WOLFSSL_TICKET_IV_SZ], unsigned char mac[WOLFSSL_TICKET_MAC_SZ],
+		  int seals, unsigned char *bytes, int len, int *ret_len, void *arg)
+{
+	struct eddyi_ticket_scope *scope = arg;
+	struct eddyi_ticket ticket = { name, iv, mac, bytes, (uint32_t)len };
+	bool is_old;
+
+	(void)session;
+	*ret_len = len;
+	if (seals)
+		return eddyi_tickets_seal(scope, &ticket, now_in_seconds()) == 0 ?
+			       WOLFSSL_TICKET_RET_OK :
+			       WOLFSSL_TICKET_RET_REJECT;
+	if (eddyi_tickets_open(scope, &ticket, now_in_seconds(), &is_old) < 0)
+		return WOLFSSL_TICKET_RET_REJECT;
+	return is_old ? WOLFSSL_TICKET_RET_CREATE : WOLFSSL_TICKET_RET_OK;
+}
+
+/* Return: NULL when memory is out. */
+static struct eddyi_ticket_scope *find_scope(struct eddyi_tickets *tickets,
+					     const unsigned char *fingerprint)
+{
+	struct eddyi_ticket_scope *scope = tickets->scopes;
+
+	while (scope && memcmp(scope->fingerprint, fingerprint, sizeof(scope->fingerprint)) != 0)
+		scope = scope->next;
+	if (scope)
+		return scope;
+	scope = malloc(sizeof(*scope));
+	if (!scope)
+		return NULL;
+	scope->next = tickets->scopes;
+	scope->tickets = tickets;
+	memcpy(scope->fingerprint, fingerprint, sizeof(scope->fingerprint));
+	tickets->scopes = scope;
+	return scope;
+}
+
+int eddyi_tickets_use(struct eddyi_tickets *tickets, struct WOLFSSL_CTX *context,
+		      const unsigned char fingerprint[EDDYI_FINGERPRINT_LEN])
+{
+	struct eddyi_ticket_scope *scope;
+
+	pthread_mutex_lock(&tickets->lock);
+	scope = find_scope(tickets, fingerprint);
+	pthread_mutex_unlock(&tickets->lock);
+	if (!scope || wolfSSL_CTX_set_TicketEncCb(context, answer) != WOLFSSL_SUCCESS ||
+	    wolfSSL_CTX_set_TicketEncCtx(context, scope) != WOLFSSL_SUCCESS ||
+	    wolfSSL_CTX_set_TicketHint(context, SEALS_S) != WOLFSSL_SUCCESS)
+		return -ENOMEM;
+	wolfSSL_CTX_set_timeout(context, SEALS_S);
+	return 0;
+}
+
+/* ---- the next process ---- */
+
+int eddyi_tickets_save(struct eddyi_tickets *tickets)
+{
+	struct saved saved;
+	int fd = memfd_create("eddy-tickets", MFD_CLOEXEC), r = 0;
+
+	if (fd < 0)
+		return -errno;
+	memcpy(saved.version, version, sizeof(version));
+	pthread_mutex_lock(&tickets->lock);
+	expire(tickets, now_in_seconds());
+	saved.current = tickets->current;
+	saved.previous = tickets->previous;
+	pthread_mutex_unlock(&tickets->lock);
+	if (pwrite(fd, &saved, sizeof(saved), 0) != sizeof(saved))
+		r = -errno;
+	explicit_bzero(&saved, sizeof(saved));
+	if (r == 0)
+		return fd;
+	close(fd);
+	return r;
+}
+
+int eddyi_tickets_load(struct eddyi_tickets *tickets, int fd)
+{
+	struct saved saved;
+	ssize_t r = pread(fd, &saved, sizeof(saved), 0);
+
+	if (r < 0)
+		return -errno;
+	if (r == sizeof(saved) && memcmp(saved.version, version, sizeof(version)) == 0) {
+		pthread_mutex_lock(&tickets->lock);
+		tickets->current = saved.current;
+		tickets->previous = saved.previous;
+		pthread_mutex_unlock(&tickets->lock);
+		r = ftruncate(fd, 0) < 0 ? -errno : 0;
+	} else {
+		r = -EBADMSG;
+	}
+	explicit_bzero(&saved, sizeof(saved));
+	return (int)r;
+}
