@@ -1,0 +1,169 @@
+"""Records of sizes at the edges, received and sent by both roles. big_tls_records.py has all sizes."""
+import os
+import socket
+import subprocess
+import threading
+
+import tls12
+import tls13
+from libssl import FRAME, SUITES, V12, V13, Client, Context, Session
+from tls import TlsCase, at, setUpModule, tearDownModule  # noqa: F401
+from wire import KIB, MIB, PROGRAMS, Wire, pattern, request
+
+RECORD = 16 * KIB
+EDGES = 1, 2, 15, 16, 17, 255, 256, 257, 4095, 4096, 4097, RECORD - 1, RECORD
+RECORD_OVERFLOW = 22
+# Text, which ends at a zero for who prints it.
+DATA = pattern(3 * RECORD).replace(b'\0', b'\1')
+
+
+class Records(TlsCase):
+    sizes = EDGES
+
+    def each(self, check):
+        """Of both versions and all suites."""
+        for version in (V12, V13):
+            for suite in SUITES:
+                with self.subTest(version=hex(version), suite=suite):
+                    check(version, suite, FRAME[version][suite])
+
+    def bodies(self, most=MIB * 7):
+        """The sizes, in lists that are not too long together."""
+        body = []
+        for size in self.sizes:
+            if sum(body) + size > most:
+                yield body
+                body = []
+            body.append(size)
+        yield body
+
+    def begin(self, server, version, suite):
+        wire = Client(server.port, Context(version, suite), timeout=60)
+        self.addCleanup(wire.close)
+        return wire
+
+    def test_the_server_receives(self):
+        server = self.secure()
+
+        def check(version, suite, frame):
+            wire = self.begin(server, version, suite)
+            wire.send(request('PUT', '/files/got', f'Content-Length: {sum(self.sizes)}'))
+            for size in self.sizes:
+                wire.send(DATA[size:2 * size])
+            self.assertIn(wire.read().status, (200, 201))
+            self.assertEqual([size - frame for size in wire.socket.sent[-len(self.sizes):]], list(self.sizes))
+            with open(os.path.join(self.dir, 'got'), 'rb') as file:
+                for size in self.sizes:
+                    self.assertTrue(file.read(size) == DATA[size:2 * size], f'a record of {size} bytes')
+                self.assertEqual(file.read(), b'')
+        self.each(check)
+
+    def test_the_server_sends(self):
+        """The last record of an answer of 16 KiB and some bytes has these bytes."""
+        server = self.secure()
+        self.write('f', DATA)
+
+        def check(version, suite, frame):
+            wire, seen = self.begin(server, version, suite), set()
+
+            def get(size):
+                answer = wire.ask(request('GET', '/files/f', f'Range: bytes=0-{size - 1}'))
+                self.assertTrue(answer.body == DATA[:size], size)
+                return len(answer.raw) + 4
+            head = get(RECORD)
+            for size in self.sizes:
+                del wire.socket.received[:]
+                self.assertEqual(get(RECORD + size - head), head)
+                seen.update(length - frame for length in wire.socket.received)
+            self.assertEqual(seen, {*self.sizes, RECORD})
+        self.each(check)
+
+    def fetch(self, version, suite, play, *args, count=1):
+        """What the client prints to whom `play` answers, on a connection each time."""
+        with socket.create_server(('127.0.0.1', 0)) as listener:
+            listener.settimeout(20)
+            url = f'https://localhost:{listener.getsockname()[1]}/'
+            process = subprocess.Popen([PROGRAMS['fetch'], '--ca', at('ca.pem'), *args, *[url] * count], stdout=subprocess.PIPE)
+            said = []
+            reader = threading.Thread(target=lambda: said.append(process.stdout.read()))
+            reader.start()
+            try:
+                using = Context(version, suite, cert='server')
+                for number in range(count):
+                    sock = listener.accept()[0]
+                    sock.settimeout(20)
+                    with Peer(Session(using, sock)) as peer:
+                        play(peer, number)
+            finally:
+                self.assertEqual(process.wait(60), 0)
+                reader.join()
+                process.stdout.close()
+        return said[0]
+
+    def test_the_client_receives(self):
+        bodies = list(self.bodies())
+        want = b''.join(b'200 ' + b''.join(DATA[size:2 * size] for size in body) + b'\n' for body in bodies)
+
+        def play(peer, number):
+            peer.read_request()
+            peer.send(f'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {sum(bodies[number])}\r\n\r\n')
+            for size in bodies[number]:
+                peer.send(DATA[size:2 * size])
+        self.each(lambda version, suite, _frame: self.assertTrue(self.fetch(version, suite, play, count=len(bodies)) == want))
+
+    def test_the_client_sends(self):
+        """Likewise."""
+        path = os.path.join(self.folder(), 'f')
+
+        def check(version, suite, frame):
+            head = 0
+            for size in (RECORD, *EDGES):
+                length = RECORD + size - head
+                with open(path, 'wb') as file:
+                    file.write(DATA[:length])
+
+                def play(peer, _number, length=length):
+                    nonlocal head
+                    del peer.socket.received[:]
+                    head = len(peer.read_request()) + 4
+                    self.assertTrue(peer.take(length) == DATA[:length])
+                    peer.send('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+                    seen = [size - frame for size in peer.socket.received]
+                    self.assertEqual(seen, [RECORD] * (len(seen) - 1) + [head + length - RECORD * (len(seen) - 1)])
+                self.assertEqual(self.fetch(version, suite, play, '--put', path), b'200 \n')
+        self.each(check)
+
+    def test_too_long_ones_are_refused(self):
+        server = self.secure()
+        for made in (tls12.Client, tls13.Client):
+            for more in (0, 1):
+                with self.subTest(made.__module__, more=more):
+                    sock = socket.create_connection(('127.0.0.1', server.port), timeout=20)
+                    self.addCleanup(sock.close)
+                    client = made(sock)
+                    client.begin()
+                    if made is tls12.Client:
+                        client.exchange()
+                    client.finish()
+                    client.send(tls13.DATA, request('PUT', '/files/x', f'Content-Length: {RECORD + more}'))
+                    client.send(tls13.DATA, DATA[:RECORD + more])
+                    kind = said = None
+                    try:
+                        while kind != tls13.DATA:
+                            kind, said = client.recv()
+                    except tls13.Alerted as alerted:
+                        said = alerted.code
+                    self.assertEqual(said if more else said[:11], RECORD_OVERFLOW if more else b'HTTP/1.1 20')
+
+
+class Peer(Wire):
+    """The server's end of a connection."""
+
+    def __init__(self, session):
+        self.socket, self.buffer = session, b''
+
+    def read_request(self):
+        while b'\r\n\r\n' not in self.buffer:
+            self.more()
+        head, _, self.buffer = self.buffer.partition(b'\r\n\r\n')
+        return head
