@@ -1,14 +1,12 @@
 """Records of sizes at the edges, received and sent by both roles. big_tls_records.py has all sizes."""
 import os
 import socket
-import subprocess
-import threading
 
 import tls12
 import tls13
-from libssl import FRAME, SUITES, V12, V13, Client, Context, Session
-from tls import TlsCase, at, setUpModule, tearDownModule  # noqa: F401
-from wire import KIB, MIB, PROGRAMS, Wire, pattern, request
+from libssl import FRAME, SUITES, V12, V13, Client, Context, fetch
+from tls import TlsCase, setUpModule, tearDownModule  # noqa: F401
+from wire import KIB, MIB, pattern, request
 
 RECORD = 16 * KIB
 EDGES = 1, 2, 15, 16, 17, 255, 256, 257, 4095, 4096, 4097, RECORD - 1, RECORD
@@ -78,38 +76,18 @@ class Records(TlsCase):
             self.assertEqual(seen, {*self.sizes, RECORD})
         self.each(check)
 
-    def fetch(self, version, suite, play, *args, count=1):
-        """What the client prints to whom `play` answers, on a connection each time."""
-        with socket.create_server(('127.0.0.1', 0)) as listener:
-            listener.settimeout(20)
-            url = f'https://localhost:{listener.getsockname()[1]}/'
-            process = subprocess.Popen([PROGRAMS['fetch'], '--ca', at('ca.pem'), *args, *[url] * count], stdout=subprocess.PIPE)
-            said = []
-            reader = threading.Thread(target=lambda: said.append(process.stdout.read()))
-            reader.start()
-            try:
-                using = Context(version, suite, cert='server')
-                for number in range(count):
-                    sock = listener.accept()[0]
-                    sock.settimeout(20)
-                    with Peer(Session(using, sock)) as peer:
-                        play(peer, number)
-            finally:
-                self.assertEqual(process.wait(60), 0)
-                reader.join()
-                process.stdout.close()
-        return said[0]
-
     def test_the_client_receives(self):
         bodies = list(self.bodies())
         want = b''.join(b'200 ' + b''.join(DATA[size:2 * size] for size in body) + b'\n' for body in bodies)
 
-        def play(peer, number):
-            peer.read_request()
-            peer.send(f'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {sum(bodies[number])}\r\n\r\n')
-            for size in bodies[number]:
-                peer.send(DATA[size:2 * size])
-        self.each(lambda version, suite, _frame: self.assertTrue(self.fetch(version, suite, play, count=len(bodies)) == want))
+        def play(peer):
+            for body in bodies:
+                peer.read_request()
+                peer.answer(sum(body))
+                for size in body:
+                    peer.send(DATA[size:2 * size])
+        self.each(lambda version, suite, _frame: self.assertTrue(
+            fetch(Context(version, suite, cert='server'), play, urls=len(bodies)) == want))
 
     def test_the_client_sends(self):
         """Likewise."""
@@ -122,15 +100,15 @@ class Records(TlsCase):
                 with open(path, 'wb') as file:
                     file.write(DATA[:length])
 
-                def play(peer, _number, length=length):
+                def play(peer, length=length):
                     nonlocal head
                     del peer.socket.received[:]
                     head = len(peer.read_request()) + 4
                     self.assertTrue(peer.take(length) == DATA[:length])
-                    peer.send('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+                    peer.answer(0)
                     seen = [size - frame for size in peer.socket.received]
                     self.assertEqual(seen, [RECORD] * (len(seen) - 1) + [head + length - RECORD * (len(seen) - 1)])
-                self.assertEqual(self.fetch(version, suite, play, '--put', path), b'200 \n')
+                self.assertEqual(fetch(Context(version, suite, cert='server'), play, '--put', path), b'200 \n')
         self.each(check)
 
     def test_too_long_ones_are_refused(self):
@@ -154,16 +132,3 @@ class Records(TlsCase):
                     except tls13.Alerted as alerted:
                         said = alerted.code
                     self.assertEqual(said if more else said[:11], RECORD_OVERFLOW if more else b'HTTP/1.1 20')
-
-
-class Peer(Wire):
-    """The server's end of a connection."""
-
-    def __init__(self, session):
-        self.socket, self.buffer = session, b''
-
-    def read_request(self):
-        while b'\r\n\r\n' not in self.buffer:
-            self.more()
-        head, _, self.buffer = self.buffer.partition(b'\r\n\r\n')
-        return head

@@ -4,9 +4,11 @@ import ctypes
 import functools
 import socket
 import struct
+import subprocess
+import tempfile
 
 from tls import at
-from wire import MIB, Lost, Wire
+from wire import MIB, PROGRAMS, Lost, Wire
 
 V12, V13 = 0x303, 0x304
 # What OpenSSL calls those of TLS 1.2, behind the kind of key.
@@ -168,3 +170,40 @@ class Client(Wire):
         except BaseException:
             self.socket.close()
             raise
+
+
+class Peer(Wire):
+    """The server's end of a connection with a client that runs as `pid`."""
+
+    def __init__(self, context, sock, pid):
+        self.pid, self.buffer = pid, b''
+        self.socket = Session(context, sock)
+
+    def read_request(self):
+        while b'\r\n\r\n' not in self.buffer:
+            self.more()
+        head, _, self.buffer = self.buffer.partition(b'\r\n\r\n')
+        return head
+
+    def answer(self, length):
+        """Begin one with a body of this length."""
+        self.send(f'HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n')
+
+
+def fetch(context, play, *args, urls=1):
+    """What the program `fetch` prints of requests to a server that plays as told."""
+    with socket.create_server(('127.0.0.1', 0)) as listener, tempfile.TemporaryFile() as said:
+        listener.settimeout(20)
+        url = f'https://localhost:{listener.getsockname()[1]}/'
+        process = subprocess.Popen([PROGRAMS['fetch'], '--ca', at('ca.pem'), *args, *[url] * urls], stdout=said)
+        try:
+            sock = listener.accept()[0]
+            sock.settimeout(20)
+            with Peer(context, sock, process.pid) as peer:
+                play(peer)
+            assert process.wait(60) == 0, process.returncode
+        finally:
+            process.kill()
+            process.wait()
+        said.seek(0)
+        return said.read()

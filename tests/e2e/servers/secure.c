@@ -17,6 +17,7 @@
 #include <eddy/runtime.h>
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -133,6 +134,15 @@ static int let_go(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "%u", stats.queued);
 }
 
+/* Bytes that are allocated. */
+static int allocated(struct eddy_req *req, struct eddy_res *res)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	(void)req;
+	return eddy_res_ok(res, "%zu", info.uordblks + info.hblkhd);
+}
+
 /* Send on who comes without TLS. */
 static int to_https(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
@@ -224,5 +234,6 @@ int main(int argc, char **argv)
 		return 1;
 	eddy_app_map_get(app, "/held", held);
 	eddy_app_map_post(app, "/let_go/{count}", let_go);
+	eddy_app_map_get(app, "/allocated", allocated);
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }
