@@ -25,9 +25,13 @@ def library():
     lib = ctypes.CDLL('libgnutls.so.30')
     for name in ('gnutls_record_send', 'gnutls_record_recv'):
         getattr(lib, name).restype = ctypes.c_ssize_t
-    for name in ('gnutls_ciphersuite_get', 'gnutls_protocol_get_name', 'gnutls_strerror'):
+    for name in ('gnutls_ciphersuite_get', 'gnutls_protocol_get_name', 'gnutls_strerror', 'gnutls_check_version'):
         getattr(lib, name).restype = ctypes.c_char_p
     return lib
+
+
+def version():
+    return library().gnutls_check_version(None).decode()
 
 
 def must(result):

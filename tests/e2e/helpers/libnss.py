@@ -9,7 +9,7 @@ import subprocess
 from tls import at, openssl
 from wire import MIB, Lost
 
-CODES = {('AES_128_GCM_SHA256', 'EC'): 0xc02b, ('AES_256_GCM_SHA384', 'EC'): 0xc02c, ('CHACHA20_POLY1305_SHA256', 'EC'): 0xcca9,
+CODES = {('AES_128_GCM_SHA256', 'ECDSA'): 0xc02b, ('AES_256_GCM_SHA384', 'ECDSA'): 0xc02c, ('CHACHA20_POLY1305_SHA256', 'ECDSA'): 0xcca9,
          ('AES_128_GCM_SHA256', 'RSA'): 0xc02f, ('AES_256_GCM_SHA384', 'RSA'): 0xc030, ('CHACHA20_POLY1305_SHA256', 'RSA'): 0xcca8,
          ('AES_128_GCM_SHA256', '1.3'): 0x1301, ('AES_256_GCM_SHA384', '1.3'): 0x1302, ('CHACHA20_POLY1305_SHA256', '1.3'): 0x1303}
 SECURITY, AS_CLIENT, AS_SERVER, TICKETS, ALPN = 1, 5, 6, 18, 26
@@ -31,9 +31,9 @@ class Info(ctypes.Structure):
 def library():
     lib = ctypes.CDLL('libssl3.so')     # brings the others with it
     for name in ('PR_ImportTCPSocket', 'SSL_ImportFD', 'PK11_FindCertFromNickname', 'PK11_FindKeyByAnyCert', 'SSL_GetImplementedCiphers',
-                 'SSL_GetExperimentalAPI', 'PR_ErrorToName'):
+                 'SSL_GetExperimentalAPI'):
         getattr(lib, name).restype = ctypes.c_void_p
-    lib.PR_ErrorToName.restype = ctypes.c_char_p
+    lib.PR_ErrorToName.restype = lib.NSS_GetVersion.restype = ctypes.c_char_p
     folder = at('nss')
     os.mkdir(folder)
     subprocess.run(['certutil', '-N', '--empty-password', '-d', folder], check=True)
@@ -42,6 +42,10 @@ def library():
     must(lib, lib.NSS_SetDomesticPolicy())
     must(lib, lib.SSL_ConfigServerSessionIDCache(0, 0, 0, None))
     return lib
+
+
+def version():
+    return library().NSS_GetVersion().decode().split()[0]
 
 
 def must(lib, result):

@@ -173,11 +173,10 @@ class Client(Wire):
 
 
 class Peer(Wire):
-    """The server's end of a connection with a client that runs as `pid`."""
+    """Our end of a session, in either role; `pid` is the process at the other."""
 
-    def __init__(self, context, sock, pid):
-        self.pid, self.buffer = pid, b''
-        self.socket = Session(context, sock)
+    def __init__(self, session, pid=None):
+        self.socket, self.buffer, self.pid = session, b'', pid
 
     def read_request(self):
         while b'\r\n\r\n' not in self.buffer:
@@ -185,9 +184,9 @@ class Peer(Wire):
         head, _, self.buffer = self.buffer.partition(b'\r\n\r\n')
         return head
 
-    def answer(self, length):
+    def answer(self, length, *headers):
         """Begin one with a body of this length."""
-        self.send(f'HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n')
+        self.send('\r\n'.join(('HTTP/1.1 200 OK', f'Content-Length: {length}', *headers, '', '')))
 
 
 def fetch(context, play, *args, urls=1):
@@ -199,7 +198,7 @@ def fetch(context, play, *args, urls=1):
         try:
             sock = listener.accept()[0]
             sock.settimeout(20)
-            with Peer(context, sock, process.pid) as peer:
+            with Peer(Session(context, sock), process.pid) as peer:
                 play(peer)
             assert process.wait(60) == 0, process.returncode
         finally:
