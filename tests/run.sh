@@ -13,7 +13,7 @@ exist() { compgen -G "$root/tests/$1*$2" >/dev/null; }
 find_families() {
 	local name
 	! exist fuzz/ .c || families+=(fuzz)
-	for name in big soak qemu; do
+	for name in big interop soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
 	families+=(abi asan-clang cancels chaos debian roots site tlsfuzzer tsan tsan-gcc valgrind valgrind-clang wolfssl)
@@ -218,7 +218,7 @@ run_cancels() {
 
 run_e2e_family() { # FAMILY [FOLDER [NOUN]]
 	local folder=${2:-$root/build} extra=all-micro
-	case $1 in qemu | soak) extra=all-tests ;; esac
+	case $1 in interop | qemu | soak) extra=all-tests ;; esac
 	compile "$folder" all "$extra" || {
 		case_is "$1" 'not ok' "${folder##*/} builds"
 		return
@@ -232,6 +232,15 @@ run_soak() {
 		run_e2e_family soak "$asan_folder" chaos
 	fi
 	run_e2e_family soak "$root/build" overload
+}
+
+# What was shaken with whom is shown as a table.
+run_interop() {
+	local -x EDDY_INTEROP_TABLE
+	EDDY_INTEROP_TABLE=$(mktemp)
+	run_e2e_family interop
+	cat "$EDDY_INTEROP_TABLE"
+	rm -f "$EDDY_INTEROP_TABLE"
 }
 
 # The site takes longer to be made than the manual pages.
@@ -279,7 +288,7 @@ run_wolfssl() {
 
 run_family() {
 	case $1 in
-	abi | asan-clang | cancels | chaos | debian | fuzz | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
+	abi | asan-clang | cancels | chaos | debian | fuzz | interop | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }

@@ -27,7 +27,8 @@ from wire import MIB, PROGRAMS, Lost, pattern, request
 PROGRAMS_OF_PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'interop')
 VERSIONS = {'TLSv1.2': V12, 'TLSv1.3': V13}
 CERTS = {'P-256': 'server', 'P-384': 'p384', 'RSA-2048': 'rsa'}
-ALERT, DATA_RECORD, GOODBYE_SIZE, UPDATE_SIZE = 21, 23, 2 + 17, 5 + 17
+ALERT, DATA_RECORD = 21, 23
+GOODBYE, UPDATE, PADDING = 2 + 17, 5 + 17, 16      # bytes of their records in TLS 1.3; Java adds padding
 SECONDS = 30
 DATA = pattern(2 * MIB + 1234).replace(b'\0', b'\1')
 JAVA_BYTES = 1 << 18     # after which Java sends a KeyUpdate
@@ -95,7 +96,7 @@ def records(data):
 
 
 def is_goodbye(version, record):
-    return record[0] == ALERT if version == 'TLSv1.2' else record == (DATA_RECORD, GOODBYE_SIZE)
+    return record[0] == ALERT if version == 'TLSv1.2' else record in ((DATA_RECORD, GOODBYE), (DATA_RECORD, GOODBYE + PADDING))
 
 
 class Library:
@@ -138,7 +139,8 @@ class Plain:
 
 
 class Tunnel(Library):
-    """A peer that is a program."""
+    """A peer that is a program, and remembers sessions itself."""
+    ticket = None
 
     def __init__(self, command, role, version, suite, key, port=None):
         self.listener = socket.create_server(('127.0.0.1', 0))
@@ -202,7 +204,7 @@ def run(*command, env=None):
 
 class Shakes:
     """What each peer is asked to do. Its `kind` and `args` make it, `name` is for the table."""
-    kind, picks_suites, why_no_updates = Library, True, None
+    kind, picks_suites, why_no_updates, update_size = Library, True, None, UPDATE
 
     @classmethod
     def setUpClass(cls):
@@ -354,9 +356,8 @@ class Shakes:
 
     def assertUpdates(self, flows, role, theirs, ours):
         """How many KeyUpdates have passed; None: any number, but one."""
-        found = [sum(record == (DATA_RECORD, UPDATE_SIZE) for record in side) for side in flows[0]]
-        if role == 'server':
-            found.reverse()
+        sides = flows[0] if role == 'client' else reversed(flows[0])
+        found = [side.count((DATA_RECORD, size)) for side, size in zip(sides, (self.update_size, UPDATE), strict=True)]
         for count, want in zip(found, (theirs, ours), strict=True):
             self.assertTrue(count == want if want is not None else count > 1, f'{found} KeyUpdates of theirs and ours')
 
@@ -450,7 +451,7 @@ class Go(Shakes, TlsCase):
 
 
 class Java(Shakes, TlsCase):
-    kind, using = Tunnel, staticmethod(java)
+    kind, using, update_size = Tunnel, staticmethod(java), UPDATE + PADDING
 
     @classmethod
     def prepare(cls):

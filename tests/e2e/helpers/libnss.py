@@ -4,9 +4,10 @@ import ctypes
 import functools
 import os
 import socket
+import ssl
 import subprocess
 
-from tls import at, openssl
+from tls import at, openssl, text_of
 from wire import MIB, Lost
 
 CODES = {('AES_128_GCM_SHA256', 'ECDSA'): 0xc02b, ('AES_256_GCM_SHA384', 'ECDSA'): 0xc02c, ('CHACHA20_POLY1305_SHA256', 'ECDSA'): 0xcca9,
@@ -14,10 +15,15 @@ CODES = {('AES_128_GCM_SHA256', 'ECDSA'): 0xc02b, ('AES_256_GCM_SHA384', 'ECDSA'
          ('AES_128_GCM_SHA256', '1.3'): 0x1301, ('AES_256_GCM_SHA384', '1.3'): 0x1302, ('CHACHA20_POLY1305_SHA256', '1.3'): 0x1303}
 SECURITY, AS_CLIENT, AS_SERVER, TICKETS, ALPN = 1, 5, 6, 18, 26
 SHUT_WR = 1
+CERTS = 'server', 'p384', 'rsa'
 
 
 class Versions(ctypes.Structure):
     _fields_ = [('min', ctypes.c_uint16), ('max', ctypes.c_uint16)]
+
+
+class Item(ctypes.Structure):
+    _fields_ = [('kind', ctypes.c_int), ('data', ctypes.c_void_p), ('size', ctypes.c_uint)]
 
 
 class Info(ctypes.Structure):
@@ -30,7 +36,7 @@ class Info(ctypes.Structure):
 @functools.cache
 def library():
     lib = ctypes.CDLL('libssl3.so')     # brings the others with it
-    for name in ('PR_ImportTCPSocket', 'SSL_ImportFD', 'PK11_FindCertFromNickname', 'PK11_FindKeyByAnyCert', 'SSL_GetImplementedCiphers',
+    for name in ('PR_ImportTCPSocket', 'SSL_ImportFD', 'CERT_GetDefaultCertDB', 'CERT_FindCertByDERCert', 'PK11_FindKeyByAnyCert', 'SSL_GetImplementedCiphers',
                  'SSL_GetExperimentalAPI'):
         getattr(lib, name).restype = ctypes.c_void_p
     lib.PR_ErrorToName.restype = lib.NSS_GetVersion.restype = ctypes.c_char_p
@@ -38,6 +44,11 @@ def library():
     os.mkdir(folder)
     subprocess.run(['certutil', '-N', '--empty-password', '-d', folder], check=True)
     subprocess.run(['certutil', '-A', '-n', 'ca', '-t', 'C,,', '-i', at('ca.pem'), '-d', folder], check=True)
+    # Before it is opened: what others add later is not always seen.
+    for cert in CERTS:
+        path = at(f'{cert}.nss')
+        openssl('pkcs12', '-export', '-in', at(f'{cert}.pem'), '-inkey', at(f'{cert}.key'), '-name', cert, '-out', path, '-passout', 'pass:')
+        subprocess.run(['pk12util', '-i', path, '-W', '', '-d', folder], check=True, stdout=subprocess.DEVNULL)
     must(lib, lib.NSS_InitReadWrite(f'sql:{folder}'.encode()))
     must(lib, lib.NSS_SetDomesticPolicy())
     must(lib, lib.SSL_ConfigServerSessionIDCache(0, 0, 0, None))
@@ -56,12 +67,13 @@ def must(lib, result):
 
 @functools.cache
 def imported(cert):
-    """The certificate and its key."""
-    lib = library()
-    openssl('pkcs12', '-export', '-in', at(f'{cert}.pem'), '-inkey', at(f'{cert}.key'), '-name', cert, '-out', at(f'{cert}.nss'), '-passout', 'pass:')
-    subprocess.run(['pk12util', '-i', at(f'{cert}.nss'), '-W', '', '-d', at('nss')], check=True, stdout=subprocess.DEVNULL)
-    found = ctypes.c_void_p(lib.PK11_FindCertFromNickname(cert.encode(), None))
-    return found, ctypes.c_void_p(lib.PK11_FindKeyByAnyCert(found, None))
+    """The certificate and its key. Those of one subject share a nickname."""
+    lib, der = library(), ssl.PEM_cert_to_DER_cert(text_of(f'{cert}.pem'))
+    data = ctypes.create_string_buffer(der, len(der))
+    found = lib.CERT_FindCertByDERCert(ctypes.c_void_p(lib.CERT_GetDefaultCertDB()), ctypes.byref(Item(0, ctypes.addressof(data), len(der))))
+    if not found:
+        raise Lost(f'no certificate {cert}')
+    return ctypes.c_void_p(found), ctypes.c_void_p(lib.PK11_FindKeyByAnyCert(ctypes.c_void_p(found), None))
 
 
 class Context:
