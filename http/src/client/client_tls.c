@@ -15,8 +15,6 @@
 
 /* Sessions that are kept, one for an origin: the library takes 37 KiB for each. */
 #define SESSIONS_MAX 8
-/* Seconds. */
-#define LIFETIME_UNKNOWN 3600
 
 /* What a server has given for the next time: a ticket, or a number. */
 struct memory {
@@ -134,10 +132,6 @@ static void take_session(void *arg)
 	WOLFSSL_SESSION *session = wolfSSL_get1_session(conn->wire.tls->session);
 	struct memory *memory = NULL;
 
-	/* In TLS 1.2 the lifetime 0 of a ticket is an unknown one (RFC 5077 section 3.3); the library takes it for over. */
-	if (session && wolfSSL_version(conn->wire.tls->session) == TLS1_2_VERSION &&
-	    wolfSSL_SESSION_get_timeout(session) == 0)
-		wolfSSL_SSL_SESSION_set_timeout(session, LIFETIME_UNKNOWN);
 	if (session && wolfSSL_SESSION_is_resumable(session))
 		memory = malloc(sizeof(*memory) + conn->origin.len);
 	if (!memory) {

@@ -55,8 +55,7 @@ static int set_up(WOLFSSL_CTX *context, const struct eddyi_tls_client_options *o
 	else
 		wolfSSL_CTX_set_verify(context, WOLFSSL_VERIFY_PEER, eddyi_tls_chain_verify);
 	if (wolfSSL_CTX_SetMinVersion(context, WOLFSSL_TLSV1_2) != WOLFSSL_SUCCESS ||
-	    !eddyi_tls_points_limit(context) ||
-	    wolfSSL_CTX_UseSessionTicket(context) != WOLFSSL_SUCCESS)
+	    !eddyi_tls_points_limit(context))
 		return -ENOMEM;
 	if (wolfSSL_CTX_set_cipher_list(context, ciphers) != WOLFSSL_SUCCESS)
 		return options->ciphers ? -EPROTONOSUPPORT : -ENOMEM;
