@@ -16,7 +16,7 @@ SUITES = {'AES_128_GCM_SHA256': 'AES128-GCM-SHA256', 'AES_256_GCM_SHA384': 'AES2
           'CHACHA20_POLY1305_SHA256': 'CHACHA20-POLY1305'}
 FRAME = {V12: {suite: 16 if 'CHACHA' in suite else 24 for suite in SUITES}, V13: dict.fromkeys(SUITES, 17)}   # bytes of a record that are no data
 SET_HOST, SET_MIN_VERSION, SET_MAX_VERSION = 55, 123, 124
-PEM, VERIFY, ZERO_RETURN, EARLIER_END = 1, 1, 6, 1 << 7
+PEM, VERIFY, ZERO_RETURN = 1, 1, 6
 HEADER, HANDSHAKE, KEY_UPDATE = 256, 22, 24
 WATCH = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_ubyte), ctypes.c_size_t, ctypes.c_void_p,
                          ctypes.c_void_p)
