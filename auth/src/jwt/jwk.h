@@ -65,13 +65,15 @@ struct eddyi_jwk_kind {
 
 extern const struct eddyi_jwk_kind eddyi_jwk_rsa, eddyi_jwk_ec, eddyi_jwk_okp, eddyi_jwk_oct;
 
+struct eddy_verifier;
+
 /* Once it is made:
- * 1. Nothing changes but .refs, so that any thread may use it: wolfCrypt's own keys, which are not for several
- *    threads at once, are made of the numbers for each use.
+ * 1. Nothing changes but .refs and what is inside of .verifier, which takes care of itself: any thread may use the key. wolfCrypt's
+ *    own keys, which are not for several threads at once, are made of the numbers for each use.
  * 2. The numbers are as RFC 7518 and RFC 8037 have them, of exactly their width, and checked by their kind.
  * 3. Of a key that is not private .ptr of its private numbers is NULL; of a private one all numbers are there.
  * 4. .algs is not 0.
- * 5. All of it is one allocation, which is wiped before it is freed. */
+ * 5. All of it but .verifier, which reads a secret in .numbers, is one allocation, which is wiped before it is freed. */
 struct eddy_jwk {
 	const struct eddyi_jwk_kind *kind;
 	const struct eddyi_jwk_curve *curve;
@@ -79,6 +81,7 @@ struct eddy_jwk {
 	bool is_private;
 	bool can_sign, can_verify;
 	atomic_uint refs;
+	struct eddy_verifier *verifier; /* NULL: the kind verifies */
 	struct eddy_str kid;
 	struct eddy_str numbers[EDDYI_JWK_NUMBERS];
 	size_t size;

@@ -1,0 +1,316 @@
+#include <eddy/verifier.h>
+
+#include "keys.h"
+
+#include <errno.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/rsa.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPARES 8
+#define COORDINATE_MAX 66
+/* SEQUENCE and two INTEGERs, each with a zero in front. */
+#define DER_MAX (3 + 2 * (3 + COORDINATE_MAX))
+
+/* What one signature at a time is verified with, ready for the next one. */
+struct context {
+	unsigned bits;
+	bool is_pss;
+	EVP_MAC_CTX *mac; /* of a secret; the others are of public keys */
+	EVP_MD_CTX *hash;
+	EVP_PKEY_CTX *public;
+};
+
+/* Nothing changes but the spares: a thread takes the one of its slot out while it uses it. */
+struct eddy_verifier {
+	EVP_PKEY *key; /* NULL: there is a secret */
+	struct eddy_str secret;
+	size_t width; /* of a coordinate; 0: no ECDSA */
+	_Atomic(struct context *) spares[SPARES];
+};
+
+/* ---- what is fetched once ---- */
+
+static const char *const names[] = { "SHA2-256", "SHA2-384", "SHA2-512" };
+static EVP_MD *hashes[3];
+static EVP_MAC *hmac;
+
+static void fetch(void)
+{
+	for (int i = 0; i < 3; i++)
+		hashes[i] = EVP_MD_fetch(NULL, names[i], NULL);
+	hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+	ERR_clear_error();
+}
+
+static void fetch_once(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, fetch);
+}
+
+/* ---- contexts ---- */
+
+static void free_context(struct context *context)
+{
+	if (!context)
+		return;
+	EVP_MAC_CTX_free(context->mac);
+	EVP_MD_CTX_free(context->hash);
+	EVP_PKEY_CTX_free(context->public);
+	free(context);
+}
+
+static bool set_secret(struct context *context, struct eddy_str secret)
+{
+	OSSL_PARAM params[] = {
+		OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST,
+						 (char *)names[context->bits / 128 - 2], 0),
+		OSSL_PARAM_construct_end(),
+	};
+
+	context->mac = hmac ? EVP_MAC_CTX_new(hmac) : NULL;
+	return context->mac && EVP_MAC_init(context->mac, (const unsigned char *)secret.ptr,
+					    secret.len, params) == 1;
+}
+
+static bool set_key(struct context *context, EVP_PKEY *key)
+{
+	const EVP_MD *hash = hashes[context->bits / 128 - 2];
+
+	context->hash = EVP_MD_CTX_new();
+	context->public = EVP_PKEY_CTX_new(key, NULL);
+	return hash && context->hash && context->public &&
+	       EVP_DigestInit_ex2(context->hash, hash, NULL) == 1 &&
+	       EVP_PKEY_verify_init(context->public) == 1 &&
+	       EVP_PKEY_CTX_set_signature_md(context->public, hash) == 1 &&
+	       (!context->is_pss ||
+		(EVP_PKEY_CTX_set_rsa_padding(context->public, RSA_PKCS1_PSS_PADDING) == 1 &&
+		 EVP_PKEY_CTX_set_rsa_pss_saltlen(context->public, RSA_PSS_SALTLEN_DIGEST) == 1));
+}
+
+/* Return: NULL on allocation failure. */
+static struct context *new_context(const struct eddy_verifier *verifier, unsigned bits, bool is_pss)
+{
+	struct context *context = calloc(1, sizeof(*context));
+
+	if (!context)
+		return NULL;
+	context->bits = bits;
+	context->is_pss = is_pss;
+	if (verifier->key ? set_key(context, verifier->key) :
+			    set_secret(context, verifier->secret))
+		return context;
+	free_context(context);
+	return NULL;
+}
+
+/* The thread's own, as long as there are no more threads than slots. */
+static _Atomic(struct context *) *spare_of(struct eddy_verifier *verifier)
+{
+	static atomic_uint threads;
+	static _Thread_local unsigned slot;
+
+	if (!slot)
+		slot = 1 + atomic_fetch_add(&threads, 1) % SPARES;
+	return &verifier->spares[slot - 1];
+}
+
+/* ---- verifying ---- */
+
+static bool is_mac(struct context *context, struct eddy_str text, struct eddy_str signature)
+{
+	unsigned char mac[EVP_MAX_MD_SIZE];
+	size_t len;
+	/* Without a key: with the last one. */
+	bool fits = EVP_MAC_init(context->mac, NULL, 0, NULL) == 1 &&
+		    EVP_MAC_update(context->mac, (const unsigned char *)text.ptr, text.len) == 1 &&
+		    EVP_MAC_final(context->mac, mac, &len, sizeof(mac)) == 1 &&
+		    len == signature.len && CRYPTO_memcmp(mac, signature.ptr, len) == 0;
+
+	OPENSSL_cleanse(mac, sizeof(mac));
+	return fits;
+}
+
+/* An INTEGER of DER: no zeros in front, but one where the number would be negative. Return: behind it. */
+static unsigned char *put_number(unsigned char *to, const unsigned char *bytes, size_t len)
+{
+	size_t zero;
+
+	for (; len > 1 && !*bytes; len--)
+		bytes++;
+	zero = *bytes >> 7;
+	*to++ = 0x02;
+	*to++ = (unsigned char)(zero + len);
+	*to = 0;
+	memcpy(to + zero, bytes, len);
+	return to + zero + len;
+}
+
+/* Return: its length. */
+static size_t to_der(const unsigned char *halves, size_t width, unsigned char der[DER_MAX])
+{
+	unsigned char numbers[DER_MAX];
+	size_t len = (size_t)(put_number(put_number(numbers, halves, width), halves + width, width) -
+			      numbers);
+	size_t head = 0;
+
+	der[head++] = 0x30;
+	if (len >= 0x80)
+		der[head++] = 0x81;
+	der[head++] = (unsigned char)len;
+	memcpy(der + head, numbers, len);
+	return head + len;
+}
+
+static bool is_signature(struct context *context, size_t width, struct eddy_str text,
+			 struct eddy_str signature)
+{
+	const unsigned char *bytes = (const unsigned char *)signature.ptr;
+	unsigned char hash[EVP_MAX_MD_SIZE], der[DER_MAX];
+	size_t len = signature.len;
+	unsigned hash_len;
+
+	if (width && len != 2 * width)
+		return false;
+	if (width) {
+		len = to_der(bytes, width, der);
+		bytes = der;
+	}
+	return EVP_DigestInit_ex2(context->hash, NULL, NULL) == 1 &&
+	       EVP_DigestUpdate(context->hash, text.ptr, text.len) == 1 &&
+	       EVP_DigestFinal_ex(context->hash, hash, &hash_len) == 1 &&
+	       EVP_PKEY_verify(context->public, bytes, len, hash, hash_len) == 1;
+}
+
+/* Why it failed. */
+static int take_error(void)
+{
+	unsigned long error;
+	int r = -EKEYREJECTED;
+
+	while ((error = ERR_get_error()))
+		if (ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE)
+			r = -ENOMEM;
+	return r;
+}
+
+int eddy_verifier_check(struct eddy_verifier *verifier, unsigned bits, bool is_pss,
+			struct eddy_str text, struct eddy_str signature)
+{
+	_Atomic(struct context *) *spare = spare_of(verifier);
+	struct context *context = atomic_exchange(spare, NULL);
+	bool fits;
+
+	if (context && (context->bits != bits || context->is_pss != is_pss)) {
+		free_context(context);
+		context = NULL;
+	}
+	if (!context)
+		context = new_context(verifier, bits, is_pss);
+	if (!context) {
+		ERR_clear_error();
+		return -ENOMEM;
+	}
+	fits = verifier->key ? is_signature(context, verifier->width, text, signature) :
+			       is_mac(context, text, signature);
+	free_context(atomic_exchange(spare, context));
+	return fits ? 0 : take_error();
+}
+
+/* ---- keys ---- */
+
+void eddy_verifier_free(struct eddy_verifier *verifier)
+{
+	if (!verifier)
+		return;
+	for (int i = 0; i < SPARES; i++)
+		free_context(verifier->spares[i]);
+	EVP_PKEY_free(verifier->key);
+	free(verifier);
+}
+
+/* Takes the builder. Return: NULL when memory is out, or the parts are no key. */
+static struct eddy_verifier *new_verifier(const char *algorithm, OSSL_PARAM_BLD *builder)
+{
+	struct eddy_verifier *verifier = calloc(1, sizeof(*verifier));
+
+	fetch_once();
+	if (verifier)
+		verifier->key = eddyi_keys_make(algorithm, EVP_PKEY_PUBLIC_KEY, builder);
+	else
+		OSSL_PARAM_BLD_free(builder);
+	if (verifier && verifier->key)
+		return verifier;
+	free(verifier);
+	ERR_clear_error();
+	return NULL;
+}
+
+static BIGNUM *number_of(struct eddy_str bytes)
+{
+	return BN_bin2bn((const unsigned char *)bytes.ptr, (int)bytes.len, NULL);
+}
+
+struct eddy_verifier *eddy_verifier_of_rsa(struct eddy_str n, struct eddy_str e)
+{
+	BIGNUM *numbers[] = { number_of(n), number_of(e) };
+	OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+	struct eddy_verifier *verifier = NULL;
+
+	if (builder && numbers[0] && numbers[1] &&
+	    OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, numbers[0]) &&
+	    OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, numbers[1])) {
+		verifier = new_verifier("RSA", builder);
+		builder = NULL;
+	}
+	OSSL_PARAM_BLD_free(builder);
+	BN_free(numbers[0]);
+	BN_free(numbers[1]);
+	return verifier;
+}
+
+struct eddy_verifier *eddy_verifier_of_ec(struct eddy_str x, struct eddy_str y)
+{
+	const char *curve = x.len == 32 ? "P-256" :
+			    x.len == 48 ? "P-384" :
+			    x.len == 66 ? "P-521" :
+					  NULL;
+	OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+	struct eddy_verifier *verifier = NULL;
+	char point[1 + 2 * COORDINATE_MAX] = { POINT_CONVERSION_UNCOMPRESSED };
+
+	if (builder && curve && y.len == x.len) {
+		memcpy(point + 1, x.ptr, x.len);
+		memcpy(point + 1 + x.len, y.ptr, y.len);
+		if (OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, curve,
+						    0) &&
+		    OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point,
+						     1 + 2 * x.len)) {
+			verifier = new_verifier("EC", builder);
+			builder = NULL;
+		}
+	}
+	OSSL_PARAM_BLD_free(builder);
+	if (verifier)
+		verifier->width = x.len;
+	return verifier;
+}
+
+struct eddy_verifier *eddy_verifier_of_secret(struct eddy_str secret)
+{
+	struct eddy_verifier *verifier = calloc(1, sizeof(*verifier));
+
+	fetch_once();
+	if (verifier)
+		verifier->secret = secret;
+	return verifier;
+}
