@@ -61,8 +61,8 @@ Test(jwt_memory, where_there_is_none_it_is_said)
 	cr_expect_geq(try_each(sign, &job), 5);
 	job.text = eddy_str_from(job.made);
 	cr_expect_geq(try_each(parse, &job), 10);
-	/* A claim takes none, nor does a signature. */
-	cr_expect_eq(try_each(verify, &job), 0);
+	/* A claim takes none; the first signature may take a context of libcrypto's. */
+	cr_expect_leq(try_each(verify, &job), 1);
 	eddy_jwt_unref(job.token);
 	free(job.made);
 	json_decref(job.claims);

@@ -1,4 +1,6 @@
 /* Tests of eddy/jwt.h: whose signature is believed. */
+#include "jwt/jwk.h"
+
 #include "keys.h"
 #include "lacking.h"
 #include "rfc.h"
@@ -360,14 +362,17 @@ static int verify_cancelled(void *arg)
 	return 0;
 }
 
-/* The offload pool, which would look at it, does not begin. */
+/* The offload pool, which would look at it, does not begin. libcrypto verifies ES256 at once. */
 Test(jwt_verify, who_is_cancelled_does_not_know)
 {
 	for (size_t i = 0; i < COUNT(kinds); i++) {
-		bool suspends = kinds[i].alg == EDDY_JWS_ES256;
 		struct cancelled use = { .set = set_of_json(KEYS),
 					 .good = token_of_kind(i, true),
 					 .bad = token_of_kind(i, false) };
+
+		bool suspends =
+			kinds[i].alg == EDDY_JWS_ES256 &&
+			!eddy_keyset_find(use.set, eddy_str_from("p256"), EDDY_JWS_ES256)->verifier;
 
 		cr_assert_eq(eddy_run(NULL, verify_cancelled, &use), 0);
 		cr_expect_eq(use.good_is, suspends ? -ECANCELED : 0, "%zu", i);

@@ -216,7 +216,8 @@ Test(keyset, has_no_more_values_than_keys_could_need)
 	}
 }
 
-/* A key that there was no memory for is not skipped: the set would lack it until it is fetched again. */
+/* A key that there was no memory for is not skipped: the set would lack it until it is fetched again. Where only its verifier has none,
+ * wolfCrypt verifies. */
 Test(keyset, is_whole_or_not_there)
 {
 	char *json = keys_json("{'keys':[{" RFC_P256_PUBLIC "},{" RFC_ED25519_PUBLIC "}]}");
@@ -230,8 +231,8 @@ Test(keyset, is_whole_or_not_there)
 		r = eddy_keyset_parse(eddy_str_from(json), &set);
 		was = failing_at;
 		failing_at = 0;
-		cr_expect(eq(int, r, was ? 0 : -ENOMEM), "%d", at);
-		cr_expect(eq(sz, set ? eddy_keyset_count(set) : 0, was ? 2 : 0), "%d", at);
+		cr_expect(r == 0 || (!was && r == -ENOMEM), "%d: %d", at, r);
+		cr_expect(eq(sz, set ? eddy_keyset_count(set) : 0, r == 0 ? 2 : 0), "%d", at);
 		eddy_keyset_unref(set);
 	}
 	cr_expect(gt(int, at, 5), "the set, and two for each key");

@@ -77,7 +77,7 @@ EDDY_BEARER_API void eddy_route_authorize(struct eddy_route *route, const struct
 EDDY_BEARER_API const struct eddy_jwt *eddy_req_token(const struct eddy_req *req);
 
 /* Read its claims into a struct, as eddy_json_into() does; strings live as long as the request.
- * Return: 0; -EINVAL, and a sentence in `ret_why` (EDDY_WHY_SIZE bytes, or NULL); -ENOENT without a token. */
+ * Return: 0; -EINVAL, and a sentence in `ret_why` (EDDY_WHY_SIZE bytes, or NULL); -ENOENT without a token; -ENOMEM. */
 #define eddy_req_claims_into(req, members, ret_target, ret_why)                                    \
 	eddy_req_claims_read((req), (members), sizeof(members) / sizeof(*(members)), (ret_target), \
 			     (ret_why))

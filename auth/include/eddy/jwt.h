@@ -80,7 +80,8 @@ EDDY_API struct eddy_str eddy_jwt_text(const struct eddy_jwt *token);
 EDDY_API enum eddy_jws_alg eddy_jwt_alg(const struct eddy_jwt *token);
 EDDY_API struct eddy_str eddy_jwt_kid(const struct eddy_jwt *token);
 
-/* Get its claims: an object, borrowed from the token. */
+/* Get its claims: an object, borrowed from the token. It is made at the first call; the functions below don't need it. Any thread.
+ * Return: NULL on allocation failure. */
 EDDY_API const json_t *eddy_jwt_claims(const struct eddy_jwt *token);
 
 /* Get one that is a string; .ptr is NULL when it is not there, or something else. */

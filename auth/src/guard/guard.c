@@ -242,7 +242,9 @@ int eddy_req_claims_read(const struct eddy_req *req, const struct eddy_member *m
 			 size_t count, void *ret_target, char *ret_why)
 {
 	const struct eddy_jwt *token = eddy_req_token(req);
+	const json_t *claims = token ? eddy_jwt_claims(token) : NULL;
 
-	return token ? eddy_json_read(eddy_jwt_claims(token), members, count, ret_target, ret_why) :
-		       -ENOENT;
+	if (!claims)
+		return token ? -ENOMEM : -ENOENT;
+	return eddy_json_read(claims, members, count, ret_target, ret_why);
 }

@@ -228,10 +228,9 @@ static int verify(void *arg)
 
 	if (!key->verifier)
 		return key->kind->verify(use);
-	return eddy_verifier_check(key->verifier, 8 * eddyi_jws_digest(use->alg)->len, is_pss,
-				   use->text,
-				   eddy_str((const char *)use->signature,
-					    key->kind->signature_len(key, use->alg)));
+	return eddy_verifier_check(
+		key->verifier, 8 * eddyi_jws_digest(use->alg)->len, is_pss, use->text,
+		eddy_str((const char *)use->signature, key->kind->signature_len(key, use->alg)));
 }
 
 /* libcrypto takes less than 0.1 ms, but for ES384 and ES512. */

@@ -1,7 +1,6 @@
 #include "jwt.h"
 
 #include "base64url.h"
-#include "json.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,45 +49,24 @@ static bool cut(struct eddy_str text, struct parts *ret_parts)
 	return true;
 }
 
-/* `scratch` has room for what the text stands for. Return: 0, EDDY_JWT_MALFORMED, -ENOMEM. */
-static int read_object(struct eddy_str text, unsigned char *scratch, json_t **ret_object)
+/* Decode one part and go past it. Return: false, it is malformed. */
+static bool decode(struct eddy_str part, unsigned char **to, struct eddy_str *ret_bytes)
 {
-	ssize_t len = eddyi_base64url_decode(text, scratch);
-	int r = len < 0 ? -EBADMSG :
-			  eddyi_auth_json_parse(eddy_str((char *)scratch, (size_t)len), ret_object);
+	ssize_t len = eddyi_base64url_decode(part, *to);
 
-	return r == -EBADMSG ? EDDY_JWT_MALFORMED : r;
-}
-
-/* Return: as read_object(). */
-static int fill(struct eddy_jwt *token, struct eddy_str text, const struct parts *parts)
-{
-	unsigned char *signature = token->bytes + text.len;
-	ssize_t len = eddyi_base64url_decode(parts->signature, signature);
-	int r = len < 0 ? EDDY_JWT_MALFORMED : 0;
-
-	token->signature = eddy_str((char *)signature, (size_t)len);
-	/* Where the text is to be is room for what each of its parts stands for. */
-	if (!r)
-		r = read_object(parts->header, token->bytes, &token->header);
-	if (!r)
-		r = read_object(parts->claims, token->bytes, &token->claims);
-	memcpy(token->bytes, text.ptr, text.len);
-	token->text = eddy_str((char *)token->bytes, text.len);
-	token->signed_text = eddy_str((char *)token->bytes, parts->signed_text.len);
-	return r;
+	if (len < 0)
+		return false;
+	*ret_bytes = eddy_str((char *)*to, (size_t)len);
+	*to += len;
+	return true;
 }
 
 /* RFC 7515 section 4.1.9: "application/" may be left out; RFC 9068 section 2.1. */
-static bool is_type(const json_t *typ)
+static bool is_type(const struct eddyi_value *typ)
 {
 	static const struct eddy_str prefix = { "application/", 12 };
-	struct eddy_str type;
+	struct eddy_str type = typ->text;
 
-	if (!typ)
-		return true;
-	/* Empty when it is something else. */
-	type = eddy_str(json_string_value(typ), json_string_length(typ));
 	if (type.len > prefix.len && eddy_str_eq_nocase(eddy_str(type.ptr, prefix.len), prefix))
 		type = eddy_str_skip(type, prefix.len);
 	return eddy_str_eq_nocase(type, eddy_str_from("JWT")) ||
@@ -96,21 +74,68 @@ static bool is_type(const json_t *typ)
 }
 
 /* What else a header has is nothing to us; keys that it brings along (jwk, jku, x5c, x5u) least of all. */
-static int check_header(struct eddy_jwt *token, unsigned algs)
+static int check_header(struct eddy_jwt *token, const struct eddyi_object *header, unsigned algs)
 {
-	const json_t *kid = json_object_get(token->header, "kid");
-	const json_t *b64 = json_object_get(token->header, "b64");
-	struct eddy_str alg = eddyi_auth_json_str(token->header, "alg");
+	struct eddyi_value alg = eddyi_object_get(header, "alg");
+	struct eddyi_value typ = eddyi_object_get(header, "typ");
+	struct eddyi_value kid = eddyi_object_get(header, "kid");
+	struct eddyi_value b64 = eddyi_object_get(header, "b64");
 
-	if (!alg.ptr || !is_type(json_object_get(token->header, "typ")) ||
-	    (kid && !json_is_string(kid)))
+	if (alg.type != EDDYI_STRING || (typ.type && !is_type(&typ)) ||
+	    (kid.type && kid.type != EDDYI_STRING))
 		return EDDY_JWT_MALFORMED;
-	if (eddy_jws_alg_find(alg, &token->alg) < 0 || !(algs & EDDY_JWS_BIT(token->alg)))
+	if (eddy_jws_alg_find(alg.text, &token->alg) < 0 || !(algs & EDDY_JWS_BIT(token->alg)))
 		return EDDY_JWT_ALG;
-	if (json_object_get(token->header, "crit"))
+	if (eddyi_object_get(header, "crit").type)
 		return EDDY_JWT_CRITICAL;
 	/* It would have to be named in `crit` (RFC 7797 section 6): who reads it takes the claims otherwise. */
-	return b64 && !json_is_true(b64) ? EDDY_JWT_MALFORMED : 0;
+	return b64.type && b64.type != EDDYI_TRUE ? EDDY_JWT_MALFORMED : 0;
+}
+
+/* Return: 0, EDDY_JWT_MALFORMED, -ENOMEM. */
+static int read_object(struct eddyi_object *object, struct eddy_str text)
+{
+	int r = eddyi_object_init(object, text);
+
+	return r == -EBADMSG ? EDDY_JWT_MALFORMED : r;
+}
+
+/* Where its header was: decoding an escape makes it no longer. */
+static void keep_kid(struct eddy_jwt *token, const struct eddyi_object *header)
+{
+	struct eddy_str kid = eddyi_object_get(header, "kid").text;
+	char *to = (char *)header->text.ptr;
+
+	if (!kid.ptr)
+		return;
+	memmove(to, kid.ptr, kid.len);
+	token->kid = eddy_str(to, kid.len);
+}
+
+/* The faults of the form come first, wherever they are. Return: as eddy_jwt_parse(). */
+static int fill(struct eddy_jwt *token, struct eddy_str text, const struct parts *parts,
+		unsigned algs)
+{
+	unsigned char *to = token->bytes + text.len;
+	struct eddyi_object header = { 0 };
+	struct eddy_str header_text, claims_text;
+	int r;
+
+	memcpy(token->bytes, text.ptr, text.len);
+	token->text = eddy_str((char *)token->bytes, text.len);
+	token->signed_text = eddy_str((char *)token->bytes, parts->signed_text.len);
+	if (!decode(parts->signature, &to, &token->signature) ||
+	    !decode(parts->header, &to, &header_text) || !decode(parts->claims, &to, &claims_text))
+		return EDDY_JWT_MALFORMED;
+	r = read_object(&header, header_text);
+	if (!r)
+		r = read_object(&token->claims, claims_text);
+	if (!r)
+		r = check_header(token, &header, algs);
+	if (!r)
+		keep_kid(token, &header);
+	eddyi_object_deinit(&header);
+	return r;
 }
 
 int eddy_jwt_parse(struct eddy_str text, unsigned algs, struct eddy_jwt **ret_token)
@@ -122,15 +147,15 @@ int eddy_jwt_parse(struct eddy_str text, unsigned algs, struct eddy_jwt **ret_to
 
 	if (!cut(text, &parts))
 		return EDDY_JWT_MALFORMED;
-	size = text.len + EDDYI_BASE64URL_DECODED(parts.signature.len);
+	size = text.len + EDDYI_BASE64URL_DECODED(parts.signature.len) +
+	       EDDYI_BASE64URL_DECODED(parts.header.len) +
+	       EDDYI_BASE64URL_DECODED(parts.claims.len);
 	token = calloc(1, sizeof(*token) + size);
 	if (!token)
 		return -ENOMEM;
 	atomic_init(&token->refs, 1);
 	token->size = size;
-	r = fill(token, text, &parts);
-	if (!r)
-		r = check_header(token, algs);
+	r = fill(token, text, &parts, algs);
 	if (r)
 		eddy_jwt_unref(token);
 	else
@@ -179,8 +204,7 @@ void eddy_jwt_unref(struct eddy_jwt *token)
 {
 	if (!token || atomic_fetch_sub_explicit(&token->refs, 1, memory_order_acq_rel) > 1)
 		return;
-	json_decref(token->header);
-	json_decref(token->claims);
+	eddyi_object_deinit(&token->claims);
 	explicit_bzero(token->bytes, token->size);
 	free(token);
 }
@@ -197,15 +221,15 @@ enum eddy_jws_alg eddy_jwt_alg(const struct eddy_jwt *token)
 
 struct eddy_str eddy_jwt_kid(const struct eddy_jwt *token)
 {
-	return eddyi_auth_json_str(token->header, "kid");
+	return token->kid;
 }
 
 const json_t *eddy_jwt_claims(const struct eddy_jwt *token)
 {
-	return token->claims;
+	return eddyi_object_tree((struct eddyi_object *)&token->claims);
 }
 
 struct eddy_str eddy_jwt_str(const struct eddy_jwt *token, const char *name)
 {
-	return eddyi_auth_json_str(token->claims, name);
+	return eddyi_object_get(&token->claims, name).text;
 }

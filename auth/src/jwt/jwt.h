@@ -2,18 +2,20 @@
 #ifndef EDDYI_JWT_H
 #define EDDYI_JWT_H
 
-#include <eddy/jwt.h>
-#include <stdatomic.h>
+#include "object.h"
 
-/* 1. Nothing of it changes once eddy_jwt_parse() has returned; only `refs` does.
- * 2. `bytes` holds the text as it came, and behind it the signature, decoded. What was signed is the first part of
- *    the text.
+#include <eddy/jwt.h>
+
+/* 1. Nothing of it changes once eddy_jwt_parse() has returned, but `refs`, and the tree of the claims, which may come later.
+ * 2. `bytes` holds the text as it came, and behind it, decoded: the signature, `kid`, the claims. What was signed is the first
+ *    part of the text.
  * 3. Who has these bytes can use the token: they are wiped. */
 struct eddy_jwt {
 	atomic_uint refs;
 	enum eddy_jws_alg alg;
-	json_t *header, *claims; /* objects */
 	struct eddy_str text, signed_text, signature;
+	struct eddy_str kid; /* .ptr NULL: none */
+	struct eddyi_object claims;
 	size_t size; /* of `bytes` */
 	unsigned char bytes[];
 };

@@ -1,16 +1,14 @@
 /* What a token claims: for whom it is, by whom, and when (RFC 7519 section 4). */
 #include "jwt.h"
 
-#include "json.h"
-
 #include <time.h>
 
 #define LEEWAY_NS (60 * EDDY_SECOND)
 
 /* A moment beyond what ns can say is EDDY_NEVER, one before 1970 is 1970. */
-static uint64_t to_ns(const json_t *seconds)
+static uint64_t to_ns(struct eddyi_value seconds)
 {
-	double real = json_number_value(seconds);
+	double real = seconds.number;
 	uint64_t whole;
 
 	if (!(real > 0))
@@ -29,66 +27,54 @@ static uint64_t since_1970(void)
 	return (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
 }
 
-static bool is_number(const json_t *value)
-{
-	return json_is_number(value);
-}
-
-static bool is_string(const json_t *value)
-{
-	return json_is_string(value);
-}
-
 /* A string, or some. */
-static bool is_audience(const json_t *value)
+static bool is_audience(const struct eddyi_object *claims, struct eddyi_value aud)
 {
-	size_t i;
-	json_t *one;
+	struct eddyi_value one;
 
-	if (!json_is_array(value))
-		return json_is_string(value);
-	json_array_foreach(value, i, one) if (!json_is_string(one)) return false;
-	return true;
+	while (eddyi_object_next(claims, &aud, &one))
+		if (one.type != EDDYI_STRING)
+			return false;
+	return aud.type == EDDYI_STRING || aud.type == EDDYI_ARRAY;
 }
 
 /* RFC 7519 section 4.1. */
-static bool has_right_types(const json_t *claims)
+static bool has_right_types(const struct eddyi_object *claims)
 {
 	static const struct {
 		const char *name;
-		bool (*is_right)(const json_t *value);
+		enum eddyi_value_type type;
 	} rows[] = {
-		{ "exp", is_number },   { "nbf", is_number }, { "iat", is_number },
-		{ "iss", is_string },   { "sub", is_string }, { "jti", is_string },
-		{ "aud", is_audience },
+		{ "exp", EDDYI_NUMBER }, { "nbf", EDDYI_NUMBER }, { "iat", EDDYI_NUMBER },
+		{ "iss", EDDYI_STRING }, { "sub", EDDYI_STRING }, { "jti", EDDYI_STRING },
 	};
+	struct eddyi_value aud = eddyi_object_get(claims, "aud");
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const json_t *value = json_object_get(claims, rows[i].name);
+		enum eddyi_value_type type = eddyi_object_get(claims, rows[i].name).type;
 
-		if (value && !rows[i].is_right(value))
+		if (type && type != rows[i].type)
 			return false;
 	}
-	return true;
+	return !aud.type || is_audience(claims, aud);
 }
 
-static int check_times(const json_t *claims, uint64_t now, uint64_t leeway)
+static int check_times(const struct eddyi_object *claims, uint64_t now, uint64_t leeway)
 {
-	const json_t *exp = json_object_get(claims, "exp"), *nbf = json_object_get(claims, "nbf");
-	uint64_t at;
+	struct eddyi_value exp = eddyi_object_get(claims, "exp");
+	uint64_t at = to_ns(exp);
 
-	if (!exp)
+	if (!exp.type)
 		return EDDY_JWT_MISSING;
-	at = to_ns(exp);
 	if (at <= now && now - at >= leeway)
 		return EDDY_JWT_EXPIRED;
-	at = nbf ? to_ns(nbf) : 0;
+	at = to_ns(eddyi_object_get(claims, "nbf"));
 	return at > now && at - now > leeway ? EDDY_JWT_NOT_YET : 0;
 }
 
-static int check_issuer(const json_t *claims, const char *issuer)
+static int check_issuer(const struct eddyi_object *claims, const char *issuer)
 {
-	struct eddy_str iss = eddyi_auth_json_str(claims, "iss");
+	struct eddy_str iss = eddyi_object_get(claims, "iss").text;
 
 	if (!issuer)
 		return 0;
@@ -97,27 +83,29 @@ static int check_issuer(const json_t *claims, const char *issuer)
 	return eddy_str_eq_z(iss, issuer) ? 0 : EDDY_JWT_ISSUER;
 }
 
-static bool is_meant_for(const json_t *aud, const char *audience)
+static bool is_meant_for(const struct eddyi_object *claims, struct eddyi_value aud,
+			 const char *audience)
 {
-	size_t i;
-	json_t *one;
+	struct eddyi_value one;
 
-	if (json_is_string(aud))
-		return !strcmp(json_string_value(aud), audience);
-	json_array_foreach(aud, i, one) if (!strcmp(json_string_value(one), audience)) return true;
+	if (aud.type == EDDYI_STRING)
+		return eddy_str_eq_z(aud.text, audience);
+	while (eddyi_object_next(claims, &aud, &one))
+		if (eddy_str_eq_z(one.text, audience))
+			return true;
 	return false;
 }
 
-static int check_audience(const json_t *claims, const char *const *audiences)
+static int check_audience(const struct eddyi_object *claims, const char *const *audiences)
 {
-	const json_t *aud = json_object_get(claims, "aud");
+	struct eddyi_value aud = eddyi_object_get(claims, "aud");
 
 	if (!audiences)
-		return aud ? EDDY_JWT_AUDIENCE : 0;
-	if (!aud)
+		return aud.type ? EDDY_JWT_AUDIENCE : 0;
+	if (!aud.type)
 		return EDDY_JWT_MISSING;
 	for (; *audiences; audiences++)
-		if (is_meant_for(aud, *audiences))
+		if (is_meant_for(claims, aud, *audiences))
 			return 0;
 	return EDDY_JWT_AUDIENCE;
 }
@@ -129,18 +117,18 @@ int eddy_jwt_check_claims(const struct eddy_jwt *token, const struct eddy_jwt_op
 	uint64_t leeway = with->leeway_ns ? with->leeway_ns : LEEWAY_NS;
 	int r;
 
-	if (!has_right_types(token->claims))
+	if (!has_right_types(&token->claims))
 		return EDDY_JWT_MALFORMED;
-	r = check_times(token->claims, with->now_ns ? with->now_ns : since_1970(),
+	r = check_times(&token->claims, with->now_ns ? with->now_ns : since_1970(),
 			leeway == EDDY_JWT_NO_LEEWAY ? 0 : leeway);
 	if (!r)
-		r = check_issuer(token->claims, with->issuer);
-	return r ? r : check_audience(token->claims, with->audiences);
+		r = check_issuer(&token->claims, with->issuer);
+	return r ? r : check_audience(&token->claims, with->audiences);
 }
 
 uint64_t eddy_jwt_expires(const struct eddy_jwt *token)
 {
-	return to_ns(json_object_get(token->claims, "exp"));
+	return to_ns(eddyi_object_get(&token->claims, "exp"));
 }
 
 static bool has_word(struct eddy_str words, struct eddy_str text)
@@ -155,17 +143,14 @@ static bool has_word(struct eddy_str words, struct eddy_str text)
 
 bool eddy_jwt_has(const struct eddy_jwt *token, const char *name, struct eddy_str text)
 {
-	const json_t *value = json_object_get(token->claims, name);
-	size_t i;
-	json_t *one;
+	struct eddyi_value value = eddyi_object_get(&token->claims, name), one;
 
 	if (!text.len)
 		return false;
-	if (json_is_string(value))
-		return has_word(eddyi_auth_json_str(token->claims, name), text);
-	json_array_foreach(value, i, one) if (json_is_string(one) &&
-					      eddy_str_eq(eddy_str(json_string_value(one),
-								   json_string_length(one)),
-							  text)) return true;
+	if (value.type == EDDYI_STRING)
+		return has_word(value.text, text);
+	while (eddyi_object_next(&token->claims, &value, &one))
+		if (one.type == EDDYI_STRING && eddy_str_eq(one.text, text))
+			return true;
 	return false;
 }

@@ -1,5 +1,7 @@
 #include <eddy/rule.h>
 
+#include "jwt.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,41 +20,39 @@ struct verdict {
 	bool has_failed;
 };
 
-static struct eddy_str str_of(const json_t *string)
+static bool is_one_of(struct eddyi_value value, const char *const *names)
 {
-	return eddy_str(json_string_value(string), json_string_length(string));
-}
-
-static bool is_one_of(const json_t *value, const char *const *names)
-{
-	if (!json_is_string(value) || !json_string_length(value))
+	if (!value.text.len)
 		return false;
 	for (; names && *names; names++)
-		if (eddy_str_eq_z(str_of(value), *names))
+		if (eddy_str_eq_z(value.text, *names))
 			return true;
 	return false;
 }
 
-static bool has_one_of(const json_t *array, const char *const *names)
+static bool has_one_of(const struct eddyi_object *claims, struct eddyi_value array,
+		       const char *const *names)
 {
-	size_t i;
-	json_t *one;
+	struct eddyi_value one;
 
-	json_array_foreach(array, i, one) if (is_one_of(one, names)) return true;
+	while (eddyi_object_next(claims, &array, &one))
+		if (is_one_of(one, names))
+			return true;
 	return false;
 }
 
-static bool check_roles(const json_t *claims, const char *const *names)
+static bool check_roles(const struct eddyi_object *claims, const char *const *names)
 {
-	return is_one_of(json_object_get(claims, "role"), names) ||
-	       has_one_of(json_object_get(claims, "roles"), names);
+	return is_one_of(eddyi_object_get(claims, "role"), names) ||
+	       has_one_of(claims, eddyi_object_get(claims, "roles"), names);
 }
 
-static bool check_claim(const json_t *claims, const char *name, const char *const *names)
+static bool check_claim(const struct eddyi_object *claims, const char *name,
+			const char *const *names)
 {
-	const json_t *value = json_object_get(claims, name);
+	struct eddyi_value value = eddyi_object_get(claims, name);
 
-	return is_one_of(value, names) || has_one_of(value, names);
+	return is_one_of(value, names) || has_one_of(claims, value, names);
 }
 
 /* RFC 6749 section 3.3. It can stand in a quoted string as it is. */
@@ -92,10 +92,9 @@ static void list(struct verdict *verdict, const char *const *names)
 
 static bool has_scope(const struct eddy_jwt *token, const char *name)
 {
-	const json_t *scope = json_object_get(eddy_jwt_claims(token), "scope");
 	struct eddy_str text = eddy_str_from(name);
 
-	return (json_is_string(scope) && eddy_jwt_has(token, "scope", text)) ||
+	return (eddy_jwt_str(token, "scope").ptr && eddy_jwt_has(token, "scope", text)) ||
 	       eddy_jwt_has(token, "scp", text);
 }
 
@@ -145,7 +144,7 @@ static bool check_all_of(struct verdict *verdict, const struct eddy_rule *const 
 
 static bool check(struct verdict *verdict, const struct eddy_rule *rule)
 {
-	const json_t *claims = eddy_jwt_claims(verdict->token);
+	const struct eddyi_object *claims = &verdict->token->claims;
 
 	switch (rule->kind) {
 	case EDDY_RULE_ROLES:

@@ -106,8 +106,7 @@ static struct context *new_context(const struct eddy_verifier *verifier, unsigne
 		return NULL;
 	context->bits = bits;
 	context->is_pss = is_pss;
-	if (verifier->key ? set_key(context, verifier->key) :
-			    set_secret(context, verifier->secret))
+	if (verifier->key ? set_key(context, verifier->key) : set_secret(context, verifier->secret))
 		return context;
 	free_context(context);
 	return NULL;
@@ -159,8 +158,9 @@ static unsigned char *put_number(unsigned char *to, const unsigned char *bytes, 
 static size_t to_der(const unsigned char *halves, size_t width, unsigned char der[DER_MAX])
 {
 	unsigned char numbers[DER_MAX];
-	size_t len = (size_t)(put_number(put_number(numbers, halves, width), halves + width, width) -
-			      numbers);
+	size_t len =
+		(size_t)(put_number(put_number(numbers, halves, width), halves + width, width) -
+			 numbers);
 	size_t head = 0;
 
 	der[head++] = 0x30;
