@@ -4,8 +4,6 @@
 #include <eddy/loop.h>
 #include <errno.h>
 
-#define DEPTH_MAX 16
-
 /* Each takes some 250 bytes once it is parsed, however short it is written. */
 #define VALUES_MAX ((size_t)16384)
 
@@ -46,8 +44,8 @@ int eddyi_auth_json_parse(struct eddy_str text, json_t **ret_object)
 	struct parse job = { .text = text };
 
 	/* jansson reads over a NUL between two tokens. */
-	if (!text.len || memchr(text.ptr, 0, text.len) || eddy_json_depth(text, NULL) > DEPTH_MAX ||
-	    has_too_many_values(text))
+	if (!text.len || memchr(text.ptr, 0, text.len) ||
+	    eddy_json_depth(text, NULL) > EDDYI_JSON_DEPTH_MAX || has_too_many_values(text))
 		return -EBADMSG;
 	eddy_on_loop_stack(parse, &job);
 	if (!job.json)

@@ -20,7 +20,4 @@ struct eddy_jwt {
 	unsigned char bytes[];
 };
 
-/* How deep the JSON of a token goes, at most. */
-#define EDDYI_JWT_DEPTH_MAX 16
-
 #endif

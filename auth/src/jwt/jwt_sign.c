@@ -2,6 +2,7 @@
 #include "jwt.h"
 
 #include "base64url.h"
+#include "json.h"
 
 #include <eddy/loop.h>
 #include <errno.h>
@@ -122,7 +123,7 @@ int eddy_jwt_sign(const struct eddy_jwk *key, enum eddy_jws_alg alg, const char 
 		type = "JWT";
 	/* Whether the key is for it, and can sign at all, is the key's to say. */
 	if ((unsigned)alg >= EDDY_JWS_ALGS || !json_is_object(claims) ||
-	    !is_within((json_t *)claims, EDDYI_JWT_DEPTH_MAX) || !is_utf8(eddy_str_from(type)) ||
+	    !is_within((json_t *)claims, EDDYI_JSON_DEPTH_MAX) || !is_utf8(eddy_str_from(type)) ||
 	    !is_utf8(kid))
 		return -EINVAL;
 	header = header_of(alg, type, kid);

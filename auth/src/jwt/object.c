@@ -3,7 +3,6 @@
 #include "object.h"
 
 #include "json.h"
-#include "jwt.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -115,7 +114,7 @@ static bool read_values(struct reader *reader, char close, unsigned depth)
 	unsigned first = reader->object->count;
 
 	reader->at++;
-	if (depth > EDDYI_JWT_DEPTH_MAX)
+	if (depth > EDDYI_JSON_DEPTH_MAX)
 		return false;
 	if (skip_blanks(reader) == close)
 		return take(reader, close);
