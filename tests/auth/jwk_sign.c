@@ -1,4 +1,6 @@
 /* Tests of eddy/jwk.h: signatures, wherever they are made and looked at. */
+#include "jwt/jwk.h"
+
 #include "keys.h"
 #include "lacking.h"
 #include "pems.h"
@@ -114,6 +116,85 @@ Test(jwk_sign, verifies_what_was_signed)
 		try_fills(public_key, alg, rows[i].len);
 		eddy_jwk_unref(key);
 		eddy_jwk_unref(public_key);
+	}
+}
+
+/* s becomes the order - s, which fits as well. */
+static void negate(const struct eddyi_jwk_curve *curve, unsigned char *s)
+{
+	int borrow = 0;
+
+	for (size_t i = curve->width; i--;) {
+		int digit = curve->order[i] - s[i] - borrow;
+
+		borrow = digit < 0;
+		s[i] = (unsigned char)digit;
+	}
+}
+
+/* Numbers at the borders of what is one, and single bits. Return: false after the last. */
+static bool spoil(const struct eddy_jwk *key, size_t how, unsigned char *signature, size_t len)
+{
+	const struct eddyi_jwk_curve *curve = key->kind == &eddyi_jwk_ec ? key->curve : NULL;
+	const unsigned char *border = key->kind == &eddyi_jwk_rsa ? eddyi_bytes(key->numbers[0]) :
+				      curve                       ? curve->order :
+								    NULL;
+	size_t width = curve ? curve->width : len;
+	unsigned char *at = signature + (how & 1 ? len - width : 0);
+
+	switch (how / 2) {
+	case 0:
+		memset(at, 0, width);
+		break;
+	case 1:
+		memset(at, 0, width);
+		at[width - 1] = 1;
+		break;
+	case 2:
+	case 3:
+	case 4:
+		/* One below, itself and one above: all are odd. */
+		if (border)
+			memcpy(at, border, width);
+		at[width - 1] += (unsigned char)(how / 2 - 3);
+		break;
+	case 5:
+		if (curve)
+			negate(curve, at);
+		break;
+	default:
+		at = signature + (how - 12) % len;
+		*at ^= (unsigned char)(1 << how % 8);
+		break;
+	}
+	return how < 12 + 64;
+}
+
+/* Where libcrypto verifies, wolfCrypt would have said the same. */
+Test(jwk_sign, both_libraries_agree)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		struct eddy_jwk *key = key_of(i);
+		unsigned char good[EDDY_JWS_SIGNATURE_MAX], signature[EDDY_JWS_SIGNATURE_MAX];
+		size_t len = (size_t)eddy_jwk_sign(key, rows[i].alg, TEXT, good), how = 0, fit = 0;
+		struct eddyi_jws_use use = {
+			.key = key, .alg = rows[i].alg, .text = TEXT, .signature = signature
+		};
+		bool goes_on;
+
+		do {
+			int r;
+
+			memcpy(signature, good, len);
+			goes_on = spoil(key, how++, signature, len);
+			r = eddy_jwk_verify(key, rows[i].alg, TEXT,
+					    eddy_str((char *)signature, len));
+			cr_expect(eq(int, r, key->kind->verify(&use)), "%zu %zu", i, how);
+			fit += r == 0;
+		} while (goes_on);
+		/* The other s, and what is not spoilt of those that have no border. */
+		cr_expect(key->kind == &eddyi_jwk_rsa ? fit == 2 : fit > 0, "%zu: %zu", i, fit);
+		eddy_jwk_unref(key);
 	}
 }
 
