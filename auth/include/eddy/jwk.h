@@ -108,7 +108,7 @@ EDDY_API ssize_t eddy_jwk_sign(const struct eddy_jwk *key, enum eddy_jws_alg alg
 			       unsigned char ret_signature[EDDY_JWS_SIGNATURE_MAX]);
 
 /* Look whether `signature` is that of `text` by this key. Suspends with ES384 and ES512, and with ES256 where libcrypto does not
- * verify, if a task calls it: these take up to a millisecond, and are done by the offload pool.
+ * verify, if a task calls it: the offload pool does it, since it may take a millisecond.
  * Return: 0; -EKEYREJECTED when it is not; -EINVAL when the key is not for `alg`; -EMSGSIZE, -ECANCELED, -ENOMEM. */
 EDDY_API int eddy_jwk_verify(const struct eddy_jwk *key, enum eddy_jws_alg alg,
 			     struct eddy_str text, struct eddy_str signature);

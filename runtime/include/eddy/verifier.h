@@ -21,9 +21,9 @@ struct eddy_verifier;
  * libcrypto refuses the numbers. */
 EDDY_API struct eddy_verifier *eddy_verifier_of_rsa(struct eddy_str n, struct eddy_str e);
 
-/* Make the verifier of a public key of ECDSA: its coordinates, 32 bytes each of P-256, 48 of P-384, 66 of P-521. Return: NULL on
- * allocation failure, for other widths, and for a point that is not on the curve. */
-EDDY_API struct eddy_verifier *eddy_verifier_of_ec(struct eddy_str x, struct eddy_str y);
+/* Make the verifier of a public key of ECDSA on P-256: its coordinates, 32 bytes each. On other curves libcrypto is no quicker than
+ * wolfSSL. Return: NULL on allocation failure, for other widths, and for a point that is not on the curve. */
+EDDY_API struct eddy_verifier *eddy_verifier_of_p256(struct eddy_str x, struct eddy_str y);
 
 /* Make the verifier of a secret, for HMAC. The secret is borrowed until eddy_verifier_free(). Return: NULL on allocation failure. */
 EDDY_API struct eddy_verifier *eddy_verifier_of_secret(struct eddy_str secret);
@@ -32,7 +32,7 @@ EDDY_API struct eddy_verifier *eddy_verifier_of_secret(struct eddy_str secret);
 EDDY_API void eddy_verifier_free(struct eddy_verifier *verifier);
 
 /* Check whether `signature` is that of `text`, with SHA-2 of 256, 384 or 512 bits. RSA: PSS with a salt as long as the hash if
- * `is_pss`, else PKCS #1 v1.5. ECDSA: r and s, each as wide as a coordinate. HMAC: the whole MAC, compared in constant time.
+ * `is_pss`, else PKCS #1 v1.5. ECDSA: r and s, 32 bytes each. HMAC: the whole MAC, compared in constant time.
  * Never suspends; wants 16 KiB of stack. Return: 0; -EKEYREJECTED, it is not; -ENOMEM. */
 EDDY_API int eddy_verifier_check(struct eddy_verifier *verifier, unsigned bits, bool is_pss,
 				 struct eddy_str text, struct eddy_str signature);

@@ -15,9 +15,9 @@
 #include <string.h>
 
 #define SPARES 8
-#define COORDINATE_MAX 66
+#define COORDINATE_LEN 32
 /* SEQUENCE and two INTEGERs, each with a zero in front. */
-#define DER_MAX (3 + 2 * (3 + COORDINATE_MAX))
+#define DER_MAX (2 + 2 * (3 + COORDINATE_LEN))
 
 /* What one signature at a time is verified with, ready for the next one. */
 struct context {
@@ -32,7 +32,7 @@ struct context {
 struct eddy_verifier {
 	EVP_PKEY *key; /* NULL: there is a secret */
 	struct eddy_str secret;
-	size_t width; /* of a coordinate; 0: no ECDSA */
+	bool is_ecdsa;
 	_Atomic(struct context *) spares[SPARES];
 };
 
@@ -155,23 +155,17 @@ static unsigned char *put_number(unsigned char *to, const unsigned char *bytes, 
 }
 
 /* Return: its length. */
-static size_t to_der(const unsigned char *halves, size_t width, unsigned char der[DER_MAX])
+static size_t to_der(const unsigned char *halves, unsigned char der[DER_MAX])
 {
-	unsigned char numbers[DER_MAX];
-	size_t len =
-		(size_t)(put_number(put_number(numbers, halves, width), halves + width, width) -
-			 numbers);
-	size_t head = 0;
+	unsigned char *end = put_number(der + 2, halves, COORDINATE_LEN);
 
-	der[head++] = 0x30;
-	if (len >= 0x80)
-		der[head++] = 0x81;
-	der[head++] = (unsigned char)len;
-	memcpy(der + head, numbers, len);
-	return head + len;
+	end = put_number(end, halves + COORDINATE_LEN, COORDINATE_LEN);
+	der[0] = 0x30;
+	der[1] = (unsigned char)(end - der - 2);
+	return (size_t)(end - der);
 }
 
-static bool is_signature(struct context *context, size_t width, struct eddy_str text,
+static bool is_signature(struct context *context, bool is_ecdsa, struct eddy_str text,
 			 struct eddy_str signature)
 {
 	const unsigned char *bytes = (const unsigned char *)signature.ptr;
@@ -179,10 +173,10 @@ static bool is_signature(struct context *context, size_t width, struct eddy_str 
 	size_t len = signature.len;
 	unsigned hash_len;
 
-	if (width && len != 2 * width)
-		return false;
-	if (width) {
-		len = to_der(bytes, width, der);
+	if (is_ecdsa) {
+		if (len != 2 * COORDINATE_LEN)
+			return false;
+		len = to_der(bytes, der);
 		bytes = der;
 	}
 	return EVP_DigestInit_ex2(context->hash, NULL, NULL) == 1 &&
@@ -220,7 +214,7 @@ int eddy_verifier_check(struct eddy_verifier *verifier, unsigned bits, bool is_p
 		ERR_clear_error();
 		return -ENOMEM;
 	}
-	fits = verifier->key ? is_signature(context, verifier->width, text, signature) :
+	fits = verifier->key ? is_signature(context, verifier->is_ecdsa, text, signature) :
 			       is_mac(context, text, signature);
 	free_context(atomic_exchange(spare, context));
 	return fits ? 0 : take_error();
@@ -278,30 +272,27 @@ struct eddy_verifier *eddy_verifier_of_rsa(struct eddy_str n, struct eddy_str e)
 	return verifier;
 }
 
-struct eddy_verifier *eddy_verifier_of_ec(struct eddy_str x, struct eddy_str y)
+struct eddy_verifier *eddy_verifier_of_p256(struct eddy_str x, struct eddy_str y)
 {
-	const char *curve = x.len == 32 ? "P-256" :
-			    x.len == 48 ? "P-384" :
-			    x.len == 66 ? "P-521" :
-					  NULL;
-	OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+	char point[1 + 2 * COORDINATE_LEN] = { POINT_CONVERSION_UNCOMPRESSED };
 	struct eddy_verifier *verifier = NULL;
-	char point[1 + 2 * COORDINATE_MAX] = { POINT_CONVERSION_UNCOMPRESSED };
+	OSSL_PARAM_BLD *builder;
 
-	if (builder && curve && y.len == x.len) {
-		memcpy(point + 1, x.ptr, x.len);
-		memcpy(point + 1 + x.len, y.ptr, y.len);
-		if (OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, curve,
-						    0) &&
-		    OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point,
-						     1 + 2 * x.len)) {
-			verifier = new_verifier("EC", builder);
-			builder = NULL;
-		}
+	if (x.len != COORDINATE_LEN || y.len != COORDINATE_LEN)
+		return NULL;
+	memcpy(point + 1, x.ptr, x.len);
+	memcpy(point + 1 + x.len, y.ptr, y.len);
+	builder = OSSL_PARAM_BLD_new();
+	if (builder &&
+	    OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0) &&
+	    OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point,
+					     sizeof(point))) {
+		verifier = new_verifier("EC", builder);
+		builder = NULL;
 	}
 	OSSL_PARAM_BLD_free(builder);
 	if (verifier)
-		verifier->width = x.len;
+		verifier->is_ecdsa = true;
 	return verifier;
 }
 
