@@ -32,7 +32,7 @@ LIBRARIES = {
     'compress': ('compress', '', 'compress http accelerator codec runtime'),
     'trace': ('trace', 'm', 'trace runtime'),
     'tracing': ('trace', 'jansson', 'tracing http accelerator trace runtime'),
-    'jwt': ('auth', 'jansson wolfssl', 'jwt runtime'),
+    'jwt': ('auth', 'jansson wolfssl', 'jwt accelerator runtime'),
     'auth': ('auth', 'jansson wolfssl', 'auth http accelerator jwt runtime'),
 }
 
