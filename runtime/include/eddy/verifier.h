@@ -25,7 +25,8 @@ EDDY_API struct eddy_verifier *eddy_verifier_of_rsa(struct eddy_str n, struct ed
  * wolfSSL. Return: NULL on allocation failure, for other widths, and for a point that is not on the curve. */
 EDDY_API struct eddy_verifier *eddy_verifier_of_p256(struct eddy_str x, struct eddy_str y);
 
-/* Make the verifier of a secret, for HMAC. The secret is borrowed until eddy_verifier_free(). Return: NULL on allocation failure. */
+/* Make the verifier of a secret, for HMAC. The secret is borrowed until eddy_verifier_free(). Return: NULL on allocation failure,
+ * or where libcrypto has no HMAC. */
 EDDY_API struct eddy_verifier *eddy_verifier_of_secret(struct eddy_str secret);
 
 /* Free a verifier, and wipe what it knows of a secret. NULL is fine. */

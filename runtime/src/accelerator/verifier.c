@@ -50,11 +50,13 @@ static void fetch(void)
 	ERR_clear_error();
 }
 
-static void fetch_once(void)
+/* Return: false where libcrypto's configuration lacks one of them. */
+static bool fetch_once(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, fetch);
+	return hashes[0] && hashes[1] && hashes[2] && hmac;
 }
 
 /* ---- contexts ---- */
@@ -77,7 +79,7 @@ static bool set_secret(struct context *context, struct eddy_str secret)
 		OSSL_PARAM_construct_end(),
 	};
 
-	context->mac = hmac ? EVP_MAC_CTX_new(hmac) : NULL;
+	context->mac = EVP_MAC_CTX_new(hmac);
 	return context->mac && EVP_MAC_init(context->mac, (const unsigned char *)secret.ptr,
 					    secret.len, params) == 1;
 }
@@ -88,7 +90,7 @@ static bool set_key(struct context *context, EVP_PKEY *key)
 
 	context->hash = EVP_MD_CTX_new();
 	context->public = EVP_PKEY_CTX_new(key, NULL);
-	return hash && context->hash && context->public &&
+	return context->hash && context->public &&
 	       EVP_DigestInit_ex2(context->hash, hash, NULL) == 1 &&
 	       EVP_PKEY_verify_init(context->public) == 1 &&
 	       EVP_PKEY_CTX_set_signature_md(context->public, hash) == 1 &&
@@ -204,6 +206,8 @@ int eddy_verifier_check(struct eddy_verifier *verifier, unsigned bits, bool is_p
 	struct context *context = atomic_exchange(spare, NULL);
 	bool fits;
 
+	if (bits != 256 && bits != 384 && bits != 512)
+		abort();
 	if (context && (context->bits != bits || context->is_pss != is_pss)) {
 		free_context(context);
 		context = NULL;
@@ -235,9 +239,8 @@ void eddy_verifier_free(struct eddy_verifier *verifier)
 /* Takes the builder. Return: NULL when memory is out, or the parts are no key. */
 static struct eddy_verifier *new_verifier(const char *algorithm, OSSL_PARAM_BLD *builder)
 {
-	struct eddy_verifier *verifier = calloc(1, sizeof(*verifier));
+	struct eddy_verifier *verifier = fetch_once() ? calloc(1, sizeof(*verifier)) : NULL;
 
-	fetch_once();
 	if (verifier)
 		verifier->key = eddyi_keys_make(algorithm, EVP_PKEY_PUBLIC_KEY, builder);
 	else
@@ -298,9 +301,8 @@ struct eddy_verifier *eddy_verifier_of_p256(struct eddy_str x, struct eddy_str y
 
 struct eddy_verifier *eddy_verifier_of_secret(struct eddy_str secret)
 {
-	struct eddy_verifier *verifier = calloc(1, sizeof(*verifier));
+	struct eddy_verifier *verifier = fetch_once() ? calloc(1, sizeof(*verifier)) : NULL;
 
-	fetch_once();
 	if (verifier)
 		verifier->secret = secret;
 	return verifier;
