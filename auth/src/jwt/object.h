@@ -29,9 +29,9 @@ struct eddyi_place_of_value {
  * 2. `tree` is set once, by any thread, and then stays.
  * 3. `text` is borrowed, and outlives it. */
 struct eddyi_object {
+	unsigned count;
 	_Atomic(json_t *) tree;
 	struct eddy_str text;
-	unsigned count;
 	struct eddyi_place_of_value values[EDDYI_VALUES_MAX];
 };
 
