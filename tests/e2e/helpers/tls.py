@@ -3,13 +3,13 @@
 import contextlib
 import errno
 import os
+import glob
 import select
 import shutil
 import socket
 import ssl
 import subprocess
 import tempfile
-import time
 
 from wire import MIB, Case, Lost, Wire, curl, request, sha256_of
 
@@ -197,6 +197,15 @@ def has_ktls():
     return True
 
 
+def worked(server):
+    """Seconds of a processor that the threads of a server have taken."""
+    total = 0
+    for path in glob.glob(f'/proc/{server.process.pid}/task/*/schedstat'):
+        with open(path) as file:
+            total += int(file.read().split()[0])
+    return total / 1e9
+
+
 class TlsCase(Case):
     def secure(self, *args, cert='server', **options):
         self.dir = self.folder()
@@ -217,9 +226,10 @@ class TlsCase(Case):
         server = self.secure(cert=cert)
         idle = self.dial(server)
         self.session(idle)
-        start = time.monotonic()
+        # By what the server works, not by the clock: other programs may have the processors.
+        start = worked(server)
         self.dial(server).close()
-        count = min(300, max(40, int(1 / (time.monotonic() - start))))
+        count = min(300, max(40, int(1 / (worked(server) - start))))
         hand = ByHand(None)
         with contextlib.suppress(ssl.SSLWantReadError):
             hand.tls.do_handshake()
