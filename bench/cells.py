@@ -80,6 +80,7 @@ CELLS = [
     _tls('get', '4k', 16), _tls('get', '1m', 16), _tls('get', '64m', 1), _tls('put', '64m', 1),
     _handshake('ecdsa'), _handshake('rsa'), _handshake('ecdsa', True), _handshake('rsa', True),
     Cell('idle', 'idle', 'Connections', f'{IDLE:,} idle connections', '', IDLE),
+    Cell('tls-idle', 'idle', 'TLS', f'{IDLE:,} idle connections, TLS 1.3', '', IDLE, key='ecdsa'),
     Cell('stalled', 'stalled', 'Connections', 'GET 4 KiB × 16 beside stalled clients', '4k', 16),
     Cell('cold', 'cold', 'Connections', 'GET 4 KiB × 64 beside one who reads a large file', '4k', 64),
     Cell('workers', 'workers', 'Loops', 'GET 64 KiB of text × 16, by gzip, on all processors', files.TEXT, 16),
@@ -195,6 +196,10 @@ def _path(cell):
     return {'get': cell.file, 'put': 'file-{n}', 'hello': 'hello'}[cell.work]
 
 
+def _secured(server):
+    return ['--ca', server.certificate.cert, '--ciphers', SUITE] if server.certificate else []
+
+
 def _sampled(bench, cell, settings, servers, **changes):
     """By eddy-bench, and nothing else."""
     words = ['--against', next((server.name for server in servers if server.name == 'nginx'), servers[0].name)]
@@ -204,8 +209,7 @@ def _sampled(bench, cell, settings, servers, **changes):
         files.warm(os.path.join(bench.files, cell.file))
     if cell.kind == 'workers':
         words += ['--header', 'Accept-Encoding: gzip']
-    if cell.key:
-        words += ['--ca', servers[0].certificate.cert, '--ciphers', SUITE]
+    words += _secured(servers[0])
     if cell.kind == 'handshake':
         words += ['--header', 'Connection: close'] + ['--resume'] * cell.resumes
     work = 'put' if cell.work == 'put' else 'get'
@@ -249,7 +253,7 @@ def _idle(bench, cell, settings):
 
 def _crowd(bench, cell, server, target):
     before = server.resident_bytes()
-    with client.Held(bench, server.url(_path(cell)), cell.connections):
+    with client.Held(bench, server.url(_path(cell)), cell.connections, words=_secured(server)):
         time.sleep(0.5)
         # Nothing else in it is of these connections.
         target['samples'] = [{'resident_bytes': server.resident_bytes(), 'resident_bytes_before': before, 'threads': server.threads()}]

@@ -85,9 +85,9 @@ def joined(result, more):
 class Held:
     """Connections that are kept: idle, or with a transfer that they do not go on with."""
 
-    def __init__(self, bench, url, connections, stall=None):
+    def __init__(self, bench, url, connections, stall=None, words=()):
         words = [bench.program('eddy-bench/eddy-bench'), 'hold', '--connections', str(connections),
-                 *(['--stall', stall] if stall else []), url]
+                 *(['--stall', stall] if stall else []), *words, url]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         preexec_fn=bench.pin_client())
         if not self.process.stdout.readline():

@@ -49,7 +49,7 @@ def make(bench, cells):
             path = bench.source(cell.file) if cell.work == 'put' else os.path.join(bench.files, cell.file)
             if not os.path.exists(path):
                 write(path, cell.size)
-    if any(cell.kind == 'handshake' for cell in cells):
+    if any(cell.work == 'hello' and cell.key for cell in cells):
         with open(os.path.join(bench.files, 'hello'), 'wb') as out:
             out.write(HELLO)
     if any(cell.kind == 'cold' for cell in cells):
