@@ -10,11 +10,12 @@ import socket
 import ssl
 import threading
 import time
+import unittest
 
 from tls import (V12, V13, Answers, ByHand, TlsCase, TlsWire, at, context, has_ktls, make, openssl, setUpModule,  # noqa: F401
                  tearDownModule, text_of)
 from coding import CODINGS, decode
-from wire import KIB, MIB, Lost, Server, Wire, chunked, in_threads, pattern, request, sha256_of
+from wire import KIB, MIB, Lost, Server, Wire, chunked, in_threads, is_sanitized, pattern, request, sha256_of
 
 
 class Basics(TlsCase):
@@ -257,6 +258,39 @@ class Clients(TlsCase):
             answer = self.session(again)
             self.assertEqual(answer.header('x-resumed'), 'no')
             self.assertIn('CN=jo', answer.header('x-peer'))
+
+
+class Idle(TlsCase):
+    def cost(self, version):
+        """Bytes that a connection which waits for its next request takes beside wolfSSL's own."""
+        server = self.secure()
+        self.write('file', bytes(MIB))
+
+        def used():
+            whole, library = map(int, asking.ask(request('GET', '/memory')).body.split())
+            return whole - library
+
+        def one():
+            wire = self.dial(server, context(version=version))
+            self.assertEqual(wire.ask(request('PUT', '/files/sent', body=bytes(MIB))).status, 200)
+            self.assertEqual(wire.ask(request('GET', '/files/file')).body, bytes(MIB))
+            return wire
+        asking = self.dial(server)
+        # Freed and kept for the next ones: what the first ones have needed.
+        for _ in range(4):
+            one().close()
+        before = used()
+        kept = [one() for _ in range(50)]
+        return (used() - before) / len(kept)
+
+    @unittest.skipIf(is_sanitized(), 'needs an allocator that counts')
+    def test_what_a_connection_takes(self):
+        """No buffer of records, and nothing of the accelerator's."""
+        for version in V12, V13:
+            with self.subTest(version):
+                each = self.cost(version)
+                self.assertGreater(each, 500)
+                self.assertLess(each, 4 * KIB)
 
 
 class Bodies(TlsCase):

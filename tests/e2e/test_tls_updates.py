@@ -53,7 +53,7 @@ class Updates(TlsCase):
                 if done in (self.first, self.count):
                     with open(os.path.join(self.dir, 'got'), 'rb') as file:
                         self.assertTrue(file.read() == DATA)
-                    samples.append((int(wire.ask(request('GET', '/allocated')).body), resident(server.pid)))
+                    samples.append((int(wire.ask(request('GET', '/memory')).body.split()[0]), resident(server.pid)))
                     self.assertEqual(wire.socket.updates, [done, done])
             self.assertConstant(samples)
         self.each(check)

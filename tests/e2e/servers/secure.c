@@ -8,6 +8,8 @@
  * without TLS at each `--plain`; from there `--to_https` sends clients on. At each `--proxied` this machine's PROXY
  * headers come before TLS.
  */
+#include "tls/wolfssl.h" /* comes first */
+
 #include "handlers.h"
 #include "settings.h"
 
@@ -18,7 +20,9 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static int text_or_dash(struct eddy_res *res, const char *name, struct eddy_str text)
@@ -134,15 +138,6 @@ static int let_go(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "%u", stats.queued);
 }
 
-/* Bytes that are allocated. */
-static int allocated(struct eddy_req *req, struct eddy_res *res)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	(void)req;
-	return eddy_res_ok(res, "%zu", info.uordblks + info.hblkhd);
-}
-
 /* Send on who comes without TLS. */
 static int to_https(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
@@ -155,6 +150,42 @@ static int to_https(struct eddy_next *next, struct eddy_req *req, struct eddy_re
 	snprintf(location, sizeof(location), "https://%.*s:%u%.*s", EDDY_FMT(host),
 		 eddy_app_port(eddy_next_data(next)), EDDY_FMT(path));
 	return eddy_res_redirect(res, 308, eddy_str_from(location));
+}
+
+/* What wolfSSL has allocated. */
+static _Atomic size_t library_bytes;
+
+static void *allocate(size_t size)
+{
+	void *block = malloc(size);
+
+	library_bytes += malloc_usable_size(block);
+	return block;
+}
+
+static void release(void *block)
+{
+	library_bytes -= malloc_usable_size(block);
+	free(block);
+}
+
+static void *reallocate(void *block, size_t size)
+{
+	size_t before = malloc_usable_size(block);
+	void *moved = realloc(block, size);
+
+	if (moved)
+		library_bytes += malloc_usable_size(moved) - before;
+	return moved;
+}
+
+/* The bytes that are allocated: all of them, and those of wolfSSL. */
+static int memory(struct eddy_req *req, struct eddy_res *res)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	(void)req;
+	return eddy_res_ok(res, "%zu %zu", info.uordblks + info.hblkhd, (size_t)library_bytes);
 }
 
 struct secure {
@@ -219,6 +250,7 @@ int main(int argc, char **argv)
 	struct secure secure = { .dir = -1 };
 	struct eddy_app *app = eddy_app_new();
 
+	wolfSSL_SetAllocators(allocate, release, reallocate);
 	eddy_log_text_subscribe();
 	settings_take(argc, argv, switches, &secure, &secure.common);
 	apply(&secure, app);
@@ -232,8 +264,8 @@ int main(int argc, char **argv)
 	eddy_app_map_get(app, "/slow/{ms}", slow);
 	if (pipe(gate) < 0)
 		return 1;
+	eddy_app_map_get(app, "/memory", memory);
 	eddy_app_map_get(app, "/held", held);
 	eddy_app_map_post(app, "/let_go/{count}", let_go);
-	eddy_app_map_get(app, "/allocated", allocated);
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }
