@@ -2,6 +2,7 @@
 import contextlib
 import dataclasses
 import os
+import shlex
 import time
 
 import client
@@ -40,7 +41,7 @@ class Cell:
 
     @property
     def work(self):
-        return {'put': 'put', 'over': 'put', 'hello': 'hello', 'idle': 'hello', 'routes': 'hello', 'handshake': 'hello'}.get(self.kind, 'get')
+        return {'put': 'put', 'replace': 'put', 'over': 'put', 'hello': 'hello', 'idle': 'hello', 'routes': 'hello', 'handshake': 'hello'}.get(self.kind, 'get')
 
 
 def title(kind, file, connections):
@@ -54,6 +55,10 @@ def _get(file, connections):
 
 def _put(file, connections):
     return Cell(f'put-{file}-{connections}', 'put', 'Uploads', title('put', file, connections) + ', new files', file, connections)
+
+
+def _replace(file, connections):
+    return Cell(f'replace-{file}-{connections}', 'replace', 'Uploads', title('put', file, connections) + ', replaced files', file, connections)
 
 
 def _tls(kind, file, connections):
@@ -73,6 +78,7 @@ def _technique(file, connections):
 CELLS = [
     _get('4k', 16), _get('64k', 16), _get('1m', 16), _get('64m', 1), _get('64m', 16), _get('1g', 1),
     _put('4k', 16), _put('1m', 16), _put('64m', 1),
+    _replace('4k', 16), _replace('1m', 16), _replace('64m', 1),
     Cell('put-64m-over', 'over', 'Uploads', 'PUT 64 MiB × 1, over a file that is there', '64m'),
     Cell('hello-64', 'hello', 'Small requests', 'GET /hello × 64', '', 64),
     Cell('hello-pipelined', 'hello', 'Small requests', 'GET /hello × 64, 16 at once', '', 64, 16),
@@ -118,7 +124,8 @@ def _sides(bench, cell, settings):
 
 
 def _bare(bench, cell):
-    techniques = {'get': ('splice', 'read-send'), 'put': ('splice-in', 'recv-write'), 'over': ('splice-over', 'recv-over')}
+    techniques = {'get': ('splice', 'read-send'), 'put': ('splice-in', 'recv-write'),
+                  'replace': ('splice-replace', 'recv-replace'), 'over': ('splice-over', 'recv-over')}
     if cell.kind == 'hello':
         yield '', lambda: peers.bare_hello(bench, BARE)
     for name, technique in zip((BARE, COPYING), techniques.get(cell.kind, ())):
@@ -193,6 +200,8 @@ def _started(bench, cell, settings, left_out=()):
 def _path(cell):
     if cell.kind == 'routes':
         return 'group0/part5/42'
+    if cell.kind == 'put':
+        return 'file-{n}-{i}'
     return {'get': cell.file, 'put': 'file-{n}', 'hello': 'hello'}[cell.work]
 
 
@@ -205,6 +214,8 @@ def _sampled(bench, cell, settings, servers, **changes):
     words = ['--against', next((server.name for server in servers if server.name == 'nginx'), servers[0].name)]
     if cell.work == 'put':
         words += ['--body-file', bench.source(cell.file)]
+    if cell.kind == 'put':
+        words += ['--between', f'find {shlex.quote(bench.memory)} -path "*/file-*" -delete -o -path "*/new-*" -delete']
     if cell.work == 'get':
         files.warm(os.path.join(bench.files, cell.file))
     if cell.kind == 'workers':
@@ -294,6 +305,7 @@ def _cold(bench, cell, settings):
 KINDS = {
     'get': (_with_peers, _plain),
     'put': (_with_peers, _plain),
+    'replace': (_with_peers, _plain),
     'over': (_over, _plain),
     'hello': (_with_peers, _plain),
     'handshake': (_with_peers, _plain),

@@ -18,20 +18,26 @@ def beside_nginx(throughput, cpu, p99=None, aims=(None, None)):
 
 BARE = 'bare'         # splice through a pipe of 1 MiB, or liburing: without HTTP
 COPYING = 'copying'   # 256 KiB at a time through memory
+# Processor time beside that of the bare loop; an upload of 4 KiB is mostly work with names, of which that loop does less.
+BARE_MAX = {'get-4k-16': 1.08, 'get-64k-16': 1.08, 'hello-64': 1.08, 'put-4k-16': None, 'replace-4k-16': None}
 SIZED = beside_nginx(0.95, 1.05, aims=(1.05, 0.95))
 
 GOALS = {
-    'get-4k-16': beside_nginx(1.5, 0.65),
-    'get-64k-16': beside_nginx(1.4, 0.70),
+    'get-4k-16': beside_nginx(1.5, 0.75, aims=(None, 0.65)),
+    'get-64k-16': beside_nginx(1.4, 0.80, aims=(None, 0.70)),
     'get-1m-16': beside_nginx(1.05, 0.95),
     'get-64m-1': [*SIZED, goal('cpu', COPYING, at_most=0.45)],
     'get-64m-16': [*SIZED, goal('cpu', COPYING, at_most=0.45)],
     'get-1g-1': SIZED,
+    'put-4k-16': beside_nginx(1.1, 0.9),
+    'replace-4k-16': beside_nginx(1.1, 0.9),
     'put-1m-16': beside_nginx(1.2, 0.85),
     'put-64m-1': beside_nginx(1.2, 0.85),
+    'replace-1m-16': beside_nginx(1.0, 0.9),
+    'replace-64m-1': beside_nginx(1.0, 0.9),
     'put-64m-over': [goal('throughput', COPYING, at_least=1.25), goal('cpu', COPYING, at_most=0.75)],
     'hello-64': [*beside_nginx(1.05, 0.80, 0.8), goal('cpu', 'lwan', at_most=1.05), goal('cpu', 'libreactor', at_most=1.05)],
-    'hello-pipelined': beside_nginx(1.5, 0.6),
+    'hello-pipelined': [*beside_nginx(1.5, 0.6), goal('throughput', 'libreactor', at_least=0.7)],
     'tls-get-4k-16': beside_nginx(1.1, 0.85),
     'tls-get-1m-16': beside_nginx(1.0, 0.9),
     'tls-get-64m-1': beside_nginx(1.05, 0.85),
@@ -53,6 +59,7 @@ OPTIONAL = ('lwan', 'libreactor')
 def of(cell, names):
     """The goals of a cell in which these take part. One beside somebody who is missing stays, and can't be met: it is seen."""
     goals = list(GOALS.get(cell, ()))
-    if goals and BARE in names:
-        goals.append(goal('cpu', BARE, at_most=1.10))
+    limit = BARE_MAX.get(cell, 1.10)
+    if goals and limit and BARE in names:
+        goals.append(goal('cpu', BARE, at_most=limit))
     return [g for g in goals if g['against'] not in OPTIONAL or g['against'] in names]

@@ -3,12 +3,14 @@
  *
  *     transfer splice|read-send PORT FILE                sends FILE
  *     transfer splice-in|recv-write PORT FOLDER          receives into new files of FOLDER
+ *     transfer splice-replace|recv-replace PORT FOLDER   and gives them the names of others that are there
  *     transfer splice-over|recv-over PORT FOLDER         receives over a file that is there
  *
- * splice, splice-in and splice-over move a MiB at a time through a pipe of that size, on this thread,
+ * Those of splice move a MiB at a time through a pipe of that size, on this thread,
  * without blocking; the others copy 256 KiB at a time through memory. splice sends up to 32 KiB by one send,
  * behind the head, since that is quicker. A body of more than 64 KiB is sent corked. Files that are received
- * are called by the number of their connection; the one that is there is called "over".
+ * are called by numbers, those that are replaced by that of their connection; the one that is
+ * there is called "over".
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -47,7 +49,8 @@ static struct {
 	bool splices;
 	bool receives;
 	bool over; /* what is received goes over files that are there */
-	int file;  /* or the folder */
+	bool replaces;
+	int file; /* or the folder */
 	off_t size;
 	char head[128]; /* of the response */
 	size_t head_len;
@@ -164,10 +167,12 @@ static bool open_file(struct conn *conn)
 
 static void publish(struct conn *conn)
 {
+	static unsigned count;
 	char hidden[32], name[32];
 
 	snprintf(hidden, sizeof(hidden), ".%u", conn->number);
-	snprintf(name, sizeof(name), "%u", conn->number);
+	snprintf(name, sizeof(name), run.replaces ? "%u" : "new-%u",
+		 run.replaces ? conn->number : count++);
 	close(conn->file);
 	conn->file = -1;
 	if (!run.over && renameat(run.file, hidden, run.file, name) < 0)
@@ -326,8 +331,9 @@ static int listen_at(int port)
 
 static bool parse(int argc, char **argv)
 {
-	static const char *const modes[] = { "splice",     "read-send",   "splice-in",
-					     "recv-write", "splice-over", "recv-over" };
+	static const char *const modes[] = { "splice",      "read-send",      "splice-in",
+					     "recv-write",  "splice-replace", "recv-replace",
+					     "splice-over", "recv-over" };
 	const size_t count = sizeof(modes) / sizeof(*modes);
 	struct stat st;
 	size_t mode;
@@ -340,7 +346,8 @@ static bool parse(int argc, char **argv)
 		return false;
 	run.splices = mode % 2 == 0;
 	run.receives = mode >= 2;
-	run.over = mode >= 4;
+	run.replaces = mode / 2 == 2;
+	run.over = mode / 2 == 3;
 	run.file = open(argv[3], O_RDONLY | O_CLOEXEC);
 	if (run.file < 0 || fstat(run.file, &st) < 0)
 		die(argv[3]);
@@ -358,7 +365,7 @@ int main(int argc, char **argv)
 
 	if (!parse(argc, argv)) {
 		fputs("usage: transfer splice|read-send PORT FILE\n"
-		      "       transfer splice-in|recv-write|splice-over|recv-over PORT FOLDER\n",
+		      "       transfer splice-in|recv-write|splice-replace|recv-replace|splice-over|recv-over PORT FOLDER\n",
 		      stderr);
 		return 2;
 	}

@@ -147,6 +147,9 @@ struct upload {
 	const char *text;
 	bool no_replace;
 	bool abandoned;
+	bool is_here;       /* all that it becomes */
+	const char *freed;  /* between opening and publishing */
+	const char *linked; /* to the name, likewise */
 	bool replaced;
 };
 
@@ -154,10 +157,15 @@ static int upload(void *arg)
 {
 	struct upload *upload = arg;
 	struct eddyi_incoming incoming;
-	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, EDDY_NEVER);
+	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, EDDY_NEVER,
+				    upload->is_here ? upload->name : NULL);
 
 	if (r == 0)
 		r = eddyi_incoming_write(&incoming, upload->text, strlen(upload->text));
+	if (upload->freed)
+		unlinkat(dir, upload->freed, 0);
+	if (upload->linked && linkat(dir, upload->linked, dir, upload->name, 0) < 0)
+		r = -errno;
 	if (r == 0 && !upload->abandoned)
 		r = eddyi_incoming_sync(&incoming);
 	if (r == 0 && !upload->abandoned)
@@ -213,6 +221,46 @@ Test(incoming, named_by_its_descriptor, .init = set_up_in_memory)
 	cr_expect(eq(int, links_by_path, 0));
 	cr_assert(eq(int, fstatat(dir, "a", &st, 0), 0));
 	cr_expect(eq(u32, st.st_nlink, 1));
+}
+
+/* Where all of it is there, the name is looked at once, and one that is taken is renamed over without a link. */
+Test(incoming, here_already, .init = set_up_in_memory)
+{
+	struct upload first = { .name = "a", .text = "one", .is_here = true };
+	struct upload again = { .name = "a", .text = "two", .is_here = true };
+	struct upload once = { .name = "a", .text = "no", .is_here = true, .no_replace = true };
+	struct upload none = { .name = "a", .text = "no", .is_here = true, .abandoned = true };
+	struct stat st;
+	int links;
+
+	cr_expect(eq(int, eddy_run(NULL, upload, &first), 0));
+	cr_expect(not(first.replaced));
+	links = links_by_descriptor + links_by_path;
+	cr_expect(eq(int, eddy_run(NULL, upload, &again), 0));
+	cr_expect(again.replaced);
+	cr_expect(eq(int, links_by_descriptor + links_by_path, links));
+	cr_expect(eq(int, eddy_run(NULL, upload, &once), -EEXIST));
+	cr_expect(eq(int, eddy_run(NULL, upload, &none), 0));
+	cr_expect(holds_text("a", "two"));
+	cr_expect(eq(int, count_files(), 1));
+	cr_assert(eq(int, fstatat(dir, "a", &st, 0), 0));
+	cr_expect(eq(u32, st.st_nlink, 1));
+}
+
+Test(incoming, name_that_changes_hands, .init = set_up_in_memory)
+{
+	struct upload freed = { .name = "a", .text = "two", .is_here = true, .freed = "a" };
+	struct upload taken = { .name = "c", .text = "four", .is_here = true, .linked = "b" };
+
+	run_upload("a", "one");
+	run_upload("b", "three");
+	cr_expect(eq(int, eddy_run(NULL, upload, &freed), 0));
+	cr_expect(holds_text("a", "two"));
+	cr_expect(eq(int, eddy_run(NULL, upload, &taken), 0));
+	cr_expect(taken.replaced);
+	cr_expect(holds_text("c", "four"));
+	cr_expect(holds_text("b", "three"));
+	cr_expect(eq(int, count_files(), 3));
 }
 
 Test(incoming, named_through_proc, .init = set_up_in_memory)
@@ -304,7 +352,7 @@ Test(incoming, cleaning_without_locks)
 static int replace_while_cleaning(void *arg)
 {
 	struct eddyi_incoming incoming;
-	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, EDDY_NEVER), removed;
+	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, EDDY_NEVER, NULL), removed;
 
 	(void)arg;
 	if (r == 0)
@@ -325,7 +373,7 @@ Test(incoming, cleaning_leaves_what_was_hidden_alone)
 static int upload_while_cleaning(void *arg)
 {
 	struct eddyi_incoming incoming;
-	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, EDDY_NEVER), removed;
+	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, EDDY_NEVER, NULL), removed;
 
 	(void)arg;
 	if (r < 0)
@@ -345,7 +393,7 @@ Test(incoming, cleaning_leaves_work_alone)
 static int ask_for_space(void *arg)
 {
 	struct eddyi_incoming incoming;
-	int r = eddyi_incoming_open(&incoming, dir, NULL, *(uint64_t *)arg, EDDY_NEVER);
+	int r = eddyi_incoming_open(&incoming, dir, NULL, *(uint64_t *)arg, EDDY_NEVER, NULL);
 
 	eddyi_incoming_close(&incoming);
 	return r;
@@ -362,7 +410,7 @@ Test(incoming, asks_for_space_first)
 static int exceed(void *arg)
 {
 	struct eddyi_incoming incoming;
-	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, 3);
+	int r = eddyi_incoming_open(&incoming, dir, NULL, 0, 3, NULL);
 
 	(void)arg;
 	if (r == 0)

@@ -142,9 +142,9 @@ static int make_way(struct rig *rig, int dir)
 	limit_descriptors(256);
 	while ((fds[count] = fcntl(rig->dir, F_DUPFD_CLOEXEC, 0)) >= 0)
 		count++;
-	first = eddyi_incoming_open(&incoming, dir, NULL, 4, 4);
+	first = eddyi_incoming_open(&incoming, dir, NULL, 4, 4, NULL);
 	kept_none = !eddyi_open_files_drop();
-	second = eddyi_incoming_open(&more, dir, NULL, 4, 4);
+	second = eddyi_incoming_open(&more, dir, NULL, 4, 4, NULL);
 	while (count)
 		close(fds[--count]);
 	MUST(first == 0 && kept_none && second == -EMFILE && more.fd < 0);

@@ -48,7 +48,8 @@ static int receive(struct form *form, struct eddy_part *part)
 	if (!file->name.ptr)
 		return -ENOMEM;
 	form->count++;
-	r = eddyi_incoming_open(&file->incoming, form->dir, form->req->party, expected, form->max);
+	r = eddyi_incoming_open(&file->incoming, form->dir, form->req->party, expected, form->max,
+				NULL);
 	return r < 0 ? r : eddyi_part_receive(part, &file->incoming);
 }
 

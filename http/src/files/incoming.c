@@ -55,6 +55,24 @@ static int plain(int r)
 	return r < 0 ? -errno : r;
 }
 
+/* Look whether a file has the name already, and whether giving it the name takes the loop no time, as what goes away is
+ * little to free. */
+static struct eddyi_incoming_look look(const struct eddyi_incoming *incoming, const char *name)
+{
+	struct eddyi_incoming_look seen = { .name = name };
+	struct stat st;
+
+	if (!is_quick(incoming))
+		return seen;
+	if (fstatat(incoming->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		seen.is_quick = errno == ENOENT;
+	} else {
+		seen.is_taken = true;
+		seen.is_quick = st.st_size <= (off_t)QUICK_TO_FREE;
+	}
+	return seen;
+}
+
 /* Whether the kernel has named a file by its descriptor alone: from Linux 6.10 on who opened it may, before only
  * CAP_DAC_READ_SEARCH. Else it is named through /proc/self/fd, which is a walk through four folders. */
 static atomic_bool names_descriptors;
@@ -79,15 +97,24 @@ static bool is_named(int fd)
 	return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
-static int open_hidden(int dir, char name[EDDYI_HIDDEN_SIZE])
+static int create(const struct eddyi_incoming *incoming, const char *name)
 {
 	struct open_how how = { .flags = O_CREAT | O_EXCL | O_WRONLY, .mode = 0666 };
+
+	if (is_quick(incoming))
+		return plain(openat(incoming->dir, name, (int)how.flags | O_CLOEXEC, 0666));
+	return eddy_openat2(incoming->dir, name, &how);
+}
+
+static int open_hidden(struct eddyi_incoming *incoming)
+{
+	char *name = incoming->hidden;
 	int r;
 
 	for (;;) {
 		r = make_hidden_name(name);
 		if (r == 0)
-			r = eddy_openat2(dir, name, &how);
+			r = create(incoming, name);
 		if (r == -EEXIST)
 			continue;
 		/* Until it was locked it looked like litter to others: they may be at it, or be done. */
@@ -102,10 +129,14 @@ static int open_hidden(int dir, char name[EDDYI_HIDDEN_SIZE])
 
 static int open_new(struct eddyi_incoming *incoming)
 {
-	int r = open_unnamed(incoming);
+	int r;
 
+	/* One that is renamed in a moment has a name at once: to link it first would cost more. */
+	if (incoming->seen.is_taken && incoming->seen.is_quick)
+		return open_hidden(incoming);
+	r = open_unnamed(incoming);
 	if (r == -EOPNOTSUPP || r == -EISDIR || r == -EINVAL)
-		r = open_hidden(incoming->dir, incoming->hidden);
+		r = open_hidden(incoming);
 	return r;
 }
 
@@ -123,7 +154,7 @@ static int check_space(struct eddyi_incoming *incoming, uint64_t expected)
 }
 
 int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_party *party,
-			uint64_t expected, uint64_t max)
+			uint64_t expected, uint64_t max, const char *soon)
 {
 	int r;
 
@@ -136,6 +167,8 @@ int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_p
 	r = eddyi_descriptors_take(party, true);
 	if (r < 0)
 		return r;
+	if (soon)
+		incoming->seen = look(incoming, soon);
 	r = open_new(incoming);
 	if (eddyi_open_files_make_room(r))
 		r = open_new(incoming);
@@ -230,20 +263,10 @@ int eddyi_incoming_hide(struct eddyi_incoming *incoming)
 	return r;
 }
 
-/* Look whether a file has the name already. Return: whether giving it the name takes the loop no time, as what goes
- * away is little to free. */
-static bool is_quick_to_name(const struct eddyi_incoming *incoming, const char *name,
-			     bool *ret_taken)
+/* What was seen when the file was opened is as good: whoever takes or frees the name meanwhile could do so after a second look. */
+static struct eddyi_incoming_look look_once(const struct eddyi_incoming *incoming, const char *name)
 {
-	struct stat st;
-
-	*ret_taken = false;
-	if (!is_quick(incoming))
-		return false;
-	if (fstatat(incoming->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT;
-	*ret_taken = true;
-	return st.st_size <= (off_t)QUICK_TO_FREE;
+	return incoming->seen.name ? incoming->seen : look(incoming, name);
 }
 
 static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned flags, bool quick)
@@ -280,15 +303,16 @@ static int link_hidden_as(struct eddyi_incoming *incoming, const char *name)
 int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, bool no_replace,
 			  bool *ret_replaced)
 {
-	bool taken, quick = is_quick_to_name(incoming, name, &taken);
-	int r = taken ? -EEXIST : rename_as(incoming, name, RENAME_NOREPLACE, quick);
+	struct eddyi_incoming_look seen = look_once(incoming, name);
+	int r = seen.is_taken ? -EEXIST :
+				rename_as(incoming, name, RENAME_NOREPLACE, seen.is_quick);
 	bool replaced;
 
 	if (r == -EINVAL)
 		r = link_hidden_as(incoming, name);
 	replaced = r == -EEXIST && !no_replace;
 	if (replaced)
-		r = rename_as(incoming, name, 0, quick && taken);
+		r = rename_as(incoming, name, 0, seen.is_quick && seen.is_taken);
 	if (r == 0)
 		*ret_replaced = replaced;
 	return r;
@@ -297,13 +321,13 @@ int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, boo
 int eddyi_incoming_publish(struct eddyi_incoming *incoming, const char *name, bool no_replace,
 			   bool *ret_replaced)
 {
-	bool taken, quick;
+	struct eddyi_incoming_look seen;
 	int r;
 
 	if (incoming->hidden[0])
 		return eddyi_incoming_rename(incoming, name, no_replace, ret_replaced);
-	quick = is_quick_to_name(incoming, name, &taken);
-	r = taken ? -EEXIST : link_as(incoming, name);
+	seen = look_once(incoming, name);
+	r = seen.is_taken ? -EEXIST : link_as(incoming, name);
 	if (r == 0) {
 		incoming->published = true;
 		*ret_replaced = false;
@@ -312,7 +336,7 @@ int eddyi_incoming_publish(struct eddyi_incoming *incoming, const char *name, bo
 		return r;
 	r = eddyi_incoming_hide(incoming);
 	if (r == 0)
-		r = rename_as(incoming, name, 0, quick && taken);
+		r = rename_as(incoming, name, 0, seen.is_quick && seen.is_taken);
 	if (r == 0)
 		*ret_replaced = true;
 	return r;

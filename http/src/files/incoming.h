@@ -16,6 +16,13 @@ struct eddyi_party;
 struct eddyi_wire;
 struct eddyi_body;
 
+/* What stands under the name that a file is to get. */
+struct eddyi_incoming_look {
+	const char *name; /* NULL: nobody has looked */
+	bool is_taken;
+	bool is_quick; /* to give the file this name, and to free what has it */
+};
+
 struct eddyi_incoming {
 	int dir;
 	int fd;
@@ -26,14 +33,15 @@ struct eddyi_incoming {
 	bool can_reserve;
 	bool in_memory; /* the file system has no disk: names are given on the loop's thread */
 	bool published;
+	struct eddyi_incoming_look seen;
 	char hidden[EDDYI_HIDDEN_SIZE]; /* its name for now; empty when it has none */
 };
 
 /* Create the file in the folder `dir`, for `party`, or NULL. `expected` is how much is to come, 0 when nobody knows.
- * Where descriptors have run out, the loop closes files that it keeps open. Suspends. Return: 0; -ENOSPC when the disk has
+ * `soon` is the name that it is going to get at once, as all that is to come is here; NULL: it takes longer, or the name is not known. Where descriptors have run out, the loop closes files that it keeps open. Suspends. Return: 0; -ENOSPC when the disk has
  * less room than `expected`; -errno. */
 int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_party *party,
-			uint64_t expected, uint64_t max);
+			uint64_t expected, uint64_t max, const char *soon);
 
 /* Throw the file away, unless it has been published. Suspends, and is not cancelled. */
 void eddyi_incoming_close(struct eddyi_incoming *incoming);

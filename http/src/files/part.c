@@ -247,7 +247,7 @@ int eddyi_part_receive(struct eddy_part *part, struct eddyi_incoming *incoming)
 
 static int receive(struct eddy_part *part, struct eddyi_incoming *incoming, uint64_t max)
 {
-	int r = eddyi_incoming_open(incoming, incoming->dir, part->form->req->party, 0, max);
+	int r = eddyi_incoming_open(incoming, incoming->dir, part->form->req->party, 0, max, NULL);
 
 	return r < 0 ? r : eddyi_part_receive(part, incoming);
 }

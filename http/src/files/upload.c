@@ -92,11 +92,21 @@ static int receive_decoded(struct eddy_req *req, struct eddyi_incoming *incoming
 	return (int)r;
 }
 
-static int receive(struct eddy_req *req, struct eddyi_incoming *incoming,
+/* Whether writing and publishing the file takes one moment, of which a kill leaves as little behind as of a rename. */
+static bool is_here(const struct eddy_req *req, const struct eddy_save_options *options)
+{
+	uint64_t expected = eddyi_upload_expected(req);
+
+	return expected && !req->decoded && !options->sync &&
+	       eddyi_wire_pending(req->wire).len >= expected;
+}
+
+static int receive(struct eddy_req *req, struct eddyi_incoming *incoming, const char *name,
 		   const struct eddy_save_options *options)
 {
 	int r = eddyi_incoming_open(incoming, incoming->dir, req->party, eddyi_upload_expected(req),
-				    eddyi_upload_max(req, options));
+				    eddyi_upload_max(req, options),
+				    is_here(req, options) ? name : NULL);
 
 	if (r < 0)
 		return r;
@@ -123,7 +133,7 @@ int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 	if (r == 0)
 		r = check_conditions(req, dir, copy.ptr, &asked_for_none);
 	if (r == 0)
-		r = receive(req, &incoming, &how);
+		r = receive(req, &incoming, copy.ptr, &how);
 	if (r == 0) {
 		how.no_replace |= asked_for_none;
 		r = eddyi_upload_publish(&incoming, copy.ptr, &how, &replaced);
