@@ -13,6 +13,11 @@
 #include <stdlib.h>
 
 #define RECORD_MAX ((size_t)(16 * EDDY_KIB))
+/* Nothing of a record can be read before all of it has come. What a connection sends first, and first after a pause, is as much as
+ * TCP sends before it hears from the peer (RFC 6928): it has a record for each segment. */
+#define RECORD_OF_SEGMENT ((size_t)1300)
+#define EARLY_MAX (10 * RECORD_OF_SEGMENT)
+#define PAUSE_NS EDDY_SECOND
 /* An honest handshake takes three steps, with certificates of the client up to ten. */
 #define STEPS_MAX 32
 #define SHAKEN_MAX ((uint32_t)(128 * EDDY_KIB))
@@ -508,10 +513,15 @@ bool eddyi_tls_has_ended(struct eddyi_tls *tls)
 static void write_records(struct call *call)
 {
 	struct eddyi_tls *tls = call->tls;
+	uint64_t now = eddy_now();
 	size_t done = 0;
 
+	if (now - tls->written_ns > PAUSE_NS)
+		tls->early = 0;
+	tls->written_ns = now;
 	while (done < call->len && eddyi_tls_buffers_has_room(&tls->buffers)) {
-		size_t len = call->len - done < RECORD_MAX ? call->len - done : RECORD_MAX;
+		size_t most = tls->early < EARLY_MAX ? RECORD_OF_SEGMENT : RECORD_MAX;
+		size_t len = call->len - done < most ? call->len - done : most;
 		int r = wolfSSL_write(tls->session, (char *)call->buf + done, (int)len);
 
 		if (r <= 0) {
@@ -521,6 +531,8 @@ static void write_records(struct call *call)
 			return;
 		}
 		done += (size_t)r;
+		if (tls->early < EARLY_MAX)
+			tls->early += (uint16_t)r;
 	}
 	call->result = (ssize_t)done;
 }

@@ -35,7 +35,9 @@ struct eddyi_tls {
 	struct eddyi_tls_buffers buffers;
 	struct eddyi_flight flight;
 	uint32_t shaken; /* bytes of the handshake that have come */
-	uint8_t steps;   /* of the handshake that have been done */
+	uint16_t early;  /* bytes sent in short records, since the beginning or a pause */
+	uint64_t written_ns;
+	uint8_t steps; /* of the handshake that have been done */
 	uint8_t state;
 	bool answered;        /* the session has sent something */
 	bool skips;           /* early data, until the client goes on with the handshake */
