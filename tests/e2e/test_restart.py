@@ -111,18 +111,19 @@ class Restart(Case):
             with contextlib.closing(tls.TlsWire(server.port, using)) as wire:
                 wire.ask(request('GET', '/'))
                 sessions.append((using, wire.tls.session))
-        pid = server.pid
+        pids = [server.pid]
         for _ in range(2):
-            pid = self.restart(server, pid)
+            pids.append(self.restart(server, pids[-1]))
             for using, session in sessions:
                 with contextlib.closing(tls.TlsWire(server.port, using, session=session)) as wire:
                     self.assertTrue(wire.tls.session_reused)
                     self.assertEqual(wire.ask(request('GET', '/')).header('x-resumed'), 'yes')
         self.assertEqual(server.process.wait(20), 0)
+        self.assertEnds(pids[1])
         # The file of the keys is closed.
-        links = [os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd')]
+        links = [os.readlink(f'/proc/{pids[-1]}/fd/{fd}') for fd in os.listdir(f'/proc/{pids[-1]}/fd')]
         self.assertEqual([link for link in links if 'tickets' in link], [])
-        self.end(server, pid)
+        self.end(server, pids[-1])
 
     def test_too_few_descriptors(self):
         """Enough for the copy of a socket, but not for what the other process would answer by."""
