@@ -7,7 +7,7 @@ import re
 BEGIN, END = '<!-- figures: ./dev bench --publish -->', '<!-- end of figures -->'
 # Every transfer and request that is held against nginx, also where nginx is ahead.
 CELLS = ('get-4k-16', 'get-64k-16', 'get-1m-16', 'get-64m-1', 'get-64m-16', 'get-1g-1', 'put-4k-16', 'put-1m-16', 'put-64m-1',
-         'hello-64', 'hello-pipelined')
+         'hello-64', 'hello-pipelined', 'tls-get-4k-16', 'tls-get-1m-16', 'tls-get-64m-1', 'tls-put-64m-1')
 HEAD = ['| | eddy | nginx | × nginx | CPU time, × nginx |', '|---|--:|--:|--:|--:|']
 
 
