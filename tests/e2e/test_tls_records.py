@@ -1,5 +1,6 @@
 """Records of sizes at the edges, received and sent by both roles. big_tls_records.py has all sizes."""
 import os
+import time
 import socket
 
 import tls12
@@ -9,6 +10,8 @@ from tls import TlsCase, setUpModule, tearDownModule  # noqa: F401
 from wire import KIB, MIB, pattern, request
 
 RECORD = 16 * KIB
+# With which a connection begins: a segment each, and what is left of as much as one record has.
+FIRST = [1300] * 10 + [RECORD - 13000]
 EDGES = 1, 2, 15, 16, 17, 255, 256, 257, 4095, 4096, 4097, RECORD - 1, RECORD
 RECORD_OVERFLOW = 22
 # Text, which ends at a zero for who prints it.
@@ -76,6 +79,25 @@ class Records(TlsCase):
             self.assertEqual(seen, {*self.sizes, RECORD})
         self.each(check)
 
+    def test_the_server_begins(self):
+        """What it sends first, and first after a pause of a second, can be read with the first segment."""
+        server = self.secure()
+        self.write('f', DATA)
+
+        def check(version, suite, frame):
+            wire = self.begin(server, version, suite)
+            for pause, first in (0, FIRST), (0, []), (1.1, FIRST):
+                time.sleep(pause)
+                del wire.socket.received[:]
+                whole = len(wire.ask(request('GET', '/files/f')).raw) + 4 + len(DATA)
+                seen = [size - frame for size in wire.socket.received]
+                # Tickets come before.
+                seen = seen[seen.index(first[0] if first else RECORD):]
+                self.assertEqual(seen[:len(first)], first)
+                self.assertEqual(sum(seen), whole)
+                self.assertEqual(set(seen[len(first):-1]), {RECORD})
+        check(V13, 'AES_128_GCM_SHA256', FRAME[V13]['AES_128_GCM_SHA256'])
+
     def test_the_client_receives(self):
         bodies = list(self.bodies())
         want = b''.join(b'200 ' + b''.join(DATA[size:2 * size] for size in body) + b'\n' for body in bodies)
@@ -90,7 +112,7 @@ class Records(TlsCase):
             fetch(Context(version, suite, cert='server'), play, urls=len(bodies)) == want))
 
     def test_the_client_sends(self):
-        """Likewise."""
+        """Likewise, but for the beginning of a connection."""
         path = os.path.join(self.folder(), 'f')
 
         def check(version, suite, frame):
@@ -107,7 +129,8 @@ class Records(TlsCase):
                     self.assertTrue(peer.take(length) == DATA[:length])
                     peer.answer(0)
                     seen = [size - frame for size in peer.socket.received]
-                    self.assertEqual(seen, [RECORD] * (len(seen) - 1) + [head + length - RECORD * (len(seen) - 1)])
+                    whole, rest = divmod(head + length, RECORD)
+                    self.assertEqual(seen, FIRST + [RECORD] * (whole - 1) + [rest] * (rest > 0))
                 self.assertEqual(fetch(Context(version, suite, cert='server'), play, '--put', path), b'200 \n')
         self.each(check)
 

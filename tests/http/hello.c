@@ -132,9 +132,35 @@ static void put_extension(struct bytes *bytes, unsigned type, const unsigned *nu
 }
 
 struct offer {
-	unsigned suites[4], groups[4], schemes[8], versions[4];
+	unsigned suites[4], groups[4], schemes[8], versions[4], shares[4];
+	const char *psk_modes;
 	unsigned want;
 };
+
+/* A share for each group, of one byte. */
+static void put_shares(struct bytes *bytes, const unsigned *groups)
+{
+	size_t count = 0;
+
+	while (groups[count])
+		count++;
+	put(bytes, 51, 2);
+	put(bytes, 2 + 5 * count, 2);
+	put(bytes, 5 * count, 2);
+	for (size_t i = 0; i < count; i++) {
+		put(bytes, groups[i], 2);
+		put(bytes, 0x000104, 3);
+	}
+}
+
+static void put_psk_modes(struct bytes *bytes, const char *modes)
+{
+	put(bytes, 45, 2);
+	put(bytes, 1 + strlen(modes), 2);
+	put(bytes, strlen(modes), 1);
+	for (; *modes; modes++)
+		put(bytes, (size_t)*modes - '0', 1);
+}
 
 static struct bytes hello_with(const struct offer *offer)
 {
@@ -143,6 +169,10 @@ static struct bytes hello_with(const struct offer *offer)
 	put_extension(&extensions, 10, offer->groups, 2);
 	put_extension(&extensions, 13, offer->schemes, 2);
 	put_extension(&extensions, 43, offer->versions, 1);
+	if (offer->shares[0])
+		put_shares(&extensions, offer->shares);
+	if (offer->psk_modes)
+		put_psk_modes(&extensions, offer->psk_modes);
 	put(&body, 0x0303, 2);
 	for (int i = 0; i < 33; i++)
 		put(&body, 0, 1);
@@ -234,6 +264,59 @@ Test(hello, what_fits)
 		bytes.at[10] = 2;
 		cr_assert(eq(int, parse(bytes.at, bytes.len, &found), 0));
 		cr_expect(found.fits, "offer %zu", i);
+	}
+}
+
+/* P-384 and P-521 take the loop too long: the group may be the first one, or that of a share. */
+Test(hello, slow_groups)
+{
+	static const struct {
+		struct offer offer;
+		bool slow;
+	} cases[] = {
+		{ { .groups = { 29, 23, 24, 25 } }, false },
+		{ { .groups = { 23, 24 } }, false },
+		{ { .groups = { 24, 23 } }, true },
+		{ { .groups = { 30, 25, 29 } }, true },
+		{ { .groups = { 29, 24 }, .shares = { 29 } }, false },
+		{ { .groups = { 29, 24 }, .shares = { 24 } }, true },
+		{ { .groups = { 29, 25 }, .shares = { 29, 25 } }, true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct offer offer = cases[i].offer;
+		struct eddyi_hello found;
+		struct bytes bytes;
+
+		offer.suites[0] = 0x1301;
+		offer.versions[0] = 0x0304;
+		bytes = hello_with(&offer);
+		cr_assert(eq(int, parse(bytes.at, bytes.len, &found), 0));
+		cr_expect(eq(int, found.has_slow_group, cases[i].slow), "offer %zu", i);
+	}
+}
+
+/* RFC 8446 section 4.2.9: 0 is psk_ke, 1 is psk_dhe_ke. */
+Test(hello, modes_of_resumption)
+{
+	static const struct {
+		const char *modes;
+		bool only_psk;
+	} cases[] = {
+		{ NULL, false }, { "1", false }, { "01", false }, { "0", true }, { "02", true }
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct offer offer = { .suites = { 0x1301 },
+				       .groups = { 29 },
+				       .versions = { 0x0304 } };
+		struct eddyi_hello found;
+		struct bytes bytes;
+
+		offer.psk_modes = cases[i].modes;
+		bytes = hello_with(&offer);
+		cr_assert(eq(int, parse(bytes.at, bytes.len, &found), 0));
+		cr_expect(eq(int, found.only_psk, cases[i].only_psk), "case %zu", i);
 	}
 }
 

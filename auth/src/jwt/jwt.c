@@ -88,7 +88,7 @@ static int check_header(struct eddy_jwt *token, const struct eddyi_object *heade
 		return EDDY_JWT_ALG;
 	if (eddyi_object_get(header, "crit").type)
 		return EDDY_JWT_CRITICAL;
-	/* It would have to be named in `crit` (RFC 7797 section 6): who reads it takes the claims otherwise. */
+	/* It would have to be named in `crit` (RFC 7797 section 6): a reader that honours it reads other claims. */
 	return b64.type && b64.type != EDDYI_TRUE ? EDDY_JWT_MALFORMED : 0;
 }
 
@@ -100,7 +100,7 @@ static int read_object(struct eddyi_object *object, struct eddy_str text)
 	return r == -EBADMSG ? EDDY_JWT_MALFORMED : r;
 }
 
-/* Where its header was: decoding an escape makes it no longer. */
+/* Store `kid` over the decoded header. It fits, since unescaping never lengthens a string. */
 static void keep_kid(struct eddy_jwt *token, const struct eddyi_object *header)
 {
 	struct eddy_str kid = eddyi_object_get(header, "kid").text;

@@ -1,5 +1,5 @@
-/* The one pass takes what tokens are made of: strings without escapes, integers of up to 18 digits, and not too many values. It
- * decides nothing else. Whatever it does not take, be it odd or wrong, jansson reads or refuses. */
+/* The one pass takes what tokens are made of: strings without escapes, integers of up to 18 digits, and not too many values. Everything
+ * else, valid or not, is left to jansson. */
 #include "object.h"
 
 #include "json.h"
@@ -16,7 +16,7 @@ struct reader {
 
 /* ---- one pass ---- */
 
-/* Return: 0 at the end, which no text has inside: it is no blank, and no string may have it. */
+/* Return: 0 at the end. A NUL in the text ends the pass, too: it is neither whitespace nor valid in a string. */
 static char peek(const struct reader *reader)
 {
 	return reader->at < reader->end ? *reader->at : 0;
@@ -65,7 +65,7 @@ static bool read_string(struct reader *reader, uint16_t *ret_at, uint16_t *ret_l
 	return true;
 }
 
-/* What may not follow it, such as a digit after a 0 in front, is found by who looks for the comma. */
+/* An invalid next character, such as a digit after a leading 0, is rejected by the caller, which expects a comma or a bracket. */
 static bool read_number(struct reader *reader, struct eddyi_place_of_value *value)
 {
 	const char *from = reader->at, *digits;

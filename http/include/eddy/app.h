@@ -47,7 +47,7 @@ struct eddy_server_options {
 	/* When there are as many, others are closed for one that comes: idle ones, then those whose head, or TLS
 	 * handshake, is incomplete, then those that come or go at less than .body_rate_min or .write_rate_min; of each
 	 * kind those of the address that has most. Default: what RLIMIT_NOFILE leaves, and a quarter of the memory of the
-	 * machine, or of the process's control group, has room for at 64 KiB each, with TLS 192 KiB. */
+	 * machine, or of the process's control group, has room for at 64 KiB each, with TLS 288 KiB. */
 	unsigned connections_max;
 	/* Those of one address, of IPv6 one /64; one more is closed at once. Unix sockets and trusted proxies are not
 	 * counted. Default: no limit. */

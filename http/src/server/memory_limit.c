@@ -82,7 +82,7 @@ uint64_t eddyi_memory_share(uint64_t memory)
 
 uint64_t eddyi_memory_connections(uint64_t memory, bool tls)
 {
-	uint64_t most = eddyi_memory_share(memory) / ((tls ? 192 : 64) * EDDY_KIB);
+	uint64_t most = eddyi_memory_share(memory) / ((tls ? 288 : 64) * EDDY_KIB);
 
 	return most ? most : 1;
 }

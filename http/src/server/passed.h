@@ -6,7 +6,7 @@
 
 struct eddyi_address;
 
-/* Names that are no address: where a new process says that it serves; before an app's first address the keys of its session
+/* Names that are no address: where a new process says that it serves; "tickets " before an app's first address: the keys of its session
  * tickets; before the address of a unix socket its file. */
 #define EDDYI_PASSED_READY "ready"
 #define EDDYI_PASSED_TICKETS "tickets "

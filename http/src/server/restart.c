@@ -250,14 +250,22 @@ static uint64_t monotonic_usec(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* Sessions are resumed by the other process, too. Without their keys they begin anew. */
+/* Pass the keys of tickets, so that the new process can resume sessions. Without them clients make a full handshake. */
 static int add_tickets(struct eddy_app *app, struct eddyi_passed_list *list)
 {
-	int fd = EDDYI_TLS && app->tls ? eddyi_tls_setup_save_tickets(app->tls) : -ENOTSUP;
+	int fd;
 
-	return fd < 0 ? 0 :
-			eddyi_passed_list_add(list, fd, EDDYI_PASSED_TICKETS,
-					      app->addresses[0].text);
+	if (!EDDYI_TLS || !app->tls)
+		return 0;
+	fd = eddyi_tls_setup_save_tickets(app->tls);
+	if (fd >= 0)
+		return eddyi_passed_list_add(list, fd, EDDYI_PASSED_TICKETS,
+					     app->addresses[0].text);
+	eddy_warn(
+		"eddy::tls",
+		"can't pass the keys of tickets to the next process (%s): clients make full handshakes",
+		strerror(-fd));
+	return 0;
 }
 
 /* Nobody closes a socket while it is being copied. Return: 0; -ECANCELED when the app ends. */

@@ -399,7 +399,7 @@ static void take_tickets(struct eddy_app *app)
 	if (r < 0)
 		eddy_warn(
 			"eddy::tls",
-			"can't use the keys of tickets of the process before (%s): sessions begin anew",
+			"can't load the previous process's ticket keys (%s): clients make full handshakes",
 			strerror(-r));
 	if (fd >= 0)
 		close(fd);

@@ -15,12 +15,16 @@
 #define EXTENSION_ALPN 16
 #define EXTENSION_EARLY_DATA 42
 #define EXTENSION_VERSIONS 43
+#define EXTENSION_PSK_MODES 45
 #define EXTENSION_SHARES 51
 #define NAME_HOST 0
 #define RANDOM_LEN 32
 #define TLS_1_2 0x0303
 #define TLS_1_3 0x0304
 #define GROUP_X25519 29
+#define GROUP_P384 24
+#define GROUP_P521 25
+#define PSK_DHE_KE 1
 /* More than there are groups that anybody offers a share for. */
 #define SHARES_MAX 32
 
@@ -137,6 +141,7 @@ struct offer {
 	bool rsa_suites; /* of TLS 1.2 */
 	bool ecdsa_suites;
 	bool x25519;
+	bool slow_group; /* the first one that we know, or the group of a share */
 	bool has_schemes;
 	bool has_groups;
 	unsigned schemes;    /* keys, by its signature algorithms */
@@ -169,8 +174,15 @@ static void take_suite(size_t suite, struct offer *offer)
 	}
 }
 
+static bool is_slow(size_t group)
+{
+	return group == GROUP_P384 || group == GROUP_P521;
+}
+
 static void take_group(size_t group, struct offer *offer)
 {
+	if (!offer->x25519 && !offer->groups)
+		offer->slow_group |= is_slow(group);
 	offer->x25519 |= group == GROUP_X25519;
 	offer->groups |= group == 23 ? EDDYI_KEY_P256 :
 			 group == 24 ? EDDYI_KEY_P384 :
@@ -262,7 +274,7 @@ static bool check_protocols(struct eddyi_reader extension)
 
 /* Each group has one share (RFC 8446 section 4.2.8). wolfSSL before 5.8.4 with post-quantum groups leaks the others
  * (CVE-2025-11936). */
-static bool check_shares(struct eddyi_reader extension)
+static bool check_shares(struct eddyi_reader extension, struct offer *offer)
 {
 	struct eddyi_reader list = eddyi_reader_vector(&extension, 2);
 	size_t groups[SHARES_MAX];
@@ -277,8 +289,20 @@ static bool check_shares(struct eddyi_reader extension)
 		if (count == SHARES_MAX || !eddyi_reader_vector(&list, 2).len)
 			return false;
 		groups[count++] = group;
+		offer->slow_group |= is_slow(group);
 	}
 	return !list.bad && !extension.bad && !extension.len;
+}
+
+static bool read_psk_modes(struct eddyi_reader extension, struct eddyi_hello *hello)
+{
+	struct eddyi_reader list = eddyi_reader_vector(&extension, 1);
+
+	hello->only_psk = true;
+	while (list.len)
+		if (eddyi_reader_number(&list, 1) == PSK_DHE_KE)
+			hello->only_psk = false;
+	return !list.bad && !extension.bad;
 }
 
 /* ---- the whole ---- */
@@ -300,8 +324,10 @@ static bool read_extension(size_t type, struct eddyi_reader extension, struct ed
 		return true;
 	case EXTENSION_ALPN:
 		return check_protocols(extension);
+	case EXTENSION_PSK_MODES:
+		return read_psk_modes(extension, hello);
 	case EXTENSION_SHARES:
-		return check_shares(extension);
+		return check_shares(extension, offer);
 	case EXTENSION_VERSIONS:
 		return read_numbers(&extension, 1, take_version, offer);
 	default:
@@ -336,6 +362,7 @@ static bool read_body(struct eddyi_reader message, struct eddyi_hello *hello)
 	hello->keys = keys_of(&offer);
 	hello->fits = fits(&offer);
 	hello->prefers_chacha = offer.prefers_chacha;
+	hello->has_slow_group = offer.slow_group;
 	return !extensions.bad && !message.bad;
 }
 

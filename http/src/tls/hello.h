@@ -20,6 +20,8 @@ struct eddyi_hello {
 	unsigned keys; /* whose signatures the client can verify */
 	bool fits; /* it offers a cipher suite and a group that we have, unless it is older than TLS 1.2 */
 	bool prefers_chacha; /* to AES-GCM: it offers a suite of ChaCha20 first */
+	bool has_slow_group; /* P-384 or P-521 may become the key exchange */
+	bool only_psk;       /* resumes sessions without an exchange of keys (psk_ke) alone */
 	bool early_data;     /* data follows that was encrypted for a session before */
 	char server_name[256]; /* in lower case; empty when none was sent, or one that is no host name */
 };

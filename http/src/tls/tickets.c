@@ -2,6 +2,8 @@
 
 #include "tickets.h"
 
+#include "hello.h"
+
 #include <eddy/base.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +26,11 @@ struct saved {
 };
 
 static const char version[16] = "eddy tickets 1";
+
+_Static_assert(EDDYI_TICKET_NAME_LEN == WOLFSSL_TICKET_NAME_SZ &&
+		       EDDYI_TICKET_IV_LEN == WOLFSSL_TICKET_IV_SZ &&
+		       EDDYI_TICKET_MAC_LEN == WOLFSSL_TICKET_MAC_SZ,
+	       "a ticket is framed as wolfSSL frames it");
 
 void eddyi_tickets_init(struct eddyi_tickets *tickets)
 {
@@ -62,7 +69,7 @@ static void expire(struct eddyi_tickets *tickets, uint64_t now_s)
 	explicit_bzero(&tickets->current, sizeof(tickets->current));
 }
 
-/* Lock held. Return: false, there is no randomness. */
+/* Lock held. Return: false if getrandom(2) failed. */
 static bool make(struct eddyi_ticket_key *key, uint64_t now_s)
 {
 	if (getrandom(key->name, sizeof(key->name), 0) != sizeof(key->name) ||
@@ -112,37 +119,36 @@ static bool take_named(struct eddyi_tickets *tickets, const unsigned char *name,
 
 /* ---- tickets ---- */
 
-/* What is authenticated beside the ticket. */
-struct beside {
+/* Additional authenticated data. */
+struct aad {
 	unsigned char name[EDDYI_TICKET_NAME_LEN];
 	unsigned char fingerprint[EDDYI_FINGERPRINT_LEN];
 };
 
-static struct beside beside_of(const struct eddyi_ticket_scope *scope,
-			       const struct eddyi_ticket *ticket)
+static struct aad aad_of(const struct eddyi_ticket_scope *scope, const struct eddyi_ticket *ticket)
 {
-	struct beside beside;
+	struct aad aad;
 
-	memcpy(beside.name, ticket->name, sizeof(beside.name));
-	memcpy(beside.fingerprint, scope->fingerprint, sizeof(beside.fingerprint));
-	return beside;
+	memcpy(aad.name, ticket->name, sizeof(aad.name));
+	memcpy(aad.fingerprint, scope->fingerprint, sizeof(aad.fingerprint));
+	return aad;
 }
 
 int eddyi_tickets_seal(struct eddyi_ticket_scope *scope, const struct eddyi_ticket *ticket,
 		       uint64_t now_s)
 {
 	struct eddyi_ticket_key key;
-	struct beside beside;
+	struct aad aad;
 	int r = -EIO;
 
 	if (take_current(scope->tickets, now_s, &key) &&
 	    getrandom(ticket->iv, EDDYI_TICKET_IV_LEN, 0) == EDDYI_TICKET_IV_LEN) {
 		memcpy(ticket->name, key.name, sizeof(key.name));
 		memset(ticket->mac, 0, EDDYI_TICKET_MAC_LEN);
-		beside = beside_of(scope, ticket);
-		if (wc_ChaCha20Poly1305_Encrypt(key.secret, ticket->iv, (byte *)&beside,
-						sizeof(beside), ticket->bytes, ticket->len,
-						ticket->bytes, ticket->mac) == 0)
+		aad = aad_of(scope, ticket);
+		if (wc_ChaCha20Poly1305_Encrypt(key.secret, ticket->iv, (byte *)&aad, sizeof(aad),
+						ticket->bytes, ticket->len, ticket->bytes,
+						ticket->mac) == 0)
 			r = 0;
 	}
 	explicit_bzero(&key, sizeof(key));
@@ -152,13 +158,13 @@ int eddyi_tickets_seal(struct eddyi_ticket_scope *scope, const struct eddyi_tick
 int eddyi_tickets_open(struct eddyi_ticket_scope *scope, const struct eddyi_ticket *ticket,
 		       uint64_t now_s, bool *ret_is_old)
 {
-	struct beside beside = beside_of(scope, ticket);
+	struct aad aad = aad_of(scope, ticket);
 	struct eddyi_ticket_key key;
 	int r;
 
 	if (!take_named(scope->tickets, ticket->name, now_s, &key, ret_is_old))
 		return -ENOKEY;
-	r = wc_ChaCha20Poly1305_Decrypt(key.secret, ticket->iv, (byte *)&beside, sizeof(beside),
+	r = wc_ChaCha20Poly1305_Decrypt(key.secret, ticket->iv, (byte *)&aad, sizeof(aad),
 					ticket->bytes, ticket->len, ticket->mac, ticket->bytes);
 	explicit_bzero(&key, sizeof(key));
 	return r == 0 ? 0 : -EBADMSG;
@@ -178,22 +184,25 @@ static int answer(WOLFSSL *session, unsigned char name[WOLFSSL_TICKET_NAME_SZ],
 		  unsigned char iv[WOLFSSL_TICKET_IV_SZ], unsigned char mac[WOLFSSL_TICKET_MAC_SZ],
 		  int seals, unsigned char *bytes, int len, int *ret_len, void *arg)
 {
+	const struct eddyi_hello *hello = wolfSSL_get_app_data(session);
 	struct eddyi_ticket_scope *scope = arg;
 	struct eddyi_ticket ticket = { name, iv, mac, bytes, (uint32_t)len };
 	bool is_old;
 
-	(void)session;
 	*ret_len = len;
 	if (seals)
 		return eddyi_tickets_seal(scope, &ticket, now_in_seconds()) == 0 ?
 			       WOLFSSL_TICKET_RET_OK :
 			       WOLFSSL_TICKET_RET_REJECT;
-	if (eddyi_tickets_open(scope, &ticket, now_in_seconds(), &is_old) < 0)
+	/* wolfSSL would resume without an exchange of keys, and whoever learns the ticket's key could decrypt the session. */
+	if (hello->only_psk || eddyi_tickets_open(scope, &ticket, now_in_seconds(), &is_old) < 0)
 		return WOLFSSL_TICKET_RET_REJECT;
-	return is_old ? WOLFSSL_TICKET_RET_CREATE : WOLFSSL_TICKET_RET_OK;
+	/* TLS 1.3 always has a new one. */
+	return is_old && wolfSSL_version(session) == TLS1_2_VERSION ? WOLFSSL_TICKET_RET_CREATE :
+								      WOLFSSL_TICKET_RET_OK;
 }
 
-/* Return: NULL when memory is out. */
+/* Return: NULL on allocation failure. */
 static struct eddyi_ticket_scope *find_scope(struct eddyi_tickets *tickets,
 					     const unsigned char *fingerprint)
 {
@@ -234,7 +243,8 @@ int eddyi_tickets_use(struct eddyi_tickets *tickets, struct WOLFSSL_CTX *context
 int eddyi_tickets_save(struct eddyi_tickets *tickets)
 {
 	struct saved saved;
-	int fd = memfd_create("eddy-tickets", MFD_CLOEXEC), r = 0;
+	int fd = memfd_create("eddy-tickets", MFD_CLOEXEC);
+	ssize_t written;
 
 	if (fd < 0)
 		return -errno;
@@ -244,13 +254,12 @@ int eddyi_tickets_save(struct eddyi_tickets *tickets)
 	saved.current = tickets->current;
 	saved.previous = tickets->previous;
 	pthread_mutex_unlock(&tickets->lock);
-	if (pwrite(fd, &saved, sizeof(saved), 0) != sizeof(saved))
-		r = -errno;
+	written = pwrite(fd, &saved, sizeof(saved), 0);
 	explicit_bzero(&saved, sizeof(saved));
-	if (r == 0)
+	if (written == sizeof(saved))
 		return fd;
 	close(fd);
-	return r;
+	return -ENOSPC;
 }
 
 int eddyi_tickets_load(struct eddyi_tickets *tickets, int fd)
@@ -260,15 +269,18 @@ int eddyi_tickets_load(struct eddyi_tickets *tickets, int fd)
 
 	if (r < 0)
 		return -errno;
-	if (r == sizeof(saved) && memcmp(saved.version, version, sizeof(version)) == 0) {
+	r = r == sizeof(saved) ? 0 : -EBADMSG;
+	if (r == 0 && memcmp(saved.version, version, sizeof(version)) == 0) {
 		pthread_mutex_lock(&tickets->lock);
 		tickets->current = saved.current;
 		tickets->previous = saved.previous;
 		pthread_mutex_unlock(&tickets->lock);
-		r = ftruncate(fd, 0) < 0 ? -errno : 0;
 	} else {
 		r = -EBADMSG;
 	}
 	explicit_bzero(&saved, sizeof(saved));
+	/* Its pages, too. */
+	if (r == 0 && pwrite(fd, &saved, sizeof(saved), 0) != sizeof(saved))
+		r = -EIO;
 	return (int)r;
 }

@@ -1,8 +1,8 @@
 /* tickets.h: the keys that session tickets are sealed with (RFC 5077 section 4, RFC 8446 section 4.6.1).
  *
  * The state of a session lies in its ticket, which the client keeps. An app has one set of keys for all of its loops and certificates:
- * a key seals for an hour and opens for two. A ticket is opened only for the certificate that it was made under. The keys are
- * handed to the process that takes over, in memory; they are never on disk.
+ * a key seals for an hour and opens for two. A ticket is opened only for the certificate that it was made under. The keys
+ * are passed to the process that takes over in a memfd, not in a file on disk.
  */
 #ifndef EDDYI_TICKETS_H
 #define EDDYI_TICKETS_H
@@ -46,26 +46,26 @@ struct eddyi_ticket {
 
 void eddyi_tickets_init(struct eddyi_tickets *tickets);
 
-/* No session uses them any more. */
+/* Wipe the keys. No session may use them any more. */
 void eddyi_tickets_deinit(struct eddyi_tickets *tickets);
 
-/* Let sessions of a context have tickets, for a certificate. Return: 0, -ENOMEM. */
+/* Let sessions of a context have tickets, for a certificate. The application data of each is its hello (struct eddyi_hello). Return: 0, -ENOMEM. */
 int eddyi_tickets_use(struct eddyi_tickets *tickets, struct WOLFSSL_CTX *context,
 		      const unsigned char fingerprint[EDDYI_FINGERPRINT_LEN]);
 
-/* Seal a ticket. `now_s` is the time, as above. Return: 0; -EIO, there is no randomness. */
+/* Seal a ticket. `now_s` is the time, as above. Return: 0; -EIO: getrandom(2) failed. */
 int eddyi_tickets_seal(struct eddyi_ticket_scope *scope, const struct eddyi_ticket *ticket,
 		       uint64_t now_s);
 
-/* Open a ticket. `ret_is_old`: by a key that seals no more, so that the client should get another. Return: 0; -ENOKEY, it is not ours,
- * or too old; -EBADMSG, it was changed, or is another certificate's. */
+/* Open a ticket. `ret_is_old`: whether the key no longer seals, so that the client should get a new ticket. Return: 0; -ENOKEY:
+ * unknown or expired key; -EBADMSG: modified, or sealed for another certificate. */
 int eddyi_tickets_open(struct eddyi_ticket_scope *scope, const struct eddyi_ticket *ticket,
 		       uint64_t now_s, bool *ret_is_old);
 
 /* Put the keys into a file in memory. Return: its descriptor, -errno. */
 int eddyi_tickets_save(struct eddyi_tickets *tickets);
 
-/* Take the keys out of such a file, and truncate it. Return: 0; -EBADMSG, it is another version's; -errno. */
+/* Take the keys out of such a file, and overwrite them there. Return: 0; -EBADMSG: of another version; -errno. */
 int eddyi_tickets_load(struct eddyi_tickets *tickets, int fd);
 
 #endif

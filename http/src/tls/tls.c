@@ -21,7 +21,7 @@
 /* An honest handshake takes three steps, with certificates of the client up to ten. */
 #define STEPS_MAX 32
 #define SHAKEN_MAX ((uint32_t)(128 * EDDY_KIB))
-/* A turn of the loop that has taken so long leaves handshakes to the pool. */
+/* Once a turn of the loop has taken this long, further steps of handshakes go to the pool. */
 #define TURN_MAX_NS EDDY_MS
 #define RECORD_HEAD 5
 #define TLS_1_2 0x0303
@@ -413,13 +413,14 @@ static void step_here(void *arg)
 	call->result = step(call->tls);
 }
 
-/* A step that is quick is not worth the way to the pool and back, unless others of the loop wait for their turn already. */
+/* Run a quick step on the loop: the offload pool costs more than it saves. Once this turn has taken a while, use the pool. */
 static int take_step(struct eddyi_tls *tls)
 {
 	struct step_call call = { .tls = tls };
+	uint64_t since_ns = eddy_loop_now();
 
-	if (!tls->setup || !eddyi_tls_setup_is_quick(tls->setup) ||
-	    eddy_now() - eddy_loop_now() > TURN_MAX_NS)
+	if (!tls->setup || !eddyi_tls_setup_is_quick(tls->setup) || tls->hello.has_slow_group ||
+	    eddy_now() - since_ns > TURN_MAX_NS)
 		return eddy_offload_short(step, tls);
 	eddy_on_loop_stack(step_here, &call);
 	return call.result;

@@ -1,8 +1,8 @@
 /* tls.h: one end of a TLS session, between buffers: it touches no socket.
  *
  * What the socket received is put into `in`, what is to be sent comes out in `out` (tls_buffers.h). The library's calls
- * go deep, so they run on the loop's own stack. Those of a handshake, which takes a slow private key milliseconds, run on a
- * thread of the offload pool.
+ * go deep, so they run on the loop's own stack. The steps of a handshake run there, too, if all keys are quick; otherwise they run on a thread of
+ * the offload pool, since they may take milliseconds.
  */
 #ifndef EDDYI_TLS_H
 #define EDDYI_TLS_H

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record that is not complete yet, of 18 KiB at most, and one more receive; for a peer that fills it, several records. */
+/* Room for an incomplete record (18 KiB at most) and one more receive. A peer that fills it gets the bulk size. */
 #define IN_SIZE ((size_t)(32 * EDDY_KIB))
 #define IN_SIZE_BULK ((size_t)(128 * EDDY_KIB))
 /* Records of 64 KiB, each with its frame, and something for what the protocol itself has to say. */

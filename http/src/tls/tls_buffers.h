@@ -21,7 +21,7 @@ struct eddyi_tls_buffers {
 	uint32_t in_end; /* where the record that the session is taking ends; `in_at`: between two */
 	uint32_t out_at;
 	uint32_t out_len;
-	bool is_bulk; /* the last receive filled a small `in`, or half of a large one */
+	bool is_bulk; /* `in` held 32 KiB or more behind the last receive */
 };
 
 void eddyi_tls_buffers_deinit(struct eddyi_tls_buffers *buffers);

@@ -2,6 +2,8 @@
 #ifndef EDDYI_TLS_CREDENTIAL_H
 #define EDDYI_TLS_CREDENTIAL_H
 
+#include "tickets.h"
+
 #include <eddy/str.h>
 #include <eddy/tls.h>
 
@@ -12,7 +14,7 @@ struct eddyi_tls_credential {
 	char *names; /* that the certificate is for, each with a NUL behind it; owned */
 	size_t names_len;
 	unsigned key; /* a bit of enum eddyi_hello_key; all of them for one of no known kind */
-	unsigned char fingerprint[32]; /* SHA-256 of the certificate */
+	unsigned char fingerprint[EDDYI_FINGERPRINT_LEN]; /* SHA-256 of the certificate */
 	bool is_quick; /* the accelerator signs with the key in less than a millisecond */
 };
 

@@ -156,7 +156,7 @@ static bool load_pair(struct credentials *credentials, struct eddyi_tls_setup *s
 	if (eddyi_tls_credential_init(credential, &setup->options, pair->cert, pair->key) < 0)
 		return false;
 	credentials->count++;
-	/* A session that is resumed shows no certificate of its client. */
+	/* A resumed session has no client certificate, so contexts that ask for one get no tickets. */
 	if (setup->options.client_certs != EDDY_TLS_CLIENT_CERTS_NONE ||
 	    eddyi_tickets_use(&setup->tickets, credential->context, credential->fingerprint) == 0)
 		return true;
@@ -274,6 +274,7 @@ struct WOLFSSL *eddyi_tls_setup_session(struct eddyi_tls_setup *setup,
 	wolfSSL_CTX_free(context);
 	if (!session)
 		return NULL;
+	wolfSSL_set_app_data(session, (void *)hello);
 	if (hello->prefers_chacha &&
 	    wolfSSL_set_cipher_list(session, eddyi_tls_ciphers_chacha()) != WOLFSSL_SUCCESS) {
 		wolfSSL_free(session);

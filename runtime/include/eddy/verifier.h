@@ -6,7 +6,7 @@
  *     eddy_verifier_free(verifier);
  *
  * A verifier is made once for a key. It keeps libcrypto's contexts between signatures, since making one takes as long as a MAC.
- * Any thread may use it. It does not judge keys: weak ones are for the caller to refuse.
+ * Any thread may use it. It does not check key strength; the caller must reject weak keys.
  */
 #ifndef EDDY_VERIFIER_H
 #define EDDY_VERIFIER_H

@@ -194,7 +194,7 @@ static bool apply(EVP_CIPHER_CTX *context, const struct record *record, bool sea
 		EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, TAG_LEN, record->tag));
 }
 
-/* A record that could not be sealed is overwritten in part, so wolfSSL can't try; one that could not be opened tells nothing. */
+/* A record that could not be sealed is overwritten in part, so wolfSSL can't retry. After a failed open, the output is wiped. */
 static int fail(const struct record *record, bool seals)
 {
 	ERR_clear_error();

@@ -19,7 +19,7 @@
 /* SEQUENCE and two INTEGERs, each with a zero in front. */
 #define DER_MAX (2 + 2 * (3 + COORDINATE_LEN))
 
-/* What one signature at a time is verified with, ready for the next one. */
+/* libcrypto's state for one verification at a time, reused for the next. */
 struct context {
 	unsigned bits;
 	bool is_pss;
@@ -46,11 +46,13 @@ static void fetch(void)
 {
 	for (int i = 0; i < 3; i++)
 		hashes[i] = EVP_MD_fetch(NULL, names[i], NULL);
-	hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+	/* Older ones forget the key of a MAC that is begun again. */
+	if (OpenSSL_version_num() >= 0x30000030L)
+		hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
 	ERR_clear_error();
 }
 
-/* Return: false where libcrypto's configuration lacks one of them. */
+/* Return: false where libcrypto lacks one of them. */
 static bool fetch_once(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -131,7 +133,7 @@ static bool is_mac(struct context *context, struct eddy_str text, struct eddy_st
 {
 	unsigned char mac[EVP_MAX_MD_SIZE];
 	size_t len;
-	/* Without a key: with the last one. */
+	/* NULL: the last key (from OpenSSL 3.0.3 on). */
 	bool fits = EVP_MAC_init(context->mac, NULL, 0, NULL) == 1 &&
 		    EVP_MAC_update(context->mac, (const unsigned char *)text.ptr, text.len) == 1 &&
 		    EVP_MAC_final(context->mac, mac, &len, sizeof(mac)) == 1 &&
@@ -236,7 +238,18 @@ void eddy_verifier_free(struct eddy_verifier *verifier)
 	free(verifier);
 }
 
-/* Takes the builder. Return: NULL when memory is out, or the parts are no key. */
+/* Make the first context: what libcrypto refuses is seen now, while wolfCrypt can still take its place. */
+static struct eddy_verifier *begin(struct eddy_verifier *verifier)
+{
+	verifier->spares[0] = new_context(verifier, 256, false);
+	if (verifier->spares[0])
+		return verifier;
+	eddy_verifier_free(verifier);
+	ERR_clear_error();
+	return NULL;
+}
+
+/* Takes the builder. Return: NULL on allocation failure, or if the parts are no key. */
 static struct eddy_verifier *new_verifier(const char *algorithm, OSSL_PARAM_BLD *builder)
 {
 	struct eddy_verifier *verifier = fetch_once() ? calloc(1, sizeof(*verifier)) : NULL;
@@ -246,7 +259,7 @@ static struct eddy_verifier *new_verifier(const char *algorithm, OSSL_PARAM_BLD 
 	else
 		OSSL_PARAM_BLD_free(builder);
 	if (verifier && verifier->key)
-		return verifier;
+		return begin(verifier);
 	free(verifier);
 	ERR_clear_error();
 	return NULL;
@@ -303,7 +316,8 @@ struct eddy_verifier *eddy_verifier_of_secret(struct eddy_str secret)
 {
 	struct eddy_verifier *verifier = fetch_once() ? calloc(1, sizeof(*verifier)) : NULL;
 
-	if (verifier)
-		verifier->secret = secret;
-	return verifier;
+	if (!verifier)
+		return NULL;
+	verifier->secret = secret;
+	return begin(verifier);
 }

@@ -38,7 +38,7 @@ OTHERS = {
     'pthread_getaffinity_np': 'sched_getaffinity', 'pthread_setaffinity_np': 'sched_setaffinity',
     'pthread_setname_np': 'close openat prctl write', 'pthread_sigmask': 'rt_sigprocmask', 'sigprocmask': 'rt_sigprocmask',
     'getcontext': 'rt_sigprocmask', 'setcontext': 'rt_sigprocmask', 'makecontext': '',
-    'renameat2': 'renameat renameat2', 'realpath': 'getcwd newfstatat readlink', 'sigaction': 'rt_sigaction', 'signal': 'rt_sigaction',
+    'memfd_create': 'memfd_create', 'renameat2': 'renameat renameat2', 'realpath': 'getcwd newfstatat readlink', 'sigaction': 'rt_sigaction', 'signal': 'rt_sigaction',
     'sysconf': 'close openat read sched_getaffinity sysinfo',
 }
 GROUPS = (
