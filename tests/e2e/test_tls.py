@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import ssl
+import subprocess
 import threading
 import time
 import unittest
@@ -15,7 +16,7 @@ import unittest
 from tls import (V12, V13, Answers, ByHand, TlsCase, TlsWire, at, context, has_ktls, make, openssl, setUpModule,  # noqa: F401
                  tearDownModule, text_of)
 from coding import CODINGS, decode
-from wire import KIB, MIB, Lost, Server, Wire, chunked, in_threads, is_sanitized, pattern, request, sha256_of
+from wire import KIB, MIB, PROGRAMS, Lost, Server, Wire, chunked, in_threads, is_sanitized, pattern, request, sha256_of
 
 
 class Basics(TlsCase):
@@ -258,6 +259,18 @@ class Clients(TlsCase):
             answer = self.session(again)
             self.assertEqual(answer.header('x-resumed'), 'no')
             self.assertIn('CN=jo', answer.header('x-peer'))
+
+
+class Resumption(TlsCase):
+    def test_no_session_without_an_exchange_of_keys(self):
+        """RFC 8446 section 2.2: psk_ke has no forward secrecy."""
+        server = self.secure()
+
+        def resumed(mode):
+            return subprocess.run([PROGRAMS['resume'], str(server.port), mode], capture_output=True, check=True, timeout=60).stdout
+        self.assertEqual(resumed('dhe'), b'resumed\n')
+        self.assertIn(resumed('ke'), (b'anew\n', b'refused\n'))
+        self.session(self.dial(server))
 
 
 class Idle(TlsCase):

@@ -26,7 +26,7 @@ EXAMPLES = os.environ.get('EDDY_EXAMPLES', '')
 PROGRAMS = {
     **{name: os.path.join(EXAMPLES, name) for name in ('beside', 'files', 'issuer', 'probe', 'tour')},
     **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'servers', name)
-       for name in ('coded', 'codec', 'doors', 'fetch', 'limits', 'routes', 'secure', 'taken', 'traced')},
+       for name in ('coded', 'codec', 'doors', 'fetch', 'limits', 'resume', 'routes', 'secure', 'taken', 'traced')},
 }
 SCRIPTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'node')
 KIB, MIB = 1 << 10, 1 << 20
