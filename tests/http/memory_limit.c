@@ -75,7 +75,7 @@ Test(memory_limit, version_1)
 Test(memory_limit, shares)
 {
 	cr_expect(eq(u64, eddyi_memory_connections(EDDY_GIB, false), 4096));
-	cr_expect(eq(u64, eddyi_memory_connections(EDDY_GIB, true), 1365));
+	cr_expect(eq(u64, eddyi_memory_connections(EDDY_GIB, true), 910));
 	cr_expect(eq(u64, eddyi_memory_connections(1000, true), 1));
 	cr_expect(eq(u64, eddyi_memory_share(EDDY_GIB), 256 * EDDY_MIB));
 }
