@@ -190,9 +190,12 @@ Test(doctor, a_filter_that_forbids_rings)
 
 Test(doctor, a_filter_that_hides_rings)
 {
+	char line[128];
+
+	snprintf(line, sizeof(line), "\nFAIL io_uring: %s — ", strerror(ENOSYS));
 	forbid_error = ENOSYS;
 	cr_expect_eq(run_doctor(), 1, "%s", says);
-	cr_expect(strstr(says, "\nFAIL io_uring: Function not implemented — "), "%s", says);
+	cr_expect(strstr(says, line), "%s", says);
 	cr_expect(strstr(says, "\nFAIL seccomp: "), "%s", says);
 }
 

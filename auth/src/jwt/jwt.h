@@ -7,8 +7,8 @@
 #include <eddy/jwt.h>
 
 /* 1. Nothing of it changes once eddy_jwt_parse() has returned, but `refs`, and the tree of the claims, which may come later.
- * 2. `bytes` holds the text as it came, and behind it, decoded: the signature, `kid`, the claims. What was signed is the first
- *    part of the text.
+ * 2. `bytes` holds the text as it came, and behind it, decoded: the signature, `kid`, the claims. The signed text is the
+ *    first part of it.
  * 3. The bytes are a credential, so they are wiped. */
 struct eddy_jwt {
 	atomic_uint refs;

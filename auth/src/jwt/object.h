@@ -17,7 +17,7 @@ enum eddyi_value_type {
 	EDDYI_OTHER,
 };
 
-/* Where a value stands in the text. What it holds follows it, up to `next`. */
+/* A value's place in the text. The values that it contains follow it, up to `next`. */
 struct eddyi_place_of_value {
 	uint16_t name, name_len;
 	uint16_t at, len; /* of a string without its quotes, and of a number */

@@ -263,7 +263,7 @@ int eddyi_incoming_hide(struct eddyi_incoming *incoming)
 	return r;
 }
 
-/* What was seen when the file was opened is as good: whoever takes or frees the name meanwhile could do so after a second look. */
+/* A look from before the file was opened is good enough: somebody could take or free the name after a second look, too. */
 static struct eddyi_incoming_look look_once(const struct eddyi_incoming *incoming, const char *name)
 {
 	return incoming->seen.name ? incoming->seen : look(incoming, name);

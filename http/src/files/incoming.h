@@ -16,7 +16,7 @@ struct eddyi_party;
 struct eddyi_wire;
 struct eddyi_body;
 
-/* What stands under the name that a file is to get. */
+/* The file that has the name already, if there is one. */
 struct eddyi_incoming_look {
 	const char *name; /* NULL: nobody has looked */
 	bool is_taken;

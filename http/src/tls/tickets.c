@@ -265,22 +265,20 @@ int eddyi_tickets_save(struct eddyi_tickets *tickets)
 int eddyi_tickets_load(struct eddyi_tickets *tickets, int fd)
 {
 	struct saved saved;
-	ssize_t r = pread(fd, &saved, sizeof(saved), 0);
+	ssize_t len = pread(fd, &saved, sizeof(saved), 0);
+	bool fits;
 
-	if (r < 0)
+	if (len < 0)
 		return -errno;
-	r = r == sizeof(saved) ? 0 : -EBADMSG;
-	if (r == 0 && memcmp(saved.version, version, sizeof(version)) == 0) {
+	fits = len == sizeof(saved) && memcmp(saved.version, version, sizeof(version)) == 0;
+	if (fits) {
 		pthread_mutex_lock(&tickets->lock);
 		tickets->current = saved.current;
 		tickets->previous = saved.previous;
 		pthread_mutex_unlock(&tickets->lock);
-	} else {
-		r = -EBADMSG;
 	}
 	explicit_bzero(&saved, sizeof(saved));
-	/* Its pages, too. */
-	if (r == 0 && pwrite(fd, &saved, sizeof(saved), 0) != sizeof(saved))
-		r = -EIO;
-	return (int)r;
+	if (!fits)
+		return -EBADMSG;
+	return pwrite(fd, &saved, sizeof(saved), 0) == sizeof(saved) ? 0 : -EIO;
 }

@@ -65,7 +65,8 @@ int eddyi_tickets_open(struct eddyi_ticket_scope *scope, const struct eddyi_tick
 /* Put the keys into a file in memory. Return: its descriptor, -errno. */
 int eddyi_tickets_save(struct eddyi_tickets *tickets);
 
-/* Take the keys out of such a file, and overwrite them there. Return: 0; -EBADMSG: of another version; -errno. */
+/* Take the keys out of such a file, and overwrite them there. Return: 0; -EBADMSG: of another version; -EIO: taken, but not
+ * overwritten; -errno. */
 int eddyi_tickets_load(struct eddyi_tickets *tickets, int fd);
 
 #endif

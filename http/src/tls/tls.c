@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #define RECORD_MAX ((size_t)(16 * EDDY_KIB))
-/* Nothing of a record can be read before all of it has come. What a connection sends first, and first after a pause, is as much as
- * TCP sends before it hears from the peer (RFC 6928): it has a record for each segment. */
+/* A record can be decrypted only when all of it has come. At the start of a connection and after a pause, TCP sends ten segments
+ * before it hears from the peer (RFC 6928): these have a record each. */
 #define RECORD_OF_SEGMENT ((size_t)1300)
 #define EARLY_MAX (10 * RECORD_OF_SEGMENT)
 #define PAUSE_NS EDDY_SECOND
