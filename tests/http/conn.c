@@ -7,7 +7,7 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <eddy/feature.h>
+#include "base/feature.h"
 #include <eddy/http.h>
 #include <eddy/io.h>
 #include <eddy/runtime.h>
@@ -150,7 +150,7 @@ static bool ask_in_part(int fd, const char *part)
 static int ask_in_two_parts(int fd)
 {
 	/* Then it receives once, and nothing is on its way. */
-	if (!eddy_feature_is_there(EDDY_FEATURE_RECV_LIMIT))
+	if (!eddyi_feature_is_there(EDDYI_FEATURE_RECV_LIMIT))
 		return 0;
 	if (!ask_in_part(fd, BEGUN))
 		return 1;
@@ -285,7 +285,7 @@ static int ask_while_busy(int fd)
 	while ((r = eddy_recv(fd, buf, sizeof(buf), 0)) > 0)
 		got += (size_t)r;
 	if (held.kept > EDDYI_INBOX_SIZE ||
-	    (eddy_feature_is_there(EDDY_FEATURE_RECV_LIMIT) && held.kept < EDDYI_INBOX_SIZE / 2))
+	    (eddyi_feature_is_there(EDDYI_FEATURE_RECV_LIMIT) && held.kept < EDDYI_INBOX_SIZE / 2))
 		return 3;
 	return got == len * (1 + sent / strlen(REQUEST)) ? 0 : 4;
 }

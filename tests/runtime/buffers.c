@@ -133,7 +133,7 @@ static int receive_some(struct receiver *receiver, uint32_t limit)
 
 TASK_TEST(buffers, receive_some_and_no_more)
 {
-	bool has = eddy_feature_is_there(EDDY_FEATURE_RECV_LIMIT);
+	bool has = eddyi_feature_is_there(EDDYI_FEATURE_RECV_LIMIT);
 	struct receiver *receiver = &receivers[0];
 	static const char bytes[64 * EDDY_KIB];
 
@@ -143,9 +143,9 @@ TASK_TEST(buffers, receive_some_and_no_more)
 	EXPECT_EQ(receive_some(receiver, 1), 8 * EDDY_KIB);
 	EXPECT_EQ(receive_some(receiver, 8 * EDDY_KIB), 8 * EDDY_KIB);
 	EXPECT_EQ(receive_some(receiver, 8 * EDDY_KIB + 1), has ? 16 * EDDY_KIB : 8 * EDDY_KIB);
-	eddyi_feature_set(EDDY_FEATURE_RECV_LIMIT, false);
+	eddyi_feature_set(EDDYI_FEATURE_RECV_LIMIT, false);
 	EXPECT_EQ(receive_some(receiver, 16 * EDDY_KIB), 8 * EDDY_KIB);
-	eddyi_feature_set(EDDY_FEATURE_RECV_LIMIT, has);
+	eddyi_feature_set(EDDYI_FEATURE_RECV_LIMIT, has);
 	drop(receiver);
 	return 0;
 }

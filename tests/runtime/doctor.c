@@ -2,7 +2,7 @@
  * or a limit that it inherits, or as a user without privileges. And what a program says there that
  * can't start. */
 #include <criterion/criterion.h>
-#include <eddy/feature.h>
+#include "base/feature.h"
 #include <eddy/main.h>
 #include <eddy/task.h>
 #include <errno.h>
@@ -161,11 +161,11 @@ Test(doctor, this_machine_is_fit)
 Test(doctor, every_feature_is_listed)
 {
 	cr_expect_eq(run_doctor(), 0, "%s", says);
-	for (int i = 0; i < EDDY_FEATURES; i++) {
-		const struct eddy_feature_info *info = eddy_feature_info(i);
+	for (int i = 0; i < EDDYI_FEATURES; i++) {
+		const struct eddyi_feature_info *info = eddyi_feature_info(i);
 		char line[128];
 
-		if (eddy_feature_is_there(i))
+		if (eddyi_feature_is_there(i))
 			snprintf(line, sizeof(line), "\nok   %s: there\n", info->name);
 		else
 			snprintf(line, sizeof(line), "\nnone %s: Linux %s has it; without, ",

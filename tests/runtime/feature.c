@@ -1,19 +1,16 @@
-#include <eddy/feature.h>
+#include "base/feature.h"
 
 #include "expect.h"
-#include "base/feature.h"
 
 #include <string.h>
 
 Test(feature, each_is_there_since_its_kernel)
 {
-	for (int i = 0; i < EDDY_FEATURES; i++) {
-		const struct eddy_feature_info *info = eddy_feature_info(i);
+	for (int i = 0; i < EDDYI_FEATURES; i++) {
+		const struct eddyi_feature_info *info = eddyi_feature_info(i);
 
 		cr_assert(info->name && info->without && *info->without);
-		if (i == EDDY_FEATURE_NAPI)
-			continue;
-		cr_expect_eq(eddy_feature_is_there(i), kernel_is(info->since), "%s", info->name);
+		cr_expect_eq(eddyi_feature_is_there(i), kernel_is(info->since), "%s", info->name);
 	}
 }
 
@@ -21,8 +18,8 @@ static int ask(__attribute__((unused)) void *arg)
 {
 	int found = 0;
 
-	for (int i = 0; i < EDDY_FEATURES; i++)
-		found |= eddy_feature_is_there(i) << i;
+	for (int i = 0; i < EDDYI_FEATURES; i++)
+		found |= eddyi_feature_is_there(i) << i;
 	return found;
 }
 
@@ -33,7 +30,7 @@ Test(feature, loop_finds_the_same)
 
 	cr_expect_eq(by_loop, ask(NULL));
 	cr_expect_gt(by_loop, 0);
-	cr_expect(!eddyi_feature_set(EDDY_FEATURE_PIPE, true) || by_loop >> EDDY_FEATURE_PIPE & 1);
-	cr_expect(eddyi_feature_set(EDDY_FEATURE_PIPE, false));
-	cr_expect(!eddy_feature_is_there(EDDY_FEATURE_PIPE));
+	cr_expect(!eddyi_feature_set(EDDYI_FEATURE_PIPE, true) || by_loop >> EDDYI_FEATURE_PIPE & 1);
+	cr_expect(eddyi_feature_set(EDDYI_FEATURE_PIPE, false));
+	cr_expect(!eddyi_feature_is_there(EDDYI_FEATURE_PIPE));
 }

@@ -1,7 +1,7 @@
 /* Tests of eddy/io.h: calls that are cancelled, of which the kernel has let go when they return. */
 #include "expect.h"
 
-#include <eddy/feature.h>
+#include "base/feature.h"
 #include <eddy/io.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -300,7 +300,7 @@ TASK_TEST(io_cancel, socket_and_pipe_that_succeeded_while_cancelled_are_returned
 	cancel_late(&socket, NULL);
 	EXPECT(socket.result >= 0);
 	EXPECT_EQ(close(socket.result), 0);
-	if (!eddy_feature_is_there(EDDY_FEATURE_PIPE))
+	if (!eddyi_feature_is_there(EDDYI_FEATURE_PIPE))
 		return 0;
 	cancel_late(&pipe, NULL);
 	EXPECT_EQ(pipe.result, 0);
@@ -309,25 +309,6 @@ TASK_TEST(io_cancel, socket_and_pipe_that_succeeded_while_cancelled_are_returned
 	return 0;
 }
 
-static int late_waitid(struct late *late)
-{
-	return eddy_waitid(P_PID, (id_t)late->fd, &late->info, WEXITED);
-}
-
-TASK_TEST(io_cancel, child_that_was_reaped_while_cancelled_is_returned)
-{
-	struct late late = { .call = late_waitid };
-
-	if (!eddy_feature_is_there(EDDY_FEATURE_WAITID))
-		return 0;
-	late.fd = fork();
-	if (late.fd == 0)
-		_exit(3);
-	cancel_late(&late, NULL);
-	EXPECT_EQ(late.result, 0);
-	EXPECT_EQ(late.info.si_status, 3);
-	return 0;
-}
 
 static int late_recv(struct late *late)
 {

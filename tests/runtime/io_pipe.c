@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <liburing.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -97,13 +96,11 @@ TASK_TEST(io_pipe, splice_that_may_not_wait_says_so)
 	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 1,
 			      SPLICE_F_NONBLOCK),
 		  -EAGAIN);
-	EXPECT_EQ(eddy_tee(from[0], to[1], 1, SPLICE_F_NONBLOCK), -EAGAIN);
 	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 0, 0), 0);
 	EXPECT_EQ(eddy_splice(-1, EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 1, 0), -EBADF);
 	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, -1, EDDY_OFFSET_NONE, 1, 0), -EBADF);
 	close(from[1]);
 	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, to[1], EDDY_OFFSET_NONE, 1, 0), 0);
-	EXPECT_EQ(eddy_tee(from[0], to[1], 1, 0), 0);
 	close(from[0]);
 	close(to[0]);
 	close(to[1]);
@@ -183,123 +180,6 @@ TASK_TEST(io_pipe, inotify_is_read_like_a_pipe)
 	unlink(path);
 	EXPECT_EQ(eddy_close(watch), 0);
 	EXPECT_EQ(eddy_close(fd), 0);
-	return 0;
-}
-
-TASK_TEST(io_pipe, readv_and_writev)
-{
-	struct iovec out[2] = { { "ab", 2 }, { "cde", 3 } };
-	char first[4] = "", second[4] = "";
-	struct iovec in[2] = { { first, 3 }, { second, 4 } };
-	int fd = memfd_create("vectors", MFD_CLOEXEC);
-
-	EXPECT_EQ(eddy_writev(fd, out, 2, 1, 0), 5);
-	EXPECT_EQ(eddy_readv(fd, in, 2, 2, 0), 4);
-	EXPECT_EQ(memcmp(first, "bcd", 3), 0);
-	EXPECT_EQ(second[0], 'e');
-	EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 0);
-	EXPECT_EQ(eddy_writev(fd, out, 1, EDDY_OFFSET_NONE, 0), 2);
-	EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 2);
-	/* The flags arrive. */
-	EXPECT_EQ(eddy_writev(fd, out, 1, 0, RWF_APPEND), 2);
-	EXPECT_EQ(lseek(fd, 0, SEEK_END), 8);
-	EXPECT_EQ(eddy_readv(fd, in, 2, 0, 1 << 30), -EOPNOTSUPP);
-	EXPECT_EQ(eddy_close(fd), 0);
-	EXPECT_EQ(eddy_readv(fd, in, 2, 0, 0), -EBADF);
-	EXPECT_EQ(eddy_writev(fd, out, 2, 0, 0), -EBADF);
-	return 0;
-}
-
-TASK_TEST(io_pipe, tee_copies)
-{
-	int from[2], to[2];
-	char bytes[8] = "";
-
-	EXPECT_EQ(pipe(from), 0);
-	EXPECT_EQ(pipe(to), 0);
-	EXPECT_EQ(write(from[1], "bytes", 5), 5);
-	EXPECT_EQ(eddy_tee(from[0], to[1], 100, 0), 5);
-	for (int i = 0; i < 2; i++) {
-		EXPECT_EQ(read(i ? to[0] : from[0], bytes, sizeof(bytes)), 5);
-		EXPECT_EQ(strcmp(bytes, "bytes"), 0);
-	}
-	close(to[0]);
-	close(to[1]);
-	EXPECT_EQ(eddy_tee(from[0], to[1], 100, 0), -EBADF);
-	close(from[0]);
-	close(from[1]);
-	return 0;
-}
-
-TASK_TEST(io_pipe, waitid_of_a_child)
-{
-	siginfo_t info = { 0 };
-	pid_t child;
-
-	if (!eddy_feature_is_there(EDDY_FEATURE_WAITID))
-		return 0;
-	child = fork();
-	if (child == 0)
-		_exit(7);
-	EXPECT_EQ(eddy_waitid(P_PID, (id_t)child, &info, WEXITED), 0);
-	EXPECT_EQ(info.si_pid, child);
-	EXPECT_EQ(info.si_status, 7);
-	EXPECT_EQ(eddy_waitid(P_PID, (id_t)child, NULL, WEXITED), -ECHILD);
-	eddyi_feature_set(EDDY_FEATURE_WAITID, false);
-	EXPECT_EQ(eddy_waitid(P_PID, (id_t)child, NULL, WEXITED), -ENOSYS);
-	eddyi_feature_set(EDDY_FEATURE_WAITID, true);
-	return 0;
-}
-
-static uint32_t futex_word;
-
-static void *wake_futex(void *arg)
-{
-	__atomic_store_n(&futex_word, 1, __ATOMIC_SEQ_CST);
-	/* Until somebody is there to be woken. */
-	while (syscall(SYS_futex, &futex_word, FUTEX_WAKE_PRIVATE, 1) != 1)
-		usleep(100);
-	return arg;
-}
-
-static int wait_for_futex(void *arg)
-{
-	return eddy_futex_wait(arg, 0);
-}
-
-TASK_TEST(io_pipe, futexes)
-{
-	struct eddy_scope scope;
-	pthread_t thread;
-	uint32_t word = 0;
-
-	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
-		return 0;
-	EXPECT_EQ(eddy_futex_wait(&word, 1), -EAGAIN);
-	EXPECT_EQ(eddy_futex_wake(&word, 1), 0);
-	/* A thread wakes a task. */
-	eddy_scope_begin(&scope, NULL);
-	eddy_scope_spawn(&scope, "waiter", wait_for_futex, &futex_word);
-	expect_turns(2);
-	EXPECT_EQ(pthread_create(&thread, NULL, wake_futex, NULL), 0);
-	EXPECT_EQ(eddy_scope_join(&scope), 0);
-	EXPECT_EQ(eddy_scope_end(&scope), 0);
-	pthread_join(thread, NULL);
-	EXPECT_EQ(futex_word, 1);
-	/* A task wakes tasks; and one that nobody wakes is cancelled. */
-	eddy_scope_begin(&scope, NULL);
-	for (int i = 0; i < 3; i++)
-		eddy_scope_spawn(&scope, "waiter", wait_for_futex, &word);
-	expect_turns(2);
-	EXPECT_EQ(eddy_futex_wake(&word, 2), 2);
-	expect_turns(2);
-	EXPECT_EQ(scope.running, 1);
-	eddy_scope_cancel(&scope);
-	EXPECT_EQ(eddy_scope_end(&scope), -ECANCELED);
-	eddyi_feature_set(EDDY_FEATURE_FUTEX, false);
-	EXPECT_EQ(eddy_futex_wait(&word, 0), -ENOSYS);
-	EXPECT_EQ(eddy_futex_wake(&word, 0), -ENOSYS);
-	eddyi_feature_set(EDDY_FEATURE_FUTEX, true);
 	return 0;
 }
 

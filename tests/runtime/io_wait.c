@@ -98,27 +98,9 @@ static ssize_t splice_to_full_socket(struct wait *wait)
 	return splice_bytes(wait->full[0], wait->pair[0]);
 }
 
-static ssize_t tee_from_empty(struct wait *wait)
-{
-	return eddy_tee(wait->empty[0], wait->full[1], 100, 0);
-}
-
-static ssize_t tee_to_full(struct wait *wait)
-{
-	EXPECT_EQ(write(wait->empty[1], "x", 1), 1);
-	return eddy_tee(wait->empty[0], wait->full[1], 100, 0);
-}
-
 static ssize_t read_pipe(struct wait *wait)
 {
 	return eddy_read(wait->empty[0], wait->buf, sizeof(wait->buf), EDDY_OFFSET_NONE);
-}
-
-static ssize_t readv_pipe(struct wait *wait)
-{
-	struct iovec part = { wait->buf, sizeof(wait->buf) };
-
-	return eddy_readv(wait->empty[0], &part, 1, EDDY_OFFSET_NONE, 0);
 }
 
 static ssize_t write_pipe(struct wait *wait)
@@ -211,10 +193,7 @@ static const struct {
 	{ "splice from a socket to a pipe", splice_socket_to_pipe },
 	{ "splice to a full pipe", splice_to_full_pipe },
 	{ "splice to a full socket", splice_to_full_socket },
-	{ "tee from an empty pipe", tee_from_empty },
-	{ "tee to a full pipe", tee_to_full },
 	{ "read of a pipe", read_pipe },
-	{ "readv of a pipe", readv_pipe },
 	{ "write to a pipe", write_pipe },
 	{ "recv", receive },
 	{ "recv of all", receive_all },
@@ -239,7 +218,6 @@ static int go_on(__attribute__((unused)) void *arg)
 	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
 	EXPECT_EQ(write(from[1], "bytes", 5), 5);
 	EXPECT_EQ(splice_bytes(from[0], to[1]), 5);
-	EXPECT_EQ(eddy_tee(to[0], from[1], 2, 0), 2);
 	EXPECT_EQ(eddy_splice(to[0], EDDY_OFFSET_NONE, file, 0, 100, 0), 5);
 	EXPECT_EQ(eddy_fsync(file, false), 0);
 	EXPECT_EQ(eddy_statx(file, "", AT_EMPTY_PATH, STATX_SIZE, &st), 0);
@@ -375,7 +353,6 @@ TASK_TEST(io_wait, the_end_of_a_pipe_that_comes_later_needs_no_room)
 
 TASK_TEST(io_wait, calls_without_their_pipes_do_not_wait)
 {
-	struct eddy_scope scope;
 	struct wait wait;
 
 	open_wait(&wait, NULL, 0);
@@ -383,9 +360,6 @@ TASK_TEST(io_wait, calls_without_their_pipes_do_not_wait)
 		  -EINVAL);
 	EXPECT_EQ(eddy_splice(wait.pair[0], EDDY_OFFSET_NONE, wait.file, 0, 1, SPLICE_F_NONBLOCK),
 		  -EINVAL);
-	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 5 * EDDY_SECOND });
-	EXPECT_EQ(eddy_tee(wait.pair[0], wait.full[1], 1, 0), -EINVAL);
-	eddy_scope_end(&scope);
 	close_wait(&wait);
 	return 0;
 }

@@ -1,8 +1,8 @@
 #include "core/op.h"
 #include "polls.h"
+#include "base/feature.h"
 #include "base/uapi.h"
 
-#include <eddy/feature.h>
 #include <eddy/io.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "polls.h"
 #include "base/uapi.h"
 
-#include <eddy/feature.h>
+#include "base/feature.h"
 #include <eddy/io.h>
 #include <fcntl.h>
 #include <string.h>
@@ -104,7 +104,7 @@ TASK_TEST(op_close, leaves_alone_what_only_looks_like_a_descriptor)
 	/* A thread of the kernel's does it. */
 	while (!made.ends)
 		eddy_sleep(EDDY_MS / 10);
-	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
+	if (!eddyi_feature_is_there(EDDYI_FEATURE_FUTEX))
 		return 0;
 	sqe = eddy_op_begin(&counted.op, note);
 	io_uring_prep_rw(EDDYI_OP_FUTEX_WAIT, sqe, flags, &word, 0, 0);

@@ -35,8 +35,6 @@ struct eddy_buffers_options {
 struct eddy_buffers {
 	struct io_uring_buf_ring *ring;
 	char *own; /* own[i * size] is buffer i */
-	uint32_t *lens;
-	uint16_t *nexts;
 	struct eddy_node waiting;
 	struct eddy_timer again;
 	size_t size;
@@ -60,12 +58,7 @@ EDDY_API void eddy_buffers_close(struct eddy_buffers *buffers);
 EDDY_API void eddy_buffers_prep_recv(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd,
 				     const char *where);
 
-/* Fill `sqe` for receives from `fd` until it is cancelled: each completion with IORING_CQE_F_MORE is
- * followed by another; the last one is 0 or below, or tells that it has to be armed again. */
-EDDY_API void eddy_buffers_prep_recv_multishot(struct eddy_buffers *buffers,
-					       struct io_uring_sqe *sqe, int fd, const char *where);
-
-/* The same, until some `limit` bytes have come: of the last receive up to a buffer's size less one more,
+/* Fill `sqe` for receives from `fd` until some `limit` bytes have come: of the last receive up to a buffer's size less one more,
  * so that it is known how much there may be of it before anybody looks. Kernels before 6.17 receive once:
  * the first completion may be the last. */
 EDDY_API void eddy_buffers_prep_recv_some(struct eddy_buffers *buffers, struct io_uring_sqe *sqe,
@@ -99,8 +92,6 @@ EDDY_API void eddy_buffers_forget(struct eddy_buffers_waiter *waiter);
 EDDY_API void eddyi_buffers_close(struct eddy_buffers *buffers, const char *where);
 #define eddy_buffers_close(...) eddyi_buffers_close(__VA_ARGS__, EDDY_HERE)
 #define eddy_buffers_prep_recv(...) eddy_buffers_prep_recv(__VA_ARGS__, EDDY_HERE)
-#define eddy_buffers_prep_recv_multishot(...)                                                      \
-	eddy_buffers_prep_recv_multishot(__VA_ARGS__, EDDY_HERE)
 #define eddy_buffers_prep_recv_some(...) eddy_buffers_prep_recv_some(__VA_ARGS__, EDDY_HERE)
 #define eddy_buffers_give_back(...) eddy_buffers_give_back(__VA_ARGS__, EDDY_HERE)
 #define eddy_buffers_wait(...) eddy_buffers_wait(__VA_ARGS__, EDDY_HERE)

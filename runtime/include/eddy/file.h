@@ -34,19 +34,12 @@ EDDY_API int eddy_openat(int dir, const char *path, int flags, mode_t mode);
 EDDY_API int eddy_statx(int dir, const char *path, int flags, unsigned mask,
 			struct statx *ret_statx);
 
-/* renameat2(2), linkat(2), symlinkat(2), unlinkat(2), mkdirat(2). Suspend. */
+/* renameat2(2), linkat(2), unlinkat(2), mkdirat(2). Suspend. */
 EDDY_API int eddy_renameat(int from_dir, const char *from, int to_dir, const char *to,
 			   unsigned flags);
 EDDY_API int eddy_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
-EDDY_API int eddy_symlinkat(const char *target, int dir, const char *path);
 EDDY_API int eddy_unlinkat(int dir, const char *path, int flags);
 EDDY_API int eddy_mkdirat(int dir, const char *path, mode_t mode);
-
-/* getxattr(2), setxattr(2). Suspend. Return of _get: the value's length, also when `size` is 0 and
- * nothing is copied; -ERANGE when it does not fit; -ENODATA; -EOPNOTSUPP. */
-EDDY_API ssize_t eddy_getxattr(const char *path, const char *name, void *value, size_t size);
-EDDY_API int eddy_setxattr(const char *path, const char *name, const void *value, size_t size,
-			   int flags);
 
 /* Read all of a small regular file, of at most `max` bytes; anything else is refused, and not waited for. A NUL
  * stands behind it, which does not count. Blocks: it is for the start, and for eddy_offload().
@@ -59,24 +52,11 @@ EDDY_API ssize_t eddy_file_load(const char *path, size_t max, char **ret_bytes);
 /* fsync(2), or fdatasync(2) with `data_only`. Suspends. */
 EDDY_API int eddy_fsync(int fd, bool data_only);
 
-/* sync_file_range(2). Suspends. `len` 0 is all from there on. */
-EDDY_API int eddy_sync_file_range(int fd, uint64_t offset, uint64_t len, unsigned flags);
-
 /* fallocate(2). Suspends. */
 EDDY_API int eddy_fallocate(int fd, int mode, uint64_t offset, uint64_t len);
 
 /* ftruncate(2). Suspends; before Linux 6.9 a thread of the offload pool does it, and is awaited. */
 EDDY_API int eddy_ftruncate(int fd, uint64_t len);
-
-/* posix_fadvise(2). Suspends. `len` 0 is all from there on. */
-EDDY_API int eddy_fadvise(int fd, uint64_t offset, uint64_t len, int advice);
-
-/* madvise(2). Suspends. */
-EDDY_API int eddy_madvise(void *addr, size_t len, int advice);
-
-/* fgetxattr(2), fsetxattr(2). Suspend. */
-EDDY_API ssize_t eddy_fgetxattr(int fd, const char *name, void *value, size_t size);
-EDDY_API int eddy_fsetxattr(int fd, const char *name, const void *value, size_t size, int flags);
 
 EDDY_END_DECLS
 

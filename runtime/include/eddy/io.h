@@ -20,10 +20,7 @@
 #define EDDY_IO_H
 
 #include <eddy/base.h>
-#include <signal.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
 
 EDDY_BEGIN_DECLS
 
@@ -34,11 +31,6 @@ EDDY_BEGIN_DECLS
 
 /* socket(2) with SOCK_NONBLOCK | SOCK_CLOEXEC. Suspends. Return: a descriptor, -errno. */
 EDDY_API int eddy_socket(int family, int type, int protocol);
-
-/* bind(2), listen(2). Suspend where the ring has them (Linux 6.11); else plain calls, which don't
- * block. Servers want eddy_listen() of eddy/net.h. */
-EDDY_API int eddy_bind(int fd, const struct sockaddr *addr, socklen_t len);
-EDDY_API int eddy_listen_fd(int fd, int backlog);
 
 /* accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC. Suspends. Servers want eddy/serve.h, or
  * eddy/acceptor.h. */
@@ -66,21 +58,13 @@ EDDY_API int eddy_send_all(int fd, const void *buf, size_t len, int flags);
 EDDY_API ssize_t eddy_sendmsg(int fd, const struct msghdr *msg, int flags);
 EDDY_API ssize_t eddy_recvmsg(int fd, struct msghdr *msg, int flags);
 
-/* sendto(2), recvfrom(2): of datagrams. Suspend. `len` is as in recvfrom(2), too; `ret_addr` and `len`
- * may be NULL. */
-EDDY_API ssize_t eddy_sendto(int fd, const void *buf, size_t size, int flags,
-			     const struct sockaddr *addr, socklen_t len);
-EDDY_API ssize_t eddy_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *ret_addr,
-			       socklen_t *len);
-
-/* Send without copying the bytes, as eddy_send() and eddy_sendmsg() do otherwise. Suspends, until
+/* Send without copying the bytes, as eddy_send() does otherwise. Suspends, until
  * the network has let go of them: of TCP that is when the peer has acknowledged all, which it may
  * put off (40 ms are usual), or when the connection has ended; a cancellation ends no more than the
  * sending, so bound it by TCP_USER_TIMEOUT. It pays for large sends on a real network; over the
  * loopback everything is copied.
  * Return: bytes; -EOPNOTSUPP for sockets that can't (of Unix, say); -errno. */
 EDDY_API ssize_t eddy_send_zc(int fd, const void *buf, size_t len, int flags);
-EDDY_API ssize_t eddy_sendmsg_zc(int fd, const struct msghdr *msg, int flags);
 
 /* shutdown(2). Suspends. */
 EDDY_API int eddy_shutdown(int fd, int how);
@@ -96,12 +80,6 @@ EDDY_API ssize_t eddy_write(int fd, const void *buf, size_t len, uint64_t offset
  * written); -EIO where the kernel takes none and does not say why. */
 EDDY_API int eddy_write_all(int fd, const void *buf, size_t len, uint64_t offset);
 
-/* preadv2(2), pwritev2(2), with their RWF_* `flags`. Suspend. */
-EDDY_API ssize_t eddy_readv(int fd, const struct iovec *parts, unsigned count, uint64_t offset,
-			    int flags);
-EDDY_API ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, uint64_t offset,
-			     int flags);
-
 /* splice(2). Suspends until `fd_in` has bytes and `fd_out` has room, also where a descriptor is non-blocking; with
  * SPLICE_F_NONBLOCK it is -EAGAIN when they are not ready. A worker thread of the kernel's makes the call once both are
  * ready, so that a waiting splice holds no worker. A file is ready at any time; give its offset, because asking a file
@@ -111,9 +89,6 @@ EDDY_API ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, 
  * whole files and bodies see eddy/transfer.h, which does better. */
 EDDY_API ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_out,
 			     size_t len, unsigned flags);
-
-/* tee(2), from pipe to pipe. Suspends, as eddy_splice() does. */
-EDDY_API ssize_t eddy_tee(int fd_in, int fd_out, size_t len, unsigned flags);
 
 /* pipe2(2); O_CLOEXEC is added. Suspends where the ring has it (Linux 6.16); else a plain call, which
  * doesn't block. Return: 0, -EMFILE, -ENFILE, -EINVAL. */
@@ -125,21 +100,6 @@ EDDY_API int eddy_poll(int fd, unsigned events);
 /* close(2). Suspends, and is not cancelled: every op of this loop that still uses `fd`, on either side
  * of a splice too, is cancelled and awaited first. No other task may be waiting for `fd`. */
 EDDY_API int eddy_close(int fd);
-
-/* --- what other threads and processes do */
-
-/* waitid(2): `type` is P_PID, P_PIDFD, …, `ret_info` may be NULL. Suspends. A child whose end was seen
- * as the scope was cancelled is returned. Return: 0; -ECHILD; -ENOSYS before Linux 6.7. */
-EDDY_API int eddy_waitid(int type, unsigned id, siginfo_t *ret_info, int options);
-
-/* Wait until somebody wakes `word`, if it still is `expected`. Suspends. The futexes are those of
- * this process alone (FUTEX_PRIVATE_FLAG), and of other threads: tasks of one loop have eddy_event.
- * Return: 0; -EAGAIN when it is not `expected`; -ENOSYS before Linux 6.7. */
-EDDY_API int eddy_futex_wait(const uint32_t *word, uint32_t expected);
-
-/* Wake `count` of those who wait for `word`. Suspends.
- * Return: how many have been woken; -ENOSYS before Linux 6.7. */
-EDDY_API int eddy_futex_wake(uint32_t *word, unsigned count);
 
 EDDY_END_DECLS
 

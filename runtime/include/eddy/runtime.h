@@ -2,14 +2,11 @@
 #ifndef EDDY_RUNTIME_H
 #define EDDY_RUNTIME_H
 
-#include <eddy/acceptor.h>
 #include <eddy/base.h>
 #include <eddy/buffers.h>
 #include <eddy/chan.h>
-#include <eddy/cond.h>
 #include <eddy/dump.h>
 #include <eddy/event.h>
-#include <eddy/feature.h>
 #include <eddy/figure.h>
 #include <eddy/file.h>
 #include <eddy/io.h>
@@ -27,8 +24,6 @@
 #include <eddy/offload.h>
 #include <eddy/op.h>
 #include <eddy/process.h>
-#include <eddy/receiver.h>
-#include <eddy/rwlock.h>
 #include <eddy/sandbox.h>
 #include <eddy/scope.h>
 #include <eddy/select.h>
@@ -45,6 +40,5 @@
 #include <eddy/timeline.h>
 #include <eddy/timer.h>
 #include <eddy/transfer.h>
-#include <eddy/wait_group.h>
 
 #endif

@@ -12,32 +12,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NOTHING_ELSE "eddy does not use it"
-
-static const struct eddy_feature_info infos[EDDY_FEATURES] = {
-	[EDDY_FEATURE_MSG_RING] = { "IORING_OP_MSG_RING", "5.18",
+static const struct eddyi_feature_info infos[EDDYI_FEATURES] = {
+	[EDDYI_FEATURE_MSG_RING] = { "IORING_OP_MSG_RING", "5.18",
 				    "loops wake one another by an eventfd" },
-	[EDDY_FEATURE_SENDMSG_ZC] = { "IORING_OP_SENDMSG_ZC", "6.1",
-				      "eddy_sendmsg_zc() is refused with EOPNOTSUPP" },
-	[EDDY_FEATURE_NO_SQARRAY] = { "IORING_SETUP_NO_SQARRAY", "6.6", NOTHING_ELSE },
-	[EDDY_FEATURE_READ_MULTISHOT] = { "IORING_OP_READ_MULTISHOT", "6.7", NOTHING_ELSE },
-	[EDDY_FEATURE_WAITID] = { "IORING_OP_WAITID", "6.7",
-				  "eddy_waitid() is refused with ENOSYS" },
-	[EDDY_FEATURE_FUTEX] = { "IORING_OP_FUTEX_WAIT", "6.7",
-				 "eddy_futex_wait() is refused with ENOSYS" },
-	[EDDY_FEATURE_FIXED_FD_INSTALL] = { "IORING_OP_FIXED_FD_INSTALL", "6.8", NOTHING_ELSE },
-	[EDDY_FEATURE_FTRUNCATE] = { "IORING_OP_FTRUNCATE", "6.9",
+	[EDDYI_FEATURE_FUTEX] = { "IORING_OP_FUTEX_WAIT", "6.7",
+				 "sleeping loops are woken by an eventfd" },
+	[EDDYI_FEATURE_FTRUNCATE] = { "IORING_OP_FTRUNCATE", "6.9",
 				     "eddy_ftruncate() takes a thread of the offload pool" },
-	[EDDY_FEATURE_NAPI] = { "IORING_REGISTER_NAPI", "6.9", NOTHING_ELSE },
-	[EDDY_FEATURE_BUNDLE] = { "bundles of buffers", "6.10", NOTHING_ELSE },
-	[EDDY_FEATURE_BIND] = { "IORING_OP_BIND, _LISTEN", "6.11",
-				"eddy_bind() and eddy_listen_fd() are plain system calls" },
-	[EDDY_FEATURE_MIN_WAIT] = { "waits of a minimum", "6.12", NOTHING_ELSE },
-	[EDDY_FEATURE_INCREMENTAL_BUFFERS] = { "IOU_PBUF_RING_INC", "6.12", NOTHING_ELSE },
-	[EDDY_FEATURE_GUARD_INSTALL] = { "MADV_GUARD_INSTALL", "6.13",
+	[EDDYI_FEATURE_GUARD_INSTALL] = { "MADV_GUARD_INSTALL", "6.13",
 					 "stacks are guarded by mprotect, two maps a task" },
-	[EDDY_FEATURE_PIPE] = { "IORING_OP_PIPE", "6.16", "eddy_pipe() is a plain system call" },
-	[EDDY_FEATURE_RECV_LIMIT] = { "limits of a multishot receive", "6.17",
+	[EDDYI_FEATURE_PIPE] = { "IORING_OP_PIPE", "6.16", "eddy_pipe() is a plain system call" },
+	[EDDYI_FEATURE_RECV_LIMIT] = { "limits of a multishot receive", "6.17",
 				      "eddy_buffers_prep_recv_some() is of one shot" },
 };
 
@@ -45,7 +30,7 @@ static const struct eddy_feature_info infos[EDDY_FEATURES] = {
 #define KNOWN ((uint64_t)1 << 63)
 static _Atomic(uint64_t) known;
 
-static uint64_t bit(enum eddy_feature feature, bool is_there)
+static uint64_t bit(enum eddyi_feature feature, bool is_there)
 {
 	return (uint64_t)is_there << feature;
 }
@@ -57,45 +42,14 @@ static uint64_t probe_ops(struct io_uring *ring)
 
 	if (!probe)
 		return 0;
-#define OP(feature, op) found |= bit(EDDY_FEATURE_##feature, io_uring_opcode_supported(probe, op))
+#define OP(feature, op) found |= bit(EDDYI_FEATURE_##feature, io_uring_opcode_supported(probe, op))
 	OP(MSG_RING, IORING_OP_MSG_RING);
-	OP(SENDMSG_ZC, IORING_OP_SENDMSG_ZC);
-	OP(READ_MULTISHOT, EDDYI_OP_READ_MULTISHOT);
-	OP(WAITID, EDDYI_OP_WAITID);
 	OP(FUTEX, EDDYI_OP_FUTEX_WAIT);
-	OP(FIXED_FD_INSTALL, EDDYI_OP_FIXED_FD_INSTALL);
 	OP(FTRUNCATE, EDDYI_OP_FTRUNCATE);
-	OP(BIND, EDDYI_OP_LISTEN);
 	OP(PIPE, EDDYI_OP_PIPE);
 #undef OP
 	io_uring_free_probe(probe);
 	return found;
-}
-
-static bool register_is_known(struct io_uring *ring, unsigned what, void *arg)
-{
-	return syscall(SYS_io_uring_register, ring->ring_fd, what, arg, 1) == 0;
-}
-
-static bool has_napi(struct io_uring *ring)
-{
-	char before[64] = "";
-
-	/* There is none to take back, which is no error. */
-	return register_is_known(ring, EDDYI_UNREGISTER_NAPI, before);
-}
-
-static bool has_incremental(struct io_uring *ring)
-{
-	struct eddyi_buf_reg reg = {
-		.ring_entries = 1,
-		.group = UINT16_MAX,
-		.flags = EDDYI_BUF_RING_MMAP | EDDYI_BUF_RING_INCREMENTAL,
-	};
-
-	return register_is_known(ring, IORING_REGISTER_PBUF_RING, &reg) &&
-	       register_is_known(ring, IORING_UNREGISTER_PBUF_RING,
-				 &(struct eddyi_buf_reg){ .group = UINT16_MAX });
 }
 
 /* There is no such descriptor; but that is seen after the fields of the entry have been looked at. */
@@ -136,45 +90,28 @@ void eddyi_feature_probe(struct io_uring *ring)
 	if (atomic_load(&known))
 		return;
 	found = probe_ops(ring);
-	found |= bit(EDDY_FEATURE_NAPI, has_napi(ring));
-	found |= bit(EDDY_FEATURE_BUNDLE, (ring->features & EDDYI_FEAT_BUNDLE) != 0);
-	found |= bit(EDDY_FEATURE_MIN_WAIT, (ring->features & EDDYI_FEAT_MIN_WAIT) != 0);
-	found |= bit(EDDY_FEATURE_INCREMENTAL_BUFFERS, has_incremental(ring));
-	found |= bit(EDDY_FEATURE_GUARD_INSTALL, has_guards());
-	found |= bit(EDDY_FEATURE_RECV_LIMIT, has_recv_limit(ring));
+	found |= bit(EDDYI_FEATURE_GUARD_INSTALL, has_guards());
+	found |= bit(EDDYI_FEATURE_RECV_LIMIT, has_recv_limit(ring));
 	atomic_store(&known, found | KNOWN);
 }
 
-/* A ring of its own: nobody needs the answer, so no loop's start waits for it. */
-static bool has_no_sqarray(void)
+bool eddyi_feature_is_there(enum eddyi_feature feature)
 {
-	struct io_uring_params params = { .flags = EDDYI_SETUP_NO_SQARRAY };
-	int fd = (int)syscall(SYS_io_uring_setup, 1, &params);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-bool eddy_feature_is_there(enum eddy_feature feature)
-{
-	eddyi_assert(feature < EDDY_FEATURES, "there is no feature %d", feature);
-	if (feature == EDDY_FEATURE_NO_SQARRAY)
-		return has_no_sqarray();
+	eddyi_assert(feature < EDDYI_FEATURES, "there is no feature %d", feature);
 	if (!atomic_load_explicit(&known, memory_order_acquire)) {
 		struct io_uring ring;
 
 		if (io_uring_queue_init(1, &ring, 0) < 0)
-			return feature == EDDY_FEATURE_GUARD_INSTALL && has_guards();
+			return feature == EDDYI_FEATURE_GUARD_INSTALL && has_guards();
 		eddyi_feature_probe(&ring);
 		io_uring_queue_exit(&ring);
 	}
 	return atomic_load_explicit(&known, memory_order_relaxed) >> feature & 1;
 }
 
-const struct eddy_feature_info *eddy_feature_info(enum eddy_feature feature)
+const struct eddyi_feature_info *eddyi_feature_info(enum eddyi_feature feature)
 {
-	eddyi_assert(feature < EDDY_FEATURES, "there is no feature %d", feature);
+	eddyi_assert(feature < EDDYI_FEATURES, "there is no feature %d", feature);
 	return &infos[feature];
 }
 
@@ -227,9 +164,9 @@ bool eddyi_feature_completes_in_order(void)
 	return atomic_load_explicit(&answer, memory_order_relaxed) == YES;
 }
 
-bool eddyi_feature_set(enum eddy_feature feature, bool is_there)
+bool eddyi_feature_set(enum eddyi_feature feature, bool is_there)
 {
-	bool before = eddy_feature_is_there(feature);
+	bool before = eddyi_feature_is_there(feature);
 
 	if (is_there)
 		atomic_fetch_or(&known, bit(feature, true));

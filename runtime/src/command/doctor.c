@@ -14,7 +14,7 @@
 #include "programs.h"
 
 #include <eddy/buffers.h>
-#include <eddy/feature.h>
+#include "base/feature.h"
 #include <eddy/task.h>
 #include <dirent.h>
 #include <errno.h>
@@ -320,7 +320,7 @@ static void check_guards(void)
 {
 	long maps = read_number("/proc/sys/vm/max_map_count", 65530);
 
-	if (eddy_feature_is_there(EDDY_FEATURE_GUARD_INSTALL))
+	if (eddyi_feature_is_there(EDDYI_FEATURE_GUARD_INSTALL))
 		say("ok", "guards of stacks", "by MADV_GUARD_INSTALL");
 	else
 		say("warn", "guards of stacks",
@@ -332,10 +332,10 @@ static void check_guards(void)
 /* What is newer than the oldest kernel that will do. Nothing is wrong where it is absent. */
 static void check_features(void)
 {
-	for (int i = 0; i < EDDY_FEATURES; i++) {
-		const struct eddy_feature_info *info = eddy_feature_info((enum eddy_feature)i);
+	for (int i = 0; i < EDDYI_FEATURES; i++) {
+		const struct eddyi_feature_info *info = eddyi_feature_info((enum eddyi_feature)i);
 
-		if (eddy_feature_is_there((enum eddy_feature)i))
+		if (eddyi_feature_is_there((enum eddyi_feature)i))
 			say("ok", info->name, "there");
 		else
 			say("none", info->name, "Linux %s has it; without, %s", info->since,

@@ -76,8 +76,8 @@ static void arm_wake(struct eddy_loop *loop)
  * asked for is what came later, with Linux 6.7. */
 static bool can_wake_by_ring(void)
 {
-	return eddy_feature_is_there(EDDY_FEATURE_MSG_RING) &&
-	       eddy_feature_is_there(EDDY_FEATURE_FUTEX);
+	return eddyi_feature_is_there(EDDYI_FEATURE_MSG_RING) &&
+	       eddyi_feature_is_there(EDDYI_FEATURE_FUTEX);
 }
 
 void eddyi_message_begin(struct eddy_loop *loop)

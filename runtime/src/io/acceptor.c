@@ -5,11 +5,8 @@
  *    told when its descriptor is closed.
  * 2. A descriptor is in `fds` from its completion until _next returns it or _close closes it.
  */
-#include <eddy/acceptor.h>
-
 #include "acceptor.h"
 #include "core/loop.h"
-#include "core/own.h"
 #include "core/wait.h"
 
 #include <errno.h>
@@ -21,14 +18,14 @@
 /* Armed again at once it would fail as often as the processor can. */
 #define RETRY_NS (100 * EDDY_MS)
 
-static void arm(struct eddy_acceptor *acceptor);
+static void arm(struct eddyi_acceptor *acceptor);
 
-static void rest(struct eddy_acceptor *acceptor)
+static void rest(struct eddyi_acceptor *acceptor)
 {
 	eddy_list_append(&eddyi_loop()->at_rest, &acceptor->at_rest.node);
 }
 
-static void rest_no_more(struct eddy_acceptor *acceptor)
+static void rest_no_more(struct eddyi_acceptor *acceptor)
 {
 	eddy_timer_disarm(&acceptor->retry);
 	if (acceptor->paused.next)
@@ -39,7 +36,7 @@ static void rest_no_more(struct eddy_acceptor *acceptor)
 
 static void closed(struct eddyi_at_rest *at_rest)
 {
-	struct eddy_acceptor *acceptor = eddy_of(at_rest, struct eddy_acceptor, at_rest);
+	struct eddyi_acceptor *acceptor = eddy_of(at_rest, struct eddyi_acceptor, at_rest);
 
 	rest_no_more(acceptor);
 	acceptor->ended = true;
@@ -50,16 +47,16 @@ static void closed(struct eddyi_at_rest *at_rest)
 
 static void retry(struct eddy_timer *timer)
 {
-	arm(eddy_of(timer, struct eddy_acceptor, retry));
+	arm(eddy_of(timer, struct eddyi_acceptor, retry));
 }
 
 void eddyi_acceptors_resume(struct eddy_loop *loop)
 {
 	while (!eddy_list_is_empty(&loop->paused_acceptors))
-		arm(eddy_of(loop->paused_acceptors.next, struct eddy_acceptor, paused));
+		arm(eddy_of(loop->paused_acceptors.next, struct eddyi_acceptor, paused));
 }
 
-static bool has_room(struct eddy_acceptor *acceptor)
+static bool has_room(struct eddyi_acceptor *acceptor)
 {
 	unsigned room = 2 * acceptor->room;
 	int *fds;
@@ -78,7 +75,7 @@ static bool has_room(struct eddy_acceptor *acceptor)
 	return true;
 }
 
-static void append(struct eddy_acceptor *acceptor, int fd)
+static void append(struct eddyi_acceptor *acceptor, int fd)
 {
 	if (has_room(acceptor))
 		acceptor->fds[(acceptor->first + acceptor->pending++) % acceptor->room] = fd;
@@ -86,7 +83,7 @@ static void append(struct eddy_acceptor *acceptor, int fd)
 		close(fd);
 }
 
-static int shift(struct eddy_acceptor *acceptor)
+static int shift(struct eddyi_acceptor *acceptor)
 {
 	int fd = acceptor->fds[acceptor->first];
 
@@ -106,7 +103,7 @@ static bool is_want(int error)
 }
 
 /* Its op has ended. */
-static void go_on(struct eddy_acceptor *acceptor, int result)
+static void go_on(struct eddyi_acceptor *acceptor, int result)
 {
 	struct eddy_loop *loop = eddyi_loop();
 	bool pausing = acceptor->pausing;
@@ -134,7 +131,7 @@ static void go_on(struct eddy_acceptor *acceptor, int result)
 
 static void accepted(struct eddy_op *op, int result, unsigned flags)
 {
-	struct eddy_acceptor *acceptor = eddy_of(op, struct eddy_acceptor, op);
+	struct eddyi_acceptor *acceptor = eddy_of(op, struct eddyi_acceptor, op);
 
 	if (result >= 0)
 		append(acceptor, result);
@@ -150,7 +147,7 @@ static void accepted(struct eddy_op *op, int result, unsigned flags)
 		eddyi_wake(acceptor->waiter, 0);
 }
 
-static void arm(struct eddy_acceptor *acceptor)
+static void arm(struct eddyi_acceptor *acceptor)
 {
 	struct io_uring_sqe *sqe = eddy_op_begin(&acceptor->op, accepted);
 
@@ -160,16 +157,14 @@ static void arm(struct eddy_acceptor *acceptor)
 	eddy_op_start(&acceptor->op, sqe);
 }
 
-int eddy_acceptor_open(struct eddy_acceptor *acceptor, int fd,
-		       const struct eddy_acceptor_options *options)
+int eddyi_acceptor_open(struct eddyi_acceptor *acceptor, int fd, unsigned pending_max)
 {
-	unsigned max = options && options->pending_max ? options->pending_max : PENDING_DEFAULT;
+	unsigned max = pending_max ? pending_max : PENDING_DEFAULT;
 	int *fds = malloc(max * sizeof(*fds));
 
 	if (!fds)
 		return -ENOMEM;
-	*acceptor = (struct eddy_acceptor){
-		.loop = eddyi_loop()->id,
+	*acceptor = (struct eddyi_acceptor){
 		.retry = { .fire = retry },
 		.at_rest = { .fd = fd, .closed = closed },
 		.fds = fds,
@@ -180,7 +175,7 @@ int eddy_acceptor_open(struct eddy_acceptor *acceptor, int fd,
 	return 0;
 }
 
-static int wait_for(struct eddy_acceptor *acceptor, const char *what, bool cancellable)
+static int wait_for(struct eddyi_acceptor *acceptor, const char *what, bool cancellable)
 {
 	struct eddyi_waiter waiter = {
 		.cancel = cancellable ? eddyi_cancel_wait : NULL,
@@ -196,7 +191,7 @@ static int wait_for(struct eddy_acceptor *acceptor, const char *what, bool cance
 	return r;
 }
 
-static int next_of_backlog(struct eddy_acceptor *acceptor)
+static int next_of_backlog(struct eddyi_acceptor *acceptor)
 {
 	int fd;
 
@@ -208,9 +203,8 @@ static int next_of_backlog(struct eddy_acceptor *acceptor)
 	return errno == EAGAIN ? -ESHUTDOWN : -errno;
 }
 
-int(eddy_acceptor_next)(struct eddy_acceptor *acceptor, const char *where)
+int eddyi_acceptor_next(struct eddyi_acceptor *acceptor)
 {
-	eddyi_own(&acceptor->loop, "an acceptor", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	while (!acceptor->pending) {
@@ -231,9 +225,8 @@ int(eddy_acceptor_next)(struct eddy_acceptor *acceptor, const char *where)
 	return shift(acceptor);
 }
 
-void eddyi_acceptor_stop(struct eddy_acceptor *acceptor, const char *where)
+void eddyi_acceptor_stop(struct eddyi_acceptor *acceptor)
 {
-	eddyi_own(&acceptor->loop, "an acceptor", where);
 	acceptor->stopping = true;
 	rest_no_more(acceptor);
 	eddy_op_cancel(&acceptor->op);
@@ -241,15 +234,10 @@ void eddyi_acceptor_stop(struct eddy_acceptor *acceptor, const char *where)
 		wait_for(acceptor, "acceptor stop", false);
 }
 
-EDDYI_WITHOUT_WHERE(acceptor_stop, struct eddy_acceptor)
-
-void eddyi_acceptor_close(struct eddy_acceptor *acceptor, const char *where)
+void eddyi_acceptor_close(struct eddyi_acceptor *acceptor)
 {
-	eddyi_own(&acceptor->loop, "an acceptor", where);
-	eddy_acceptor_stop(acceptor);
+	eddyi_acceptor_stop(acceptor);
 	while (acceptor->pending)
 		close(shift(acceptor));
 	free(acceptor->fds);
 }
-
-EDDYI_WITHOUT_WHERE(acceptor_close, struct eddy_acceptor)

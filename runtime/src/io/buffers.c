@@ -10,7 +10,6 @@
  */
 #include <eddy/buffers.h>
 
-#include "buffers.h"
 #include "base/feature.h"
 #include "core/loop.h"
 #include "core/own.h"
@@ -45,13 +44,12 @@ static struct eddy_buffers *own(struct eddy_buffers *buffers, const char *where)
 	return buffers;
 }
 
-/* The ring and what is known of each buffer stand in front of the buffers, in whole pages. */
+/* The ring precedes the buffers, in whole pages. */
 static size_t front_of(unsigned count)
 {
 	size_t page = 4 * EDDY_KIB;
-	size_t each = sizeof(struct io_uring_buf) + sizeof(uint32_t) + sizeof(uint16_t);
 
-	return (count * each + page - 1) & ~(page - 1);
+	return (count * sizeof(struct io_uring_buf) + page - 1) & ~(page - 1);
 }
 
 static void free_memory(struct eddy_buffers *buffers)
@@ -69,8 +67,6 @@ static int get_memory(struct eddy_buffers *buffers)
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	buffers->ring = (struct io_uring_buf_ring *)memory;
-	buffers->lens = (uint32_t *)(memory + count * sizeof(struct io_uring_buf));
-	buffers->nexts = (uint16_t *)(buffers->lens + count);
 	buffers->own = memory + front;
 	return 0;
 }
@@ -197,16 +193,6 @@ int eddy_buffers_prepare(void)
 	return prepare(&eddyi_loop()->buffers);
 }
 
-int eddyi_buffers_lent(struct eddy_buffers **ret_buffers)
-{
-	struct eddy_loop *loop = eddyi_loop();
-	int r = prepare(&loop->lent_buffers);
-
-	if (r == 0)
-		*ret_buffers = &loop->lent_buffers->group;
-	return r;
-}
-
 void(eddy_buffers_prep_recv)(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd,
 			     const char *where)
 {
@@ -216,22 +202,16 @@ void(eddy_buffers_prep_recv)(struct eddy_buffers *buffers, struct io_uring_sqe *
 	sqe->buf_group = buffers->group;
 }
 
-void(eddy_buffers_prep_recv_multishot)(struct eddy_buffers *buffers, struct io_uring_sqe *sqe,
-				       int fd, const char *where)
-{
-	io_uring_prep_recv_multishot(sqe, fd, NULL, 0, 0);
-	sqe->flags |= IOSQE_BUFFER_SELECT;
-	sqe->buf_group = own(buffers, where)->group;
-}
-
 void(eddy_buffers_prep_recv_some)(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd,
 				  uint32_t limit, const char *where)
 {
-	if (!eddy_feature_is_there(EDDY_FEATURE_RECV_LIMIT)) {
+	if (!eddyi_feature_is_there(EDDYI_FEATURE_RECV_LIMIT)) {
 		(eddy_buffers_prep_recv)(buffers, sqe, fd, where);
 		return;
 	}
-	(eddy_buffers_prep_recv_multishot)(buffers, sqe, fd, where);
+	io_uring_prep_recv_multishot(sqe, fd, NULL, 0, 0);
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	sqe->buf_group = own(buffers, where)->group;
 	/* Newer headers call it optlen there. */
 	sqe->file_index = limit;
 }

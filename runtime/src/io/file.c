@@ -12,7 +12,6 @@
 
 /* Where a ring entry has only 32 bits for a length, a longer range is worked off in parts like this,
  * whole pages of any size. */
-#define PART_MAX ((uint64_t)1 << 31)
 
 /* Ask for what the path cache holds; it is refused for whatever changes the tree. */
 static int open_cached(int dir, const char *path, const struct open_how *how)
@@ -112,14 +111,6 @@ int eddy_linkat(int from_dir, const char *from, int to_dir, const char *to, int 
 	return eddy_op_call(&sqe);
 }
 
-int eddy_symlinkat(const char *target, int dir, const char *path)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	io_uring_prep_symlinkat(&sqe, target, dir, path);
-	return eddy_op_call(&sqe);
-}
-
 int eddy_unlinkat(int dir, const char *path, int flags)
 {
 	struct io_uring_sqe sqe = { 0 };
@@ -133,44 +124,6 @@ int eddy_mkdirat(int dir, const char *path, mode_t mode)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_mkdirat(&sqe, dir, path, mode);
-	return eddy_op_call(&sqe);
-}
-
-/* Values are 64 KiB at most. */
-static unsigned value_size(size_t size)
-{
-	return size < UINT32_MAX ? (unsigned)size : UINT32_MAX;
-}
-
-ssize_t eddy_getxattr(const char *path, const char *name, void *value, size_t size)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	io_uring_prep_getxattr(&sqe, name, value, path, value_size(size));
-	return eddyi_written(value, eddy_op_call(&sqe));
-}
-
-int eddy_setxattr(const char *path, const char *name, const void *value, size_t size, int flags)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	io_uring_prep_setxattr(&sqe, name, value, path, flags, value_size(size));
-	return eddy_op_call(&sqe);
-}
-
-ssize_t eddy_fgetxattr(int fd, const char *name, void *value, size_t size)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	io_uring_prep_fgetxattr(&sqe, fd, name, value, value_size(size));
-	return eddyi_written(value, eddy_op_call(&sqe));
-}
-
-int eddy_fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	io_uring_prep_fsetxattr(&sqe, fd, name, value, flags, value_size(size));
 	return eddy_op_call(&sqe);
 }
 
@@ -210,53 +163,11 @@ int eddy_ftruncate(int fd, uint64_t len)
 {
 	struct io_uring_sqe sqe = { 0 };
 
-	if (!eddy_feature_is_there(EDDY_FEATURE_FTRUNCATE)) {
+	if (!eddyi_feature_is_there(EDDYI_FEATURE_FTRUNCATE)) {
 		if (eddy_is_cancelled())
 			return -ECANCELED;
 		return eddy_offload(truncate_in_pool, &(struct truncation){ .fd = fd, .len = len });
 	}
 	io_uring_prep_rw(EDDYI_OP_FTRUNCATE, &sqe, fd, NULL, 0, len);
 	return eddy_op_call(&sqe);
-}
-
-/* Make a prepared call for the range of `len` bytes that begins at `*at`, a field of the entry. A length
- * of 0 is all that follows. */
-static int call_in_parts(struct io_uring_sqe *sqe, __u64 *at, uint64_t len)
-{
-	for (;;) {
-		int r;
-
-		sqe->len = len > PART_MAX ? (unsigned)PART_MAX : (unsigned)len;
-		r = eddy_op_call(sqe);
-		if (r < 0)
-			return r;
-		if (len <= PART_MAX)
-			return 0;
-		*at += sqe->len;
-		len -= sqe->len;
-	}
-}
-
-int eddy_sync_file_range(int fd, uint64_t offset, uint64_t len, unsigned flags)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	io_uring_prep_sync_file_range(&sqe, fd, 0, offset, (int)flags);
-	return call_in_parts(&sqe, &sqe.off, len);
-}
-
-int eddy_fadvise(int fd, uint64_t offset, uint64_t len, int advice)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	io_uring_prep_fadvise(&sqe, fd, offset, 0, advice);
-	return call_in_parts(&sqe, &sqe.off, len);
-}
-
-int eddy_madvise(void *addr, size_t len, int advice)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	io_uring_prep_madvise(&sqe, addr, 0, advice);
-	return call_in_parts(&sqe, &sqe.addr, len);
 }

@@ -27,26 +27,6 @@ int eddy_socket(int family, int type, int protocol)
 	return eddy_op_call(&sqe);
 }
 
-int eddy_bind(int fd, const struct sockaddr *addr, socklen_t len)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	if (!eddy_feature_is_there(EDDY_FEATURE_BIND))
-		return eddy_is_cancelled() ? -ECANCELED : plain(bind(fd, addr, len));
-	io_uring_prep_rw(EDDYI_OP_BIND, &sqe, fd, addr, 0, len);
-	return eddy_op_call(&sqe);
-}
-
-int eddy_listen_fd(int fd, int backlog)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	if (!eddy_feature_is_there(EDDY_FEATURE_BIND))
-		return eddy_is_cancelled() ? -ECANCELED : plain(listen(fd, backlog));
-	io_uring_prep_rw(EDDYI_OP_LISTEN, &sqe, fd, NULL, (unsigned)backlog, 0);
-	return eddy_op_call(&sqe);
-}
-
 int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len)
 {
 	struct io_uring_sqe sqe = { 0 };
@@ -147,52 +127,11 @@ ssize_t eddy_recvmsg(int fd, struct msghdr *msg, int flags)
 	return eddyi_written_parts(msg->msg_iov, msg->msg_iovlen, eddy_op_call(&sqe));
 }
 
-ssize_t eddy_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
-		    socklen_t len)
-{
-	struct iovec part = { (void *)buf, size };
-	struct msghdr msg = {
-		.msg_name = (void *)addr,
-		.msg_namelen = len,
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-	};
-
-	return eddy_sendmsg(fd, &msg, flags);
-}
-
-ssize_t eddy_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *ret_addr,
-		      socklen_t *len)
-{
-	struct iovec part = { buf, size };
-	struct msghdr msg = {
-		.msg_name = ret_addr,
-		.msg_namelen = ret_addr && len ? *len : 0,
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-	};
-	ssize_t r = eddy_recvmsg(fd, &msg, flags);
-
-	if (r >= 0 && len)
-		*len = msg.msg_namelen;
-	return r;
-}
-
 ssize_t eddy_send_zc(int fd, const void *buf, size_t len, int flags)
 {
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_send_zc(&sqe, fd, buf, eddyi_op_len(len), flags | MSG_NOSIGNAL, 0);
-	return eddy_op_call(&sqe);
-}
-
-ssize_t eddy_sendmsg_zc(int fd, const struct msghdr *msg, int flags)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	if (!eddy_feature_is_there(EDDY_FEATURE_SENDMSG_ZC))
-		return -EOPNOTSUPP;
-	io_uring_prep_sendmsg_zc(&sqe, fd, msg, (unsigned)flags | MSG_NOSIGNAL);
 	return eddy_op_call(&sqe);
 }
 
@@ -237,22 +176,6 @@ int eddy_write_all(int fd, const void *buf, size_t len, uint64_t offset)
 	return 0;
 }
 
-ssize_t eddy_readv(int fd, const struct iovec *parts, unsigned count, uint64_t offset, int flags)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	io_uring_prep_readv2(&sqe, fd, parts, count, offset, flags);
-	return eddyi_written_parts(parts, count, eddy_op_call(&sqe));
-}
-
-ssize_t eddy_writev(int fd, const struct iovec *parts, unsigned count, uint64_t offset, int flags)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	io_uring_prep_writev2(&sqe, fd, parts, count, offset, flags);
-	return eddy_op_call(&sqe);
-}
-
 /* The two ends of a call that moves bytes. */
 struct ends {
 	int in, out;
@@ -273,12 +196,10 @@ static bool look_at(const struct ends *ends, unsigned *ret_in, unsigned *ret_out
 	return !((*ret_in | *ret_out) & POLLNVAL);
 }
 
-/* Whether the kernel makes this call at all between these ends: a splice wants one pipe, a tee two. */
-static bool has_pipes(const struct io_uring_sqe *sqe, const struct ends *ends)
+/* Whether the kernel makes this call at all between these ends: a splice takes at least one pipe. */
+static bool has_pipe(const struct ends *ends)
 {
-	int pipes = (fcntl(ends->in, F_GETPIPE_SZ) > 0) + (fcntl(ends->out, F_GETPIPE_SZ) > 0);
-
-	return pipes >= (sqe->opcode == IORING_OP_TEE ? 2 : 1);
+	return fcntl(ends->in, F_GETPIPE_SZ) > 0 || fcntl(ends->out, F_GETPIPE_SZ) > 0;
 }
 
 /* Make a call that moves bytes from one descriptor to another, when both are ready. The kernel leaves such a call to
@@ -303,7 +224,7 @@ static ssize_t call_when_ready(const struct io_uring_sqe *sqe, const struct ends
 		if (ended || (in && out) || !sqe->len)
 			r = eddy_op_call(sqe);
 		else
-			r = has_pipes(sqe, ends) ? -EAGAIN : -EINVAL;
+			r = has_pipe(ends) ? -EAGAIN : -EINVAL;
 		if (r != -EAGAIN || !waits)
 			return r;
 		if (!in)
@@ -334,22 +255,13 @@ ssize_t eddy_splice(int fd_in, uint64_t offset_in, int fd_out, uint64_t offset_o
 	return call_when_ready(&sqe, &ends, !(flags & SPLICE_F_NONBLOCK));
 }
 
-ssize_t eddy_tee(int fd_in, int fd_out, size_t len, unsigned flags)
-{
-	struct io_uring_sqe sqe = { 0 };
-	struct ends ends = { .in = fd_in, .out = fd_out };
-
-	io_uring_prep_tee(&sqe, fd_in, fd_out, eddyi_op_len(len), flags | SPLICE_F_NONBLOCK);
-	return call_when_ready(&sqe, &ends, !(flags & SPLICE_F_NONBLOCK));
-}
-
 int eddy_pipe(int ret_fds[2], int flags)
 {
 	struct io_uring_sqe sqe = { 0 };
 	int fds[2], r;
 
 	flags |= O_CLOEXEC;
-	if (eddy_feature_is_there(EDDY_FEATURE_PIPE)) {
+	if (eddyi_feature_is_there(EDDYI_FEATURE_PIPE)) {
 		io_uring_prep_rw(EDDYI_OP_PIPE, &sqe, 0, fds, 0, 0);
 		sqe.rw_flags = flags;
 		r = eddy_op_call(&sqe);
@@ -392,46 +304,4 @@ int eddy_close(int fd)
 		eddyi_acceptors_resume(eddyi_loop());
 	/* It is closed: the number may be another's by now. */
 	return r == -EINTR ? 0 : r;
-}
-
-int eddy_waitid(int type, unsigned id, siginfo_t *ret_info, int options)
-{
-	struct io_uring_sqe sqe = { 0 };
-	int r;
-
-	if (!eddy_feature_is_there(EDDY_FEATURE_WAITID))
-		return -ENOSYS;
-	io_uring_prep_rw(EDDYI_OP_WAITID, &sqe, (int)id, NULL, (unsigned)type, (uintptr_t)ret_info);
-	sqe.file_index = (unsigned)options;
-	r = eddy_op_call(&sqe);
-	if (r == 0 && ret_info)
-		eddyi_written(ret_info, sizeof(*ret_info));
-	return r;
-}
-
-static void prep_futex(struct io_uring_sqe *sqe, int op, const uint32_t *word, uint64_t value)
-{
-	/* The kernel's FUTEX2_* flags lie where others have a descriptor. */
-	io_uring_prep_rw(op, sqe, EDDYI_FUTEX_U32 | EDDYI_FUTEX_PRIVATE, word, 0, value);
-	sqe->addr3 = UINT32_MAX;
-}
-
-int eddy_futex_wait(const uint32_t *word, uint32_t expected)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
-		return -ENOSYS;
-	prep_futex(&sqe, EDDYI_OP_FUTEX_WAIT, word, expected);
-	return eddy_op_call(&sqe);
-}
-
-int eddy_futex_wake(uint32_t *word, unsigned count)
-{
-	struct io_uring_sqe sqe = { 0 };
-
-	if (!eddy_feature_is_there(EDDY_FEATURE_FUTEX))
-		return -ENOSYS;
-	prep_futex(&sqe, EDDYI_OP_FUTEX_WAKE, word, count);
-	return eddy_op_call(&sqe);
 }

@@ -5,7 +5,8 @@
  */
 #include <eddy/serve.h>
 
-#include <eddy/acceptor.h>
+#include "io/acceptor.h"
+
 #include <eddy/event.h>
 #include <eddy/io.h>
 #include <eddy/scope.h>
@@ -82,12 +83,12 @@ static int keep_door(void *arg)
 {
 	struct door *door = arg;
 	struct server *server = door->server;
-	struct eddy_acceptor acceptor;
-	int r = eddy_acceptor_open(&acceptor, door->fd, NULL), fd;
+	struct eddyi_acceptor acceptor;
+	int r = eddyi_acceptor_open(&acceptor, door->fd, 0), fd;
 
 	if (r < 0)
 		return r;
-	while ((fd = eddy_acceptor_next(&acceptor)) >= 0) {
+	while ((fd = eddyi_acceptor_next(&acceptor)) >= 0) {
 		/* The limit comes after the accept: one door does not keep the last place from another. */
 		r = wait_for_room(server);
 		if (r == 0)
@@ -98,7 +99,7 @@ static int keep_door(void *arg)
 		/* No memory: more of the same would not help. */
 		eddy_sleep(BACK_OFF_NS);
 	}
-	eddy_acceptor_close(&acceptor);
+	eddyi_acceptor_close(&acceptor);
 	return fd;
 }
 

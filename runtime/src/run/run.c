@@ -225,7 +225,7 @@ static int ring_init(struct io_uring *ring, unsigned entries, bool confined)
 
 	/* That has a ring of its own, which may be asked everything. */
 	if (confined)
-		eddy_feature_is_there(EDDY_FEATURE_MSG_RING);
+		eddyi_feature_is_there(EDDYI_FEATURE_MSG_RING);
 	r = io_uring_queue_init_params(entries, ring, &params);
 	if (r < 0)
 		return r;
