@@ -1,10 +1,11 @@
-/* eddy/app.h: an application: where it listens, what answers which path, and its limits.
+/* eddy/app.h: an HTTP application: addresses, routes, filters (middleware), limits and life cycle.
  *
- * Building an app needs no checks. What is wrong with it (an address, a pattern, two handlers for
- * one route, an option out of range) is kept, and makes run fail before it listens, with an ERROR
- * record for each mistake.
+ * Building an app returns no errors. A mistake (a malformed address or pattern, two handlers for
+ * one route, an option out of range) is recorded: eddy_app_run() then fails before it listens, with
+ * an ERROR log record for each mistake.
  *
- * An app is built on one thread before it runs, and not changed after.
+ * Build an app on one thread before it runs, and do not change it afterwards. Each request runs in
+ * a task (a coroutine with its own stack) on a loop (a thread with one io_uring).
  */
 #ifndef EDDY_APP_H
 #define EDDY_APP_H
@@ -16,201 +17,217 @@
 
 EDDY_BEGIN_DECLS
 
-/* The fields that trusted proxies write, which are the only ones that are believed: a proxy passes on what its
- * client sends in all others. */
+/* The header fields in which trusted proxies name their clients. Only the chosen ones are read: a
+ * proxy passes on all others as its client sent them. */
 enum eddy_forwarded {
 	EDDY_FORWARDED_NONE,
 	EDDY_FORWARDED_X,       /* X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host */
 	EDDY_FORWARDED_RFC7239, /* Forwarded */
 };
 
-/* Every field: 0 means its default. */
+/* Limits, timeouts and workers. A zero field takes its default. "beyond: 413" is the status that a
+ * request beyond the limit gets. */
 struct eddy_server_options {
-	unsigned workers; /* loops, each on a thread of its own; default 1, at most .workers_max */
-	/* Workers that the program supports: 1 for handlers that share a mutex, a channel or memory without a lock.
-	 * More of them, also in a configuration file, fail the start; default 1024, the most there can be. */
+	unsigned workers; /* loops, each on its own thread; default 1, at most .workers_max */
+	/* Workers that the program supports; default and limit 1024. Set 1 for handlers that share
+	 * a mutex, a channel or memory without a lock. More .workers, also in a configuration file,
+	 * fail startup. */
 	unsigned workers_max;
 
-	size_t request_line_max;   /* bytes; default 8 KiB; past it 414 */
-	size_t header_block_max;   /* bytes; default 16 KiB; past it 431 */
-	unsigned header_count_max; /* fields; default 100; past it 431 */
-	uint64_t body_max;        /* bytes of a body read into memory; default 1 MiB; past it 413 */
-	unsigned json_values_max; /* values of a JSON body; default 16,384; past it 413 */
-	/* Bytes of all bodies in memory together, and of JSON trees made of them, counted as they come; past it 503; default: a
-	 * quarter of the memory of the machine, or of the process's control group. Where other bodies of an address hold more than is
-	 * left free, by each loop's equal part, its next ones are answered 503 too. Proxies that are trusted and unix sockets are no address. */
+	size_t request_line_max;   /* bytes; default 8 KiB; beyond: 414 */
+	size_t header_block_max;   /* bytes of all header fields; default 16 KiB; beyond: 431 */
+	unsigned header_count_max; /* header fields; default 100; beyond: 431 */
+	uint64_t body_max;        /* bytes of a body read into memory; default 1 MiB; beyond: 413 */
+	unsigned json_values_max; /* values of a JSON body; default 16,384; beyond: 413 */
+	/* Bytes of all bodies in memory, with the JSON trees made from them, counted as they
+	 * arrive; beyond: 503. Default: a quarter of the memory of the machine, or of the control
+	 * group. A client address also gets 503 if its other bodies on a loop exceed that loop's
+	 * equal part of what is left; trusted proxies and unix sockets are exempt. */
 	uint64_t body_memory_max;
-	uint64_t file_max;      /* bytes of a body saved to files; default 1 GiB; past it 413 */
-	unsigned parts_max;     /* parts of a multipart body; default 64; past it 413 */
-	size_t part_header_max; /* bytes of a part's header block; default 8 KiB; past it 400 */
-	uint64_t field_max;     /* bytes of a part read as text; default 64 KiB; past it 413 */
-	/* When there are as many, others are closed for one that comes: idle ones, then those whose head, or TLS
-	 * handshake, is incomplete, then those that come or go at less than .body_rate_min or .write_rate_min; of each
-	 * kind those of the address that has most. Default: what RLIMIT_NOFILE leaves, and a quarter of the memory of the
-	 * machine, or of the process's control group, has room for at 64 KiB each, with TLS 288 KiB. */
+	uint64_t file_max;      /* bytes of a body saved to files; default 1 GiB; beyond: 413 */
+	unsigned parts_max;     /* parts of a multipart body; default 64; beyond: 413 */
+	size_t part_header_max; /* bytes of a part's header block; default 8 KiB; beyond: 400 */
+	uint64_t field_max;     /* bytes of a part read as text; default 64 KiB; beyond: 413 */
+	/* Connections on all workers. Beyond the limit, a new connection closes an existing one: an
+	 * idle one, else one with an incomplete head or TLS handshake, else one below
+	 * .body_rate_min or .write_rate_min; of each kind, one of the address that has most.
+	 * Default: what RLIMIT_NOFILE leaves, and at most what a quarter of the memory of the
+	 * machine or of the control group holds at 64 KiB each, with TLS 288 KiB. */
 	unsigned connections_max;
-	/* Those of one address, of IPv6 one /64; one more is closed at once. Unix sockets and trusted proxies are not
-	 * counted. Default: no limit. */
+	/* Connections of one client address (IPv6: of one /64); default: no limit; beyond: closed
+	 * at once. Unix sockets and trusted proxies are not counted. */
 	unsigned connections_per_address_max;
 
-	/* Files that stay open for the next request (open_files.h): */
-	unsigned open_files_max; /* on each loop; default 1000, an eighth of RLIMIT_NOFILE at most */
-	uint64_t open_files_valid_ns; /* each of them; default 1 s */
-	bool no_open_files;           /* each request opens what it sends; default: they do */
+	/* Files that each loop keeps open (eddy/open_files.h); default 1000, and of all loops an
+	 * eighth of RLIMIT_NOFILE at most. */
+	unsigned open_files_max;
+	uint64_t open_files_valid_ns; /* after which such a file is closed; default 1 s */
+	bool no_open_files;           /* open a file for each request; default: keep files open */
 
-	uint64_t head_timeout_ns;  /* for a head to arrive; default 10 s; past it 408 */
-	uint64_t body_timeout_ns;  /* without a byte of the body; default 30 s; past it 408 */
-	uint64_t write_timeout_ns; /* without a byte taken by the peer; default 30 s; then close */
-	uint64_t idle_timeout_ns;  /* between two requests; default 60 s; then close */
-	/* Bytes a second, at most 1 MiB, on average over the time in which the server waited for the client, once
-	 * that is .rate_grace_ns; default 500; EDDY_NEVER: any rate will do. A route may have its own (route.h). */
-	uint64_t body_rate_min; /* of a body's content as it comes; below it 408 */
-	uint64_t write_rate_min; /* of what the client acknowledges, while it takes less than there is; then close */
-	uint64_t rate_grace_ns;    /* default 20 s */
-	uint64_t drain_timeout_ns; /* for requests in flight at shutdown; default 10 s; then cut */
-	/* Between being asked to end and doing so: all goes on, and only eddy_health() (health.h) says what is to
-	 * come, for load balancers to see; default 0. A restart needs none. */
+	uint64_t head_timeout_ns;  /* to receive a request's head; default 10 s; beyond: 408 */
+	uint64_t body_timeout_ns;  /* no byte of a body arrives; default 30 s; beyond: 408 */
+	uint64_t write_timeout_ns; /* the client takes no byte; default 30 s; beyond: close */
+	uint64_t idle_timeout_ns;  /* keep-alive, between requests; default 60 s; beyond: close */
+	/* Minimum rate of a request body's content, in bytes a second up to 1 MiB/s; default 500;
+	 * EDDY_NEVER: none; below: 408. It is the average over the time in which the server waits
+	 * for the client, once that is .rate_grace_ns. A route may have its own (eddy/route.h). */
+	uint64_t body_rate_min;
+	/* Likewise of response bytes that a client acknowledges while more wait; below: close. */
+	uint64_t write_rate_min;
+	uint64_t rate_grace_ns; /* grace period before the rates apply; default 20 s */
+	/* Graceful shutdown: time to drain (finish requests in flight); default 10 s; beyond:
+	 * cut. */
+	uint64_t drain_timeout_ns;
+	/* Delay before graceful shutdown; default 0. Requests are still served; only eddy_health()
+	 * answers 503, so that load balancers stop sending them. A restart skips it. */
 	uint64_t lame_duck_ns;
 
-	/* Proxies that name their clients (peer.h), in PROXY headers or in the fields that .forwarded says: IP
-	 * addresses, networks such as "10.0.0.0/8", "unix" for those who come by a unix socket; ends with NULL;
-	 * default: none. */
+	/* Reverse proxies and load balancers that may name their clients (eddy/peer.h), in PROXY
+	 * headers or in the fields of .forwarded: IP addresses, networks such as "10.0.0.0/8", or
+	 * "unix" for peers on a unix socket; NULL ends the list; default: none. */
 	const char *const *trusted_proxies;
-	/* The fields in which they do so; default: none are believed. The proxies have to drop or overwrite what
-	 * their clients send of these fields, or to add to it at the end. */
+	/* The fields that they use; default: none is read. The proxies must drop or overwrite these
+	 * fields of their clients, or append to them. */
 	enum eddy_forwarded forwarded;
-	bool forwarded_host; /* eddy_req_host() is what they were asked for; default: what they ask for */
-	size_t proxy_header_max; /* bytes of a PROXY header of theirs; default 4 KiB, 8 KiB at most; past it close */
+	bool forwarded_host;     /* eddy_req_host() is from them, too; default: the proxy's */
+	size_t proxy_header_max; /* of a PROXY header; default 4 KiB, at most 8; beyond: close */
 
-	/* How files are sent and saved (technique.h), by everything on the app's loops from when it runs on; it is
-	 * copied; default: as the loops have it. What the program encrypts itself, or encodes, goes through memory
-	 * whatever the technique. */
+	/* How files are sent and saved on the app's loops (eddy/technique.h). Copied; takes effect
+	 * when the app runs. Default: as the loops have it. Data that the program encrypts or
+	 * encodes always passes through memory. */
 	const struct eddy_transfer_options *transfer;
 
-	/* Kernel worker threads of each loop: this many for regular files and this many for all other calls; see
-	 * eddy_loop_set_io_workers_max() of loop.h; default: as the loops have it. */
+	/* Kernel worker threads of each loop: this many for regular files, and this many for other
+	 * calls. Default: as the loops have it; see eddy_loop_set_io_workers_max(). */
 	unsigned io_workers_max;
 
-	mode_t unix_mode; /* of the files of unix sockets; default: what umask(2) leaves of 0777 */
+	mode_t unix_mode; /* of unix sockets' files; default: 0777 less umask(2) */
 
-	/* Leave all signals alone. Default: SIGINT and SIGTERM shut the app down, SIGHUP reads certificates again
-	 * (tls.h), SIGUSR2 does what .restart says. */
+	/* Leave all signals to the program. Default: SIGINT and SIGTERM shut down gracefully,
+	 * SIGHUP reloads certificates (eddy/tls.h), SIGUSR2 restarts if .restart is set. */
 	bool no_signals;
-	bool restart; /* SIGUSR2 does eddy_app_restart(); default: it does not */
+	bool restart; /* SIGUSR2 calls eddy_app_restart(); default: it does not */
 };
 
-/* Make an app that listens at localhost:7878. Never NULL: where memory is out while an app is built, the process
- * ends with a word on stderr. */
+/* Create an app that listens on localhost:7878. Never returns NULL: on allocation failure while an
+ * app is built, the process prints a message to stderr and ends. */
 EDDY_API struct eddy_app *eddy_app_new(void);
 
-/* Free an app that does not run. NULL is fine. */
+/* Free an app that is not running. NULL is accepted. */
 EDDY_API void eddy_app_free(struct eddy_app *app);
 
-/* Listen at `address` instead: "host:port", "[v6]:port", "unix:PATH", "unix:@NAME" for a unix socket
- * without a file, "systemd" for every socket that a service manager has passed to the process
- * (sd_listen_fds(3)), or "systemd:NAME" for those that it calls so (FileDescriptorName=). A host is an IP
- * address, or a name of which every address is taken. Port 0 is any free port. The string is copied. */
+/* Set the app's first address, in place of localhost:7878. Copied. It is one of:
+ * - "host:port" or "[v6]:port": an IP address, or a name, which binds all of its addresses
+ * - "unix:PATH", or "unix:@NAME" without a file: a unix socket
+ * - "systemd": the sockets passed by a service manager (sd_listen_fds(3)) that no name takes
+ * - "systemd:NAME": those with this FileDescriptorName=
+ * Port 0 takes any free port. */
 EDDY_API void eddy_app_bind(struct eddy_app *app, const char *address);
 
-/* Listen at `address` as well. At most 64. */
+/* Add an address to listen on; an app has at most 64. Otherwise as eddy_app_bind(). */
 EDDY_API void eddy_app_add_bind(struct eddy_app *app, const char *address);
 
-/* Every field: 0 means its default. */
+/* How an address listens. A zero field takes its default. */
 struct eddy_bind_options {
-	bool plain; /* HTTP without TLS; default: as eddy_app_use_tls() has it */
-	/* Every connection begins with a header of the PROXY protocol, version 1 or 2, in front of TLS and HTTP, and comes
-	 * from one of .trusted_proxies, which names the client so: eddy_req_peer() is who it says. Whoever else comes,
-	 * or sends something else, is closed at once. Default: none does, and none is looked for. */
+	bool plain; /* HTTP without TLS; default: TLS if the app uses it (eddy_app_use_tls()) */
+	/* Require a PROXY protocol header, version 1 or 2, before TLS and HTTP, from one of
+	 * .trusted_proxies. eddy_req_peer() is the client that it names. A connection from
+	 * elsewhere, or without a valid header, is closed at once. Default: none is looked for. */
 	bool proxy_protocol;
 };
 
-/* The same two with options. A handler or a filter tells who came without TLS by eddy_req_is_secure(). */
+/* Set or add an address with options; NULL is all defaults. Otherwise as eddy_app_bind() and
+ * eddy_app_add_bind(). Handlers and filters recognize plain connections by eddy_req_is_secure(). */
 EDDY_API void eddy_app_bind_with(struct eddy_app *app, const char *address,
 				 const struct eddy_bind_options *options);
 EDDY_API void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
 				     const struct eddy_bind_options *options);
 
-/* Describe limits, times and workers; the options are copied, NULL is all defaults. */
+/* Set limits, timeouts and the number of workers. Copied; NULL is all defaults. */
 EDDY_API void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options);
 
-/* Keep a pointer for the handlers; see eddy_req_context(). */
+/* Set the pointer that handlers get from eddy_req_context(). */
 EDDY_API void eddy_app_set_context(struct eddy_app *app, void *context);
 
-/* Map a handler to a method and a pattern (route.h).
- * Return: the route, never NULL: what can't be mapped is kept as a mistake that run reports. */
+/* Map a handler to a method and a pattern (eddy/route.h).
+ * Return: the route, never NULL; a mistake is recorded, and eddy_app_run() reports it. */
 EDDY_API struct eddy_route *eddy_app_map(struct eddy_app *app, const char *method,
 					 const char *pattern, eddy_handler_fn *handler);
 
-/* eddy_app_map_get() and so on; see route.h. */
+/* Map a handler to a pattern and the method in the function's name. Return: as eddy_app_map(). */
 EDDYI_MAPPERS(app, EDDYI_MAPPER)
 
-/* Answer what no route answers, instead of 404. */
+/* Set the handler for requests that no route matches, instead of 404. */
 EDDY_API void eddy_app_map_fallback(struct eddy_app *app, eddy_handler_fn *handler);
 
-/* Render an error that is answered for the app: `res` has the status, and the fields that say what
- * status alone does not (allow, accept-encoding, retry-after, …). `detail` helps the caller; it may be
- * NULL. Of a head that was refused, nothing but its fields may be known. May suspend.
- * Return: 0 when `res` holds the response; anything else sends the default instead. */
+/* Render an error response. `res` has the status and the fields that belong to it (allow,
+ * accept-encoding, retry-after, …). `detail` explains the error to the client; it may be NULL. If
+ * the request's head was rejected, no more than some header fields may be known. May suspend.
+ * Return: 0 if `res` holds the response; any other value sends the default instead. */
 typedef int eddy_err_fn(struct eddy_req *req, struct eddy_res *res, int status, const char *detail);
 
-/* Render errors by `fn` instead of as problem+json: 404 and 405, statuses from 400 on and -errno that
- * handlers and filters return, and heads that are refused. What eddy_res_problem() says stays. */
+/* Set the function that renders errors, instead of problem+json: 404, 405, statuses from 400 on and
+ * -errno of handlers and filters, and rejected heads. Not responses of eddy_res_problem(). */
 EDDY_API void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn);
 
-/* Put a filter around every answer of the app, 404, 405 and errors included; `data` is for
- * eddy_next_data() and borrowed for as long as the app lives. */
+/* Add a filter (middleware) around every response of the app, including 404, 405 and errors. `data`
+ * is for eddy_next_data(), borrowed for the app's life. */
 EDDY_API void eddy_app_add_filter(struct eddy_app *app, eddy_filter_fn *filter);
 EDDY_API void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *filter, void *data);
 
-/* Run until eddy_app_shutdown(), or SIGINT or SIGTERM: then, after .lame_duck_ns, stop accepting, finish the
- * requests in flight, and return. A second signal ends them at once. Suspends; called from a task.
+/* Run an app until eddy_app_shutdown(), SIGINT or SIGTERM, then shut down gracefully: wait
+ * .lame_duck_ns, stop accepting, drain (finish requests in flight), and return. A second signal
+ * cuts them at once. Call it from a task. Suspends.
  *
- * A service manager that waits for it (NOTIFY_SOCKET, sd_notify(3)) is told when the app serves and when
- * it stops, and at the intervals of WATCHDOG_USEC that its loop still turns.
- * Return: 0; -EINVAL for an app with mistakes, or -errno when it could not start otherwise (ERROR
- * records say why; without a subscriber to the log they go to stderr); -ECANCELED. */
+ * A service manager that set NOTIFY_SOCKET (sd_notify(3)) is told when the app is ready and when it
+ * stops; the watchdog (WATCHDOG_USEC) is fed while the app's loop runs.
+ * Return: 0; -EINVAL if the app has mistakes; another -errno if startup fails; -ECANCELED. ERROR
+ * records say why; without a subscriber to the log they go to stderr. */
 EDDY_API int eddy_app_run(struct eddy_app *app);
 
-/* Run from a plain main(), and free the app. Return: 0, -errno. */
+/* Run an app from a plain main(), and free it. Blocks until the app ends. Return: 0, -errno. */
 EDDY_API int eddy_app_run_blocking(struct eddy_app *app);
 
-/* Ask the app to end as by a signal; one that does not run yet ends as soon as it does. Called by a handler,
- * its answer still arrives, and says `connection: close` unless there is .lame_duck_ns. Any thread. */
+/* Start graceful shutdown, as a signal does; an app that does not run yet ends as soon as it does.
+ * The response of a handler that calls it is still sent, with `connection: close` unless
+ * .lame_duck_ns is set. Any thread may call it. */
 EDDY_API void eddy_app_shutdown(struct eddy_app *app);
 
-/* Whether the app has been asked to end, and no other process goes on for it. Any thread. */
+/* Tell whether graceful shutdown has begun, other than for a restart. Any thread may call it. */
 EDDY_API bool eddy_app_is_draining(const struct eddy_app *app);
 
-/* Start this program again, with the arguments that it was started with, and let the new process take
- * over the listening sockets, so that no connection is refused. It is on its own once it serves: then this
- * one ends like after eddy_app_shutdown(), except that requests in flight, and what has been accepted and
- * not asked yet, have as long as they need. If the new process fails, or does not serve within 60 s, it is
- * ended and this one goes on; an ERROR record says why. The program is looked for as it was typed, from the
- * working directory: it may be a new version. Nothing happens when the app does not run, ends, or is being
- * restarted. For a process with one app. Needs /proc. Any thread. */
+/* Restart the program without downtime: the same arguments in a new process, which takes over the
+ * listening sockets, so that no connection is refused. Any thread may call it.
+ *
+ * Once the new process serves, this one shuts down: requests in flight have unlimited time, and
+ * each connection may send one more request within .drain_timeout_ns. If the new process fails, or
+ * does not serve within 60 s, it is ended and this one goes on; an ERROR record says why.
+ *
+ * The program is looked up as it was typed, from the working directory, so it may be a new version.
+ * Does nothing if the app does not run, shuts down or restarts already. For a process with one app.
+ * Requires /proc. */
 EDDY_API void eddy_app_restart(struct eddy_app *app);
 
-/* The port that a running app listens on, the first one of several; 0 where it listens on none. Any thread. */
+/* Get a running app's port: the first of several, 0 if it has none. Any thread may call it. */
 EDDY_API uint16_t eddy_app_port(const struct eddy_app *app);
 
-/* The connections of an app, on all its workers. */
+/* Counters of an app's connections, over all workers. */
 struct eddy_app_stats {
-	uint64_t connections;  /* that are there now */
-	uint64_t accepted;     /* ever, as are all that follow */
-	uint64_t refused;      /* closed at once, for want of memory */
-	uint64_t over_address; /* closed at once, for .connections_per_address_max */
-	/* Closed to make room for others, when they were */
-	uint64_t evicted_idle;
-	uint64_t evicted_head;   /* waiting for the rest of a head or a handshake */
-	uint64_t evicted_slow;   /* below .body_rate_min or .write_rate_min, or about to end */
-	uint64_t slow_bodies;    /* answered 408 for .body_rate_min */
-	uint64_t slow_writes;    /* closed for .write_rate_min */
-	uint64_t refused_bodies; /* answered 503 for .body_memory_max */
-	uint64_t accept_failures; /* times that accepting had to pause: no descriptor was left, or the like */
-	uint64_t proxy_failures; /* closed for want of a good PROXY header, or of a right to send one */
+	uint64_t connections;     /* open now; all others count since the app was made */
+	uint64_t accepted;        /* connections accepted */
+	uint64_t refused;         /* closed at once, on allocation failure */
+	uint64_t over_address;    /* closed at once, for .connections_per_address_max */
+	uint64_t evicted_idle;    /* closed to make room: idle */
+	uint64_t evicted_head;    /* closed to make room: incomplete head or TLS handshake */
+	uint64_t evicted_slow;    /* closed to make room: below a minimum rate, or ending */
+	uint64_t slow_bodies;     /* answered 408 for .body_rate_min */
+	uint64_t slow_writes;     /* closed for .write_rate_min */
+	uint64_t refused_bodies;  /* answered 503 for .body_memory_max */
+	uint64_t accept_failures; /* pauses in accepting, as when no descriptor was left */
+	uint64_t proxy_failures;  /* closed for an invalid or unauthorized PROXY header */
 };
 
-/* Read them; an app that does not run has no connections, and had those of its runs before. Any thread. */
+/* Read the counters of an app; between runs no connection is open. Any thread may call it. */
 EDDY_API struct eddy_app_stats eddy_app_stats(const struct eddy_app *app);
 
 EDDY_END_DECLS

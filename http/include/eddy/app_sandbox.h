@@ -1,10 +1,11 @@
-/* eddy/app_sandbox.h: run an app in a sandbox: injected code reaches only the files that the app serves.
+/* eddy/app_sandbox.h: run an app in a sandbox, where injected code reaches only the app's files.
  *
  *     static const char *const uploads[] = { "/srv/uploads", NULL };
  *
  *     eddy_app_sandbox(app, &(struct eddy_sandbox_options){ .writable = uploads });
  *
- * The process enters it when all addresses listen, before the first request. eddy/sandbox.h lists what it can't do from then on.
+ * The process enters the sandbox when all addresses listen, before the first request, and cannot
+ * leave it. eddy/sandbox.h lists what is forbidden inside.
  */
 #ifndef EDDY_APP_SANDBOX_H
 #define EDDY_APP_SANDBOX_H
@@ -14,21 +15,21 @@
 
 EDDY_BEGIN_DECLS
 
-/* Have the process enter a sandbox whenever the app runs; NULL is all defaults. The options are copied. Beside what they
- * name these may be read: the folders of eddy_app_map_files() and eddy_app_keep_files_open(), and those of the files that
- * eddy_app_use_tls() and eddy_app_add_tls_cert() name. Symbolic links are followed: the folders of their targets are readable, too. So
- * keep certificates in a folder with nothing else in it.
+/* Enter a sandbox whenever the app runs. The options are copied; NULL is all defaults.
  *
- * Nothing leads out of a sandbox: what the process does besides, also after eddy_app_run(), is done in it.
- * - SIGUSR2 and eddy_app_restart() are refused with an ERROR record, since no program can be started; SIGHUP reads
- *   certificates as ever.
- * - What is opened later (log files that are rotated by name, a timeline that is started by a call) has to be in a folder that is
- *   writable. A unix socket's file stays behind at the end, unless its folder is; the next start replaces it.
- * - eddy_app_run() wants its loop made with .confined; eddy_app_run_blocking() makes it so. Before it, and in functions of
- *   eddy_app_at_start(), files are opened by calls that block (eddy_offload()), not by the ring.
- * - eddy_client and exporters need .connects.
+ * Readable besides the options' paths: the folders of eddy_app_map_files() and
+ * eddy_app_keep_files_open(), and the folders of certificate and key files, with those that
+ * symbolic links lead to. So keep certificates in a folder with nothing else in it.
  *
- * run fails when the sandbox can't be entered, with an ERROR record that says why. */
+ * The sandbox also holds after eddy_app_run():
+ * - SIGHUP reloads certificates; SIGUSR2 and eddy_app_restart() are rejected with an ERROR record.
+ * - Files opened later, such as rotated logs or a timeline, must be in a writable folder.
+ * - A unix socket's file stays, unless its folder is writable; the next start replaces it.
+ * - eddy_app_run() requires a loop made with .confined; eddy_app_run_blocking() makes one.
+ * - Before it and in eddy_app_at_start(), open files by blocking calls (eddy_offload()).
+ * - eddy_client and exporters require .connects.
+ *
+ * If the sandbox cannot be entered, eddy_app_run() fails, and an ERROR log record says why. */
 EDDY_API void eddy_app_sandbox(struct eddy_app *app, const struct eddy_sandbox_options *options);
 
 EDDY_END_DECLS

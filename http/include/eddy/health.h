@@ -1,9 +1,9 @@
-/* eddy/health.h: what a load balancer asks to see whether requests may come here.
+/* eddy/health.h: a health check for load balancers.
  *
  *     eddy_app_map_get(app, "/health", eddy_health);
  *
- * With .lame_duck_ns (app.h) it hears that the app is about to end while everything else is still answered: by the
- * time that accepting stops nobody sends requests here any more.
+ * With .lame_duck_ns (eddy/app.h), the health check fails for that long before graceful shutdown,
+ * while all other requests are served, so that load balancers stop sending them.
  */
 #ifndef EDDY_HEALTH_H
 #define EDDY_HEALTH_H
@@ -12,7 +12,7 @@
 
 EDDY_BEGIN_DECLS
 
-/* A handler: 200 while the app serves, 503 once eddy_app_is_draining(). No cache keeps either. */
+/* Answer 200 while the app serves, and 503 once eddy_app_is_draining(). Neither is cached. */
 EDDY_API int eddy_health(struct eddy_req *req, struct eddy_res *res);
 
 EDDY_END_DECLS

@@ -1,13 +1,14 @@
-/* eddy/peer.h: who asks, and how: the other end of the connection, or behind proxies that the app trusts
- * (.trusted_proxies and .forwarded of eddy/app.h) the client that they speak for.
+/* eddy/peer.h: the client's address and scheme, also behind trusted reverse proxies and load
+ * balancers.
  *
- * A proxy names whom it speaks for in a PROXY header, with which the connection begins (.proxy_protocol of app.h), or in
- * fields of each request. Where there is such a header, whom it names is the connection's other end: the fields count
- * if he is a trusted proxy as well.
+ * The peer of a request is the connection's other end, or the client that one of .trusted_proxies
+ * (eddy/app.h) names in a PROXY header (.proxy_protocol) or in header fields (.forwarded). After a
+ * PROXY header, the address in it counts as the other end: fields are read only if it is a trusted
+ * proxy too.
  *
- * In fields a proxy names him at the end of a Forwarded field (RFC 7239) or X-Forwarded-For, behind
- * what its own client sent. So the client is the last hop there that is no trusted proxy; what stands
- * before it is a mere claim. Only the field that .forwarded says is read.
+ * Proxies append their client to the Forwarded field (RFC 7239) or X-Forwarded-For. The peer is the
+ * last address there that is not a trusted proxy, else the first; those before it are unverified
+ * claims. Only the field that .forwarded chooses is read.
  */
 #ifndef EDDY_PEER_H
 #define EDDY_PEER_H
@@ -18,28 +19,27 @@
 EDDY_BEGIN_DECLS
 
 struct eddy_peer {
-	/* AF_INET (also for an IPv4-mapped IPv6 address), AF_INET6 or AF_UNIX. The port is 0 where a proxy
-	 * does not say it. AF_UNSPEC when nobody can tell: the connection has been reset, or a proxy does not
-	 * know, or what came through it is malformed. */
+	/* The address: AF_INET (also for an IPv4-mapped IPv6 address), AF_INET6 or AF_UNIX. The
+	 * port is 0 if a proxy does not send it. AF_UNSPEC: unknown, since the connection was
+	 * reset, or the proxy does not know it or sent it malformed. */
 	struct eddy_sockaddr addr;
-	struct eddy_str
-		text; /* "192.0.2.7", "2001:db8::7", "unix" or "unknown", to tell clients apart */
-	bool is_forwarded; /* by proxies' word, and not the connection's other end */
+	struct eddy_str text; /* "192.0.2.7", "2001:db8::7", "unix" or "unknown" */
+	bool is_forwarded;    /* named by a proxy, not the connection's other end */
 };
 
-/* Who asks. Lives as long as the request. Never NULL. */
+/* Get the client of a request. It lives as long as the request. Never returns NULL. */
 EDDY_API const struct eddy_peer *eddy_req_peer(const struct eddy_req *req);
 
-/* Whether the peer is on this machine: it has a loopback address, or came by a unix socket. Of one that is forwarded a trusted
- * proxy says so, and means its own machine. */
+/* Tell whether the peer is on this machine: a loopback address or a unix socket. For a forwarded
+ * peer, that is the proxy's machine. */
 EDDY_API bool eddy_peer_is_local(const struct eddy_peer *peer);
 
-/* Whether the client's request came to this server, or to the proxy in front of it, by TLS. A PROXY header says so in its
- * extension PP2_TYPE_SSL, also of a connection that is TLS itself: what counts is how the client came to the proxy. One
- * without it leaves it at what the connection is. */
+/* Tell whether the client's request came over TLS, to this server or to the proxy before it. A
+ * PROXY header's PP2_TYPE_SSL extension decides, even if the proxy's own connection is TLS; without
+ * it, the connection itself does. */
 EDDY_API bool eddy_req_is_secure(const struct eddy_req *req);
 
-/* "https" or "http", by the same rule. */
+/* Get "https" or "http", by the rule of eddy_req_is_secure(). */
 EDDY_API struct eddy_str eddy_req_scheme(const struct eddy_req *req);
 
 EDDY_END_DECLS
