@@ -1,4 +1,4 @@
-/* eddy/accept.h: the content codings that a client takes (RFC 9110 section 12.5.3).
+/* eddy/accept.h: content negotiation by Accept-Encoding (RFC 9110 section 12.5.3).
  *
  *     static const enum eddy_coding ours[] = { EDDY_CODING_ZSTD, EDDY_CODING_GZIP };
  *     struct eddy_accept accept = eddy_req_accept(req);
@@ -7,7 +7,7 @@
  *     if (eddy_accept_choose(&accept, ours, 2, &coding) < 0)
  *             return 406;
  *
- * Whoever answers by it says so: `vary: accept-encoding`.
+ * A response that depends on the choice must say `vary: accept-encoding`. Never suspends.
  */
 #ifndef EDDY_ACCEPT_H
 #define EDDY_ACCEPT_H
@@ -19,7 +19,7 @@ EDDY_BEGIN_DECLS
 struct eddy_req;
 
 enum eddy_coding {
-	EDDY_CODING_IDENTITY, /* none at all */
+	EDDY_CODING_IDENTITY, /* not encoded */
 	EDDY_CODING_ZSTD,
 	EDDY_CODING_BR,
 	EDDY_CODING_GZIP,
@@ -27,28 +27,28 @@ enum eddy_coding {
 	EDDY_CODING_COUNT,
 };
 
-/* What a client said; all -1 and false when it said nothing. */
+/* The content codings that a client accepts; all -1 and false if it sent no Accept-Encoding. */
 struct eddy_accept {
-	int16_t q[EDDY_CODING_COUNT]; /* thousandths, 0 refuses; -1: not named */
-	int16_t any;                  /* that of `*` */
-	bool wants_other; /* a coding that has no name here was named, and not refused */
+	int16_t q[EDDY_CODING_COUNT]; /* weights in thousandths; 0: rejected; -1: not named */
+	int16_t any;                  /* weight of `*`; -1: not named */
+	bool wants_other;             /* a coding unknown here was named with a weight above 0 */
 };
 
-/* The name as it stands in content-encoding. */
+/* Get the name of a coding as content-encoding has it. */
 EDDY_API const char *eddy_coding_name(enum eddy_coding coding);
 
-/* Read the value of Accept-Encoding, several lines joined by commas. Names are compared without regard
- * to case, `x-gzip` is gzip; a member that is malformed is skipped, and of two of one name the lower
- * weight counts. */
+/* Parse an Accept-Encoding value; several fields are joined by commas. Names are case-insensitive,
+ * `x-gzip` is gzip. Malformed members are skipped. A repeated name has its lowest weight. */
 EDDY_API struct eddy_accept eddy_accept_parse(struct eddy_str value);
 
-/* Read the request's. */
+/* Parse the Accept-Encoding fields of a request. */
 EDDY_API struct eddy_accept eddy_req_accept(struct eddy_req *req);
 
-/* Choose among `count` codings and identity, which is always there and not listed: the highest weight;
- * of equal ones the first of `order`, and any rather than identity. Whoever names no coding of `order`
- * and neither `*` nor identity gets identity, unless it named others and wants one of those.
- * Return: 0; -ENOENT when nothing is acceptable (406). */
+/* Choose the coding of highest weight among `count` codings and identity, which is always available
+ * and not listed. Of equal weights the first in `order` wins, and any coding before identity. A
+ * client that names no coding of `order`, neither `*` nor identity, gets identity, unless it
+ * accepts other codings.
+ * Return: 0; -ENOENT if no coding is acceptable: answer 406. */
 EDDY_API int eddy_accept_choose(const struct eddy_accept *accept, const enum eddy_coding *order,
 				size_t count, enum eddy_coding *ret_coding);
 

@@ -1,4 +1,4 @@
-/* eddy/body_limit.h: bodies of requests that are too long are refused before they arrive. */
+/* eddy/body_limit.h: a filter (middleware) that limits the size of request bodies. */
 #ifndef EDDY_BODY_LIMIT_H
 #define EDDY_BODY_LIMIT_H
 
@@ -6,9 +6,9 @@
 
 EDDY_BEGIN_DECLS
 
-/* Refuse by 413 a body that announces more than `max` bytes, and stop reading one that turns out to have
- * more, whether it goes into memory or to files. Of several limits, body_max and file_max among them, the
- * smallest counts. */
+/* Limit request bodies to `max` bytes, read into memory or saved to files. A larger announced
+ * length gets 413 at once; reading a body that turns out larger stops with 413. The smallest of all
+ * limits counts, .body_max and .file_max included. */
 EDDY_API void eddy_app_use_body_limit(struct eddy_app *app, uint64_t max);
 EDDY_API void eddy_group_use_body_limit(struct eddy_group *group, uint64_t max);
 EDDY_API void eddy_route_use_body_limit(struct eddy_route *route, uint64_t max);

@@ -1,11 +1,12 @@
-/* eddy/cors.h: pages of other origins may ask (CORS: section 3.2 of the Fetch standard).
+/* eddy/cors.h: CORS, which lets web pages of other origins read responses (Fetch standard, section
+ * 3.2).
  *
  *     static const char *const ours[] = { "https://app.example", NULL };
  *
  *     eddy_app_use_cors(app, &(struct eddy_cors_options){ .origins = ours });
  *
- * What is answered to an origin that is not on the list has none of these fields, and its browser keeps
- * it from the page: the request itself has been served. To refuse it, see eddy/same_origin.h.
+ * A request from an unlisted origin is still served: only the browser withholds the response from
+ * the page. To reject such requests, use eddy/same_origin.h.
  */
 #ifndef EDDY_CORS_H
 #define EDDY_CORS_H
@@ -14,21 +15,21 @@
 
 EDDY_BEGIN_DECLS
 
-/* Every field but the first: 0 or NULL means its default. The strings are borrowed for as long as the
- * app lives. */
+/* Which pages may read responses. A zero field other than `origins` takes its default. Strings are
+ * borrowed for the app's life. */
 struct eddy_cors_options {
-	/* "https://host", with a port where it is not the scheme's own, in lower case; "null" is what
-	 * pages without an origin send; "*" stands for any. NULL behind the last. */
+	/* Lower-case "https://host", with a port unless it is the scheme's; "null" for pages
+	 * without an origin; "*" for any. NULL ends the list. */
 	const char *const *origins;
 	const char *methods; /* default "GET, HEAD, POST, PUT, PATCH, DELETE" */
-	const char *headers; /* that a request may have; default: those that a preflight asks for */
-	const char *exposed; /* of a response, that the page may read; default: the safelisted ones */
-	uint32_t max_age_s; /* for which a browser keeps the answer to a preflight; default: its own */
-	bool credentials; /* with cookies and logins; not with "*" */
+	const char *headers; /* of requests; default: those that a preflight asks for */
+	const char *exposed; /* response fields that pages may read; default: the safelisted */
+	uint32_t max_age_s;  /* time to cache a preflight, seconds; default: the browser's */
+	bool credentials;    /* allow cookies and logins; not with "*" */
 };
 
-/* Answer preflights, and say on every response who may read it. On a group both go for what is beneath
- * its prefix. Options that contradict one another are a mistake that run reports. */
+/* Answer preflight requests, and add the CORS fields to every response, for a group beneath its
+ * prefix. eddy_app_run() reports contradictory options. */
 EDDY_API void eddy_app_use_cors(struct eddy_app *app, const struct eddy_cors_options *options);
 EDDY_API void eddy_group_use_cors(struct eddy_group *group,
 				  const struct eddy_cors_options *options);

@@ -1,4 +1,4 @@
-/* eddy/json.h: JSON texts from outside, read with care, and JSON objects into structs. */
+/* eddy/json.h: strict parsing of untrusted JSON, and JSON objects into structs. */
 #ifndef EDDY_JSON_H
 #define EDDY_JSON_H
 
@@ -7,18 +7,19 @@
 
 EDDY_BEGIN_DECLS
 
-/* Parse all of `text` as one JSON value (RFC 8259). Refused besides: nesting deeper than `depth_max`,
- * members of one name, a NUL in a string (C's string functions would cut it), a number that overflows; and more values
- * than `values_max`, which are counted before any is made: three bytes of text may take 250 of memory. Never suspends:
- * a MiB takes 10 ms, and belongs on the offload pool (offload.h).
- * Return: 0 and a new reference; -EBADMSG, -EMSGSIZE for too many values, -ENOMEM. */
+/* Parse all of `text` as one JSON value (RFC 8259). Never suspends. A MiB takes 10 ms, so parse
+ * large texts on the offload pool (worker threads for blocking calls; eddy/offload.h).
+ *
+ * Also rejected: nesting deeper than `depth_max`, duplicate members, a NUL in a string, which C's
+ * string functions would cut, and numbers that overflow. Values beyond `values_max` are rejected
+ * before memory is allocated: three bytes of text may take 250 of memory.
+ * Return: 0 and a new reference; -EBADMSG; -EMSGSIZE for too many values; -ENOMEM. */
 EDDY_API int eddy_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max,
 			     json_t **ret_json);
 
-/* Read the members of `*ret_target` from a JSON object; strings in it are borrowed from that. A member of
- * another type is no such value; for an optional one null is as good as nothing. Otherwise as
- * eddy_pairs_into(); -EINVAL also when `json` is no object, or has
- * a member that a .strict table does not name. */
+/* Read a JSON object into `*ret_target`. Strings are borrowed from `json`. A value of another JSON
+ * type is an error; null stands for a missing optional member. Otherwise as eddy_pairs_into();
+ * -EINVAL also if `json` is not an object, or has a member that a .strict table does not name. */
 #define eddy_json_into(json, members, ret_target, ret_why)                                         \
 	eddy_json_read((json), (members), sizeof(members) / sizeof(*(members)), (ret_target),      \
 		       (ret_why))

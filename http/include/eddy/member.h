@@ -1,5 +1,5 @@
-/* eddy/member.h: tables that say which members of a struct are read by name, and what they may hold.
- * The same table reads path parameters, a query, a form, and a JSON object.
+/* eddy/member.h: validation of input into structs: a table names the members and their values. One
+ * table reads path parameters, a query, a form or a JSON object.
  *
  *     struct search {
  *             struct eddy_str text;
@@ -19,8 +19,8 @@
  *     if (eddy_req_query_into(req, search_members, &search) < 0)
  *             return 400;
  *
- * Other members of the source are ignored, unless it is JSON and a member of the table says .strict. Of several
- * values of one name the first counts.
+ * The first of several values of one name counts. Names that are not in the table are ignored,
+ * unless the source is JSON and an entry of the table is .strict.
  */
 #ifndef EDDY_MEMBER_H
 #define EDDY_MEMBER_H
@@ -30,35 +30,35 @@
 
 EDDY_BEGIN_DECLS
 
-/* The smallest and the largest value, or length of a string in bytes; {0, 0} is any. */
+/* The smallest and largest value, or length of a string in bytes; {0, 0} allows any. */
 struct eddy_bounds {
 	long double min;
 	long double max;
 };
 
+/* A member: its name in the source and its values. A zero field takes its default. */
 struct eddy_member {
 	/* Filled in by EDDY_MEMBER(): */
 	const char *member;
 	enum eddy_type type;
 	size_t offset;
 
-	/* Every field: 0 or NULL means its default. */
-	const char *as;           /* the name in the source; default: that of the member */
+	const char *as;           /* name in the source; default: the member's */
 	struct eddy_bounds range; /* default: all that the type holds */
-	/* The only values, NULL behind the last. A string is one of them; an integer or an enum gets
-	 * the index of one. Default: any. */
+	/* The allowed values, ended by NULL; default: any. A string gets the value, an integer or
+	 * an enum its index. */
 	const char *const *names;
-	const char *otherwise; /* the value, as text, when the source has none; default: an error */
-	bool optional;         /* zero when the source has none, and no error */
-	size_t present;        /* EDDY_PRESENT(): optional, and a bool tells whether it was there */
-	/* Refuse JSON that has a member which no entry of the table names. It holds for the whole table,
-	 * whichever entry says it; default: such members are ignored. */
+	const char *otherwise; /* value if missing, as text; default: missing is an error */
+	bool optional;         /* a missing value is zero, and no error */
+	size_t present;        /* EDDY_PRESENT(): optional, and a bool tells if it was there */
+	/* Reject JSON with a member that the table does not name. One such entry is enough for the
+	 * whole table. Default: unknown members are ignored. */
 	bool strict;
 };
 
 #ifndef __cplusplus
-/* Describe a member: EDDY_MEMBER(type, member) or EDDY_MEMBER(type, member, .field = …). Its type picks the
- * parser, as with EDDY_TO(). C alone has these two. */
+/* Describe a member: EDDY_MEMBER(type, member) or EDDY_MEMBER(type, member, .field = …). The
+ * member's type picks the parser, as in EDDY_TO(). This macro and EDDY_PRESENT() are for C only. */
 #define EDDY_MEMBER(type_, ...)                                                                    \
 	EDDYI_MEMBER(type_, __VA_ARGS__, .offset = offsetof(type_, EDDYI_FIRST(__VA_ARGS__, )))
 #define EDDYI_FIRST(first, ...) first
@@ -71,7 +71,7 @@ struct eddy_member {
 		__VA_ARGS__                                                                        \
 	}
 
-/* Name the bool that tells whether an optional member was there. */
+/* Name the bool that tells whether an optional member was present. */
 #define EDDY_PRESENT(type_, flag_)                                                                 \
 	(offsetof(type_, flag_) + 1 +                                                              \
 	 0 * sizeof(struct {                                                                       \
@@ -81,13 +81,14 @@ struct eddy_member {
 	 }))
 #endif
 
-/* The longest text that says why something could not be read, its NUL included. */
+/* The longest text that says why input was rejected, its NUL included. */
 #define EDDY_WHY_SIZE 256
 
-/* Read the members of `*ret_target` from pairs; strings in it are borrowed from them. On an error nothing
- * is written but `ret_why`, EDDY_WHY_SIZE bytes or NULL: `"page" must be an integer from 1 to 1000`.
- * Return: 0; -EINVAL when something is missing, is no such value or out of range; -EDOM when the table
- * is wrong: its default is no value of the member. */
+/* Read pairs into `*ret_target`, all members or none. Strings are borrowed from the pairs. On an
+ * error, `ret_why` (EDDY_WHY_SIZE bytes, or NULL) gets the reason: `"page" must be an integer from
+ * 1 to 1000`.
+ * Return: 0; -EINVAL if a value is missing, malformed or out of range; -EDOM if the table is wrong:
+ * a default that is not a value of its member. */
 #define eddy_pairs_into(pairs, members, ret_target, ret_why)                                       \
 	eddy_pairs_read((pairs), (members), sizeof(members) / sizeof(*(members)), (ret_target),    \
 			(ret_why))

@@ -1,21 +1,21 @@
-/* eddy/open_files.h: files that are asked for again and again stay open.
+/* eddy/open_files.h: a cache that keeps frequently requested files open.
  *
  *     eddy_app_keep_files_open(app, dir);
  *
- * To find a small file by its name, open it, describe it and close it takes about as long as to send it. So a loop
- * keeps the regular files that it has sent open, with the fields that describe them and, of those of up to 8 KiB, their
- * bytes: those of trees (tree.h), and those that eddy_res_file_at() sends from folders that were named here.
+ * Opening and closing a small file takes about as long as sending it. So each loop keeps the
+ * regular files that it sends open, with their header fields and, up to 8 KiB, their bytes: files
+ * of trees (eddy/tree.h), and those that eddy_res_file_at() sends from folders named here.
  *
- * Each request still looks at the file: one that was written to, replaced, renamed or removed since, by whomever,
- * is looked up again, so that the answer is what it would be without this. Files that are reached by a
- * symbolic link are not kept. What can show late is that a folder above a file was renamed, mounted over or closed to
- * this user, what is written to a small file by way of a shared mapping (mmap(2)) or by a write(2) that goes on, and
- * changes on file systems that tell of them late (NFS) or keep no time of change (FAT): after .open_files_valid_ns
- * of eddy_server_options at the latest, a second by default, after which a kept file is closed. A file that was removed
- * takes its space on the disk until then.
+ * Each request checks the file, and looks it up again after any write, replacement, rename or
+ * removal: responses are the same as without the cache. Files behind symbolic links are not kept.
+ * These changes may show late, after .open_files_valid_ns (default 1 s) at most:
+ * - a folder above the file is renamed, mounted over, or closed to this user
+ * - a small file is written through a shared mapping (mmap(2)), or by a write(2) in progress
+ * - the file system reports changes late (NFS), or keeps no change time (FAT)
+ * A kept file is closed after that time; until then a removed one takes its space on the disk.
  *
- * .open_files_max limits them, .no_open_files switches all of it off. When descriptors run out, the loop that
- * lacks one closes its own first.
+ * .open_files_max limits the cache, .no_open_files disables it. When descriptors run out, the loop
+ * that lacks one closes its kept files first.
  */
 #ifndef EDDY_OPEN_FILES_H
 #define EDDY_OPEN_FILES_H
@@ -24,8 +24,8 @@
 
 EDDY_BEGIN_DECLS
 
-/* Keep what eddy_res_file_at() sends from the folder `dir` open. The descriptor is borrowed, and names this folder
- * for as long as the app lives; one that is none is a mistake that run reports. */
+/* Keep files open that eddy_res_file_at() sends from the folder `dir`. The descriptor is borrowed
+ * for the app's life. eddy_app_run() reports one that is not a folder. */
 EDDY_API void eddy_app_keep_files_open(struct eddy_app *app, int dir);
 
 EDDY_END_DECLS

@@ -1,5 +1,5 @@
-/* eddy/pairs.h: names and values in the order in which they came, decoded: path parameters, a query,
- * a form. A name may come more than once.
+/* eddy/pairs.h: decoded names and values in order: path parameters, a query or a form. Names may
+ * repeat.
  *
  *     struct eddy_pairs query;
  *
@@ -7,7 +7,7 @@
  *             for (size_t i = 0; i < query.count; i++)
  *                     look_at(query.list[i].name, query.list[i].value);
  *
- * Decoded bytes may be anything, also NUL. They live as long as the request.
+ * Decoded bytes may have any value, also NUL. They live as long as the request.
  */
 #ifndef EDDY_PAIRS_H
 #define EDDY_PAIRS_H
@@ -18,7 +18,7 @@ EDDY_BEGIN_DECLS
 
 struct eddy_pair {
 	struct eddy_str name;
-	struct eddy_str value; /* never .ptr NULL */
+	struct eddy_str value; /* .ptr is never NULL */
 };
 
 struct eddy_pairs {
@@ -26,7 +26,7 @@ struct eddy_pairs {
 	size_t count;
 };
 
-/* The first value of this name; .ptr is NULL when there is none. */
+/* Get the first value of this name; .ptr is NULL if there is none. */
 EDDY_API struct eddy_str eddy_pairs_get(const struct eddy_pairs *pairs, const char *name);
 
 EDDY_END_DECLS

@@ -1,9 +1,10 @@
-/* eddy/rate_limit.h: nobody asks more often than he may.
+/* eddy/rate_limit.h: a rate limit filter (middleware): requests beyond it get 429.
  *
  *     eddy_app_use_rate_limit(app, &(struct eddy_rate_limit_options){ .count = 20, .burst = 50 });
  *
- * Each key has a bucket of `burst` requests that fills at `count` in each `per_ns`; who finds it empty is
- * answered 429 with a retry-after (RFC 6585 section 4). One bucket counts for all loops of the process.
+ * A token bucket for each key holds `burst` requests and refills at `count` in each `per_ns`. An
+ * empty one answers 429 with retry-after (RFC 6585 section 4). All loops of the process share the
+ * buckets.
  */
 #ifndef EDDY_RATE_LIMIT_H
 #define EDDY_RATE_LIMIT_H
@@ -12,24 +13,24 @@
 
 EDDY_BEGIN_DECLS
 
-/* Every field but the first: 0 or NULL means its default. The strings are borrowed for as long as the app
- * lives. */
+/* A rate and its keys. A zero field other than `count` takes its default. Strings are borrowed for
+ * the app's life. */
 struct eddy_rate_limit_options {
 	uint32_t count;    /* requests */
 	uint64_t per_ns;   /* in this time; default 1 s */
 	uint32_t burst;    /* requests at once; default `count` */
-	uint32_t keys_max; /* remembered at a time, in 16 bytes each; default 65,536, at most 2^28 */
-	/* The field whose value is the key, such as "x-api-key", where a filter in front of this one has
-	 * checked it: each new value has a full bucket. Where it is missing, and by default, the address
-	 * is the key (eddy/peer.h): an IPv6 one by its first 64 bits, which one customer has. */
+	uint32_t keys_max; /* keys kept, of 16 bytes each; default 65,536, at most 2^28 */
+	/* The field whose value is the key, such as "x-api-key". An earlier filter must have
+	 * validated it, since each new value gets a full bucket. Default, and if the field is
+	 * missing: the client's address (eddy/peer.h), of IPv6 its first 64 bits. */
 	const char *header;
-	/* Make the key, instead; one that is empty is not limited. Must not suspend. */
+	/* Make the key instead; an empty one is not limited. Must not suspend. */
 	struct eddy_str (*key)(struct eddy_req *req);
 };
 
-/* Limit what passes. When more keys than `keys_max` are in use at once, those whose buckets are fullest
- * are forgotten first. Each call has buckets of its own. A count of 0, more than one request
- * in a ns, and a bucket that takes over a year to fill are mistakes that run reports. */
+/* Limit the rate of requests. Each call has buckets of its own. Beyond `keys_max` keys, those with
+ * the fullest buckets are forgotten first. eddy_app_run() reports a count of 0, more than one
+ * request in a ns, and a bucket that takes over a year to fill. */
 EDDY_API void eddy_app_use_rate_limit(struct eddy_app *app,
 				      const struct eddy_rate_limit_options *options);
 EDDY_API void eddy_group_use_rate_limit(struct eddy_group *group,

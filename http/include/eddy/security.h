@@ -1,4 +1,5 @@
-/* eddy/security.h: fields that keep a browser from doing with a response what nobody meant.
+/* eddy/security.h: a filter (middleware) that sets security headers for browsers, such as CSP and
+ * HSTS.
  *
  *     eddy_app_use_security(app, NULL);
  */
@@ -9,11 +10,10 @@
 
 EDDY_BEGIN_DECLS
 
-/* The value of each field; NULL means its default, and "" leaves the field out. The strings are borrowed
- * for as long as the app lives. */
+/* The fields' values: NULL takes the default, "" omits the field. Borrowed for the app's life. */
 struct eddy_security_options {
-	/* content-security-policy; default "default-src 'self'; base-uri 'self'; form-action 'self';
-	 * frame-ancestors 'self'; object-src 'none'" */
+	/* content-security-policy; default "default-src 'self'; base-uri 'self'; form-action
+	 * 'self'; frame-ancestors 'self'; object-src 'none'" */
 	const char *content_policy;
 	const char *content_type; /* x-content-type-options; default "nosniff" */
 	const char *frame;        /* x-frame-options; default "SAMEORIGIN" */
@@ -21,11 +21,11 @@ struct eddy_security_options {
 	const char *opener;       /* cross-origin-opener-policy; default "same-origin" */
 	const char *resource;     /* cross-origin-resource-policy; default "same-origin" */
 	const char *permissions;  /* permissions-policy; default: none */
-	/* strict-transport-security, of answers over TLS alone (RFC 6797); default "max-age=31536000" */
+	/* strict-transport-security, only over TLS (HSTS, RFC 6797); default "max-age=31536000" */
 	const char *transport;
 };
 
-/* Set them on every response; what a handler sets itself stands. */
+/* Set the fields on every response. A field that a handler sets itself stays. */
 EDDY_API void eddy_app_use_security(struct eddy_app *app,
 				    const struct eddy_security_options *options);
 EDDY_API void eddy_group_use_security(struct eddy_group *group,

@@ -1,4 +1,4 @@
-/* eddy/to.h: a variable that text is to be parsed into; its type picks the parser. */
+/* eddy/to.h: typed variables to parse text into; the variable's type picks the parser. */
 #ifndef EDDY_TO_H
 #define EDDY_TO_H
 
@@ -37,7 +37,7 @@ struct eddy_to {
 	 sizeof(type) == 4 ? EDDY_TYPE_U32 :                                                       \
 			     EDDY_TYPE_U64)
 
-/* The parser for what `pointer` points to; a compile error that says `message` when there is none. */
+/* The type of what `pointer` points to; a compile error that says `message` if there is none. */
 #define EDDYI_TYPE_OF(pointer, message)                                                            \
 	((enum eddy_type)(EDDYI_TYPE(pointer) +                                                    \
 			  0 * sizeof(struct {                                                      \
@@ -62,16 +62,15 @@ struct eddy_to {
 		bool *: EDDY_TYPE_BOOL,                                                            \
 		default: EDDYI_NO_TYPE)
 
-/* Wrap a pointer to a variable of one of the types above. C alone has it: from C++ write
- * `eddy_to{ EDDY_TYPE_I32, &id }`. */
+/* Wrap a pointer to a variable. C only; in C++ write `eddy_to{ EDDY_TYPE_I32, &id }`. */
 #define EDDY_TO(target)                                                                            \
 	((struct eddy_to){ EDDYI_TYPE_OF(target, "EDDY_TO() takes a pointer to an integer, "       \
 						 "double, bool or struct eddy_str"),               \
 			   (target) })
 #endif
 
-/* Parse all of `text` into the variable, which is left alone when it does not parse.
- * Return: 0, -EINVAL when it is no such value, -ERANGE when it does not fit. */
+/* Parse all of `text` into a variable, which is unchanged on an error.
+ * Return: 0; -EINVAL if the text is malformed; -ERANGE if the value does not fit. */
 EDDY_API int eddy_to_parse(struct eddy_to to, struct eddy_str text);
 
 EDDY_END_DECLS

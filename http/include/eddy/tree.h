@@ -1,18 +1,17 @@
-/* eddy/tree.h: a folder with all that is beneath it, as it lies there.
+/* eddy/tree.h: static files: a folder tree served as it is.
  *
  *     eddy_app_map_files(app, "/static/{path...}", "public", NULL);
  *
- * Files are sent as eddy_res_file_at() sends them, conditions and ranges included, but for a browser to
- * show and not to save. Where a file has a sibling `name.br`, `name.zst` or `name.gz` and the client
- * accepts that coding, the sibling's bytes are sent instead, with the file's content-type and an
- * etag, a date and ranges of their own; every answer says `vary: accept-encoding`. Who changes a
- * file changes its siblings, too.
+ * Files are sent as by eddy_res_file_at(), conditional and range requests included, but for
+ * browsers to show, not to save. They stay open for the next request (eddy/open_files.h).
  *
- * What was sent stays open for the next request, as eddy/open_files.h says.
+ * Precompressed files: if `name.br`, `name.zst` or `name.gz` exists beside a file and the client
+ * accepts its coding, that is sent instead, with the file's content-type and its own etag, date and
+ * ranges. Update them together with the file. Responses have `vary: accept-encoding`.
  *
- * A folder answers with its index file at the path that ends in a slash, and without one redirects
- * there (308); it is never listed. A file with a slash behind it, a name that begins with a dot, what is
- * no regular file and a link that leads out of the folder are 404.
+ * A folder's index file answers its path with a final slash; without the slash, 308 redirects
+ * there. Folders are never listed. 404: a file with a slash after it, names that begin with a dot,
+ * what is not a regular file, links that lead out of the folder.
  */
 #ifndef EDDY_TREE_H
 #define EDDY_TREE_H
@@ -21,16 +20,16 @@
 
 EDDY_BEGIN_DECLS
 
-/* Every field: 0 means its default. The strings are copied. */
+/* How a tree is served. A zero field takes its default. Strings are copied. */
 struct eddy_tree_options {
-	const char *index; /* the file that a folder answers with; default "index.html"; "": none */
-	const char *cache_control; /* value of the field of every file; default: no such field */
-	bool dot_files;            /* names that begin with a dot are served, too */
-	bool no_siblings;          /* files are sent as they are, whatever lies beside them */
+	const char *index;         /* a folder's index file; default "index.html"; "": none */
+	const char *cache_control; /* its value for every file; default: no such field */
+	bool dot_files;            /* also serve names that begin with a dot */
+	bool no_siblings;          /* ignore precompressed files */
 };
 
-/* Map GET, and so HEAD, of a pattern that ends in `{name...}` to the folder `dir`, which is opened
- * here and now: one that can't be is a mistake that run reports, like all others.
+/* Map GET, and so HEAD, of a pattern that ends in `{name...}` to the folder `dir`. It is opened at
+ * once; eddy_app_run() reports a failure.
  * Return: the route, as eddy_app_map(). */
 EDDY_API struct eddy_route *eddy_app_map_files(struct eddy_app *app, const char *pattern,
 					       const char *dir,
