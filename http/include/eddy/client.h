@@ -1,4 +1,4 @@
-/* eddy/client.h: requests to other servers, from a task.
+/* eddy/client.h: an HTTP client with a connection pool, for tasks.
  *
  *     struct eddy_client *client = eddy_client_new(NULL);
  *     struct eddy_response *response = NULL;
@@ -12,27 +12,28 @@
  *     eddy_response_free(response);
  *     eddy_client_free(client);
  *
- * Any number of tasks may use a client at once. It and its responses belong to one loop's thread: handlers have
- * eddy_req_client(). Connections are kept and used again; of those that were closed, sessions of TLS: the last 8
- * origins' (40 KiB each), each for one connection more. What a server sends is read as strictly as what clients
- * send to eddy's own; a proxy in the environment is ignored, bodies are not decoded, cookies are not kept.
+ * Any number of tasks of one loop may use a client at once; a client and its responses belong to
+ * that loop. Handlers use eddy_req_client(). Connections are kept and reused; TLS sessions are
+ * resumed, once each, for the last 8 origins (40 KiB each). Responses are parsed as strictly as the
+ * server parses requests. Proxy variables of the environment are ignored, bodies are not decoded,
+ * cookies are not kept.
  *
- * Calls that fail return, of those of eddy_dial():
- *   -EINVAL           the URL, the method or a field is malformed, or .ca_file is, or the body has not as
- *                     many bytes as was said
+ * Calls that fail return an error of eddy_dial(), or:
+ *   -EINVAL           the URL, the method, a field or .ca_file is malformed, or the body has not
+ *                     the announced length
  *   -EPROTONOSUPPORT  the scheme is not http or https, or eddy is built without TLS
- *   -EPERM            not allowed: http with .require_https, a host called unix, whose address would be a
- *                     socket's, or a redirect that may not be followed
+ *   -EPERM            not allowed: http with .require_https, a host named unix, whose address would
+ *                     be a socket's, or a redirect that must not be followed
  *   -ELOOP            more redirects than .redirects_max
- *   -EBADMSG          the server has sent what is not HTTP/1.1, or no TLS
- *   -ENOKEY           its certificate was signed by nobody who is trusted
- *   -EKEYREJECTED     its certificate is not good: it is for another host or purpose, out of date, or too weak:
- *                     signed with MD5 or SHA-1, or an RSA key of less than 2048 bits, as is one above it
- *   -EMSGSIZE         a head or a body is larger than its limit
- *   -ECONNRESET       the server has ended the connection in the middle; -EPIPE likewise
- *   -ETIMEDOUT        the time for the whole is up, or nothing has moved for too long
+ *   -EBADMSG          the server's response is not HTTP/1.1, or not TLS
+ *   -ENOKEY           no trusted authority has signed the server's certificate
+ *   -EKEYREJECTED     the certificate is for another host or purpose, out of date, or weak: signed
+ *                     with MD5 or SHA-1, or an RSA key of less than 2048 bits, here or in its chain
+ *   -EMSGSIZE         a head or a body exceeds its limit
+ *   -ECONNRESET       the server closed the connection too early; -EPIPE likewise
+ *   -ETIMEDOUT        the time for the call, to connect, or without progress has passed
  *   -ECANCELED, -ENOMEM
- * and eddy_client_error() says more.
+ * eddy_client_error() says more.
  */
 #ifndef EDDY_CLIENT_H
 #define EDDY_CLIENT_H
@@ -47,91 +48,95 @@ struct eddy_client;
 struct eddy_req;
 struct eddy_response;
 
-/* Look at a redirect before it is followed. `to` is the absolute URL.
+/* Check a redirect before it is followed; `to` is the absolute URL.
  * Return: 0 to follow it; -errno, which the call then returns. */
 typedef int eddy_client_redirect_fn(void *data, struct eddy_str from, struct eddy_str to);
 
-/* Every field: 0 means its default. Strings are copied. */
+/* How a client works. A zero field takes its default. Strings are copied. */
 struct eddy_client_options {
-	const char *ca_file; /* certificates to trust beside the system's, in PEM; default none */
-	bool ca_file_only;   /* trust no others; default: the system's as well */
-	bool require_https;  /* http is -EPERM, also by a redirect; default: it is allowed */
-	const char *connect; /* connect there, whatever host the URL has: "unix:/run/app.sock", as
-				 eddy_dial() takes it; no redirect to another origin is followed then */
-	const char *user_agent; /* default "eddy"; with a control byte every request is -EINVAL */
+	/* PEM file of certificates to trust besides the system's; default: none. */
+	const char *ca_file;
+	bool ca_file_only;  /* trust only those; default: the system's as well */
+	bool require_https; /* http, also by a redirect, is -EPERM; default: http is allowed */
+	/* Connect to this address, an eddy_dial() one such as "unix:/run/app.sock", whatever host
+	 * the URL has. A redirect to another origin is then -EPERM. Default: the URL's host. */
+	const char *connect;
+	const char *user_agent; /* default "eddy"; with a control byte, requests are -EINVAL */
 
-	unsigned redirects_max;            /* that are followed; default 0: they are responses */
-	eddy_client_redirect_fn *redirect; /* asked about each; default: they are fine */
+	unsigned redirects_max;            /* redirects followed; default 0: they are responses */
+	eddy_client_redirect_fn *redirect; /* checks each; default: all are allowed */
 	void *redirect_data;
 
-	uint64_t timeout_ns;         /* from the call to the last byte of its body; default 60 s;
-					EDDY_NEVER: none */
-	uint64_t connect_timeout_ns; /* default 10 s */
-	uint64_t stall_timeout_ns; /* without a byte in the direction that is awaited; default 30 s */
-	uint64_t idle_timeout_ns;     /* for a connection that is kept; default 30 s */
-	unsigned idle_max;            /* connections that are kept; default 16 */
-	unsigned idle_per_origin_max; /* of those for one origin; default 4 */
+	uint64_t timeout_ns;          /* of a call and its body; default 60 s; EDDY_NEVER: none */
+	uint64_t connect_timeout_ns;  /* default 10 s */
+	uint64_t stall_timeout_ns;    /* without a byte in the awaited direction; default 30 s */
+	uint64_t idle_timeout_ns;     /* after which an idle connection is closed; default 30 s */
+	unsigned idle_max;            /* idle connections kept; default 16 */
+	unsigned idle_per_origin_max; /* of those to one origin; default 4 */
 
 	size_t head_max;           /* bytes of a response's head; default 64 KiB */
-	unsigned header_count_max; /* its fields; default 100 */
+	unsigned header_count_max; /* header fields of a response; default 100 */
 	uint64_t body_max;         /* bytes of a body read into memory; default 8 MiB */
 };
 
-/* Give the next bytes of a request's body. May suspend.
+/* Produce the next bytes of a request's body. May suspend.
  * Return: bytes, at most `len`; 0 at the end; -errno, with which the call fails. */
 typedef ssize_t eddy_client_pull_fn(void *data, void *buf, size_t len);
 
-/* A part of an open regular file. */
+/* A range of an open regular file. */
 struct eddy_client_file {
 	int fd; /* borrowed */
 	uint64_t offset;
 	uint64_t len;
 };
 
-/* What is asked. Everything is borrowed until the call returns. */
+/* A request. A zero field takes its default. Borrowed until the call returns. */
 struct eddy_client_request {
-	const char *method;                /* a token; default "GET" */
-	const struct eddy_header *headers; /* see eddy/header.h; default none. The client writes host,
-					      content-length, transfer-encoding, connection, expect and
-					      the like itself, see eddy_client_may_set(): -EINVAL */
-	/* The body is one of these, or none: */
+	const char *method; /* a token; default "GET" */
+	/* See eddy/header.h; default: none. A field that the client sets itself (host,
+	 * content-length, connection, …; see eddy_client_may_set()) is -EINVAL. */
+	const struct eddy_header *headers;
+	/* The body: this, or .file, or .pull; default: none. */
 	struct eddy_str body;
 	const struct eddy_client_file *file;
-	eddy_client_pull_fn *pull; /* it can't be sent again: by a 307, or on another connection */
+	eddy_client_pull_fn *pull; /* sent once only: not after a 307 or on a new connection */
 	void *pull_data;
-	uint64_t pull_len; /* bytes that `pull` gives; default: it is not known, the body is chunked */
+	uint64_t pull_len; /* bytes that `pull` gives; default: unknown, sent chunked */
 
-	bool expect_continue; /* wait for a 100 before the body, up to 1 s; default: send it at once */
-	uint64_t timeout_ns; /* default: the client's, as is: */
-	uint64_t body_max;
+	bool expect_continue; /* wait for a 100 before the body, up to 1 s; default: no */
+	uint64_t timeout_ns;  /* default: the client's */
+	uint64_t body_max;    /* default: the client's */
 };
 
-/* Whether a client takes this URL, without asking for it.
- * Return: 0; -EPROTONOSUPPORT when its scheme is not http or https, or eddy is built without TLS; -EINVAL. */
+/* Check whether a client accepts a URL; nothing is sent.
+ * Return: 0; -EINVAL; -EPROTONOSUPPORT if it is not http or https, or TLS is not built in. */
 EDDY_API int eddy_client_check_url(const char *url);
 
-/* Whether a request may have a field of this name: it is a token, and none of those that the client writes itself. */
+/* Tell whether a request may set this field: a token, and not one that the client sets itself. */
 EDDY_API bool eddy_client_may_set(const char *name);
 
-/* Make a client; NULL is all defaults. Return: NULL when memory is out. */
+/* Create a client; NULL is all defaults. Return: NULL on allocation failure. */
 EDDY_API struct eddy_client *eddy_client_new(const struct eddy_client_options *options);
 
-/* Close its connections and free a client that no response is left of; in a task of its loop. NULL is fine. */
+/* Close a client's connections and free it, in a task of its loop. Free all of its responses first.
+ * NULL is accepted. */
 EDDY_API void eddy_client_free(struct eddy_client *client);
 
-/* Ask for a URL: send the request, and read the head of the response. `request` NULL is a plain GET. A
- * connection that was kept and turns out to be closed is replaced, once, when the method is idempotent (RFC
- * 9110 section 9.2.2) and the body can be sent again.
+/* Send a request, and read the head of the response. `request` NULL is a plain GET. Suspends.
  *
- * A redirect is followed as RFC 9110 section 15.4 has it: by GET behind a 303, and where a POST is answered
- * 301 or 302; authorization and cookie are left out for another origin. None leads from https to http, or
- * carries a user's name. Suspends.
+ * If a kept connection turns out to be closed, the request is sent once more on a new one, provided
+ * that the method is idempotent (RFC 9110 section 9.2.2) and the body can be sent again.
+ *
+ * Redirects follow RFC 9110 section 15.4: by GET after a 303, and for a POST after a 301 or 302.
+ * Another origin gets no authorization and no cookie. A redirect from https to http, or with a user
+ * name, is not followed.
  * Return: 0, and a response of any status, which the caller frees; -errno, as above. */
 EDDY_API int eddy_client_send(struct eddy_client *client, const char *url,
 			      const struct eddy_client_request *request,
 			      struct eddy_response **ret_response);
 
-/* The same for the plain cases. `type` is the content-type of the body. Suspend. */
+/* Send a plain request with the method in the function's name. `type` is the content-type of the
+ * body. Suspends. Otherwise as eddy_client_send(). */
 EDDY_API int eddy_client_get(struct eddy_client *client, const char *url,
 			     struct eddy_response **ret_response);
 EDDY_API int eddy_client_head(struct eddy_client *client, const char *url,
@@ -141,52 +146,52 @@ EDDY_API int eddy_client_post(struct eddy_client *client, const char *url, const
 EDDY_API int eddy_client_put(struct eddy_client *client, const char *url, const char *type,
 			     struct eddy_str body, struct eddy_response **ret_response);
 
-/* What the call that failed last, of the client or of one of its responses, has failed of: a sentence, for
- * people. Read it before the task suspends. */
+/* Describe the last failed call of a client or of one of its responses, in a sentence for people.
+ * Read it before the task suspends. */
 EDDY_API const char *eddy_client_error(const struct eddy_client *client);
 
-/* ---- responses: valid, with all that is reached from them, until they are freed ---- */
+/* ---- responses: valid until freed, with all that is read from them ---- */
 
-/* Free a response. A body that was not read to its end costs the connection. NULL is fine. */
+/* Free a response, and close its connection if the body is not at its end. NULL is accepted. */
 EDDY_API void eddy_response_free(struct eddy_response *response);
 
-/* Its status, such as 200; never an interim one. */
+/* Get the status, such as 200; never an interim one (1xx). */
 EDDY_API int eddy_response_status(const struct eddy_response *response);
 
-/* The URL that has answered, behind all redirects, without a fragment. */
+/* Get the URL that answered, after all redirects, without a fragment. */
 EDDY_API struct eddy_str eddy_response_url(const struct eddy_response *response);
 
-/* The first field of this name, blanks trimmed; .ptr is NULL when there is none. */
+/* Get the first field of this name, trimmed; .ptr is NULL if there is none. */
 EDDY_API struct eddy_str eddy_response_header(const struct eddy_response *response,
 					      const char *name);
 
-/* The number of fields, and one of them in the order of arrival (`at` below the number). */
+/* Count the fields, or get one of them in the order of arrival (`at` below the count). */
 EDDY_API size_t eddy_response_header_count(const struct eddy_response *response);
 EDDY_API void eddy_response_header_at(const struct eddy_response *response, size_t at,
 				      struct eddy_str *ret_name, struct eddy_str *ret_value);
 
-/* How long the server asks to wait before the next request, which it says in seconds or by a date (RFC 9110
- * section 10.2.3); a date that is over is 0. Return: 0, -ENOENT when it says nothing that is understood. */
+/* Get the delay that the server's retry-after asks for (RFC 9110 section 10.2.3), in seconds or as
+ * a date; a past date is 0. Return: 0; -ENOENT if there is none, or it is malformed. */
 EDDY_API int eddy_response_retry_after(const struct eddy_response *response, uint64_t *ret_ns);
 
-/* The length that was announced, also by a response to HEAD; UINT64_MAX when none was. */
+/* Get the announced length of the body, also for HEAD; UINT64_MAX if none was announced. */
 EDDY_API uint64_t eddy_response_length(const struct eddy_response *response);
 
-/* Read some of the body. Suspends. Return: bytes, 0 at its end, -errno as above. */
+/* Read some of the body. Suspends. Return: bytes; 0 at the end; -errno as above. */
 EDDY_API ssize_t eddy_response_read(struct eddy_response *response, void *buf, size_t len);
 
-/* Read the rest of the body into memory, with a NUL behind it that does not count; later calls return the
- * same. Suspends. Return: 0, -EMSGSIZE over .body_max, -errno as above. */
+/* Read the rest of the body into memory, with a NUL after it that does not count. A later call
+ * returns the same. Suspends. Return: 0; -EMSGSIZE beyond .body_max; -errno as above. */
 EDDY_API int eddy_response_body(struct eddy_response *response, struct eddy_str *ret_body);
 
 /* ---- the clients of an app, for its handlers ---- */
 
-/* Describe them; the options are copied, strings too. NULL is all defaults, as it is without this call. */
+/* Set the options of the clients of handlers. Copied; NULL is all defaults. */
 EDDY_API void eddy_app_with_client(struct eddy_app *app, const struct eddy_client_options *options);
 
-/* The one of the loop that handles this request, made when it is asked for the first time: it keeps connections
- * from one request to the next, until the app ends. Its responses are freed before the handler returns.
- * Return: NULL when memory is out, with which the calls above are -ENOMEM. */
+/* Get the client of the loop that runs this request, made at the first call. It keeps its
+ * connections until the app ends. Free its responses before the handler returns.
+ * Return: NULL on allocation failure, with which the calls above are -ENOMEM. */
 EDDY_API struct eddy_client *eddy_req_client(const struct eddy_req *req);
 
 EDDY_END_DECLS

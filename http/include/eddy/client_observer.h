@@ -1,5 +1,5 @@
-/* eddy/client_observer.h: who sees every request of the process's clients go out and be answered, for layers
- * that trace or count. The sibling of eddy/observer.h.
+/* eddy/client_observer.h: hooks around every client request of the process, for tracing and
+ * metrics. eddy/observer.h has those of the server.
  *
  *     static const struct eddy_header *begin(void *state, const struct eddy_client_hop *hop)
  *     {
@@ -28,27 +28,28 @@
 
 EDDY_BEGIN_DECLS
 
-/* A request to one URL: each redirect that is followed is another one. Borrowed until it ends. */
+/* A request to one URL; each redirect that is followed is another hop. Borrowed until it ends. */
 struct eddy_client_hop {
 	const char *method;
-	struct eddy_str url;  /* absolute, without a fragment; it names no user */
+	struct eddy_str url;  /* absolute, without a fragment and a user name */
 	struct eddy_str host; /* a name, or an address without brackets */
 	uint16_t port;
-	unsigned redirects; /* that have led here */
+	unsigned redirects; /* that led here */
 };
 
-/* Neither function suspends. Both are called in the task that asks. */
+/* A pair of hooks, called in the task that sends the request. Must not suspend. */
 struct eddy_client_observer {
-	size_t state_size; /* of the memory for one request, zeroed and freed by the client */
-	/* A request is about to be sent. Return: fields that it has as well, sent as they are and borrowed until
-	 * the end, or NULL. None of them is sent with a request that has one of that name itself. */
+	size_t state_size; /* bytes for one request's state, zeroed and freed by the client */
+	/* Called before a request is sent. Return: fields to send besides its own, or NULL;
+	 * borrowed until the end. A field that the request has itself is left out. */
 	const struct eddy_header *(*begin)(void *state, const struct eddy_client_hop *hop);
-	/* The head of its response has come, or it has failed. `result` is the status, or -errno. */
+	/* Called when the response's head has arrived, with its status, or on failure with
+	 * -errno. */
 	void (*end)(void *state, int result);
 };
 
-/* Have all requests of this process's clients observed from now on; `observer` is never freed. Once more for
- * the same one does nothing. Any thread. Return: 0, -ENOSPC when there are four already. */
+/* Observe all client requests of the process from now on. `observer` must never be freed; adding it
+ * twice has no effect. Any thread may call it. Return: 0; -ENOSPC if there are four already. */
 EDDY_API int eddy_client_observe(const struct eddy_client_observer *observer);
 
 EDDY_END_DECLS

@@ -1,4 +1,4 @@
-/* eddy/coder.h: what a body passes through on its way, for layers that compress or encrypt.
+/* eddy/coder.h: stream codecs for bodies: hooks for layers that compress or encrypt.
  *
  *     static void at_head(void *data, struct eddy_req *req, struct eddy_res *res)
  *     {
@@ -21,7 +21,7 @@
 
 EDDY_BEGIN_DECLS
 
-/* What one step works on: it takes from the front of `in` and fills the front of `out`. */
+/* The buffers of one step: it consumes the front of `in` and fills the front of `out`. */
 struct eddy_coder_io {
 	const char *in;
 	size_t in_len;
@@ -30,69 +30,69 @@ struct eddy_coder_io {
 };
 
 enum eddy_coder_op {
-	EDDY_CODER_GO,    /* more will follow */
-	EDDY_CODER_FLUSH, /* what has gone in must come out: somebody waits for it */
-	EDDY_CODER_END,   /* nothing follows `in` */
+	EDDY_CODER_GO,    /* more input follows */
+	EDDY_CODER_FLUSH, /* all output for `in` must be produced: the peer waits for it */
+	EDDY_CODER_END,   /* `in` is the last input */
 };
 
-/* A kind of coder. None of its functions suspends; a step may be taken by any thread, one at a time. */
+/* A kind of coder. Its functions must not suspend. A step may run on any thread, one at a time. */
 struct eddy_coder {
-	/* Get what steps need, on the body's loop: just before the first of them with a response, so that those
-	 * that wait for their turn need not have it yet; in eddy_req_decode() with a request. May be NULL.
+	/* Allocate what steps need, on the body's loop: for a response just before its first step,
+	 * so that waiting ones need no memory yet; for a request in eddy_req_decode(). May be NULL.
 	 * Return: 0; -ENOMEM: the body can't be sent. */
 	int (*begin)(void *state);
-	/* Go on; a step takes a fraction of a millisecond, and stops early rather than longer: others run
-	 * between two. It fills `out` to the last byte before it asks for more room. An `op` is given
-	 * again until it is done.
-	 * Return: 1 when all of `in` is taken and the op done; 0 when it is to be called again, with new room
-	 * if `out` is full; -errno when it can't go on: -EBADMSG for a body that is malformed or ends too
-	 * early, -EMSGSIZE for one that would become too large. */
+	/* Do a fraction of a millisecond of work, then return, so that other tasks can run. Fill
+	 * `out` to its last byte before returning for more room. The same `op` is passed until it
+	 * is done.
+	 * Return: 1 if all of `in` is consumed and the op is done; 0 to be called again, with new
+	 * room if `out` is full; -EBADMSG if the body is malformed or ends early; -EMSGSIZE if it
+	 * would get too large; another -errno on failure. */
 	int (*step)(void *state, struct eddy_coder_io *io, enum eddy_coder_op op);
-	/* Give the state back, just after the last step; once. `whole` when the body went through to its
-	 * end. */
+	/* Free the state, after the last step; called once. `whole`: the body was completed. */
 	void (*end)(void *state, bool whole);
-	bool slow; /* a step may take longer: they run on the offload pool, as do those of large bodies in any
-		      case; of responses alone */
+	/* Steps may take longer: run them on the offload pool (worker threads for blocking calls),
+	 * as is done for large bodies anyway. Only for responses. */
+	bool slow;
 };
 
 /* ---- responses ---- */
 
-/* Look at the response when its head is about to be sent: all but the body of a stream is known then.
- * It may still set fields and call what follows. Never suspends. */
+/* Inspect a response whose head is about to be sent: only the body of a stream is unknown. It may
+ * set fields and call the functions below. Must not suspend. */
 typedef void eddy_res_head_fn(void *data, struct eddy_req *req, struct eddy_res *res);
 
-/* Have `fn` look at the response, whatever it will be; of several the last one that was asked for looks
- * first. Each looks once: for one that is asked again, `data` replaces what it had. Return: 0, -ENOMEM. */
+/* Call `fn` before the response's head is sent. The function added last is called first. Adding
+ * `fn` again only replaces its `data`. Return: 0, -ENOMEM. */
 EDDY_API int eddy_res_on_head(struct eddy_res *res, eddy_res_head_fn *fn, void *data);
 
-/* Its status. */
+/* Get the status of a response. */
 EDDY_API int eddy_res_get_status(const struct eddy_res *res);
 
-/* Whether there is a body for a GET: not with 204 and 304, nor where a HEAD is answered by a handler of its
- * own that set none. */
+/* Tell whether a GET gets a body: not with 204 and 304, nor if a HEAD handler has set none. */
 EDDY_API bool eddy_res_has_body(const struct eddy_res *res);
 
-/* How long the body is that a GET gets: EDDY_LENGTH_UNKNOWN for a stream. */
+/* Get the length of the body that a GET gets; EDDY_LENGTH_UNKNOWN for a stream. */
 EDDY_API uint64_t eddy_res_length(const struct eddy_res *res);
 
-/* The open file that is the body, borrowed; -1 when it is none. */
+/* Get the open file that is the body; -1 if the body is none. Borrowed. */
 EDDY_API int eddy_res_fd(const struct eddy_res *res);
 
-/* Pass the body through a coder, and take over its state. What comes out is sent in chunks, or up to
- * the end of the connection where the client knows none. Each eddy_res_write() is flushed. One at most:
- * a second call ends its state at once and changes nothing. Only from eddy_res_head_fn. */
+/* Send the body through a coder. Takes ownership of `state`. Only from eddy_res_head_fn.
+ *
+ * Output is chunked, or ends with the connection if the client knows no chunks. Each
+ * eddy_res_write() is flushed. A response has one coder: a second call only ends its own
+ * `state`. */
 EDDY_API void eddy_res_code(struct eddy_res *res, const struct eddy_coder *coder, void *state);
 
-/* Send the whole of this file in place of a body whose length is known, in the same way; takes over `fd`.
- * Only from eddy_res_head_fn. */
+/* Send a whole file in place of a body of known length. Takes ownership of `fd`. Only from
+ * eddy_res_head_fn. */
 EDDY_API void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length);
 
 /* ---- requests ---- */
 
-/* Read the body through a coder from now on, and take over its state: whoever reads or saves it gets what
- * comes out, and its length is unknown. To be called before anything is read, once. A request whose body has
- * a content-encoding is answered 415 unless this was called. Return: 0; -EBUSY when it is too late, and
- * -ENOMEM: the state has been ended. */
+/* Read the body through a coder. Takes ownership of `state`, also on failure. Call it once, before
+ * the body is read. The length is then unknown. Without a coder, a body with a content-encoding
+ * gets 415. Return: 0; -EBUSY if it is too late; -ENOMEM. */
 EDDY_API int eddy_req_decode(struct eddy_req *req, const struct eddy_coder *coder, void *state);
 
 EDDY_END_DECLS

@@ -1,4 +1,4 @@
-/* eddy/header.h: a field of a request, as a program writes it.
+/* eddy/header.h: a header field of a request, as a program writes it.
  *
  *     .headers = (const struct eddy_header[]){ { "accept", "application/json" }, { 0 } },
  */
@@ -7,7 +7,7 @@
 
 #include <eddy/base.h>
 
-/* In a list, one whose name is NULL stands behind the last. */
+/* A header field. A name of NULL ends a list. */
 struct eddy_header {
 	const char *name;
 	const char *value;

@@ -1,4 +1,4 @@
-/* eddy/layer.h: what a layer that stands on http keeps in an app, as compress, trace and auth do.
+/* eddy/layer.h: state and hooks for layers on top of http, such as compress, trace and auth.
  *
  *     static const struct eddy_layer things = { "things", sizeof(struct things), init, deinit };
  *
@@ -21,78 +21,81 @@ EDDY_BEGIN_DECLS
 
 struct eddy_config_key;
 
-/* Memory that lives as long as the app, zeroed. Never NULL: while an app is built there is nothing to
- * save yet, and the process ends when memory is out. */
+/* Allocate zeroed memory for the app's life. Never returns NULL: the process ends on allocation
+ * failure, since an app under construction has nothing to save. */
 EDDY_API void *eddy_app_alloc(struct eddy_app *app, size_t size);
 
-/* Copy a string, so that it lives as long as the app; NULL is NULL. */
+/* Copy a string for the app's life; NULL gives NULL. */
 EDDY_API const char *eddy_app_keep_string(struct eddy_app *app, const char *string);
 
-/* Put such copies in place of the strings and lists of strings that a table of keys (eddy/config.h) sets in
- * `target`: for options that a program has borrowed. */
+/* Replace the borrowed strings and lists of strings that a table of keys (eddy/config.h) sets in
+ * `target` by copies for the app's life. */
 EDDY_API void eddy_app_keep_strings(struct eddy_app *app, const struct eddy_config_key *keys,
 				    void *target);
 
-/* Keep something that is wrong with the app: run reports it, and does not start. */
+/* Record a mistake in the app's construction: eddy_app_run() reports it and fails. */
 EDDY_PRINTF(2, 3) EDDY_API void eddy_app_mistake(struct eddy_app *app, const char *format, ...);
 
-/* What a layer keeps in an app, once. */
+/* State that a layer keeps in an app, once. */
 struct eddy_layer {
-	const char *name; /* for people */
+	const char *name; /* for messages */
 	size_t size;
-	void (*init)(struct eddy_app *app, void *kept); /* of zeroed memory; may be NULL */
+	void (*init)(struct eddy_app *app, void *kept); /* gets zeroed memory; may be NULL */
 	void (*deinit)(void *kept);                     /* when the app is freed; may be NULL */
 };
 
-/* What the layer keeps in this app; made when it is asked for the first time. Never NULL. */
+/* Get the layer's state in an app, created at the first call. Never returns NULL. */
 EDDY_API void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer);
 
-/* The same if it was asked for before; else NULL. Any thread, once the app runs. */
+/* Get the layer's state in an app if it was created; else NULL. Any thread may call it once the app
+ * runs. */
 EDDY_API void *eddy_app_find_layer(const struct eddy_app *app, const struct eddy_layer *layer);
 
-/* Look at an app that is about to begin. May suspend, keep mistakes (which is how people hear of them) and map
- * routes. Return: 0; -ECANCELED, -ENOMEM and the like when it could not be done: the app does not begin now. */
+/* Prepare or check an app that is about to start. It may record mistakes, which is how users learn
+ * of them, and map routes. May suspend.
+ * Return: 0; -ECANCELED, -ENOMEM or the like if it failed: the app does not start now. */
 typedef int eddy_start_fn(struct eddy_app *app, void *data);
 
-/* Call `fn(app, data)` each time before the app runs, and once before it is tested for the first time from now on:
- * what it is told is decided by then, its configuration file has been read without a mistake, and nothing listens
- * yet. The first that was asked for is called first; one that has failed is called again at the next attempt.
- * Asked for once more it is called once, also before a test. */
+/* Call `fn(app, data)` before each run of the app, and before its next eddy_app_test(), when the
+ * configuration file has been read without mistakes and nothing listens yet. Functions are called
+ * in the order in which they were added; the same `fn` and `data`, added again, once. A failed one
+ * is called again at the next attempt. */
 EDDY_API void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data);
 
-/* What a layer keeps for one request. */
+/* State that a layer keeps for one request. */
 struct eddy_req_layer {
-	const char *name; /* for people */
+	const char *name; /* for messages */
 	size_t size;
-	void (*deinit)(void *kept); /* when the request is over, answer sent or not; may be NULL */
+	void (*deinit)(void *kept); /* when the request ends, answered or not; may be NULL */
 };
 
-/* What the layer keeps for this request; made when it is asked for the first time, zeroed.
- * Return: NULL when memory is out. */
+/* Get the layer's state for a request, created zeroed at the first call.
+ * Return: NULL on allocation failure. */
 EDDY_API void *eddy_req_layer(struct eddy_req *req, const struct eddy_req_layer *layer);
 
-/* The same if it was asked for before; else NULL. */
+/* Get the layer's state for a request if it was created; else NULL. */
 EDDY_API void *eddy_req_find_layer(const struct eddy_req *req, const struct eddy_req_layer *layer);
 
-/* Answer with an error in place of a handler, rendered as the app renders its own (eddy_app_map_err()); fields that were
- * set stay. `detail` helps the caller, and may be NULL. May suspend. Return: as a filter. */
+/* Answer with an error, rendered as the app's own (eddy_app_map_err()). Fields that are set stay.
+ * `detail` explains it to the client, and may be NULL. May suspend. Return: as a filter. */
 EDDY_API int eddy_res_error(struct eddy_res *res, int status, const char *detail);
 
-/* Tell whether a head was refused: malformed, or too large. Filters see such requests too, of which no more than some
- * fields may be known. Return: 0; else the status that is to be answered, and why in `ret_detail`. */
+/* Tell whether the request's head was rejected as malformed or too large. Filters also run for such
+ * requests, of which no more than some header fields may be known.
+ * Return: 0; else the status to answer, and the reason in `ret_detail`. */
 EDDY_API int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail);
 
-/* Run `fn(data)` as a task whenever the app runs: on the loop that eddy_app_run() was called in, from before
- * the first request until the last one is over. Then it is cancelled and awaited; what it still does takes a
- * scope that is shielded, and has a timeout. What it returns is of no interest. eddy_app_test() runs one as
- * well, and several tests at once run one each. `name` and `data` are borrowed. */
+/* Run `fn(data)` as a background task whenever the app runs: on the loop of eddy_app_run(), from
+ * before the first request until after the last. Then it is cancelled and awaited; clean-up that
+ * suspends requires a shielded scope with a timeout. Its result is ignored. Each eddy_app_test()
+ * runs one too. `name` and `data` are borrowed. */
 EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_task_fn *fn,
 				void *data);
 
-/* Call `fn` when the app is freed, before its memory is; the last one that was asked for is called first. */
+/* Call `fn(data)` when the app is freed, before its memory; the function added last comes first. */
 EDDY_API void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data);
 
-/* The app that a group or a route is of; a request's is eddy_req_app(). */
+/* Get the app of a group or a route. eddy_req_app() gets a request's. */
 EDDY_API struct eddy_app *eddy_group_app(const struct eddy_group *group);
 EDDY_API struct eddy_app *eddy_route_app(const struct eddy_route *route);
 

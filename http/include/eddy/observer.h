@@ -1,4 +1,4 @@
-/* eddy/observer.h: who sees every request come and go, for layers that trace, count or write a journal.
+/* eddy/observer.h: hooks around every request of an app, for tracing, metrics and access logs.
  *
  *     static void *begin(void *data, struct eddy_req *req, struct eddy_res *res)
  *     {
@@ -17,8 +17,8 @@
  *
  *     eddy_app_observe(app, &observer, journal);
  *
- * Filters stand around handlers; observers also see what is refused before any filter runs, and what becomes
- * of an answer once it is on its way.
+ * Unlike filters (middleware), observers also see requests that are rejected before any filter
+ * runs, and how the sending of the response ends.
  */
 #ifndef EDDY_OBSERVER_H
 #define EDDY_OBSERVER_H
@@ -31,37 +31,37 @@ EDDY_BEGIN_DECLS
 struct eddy_field;
 struct eddy_local;
 
-/* What became of a request. */
+/* The outcome of a request. */
 struct eddy_outcome {
-	int status;           /* that was answered, or would have been */
-	uint64_t received;    /* bytes of its body that were read, as they were sent */
-	uint64_t sent;        /* bytes of the answer, head included, that the kernel took */
-	uint64_t duration_ns; /* since its head was there */
-	bool whole;           /* the answer was sent to its end; else the connection was cut */
+	int status;           /* answered, or to be answered */
+	uint64_t received;    /* bytes of its body that were read, as sent */
+	uint64_t sent;        /* bytes of the response that the kernel took, with the head */
+	uint64_t duration_ns; /* since its head was complete */
+	bool whole;           /* sent to the end; else the connection was cut */
 };
 
 struct eddy_observer {
-	/* A head has come, or one that is refused: then no more than some of its fields may be known. Fields
-	 * that it sets in `res` are on every answer. Return: what end() is given. Must not suspend. */
+	/* Called when a head has arrived, or was rejected: then only some fields may be known.
+	 * Fields set in `res` are in every response. Must not suspend. Return: the `state` for
+	 * end(). */
 	void *(*begin)(void *data, struct eddy_req *req, struct eddy_res *res);
-	/* The exchange is over. All of `req` is still there. Must not suspend. */
+	/* Called when the exchange is over; `req` is still whole. Must not suspend. */
 	void (*end)(void *data, void *state, struct eddy_req *req,
 		    const struct eddy_outcome *outcome);
 };
 
-/* Have every request of the app observed; `data` is borrowed for as long as the app lives. Of several observers
- * the one that was added last ends first. */
+/* Observe every request of an app; `data` is borrowed for the app's life. The last observer ends
+ * first. */
 EDDY_API void eddy_app_observe(struct eddy_app *app, const struct eddy_observer *observer,
 			       void *data);
 
-/* Add fields to the records, and values for eddy_local_get(), of all that is done for the request: its
- * filters, its handler, the tasks that those spawn, and the sending of the answer. Either may be NULL;
- * EDDY_FIELDS() and EDDY_LOCALS() have their shape, but these are borrowed for the life of the request. From
- * begin() only. Return: 0, -ENOMEM. */
+/* Add log fields, and values for eddy_local_get(), to a request: its filters, handler and tasks,
+ * and the sending of the response. Lists are shaped like those of EDDY_FIELDS() and EDDY_LOCALS(),
+ * or NULL, and borrowed for the request's life. Only from begin(). Return: 0, -ENOMEM. */
 EDDY_API int eddy_req_annotate(struct eddy_req *req, const struct eddy_field *fields,
 			       const struct eddy_local *locals);
 
-/* The pattern of the route that answers, groups included; .ptr is NULL when none does. */
+/* Get the pattern of the route that answers, groups included; .ptr is NULL if there is none. */
 EDDY_API struct eddy_str eddy_req_pattern(const struct eddy_req *req);
 
 EDDY_END_DECLS
