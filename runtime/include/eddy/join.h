@@ -1,4 +1,4 @@
-/* eddy/join.h: wait for one task, and learn its result.
+/* eddy/join.h: wait for one task and get its result.
  *
  *     struct eddy_join left, right;
  *     int a, b;
@@ -10,9 +10,9 @@
  *     eddy_join_wait(&right, &b);
  *     eddy_scope_end(&scope);
  *
- * The results of all tasks, failed ones too, are there when eddy_scope_join() has returned. A join is the
- * caller's memory, and stays where it is until the task has ended: so it is declared beside the scope
- * or above it. In a select it is eddy_case_event(&join.ended).
+ * When eddy_scope_join() has returned, the results of all tasks are available, failed ones
+ * included. The caller provides the memory of a join, which must stay in place until the task has
+ * ended: declare it beside or above the scope. In a select use eddy_case_event(&join.ended).
  */
 #ifndef EDDY_JOIN_H
 #define EDDY_JOIN_H
@@ -24,19 +24,20 @@ EDDY_BEGIN_DECLS
 
 struct eddy_join {
 	struct eddy_event ended; /* set when the task has ended */
-	int result;              /* from then on: what it returned */
+	int result;              /* the task's result, from then on */
 };
 
-/* Start a task as eddy_scope_spawn() does, with a join. When it can't be started the join has ended, with
- * that error for a result.
- * Return: 0, -ECANCELED when the scope is cancelled, -ENOMEM. */
+/* Start a task as eddy_scope_spawn() does, with a join. If it can't be started, the join has ended
+ * with that error as its result.
+ * Return: 0; -ECANCELED if the scope is cancelled; -ENOMEM. */
 EDDY_API int eddy_scope_spawn_join(struct eddy_scope *scope, struct eddy_join *join,
 				   const char *name, eddy_task_fn *fn, void *arg,
 				   const char *where);
 
-/* Wait until the task has ended; any number of tasks of the loop may. Suspends unless it has.
- * Return: 0, and the task's result in `ret_result`, which may be NULL; -ECANCELED: the caller's own
- * scope is cancelled. */
+/* Wait until the task of a join has ended. Suspends unless it has. Any number of tasks of the
+ * loop may wait.
+ * Return: 0, and the task's result in `ret_result`, which may be NULL; -ECANCELED if the caller's
+ * own scope is cancelled. */
 EDDY_API int eddy_join_wait(struct eddy_join *join, int *ret_result, const char *where);
 
 /* `where` is filled in: see eddy/base.h. */

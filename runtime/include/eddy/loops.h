@@ -11,8 +11,9 @@
  *             return eddy_loops_run_blocking(NULL, serve, &all);
  *     }
  *
- * A task stays on the loop on which it was spawned. Work is handed to another loop by
- * eddy_loops_call(), which runs a task there and waits for it, or by a message (eddy_loop_post()).
+ * A task stays on the loop on which it was spawned. To hand work to another loop, call
+ * eddy_loops_call(), which runs a task there and waits for it, or post a message
+ * (eddy_loop_post()).
  */
 #ifndef EDDY_LOOPS_H
 #define EDDY_LOOPS_H
@@ -25,39 +26,41 @@ EDDY_BEGIN_DECLS
 #define EDDY_LOOPS_MAX 1024
 
 struct eddy_loops_options {
-	struct eddy_loop_options loop; /* of the loops that are made; .name default "worker" */
-	unsigned count; /* default: as many as processors that this process may use; 1 to EDDY_LOOPS_MAX */
-	/* Each thread on a processor of its own, as far as there are so many; default: the kernel moves
-	 * them. The calling thread gets its processors back at the end. */
+	struct eddy_loop_options loop; /* of the new loops; .name default "worker" */
+	unsigned count; /* 1 to EDDY_LOOPS_MAX; default: the processors that this process may use */
+	/* Pin each thread to a processor of its own, as far as there are enough. The calling thread
+	 * gets its processors back at the end. Default: the kernel moves them. */
 	bool pin;
 };
 
-/* Run `fn(arg)` on this loop and on `count - 1` new ones, and wait until all have returned. Suspends.
- * None begins before all loops are there, and no loop ends before all have returned: while `fn` runs,
- * every eddy_loops_at() can be posted to. The first that fails cancels the others; so does a
- * cancellation of the current scope. One set of loops at a time on each loop.
- * Return: the first failure, else what `fn` returned here; -EINVAL for a bad count; -EAGAIN, -ENOMEM or
- * what eddy_run() says when a loop can't be had (`fn` was not called anywhere). */
+/* Run `fn(arg)` on this loop and on `count - 1` new ones, and wait until all have returned.
+ * Suspends. `fn` starts when all loops exist, and no loop ends before all have returned: while `fn`
+ * runs, every eddy_loops_at() can be posted to. The first failure cancels the others; so does a
+ * cancellation of the current scope. Must not be nested.
+ * Return: the first failure, else what `fn` returned here; -EINVAL if `count` is out of
+ * range; -EAGAIN, -ENOMEM or what eddy_run() returns if a loop can't be made (`fn` was not
+ * called anywhere). */
 EDDY_API int eddy_loops_run(const struct eddy_loops_options *options, eddy_task_fn *fn, void *arg);
 
-/* The same from a plain main(): makes this thread's loop first, with the options of the others. */
+/* Run `fn(arg)` on many loops from a plain main(), as eddy_loops_run() does. Makes this thread's
+ * loop first, with the options of the others. */
 EDDY_API int eddy_loops_run_blocking(const struct eddy_loops_options *options, eddy_task_fn *fn,
 				     void *arg);
 
-/* How many loops run together with this one: 1 outside of eddy_loops_run(). */
+/* Count the loops that run together with this one, itself included. */
 EDDY_API unsigned eddy_loops_count(void);
 
-/* Which of them this is: 0 is the one that eddy_loops_run() was called on. */
+/* Get the index of this loop. 0 is the one that called eddy_loops_run(). */
 EDDY_API unsigned eddy_loops_index(void);
 
-/* One of them. `index` is below eddy_loops_count(). */
+/* Get the loop with an index below eddy_loops_count(). */
 EDDY_API struct eddy_loop *eddy_loops_at(unsigned index);
 
-/* Run `fn(arg)` as a task of `loop` and wait until it has returned. Suspends. `arg` may live on the
- * caller's stack, and must not be used by anybody else meanwhile: two threads. When the current scope is
- * cancelled, so is the task there, and its end is awaited. `loop` is one that is sure to live, such as
- * one of eddy_loops_at(), or this one.
- * Return: what `fn` returned; -ECANCELED when it was not begun; -ENOMEM. */
+/* Run `fn(arg)` as a task of `loop` and wait until it has returned. Suspends. `arg` may be on the
+ * caller's stack, and nothing else may use it meanwhile: the task runs on another thread. If the
+ * current scope is cancelled, so is the task, whose end is awaited. `loop` must exist until then,
+ * such as this one or one of eddy_loops_at().
+ * Return: what `fn` returned; -ECANCELED if it was not started; -ENOMEM. */
 EDDY_API int eddy_loops_call(struct eddy_loop *loop, const char *name, eddy_task_fn *fn, void *arg,
 			     const char *where);
 

@@ -1,4 +1,4 @@
-/* eddy/main.h: a whole program that is one task and what it starts.
+/* eddy/main.h: the main() of a program that is one task and the tasks it starts.
  *
  *     static int serve(void *address)
  *     {
@@ -10,9 +10,8 @@
  *             return eddy_main(serve, "localhost:7878");
  *     }
  *
- * It is eddy_run() with what a main() puts around it: signals that end the program well, and a word on
- * stderr when it failed. Nothing in it is private: a program with other wishes writes its own, with
- * eddy/loop.h and eddy/signal.h.
+ * eddy_main() is eddy_run() with graceful shutdown on signals, and a message on stderr on failure.
+ * Programs with other needs use eddy/loop.h and eddy/signal.h.
  */
 #ifndef EDDY_MAIN_H
 #define EDDY_MAIN_H
@@ -21,12 +20,12 @@
 
 EDDY_BEGIN_DECLS
 
-/* Run `fn(arg)` as this program's root task, on this thread. The first SIGINT or SIGTERM cancels it,
- * with all that it has started; the second one kills the process, as ever. A failure is said on stderr
- * in one line: NAME: REASON; when there is no io_uring to be had, what to type. To be called from main(),
- * before any thread is made.
- * Return: the exit status: what `fn` returned, if that is 0 or above; 0 too when a signal ended it and
- * it returned -ECANCELED; else 1. */
+/* Run `fn(arg)` as this program's root task, on this thread. Call it from main(), before any
+ * thread is made. The first SIGINT or SIGTERM cancels the task and all that it has started; the
+ * second kills the process. A failure prints one line on stderr, NAME: REASON; without
+ * io_uring, what to type.
+ * Return: the exit status: what `fn` returned, if that is 0 or above; 0 if a signal ended it and it
+ * returned -ECANCELED; else 1. */
 EDDY_API int eddy_main(eddy_task_fn *fn, void *arg);
 
 EDDY_END_DECLS

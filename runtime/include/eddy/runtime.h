@@ -1,4 +1,4 @@
-/* eddy/runtime.h: the whole runtime: tasks on an io_uring, and the calls that suspend them. */
+/* eddy/runtime.h: all of the runtime: tasks on io_uring, and the calls that suspend them. */
 #ifndef EDDY_RUNTIME_H
 #define EDDY_RUNTIME_H
 

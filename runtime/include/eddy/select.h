@@ -1,4 +1,4 @@
-/* eddy/select.h: wait for the first of several things: channels, events, a time, operations on the ring.
+/* eddy/select.h: wait for the first of several channels, events, times and operations on the ring.
  *
  *     struct eddy_case cases[] = {
  *             eddy_case_chan_recv(&jobs, &job),
@@ -16,18 +16,19 @@
  *     if (cases[2].ready)
  *             puts("nothing for five seconds");
  *
- * Look at every case: as with poll(2), several may be ready. What has a result is never dropped:
- *   1. Of channels, events and times at most one becomes ready; the others are as if they had not been
- *      asked. No item is taken from or put into another channel.
- *   2. When something is ready, operations that are still on their way are cancelled and awaited. One
- *      that the kernel had completed by then, in part or in whole, is ready too, with its result: the
- *      connection that was accepted, the count of bytes that have been received.
+ * Check every case: as with poll(2), several may be ready. No result is ever lost:
+ *   1. At most one channel, event or time becomes ready; the others are untouched. No item is taken
+ *      from or put into another channel.
+ *   2. When something is ready, operations in flight are cancelled and awaited. One that the kernel
+ *      has completed by then, in part or in whole, is ready as well, with its result: an accepted
+ *      connection, the number of bytes received.
  *   3. An operation that is not ready has had no effect.
- *   4. A result beats cancellation: then eddy_select() returns it, and the next call -ECANCELED.
- *   5. When it returns, the kernel has let go of what every case points to.
+ *   4. A result takes precedence over cancellation: eddy_select() returns it, and the next
+ *      call -ECANCELED.
+ *   5. When it returns, the kernel no longer uses what the cases point to.
  *
- * Which case is served when several are ready at once is drawn by lot, so that none starves. Cases can
- * be used again, in a loop, and their results are good until then.
+ * If several cases are ready at once, one of them is served at random, so that none starves. Cases
+ * may be used again, in a loop; their results are valid until then.
  */
 #ifndef EDDY_SELECT_H
 #define EDDY_SELECT_H
@@ -41,24 +42,24 @@ EDDY_BEGIN_DECLS
 
 struct eddyi_select;
 
-/* Private: one task's place in one queue. */
+/* Private. One task's place in one queue. */
 struct eddyi_entry {
 	struct eddy_node node; /* .next is NULL while it is in none */
 	struct eddyi_waiter *waiter;
-	/* What to do in place of waking the task; NULL: wake it. */
+	/* Called instead of waking the task; NULL: wake it. */
 	void (*served)(struct eddyi_entry *entry, int result);
-	void *item; /* of a channel: where it is to be written to or read from */
+	void *item; /* where to write a channel's item to, or read it from */
 };
 
 /* The kernel's struct ends with an array of no size, which ISO C++ does not know. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-/* One of the things that eddy_select() waits for. One of zeros is never ready. */
+/* One of the things that eddy_select() waits for. A case of zeros is never ready. */
 struct eddy_case {
 	bool ready;              /* set by eddy_select() */
-	int result;              /* of one that is ready: what the plain call would have returned */
-	struct io_uring_sqe sqe; /* of eddy_case_op(): to be filled */
+	int result;              /* if ready: what the plain call would have returned */
+	struct io_uring_sqe sqe; /* for eddy_case_op(): filled by the caller */
 
 	int kind; /* from here on private */
 	void *on; /* a channel, an event */
@@ -70,31 +71,34 @@ struct eddy_case {
 
 #pragma GCC diagnostic pop
 
-/* As eddy_chan_recv() and eddy_chan_send(): the result is 0 or -EPIPE. */
+/* Make a case that receives from or sends to a channel, as eddy_chan_recv() and eddy_chan_send()
+ * do. Its result is 0 or -EPIPE. */
 EDDY_API struct eddy_case eddy_case_chan_recv(struct eddy_chan *chan, void *ret_item);
 EDDY_API struct eddy_case eddy_case_chan_send(struct eddy_chan *chan, const void *item);
 
-/* As eddy_event_wait(): the result is 0. */
+/* Make a case that waits for an event, as eddy_event_wait() does. Its result is 0. */
 EDDY_API struct eddy_case eddy_case_event(struct eddy_event *event);
 
-/* Ready from `at_ns` of the monotonic clock on, or `duration_ns` after this call; the result is 0. */
+/* Make a case that is ready at `at_ns` of the monotonic clock, or `duration_ns` after this call.
+ * Its result is 0. */
 EDDY_API struct eddy_case eddy_case_at(uint64_t at_ns);
 EDDY_API struct eddy_case eddy_case_after(uint64_t duration_ns);
 
-/* Any operation that completes once (no multishot): fill `sqe` of the case, in the array where it is,
- * by one io_uring_prep_* call. The result is that of the completion. A descriptor that is closed
- * meanwhile by eddy_close() makes it -ECANCELED. */
+/* Make a case for any operation that completes once (no multishot). Fill its `sqe`, in the array,
+ * by one io_uring_prep_* call. Its result is that of the completion; -ECANCELED if eddy_close()
+ * closes the descriptor meanwhile. */
 EDDY_API struct eddy_case eddy_case_op(void);
 
-/* As the calls of eddy/io.h that have these names. The peer's address of what is accepted is had by
- * getpeername(2). */
+/* Make a case for the call of that name in eddy/io.h. getpeername(2) has the peer's address of an
+ * accepted connection. */
 EDDY_API struct eddy_case eddy_case_accept(int fd);
 EDDY_API struct eddy_case eddy_case_recv(int fd, void *buf, size_t len, int flags);
 EDDY_API struct eddy_case eddy_case_read(int fd, void *buf, size_t len, uint64_t offset);
 EDDY_API struct eddy_case eddy_case_poll(int fd, unsigned events);
 
-/* Wait until at least one case is ready. Suspends, unless a channel, an event or a time is ready at once.
- * Return: how many are ready, at least 1; -ECANCELED: none is. */
+/* Wait until at least one case is ready. Suspends unless a channel, an event or a time is
+ * ready at once.
+ * Return: the number of ready cases, at least 1; -ECANCELED, and none is ready. */
 EDDY_API int eddy_select(struct eddy_case *cases, size_t count, const char *where);
 
 /* `where` is filled in: see eddy/base.h. */

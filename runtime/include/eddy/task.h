@@ -1,5 +1,5 @@
-/* eddy/task.h: a task is a stackful coroutine: a function with a stack of its own that other tasks
- * run beside, on the same thread, whenever it suspends.
+/* eddy/task.h: a task is a coroutine with its own stack. When it suspends, other tasks run on
+ * the same thread.
  *
  *     static int hello(void *arg)
  *     {
@@ -25,28 +25,26 @@ EDDY_BEGIN_DECLS
 
 struct eddy_task;
 
-/* The task that runs now; NULL on a plain thread and inside a completion function. */
+/* Get the running task. Return: NULL on a plain thread and inside a completion function. */
 EDDY_API struct eddy_task *eddy_task_self(void);
 
-/* The name that it was spawned with. */
+/* Get the name that a task was spawned with. */
 EDDY_API const char *eddy_task_name(const struct eddy_task *task);
 
-/* How many bytes of its stack have been used, to whole pages, by the task or by those that had the same
- * stack before it: pooled stacks keep their pages for a second. Asks the kernel. A task of this loop. */
+/* Measure how many bytes of a task's stack have been used, rounded up to pages, by it or by earlier
+ * tasks on the same stack: pooled stacks keep their pages for a second. Asks the kernel. The task
+ * must be of this loop. */
 EDDY_API size_t eddy_task_stack_used(const struct eddy_task *task);
 
-/* Let every other task that is ready run first. Suspends.
- * Return: 0, -ECANCELED. */
+/* Let every other ready task run first. Suspends. Return: 0; -ECANCELED. */
 EDDY_API int eddy_yield(void);
 
-/* Sleep for `duration_ns`. Suspends.
- * Return: 0, -ECANCELED. */
+/* Sleep for `duration_ns`. Suspends. Return: 0; -ECANCELED. */
 EDDY_API int eddy_sleep(uint64_t duration_ns);
 
-/* Call `fn(arg)` once, right before the current task next suspends, in place of what was asked before;
- * NULL takes it back. For work that is held back in the hope of more to come, and should not be when
- * the task waits for something else. `fn` runs when the task waits already: a call in it that has to suspend is a
- * broken contract. */
+/* Call `fn(arg)` once, right before the current task next suspends. Replaces an earlier request;
+ * NULL removes it. For work that is delayed to combine it with more, until the task waits for
+ * something else. A suspending call in `fn` is a programming error: aborts with file and line. */
 EDDY_API void eddy_task_before_suspend(void (*fn)(void *arg), void *arg);
 
 EDDY_END_DECLS

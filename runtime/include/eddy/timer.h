@@ -1,8 +1,8 @@
-/* eddy/timer.h: completion functions at a time. Most code wants eddy_sleep() or a scope's timeout.
+/* eddy/timer.h: call a function at a given time. Most code uses eddy_sleep() or a scope's timeout.
  *
- * A timer fires once at its own time. A timeout is one of many that share one duration, such as
- * the idle limit of ten thousand connections: arming and touching it cost a few stores.
- * All of it belongs to one loop's thread, and the memory to the caller.
+ * A timer fires once at its own time. A timeout is one of many that share a duration, such as the
+ * idle limit of ten thousand connections: arming and touching it cost a few stores. Both belong to
+ * one loop's thread, and their memory to the caller.
  */
 #ifndef EDDY_TIMER_H
 #define EDDY_TIMER_H
@@ -18,24 +18,24 @@ struct eddy_timer {
 	unsigned loop;                          /* private: on which it is armed */
 };
 
-/* Call `timer->fire` on the loop's stack at `at_ns`. The timer must be idle. */
+/* Call `timer->fire` at `at_ns`, on the loop's own stack. The timer must be idle. */
 EDDY_API void eddy_timer_arm(struct eddy_timer *timer, uint64_t at_ns, const char *where);
 
-/* Make the timer idle, whether it was armed or not. */
+/* Disarm the timer. Does nothing if it is idle. */
 EDDY_API void eddy_timer_disarm(struct eddy_timer *timer);
 
-/* Whether the timer is going to fire. */
+/* Check whether the timer is armed. */
 static inline bool eddy_timer_is_armed(const struct eddy_timer *timer)
 {
 	return timer->prev != NULL;
 }
 
-/* All timeouts of one duration. */
+/* A queue of all timeouts with one duration. */
 struct eddy_timeout_queue {
 	uint64_t duration_ns;
-	struct eddy_node timeouts; /* private: in the order in which they were queued */
+	struct eddy_node timeouts; /* private: in the order in which they were armed or touched */
 	struct eddy_timer timer;   /* private */
-	unsigned loop;             /* private: the loop that it belongs to; 0: none yet */
+	unsigned loop;             /* private: the owning loop; 0 before the first use */
 };
 
 struct eddy_timeout {
@@ -45,21 +45,21 @@ struct eddy_timeout {
 	void (*expire)(struct eddy_timeout *timeout);
 };
 
-/* Make a queue without timeouts; `duration_ns` is the time that each of them has. */
+/* Make an empty queue, whose timeouts expire after `duration_ns`. */
 EDDY_API void eddy_timeout_queue_init(struct eddy_timeout_queue *queue, uint64_t duration_ns);
 
-/* End the queue. No timeout is armed in it any more. */
+/* End a queue of timeouts. None may be armed in it any more. */
 EDDY_API void eddy_timeout_queue_deinit(struct eddy_timeout_queue *queue);
 
-/* Call `timeout->expire` on the loop's stack when the queue's duration has passed without a touch.
- * An armed timeout moves over from the queue it was in. */
+/* Call `timeout->expire` on the loop's own stack, when the queue's duration has passed without a
+ * touch. A timeout that is armed moves from its queue to this one. */
 EDDY_API void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout_queue *queue,
 			       const char *where);
 
-/* Make the timeout idle, whether it was armed or not. */
+/* Disarm the timeout. Does nothing if it is idle. */
 EDDY_API void eddy_timeout_disarm(struct eddy_timeout *timeout);
 
-/* Start the duration again: there was progress. An idle timeout stays idle. */
+/* Restart the duration of an armed timeout, after progress. Does nothing if it is idle. */
 EDDY_API void eddy_timeout_touch(struct eddy_timeout *timeout, const char *where);
 
 /* `where` is filled in: see eddy/base.h. */
