@@ -1,4 +1,4 @@
-/* eddy/chan.h: a channel hands items of one size from task to task of one loop, in order.
+/* eddy/chan.h: a channel (bounded queue) of items of one size, between tasks of one loop.
  *
  *     struct eddy_chan lines;
  *     struct line line;
@@ -11,12 +11,12 @@
  *             eddy_chan_send(&lines, &line);
  *     eddy_chan_close(&lines);
  *
- * Items are copied. A channel of capacity 0 holds none: a send waits until a receiver takes the item
- * from its hands. Senders are served in the order in which they came, and so are receivers. What has
- * been handed over counts, also when the task is cancelled before it runs: then the call returns 0,
- * and the next one -ECANCELED.
+ * Items are copied, and received in the order in which they were sent. A channel of capacity 0 has
+ * no buffer: a send waits until a receiver takes the item. Senders are served in the order in which
+ * they came, and so are receivers. If a task is cancelled after its item was transferred, the call
+ * returns 0 and the next one -ECANCELED.
  *
- * What never suspends may be called from completion functions of the same loop.
+ * Functions that never suspend may be called from completion functions of the same loop.
  */
 #ifndef EDDY_CHAN_H
 #define EDDY_CHAN_H
@@ -30,38 +30,38 @@ struct eddy_chan {
 	size_t capacity;            /* read-only */
 	size_t count;               /* read-only: items in the buffer */
 	bool closed;                /* read-only */
-	unsigned loop;              /* private: the loop that it belongs to; 0: none yet */
-	size_t first;               /* private: where in the buffer the oldest item is */
+	unsigned loop;              /* private: the owning loop; 0 before the first use */
+	size_t first;               /* private: index of the oldest item */
 	char *items;                /* private */
 	struct eddy_node senders;   /* private */
 	struct eddy_node receivers; /* private */
 };
 
-/* Make a channel whose buffer holds `capacity` items of `item_size` bytes; both may be 0.
- * Return: 0; -ENOMEM, never with capacity 0. */
+/* Make a channel that buffers `capacity` items of `item_size` bytes. Both may be 0. Return: 0;
+ * -ENOMEM, never with capacity 0. */
 EDDY_API int eddy_chan_init(struct eddy_chan *chan, size_t item_size, size_t capacity);
 
-/* Free the buffer. Nobody may be waiting any more. Items that are left in it are forgotten: if they
- * own something, take them out by eddy_chan_try_recv() first. */
+/* Free the buffer of a channel. No task may be waiting any more. Items in it are discarded: if they
+ * own something, receive them by eddy_chan_try_recv() first. */
 EDDY_API void eddy_chan_deinit(struct eddy_chan *chan);
 
-/* Send a copy of the item. Suspends while the buffer is full; without one, until a receiver takes it.
- * Return: 0; -EPIPE when the channel is closed, also while this waits, or -ECANCELED: in both cases
- * nobody has received the item and it is still the caller's. */
+/* Send a copy of `item`. Suspends while the buffer is full; without one, until a receiver takes it.
+ * Return: 0; -EPIPE if the channel is closed, also while this waits; -ECANCELED. On failure no task
+ * has received the item, and the caller still owns it. */
 EDDY_API int eddy_chan_send(struct eddy_chan *chan, const void *item, const char *where);
 
 /* Receive the oldest item. Suspends while there is none.
- * Return: 0; -EPIPE when the channel is closed and every item has been received; -ECANCELED. */
+ * Return: 0; -EPIPE if the channel is closed and every item has been received; -ECANCELED. */
 EDDY_API int eddy_chan_recv(struct eddy_chan *chan, void *ret_item, const char *where);
 
-/* Send if that needs no waiting. Never suspends. Return: 0, -EAGAIN, -EPIPE. */
+/* Send a copy of `item` if that needs no waiting. Never suspends. Return: 0; -EAGAIN; -EPIPE. */
 EDDY_API int eddy_chan_try_send(struct eddy_chan *chan, const void *item, const char *where);
 
-/* Receive if that needs no waiting. Never suspends. Return: 0, -EAGAIN, -EPIPE. */
+/* Receive the oldest item if there is one. Never suspends. Return: 0; -EAGAIN; -EPIPE. */
 EDDY_API int eddy_chan_try_recv(struct eddy_chan *chan, void *ret_item, const char *where);
 
-/* Close the channel: sends fail, those that wait as well; what is in the buffer can still be received.
- * Does nothing when it is closed. Never suspends. */
+/* Close the channel. Never suspends. Sends fail, waiting ones included; buffered items can still be
+ * received. Does nothing if it is closed. */
 EDDY_API void eddy_chan_close(struct eddy_chan *chan);
 
 /* `where` is filled in: see eddy/base.h. */

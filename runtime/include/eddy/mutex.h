@@ -1,4 +1,4 @@
-/* eddy/mutex.h: one task at a time, across calls that suspend.
+/* eddy/mutex.h: mutual exclusion between tasks of one loop, across calls that suspend.
  *
  *     r = eddy_mutex_lock(&mutex);
  *     if (r < 0)
@@ -6,9 +6,10 @@
  *     …calls that suspend…
  *     eddy_mutex_unlock(&mutex);
  *
- * Tasks of one loop never run at once: a mutex is needed only where one suspends in the middle of
- * what others must not see. It is handed over in the order in which it was asked for; whoever got it
- * has it, also when cancelled before it runs. A mutex that nobody holds or waits for may be forgotten.
+ * Tasks of one loop never run at once: a mutex is needed only where a task suspends in the middle
+ * of a change that others must not see. It is handed over in the order of the requests. A task that
+ * is cancelled after it was given the mutex holds it. There is no deinit: free the memory when no
+ * task holds the mutex or waits for it.
  */
 #ifndef EDDY_MUTEX_H
 #define EDDY_MUTEX_H
@@ -20,23 +21,25 @@ EDDY_BEGIN_DECLS
 struct eddy_task;
 
 struct eddy_mutex {
-	struct eddy_task *holder; /* read-only; NULL when nobody has it */
+	struct eddy_task *holder; /* read-only; NULL if unlocked */
 	struct eddy_node waiters; /* private */
-	unsigned loop;            /* private: the loop that it belongs to; 0: none yet */
+	unsigned loop;            /* private: the owning loop; 0 before the first use */
 };
 
-/* Make a mutex that nobody holds. */
+/* Make an unlocked mutex. */
 EDDY_API void eddy_mutex_init(struct eddy_mutex *mutex);
 
-/* Take the mutex. Suspends while another task has it. The holder must not call this: a broken contract.
- * Return: 0; -ECANCELED: the mutex is not the caller's. */
+/* Lock the mutex. Suspends while another task holds it. Locking it twice is a programming error:
+ * aborts with file and line.
+ * Return: 0; -ECANCELED, and the caller does not hold it. */
 EDDY_API int eddy_mutex_lock(struct eddy_mutex *mutex, const char *where);
 
-/* Take the mutex if nobody has it, also in a cancelled scope. The holder must not call this: it panics instead of
- * returning -EBUSY. Never suspends. Return: 0, -EBUSY. */
+/* Lock the mutex if it is unlocked, also in a cancelled scope. Never suspends. Locking it twice is
+ * a programming error. Return: 0; -EBUSY if another task holds it. */
 EDDY_API int eddy_mutex_try_lock(struct eddy_mutex *mutex, const char *where);
 
-/* Hand the mutex to the task that has waited longest. Only its holder may. Never suspends. */
+/* Unlock the mutex, which goes to the task that has waited longest. Never suspends. Only the
+ * holder may call it. */
 EDDY_API void eddy_mutex_unlock(struct eddy_mutex *mutex);
 
 /* `where` is filled in: see eddy/base.h. */

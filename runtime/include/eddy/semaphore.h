@@ -1,4 +1,4 @@
-/* eddy/semaphore.h: a number of permits that tasks of one loop share: at most so many at once.
+/* eddy/semaphore.h: a counting semaphore: tasks of one loop share a number of permits.
  *
  *     r = eddy_semaphore_acquire(&connections, 1);
  *     if (r < 0)
@@ -6,8 +6,8 @@
  *     …
  *     eddy_semaphore_release(&connections, 1);
  *
- * First come, first served: who wants many is not overtaken by those who want few. What has been handed
- * over counts, also when the task is cancelled before it runs.
+ * First come, first served: a request for many permits is not overtaken by smaller ones. A task
+ * that is cancelled after it was given permits holds them.
  */
 #ifndef EDDY_SEMAPHORE_H
 #define EDDY_SEMAPHORE_H
@@ -17,24 +17,24 @@
 EDDY_BEGIN_DECLS
 
 struct eddy_semaphore {
-	size_t count;             /* read-only: permits that nobody has */
+	size_t count;             /* read-only: free permits */
 	struct eddy_node waiters; /* private */
-	unsigned loop;            /* private: the loop that it belongs to; 0: none yet */
+	unsigned loop;            /* private: the owning loop; 0 before the first use */
 };
 
-/* Make a semaphore with `count` permits. */
+/* Make a semaphore with `count` free permits. */
 EDDY_API void eddy_semaphore_init(struct eddy_semaphore *semaphore, size_t count);
 
-/* Take `n` permits, all at once. Suspends while there are fewer, or others wait.
- * Return: 0; -ECANCELED: none has been taken. */
+/* Acquire `n` permits, all at once. Suspends while fewer are free, or others wait.
+ * Return: 0; -ECANCELED, and none has been acquired. */
 EDDY_API int eddy_semaphore_acquire(struct eddy_semaphore *semaphore, size_t n, const char *where);
 
-/* Take `n` permits if that needs no waiting. Never suspends. Return: 0, -EAGAIN. */
+/* Acquire `n` permits without waiting. Never suspends. Return: 0; -EAGAIN if it would wait. */
 EDDY_API int eddy_semaphore_try_acquire(struct eddy_semaphore *semaphore, size_t n,
 					const char *where);
 
-/* Put `n` permits there, whether they were taken before or are new. Never suspends; may be called
- * from completion functions of the same loop. */
+/* Release `n` permits, acquired before or new. Never suspends; may be called from completion
+ * functions of the same loop. */
 EDDY_API void eddy_semaphore_release(struct eddy_semaphore *semaphore, size_t n, const char *where);
 
 /* `where` is filled in: see eddy/base.h. */
