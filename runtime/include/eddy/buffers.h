@@ -1,8 +1,7 @@
-/* eddy/buffers.h: receive buffers that the kernel picks from when bytes arrive.
+/* eddy/buffers.h: receive buffers that the kernel picks as bytes arrive.
  *
- * Ten thousand connections that wait for bytes need no buffer each: an op that is armed with
- * eddy_buffers_prep_recv() gets one of the group's at the moment of its completion, and whoever was
- * told gives it back.
+ * Idle connections need no buffer each: an op prepared by eddy_buffers_prep_recv() gets a buffer of
+ * the group when it completes, and its completion function gives the buffer back.
  *
  *     static void received(struct eddy_op *op, int result, unsigned flags)
  *     {
@@ -11,10 +10,10 @@
  *             eddy_buffers_give_back(&group, flags);
  *     }
  *
- * A completion may have a buffer whatever its result is, also when the op was cancelled: give back by
- * its flags, always. Each loop has a group of its own, which http uses: NULL means that one; its buffers
- * must be given back from inside the completion function, the bytes copied out, since one that were kept
- * would starve the connections that keep none. Tasks that read a stream want eddy/receiver.h.
+ * A completion may have a buffer whatever its result, also if the op was cancelled: always give it
+ * back by its flags. NULL means the loop's own group, which http uses. Copy bytes out of it and
+ * give its buffers back inside the completion function: a buffer that is kept starves connections
+ * that keep none. Tasks that read a stream use eddy/receiver.h.
  */
 #ifndef EDDY_BUFFERS_H
 #define EDDY_BUFFERS_H
@@ -27,11 +26,11 @@ struct io_uring_buf_ring;
 struct io_uring_sqe;
 
 struct eddy_buffers_options {
-	unsigned count; /* of buffers, rounded up to a power of two; default 128; at most 32,768 */
-	size_t size;    /* of each, in bytes; default 8 KiB; at most 1 GiB */
+	unsigned count; /* buffers, rounded up to a power of two; default 128, at most 32,768 */
+	size_t size;    /* bytes of each; default 8 KiB, at most 1 GiB */
 };
 
-/* Private: a group, of one loop. */
+/* Private fields. A group of buffers of one loop. */
 struct eddy_buffers {
 	struct io_uring_buf_ring *ring;
 	char *own; /* own[i * size] is buffer i */
@@ -43,49 +42,52 @@ struct eddy_buffers {
 	unsigned loop;
 };
 
-/* Make the loop's own group unless it is there already. Return: 0, -ENOMEM, -EINVAL. */
+/* Make the loop's own group of buffers, which NULL means, unless it exists. Return: 0;
+ * -ENOMEM; -EINVAL. */
 EDDY_API int eddy_buffers_prepare(void);
 
-/* Make a group of this loop. Return: 0, -ENOMEM, -EINVAL for options out of their limits. */
+/* Make a group of buffers for this loop. Return: 0; -ENOMEM; -EINVAL beyond the limits. */
 EDDY_API int eddy_buffers_open(struct eddy_buffers *buffers,
 			       const struct eddy_buffers_options *options);
 
-/* End the group. No op uses it any more, and no bytes in its buffers are looked at. */
+/* Free a group of buffers. No op may use it any more, and pointers into its buffers become
+ * invalid. */
 EDDY_API void eddy_buffers_close(struct eddy_buffers *buffers);
 
-/* Fill `sqe` for one receive from `fd` into a buffer of the group. The completion's result is
- * the number of bytes, 0 at the end of the stream, -ENOBUFS when the group was empty, or -errno. */
+/* Fill `sqe` with one receive from `fd` into a buffer of the group. The result of the completion is
+ * the number of bytes, 0 at the end of the stream, -ENOBUFS if the group was empty, or -errno. */
 EDDY_API void eddy_buffers_prep_recv(struct eddy_buffers *buffers, struct io_uring_sqe *sqe, int fd,
 				     const char *where);
 
-/* Fill `sqe` for receives from `fd` until some `limit` bytes have come: of the last receive up to a buffer's size less one more,
- * so that it is known how much there may be of it before anybody looks. Kernels before 6.17 receive once:
- * the first completion may be the last. */
+/* Fill `sqe` with a multishot receive from `fd` that ends after about `limit` bytes. The last
+ * receive may exceed the limit by up to a buffer's size less one byte, so the total is bounded
+ * before any completion is handled. Before Linux 6.17 it receives once: the first completion
+ * may be the last. */
 EDDY_API void eddy_buffers_prep_recv_some(struct eddy_buffers *buffers, struct io_uring_sqe *sqe,
 					  int fd, uint32_t limit, const char *where);
 
-/* The buffer that a completion with these `flags` came with; NULL when it came with none. */
+/* Get the buffer of a completion by its `flags`. Return: NULL if it has none. */
 EDDY_API void *eddy_buffers_of(struct eddy_buffers *buffers, unsigned flags);
 
-/* Give the buffer of that completion back, if there was one. */
+/* Give the buffer of the completion with these `flags`, if it has one, back to the group. */
 EDDY_API void eddy_buffers_give_back(struct eddy_buffers *buffers, unsigned flags,
 				     const char *where);
 
-/* Who got -ENOBUFS, and how to tell that a buffer has come back. Private but for `fn`. */
+/* A receive that got -ENOBUFS and waits for a buffer. Private but for `fn`. */
 struct eddy_buffers_waiter {
 	struct eddy_node node;
 	void (*fn)(struct eddy_buffers_waiter *waiter);
 };
 
-/* Call `waiter->fn` once, as soon as a buffer is given back: after those who wait for longer, or before them
- * where the kernel completes the last first (6.1), so that they are served in that order; and after 10 ms
- * anyway, since the last one may have come back before the completion was looked at. It arms its receive
- * again, which may end with -ENOBUFS again; with IORING_RECVSEND_POLL_FIRST in `sqe->ioprio` it contends
- * for a buffer only when there are bytes. */
+/* Call `waiter->fn` once, when a buffer is given back, or after 10 ms. `fn` arms its receive again,
+ * which may end with -ENOBUFS again; with IORING_RECVSEND_POLL_FIRST in `sqe->ioprio` it takes a
+ * buffer only when there are bytes. Waiters are called in the order that makes the kernel serve the
+ * oldest first: in reverse where it completes the last one first (Linux 6.1). The 10 ms are needed
+ * because the last buffer may have been given back before the completion was handled. */
 EDDY_API void eddy_buffers_wait(struct eddy_buffers *buffers, struct eddy_buffers_waiter *waiter,
 				const char *where);
 
-/* Take the waiter out, whether it waits or not. */
+/* Remove the waiter from its group. Does nothing if it does not wait. */
 EDDY_API void eddy_buffers_forget(struct eddy_buffers_waiter *waiter);
 
 /* `where` is filled in: see eddy/base.h. */

@@ -1,12 +1,12 @@
-/* eddy/file.h: the system calls on paths and files, as calls that suspend the task and not the thread.
- * Reading and writing is in eddy/io.h.
+/* eddy/file.h: system calls on paths and files, which suspend the task and not the thread.
+ * eddy/io.h reads and writes.
  *
  *     fd = eddy_openat(AT_FDCWD, "notes", O_RDONLY, 0);
  *     r = eddy_read(fd, buf, sizeof(buf), 0);
  *     eddy_close(fd);
  *
- * What stands at the head of eddy/io.h holds for each of them. A file system is not to be hurried:
- * what one of the kernel's workers has begun on a disk is awaited also when it is cancelled.
+ * The rules at the head of eddy/io.h apply. Cancellation does not interrupt a file system: a call
+ * that a kernel worker has begun is awaited.
  */
 #ifndef EDDY_FILE_H
 #define EDDY_FILE_H
@@ -22,40 +22,44 @@ struct statx;
 
 /* --- paths */
 
-/* openat2(2); O_CLOEXEC is added. Suspends, unless every part of the path is cached: then it is opened
- * at once. A FIFO is opened without waiting for its other end, as with O_NONBLOCK; the descriptor has the flags that
- * were asked for. Return: a descriptor, -ENXIO for a FIFO that nobody reads, -errno. */
+/* Open a file by openat2(2), with O_CLOEXEC added. Suspends unless every part of the path is
+ * cached. A FIFO is opened without waiting for its other end, as with O_NONBLOCK; the descriptor
+ * has the flags that were asked for. Return: a descriptor; -ENXIO if it is a FIFO, opened for
+ * writing, without a reader; -errno. */
 EDDY_API int eddy_openat2(int dir, const char *path, const struct open_how *how);
 
-/* openat(2), in the same way. Suspends as that does. `mode` matters with O_CREAT and O_TMPFILE only. */
+/* Open a file by openat(2), with O_CLOEXEC added. Suspends as eddy_openat2() does. `mode` is used
+ * with O_CREAT and O_TMPFILE only. */
 EDDY_API int eddy_openat(int dir, const char *path, int flags, mode_t mode);
 
-/* statx(2). Suspends; fstat(2) on an open descriptor is quicker where it is local. */
+/* Get the status of a file by statx(2). Suspends. On an open local file fstat(2) is faster. */
 EDDY_API int eddy_statx(int dir, const char *path, int flags, unsigned mask,
 			struct statx *ret_statx);
 
-/* renameat2(2), linkat(2), unlinkat(2), mkdirat(2). Suspend. */
+/* Call renameat2(2), linkat(2), unlinkat(2) or mkdirat(2). Suspend. */
 EDDY_API int eddy_renameat(int from_dir, const char *from, int to_dir, const char *to,
 			   unsigned flags);
 EDDY_API int eddy_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags);
 EDDY_API int eddy_unlinkat(int dir, const char *path, int flags);
 EDDY_API int eddy_mkdirat(int dir, const char *path, mode_t mode);
 
-/* Read all of a small regular file, of at most `max` bytes; anything else is refused, and not waited for. A NUL
- * stands behind it, which does not count. Blocks: it is for the start, and for eddy_offload().
- * Return: its length, and bytes to be freed; -EISDIR when it is no regular file, -EFBIG when it has more,
- * -ENOMEM, those of open(2) and read(2). */
+/* Read a small regular file of at most `max` bytes. Blocks: call it at startup or in
+ * eddy_offload(). Other kinds of file are rejected without waiting for them. A NUL follows the
+ * bytes and is not counted.
+ * Return: the length, and bytes to be freed; -EISDIR if it is no regular file; -EFBIG if it is
+ * larger; -ENOMEM; those of open(2) and read(2). */
 EDDY_API ssize_t eddy_file_load(const char *path, size_t max, char **ret_bytes);
 
 /* --- open files */
 
-/* fsync(2), or fdatasync(2) with `data_only`. Suspends. */
+/* Write a file's changes to disk by fsync(2), or by fdatasync(2) if `data_only`. Suspends. */
 EDDY_API int eddy_fsync(int fd, bool data_only);
 
-/* fallocate(2). Suspends. */
+/* Allocate or free space of a file by fallocate(2). Suspends. */
 EDDY_API int eddy_fallocate(int fd, int mode, uint64_t offset, uint64_t len);
 
-/* ftruncate(2). Suspends; before Linux 6.9 a thread of the offload pool does it, and is awaited. */
+/* Set the length of a file by ftruncate(2). Suspends. Before Linux 6.9 the offload pool makes the
+ * call, which is awaited even if cancelled. */
 EDDY_API int eddy_ftruncate(int fd, uint64_t len);
 
 EDDY_END_DECLS

@@ -1,22 +1,24 @@
-/* eddy/sandbox.h: a process that gives up, for good, what it does not need: files outside of a few folders, other programs,
- * sockets of its own, what only root may do.
+/* eddy/sandbox.h: a sandbox in which a process irrevocably gives up files outside of some folders,
+ * other programs, new sockets and root's privileges.
  *
  *     static const char *const folders[] = { "/srv/files", NULL };
  *
  *     r = eddy_sandbox_enter(&(struct eddy_sandbox_options){ .readable = folders });
  *
- * Injected code can reach only that folder. Three kernel mechanisms enforce this, since none of them covers everything:
- * - Landlock decides about files, TCP ports, abstract unix sockets and signals, for system calls and for operations of a
- *   ring alike.
- * - A seccomp filter refuses system calls: with EPERM what a library may try (execve, fork, socket, chmod by path, another
- *   io_uring), and by killing the process what no server calls (ptrace, mount, unshare, bpf, kexec_load, …).
- * - Operations of a ring are no system calls, so the rings refuse for themselves what Landlock has no right for
- *   (struct eddy_loop_options, .confined).
+ * Injected code can reach only that folder. Three kernel mechanisms enforce this, since none of
+ * them covers everything:
+ *    - Landlock checks access to files, TCP ports, abstract unix sockets and signals, by system
+ *      calls and by operations of a ring alike.
+ *    - A seccomp filter rejects system calls: with EPERM those that a library may try (execve,
+ *      fork, socket, chmod by path, another io_uring), by killing the process those that no server
+ *      makes (ptrace, mount, unshare, bpf, kexec_load, …).
+ *    - The rings reject operations that Landlock has no right for, since they are not system calls
+ *      (struct eddy_loop_options, .confined).
  *
- * Descriptors that are open stay usable, but a folder's leads to no file outside. Names, sizes and dates of files elsewhere can
- * still be asked for, by stat(2) and its kin: Landlock has no right for it.
+ * Open descriptors stay usable, but a folder's leads to no file outside. Names, sizes and dates of
+ * other files can still be read, by stat(2) and similar calls: Landlock has no right for them.
  *
- * Programs of HTTP call eddy_app_sandbox() instead (eddy/app_sandbox.h), which knows when.
+ * HTTP programs call eddy_app_sandbox() (eddy/app_sandbox.h) instead, at the right time.
  */
 #ifndef EDDY_SANDBOX_H
 #define EDDY_SANDBOX_H
@@ -25,36 +27,39 @@
 
 EDDY_BEGIN_DECLS
 
-/* Every field: zero means its default. */
+/* A zero field takes its default. */
 struct eddy_sandbox_options {
-	/* Files, and folders with all below them, that may be read; ends with NULL; default: none. Paths are
-	 * resolved when the sandbox is entered: a file that replaces another under its name is not among them, so
-	 * name its folder. */
+	/* Files, and folders with all below them, that may be read; ends with NULL; default none.
+	 * Paths are resolved when the sandbox is entered: a file that later replaces one of them
+	 * can't be read, so name its folder. */
 	const char *const *readable;
-	/* Files, and folders with all below them, that may be read and changed: files and folders are made, renamed and
-	 * removed there, but no links, devices and sockets; ends with NULL; default: none. */
+	/* Files, and folders with all below them, that may be read and changed; ends with NULL;
+	 * default none. Files and folders can be made, renamed and removed there; links, devices
+	 * and sockets can't be made. */
 	const char *const *writable;
-	/* Connect to other machines by TCP and UDP, and resolve their names; default: no socket can be made, and none
-	 * connected by a call. Unix sockets can't in either case. Before Linux 6.7 the ring can connect a socket that is
-	 * there elsewhere, and later ones by a send with MSG_FASTOPEN. */
+	/* Allow connections to other machines by TCP and UDP, and name resolution. Default: a
+	 * system call can neither make nor connect a socket. Unix sockets are never allowed. Before
+	 * Linux 6.7 the ring can connect an existing socket to another address; later, a send with
+	 * MSG_FASTOPEN can. */
 	bool connects;
 };
 
-/* Enter the sandbox, with every thread of the process; NULL is all defaults. There is no way out of it. To be called when
- * all loops and listening sockets are there, and before the first byte of a client is read: a kernel worker that a ring has
- * by then would stay outside.
+/* Enter the sandbox with every thread of the process, irrevocably. NULL takes all defaults. Call it
+ * when all loops and listening sockets exist, and before the first byte of a client is read: a
+ * kernel worker that a ring has by then would stay outside.
  *
- * Beyond the options these can be used: /dev/null, /dev/random, /dev/urandom and /proc/self. A core file is written
- * where core_pattern names a program, else only into a folder that is writable. eddy_process_start() returns -EPERM.
- * Where the kernel has no Landlock, or lets nobody use it, an INFO record of target "eddy::sandbox" says so, and the rest
- * applies. Entered once more, the process may do what both allow.
+ * Always usable are /dev/null, /dev/random, /dev/urandom and /proc/self. A core file is written if
+ * core_pattern names a program, else only into a writable folder. eddy_process_start() returns
+ * -EPERM. If the kernel has no Landlock, or does not allow it, an INFO record of target
+ * "eddy::sandbox" says so, and the rest applies. Entered again, the process may do what both allow.
  *
- * Return: 0; -errno, with an ERROR record that says why, after which the process may be in it in part and is best ended:
- * -ENOENT and the like of a path in the options, and of /proc; -EPERM when a loop was made without .confined; -EBUSY when a ring has
- * workers already; -ETIMEDOUT when a thread takes no signal. */
+ * Return: 0; -errno, with an ERROR record that gives the reason. The process may then be partly in
+ * the sandbox, and should end. -ENOENT and similar concern a path in the options, or /proc; -EPERM
+ * a loop made without .confined; -EBUSY a ring that has workers already; -ETIMEDOUT a thread that
+ * takes no signal. */
 EDDY_API int eddy_sandbox_enter(const struct eddy_sandbox_options *options);
 
-/* Whether the process is in a sandbox. Any thread. */
+/* Check whether the process is in a sandbox. Any thread may call it. */
 EDDY_API bool eddy_sandbox_is_entered(void);
 
 EDDY_END_DECLS

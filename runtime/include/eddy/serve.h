@@ -1,4 +1,4 @@
-/* eddy/serve.h: a task for each connection that comes.
+/* eddy/serve.h: a server loop: run a task for each connection.
  *
  *     static int echo(int fd, void *arg)
  *     {
@@ -10,8 +10,9 @@
  *             r = eddy_serve(&listeners, NULL, echo, NULL);
  *     eddy_listeners_close(&listeners);
  *
- * It is the loop of eddy_acceptor_next() and eddy_scope_spawn() that every server has, with what is easily
- * forgotten in it: every address of a name, a limit, a process that has no descriptor left.
+ * It is the loop of eddy_acceptor_next() and eddy_scope_spawn() that every server has, with the
+ * details that are easily forgotten: every address of a name, a connection limit, and a process
+ * without free descriptors.
  */
 #ifndef EDDY_SERVE_H
 #define EDDY_SERVE_H
@@ -20,22 +21,22 @@
 
 EDDY_BEGIN_DECLS
 
-/* Serve one connection, in a task of its own. Its failure concerns nobody else. `fd` is closed when this
- * has returned; `arg` is what eddy_serve() got. */
+/* Serve one connection, in a task of its own. Its failure affects no other. `fd` is closed when
+ * this has returned; `arg` is that of eddy_serve(). */
 typedef int eddy_serve_fn(int fd, void *arg);
 
 struct eddy_serve_options {
 	const char *name; /* of the tasks; default "connection"; borrowed */
-	/* Served at a time; default 10,000. Of the others some tens for each address are accepted and wait,
-	 * and the rest is in the backlog. */
+	/* Connections served at a time; default 10,000. Beyond it, some tens for each address are
+	 * accepted and wait; the rest stays in the backlog. */
 	size_t connections_max;
 };
 
-/* Accept connections and run `fn(fd, arg)` as a task for each, until the current scope is cancelled: so
- * are those tasks then, and they are awaited. Without a free descriptor or memory it waits until one is
- * closed, or 100 ms, and goes on. Suspends.
- * Return: -ECANCELED; -EINVAL, -ENOTSOCK, -EBADF, -EOPNOTSUPP for what does not listen; -ENOMEM when not
- * even one task can be had for each listener. */
+/* Accept connections and run `fn(fd, arg)` as a task for each, until the current scope is
+ * cancelled. Suspends. The tasks are then cancelled and awaited. Without a free descriptor or
+ * memory, accepting resumes when a descriptor is closed, or after 100 ms.
+ * Return: -ECANCELED; -EINVAL, -ENOTSOCK, -EBADF or -EOPNOTSUPP if a socket does not listen;
+ * -ENOMEM if not even one task for each listener can be started. */
 EDDY_API int eddy_serve(const struct eddy_listeners *listeners,
 			const struct eddy_serve_options *options, eddy_serve_fn *fn, void *arg);
 
