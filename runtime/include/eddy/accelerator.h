@@ -1,14 +1,15 @@
-/* eddy/accelerator.h: ciphers and keys of wolfSSL, done by libcrypto, which uses the processor's instructions for them.
+/* eddy/accelerator.h: run wolfSSL's ciphers and keys in libcrypto, which uses the processor's
+ * instructions for them.
  *
  *     wolfSSL_CTX_SetDevId(context, eddy_accelerator_id());
  *
- * A device of wolfSSL's ("crypto callback"). It seals and opens records of AES-GCM, does RSA and ECDSA with private keys and
- * ECDH on P-256, P-384 and P-521, and draws random numbers by getrandom(2). wolfSSL does the rest itself: other suites, keys of
- * other kinds.
+ * This is a wolfSSL device ("crypto callback"). It seals and opens AES-GCM records, runs RSA and
+ * ECDSA with private keys and ECDH on P-256, P-384 and P-521, and draws random numbers by
+ * getrandom(2). wolfSSL handles all other cipher suites and keys itself.
  *
- * A key's schedule takes longer to make than a record of some hundred bytes takes to seal, so it is kept for the next record: a thread
- * has 64 of them. A thread that has many connections says which one it works for: then the keys of one that has ended
- * can be wiped.
+ * Making a key's schedule takes longer than sealing a record of some hundred bytes, so a thread
+ * keeps 64 of them. A thread with many connections says which one it works for, so that the keys of
+ * a connection that has ended can be wiped.
  */
 #ifndef EDDY_ACCELERATOR_H
 #define EDDY_ACCELERATOR_H
@@ -17,33 +18,37 @@
 
 EDDY_BEGIN_DECLS
 
-/* The schedules of a connection's keys, for sealing and for opening; zero them before the first use. They are of the thread that
- * used them first: another thread must not. */
+/* Key schedules of a connection, for sealing and for opening. Zero them before the first use. Only
+ * the thread that used them first may use them. */
 struct eddy_schedules {
 	struct eddyi_schedule *of[2]; /* private */
 };
 
-/* The device's number for wolfSSL_CTX_SetDevId() and calls like wc_InitRsaKey_ex(), after wolfSSL_Init(). Any thread.
- * Return: the number; -2 (INVALID_DEVID), which means none, where libcrypto or wolfSSL lacks what it takes. */
+/* Get the device's number for wolfSSL_CTX_SetDevId() and calls like wc_InitRsaKey_ex(), after
+ * wolfSSL_Init(). Any thread may call it.
+ * Return: the number; -2 (INVALID_DEVID: no device) if libcrypto or wolfSSL lacks what it needs. */
 EDDY_API int eddy_accelerator_id(void);
 
 struct wc_CryptoInfo;
 
-/* Do what wolfSSL asks of a device, for another device that passes the request on, and is the one that is registered.
- * Return: as a device's function: 0; CRYPTOCB_UNAVAILABLE, wolfSSL is to do it itself; an error of wolfSSL's. */
+/* Handle a request to a wolfSSL device, for a registered device of the program that passes it on.
+ * Return: 0; CRYPTOCB_UNAVAILABLE if wolfSSL is to handle it itself; an error of wolfSSL. */
 EDDY_API int eddy_accelerator_answer(struct wc_CryptoInfo *info);
 
-/* Name libcrypto and its version, such as "OpenSSL 3.0.19". Return: a static text; NULL where there is no device. */
+/* Get the name and version of libcrypto, such as "OpenSSL 3.0.19". Return: static memory; NULL if
+ * there is no device. */
 EDDY_API const char *eddy_accelerator_name(void);
 
-/* From now on this thread's calls of wolfSSL are for the connection that has these; NULL: for none, and each
- * record has its schedule made and wiped. Never suspends. */
+/* Select the connection that this thread's wolfSSL calls are for; NULL: none, and each record has
+ * its schedule made and wiped. Never suspends. */
 EDDY_API void eddy_accelerator_enter(struct eddy_schedules *schedules);
 
-/* Wipe the schedules of a connection, on its thread. It may go on: they are made again. Never suspends. */
+/* Wipe the schedules of a connection, on its thread. They are made again if it goes on.
+ * Never suspends. */
 EDDY_API void eddy_accelerator_forget(struct eddy_schedules *schedules);
 
-/* Wipe the private keys that are kept: one of them has been replaced. Those that are in use are made again. Any thread. */
+/* Wipe the private keys that are kept, after one has been replaced. Keys in use are made again. Any
+ * thread may call it. */
 EDDY_API void eddy_accelerator_forget_keys(void);
 
 EDDY_END_DECLS

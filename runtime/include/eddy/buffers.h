@@ -13,7 +13,7 @@
  * A completion may have a buffer whatever its result, also if the op was cancelled: always give it
  * back by its flags. NULL means the loop's own group, which http uses. Copy bytes out of it and
  * give its buffers back inside the completion function: a buffer that is kept starves connections
- * that keep none. Tasks that read a stream use eddy/receiver.h.
+ * that keep none.
  */
 #ifndef EDDY_BUFFERS_H
 #define EDDY_BUFFERS_H

@@ -1,4 +1,4 @@
-/* eddy/dump.h: what every task is doing, as a picture for people.
+/* eddy/dump.h: write what every task is waiting for, as a tree of scopes and tasks.
  *
  *     eddy_dump_all(STDERR_FILENO);
  *
@@ -8,9 +8,9 @@
  *           ├─ #2 "reader" (echo.c:14), stack 4 KiB: recv on 7 (tcp 127.0.0.1:80 with 127.0.0.1:4012), for 12 ms
  *           └─ #3 "ticker" (echo.c:15), stack 4 KiB: sleep, for 2 ms
  *
- * Below a task stand the scopes that it has begun, and in each the tasks that the scope owns. A dump
- * allocates nothing; of very wide or very deep trees it shows a part and says so. It is text for
- * eyes: its form is not fixed.
+ * Below a task are the scopes that it has begun, and below a scope the tasks that it owns. A dump
+ * allocates no memory. Very wide or deep trees are cut, and the dump says so. The text is for
+ * people; its format may change.
  */
 #ifndef EDDY_DUMP_H
 #define EDDY_DUMP_H
@@ -20,15 +20,14 @@
 EDDY_BEGIN_DECLS
 
 /* Write the tree of this thread's loop, its ops without a task and its counters to `fd`. Never
- * suspends; blocks while `fd` takes no bytes, but gives up a non-blocking one after a second.
- * Return: 0; -errno of a write, the rest is dropped. */
+ * suspends. Blocks while `fd` accepts no bytes; gives up a non-blocking one after a second.
+ * Return: 0; -errno of a failed write, after which the rest is dropped. */
 EDDY_API int eddy_dump(int fd);
 
-/* Write what eddy_dump() does for every loop of the process, one after the other. The others are asked
- * by message to write themselves; one that does not answer within 100 ms is named with the task that
- * holds it. Blocks for that long, and never for more than a second altogether; never suspends. Any
- * thread.
- * Return: 0; -errno of a write. */
+/* Write the dumps of all loops of the process, one after the other. Any thread may call it. Never
+ * suspends. Other loops are asked by message to write their own; a loop that does not answer within
+ * 100 ms is named with the task that holds it. Blocks for that long, at most a second altogether.
+ * Return: 0; -errno of a failed write. */
 EDDY_API int eddy_dump_all(int fd);
 
 EDDY_END_DECLS

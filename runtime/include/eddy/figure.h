@@ -1,4 +1,4 @@
-/* eddy/figure.h: what a layer counts, offered to whoever shows it.
+/* eddy/figure.h: counters of a layer, registered for export as metrics.
  *
  *     static struct eddy_figure sold = {
  *             .name = "eddy_shop_sold_total",
@@ -9,8 +9,9 @@
  *     …
  *     eddy_figure_add(&sold, 1);
  *
- * Layers do not know one another: one that counts offers its figures here, and eddy's metrics show all that were
- * offered (docs/metrics.md). A program's own are metrics: eddy/metric.h of trace.
+ * Layers do not know one another: a layer registers its counters here, and eddy's metrics export
+ * them all (docs/metrics.md). Programs use metrics instead: eddy/metric.h of trace. Any thread may
+ * call these functions; none suspends.
  */
 #ifndef EDDY_FIGURE_H
 #define EDDY_FIGURE_H
@@ -19,29 +20,31 @@
 
 EDDY_BEGIN_DECLS
 
-/* One that only goes up; static, zero beyond what is named. Several of a name differ in the value of their label. */
+/* A counter. Define it static, with the fields below `value` zero. Counters of the same name differ
+ * in the value of their label. */
 struct eddy_figure {
-	const char *name;          /* of a metric: "eddy_…_total" */
-	const char *help;          /* a sentence, the same for all of a name */
+	const char *name;          /* name of the metric: "eddy_…_total" */
+	const char *help;          /* one sentence, the same for all counters of a name */
 	const char *label, *value; /* NULL: none */
 
-	/* eddy's own: */
+	/* Private from here on. */
 	uint64_t count;
 	struct eddy_figure *next;
 	int is_offered;
 };
 
-/* Offer figures, which stay until the process ends; those that are there already stay as they are. Any thread. */
+/* Register counters for export. They must exist until the process ends. Counters that are
+ * registered already stay as they are. */
 EDDY_API void eddy_figure_offer(struct eddy_figure *figures, size_t count);
 
-/* Count, offered or not. Any thread, never suspends. */
+/* Add to a counter, registered or not. */
 EDDY_API void eddy_figure_add(struct eddy_figure *figure, uint64_t by);
 
-/* Read what was counted so far. Any thread, never suspends. */
+/* Read a counter. */
 EDDY_API uint64_t eddy_figure_read(const struct eddy_figure *figure);
 
-/* Go through those that are offered, the last one first. Return: the one behind `figure`; the first for NULL; NULL
- * behind the last. */
+/* Iterate over the registered counters, from the last registered to the first. Return: the counter
+ * after `figure`, or the first one if it is NULL; NULL at the end. */
 EDDY_API const struct eddy_figure *eddy_figure_next(const struct eddy_figure *figure);
 
 EDDY_END_DECLS

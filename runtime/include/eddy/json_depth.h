@@ -1,5 +1,4 @@
-/* eddy/json_depth.h: how deep a JSON text goes and how many values it has, known before a parser that recurses and
- * allocates is given it. */
+/* eddy/json_depth.h: how deep and how large a JSON text is, to check before it is parsed. */
 #ifndef EDDY_JSON_DEPTH_H
 #define EDDY_JSON_DEPTH_H
 
@@ -7,9 +6,11 @@
 
 EDDY_BEGIN_DECLS
 
-/* Count how deep arrays and objects stand in one another: 0 without any. `*ret_values`, which may be NULL, is the
- * number of values: arrays, objects and whatever they hold; names of members are none. Of a text that is no JSON,
- * neither is less than what a parser makes that stops at the first mistake. Never suspends. */
+/* Count how deep arrays and objects are nested in a JSON text. Never suspends. `*ret_values`,
+ * which may be NULL, is the number of values: arrays, objects and everything in them, without
+ * member names. Check both before a parser recurses and allocates: also for invalid JSON, neither
+ * is below what a parser that stops at the first error builds. Return: the depth; 0 without
+ * arrays and objects. */
 EDDY_API unsigned eddy_json_depth(struct eddy_str text, size_t *ret_values);
 
 EDDY_END_DECLS

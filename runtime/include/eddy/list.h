@@ -1,6 +1,5 @@
-/* eddy/list.h: an intrusive list: circular, doubly linked, the head a node like the others. A node that
- * is in no list has next == NULL. Nothing here allocates or fails.
- */
+/* eddy/list.h: an intrusive list: circular, doubly linked, and its head is a node like the others.
+ * A node that is in no list has next == NULL. No function allocates memory or fails. */
 #ifndef EDDY_LIST_H
 #define EDDY_LIST_H
 
@@ -8,7 +7,7 @@
 
 EDDY_BEGIN_DECLS
 
-/* The structure of `type` whose `member` lies at `ptr`. */
+/* Get the structure of `type` whose `member` is at `ptr`. */
 #define eddy_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 /* Make an empty list. */
@@ -17,13 +16,13 @@ static inline void eddy_list_init(struct eddy_node *head)
 	head->next = head->prev = head;
 }
 
-/* Whether the list has no node. */
+/* Check whether the list is empty. */
 static inline bool eddy_list_is_empty(const struct eddy_node *head)
 {
 	return head->next == head;
 }
 
-/* Put a node behind all others. With a node in place of the head: in front of that node. */
+/* Append a node to a list. With a node in place of the head: insert before that node. */
 static inline void eddy_list_append(struct eddy_node *head, struct eddy_node *node)
 {
 	node->next = head;
@@ -32,13 +31,13 @@ static inline void eddy_list_append(struct eddy_node *head, struct eddy_node *no
 	head->prev = node;
 }
 
-/* Put a node in front of all others. */
+/* Insert a node at the front of a list. */
 static inline void eddy_list_prepend(struct eddy_node *head, struct eddy_node *node)
 {
 	eddy_list_append(head->next, node);
 }
 
-/* Take a node out of the list that it is in. */
+/* Remove a node from its list. */
 static inline void eddy_list_remove(struct eddy_node *node)
 {
 	node->prev->next = node->next;
@@ -46,7 +45,7 @@ static inline void eddy_list_remove(struct eddy_node *node)
 	node->next = node->prev = NULL;
 }
 
-/* Take the first node off. Return: NULL when the list is empty. */
+/* Remove the first node of a list. Return: the node; NULL if the list is empty. */
 static inline struct eddy_node *eddy_list_shift(struct eddy_node *head)
 {
 	struct eddy_node *node = head->next;

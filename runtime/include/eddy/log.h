@@ -1,4 +1,4 @@
-/* eddy/log.h: records of what happens, for whoever subscribes to them. The library never prints.
+/* eddy/log.h: structured log records, passed to a subscriber. The library itself never prints.
  *
  *     eddy_log_text_subscribe();
  *     eddy_info("shop::cart", "%u articles sold", count);
@@ -7,12 +7,12 @@
  *              "out of stock");
  *
  * A target says where a record comes from, from coarse to fine: "shop::cart". The environment
- * variable EDDY_LOG filters by it: a list of LEVEL and TARGET=LEVEL, such as
- * "info,shop::cart=trace,eddy=off", where the longest target that covers a record's decides. Unset or
- * empty, it means "info"; else records that no part covers are dropped.
+ * variable EDDY_LOG sets the log level of targets: a list of LEVEL and TARGET=LEVEL, such as
+ * "info,shop::cart=trace,eddy=off", where the longest target that covers a record's decides.
+ * Records that no part covers are dropped. Unset or empty, it means "info".
  *
- * A record that nobody wants costs one load: neither its text nor its fields are evaluated. All of
- * it may be called from any thread; `errno` is preserved.
+ * A record that is filtered out costs one load: neither its text nor its fields are evaluated. Any
+ * thread may call these functions; `errno` is preserved.
  */
 #ifndef EDDY_LOG_H
 #define EDDY_LOG_H
@@ -22,7 +22,7 @@
 EDDY_BEGIN_DECLS
 
 enum eddy_log_level {
-	EDDY_LOG_OFF, /* of filters only */
+	EDDY_LOG_OFF, /* for filters only */
 	EDDY_LOG_ERROR,
 	EDDY_LOG_WARN,
 	EDDY_LOG_INFO,
@@ -36,14 +36,14 @@ enum eddy_field_type {
 	EDDY_FIELD_U64,
 	EDDY_FIELD_F64,
 	EDDY_FIELD_BOOL,
-	EDDY_FIELD_LAZY, /* a string that is written once a record wants it; subscribers see EDDY_FIELD_STR */
+	EDDY_FIELD_LAZY, /* written only if the record is emitted; then EDDY_FIELD_STR */
 };
 
-/* No lazy field is longer; of more than 8 of a record the others are left out. */
+/* Size limit of a lazy field in bytes. A record may have 8 of them; further ones are left out. */
 #define EDDY_FIELD_LAZY_MAX 64
 
-/* Write the value of a lazy field, without a NUL. Called by the thread that emits a record; must not suspend,
- * nor emit records. Return: its length. */
+/* Write the value of a lazy field, without a NUL. Called by the thread that emits the record; must
+ * not suspend or emit records. Return: its length. */
 typedef size_t eddy_field_write_fn(const void *data, char text[EDDY_FIELD_LAZY_MAX]);
 
 /* A named value; all of it borrowed. A `name` of NULL ends a list of fields. */
@@ -63,66 +63,66 @@ struct eddy_field {
 	} value;
 };
 
-/* How many fields a record can have, those of the scopes around it included. */
+/* The most fields of a record, those of the enclosing scopes included. */
 #define EDDY_LOG_FIELDS_MAX 32
 
 struct eddy_record {
 	uint64_t time_ns; /* the realtime clock */
 	enum eddy_log_level level;
 	const char *target;
-	struct eddy_str message;         /* at most 2 KiB; "…" at its end says that it was cut */
-	const struct eddy_field *fields; /* its own, then those of the scopes around it, the innermost
-	                                    first; no name twice */
+	struct eddy_str message; /* at most 2 KiB; ends with "…" if it was cut */
+	/* Its own, then those of the enclosing scopes, innermost first; no name twice. */
+	const struct eddy_field *fields;
 	size_t field_count;
 };
 
-/* Take note of a record, which is borrowed for the call. Called on the stack and thread of whoever
- * emits it, by several threads at once; must not suspend, nor subscribe or unsubscribe. Records
+/* Handle a log record, which is borrowed for the call. Called on the thread and stack of the code
+ * that emits it, by several threads at once. Must not suspend, subscribe or unsubscribe. Records
  * that it emits itself are dropped. */
 typedef void eddy_log_fn(const struct eddy_record *record, void *arg);
 
-/* Hand every record that the filter lets through to `fn(record, arg)`. The filter is read from
- * EDDY_LOG; parts of it that are not understood are told in one WARN record of target "eddy::log".
- * Return: 0, -EBUSY when there is a subscriber: there is one at a time. */
+/* Pass every record that the filter accepts to `fn(record, arg)`. The filter is read from EDDY_LOG;
+ * one WARN record of target "eddy::log" reports the parts that are invalid.
+ * Return: 0; -EBUSY if there is a subscriber: only one is allowed at a time. */
 EDDY_API int eddy_log_subscribe(eddy_log_fn *fn, void *arg);
 
-/* Stop. When this returns, the subscriber is not called again and runs in no thread. Does nothing
- * without a subscriber. */
+/* Remove the subscriber. When this returns, it runs in no thread and is not called again. Does
+ * nothing without a subscriber. */
 EDDY_API void eddy_log_unsubscribe(void);
 
-/* Whether text that goes there is to be coloured: it is a terminal, TERM is not "dumb", and NO_COLOR is unset
- * or empty. */
+/* Check whether to colour text written to `fd`: it is a terminal, TERM is not "dumb", and NO_COLOR
+ * is unset or empty. */
 EDDY_API bool eddy_log_wants_colour(int fd);
 
-/* Subscribe with plain text on stderr: one line a record, written at once, and coloured if wanted. Control
- * characters are shown as escapes: a record is one line whatever it says.
- * Return: 0, -EBUSY. */
+/* Subscribe with plain text on stderr: one line a record, written by one call, and coloured if
+ * wanted. Control characters are escaped, so that a record is always one line.
+ * Return: 0; -EBUSY if there is a subscriber. */
 EDDY_API int eddy_log_text_subscribe(void);
 
-/* No line is longer: what a pipe takes in one piece. */
+/* The most bytes of a line: what a pipe accepts atomically. */
 #define EDDY_LOG_LINE_MAX 4096
 
-/* Write a time of a record, "2026-11-22T08:05:03.586387Z", and a NUL. */
+/* Format a record's time as "2026-11-22T08:05:03.586387Z", with a NUL. */
 #define EDDY_LOG_TIME_SIZE 28
 EDDY_API void eddy_log_format_time(uint64_t time_ns, char text[EDDY_LOG_TIME_SIZE]);
 
-/* Write a record as that line, its newline included and without a NUL; `colour` for a terminal. What does
- * not fit is cut, and "…" says so. Return: its length. */
+/* Format a record as a line of text, with its newline and without a NUL; `colour` is for a
+ * terminal. Text that does not fit is cut and ends with "…". Return: its length. */
 EDDY_API size_t eddy_log_format_text(const struct eddy_record *record, bool colour,
 				     char line[EDDY_LOG_LINE_MAX]);
 
-/* Replace the subscriber's filter, until the next one subscribes; `filter` is written as in
- * EDDY_LOG.
- * Return: 0; -EINVAL when parts are not understood, the others hold; -ENOENT without a subscriber. */
+/* Replace the subscriber's filter, until the next one subscribes. `filter` is written
+ * as in EDDY_LOG.
+ * Return: 0; -EINVAL if parts are invalid, and the others apply; -ENOENT without a subscriber. */
 EDDY_API int eddy_log_set_filter(const char *filter);
 
-/* Whether a record of this level and target has a subscriber: for what is costly to prepare. */
+/* Check whether a record would be emitted, before preparing costly data. */
 EDDY_API bool eddy_log_is_enabled(enum eddy_log_level level, const char *target);
 
-/* "ERROR", "WARN", "INFO", "DEBUG", "TRACE". */
+/* Get the name of a level: "ERROR", "WARN", "INFO", "DEBUG" or "TRACE". */
 EDDY_API const char *eddy_log_level_name(enum eddy_log_level level);
 
-/* A field of each type. `name` and a string are borrowed. */
+/* Make a field with a string. `name` and `value` are borrowed, also in the functions below. */
 static inline struct eddy_field eddy_field_str(const char *name, struct eddy_str value)
 {
 	struct eddy_field field = { name, EDDY_FIELD_STR, { value } };
@@ -130,13 +130,13 @@ static inline struct eddy_field eddy_field_str(const char *name, struct eddy_str
 	return field;
 }
 
-/* NULL is the empty string. */
+/* Make a field with a NUL-terminated string. NULL is the empty string. */
 static inline struct eddy_field eddy_field_text(const char *name, const char *value)
 {
 	return eddy_field_str(name, eddy_str_from(value));
 }
 
-/* A signed integer. */
+/* Make a field with a signed integer. */
 static inline struct eddy_field eddy_field_i64(const char *name, int64_t value)
 {
 	struct eddy_field field = { name, EDDY_FIELD_I64, { { NULL, 0 } } };
@@ -145,7 +145,7 @@ static inline struct eddy_field eddy_field_i64(const char *name, int64_t value)
 	return field;
 }
 
-/* An unsigned integer. */
+/* Make a field with an unsigned integer. */
 static inline struct eddy_field eddy_field_u64(const char *name, uint64_t value)
 {
 	struct eddy_field field = { name, EDDY_FIELD_U64, { { NULL, 0 } } };
@@ -154,7 +154,7 @@ static inline struct eddy_field eddy_field_u64(const char *name, uint64_t value)
 	return field;
 }
 
-/* A floating-point number. */
+/* Make a field with a floating-point number. */
 static inline struct eddy_field eddy_field_f64(const char *name, double value)
 {
 	struct eddy_field field = { name, EDDY_FIELD_F64, { { NULL, 0 } } };
@@ -163,7 +163,7 @@ static inline struct eddy_field eddy_field_f64(const char *name, double value)
 	return field;
 }
 
-/* True or false. */
+/* Make a field with a boolean. */
 static inline struct eddy_field eddy_field_bool(const char *name, bool value)
 {
 	struct eddy_field field = { name, EDDY_FIELD_BOOL, { { NULL, 0 } } };
@@ -172,7 +172,7 @@ static inline struct eddy_field eddy_field_bool(const char *name, bool value)
 	return field;
 }
 
-/* Text that `write` writes from `data`, which is borrowed as well, once a record wants it. */
+/* Make a field that `write` writes from `data` if the record is emitted. `data` is borrowed. */
 static inline struct eddy_field eddy_field_lazy(const char *name, eddy_field_write_fn *write,
 						const void *data)
 {
@@ -183,22 +183,22 @@ static inline struct eddy_field eddy_field_lazy(const char *name, eddy_field_wri
 	return field;
 }
 
-/* A list of fields for eddy_log(), and for the options of a scope. Lives as long as the block. C alone
- * has it: from C++ give an array that ends with a field whose name is NULL. */
+/* Make a list of fields for eddy_log(), or for the options of a scope. It lives as long as the
+ * enclosing block. Not available in C++: pass an array that ends with a NULL name. */
 #define EDDY_FIELDS(...) ((const struct eddy_field[]){ __VA_ARGS__, { .name = NULL } })
 
-/* Private: the highest level that anybody wants. */
+/* Private. The highest level that the filter accepts. */
 extern EDDY_API int eddyi_log_level;
 
-/* Private: use eddy_log(). */
+/* Private. Use eddy_log(). */
 EDDY_API EDDY_PRINTF(4, 5) void eddyi_log(enum eddy_log_level level, const char *target,
 					  const struct eddy_field *fields, const char *format, ...);
 
-/* Emit a record whose message is ready, which saves the formatting; a longer one than 2 KiB is cut. */
+/* Emit a log record without formatting its message. More than 2 KiB of it are cut. */
 EDDY_API void eddy_log_message(enum eddy_log_level level, const char *target,
 			       const struct eddy_field *fields, struct eddy_str message);
 
-/* Emit a record: eddy_log(level, target, fields, format, …). `fields` is EDDY_FIELDS() or NULL. */
+/* Emit a log record: eddy_log(level, target, fields, format, …). `fields` may be NULL. */
 #define eddy_log(level, target, fields, ...)                                                       \
 	do {                                                                                       \
 		if (__builtin_expect((int)(level) <=                                               \
@@ -207,7 +207,7 @@ EDDY_API void eddy_log_message(enum eddy_log_level level, const char *target,
 			eddyi_log(level, target, fields, __VA_ARGS__);                             \
 	} while (0)
 
-/* Emit a record without fields: eddy_info(target, format, …). */
+/* Emit a log record without fields: eddy_info(target, format, …). */
 #define eddy_error(target, ...) eddy_log(EDDY_LOG_ERROR, target, NULL, __VA_ARGS__)
 #define eddy_warn(target, ...) eddy_log(EDDY_LOG_WARN, target, NULL, __VA_ARGS__)
 #define eddy_info(target, ...) eddy_log(EDDY_LOG_INFO, target, NULL, __VA_ARGS__)

@@ -1,4 +1,4 @@
-/* eddy/siphash.h: a hash that nobody can predict who does not know the secret, for tables that strangers fill. */
+/* eddy/siphash.h: a keyed hash, which untrusted peers can't predict, for tables that they fill. */
 #ifndef EDDY_SIPHASH_H
 #define EDDY_SIPHASH_H
 
@@ -6,7 +6,7 @@
 
 EDDY_BEGIN_DECLS
 
-/* Compute SipHash-2-4 of the bytes (Aumasson and Bernstein, 2012). Never suspends. */
+/* Compute SipHash-2-4 of `bytes` (Aumasson and Bernstein, 2012). Never suspends. */
 EDDY_API uint64_t eddy_siphash(struct eddy_str bytes, const uint64_t secret[2]);
 
 EDDY_END_DECLS

@@ -1,10 +1,10 @@
-/* eddy/stats.h: what all loops of the process have done together, and what they have now.
+/* eddy/stats.h: counters of all loops of the process together.
  *
  *     struct eddy_stats stats = eddy_stats();
  *
  *     printf("%u loops, %llu tasks\n", stats.loops, (unsigned long long)stats.loop.tasks);
  *
- * One loop's alone are eddy_loop_stats() of loop.h.
+ * For one loop use eddy_loop_stats() of eddy/loop.h.
  */
 #ifndef EDDY_STATS_H
 #define EDDY_STATS_H
@@ -15,19 +15,20 @@
 
 EDDY_BEGIN_DECLS
 
-/* What counts up includes the loops that have ended: it never goes back. */
+/* Counters of the process. Totals include loops that have ended, so they never decrease. */
 struct eddy_stats {
-	unsigned loops;              /* that run now */
-	struct eddy_loop_stats loop; /* added up; of the stacks the one that was used deepest */
-	struct eddy_transfer_stats transfer; /* added up */
-	struct eddy_offload_stats offload;   /* of the pool, which all share */
+	unsigned loops;                      /* loops that run now */
+	struct eddy_loop_stats loop;         /* sums; of the stacks, the one used deepest */
+	struct eddy_transfer_stats transfer; /* sums */
+	struct eddy_offload_stats offload;   /* of the pool, which all loops share */
 };
 
-/* Read all of them. Any thread; never suspends. Numbers of several loops may be from different moments. */
+/* Read the counters of the process. Any thread may call it. Never suspends. Numbers of several
+ * loops may be from different moments. */
 EDDY_API struct eddy_stats eddy_stats(void);
 
-/* Count the kernel's threads that do for the loops what would block them (io-wq). Reads /proc: some 10 us for each thread
- * of the process. Any thread; never suspends. Return: 0 also where /proc is not to be had. */
+/* Count the kernel's worker threads (io-wq) of all loops. Any thread may call it. Never suspends.
+ * Reads /proc: some 10 us for each thread of the process. Return: 0 also without /proc. */
 EDDY_API unsigned eddy_stats_io_workers(void);
 
 EDDY_END_DECLS

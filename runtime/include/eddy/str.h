@@ -1,6 +1,6 @@
-/* eddy/str.h: a borrowed run of bytes: pointer and length, no terminating NUL.
+/* eddy/str.h: a borrowed byte string: pointer and length, no terminating NUL.
  *
- * Passed by value. It owns nothing: who hands one out says how long the bytes live.
+ * It is passed by value and owns nothing: functions that return one say how long its bytes live.
  */
 #ifndef EDDY_STR_H
 #define EDDY_STR_H
@@ -15,10 +15,10 @@ struct eddy_str {
 	size_t len;
 };
 
-/* The arguments of a "%.*s". */
+/* Expand to the arguments of a "%.*s". */
 #define EDDY_FMT(str) (int)(str).len, (str).ptr
 
-/* Wrap `len` bytes at `ptr`. */
+/* Make a string of the `len` bytes at `ptr`. */
 static inline struct eddy_str eddy_str(const char *ptr, size_t len)
 {
 	struct eddy_str str = { ptr, len };
@@ -26,34 +26,34 @@ static inline struct eddy_str eddy_str(const char *ptr, size_t len)
 	return str;
 }
 
-/* Wrap a NUL-terminated string; NULL gives the empty one. */
+/* Make a string of a NUL-terminated one; NULL gives the empty string. */
 static inline struct eddy_str eddy_str_from(const char *z)
 {
 	return eddy_str(z, z ? strlen(z) : 0);
 }
 
-/* Compare byte by byte. */
+/* Check whether two strings are equal, byte by byte. */
 static inline bool eddy_str_eq(struct eddy_str a, struct eddy_str b)
 {
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Compare with a NUL-terminated string. */
+/* Check whether a string equals a NUL-terminated one. */
 static inline bool eddy_str_eq_z(struct eddy_str a, const char *z)
 {
 	return eddy_str_eq(a, eddy_str_from(z));
 }
 
-/* Compare without regard to the case of ASCII letters. */
+/* Check whether two strings are equal, ignoring the case of ASCII letters. */
 EDDY_API bool eddy_str_eq_nocase(struct eddy_str a, struct eddy_str b);
 
-/* Whether `str` begins with `prefix`. */
+/* Check whether `str` begins with `prefix`. */
 static inline bool eddy_str_starts(struct eddy_str str, struct eddy_str prefix)
 {
 	return str.len >= prefix.len && eddy_str_eq(eddy_str(str.ptr, prefix.len), prefix);
 }
 
-/* Everything from byte `from` on; `from` past the end gives the empty string at the end. */
+/* Get the rest of a string from byte `from` on; empty if `from` is past the end. */
 static inline struct eddy_str eddy_str_skip(struct eddy_str str, size_t from)
 {
 	if (from > str.len)
@@ -61,34 +61,35 @@ static inline struct eddy_str eddy_str_skip(struct eddy_str str, size_t from)
 	return eddy_str(str.ptr + from, str.len - from);
 }
 
-/* Drop spaces and tabs at both ends. */
+/* Trim spaces and tabs at both ends. */
 EDDY_API struct eddy_str eddy_str_trim(struct eddy_str str);
 
-/* Take what stands before the first `separator` off the front of `*rest`, and the separator with
- * it. Return: false once nothing is left (an empty last piece is handed out once). */
+/* Split off the text before the first `separator` of `*rest`, and remove the separator. Return:
+ * false if nothing is left (an empty last piece is returned once). */
 EDDY_API bool eddy_str_split(struct eddy_str *rest, char separator, struct eddy_str *ret_piece);
 
-/* Parse all of `str` as a decimal number without sign or blanks.
- * Return: 0, -EINVAL when it is not one, -ERANGE when it does not fit. */
+/* Parse a string as a decimal number, without sign or spaces.
+ * Return: 0; -EINVAL if it is not one; -ERANGE if it does not fit. */
 EDDY_API int eddy_str_to_u64(struct eddy_str str, uint64_t *ret_value);
 
-/* What a number takes at most, with the NUL. */
+/* Size of a formatted number, its NUL included. */
 #define EDDY_U64_SIZE 21
 
-/* Write a number in decimal, and a NUL. Return: its length. */
+/* Format a number in decimal, with a NUL. Return: its length. */
 EDDY_API size_t eddy_u64_format(uint64_t value, char text[EDDY_U64_SIZE]);
 
-/* What a double takes at most, with the NUL. */
+/* Size of a formatted double, its NUL included. */
 #define EDDY_F64_SIZE 40
 
-/* Write a double as JSON has it, with as few digits as tell it from any other, and a NUL; a locale's comma is a
- * point here. What JSON has not is NaN, Infinity or -Infinity. Return: its length. */
+/* Format a double as in JSON, with a NUL, and with as few digits as identify it; the point is
+ * independent of the locale. Values that JSON lacks: NaN, Infinity, -Infinity. Return: its
+ * length. */
 EDDY_API size_t eddy_f64_format(double value, char text[EDDY_F64_SIZE]);
 
-/* How many bytes at the front are printable ASCII that no language of strings escapes: no '"', no '\\'. */
+/* Count the leading printable ASCII bytes that no string syntax escapes: no '"', no '\\'. */
 EDDY_API size_t eddy_str_plain_len(struct eddy_str str);
 
-/* The bytes of the UTF-8 character at the front (RFC 3629); 0 when there is none. */
+/* Count the bytes of the UTF-8 character at the front (RFC 3629). Return: 0 if there is none. */
 EDDY_API size_t eddy_str_utf8_len(struct eddy_str str);
 
 EDDY_END_DECLS

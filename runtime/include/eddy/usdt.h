@@ -1,6 +1,7 @@
-/* eddy/usdt.h: private: static probes of the layers, which tracers of the system (bpftrace, perf, SystemTap) find in
- * the program. Each is a nop and a note in the ELF file; its arguments are what lies in memory or registers anyway.
- * docs/timeline.md lists them. A layer's build says with EDDYI_PROBES whether there are any. */
+/* eddy/usdt.h: private: static probes (USDT) of the layers, for bpftrace, perf and SystemTap.
+ * Each is a nop and a note in the ELF file; its arguments are values that are in memory or
+ * registers anyway. docs/timeline.md lists them. A layer's build says with EDDYI_PROBES whether
+ * there are any. */
 #ifndef EDDY_USDT_H
 #define EDDY_USDT_H
 
