@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 	eddy_app_bind(app, argv[1]);
 	eddy_app_set_context(app, &dir);
 	eddy_app_with_compression(app, &(struct eddy_compression_options){ .no_cache = no_cache });
-	eddy_app_use_compression(app);
+	eddy_app_use_compression(app, NULL);
 	eddy_app_map_get(app, "/hello", hello);
 	eddy_app_map_get(app, "/stream/{n}", stream);
 	eddy_app_map_get(app, "/held/{n}", held);

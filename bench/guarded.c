@@ -50,6 +50,6 @@ int main(int argc, char **argv)
 				       });
 	route = eddy_app_map_get(app, "/hello", hello);
 	if (has(argv + 2, "guard"))
-		eddy_route_authorize(route, eddy_scopes("read"));
+		eddy_app_authorize(route, eddy_scopes("read"));
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

@@ -50,6 +50,7 @@ int main(int argc, char **argv)
 	app = eddy_app_new();
 	eddy_app_bind(app, argv[1]);
 	eddy_app_set_context(app, &dir);
-	eddy_route_set_body_max(eddy_app_map_put(app, "/up/{name}", put), EDDY_NEVER);
+	eddy_route_with(eddy_app_map_put(app, "/up/{name}", put),
+			&(struct eddy_route_options){ .body_max = EDDY_NEVER });
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

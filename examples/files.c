@@ -176,9 +176,9 @@ int main(int argc, char **argv)
 	eddy_app_keep_files_open(app, files->dir);
 	if (!settings.no_sandbox)
 		use_sandbox(app, files);
-	eddy_app_add_filter(app, files_harden);
+	eddy_app_add_filter(app, files_harden, NULL);
 	eddy_app_use_same_origin(app, &(struct eddy_same_origin_options){ .local_only = true });
-	eddy_app_add_filter(app, files_guard);
+	eddy_app_add_filter(app, files_guard, NULL);
 	map(app);
 	files_look_around(files);
 	eddy_app_add_task(app, "greet", files_greet, files);

@@ -100,9 +100,9 @@ int main(int argc, char **argv)
 	publish(app, issuer.settings.url);
 	eddy_app_map_get(app, "/jwks", jwks);
 	route = eddy_app_map_post(app, "/token", issuer_token);
-	eddy_route_set_body_max(route, FORM_MAX);
+	eddy_route_with(route, &(struct eddy_route_options){ .body_max = FORM_MAX });
 	/* Nobody is to find a secret by trying (RFC 6749 section 2.3.1). */
-	eddy_route_use_rate_limit(route,
+	eddy_app_use_rate_limit(route,
 				  &(struct eddy_rate_limit_options){ .count = 20, .burst = 100 });
 	eddy_app_at_start(app, begin, &issuer);
 	eddy_app_add_task(app, "hangups", issuer_watch, &issuer);

@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	eddy_app_with_config(app, settings.config);
 	name_layers(app);
 	if (settings.compression)
-		eddy_app_use_compression(app);
+		eddy_app_use_compression(app, NULL);
 	eddy_app_set_tracing(app, &settings.traced);
 	if (settings.tracing)
 		eddy_app_use_tracing(app);

@@ -102,9 +102,9 @@ static int read_it(struct eddy_req *req, struct eddy_res *res)
 
 void tour_map_protected(struct eddy_app *app)
 {
-	eddy_route_authorize(eddy_app_map_get(app, "/me", me), NULL);
-	eddy_route_authorize(eddy_app_map_get(app, "/admin", admin), eddy_roles("admin"));
-	eddy_route_authorize(eddy_app_map_get(app, "/editors", editors),
+	eddy_app_authorize(eddy_app_map_get(app, "/me", me), NULL);
+	eddy_app_authorize(eddy_app_map_get(app, "/admin", admin), eddy_roles("admin"));
+	eddy_app_authorize(eddy_app_map_get(app, "/editors", editors),
 			     eddy_roles("admin", "editor"));
-	eddy_route_authorize(eddy_app_map_get(app, "/read", read_it), eddy_scopes("read"));
+	eddy_app_authorize(eddy_app_map_get(app, "/read", read_it), eddy_scopes("read"));
 }

@@ -213,9 +213,9 @@ int main(void)
 	struct eddy_response *response;
 	int r;
 
-	eddy_app_use_compression(app);
+	eddy_app_use_compression(app, NULL);
 	eddy_app_use_tracing(app);
-	eddy_route_authorize(eddy_app_map_get(app, "/secret", hello), eddy_roles("admin"));
+	eddy_app_authorize(eddy_app_map_get(app, "/secret", hello), eddy_roles("admin"));
 	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){
 		.secret = eddy_str_from("0123456789abcdef0123456789abcdef"), .allow_plain_http = true });
 	eddy_app_map_get(app, "/hello/{name}", hello);

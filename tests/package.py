@@ -293,9 +293,9 @@ int main(void)
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_response *response;
 
-	eddy_app_use_compression(app);
+	eddy_app_use_compression(app, NULL);
 	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){ .secret_env = "SECRET", .allow_plain_http = true });
-	eddy_route_authorize(eddy_app_map_get(app, "/secret", hello), eddy_roles("admin"));
+	eddy_app_authorize(eddy_app_map_get(app, "/secret", hello), eddy_roles("admin"));
 	eddy_app_map_get(app, "/", hello);
 	for (int i = 0; i < 5; i++) {
 		fields[0].value = accepted[i];

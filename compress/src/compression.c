@@ -250,25 +250,11 @@ static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 	return eddy_next(next, req, res);
 }
 
-void eddy_app_use_compression(struct eddy_app *app)
+void eddy_app_use_compression(union eddy_target target,
+			      const struct eddy_compression_options *options)
 {
-	eddy_app_add_filter_with(app, filter, eddyi_settings_of(app));
-}
+	struct eddy_app *app = eddy_app_of(target);
 
-static struct eddyi_settings *settings_for(struct eddy_app *app,
-					   const struct eddy_compression_options *options)
-{
-	return options ? eddyi_settings_new(app, options) : eddyi_settings_of(app);
-}
-
-void eddy_group_use_compression(struct eddy_group *group,
-				const struct eddy_compression_options *options)
-{
-	eddy_group_add_filter_with(group, filter, settings_for(eddy_group_app(group), options));
-}
-
-void eddy_route_use_compression(struct eddy_route *route,
-				const struct eddy_compression_options *options)
-{
-	eddy_route_add_filter_with(route, filter, settings_for(eddy_route_app(route), options));
+	eddy_app_add_filter(target, filter,
+			    options ? eddyi_settings_new(app, options) : eddyi_settings_of(app));
 }

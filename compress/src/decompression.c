@@ -79,20 +79,8 @@ static void *keep(struct eddy_app *app, const struct eddy_decompression_options 
 	return kept;
 }
 
-void eddy_app_use_decompression(struct eddy_app *app,
+void eddy_app_use_decompression(union eddy_target target,
 				const struct eddy_decompression_options *options)
 {
-	eddy_app_add_filter_with(app, filter, keep(app, options));
-}
-
-void eddy_group_use_decompression(struct eddy_group *group,
-				  const struct eddy_decompression_options *options)
-{
-	eddy_group_add_filter_with(group, filter, keep(eddy_group_app(group), options));
-}
-
-void eddy_route_use_decompression(struct eddy_route *route,
-				  const struct eddy_decompression_options *options)
-{
-	eddy_route_add_filter_with(route, filter, keep(eddy_route_app(route), options));
+	eddy_app_add_filter(target, filter, keep(eddy_app_of(target), options));
 }

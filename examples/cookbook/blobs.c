@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	}
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
 	eddy_app_set_context(app, &dir);
-	eddy_route_use_body_limit(eddy_app_map_put(app, "/blobs/{digest}", put), EDDY_GIB);
+	eddy_app_use_body_limit(eddy_app_map_put(app, "/blobs/{digest}", put), EDDY_GIB);
 	eddy_app_map_get(app, "/blobs/{digest}", get);
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

@@ -41,11 +41,13 @@ int main(int argc, char **argv)
 					  .connections_max = 1000,
 				  });
 	route = eddy_app_map_get(app, "/search", search);
-	eddy_route_use_rate_limit(route, &(struct eddy_rate_limit_options){
+	eddy_app_use_rate_limit(route, &(struct eddy_rate_limit_options){
 						 .count = 2,
 						 .per_ns = 60 * EDDY_SECOND,
 					 });
-	eddy_route_set_body_max(eddy_app_map_put(app, "/notes/{id}", measure), EDDY_KIB);
-	eddy_route_set_body_max(eddy_app_map_put(app, "/pictures/{id}", measure), EDDY_MIB);
+	eddy_route_with(eddy_app_map_put(app, "/notes/{id}", measure),
+			&(struct eddy_route_options){ .body_max = EDDY_KIB });
+	eddy_route_with(eddy_app_map_put(app, "/pictures/{id}", measure),
+			&(struct eddy_route_options){ .body_max = EDDY_MIB });
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

@@ -79,8 +79,8 @@ int main(int argc, char **argv)
 	eddy_app_set_context(app, key);
 	eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){ .secret_file = path });
 	eddy_app_map_post(app, "/token", hand_out);
-	eddy_route_authorize(eddy_app_map_get(app, "/books", greet), NULL);
-	eddy_route_authorize(eddy_app_map_delete(app, "/books", greet), eddy_roles("librarian"));
+	eddy_app_authorize(eddy_app_map_get(app, "/books", greet), NULL);
+	eddy_app_authorize(eddy_app_map_delete(app, "/books", greet), eddy_roles("librarian"));
 	r = eddy_app_run_blocking(app);
 	eddy_jwk_unref(key);
 	return r < 0 ? 1 : 0;

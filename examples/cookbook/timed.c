@@ -47,8 +47,8 @@ int main(int argc, char **argv)
 
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
-	eddy_app_add_filter(app, measure);
-	eddy_group_add_filter_with(api, only_with_key, "letmein");
-	eddy_group_map_get(api, "/work", work);
+	eddy_app_add_filter(app, measure, NULL);
+	eddy_app_add_filter(api, only_with_key, "letmein");
+	eddy_app_map_get(api, "/work", work);
 	return eddy_app_run_blocking(app) < 0 ? 1 : 0;
 }

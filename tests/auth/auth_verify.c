@@ -34,7 +34,7 @@ static int answer(struct eddy_req *req, struct eddy_res *res)
 
 static void build(struct rig *rig)
 {
-	eddy_route_authorize(eddy_app_map_get(rig->app, "/guarded", answer), NULL);
+	eddy_app_authorize(eddy_app_map_get(rig->app, "/guarded", answer), NULL);
 }
 
 /* Ask with this token, and note "200#1", or also why not: "401#1 unknown key". */

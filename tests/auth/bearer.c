@@ -23,7 +23,7 @@ static struct eddy_app *guarded(const struct eddy_bearer_options *options)
 	struct eddy_app *app = eddy_app_new();
 
 	eddy_app_with_bearer_auth(app, options);
-	eddy_route_authorize(eddy_app_map_get(app, "/me", hello), NULL);
+	eddy_app_authorize(eddy_app_map_get(app, "/me", hello), NULL);
 	return app;
 }
 
@@ -108,7 +108,7 @@ static void expect_no_start(const struct eddy_bearer_options *options, const str
 	struct eddy_app *app = eddy_app_new();
 
 	eddy_app_with_bearer_auth(app, options);
-	eddy_route_authorize(eddy_app_map_get(app, "/", hello), rule);
+	eddy_app_authorize(eddy_app_map_get(app, "/", hello), rule);
 	cr_expect(eq(str, (char *)asked(app, "GET /", NULL), "-22"));
 	eddy_app_free(app);
 }

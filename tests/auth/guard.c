@@ -61,19 +61,19 @@ static struct eddy_app *app_with(const struct eddy_bearer_options *options)
 
 	eddy_app_with_bearer_auth(app, options);
 	eddy_app_map_get(app, "/open", hello);
-	eddy_route_authorize(eddy_app_map_get(app, "/me", hello), NULL);
-	eddy_route_authorize(eddy_app_map_get(app, "/kept", kept), NULL);
-	eddy_route_authorize(eddy_app_map_get(app, "/person", person), NULL);
+	eddy_app_authorize(eddy_app_map_get(app, "/me", hello), NULL);
+	eddy_app_authorize(eddy_app_map_get(app, "/kept", kept), NULL);
+	eddy_app_authorize(eddy_app_map_get(app, "/person", person), NULL);
 	eddy_app_map_get(app, "/nobody", person);
-	eddy_route_authorize(eddy_app_map_get(app, "/admin", hello), eddy_roles("admin", "root"));
-	eddy_route_authorize(eddy_app_map_get(app, "/read", hello), eddy_scopes("read", "list"));
-	eddy_route_authorize(eddy_app_map_get(app, "/even", hello), eddy_predicate(is_even, NULL));
-	eddy_route_authorize(eddy_app_map_get(app, "/both", hello),
+	eddy_app_authorize(eddy_app_map_get(app, "/admin", hello), eddy_roles("admin", "root"));
+	eddy_app_authorize(eddy_app_map_get(app, "/read", hello), eddy_scopes("read", "list"));
+	eddy_app_authorize(eddy_app_map_get(app, "/even", hello), eddy_predicate(is_even, NULL));
+	eddy_app_authorize(eddy_app_map_get(app, "/both", hello),
 			     eddy_all_of(eddy_scopes("read"), eddy_roles("admin")));
-	eddy_group_authorize(api, eddy_scopes("api"));
-	inner = eddy_group_group(api, "/inner");
-	eddy_group_map_get(inner, "/later", hello);
-	eddy_route_authorize(eddy_group_map_get(inner, "/twice", hello), eddy_roles("admin"));
+	eddy_app_authorize(api, eddy_scopes("api"));
+	inner = eddy_app_group(api, "/inner");
+	eddy_app_map_get(inner, "/later", hello);
+	eddy_app_authorize(eddy_app_map_get(inner, "/twice", hello), eddy_roles("admin"));
 	return app;
 }
 
@@ -388,7 +388,7 @@ Test(guard, stands_where_it_was_put_after_a_test)
 				  &(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) });
 	route = eddy_app_map_get(app, "/me", hello);
 	expect(app, "GET /me", NULL, "200 ");
-	eddy_route_authorize(route, NULL);
+	eddy_app_authorize(route, NULL);
 	expect(app, "GET /me", NULL, "401 ");
 	expect(app, "GET /me", GOOD(""), "200 ");
 	eddy_app_free(app);

@@ -259,9 +259,10 @@ Test(oauth_metadata, is_told_from_other_answers)
 	struct eddy_app *app = make_small("https://a/r", "https://i/t"), *other = eddy_app_new();
 	int data;
 
-	eddy_app_add_filter_with(app, look, app);
+	eddy_app_add_filter(app, look, app);
 	eddy_app_map_get(app, "/hello", hello);
-	eddy_route_set_data(eddy_app_map_get(app, "/data", hello), &data);
+	eddy_route_with(eddy_app_map_get(app, "/data", hello),
+			&(struct eddy_route_options){ .data = &data });
 	cr_expect_str_eq(asked(app, "GET /hello", "x-metadata"), "200 no|hello");
 	cr_expect_str_eq(asked(app, "GET /data", "x-metadata"), "200 no|data");
 	cr_expect(strncmp(asked(app, "GET /none", "x-metadata"), "404 no|", 7) == 0);
@@ -269,7 +270,7 @@ Test(oauth_metadata, is_told_from_other_answers)
 	cr_expect(strncmp(asked(app, "HEAD " SERVER, "x-metadata"), "200 yes|", 8) == 0);
 	cr_expect(strncmp(asked(app, "GET /t" OPENID, "x-metadata"), "200 yes|", 8) == 0);
 	eddy_app_free(app);
-	eddy_app_add_filter_with(other, look, other);
+	eddy_app_add_filter(other, look, other);
 	cr_expect(strncmp(asked(other, "GET /none", "x-metadata"), "404 no|", 7) == 0);
 	eddy_app_free(other);
 }

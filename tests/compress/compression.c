@@ -8,7 +8,7 @@ static struct eddy_app *app_with(const struct eddy_compression_options *options)
 
 	if (options)
 		eddy_app_with_compression(app, options);
-	eddy_app_use_compression(app);
+	eddy_app_use_compression(app, NULL);
 	return app;
 }
 
@@ -545,12 +545,12 @@ Test(compression, of_groups_and_routes_the_innermost_counts)
 	struct eddy_group *group = eddy_app_group(app, "/g");
 	struct eddy_route *route;
 
-	eddy_group_use_compression(group, &of_group);
-	eddy_group_map_get(group, "/count", count_it);
-	route = eddy_group_map_get(group, "/route", count_it);
-	eddy_route_use_compression(route, &of_route);
-	eddy_route_add_filter(eddy_group_map_get(group, "/tea", count_it), teapot);
-	eddy_group_use_compression(eddy_app_group(app, "/same"), NULL);
+	eddy_app_use_compression(group, &of_group);
+	eddy_app_map_get(group, "/count", count_it);
+	route = eddy_app_map_get(group, "/route", count_it);
+	eddy_app_use_compression(route, &of_route);
+	eddy_app_add_filter(eddy_app_map_get(group, "/tea", count_it), teapot, NULL);
+	eddy_app_use_compression(eddy_app_group(app, "/same"), NULL);
 
 	cr_expect_str_eq(served_coding(app, "GET /text/9", "br, gzip"), "gzip");
 	cr_expect_str_eq(served_coding(app, "GET /g/count", "br, gzip"), "br");
@@ -569,7 +569,7 @@ Test(compression, of_a_route_alone)
 	struct eddy_route *route = eddy_app_map_get(app, "/count", count_it);
 	struct served got;
 
-	eddy_route_use_compression(route, NULL);
+	eddy_app_use_compression(route, NULL);
 	cr_expect_str_eq(served_coding(app, "GET /count", "gzip"), "gzip");
 	got = served(app, "GET /text/100", "gzip");
 	cr_expect_str_eq(got.coding, "identity");

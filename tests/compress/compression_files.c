@@ -16,7 +16,7 @@ static struct eddy_app *app_with(const struct eddy_compression_options *options)
 
 	if (options)
 		eddy_app_with_compression(app, options);
-	eddy_app_use_compression(app);
+	eddy_app_use_compression(app, NULL);
 	return app;
 }
 

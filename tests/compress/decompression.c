@@ -344,16 +344,16 @@ Test(decompression, of_groups_and_routes)
 {
 	struct eddy_app *app = served_app();
 	struct eddy_group *group = eddy_app_group(app, "/g");
-	struct eddy_route *route = eddy_group_map_post(group, "/form", form);
+	struct eddy_route *route = eddy_app_map_post(group, "/form", form);
 	struct bytes small = bomb("gzip", 50000);
 
-	eddy_group_use_decompression(group,
+	eddy_app_use_decompression(group,
 				     &(struct eddy_decompression_options){ .size_max = 40000 });
-	eddy_group_map_post(group, "/json", json);
-	eddy_route_use_decompression(route,
+	eddy_app_map_post(group, "/json", json);
+	eddy_app_use_decompression(route,
 				     &(struct eddy_decompression_options){ .size_max = 60000 });
 	route = eddy_app_map_post(app, "/form", form);
-	eddy_route_use_decompression(route,
+	eddy_app_use_decompression(route,
 				     &(struct eddy_decompression_options){ .size_max = 60000 });
 
 	cr_expect_eq(post_text(app, "/g/json", "application/json", "gzip", "[]", 2), 200, "%s",

@@ -92,11 +92,11 @@ Test(settings, mistakes_are_those_of_the_app)
 			  NULL,
 		  "%s", said);
 	app = eddy_app_new();
-	eddy_group_use_compression(eddy_app_group(app, "/a"), &wrong);
+	eddy_app_use_compression(eddy_app_group(app, "/a"), &wrong);
 	cr_expect(strstr(report(app), "order takes zstd, br, gzip and deflate") != NULL, "%s",
 		  said);
 	app = served_app();
-	eddy_app_use_compression(app);
+	eddy_app_use_compression(app, NULL);
 	eddy_app_with_compression(app, NULL);
 	cr_expect_str_eq(served_coding(app, "GET /text/5", "gzip"), "gzip");
 	eddy_app_free(app);

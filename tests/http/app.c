@@ -182,7 +182,7 @@ Test(app, keeps_what_a_layer_has_once)
 	cr_assert(eddy_app_layer(app, &other) != kept);
 	cr_assert(eddy_app_layer(app, &layer) == kept);
 	eddy_app_at_free(app, layer_deinit, &three);
-	cr_assert(eddy_group_app(eddy_app_group(app, "/x")) == app);
+	cr_assert(eddy_app_of(eddy_app_group(app, "/x")) == app);
 	eddy_app_free(app);
 	cr_assert(eq(int, freed, 37), "the last is freed first");
 }
@@ -204,7 +204,7 @@ Test(app, answers_for_a_layer_as_for_itself)
 	struct asked asked;
 
 	map(app);
-	eddy_app_add_filter(app, stop_at_door);
+	eddy_app_add_filter(app, stop_at_door, NULL);
 	ask(&asked, app, GET("/closed"));
 	cr_expect(eq(int, asked.status, 403));
 	cr_expect(strstr(asked.text, "\"detail\":\"closed\"") != NULL);

@@ -29,11 +29,11 @@ static struct eddy_app *limited(void)
 	struct eddy_group *group = eddy_app_group(app, "/g");
 
 	eddy_app_use_body_limit(app, 10);
-	eddy_group_use_body_limit(group, 5);
+	eddy_app_use_body_limit(group, 5);
 	eddy_app_map_post(app, "/len", len);
 	eddy_app_map_post(app, "/count", count);
-	eddy_group_map_post(group, "/len", len);
-	eddy_route_use_body_limit(eddy_group_map_post(group, "/count", count), 20);
+	eddy_app_map_post(group, "/len", len);
+	eddy_app_use_body_limit(eddy_app_map_post(group, "/count", count), 20);
 	return app;
 }
 

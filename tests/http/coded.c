@@ -160,7 +160,7 @@ static struct eddy_app *make(eddy_filter_fn *filter)
 	eddy_app_map_head(app, "/health", health);
 	eddy_app_map_get(app, "/again", again);
 	if (filter)
-		eddy_app_add_filter(app, filter);
+		eddy_app_add_filter(app, filter, NULL);
 	return app;
 }
 

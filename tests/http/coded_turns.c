@@ -82,7 +82,7 @@ static struct eddy_app *make(void)
 	eddy_app_map_get(app, "/hex/{n}", bytes);
 	eddy_app_map_get(app, "/copy/{n}", bytes);
 	eddy_app_map_get(app, "/poor/{n}", bytes);
-	eddy_app_add_filter(app, encoding);
+	eddy_app_add_filter(app, encoding, NULL);
 	return app;
 }
 

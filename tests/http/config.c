@@ -137,8 +137,8 @@ static void check_addresses(const struct addresses *addresses)
 	char all[4096] = "";
 
 	eddy_app_bind(app, "one:1");
-	eddy_app_add_bind_with(app, "two:2", &plain);
-	eddy_app_add_bind_with(app, "three:3",
+	eddy_app_add_bind(app, "two:2", &plain);
+	eddy_app_add_bind(app, "three:3",
 			       &(struct eddy_bind_options){ .proxy_protocol = true });
 	cr_expect(eq(str, (char *)read_text(app, addresses->text), ""));
 	for (size_t i = 0; i < app->address_count; i++)
@@ -285,11 +285,11 @@ static const struct {
 	{ "[compresion]\n",
 	  "a.toml:1: unknown section [compresion]; did you mean [compression]?\n" },
 	{ "[compression]\nx = 1\n",
-	  "a.toml:1: [compression] is known only to a program that calls eddy_app_use_compression() "
+	  "a.toml:1: [compression] is known only to a program that calls eddy_app_use_compression(, NULL) "
 	  "or eddy_compress_config()\n" },
 	{ "[bearer]\n",
 	  "a.toml:1: [bearer] is known only to a program that calls eddy_app_with_bearer_auth(), "
-	  "eddy_route_authorize() or eddy_auth_config()\n" },
+	  "eddy_app_authorize() or eddy_auth_config()\n" },
 	{ "[baerer]\n", "a.toml:1: unknown section [baerer]; did you mean [bearer]?\n" },
 	{ "[oauth.client]\n",
 	  "a.toml:1: [oauth.client] is known only to a program that calls eddy_app_with_oauth(), "

@@ -370,7 +370,7 @@ static int talk_with(int (*fn)(int fd), const struct eddy_bind_options *options)
 	struct talk talk = { eddy_app_new(), fn };
 	int r;
 
-	eddy_app_bind_with(talk.app, "127.0.0.1:0", options);
+	eddy_app_add_bind(talk.app, "127.0.0.1:0", options);
 	eddy_app_with_server(talk.app, &(struct eddy_server_options){
 					       .idle_timeout_ns = IDLE_MS * EDDY_MS,
 					       .trusted_proxies = proxies,

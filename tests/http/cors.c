@@ -147,8 +147,8 @@ Test(cors, of_a_group)
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_group *api = eddy_app_group(app, "/api");
 
-	eddy_group_use_cors(api, &(struct eddy_cors_options){ .origins = ours });
-	eddy_group_map_get(api, "/x", hello);
+	eddy_app_use_cors(api, &(struct eddy_cors_options){ .origins = ours });
+	eddy_app_map_get(api, "/x", hello);
 	eddy_app_map_get(app, "/x", hello);
 	cr_expect_str_eq(fields_of(app, FROM("/api/x", "null")), "200 | null | origin | - | -");
 	cr_expect_str_eq(fields_of(app, FROM("/x", "null")), "200 | - | - | - | -");

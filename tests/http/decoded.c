@@ -40,7 +40,7 @@ static struct eddy_app *make(eddy_filter_fn *filter)
 	eddy_app_map_post(app, "/size", size);
 	eddy_app_map_post(app, "/save", save);
 	if (filter)
-		eddy_app_add_filter(app, filter);
+		eddy_app_add_filter(app, filter, NULL);
 	return app;
 }
 

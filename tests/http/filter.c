@@ -59,17 +59,17 @@ Test(filter, order)
 {
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_group *outer = eddy_app_group(app, "/o"),
-			  *inner = eddy_group_group(outer, "/i");
-	struct eddy_route *route = eddy_group_map_get(inner, "/x", hello);
+			  *inner = eddy_app_group(outer, "/i");
+	struct eddy_route *route = eddy_app_map_get(inner, "/x", hello);
 
 	eddy_app_map_get(app, "/x", hello);
-	eddy_route_add_filter_with(route, note, "r");
-	eddy_route_add_filter_with(route, note, "s");
-	eddy_group_add_filter_with(inner, note, "i");
-	eddy_group_add_filter_with(outer, note, "o");
-	eddy_app_add_filter_with(app, note, "a");
-	eddy_app_add_filter_with(app, note, "b");
-	eddy_app_add_filter(app, anonymous);
+	eddy_app_add_filter(route, note, "r");
+	eddy_app_add_filter(route, note, "s");
+	eddy_app_add_filter(inner, note, "i");
+	eddy_app_add_filter(outer, note, "o");
+	eddy_app_add_filter(app, note, "a");
+	eddy_app_add_filter(app, note, "b");
+	eddy_app_add_filter(app, anonymous, NULL);
 	EXPECT_ANSWER(app, GET("/o/i/x"), "200 hello");
 	cr_expect_str_eq(trail, "<a<b-<o<i<r<shs>r>i>o>b>a>");
 	trail[0] = 0;
@@ -84,9 +84,9 @@ Test(filter, sees_the_response)
 	struct eddy_app *app = eddy_app_new();
 	struct asked asked;
 
-	eddy_app_add_filter(app, see_status);
-	eddy_route_add_filter(eddy_app_map_get(app, "/denied", hello), deny);
-	eddy_route_add_filter(eddy_app_map_get(app, "/broken", broken), see_status);
+	eddy_app_add_filter(app, see_status, NULL);
+	eddy_app_add_filter(eddy_app_map_get(app, "/denied", hello), deny, NULL);
+	eddy_app_add_filter(eddy_app_map_get(app, "/broken", broken), see_status, NULL);
 	ask(&asked, app, GET("/denied"));
 	cr_expect(eq(int, asked.status, 403));
 	cr_expect_str_eq(trail, "[0 403 /problem+json]");
@@ -110,12 +110,12 @@ Test(filter, knows_what_is_further_in)
 {
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_group *group = eddy_app_group(app, "/g");
-	struct eddy_route *route = eddy_group_map_get(group, "/x", hello);
+	struct eddy_route *route = eddy_app_map_get(group, "/x", hello);
 
-	eddy_app_add_filter(app, look_inwards);
-	eddy_group_add_filter_with(group, note, "g");
-	eddy_route_add_filter(route, anonymous);
-	eddy_route_add_filter(route, look_inwards);
+	eddy_app_add_filter(app, look_inwards, NULL);
+	eddy_app_add_filter(group, note, "g");
+	eddy_app_add_filter(route, anonymous, NULL);
+	eddy_app_add_filter(route, look_inwards, NULL);
 	eddy_app_map_get(app, "/x", hello);
 	EXPECT_ANSWER(app, GET("/g/x"), "200 hello");
 	cr_expect_str_eq(trail, "+n<g--.hg>");
@@ -129,7 +129,7 @@ Test(filter, null_is_a_mistake)
 {
 	struct eddy_app *app = eddy_app_new();
 
-	eddy_app_add_filter(app, NULL);
+	eddy_app_add_filter(app, NULL, NULL);
 	cr_expect(eddyi_app_report_mistakes(app));
 	eddy_app_free(app);
 }

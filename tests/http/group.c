@@ -26,7 +26,7 @@ static int fallback(struct eddy_req *req, struct eddy_res *res)
 
 static struct eddy_group *group_of(struct eddy_group *group, const char *mark)
 {
-	eddy_group_add_filter_with(group, note, (void *)mark);
+	eddy_app_add_filter(group, note, (void *)mark);
 	return group;
 }
 
@@ -47,10 +47,10 @@ Test(group, prefixes)
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_group *users = eddy_app_group(app, "/users/{id}/");
 
-	eddy_group_map_get(users, "", path);
-	eddy_group_map_get(eddy_group_group(users, ""), "/posts", path);
-	eddy_group_map_get(eddy_group_group(users, "/a/b"), "/c", path);
-	eddy_group_map(eddy_app_group(app, ""), "GET", "/{id}", path);
+	eddy_app_map_get(users, "", path);
+	eddy_app_map_get(eddy_app_group(users, ""), "/posts", path);
+	eddy_app_map_get(eddy_app_group(users, "/a/b"), "/c", path);
+	eddy_app_map(eddy_app_group(app, ""), "GET", "/{id}", path);
 	cr_expect(not(eddyi_app_report_mistakes(app)));
 	EXPECT_ANSWER(app, GET("/users/7"), "200 7");
 	EXPECT_ANSWER(app, GET("/users/8/"), "200 8");
@@ -65,14 +65,14 @@ Test(group, filters_without_a_route)
 {
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_group *api = group_of(eddy_app_group(app, "/api"), "a");
-	struct eddy_group *deep = group_of(eddy_group_group(api, "/deep"), "d");
+	struct eddy_group *deep = group_of(eddy_app_group(api, "/deep"), "d");
 
-	eddy_app_add_filter_with(app, note, "*");
+	eddy_app_add_filter(app, note, "*");
 	group_of(eddy_app_group(app, ""), "e");
 	group_of(eddy_app_group(app, "/api"), "2");
 	group_of(eddy_app_group(app, "/{any}/deep"), "p");
-	eddy_group_map_get(api, "/x", path);
-	eddy_group_map_get(deep, "/x", path);
+	eddy_app_map_get(api, "/x", path);
+	eddy_app_map_get(deep, "/x", path);
 	eddy_app_map_get(app, "/api/y", path);
 	EXPECT_TRAIL(app, GET("/api/x"), "200 *a");
 	EXPECT_TRAIL(app, GET("/api/deep/x"), "200 *ad");
@@ -106,10 +106,10 @@ Test(group, filters_without_data)
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_group *api = group_of(eddy_app_group(app, "/api"), "a");
 
-	eddy_group_add_filter(api, note_plainly);
+	eddy_app_add_filter(api, note_plainly, NULL);
 	group_of(api, "b");
-	eddy_group_map_get(api, "/x", path);
-	eddy_group_map_get(eddy_group_group(api, "/deep"), "/x", path);
+	eddy_app_map_get(api, "/x", path);
+	eddy_app_map_get(eddy_app_group(api, "/deep"), "/x", path);
 	eddy_app_map_get(app, "/x", path);
 	EXPECT_TRAIL(app, GET("/api/x"), "200 a-b");
 	EXPECT_TRAIL(app, GET("/api/deep/x"), "200 a-b");
@@ -129,15 +129,15 @@ Test(group, mistakes)
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_group *group = eddy_app_group(app, "api");
 
-	eddy_group_map_get(group, "/x", path);
-	eddy_group_add_filter_with(eddy_group_group(group, "/y"), note, "");
+	eddy_app_map_get(group, "/x", path);
+	eddy_app_add_filter(eddy_app_group(group, "/y"), note, "");
 	eddy_app_group(app, "/files/{path...}");
 	group = eddy_app_group(app, "/{id}");
-	eddy_group_map_get(group, "/{id}", path);
-	eddy_group_map_get(group, "x{", path);
-	eddy_group_map_get(group, "/y", NULL);
-	eddy_group_map(group, "BREW", "/z", path);
-	eddy_group_map_get(group, "/z", path);
+	eddy_app_map_get(group, "/{id}", path);
+	eddy_app_map_get(group, "x{", path);
+	eddy_app_map_get(group, "/y", NULL);
+	eddy_app_map(group, "BREW", "/z", path);
+	eddy_app_map_get(group, "/z", path);
 	eddy_app_map_get(app, "/{other}/z", path);
 	eddy_log_subscribe(hear, NULL);
 	cr_expect(eddyi_app_report_mistakes(app));

@@ -119,7 +119,7 @@ static struct eddy_app *make(void)
 	struct eddy_group *group = eddy_app_group(app, "/in");
 
 	memset(&seen, 0, sizeof(seen));
-	eddy_group_map_get(group, "/{x}", spawn);
+	eddy_app_map_get(group, "/{x}", spawn);
 	eddy_app_map_post(app, "/echo", echo);
 	eddy_app_map_get(app, "/file", file);
 	eddy_app_map_get(app, "/broken", broken);

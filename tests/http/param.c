@@ -249,7 +249,8 @@ Test(param, form)
 
 	eddy_app_map_post(app, "/struct", form_struct);
 	eddy_app_map_post(app, "/", form_pairs);
-	eddy_route_set_body_max(eddy_app_map_post(app, "/short", form_pairs), 5);
+	eddy_route_with(eddy_app_map_post(app, "/short", form_pairs),
+			&(struct eddy_route_options){ .body_max = 5 });
 	EXPECT_ANSWER(app, POST("/struct", FORM, "15\r\nid=1&slug=%3C%3E&page"),
 		      "400 {\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,"
 		      "\"detail\":\"the form field \\\"page\\\" must be an integer from 0 to "

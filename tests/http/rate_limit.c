@@ -78,8 +78,8 @@ Test(rate_limit, by_function)
 						   .per_ns = 3600 * EDDY_SECOND,
 						   .key = method_of };
 
-	eddy_group_use_rate_limit(group, &options);
-	eddy_group_map_get(group, "/x", hello);
+	eddy_app_use_rate_limit(group, &options);
+	eddy_app_map_get(group, "/x", hello);
 	eddy_app_map_get(app, "/", hello);
 	cr_expect_str_eq(outcome(app, GET("/g/x")), "200 ");
 	cr_expect_str_eq(outcome(app, GET("/g/x")), "200 ");
@@ -114,7 +114,7 @@ Test(rate_limit, by_address)
 	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0));
 	eddy_app_with_server(app, &(struct eddy_server_options){ .trusted_proxies = proxies,
 								 .forwarded = EDDY_FORWARDED_X });
-	eddy_route_use_rate_limit(
+	eddy_app_use_rate_limit(
 		eddy_app_map_get(app, "/", hello),
 		&(struct eddy_rate_limit_options){ .count = 1, .per_ns = 3600 * EDDY_SECOND });
 	cr_expect(eq(int, status_by(app, ends[0], "2001:db8:0:1::1"), 200));

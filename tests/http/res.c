@@ -13,7 +13,8 @@ static void answer(struct asked *asked, step_fn *step)
 {
 	struct eddy_app *app = eddy_app_new();
 
-	eddy_route_set_data(eddy_app_map_get(app, "/", handle), step);
+	eddy_route_with(eddy_app_map_get(app, "/", handle),
+			&(struct eddy_route_options){ .data = step });
 	ask(asked, app, GET("/"));
 	/* Nothing of the app is looked at any more. */
 	eddy_app_free(app);

@@ -62,8 +62,8 @@ Test(same_origin, of_a_group)
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_group *api = eddy_app_group(app, "/x");
 
-	eddy_group_use_same_origin(api, &(struct eddy_same_origin_options){ .local_only = true });
-	eddy_group_map(api, "PUT", "", done);
+	eddy_app_use_same_origin(api, &(struct eddy_same_origin_options){ .local_only = true });
+	eddy_app_map(api, "PUT", "", done);
 	eddy_app_map(app, "PUT", "/y", done);
 	cr_expect(eq(int, status_of(app, ASK("PUT", "localhost", "")), 200));
 	cr_expect(eq(int, status_of(app, ASK("PUT", "localhost", "Origin: null\n")), 403));
@@ -79,7 +79,7 @@ Test(same_origin, names_that_anybody_may_own)
 	struct eddy_same_origin_options local = { .local_only = true };
 	struct eddy_app *app = eddy_app_new();
 
-	eddy_route_use_same_origin(eddy_app_map_get(app, "/x", done), &local);
+	eddy_app_use_same_origin(eddy_app_map_get(app, "/x", done), &local);
 	cr_expect(eq(int, status_of(app, ASK("GET", "localhost:7878", "")), 200));
 	cr_expect(eq(int, status_of(app, ASK("GET", "127.0.0.1", "")), 200));
 	cr_expect(eq(int, status_of(app, ASK("GET", "[::1]:80", "")), 200));

@@ -83,7 +83,7 @@ static struct eddy_app *make_app(void)
 	eddy_app_map_get(app, "/broken", broken);
 	eddy_app_map_get(app, "/file", file);
 	eddy_app_map_get(app, "/sleepy", sleepy);
-	eddy_route_add_filter(eddy_app_map_get(app, "/guarded/{id}", order), guard);
+	eddy_app_add_filter(eddy_app_map_get(app, "/guarded/{id}", order), guard, NULL);
 	return app;
 }
 

@@ -66,7 +66,7 @@ Test(tree, group)
 	struct eddy_app *app = eddy_app_new();
 	struct asked asked;
 
-	eddy_group_map_files(eddy_app_group(app, "/a"), "/b/{path...}", "/", NULL);
+	eddy_app_map_files(eddy_app_group(app, "/a"), "/b/{path...}", "/", NULL);
 	cr_expect(not(eddyi_app_report_mistakes(app)));
 	ask(&asked, app, GET("/a/b/.hidden"));
 	cr_expect(eq(int, asked.status, 404));

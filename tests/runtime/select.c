@@ -344,7 +344,7 @@ TASK_TEST(select, what_is_always_ready_starves_nothing)
 		struct eddy_case cases[] = {
 			eddy_case_chan_recv(&chan, &item),
 			eddy_case_event(&event),
-			eddy_case_poll(fds[0], POLLIN),
+			case_poll(fds[0], POLLIN),
 		};
 		int r = eddy_select(cases, 3);
 
@@ -379,7 +379,7 @@ TASK_TEST(select, what_is_gone_after_the_ops_had_their_turn)
 		struct eddy_scope scope;
 		int got = 0, item = 2;
 		struct eddy_case cases[] = {
-			eddy_case_poll(fds[0], POLLIN),
+			case_poll(fds[0], POLLIN),
 			eddy_case_chan_recv(&chan, &got),
 			eddy_case_after(EDDY_MS),
 		};

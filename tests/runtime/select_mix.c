@@ -1,8 +1,8 @@
 /* Everything at once, against a model. */
+#include "cases.h"
 #include "expect.h"
 
 #include <eddy/io.h>
-#include <eddy/select.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +50,7 @@ static struct eddy_case draw_case(struct picked *picked)
 		mix.state[picked->value] = 1;
 		return eddy_case_chan_send(&mix.chans[draw() % CHANS], &picked->value);
 	case 5:
-		return eddy_case_recv(mix.pairs[draw() % PAIRS][0], picked->bytes, 1 + draw() % 16,
-				      0);
+		return case_recv(mix.pairs[draw() % PAIRS][0], picked->bytes, 1 + draw() % 16);
 	case 6:
 		return eddy_case_event(&mix.event);
 	default:

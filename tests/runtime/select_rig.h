@@ -2,9 +2,9 @@
 #ifndef EDDY_TESTS_SELECT_RIG_H
 #define EDDY_TESTS_SELECT_RIG_H
 
+#include "cases.h"
 #include "expect.h"
 
-#include <eddy/select.h>
 #include <string.h>
 
 /* Lets the kernel finish what it can, and dispatches none of it. */
@@ -37,9 +37,9 @@ static inline int run_selector(void *arg)
 	if (s->event)
 		s->cases[2] = eddy_case_event(s->event);
 	if (s->fd)
-		s->cases[3] = eddy_case_recv(s->fd, s->bytes, sizeof(s->bytes), 0);
+		s->cases[3] = case_recv(s->fd, s->bytes, sizeof(s->bytes));
 	if (s->listener)
-		s->cases[4] = eddy_case_accept(s->listener);
+		s->cases[4] = case_accept(s->listener);
 	s->cases[5] = eddy_case_after(100 * EDDY_SECOND);
 	s->result = eddy_select(s->cases, 6);
 	s->runs++;

@@ -40,7 +40,7 @@ static struct eddy_app *make(void)
 	eddy_app_map_get(app, "/hello/{name}", hello);
 	eddy_app_map_post(app, "/read", read_body);
 	eddy_app_map_get(app, "/break", break_off);
-	eddy_group_map_get(group, "/things", hello);
+	eddy_app_map_get(group, "/things", hello);
 	eddy_app_map_get(app, "/metrics", eddy_metrics);
 	return app;
 }

@@ -214,21 +214,9 @@ static void *guard_new(struct eddy_app *app, const struct eddy_rule *rule, const
 	return guard;
 }
 
-void eddy_app_authorize(struct eddy_app *app, const struct eddy_rule *rule)
+void eddy_app_authorize(union eddy_target target, const struct eddy_rule *rule)
 {
-	eddy_app_add_filter_with(app, filter, guard_new(app, rule, "eddy_app_authorize()"));
-}
-
-void eddy_group_authorize(struct eddy_group *group, const struct eddy_rule *rule)
-{
-	eddy_group_add_filter_with(
-		group, filter, guard_new(eddy_group_app(group), rule, "eddy_group_authorize()"));
-}
-
-void eddy_route_authorize(struct eddy_route *route, const struct eddy_rule *rule)
-{
-	eddy_route_add_filter_with(
-		route, filter, guard_new(eddy_route_app(route), rule, "eddy_route_authorize()"));
+	eddy_app_add_filter(target, filter, guard_new(eddy_app_of(target), rule));
 }
 
 const struct eddy_jwt *eddy_req_token(const struct eddy_req *req)

@@ -81,7 +81,8 @@ static void serve_at(struct eddy_app *app, struct metadata *metadata, enum eddyi
 			.path = eddy_app_keep_string(app, path),
 		};
 		metadata->places = place;
-		eddy_route_set_data(eddy_app_map_get(app, path, serve), place);
+		eddy_route_with(eddy_app_map_get(app, path, serve),
+			&(struct eddy_route_options){ .data = place });
 	}
 	place->is_current = true;
 }

@@ -11,9 +11,12 @@
 #define EDDY_APP_H
 
 #include <eddy/group.h>
+#include <eddy/loop.h>
 #include <eddy/str.h>
 #include <eddy/technique.h>
 #include <sys/types.h>
+
+#pragma GCC system_header /* see eddy/target.h */
 
 EDDY_BEGIN_DECLS
 
@@ -124,9 +127,6 @@ EDDY_API void eddy_app_free(struct eddy_app *app);
  * Port 0 takes any free port. */
 EDDY_API void eddy_app_bind(struct eddy_app *app, const char *address);
 
-/* Add an address to listen on; an app has at most 64. Otherwise as eddy_app_bind(). */
-EDDY_API void eddy_app_add_bind(struct eddy_app *app, const char *address);
-
 /* How an address listens. A zero field takes its default. */
 struct eddy_bind_options {
 	bool plain; /* HTTP without TLS; default: TLS if the app uses it (eddy_app_use_tls()) */
@@ -136,12 +136,11 @@ struct eddy_bind_options {
 	bool proxy_protocol;
 };
 
-/* Set or add an address with options; NULL is all defaults. Otherwise as eddy_app_bind() and
- * eddy_app_add_bind(). Handlers and filters recognize plain connections by eddy_req_is_secure(). */
-EDDY_API void eddy_app_bind_with(struct eddy_app *app, const char *address,
-				 const struct eddy_bind_options *options);
-EDDY_API void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
-				     const struct eddy_bind_options *options);
+/* Add an address to listen on; an app has at most 64. The first one added takes the place of
+ * localhost:7878 if eddy_app_bind() was not called. NULL is all defaults. Handlers and filters
+ * recognize plain connections by eddy_req_is_secure(). */
+EDDY_API void eddy_app_add_bind(struct eddy_app *app, const char *address,
+				const struct eddy_bind_options *options);
 
 /* Set limits, timeouts and the number of workers. Copied; NULL is all defaults. */
 EDDY_API void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options);
@@ -149,13 +148,31 @@ EDDY_API void eddy_app_with_server(struct eddy_app *app, const struct eddy_serve
 /* Set the pointer that handlers get from eddy_req_context(). */
 EDDY_API void eddy_app_set_context(struct eddy_app *app, void *context);
 
-/* Map a handler to a method and a pattern (eddy/route.h).
+/* Map a handler to a method and a pattern (eddy/route.h). In a group the pattern follows the
+ * group's prefix; "" is the prefix itself.
  * Return: the route, never NULL; a mistake is recorded, and eddy_app_run() reports it. */
-EDDY_API struct eddy_route *eddy_app_map(struct eddy_app *app, const char *method,
+EDDY_API struct eddy_route *eddy_app_map(union eddy_router router, const char *method,
 					 const char *pattern, eddy_handler_fn *handler);
 
 /* Map a handler to a pattern and the method in the function's name. Return: as eddy_app_map(). */
-EDDYI_MAPPERS(app, EDDYI_MAPPER)
+EDDY_API struct eddy_route *eddy_app_map_get(union eddy_router router, const char *pattern,
+					     eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_head(union eddy_router router, const char *pattern,
+					      eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_post(union eddy_router router, const char *pattern,
+					      eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_put(union eddy_router router, const char *pattern,
+					     eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_patch(union eddy_router router, const char *pattern,
+					       eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_delete(union eddy_router router, const char *pattern,
+						eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_options(union eddy_router router, const char *pattern,
+						 eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_trace(union eddy_router router, const char *pattern,
+					       eddy_handler_fn *handler);
+EDDY_API struct eddy_route *eddy_app_map_connect(union eddy_router router, const char *pattern,
+						 eddy_handler_fn *handler);
 
 /* Set the handler for requests that no route matches, instead of 404. */
 EDDY_API void eddy_app_map_fallback(struct eddy_app *app, eddy_handler_fn *handler);
@@ -170,10 +187,29 @@ typedef int eddy_err_fn(struct eddy_req *req, struct eddy_res *res, int status, 
  * -errno of handlers and filters, and rejected heads. Not responses of eddy_res_problem(). */
 EDDY_API void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn);
 
-/* Add a filter (middleware) around every response of the app, including 404, 405 and errors. `data`
- * is for eddy_next_data(), borrowed for the app's life. */
-EDDY_API void eddy_app_add_filter(struct eddy_app *app, eddy_filter_fn *filter);
-EDDY_API void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *filter, void *data);
+/* Add a filter (middleware): of an app around all of its responses, including 404, 405 and errors;
+ * of a group around those beneath its prefix; of a route around its handler. Filters of the app
+ * come first, then those of its groups from the outermost on, then those of the route. `data` is
+ * for eddy_next_data(), and borrowed for the app's life; it may be NULL. */
+EDDY_API void eddy_app_add_filter(union eddy_target target, eddy_filter_fn *filter, void *data);
+
+/* Prepare or check an app that is about to start. It may record mistakes, which is how users learn
+ * of them, and map routes. May suspend.
+ * Return: 0; -ECANCELED, -ENOMEM or the like if it failed: the app does not start now. */
+typedef int eddy_start_fn(struct eddy_app *app, void *data);
+
+/* Call `fn(app, data)` before each run of the app, and before its next eddy_app_test(), when the
+ * configuration file has been read without mistakes and nothing listens yet. Functions are called
+ * in the order in which they were added; the same `fn` and `data`, added again, once. A failed one
+ * is called again at the next attempt. */
+EDDY_API void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data);
+
+/* Run `fn(data)` as a background task whenever the app runs: on the loop of eddy_app_run(), from
+ * before the first request until after the last. Then it is cancelled and awaited; clean-up that
+ * suspends requires a shielded scope with a timeout. Its result is ignored. Each eddy_app_test()
+ * runs one too. `name` and `data` are borrowed. */
+EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_task_fn *fn,
+				void *data);
 
 /* Run an app until eddy_app_shutdown(), SIGINT or SIGTERM, then shut down gracefully: wait
  * .lame_duck_ns, stop accepting, drain (finish requests in flight), and return. A second signal

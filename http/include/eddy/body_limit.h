@@ -4,14 +4,14 @@
 
 #include <eddy/app.h>
 
+#pragma GCC system_header /* see eddy/target.h */
+
 EDDY_BEGIN_DECLS
 
 /* Limit request bodies to `max` bytes, read into memory or saved to files. A larger announced
  * length gets 413 at once; reading a body that turns out larger stops with 413. The smallest of all
  * limits counts, .body_max and .file_max included. */
-EDDY_API void eddy_app_use_body_limit(struct eddy_app *app, uint64_t max);
-EDDY_API void eddy_group_use_body_limit(struct eddy_group *group, uint64_t max);
-EDDY_API void eddy_route_use_body_limit(struct eddy_route *route, uint64_t max);
+EDDY_API void eddy_app_use_body_limit(union eddy_target target, uint64_t max);
 
 EDDY_END_DECLS
 

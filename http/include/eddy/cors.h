@@ -13,6 +13,8 @@
 
 #include <eddy/app.h>
 
+#pragma GCC system_header /* see eddy/target.h */
+
 EDDY_BEGIN_DECLS
 
 /* Which pages may read responses. A zero field other than `origins` takes its default. Strings are
@@ -30,9 +32,7 @@ struct eddy_cors_options {
 
 /* Answer preflight requests, and add the CORS fields to every response, for a group beneath its
  * prefix. eddy_app_run() reports contradictory options. */
-EDDY_API void eddy_app_use_cors(struct eddy_app *app, const struct eddy_cors_options *options);
-EDDY_API void eddy_group_use_cors(struct eddy_group *group,
-				  const struct eddy_cors_options *options);
+EDDY_API void eddy_app_use_cors(union eddy_router router, const struct eddy_cors_options *options);
 
 EDDY_END_DECLS
 

@@ -12,7 +12,7 @@
 #ifndef EDDY_FILTER_H
 #define EDDY_FILTER_H
 
-#include <eddy/base.h>
+#include <eddy/target.h>
 
 EDDY_BEGIN_DECLS
 

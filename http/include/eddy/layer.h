@@ -8,14 +8,15 @@
  *
  *             if (add_thing(kept, name) < 0)
  *                     eddy_app_mistake(app, "eddy_app_use_thing(): there is no \"%s\"", name);
- *             eddy_app_add_filter_with(app, filter, kept);
+ *             eddy_app_add_filter(app, filter, kept);
  *     }
  */
 #ifndef EDDY_LAYER_H
 #define EDDY_LAYER_H
 
 #include <eddy/app.h>
-#include <eddy/loop.h>
+
+#pragma GCC system_header /* see eddy/target.h */
 
 EDDY_BEGIN_DECLS
 
@@ -51,17 +52,6 @@ EDDY_API void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *lay
  * runs. */
 EDDY_API void *eddy_app_find_layer(const struct eddy_app *app, const struct eddy_layer *layer);
 
-/* Prepare or check an app that is about to start. It may record mistakes, which is how users learn
- * of them, and map routes. May suspend.
- * Return: 0; -ECANCELED, -ENOMEM or the like if it failed: the app does not start now. */
-typedef int eddy_start_fn(struct eddy_app *app, void *data);
-
-/* Call `fn(app, data)` before each run of the app, and before its next eddy_app_test(), when the
- * configuration file has been read without mistakes and nothing listens yet. Functions are called
- * in the order in which they were added; the same `fn` and `data`, added again, once. A failed one
- * is called again at the next attempt. */
-EDDY_API void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data);
-
 /* State that a layer keeps for one request. */
 struct eddy_req_layer {
 	const char *name; /* for messages */
@@ -85,19 +75,11 @@ EDDY_API int eddy_res_error(struct eddy_res *res, int status, const char *detail
  * Return: 0; else the status to answer, and the reason in `ret_detail`. */
 EDDY_API int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail);
 
-/* Run `fn(data)` as a background task whenever the app runs: on the loop of eddy_app_run(), from
- * before the first request until after the last. Then it is cancelled and awaited; clean-up that
- * suspends requires a shielded scope with a timeout. Its result is ignored. Each eddy_app_test()
- * runs one too. `name` and `data` are borrowed. */
-EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_task_fn *fn,
-				void *data);
-
 /* Call `fn(data)` when the app is freed, before its memory; the function added last comes first. */
 EDDY_API void eddy_app_at_free(struct eddy_app *app, void (*fn)(void *data), void *data);
 
 /* Get the app of a group or a route. eddy_req_app() gets a request's. */
-EDDY_API struct eddy_app *eddy_group_app(const struct eddy_group *group);
-EDDY_API struct eddy_app *eddy_route_app(const struct eddy_route *route);
+EDDY_API struct eddy_app *eddy_app_of(union eddy_target target);
 
 EDDY_END_DECLS
 

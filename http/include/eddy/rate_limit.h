@@ -11,6 +11,8 @@
 
 #include <eddy/req.h>
 
+#pragma GCC system_header /* see eddy/target.h */
+
 EDDY_BEGIN_DECLS
 
 /* A rate and its keys. A zero field other than `count` takes its default. Strings are borrowed for
@@ -31,12 +33,8 @@ struct eddy_rate_limit_options {
 /* Limit the rate of requests. Each call has buckets of its own. Beyond `keys_max` keys, those with
  * the fullest buckets are forgotten first. eddy_app_run() reports a count of 0, more than one
  * request in a ns, and a bucket that takes over a year to fill. */
-EDDY_API void eddy_app_use_rate_limit(struct eddy_app *app,
+EDDY_API void eddy_app_use_rate_limit(union eddy_target target,
 				      const struct eddy_rate_limit_options *options);
-EDDY_API void eddy_group_use_rate_limit(struct eddy_group *group,
-					const struct eddy_rate_limit_options *options);
-EDDY_API void eddy_route_use_rate_limit(struct eddy_route *route,
-					const struct eddy_rate_limit_options *options);
 
 EDDY_END_DECLS
 

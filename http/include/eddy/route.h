@@ -2,8 +2,8 @@
  *
  *     struct eddy_route *route = eddy_app_map_put(app, "/avatars/{name}", save_avatar);
  *
- *     eddy_route_set_file_max(route, 256 * EDDY_KIB);
- *     eddy_route_add_filter(route, only_members);
+ *     eddy_route_with(route, &(struct eddy_route_options){ .file_max = 256 * EDDY_KIB });
+ *     eddy_app_add_filter(route, only_members, NULL);
  *
  * A pattern has static segments, `{name}` for any one segment, and `{name...}`, last, for the rest
  * of the path. A GET route also answers HEAD, without the body, unless a HEAD is mapped. Routes
@@ -16,51 +16,10 @@
 
 EDDY_BEGIN_DECLS
 
-struct eddy_route;
-
 /* Handle a request, in a task of its own. May suspend.
  * Return: 0 if `res` holds the response; a status from 200 to 599; -errno, which becomes a status
  * (-ENOENT is 404, -EACCES 403, those without a better one 500). */
 typedef int eddy_handler_fn(struct eddy_req *req, struct eddy_res *res);
-
-/* Declare the mappers of an app or a group:
- *     struct eddy_route *eddy_app_map_get(struct eddy_app *app, const char *pattern,
- *                                         eddy_handler_fn *handler);
- * and likewise _head, _post, _put, _patch, _delete, _options, _trace and _connect.
- * Return: the route, never NULL; eddy_app_run() reports mistakes. */
-#define EDDYI_MAPPERS(owner, X)                                                                    \
-	X(owner, get, "GET")                                                                       \
-	X(owner, head, "HEAD")                                                                     \
-	X(owner, post, "POST")                                                                     \
-	X(owner, put, "PUT")                                                                       \
-	X(owner, patch, "PATCH")                                                                   \
-	X(owner, delete, "DELETE")                                                                 \
-	X(owner, options, "OPTIONS")                                                               \
-	X(owner, trace, "TRACE")                                                                   \
-	X(owner, connect, "CONNECT")
-#define EDDYI_MAPPER(owner, verb, method)                                                          \
-	EDDY_API struct eddy_route *eddy_##owner##_map_##verb(                                     \
-		struct eddy_##owner *owner, const char *pattern, eddy_handler_fn *handler);
-
-/* Add a filter around a route's handler, inside all filters of its groups and the app. */
-EDDY_API void eddy_route_add_filter(struct eddy_route *route, eddy_filter_fn *filter);
-
-/* Add a filter with data for eddy_next_data(), borrowed for the app's life. */
-EDDY_API void eddy_route_add_filter_with(struct eddy_route *route, eddy_filter_fn *filter,
-					 void *data);
-
-/* Set the pointer that the handler gets from eddy_req_route_data(). */
-EDDY_API void eddy_route_set_data(struct eddy_route *route, void *data);
-
-/* Limit the bodies that a route reads into memory or saves to files, in bytes, in place of the
- * app's .body_max and .file_max; EDDY_NEVER: no limit. */
-EDDY_API void eddy_route_set_body_max(struct eddy_route *route, uint64_t max);
-EDDY_API void eddy_route_set_file_max(struct eddy_route *route, uint64_t max);
-
-/* Set a route's minimum rate of request bodies or responses, in bytes a second up to 1 MiB/s, in
- * place of the app's .body_rate_min and .write_rate_min; 0 or EDDY_NEVER: any rate. */
-EDDY_API void eddy_route_set_body_rate_min(struct eddy_route *route, uint64_t rate);
-EDDY_API void eddy_route_set_write_rate_min(struct eddy_route *route, uint64_t rate);
 
 /* The client's event that cancels a request before it is answered: waiting calls return -ECANCELED,
  * and eddy_req_client_left() is true. It is noticed within 200 ms. */
@@ -73,8 +32,22 @@ enum eddy_cancel_on {
 	EDDY_CANCEL_ON_END,
 };
 
-/* Choose the client's event that cancels the requests of a route. */
-EDDY_API void eddy_route_set_cancel_on(struct eddy_route *route, enum eddy_cancel_on cancel_on);
+/* What a route has of its own. A zero field takes its default: what the app has. */
+struct eddy_route_options {
+	void *data; /* for eddy_req_route_data(); borrowed for the app's life; default NULL */
+	/* Bytes of a body read into memory, and of one saved to files, in place of the app's
+	 * .body_max and .file_max; EDDY_NEVER: no limit. */
+	uint64_t body_max;
+	uint64_t file_max;
+	/* Minimum rates of request bodies and of responses, in bytes a second up to 1 MiB/s, in
+	 * place of the app's .body_rate_min and .write_rate_min; EDDY_NEVER: any rate. */
+	uint64_t body_rate_min;
+	uint64_t write_rate_min;
+	enum eddy_cancel_on cancel_on;
+};
+
+/* Set the options of a route, in place of those set before. They are copied. */
+EDDY_API void eddy_route_with(struct eddy_route *route, const struct eddy_route_options *options);
 
 EDDY_END_DECLS
 

@@ -10,6 +10,8 @@
 
 #include <eddy/app.h>
 
+#pragma GCC system_header /* see eddy/target.h */
+
 EDDY_BEGIN_DECLS
 
 /* Which requests are rejected. A zero field takes its default. */
@@ -22,12 +24,8 @@ struct eddy_same_origin_options {
 
 /* Reject by 403 each request, except GET, HEAD, OPTIONS and TRACE, from a page of another host or
  * another site. */
-EDDY_API void eddy_app_use_same_origin(struct eddy_app *app,
+EDDY_API void eddy_app_use_same_origin(union eddy_target target,
 				       const struct eddy_same_origin_options *options);
-EDDY_API void eddy_group_use_same_origin(struct eddy_group *group,
-					 const struct eddy_same_origin_options *options);
-EDDY_API void eddy_route_use_same_origin(struct eddy_route *route,
-					 const struct eddy_same_origin_options *options);
 
 EDDY_END_DECLS
 

@@ -8,6 +8,8 @@
 
 #include <eddy/app.h>
 
+#pragma GCC system_header /* see eddy/target.h */
+
 EDDY_BEGIN_DECLS
 
 /* The fields' values: NULL takes the default, "" omits the field. Borrowed for the app's life. */
@@ -26,12 +28,8 @@ struct eddy_security_options {
 };
 
 /* Set the fields on every response. A field that a handler sets itself stays. */
-EDDY_API void eddy_app_use_security(struct eddy_app *app,
+EDDY_API void eddy_app_use_security(union eddy_target target,
 				    const struct eddy_security_options *options);
-EDDY_API void eddy_group_use_security(struct eddy_group *group,
-				      const struct eddy_security_options *options);
-EDDY_API void eddy_route_use_security(struct eddy_route *route,
-				      const struct eddy_security_options *options);
 
 EDDY_END_DECLS
 

@@ -18,6 +18,8 @@
 
 #include <eddy/group.h>
 
+#pragma GCC system_header /* see eddy/target.h */
+
 EDDY_BEGIN_DECLS
 
 /* How a tree is served. A zero field takes its default. Strings are copied. */
@@ -31,12 +33,9 @@ struct eddy_tree_options {
 /* Map GET, and so HEAD, of a pattern that ends in `{name...}` to the folder `dir`. It is opened at
  * once; eddy_app_run() reports a failure.
  * Return: the route, as eddy_app_map(). */
-EDDY_API struct eddy_route *eddy_app_map_files(struct eddy_app *app, const char *pattern,
+EDDY_API struct eddy_route *eddy_app_map_files(union eddy_router router, const char *pattern,
 					       const char *dir,
 					       const struct eddy_tree_options *options);
-EDDY_API struct eddy_route *eddy_group_map_files(struct eddy_group *group, const char *pattern,
-						 const char *dir,
-						 const struct eddy_tree_options *options);
 
 EDDY_END_DECLS
 

@@ -136,14 +136,9 @@ void *eddy_app_layer(struct eddy_app *app, const struct eddy_layer *layer)
 	return kept->memory;
 }
 
-struct eddy_app *eddy_group_app(const struct eddy_group *group)
+struct eddy_app *eddy_app_of(union eddy_target target)
 {
-	return group->app;
-}
-
-struct eddy_app *eddy_route_app(const struct eddy_route *route)
-{
-	return route->app;
+	return eddyi_owner(target)->app;
 }
 
 /* At the start: a PROXY header is believed, so who may send one has to be said. */
@@ -174,12 +169,13 @@ struct eddy_app *eddy_app_new(void)
 	app->router = eddyi_router_new();
 	if (!app->router)
 		out_of_memory();
-	app->root = (struct eddy_group){ .app = app, .prefix = eddy_str("", 0) };
-	eddyi_filters_init(&app->root.filters, NULL);
+	app->root = (struct eddy_group){ .owner.app = app, .prefix = eddy_str("", 0) };
+	eddyi_filters_init(&app->root.owner.filters, NULL);
 	if (eddyi_router_add_prefix(app->router, app->root.prefix, &app->root, &reason) < 0)
 		out_of_memory();
 	app->addresses[0].text = ADDRESS_DEFAULT;
 	app->address_count = 1;
+	app->has_default_address = true;
 	eddy_app_at_start(app, check_senders, NULL);
 	eddy_app_with_server(app, NULL);
 	return app;
@@ -310,23 +306,14 @@ void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn)
 	app->render_error = fn;
 }
 
-void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters,
-			     eddy_filter_fn *filter, void *data)
+void eddy_app_add_filter(union eddy_target target, eddy_filter_fn *filter, void *data)
 {
+	struct eddyi_owner *owner = eddyi_owner(target);
+
 	if (!filter)
-		eddy_app_mistake(app, "a filter is NULL");
-	else if (!eddyi_filters_add(filters, &app->arena, filter, data))
+		eddy_app_mistake(owner->app, "a filter is NULL");
+	else if (!eddyi_filters_add(&owner->filters, &owner->app->arena, filter, data))
 		out_of_memory();
-}
-
-void eddy_app_add_filter(struct eddy_app *app, eddy_filter_fn *filter)
-{
-	eddy_app_add_filter_with(app, filter, NULL);
-}
-
-void eddy_app_add_filter_with(struct eddy_app *app, eddy_filter_fn *filter, void *data)
-{
-	eddyi_app_add_filter_to(app, &app->root.filters, filter, data);
 }
 
 bool eddyi_app_report_mistakes(const struct eddy_app *app)

@@ -41,26 +41,28 @@ struct eddyi_beside {
 #define EDDYI_IO_WORKERS_MAX 1024
 #define EDDYI_RATE_MIN_MAX (1 << 20)
 
-struct eddy_route {
+/* The first member of an app, a group and a route, so that a union eddy_target points to it. */
+struct eddyi_owner {
 	struct eddy_app *app;
+	struct eddyi_filters filters; /* inside those of the group around it */
+};
+
+static inline struct eddyi_owner *eddyi_owner(union eddy_target target)
+{
+	return (struct eddyi_owner *)target.app;
+}
+
+struct eddy_route {
+	struct eddyi_owner owner;
 	eddy_handler_fn *handler;
-	struct eddyi_filters filters; /* within those of its group */
-	void *data;
-	const struct eddyi_tree *tree; /* what eddy_app_map_files() has it serve */
-	uint64_t body_max;             /* 0: the app's, as is: */
-	uint64_t file_max;
-	uint64_t body_rate_min; /* the app's, unless: */
-	uint64_t write_rate_min;
-	bool has_body_rate_min;
-	bool has_write_rate_min;
-	enum eddy_cancel_on cancel_on;
+	const struct eddyi_tree *tree;     /* what eddy_app_map_files() has it serve */
+	struct eddy_route_options options; /* a zero field: the app's */
 };
 
 struct eddy_group {
-	struct eddy_app *app;
-	struct eddy_str prefix; /* outer ones included; without a slash at its end */
-	struct eddyi_filters filters;
-	bool inert; /* the prefix is a mistake: nothing in it is mapped */
+	struct eddyi_owner owner;
+	struct eddy_str prefix; /* those of outer groups included; without a trailing slash */
+	bool inert;             /* the prefix is a mistake: nothing in it is mapped */
 };
 
 /* Where an app listens. */
@@ -71,9 +73,11 @@ struct eddyi_address {
 };
 
 struct eddy_app {
+	struct eddy_group root;   /* of what is mapped on the app itself, with the empty prefix */
 	struct eddyi_arena arena; /* of everything that it was told */
 	struct eddyi_address addresses[EDDYI_ADDRESSES_MAX];
 	size_t address_count;
+	bool has_default_address; /* no other was given */
 	struct eddy_server_options options;    /* defaults filled in */
 	struct eddyi_trust trust;              /* .trusted_proxies */
 	struct eddy_transfer_options transfer; /* .transfer, if any was set: */
@@ -83,7 +87,6 @@ struct eddy_app {
 	struct eddyi_router *router;
 	eddy_handler_fn *fallback;
 	eddy_err_fn *render_error;   /* NULL: problem+json */
-	struct eddy_group root;      /* what is mapped on the app itself, with the empty prefix */
 	struct eddyi_tls_setup *tls; /* NULL: plain */
 	struct eddyi_folder *kept_folders;    /* whose files stay open for eddy_res_file_at() */
 	struct eddyi_folder *known_folders;   /* these, and those of eddy_app_map_files() */
@@ -124,10 +127,6 @@ struct eddy_app {
 
 /* Two strings as one, in the app's memory. */
 struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct eddy_str b);
-
-/* Add a filter to those of the app, a group or a route. */
-void eddyi_app_add_filter_to(struct eddy_app *app, struct eddyi_filters *filters,
-			     eddy_filter_fn *filter, void *data);
 
 /* Listen at these addresses, which NULL ends, in place of those that are plain, or of those that are not; all
  * fit. The strings are borrowed. */

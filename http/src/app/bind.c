@@ -15,25 +15,18 @@ static struct eddyi_address make_address(struct eddy_app *app, const char *text,
 
 void eddy_app_bind(struct eddy_app *app, const char *address)
 {
-	eddy_app_bind_with(app, address, NULL);
-}
-
-void eddy_app_bind_with(struct eddy_app *app, const char *address,
-			const struct eddy_bind_options *options)
-{
-	app->addresses[0] = make_address(app, address, options);
+	app->addresses[0] = make_address(app, address, NULL);
 	if (!app->address_count)
 		app->address_count = 1;
+	app->has_default_address = false;
 }
 
-void eddy_app_add_bind(struct eddy_app *app, const char *address)
+void eddy_app_add_bind(struct eddy_app *app, const char *address,
+		       const struct eddy_bind_options *options)
 {
-	eddy_app_add_bind_with(app, address, NULL);
-}
-
-void eddy_app_add_bind_with(struct eddy_app *app, const char *address,
-			    const struct eddy_bind_options *options)
-{
+	if (app->has_default_address)
+		app->address_count = 0;
+	app->has_default_address = false;
 	if (app->address_count == EDDYI_ADDRESSES_MAX)
 		eddy_app_mistake(app, "can't listen on \"%s\": an app has at most %d addresses",
 				 address, EDDYI_ADDRESSES_MAX);

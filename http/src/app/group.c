@@ -1,56 +1,43 @@
 #include "app.h"
 
-/* What is in a group of a bad prefix is as bad; that is said once. */
-struct eddy_group *eddy_group_group(struct eddy_group *group, const char *prefix)
+/* A group inside a mistaken one is inert too; the mistake is reported once. */
+struct eddy_group *eddy_app_group(union eddy_router router, const char *prefix)
 {
-	struct eddy_app *app = group->app;
-	struct eddy_group *inner = eddy_app_alloc(app, sizeof(*inner));
+	const struct eddy_group *outer = router.group;
+	struct eddy_app *app = outer->owner.app;
+	struct eddy_group *group = eddy_app_alloc(app, sizeof(*group));
 	const char *reason = "";
 	int r;
 
-	*inner = (struct eddy_group){ .app = app, .inert = group->inert };
-	eddyi_filters_init(&inner->filters, &group->filters);
-	inner->prefix = eddyi_app_join(app, group->prefix, eddy_str_from(prefix));
+	*group = (struct eddy_group){ .owner.app = app, .inert = outer->inert };
+	eddyi_filters_init(&group->owner.filters, &outer->owner.filters);
+	group->prefix = eddyi_app_join(app, outer->prefix, eddy_str_from(prefix));
 	/* A trailing slash is ignored in every pattern; the next one brings its own. */
-	if (inner->prefix.len && inner->prefix.ptr[inner->prefix.len - 1] == '/')
-		inner->prefix.len--;
-	if (inner->inert)
-		return inner;
-	r = eddyi_router_add_prefix(app->router, inner->prefix, inner, &reason);
-	inner->inert = r < 0;
+	if (group->prefix.len && group->prefix.ptr[group->prefix.len - 1] == '/')
+		group->prefix.len--;
+	if (group->inert)
+		return group;
+	r = eddyi_router_add_prefix(app->router, group->prefix, group, &reason);
+	group->inert = r < 0;
 	if (r < 0)
-		eddy_app_mistake(app, "can't make the group \"%.*s\": %s", EDDY_FMT(inner->prefix),
+		eddy_app_mistake(app, "can't make the group \"%.*s\": %s", EDDY_FMT(group->prefix),
 				 reason);
-	return inner;
+	return group;
 }
 
-struct eddy_group *eddy_app_group(struct eddy_app *app, const char *prefix)
+struct eddy_route *eddy_app_map(union eddy_router router, const char *method, const char *pattern,
+				eddy_handler_fn *handler)
 {
-	return eddy_group_group(&app->root, prefix);
-}
-
-void eddy_group_add_filter(struct eddy_group *group, eddy_filter_fn *filter)
-{
-	eddy_group_add_filter_with(group, filter, NULL);
-}
-
-void eddy_group_add_filter_with(struct eddy_group *group, eddy_filter_fn *filter, void *data)
-{
-	eddyi_app_add_filter_to(group->app, &group->filters, filter, data);
-}
-
-struct eddy_route *eddy_group_map(struct eddy_group *group, const char *method, const char *pattern,
-				  eddy_handler_fn *handler)
-{
-	struct eddy_app *app = group->app;
+	const struct eddy_group *group = router.group;
+	struct eddy_app *app = group->owner.app;
 	enum eddyi_method known = eddyi_method_from(eddy_str_from(method));
 	struct eddy_str whole = eddyi_app_join(app, group->prefix, eddy_str_from(pattern));
 	struct eddy_route *route = eddy_app_alloc(app, sizeof(*route));
 	const char *reason = "the handler is NULL";
 	int r = 0;
 
-	*route = (struct eddy_route){ .app = app, .handler = handler };
-	eddyi_filters_init(&route->filters, &group->filters);
+	*route = (struct eddy_route){ .owner.app = app, .handler = handler };
+	eddyi_filters_init(&route->owner.filters, &group->owner.filters);
 	if (group->inert)
 		return route;
 	if (handler)
@@ -60,22 +47,24 @@ struct eddy_route *eddy_group_map(struct eddy_group *group, const char *method, 
 	return route;
 }
 
-#define MAPPER(owner, verb, method)                                                                \
-	struct eddy_route *eddy_group_map_##verb(struct eddy_group *group, const char *pattern,    \
-						 eddy_handler_fn *handler)                         \
-	{                                                                                          \
-		return eddy_group_map(group, method, pattern, handler);                            \
-	}                                                                                          \
-	struct eddy_route *eddy_app_map_##verb(struct eddy_app *app, const char *pattern,          \
+#define MAPPER(verb, method)                                                                       \
+	struct eddy_route *eddy_app_map_##verb(union eddy_router router, const char *pattern,      \
 					       eddy_handler_fn *handler)                           \
 	{                                                                                          \
-		return eddy_group_map(&app->root, method, pattern, handler);                       \
+		return eddy_app_map(router, method, pattern, handler);                             \
 	}
 
-EDDYI_MAPPERS(app, MAPPER)
+MAPPER(get, "GET")
+MAPPER(head, "HEAD")
+MAPPER(post, "POST")
+MAPPER(put, "PUT")
+MAPPER(patch, "PATCH")
+MAPPER(delete, "DELETE")
+MAPPER(options, "OPTIONS")
+MAPPER(trace, "TRACE")
+MAPPER(connect, "CONNECT")
 
-struct eddy_route *eddy_app_map(struct eddy_app *app, const char *method, const char *pattern,
-				eddy_handler_fn *handler)
+void eddy_route_with(struct eddy_route *route, const struct eddy_route_options *options)
 {
-	return eddy_group_map(&app->root, method, pattern, handler);
+	route->options = *options;
 }

@@ -80,7 +80,7 @@ static bool keep_match(struct eddy_req *req, const struct eddyi_router_match *ma
 	const struct eddy_route *route = match->route->value;
 
 	req->route = match->route;
-	req->filters = &route->filters;
+	req->filters = &route->owner.filters;
 	if (!size)
 		return true;
 	req->params = eddyi_arena_alloc(&req->arena, size);
@@ -126,7 +126,7 @@ int eddyi_answer(struct eddy_req *req)
 {
 	eddy_handler_fn *handler;
 
-	req->filters = &req->app->root.filters;
+	req->filters = &req->app->root.owner.filters;
 	handler = find_handler(req);
 	return eddyi_filters_run(req->filters, handler, req, &req->res);
 }

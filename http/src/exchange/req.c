@@ -81,37 +81,43 @@ static uint64_t body_max_of(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);
 
-	return route && route->body_max ? route->body_max : req->app->options.body_max;
+	return route && route->options.body_max ? route->options.body_max : req->app->options.body_max;
 }
 
 uint64_t eddyi_req_file_max(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);
 
-	return route && route->file_max ? route->file_max : req->app->options.file_max;
+	return route && route->options.file_max ? route->options.file_max : req->app->options.file_max;
+}
+
+static uint64_t rate_min(uint64_t of_route, uint64_t of_app)
+{
+	if (of_route == EDDY_NEVER)
+		return 0;
+	return of_route ? of_route : of_app;
 }
 
 uint64_t eddyi_req_body_rate_min(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);
 
-	return route && route->has_body_rate_min ? route->body_rate_min :
-						   req->app->options.body_rate_min;
+	return rate_min(route ? route->options.body_rate_min : 0, req->app->options.body_rate_min);
 }
 
 uint64_t eddyi_req_write_rate_min(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);
 
-	return route && route->has_write_rate_min ? route->write_rate_min :
-						    req->app->options.write_rate_min;
+	return rate_min(route ? route->options.write_rate_min : 0,
+			req->app->options.write_rate_min);
 }
 
 void *eddy_req_route_data(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);
 
-	return route ? route->data : NULL;
+	return route ? route->options.data : NULL;
 }
 
 /* ---- its body ---- */

@@ -226,27 +226,22 @@ static const char *find_mistake(const char *pattern, const struct eddyi_tree *tr
 	return NULL;
 }
 
-struct eddy_route *eddy_group_map_files(struct eddy_group *group, const char *pattern,
-					const char *dir, const struct eddy_tree_options *options)
+struct eddy_route *eddy_app_map_files(union eddy_router router, const char *pattern, const char *dir,
+				      const struct eddy_tree_options *options)
 {
 	static const struct eddy_tree_options defaults;
-	struct eddyi_tree *tree = make_tree(group->app, options ? options : &defaults);
-	struct eddy_route *route = eddy_group_map_get(group, pattern, serve);
+	struct eddy_app *app = router.group->owner.app;
+	struct eddyi_tree *tree = make_tree(app, options ? options : &defaults);
+	struct eddy_route *route = eddy_app_map_get(router, pattern, serve);
 	const char *mistake = find_mistake(pattern, tree);
 
 	route->tree = tree;
 	tree->folder->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (tree->folder->dir < 0)
-		eddy_app_mistake(group->app, "can't serve the folder \"%s\" at \"%s\": %s", dir,
+		eddy_app_mistake(app, "can't serve the folder \"%s\" at \"%s\": %s", dir,
 				 pattern, strerror(errno));
 	if (mistake)
-		eddy_app_mistake(group->app, "can't serve a folder at \"%s\": %s", pattern,
+		eddy_app_mistake(app, "can't serve a folder at \"%s\": %s", pattern,
 				 mistake);
 	return route;
-}
-
-struct eddy_route *eddy_app_map_files(struct eddy_app *app, const char *pattern, const char *dir,
-				      const struct eddy_tree_options *options)
-{
-	return eddy_group_map_files(&app->root, pattern, dir, options);
 }

@@ -121,9 +121,9 @@ static void check(struct eddy_app *app, struct cors *cors)
 	}
 }
 
-static void use(struct eddy_app *app, struct eddyi_filters *filters,
-		const struct eddy_cors_options *options)
+void eddy_app_use_cors(union eddy_router router, const struct eddy_cors_options *options)
 {
+	struct eddy_app *app = router.group->owner.app;
 	struct cors *cors = eddy_app_alloc(app, sizeof(*cors));
 	char text[16];
 
@@ -135,15 +135,5 @@ static void use(struct eddy_app *app, struct eddyi_filters *filters,
 		cors->max_age = eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0));
 	}
 	check(app, cors);
-	eddyi_app_add_filter_to(app, filters, let_others_ask, cors);
-}
-
-void eddy_app_use_cors(struct eddy_app *app, const struct eddy_cors_options *options)
-{
-	use(app, &app->root.filters, options);
-}
-
-void eddy_group_use_cors(struct eddy_group *group, const struct eddy_cors_options *options)
-{
-	use(group->app, &group->filters, options);
+	eddy_app_add_filter(router.group, let_others_ask, cors);
 }

@@ -96,9 +96,10 @@ static bool is_possible(const struct eddy_rate_limit_options *options)
 	       options->keys_max <= KEYS_MAX;
 }
 
-static void use(struct eddy_app *app, struct eddyi_filters *filters,
-		const struct eddy_rate_limit_options *options)
+void eddy_app_use_rate_limit(union eddy_target target,
+			const struct eddy_rate_limit_options *options)
 {
+	struct eddy_app *app = eddy_app_of(target);
 	struct limit *limit = eddy_app_alloc(app, sizeof(*limit));
 
 	*limit = (struct limit){ .options = options ? *options :
@@ -120,22 +121,5 @@ static void use(struct eddy_app *app, struct eddyi_filters *filters,
 		return;
 	}
 	make_buckets(app, limit);
-	eddyi_app_add_filter_to(app, filters, slow_down, limit);
-}
-
-void eddy_app_use_rate_limit(struct eddy_app *app, const struct eddy_rate_limit_options *options)
-{
-	use(app, &app->root.filters, options);
-}
-
-void eddy_group_use_rate_limit(struct eddy_group *group,
-			       const struct eddy_rate_limit_options *options)
-{
-	use(group->app, &group->filters, options);
-}
-
-void eddy_route_use_rate_limit(struct eddy_route *route,
-			       const struct eddy_rate_limit_options *options)
-{
-	use(route->app, &route->filters, options);
+	eddy_app_add_filter(target, slow_down, limit);
 }

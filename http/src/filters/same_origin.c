@@ -71,9 +71,10 @@ static int stand_guard(struct eddy_next *next, struct eddy_req *req, struct eddy
 	return eddy_next(next, req, res);
 }
 
-static void use(struct eddy_app *app, struct eddyi_filters *filters,
-		const struct eddy_same_origin_options *options)
+void eddy_app_use_same_origin(union eddy_target target,
+			const struct eddy_same_origin_options *options)
 {
+	struct eddy_app *app = eddy_app_of(target);
 	struct guard *guard = eddy_app_alloc(app, sizeof(*guard));
 
 	*guard = (struct guard){ 0 };
@@ -82,22 +83,5 @@ static void use(struct eddy_app *app, struct eddyi_filters *filters,
 	/* A longer name is never a Host. */
 	if (gethostname(guard->machine, HOST_NAME_MAX) < 0)
 		guard->machine[0] = '\0';
-	eddyi_app_add_filter_to(app, filters, stand_guard, guard);
-}
-
-void eddy_app_use_same_origin(struct eddy_app *app, const struct eddy_same_origin_options *options)
-{
-	use(app, &app->root.filters, options);
-}
-
-void eddy_group_use_same_origin(struct eddy_group *group,
-				const struct eddy_same_origin_options *options)
-{
-	use(group->app, &group->filters, options);
-}
-
-void eddy_route_use_same_origin(struct eddy_route *route,
-				const struct eddy_same_origin_options *options)
-{
-	use(route->app, &route->filters, options);
+	eddy_app_add_filter(target, stand_guard, guard);
 }

@@ -46,9 +46,9 @@ static int harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 	return r < 0 ? r : eddy_next(next, req, res);
 }
 
-static void use(struct eddy_app *app, struct eddyi_filters *filters,
-		const struct eddy_security_options *options)
+void eddy_app_use_security(union eddy_target target, const struct eddy_security_options *options)
 {
+	struct eddy_app *app = eddy_app_of(target);
 	struct eddy_security_options *own = eddy_app_alloc(app, sizeof(*own));
 
 	*own = options ? *options : (struct eddy_security_options){ 0 };
@@ -61,20 +61,5 @@ static void use(struct eddy_app *app, struct eddyi_filters *filters,
 			eddy_app_mistake(app, "can't send %s: \"%s\" holds a control byte",
 					 policies[i].field, *value);
 	}
-	eddyi_app_add_filter_to(app, filters, harden, own);
-}
-
-void eddy_app_use_security(struct eddy_app *app, const struct eddy_security_options *options)
-{
-	use(app, &app->root.filters, options);
-}
-
-void eddy_group_use_security(struct eddy_group *group, const struct eddy_security_options *options)
-{
-	use(group->app, &group->filters, options);
-}
-
-void eddy_route_use_security(struct eddy_route *route, const struct eddy_security_options *options)
-{
-	use(route->app, &route->filters, options);
+	eddy_app_add_filter(target, harden, own);
 }

@@ -89,13 +89,6 @@ EDDY_API struct eddy_case eddy_case_after(uint64_t duration_ns);
  * closes the descriptor meanwhile. */
 EDDY_API struct eddy_case eddy_case_op(void);
 
-/* Make a case for the call of that name in eddy/io.h. getpeername(2) has the peer's address of an
- * accepted connection. */
-EDDY_API struct eddy_case eddy_case_accept(int fd);
-EDDY_API struct eddy_case eddy_case_recv(int fd, void *buf, size_t len, int flags);
-EDDY_API struct eddy_case eddy_case_read(int fd, void *buf, size_t len, uint64_t offset);
-EDDY_API struct eddy_case eddy_case_poll(int fd, unsigned events);
-
 /* Wait until at least one case is ready. Suspends unless a channel, an event or a time is
  * ready at once.
  * Return: the number of ready cases, at least 1; -ECANCELED, and none is ready. */

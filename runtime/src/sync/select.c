@@ -71,38 +71,6 @@ struct eddy_case eddy_case_op(void)
 	return (struct eddy_case){ .kind = CASE_OP };
 }
 
-struct eddy_case eddy_case_accept(int fd)
-{
-	struct eddy_case one = eddy_case_op();
-
-	io_uring_prep_accept(&one.sqe, fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	return one;
-}
-
-struct eddy_case eddy_case_recv(int fd, void *buf, size_t len, int flags)
-{
-	struct eddy_case one = eddy_case_op();
-
-	io_uring_prep_recv(&one.sqe, fd, buf, eddyi_op_len(len), flags);
-	return one;
-}
-
-struct eddy_case eddy_case_read(int fd, void *buf, size_t len, uint64_t offset)
-{
-	struct eddy_case one = eddy_case_op();
-
-	io_uring_prep_read(&one.sqe, fd, buf, eddyi_op_len(len), offset);
-	return one;
-}
-
-struct eddy_case eddy_case_poll(int fd, unsigned events)
-{
-	struct eddy_case one = eddy_case_op();
-
-	io_uring_prep_poll_add(&one.sqe, fd, events);
-	return one;
-}
-
 static void claim(struct eddyi_select *select, int result)
 {
 	select->claimed = true;

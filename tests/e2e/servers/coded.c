@@ -83,7 +83,7 @@ static void map_lines(struct eddy_app *app)
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		snprintf(path, sizeof(path), "/%s/lines/{n}", orders[i][0]);
 		route = eddy_app_map_get(app, path, lines);
-		eddy_route_use_compression(
+		eddy_app_use_compression(
 			route, &(struct eddy_compression_options){ .order = orders[i] });
 	}
 }
@@ -94,17 +94,17 @@ static void map_out(struct eddy_app *app)
 	struct eddy_route *route;
 
 	map_lines(app);
-	eddy_app_use_compression(app);
+	eddy_app_use_compression(app, NULL);
 	eddy_app_map_get(app, "/text/{n}", text);
 	eddy_app_map_get(app, "/broken", broken);
-	eddy_group_use_compression(group, &(struct eddy_compression_options){ .order = gzip,
+	eddy_app_use_compression(group, &(struct eddy_compression_options){ .order = gzip,
 									      .gzip_level = 9 });
-	eddy_group_map_get(group, "/text/{n}", text);
-	route = eddy_group_map_get(group, "/br/{n}", text);
-	eddy_route_use_compression(route, &(struct eddy_compression_options){ .order = br,
+	eddy_app_map_get(group, "/text/{n}", text);
+	route = eddy_app_map_get(group, "/br/{n}", text);
+	eddy_app_use_compression(route, &(struct eddy_compression_options){ .order = br,
 									      .br_level = 9 });
 	route = eddy_app_map_get(app, "/large/{n}", text);
-	eddy_route_use_compression(route, &(struct eddy_compression_options){ .size_min = 1000 });
+	eddy_app_use_compression(route, &(struct eddy_compression_options){ .size_min = 1000 });
 }
 
 /* ---- in ---- */
@@ -169,14 +169,14 @@ static void map_in(struct eddy_app *app)
 	struct eddy_group *in = eddy_app_group(app, "/in");
 	struct eddy_route *few = eddy_app_map_post(app, "/few", size);
 
-	eddy_group_use_decompression(in, NULL);
-	eddy_group_map_post(in, "/size", size);
-	eddy_group_map_post(in, "/echo", echo);
-	eddy_group_map_post(in, "/json", json);
-	eddy_group_map_post(in, "/save", save);
-	eddy_group_map_post(in, "/save-all", save_all);
-	eddy_group_map_post(in, "/refuse", refuse);
-	eddy_route_use_decompression(few, &(struct eddy_decompression_options){ .size_max = 1000 });
+	eddy_app_use_decompression(in, NULL);
+	eddy_app_map_post(in, "/size", size);
+	eddy_app_map_post(in, "/echo", echo);
+	eddy_app_map_post(in, "/json", json);
+	eddy_app_map_post(in, "/save", save);
+	eddy_app_map_post(in, "/save-all", save_all);
+	eddy_app_map_post(in, "/refuse", refuse);
+	eddy_app_use_decompression(few, &(struct eddy_decompression_options){ .size_max = 1000 });
 	eddy_app_map_post(app, "/plain", size);
 }
 

@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 		doors.common.server.trusted_proxies = doors.trust.list;
 	settings_apply(&doors.common, app);
 	for (size_t i = 0; i < doors.proxied.count; i++)
-		eddy_app_add_bind_with(app, doors.proxied.list[i],
+		eddy_app_add_bind(app, doors.proxied.list[i],
 				       &(struct eddy_bind_options){ .proxy_protocol = true });
 	eddy_app_set_context(app, app);
 	eddy_app_map_get(app, "/", door);
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 	eddy_app_map_get(app, "/peer", peer);
 	eddy_app_map_get(app, "/health", eddy_health);
 	eddy_app_map_get(app, "/failures", failures);
-	eddy_route_use_rate_limit(eddy_app_map_get(app, "/rare", door),
+	eddy_app_use_rate_limit(eddy_app_map_get(app, "/rare", door),
 				  &(struct eddy_rate_limit_options){
 					  .count = 1,
 					  .per_ns = 3600 * EDDY_SECOND,

@@ -128,14 +128,14 @@ static void map_waits(struct eddy_app *app)
 	eddy_app_map_get(app, "/wait", wait_for_nothing);
 	eddy_app_map_post(app, "/wait", wait_for_nothing);
 	eddy_app_map_put(app, "/wait", wait_for_nothing);
-	eddy_route_set_cancel_on(eddy_app_map_get(app, "/wait/never", wait_for_nothing),
-				 EDDY_CANCEL_ON_NOTHING);
-	eddy_route_set_cancel_on(eddy_app_map_get(app, "/wait/end", wait_for_nothing),
-				 EDDY_CANCEL_ON_END);
-	eddy_route_set_cancel_on(eddy_app_map_post(app, "/wait/end", wait_for_nothing),
-				 EDDY_CANCEL_ON_END);
-	eddy_route_set_cancel_on(eddy_app_map_post(app, "/wait/reset", wait_for_nothing),
-				 EDDY_CANCEL_ON_RESET);
+	eddy_route_with(eddy_app_map_get(app, "/wait/never", wait_for_nothing),
+			&(struct eddy_route_options){ .cancel_on = EDDY_CANCEL_ON_NOTHING });
+	eddy_route_with(eddy_app_map_get(app, "/wait/end", wait_for_nothing),
+			&(struct eddy_route_options){ .cancel_on = EDDY_CANCEL_ON_END });
+	eddy_route_with(eddy_app_map_post(app, "/wait/end", wait_for_nothing),
+			&(struct eddy_route_options){ .cancel_on = EDDY_CANCEL_ON_END });
+	eddy_route_with(eddy_app_map_post(app, "/wait/reset", wait_for_nothing),
+			&(struct eddy_route_options){ .cancel_on = EDDY_CANCEL_ON_RESET });
 }
 
 /* As clean-up does that forgot to bound itself. */
@@ -354,9 +354,12 @@ static void map(struct eddy_app *app)
 	eddy_app_map_get(app, "/broken/{n}", broken);
 	eddy_app_map_get(app, "/big/{n}", big);
 	eddy_app_map_get(app, "/own-file", own_file);
-	eddy_route_set_write_rate_min(eddy_app_map_get(app, "/patient/{n}", big), 0);
-	eddy_route_set_body_rate_min(eddy_app_map_post(app, "/patient", echo), 0);
-	eddy_route_set_body_rate_min(eddy_app_map_post(app, "/patient/save-all", save_all), 0);
+	eddy_route_with(eddy_app_map_get(app, "/patient/{n}", big),
+			&(struct eddy_route_options){ .write_rate_min = EDDY_NEVER });
+	eddy_route_with(eddy_app_map_post(app, "/patient", echo),
+			&(struct eddy_route_options){ .body_rate_min = EDDY_NEVER });
+	eddy_route_with(eddy_app_map_post(app, "/patient/save-all", save_all),
+			&(struct eddy_route_options){ .body_rate_min = EDDY_NEVER });
 	eddy_app_map_get(app, "/closed", closed);
 	eddy_app_map_get(app, "/status/{code}", status);
 	eddy_app_map_get(app, "/errno/{n}", fail);
@@ -425,10 +428,10 @@ int main(int argc, char **argv)
 	if (limits.collector)
 		trace(app, limits.collector);
 	if (limits.compression) {
-		eddy_app_use_compression(app);
+		eddy_app_use_compression(app, NULL);
 		eddy_app_use_decompression(app, NULL);
 	}
-	eddy_app_add_filter(app, mark);
+	eddy_app_add_filter(app, mark, NULL);
 	map(app);
 	if (limits.tree)
 		map_trees(app, limits.tree);

@@ -38,14 +38,14 @@ static int lock(struct eddy_next *next, struct eddy_req *req, struct eddy_res *r
 static void map_groups(struct eddy_app *app)
 {
 	struct eddy_group *api = eddy_app_group(app, "/api");
-	struct eddy_group *secret = eddy_group_group(api, "/secret");
+	struct eddy_group *secret = eddy_app_group(api, "/secret");
 
-	eddy_app_add_filter_with(app, mark, "app");
-	eddy_group_add_filter_with(api, mark, "api");
-	eddy_group_add_filter_with(secret, lock, "123");
-	eddy_group_add_filter_with(secret, mark, "secret");
-	eddy_group_map_get(api, "/ok", ok);
-	eddy_route_add_filter_with(eddy_group_map_get(secret, "/ok", ok), mark, "route");
+	eddy_app_add_filter(app, mark, "app");
+	eddy_app_add_filter(api, mark, "api");
+	eddy_app_add_filter(secret, lock, "123");
+	eddy_app_add_filter(secret, mark, "secret");
+	eddy_app_map_get(api, "/ok", ok);
+	eddy_app_add_filter(eddy_app_map_get(secret, "/ok", ok), mark, "route");
 }
 
 static int echo(struct eddy_req *req, struct eddy_res *res)
@@ -63,24 +63,24 @@ static void map_filters(struct eddy_app *app)
 	struct eddy_group *shared = eddy_app_group(app, "/shared");
 	struct eddy_route *route;
 
-	eddy_group_use_cors(shared, &(struct eddy_cors_options){
+	eddy_app_use_cors(shared, &(struct eddy_cors_options){
 					    .origins = others,
 					    .exposed = "x-passed",
 					    .max_age_s = 60,
 					    .credentials = true,
 				    });
-	eddy_group_map_get(shared, "/ok", ok);
-	eddy_group_map_put(shared, "/ok", ok);
+	eddy_app_map_get(shared, "/ok", ok);
+	eddy_app_map_put(shared, "/ok", ok);
 	route = eddy_app_map_get(app, "/seldom", ok);
-	eddy_route_use_rate_limit(route, &(struct eddy_rate_limit_options){
+	eddy_app_use_rate_limit(route, &(struct eddy_rate_limit_options){
 						 .count = 1,
 						 .per_ns = 3600 * EDDY_SECOND,
 						 .burst = 2,
 						 .header = "x-key",
 					 });
-	eddy_route_use_security(eddy_app_map_get(app, "/hard", ok), NULL);
-	eddy_route_use_same_origin(eddy_app_map_post(app, "/hard", ok), NULL);
-	eddy_route_use_body_limit(eddy_app_map_post(app, "/brief", echo), 5);
+	eddy_app_use_security(eddy_app_map_get(app, "/hard", ok), NULL);
+	eddy_app_use_same_origin(eddy_app_map_post(app, "/hard", ok), NULL);
+	eddy_app_use_body_limit(eddy_app_map_post(app, "/brief", echo), 5);
 }
 
 /* ---- bodies ---- */
@@ -113,8 +113,10 @@ static void map_bodies(struct eddy_app *app)
 	eddy_app_map_post(app, "/echo", echo);
 	eddy_app_map_post(app, "/json", json);
 	eddy_app_map_trace(app, "/trace", trace);
-	eddy_route_set_body_max(eddy_app_map_post(app, "/small", echo), 10);
-	eddy_route_set_body_max(eddy_app_map_post(app, "/large", echo), 2 * EDDY_MIB);
+	eddy_route_with(eddy_app_map_post(app, "/small", echo),
+			&(struct eddy_route_options){ .body_max = 10 });
+	eddy_route_with(eddy_app_map_post(app, "/large", echo),
+			&(struct eddy_route_options){ .body_max = 2 * EDDY_MIB });
 }
 
 /* ---- parameters ---- */
@@ -232,11 +234,14 @@ static void map_parameters(struct eddy_app *app)
 	eddy_app_map_post(app, "/search", form_struct);
 	eddy_app_map_put(app, "/search", json_struct);
 	eddy_app_map_put(app, "/tag", strict_struct);
-	eddy_route_set_data(eddy_app_map_get(app, "/map/{a}/{b}/{c...}", pairs),
-			    eddy_req_path_pairs);
-	eddy_route_set_data(eddy_app_map_get(app, "/query", pairs), eddy_req_query_pairs);
-	eddy_route_set_data(eddy_app_map_post(app, "/form", pairs), eddy_req_form_pairs);
-	eddy_route_set_data(eddy_app_map_get(app, "/cookies", pairs), eddy_req_cookie_pairs);
+	eddy_route_with(eddy_app_map_get(app, "/map/{a}/{b}/{c...}", pairs),
+			&(struct eddy_route_options){ .data = eddy_req_path_pairs });
+	eddy_route_with(eddy_app_map_get(app, "/query", pairs),
+			&(struct eddy_route_options){ .data = eddy_req_query_pairs });
+	eddy_route_with(eddy_app_map_post(app, "/form", pairs),
+			&(struct eddy_route_options){ .data = eddy_req_form_pairs });
+	eddy_route_with(eddy_app_map_get(app, "/cookies", pairs),
+			&(struct eddy_route_options){ .data = eddy_req_cookie_pairs });
 }
 
 /* ---- responses ---- */

@@ -217,7 +217,7 @@ static void bind_all(struct eddy_app *app, const struct setting_texts *addresses
 		     const struct eddy_bind_options *options)
 {
 	for (size_t i = 0; i < addresses->count; i++)
-		eddy_app_add_bind_with(app, addresses->list[i], options);
+		eddy_app_add_bind(app, addresses->list[i], options);
 }
 
 /* What was taken, and follows from it. */
@@ -240,9 +240,9 @@ static void apply(struct secure *secure, struct eddy_app *app)
 	for (size_t i = 0; i < secure->more.count; i++)
 		eddy_app_add_tls_cert(app, secure->more.list[i], NULL);
 	if (secure->compression)
-		eddy_app_use_compression(app);
+		eddy_app_use_compression(app, NULL);
 	if (secure->to_https)
-		eddy_app_add_filter_with(app, to_https, app);
+		eddy_app_add_filter(app, to_https, app);
 }
 
 int main(int argc, char **argv)

@@ -171,7 +171,7 @@ void settings_apply(const struct settings *common, struct eddy_app *app)
 {
 	eddy_app_bind(app, common->bind.count > 0 ? common->bind.list[0] : "127.0.0.1:0");
 	for (size_t i = 1; i < common->bind.count; i++)
-		eddy_app_add_bind(app, common->bind.list[i]);
+		eddy_app_add_bind(app, common->bind.list[i], NULL);
 	eddy_app_with_server(app, &common->server);
 	if (!common->config)
 		return;
