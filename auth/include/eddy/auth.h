@@ -1,4 +1,4 @@
-/* eddy/auth.h: all of eddy's bearer authentication. */
+/* eddy/auth.h: all headers of eddy's token authentication (JWT, OAuth 2.1, OpenID Connect). */
 #ifndef EDDY_AUTH_H
 #define EDDY_AUTH_H
 
@@ -12,8 +12,8 @@
 
 EDDY_BEGIN_DECLS
 
-/* Make the layer's sections of the app's configuration file known, [bearer], [oauth.client], [oauth.resource] and
- * [oauth.server]: they are checked, and nothing is switched on by them. */
+/* Register the sections [bearer], [oauth.client], [oauth.resource] and [oauth.server] of the app's
+ * configuration file. They are validated; nothing is enabled. */
 EDDY_API void eddy_auth_config(struct eddy_app *app);
 
 EDDY_END_DECLS

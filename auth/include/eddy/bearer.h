@@ -1,19 +1,17 @@
-/* eddy/bearer.h: routes that open for a valid bearer token alone.
+/* eddy/bearer.h: authentication and authorization of requests by bearer tokens (JSON Web Tokens).
  *
  *     eddy_app_with_bearer_auth(app, &(struct eddy_bearer_options){
  *                                            .audiences = EDDY_LIST("https://api.example"),
  *                                            .secret_file = "/etc/shop/secret",
  *                                    });
- *     eddy_route_authorize(eddy_app_map_get(app, "/admin", admin), eddy_roles("admin"));
+ *     eddy_app_authorize(eddy_app_map_get(app, "/admin", admin), eddy_roles("admin"));
  *
- * A token comes in the Authorization field (RFC 6750 section 2.1). It is checked against one static key, which
- * stands here, or against the keys of an issuer (eddy/oauth.h); without either an app that guards something does
- * not start. Who is refused is told why, by status and `www-authenticate`: docs/auth.md has the table.
+ * The token is read from the Authorization field (RFC 6750 section 2.1) and verified with one
+ * static key, set here, or with the keys of an issuer (eddy/oauth.h). An app with a guard and no
+ * key does not start. docs/auth.md lists the statuses and challenges of rejected requests.
  *
- * A token that was found good is kept, in memory of each loop: the next request with it costs a look-up. It is
- * verified anew from its `exp` on, and when keys change.
- *
- * Where eddy-auth was built with -Djwt-auth=disabled, calls of these functions do not compile.
+ * Each loop caches valid tokens, and verifies them again from their `exp` on, and when keys change.
+ * If eddy-auth is built with -Djwt-auth=disabled, calling these functions is a compile error.
  */
 #ifndef EDDY_BEARER_H
 #define EDDY_BEARER_H
@@ -22,6 +20,8 @@
 #include <eddy/member.h>
 #include <eddy/req.h>
 #include <eddy/rule.h>
+
+#pragma GCC system_header /* see eddy/target.h */
 
 #ifdef EDDY_NO_JWT_AUTH
 #define EDDY_BEARER_API                                                                            \
@@ -32,52 +32,55 @@
 
 EDDY_BEGIN_DECLS
 
-/* Every field: 0 or NULL means its default. */
+/* How tokens are verified. A zero field takes its default. */
 struct eddy_bearer_options {
-	const char *const
-		*audiences; /* one must be in `aud`; NULL ends; default: no token may have an aud */
-	const char *issuer; /* what `iss` must be; default: anything, or eddy_oauth_options' */
-	/* That tokens may be signed by, such as "HS512"; NULL ends; default: all that suit the key. Those of a
-	 * secret are HS256, from 48 bytes on HS384, and from 64 on HS512 (RFC 7518 section 3.2). */
+	/* Accepted `aud` values, of which a token must have one; NULL ends. Default: tokens with an
+	 * `aud` are rejected. */
+	const char *const *audiences;
+	/* Required `iss` with a static key; default: any. With eddy/oauth.h it is its issuer. */
+	const char *issuer;
+	/* Accepted algorithms, such as "HS512"; NULL ends; default: all that suit the key. Secrets
+	 * suit HS256, from 48 bytes also HS384, from 64 also HS512 (RFC 7518 section 3.2). */
 	const char *const *algorithms;
-	const char *realm;  /* in challenges, 255 bytes at most; default: none */
-	uint64_t leeway_ns; /* that clocks may differ by; default 60 s; EDDY_JWT_NO_LEEWAY: none */
-	/* Take tokens over plain HTTP from who is not on this machine; default: 400. Behind a proxy that does
-	 * TLS, name it in .trusted_proxies, and its fields in .forwarded, instead. */
+	const char *realm;  /* of challenges, at most 255 bytes; default: none */
+	uint64_t leeway_ns; /* tolerated clock skew; default 60 s; EDDY_JWT_NO_LEEWAY: none */
+	/* Accept tokens over plain HTTP from other machines; default: 400. Behind a proxy that
+	 * terminates TLS, set .trusted_proxies and .forwarded instead. */
 	bool allow_plain_http;
 
-	/* ---- the static key: one of these at most; a file has 64 KiB at most ---- */
-	struct eddy_str secret;  /* raw bytes, 32 at least */
-	const char *secret_file; /* a file's raw bytes, 32 at least */
-	const char *secret_env;  /* those of an environment variable */
-	const char *key_file;    /* a public key in PEM, or a JWK */
+	/* ---- the static key: one of these at most; a file has at most 64 KiB ---- */
+
+	struct eddy_str secret;  /* raw bytes, at least 32 */
+	const char *secret_file; /* a file of raw bytes, at least 32 */
+	const char *secret_env;  /* an environment variable of at least 32 bytes */
+	const char *key_file;    /* a file with a public key in PEM, or a JWK */
 	const char *key_env;     /* the same in an environment variable */
 
-	unsigned cache_max; /* tokens that a loop keeps, each with its claims: some 4 KiB for one of a
-			     * KiB, and never over 512; default 1024 */
-	bool no_cache;      /* keep none */
+	/* Tokens that a loop caches; default 1024, at most 1048576. With its claims, one of 1 KiB
+	 * takes some 4 KiB, and none over 512 KiB. */
+	unsigned cache_max;
+	bool no_cache; /* cache none */
 };
 
-/* Describe how tokens are checked; all of it is copied, and what was said before is forgotten. The section
- * [bearer] of the app's configuration file wins (docs/config.md). */
+/* Set how tokens are verified, in place of earlier options. Everything is copied. The section
+ * [bearer] of the app's configuration file takes precedence (docs/config.md). */
 EDDY_BEARER_API void eddy_app_with_bearer_auth(struct eddy_app *app,
 					       const struct eddy_bearer_options *options);
 
-/* Guard everything that the app, a group or a route answers, before any filter that is added later: only
- * requests with a valid token that satisfies `rule` get in; NULL: any valid token. Of several guards all must
- * be satisfied. Every answer has `cache-control: no-store` unless it says otherwise. The rule is copied.
- * The documents of eddy/oauth_metadata.h stay open: filters behind a guard see no token there. One that answers
- * those who have none, as CORS does preflights, is added before. */
-EDDY_BEARER_API void eddy_app_authorize(struct eddy_app *app, const struct eddy_rule *rule);
-EDDY_BEARER_API void eddy_group_authorize(struct eddy_group *group, const struct eddy_rule *rule);
-EDDY_BEARER_API void eddy_route_authorize(struct eddy_route *route, const struct eddy_rule *rule);
+/* Accept only requests with a valid token that satisfies `rule`; NULL: any valid token. This guard,
+ * a filter (middleware), runs before filters that are added later. Of several guards all must be
+ * satisfied. The rule is copied. Responses have `cache-control: no-store` unless they set another.
+ * The documents of eddy/oauth_metadata.h stay public: later filters see no token there. Add CORS
+ * before the guard, as preflight requests have no token. */
+EDDY_BEARER_API void eddy_app_authorize(union eddy_target target, const struct eddy_rule *rule);
 
-/* The token of a request that a guard has let in; it lives as long as the request. Return: NULL where no guard
- * stands. */
+/* Get the token of a request; it lives as long as the request. Return: NULL if no guard has
+ * accepted the request. */
 EDDY_BEARER_API const struct eddy_jwt *eddy_req_token(const struct eddy_req *req);
 
-/* Read its claims into a struct, as eddy_json_into() does; strings live as long as the request.
- * Return: 0; -EINVAL, and a sentence in `ret_why` (EDDY_WHY_SIZE bytes, or NULL); -ENOENT without a token; -ENOMEM. */
+/* Read the claims of a request's token into a struct, as eddy_json_into() does. Strings live as
+ * long as the request. Return: 0; -EINVAL if a claim does not fit, and a sentence in `ret_why`
+ * (EDDY_WHY_SIZE bytes, or NULL); -ENOENT if there is no token; -ENOMEM. */
 #define eddy_req_claims_into(req, members, ret_target, ret_why)                                    \
 	eddy_req_claims_read((req), (members), sizeof(members) / sizeof(*(members)), (ret_target), \
 			     (ret_why))
@@ -85,16 +88,16 @@ EDDY_BEARER_API int eddy_req_claims_read(const struct eddy_req *req,
 					 const struct eddy_member *members, size_t count,
 					 void *ret_target, char *ret_why);
 
-/* What the guards of all apps have done, since the process began; metrics show it as well (docs/metrics.md). */
+/* Counters of all guards since the process started, also shown by metrics (docs/metrics.md). */
 struct eddy_bearer_stats {
-	uint64_t let_in;    /* requests with a token that was good, and good enough */
-	uint64_t refused;   /* by 400 or 401 */
-	uint64_t forbidden; /* by 403 */
-	uint64_t unknown;   /* by 503: no key was ever loaded */
-	uint64_t cached;    /* of those let in or forbidden: tokens that were not verified again */
+	uint64_t let_in;    /* requests accepted */
+	uint64_t refused;   /* requests rejected with 400 or 401 */
+	uint64_t forbidden; /* requests rejected with 403 */
+	uint64_t unknown;   /* requests rejected with 503: no key was ever loaded */
+	uint64_t cached;    /* tokens found in the cache, of requests let in or forbidden */
 };
 
-/* Read them. Any thread. */
+/* Get the counters of all guards. Any thread may call it. */
 EDDY_BEARER_API struct eddy_bearer_stats eddy_bearer_stats(void);
 
 EDDY_END_DECLS

@@ -1,6 +1,6 @@
-/* eddy/keyset.h: the keys of an issuer, as its JSON Web Key Set has them.
+/* eddy/keyset.h: JSON Web Key Sets (RFC 7517 section 5), the public keys of an issuer.
  *
- * A set is not changed once it is there, and may be used by any thread.
+ * A set does not change once it is made. Any thread may use it.
  */
 #ifndef EDDY_KEYSET_H
 #define EDDY_KEYSET_H
@@ -11,31 +11,32 @@ EDDY_BEGIN_DECLS
 
 struct eddy_keyset;
 
-/* Only so many of a set are looked at, which bounds the time it takes (30 ms); keys beyond them are skipped. */
+/* The most keys that are read of a set, which takes at most 30 ms; others are skipped. */
 #define EDDY_KEYSET_MAX 256
 
-/* Read a key set (RFC 7517 section 5). Keys that are secret, weak, unknown, malformed or not for verifying are
- * skipped, one by one; of private ones the public half is kept. Never suspends. Return: 0; -EBADMSG when it is no key set,
- * -ENOKEY when not one key of it is of use, -ENOMEM. */
+/* Read a key set. Keys that are secret, weak, unknown, malformed or not for verifying are skipped
+ * one by one; of private keys the public half is kept. Never suspends.
+ * Return: 0; -EBADMSG if it is no key set; -ENOKEY if it has no usable key; -ENOMEM. */
 EDDY_API int eddy_keyset_parse(struct eddy_str text, struct eddy_keyset **ret_set);
 
-/* Make a set of one key, which is kept. It answers to every kid when it has none itself. Return: NULL when
- * memory is out. */
+/* Make a set of one key, to which it takes a reference. A key without a kid matches every kid.
+ * Return: NULL on allocation failure. */
 EDDY_API struct eddy_keyset *eddy_keyset_of(struct eddy_jwk *key);
 
-/* Keep a set, or let go of it; NULL is fine. Any thread. */
+/* Take or release a reference to a set; NULL is accepted. Any thread may call it. */
 EDDY_API struct eddy_keyset *eddy_keyset_ref(struct eddy_keyset *set);
 EDDY_API void eddy_keyset_unref(struct eddy_keyset *set);
 
-/* How many keys are in it, and how many were skipped. */
+/* Count the keys in a set, and those that were skipped. */
 EDDY_API size_t eddy_keyset_count(const struct eddy_keyset *set);
 EDDY_API size_t eddy_keyset_skipped(const struct eddy_keyset *set);
 
-/* One of them, from 0; NULL past the last. Borrowed from the set. */
+/* Get a key by its index, from 0. Return: borrowed from the set; NULL past the last. */
 EDDY_API struct eddy_jwk *eddy_keyset_at(const struct eddy_keyset *set, size_t at);
 
-/* Find the key for a token: the first of this kid that is for `alg` and may verify; without a kid (.ptr NULL) the
- * only one that is. Return: borrowed from the set; NULL when there is none, or no single one. */
+/* Find the key that verifies a token: the first with this kid that is for `alg` and may verify;
+ * without a kid (.ptr NULL) the only such key. Return: borrowed from the set; NULL if there is
+ * none, or more than one. */
 EDDY_API struct eddy_jwk *eddy_keyset_find(const struct eddy_keyset *set, struct eddy_str kid,
 					   enum eddy_jws_alg alg);
 

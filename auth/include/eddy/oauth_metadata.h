@@ -1,5 +1,5 @@
-/* eddy/oauth_metadata.h: documents by which clients find out whose tokens a service takes, and where an issuer
- * hands them out.
+/* eddy/oauth_metadata.h: metadata documents of a protected resource (RFC 9728) and of an
+ * authorization server (RFC 8414, OpenID Connect Discovery).
  *
  *     eddy_app_with_oauth_resource_metadata(
  *             app, &(struct eddy_oauth_resource){
@@ -8,9 +8,9 @@
  *                  });
  *     eddy_app_use_oauth_resource_metadata(app);
  *
- * Each is a GET of JSON at its well-known path, and where the identifier has a path of its own, at the one with
- * that path as well: inserted behind it (RFC 9728 section 3, RFC 8414 section 3), of OpenID Connect in front. A
- * resource that is described is named in every challenge of eddy/bearer.h, whether its document is served or not.
+ * Each is JSON, served by GET at its well-known path. If the identifier has a path, it is also
+ * served with that path appended (RFC 9728 section 3, RFC 8414 section 3), or for OpenID Connect
+ * prepended. Challenges of eddy/bearer.h name a described resource, even if it is not served.
  */
 #ifndef EDDY_OAUTH_METADATA_H
 #define EDDY_OAUTH_METADATA_H
@@ -20,14 +20,14 @@
 
 EDDY_BEGIN_DECLS
 
-/* A member of the document that has no field below. */
+/* A member of a document that has no field below. */
 struct eddy_oauth_field {
-	const char *name; /* NULL ends them */
+	const char *name; /* NULL ends a list */
 	const char *json; /* its value as JSON, such as "[\"public\"]" */
 };
 
-/* A protected resource (RFC 9728 section 2). Members are left out where a field is NULL, and where a list has
- * nothing in it, except bearer_methods: that says "in no way". Lists are EDDY_LIST()s. */
+/* A protected resource (RFC 9728 section 2). NULL fields and empty lists are left out of the
+ * document, except an empty .bearer_methods: no method is supported. Lists are EDDY_LIST()s. */
 struct eddy_oauth_resource {
 	const char *resource; /* its identifier: an absolute URL without a fragment; mandatory */
 	const char *const *authorization_servers; /* issuers of its tokens: URLs */
@@ -35,14 +35,13 @@ struct eddy_oauth_resource {
 	const char *const *bearer_methods; /* bearer_methods_supported: "header", "body", "query" */
 	const char *name;                  /* resource_name, for people */
 	const char *documentation;         /* resource_documentation: a URL */
-	const struct eddy_oauth_field *more; /* one without a name ends them */
+	const struct eddy_oauth_field *more; /* ends with one without a name */
 };
 
-/* An authorization server (RFC 8414 section 2). Members are left out as above: one without an authorization
- * endpoint has no response types, EDDY_LIST(NULL). */
+/* An authorization server (RFC 8414 section 2). NULL fields and empty lists are left out. Without
+ * an authorization endpoint, .response_types must be empty: EDDY_LIST(NULL). */
 struct eddy_oauth_server {
-	const char
-		*issuer; /* its identifier: an absolute URL without query and fragment; mandatory */
+	const char *issuer; /* its identifier: an absolute URL, no query or fragment; mandatory */
 	const char *authorization_endpoint; /* a URL, like the next two */
 	const char *token_endpoint;
 	const char *jwks_uri;              /* where its key set is */
@@ -52,9 +51,10 @@ struct eddy_oauth_server {
 	const struct eddy_oauth_field *more;
 };
 
-/* Describe the document; all of it is copied. The sections [oauth.resource] and [oauth.server] of the app's
- * configuration file have the document's own member names, and win, one by one; what has no field here is added
- * as it is there. The set form is an identifier and the defaults. */
+/* Set the contents of a metadata document; everything is copied. The sections [oauth.resource] and
+ * [oauth.server] of the app's configuration file use the document's member names, and take
+ * precedence member by member; unknown members are added as they are. The set form takes an
+ * identifier. */
 EDDY_API void eddy_app_with_oauth_resource_metadata(struct eddy_app *app,
 						    const struct eddy_oauth_resource *resource);
 EDDY_API void eddy_app_set_oauth_resource_metadata(struct eddy_app *app, const char *resource);
@@ -62,9 +62,10 @@ EDDY_API void eddy_app_with_oauth_server_metadata(struct eddy_app *app,
 						  const struct eddy_oauth_server *server);
 EDDY_API void eddy_app_set_oauth_server_metadata(struct eddy_app *app, const char *issuer);
 
-/* Serve them: at /.well-known/oauth-protected-resource, at /.well-known/oauth-authorization-server, and the same
- * server's at /.well-known/openid-configuration. Each is made when the app starts, may be kept by others for
- * an hour, and may be read by pages of any origin (CORS). */
+/* Serve a metadata document: at /.well-known/oauth-protected-resource, at
+ * /.well-known/oauth-authorization-server, and the same server's at
+ * /.well-known/openid-configuration. It is made when the app starts, may be cached for an hour, and
+ * may be read by pages of any origin (CORS). */
 EDDY_API void eddy_app_use_oauth_resource_metadata(struct eddy_app *app);
 EDDY_API void eddy_app_use_oauth_server_metadata(struct eddy_app *app);
 EDDY_API void eddy_app_use_oidc_metadata(struct eddy_app *app);

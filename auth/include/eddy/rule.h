@@ -1,10 +1,10 @@
-/* eddy/rule.h: what a token must say for a request to be let in.
+/* eddy/rule.h: authorization rules: the roles, permissions, scopes or claims a token must have.
  *
  *     eddy_route_authorize(route, eddy_roles("admin", "editor"));
  *     eddy_route_authorize(route, eddy_all_of(eddy_scopes("orders:read"), eddy_roles("clerk")));
  *
- * Rules are written where they are used: the macros make compound literals, which live as long as the block
- * they stand in. Who keeps a rule copies it (eddy_rule_copy()).
+ * The macros make compound literals, which live as long as the enclosing block; eddy_rule_copy()
+ * keeps a rule longer.
  */
 #ifndef EDDY_RULE_H
 #define EDDY_RULE_H
@@ -13,14 +13,15 @@
 
 EDDY_BEGIN_DECLS
 
-/* Decide by whatever a token says. May suspend. Return: whether it is let in. */
+/* Decide whether a token is accepted. May suspend. Return: whether it is. */
 typedef bool eddy_rule_fn(const struct eddy_jwt *token, void *data);
 
+/* What a rule requires. */
 enum eddy_rule_kind {
-	EDDY_RULE_ROLES,       /* one of them, in `role`, a string, or `roles`, an array */
-	EDDY_RULE_PERMISSIONS, /* one of them, in `permissions`, a string or an array */
-	EDDY_RULE_CLAIM,       /* one of them, in `claim`, a string or an array */
-	EDDY_RULE_SCOPES, /* all of them, in `scope`, a string of words, or `scp`, that or an array */
+	EDDY_RULE_ROLES,       /* one of the names in `role`, a string, or `roles`, an array */
+	EDDY_RULE_PERMISSIONS, /* one of the names in `permissions`, a string or an array */
+	EDDY_RULE_CLAIM,       /* one of the names in `claim`, a string or an array */
+	EDDY_RULE_SCOPES, /* all names in `scope`, a string of words, or `scp`, that or an array */
 	EDDY_RULE_PREDICATE,
 	EDDY_RULE_ANY_OF,
 	EDDY_RULE_ALL_OF,
@@ -29,7 +30,7 @@ enum eddy_rule_kind {
 struct eddy_rule {
 	enum eddy_rule_kind kind;
 	const char *claim;
-	const char *const *names; /* NULL ends them, as it does `rules` */
+	const char *const *names; /* ends with NULL, like `rules` */
 	const struct eddy_rule *const *rules;
 	eddy_rule_fn *fn;
 	void *data;
@@ -38,8 +39,9 @@ struct eddy_rule {
 #define EDDYI_RULE(...) (&(const struct eddy_rule){ __VA_ARGS__ })
 #define EDDYI_RULES(...) ((const struct eddy_rule *const[]){ __VA_ARGS__, NULL })
 
-/* Make a rule of each kind: eddy_roles("admin", "editor"), eddy_claim("dept", "it", "hr"), eddy_predicate(fn, data),
- * eddy_all_of(rule, rule). C alone has these. A rule of NULL is: any valid token. */
+/* Make an authorization rule: eddy_roles("admin", "editor"), eddy_claim("dept", "it", "hr"),
+ * eddy_predicate(fn, data), eddy_all_of(rule, rule). Not available in C++. A rule of NULL accepts
+ * any valid token. */
 #define eddy_roles(...) EDDYI_RULE(.kind = EDDY_RULE_ROLES, .names = EDDY_LIST(__VA_ARGS__))
 #define eddy_permissions(...)                                                                      \
 	EDDYI_RULE(.kind = EDDY_RULE_PERMISSIONS, .names = EDDY_LIST(__VA_ARGS__))
@@ -51,26 +53,27 @@ struct eddy_rule {
 #define eddy_any_of(...) EDDYI_RULE(.kind = EDDY_RULE_ANY_OF, .rules = EDDYI_RULES(__VA_ARGS__))
 #define eddy_all_of(...) EDDYI_RULE(.kind = EDDY_RULE_ALL_OF, .rules = EDDYI_RULES(__VA_ARGS__))
 
-/* Whether a token satisfies a rule; NULL is satisfied. Names are compared byte by byte, as a whole. Nothing
- * satisfies a rule that lists no names or rules, and nothing an empty name. May suspend when a predicate does. */
+/* Tell whether a token satisfies a rule; NULL is satisfied. Names match byte for byte. Nothing
+ * satisfies a rule without names or rules, or an empty name. May suspend if a predicate does. */
 EDDY_API bool eddy_rule_lets_in(const struct eddy_rule *rule, const struct eddy_jwt *token);
 
-/* Do the same, and tell which scopes the token should have had: all those of each rule on scopes that failed,
- * or of the first such one where one of several would do; with blanks between them, as challenges have them
- * (RFC 6750 section 3). `ret_scopes` takes EDDY_RULE_SCOPES_SIZE bytes, or is NULL; scopes that have no room in it
- * are left out, and it is empty when the rule failed for something else. No predicate is called twice, or after
- * the rule has failed. May suspend when a predicate does. Return: 0; -EACCES, and `ret_scopes`. */
+/* Check a token against a rule, and list the scopes that it needs: all of each scope rule that
+ * failed; of alternatives, those of the first such rule. They are separated by blanks, as in
+ * challenges (RFC 6750 section 3). `ret_scopes` has EDDY_RULE_SCOPES_SIZE bytes, or is NULL. Scopes
+ * that do not fit are left out; it is empty if something else failed. No predicate is called twice,
+ * or after the rule has failed. May suspend if a predicate does. Return: 0; -EACCES, and
+ * `ret_scopes`. */
 #define EDDY_RULE_SCOPES_SIZE 1024
 EDDY_API int eddy_rule_check(const struct eddy_rule *rule, const struct eddy_jwt *token,
 			     char *ret_scopes);
 
-/* Tell how many bytes a copy of a rule takes. Return: bytes, 0 for NULL; -EINVAL for a rule that nothing could
- * satisfy: without names, rules, function or claim, with an empty name, or a scope that is none (RFC 6749
- * section 3.3); -EMSGSIZE for one of more than 16 levels or 64 KiB. */
+/* Compute the size of a copy of a rule. Return: bytes, 0 for NULL; -EINVAL if nothing can satisfy
+ * it: no names, rules, function or claim, an empty name, an invalid scope (RFC 6749 section 3.3);
+ * -EMSGSIZE above 16 levels or 64 KiB. */
 EDDY_API ssize_t eddy_rule_size(const struct eddy_rule *rule);
 
-/* Copy a rule, with all that it points at but the data of predicates, into `room`: memory for anything, of
- * eddy_rule_size() bytes. Return: the copy, which is that memory; NULL for NULL. */
+/* Copy a rule, with all that it points at except the data of predicates, into `room`: aligned
+ * memory of eddy_rule_size() bytes. Return: the copy, which is that memory; NULL for NULL. */
 EDDY_API struct eddy_rule *eddy_rule_copy(const struct eddy_rule *rule, void *room);
 
 EDDY_END_DECLS

@@ -194,7 +194,7 @@ static void list_scopes(const struct eddy_rule *rule, char *scopes)
 	}
 }
 
-static void *guard_new(struct eddy_app *app, const struct eddy_rule *rule, const char *what)
+static void *guard_new(struct eddy_app *app, const struct eddy_rule *rule)
 {
 	struct guard *guard = eddy_app_alloc(app, sizeof(*guard));
 	ssize_t size = eddy_rule_size(rule);
@@ -202,7 +202,7 @@ static void *guard_new(struct eddy_app *app, const struct eddy_rule *rule, const
 	guard->auth = eddyi_auth_touch(app);
 	guard->auth->is_guarded = true;
 	if (size < 0) {
-		eddy_app_mistake(app, "%s: %s", what,
+		eddy_app_mistake(app, "eddy_app_authorize(): %s",
 				 size == -EMSGSIZE ?
 					 "the rule has more than 16 levels, or 64 KiB" :
 					 "nothing can satisfy the rule: it has an empty list, or a "

@@ -1,4 +1,4 @@
-/* eddy/compress.h: all of eddy's compression: of responses and requests, and of plain buffers. */
+/* eddy/compress.h: all headers of eddy's compression of responses, requests and buffers. */
 #ifndef EDDY_COMPRESS_H
 #define EDDY_COMPRESS_H
 

@@ -1,4 +1,4 @@
-/* eddy/encoder.h: a body is encoded piece by piece, in bounded memory and bounded steps.
+/* eddy/encoder.h: streaming encoders, with bounded memory and bounded steps.
  *
  *     struct eddy_codec_io io = { piece, piece_len, room, sizeof(room) };
  *     int r;
@@ -10,8 +10,8 @@
  *                     eddy_yield();
  *     }
  *
- * On a loop's thread encoders come from a pool of that loop, and go back there; elsewhere they are
- * plain memory. One belongs to whoever made it, and is used by one thread at a time. Nothing here
+ * On a loop's thread encoders come from a pool of that loop and return to it; elsewhere they are
+ * allocated. An encoder belongs to its creator; one thread at a time may use it. Nothing here
  * suspends.
  */
 #ifndef EDDY_ENCODER_H
@@ -23,39 +23,39 @@ EDDY_BEGIN_DECLS
 
 struct eddy_encoder;
 
-/* Every field: 0 means its default. */
+/* How a stream is encoded. A zero field takes its default. */
 struct eddy_encoder_options {
-	int level; /* zstd 1 to 19, default 3; br 1 to 11, default 4; gzip and deflate 1 to 9, default 6 */
-	/* The most that is looked back, as a power of two; default: zstd and br 18, gzip and deflate 15.
-	 * zstd 10 to 23 (8 MiB: RFC 9659), br 10 to 24, gzip and deflate 9 to 15. */
+	/* Range and default: zstd 1 to 19, 3; br 1 to 11, 4; gzip and deflate 1 to 9, 6. */
+	int level;
+	/* The window, as a power of two. Range and default: zstd 10 to 23 (8 MiB: RFC 9659), 18; br
+	 * 10 to 24, 18; gzip and deflate 9 to 15, 15. */
 	unsigned window_bits;
-	/* Bytes that will come, exactly, when that is known: a small body takes less memory and time. Default:
-	 * not known. */
+	/* The exact number of input bytes, if known: small bodies take less memory and time
+	 * then. */
 	uint64_t size;
 };
 
-/* Begin a stream. Freed by eddy_encoder_free(), whatever became of it.
- * Return: 0; -EINVAL for an option that is out of range, -ENOMEM. */
+/* Begin to encode a stream. Free the encoder with eddy_encoder_free(), also after errors.
+ * Return: 0; -EINVAL if an option is out of range; -ENOMEM. */
 EDDY_API int eddy_encoder_new(const struct eddy_codec *codec,
 			      const struct eddy_encoder_options *options,
 			      struct eddy_encoder **ret_encoder);
 
-/* Give the encoder back. NULL is fine. */
+/* Free an encoder, or return it to its loop's pool. NULL is accepted. */
 EDDY_API void eddy_encoder_free(struct eddy_encoder *encoder);
 
-/* Take some of the input, and write what comes of it. A step takes no more than a slice, of a kind that
- * is done in well under a millisecond where eddy_codec_is_quick(): between two of them others may run.
- * When it returns 0, the caller makes room if there is none, and calls again with the same op and what is
- * left of the input.
- * Return: 1 when all is done: RUN has taken the input, FLUSH has made all of it readable, END has ended the
- * stream; 0: call again. -EINVAL when there is more or less input than `.size`, -ENOMEM: the stream can
- * only be given up. -EINVAL also for what is asked of a stream that has ended, but to end it again. */
+/* Encode part of the input: at most a slice, in well under a millisecond if eddy_codec_is_quick(),
+ * so that other tasks can run between two steps. When it returns 0, make room if there is none, and
+ * call again with the same op and the rest of the input.
+ * Return: 1 if done: RUN has consumed the input, FLUSH has made all of it decodable, END has ended
+ * the stream; 0: call again; -EINVAL if the input differs from .size, or anything but END follows
+ * the end; -ENOMEM. After an error, free the encoder. */
 EDDY_API int eddy_encoder_step(struct eddy_encoder *encoder, struct eddy_codec_io *io,
 			       enum eddy_codec_op op);
 
-/* The memory in bytes that an encoder of these options takes at most. One from the pool may have more,
- * from a stream that needed it; a loop keeps no more than 16 MiB in idle encoders and decoders.
- * Return: bytes; 0 for an option that is out of range. */
+/* Get the most memory in bytes that an encoder with these options takes. One from the pool may hold
+ * more, from an earlier stream; a loop's pool holds at most 16 MiB. Return: bytes; 0 if an option
+ * is out of range. */
 EDDY_API size_t eddy_encoder_memory(const struct eddy_codec *codec,
 				    const struct eddy_encoder_options *options);
 

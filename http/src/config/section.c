@@ -13,7 +13,7 @@
 static const struct {
 	const char *name, *calls;
 } hints[] = {
-	{ "compression", "eddy_app_use_compression(, NULL) or eddy_compress_config()" },
+	{ "compression", "eddy_app_use_compression() or eddy_compress_config()" },
 	{ "tracing", "eddy_app_use_tracing(), eddy_app_set_tracing() or eddy_trace_config()" },
 	{ "tls", "eddy_app_use_tls() or eddy_tls_config()" },
 	{ "bearer", "eddy_app_with_bearer_auth(), eddy_app_authorize() or eddy_auth_config()" },

@@ -113,7 +113,7 @@ static eddy_handler_fn *find_handler(struct eddy_req *req)
 		return keep_match(req, &match) ? handle_mapped : handle_no_memory;
 	/* At least the app's own. */
 	beneath = match.beneath;
-	req->filters = &beneath->filters;
+	req->filters = &beneath->owner.filters;
 	req->methods = match.methods;
 	if (match.methods) {
 		req->methods |= EDDYI_METHOD_BIT(EDDYI_METHOD_OPTIONS);

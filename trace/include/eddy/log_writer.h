@@ -1,11 +1,9 @@
-/* eddy/log_writer.h: records that are written by a thread of their own, so that no loop waits for a disk, a
- * pipe or a terminal.
+/* eddy/log_writer.h: log records written by a thread, so that no loop waits for a disk or terminal.
  *
  *     eddy_log_writer_subscribe(&(struct eddy_log_writer_options){ .path = "/var/log/shop.log" });
  *
- * A record is formatted where it is emitted, and its line put into a buffer; when the buffer is full the
- * record is dropped and counted. What is left at the end of the program is written then, for a second at
- * most.
+ * A record is formatted on the thread that emits it and copied into a buffer. If the buffer is
+ * full, the record is dropped and counted. The rest is written when the program ends, within 1 s.
  */
 #ifndef EDDY_LOG_WRITER_H
 #define EDDY_LOG_WRITER_H
@@ -15,39 +13,38 @@
 EDDY_BEGIN_DECLS
 
 enum eddy_log_format {
-	EDDY_LOG_FORMAT_ENV, /* what EDDY_LOG_FORMAT says, `text` or `json`; text when it says neither */
+	EDDY_LOG_FORMAT_ENV,  /* the environment's EDDY_LOG_FORMAT, `text` or `json`; else text */
 	EDDY_LOG_FORMAT_TEXT, /* as eddy_log_text_subscribe() writes it */
-	EDDY_LOG_FORMAT_JSON, /* an object a line: time, level, target, message, fields */
-	EDDY_LOG_FORMAT_NONE, /* nothing: no record is even formatted, unless eddy_log_set_filter() asks */
+	EDDY_LOG_FORMAT_JSON, /* an object per line: time, level, target, message, fields */
+	EDDY_LOG_FORMAT_NONE, /* no output; nothing is formatted unless eddy_log_set_filter() asks */
 };
 
-/* Every field: 0 or NULL means its default. */
+/* Where log records go. A zero field takes its default. */
 struct eddy_log_writer_options {
-	const char *
-		path; /* of a file to append to, made where it is missing; default: stderr; copied */
+	const char *path; /* file to append to, created if missing; copied; default: stderr */
 	enum eddy_log_format format;
-	size_t buffer; /* bytes that may wait; default 1 MiB; at least 64 KiB */
+	size_t buffer; /* bytes; default 1 MiB, at least 64 KiB */
 };
 
-/* Subscribe, and start the thread. One at a time. Never suspends.
- * Return: 0; -EBUSY when there is a subscriber; -ENOMEM, -EAGAIN without a thread; those of open(2). */
+/* Subscribe a thread that writes log records. There is one subscriber at a time. Never suspends.
+ * Return: 0; -EBUSY if there is a subscriber; -EAGAIN without a thread; -ENOMEM, or as open(2). */
 EDDY_API int eddy_log_writer_subscribe(const struct eddy_log_writer_options *options);
 
-/* Stop, and wait up to a second until what is left has been written. Blocks the thread. */
+/* Unsubscribe, and wait up to a second until the rest is written. Blocks the thread. */
 EDDY_API void eddy_log_writer_unsubscribe(void);
 
-/* Wait until all that was emitted so far is written or lost, `timeout_ns` at most. Blocks the thread.
- * Return: 0, -ETIMEDOUT. */
+/* Wait until all records so far are written or lost, for at most `timeout_ns`. Blocks the thread.
+ * Return: 0; -ETIMEDOUT. */
 EDDY_API int eddy_log_writer_flush(uint64_t timeout_ns);
 
-/* Open the file anew, which has been renamed, at the next record. Any thread. */
+/* Reopen the file at the next record, as after log rotation. Any thread may call it. */
 EDDY_API void eddy_log_writer_reopen(void);
 
-/* How many records were lost, ever: for want of room, or because they could not be written. */
+/* Count the records lost since the program started: the buffer was full, or writing failed. */
 EDDY_API uint64_t eddy_log_writer_dropped(void);
 
-/* Write a record as a line of JSON, its newline included and without a NUL; bytes that are no UTF-8 become
- * U+FFFD, numbers past INT64_MAX strings, and what does not fit is left out. Return: its length. */
+/* Format a record as a line of JSON, with a newline and no NUL. Invalid UTF-8 becomes U+FFFD,
+ * numbers above INT64_MAX become strings; what does not fit is left out. Return: its length. */
 EDDY_API size_t eddy_log_format_json(const struct eddy_record *record,
 				     char line[EDDY_LOG_LINE_MAX]);
 

@@ -1,4 +1,4 @@
-/* eddy/metric.h: counters, gauges and histograms, and their text as Prometheus reads it.
+/* eddy/metric.h: metrics (counters, gauges and histograms) in the text format of Prometheus.
  *
  *     static struct eddy_metric *sold;
  *
@@ -9,9 +9,9 @@
  *     …
  *     eddy_metric_add(sold, 1);
  *
- * Every thread counts for itself, without a lock; who reads adds up. What a thread has counted outlives it, and
- * a metric lives as long as the process: declare those that there are, not one for each customer. Those of eddy
- * itself are listed in docs/metrics.md; metrics.h puts all of them on the wire.
+ * Each thread counts without a lock; reading sums up all threads, also ended ones. A metric lives
+ * as long as the process: declare a fixed set, not one for each customer. docs/metrics.md lists
+ * eddy's own; eddy/metrics.h serves all of them over HTTP.
  */
 #ifndef EDDY_METRIC_H
 #define EDDY_METRIC_H
@@ -23,61 +23,64 @@ EDDY_BEGIN_DECLS
 struct eddy_metric;
 
 enum eddy_metric_type {
-	EDDY_METRIC_COUNTER,   /* how often, or how much: it never goes down */
-	EDDY_METRIC_GAUGE,     /* how many there are now */
-	EDDY_METRIC_HISTOGRAM, /* how much it was each time */
+	EDDY_METRIC_COUNTER,   /* a number of events or an amount; never decreases */
+	EDDY_METRIC_GAUGE,     /* a current value */
+	EDDY_METRIC_HISTOGRAM, /* a distribution of values */
 };
 
 struct eddy_metric_label {
-	const char *
-		name; /* letters, digits and '_', no digit first; not "le", nor with "__" in front */
-	const char *value; /* any text; bytes that are no UTF-8 become U+FFFD */
+	/* Letters, digits and '_', not beginning with a digit or "__"; not "le". */
+	const char *name;
+	const char *value; /* any text; invalid UTF-8 becomes U+FFFD */
 };
 
-/* A list of labels. C alone has it: from C++ give an array that ends with a label whose name is NULL. */
+/* Make a list of labels. Not available in C++: there pass an array that ends with a NULL name. */
 #define EDDY_METRIC_LABELS(...) ((const struct eddy_metric_label[]){ __VA_ARGS__, { NULL, NULL } })
 
 #define EDDY_METRIC_LABELS_MAX 8
 #define EDDY_METRIC_BOUNDS_MAX 32
 
-/* All of it is copied. */
+/* A metric's name, type and labels. A zero field takes its default. Everything is copied. */
 struct eddy_metric_options {
-	/* Letters, digits, '_' and ':', no digit first. That of a counter ends with "_total", others do not, nor
-	 * with "_bucket", "_count" or "_sum". Those that begin with "eddy_" and "process_" are eddy's. */
+	/* Letters, digits, '_' and ':', not beginning with a digit. The name of a counter ends with
+	 * "_total", other names do not, nor with "_bucket", "_count" or "_sum". Those that begin
+	 * with "eddy_" or "process_" are reserved. */
 	const char *name;
-	const char *help; /* a sentence; of metrics of one name that of the first is shown */
-	enum eddy_metric_type type;             /* default: a counter */
-	const struct eddy_metric_label *labels; /* ends with one whose name is NULL; default: none */
-	/* What is counted is so many decimal places of what is shown, at most 9: with 9 nanoseconds are shown
-	 * as seconds; default: 0. */
+	const char *help;           /* a sentence; of metrics with one name the first's is shown */
+	enum eddy_metric_type type; /* default: a counter */
+	const struct eddy_metric_label *labels; /* ends with a NULL name; default: none */
+	/* Decimal places of the shown number, at most 9; default 0. With 9, nanoseconds are shown
+	 * as seconds. */
 	unsigned decimals;
-	/* Of a histogram: the largest value of each bucket but the last, upwards, at most 32; default with 9
-	 * decimals: from 100 us to 10 s. */
+	/* For a histogram the upper bounds of its buckets except the last, ascending, at most 32.
+	 * Default with 9 decimals: 100 us to 10 s. */
 	const uint64_t *bounds;
 	size_t bound_count;
-	/* Of a counter or a gauge: asked when the metrics are read, and nobody adds. Any thread; must not
-	 * suspend. Return: 0; with anything else it is left out this time. Default: what was added. */
+	/* For a counter or a gauge: returns its value when metrics are read; then nothing is added.
+	 * Any thread calls it, and it must not suspend. Return: 0; else the metric is left out this
+	 * time. */
 	int (*read)(void *arg, uint64_t *ret_value);
 	void *arg;
 };
 
-/* Have a metric; one of the same name and labels is the same one. Any thread.
- * Return: 0; -EINVAL for options that are against the rules above; -EEXIST for a name that is another type's,
- * or has other decimals or bounds; -ENOSPC when there are too many: some 130,000 numbers, of which a
- * histogram has one for each bucket and two more; -ENOMEM. */
+/* Declare a metric, or get the one with the same name and labels. Any thread may call it.
+ * Return: 0; -EINVAL if an option breaks a rule above; -EEXIST if the name has another type, or
+ * other decimals or bounds; -ENOSPC above some 130,000 numbers, of which a histogram has one for
+ * each bucket and two more; -ENOMEM. */
 EDDY_API int eddy_metric_declare(const struct eddy_metric_options *options,
 				 struct eddy_metric **ret_metric);
 
-/* Count; `by` may be negative for a gauge. What a metric can't count, NULL among it, changes nothing. Any thread,
- * never suspends. */
+/* Add to a counter or a gauge; `by` may be negative only for a gauge. Does nothing if the metric is
+ * NULL or cannot count so. Never suspends. Any thread may call it. */
 EDDY_API void eddy_metric_add(struct eddy_metric *metric, int64_t by);
 
-/* Put a value into its bucket of a histogram. Otherwise as eddy_metric_add(). */
+/* Add a value to a histogram; else as eddy_metric_add(). */
 EDDY_API void eddy_metric_observe(struct eddy_metric *metric, uint64_t value);
 
-/* Write all metrics of the process, eddy's own included, as text of Prometheus's format 0.0.4. A plain thread
- * is held for it, a task waits for one of the offload pool; when that has none for a quarter of a second, what only it
- * can read (process_…, eddy_io_workers) is left out. Suspends.
+/* Write all metrics of the process, eddy's own included, in Prometheus's text format 0.0.4.
+ * Suspends in a task, until a thread of the offload pool (worker threads for blocking calls) has
+ * written them; if none is free for 250 ms, process_… and eddy_io_workers are left out. Blocks a
+ * plain thread.
  * Return: 0, and text for free(3); -ENOMEM, -ECANCELED. */
 EDDY_API int eddy_metric_text(char **ret_text, size_t *ret_len);
 

@@ -1,10 +1,10 @@
-/* eddy/metrics.h: an app's requests as metrics, and all metrics on the wire.
+/* eddy/metrics.h: metrics of an app's requests, and a /metrics endpoint for Prometheus.
  *
  *     eddy_app_use_metrics(app);
  *     eddy_app_map_get(app, "/metrics", eddy_metrics);
  *
- * Prometheus scrapes the second. What is counted is listed in docs/metrics.md; a program adds its own by metric.h.
- * The two may be of different apps of a process, for example of one that listens where only operators ask.
+ * docs/metrics.md lists the metrics; eddy/metric.h adds those of a program. Both calls may be for
+ * different apps of a process, such as one that listens on an internal address.
  */
 #ifndef EDDY_METRICS_H
 #define EDDY_METRICS_H
@@ -15,11 +15,11 @@
 
 EDDY_BEGIN_DECLS
 
-/* Count the app's requests and connections. A request is counted when it is over, by its method, the pattern of the
- * route that answered and its status: paths and methods that nobody has mapped make no metrics. */
+/* Count the app's requests and connections. A request is counted when it is over, by its method,
+ * its route's pattern and its status; unmapped paths and methods create no metrics. */
 EDDY_API void eddy_app_use_metrics(struct eddy_app *app);
 
-/* A handler: all metrics of the process, as eddy_metric_text() writes them. Suspends. */
+/* Respond with all metrics of the process, as eddy_metric_text() writes them. Suspends. */
 EDDY_API int eddy_metrics(struct eddy_req *req, struct eddy_res *res);
 
 EDDY_END_DECLS

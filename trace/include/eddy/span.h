@@ -1,4 +1,4 @@
-/* eddy/span.h: a span is a piece of work with a beginning and an end, a part of a trace.
+/* eddy/span.h: spans: timed pieces of work that form a trace.
  *
  *     struct eddy_span span;
  *
@@ -9,12 +9,12 @@
  *             eddy_span_set_status(&span, EDDY_SPAN_ERROR, strerror(-r));
  *     eddy_span_end(&span);
  *
- * It belongs to the task that begins it, and to the tasks that are spawned inside: spans that these begin are
- * its children, records that they emit have its ids, and requests of eddy's client pass them on. Spans are
- * lexical, as scopes are, and lie where they begin, most often on the stack.
+ * A span belongs to the task that begins it, and to tasks spawned inside: their spans are its
+ * children, their log records have its ids, and eddy's client propagates them. Spans are lexical,
+ * like scopes, and usually live on the stack.
  *
- * Finished spans go to a subscriber, if there is one and their trace is sampled: eddy/tracing.h has one that
- * exports them, and spans for requests. All of it belongs to one loop's thread, unless it says otherwise.
+ * Sampled spans go to a subscriber when they end, such as the exporter of eddy/tracing.h, which
+ * also makes spans of requests. A span belongs to one loop's thread.
  */
 #ifndef EDDY_SPAN_H
 #define EDDY_SPAN_H
@@ -26,7 +26,7 @@
 
 EDDY_BEGIN_DECLS
 
-/* As OpenTelemetry numbers them. */
+/* Span kinds, with OpenTelemetry's numbers. */
 enum eddy_span_kind {
 	EDDY_SPAN_UNSPECIFIED,
 	EDDY_SPAN_INTERNAL,
@@ -38,28 +38,28 @@ enum eddy_span_kind {
 
 enum eddy_span_status {
 	EDDY_SPAN_UNSET,
-	EDDY_SPAN_OK, /* a person has said so; what went well is left unset */
+	EDDY_SPAN_OK, /* set explicitly; otherwise a success stays unset */
 	EDDY_SPAN_ERROR,
 };
 
-/* What is kept of one; what comes on top is counted, and left out. */
+/* Limits of a span's attributes: their number, bytes of a value or of the status's message (longer
+ * ones are cut), and bytes of all together. Attributes beyond are counted as dropped. */
 #define EDDY_SPAN_ATTRIBUTES_MAX 32
-#define EDDY_SPAN_TEXT_MAX                                                                         \
-	1024 /* bytes of a value and of the status's message; longer ones are cut */
-#define EDDY_SPAN_BYTES_MAX 4096 /* of all of these together */
+#define EDDY_SPAN_TEXT_MAX 1024
+#define EDDY_SPAN_BYTES_MAX 4096
 
-/* Every field: 0 or NULL means its default. */
+/* How a span begins. A zero field takes its default. */
 struct eddy_span_options {
 	enum eddy_span_kind kind; /* default: internal */
-	/* Where the work was asked for, from elsewhere, such as a traceparent; default: the innermost span of
-	 * the task, and without one a new trace. */
+	/* The remote parent, as from a traceparent; default: the task's innermost span, else none:
+	 * a new trace. */
 	const struct eddy_trace_context *parent;
-	const char *trace_state; /* of the parent; borrowed until the end */
-	bool new_trace;          /* begin a trace whatever the task has; default: no */
-	/* Keep it off the timeline (eddy/timeline.h), which shows the work already; default: it is there,
-	 * whether its trace is sampled or not. */
+	const char *trace_state; /* of the parent; borrowed until the span ends */
+	bool new_trace;          /* begin a new trace in any case */
+	/* Keep the span off the timeline (eddy/timeline.h), for work that it shows already. Others
+	 * are on it, sampled or not. */
 	bool off_timeline;
-	double sample; /* of new traces: the share that is sampled, by the trace's id; default: all */
+	double sample; /* share of new traces that is sampled, by trace id; default: all */
 };
 
 /* Private: a span, for the calls below. */
@@ -68,7 +68,7 @@ struct eddy_span {
 	struct eddy_trace_context context;
 	uint8_t parent_id[8];
 	bool has_parent, parent_is_remote;
-	bool recorded; /* somebody wants it */
+	bool recorded; /* a subscriber gets it */
 	bool off_timeline;
 	enum eddy_span_kind kind;
 	enum eddy_span_status status;
@@ -85,50 +85,50 @@ struct eddy_span {
 
 /* ---- for programs ---- */
 
-/* Begin a span inside the current one; `name` is borrowed until its end, and says what is done, not to what:
- * "load cart" and not "load cart 7". */
+/* Begin a span inside the current one. `name` is borrowed until the end, and names the operation,
+ * not its object: "load cart", not "load cart 7". */
 EDDY_API void eddy_span_begin(struct eddy_span *span, const char *name,
 			      const struct eddy_span_options *options);
 
-/* End it, the innermost first. Never suspends. */
+/* End a span, the innermost first. Never suspends. */
 EDDY_API void eddy_span_end(struct eddy_span *span);
 
-/* The innermost span of the task, such as that of the request that it works for; NULL when there is none, and
- * in a job of eddy_offload(). */
+/* Get the innermost span of the task, such as that of its request. Return: NULL if there is none,
+ * and in an eddy_offload() job. */
 EDDY_API struct eddy_span *eddy_span_current(void);
 
-/* Give it an attribute, in place of one of that name. The name is borrowed until the span ends, a string is
- * copied. NULL for a span is fine, and does nothing, as does one that nobody wants. Never suspends.
- * Return: 0, -ENOSPC when it has no room, -ENOMEM. */
+/* Set an attribute of a span, replacing one with the same name. The name is borrowed until the span
+ * ends; a string is copied. Ignores a NULL span, and one that no subscriber gets. Never suspends.
+ * Return: 0; -ENOSPC beyond a limit; -ENOMEM. */
 EDDY_API int eddy_span_set(struct eddy_span *span, struct eddy_field attribute);
 
-/* Say how it went; `message`, of an error, is copied and may be NULL. NULL for a span is fine. */
+/* Set the status of a span. `message`, for errors, is copied or NULL. Ignores a NULL span. */
 EDDY_API void eddy_span_set_status(struct eddy_span *span, enum eddy_span_status status,
 				   const char *message);
 
-/* Say later what it is called; borrowed as in eddy_span_begin(). NULL for a span is fine. */
+/* Rename a span; borrowed as in eddy_span_begin(). Ignores a NULL span. */
 EDDY_API void eddy_span_set_name(struct eddy_span *span, const char *name);
 
 /* ---- for layers: spans that no block of code encloses ---- */
 
-/* The current span is bound to this, for eddy_local_get(). */
+/* The key of the current span, for eddy_local_get(). */
 extern EDDY_API const struct eddy_local_key eddy_span_key;
 
-/* Begin one without making it the task's: who wants that binds `locals` and `fields`, which the span has for the
+/* Begin a span without making it the task's. To do that, pass `locals` and `fields` of the span as
  * options of a scope. Never suspends. */
 EDDY_API void eddy_span_init(struct eddy_span *span, const char *name,
 			     const struct eddy_span_options *options);
 
-/* End it; `more` attributes (NULL or as EDDY_FIELDS() makes them) are added to those of other names that it
- * has. Never suspends. */
+/* End a span of eddy_span_init(). `more` attributes (NULL, or from EDDY_FIELDS()) do not replace
+ * those with the same name. Never suspends. */
 EDDY_API void eddy_span_deinit(struct eddy_span *span, const struct eddy_field *more);
 
 /* ---- finished spans ---- */
 
-/* A span that has ended. All of it is borrowed. */
+/* A span that has ended. Everything is borrowed for the call. */
 struct eddy_span_record {
 	struct eddy_trace_context context;
-	const uint8_t *parent_id; /* 8 bytes; NULL: it is the first of its trace */
+	const uint8_t *parent_id; /* 8 bytes; NULL: the root of its trace */
 	bool parent_is_remote;
 	const char *trace_state; /* NULL: none */
 	const char *name;
@@ -136,21 +136,21 @@ struct eddy_span_record {
 	uint64_t start_ns, end_ns; /* the realtime clock */
 	const struct eddy_field *attributes;
 	size_t attribute_count;
-	unsigned dropped; /* attributes that had no room */
+	unsigned dropped; /* attributes beyond the limits */
 	enum eddy_span_status status;
 	const char *message; /* of the status; NULL: none */
 };
 
-/* Take note of a finished span. Called on the thread that ends it, by several at once; must not suspend, nor
- * subscribe or unsubscribe. */
+/* Receive a finished span, on the thread that ends it; several threads may call it at once. Must
+ * not suspend, subscribe or unsubscribe. */
 typedef void eddy_span_fn(const struct eddy_span_record *record, void *arg);
 
-/* Hand every span that is sampled, and was begun from now on, to `fn(record, arg)`. Any thread.
- * Return: 0, -EBUSY when there is a subscriber: there is one at a time. */
+/* Pass every sampled span that begins from now on to `fn(record, arg)`. Any thread may call it.
+ * Return: 0; -EBUSY if there is a subscriber: there is one at a time. */
 EDDY_API int eddy_span_subscribe(eddy_span_fn *fn, void *arg);
 
-/* Stop handing them to `fn(record, arg)`. When this returns it runs in no thread. Does nothing where another one is
- * the subscriber. Any thread. */
+/* Unsubscribe `fn(record, arg)` from spans; afterwards no thread runs it. Does nothing if another
+ * is the subscriber. Any thread may call it. */
 EDDY_API void eddy_span_unsubscribe(eddy_span_fn *fn, void *arg);
 
 EDDY_END_DECLS

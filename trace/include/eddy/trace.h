@@ -1,4 +1,4 @@
-/* eddy/trace.h: all of eddy's tracing. */
+/* eddy/trace.h: all headers of eddy's tracing, logging and metrics. */
 #ifndef EDDY_TRACE_H
 #define EDDY_TRACE_H
 

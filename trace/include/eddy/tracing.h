@@ -1,4 +1,4 @@
-/* eddy/tracing.h: requests that have a number and say it, and that are spans of traces.
+/* eddy/tracing.h: request ids, an access log, and distributed tracing of requests (OpenTelemetry).
  *
  *     eddy_app_set_tracing(app, &(struct eddy_tracing_options){
  *                                       .header = true,
@@ -6,17 +6,17 @@
  *                               });
  *     eddy_app_use_tracing(app);
  *
- * Every record that is emitted while a request is handled, by its handler, the tasks that this spawns and
- * eddy itself, has a field `request_id`: a number of 64 bits in decimal that no other request has, in this
- * process or another. It also has `trace_id` and `span_id`, of the innermost span (eddy/span.h): a traceparent
- * that comes in is continued (W3C Trace Context), a malformed one begins a new trace.
+ * Log records emitted while a request is handled, by its handler, tasks spawned there, or eddy,
+ * have `request_id`, a decimal 64-bit number that no other request has, in this process or another,
+ * and the `trace_id` and `span_id` of the innermost span (eddy/span.h). A valid traceparent is
+ * continued (W3C Trace Context); else a new trace begins.
  *
- * Each request is a server span, each request of eddy's client that is made meanwhile a client span, whose id
- * goes out with it; both have the names and attributes of OpenTelemetry's stable conventions for HTTP. Queries of
- * URLs are left out on purpose: they may hold secrets.
+ * Requests are server spans; those that eddy's client sends meanwhile are client spans, and
+ * propagate their ids. Names and attributes follow OpenTelemetry's HTTP conventions. Queries of
+ * URLs are left out, as they may hold secrets.
  *
- * A process exports to one collector: of several apps that are traced, the first that runs exports the spans of
- * all, and the next one does so once that has ended.
+ * A process has one exporter: of several traced apps the first that runs exports all spans; when it
+ * ends, the next takes over.
  */
 #ifndef EDDY_TRACING_H
 #define EDDY_TRACING_H
@@ -26,65 +26,69 @@
 
 EDDY_BEGIN_DECLS
 
-/* Every field: 0 or NULL means its default. */
+/* What is logged and exported. A zero field takes its default. */
 struct eddy_tracing_options {
-	bool header;             /* every answer has the number in a field */
-	const char *header_name; /* of that name; default "request-id" */
-	/* An INFO record of target "eddy::access" for every request, once it is over: `GET /path 200` with
-	 * fields of the peer, the bytes of both bodies and the time. */
+	bool header;             /* send the request id in a response field */
+	const char *header_name; /* the field's name; default "request-id" */
+	/* Emit an INFO record of target "eddy::access" when a request is over: `GET /path 200`,
+	 * with the peer, the bytes of both bodies and the time as fields. */
 	bool access_log;
 
 	/* ---- what is exported ---- */
-	double sample; /* the share of new traces, above 0 and up to 1; default: all. Of traces that come in
-			  others have decided. */
-	/* The URL of a collector that spans are posted to, as OTLP's JSON. Default: the environment's
-	 * OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, or OTEL_EXPORTER_OTLP_ENDPOINT and "/v1/traces" behind it; without
-	 * any nothing is exported. */
+	/* Share of new traces that is sampled, above 0, at most 1; default: all. A continued trace
+	 * keeps its flag. */
+	double sample;
+	/* URL to which spans are posted as OTLP JSON. Default: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
+	 * or OTEL_EXPORTER_OTLP_ENDPOINT followed by "/v1/traces", from the environment; without
+	 * any, nothing is exported. */
 	const char *collector;
-	/* Fields of every post, like "authorization: Bearer …", which NULL ends; 16 at most. Default: those of
-	 * OTEL_EXPORTER_OTLP_TRACES_HEADERS or OTEL_EXPORTER_OTLP_HEADERS ("name=value,name=value"). */
+	/* Header fields of posts, like "authorization: Bearer …", at most 16; NULL ends. Default:
+	 * OTEL_EXPORTER_OTLP_TRACES_HEADERS or OTEL_EXPORTER_OTLP_HEADERS
+	 * ("name=value,name=value"). */
 	const char *const *collector_headers;
-	const char *
-		collector_ca; /* certificates to trust beside the system's, in PEM; default: none */
-	const char *service; /* its name there; default: OTEL_SERVICE_NAME, else the program's name */
-	/* Spans that are posted together; default 512; up to 10000, 512 KiB and queue_max. */
+	const char *collector_ca; /* PEM certificates to trust beside the system's; default: none */
+	const char *service; /* service name; default: OTEL_SERVICE_NAME, else the program's name */
+	/* Spans in a post; default 512; at most 10000, 512 KiB and queue_max. */
 	unsigned batch_max;
-	/* Spans that may wait, beside those that are being posted; default 2048; up to 1000000, and 4 MiB; others
-	 * are dropped. */
+	/* Spans that wait, besides those being posted; others are dropped; default 2048; at most
+	 * 1000000, and 4 MiB. */
 	unsigned queue_max;
-	uint64_t age_ns;     /* how long a span waits for others at most; default 1 s */
-	uint64_t timeout_ns; /* for the collector to answer; default 10 s */
-	uint64_t retry_ns; /* before a post is tried again: the first pause, which doubles up to 32 times
-				that; default 1 s; a collector's Retry-After counts, up to 5 minutes */
-	uint64_t flush_ns; /* for what is left when the app ends; default 2 s */
+	uint64_t age_ns;     /* the longest wait of a span for others; default 1 s */
+	uint64_t timeout_ns; /* for the collector's response; default 10 s */
+	/* First pause before a post is retried, which doubles up to 32 times that; default 1 s. A
+	 * collector's Retry-After counts, up to 5 minutes. */
+	uint64_t retry_ns;
+	uint64_t flush_ns; /* to export the rest when the app ends; default 2 s */
 };
 
-/* What became of spans, since the process began. */
+/* Counters of spans since the process started. */
 struct eddy_tracing_stats {
-	uint64_t exported;  /* the collector has taken them */
-	uint64_t dropped;   /* they found no room, or time at the end */
-	uint64_t failed;    /* the collector has refused them, or was tried five times in vain */
-	uint64_t malformed; /* traceparents that came in and were none; each began a new trace */
+	uint64_t exported;  /* accepted by the collector */
+	uint64_t dropped;   /* no room in the queue, or no time at the end */
+	uint64_t failed;    /* rejected by the collector, or failed five times */
+	uint64_t malformed; /* invalid traceparents received; each began a new trace */
 };
 
-/* Describe how the app traces; the options are copied, the strings borrowed for as long as the app lives.
- * The section [tracing] of its configuration file has the same names, and wins. */
+/* Set how the app's requests are traced. The options are copied; their strings are borrowed as long
+ * as the app lives. The section [tracing] of its configuration file has the same names and takes
+ * precedence. */
 EDDY_API void eddy_app_set_tracing(struct eddy_app *app,
 				   const struct eddy_tracing_options *options);
 
-/* Trace the app's requests. Once. */
+/* Trace the app's requests; a second call does nothing. */
 EDDY_API void eddy_app_use_tracing(struct eddy_app *app);
 
-/* Make the section [tracing] known to the app without tracing anything. */
+/* Register the section [tracing] of the app's configuration file. Nothing is traced. */
 EDDY_API void eddy_trace_config(struct eddy_app *app);
 
-/* Read them. Any thread. */
+/* Get the counters of spans. Any thread may call it. */
 EDDY_API struct eddy_tracing_stats eddy_tracing_stats(void);
 
-/* The number of the request that the current task works for; 0 outside of one that is traced. */
+/* Get the id of the current task's request. Return: 0 if there is none that is traced. */
 EDDY_API uint64_t eddy_request_id(void);
 
-/* Its place in its trace: the span is that of the request here. NULL outside of one that is traced. */
+/* Get the trace context of the current task's request; its span id is that of the server span.
+ * Return: NULL if there is none that is traced. */
 EDDY_API const struct eddy_trace_context *eddy_request_trace(void);
 
 EDDY_END_DECLS
