@@ -1,11 +1,9 @@
 """Holds docs/errors against what sources and headers say, and prints TAP.
 
-    errors.py ROOT             check
-    errors.py ROOT --write     write the tables that are made from the headers anew
+    errors.py ROOT
 
 - docs/errors.md has a row for every code that a public header speaks of, and no other; its statuses are
   those of http/src/message/status.c
-- docs/errors/functions.md is what the headers' comments say
 - docs/errors/problems.md has the titles and details of http/src/message/status.c
 - every sentence that a source of a layer, an example or ./dev can say stands on a page below docs/errors/, and
   what stands there is said. Placeholders are capitals there: `can't listen on "ADDRESS": REASON`
@@ -19,8 +17,6 @@ import sys
 from tap import Tap
 
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
-FUNCTIONS = 'docs/errors/functions.md'
-MADE = '<!-- made by tests/errors.py --write -->\n'
 
 # Sources whose sentences are no errors, those of LOUD calls aside, and why.
 OTHERS = {
@@ -62,43 +58,6 @@ def read(root, path):
 
 
 # ---- codes ----
-
-def functions(root):
-    """Of each header: its functions, their codes, and the functions whose codes they return as well."""
-    for path in sorted(glob.glob(os.path.join(root, '*', 'include', 'eddy', '*.h'))):
-        found = []
-        with open(path) as file:
-            text = file.read()
-        # "-errno as above" is either the list at the head of the header, or the function before.
-        head = re.findall(r'-(E[A-Z0-9]+)\b', text.partition('Calls that fail return')[2].partition('*/')[0])
-        for comment, body in re.findall(r'/\*((?:[^*]|\*(?!/))*)\*/\n((?:(?!\s*/\*)[^\n]+\n)+)', text):
-            names = list(dict.fromkeys(re.findall(r'\b(eddy_\w+)\(', re.sub(r'#define.*', '', body))))
-            comment = ' '.join(comment.replace('\n *', ' ').split())
-            said = comment.partition('Return:')[2]
-            codes = sorted(set(re.findall(r'-(E[A-Z0-9]+)\b', said)))
-            if re.search(r'(?:^|-errno,?) as (?:above|that)\b', said):
-                codes = sorted(set(codes + (head or found[-1][1])))
-            others = [name for phrase in re.findall(r'(?:as|what|those of) ((?:eddy_\w+\(\)(?: and )?)+)', said)
-                      for name in re.findall(r'(eddy_\w+)\(\)', phrase) if name not in names]
-            if names and (codes or others):
-                found.append((names, codes, others))
-        if found:
-            yield os.path.relpath(path, root), found
-
-
-def functions_page(root):
-    lines = ['# Which function returns which code', '', MADE.strip(), '',
-             'As the headers have it, behind "Return:"; [what the codes say](../errors.md#codes) is the same for all of them.', '']
-    for path, found in functions(root):
-        lines += [f'## {path.split("/include/")[1]}', '', '| | |', '|---|---|']
-        for names, codes, others in found:
-            said = [f'-{code}' for code in codes]
-            if others:
-                said.append('those of ' + ', '.join(f'`{name}`' for name in dict.fromkeys(others)))
-            lines.append(f'| {", ".join(f"`{name}`" for name in names)} | {", ".join(said)} |')
-        lines.append('')
-    return '\n'.join(lines[:-1]) + '\n'
-
 
 def check_codes(tap, root):
     spoken = set()
@@ -193,8 +152,6 @@ def said_anywhere(root):
 
 def listed(root):
     for path in sorted(glob.glob(os.path.join(root, 'docs', 'errors', '*.md'))):
-        if os.path.relpath(path, root) == FUNCTIONS:
-            continue
         with open(path) as file:
             for line, text in enumerate(file, 1):
                 first = text.split(' | ')[0]
@@ -223,14 +180,8 @@ def check_messages(tap, root):
 
 def main():
     root = os.path.abspath(sys.argv[1])
-    made = functions_page(root)
-    if sys.argv[2:] == ['--write']:
-        with open(os.path.join(root, FUNCTIONS), 'w') as file:
-            file.write(made)
-        return 0
     tap = Tap()
     check_codes(tap, root)
-    tap.check('functions', '' if made == read(root, FUNCTIONS) else f'{FUNCTIONS} is old: tests/errors.py . --write')
     check_problems(tap, root)
     check_messages(tap, root)
     return tap.end()
