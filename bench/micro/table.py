@@ -5,10 +5,10 @@ UNITS = {'cpu_ns': 'ns', 'wall_ns': 'ns', 'end_ns': 'ns', 'bytes': 'B', 'table_b
 
 HEAD = '''# Micro-benchmarks
 
-What eddy's parts cost beside what they are made of, in one run. Both are measured in every round, one after the other, so
-that what else the machine does hits both; a figure is the median, and behind a ratio is the least and the most of any
-round. Times are processor time unless they say otherwise. A goal is of the ratio where there is one. The baselines are
-what one would write by hand, in [bench/micro/](../bench/micro).
+Each part of eddy is compared with a hand-written baseline (the column "beside"; source in
+[bench/micro/](../bench/micro)). Both are measured one after the other in every round, so that other load affects both.
+A figure is the median of the rounds; the range after a ratio is its minimum and maximum. Times are CPU time unless
+stated otherwise. A goal applies to the ratio, or to the figure if there is no ratio.
 
 ```console
 $ ./dev bench micro                     # all; some minutes
