@@ -1,6 +1,7 @@
 #include "result.h"
 #include "must.h"
 
+#include <eddy/internal/text.h>
 #include <eddy/str.h>
 #include <math.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ const char *result_text(struct result *result, const char *text)
 	if (!text)
 		return NULL;
 	while (rest.len) {
-		size_t len = eddy_str_utf8_len(rest);
+		size_t len = eddyi_str_utf8_len(rest);
 		struct eddy_str piece = eddy_str(rest.ptr, len);
 
 		if (!len || is_unfit(code_point(rest.ptr, len)))

@@ -2,7 +2,7 @@
 #include "result_json.h"
 
 #include <eddy/file.h>
-#include <eddy/json_depth.h>
+#include <eddy/internal/json_depth.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -287,7 +287,7 @@ static int parse(struct load *load, const char *text, size_t len)
 	/* jansson reads over a NUL between two tokens. */
 	if (memchr(text, 0, len))
 		return wrong(load, NULL, "this is no JSON: it has a byte of zero");
-	if (eddy_json_depth(eddy_str(text, len), NULL) > DEPTH_MAX)
+	if (eddyi_json_depth(eddy_str(text, len), NULL) > DEPTH_MAX)
 		return wrong(load, NULL, "values stand too deep in one another");
 	if (has_too_many_values(text, len))
 		return wrong(load, NULL, "it has too many values");

@@ -1,10 +1,11 @@
 #include "pool.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/loop.h>
 #include <stdlib.h>
 
 struct eddyi_pool {
-	struct eddy_at_end at_end;
+	struct eddyi_at_end at_end;
 	struct eddyi_pooled *first;
 	size_t size;
 };
@@ -12,7 +13,7 @@ struct eddyi_pool {
 /* Of the loop that runs on this thread. */
 static _Thread_local struct eddyi_pool *pool;
 
-static void free_pool(struct eddy_at_end *at_end)
+static void free_pool(struct eddyi_at_end *at_end)
 {
 	struct eddyi_pool *ended = (struct eddyi_pool *)at_end;
 
@@ -60,7 +61,7 @@ void eddyi_pool_put(struct eddyi_pooled *pooled)
 	if (!pool && eddy_loop_self()) {
 		pool = calloc(1, sizeof(*pool));
 		if (pool)
-			eddy_loop_at_end(&pool->at_end, free_pool);
+			eddyi_loop_at_end(&pool->at_end, free_pool);
 	}
 	if (!pool || !eddy_loop_self() || pooled->size > EDDYI_POOL_MAX) {
 		pooled->end(pooled);

@@ -9,7 +9,7 @@ Test(device, draws_numbers, .init = prepare)
 	unsigned char one[64] = { 0 }, other[64] = { 0 }, none[64] = { 0 };
 	WC_RNG rng;
 
-	cr_assert_eq(wc_InitRng_ex(&rng, NULL, eddy_accelerator_id()), 0);
+	cr_assert_eq(wc_InitRng_ex(&rng, NULL, eddyi_accelerator_id()), 0);
 	cr_expect_eq(wc_RNG_GenerateBlock(&rng, one, sizeof(one)), 0);
 	cr_expect_eq(wc_RNG_GenerateBlock(&rng, other, sizeof(other)), 0);
 	cr_expect_neq(memcmp(one, other, sizeof(one)), 0);
@@ -22,7 +22,7 @@ Test(device, leaves_hashes_to_wolfssl, .init = prepare)
 	unsigned char ours[32], theirs[32];
 	wc_Sha256 sha;
 
-	cr_assert_eq(wc_InitSha256_ex(&sha, NULL, eddy_accelerator_id()), 0);
+	cr_assert_eq(wc_InitSha256_ex(&sha, NULL, eddyi_accelerator_id()), 0);
 	cr_expect_eq(wc_Sha256Update(&sha, (const unsigned char *)"abc", 3), 0);
 	cr_expect_eq(wc_Sha256Final(&sha, ours), 0);
 	cr_expect_eq(wc_Sha256Hash((const unsigned char *)"abc", 3, theirs), 0);
@@ -31,6 +31,6 @@ Test(device, leaves_hashes_to_wolfssl, .init = prepare)
 
 Test(device, has_a_name, .init = prepare)
 {
-	cr_expect(strncmp(eddy_accelerator_name(), "OpenSSL 3.", 10) == 0);
-	cr_expect_eq(eddy_accelerator_id(), eddy_accelerator_id());
+	cr_expect(strncmp(eddyi_accelerator_name(), "OpenSSL 3.", 10) == 0);
+	cr_expect_eq(eddyi_accelerator_id(), eddyi_accelerator_id());
 }

@@ -15,7 +15,7 @@ static void open_rng(void)
 
 static void close_rng(void)
 {
-	eddy_accelerator_forget_keys();
+	eddyi_accelerator_forget_keys();
 	wc_FreeRng(&rng);
 }
 
@@ -45,7 +45,7 @@ Test(ec, signs, .init = open_rng, .fini = close_rng)
 		ecc_key key, public;
 		int verified;
 
-		make(&key, eddy_accelerator_id(), curves[i]);
+		make(&key, eddyi_accelerator_id(), curves[i]);
 		share(&public, &key, curves[i]);
 		for (unsigned seed = 0; seed < 5; seed++) {
 			word32 len = sizeof(signature);
@@ -64,7 +64,7 @@ Test(ec, signs, .init = open_rng, .fini = close_rng)
 				     0);
 			cr_expect_eq(verified, 0);
 			if (seed == 3)
-				eddy_accelerator_forget_keys();
+				eddyi_accelerator_forget_keys();
 		}
 		wc_ecc_free(&key);
 		wc_ecc_free(&public);
@@ -80,7 +80,7 @@ Test(ec, exchanges_keys, .init = open_rng, .fini = close_rng)
 		for (int round = 0; round < 5; round++) {
 			word32 one_len = sizeof(one), other_len = sizeof(other);
 
-			make(&ours, eddy_accelerator_id(), curves[i]);
+			make(&ours, eddyi_accelerator_id(), curves[i]);
 			make(&theirs, INVALID_DEVID, curves[i]);
 			share(&ours_shared, &ours, curves[i]);
 			share(&theirs_shared, &theirs, curves[i]);
@@ -106,7 +106,7 @@ Test(ec, refuses_points_off_the_curve, .init = open_rng, .fini = close_rng)
 		ecc_key ours, bad;
 
 		point[size] = point[2 * size] = 1;
-		make(&ours, eddy_accelerator_id(), curves[i]);
+		make(&ours, eddyi_accelerator_id(), curves[i]);
 		cr_assert_eq(wc_ecc_init(&bad), 0);
 		cr_assert_eq(wc_ecc_import_x963_ex(point, 1 + 2 * size, &bad, curves[i]), 0);
 		cr_expect_lt(wc_ecc_shared_secret(&ours, &bad, secret, &len), 0);
@@ -122,7 +122,7 @@ Test(ec, leaves_other_curves_to_wolfssl, .init = open_rng, .fini = close_rng)
 	ecc_key key;
 	int verified;
 
-	make(&key, eddy_accelerator_id(), ECC_SECP256K1);
+	make(&key, eddyi_accelerator_id(), ECC_SECP256K1);
 	cr_assert_eq(wc_ecc_sign_hash(digest, sizeof(digest), signature, &len, &rng, &key), 0);
 	cr_assert_eq(wc_ecc_verify_hash(signature, len, digest, sizeof(digest), &verified, &key),
 		     0);

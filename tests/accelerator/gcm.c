@@ -10,7 +10,7 @@ static void exchange(unsigned seed, word32 key_len, word32 len)
 	static struct sealed plain, one, other;
 	Aes ours, theirs;
 
-	open_key(&ours, eddy_accelerator_id(), seed, key_len);
+	open_key(&ours, eddyi_accelerator_id(), seed, key_len);
 	open_key(&theirs, INVALID_DEVID, seed, key_len);
 	fill(&plain, seed);
 	one = other = plain;
@@ -40,14 +40,14 @@ static void exchange_all(void)
 
 Test(gcm, seals_and_opens_what_wolfssl_does, .init = prepare)
 {
-	struct eddy_schedules schedules = { { NULL } };
+	struct eddyi_schedules schedules = { { NULL } };
 
 	exchange_all();
-	eddy_accelerator_enter(&schedules);
+	eddyi_accelerator_enter(&schedules);
 	exchange_all();
-	eddy_accelerator_enter(NULL);
+	eddyi_accelerator_enter(NULL);
 	cr_expect(schedules.of[0] && schedules.of[1]);
-	eddy_accelerator_forget(&schedules);
+	eddyi_accelerator_forget(&schedules);
 	cr_expect(!schedules.of[0] && !schedules.of[1]);
 }
 
@@ -58,7 +58,7 @@ Test(gcm, opens_nothing_that_was_changed, .init = prepare)
 					  bad.head, bad.tag,       bad.tag + TAG - 1 };
 	Aes aes;
 
-	open_key(&aes, eddy_accelerator_id(), 5, 16);
+	open_key(&aes, eddyi_accelerator_id(), 5, 16);
 	fill(&good, 5);
 	cr_assert_eq(seal(&aes, &good, 100), 0);
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -76,12 +76,12 @@ Test(gcm, opens_nothing_that_was_changed, .init = prepare)
 Test(gcm, goes_on_with_other_keys, .init = prepare)
 {
 	static struct sealed plain, one, other;
-	struct eddy_schedules schedules = { { NULL } };
+	struct eddyi_schedules schedules = { { NULL } };
 	Aes ours, theirs;
 
-	open_key(&ours, eddy_accelerator_id(), 0, 16);
+	open_key(&ours, eddyi_accelerator_id(), 0, 16);
 	open_key(&theirs, INVALID_DEVID, 0, 16);
-	eddy_accelerator_enter(&schedules);
+	eddyi_accelerator_enter(&schedules);
 	for (unsigned i = 0; i < 1000; i++) {
 		word32 len = i % 3 ? 16 : 32;
 
@@ -93,8 +93,8 @@ Test(gcm, goes_on_with_other_keys, .init = prepare)
 		cr_assert_eq(seal(&theirs, &other, 50), 0);
 		cr_assert_arr_eq(one.text, other.text, 50);
 	}
-	eddy_accelerator_enter(NULL);
-	eddy_accelerator_forget(&schedules);
+	eddyi_accelerator_enter(NULL);
+	eddyi_accelerator_forget(&schedules);
 	wc_AesFree(&ours);
 	wc_AesFree(&theirs);
 }
@@ -104,26 +104,26 @@ Test(gcm, has_many_connections, .init = prepare)
 {
 	enum { CONNECTIONS = 300 };
 	static struct sealed plain, one;
-	struct eddy_schedules *schedules = calloc(CONNECTIONS, sizeof(*schedules));
+	struct eddyi_schedules *schedules = calloc(CONNECTIONS, sizeof(*schedules));
 	unsigned kept = 0;
 	Aes *keys = calloc(CONNECTIONS, sizeof(*keys));
 
 	fill(&plain, 3);
 	for (unsigned i = 0; i < CONNECTIONS; i++)
-		open_key(&keys[i], eddy_accelerator_id(), i, i % 2 ? 16 : 32);
+		open_key(&keys[i], eddyi_accelerator_id(), i, i % 2 ? 16 : 32);
 	for (unsigned i = 0; i < 20 * CONNECTIONS; i++) {
 		unsigned at = i * 7919 % CONNECTIONS;
 
-		eddy_accelerator_enter(&schedules[at]);
+		eddyi_accelerator_enter(&schedules[at]);
 		one = plain;
 		cr_assert_eq(seal(&keys[at], &one, 40), 0);
 		cr_assert_eq(open_sealed(&keys[at], &one, 40), 0);
 		cr_assert_arr_eq(one.text, plain.text, 40);
-		eddy_accelerator_enter(NULL);
+		eddyi_accelerator_enter(NULL);
 	}
 	for (unsigned i = 0; i < CONNECTIONS; i++) {
 		kept += !!schedules[i].of[0] + !!schedules[i].of[1];
-		eddy_accelerator_forget(&schedules[i]);
+		eddyi_accelerator_forget(&schedules[i]);
 		wc_AesFree(&keys[i]);
 	}
 	cr_expect_eq(kept, 64);
@@ -133,12 +133,12 @@ Test(gcm, has_many_connections, .init = prepare)
 
 static void *seal_one(void *arg)
 {
-	struct eddy_schedules *schedules = arg;
+	struct eddyi_schedules *schedules = arg;
 	struct sealed sealed;
 	Aes aes;
 
-	eddy_accelerator_enter(schedules);
-	open_key(&aes, eddy_accelerator_id(), 9, 16);
+	eddyi_accelerator_enter(schedules);
+	open_key(&aes, eddyi_accelerator_id(), 9, 16);
 	fill(&sealed, 9);
 	cr_expect_eq(seal(&aes, &sealed, 64), 0);
 	wc_AesFree(&aes);
@@ -149,7 +149,7 @@ static void *seal_one(void *arg)
 Test(gcm, threads_end, .init = prepare)
 {
 	for (int i = 0; i < 8; i++) {
-		struct eddy_schedules schedules = { { NULL } };
+		struct eddyi_schedules schedules = { { NULL } };
 		pthread_t thread;
 
 		cr_assert_eq(pthread_create(&thread, NULL, seal_one, i % 2 ? &schedules : NULL), 0);
@@ -161,19 +161,19 @@ Test(gcm, threads_end, .init = prepare)
 /* Keys of no connection, and of one that has ended, are nowhere. */
 Test(gcm, wipes_keys, .init = prepare)
 {
-	struct eddy_schedules schedules = { { NULL } };
+	struct eddyi_schedules schedules = { { NULL } };
 	static struct sealed sealed;
 	const unsigned char *left;
 	Aes aes;
 
-	open_key(&aes, eddy_accelerator_id(), 77, 32);
+	open_key(&aes, eddyi_accelerator_id(), 77, 32);
 	fill(&sealed, 1);
-	eddy_accelerator_enter(&schedules);
+	eddyi_accelerator_enter(&schedules);
 	cr_assert_eq(seal(&aes, &sealed, 10), 0);
-	eddy_accelerator_enter(NULL);
+	eddyi_accelerator_enter(NULL);
 	left = (const unsigned char *)schedules.of[1];
 	cr_assert(memmem(left, 256, aes.devKey, 32));
-	eddy_accelerator_forget(&schedules);
+	eddyi_accelerator_forget(&schedules);
 	cr_expect(!memmem(left, 256, aes.devKey, 32));
 	wc_AesFree(&aes);
 }
@@ -184,7 +184,7 @@ Test(gcm, leaves_other_sorts_to_wolfssl, .init = prepare)
 	Aes ours, theirs;
 	unsigned char out[2][16], tags[2][12];
 
-	open_key(&ours, eddy_accelerator_id(), 1, 24);
+	open_key(&ours, eddyi_accelerator_id(), 1, 24);
 	open_key(&theirs, INVALID_DEVID, 1, 24);
 	cr_expect_eq(wc_AesGcmEncrypt(&ours, out[0], text, 16, iv, 16, tags[0], 12, NULL, 0), 0);
 	cr_expect_eq(wc_AesGcmEncrypt(&theirs, out[1], text, 16, iv, 16, tags[1], 12, NULL, 0), 0);

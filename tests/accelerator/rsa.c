@@ -22,7 +22,7 @@ static void make_key(void)
 	cr_assert_eq(wc_MakeRsaKey(&made, 2048, WC_RSA_EXPONENT, &rng), 0);
 	len = wc_RsaKeyToDer(&made, der, sizeof(der));
 	cr_assert_gt(len, 0);
-	cr_assert_eq(wc_InitRsaKey_ex(&ours, NULL, eddy_accelerator_id()), 0);
+	cr_assert_eq(wc_InitRsaKey_ex(&ours, NULL, eddyi_accelerator_id()), 0);
 	cr_assert_eq(wc_RsaPrivateKeyDecode(der, &at, &ours, (word32)len), 0);
 	cr_assert_eq(wc_RsaSetRNG(&ours, &rng), 0);
 	cr_assert_eq(wc_RsaFlattenPublicKey(&made, e, &e_len, n, &n_len), 0);
@@ -36,7 +36,7 @@ static void free_key(void)
 	wc_FreeRsaKey(&ours);
 	wc_FreeRsaKey(&public);
 	wc_FreeRng(&rng);
-	eddy_accelerator_forget_keys();
+	eddyi_accelerator_forget_keys();
 }
 
 static void sign(unsigned seed)
@@ -61,7 +61,7 @@ Test(rsa, signs, .init = make_key, .fini = free_key)
 {
 	for (unsigned i = 0; i < 10; i++)
 		sign(i);
-	eddy_accelerator_forget_keys();
+	eddyi_accelerator_forget_keys();
 	sign(99);
 }
 
@@ -97,7 +97,7 @@ static void *sign_often(void *arg)
 	RsaKey mine;
 
 	(void)arg;
-	cr_assert_eq(wc_InitRsaKey_ex(&mine, NULL, eddy_accelerator_id()), 0);
+	cr_assert_eq(wc_InitRsaKey_ex(&mine, NULL, eddyi_accelerator_id()), 0);
 	cr_assert_eq(wc_RsaPrivateKeyDecode(der, &at, &mine, (word32)len), 0);
 	for (unsigned i = 0; i < 20; i++) {
 		unsigned char digest[32], signature[256];
@@ -105,7 +105,7 @@ static void *sign_often(void *arg)
 		memset(digest, (int)i, sizeof(digest));
 		cr_expect_eq(wc_RsaSSL_Sign(digest, 32, signature, 256, &mine, NULL), 256);
 		if (i % 5 == 0)
-			eddy_accelerator_forget_keys();
+			eddyi_accelerator_forget_keys();
 	}
 	wc_FreeRsaKey(&mine);
 	return NULL;

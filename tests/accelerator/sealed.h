@@ -8,7 +8,7 @@
 #include <wolfssl/wolfcrypt/wc_port.h>
 
 #include <criterion/criterion.h>
-#include <eddy/accelerator.h>
+#include <eddy/internal/accelerator.h>
 #include <string.h>
 
 #define TEXT_MAX 20000
@@ -22,7 +22,7 @@ struct sealed {
 static inline void prepare(void)
 {
 	cr_assert_eq(wolfCrypt_Init(), 0);
-	cr_assert_neq(eddy_accelerator_id(), INVALID_DEVID);
+	cr_assert_neq(eddyi_accelerator_id(), INVALID_DEVID);
 }
 
 static inline void set_key(Aes *aes, unsigned seed, word32 len)

@@ -1,7 +1,7 @@
 /* Tests of eddy/verifier.h: what libcrypto has signed, in ways that fit and in others. */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <eddy/verifier.h>
+#include <eddy/internal/verifier.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
@@ -31,22 +31,22 @@ static void get(const EVP_PKEY *key, const char *name, int width, struct number 
 	BN_free(number);
 }
 
-static struct eddy_verifier *rsa_verifier(const EVP_PKEY *key)
+static struct eddyi_verifier *rsa_verifier(const EVP_PKEY *key)
 {
 	struct number n, e;
 
 	get(key, OSSL_PKEY_PARAM_RSA_N, 0, &n);
 	get(key, OSSL_PKEY_PARAM_RSA_E, 0, &e);
-	return eddy_verifier_of_rsa(n.str, e.str);
+	return eddyi_verifier_of_rsa(n.str, e.str);
 }
 
-static struct eddy_verifier *ec_verifier(const EVP_PKEY *key)
+static struct eddyi_verifier *ec_verifier(const EVP_PKEY *key)
 {
 	struct number x, y;
 
 	get(key, OSSL_PKEY_PARAM_EC_PUB_X, 32, &x);
 	get(key, OSSL_PKEY_PARAM_EC_PUB_Y, 32, &y);
-	return eddy_verifier_of_p256(x.str, y.str);
+	return eddyi_verifier_of_p256(x.str, y.str);
 }
 
 struct how {
@@ -99,7 +99,7 @@ Test(verifier, takes_rsa_of_one_padding_and_one_salt)
 		{ { EVP_sha1(), NULL, RSA_PKCS1_PADDING, 0 }, 0, false },
 	};
 	EVP_PKEY *key = EVP_RSA_gen(2049);
-	struct eddy_verifier *verifier = rsa_verifier(key);
+	struct eddyi_verifier *verifier = rsa_verifier(key);
 
 	cr_assert_not_null(verifier);
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -110,18 +110,18 @@ Test(verifier, takes_rsa_of_one_padding_and_one_salt)
 			for (int is_pss = 0; is_pss < 2; is_pss++) {
 				bool fits = bits == rows[i].bits && is_pss == rows[i].is_pss;
 
-				cr_expect_eq(eddy_verifier_check(verifier, bits, is_pss, TEXT,
+				cr_expect_eq(eddyi_verifier_check(verifier, bits, is_pss, TEXT,
 								 signature),
 					     fits ? 0 : -EKEYREJECTED, "%zu %u %d", i, bits,
 					     is_pss);
 			}
 		signature.len--;
-		cr_expect_eq(eddy_verifier_check(verifier, 256, false, TEXT, signature),
+		cr_expect_eq(eddyi_verifier_check(verifier, 256, false, TEXT, signature),
 			     -EKEYREJECTED);
-		cr_expect_eq(eddy_verifier_check(verifier, 256, true, TEXT, eddy_str("", 0)),
+		cr_expect_eq(eddyi_verifier_check(verifier, 256, true, TEXT, eddy_str("", 0)),
 			     -EKEYREJECTED);
 	}
-	eddy_verifier_free(verifier);
+	eddyi_verifier_free(verifier);
 	EVP_PKEY_free(key);
 }
 
@@ -142,22 +142,22 @@ Test(verifier, takes_ecdsa)
 {
 	const struct how how = { .hash = EVP_sha256() };
 	EVP_PKEY *key = EVP_EC_gen("P-256");
-	struct eddy_verifier *verifier = ec_verifier(key);
+	struct eddyi_verifier *verifier = ec_verifier(key);
 
 	cr_assert_not_null(verifier);
 	for (int round = 0; round < 2000; round++) {
 		unsigned char der[512], bytes[64];
 		struct eddy_str signature = halves_of(sign(key, &how, der), bytes);
 
-		cr_assert_eq(eddy_verifier_check(verifier, 256, false, TEXT, signature), 0);
+		cr_assert_eq(eddyi_verifier_check(verifier, 256, false, TEXT, signature), 0);
 		bytes[round % 64] ^= 1;
-		cr_assert_eq(eddy_verifier_check(verifier, 256, false, TEXT, signature),
+		cr_assert_eq(eddyi_verifier_check(verifier, 256, false, TEXT, signature),
 			     -EKEYREJECTED);
 		signature.len--;
-		cr_assert_eq(eddy_verifier_check(verifier, 256, false, TEXT, signature),
+		cr_assert_eq(eddyi_verifier_check(verifier, 256, false, TEXT, signature),
 			     -EKEYREJECTED);
 	}
-	eddy_verifier_free(verifier);
+	eddyi_verifier_free(verifier);
 	EVP_PKEY_free(key);
 }
 
@@ -169,12 +169,12 @@ Test(verifier, takes_no_point_beside_the_curve)
 	get(key, OSSL_PKEY_PARAM_EC_PUB_X, 32, &x);
 	get(key, OSSL_PKEY_PARAM_EC_PUB_Y, 32, &y);
 	y.bytes[31] ^= 1;
-	cr_expect_null(eddy_verifier_of_p256(x.str, y.str));
+	cr_expect_null(eddyi_verifier_of_p256(x.str, y.str));
 	y.bytes[31] ^= 1;
 	x.str.len = y.str.len = 31;
-	cr_expect_null(eddy_verifier_of_p256(x.str, y.str));
+	cr_expect_null(eddyi_verifier_of_p256(x.str, y.str));
 	x.str.len = 32;
-	cr_expect_null(eddy_verifier_of_p256(x.str, y.str));
+	cr_expect_null(eddyi_verifier_of_p256(x.str, y.str));
 	EVP_PKEY_free(key);
 }
 
@@ -195,7 +195,7 @@ Test(verifier, takes_the_whole_mac_of_each_text)
 
 	for (size_t len = 1; len <= sizeof(bytes); len += 33) {
 		struct eddy_str secret = eddy_str(bytes, len);
-		struct eddy_verifier *verifier = eddy_verifier_of_secret(secret);
+		struct eddyi_verifier *verifier = eddyi_verifier_of_secret(secret);
 
 		for (unsigned i = 0; i < 12; i++) {
 			const EVP_MD *hash = i % 3 == 0 ? EVP_sha512() : EVP_sha256();
@@ -204,25 +204,25 @@ Test(verifier, takes_the_whole_mac_of_each_text)
 			unsigned char mac[64];
 			struct eddy_str whole = mac_of(hash, secret, text, mac);
 
-			cr_expect_eq(eddy_verifier_check(verifier, bits, false, text, whole), 0);
+			cr_expect_eq(eddyi_verifier_check(verifier, bits, false, text, whole), 0);
 			for (size_t at = 0; at < whole.len; at++) {
 				mac[at] ^= 0x80;
-				cr_expect_eq(eddy_verifier_check(verifier, bits, false, text,
+				cr_expect_eq(eddyi_verifier_check(verifier, bits, false, text,
 								 whole),
 					     -EKEYREJECTED);
 				mac[at] ^= 0x80;
 			}
 			whole.len--;
-			cr_expect_eq(eddy_verifier_check(verifier, bits, false, text, whole),
+			cr_expect_eq(eddyi_verifier_check(verifier, bits, false, text, whole),
 				     -EKEYREJECTED);
 		}
-		eddy_verifier_free(verifier);
+		eddyi_verifier_free(verifier);
 	}
-	eddy_verifier_free(NULL);
+	eddyi_verifier_free(NULL);
 }
 
 struct shared {
-	struct eddy_verifier *verifier;
+	struct eddyi_verifier *verifier;
 	struct eddy_str macs[2];
 };
 
@@ -232,7 +232,7 @@ static void *check_often(void *arg)
 	intptr_t wrong = 0;
 
 	for (int i = 0; i < 20000; i++)
-		wrong += eddy_verifier_check(shared->verifier, 256, false, TEXT,
+		wrong += eddyi_verifier_check(shared->verifier, 256, false, TEXT,
 					     shared->macs[i % 2]) != (i % 2 ? -EKEYREJECTED : 0);
 	return (void *)wrong;
 }
@@ -241,7 +241,7 @@ static void *check_often(void *arg)
 Test(verifier, serves_many_threads)
 {
 	unsigned char mac[64];
-	struct shared shared = { eddy_verifier_of_secret(TEXT),
+	struct shared shared = { eddyi_verifier_of_secret(TEXT),
 				 { mac_of(EVP_sha256(), TEXT, TEXT, mac), TEXT } };
 	pthread_t threads[12];
 	void *wrong;
@@ -252,5 +252,5 @@ Test(verifier, serves_many_threads)
 		pthread_join(threads[i], &wrong);
 		cr_expect_null(wrong);
 	}
-	eddy_verifier_free(shared.verifier);
+	eddyi_verifier_free(shared.verifier);
 }

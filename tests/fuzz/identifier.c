@@ -4,6 +4,7 @@
 
 #include "issuer/issuer_metadata.h"
 
+#include <eddy/internal/http.h>
 #include <eddy/client.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool is_url(const char *text)
 {
-	int r = eddy_client_check_url(text);
+	int r = eddyi_client_check_url(text);
 
 	return r == 0 || r == -EPROTONOSUPPORT;
 }

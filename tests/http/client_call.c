@@ -1,6 +1,8 @@
 /* Tests of http/src/client/client_call.c: redirects. */
 #include "turns.h"
 
+#include <eddy/internal/http.h>
+
 Test(client_call, follows_redirects)
 {
 	static const struct {
@@ -168,19 +170,19 @@ Test(client_call, requires_https)
 
 Test(client_call, tells_what_urls_it_takes)
 {
-	cr_expect(eq(int, eddy_client_check_url("http://a.example:4318/v1/traces"), 0));
-	cr_expect(eq(int, eddy_client_check_url("a.example:4318"), -EPROTONOSUPPORT));
-	cr_expect(eq(int, eddy_client_check_url("ftp://a.example"), -EPROTONOSUPPORT));
-	cr_expect(eq(int, eddy_client_check_url("http://user@a.example/"), -EINVAL));
-	cr_expect(eq(int, eddy_client_check_url("http://"), -EINVAL));
+	cr_expect(eq(int, eddyi_client_check_url("http://a.example:4318/v1/traces"), 0));
+	cr_expect(eq(int, eddyi_client_check_url("a.example:4318"), -EPROTONOSUPPORT));
+	cr_expect(eq(int, eddyi_client_check_url("ftp://a.example"), -EPROTONOSUPPORT));
+	cr_expect(eq(int, eddyi_client_check_url("http://user@a.example/"), -EINVAL));
+	cr_expect(eq(int, eddyi_client_check_url("http://"), -EINVAL));
 }
 
 Test(client_call, tells_what_fields_it_takes)
 {
-	cr_expect(eddy_client_may_set("authorization"));
-	cr_expect(eddy_client_may_set("date"));
-	cr_expect(not(eddy_client_may_set("Host")));
-	cr_expect(not(eddy_client_may_set("transfer-encoding")));
-	cr_expect(not(eddy_client_may_set("a b")));
-	cr_expect(not(eddy_client_may_set("")));
+	cr_expect(eddyi_client_may_set("authorization"));
+	cr_expect(eddyi_client_may_set("date"));
+	cr_expect(not(eddyi_client_may_set("Host")));
+	cr_expect(not(eddyi_client_may_set("transfer-encoding")));
+	cr_expect(not(eddyi_client_may_set("a b")));
+	cr_expect(not(eddyi_client_may_set("")));
 }

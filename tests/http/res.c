@@ -1,6 +1,8 @@
 /* Tests of eddy/res.h. */
 #include "ask.h"
 
+#include <eddy/internal/http.h>
+
 /* What the handler does is said by its route's data. */
 typedef int step_fn(struct eddy_res *res);
 
@@ -247,6 +249,6 @@ Test(res, may_set_all_but_what_the_server_writes)
 					       "date", "Server", "connection", "transfer-encoding" };
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
-		cr_expect(not(eddy_res_may_set(refused[i])), "%s", refused[i]);
-	cr_expect(eddy_res_may_set("x-id") && eddy_res_may_set("dat"));
+		cr_expect(not(eddyi_res_may_set(refused[i])), "%s", refused[i]);
+	cr_expect(eddyi_res_may_set("x-id") && eddyi_res_may_set("dat"));
 }

@@ -1,3 +1,4 @@
+#include <eddy/internal/loop.h>
 #include <eddy/chan.h>
 
 #include "expect.h"
@@ -313,7 +314,7 @@ TASK_TEST(chan, closed_right_before_the_receiver_suspends)
 	int item;
 
 	eddy_chan_init(&chan, sizeof(int), 0);
-	eddy_task_before_suspend(close_it, &chan);
+	eddyi_task_before_suspend(close_it, &chan);
 	EXPECT_EQ(eddy_chan_recv(&chan, &item), -EPIPE);
 	eddy_chan_deinit(&chan);
 	return 0;

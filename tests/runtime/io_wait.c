@@ -2,6 +2,7 @@
  * loop, and one that waited would be missing. */
 #include "expect.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/op.h>
@@ -398,14 +399,14 @@ static void expect_workers(unsigned count)
 	EXPECT_EQ(eddy_stats().loop.io_workers_max, 2 * count);
 	eddy_scope_begin(&scope, NULL);
 	/* The kernel gives up when it fails to make a worker, until there is more to do. */
-	while (begun < WAITING || (eddy_stats_io_workers() < count && begun < COUNT(waits))) {
+	while (begun < WAITING || (eddyi_stats_io_workers() < count && begun < COUNT(waits))) {
 		open_wait(&waits[begun], splice_in_worker, 0);
 		eddy_scope_spawn(&scope, "waiting", wait_for_peer, &waits[begun++]);
-		for (int i = 0; i < 50 && begun >= WAITING && eddy_stats_io_workers() < count; i++)
+		for (int i = 0; i < 50 && begun >= WAITING && eddyi_stats_io_workers() < count; i++)
 			eddy_sleep(EDDY_MS);
 	}
 	expect_turns(100);
-	EXPECT_EQ(eddy_stats_io_workers(), count);
+	EXPECT_EQ(eddyi_stats_io_workers(), count);
 	eddy_scope_end(&scope);
 	while (begun)
 		close_wait(&waits[--begun]);
@@ -414,10 +415,10 @@ static void expect_workers(unsigned count)
 static int wait_in_workers(__attribute__((unused)) void *arg)
 {
 	expect_workers(2);
-	EXPECT_EQ(eddy_loop_set_io_workers_max(1025), -EINVAL);
-	EXPECT_EQ(eddy_loop_set_io_workers_max(5), 0);
+	EXPECT_EQ(eddyi_loop_set_io_workers_max(1025), -EINVAL);
+	EXPECT_EQ(eddyi_loop_set_io_workers_max(5), 0);
 	expect_workers(5);
-	EXPECT_EQ(eddy_loop_set_io_workers_max(0), 0);
+	EXPECT_EQ(eddyi_loop_set_io_workers_max(0), 0);
 	expect_workers(8);
 	return 0;
 }

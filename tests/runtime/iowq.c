@@ -3,6 +3,7 @@
 
 #include "expect.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/file.h>
 #include <eddy/op.h>
 #include <eddy/stats.h>
@@ -213,7 +214,7 @@ static int tells(__attribute__((unused)) void *arg)
 	eddyi_iowq_reset();
 	eddyi_iowq_tell(&out, group_of);
 	EXPECT(out.at == out.begin && asked == 0);
-	EXPECT_EQ(eddy_stats_io_workers(), 0);
+	EXPECT_EQ(eddyi_stats_io_workers(), 0);
 	io_uring_prep_nop(&entry);
 	entry.flags |= IOSQE_ASYNC;
 	EXPECT_EQ(eddy_op_call(&entry), 0);
@@ -223,7 +224,7 @@ static int tells(__attribute__((unused)) void *arg)
 	EXPECT(strstr(memory, "\"ph\":\"C\",\"pid\":7,"));
 	EXPECT(strstr(memory, "\"name\":\"io-wq workers\",\"args\":{\"threads\":1}}"));
 	EXPECT_EQ(asked, 1);
-	EXPECT_EQ(eddy_stats_io_workers(), 1);
+	EXPECT_EQ(eddyi_stats_io_workers(), 1);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* Tests of eddy/json_depth.h. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <eddy/json_depth.h>
+#include <eddy/internal/json_depth.h>
 
 static const struct {
 	const char *text;
@@ -35,7 +35,7 @@ Test(json_depth, is_that_of_the_deepest_and_values_are_counted)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		size_t values = 0;
 
-		cr_expect(eq(uint, eddy_json_depth(eddy_str_from(rows[i].text), &values),
+		cr_expect(eq(uint, eddyi_json_depth(eddy_str_from(rows[i].text), &values),
 			     rows[i].depth),
 			  "%s", rows[i].text);
 		cr_expect(eq(sz, values, rows[i].values), "%s", rows[i].text);
@@ -44,6 +44,6 @@ Test(json_depth, is_that_of_the_deepest_and_values_are_counted)
 
 Test(json_depth, looks_no_further_than_the_text)
 {
-	cr_expect_eq(eddy_json_depth(eddy_str("[[[[", 2), NULL), 2);
-	cr_expect_eq(eddy_json_depth(eddy_str(NULL, 0), NULL), 0);
+	cr_expect_eq(eddyi_json_depth(eddy_str("[[[[", 2), NULL), 2);
+	cr_expect_eq(eddyi_json_depth(eddy_str(NULL, 0), NULL), 0);
 }

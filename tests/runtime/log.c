@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <eddy/internal/log.h>
 #include <eddy/log.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -166,18 +167,18 @@ Test(log, messages_that_are_ready)
 
 	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);
 	errno = EPIPE;
-	eddy_log_message(EDDY_LOG_INFO, "t", EDDY_FIELDS(eddy_field_u64("n", 7)),
+	eddyi_log_message(EDDY_LOG_INFO, "t", EDDY_FIELDS(eddy_field_u64("n", 7)),
 			 eddy_str("100 % s", 6));
 	cr_expect_eq(errno, EPIPE);
 	cr_expect_str_eq(seen, " INFO t: 100 %  n=7");
-	eddy_log_message(EDDY_LOG_DEBUG, "t", NULL, eddy_str("x", 1));
+	eddyi_log_message(EDDY_LOG_DEBUG, "t", NULL, eddy_str("x", 1));
 	cr_expect_str_eq(seen, " INFO t: 100 %  n=7");
 	memset(big, 'x', sizeof(big));
-	eddy_log_message(EDDY_LOG_INFO, "t", NULL, eddy_str(big, sizeof(big)));
+	eddyi_log_message(EDDY_LOG_INFO, "t", NULL, eddy_str(big, sizeof(big)));
 	len = strlen(seen);
 	cr_expect(len > 2000 && len < 2100);
 	cr_expect_str_eq(seen + len - 4, "x\xe2\x80\xa6");
-	eddy_log_message(EDDY_LOG_INFO, "t", NULL, eddy_str(big, 2047));
+	eddyi_log_message(EDDY_LOG_INFO, "t", NULL, eddy_str(big, 2047));
 	cr_expect_eq(strlen(seen), 2047 + strlen(" INFO t: "));
 }
 
@@ -198,9 +199,9 @@ Test(log, times_of_any_order)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[EDDY_LOG_TIME_SIZE];
+		char text[EDDYI_LOG_TIME_SIZE];
 
-		eddy_log_format_time(cases[i].time_ns, text);
+		eddyi_log_format_time(cases[i].time_ns, text);
 		cr_expect_str_eq(text, cases[i].text);
 	}
 }

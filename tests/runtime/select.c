@@ -1,5 +1,6 @@
 #include "select_rig.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/io.h>
 #include <poll.h>
 
@@ -320,7 +321,7 @@ TASK_TEST(select, ready_right_before_it_suspends)
 	eddy_event_init(&event);
 	cases[0] = eddy_case_event(&event);
 	cases[1] = eddy_case_after(100 * EDDY_SECOND);
-	eddy_task_before_suspend(set_it, &event);
+	eddyi_task_before_suspend(set_it, &event);
 	EXPECT_EQ(eddy_select(cases, 2), 1);
 	EXPECT(cases[0].ready);
 	return 0;

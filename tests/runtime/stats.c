@@ -1,6 +1,7 @@
 #include "expect.h"
 
 #include <alloca.h>
+#include <eddy/internal/transfer.h>
 #include <eddy/event.h>
 #include <eddy/file.h>
 #include <eddy/io.h>
@@ -273,8 +274,8 @@ static int move_some(__attribute__((unused)) void *arg)
 	stream_pair(fds);
 	transfer.socket = fds[0];
 	EXPECT_EQ(eddy_transfer_write(file, bytes, sizeof(bytes), 0), 0);
-	EXPECT_EQ(eddy_transfer_read(file, bytes, 1000, 2000), 0);
-	EXPECT_EQ(eddy_transfer_read(file, bytes, 1001, 2000), -ENODATA);
+	EXPECT_EQ(eddyi_transfer_read(file, bytes, 1000, 2000), 0);
+	EXPECT_EQ(eddyi_transfer_read(file, bytes, 1001, 2000), -ENODATA);
 	EXPECT_EQ(eddy_transfer_to_socket(&transfer), 0);
 	after = eddy_stats();
 	EXPECT_EQ(after.transfer.copied_in - before.transfer.copied_in, 3000);

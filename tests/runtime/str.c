@@ -1,6 +1,7 @@
 /* Tests of eddy/str.h. */
 #include "../comma.h"
 
+#include <eddy/internal/text.h>
 #include <eddy/str.h>
 #include <errno.h>
 #include <float.h>
@@ -34,10 +35,10 @@ static const struct {
 
 static void expect_rows(void)
 {
-	char text[EDDY_F64_SIZE];
+	char text[EDDYI_F64_SIZE];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		cr_expect_eq(eddy_f64_format(rows[i].value, text), strlen(rows[i].text));
+		cr_expect_eq(eddyi_f64_format(rows[i].value, text), strlen(rows[i].text));
 		cr_expect_str_eq(text, rows[i].text);
 	}
 }
@@ -105,14 +106,14 @@ Test(str, plain_text_ends_where_something_else_begins)
 
 			memset(text, 'x', sizeof(text));
 			text[at] = (char)byte;
-			seen = eddy_str_plain_len(eddy_str(text, sizeof(text)));
+			seen = eddyi_str_plain_len(eddy_str(text, sizeof(text)));
 			if (seen != wanted)
 				cr_expect_eq(seen, wanted, "byte %d at %zu: %zu", byte, at, seen);
 		}
 	}
-	cr_expect_eq(eddy_str_plain_len(eddy_str("", 0)), 0);
+	cr_expect_eq(eddyi_str_plain_len(eddy_str("", 0)), 0);
 	for (size_t len = 0; len < sizeof(text); len++)
-		cr_expect_eq(eddy_str_plain_len(eddy_str("abcdefghijklmnopqrstuvwxyz", len)), len);
+		cr_expect_eq(eddyi_str_plain_len(eddy_str("abcdefghijklmnopqrstuvwxyz", len)), len);
 }
 
 Test(str, characters_have_a_length)
@@ -139,7 +140,7 @@ Test(str, characters_have_a_length)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		cr_expect_eq(eddy_str_utf8_len(eddy_str_from(cases[i].text)), cases[i].len, "%zu",
+		cr_expect_eq(eddyi_str_utf8_len(eddy_str_from(cases[i].text)), cases[i].len, "%zu",
 			     i);
 }
 

@@ -1,6 +1,8 @@
 /* Tests of eddy/technique.h, by transfers that take each of them. */
 #include "moved.h"
 
+#include <eddy/internal/transfer.h>
+
 static const enum eddy_technique outward[] = {
 	EDDY_TECHNIQUE_SPLICE,    EDDY_TECHNIQUE_RING_SPLICE, EDDY_TECHNIQUE_SENDFILE,
 	EDDY_TECHNIQUE_READ_SEND, EDDY_TECHNIQUE_MMAP,        EDDY_TECHNIQUE_SEND_ZC,
@@ -99,20 +101,20 @@ TASK_TEST(technique, options_are_checked_and_filled_in)
 
 TASK_TEST(technique, small_bodies_are_copied_by_auto_alone)
 {
-	EXPECT(eddy_transfer_copies_out(8 * EDDY_KIB));
-	EXPECT(!eddy_transfer_copies_out(8 * EDDY_KIB + 1));
-	EXPECT(eddy_transfer_copies_in(64 * EDDY_KIB - 1));
-	EXPECT(!eddy_transfer_copies_in(64 * EDDY_KIB));
+	EXPECT(eddyi_transfer_copies_out(8 * EDDY_KIB));
+	EXPECT(!eddyi_transfer_copies_out(8 * EDDY_KIB + 1));
+	EXPECT(eddyi_transfer_copies_in(64 * EDDY_KIB - 1));
+	EXPECT(!eddyi_transfer_copies_in(64 * EDDY_KIB));
 	eddy_transfer_configure(
 		&(struct eddy_transfer_options){ .copied_out_max = 100, .spliced_in_min = 200 });
-	EXPECT(eddy_transfer_copies_out(100));
-	EXPECT(!eddy_transfer_copies_out(101));
-	EXPECT(eddy_transfer_copies_in(199));
-	EXPECT(!eddy_transfer_copies_in(200));
+	EXPECT(eddyi_transfer_copies_out(100));
+	EXPECT(!eddyi_transfer_copies_out(101));
+	EXPECT(eddyi_transfer_copies_in(199));
+	EXPECT(!eddyi_transfer_copies_in(200));
 	eddy_transfer_configure(&(struct eddy_transfer_options){
 		.technique = EDDY_TECHNIQUE_SPLICE, .technique_in = EDDY_TECHNIQUE_SPLICE });
-	EXPECT(!eddy_transfer_copies_out(1));
-	EXPECT(!eddy_transfer_copies_in(1));
+	EXPECT(!eddyi_transfer_copies_out(1));
+	EXPECT(!eddyi_transfer_copies_in(1));
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 /* Where and when the text of all metrics is made. */
+#include <eddy/internal/figure.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/metric.h>
@@ -118,27 +119,27 @@ Test(metric_own, are_not_written_for_who_is_cancelled)
 		.name = "eddy_test_sold_total", .help = "Sold.", .label = "kind", .value = what    \
 	}
 
-static struct eddy_figure sold[] = {
+static struct eddyi_figure sold[] = {
 	SOLD("book"),
 	SOLD("pen"),
 };
-static struct eddy_figure lost = { .name = "eddy_test_lost_total", .help = "Lost." };
+static struct eddyi_figure lost = { .name = "eddy_test_lost_total", .help = "Lost." };
 /* Its name is that of no metric. */
-static struct eddy_figure odd = { .name = "eddy test", .help = "Odd." };
+static struct eddyi_figure odd = { .name = "eddy test", .help = "Odd." };
 
 Test(metric_own, are_those_of_other_layers_too)
 {
-	eddy_figure_offer(sold, 2);
-	eddy_figure_add(&sold[1], 7);
+	eddyi_figure_offer(sold, 2);
+	eddyi_figure_add(&sold[1], 7);
 	cr_assert(zero(int, write_text(NULL)));
 	cr_expect(says("\n# TYPE eddy_test_sold_total counter\n"));
 	cr_expect(says("\neddy_test_sold_total{kind=\"book\"} 0\n"));
 	cr_expect(says("\neddy_test_sold_total{kind=\"pen\"} 7\n"));
 	cr_expect_not(says("eddy_test_lost_total"));
 	/* Offered later, it is there from then on, and the others go on. */
-	eddy_figure_offer(&odd, 1);
-	eddy_figure_offer(&lost, 1);
-	eddy_figure_add(&sold[0], 1);
+	eddyi_figure_offer(&odd, 1);
+	eddyi_figure_offer(&lost, 1);
+	eddyi_figure_add(&sold[0], 1);
 	cr_assert(zero(int, write_text(NULL)));
 	cr_expect(says("\neddy_test_lost_total 0\n"));
 	cr_expect(says("\neddy_test_sold_total{kind=\"book\"} 1\n"));

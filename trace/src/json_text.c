@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <eddy/internal/text.h>
 
 void eddyi_json_put(struct eddyi_json *json, const char *ptr, size_t len)
 {
@@ -46,7 +47,7 @@ void eddyi_json_put_string(struct eddyi_json *json, struct eddy_str str)
 	json->end -= sizeof(cut) - 1;
 	while (str.len && !json->full) {
 		const unsigned char *at = (const unsigned char *)str.ptr;
-		size_t len = eddy_str_plain_len(str), room = (size_t)(json->end - json->at);
+		size_t len = eddyi_str_plain_len(str), room = (size_t)(json->end - json->at);
 
 		if (len) {
 			eddyi_json_put(json, str.ptr, len < room ? len : room);
@@ -54,7 +55,7 @@ void eddyi_json_put_string(struct eddyi_json *json, struct eddy_str str)
 			str = eddy_str_skip(str, len);
 			continue;
 		}
-		len = eddy_str_utf8_len(str);
+		len = eddyi_str_utf8_len(str);
 		if (!len)
 			eddyi_json_put_z(json, "\\ufffd");
 		else if (*at < ' ' || *at == '"' || *at == '\\' || *at == 0x7f)

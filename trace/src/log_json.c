@@ -1,4 +1,6 @@
 /* A record as a line of JSON. */
+#include <eddy/internal/log.h>
+#include <eddy/internal/text.h>
 #include <eddy/log_writer.h>
 
 #include "json_text.h"
@@ -25,7 +27,7 @@ static void put_u64(struct eddyi_json *json, uint64_t value)
 
 static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 {
-	char text[EDDY_F64_SIZE];
+	char text[EDDYI_F64_SIZE];
 
 	switch (field->type) {
 	case EDDY_FIELD_STR:
@@ -40,7 +42,7 @@ static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 	case EDDY_FIELD_F64:
 		/* JSON has no other numbers. */
 		if (isfinite(field->value.f64))
-			eddyi_json_put(json, text, eddy_f64_format(field->value.f64, text));
+			eddyi_json_put(json, text, eddyi_f64_format(field->value.f64, text));
 		else
 			eddyi_json_put_z(json, "null");
 		break;
@@ -68,9 +70,9 @@ static void put_field(struct eddyi_json *json, const struct eddy_field *field, b
 
 static void put_time(struct eddyi_json *json, uint64_t time_ns)
 {
-	char text[EDDY_LOG_TIME_SIZE];
+	char text[EDDYI_LOG_TIME_SIZE];
 
-	eddy_log_format_time(time_ns, text);
+	eddyi_log_format_time(time_ns, text);
 	eddyi_json_put_z(json, "{\"time\":\"");
 	eddyi_json_put_z(json, text);
 	eddyi_json_put_z(json, "\"");

@@ -1,3 +1,4 @@
+#include <eddy/internal/log.h>
 #include <eddy/log_writer.h>
 
 #include "log_file.h"
@@ -244,7 +245,7 @@ static int writer_init(struct writer *writer, const struct eddy_log_writer_optio
 	writer->out = malloc(writer->size);
 	writer->users = 2;
 	writer->json = wants_json(options->format);
-	writer->colour = eddy_log_wants_colour(writer->file.fd);
+	writer->colour = eddyi_log_wants_colour(writer->file.fd);
 	return writer->in && writer->out ? 0 : -ENOMEM;
 }
 

@@ -1,6 +1,7 @@
 #include "metric_out.h"
 
 #include <stdlib.h>
+#include <eddy/internal/text.h>
 
 #define SIZE_MIN 1024
 
@@ -43,7 +44,7 @@ void eddyi_metric_put_escaped(struct eddyi_metric_out *out, const char *text, bo
 	struct eddy_str rest = eddy_str_from(text);
 
 	while (rest.len) {
-		size_t len = eddy_str_utf8_len(rest);
+		size_t len = eddyi_str_utf8_len(rest);
 
 		if (!len)
 			eddyi_metric_puts(out, "\xef\xbf\xbd");

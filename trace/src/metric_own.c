@@ -1,7 +1,7 @@
 /* eddy's own metrics, but for those of requests, and the text of all. */
 #include "metric.h"
 
-#include <eddy/figure.h>
+#include <eddy/internal/figure.h>
 #include <eddy/log_writer.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
@@ -195,11 +195,11 @@ static int declare(const struct own *own, size_t count, int (*read)(void *arg, u
 
 static int read_figure(void *arg, uint64_t *ret_value)
 {
-	*ret_value = eddy_figure_read(arg);
+	*ret_value = eddyi_figure_read(arg);
 	return 0;
 }
 
-static int declare_figure(const struct eddy_figure *figure)
+static int declare_figure(const struct eddyi_figure *figure)
 {
 	struct eddy_metric *metric;
 
@@ -217,12 +217,12 @@ static int declare_figure(const struct eddy_figure *figure)
 /* Those that were offered since the last time stand in front. Return: 0, -ENOMEM; asked again, it does all of them. */
 static int declare_figures(void)
 {
-	static const struct eddy_figure *_Atomic known;
-	const struct eddy_figure *first = eddy_figure_next(NULL), *until = atomic_load(&known);
+	static const struct eddyi_figure *_Atomic known;
+	const struct eddyi_figure *first = eddyi_figure_next(NULL), *until = atomic_load(&known);
 	int r = 0;
 
-	for (const struct eddy_figure *at = first; at != until && r != -ENOMEM;
-	     at = eddy_figure_next(at))
+	for (const struct eddyi_figure *at = first; at != until && r != -ENOMEM;
+	     at = eddyi_figure_next(at))
 		r = declare_figure(at);
 	if (r == -ENOMEM)
 		return r;

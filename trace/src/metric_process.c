@@ -2,6 +2,7 @@
 #include "metric.h"
 
 #include <dirent.h>
+#include <eddy/internal/loop.h>
 #include <eddy/stats.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -79,7 +80,7 @@ static void read_descriptors(struct eddyi_process_figures *figures)
 static void read_threads(struct eddyi_process_figures *figures)
 {
 	figures->threads = count_entries("/proc/self/task");
-	figures->io_workers = eddy_stats_io_workers();
+	figures->io_workers = eddyi_stats_io_workers();
 }
 
 /* ---- the beginning ---- */

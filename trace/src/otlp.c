@@ -1,3 +1,4 @@
+#include <eddy/internal/text.h>
 #include <eddy/otlp.h>
 
 #include "json_text.h"
@@ -32,9 +33,9 @@ static void put_id(struct eddyi_json *json, const char *before, const uint8_t *i
 /* A double of JSON has a few words for what is no number. */
 static void put_double(struct eddyi_json *json, double value)
 {
-	char text[EDDY_F64_SIZE];
+	char text[EDDYI_F64_SIZE];
 
-	eddy_f64_format(value, text);
+	eddyi_f64_format(value, text);
 	eddyi_json_printf(json, isfinite(value) ? "%s" : "\"%s\"", text);
 }
 

@@ -1,5 +1,6 @@
 #include "otlp_settings.h"
 
+#include <eddy/internal/http.h>
 #include <eddy/client.h>
 #include <eddy/log.h>
 #include <eddy/otlp.h>
@@ -37,7 +38,7 @@ static bool find_url(struct eddyi_otlp_settings *settings, const char *url)
 	if (!url)
 		return false;
 	if ((size_t)snprintf(settings->url, size, "%s%s", url, behind) < size &&
-	    eddy_client_check_url(settings->url) == 0)
+	    eddyi_client_check_url(settings->url) == 0)
 		return true;
 	complain(name, "is no URL that can be asked");
 	return false;
@@ -94,7 +95,7 @@ static void unescape(char *text)
 /* Of which type posts are is not for others to say. */
 static bool may_set(const char *name)
 {
-	return eddy_client_may_set(name) &&
+	return eddyi_client_may_set(name) &&
 	       !eddy_str_eq_nocase(eddy_str_from(name), eddy_str_from("content-type"));
 }
 

@@ -2,6 +2,7 @@
 #include "otlp_settings.h"
 #include "tracing.h"
 
+#include <eddy/internal/http.h>
 #include <eddy/client.h>
 #include <eddy/config.h>
 #include <eddy/layer.h>
@@ -44,11 +45,11 @@ static bool are_headers(const char *const *lines)
 /* Return: NULL, or what is wrong. */
 static const char *check(const struct eddy_tracing_options *options)
 {
-	if (options->header_name && !eddy_res_may_set(options->header_name))
+	if (options->header_name && !eddyi_res_may_set(options->header_name))
 		return "header_name is no name of a field that may be set";
 	if (!(options->sample >= 0 && options->sample <= 1))
 		return "sample is no number above 0, 1 at most";
-	if (options->collector && eddy_client_check_url(options->collector) < 0)
+	if (options->collector && eddyi_client_check_url(options->collector) < 0)
 		return "collector is no URL that can be asked, like http://localhost:4318/v1/traces";
 	if (!are_headers(options->collector_headers))
 		return "collector_headers are no fields, or more than 16";

@@ -1,6 +1,7 @@
 /* Requests that have a number, and are spans. */
 #include "tracing.h"
 
+#include <eddy/internal/log.h>
 #include <eddy/local.h>
 #include <eddy/log.h>
 #include <eddy/peer.h>
@@ -254,7 +255,7 @@ static void write_access(const struct visit *visit, struct eddy_req *req,
 	const struct eddy_peer *peer = eddy_req_peer(req);
 	char message[MESSAGE_SIZE];
 
-	eddy_log_message(EDDY_LOG_INFO, ACCESS_TARGET,
+	eddyi_log_message(EDDY_LOG_INFO, ACCESS_TARGET,
 			 EDDY_FIELDS(visit->fields[0], visit->fields[1], visit->fields[2],
 				     eddy_field_str("peer", peer->text),
 				     eddy_field_str("pattern", eddy_req_pattern(req)),

@@ -1,7 +1,7 @@
 #include "bearer_stats.h"
 
 #include <eddy/bearer.h>
-#include <eddy/figure.h>
+#include <eddy/internal/figure.h>
 
 #define REQUESTS(outcome)                                                                          \
 	{                                                                                          \
@@ -10,7 +10,7 @@
 		.value = outcome                                                                   \
 	}
 
-static struct eddy_figure figures[EDDYI_BEARER_COUNTED] = {
+static struct eddyi_figure figures[EDDYI_BEARER_COUNTED] = {
 	[EDDYI_BEARER_LET_IN] = REQUESTS("let_in"),
 	[EDDYI_BEARER_REFUSED] = REQUESTS("refused"),
 	[EDDYI_BEARER_FORBIDDEN] = REQUESTS("forbidden"),
@@ -21,21 +21,21 @@ static struct eddy_figure figures[EDDYI_BEARER_COUNTED] = {
 
 void eddyi_bearer_offer_figures(void)
 {
-	eddy_figure_offer(figures, EDDYI_BEARER_COUNTED);
+	eddyi_figure_offer(figures, EDDYI_BEARER_COUNTED);
 }
 
 void eddyi_bearer_count(enum eddyi_bearer_counted what)
 {
-	eddy_figure_add(&figures[what], 1);
+	eddyi_figure_add(&figures[what], 1);
 }
 
 struct eddy_bearer_stats eddy_bearer_stats(void)
 {
 	return (struct eddy_bearer_stats){
-		.let_in = eddy_figure_read(&figures[EDDYI_BEARER_LET_IN]),
-		.refused = eddy_figure_read(&figures[EDDYI_BEARER_REFUSED]),
-		.forbidden = eddy_figure_read(&figures[EDDYI_BEARER_FORBIDDEN]),
-		.unknown = eddy_figure_read(&figures[EDDYI_BEARER_UNKNOWN]),
-		.cached = eddy_figure_read(&figures[EDDYI_BEARER_CACHED]),
+		.let_in = eddyi_figure_read(&figures[EDDYI_BEARER_LET_IN]),
+		.refused = eddyi_figure_read(&figures[EDDYI_BEARER_REFUSED]),
+		.forbidden = eddyi_figure_read(&figures[EDDYI_BEARER_FORBIDDEN]),
+		.unknown = eddyi_figure_read(&figures[EDDYI_BEARER_UNKNOWN]),
+		.cached = eddyi_figure_read(&figures[EDDYI_BEARER_CACHED]),
 	};
 }

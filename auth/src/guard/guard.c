@@ -226,7 +226,7 @@ const struct eddy_jwt *eddy_req_token(const struct eddy_req *req)
 	return seen ? seen->token : NULL;
 }
 
-int eddy_req_claims_read(const struct eddy_req *req, const struct eddy_member *members,
+int eddyi_req_claims_read(const struct eddy_req *req, const struct eddy_member *members,
 			 size_t count, void *ret_target, char *ret_why)
 {
 	const struct eddy_jwt *token = eddy_req_token(req);
@@ -234,5 +234,5 @@ int eddy_req_claims_read(const struct eddy_req *req, const struct eddy_member *m
 
 	if (!claims)
 		return token ? -ENOMEM : -ENOENT;
-	return eddy_json_read(claims, members, count, ret_target, ret_why);
+	return eddyi_json_read(claims, members, count, ret_target, ret_why);
 }

@@ -1,7 +1,8 @@
 #include "verified.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/loop.h>
-#include <eddy/siphash.h>
+#include <eddy/internal/siphash.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -31,7 +32,7 @@ struct eddyi_verified {
 };
 
 struct loop {
-	struct eddy_at_end at_end;
+	struct eddyi_at_end at_end;
 	struct eddyi_verified *first; /* the last that was made */
 };
 
@@ -45,7 +46,7 @@ static void verified_free(struct eddyi_verified *verified)
 	free(verified);
 }
 
-static void loop_ends(struct eddy_at_end *at_end)
+static void loop_ends(struct eddyi_at_end *at_end)
 {
 	struct loop *loop = (struct loop *)at_end;
 
@@ -105,7 +106,7 @@ struct eddyi_verified *eddyi_verified_here(unsigned app, unsigned max)
 		here = calloc(1, sizeof(*here));
 		if (!here)
 			return NULL;
-		eddy_loop_at_end(&here->at_end, loop_ends);
+		eddyi_loop_at_end(&here->at_end, loop_ends);
 	}
 	verified = here->first;
 	while (verified && verified->app != app)
@@ -115,7 +116,7 @@ struct eddyi_verified *eddyi_verified_here(unsigned app, unsigned max)
 
 static uint64_t hash_of(const struct eddyi_verified *verified, struct eddy_str text)
 {
-	return eddy_siphash(text.len > HASHED ? eddy_str_skip(text, text.len - HASHED) : text,
+	return eddyi_siphash(text.len > HASHED ? eddy_str_skip(text, text.len - HASHED) : text,
 			    verified->secret);
 }
 

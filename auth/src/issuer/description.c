@@ -2,6 +2,7 @@
 
 #include "identifier.h"
 
+#include <eddy/internal/text.h>
 #include <eddy/json.h>
 #include <eddy/layer.h>
 #include <errno.h>
@@ -27,7 +28,7 @@ static bool is_text(const char *text)
 	struct eddy_str rest = eddy_str_from(text);
 	size_t len = 1;
 
-	while (rest.len && (len = eddy_str_utf8_len(rest)))
+	while (rest.len && (len = eddyi_str_utf8_len(rest)))
 		rest = eddy_str_skip(rest, len);
 	return *text && len;
 }

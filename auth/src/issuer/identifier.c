@@ -1,5 +1,6 @@
 #include "identifier.h"
 
+#include <eddy/internal/http.h>
 #include <eddy/client.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@ static bool is_https(const char *text)
 
 bool eddyi_identifier_is_resource(const char *text)
 {
-	int r = eddy_client_check_url(text);
+	int r = eddyi_client_check_url(text);
 
 	/* Others can ask for it, where eddy itself was built without TLS. */
 	if (r == -EPROTONOSUPPORT && is_https(text))

@@ -15,7 +15,7 @@
 #include "issuer_fetch.h"
 #include "issuer_metadata.h"
 
-#include <eddy/figure.h>
+#include <eddy/internal/figure.h>
 #include <eddy/file.h>
 #include <eddy/layer.h>
 #include <eddy/list.h>
@@ -42,7 +42,7 @@ enum counted {
 		.value = outcome                                                                   \
 	}
 
-static struct eddy_figure figures[COUNTED] = {
+static struct eddyi_figure figures[COUNTED] = {
 	[FETCHED] = FETCHES("loaded"),
 	[FAILED] = FETCHES("failed"),
 	[WAITED] = { .name = "eddy_oauth_waits_total",
@@ -74,20 +74,20 @@ struct eddyi_issuer {
 struct eddy_oauth_stats eddy_oauth_stats(void)
 {
 	return (struct eddy_oauth_stats){
-		.fetched = eddy_figure_read(&figures[FETCHED]),
-		.failed = eddy_figure_read(&figures[FAILED]),
-		.waited = eddy_figure_read(&figures[WAITED]),
+		.fetched = eddyi_figure_read(&figures[FETCHED]),
+		.failed = eddyi_figure_read(&figures[FAILED]),
+		.waited = eddyi_figure_read(&figures[WAITED]),
 	};
 }
 
 void eddyi_issuer_offer_figures(void)
 {
-	eddy_figure_offer(figures, COUNTED);
+	eddyi_figure_offer(figures, COUNTED);
 }
 
 static void count(enum counted what)
 {
-	eddy_figure_add(&figures[what], 1);
+	eddyi_figure_add(&figures[what], 1);
 }
 
 /* No time is later than the last one. */

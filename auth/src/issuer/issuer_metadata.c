@@ -2,12 +2,13 @@
 
 #include "jwt/json.h"
 
+#include <eddy/internal/http.h>
 #include <eddy/client.h>
 #include <errno.h>
 
 const char *eddyi_issuer_url_fault(const char *url, bool allow_http)
 {
-	int r = eddy_client_check_url(url);
+	int r = eddyi_client_check_url(url);
 	bool is_https = strncasecmp(url, "https:", 6) == 0;
 
 	if (r == -EPROTONOSUPPORT && is_https)

@@ -1,6 +1,6 @@
 #include "json.h"
 
-#include <eddy/json_depth.h>
+#include <eddy/internal/json_depth.h>
 #include <eddy/loop.h>
 #include <errno.h>
 
@@ -45,7 +45,7 @@ int eddyi_auth_json_parse(struct eddy_str text, json_t **ret_object)
 
 	/* jansson reads over a NUL between two tokens. */
 	if (!text.len || memchr(text.ptr, 0, text.len) ||
-	    eddy_json_depth(text, NULL) > EDDYI_JSON_DEPTH_MAX || has_too_many_values(text))
+	    eddyi_json_depth(text, NULL) > EDDYI_JSON_DEPTH_MAX || has_too_many_values(text))
 		return -EBADMSG;
 	eddy_on_loop_stack(parse, &job);
 	if (!job.json)

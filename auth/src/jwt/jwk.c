@@ -55,17 +55,17 @@ static int make_verifier(void *key_)
 	const struct eddy_str *numbers = key->numbers;
 
 	if (key->kind == &eddyi_jwk_rsa)
-		key->verifier = eddy_verifier_of_rsa(numbers[0], numbers[1]);
+		key->verifier = eddyi_verifier_of_rsa(numbers[0], numbers[1]);
 	else if (key->algs & EDDY_JWS_BIT(EDDY_JWS_ES256))
-		key->verifier = eddy_verifier_of_p256(numbers[0], numbers[1]);
+		key->verifier = eddyi_verifier_of_p256(numbers[0], numbers[1]);
 	else if (key->kind == &eddyi_jwk_oct)
-		key->verifier = eddy_verifier_of_secret(numbers[0]);
+		key->verifier = eddyi_verifier_of_secret(numbers[0]);
 	return 0;
 }
 
 static void destroy(struct eddy_jwk *key)
 {
-	eddy_verifier_free(key->verifier);
+	eddyi_verifier_free(key->verifier);
 	explicit_bzero(key, key->size);
 	free(key);
 }
@@ -228,7 +228,7 @@ static int verify(void *arg)
 
 	if (!key->verifier)
 		return key->kind->verify(use);
-	return eddy_verifier_check(
+	return eddyi_verifier_check(
 		key->verifier, 8 * eddyi_jws_digest(use->alg)->len, is_pss, use->text,
 		eddy_str((const char *)use->signature, key->kind->signature_len(key, use->alg)));
 }

@@ -65,7 +65,7 @@ struct eddyi_jwk_kind {
 
 extern const struct eddyi_jwk_kind eddyi_jwk_rsa, eddyi_jwk_ec, eddyi_jwk_okp, eddyi_jwk_oct;
 
-struct eddy_verifier;
+struct eddyi_verifier;
 
 /* Once it is made:
  * 1. Nothing changes but .refs and what is inside of .verifier, which takes care of itself: any thread may use the key. wolfCrypt's
@@ -81,7 +81,7 @@ struct eddy_jwk {
 	bool is_private;
 	bool can_sign, can_verify;
 	atomic_uint refs;
-	struct eddy_verifier *verifier; /* NULL: the kind verifies */
+	struct eddyi_verifier *verifier; /* NULL: the kind verifies */
 	struct eddy_str kid;
 	struct eddy_str numbers[EDDYI_JWK_NUMBERS];
 	size_t size;

@@ -4,6 +4,7 @@
 #include "base64url.h"
 #include "json.h"
 
+#include <eddy/internal/text.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static bool is_utf8(struct eddy_str text)
 	size_t len = 1;
 
 	for (; text.len && len; text = eddy_str_skip(text, len))
-		len = eddy_str_utf8_len(text);
+		len = eddyi_str_utf8_len(text);
 	return len;
 }
 

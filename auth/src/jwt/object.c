@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <eddy/internal/text.h>
 
 #define DIGITS_MAX 18
 
@@ -52,7 +53,7 @@ static bool read_string(struct reader *reader, uint16_t *ret_at, uint16_t *ret_l
 	while (peek(reader) != '"') {
 		unsigned char c = (unsigned char)peek(reader);
 		size_t len = c < 0x80 ? c >= ' ' && c != '\\' :
-					eddy_str_utf8_len(eddy_str(
+					eddyi_str_utf8_len(eddy_str(
 						reader->at, (size_t)(reader->end - reader->at)));
 
 		if (!len)

@@ -1,3 +1,4 @@
+#include <eddy/internal/text.h>
 #include <eddy/rule.h>
 
 #include "jwt.h"
@@ -60,7 +61,7 @@ static bool is_scope(const char *name)
 {
 	struct eddy_str text = eddy_str_from(name);
 
-	return text.len && !strchr(name, ' ') && eddy_str_plain_len(text) == text.len;
+	return text.len && !strchr(name, ' ') && eddyi_str_plain_len(text) == text.len;
 }
 
 static bool is_listed(const struct verdict *verdict, struct eddy_str name)

@@ -101,7 +101,7 @@ struct eddy_server_options {
 	const struct eddy_transfer_options *transfer;
 
 	/* Kernel worker threads of each loop: this many for regular files, and this many for other
-	 * calls. Default: as the loops have it; see eddy_loop_set_io_workers_max(). */
+	 * calls. Default: as the loops have it; see eddyi_loop_set_io_workers_max(). */
 	unsigned io_workers_max;
 
 	mode_t unix_mode; /* of unix sockets' files; default: 0777 less umask(2) */

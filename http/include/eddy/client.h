@@ -94,7 +94,7 @@ struct eddy_client_file {
 struct eddy_client_request {
 	const char *method; /* a token; default "GET" */
 	/* See eddy/header.h; default: none. A field that the client sets itself (host,
-	 * content-length, connection, …; see eddy_client_may_set()) is -EINVAL. */
+	 * content-length, connection, …; see eddyi_client_may_set()) is -EINVAL. */
 	const struct eddy_header *headers;
 	/* The body: this, or .file, or .pull; default: none. */
 	struct eddy_str body;
@@ -107,13 +107,6 @@ struct eddy_client_request {
 	uint64_t timeout_ns;  /* default: the client's */
 	uint64_t body_max;    /* default: the client's */
 };
-
-/* Check whether a client accepts a URL; nothing is sent.
- * Return: 0; -EINVAL; -EPROTONOSUPPORT if it is not http or https, or TLS is not built in. */
-EDDY_API int eddy_client_check_url(const char *url);
-
-/* Tell whether a request may set this field: a token, and not one that the client sets itself. */
-EDDY_API bool eddy_client_may_set(const char *name);
 
 /* Create a client; NULL is all defaults. Return: NULL on allocation failure. */
 EDDY_API struct eddy_client *eddy_client_new(const struct eddy_client_options *options);

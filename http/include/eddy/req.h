@@ -38,9 +38,9 @@ EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
  * Return: 0; -EINVAL if a parameter is malformed or out of its type's range (a 400 that the handler
  * returns then names it); -EDOM if the route has fewer, with a log record; -ENOMEM. */
 #define eddy_req_path(req, ...)                                                                    \
-	eddy_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                           \
+	eddyi_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                           \
 			 sizeof((const struct eddy_to[]){ __VA_ARGS__ }) / sizeof(struct eddy_to))
-EDDY_API int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t count);
+EDDY_API int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t count);
 
 /* Read the path parameters into a struct by their names (eddy/member.h):
  *
@@ -50,10 +50,10 @@ EDDY_API int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, si
  * Return: 0; -EINVAL if one is missing, malformed or out of range (a 400 that the handler returns
  * then names it and what is expected); -ENOMEM; -EDOM as eddy_pairs_into(). */
 #define eddy_req_path_into(req, members, ret_target)                                               \
-	EDDYI_INTO(eddy_req_path_read, req, members, ret_target)
+	EDDYI_INTO(eddyi_req_path_read, req, members, ret_target)
 #define EDDYI_INTO(read, from, members, ret_target)                                                \
 	read((from), (members), sizeof(members) / sizeof(*(members)), (ret_target))
-EDDY_API int eddy_req_path_read(struct eddy_req *req, const struct eddy_member *members,
+EDDY_API int eddyi_req_path_read(struct eddy_req *req, const struct eddy_member *members,
 				size_t count, void *ret_target);
 
 /* Get a path parameter by its name, decoded.
@@ -75,8 +75,8 @@ EDDY_API int eddy_req_query_get(struct eddy_req *req, const char *name, struct e
 /* Read the query into a struct (eddy/member.h). Return: as eddy_req_path_into() and
  * eddy_req_query_pairs(). */
 #define eddy_req_query_into(req, members, ret_target)                                              \
-	EDDYI_INTO(eddy_req_query_read, req, members, ret_target)
-EDDY_API int eddy_req_query_read(struct eddy_req *req, const struct eddy_member *members,
+	EDDYI_INTO(eddyi_req_query_read, req, members, ret_target)
+EDDY_API int eddyi_req_query_read(struct eddy_req *req, const struct eddy_member *members,
 				 size_t count, void *ret_target);
 
 /* Get the request's host, with its port if it has one, from the target or the Host field; with
@@ -124,8 +124,8 @@ EDDY_API int eddy_req_form_pairs(struct eddy_req *req, struct eddy_pairs *ret_pa
 /* Read a urlencoded form into a struct (eddy/member.h); a handler returns the result. Suspends.
  * Return: as eddy_req_path_into() and eddy_req_form_pairs(). */
 #define eddy_req_form_into(req, members, ret_target)                                               \
-	EDDYI_INTO(eddy_req_form_read, req, members, ret_target)
-EDDY_API int eddy_req_form_read(struct eddy_req *req, const struct eddy_member *members,
+	EDDYI_INTO(eddyi_req_form_read, req, members, ret_target)
+EDDY_API int eddyi_req_form_read(struct eddy_req *req, const struct eddy_member *members,
 				size_t count, void *ret_target);
 
 /* Read the body as JSON, at most 128 levels deep (eddy/json.h). The request keeps the reference.
@@ -140,8 +140,8 @@ EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
  * .strict table does not name becomes a 422. Suspends.
  * Return: as eddy_req_path_into() and eddy_req_json(). */
 #define eddy_req_json_into(req, members, ret_target)                                               \
-	EDDYI_INTO(eddy_req_json_read, req, members, ret_target)
-EDDY_API int eddy_req_json_read(struct eddy_req *req, const struct eddy_member *members,
+	EDDYI_INTO(eddyi_req_json_read, req, members, ret_target)
+EDDY_API int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members,
 				size_t count, void *ret_target);
 
 /* Get the app of the request, to read its port or to shut it down. */

@@ -14,10 +14,6 @@ EDDY_BEGIN_DECLS
 /* Set the status, 200 to 599; any other becomes 500, with an ERROR log record. */
 EDDY_API void eddy_res_status(struct eddy_res *res, int status);
 
-/* Tell whether a response may set this field: a token, and not one that the server sets itself
- * (connection, content-length, date, server, transfer-encoding). */
-EDDY_API bool eddy_res_may_set(const char *name);
-
 /* Set a field, replacing all of that name. Copied.
  * Return: 0; -EINVAL if the name may not be set, or the value holds a control byte; -ENOMEM, also
  * for a value whose .ptr is NULL. */

@@ -6,6 +6,7 @@
 #include "response.h"
 #include "text/syntax.h"
 
+#include <eddy/internal/http.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static int check_headers(struct eddy_client *client, const struct eddy_header *h
 			return eddyi_client_fail(client, -EINVAL,
 						 "the value of the field \"%s\" can't be sent",
 						 header->name);
-		if (!eddy_client_may_set(header->name))
+		if (!eddyi_client_may_set(header->name))
 			return eddyi_client_fail(client, -EINVAL,
 						 "the field \"%s\" is the client's to write",
 						 header->name);
@@ -45,7 +46,7 @@ static int check_request(struct eddy_client *client, const struct eddy_client_re
 	return check_headers(client, request->headers);
 }
 
-int eddy_client_check_url(const char *text)
+int eddyi_client_check_url(const char *text)
 {
 	struct eddyi_url url;
 	int r = eddyi_url_parse(eddy_str_from(text), &url);

@@ -4,6 +4,7 @@
 #include "text/syntax.h"
 
 #include <stdio.h>
+#include <eddy/internal/http.h>
 
 /* What eddyi_client_make_head() writes beside the texts that it is given. */
 #define OWN_FIELDS_MAX 256
@@ -22,7 +23,7 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
-bool eddy_client_may_set(const char *name)
+bool eddyi_client_may_set(const char *name)
 {
 	return eddyi_syntax_is_token(eddy_str_from(name)) && !is_one_of(name, own_fields);
 }

@@ -17,8 +17,8 @@ int main(void)
 	       good ? "" :
 		      "; this release has published vulnerabilities, and eddy blocks those that are "
 		      "reachable (SECURITY.md) — to build with a newer one: docs/deploy/tls.md");
-	if (eddy_accelerator_name())
-		printf("ok   AES-GCM, RSA and ECDSA of TLS: %s\n", eddy_accelerator_name());
+	if (eddyi_accelerator_name())
+		printf("ok   AES-GCM, RSA and ECDSA of TLS: %s\n", eddyi_accelerator_name());
 	else
 		printf("warn AES-GCM, RSA and ECDSA of TLS: wolfSSL alone, which Debian builds without the processor's instructions — to build eddy with libcrypto: docs/deploy/tls.md\n");
 	return 0;

@@ -5,6 +5,7 @@
 #include "reply_chunk.h"
 #include "reply_head.h"
 
+#include <eddy/internal/transfer.h>
 #include <eddy/mutex.h>
 #include <eddy/offload.h>
 #include <eddy/task.h>
@@ -279,7 +280,7 @@ static int pass_file(struct eddy_req *req, char *buf)
 		uint64_t left = res->file_size - at;
 		size_t len = left < PIECE_MAX ? (size_t)left : PIECE_MAX;
 
-		r = eddy_transfer_read(res->file.fd, buf, len, at);
+		r = eddyi_transfer_read(res->file.fd, buf, len, at);
 		if (r < 0)
 			return r;
 		at += len;
@@ -319,9 +320,9 @@ static int reply_file(struct eddy_req *req)
 	char *buf;
 	int r;
 
-	if (eddy_transfer_copies_out(res->file_size)) {
+	if (eddyi_transfer_copies_out(res->file_size)) {
 		buf = eddyi_arena_alloc(&req->arena, (size_t)res->file_size + 1);
-		r = buf ? eddy_transfer_read(res->file.fd, buf, (size_t)res->file_size, 0) :
+		r = buf ? eddyi_transfer_read(res->file.fd, buf, (size_t)res->file_size, 0) :
 			  -ENOMEM;
 		return r < 0 ? r :
 			       eddyi_reply_chunk(req, eddy_str(buf, (size_t)res->file_size), true);

@@ -3,9 +3,11 @@
 #include "app/app.h"
 #include "descriptors.h"
 
+#include <eddy/internal/loop.h>
+#include <eddy/internal/transfer.h>
 #include <eddy/file.h>
 #include <eddy/loop.h>
-#include <eddy/siphash.h>
+#include <eddy/internal/siphash.h>
 #include <eddy/transfer.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +32,7 @@
 
 /* Of one loop. */
 struct table {
-	struct eddy_at_end at_end;
+	struct eddyi_at_end at_end;
 	uint64_t secret[2];
 	struct eddy_node recent;
 	unsigned count;
@@ -96,7 +98,7 @@ bool eddyi_open_files_make_room(int error)
 	return (error == -EMFILE || error == -ENFILE) && eddyi_open_files_drop();
 }
 
-static void loop_ends(struct eddy_at_end *at_end)
+static void loop_ends(struct eddyi_at_end *at_end)
 {
 	eddyi_open_files_drop();
 	here = NULL;
@@ -119,7 +121,7 @@ static struct table *table_here(void)
 		return NULL;
 	}
 	eddy_list_init(&table->recent);
-	eddy_loop_at_end(&table->at_end, loop_ends);
+	eddyi_loop_at_end(&table->at_end, loop_ends);
 	here = table;
 	return table;
 }
@@ -314,7 +316,7 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
 
 	if (!table)
 		return open_own(folder->dir, party, path.ptr, 0, ret_found);
-	hash = eddy_siphash(path, table->secret);
+	hash = eddyi_siphash(path, table->secret);
 	file = find(table, folder->number, path, coding, hash);
 	if (file && give(table, file, ret_found))
 		return 0;
@@ -339,7 +341,7 @@ static bool have_bytes(struct eddyi_open_file *file)
 	if (bytes || file->st.st_size > BYTES_MAX)
 		return bytes;
 	bytes = malloc(size + 1);
-	if (!bytes || eddy_transfer_read(file->fd, bytes, size, 0) < 0) {
+	if (!bytes || eddyi_transfer_read(file->fd, bytes, size, 0) < 0) {
 		free(bytes);
 		return false;
 	}
@@ -352,7 +354,7 @@ static bool have_bytes(struct eddyi_open_file *file)
 int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len, uint64_t offset)
 {
 	if (!file->kept || !have_bytes(file->kept))
-		return eddy_transfer_read(file->fd, buf, len, offset);
+		return eddyi_transfer_read(file->fd, buf, len, offset);
 	memcpy(buf, file->kept->bytes + offset, len);
 	return 0;
 }

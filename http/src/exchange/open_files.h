@@ -17,6 +17,7 @@
 #include "holding.h"
 #include "message/validator.h"
 
+#include <eddy/internal/transfer.h>
 #include <eddy/accept.h>
 #include <eddy/list.h>
 #include <eddy/open_files.h>
@@ -84,7 +85,7 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
 		      struct eddy_str path, enum eddy_coding coding, struct eddyi_found *ret_found);
 
 /* Read `len` bytes of the file from `offset` on. Those of a small file that is kept stay in memory. Suspends, unless they are
- * at hand. Return: as eddy_transfer_read(). */
+ * at hand. Return: as eddyi_transfer_read(). */
 int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len, uint64_t offset);
 
 /* Its loop's record of how much of it is in the page cache; NULL where it is not kept. */

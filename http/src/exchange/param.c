@@ -6,7 +6,7 @@
 #include "text/pairs.h"
 #include "text/syntax.h"
 
-#include <eddy/json_depth.h>
+#include <eddy/internal/json_depth.h>
 #include <eddy/log.h>
 #include <eddy/offload.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ static size_t param_count(const struct eddy_req *req)
 	return req->route ? req->route->param_count : 0;
 }
 
-int eddy_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t count)
+int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t count)
 {
 	char why[EDDY_WHY_SIZE];
 
@@ -181,7 +181,7 @@ static size_t most_values(const struct eddy_req *req, struct eddy_str text)
 	if (text.len > JSON_HERE_MAX)
 		return text.len / 2 < max ? text.len / 2 : max;
 	if (text.len > JSON_SMALL)
-		eddy_json_depth(text, &values);
+		eddyi_json_depth(text, &values);
 	return values;
 }
 
@@ -233,12 +233,12 @@ static int read_pairs(struct eddy_req *req, const char *what, const struct eddy_
 		      const struct eddy_member *members, size_t count, void *ret_target)
 {
 	char why[EDDY_WHY_SIZE];
-	int r = eddy_pairs_read(pairs, members, count, ret_target, why);
+	int r = eddyi_pairs_read(pairs, members, count, ret_target, why);
 
 	return r == -EINVAL ? refuse(req, 400, what, why) : r;
 }
 
-int eddy_req_path_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
+int eddyi_req_path_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
 		       void *ret_target)
 {
 	struct eddy_pairs pairs;
@@ -248,7 +248,7 @@ int eddy_req_path_read(struct eddy_req *req, const struct eddy_member *members, 
 		       read_pairs(req, "the path parameter", &pairs, members, count, ret_target);
 }
 
-int eddy_req_query_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
+int eddyi_req_query_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
 			void *ret_target)
 {
 	struct eddy_pairs pairs;
@@ -258,7 +258,7 @@ int eddy_req_query_read(struct eddy_req *req, const struct eddy_member *members,
 		       read_pairs(req, "the query parameter", &pairs, members, count, ret_target);
 }
 
-int eddy_req_form_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
+int eddyi_req_form_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
 		       void *ret_target)
 {
 	struct eddy_pairs pairs;
@@ -267,7 +267,7 @@ int eddy_req_form_read(struct eddy_req *req, const struct eddy_member *members, 
 	return r < 0 ? r : read_pairs(req, "the form field", &pairs, members, count, ret_target);
 }
 
-int eddy_req_json_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
+int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
 		       void *ret_target)
 {
 	char why[EDDY_WHY_SIZE];
@@ -278,7 +278,7 @@ int eddy_req_json_read(struct eddy_req *req, const struct eddy_member *members, 
 		return r;
 	if (!json_is_object(json))
 		return eddyi_req_fail(req, -EINVAL, 400, "the body must be a JSON object");
-	r = eddy_json_read(json, members, count, ret_target, why);
+	r = eddyi_json_read(json, members, count, ret_target, why);
 	if (r != -EINVAL)
 		return r;
 	return refuse(req, eddyi_json_find_unknown(json, members, count) ? 422 : 400,

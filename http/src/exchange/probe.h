@@ -7,7 +7,7 @@
 
 #include <eddy/loop.h>
 #include <eddy/timeline.h>
-#include <eddy/usdt.h>
+#include <eddy/internal/usdt.h>
 
 /* Put the request onto the timeline. */
 void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole);

@@ -6,6 +6,7 @@
 #include "reply_chunk.h"
 #include "reply_head.h"
 
+#include <eddy/internal/transfer.h>
 #include <eddy/io.h>
 #include <eddy/transfer.h>
 #include <errno.h>
@@ -45,7 +46,7 @@ static int reply_piece(struct eddy_req *req)
 	struct eddy_res *res = &req->res;
 	uint64_t length = res->file_size ? res->range.last - res->range.first + 1 : 0;
 	bool silent = is_head_request(req);
-	size_t copied = !silent && eddy_transfer_copies_out(length) ? (size_t)length : 0;
+	size_t copied = !silent && eddyi_transfer_copies_out(length) ? (size_t)length : 0;
 	struct eddy_str head = eddyi_reply_head(req, length, copied);
 	int r;
 

@@ -4,6 +4,7 @@
 #include "text/reals.h"
 #include "text/syntax.h"
 
+#include <eddy/internal/http.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
 #include <eddy/offload.h>
@@ -39,7 +40,7 @@ void eddy_res_remove(struct eddy_res *res, const char *name)
 	remove_header(res, eddy_str_from(name));
 }
 
-bool eddy_res_may_set(const char *name)
+bool eddyi_res_may_set(const char *name)
 {
 	/* What reply_head.c writes: a second one would say something else of the same bytes. */
 	static const struct eddy_str own[] = {
@@ -81,7 +82,7 @@ int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 	if (!value.ptr)
 		return -ENOMEM;
 	value = eddy_str_trim(value);
-	if (!eddy_res_may_set(name) || !eddyi_syntax_is_value(value))
+	if (!eddyi_res_may_set(name) || !eddyi_syntax_is_value(value))
 		return -EINVAL;
 	header.name = eddyi_arena_dup(arena, eddy_str_from(name));
 	header.value = eddyi_arena_dup(arena, value);

@@ -4,6 +4,7 @@
 #include "wire/body.h"
 #include "wire/wire.h"
 
+#include <eddy/internal/transfer.h>
 #include <eddy/file.h>
 #include <eddy/transfer.h>
 #include <errno.h>
@@ -166,7 +167,7 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wi
 			if (r < 0)
 				return r;
 			eddyi_body_took(body, wire, here.len, true);
-		} else if (!eddy_transfer_copies_in(left) && eddyi_wire_can_splice(wire)) {
+		} else if (!eddyi_transfer_copies_in(left) && eddyi_wire_can_splice(wire)) {
 			r = write_gathered(incoming, &gathered);
 			if (r < 0)
 				return r;

@@ -1,6 +1,6 @@
 #include "buckets.h"
 
-#include <eddy/siphash.h>
+#include <eddy/internal/siphash.h>
 
 size_t eddyi_buckets_count(size_t keys)
 {
@@ -51,7 +51,7 @@ uint64_t eddyi_buckets_take(struct eddyi_buckets *buckets, unsigned kind, struct
 			    uint64_t now)
 {
 	const uint64_t secret[2] = { buckets->secret[0] ^ kind, buckets->secret[1] };
-	uint64_t hash = eddy_siphash(key, secret), row = hash & buckets->row_mask, wait;
+	uint64_t hash = eddyi_siphash(key, secret), row = hash & buckets->row_mask, wait;
 	pthread_mutex_t *lock = &buckets->locks[row % EDDYI_BUCKETS_LOCKS];
 
 	pthread_mutex_lock(lock);

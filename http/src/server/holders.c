@@ -1,6 +1,6 @@
 #include "holders.h"
 
-#include <eddy/siphash.h>
+#include <eddy/internal/siphash.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -64,7 +64,7 @@ static struct eddyi_ip network_of(const struct eddyi_ip *ip)
 
 static struct eddyi_holder **find(struct eddyi_holders *holders, const struct eddyi_ip *network)
 {
-	uint64_t hash = eddy_siphash(eddy_str((const char *)network->bytes, sizeof(*network)),
+	uint64_t hash = eddyi_siphash(eddy_str((const char *)network->bytes, sizeof(*network)),
 				     holders->secret);
 	struct eddyi_holder **at = &holders->buckets[hash & holders->bucket_mask];
 

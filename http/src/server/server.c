@@ -5,6 +5,7 @@
 #include "exchange/open_files.h"
 #include "tls/tls_setup.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/dump.h>
 #include <eddy/log.h>
 #include <eddy/tls.h>
@@ -515,7 +516,7 @@ int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app,
 	if (app->has_transfer)
 		eddy_transfer_configure(&app->transfer);
 	if (app->options.io_workers_max)
-		eddy_loop_set_io_workers_max(app->options.io_workers_max);
+		eddyi_loop_set_io_workers_max(app->options.io_workers_max);
 	eddy_scope_begin(&server->tasks, NULL);
 	eddyi_share_open(server->share, &server->conns, server->conns_max);
 	for (size_t i = 0; i < server->listener_count; i++)

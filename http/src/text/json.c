@@ -2,7 +2,7 @@
 
 #include "member.h"
 
-#include <eddy/json_depth.h>
+#include <eddy/internal/json_depth.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ int eddy_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max,
 
 	/* jansson reads over a NUL between two tokens. */
 	if (!text.len || memchr(text.ptr, 0, text.len) ||
-	    eddy_json_depth(text, &values) > depth_max)
+	    eddyi_json_depth(text, &values) > depth_max)
 		return -EBADMSG;
 	if (values > values_max)
 		return -EMSGSIZE;
@@ -117,7 +117,7 @@ static void explain_unknown(const char *name, char *ret_why)
 		snprintf(ret_why, EDDY_WHY_SIZE, "\"%.*s\" is not known", (int)len, name);
 }
 
-int eddy_json_read(const json_t *json, const struct eddy_member *members, size_t count,
+int eddyi_json_read(const json_t *json, const struct eddy_member *members, size_t count,
 		   void *ret_target, char *ret_why)
 {
 	const char *unknown;

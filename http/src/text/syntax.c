@@ -1,6 +1,7 @@
 #include "syntax.h"
 
 #include <errno.h>
+#include <eddy/internal/text.h>
 
 bool eddyi_syntax_is_tchar(char c)
 {
@@ -26,7 +27,7 @@ bool eddyi_syntax_is_token(struct eddy_str str)
 bool eddyi_syntax_is_value(struct eddy_str str)
 {
 	/* Most have nothing else than plain text. */
-	for (size_t i = eddy_str_plain_len(str); i < str.len; i++) {
+	for (size_t i = eddyi_str_plain_len(str); i < str.len; i++) {
 		unsigned char c = (unsigned char)str.ptr[i];
 
 		if ((c < ' ' && c != '\t') || c == 0x7f)
@@ -50,7 +51,7 @@ bool eddyi_syntax_is_utf8(struct eddy_str str)
 {
 	size_t len;
 
-	while (str.len && (len = eddy_str_utf8_len(str)))
+	while (str.len && (len = eddyi_str_utf8_len(str)))
 		str = eddy_str_skip(str, len);
 	return !str.len;
 }

@@ -3,32 +3,32 @@
 #define EDDYI_ACCELERATED_H
 
 #if EDDYI_ACCELERATOR
-#include <eddy/accelerator.h>
+#include <eddy/internal/accelerator.h>
 #else
 #include <stddef.h>
 
-struct eddy_schedules {
+struct eddyi_schedules {
 	void *of[2];
 };
 
-#define eddy_accelerator_answer(info) CRYPTOCB_UNAVAILABLE
+#define eddyi_accelerator_answer(info) CRYPTOCB_UNAVAILABLE
 
-static inline const char *eddy_accelerator_name(void)
+static inline const char *eddyi_accelerator_name(void)
 {
 	return NULL;
 }
 
-static inline void eddy_accelerator_enter(struct eddy_schedules *schedules)
+static inline void eddyi_accelerator_enter(struct eddyi_schedules *schedules)
 {
 	(void)schedules;
 }
 
-static inline void eddy_accelerator_forget(struct eddy_schedules *schedules)
+static inline void eddyi_accelerator_forget(struct eddyi_schedules *schedules)
 {
 	(void)schedules;
 }
 
-static inline void eddy_accelerator_forget_keys(void)
+static inline void eddyi_accelerator_forget_keys(void)
 {
 }
 #endif

@@ -5,6 +5,7 @@
 #include "tls_points.h"
 #include "tls_setup.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
 #include <eddy/offload.h>
@@ -232,7 +233,7 @@ static void free_session(void *arg)
 	struct eddyi_tls *tls = arg;
 
 	wolfSSL_free(tls->session);
-	eddy_accelerator_forget(&tls->schedules);
+	eddyi_accelerator_forget(&tls->schedules);
 }
 
 void eddyi_tls_free(struct eddyi_tls *tls)
@@ -421,7 +422,7 @@ static int take_step(struct eddyi_tls *tls)
 
 	if (!tls->setup || !eddyi_tls_setup_is_quick(tls->setup) || tls->hello.has_slow_group ||
 	    eddy_now() - since_ns > TURN_MAX_NS)
-		return eddy_offload_short(step, tls);
+		return eddyi_offload_short(step, tls);
 	eddy_on_loop_stack(step_here, &call);
 	return call.result;
 }
@@ -476,9 +477,9 @@ static void read_here(void *arg)
 	int r;
 
 	wolfSSL_ERR_clear_error();
-	eddy_accelerator_enter(&tls->schedules);
+	eddyi_accelerator_enter(&tls->schedules);
 	r = wolfSSL_read(tls->session, call->buf, (int)call->len);
-	eddy_accelerator_enter(NULL);
+	eddyi_accelerator_enter(NULL);
 	eddyi_tls_buffers_trim(&tls->buffers);
 	call->result = r > 0 ? r : result_of(tls, r);
 	if (call->result >= 0 || call->result == -EAGAIN)
@@ -543,9 +544,9 @@ static void write_here(void *arg)
 	struct call *call = arg;
 
 	wolfSSL_ERR_clear_error();
-	eddy_accelerator_enter(&call->tls->schedules);
+	eddyi_accelerator_enter(&call->tls->schedules);
 	write_records(call);
-	eddy_accelerator_enter(NULL);
+	eddyi_accelerator_enter(NULL);
 }
 
 ssize_t eddyi_tls_write(struct eddyi_tls *tls, const void *buf, size_t len)

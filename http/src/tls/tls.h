@@ -47,7 +47,7 @@ struct eddyi_tls {
 	bool kernel_sends; /* kTLS: the socket encrypts, and the session must send nothing */
 	uint8_t alert;     /* that the session could not send for that reason; 0: none */
 	struct eddyi_hello hello;
-	struct eddy_schedules schedules; /* of the keys, on the loop's thread */
+	struct eddyi_schedules schedules; /* of the keys, on the loop's thread */
 };
 
 /* Return: NULL when memory is out. */

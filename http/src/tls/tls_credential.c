@@ -107,7 +107,7 @@ static bool is_quick(WOLFSSL_X509 *x509, unsigned kind)
 	int len = key ? wolfSSL_EVP_PKEY_size(key) : 0;
 
 	wolfSSL_EVP_PKEY_free(key);
-	return eddy_accelerator_name() &&
+	return eddyi_accelerator_name() &&
 	       (kind == EDDYI_KEY_P256 || (kind == EDDYI_KEY_RSA && len <= RSA_QUICK_MAX));
 }
 
@@ -297,7 +297,7 @@ static int ask_clients(struct eddyi_tls_credential *credential,
 
 const char *eddyi_tls_ciphers(bool ktls)
 {
-	return ktls || eddy_accelerator_name() ? CIPHERS_GCM : CIPHERS_CHACHA;
+	return ktls || eddyi_accelerator_name() ? CIPHERS_GCM : CIPHERS_CHACHA;
 }
 
 const char *eddyi_tls_ciphers_chacha(void)
@@ -361,5 +361,5 @@ void eddyi_tls_credential_deinit(struct eddyi_tls_credential *credential)
 	wolfSSL_CTX_free(credential->context);
 	free(credential->names);
 	/* Its private key among them. */
-	eddy_accelerator_forget_keys();
+	eddyi_accelerator_forget_keys();
 }

@@ -33,7 +33,7 @@ static const unsigned char weak[][X25519_LEN] = {
  * infinity, which the library has no way to read. */
 static int check(int device, wc_CryptoInfo *info, void *arg)
 {
-	int r = eddy_accelerator_answer(info);
+	int r = eddyi_accelerator_answer(info);
 
 	(void)device;
 	(void)arg;
@@ -50,7 +50,7 @@ static int check(int device, wc_CryptoInfo *info, void *arg)
 bool eddyi_tls_points_init(void)
 {
 	/* Which is open from now on. */
-	eddy_accelerator_name();
+	eddyi_accelerator_name();
 	return wc_CryptoCb_RegisterDevice(DEVICE, check, NULL) == 0;
 }
 

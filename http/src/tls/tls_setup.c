@@ -57,7 +57,7 @@ static void name_library(void)
 {
 	char text[256];
 
-	const char *accelerator = eddy_accelerator_name();
+	const char *accelerator = eddyi_accelerator_name();
 
 	eddy_info("eddy::tls", "TLS by wolfSSL %s%s%s", eddyi_tls_library(text, sizeof(text)),
 		  accelerator ? "; AES-GCM, RSA and ECDSA by " : "",

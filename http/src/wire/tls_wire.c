@@ -3,6 +3,7 @@
 #include "tls/ktls.h"
 #include "tls/tls_setup.h"
 
+#include <eddy/internal/transfer.h>
 #include <eddy/io.h>
 #include <eddy/loop.h>
 #include <eddy/task.h>
@@ -250,7 +251,7 @@ static int seal_file(struct eddyi_wire *wire, struct eddy_transfer *transfer, ch
 		uint64_t left = transfer->len - transfer->moved;
 		size_t step = left < FILE_STEP - begun ? (size_t)left : FILE_STEP - begun;
 
-		r = eddy_transfer_read(transfer->file, buf + begun, step,
+		r = eddyi_transfer_read(transfer->file, buf + begun, step,
 				       transfer->offset + transfer->moved);
 		if (r == 0)
 			r = seal_bytes(wire, buf, begun + step);

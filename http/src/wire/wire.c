@@ -2,6 +2,7 @@
 
 #include "tls_wire.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/event.h>
 #include <eddy/io.h>
 #include <eddy/loop.h>
@@ -370,7 +371,7 @@ int eddyi_wire_answer(struct eddyi_wire *wire, struct eddy_str bytes, bool more)
 			push_held(wire);
 		return eddyi_wire_flush(wire);
 	}
-	eddy_task_before_suspend(push_held, wire);
+	eddyi_task_before_suspend(push_held, wire);
 	return 0;
 }
 

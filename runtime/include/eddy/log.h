@@ -90,10 +90,6 @@ EDDY_API int eddy_log_subscribe(eddy_log_fn *fn, void *arg);
  * nothing without a subscriber. */
 EDDY_API void eddy_log_unsubscribe(void);
 
-/* Check whether to colour text written to `fd`: it is a terminal, TERM is not "dumb", and NO_COLOR
- * is unset or empty. */
-EDDY_API bool eddy_log_wants_colour(int fd);
-
 /* Subscribe with plain text on stderr: one line a record, written by one call, and coloured if
  * wanted. Control characters are escaped, so that a record is always one line.
  * Return: 0; -EBUSY if there is a subscriber. */
@@ -101,10 +97,6 @@ EDDY_API int eddy_log_text_subscribe(void);
 
 /* The most bytes of a line: what a pipe accepts atomically. */
 #define EDDY_LOG_LINE_MAX 4096
-
-/* Format a record's time as "2026-11-22T08:05:03.586387Z", with a NUL. */
-#define EDDY_LOG_TIME_SIZE 28
-EDDY_API void eddy_log_format_time(uint64_t time_ns, char text[EDDY_LOG_TIME_SIZE]);
 
 /* Format a record as a line of text, with its newline and without a NUL; `colour` is for a
  * terminal. Text that does not fit is cut and ends with "…". Return: its length. */
@@ -193,10 +185,6 @@ extern EDDY_API int eddyi_log_level;
 /* Private. Use eddy_log(). */
 EDDY_API EDDY_PRINTF(4, 5) void eddyi_log(enum eddy_log_level level, const char *target,
 					  const struct eddy_field *fields, const char *format, ...);
-
-/* Emit a log record without formatting its message. More than 2 KiB of it are cut. */
-EDDY_API void eddy_log_message(enum eddy_log_level level, const char *target,
-			       const struct eddy_field *fields, struct eddy_str message);
 
 /* Emit a log record: eddy_log(level, target, fields, format, …). `fields` may be NULL. */
 #define eddy_log(level, target, fields, ...)                                                       \

@@ -22,7 +22,7 @@ struct eddy_loop_options {
 	 * -fstack-clash-protection. */
 	size_t stack_size;
 	unsigned sq_entries;     /* size of the submission queue; default 1024 */
-	unsigned io_workers_max; /* see eddy_loop_set_io_workers_max(); default 8 */
+	unsigned io_workers_max; /* see eddyi_loop_set_io_workers_max(); default 8 */
 	/* Nanoseconds that a task or completion function may hold the loop. Beyond, a WARN record
 	 * of target "eddy::stall" has a backtrace, and another follows at the end. SIGURG
 	 * interrupts the thread for it, without other effects. Default 0: no check. */
@@ -75,14 +75,6 @@ EDDY_API void eddy_on_loop_stack(void (*fn)(void *arg), void *arg);
 /* Get the loop of this thread. Return: NULL if it runs none. */
 EDDY_API struct eddy_loop *eddy_loop_self(void);
 
-/* Limit the kernel's worker threads (io-wq) of this loop. Never suspends. `max`, 1 to 1024, is
- * the limit for calls on regular files, and again for all others; 0 means the default of 8. A
- * worker makes a call that would block, such as a write to a slow disk. Further calls wait for a
- * free worker, and a file system that hangs keeps its workers. No call of eddy/io.h waits for a
- * peer in a worker.
- * Return: 0; -EINVAL if `max` is out of range or the kernel refuses. */
-EDDY_API int eddy_loop_set_io_workers_max(unsigned max);
-
 /* Counters of a loop. */
 struct eddy_loop_stats {
 	uint64_t turns;         /* rounds of tasks, messages, timers and completions */
@@ -126,17 +118,6 @@ struct eddy_message {
  * post to another loop: the wake-up uses this thread's ring, which the signal may have
  * interrupted. */
 EDDY_API void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message);
-
-/* A callback for a loop's end, embedded in an object that is kept for the loop. */
-struct eddy_at_end {
-	struct eddy_at_end *next;
-	void (*fn)(struct eddy_at_end *at_end);
-};
-
-/* Call `fn(at_end)` on this thread when its loop ends and nothing of it is in flight any more. The
- * last one registered is called first. `fn` must not suspend. `*at_end` is borrowed until then;
- * `fn` may free it. */
-EDDY_API void eddy_loop_at_end(struct eddy_at_end *at_end, void (*fn)(struct eddy_at_end *at_end));
 
 EDDY_END_DECLS
 

@@ -7,11 +7,9 @@
 #include <eddy/chan.h>
 #include <eddy/dump.h>
 #include <eddy/event.h>
-#include <eddy/figure.h>
 #include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/join.h>
-#include <eddy/json_depth.h>
 #include <eddy/lines.h>
 #include <eddy/list.h>
 #include <eddy/local.h>
@@ -31,7 +29,6 @@
 #include <eddy/serve.h>
 #include <eddy/shared_event.h>
 #include <eddy/signal.h>
-#include <eddy/siphash.h>
 #include <eddy/stats.h>
 #include <eddy/str.h>
 #include <eddy/task.h>

@@ -27,10 +27,6 @@ struct eddy_stats {
  * loops may be from different moments. */
 EDDY_API struct eddy_stats eddy_stats(void);
 
-/* Count the kernel's worker threads (io-wq) of all loops. Any thread may call it. Never suspends.
- * Reads /proc: some 10 us for each thread of the process. Return: 0 also without /proc. */
-EDDY_API unsigned eddy_stats_io_workers(void);
-
 EDDY_END_DECLS
 
 #endif

@@ -78,20 +78,6 @@ EDDY_API int eddy_str_to_u64(struct eddy_str str, uint64_t *ret_value);
 /* Format a number in decimal, with a NUL. Return: its length. */
 EDDY_API size_t eddy_u64_format(uint64_t value, char text[EDDY_U64_SIZE]);
 
-/* Size of a formatted double, its NUL included. */
-#define EDDY_F64_SIZE 40
-
-/* Format a double as in JSON, with a NUL, and with as few digits as identify it; the point is
- * independent of the locale. Values that JSON lacks: NaN, Infinity, -Infinity. Return: its
- * length. */
-EDDY_API size_t eddy_f64_format(double value, char text[EDDY_F64_SIZE]);
-
-/* Count the leading printable ASCII bytes that no string syntax escapes: no '"', no '\\'. */
-EDDY_API size_t eddy_str_plain_len(struct eddy_str str);
-
-/* Count the bytes of the UTF-8 character at the front (RFC 3629). Return: 0 if there is none. */
-EDDY_API size_t eddy_str_utf8_len(struct eddy_str str);
-
 EDDY_END_DECLS
 
 #endif

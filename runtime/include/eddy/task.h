@@ -42,11 +42,6 @@ EDDY_API int eddy_yield(void);
 /* Sleep for `duration_ns`. Suspends. Return: 0; -ECANCELED. */
 EDDY_API int eddy_sleep(uint64_t duration_ns);
 
-/* Call `fn(arg)` once, right before the current task next suspends. Replaces an earlier request;
- * NULL removes it. For work that is delayed to combine it with more, until the task waits for
- * something else. A suspending call in `fn` is a programming error: aborts with file and line. */
-EDDY_API void eddy_task_before_suspend(void (*fn)(void *arg), void *arg);
-
 EDDY_END_DECLS
 
 #endif

@@ -104,12 +104,6 @@ EDDY_API int eddy_transfer_configure(const struct eddy_transfer_options *options
 /* Get the transfer options of this loop, with the defaults filled in. */
 EDDY_API const struct eddy_transfer_options *eddy_transfer_options(void);
 
-/* Check whether a file of `len` bytes is better sent from memory: see .copied_out_max. */
-EDDY_API bool eddy_transfer_copies_out(uint64_t len);
-
-/* Check whether an upload of `len` bytes is better received through memory: see .spliced_in_min. */
-EDDY_API bool eddy_transfer_copies_in(uint64_t len);
-
 EDDY_END_DECLS
 
 #endif

@@ -73,11 +73,6 @@ struct eddy_relay {
  * -ETIMEDOUT, -ECANCELED, -ENOMEM, -EMFILE. After an error, bytes in transit are lost. */
 EDDY_API int eddy_transfer_between(struct eddy_relay *relay);
 
-/* Read exactly `len` bytes of a file into memory, from the page cache at once or else through the
- * ring. Suspends. For bodies that are small, or encoded before they are sent.
- * Return: 0; -ENODATA if the file ends first; -EIO, -ECANCELED. */
-EDDY_API int eddy_transfer_read(int file, void *buf, size_t len, uint64_t offset);
-
 /* Write received bytes from memory to a file. Suspends.
  * Return: 0; -ENOSPC, -EDQUOT, -EFBIG, -ECANCELED, -EIO. A part may have been written. */
 EDDY_API int eddy_transfer_write(int file, const void *buf, size_t len, uint64_t offset);
@@ -93,7 +88,7 @@ struct eddy_transfer_stats {
 	uint64_t mapped_out;
 	uint64_t zc_out;
 	uint64_t zc_copied;  /* part of zc_out that the kernel copied, as over loopback */
-	uint64_t copied_out; /* read into memory: eddy_transfer_read() */
+	uint64_t copied_out; /* read into memory: eddyi_transfer_read() */
 	/* From sockets to files. */
 	uint64_t spliced_in;
 	uint64_t written_by_ring; /* part of spliced_in, by kernel workers, to a slow disk */

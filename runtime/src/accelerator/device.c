@@ -3,7 +3,7 @@
 #include "keys.h"
 #include "rsa.h"
 
-#include <eddy/accelerator.h>
+#include <eddy/internal/accelerator.h>
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ static int draw(unsigned char *bytes, size_t len)
 	return 0;
 }
 
-int eddy_accelerator_answer(struct wc_CryptoInfo *info)
+int eddyi_accelerator_answer(struct wc_CryptoInfo *info)
 {
 	if (!is_open)
 		return CRYPTOCB_UNAVAILABLE;
@@ -57,7 +57,7 @@ static int answer(int device, wc_CryptoInfo *info, void *context)
 {
 	(void)device;
 	(void)context;
-	return eddy_accelerator_answer(info);
+	return eddyi_accelerator_answer(info);
 }
 
 static void open_device(void)
@@ -77,19 +77,19 @@ static void open_once(void)
 	pthread_once(&once, open_device);
 }
 
-int eddy_accelerator_id(void)
+int eddyi_accelerator_id(void)
 {
 	open_once();
 	return id;
 }
 
-const char *eddy_accelerator_name(void)
+const char *eddyi_accelerator_name(void)
 {
 	open_once();
 	return *name ? name : NULL;
 }
 
-void eddy_accelerator_forget_keys(void)
+void eddyi_accelerator_forget_keys(void)
 {
 	eddyi_keys_forget();
 }

@@ -1,6 +1,6 @@
 #include "gcm.h"
 
-#include <eddy/accelerator.h>
+#include <eddy/internal/accelerator.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -31,7 +31,7 @@ struct schedules {
 static EVP_CIPHER *aes_128, *aes_256;
 static pthread_key_t at_exit;
 static _Thread_local struct schedules *schedules;
-static _Thread_local struct eddy_schedules *current;
+static _Thread_local struct eddyi_schedules *current;
 
 /* ---- a thread's schedules ---- */
 
@@ -225,12 +225,12 @@ int eddyi_gcm(const wc_CryptoInfo *info)
 
 /* ---- a connection's schedules ---- */
 
-void eddy_accelerator_enter(struct eddy_schedules *mine)
+void eddyi_accelerator_enter(struct eddyi_schedules *mine)
 {
 	current = mine;
 }
 
-void eddy_accelerator_forget(struct eddy_schedules *mine)
+void eddyi_accelerator_forget(struct eddyi_schedules *mine)
 {
 	for (int i = 0; i < 2; i++)
 		if (mine->of[i])

@@ -1,4 +1,4 @@
-#include <eddy/verifier.h>
+#include <eddy/internal/verifier.h>
 
 #include "keys.h"
 
@@ -29,7 +29,7 @@ struct context {
 };
 
 /* Nothing changes but the spares: a thread takes the one of its slot out while it uses it. */
-struct eddy_verifier {
+struct eddyi_verifier {
 	EVP_PKEY *key; /* NULL: there is a secret */
 	struct eddy_str secret;
 	bool is_ecdsa;
@@ -102,7 +102,7 @@ static bool set_key(struct context *context, EVP_PKEY *key)
 }
 
 /* Return: NULL on allocation failure. */
-static struct context *new_context(const struct eddy_verifier *verifier, unsigned bits, bool is_pss)
+static struct context *new_context(const struct eddyi_verifier *verifier, unsigned bits, bool is_pss)
 {
 	struct context *context = calloc(1, sizeof(*context));
 
@@ -117,7 +117,7 @@ static struct context *new_context(const struct eddy_verifier *verifier, unsigne
 }
 
 /* The thread's own, as long as there are no more threads than slots. */
-static _Atomic(struct context *) *spare_of(struct eddy_verifier *verifier)
+static _Atomic(struct context *) *spare_of(struct eddyi_verifier *verifier)
 {
 	static atomic_uint threads;
 	static _Thread_local unsigned slot;
@@ -201,7 +201,7 @@ static int take_error(void)
 	return r;
 }
 
-int eddy_verifier_check(struct eddy_verifier *verifier, unsigned bits, bool is_pss,
+int eddyi_verifier_check(struct eddyi_verifier *verifier, unsigned bits, bool is_pss,
 			struct eddy_str text, struct eddy_str signature)
 {
 	_Atomic(struct context *) *spare = spare_of(verifier);
@@ -228,7 +228,7 @@ int eddy_verifier_check(struct eddy_verifier *verifier, unsigned bits, bool is_p
 
 /* ---- keys ---- */
 
-void eddy_verifier_free(struct eddy_verifier *verifier)
+void eddyi_verifier_free(struct eddyi_verifier *verifier)
 {
 	if (!verifier)
 		return;
@@ -239,20 +239,20 @@ void eddy_verifier_free(struct eddy_verifier *verifier)
 }
 
 /* Make the first context: what libcrypto refuses is seen now, while wolfCrypt can still take its place. */
-static struct eddy_verifier *begin(struct eddy_verifier *verifier)
+static struct eddyi_verifier *begin(struct eddyi_verifier *verifier)
 {
 	verifier->spares[0] = new_context(verifier, 256, false);
 	if (verifier->spares[0])
 		return verifier;
-	eddy_verifier_free(verifier);
+	eddyi_verifier_free(verifier);
 	ERR_clear_error();
 	return NULL;
 }
 
 /* Takes the builder. Return: NULL on allocation failure, or if the parts are no key. */
-static struct eddy_verifier *new_verifier(const char *algorithm, OSSL_PARAM_BLD *builder)
+static struct eddyi_verifier *new_verifier(const char *algorithm, OSSL_PARAM_BLD *builder)
 {
-	struct eddy_verifier *verifier = fetch_once() ? calloc(1, sizeof(*verifier)) : NULL;
+	struct eddyi_verifier *verifier = fetch_once() ? calloc(1, sizeof(*verifier)) : NULL;
 
 	if (verifier)
 		verifier->key = eddyi_keys_make(algorithm, EVP_PKEY_PUBLIC_KEY, builder);
@@ -270,11 +270,11 @@ static BIGNUM *number_of(struct eddy_str bytes)
 	return BN_bin2bn((const unsigned char *)bytes.ptr, (int)bytes.len, NULL);
 }
 
-struct eddy_verifier *eddy_verifier_of_rsa(struct eddy_str n, struct eddy_str e)
+struct eddyi_verifier *eddyi_verifier_of_rsa(struct eddy_str n, struct eddy_str e)
 {
 	BIGNUM *numbers[] = { number_of(n), number_of(e) };
 	OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
-	struct eddy_verifier *verifier = NULL;
+	struct eddyi_verifier *verifier = NULL;
 
 	if (builder && numbers[0] && numbers[1] &&
 	    OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, numbers[0]) &&
@@ -288,10 +288,10 @@ struct eddy_verifier *eddy_verifier_of_rsa(struct eddy_str n, struct eddy_str e)
 	return verifier;
 }
 
-struct eddy_verifier *eddy_verifier_of_p256(struct eddy_str x, struct eddy_str y)
+struct eddyi_verifier *eddyi_verifier_of_p256(struct eddy_str x, struct eddy_str y)
 {
 	char point[1 + 2 * COORDINATE_LEN] = { POINT_CONVERSION_UNCOMPRESSED };
-	struct eddy_verifier *verifier = NULL;
+	struct eddyi_verifier *verifier = NULL;
 	OSSL_PARAM_BLD *builder;
 
 	if (x.len != COORDINATE_LEN || y.len != COORDINATE_LEN)
@@ -312,9 +312,9 @@ struct eddy_verifier *eddy_verifier_of_p256(struct eddy_str x, struct eddy_str y
 	return verifier;
 }
 
-struct eddy_verifier *eddy_verifier_of_secret(struct eddy_str secret)
+struct eddyi_verifier *eddyi_verifier_of_secret(struct eddy_str secret)
 {
-	struct eddy_verifier *verifier = fetch_once() ? calloc(1, sizeof(*verifier)) : NULL;
+	struct eddyi_verifier *verifier = fetch_once() ? calloc(1, sizeof(*verifier)) : NULL;
 
 	if (!verifier)
 		return NULL;

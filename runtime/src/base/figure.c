@@ -1,9 +1,9 @@
-#include <eddy/figure.h>
+#include <eddy/internal/figure.h>
 
 /* Figures are only ever added, in front. */
-static struct eddy_figure *first;
+static struct eddyi_figure *first;
 
-static void offer(struct eddy_figure *figure)
+static void offer(struct eddyi_figure *figure)
 {
 	if (__atomic_exchange_n(&figure->is_offered, 1, __ATOMIC_RELAXED))
 		return;
@@ -13,23 +13,23 @@ static void offer(struct eddy_figure *figure)
 		;
 }
 
-void eddy_figure_offer(struct eddy_figure *figures, size_t count)
+void eddyi_figure_offer(struct eddyi_figure *figures, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		offer(&figures[i]);
 }
 
-void eddy_figure_add(struct eddy_figure *figure, uint64_t by)
+void eddyi_figure_add(struct eddyi_figure *figure, uint64_t by)
 {
 	__atomic_fetch_add(&figure->count, by, __ATOMIC_RELAXED);
 }
 
-uint64_t eddy_figure_read(const struct eddy_figure *figure)
+uint64_t eddyi_figure_read(const struct eddyi_figure *figure)
 {
 	return __atomic_load_n(&figure->count, __ATOMIC_RELAXED);
 }
 
-const struct eddy_figure *eddy_figure_next(const struct eddy_figure *figure)
+const struct eddyi_figure *eddyi_figure_next(const struct eddyi_figure *figure)
 {
 	return figure ? figure->next : __atomic_load_n(&first, __ATOMIC_ACQUIRE);
 }

@@ -1,8 +1,8 @@
-#include <eddy/json_depth.h>
+#include <eddy/internal/json_depth.h>
 
 /* A text is one value. A comma stands in front of one more, and so does the bracket of an array or object that is
  * not empty. */
-unsigned eddy_json_depth(struct eddy_str text, size_t *ret_values)
+unsigned eddyi_json_depth(struct eddy_str text, size_t *ret_values)
 {
 	unsigned depth = 0, deepest = 0;
 	size_t values = 1;

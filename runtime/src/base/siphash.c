@@ -1,4 +1,4 @@
-#include <eddy/siphash.h>
+#include <eddy/internal/siphash.h>
 
 #include <endian.h>
 
@@ -34,7 +34,7 @@ static void absorb(struct state *s, uint64_t word)
 	s->v0 ^= word;
 }
 
-uint64_t eddy_siphash(struct eddy_str bytes, const uint64_t secret[2])
+uint64_t eddyi_siphash(struct eddy_str bytes, const uint64_t secret[2])
 {
 	struct state s = {
 		.v0 = secret[0] ^ 0x736f6d6570736575,

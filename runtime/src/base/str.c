@@ -1,3 +1,4 @@
+#include <eddy/internal/text.h>
 #include <eddy/str.h>
 
 #include <errno.h>
@@ -83,14 +84,14 @@ static size_t put_point(char *text)
 	return len;
 }
 
-size_t eddy_f64_format(double value, char text[EDDY_F64_SIZE])
+size_t eddyi_f64_format(double value, char text[EDDYI_F64_SIZE])
 {
 	if (!isfinite(value)) {
 		strcpy(text, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
 		return strlen(text);
 	}
 	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, EDDY_F64_SIZE, "%.*g", digits, value);
+		snprintf(text, EDDYI_F64_SIZE, "%.*g", digits, value);
 		if (strtod(text, NULL) == value)
 			break;
 	}
@@ -137,7 +138,7 @@ static bool are_plain(const char *ptr)
 		 zeros(bytes ^ 0x7f7f7f7f7f7f7f7f));
 }
 
-size_t eddy_str_plain_len(struct eddy_str str)
+size_t eddyi_str_plain_len(struct eddy_str str)
 {
 	static const bool plain[256] = {
 		[' ' ... '!'] = true,
@@ -153,7 +154,7 @@ size_t eddy_str_plain_len(struct eddy_str str)
 	return len;
 }
 
-size_t eddy_str_utf8_len(struct eddy_str str)
+size_t eddyi_str_utf8_len(struct eddy_str str)
 {
 	const unsigned char *at = (const unsigned char *)str.ptr;
 	size_t need;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <eddy/internal/loop.h>
 
 _Thread_local struct eddy_loop *eddyi_this_loop;
 
@@ -63,7 +64,7 @@ void eddyi_loop_enter(struct eddy_loop *loop)
 	eddyi_loop_check_enter(io_uring_submit_and_get_events(&loop->ring));
 }
 
-void eddy_loop_at_end(struct eddy_at_end *at_end, void (*fn)(struct eddy_at_end *at_end))
+void eddyi_loop_at_end(struct eddyi_at_end *at_end, void (*fn)(struct eddyi_at_end *at_end))
 {
 	struct eddy_loop *loop = eddyi_loop();
 

@@ -3,6 +3,7 @@
 #define EDDYI_LOOP_H
 
 #include "heap.h"
+#include <eddy/internal/loop.h>
 #include <eddy/list.h>
 #include "base/panic.h"
 #include "stack.h"
@@ -13,7 +14,7 @@
 #include <eddy/scope.h>
 #include <eddy/task.h>
 #include <eddy/transfer.h>
-#include <eddy/usdt.h>
+#include <eddy/internal/usdt.h>
 #include <errno.h>
 #include <liburing.h>
 #include <stdatomic.h>
@@ -56,7 +57,7 @@ struct eddy_loop {
 	struct eddy_timer repeat_timer; /* armed while `missed` has any */
 	uint64_t repeat_ns;             /* delay before the next repeat */
 	size_t outside; /* tasks that a thread which is no loop's is going to wake */
-	struct eddy_at_end *at_end;
+	struct eddyi_at_end *at_end;
 	struct eddyi_member *member; /* of the group of loops that it belongs to; NULL for none */
 	struct eddyi_chaos *chaos;   /* NULL: the usual */
 

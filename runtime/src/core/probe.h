@@ -7,7 +7,7 @@
 #include "tape.h"
 #include "tapes.h"
 
-#include <eddy/usdt.h>
+#include <eddy/internal/usdt.h>
 
 #define eddyi_probe_is_on(loop) __builtin_expect((loop)->tape != NULL, 0)
 

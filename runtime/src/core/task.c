@@ -14,6 +14,7 @@
 #include <unistd.h>
 #if EDDYI_ASAN
 #include <sanitizer/asan_interface.h>
+#include <eddy/internal/loop.h>
 #endif
 
 /* What stays resident of a stack that has been idle for a while: the page with the task itself and
@@ -214,7 +215,7 @@ void eddyi_task_cannot_suspend(const struct eddy_task *task)
 {
 	eddyi_assert(task, "a call that suspends was made outside of a task");
 	eddyi_panic(__FILE__, __LINE__,
-		    "task \"%s\" suspends inside a function of eddy_task_before_suspend()",
+		    "task \"%s\" suspends inside a function of eddyi_task_before_suspend()",
 		    task->name);
 }
 
@@ -232,11 +233,11 @@ void eddyi_cancel_wait(struct eddyi_waiter *waiter)
 	eddyi_wake(waiter, -ECANCELED);
 }
 
-void eddy_task_before_suspend(void (*fn)(void *arg), void *arg)
+void eddyi_task_before_suspend(void (*fn)(void *arg), void *arg)
 {
 	struct eddy_task *task = eddyi_loop()->running;
 
-	eddyi_assert(task, "eddy_task_before_suspend() outside of a task");
+	eddyi_assert(task, "eddyi_task_before_suspend() outside of a task");
 	task->before_suspend = fn;
 	task->before_suspend_arg = arg;
 }

@@ -4,6 +4,8 @@
 
 #include "loop.h"
 
+#include <eddy/internal/loop.h>
+
 /* Who is told of a task's end; .fn is NULL for nobody. */
 struct eddyi_told {
 	void (*fn)(void *arg, int result);
@@ -88,7 +90,7 @@ size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *tas
 /* Copy that, and whose it was. Any thread. */
 void eddyi_stack_used_most(const struct eddy_loop *loop, struct eddy_loop_stats *stats);
 
-/* Call what was given to eddy_task_before_suspend(). */
+/* Call what was given to eddyi_task_before_suspend(). */
 void eddyi_task_call_before_suspend(struct eddy_task *task);
 
 /* Panics: there is no task (NULL), or it is about to wait for something else. */

@@ -8,6 +8,7 @@
  * 3. `again` is armed while somebody waits, and only then: between the completion that found no buffer and
  *    its dispatch all may have come back, and then nobody is left who gives one back.
  */
+#include <eddy/internal/loop.h>
 #include <eddy/buffers.h>
 
 #include "base/feature.h"
@@ -28,7 +29,7 @@
 
 /* One that is the loop's own. */
 struct eddyi_buffers {
-	struct eddy_at_end at_end;
+	struct eddyi_at_end at_end;
 	struct eddy_buffers group;
 };
 
@@ -160,7 +161,7 @@ void eddyi_buffers_close(struct eddy_buffers *buffers, const char *where)
 
 EDDYI_WITHOUT_WHERE(buffers_close, struct eddy_buffers)
 
-static void free_own(struct eddy_at_end *at_end)
+static void free_own(struct eddyi_at_end *at_end)
 {
 	struct eddyi_buffers *own = eddy_of(at_end, struct eddyi_buffers, at_end);
 
@@ -184,7 +185,7 @@ static int prepare(struct eddyi_buffers **slot)
 		return r;
 	}
 	*slot = own;
-	eddy_loop_at_end(&own->at_end, free_own);
+	eddyi_loop_at_end(&own->at_end, free_own);
 	return 0;
 }
 

@@ -1,3 +1,4 @@
+#include <eddy/internal/log.h>
 #include <eddy/log.h>
 
 #include "log_filter.h"
@@ -223,7 +224,7 @@ void eddyi_log(enum eddy_log_level level, const char *target, const struct eddy_
 	errno = saved;
 }
 
-void eddy_log_message(enum eddy_log_level level, const char *target,
+void eddyi_log_message(enum eddy_log_level level, const char *target,
 		      const struct eddy_field *fields, struct eddy_str message)
 {
 	struct eddy_record record = { .level = level, .target = target, .message = message };

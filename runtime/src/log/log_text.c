@@ -1,4 +1,6 @@
 /* Records as lines of text, for people. */
+#include <eddy/internal/log.h>
+#include <eddy/internal/text.h>
 #include <eddy/log.h>
 
 #include <errno.h>
@@ -88,14 +90,14 @@ static void put_escaped(struct line *line, struct eddy_str str, bool quoted)
 {
 	while (str.len && !line->cut) {
 		const unsigned char *at = (const unsigned char *)str.ptr;
-		size_t len = eddy_str_plain_len(str);
+		size_t len = eddyi_str_plain_len(str);
 
 		if (len) {
 			put_some(line, str.ptr, len);
 			str = eddy_str_skip(str, len);
 			continue;
 		}
-		len = eddy_str_utf8_len(str);
+		len = eddyi_str_utf8_len(str);
 		if (!len || is_control(at, len)) {
 			put_escape(line, *at);
 			len = 1;
@@ -144,7 +146,7 @@ static void put_u64(struct line *line, uint64_t value)
 
 static void put_field(struct line *line, const struct eddy_field *field)
 {
-	char text[EDDY_F64_SIZE];
+	char text[EDDYI_F64_SIZE];
 
 	put(line, " ", 1);
 	put_escaped(line, eddy_str_from(field->name), true);
@@ -163,7 +165,7 @@ static void put_field(struct line *line, const struct eddy_field *field)
 		put_u64(line, field->value.u64);
 		break;
 	case EDDY_FIELD_F64:
-		put(line, text, eddy_f64_format(field->value.f64, text));
+		put(line, text, eddyi_f64_format(field->value.f64, text));
 		break;
 	case EDDY_FIELD_BOOL:
 		put_z(line, field->value.flag ? "true" : "false");
@@ -173,12 +175,12 @@ static void put_field(struct line *line, const struct eddy_field *field)
 	}
 }
 
-void eddy_log_format_time(uint64_t time_ns, char text[EDDY_LOG_TIME_SIZE])
+void eddyi_log_format_time(uint64_t time_ns, char text[EDDYI_LOG_TIME_SIZE])
 {
 	/* Most records are of the same second as the one before. */
 	static _Thread_local struct {
 		time_t second;
-		char text[EDDY_LOG_TIME_SIZE];
+		char text[EDDYI_LOG_TIME_SIZE];
 	} last __attribute__((tls_model("initial-exec")));
 	time_t second = (time_t)(time_ns / EDDY_SECOND);
 	unsigned us = (unsigned)(time_ns % EDDY_SECOND / EDDY_US);
@@ -196,11 +198,11 @@ void eddy_log_format_time(uint64_t time_ns, char text[EDDY_LOG_TIME_SIZE])
 
 static void put_time(struct line *line, uint64_t time_ns)
 {
-	char text[EDDY_LOG_TIME_SIZE];
+	char text[EDDYI_LOG_TIME_SIZE];
 
-	eddy_log_format_time(time_ns, text);
-	text[EDDY_LOG_TIME_SIZE - 1] = ' ';
-	put(line, text, EDDY_LOG_TIME_SIZE);
+	eddyi_log_format_time(time_ns, text);
+	text[EDDYI_LOG_TIME_SIZE - 1] = ' ';
+	put(line, text, EDDYI_LOG_TIME_SIZE);
 }
 
 static void put_level(struct line *line, enum eddy_log_level level)
@@ -256,7 +258,7 @@ static void write_line(const struct eddy_record *record, void *arg)
 		;
 }
 
-bool eddy_log_wants_colour(int fd)
+bool eddyi_log_wants_colour(int fd)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	int saved = errno;
@@ -271,5 +273,5 @@ int eddy_log_text_subscribe(void)
 	static char coloured;
 
 	return eddy_log_subscribe(write_line,
-				  eddy_log_wants_colour(STDERR_FILENO) ? &coloured : NULL);
+				  eddyi_log_wants_colour(STDERR_FILENO) ? &coloured : NULL);
 }

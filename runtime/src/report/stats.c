@@ -5,6 +5,7 @@
 #include "core/wait.h"
 #include "core/registry.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/stats.h>
 #include <string.h>
 
@@ -120,7 +121,7 @@ struct eddy_stats eddy_stats(void)
 	return all;
 }
 
-unsigned eddy_stats_io_workers(void)
+unsigned eddyi_stats_io_workers(void)
 {
 	return (unsigned)eddyi_iowq_look(NULL, SIZE_MAX);
 }

@@ -29,6 +29,7 @@
 #include <unistd.h>
 #if EDDYI_HAVE_VALGRIND
 #include <valgrind/valgrind.h>
+#include <eddy/internal/loop.h>
 #endif
 
 #define STACK_SIZE_DEFAULT (256 * EDDY_KIB)
@@ -255,7 +256,7 @@ static int limit_io_workers(struct eddy_loop *loop, unsigned max)
 	return r;
 }
 
-int eddy_loop_set_io_workers_max(unsigned max)
+int eddyi_loop_set_io_workers_max(unsigned max)
 {
 	if (max > IO_WORKERS_MAX)
 		return -EINVAL;
@@ -355,7 +356,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	while (atomic_load(&loop->posting))
 		sched_yield();
 	while (loop->at_end) {
-		struct eddy_at_end *at_end = loop->at_end;
+		struct eddyi_at_end *at_end = loop->at_end;
 
 		loop->at_end = at_end->next;
 		at_end->fn(at_end);

@@ -14,6 +14,7 @@
 #include "base/op_name.h"
 #include "timeline_text.h"
 
+#include <eddy/internal/text.h>
 #include <eddy/log.h>
 #include <inttypes.h>
 #include <liburing.h>
@@ -300,7 +301,7 @@ static const char *put_field(struct eddyi_text *text, const char *at)
 	else if (type == EDDY_FIELD_BOOL)
 		eddyi_text(text, i64 ? "true" : "false");
 	else if (f64 - f64 == 0)
-		text->at += eddy_f64_format(f64, text->at);
+		text->at += eddyi_f64_format(f64, text->at);
 	else
 		eddyi_text(text, "null");
 	return at + sizeof(i64);

@@ -1,6 +1,7 @@
 #include "timeline_text.h"
 
 #include <stdio.h>
+#include <eddy/internal/text.h>
 
 void eddyi_text_u64(struct eddyi_text *text, uint64_t value)
 {
@@ -57,7 +58,7 @@ void eddyi_text_quoted(struct eddyi_text *text, struct eddy_str str)
 	*text->at++ = '"';
 	while (str.len) {
 		unsigned char byte = (unsigned char)*str.ptr;
-		size_t len = byte < 0x80 ? 1 : eddy_str_utf8_len(str);
+		size_t len = byte < 0x80 ? 1 : eddyi_str_utf8_len(str);
 
 		if (byte < ' ' || byte == '"' || byte == '\\' || byte == 0x7f) {
 			escape(text, byte);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <eddy/internal/loop.h>
 
 #define DESCRIPTORS_OF_ONE 2
 /* Optional pipes use at most this share of RLIMIT_NOFILE. */
@@ -14,14 +15,14 @@
 static atomic_uint pipes_open;
 
 struct eddyi_pipes {
-	struct eddy_at_end at_end;
+	struct eddyi_at_end at_end;
 	struct eddy_node spare;
 	unsigned spare_count;
 	unsigned held;
 	int null_fd; /* /dev/null, where unwanted bytes go */
 };
 
-static void free_pipes(struct eddy_at_end *at_end)
+static void free_pipes(struct eddyi_at_end *at_end)
 {
 	struct eddyi_pipes *pipes = eddy_of(at_end, struct eddyi_pipes, at_end);
 	struct eddy_node *node;
@@ -47,7 +48,7 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 	pipes->held = 0;
 	pipes->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	loop->pipes = pipes;
-	eddy_loop_at_end(&pipes->at_end, free_pipes);
+	eddyi_loop_at_end(&pipes->at_end, free_pipes);
 	return pipes;
 }
 

@@ -1,4 +1,5 @@
 /* Pieces of files that pass through the program's memory: they are small, or something is done to them. */
+#include <eddy/internal/transfer.h>
 #include <eddy/transfer.h>
 
 #include <eddy/io.h>
@@ -14,7 +15,7 @@
 /* Written to memory it takes some hundred microseconds at most. */
 #define QUICK_WRITE EDDY_MIB
 
-int eddy_transfer_read(int file, void *buf, size_t len, uint64_t offset)
+int eddyi_transfer_read(int file, void *buf, size_t len, uint64_t offset)
 {
 	char *at = buf;
 

@@ -3,6 +3,8 @@
 
 #include "core/loop.h"
 
+#include <eddy/internal/transfer.h>
+
 #define DEFAULT(member, value)                                                                     \
 	if (!filled->member)                                                                       \
 		filled->member = (value);
@@ -31,14 +33,14 @@ const struct eddy_transfer_options *eddy_transfer_options(void)
 	return &eddyi_loop()->transfer_options;
 }
 
-bool eddy_transfer_copies_out(uint64_t len)
+bool eddyi_transfer_copies_out(uint64_t len)
 {
 	const struct eddy_transfer_options *options = eddy_transfer_options();
 
 	return options->technique == EDDY_TECHNIQUE_AUTO && len <= options->copied_out_max;
 }
 
-bool eddy_transfer_copies_in(uint64_t len)
+bool eddyi_transfer_copies_in(uint64_t len)
 {
 	const struct eddy_transfer_options *options = eddy_transfer_options();
 

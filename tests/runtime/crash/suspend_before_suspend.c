@@ -1,7 +1,8 @@
 /* Suspends in what is called right before its task suspends.
  * expect: signal ABRT
- * expect: stderr task "main" suspends inside a function of eddy_task_before_suspend\(\)
+ * expect: stderr task "main" suspends inside a function of eddyi_task_before_suspend\(\)
  */
+#include <eddy/internal/loop.h>
 #include <eddy/task.h>
 
 static void rest(void *arg)
@@ -12,7 +13,7 @@ static void rest(void *arg)
 
 static int root(void *arg)
 {
-	eddy_task_before_suspend(rest, arg);
+	eddyi_task_before_suspend(rest, arg);
 	return eddy_sleep(EDDY_MS);
 }
 

@@ -1,20 +1,20 @@
 /* eddy/figure.h: counters of a layer, registered for export as metrics.
  *
- *     static struct eddy_figure sold = {
+ *     static struct eddyi_figure sold = {
  *             .name = "eddy_shop_sold_total",
  *             .help = "Articles that were sold.",
  *     };
  *
- *     eddy_figure_offer(&sold, 1);
+ *     eddyi_figure_offer(&sold, 1);
  *     …
- *     eddy_figure_add(&sold, 1);
+ *     eddyi_figure_add(&sold, 1);
  *
  * Layers do not know one another: a layer registers its counters here, and eddy's metrics export
  * them all (docs/metrics.md). Programs use metrics instead: eddy/metric.h of trace. Any thread may
  * call these functions; none suspends.
  */
-#ifndef EDDY_FIGURE_H
-#define EDDY_FIGURE_H
+#ifndef EDDYI_FIGURE_H
+#define EDDYI_FIGURE_H
 
 #include <eddy/base.h>
 
@@ -22,30 +22,30 @@ EDDY_BEGIN_DECLS
 
 /* A counter. Define it static, with the fields below `value` zero. Counters of the same name differ
  * in the value of their label. */
-struct eddy_figure {
+struct eddyi_figure {
 	const char *name;          /* name of the metric: "eddy_…_total" */
 	const char *help;          /* one sentence, the same for all counters of a name */
 	const char *label, *value; /* NULL: none */
 
 	/* Private from here on. */
 	uint64_t count;
-	struct eddy_figure *next;
+	struct eddyi_figure *next;
 	int is_offered;
 };
 
 /* Register counters for export. They must exist until the process ends. Counters that are
  * registered already stay as they are. */
-EDDY_API void eddy_figure_offer(struct eddy_figure *figures, size_t count);
+EDDY_API void eddyi_figure_offer(struct eddyi_figure *figures, size_t count);
 
 /* Add to a counter, registered or not. */
-EDDY_API void eddy_figure_add(struct eddy_figure *figure, uint64_t by);
+EDDY_API void eddyi_figure_add(struct eddyi_figure *figure, uint64_t by);
 
 /* Read a counter. */
-EDDY_API uint64_t eddy_figure_read(const struct eddy_figure *figure);
+EDDY_API uint64_t eddyi_figure_read(const struct eddyi_figure *figure);
 
 /* Iterate over the registered counters, from the last registered to the first. Return: the counter
  * after `figure`, or the first one if it is NULL; NULL at the end. */
-EDDY_API const struct eddy_figure *eddy_figure_next(const struct eddy_figure *figure);
+EDDY_API const struct eddyi_figure *eddyi_figure_next(const struct eddyi_figure *figure);
 
 EDDY_END_DECLS
 

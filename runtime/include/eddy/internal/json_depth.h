@@ -11,7 +11,7 @@ EDDY_BEGIN_DECLS
  * member names. Check both before a parser recurses and allocates: also for invalid JSON, neither
  * is below what a parser that stops at the first error builds. Return: the depth; 0 without
  * arrays and objects. */
-EDDY_API unsigned eddy_json_depth(struct eddy_str text, size_t *ret_values);
+EDDY_API unsigned eddyi_json_depth(struct eddy_str text, size_t *ret_values);
 
 EDDY_END_DECLS
 

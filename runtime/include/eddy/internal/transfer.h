@@ -1,0 +1,22 @@
+/* eddy/internal/transfer.h: how transfers move bytes; for eddy's own layers. */
+#ifndef EDDY_INTERNAL_TRANSFER_H
+#define EDDY_INTERNAL_TRANSFER_H
+
+#include <eddy/transfer.h>
+
+EDDY_BEGIN_DECLS
+
+/* Check whether a file of `len` bytes is better sent from memory: see .copied_out_max. */
+EDDY_API bool eddyi_transfer_copies_out(uint64_t len);
+
+/* Check whether an upload of `len` bytes is better received through memory: see .spliced_in_min. */
+EDDY_API bool eddyi_transfer_copies_in(uint64_t len);
+
+/* Read exactly `len` bytes of a file into memory, from the page cache at once or else through the
+ * ring. Suspends. For bodies that are small, or encoded before they are sent.
+ * Return: 0; -ENODATA if the file ends first; -EIO, -ECANCELED. */
+EDDY_API int eddyi_transfer_read(int file, void *buf, size_t len, uint64_t offset);
+
+EDDY_END_DECLS
+
+#endif
