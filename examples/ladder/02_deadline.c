@@ -1,4 +1,4 @@
-/* 02_deadline: a scope has a time, and everything inside it keeps to it.
+/* 02_deadline: a scope with a timeout, which cancels everything inside it.
  *
  *     $ 02_deadline
  *     boil an egg: done
@@ -22,7 +22,7 @@ static int read_book(void *arg)
 {
 	int page = 0, r;
 
-	/* Nothing here knows of the deadline: the call that is in progress returns -ECANCELED. */
+	/* This code does not know the deadline: the call in progress returns -ECANCELED. */
 	do
 		r = eddy_sleep(page++ < 5 ? EDDY_MS : 3600 * EDDY_SECOND);
 	while (r == 0);

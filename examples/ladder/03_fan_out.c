@@ -1,11 +1,11 @@
-/* 03_fan_out: a task for each file counts its lines; then the counts are added up.
+/* 03_fan_out: one task for each file counts its lines; the counts are added up.
  *
  *     $ 03_fan_out one.txt two.txt
  *           1 one.txt
  *           2 two.txt
  *           3 total
  *
- * The first file that can't be read cancels the others: an answer without it would be wrong.
+ * The first file that can't be read cancels the others: a total without it would be wrong.
  */
 #include <eddy/runtime.h>
 #include <stdio.h>

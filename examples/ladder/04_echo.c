@@ -1,4 +1,4 @@
-/* 04_echo: a TCP server; each connection is a task.
+/* 04_echo: a TCP server with one task for each connection.
  *
  *     $ 04_echo localhost:7001
  *     Listening on localhost:7001
@@ -8,7 +8,7 @@
  *     $ echo hello | nc -N localhost 7001
  *     hello
  *
- * Ctrl-C ends it: every connection is cancelled, and its task closes it.
+ * Ctrl-C cancels the task of every connection, which closes it.
  */
 #include <eddy/runtime.h>
 #include <stdio.h>

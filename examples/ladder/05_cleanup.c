@@ -1,4 +1,4 @@
-/* 05_cleanup: a file is saved whole or not at all, whatever ends the task that saves it.
+/* 05_cleanup: save a file completely or not at all, however the task ends.
  *
  *     $ 05_cleanup
  *     haiku.txt: saved
@@ -6,7 +6,7 @@
  *     $ ls
  *     haiku.txt
  *
- * A deadline ends the novel; Ctrl-C ends it as well, and leaves nothing behind either.
+ * A deadline cancels the novel. Ctrl-C does the same, and leaves no partial file either.
  */
 #include <eddy/runtime.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static int write_book(int fd, int lines)
 	while (r >= 0 && lines-- > 0) {
 		r = eddy_write(fd, "words\n", 6, EDDY_OFFSET_NONE);
 		if (r >= 0)
-			r = eddy_sleep(EDDY_MS); /* what comes next? */
+			r = eddy_sleep(EDDY_MS); /* stands for slow work */
 	}
 	return (int)r;
 }
@@ -40,11 +40,11 @@ static int save(void *arg)
 	if (fd < 0)
 		return fd;
 	r = write_book(fd, book->lines);
-	eddy_close(fd); /* is never cancelled */
+	eddy_close(fd); /* never cancelled */
 	if (r >= 0)
 		r = eddy_renameat(AT_FDCWD, book->part, AT_FDCWD, book->path, 0);
 	if (r < 0) {
-		/* Once cancelled, a task is told so by every call. Not in here, for a second. */
+		/* A cancelled scope fails every call; this one is shielded, for a second. */
 		eddy_scope_begin(&shield, &clean_up);
 		eddy_unlinkat(AT_FDCWD, book->part, 0);
 		eddy_scope_end(&shield);

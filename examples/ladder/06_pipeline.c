@@ -1,4 +1,4 @@
-/* 06_pipeline: a sieve of tasks; each takes its prime's multiples out of the numbers that flow by.
+/* 06_pipeline: a prime sieve as a pipeline: each task removes the multiples of one prime.
  *
  *     $ 06_pipeline
  *     2 3 5 7 11 13 17 19 23 29 31 37 41 43 47
@@ -33,7 +33,7 @@ static int sift(void *arg)
 	while (eddy_chan_recv(sieve->in, &n) == 0)
 		if (n % sieve->prime != 0 && eddy_chan_send(&sieve->out, &n) < 0)
 			break;
-	eddy_chan_close(&sieve->out); /* the end runs down the line */
+	eddy_chan_close(&sieve->out); /* the next task reads the end */
 	return 0;
 }
 

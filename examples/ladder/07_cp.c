@@ -1,4 +1,4 @@
-/* 07_cp: copy a file by splice(2): its bytes go through a pipe, and never through the program.
+/* 07_cp: copy a file by splice(2), through a pipe and not through the program.
  *
  *     $ 07_cp one.txt copy.txt
  *     $ cat copy.txt
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One task moves everything from `from` to `to`, and closes both. */
+/* The job of one task: move everything from `from` to `to`, and close both. */
 struct move {
 	int from;
 	int to;
@@ -51,7 +51,7 @@ static int copy(void *arg)
 	to = open_file(paths[1], O_WRONLY | O_CREAT | O_TRUNC);
 	if (to < 0 || eddy_pipe(ends, 0) < 0)
 		return 1;
-	/* The kernel's pipe is the channel between two tasks: one fills it, the other empties it. */
+	/* A pipe of the kernel connects the two tasks: one fills it, the other empties it. */
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "fill", move_all, &(struct move){ from, ends[1] });
 	eddy_scope_spawn(&scope, "empty", move_all, &(struct move){ ends[0], to });

@@ -1,4 +1,4 @@
-/* 08_rate_limit: ten requests through a bucket that holds three tokens and gets one every 20 ms.
+/* 08_rate_limit: a token bucket: a burst of three requests, then one every 20 ms.
  *
  *     $ 08_rate_limit
  *     request 1 after 0 ms
@@ -27,7 +27,7 @@ static int refill(void *arg)
 
 	eddy_ticker_init(&ticker, INTERVAL);
 	while (eddy_ticker_next(&ticker) > 0)
-		if (bucket.count < BURST) /* a full one flows over */
+		if (bucket.count < BURST) /* a full bucket takes no more */
 			eddy_semaphore_release(&bucket, 1);
 	return 0;
 }
@@ -58,7 +58,7 @@ static int run(void *arg)
 	}
 	eddy_scope_join(&scope);
 	r = eddy_scope_end(&scope);
-	eddy_scope_end(&background); /* cancels what still runs */
+	eddy_scope_end(&background); /* cancels the refill task */
 	return r;
 }
 

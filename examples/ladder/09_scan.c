@@ -1,4 +1,4 @@
-/* 09_scan: which TCP ports of this machine are open? A hundred tasks ask.
+/* 09_scan: find the open TCP ports of this machine, with a hundred tasks.
  *
  *     $ 09_scan 7000 7999
  *     7001 is open
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct scan {
-	int next; /* no lock: between two suspends nobody else runs */
+	int next; /* no lock: other tasks run only when this one suspends */
 	int last;
 };
 

@@ -1,4 +1,4 @@
-/* 10_pubsub: a publisher that waits for nobody; each subscriber has a channel of its own.
+/* 10_pubsub: publish and subscribe: the publisher never waits for a slow subscriber.
  *
  *     $ 10_pubsub
  *     alice reads 1 2 3 4 5 6 7 8 9 and has missed 0
@@ -9,7 +9,7 @@
 
 struct subscriber {
 	const char *name;
-	struct eddy_event *wakes_up; /* it reads nothing before */
+	struct eddy_event *wakes_up; /* set before it reads the first item */
 	struct eddy_chan news;
 	unsigned missed;
 	char read[64];
@@ -26,7 +26,7 @@ static int subscribe(void *arg)
 	return 0;
 }
 
-/* To wait for the slowest would make everybody as slow: whose channel is full misses the item. */
+/* Never waits for a slow subscriber: if its channel is full, it misses the item. */
 static void publish(struct subscriber *all, size_t count, int item)
 {
 	for (size_t i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* 11_supervisor: tasks that fail are started again, a little later each time, and given up in the end.
+/* 11_supervisor: restart failed tasks after growing pauses; give up after four attempts.
  *
  *     $ 11_supervisor
  *     flaky: Connection reset by peer
@@ -11,7 +11,7 @@
  *     broken: Input/output error
  *     broken: given up
  *
- * The three run side by side: their lines come mixed.
+ * The three run concurrently, so their lines are interleaved.
  */
 #include <eddy/runtime.h>
 #include <errno.h>
@@ -38,7 +38,7 @@ static int broken(int attempt)
 	return -EIO;
 }
 
-/* An attempt has a scope: what it has started ends with it, and so does what hangs. */
+/* Each attempt has a scope: its tasks end with it, and it times out if it hangs. */
 static int try(const struct child *child, int attempt)
 {
 	struct eddy_scope scope;

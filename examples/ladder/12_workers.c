@@ -1,4 +1,4 @@
-/* 12_workers: a loop on each of four threads; the first hands out jobs and takes back the results.
+/* 12_workers: four threads with a loop each; the first distributes jobs and collects the results.
  *
  *     $ 12_workers
  *     1229 primes below 10000
@@ -18,7 +18,7 @@ struct job {
 
 struct pool {
 	struct job jobs[JOBS];
-	int next; /* read and written on the first loop alone: no lock, no atomic */
+	int next; /* used on the first loop only: no lock, no atomic */
 };
 
 static int count_primes(void *arg)
@@ -33,7 +33,7 @@ static int count_primes(void *arg)
 	return 0;
 }
 
-/* A task for each worker, on the first loop: lends it one job at a time. */
+/* A task on the first loop for each worker, which it gives one job at a time. */
 struct feeder {
 	struct pool *pool;
 	struct eddy_loop *worker;
@@ -51,7 +51,7 @@ static int feed(void *arg)
 	return r;
 }
 
-/* Every loop runs this. Those of the workers have only to be there: no loop ends before all return. */
+/* Runs on every loop. Workers return at once: their loops run until this has returned on all. */
 static int work(void *arg)
 {
 	struct feeder feeders[3];

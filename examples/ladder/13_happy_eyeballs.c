@@ -1,10 +1,10 @@
-/* 13_happy_eyeballs: connect to a server that has several addresses. Each gets a head start on the
- * next one, and the first that answers wins (RFC 8305).
+/* 13_happy_eyeballs: connect to the first address that answers; each has a head start on the next
+ * one (RFC 8305).
  *
  *     $ 13_happy_eyeballs [::1]:7001 127.0.0.1:7001
  *     Connected to 127.0.0.1:7001
  *
- * eddy_dial() does all this by itself, for the addresses of a name. Here it is done by hand.
+ * eddy_dial() does this for the addresses of a name; this program does it by hand.
  */
 #include <eddy/runtime.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 struct attempt {
 	const char *address;
-	struct eddy_chan *ended; /* takes a pointer to each attempt that has a result */
+	struct eddy_chan *ended; /* of pointers to attempts that have a result */
 	int result;              /* a descriptor, or -errno */
 };
 
@@ -26,7 +26,7 @@ static int try(void *arg)
 	return eddy_chan_try_send(attempt->ended, &attempt);
 }
 
-/* Return: the winner, else the last who lost; NULL when cancelled. */
+/* Return: the winner; the last attempt that failed if all did; NULL if cancelled. */
 static struct attempt *race(struct attempt *attempts, int count, struct eddy_chan *ended)
 {
 	struct attempt *last = NULL;
@@ -45,7 +45,7 @@ static struct attempt *race(struct attempt *attempts, int count, struct eddy_cha
 			break;
 		lost += cases[0].ready;
 	}
-	eddy_scope_end(&scope); /* cancels those who are still trying */
+	eddy_scope_end(&scope); /* cancels the other attempts */
 	return r < 0 ? NULL : last;
 }
 
@@ -63,7 +63,7 @@ static int run(void *arg)
 	winner = race(attempts, count, &ended);
 	while (eddy_chan_try_recv(&ended, &late) == 0)
 		if (late->result >= 0)
-			eddy_close(late->result); /* reached the goal after the winner */
+			eddy_close(late->result); /* connected after the winner */
 	eddy_chan_deinit(&ended);
 	if (!winner)
 		return -ECANCELED;

@@ -1,5 +1,4 @@
-/* 14_proxy: a TCP proxy. What it passes on goes from socket to pipe to socket by splice(2), and never
- * through the program.
+/* 14_proxy: a zero-copy TCP proxy: bytes go from socket to pipe to socket by splice(2).
  *
  *     $ 14_proxy localhost:7002 localhost:7001
  *     Listening on localhost:7002
@@ -14,7 +13,7 @@ static int pass_on(void *arg)
 	struct eddy_relay *relay = arg;
 	int r = eddy_transfer_between(relay);
 
-	/* The end passes on as well: the other direction may have more to say. */
+	/* Pass the end of the stream on. The other direction may have more to send. */
 	return r < 0 ? r : eddy_shutdown(relay->to, SHUT_WR);
 }
 

@@ -1,4 +1,4 @@
-/* 15_tail: what is in a file, and what is written to it from now on, like tail -f.
+/* 15_tail: print a file and what is appended to it, like tail -f.
  *
  *     $ 15_tail app.log
  *     one line
@@ -20,7 +20,7 @@ static int print_news(int fd, uint64_t *offset)
 	int r = 0;
 
 	if (fstat(fd, &stat) == 0 && (uint64_t)stat.st_size < *offset)
-		*offset = 0; /* somebody began it anew */
+		*offset = 0; /* the file was truncated */
 	while (r == 0 && (n = eddy_read(fd, buf, sizeof(buf), *offset)) != 0) {
 		r = n < 0 ? (int)n :
 			    eddy_write_all(STDOUT_FILENO, buf, (size_t)n, EDDY_OFFSET_NONE);
@@ -38,8 +38,8 @@ static int follow(void *path)
 	fd = eddy_openat(AT_FDCWD, path, O_RDONLY, 0);
 	if (fd < 0)
 		return fd;
-	/* The ring can't wait for a file to grow; but inotify is a descriptor that is read like another. One
-	 * that does not block is polled; else a thread of the kernel's would wait for it. */
+	/* io_uring can't wait for a file to grow, but it can read an inotify descriptor. With
+	 * IN_NONBLOCK it polls the descriptor; otherwise a thread of the kernel would block. */
 	if (inotify_add_watch(watch, path, IN_MODIFY) < 0)
 		return -errno;
 	while ((r = print_news(fd, &offset)) == 0) {

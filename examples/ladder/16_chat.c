@@ -1,4 +1,4 @@
-/* 16_chat: a chat server. Who connects says a name first; then every line goes to all the others.
+/* 16_chat: a chat server. A client's first line is its name; later lines go to all others.
  *
  *     $ 16_chat localhost:7003
  *     Listening on localhost:7003
@@ -17,7 +17,7 @@
 struct client {
 	int fd;
 	struct eddy_chan outbox; /* of struct line */
-	struct eddy_node node;   /* in the room */
+	struct eddy_node node;   /* in the room's list */
 };
 
 struct line {
@@ -34,7 +34,7 @@ static void tell_others(struct eddy_node *room, struct client *me, const char *f
 	line.len = vsnprintf(line.text, sizeof(line.text), format, args);
 	va_end(args);
 	for (struct eddy_node *node = room->next; node != room; node = node->next)
-		if (node != &me->node) /* who does not read misses lines: nobody waits for him */
+		if (node != &me->node) /* never waits: a client that does not read misses lines */
 			eddy_chan_try_send(&eddy_of(node, struct client, node)->outbox, &line);
 }
 
@@ -49,7 +49,7 @@ static int write_lines(void *arg)
 	return r;
 }
 
-/* A client lives on the stack of its task: no memory to manage. */
+/* A client is on the stack of its task: there is no memory to manage. */
 static int chat(int fd, void *room)
 {
 	struct client me = { .fd = fd };
