@@ -1,4 +1,4 @@
-/* again: a service that is unwell is asked again, a little later each time.
+/* again: retry a failing service, with exponential backoff.
  *
  *     $ again localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -13,7 +13,7 @@
 
 #define ATTEMPTS 4
 
-/* Whether the same request may go better in a moment. */
+/* Whether a retry may succeed. */
 static bool is_passing(int r, const struct eddy_response *response)
 {
 	int status = r < 0 ? 0 : eddy_response_status(response);
@@ -22,8 +22,8 @@ static bool is_passing(int r, const struct eddy_response *response)
 	       status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-/* GET what may be asked for twice. Pauses double, half of each by chance: else all who were refused together
- * come back together. What the server says itself counts more. */
+/* GET with retries. Pauses double, and half of each is random (jitter): otherwise clients that were
+ * rejected together would retry together. A Retry-After field takes precedence. */
 static int get_patiently(struct eddy_client *client, const char *url,
 			 struct eddy_response **ret_response)
 {
@@ -46,7 +46,7 @@ static int get_patiently(struct eddy_client *client, const char *url,
 	}
 }
 
-/* GET /price: all attempts together have a second. */
+/* GET /price: one second for all attempts together. */
 static int price(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_response *response = NULL;
@@ -69,7 +69,7 @@ static int price(struct eddy_req *req, struct eddy_res *res)
 	return ended < 0 ? ended : r; /* -ETIMEDOUT becomes a 504 */
 }
 
-/* GET /moody stands for a service elsewhere: it answers at the third time. */
+/* GET /moody stands for another service, which fails twice. */
 static int moody(struct eddy_req *req, struct eddy_res *res)
 {
 	static unsigned asked;

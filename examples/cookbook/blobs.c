@@ -1,4 +1,4 @@
-/* blobs: an upload is published when its digest is what the client says, under that very digest.
+/* blobs: publish an upload under its SHA-256 digest, once the digest is verified.
  *
  *     $ mkdir blobs; echo hello >file
  *     $ blobs localhost:7878 &
@@ -21,7 +21,7 @@
 
 #define HEX_SIZE (2 * WC_SHA256_DIGEST_SIZE + 1)
 
-/* Receive the body into a file, and write its digest. The file has no name: whatever goes wrong, it is gone. */
+/* Save the body and compute its digest. The file has no name yet: after an error it is gone. */
 static int receive(struct eddy_req *req, int fd, char ret_hex[HEX_SIZE])
 {
 	unsigned char digest[WC_SHA256_DIGEST_SIZE];
@@ -62,7 +62,7 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 	} else if (r == 0) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		r = eddy_linkat(AT_FDCWD, path, dir, hex, AT_SYMLINK_FOLLOW);
-		if (r == 0 || r == -EEXIST) /* then it is the same */
+		if (r == 0 || r == -EEXIST) /* the same content exists already */
 			r = 201;
 	}
 	eddy_close(fd);

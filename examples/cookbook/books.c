@@ -1,4 +1,4 @@
-/* books: a library that blocks (SQLite) beside a loop that must not.
+/* books: use a database (SQLite) that blocks, on the offload pool.
  *
  *     $ books books.db localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -11,17 +11,17 @@
 #include <errno.h>
 #include <sqlite3.h>
 
-/* The connection to the database is one job's at a time: tasks wait in line for it, and hold no thread meanwhile. */
+/* One job at a time uses the database connection. Tasks wait for the mutex and occupy no thread. */
 struct books {
 	sqlite3 *db;
 	struct eddy_mutex mutex;
 };
 
-/* What a thread of the pool is given, and leaves. It lies on the stack of the task that waits. */
+/* Input and output of a job on the offload pool. On the waiting task's stack. */
 struct query {
 	sqlite3 *db;
 	const char *sql;
-	struct eddy_str title; /* for its parameter, if it has one */
+	struct eddy_str title; /* the statement's parameter, if it has one */
 	json_t *rows;
 };
 
@@ -43,7 +43,7 @@ static int run_query(void *arg)
 	return r == SQLITE_DONE ? 0 : r == SQLITE_FULL ? -ENOSPC : -EIO;
 }
 
-/* Suspends. */
+/* Run a query on the offload pool. Suspends. */
 static int ask(struct books *books, struct query *query)
 {
 	int r = eddy_mutex_lock(&books->mutex);
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 	eddy_mutex_init(&books.mutex);
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 2 ? argv[2] : "localhost:7878");
-	/* The mutex is of one loop. */
+	/* The mutex belongs to one loop. */
 	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &books);
 	eddy_app_map_get(app, "/books", list);

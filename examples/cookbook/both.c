@@ -1,4 +1,4 @@
-/* both: a handler asks two services at once, and answers in time with what has come.
+/* both: query two services concurrently, and leave out late answers.
  *
  *     $ both localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -47,11 +47,11 @@ static int journey(struct eddy_req *req, struct eddy_res *res)
 	eddy_scope_spawn(&scope, "weather", ask, &weather);
 	eddy_scope_spawn(&scope, "train", ask, &train);
 	eddy_scope_join(&scope);
-	eddy_scope_end(&scope); /* who is late is cancelled, and has let go of both by now */
+	eddy_scope_end(&scope); /* cancels late tasks, and waits for them */
 	return eddy_res_ok(res, "weather: %s\ntrain: %s\n", weather.answer, train.answer);
 }
 
-/* These two stand for services elsewhere. */
+/* These two handlers stand for other services. */
 static int sunny(struct eddy_req *req, struct eddy_res *res)
 {
 	return eddy_res_ok(res, "sunny");

@@ -1,4 +1,4 @@
-/* counted: numbers of one's own beside eddy's, for Prometheus.
+/* counted: a program's own metrics beside those of eddy, for Prometheus.
  *
  *     $ counted localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -33,7 +33,7 @@ static const struct eddy_member sale_members[] = {
 	EDDY_MEMBER(struct sale, cents, .range = { 1, 1000000 }),
 };
 
-/* A series for each kind that there is: what clients send never becomes a label. */
+/* One time series for each known kind: input of clients never becomes a label. */
 static int declare(void)
 {
 	static const uint64_t bounds[] = { 100, 1000, 10000 };

@@ -1,4 +1,4 @@
-/* door: a server behind a unix socket, which it opens itself or gets from a service manager.
+/* door: listen on a unix socket that the program or systemd opens (socket activation).
  *
  *     $ door unix:door.sock &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on unix:door.sock
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	eddy_app_with_server(app,
 			     &(struct eddy_server_options){
 				     .unix_mode = 0660,
-				     .trusted_proxies = proxies, /* who comes by it says for whom */
+				     .trusted_proxies = proxies, /* that may name their clients */
 				     .forwarded = EDDY_FORWARDED_X, /* in X-Forwarded-For */
 			     });
 	eddy_app_map_get(app, "/", hello);

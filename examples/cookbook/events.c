@@ -1,4 +1,4 @@
-/* events: what happens, told to all who listen (server-sent events).
+/* events: push events to all listening clients (server-sent events).
  *
  *     $ events localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -23,7 +23,7 @@ struct event {
 };
 
 struct listener {
-	struct eddy_chan events; /* of struct event: who does not keep up misses some */
+	struct eddy_chan events; /* of struct event; slow listeners miss some */
 	struct eddy_node node;
 };
 
@@ -42,7 +42,7 @@ static int tell(struct eddy_res *res, struct listener *me, struct eddy_event *st
 		r = eddy_select(cases, 3);
 		if (r < 0 || cases[1].ready)
 			return r < 0 ? r : 0;
-		/* A client that has left is noticed by a write alone. */
+		/* Only a write notices that the client has left. */
 		if (cases[0].ready)
 			r = eddy_res_write(res, event.text, (size_t)event.len);
 		else
@@ -69,7 +69,7 @@ static int events(struct eddy_req *req, struct eddy_res *res)
 	return r;
 }
 
-/* POST /say: the body is an event, of one line. */
+/* POST /say: the body is one event, of one line. */
 static int say(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_node *listeners = eddy_req_context(req);
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	eddy_list_init(&listeners);
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
-	/* Listeners and their channels are of one loop. */
+	/* Listeners and their channels belong to one loop. */
 	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &listeners);
 	eddy_app_map_get(app, "/events", events);

@@ -1,4 +1,4 @@
-/* forward: a reverse proxy for one route; bodies pass both ways a piece at a time.
+/* forward: a reverse proxy for one route, which streams bodies both ways.
  *
  *     $ notes localhost:7879 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7879
@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is passed on. Others are of the connection (RFC 9110 section 7.6.1), or claims that nobody has checked. */
+/* Fields to pass on. Others belong to the connection (RFC 9110 section 7.6.1) or are unverified. */
 static const char *const asked[] = { "accept",       "accept-encoding", "authorization",
 				     "content-type", "if-none-match",   "range",
 				     "user-agent" };
@@ -62,13 +62,13 @@ static int pass_back(struct eddy_res *res, struct eddy_response *response)
 		if (value.ptr)
 			eddy_res_set(res, answered[i], value);
 	}
-	r = eddy_res_write(res, NULL, 0); /* a stream, also where no piece comes: HEAD */
+	r = eddy_res_write(res, NULL, 0); /* start the stream, even without a body (HEAD) */
 	while (r == 0 && (n = eddy_response_read(response, piece, sizeof(piece))) > 0)
 		r = eddy_res_write(res, piece, (size_t)n);
 	return n < 0 ? (int)n : r;
 }
 
-/* Would a server behind us go up by it? It may take more for the end of a segment than we do. */
+/* Whether a segment is . or .., even for an upstream server that also splits at ; or \. */
 static bool climbs(struct eddy_str path)
 {
 	size_t end;
@@ -109,7 +109,7 @@ static int forward(struct eddy_req *req, struct eddy_res *res)
 		request.pull = pull;
 		request.pull_data = req;
 	}
-	/* By its slashes: "/%61pi/" is the same segment, and longer. */
+	/* Cut off the prefix by its slashes, since it may be escaped: "/%61pi/". */
 	eddy_str_split(&path, '/', &api);
 	eddy_str_split(&path, '/', &api);
 	r = snprintf(url, sizeof(url), "%s/%.*s%s%.*s", (const char *)eddy_req_context(req),

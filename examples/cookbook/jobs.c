@@ -1,4 +1,4 @@
-/* jobs: work that is answered before it is done, and is done before the program ends.
+/* jobs: background jobs, which are finished before the program ends.
  *
  *     $ jobs localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -20,11 +20,11 @@
 
 struct jobs {
 	struct eddy_app *app;
-	struct eddy_chan queue; /* of numbers */
+	struct eddy_chan queue; /* of job numbers */
 	unsigned last;
 };
 
-/* One at a time; several such tasks do several at a time. */
+/* Does one job at a time. For more concurrency, spawn more such tasks. */
 static int work(void *arg)
 {
 	struct jobs *jobs = arg;
@@ -39,7 +39,7 @@ static int work(void *arg)
 	return r;
 }
 
-/* POST /jobs: a full queue says so; who waits for it would only hold up his client. */
+/* POST /jobs: 503 if the queue is full, since waiting would only delay the client. */
 static int add(struct eddy_req *req, struct eddy_res *res)
 {
 	struct jobs *jobs = eddy_req_context(req);
@@ -54,7 +54,7 @@ static int add(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "job %u will be done\n", number);
 }
 
-/* The server ends first: nobody adds anything then. What waits is done, for as long as there is patience. */
+/* Stop the server first, so that no job is added. Then finish the queue, within GRACE_NS. */
 static int run(void *arg)
 {
 	struct jobs *jobs = arg;
@@ -69,7 +69,7 @@ static int run(void *arg)
 	eddy_scope_begin(&grace, &(struct eddy_scope_options){ .timeout_ns = GRACE_NS });
 	eddy_join_wait(&worker, NULL);
 	eddy_scope_end(&grace);
-	eddy_scope_end(&scope); /* cancels a worker that has not come to its end */
+	eddy_scope_end(&scope); /* cancels the worker if it has not finished */
 	return r;
 }
 
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 
 	eddy_log_text_subscribe();
 	eddy_app_bind(jobs.app, argc > 1 ? argv[1] : "localhost:7878");
-	/* The queue is of one loop. */
+	/* The queue belongs to one loop. */
 	eddy_app_with_server(jobs.app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(jobs.app, &jobs);
 	eddy_app_map_post(jobs.app, "/jobs", add);

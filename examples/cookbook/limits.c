@@ -1,4 +1,4 @@
-/* limits: how often, and how much, route by route.
+/* limits: rate limits and body size limits for each route.
  *
  *     $ limits localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878

@@ -1,4 +1,4 @@
-/* look: a server that hangs, and how to see why.
+/* look: find out why a server hangs.
  *
  *     $ EDDY_TRACE=out.json look localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::timeline: a timeline is recorded: out.json, …
@@ -25,7 +25,7 @@
 #include <eddy/layer.h>
 #include <eddy/runtime.h>
 
-/* A task that never gives back what it has taken. */
+/* Holds the mutex for an hour. */
 static int keep(void *archive)
 {
 	int r = eddy_mutex_lock(archive);

@@ -1,4 +1,4 @@
-/* notes: a JSON API over a store in memory.
+/* notes: a JSON API with validation and an in-memory store.
  *
  *     $ notes localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -18,7 +18,7 @@
 #define NOTES_MAX 1000
 
 struct store {
-	json_t *notes; /* by id; of one loop, so it needs no lock */
+	json_t *notes; /* by id; used on one loop, so it needs no lock */
 	unsigned last_id;
 };
 
@@ -42,7 +42,7 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 	int r = eddy_req_json_into(req, note_members, &note);
 
 	if (r < 0)
-		return r; /* an answer that names the member, and what it must be */
+		return r; /* a response that names the member and its valid values */
 	if (json_object_size(store->notes) >= NOTES_MAX)
 		return eddy_res_problem(res, 507, "there are %d notes: delete one", NOTES_MAX);
 	snprintf(path, sizeof(path), "/notes/%u", ++store->last_id);
@@ -57,7 +57,7 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 	return -ENOMEM;
 }
 
-/* What the store has for the {id} of the path; NULL: nothing. */
+/* Return: the note with the {id} of the path; NULL if there is none. */
 static json_t *find(struct eddy_req *req, char key[EDDY_U64_SIZE])
 {
 	const struct store *store = eddy_req_context(req);

@@ -1,4 +1,4 @@
-/* poll: a long poll: the answer comes when there is something new, or says after 20 seconds that there is not.
+/* poll: long polling: the response waits for a change, for at most 20 seconds.
  *
  *     $ poll localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -17,7 +17,7 @@
 
 struct game {
 	uint64_t score;
-	struct eddy_event changed; /* set for a moment, which wakes all who wait */
+	struct eddy_event changed; /* set and cleared at once, to wake all waiting tasks */
 };
 
 struct wanted {
@@ -28,7 +28,7 @@ static const struct eddy_member wanted_members[] = {
 	EDDY_MEMBER(struct wanted, after, .otherwise = "0"),
 };
 
-/* GET /score?after=N: once it is above N. */
+/* GET /score?after=N: answers once the score is above N. */
 static int score(struct eddy_req *req, struct eddy_res *res)
 {
 	struct game *game = eddy_req_context(req);
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 	eddy_event_init(&game.changed);
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
-	/* The event is of one loop. */
+	/* The event belongs to one loop. */
 	eddy_app_with_server(app, &(struct eddy_server_options){ .workers_max = 1 });
 	eddy_app_set_context(app, &game);
 	eddy_app_map_get(app, "/score", score);

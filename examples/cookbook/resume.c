@@ -1,4 +1,4 @@
-/* resume: a download that goes on where an earlier one was broken off, unless the file has changed since.
+/* resume: continue an interrupted download, unless the file has changed.
  *
  *     $ mkdir www; seq 100000 >www/numbers
  *     $ site www localhost:7878 &
@@ -21,13 +21,13 @@
 
 struct download {
 	const char *url, *name;
-	char part[PATH_MAX], etag[PATH_MAX]; /* of what has come, and of what it is a part of */
+	char part[PATH_MAX], etag[PATH_MAX]; /* files for the received bytes and their etag */
 	char *tag;
 	uint64_t had, has;
 	int fd;
 };
 
-/* How far has an earlier attempt come? Bytes without an etag are worth nothing. */
+/* Look for the bytes of an earlier attempt, which are useless without their etag. */
 static void look_back(struct download *download)
 {
 	struct stat stat;
@@ -39,7 +39,7 @@ static void look_back(struct download *download)
 		download->had = (uint64_t)stat.st_size;
 }
 
-/* A whole answer comes where the file is another one by now: then all begins anew. */
+/* A 206 continues the download. A 200 has the whole file: start over. */
 static int begin(struct download *download, const struct eddy_response *response)
 {
 	struct eddy_str tag = eddy_response_header(response, "etag");
@@ -47,12 +47,12 @@ static int begin(struct download *download, const struct eddy_response *response
 
 	if (status == 206 && download->had)
 		return 0;
-	if (status == 416) /* there is no more, or all is different */
+	if (status == 416) /* nothing is left, or the file has changed */
 		eddy_unlinkat(AT_FDCWD, download->etag, 0);
 	if (status != 200)
 		return -EPROTO;
 	download->had = 0;
-	r = eddy_ftruncate(download->fd, 0); /* first: the new tag is not that of the old bytes */
+	r = eddy_ftruncate(download->fd, 0); /* first: the new etag does not fit the old bytes */
 	if (r < 0)
 		return r;
 	fd = eddy_openat(AT_FDCWD, download->etag, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -111,7 +111,7 @@ static int fetch(void *arg)
 	int r;
 
 	if (snprintf(download.part, PATH_MAX, "%s.part", download.name) >= PATH_MAX)
-		return -ENAMETOOLONG; /* cut short, both would be one file */
+		return -ENAMETOOLONG; /* if truncated, both names would be equal */
 	snprintf(download.etag, PATH_MAX, "%s.etag", download.name);
 	download.fd = eddy_openat(AT_FDCWD, download.part, O_WRONLY | O_CREAT, 0644);
 	if (download.fd < 0)

@@ -1,4 +1,4 @@
-/* ring: operations of the kernel's that eddy has no call for: awaited by a task, and without one.
+/* ring: io_uring operations that eddy has no call for, awaited by a task or with a callback.
  *
  *     $ ring
  *     the library has something to do
@@ -12,8 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-/* A library that waits by an epoll of its own: what it watches is changed by the ring, and that it has something to
- * do is awaited by a task. */
+/* Stands for a library with its own epoll: the ring adds a descriptor, and a task waits for it. */
 static int watch(void *arg)
 {
 	const int *fd = arg;
@@ -40,7 +39,7 @@ struct bell {
 	int fd;
 };
 
-/* Called for each completion, on the loop's own stack: it takes note, and never suspends. */
+/* Called for each completion, on the loop's own stack: it must not suspend. */
 static void rings(struct eddy_op *op, int result, unsigned flags)
 {
 	struct bell *bell = eddy_of(op, struct bell, op);
@@ -51,10 +50,10 @@ static void rings(struct eddy_op *op, int result, unsigned flags)
 	if (bell->rung >= 3)
 		eddy_event_set(&bell->enough);
 	if (!(flags & IORING_CQE_F_MORE))
-		eddy_event_set(&bell->over); /* the kernel has let go of it */
+		eddy_event_set(&bell->over); /* the kernel no longer uses the op */
 }
 
-/* A thread of the pool. */
+/* Runs on a thread of the offload pool. */
 static int ring_thrice(void *arg)
 {
 	const int *fd = arg;
@@ -73,7 +72,7 @@ static int count(struct bell *bell)
 	eddy_op_start(&bell->op, sqe);
 	eddy_offload(ring_thrice, &bell->fd);
 	eddy_event_wait(&bell->enough);
-	/* It lies on this stack: however this ends, it is awaited. */
+	/* The op is on this stack: wait for its end in any case. */
 	eddy_op_cancel(&bell->op);
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	eddy_event_wait(&bell->over);

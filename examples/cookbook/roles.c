@@ -1,4 +1,4 @@
-/* roles: routes that open for some tokens alone, and the route that hands them out.
+/* roles: routes that require a bearer token with a role, and a route that issues tokens.
  *
  *     $ head -c 32 /dev/urandom >secret
  *     $ roles secret localhost:7878 &
@@ -31,7 +31,7 @@ static const struct eddy_member asking_members[] = {
 	EDDY_MEMBER(struct asking, user, .names = users),
 };
 
-/* POST /token: a program in earnest asks for a password here. */
+/* POST /token: a real program would check a password here. */
 static int hand_out(struct eddy_req *req, struct eddy_res *res)
 {
 	struct asking asking;
@@ -52,7 +52,7 @@ static int hand_out(struct eddy_req *req, struct eddy_res *res)
 	return r;
 }
 
-/* Behind a guard: whoever comes here has a token that is good. */
+/* The guard has verified the token. */
 static int greet(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str user = eddy_jwt_str(eddy_req_token(req), "sub");

@@ -1,4 +1,4 @@
-/* rows: a large answer that is made while it is sent, and never lies in memory.
+/* rows: stream a large response, which is generated while it is sent.
  *
  *     $ rows localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -28,11 +28,11 @@ static int rows(struct eddy_req *req, struct eddy_res *res)
 		len += (size_t)snprintf(piece + len, ROW_MAX, "%llu,%llu\n",
 					(unsigned long long)row, (unsigned long long)(row * row));
 		if (len > PIECE - ROW_MAX || row == count) {
-			r = eddy_res_write(res, piece, len); /* waits for a client that is slow */
+			r = eddy_res_write(res, piece, len); /* waits for a slow client */
 			len = 0;
 		}
 	}
-	return r; /* -EPIPE where the client has left: nothing more is made */
+	return r; /* -EPIPE if the client has left */
 }
 
 int main(int argc, char **argv)

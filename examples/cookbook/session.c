@@ -1,4 +1,4 @@
-/* session: who has logged in is known by a signed cookie, and the server keeps nothing.
+/* session: login sessions in a signed cookie, without state on the server.
  *
  *     $ session localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -25,7 +25,7 @@ static const struct eddy_member login_members[] = {
 	EDDY_MEMBER(struct login, user, .range = { 1, 100 }),
 };
 
-/* POST /login: a program in earnest asks for a password here. */
+/* POST /login: a real program would check a password here. */
 static int login(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_jwk *key = eddy_keyset_at(eddy_req_context(req), 0);
@@ -69,7 +69,7 @@ static int me(struct eddy_req *req, struct eddy_res *res)
 	if (r == 0)
 		r = eddy_res_ok(res, "%.*s\n", EDDY_FMT(eddy_jwt_str(token, "sub")));
 	eddy_jwt_unref(token);
-	return r > 0 ? 401 : r; /* above 0 it says what is wrong with the token */
+	return r > 0 ? 401 : r; /* above 0: the token is not valid */
 }
 
 int main(int argc, char **argv)
@@ -80,12 +80,12 @@ int main(int argc, char **argv)
 	char secret[32];
 	int r;
 
-	/* Of this run: with several processes, or to outlast a restart, it comes from a file. */
+	/* For this run only. To be shared, or to survive a restart, it must come from a file. */
 	if (getrandom(secret, sizeof(secret), 0) != sizeof(secret) ||
 	    eddy_jwk_from_secret(eddy_str(secret, sizeof(secret)), NULL, &key) < 0)
 		return 1;
 	keys = eddy_keyset_of(key);
-	eddy_jwk_unref(key); /* the set has it */
+	eddy_jwk_unref(key); /* the set holds a reference */
 	eddy_log_text_subscribe();
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
 	eddy_app_set_context(app, keys);

@@ -1,4 +1,4 @@
-/* settings: a section of one's own in the configuration file.
+/* settings: the program's own section of the configuration file.
  *
  *     $ printf '[server]\nbind = "localhost:7878"\n[greeter]\ngreeting = "Moin"\nrepeat = 2\n' >app.toml
  *     $ settings app.toml &
@@ -40,7 +40,7 @@ static int greet(struct eddy_req *req, struct eddy_res *res)
 
 int main(int argc, char **argv)
 {
-	struct greeter greeter = { "Hello", 1 }; /* without the file, or where it does not say */
+	struct greeter greeter = { "Hello", 1 }; /* the defaults */
 	struct eddy_app *app = eddy_app_new();
 
 	eddy_log_text_subscribe();

@@ -1,4 +1,4 @@
-/* shared: a server of four loops, and something of which there is only one.
+/* shared: a server with four loops, and state that belongs to one of them.
  *
  *     $ shared localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -17,22 +17,22 @@
 
 #define SEATS 3
 
-/* Of the first loop, and touched by its tasks alone: no lock. */
+/* Used by tasks of the first loop only: no lock. */
 struct hall {
 	char names[SEATS][32];
 	unsigned sold;
 };
 
 static struct hall hall;
-/* A single number, on the other hand, need not travel. */
+/* A single number can be an atomic instead. */
 static atomic_uint asked;
 
 struct sale {
 	struct eddy_str name;
-	unsigned seat; /* 0: there was none left */
+	unsigned seat; /* 0: sold out */
 };
 
-/* A task of the first loop. */
+/* Runs as a task of the first loop. */
 static int sell(void *arg)
 {
 	struct sale *sale = arg;
@@ -44,7 +44,7 @@ static int sell(void *arg)
 	return 0;
 }
 
-/* POST /seats/{name}, on any loop: what it gives to the first one is lent until the call returns. */
+/* POST /seats/{name}, on any loop. The first loop uses `sale` until the call returns. */
 static int buy(struct eddy_req *req, struct eddy_res *res)
 {
 	struct sale sale = { 0 };

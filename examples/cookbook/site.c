@@ -1,4 +1,4 @@
-/* site: a tree of files, with what was compressed beforehand for those who take it so.
+/* site: serve a folder of static files, precompressed for clients that accept it.
  *
  *     $ mkdir www; seq 1000 >www/numbers.txt
  *     $ eddy-compress www

@@ -1,4 +1,4 @@
-/* spans: who asked for what, in every record and every span of a request, without passing it on.
+/* spans: fields in all log records and spans of a request, without passing them on.
  *
  *     $ EDDY_LOG_FORMAT=text spans localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -13,7 +13,7 @@
 #include <eddy/runtime.h>
 #include <eddy/trace.h>
 
-/* It knows nothing of carts: what it says has their number all the same. */
+/* This function does not know the cart; its log records have the cart's number. */
 static int load(void)
 {
 	struct eddy_span span;
@@ -52,8 +52,8 @@ int main(int argc, char **argv)
 {
 	struct eddy_app *app = eddy_app_new();
 
-	eddy_log_writer_subscribe(
-		NULL); /* a thread writes: no loop waits for a disk or a terminal */
+	/* A thread writes the log: no loop waits for a disk or a terminal. */
+	eddy_log_writer_subscribe(NULL);
 	eddy_app_bind(app, argc > 1 ? argv[1] : "localhost:7878");
 	eddy_app_set_tracing(app, &(struct eddy_tracing_options){
 					  .header = true,

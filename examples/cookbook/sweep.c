@@ -1,4 +1,4 @@
-/* sweep: something that is done at equal intervals beside a server, from its start to its end.
+/* sweep: a periodic task beside a server, from its start to its end.
  *
  *     $ sweep localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -36,7 +36,7 @@ static void drop_old(struct tickets *tickets)
 		tickets->count * sizeof(*tickets->made_ns));
 }
 
-/* Ticks come at their time, however long a sweep takes. The task is cancelled behind the last request. */
+/* Ticks do not drift, however long a sweep takes. The task is cancelled after the last request. */
 static int sweep(void *arg)
 {
 	struct eddy_ticker ticker;

@@ -1,4 +1,4 @@
-/* tested: handlers are tested with all that stands around them, and without a socket.
+/* tested: test handlers with their routes and filters, without a socket.
  *
  *     $ tested
  *     ok - GET /double/21 is a 200
@@ -24,7 +24,7 @@ static int only_members(struct eddy_next *next, struct eddy_req *req, struct edd
 	return eddy_req_header(req, "x-member").ptr ? eddy_next(next, req, res) : 401;
 }
 
-/* What the program's main() runs as well. */
+/* The app that the program's main() also runs. */
 static struct eddy_app *make_app(void)
 {
 	struct eddy_app *app = eddy_app_new();
@@ -33,7 +33,7 @@ static struct eddy_app *make_app(void)
 	return app;
 }
 
-/* Ask, and compare; a body of NULL is any. Return: whether it was as expected. */
+/* Return: whether the response is as expected; a `body` of NULL matches any. */
 static bool check(struct eddy_app *app, const char *line, bool member, int status, const char *body)
 {
 	const struct eddy_header headers[] = { { member ? "x-member" : "x-guest", "yes" }, { 0 } };

@@ -1,4 +1,4 @@
-/* through: what a client sends goes through a child process, and comes back while it is still being sent.
+/* through: pipe a request body through a child process, and stream its output back.
  *
  *     $ through localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -16,7 +16,7 @@ struct feeding {
 	struct eddy_process *child;
 };
 
-/* A task of its own: a child whose output nobody reads reads no more input, and both would wait for ever. */
+/* A task of its own: a child whose output is not read stops reading input, and both would hang. */
 static int feed(void *arg)
 {
 	struct feeding *feeding = arg;
@@ -27,7 +27,7 @@ static int feed(void *arg)
 	while (r == 0 && (n = eddy_req_read(feeding->req, piece, sizeof(piece))) != 0)
 		r = n < 0 ? (int)n :
 			    eddy_write_all(feeding->child->in, piece, (size_t)n, EDDY_OFFSET_NONE);
-	eddy_close(feeding->child->in); /* the end of its input */
+	eddy_close(feeding->child->in); /* end of the child's input */
 	feeding->child->in = -1;
 	return r;
 }
@@ -43,7 +43,7 @@ static int pass_back(struct eddy_res *res, struct eddy_process *child)
 	return r;
 }
 
-/* One that fails at its end has not said all: without this the answer would look whole. */
+/* Check the exit status: otherwise the output of a failed child would look complete. */
 static int await_success(struct eddy_process *child)
 {
 	struct eddy_process_status status;
@@ -74,7 +74,7 @@ static int upper(struct eddy_req *req, struct eddy_res *res)
 		r = await_success(&child);
 	ended = eddy_scope_end(&scope);
 	eddy_process_close(&child);   /* kills it unless it has ended */
-	return ended < 0 ? ended : r; /* when the time is up, that is why the rest was cancelled */
+	return ended < 0 ? ended : r; /* a timeout also explains the other errors */
 }
 
 int main(int argc, char **argv)

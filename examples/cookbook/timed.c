@@ -1,4 +1,4 @@
-/* timed: a filter that measures each request, and one that turns some away.
+/* timed: middleware: a filter that measures each request, and one that checks an API key.
  *
  *     $ timed localhost:7878 &
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
@@ -11,7 +11,7 @@
 #include <eddy/runtime.h>
 #include <stdio.h>
 
-/* Around everything: 404 and what the other filter says as well. */
+/* Runs for all requests, including a 404 and those that the other filter rejects. */
 static int measure(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
 	uint64_t began_ns = eddy_now();
@@ -23,7 +23,7 @@ static int measure(struct eddy_next *next, struct eddy_req *req, struct eddy_res
 	return r;
 }
 
-/* Around a group; its data is the key. */
+/* For a group of routes. The filter's data is the key. */
 static int only_with_key(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
 	const char *key = eddy_next_data(next);
