@@ -25,7 +25,7 @@ static int tick(void *arg)
 	return r;
 }
 
-/* GET /ticks: handlers run on the loop of the task, too: no lock. */
+/* GET /ticks: handlers run on the same loop as the task, so no lock is needed. */
 static int ticks(struct eddy_req *req, struct eddy_res *res)
 {
 	const struct beside *beside = eddy_req_context(req);
@@ -33,7 +33,7 @@ static int ticks(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "%u\n", beside->ticks);
 }
 
-/* POST /stop: this answer is still sent. */
+/* POST /stop: this response is still sent. */
 static int stop(struct eddy_req *req, struct eddy_res *res)
 {
 	struct beside *beside = eddy_req_context(req);
@@ -42,7 +42,7 @@ static int stop(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "stopped after %u ticks\n", beside->ticks);
 }
 
-/* The server ends when it is told to, the ticking with it. */
+/* Run the server until it is shut down, then cancel the ticking task. */
 static int serve(void *arg)
 {
 	struct beside *beside = arg;

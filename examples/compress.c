@@ -1,4 +1,4 @@
-/* eddy-compress: a tree of files gets precompressed siblings, as eddy_app_map_files() serves them.
+/* eddy-compress: make precompressed siblings of static files, which eddy_app_map_files() serves.
  *
  *     $ eddy-compress public
  *     eddy-compress: 3 made, 0 current, 0 not worth it, 0 failed; 78000 bytes became 197
@@ -7,8 +7,8 @@
  *     $ eddy-compress public
  *     eddy-compress: 0 made, 3 current, 0 not worth it, 0 failed; 0 bytes became 0
  *
- * A sibling gets its name when it is whole, and the time of its file: one that has another time is
- * made anew. One that saves less than a twentieth is not made, or removed. All processors take part. */
+ * A sibling gets its name when it is complete, and the time of its file: one with another time is
+ * made again. One that saves less than a twentieth is not made, or removed. Uses all processors. */
 #include "compress.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static bool has_suffix(const char *name, size_t len)
 
 static int add(struct work *work, const char *path)
 {
-	/* A power of two: it is full. */
+	/* The array is full whenever the count is a power of two. */
 	if ((work->count & (work->count - 1)) == 0) {
 		size_t size = work->count ? 2 * work->count : 1;
 		char **paths = realloc(work->paths, size * sizeof(*paths));
@@ -42,7 +42,7 @@ static int add(struct work *work, const char *path)
 	return work->paths[work->count++] ? 0 : -ENOMEM;
 }
 
-/* Names that begin with a dot are not served, and so not looked at; links are not followed. */
+/* Names with a leading dot are not served, and so skipped; links are not followed. */
 static int visit(struct work *work, FTS *tree, FTSENT *entry)
 {
 	switch (entry->fts_info) {
@@ -79,7 +79,7 @@ static int find_files(struct work *work, char **folders)
 	return r;
 }
 
-/* On one loop, and for people only. */
+/* On the first loop, and on a terminal only. */
 static void show_progress(const struct work *work)
 {
 	static uint64_t shown_ns;
@@ -91,7 +91,7 @@ static void show_progress(const struct work *work)
 	fprintf(stderr, "\r%zu of %zu files", work->done, work->count);
 }
 
-/* Each loop takes the next file, until there is none. */
+/* Each loop takes the next file until there is none. */
 static int work_on_loop(void *arg)
 {
 	struct work *work = arg;

@@ -1,4 +1,4 @@
-/* What the two files of eddy-compress share. */
+/* compress.h: the parts of the program `eddy-compress`. */
 #ifndef EDDY_EXAMPLES_COMPRESS_H
 #define EDDY_EXAMPLES_COMPRESS_H
 
@@ -12,24 +12,24 @@ struct sibling {
 	struct eddy_encoder_options options;
 };
 
-/* What became of a file's sibling. */
+/* The result for one sibling. */
 enum outcome { MADE, CURRENT, USELESS, FAILED, OUTCOMES };
 
 struct work {
 	char **paths;
 	size_t count;
-	bool force; /* also what is newer than its file */
+	bool force; /* make current siblings again */
 	atomic_size_t next, done;
 	atomic_ullong outcomes[OUTCOMES];
 	atomic_ullong bytes,
-		made_bytes; /* of files that got a sibling, for each; of those siblings */
+		made_bytes; /* of the files, once for each new sibling; of the siblings */
 };
 
 extern const struct sibling siblings[];
 extern const size_t sibling_count;
 
-/* Make the siblings of one file, as far as they are due and worth it. Suspends. What fails is said on
- * stderr, and counted. Return: 0, -ECANCELED. */
+/* Make the siblings of one file that are outdated and worth it. Suspends. Failures are counted, and
+ * printed on stderr. Return: 0, -ECANCELED. */
 int compress_file(struct work *work, const char *path);
 
 #endif

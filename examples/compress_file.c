@@ -1,4 +1,4 @@
-/* One file of eddy-compress, and its siblings. */
+/* eddy-compress: the siblings of one file. */
 #include "compress.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #define PIECE (64 * EDDY_KIB)
 
-/* The best that each has, since nobody waits for it; windows that every client takes. */
+/* The best level of each, as no client waits; windows that every client accepts. */
 const struct sibling siblings[] = {
 	{ ".br", "br", { .level = 11, .window_bits = 22 } },
 	{ ".zst", "zstd", { .level = 19, .window_bits = 23 } },
@@ -22,7 +22,7 @@ struct file {
 	struct stat st;
 };
 
-/* One piece of the input, through `room` into the file. */
+/* Encode one piece of the input and write it at `*offset`. */
 static int encode_piece(struct eddy_encoder *encoder, const char *in, size_t len,
 			enum eddy_codec_op op, int to, uint64_t *offset)
 {
@@ -62,7 +62,7 @@ static int encode(const struct file *file, struct eddy_encoder *encoder, int to,
 	return r;
 }
 
-/* Give what has no name yet its own, in place of what has it. */
+/* Give the unnamed file its name, replacing a file of that name. */
 static int publish(int fd, const char *name)
 {
 	char link[64], hidden[PATH_MAX];
@@ -73,7 +73,7 @@ static int publish(int fd, const char *name)
 	r = snprintf(hidden, sizeof(hidden), "%.*s.%s~", folder, name, name + folder);
 	if (r >= (int)sizeof(hidden))
 		return -ENAMETOOLONG;
-	/* Of one that was killed. */
+	/* A process that was killed may have left it. */
 	eddy_unlinkat(AT_FDCWD, hidden, 0);
 	r = eddy_linkat(AT_FDCWD, link, AT_FDCWD, hidden, AT_SYMLINK_FOLLOW);
 	if (r == 0)
@@ -92,7 +92,7 @@ static int finish(const struct file *file, int fd, const char *name)
 	return publish(fd, name);
 }
 
-/* Return: the bytes of it; 0 when it is not worth it; -errno. */
+/* Return: its size in bytes; 0 if it is not worth it; -errno. */
 static int64_t make(const struct file *file, const struct sibling *sibling, const char *folder,
 		    const char *name)
 {
@@ -132,7 +132,7 @@ static int fail(struct work *work, const char *path, int r)
 {
 	if (r == -ECANCELED)
 		return r;
-	/* The encoder was promised the size. */
+	/* -EINVAL: the size is not the one that the encoder was given. */
 	fprintf(stderr, "eddy-compress: %s: %s\n", path,
 		r == -EINVAL ? "it changed meanwhile" : strerror(-r));
 	work->outcomes[FAILED]++;
@@ -157,7 +157,7 @@ static int make_sibling(struct work *work, const struct file *file, const struct
 	if (size < 0)
 		return fail(work, name, (int)size);
 	if (size == 0) {
-		/* An old one would go on being served. */
+		/* An old sibling would still be served. */
 		int r = eddy_unlinkat(AT_FDCWD, name, 0);
 
 		work->outcomes[USELESS]++;

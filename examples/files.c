@@ -1,4 +1,4 @@
-/* files: a folder on the wire, for download and upload, with a page for people.
+/* files: a file server for one folder, with downloads, uploads and a web page.
  *
  *     files [DIR] [--bind ADDR] [--workers N] [--max-size BYTES] [--no-upload] [--cert FILE [--key FILE]]
  *           [--technique NAME] [--upload-technique NAME] [--turn BYTES] [--no-open-files] [--no-sandbox]
@@ -8,7 +8,7 @@
  *     {"name":"holiday.mp4","size":734003200}
  *     $ curl -o copy.mp4 localhost:7878/files/holiday.mp4
  *
- * Or open http://localhost:7878/ in a browser. One without JavaScript is sent to /plain, a list and a form.
+ * Or open http://localhost:7878/ in a browser; without JavaScript it shows /plain, a list and form.
  */
 #include "files_settings.h"
 #include "switches.h"
@@ -128,7 +128,7 @@ static void use_tls(struct eddy_app *app, const struct eddy_tls_options *options
 #endif
 }
 
-/* Reading is allowed by eddy_app_keep_files_open(). */
+/* The folder is readable because of eddy_app_keep_files_open(). */
 static void use_sandbox(struct eddy_app *app, const struct files *files)
 {
 	const char *const folder[] = { files->path, NULL };

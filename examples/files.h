@@ -1,4 +1,4 @@
-/* files.h: the parts of the program `files`: a folder on the wire. */
+/* files.h: the parts of the program `files`, a file server for one folder. */
 #ifndef FILES_H
 #define FILES_H
 
@@ -11,48 +11,48 @@ struct ifaddrs;
 struct files {
 	struct eddy_app *app;
 	int dir;                   /* the folder */
-	const char *path;          /* as it was typed, as is */
-	const char *bind;          /* where it is served, */
-	bool secure;               /* by HTTPS */
-	bool no_upload;            /* nobody may change anything */
-	bool unwritable;           /* nor could the server itself, when it was started */
-	uint64_t max_size;         /* of an upload in bytes; EDDY_NEVER is no limit */
-	struct ifaddrs *addresses; /* of this machine, for files_greet(); NULL: not known */
+	const char *path;          /* as the user typed it */
+	const char *bind;          /* the address, as the user typed it */
+	bool secure;               /* HTTPS */
+	bool no_upload;            /* reject all changes */
+	bool unwritable;           /* the server could not write to the folder at the start */
+	uint64_t max_size;         /* of an upload in bytes; EDDY_NEVER: no limit */
+	struct ifaddrs *addresses; /* of this machine, for files_greet(); NULL: unknown */
 };
 
-/* Whether people are to be offered what changes the folder. */
+/* Whether the pages offer uploads and deletions. */
 static inline bool files_may_change(const struct files *files)
 {
 	return !files->no_upload && !files->unwritable;
 }
 
-/* Whether a file of this name is shown, sent and taken: no hidden one, and none of a sub-folder. */
+/* Whether a file of this name is listed, sent and accepted: not hidden, and not in a subfolder. */
 bool files_name_is_public(struct eddy_str name);
 
-/* Write the list of the folder's files, by name, as the array of GET /api/files. On the offload pool. */
+/* Write `list`, the array of GET /api/files, which is sorted by name. Runs on the offload pool. */
 typedef void files_write_fn(FILE *out, const struct files *files, const json_t *list);
 
-/* A list as it is sent, in one form; static. Requests that come at the same time share it. */
+/* The list in one format; a static variable. Concurrent requests share the work. */
 struct files_list {
 	const char *type; /* its media type */
 	files_write_fn *write;
 	pthread_mutex_t lock;
 	struct listing *next;    /* private */
 	struct listing *current; /* private */
-	struct text *last;       /* private: the text that was made last, while it is in memory */
+	struct text *last;       /* private: the latest text, while it is in memory */
 	size_t texts;            /* private */
 };
 
-/* Answer with that. Suspends. */
+/* Send the list as the response. Suspends. */
 int files_send_list(struct eddy_req *req, struct eddy_res *res, struct files_list *list);
 
-/* What every upload is saved with. */
+/* Return: the options for every upload. */
 struct eddy_save_options files_save_options(struct eddy_req *req);
 
-/* Say why the folder refused a change: what its owner has to mend is nothing that the client did. Return: as a handler. */
+/* Answer a failed change: 403 if the server may not write to the folder. Return: as a handler. */
 int files_refused(struct eddy_res *res, int error);
 
-/* Filters: every answer is safe to show in a browser, and a folder without uploads is only read. */
+/* Filters: files_harden() sets nosniff, files_guard() rejects changes under --no-upload. */
 int files_harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
 int files_guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res);
 
@@ -63,27 +63,27 @@ int files_api(struct eddy_req *req, struct eddy_res *res);
 int files_index(struct eddy_req *req, struct eddy_res *res);
 int files_asset(struct eddy_req *req, struct eddy_res *res);
 
-/* The fields of every page: the policy that it lives under, and whom it tells about itself. */
+/* Set the header fields of every page: content security policy, caching, referrer policy. */
 void files_page_fields(struct eddy_res *res);
 
-/* GET and POST /plain: the list and a form, for browsers without JavaScript; errors of the form as a page. */
+/* GET and POST /plain: the list and a form for browsers without JavaScript, and its error page. */
 int files_plain(struct eddy_req *req, struct eddy_res *res);
 int files_plain_post(struct eddy_req *req, struct eddy_res *res);
 int files_plain_error(struct eddy_req *req, struct eddy_res *res, int status, const char *detail);
 
-/* Whether only this machine reaches the server. */
+/* Whether the server is reachable from this machine only. */
 bool files_is_local(const struct files *files);
 
-/* See what the server may do in the folder. Exits with 1 where it may not even read files. */
+/* Check the server's permissions in the folder. Exits with 1 if it can't read files. */
 void files_check(struct files *files);
 
-/* Ask for what files_greet() says, and no sandbox lets it ask for. */
+/* Collect the addresses for files_greet(), before the sandbox forbids it. */
 void files_look_around(struct files *files);
 
-/* A task of the app: say on stdout what is served where, and how it ends. `arg` is the struct files. */
+/* A task of the app: print folder, URLs and permissions on stdout. `arg` is the struct files. */
 int files_greet(void *arg);
 
-/* Say what to do about an address that could not be had, beside the record that says why. */
+/* Print advice if listening failed; the log record has the reason. */
 void files_advise(const struct files *files, int error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Who may do what: the folder belongs to the people who can open the page, and to no other page. */
+/* Access control: public file names, safe media types, read-only folders. */
 #include "files.h"
 
 #include <eddy/upload.h>

@@ -1,15 +1,15 @@
-/* The list of the folder, for programs; files_plain.c has the one for people.
+/* The list of the folder as JSON; files_plain.c has the HTML page.
  *
- * The list of a large folder takes long to make, and anybody may ask for it: requests that come at the same time
- * share one. A list shows the folder as it was when it was asked for, or later: a client finds what it has uploaded.
+ * Listing a large folder takes long, and any client may request it: concurrent requests share one.
+ * It begins after the request that it answers, so that a client finds what it has uploaded.
  *
- * Invariants of a struct files_list, whose lock guards all of it and the counts of references:
- * 1. `next` is a listing that nobody has begun to make. Whoever asks joins it.
- * 2. `current` is the one that is being made: one at a time. Nobody joins it any more.
- * 3. A listing that has begun and not ended is `current`. One that ended with -ECANCELED was not made, since the request
- *    that made it was cancelled: the others ask again.
- * 4. A text is shared by all responses that send it, and by later listings for as long as the folder gives the same
- *    text: `texts` bytes of them are in memory, at most TEXTS_MAX.
+ * Invariants of a struct files_list, whose lock guards all of it and the reference counts:
+ * 1. `next` is a listing that has not begun. New requests join it.
+ * 2. `current` is the only listing in progress. No request joins it any more.
+ * 3. A listing that has begun and not ended is `current`. If the request that makes it is
+ *    cancelled, it ends with -ECANCELED, and the other requests try again.
+ * 4. A text is shared by all responses that send it, and by later listings while the folder gives
+ *    the same text. Texts in memory have `texts` bytes; none is added beyond TEXTS_MAX.
  */
 #include "files.h"
 
@@ -38,7 +38,7 @@ static json_t *describe(int dir, const char *name)
 	if (!gmtime_r(&st.st_mtim.tv_sec, &tm) ||
 	    !strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &tm))
 		return NULL;
-	/* NULL also for a name that is not UTF-8: JSON can't say it. */
+	/* NULL also for a name that is not UTF-8, which JSON can't express. */
 	return json_pack("{s:s, s:I, s:s}", "name", name, "size", (json_int_t)st.st_size, "mtime",
 			 date);
 }
@@ -63,7 +63,7 @@ static int list_folder(int dir, json_t *list)
 
 /* ---- the text ---- */
 
-/* Past these bytes of versions that are being sent there is no new one: a client that reads slowly keeps its own in memory. */
+/* No new text beyond these bytes: a client that reads slowly keeps an old text in memory. */
 #define TEXTS_MAX (32 * EDDY_MIB)
 
 struct text {
@@ -80,7 +80,7 @@ static struct text *text_ref(struct text *text)
 	return text;
 }
 
-/* Lock held. NULL is nothing. */
+/* The lock is held. NULL is accepted. */
 static void text_unref(struct text *text)
 {
 	if (!text || --text->refs)
@@ -92,7 +92,7 @@ static void text_unref(struct text *text)
 	free(text);
 }
 
-/* Lock held. Takes over the bytes. */
+/* The lock is held. Takes ownership of `bytes`, also on failure. */
 static int text_new(struct files_list *list, char *bytes, size_t len, struct text **ret_text)
 {
 	bool has_room = list->texts <= TEXTS_MAX;
@@ -119,7 +119,7 @@ struct making {
 	bool is_same; /* as the last one */
 };
 
-/* On the offload pool: the disk may be slow, and the list of a large folder takes its time also as text. */
+/* Runs on the offload pool: the disk may be slow, and so is formatting a large list. */
 static int make_bytes(void *arg)
 {
 	struct making *making = arg;
@@ -178,8 +178,8 @@ static void leave(struct files_list *list, struct listing *listing)
 	pthread_mutex_unlock(&list->lock);
 }
 
-/* Begin to make the listing, if nobody makes one.
- * Return: NULL, it is the caller's to make; else the listing to wait for, which may be this one, with a reference. */
+/* Begin the listing unless one is in progress.
+ * Return: NULL if the caller has to make it; else a reference to the one to wait for. */
 static struct listing *begin(struct files_list *list, struct listing *listing)
 {
 	struct listing *first;
@@ -220,7 +220,7 @@ static void make(struct files_list *list, struct listing *listing, const struct 
 	eddy_shared_event_set(&listing->ended);
 }
 
-/* Wait until the listing has ended: one that is being made goes first. Suspends. Return: 0, -ECANCELED. */
+/* Wait until the listing has ended, or make it. Suspends. Return: 0, -ECANCELED. */
 static int await(struct files_list *list, struct listing *listing, const struct files *files)
 {
 	bool is_last;
@@ -277,7 +277,7 @@ static void let_go(void *kept)
 	pthread_mutex_unlock(&list->lock);
 }
 
-/* The text of a request, kept until its response has been sent. */
+/* The text of a response, kept until it has been sent. */
 static const struct eddy_req_layer layer = { "list", sizeof(struct text *), let_go };
 
 int files_send_list(struct eddy_req *req, struct eddy_res *res, struct files_list *list)

@@ -1,11 +1,11 @@
-/* The page, out of the program itself. */
+/* The web page, which is embedded in the program. */
 #include "files.h"
 
 #include "page/page.h"
 
 #include <stdio.h>
 
-/* The policy that the page lives under: everything from here, nothing inline. */
+/* Content security policy: resources of this server only, nothing inline. */
 static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; "
 			     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
 			     "form-action 'self'; frame-ancestors 'none'";
@@ -14,7 +14,7 @@ void files_page_fields(struct eddy_res *res)
 {
 	eddy_res_set_z(res, "content-security-policy", policy);
 	eddy_res_set_z(res, "cache-control", "no-cache");
-	/* With "no-referrer" a browser would not say either that a form comes from here. */
+	/* With "no-referrer", browsers would also withhold the origin of a form. */
 	eddy_res_set_z(res, "referrer-policy", "same-origin");
 }
 

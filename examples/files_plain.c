@@ -1,4 +1,4 @@
-/* The page for browsers without JavaScript: plain.html, with the list written into it, and a form. */
+/* The page for browsers without JavaScript: plain.html with the list and an upload form. */
 #include "files.h"
 
 #include "page/page.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Copy a template up to a comment of it; to NULL it is left out. Return: what follows the comment. */
+/* Copy a template up to a comment, or skip it if `out` is NULL. Return: the rest. */
 static const char *copy_until(FILE *out, const char *from, const char *comment)
 {
 	const char *to = strstr(from, comment);
@@ -17,7 +17,7 @@ static const char *copy_until(FILE *out, const char *from, const char *comment)
 	return to + strlen(comment);
 }
 
-/* Bytes of UTF-8 at `at` that are not to be seen, or turn the direction of writing around; 0: none. As shown() of text.js. */
+/* Return: bytes of an invisible or direction-changing character at `at`; 0: none. See text.js. */
 static size_t unseen_len(const unsigned char *at)
 {
 	if (at[0] < 0x20 || at[0] == 0x7f)
@@ -31,7 +31,7 @@ static size_t unseen_len(const unsigned char *at)
 	return 0;
 }
 
-/* Text, never markup. It is UTF-8 and ends with a NUL, which nothing above runs over. */
+/* Escape text for HTML. It is UTF-8 and ends with a NUL, where unseen_len() stops reading. */
 static void write_text(FILE *out, const char *text)
 {
 	for (const char *at = text; *at;) {
@@ -80,7 +80,7 @@ static void write_row(FILE *out, const json_t *file)
 	const char *mtime = json_string_value(json_object_get(file, "mtime"));
 	const char *quote = name[strspn(name, " ")] ?
 				    "" :
-				    "&quot;"; /* of blanks alone: there is something to press */
+				    "&quot;"; /* a name of blanks gets something to click */
 
 	fputs("<tr role=\"row\"><td role=\"cell\" class=\"name\"><a download href=\"files/", out);
 	write_url(out, name);
@@ -111,7 +111,7 @@ static void write_page(FILE *out, const struct files *files, const json_t *list)
 	fputs(rest, out);
 }
 
-/* Links of the page are relative, so that it may stand below any prefix of a proxy: from "plain/" they lead astray. */
+/* Links of the page are relative, for any prefix of a proxy. From "plain/" they would fail. */
 static bool has_slash_behind(const struct eddy_req *req)
 {
 	struct eddy_str path = eddy_req_target_path(req);

@@ -1,4 +1,4 @@
-/* files: its switches. */
+/* files: command-line options. */
 #include "files_settings.h"
 #include "switches.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As .turn_max of eddy/technique.h. */
+/* The least .turn_max of eddy/technique.h. */
 #define TURN_MIN ((uint64_t)(4 * EDDY_KIB))
 
 static void usage(FILE *out)
@@ -34,7 +34,7 @@ static void usage(FILE *out)
 	      out);
 }
 
-/* Take one switch, which getopt(3) has found. */
+/* Apply one option that getopt(3) has found. */
 static void take(struct files_settings *settings, int option)
 {
 	switch (option) {

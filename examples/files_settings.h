@@ -1,4 +1,4 @@
-/* files_settings.h: what the program `files` is told by its switches. */
+/* files_settings.h: command-line options of the program `files`. */
 #ifndef FILES_SETTINGS_H
 #define FILES_SETTINGS_H
 
@@ -14,7 +14,7 @@ struct files_settings {
 	bool no_sandbox;
 };
 
-/* Read the switches; ends the process where they make no sense. */
+/* Parse the command line. Exits with 2 on a mistake. */
 void files_settings_parse(struct files_settings *settings, int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is said to whoever starts it: where to go, who else can, how it ends, and what to do where it can't begin. */
+/* Messages at the start: URLs, permissions, how to stop, and advice on failure. */
 #include "files.h"
 
 #include <eddy/net.h>
@@ -15,7 +15,7 @@
 
 #define HOST_SIZE 256
 
-/* The host that it is bound to. Return: false where it is none, such as a unix socket. */
+/* Read the host that the server is bound to. Return: false if there is none (unix sockets). */
 static bool read_host(const struct files *files, char host[HOST_SIZE])
 {
 	struct eddy_address address;
@@ -49,7 +49,7 @@ void files_check(struct files *files)
 	files->unwritable = faccessat(files->dir, ".", W_OK, AT_EACCESS) < 0;
 }
 
-/* ---- where to go ---- */
+/* ---- URLs ---- */
 
 static void tell_url(const struct files *files, const char *host)
 {
@@ -58,7 +58,7 @@ static void tell_url(const struct files *files, const char *host)
 	printf(format, files->secure ? "https" : "http", host, eddy_app_port(files->app));
 }
 
-/* What others know this machine by: every address of the family that is up, and reaches past the next cable. */
+/* Print a URL for each address of the family that is up and neither loopback nor link-local. */
 static void tell_addresses(const struct files *files, int family)
 {
 	const struct ifaddrs *one;
@@ -91,7 +91,7 @@ static void tell_urls(const struct files *files, const char *host)
 		tell_addresses(files, strchr(host, ':') ? AF_INET6 : AF_INET);
 }
 
-/* ---- what it means ---- */
+/* ---- permissions ---- */
 
 static const char *rights(const struct files *files)
 {

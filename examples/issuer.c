@@ -1,5 +1,5 @@
-/* issuer: a small authorization server, to try protected routes with: tokens for clients that are programs (RFC 6749
- * section 4.4), its keys, and the documents by which others find them.
+/* issuer: a small OAuth 2.0 authorization server, to try protected routes. It issues tokens for
+ * client credentials (RFC 6749 section 4.4), and publishes keys and metadata documents.
  *
  *     issuer --keys DIR --clients FILE [--bind ADDR] [--issuer URL] [--audience AUD]
  *            [--lifetime SECS] [--kid-by-name]
@@ -10,13 +10,15 @@
  *     $ curl -u shop:a-secret-of-16-bytes -d grant_type=client_credentials localhost:7879/token
  *     {"access_token":"eyJhbGciOiJFZERTQSIs…","token_type":"Bearer","expires_in":600,"scope":"read write"}
  *
- * A line of the clients' file is an id, a secret, scopes and roles, these with commas between, "-" for none. Id and
- * secret come as values of a form (RFC 6749 section 2.3.1): behind curl's -u write % as %25, + as %2B.
+ * A line of the clients file has an id, a secret, scopes and roles; the last two are
+ * comma-separated, or "-" for none. Id and secret are form-encoded (RFC 6749 section 2.3.1): for
+ * curl -u write % as %25 and + as %2B.
  *
- * Of the keys all are published, and the last by name signs ("2.pem" stands before "10.pem"). To change keys: add one as
- * "0.pem" and send SIGHUP; once everybody has fetched the keys again (a service on eddy does so within 15 minutes) rename
- * it to be the last, and send SIGHUP; take the old one away once its tokens have expired, and send SIGHUP. In a hurry add
- * the new one as the last, or take the old one away: its tokens are refused as soon as the keys are fetched again.
+ * All keys are published, and the last by name signs ("2.pem" is before "10.pem"). Key rotation,
+ * with a SIGHUP after each step: add the new key as "0.pem"; when all services have fetched it
+ * (those on eddy do within 15 minutes) rename it to be the last; when the tokens of the old key
+ * have expired, remove it. In an emergency add the new key as the last, or remove the old one: its
+ * tokens are rejected as soon as services fetch the keys again.
  */
 #include "issuer.h"
 
@@ -42,8 +44,8 @@ static int jwks(struct eddy_req *req, struct eddy_res *res)
 			      eddy_str(memcpy(copy, set.ptr, set.len), set.len));
 }
 
-/* There are no response types, as there is no authorization endpoint: RFC 8414 demands them (section 2), and forbids
- * an empty list (section 3.2). Where OpenID Connect has the document it is for those who look there alone (section 5). */
+/* Without an authorization endpoint there is no response type. RFC 8414 requires some (section 2),
+ * and forbids an empty list (section 3.2). Some clients use the OpenID path only (section 5). */
 static void publish(struct eddy_app *app, const char *url)
 {
 	char token[1024], keys[1024];
@@ -101,7 +103,7 @@ int main(int argc, char **argv)
 	eddy_app_map_get(app, "/jwks", jwks);
 	route = eddy_app_map_post(app, "/token", issuer_token);
 	eddy_route_with(route, &(struct eddy_route_options){ .body_max = FORM_MAX });
-	/* Nobody is to find a secret by trying (RFC 6749 section 2.3.1). */
+	/* Prevent brute-force guessing of secrets (RFC 6749 section 2.3.1). */
 	eddy_app_use_rate_limit(route,
 				  &(struct eddy_rate_limit_options){ .count = 20, .burst = 100 });
 	eddy_app_at_start(app, begin, &issuer);

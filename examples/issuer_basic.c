@@ -1,10 +1,10 @@
-/* issuer: the Authorization field by which a client says who it is. */
+/* issuer: client authentication by the Authorization field (Basic). */
 #include "issuer.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Return: from 0 to 63; -1 for what is none. */
+/* Return: 0 to 63; -1 if `c` is not base64. */
 static int value_of(char c)
 {
 	static const char alphabet[] =
@@ -14,7 +14,7 @@ static int value_of(char c)
 	return at ? (int)(at - alphabet) : -1;
 }
 
-/* Decode base64 in its one form, padding and all (RFC 4648 section 4). `to` takes as many bytes as `text` has.
+/* Decode canonical base64 with padding (RFC 4648 section 4). `to` has room for `text.len` bytes.
  * Return: bytes, -EINVAL. */
 static ssize_t decode_base64(struct eddy_str text, char *to)
 {
@@ -48,7 +48,7 @@ static int hex_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decode a value of a form where it stands. Return: whether its escapes are some. */
+/* Decode a form value in place. Return: whether its escapes are valid. */
 static bool decode_form(char *text, size_t *len)
 {
 	size_t to = 0;
@@ -70,7 +70,7 @@ static bool decode_form(char *text, size_t *len)
 	return true;
 }
 
-/* Take both apart where they stand. */
+/* Split and decode "id:secret" in place. */
 static int split(char *text, size_t len, struct eddy_str *ret_id, struct eddy_str *ret_secret)
 {
 	char *colon = memchr(text, ':', len);
@@ -89,7 +89,7 @@ static int split(char *text, size_t len, struct eddy_str *ret_id, struct eddy_st
 
 int issuer_basic(struct eddy_req *req, struct eddy_str *ret_id, struct eddy_str *ret_secret)
 {
-	/* Several are joined by commas, which are not of base64. */
+	/* Several fields are joined by commas, which are not base64. */
 	struct eddy_str field = eddy_req_header_joined(req, "authorization");
 	char *text;
 	ssize_t len;

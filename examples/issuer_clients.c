@@ -1,4 +1,4 @@
-/* issuer: its clients, a line each: an id, a secret, scopes and roles. */
+/* issuer: the clients file: each line has an id, a secret, scopes and roles. */
 #include "issuer.h"
 
 #include <eddy/log.h>
@@ -18,7 +18,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Take the next word off a line; of length 0 behind the last. */
+/* Take the next word off a line; empty at its end. */
 static struct eddy_str take_word(struct eddy_str *line)
 {
 	struct eddy_str word = eddy_str_trim(*line);
@@ -30,7 +30,7 @@ static struct eddy_str take_word(struct eddy_str *line)
 	return eddy_str(word.ptr, len);
 }
 
-/* Of what scopes are made (RFC 6749 section 3.3), but for the comma, which separates them here. */
+/* The characters of scopes (RFC 6749 section 3.3), except the comma, which separates them here. */
 static bool is_name(struct eddy_str name)
 {
 	for (size_t i = 0; i < name.len; i++)
@@ -39,7 +39,7 @@ static bool is_name(struct eddy_str name)
 	return name.len;
 }
 
-/* Return: whether it is names with commas between, or "-" for none. */
+/* Return: whether `word` is a comma-separated list of names, or "-" for none. */
 static bool read_list(struct eddy_str word, struct eddy_str *ret_list)
 {
 	struct eddy_str rest = word, name;
@@ -59,7 +59,7 @@ static const struct issuer_client *find(const struct issuer_clients *clients, st
 	return NULL;
 }
 
-/* Keep what proves a secret instead of it. */
+/* Keep a MAC of the secret instead of the secret. Return: the mistake, or NULL. */
 static const char *keep_secret(const struct issuer_clients *clients, struct eddy_str secret,
 			       struct issuer_client *client)
 {
@@ -75,7 +75,7 @@ static const char *keep_secret(const struct issuer_clients *clients, struct eddy
 	return NULL;
 }
 
-/* Return: what is wrong; NULL for nothing. */
+/* Return: the mistake, or NULL. */
 static const char *read_line(struct issuer_clients *clients, struct eddy_str line)
 {
 	struct issuer_client client = { .id = take_word(&line) };
@@ -85,7 +85,7 @@ static const char *read_line(struct issuer_clients *clients, struct eddy_str lin
 	if (!client.id.len)
 		return NULL;
 	if (client.id.ptr[0] == '#') {
-		/* A client that was taken out this way had a secret. */
+		/* A client that is commented out may have a secret. */
 		explicit_bzero((char *)client.id.ptr,
 			       (size_t)(line.ptr + line.len - client.id.ptr));
 		return NULL;
@@ -122,7 +122,7 @@ static int read_lines(struct issuer_clients *clients, struct eddy_str rest, cons
 	return 0;
 }
 
-/* A key that nobody knows. */
+/* A random key. */
 static struct eddy_jwk *make_key(void)
 {
 	char bytes[ISSUER_MAC_SIZE];

@@ -1,4 +1,4 @@
-/* issuer: the files of keys and clients, read at the start and at each SIGHUP. */
+/* issuer: the files of keys and clients, loaded at the start and at each SIGHUP. */
 #include "issuer.h"
 
 #include <eddy/offload.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Return: its length; -errno, -EISDIR where it is no file, -EFBIG. */
+/* Return: its length; -EISDIR if it is not a regular file; -EFBIG; -errno. */
 static ssize_t read_open(int fd, const char *name, size_t max, char **ret_text)
 {
 	struct stat st;
@@ -80,7 +80,7 @@ struct load {
 	struct issuer_files *files;
 };
 
-/* Disks block, and looking at keys takes its time: on a thread of the pool. */
+/* Runs on the offload pool, since disks block and checking keys takes time. */
 static int load(void *arg)
 {
 	struct load *job = arg;

@@ -1,4 +1,4 @@
-/* issuer: its keys, a file each. */
+/* issuer: signing keys, one in each file. */
 #include "issuer.h"
 
 #include <eddy/log.h>
@@ -33,7 +33,7 @@ static const char *reason_of(int error)
 	}
 }
 
-/* What others know the key by: its file's name without the suffix, or its thumbprint. */
+/* Set the key id: the file name without the suffix, or the thumbprint. */
 static int name_key(const char *file, bool by_name, struct eddy_str pem, struct eddy_jwk **key)
 {
 	char thumbprint[EDDY_JWK_THUMBPRINT_SIZE], name[NAME_MAX + 1];
@@ -110,7 +110,7 @@ static int read_all(struct issuer_keys *keys, int dir, struct dirent **entries, 
 	return r;
 }
 
-/* Return: NULL when memory is out, or a name is not UTF-8. */
+/* Return: NULL on allocation failure, or if a name is not UTF-8. */
 static char *write_set(const struct issuer_keys *keys)
 {
 	json_t *list = json_array(), *set = json_pack("{s:O}", "keys", list);

@@ -1,4 +1,4 @@
-/* issuer: its switches. */
+/* issuer: command-line options. */
 #include "issuer.h"
 #include "switches.h"
 
@@ -40,7 +40,7 @@ static bool is_origin(const char *url)
 	return host && strlen(url) <= URL_MAX && host[3] && !strpbrk(host + 3, "/?#@");
 }
 
-/* By the address, where that says which port it is. */
+/* The issuer from the address; exits with 2 if that has no port. */
 static const char *url_of(const char *bind)
 {
 	static char url[URL_MAX + 8];

@@ -1,4 +1,4 @@
-/* issuer: the token endpoint (RFC 6749 sections 3.2 and 4.4), and its refusals (section 5.2). */
+/* issuer: the token endpoint (RFC 6749 sections 3.2 and 4.4) and its errors (section 5.2). */
 #include "issuer.h"
 
 #include <eddy/peer.h>
@@ -12,7 +12,7 @@
 
 #define JTI_BYTES 16
 
-/* What a request is about: all of it lives as long as the request. */
+/* A token request; everything in it lives as long as the request. */
 struct asked {
 	struct eddy_req *req;
 	struct eddy_res *res;
@@ -20,7 +20,7 @@ struct asked {
 	const struct issuer_files *files;
 	const struct issuer_client *client;
 	struct eddy_str grant_type, scope, id, secret;
-	char *granted; /* scopes, with blanks between; NULL: none */
+	char *granted; /* scopes, separated by blanks; NULL: none */
 };
 
 static int refuse(struct asked *asked, int status, const char *error, const char *description)
@@ -37,9 +37,9 @@ static int refuse_client(struct asked *asked, const char *why)
 	return r < 0 ? r : refuse(asked, 401, "invalid_client", why);
 }
 
-/* ---- what is asked ---- */
+/* ---- the request ---- */
 
-/* One without a value counts as left out. Return: whether it comes once at most. */
+/* Find a parameter; an empty one counts as missing. Return: whether it occurs at most once. */
 static bool find(const struct eddy_pairs *form, const char *name, struct eddy_str *ret_value)
 {
 	size_t count = 0;
@@ -54,7 +54,7 @@ static bool find(const struct eddy_pairs *form, const char *name, struct eddy_st
 	return count <= 1;
 }
 
-/* Return: 0; 1 where it has been refused; -errno. */
+/* Return: 0; 1 if the request was rejected; -errno. */
 static int read_form(struct asked *asked)
 {
 	struct eddy_pairs form;
@@ -74,8 +74,8 @@ static int read_form(struct asked *asked)
 	return r < 0 ? r : 1;
 }
 
-/* Find out which client it is: by Basic or by the form, not by both (section 2.3).
- * Return: 0; 1 where it has been refused; -errno. */
+/* Authenticate the client by Basic or by the form, not by both (section 2.3).
+ * Return: 0; 1 if the request was rejected; -errno. */
 static int authenticate(struct asked *asked)
 {
 	struct eddy_str id, secret;
@@ -114,7 +114,7 @@ static bool has(struct eddy_str list, char separator, struct eddy_str name)
 	return false;
 }
 
-/* Whether the client may have all that it asks for. */
+/* Whether the client may have all requested scopes. */
 static bool may_have(const struct asked *asked)
 {
 	struct eddy_str rest = asked->scope, one;
@@ -127,7 +127,7 @@ static bool may_have(const struct asked *asked)
 	return true;
 }
 
-/* Grant what is asked for; all that the client has where it asks for none (section 3.3). Return: 0, -ENOMEM. */
+/* Grant the requested scopes, or all if none is requested (section 3.3). Return: 0, -ENOMEM. */
 static int grant(struct asked *asked)
 {
 	struct eddy_str rest = asked->client->scopes, one;
@@ -151,7 +151,7 @@ static int grant(struct asked *asked)
 
 /* ---- the token ---- */
 
-/* NULL: none, or memory is out. */
+/* Return: NULL if there are none, and on allocation failure. */
 static json_t *roles_of(const struct issuer_client *client)
 {
 	struct eddy_str rest = client->roles, one;
@@ -173,7 +173,7 @@ static bool make_jti(char text[2 * JTI_BYTES + 1])
 	return true;
 }
 
-/* Those of RFC 9068 section 2.2, which wants an audience as well: name it. Return: NULL when memory is out. */
+/* Claims of RFC 9068 section 2.2, which requires --audience. Return: NULL on allocation failure. */
 static json_t *make_claims(const struct asked *asked)
 {
 	const struct issuer_settings *settings = &asked->issuer->settings;
@@ -189,7 +189,7 @@ static json_t *make_claims(const struct asked *asked)
 			 asked->granted, "roles", roles_of(asked->client));
 }
 
-/* By the newest key, and the first algorithm that it is for. Suspends. */
+/* Sign with the last key, by the first algorithm that it supports. Suspends. */
 static int sign(const struct asked *asked, char **ret_token)
 {
 	const struct issuer_keys *keys = &asked->files->keys;
@@ -218,7 +218,7 @@ static int hand_out(struct asked *asked)
 	return r;
 }
 
-/* Whether what it says on its way could be read by others (section 3.2). */
+/* Whether others could read the secret and the token in transit (section 3.2). */
 static bool is_overheard(const struct eddy_req *req)
 {
 	return !eddy_req_is_secure(req) && !eddy_peer_is_local(eddy_req_peer(req));

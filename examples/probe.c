@@ -1,4 +1,4 @@
-/* probe: what conformance suites expect of a server; point h1spec, Http11Probe and their kin at it.
+/* probe: a target for HTTP conformance suites such as h1spec and Http11Probe.
  *
  *     probe [--bind ADDR] [--workers N]
  *
@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define TEXT "text/plain; charset=utf-8"
-#define BODY_MAX (16 * EDDY_MIB) /* of a body that is sent back */
+#define BODY_MAX (16 * EDDY_MIB) /* of an echoed body */
 
 /* GET / */
 static int ok(struct eddy_req *req, struct eddy_res *res)
@@ -30,7 +30,7 @@ static int ok(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_bytes(res, TEXT, eddy_str("OK", 2));
 }
 
-/* Read a body that nobody wants: one that is malformed is an error all the same. */
+/* Read and discard the body: a malformed one is an error all the same. */
 static int discard(struct eddy_req *req)
 {
 	char buf[4096];
@@ -52,7 +52,7 @@ static int send_back(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_bytes(res, "application/octet-stream", body);
 }
 
-/* Return: the end of what was written. */
+/* Return: the end of the line. */
 static char *write_line(char *at, struct eddy_str name, const char *between, struct eddy_str value)
 {
 	at = mempcpy(at, name.ptr, name.len);
@@ -62,7 +62,7 @@ static char *write_line(char *at, struct eddy_str name, const char *between, str
 	return at;
 }
 
-/* The fields of the request, a line each. */
+/* Send the request's header fields back, one a line. */
 static int echo(struct eddy_req *req, struct eddy_res *res)
 {
 	size_t count = eddy_req_header_count(req), size = 1;
@@ -106,7 +106,7 @@ static int cookies(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_bytes(res, TEXT, eddy_str(text, (size_t)(at - text)));
 }
 
-/* Any method of /echo, also those that no route can be mapped to, such as PROPFIND. */
+/* /echo with any method, also those that no route can have, such as PROPFIND. */
 static int fallback(struct eddy_req *req, struct eddy_res *res)
 {
 	return eddy_str_eq_z(eddy_req_target_path(req), "/echo") ? echo(req, res) : 404;

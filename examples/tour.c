@@ -12,7 +12,7 @@
  *     $ curl localhost:7878/add/2/3
  *     5
  *
- * Its routes are mapped in tour_*.c, each beside its handler.
+ * tour_*.c map the routes, each file those of its handlers.
  */
 #include "switches.h"
 #include "tour.h"
@@ -23,7 +23,7 @@
 #include <eddy/config.h>
 #include <eddy/trace.h>
 
-/* The configuration file may speak of every layer, whether it is switched on or not. */
+/* Allow sections for every layer in the configuration file, even for those that are not in use. */
 static void name_layers(struct eddy_app *app)
 {
 	eddy_auth_config(app);

@@ -1,4 +1,4 @@
-/* Statuses, fields, and the methods that answer with nothing else. */
+/* Statuses, header fields, and methods without a response body. */
 #include "tour.h"
 
 /* GET /headers */
@@ -10,7 +10,7 @@ static int headers(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "ok");
 }
 
-/* GET /status/{code}: what a handler returns is the status of the answer. */
+/* GET /status/{code}: a handler's return value is the status of the response. */
 static int status(struct eddy_req *req, struct eddy_res *res)
 {
 	uint16_t code;
@@ -22,7 +22,7 @@ static int status(struct eddy_req *req, struct eddy_res *res)
 	return code;
 }
 
-/* GET /errno/{n}: a failure is returned as it is, and becomes the status that it stands for. */
+/* GET /errno/{n}: a returned -errno becomes the status that it stands for. */
 static int fail(struct eddy_req *req, struct eddy_res *res)
 {
 	uint16_t number;

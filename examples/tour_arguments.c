@@ -1,4 +1,4 @@
-/* Text, JSON and numbers out of the path, the query and the body. */
+/* Text, JSON and numbers from the path, the query and the body. */
 #include "tour.h"
 
 /* GET /hello */
@@ -18,7 +18,7 @@ static int hello_name(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "Hello, %.*s!", EDDY_FMT(name));
 }
 
-/* GET /add/{a}/{b}: by position; the variables' type says what is parsed. */
+/* GET /add/{a}/{b}: by position; the variable's type selects the parser. */
 static int add(struct eddy_req *req, struct eddy_res *res)
 {
 	int64_t a, b, sum;
@@ -30,7 +30,7 @@ static int add(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "%lld", (long long)sum);
 }
 
-/* Names and values from outside as JSON, which holds nothing but UTF-8. */
+/* Answer with JSON, or with 400 if `failed`: some client input was not UTF-8. */
 static int answer_json(struct eddy_res *res, json_t *json, bool failed)
 {
 	if (!failed)
@@ -63,7 +63,7 @@ static int show_post(struct eddy_req *req, struct eddy_res *res)
 	return answer_json(res, json, !json);
 }
 
-/* GET /map/{a}/{b}/{c}: all of them. */
+/* GET /map/{a}/{b}/{c}: all parameters. */
 static int map(struct eddy_req *req, struct eddy_res *res)
 {
 	const struct eddy_pair *pair;
@@ -82,7 +82,7 @@ static int map(struct eddy_req *req, struct eddy_res *res)
 	return answer_json(res, all, r < 0);
 }
 
-/* Add a value to the list of its name. */
+/* Append a value to the list for its name. */
 static int add_value(json_t *all, const struct eddy_pair *pair)
 {
 	json_t *values = json_object_getn(all, pair->name.ptr, pair->name.len);

@@ -1,4 +1,4 @@
-/* tour: routes that want a token, and the documents by which clients find out whose. */
+/* tour: routes that require a token, and the metadata documents that name its issuer. */
 #include "tour.h"
 #include "tour_settings.h"
 
@@ -28,10 +28,10 @@ static const char *beneath(const char *issuer, const char *name, char url[URL_SI
 	return url;
 }
 
-/* The endpoints are those of examples/issuer.c and an authorize beside them. */
+/* The endpoints of examples/issuer.c, and an authorization endpoint. */
 void tour_publish_server(struct eddy_app *app, const char *issuer)
 {
-	/* OpenID Connect Discovery wants these two as well. */
+	/* OpenID Connect Discovery requires these two as well. */
 	static const struct eddy_oauth_field of_openid[] = {
 		{ "subject_types_supported", "[\"public\"]" },
 		{ "id_token_signing_alg_values_supported", "[\"RS256\"]" },

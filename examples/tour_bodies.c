@@ -1,11 +1,11 @@
-/* Bodies that are made, or sent back, piece by piece: a write suspends until the peer has room. */
+/* Streamed bodies: generated or echoed. A write suspends until the peer has room (backpressure). */
 #include "tour.h"
 
 #include <eddy/task.h>
 #include <errno.h>
 #include <stdio.h>
 
-/* What is made or copied at a time. */
+/* Bytes that are generated or copied at a time. */
 #define PIECE ((size_t)(16 * EDDY_KIB))
 
 static int send_back(struct eddy_req *req, struct eddy_res *res)
@@ -55,7 +55,7 @@ static int stream(struct eddy_req *req, struct eddy_res *res)
 	return 0;
 }
 
-/* The same numbers for everybody (xorshift64*). */
+/* The same numbers in each run (xorshift64*). */
 static uint64_t next_number(uint64_t *state)
 {
 	*state ^= *state >> 12;
@@ -64,11 +64,11 @@ static uint64_t next_number(uint64_t *state)
 	return *state * 0x2545f4914f6cdd1d;
 }
 
-/* Makes the next `len` bytes of a body. */
+/* A generator of bodies. */
 struct maker {
 	void (*make)(struct maker *maker, char *buf, size_t len);
 	uint64_t state;
-	struct eddy_str word; /* what is left of it */
+	struct eddy_str word; /* the rest of it */
 };
 
 static void make_noise(struct maker *maker, char *buf, size_t len)
@@ -100,7 +100,7 @@ static void make_text(struct maker *maker, char *buf, size_t len)
 	}
 }
 
-/* Answer with the first `len` bytes: small ones with their length, others as a stream. */
+/* Send `len` bytes of a generator: up to 1 MiB with a content-length, more as a stream. */
 static int send_made(struct eddy_req *req, struct eddy_res *res, const char *type, uint64_t len,
 		     struct maker *maker)
 {
@@ -158,7 +158,7 @@ static int slow(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : eddy_res_ok(res, "ok");
 }
 
-/* GET /log: both records are of one request, however often it was suspended between them. */
+/* GET /log: both records have the request's fields, although the handler suspends in between. */
 static int write_log(struct eddy_req *req, struct eddy_res *res)
 {
 	int r;
@@ -172,7 +172,7 @@ static int write_log(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "ok");
 }
 
-/* GET /preset: what is compressed already is left alone. */
+/* GET /preset: a response that is compressed already stays as it is. */
 static int preset(struct eddy_req *req, struct eddy_res *res)
 {
 	/* "compressed before anybody asked\n" */

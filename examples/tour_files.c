@@ -1,4 +1,4 @@
-/* Files, down and up. An upload gets its name when all of it has arrived. */
+/* File downloads and uploads. An upload gets its name when it is complete. */
 #include "tour.h"
 
 #include <eddy/part.h>
@@ -70,7 +70,7 @@ static int save_all(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_json(res, json_pack("{s:o}", "files", files));
 }
 
-/* Read one part of a form to its end. */
+/* Save a part that has a file name, or read it as text. */
 static int read_part(struct eddy_part *part, int dir, uint64_t *ret_size)
 {
 	struct eddy_saved saved;
@@ -105,7 +105,7 @@ static int fields(struct eddy_req *req, struct eddy_res *res)
 		r = read_part(part, folder(req), &size);
 		if (r < 0)
 			break;
-		/* NULL where a name is not UTF-8. */
+		/* NULL if a name is not UTF-8. */
 		r = json_array_append_new(
 			list, json_pack("{s:o, s:o, s:o, s:I}", "field", text_or_null(part->name),
 					"filename", text_or_null(part->filename), "type",

@@ -1,4 +1,4 @@
-/* tour: its switches. */
+/* tour: command-line options. */
 #include "switches.h"
 #include "tour_settings.h"
 
@@ -39,7 +39,7 @@ static uint64_t seconds(const char *name, const char *text)
 	return switch_number(name, text, 1, 365 * 24 * 3600) * EDDY_SECOND;
 }
 
-/* Take one switch, which getopt(3) has found. */
+/* Apply one option that getopt(3) has found. */
 static void take(struct tour_settings *settings, int option)
 {
 	switch (option) {

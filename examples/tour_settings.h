@@ -1,4 +1,4 @@
-/* tour_settings.h: what the program `tour` is told by its switches. */
+/* tour_settings.h: command-line options of the program `tour`. */
 #ifndef TOUR_SETTINGS_H
 #define TOUR_SETTINGS_H
 
@@ -14,14 +14,14 @@ struct tour_settings {
 	bool compression;
 	bool tracing;
 	struct eddy_tracing_options traced;
-	struct eddy_oauth_options oauth; /* no issuer: it is not used */
+	struct eddy_oauth_options oauth; /* not used without an issuer */
 	const char *secret_file;
 	const char *audience;
 	const char *resource;
 	const char *authorization_server;
 };
 
-/* Read the switches; ends the process where they make no sense. */
+/* Parse the command line. Exits with 2 on a mistake. */
 void tour_settings_parse(struct tour_settings *settings, int argc, char **argv);
 
 #endif

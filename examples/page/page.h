@@ -1,13 +1,13 @@
 #ifndef PAGE_H
 #define PAGE_H
 
-/* The files of the page, embedded by embed.py. The first is index.html, the answer to `GET /`; then come
- * the templates of the page without JavaScript, whose comments say what is written in their place; the
- * others are asked for as /page/NAME.
+/* The files of the page, embedded by embed.py. The first is index.html, the response to `GET /`;
+ * then come the templates of the page without JavaScript, whose comments are placeholders; the
+ * others are served as /page/NAME.
  *
- * Two values in index.html may be written over in a copy of it, none changing its length:
- * PAGE_UPLOAD_ON by PAGE_UPLOAD_OFF where nothing may be changed, and the twenty zeros after
- * PAGE_SIZE_MAX by the largest upload in bytes (%020llu); zero is no limit. Each occurs once. */
+ * Two values are replaced in a copy of index.html, without changing its length. Each occurs once:
+ * PAGE_UPLOAD_ON becomes PAGE_UPLOAD_OFF if changes are rejected, and the twenty zeros after
+ * PAGE_SIZE_MAX become the largest upload in bytes (%020llu); zero is no limit. */
 
 #include <stddef.h>
 
