@@ -1,4 +1,4 @@
-/* br: brotli (RFC 7932), never with the large windows that are no part of it. */
+/* brotli (RFC 7932), without its non-standard large windows. */
 #include "state.h"
 
 #include <brotli/decode.h>
@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <setjmp.h>
 
-/* The library works on 64 KiB at a time, and on many of those when it ends a meta-block, for 2.5 ms: at the
- * levels that are quick it ends one here. */
+/* The library encodes 64 KiB at a time, and many of those at the end of a meta-block, in 2.5 ms. At
+ * quick levels a meta-block ends after this size. */
 #define BLOCK (24 * EDDY_KIB)
 #define SLICE_SLOW (64 * EDDY_KIB)
 #define LEVEL_QUICK 4
 
-/* From this size on level 4 would take a table of 4 MiB. */
+/* From this size on level 4 would use a table of 4 MiB. */
 #define SIZE_HINT_MAX (EDDY_MIB - 1)
 
 static size_t slice(int level)
@@ -34,18 +34,18 @@ static unsigned window_of(const struct eddyi_encoder_settings *settings)
 {
 	unsigned bits = settings->window_bits;
 
-	/* A window is 16 bytes less than its power of two. */
+	/* A window is 16 bytes smaller than its power of two. */
 	return settings->size ?
 		       eddyi_codec_bits(settings->size + 16, BROTLI_MIN_WINDOW_BITS, bits) :
 		       bits;
 }
 
-/* The library does not say. What it takes by its source, and was seen to take, with some to spare: a table
- * for what was seen by level, and by window the input that it keeps, from level 5 on several times over,
- * since nobody tells it to end its meta-blocks. */
+/* The library does not tell its memory use. These figures are from its source and from
+ * measurements, with a margin: a hash table, by level, and the input that it keeps, by window; from
+ * level 5 on several times that, as meta-blocks are not ended early. */
 static size_t encoder_memory(const struct eddyi_encoder_settings *settings)
 {
-	/* KiB; with windows of 16 bits and less, and with larger ones. */
+	/* KiB, with windows of at most 16 bits, and with larger ones. */
 	static const uint16_t small[] = { 0,    384,  640,  640,  1280, 2304,
 					  2304, 2304, 2304, 3072, 4608, 6144 };
 	static const uint16_t large[] = { 0,    384,   640,   640,   1280,  3584,
@@ -61,8 +61,8 @@ static size_t encoder_memory(const struct eddyi_encoder_settings *settings)
 	return large[level] * EDDY_KIB + (level <= LEVEL_QUICK ? 2 : 11) * seen;
 }
 
-/* Debian's libbrotlienc ends the process when it is given no memory. So it never is: it is left by a jump, and
- * all that it had is dropped. */
+/* Debian's libbrotlienc exits the process on allocation failure. Instead, the allocator jumps out
+ * of the library, and all of its memory is dropped. */
 static _Thread_local jmp_buf no_memory;
 
 static void *alloc_or_jump(void *opaque, size_t size)
@@ -119,7 +119,7 @@ static int encode(struct eddy_encoder *encoder, struct eddy_codec_io *io, enum e
 	return op != EDDY_CODEC_END || BrotliEncoderIsFinished(state);
 }
 
-/* One can't be used twice; its memory can. */
+/* The library's encoder cannot be reused; its memory can. */
 static void encoder_end(struct eddy_encoder *encoder)
 {
 	if (encoder->stream.state)
@@ -129,7 +129,7 @@ static void encoder_end(struct eddy_encoder *encoder)
 
 struct decoder_state {
 	BrotliDecoderState *library;
-	bool has_begun; /* the size of the window has been seen */
+	bool has_begun; /* the window size has been read */
 };
 
 static size_t decoder_memory(const struct eddy_decoder_options *limits)
@@ -165,8 +165,7 @@ static int decoder_begin(struct eddy_decoder *decoder)
 	return 0;
 }
 
-/* The size of the window, which the first byte of a stream says (RFC 7932 section 9.1); 0: none that
- * there is. */
+/* Get the window size from the first byte of a stream (RFC 7932 section 9.1); 0: invalid. */
 static unsigned window_bits(uint8_t first)
 {
 	if (!(first & 1))
@@ -209,7 +208,7 @@ static int decode(struct eddy_decoder *decoder, struct eddy_codec_io *io)
 	case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT:
 		return 0;
 	default:
-		/* Those below are of memory. */
+		/* Lower codes are allocation failures. */
 		return BrotliDecoderGetErrorCode(state->library) <=
 				       BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES ?
 			       -ENOMEM :

@@ -7,11 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Coding less than this takes no longer than looking for it. */
+/* Encoding less takes no longer than a look-up. */
 #define SIZE_MIN 1024
 
-/* A file system's clock may stand still for so long, and a file change twice meanwhile: that of FAT for two seconds,
- * the kernel's for a tick. */
+/* A file may change twice within one timestamp: 2 s on FAT, a kernel tick elsewhere. */
 #define SETTLED_NS (2 * EDDY_SECOND)
 #define TICK_NS (20 * EDDY_MS)
 
@@ -53,7 +52,6 @@ void eddyi_cache_deinit(struct eddyi_cache *cache)
 	pthread_mutex_destroy(&cache->lock);
 }
 
-/* 0 for a time before 1970. */
 static uint64_t ns_of(const struct timespec *time)
 {
 	return time->tv_sec < 0 ? 0 :
@@ -68,7 +66,7 @@ bool eddyi_cache_key(int fd, int coding, struct eddyi_cache_key *ret_key)
 
 	if (fstat(fd, &st) < 0 || st.st_size < SIZE_MIN)
 		return false;
-	/* No padding is compared. */
+	/* Padding must compare equal. */
 	memset(ret_key, 0, sizeof(*ret_key));
 	ret_key->dev = st.st_dev;
 	ret_key->ino = st.st_ino;
@@ -111,7 +109,7 @@ int eddyi_cache_find(struct eddyi_cache *cache, const struct eddyi_cache_key *ke
 	return *ret_fd >= 0;
 }
 
-/* The one that was used least lately of those that are made; NULL when there is none. With the lock. */
+/* Get the least recently used entry that is complete; NULL if there is none. With the lock. */
 static struct eddyi_cached *oldest(struct eddyi_cache *cache)
 {
 	for (struct eddy_node *node = cache->entries.prev; node != &cache->entries;
@@ -121,8 +119,7 @@ static struct eddyi_cached *oldest(struct eddyi_cache *cache)
 	return NULL;
 }
 
-/* Drop what was used least lately until there is room for `len` bytes more, and one entry. With the
- * lock. */
+/* Evict least recently used entries until `len` bytes and `entries` entries fit. With the lock. */
 static bool make_room(struct eddyi_cache *cache, uint64_t len, unsigned entries)
 {
 	while (cache->size + len > cache->size_max ||
@@ -171,7 +168,7 @@ static void give_up(struct eddyi_cached *entry)
 	pthread_mutex_unlock(&cache->lock);
 }
 
-/* Count bytes that are about to be added. What became longer than the file is not worth keeping. */
+/* Reserve room for bytes about to be added. Output longer than the file is not worth caching. */
 static bool reserve(struct eddyi_cached *entry, size_t len)
 {
 	struct eddyi_cache *cache = entry->cache;

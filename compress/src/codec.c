@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* In the order in which they are offered. */
+/* In order of preference. */
 static const struct {
 	const char *name;
 	const struct eddy_codec *codec; /* NULL: not compiled in */
@@ -107,7 +107,7 @@ ssize_t eddy_codec_decode(const struct eddy_codec *codec,
 
 	if (r < 0)
 		return r;
-	/* When there is no more room, it is seen whether any is needed. */
+	/* If `out` is full, one more byte shows whether there is more output. */
 	while ((r = eddy_decoder_step(decoder, &io, EDDY_CODEC_END)) == 0) {
 		if (io.out_len)
 			continue;

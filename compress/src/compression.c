@@ -9,25 +9,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What one request is to get. */
+/* The coding chosen for a request. */
 struct wish {
 	struct eddyi_settings *settings;
-	size_t at; /* in their order; `count` of them for identity */
+	size_t at; /* index of the coding; `count` for identity */
 };
 
-/* A body on its way. */
+/* A response body being encoded. */
 struct coding {
 	const struct eddy_codec *codec;
 	struct eddy_encoder_options options;
-	struct eddy_encoder *encoder; /* while there are steps */
-	struct eddyi_cached *cached;  /* NULL: it is not kept */
-	struct eddyi_cache_key key;   /* the state of `file` when it began */
-	int file;                     /* of the response; for `cached` */
+	struct eddy_encoder *encoder;
+	struct eddyi_cached *cached; /* NULL: not cached */
+	struct eddyi_cache_key key;  /* of `file` when encoding began */
+	int file;                    /* the response's, for `cached` */
 };
 
 /* ---- what is compressed ---- */
 
-/* Whether something in the response speaks of the bytes as they are. */
+/* Whether a field depends on the bytes of the body. */
 static bool is_bound_to_its_bytes(const struct eddy_res *res)
 {
 	static const char *const fields[] = { "content-encoding", "content-range", "content-digest",
@@ -59,7 +59,7 @@ static bool fits(const struct eddyi_settings *settings, const struct eddy_res *r
 	       !has_other_type(settings, res);
 }
 
-/* ---- coding ---- */
+/* ---- encoding ---- */
 
 static int begin(void *state)
 {
@@ -85,7 +85,6 @@ _Static_assert((int)EDDY_CODER_GO == EDDY_CODEC_RUN && (int)EDDY_CODER_FLUSH == 
 		       (int)EDDY_CODER_END == EDDY_CODEC_END,
 	       "the same, without knowing one another");
 
-/* Whether the file is what it was when it began to be coded. */
 static bool is_unchanged(const struct coding *coding)
 {
 	struct eddyi_cache_key now;
@@ -112,7 +111,6 @@ static const struct eddy_coder slow = {
 	.slow = true,
 };
 
-/* Return: NULL when memory is out. */
 static struct coding *coding_new(const struct wish *wish, const struct eddy_res *res)
 {
 	const struct eddyi_settings *settings = wish->settings;
@@ -129,7 +127,6 @@ static struct coding *coding_new(const struct wish *wish, const struct eddy_res 
 
 /* ---- the response ---- */
 
-/* Return: 0, -ENOMEM. */
 static int weaken_etag(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str etag = eddy_res_header(res, "etag");
@@ -145,7 +142,7 @@ static int weaken_etag(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_set(res, "etag", eddy_str(weak, etag.len + 2));
 }
 
-/* Return: 0, -ENOMEM: then the body is still right as it is. */
+/* Set the fields of an encoded response. Return: 0; -ENOMEM: it can still be sent unencoded. */
 static int describe(const struct wish *wish, struct eddy_req *req, struct eddy_res *res)
 {
 	int r = weaken_etag(req, res);
@@ -158,7 +155,7 @@ static int describe(const struct wish *wish, struct eddy_req *req, struct eddy_r
 	return r;
 }
 
-/* Send what the file was coded to before. Return: whether there was anything. */
+/* Send the cached encoding. Return: whether there is one. */
 static bool send_cached(const struct wish *wish, const struct eddyi_cache_key *key,
 			struct eddy_req *req, struct eddy_res *res)
 {
@@ -174,7 +171,7 @@ static bool send_cached(const struct wish *wish, const struct eddyi_cache_key *k
 	return true;
 }
 
-/* Who runs out of memory here sends the body as it is. */
+/* On allocation failure the body is sent unencoded. */
 static void compress(const struct wish *wish, struct eddy_req *req, struct eddy_res *res)
 {
 	const struct eddyi_settings *settings = wish->settings;
@@ -214,7 +211,7 @@ static void at_head(void *data, struct eddy_req *req, struct eddy_res *res)
 		return;
 	if (fits(wish->settings, res))
 		compress(wish, req, res);
-	/* A 304 has the etag that a 200 would have (RFC 9110 section 15.4.5). */
+	/* A 304 has the etag of the 200 (RFC 9110 section 15.4.5). */
 	else if (eddy_res_get_status(res) == 304 && !is_bound_to_its_bytes(res) &&
 		 !has_other_type(wish->settings, res))
 		weaken_etag(req, res);
@@ -241,7 +238,7 @@ static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 		return r;
 	*wish = (struct wish){ settings, settings->count };
 	if (eddy_accept_choose(&accept, settings->order, settings->count, &chosen) < 0)
-		/* The innermost decides, and that one may have what is wanted. */
+		/* The innermost filter decides, and may have an acceptable coding. */
 		return eddy_next_has(next, filter) ? eddy_next(next, req, res) :
 						     refuse(settings, res);
 	for (size_t i = 0; i < settings->count; i++)

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Little goes in at a time, since a few bytes may mean a lot of work; and little comes out. */
+/* Slices are small: a few input bytes may mean a lot of work. */
 #define IN_SLICE (4 * EDDY_KIB)
 #define OUT_SLICE (64 * EDDY_KIB)
 
-/* What may come out before the ratio counts. */
+/* Output before the ratio is checked. */
 #define RATIO_FREE (64 * EDDY_KIB)
 
 static int limits_of(const struct eddy_codec *codec, const struct eddy_decoder_options *options,

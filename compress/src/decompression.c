@@ -1,4 +1,4 @@
-/* The filter that has the bodies of requests decoded. */
+/* The filter that decodes request bodies. */
 #include "settings.h"
 
 #include <eddy/coder.h>
@@ -48,7 +48,7 @@ static int decode(struct eddy_req *req, const struct eddy_codec *codec,
 
 	if (r == 0)
 		r = eddy_req_decode(req, &decoding, decoder);
-	/* Another filter has seen to it. */
+	/* Another filter decodes it already. */
 	return r == -EBUSY ? 0 : r;
 }
 
@@ -61,7 +61,7 @@ static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 	if (!coding.len || !eddy_req_length(req) ||
 	    eddy_str_eq_nocase(coding, eddy_str("identity", 8)))
 		return eddy_next(next, req, res);
-	/* Of several the order counts, and nobody sends them. */
+	/* Multiple codings are not supported. */
 	if (eddy_codec_find(coding, &codec) < 0)
 		return refuse(res);
 	r = decode(req, codec, eddy_next_data(next));

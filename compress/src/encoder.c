@@ -114,7 +114,6 @@ void eddy_encoder_free(struct eddy_encoder *encoder)
 	eddyi_pool_put(&encoder->stream.pooled);
 }
 
-/* Whether what is to be taken, with what was, is what the options said. */
 static bool fits_size(const struct eddy_encoder *encoder, size_t len, enum eddy_codec_op op)
 {
 	uint64_t size = encoder->settings.size, left = size - encoder->taken;
@@ -122,8 +121,7 @@ static bool fits_size(const struct eddy_encoder *encoder, size_t len, enum eddy_
 	return !size || len == left || (len < left && op != EDDY_CODEC_END);
 }
 
-/* What the library is told of this step, and how much of the input it gets. A block that is full stays so until its
- * flush is done. */
+/* Choose the library's op and input for this step. A full block stays full until it is flushed. */
 static enum eddy_codec_op choose_op(const struct eddy_encoder *encoder,
 				    const struct eddy_codec_io *io, enum eddy_codec_op op,
 				    size_t *ret_len)

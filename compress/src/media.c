@@ -1,6 +1,6 @@
 #include "media.h"
 
-/* What looks like one of the compressed, and is not. */
+/* Exceptions: uncompressed types. */
 static const char *const plain[] = {
 	"image/svg+xml", "image/bmp",   "image/x-ms-bmp",     "image/vnd.microsoft.icon",
 	"image/x-icon",  "image/x-tga", "image/x-portable-*", "audio/wav",

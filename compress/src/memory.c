@@ -5,7 +5,7 @@
 
 struct eddyi_memory_block {
 	struct eddyi_memory_block *next;
-	size_t size; /* with this head */
+	size_t size; /* with this header */
 	bool is_used;
 	_Alignas(max_align_t) char bytes[];
 };
@@ -35,7 +35,6 @@ void eddyi_memory_drop(struct eddyi_memory *memory)
 	release(memory, true);
 }
 
-/* NULL: there is none that fits. */
 static struct eddyi_memory_block *find_idle(const struct eddyi_memory *memory, size_t size)
 {
 	struct eddyi_memory_block *best = NULL;

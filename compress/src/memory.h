@@ -1,10 +1,9 @@
-/* memory.h: what a codec's library allocates: counted, and kept for the next stream of a pooled codec.
+/* memory.h: the allocator for codec libraries: counts memory, and keeps it for the next stream.
  *
  * Invariants:
- *   1. `taken` is the sum of `blocks`, used or idle, their heads included.
- *   2. Who asks gets the smallest idle block that fits and is not twice as large as needed.
- *   3. Nothing is returned to the system while it is idle, but when a new block would make `taken` pass
- *      `enough`: then all that is idle goes first.
+ * 1. `taken` is the sum of all `blocks`, used or idle, with their headers.
+ * 2. An allocation gets the smallest idle block that fits and is not twice as large as needed.
+ * 3. Idle blocks are freed, all at once, only when a new one would make `taken` exceed `enough`.
  */
 #ifndef EDDYI_COMPRESS_MEMORY_H
 #define EDDYI_COMPRESS_MEMORY_H
@@ -16,23 +15,23 @@ struct eddyi_memory_block;
 struct eddyi_memory {
 	struct eddyi_memory_block *blocks;
 	size_t taken;
-	size_t most; /* that `taken` has been */
+	size_t most; /* maximum of `taken` */
 	size_t enough;
 };
 
-/* NULL: no memory. */
+/* Return: NULL on allocation failure. */
 void *eddyi_memory_get(struct eddyi_memory *memory, size_t size);
 
-/* NULL is fine. */
+/* NULL is accepted. */
 void eddyi_memory_put(void *at);
 
-/* Return all that is idle to the system. */
+/* Free all idle blocks. */
 void eddyi_memory_trim(struct eddyi_memory *memory);
 
-/* Return everything, whoever uses it. */
+/* Free all blocks, used ones included. */
 void eddyi_memory_drop(struct eddyi_memory *memory);
 
-/* The same as the libraries want it: `opaque` is the memory. */
+/* The allocator functions of the libraries; `opaque` is the memory. */
 void *eddyi_memory_alloc(void *opaque, size_t size);
 void eddyi_memory_free(void *opaque, void *at);
 

@@ -10,7 +10,7 @@ struct eddyi_pool {
 	size_t size;
 };
 
-/* Of the loop that runs on this thread. */
+/* The pool of this thread's loop. */
 static _Thread_local struct eddyi_pool *pool;
 
 static void free_pool(struct eddyi_at_end *at_end)
@@ -43,7 +43,6 @@ struct eddyi_pooled *eddyi_pool_take(const void *kind)
 	return NULL;
 }
 
-/* The one that came first of all goes. */
 static void end_oldest(void)
 {
 	struct eddyi_pooled **at = &pool->first, *oldest;

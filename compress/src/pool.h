@@ -1,25 +1,25 @@
-/* pool.h: encoders and decoders that rest between two streams, a pool for each loop. */
+/* pool.h: a pool of idle encoders and decoders for each loop. */
 #ifndef EDDYI_POOL_H
 #define EDDYI_POOL_H
 
 #include <stddef.h>
 
-/* All that rests in one pool, in bytes. */
+/* The most bytes in a pool. */
 #define EDDYI_POOL_MAX (16 * EDDY_MIB)
 
-/* The first member of what rests. */
+/* The first member of pooled objects. */
 struct eddyi_pooled {
 	struct eddyi_pooled *next;
-	const void *kind; /* what is compared when one is taken */
+	const void *kind; /* compared by eddyi_pool_take() */
 	size_t size;
 	void (*end)(struct eddyi_pooled *pooled);
 };
 
-/* Take one of this kind from this loop's pool, the last that came. NULL: there is none, or no loop. */
+/* Take the newest object of this kind from the loop's pool. Return: NULL if there is none. */
 struct eddyi_pooled *eddyi_pool_take(const void *kind);
 
-/* Let it rest in this loop's pool, its fields set; who came first makes room. It is ended where no loop
- * is. */
+/* Put an object into the loop's pool, its fields set; the oldest are ended to make room. Off the
+ * loop it is ended. */
 void eddyi_pool_put(struct eddyi_pooled *pooled);
 
 #endif

@@ -1,4 +1,4 @@
-/* How an app compresses: options, what the configuration file says of them, and what is made of both. */
+/* Compression options: the section [compression], validation, and the resulting settings. */
 #include "settings.h"
 
 #include <eddy/config.h>
@@ -21,7 +21,7 @@ static const struct eddy_config_key keys[] = {
 	{ 0 },
 };
 
-/* The options are what begins the settings. */
+/* The options are the beginning of the settings. */
 static const char *take_section(void *target)
 {
 	return eddyi_settings_apply(target);
@@ -72,9 +72,8 @@ struct eddyi_settings *eddyi_settings_new(struct eddy_app *app,
 	return settings;
 }
 
-/* ---- what is made of the options ---- */
+/* ---- applying the options ---- */
 
-/* The coding that http knows by this name. */
 static enum eddy_coding coding_of(const struct eddy_codec *codec)
 {
 	enum eddy_coding coding = EDDY_CODING_IDENTITY;
@@ -170,7 +169,7 @@ void eddyi_settings_list(char *names, size_t size)
 					 eddy_codec_name(codec));
 }
 
-/* ---- for programs ---- */
+/* ---- public functions ---- */
 
 void eddy_app_with_compression(struct eddy_app *app, const struct eddy_compression_options *options)
 {

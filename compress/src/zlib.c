@@ -1,27 +1,26 @@
-/* gzip (RFC 1952) and deflate, which is the zlib format (RFC 1950, RFC 9110 section 8.4.1.2). */
+/* gzip (RFC 1952) and deflate, the zlib format (RFC 1950, RFC 9110 section 8.4.1.2). */
 #include "state.h"
 
 #include <errno.h>
 #include <string.h>
 #include <zlib.h>
 
-/* zlib works on as little as it is given. Input that is made to be slow takes 0.2 ms a KiB at level 6, and
- * up to 3 at level 9. */
+/* Adversarial input takes 0.2 ms per KiB at level 6, and up to 3 ms at level 9. */
 #define SLICE (4 * EDDY_KIB)
 #define SLICE_SLOW (1 * EDDY_KIB)
 #define LEVEL_QUICK 6
 
 #define WINDOW_BITS_MIN 9
 #define MEM_LEVEL 8
-#define IS_GZIP 16 /* added to the bits of the window */
+#define IS_GZIP 16 /* flag in the window bits */
 
-/* Where so little room is left a flush would never know that it is done: it is made here first. */
+/* With less room a flush could not tell that it is done, so it goes to `spill` first. */
 #define SPILL 16
 
 struct encoder_state {
 	z_stream z;
-	int level, window_bits, mem_level; /* as it was set up; 0: it was not */
-	unsigned spilled, spill_at;        /* what waits in `spill`, from where on */
+	int level, window_bits, mem_level; /* of `z`; 0: not set up */
+	unsigned spilled, spill_at;        /* bytes left in `spill`, and their place */
 	uint8_t spill[SPILL];
 };
 
@@ -42,7 +41,7 @@ static bool is_flushed(__attribute__((unused)) int level)
 
 static size_t bound(size_t len)
 {
-	/* Small windows may make it write blocks that have grown. */
+	/* With small windows blocks may grow. */
 	return len + (len >> 3) + (len >> 6) + 64;
 }
 
@@ -54,7 +53,7 @@ static int window_of(const struct eddyi_encoder_settings *settings)
 				      bits);
 }
 
-/* The rest of its memory goes by this: that of the largest window has the usual one. */
+/* Determines the remaining memory; the largest window has zlib's default. */
 static int mem_level_of(int window_bits)
 {
 	int level = window_bits - 7;
@@ -82,7 +81,7 @@ static void encoder_end(struct eddy_encoder *encoder)
 	encoder->stream.state = NULL;
 }
 
-/* Set it up, unless it is as it is to be. */
+/* Initialize zlib, unless its parameters are the same. */
 static int set_up(struct eddy_encoder *encoder, struct encoder_state *state)
 {
 	bool is_gzip = encoder->stream.codec == &eddyi_codec_gzip;
@@ -123,7 +122,7 @@ static int encoder_begin(struct eddy_encoder *encoder)
 	return set_up(encoder, state);
 }
 
-/* Hand out what is in `spill`. Return: whether that is all. */
+/* Write what is in `spill`. Return: whether it is empty. */
 static bool pour(struct encoder_state *state, struct eddy_codec_io *io)
 {
 	size_t len = state->spilled < io->out_len ? state->spilled : io->out_len;
@@ -173,7 +172,6 @@ static void encoder_rest(__attribute__((unused)) struct eddy_encoder *encoder)
 {
 }
 
-/* The windows of zlib, and what is beside them. */
 static size_t decoder_memory(const struct eddy_decoder_options *limits)
 {
 	return ((size_t)1 << limits->window_bits) + 16 * EDDY_KIB;
@@ -212,7 +210,7 @@ static int decoder_begin(struct eddy_decoder *decoder)
 	return 0;
 }
 
-/* Whether there is another member, which gzip may have. Return: 0, -EBADMSG. */
+/* Begin another member, which only gzip may have. Return: 0, -EBADMSG. */
 static int begin_next(struct eddy_decoder *decoder)
 {
 	if (decoder->stream.codec != &eddyi_codec_gzip)

@@ -1,5 +1,5 @@
-/* zstd (RFC 8878), its window held to 8 MiB (RFC 9659). What is more than the stable interface here (own
- * allocation and the sizes of contexts) has been there, and unchanged, since 1.4. */
+/* zstd (RFC 8878), with windows of at most 8 MiB (RFC 9659). The functions outside its stable
+ * interface (custom allocation, sizes of contexts) are unchanged since 1.4. */
 #define ZSTD_STATIC_LINKING_ONLY
 #include "state.h"
 
@@ -8,12 +8,12 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* Blocks are ended early at the levels that are quick: a whole one takes up to 2.5 ms. */
+/* At quick levels blocks end early: a whole one takes up to 2.5 ms. */
 #define BLOCK (64 * EDDY_KIB)
 #define BLOCK_WHOLE (128 * EDDY_KIB)
 #define LEVEL_QUICK 4
 
-/* The heads of blocks of memory, and what is allocated apart from the large one. */
+/* Block headers, and small allocations. */
 #define MEMORY_EXTRA (16 * EDDY_KIB)
 
 static size_t slice(int level)
@@ -61,7 +61,7 @@ static int encoder_begin(struct eddy_encoder *encoder)
 		return -ENOMEM;
 	ZSTD_CCtx_reset(ctx, ZSTD_reset_session_and_parameters);
 	ZSTD_CCtx_setParameter(ctx, ZSTD_c_compressionLevel, settings->level);
-	/* No larger than the level would have it. */
+	/* Never enlarge the level's own window. */
 	window = (int)ZSTD_getCParams(settings->level, settings->size, 0).windowLog;
 	if (window > (int)window_of(settings))
 		ZSTD_CCtx_setParameter(ctx, ZSTD_c_windowLog, (int)window_of(settings));
@@ -97,9 +97,9 @@ static void encoder_end(struct eddy_encoder *encoder)
 	encoder->stream.state = NULL;
 }
 
-/* The library's context, and of each frame its head and what came out of it. The head is looked at for two
- * things: the library may know formats of old, whose windows nobody limits; and it lets a frame end before
- * the size that its head says, if its last block is empty and comes in pieces. */
+/* The library's context, and each frame's header and output size. The header is checked because the
+ * library may accept legacy formats, whose windows have no limit, and because it lets a frame end
+ * before its declared size if its last block is empty and arrives in pieces. */
 struct decoder_state {
 	ZSTD_DCtx *ctx;
 	uint8_t head[ZSTD_FRAMEHEADERSIZE_MAX];
@@ -165,7 +165,7 @@ static bool is_magic_so_far(const uint8_t *bytes, unsigned len)
 	       (first == skippable[0] && memcmp(bytes + 1, skippable + 1, len - 1) == 0);
 }
 
-/* Take more of a frame's head, if that is not whole. Return: 0; -EBADMSG when it is of no frame that there is. */
+/* Collect a frame's header. Return: 0; -EBADMSG if its magic number is wrong. */
 static int see_head(struct decoder_state *state, const uint8_t *at, size_t len)
 {
 	while (len-- && state->head_len < sizeof(state->head)) {
@@ -176,7 +176,7 @@ static int see_head(struct decoder_state *state, const uint8_t *at, size_t len)
 	return 0;
 }
 
-/* Return: 0; -EBADMSG when less came out than its head says. */
+/* Check that a frame has its declared size. Return: 0, -EBADMSG. */
 static int see_end(struct decoder_state *state)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(state->head, state->head_len);

@@ -85,7 +85,7 @@ void eddyi_json_printf(struct eddyi_json *json, const char *format, ...)
 	va_start(args, format);
 	len = vsnprintf(json->at, room, format, args);
 	va_end(args);
-	/* Its NUL needs room as well, and is written over. */
+	/* The NUL needs room too, and is overwritten. */
 	if (len < 0 || (size_t)len >= room)
 		json->full = true;
 	else

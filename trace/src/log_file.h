@@ -1,4 +1,4 @@
-/* log_file.h: where lines of a log go, whatever becomes of the disk. */
+/* log_file.h: the file that log lines are written to, with handling of write errors. */
 #ifndef EDDYI_LOG_FILE_H
 #define EDDYI_LOG_FILE_H
 
@@ -7,19 +7,19 @@
 struct eddyi_log_file {
 	char *path; /* NULL: stderr */
 	int fd;
-	bool torn; /* the last line was written in part */
+	bool torn; /* the last line is incomplete */
 };
 
-/* Open it to append, and make it where it is missing; NULL: stderr. To be closed whatever comes of it.
- * Return: 0, -ENOMEM, those of open(2). */
+/* Open a file for appending, creating it if missing; NULL: stderr. Close it also on failure.
+ * Return: 0; -ENOMEM, those of open(2). */
 int eddyi_log_file_open(struct eddyi_log_file *file, const char *path);
 
 void eddyi_log_file_close(struct eddyi_log_file *file);
 
-/* Open anew what stands under its path now; where that fails go on with the old one. */
+/* Reopen the path; on failure the old file stays in use. */
 void eddyi_log_file_reopen(struct eddyi_log_file *file);
 
-/* Write whole lines. Blocks for as long as the file does. Return: how many were lost. */
+/* Write whole lines. Blocks as long as the file does. Return: the number of lines lost. */
 uint64_t eddyi_log_file_write(struct eddyi_log_file *file, const char *lines, size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* A record as a line of JSON. */
+/* Log records as lines of JSON. */
 #include <eddy/internal/log.h>
 #include <eddy/internal/text.h>
 #include <eddy/log_writer.h>
@@ -8,13 +8,13 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* `}}` and the newline always have room; what does not fit whole is taken back. */
+/* Room for `}}` and the newline, which are always written. */
 #define END_ROOM 3
 
-/* Of which each byte may become six: the message always finds room behind it. */
+/* Escaping may take six bytes for each; the message still fits. */
 #define TARGET_MAX 256
 
-/* Few readers take a number past INT64_MAX: such a one is a string. */
+/* Numbers above INT64_MAX are strings, as few readers accept them. */
 static void put_u64(struct eddyi_json *json, uint64_t value)
 {
 	const char *quote = value > INT64_MAX ? "\"" : "";
@@ -40,7 +40,7 @@ static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 		put_u64(json, field->value.u64);
 		break;
 	case EDDY_FIELD_F64:
-		/* JSON has no other numbers. */
+		/* JSON has no infinities or NaN. */
 		if (isfinite(field->value.f64))
 			eddyi_json_put(json, text, eddyi_f64_format(field->value.f64, text));
 		else
@@ -49,13 +49,13 @@ static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 	case EDDY_FIELD_BOOL:
 		eddyi_json_put_z(json, field->value.flag ? "true" : "false");
 		break;
-	case EDDY_FIELD_LAZY: /* none of a record's is */
+	case EDDY_FIELD_LAZY: /* not in records */
 		eddyi_json_put_z(json, "null");
 		break;
 	}
 }
 
-/* One that does not fit whole is left out, and so is what follows it. */
+/* A field that does not fit is left out, with all that follow. */
 static void put_field(struct eddyi_json *json, const struct eddy_field *field, bool first)
 {
 	char *before = json->at;

@@ -14,30 +14,31 @@
 #define BUFFER_DEFAULT ((size_t)EDDY_MIB)
 #define BUFFER_MIN ((size_t)(64 * EDDY_KIB))
 #define END_NS EDDY_SECOND
-/* While lines keep coming they are written together, this often: waking the thread for each costs more than all
- * else of it. One alone is written at once, and so are warnings and errors, before the program may end of them. */
+/* Busy writers write lines together at this interval: waking the thread for each costs most. A line
+ * alone is written at once, and so are warnings and errors, before the program may end. */
 #define TOGETHER_NS (5 * EDDY_MS)
 
 /* Invariants:
- * 1. `lock` guards all but `out` and `file`, which are the thread's. It is held to copy a line, never to
- *    write.
- * 2. Lines are put into `in`; the thread swaps it for `out` and writes that. `in_end` and `out_end` count bytes
- *    ever put in and ever dealt with.
- * 3. Who ends last, the thread or who stopped it, frees all: a thread that hangs in a write is left behind.
+ * 1. `lock` guards all but `out` and `file`, which belong to the thread. It is held to copy a line,
+ *    never to write.
+ * 2. Lines are added to `in`; the thread swaps it with `out` and writes that. `in_end` and
+ *    `out_end` count all bytes ever added and processed.
+ * 3. The last user, the thread or its stopper, frees the writer: a thread that hangs in a write is
+ *    left behind.
  */
 struct writer {
 	pthread_mutex_t lock;
-	pthread_cond_t
-		filled; /* there is something to do, for a thread that is `idle` or to `hurry` */
-	pthread_cond_t dealt; /* out_end has moved, or the thread is done */
+	/* Wakes the thread: if `idle`, or to `hurry`. */
+	pthread_cond_t filled;
+	pthread_cond_t dealt; /* out_end has advanced, or the thread is done */
 	pthread_t thread;
 	char *in, *out;
 	size_t size, in_len;
 	uint64_t in_end, out_end;
-	uint64_t lost;  /* records since the last that said so */
-	unsigned users; /* the thread, and who stops it */
+	uint64_t lost;  /* records dropped and not yet reported */
+	unsigned users; /* the thread and its stopper */
 	bool idle;      /* the thread waits for a line */
-	bool hurry;     /* what is in `in` is to be written now */
+	bool hurry;     /* write `in` now */
 	bool stopping;
 	bool done;
 	bool reopen;
@@ -46,11 +47,11 @@ struct writer {
 };
 
 static struct writer *current;
-static bool is_mute; /* the subscriber takes nothing, and there is no writer */
+static bool is_mute; /* subscribed without a writer (EDDY_LOG_FORMAT_NONE) */
 static pthread_mutex_t current_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint_least64_t dropped;
 
-/* ---- lines in ---- */
+/* ---- adding lines ---- */
 
 static size_t format(const struct writer *writer, const struct eddy_record *record, char *line)
 {
@@ -66,7 +67,7 @@ static void hurry(struct writer *writer)
 	writer->hurry = true;
 }
 
-/* With the lock: a line has been put in. */
+/* A line was added. With the lock. */
 static void wake(struct writer *writer, enum eddy_log_level level)
 {
 	if (level <= EDDY_LOG_WARN || writer->in_len > writer->size / 4)
@@ -101,7 +102,7 @@ static void take_nothing(const struct eddy_record *record, void *arg)
 	(void)arg;
 }
 
-/* ---- lines out ---- */
+/* ---- writing lines ---- */
 
 static void put_out(struct writer *writer, const char *lines, size_t len)
 {
@@ -109,7 +110,6 @@ static void put_out(struct writer *writer, const char *lines, size_t len)
 				  memory_order_relaxed);
 }
 
-/* Say in the log itself that something is missing there. */
 static void tell_lost(struct writer *writer, uint64_t lost)
 {
 	struct timespec now;
@@ -140,7 +140,7 @@ static void writer_free(struct writer *writer)
 	free(writer);
 }
 
-/* With the lock, which it lets go of. */
+/* With the lock, which it releases. */
 static void leave(struct writer *writer)
 {
 	bool last = --writer->users == 0;
@@ -150,7 +150,7 @@ static void leave(struct writer *writer)
 		writer_free(writer);
 }
 
-/* Write what has come. With the lock, which it lets go of meanwhile. */
+/* Write all lines. With the lock, released meanwhile. */
 static void deal(struct writer *writer)
 {
 	uint64_t end = writer->in_end, lost = writer->lost;
@@ -189,7 +189,7 @@ static struct timespec in(uint64_t timeout_ns)
 	return at;
 }
 
-/* What has come since the last write waits for more. With the lock, which it lets go of meanwhile. */
+/* Wait for more lines to write together. With the lock, released meanwhile. */
 static void gather(struct writer *writer)
 {
 	struct timespec until = in(TOGETHER_NS);
@@ -221,7 +221,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 static bool wants_json(enum eddy_log_format format)
 {
@@ -305,7 +305,7 @@ static int subscribe(const struct eddy_log_writer_options *options)
 	return 0;
 }
 
-/* A subscriber whose filter lets nothing through, so that nothing is formatted for it. With current_lock. */
+/* Subscribe with a filter that disables all records: none is formatted. With current_lock. */
 static int subscribe_mute(void)
 {
 	int r = eddy_log_subscribe(take_nothing, NULL);
@@ -334,7 +334,7 @@ int eddy_log_writer_subscribe(const struct eddy_log_writer_options *options)
 	return r;
 }
 
-/* Wait until as much has been dealt with. With the lock. */
+/* Wait until `end` bytes have been processed. With the lock. */
 static int await(struct writer *writer, uint64_t end, uint64_t timeout_ns)
 {
 	struct timespec until = in(timeout_ns);

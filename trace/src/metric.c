@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define SECONDS 9 /* decimals of what is counted in nanoseconds */
+#define SECONDS 9 /* decimals of nanoseconds */
 
 #define BUCKETS 8192
 
@@ -25,7 +25,6 @@ static struct {
 
 /* ---- families ---- */
 
-/* What the options leave out. */
 static struct eddy_metric_options filled_in(struct eddy_metric_options options)
 {
 	if (options.type == EDDY_METRIC_HISTOGRAM && !options.bounds &&
@@ -74,7 +73,7 @@ static struct eddyi_metric_family *family_new(const struct eddy_metric_options *
 	return family;
 }
 
-/* Return: where the family of that name is linked, or is to be. */
+/* Return: the link to the family of this name, or where to add it. */
 static struct eddyi_metric_family **find_family(const char *name)
 {
 	struct eddyi_metric_family **at = &all.first;
@@ -92,7 +91,7 @@ static int by_name(const void *a, const void *b)
 		      ((const struct eddy_metric_label *)b)->name);
 }
 
-/* Return: as they are shown, to be freed; NULL when memory is out. */
+/* Return: the sorted label text, to be freed; NULL on allocation failure. */
 static char *format_labels(const struct eddy_metric_label *labels)
 {
 	struct eddy_metric_label sorted[EDDY_METRIC_LABELS_MAX];
@@ -134,7 +133,7 @@ static struct eddy_metric *find_metric(const struct eddyi_metric_family *family,
 	return metric;
 }
 
-/* `labels` is taken over, unless it fails. */
+/* Takes ownership of `labels` on success. */
 static int metric_new(const struct eddyi_metric_family *family,
 		      const struct eddy_metric_options *options, char *labels,
 		      struct eddy_metric **ret_metric)
@@ -161,7 +160,7 @@ static int metric_new(const struct eddyi_metric_family *family,
 	return r;
 }
 
-/* Let everybody see it. */
+/* Make a metric visible to readers. */
 static void publish(struct eddyi_metric_family *family, struct eddy_metric *metric)
 {
 	struct eddy_metric **bucket = bucket_of(family->name, metric->labels);
@@ -172,7 +171,8 @@ static void publish(struct eddyi_metric_family *family, struct eddy_metric *metr
 	family->end = &metric->next;
 }
 
-/* With the lock; `*labels` is taken over where it becomes NULL. Return: as eddy_metric_declare(). */
+/* With the lock. Takes ownership of `*labels` if it becomes NULL. Return: as
+ * eddy_metric_declare(). */
 static int declare(const struct eddy_metric_options *options, char **labels,
 		   struct eddy_metric **ret_metric)
 {
@@ -246,7 +246,7 @@ void eddy_metric_observe(struct eddy_metric *metric, uint64_t value)
 	eddyi_cells_add(metric->cell + (unsigned)family->bound_count + 1, value);
 }
 
-/* ---- as text ---- */
+/* ---- text format ---- */
 
 static void write_line(struct eddyi_metric_out *out, const struct eddy_metric *metric,
 		       int64_t value)
@@ -260,7 +260,7 @@ static void write_line(struct eddyi_metric_out *out, const struct eddy_metric *m
 	eddyi_metric_puts(out, "\n");
 }
 
-/* `le` is NULL for a line without a bound. */
+/* Write a line's name and labels; `le` may be NULL. */
 static void write_part(struct eddyi_metric_out *out, const struct eddy_metric *metric,
 		       const char *part, const char *le)
 {
@@ -309,7 +309,7 @@ static void write_metric(struct eddyi_metric_out *out, const struct eddy_metric 
 		write_line(out, metric, (int64_t)value);
 }
 
-/* The lines above the first of its metrics; none of them is known at times, and then they are not there. */
+/* Write a family; its HELP and TYPE lines are removed if no metric has a value. */
 static void write_family(struct eddyi_metric_out *out, const struct eddyi_metric_family *family)
 {
 	static const char *const types[] = { "counter", "gauge", "histogram" };

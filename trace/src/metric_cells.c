@@ -1,9 +1,10 @@
 /* Invariants:
- * 1. A thread's numbers are written by it alone, and read by any: no locked instruction. They are in `threads`
- *    from its first count to its end.
- * 2. `rest` has what threads had that have ended, and what was counted by those that found no memory. A piece of
- *    it is there before any number of that piece is known to anybody.
- * 3. Under `lock` threads come and go, and sums are made: what a thread leaves behind is seen once.
+ * 1. A thread's cells are written only by it, without locked instructions, and read by any. They
+ *    are in `threads` from its first count to its end.
+ * 2. `rest` has the sums of ended threads, and counts of threads on allocation failure. A piece of
+ *    it exists before any cell of that piece is used.
+ * 3. Threads are added and removed, and sums are made, under `lock`: what a thread leaves is
+ *    counted once.
  */
 #include "metric_cells.h"
 
@@ -16,8 +17,8 @@
 #define PIECES 128
 
 struct cells {
-	struct eddy_node node;    /* in `threads` */
-	uint64_t *pieces[PIECES]; /* NULL: all of it is 0 */
+	struct eddy_node node;
+	uint64_t *pieces[PIECES]; /* NULL: all 0 */
 };
 
 static struct {
@@ -26,7 +27,7 @@ static struct {
 	struct cells rest;
 	unsigned used;
 	pthread_once_t once;
-	pthread_key_t key; /* what tells us that a thread ends */
+	pthread_key_t key; /* its destructor runs when a thread ends */
 	int key_error;
 } all = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -46,7 +47,7 @@ static uint64_t load(const uint64_t *cell)
 	return __atomic_load_n(cell, __ATOMIC_RELAXED);
 }
 
-/* ---- threads come and go ---- */
+/* ---- threads ---- */
 
 static void leave_piece(uint64_t *rest, uint64_t *piece)
 {
@@ -74,7 +75,6 @@ static void make_key(void)
 	all.key_error = pthread_key_create(&all.key, thread_ends);
 }
 
-/* Return: NULL when there is no memory for numbers of this thread's own. */
 static struct cells *begin_thread(void)
 {
 	struct cells *cells;

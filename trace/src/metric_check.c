@@ -1,4 +1,4 @@
-/* What Prometheus's data model allows to be called so. */
+/* Validation of names, labels and bounds by Prometheus's data model. */
 #include "metric.h"
 
 static bool is_letter(char c)
@@ -23,7 +23,7 @@ static bool ends(const char *name, const char *end)
 	return len > end_len && strcmp(name + len - end_len, end) == 0;
 }
 
-/* What stands behind a name says what it is. */
+/* The suffix tells the type. */
 static bool is_name_of(enum eddy_metric_type type, const char *name)
 {
 	if (type == EDDY_METRIC_COUNTER)

@@ -69,7 +69,7 @@ size_t eddyi_metric_format(uint64_t value, unsigned decimals, char text[EDDYI_ME
 	len = eddy_u64_format(value / unit, text);
 	if (value % unit == 0)
 		return len;
-	/* With a one in front, so that it has all its zeros; the point takes the place of that. */
+	/* A leading 1 keeps the zeros; the point replaces it. */
 	eddy_u64_format(unit + value % unit, places);
 	places[0] = '.';
 	memcpy(text + len, places, decimals + 2);

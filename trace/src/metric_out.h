@@ -1,10 +1,10 @@
-/* metric_out.h: text that grows. */
+/* metric_out.h: a growing text buffer. */
 #ifndef EDDYI_METRIC_OUT_H
 #define EDDYI_METRIC_OUT_H
 
 #include <eddy/str.h>
 
-/* Begins zeroed. Once memory is out nothing more is put, and `failed` says so. */
+/* Begins zeroed. After an allocation failure `failed` is set and nothing more is written. */
 struct eddyi_metric_out {
 	char *bytes; /* owned */
 	size_t len;
@@ -14,15 +14,14 @@ struct eddyi_metric_out {
 
 void eddyi_metric_put(struct eddyi_metric_out *out, const char *bytes, size_t len);
 
-/* `strings` ends with NULL. */
 void eddyi_metric_put_all(struct eddyi_metric_out *out, const char *const *strings);
 #define eddyi_metric_puts(out, ...)                                                                \
 	eddyi_metric_put_all(out, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* Put text as format 0.0.4 has it, that of a label or a HELP line; bytes that are no UTF-8 become U+FFFD. */
+/* Write text escaped for format 0.0.4, for a label or a HELP line; invalid UTF-8 becomes U+FFFD. */
 void eddyi_metric_put_escaped(struct eddyi_metric_out *out, const char *text, bool is_label);
 
-/* Put a number of which `decimals` places stand behind the point, no zeros at their end. */
+/* Write a number with `decimals` decimal places, without trailing zeros. */
 #define EDDYI_METRIC_NUMBER_SIZE 24
 void eddyi_metric_put_number(struct eddyi_metric_out *out, int64_t value, unsigned decimals);
 size_t eddyi_metric_format(uint64_t value, unsigned decimals, char text[EDDYI_METRIC_NUMBER_SIZE]);

@@ -1,4 +1,4 @@
-/* eddy's own metrics, but for those of requests, and the text of all. */
+/* eddy's own metrics, except those of requests, and the text of all metrics. */
 #include "metric.h"
 
 #include <eddy/internal/figure.h>
@@ -12,10 +12,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* So long a thread of the pool is waited for. */
+/* The wait for a thread of the offload pool. */
 #define PATIENCE_NS (EDDY_SECOND / 4)
 
-/* What is read at one moment, for all that is written on this thread. */
+/* Values read at one moment, for the text written on this thread. */
 struct snapshot {
 	struct eddy_stats stats;
 	struct eddyi_process_figures process;
@@ -25,7 +25,7 @@ struct snapshot {
 	uint64_t offload_queued;
 	uint64_t offload_short_running;
 	uint64_t offload_short_queued;
-	uint64_t spliced_in_here; /* by the loops themselves */
+	uint64_t spliced_in_here; /* excluding `written_by_ring` */
 	uint64_t records_dropped;
 	bool has_process;
 };
@@ -52,13 +52,13 @@ static int read_one(void *arg, uint64_t *ret_value)
 	return 0;
 }
 
-/* ---- the list ---- */
+/* ---- definitions ---- */
 
 struct own {
 	const char *name;
 	const char *help;
 	enum eddy_metric_type type;
-	size_t at; /* of a uint64_t in the snapshot */
+	size_t at; /* offset of a uint64_t */
 	unsigned decimals;
 	struct eddy_metric_label labels[3];
 };
@@ -191,7 +191,7 @@ static int declare(const struct own *own, size_t count, int (*read)(void *arg, u
 	return r;
 }
 
-/* ---- what other layers count ---- */
+/* ---- figures of other layers ---- */
 
 static int read_figure(void *arg, uint64_t *ret_value)
 {
@@ -214,7 +214,7 @@ static int declare_figure(const struct eddyi_figure *figure)
 		&metric);
 }
 
-/* Those that were offered since the last time stand in front. Return: 0, -ENOMEM; asked again, it does all of them. */
+/* Declare figures offered since the last call; they come first. Return: 0; -ENOMEM: call again. */
 static int declare_figures(void)
 {
 	static const struct eddyi_figure *_Atomic known;
@@ -230,9 +230,9 @@ static int declare_figures(void)
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- declaration ---- */
 
-/* Return: 0, -ENOMEM; asked again, it goes on where it stopped. */
+/* Return: 0; -ENOMEM, and the next call continues. */
 static int declare_all(void)
 {
 	static atomic_bool done;
@@ -260,7 +260,7 @@ static int declare_all(void)
 	return r == 0 ? declare_figures() : r;
 }
 
-/* ---- the text ---- */
+/* ---- text format ---- */
 
 static void take_snapshot(struct snapshot *snapshot)
 {
@@ -273,7 +273,7 @@ static void take_snapshot(struct snapshot *snapshot)
 	snapshot->offload_queued = stats->offload.queued;
 	snapshot->offload_short_running = stats->offload.short_running;
 	snapshot->offload_short_queued = stats->offload.short_queued;
-	/* They were read one after the other. */
+	/* They were not read at the same moment. */
 	if (stats->transfer.spliced_in > stats->transfer.written_by_ring)
 		snapshot->spliced_in_here =
 			stats->transfer.spliced_in - stats->transfer.written_by_ring;
@@ -301,7 +301,7 @@ static int write_outside(void *arg)
 	return write_all(arg, true);
 }
 
-/* In a task. The pool may be busy with what takes long: those who look why want an answer. */
+/* In a task. If the pool is busy, the text is written here, so that it can be diagnosed. */
 static int write_in_task(struct eddyi_metric_out *out)
 {
 	struct eddy_scope scope;

@@ -1,4 +1,4 @@
-/* What /proc says of this process. */
+/* Figures of this process from /proc. */
 #include "metric.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Read the beginning of a file as a string; "" when it can't be had. */
+/* Read the beginning of a file as a string; "" on failure. */
 static void read_text(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -66,7 +66,7 @@ static void read_descriptors(struct eddyi_process_figures *figures)
 	uint64_t count;
 	struct stat st;
 
-	/* Since Linux 6.2 the folder knows its size. In a list there is what the list is read through. */
+	/* Since Linux 6.2 its size is the count. A listing includes its own descriptor. */
 	if (stat("/proc/self/fd", &st) == 0 && st.st_size > 0)
 		figures->descriptors = (uint64_t)st.st_size;
 	else if ((count = count_entries("/proc/self/fd")))
@@ -83,11 +83,11 @@ static void read_threads(struct eddyi_process_figures *figures)
 	figures->io_workers = eddyi_stats_io_workers();
 }
 
-/* ---- the beginning ---- */
+/* ---- start time ---- */
 
 static uint64_t started_ms;
 
-/* Field 22, in ticks since the machine's start. What is in front of it may hold blanks and brackets. */
+/* Field 22: ticks since boot. The name in parentheses may contain blanks and parentheses. */
 static void read_start(void)
 {
 	char text[1024], *at;
@@ -107,7 +107,7 @@ void eddyi_process_figures_read(struct eddyi_process_figures *ret_figures)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	/* Once: the clock may be set, and the process did not begin at another time for that. */
+	/* Once, as the clock may be set later. */
 	pthread_once(&once, read_start);
 	ret_figures->started_ms = started_ms;
 	ret_figures->cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);

@@ -1,10 +1,10 @@
-/* Requests and connections as metrics.
+/* Metrics of requests and connections.
  *
  * Invariants:
- * 1. A row is all that is counted of one pattern and one method. Rows are the process's, are only ever added, and
- *    are found without a lock; one is made when the first such request is over.
- * 2. There are as many as the program has patterns, times the methods that answer there, and at most ROWS_MAX: what
- *    comes then is counted in one for all others. Nothing that a client sends makes more of them.
+ * 1. A row has the metrics of one pattern and one method. Rows belong to the process, are only
+ *    added, and are found without a lock. A row is added when its first request ends.
+ * 2. There are at most ROWS_MAX rows: the program's patterns times the methods that answer. Further
+ *    requests are counted in one row for all others. Clients cannot create rows.
  */
 #include <eddy/layer.h>
 #include <eddy/list.h>
@@ -19,12 +19,12 @@
 
 #define ROWS_MAX 2048
 #define SLOTS (2 * ROWS_MAX)
-/* Statuses from 200 to 599. */
+/* Status classes, 2xx to 5xx. */
 #define CLASSES 4
 
 struct row {
-	struct eddy_str pattern; /* owned, with a NUL behind it */
-	size_t method;           /* among `methods` */
+	struct eddy_str pattern; /* owned, with a NUL */
+	size_t method;           /* index in `methods` */
 	struct eddy_metric *requests[CLASSES];
 	struct eddy_metric *cut;
 	struct eddy_metric *received;
@@ -39,8 +39,8 @@ static const char *const methods[] = { "GET",     "HEAD",    "POST",  "PUT",   "
 static struct {
 	pthread_mutex_t lock; /* held to add */
 	size_t count;
-	struct row *slots[SLOTS]; /* a hash table; a free slot ends a search */
-	struct row others;        /* once it is */
+	struct row *slots[SLOTS]; /* open-addressed hash table */
+	struct row others;        /* used once `full` */
 	bool full;
 } rows = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -64,7 +64,6 @@ static struct eddy_metric *declare(const char *name, const char *help, enum eddy
 	return metric;
 }
 
-/* Return: whether all of it could be had. */
 static bool declare_row(struct row *row)
 {
 	static const char *const classes[CLASSES] = { "2xx", "3xx", "4xx", "5xx" };
@@ -104,7 +103,7 @@ static size_t hash(struct eddy_str pattern, size_t method)
 	return (size_t)(h ^ h >> 32) % SLOTS;
 }
 
-/* Return: the row, or the free slot where it would be. */
+/* Return: the row's slot, or the free slot for it. */
 static struct row **find(struct eddy_str pattern, size_t method, struct row **ret_row)
 {
 	for (size_t at = hash(pattern, method);; at = (at + 1) % SLOTS) {
@@ -116,7 +115,7 @@ static struct row **find(struct eddy_str pattern, size_t method, struct row **re
 	}
 }
 
-/* With the lock. Return: NULL when there is no room for one more, or any after it. */
+/* With the lock. Return: NULL if memory or metrics are exhausted. */
 static struct row *row_new(struct eddy_str pattern, size_t method)
 {
 	struct row *row = calloc(1, sizeof(*row));
@@ -212,7 +211,7 @@ static void end(void *data, void *state, struct eddy_req *req, const struct eddy
 
 /* ---- connections ---- */
 
-/* An app that is counted. */
+/* An app whose connections are counted. */
 struct counted {
 	struct eddy_node node;
 	struct eddy_app *app;
@@ -222,13 +221,13 @@ struct counted {
 static struct {
 	pthread_mutex_t lock;
 	struct eddy_node apps;
-	struct eddy_app_stats gone; /* what those had come to that have been freed */
+	struct eddy_app_stats gone; /* sums of freed apps */
 } counted = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.apps = { &counted.apps, &counted.apps },
 };
 
-/* A member of the stats of all apps together. */
+/* Sum a member of the stats of all apps. */
 static int read_connections(void *arg, uint64_t *ret_value)
 {
 	uintptr_t at = (uintptr_t)arg;
@@ -267,7 +266,6 @@ static void declare_connections(const char *name, const char *help, enum eddy_me
 	declare_labelled(name, help, type, NULL, at);
 }
 
-/* Connections that were closed for a reason. */
 static void declare_closed(const char *name, const char *help, const char *label, const char *value,
 			   size_t at)
 {
@@ -294,7 +292,6 @@ static void declare_closed_all(void)
 		       offsetof(struct eddy_app_stats, slow_writes));
 }
 
-/* A member of the stats of tracing. */
 static int read_tracing(void *arg, uint64_t *ret_value)
 {
 	struct eddy_tracing_stats stats = eddy_tracing_stats();
@@ -386,7 +383,7 @@ static void end_counting(void *kept)
 	pthread_mutex_unlock(&counted.lock);
 }
 
-/* ---- for programs ---- */
+/* ---- public functions ---- */
 
 void eddy_app_use_metrics(struct eddy_app *app)
 {

@@ -9,11 +9,10 @@
 #define NAME_MAX_BYTES 1024
 #define STATE_MAX_BYTES 512
 
-/* What stands behind the attributes always has room. */
+/* Room for the text after the attributes. */
 #define END_ROOM 48
 
-/* Of the flags of a span, beside those of W3C: whether its parent's service is another one is known, and so
- * it is. */
+/* Span flags beside those of W3C: it is known whether the parent is remote, and it is. */
 #define HAS_IS_REMOTE 0x100
 #define IS_REMOTE 0x200
 
@@ -30,7 +29,7 @@ static void put_id(struct eddyi_json *json, const char *before, const uint8_t *i
 	eddyi_json_printf(json, "%s\"%s\"", before, text);
 }
 
-/* A double of JSON has a few words for what is no number. */
+/* Infinities and NaN are strings. */
 static void put_double(struct eddyi_json *json, double value)
 {
 	char text[EDDYI_F64_SIZE];
@@ -39,7 +38,6 @@ static void put_double(struct eddyi_json *json, double value)
 	eddyi_json_printf(json, isfinite(value) ? "%s" : "\"%s\"", text);
 }
 
-/* An AnyValue. */
 static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 {
 	switch (field->type) {
@@ -63,14 +61,14 @@ static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 		eddyi_json_put_z(json, field->value.flag ? "{\"boolValue\":true" :
 							   "{\"boolValue\":false");
 		break;
-	case EDDY_FIELD_LAZY: /* none of a record's is */
+	case EDDY_FIELD_LAZY: /* not in records */
 		eddyi_json_put_z(json, "{");
 		break;
 	}
 	eddyi_json_put(json, "}", 1);
 }
 
-/* Return: false when it does not fit, and nothing of it was written. */
+/* Return: false if it does not fit; then nothing is written. */
 static bool put_attribute(struct eddyi_json *json, const struct eddy_field *field, bool first)
 {
 	char *before = json->at;
@@ -87,7 +85,6 @@ static bool put_attribute(struct eddyi_json *json, const struct eddy_field *fiel
 	return false;
 }
 
-/* Return: how many did not fit. */
 static unsigned put_attributes(struct eddyi_json *json, const struct eddy_field *fields,
 			       size_t count)
 {
@@ -138,7 +135,7 @@ static void put_status(struct eddyi_json *json, const struct eddy_span_record *r
 	eddyi_json_put(json, "}", 1);
 }
 
-/* Names, states and messages fit at their longest: what is left out is attributes alone. */
+/* The longest names, states and messages fit: only attributes are left out. */
 _Static_assert(6 * (NAME_MAX_BYTES + STATE_MAX_BYTES + EDDY_SPAN_TEXT_MAX) + 512 + END_ROOM <
 		       EDDY_OTLP_SPAN_MAX,
 	       "a span without attributes fits");

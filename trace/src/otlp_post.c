@@ -8,7 +8,7 @@
 #define ANSWER_DEPTH_MAX 16
 #define ANSWER_VALUES_MAX 1024
 
-/* How many spans the collector says to have rejected, by a number or by a string of digits: it is an int64. */
+/* Read the number of rejected spans, an int64 as a number or as digits. */
 static void read_answer(struct eddy_str body, struct eddyi_otlp_outcome *outcome)
 {
 	json_t *json, *partial, *rejected;
@@ -33,7 +33,7 @@ static bool is_temporary(int status)
 	return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-/* The head of an answer is there. Suspends. Return: 0, -errno when its body can't be read. */
+/* Evaluate a response. Suspends. Return: 0; -errno if its body cannot be read. */
 static int judge(struct eddy_response *response, struct eddyi_otlp_outcome *outcome)
 {
 	int status = eddy_response_status(response), r;
@@ -53,7 +53,7 @@ static int judge(struct eddy_response *response, struct eddyi_otlp_outcome *outc
 	return 0;
 }
 
-/* What it sends is no answer, or one that nobody wants to hear to its end: the next one would be no better. */
+/* Invalid and oversized responses are not retried, as the next would be alike. */
 static bool is_for_good(int error)
 {
 	return error == -EBADMSG || error == -EMSGSIZE || error == -EINVAL || error == -EPERM ||

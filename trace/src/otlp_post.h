@@ -1,4 +1,4 @@
-/* otlp_post.h: spans to a collector, by OTLP over HTTP, in JSON (its specification, version 1). */
+/* otlp_post.h: posts spans to a collector by OTLP/HTTP with JSON (version 1). */
 #ifndef EDDYI_OTLP_POST_H
 #define EDDYI_OTLP_POST_H
 
@@ -7,21 +7,21 @@
 
 struct eddy_client;
 
-/* What a client should have for .body_max: more is no answer. */
+/* .body_max for the client. */
 #define EDDYI_OTLP_ANSWER_MAX ((uint64_t)(64 * EDDY_KIB))
 
 enum eddyi_otlp_verdict {
 	EDDYI_OTLP_TAKEN,
-	EDDYI_OTLP_REFUSED, /* for good */
-	EDDYI_OTLP_FAILED,  /* it may be tried again */
+	EDDYI_OTLP_REFUSED, /* permanently */
+	EDDYI_OTLP_FAILED,  /* retry */
 };
 
-/* What became of a post. */
+/* The result of a post. */
 struct eddyi_otlp_outcome {
 	enum eddyi_otlp_verdict verdict;
-	uint64_t rejected; /* spans of those that were taken, as the collector says: any number */
-	uint64_t pause_ns; /* that it asks for */
-	char why[256];     /* what is wrong, for people; not where all is well */
+	uint64_t rejected; /* spans rejected by the collector, by its own count: any number */
+	uint64_t pause_ns; /* requested pause */
+	char why[256];     /* reason, for people; unset on success */
 };
 
 /* Post `spans`, an ExportTraceServiceRequest. Suspends. Return: 0, -ECANCELED. */

@@ -22,7 +22,7 @@ static void complain(const char *name, const char *what)
 	eddy_error("eddy::tracing", "Spans are not exported: %s %s", name, what);
 }
 
-/* ---- where to ---- */
+/* ---- URL ---- */
 
 static bool find_url(struct eddyi_otlp_settings *settings, const char *url)
 {
@@ -44,7 +44,7 @@ static bool find_url(struct eddyi_otlp_settings *settings, const char *url)
 	return false;
 }
 
-/* ---- with which fields ---- */
+/* ---- header fields ---- */
 
 static bool is_value(struct eddy_str value)
 {
@@ -54,7 +54,7 @@ static bool is_value(struct eddy_str value)
 	return true;
 }
 
-/* Copy it, with a NUL behind it. Return: NULL when there is no room. */
+/* Copy a string with a NUL. Return: NULL if there is no room. */
 static char *keep(struct eddyi_otlp_settings *settings, struct eddy_str str)
 {
 	char *at = settings->text + settings->text_len;
@@ -76,7 +76,7 @@ static int digit(char c)
 	return at && ((c >= '0' && c <= '9') || c >= 'A') ? (int)(at - digits) : -1;
 }
 
-/* Decode percent escapes, in place; a bad one, and that of a NUL, stays as it is. */
+/* Decode percent escapes in place; invalid ones and %00 stay. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -92,14 +92,14 @@ static void unescape(char *text)
 	*to = 0;
 }
 
-/* Of which type posts are is not for others to say. */
+/* content-type is fixed. */
 static bool may_set(const char *name)
 {
 	return eddyi_client_may_set(name) &&
 	       !eddy_str_eq_nocase(eddy_str_from(name), eddy_str_from("content-type"));
 }
 
-/* Return: whether it is one, and there is room. */
+/* Return: whether the field is valid and fits. */
 static bool add(struct eddyi_otlp_settings *settings, struct eddy_str name, struct eddy_str value,
 		bool is_escaped)
 {
@@ -122,7 +122,6 @@ static bool add(struct eddyi_otlp_settings *settings, struct eddy_str name, stru
 	return true;
 }
 
-/* "name: value" by name. */
 static bool add_line(struct eddyi_otlp_settings *settings, const char *line)
 {
 	struct eddy_str value = eddy_str_from(line), name;
@@ -131,7 +130,7 @@ static bool add_line(struct eddyi_otlp_settings *settings, const char *line)
 	       add(settings, name, value, false);
 }
 
-/* "name=value,name=value", as in a baggage field (W3C Baggage, section 3.2) without properties. */
+/* Add "name=value,name=value", the baggage format (W3C Baggage, section 3.2) without properties. */
 static bool add_list(struct eddyi_otlp_settings *settings, const char *list)
 {
 	struct eddy_str rest = eddy_str_from(list), member, name;
@@ -173,7 +172,7 @@ static bool find_headers(struct eddyi_otlp_settings *settings, const char *const
 	return false;
 }
 
-/* ---- by whom ---- */
+/* ---- service ---- */
 
 /* A random UUID (RFC 9562 section 5.4). */
 static void make_uuid(char text[37])

@@ -10,7 +10,7 @@
 
 const struct eddy_local_key eddy_span_key = { "span" };
 
-/* What a span was told. Invariant: strings of `attributes`, and `message`, lie in `text`. */
+/* Attributes and message of a span. Invariant: their strings are in `text`. */
 struct eddyi_span_notes {
 	struct eddy_field attributes[EDDY_SPAN_ATTRIBUTES_MAX];
 	size_t count;
@@ -21,12 +21,12 @@ struct eddyi_span_notes {
 
 /* ---- the subscriber ---- */
 
-/* Who ends a span holds the lock for reading meanwhile: nobody takes the subscriber away from under it. */
+/* Held for reading while the subscriber runs, so that it is not removed meanwhile. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static eddy_span_fn *subscriber;
 static void *subscriber_arg;
 
-/* Written with the lock held for writing; a glance without it. */
+/* Written under the lock; read without it as a hint. */
 static atomic_bool is_wanted;
 
 int eddy_span_subscribe(eddy_span_fn *fn, void *arg)
@@ -62,7 +62,7 @@ static void hand_out(const struct eddy_span_record *record)
 	pthread_rwlock_unlock(&lock);
 }
 
-/* ---- what a span is told ---- */
+/* ---- attributes, status and name ---- */
 
 static struct eddyi_span_notes *notes_of(struct eddy_span *span)
 {
@@ -77,7 +77,7 @@ static struct eddyi_span_notes *notes_of(struct eddy_span *span)
 	return span->notes;
 }
 
-/* Cut it between two characters. */
+/* Cut a string between two characters. */
 static struct eddy_str cut(struct eddy_str str, size_t max)
 {
 	if (str.len <= max)
@@ -88,7 +88,7 @@ static struct eddy_str cut(struct eddy_str str, size_t max)
 	return str;
 }
 
-/* Take a string out; those behind it move up. */
+/* Remove a string; those after it move up. */
 static void forget(struct eddyi_span_notes *notes, struct eddy_str str)
 {
 	char *at = (char *)str.ptr, *behind = at + str.len + 1;
@@ -105,8 +105,8 @@ static void forget(struct eddyi_span_notes *notes, struct eddy_str str)
 		notes->message -= str.len + 1;
 }
 
-/* Copy a string, with a NUL behind it, in place of another one, which may be none.
- * Return: .ptr NULL when there is no room; then the other one stays. */
+/* Copy a string with a NUL, replacing `before`, if any. Return: .ptr NULL, and `before` stays, if
+ * there is no room. */
 static struct eddy_str keep(struct eddyi_span_notes *notes, struct eddy_str str,
 			    struct eddy_str before)
 {
@@ -134,7 +134,6 @@ static struct eddy_field *find(struct eddyi_span_notes *notes, const char *name)
 	return notes->count < EDDY_SPAN_ATTRIBUTES_MAX ? &notes->attributes[notes->count] : NULL;
 }
 
-/* Return: 0, -ENOSPC. */
 static int put(struct eddyi_span_notes *notes, struct eddy_field attribute)
 {
 	struct eddy_field *place = find(notes, attribute.name);
@@ -201,7 +200,7 @@ void eddy_span_set_name(struct eddy_span *span, const char *name)
 		span->name = name;
 }
 
-/* ---- beginning ---- */
+/* ---- begin ---- */
 
 static size_t write_trace_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 {
@@ -219,7 +218,7 @@ static size_t write_span_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 	return 2 * sizeof(context->span_id);
 }
 
-/* OpenTelemetry's TraceIdRatioBased: all services that ask for the same share take the same traces. */
+/* OpenTelemetry's TraceIdRatioBased: services with the same share sample the same traces. */
 static bool is_in_share(const uint8_t trace_id[16], double share)
 {
 	uint64_t last = 0;
@@ -244,7 +243,7 @@ static void go_on(struct eddy_span *span, const struct eddy_trace_context *paren
 	span->has_parent = true;
 }
 
-/* Where the monotonic clock began. */
+/* The realtime of the monotonic clock's zero. */
 static uint64_t epoch(uint64_t now)
 {
 	struct timespec ts;
@@ -307,13 +306,13 @@ void eddy_span_begin(struct eddy_span *span, const char *name,
 
 struct eddy_span *eddy_span_current(void)
 {
-	/* A job of the offload pool has the fields of its task, but others may be at its span meanwhile. */
+	/* Not in jobs of the offload pool, where tasks could use the span at the same time. */
 	return eddy_loop_self() ? eddy_local_get(&eddy_span_key) : NULL;
 }
 
-/* ---- the end ---- */
+/* ---- end ---- */
 
-/* Who adds to what a span was told: no more than a layer knows of one piece of work. */
+/* Limit of the attributes that a layer adds at the end. */
 #define MORE_MAX 16
 
 static bool has(const struct eddy_field *attributes, size_t count, const char *name)

@@ -1,5 +1,4 @@
-/* Spans to a collector, by OTLP over HTTP (its specification, version 1, in JSON): a task of the app takes batches
- * from a queue and posts them, one after the other. */
+/* The OTLP exporter: a task of the app posts batches from a queue (OTLP/HTTP version 1, JSON). */
 #include "otlp_post.h"
 #include "otlp_settings.h"
 #include "span_queue.h"
@@ -28,11 +27,11 @@ struct exporter {
 	struct eddyi_otlp_settings settings;
 	struct eddyi_span_queue queue;
 	struct eddy_client *client;
-	unsigned doublings;           /* of the pause: the collector has failed */
-	uint64_t not_before_ns;       /* it is left alone until then */
-	bool is_failing, is_refusing; /* said so already */
+	unsigned doublings;           /* of the pause, after failures */
+	uint64_t not_before_ns;       /* the collector is not contacted before */
+	bool is_failing, is_refusing; /* reported already */
 	struct eddy_scope exporting;
-	struct eddy_scope *waiting; /* NULL: it does not */
+	struct eddy_scope *waiting; /* NULL: not waiting */
 	struct eddy_event done;
 	bool is_ending;
 };
@@ -57,14 +56,14 @@ void eddyi_tracing_count_malformed(void)
 	count(&malformed, 1);
 }
 
-/* ---- in ---- */
+/* ---- adding spans ---- */
 
 struct putting {
 	struct exporter *exporter;
 	const struct eddy_span_record *record;
 };
 
-/* A span's text is too long for a task's stack. */
+/* A span's text is too large for a task's stack. */
 static void put(void *arg)
 {
 	struct putting *putting = arg;
@@ -84,12 +83,12 @@ static void take(const struct eddy_span_record *record, void *arg)
 
 /* ---- one batch ---- */
 
-/* Say what goes wrong when it begins to, and once it is well again. */
+/* Report the first failure, and the recovery. */
 static void tell(struct exporter *exporter, const struct eddyi_otlp_outcome *outcome)
 {
 	bool is_failing = outcome->verdict != EDDYI_OTLP_TAKEN;
 	bool is_refusing = outcome->rejected > 0;
-	/* There may be a key in its query. */
+	/* The query may hold a key. */
 	struct eddy_str shown =
 		eddy_str(exporter->settings.url, strcspn(exporter->settings.url, "?"));
 
@@ -103,7 +102,7 @@ static void tell(struct exporter *exporter, const struct eddyi_otlp_outcome *out
 		exporter->is_refusing = is_refusing;
 }
 
-/* The pause doubles, and half of it is chance: many services should not come back at once. */
+/* Double the pause, half of it random, so that services do not retry simultaneously. */
 static void plan_pause(struct exporter *exporter, const struct eddyi_otlp_outcome *outcome)
 {
 	uint64_t pause_ns = exporter->options.retry_ns << exporter->doublings;
@@ -132,7 +131,7 @@ static void count_batch(const struct eddyi_span_batch *batch,
 	count(&exported, batch->count - lost);
 }
 
-/* A wait that the end of the app cuts short. */
+/* Begin and end a wait that the end of the app interrupts. */
 static void wait_in(struct exporter *exporter, struct eddy_scope *scope)
 {
 	eddy_scope_begin(scope, NULL);
@@ -157,7 +156,7 @@ static void rest(struct exporter *exporter)
 	wait_out(exporter, &scope);
 }
 
-/* Post it until it is taken, refused, or was tried often enough. Suspends. */
+/* Post a batch until it is accepted, rejected, or has failed too often. Suspends. */
 static void export_batch(struct exporter *exporter, struct eddyi_span_batch *batch)
 {
 	struct eddyi_otlp_outcome outcome = { .verdict = EDDYI_OTLP_FAILED };
@@ -171,7 +170,7 @@ static void export_batch(struct exporter *exporter, struct eddyi_span_batch *bat
 			count(&dropped, batch->count);
 			return;
 		}
-		/* A connection that was kept for long may just have ended: that is no news. */
+		/* The first failure may only be an idle connection that was closed. */
 		if (tries++ || outcome.verdict != EDDYI_OTLP_FAILED)
 			tell(exporter, &outcome);
 		plan_pause(exporter, &outcome);
@@ -182,7 +181,7 @@ static void export_batch(struct exporter *exporter, struct eddyi_span_batch *bat
 
 /* ---- the task ---- */
 
-/* Return: NULL at the end, when none is left. */
+/* Return: NULL at the end, if none is left. */
 static struct eddyi_span_batch *next_batch(struct exporter *exporter)
 {
 	struct eddyi_span_batch *batch = NULL;
@@ -196,8 +195,7 @@ static struct eddyi_span_batch *next_batch(struct exporter *exporter)
 	return batch ? batch : eddyi_span_queue_take_now(&exporter->queue);
 }
 
-/* A task that is cancelled when the app has ended: then nothing more comes, waits are over, and what is left has
- * a while. */
+/* A task that is cancelled when the app ends: it unsubscribes, ends waits, and starts .flush_ns. */
 static int watch_end(void *arg)
 {
 	struct exporter *exporter = arg;
@@ -222,8 +220,7 @@ static int watch_end(void *arg)
 	return 0;
 }
 
-/* What is on its way when the app ends is not cut short, or the collector would get it twice. Its posts are no
- * spans. */
+/* Shielded, since a post cut short would be sent twice. Its posts are not traced. */
 static void export_all(struct exporter *exporter)
 {
 	const struct eddy_scope_options options = {
@@ -241,7 +238,7 @@ static void export_all(struct exporter *exporter)
 	eddy_event_set(&exporter->done);
 }
 
-/* There is one exporter at a time: who comes later waits for its end. Return: 0, -ECANCELED. */
+/* Become the only exporter; wait while there is another. Return: 0, -ECANCELED. */
 static int subscribe(struct exporter *exporter)
 {
 	int r = eddy_span_subscribe(take, exporter);
@@ -258,7 +255,6 @@ static int subscribe(struct exporter *exporter)
 	return r;
 }
 
-/* Return: 0, -ENOMEM. */
 static int run(struct exporter *exporter)
 {
 	struct eddy_scope scope;
@@ -276,7 +272,7 @@ static int run(struct exporter *exporter)
 	return r == -ECANCELED ? 0 : r;
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 #define DEFAULT(field, value)                                                                      \
 	do {                                                                                       \
@@ -288,7 +284,7 @@ static void fill_defaults(struct eddy_tracing_options *options)
 {
 	DEFAULT(batch_max, 512);
 	DEFAULT(queue_max, 2048);
-	/* Or a full queue would wait for more. */
+	/* Else a full queue would wait for more spans. */
 	if (options->batch_max > options->queue_max)
 		options->batch_max = options->queue_max;
 	DEFAULT(age_ns, EDDY_SECOND);
@@ -297,7 +293,6 @@ static void fill_defaults(struct eddy_tracing_options *options)
 	DEFAULT(flush_ns, 2 * EDDY_SECOND);
 }
 
-/* Return: 0, -ECANCELED, -ENOMEM. */
 static int run_exporter(struct exporter *exporter)
 {
 	int r;

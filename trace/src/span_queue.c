@@ -42,7 +42,7 @@ unsigned eddyi_span_queue_deinit(struct eddyi_span_queue *queue)
 	return dropped;
 }
 
-/* ---- in ---- */
+/* ---- adding spans ---- */
 
 static bool grow(struct eddyi_span_batch *batch, size_t size)
 {
@@ -61,7 +61,6 @@ static bool grow(struct eddyi_span_batch *batch, size_t size)
 	return true;
 }
 
-/* Return: NULL when memory is out. */
 static struct eddyi_span_batch *batch_begin(struct eddyi_span_queue *queue)
 {
 	struct eddyi_span_batch *batch = queue->spare;
@@ -135,7 +134,7 @@ bool eddyi_span_queue_put(struct eddyi_span_queue *queue, struct eddy_str span)
 	return there_is_room;
 }
 
-/* ---- out ---- */
+/* ---- taking batches ---- */
 
 /* With the lock. */
 static struct eddyi_span_batch *shift(struct eddyi_span_queue *queue)
@@ -162,8 +161,8 @@ struct eddyi_span_batch *eddyi_span_queue_take_now(struct eddyi_span_queue *queu
 	return batch;
 }
 
-/* Take a batch whose time has come, or say in `*ret_wait_ns` how long that takes unless it is full before;
- * EDDY_NEVER when there is none. */
+/* Take a batch that is full or old enough. Else set `*ret_wait_ns` to the time until it is old
+ * enough, EDDY_NEVER if there is none. */
 static struct eddyi_span_batch *look(struct eddyi_span_queue *queue, uint64_t age_ns,
 				     uint64_t *ret_wait_ns)
 {
@@ -217,7 +216,7 @@ int eddyi_span_queue_take(struct eddyi_span_queue *queue, uint64_t age_ns,
 
 struct eddy_str eddyi_span_batch_text(struct eddyi_span_batch *batch)
 {
-	/* There is room: append() has seen to it. */
+	/* append() has left room. */
 	memcpy(batch->bytes + batch->len, TAIL, TAIL_LEN);
 	return eddy_str(batch->bytes, batch->len + TAIL_LEN);
 }

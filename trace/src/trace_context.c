@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How many numbers a thread takes at a time. */
+/* Numbers that a thread takes at a time. */
 #define BLOCK 1024
 
-/* ---- numbers ---- */
+/* ---- unique numbers ---- */
 
-/* Two rounds that mix all bits, and that no two numbers leave alike (splitmix64). */
+/* Mix all bits, bijectively (splitmix64). */
 static uint64_t mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -20,8 +20,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Where this process begins: random, so that no other begins near. Without random numbers, which the kernel
- * has from its first seconds on, by when and who it is. */
+/* Draw a random starting point. Early at boot, without random numbers, use time and pid. */
 static uint64_t draw(void)
 {
 	struct timespec now;
@@ -44,7 +43,7 @@ static void reseed(void)
 static void seed_once(void)
 {
 	reseed();
-	/* A forked child would go on with the same numbers. */
+	/* A forked child must not repeat the numbers. */
 	pthread_atfork(NULL, NULL, reseed);
 }
 
@@ -68,7 +67,7 @@ static void put_unique(uint8_t *bytes)
 {
 	uint64_t number;
 
-	/* One of all numbers is 0, and no id. */
+	/* 0 is no id. */
 	do
 		number = eddy_trace_unique();
 	while (!number);
@@ -97,7 +96,7 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Lower-case digits alone. */
+/* Lower-case hexadecimal only. */
 static bool read_bytes(const char *text, uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -126,7 +125,7 @@ int eddy_trace_context_parse(struct eddy_str text, struct eddy_trace_context *re
 
 	if (text.len < EDDY_TRACEPARENT_SIZE - 1 || !read_bytes(at, &version, 1) || version == 0xff)
 		return -EINVAL;
-	/* What a later version adds stands behind another dash. */
+	/* Later versions may add fields after another dash. */
 	if (text.len > EDDY_TRACEPARENT_SIZE - 1 &&
 	    (!version || at[EDDY_TRACEPARENT_SIZE - 1] != '-'))
 		return -EINVAL;
@@ -137,7 +136,7 @@ int eddy_trace_context_parse(struct eddy_str text, struct eddy_trace_context *re
 	    is_zero(context.trace_id, sizeof(context.trace_id)) ||
 	    is_zero(context.span_id, sizeof(context.span_id)))
 		return -EINVAL;
-	/* Other flags are for others to define. */
+	/* Other flags are undefined. */
 	context.flags &= EDDY_TRACE_SAMPLED;
 	*ret_context = context;
 	return 0;

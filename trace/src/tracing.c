@@ -1,4 +1,4 @@
-/* What an app is told of its tracing. */
+/* Tracing options of an app, and the section [tracing]. */
 #include "otlp_settings.h"
 #include "tracing.h"
 
@@ -42,7 +42,6 @@ static bool are_headers(const char *const *lines)
 	return true;
 }
 
-/* Return: NULL, or what is wrong. */
 static const char *check(const struct eddy_tracing_options *options)
 {
 	if (options->header_name && !eddyi_res_may_set(options->header_name))

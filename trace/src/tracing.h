@@ -1,4 +1,4 @@
-/* tracing.h: what an app's tracing is made of. */
+/* tracing.h: the parts of an app's tracing. */
 #ifndef EDDYI_TRACING_H
 #define EDDYI_TRACING_H
 
@@ -8,25 +8,25 @@
 #include <eddy/tracing.h>
 
 struct eddyi_tracing {
-	struct eddy_tracing_options options; /* a configuration file may change them */
+	struct eddy_tracing_options options; /* the configuration file may change them */
 	bool used;
 };
 
-/* Spans of requests, and their records; `data` is a struct eddyi_tracing. */
+/* Makes server spans and access log records; `data` is a struct eddyi_tracing. */
 extern const struct eddy_observer eddyi_tracing_observer;
 
-/* Spans of requests to others, by tasks that have a span. */
+/* Makes client spans, in tasks that have a span. */
 extern const struct eddy_client_observer eddyi_tracing_client_observer;
 
-/* A task of an app: export spans for as long as it is not cancelled, where there is a collector. `arg` is a struct
+/* A task of an app: exports spans until cancelled, if there is a collector. `arg` is a struct
  * eddyi_tracing. */
 int eddyi_tracing_export(void *arg);
 
-/* A traceparent came in that is none. Any thread. */
+/* Count an invalid traceparent. Any thread may call it. */
 void eddyi_tracing_count_malformed(void);
 
-/* The name that OpenTelemetry has for a method: "_OTHER" for those that RFC 9110 and RFC 5789 do not define.
- * Return: static memory. */
+/* Get OpenTelemetry's name of a method, "_OTHER" outside of RFC 9110 and RFC 5789. Static
+ * memory. */
 const char *eddyi_tracing_method(struct eddy_str method);
 
 #endif

@@ -1,4 +1,4 @@
-/* Requests to others as spans, whose ids go out with them (W3C Trace Context). */
+/* Client spans, and the propagation of their ids (W3C Trace Context). */
 #include "tracing.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 struct call {
 	struct eddy_span span;
-	bool is_traced; /* a span was there to be the child of */
+	bool is_traced; /* the task has a span */
 	struct eddy_client_hop hop;
 	char parent_text[EDDY_TRACEPARENT_SIZE];
 	struct eddy_header fields[3];
@@ -30,7 +30,7 @@ static const struct eddy_header *begin(void *state, const struct eddy_client_hop
 	return call->fields;
 }
 
-/* Which error it was: the status, or the name of its number. */
+/* Get error.type: the status, or the name of the error number. */
 static const char *error_of(int result, char text[16])
 {
 	const char *name = result < 0 ? strerrorname_np(-result) : NULL;
@@ -41,7 +41,7 @@ static const char *error_of(int result, char text[16])
 	return text;
 }
 
-/* It may hold a key, or sign what is asked for. */
+/* The query may hold a key or a signature. */
 static struct eddy_str without_query(struct eddy_str url)
 {
 	const char *query = memchr(url.ptr, '?', url.len);

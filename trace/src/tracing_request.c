@@ -1,4 +1,4 @@
-/* Requests that have a number, and are spans. */
+/* Request ids, server spans and the access log. */
 #include "tracing.h"
 
 #include <eddy/internal/log.h>
@@ -10,11 +10,11 @@
 #define HEADER_DEFAULT "request-id"
 #define ACCESS_TARGET "eddy::access"
 
-/* What the observer has to say of one request. */
+/* Limits of what a span gets at the end. */
 #define ATTRIBUTES_MAX 14
 #define NAME_SIZE 1024
 
-/* One request. Invariant: it lives as long as that; what is annotated points into it. */
+/* The state of a request, in request memory; fields and locals point into it. */
 struct visit {
 	uint64_t id;
 	struct eddy_span span;
@@ -24,10 +24,10 @@ struct visit {
 
 static const struct eddy_local_key visit_key = { "request" };
 
-/* Of a span that nobody has named. */
+/* The name of a span that the handler has not renamed. */
 static const char unnamed[] = "request";
 
-/* ---- the beginning ---- */
+/* ---- begin ---- */
 
 static size_t write_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 {
@@ -36,7 +36,7 @@ static size_t write_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 	return eddy_u64_format(visit->id, text);
 }
 
-/* The tracestate, to be passed on; NULL where there is none, or it is malformed. */
+/* Get the tracestate to propagate. Return: NULL if it is missing or malformed. */
 static const char *find_state(struct eddy_req *req)
 {
 	struct eddy_str state = eddy_req_header_joined(req, "tracestate");
@@ -47,14 +47,13 @@ static const char *find_state(struct eddy_req *req)
 	return text;
 }
 
-/* Go on with the trace that the request belongs to, or begin one. Several traceparents contradict each other:
- * joined they are none. */
+/* Continue the request's trace, or begin one. Several traceparents, joined, are invalid. */
 static void begin_span(struct visit *visit, struct eddy_req *req, double sample)
 {
 	struct eddy_span_options options = {
 		.kind = EDDY_SPAN_SERVER,
 		.sample = sample,
-		.off_timeline = true, /* http shows it */
+		.off_timeline = true, /* http records it */
 	};
 	struct eddy_str text = eddy_req_header_joined(req, "traceparent");
 	struct eddy_trace_context parent;
@@ -99,9 +98,8 @@ static void *begin(void *data, struct eddy_req *req, struct eddy_res *res)
 	return visit;
 }
 
-/* ---- the span's end ---- */
+/* ---- end of the span ---- */
 
-/* OpenTelemetry's attributes of an HTTP server span. */
 struct attributes {
 	struct eddy_field fields[ATTRIBUTES_MAX + 1];
 	size_t count;
@@ -114,7 +112,7 @@ static void add(struct attributes *attributes, struct eddy_field field)
 	attributes->fields[attributes->count++] = field;
 }
 
-/* What is not known is left out. */
+/* Unknown values are left out. */
 static void add_str(struct attributes *attributes, const char *name, struct eddy_str value)
 {
 	if (value.len)
@@ -132,7 +130,7 @@ const char *eddyi_tracing_method(struct eddy_str method)
 	return "_OTHER";
 }
 
-/* Where the client thinks that it has come to; the port is the scheme's where it names none. */
+/* Add the server's address and port as the client used them; the default port is the scheme's. */
 static void add_server(struct attributes *attributes, const struct eddy_req *req)
 {
 	struct eddy_str host = eddy_req_host(req), address = host;
@@ -193,7 +191,7 @@ static void gather(struct attributes *attributes, const struct visit *visit,
 	add(attributes, (struct eddy_field){ 0 });
 }
 
-/* "GET /orders/{id}"; where no route answers there is no more to say than the method. */
+/* "GET /orders/{id}"; without a route only the method. */
 static void name_span(struct eddy_span *span, const struct eddy_req *req, char name[NAME_SIZE])
 {
 	const char *method = eddyi_tracing_method(eddy_req_method(req));
@@ -225,7 +223,7 @@ static void end_span(struct visit *visit, const struct eddy_req *req,
 
 /* ---- the access log ---- */
 
-/* Longer ones are cut where they are emitted. */
+/* Longer messages are cut anyway. */
 #define MESSAGE_SIZE 2200
 #define AROUND_PATH 64
 
@@ -236,7 +234,7 @@ static char *put_text(char *at, struct eddy_str text, size_t max)
 	return mempcpy(at, text.ptr, text.len < max ? text.len : max);
 }
 
-/* "GET /path 200"; "-" for what is not known of a refused head. Return: its length. */
+/* "GET /path 200"; "-" for unknown parts of a refused head. Return: its length. */
 static size_t put_message(char message[MESSAGE_SIZE], const struct eddy_req *req, int status)
 {
 	char number[EDDY_U64_SIZE], *at = message;
@@ -266,7 +264,7 @@ static void write_access(const struct visit *visit, struct eddy_req *req,
 			 eddy_str(message, put_message(message, req, outcome->status)));
 }
 
-/* ---- the end ---- */
+/* ---- end ---- */
 
 static void end(void *data, void *state, struct eddy_req *req, const struct eddy_outcome *outcome)
 {
@@ -281,7 +279,7 @@ static void end(void *data, void *state, struct eddy_req *req, const struct eddy
 
 const struct eddy_observer eddyi_tracing_observer = { begin, end };
 
-/* ---- for programs ---- */
+/* ---- public functions ---- */
 
 static const struct visit *current(void)
 {

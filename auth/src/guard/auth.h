@@ -1,59 +1,60 @@
-/* auth.h: what an app is told of bearer tokens, and what is made of it when it starts. */
+/* auth.h: an app's bearer token options, and its state while it runs. */
 #ifndef EDDYI_AUTH_H
 #define EDDYI_AUTH_H
 
 #include <eddy/bearer.h>
 #include <eddy/keyset.h>
 
-/* Where the keys come from that tokens are checked by: a static key, or an issuer. */
+/* A source of the keys that verify tokens: a static key, or an issuer. */
 struct eddyi_key_source {
-	/* Whether get() has some at hand, and need not fetch them. Never suspends. */
+	/* Whether get() returns without a fetch. Never suspends. */
 	bool (*is_ready)(const void *self);
-	/* Get them. Suspends. Return: 0, and a reference; -EAGAIN when there never were any, -ECANCELED. */
+	/* Get the keys. Suspends. Return: 0, and a reference; -EAGAIN if there are none;
+	 * -ECANCELED. */
 	int (*get)(void *self, struct eddy_keyset **ret_set, unsigned *ret_version);
-	/* Get newer ones than of this version, which lack a token's. Suspends.
-	 * Return: 0, and a reference; -ENOKEY when there are none, -ECANCELED. */
+	/* Get keys newer than `version`. Suspends. Return: 0, and a reference; -ENOKEY;
+	 * -ECANCELED. */
 	int (*get_newer)(void *self, unsigned version, struct eddy_keyset **ret_set,
 			 unsigned *ret_version);
-	/* Whether what was verified by those of this version still counts. Never suspends. */
+	/* Whether tokens verified with keys of this version are still valid. Never suspends. */
 	bool (*is_current)(const void *self, unsigned version);
 };
 
 struct eddyi_auth {
 	struct eddy_app *app;
-	struct eddy_bearer_options
-		options; /* the configuration file has had its say once the app starts */
-	bool is_guarded; /* there is a guard */
-	const struct eddyi_key_source *issuer; /* that is used; NULL: none is */
+	struct eddy_bearer_options options; /* final once the app starts */
+	bool is_guarded;
+	const struct eddyi_key_source *issuer; /* NULL: no issuer is used */
 	void *issuer_self;
 
-	/* From the start on, and anew by each: */
-	unsigned number; /* what verified tokens are kept by; no other app has it, nor had this one */
+	/* Set by each start: */
+	unsigned number; /* identifies cached tokens; unique to this app and start */
 	const struct eddyi_key_source *source;
 	void *source_self;
 	struct eddy_jwt_options checks;
-	unsigned algs;                /* that tokens may have */
-	struct eddy_keyset *own_keys; /* the static one */
+	unsigned algs;                /* accepted algorithms */
+	struct eddy_keyset *own_keys; /* of the static key */
 };
 
-/* What the app has; made when it is asked for the first time. */
+/* Get the app's state, created by the first call. */
 struct eddyi_auth *eddyi_auth_of(struct eddy_app *app);
 
-/* The same, about to be told something: it counts from the next start on, of a test as well. */
+/* Get the app's state to change it; changes apply from the next start on, also of a test. */
 struct eddyi_auth *eddyi_auth_touch(struct eddy_app *app);
 
-/* From now on nothing counts that was verified before. */
+/* Invalidate all cached tokens. */
 void eddyi_auth_renew(struct eddyi_auth *auth);
 
-/* Check a token as the options have it. Suspends. `ret_is_known` says whether its signature was good before.
- * Return: 0 and a reference; a fault; -EAGAIN when its issuer's keys were never loaded, -ECANCELED, -ENOMEM. */
+/* Verify a token. Suspends. `ret_is_known`: it was in the cache. Return: 0 and a reference; a
+ * fault; -EAGAIN if the issuer's keys were never loaded; -ECANCELED, -ENOMEM. */
 int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token,
 		      bool *ret_is_known);
 
-/* Whether the options name a static key, and how many. */
+/* Count the static keys that the options name. */
 unsigned eddyi_static_key_count(const struct eddy_bearer_options *options);
 
-/* Make it the source of keys. Suspends. Return: 0, also when what is wrong is a mistake of the app; -ENOMEM. */
+/* Load the static key as the source of keys. Suspends. Return: 0, also if the key is a mistake;
+ * -ENOMEM. */
 int eddyi_static_key_load(struct eddyi_auth *auth);
 
 #endif

@@ -1,4 +1,4 @@
-/* A token against the keys of its app: those that it has, or an issuer's. */
+/* Verification of a token with the keys of its app, and the cache of valid tokens. */
 #include "auth.h"
 #include "verified.h"
 
@@ -10,7 +10,6 @@ struct keys {
 	unsigned version;
 };
 
-/* Replace keys that lack one by newer ones. Return: 0, -ENOKEY, -ECANCELED. */
 static int get_newer_keys(struct eddyi_auth *auth, struct keys *keys)
 {
 	struct keys newer;
@@ -24,7 +23,6 @@ static int get_newer_keys(struct eddyi_auth *auth, struct keys *keys)
 	return 0;
 }
 
-/* Return: 0 and a reference; a fault; -ECANCELED, -ENOMEM. */
 static int verify_by(struct eddyi_auth *auth, struct eddy_str text, const struct keys *keys,
 		     struct eddy_jwt **ret_token)
 {
@@ -41,7 +39,7 @@ static int verify_by(struct eddyi_auth *auth, struct eddy_str text, const struct
 	return r;
 }
 
-/* Whether there is anything to be said of it before there are keys. Return: 0, a fault, -ENOMEM. */
+/* Reject a malformed token before keys are fetched. Return: 0, a fault, -ENOMEM. */
 static int check_form(const struct eddyi_auth *auth, struct eddy_str text)
 {
 	struct eddy_jwt *token;
@@ -52,9 +50,9 @@ static int check_form(const struct eddyi_auth *auth, struct eddy_str text)
 	return r;
 }
 
-/* Nothing is kept of a token while keys are waited for: what strangers write into one takes up to sixty times its
- * length once it is parsed, and there may be as many who wait as there are connections.
- * Return: as eddyi_auth_verify(), and `ret_version` is that of the keys that were good for it. */
+/* No parsed token is kept while this waits for keys: an untrusted one may take sixty times its
+ * length, and every connection may wait.
+ * Return: as eddyi_auth_verify(); `ret_version` is that of the keys used. */
 static int verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt **ret_token,
 		  unsigned *ret_version)
 {
@@ -84,7 +82,7 @@ static uint64_t since_1970(void)
 	return (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* One that was good before, and is still: of the latest keys, and not expired. Return: a reference, or NULL. */
+/* Find a cached token that has not expired and whose keys are current. Return: NULL if none. */
 static struct eddy_jwt *find(const struct eddyi_auth *auth, struct eddyi_verified *verified,
 			     struct eddy_str text)
 {
@@ -97,7 +95,7 @@ static struct eddy_jwt *find(const struct eddyi_auth *auth, struct eddyi_verifie
 	return NULL;
 }
 
-/* NULL: tokens are not kept. To be asked again behind what suspends: other apps may have taken its place. */
+/* Return: NULL without a cache. Call it again after suspending: other apps may have evicted it. */
 static struct eddyi_verified *verified_of(const struct eddyi_auth *auth, unsigned number)
 {
 	return auth->options.no_cache ? NULL : eddyi_verified_here(number, auth->options.cache_max);

@@ -1,4 +1,4 @@
-/* What an app is told of bearer tokens: options, what the configuration file says of them, and the start. */
+/* Bearer token options of an app: defaults, the section [bearer], and validation at the start. */
 #include "auth.h"
 #include "bearer_stats.h"
 
@@ -11,7 +11,6 @@
 #define CACHE_MAX (1u << 20)
 #define LEEWAY_DEFAULT_NS (60 * EDDY_SECOND)
 
-/* What a field can have. */
 static bool is_sendable(const char *text)
 {
 	for (; *text; text++)
@@ -57,7 +56,6 @@ static const struct eddy_config_key keys[] = {
 
 static const struct eddy_config_section section = { .name = "bearer", .keys = keys };
 
-/* Look whether there is something to check tokens by, and no two things. */
 static bool has_keys(struct eddyi_auth *auth)
 {
 	unsigned count = eddyi_static_key_count(&auth->options);
@@ -88,7 +86,7 @@ static void set_defaults(struct eddy_bearer_options *options)
 		options->leeway_ns = LEEWAY_DEFAULT_NS;
 }
 
-/* The file's have been looked at when it was read; these may be the program's. */
+/* The configuration file's values were validated when it was read; the program's are here. */
 static void look_at_words(struct eddy_app *app, const struct eddy_bearer_options *options)
 {
 	const char *const *audience = options->audiences;
@@ -105,7 +103,6 @@ static void look_at_words(struct eddy_app *app, const struct eddy_bearer_options
 				      "do");
 }
 
-/* Leave those algorithms that are named. */
 static void narrow_algorithms(struct eddyi_auth *auth)
 {
 	const char *const *name = auth->options.algorithms;
@@ -125,7 +122,7 @@ static void narrow_algorithms(struct eddyi_auth *auth)
 	}
 }
 
-/* The configuration file has had its say. An issuer that is used has said its name, or will. */
+/* Validate the options after the configuration file. An issuer sets checks.issuer itself. */
 static int start(struct eddy_app *app, void *data)
 {
 	struct eddyi_auth *auth = data;
@@ -133,13 +130,13 @@ static int start(struct eddy_app *app, void *data)
 	int r;
 
 	look_at_words(app, options);
-	/* A key that is named has to be one, also where nothing is guarded yet. */
+	/* A named key is loaded even if nothing is guarded yet. */
 	if (!auth->is_guarded && !eddyi_static_key_count(options))
 		return 0;
 	if (!has_keys(auth))
 		return 0;
 	auth->checks.audiences = options->audiences;
-	/* The default is filled in: 0 is what the file says. */
+	/* Defaults are filled in: 0 is what the file says. */
 	auth->checks.leeway_ns = options->leeway_ns ? options->leeway_ns : EDDY_JWT_NO_LEEWAY;
 	eddyi_auth_renew(auth);
 	if (auth->issuer) {
@@ -150,7 +147,7 @@ static int start(struct eddy_app *app, void *data)
 		return 0;
 	}
 	auth->checks.issuer = options->issuer;
-	/* A key that is none is a mistake already. */
+	/* An invalid key has been noted as a mistake. */
 	r = eddyi_static_key_load(auth);
 	if (r == 0 && auth->algs)
 		narrow_algorithms(auth);
@@ -174,7 +171,6 @@ static void init(struct eddy_app *app, void *kept)
 	eddyi_bearer_offer_figures();
 }
 
-/* The copy that is ours. */
 static void wipe_secret(struct eddyi_auth *auth)
 {
 	struct eddy_str secret = auth->options.secret;
@@ -206,7 +202,7 @@ struct eddyi_auth *eddyi_auth_touch(struct eddy_app *app)
 	return auth;
 }
 
-/* What was borrowed is the app's from now on. */
+/* Copy the secret into the app's memory. */
 static struct eddy_str keep_secret(struct eddy_app *app, struct eddy_str secret)
 {
 	return secret.ptr ?

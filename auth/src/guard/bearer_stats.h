@@ -1,4 +1,4 @@
-/* bearer_stats.h: what guards have done, counted. */
+/* bearer_stats.h: counters of guards. */
 #ifndef EDDYI_BEARER_STATS_H
 #define EDDYI_BEARER_STATS_H
 
@@ -13,7 +13,7 @@ enum eddyi_bearer_counted {
 
 void eddyi_bearer_count(enum eddyi_bearer_counted what);
 
-/* Offer the counts to who shows them. */
+/* Register the counters as figures (eddy/figure.h), which metrics show. */
 void eddyi_bearer_offer_figures(void);
 
 #endif

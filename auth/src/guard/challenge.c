@@ -6,13 +6,13 @@ struct parameter {
 	const char *name, *value;
 };
 
-/* What it takes at most: every byte of the value escaped, the quotes, the `=` and the `, `. */
+/* The most bytes of a parameter: every byte of the value escaped, quotes, `=` and `, `. */
 static size_t room_of(const struct parameter *parameter)
 {
 	return strlen(parameter->name) + 2 * strlen(parameter->value) + 5;
 }
 
-/* A quoted-string (RFC 9110 section 5.6.4). Return: behind it. */
+/* Write a quoted-string (RFC 9110 section 5.6.4). Return: its end. */
 static char *put_quoted(char *at, const char *value)
 {
 	*at++ = '"';

@@ -1,11 +1,11 @@
-/* challenge.h: the `www-authenticate` of who is refused (RFC 6750 section 3, RFC 9728 section 5.1). */
+/* challenge.h: www-authenticate of rejected requests (RFC 6750 section 3, RFC 9728 section 5.1). */
 #ifndef EDDYI_CHALLENGE_H
 #define EDDYI_CHALLENGE_H
 
 #include <eddy/req.h>
 #include <eddy/res.h>
 
-/* Its parameters, in the order in which they are sent; those that are NULL are left out. */
+/* Parameters in the order they are sent; NULL ones are left out. */
 struct eddyi_challenge {
 	const char *realm;
 	const char *error;
@@ -14,7 +14,7 @@ struct eddyi_challenge {
 	const char *resource_metadata;
 };
 
-/* Set the field. Return: 0; -EINVAL when a value holds what can't be sent, -ENOMEM. */
+/* Set the field. Return: 0; -EINVAL if a value has a byte that no field may have; -ENOMEM. */
 int eddyi_challenge_set(const struct eddyi_challenge *challenge, struct eddy_req *req,
 			struct eddy_res *res);
 

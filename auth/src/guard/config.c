@@ -1,4 +1,4 @@
-/* The sections of the configuration file that are auth's. */
+/* The layer's sections of the configuration file. */
 #include "issuer/oauth_metadata.h"
 
 #include <eddy/auth.h>

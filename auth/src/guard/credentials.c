@@ -5,14 +5,14 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* What a b64token is made of. Tokens are long, and each is looked at whenever it comes. */
+/* Bytes of a b64token. A table, since tokens are long and each request's is checked. */
 static const bool is_token[256] = {
 	['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['0' ... '9'] = true,
 	['-'] = true,         ['.'] = true,         ['_'] = true,
 	['~'] = true,         ['+'] = true,         ['/'] = true,
 };
 
-/* b64token of RFC 6750: these, and padding behind them. */
+/* b64token (RFC 6750 section 2.1): such bytes, then padding. */
 static bool is_b64token(struct eddy_str text)
 {
 	size_t at = 0;
@@ -26,7 +26,6 @@ static bool is_b64token(struct eddy_str text)
 	return at == text.len;
 }
 
-/* Return: whether there is exactly one. */
 static bool find_field(const struct eddy_req *req, struct eddy_str *ret_value, unsigned *ret_count)
 {
 	struct eddy_str name, value;

@@ -1,4 +1,4 @@
-/* The filter that lets in requests with a token, and tells the others why not. */
+/* The guard: a filter that accepts requests with a valid token that satisfies a rule. */
 #include "auth.h"
 #include "bearer_stats.h"
 #include "challenge.h"
@@ -11,16 +11,16 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* How long to wait where an issuer's keys could not be loaded: the next request tries at once. */
+/* Retry-After in seconds without the issuer's keys; the next request fetches them at once. */
 #define RETRY_AFTER "1"
 
 struct guard {
 	struct eddyi_auth *auth;
 	const struct eddy_rule *rule;       /* a copy; NULL: any valid token */
-	char scopes[EDDY_RULE_SCOPES_SIZE]; /* that it asks for, with blanks between */
+	char scopes[EDDY_RULE_SCOPES_SIZE]; /* the scopes that it requires, separated by blanks */
 };
 
-/* What is kept for a request: of several guards the first has looked at the token. */
+/* Per request: the token, which the first of several guards verifies. */
 struct seen {
 	struct eddy_jwt *token;
 };
@@ -34,9 +34,8 @@ static void seen_deinit(void *kept)
 
 static const struct eddy_req_layer layer = { "token", sizeof(struct seen), seen_deinit };
 
-/* ---- who is refused ---- */
+/* ---- rejecting ---- */
 
-/* Answer with a status and a challenge. Return: as a filter. */
 static int challenge(const struct guard *guard, struct eddy_req *req, struct eddy_res *res,
 		     int status, const struct eddyi_challenge *why, const char *detail)
 {
@@ -49,7 +48,7 @@ static int challenge(const struct guard *guard, struct eddy_req *req, struct edd
 	return r < 0 ? r : eddy_res_error(res, status, detail);
 }
 
-/* Nobody has asked for more than to see: no error code (RFC 6750 section 3.1). */
+/* Without a token there is no error code (RFC 6750 section 3.1). */
 static int ask_for_token(const struct guard *guard, struct eddy_req *req, struct eddy_res *res)
 {
 	const struct eddyi_challenge why = { .scope = guard->scopes[0] ? guard->scopes : NULL };
@@ -83,7 +82,7 @@ static int forbid(const struct guard *guard, struct eddy_req *req, struct eddy_r
 	return challenge(guard, req, res, 403, &why, "this token does not allow it");
 }
 
-/* Its issuer is to blame, and no token. */
+/* 503: the issuer failed, not the token. */
 static int put_off(struct eddy_res *res)
 {
 	int r = eddy_res_set_z(res, "retry-after", RETRY_AFTER);
@@ -92,16 +91,16 @@ static int put_off(struct eddy_res *res)
 	return r < 0 ? r : eddy_res_error(res, 503, "the issuer's keys could not be loaded");
 }
 
-/* ---- who asks ---- */
+/* ---- authentication ---- */
 
-/* Whether a token on its way could be read by others. */
+/* Whether the token came over plain HTTP from another machine. */
 static bool is_overheard(const struct eddyi_auth *auth, const struct eddy_req *req)
 {
 	return !auth->options.allow_plain_http && !eddy_req_is_secure(req) &&
 	       !eddy_peer_is_local(eddy_req_peer(req));
 }
 
-/* Return: 0, and the token is kept for the request if it is good: else it has been answered; -errno. */
+/* Verify the request's token. Return: 0, with a valid token kept or a response made; -errno. */
 static int authenticate(const struct guard *guard, struct eddy_req *req, struct eddy_res *res,
 			struct seen *seen)
 {
@@ -141,7 +140,7 @@ static void keep_private(void *data, struct eddy_req *req, struct eddy_res *res)
 		eddy_res_set_z(res, "cache-control", "no-store");
 }
 
-/* The token is good, but is it good enough? Return: as a filter. */
+/* Check the rule for a valid token. Return: as a filter. */
 static int let_in_or_forbid(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res,
 			    const struct eddy_jwt *token)
 {
@@ -150,7 +149,7 @@ static int let_in_or_forbid(struct eddy_next *next, struct eddy_req *req, struct
 
 	if (eddy_rule_check(guard->rule, token, scopes) < 0)
 		return forbid(guard, req, res, scopes);
-	/* Of several guards the innermost lets in. */
+	/* Count a request once, at the innermost guard. */
 	if (!eddy_next_has(next, filter))
 		eddyi_bearer_count(EDDYI_BEARER_LET_IN);
 	return eddy_next(next, req, res);
@@ -165,7 +164,7 @@ static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 
 	if (eddyi_oauth_metadata_is_asked(guard->auth->app, req))
 		return eddy_next(next, req, res);
-	/* What is known of its fields may be the half: a token that is too long is not one that is missing. */
+	/* Fields of a refused head may be missing: don't report an overlong token as missing. */
 	r = eddy_req_refusal(req, &detail);
 	if (r)
 		return eddy_res_error(res, r, detail);
@@ -176,9 +175,9 @@ static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 	return r == 0 && seen->token ? let_in_or_forbid(next, req, res, seen->token) : r;
 }
 
-/* ---- for programs ---- */
+/* ---- public functions ---- */
 
-/* Gather the scopes that every token must have, as many as have room. */
+/* List the scopes that every token must have, as far as they fit. */
 static void list_scopes(const struct eddy_rule *rule, char *scopes)
 {
 	if (rule && rule->kind == EDDY_RULE_ALL_OF)

@@ -1,4 +1,4 @@
-/* What an app is told of its issuer: options, and what the configuration file says. */
+/* Issuer options of an app: defaults and the section [oauth.client]. */
 #include "oauth.h"
 
 #include "auth.h"
@@ -27,7 +27,7 @@ static const struct eddy_config_key keys[] = {
 
 static const struct eddy_config_section section = { .name = "oauth.client", .keys = keys };
 
-/* The file has set its words, or left them as they were. */
+/* Start the issuer with the final options; the configuration file has been read. */
 static int start(struct eddy_app *app, void *data)
 {
 	struct eddyi_oauth *oauth = data;
@@ -78,7 +78,7 @@ struct eddyi_oauth *eddyi_oauth_of(struct eddy_app *app)
 	return eddy_app_layer(app, &layer);
 }
 
-/* What it is told now counts from the next start on. */
+/* Changes apply from the next start on. */
 static struct eddyi_oauth *touch(struct eddy_app *app)
 {
 	struct eddyi_oauth *oauth = eddyi_oauth_of(app);

@@ -1,4 +1,4 @@
-/* oauth.h: the issuer that an app is told of. */
+/* oauth.h: the issuer of an app. */
 #ifndef EDDYI_OAUTH_H
 #define EDDYI_OAUTH_H
 
@@ -7,14 +7,14 @@
 struct eddyi_issuer;
 
 struct eddyi_oauth {
-	struct eddy_oauth_options
-		options;        /* the configuration file has had its say once the app starts */
-	bool require_https;     /* the file's words for two of them, */
-	unsigned max_redirects; /* which replace those */
-	struct eddyi_issuer *issuer; /* NULL: it is not used */
+	struct eddy_oauth_options options; /* final once the app starts */
+	/* The file's names of two options, which replace .allow_http and .redirects_max. */
+	bool require_https;
+	unsigned max_redirects;
+	struct eddyi_issuer *issuer; /* NULL: not used */
 };
 
-/* What the app has; made, and [oauth.client] known, when it is asked for the first time. */
+/* Get the app's issuer options. The first call creates them and registers [oauth.client]. */
 struct eddyi_oauth *eddyi_oauth_of(struct eddy_app *app);
 
 #endif

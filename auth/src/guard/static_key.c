@@ -1,4 +1,4 @@
-/* The key that an app has itself, in place of an issuer's. */
+/* The static key of an app, in place of an issuer. */
 #include "auth.h"
 
 #include <eddy/file.h>
@@ -8,7 +8,7 @@
 
 #define FILE_MAX ((size_t)(64 * EDDY_KIB))
 
-/* Where the key stands, for people. */
+/* The option that names the key, and its value, for messages. */
 struct source {
 	const char *option, *of;
 };
@@ -19,7 +19,7 @@ unsigned eddyi_static_key_count(const struct eddy_bearer_options *options)
 	       !!options->key_file + !!options->key_env;
 }
 
-/* ---- as a source: it never changes ---- */
+/* ---- as a source of keys, which never changes ---- */
 
 static bool is_ready(const void *self)
 {
@@ -55,7 +55,7 @@ static bool is_current(const void *self, unsigned version)
 
 static const struct eddyi_key_source source = { is_ready, get, get_newer, is_current };
 
-/* ---- where it stands ---- */
+/* ---- loading ---- */
 
 static int wrong(struct eddyi_auth *auth, const struct source *source, const char *why)
 {
@@ -73,7 +73,7 @@ static const char *reason_of(ssize_t error)
 	return strerror((int)-error);
 }
 
-/* Whether everybody may know it: who takes that for a secret lets everybody sign. */
+/* Detect a public key given as a secret: with it anyone could sign tokens. */
 static bool is_public(struct eddy_str bytes)
 {
 	static const char *const marks[] = { "-----BEGIN PUBLIC KEY", "-----BEGIN RSA PUBLIC KEY",
@@ -99,7 +99,7 @@ static int take_secret(struct eddyi_auth *auth, const struct source *source, str
 	return 0;
 }
 
-/* A JWK begins as JSON does; everything else is PEM. */
+/* A text that begins with `{` is a JWK, anything else PEM. */
 static int take_key(struct eddyi_auth *auth, const struct source *source, struct eddy_str bytes,
 		    struct eddy_jwk **ret_key)
 {
@@ -147,7 +147,6 @@ static int from_environment(struct eddyi_auth *auth, const struct source *source
 	return take(auth, source, eddy_str_from(value), ret_key);
 }
 
-/* Return: 0, -EINVAL. */
 static int find(struct eddyi_auth *auth, struct eddy_jwk **ret_key)
 {
 	const struct eddy_bearer_options *options = &auth->options;
@@ -173,7 +172,7 @@ int eddyi_static_key_load(struct eddyi_auth *auth)
 	struct eddy_jwk *key;
 
 	auth->algs = 0;
-	/* A mistake has been noted. */
+	/* The mistake has been noted. */
 	if (find(auth, &key) < 0)
 		return 0;
 	eddy_keyset_unref(auth->own_keys);

@@ -8,18 +8,18 @@
 
 #define WAYS 4
 
-/* Bytes of a token that are hashed: no two that are good end alike. */
+/* Only the end of a token is hashed: part of its signature, which is unique. */
 #define HASHED 64
 
-/* Of one loop; apps that come later take the place of the first. */
+/* Apps with a cache on one loop; a further app evicts the oldest. */
 #define APPS_MAX 4
 
 struct entry {
-	struct eddy_jwt *token; /* NULL: there is none */
+	struct eddy_jwt *token; /* NULL: free */
 	uint64_t hash;
 	uint64_t from_ns, until_ns; /* since 1970 */
 	unsigned version;
-	uint64_t asked; /* the time on `clock` */
+	uint64_t asked; /* last use, on `clock` */
 };
 
 struct eddyi_verified {
@@ -33,10 +33,10 @@ struct eddyi_verified {
 
 struct loop {
 	struct eddyi_at_end at_end;
-	struct eddyi_verified *first; /* the last that was made */
+	struct eddyi_verified *first; /* the newest */
 };
 
-/* Of the loop that runs on this thread. */
+/* The current thread's loop. */
 static _Thread_local struct loop *here;
 
 static void verified_free(struct eddyi_verified *verified)
@@ -120,7 +120,7 @@ static uint64_t hash_of(const struct eddyi_verified *verified, struct eddy_str t
 			    verified->secret);
 }
 
-/* As long for what differs in its first byte as for what differs in its last. */
+/* Compare in constant time. */
 static bool is_same(struct eddy_str a, struct eddy_str b)
 {
 	uint64_t differs = 0, x, y;
@@ -138,7 +138,6 @@ static bool is_same(struct eddy_str a, struct eddy_str b)
 	return !differs;
 }
 
-/* Where what has this hash may stand. */
 static struct entry *set_of(struct eddyi_verified *verified, uint64_t hash)
 {
 	return &verified->entries[(hash & (verified->sets - 1)) * WAYS];

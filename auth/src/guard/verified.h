@@ -1,12 +1,12 @@
-/* verified.h: tokens that were found good: those of one loop, for one app.
+/* verified.h: a cache of valid tokens, one for each loop and app.
  *
  * Invariants:
- * 1. An entry stands for a token that was good by the keys of its version, between the time that it was put and its
- *    `exp`. What is asked for before that (the clock was set back) or behind it is not found: then all is looked
- *    at anew. What else its claims must be does not change while an app lives.
- * 2. A set of WAYS entries holds what falls to it; the one that was not asked for longest makes room.
- * 3. A token is found by a keyed hash of its end, which is its signature, and then compared as a whole, in a time
- *    that does not depend on where it differs: nobody learns of a token that he does not have.
+ * 1. An entry is a token that was valid with keys of its version. It is found from the time it was
+ *    added until its `exp`; outside of that (the clock was set back, or it expired) the token is
+ *    verified again. Other requirements on claims do not change while an app runs.
+ * 2. A token is stored in one set of WAYS entries, in place of the least recently used.
+ * 3. Look-up uses a keyed hash of the end of the token, its signature, and then compares the whole
+ *    token in constant time: timing reveals nothing about cached tokens.
  */
 #ifndef EDDYI_VERIFIED_H
 #define EDDYI_VERIFIED_H
@@ -15,16 +15,16 @@
 
 struct eddyi_verified;
 
-/* Those of this loop for the app that has this number, which no other app ever had; `max` entries, once they
- * are made. Return: NULL when memory is out, or the kernel has no random numbers yet. */
+/* Get this loop's cache for the app with this unique number; it is created with `max` entries.
+ * Return: NULL on allocation failure, or if the kernel has no random numbers yet. */
 struct eddyi_verified *eddyi_verified_here(unsigned app, unsigned max);
 
-/* Find the one of this text, and the version of the keys that it was verified by. `now_ns` is since 1970. Never
- * suspends. Return: a reference; NULL when there is none. */
+/* Find a token by its text, and the version of the keys that verified it. `now_ns` is since 1970.
+ * Never suspends. Return: a reference; NULL if it is not cached. */
 struct eddy_jwt *eddyi_verified_find(struct eddyi_verified *verified, struct eddy_str text,
 				     uint64_t now_ns, unsigned *ret_version);
 
-/* Keep one that is good now, in place of what has its text. */
+/* Add a token that is valid now, replacing an entry with the same text. */
 void eddyi_verified_put(struct eddyi_verified *verified, struct eddy_jwt *token, uint64_t now_ns,
 			unsigned version);
 

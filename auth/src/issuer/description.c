@@ -8,20 +8,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* How deep what the program adds may go: as deep as the configuration file. */
+/* Nesting limit of members that the program adds; the same as the configuration file's. */
 #define DEPTH_MAX 16
 
-/* How much of a value is shown in a mistake. */
+/* The most bytes of a value in a message. */
 #define SHOWN_MAX 200
 
 struct eddyi_description_kind {
-	const char *name; /* for people */
-	const char *call; /* that describes it */
-	/* Its keys are members of the document, its identifier first. */
+	const char *name; /* for messages */
+	const char *call; /* the call that sets it */
+	/* Keys are the document's members; the first is the identifier. */
 	struct eddy_config_section section;
 };
 
-/* ---- the members ---- */
+/* ---- validation of members ---- */
 
 static bool is_text(const char *text)
 {
@@ -49,7 +49,7 @@ static bool is_bearer_method(const char *text)
 	       strcmp(text, "query") == 0;
 }
 
-/* A page may well be shown from its middle on. */
+/* Unlike other URLs, that of a page may have a fragment. */
 static bool is_page(const char *text)
 {
 	size_t len = strcspn(text, "#");
@@ -96,7 +96,7 @@ static const struct eddy_config_key server_keys[] = {
 };
 /* clang-format on */
 
-/* ---- what the file says ---- */
+/* ---- from the configuration file ---- */
 
 static int take_extra(void *target, const char *name, json_t *value)
 {
@@ -137,7 +137,7 @@ const struct eddyi_description_kind eddyi_description_server = {
 	.section = { "oauth.server", server_keys, take_extra, note_section, forget_extra },
 };
 
-/* ---- what the program says ---- */
+/* ---- from the program ---- */
 
 static const struct eddy_oauth_field *copy_fields(struct eddy_app *app,
 						  const struct eddy_oauth_field *fields)
@@ -206,7 +206,6 @@ static const struct eddy_oauth_field *more_of(const struct eddyi_description *de
 
 /* ---- writing ---- */
 
-/* One document that is being written. */
 struct writing {
 	const struct eddyi_description *description;
 	struct eddy_app *app;
@@ -222,7 +221,7 @@ static void mistake(struct writing *writing, const char *member, const char *exp
 	writing->is_wrong = true;
 }
 
-/* Takes over the value; NULL counts as out of memory. */
+/* Set a member. Takes ownership of `value`; NULL means allocation failure. */
 static int put(struct writing *writing, const char *name, json_t *value)
 {
 	return json_object_set_new(writing->json, name, value) < 0 ? -ENOMEM : 0;
@@ -237,8 +236,8 @@ static int write_string(struct writing *writing, const struct eddy_config_key *k
 	return 0;
 }
 
-/* Lists of nothing are left out (RFC 8414 section 3.2, RFC 9728 section 3.2), but that no way to send a token is
- * supported can be said (section 2). */
+/* Empty lists are left out (RFC 8414 section 3.2, RFC 9728 section 3.2), except an empty
+ * bearer_methods_supported, which means that no method is supported (section 2). */
 static bool is_said(const struct eddy_config_key *key, const char *const *list)
 {
 	return *list || key->accepts == is_bearer_method;
@@ -284,7 +283,6 @@ static bool has_key(const struct eddy_config_key *key, const char *name)
 	return key->name;
 }
 
-/* What the program adds in JSON. */
 static int write_field(struct writing *writing, const struct eddy_oauth_field *field)
 {
 	const struct eddyi_description_kind *kind = writing->description->kind;
@@ -327,7 +325,7 @@ static int write_all(struct writing *writing)
 	return r;
 }
 
-/* json_dumps() would leave out names when memory is out (jansson 2.14). Return: NULL then. */
+/* json_dumps() of jansson 2.14 would omit names on allocation failure. Return: NULL then. */
 static char *dump(const json_t *json)
 {
 	size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);

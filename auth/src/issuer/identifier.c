@@ -15,7 +15,7 @@ bool eddyi_identifier_is_resource(const char *text)
 {
 	int r = eddyi_client_check_url(text);
 
-	/* Others can ask for it, where eddy itself was built without TLS. */
+	/* Clients can use the URL even if eddy is built without TLS. */
 	if (r == -EPROTONOSUPPORT && is_https(text))
 		r = 0;
 	return r == 0 && !strchr(text, '#');
@@ -55,7 +55,7 @@ char *eddyi_document_url(enum eddyi_document document, const char *identifier)
 	if (!url)
 		return NULL;
 	rest = path + path_len;
-	/* RFC 9728 section 3.1 drops a slash behind the host alone, the others one at the end of any path. */
+	/* RFC 9728 section 3.1 drops a slash only if it is the path, the others also at its end. */
 	if (path_len && path[path_len - 1] == '/' &&
 	    (path_len == 1 || document != EDDYI_DOCUMENT_RESOURCE))
 		path_len--;

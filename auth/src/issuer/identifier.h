@@ -1,15 +1,15 @@
-/* identifier.h: the URLs that name issuers and resources, and where the documents about them are. */
+/* identifier.h: URLs of issuers and resources, and of the metadata documents about them. */
 #ifndef EDDYI_IDENTIFIER_H
 #define EDDYI_IDENTIFIER_H
 
 #include <stdbool.h>
 
-/* Whether it is an absolute http or https URL without userinfo and fragment: what a resource is called (RFC
- * 9728 section 1.2), and where an endpoint is. */
+/* Whether a text is an absolute http or https URL without userinfo and fragment, as identifiers of
+ * resources (RFC 9728 section 1.2) and endpoints are. */
 #define EDDYI_RESOURCE_EXPECTED "an absolute http or https URL without userinfo and fragment"
 bool eddyi_identifier_is_resource(const char *text);
 
-/* Whether it is one without a query as well: what an issuer is called (RFC 8414 section 2). */
+/* Whether it also has no query, as identifiers of issuers (RFC 8414 section 2). */
 #define EDDYI_ISSUER_EXPECTED "an absolute http or https URL without userinfo, query and fragment"
 bool eddyi_identifier_is_issuer(const char *text);
 
@@ -19,16 +19,15 @@ enum eddyi_document {
 	EDDYI_DOCUMENT_OPENID,   /* OpenID Connect Discovery 1.0 */
 };
 
-/* Its path where the identifier has none. */
+/* The path of a document whose identifier has no path. */
 const char *eddyi_document_path(enum eddyi_document document);
 
-/* The URL of the document about a resource or an issuer that is one: the path above stands between the host and
- * the identifier's own path and query, that of OpenID Connect behind them. A slash is no path of its own, and
- * is dropped; of an issuer also the one that ends its path.
- * Return: a string to be freed; NULL when memory is out. */
+/* Make the URL of the document about a valid identifier: the path above is inserted between its
+ * host and its path and query; for OpenID Connect it is appended. A path of "/" is dropped, for
+ * issuers also a slash at the end. Return: a string to be freed; NULL on allocation failure. */
 char *eddyi_document_url(enum eddyi_document document, const char *identifier);
 
-/* The path of a URL that is a resource's; it ends where the string or a query begins. */
+/* Get the path of a valid URL; it may be empty, and a query may follow. */
 const char *eddyi_identifier_path(const char *url);
 
 #endif

@@ -1,13 +1,14 @@
 /* Invariants:
- * 1. `lock` guards all that is neither atomic nor the fetching task's. It is held to look and to exchange
- *    pointers, never to wait.
- * 2. A set is replaced by a good one, or not at all. `version` is 0 before the first, and changes with each set
- *    that has another text.
- * 3. While `fetch` is BUSY one task fetches. It alone changes `keys`, so that it reads them without the lock,
- *    and `is_failing`.
- * 4. `version` is stored before `due_ns`, and read behind it: who sees that a set is good for longer sees also
- *    which one.
- * 5. Who waits lies in a list, on the stack of his task; he is woken by who takes him out, with the lock held.
+ * 1. `lock` guards everything that is neither atomic nor owned by the fetching task. It is held to
+ *    read and to swap pointers, never to wait.
+ * 2. Only a good set replaces a set. `version` is 0 at first, and changes with each set whose text
+ *    differs.
+ * 3. While `fetch` is BUSY one task fetches. Only that task changes `keys`, which it therefore
+ *    reads without the lock, and `is_failing`.
+ * 4. `version` is stored before `due_ns` and read after it: a reader that sees a later `due_ns`
+ *    also sees the new version.
+ * 5. A waiter is in a list, on the stack of its task. It is woken by being removed, with the lock
+ *    held.
  */
 #include "issuer.h"
 
@@ -57,18 +58,18 @@ enum fetch {
 
 struct eddyi_issuer {
 	struct eddy_app *app;
-	struct eddy_oauth_options options; /* from the start on */
+	struct eddy_oauth_options options; /* set by each start */
 	pthread_mutex_t lock;
 	struct eddyi_issuer_keys keys; /* .set NULL: none was ever loaded */
 	atomic_uint version;
-	atomic_uint_least64_t due_ns; /* from then on the set is to be fetched again */
-	uint64_t ended_ns;            /* when the last fetch has, if `has_ended` */
+	atomic_uint_least64_t due_ns; /* when the set is to be fetched again */
+	uint64_t ended_ns;            /* when the last fetch ended, if `has_ended` */
 	bool has_ended;
-	bool is_failing; /* said so already */
+	bool is_failing; /* reported already */
 	enum fetch fetch;
-	struct eddy_node waiters; /* for the end of a fetch */
-	struct eddy_node
-		fetchers; /* for one that is wanted: tests of an app that go on at once have one each */
+	struct eddy_node waiters; /* waiting for the end of a fetch */
+	/* Tasks waiting for a wanted fetch; concurrent tests of an app have one each. */
+	struct eddy_node fetchers;
 };
 
 struct eddy_oauth_stats eddy_oauth_stats(void)
@@ -90,21 +91,21 @@ static void count(enum counted what)
 	eddyi_figure_add(&figures[what], 1);
 }
 
-/* No time is later than the last one. */
+/* Add, and saturate. */
 static uint64_t later(uint64_t now, uint64_t duration_ns)
 {
 	return duration_ns > UINT64_MAX - now ? UINT64_MAX : now + duration_ns;
 }
 
-/* ---- waiting: all of it with the lock ---- */
+/* ---- waiting; called with the lock ---- */
 
 struct waiting {
 	struct eddy_node node;
 	struct eddy_shared_event event;
 };
 
-/* Let go of the lock until somebody wakes the list, or the time is up (0: never). Suspends.
- * Return: whether somebody did. */
+/* Release the lock and wait until the list is woken or the timeout (0: none) expires. Suspends.
+ * Return: whether it was woken. */
 static bool wait_in(struct eddyi_issuer *issuer, struct eddy_node *list, uint64_t timeout_ns)
 {
 	struct waiting waiting;
@@ -132,8 +133,8 @@ static void wake(struct eddy_node *list)
 		eddy_shared_event_set(&eddy_of(node, struct waiting, node)->event);
 }
 
-/* Have a fetch begin, unless one goes on, and wait for its end. Suspends.
- * Return: 0, also when the time is up; -ECANCELED. */
+/* Start a fetch unless one runs, and wait for its end. Suspends. Return: 0, also on timeout;
+ * -ECANCELED. */
 static int await_fetch(struct eddyi_issuer *issuer)
 {
 	count(WAITED);
@@ -146,7 +147,7 @@ static int await_fetch(struct eddyi_issuer *issuer)
 	return eddy_is_cancelled() ? -ECANCELED : 0;
 }
 
-/* ---- what is asked for ---- */
+/* ---- for guards ---- */
 
 static int give(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set, unsigned *ret_version)
 {
@@ -205,9 +206,9 @@ bool eddyi_issuer_is_current(const struct eddyi_issuer *issuer, unsigned version
 	       atomic_load_explicit(&issuer->version, memory_order_acquire) == version;
 }
 
-/* ---- fetching: what says nothing of the lock has it ---- */
+/* ---- fetching ---- */
 
-/* Say what goes wrong when it begins to, and once it is well again. `set` is the one that serves. */
+/* Report the first failure, and the recovery. `set` is the one in use. Without the lock. */
 static void say_failing(struct eddyi_issuer *issuer, const struct eddy_keyset *set, const char *why)
 {
 	const char *name = issuer->options.issuer;
@@ -237,14 +238,13 @@ static void say_well(struct eddyi_issuer *issuer, const struct eddy_keyset *set)
 		   eddy_keyset_count(set), name, eddy_keyset_skipped(set));
 }
 
-/* A set that has come of age serves until it may be asked for again. */
+/* After a failed fetch, use an expired set until the next attempt is allowed. With the lock. */
 static void keep_old(struct eddyi_issuer *issuer, uint64_t now)
 {
 	if (issuer->keys.set && now >= atomic_load(&issuer->due_ns))
 		atomic_store(&issuer->due_ns, later(now, issuer->options.refresh_cooldown_ns));
 }
 
-/* Return: those that are not needed any more. */
 static struct eddyi_issuer_keys take_new(struct eddyi_issuer *issuer,
 					 const struct eddyi_issuer_keys *keys)
 {
@@ -255,7 +255,7 @@ static struct eddyi_issuer_keys take_new(struct eddyi_issuer *issuer,
 	return old;
 }
 
-/* Return: the keys that are not needed any more. */
+/* With the lock. Return: the old keys, to be freed. */
 static struct eddyi_issuer_keys end_fetch(struct eddyi_issuer *issuer, int result,
 					  const struct eddyi_issuer_keys *keys)
 {
@@ -275,7 +275,7 @@ static struct eddyi_issuer_keys end_fetch(struct eddyi_issuer *issuer, int resul
 	return old;
 }
 
-/* The end of its task has cut it short, which is nobody's failure: another may do it. */
+/* The task was cancelled; if requests wait, another task fetches. With the lock. */
 static void drop_fetch(struct eddyi_issuer *issuer)
 {
 	issuer->fetch = eddy_list_is_empty(&issuer->waiters) ? IDLE : WANTED;
@@ -289,7 +289,7 @@ static void keys_deinit(struct eddyi_issuer_keys *keys)
 	free((char *)keys->text.ptr);
 }
 
-/* With the lock, which is let go of meanwhile. Suspends. */
+/* Fetch. With the lock, released meanwhile. Suspends. */
 static void fetch(struct eddyi_issuer *issuer)
 {
 	struct eddyi_issuer_keys keys = { 0 }, old = { 0 };
@@ -315,7 +315,7 @@ static void fetch(struct eddyi_issuer *issuer)
 	pthread_mutex_lock(&issuer->lock);
 }
 
-/* A task of the app. */
+/* A task of the app: fetches on demand. */
 static int run(void *arg)
 {
 	struct eddyi_issuer *issuer = arg;
@@ -331,7 +331,7 @@ static int run(void *arg)
 	return 0;
 }
 
-/* ---- the beginning, and the end ---- */
+/* ---- start and end ---- */
 
 static void deinit(void *arg)
 {
@@ -354,7 +354,7 @@ struct eddyi_issuer *eddyi_issuer_new(struct eddy_app *app)
 	return issuer;
 }
 
-/* A FIFO would be waited for by whoever reads it first. Suspends. */
+/* Suspends. Only regular files: reading a FIFO would block. */
 static bool is_file(const char *path)
 {
 	struct statx st;
@@ -381,7 +381,7 @@ static void check(struct eddy_app *app, const struct eddy_oauth_options *options
 		eddy_app_mistake(app, "OAuth issuer: there is no ca_file \"%s\"", options->ca_file);
 }
 
-/* The keys of one issuer are not another's. */
+/* Drop the keys of another issuer. */
 static void forget_keys(struct eddyi_issuer *issuer)
 {
 	struct eddyi_issuer_keys old = take_new(issuer, &(struct eddyi_issuer_keys){ 0 });
@@ -391,12 +391,12 @@ static void forget_keys(struct eddyi_issuer *issuer)
 	keys_deinit(&old);
 }
 
-/* A fetch, of a test that goes on meanwhile, reads the options and the keys: it ends first. With the lock.
- * Return: 0, -ECANCELED. */
+/* Wait for a fetch of a concurrent test, which reads options and keys. With the lock. Return: 0,
+ * -ECANCELED. */
 static int await_rest(struct eddyi_issuer *issuer)
 {
 	while (issuer->fetch == BUSY) {
-		/* Who ends in a hurry wakes nobody. */
+		/* A cancelled fetch wakes no waiters, hence the timeout. */
 		wait_in(issuer, &issuer->waiters, issuer->options.timeout_ns);
 		if (eddy_is_cancelled())
 			return -ECANCELED;

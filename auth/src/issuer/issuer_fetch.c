@@ -13,7 +13,7 @@
 
 #define DOCUMENT_MAX EDDY_MIB
 
-/* Added to a time it is still one. */
+/* A timeout that does not overflow when added to the time. */
 #define FOR_EVER_NS (EDDY_NEVER / 4)
 
 struct fetch {
@@ -24,7 +24,7 @@ struct fetch {
 	char *why;
 };
 
-/* Say what has gone wrong, behind what has before. Return: `error`. */
+/* Append a reason to `why`. Return: `error`. */
 EDDY_PRINTF(3, 4)
 static int fail(struct fetch *fetch, int error, const char *format, ...)
 {
@@ -48,7 +48,6 @@ static int out_of_memory(struct fetch *fetch)
 
 /* ---- one document ---- */
 
-/* What to do about it. */
 static const char *advice(int error)
 {
 	switch (error) {
@@ -63,8 +62,8 @@ static const char *advice(int error)
 	}
 }
 
-/* Look at the body of what a URL answers, by `look` on a thread of the pool: a megabyte of JSON, or some hundred
- * keys, would hold the loop. Return: 0 or above, what `look` returned; -errno. */
+/* Fetch a URL and parse its body by `look` on a thread of the offload pool: a megabyte of JSON, or
+ * some hundred keys, would hold the loop. Return: 0 or above, what `look` returned; -errno. */
 static int get(struct fetch *fetch, const char *url, eddy_offload_fn *look,
 	       struct eddy_str *ret_body, void *arg)
 {
@@ -91,7 +90,8 @@ static int look_at_metadata(void *arg)
 	return eddyi_issuer_metadata_read(arg);
 }
 
-/* Return: 0, and where the keys are, allocated. */
+/* Fetch the metadata from `url`, which is freed. Return: 0, and the allocated URL of the keys;
+ * -errno. */
 static int get_metadata(struct fetch *fetch, char *url, char **ret_jwks_uri)
 {
 	struct eddyi_issuer_metadata metadata = {
@@ -116,7 +116,7 @@ static int find_keys(struct fetch *fetch, char **ret_jwks_uri)
 	int r = get_metadata(fetch, eddyi_document_url(EDDYI_DOCUMENT_SERVER, issuer),
 			     ret_jwks_uri);
 
-	/* Who hangs is not asked twice; nobody is once the time is up. */
+	/* After a timeout there is no time left for the second URL. */
 	if (r < 0 && r != -ETIMEDOUT)
 		r = get_metadata(fetch, eddyi_document_url(EDDYI_DOCUMENT_OPENID, issuer),
 				 ret_jwks_uri);
@@ -132,7 +132,7 @@ struct reading {
 	struct eddyi_issuer_keys keys;
 };
 
-/* Return: 0, 1 when they are those that are known. */
+/* Parse a key set. Return: 0; 1 if its text is the known one; -errno. */
 static int look_at_keys(void *arg)
 {
 	struct reading *reading = arg;
@@ -171,7 +171,7 @@ static int get_keys(struct fetch *fetch, const char *url)
 	return r;
 }
 
-/* ---- both ---- */
+/* ---- the whole fetch ---- */
 
 static int fetch_all(struct fetch *fetch)
 {
@@ -214,7 +214,7 @@ int eddyi_issuer_fetch(const struct eddy_oauth_options *options, struct eddy_str
 		.ca_file = options->ca_file,
 		.require_https = !options->allow_http,
 		.redirects_max = options->redirects_max,
-		/* The scope around it all says when it is over. */
+		/* The scope of fetch_in_time() has the timeout. */
 		.timeout_ns = EDDY_NEVER,
 		.connect_timeout_ns = FOR_EVER_NS,
 		.stall_timeout_ns = FOR_EVER_NS,

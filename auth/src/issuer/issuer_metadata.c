@@ -31,7 +31,7 @@ static int blame(struct eddyi_issuer_metadata *metadata, struct eddy_str shown, 
 	return -EBADMSG;
 }
 
-/* Return: .ptr NULL where it is no string. There is no NUL in one that was parsed. */
+/* Return: .ptr NULL if it is no string. Parsed strings have no NUL inside. */
 static struct eddy_str text_of(const json_t *json, const char *name)
 {
 	return eddy_str_from(json_string_value(json_object_get(json, name)));
@@ -47,7 +47,6 @@ static int take(struct eddyi_issuer_metadata *metadata, const json_t *json)
 			     "is that of another issuer; name the one that tokens have in iss:");
 	if (!uri.ptr)
 		return blame(metadata, uri, "has no jwks_uri");
-	/* It ends with a NUL, and has no other. */
 	metadata->reason = eddyi_issuer_url_fault(uri.ptr, metadata->allow_http);
 	if (metadata->reason)
 		return blame(metadata, uri, "has a jwks_uri that is not to be asked:");

@@ -1,4 +1,4 @@
-/* The metadata documents of an app: where they are served, and when they are made. */
+/* The metadata documents of an app: their routes, and when they are made. */
 #include "oauth_metadata.h"
 
 #include "description.h"
@@ -13,7 +13,7 @@
 
 #define DOCUMENTS (EDDYI_DOCUMENT_OPENID + 1)
 
-/* Where a document is served. Routes stay: one whose path was that of an identifier before leads nowhere. */
+/* The route of a document. Routes stay: one for the path of an earlier identifier answers 404. */
 struct place {
 	struct place *next;
 	const struct eddyi_description *description;
@@ -27,10 +27,10 @@ struct metadata {
 	struct eddyi_description server;
 	bool uses[DOCUMENTS];
 	struct place *places;
-	char *resource_url; /* of the resource's document; NULL: none is described */
+	char *resource_url; /* URL of the resource's document; NULL: no resource is described */
 };
 
-/* ---- the start ---- */
+/* ---- routes ---- */
 
 static struct eddyi_description *description_of(struct metadata *metadata,
 						enum eddyi_document document)
@@ -46,7 +46,7 @@ static int serve(struct eddy_req *req, struct eddy_res *res)
 	if (!place->is_current)
 		return -ENOENT;
 	r = eddy_res_set_z(res, "cache-control", "public, max-age=3600");
-	/* Clients that are pages of other origins read it, too. */
+	/* Pages of other origins may read it. */
 	if (r == 0)
 		r = eddy_res_set_z(res, "access-control-allow-origin", "*");
 	return r < 0 ? r :
@@ -54,7 +54,7 @@ static int serve(struct eddy_req *req, struct eddy_res *res)
 				      eddy_str_from(place->description->text));
 }
 
-/* As the router sees them: without a slash at the end. */
+/* Compare as the router does: without a slash at the end. */
 static bool is_same_path(const char *a, const char *b)
 {
 	size_t a_len = strlen(a), b_len = strlen(b);
@@ -64,7 +64,6 @@ static bool is_same_path(const char *a, const char *b)
 	return a_len == b_len && memcmp(a, b, a_len) == 0;
 }
 
-/* Serve a document there, from now on or again. */
 static void serve_at(struct eddy_app *app, struct metadata *metadata, enum eddyi_document document,
 		     const char *path)
 {
@@ -87,7 +86,7 @@ static void serve_at(struct eddy_app *app, struct metadata *metadata, enum eddyi
 	place->is_current = true;
 }
 
-/* Serve a document where the path of its identifier has it. Return: 0, -ENOMEM. */
+/* Serve a document at the path of its identifier. Return: 0, -ENOMEM. */
 static int serve_at_own(struct eddy_app *app, struct metadata *metadata,
 			enum eddyi_document document)
 {
@@ -105,7 +104,6 @@ static int serve_at_own(struct eddy_app *app, struct metadata *metadata,
 	return 0;
 }
 
-/* Return: 0, -ENOMEM. */
 static int make_all(struct eddy_app *app, struct metadata *metadata)
 {
 	int r = 0;
@@ -122,7 +120,7 @@ static int make_all(struct eddy_app *app, struct metadata *metadata)
 	return metadata->resource_url ? 0 : -ENOMEM;
 }
 
-/* No identifier's path is a place any more. */
+/* Disable the routes for paths of identifiers. */
 static void leave_own(struct metadata *metadata)
 {
 	for (struct place *place = metadata->places; place; place = place->next)
@@ -141,7 +139,7 @@ static int start(struct eddy_app *app, void *data)
 	return r;
 }
 
-/* ---- what the app keeps ---- */
+/* ---- state of the app ---- */
 
 static void deinit(void *kept)
 {
@@ -154,7 +152,7 @@ static void deinit(void *kept)
 
 static const struct eddy_layer layer = { "metadata", sizeof(struct metadata), NULL, deinit };
 
-/* What is told about the resource, or the server, from now on counts at the next start. */
+/* Get the app's metadata to change it; changes apply from the next start on. */
 static struct metadata *touch(struct eddy_app *app, const struct eddyi_description_kind *kind)
 {
 	struct metadata *metadata = eddy_app_layer(app, &layer);
@@ -184,7 +182,7 @@ bool eddyi_oauth_metadata_is_asked(const struct eddy_app *app, const struct eddy
 	return place;
 }
 
-/* ---- for programs ---- */
+/* ---- public functions ---- */
 
 void eddy_app_with_oauth_resource_metadata(struct eddy_app *app,
 					   const struct eddy_oauth_resource *resource)

@@ -1,4 +1,4 @@
-/* accelerated.h: verifying by libcrypto, where this was built with the accelerator; else no key has a verifier. */
+/* accelerated.h: verification by libcrypto; without the accelerator keys have no verifier. */
 #ifndef EDDYI_AUTH_ACCELERATED_H
 #define EDDYI_AUTH_ACCELERATED_H
 

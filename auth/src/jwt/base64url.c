@@ -5,7 +5,7 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* What a character stands for, and 1; 0 for those that stand for nothing. */
+/* A character's value plus 1; 0 if it is invalid. */
 static const unsigned char values[256] = {
 	['A'] = 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,         12,         13,
 	14,         15, 16, 17, 18, 19, 20, 21, 22, 23, 24,         25,         26,
@@ -14,7 +14,7 @@ static const unsigned char values[256] = {
 	['0'] = 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, ['-'] = 63, ['_'] = 64,
 };
 
-/* Put `count` characters together. Return: false when one of them stands for nothing. */
+/* Combine `count` characters. Return: false if one is invalid. */
 static bool gather(const char *text, unsigned count, uint32_t *ret_bits)
 {
 	uint32_t bits = 0, any = 0;
@@ -48,7 +48,7 @@ ssize_t eddyi_base64url_decode(struct eddy_str text, unsigned char *ret_bytes)
 		return (ssize_t)len;
 	if (!gather(text.ptr + whole, rest, &bits))
 		return -EBADMSG;
-	/* Several texts would stand for the same bytes. */
+	/* Reject a second encoding of the same bytes. */
 	if (bits & ((1u << spare) - 1))
 		return -EBADMSG;
 	bits >>= spare;

@@ -19,7 +19,7 @@ bool eddyi_der_take(struct eddy_str *rest, unsigned tag, struct eddy_str *ret_co
 		len = 0;
 		while (count--)
 			len = len << 8 | byte_at(*rest, head++);
-		/* There is a shorter way to say it. */
+		/* Not the shortest form. */
 		if (len < 0x80)
 			return false;
 	}

@@ -1,4 +1,4 @@
-/* der.h: as much of DER (ITU-T X.690) as keys are written in. */
+/* der.h: the subset of DER (ITU-T X.690) that keys use. */
 #ifndef EDDYI_DER_H
 #define EDDYI_DER_H
 
@@ -15,13 +15,13 @@ enum eddyi_der_tag {
 	EDDYI_DER_CONTEXT_1 = 0xa1,
 };
 
-/* Take an element of this tag off the front of `*rest`. Return: false when there is none. */
+/* Take an element with this tag off the front of `*rest`. Return: false if there is none. */
 bool eddyi_der_take(struct eddy_str *rest, unsigned tag, struct eddy_str *ret_content);
 
-/* The same if it is there: .ptr is NULL when not. Return: false when it is there, and broken. */
+/* Take an optional element: .ptr is NULL if it is missing. Return: false if it is malformed. */
 bool eddyi_der_take_if(struct eddy_str *rest, unsigned tag, struct eddy_str *ret_content);
 
-/* Take an INTEGER that is not negative: its bytes without a zero in front, but for 0 itself. */
+/* Take a non-negative INTEGER: its bytes, without a leading zero byte unless it is 0. */
 bool eddyi_der_take_number(struct eddy_str *rest, struct eddy_str *ret_number);
 
 /* Take a BIT STRING of whole bytes. */

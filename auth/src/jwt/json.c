@@ -4,7 +4,7 @@
 #include <eddy/loop.h>
 #include <errno.h>
 
-/* Each takes some 250 bytes once it is parsed, however short it is written. */
+/* Each value takes some 250 bytes once parsed, however short its text. */
 #define VALUES_MAX ((size_t)16384)
 
 struct parse {
@@ -21,13 +21,14 @@ static void parse(void *arg)
 		json_loadb(parse->text.ptr, parse->text.len, JSON_REJECT_DUPLICATES, &parse->error);
 }
 
-/* jansson says nothing of it. For a string that it has no memory for it says "invalid token": so do we. */
+/* jansson leaves its error text empty on allocation failure, but reports "invalid token" if it has
+ * no memory for a string, which is -EBADMSG here. */
 static bool is_out_of_memory(const json_error_t *error)
 {
 	return !error->text[0];
 }
 
-/* Each stands behind one of these. Those in strings count as well: no honest text has so many. */
+/* Count the characters before values, those in strings included: no valid text has so many. */
 static bool has_too_many_values(struct eddy_str text)
 {
 	size_t count = 1;
@@ -43,7 +44,7 @@ int eddyi_auth_json_parse(struct eddy_str text, json_t **ret_object)
 {
 	struct parse job = { .text = text };
 
-	/* jansson reads over a NUL between two tokens. */
+	/* jansson skips a NUL between two tokens. */
 	if (!text.len || memchr(text.ptr, 0, text.len) ||
 	    eddyi_json_depth(text, NULL) > EDDYI_JSON_DEPTH_MAX || has_too_many_values(text))
 		return -EBADMSG;

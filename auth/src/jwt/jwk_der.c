@@ -54,13 +54,13 @@ static int read_algorithm(struct eddy_str *rest, struct eddyi_jwk_parts *parts)
 	}
 	if (!eddy_str_eq(oid, oid_ec))
 		return algorithm.len ? -ENOTSUP : set_curve(parts, &eddyi_jwk_okp, oid);
-	/* A curve that is spelled out in numbers, and not named, is none of these. */
+	/* Curves given by their parameters are not supported. */
 	if (!eddyi_der_take(&algorithm, EDDYI_DER_OID, &parameter))
 		return -ENOTSUP;
 	return algorithm.len ? -EBADMSG : set_curve(parts, &eddyi_jwk_ec, parameter);
 }
 
-/* A point that is written out (SEC 1 section 2.3.3). */
+/* Read an uncompressed point (SEC 1 section 2.3.3). */
 static int read_point(struct eddy_str bytes, struct eddyi_jwk_parts *parts)
 {
 	size_t width = parts->curve->width;
@@ -121,7 +121,7 @@ int eddyi_jwk_der_certificate(struct eddy_str der, struct eddyi_jwk_der *key)
 	    !eddyi_der_take_if(&signed_part, EDDYI_DER_CONTEXT_0, &skipped) ||
 	    !eddyi_der_take(&signed_part, EDDYI_DER_INTEGER, &skipped))
 		return -EBADMSG;
-	/* The algorithm, the issuer, the dates, the subject. */
+	/* Skip the algorithm, the issuer, the dates and the subject. */
 	for (int i = 0; i < 4; i++)
 		if (!eddyi_der_take(&signed_part, EDDYI_DER_SEQUENCE, &skipped))
 			return -EBADMSG;
@@ -138,7 +138,7 @@ int eddyi_jwk_der_rsa(struct eddy_str der, struct eddyi_jwk_der *key)
 	if (!eddyi_der_take(&der, EDDYI_DER_SEQUENCE, &numbers) || der.len ||
 	    !eddyi_der_take_number(&numbers, &version))
 		return -EBADMSG;
-	/* 1: of more than two primes. */
+	/* Version 1 has more than two primes. */
 	if (version.len != 1 || version.ptr[0] != 0)
 		return -ENOTSUP;
 	for (unsigned i = 0; i < EDDYI_JWK_NUMBERS; i++)
@@ -147,7 +147,7 @@ int eddyi_jwk_der_rsa(struct eddy_str der, struct eddyi_jwk_der *key)
 	return numbers.len ? -EBADMSG : 0;
 }
 
-/* What follows the version of an ECPrivateKey, of a curve that is known. */
+/* Read the rest of an ECPrivateKey after its version; the curve is known. */
 static int read_ec_private(struct eddy_str numbers, struct eddyi_jwk_der *key)
 {
 	struct eddyi_jwk_parts *parts = &key->parts;
@@ -169,7 +169,7 @@ static int read_ec_private(struct eddy_str numbers, struct eddyi_jwk_der *key)
 				  (unsigned char *)key->y);
 }
 
-/* Take the SEQUENCE and its version, 1. */
+/* Take the SEQUENCE and its version, which must be 1. */
 static bool begin_ec_private(struct eddy_str der, struct eddy_str *ret_numbers)
 {
 	struct eddy_str version;
@@ -221,7 +221,7 @@ int eddyi_jwk_der_pkcs8(struct eddy_str der, struct eddyi_jwk_der *key)
 	r = read_algorithm(&info, &key->parts);
 	if (r < 0)
 		return r;
-	/* Attributes, and a public key beside it, may follow: nobody needs them. */
+	/* Attributes and a public key may follow, and are ignored. */
 	if (!eddyi_der_take(&info, EDDYI_DER_OCTETS, &inner))
 		return -EBADMSG;
 	if (key->parts.kind == &eddyi_jwk_rsa)

@@ -33,7 +33,7 @@ static const struct eddyi_jwk_curve curves[] = {
 };
 
 #ifdef FP_ECC
-/* wolfCrypt keeps tables of the points that a thread has used. They go with their thread. */
+/* wolfCrypt caches tables of points for each thread. They are freed when the thread ends. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t tables;
 static bool has_key;
@@ -61,7 +61,7 @@ static void own_tables(void)
 }
 #endif
 
-/* From 1 to the order of the group, without that itself. */
+/* Whether a number is at least 1 and below the order of the group. */
 static bool is_in_range(const struct eddyi_jwk_curve *curve, const unsigned char *number)
 {
 	unsigned char any = 0;
@@ -79,7 +79,7 @@ static int load(const struct eddyi_jwk_curve *curve, const unsigned char *x, con
 	return r == 0 ? wc_ecc_import_unsigned(ecc, (byte *)x, (byte *)y, (byte *)d, curve->id) : r;
 }
 
-/* All three groups have an order that is prime: whatever is on the curve is in the group. */
+/* The orders are prime: every point on the curve is in the group. */
 static int check(struct eddy_jwk *key)
 {
 	ecc_key ecc;

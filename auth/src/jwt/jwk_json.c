@@ -1,4 +1,4 @@
-/* Keys as JSON: read, written, and summed up in a thumbprint. */
+/* Keys as JSON: reading, writing, and thumbprints. */
 #include "jwk.h"
 
 #include "base64url.h"
@@ -27,7 +27,7 @@ const struct eddyi_jwk_curve *eddyi_jwk_curve_find(const struct eddyi_jwk_kind *
 	return NULL;
 }
 
-/* A member that is a string where it is there. Return: 0, -EBADMSG. */
+/* Get an optional string member. Return: 0, -EBADMSG. */
 static int get(const json_t *json, const char *name, struct eddy_str *ret_text)
 {
 	const json_t *value = json_object_get(json, name);
@@ -54,7 +54,7 @@ static int read_kind(const json_t *json, struct eddyi_jwk_parts *parts)
 	return parts->curve ? 0 : -ENOTSUP;
 }
 
-/* RFC 7517 section 4.3. Return: 0, -EBADMSG. */
+/* Read key_ops (RFC 7517 section 4.3). Return: 0, -EBADMSG. */
 static int read_ops(const json_t *ops, bool *ret_sign, bool *ret_verify)
 {
 	size_t i;
@@ -75,7 +75,7 @@ static int read_ops(const json_t *ops, bool *ret_sign, bool *ret_verify)
 	return 0;
 }
 
-/* What the key may be used for, and by which name. */
+/* Read the key's permitted uses and its id. */
 static int read_purpose(const json_t *json, bool only_public, struct eddyi_jwk_parts *parts)
 {
 	struct eddy_str use, alg;
@@ -134,7 +134,7 @@ int eddyi_jwk_read(const json_t *json, bool only_public, struct eddy_jwk **ret_k
 			return -EBADMSG;
 		decoded.size += EDDYI_BASE64URL_DECODED(texts[i].len);
 	}
-	/* A byte more, so that a number of no bytes is there as well. */
+	/* One byte more, so that empty numbers have an address. */
 	to = decoded.bytes = malloc(++decoded.size);
 	if (!to)
 		return -ENOMEM;
@@ -146,7 +146,7 @@ int eddyi_jwk_read(const json_t *json, bool only_public, struct eddy_jwk **ret_k
 		parts.numbers[i] = eddy_str(texts[i].ptr ? (char *)to : NULL, (size_t)len);
 		to += len;
 	}
-	/* More than two primes (RFC 7518 section 6.3.2.7): wolfCrypt has no such keys. */
+	/* wolfCrypt supports no more than two primes (RFC 7518 section 6.3.2.7). */
 	if (!only_public && json_object_get(json, "oth"))
 		return -ENOTSUP;
 	r = eddyi_jwk_make(&parts, ret_key);
@@ -158,7 +158,7 @@ int eddy_jwk_from_json(const json_t *json, struct eddy_jwk **ret_key)
 	return eddyi_jwk_read(json, false, ret_key);
 }
 
-/* jansson's own work on the text left more behind than what can be reached; this is what lives on. */
+/* Wipe the secrets before they are freed. Copies made by jansson's parser are out of reach. */
 static void wipe_json(json_t *json)
 {
 	static const char *const secrets[] = { "d", "p", "q", "dp", "dq", "qi", "k" };
@@ -224,7 +224,7 @@ static void add(wc_Sha256 *sha, const void *bytes, size_t len)
 	wc_Sha256Update(sha, bytes, (word32)len);
 }
 
-/* In pieces, since a secret may be long: of three bytes each, which have no bits left over. */
+/* Hash in pieces, as a secret may be long; pieces of three bytes leave no bits over. */
 static void add_number(wc_Sha256 *sha, struct eddy_str number)
 {
 	char text[EDDYI_BASE64URL_ENCODED(48)];
@@ -265,7 +265,7 @@ static bool is_required(const struct eddy_jwk *key, const char *name)
 
 void eddy_jwk_thumbprint(const struct eddy_jwk *key, char ret_text[EDDY_JWK_THUMBPRINT_SIZE])
 {
-	/* All members that a kind may require, in the order that they are written in. */
+	/* Required members of all kinds, in alphabetical order (RFC 7638 section 3.3). */
 	static const char *const names[] = { "crv", "e", "k", "kty", "n", "x", "y" };
 	unsigned char digest[WC_SHA256_DIGEST_SIZE];
 	const char *before = "{\"";

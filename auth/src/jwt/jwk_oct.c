@@ -50,7 +50,7 @@ static int verify(const struct eddyi_jws_use *use)
 	r = sign(&again);
 	if (r < 0)
 		return r;
-	/* As long for a signature that is wrong in its first byte as for one that is wrong in its last. */
+	/* Compare in constant time. */
 	for (size_t i = 0; i < signature_len(use->key, use->alg); i++)
 		differs |= expected[i] ^ use->signature[i];
 	explicit_bzero(expected, sizeof(expected));

@@ -8,7 +8,7 @@
 enum { X, D };
 enum { ED25519, ED448 };
 
-/* The orders of the groups (RFC 8032 sections 5.1 and 5.2), the low byte first. */
+/* Orders of the groups (RFC 8032 sections 5.1 and 5.2), little-endian. */
 static const unsigned char order_25519[32] = {
 	0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7,
 	0xa2, 0xde, 0xf9, 0xde, 0x14, 0,    0,    0,    0,    0,    0,
@@ -21,7 +21,7 @@ static const unsigned char order_448[57] = {
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f, 0,
 };
 
-/* 2^255 - 19 and 2^448 - 2^224 - 1, the low byte first; the sign of a point's x is not among these bits. */
+/* 2^255 - 19 and 2^448 - 2^224 - 1, little-endian, without the bit for the sign of x. */
 static const unsigned char prime_25519[32] = {
 	0xed, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -34,7 +34,7 @@ static const unsigned char prime_448[57] = {
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0,
 };
 
-/* The y of the four points of order 8 of edwards25519, the low byte first. */
+/* The y of the four points of order 8 of edwards25519, little-endian. */
 static const unsigned char order_8[2][32] = {
 	{ 0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4,
 	  0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6,
@@ -57,7 +57,7 @@ static bool is_below(const unsigned char *a, const unsigned char *b, size_t len)
 	return false;
 }
 
-/* One code for each point, and none of those few points with which one signature fits many texts. */
+/* One encoding for each point, and no small order, with which one signature fits many texts. */
 static bool is_sound(const struct eddyi_jwk_curve *curve, const unsigned char *x)
 {
 	const unsigned char *prime = curve->id == ED25519 ? prime_25519 : prime_448;
@@ -76,7 +76,7 @@ static bool is_sound(const struct eddyi_jwk_curve *curve, const unsigned char *x
 	return curve->id != ED25519 || (memcmp(y, order_8[0], 32) && memcmp(y, order_8[1], 32));
 }
 
-/* Whether there is a point of this y, wolfCrypt 5.5 finds out only when it verifies. */
+/* Whether a point has this y, wolfCrypt 5.5 checks only in a verification. */
 static int check(struct eddy_jwk *key)
 {
 	const unsigned char *x = eddyi_bytes(key->numbers[X]);
@@ -189,7 +189,7 @@ static int verify(const struct eddyi_jws_use *use)
 	word32 len = (word32)curve->signature_len, text_len = (word32)use->text.len;
 	int r, fits = 0;
 
-	/* wolfCrypt 5.5 takes an S that is a little above. */
+	/* wolfCrypt 5.5 accepts S slightly above the order. */
 	if (!is_below(use->signature + curve->width, curve->order, curve->width))
 		return -EKEYREJECTED;
 	if (curve->id == ED25519) {

@@ -23,13 +23,13 @@ static const struct form {
 	{ "OPENSSH PRIVATE KEY", NULL, EDDYI_IN_PLACE },
 };
 
-/* What stands between the next `before` and the `after` behind it; both are taken off the front with it. */
+/* Take the text between the next `before` and the following `after`, with both, off the front. */
 static bool take_between(struct eddy_str *rest, const char *before, const char *after,
 			 struct eddy_str *ret_text)
 {
 	const char *begin, *end;
 
-	/* What is empty may have no address. */
+	/* An empty text may have no address. */
 	if (!rest->len)
 		return false;
 	begin = memmem(rest->ptr, rest->len, before, strlen(before));
@@ -44,7 +44,7 @@ static bool take_between(struct eddy_str *rest, const char *before, const char *
 	return true;
 }
 
-/* A block of a label that has keys. Return: 0; -EBADMSG when there is none; -ENOTSUP. */
+/* Find the first block with a key. Return: 0; -EBADMSG if there is none; -ENOTSUP. */
 static int find_key(struct eddy_str pem, const struct form **ret_form, struct eddy_str *ret_base64)
 {
 	struct eddy_str label, end;
@@ -60,7 +60,7 @@ static int find_key(struct eddy_str pem, const struct form **ret_form, struct ed
 				continue;
 			*ret_form = &forms[i];
 			*ret_base64 = base64;
-			/* An older way to encrypt has headers, whose names end in a colon. */
+			/* The older way to encrypt adds headers, whose names end with a colon. */
 			return !forms[i].read || memchr(base64.ptr, ':', base64.len) ? -ENOTSUP : 0;
 		}
 	}

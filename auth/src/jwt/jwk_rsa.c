@@ -8,12 +8,12 @@ enum { N, E, D, P, Q, DP, DQ, QI };
 
 #define BITS_MIN 2048
 #define BITS_MAX (8 * EDDYI_RSA_BYTES_MAX)
-/* A longer exponent would make each verification as slow as whoever wrote the key likes. */
+/* A longer exponent would let the key's author make verification slow. */
 #define EXPONENT_BYTES_MAX 8
 
-/* Keys of a library that made primes of the form k * M + 65537^a mod M, M being the product of the first
- * primes, can be factored (ROCA, CVE-2017-15361): modulo each of these, n is a power of 65537. Of other keys
- * one in 10^8 looks like that. */
+/* Detect ROCA keys (CVE-2017-15361), which can be factored: their primes have the form k * M +
+ * 65537^a mod M, with M the product of the first primes. Modulo each of these, n is a power of
+ * 65537. Of other keys one in 10^8 matches. */
 static const unsigned char small_primes[] = {
 	3,  5,  7,  11, 13, 17,  19,  23,  29,  31,  37,  41,  43,  47,  53,  59,  61,  67,  71,
 	73, 79, 83, 89, 97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
@@ -23,7 +23,7 @@ static unsigned remainder_of(struct eddy_str n, unsigned p)
 {
 	unsigned r = 0;
 
-	/* Three bytes at a time: beside them what is left has room in 32 bits. */
+	/* Three bytes and the remainder fit in 32 bits. */
 	for (size_t i = 0; i < n.len; i++) {
 		r = r << 8 | eddyi_bytes(n)[i];
 		if ((n.len - i) % 3 == 1)
@@ -44,7 +44,7 @@ static bool is_power_of_65537(unsigned r, unsigned p)
 	return false;
 }
 
-/* Divisible by a small prime, or one of those. */
+/* Whether n is divisible by a small prime, or a ROCA key. */
 static bool is_factored(struct eddy_str n)
 {
 	bool all = true;
@@ -121,7 +121,7 @@ static int load_private(const struct eddy_jwk *key, RsaKey *rsa)
 	return r;
 }
 
-/* EMSA-PKCS1-v1_5 (RFC 8017 section 9.2): the one content that a signature may have. */
+/* Write EMSA-PKCS1-v1_5 (RFC 8017 section 9.2), the only valid content of a signature. */
 static void encode(const struct eddyi_digest *digest, const unsigned char *hash, unsigned char *to,
 		   size_t len)
 {
@@ -168,11 +168,11 @@ static int verify_v15(const struct eddyi_digest *digest, const unsigned char *ha
 	if (r < 0)
 		return r;
 	encode(digest, hash, expected, len);
-	/* It says how many by what it returns alone. */
+	/* Only the result has the length. */
 	return (size_t)r == len && !memcmp(content, expected, len) ? 0 : SIG_VERIFY_E;
 }
 
-/* The salt has the length of the digest, no other. */
+/* The salt must be as long as the digest. */
 static int verify_pss(const struct eddyi_digest *digest, const unsigned char *hash,
 		      const unsigned char *signature, size_t len, RsaKey *rsa)
 {
@@ -199,7 +199,7 @@ static int verify(const struct eddyi_jws_use *use)
 	RsaKey rsa;
 	int r;
 
-	/* wolfCrypt takes others modulo n: a second signature for the same text. */
+	/* wolfCrypt reduces signatures modulo n, which would give a text a second one. */
 	if (memcmp(use->signature, n.ptr, n.len) >= 0)
 		return -EKEYREJECTED;
 	r = wc_Hash(digest->type, eddyi_bytes(use->text), (word32)use->text.len, hash, digest->len);
@@ -254,13 +254,13 @@ static int sign(const struct eddyi_jws_use *use)
 	wc_FreeRng(&rng);
 	if (r < 0)
 		return eddyi_wolfcrypt_error(r, -EIO);
-	/* One that went wrong modulo one of the primes would give both away. */
+	/* A faulty signature modulo one prime would reveal both primes. */
 	again.signature = use->ret_signature;
 	r = verify(&again);
 	return r == -EKEYREJECTED ? -EIO : r;
 }
 
-/* `d` modulo prime - 1 must be `expected`. */
+/* Check that `d` modulo (prime - 1) is `expected`. */
 static int has_remainder(mp_int *d, mp_int *prime, mp_int *expected)
 {
 	mp_int less, remainder;
@@ -297,7 +297,7 @@ static int check_numbers(const struct eddy_jwk *key)
 	return eddyi_wolfcrypt_error(r, -EKEYREJECTED);
 }
 
-/* What is left, that e, d and qi fit, shows in a signature. */
+/* A test signature checks the rest: that e, d and qi match. */
 static int check_private(const struct eddy_jwk *key)
 {
 	unsigned char signature[EDDYI_RSA_BYTES_MAX];

@@ -48,7 +48,7 @@ int eddyi_wolfcrypt_error(int r, int error)
 	switch (r) {
 	case MEMORY_E:
 	case MP_MEM:
-	/* Numbers are checked before: reading one, or raising it to a power, fails for nothing else. */
+	/* These fail only for lack of memory: numbers were checked before. */
 	case MP_INIT_E:
 	case MP_READ_E:
 	case MP_EXPTMOD_E:

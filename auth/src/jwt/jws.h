@@ -1,4 +1,4 @@
-/* jws.h: what the algorithms of signatures are made of. */
+/* jws.h: digests of the signature algorithms. */
 #ifndef EDDYI_JWS_H
 #define EDDYI_JWS_H
 
@@ -12,15 +12,15 @@
 struct eddyi_digest {
 	enum wc_HashType type;
 	unsigned len;
-	int hmac;              /* what wc_HmacSetKey() calls it */
-	int mgf;               /* MGF1 with it (RFC 8017 section B.2.1) */
-	unsigned char oid_end; /* the last byte of its OID; the others are those of all SHA-2 */
+	int hmac;              /* type for wc_HmacSetKey() */
+	int mgf;               /* type of MGF1 (RFC 8017 section B.2.1) */
+	unsigned char oid_end; /* last byte of its OID; all SHA-2 share the others */
 };
 
-/* That of an algorithm; EdDSA has none of its own. */
+/* Get the digest of an algorithm; NULL for EdDSA. */
 const struct eddyi_digest *eddyi_jws_digest(enum eddy_jws_alg alg);
 
-/* What wolfCrypt returned, as an error of ours: memory that is out, else `error`; 0 when it is no error. */
+/* Translate a result of wolfCrypt: -ENOMEM, else `error`; 0 if it is no error. */
 int eddyi_wolfcrypt_error(int r, int error);
 
 #endif

@@ -36,7 +36,7 @@ const char *eddy_jwt_fault_text(enum eddy_jwt_fault fault)
 	return "malformed token";
 }
 
-/* A fourth part is no base64url, for its dot. */
+/* A fourth part would be invalid base64url because of its dot. */
 static bool cut(struct eddy_str text, struct parts *ret_parts)
 {
 	struct eddy_str rest = text;
@@ -49,7 +49,6 @@ static bool cut(struct eddy_str text, struct parts *ret_parts)
 	return true;
 }
 
-/* Decode one part and go past it. Return: false, it is malformed. */
 static bool decode(struct eddy_str part, unsigned char **to, struct eddy_str *ret_bytes)
 {
 	ssize_t len = eddyi_base64url_decode(part, *to);
@@ -61,7 +60,7 @@ static bool decode(struct eddy_str part, unsigned char **to, struct eddy_str *re
 	return true;
 }
 
-/* RFC 7515 section 4.1.9: "application/" may be left out; RFC 9068 section 2.1. */
+/* "application/" may be left out (RFC 7515 section 4.1.9); at+jwt: RFC 9068 section 2.1. */
 static bool is_type(const struct eddyi_value *typ)
 {
 	static const struct eddy_str prefix = { "application/", 12 };
@@ -73,7 +72,7 @@ static bool is_type(const struct eddyi_value *typ)
 	       eddy_str_eq_nocase(type, eddy_str_from("at+jwt"));
 }
 
-/* What else a header has is nothing to us; keys that it brings along (jwk, jku, x5c, x5u) least of all. */
+/* Other members are ignored, above all the keys in a header (jwk, jku, x5c, x5u). */
 static int check_header(struct eddy_jwt *token, const struct eddyi_object *header, unsigned algs)
 {
 	struct eddyi_value alg = eddyi_object_get(header, "alg");
@@ -88,11 +87,10 @@ static int check_header(struct eddy_jwt *token, const struct eddyi_object *heade
 		return EDDY_JWT_ALG;
 	if (eddyi_object_get(header, "crit").type)
 		return EDDY_JWT_CRITICAL;
-	/* It would have to be named in `crit` (RFC 7797 section 6): a reader that honours it reads other claims. */
+	/* b64 requires `crit` (RFC 7797 section 6): readers that honour it read other claims. */
 	return b64.type && b64.type != EDDYI_TRUE ? EDDY_JWT_MALFORMED : 0;
 }
 
-/* Return: 0, EDDY_JWT_MALFORMED, -ENOMEM. */
 static int read_object(struct eddyi_object *object, struct eddy_str text)
 {
 	int r = eddyi_object_init(object, text);
@@ -100,7 +98,7 @@ static int read_object(struct eddyi_object *object, struct eddy_str text)
 	return r == -EBADMSG ? EDDY_JWT_MALFORMED : r;
 }
 
-/* Store `kid` over the decoded header. It fits, since unescaping never lengthens a string. */
+/* Store `kid` over the decoded header, where it fits: unescaping never lengthens a string. */
 static void keep_kid(struct eddy_jwt *token, const struct eddyi_object *header)
 {
 	struct eddy_str kid = eddyi_object_get(header, "kid").text;
@@ -112,7 +110,7 @@ static void keep_kid(struct eddy_jwt *token, const struct eddyi_object *header)
 	token->kid = eddy_str(to, kid.len);
 }
 
-/* The faults of the form come first, wherever they are. Return: as eddy_jwt_parse(). */
+/* Malformed parts are reported first. Return: as eddy_jwt_parse(). */
 static int fill(struct eddy_jwt *token, struct eddy_str text, const struct parts *parts,
 		unsigned algs)
 {
@@ -163,7 +161,7 @@ int eddy_jwt_parse(struct eddy_str text, unsigned algs, struct eddy_jwt **ret_to
 	return r;
 }
 
-/* Why there is no key for it: one of its kid is for others, which a newer set would hardly change. */
+/* If its kid names a key with another algorithm, newer keys would hardly help. */
 static int fault_of_key(const struct eddy_jwt *token, const struct eddy_keyset *set)
 {
 	struct eddy_str kid = eddy_jwt_kid(token);

@@ -1,4 +1,4 @@
-/* jwt.h: what a token is made of. */
+/* jwt.h: the structure of a token. */
 #ifndef EDDYI_JWT_H
 #define EDDYI_JWT_H
 
@@ -6,10 +6,12 @@
 
 #include <eddy/jwt.h>
 
-/* 1. Nothing of it changes once eddy_jwt_parse() has returned, but `refs`, and the tree of the claims, which may come later.
- * 2. `bytes` holds the text as it came, and behind it, decoded: the signature, `kid`, the claims. The signed text is the
- *    first part of it.
- * 3. The bytes are a credential, so they are wiped. */
+/* Invariants:
+ * 1. After eddy_jwt_parse() only `refs` changes, and the tree of the claims, which may be built
+ *    later.
+ * 2. `bytes` has the original text, which begins with the signed text, and then, decoded, the
+ *    signature, `kid` and the claims.
+ * 3. The bytes are a credential, and are wiped. */
 struct eddy_jwt {
 	atomic_uint refs;
 	enum eddy_jws_alg alg;

@@ -1,11 +1,11 @@
-/* What a token claims: for whom it is, by whom, and when (RFC 7519 section 4). */
+/* Validation of claims: times, issuer and audience (RFC 7519 section 4). */
 #include "jwt.h"
 
 #include <time.h>
 
 #define LEEWAY_NS (60 * EDDY_SECOND)
 
-/* A moment beyond what ns can say is EDDY_NEVER, one before 1970 is 1970. */
+/* Convert to ns. A time out of range is EDDY_NEVER, one before 1970 is 0. */
 static uint64_t to_ns(struct eddyi_value seconds)
 {
 	double real = seconds.number;
@@ -27,7 +27,6 @@ static uint64_t since_1970(void)
 	return (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* A string, or some. */
 static bool is_audience(const struct eddyi_object *claims, struct eddyi_value aud)
 {
 	struct eddyi_value one;

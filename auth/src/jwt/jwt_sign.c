@@ -1,4 +1,4 @@
-/* Tokens that are made. */
+/* Signing of tokens. */
 #include "jwt.h"
 
 #include "base64url.h"
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What is done on the loop's stack: jansson takes some of it for each level. */
+/* Work for the loop's stack: jansson needs stack for each level. */
 struct job {
 	const json_t *header, *claims;
 	char *text; /* EDDY_JWT_MAX bytes and a NUL */
@@ -26,7 +26,7 @@ static bool is_utf8(struct eddy_str text)
 	return len;
 }
 
-/* It ends as well where something holds itself. */
+/* The limit also ends cycles. */
 static bool is_within(json_t *json, unsigned levels)
 {
 	const char *name;
@@ -42,7 +42,6 @@ static bool is_within(json_t *json, unsigned levels)
 	return true;
 }
 
-/* Append one part of the token. */
 static int append(struct job *job, const void *bytes, size_t len)
 {
 	size_t dot = job->len ? 1 : 0;
@@ -94,7 +93,6 @@ static json_t *header_of(enum eddy_jws_alg alg, const char *type, struct eddy_st
 	return NULL;
 }
 
-/* Return: 0, -EMSGSIZE, -ECANCELED, -ENOMEM. */
 static int sign(struct job *job, const struct eddy_jwk *key, enum eddy_jws_alg alg)
 {
 	unsigned char signature[EDDY_JWS_SIGNATURE_MAX];
@@ -122,7 +120,7 @@ int eddy_jwt_sign(const struct eddy_jwk *key, enum eddy_jws_alg alg, const char 
 
 	if (!type)
 		type = "JWT";
-	/* Whether the key is for it, and can sign at all, is the key's to say. */
+	/* The key itself checks whether it can sign with `alg`. */
 	if ((unsigned)alg >= EDDY_JWS_ALGS || !json_is_object(claims) ||
 	    !is_within((json_t *)claims, EDDYI_JSON_DEPTH_MAX) || !is_utf8(eddy_str_from(type)) ||
 	    !is_utf8(kid))

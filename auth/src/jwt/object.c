@@ -1,5 +1,5 @@
-/* The one pass takes what tokens are made of: strings without escapes, integers of up to 18 digits, and not too many values. Everything
- * else, valid or not, is left to jansson. */
+/* The fast pass reads common tokens: strings without escapes, integers of up to 18 digits, and at
+ * most EDDYI_VALUES_MAX values. All other text, valid or not, is left to jansson. */
 #include "object.h"
 
 #include "json.h"
@@ -15,9 +15,9 @@ struct reader {
 	const char *at, *end;
 };
 
-/* ---- one pass ---- */
+/* ---- parsing in one pass ---- */
 
-/* Return: 0 at the end. A NUL in the text ends the pass, too: it is neither whitespace nor valid in a string. */
+/* Return: 0 at the end, and for a NUL, which ends the pass as an invalid character. */
 static char peek(const struct reader *reader)
 {
 	return reader->at < reader->end ? *reader->at : 0;
@@ -66,7 +66,8 @@ static bool read_string(struct reader *reader, uint16_t *ret_at, uint16_t *ret_l
 	return true;
 }
 
-/* An invalid next character, such as a digit after a leading 0, is rejected by the caller, which expects a comma or a bracket. */
+/* The caller, which expects a comma or a bracket, rejects an invalid next character, such as a
+ * digit after a leading 0. */
 static bool read_number(struct reader *reader, struct eddyi_place_of_value *value)
 {
 	const char *from = reader->at, *digits;
@@ -90,7 +91,7 @@ static bool read_word(struct reader *reader, const char *word)
 
 static bool read_value(struct reader *reader, struct eddyi_place_of_value name, unsigned depth);
 
-/* A name and its colon; one that `object` has not had. */
+/* Read a name, which must be new in its object, and its colon. */
 static bool read_name(struct reader *reader, unsigned first, struct eddyi_place_of_value *name)
 {
 	const struct eddyi_object *object = reader->object;
@@ -109,7 +110,6 @@ static bool read_name(struct reader *reader, unsigned first, struct eddyi_place_
 	return take(reader, ':');
 }
 
-/* An object or an array. */
 static bool read_values(struct reader *reader, char close, unsigned depth)
 {
 	unsigned first = reader->object->count;

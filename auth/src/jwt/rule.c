@@ -9,11 +9,10 @@
 #define DEPTH_MAX 16
 #define COPY_SIZE_MAX ((size_t)(64 * EDDY_KIB))
 
-/* What a rule says of a token, as it is found out.
- *
- * 1. `text` is what is missing: scopes with a blank between them, none of them twice, no NUL behind them yet.
- * 2. Once the rule has failed, its remaining parts are only looked at for more scopes: predicates are not
- *    called any more, and count as satisfied. */
+/* The evaluation of a rule for a token. Invariants:
+ * 1. `text` has the missing scopes, separated by blanks, without duplicates or a NUL.
+ * 2. Once the rule has failed, the rest only adds scopes: predicates count as satisfied,
+ *    uncalled. */
 struct verdict {
 	const struct eddy_jwt *token;
 	char *text; /* EDDY_RULE_SCOPES_SIZE bytes, or NULL */
@@ -56,7 +55,7 @@ static bool check_claim(const struct eddyi_object *claims, const char *name,
 	return is_one_of(value, names) || has_one_of(claims, value, names);
 }
 
-/* RFC 6749 section 3.3. It can stand in a quoted string as it is. */
+/* Whether a name is a scope (RFC 6749 section 3.3), which needs no escapes in a quoted string. */
 static bool is_scope(const char *name)
 {
 	struct eddy_str text = eddy_str_from(name);
@@ -74,7 +73,7 @@ static bool is_listed(const struct verdict *verdict, struct eddy_str name)
 	return false;
 }
 
-/* Those that have no room are left out: a client that asks for the others comes again. */
+/* Scopes that do not fit are left out: a client learns them at its next attempt. */
 static void list(struct verdict *verdict, const char *const *names)
 {
 	for (; verdict->text && names && *names; names++) {
@@ -112,7 +111,7 @@ static bool check_scopes(struct verdict *verdict, const char *const *names)
 
 static bool check(struct verdict *verdict, const struct eddy_rule *rule);
 
-/* Of all that would do, the first one that lacks a scope says which. */
+/* Keep the scopes of the first alternative that lacks any. */
 static bool check_any_of(struct verdict *verdict, const struct eddy_rule *const *rules)
 {
 	size_t before = verdict->len, after = before;
@@ -182,7 +181,7 @@ int eddy_rule_check(const struct eddy_rule *rule, const struct eddy_jwt *token, 
 	return -EACCES;
 }
 
-/* A copy is one piece of memory, in which each thing begins where anything may. */
+/* A copy is one block of memory, with every part aligned. */
 #define ROUND_UP(size) (((size) + sizeof(void *) - 1) & -sizeof(void *))
 
 static int add(size_t *total, size_t size)
@@ -221,7 +220,7 @@ static int measure_rules(const struct eddy_rule *const *rules, unsigned levels, 
 	return r;
 }
 
-/* Return: 0 and what it takes; -EINVAL, -EMSGSIZE. */
+/* Add up the size of a copy. Return: 0, -EINVAL, -EMSGSIZE. */
 static int measure(const struct eddy_rule *rule, unsigned levels, size_t *total)
 {
 	int r = levels ? add(total, sizeof(*rule)) : -EMSGSIZE;

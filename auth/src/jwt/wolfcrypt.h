@@ -1,8 +1,8 @@
-/* wolfcrypt.h: the library's algorithms, as its own options want them; it comes first in a file. */
+/* wolfcrypt.h: wolfCrypt's headers with the library's own options; to be included first. */
 #ifndef EDDYI_WOLFCRYPT_H
 #define EDDYI_WOLFCRYPT_H
 
-/* Its options would turn on _FORTIFY_SOURCE whatever the build says. */
+/* The options would enable _FORTIFY_SOURCE regardless of the build. */
 #define WOLFSSL_OPTIONS_IGNORE_SYS
 #include <wolfssl/options.h>
 #include <wolfssl/wolfcrypt/settings.h>

@@ -16,7 +16,7 @@ enum eddy_log_format {
 	EDDY_LOG_FORMAT_ENV,  /* the environment's EDDY_LOG_FORMAT, `text` or `json`; else text */
 	EDDY_LOG_FORMAT_TEXT, /* as eddy_log_text_subscribe() writes it */
 	EDDY_LOG_FORMAT_JSON, /* an object per line: time, level, target, message, fields */
-	EDDY_LOG_FORMAT_NONE, /* no output; nothing is formatted unless eddy_log_set_filter() asks */
+	EDDY_LOG_FORMAT_NONE, /* no output; formats nothing unless eddy_log_set_filter() asks */
 };
 
 /* Where log records go. A zero field takes its default. */
