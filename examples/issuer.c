@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 	eddy_route_with(route, &(struct eddy_route_options){ .body_max = FORM_MAX });
 	/* Prevent brute-force guessing of secrets (RFC 6749 section 2.3.1). */
 	eddy_app_use_rate_limit(route,
-				  &(struct eddy_rate_limit_options){ .count = 20, .burst = 100 });
+				&(struct eddy_rate_limit_options){ .count = 20, .burst = 100 });
 	eddy_app_at_start(app, begin, &issuer);
 	eddy_app_add_task(app, "hangups", issuer_watch, &issuer);
 	r = eddy_app_run_blocking(app);

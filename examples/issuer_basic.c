@@ -96,7 +96,7 @@ int issuer_basic(struct eddy_req *req, struct eddy_str *ret_id, struct eddy_str 
 
 	if (!field.ptr)
 		return eddy_req_header(req, "authorization").ptr ? -ENOMEM : -ENOENT;
-	if (field.len < 6 || !eddy_str_eq_nocase(eddy_str(field.ptr, 6), eddy_str("basic ", 6)))
+	if (field.len < 6 || !eddy_str_eq_nocase(eddy_str(field.ptr, 6), EDDY_STR("basic ")))
 		return -EINVAL;
 	field = eddy_str_trim(eddy_str_skip(field, 6));
 	text = eddy_req_alloc(req, field.len + 1);

@@ -44,7 +44,7 @@ static bool read_list(struct eddy_str word, struct eddy_str *ret_list)
 {
 	struct eddy_str rest = word, name;
 
-	*ret_list = eddy_str_eq_z(word, "-") ? eddy_str("", 0) : word;
+	*ret_list = eddy_str_eq_z(word, "-") ? EDDY_STR("") : word;
 	while (eddy_str_split(&rest, ',', &name))
 		if (!is_name(name))
 			return false;

@@ -44,7 +44,7 @@ static bool find(const struct eddy_pairs *form, const char *name, struct eddy_st
 {
 	size_t count = 0;
 
-	*ret_value = eddy_str("", 0);
+	*ret_value = EDDY_STR("");
 	for (size_t i = 0; i < form->count; i++) {
 		if (!eddy_str_eq_z(form->list[i].name, name))
 			continue;

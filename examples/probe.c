@@ -27,7 +27,7 @@
 static int ok(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)req;
-	return eddy_res_bytes(res, TEXT, eddy_str("OK", 2));
+	return eddy_res_bytes(res, TEXT, EDDY_STR("OK"));
 }
 
 /* Read and discard the body: a malformed one is an error all the same. */

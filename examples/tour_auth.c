@@ -105,6 +105,6 @@ void tour_map_protected(struct eddy_app *app)
 	eddy_app_authorize(eddy_app_map_get(app, "/me", me), NULL);
 	eddy_app_authorize(eddy_app_map_get(app, "/admin", admin), eddy_roles("admin"));
 	eddy_app_authorize(eddy_app_map_get(app, "/editors", editors),
-			     eddy_roles("admin", "editor"));
+			   eddy_roles("admin", "editor"));
 	eddy_app_authorize(eddy_app_map_get(app, "/read", read_it), eddy_scopes("read"));
 }

@@ -105,7 +105,7 @@ const char *result_text(struct result *result, const char *text)
 		struct eddy_str piece = eddy_str(rest.ptr, len);
 
 		if (!len || is_unfit(code_point(rest.ptr, len)))
-			piece = strchr("\t\n\r", rest.ptr[0]) ? eddy_str(" ", 1) :
+			piece = strchr("\t\n\r", rest.ptr[0]) ? EDDY_STR(" ") :
 								eddy_str_from(replacement);
 		if (used + piece.len + strlen(ellipsis) > RESULT_TEXT_MAX) {
 			piece = eddy_str_from(ellipsis);

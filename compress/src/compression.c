@@ -206,7 +206,7 @@ static void at_head(void *data, struct eddy_req *req, struct eddy_res *res)
 {
 	const struct wish *wish = data;
 
-	if (eddy_res_merge(res, "vary", eddy_str("accept-encoding", 15)) < 0 ||
+	if (eddy_res_merge(res, "vary", EDDY_STR("accept-encoding")) < 0 ||
 	    wish->at == wish->settings->count)
 		return;
 	if (fits(wish->settings, res))

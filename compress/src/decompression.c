@@ -59,7 +59,7 @@ static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 	int r;
 
 	if (!coding.len || !eddy_req_length(req) ||
-	    eddy_str_eq_nocase(coding, eddy_str("identity", 8)))
+	    eddy_str_eq_nocase(coding, EDDY_STR("identity")))
 		return eddy_next(next, req, res);
 	/* Multiple codings are not supported. */
 	if (eddy_codec_find(coding, &codec) < 0)

@@ -42,9 +42,9 @@ int main(int argc, char **argv)
 				  });
 	route = eddy_app_map_get(app, "/search", search);
 	eddy_app_use_rate_limit(route, &(struct eddy_rate_limit_options){
-						 .count = 2,
-						 .per_ns = 60 * EDDY_SECOND,
-					 });
+					       .count = 2,
+					       .per_ns = 60 * EDDY_SECOND,
+				       });
 	eddy_route_with(eddy_app_map_put(app, "/notes/{id}", measure),
 			&(struct eddy_route_options){ .body_max = EDDY_KIB });
 	eddy_route_with(eddy_app_map_put(app, "/pictures/{id}", measure),

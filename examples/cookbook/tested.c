@@ -29,7 +29,8 @@ static struct eddy_app *make_app(void)
 {
 	struct eddy_app *app = eddy_app_new();
 
-	eddy_app_add_filter(eddy_app_map_get(app, "/double/{number}", double_it), only_members, NULL);
+	eddy_app_add_filter(eddy_app_map_get(app, "/double/{number}", double_it), only_members,
+			    NULL);
 	return app;
 }
 

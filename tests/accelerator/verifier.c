@@ -111,14 +111,14 @@ Test(verifier, takes_rsa_of_one_padding_and_one_salt)
 				bool fits = bits == rows[i].bits && is_pss == rows[i].is_pss;
 
 				cr_expect_eq(eddyi_verifier_check(verifier, bits, is_pss, TEXT,
-								 signature),
+								  signature),
 					     fits ? 0 : -EKEYREJECTED, "%zu %u %d", i, bits,
 					     is_pss);
 			}
 		signature.len--;
 		cr_expect_eq(eddyi_verifier_check(verifier, 256, false, TEXT, signature),
 			     -EKEYREJECTED);
-		cr_expect_eq(eddyi_verifier_check(verifier, 256, true, TEXT, eddy_str("", 0)),
+		cr_expect_eq(eddyi_verifier_check(verifier, 256, true, TEXT, EDDY_STR("")),
 			     -EKEYREJECTED);
 	}
 	eddyi_verifier_free(verifier);
@@ -208,7 +208,7 @@ Test(verifier, takes_the_whole_mac_of_each_text)
 			for (size_t at = 0; at < whole.len; at++) {
 				mac[at] ^= 0x80;
 				cr_expect_eq(eddyi_verifier_check(verifier, bits, false, text,
-								 whole),
+								  whole),
 					     -EKEYREJECTED);
 				mac[at] ^= 0x80;
 			}
@@ -233,7 +233,7 @@ static void *check_often(void *arg)
 
 	for (int i = 0; i < 20000; i++)
 		wrong += eddyi_verifier_check(shared->verifier, 256, false, TEXT,
-					     shared->macs[i % 2]) != (i % 2 ? -EKEYREJECTED : 0);
+					      shared->macs[i % 2]) != (i % 2 ? -EKEYREJECTED : 0);
 	return (void *)wrong;
 }
 

@@ -119,7 +119,7 @@ Test(bearer, a_key_that_is_named_is_one)
 	struct eddy_app *app = eddy_app_new();
 
 	eddy_app_with_bearer_auth(app,
-				  &(struct eddy_bearer_options){ .secret = eddy_str("short", 5) });
+				  &(struct eddy_bearer_options){ .secret = EDDY_STR("short") });
 	eddy_app_map_get(app, "/", hello);
 	expect_mistake(app, "bearer tokens: can't take the key of secret");
 	app = eddy_app_new();

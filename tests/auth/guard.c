@@ -69,7 +69,7 @@ static struct eddy_app *app_with(const struct eddy_bearer_options *options)
 	eddy_app_authorize(eddy_app_map_get(app, "/read", hello), eddy_scopes("read", "list"));
 	eddy_app_authorize(eddy_app_map_get(app, "/even", hello), eddy_predicate(is_even, NULL));
 	eddy_app_authorize(eddy_app_map_get(app, "/both", hello),
-			     eddy_all_of(eddy_scopes("read"), eddy_roles("admin")));
+			   eddy_all_of(eddy_scopes("read"), eddy_roles("admin")));
 	eddy_app_authorize(api, eddy_scopes("api"));
 	inner = eddy_app_group(api, "/inner");
 	eddy_app_map_get(inner, "/later", hello);

@@ -62,7 +62,7 @@ static struct eddy_str signed_by(const char *key_text, enum eddy_jws_alg alg, co
 	unsigned char signature[EDDY_JWS_SIGNATURE_MAX];
 	char *header_json = keys_json(header), *claims_json = keys_json(claims);
 	struct eddy_str parts[] = { eddy_str_from(header_json), eddy_str_from(claims_json) };
-	struct eddy_str text = token_of_strs(parts[0], parts[1], eddy_str("", 0)), whole;
+	struct eddy_str text = token_of_strs(parts[0], parts[1], EDDY_STR("")), whole;
 	ssize_t len = eddy_jwk_sign(key, alg, eddy_str(text.ptr, text.len - 1), signature);
 
 	cr_assert_gt(len, 0);

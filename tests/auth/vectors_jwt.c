@@ -224,7 +224,7 @@ static struct eddy_str payload_of(const json_t *test)
 static struct eddy_str signed_by(const struct eddy_jwk *key, struct eddy_str header,
 				 struct eddy_str claims)
 {
-	struct eddy_str text = token_of_strs(header, claims, eddy_str("", 0)), whole;
+	struct eddy_str text = token_of_strs(header, claims, EDDY_STR("")), whole;
 	unsigned char signature[EDDY_JWS_SIGNATURE_MAX];
 	ssize_t len =
 		eddy_jwk_sign(key, EDDY_JWS_HS256, eddy_str(text.ptr, text.len - 1), signature);

@@ -295,7 +295,7 @@ Test(compression_files, parts_and_conditions_of_files)
 /* No descriptor is to be had any more once the handler has run. */
 static int tight(struct eddy_req *req, struct eddy_res *res)
 {
-	int r = eddy_res_file_at(res, *(int *)eddy_req_context(req), eddy_str("a", 1));
+	int r = eddy_res_file_at(res, *(int *)eddy_req_context(req), EDDY_STR("a"));
 	struct rlimit limit;
 
 	getrlimit(RLIMIT_NOFILE, &limit);
@@ -332,7 +332,7 @@ static int fail_from_here;
 
 static int lean(struct eddy_req *req, struct eddy_res *res)
 {
-	int r = eddy_res_file_at(res, *(int *)eddy_req_context(req), eddy_str("a", 1));
+	int r = eddy_res_file_at(res, *(int *)eddy_req_context(req), EDDY_STR("a"));
 
 	failing_at = fail_from_here;
 	return r;

@@ -43,8 +43,7 @@ static int multipart(struct eddy_req *req, struct eddy_res *res)
 static int save(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_saved saved;
-	int r = eddy_req_save_at(req, *(int *)eddy_req_context(req), eddy_str("it", 2), NULL,
-				 &saved);
+	int r = eddy_req_save_at(req, *(int *)eddy_req_context(req), EDDY_STR("it"), NULL, &saved);
 
 	return r < 0 ? r : eddy_res_ok(res, "%llu", (unsigned long long)saved.size);
 }
@@ -241,7 +240,7 @@ Test(decompression, two_fields)
 	struct eddy_header headers[] = { { "content-encoding", "gzip" },
 					 { "content-encoding", "gzip" },
 					 { 0 } };
-	struct eddy_client_request request = { .headers = headers, .body = eddy_str("x", 1) };
+	struct eddy_client_request request = { .headers = headers, .body = EDDY_STR("x") };
 	struct eddy_response *response;
 	struct eddy_app *app = app_new(NULL);
 
@@ -348,13 +347,13 @@ Test(decompression, of_groups_and_routes)
 	struct bytes small = bomb("gzip", 50000);
 
 	eddy_app_use_decompression(group,
-				     &(struct eddy_decompression_options){ .size_max = 40000 });
+				   &(struct eddy_decompression_options){ .size_max = 40000 });
 	eddy_app_map_post(group, "/json", json);
 	eddy_app_use_decompression(route,
-				     &(struct eddy_decompression_options){ .size_max = 60000 });
+				   &(struct eddy_decompression_options){ .size_max = 60000 });
 	route = eddy_app_map_post(app, "/form", form);
 	eddy_app_use_decompression(route,
-				     &(struct eddy_decompression_options){ .size_max = 60000 });
+				   &(struct eddy_decompression_options){ .size_max = 60000 });
 
 	cr_expect_eq(post_text(app, "/g/json", "application/json", "gzip", "[]", 2), 200, "%s",
 		     answer);

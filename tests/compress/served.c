@@ -21,7 +21,7 @@ static int text(struct eddy_req *req, struct eddy_res *res)
 
 static int set(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_str body = eddy_str("some text", 9);
+	struct eddy_str body = EDDY_STR("some text");
 	struct eddy_pairs query;
 	uint64_t status = 200;
 	char name[64];

@@ -26,8 +26,8 @@ static void read_fields(const struct eddy_str *lines, size_t count)
 	struct eddy_str token;
 
 	for (size_t i = 0; i < count; i++)
-		headers[i] = (struct eddyi_header){ eddy_str("Authorization", 13),
-						    eddy_str_trim(lines[i]) };
+		headers[i] =
+			(struct eddyi_header){ EDDY_STR("Authorization"), eddy_str_trim(lines[i]) };
 	req.head.header_count = (unsigned)count;
 	if (eddyi_credentials_read(&req, &token) != EDDYI_CREDENTIALS_BEARER)
 		return;

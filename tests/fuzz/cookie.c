@@ -13,15 +13,14 @@ static size_t split_fields(struct eddy_str text, struct eddyi_header *headers)
 	size_t count = 0;
 
 	while (count < FIELDS_MAX && eddy_str_split(&text, '\n', &line))
-		headers[count++] =
-			(struct eddyi_header){ eddy_str("Cookie", 6), eddy_str_trim(line) };
+		headers[count++] = (struct eddyi_header){ EDDY_STR("Cookie"), eddy_str_trim(line) };
 	return count;
 }
 
 /* Give it to the client, and take it back. */
 static void round_trip(const struct eddy_pair *pair)
 {
-	struct eddyi_header header = { eddy_str("cookie", 6), { 0 } };
+	struct eddyi_header header = { EDDY_STR("cookie"), { 0 } };
 	struct eddy_req req = { .res = { .req = &req } };
 	struct eddy_str set, value, name = eddyi_arena_dup(&req.arena, pair->name);
 	struct eddy_cookie cookie = { .name = name.ptr, .value = pair->value };

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (int i = 0; i < 4 && eddy_str_split(&rest, '\n', &lines[i]); i++)
 		;
-	eddyi_trust_add(&trust, &arena, eddy_str("10.0.0.0/8", 10));
+	eddyi_trust_add(&trust, &arena, EDDY_STR("10.0.0.0/8"));
 	if (eddyi_network_parse(lines[1], &network) == 0 &&
 	    (network.bits > 128 || !eddyi_network_has(&network, &network.ip)))
 		abort();

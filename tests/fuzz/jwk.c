@@ -25,7 +25,7 @@ static void try_signatures(const struct eddy_jwk *key)
 
 	for (unsigned alg = 0; alg < EDDY_JWS_ALGS; alg++)
 		for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
-			int r = eddy_jwk_verify(key, (enum eddy_jws_alg)alg, eddy_str("text", 4),
+			int r = eddy_jwk_verify(key, (enum eddy_jws_alg)alg, EDDY_STR("text"),
 						eddy_str(zeros, lens[i]));
 
 			if (r != -EKEYREJECTED && r != -EINVAL)

@@ -30,7 +30,7 @@ static void read_body(struct eddyi_arena *arena, struct eddy_str body, size_t si
 
 	events->len = 0;
 	events->err = 0;
-	eddyi_multipart_init(&multipart, arena, eddy_str("b", 1), &options);
+	eddyi_multipart_init(&multipart, arena, EDDY_STR("b"), &options);
 	while (body.len && !events->err) {
 		size_t len = body.len < size ? body.len : size;
 		char *exact = malloc(len);

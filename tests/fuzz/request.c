@@ -27,7 +27,7 @@ static void check_head(struct eddyi_head *head, struct eddyi_arena *arena)
 	if (!head->target.path.ptr || head->header_count > limits.header_count_max)
 		abort();
 	if (head->framing == EDDYI_BODY_CHUNKED &&
-	    (!head->minor || eddyi_head_find(head, eddy_str("content-length", 14)).ptr))
+	    (!head->minor || eddyi_head_find(head, EDDY_STR("content-length")).ptr))
 		abort();
 	for (unsigned i = 0; i < head->header_count; i++) {
 		bytes += head->headers[i].name.len + head->headers[i].value.len;

@@ -30,7 +30,7 @@ Test(arena, gives_out_what_is_asked_for)
 Test(arena, copies_and_formats)
 {
 	struct eddyi_arena arena = { 0 };
-	struct eddy_str copy = eddyi_arena_dup(&arena, eddy_str("ab\0c", 4)), empty, text;
+	struct eddy_str copy = eddyi_arena_dup(&arena, EDDY_STR("ab\0c")), empty, text;
 
 	cr_expect(copy.len == 4 && memcmp(copy.ptr, "ab\0c", 5) == 0);
 	empty = eddyi_arena_dup(&arena, eddy_str(NULL, 0));

@@ -161,7 +161,7 @@ static int chunks_taken(int count, size_t size, size_t extension)
 		if (eddyi_chunked_next(&chunked, &rest) < 0 || chunked.left != size)
 			return i;
 		chunked.left = 0;
-		rest = eddy_str("\r\n", 2);
+		rest = EDDY_STR("\r\n");
 		eddyi_chunked_next(&chunked, &rest);
 	}
 	return count;

@@ -226,9 +226,9 @@ Test(client, sends_requests)
 		"\r\n\r\n");
 	expect_sent((struct eddy_client_request){ .method = "POST" }, NULL,
 		    "identity\r\ncontent-length: 0\r\n\r\n");
-	expect_sent((struct eddy_client_request){ .method = "QUERY", .body = eddy_str("hello", 5) },
+	expect_sent((struct eddy_client_request){ .method = "QUERY", .body = EDDY_STR("hello") },
 		    "hello", "QUERY /x?y HTTP/1.1\r\n");
-	expect_sent((struct eddy_client_request){ .method = "PUT", .body = eddy_str("hello", 5) },
+	expect_sent((struct eddy_client_request){ .method = "PUT", .body = EDDY_STR("hello") },
 		    "hello", "\r\ncontent-length: 5\r\n\r\nhello");
 	expect_sent((struct eddy_client_request){ .method = "PUT", .file = &file }, "hello",
 		    "\r\ncontent-length: 5\r\n\r\nhello");
@@ -329,7 +329,7 @@ Test(client, refuses_requests)
 		{ .method = "" },
 		{ .method = "GET\r\n" },
 		{ .method = "CONNECT" },
-		{ .pull = pull_three, .pull_data = &count[0], .body = eddy_str("a", 1) },
+		{ .pull = pull_three, .pull_data = &count[0], .body = EDDY_STR("a") },
 		{ .pull = pull_three, .pull_data = &count[0], .file = &file },
 	};
 	const struct eddy_client_request midway[] = {
@@ -457,7 +457,7 @@ Test(client, asks_before_a_body)
 
 	asked = (struct eddy_client_request){
 		.method = "PUT",
-		.body = eddy_str("body!", 5),
+		.body = EDDY_STR("body!"),
 		.expect_continue = true,
 	};
 	have_talk(&talk);

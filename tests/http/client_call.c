@@ -35,7 +35,7 @@ Test(client_call, follows_redirects)
 		asked = (struct eddy_client_request){
 			.method = rows[i].method,
 			.headers = headers,
-			.body = is_body ? eddy_str("body!", 5) : eddy_str("", 0),
+			.body = is_body ? EDDY_STR("body!") : EDDY_STR(""),
 		};
 		have_talk(&talk);
 		cr_expect(eq(int, talk.result, 0), "%zu: %s", i, talk.error);

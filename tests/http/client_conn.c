@@ -61,7 +61,7 @@ Test(client_conn, replaces_stale_connections)
 				      { NULL, HELLO, STAY }, { 0 } };
 	struct talk talk = { .turns = turns, .ask = ask_thrice };
 
-	asked = (struct eddy_client_request){ .method = "PUT", .body = eddy_str("x", 1) };
+	asked = (struct eddy_client_request){ .method = "PUT", .body = EDDY_STR("x") };
 	have_talk(&talk);
 	cr_expect(eq(int, talk.result, 0), "%s", talk.error);
 	cr_expect(eq(int, (int)talk.answers, 5));

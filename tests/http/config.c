@@ -138,8 +138,7 @@ static void check_addresses(const struct addresses *addresses)
 
 	eddy_app_bind(app, "one:1");
 	eddy_app_add_bind(app, "two:2", &plain);
-	eddy_app_add_bind(app, "three:3",
-			       &(struct eddy_bind_options){ .proxy_protocol = true });
+	eddy_app_add_bind(app, "three:3", &(struct eddy_bind_options){ .proxy_protocol = true });
 	cr_expect(eq(str, (char *)read_text(app, addresses->text), ""));
 	for (size_t i = 0; i < app->address_count; i++)
 		sprintf(all + strlen(all), "%s%s%s,", app->addresses[i].plain ? "-" : "",
@@ -350,7 +349,7 @@ Test(config, says_where_it_is_no_toml)
 		cr_expect(eq(str, said, (char *)broken[i].begins));
 	}
 	said_begin();
-	cr_expect(eq(int, eddyi_config_read_text(app, eddy_str("[server]\n\0x = 1", 15)), -EINVAL));
+	cr_expect(eq(int, eddyi_config_read_text(app, EDDY_STR("[server]\n\0x = 1")), -EINVAL));
 	said_end();
 	cr_expect(ne(chr, said[0], '\0'));
 	eddy_app_free(app);

@@ -292,8 +292,7 @@ static int ask_while_busy(int fd)
 	shutdown(fd, SHUT_WR);
 	while ((r = eddy_recv(fd, buf, sizeof(buf), 0)) > 0)
 		got += (size_t)r;
-	if (held.kept > EDDYI_INBOX_SIZE ||
-	    (has_recv_limit() && held.kept < EDDYI_INBOX_SIZE / 2))
+	if (held.kept > EDDYI_INBOX_SIZE || (has_recv_limit() && held.kept < EDDYI_INBOX_SIZE / 2))
 		return 3;
 	return got == len * (1 + sent / strlen(REQUEST)) ? 0 : 4;
 }

@@ -101,7 +101,7 @@ Test(cookie, refuses)
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 		EXPECT(NULL, .name = "a", .value = STR(values[i]));
-	EXPECT(NULL, .name = "a", .value = eddy_str("a\0b", 3));
+	EXPECT(NULL, .name = "a", .value = EDDY_STR("a\0b"));
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		EXPECT(NULL, .name = names[i]);
 	for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++)

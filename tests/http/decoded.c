@@ -28,7 +28,7 @@ static int save(struct eddy_req *req, struct eddy_res *res)
 {
 	int dir = *(int *)eddy_req_context(req);
 	struct eddy_saved saved;
-	int r = eddy_req_save_at(req, dir, eddy_str("it", 2), NULL, &saved);
+	int r = eddy_req_save_at(req, dir, EDDY_STR("it"), NULL, &saved);
 
 	return r < 0 ? r : eddy_res_ok(res, "%llu", (unsigned long long)saved.size);
 }
@@ -85,7 +85,7 @@ Test(decoded, decodes_what_is_read)
 {
 	char text[512];
 
-	cr_assert(eq(int, post("/size", eddy_str("616263", 6), text, sizeof(text)), 200));
+	cr_assert(eq(int, post("/size", EDDY_STR("616263"), text, sizeof(text)), 200));
 	cr_assert(eq(str, (char *)text, "3 abc"));
 	cr_assert(eq(uint, whole, 1));
 }
@@ -106,10 +106,10 @@ Test(decoded, refuses_what_is_not_coded)
 {
 	char text[512];
 
-	cr_assert(eq(int, post("/size", eddy_str("61xx", 4), text, sizeof(text)), 400));
+	cr_assert(eq(int, post("/size", EDDY_STR("61xx"), text, sizeof(text)), 400));
 	cr_assert(strstr(text, "not what its content-encoding says") != NULL, "%s", text);
-	cr_assert(eq(int, post("/size", eddy_str("616", 3), text, sizeof(text)), 400));
-	cr_assert(eq(int, post("/save", eddy_str("616", 3), text, sizeof(text)), 400));
+	cr_assert(eq(int, post("/size", EDDY_STR("616"), text, sizeof(text)), 400));
+	cr_assert(eq(int, post("/save", EDDY_STR("616"), text, sizeof(text)), 400));
 	cr_assert(eq(uint, whole, 0));
 }
 
@@ -148,7 +148,7 @@ Test(decoded, a_body_is_refused_that_nobody_decodes)
 	struct eddy_app *app = make(NULL);
 	const struct eddy_header *fields =
 		(const struct eddy_header[]){ { "content-encoding", "x-hex" }, { 0 } };
-	struct eddy_client_request request = { .body = eddy_str("61", 2), .headers = fields };
+	struct eddy_client_request request = { .body = EDDY_STR("61"), .headers = fields };
 	struct eddy_str body;
 	struct eddy_response *response = ask(app, "POST /size", &request, &body);
 

@@ -124,7 +124,7 @@ Test(disposition, parses)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		cr_expect_str_eq(parse(eddy_str_from(cases[i].value)), cases[i].want, "%s",
 				 cases[i].value);
-	cr_expect_str_eq(parse(eddy_str("form-data; name=\"a\0b\"", 21)), "EBADMSG");
+	cr_expect_str_eq(parse(EDDY_STR("form-data; name=\"a\0b\"")), "EBADMSG");
 }
 
 static const char *attachment(const char *name, size_t len)
@@ -254,7 +254,7 @@ Test(disposition, cleans_names)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		cr_expect_str_eq(clean(eddy_str_from(cases[i].name)), cases[i].want, "%s",
 				 cases[i].name);
-	cr_expect_str_eq(clean(eddy_str("a\0b", 3)), "EINVAL");
+	cr_expect_str_eq(clean(EDDY_STR("a\0b")), "EINVAL");
 	memset(name + 2, 'x', sizeof(name) - 2);
 	cr_expect(eq(sz, strlen(clean(eddy_str(name, EDDYI_FILENAME_MAX + 2))), 255));
 	cr_expect_str_eq(clean(eddy_str(name, EDDYI_FILENAME_MAX + 3)), "EINVAL");

@@ -58,8 +58,7 @@ static int see_status(struct eddy_next *next, struct eddy_req *req, struct eddy_
 Test(filter, order)
 {
 	struct eddy_app *app = eddy_app_new();
-	struct eddy_group *outer = eddy_app_group(app, "/o"),
-			  *inner = eddy_app_group(outer, "/i");
+	struct eddy_group *outer = eddy_app_group(app, "/o"), *inner = eddy_app_group(outer, "/i");
 	struct eddy_route *route = eddy_app_map_get(inner, "/x", hello);
 
 	eddy_app_map_get(app, "/x", hello);

@@ -12,7 +12,7 @@ static int note(struct eddy_next *next, struct eddy_req *req, struct eddy_res *r
 
 static int path(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_str id = eddy_str("", 0);
+	struct eddy_str id = EDDY_STR("");
 
 	eddy_req_param(req, "id", &id);
 	return eddy_res_ok(res, "%.*s", EDDY_FMT(id));

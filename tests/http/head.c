@@ -99,10 +99,10 @@ Test(head, reads_fields)
 		cr_expect(eddy_str_eq_z(head.target.query, "x=1"));
 		cr_expect(eddy_str_eq_z(head.host, "Example.org:81"));
 		cr_expect(eq(u32, head.header_count, 5));
-		cr_expect(eddy_str_eq_z(eddyi_head_find(&head, eddy_str("X-ONE", 5)), "1"));
-		cr_expect(eddyi_head_find(&head, eddy_str("x-two", 5)).ptr != NULL);
-		cr_expect(eq(sz, eddyi_head_find(&head, eddy_str("x-two", 5)).len, 0));
-		cr_expect(eddyi_head_find(&head, eddy_str("x-three", 7)).ptr == NULL);
+		cr_expect(eddy_str_eq_z(eddyi_head_find(&head, EDDY_STR("X-ONE")), "1"));
+		cr_expect(eddyi_head_find(&head, EDDY_STR("x-two")).ptr != NULL);
+		cr_expect(eq(sz, eddyi_head_find(&head, EDDY_STR("x-two")).len, 0));
+		cr_expect(eddyi_head_find(&head, EDDY_STR("x-three")).ptr == NULL);
 		cr_expect(head.framing == EDDYI_BODY_LENGTH && head.length == 42);
 		cr_expect(head.expect_continue && head.keep_alive && head.minor == 1);
 	}

@@ -142,9 +142,9 @@ Test(host, parses)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		cr_expect_str_eq(parse(eddy_str_from(cases[i].text)), cases[i].want, "\"%s\"",
 				 cases[i].text);
-	cr_expect_str_eq(parse(eddy_str("a\0b", 3)), "EINVAL");
-	cr_expect_str_eq(parse(eddy_str("127.0.0.1\0", 10)), "EINVAL");
-	cr_expect_str_eq(parse(eddy_str("[::1\0]", 6)), "EINVAL");
+	cr_expect_str_eq(parse(EDDY_STR("a\0b")), "EINVAL");
+	cr_expect_str_eq(parse(EDDY_STR("127.0.0.1\0")), "EINVAL");
+	cr_expect_str_eq(parse(EDDY_STR("[::1\0]")), "EINVAL");
 }
 
 Test(host, every_byte)

@@ -140,7 +140,7 @@ Test(multipart, data_is_data)
 			continue;
 		sprintf(want, "{a|-|}%s.!", data);
 		for (size_t size = 1; size <= 9; size += 2) {
-			struct outcome got = read_body(eddy_str("bb", 2), eddy_str(body, body_len),
+			struct outcome got = read_body(EDDY_STR("bb"), eddy_str(body, body_len),
 						       size == 9 ? SIZE_MAX : size, NULL);
 
 			if (got.err || strcmp(got.text, want) != 0)
@@ -250,11 +250,11 @@ Test(multipart, default_limits)
 	for (int i = 0; i < 64; i++)
 		strcat(body, "--b\r\n" PART "\r\n");
 	strcat(body, "--b--");
-	got = read_body(eddy_str("b", 1), eddy_str_from(body), SIZE_MAX, NULL);
+	got = read_body(EDDY_STR("b"), eddy_str_from(body), SIZE_MAX, NULL);
 	cr_expect(eq(int, got.err, 0));
 	free(got.text);
 	strcpy(strstr(body, "--b--"), "--b\r\n" PART "\r\n--b--");
-	got = read_body(eddy_str("b", 1), eddy_str_from(body), SIZE_MAX, NULL);
+	got = read_body(EDDY_STR("b"), eddy_str_from(body), SIZE_MAX, NULL);
 	cr_expect(eq(int, got.err, -EMSGSIZE));
 	free(got.text);
 	for (int extra = 0; extra <= 1; extra++) {
@@ -281,7 +281,7 @@ Test(multipart, few_events_for_dense_data)
 
 		for (size_t j = 0; j < SIZE; j++)
 			data[j] = units[i][j % unit];
-		eddyi_multipart_init(&multipart, &arena, eddy_str("bound", 5), NULL);
+		eddyi_multipart_init(&multipart, &arena, EDDY_STR("bound"), NULL);
 		cr_assert(eq(int, eddyi_multipart_next(&multipart, &piece, &event), 0));
 		for (int round = 0; round < 4; round++) {
 			piece = eddy_str(data, SIZE);
@@ -310,7 +310,7 @@ Test(multipart, bulk_is_not_copied)
 	char *bulk = malloc(SIZE);
 
 	memset(bulk, 'x', SIZE);
-	eddyi_multipart_init(&multipart, &arena, eddy_str("b", 1), NULL);
+	eddyi_multipart_init(&multipart, &arena, EDDY_STR("b"), NULL);
 	piece = eddy_str_from("--b\r\n" PART);
 	cr_assert(eq(int, eddyi_multipart_next(&multipart, &piece, &event), 0));
 	cr_assert(eq(int, event.kind, EDDYI_MULTIPART_PART));

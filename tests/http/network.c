@@ -89,7 +89,7 @@ Test(network, what_is_refused)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		cr_expect(eq(int, eddyi_network_parse(eddy_str_from(bad[i]), &network), -EINVAL),
 			  "\"%s\"", bad[i]);
-	cr_expect(eq(int, eddyi_network_parse(eddy_str("10.0.0.0\0", 9), &network), -EINVAL));
+	cr_expect(eq(int, eddyi_network_parse(EDDY_STR("10.0.0.0\0"), &network), -EINVAL));
 }
 
 Test(network, trust)

@@ -103,7 +103,7 @@ static int file(struct eddy_req *req, struct eddy_res *res)
 
 	(void)req;
 	cr_assert(ftruncate(fd, 100000) == 0);
-	return eddy_res_file(res, eddy_str("file", 4), fd);
+	return eddy_res_file(res, EDDY_STR("file"), fd);
 }
 
 static int broken(struct eddy_req *req, struct eddy_res *res)
@@ -171,7 +171,7 @@ Test(observer, counts_bytes)
 {
 	struct eddy_app *app = make();
 
-	cr_assert(eq(int, ask(app, "POST /echo", eddy_str("0123456789", 10)), 200));
+	cr_assert(eq(int, ask(app, "POST /echo", EDDY_STR("0123456789")), 200));
 	cr_assert(eq(u64, seen.outcome.received, 10));
 	cr_assert(seen.outcome.sent > 10 && seen.outcome.sent < 1000);
 	cr_assert(eq(int, ask(app, "GET /file", eddy_str(NULL, 0)), 200));

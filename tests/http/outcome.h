@@ -106,7 +106,7 @@ static inline struct outcome read_body(struct eddy_str boundary, struct eddy_str
 		free(exact);
 	}
 	if (outcome.err) {
-		struct eddy_str none = eddy_str("", 0);
+		struct eddy_str none = EDDY_STR("");
 
 		cr_expect(eq(int, eddyi_multipart_next(&multipart, &none, &event), outcome.err));
 		cr_expect(eq(int, eddyi_multipart_finish(&multipart), outcome.err));

@@ -175,7 +175,7 @@ Test(path, nul_byte_is_refused)
 {
 	struct eddyi_path path;
 
-	cr_expect(eq(int, eddyi_path_split(&arena, eddy_str("/a\0b", 4), &path), -EINVAL));
+	cr_expect(eq(int, eddyi_path_split(&arena, EDDY_STR("/a\0b"), &path), -EINVAL));
 }
 
 Test(path, many_segments)

@@ -67,7 +67,7 @@ static struct eddy_str method_of(struct eddy_req *req)
 {
 	struct eddy_str method = eddy_req_method(req);
 
-	return eddy_str_eq_z(method, "HEAD") ? eddy_str("", 0) : method;
+	return eddy_str_eq_z(method, "HEAD") ? EDDY_STR("") : method;
 }
 
 Test(rate_limit, by_function)
@@ -114,9 +114,9 @@ Test(rate_limit, by_address)
 	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0));
 	eddy_app_with_server(app, &(struct eddy_server_options){ .trusted_proxies = proxies,
 								 .forwarded = EDDY_FORWARDED_X });
-	eddy_app_use_rate_limit(
-		eddy_app_map_get(app, "/", hello),
-		&(struct eddy_rate_limit_options){ .count = 1, .per_ns = 3600 * EDDY_SECOND });
+	eddy_app_use_rate_limit(eddy_app_map_get(app, "/", hello),
+				&(struct eddy_rate_limit_options){ .count = 1,
+								   .per_ns = 3600 * EDDY_SECOND });
 	cr_expect(eq(int, status_by(app, ends[0], "2001:db8:0:1::1"), 200));
 	cr_expect(eq(int, status_by(app, ends[0], "2001:db8:0:1:ffff::2"), 429));
 	cr_expect(eq(int, status_by(app, ends[0], "2001:db8:0:2::1"), 200));

@@ -131,7 +131,7 @@ static int set_control(struct eddy_res *res)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		if (eddy_res_set_z(res, "x", bad[i]) != -EINVAL)
 			return 500;
-	if (eddy_res_set(res, "x", eddy_str("a\0b", 3)) != -EINVAL ||
+	if (eddy_res_set(res, "x", EDDY_STR("a\0b")) != -EINVAL ||
 	    eddy_res_set_z(res, "x y", "a") != -EINVAL || eddy_res_set_z(res, "", "a") != -EINVAL)
 		return 500;
 	return eddy_res_set_z(res, "x", "  a\tb  ");
@@ -223,7 +223,7 @@ Test(res, status_out_of_range)
 static int tell(struct eddy_res *res)
 {
 	bool has = eddy_res_set_z(res, "cache-control", "private, No-Transform") == 0 &&
-		   eddy_res_add(res, "cache-control", eddy_str("max-age=60", 10)) == 0 &&
+		   eddy_res_add(res, "cache-control", EDDY_STR("max-age=60")) == 0 &&
 		   eddy_res_has(res, "Cache-Control", "no-transform") &&
 		   eddy_res_has(res, "cache-control", "max-age=60");
 

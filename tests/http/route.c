@@ -98,8 +98,8 @@ Test(route, limits)
 
 Test(route, mappers)
 {
-	static const char *const methods[] = { "GET",	"HEAD",	   "POST",  "PUT",   "PATCH",
-					       "DELETE", "OPTIONS", "TRACE" };
+	static const char *const methods[] = { "GET",   "HEAD",   "POST",    "PUT",
+					       "PATCH", "DELETE", "OPTIONS", "TRACE" };
 	struct eddy_app *app = eddy_app_new();
 	struct eddy_group *group = eddy_app_group(app, "/g");
 	union eddy_router routers[] = { { .app = app }, { .group = group } };

@@ -65,10 +65,9 @@ Test(security, options)
 	struct eddy_group *group = eddy_app_group(app, "/g");
 	struct eddy_route *route = eddy_app_map_get(group, "/x", hello);
 
-	eddy_app_use_security(group, &(struct eddy_security_options){
-					       .content_policy = "", .permissions = "camera=()" });
-	eddy_app_use_security(route,
-				&(struct eddy_security_options){ .referrer = "no-referrer" });
+	eddy_app_use_security(group, &(struct eddy_security_options){ .content_policy = "",
+								      .permissions = "camera=()" });
+	eddy_app_use_security(route, &(struct eddy_security_options){ .referrer = "no-referrer" });
 	eddy_app_map_get(app, "/", hello);
 	cr_expect_str_eq(field_of(app, GET("/g/y"), "content-security-policy"), "-");
 	cr_expect_str_eq(field_of(app, GET("/g/y"), "permissions-policy"), "camera=()");

@@ -130,7 +130,7 @@ Test(target, parses)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		cr_expect_str_eq(parse(cases[i].method, eddy_str_from(cases[i].text)),
 				 cases[i].want, "\"%s\"", cases[i].text);
-	cr_expect_str_eq(parse(GET, eddy_str("/\0", 2)), "EINVAL");
+	cr_expect_str_eq(parse(GET, EDDY_STR("/\0")), "EINVAL");
 }
 
 /* What httpd says of targets in its strict mode. */

@@ -55,7 +55,7 @@ static int file(struct eddy_req *req, struct eddy_res *res)
 	memset(bytes, 'f', sizeof(bytes));
 	if (write(fd, bytes, sizeof(bytes)) != (ssize_t)sizeof(bytes))
 		return 500;
-	return eddy_res_file(res, eddy_str("file.txt", 8), fd);
+	return eddy_res_file(res, EDDY_STR("file.txt"), fd);
 }
 
 static int sleepy(struct eddy_req *req, struct eddy_res *res)
@@ -120,7 +120,7 @@ Test(test, asks)
 
 	EXPECT("GET /orders/7", NULL, "200 order 7 of localhost");
 	EXPECT("GET http://example.org:81/orders/7", NULL, "200 order 7 of example.org:81");
-	EXPECT("POST /echo", (&(struct eddy_client_request){ .body = eddy_str("hello", 5) }),
+	EXPECT("POST /echo", (&(struct eddy_client_request){ .body = EDDY_STR("hello") }),
 	       "200 hello");
 	EXPECT("HEAD /orders/7", NULL, "200 ");
 	EXPECT("GET /guarded/8", (&(struct eddy_client_request){ .headers = headers }),
@@ -164,7 +164,7 @@ Test(test, is_true_to_the_network)
 		     ask(app, "POST /echo",
 			 &(struct eddy_client_request){ .body = eddy_str(big, sizeof(big)) }, got),
 		     0));
-	cr_expect(eddy_str_starts(eddy_str_from(got), eddy_str("413 ", 4)), "%s", got);
+	cr_expect(eddy_str_starts(eddy_str_from(got), EDDY_STR("413 ")), "%s", got);
 	cr_expect(eq(int, ask(app, "GET /broken", NULL, got), -ECONNRESET));
 	cr_expect(eq(int,
 		     ask(app, "GET /sleepy",
@@ -198,7 +198,7 @@ Test(test, keeps_the_time_of_the_app)
 			 &(struct eddy_client_request){ .pull = pull_slowly, .pull_data = &times },
 			 got),
 		     0));
-	cr_expect(eddy_str_starts(eddy_str_from(got), eddy_str("408 ", 4)), "%s", got);
+	cr_expect(eddy_str_starts(eddy_str_from(got), EDDY_STR("408 ")), "%s", got);
 	eddy_app_free(app);
 }
 

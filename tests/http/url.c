@@ -88,8 +88,8 @@ Test(url, refuses)
 	for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++)
 		cr_expect(eddyi_url_parse(eddy_str_from(urls[i].text), &url) == urls[i].r, "%s",
 			  urls[i].text);
-	cr_expect(eddyi_url_parse(eddy_str("http://a\0b/", 11), &url) == -EINVAL);
-	cr_expect(eddyi_url_parse(eddy_str("http://a/\0", 10), &url) == -EINVAL);
+	cr_expect(eddyi_url_parse(EDDY_STR("http://a\0b/"), &url) == -EINVAL);
+	cr_expect(eddyi_url_parse(EDDY_STR("http://a/\0"), &url) == -EINVAL);
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "http://a/", 9);
 	cr_expect(eddyi_url_parse(eddy_str(text, EDDYI_URL_MAX), &url) == 0);

@@ -204,8 +204,7 @@ TASK_TEST(acceptor, closed_descriptor_ends_it_at_rest)
 	struct sockaddr_in addr, next_addr;
 	int listener = tcp_listen(&addr, 1), next, fd, peer = tcp_connect(&addr);
 
-	EXPECT_EQ(eddyi_acceptor_open(&acceptor, listener, 1),
-		  0);
+	EXPECT_EQ(eddyi_acceptor_open(&acceptor, listener, 1), 0);
 	for (int i = 0; i < 100 && (!acceptor.pending || eddy_op_is_started(&acceptor.op)); i++)
 		expect_turns(1);
 	EXPECT_EQ(eddy_close(listener), 0);

@@ -30,7 +30,8 @@ Test(feature, loop_finds_the_same)
 
 	cr_expect_eq(by_loop, ask(NULL));
 	cr_expect_gt(by_loop, 0);
-	cr_expect(!eddyi_feature_set(EDDYI_FEATURE_PIPE, true) || by_loop >> EDDYI_FEATURE_PIPE & 1);
+	cr_expect(!eddyi_feature_set(EDDYI_FEATURE_PIPE, true) ||
+		  by_loop >> EDDYI_FEATURE_PIPE & 1);
 	cr_expect(eddyi_feature_set(EDDYI_FEATURE_PIPE, false));
 	cr_expect(!eddyi_feature_is_there(EDDYI_FEATURE_PIPE));
 }

@@ -23,7 +23,8 @@ static unsigned shown(const struct eddyi_figure *figure)
 {
 	unsigned count = 0;
 
-	for (const struct eddyi_figure *at = eddyi_figure_next(NULL); at; at = eddyi_figure_next(at))
+	for (const struct eddyi_figure *at = eddyi_figure_next(NULL); at;
+	     at = eddyi_figure_next(at))
 		count += at == figure;
 	return count;
 }

@@ -309,7 +309,6 @@ TASK_TEST(io_cancel, socket_and_pipe_that_succeeded_while_cancelled_are_returned
 	return 0;
 }
 
-
 static int late_recv(struct late *late)
 {
 	return (int)eddy_recv(late->fds[0], late->bytes, sizeof(late->bytes), MSG_WAITALL);

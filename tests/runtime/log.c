@@ -168,10 +168,10 @@ Test(log, messages_that_are_ready)
 	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);
 	errno = EPIPE;
 	eddyi_log_message(EDDY_LOG_INFO, "t", EDDY_FIELDS(eddy_field_u64("n", 7)),
-			 eddy_str("100 % s", 6));
+			  eddy_str("100 % s", 6));
 	cr_expect_eq(errno, EPIPE);
 	cr_expect_str_eq(seen, " INFO t: 100 %  n=7");
-	eddyi_log_message(EDDY_LOG_DEBUG, "t", NULL, eddy_str("x", 1));
+	eddyi_log_message(EDDY_LOG_DEBUG, "t", NULL, EDDY_STR("x"));
 	cr_expect_str_eq(seen, " INFO t: 100 %  n=7");
 	memset(big, 'x', sizeof(big));
 	eddyi_log_message(EDDY_LOG_INFO, "t", NULL, eddy_str(big, sizeof(big)));
@@ -256,7 +256,7 @@ Test(log, colour_is_closed_on_every_line)
 	len = eddy_log_format_text(&record, true, line);
 	cr_assert(len <= sizeof(line));
 	cr_expect(memcmp(line + len - 5, "\033[0m\n", 5) == 0);
-	record.message = eddy_str("m", 1);
+	record.message = EDDY_STR("m");
 	len = eddy_log_format_text(&record, true, line);
 	line[len] = 0;
 	cr_expect_str_eq(line, "\033[2m1970-01-01T00:00:00.000000Z \033[0m\033[31mERROR \033[0m"

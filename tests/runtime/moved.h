@@ -118,7 +118,7 @@ static inline int send_line(struct line *line, uint64_t offset)
 	int r;
 
 	line->transfer.offset = line->peer.first = offset;
-	line->transfer.head = eddy_str("head", 4);
+	line->transfer.head = EDDY_STR("head");
 	line->peer.skip = 4;
 	eddy_scope_begin(&line->scope, NULL);
 	eddy_scope_spawn(&line->scope, "peer", read_all, &line->peer);

@@ -19,6 +19,7 @@ Test(siphash, published_vectors)
 	for (int i = 0; i < 64; i++)
 		bytes[i] = (char)i;
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
-		cr_expect(eq(u64, eddyi_siphash(eddy_str(bytes, want[i].len), secret), want[i].hash),
+		cr_expect(eq(u64, eddyi_siphash(eddy_str(bytes, want[i].len), secret),
+			     want[i].hash),
 			  "of %zu bytes", want[i].len);
 }

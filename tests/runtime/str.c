@@ -111,7 +111,7 @@ Test(str, plain_text_ends_where_something_else_begins)
 				cr_expect_eq(seen, wanted, "byte %d at %zu: %zu", byte, at, seen);
 		}
 	}
-	cr_expect_eq(eddyi_str_plain_len(eddy_str("", 0)), 0);
+	cr_expect_eq(eddyi_str_plain_len(EDDY_STR("")), 0);
 	for (size_t len = 0; len < sizeof(text); len++)
 		cr_expect_eq(eddyi_str_plain_len(eddy_str("abcdefghijklmnopqrstuvwxyz", len)), len);
 }

@@ -51,11 +51,11 @@ Test(technique, has_a_name)
 		cr_assert_eq(eddy_technique_parse(eddy_str_from(name), &technique), 0);
 		cr_assert_eq((int)technique, i);
 	}
-	cr_assert_eq(eddy_technique_parse(eddy_str("auto", 4), &technique), 0);
+	cr_assert_eq(eddy_technique_parse(EDDY_STR("auto"), &technique), 0);
 	cr_assert_eq(technique, EDDY_TECHNIQUE_AUTO);
 	technique = EDDY_TECHNIQUE_MMAP;
-	cr_assert_eq(eddy_technique_parse(eddy_str("splic", 5), &technique), -EINVAL);
-	cr_assert_eq(eddy_technique_parse(eddy_str("", 0), &technique), -EINVAL);
+	cr_assert_eq(eddy_technique_parse(EDDY_STR("splic"), &technique), -EINVAL);
+	cr_assert_eq(eddy_technique_parse(EDDY_STR(""), &technique), -EINVAL);
 	cr_assert_eq(technique, EDDY_TECHNIQUE_MMAP);
 	cr_assert_str_eq(eddy_technique_name((enum eddy_technique)EDDY_TECHNIQUES), "?");
 }

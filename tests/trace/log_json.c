@@ -36,7 +36,7 @@ Test(log_json, has_all_of_a_record)
 		.time_ns = 1234567890123456789,
 		.level = EDDY_LOG_WARN,
 		.target = "shop::cart",
-		.message = eddy_str("m\xff\x01", 3),
+		.message = EDDY_STR("m\xff\x01"),
 		.fields = fields,
 		.field_count = 6,
 	};

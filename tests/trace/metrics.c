@@ -116,7 +116,7 @@ Test(metrics, count_bytes_and_what_is_cut)
 {
 	struct eddy_app *app = make();
 	struct eddy_response *response = NULL;
-	const struct eddy_client_request request = { .body = eddy_str("12345", 5) };
+	const struct eddy_client_request request = { .body = EDDY_STR("12345") };
 
 	cr_assert(eq(int, eddy_app_test(app, "POST /read", &request, &response), 0));
 	eddy_response_free(response);

@@ -68,7 +68,7 @@ Test(otlp, writes_what_there_is)
 Test(otlp, writes_values_of_each_type)
 {
 	const struct eddy_field fields[] = {
-		eddy_field_str("s", eddy_str("\xff\"", 2)),
+		eddy_field_str("s", EDDY_STR("\xff\"")),
 		eddy_field_i64("i", INT64_MIN),
 		eddy_field_u64("u", INT64_MAX),
 		eddy_field_u64("U", UINT64_MAX),

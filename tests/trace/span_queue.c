@@ -14,7 +14,7 @@ static struct eddyi_span_queue queue;
 
 static void begin(unsigned batch_max, unsigned queue_max)
 {
-	eddyi_span_queue_init(&queue, eddy_str("<", 1), batch_max, queue_max);
+	eddyi_span_queue_init(&queue, EDDY_STR("<"), batch_max, queue_max);
 }
 
 static bool put(const char *span)
@@ -26,7 +26,7 @@ static bool put(const char *span)
 static void expect_batch(const char *want)
 {
 	struct eddyi_span_batch *batch = eddyi_span_queue_take_now(&queue);
-	struct eddy_str text = batch ? eddyi_span_batch_text(batch) : eddy_str("none", 4);
+	struct eddy_str text = batch ? eddyi_span_batch_text(batch) : EDDY_STR("none");
 	char whole[64];
 
 	snprintf(whole, sizeof(whole), "<%s" EDDY_OTLP_TAIL, want ? want : "");

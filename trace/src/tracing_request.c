@@ -230,7 +230,7 @@ static void end_span(struct visit *visit, const struct eddy_req *req,
 static char *put_text(char *at, struct eddy_str text, size_t max)
 {
 	if (!text.len)
-		text = eddy_str("-", 1);
+		text = EDDY_STR("-");
 	return mempcpy(at, text.ptr, text.len < max ? text.len : max);
 }
 
@@ -254,14 +254,14 @@ static void write_access(const struct visit *visit, struct eddy_req *req,
 	char message[MESSAGE_SIZE];
 
 	eddyi_log_message(EDDY_LOG_INFO, ACCESS_TARGET,
-			 EDDY_FIELDS(visit->fields[0], visit->fields[1], visit->fields[2],
-				     eddy_field_str("peer", peer->text),
-				     eddy_field_str("pattern", eddy_req_pattern(req)),
-				     eddy_field_u64("received", outcome->received),
-				     eddy_field_u64("sent", outcome->sent),
-				     eddy_field_u64("us", outcome->duration_ns / EDDY_US),
-				     eddy_field_bool("whole", outcome->whole)),
-			 eddy_str(message, put_message(message, req, outcome->status)));
+			  EDDY_FIELDS(visit->fields[0], visit->fields[1], visit->fields[2],
+				      eddy_field_str("peer", peer->text),
+				      eddy_field_str("pattern", eddy_req_pattern(req)),
+				      eddy_field_u64("received", outcome->received),
+				      eddy_field_u64("sent", outcome->sent),
+				      eddy_field_u64("us", outcome->duration_ns / EDDY_US),
+				      eddy_field_bool("whole", outcome->whole)),
+			  eddy_str(message, put_message(message, req, outcome->status)));
 }
 
 /* ---- end ---- */

@@ -82,11 +82,11 @@ EDDY_BEARER_API const struct eddy_jwt *eddy_req_token(const struct eddy_req *req
  * long as the request. Return: 0; -EINVAL if a claim does not fit, and a sentence in `ret_why`
  * (EDDY_WHY_SIZE bytes, or NULL); -ENOENT if there is no token; -ENOMEM. */
 #define eddy_req_claims_into(req, members, ret_target, ret_why)                                    \
-	eddyi_req_claims_read((req), (members), sizeof(members) / sizeof(*(members)), (ret_target), \
-			     (ret_why))
+	eddyi_req_claims_read((req), (members), sizeof(members) / sizeof(*(members)),              \
+			      (ret_target), (ret_why))
 EDDY_BEARER_API int eddyi_req_claims_read(const struct eddy_req *req,
-					 const struct eddy_member *members, size_t count,
-					 void *ret_target, char *ret_why);
+					  const struct eddy_member *members, size_t count,
+					  void *ret_target, char *ret_why);
 
 /* Counters of all guards since the process started, also shown by metrics (docs/metrics.md). */
 struct eddy_bearer_stats {

@@ -33,7 +33,7 @@ static bool find_field(const struct eddy_req *req, struct eddy_str *ret_value, u
 	*ret_count = 0;
 	for (size_t i = 0; i < eddy_req_header_count(req); i++) {
 		eddy_req_header_at(req, i, &name, &value);
-		if (!eddy_str_eq_nocase(name, eddy_str("authorization", 13)))
+		if (!eddy_str_eq_nocase(name, EDDY_STR("authorization")))
 			continue;
 		*ret_value = value;
 		++*ret_count;
@@ -53,7 +53,7 @@ enum eddyi_credentials eddyi_credentials_read(const struct eddy_req *req,
 	value = eddy_str_trim(value);
 	while (scheme < value.len && !is_blank(value.ptr[scheme]))
 		scheme++;
-	if (!eddy_str_eq_nocase(eddy_str(value.ptr, scheme), eddy_str("bearer", 6)))
+	if (!eddy_str_eq_nocase(eddy_str(value.ptr, scheme), EDDY_STR("bearer")))
 		return EDDYI_CREDENTIALS_NONE;
 	*ret_token = eddy_str_trim(eddy_str_skip(value, scheme));
 	return is_b64token(*ret_token) ? EDDYI_CREDENTIALS_BEARER : EDDYI_CREDENTIALS_INVALID;

@@ -226,7 +226,7 @@ const struct eddy_jwt *eddy_req_token(const struct eddy_req *req)
 }
 
 int eddyi_req_claims_read(const struct eddy_req *req, const struct eddy_member *members,
-			 size_t count, void *ret_target, char *ret_why)
+			  size_t count, void *ret_target, char *ret_why)
 {
 	const struct eddy_jwt *token = eddy_req_token(req);
 	const json_t *claims = token ? eddy_jwt_claims(token) : NULL;

@@ -117,7 +117,7 @@ struct eddyi_verified *eddyi_verified_here(unsigned app, unsigned max)
 static uint64_t hash_of(const struct eddyi_verified *verified, struct eddy_str text)
 {
 	return eddyi_siphash(text.len > HASHED ? eddy_str_skip(text, text.len - HASHED) : text,
-			    verified->secret);
+			     verified->secret);
 }
 
 /* Compare in constant time. */

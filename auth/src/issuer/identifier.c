@@ -8,7 +8,7 @@
 
 static bool is_https(const char *text)
 {
-	return eddy_str_eq_nocase(eddy_str(text, strnlen(text, 8)), eddy_str("https://", 8));
+	return eddy_str_eq_nocase(eddy_str(text, strnlen(text, 8)), EDDY_STR("https://"));
 }
 
 bool eddyi_identifier_is_resource(const char *text)

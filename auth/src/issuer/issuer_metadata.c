@@ -64,7 +64,7 @@ int eddyi_issuer_metadata_read(struct eddyi_issuer_metadata *metadata)
 	if (r == 0)
 		r = take(metadata, json);
 	else
-		r = blame(metadata, eddy_str("", 0), "is no metadata in JSON");
+		r = blame(metadata, EDDY_STR(""), "is no metadata in JSON");
 	json_decref(json);
 	return r;
 }

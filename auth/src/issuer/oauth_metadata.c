@@ -81,7 +81,7 @@ static void serve_at(struct eddy_app *app, struct metadata *metadata, enum eddyi
 		};
 		metadata->places = place;
 		eddy_route_with(eddy_app_map_get(app, path, serve),
-			&(struct eddy_route_options){ .data = place });
+				&(struct eddy_route_options){ .data = place });
 	}
 	place->is_current = true;
 }

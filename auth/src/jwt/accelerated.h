@@ -9,7 +9,8 @@
 #define eddyi_verifier_of_p256(x, y) ((void)(x), (void)(y), NULL)
 #define eddyi_verifier_of_secret(secret) ((void)(secret), NULL)
 #define eddyi_verifier_free(verifier) ((void)(verifier))
-#define eddyi_verifier_check(verifier, bits, is_pss, text, signature) ((void)(is_pss), -EKEYREJECTED)
+#define eddyi_verifier_check(verifier, bits, is_pss, text, signature)                              \
+	((void)(is_pss), -EKEYREJECTED)
 #endif
 
 #endif

@@ -173,7 +173,7 @@ int eddy_jwk_from_secret(struct eddy_str secret, const struct eddy_jwk_options *
 {
 	struct eddyi_jwk_parts parts = { .kind = &eddyi_jwk_oct };
 
-	parts.numbers[0] = secret.ptr ? secret : eddy_str("", 0);
+	parts.numbers[0] = secret.ptr ? secret : EDDY_STR("");
 	if (options && options->kid)
 		parts.kid = eddy_str_from(options->kid);
 	if (options)
@@ -237,7 +237,7 @@ static int verify(void *arg)
 /* wolfCrypt requires a pointer even to an empty text. */
 static struct eddy_str with_address(struct eddy_str text)
 {
-	return text.ptr ? text : eddy_str("", 0);
+	return text.ptr ? text : EDDY_STR("");
 }
 
 /* wolfCrypt counts in 32 bits. */

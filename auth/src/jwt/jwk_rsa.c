@@ -304,7 +304,7 @@ static int check_private(const struct eddy_jwk *key)
 	struct eddyi_jws_use use = {
 		.key = key,
 		.alg = EDDY_JWS_RS256,
-		.text = eddy_str("eddy", 4),
+		.text = EDDY_STR("eddy"),
 		.ret_signature = signature,
 	};
 	int r;

@@ -21,10 +21,10 @@ EDDY_API int eddy_json_parse(struct eddy_str text, unsigned depth_max, size_t va
  * type is an error; null stands for a missing optional member. Otherwise as eddy_pairs_into();
  * -EINVAL also if `json` is not an object, or has a member that a .strict table does not name. */
 #define eddy_json_into(json, members, ret_target, ret_why)                                         \
-	eddyi_json_read((json), (members), sizeof(members) / sizeof(*(members)), (ret_target),      \
-		       (ret_why))
+	eddyi_json_read((json), (members), sizeof(members) / sizeof(*(members)), (ret_target),     \
+			(ret_why))
 EDDY_API int eddyi_json_read(const json_t *json, const struct eddy_member *members, size_t count,
-			    void *ret_target, char *ret_why);
+			     void *ret_target, char *ret_why);
 
 EDDY_END_DECLS
 

@@ -90,10 +90,10 @@ struct eddy_member {
  * Return: 0; -EINVAL if a value is missing, malformed or out of range; -EDOM if the table is wrong:
  * a default that is not a value of its member. */
 #define eddy_pairs_into(pairs, members, ret_target, ret_why)                                       \
-	eddyi_pairs_read((pairs), (members), sizeof(members) / sizeof(*(members)), (ret_target),    \
-			(ret_why))
+	eddyi_pairs_read((pairs), (members), sizeof(members) / sizeof(*(members)), (ret_target),   \
+			 (ret_why))
 EDDY_API int eddyi_pairs_read(const struct eddy_pairs *pairs, const struct eddy_member *members,
-			     size_t count, void *ret_target, char *ret_why);
+			      size_t count, void *ret_target, char *ret_why);
 
 EDDY_END_DECLS
 

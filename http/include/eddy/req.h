@@ -38,8 +38,9 @@ EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
  * Return: 0; -EINVAL if a parameter is malformed or out of its type's range (a 400 that the handler
  * returns then names it); -EDOM if the route has fewer, with a log record; -ENOMEM. */
 #define eddy_req_path(req, ...)                                                                    \
-	eddyi_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                           \
-			 sizeof((const struct eddy_to[]){ __VA_ARGS__ }) / sizeof(struct eddy_to))
+	eddyi_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                          \
+			  sizeof((const struct eddy_to[]){ __VA_ARGS__ }) /                        \
+				  sizeof(struct eddy_to))
 EDDY_API int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t count);
 
 /* Read the path parameters into a struct by their names (eddy/member.h):
@@ -54,7 +55,7 @@ EDDY_API int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to, s
 #define EDDYI_INTO(read, from, members, ret_target)                                                \
 	read((from), (members), sizeof(members) / sizeof(*(members)), (ret_target))
 EDDY_API int eddyi_req_path_read(struct eddy_req *req, const struct eddy_member *members,
-				size_t count, void *ret_target);
+				 size_t count, void *ret_target);
 
 /* Get a path parameter by its name, decoded.
  * Return: 0; -ENOENT if the route has none of this name. */
@@ -77,7 +78,7 @@ EDDY_API int eddy_req_query_get(struct eddy_req *req, const char *name, struct e
 #define eddy_req_query_into(req, members, ret_target)                                              \
 	EDDYI_INTO(eddyi_req_query_read, req, members, ret_target)
 EDDY_API int eddyi_req_query_read(struct eddy_req *req, const struct eddy_member *members,
-				 size_t count, void *ret_target);
+				  size_t count, void *ret_target);
 
 /* Get the request's host, with its port if it has one, from the target or the Host field; with
  * .forwarded_host, the one that a trusted proxy was asked for (eddy/peer.h). */
@@ -126,7 +127,7 @@ EDDY_API int eddy_req_form_pairs(struct eddy_req *req, struct eddy_pairs *ret_pa
 #define eddy_req_form_into(req, members, ret_target)                                               \
 	EDDYI_INTO(eddyi_req_form_read, req, members, ret_target)
 EDDY_API int eddyi_req_form_read(struct eddy_req *req, const struct eddy_member *members,
-				size_t count, void *ret_target);
+				 size_t count, void *ret_target);
 
 /* Read the body as JSON, at most 128 levels deep (eddy/json.h). The request keeps the reference.
  * Over 64 KiB or 1,024 values it is parsed on the offload pool (worker threads for blocking calls).
@@ -142,7 +143,7 @@ EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
 #define eddy_req_json_into(req, members, ret_target)                                               \
 	EDDYI_INTO(eddyi_req_json_read, req, members, ret_target)
 EDDY_API int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members,
-				size_t count, void *ret_target);
+				 size_t count, void *ret_target);
 
 /* Get the app of the request, to read its port or to shut it down. */
 EDDY_API struct eddy_app *eddy_req_app(const struct eddy_req *req);

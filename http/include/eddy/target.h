@@ -24,9 +24,15 @@ union eddy_target {
 	struct eddy_group *group;
 	struct eddy_route *route;
 #ifdef __cplusplus
-	eddy_target(struct eddy_app *a) : app(a) {}
-	eddy_target(struct eddy_group *g) : group(g) {}
-	eddy_target(struct eddy_route *r) : route(r) {}
+	eddy_target(struct eddy_app *a) : app(a)
+	{
+	}
+	eddy_target(struct eddy_group *g) : group(g)
+	{
+	}
+	eddy_target(struct eddy_route *r) : route(r)
+	{
+	}
 };
 #else
 } __attribute__((transparent_union));
@@ -37,8 +43,12 @@ union eddy_router {
 	struct eddy_app *app;
 	struct eddy_group *group;
 #ifdef __cplusplus
-	eddy_router(struct eddy_app *a) : app(a) {}
-	eddy_router(struct eddy_group *g) : group(g) {}
+	eddy_router(struct eddy_app *a) : app(a)
+	{
+	}
+	eddy_router(struct eddy_group *g) : group(g)
+	{
+	}
 };
 #else
 } __attribute__((transparent_union));

@@ -76,7 +76,7 @@ void eddy_app_mistake(struct eddy_app *app, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	mistake->next = NULL;
-	mistake->text = eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0));
+	mistake->text = eddyi_app_join(app, eddy_str_from(text), EDDY_STR(""));
 	*app->mistakes_end = mistake;
 	app->mistakes_end = &mistake->next;
 }
@@ -169,7 +169,7 @@ struct eddy_app *eddy_app_new(void)
 	app->router = eddyi_router_new();
 	if (!app->router)
 		out_of_memory();
-	app->root = (struct eddy_group){ .owner.app = app, .prefix = eddy_str("", 0) };
+	app->root = (struct eddy_group){ .owner.app = app, .prefix = EDDY_STR("") };
 	eddyi_filters_init(&app->root.owner.filters, NULL);
 	if (eddyi_router_add_prefix(app->router, app->root.prefix, &app->root, &reason) < 0)
 		out_of_memory();

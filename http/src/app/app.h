@@ -77,7 +77,7 @@ struct eddy_app {
 	struct eddyi_arena arena; /* of everything that it was told */
 	struct eddyi_address addresses[EDDYI_ADDRESSES_MAX];
 	size_t address_count;
-	bool has_default_address; /* no other was given */
+	bool has_default_address;              /* no other was given */
 	struct eddy_server_options options;    /* defaults filled in */
 	struct eddyi_trust trust;              /* .trusted_proxies */
 	struct eddy_transfer_options transfer; /* .transfer, if any was set: */
@@ -86,8 +86,8 @@ struct eddy_app {
 	void *context;
 	struct eddyi_router *router;
 	eddy_handler_fn *fallback;
-	eddy_err_fn *render_error;   /* NULL: problem+json */
-	struct eddyi_tls_setup *tls; /* NULL: plain */
+	eddy_err_fn *render_error;            /* NULL: problem+json */
+	struct eddyi_tls_setup *tls;          /* NULL: plain */
 	struct eddyi_folder *kept_folders;    /* whose files stay open for eddy_res_file_at() */
 	struct eddyi_folder *known_folders;   /* these, and those of eddy_app_map_files() */
 	struct eddy_sandbox_options *sandbox; /* NULL: none is entered */

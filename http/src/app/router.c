@@ -284,7 +284,7 @@ static bool endpoint_try(struct search *search, const struct endpoint *endpoint)
 static bool rest_try(struct search *search, const struct node *node, size_t depth)
 {
 	const struct eddyi_path *path = search->path;
-	struct eddy_str value = eddy_str("", 0);
+	struct eddy_str value = EDDY_STR("");
 
 	if (!node->rest.methods)
 		return false;

@@ -73,9 +73,9 @@ static int send_piece(struct eddyi_call *call, struct eddyi_wire *wire, struct e
 		snprintf(size, sizeof(size), "%zx\r\n", data.len);
 		pieces[count++] = piece(eddy_str_from(size));
 		pieces[count++] = piece(data);
-		pieces[count++] = piece(eddy_str("\r\n", 2));
+		pieces[count++] = piece(EDDY_STR("\r\n"));
 	} else {
-		pieces[count++] = piece(eddy_str("0\r\n\r\n", 5));
+		pieces[count++] = piece(EDDY_STR("0\r\n\r\n"));
 	}
 	return eddyi_wire_sendv(wire, pieces, count);
 }
@@ -94,7 +94,7 @@ static int send_pulled(struct eddyi_call *call, struct eddyi_wire *wire, struct 
 		if (n < 0)
 			break;
 		r = send_piece(call, wire, head, eddy_str(buf, (size_t)n));
-		head = eddy_str("", 0);
+		head = EDDY_STR("");
 		so_far += (uint64_t)n;
 	} while (r == 0 && n > 0);
 	free(buf);
@@ -260,7 +260,7 @@ static int send_request(struct eddyi_call *call, struct eddyi_wire *wire)
 			r = await_continue(call, wire);
 		if (r)
 			return r;
-		head = eddy_str("", 0);
+		head = EDDY_STR("");
 	}
 	if (is_at_once(call))
 		return send_body(call, wire, head);

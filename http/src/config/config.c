@@ -142,7 +142,7 @@ static struct eddy_str folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash ? eddy_str(path, (size_t)(slash + 1 - path)) : eddy_str("", 0);
+	return slash ? eddy_str(path, (size_t)(slash + 1 - path)) : EDDY_STR("");
 }
 
 static void report_syntax(const struct eddy_app *app, const struct eddyi_toml_error *error)
@@ -243,7 +243,7 @@ static int read_config(struct eddy_app *app)
 
 void eddy_app_with_config(struct eddy_app *app, const char *path)
 {
-	const struct eddy_str nothing = eddy_str("", 0);
+	const struct eddy_str nothing = EDDY_STR("");
 
 	app->config_path = eddyi_app_join(app, eddy_str_from(path), nothing).ptr;
 	app->read_config = path ? read_config : NULL;

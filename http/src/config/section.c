@@ -205,7 +205,7 @@ static struct eddy_str name_of(struct eddyi_reading *reading, struct eddy_str gr
 					  EDDY_FMT(key));
 	if (!name.ptr)
 		reading->out_of_memory = true;
-	return name.ptr ? name : eddy_str("", 0);
+	return name.ptr ? name : EDDY_STR("");
 }
 
 /* ---- reading ---- */
@@ -325,5 +325,5 @@ void eddyi_sections_read(struct eddyi_reading *reading, const struct eddyi_toml 
 	for (const struct eddyi_section *at = reading->sections; at; at = at->next)
 		if (at->section->begin)
 			at->section->begin(at->target);
-	read_group(reading, root, eddy_str("", 0));
+	read_group(reading, root, EDDY_STR(""));
 }

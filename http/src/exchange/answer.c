@@ -16,8 +16,8 @@ static bool has_coded_body(const struct eddy_req *req)
 	for (unsigned i = 0; i < head->header_count; i++) {
 		struct eddyi_header header = head->headers[i];
 
-		if (eddy_str_eq_nocase(header.name, eddy_str("content-encoding", 16)) &&
-		    header.value.len && !eddy_str_eq_nocase(header.value, eddy_str("identity", 8)))
+		if (eddy_str_eq_nocase(header.name, EDDY_STR("content-encoding")) &&
+		    header.value.len && !eddy_str_eq_nocase(header.value, EDDY_STR("identity")))
 			return true;
 	}
 	return false;

@@ -301,7 +301,7 @@ static int reply_through(struct eddy_req *req)
 		return -ENOMEM;
 	res->coded.taken = length < LARGE ? 0 : LARGE;
 	if (res->kind == EDDYI_RES_EMPTY)
-		return pass(req, eddy_str("", 0), EDDY_CODER_END);
+		return pass(req, EDDY_STR(""), EDDY_CODER_END);
 	if (res->kind == EDDYI_RES_BYTES)
 		return pass(req, res->bytes, EDDY_CODER_END);
 	buf = malloc(res->file_size < PIECE_MAX ? (size_t)res->file_size + 1 : PIECE_MAX);
@@ -349,14 +349,14 @@ int eddyi_coded_reply(struct eddy_req *req)
 	struct eddyi_coded *coded = &req->res.coded;
 
 	if (!eddyi_reply_has_body(req))
-		return eddyi_reply_chunk(req, eddy_str("", 0), true);
+		return eddyi_reply_chunk(req, EDDY_STR(""), true);
 	return coded->coder ? reply_through(req) : reply_file(req);
 }
 
 int eddyi_coded_write(struct eddy_req *req, struct eddy_str bytes)
 {
 	if (!eddyi_reply_has_body(req) || !bytes.len)
-		return eddyi_reply_chunk(req, eddy_str("", 0), false);
+		return eddyi_reply_chunk(req, EDDY_STR(""), false);
 	if (!make_room(&req->res.coded, STREAM_OUT))
 		return -ENOMEM;
 	return pass(req, bytes, EDDY_CODER_FLUSH);
@@ -368,7 +368,7 @@ int eddyi_coded_end(struct eddy_req *req)
 
 	if (!eddyi_reply_has_body(req))
 		return 0;
-	return make_room(coded, STREAM_OUT) ? pass(req, eddy_str("", 0), EDDY_CODER_END) : -ENOMEM;
+	return make_room(coded, STREAM_OUT) ? pass(req, EDDY_STR(""), EDDY_CODER_END) : -ENOMEM;
 }
 
 void eddyi_coded_deinit(struct eddy_req *req)

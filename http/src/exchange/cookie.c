@@ -48,7 +48,7 @@ static size_t walk(const struct eddy_req *req, struct eddy_pair *list)
 		struct eddy_str rest = req->head.headers[i].value;
 		struct eddy_pair pair;
 
-		if (!eddy_str_eq_nocase(req->head.headers[i].name, eddy_str("cookie", 6)))
+		if (!eddy_str_eq_nocase(req->head.headers[i].name, EDDY_STR("cookie")))
 			continue;
 		while (take_cookie(&rest, &pair)) {
 			if (list)

@@ -119,7 +119,7 @@ static struct eddy_str media_type(const struct eddy_req *req)
 {
 	struct eddy_str value = eddy_req_header(req, "content-type"), type;
 
-	return eddy_str_split(&value, ';', &type) ? eddy_str_trim(type) : eddy_str("", 0);
+	return eddy_str_split(&value, ';', &type) ? eddy_str_trim(type) : EDDY_STR("");
 }
 
 /* application/json, or what is JSON by its suffix (RFC 6839 section 3.1). */
@@ -239,7 +239,7 @@ static int read_pairs(struct eddy_req *req, const char *what, const struct eddy_
 }
 
 int eddyi_req_path_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
-		       void *ret_target)
+			void *ret_target)
 {
 	struct eddy_pairs pairs;
 	int r = eddy_req_path_pairs(req, &pairs);
@@ -249,7 +249,7 @@ int eddyi_req_path_read(struct eddy_req *req, const struct eddy_member *members,
 }
 
 int eddyi_req_query_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
-			void *ret_target)
+			 void *ret_target)
 {
 	struct eddy_pairs pairs;
 	int r = eddy_req_query_pairs(req, &pairs);
@@ -259,7 +259,7 @@ int eddyi_req_query_read(struct eddy_req *req, const struct eddy_member *members
 }
 
 int eddyi_req_form_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
-		       void *ret_target)
+			void *ret_target)
 {
 	struct eddy_pairs pairs;
 	int r = eddy_req_form_pairs(req, &pairs);
@@ -268,7 +268,7 @@ int eddyi_req_form_read(struct eddy_req *req, const struct eddy_member *members,
 }
 
 int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members, size_t count,
-		       void *ret_target)
+			void *ret_target)
 {
 	char why[EDDY_WHY_SIZE];
 	json_t *json;

@@ -9,13 +9,13 @@
 static void set_unknown(struct eddy_peer *peer)
 {
 	peer->addr = (struct eddy_sockaddr){ .addr.any.sa_family = AF_UNSPEC };
-	peer->text = eddy_str("unknown", 7);
+	peer->text = EDDY_STR("unknown");
 }
 
 static void set_unix(struct eddy_peer *peer, const struct eddy_sockaddr *addr)
 {
 	peer->addr = *addr;
-	peer->text = eddy_str("unix", 4);
+	peer->text = EDDY_STR("unix");
 }
 
 /* Its text is written to `text`. */
@@ -207,5 +207,5 @@ bool eddy_req_is_secure(const struct eddy_req *req)
 
 struct eddy_str eddy_req_scheme(const struct eddy_req *req)
 {
-	return eddy_req_is_secure(req) ? eddy_str("https", 5) : eddy_str("http", 4);
+	return eddy_req_is_secure(req) ? EDDY_STR("https") : EDDY_STR("http");
 }

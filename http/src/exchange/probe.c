@@ -23,7 +23,7 @@ void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole)
 
 	append(name, &len, req->head.method_name);
 	if (pattern.len) {
-		append(name, &len, eddy_str(" ", 1));
+		append(name, &len, EDDY_STR(" "));
 		append(name, &len, pattern);
 	}
 	/* Without the query: it may hold what is nobody's business. */

@@ -164,7 +164,7 @@ static int end_stream(struct eddy_req *req)
 {
 	if (req->res.coded.coder)
 		return eddyi_coded_end(req);
-	return eddyi_reply_chunk(req, eddy_str("", 0), true);
+	return eddyi_reply_chunk(req, EDDY_STR(""), true);
 }
 
 int eddyi_reply(struct eddy_req *req)
@@ -178,7 +178,7 @@ int eddyi_reply(struct eddy_req *req)
 		return eddyi_coded_reply(req);
 	switch (res->kind) {
 	case EDDYI_RES_EMPTY:
-		return reply_bytes(req, eddy_str("", 0));
+		return reply_bytes(req, EDDY_STR(""));
 	case EDDYI_RES_BYTES:
 		return reply_bytes(req, res->bytes);
 	case EDDYI_RES_FILE:

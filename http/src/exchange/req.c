@@ -81,14 +81,16 @@ static uint64_t body_max_of(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);
 
-	return route && route->options.body_max ? route->options.body_max : req->app->options.body_max;
+	return route && route->options.body_max ? route->options.body_max :
+						  req->app->options.body_max;
 }
 
 uint64_t eddyi_req_file_max(const struct eddy_req *req)
 {
 	const struct eddy_route *route = route_of(req);
 
-	return route && route->options.file_max ? route->options.file_max : req->app->options.file_max;
+	return route && route->options.file_max ? route->options.file_max :
+						  req->app->options.file_max;
 }
 
 static uint64_t rate_min(uint64_t of_route, uint64_t of_app)

@@ -202,17 +202,17 @@ static struct eddy_str list_add(struct eddy_res *res, struct eddy_str list, stru
 
 int eddy_res_merge(struct eddy_res *res, const char *name, struct eddy_str members)
 {
-	struct eddy_str field = eddy_str_from(name), all = eddy_str("*", 1), list = eddy_str("", 0);
+	struct eddy_str field = eddy_str_from(name), all = EDDY_STR("*"), list = EDDY_STR("");
 
 	if (!members.ptr)
 		return -ENOMEM;
-	if (eddy_str_eq_nocase(field, eddy_str("set-cookie", 10)))
+	if (eddy_str_eq_nocase(field, EDDY_STR("set-cookie")))
 		return -EINVAL;
 	for (unsigned i = 0; i < res->header_count; i++)
 		if (eddy_str_eq_nocase(res->headers[i].name, field))
 			list = list_add(res, list, res->headers[i].value);
 	list = list_add(res, list, members);
-	if (eddy_str_eq_nocase(field, eddy_str("vary", 4)) && list_has(list, all))
+	if (eddy_str_eq_nocase(field, EDDY_STR("vary")) && list_has(list, all))
 		list = all;
 	return eddy_res_set(res, name, list);
 }
@@ -346,7 +346,7 @@ int eddyi_problem(struct eddy_res *res, int status, const char *detail)
 int eddy_res_no_content(struct eddy_res *res)
 {
 	drop_body(res);
-	remove_header(res, eddy_str("content-type", 12));
+	remove_header(res, EDDY_STR("content-type"));
 	res->status = 204;
 	return 0;
 }

@@ -56,7 +56,7 @@ static struct eddy_str path_of(const struct eddyi_tree *tree, const struct eddy_
 		if (path.len && name.ptr >= path.ptr && !is_served(tree, name))
 			return eddy_str(NULL, 0);
 	}
-	return path.len ? path : eddy_str("", 0);
+	return path.len ? path : EDDY_STR("");
 }
 
 static bool has_slash_behind(const struct eddy_req *req)
@@ -135,7 +135,7 @@ static int answer(const struct eddyi_tree *tree, struct eddy_res *res, struct ed
 		options.coding = eddy_coding_name(coding);
 	}
 	r = eddyi_res_found(res, path, found, &options);
-	return r < 0 ? r : eddy_res_add(res, "vary", eddy_str("accept-encoding", 15));
+	return r < 0 ? r : eddy_res_add(res, "vary", EDDY_STR("accept-encoding"));
 }
 
 /* The folder's index, or the way to it. */
@@ -185,7 +185,7 @@ static int serve(struct eddy_req *req, struct eddy_res *res)
 
 static const char *copy(struct eddy_app *app, const char *text)
 {
-	return eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0)).ptr;
+	return eddyi_app_join(app, eddy_str_from(text), EDDY_STR("")).ptr;
 }
 
 static void close_folder(void *data)
@@ -226,8 +226,8 @@ static const char *find_mistake(const char *pattern, const struct eddyi_tree *tr
 	return NULL;
 }
 
-struct eddy_route *eddy_app_map_files(union eddy_router router, const char *pattern, const char *dir,
-				      const struct eddy_tree_options *options)
+struct eddy_route *eddy_app_map_files(union eddy_router router, const char *pattern,
+				      const char *dir, const struct eddy_tree_options *options)
 {
 	static const struct eddy_tree_options defaults;
 	struct eddy_app *app = router.group->owner.app;
@@ -238,10 +238,9 @@ struct eddy_route *eddy_app_map_files(union eddy_router router, const char *patt
 	route->tree = tree;
 	tree->folder->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (tree->folder->dir < 0)
-		eddy_app_mistake(app, "can't serve the folder \"%s\" at \"%s\": %s", dir,
-				 pattern, strerror(errno));
+		eddy_app_mistake(app, "can't serve the folder \"%s\" at \"%s\": %s", dir, pattern,
+				 strerror(errno));
 	if (mistake)
-		eddy_app_mistake(app, "can't serve a folder at \"%s\": %s", pattern,
-				 mistake);
+		eddy_app_mistake(app, "can't serve a folder at \"%s\": %s", pattern, mistake);
 	return route;
 }

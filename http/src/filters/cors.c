@@ -24,11 +24,11 @@ static bool allows(const struct cors *cors, struct eddy_str origin)
 /* A response of which the fields depend on who asks says so, also to those who get none. */
 static int name_origin(const struct cors *cors, struct eddy_res *res, struct eddy_str origin)
 {
-	int r = cors->any ? 0 : eddy_res_merge(res, "vary", eddy_str("origin", 6));
+	int r = cors->any ? 0 : eddy_res_merge(res, "vary", EDDY_STR("origin"));
 
 	if (r < 0 || !origin.ptr || !allows(cors, origin))
 		return r;
-	r = eddy_res_set(res, "access-control-allow-origin", cors->any ? eddy_str("*", 1) : origin);
+	r = eddy_res_set(res, "access-control-allow-origin", cors->any ? EDDY_STR("*") : origin);
 	if (r == 0 && cors->options.credentials)
 		r = eddy_res_set_z(res, "access-control-allow-credentials", "true");
 	return r;
@@ -74,7 +74,7 @@ static int let_others_ask(struct eddy_next *next, struct eddy_req *req, struct e
 		return r;
 	r = eddy_next(next, req, res);
 	if (r == 0 && !cors->any && !res->head_sent)
-		r = eddy_res_merge(res, "vary", eddy_str("origin", 6));
+		r = eddy_res_merge(res, "vary", EDDY_STR("origin"));
 	return r;
 }
 
@@ -132,7 +132,7 @@ void eddy_app_use_cors(union eddy_router router, const struct eddy_cors_options 
 		cors->options.methods = "GET, HEAD, POST, PUT, PATCH, DELETE";
 	if (cors->options.max_age_s) {
 		snprintf(text, sizeof(text), "%u", cors->options.max_age_s);
-		cors->max_age = eddyi_app_join(app, eddy_str_from(text), eddy_str("", 0));
+		cors->max_age = eddyi_app_join(app, eddy_str_from(text), EDDY_STR(""));
 	}
 	check(app, cors);
 	eddy_app_add_filter(router.group, let_others_ask, cors);

@@ -97,7 +97,7 @@ static bool is_possible(const struct eddy_rate_limit_options *options)
 }
 
 void eddy_app_use_rate_limit(union eddy_target target,
-			const struct eddy_rate_limit_options *options)
+			     const struct eddy_rate_limit_options *options)
 {
 	struct eddy_app *app = eddy_app_of(target);
 	struct limit *limit = eddy_app_alloc(app, sizeof(*limit));

@@ -72,7 +72,7 @@ static int stand_guard(struct eddy_next *next, struct eddy_req *req, struct eddy
 }
 
 void eddy_app_use_same_origin(union eddy_target target,
-			const struct eddy_same_origin_options *options)
+			      const struct eddy_same_origin_options *options)
 {
 	struct eddy_app *app = eddy_app_of(target);
 	struct guard *guard = eddy_app_alloc(app, sizeof(*guard));

@@ -15,7 +15,7 @@ static bool take_etag(struct eddy_str *rest, struct etag *ret_etag)
 	struct etag etag = { 0 };
 	size_t len = 1;
 
-	if (eddy_str_starts(at, eddy_str("W/", 2))) {
+	if (eddy_str_starts(at, EDDY_STR("W/"))) {
 		etag.weak = true;
 		at = eddy_str_skip(at, 2);
 	}

@@ -25,11 +25,11 @@ static void sum_connection(struct summary *summary, struct eddy_str value)
 	struct eddy_str option;
 
 	while (eddyi_syntax_take_member(&value, &option)) {
-		if (eddy_str_eq_nocase(option, eddy_str("close", 5)))
+		if (eddy_str_eq_nocase(option, EDDY_STR("close")))
 			summary->close = true;
-		else if (eddy_str_eq_nocase(option, eddy_str("keep-alive", 10)))
+		else if (eddy_str_eq_nocase(option, EDDY_STR("keep-alive")))
 			summary->keep_alive = true;
-		else if (eddy_str_eq_nocase(option, eddy_str("upgrade", 7)))
+		else if (eddy_str_eq_nocase(option, EDDY_STR("upgrade")))
 			summary->upgrade = true;
 	}
 }
@@ -63,7 +63,7 @@ static void sum_header(struct summary *summary, const struct eddyi_header *heade
 		if (IS("expect")) {
 			summary->expects = true;
 			summary->expects_continue =
-				eddy_str_eq_nocase(value, eddy_str("100-continue", 12));
+				eddy_str_eq_nocase(value, EDDY_STR("100-continue"));
 		}
 		break;
 	case 10:
@@ -110,7 +110,7 @@ static int judge_body(const struct eddyi_fields *fields, const struct summary *s
 		if (summary->content_lengths)
 			return refuse(framed, 400, "content-length beside transfer-encoding");
 		if (summary->transfer_encodings > 1 ||
-		    !eddy_str_eq_nocase(summary->transfer_encoding, eddy_str("chunked", 7)))
+		    !eddy_str_eq_nocase(summary->transfer_encoding, EDDY_STR("chunked")))
 			return refuse(framed, 400, "the only transfer-encoding known is chunked");
 		framed->framing = EDDYI_BODY_CHUNKED;
 	} else if (summary->content_lengths > 1) {

@@ -105,11 +105,11 @@ static int keep(struct element *element, struct eddy_str name, struct eddy_str v
 {
 	struct eddy_str *where = NULL;
 
-	if (eddy_str_eq_nocase(name, eddy_str("for", 3)))
+	if (eddy_str_eq_nocase(name, EDDY_STR("for")))
 		where = &element->hop;
-	else if (eddy_str_eq_nocase(name, eddy_str("proto", 5)))
+	else if (eddy_str_eq_nocase(name, EDDY_STR("proto")))
 		where = &element->proto;
-	else if (eddy_str_eq_nocase(name, eddy_str("host", 4)))
+	else if (eddy_str_eq_nocase(name, EDDY_STR("host")))
 		where = &element->host;
 	if (where && where->ptr)
 		return -EINVAL;

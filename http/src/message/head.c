@@ -23,7 +23,7 @@ static void extend(const struct eddyi_head *head, struct eddy_str *str, const ch
 static struct eddy_str resolve(const struct eddyi_head *head, struct eddy_str str)
 {
 	if (!str.len)
-		return eddy_str("", 0);
+		return EDDY_STR("");
 	return eddy_str(head->bytes + (uintptr_t)str.ptr, str.len);
 }
 
@@ -115,10 +115,10 @@ void eddyi_head_init(struct eddyi_head *head, struct eddyi_arena *arena,
 int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem)
 {
 	head->problem = problem;
-	head->method_name = eddy_str("", 0);
+	head->method_name = EDDY_STR("");
 	head->method = EDDYI_METHOD_OTHER;
 	head->target = (struct eddyi_target){ .path = { "", 0 } };
-	head->host = eddy_str("", 0);
+	head->host = EDDY_STR("");
 	head->header_count = 0;
 	head->framing = EDDYI_BODY_NONE;
 	return status;

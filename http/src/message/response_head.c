@@ -144,16 +144,15 @@ static void sum_header(struct summary *summary, const struct eddyi_header *heade
 {
 	struct eddy_str rest = header->value, option;
 
-	if (eddy_str_eq_nocase(header->name, eddy_str("content-length", 14))) {
+	if (eddy_str_eq_nocase(header->name, EDDY_STR("content-length"))) {
 		summary->content_lengths++;
-	} else if (eddy_str_eq_nocase(header->name, eddy_str("transfer-encoding", 17))) {
+	} else if (eddy_str_eq_nocase(header->name, EDDY_STR("transfer-encoding"))) {
 		summary->transfer_encodings++;
-		summary->chunked = eddy_str_eq_nocase(header->value, eddy_str("chunked", 7));
-	} else if (eddy_str_eq_nocase(header->name, eddy_str("connection", 10))) {
+		summary->chunked = eddy_str_eq_nocase(header->value, EDDY_STR("chunked"));
+	} else if (eddy_str_eq_nocase(header->name, EDDY_STR("connection"))) {
 		while (eddyi_syntax_take_member(&rest, &option)) {
-			summary->close |= eddy_str_eq_nocase(option, eddy_str("close", 5));
-			summary->keep_alive |=
-				eddy_str_eq_nocase(option, eddy_str("keep-alive", 10));
+			summary->close |= eddy_str_eq_nocase(option, EDDY_STR("close"));
+			summary->keep_alive |= eddy_str_eq_nocase(option, EDDY_STR("keep-alive"));
 		}
 	}
 }
@@ -221,7 +220,7 @@ static int judge(struct eddyi_response_head *head, bool no_body)
 		if (!head->headers[i].name.len)
 			return refuse(head, "a header field has no name");
 		if (!head->headers[i].value.ptr)
-			head->headers[i].value = eddy_str("", 0);
+			head->headers[i].value = EDDY_STR("");
 		sum_header(&summary, &head->headers[i]);
 	}
 	return judge_framing(head, &summary, parser.content_length, no_body);

@@ -38,7 +38,7 @@ static int parse_authority_form(struct eddy_str text, struct eddyi_target *targe
 {
 	target->form = EDDYI_TARGET_AUTHORITY;
 	target->authority = text;
-	target->path = eddy_str("", 0);
+	target->path = EDDY_STR("");
 	if (eddyi_host_parse(text, &target->host) < 0 || !target->host.has_port ||
 	    !target->host.port)
 		return -EINVAL;
@@ -63,10 +63,10 @@ static int parse_absolute_form(struct eddy_str text, enum eddyi_method method,
 	split_query(eddy_str_skip(text, len), target);
 	if (target->path.len)
 		return 0;
-	target->path = eddy_str("/", 1);
+	target->path = EDDY_STR("/");
 	if (method == EDDYI_METHOD_OPTIONS && !target->query.ptr) {
 		target->form = EDDYI_TARGET_ASTERISK;
-		target->path = eddy_str("*", 1);
+		target->path = EDDY_STR("*");
 	}
 	return 0;
 }

@@ -102,7 +102,7 @@ static int read_list(bool restart, struct eddyi_passed_list *list, char *problem
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 		/* As sd_listen_fds_with_names(3) calls it. */
 		if (!names || !eddy_str_split(&rest, ':', &name))
-			name = eddy_str("unknown", 7);
+			name = EDDY_STR("unknown");
 		snprintf(copy, sizeof(copy), "%.*s", EDDY_FMT(name));
 		if (restart)
 			eddyi_passed_unescape(copy);

@@ -65,7 +65,7 @@ static struct eddyi_ip network_of(const struct eddyi_ip *ip)
 static struct eddyi_holder **find(struct eddyi_holders *holders, const struct eddyi_ip *network)
 {
 	uint64_t hash = eddyi_siphash(eddy_str((const char *)network->bytes, sizeof(*network)),
-				     holders->secret);
+				      holders->secret);
 	struct eddyi_holder **at = &holders->buckets[hash & holders->bucket_mask];
 
 	while (*at && memcmp(&(*at)->ip, network, sizeof(*network)) != 0)

@@ -67,7 +67,7 @@ struct eddy_str eddyi_disposition_attachment(struct eddyi_arena *arena, struct e
 	while (rest.len) {
 		size_t len = character_len(rest);
 
-		at = put_escaped(at, len ? eddy_str(rest.ptr, len) : eddy_str("\xef\xbf\xbd", 3));
+		at = put_escaped(at, len ? eddy_str(rest.ptr, len) : EDDY_STR("\xef\xbf\xbd"));
 		rest = eddy_str_skip(rest, len ? len : 1);
 	}
 	*at = 0;

@@ -118,7 +118,7 @@ static void explain_unknown(const char *name, char *ret_why)
 }
 
 int eddyi_json_read(const json_t *json, const struct eddy_member *members, size_t count,
-		   void *ret_target, char *ret_why)
+		    void *ret_target, char *ret_why)
 {
 	const char *unknown;
 

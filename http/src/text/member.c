@@ -227,8 +227,8 @@ static int read_pair(const void *from, const char *name, const struct eddy_membe
 	return text.ptr ? eddyi_member_parse(member, text, to) : -ENOENT;
 }
 
-int eddyi_pairs_read(const struct eddy_pairs *pairs, const struct eddy_member *members, size_t count,
-		    void *ret_target, char *ret_why)
+int eddyi_pairs_read(const struct eddy_pairs *pairs, const struct eddy_member *members,
+		     size_t count, void *ret_target, char *ret_why)
 {
 	return eddyi_members_read(&(struct eddyi_source){ read_pair, pairs }, members, count,
 				  ret_target, ret_why);

@@ -196,10 +196,9 @@ static bool table_add_line(struct eddyi_mime *mime, struct eddy_str line)
 		word = eddy_str_from("text/javascript");
 	for (struct eddy_str extension; take_word(&line, &extension);) {
 		if (!type.ptr)
-			type = eddyi_arena_printf(&mime->arena, "%.*s%s", EDDY_FMT(word),
-						  eddy_str_starts(word, eddy_str("text/", 5)) ?
-							  "; charset=utf-8" :
-							  "");
+			type = eddyi_arena_printf(
+				&mime->arena, "%.*s%s", EDDY_FMT(word),
+				eddy_str_starts(word, EDDY_STR("text/")) ? "; charset=utf-8" : "");
 		if (!type.ptr || !table_set(mime, extension, type))
 			return false;
 	}

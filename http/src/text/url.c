@@ -80,7 +80,7 @@ static int take_apart(struct eddy_str text, struct parts *ret_parts)
 		parts.scheme = piece;
 		rest = eddy_str_skip(rest, piece.len + 1);
 	}
-	if (eddy_str_starts(rest, eddy_str("//", 2))) {
+	if (eddy_str_starts(rest, EDDY_STR("//"))) {
 		rest = eddy_str_skip(rest, 2);
 		parts.authority = until(rest, "/?#");
 		rest = eddy_str_skip(rest, parts.authority.len);
@@ -101,8 +101,8 @@ static int take_apart(struct eddy_str text, struct parts *ret_parts)
 
 static int parse_scheme(struct eddy_str scheme, bool *ret_https)
 {
-	*ret_https = eddy_str_eq_nocase(scheme, eddy_str("https", 5));
-	return *ret_https || eddy_str_eq_nocase(scheme, eddy_str("http", 4)) ? 0 : -EPROTONOSUPPORT;
+	*ret_https = eddy_str_eq_nocase(scheme, EDDY_STR("https"));
+	return *ret_https || eddy_str_eq_nocase(scheme, EDDY_STR("http")) ? 0 : -EPROTONOSUPPORT;
 }
 
 int eddyi_url_parse(struct eddy_str text, struct eddyi_url *ret_url)

@@ -392,7 +392,7 @@ bool eddyi_hello_name_fits(struct eddy_str pattern, struct eddy_str host)
 {
 	const char *dot;
 
-	if (!eddy_str_starts(pattern, eddy_str("*.", 2)))
+	if (!eddy_str_starts(pattern, EDDY_STR("*.")))
 		return host.len && eddy_str_eq(pattern, host);
 	dot = memchr(host.ptr, '.', host.len);
 	if (!dot || dot == host.ptr)

@@ -34,7 +34,7 @@ static size_t in_left(const struct eddyi_tls_buffers *buffers)
 struct eddy_str eddyi_tls_buffers_in(const struct eddyi_tls_buffers *buffers)
 {
 	return buffers->in ? eddy_str(buffers->in + buffers->in_at, in_left(buffers)) :
-			     eddy_str("", 0);
+			     EDDY_STR("");
 }
 
 void eddyi_tls_buffers_trim(struct eddyi_tls_buffers *buffers)
@@ -177,7 +177,7 @@ struct eddy_str eddyi_tls_buffers_unsent(const struct eddyi_tls_buffers *buffers
 {
 	return buffers->out ? eddy_str(buffers->out + buffers->out_at,
 				       buffers->out_len - buffers->out_at) :
-			      eddy_str("", 0);
+			      EDDY_STR("");
 }
 
 void eddyi_tls_buffers_sent(struct eddyi_tls_buffers *buffers, size_t len)

@@ -102,7 +102,7 @@ void eddyi_tls_client_close(struct WOLFSSL_CTX *context)
 static struct eddy_str lower(struct eddy_str text, char buf[256])
 {
 	if (text.len > 255)
-		return eddy_str("", 0);
+		return EDDY_STR("");
 	for (size_t i = 0; i < text.len; i++)
 		buf[i] = (char)tolower((unsigned char)text.ptr[i]);
 	return eddy_str(buf, text.len);

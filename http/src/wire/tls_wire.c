@@ -252,7 +252,7 @@ static int seal_file(struct eddyi_wire *wire, struct eddy_transfer *transfer, ch
 		size_t step = left < FILE_STEP - begun ? (size_t)left : FILE_STEP - begun;
 
 		r = eddyi_transfer_read(transfer->file, buf + begun, step,
-				       transfer->offset + transfer->moved);
+					transfer->offset + transfer->moved);
 		if (r == 0)
 			r = seal_bytes(wire, buf, begun + step);
 		if (r == 0)

@@ -24,7 +24,7 @@
 struct eddy_str eddyi_wire_pending(const struct eddyi_wire *wire)
 {
 	if (!wire->inbox)
-		return eddy_str("", 0);
+		return EDDY_STR("");
 	return eddy_str(wire->inbox + wire->inbox_at, wire->inbox_len - wire->inbox_at);
 }
 

@@ -26,6 +26,9 @@ static inline struct eddy_str eddy_str(const char *ptr, size_t len)
 	return str;
 }
 
+/* Make a string of a literal, which is measured at compile time: EDDY_STR("identity"). */
+#define EDDY_STR(literal) eddy_str("" literal, sizeof(literal) - 1)
+
 /* Make a string of a NUL-terminated one; NULL gives the empty string. */
 static inline struct eddy_str eddy_str_from(const char *z)
 {

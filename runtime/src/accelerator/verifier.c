@@ -102,7 +102,8 @@ static bool set_key(struct context *context, EVP_PKEY *key)
 }
 
 /* Return: NULL on allocation failure. */
-static struct context *new_context(const struct eddyi_verifier *verifier, unsigned bits, bool is_pss)
+static struct context *new_context(const struct eddyi_verifier *verifier, unsigned bits,
+				   bool is_pss)
 {
 	struct context *context = calloc(1, sizeof(*context));
 
@@ -202,7 +203,7 @@ static int take_error(void)
 }
 
 int eddyi_verifier_check(struct eddyi_verifier *verifier, unsigned bits, bool is_pss,
-			struct eddy_str text, struct eddy_str signature)
+			 struct eddy_str text, struct eddy_str signature)
 {
 	_Atomic(struct context *) *spare = spare_of(verifier);
 	struct context *context = atomic_exchange(spare, NULL);

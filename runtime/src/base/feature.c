@@ -14,16 +14,16 @@
 
 static const struct eddyi_feature_info infos[EDDYI_FEATURES] = {
 	[EDDYI_FEATURE_MSG_RING] = { "IORING_OP_MSG_RING", "5.18",
-				    "loops wake one another by an eventfd" },
+				     "loops wake one another by an eventfd" },
 	[EDDYI_FEATURE_FUTEX] = { "IORING_OP_FUTEX_WAIT", "6.7",
-				 "sleeping loops are woken by an eventfd" },
+				  "sleeping loops are woken by an eventfd" },
 	[EDDYI_FEATURE_FTRUNCATE] = { "IORING_OP_FTRUNCATE", "6.9",
-				     "eddy_ftruncate() takes a thread of the offload pool" },
+				      "eddy_ftruncate() takes a thread of the offload pool" },
 	[EDDYI_FEATURE_GUARD_INSTALL] = { "MADV_GUARD_INSTALL", "6.13",
-					 "stacks are guarded by mprotect, two maps a task" },
+					  "stacks are guarded by mprotect, two maps a task" },
 	[EDDYI_FEATURE_PIPE] = { "IORING_OP_PIPE", "6.16", "eddy_pipe() is a plain system call" },
 	[EDDYI_FEATURE_RECV_LIMIT] = { "limits of a multishot receive", "6.17",
-				      "eddy_buffers_prep_recv_some() is of one shot" },
+				       "eddy_buffers_prep_recv_some() is of one shot" },
 };
 
 /* Of each feature its bit; and one that says that the others are known. */

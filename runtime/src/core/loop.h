@@ -80,7 +80,7 @@ struct eddy_loop {
 
 	unsigned colour; /* tops of stacks are staggered so that they do not share cache sets */
 	struct eddyi_pipes *pipes;
-	struct eddyi_buffers *buffers;      /* which are given back at once */
+	struct eddyi_buffers *buffers; /* which are given back at once */
 	unsigned last_group;
 	struct eddy_node paused_acceptors; /* until a descriptor is closed */
 	struct eddy_node at_rest; /* without an op now: to be told when their descriptor is closed */

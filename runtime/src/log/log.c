@@ -225,7 +225,7 @@ void eddyi_log(enum eddy_log_level level, const char *target, const struct eddy_
 }
 
 void eddyi_log_message(enum eddy_log_level level, const char *target,
-		      const struct eddy_field *fields, struct eddy_str message)
+		       const struct eddy_field *fields, struct eddy_str message)
 {
 	struct eddy_record record = { .level = level, .target = target, .message = message };
 	char text[MESSAGE_MAX];

@@ -89,7 +89,7 @@ static bool covers(struct eddy_str part, struct eddy_str target)
 	if (!eddy_str_starts(target, part))
 		return false;
 	target = eddy_str_skip(target, part.len);
-	return !target.len || eddy_str_starts(target, eddy_str("::", 2));
+	return !target.len || eddy_str_starts(target, EDDY_STR("::"));
 }
 
 bool eddyi_log_filter_lets(const struct eddyi_log_filter *filter, enum eddy_log_level level,

@@ -53,9 +53,8 @@ static bool is_name(struct eddy_str host)
 				return false;
 			digits += is_digit(label.ptr[i]);
 		}
-		if (!host.ptr &&
-		    (digits == label.len || eddy_str_starts(label, eddy_str("0x", 2)) ||
-		     eddy_str_starts(label, eddy_str("0X", 2))))
+		if (!host.ptr && (digits == label.len || eddy_str_starts(label, EDDY_STR("0x")) ||
+				  eddy_str_starts(label, EDDY_STR("0X"))))
 			return false;
 	}
 	return true;

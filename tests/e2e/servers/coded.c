@@ -83,8 +83,8 @@ static void map_lines(struct eddy_app *app)
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		snprintf(path, sizeof(path), "/%s/lines/{n}", orders[i][0]);
 		route = eddy_app_map_get(app, path, lines);
-		eddy_app_use_compression(
-			route, &(struct eddy_compression_options){ .order = orders[i] });
+		eddy_app_use_compression(route,
+					 &(struct eddy_compression_options){ .order = orders[i] });
 	}
 }
 
@@ -98,11 +98,11 @@ static void map_out(struct eddy_app *app)
 	eddy_app_map_get(app, "/text/{n}", text);
 	eddy_app_map_get(app, "/broken", broken);
 	eddy_app_use_compression(group, &(struct eddy_compression_options){ .order = gzip,
-									      .gzip_level = 9 });
+									    .gzip_level = 9 });
 	eddy_app_map_get(group, "/text/{n}", text);
 	route = eddy_app_map_get(group, "/br/{n}", text);
-	eddy_app_use_compression(route, &(struct eddy_compression_options){ .order = br,
-									      .br_level = 9 });
+	eddy_app_use_compression(route,
+				 &(struct eddy_compression_options){ .order = br, .br_level = 9 });
 	route = eddy_app_map_get(app, "/large/{n}", text);
 	eddy_app_use_compression(route, &(struct eddy_compression_options){ .size_min = 1000 });
 }
@@ -143,7 +143,7 @@ static int json(struct eddy_req *req, struct eddy_res *res)
 static int save(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_saved saved;
-	int r = eddy_req_save_at(req, *(int *)eddy_req_context(req), eddy_str("saved", 5), NULL,
+	int r = eddy_req_save_at(req, *(int *)eddy_req_context(req), EDDY_STR("saved"), NULL,
 				 &saved);
 
 	return r < 0 ? r : eddy_res_ok(res, "%llu", (unsigned long long)saved.size);

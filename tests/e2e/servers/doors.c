@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 	settings_apply(&doors.common, app);
 	for (size_t i = 0; i < doors.proxied.count; i++)
 		eddy_app_add_bind(app, doors.proxied.list[i],
-				       &(struct eddy_bind_options){ .proxy_protocol = true });
+				  &(struct eddy_bind_options){ .proxy_protocol = true });
 	eddy_app_set_context(app, app);
 	eddy_app_map_get(app, "/", door);
 	eddy_app_map_post(app, "/", door);
@@ -141,10 +141,10 @@ int main(int argc, char **argv)
 	eddy_app_map_get(app, "/health", eddy_health);
 	eddy_app_map_get(app, "/failures", failures);
 	eddy_app_use_rate_limit(eddy_app_map_get(app, "/rare", door),
-				  &(struct eddy_rate_limit_options){
-					  .count = 1,
-					  .per_ns = 3600 * EDDY_SECOND,
-				  });
+				&(struct eddy_rate_limit_options){
+					.count = 1,
+					.per_ns = 3600 * EDDY_SECOND,
+				});
 	eddy_app_map_get(app, "/env/{name}", variable);
 	eddy_app_map_post(app, "/restart", restart);
 	eddy_app_map_post(app, "/stop", stop);

@@ -102,7 +102,7 @@ static int save_twice(struct reader *reader)
 	int r = save(reader, NULL);
 
 	if (r == 0)
-		r = eddy_part_save_at(reader->part, reader->dir, eddy_str("rest", 4), NULL, &saved);
+		r = eddy_part_save_at(reader->part, reader->dir, EDDY_STR("rest"), NULL, &saved);
 	return r;
 }
 

@@ -64,20 +64,20 @@ static void map_filters(struct eddy_app *app)
 	struct eddy_route *route;
 
 	eddy_app_use_cors(shared, &(struct eddy_cors_options){
-					    .origins = others,
-					    .exposed = "x-passed",
-					    .max_age_s = 60,
-					    .credentials = true,
-				    });
+					  .origins = others,
+					  .exposed = "x-passed",
+					  .max_age_s = 60,
+					  .credentials = true,
+				  });
 	eddy_app_map_get(shared, "/ok", ok);
 	eddy_app_map_put(shared, "/ok", ok);
 	route = eddy_app_map_get(app, "/seldom", ok);
 	eddy_app_use_rate_limit(route, &(struct eddy_rate_limit_options){
-						 .count = 1,
-						 .per_ns = 3600 * EDDY_SECOND,
-						 .burst = 2,
-						 .header = "x-key",
-					 });
+					       .count = 1,
+					       .per_ns = 3600 * EDDY_SECOND,
+					       .burst = 2,
+					       .header = "x-key",
+				       });
 	eddy_app_use_security(eddy_app_map_get(app, "/hard", ok), NULL);
 	eddy_app_use_same_origin(eddy_app_map_post(app, "/hard", ok), NULL);
 	eddy_app_use_body_limit(eddy_app_map_post(app, "/brief", echo), 5);
@@ -248,7 +248,7 @@ static void map_parameters(struct eddy_app *app)
 
 static int set_cookies(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_str value = eddy_str("1", 1);
+	struct eddy_str value = EDDY_STR("1");
 	int r;
 
 	eddy_req_query_get(req, "value", &value);
@@ -265,7 +265,7 @@ static int set_cookies(struct eddy_req *req, struct eddy_res *res)
 
 static int redirect(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_str to = eddy_str("/", 1);
+	struct eddy_str to = EDDY_STR("/");
 
 	eddy_req_query_get(req, "to", &to);
 	return eddy_res_redirect(res, 303, to);
@@ -281,7 +281,7 @@ static int create(struct eddy_req *req, struct eddy_res *res)
 
 static int set_header(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_str value = eddy_str("", 0);
+	struct eddy_str value = EDDY_STR("");
 	int r;
 
 	eddy_req_query_get(req, "value", &value);

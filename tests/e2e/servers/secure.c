@@ -27,13 +27,13 @@
 
 static int text_or_dash(struct eddy_res *res, const char *name, struct eddy_str text)
 {
-	return eddy_res_set(res, name, text.ptr ? text : eddy_str("-", 1));
+	return eddy_res_set(res, name, text.ptr ? text : EDDY_STR("-"));
 }
 
 /* All that is known of the session, and how much of files this worker has spliced, as headers. */
 static int session(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_str peer = { 0 }, der = eddy_str("", 0);
+	struct eddy_str peer = { 0 }, der = EDDY_STR("");
 	int r = eddy_req_tls_peer_subject(req, &peer);
 	char spliced[32];
 

@@ -61,7 +61,7 @@ static int work(struct eddy_req *req, struct eddy_res *res)
 	eddy_info("work", "before");
 	eddy_span_set(eddy_span_current(), eddy_field_text("of.handler", "yes"));
 	eddy_span_begin(&span, "work", &(struct eddy_span_options){ .kind = EDDY_SPAN_CONSUMER });
-	eddy_span_set(&span, eddy_field_str("text", eddy_str("a\"\xff\n", 4)));
+	eddy_span_set(&span, eddy_field_str("text", EDDY_STR("a\"\xff\n")));
 	eddy_span_set(&span, eddy_field_i64("number", -7));
 	eddy_span_set(&span, eddy_field_f64("real", 0.25));
 	eddy_span_set(&span, eddy_field_bool("flag", true));
@@ -76,7 +76,7 @@ static int work(struct eddy_req *req, struct eddy_res *res)
 static int ask_for(struct eddy_client *client, struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_response *response = NULL;
-	struct eddy_str url = eddy_req_header(req, "x-url"), body = eddy_str("", 0);
+	struct eddy_str url = eddy_req_header(req, "x-url"), body = EDDY_STR("");
 	char *text = eddy_req_alloc(req, url.len + 1);
 	int r;
 

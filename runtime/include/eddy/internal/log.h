@@ -16,7 +16,7 @@ EDDY_API void eddyi_log_format_time(uint64_t time_ns, char text[EDDYI_LOG_TIME_S
 
 /* Emit a log record without formatting its message. More than 2 KiB of it are cut. */
 EDDY_API void eddyi_log_message(enum eddy_log_level level, const char *target,
-			       const struct eddy_field *fields, struct eddy_str message);
+				const struct eddy_field *fields, struct eddy_str message);
 
 EDDY_END_DECLS
 

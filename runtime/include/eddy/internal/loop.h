@@ -17,7 +17,8 @@ struct eddyi_at_end {
 /* Call `fn(at_end)` on this thread when its loop ends and nothing of it is in flight any more. The
  * last one registered is called first. `fn` must not suspend. `*at_end` is borrowed until then;
  * `fn` may free it. */
-EDDY_API void eddyi_loop_at_end(struct eddyi_at_end *at_end, void (*fn)(struct eddyi_at_end *at_end));
+EDDY_API void eddyi_loop_at_end(struct eddyi_at_end *at_end,
+				void (*fn)(struct eddyi_at_end *at_end));
 
 /* Limit the kernel's worker threads (io-wq) of this loop. Never suspends. `max`, 1 to 1024, is
  * the limit for calls on regular files, and again for all others; 0 means the default of 8. A

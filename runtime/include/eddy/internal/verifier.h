@@ -36,7 +36,7 @@ EDDY_API void eddyi_verifier_free(struct eddyi_verifier *verifier);
  * `is_pss`, else PKCS #1 v1.5. ECDSA: r and s, 32 bytes each. HMAC: the whole MAC, compared in constant time.
  * Never suspends; wants 16 KiB of stack. Return: 0; -EKEYREJECTED, it is not; -ENOMEM. */
 EDDY_API int eddyi_verifier_check(struct eddyi_verifier *verifier, unsigned bits, bool is_pss,
-				 struct eddy_str text, struct eddy_str signature);
+				  struct eddy_str text, struct eddy_str signature);
 
 EDDY_END_DECLS
 
