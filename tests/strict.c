@@ -78,7 +78,8 @@ static int handle(struct eddy_req *req, struct eddy_res *res)
 	    eddy_pairs_into(&pairs, post_members, &post, why) < 0)
 		return 400;
 	eddy_log(EDDY_LOG_INFO, "strict", EDDY_FIELDS(eddy_field_i64("number", number)), "%d", 1);
-	eddy_log(EDDY_LOG_INFO, "strict", NULL, "plain");
+	if (eddy_str_eq(post.slug, EDDY_STR("none")))
+		eddy_log(EDDY_LOG_INFO, "strict", NULL, "plain");
 	eddy_error("strict", "plain");
 	eddy_warn("strict", "%s", why);
 	eddy_info("strict", "plain");

@@ -50,7 +50,7 @@ static int file(struct eddy_req *req, struct eddy_res *res)
 	(void)req;
 	if (fd < 0 || ftruncate(fd, 5) < 0)
 		return 500;
-	return eddy_res_file(res, eddy_str_from("five"), fd);
+	return eddy_res_file(res, eddy_str_from("five"), fd, NULL);
 }
 
 static int plain(struct eddy_req *req, struct eddy_res *res, int status, const char *detail)

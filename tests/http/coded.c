@@ -60,7 +60,7 @@ static int file(struct eddy_req *req, struct eddy_res *res)
 
 	if (eddy_req_path(req, EDDY_TO(&n)) < 0)
 		return 400;
-	return eddy_res_file(res, EDDY_STR("file.txt"), make_file(n));
+	return eddy_res_file(res, EDDY_STR("file.txt"), make_file(n), NULL);
 }
 
 static void swap(void *data, struct eddy_req *req, struct eddy_res *res)

@@ -103,7 +103,7 @@ static int file(struct eddy_req *req, struct eddy_res *res)
 
 	(void)req;
 	cr_assert(ftruncate(fd, 100000) == 0);
-	return eddy_res_file(res, EDDY_STR("file"), fd);
+	return eddy_res_file(res, EDDY_STR("file"), fd, NULL);
 }
 
 static int broken(struct eddy_req *req, struct eddy_res *res)

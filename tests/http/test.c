@@ -55,7 +55,7 @@ static int file(struct eddy_req *req, struct eddy_res *res)
 	memset(bytes, 'f', sizeof(bytes));
 	if (write(fd, bytes, sizeof(bytes)) != (ssize_t)sizeof(bytes))
 		return 500;
-	return eddy_res_file(res, EDDY_STR("file.txt"), fd);
+	return eddy_res_file(res, EDDY_STR("file.txt"), fd, NULL);
 }
 
 static int sleepy(struct eddy_req *req, struct eddy_res *res)

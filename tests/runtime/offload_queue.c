@@ -2,7 +2,6 @@
 #include "jobs.h"
 
 #include <limits.h>
-#include <eddy/internal/loop.h>
 
 /* In which order they came, and in which they began. */
 static int arrived, order[4], order_len;
@@ -225,7 +224,7 @@ static int run_short(void *arg)
 
 	(void)arg;
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 10 * EDDY_SECOND });
-	r = eddyi_offload_short(add_one, &number);
+	r = eddy_offload_short(add_one, &number);
 	eddy_scope_end(&scope);
 	return r;
 }
@@ -266,7 +265,7 @@ Test(offload_queue, short_jobs_never_wait_for_a_long_one_to_end)
 
 static int hold_short(void *arg)
 {
-	return eddyi_offload_short(slow_run, arg);
+	return eddy_offload_short(slow_run, arg);
 }
 
 static int short_in_line(void *arg)
@@ -274,7 +273,7 @@ static int short_in_line(void *arg)
 	int number = ++arrived;
 
 	(void)arg;
-	return eddyi_offload_short(note_order, &number);
+	return eddy_offload_short(note_order, &number);
 }
 
 /* One holds the thread of long jobs, one that of short jobs: what waits begins in the order of its arrival. */

@@ -128,16 +128,9 @@ EDDY_API int eddy_client_send(struct eddy_client *client, const char *url,
 			      const struct eddy_client_request *request,
 			      struct eddy_response **ret_response);
 
-/* Send a plain request with the method in the function's name. `type` is the content-type of the
- * body. Suspends. Otherwise as eddy_client_send(). */
+/* Send a GET without options. Suspends. Otherwise as eddy_client_send(). */
 EDDY_API int eddy_client_get(struct eddy_client *client, const char *url,
 			     struct eddy_response **ret_response);
-EDDY_API int eddy_client_head(struct eddy_client *client, const char *url,
-			      struct eddy_response **ret_response);
-EDDY_API int eddy_client_post(struct eddy_client *client, const char *url, const char *type,
-			      struct eddy_str body, struct eddy_response **ret_response);
-EDDY_API int eddy_client_put(struct eddy_client *client, const char *url, const char *type,
-			     struct eddy_str body, struct eddy_response **ret_response);
 
 /* Describe the last failed call of a client or of one of its responses, in a sentence for people.
  * Read it before the task suspends. */

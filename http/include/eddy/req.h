@@ -84,10 +84,6 @@ EDDY_API int eddyi_req_query_read(struct eddy_req *req, const struct eddy_member
  * .forwarded_host, the one that a trusted proxy was asked for (eddy/peer.h). */
 EDDY_API struct eddy_str eddy_req_host(const struct eddy_req *req);
 
-/* Tell whether the host is an IP address, or a name that means the local machine everywhere. A
- * server on a developer's machine should reject other hosts (DNS rebinding). */
-EDDY_API bool eddy_req_host_is_local_or_ip(const struct eddy_req *req);
-
 /* Get the first field of this name, trimmed; .ptr is NULL if there is none. */
 EDDY_API struct eddy_str eddy_req_header(const struct eddy_req *req, const char *name);
 

@@ -76,12 +76,6 @@ EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *deta
  * -EACCES, -EMFILE, -ENOMEM. */
 EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name);
 
-/* Answer with an open regular file, as an attachment called `name`. Takes ownership of `fd`, also
- * on failure. May suspend: in the function of eddy_app_map_err(), for an error response.
- * Return: 0; -ENOENT if it is not a regular file; -EINVAL for an option with a control byte;
- * -ENOMEM. */
-EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd);
-
 /* How a file is sent. A zero field takes its default. Strings are copied. */
 struct eddy_file_options {
 	const char *type;          /* content-type; default: by the name */
@@ -90,10 +84,13 @@ struct eddy_file_options {
 	bool no_disposition;       /* for browsers to show; default: an attachment, to save */
 };
 
-/* Answer with an open regular file and options, which do not apply to an error response. May
- * suspend. Otherwise as eddy_res_file(). */
-EDDY_API int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int fd,
-				const struct eddy_file_options *options);
+/* Answer with an open regular file called `name`. Takes ownership of `fd`, also on failure. The
+ * options, of which NULL is all defaults, do not apply to an error response. May suspend: in the
+ * function of eddy_app_map_err(), for an error response.
+ * Return: 0; -ENOENT if it is not a regular file; -EINVAL for an option with a control byte;
+ * -ENOMEM. */
+EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd,
+			   const struct eddy_file_options *options);
 
 /* Send some of a stream; the first call sends the head. A slow client applies backpressure: the
  * call returns when there is room. A handler returns its error, also for HEAD, whose response is

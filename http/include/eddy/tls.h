@@ -66,25 +66,27 @@ EDDY_TLS_API void eddy_app_add_tls_cert(struct eddy_app *app, const char *cert, 
  * Return: 0; -EINVAL if a file is unusable: all stay as they are, and log records say why. */
 EDDY_TLS_API int eddy_app_reload_tls(struct eddy_app *app);
 
-/* Get the connection's TLS version, "TLSv1.2" or "TLSv1.3"; .ptr is NULL without TLS. */
-EDDY_TLS_API struct eddy_str eddy_req_tls_version(const struct eddy_req *req);
+/* The TLS session of a connection. Strings live as long as the request. */
+struct eddy_tls_session {
+	struct eddy_str version; /* "TLSv1.2" or "TLSv1.3" */
+	struct eddy_str cipher;  /* the cipher suite's IANA name */
+	/* The host name of the handshake (SNI), in lower case; .ptr is NULL if there is none. The
+	 * request may name another: eddy_req_host(). */
+	struct eddy_str server_name;
+	bool is_resumed;
+};
 
-/* Get the cipher suite's IANA name; .ptr is NULL without TLS. */
-EDDY_TLS_API struct eddy_str eddy_req_tls_cipher(const struct eddy_req *req);
+/* Describe the TLS session of a request's connection. Return: 0; -ENOENT without TLS. */
+EDDY_TLS_API int eddy_req_tls(const struct eddy_req *req, struct eddy_tls_session *ret_session);
 
-/* Get the host name of the handshake (SNI), in lower case; .ptr is NULL if there is none. The
- * request may name another: eddy_req_host(). */
-EDDY_TLS_API struct eddy_str eddy_req_tls_server_name(const struct eddy_req *req);
+/* A client's verified certificate. Strings live as long as the request. */
+struct eddy_tls_peer {
+	struct eddy_str subject; /* in the form of RFC 4514: "CN=jo, O=example" */
+	struct eddy_str der;
+};
 
-/* Tell whether the TLS session was resumed. */
-EDDY_TLS_API bool eddy_req_tls_is_resumed(const struct eddy_req *req);
-
-/* Get the subject of the client's verified certificate in the form of RFC 4514: "CN=jo, O=example".
- * Return: 0; -ENOENT if it sent none; -ENOMEM. */
-EDDY_TLS_API int eddy_req_tls_peer_subject(struct eddy_req *req, struct eddy_str *ret_subject);
-
-/* Get the client's verified certificate in DER. Return: as above. */
-EDDY_TLS_API int eddy_req_tls_peer_der(struct eddy_req *req, struct eddy_str *ret_der);
+/* Get the client's verified certificate. Return: 0; -ENOENT if it sent none; -ENOMEM. */
+EDDY_TLS_API int eddy_req_tls_peer(struct eddy_req *req, struct eddy_tls_peer *ret_peer);
 
 EDDY_END_DECLS
 

@@ -88,36 +88,3 @@ int eddy_client_get(struct eddy_client *client, const char *url,
 {
 	return eddy_client_send(client, url, NULL, ret_response);
 }
-
-int eddy_client_head(struct eddy_client *client, const char *url,
-		     struct eddy_response **ret_response)
-{
-	return eddy_client_send(client, url, &(struct eddy_client_request){ .method = "HEAD" },
-				ret_response);
-}
-
-static int send_bytes(struct eddy_client *client, const char *method, const char *url,
-		      const char *type, struct eddy_str body, struct eddy_response **ret_response)
-{
-	const struct eddy_header headers[] = { { "content-type", type }, { 0 } };
-
-	return eddy_client_send(client, url,
-				&(struct eddy_client_request){
-					.method = method,
-					.headers = headers,
-					.body = body,
-				},
-				ret_response);
-}
-
-int eddy_client_post(struct eddy_client *client, const char *url, const char *type,
-		     struct eddy_str body, struct eddy_response **ret_response)
-{
-	return send_bytes(client, "POST", url, type, body, ret_response);
-}
-
-int eddy_client_put(struct eddy_client *client, const char *url, const char *type,
-		    struct eddy_str body, struct eddy_response **ret_response)
-{
-	return send_bytes(client, "PUT", url, type, body, ret_response);
-}

@@ -9,7 +9,6 @@
 #include "reply.h"
 #include "req.h"
 
-#include <eddy/internal/loop.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -153,7 +152,7 @@ static void free_large_json(struct eddy_req *req)
 	/* They may look at it until then. */
 	eddyi_req_layers_deinit(req);
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
-	eddyi_offload_short(free_json, req->json);
+	eddy_offload_short(free_json, req->json);
 	eddy_scope_end(&shield);
 	req->json = NULL;
 }

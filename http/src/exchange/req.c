@@ -36,13 +36,6 @@ struct eddy_str eddy_req_host(const struct eddy_req *req)
 	return host.len ? host : req->head.host;
 }
 
-bool eddy_req_host_is_local_or_ip(const struct eddy_req *req)
-{
-	struct eddyi_host host;
-
-	return eddyi_host_parse(eddy_req_host(req), &host) == 0 && eddyi_host_is_local_or_ip(&host);
-}
-
 bool eddy_req_client_left(const struct eddy_req *req)
 {
 	return req->client_left;

@@ -1,4 +1,4 @@
-/* What a handler can know of its connection's TLS session. */
+/* The TLS session and the client's certificate of a request. */
 #include "tls/wolfssl.h"
 
 #include "exchange_state.h"
@@ -8,67 +8,42 @@
 #include <eddy/tls.h>
 #include <errno.h>
 
-static struct WOLFSSL *session_of(const struct eddy_req *req)
-{
-	return req->wire->tls ? req->wire->tls->session : NULL;
-}
-
-struct eddy_str eddy_req_tls_version(const struct eddy_req *req)
-{
-	struct WOLFSSL *session = session_of(req);
-
-	return eddy_str_from(session ? wolfSSL_get_version(session) : NULL);
-}
-
-struct eddy_str eddy_req_tls_cipher(const struct eddy_req *req)
-{
-	struct WOLFSSL *session = session_of(req);
-	int suite = session ? wolfSSL_get_current_cipher_suite(session) : 0;
-
-	return eddy_str_from(session ? wolfSSL_get_cipher_name_iana_from_suite(
-					       (unsigned char)(suite >> 8), (unsigned char)suite) :
-				       NULL);
-}
-
-struct eddy_str eddy_req_tls_server_name(const struct eddy_req *req)
+int eddy_req_tls(const struct eddy_req *req, struct eddy_tls_session *ret_session)
 {
 	const struct eddyi_tls *tls = req->wire->tls;
+	int suite;
 
-	return eddy_str_from(tls && tls->hello.server_name[0] ? tls->hello.server_name : NULL);
-}
-
-bool eddy_req_tls_is_resumed(const struct eddy_req *req)
-{
-	struct WOLFSSL *session = session_of(req);
-
-	return session && wolfSSL_session_reused(session);
+	if (!tls || !tls->session)
+		return -ENOENT;
+	suite = wolfSSL_get_current_cipher_suite(tls->session);
+	*ret_session = (struct eddy_tls_session){
+		.version = eddy_str_from(wolfSSL_get_version(tls->session)),
+		.cipher = eddy_str_from(wolfSSL_get_cipher_name_iana_from_suite(
+			(unsigned char)(suite >> 8), (unsigned char)suite)),
+		.server_name =
+			eddy_str_from(tls->hello.server_name[0] ? tls->hello.server_name : NULL),
+		.is_resumed = wolfSSL_session_reused(tls->session),
+	};
+	return 0;
 }
 
 /* ---- the client's certificate ---- */
 
-struct peer {
+struct call {
 	struct eddy_req *req;
-	struct eddy_str text;
+	struct eddy_tls_peer peer;
 	int result;
 };
 
-static int keep(struct peer *peer, const char *bytes, int len)
+static int keep(struct call *call, const char *bytes, int len, struct eddy_str *ret_kept)
 {
 	if (!bytes || len < 0)
 		return -ENOMEM;
-	peer->text = eddyi_arena_dup(&peer->req->arena, eddy_str(bytes, (size_t)len));
-	return peer->text.ptr ? 0 : -ENOMEM;
+	*ret_kept = eddyi_arena_dup(&call->req->arena, eddy_str(bytes, (size_t)len));
+	return ret_kept->ptr ? 0 : -ENOMEM;
 }
 
-static int keep_der(struct peer *peer, WOLFSSL_X509 *x509)
-{
-	int len = -1;
-	const unsigned char *der = wolfSSL_X509_get_der(x509, &len);
-
-	return keep(peer, (const char *)der, len);
-}
-
-static int keep_subject(struct peer *peer, WOLFSSL_X509 *x509)
+static int keep_subject(struct call *call, WOLFSSL_X509 *x509)
 {
 	WOLFSSL_BIO *bio = wolfSSL_BIO_new(wolfSSL_BIO_s_mem());
 	char *text = NULL;
@@ -77,48 +52,39 @@ static int keep_subject(struct peer *peer, WOLFSSL_X509 *x509)
 	if (bio && wolfSSL_X509_NAME_print_ex(bio, wolfSSL_X509_get_subject_name(x509), 0,
 					      XN_FLAG_RFC2253) == WOLFSSL_SUCCESS) {
 		len = wolfSSL_BIO_get_mem_data(bio, &text);
-		r = keep(peer, text, len);
+		r = keep(call, text, len, &call->peer.subject);
 	}
 	wolfSSL_BIO_free(bio);
 	return r;
 }
 
-static void get(struct peer *peer, int (*keep_what)(struct peer *peer, WOLFSSL_X509 *x509))
+static int keep_peer(struct call *call, WOLFSSL_X509 *x509)
 {
-	struct WOLFSSL *session = session_of(peer->req);
-	WOLFSSL_X509 *x509 = session ? wolfSSL_get_peer_certificate(session) : NULL;
+	int len = -1, r;
+	const unsigned char *der = wolfSSL_X509_get_der(x509, &len);
 
-	peer->result = x509 ? keep_what(peer, x509) : -ENOENT;
+	r = keep(call, (const char *)der, len, &call->peer.der);
+	return r < 0 ? r : keep_subject(call, x509);
+}
+
+static void get_peer(void *arg)
+{
+	struct call *call = arg;
+	const struct eddyi_tls *tls = call->req->wire->tls;
+	WOLFSSL_X509 *x509 = tls && tls->session ? wolfSSL_get_peer_certificate(tls->session) :
+						   NULL;
+
+	call->result = x509 ? keep_peer(call, x509) : -ENOENT;
 	wolfSSL_X509_free(x509);
 	wolfSSL_ERR_clear_error();
 }
 
-static void get_subject(void *arg)
+int eddy_req_tls_peer(struct eddy_req *req, struct eddy_tls_peer *ret_peer)
 {
-	get(arg, keep_subject);
-}
+	struct call call = { .req = req };
 
-static void get_der(void *arg)
-{
-	get(arg, keep_der);
-}
-
-static int ask(struct eddy_req *req, void (*fn)(void *arg), struct eddy_str *ret_text)
-{
-	struct peer peer = { .req = req };
-
-	eddy_on_loop_stack(fn, &peer);
-	if (peer.result == 0)
-		*ret_text = peer.text;
-	return peer.result;
-}
-
-int eddy_req_tls_peer_subject(struct eddy_req *req, struct eddy_str *ret_subject)
-{
-	return ask(req, get_subject, ret_subject);
-}
-
-int eddy_req_tls_peer_der(struct eddy_req *req, struct eddy_str *ret_der)
-{
-	return ask(req, get_der, ret_der);
+	eddy_on_loop_stack(get_peer, &call);
+	if (call.result == 0)
+		*ret_peer = call.peer;
+	return call.result;
 }

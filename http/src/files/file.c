@@ -152,8 +152,8 @@ int eddyi_res_found(struct eddy_res *res, struct eddy_str name, const struct edd
 	return answer_with(res, name, options ? options : &defaults, &found->st);
 }
 
-int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int fd,
-		       const struct eddy_file_options *options)
+int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd,
+		  const struct eddy_file_options *options)
 {
 	struct eddyi_found found = { .file = { .fd = fd } };
 	int r = fstat(fd, &found.st) < 0 ? -errno : S_ISREG(found.st.st_mode) ? 0 : -ENOENT;
@@ -163,11 +163,6 @@ int eddy_res_file_with(struct eddy_res *res, struct eddy_str name, int fd,
 	eddyi_res_clear_body(res);
 	eddyi_outgoing_close(&found.file);
 	return r;
-}
-
-int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd)
-{
-	return eddy_res_file_with(res, name, fd, NULL);
 }
 
 int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name)

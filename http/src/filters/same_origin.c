@@ -41,6 +41,13 @@ static bool is_name(struct eddy_str host, struct eddy_str name, const char *suff
 	       eddy_str_eq_nocase(eddy_str_skip(host, name.len), eddy_str_from(suffix));
 }
 
+static bool is_local_or_ip(const struct eddy_req *req)
+{
+	struct eddyi_host host;
+
+	return eddyi_host_parse(eddy_req_host(req), &host) == 0 && eddyi_host_is_local_or_ip(&host);
+}
+
 /* Whether the host is the machine's name, as a whole or its first label, or that label with .local (mDNS). */
 static bool is_machine(const struct guard *guard, const struct eddy_req *req)
 {
@@ -60,8 +67,8 @@ static int stand_guard(struct eddy_next *next, struct eddy_req *req, struct eddy
 	const struct guard *guard = eddy_next_data(next);
 
 	/* No browser leaves the host out. */
-	if (guard->options.local_only && eddy_req_host(req).len &&
-	    !eddy_req_host_is_local_or_ip(req) && !is_machine(guard, req))
+	if (guard->options.local_only && eddy_req_host(req).len && !is_local_or_ip(req) &&
+	    !is_machine(guard, req))
 		return eddyi_render_error(
 			req, 403,
 			"this server answers to its addresses, to localhost and to "

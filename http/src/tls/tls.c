@@ -5,7 +5,6 @@
 #include "tls_points.h"
 #include "tls_setup.h"
 
-#include <eddy/internal/loop.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
 #include <eddy/offload.h>
@@ -422,7 +421,7 @@ static int take_step(struct eddyi_tls *tls)
 
 	if (!tls->setup || !eddyi_tls_setup_is_quick(tls->setup) || tls->hello.has_slow_group ||
 	    eddy_now() - since_ns > TURN_MAX_NS)
-		return eddyi_offload_short(step, tls);
+		return eddy_offload_short(step, tls);
 	eddy_on_loop_stack(step_here, &call);
 	return call.result;
 }

@@ -8,7 +8,7 @@
  * loops', so that loops on the same processors need not wait for them. Jobs start in the order in
  * which they came.
  *
- * Short jobs (eddyi_offload_short()) never wait for a long one: one thread more than long jobs
+ * Short jobs (eddy_offload_short()) never wait for a long one: one thread more than long jobs
  * may use is reserved for them. A TLS handshake starts at once while folders are listed and
  * bodies compressed.
  *
@@ -34,6 +34,13 @@ typedef int eddy_offload_fn(void *arg);
  * runs on the loop's thread.
  * Return: what `fn` returned; -ECANCELED, and `fn` was not called. */
 EDDY_API int eddy_offload(eddy_offload_fn *fn, void *arg);
+
+/* Run `fn(arg)` like eddy_offload(), as a short job. Suspends. A short job computes for some
+ * milliseconds at most, and waits neither for a disk, nor a peer, nor a lock that a long job holds.
+ * It starts in the order of all jobs, on any thread; when long jobs have all threads that they may
+ * use, on the reserved one.
+ * Return: as eddy_offload(). */
+EDDY_API int eddy_offload_short(eddy_offload_fn *fn, void *arg);
 
 /* Run `fn(arg)` like eddy_offload(), but return -ECANCELED at once if the current scope is
  * cancelled. Suspends. `fn` may then still run: `arg` belongs to the pool, which calls

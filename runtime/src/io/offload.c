@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <eddy/internal/loop.h>
 
 static void deliver(struct eddy_message *message)
 {
@@ -68,7 +67,7 @@ static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_
 		},
 	};
 
-	eddyi_assert(loop->running, "eddy_offload() or eddyi_offload_short() outside of a task");
+	eddyi_assert(loop->running, "eddy_offload() or eddy_offload_short() outside of a task");
 	if (loop->running->scope->cancelled)
 		return -ECANCELED;
 	awaited.job.scope = loop->running->scope;
@@ -83,7 +82,7 @@ int eddy_offload(eddy_offload_fn *fn, void *arg)
 	return run_awaited(EDDYI_JOB_LONG, "offload", fn, arg);
 }
 
-int eddyi_offload_short(eddy_offload_fn *fn, void *arg)
+int eddy_offload_short(eddy_offload_fn *fn, void *arg)
 {
 	return run_awaited(EDDYI_JOB_SHORT, "short offload", fn, arg);
 }

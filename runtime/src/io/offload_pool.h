@@ -20,7 +20,6 @@
 
 #include "core/tape_job.h"
 
-#include <eddy/internal/loop.h>
 #include <eddy/list.h>
 #include <eddy/loop.h>
 #include <eddy/offload.h>
@@ -29,7 +28,7 @@ struct eddy_scope;
 struct eddyi_waiter;
 
 enum eddyi_job_kind {
-	EDDYI_JOB_SHORT, /* of eddyi_offload_short(): any thread */
+	EDDYI_JOB_SHORT, /* of eddy_offload_short(): any thread */
 	EDDYI_JOB_LONG,  /* of eddy_offload(): all threads but the one that is left to short jobs */
 	EDDYI_JOB_DETACHED, /* of eddy_offload_detached(): one thread fewer, unless that leaves none */
 	EDDYI_JOB_KINDS,

@@ -193,7 +193,7 @@ static int own_file(struct eddy_req *req, struct eddy_res *res)
 	int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	(void)req;
-	return fd < 0 ? -errno : eddy_res_file(res, eddy_str_from("own.txt"), fd);
+	return fd < 0 ? -errno : eddy_res_file(res, eddy_str_from("own.txt"), fd, NULL);
 }
 
 static int status(struct eddy_req *req, struct eddy_res *res)

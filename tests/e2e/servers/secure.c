@@ -33,32 +33,32 @@ static int text_or_dash(struct eddy_res *res, const char *name, struct eddy_str 
 /* All that is known of the session, and how much of files this worker has spliced, as headers. */
 static int session(struct eddy_req *req, struct eddy_res *res)
 {
-	struct eddy_str peer = { 0 }, der = EDDY_STR("");
-	int r = eddy_req_tls_peer_subject(req, &peer);
+	struct eddy_tls_session tls = { 0 };
+	struct eddy_tls_peer peer = { { NULL, 0 }, EDDY_STR("") };
+	int r = eddy_req_tls_peer(req, &peer);
 	char spliced[32];
 
 	snprintf(spliced, sizeof(spliced), "%ju", (uintmax_t)eddy_transfer_stats().spliced_out);
 	if (r == -ENOENT)
 		r = 0;
-	if (r == 0 && peer.ptr)
-		r = eddy_req_tls_peer_der(req, &der);
+	eddy_req_tls(req, &tls);
 	if (r == 0)
-		r = text_or_dash(res, "x-version", eddy_req_tls_version(req));
+		r = text_or_dash(res, "x-version", tls.version);
 	if (r == 0)
-		r = text_or_dash(res, "x-cipher", eddy_req_tls_cipher(req));
+		r = text_or_dash(res, "x-cipher", tls.cipher);
 	if (r == 0)
-		r = text_or_dash(res, "x-name", eddy_req_tls_server_name(req));
+		r = text_or_dash(res, "x-name", tls.server_name);
 	if (r == 0)
-		r = text_or_dash(res, "x-peer", peer);
+		r = text_or_dash(res, "x-peer", peer.subject);
 	if (r == 0)
-		r = eddy_res_set_z(res, "x-resumed", eddy_req_tls_is_resumed(req) ? "yes" : "no");
+		r = eddy_res_set_z(res, "x-resumed", tls.is_resumed ? "yes" : "no");
 	if (r == 0)
 		r = eddy_res_set_z(res, "x-spliced", spliced);
 	if (r == 0)
 		r = eddy_res_set(res, "x-client", eddy_req_peer(req)->text);
 	if (r == 0)
 		r = eddy_res_set_z(res, "x-secure", eddy_req_is_secure(req) ? "yes" : "no");
-	return r < 0 ? r : eddy_res_bytes(res, "application/octet-stream", der);
+	return r < 0 ? r : eddy_res_bytes(res, "application/octet-stream", peer.der);
 }
 
 static int download(struct eddy_req *req, struct eddy_res *res)

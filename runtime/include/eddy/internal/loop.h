@@ -3,7 +3,6 @@
 #define EDDY_INTERNAL_LOOP_H
 
 #include <eddy/loop.h>
-#include <eddy/offload.h>
 #include <eddy/task.h>
 
 EDDY_BEGIN_DECLS
@@ -32,13 +31,6 @@ EDDY_API int eddyi_loop_set_io_workers_max(unsigned max);
  * NULL removes it. For work that is delayed to combine it with more, until the task waits for
  * something else. A suspending call in `fn` is a programming error: aborts with file and line. */
 EDDY_API void eddyi_task_before_suspend(void (*fn)(void *arg), void *arg);
-
-/* Run `fn(arg)` like eddy_offload(), as a short job. Suspends. A short job computes for some
- * milliseconds at most, and waits neither for a disk, nor a peer, nor a lock that a long job holds.
- * It starts in the order of all jobs, on any thread; when long jobs have all threads that they may
- * use, on the reserved one.
- * Return: as eddy_offload(). */
-EDDY_API int eddyi_offload_short(eddy_offload_fn *fn, void *arg);
 
 /* Count the kernel's worker threads (io-wq) of all loops. Any thread may call it. Never suspends.
  * Reads /proc: some 10 us for each thread of the process. Return: 0 also without /proc. */
