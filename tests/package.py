@@ -160,8 +160,6 @@ int main(void)
 		if (r == 0)
 			puts(names[i]);
 	}
-	for (codec = eddy_codec_next(NULL); codec; codec = eddy_codec_next(codec))
-		puts(eddy_codec_name(codec));
 	return eddy_codec_find(eddy_str_from("lzw"), &codec) != -ENOENT;
 }
 """

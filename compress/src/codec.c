@@ -41,7 +41,7 @@ int eddy_codec_find(struct eddy_str name, const struct eddy_codec **ret_codec)
 	return -ENOENT;
 }
 
-const struct eddy_codec *eddy_codec_next(const struct eddy_codec *codec)
+const struct eddy_codec *eddyi_codec_next(const struct eddy_codec *codec)
 {
 	size_t i = 0;
 
@@ -57,12 +57,7 @@ const char *eddy_codec_name(const struct eddy_codec *codec)
 	return codec->name;
 }
 
-int eddy_codec_level(const struct eddy_codec *codec)
-{
-	return codec->level;
-}
-
-bool eddy_codec_is_quick(const struct eddy_codec *codec, int level)
+bool eddyi_codec_is_quick(const struct eddy_codec *codec, int level)
 {
 	return (level ? level : codec->level) <= codec->level_quick;
 }

@@ -1,9 +1,9 @@
 /* The filter that compresses responses. */
 #include "media.h"
 #include "settings.h"
+#include "state.h"
 
 #include <eddy/coder.h>
-#include <eddy/encoder.h>
 #include <eddy/layer.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -196,7 +196,7 @@ static void compress(const struct wish *wish, struct eddy_req *req, struct eddy_
 		coding->file = fd;
 	}
 	eddy_res_code(res,
-		      eddy_codec_is_quick(settings->codecs[wish->at], settings->levels[wish->at]) ?
+		      eddyi_codec_is_quick(settings->codecs[wish->at], settings->levels[wish->at]) ?
 			      &quick :
 			      &slow,
 		      coding);

@@ -27,8 +27,8 @@ static int limits_of(const struct eddy_codec *codec, const struct eddy_decoder_o
 	return 0;
 }
 
-size_t eddy_decoder_memory(const struct eddy_codec *codec,
-			   const struct eddy_decoder_options *options)
+size_t eddyi_decoder_memory(const struct eddy_codec *codec,
+			    const struct eddy_decoder_options *options)
 {
 	struct eddy_decoder_options limits;
 

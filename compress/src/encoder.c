@@ -39,8 +39,8 @@ int eddyi_encoder_settings(const struct eddy_codec *codec,
 	return 0;
 }
 
-size_t eddy_encoder_memory(const struct eddy_codec *codec,
-			   const struct eddy_encoder_options *options)
+size_t eddyi_encoder_memory(const struct eddy_codec *codec,
+			    const struct eddy_encoder_options *options)
 {
 	struct eddyi_encoder_settings settings;
 

@@ -1,6 +1,8 @@
 /* Compression options: the section [compression], validation, and the resulting settings. */
 #include "settings.h"
 
+#include "state.h"
+
 #include <eddy/config.h>
 #include <eddy/layer.h>
 #include <errno.h>
@@ -149,7 +151,7 @@ const char *eddyi_settings_apply(struct eddyi_settings *settings)
 	settings->cache.size_max = options->cache_max ? options->cache_max : EDDYI_CACHE_MAX;
 	if (options->no_cache)
 		settings->cache.size_max = 0;
-	while (!name && !reason && (codec = eddy_codec_next(codec)))
+	while (!name && !reason && (codec = eddyi_codec_next(codec)))
 		reason = add(settings, codec);
 	for (; name && *name && !reason; name++)
 		reason = add_named(settings, *name);
@@ -164,7 +166,7 @@ void eddyi_settings_list(char *names, size_t size)
 	size_t used = 0;
 
 	names[0] = 0;
-	while ((codec = eddy_codec_next(codec)) && used < size)
+	while ((codec = eddyi_codec_next(codec)) && used < size)
 		used += (size_t)snprintf(names + used, size - used, "%s%s", used ? ", " : "",
 					 eddy_codec_name(codec));
 }

@@ -72,6 +72,22 @@ struct eddy_codec {
 	void (*decoder_end)(struct eddy_decoder *decoder);
 };
 
+/* Iterate over the codings that are compiled in, in the order zstd, br, gzip, deflate; NULL gives
+ * the first. Return: the coding after `codec`; NULL after the last. */
+EDDY_API const struct eddy_codec *eddyi_codec_next(const struct eddy_codec *codec);
+
+/* Tell whether encoder steps of a level take well under a millisecond of processor time: zstd up to
+ * 4, br up to 4, gzip and deflate up to 6; 0 is the default level. */
+EDDY_API bool eddyi_codec_is_quick(const struct eddy_codec *codec, int level);
+
+/* Get the most memory in bytes that an encoder or a decoder with these options takes, whatever its
+ * input. One from the pool may hold more, from an earlier stream. Return: bytes; 0 if an option is
+ * out of range. */
+size_t eddyi_encoder_memory(const struct eddy_codec *codec,
+			    const struct eddy_encoder_options *options);
+size_t eddyi_decoder_memory(const struct eddy_codec *codec,
+			    const struct eddy_decoder_options *options);
+
 extern const struct eddy_codec eddyi_codec_brotli, eddyi_codec_gzip, eddyi_codec_deflate,
 	eddyi_codec_zstd;
 

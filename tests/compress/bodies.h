@@ -60,7 +60,7 @@ int decoded(const struct eddy_codec *codec, const struct eddy_decoder_options *o
 	    const struct bytes *in, const struct cut *cut, struct bytes *ret_out);
 
 #define EACH_CODEC(codec)                                                                          \
-	for (const struct eddy_codec *codec = eddy_codec_next(NULL); codec;                        \
-	     codec = eddy_codec_next(codec))
+	for (const struct eddy_codec *codec = eddyi_codec_next(NULL); codec;                       \
+	     codec = eddyi_codec_next(codec))
 
 #endif

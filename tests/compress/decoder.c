@@ -248,7 +248,7 @@ Test(decoder, bombs_end_at_the_limits)
 			if (i > 2)
 				cr_expect_eq(made, body.len);
 			cr_expect_leq(decoder->stream.memory.most + sizeof(*decoder),
-				      eddy_decoder_memory(codec, &cases[i]), "%s", codec->name);
+				      eddyi_decoder_memory(codec, &cases[i]), "%s", codec->name);
 			eddy_decoder_free(decoder);
 		}
 		bytes_deinit(&small);
@@ -309,7 +309,7 @@ Test(decoder, options_out_of_range_are_refused)
 
 		cr_expect_eq(eddy_decoder_new(codec, &low, &decoder), -EINVAL);
 		cr_expect_eq(eddy_decoder_new(codec, &high, &decoder), -EINVAL);
-		cr_expect_eq(eddy_decoder_memory(codec, &high), 0);
+		cr_expect_eq(eddyi_decoder_memory(codec, &high), 0);
 	}
 	cr_expect_null(decoder);
 	eddy_decoder_free(NULL);

@@ -115,7 +115,7 @@ Test(encoder, options_out_of_range_are_refused)
 
 		for (size_t i = 0; i < 4; i++) {
 			cr_expect_eq(eddy_encoder_new(codec, &wrong[i], &encoder), -EINVAL);
-			cr_expect_eq(eddy_encoder_memory(codec, &wrong[i]), 0);
+			cr_expect_eq(eddyi_encoder_memory(codec, &wrong[i]), 0);
 		}
 	}
 	cr_expect_null(encoder);

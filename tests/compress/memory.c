@@ -75,7 +75,7 @@ Test(memory, an_encoder_takes_what_is_stated)
 						  2) {
 				struct eddy_encoder_options options = { .level = level,
 									.window_bits = bits };
-				size_t stated = eddy_encoder_memory(codec, &options), most = 0;
+				size_t stated = eddyi_encoder_memory(codec, &options), most = 0;
 
 				for (size_t i = 0; i < 2; i++) {
 					size_t took = most_for(codec, &options, &bodies[i]);
@@ -101,7 +101,7 @@ Test(memory, the_defaults_are_small)
 	} wanted[] = { { "zstd", 1900 }, { "br", 1800 }, { "gzip", 280 }, { "deflate", 280 } };
 
 	for (size_t i = 0; i < 4; i++)
-		cr_expect_leq(eddy_encoder_memory(codec_of(wanted[i].name), NULL),
+		cr_expect_leq(eddyi_encoder_memory(codec_of(wanted[i].name), NULL),
 			      wanted[i].most * EDDY_KIB, "%s", wanted[i].name);
 }
 
@@ -114,8 +114,8 @@ Test(memory, small_bodies_take_less)
 	EACH_CODEC(codec) {
 		size_t took = most_for(codec, &small, &body);
 
-		cr_expect_leq(took, eddy_encoder_memory(codec, &small));
-		cr_expect_leq(took, eddy_encoder_memory(codec, NULL) / 2, "%s: %zu", codec->name,
+		cr_expect_leq(took, eddyi_encoder_memory(codec, &small));
+		cr_expect_leq(took, eddyi_encoder_memory(codec, NULL) / 2, "%s: %zu", codec->name,
 			      took);
 	}
 	bytes_deinit(&body);

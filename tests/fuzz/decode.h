@@ -45,7 +45,7 @@ static struct result run(const struct eddy_codec *codec, const uint8_t *in, size
 			result.len += room_size - io.out_len;
 		} while (result.r == 0);
 	} while (result.r == 1 && given < len);
-	if (decoder->stream.memory.most + sizeof(*decoder) > eddy_decoder_memory(codec, &options))
+	if (decoder->stream.memory.most + sizeof(*decoder) > eddyi_decoder_memory(codec, &options))
 		abort();
 	if (result.r == 1 && result.len > SIZE_MAX_OUT)
 		abort();

@@ -42,20 +42,8 @@ enum eddy_codec_op {
  * compiled in; -ENOENT if the name is none of the four. */
 EDDY_API int eddy_codec_find(struct eddy_str name, const struct eddy_codec **ret_codec);
 
-/* Iterate over the codings that are compiled in, in the order zstd, br, gzip, deflate; NULL gives
- * the first. Return: the coding after `codec`; NULL after the last. */
-EDDY_API const struct eddy_codec *eddy_codec_next(const struct eddy_codec *codec);
-
 /* Get the name of a coding, as in content-encoding. */
 EDDY_API const char *eddy_codec_name(const struct eddy_codec *codec);
-
-/* Get the default level of a coding: zstd 3, br 4, gzip and deflate 6. */
-EDDY_API int eddy_codec_level(const struct eddy_codec *codec);
-
-/* Tell whether encoder steps of a level take well under a millisecond of processor time: zstd up to
- * 4, br up to 4, gzip and deflate up to 6; 0 is the default level. Run other levels on the offload
- * pool (worker threads for blocking calls). */
-EDDY_API bool eddy_codec_is_quick(const struct eddy_codec *codec, int level);
 
 /* Get the largest encoded size of `len` bytes, with any options, but without flushes. */
 EDDY_API size_t eddy_codec_bound(const struct eddy_codec *codec, size_t len);

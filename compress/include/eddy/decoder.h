@@ -2,7 +2,7 @@
  *
  *     struct eddy_decoder_options options = { .size_max = 10 * EDDY_MIB, .ratio_max = 100 };
  *
- * The input may be hostile: memory stays within eddy_decoder_memory(), and output within the
+ * The input may be hostile: memory is bounded by .window_bits, whatever the input, and output by the
  * caller's buffer. Pools and threads are as in eddy/encoder.h. Nothing here suspends.
  */
 #ifndef EDDY_DECODER_H
@@ -46,11 +46,6 @@ EDDY_API void eddy_decoder_free(struct eddy_decoder *decoder);
  * error, free the decoder. */
 EDDY_API int eddy_decoder_step(struct eddy_decoder *decoder, struct eddy_codec_io *io,
 			       enum eddy_codec_op op);
-
-/* Get the most memory in bytes that a decoder with these options takes, whatever its input. One
- * from the pool may hold more, as with encoders. Return: bytes; 0 if an option is out of range. */
-EDDY_API size_t eddy_decoder_memory(const struct eddy_codec *codec,
-				    const struct eddy_decoder_options *options);
 
 EDDY_END_DECLS
 

@@ -11,8 +11,8 @@
  *     }
  *
  * On a loop's thread encoders come from a pool of that loop and return to it; elsewhere they are
- * allocated. An encoder belongs to its creator; one thread at a time may use it. Nothing here
- * suspends.
+ * allocated. A loop's pool holds at most 16 MiB. An encoder belongs to its creator; one thread at a
+ * time may use it. Nothing here suspends.
  */
 #ifndef EDDY_ENCODER_H
 #define EDDY_ENCODER_H
@@ -44,20 +44,15 @@ EDDY_API int eddy_encoder_new(const struct eddy_codec *codec,
 /* Free an encoder, or return it to its loop's pool. NULL is accepted. */
 EDDY_API void eddy_encoder_free(struct eddy_encoder *encoder);
 
-/* Encode part of the input: at most a slice, in well under a millisecond if eddy_codec_is_quick(),
- * so that other tasks can run between two steps. When it returns 0, make room if there is none, and
- * call again with the same op and the rest of the input.
+/* Encode part of the input: at most a slice, so that other tasks can run between two steps. A step
+ * takes well under a millisecond with zstd up to level 4, br up to 4, gzip and deflate up to 6; run
+ * other levels on the offload pool (worker threads for blocking calls). When it returns 0, make
+ * room if there is none, and call again with the same op and the rest of the input.
  * Return: 1 if done: RUN has consumed the input, FLUSH has made all of it decodable, END has ended
  * the stream; 0: call again; -EINVAL if the input differs from .size, or anything but END follows
  * the end; -ENOMEM. After an error, free the encoder. */
 EDDY_API int eddy_encoder_step(struct eddy_encoder *encoder, struct eddy_codec_io *io,
 			       enum eddy_codec_op op);
-
-/* Get the most memory in bytes that an encoder with these options takes. One from the pool may hold
- * more, from an earlier stream; a loop's pool holds at most 16 MiB. Return: bytes; 0 if an option
- * is out of range. */
-EDDY_API size_t eddy_encoder_memory(const struct eddy_codec *codec,
-				    const struct eddy_encoder_options *options);
 
 EDDY_END_DECLS
 
