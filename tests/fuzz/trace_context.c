@@ -1,6 +1,7 @@
 /* Fuzzes eddy/trace_context.h: the first line is a traceparent, the rest a tracestate. What was read is written as the same
  * again, and what may be passed on consists of members that may. */
-#include <eddy/trace_context.h>
+#include "trace_context.h"
+
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,7 +21,7 @@ static void try_parent(struct eddy_str parent)
 	if (eddy_trace_context_parse(eddy_str_from(text), &again) < 0 ||
 	    memcmp(&again, &context, sizeof(context)) != 0)
 		abort();
-	eddy_trace_context_child(&context, &again);
+	eddyi_trace_context_child(&context, &again);
 	if (memcmp(again.trace_id, context.trace_id, sizeof(again.trace_id)) != 0)
 		abort();
 }
@@ -30,7 +31,7 @@ static void try_state(struct eddy_str state)
 	struct eddy_str member;
 	size_t count = 0;
 
-	if (!eddy_tracestate_is_valid(state))
+	if (!eddyi_tracestate_is_valid(state))
 		return;
 	if (state.len > 512)
 		abort();
@@ -42,7 +43,7 @@ static void try_state(struct eddy_str state)
 		if (!member.len)
 			continue;
 		count++;
-		if (!eddy_tracestate_is_valid(member) || !memchr(member.ptr, '=', member.len))
+		if (!eddyi_tracestate_is_valid(member) || !memchr(member.ptr, '=', member.len))
 			abort();
 	}
 	if (!count || count > 32)

@@ -1,7 +1,8 @@
-/* Tests of eddy_log_format_json(). */
+/* Tests of eddyi_log_format_json(). */
+#include "log_json.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <eddy/log_writer.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 static json_t *parse(const struct eddy_record *record)
 {
 	char line[EDDY_LOG_LINE_MAX];
-	size_t len = eddy_log_format_json(record, line);
+	size_t len = eddyi_log_format_json(record, line);
 	json_error_t error;
 	json_t *json;
 
@@ -52,7 +53,7 @@ Test(log_json, has_all_of_a_record)
 	cr_expect(json_real_value(json_object_get(has, "half")) == 0.5);
 	cr_expect(eq(int, (int)json_typeof(json_object_get(has, "none")), JSON_NULL));
 	cr_expect(eq(int, (int)json_typeof(json_object_get(has, "yes")), JSON_TRUE));
-	line[eddy_log_format_json(&record, line)] = 0;
+	line[eddyi_log_format_json(&record, line)] = 0;
 	cr_expect(strstr(line, "\"most\":\"18446744073709551615\",") != NULL, "%s", line);
 	json_decref(json);
 }

@@ -1,8 +1,9 @@
-/* Tests of eddy/otlp.h. */
+/* Tests of otlp.h. */
+#include "otlp.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/json.h>
-#include <eddy/otlp.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,13 +20,13 @@ static struct eddy_span_record plain(void)
 	};
 }
 
-static char text[EDDY_OTLP_SPAN_MAX + 1];
+static char text[EDDYI_OTLP_SPAN_MAX + 1];
 
 static const char *format(const struct eddy_span_record *record)
 {
-	size_t len = eddy_otlp_format_span(record, text);
+	size_t len = eddyi_otlp_format_span(record, text);
 
-	cr_assert(le(sz, len, EDDY_OTLP_SPAN_MAX));
+	cr_assert(le(sz, len, EDDYI_OTLP_SPAN_MAX));
 	text[len] = 0;
 	return text;
 }
@@ -132,14 +133,14 @@ Test(otlp, a_head_says_who_sends_them)
 {
 	struct eddy_span_record record = plain();
 	char head[1024];
-	size_t len = eddy_otlp_format_head(EDDY_FIELDS(eddy_field_text("service.name", "a\"b"),
-						       eddy_field_u64("n", 1)),
-					   head, sizeof(head));
-	char whole[2 * EDDY_OTLP_SPAN_MAX];
+	size_t len = eddyi_otlp_format_head(EDDY_FIELDS(eddy_field_text("service.name", "a\"b"),
+							eddy_field_u64("n", 1)),
+					    head, sizeof(head));
+	char whole[2 * EDDYI_OTLP_SPAN_MAX];
 	json_t *json, *resource, *spans;
 
 	cr_assert(gt(sz, len, 0));
-	snprintf(whole, sizeof(whole), "%.*s%s,%s" EDDY_OTLP_TAIL, (int)len, head, format(&record),
+	snprintf(whole, sizeof(whole), "%.*s%s,%s" EDDYI_OTLP_TAIL, (int)len, head, format(&record),
 		 text);
 	json = parse(whole);
 	cr_assert(eq(int,
@@ -154,8 +155,8 @@ Test(otlp, a_head_says_who_sends_them)
 	for (size_t size = 0; size < len; size++)
 		cr_expect(eq(
 			sz,
-			eddy_otlp_format_head(EDDY_FIELDS(eddy_field_text("service.name", "a\"b"),
-							  eddy_field_u64("n", 1)),
-					      head, size),
+			eddyi_otlp_format_head(EDDY_FIELDS(eddy_field_text("service.name", "a\"b"),
+							   eddy_field_u64("n", 1)),
+					       head, size),
 			0));
 }

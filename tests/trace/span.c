@@ -1,8 +1,10 @@
 /* Tests of eddy/span.h. */
+#include "span.h"
+#include "trace_context.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/runtime.h>
-#include <eddy/span.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,7 +130,7 @@ static int come_from_elsewhere(void *arg)
 	struct eddy_span span, child;
 
 	(void)arg;
-	eddy_trace_context_new(&parent);
+	eddyi_trace_context_new(&parent);
 	memcpy(parent.span_id, "elsewher", 8);
 	eddy_span_begin(&span, "span",
 			&(struct eddy_span_options){ .parent = &parent, .trace_state = "b=2" });
@@ -168,7 +170,7 @@ static int sampled_out(void *arg)
 	struct eddy_span span, child;
 
 	(void)arg;
-	eddy_trace_context_new(&parent);
+	eddyi_trace_context_new(&parent);
 	parent.flags = 0;
 	eddy_span_begin(&span, "span", &(struct eddy_span_options){ .parent = &parent });
 	eddy_span_set(&span, eddy_field_u64("n", 1));
@@ -193,14 +195,14 @@ static int take_share(void *arg)
 		struct eddy_span span;
 		uint64_t last = 0;
 
-		eddy_span_init(&span, "span", &(struct eddy_span_options){ .sample = 0.25 });
+		eddyi_span_init(&span, "span", &(struct eddy_span_options){ .sample = 0.25 });
 		for (int j = 8; j < 16; j++)
 			last = last << 8 | span.context.trace_id[j];
 		/* The share is one of ids, the same for all who ask for it. */
 		if ((last >> 1 < UINT64_C(1) << 61) != (span.context.flags & EDDY_TRACE_SAMPLED))
 			return -EINVAL;
 		sampled += span.context.flags & EDDY_TRACE_SAMPLED;
-		eddy_span_deinit(&span, NULL);
+		eddyi_span_deinit(&span, NULL);
 	}
 	return sampled > 800 && sampled < 1200 ? 0 : -ERANGE;
 }
@@ -255,7 +257,7 @@ static int tell(void *arg)
 	char text[] = "first";
 
 	(void)arg;
-	eddy_span_init(&span, "no name", NULL);
+	eddyi_span_init(&span, "no name", NULL);
 	eddy_span_set(&span, eddy_field_text("text", text));
 	memset(text, 'x', 5);
 	eddy_span_set(&span, eddy_field_u64("number", 3));
@@ -264,12 +266,12 @@ static int tell(void *arg)
 	eddy_span_set_status(&span, EDDY_SPAN_ERROR, "gone");
 	eddy_span_set_status(&span, EDDY_SPAN_ERROR, "broken");
 	eddy_span_set_name(&span, "name");
-	eddy_span_deinit(&span, EDDY_FIELDS(eddy_field_text("number", "theirs"),
-					    eddy_field_text("more", "yes")));
-	eddy_span_init(&span, "well", NULL);
+	eddyi_span_deinit(&span, EDDY_FIELDS(eddy_field_text("number", "theirs"),
+					     eddy_field_text("more", "yes")));
+	eddyi_span_init(&span, "well", NULL);
 	eddy_span_set_status(&span, EDDY_SPAN_ERROR, "at first");
 	eddy_span_set_status(&span, EDDY_SPAN_OK, NULL);
-	eddy_span_deinit(&span, NULL);
+	eddyi_span_deinit(&span, NULL);
 	return 0;
 }
 
@@ -293,21 +295,21 @@ static int tell_too_much(void *arg)
 	(void)arg;
 	memset(text, 'x', sizeof(text) - 1);
 	memcpy(text + EDDY_SPAN_TEXT_MAX - 1, "é", 2);
-	eddy_span_init(&span, "span", NULL);
+	eddyi_span_init(&span, "span", NULL);
 	for (int i = 0; i < 40; i++) {
 		sprintf(names[i], "n%d", i);
 		r = eddy_span_set(&span, eddy_field_u64(names[i], (uint64_t)i));
 		if (r != (i < EDDY_SPAN_ATTRIBUTES_MAX ? 0 : -ENOSPC))
 			return -EINVAL;
 	}
-	eddy_span_deinit(&span, NULL);
-	eddy_span_init(&span, "span", NULL);
+	eddyi_span_deinit(&span, NULL);
+	eddyi_span_init(&span, "span", NULL);
 	for (int i = 0; i < 5; i++) {
 		r = eddy_span_set(&span, eddy_field_text(names[i], text));
 		if (r != (i < 4 ? 0 : -ENOSPC))
 			return -EINVAL;
 	}
-	eddy_span_deinit(&span, NULL);
+	eddyi_span_deinit(&span, NULL);
 	return 0;
 }
 
@@ -328,7 +330,7 @@ static int tell_again_and_again(void *arg)
 	char text[64];
 
 	(void)arg;
-	eddy_span_init(&span, "span", NULL);
+	eddyi_span_init(&span, "span", NULL);
 	eddy_span_set(&span, eddy_field_text("first", "1st"));
 	eddy_span_set(&span, eddy_field_text("turns", "a string"));
 	for (int i = 0; i < 3000; i++) {
@@ -339,7 +341,7 @@ static int tell_again_and_again(void *arg)
 		eddy_span_set(&span, eddy_field_text("last", text + i % 39));
 	}
 	eddy_span_set(&span, eddy_field_u64("turns", 7));
-	eddy_span_deinit(&span, NULL);
+	eddyi_span_deinit(&span, NULL);
 	return 0;
 }
 
@@ -406,9 +408,9 @@ static int log_inside(void *arg)
 	eddy_info("test", "outside");
 	eddy_span_end(&outer);
 	eddy_info("test", "behind");
-	eddy_trace_id_format(outer.context.trace_id, 16, trace);
+	eddyi_trace_id_format(outer.context.trace_id, 16, trace);
 	for (unsigned i = 0; i < 2; i++) {
-		eddy_trace_id_format((i ? &outer : &inner)->context.span_id, 8, span);
+		eddyi_trace_id_format((i ? &outer : &inner)->context.span_id, 8, span);
 		snprintf(expected, sizeof(expected), "trace_id=%s;span_id=%s;", trace, span);
 		if (strcmp(logged[i], expected) != 0)
 			return -EINVAL;
@@ -432,14 +434,14 @@ static int show_spans(void *arg)
 	struct eddy_trace_context parent;
 	struct eddy_span span;
 
-	eddy_trace_context_new(&parent);
+	eddyi_trace_context_new(&parent);
 	parent.flags = 0;
 	if (eddy_trace_start(&(struct eddy_trace_options){ .path = arg }) < 0)
 		return -EIO;
-	eddy_span_init(&span, "shown", &(struct eddy_span_options){ .parent = &parent });
-	eddy_span_deinit(&span, NULL);
-	eddy_span_init(&span, "hidden", &(struct eddy_span_options){ .off_timeline = true });
-	eddy_span_deinit(&span, NULL);
+	eddyi_span_init(&span, "shown", &(struct eddy_span_options){ .parent = &parent });
+	eddyi_span_deinit(&span, NULL);
+	eddyi_span_init(&span, "hidden", &(struct eddy_span_options){ .off_timeline = true });
+	eddyi_span_deinit(&span, NULL);
 	eddy_span_begin(&span, "told", NULL);
 	eddy_span_set(&span, eddy_field_u64("number", 7));
 	eddy_span_end(&span);

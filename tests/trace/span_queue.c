@@ -29,7 +29,7 @@ static void expect_batch(const char *want)
 	struct eddy_str text = batch ? eddyi_span_batch_text(batch) : EDDY_STR("none");
 	char whole[64];
 
-	snprintf(whole, sizeof(whole), "<%s" EDDY_OTLP_TAIL, want ? want : "");
+	snprintf(whole, sizeof(whole), "<%s" EDDYI_OTLP_TAIL, want ? want : "");
 	cr_expect(eddy_str_eq_z(text, want ? whole : "none"), "%.*s, not %s", EDDY_FMT(text),
 		  whole);
 	if (batch)
@@ -62,22 +62,22 @@ Test(span_queue, is_bounded_in_spans)
 
 Test(span_queue, is_bounded_in_bytes)
 {
-	static char large[EDDY_OTLP_SPAN_MAX + 1];
+	static char large[EDDYI_OTLP_SPAN_MAX + 1];
 	struct eddyi_span_batch *batch;
 	unsigned count = 0, taken = 0;
 
-	memset(large, 'x', EDDY_OTLP_SPAN_MAX);
+	memset(large, 'x', EDDYI_OTLP_SPAN_MAX);
 	begin(10000, 10000);
 	while (put(large))
 		count++;
-	cr_expect(eq(uint, count, EDDYI_QUEUE_BYTES_MAX / EDDY_OTLP_SPAN_MAX));
+	cr_expect(eq(uint, count, EDDYI_QUEUE_BYTES_MAX / EDDYI_OTLP_SPAN_MAX));
 	while ((batch = eddyi_span_queue_take_now(&queue))) {
 		struct eddy_str text = eddyi_span_batch_text(batch);
 
 		cr_expect(le(sz, text.len, EDDYI_BATCH_BYTES_MAX));
 		cr_expect(eq(sz, text.len,
-			     1 + batch->count * (EDDY_OTLP_SPAN_MAX + 1) - 1 +
-				     strlen(EDDY_OTLP_TAIL)));
+			     1 + batch->count * (EDDYI_OTLP_SPAN_MAX + 1) - 1 +
+				     strlen(EDDYI_OTLP_TAIL)));
 		taken += batch->count;
 		eddyi_span_queue_done(&queue, batch);
 	}

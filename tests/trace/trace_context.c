@@ -1,7 +1,8 @@
 /* Tests of eddy/trace_context.h. */
+#include "trace_context.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <eddy/trace_context.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,8 +74,8 @@ Test(trace_context, child_stays_in_the_trace)
 {
 	struct eddy_trace_context parent, child;
 
-	eddy_trace_context_new(&parent);
-	eddy_trace_context_child(&parent, &child);
+	eddyi_trace_context_new(&parent);
+	eddyi_trace_context_child(&parent, &child);
 	cr_assert(memcmp(parent.trace_id, child.trace_id, 16) == 0);
 	cr_assert(memcmp(parent.span_id, child.span_id, 8) != 0);
 	cr_assert(eq(int, child.flags, EDDY_TRACE_SAMPLED));
@@ -94,12 +95,12 @@ Test(trace_context, state)
 	char many[512] = "";
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		cr_expect(eddy_tracestate_is_valid(eddy_str_from(good[i])), "%s", good[i]);
+		cr_expect(eddyi_tracestate_is_valid(eddy_str_from(good[i])), "%s", good[i]);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		cr_expect(not(eddy_tracestate_is_valid(eddy_str_from(bad[i]))), "%s", bad[i]);
+		cr_expect(not(eddyi_tracestate_is_valid(eddy_str_from(bad[i]))), "%s", bad[i]);
 	for (int i = 0; i < 33; i++)
 		snprintf(many + strlen(many), sizeof(many) - strlen(many), "k%d=1,", i);
-	cr_expect(not(eddy_tracestate_is_valid(eddy_str_from(many))));
+	cr_expect(not(eddyi_tracestate_is_valid(eddy_str_from(many))));
 }
 
 static int compare(const void *a, const void *b)
@@ -118,11 +119,11 @@ Test(trace_context, numbers_are_unique_over_processes)
 	pid_t child;
 	size_t at = 0;
 
-	eddy_trace_unique();
+	eddyi_trace_unique();
 	cr_assert(pipe(pipe_fds) == 0);
 	child = fork();
 	for (size_t i = 0; i < half; i++)
-		numbers[i] = eddy_trace_unique();
+		numbers[i] = eddyi_trace_unique();
 	if (!child) {
 		while (at < half * sizeof(*numbers)) {
 			ssize_t r = write(pipe_fds[1], (char *)numbers + at,

@@ -1,7 +1,8 @@
 /* Log records as lines of JSON. */
+#include "log_json.h"
+
 #include <eddy/internal/log.h>
 #include <eddy/internal/text.h>
-#include <eddy/log_writer.h>
 
 #include "json_text.h"
 
@@ -78,7 +79,7 @@ static void put_time(struct eddyi_json *json, uint64_t time_ns)
 	eddyi_json_put_z(json, "\"");
 }
 
-size_t eddy_log_format_json(const struct eddy_record *record, char line[EDDY_LOG_LINE_MAX])
+size_t eddyi_log_format_json(const struct eddy_record *record, char line[EDDY_LOG_LINE_MAX])
 {
 	static const char fields[] = ",\"fields\":{";
 	struct eddy_str target = eddy_str_from(record->target);

@@ -2,6 +2,7 @@
 #include <eddy/log_writer.h>
 
 #include "log_file.h"
+#include "log_json.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -55,7 +56,7 @@ static atomic_uint_least64_t dropped;
 
 static size_t format(const struct writer *writer, const struct eddy_record *record, char *line)
 {
-	return writer->json ? eddy_log_format_json(record, line) :
+	return writer->json ? eddyi_log_format_json(record, line) :
 			      eddy_log_format_text(record, writer->colour, line);
 }
 

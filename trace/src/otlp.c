@@ -1,7 +1,9 @@
-#include <eddy/internal/text.h>
-#include <eddy/otlp.h>
+#include "otlp.h"
 
 #include "json_text.h"
+#include "trace_context.h"
+
+#include <eddy/internal/text.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,7 +27,7 @@ static void put_id(struct eddyi_json *json, const char *before, const uint8_t *i
 {
 	char text[33];
 
-	eddy_trace_id_format(id, size, text);
+	eddyi_trace_id_format(id, size, text);
 	eddyi_json_printf(json, "%s\"%s\"", before, text);
 }
 
@@ -137,12 +139,12 @@ static void put_status(struct eddyi_json *json, const struct eddy_span_record *r
 
 /* The longest names, states and messages fit: only attributes are left out. */
 _Static_assert(6 * (NAME_MAX_BYTES + STATE_MAX_BYTES + EDDY_SPAN_TEXT_MAX) + 512 + END_ROOM <
-		       EDDY_OTLP_SPAN_MAX,
+		       EDDYI_OTLP_SPAN_MAX,
 	       "a span without attributes fits");
 
-size_t eddy_otlp_format_span(const struct eddy_span_record *record, char text[EDDY_OTLP_SPAN_MAX])
+size_t eddyi_otlp_format_span(const struct eddy_span_record *record, char text[EDDYI_OTLP_SPAN_MAX])
 {
-	struct eddyi_json json = { text, text + EDDY_OTLP_SPAN_MAX - END_ROOM, false };
+	struct eddyi_json json = { text, text + EDDYI_OTLP_SPAN_MAX - END_ROOM, false };
 	unsigned dropped;
 
 	put_head(&json, record);
@@ -158,7 +160,7 @@ size_t eddy_otlp_format_span(const struct eddy_span_record *record, char text[ED
 	return (size_t)(json.at - text);
 }
 
-size_t eddy_otlp_format_head(const struct eddy_field *resource, char *text, size_t size)
+size_t eddyi_otlp_format_head(const struct eddy_field *resource, char *text, size_t size)
 {
 	struct eddyi_json json = { text, text + size, false };
 	size_t count = 0;

@@ -1,9 +1,11 @@
 #include "otlp_settings.h"
 
+#include "otlp.h"
+#include "trace_context.h"
+
 #include <eddy/internal/http.h>
 #include <eddy/client.h>
 #include <eddy/log.h>
-#include <eddy/otlp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,7 +179,7 @@ static bool find_headers(struct eddyi_otlp_settings *settings, const char *const
 /* A random UUID (RFC 9562 section 5.4). */
 static void make_uuid(char text[37])
 {
-	uint64_t a = eddy_trace_unique(), b = eddy_trace_unique();
+	uint64_t a = eddyi_trace_unique(), b = eddyi_trace_unique();
 
 	snprintf(text, 37, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32),
 		 (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xfff),
@@ -193,7 +195,7 @@ static void make_head(struct eddyi_otlp_settings *settings, const char *service)
 	if (!service)
 		service = program_invocation_short_name;
 	make_uuid(uuid);
-	settings->head_len = eddy_otlp_format_head(
+	settings->head_len = eddyi_otlp_format_head(
 		EDDY_FIELDS(eddy_field_str("service.name",
 					   eddy_str(service, strnlen(service, SERVICE_MAX))),
 			    eddy_field_text("service.instance.id", uuid),

@@ -1,4 +1,6 @@
-#include <eddy/span.h>
+#include "span.h"
+
+#include "trace_context.h"
 
 #include <eddy/loop.h>
 #include <eddy/timeline.h>
@@ -8,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-const struct eddy_local_key eddy_span_key = { "span" };
+const struct eddy_local_key eddyi_span_key = { "span" };
 
 /* Attributes and message of a span. Invariant: their strings are in `text`. */
 struct eddyi_span_notes {
@@ -206,7 +208,7 @@ static size_t write_trace_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 {
 	const struct eddy_trace_context *context = data;
 
-	eddy_trace_id_format(context->trace_id, sizeof(context->trace_id), text);
+	eddyi_trace_id_format(context->trace_id, sizeof(context->trace_id), text);
 	return 2 * sizeof(context->trace_id);
 }
 
@@ -214,7 +216,7 @@ static size_t write_span_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 {
 	const struct eddy_trace_context *context = data;
 
-	eddy_trace_id_format(context->span_id, sizeof(context->span_id), text);
+	eddyi_trace_id_format(context->span_id, sizeof(context->span_id), text);
 	return 2 * sizeof(context->span_id);
 }
 
@@ -230,7 +232,7 @@ static bool is_in_share(const uint8_t trace_id[16], double share)
 
 static void begin_trace(struct eddy_span *span, const struct eddy_span_options *options)
 {
-	eddy_trace_context_new(&span->context);
+	eddyi_trace_context_new(&span->context);
 	if (options->sample > 0 && options->sample < 1 &&
 	    !is_in_share(span->context.trace_id, options->sample))
 		span->context.flags &= (uint8_t)~EDDY_TRACE_SAMPLED;
@@ -238,7 +240,7 @@ static void begin_trace(struct eddy_span *span, const struct eddy_span_options *
 
 static void go_on(struct eddy_span *span, const struct eddy_trace_context *parent)
 {
-	eddy_trace_context_child(parent, &span->context);
+	eddyi_trace_context_child(parent, &span->context);
 	memcpy(span->parent_id, parent->span_id, sizeof(span->parent_id));
 	span->has_parent = true;
 }
@@ -270,8 +272,8 @@ static void take_place(struct eddy_span *span, const struct eddy_span_options *o
 	}
 }
 
-void eddy_span_init(struct eddy_span *span, const char *name,
-		    const struct eddy_span_options *options)
+void eddyi_span_init(struct eddy_span *span, const char *name,
+		     const struct eddy_span_options *options)
 {
 	static const struct eddy_span_options defaults;
 
@@ -290,14 +292,14 @@ void eddy_span_init(struct eddy_span *span, const char *name,
 	span->fields[0] = eddy_field_lazy("trace_id", write_trace_id, &span->context);
 	span->fields[1] = eddy_field_lazy("span_id", write_span_id, &span->context);
 	span->fields[2] = (struct eddy_field){ 0 };
-	span->locals[0] = (struct eddy_local){ &eddy_span_key, span };
+	span->locals[0] = (struct eddy_local){ &eddyi_span_key, span };
 	span->locals[1] = (struct eddy_local){ 0 };
 }
 
 void eddy_span_begin(struct eddy_span *span, const char *name,
 		     const struct eddy_span_options *options)
 {
-	eddy_span_init(span, name, options);
+	eddyi_span_init(span, name, options);
 	eddy_scope_begin(&span->scope, &(struct eddy_scope_options){
 					       .log_fields = span->fields,
 					       .locals = span->locals,
@@ -307,7 +309,7 @@ void eddy_span_begin(struct eddy_span *span, const char *name,
 struct eddy_span *eddy_span_current(void)
 {
 	/* Not in jobs of the offload pool, where tasks could use the span at the same time. */
-	return eddy_loop_self() ? eddy_local_get(&eddy_span_key) : NULL;
+	return eddy_loop_self() ? eddy_local_get(&eddyi_span_key) : NULL;
 }
 
 /* ---- end ---- */
@@ -374,7 +376,7 @@ static void show(const struct eddy_span *span)
 	eddy_trace_span(eddy_str_from(span->name), span->began_ns, eddy_now(), fields);
 }
 
-void eddy_span_deinit(struct eddy_span *span, const struct eddy_field *more)
+void eddyi_span_deinit(struct eddy_span *span, const struct eddy_field *more)
 {
 	if (!span->off_timeline && eddy_trace_is_on())
 		show(span);
@@ -387,5 +389,5 @@ void eddy_span_deinit(struct eddy_span *span, const struct eddy_field *more)
 void eddy_span_end(struct eddy_span *span)
 {
 	eddy_scope_end(&span->scope);
-	eddy_span_deinit(span, NULL);
+	eddyi_span_deinit(span, NULL);
 }

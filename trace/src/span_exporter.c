@@ -1,7 +1,9 @@
 /* The OTLP exporter: a task of the app posts batches from a queue (OTLP/HTTP version 1, JSON). */
 #include "otlp_post.h"
 #include "otlp_settings.h"
+#include "span.h"
 #include "span_queue.h"
+#include "trace_context.h"
 #include "tracing.h"
 
 #include <eddy/client.h>
@@ -67,8 +69,8 @@ struct putting {
 static void put(void *arg)
 {
 	struct putting *putting = arg;
-	char text[EDDY_OTLP_SPAN_MAX];
-	size_t len = eddy_otlp_format_span(putting->record, text);
+	char text[EDDYI_OTLP_SPAN_MAX];
+	size_t len = eddyi_otlp_format_span(putting->record, text);
 
 	if (!eddyi_span_queue_put(&putting->exporter->queue, eddy_str(text, len)))
 		count(&dropped, 1);
@@ -112,7 +114,7 @@ static void plan_pause(struct exporter *exporter, const struct eddyi_otlp_outcom
 		exporter->doublings = 0;
 		return;
 	}
-	pause_ns -= eddy_trace_unique() % (pause_ns / 2 + 1);
+	pause_ns -= eddyi_trace_unique() % (pause_ns / 2 + 1);
 	if (asked_ns > RETRY_AFTER_MAX)
 		asked_ns = RETRY_AFTER_MAX;
 	exporter->not_before_ns = eddy_now() + (asked_ns > pause_ns ? asked_ns : pause_ns);
@@ -225,7 +227,7 @@ static void export_all(struct exporter *exporter)
 {
 	const struct eddy_scope_options options = {
 		.shielded = true,
-		.locals = EDDY_LOCALS({ &eddy_span_key, NULL }),
+		.locals = EDDY_LOCALS({ &eddyi_span_key, NULL }),
 	};
 	struct eddyi_span_batch *batch;
 

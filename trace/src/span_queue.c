@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define TAIL EDDY_OTLP_TAIL
+#define TAIL EDDYI_OTLP_TAIL
 #define TAIL_LEN (sizeof(TAIL) - 1)
 #define FIRST_BYTES ((size_t)(32 * EDDY_KIB))
 
@@ -68,7 +68,7 @@ static struct eddyi_span_batch *batch_begin(struct eddyi_span_queue *queue)
 	queue->spare = NULL;
 	if (!batch)
 		batch = calloc(1, sizeof(*batch));
-	if (!batch || !grow(batch, queue->head_len + EDDY_OTLP_SPAN_MAX + TAIL_LEN)) {
+	if (!batch || !grow(batch, queue->head_len + EDDYI_OTLP_SPAN_MAX + TAIL_LEN)) {
 		batch_free(batch);
 		return NULL;
 	}

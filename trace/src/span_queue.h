@@ -9,7 +9,8 @@
 #ifndef EDDYI_SPAN_QUEUE_H
 #define EDDYI_SPAN_QUEUE_H
 
-#include <eddy/otlp.h>
+#include "otlp.h"
+
 #include <eddy/shared_event.h>
 
 /* Limits of a batch, with head and tail, and of all waiting spans. */
@@ -50,7 +51,7 @@ void eddyi_span_queue_init(struct eddyi_span_queue *queue, struct eddy_str head,
 /* Drop all spans. Return: their number. */
 unsigned eddyi_span_queue_deinit(struct eddyi_span_queue *queue);
 
-/* Add a span of at most EDDY_OTLP_SPAN_MAX bytes. Any thread may call it. Never suspends. Return:
+/* Add a span of at most EDDYI_OTLP_SPAN_MAX bytes. Any thread may call it. Never suspends. Return:
  * whether it fit. */
 bool eddyi_span_queue_put(struct eddyi_span_queue *queue, struct eddy_str span);
 

@@ -1,4 +1,4 @@
-#include <eddy/trace_context.h>
+#include "trace_context.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -47,7 +47,7 @@ static void seed_once(void)
 	pthread_atfork(NULL, NULL, reseed);
 }
 
-uint64_t eddy_trace_unique(void)
+uint64_t eddyi_trace_unique(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	static atomic_uint_least64_t blocks;
@@ -69,12 +69,12 @@ static void put_unique(uint8_t *bytes)
 
 	/* 0 is no id. */
 	do
-		number = eddy_trace_unique();
+		number = eddyi_trace_unique();
 	while (!number);
 	memcpy(bytes, &number, sizeof(number));
 }
 
-void eddy_trace_context_new(struct eddy_trace_context *ret_context)
+void eddyi_trace_context_new(struct eddy_trace_context *ret_context)
 {
 	put_unique(ret_context->trace_id);
 	put_unique(ret_context->trace_id + 8);
@@ -82,8 +82,8 @@ void eddy_trace_context_new(struct eddy_trace_context *ret_context)
 	ret_context->flags = EDDY_TRACE_SAMPLED;
 }
 
-void eddy_trace_context_child(const struct eddy_trace_context *parent,
-			      struct eddy_trace_context *ret_child)
+void eddyi_trace_context_child(const struct eddy_trace_context *parent,
+			       struct eddy_trace_context *ret_child)
 {
 	*ret_child = *parent;
 	put_unique(ret_child->span_id);
@@ -153,7 +153,7 @@ static char *write_bytes(char *text, const uint8_t *bytes, size_t count)
 	return text;
 }
 
-void eddy_trace_id_format(const uint8_t *id, size_t size, char *text)
+void eddyi_trace_id_format(const uint8_t *id, size_t size, char *text)
 {
 	*write_bytes(text, id, size) = 0;
 }
@@ -208,7 +208,7 @@ static bool is_value(struct eddy_str value)
 	return true;
 }
 
-bool eddy_tracestate_is_valid(struct eddy_str tracestate)
+bool eddyi_tracestate_is_valid(struct eddy_str tracestate)
 {
 	struct eddy_str member, key;
 	size_t count = 0;

@@ -1,4 +1,5 @@
 /* Client spans, and the propagation of their ids (W3C Trace Context). */
+#include "span.h"
 #include "tracing.h"
 
 #include <stdio.h>
@@ -21,8 +22,8 @@ static const struct eddy_header *begin(void *state, const struct eddy_client_hop
 		return NULL;
 	call->is_traced = true;
 	call->hop = *hop;
-	eddy_span_init(&call->span, method[0] == '_' ? "HTTP" : method,
-		       &(struct eddy_span_options){ .kind = EDDY_SPAN_CLIENT });
+	eddyi_span_init(&call->span, method[0] == '_' ? "HTTP" : method,
+			&(struct eddy_span_options){ .kind = EDDY_SPAN_CLIENT });
 	eddy_trace_context_format(&call->span.context, call->parent_text);
 	call->fields[0] = (struct eddy_header){ "traceparent", call->parent_text };
 	if (call->span.trace_state)
@@ -74,7 +75,7 @@ static void end(void *state, int result)
 		more[count++] = eddy_field_text("error.type", error_of(result, text));
 		eddy_span_set_status(&call->span, EDDY_SPAN_ERROR, NULL);
 	}
-	eddy_span_deinit(&call->span, more);
+	eddyi_span_deinit(&call->span, more);
 }
 
 const struct eddy_client_observer eddyi_tracing_client_observer = { sizeof(struct call), begin,

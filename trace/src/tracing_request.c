@@ -1,4 +1,6 @@
 /* Request ids, server spans and the access log. */
+#include "span.h"
+#include "trace_context.h"
 #include "tracing.h"
 
 #include <eddy/internal/log.h>
@@ -40,7 +42,7 @@ static size_t write_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 static const char *find_state(struct eddy_req *req)
 {
 	struct eddy_str state = eddy_req_header_joined(req, "tracestate");
-	char *text = eddy_tracestate_is_valid(state) ? eddy_req_alloc(req, state.len + 1) : NULL;
+	char *text = eddyi_tracestate_is_valid(state) ? eddy_req_alloc(req, state.len + 1) : NULL;
 
 	if (text)
 		*(char *)mempcpy(text, state.ptr, state.len) = 0;
@@ -66,7 +68,7 @@ static void begin_span(struct visit *visit, struct eddy_req *req, double sample)
 			eddyi_tracing_count_malformed();
 		options.new_trace = true;
 	}
-	eddy_span_init(&visit->span, unnamed, &options);
+	eddyi_span_init(&visit->span, unnamed, &options);
 }
 
 static void annotate(struct visit *visit, struct eddy_req *req)
@@ -89,7 +91,7 @@ static void *begin(void *data, struct eddy_req *req, struct eddy_res *res)
 
 	if (!visit)
 		return NULL;
-	visit->id = eddy_trace_unique();
+	visit->id = eddyi_trace_unique();
 	begin_span(visit, req, options->sample);
 	annotate(visit, req);
 	if (options->header)
@@ -218,7 +220,7 @@ static void end_span(struct visit *visit, const struct eddy_req *req,
 		name_span(span, req, name);
 		gather(&attributes, visit, req, outcome);
 	}
-	eddy_span_deinit(span, span->recorded ? attributes.fields : NULL);
+	eddyi_span_deinit(span, span->recorded ? attributes.fields : NULL);
 }
 
 /* ---- the access log ---- */

@@ -43,11 +43,6 @@ EDDY_API void eddy_log_writer_reopen(void);
 /* Count the records lost since the program started: the buffer was full, or writing failed. */
 EDDY_API uint64_t eddy_log_writer_dropped(void);
 
-/* Format a record as a line of JSON, with a newline and no NUL. Invalid UTF-8 becomes U+FFFD,
- * numbers above INT64_MAX become strings; what does not fit is left out. Return: its length. */
-EDDY_API size_t eddy_log_format_json(const struct eddy_record *record,
-				     char line[EDDY_LOG_LINE_MAX]);
-
 EDDY_END_DECLS
 
 #endif

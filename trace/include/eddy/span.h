@@ -83,8 +83,6 @@ struct eddy_span {
 	struct eddy_scope scope; /* of eddy_span_begin() */
 };
 
-/* ---- for programs ---- */
-
 /* Begin a span inside the current one. `name` is borrowed until the end, and names the operation,
  * not its object: "load cart", not "load cart 7". */
 EDDY_API void eddy_span_begin(struct eddy_span *span, const char *name,
@@ -108,20 +106,6 @@ EDDY_API void eddy_span_set_status(struct eddy_span *span, enum eddy_span_status
 
 /* Rename a span; borrowed as in eddy_span_begin(). Ignores a NULL span. */
 EDDY_API void eddy_span_set_name(struct eddy_span *span, const char *name);
-
-/* ---- for layers: spans that no block of code encloses ---- */
-
-/* The key of the current span, for eddy_local_get(). */
-extern EDDY_API const struct eddy_local_key eddy_span_key;
-
-/* Begin a span without making it the task's. To do that, pass `locals` and `fields` of the span as
- * options of a scope. Never suspends. */
-EDDY_API void eddy_span_init(struct eddy_span *span, const char *name,
-			     const struct eddy_span_options *options);
-
-/* End a span of eddy_span_init(). `more` attributes (NULL, or from EDDY_FIELDS()) do not replace
- * those with the same name. Never suspends. */
-EDDY_API void eddy_span_deinit(struct eddy_span *span, const struct eddy_field *more);
 
 /* ---- finished spans ---- */
 

@@ -5,7 +5,6 @@
 #include <eddy/log_writer.h>
 #include <eddy/metric.h>
 #include <eddy/metrics.h>
-#include <eddy/otlp.h>
 #include <eddy/span.h>
 #include <eddy/trace_context.h>
 #include <eddy/tracing.h>
