@@ -29,7 +29,6 @@ POINTERS = {
     'eddyi_render_error': 'the eddy_err_fn of an app',
     'eddy_res_error': 'the same',
     'eddy_rule_check': 'predicates of rules',
-    'eddy_rule_lets_in': 'the same',
 }
 
 # Calls after which it never comes to a wait.

@@ -1,4 +1,6 @@
 /* Tests of eddy/jwk.h: what is read, and what is refused. */
+#include "jwt/jwk.h"
+
 #include "keys.h"
 #include "rfc.h"
 
@@ -34,12 +36,12 @@ Test(jwk, algorithms_have_names)
 		alg = EDDY_JWS_ALGS;
 		cr_expect(
 			eq(str, (char *)eddy_jws_alg_name((enum eddy_jws_alg)i), (char *)names[i]));
-		cr_expect(zero(int, eddy_jws_alg_find(eddy_str_from(names[i]), &alg)));
+		cr_expect(zero(int, eddyi_jws_alg_find(eddy_str_from(names[i]), &alg)));
 		cr_expect(eq(int, alg, i));
 	}
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		cr_expect(eq(int, eddy_jws_alg_find(eddy_str_from(others[i]), &alg), -ENOENT), "%s",
-			  others[i]);
+		cr_expect(eq(int, eddyi_jws_alg_find(eddy_str_from(others[i]), &alg), -ENOENT),
+			  "%s", others[i]);
 }
 
 static const struct {
@@ -273,7 +275,7 @@ Test(jwk, is_refused)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		cr_expect(eq(int, keys_read(bad[i].json, &key), bad[i].r), "%s", bad[i].json);
 	cr_expect(eq(ptr, key, (void *)&bad));
-	cr_expect(eq(int, eddy_jwk_from_json(NULL, &key), -EBADMSG));
+	cr_expect(eq(int, eddyi_jwk_read(NULL, false, &key), -EBADMSG));
 }
 
 Test(jwk, secret_is_made_a_key)
@@ -346,7 +348,7 @@ Test(jwk, is_published)
 		     *expected = keys_json(rows[i].published);
 
 		cr_expect(eq(str, text, expected));
-		cr_assert(zero(int, eddy_jwk_from_json(json, &again)));
+		cr_assert(zero(int, eddyi_jwk_read(json, false, &again)));
 		expect_same(key, again);
 		cr_expect(eq(uint, eddy_jwk_algs(key), eddy_jwk_algs(again)));
 		cr_expect(not(eddy_jwk_is_private(again)));

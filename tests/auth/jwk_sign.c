@@ -63,7 +63,7 @@ static struct eddy_jwk *public_of(struct eddy_jwk *key)
 
 	if (!json)
 		return eddy_jwk_ref(key);
-	cr_assert(zero(int, eddy_jwk_from_json(json, &public_key)));
+	cr_assert(zero(int, eddyi_jwk_read(json, false, &public_key)));
 	json_decref(json);
 	return public_key;
 }

@@ -9,7 +9,7 @@
 static int check(const char *claims, const struct eddy_jwt_options *options)
 {
 	struct eddy_jwt *token = token_with(claims);
-	int r = eddy_jwt_check_claims(token, options);
+	int r = eddyi_jwt_check_claims(token, options);
 
 	eddy_jwt_unref(token);
 	return r;
@@ -241,7 +241,7 @@ Test(jwt_claims, says_when_it_expires)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct eddy_jwt *token = token_with(rows[i].claims);
 
-		cr_expect_eq(eddy_jwt_expires(token), rows[i].at, "%s", rows[i].claims);
+		cr_expect_eq(eddyi_jwt_expires(token), rows[i].at, "%s", rows[i].claims);
 		eddy_jwt_unref(token);
 	}
 }

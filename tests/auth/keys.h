@@ -3,10 +3,10 @@
 #define EDDY_TESTS_KEYS_H
 
 #include "jwt/base64url.h"
+#include "jwt/keyset.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <eddy/keyset.h>
 #include <stdlib.h>
 
 /* Quoted as JSON is, in memory of its own: freed by the caller. */

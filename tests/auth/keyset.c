@@ -27,7 +27,7 @@ static struct eddy_keyset *set_of(const char *text)
 
 static struct eddy_jwk *find(const struct eddy_keyset *set, const char *kid, enum eddy_jws_alg alg)
 {
-	return eddy_keyset_find(set, eddy_str_from(kid), alg);
+	return eddyi_keyset_find(set, eddy_str_from(kid), alg);
 }
 
 Test(keyset, keys_of_no_use_are_skipped)
@@ -47,14 +47,14 @@ Test(keyset, keys_of_no_use_are_skipped)
 		       "],'more':true}");
 
 	cr_expect(eq(sz, eddy_keyset_count(set), 2));
-	cr_expect(eq(sz, eddy_keyset_skipped(set), 11));
+	cr_expect(eq(sz, eddyi_keyset_skipped(set), 11));
 	cr_expect(eq(ptr, find(set, "a", EDDY_JWS_RS256), eddy_keyset_at(set, 0)));
 	cr_expect(eq(ptr, find(set, "j", EDDY_JWS_ES256), eddy_keyset_at(set, 1)));
 	cr_expect(zero(ptr, (void *)eddy_keyset_at(set, 2)));
 	for (const char *kid = "bcdefghi"; *kid; kid++)
 		for (unsigned alg = 0; alg < EDDY_JWS_ALGS; alg++)
-			cr_expect(zero(ptr, (void *)eddy_keyset_find(set, eddy_str(kid, 1),
-								     (enum eddy_jws_alg)alg)),
+			cr_expect(zero(ptr, (void *)eddyi_keyset_find(set, eddy_str(kid, 1),
+								      (enum eddy_jws_alg)alg)),
 				  "%s %u", kid, alg);
 	eddy_keyset_unref(set);
 }
@@ -125,12 +125,12 @@ Test(keyset, kid_and_alg_choose)
 	cr_expect(zero(ptr, (void *)find(set, "x", EDDY_JWS_ES512)),
 		  "a key without a name answers to none");
 	/* Without a kid it must be clear which. */
-	cr_expect(eq(ptr, eddy_keyset_find(set, none, EDDY_JWS_ES256), eddy_keyset_at(set, 1)));
-	cr_expect(eq(ptr, eddy_keyset_find(set, none, EDDY_JWS_ES512), eddy_keyset_at(set, 4)));
-	cr_expect(eq(ptr, eddy_keyset_find(set, none, EDDY_JWS_PS256), eddy_keyset_at(set, 3)));
-	cr_expect(zero(ptr, (void *)eddy_keyset_find(set, none, EDDY_JWS_RS256)));
-	cr_expect(zero(ptr, (void *)eddy_keyset_find(set, none, EDDY_JWS_EDDSA)));
-	cr_expect(zero(ptr, (void *)eddy_keyset_find(set, none, EDDY_JWS_HS256)));
+	cr_expect(eq(ptr, eddyi_keyset_find(set, none, EDDY_JWS_ES256), eddy_keyset_at(set, 1)));
+	cr_expect(eq(ptr, eddyi_keyset_find(set, none, EDDY_JWS_ES512), eddy_keyset_at(set, 4)));
+	cr_expect(eq(ptr, eddyi_keyset_find(set, none, EDDY_JWS_PS256), eddy_keyset_at(set, 3)));
+	cr_expect(zero(ptr, (void *)eddyi_keyset_find(set, none, EDDY_JWS_RS256)));
+	cr_expect(zero(ptr, (void *)eddyi_keyset_find(set, none, EDDY_JWS_EDDSA)));
+	cr_expect(zero(ptr, (void *)eddyi_keyset_find(set, none, EDDY_JWS_HS256)));
 	eddy_keyset_unref(set);
 }
 
@@ -150,11 +150,11 @@ Test(keyset, of_one_key)
 
 		eddy_jwk_unref(key);
 		cr_assert(eq(sz, eddy_keyset_count(set), 1));
-		cr_expect(zero(sz, eddy_keyset_skipped(set)));
+		cr_expect(zero(sz, eddyi_keyset_skipped(set)));
 		cr_expect(eq(ptr, find(set, "mine", EDDY_JWS_HS256), key));
 		cr_expect(
 			eq(ptr, find(set, "x", EDDY_JWS_HS256), rows[i].kid ? NULL : (void *)key));
-		cr_expect(eq(ptr, eddy_keyset_find(set, eddy_str(NULL, 0), EDDY_JWS_HS256), key));
+		cr_expect(eq(ptr, eddyi_keyset_find(set, eddy_str(NULL, 0), EDDY_JWS_HS256), key));
 		cr_expect(zero(ptr, (void *)find(set, "mine", EDDY_JWS_HS512)));
 		cr_expect(eq(ptr, eddy_keyset_ref(set), set));
 		eddy_keyset_unref(set);
@@ -170,7 +170,7 @@ Test(keyset, what_may_only_sign_is_not_found)
 	struct eddy_jwk *key = keys_parse("{" RFC_SECRET ",'key_ops':['sign']}");
 	struct eddy_keyset *set = eddy_keyset_of(key);
 
-	cr_expect(zero(ptr, (void *)eddy_keyset_find(set, eddy_str(NULL, 0), EDDY_JWS_HS256)));
+	cr_expect(zero(ptr, (void *)eddyi_keyset_find(set, eddy_str(NULL, 0), EDDY_JWS_HS256)));
 	cr_expect(zero(ptr, (void *)find(set, "x", EDDY_JWS_HS256)));
 	eddy_keyset_unref(set);
 	eddy_jwk_unref(key);
@@ -189,7 +189,7 @@ Test(keyset, has_a_limit)
 	snprintf(json + len, room - len, "null]}");
 	set = set_of(json);
 	cr_expect(eq(sz, eddy_keyset_count(set), EDDY_KEYSET_MAX - 100));
-	cr_expect(eq(sz, eddy_keyset_skipped(set), 401 - (EDDY_KEYSET_MAX - 100)));
+	cr_expect(eq(sz, eddyi_keyset_skipped(set), 401 - (EDDY_KEYSET_MAX - 100)));
 	eddy_keyset_unref(set);
 	free(json);
 }

@@ -3,10 +3,10 @@
 #define EDDY_TESTS_TOKENS_H
 
 #include "jwt/base64url.h"
+#include "jwt/jwt.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <eddy/jwt.h>
 #include <stdlib.h>
 
 /* A literal with all of its NULs. */

@@ -1,5 +1,7 @@
 /* Tokens that others keep, read from EDDY_VECTORS: Wycheproof's web signatures, the shapes that Tink tries, and the signed
  * examples of RFC 7520. Where it is otherwise here, the test is named with the reason. */
+#include "jwt/jwk.h"
+
 #include "../http/vectors.h"
 #include "keys.h"
 #include "tokens.h"
@@ -42,7 +44,7 @@ static int verify_parts(struct eddy_str text, const struct eddy_keyset *set)
 	free((char *)like.ptr);
 	if (r != 0)
 		return r;
-	key = eddy_keyset_find(set, eddy_jwt_kid(token), eddy_jwt_alg(token));
+	key = eddyi_keyset_find(set, token->kid, token->alg);
 	eddy_str_split(&signature, '.', &header);
 	eddy_str_split(&signature, '.', &payload);
 	if (eddyi_base64url_decode(payload, scratch) < 0) {
@@ -52,7 +54,7 @@ static int verify_parts(struct eddy_str text, const struct eddy_keyset *set)
 	} else {
 		bytes = eddy_str((char *)scratch,
 				 (size_t)eddyi_base64url_decode(signature, scratch));
-		r = eddy_jwk_verify(key, eddy_jwt_alg(token),
+		r = eddy_jwk_verify(key, token->alg,
 				    eddy_str(text.ptr, header.len + 1 + payload.len), bytes);
 		r = r == -EKEYREJECTED ? EDDY_JWT_SIGNATURE : r;
 	}
@@ -66,7 +68,7 @@ static struct eddy_keyset *set_of(const json_t *json)
 	struct eddy_keyset *set = NULL;
 	struct eddy_jwk *key;
 
-	if (eddy_jwk_from_json(json, &key) < 0)
+	if (eddyi_jwk_read(json, false, &key) < 0)
 		return NULL;
 	set = eddy_keyset_of(key);
 	eddy_jwk_unref(key);

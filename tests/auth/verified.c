@@ -34,7 +34,7 @@ static unsigned version_of(struct eddyi_verified *verified, int n)
 	struct eddy_jwt *token = token_number(n), *found;
 	unsigned version = 0;
 
-	found = eddyi_verified_find(verified, eddy_jwt_text(token), NOW, &version);
+	found = eddyi_verified_find(verified, token->text, NOW, &version);
 	if (found && json_integer_value(json_object_get(eddy_jwt_claims(found), "n")) != n)
 		version = 1000;
 	eddy_jwt_unref(found);
@@ -49,7 +49,7 @@ static int by_text(void *arg)
 	struct eddy_jwt *found,
 		*token = token_with("{\"exp\":1010,\"long\":\"0123456789012345678901234"
 				    "56789012345678901234567890123456789\"}");
-	struct eddy_str text = eddy_jwt_text(token);
+	struct eddy_str text = token->text;
 	char other[256];
 	unsigned version;
 	int r = 0;
@@ -94,7 +94,7 @@ static int in_time(void *arg)
 {
 	struct eddyi_verified *verified = eddyi_verified_here(1, 64);
 	struct eddy_jwt *token = token_number(7);
-	struct eddy_str text = eddy_jwt_text(token);
+	struct eddy_str text = token->text;
 	int r = 0;
 
 	(void)arg;

@@ -1,5 +1,6 @@
 /* Fuzzes eddy/keyset.h: a key set. No key of one is private or a secret, and what is found is for what was asked. */
-#include <eddy/keyset.h>
+#include "jwt/keyset.h"
+
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -10,7 +11,7 @@ static void try_key(const struct eddy_keyset *set, struct eddy_jwk *key)
 		abort();
 	for (unsigned alg = 0; alg < EDDY_JWS_ALGS; alg++) {
 		struct eddy_str kid = eddy_jwk_kid(key);
-		struct eddy_jwk *found = eddy_keyset_find(set, kid, (enum eddy_jws_alg)alg);
+		struct eddy_jwk *found = eddyi_keyset_find(set, kid, (enum eddy_jws_alg)alg);
 
 		if (found && !(eddy_jwk_algs(found) & EDDY_JWS_BIT(alg)))
 			abort();

@@ -42,9 +42,6 @@ enum eddy_jws_alg {
 /* Get the name of an algorithm in token headers, such as "RS256". */
 EDDY_API const char *eddy_jws_alg_name(enum eddy_jws_alg alg);
 
-/* Find the algorithm of exactly this name. Return: 0; -ENOENT if there is none. */
-EDDY_API int eddy_jws_alg_find(struct eddy_str name, enum eddy_jws_alg *ret_alg);
-
 struct eddy_jwk;
 
 /* Read a JSON Web Key (RFC 7517), public or private: kty RSA of up to 4096 bits, EC, OKP or oct.
@@ -56,7 +53,6 @@ struct eddy_jwk;
  * Return: 0; -EBADMSG if it is no such key; -EKEYREJECTED if it is weak, off its curve or its
  * halves differ; -ENOTSUP if its kind, size or use is not supported; -ECANCELED, -ENOMEM. */
 EDDY_API int eddy_jwk_parse(struct eddy_str text, struct eddy_jwk **ret_key);
-EDDY_API int eddy_jwk_from_json(const json_t *json, struct eddy_jwk **ret_key);
 
 /* Properties of a key from PEM or a secret. A zero field takes its default. Strings are copied. */
 struct eddy_jwk_options {

@@ -61,25 +61,13 @@ struct eddy_jwt_options {
 #define EDDY_JWT_NO_LEEWAY UINT64_MAX
 
 /* Verify that a token was signed by a key of the set and is valid now: its key, its signature, then
- * its claims. Suspends as eddy_jwk_verify() does. Return: 0; a fault; -ECANCELED, -ENOMEM. */
+ * its claims (RFC 7519 section 4.1). exp is required, nbf is not. Suspends as eddy_jwk_verify() does. Return: 0; a fault; -ECANCELED, -ENOMEM. */
 EDDY_API int eddy_jwt_verify(const struct eddy_jwt *token, const struct eddy_keyset *set,
 			     const struct eddy_jwt_options *options);
-
-/* Check only the claims of a token with a verified signature (RFC 7519 section 4.1). Registered
- * claims must have their type. exp is required, nbf is not. Never suspends. Return: 0; a fault. */
-EDDY_API int eddy_jwt_check_claims(const struct eddy_jwt *token,
-				   const struct eddy_jwt_options *options);
 
 /* Take or release a reference to a token; NULL is accepted. Any thread may call it. */
 EDDY_API struct eddy_jwt *eddy_jwt_ref(struct eddy_jwt *token);
 EDDY_API void eddy_jwt_unref(struct eddy_jwt *token);
-
-/* Get the text of a token, borrowed from it. It is a credential: anyone who has it can use it. */
-EDDY_API struct eddy_str eddy_jwt_text(const struct eddy_jwt *token);
-
-/* Get the algorithm or the key id in a token's header; .ptr is NULL if there is no kid. */
-EDDY_API enum eddy_jws_alg eddy_jwt_alg(const struct eddy_jwt *token);
-EDDY_API struct eddy_str eddy_jwt_kid(const struct eddy_jwt *token);
 
 /* Get the claims of a token as a JSON object, borrowed from it and built by the first call; the
  * functions below do not need it. Any thread may call it. Return: NULL on allocation failure. */
@@ -87,10 +75,6 @@ EDDY_API const json_t *eddy_jwt_claims(const struct eddy_jwt *token);
 
 /* Get a claim that is a string; .ptr is NULL if it is missing or has another type. */
 EDDY_API struct eddy_str eddy_jwt_str(const struct eddy_jwt *token, const char *name);
-
-/* Get the time when a token expires, in ns since 1970, without leeway. Return: 0 if it has none;
- * UINT64_MAX if it is out of range. */
-EDDY_API uint64_t eddy_jwt_expires(const struct eddy_jwt *token);
 
 /* Tell whether the claim `name` contains `text`: as a word of a string with blanks between words,
  * such as `scope` (RFC 8693 section 4.2), or as an element of an array of strings. */

@@ -27,18 +27,11 @@ EDDY_API struct eddy_keyset *eddy_keyset_of(struct eddy_jwk *key);
 EDDY_API struct eddy_keyset *eddy_keyset_ref(struct eddy_keyset *set);
 EDDY_API void eddy_keyset_unref(struct eddy_keyset *set);
 
-/* Count the keys in a set, and those that were skipped. */
+/* Count the keys in a set. */
 EDDY_API size_t eddy_keyset_count(const struct eddy_keyset *set);
-EDDY_API size_t eddy_keyset_skipped(const struct eddy_keyset *set);
 
 /* Get a key by its index, from 0. Return: borrowed from the set; NULL past the last. */
 EDDY_API struct eddy_jwk *eddy_keyset_at(const struct eddy_keyset *set, size_t at);
-
-/* Find the key that verifies a token: the first with this kid that is for `alg` and may verify;
- * without a kid (.ptr NULL) the only such key. Return: borrowed from the set; NULL if there is
- * none, or more than one. */
-EDDY_API struct eddy_jwk *eddy_keyset_find(const struct eddy_keyset *set, struct eddy_str kid,
-					   enum eddy_jws_alg alg);
 
 EDDY_END_DECLS
 

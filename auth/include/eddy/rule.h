@@ -3,8 +3,7 @@
  *     eddy_route_authorize(route, eddy_roles("admin", "editor"));
  *     eddy_route_authorize(route, eddy_all_of(eddy_scopes("orders:read"), eddy_roles("clerk")));
  *
- * The macros make compound literals, which live as long as the enclosing block; eddy_rule_copy()
- * keeps a rule longer.
+ * The macros make compound literals, which live as long as the enclosing block.
  */
 #ifndef EDDY_RULE_H
 #define EDDY_RULE_H
@@ -53,28 +52,16 @@ struct eddy_rule {
 #define eddy_any_of(...) EDDYI_RULE(.kind = EDDY_RULE_ANY_OF, .rules = EDDYI_RULES(__VA_ARGS__))
 #define eddy_all_of(...) EDDYI_RULE(.kind = EDDY_RULE_ALL_OF, .rules = EDDYI_RULES(__VA_ARGS__))
 
-/* Tell whether a token satisfies a rule; NULL is satisfied. Names match byte for byte. Nothing
- * satisfies a rule without names or rules, or an empty name. May suspend if a predicate does. */
-EDDY_API bool eddy_rule_lets_in(const struct eddy_rule *rule, const struct eddy_jwt *token);
-
-/* Check a token against a rule, and list the scopes that it needs: all of each scope rule that
- * failed; of alternatives, those of the first such rule. They are separated by blanks, as in
- * challenges (RFC 6750 section 3). `ret_scopes` has EDDY_RULE_SCOPES_SIZE bytes, or is NULL. Scopes
- * that do not fit are left out; it is empty if something else failed. No predicate is called twice,
- * or after the rule has failed. May suspend if a predicate does. Return: 0; -EACCES, and
- * `ret_scopes`. */
+/* Check a token against a rule; NULL accepts every token. Names match byte for byte. Nothing
+ * satisfies a rule without names or rules, or an empty name. `ret_scopes` has EDDY_RULE_SCOPES_SIZE
+ * bytes, or is NULL. It lists the scopes that the token needs: all of each scope rule that failed;
+ * of alternatives, those of the first such rule. They are separated by blanks, as in challenges
+ * (RFC 6750 section 3). Scopes that do not fit are left out; it is empty if something else failed.
+ * No predicate is called twice, or after the rule has failed. May suspend if a predicate does.
+ * Return: 0; -EACCES, and `ret_scopes`. */
 #define EDDY_RULE_SCOPES_SIZE 1024
 EDDY_API int eddy_rule_check(const struct eddy_rule *rule, const struct eddy_jwt *token,
 			     char *ret_scopes);
-
-/* Compute the size of a copy of a rule. Return: bytes, 0 for NULL; -EINVAL if nothing can satisfy
- * it: no names, rules, function or claim, an empty name, an invalid scope (RFC 6749 section 3.3);
- * -EMSGSIZE above 16 levels or 64 KiB. */
-EDDY_API ssize_t eddy_rule_size(const struct eddy_rule *rule);
-
-/* Copy a rule, with all that it points at except the data of predicates, into `room`: aligned
- * memory of eddy_rule_size() bytes. Return: the copy, which is that memory; NULL for NULL. */
-EDDY_API struct eddy_rule *eddy_rule_copy(const struct eddy_rule *rule, void *room);
 
 EDDY_END_DECLS
 

@@ -1,6 +1,7 @@
 /* Bearer token options of an app: defaults, the section [bearer], and validation at the start. */
 #include "auth.h"
 #include "bearer_stats.h"
+#include "jwt/jws.h"
 
 #include <eddy/config.h>
 #include <eddy/layer.h>
@@ -28,7 +29,7 @@ static bool is_algorithm(const char *text)
 {
 	enum eddy_jws_alg alg;
 
-	return eddy_jws_alg_find(eddy_str_from(text), &alg) == 0;
+	return eddyi_jws_alg_find(eddy_str_from(text), &alg) == 0;
 }
 
 #define MEMBER(name) EDDY_CONFIG_AT(struct eddy_bearer_options, name)
@@ -113,7 +114,8 @@ static void narrow_algorithms(struct eddyi_auth *auth)
 	for (auth->algs = 0; *name; name++) {
 		enum eddy_jws_alg alg;
 
-		if (eddy_jws_alg_find(eddy_str_from(*name), &alg) == 0 && suits & EDDY_JWS_BIT(alg))
+		if (eddyi_jws_alg_find(eddy_str_from(*name), &alg) == 0 &&
+		    suits & EDDY_JWS_BIT(alg))
 			auth->algs |= EDDY_JWS_BIT(alg);
 		else
 			eddy_app_mistake(auth->app,

@@ -4,6 +4,7 @@
 #include "challenge.h"
 #include "credentials.h"
 #include "issuer/oauth_metadata.h"
+#include "jwt/rule.h"
 
 #include <eddy/coder.h>
 #include <eddy/layer.h>
@@ -196,7 +197,7 @@ static void list_scopes(const struct eddy_rule *rule, char *scopes)
 static void *guard_new(struct eddy_app *app, const struct eddy_rule *rule)
 {
 	struct guard *guard = eddy_app_alloc(app, sizeof(*guard));
-	ssize_t size = eddy_rule_size(rule);
+	ssize_t size = eddyi_rule_size(rule);
 
 	guard->auth = eddyi_auth_touch(app);
 	guard->auth->is_guarded = true;
@@ -208,7 +209,7 @@ static void *guard_new(struct eddy_app *app, const struct eddy_rule *rule)
 					 "name that is none");
 		return guard;
 	}
-	guard->rule = size ? eddy_rule_copy(rule, eddy_app_alloc(app, (size_t)size)) : NULL;
+	guard->rule = size ? eddyi_rule_copy(rule, eddy_app_alloc(app, (size_t)size)) : NULL;
 	list_scopes(guard->rule, guard->scopes);
 	return guard;
 }

@@ -1,5 +1,7 @@
 #include "verified.h"
 
+#include "jwt/jwt.h"
+
 #include <eddy/internal/loop.h>
 #include <eddy/loop.h>
 #include <eddy/internal/siphash.h>
@@ -145,7 +147,7 @@ static struct entry *set_of(struct eddyi_verified *verified, uint64_t hash)
 
 static bool has(const struct entry *entry, uint64_t hash, struct eddy_str text)
 {
-	return entry->token && entry->hash == hash && is_same(eddy_jwt_text(entry->token), text);
+	return entry->token && entry->hash == hash && is_same(entry->token->text, text);
 }
 
 struct eddy_jwt *eddyi_verified_find(struct eddyi_verified *verified, struct eddy_str text,
@@ -169,7 +171,7 @@ struct eddy_jwt *eddyi_verified_find(struct eddyi_verified *verified, struct edd
 void eddyi_verified_put(struct eddyi_verified *verified, struct eddy_jwt *token, uint64_t now_ns,
 			unsigned version)
 {
-	struct eddy_str text = eddy_jwt_text(token);
+	struct eddy_str text = token->text;
 	uint64_t hash = hash_of(verified, text);
 	struct entry *set = set_of(verified, hash), *at = set;
 
@@ -186,7 +188,7 @@ void eddyi_verified_put(struct eddyi_verified *verified, struct eddy_jwt *token,
 		.token = eddy_jwt_ref(token),
 		.hash = hash,
 		.from_ns = now_ns,
-		.until_ns = eddy_jwt_expires(token),
+		.until_ns = eddyi_jwt_expires(token),
 		.version = version,
 		.asked = ++verified->clock,
 	};

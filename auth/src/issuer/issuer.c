@@ -15,6 +15,7 @@
 #include "identifier.h"
 #include "issuer_fetch.h"
 #include "issuer_metadata.h"
+#include "jwt/keyset.h"
 
 #include <eddy/internal/figure.h>
 #include <eddy/file.h>
@@ -235,7 +236,7 @@ static void say_well(struct eddyi_issuer *issuer, const struct eddy_keyset *set)
 		eddy_info(TARGET, "The keys of %s are fetched again", name);
 	issuer->is_failing = false;
 	eddy_debug(TARGET, "%zu keys of %s are loaded; %zu are of no use, and were skipped",
-		   eddy_keyset_count(set), name, eddy_keyset_skipped(set));
+		   eddy_keyset_count(set), name, eddyi_keyset_skipped(set));
 }
 
 /* After a failed fetch, use an expired set until the next attempt is allowed. With the lock. */

@@ -96,7 +96,7 @@ static int read_purpose(const json_t *json, bool only_public, struct eddyi_jwk_p
 	parts->no_verifying = !verify;
 	if (!alg.ptr)
 		return 0;
-	if (eddy_jws_alg_find(alg, &found) < 0)
+	if (eddyi_jws_alg_find(alg, &found) < 0)
 		return -ENOTSUP;
 	parts->algs = EDDY_JWS_BIT(found);
 	return 0;
@@ -151,11 +151,6 @@ int eddyi_jwk_read(const json_t *json, bool only_public, struct eddy_jwk **ret_k
 		return -ENOTSUP;
 	r = eddyi_jwk_make(&parts, ret_key);
 	return r == -EINVAL ? -EBADMSG : r;
-}
-
-int eddy_jwk_from_json(const json_t *json, struct eddy_jwk **ret_key)
-{
-	return eddyi_jwk_read(json, false, ret_key);
 }
 
 /* Wipe the secrets before they are freed. Copies made by jansson's parser are out of reach. */

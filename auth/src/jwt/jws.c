@@ -27,7 +27,7 @@ const char *eddy_jws_alg_name(enum eddy_jws_alg alg)
 	return algs[alg].name;
 }
 
-int eddy_jws_alg_find(struct eddy_str name, enum eddy_jws_alg *ret_alg)
+int eddyi_jws_alg_find(struct eddy_str name, enum eddy_jws_alg *ret_alg)
 {
 	for (unsigned alg = 0; alg < EDDY_JWS_ALGS; alg++) {
 		if (!eddy_str_eq_z(name, algs[alg].name))

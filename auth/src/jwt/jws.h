@@ -1,4 +1,4 @@
-/* jws.h: digests of the signature algorithms. */
+/* jws.h: names and digests of the signature algorithms. */
 #ifndef EDDYI_JWS_H
 #define EDDYI_JWS_H
 
@@ -6,6 +6,9 @@
 
 #include <eddy/jwk.h>
 #include <wolfssl/wolfcrypt/error-crypt.h>
+
+/* Find the algorithm of exactly this name. Return: 0; -ENOENT if there is none. */
+EDDY_API int eddyi_jws_alg_find(struct eddy_str name, enum eddy_jws_alg *ret_alg);
 
 #define EDDYI_DIGEST_MAX 64
 

@@ -1,6 +1,8 @@
 #include "jwt.h"
 
 #include "base64url.h"
+#include "jws.h"
+#include "keyset.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -83,7 +85,7 @@ static int check_header(struct eddy_jwt *token, const struct eddyi_object *heade
 	if (alg.type != EDDYI_STRING || (typ.type && !is_type(&typ)) ||
 	    (kid.type && kid.type != EDDYI_STRING))
 		return EDDY_JWT_MALFORMED;
-	if (eddy_jws_alg_find(alg.text, &token->alg) < 0 || !(algs & EDDY_JWS_BIT(token->alg)))
+	if (eddyi_jws_alg_find(alg.text, &token->alg) < 0 || !(algs & EDDY_JWS_BIT(token->alg)))
 		return EDDY_JWT_ALG;
 	if (eddyi_object_get(header, "crit").type)
 		return EDDY_JWT_CRITICAL;
@@ -164,7 +166,7 @@ int eddy_jwt_parse(struct eddy_str text, unsigned algs, struct eddy_jwt **ret_to
 /* If its kid names a key with another algorithm, newer keys would hardly help. */
 static int fault_of_key(const struct eddy_jwt *token, const struct eddy_keyset *set)
 {
-	struct eddy_str kid = eddy_jwt_kid(token);
+	struct eddy_str kid = token->kid;
 
 	for (size_t i = 0; kid.ptr && i < eddy_keyset_count(set); i++) {
 		const struct eddy_jwk *key = eddy_keyset_at(set, i);
@@ -180,7 +182,7 @@ static int fault_of_key(const struct eddy_jwt *token, const struct eddy_keyset *
 int eddy_jwt_verify(const struct eddy_jwt *token, const struct eddy_keyset *set,
 		    const struct eddy_jwt_options *options)
 {
-	struct eddy_jwk *key = eddy_keyset_find(set, eddy_jwt_kid(token), token->alg);
+	struct eddy_jwk *key = eddyi_keyset_find(set, token->kid, token->alg);
 	int r;
 
 	if (!key)
@@ -188,7 +190,7 @@ int eddy_jwt_verify(const struct eddy_jwt *token, const struct eddy_keyset *set,
 	r = eddy_jwk_verify(key, token->alg, token->signed_text, token->signature);
 	if (r == -EKEYREJECTED)
 		return EDDY_JWT_SIGNATURE;
-	return r < 0 ? r : eddy_jwt_check_claims(token, options);
+	return r < 0 ? r : eddyi_jwt_check_claims(token, options);
 }
 
 struct eddy_jwt *eddy_jwt_ref(struct eddy_jwt *token)
@@ -205,21 +207,6 @@ void eddy_jwt_unref(struct eddy_jwt *token)
 	eddyi_object_deinit(&token->claims);
 	explicit_bzero(token->bytes, token->size);
 	free(token);
-}
-
-struct eddy_str eddy_jwt_text(const struct eddy_jwt *token)
-{
-	return token->text;
-}
-
-enum eddy_jws_alg eddy_jwt_alg(const struct eddy_jwt *token)
-{
-	return token->alg;
-}
-
-struct eddy_str eddy_jwt_kid(const struct eddy_jwt *token)
-{
-	return token->kid;
 }
 
 const json_t *eddy_jwt_claims(const struct eddy_jwt *token)

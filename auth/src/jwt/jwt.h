@@ -1,4 +1,4 @@
-/* jwt.h: the structure of a token. */
+/* jwt.h: the structure of a token, and its claims. */
 #ifndef EDDYI_JWT_H
 #define EDDYI_JWT_H
 
@@ -21,5 +21,13 @@ struct eddy_jwt {
 	size_t size; /* of `bytes` */
 	unsigned char bytes[];
 };
+
+/* Check only the claims of a token with a verified signature (RFC 7519 section 4.1). Registered
+ * claims must have their type. exp is required, nbf is not. Never suspends. Return: 0; a fault. */
+int eddyi_jwt_check_claims(const struct eddy_jwt *token, const struct eddy_jwt_options *options);
+
+/* Get the time when a token expires, in ns since 1970, without leeway. Return: 0 if it has none;
+ * UINT64_MAX if it is out of range. */
+EDDY_API uint64_t eddyi_jwt_expires(const struct eddy_jwt *token);
 
 #endif

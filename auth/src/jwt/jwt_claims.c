@@ -109,7 +109,7 @@ static int check_audience(const struct eddyi_object *claims, const char *const *
 	return EDDY_JWT_AUDIENCE;
 }
 
-int eddy_jwt_check_claims(const struct eddy_jwt *token, const struct eddy_jwt_options *options)
+int eddyi_jwt_check_claims(const struct eddy_jwt *token, const struct eddy_jwt_options *options)
 {
 	static const struct eddy_jwt_options defaults;
 	const struct eddy_jwt_options *with = options ? options : &defaults;
@@ -125,7 +125,7 @@ int eddy_jwt_check_claims(const struct eddy_jwt *token, const struct eddy_jwt_op
 	return r ? r : check_audience(&token->claims, with->audiences);
 }
 
-uint64_t eddy_jwt_expires(const struct eddy_jwt *token)
+uint64_t eddyi_jwt_expires(const struct eddy_jwt *token)
 {
 	return to_ns(eddyi_object_get(&token->claims, "exp"));
 }

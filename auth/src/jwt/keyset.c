@@ -1,4 +1,4 @@
-#include <eddy/keyset.h>
+#include "keyset.h"
 
 #include "json.h"
 #include "jwk.h"
@@ -98,7 +98,7 @@ size_t eddy_keyset_count(const struct eddy_keyset *set)
 	return set->count;
 }
 
-size_t eddy_keyset_skipped(const struct eddy_keyset *set)
+size_t eddyi_keyset_skipped(const struct eddy_keyset *set)
 {
 	return set->skipped;
 }
@@ -115,8 +115,8 @@ static bool has_kid(const struct eddy_keyset *set, const struct eddy_jwk *key, s
 	return eddy_str_eq(key->kid, kid);
 }
 
-struct eddy_jwk *eddy_keyset_find(const struct eddy_keyset *set, struct eddy_str kid,
-				  enum eddy_jws_alg alg)
+struct eddy_jwk *eddyi_keyset_find(const struct eddy_keyset *set, struct eddy_str kid,
+				   enum eddy_jws_alg alg)
 {
 	struct eddy_jwk *found = NULL;
 

@@ -1,7 +1,8 @@
-#include <eddy/internal/text.h>
-#include <eddy/rule.h>
+#include "rule.h"
 
 #include "jwt.h"
+
+#include <eddy/internal/text.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -165,11 +166,6 @@ static bool check(struct verdict *verdict, const struct eddy_rule *rule)
 	return false;
 }
 
-bool eddy_rule_lets_in(const struct eddy_rule *rule, const struct eddy_jwt *token)
-{
-	return eddy_rule_check(rule, token, NULL) == 0;
-}
-
 int eddy_rule_check(const struct eddy_rule *rule, const struct eddy_jwt *token, char *ret_scopes)
 {
 	struct verdict verdict = { .token = token, .text = ret_scopes };
@@ -316,7 +312,7 @@ static struct eddy_rule *place(char **room, const struct eddy_rule *rule)
 	return to;
 }
 
-ssize_t eddy_rule_size(const struct eddy_rule *rule)
+ssize_t eddyi_rule_size(const struct eddy_rule *rule)
 {
 	size_t total = 0;
 	int r = rule ? measure(rule, DEPTH_MAX, &total) : 0;
@@ -324,7 +320,7 @@ ssize_t eddy_rule_size(const struct eddy_rule *rule)
 	return r < 0 ? r : (ssize_t)total;
 }
 
-struct eddy_rule *eddy_rule_copy(const struct eddy_rule *rule, void *room)
+struct eddy_rule *eddyi_rule_copy(const struct eddy_rule *rule, void *room)
 {
 	char *at = room;
 
