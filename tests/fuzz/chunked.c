@@ -61,10 +61,13 @@ static size_t read_again(const char *at, const char *end)
 
 	do {
 		char *behind;
+		size_t blanks;
 
 		len = line_len(at, end);
 		size = strtoul(at, &behind, 16);
-		if (behind == at || (*behind != ';' && *behind != '\r'))
+		/* Blanks are allowed before an extension only (RFC 9112 section 7.1.1). */
+		blanks = strspn(behind, " \t");
+		if (behind == at || (behind[blanks] != ';' && (blanks || behind[blanks] != '\r')))
 			abort();
 		at += len + 2;
 		if (!size)
