@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'e2e
 import network
 from tap import Tap
 
-PAGES = ('README.md', 'examples/README.md', 'trace/README.md', 'auth/README.md', 'compress/README.md')
+PAGES = ('README.md', 'docs/install.md', 'examples/README.md', 'trace/README.md', 'auth/README.md', 'compress/README.md')
 # What runs this is not run by it.
 NOT_TYPED = ('./dev test',)
 # Typed in a terminal that it keeps.
