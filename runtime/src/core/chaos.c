@@ -1,5 +1,6 @@
-/* What is asked for, the random numbers, and what chaos does to the ready queue. Who yields stands behind all who were ready:
- * others are put in before it, it is put in last. */
+/* The environment variable, the random streams, and the effect of chaos on the ready queue. A
+ * yielding task must come after all that were ready: other tasks are inserted before it, and it is
+ * appended last. */
 #include "chaos.h"
 
 #include <eddy/log.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define TARGET "eddy::chaos"
-/* So far from the end of the ready queue a task is put at most. */
+/* Maximum distance of an inserted task from the end of the ready queue. */
 #define READY_DEPTH 32
 
 #define USAGE                                                                                        \
@@ -27,7 +28,7 @@ static const struct {
 	{ "misses", EDDYI_CHAOS_MISSES },   { "errors", EDDYI_CHAOS_ERRORS },
 };
 
-/* Return: 0 when there is no such mode. */
+/* Return: 0 if there is no such mode. */
 static unsigned mode_of(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
@@ -42,7 +43,7 @@ int eddyi_chaos_parse(const char *text, uint64_t *ret_seed, unsigned *ret_modes)
 	uint64_t seed;
 	char *end;
 
-	/* strtoull() would take blanks and a sign. */
+	/* strtoull() would accept blanks and a sign. */
 	if (*text < '0' || *text > '9')
 		return -EINVAL;
 	errno = 0;
@@ -65,7 +66,7 @@ int eddyi_chaos_parse(const char *text, uint64_t *ret_seed, unsigned *ret_modes)
 	return 0;
 }
 
-/* Return: NULL when it is unset or empty. */
+/* Return: NULL if the variable is unset or empty. */
 static const char *environment(void)
 {
 	const char *text = getenv("EDDY_CHAOS");
@@ -82,7 +83,7 @@ const char *eddyi_chaos_advice(void)
 	return text && eddyi_chaos_parse(text, &seed, &chosen) < 0 ? USAGE : NULL;
 }
 
-/* What the environment asked for; NULL where this thread's loop has no chaos. Any thread. */
+/* Get the variable's text; NULL if this thread's loop has no chaos. Any thread may call it. */
 static const char *text_of_loop(void)
 {
 	const struct eddy_loop *loop = eddy_loop_self();
@@ -120,7 +121,7 @@ void eddyi_chaos_free(struct eddyi_chaos *chaos)
 	free(chaos);
 }
 
-/* splitmix64: any start is as good as any other. */
+/* splitmix64, for which all seeds are equally good. */
 static uint64_t next(uint64_t *stream)
 {
 	uint64_t z = (*stream += UINT64_C(0x9e3779b97f4a7c15));

@@ -1,7 +1,7 @@
-/* chaos.h: EDDY_CHAOS=SEED[,MODE…] makes a loop unkind, within what the kernel is allowed to do.
+/* chaos.h: fault injection by EDDY_CHAOS=SEED[,MODE…], within what a kernel may do.
  *
- * A loop without chaos has a NULL pointer and tests it. docs/chaos.md says what each mode does and what
- * a seed replays.
+ * A loop without chaos has a NULL pointer and tests it. docs/chaos.md describes each mode and which
+ * runs a seed reproduces.
  */
 #ifndef EDDYI_CHAOS_H
 #define EDDYI_CHAOS_H
@@ -9,60 +9,60 @@
 #include "loop.h"
 
 enum {
-	EDDYI_CHAOS_SHUFFLE = 1 << 0, /* completions and ready tasks in any order */
-	EDDYI_CHAOS_DELAY = 1 << 1,   /* submissions and completions some turns later */
-	EDDYI_CHAOS_SHORT = 1 << 2,   /* shorter reads, writes and splices */
-	EDDYI_CHAOS_EINTR = 1 << 3,   /* calls that are interrupted before they did anything */
-	EDDYI_CHAOS_NOBUFS = 1 << 4,  /* no provided buffer there */
-	EDDYI_CHAOS_ENDS = 1 << 5,    /* multishots that end after their first completion */
-	EDDYI_CHAOS_MISSES = 1 << 6,  /* cancels that come back while the op lives */
-	EDDYI_CHAOS_ERRORS = 1 << 7,  /* calls that fail */
+	EDDYI_CHAOS_SHUFFLE = 1 << 0, /* dispatch completions and ready tasks in another order */
+	EDDYI_CHAOS_DELAY = 1 << 1,   /* delay submissions and completions by some turns */
+	EDDYI_CHAOS_SHORT = 1 << 2,   /* shorten reads, writes and splices */
+	EDDYI_CHAOS_EINTR = 1 << 3,   /* interrupt calls before they do anything */
+	EDDYI_CHAOS_NOBUFS = 1 << 4,  /* pretend that no provided buffer is available */
+	EDDYI_CHAOS_ENDS = 1 << 5,    /* end multishots after their first completion */
+	EDDYI_CHAOS_MISSES = 1 << 6,  /* let cancels miss an op in progress */
+	EDDYI_CHAOS_ERRORS = 1 << 7,  /* let calls fail */
 	EDDYI_CHAOS_BENIGN = EDDYI_CHAOS_ERRORS - 1,
 };
 
-/* Read `text` as in the environment. Return: 0; -EINVAL, nothing is written. */
+/* Parse `text` in the variable's syntax. Return: 0; -EINVAL, and nothing is written. */
 int eddyi_chaos_parse(const char *text, uint64_t *ret_seed, unsigned *ret_modes);
 
-/* What EDDY_CHAOS may be, in a sentence, when it is set and can't be understood; else NULL. */
+/* Get a sentence on the valid values of EDDY_CHAOS if it is set and invalid; else NULL. */
 const char *eddyi_chaos_advice(void);
 
-/* The chaos that the environment asks for; `*ret_chaos` is NULL when it asks for none.
- * Return: 0, -EINVAL (a record says why), -ENOMEM. */
+/* Create what the environment asks for; `*ret_chaos` is NULL if it asks for none.
+ * Return: 0, -EINVAL (with a log record), -ENOMEM. */
 int eddyi_chaos_new(struct eddyi_chaos **ret_chaos);
 void eddyi_chaos_free(struct eddyi_chaos *chaos);
 
-/* Derive the loop's numbers from the seed and its id. */
+/* Seed the loop's random streams from the seed and the loop's id. */
 void eddyi_chaos_begin(struct eddy_loop *loop);
 
-/* Put a task that has been made ready anywhere into the queue. */
+/* Insert a task that was made ready into the ready queue, at a random position. */
 void eddyi_chaos_ready(struct eddy_loop *loop, struct eddy_node *queued);
 
-/* The op has been started by this entry: change, delay or fail it. */
+/* Change, delay or fail the op that this entry starts. */
 void eddyi_chaos_start(struct eddy_loop *loop, struct eddy_op *op, struct io_uring_sqe *sqe);
 
-/* The op is about to be cancelled: what was delayed is submitted first. */
+/* Submit a delayed entry of the op, which is about to be cancelled. */
 void eddyi_chaos_cancel(struct eddy_loop *loop, struct eddy_op *op);
 
-/* A cancel whose user_data is `cancel` is about to be submitted. Return: whether it is not to be, because its
- * completion is going to say that it missed. */
+/* Decide about a cancel with user_data `cancel` before it is submitted. Return: true if it must not
+ * be submitted, because an injected completion will say that it missed. */
 bool eddyi_chaos_misses(struct eddyi_chaos *chaos, uint64_t cancel);
 
-/* Take the completions in, and dispatch those whose turn it is. */
+/* Collect completions, and dispatch those that are due. */
 void eddyi_chaos_dispatch(struct eddy_loop *loop);
 
-/* Whether something is held back: then the loop may not sleep. */
+/* Whether anything is held back. Then the loop must not sleep. */
 bool eddyi_chaos_holds(const struct eddyi_chaos *chaos);
 
-/* How much of `len` bytes a send that does not wait takes; 0 for none. */
+/* Get how much of `len` bytes a send without waiting may take; 0 for none. */
 size_t eddyi_chaos_try_send(struct eddyi_chaos *chaos, int fd, size_t len);
 
-/* --- between chaos.c, chaos_sqe.c and chaos_cqe.c */
+/* --- shared by chaos.c, chaos_sqe.c and chaos_cqe.c */
 
 struct eddyi_chaos_held_cqe {
 	uint64_t data;
 	int result;
 	unsigned flags;
-	uint64_t due; /* the turn */
+	uint64_t due; /* turn when it is dispatched */
 };
 
 struct eddyi_chaos_held_sqe {
@@ -79,23 +79,23 @@ struct eddyi_chaos {
 	unsigned modes;
 	char text[64];
 	uint64_t turn;
-	/* One stream of random numbers each, so that when completions come does not decide what
-	 * happens to the next submission. */
+	/* Separate random streams, so that the timing of completions does not affect the faults of
+	 * later submissions. */
 	uint64_t ready_random, sqe_random, cqe_random;
-	bool in_chain; /* the entry before was linked to the next */
+	bool in_chain; /* the previous entry was linked to the next */
 	unsigned cqe_count, sqe_count;
 	struct eddyi_chaos_held_cqe cqes[EDDYI_CHAOS_CQES]; /* in order of arrival */
 	struct eddyi_chaos_held_sqe sqes[EDDYI_CHAOS_SQES]; /* in order of their start */
 };
 
-/* The next number of a stream, below `limit`. */
+/* Get the next number of a stream, below `limit`. */
 uint64_t eddyi_chaos_below(uint64_t *stream, uint64_t limit);
 
-/* Complete the entry of user_data `data` with `result` in one of the next turns. Return: false when there is no
- * room. */
+/* Inject a completion of the entry `data` with `result` in a later turn. Return: false if there is
+ * no room. */
 bool eddyi_chaos_complete(struct eddyi_chaos *chaos, uint64_t data, int result);
 
-/* Submit the entries whose turn it is. */
+/* Submit the delayed entries that are due. */
 void eddyi_chaos_release(struct eddy_loop *loop);
 
 #endif

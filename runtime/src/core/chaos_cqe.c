@@ -1,22 +1,23 @@
-/* What chaos does to completions.
+/* The effect of chaos on completions.
  *
  * Invariants:
- * 1. Nothing is done that the kernel could not do: completions of different user_data come in any
- *    order and any time later; those of one user_data keep theirs. So a multishot's completions stay
- *    in order, a notification comes after its first, and a cancel's before or after its op's.
- * 2. What is held is dispatched while its op is still owed it (op.c, 2): an op never ends, and its
- *    memory is never used again, while a completion of its is held. A held buffer is as good as one
- *    that is in the completion queue.
+ * 1. Nothing happens that the kernel could not do. Completions of different user_data come in any
+ *    order and with any delay; those of one user_data keep their order. So a multishot's
+ *    completions stay in order, a notification comes after its first completion, and a cancel's
+ *    before or after its op's.
+ * 2. A held completion is still owed to its op (op.c, 2): an op never ends, and its memory is never
+ *    reused, while one of its completions is held. A held buffer is as if it were in the completion
+ *    queue.
  * 3. While anything is held the loop does not sleep, and each turn brings it nearer.
- * 4. The loop's own ops are shuffled and held back, and cancels of them may miss (op.c, 4). Nothing
- *    else is done to these ops.
+ * 4. Internal ops of the loop are shuffled and delayed, and their cancels may miss (op.c, 4).
+ *    Nothing else is done to them.
  */
 #include "chaos.h"
 #include "op.h"
 
 #include <string.h>
 
-/* So many turns a completion is held at most. */
+/* Maximum number of turns that a completion is held. */
 #define CQE_TURNS 4
 
 bool eddyi_chaos_holds(const struct eddyi_chaos *chaos)
@@ -38,12 +39,13 @@ bool eddyi_chaos_complete(struct eddyi_chaos *chaos, uint64_t data, int result)
 {
 	if (chaos->cqe_count == EDDYI_CHAOS_CQES)
 		return false;
-	/* Not in the turn that starts it: whoever starts its op again and again would never end. */
+	/* Not due in the turn that starts the op: an op that is restarted each time would never let
+	 * the turn end. */
 	hold(chaos, data, result, 0, chaos->turn + 1);
 	return true;
 }
 
-/* Take in what has completed. Return: whether there is more than room. */
+/* Collect completions. Return: true if they may not all have fit. */
 static bool collect(struct eddy_loop *loop)
 {
 	struct eddyi_chaos *chaos = loop->chaos;
@@ -64,7 +66,7 @@ static bool collect(struct eddy_loop *loop)
 	return chaos->cqe_count == EDDYI_CHAOS_CQES;
 }
 
-/* Take one off that is due, `all`: any. Return: false when there is none. */
+/* Remove one that is due, or with `all` any. Return: false if there is none. */
 static bool take(struct eddyi_chaos *chaos, bool all, struct eddyi_chaos_held_cqe *ret_cqe)
 {
 	unsigned due = 0, at, chosen;
@@ -79,7 +81,7 @@ static bool take(struct eddyi_chaos *chaos, bool all, struct eddyi_chaos_held_cq
 	for (at = 0;; at++)
 		if ((all || chaos->cqes[at].due <= chaos->turn) && !chosen--)
 			break;
-	/* Those of one op in their order. */
+	/* Keep the order of one op's completions. */
 	for (unsigned earlier = 0; earlier < at; earlier++)
 		if (chaos->cqes[earlier].data == chaos->cqes[at].data)
 			at = earlier;
@@ -99,7 +101,7 @@ void eddyi_chaos_dispatch(struct eddy_loop *loop)
 	eddyi_chaos_release(loop);
 	do {
 		full = collect(loop);
-		/* What is dispatched may make more that is to be held: it is not due. */
+		/* Completions injected by these are not due in this turn. */
 		while (take(loop->chaos, full, &cqe))
 			eddyi_op_complete(loop, cqe.data, cqe.result, cqe.flags);
 	} while (full);

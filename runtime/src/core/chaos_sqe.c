@@ -1,11 +1,12 @@
-/* What chaos does to submissions. An entry that is failed or delayed leaves a NOP in its place, whose
- * completion nobody sees.
+/* The effect of chaos on submissions. A failed or delayed entry is replaced by a NOP whose
+ * completion is ignored.
  *
  * Invariants:
- * 1. An entry of a chain (IOSQE_IO_LINK, IOSQE_IO_DRAIN) is left as it is: its neighbours count on it.
- * 2. A call is failed instead of being made, never after it: nothing is lost by its failing.
- * 3. A close is never failed, nor is whatever undoes or ends something.
- * 4. A delayed entry reaches the kernel before the cancellation of its op does.
+ * 1. Entries of a chain (IOSQE_IO_LINK, IOSQE_IO_DRAIN) are not changed: their neighbours depend on
+ *    them.
+ * 2. A failed call is not made, so its failure loses nothing.
+ * 3. Calls that close, undo or end something never fail.
+ * 4. A delayed entry reaches the kernel before the cancellation of its op.
  */
 #include "chaos.h"
 #include "op.h"
@@ -20,7 +21,7 @@
 #include <sys/stat.h>
 
 #define TARGET "eddy::chaos"
-/* One in so many. */
+/* One in this many. */
 #define FAIL_ODDS 32
 #define EINTR_ODDS 16
 #define NOBUFS_ODDS 16
@@ -34,7 +35,7 @@ static bool odds(struct eddyi_chaos *chaos, unsigned mode, unsigned one_in)
 	return chaos->modes & mode && !eddyi_chaos_below(&chaos->sqe_random, one_in);
 }
 
-/* In place of the entry. */
+/* Turn the entry into an ignored NOP. */
 static void make_nothing(struct io_uring_sqe *sqe)
 {
 	io_uring_prep_nop(sqe);
@@ -83,7 +84,7 @@ static int failure_of(struct eddyi_chaos *chaos, uint8_t opcode)
 	return -ENOMEM;
 }
 
-/* Return: what the call is to fail with; 0: it is made. */
+/* Return: the error to inject; 0 to make the call. */
 static int failure(struct eddyi_chaos *chaos, const struct eddy_op *op,
 		   const struct io_uring_sqe *sqe)
 {
@@ -93,14 +94,14 @@ static int failure(struct eddyi_chaos *chaos, const struct eddy_op *op,
 		return failure_of(chaos, sqe->opcode);
 	if (sqe->flags & IOSQE_BUFFER_SELECT && odds(chaos, EDDYI_CHAOS_NOBUFS, NOBUFS_ODDS))
 		return -ENOBUFS;
-	/* A task's op is made again before the task hears of it. */
+	/* A task's op is repeated before the task sees the error. */
 	if ((op->waiter || op->restarts) && odds(chaos, EDDYI_CHAOS_EINTR, EINTR_ODDS))
 		return -EINTR;
 	return 0;
 }
 
-/* Whether less than asked for is what this descriptor may give. Where bytes are a message or a record
- * (datagrams, eventfds, signalfds, inotify, terminals), or have to be aligned, it is not. */
+/* Whether a call on this descriptor may move fewer bytes than requested. Not if the bytes form a
+ * message or record (datagrams, eventfds, signalfds, inotify, terminals), or must be aligned. */
 static bool is_stream(int fd)
 {
 	struct stat st;
@@ -112,7 +113,7 @@ static bool is_stream(int fd)
 	if (S_ISSOCK(st.st_mode))
 		return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM;
 	flags = fcntl(fd, F_GETFL);
-	/* A pipe with O_DIRECT is one of packets; only its writing end says so. */
+	/* A pipe with O_DIRECT is a packet pipe; only its writing end has the flag. */
 	if (flags < 0 || flags & O_DIRECT)
 		return false;
 	return S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode);
@@ -146,7 +147,7 @@ static void shorten(struct eddyi_chaos *chaos, struct io_uring_sqe *sqe)
 {
 	unsigned len = sqe->len;
 
-	/* Mostly by some part, sometimes down to a few bytes. */
+	/* Usually by some part, sometimes to a few bytes. */
 	if (len > 16 && !eddyi_chaos_below(&chaos->sqe_random, 4))
 		sqe->len = 16;
 	sqe->len = 1 + (unsigned)eddyi_chaos_below(&chaos->sqe_random, sqe->len - 1);
@@ -154,8 +155,8 @@ static void shorten(struct eddyi_chaos *chaos, struct io_uring_sqe *sqe)
 		   sqe->fd, sqe->len, len);
 }
 
-/* A multishot may end after any completion; ours ends after its first.
- * Return: whether it was one. */
+/* Turn a multishot into a single op: it may end after any completion, and so ends after the first.
+ * Return: false if it is no multishot. */
 static bool make_single(struct io_uring_sqe *sqe)
 {
 	switch (sqe->opcode) {
@@ -168,7 +169,7 @@ static bool make_single(struct io_uring_sqe *sqe)
 		if (!(sqe->ioprio & IORING_RECV_MULTISHOT))
 			return false;
 		sqe->ioprio &= (uint16_t)~IORING_RECV_MULTISHOT;
-		sqe->file_index = 0; /* a limit, which a single one must not have */
+		sqe->file_index = 0; /* a limit, which only multishots may have */
 		return true;
 	case IORING_OP_POLL_ADD:
 		if (!(sqe->len & IORING_POLL_ADD_MULTI))
@@ -225,7 +226,7 @@ size_t eddyi_chaos_try_send(struct eddyi_chaos *chaos, int fd, size_t len)
 	return len;
 }
 
-/* Hand entry `at` over. */
+/* Submit held entry `at`. */
 static void submit(struct eddy_loop *loop, unsigned at)
 {
 	struct eddyi_chaos *chaos = loop->chaos;

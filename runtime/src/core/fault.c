@@ -1,5 +1,5 @@
-/* Of what is called here, all is safe in a signal handler: only this thread's own loop is read, and
- * what a task's fault may have interrupted in it is complete enough (see eddyi_stacks_find_guard). */
+/* All functions called in the handler are safe there: it reads this thread's own loop only, which
+ * is consistent enough wherever a task's fault interrupted it (see eddyi_stacks_find_guard). */
 #include "fault.h"
 
 #include "loop.h"
@@ -14,12 +14,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* For a handler's own frames. What the processor saves comes on top. */
+/* For a handler's own frames, in addition to the state that the processor saves. */
 #define HANDLER_STACK (64 * EDDY_KIB)
 
-/* Of a thread that eddyi_fault_know_stack() was called on. Initial-exec: nothing is allocated in a handler. */
+/* Set by eddyi_fault_know_stack(). Initial-exec: access in a handler must not allocate. */
 static _Thread_local struct {
-	const char *low; /* NULL: not known */
+	const char *low; /* NULL: unknown */
 	size_t size, guard_size;
 } own_stack __attribute__((tls_model("initial-exec")));
 
@@ -109,8 +109,8 @@ static void faulted(int signo, siginfo_t *info, void *context)
 	if (info->si_code > 0)
 		say_fault(&out, signo, info->si_addr);
 	eddyi_out_flush(&out);
-	/* The instruction faults once more, and that ends the process where a core shows it; a signal
-	 * that somebody sent has to be sent once more. */
+	/* A fault: the instruction faults again and the process dies there, as a core dump then
+	 * shows. A signal that was sent has to be raised again. */
 	sigaction(signo, &action, NULL);
 	if (info->si_code <= 0)
 		raise(signo);
@@ -167,7 +167,7 @@ void eddyi_fault_stack_drop(void *memory)
 
 	if (!memory)
 		return;
-	/* The program may have put one of its own in its place. */
+	/* The program may have replaced it by its own. */
 	if (sigaltstack(NULL, &stack) == 0 && stack.ss_sp == memory)
 		sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
 	munmap(memory, handler_stack_size());

@@ -1,17 +1,19 @@
-/* fault.h: who was at work when the process is about to die of its own fault. */
+/* fault.h: names the running task when the process dies of SIGSEGV or SIGBUS. */
 #ifndef EDDYI_FAULT_H
 #define EDDYI_FAULT_H
 
-/* Say on stderr which task overflowed its stack or touched what is not there, before SIGSEGV and SIGBUS
- * end the process as they do by default. Done once, and not for a signal that somebody handles already:
- * a sanitizer, or the program. */
+/* Install handlers that print to stderr which task overflowed its stack or accessed invalid memory,
+ * then let the signal end the process as by default. Once per process; a signal that a sanitizer or
+ * the program already handles is left alone. */
 void eddyi_fault_watch(void);
 
-/* Note where the stack of this thread ends, for one of the library's own: a fault in its guard is an overflow. */
+/* Note the stack bounds of this thread, one of the library's own, to report a fault in its guard as
+ * an overflow. */
 void eddyi_fault_know_stack(void);
 
-/* Give this thread a stack on which handlers of signals run when its own, or a task's, is full; not if
- * it has one. Return: what _drop takes, on the same thread; NULL for nothing. */
+/* Give this thread an alternate signal stack, for handlers that run when its own stack or a task's
+ * is full, unless it has one.
+ * Return: the argument for _drop on the same thread; may be NULL. */
 void *eddyi_fault_stack_give(void);
 void eddyi_fault_stack_drop(void *memory);
 

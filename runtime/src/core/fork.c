@@ -1,5 +1,5 @@
-/* A ring belongs to the thread that made it, and its queues are memory that a child shares: entries that
- * the child writes would be the parent's. So the child's one thread has no loop. */
+/* A ring belongs to the thread that made it. A child shares the memory of its queues, so the
+ * child's entries would be the parent's. The child's only thread therefore has no loop. */
 #include "fork.h"
 
 #include "loop.h"
@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-static struct eddy_node *loops; /* as the lock gave them */
+static struct eddy_node *loops; /* list of the locked registry */
 
 static void before(void)
 {

@@ -1,9 +1,9 @@
-/* fork.h: a child of fork(2) has no loop of its parent's. Whoever has threads, locks or files of its own begins anew there
- * by a pthread_atfork() of its own. */
+/* fork.h: detaches a child of fork(2) from its parent's loop. Code with threads, locks or files of
+ * its own registers its own pthread_atfork() handler. */
 #ifndef EDDYI_FORK_H
 #define EDDYI_FORK_H
 
-/* See to it that children know what they are. Called by every loop, before its ring is made. */
+/* Register the fork handler. Called by every loop before it creates its ring. */
 void eddyi_fork_watch(void);
 
 #endif

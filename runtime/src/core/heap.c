@@ -1,7 +1,7 @@
 /* Invariants:
- * 1. A timer's children (child, then next of each) fire no earlier than it does.
- * 2. prev is the left sibling, or the parent for a first child; for the top it is the timer itself,
- *    so that prev == NULL means "in no heap".
+ * 1. A timer's children (child, then next of each) fire no earlier than the timer.
+ * 2. prev is the left sibling, or the parent for a first child. For the top it is the timer itself,
+ *    so prev == NULL means "in no heap".
  */
 #include "heap.h"
 
@@ -29,7 +29,7 @@ static struct eddy_timer *meld(struct eddy_timer *a, struct eddy_timer *b)
 	return a;
 }
 
-/* Meld a list of siblings into one top: in pairs from the left, then together from the right. */
+/* Meld siblings into one heap: in pairs from the left, then the pairs from the right. */
 static struct eddy_timer *meld_siblings(struct eddy_timer *first)
 {
 	struct eddy_timer *pairs = NULL, *top = NULL;

@@ -1,4 +1,4 @@
-/* heap.h: a pairing heap of timers, the nearest on top. It never allocates. */
+/* heap.h: a pairing heap of timers, the earliest on top. It never allocates. */
 #ifndef EDDYI_HEAP_H
 #define EDDYI_HEAP_H
 

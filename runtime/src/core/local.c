@@ -1,4 +1,4 @@
-/* What is handed down from scope to scope, to whoever runs inside. */
+/* Values that scopes pass down to the tasks inside them. */
 #include <eddy/local.h>
 
 #include "loop.h"

@@ -1,4 +1,5 @@
-/* The loop of this thread: which it is, its clock, and its way into the kernel. What it does there, and when, is in run.c. */
+/* The loop of a thread: access to it, its clock, and entering the kernel. The turns are in
+ * run.c. */
 #include "loop.h"
 
 #include <errno.h>
@@ -48,7 +49,8 @@ void eddyi_loop_tick(struct eddy_loop *loop)
 	loop->now_is_rough = false;
 }
 
-/* Nothing that io_uring_enter can say here loses an entry: what it did not take stays queued. */
+/* Abort unless the error is temporary. None of these loses an entry: entries that were not taken
+ * stay queued. */
 void eddyi_loop_check_enter(int r)
 {
 	eddyi_assert(r >= 0 || r == -EINTR || r == -ETIME || r == -EAGAIN || r == -EBUSY ||

@@ -1,4 +1,4 @@
-/* loop.h: one thread's ring, ready queue and clock. */
+/* loop.h: a loop: a thread with its ring, ready queue and clock. */
 #ifndef EDDYI_LOOP_H
 #define EDDYI_LOOP_H
 
@@ -29,83 +29,83 @@ struct eddyi_waiter;
 struct eddy_loop {
 	struct io_uring ring;
 	struct eddy_node registered; /* in the registry */
-	unsigned id;                 /* no two of the process's, ever */
+	unsigned id;                 /* unique within the process, never reused */
 	pid_t tid;
 	bool confined;
 	uint64_t last_task_id;
 	struct eddyi_ctx ctx;    /* the thread's own stack */
-	struct eddyi_tape *tape; /* where to note down what happens; NULL: nowhere */
+	struct eddyi_tape *tape; /* of the current slice, to record on; NULL: none */
 	struct eddy_task *running;
 	struct eddy_node ready;
-	struct eddy_node idle;    /* pooled tasks, the latest first */
-	struct eddy_node trimmed; /* pooled for longer: their pages have been given back */
+	struct eddy_node idle;    /* pooled tasks, the most recently used first */
+	struct eddy_node trimmed; /* pooled for longer; their pages were returned to the kernel */
 	struct eddyi_stacks stacks;
 	struct eddyi_heap timers;
 	struct eddy_timer trim_timer;
-	uint64_t now_ns;   /* of this turn */
-	bool now_is_rough; /* no timer waits: it is the kernel's coarse clock's, some ms late */
-	bool firing;       /* timers; those that are armed meanwhile wait for the next turn */
+	uint64_t now_ns;   /* the time of this turn */
+	bool now_is_rough; /* no timer is armed: now_ns is from the coarse clock, some ms late */
+	bool firing;       /* timers; newly armed ones wait for the next turn */
 	struct eddy_scope root;
 	const char *name;
 
-	size_t ops; /* started and not completed, the loop's own included */
+	size_t ops; /* started and not completed, including internal ones */
 	size_t own_ops;
 	struct eddy_node ops_by_fd[EDDYI_OP_BUCKETS];
-	struct eddy_node ops_of_two;    /* those that use a second descriptor */
-	struct eddy_node closing;       /* closers that wait for ops of their descriptor */
-	struct eddy_node missed;        /* ops whose cancel missed and is to be repeated */
-	struct eddy_timer repeat_timer; /* armed while `missed` has any */
+	struct eddy_node ops_of_two;    /* ops with a second descriptor */
+	struct eddy_node closing;       /* tasks in close that wait for ops of their descriptor */
+	struct eddy_node missed;        /* ops whose cancel missed and will be repeated */
+	struct eddy_timer repeat_timer; /* armed while `missed` is not empty */
 	uint64_t repeat_ns;             /* delay before the next repeat */
-	size_t outside; /* tasks that a thread which is no loop's is going to wake */
+	size_t outside;                 /* tasks that a thread without a loop is going to wake */
 	struct eddyi_at_end *at_end;
-	struct eddyi_member *member; /* of the group of loops that it belongs to; NULL for none */
-	struct eddyi_chaos *chaos;   /* NULL: the usual */
+	struct eddyi_member *member; /* of its group of loops; NULL for none */
+	struct eddyi_chaos *chaos;   /* NULL: no chaos */
 
-	/* What a task asked to be run on the loop's stack. */
+	/* A function that a task wants to run on the loop's stack. */
 	struct {
 		void (*fn)(void *arg);
 		void *arg;
 		struct eddy_task *task; /* set while it runs */
 	} on_stack;
 
-	/* From other threads. `sleeping` is true from before the last look at `messages` until the ring
-	 * has been waited for. */
+	/* Used by other threads. `sleeping` is true from before the last look at `messages` until
+	 * the wait for the ring has returned. */
 	_Atomic(struct eddy_message *) messages;
-	atomic_uint posting; /* threads that are inside eddy_loop_post() */
+	atomic_uint posting; /* threads inside eddy_loop_post() */
 	atomic_bool sleeping;
 	int wake_fd;
 	uint64_t wake_count;
 	struct eddy_op wake_op;
-	bool by_ring; /* other loops are woken by an entry on this ring; else through their wake_fd */
+	bool by_ring; /* wake other loops by an entry on this ring, else through their wake_fd */
 
-	unsigned colour; /* tops of stacks are staggered so that they do not share cache sets */
+	unsigned colour; /* staggers the tops of stacks over different cache sets */
 	struct eddyi_pipes *pipes;
-	struct eddyi_buffers *buffers; /* which are given back at once */
+	struct eddyi_buffers *buffers; /* its own group; created on first use */
 	unsigned last_group;
 	struct eddy_node paused_acceptors; /* until a descriptor is closed */
-	struct eddy_node at_rest; /* without an op now: to be told when their descriptor is closed */
-	void *scratch; /* where the kernel writes bytes at any time that nobody wants, to warm a file */
-	char *copy_buffer;                             /* eddyi_copy_buffer() */
-	struct eddy_transfer_options transfer_options; /* filled in */
+	struct eddy_node at_rest; /* without an op; notified when their descriptor is closed */
+	void *scratch;     /* target of reads that warm a file; may be overwritten at any time */
+	char *copy_buffer; /* of eddyi_copy_buffer() */
+	struct eddy_transfer_options transfer_options; /* defaults filled in */
 	struct eddy_transfer_stats transfer_stats;
-	uint64_t slow_write_at; /* when a disk last held the loop for long: eddyi_loop()'s time; 0: never */
-	struct eddy_loop_stats stats; /* by eddyi_count(); what can be derived is not kept */
+	uint64_t slow_write_at;       /* eddy_now() when a disk last blocked for long; 0: never */
+	struct eddy_loop_stats stats; /* by eddyi_count(); derived values are not stored */
 
 	void *fault_stack;
 
 	/* Of dump_signal.c. */
 	struct eddy_op dump_op;
-	int dump_fd; /* -1 where another loop answers the signal */
+	int dump_fd; /* -1 if another loop handles the signal */
 
 	/* Of stall.c. */
-	struct eddyi_stall *stall; /* NULL where nobody watches */
-	atomic_bool waiting;       /* in the kernel, for something to happen */
+	struct eddyi_stall *stall; /* NULL: no stall detection */
+	atomic_bool waiting;       /* blocked in the kernel for an event */
 
 	struct eddyi_tape *own_tape; /* NULL: no timeline is recorded */
 
 	/* Of deadlock.c. */
 	bool stuck;
-	uint64_t look_again_ns; /* 0: nothing to look at */
+	uint64_t look_again_ns; /* 0: no check is due */
 	uint64_t patience_ns;
 
 	/* Of dump_all.c. */
@@ -114,19 +114,21 @@ struct eddy_loop {
 	bool dump_posted;
 };
 
-/* Count in a field that this thread alone writes and any may read: no locked instruction. */
+/* Add to a counter that only this thread writes and any thread may read: no locked instruction. */
 #define eddyi_count(field, by) __atomic_store_n(&(field), (field) + (by), __ATOMIC_RELAXED)
 
-/* NULL where none runs. Initial-exec: two instructions instead of a call, also in the shared library. */
+/* NULL if no loop runs. Initial-exec: two instructions instead of a call, in the shared library
+ * too. */
 extern _Thread_local struct eddy_loop *eddyi_this_loop __attribute__((tls_model("initial-exec")));
 
-/* A loop ran in the parent as this process was forked: what is left of that one stands in the way of a loop of its own. */
+/* This process was forked while a loop ran in the parent. What remains of it rules out a new
+ * loop. */
 extern bool eddyi_loop_was_forked;
 
-/* Panics: a broken contract. */
+/* Panic with the reason: a programming error. */
 _Noreturn void eddyi_loop_is_missing(void);
 
-/* The loop of this thread. Panics where none runs. */
+/* Get the loop of this thread. Panics if there is none. */
 static inline struct eddy_loop *eddyi_loop(void)
 {
 	struct eddy_loop *loop = eddyi_this_loop;
@@ -136,7 +138,7 @@ static inline struct eddy_loop *eddyi_loop(void)
 	return loop;
 }
 
-/* The time `duration_ns` after `from_ns`; EDDY_NEVER where there is none. */
+/* Add a duration to a time; EDDY_NEVER on overflow. */
 static inline uint64_t eddyi_time_after(uint64_t from_ns, uint64_t duration_ns)
 {
 	uint64_t at;
@@ -144,19 +146,19 @@ static inline uint64_t eddyi_time_after(uint64_t from_ns, uint64_t duration_ns)
 	return __builtin_add_overflow(from_ns, duration_ns, &at) ? EDDY_NEVER : at;
 }
 
-/* Make a loop that sleeps look at its messages. Any thread. */
+/* Make a sleeping loop look at its messages. Any thread may call it. */
 void eddyi_loop_wake(struct eddy_loop *loop);
 
-/* The loop goes on, by a message or a signal: it is not stuck, as deadlock.c says. */
+/* Note that a message or signal has moved the loop on: it is not stuck (see deadlock.c). */
 void eddyi_loop_unstick(struct eddy_loop *loop);
 
-/* Turn the loop's clock to now, precisely. */
+/* Set the loop's clock to the precise time. */
 void eddyi_loop_tick(struct eddy_loop *loop);
 
-/* Submit what is queued and let completions in, without waiting and without dispatching them. */
+/* Submit queued entries and collect completions, without waiting or dispatching. */
 void eddyi_loop_enter(struct eddy_loop *loop);
 
-/* What io_uring_enter(2) returned to whoever entered it otherwise. */
+/* Check the result of an io_uring_enter(2) made elsewhere. */
 void eddyi_loop_check_enter(int r);
 
 #endif

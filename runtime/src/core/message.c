@@ -1,10 +1,11 @@
-/* Messages between threads: a stack that is pushed to without a lock, and turned around by its loop.
+/* Messages between threads: a lock-free stack, which the receiving loop reverses.
  *
  * Invariants:
- * 1. Messages of one thread are delivered in the order in which it posted them.
- * 2. `sleeping` is true from before the loop's last look at the stack until it has waited: who pushes
- *    and then finds it true wakes the loop, and who finds it false need not.
- * 3. `posting` counts the threads that are inside eddy_loop_post(): the loop's memory outlives them.
+ * 1. Messages of one thread are delivered in the order they were posted.
+ * 2. `sleeping` is true from before the loop's last look at the stack until its wait has returned.
+ *    A thread that finds it true after pushing must wake the loop; one that finds it false need
+ *    not.
+ * 3. `posting` counts the threads inside eddy_loop_post(): the loop's memory outlives them.
  */
 #include "message.h"
 
@@ -44,7 +45,7 @@ void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)
 		message->next = head;
 	while (!atomic_compare_exchange_weak(&loop->messages, &head, message));
 	if (atomic_exchange(&loop->sleeping, false)) {
-		/* A loop that sleeps runs nothing on its thread but a signal's handler, which must not touch the ring. */
+		/* A signal handler on a sleeping loop's thread must not touch the ring. */
 		if (eddyi_this_loop && eddyi_this_loop != loop && eddyi_this_loop->by_ring)
 			eddyi_op_wake(eddyi_this_loop, loop);
 		else
@@ -59,7 +60,7 @@ static void woken(struct eddy_op *op, int result, unsigned flags)
 {
 	(void)result;
 	(void)flags;
-	/* At the loop's end a message may have been faster than the cancellation. */
+	/* At the loop's end, a message may arrive before the cancellation. */
 	if (!op->cancelling)
 		arm_wake(eddy_of(op, struct eddy_loop, wake_op));
 }
@@ -72,8 +73,8 @@ static void arm_wake(struct eddy_loop *loop)
 	eddyi_op_start_own(&loop->wake_op, sqe);
 }
 
-/* Older kernels have the entry as well, but rings that defer their work were not always woken by it:
- * asked for is what came later, with Linux 6.7. */
+/* Require Linux 6.7 (which has futexes on the ring): older kernels have MSG_RING, but it did not
+ * always wake rings that defer their work. */
 static bool can_wake_by_ring(void)
 {
 	return eddyi_feature_is_there(EDDYI_FEATURE_MSG_RING) &&

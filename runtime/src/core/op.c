@@ -1,16 +1,16 @@
 /* Invariants:
- * 1. The user_data of an entry is the address of its op, with what kind of completion it is in the
- *    three low bits. An entry whose completion nobody waits for carries a small integer instead.
- * 2. An op ends (`done` without F_MORE, or the task's return) only when the kernel owes no completion
- *    that names it: neither its own nor its cancel's. So its memory can be used again at once, and a
- *    late cancel never hits a later op at the same address.
- * 3. A started op is in ops_by_fd, once, and in `ops_of_two` as well if it, or the call that it is part of, uses a
- *    second descriptor: so whoever closes either finds it.
- * 4. An op that is being cancelled has a cancel in flight that has not answered, or a cancel that
- *    found it (the kernel then completes it), or is in `missed`, or is `sent`. A cancel misses an op
- *    that lives (-ENOENT, -EALREADY) when the kernel is about to try the op again or a worker has it,
- *    so one cancel is not enough; docs/decisions/0035 says when that happens. A zero-copy send whose
- *    result has come is found by no cancel: its notification comes when the peer has the bytes.
+ * 1. The user_data of an entry is the address of its op, with the kind of completion in the three
+ *    low bits. An entry whose completion is ignored has a small integer instead.
+ * 2. An op ends (`done` without F_MORE, or the task's return) only when the kernel owes no
+ *    completion that names it, neither its own nor its cancel's. So its memory can be reused at
+ *    once, and a late cancel never hits a later op at the same address.
+ * 3. A started op is in ops_by_fd once, and also in `ops_of_two` if it, or the call that it is part
+ *    of, uses a second descriptor. So closing either finds it.
+ * 4. An op that is being cancelled has an unanswered cancel in flight, or was found by its cancel
+ *    (the kernel then completes it), or is in `missed`, or is `sent`. A cancel misses a live op
+ *    (-ENOENT, -EALREADY) if the kernel is about to retry the op or a worker has it, so one cancel
+ *    is not enough; see docs/decisions/0035. No cancel finds a zero-copy send whose result has
+ *    arrived: its notification comes when the peer has the bytes.
  * 5. An op in `missed` counts its repeated cancel in `pending` before that is submitted, and leaves
  *    the list when its own completion comes. `repeat_timer` is armed while the list is not empty.
  */
@@ -29,7 +29,7 @@
 enum tag {
 	TAG_OP = 0,
 	TAG_CANCEL = 1,
-	TAG_WAKE = EDDYI_OP_TAG_WAKE, /* another loop's wake-up; or, failed, what came of ours */
+	TAG_WAKE = EDDYI_OP_TAG_WAKE, /* another loop's wake-up, or a failure of ours */
 	TAG_NOBODY = EDDYI_OP_TAG_NOBODY,
 	TAG_MASK = 7,
 };
@@ -65,7 +65,7 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 
 #define BIT(opcode) ((uint64_t)1 << ((opcode)&63))
 
-/* Where these have something else in the place of a descriptor: a family, a process, flags. */
+/* Ops whose field for the descriptor has another meaning: a family, a process, flags. */
 #define WITHOUT_FD                                                                                 \
 	(BIT(IORING_OP_SOCKET) | BIT(IORING_OP_GETXATTR) | BIT(IORING_OP_SETXATTR) |               \
 	 BIT(IORING_OP_PROVIDE_BUFFERS) | BIT(IORING_OP_REMOVE_BUFFERS) | BIT(EDDYI_OP_WAITID) |   \
@@ -77,7 +77,8 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 
 #define ZERO_COPY (BIT(IORING_OP_SEND_ZC) | BIT(IORING_OP_SENDMSG_ZC))
 
-/* What the kernel leaves to a worker thread without a try, as its tracepoint io_uring_queue_async_work shows. */
+/* Ops that the kernel hands to a worker thread without trying them first, as its tracepoint
+ * io_uring_queue_async_work shows. */
 #define ON_WORKER                                                                                  \
 	(BIT(IORING_OP_FSYNC) | BIT(IORING_OP_SYNC_FILE_RANGE) | BIT(IORING_OP_FALLOCATE) |        \
 	 BIT(IORING_OP_STATX) | BIT(IORING_OP_MADVISE) | BIT(IORING_OP_SPLICE) |                   \
@@ -104,7 +105,7 @@ bool eddyi_op_is_worked(const struct io_uring_sqe *sqe)
 
 static int first_fd(const struct io_uring_sqe *sqe)
 {
-	/* A registered file is named by its index. */
+	/* The fd of a registered file is an index. */
 	if (sqe->flags & IOSQE_FIXED_FILE || BIT(sqe->opcode) & WITHOUT_FD)
 		return -1;
 	return sqe->fd;
@@ -150,7 +151,7 @@ void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe)
 	eddy_op_start(op, sqe);
 }
 
-/* The completion is counted in `pending` already. */
+/* Submit a cancel. The caller has counted its completion in `pending`. */
 static void submit_cancel(struct eddy_loop *loop, struct eddy_op *op)
 {
 	uint64_t data = (uintptr_t)op | TAG_CANCEL;
@@ -189,14 +190,15 @@ void eddyi_op_init_loop(struct eddy_loop *loop)
 	loop->repeat_timer.fire = repeat_cancels;
 }
 
-/* The op's own completion has not been dispatched. It may be on its way: one turn later most ops have
- * ended. Later repeats are further and further apart, because a worker can take its time. */
+/* The cancel missed, and the op's own completion has not been dispatched. It may be on its way:
+ * most ops end one turn later. Further repeats have growing delays, because a worker may take
+ * long. */
 static __attribute__((cold, noinline)) void cancel_missed(struct eddy_loop *loop,
 							  struct eddy_op *op)
 {
 	uint64_t at;
 
-	/* The first repeat of an op comes at once. */
+	/* The first repeat of an op is immediate. */
 	if (!op->repeats)
 		loop->repeat_ns = 0;
 	op->repeats = true;
@@ -228,7 +230,7 @@ void eddyi_op_cancel(struct eddy_op *op, const char *where)
 
 EDDYI_WITHOUT_WHERE(op_cancel, struct eddy_op)
 
-/* A task that closes a descriptor and waits for the ops that use it. */
+/* A task in close that waits for the ops of its descriptor. */
 struct closer {
 	struct eddyi_waiter waiter;
 	struct eddy_node node;
@@ -254,7 +256,7 @@ static void cancel_op_of(struct eddy_op *op, int fd)
 	eddy_op_cancel(op);
 }
 
-/* Return: whether there is any. */
+/* Cancel all ops of `fd`. Return: false if there are none. */
 static bool cancel_ops(struct eddy_loop *loop, int fd)
 {
 	struct eddy_node *head = &loop->ops_by_fd[(unsigned)fd % EDDYI_OP_BUCKETS], *node;
@@ -263,7 +265,7 @@ static bool cancel_ops(struct eddy_loop *loop, int fd)
 	for (node = head->next; node != head; node = node->next) {
 		struct eddy_op *op = eddy_of(node, struct eddy_op, node);
 
-		/* A close in progress is of an older file that had this number. */
+		/* A close under way is of an earlier file with this number. */
 		if (op->fd != fd || op->opcode == IORING_OP_CLOSE)
 			continue;
 		cancel_op_of(op, fd);
@@ -280,7 +282,7 @@ static bool cancel_ops(struct eddy_loop *loop, int fd)
 	return any;
 }
 
-/* Its number may be another's at once. */
+/* Notify resting objects, before the descriptor's number is reused. */
 static void end_those_at_rest(struct eddy_loop *loop, int fd)
 {
 	struct eddy_node *node = loop->at_rest.next;
@@ -301,7 +303,7 @@ void eddyi_op_cancel_fd(int fd)
 	struct eddy_loop *loop = eddyi_loop();
 	struct closer closer = { .waiter = { .what = "close" }, .fd = fd };
 
-	/* A completion function that was faster may have started its op again. */
+	/* Loop, since a completion function may have restarted its op. */
 	while (cancel_ops(loop, fd)) {
 		eddy_list_append(&loop->closing, &closer.node);
 		eddyi_wait(&closer.waiter);
@@ -310,8 +312,8 @@ void eddyi_op_cancel_fd(int fd)
 	end_those_at_rest(loop, fd);
 }
 
-/* A worker of the kernel's that a cancellation interrupts may end its op with -EINTR, or (splice
- * does) with one of the numbers by which the kernel tells itself to restart a call. */
+/* Cancelling a kernel worker may end its op with -EINTR or, with splice, with one of the kernel's
+ * internal restart codes. */
 static int translate(int result, bool cancelling)
 {
 	enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
@@ -327,7 +329,7 @@ static int translate(int result, bool cancelling)
 	return result;
 }
 
-/* Nothing more is owed. */
+/* End the op: no completion is owed any more. */
 static void finish(struct eddy_loop *loop, struct eddy_op *op)
 {
 	int fd = op->fd, fd2 = op->fd2;
@@ -349,7 +351,7 @@ static void finish(struct eddy_loop *loop, struct eddy_op *op)
 		wake_closers(loop, fd, fd2);
 }
 
-/* The op's own completion came while its cancel was to be repeated: that is not owed any more. */
+/* The op's own completion came before its cancel was repeated: no cancel is needed. */
 static __attribute__((cold, noinline)) void finish_missed(struct eddy_loop *loop,
 							  struct eddy_op *op)
 {
@@ -364,7 +366,7 @@ static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, uns
 {
 	if (flags & IORING_CQE_F_MORE) {
 		op->sent = BIT(op->opcode) & ZERO_COPY;
-		/* A waiting task gets the first result (SEND_ZC sends its notification after it). */
+		/* A waiting task gets the first result; SEND_ZC sends its notification after it. */
 		eddyi_probe_completing(loop, op, result, flags);
 		if (op->waiter)
 			op->result = result;
@@ -391,8 +393,8 @@ void eddyi_op_wake(struct eddy_loop *loop, struct eddy_loop *other)
 	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
 }
 
-/* The loop may have ended meanwhile, or the kernel be short of memory or of room: that is no reason to
- * try the ring no more. */
+/* Wake the loop through its eventfd. Only errors that mean no support switch the ring off: others
+ * are temporary, or the loop has ended. */
 static void wake_failed(struct eddy_loop *loop, unsigned id, int error)
 {
 	switch (error) {

@@ -1,7 +1,8 @@
-/* A task that waits for its op.
+/* Awaiting an op in a task.
  *
- * Invariant: no task sees -EINTR. A call that was interrupted has done nothing and is made again, unless its cancellation is
- * what interrupted it. Those that may not be made again (eddyi_op_may_restart()) are their caller's concern.
+ * Invariant: no task sees -EINTR. An interrupted call has done nothing and is repeated, unless its
+ * cancellation interrupted it. Calls that must not be repeated (eddyi_op_may_restart()) are handled
+ * by their caller.
  */
 #include "loop.h"
 #include "wait.h"
@@ -29,7 +30,7 @@ struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op)
 	return eddy_op_begin(op, NULL);
 }
 
-/* Queue the entry and wait for its completion, whatever that is. */
+/* Queue the entry and wait for its completion, whatever the result. */
 static int await(struct eddy_op *op, struct io_uring_sqe *sqe)
 {
 	struct op_waiter waiter = {
@@ -40,14 +41,15 @@ static int await(struct eddy_op *op, struct io_uring_sqe *sqe)
 	op->waiter = &waiter.waiter;
 	eddy_op_start(op, sqe);
 	if (eddyi_loop()->running->scope->cancelled) {
-		/* Since the entry was taken: the kernel still has to let go. */
+		/* Cancelled after the entry was taken: the kernel's completion is still owed. */
 		eddy_op_cancel(op);
 		waiter.waiter.cancel = NULL;
 	}
 	return eddyi_wait(&waiter.waiter);
 }
 
-/* A close that was interrupted has closed, and a connection goes on; a link was for once. */
+/* An interrupted close has closed, an interrupted connect continues, and links of an entry hold
+ * only once. */
 bool eddyi_op_may_restart(const struct io_uring_sqe *sqe)
 {
 	return sqe->opcode != IORING_OP_CLOSE && sqe->opcode != IORING_OP_CONNECT &&

@@ -6,7 +6,7 @@
 
 #define NAME_MAX_SAID 64
 
-/* Registry locked. NULL: it has ended. */
+/* Find a loop by id, with the registry locked. Return: NULL if it has ended. */
 static const struct eddy_loop *find(struct eddy_node *loops, unsigned id)
 {
 	for (struct eddy_node *node = loops->next; node != loops; node = node->next) {
@@ -33,7 +33,7 @@ void eddyi_own_slowly(unsigned *owner, const char *what, const char *where)
 	unsigned before = 0;
 	bool is_free;
 
-	/* Of several loops that are the first at once, one is. */
+	/* If several loops use a new object first at the same time, one wins. */
 	if (loop && __atomic_compare_exchange_n(owner, &before, loop->id, false, __ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
 		return;

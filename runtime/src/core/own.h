@@ -1,23 +1,23 @@
-/* own.h: each primitive belongs to one loop, the first that uses it.
+/* own.h: checks that each primitive is used on one loop only, the first that used it.
  *
- * Public functions check it by their own first statement; their last parameter `where` is the place of
- * the call, which a macro of the function's name fills in. Definitions have their names in parentheses, so
- * that they are none of that macro's calls.
+ * Public functions make this check first. A macro with the function's name passes the place of the
+ * call as the last parameter, `where`. Definitions put the name in parentheses to avoid expanding
+ * that macro.
  *
- * A function that ends something and takes only a pointer to it is for EDDY_AUTO() as well, so it has no `where`.
- * The macro of its name calls its twin eddyi_…, which has.
+ * A function that ends an object and takes only a pointer to it is usable with EDDY_AUTO() and so
+ * has no `where`. Its macro calls the twin eddyi_…, which has.
  */
 #ifndef EDDYI_OWN_H
 #define EDDYI_OWN_H
 
 #include "loop.h"
 
-/* What eddyi_own() does where the loop of this thread is not known to be `*owner`. */
+/* The slow path of eddyi_own(), if this thread's loop is not known to be `*owner`. */
 void eddyi_own_slowly(unsigned *owner, const char *what, const char *where);
 
-/* Make sure that this thread's loop is the one with the number `*owner`. A thing that has no loop yet
- * (0), or whose loop has ended, belongs to this one from now on; without a loop, as before
- * eddy_run(), to none. Panics when it belongs to another one. `what` it is, with its article. */
+/* Check that this thread's loop has the id `*owner`. An object without a loop (0), or whose loop
+ * has ended, is taken over by this loop; without a running loop, as before eddy_run(), it stays
+ * free. Panics if the object belongs to another loop. `what` names it, with an article. */
 static inline void eddyi_own(unsigned *owner, const char *what, const char *where)
 {
 	const struct eddy_loop *loop = eddyi_this_loop;
@@ -26,7 +26,7 @@ static inline void eddyi_own(unsigned *owner, const char *what, const char *wher
 		eddyi_own_slowly(owner, what, where);
 }
 
-/* Define the public function eddy_…, which knows no place, by its twin. */
+/* Define the public function eddy_…, without `where`, in terms of its twin. */
 #define EDDYI_WITHOUT_WHERE(name, type)                                                            \
 	void(eddy_##name)(type * it)                                                               \
 	{                                                                                          \

@@ -1,5 +1,5 @@
-/* probe.h: the places of the runtime that can be looked at from outside. Each has a static probe, where eddy/usdt.h says so,
- * and notes down what happens on the loop's tape. Where nobody looks it costs a test of one pointer. */
+/* probe.h: trace points of the runtime. Each is a static probe (if eddy/usdt.h enables them) and
+ * records to the loop's tape. When nothing is recorded it costs one test of a pointer. */
 #ifndef EDDYI_PROBE_H
 #define EDDYI_PROBE_H
 
@@ -11,14 +11,14 @@
 
 #define eddyi_probe_is_on(loop) __builtin_expect((loop)->tape != NULL, 0)
 
-/* Once a turn: the kernel has been entered. */
+/* Once a turn, after entering the kernel. */
 static inline void eddyi_probe_turn(struct eddy_loop *loop)
 {
 	if (eddyi_timeline_has_begun() || __builtin_expect(loop->own_tape != NULL, 0))
 		eddyi_tape_turn(loop);
 }
 
-/* The task goes on. */
+/* The task starts or resumes. */
 static inline void eddyi_probe_run(struct eddy_loop *loop, struct eddy_task *task)
 {
 	EDDYI_USDT(task__run, loop->id, task->id, task->name);
@@ -26,14 +26,14 @@ static inline void eddyi_probe_run(struct eddy_loop *loop, struct eddy_task *tas
 		eddyi_tape_run(loop, task);
 }
 
-/* It is back on the loop's stack: it waits, or has ended and `waiter` is NULL. */
+/* Control is back on the loop's stack: the task waits, or has ended and `waiter` is NULL. */
 static inline void eddyi_probe_back(struct eddy_loop *loop, struct eddyi_waiter *waiter)
 {
 	if (eddyi_probe_is_on(loop))
 		eddyi_tape_back(loop, waiter);
 }
 
-/* Somebody has made the task ready: the task that runs, or what the loop is about. */
+/* The task was made ready, by the running task or by the loop itself. */
 static inline void eddyi_probe_ready(struct eddy_loop *loop, struct eddy_task *task)
 {
 	EDDYI_USDT(task__ready, loop->id, task->id, task->name);
@@ -41,7 +41,7 @@ static inline void eddyi_probe_ready(struct eddy_loop *loop, struct eddy_task *t
 		eddyi_tape_ready(loop, task);
 }
 
-/* It has ended, and is all there. */
+/* The task has ended; its structure is still valid. */
 static inline void eddyi_probe_end(struct eddy_loop *loop, struct eddy_task *task)
 {
 	EDDYI_USDT(task__end, loop->id, task->id, task->name, task->result);
@@ -56,7 +56,7 @@ static inline void eddyi_probe_started(struct eddy_loop *loop, struct eddy_op *o
 		eddyi_tape_started(op);
 }
 
-/* Around the call of whoever takes note of a completion. */
+/* Before and after an op's completion function or the wake-up of its task. */
 static inline void eddyi_probe_completing(struct eddy_loop *loop, const struct eddy_op *op,
 					  int result, unsigned flags)
 {
@@ -71,7 +71,7 @@ static inline void eddyi_probe_completed(struct eddy_loop *loop)
 		eddyi_tape_completed(loop);
 }
 
-/* The loop has done something since it was last noted down what; `count` times, or not at all. */
+/* The loop's own work since the last mark: `count` items; nothing is recorded for 0. */
 static inline void eddyi_probe_ring(struct eddy_loop *loop, enum eddyi_mark_kind kind,
 				    uint64_t count)
 {

@@ -7,13 +7,13 @@
 
 /* Invariants:
  * 1. A scope is in its parent's `children` exactly from _begin to _end.
- * 2. A task is in exactly one scope's `tasks`: the innermost it is inside of.
- * 3. When a scope is cancelled, so is every scope below it, save those below a shielded one.
- * 4. `running` counts the tasks that were spawned here and have not ended; _end returns when it is 0. So
- *    what a task was given may lie on the stack of whoever ends the scope.
- * 5. `result` is written once: by the first failure, or by what cancelled the scope before any.
- * 6. A task that waits is told of a cancellation once, and by its waiter alone; one that runs or is ready
- *    learns of it by its next call that suspends.
+ * 2. A task is in exactly one scope's `tasks`: that of its innermost scope.
+ * 3. Cancelling a scope cancels all scopes below it, except shielded ones and those below them.
+ * 4. `running` counts the tasks spawned here that have not ended; _end returns when it is 0. So
+ *    arguments of tasks may be on the stack of the task that ends the scope.
+ * 5. `result` is written once: by the first failure, or by a cancellation before any failure.
+ * 6. A waiting task is notified of a cancellation once, through its waiter; a running or ready task
+ *    sees it in its next suspending call.
  */
 
 void eddyi_scope_init_root(struct eddy_scope *scope)
@@ -38,8 +38,8 @@ static void cancel_one(struct eddy_scope *scope, int reason)
 	}
 }
 
-/* The scope after `scope` in the tree below `top`, each before those inside it; without those inside `scope` unless
- * `enter`. NULL: that was the last. */
+/* Get the next scope in preorder in the tree below `top`, skipping those inside `scope` unless
+ * `enter`. Return: NULL after the last. */
 static struct eddy_scope *next_below(struct eddy_scope *top, struct eddy_scope *scope, bool enter)
 {
 	if (enter && !eddy_list_is_empty(&scope->children))
@@ -50,7 +50,7 @@ static struct eddy_scope *next_below(struct eddy_scope *top, struct eddy_scope *
 	return NULL;
 }
 
-/* Not recursive: stacks are small, and scopes may nest as deep as anybody likes. */
+/* Not recursive: stacks are small, and scopes may nest to any depth. */
 static void cancel(struct eddy_scope *top, int reason)
 {
 	struct eddy_scope *scope = top;
@@ -68,7 +68,7 @@ static void time_is_up(struct eddy_timer *timer)
 	cancel(eddy_of(timer, struct eddy_scope, timer), -ETIMEDOUT);
 }
 
-/* The task steps from the scope it is in into `to`. */
+/* Move the task from its innermost scope into `to`. */
 static void move_task(struct eddy_task *task, struct eddy_scope *to)
 {
 	eddy_list_remove(&task->inside);

@@ -1,24 +1,24 @@
-/* scope.h: what the files of the runtime ask of scopes. */
+/* scope.h: scopes as the runtime's other files use them. */
 #ifndef EDDYI_SCOPE_H
 #define EDDYI_SCOPE_H
 
 #include "wait.h"
 
-/* As eddy_scope_spawn(), and who is told of the task's end. */
+/* eddy_scope_spawn(), with a function that is called when the task ends. */
 int eddyi_scope_spawn(struct eddy_scope *scope, struct eddyi_told told, const char *name,
 		      eddy_task_fn *fn, void *arg, const char *where);
 
-/* A task of `scope` has ended with `result`. */
+/* Note that a task of `scope` has ended with `result`. */
 void eddyi_scope_task_ended(struct eddy_scope *scope, int result);
 
-/* The loop's root scope: no parent, no host. */
+/* Initialize the loop's root scope, which has no parent and no host. */
 void eddyi_scope_init_root(struct eddy_scope *scope);
 
-/* The scope that the caller is inside of: a task's, also while it is on the loop's stack, or that of a
- * task whose work this thread does. NULL for none. */
+/* Get the caller's innermost scope: its task's, also on the loop's stack, or on an offload thread
+ * that of the task it works for. Return: NULL if there is none. */
 const struct eddy_scope *eddyi_scope_self(void);
 
-/* On a thread that is no loop's and does a task's work for it: that task's scope. */
+/* On a thread without a loop that works for a task: that task's scope. */
 extern _Thread_local const struct eddy_scope *eddyi_lent_scope;
 
 #endif

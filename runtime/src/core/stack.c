@@ -1,6 +1,6 @@
-/* Guards are made by MADV_GUARD_INSTALL where the kernel has it (6.13): no mapping is split, so a
- * million stacks need a handful of mappings. Before that by mprotect, which costs two mappings a
- * stack and ends at vm.max_map_count (about 32,000 stacks); past that a stack can't be had.
+/* Guards are installed by MADV_GUARD_INSTALL if the kernel has it (6.13). It does not split
+ * mappings, so a million stacks need a handful of mappings. Older kernels use mprotect, which costs
+ * two mappings for each stack; allocation fails at vm.max_map_count, about 32,000 stacks.
  */
 #include "stack.h"
 
@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* libwolfssl and others have frames of up to 38 KB that probe nothing on the way. */
+/* libwolfssl and others have frames of up to 38 KB without stack probes. */
 #define GUARD_SIZE (64 * EDDY_KIB)
 #define SLAB_SIZE (64 * EDDY_MIB)
 
@@ -68,7 +68,7 @@ static struct eddyi_slab *slab_new(size_t stride)
 		free(slab);
 		return NULL;
 	}
-	/* Both are only wishes: a kernel without huge pages or without names says EINVAL. */
+	/* Both are optional: a kernel without huge pages or without names returns EINVAL. */
 	madvise(slab->memory, slab->size, MADV_NOHUGEPAGE);
 	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, slab->memory, slab->size, "eddy stacks");
 	return slab;

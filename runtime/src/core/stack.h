@@ -1,4 +1,4 @@
-/* stack.h: memory for stacks, each with a guard below it, carved from large mappings. */
+/* stack.h: memory for stacks, carved from large mappings, with a guard below each. */
 #ifndef EDDYI_STACK_H
 #define EDDYI_STACK_H
 
@@ -8,29 +8,29 @@ struct eddyi_slab;
 
 struct eddyi_stacks {
 	size_t size;             /* of a stack, without its guard */
-	struct eddyi_slab *slab; /* the newest; older ones, all used up, follow it */
+	struct eddyi_slab *slab; /* the newest; links to older ones, which are used up */
 	size_t used;             /* stacks taken from the newest slab */
 };
 
 void eddyi_stacks_init(struct eddyi_stacks *stacks, size_t size);
 
-/* Unmap everything. */
+/* Unmap all stacks. */
 void eddyi_stacks_deinit(struct eddyi_stacks *stacks);
 
 /* Take a new stack. It stays mapped until _deinit: tasks pool their stacks.
- * Return: its lowest byte; NULL when memory is out. */
+ * Return: its lowest byte; NULL on allocation failure. */
 void *eddyi_stacks_take(struct eddyi_stacks *stacks);
 
-/* Whether `address` lies in the guard below one of the stacks; that stack is the one that
- * overflowed. Safe in a signal handler. */
+/* Whether `address` is in the guard below a stack; `ret_stack` is the stack that overflowed. Safe
+ * in a signal handler. */
 bool eddyi_stacks_find_guard(const struct eddyi_stacks *stacks, const void *address,
 			     void **ret_stack);
 
-/* How many bytes below `high` the lowest page of [low, high) lies that has ever been touched since it was
- * mapped or given back: what was used of a stack, in pages. Asks the kernel. */
+/* Measure how much of the stack [low, high) has been used since it was mapped or given back: the
+ * bytes from the lowest touched page to `high`. Asks the kernel. */
 size_t eddyi_stack_used(const void *low, const void *high);
 
-/* Give the pages of [low, high) back to the kernel; they read as zero afterwards. */
+/* Return the pages of [low, high) to the kernel. They read as zero afterwards. */
 void eddyi_stack_give_back(void *low, void *high);
 
 #endif

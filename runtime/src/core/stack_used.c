@@ -1,4 +1,4 @@
-/* How much of their stacks tasks have used, and who used most. */
+/* How much of their stacks tasks have used, and which task used most. */
 #include "loop.h"
 #include "wait.h"
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For the text of who used most of a stack: it is written seldom, and read by other threads. */
+/* Guards stack_used_by, which is written seldom and read by other threads. */
 static pthread_mutex_t deepest_lock = PTHREAD_MUTEX_INITIALIZER;
 
 size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *task)
@@ -20,7 +20,7 @@ size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *tas
 		return used;
 	pthread_mutex_lock(&deepest_lock);
 	loop->stats.stack_used_max = used;
-	/* The name of a task that has ended may be gone. */
+	/* An ended task's name may no longer be valid. */
 	if (task->owner)
 		snprintf(loop->stats.stack_used_by, sizeof(loop->stats.stack_used_by),
 			 "\"%.20s\" (%s)", task->name, eddyi_place(task->where));

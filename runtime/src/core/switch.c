@@ -1,11 +1,11 @@
-/* Entry, switch and annotations of stacks.
+/* Entering and switching stacks, with their annotations.
  *
- * A stack is entered once through makecontext(3), and then switched to and from by one of three
- * means, chosen by -Dswitch: a few instructions of assembly, _setjmp/_longjmp, or swapcontext
- * (which makes two system calls each time). Signal masks and the floating-point environment are the
- * thread's and are not switched.
+ * A stack is entered once through makecontext(3). Later switches use one of three implementations,
+ * chosen by -Dswitch: a few instructions of assembly, _setjmp/_longjmp, or swapcontext, which makes
+ * two system calls each time. Signal masks and the floating-point environment belong to the thread
+ * and are not switched.
  */
-/* Takes a _longjmp between stacks for a smashed one. */
+/* It mistakes a _longjmp between stacks for a smashed stack. */
 #undef _FORTIFY_SOURCE
 
 #include "switch.h"
@@ -28,8 +28,7 @@
 #include <valgrind/valgrind.h>
 #endif
 
-/* The way into a fresh stack: `enter` replaces the running stack for good, so whoever calls it has
- * saved itself before. */
+/* Enter a fresh stack. This replaces the running stack, which the caller has saved. */
 static void enter(void *arg)
 {
 	setcontext(arg);
@@ -40,19 +39,20 @@ static void enter(void *arg)
 
 const char eddyi_switch[] = "asm";
 
-/* eddyi_swap(save, sp): push what the ABI wants kept, leave the stack pointer in *save, take over
- * the stack at sp and go on where it stopped.
- * eddyi_leave(save, fn, arg): the same leave, then call fn(arg), which never returns.
+/* eddyi_swap(save, sp): push the registers that the ABI preserves, store the stack pointer in
+ * *save, switch to the stack at sp and continue where it stopped. eddyi_leave(save, fn, arg): save
+ * in the same way, then call fn(arg), which never returns.
  *
- * Invariants, for whoever walks a stack:
- * 1. What a suspended stack has at its `sp` is what eddyi_push_all leaves there, whichever of the two it left by
- *    (eddy-gdb.py reads it).
- * 2. The CFI is right at every instruction: right after the stack pointer has changed, the same rules
+ * Invariants for stack walkers:
+ * 1. At the `sp` of a suspended stack are the registers as eddyi_push_all pushes them, whichever of
+ *    the two saved it (eddy-gdb.py reads them).
+ * 2. The CFI is right at every instruction: right after the stack pointer changes, the same rules
  *    describe the caller on the other stack. */
 #if defined(__x86_64__)
 
-/* The jump instead of a `ret` keeps the return predictor out of it: 3.8 ns against 13.4. It lands behind a call, where no
- * `endbr64` stands: `notrack` allows that under indirect branch tracking. */
+/* A jump instead of `ret` avoids a misprediction by the return predictor: 3.8 ns instead of 13.4.
+ * Its target follows a call and has no `endbr64`; `notrack` allows that under indirect branch
+ * tracking. */
 __asm__(".macro eddyi_push reg\n"
 	"	pushq %\\reg\n"
 	"	.cfi_adjust_cfa_offset 8\n"
@@ -214,12 +214,13 @@ __attribute__((noinline)) static void swap_fresh(struct eddyi_ctx *from, ucontex
 
 const char eddyi_switch[] = "ucontext";
 
-/* Not inlined: a ucontext_t is a KiB that nobody else wants in his frame. */
+/* Not inlined: a ucontext_t of 1 KiB must not enlarge the callers' frames. */
 __attribute__((noinline)) static void swap_to(void **save, ucontext_t *to)
 {
 	ucontext_t here;
 
-	/* AddressSanitizer forgets what lies there when it is gone to. */
+	/* With a stack here, AddressSanitizer would clear its state for that memory on the
+	 * switch. */
 	here.uc_stack = (stack_t){ 0 };
 	*save = &here;
 	swapcontext(&here, to);
@@ -229,7 +230,7 @@ void eddyi_swap(void **save, void *sp)
 {
 	ucontext_t *to = sp;
 
-	/* It would go back to the mask that it was left with. */
+	/* Keep the thread's current signal mask, not the saved one. */
 	pthread_sigmask(SIG_BLOCK, NULL, &to->uc_sigmask);
 	swap_to(save, to);
 }
@@ -242,12 +243,12 @@ static void swap_fresh(struct eddyi_ctx *from, ucontext_t *context)
 
 #endif
 
-/* The thread's own stack: where tasks go back to. */
+/* The thread's own stack, to which tasks return. */
 static _Thread_local struct eddyi_ctx *thread_ctx;
 
 #if EDDYI_TSAN
-/* liburing unmaps a ring behind TSan's back, and the next thread's may come to lie there: what a loop
- * did before its end is taken to have happened before what later loops do. */
+/* TSan does not see liburing unmap a ring, and the next thread's ring may get the same address. So
+ * all that a loop did happens before all that later loops do. */
 static char loops_end;
 #endif
 
@@ -259,7 +260,7 @@ static void arrive(void *fake_stack)
 
 	__sanitizer_finish_switch_fiber(fake_stack, &low, &size);
 	if (thread_ctx && !thread_ctx->low) {
-		/* The first arrival on any task's stack comes from the thread's. */
+		/* A task's stack is first entered from the thread's own. */
 		thread_ctx->low = (void *)low;
 		thread_ctx->size = size;
 	}
@@ -268,7 +269,8 @@ static void arrive(void *fake_stack)
 #endif
 }
 
-/* Whoever walks a stack is told that this is its end: what makecontext leaves below is for its own use. */
+/* Mark the end of the stack for stack walkers: the frame of makecontext below it is not a
+ * caller. */
 #if defined(__GCC_HAVE_DWARF2_CFI_ASM) && defined(__x86_64__)
 #define NO_CALLER() __asm__ volatile(".cfi_undefined %rip")
 #elif defined(__GCC_HAVE_DWARF2_CFI_ASM) && defined(__aarch64__)
@@ -289,7 +291,7 @@ static void main_of_stack(unsigned high, unsigned low)
 	eddyi_panic(__FILE__, __LINE__, "the entry function of a stack returned");
 }
 
-/* Always inlined: TSan would take its return for one from the other stack. */
+/* Always inlined: TSan would attribute its return to the other stack. */
 static inline __attribute__((always_inline)) void leave(struct eddyi_ctx *to, bool from_ends,
 							void **fake_stack)
 {
@@ -305,7 +307,7 @@ static inline __attribute__((always_inline)) void leave(struct eddyi_ctx *to, bo
 	(void)to;
 }
 
-/* Not inlined: a ucontext_t is a KiB that the hot path below does not want in its frame. */
+/* Not inlined: a ucontext_t of 1 KiB must not enlarge the frame of the hot path. */
 __attribute__((noinline)) static void switch_fresh(struct eddyi_ctx *from, struct eddyi_ctx *to,
 						   bool from_ends)
 {

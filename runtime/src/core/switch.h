@@ -1,6 +1,6 @@
-/* switch.h: handing the processor from one stack to another on the same thread.
+/* switch.h: switches between stacks on one thread.
  *
- * Everything that a sanitizer or valgrind must be told of is told in switch.c.
+ * All annotations for sanitizers and valgrind are in switch.c.
  */
 #ifndef EDDYI_SWITCH_H
 #define EDDYI_SWITCH_H
@@ -28,45 +28,46 @@
 #define EDDYI_TSAN 0
 #endif
 
-/* A stopped flow of control: where to go on. */
+/* A suspended stack. */
 struct eddyi_ctx {
-	void *sp;                 /* what eddyi_swap() has left at the end of the stack */
+	void *sp;                 /* the state that eddyi_swap() saved on the stack */
 	void (*entry)(void *arg); /* set until the stack is first entered */
 	void *arg;
 	void *low; /* the stack, for sanitizers; NULL for the thread's own until known */
 	size_t size;
-	void *fiber; /* TSan */
+	void *fiber; /* for TSan */
 	unsigned valgrind_id;
 };
 
-/* Prepare a stack of `size` bytes at `low`: the first switch to it calls `entry(arg)`, which must
+/* Prepare a stack of `size` bytes at `low`. The first switch to it calls `entry(arg)`, which must
  * never return. */
 void eddyi_ctx_init(struct eddyi_ctx *ctx, void *low, size_t size, void (*entry)(void *arg),
 		    void *arg);
 
-/* Prepare for the thread's own stack: it can only be switched away from. */
+/* Prepare a context for the thread's own stack, the one to switch away from first. */
 void eddyi_ctx_init_thread(struct eddyi_ctx *ctx);
 
-/* The stack's memory is about to be unmapped, or was the thread's own. */
+/* Release a context before its stack is unmapped, or when the thread's own is no longer needed. */
 void eddyi_ctx_deinit(struct eddyi_ctx *ctx);
 
-/* The stack is idle and will next be entered afresh (sanitizers forget what was on it). */
+/* Prepare an idle stack to be entered afresh. Sanitizers forget its contents. */
 void eddyi_ctx_reset(struct eddyi_ctx *ctx, void (*entry)(void *arg), void *arg);
 
-/* Stop here as `from` and go on at `to`. `from_ends` says that `from` will never be resumed. */
+/* Save the current state in `from` and continue at `to`. With `from_ends`, `from` is never
+ * resumed. */
 void eddyi_ctx_switch(struct eddyi_ctx *from, struct eddyi_ctx *to, bool from_ends);
 
-/* Leave on this stack what it takes to go on here, and in *save where that is; go on at `sp`, where another
- * one was left in this way. */
+/* Save the state of this stack on it and a pointer to that state in *save, then continue at `sp`, a
+ * pointer that was saved this way. */
 void eddyi_swap(void **save, void *sp);
 
-/* Which of its three forms eddyi_swap() has here: "asm", "setjmp" or "ucontext". Only switch.c differs with it: tests
- * and the bench link others in its place. */
+/* The implementation of eddyi_swap(): "asm", "setjmp" or "ucontext". Only switch.c depends on it,
+ * so tests and the benchmark can link others. */
 extern const char eddyi_switch[];
 
-/* The same for the hot path, where `from` does not end. Inlined, and called from inlined functions as
- * far as possible: each frame between a switch and the code that goes on after it ends in a return that
- * the processor predicts wrongly, since the calls that it remembers were made on the other stack. */
+/* eddyi_ctx_switch() for the hot path, if `from` does not end. It and its callers are inlined as
+ * far as possible: the processor predicts returns by the calls made on the other stack, so after a
+ * switch every return from a frame is mispredicted. */
 static inline __attribute__((always_inline)) void eddyi_ctx_switch_hot(struct eddyi_ctx *from,
 								       struct eddyi_ctx *to)
 {

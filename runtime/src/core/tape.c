@@ -40,7 +40,8 @@ struct eddyi_mark *eddyi_tape_take(struct eddyi_tape *tape, unsigned more)
 	if (tape->size - (head - tape->tail_seen) <= more)
 		tape->tail_seen = atomic_load_explicit(&tape->tail, memory_order_acquire);
 	if (tape->size - (head - tape->tail_seen) <= more) {
-		/* Who sees it sees whose it is: `span_track` may be younger than all marks that were read. */
+		/* Release: `dropped` may be seen before any mark of this tape, and the reader needs
+		 * `span_track`. */
 		__atomic_store_n(&tape->dropped, tape->dropped + 1, __ATOMIC_RELEASE);
 		return NULL;
 	}
@@ -75,7 +76,7 @@ void eddyi_tape_commit(struct eddyi_tape *tape, unsigned more)
 #define NAME_LEN_MAX 80
 #define WHERE_LEN_MAX 46
 
-/* As much of `text` as fits, with a NUL. Return: behind that. */
+/* Copy as much of `text` as fits, and a NUL. Return: the end of the copy. */
 static char *copy(char *to, const char *text, size_t max)
 {
 	size_t len = strnlen(text, max);
@@ -85,7 +86,7 @@ static char *copy(char *to, const char *text, size_t max)
 	return to + len + 1;
 }
 
-/* None is given out twice. */
+/* Tracks are never reused for another name. */
 static atomic_uint last_track;
 
 uint32_t eddyi_tape_last_track(void)
@@ -118,7 +119,7 @@ uint32_t eddyi_tape_name(struct eddyi_tape *tape, const char *name, const char *
 
 /* ---- slices of time ---- */
 
-/* Since the timeline began. */
+/* Number of the slice since the timeline began. */
 static uint64_t slice_at(const struct eddyi_tape *tape, uint64_t now)
 {
 	return now > tape->began_ns ? (now - tape->began_ns) / EDDY_TRACE_SLICE_NS : 0;

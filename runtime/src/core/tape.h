@@ -1,19 +1,22 @@
-/* tape.h: what a loop notes down of what it does, for the thread that writes the timeline.
+/* tape.h: the recording of a loop's activity for the thread that writes the timeline.
  *
- * A tape is a ring of marks of 64 bytes that one thread writes and one reads. A mark is taken down when the thing
- * is over, so that it has its begin and its end: the file never holds half of a pair.
+ * A tape is a ring buffer of 64-byte marks with one writer and one reader. A mark is recorded when
+ * the activity is over and has its begin and its end, so the file never holds half of a pair.
  *
  * Invariants:
- * 1. `loop->own_tape` is the loop's while a timeline is recorded; `loop->tape` is the same or NULL: it is set
- *    only in the slices of time that are recorded. Both are written by the loop's thread alone.
- * 2. `at_ns` is the end of what was last noted down on the loop's thread: what comes next begins there. So the
- *    clock is read once for each thing.
- * 3. `head` is written by the one thread, `tail` by the other; marks between them are the reader's.
- * 4. A track that this loop's thread drew is of this tape when it is not below `first_track`: it is set as the loop
- *    joins, and so above all that it drew for earlier timelines. Of others' tracks only the generation says it.
- * 5. A track is not given to two tasks at a time; the next task of the same name takes it over. One that has waited
- *    since before is not the next, though its track is drawn late: it takes what was left before its wait.
- * 6. A tape is freed by the timeline once `ended` is set, which the loop does, after its last mark.
+ * 1. `loop->own_tape` is set while a timeline is recorded; `loop->tape` is the same tape during a
+ *    recorded slice of time, else NULL. Only the loop's thread writes them.
+ * 2. `at_ns` is the end of the last mark on the loop's thread and the begin of the next. So the
+ *    clock is read once for each mark.
+ * 3. The writer alone changes `head`, the reader alone `tail`; marks between them belong to the
+ *    reader.
+ * 4. A track allocated by this loop's thread belongs to this tape if it is not below `first_track`,
+ *    which is set as the loop joins and so is above all its tracks of earlier timelines. For tracks
+ *    of other threads, only the generation tells.
+ * 5. No two tasks have the same track at a time; the next task of the same name reuses it. A task
+ *    that has been waiting since before the track was free does not, even if it gets its track
+ *    later: it takes one that was free before its wait.
+ * 6. The timeline frees a tape after the loop has set `ended`, following its last mark.
  */
 #ifndef EDDYI_TAPE_H
 #define EDDYI_TAPE_H
@@ -30,20 +33,20 @@ struct eddyi_waiter;
 
 enum eddyi_mark_kind {
 	EDDYI_MARK_NONE,
-	EDDYI_MARK_NAME, /* of a track: its text is the name, a NUL, where it was spawned, a NUL */
-	EDDYI_MARK_RUN,  /* a task ran; before that it waited */
-	EDDYI_MARK_OP,   /* an op has completed for good, and was taken note of */
-	EDDYI_MARK_MORE, /* a multishot has completed and goes on */
+	EDDYI_MARK_NAME,     /* of a track; text: the name, NUL, place of the spawn, NUL */
+	EDDYI_MARK_RUN,      /* a task ran, after a wait */
+	EDDYI_MARK_OP,       /* an op has completed and was handled */
+	EDDYI_MARK_MORE,     /* a multishot has a completion and continues */
 	EDDYI_MARK_KERNEL,   /* the loop was inside io_uring_enter(2) */
-	EDDYI_MARK_MESSAGES, /* of other threads were delivered */
-	EDDYI_MARK_TIMERS,   /* fired */
-	EDDYI_MARK_JOB,      /* of the offload pool */
-	EDDYI_MARK_SPAN,     /* its text is the name, a NUL, and the fields, see tape_span.c */
+	EDDYI_MARK_MESSAGES, /* messages of other threads were delivered */
+	EDDYI_MARK_TIMERS,   /* timers fired */
+	EDDYI_MARK_JOB,      /* the offload pool ran a job */
+	EDDYI_MARK_SPAN,     /* of the program; text: the name, NUL, the fields, see tape_span.c */
 };
 
 struct eddyi_mark {
 	uint8_t kind;
-	uint8_t more;   /* marks that come behind it and are its text */
+	uint8_t more;   /* following marks that hold its text */
 	uint8_t opcode; /* IORING_OP_* */
 	bool worked;    /* see struct eddy_op */
 	uint32_t track;
@@ -55,30 +58,30 @@ struct eddyi_mark {
 			bool is_ring;
 		} name;
 		struct {
-			uint64_t since_ns; /* it waited since then; 0 when it did not */
-			uint64_t ready_ns; /* it was woken; 0 when that was not seen */
-			const char *what;  /* it waited for; static */
-			uint32_t from;     /* the track that woke it */
+			uint64_t since_ns; /* begin of its wait; 0: none */
+			uint64_t ready_ns; /* when it was woken; 0: not seen */
+			const char *what;  /* what it waited for; static */
+			uint32_t from;     /* track that woke it */
 			uint32_t flow;
-			int fd; /* -1 for none */
+			int fd; /* -1: none */
 			uint32_t task;
 		} run;
 		struct {
-			uint64_t since_ns; /* it was started */
+			uint64_t since_ns; /* its start */
 			int fd, fd2;
 			int result;
 			unsigned flags;
 			uint32_t len;
 			uint32_t id;
-			uint32_t task; /* the track of the task that awaited it; 0 for none */
+			uint32_t task; /* track of the awaiting task; 0: none */
 			bool own;      /* see struct eddy_op */
 		} op;
 		struct {
 			uint32_t count; /* completions, messages, timers */
 		} ring;
 		struct {
-			uint64_t queued_ns; /* 0: not known */
-			uint32_t from;      /* the track of the task; 0: not known */
+			uint64_t queued_ns; /* 0: unknown */
+			uint32_t from;      /* track of the task; 0: unknown */
 			uint32_t group;     /* of that track */
 			uint32_t flow;
 		} job;
@@ -88,106 +91,107 @@ struct eddyi_mark {
 	};
 };
 
-/* Behind the mark itself: the text of a span. */
+/* Text of a span, in the marks that follow it. */
 #define EDDYI_MARK_TEXT_MAX 384
 
-/* The latest tracks that tasks have left, by name: others are not used again. */
+/* Tracks of ended tasks that are remembered for reuse. */
 #define EDDYI_TRACKS_LEFT 256
 
-/* The group in the file that is the process; those of loops come behind it. */
+/* The process's group in the file; those of loops follow. */
 #define EDDYI_TIMELINE_PROCESS 1
 
 struct eddyi_tape {
 	struct eddy_node node; /* in the timeline's list */
 	unsigned generation;
 	uint32_t first_track;
-	uint32_t group;    /* in the file: one for each loop, 1 is the process */
+	uint32_t group;    /* in the file: 1 is the process, others are loops */
 	pid_t tid;         /* of the loop's thread */
 	char name[48];     /* of the group */
-	uint64_t began_ns; /* the timeline */
-	unsigned sample;   /* one slice of so many is recorded */
-	bool ended;        /* by the lock of tapes.c */
-	sem_t *called;     /* of the reader; NULL where nobody reads */
+	uint64_t began_ns; /* of the timeline */
+	unsigned sample;   /* every n-th slice is recorded */
+	bool ended;        /* under the lock of tapes.c */
+	sem_t *called;     /* wakes the reader; NULL without one */
 
 	struct eddyi_mark *marks;
 	size_t size; /* a power of two */
 
-	/* Of the thread that writes it. */
+	/* Of the writer. */
 	_Alignas(64) atomic_size_t head;
 	size_t tail_seen;
 	uint64_t dropped;
 	uint64_t at_ns;
 	uint64_t opened_ns; /* of this slice */
-	uint64_t edge_ns;   /* when it ends, or the next begins */
+	uint64_t edge_ns;   /* end of this slice, or begin of the next */
 	uint32_t last_flow;
 	uint32_t ring_track;
 	uint32_t span_track;
-	struct eddyi_mark run; /* what goes on; .kind is NONE where nothing does */
+	struct eddyi_mark run; /* the activity under way; .kind is NONE if there is none */
 	struct eddyi_mark op;
 	uint32_t left_count;
-	struct {               /* the latest last */
+	struct {               /* the most recent last */
 		uint32_t hash; /* of the name */
 		uint32_t track;
-		uint64_t ran_ns; /* its last run began */
+		uint64_t ran_ns; /* begin of its last run */
 	} left[EDDYI_TRACKS_LEFT];
 
-	/* Of the one that reads it. */
+	/* Of the reader. */
 	_Alignas(64) atomic_size_t tail;
-	atomic_bool is_called; /* it has been told that much waits */
+	atomic_bool is_called; /* it was woken because much is unread */
 	uint64_t dropped_told;
-	bool is_named; /* its group is, in the file */
+	bool is_named; /* the file has the group's name */
 };
 
-/* Return: NULL when memory is out. `size` in bytes. */
+/* Return: NULL on allocation failure. `size` is in bytes. */
 struct eddyi_tape *eddyi_tape_new(size_t size);
 void eddyi_tape_free(struct eddyi_tape *tape);
 
-/* Room for a mark, and for `more` behind it, to be filled and committed; counts what is dropped.
- * Return: NULL when there is none. */
+/* Reserve a mark and `more` following ones, to be filled and committed. Counts dropped marks.
+ * Return: NULL if the tape is full. */
 struct eddyi_mark *eddyi_tape_take(struct eddyi_tape *tape, unsigned more);
 
-/* The mark behind one that was taken, or that is read: at `index` from there. */
+/* Get the mark `index` after a reserved one, or after one to read. */
 static inline struct eddyi_mark *eddyi_tape_at(struct eddyi_tape *tape, size_t index)
 {
 	return &tape->marks[index & (tape->size - 1)];
 }
 
-/* The text of a mark that was taken with so much more. */
+/* Write the text into the marks that follow `mark`. */
 void eddyi_tape_put_text(struct eddyi_tape *tape, const struct eddyi_mark *mark, const char *text,
 			 size_t len);
 
-/* What was taken is complete. */
+/* Publish the reserved marks. */
 void eddyi_tape_commit(struct eddyi_tape *tape, unsigned more);
 
 /* Whether the slice of time around `now_ns` is recorded. */
 bool eddyi_tape_is_in_slice(const struct eddyi_tape *tape, uint64_t now_ns);
 
-/* When that slice ends, or the next one that is recorded begins. */
+/* Get the end of that slice, or the begin of the next recorded one. */
 uint64_t eddyi_tape_edge_after(const struct eddyi_tape *tape, uint64_t now_ns);
 
-/* The number of the track that was drawn last. */
+/* Get the last track allocated by any thread. */
 uint32_t eddyi_tape_last_track(void);
 
-/* A track of this name: `name` as it is copied. Return: 0 when there is no room to say so, which is counted. */
+/* Allocate a track; `name` and `where` are copied. Return: 0 if the tape has no room for its name,
+ * which counts as dropped. */
 uint32_t eddyi_tape_name(struct eddyi_tape *tape, const char *name, const char *where,
 			 uint64_t task, bool is_ring);
 
-/* Take down a span, see eddy_trace_span(). */
+/* Record a span, see eddy_trace_span(). */
 void eddyi_tape_span(struct eddyi_tape *tape, struct eddy_str name, uint64_t begin_ns,
 		     uint64_t end_ns, const struct eddy_field *fields);
 
-/* ---- what a loop calls; see probe.h ---- */
+/* ---- called by a loop; see probe.h ---- */
 
-/* Whether to record, from here on. */
+/* Start or stop recording as the current slice requires. */
 void eddyi_tape_look(struct eddy_loop *loop);
 
-/* Once a turn, after the kernel. */
+/* Once a turn, after entering the kernel. */
 void eddyi_tape_turn(struct eddy_loop *loop);
 
-/* The loop is over. Waits up to a second until its marks are written. */
+/* The loop ends. Blocks until its marks are written, for a second at most. */
 void eddyi_tape_end(struct eddy_loop *loop);
 
-/* What goes on is cut here: the timeline ends. */
+/* Record the activity under way up to now: the timeline ends. */
 void eddyi_tape_cut(struct eddy_loop *loop);
 
 void eddyi_tape_run(struct eddy_loop *loop, struct eddy_task *task);

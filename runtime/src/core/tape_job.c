@@ -21,7 +21,8 @@ void eddyi_tape_job_begins(struct eddyi_tape_job *job)
 		job->began_ns = eddy_now();
 }
 
-/* Outside's lock held. Return: this thread's track; 0 when there is no room to say its name. */
+/* Get this thread's track on the outside tape, which is locked. Return: 0 if there is no room for
+ * its name. */
 static uint32_t track_of_thread(struct eddyi_tape *tape)
 {
 	static _Thread_local uint32_t track;

@@ -1,4 +1,4 @@
-/* What a loop takes down of itself, on its own tape. */
+/* Recording of a loop's activity on its own tape. */
 #include "loop.h"
 #include "wait.h"
 
@@ -8,7 +8,7 @@
 #include <eddy/timeline.h>
 #include <string.h>
 
-/* A loop ends with its timeline on the disk, if that takes no longer. */
+/* The longest that a loop's end waits until its marks are written. */
 #define PATIENCE_NS EDDY_SECOND
 
 _Thread_local enum eddyi_trace_state eddyi_trace_state;
@@ -22,12 +22,12 @@ static void open_at(struct eddy_loop *loop, uint64_t now)
 	tape->run.kind = tape->op.kind = EDDYI_MARK_NONE;
 	loop->tape = tape;
 	eddyi_trace_state = EDDYI_TRACE_ON;
-	/* It began in the middle of a task. */
+	/* Recording began in the middle of a task. */
 	if (task)
 		eddyi_tape_run(loop, task);
 }
 
-/* Return: false when there is no timeline for it. */
+/* Return: false if no timeline is recorded. */
 static bool join(struct eddy_loop *loop)
 {
 	struct eddyi_tape *tape = eddyi_tapes_join(loop);
@@ -117,7 +117,7 @@ void eddyi_tape_left(struct eddyi_tape *tape, const struct eddy_task *task)
 {
 	if (task->track < tape->first_track)
 		return;
-	/* The oldest makes room: names that never come back would fill it for good. */
+	/* Drop the oldest: names that are never used again would fill the table. */
 	if (tape->left_count == EDDYI_TRACKS_LEFT)
 		forget_left(tape, 0);
 	tape->left[tape->left_count].hash = hash_of(task->name);
@@ -125,7 +125,8 @@ void eddyi_tape_left(struct eddyi_tape *tape, const struct eddy_task *task)
 	tape->left[tape->left_count++].track = task->track;
 }
 
-/* Of a task that is there since then. Return: 0 when there is no room to say its name. */
+/* Get the task's track. A reused one must have been left before `since_ns`. Return: 0 if there is
+ * no room for its name. */
 static uint32_t track_of(struct eddyi_tape *tape, struct eddy_task *task, uint64_t since_ns)
 {
 	uint32_t hash;
@@ -153,7 +154,7 @@ void eddyi_tape_run(struct eddy_loop *loop, struct eddy_task *task)
 	struct eddyi_mark *run = &tape->run;
 	uint64_t since = tape->at_ns;
 
-	/* What came before is not on record. */
+	/* A wait is recorded from the begin of this slice at the earliest. */
 	if (waiter)
 		since = waiter->since_ns > tape->opened_ns ? waiter->since_ns : tape->opened_ns;
 	*run = (struct eddyi_mark){
@@ -171,7 +172,7 @@ void eddyi_tape_run(struct eddy_loop *loop, struct eddy_task *task)
 			run->opcode = waiter->op->opcode;
 		}
 	}
-	/* In this slice of time: what was noted down in another may never have been taken away. */
+	/* Only from this slice: marks of an earlier one may have been dropped. */
 	if (task->ready_ns >= tape->opened_ns &&
 	    (!task->woken_by || task->woken_by >= tape->first_track)) {
 		run->run.ready_ns = task->ready_ns;
@@ -190,7 +191,7 @@ void eddyi_tape_back(struct eddy_loop *loop, struct eddyi_waiter *waiter)
 	tape->at_ns = tape->run.end_ns = eddy_now();
 	if (waiter)
 		waiter->since_ns = tape->at_ns;
-	/* A track without a name is of no use: that there was no room for it has been counted. */
+	/* A track without a name is useless; the lack of room for it has been counted. */
 	if (tape->run.kind && tape->run.track && (mark = eddyi_tape_take(tape, 0))) {
 		*mark = tape->run;
 		eddyi_tape_commit(tape, 0);
@@ -204,7 +205,7 @@ void eddyi_tape_ready(struct eddy_loop *loop, struct eddy_task *task)
 
 	task->ready_ns = tape->run.kind ? eddy_now() : tape->at_ns;
 	task->woken_by = tape->run.kind ? tape->run.track : tape->ring_track;
-	/* By what is not on record: eddy_run(), or before this slice of time began. */
+	/* The waker is not recorded: eddy_run(), or activity before this slice. */
 	if (!tape->run.kind && tape->at_ns == tape->opened_ns)
 		task->woken_by = 0;
 }

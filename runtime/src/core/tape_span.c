@@ -1,4 +1,4 @@
-/* A span of a program's own, with its fields, on a tape. */
+/* Recording of a program's span and its fields on a tape. */
 #include "tape.h"
 
 #include "loop.h"
@@ -6,7 +6,7 @@
 #include <eddy/log.h>
 #include <string.h>
 
-/* What of a span's text is left. */
+/* The remaining room of a span's text. */
 struct room {
 	char *at;
 	char *end;
@@ -14,7 +14,7 @@ struct room {
 
 #define NAME_LEN_MAX 96
 
-/* A text and its NUL, which ends it earlier where it has one inside. Return: whether it fits. */
+/* Write a text and a NUL, cut at the first NUL inside it. Return: false if it does not fit. */
 static bool put_z(struct room *room, struct eddy_str str)
 {
 	size_t len = str.len ? strnlen(str.ptr, str.len) : 0;
@@ -45,12 +45,13 @@ static bool put_str(struct room *room, struct eddy_str str)
 
 	if (max < sizeof(len) + 1)
 		return false;
-	/* The end of a long one is what can be spared. */
+	/* Cut a long text at its end. */
 	len = (uint16_t)(str.len < max - sizeof(len) ? str.len : max - sizeof(len));
 	return put_bytes(room, &len, sizeof(len)) && put_bytes(room, str.ptr, len);
 }
 
-/* Its type and 1, its name and a NUL, then its length in 16 bits and its bytes, or 64 bits. */
+/* Write a field: its type plus 1, its name and a NUL, then 16 bits of length and the bytes, or 64
+ * bits. */
 static bool put_field(struct room *room, const struct eddy_field *field)
 {
 	char lazy[EDDY_FIELD_LAZY_MAX], type = (char)(field->type + 1);
@@ -74,11 +75,11 @@ static bool put_field(struct room *room, const struct eddy_field *field)
 	return put_bytes(room, &field->value.u64, sizeof(field->value.u64));
 }
 
-/* The name and a NUL, the fields, a NUL. Return: its length. */
+/* Write the name and a NUL, the fields, a NUL. Return: the length. */
 static size_t encode(char text[EDDYI_MARK_TEXT_MAX], struct eddy_str name,
 		     const struct eddy_field *fields)
 {
-	/* The last byte is the NUL behind the fields. */
+	/* The last byte is for the NUL after the fields. */
 	struct room room = { text, text + EDDYI_MARK_TEXT_MAX - 1 };
 
 	if (name.len > NAME_LEN_MAX)

@@ -1,12 +1,12 @@
 /* Invariants:
- * 1. The list is changed with the lock held: loops add theirs; the reader takes out those that have ended, or, where there is
- *    no reader, whoever ends one. So the reader may stand at a tape without the lock. As it says that it is there no more
- *    all are taken out that have ended until then.
+ * 1. The list is changed with the lock held: loops add tapes; ended tapes are removed by the
+ *    reader, or without a reader by the loop that ends. So the reader may keep a tape without the
+ *    lock. As the reader stops, all tapes that have ended are removed.
  * 2. The reader reads tapes of its own generation only.
- * 3. `passes` counts the passes that are over: who waits for two has all read that was on a tape before, since one may have
- *    been under way.
- * 4. Jobs are read last, as far as they had ended when the pass began: by then the tracks that they come from are named. So
- *    it is where the file ends in the middle of a pass, too.
+ * 3. `passes` counts completed passes. A flush waits for two, since one may be under way when it
+ *    starts.
+ * 4. Offload jobs are read last, as far as they had ended when the pass began: by then the tracks
+ *    that they refer to are named, even if the file ends in the middle of a pass.
  */
 #include "tapes.h"
 
@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Threads that are no loop's share one tape, which is used seldom. */
+/* Threads without a loop share one tape, which they use seldom. */
 #define OUTSIDE_BUFFER (256 * EDDY_KIB)
 
 unsigned eddyi_trace_generation;
@@ -30,7 +30,7 @@ static struct {
 	uint64_t passes;
 	bool has_reader;
 	atomic_bool stopping;
-	sem_t called; /* the reader has something to do */
+	sem_t called; /* wakes the reader */
 	struct eddyi_tapes_settings settings;
 
 	pthread_mutex_t outside_lock;
@@ -44,7 +44,7 @@ static struct {
 
 /* ---- the list ---- */
 
-/* Lock held. */
+/* Create a tape and add it to the list. Lock held. */
 static struct eddyi_tape *add(uint32_t group, pid_t tid, size_t buffer)
 {
 	struct eddyi_tape *tape = eddyi_tape_new(buffer);
@@ -62,7 +62,7 @@ static struct eddyi_tape *add(uint32_t group, pid_t tid, size_t buffer)
 	return tape;
 }
 
-/* Lock held. */
+/* Remove a tape from the list and free it. Lock held. */
 static void drop(struct eddyi_tape *tape)
 {
 	eddy_list_remove(&tape->node);
@@ -128,7 +128,7 @@ void eddyi_tapes_flush(uint64_t timeout_ns)
 	pthread_mutex_unlock(&tapes.lock);
 }
 
-/* For good: who writes a tape may call late. */
+/* Never destroyed: a late writer may still post it. */
 static void init_once(void)
 {
 	sem_init(&tapes.called, 0, 0);
@@ -149,7 +149,7 @@ int eddyi_tapes_begin(const struct eddyi_tapes_settings *settings)
 		return -ENOMEM;
 	tape->is_named = true;
 	tape->span_track = eddyi_tape_name(tape, "spans", NULL, 0, true);
-	/* A job that began in an earlier timeline may look for it. */
+	/* Lock, since a job that began in an earlier timeline may look for it. */
 	pthread_mutex_lock(&tapes.outside_lock);
 	tapes.outside = tape;
 	pthread_mutex_unlock(&tapes.outside_lock);
@@ -230,7 +230,7 @@ void eddyi_tapes_read(void (*read)(struct eddyi_tape *tape, size_t head))
 	read(tapes.outside, outside_head);
 }
 
-/* Lock held. */
+/* Drop all ended tapes. Lock held. */
 static void drop_ended(void)
 {
 	struct eddy_node *node = tapes.list.next;

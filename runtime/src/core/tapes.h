@@ -1,4 +1,4 @@
-/* tapes.h: all tapes of the process, between those who write them and the one thread that reads them. */
+/* tapes.h: all tapes of the process, shared by the threads that write them and the one reader. */
 #ifndef EDDYI_TAPES_H
 #define EDDYI_TAPES_H
 
@@ -6,7 +6,7 @@
 
 #include <eddy/base.h>
 
-/* Odd while a timeline is recorded, in slices or all the time. */
+/* Odd while a timeline is being recorded, continuously or in slices. */
 extern unsigned eddyi_trace_generation;
 
 static inline bool eddyi_timeline_has_begun(void)
@@ -14,25 +14,27 @@ static inline bool eddyi_timeline_has_begun(void)
 	return __builtin_expect(__atomic_load_n(&eddyi_trace_generation, __ATOMIC_RELAXED) & 1, 0);
 }
 
-/* ---- who writes ---- */
+/* ---- writers ---- */
 
-/* A tape for this thread's loop. Return: NULL when nothing is recorded any more, or memory is out. */
+/* Create a tape for this thread's loop. Return: NULL if recording has stopped, or on allocation
+ * failure. */
 struct eddyi_tape *eddyi_tapes_join(const struct eddy_loop *loop);
 
-/* The loop writes no more on its tape: it is freed once it has been read. */
+/* Give up the loop's tape. It is freed once it has been read. */
 void eddyi_tapes_leave(struct eddyi_tape *tape);
 
-/* The tape of threads that are no loop's, with its lock held until it is given back; NULL where there is none, or this slice of
- * time is not recorded. */
+/* Lock the tape of threads without a loop, until _done, which must be called in any case.
+ * Return: NULL if there is none, or this slice of time is not recorded. */
 struct eddyi_tape *eddyi_tapes_outside(void);
 void eddyi_tapes_outside_done(void);
 
-/* Wait until all that was taken down before is read or lost, `timeout_ns` at most. Blocks the thread. */
+/* Wait until all marks made so far are read or lost, for `timeout_ns` at most. Blocks the
+ * thread. */
 void eddyi_tapes_flush(uint64_t timeout_ns);
 
-/* ---- who reads ---- */
+/* ---- the reader ---- */
 
-/* What tapes are from here on. Before there is a reader. */
+/* Settings of tapes made from here on. Set before there is a reader. */
 struct eddyi_tapes_settings {
 	unsigned generation;
 	unsigned sample;
@@ -40,33 +42,34 @@ struct eddyi_tapes_settings {
 	uint64_t began_ns;
 };
 
-/* Make the tape of those that are no loop's. Return: 0, -ENOMEM. */
+/* Create the tape of threads without a loop. Return: 0, -ENOMEM. */
 int eddyi_tapes_begin(const struct eddyi_tapes_settings *settings);
 
-/* Drop that one. There is no reader any more. */
+/* Drop that tape. There must be no reader. */
 void eddyi_tapes_end(void);
 
-/* Start the reader: while one is there, tapes that have ended are its to drop, and whoever flushes waits for it.
+/* Start the reader. While it runs, it drops tapes that have ended, and flushes wait for it.
  * Return: what `start` returned: 0, -errno. */
 int eddyi_tapes_start(int (*start)(void));
 
-/* The reader is to go over all tapes once more, and end. Nobody joins from here on. */
+/* Tell the reader to read all tapes once more and end. No loop joins from here on. */
 void eddyi_tapes_stop(void);
 bool eddyi_tapes_is_stopping(void);
 
-/* Until much waits to be read, or somebody flushes; `period_ns` at most. */
+/* Wait until a tape has much to read or a flush is requested, for `period_ns` at most. */
 void eddyi_tapes_wait(uint64_t period_ns);
 
-/* A pass: have what is on each tape read, up to `head`, the jobs' last; then drop those that have ended. */
+/* Make one pass: read each tape up to `head`, that of offload jobs last; then drop the tapes that
+ * have ended. */
 void eddyi_tapes_read(void (*read)(struct eddyi_tape *tape, size_t head));
 
-/* A pass is over, with all that is written after it; the last: the reader is there no more. */
+/* Note that a pass is over and written. After the last one there is no reader. */
 void eddyi_tapes_passed(bool is_last);
 
-/* The group of the loop that has this thread; the process where there is none. */
+/* Get the timeline group of the loop on this thread; the process's if it has no loop. */
 uint32_t eddyi_tapes_group_of(pid_t tid);
 
-/* What is on the tapes is the parent's, in a child that was forked; those of loops stay with them. */
+/* In a forked child: discard the tapes, whose marks are the parent's. Loops keep their pointers. */
 void eddyi_tapes_in_child(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* Invariants:
- * 1. Control goes from the loop's stack to a task and back, never from task to task.
- * 2. A task is put into the ready queue once for each time that it suspends: by whoever sets `woken`,
- *    or by itself as it yields.
- * 3. Who yields stands behind all who were ready; others have no order to count on.
- * 4. A stack goes back to the pool on the loop's stack, after its task has switched away for good.
+ * 1. Control passes from the loop's stack to a task and back, never between tasks.
+ * 2. A task enters the ready queue once for each time it suspends: when `woken` is set, or when it
+ *    yields.
+ * 3. A yielding task is queued after all that are ready. No other order is guaranteed.
+ * 4. A stack returns to the pool on the loop's stack, after its task has switched away for good.
  */
 #include "chaos.h"
 #include "loop.h"
@@ -17,17 +17,17 @@
 #include <eddy/internal/loop.h>
 #endif
 
-/* What stays resident of a stack that has been idle for a while: the page with the task itself and
- * the one below it, where the frame of its entry function lies. */
+/* The part of an idle stack that stays resident: the page with the task itself, and the one below
+ * with its entry function's frame. */
 #define TRIM_KEEP (8 * EDDY_KIB)
 #define TRIM_AFTER EDDY_SECOND
-/* So many at a time (some 100 us), and the rest a little later. */
+/* Trim this many at a time (about 100 us), and the rest a little later. */
 #define TRIM_BATCH 256
 #define TRIM_PAUSE EDDY_MS
 #define COLOURS 16
 #define COLOUR_STEP 64
 
-/* Every stack's bottom frame: run one function after another, as the pool hands them in. */
+/* The entry function of every stack: run one task's function after another. */
 static void task_main(void *arg)
 {
 	struct eddy_task *task = arg;
@@ -88,7 +88,7 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 	return task;
 }
 
-/* Put an ended task's stack back into the pool. */
+/* Return an ended task's stack to the pool. */
 static void put(struct eddy_loop *loop, struct eddy_task *task)
 {
 	task->idle_since_ns = loop->now_ns;
@@ -103,7 +103,7 @@ static void put(struct eddy_loop *loop, struct eddy_task *task)
 		eddy_timer_arm(&loop->trim_timer, loop->now_ns + TRIM_AFTER);
 }
 
-/* The pool is used from the front, so that what is idle for long is at the back. */
+/* The pool is used from the front, so stacks that have been idle for long are at the back. */
 void eddyi_task_trim(struct eddy_timer *timer)
 {
 	struct eddy_loop *loop = eddy_of(timer, struct eddy_loop, trim_timer);
@@ -113,7 +113,7 @@ void eddyi_task_trim(struct eddy_timer *timer)
 		uint64_t at = task->idle_since_ns + TRIM_AFTER;
 
 		if (i == TRIM_BATCH || at > loop->now_ns) {
-			/* Never sooner than after a pause: each look at a clock is a turn. */
+			/* Pause in any case: each expiry of the timer costs a turn. */
 			if (at < loop->now_ns + TRIM_PAUSE)
 				at = loop->now_ns + TRIM_PAUSE;
 			eddy_timer_arm(timer, at);
@@ -145,7 +145,7 @@ void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
 		eddy_list_append(&loop->ready, &task->queued);
 }
 
-/* The task wants something done on the loop's stack. */
+/* Run a task's function on the loop's stack. */
 static void run_on_stack(struct eddy_loop *loop, struct eddy_task *task)
 {
 	void (*fn)(void *arg) = loop->on_stack.fn;
@@ -184,7 +184,8 @@ void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task)
 		eddyi_probe_back(loop, task->waiter);
 		return;
 	}
-	/* Those that its end wakes are woken by it. */
+	/* Before the tape's mark ends, so that tasks woken by the end are attributed to this
+	 * task. */
 	end(loop, task);
 	eddyi_probe_back(loop, NULL);
 }
@@ -202,7 +203,7 @@ void eddy_on_loop_stack(void (*fn)(void *arg), void *arg)
 	eddyi_ctx_switch(&loop->running->ctx, &loop->ctx, false);
 }
 
-/* Not inlined here either: by calls of it the tests know who waits. */
+/* Not inlined: tests count calls of it to see which tasks wait. */
 __attribute__((noinline)) void eddyi_task_call_before_suspend(struct eddy_task *task)
 {
 	void (*fn)(void *arg) = task->before_suspend;
@@ -262,7 +263,7 @@ int eddy_yield(void)
 	eddyi_assert(loop->running, "eddy_yield() outside of a task");
 	if (loop->running->scope->cancelled)
 		return -ECANCELED;
-	/* Woken before it sleeps: it stands at the end of the queue already. */
+	/* Woken in advance: the task is already at the end of the ready queue. */
 	waiter.cancel = NULL;
 	eddy_list_append(&loop->ready, &loop->running->queued);
 	waiter.result = 0;
@@ -288,7 +289,7 @@ int eddy_sleep(uint64_t duration_ns)
 	};
 	int r;
 
-	/* From now and not from the turn's start: never shorter than asked. */
+	/* From the current time, not the turn's start: never shorter than requested. */
 	eddy_timer_arm(&sleeper.timer, eddyi_time_after(eddy_now(), duration_ns));
 	r = eddyi_wait(&sleeper.waiter);
 	eddy_timer_disarm(&sleeper.timer);

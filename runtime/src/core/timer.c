@@ -24,12 +24,13 @@ void eddyi_timer_disarm(struct eddy_timer *timer, const char *where)
 
 EDDYI_WITHOUT_WHERE(timer_disarm, struct eddy_timer)
 
-/* Timeouts of equal duration expire in the order in which they were last armed or touched.
+/* Queues of timeouts with equal duration, which expire in the order they were last armed or
+ * touched.
  *
  * Invariants:
  * 1. A queue is ordered by since_ns.
- * 2. Its timer is armed while it is not empty, for no later than its head's end. A touch or disarm
- *    of the head leaves the timer as it is: it then fires early once and arms itself again.
+ * 2. Its timer is armed while the queue is not empty, for the end of its head or earlier. Touching
+ *    or disarming the head leaves the timer as it is: it then fires early once and is armed again.
  */
 static uint64_t end_of(const struct eddy_timeout *timeout)
 {
@@ -46,7 +47,7 @@ static void queue_fire(struct eddy_timer *timer)
 		struct eddy_timeout *timeout = eddy_of(node, struct eddy_timeout, node);
 
 		if (end_of(timeout) > now) {
-			/* What expired may have armed a later one and the timer with it. */
+			/* An expired timeout may have armed a later one, and the timer with it. */
 			eddy_timer_disarm(timer);
 			eddy_timer_arm(timer, end_of(timeout));
 			return;

@@ -1,4 +1,4 @@
-/* wait.h: a task, how it waits, and how it is woken. */
+/* wait.h: tasks, and how they wait and are woken. */
 #ifndef EDDYI_WAIT_H
 #define EDDYI_WAIT_H
 
@@ -6,98 +6,98 @@
 
 #include <eddy/internal/loop.h>
 
-/* Who is told of a task's end; .fn is NULL for nobody. */
+/* A function to call when a task ends; .fn is NULL for none. */
 struct eddyi_told {
 	void (*fn)(void *arg, int result);
 	void *arg;
 };
 
-/* A task and its stack are one: they are pooled together, and the structure lies at the stack's
- * upper end.
+/* A task and its stack are pooled together; the structure is at the stack's upper end.
  *
  * Invariants:
  * 1. A task is in exactly one place: running, in loop->ready, suspended with `waiter` set, or in
  *    loop->idle or loop->trimmed.
- * 2. `waiter` is set only while suspended and points into the task's own stack.
- * 3. `scope` is the innermost scope that the task is inside of; `inside` is in that scope's list.
+ * 2. `waiter` is set only while the task is suspended, and points into its own stack.
+ * 3. `scope` is the innermost scope that the task is in; `inside` is in that scope's list.
  */
 struct eddy_task {
-	/* What a switch touches, in two lines of the cache. */
+	/* Fields that a switch uses come first, in two cache lines. */
 	struct eddy_node queued; /* in loop->ready, ->idle or ->trimmed */
 	struct eddyi_ctx ctx;
 	struct eddyi_waiter *waiter;
 	struct eddy_scope *scope;
-	void (*before_suspend)(void *arg); /* called once; NULL for nothing */
+	void (*before_suspend)(void *arg); /* called once; may be NULL */
 	bool ended;
 
 	struct eddy_node inside;  /* in scope->tasks */
 	struct eddy_scope *owner; /* the scope that spawned it */
-	struct eddyi_told told;   /* of its end */
+	struct eddyi_told told;   /* called when it ends */
 	void *before_suspend_arg;
 	eddy_task_fn *fn;
 	void *arg;
 	const char *name;
-	const char *where; /* it was spawned, "file.c:12" */
-	uint64_t id;       /* no two of a loop's */
+	const char *where; /* place of its spawn, "file.c:12" */
+	uint64_t id;       /* unique within the loop */
 	uint64_t idle_since_ns;
-	void *low; /* of the stack */
+	void *low; /* lowest address of the stack */
 	int result;
 
-	/* Of tape.c: what is of the timeline. */
-	uint32_t track; /* 0: it has none yet */
+	/* Of tape.c, for the timeline. */
+	uint32_t track; /* 0: none yet */
 	uint32_t woken_by;
-	uint64_t ready_ns; /* 0: not known */
+	uint64_t ready_ns; /* 0: unknown */
 };
 
-/* A suspended task's way of being woken, on its stack.
+/* The wait of a suspended task; on its stack.
  *
- * Whoever first sets `woken` decides the result; everybody later leaves it alone. `cancel` is called
- * at most once, when the scope is cancelled while the task waits: it either wakes the task with
- * -ECANCELED at once, or asks the kernel to let go and leaves the waking to the completion. NULL for
- * a wait that is not cancelled. */
+ * The first to set `woken` decides the result; later wake-ups are ignored. `cancel` is called at
+ * most once, when the scope is cancelled while the task waits. It either wakes the task with
+ * -ECANCELED at once, or cancels the op in the kernel, whose completion then wakes the task. NULL
+ * if the wait can't be cancelled. */
 struct eddyi_waiter {
 	struct eddy_task *task;
 	void (*cancel)(struct eddyi_waiter *waiter);
-	/* For the eyes of people: what is waited for ("sleep", "mutex"), which one, and since when. */
+	/* For reports: the thing waited for ("sleep", "mutex"), its address, and since when. */
 	const char *what;
-	const void *on;                  /* a mutex, a channel; NULL for nothing in particular */
-	struct eddy_task *const *holder; /* who has it, where that is one task; NULL */
-	const struct eddy_op *op;        /* the op that is awaited; NULL for none */
+	const void *on;                  /* a mutex, a channel; may be NULL */
+	struct eddy_task *const *holder; /* the task that holds it, if it is one; may be NULL */
+	const struct eddy_op *op;        /* the awaited op; may be NULL */
 	uint64_t since_ns;               /* set when the wait begins */
 	int result;
 	bool woken;
 };
 
-/* A task for `fn(arg)` from the pool, outside of every scope and not yet ready. NULL: no memory. */
+/* Take a task for `fn(arg)` from the pool. It is in no scope and not yet ready. Return: NULL on
+ * allocation failure. */
 struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,
 				  void *arg);
 
-/* Make a task ready to run. */
+/* Make a task ready. */
 void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task);
 
-/* What is rare when a task has suspended: it has ended, or wants the loop's stack. */
+/* Handle the rare cases after a task has suspended: it has ended, or requests the loop's stack. */
 void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task);
 
-/* Give back the pages of stacks that have been idle for a while. */
+/* Return the pages of stacks that have been idle for a while to the kernel. */
 void eddyi_task_trim(struct eddy_timer *timer);
 
-/* Forget all pooled tasks; their stacks are unmapped with the loop's. */
+/* Drop all pooled tasks. Their stacks are unmapped with the loop's. */
 void eddyi_task_deinit_idle(struct eddy_loop *loop);
 
-/* What eddy_task_stack_used() says, of any loop's task; the loop remembers the most. */
+/* eddy_task_stack_used() for a task of any loop; updates the loop's maximum. */
 size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *task);
 
-/* Copy that, and whose it was. Any thread. */
+/* Copy the maximum and the task that reached it. Any thread may call it. */
 void eddyi_stack_used_most(const struct eddy_loop *loop, struct eddy_loop_stats *stats);
 
-/* Call what was given to eddyi_task_before_suspend(). */
+/* Call the function passed to eddyi_task_before_suspend(). */
 void eddyi_task_call_before_suspend(struct eddy_task *task);
 
-/* Panics: there is no task (NULL), or it is about to wait for something else. */
+/* Panic: there is no task (NULL), or it already waits for something else. */
 _Noreturn void eddyi_task_cannot_suspend(const struct eddy_task *task);
 
-/* Suspend the current task until somebody wakes `waiter`; its .cancel and .what are set by the
- * caller. When the scope is cancelled already and the wait can be, returns -ECANCELED at once.
+/* Suspend the current task until `waiter` is woken. The caller sets .cancel and .what. If the scope
+ * is already cancelled and .cancel is set, returns -ECANCELED at once.
  * Return: the result it was woken with. */
 static inline __attribute__((always_inline)) int eddyi_wait(struct eddyi_waiter *waiter)
 {
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) int eddyi_wait(struct eddyi_waiter 
 	waiter->woken = false;
 	waiter->since_ns = loop->now_ns;
 	task->waiter = waiter;
-	/* It waits already: what is called here may wake or cancel it. */
+	/* `waiter` is set already, so this function may wake or cancel the task. */
 	if (__builtin_expect(task->before_suspend != NULL, 0))
 		eddyi_task_call_before_suspend(task);
 	EDDYI_USDT(task__suspend, loop->id, task->id, task->name, waiter->what);
@@ -121,10 +121,10 @@ static inline __attribute__((always_inline)) int eddyi_wait(struct eddyi_waiter 
 	return waiter->result;
 }
 
-/* Wake the waiter's task with `result`, unless it has been woken. */
+/* Wake the waiter's task with `result`, unless it was woken before. */
 void eddyi_wake(struct eddyi_waiter *waiter, int result);
 
-/* The simplest `cancel`: wake with -ECANCELED; for waiters that nobody else holds. */
+/* The simplest `cancel`: wake with -ECANCELED. For waiters that are in no list. */
 void eddyi_cancel_wait(struct eddyi_waiter *waiter);
 
 #endif
