@@ -1,14 +1,14 @@
-/* A group of loops, each with one member structure that lives until all have ended.
+/* A group of loops. Each has a member structure, which lives until all have ended.
  *
- * Life of a member: its thread makes a loop and says `ready` to the head, the member of the loop that
- * made the group; when all are ready or have failed, the head says `go`; the function runs; the member
- * says `ended` and waits for `leave`, which the head says when all have ended. So a loop is there for as
- * long as any function of the group runs.
+ * Life of a member: its thread starts a loop and sends `ready` to the head, the member of the loop
+ * that created the group. When all are ready or have failed, the head sends `go`; the function
+ * runs; the member sends `ended` and waits for `leave`, which the head sends when all have ended.
+ * So a loop exists for as long as any function of the group runs.
  *
  * Invariants:
- * 1. The head's fields are read and written by the head's thread alone, `members` apart, which are set
- *    before any function runs.
- * 2. Each message of a member is posted once at most, or not again before it was delivered.
+ * 1. Only the head's thread accesses the group's fields, except `members`, which is set before any
+ *    function runs.
+ * 2. Each message of a member is posted at most once, or not again before it was delivered.
  */
 #include <eddy/loops.h>
 
@@ -30,9 +30,9 @@ struct eddyi_member {
 	int result;
 	bool has_thread;
 	bool has_loop;
-	bool is_to_run; /* `go` says whether the function is to be called */
+	bool is_to_run; /* on `go`: whether to call the function */
 	bool cancelled;
-	struct eddy_scope *scope;    /* that the function runs in; NULL before and after */
+	struct eddy_scope *scope;    /* of the running function; NULL before and after */
 	struct eddy_message to_head; /* `ready`, later `ended` */
 	struct eddy_message go, cancel, leave;
 	struct eddy_event may_go, may_leave;
@@ -43,12 +43,12 @@ struct eddyi_group {
 	eddy_task_fn *fn;
 	void *arg;
 	unsigned count;
-	cpu_set_t allowed;            /* processors, of the head's thread */
+	cpu_set_t allowed;            /* processors of the head's thread */
 	struct eddyi_member *members; /* the first is the head */
 
-	unsigned awaited; /* members that have not said yet what they are to say next */
+	unsigned awaited; /* members whose next message has not arrived */
 	struct eddy_event all_said;
-	int failure; /* the first */
+	int failure; /* the first failure */
 	bool cancelling;
 };
 
@@ -64,7 +64,7 @@ static unsigned default_count(void)
 	return count < EDDY_LOOPS_MAX ? count : EDDY_LOOPS_MAX;
 }
 
-/* Bind this thread to one of the group's processors: they are dealt out in order, again and again. */
+/* Bind this thread to one of the group's processors, assigned round robin. */
 static void pin(const struct eddyi_member *member)
 {
 	const cpu_set_t *allowed = &member->group->allowed;
@@ -72,7 +72,7 @@ static void pin(const struct eddyi_member *member)
 	cpu_set_t one;
 	int cpu = 0;
 
-	/* More processors than the set has room for. */
+	/* Empty if the machine has more processors than the set can hold. */
 	if (!count)
 		return;
 	skip = member->index % count;
@@ -80,7 +80,7 @@ static void pin(const struct eddyi_member *member)
 		cpu++;
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	/* Only a wish: without it everything is slower and right. */
+	/* Optional: errors only cost speed. */
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
@@ -215,7 +215,7 @@ static void start_members(struct eddyi_group *group)
 	wait_until_all_said(group);
 }
 
-/* Let them begin, or end without having begun. */
+/* Tell all members to start, or after a failure to end without having started. */
 static void send_off(struct eddyi_group *group)
 {
 	for (unsigned i = 1; i < group->count; i++) {
@@ -234,7 +234,7 @@ static void end_members(struct eddyi_group *group)
 	struct eddy_loop *head = group->members[0].loop;
 	bool by_ring = head->by_ring;
 
-	/* This thread is about to block: wake-ups leave at once, or now. */
+	/* This thread will block: post without the ring, and submit wake-ups queued so far. */
 	head->by_ring = false;
 	for (unsigned i = 1; i < group->count; i++)
 		if (group->members[i].is_to_run)
@@ -246,7 +246,7 @@ static void end_members(struct eddyi_group *group)
 			pthread_join(group->members[i].thread, NULL);
 }
 
-/* A task beside the head's function: passes a cancellation on. */
+/* A task alongside the head's function that passes on a cancellation. */
 static int watch(void *arg)
 {
 	struct eddyi_group *group = arg;

@@ -1,11 +1,11 @@
-/* A task on another loop, awaited.
+/* Calling a function in a task on another loop.
  *
  * Invariants:
- * 1. The call lies on the caller's stack. `owed` counts the messages that are to come back for it: one
- *    for the task, and one for a cancellation; the caller goes on when it is 0.
+ * 1. The call is on the caller's stack. `owed` counts the messages still to return for it: one for
+ *    the task, one for a cancellation. The caller continues when it is 0.
  * 2. `scope`, `cancelled` and `result` belong to the other loop's thread until `done` is posted;
- *    `owed` and `waiter` to the caller's.
- * 3. Messages of one poster arrive in order: a cancellation never comes before its call.
+ *    `owed` and `waiter` belong to the caller's.
+ * 3. Messages of one sender arrive in order: a cancellation never arrives before its call.
  */
 #include <eddy/loops.h>
 

@@ -15,11 +15,11 @@ struct program {
 	eddy_task_fn *fn;
 	void *arg;
 	struct eddy_signals signals;
-	struct eddy_scope scope; /* that `fn` runs in */
-	/* Polls the signals. Not a task, and the runtime's own: a program whose tasks wait for one another
-	 * is in a deadlock, though Ctrl-C would end it. */
+	struct eddy_scope scope; /* of `fn` */
+	/* Polls the signals. An internal op instead of a task, so that a program whose tasks wait
+	 * for one another is still detected as a deadlock, although Ctrl-C would end it. */
 	struct eddy_op watch;
-	struct eddy_event unwatched; /* set when it has ended */
+	struct eddy_event unwatched; /* set when `watch` has ended */
 	bool started;
 	bool ended;
 	bool stopped; /* by a signal */
@@ -48,7 +48,8 @@ static void on_signal(struct eddy_op *op, int result, unsigned flags)
 	eddy_event_set(&program->unwatched);
 	if (program->ended)
 		return;
-	/* From here on they have their usual effect: a program that does not end can be ended. */
+	/* From here on signals have their default effect, so a second one ends a program that does
+	 * not stop. */
 	eddy_signals_close(&program->signals);
 	program->stopped = true;
 	eddy_scope_cancel(&program->scope);

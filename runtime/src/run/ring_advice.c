@@ -1,4 +1,4 @@
-/* Why there is no ring, and what to type. */
+/* Explains why a ring can't be created, and the command that helps. */
 #include "core/chaos.h"
 #include "base/seccomp.h"
 
@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The value of /proc/sys/kernel/io_uring_disabled; 0 where there is none. */
+/* Read /proc/sys/kernel/io_uring_disabled; 0 if there is none. */
 static int ring_disabled(void)
 {
 	char text[8] = "";

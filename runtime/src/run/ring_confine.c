@@ -8,15 +8,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of what can be registered with a ring, the last that Linux 6.1 knows. */
+/* The last registration operation of Linux 6.1. */
 #define REGISTER_LAST IORING_REGISTER_FILE_ALLOC_RANGE
 #define OPS_LAST EDDYI_OP_PIPE
 #define FLAGS                                                                                      \
 	(IOSQE_FIXED_FILE | IOSQE_IO_DRAIN | IOSQE_IO_LINK | IOSQE_IO_HARDLINK | IOSQE_ASYNC |     \
 	 IOSQE_BUFFER_SELECT | IOSQE_CQE_SKIP_SUCCESS)
 
-/* Landlock judges an operation as the system call of that name. These it does not, or only in part: the system calls
- * are the filter's. */
+/* Landlock checks ring operations like system calls, but these not at all or only in part: as
+ * system calls, the seccomp filter checks them. */
 static bool is_refused(unsigned op)
 {
 	switch (op) {
@@ -30,7 +30,7 @@ static bool is_refused(unsigned op)
 	}
 }
 
-/* liburing declares functions for it, which the shared library of 2.3 does not export. */
+/* liburing declares functions for these, but the shared library of 2.3 does not export them. */
 static int do_register(struct io_uring *ring, unsigned what, const void *arg, unsigned count)
 {
 	return syscall(SYS_io_uring_register, ring->ring_fd, what, arg, count) < 0 ? -errno : 0;
@@ -50,7 +50,7 @@ static int restrict_to(struct io_uring *ring, const struct io_uring_probe *probe
 				.sqe_op = (uint8_t)op,
 			};
 	for (unsigned what = 0; what <= REGISTER_LAST; what++) {
-		/* One of the time before the sandbox would lead out of it. */
+		/* A personality from before the sandbox would escape it. */
 		if (what == IORING_REGISTER_PERSONALITY)
 			continue;
 		all[count++] = (struct io_uring_restriction){

@@ -1,4 +1,4 @@
-/* A loop from begin to end, and its turns: tasks, messages, the kernel, timers, completions. */
+/* A loop's life, and its turns: tasks, messages, the kernel, timers, completions. */
 #include "core/chaos.h"
 #include "config.h"
 #include "report/deadlock.h"
@@ -36,20 +36,22 @@
 #define STACK_SIZE_MIN (32 * EDDY_KIB)
 #define STACK_SIZE_MAX EDDY_GIB
 #define SQ_ENTRIES_DEFAULT 1024
-/* Completions can come in bursts (a multishot accept, many receives) while none is looked at. */
+/* Completions can arrive in bursts (a multishot accept, many receives) before one is handled. */
 #define CQ_ENTRIES_FACTOR 8
-/* The kernel's own worker threads, of each of the two kinds: for cold files and slow disks. */
+/* Limit of the kernel's worker threads, for each of the two kinds: for cold files and slow
+ * disks. */
 #define IO_WORKERS_DEFAULT 8
 #define IO_WORKERS_MAX 1024
-/* After so many resumptions or so long the loop looks at the kernel again. */
+/* After this many resumptions or this time the loop enters the kernel again. */
 #define TURN_RESUMPTIONS 64
 #define TURN_NS EDDY_MS
-/* The coarse clock lags by no more: a tick of the slowest kernel. */
+/* The most that the coarse clock lags: a tick of the slowest kernel. */
 #define ROUGH_NS (10 * EDDY_MS)
-/* So long a wait is looked at again: a day. */
+/* Limit of one wait, a day; longer ones are continued. */
 #define WAIT_MAX (86400 * EDDY_SECOND)
 
-/* Good enough to say since when somebody waits, and a quarter of the price, which is a tenth of a turn's. */
+/* Precise enough for the times since when tasks wait, at a quarter of the price of the precise
+ * clock, which is a tenth of a turn's. */
 static void tick_roughly(struct eddy_loop *loop)
 {
 	struct timespec ts;
@@ -57,19 +59,19 @@ static void tick_roughly(struct eddy_loop *loop)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
 	now = (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
-	/* It lags behind what may have been read before. */
+	/* The coarse clock may be behind a time read earlier. */
 	if (now > loop->now_ns)
 		loop->now_ns = now;
 	loop->now_is_rough = true;
 }
 
-/* Submit, and wait for a completion. */
+/* Submit entries and wait for a completion. */
 static int submit_and_wait(struct eddy_loop *loop, struct __kernel_timespec *until)
 {
 	struct io_uring_cqe *cqe;
 
 #if EDDYI_HAVE_VALGRIND
-	/* It takes io_uring_enter(2) for a call that does not block: no other thread would run. */
+	/* Valgrind thinks that io_uring_enter(2) does not block, and would run no other thread. */
 	if (RUNNING_ON_VALGRIND) {
 		if (!until || until->tv_sec || until->tv_nsec > (long long)EDDY_MS)
 			usleep(1000);
@@ -98,9 +100,10 @@ static void wait_for_completions(struct eddy_loop *loop)
 		uint64_t now = eddy_now();
 		uint64_t left = at > now ? at - now : 0;
 
-		/* To wait for no time takes 24 us: the kernel sets a timer and sleeps. */
+		/* Don't wait with a zero timeout: it takes 24 us, since the kernel sets a timer and
+		 * sleeps. */
 		due = left == 0;
-		/* The kernel adds its clock: nothing that could overflow there. */
+		/* The kernel adds its clock, which must not overflow. */
 		if (left > WAIT_MAX)
 			left = WAIT_MAX;
 		timeout.tv_sec = (int64_t)(left / EDDY_SECOND);
@@ -119,13 +122,13 @@ static void wait_for_completions(struct eddy_loop *loop)
 	eddyi_loop_check_enter(r);
 }
 
-/* With thousands of tasks ready, a task's structure and stack have left the caches since it last ran.
- * So the next one's stack is fetched while this one runs, and the structure of the one after it, which
- * says where its stack is. For the list's head both fetches are in vain and harmless. */
+/* With thousands of tasks ready, a task's structure and stack have left the caches since it last
+ * ran. So while a task runs, prefetch the next one's stack, and the structure of the one after it,
+ * which points to its stack. For the list's head both prefetches are useless and harmless. */
 static void prefetch_next(const struct eddy_node *next)
 {
 	const char *after = (const char *)eddy_of(next->next, struct eddy_task, queued);
-	/* A number: one that has not been entered has none. */
+	/* An integer: the stack pointer of a stack that was never entered is not valid. */
 	uintptr_t stack = (uintptr_t)eddy_of(next, struct eddy_task, queued)->ctx.sp;
 
 	__builtin_prefetch(after);
@@ -135,7 +138,7 @@ static void prefetch_next(const struct eddy_node *next)
 	__builtin_prefetch((const void *)(stack + 128));
 }
 
-/* Run `task` until it suspends or ends. Inlined, as eddyi_ctx_switch_hot() wants. */
+/* Run `task` until it suspends or ends. Inlined, as eddyi_ctx_switch_hot() requires. */
 static inline __attribute__((always_inline)) void resume(struct eddy_loop *loop,
 							 struct eddy_task *task)
 {
@@ -172,7 +175,7 @@ static void run_ready(struct eddy_loop *loop)
 	}
 }
 
-/* Inlined: each turn calls it. */
+/* Inlined since each turn calls it. */
 static inline __attribute__((always_inline)) void fire_timers(struct eddy_loop *loop)
 {
 	uint64_t fired;
@@ -224,7 +227,7 @@ static int ring_init(struct io_uring *ring, unsigned entries, bool confined)
 	};
 	int r;
 
-	/* That has a ring of its own, which may be asked everything. */
+	/* Probe first, on an unrestricted ring of its own. */
 	if (confined)
 		eddyi_feature_is_there(EDDYI_FEATURE_MSG_RING);
 	r = io_uring_queue_init_params(entries, ring, &params);
@@ -235,7 +238,7 @@ static int ring_init(struct io_uring *ring, unsigned entries, bool confined)
 		io_uring_queue_exit(ring);
 		return r;
 	}
-	/* It only saves work: without it everything is slower and right. */
+	/* Optional: errors only cost speed. */
 	io_uring_register_ring_fd(ring);
 	eddyi_feature_probe(ring);
 	return 0;
@@ -246,7 +249,8 @@ static int limit_io_workers(struct eddy_loop *loop, unsigned max)
 	unsigned workers[2] = { max, max };
 	int r = io_uring_register_iowq_max_workers(&loop->ring, workers);
 
-	/* What was in force before is told; zeros change nothing. RLIMIT_NPROC may have made them fewer. */
+	/* The first call returned the previous limits. Read the actual ones, which RLIMIT_NPROC may
+	 * have reduced; zeros change nothing. */
 	workers[0] = workers[1] = 0;
 	if (r == 0)
 		r = io_uring_register_iowq_max_workers(&loop->ring, workers);
@@ -297,7 +301,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 		eddyi_chaos_free(loop->chaos);
 		return r;
 	}
-	/* The loop does without a limit of its own where the kernel refuses. */
+	/* Without a limit if the kernel refuses it. */
 	limit_io_workers(loop,
 			 options->io_workers_max ? options->io_workers_max : IO_WORKERS_DEFAULT);
 	eddy_list_init(&loop->ready);
@@ -340,11 +344,11 @@ static void loop_deinit(struct eddy_loop *loop)
 	eddyi_stats_keep(loop);
 	eddyi_registry_remove(loop);
 	eddyi_registry_unlock();
-	/* What is posted from here on may come too late for the last entry into the kernel. */
+	/* Messages posted from here on may come after the last entry into the kernel. */
 	loop->by_ring = false;
 	eddy_op_cancel(&loop->wake_op);
 	eddyi_dump_signal_cancel(loop);
-	/* No timer fires any more: those who armed it may be gone. */
+	/* Timers no longer fire: their owners may be gone. */
 	while (loop->own_ops) {
 		eddyi_op_repeat_cancels(loop);
 		wait_for_completions(loop);
@@ -352,7 +356,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	}
 	eddyi_assert(loop->ops == 0, "%zu ops outlive the loop \"%s\"", loop->ops, loop->name);
 	eddyi_message_deliver_all(loop);
-	/* Whoever posted the last message may not have come back from it. */
+	/* The last eddy_loop_post() may not have returned yet. */
 	while (atomic_load(&loop->posting))
 		sched_yield();
 	while (loop->at_end) {
