@@ -1,8 +1,8 @@
 /* Invariants:
- * 1. As long as it is neither ended nor stopping, exactly one of these holds: the op is started, it
- *    pauses for want of descriptors (`retry` is armed and `paused` in the loop's list), or so many
- *    are pending that the task has to take some first. In the latter two cases it is at rest, and
- *    told when its descriptor is closed.
+ * 1. While the acceptor is neither ended nor stopping, exactly one of these holds: the op is
+ *    started; it pauses for lack of descriptors (`retry` is armed, and `paused` in the loop's
+ *    list); or so many connections are pending that the task has to take some first. In the latter
+ *    two cases it is at rest, and notified when its descriptor is closed.
  * 2. A descriptor is in `fds` from its completion until _next returns it or _close closes it.
  */
 #include "acceptor.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define PENDING_DEFAULT 64
-/* Armed again at once it would fail as often as the processor can. */
+/* Rearmed at once, it would fail in a busy loop. */
 #define RETRY_NS (100 * EDDY_MS)
 
 static void arm(struct eddyi_acceptor *acceptor);
@@ -102,7 +102,7 @@ static bool is_want(int error)
 	return error == -EMFILE || error == -ENFILE || error == -ENOBUFS || error == -ENOMEM;
 }
 
-/* Its op has ended. */
+/* Continue after the op has ended. */
 static void go_on(struct eddyi_acceptor *acceptor, int result)
 {
 	struct eddy_loop *loop = eddyi_loop();
@@ -124,7 +124,7 @@ static void go_on(struct eddyi_acceptor *acceptor, int result)
 			rest(acceptor);
 	} else {
 		acceptor->ended = true;
-		/* Somebody closes the descriptor. */
+		/* Cancelled because a task closes the descriptor. */
 		acceptor->end = result == -ECANCELED ? -EBADF : result;
 	}
 }

@@ -1,7 +1,8 @@
-/* acceptor.h: connections accepted by one multishot entry on the ring. eddy_serve() is built on it.
+/* acceptor.h: accepts connections by one multishot entry on the ring. eddy_serve() uses it.
  *
- * Every descriptor that the kernel made is returned by eddyi_acceptor_next() or closed by eddyi_acceptor_close(). An acceptor
- * that finds no descriptor or memory left pauses until eddy_close() has freed one, or for 100 ms.
+ * Every accepted descriptor is returned by eddyi_acceptor_next() or closed by
+ * eddyi_acceptor_close(). If there is no descriptor or memory left, the acceptor pauses until
+ * eddy_close() has freed a descriptor, or for 100 ms.
  */
 #ifndef EDDYI_ACCEPTOR_H
 #define EDDYI_ACCEPTOR_H
@@ -19,29 +20,34 @@ struct eddyi_acceptor {
 	struct eddyi_waiter *waiter; /* the task in _next or _stop */
 	int *fds;                    /* a ring buffer of accepted descriptors */
 	unsigned first, pending, room, pending_max;
-	uint64_t pauses; /* how often no descriptor or memory was left */
+	uint64_t pauses; /* for lack of descriptors or memory */
 	int end;         /* the error that ended it */
 	bool ended, pausing, stopping;
 };
 
-/* Begin to accept from `fd`, a non-blocking listening socket. Once `pending_max` connections wait for the task (0: 64), the
- * others stay in the backlog; those that the backlog held at that moment may be accepted as well. Never suspends.
+/* Start to accept from `fd`, a non-blocking listening socket. Once `pending_max` (0: 64)
+ * connections wait for the task, further ones stay in the backlog; those already in the backlog at
+ * that moment may be accepted as well. Never suspends.
  * Return: 0, -ENOMEM. */
 int eddyi_acceptor_open(struct eddyi_acceptor *acceptor, int fd, unsigned pending_max);
 
-/* Wait for a connection, which is non-blocking and close-on-exec. Suspends. One task at a time.
- * Return: its descriptor; -ECANCELED, nothing is lost; -ESHUTDOWN after eddyi_acceptor_stop(), if none is left; -EBADF if
- * `fd` was closed by eddy_close(); -EINVAL, -ENOTSOCK, -EOPNOTSUPP if `fd` does not listen. */
+/* Wait for a connection. Its descriptor is non-blocking and close-on-exec. Suspends. One task at a
+ * time.
+ * Return: the descriptor; -ECANCELED, without losing a connection; -ESHUTDOWN after
+ * eddyi_acceptor_stop(), if none is left; -EBADF if `fd` was closed by eddy_close(); -EINVAL,
+ * -ENOTSOCK, -EOPNOTSUPP if `fd` is not a listening socket. */
 int eddyi_acceptor_next(struct eddyi_acceptor *acceptor);
 
-/* Stop accepting. Connections that the kernel has completed so far, those in the backlog included, are still returned by
- * eddyi_acceptor_next(): closing a listening socket would reset them. Suspends, and is not cancelled. */
+/* Stop accepting. eddyi_acceptor_next() still returns the connections that the kernel has
+ * completed, including those in the backlog, because closing a listening socket would reset them.
+ * Suspends, and can't be cancelled. */
 void eddyi_acceptor_stop(struct eddyi_acceptor *acceptor);
 
-/* Stop, and close the connections that were not taken. `fd` stays open. Suspends, and is not cancelled. */
+/* Stop, and close the connections that were not taken. `fd` stays open. Suspends, and can't be
+ * cancelled. */
 void eddyi_acceptor_close(struct eddyi_acceptor *acceptor);
 
-/* Have paused acceptors try again: a descriptor has been closed. */
+/* Restart paused acceptors, after a descriptor was closed. */
 void eddyi_acceptors_resume(struct eddy_loop *loop);
 
 #endif

@@ -1,12 +1,12 @@
 /* Invariants:
- * 1. Of each group every buffer is either the kernel's (in the ring, or taken for a completion that is
- *    yet to be seen) or named by the flags of one completion that has not been given back.
- * 2. While somebody waits, no buffer has been given back since the last of them came: all are told
- *    at once, and served in the order in which they came; those whom it did not suffice for come back in
- *    that order. Telling one alone would be wrong: it may find no bytes, keep nothing and so give nothing
- *    back.
- * 3. `again` is armed while somebody waits, and only then: between the completion that found no buffer and
- *    its dispatch all may have come back, and then nobody is left who gives one back.
+ * 1. Each buffer of a group is either the kernel's (in the ring, or used by a completion not yet
+ *    seen) or named by the flags of one completion that has not been given back.
+ * 2. While receives wait, no buffer has been given back since the last of them began to wait. All
+ *    are notified at once, in order of arrival, and those that find no buffer wait again in that
+ *    order. Notifying only one would be wrong: it may find no bytes, keep no buffer and so give
+ *    none back.
+ * 3. `again` is armed exactly while receives wait: all buffers may return between the completion
+ *    that found none and its dispatch, and then no further one is given back.
  */
 #include <eddy/internal/loop.h>
 #include <eddy/buffers.h>
@@ -27,7 +27,7 @@
 #define GROUP_MAX (UINT16_MAX - 1)
 #define AGAIN_NS (10 * EDDY_MS)
 
-/* One that is the loop's own. */
+/* The loop's own group. */
 struct eddyi_buffers {
 	struct eddyi_at_end at_end;
 	struct eddy_buffers group;
@@ -45,7 +45,7 @@ static struct eddy_buffers *own(struct eddy_buffers *buffers, const char *where)
 	return buffers;
 }
 
-/* The ring precedes the buffers, in whole pages. */
+/* The ring precedes the buffers and takes whole pages. */
 static size_t front_of(unsigned count)
 {
 	size_t page = 4 * EDDY_KIB;
@@ -72,7 +72,7 @@ static int get_memory(struct eddy_buffers *buffers)
 	return 0;
 }
 
-/* Groups have numbers, which may be in use. */
+/* Find a free group number. */
 static int register_group(struct eddy_buffers *buffers)
 {
 	struct eddy_loop *loop = eddyi_loop();
@@ -97,7 +97,8 @@ static void tell_all(struct eddy_buffers *buffers)
 
 	eddy_timer_disarm(&buffers->again);
 	while (!eddy_list_is_empty(waiting)) {
-		/* They look for bytes first, and those that find some go on in the kernel's order. */
+		/* Each first looks for bytes. Those that find some continue in the kernel's
+		 * order. */
 		struct eddy_node *node = eddyi_feature_completes_in_order() ? waiting->next :
 									      waiting->prev;
 		struct eddy_buffers_waiter *waiter =
@@ -213,7 +214,7 @@ void(eddy_buffers_prep_recv_some)(struct eddy_buffers *buffers, struct io_uring_
 	io_uring_prep_recv_multishot(sqe, fd, NULL, 0, 0);
 	sqe->flags |= IOSQE_BUFFER_SELECT;
 	sqe->buf_group = own(buffers, where)->group;
-	/* Newer headers call it optlen there. */
+	/* Newer headers name this field optlen. */
 	sqe->file_index = limit;
 }
 
@@ -255,7 +256,7 @@ void eddy_buffers_forget(struct eddy_buffers_waiter *waiter)
 
 	if (next)
 		eddy_list_remove(&waiter->node);
-	/* What is left of the list is its head. */
+	/* Only the list's head is left. */
 	if (last)
 		eddy_timer_disarm(&eddy_of(next, struct eddy_buffers, waiting)->again);
 }

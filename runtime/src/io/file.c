@@ -10,10 +10,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Where a ring entry has only 32 bits for a length, a longer range is worked off in parts like this,
- * whole pages of any size. */
+/* Longer ranges are split into parts of this size, a multiple of any page size, if a ring entry has
+ * only 32 bits for a length. */
 
-/* Ask for what the path cache holds; it is refused for whatever changes the tree. */
+/* Open a file whose path is in the path cache. The kernel does not allow this with flags that may
+ * create or change files. */
 static int open_cached(int dir, const char *path, const struct open_how *how)
 {
 	struct open_how cached = *how;
@@ -22,7 +23,7 @@ static int open_cached(int dir, const char *path, const struct open_how *how)
 	if (how->flags & (O_CREAT | O_TRUNC | __O_TMPFILE))
 		return -EAGAIN;
 	cached.resolve |= RESOLVE_CACHED;
-	/* As the ring does it: a FIFO or a device must not hold the loop until somebody comes. */
+	/* Like the ring, don't let a FIFO or device block the loop. */
 	if (!(how->flags & O_PATH))
 		cached.flags |= O_NONBLOCK;
 	fd = syscall(SYS_openat2, dir, path, &cached, sizeof(cached));
@@ -41,7 +42,7 @@ static int open_as_asked(int dir, const char *path, struct open_how *how)
 	return eddy_op_call(&sqe);
 }
 
-/* A FIFO must not hold one of the kernel's workers until somebody opens its other end either. */
+/* Open by the ring. A FIFO must not block a kernel worker until its other end is opened. */
 static int open_by_ring(int dir, const char *path, struct open_how *how)
 {
 	struct open_how at_once = *how;
@@ -50,7 +51,7 @@ static int open_by_ring(int dir, const char *path, struct open_how *how)
 	if (!(how->flags & O_PATH))
 		at_once.flags |= O_NONBLOCK;
 	fd = open_as_asked(dir, path, &at_once);
-	/* A lease on the file, which the kernel takes from its holder in time. */
+	/* Another process has a lease on the file, which the kernel breaks in time. */
 	if (fd == -EAGAIN && at_once.flags != how->flags)
 		return open_as_asked(dir, path, how);
 	if (fd >= 0 && at_once.flags != how->flags)
@@ -67,7 +68,7 @@ int eddy_openat2(int dir, const char *path, const struct open_how *how)
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	fd = open_cached(dir, path, &ours);
-	/* A filter of system calls, or valgrind, may know no openat2; the ring does. */
+	/* A seccomp filter or valgrind may not know openat2; the ring does. */
 	if (fd != -EAGAIN && fd != -ENOSYS && fd != -EINTR)
 		return fd;
 	return open_by_ring(dir, path, &ours);
@@ -77,7 +78,7 @@ int eddy_openat(int dir, const char *path, int flags, mode_t mode)
 {
 	struct open_how how = { .flags = (unsigned)flags };
 
-	/* openat2(2) is particular about a mode that means nothing. */
+	/* openat2(2) rejects an unused mode. */
 	if (flags & (O_CREAT | __O_TMPFILE))
 		how.mode = mode;
 	return eddy_openat2(dir, path, &how);

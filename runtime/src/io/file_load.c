@@ -1,4 +1,4 @@
-/* A whole file into memory, by calls that block. */
+/* Reads a whole file into memory, by blocking calls. */
 #include <eddy/file.h>
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Return: bytes, more than `max` when there are; -errno. */
+/* Return: the length, more than `max` if the file is longer; -errno. */
 static ssize_t read_all(int fd, size_t max, char *bytes)
 {
 	size_t len = 0;
@@ -39,7 +39,7 @@ static ssize_t load(int fd, size_t max, char **ret_bytes)
 		*ret_bytes = bytes;
 		return r;
 	}
-	/* It may be a secret. */
+	/* It may contain a secret. */
 	explicit_bzero(bytes, max + 1);
 	free(bytes);
 	return r < 0 ? r : -EFBIG;
@@ -47,7 +47,7 @@ static ssize_t load(int fd, size_t max, char **ret_bytes)
 
 ssize_t eddy_file_load(const char *path, size_t max, char **ret_bytes)
 {
-	/* A FIFO would be waited for, and a terminal become ours. */
+	/* Don't wait for a FIFO's writer, nor make a terminal the controlling one. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	ssize_t r;
 

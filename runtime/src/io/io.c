@@ -13,7 +13,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* What a plain system call returned. */
+/* The result of a system call as a negated errno. */
 static int plain(int r)
 {
 	return r < 0 ? -errno : r;
@@ -35,7 +35,7 @@ int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len)
 	return eddy_op_call(&sqe);
 }
 
-/* An attempt that has begun goes on by itself. */
+/* Wait for a connection attempt, which continues after an interruption. */
 static int await_connection(int fd)
 {
 	int error = 0, r = eddy_poll(fd, POLLOUT);
@@ -176,15 +176,15 @@ int eddy_write_all(int fd, const void *buf, size_t len, uint64_t offset)
 	return 0;
 }
 
-/* The two ends of a call that moves bytes. */
+/* The two descriptors of a call that moves bytes. */
 struct ends {
 	int in, out;
-	/* The events assumed of an end that has an offset. It is a file, always ready, and poll(2) of one can wait for a
-	 * daemon of FUSE. Of an end without an offset, 0: poll(2) is asked. */
+	/* Events assumed for an end with an offset, which is a file and always ready; its poll(2)
+	 * can wait for a FUSE daemon. 0 without an offset: poll(2) is called. */
 	unsigned in_events, out_events;
 };
 
-/* Return: whether both descriptors are open. */
+/* Poll both ends without waiting. Return: whether both descriptors are open. */
 static bool look_at(const struct ends *ends, unsigned *ret_in, unsigned *ret_out)
 {
 	struct pollfd fds[] = { { .fd = ends->in_events ? -1 : ends->in, .events = POLLIN },
@@ -196,15 +196,15 @@ static bool look_at(const struct ends *ends, unsigned *ret_in, unsigned *ret_out
 	return !((*ret_in | *ret_out) & POLLNVAL);
 }
 
-/* Whether the kernel makes this call at all between these ends: a splice takes at least one pipe. */
+/* Whether the kernel allows the call: a splice needs at least one pipe. */
 static bool has_pipe(const struct ends *ends)
 {
 	return fcntl(ends->in, F_GETPIPE_SZ) > 0 || fcntl(ends->out, F_GETPIPE_SZ) > 0;
 }
 
-/* Make a call that moves bytes from one descriptor to another, when both are ready. The kernel leaves such a call to
- * one of its workers. A loop has few of them, so none of them may wait for a peer: the entry has SPLICE_F_NONBLOCK,
- * and is submitted when the descriptors are ready. Without `waits` it is -EAGAIN when they are not. */
+/* Make a call that moves bytes between two descriptors once both are ready. The kernel hands it to
+ * one of its few workers, which must not wait for a peer: the entry has SPLICE_F_NONBLOCK and is
+ * submitted when the descriptors are ready. Without `waits`, returns -EAGAIN if they are not. */
 static ssize_t call_when_ready(const struct io_uring_sqe *sqe, const struct ends *ends, bool waits)
 {
 	ssize_t r = 0;
@@ -219,7 +219,7 @@ static ssize_t call_when_ready(const struct io_uring_sqe *sqe, const struct ends
 
 		if (!look_at(ends, &in, &out))
 			return -EBADF;
-		/* The end of a pipe needs no room. */
+		/* The end of the stream needs no room. */
 		ended = (in & (POLLIN | POLLHUP)) == POLLHUP;
 		if (ended || (in && out) || !sqe->len)
 			r = eddy_op_call(sqe);
@@ -232,9 +232,9 @@ static ssize_t call_when_ready(const struct io_uring_sqe *sqe, const struct ends
 		else if (!out)
 			r = eddyi_op_poll_first(ends->out, POLLOUT, ends->in);
 		else if (in & POLLIN && out & POLLOUT)
-			r = 0; /* Somebody else was faster. */
+			r = 0; /* another reader or writer was faster */
 		else
-			return r; /* The error queue of a socket keeps it ready. */
+			return r; /* e.g. a socket's error queue keeps it ready */
 	}
 	return r;
 }
@@ -291,7 +291,7 @@ int eddy_close(int fd)
 	struct io_uring_sqe *sqe;
 	int r;
 
-	/* Ops that have no descriptor stand under such numbers. */
+	/* Ops without a descriptor are listed under negative numbers. */
 	if (fd < 0)
 		return -EBADF;
 	eddyi_op_cancel_fd(fd);
@@ -302,6 +302,6 @@ int eddy_close(int fd)
 	eddy_scope_end(&shield);
 	if (!eddy_list_is_empty(&eddyi_loop()->paused_acceptors))
 		eddyi_acceptors_resume(eddyi_loop());
-	/* It is closed: the number may be another's by now. */
+	/* It is closed despite -EINTR, and the number may be in use again. */
 	return r == -EINTR ? 0 : r;
 }

@@ -11,7 +11,7 @@ void eddy_lines_init(struct eddy_lines *lines, int fd, void *buf, size_t size)
 	*lines = (struct eddy_lines){ .fd = fd, .buf = buf, .size = size };
 }
 
-/* Hand out `len` bytes, of which `newline` at the end are no part of the line. */
+/* Return a line of `len` bytes, including `newline` bytes at the end that do not belong to it. */
 static int hand_out(struct eddy_lines *lines, size_t len, size_t newline, struct eddy_str *ret_line)
 {
 	struct eddy_str line = eddy_str(lines->buf + lines->begin, len - newline);
@@ -24,7 +24,7 @@ static int hand_out(struct eddy_lines *lines, size_t len, size_t newline, struct
 	return 1;
 }
 
-/* Read more into the buffer's free end. Return: 0, also at the end of the stream; -errno. */
+/* Read into the free end of the buffer. Return: 0, also at the end of the stream; -errno. */
 static int read_more(struct eddy_lines *lines)
 {
 	size_t len = lines->end - lines->begin;

@@ -1,4 +1,4 @@
-/* How a task waits for what a thread of the pool does for it. */
+/* Tasks that wait for jobs of the offload pool. */
 #include "offload_pool.h"
 
 #include "core/loop.h"
@@ -21,7 +21,7 @@ static void call(void *arg)
 	job->result = job->fn(job->arg);
 }
 
-/* The last resort. Library code may need more than a task's stack. */
+/* If the pool has no thread. On the loop's stack, since library code may need a deep one. */
 static int run_in_place(struct eddyi_job *job)
 {
 	eddy_on_loop_stack(call, job);
@@ -43,7 +43,7 @@ struct awaited {
 	struct eddyi_job job;
 };
 
-/* A job that has begun is left to end, and to wake its task. */
+/* Only a job that has not started can be cancelled; otherwise its end wakes the task. */
 static void take_back(struct eddyi_waiter *waiter)
 {
 	struct awaited *awaited = eddy_of(waiter, struct awaited, waiter);
@@ -91,7 +91,7 @@ struct detached {
 	struct eddyi_waiter waiter;
 	struct eddyi_job *job;
 	bool given_up;
-	bool taken_back; /* given up before a thread had it */
+	bool taken_back; /* given up before a thread took it */
 };
 
 static void give_up(struct eddyi_waiter *waiter)
@@ -99,7 +99,7 @@ static void give_up(struct eddyi_waiter *waiter)
 	struct detached *detached = eddy_of(waiter, struct detached, waiter);
 
 	detached->given_up = eddyi_offload_give_up(detached->job, &detached->taken_back);
-	/* A result that exists is on its way. */
+	/* Otherwise the result is already on its way. */
 	if (detached->given_up)
 		eddyi_wake(waiter, -ECANCELED);
 }

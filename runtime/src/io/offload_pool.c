@@ -15,17 +15,17 @@
 #define THREADS_MIN_DEFAULT 2
 #define THREADS_MAX_DEFAULT 4
 #define QUEUE_MAX_DEFAULT 1024
-#define NICENESS 5 /* beside the loops */
+#define NICENESS 5 /* lower priority than the loops */
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wanted;
 	struct eddy_node queues[EDDYI_JOB_KINDS];
 	unsigned queued[EDDYI_JOB_KINDS];
-	unsigned running[EDDYI_JOB_KINDS]; /* jobs, each with a thread */
+	unsigned running[EDDYI_JOB_KINDS]; /* jobs, one for each busy thread */
 	unsigned threads;
-	unsigned long_max; /* threads that long jobs may use at once; 0: the default, not yet known */
-	unsigned ending; /* threads that have run a job and have yet to post it, or to destroy it */
+	unsigned long_max; /* threads that long jobs may use at once; 0: default, not yet determined */
+	unsigned ending; /* threads that have run a job but not yet posted or destroyed it */
 	unsigned queue_max;
 	uint64_t last_number;
 	uint64_t begun;
@@ -74,15 +74,15 @@ static struct eddyi_job *first_of(const struct eddy_node *queue)
 	return eddy_list_is_empty(queue) ? NULL : eddy_of(queue->next, struct eddyi_job, node);
 }
 
-/* Lock held. */
+/* Remove a job from its queue. Lock held. */
 static void unqueue(struct eddyi_job *job)
 {
 	eddy_list_remove(&job->node);
 	pool.queued[job->kind]--;
 }
 
-/* Lock held. The oldest job goes first, so that no kind keeps another waiting.
- * Return: NULL when there is nothing that a thread may do. */
+/* Take the oldest job that may run, so that no kind starves another. Lock held. Return: NULL if
+ * there is none. */
 static struct eddyi_job *take_job(void)
 {
 	struct eddyi_job *oldest = NULL;
@@ -98,7 +98,7 @@ static struct eddyi_job *take_job(void)
 	return oldest;
 }
 
-/* Lock held; it is let go meanwhile. */
+/* Run a job. Lock held; it is released meanwhile. */
 static void run_job(struct eddyi_job *job)
 {
 	enum eddyi_job_kind kind = job->kind;
@@ -138,12 +138,12 @@ static void run_job(struct eddyi_job *job)
 	pool.ending--;
 }
 
-/* Where a loop and a job want the same processor, the loop has three quarters of it, and goes on as soon as it
- * has something to do: many wait for it, and for the job but one. As equals they would run for milliseconds
- * each. */
+/* If a loop and a job compete for a processor, the loop gets three quarters of it, and continues as
+ * soon as it has work: many clients wait for the loop, but one task for the job. With equal
+ * priority each would run for milliseconds. */
 static void give_way(void)
 {
-	/* 0 is this thread, and all that a sandbox lets it change. */
+	/* 0 is this thread, the only one that a sandbox lets it change. */
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICENESS);
 }
 
@@ -153,7 +153,7 @@ static void *thread_main(void *arg)
 	pthread_setname_np(pthread_self(), "eddy-offload");
 	give_way();
 	eddyi_fault_know_stack();
-	eddyi_fault_stack_give(); /* for as long as the process lives, as the thread does */
+	eddyi_fault_stack_give(); /* never freed: the thread lives as long as the process */
 	pthread_mutex_lock(&pool.lock);
 	for (;;) {
 		struct eddyi_job *job = take_job();
@@ -177,16 +177,16 @@ static void start_thread(void)
 	pool.threads++;
 }
 
-/* Lock held. Whether `count` jobs wait, beside those that a free thread is about to take. */
+/* Whether `count` jobs are queued in addition to those that idle threads will take. Lock held. */
 static bool has_queued(unsigned count)
 {
 	return sum(pool.queued) >= (uint64_t)pool.threads - sum(pool.running) + count;
 }
 
-/* A child that was forked has none of the threads. */
+/* A forked child has none of the threads. */
 static void in_child(void)
 {
-	/* What there is of jobs is the parent's. */
+	/* Queued jobs belong to the parent. */
 	pthread_mutex_init(&pool.lock, NULL);
 	pthread_cond_init(&pool.wanted, NULL);
 	for (unsigned kind = 0; kind < EDDYI_JOB_KINDS; kind++) {

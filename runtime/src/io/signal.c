@@ -25,7 +25,7 @@ int eddy_signals_open(const int *signos, struct eddy_signals *ret_signals)
 
 	if (r < 0)
 		return r;
-	/* Blocked first: what comes in between waits. */
+	/* Block first, so that signals sent in between stay pending. */
 	pthread_sigmask(SIG_BLOCK, &set, &before);
 	fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (fd < 0) {
@@ -40,7 +40,7 @@ int eddy_signals_open(const int *signos, struct eddy_signals *ret_signals)
 	return 0;
 }
 
-/* Return: a signal's number; -EAGAIN. */
+/* Return: a signal number; -EAGAIN. */
 static int fetch(int fd)
 {
 	struct signalfd_siginfo info;
@@ -52,8 +52,8 @@ static int fetch(int fd)
 	return len < 0 ? -errno : (int)info.ssi_signo;
 }
 
-/* A wait that fails for want of memory would leave whoever waits deaf to signals for good.
- * Return: 0; -ECANCELED. */
+/* Poll until a signal is pending. Retries on failure, such as a lack of memory: an error would make
+ * the task miss all further signals. Return: 0; -ECANCELED. */
 static int wait_for_some(const struct eddy_signals *signals)
 {
 	while (eddy_poll(signals->fd, POLLIN) < 0)
@@ -68,8 +68,8 @@ int eddy_signals_next(struct eddy_signals *signals)
 
 	if (signals->fd < 0)
 		return -EBADF;
-	/* Polled and then read in place: the kernel reads a signalfd for whichever thread does it, and
-	 * only a loop's own is sure to see what was sent to it. */
+	/* Poll, then read on this thread: a signalfd returns the signals of the thread that reads,
+	 * and a kernel worker might not see those sent to the loop's thread. */
 	do {
 		r = wait_for_some(signals);
 		if (r < 0)
@@ -83,12 +83,13 @@ void eddy_signals_close(struct eddy_signals *signals)
 {
 	if (signals->fd < 0)
 		return;
-	/* Let through, they would end the process in the middle of its clean-up. */
+	/* Discard pending signals: unblocked, they would end the process in the middle of its
+	 * cleanup. */
 	while (fetch(signals->fd) > 0)
 		;
 	close(signals->fd);
 	signals->fd = -1;
-	/* No others: what was blocked or let through meanwhile is not ours. */
+	/* Only those that were blocked by eddy_signals_open(). */
 	pthread_sigmask(SIG_UNBLOCK, &signals->blocked, NULL);
 }
 
