@@ -1,32 +1,31 @@
-/* net.h: what the files of net share. */
+/* net.h: functions shared by the files of net. */
 #ifndef EDDYI_NET_H
 #define EDDYI_NET_H
 
 #include <eddy/net.h>
 
-/* The addresses of a host for which nobody need be asked. Return: how many; 0 when it is a name;
- * -EINVAL. */
+/* Get a host's addresses if it needs no look-up. Return: how many; 0 if it is a name; -EINVAL. */
 int eddyi_net_resolve_literal(const struct eddy_address *address, struct eddy_sockaddr *addrs);
 
-/* Like eddy_resolve(), but of more addresses than there is room for the first ones will do. */
+/* Like eddy_resolve(), but if there are too many addresses, the first ones are used. */
 int eddyi_net_resolve_some(const struct eddy_address *address, struct eddy_sockaddr *addrs);
 
-/* Order addresses so that the families take turns, beginning with the first one's, and each family's
- * stay in their order. */
+/* Reorder addresses so that the families alternate, starting with the first address's. The order
+ * within a family is kept. */
 void eddyi_net_interleave(struct eddy_sockaddr *addrs, int count);
 
-/* Connect to the first of these that answers. Return: a descriptor, -errno. */
+/* Connect to the first address that answers. Return: a descriptor; -errno. */
 int eddyi_net_dial_any(const struct eddy_sockaddr *addrs, int count,
 		       const struct eddy_dial_options *options);
 
-/* The address of a unix socket, which eddy_address_parse() has found good. */
+/* Get the address of a unix socket; `path` has passed eddy_address_parse(). */
 struct eddy_sockaddr eddyi_net_unix_address(struct eddy_str path);
 
-/* Listen on a unix socket; the name of `listeners` has been set. */
+/* Listen on a unix socket. The name of `listeners` must be set. */
 int eddyi_net_listen_unix(struct eddy_str path, const struct eddy_listen_options *options,
 			  struct eddy_listeners *listeners);
 
-/* Remove the socket's file if it is still the same. */
+/* Remove the socket's file unless another one has replaced it. */
 void eddyi_net_unlink(struct eddy_listeners *listeners);
 
 #endif

@@ -1,4 +1,4 @@
-/* Addresses as text: read, and written. */
+/* Parsing and formatting addresses. */
 #include <eddy/net.h>
 
 #include <arpa/inet.h>
@@ -33,8 +33,8 @@ static bool is_name_char(char c)
 	       c == '_';
 }
 
-/* Whether it could be the name of a host. One whose last label begins like a number is an IPv4
- * address that is wrong, and not a name: resolvers would take "127.1" for 127.0.0.1. */
+/* Whether `host` is a valid host name. If its last label looks like a number, it is an invalid IPv4
+ * address instead: resolvers would take "127.1" for 127.0.0.1. */
 static bool is_name(struct eddy_str host)
 {
 	struct eddy_str label;
@@ -60,7 +60,7 @@ static bool is_name(struct eddy_str host)
 	return true;
 }
 
-/* A NUL-terminated copy. Return: false when it does not fit. */
+/* Make a NUL-terminated copy. Return: false if it does not fit. */
 static bool copy(struct eddy_str str, char *text, size_t size)
 {
 	if (str.len >= size || memchr(str.ptr, 0, str.len))
@@ -77,7 +77,7 @@ static bool parse_ipv4(struct eddy_str host, struct in_addr *ret_addr)
 	return copy(host, text, sizeof(text)) && inet_pton(AF_INET, text, ret_addr) == 1;
 }
 
-/* With an optional zone: fe80::1%eth0, fe80::1%2. */
+/* Parse an address with an optional zone: fe80::1%eth0, fe80::1%2. */
 static bool parse_ipv6(struct eddy_str host, struct sockaddr_in6 *addr)
 {
 	char text[INET6_ADDRSTRLEN], name[IF_NAMESIZE];
@@ -113,7 +113,7 @@ static void set_ipv6(struct eddy_sockaddr *addr, struct in6_addr ip, uint32_t zo
 	addr->addr.in6.sin6_scope_id = zone;
 }
 
-/* RFC 6761 section 6.3: "localhost" and every name that ends in ".localhost". */
+/* RFC 6761 section 6.3: "localhost", and names that end in ".localhost". */
 static bool is_localhost(struct eddy_str host)
 {
 	static const char suffix[] = ".localhost";
@@ -212,7 +212,7 @@ static int format_ipv4(const struct sockaddr_in *addr, char *text, size_t size)
 	return snprintf(text, size, "%s:%u", ip, ntohs(addr->sin_port));
 }
 
-/* A path need not end in a NUL; a client's socket has none. */
+/* A path need not end in a NUL, and a client's socket has none. */
 static int format_unix(const struct sockaddr_un *addr, socklen_t len, char *text, size_t size)
 {
 	size_t room = len > offsetof(struct sockaddr_un, sun_path) ?

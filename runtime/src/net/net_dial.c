@@ -1,4 +1,5 @@
-/* Connections by name: to all addresses in turn, the next one before the last has failed (RFC 8305). */
+/* Connecting by name: addresses are tried in turn, the next one starting before the last has failed
+ * (RFC 8305). */
 #include "net.h"
 
 #include "core/loop.h"
@@ -13,19 +14,19 @@
 #define ATTEMPT_DELAY_DEFAULT (250 * EDDY_MS)
 #define ATTEMPT_DELAY_MIN (10 * EDDY_MS)
 
-/* A race of attempts.
+/* A race of connection attempts.
  *
  * Invariants:
- * 1. Every socket is closed by the attempt that made it, unless it is the winner's: that is `fd`.
- * 2. An attempt that has connected while there is no winner is the winner, also when it is cancelled.
+ * 1. Each socket is closed by its attempt, except the winner's, which is `fd`.
+ * 2. An attempt that connects while there is no winner is the winner, even if it is cancelled.
  */
 struct race {
 	const struct eddy_dial_options *options;
-	const struct eddy_sockaddr *source; /* to bind to; NULL for none */
-	struct eddy_event ended;            /* an attempt has; cleared by who waits for it */
+	const struct eddy_sockaddr *source; /* local address to bind; may be NULL */
+	struct eddy_event ended;            /* set when an attempt ends; cleared by the waiter */
 	int running;
-	int fd;    /* the winner's; -1 while there is none */
-	int error; /* that says most so far */
+	int fd;    /* the winner's; -1 until there is one */
+	int error; /* the most informative error so far */
 };
 
 struct attempt {
@@ -33,7 +34,8 @@ struct attempt {
 	const struct eddy_sockaddr *addr;
 };
 
-/* How much an error says about the other side: nothing was sent; nothing came back; something did. */
+/* How much an error tells about the server: nothing was sent; there was no answer; there was
+ * one. */
 static int weight(int error)
 {
 	switch (error) {
@@ -64,7 +66,7 @@ static int prepare(int fd, const struct eddy_sockaddr *addr, const struct eddy_s
 		return 0;
 	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
 		return -errno;
-	/* Its port is chosen with the other side in view, when it connects: there are more of them so. */
+	/* Choose the port at connect, for the destination: then more ports are available. */
 	if (source && setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on)) < 0)
 		return -errno;
 	if (source && bind(fd, &source->addr.any, source->len) < 0)
@@ -72,12 +74,13 @@ static int prepare(int fd, const struct eddy_sockaddr *addr, const struct eddy_s
 	return 0;
 }
 
-/* Leave a scope whose time may be up. Return: why `r` is -ECANCELED, if it is; else `r`. */
+/* End a scope with a timeout. Return: the scope's error if `r` is -ECANCELED because of it; else
+ * `r`. */
 static int end_scope(struct eddy_scope *scope, int r)
 {
 	int why = eddy_scope_end(scope);
 
-	/* The kernel may say so on its own account: that is no success. */
+	/* If `why` is 0, the kernel returned -ECANCELED by itself: still an error. */
 	return r == -ECANCELED && why < 0 ? why : r;
 }
 
@@ -110,7 +113,7 @@ static int try_address(void *arg)
 	return 0;
 }
 
-/* Wait until an attempt has ended, for as long as the head start at most. Return: 0, -ECANCELED. */
+/* Wait until an attempt ends, for the head start at most. Return: 0, -ECANCELED. */
 static int await_attempt(struct race *race, uint64_t head_start_ns)
 {
 	struct eddy_scope scope;
@@ -141,10 +144,10 @@ static int run_race(struct race *race, struct attempt *attempts, int count)
 			started++;
 			race->running++;
 		}
-		/* The last one has all the time that there is. */
+		/* The last attempt has no time limit here. */
 		r = await_attempt(race, started < count ? delay : 0);
 	}
-	/* The losers are cancelled, and have closed their sockets when it ends. */
+	/* This cancels the losers, which close their sockets. */
 	eddy_scope_end(&scope);
 	return r;
 }

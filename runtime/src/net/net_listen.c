@@ -1,4 +1,4 @@
-/* Sockets that listen at an address, or at each that a name has. */
+/* Listening sockets at an address, or at all addresses of a name. */
 #include "net.h"
 
 #include <eddy/log.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define BACKLOG_DEFAULT 4096
-/* A port that is free for the first address may be taken on another. */
+/* A port that is free on the first address may be in use on another. */
 #define PORT_TRIES 64
 
 static int set_option(int fd, int level, int option)
@@ -21,7 +21,7 @@ static int set_option(int fd, int level, int option)
 
 static void set_port(struct eddy_sockaddr *addr, uint16_t port)
 {
-	/* Of both families it lies at the same place. */
+	/* Both families have the port at the same offset. */
 	addr->addr.in.sin_port = htons(port);
 }
 
@@ -35,8 +35,8 @@ static int get_port(int fd, uint16_t *ret_port)
 	return 0;
 }
 
-/* A socket is bound on its own first and only then allows others beside it. So a second server on the
- * same port is an error, and does not take half of the connections without a word. */
+/* Set SO_REUSEPORT only after bind, except for clones. So a second server on the same port is an
+ * error, instead of silently getting half of the connections. */
 static int bind_tcp(int fd, const struct eddy_sockaddr *addr, bool reuse_port, bool clone)
 {
 	int r = set_option(fd, SOL_SOCKET, SO_REUSEADDR);
@@ -86,7 +86,7 @@ static void note_absent(const struct eddy_sockaddr *addr, int error)
 	eddy_debug("eddy::net", "not listening on %s: %s", text, strerror(-error));
 }
 
-/* Once, on all addresses. Where the port is 0, the others get the port of the first. */
+/* Try once to listen on all addresses. With port 0, the others get the first one's port. */
 static int try_listen(struct eddy_sockaddr *addrs, int count,
 		      const struct eddy_listen_options *options, struct eddy_listeners *listeners)
 {
@@ -133,7 +133,7 @@ static int listen_tcp(const struct eddy_address *address, const struct eddy_list
 	return r;
 }
 
-/* As typed: the text up to the port, and the port. */
+/* Compose the name: the text up to the port as given, then the port. */
 static void set_name(struct eddy_listeners *listeners, const char *text,
 		     const struct eddy_address *address)
 {

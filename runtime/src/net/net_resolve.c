@@ -1,4 +1,4 @@
-/* Names of hosts, by getaddrinfo(3) on a thread of the pool. */
+/* Host names, resolved by getaddrinfo(3) in the offload pool. */
 #include "net.h"
 
 #include <eddy/offload.h>
@@ -56,7 +56,7 @@ static bool is_known(const struct eddy_sockaddr *addrs, int count, const struct 
 	return false;
 }
 
-/* Each address once, in the resolver's order, as many as fit. Return: how many. */
+/* Collect each address once, in the resolver's order, as many as fit. Return: how many. */
 static int collect(const struct addrinfo *info, struct eddy_sockaddr *addrs, bool *ret_more)
 {
 	int count = 0;

@@ -1,4 +1,4 @@
-/* Unix sockets: their addresses, and the files that they leave behind. */
+/* Unix sockets: addresses, and removal of stale files. */
 #include "net.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Others hold the lock for as long as a bind takes. */
+/* Other processes hold the lock only while they bind. */
 #define LOCK_TRIES 100
 #define LOCK_AGAIN_NS 1000000
 
@@ -26,7 +26,7 @@ struct eddy_sockaddr eddyi_net_unix_address(struct eddy_str path)
 
 	memcpy(addr.addr.un.sun_path, path.ptr, path.len);
 	if (path.ptr[0] == '@') {
-		/* All of its bytes are the name: a NUL behind it would be one of them. */
+		/* Each byte counts in an abstract name, so there is no NUL at its end. */
 		addr.addr.un.sun_path[0] = 0;
 		addr.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + path.len);
 	}
@@ -38,9 +38,9 @@ static bool is_abstract(const struct sockaddr_un *addr)
 	return !addr->sun_path[0];
 }
 
-/* A socket that is bound and does not listen yet looks like one that nobody listens on any more: whoever
- * binds holds a lock of the folder until it listens. Where it can't be had, chance has to do.
- * Return: a descriptor to be closed, or -1; -EADDRINUSE when somebody else holds it. */
+/* Lock the socket's folder from bind to listen, because a socket that is bound but not yet
+ * listening looks like a stale one. If it can't be locked, go on without.
+ * Return: a descriptor to close, or -1; -EADDRINUSE if another process keeps the lock. */
 static int lock_folder(const struct sockaddr_un *addr)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_AGAIN_NS };
@@ -65,7 +65,7 @@ static int lock_folder(const struct sockaddr_un *addr)
 	return -EADDRINUSE;
 }
 
-/* Whether the file that is in the way is a socket that nobody listens on. */
+/* Check whether the existing file is a socket on which no process listens. Return: 0 if so. */
 static int check_stale(const struct sockaddr_un *addr)
 {
 	struct stat st;
@@ -80,7 +80,7 @@ static int check_stale(const struct sockaddr_un *addr)
 		return fd;
 	r = connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0 ? -errno : 0;
 	close(fd);
-	/* A full queue is -EAGAIN: somebody is there. */
+	/* -EAGAIN is a full queue: a process listens. */
 	return r == -ECONNREFUSED || r == -ENOENT ? 0 : r == -EACCES ? r : -EADDRINUSE;
 }
 
@@ -100,7 +100,7 @@ static int bind_unix(int fd, const struct eddy_sockaddr *addr)
 	return bind(fd, &addr->addr.any, addr->len) < 0 ? -errno : 0;
 }
 
-/* Not by its path: somebody else may have put another file there. */
+/* By descriptor: another process may have replaced the file at this path. */
 static int set_mode(int file, mode_t mode)
 {
 	char path[32];
@@ -109,8 +109,8 @@ static int set_mode(int file, mode_t mode)
 	return chmod(path, mode) < 0 ? -errno : 0;
 }
 
-/* Open, as a mere place, the file that was made. That keeps its inode number from being used again, so
- * that the file is known by it. */
+/* Open the new file with O_PATH. This keeps its inode number from being reused, so that the file
+ * can be recognized by it. */
 static int open_file(const struct sockaddr_un *addr, mode_t mode, struct eddy_listeners *listeners)
 {
 	if (is_abstract(addr))
@@ -134,7 +134,7 @@ static int bind_and_listen(int fd, const struct eddy_sockaddr *addr,
 
 	if (r < 0)
 		return r;
-	/* Nobody can connect before it listens: the mode is in time. */
+	/* In time: no client can connect before listen(). */
 	r = open_file(&addr->addr.un, options->mode, listeners);
 	if (r == 0 && listen(fd, options->backlog) < 0)
 		r = -errno;
@@ -170,7 +170,7 @@ void eddyi_net_unlink(struct eddy_listeners *listeners)
 
 	if (!listeners->has_file)
 		return;
-	/* Somebody else may have put another one there. */
+	/* Another process may have replaced the file. */
 	if (fstat(listeners->file, &ours) == 0 && lstat(path, &theirs) == 0 &&
 	    ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
 		unlink(path);

@@ -1,7 +1,7 @@
 /* Invariants:
  * 1. `running` connections have a task; there are never more than `max`.
- * 2. A connection that was accepted has an owner at every moment, who closes it: the acceptor, its door,
- *    its task.
+ * 2. An accepted connection always has an owner that closes it: the acceptor, its door, or its
+ *    task.
  */
 #include <eddy/serve.h>
 
@@ -22,11 +22,11 @@ struct server {
 	const char *name;
 	size_t max;
 	size_t running;
-	struct eddy_event ended; /* set whenever a connection ends */
-	struct eddy_scope scope; /* of the doors and the connections */
+	struct eddy_event ended; /* set when a connection ends */
+	struct eddy_scope scope; /* of the doors and connections */
 };
 
-/* One socket that listens. */
+/* A listening socket. */
 struct door {
 	struct server *server;
 	int fd;
@@ -50,7 +50,8 @@ static int serve_connection(void *arg)
 	return 0;
 }
 
-/* Return: 0, the task owns the descriptor; -ENOMEM, -ECANCELED, it is still the caller's. */
+/* Start a connection's task. Return: 0, and the task owns `fd`; -ENOMEM, -ECANCELED, and the caller
+ * still does. */
 static int start(struct server *server, int fd)
 {
 	struct connection *connection = malloc(sizeof(*connection));
@@ -89,14 +90,14 @@ static int keep_door(void *arg)
 	if (r < 0)
 		return r;
 	while ((fd = eddyi_acceptor_next(&acceptor)) >= 0) {
-		/* The limit comes after the accept: one door does not keep the last place from another. */
+		/* Apply the limit after the accept, so that no door reserves the last place. */
 		r = wait_for_room(server);
 		if (r == 0)
 			r = start(server, fd);
 		if (r == 0)
 			continue;
 		eddy_close(fd);
-		/* No memory: more of the same would not help. */
+		/* Out of memory: pause, since further connections would fail too. */
 		eddy_sleep(BACK_OFF_NS);
 	}
 	eddyi_acceptor_close(&acceptor);
