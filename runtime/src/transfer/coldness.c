@@ -14,7 +14,7 @@
 #define SYS_cachestat 451 /* Linux 6.5 */
 #endif
 
-/* The kernel's structures; the headers of Debian 12 are older. */
+/* The kernel's structures, which Debian 12's headers lack. */
 struct cachestat_range {
 	uint64_t offset;
 	uint64_t len;
@@ -28,7 +28,8 @@ struct cachestat {
 	uint64_t recently_evicted;
 };
 
-/* Return: -ENOSYS where the kernel has no cachestat; -EPERM of a file that this user may only read, since Linux 6.14. */
+/* Count the cached pages of a range. Return: 0; -ENOSYS if the kernel has no cachestat; since Linux
+ * 6.14, -EPERM if this user may not write the file. */
 static int pages_cached(int fd, uint64_t offset, uint64_t len, uint64_t *ret_pages)
 {
 	struct cachestat_range range = { offset, len };
@@ -48,10 +49,10 @@ static bool probe_supported(int fd)
 	return preadv2(fd, &iov, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
 }
 
-/* Whether the kernel has cachestat at all; asked once a process. */
+/* Whether the kernel has cachestat; tested once per process. */
 static bool cachestat_supported(int fd)
 {
-	static atomic_int known; /* 0 not asked, 1 yes, -1 no */
+	static atomic_int known; /* 0 untested, 1 yes, -1 no */
 	int value = atomic_load_explicit(&known, memory_order_relaxed);
 	uint64_t pages;
 
@@ -62,7 +63,7 @@ static bool cachestat_supported(int fd)
 	return value > 0;
 }
 
-/* A device that was unmounted may have its number used again, for a file system of another kind. */
+/* After an unmount, the device number may be reused for another kind of file system. */
 #define DEVICE_NS EDDY_SECOND
 
 static enum eddyi_coldness ask(int fd, const struct statfs *fs)
@@ -71,7 +72,7 @@ static enum eddyi_coldness ask(int fd, const struct statfs *fs)
 	case TMPFS_MAGIC:
 	case RAMFS_MAGIC:
 		return EDDYI_ALWAYS_WARM;
-	case OVERLAYFS_SUPER_MAGIC: /* cachestat sees nothing of the file beneath */
+	case OVERLAYFS_SUPER_MAGIC: /* cachestat does not see the underlying file */
 		return probe_supported(fd) ? EDDYI_PROBE : EDDYI_UNKNOWN;
 	default:
 		if (!probe_supported(fd))
@@ -82,12 +83,12 @@ static enum eddyi_coldness ask(int fd, const struct statfs *fs)
 
 enum eddyi_coldness eddyi_coldness_of(int fd, uint64_t device)
 {
-	/* The last answer: most files that a loop sends are of one file system. */
+	/* The last answer, since a loop sends most files from one file system. */
 	static _Thread_local struct {
 		struct statfs fs;
 		enum eddyi_coldness how;
 		bool known;
-		uint64_t device; /* 0: not known */
+		uint64_t device; /* 0: unknown */
 		uint64_t at_ns;
 	} last;
 	struct statfs fs;
@@ -114,7 +115,7 @@ static bool byte_is_warm(int fd, uint64_t offset)
 	char byte;
 	struct iovec iov = { &byte, 1 };
 
-	/* An end of file or an error is no wait either: who reads will see it. */
+	/* The end of the file or an error does not block either; the reader will see it. */
 	return preadv2(fd, &iov, 1, (off_t)offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
 }
 
@@ -129,7 +130,7 @@ bool eddyi_coldness_is_warm(enum eddyi_coldness how, int fd, uint64_t offset, ui
 	case EDDYI_CACHESTAT:
 		if (pages_cached(fd, offset, len, &pages) == 0)
 			return pages >= wanted;
-		/* Of this file it is not told, which says nothing of others. */
+		/* It failed for this file only. */
 		/* fallthrough */
 	case EDDYI_PROBE:
 		return byte_is_warm(fd, offset) && byte_is_warm(fd, offset + len - 1);

@@ -1,4 +1,4 @@
-/* coldness.h: whether reading a piece of a file now would wait for a disk. */
+/* coldness.h: whether a read from a file would wait for a disk now. */
 #ifndef EDDYI_COLDNESS_H
 #define EDDYI_COLDNESS_H
 
@@ -6,15 +6,15 @@
 
 enum eddyi_coldness {
 	EDDYI_ALWAYS_WARM, /* the file system has no disk */
-	EDDYI_CACHESTAT,   /* the kernel can say of each page */
-	EDDYI_PROBE,       /* reading with RWF_NOWAIT says of a byte */
-	EDDYI_UNKNOWN,     /* nobody can say: take it for cold */
+	EDDYI_CACHESTAT,   /* cachestat(2) tells for each page */
+	EDDYI_PROBE,       /* a read with RWF_NOWAIT tells for a byte */
+	EDDYI_UNKNOWN,     /* no way to tell: treat as cold */
 };
 
-/* How to find out for the file system that `fd` lies on; `device` is its st_dev, or 0. Never suspends. */
+/* Get the method for the file system of `fd`; `device` is its st_dev, or 0. Never suspends. */
 enum eddyi_coldness eddyi_coldness_of(int fd, uint64_t device);
 
-/* Whether every page of the piece is in the page cache. Never suspends, never waits for a disk. */
+/* Whether all pages of the range are in the page cache. Never suspends, never waits for a disk. */
 bool eddyi_coldness_is_warm(enum eddyi_coldness how, int fd, uint64_t offset, uint64_t len);
 
 #endif

@@ -19,7 +19,7 @@ struct eddyi_pipes {
 	struct eddy_node spare;
 	unsigned spare_count;
 	unsigned held;
-	int null_fd; /* /dev/null, where unwanted bytes go */
+	int null_fd; /* /dev/null, for discarded bytes */
 };
 
 static void free_pipes(struct eddyi_at_end *at_end)
@@ -52,7 +52,8 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 	return pipes;
 }
 
-/* A user may own 64 MiB of pipe without privilege; past that, sizes are refused with EPERM. */
+/* Without privilege, a user may own 64 MiB of pipe buffers; beyond that, the kernel refuses larger
+ * sizes with EPERM. */
 static size_t resize(int fd, size_t wanted)
 {
 	const size_t sizes[] = { wanted, 256 * EDDY_KIB, 64 * EDDY_KIB };
@@ -66,7 +67,7 @@ static size_t resize(int fd, size_t wanted)
 	return (size_t)fcntl(fd, F_GETPIPE_SZ);
 }
 
-/* One that is kept, of the size that is wanted now. */
+/* Take a kept pipe of the current size. */
 static struct eddyi_pipe *take_spare(struct eddyi_pipes *pipes)
 {
 	struct eddy_node *node;

@@ -1,4 +1,4 @@
-/* What techniques are called, and what a loop may be told of them. */
+/* Names of techniques, and the options of a loop. */
 #include "transfer_state.h"
 
 #include "core/loop.h"

@@ -1,9 +1,10 @@
 /* Invariants:
- * 1. To a socket: nothing is held while the peer is awaited, except by SEND_ZC. What the socket would not
- *    take is taken from the file again.
- * 2. To a file: nothing is held while the peer is awaited; while a disk is, a pipe or a buffer. Cancellation is
- *    noticed only when both are empty: bytes that were taken off the socket are in the file, or the file refused them.
- * 3. A pipe goes back to the pool empty, or is closed.
+ * 1. To a socket: nothing is held while waiting for the peer, except by SEND_ZC. Bytes that the
+ *    socket did not accept are read from the file again.
+ * 2. To a file: nothing is held while waiting for the peer, and a pipe or a buffer while waiting
+ *    for a disk. Cancellation takes effect only when both are empty: bytes received from the socket
+ *    are in the file, or the file refused them.
+ * 3. A pipe returns to the pool empty, or is closed.
  */
 #include <eddy/transfer.h>
 
@@ -27,7 +28,7 @@ struct eddy_transfer_stats eddy_transfer_stats(void)
 	return eddyi_loop()->transfer_stats;
 }
 
-/* Counted as a stall. Return: 0, -errno. */
+/* Wait for the peer; counts a stall. Return: 0, -errno. */
 static int await_peer(struct eddy_transfer *transfer, unsigned events)
 {
 	int r;
@@ -41,7 +42,7 @@ static int await_peer(struct eddy_transfer *transfer, unsigned events)
 
 static void set_cork(int fd, int on)
 {
-	/* Refused where the socket is not TCP; then there is nothing to cork. */
+	/* Fails if the socket is not TCP; then there is nothing to cork. */
 	setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
 }
 
@@ -52,7 +53,7 @@ static int send_head(struct eddy_transfer *transfer, int flags)
 
 	if (!head.len)
 		return 0;
-	/* Sent at once, so that it stands in front of what is spliced. */
+	/* Sent at once, to precede the spliced bytes. */
 	r = send(transfer->socket, head.ptr, head.len, MSG_DONTWAIT | MSG_NOSIGNAL | flags);
 	if (r < 0 && errno != EAGAIN && errno != EINTR)
 		return -errno;
@@ -63,15 +64,15 @@ static int send_head(struct eddy_transfer *transfer, int flags)
 	return eddy_send_all(transfer->socket, head.ptr, head.len, flags);
 }
 
-/* Read the piece into the page cache through the ring. What is read is thrown away: the loop's one
- * scratch buffer serves all. */
+/* Read the range into the page cache through the ring. The loop's shared scratch buffer receives
+ * the bytes, which are ignored. */
 static int warm(struct eddy_transfer *transfer, uint64_t offset, size_t len)
 {
 	struct eddy_loop *loop = eddyi_loop();
 	ssize_t r;
 
 	if (!loop->scratch)
-		loop->scratch = malloc(EDDY_MIB); /* the most of a turn */
+		loop->scratch = malloc(EDDY_MIB); /* the maximum of a turn */
 	if (!loop->scratch)
 		return -ENOMEM;
 	while (len) {
@@ -87,7 +88,7 @@ static int warm(struct eddy_transfer *transfer, uint64_t offset, size_t len)
 	return 0;
 }
 
-/* Whether the piece is in the page cache. What was asked in this turn is not asked again. */
+/* Whether the range is in the page cache. A positive answer is reused within the turn. */
 static bool is_warm(const struct eddy_transfer *transfer, enum eddyi_coldness coldness,
 		    uint64_t offset, size_t len)
 {
@@ -118,7 +119,7 @@ static int send_body(struct eddyi_sending *sending, const struct eddyi_technique
 		size_t len = left < options->turn_max ? (size_t)left : options->turn_max;
 		ssize_t r;
 
-		/* Asked once for each piece, not again for what the socket did not take of it. */
+		/* Check each piece once, not again for its part that the socket did not accept. */
 		if (offset + len > warm_to) {
 			if (!is_warm(transfer, coldness, offset, len)) {
 				int error = warm(transfer, offset, len);
@@ -178,7 +179,7 @@ int eddy_transfer_to_socket(struct eddy_transfer *transfer)
 		r = how->settle(&sending, r);
 	if (cork)
 		set_cork(transfer->socket, 0);
-	/* The end of the file is under way: now others have their turn. */
+	/* The end of the file is on its way: let other tasks run. */
 	if (r == 0)
 		eddy_yield();
 	return r;
@@ -186,7 +187,8 @@ int eddy_transfer_to_socket(struct eddy_transfer *transfer)
 
 /* ---- to a file ---- */
 
-/* One pull, which is not cancelled between the socket and the file. It never waits for the peer. */
+/* Make one pull, without cancellation between the socket and the file. It never waits for the
+ * peer. */
 static ssize_t pull_whole(struct eddy_transfer *transfer, const struct eddyi_technique_in *how,
 			  struct eddyi_writer *writer, size_t len)
 {

@@ -1,9 +1,9 @@
 /* Invariants:
  * 1. A relay that waits for bytes holds no pipe.
- * 2. One that waits for room holds a pipe while fewer than .pipes_held_max do; beyond, what is in
- *    the pipe is copied out, and the pipe goes back first. A user may own 64 MiB of pipes: peers that
- *    don't read must not use them up.
- * 3. A pipe goes back to the pool empty, or is closed.
+ * 2. A relay that waits for space holds a pipe if fewer than .pipes_held_max are held. Otherwise it
+ *    copies the bytes out and returns the pipe first: a user may own 64 MiB of pipes, which slow
+ *    readers must not exhaust.
+ * 3. A pipe returns to the pool empty, or is closed.
  */
 #include <eddy/transfer.h>
 
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What one turn moves, and what a peer that does not read can make us keep. */
+/* Moved in one turn, and the most that is kept for a slow reader. */
 #define PIECE (256 * EDDY_KIB)
 
 static void progressed(struct eddy_relay *relay, size_t bytes)
@@ -53,7 +53,7 @@ static int read_pipe(struct eddyi_pipe *pipe, char *buf, size_t len)
 	return 0;
 }
 
-/* Deliver the last `len` bytes of a pipe through memory. The pipe is taken over. */
+/* Deliver the last `len` bytes of a pipe through memory. Takes ownership of the pipe. */
 static int copy_rest(struct eddy_relay *relay, struct eddyi_pipe *pipe, size_t len)
 {
 	char *buf = malloc(len);
@@ -78,7 +78,7 @@ static int copy_rest(struct eddy_relay *relay, struct eddyi_pipe *pipe, size_t l
 	return r;
 }
 
-/* Return: 0, or the error that ends the relay. */
+/* Wait until the peer accepts bytes. Return: 0, or the error that ends the relay. */
 static int await_room(struct eddy_relay *relay)
 {
 	int r = eddy_poll(relay->to, POLLOUT);
@@ -87,7 +87,7 @@ static int await_room(struct eddy_relay *relay)
 	return r < 0 ? r : 0;
 }
 
-/* Deliver what is in the pipe, which is taken over. */
+/* Deliver the bytes in the pipe. Takes ownership of it. */
 static int deliver(struct eddy_relay *relay, struct eddyi_pipe *pipe, size_t len)
 {
 	while (len) {
@@ -116,8 +116,8 @@ static int deliver(struct eddy_relay *relay, struct eddyi_pipe *pipe, size_t len
 	return 0;
 }
 
-/* Move what is there, up to a piece. Return: above 0: bytes; 0: the stream has ended; -EAGAIN: nothing
- * is there; -errno. */
+/* Move available bytes, up to a piece. Return: above 0: bytes; 0: end of the stream; -EAGAIN: no
+ * bytes; -errno. */
 static ssize_t move_piece(struct eddy_relay *relay)
 {
 	struct eddyi_pipe *pipe;
@@ -145,7 +145,7 @@ int eddy_transfer_between(struct eddy_relay *relay)
 
 		if (r == 0)
 			return 0;
-		/* A whole piece: there may be more at once, after the others' turn. */
+		/* After a full piece there may be more: continue after other tasks. */
 		if (r == (ssize_t)PIECE)
 			r = eddy_yield();
 		else if (r > 0 || r == -EAGAIN)

@@ -1,4 +1,4 @@
-/* Pieces of files that pass through the program's memory: they are small, or something is done to them. */
+/* File pieces copied through the program's memory, because they are small or are processed. */
 #include <eddy/internal/transfer.h>
 #include <eddy/transfer.h>
 
@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Written to memory it takes some hundred microseconds at most. */
+/* Writing this much to memory takes some hundred microseconds at most. */
 #define QUICK_WRITE EDDY_MIB
 
 int eddyi_transfer_read(int file, void *buf, size_t len, uint64_t offset)
@@ -39,7 +39,7 @@ int eddyi_transfer_read(int file, void *buf, size_t len, uint64_t offset)
 
 int eddy_transfer_write(int file, const void *buf, size_t len, uint64_t offset)
 {
-	/* The ring leaves it to a worker, which costs more than the copy. */
+	/* The ring would use a worker, which costs more than the copy. */
 	bool in_memory = eddyi_coldness_of(file, 0) == EDDYI_ALWAYS_WARM;
 	const char *at = buf;
 

@@ -1,4 +1,4 @@
-/* From a socket to a file: the techniques. */
+/* Techniques from a socket to a file. */
 #include "transfer_state.h"
 
 #include <eddy/io.h>
@@ -12,14 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* So many quick writes by the workers and the loop dares to write itself again. */
+/* Quick writes by workers after which the loop writes itself again. */
 #define QUICK_WRITES 4
-/* For so long nobody else tries a disk that was slow: each who did would hold the loop once. */
+/* Time during which no other transfer tries a slow disk: each try would block the loop. */
 #define SLOW_NS EDDY_SECOND
-/* What a transfer has in memory while its disk is slow. */
+/* Buffer of a transfer while its disk is slow. */
 #define SLOW_COPY_SIZE ((size_t)(64 * EDDY_KIB))
 
-/* A write took `ns`: who does the next one? */
+/* Decide by a write's duration who makes the next one. */
 static void learn(struct eddyi_writer *writer, uint64_t ns)
 {
 	if (writer->never)
@@ -34,7 +34,8 @@ static void learn(struct eddyi_writer *writer, uint64_t ns)
 	}
 }
 
-/* Whether workers write the next piece: also if a write of another transfer has just held the loop. */
+/* Whether workers write the next piece: also if a write of another transfer has just blocked the
+ * loop. */
 static bool goes_by_ring(struct eddyi_writer *writer)
 {
 	uint64_t slow_at = eddyi_loop()->slow_write_at;
@@ -51,7 +52,7 @@ static bool goes_by_ring(struct eddyi_writer *writer)
 
 /* ---- splice ---- */
 
-/* Move what is in the pipe into the file. Return: bytes, 0 for none, -errno. */
+/* Move bytes from the pipe into the file. Return: bytes, 0 for none, -errno. */
 static ssize_t write_out(struct eddy_transfer *transfer, struct eddyi_writer *writer,
 			 struct eddyi_pipe *pipe, size_t len)
 {
@@ -71,7 +72,8 @@ static ssize_t write_out(struct eddy_transfer *transfer, struct eddyi_writer *wr
 	return r;
 }
 
-/* Move the `len` bytes that are in the pipe, which is taken over, into the file. Return: 0, -errno. */
+/* Move all `len` bytes from the pipe into the file. Takes ownership of the pipe. Return: 0,
+ * -errno. */
 static int empty_pipe(struct eddy_transfer *transfer, struct eddyi_writer *writer,
 		      struct eddyi_pipe *pipe, size_t len)
 {
@@ -106,10 +108,10 @@ static ssize_t pull_spliced(struct eddy_transfer *transfer, struct eddyi_writer 
 	ssize_t in_pipe;
 	int r;
 
-	/* Descriptors have run out. */
+	/* Out of descriptors. */
 	if (eddyi_pipe_take_optional(&pipe) < 0)
 		return pull_copied(transfer, writer, len);
-	/* The disk may take a while, and there may be many who wait for it. */
+	/* The disk may take long, and many transfers may wait for it. */
 	if (goes_by_ring(writer)) {
 		held = eddyi_pipe_hold();
 		if (!held) {
@@ -138,8 +140,8 @@ static ssize_t pull_spliced(struct eddy_transfer *transfer, struct eddyi_writer 
 
 /* ---- memory ---- */
 
-/* Write all of it, `by_ring` to the last byte: a buffer that is shared must not outlive a suspend.
- * Return: 0, -errno. */
+/* Write all bytes, with `by_ring` by workers throughout: a shared buffer must not be used across a
+ * suspension. Return: 0, -errno. */
 static int write_copied(struct eddy_transfer *transfer, struct eddyi_writer *writer, bool by_ring,
 			const char *buf, size_t len)
 {

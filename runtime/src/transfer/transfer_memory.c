@@ -1,4 +1,5 @@
-/* From a file to a socket by way of the program's memory, copied or mapped; other techniques fall back on these. */
+/* Techniques from a file to a socket through memory, copied or mapped. Other techniques fall back
+ * to them. */
 #include "transfer_state.h"
 
 #include "core/loop.h"
@@ -23,7 +24,8 @@ ssize_t eddyi_push_taken(struct eddyi_sending *sending, ssize_t r, size_t wanted
 {
 	if (r < 0 && errno != EAGAIN && errno != EINTR)
 		return -errno;
-	/* Interrupted before anything: asked again as if it were full, which says so at once. */
+	/* Treat an interruption before any byte as a full socket: the poll that follows returns at
+	 * once. */
 	if (r < 0)
 		r = 0;
 	sending->full = (size_t)r < wanted;
@@ -76,14 +78,14 @@ ssize_t eddyi_push_mapped(struct eddyi_sending *sending, uint64_t offset, size_t
 	int error = eddyi_map(sending->transfer->file, offset, len, &mapping);
 	ssize_t r;
 
-	/* A file system that can't map. */
+	/* The file system does not support mmap. */
 	if (error == -ENODEV)
 		return eddyi_push_read(sending, offset, len);
 	if (error < 0)
 		return error;
 	r = send(sending->transfer->socket, mapping.bytes, mapping.len,
 		 MSG_DONTWAIT | MSG_NOSIGNAL);
-	/* Whole pages are gone since it was asked how long it is. */
+	/* The file was truncated by whole pages after its length was read. */
 	error = r < 0 && errno == EFAULT ? -ENODATA : 0;
 	r = error ? error :
 		    eddyi_push_taken(sending, r, mapping.len,

@@ -1,4 +1,4 @@
-/* The limits between techniques, as this loop has them. */
+/* The loop's thresholds between techniques. */
 #include "transfer_state.h"
 
 #include "core/loop.h"

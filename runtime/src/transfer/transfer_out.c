@@ -1,4 +1,4 @@
-/* From a file to a socket: the techniques that move pages inside the kernel, and the row of each. */
+/* Techniques from a file to a socket inside the kernel, and the table of all. */
 #include "transfer_state.h"
 
 #include <eddy/io.h>
@@ -14,8 +14,8 @@
 
 /* ---- splice ---- */
 
-/* Bring what is in the pipe, which is taken over, to the socket, by splice(2) or through the ring; what the
- * socket does not take is thrown away. Return: bytes, -errno. */
+/* Move the bytes in the pipe to the socket, by splice(2) or through the ring. Takes ownership of
+ * the pipe; bytes that the socket does not accept are discarded. Return: bytes, -errno. */
 static ssize_t empty_pipe(struct eddyi_sending *sending, struct eddyi_pipe *pipe, size_t in_pipe,
 			  bool by_ring)
 {
@@ -42,7 +42,7 @@ static ssize_t empty_pipe(struct eddyi_sending *sending, struct eddyi_pipe *pipe
 		}
 		if (r <= 0) {
 			eddyi_pipe_discard(pipe);
-			/* What the socket has taken counts. The next push meets the error. */
+			/* The bytes sent count. The next push gets the error. */
 			if (moved)
 				return (ssize_t)moved;
 			return r < 0 ? r : -EPIPE;
@@ -53,7 +53,8 @@ static ssize_t empty_pipe(struct eddyi_sending *sending, struct eddyi_pipe *pipe
 	return (ssize_t)moved;
 }
 
-/* The file gave `r` bytes to the pipe, or an error. Return: bytes that the socket took, -errno. */
+/* Pass on `r` bytes that the file gave to the pipe, or its error. Return: bytes that the socket
+ * accepted; -errno. */
 static ssize_t filled(struct eddyi_sending *sending, struct eddyi_pipe *pipe, ssize_t r,
 		      bool by_ring, uint64_t *counter)
 {
@@ -73,7 +74,7 @@ static ssize_t push_spliced(struct eddyi_sending *sending, uint64_t offset, size
 	struct eddyi_pipe *pipe;
 	ssize_t r;
 
-	/* Descriptors have run out. */
+	/* Out of descriptors. */
 	if (eddyi_pipe_take_optional(&pipe) < 0)
 		return eddyi_push_read(sending, offset, len);
 	do

@@ -1,10 +1,10 @@
-/* From a file to a socket by SEND_ZC: pages of the page cache that the network card reads.
+/* The SEND_ZC technique from a file to a socket: the network card reads pages of the page cache.
  *
  * Invariants:
- * 1. One send at a time has yet to be answered: two could overtake each other.
- * 2. A piece is mapped from before its send until its last completion, which is the notification where
- *    something was sent. `busy` counts those.
- * 3. Nothing is returned from settle() while `busy`.
+ * 1. Only one send at a time is unanswered: two could overtake each other.
+ * 2. A piece is mapped from before its send until its last completion, which is the notification if
+ *    bytes were sent. `busy` counts mapped pieces.
+ * 3. settle() does not return while `busy` is not 0.
  */
 #include "transfer_state.h"
 
@@ -20,13 +20,13 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-/* Sent and not acknowledged. */
+/* Pieces sent and not acknowledged. */
 #define PIECES 4
 
 struct piece {
 	struct eddy_op op;
 	struct eddyi_zc *zc;
-	struct eddyi_mapping mapping; /* .at is NULL when the piece is free */
+	struct eddyi_mapping mapping; /* .at is NULL if the piece is free */
 	uint32_t sent;
 };
 
@@ -34,9 +34,9 @@ struct eddyi_zc {
 	struct piece pieces[PIECES];
 	struct eddy_event changed;
 	unsigned busy;
-	int answer; /* of the send that was made last, once `answered` */
+	int answer; /* result of the last send, once `answered` */
 	bool answered;
-	bool unreported; /* a kernel before 6.2 does not say whether it copied */
+	bool unreported; /* the kernel (before 6.2) does not report whether it copied */
 };
 
 static void completed(struct eddy_op *op, int result, unsigned flags)
@@ -75,7 +75,7 @@ static struct eddyi_zc *zc_of(struct eddyi_sending *sending)
 	return sending->zc;
 }
 
-/* Wait for a free one. Return: NULL when cancelled meanwhile. */
+/* Wait for a free piece. Return: NULL if cancelled meanwhile. */
 static struct piece *take_piece(struct eddyi_zc *zc)
 {
 	while (zc->busy == PIECES)
@@ -99,7 +99,7 @@ static void start(struct eddyi_zc *zc, struct piece *piece, int socket)
 	eddy_op_start(&piece->op, sqe);
 }
 
-/* Wait for the answer to the last send, which is cancelled with the scope. */
+/* Wait for the answer to the last send, and cancel it with the scope. */
 static int await_answer(struct eddyi_zc *zc, struct piece *piece)
 {
 	struct eddy_scope shield;
@@ -134,13 +134,13 @@ static ssize_t push_zc(struct eddyi_sending *sending, uint64_t offset, size_t le
 	r = await_answer(zc, piece);
 	if (r == -EINVAL && !zc->unreported) {
 		zc->unreported = true;
-		return 0; /* it is asked again */
+		return 0; /* retry without reporting */
 	}
-	/* A socket that can't, or the limit of locked memory is reached. */
+	/* Not supported by the socket, or the limit of locked memory is reached. */
 	if (r == -EOPNOTSUPP || r == -ENOMEM || r == -ENOBUFS)
 		return eddyi_push_mapped(sending, offset, len);
 	if (r == -EFAULT)
-		return -ENODATA; /* whole pages are gone since it was asked how long it is */
+		return -ENODATA; /* truncated by whole pages after its length was read */
 	if (r == -EINTR)
 		return 0;
 	if (r > 0)
@@ -148,12 +148,13 @@ static ssize_t push_zc(struct eddyi_sending *sending, uint64_t offset, size_t le
 	return r;
 }
 
-/* What the peer has not acknowledged is kept for as long as it may still do so. */
+/* Reset the connection: it would keep unacknowledged memory for as long as the peer may still
+ * acknowledge it. */
 static void reset_connection(int socket)
 {
 	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
 
-	/* No longer than the family: a sandbox refuses all others. */
+	/* The length of the family only: a sandbox refuses others. */
 	connect(socket, &nobody, sizeof(nobody.sa_family));
 }
 
@@ -165,7 +166,7 @@ static int settle_zc(struct eddyi_sending *sending, int r)
 
 	if (!zc)
 		return r;
-	/* Also after an error: what went before it is to arrive. */
+	/* Also after an error: the bytes sent before it must arrive. */
 	while (zc->busy && !cancelled)
 		cancelled = await_change(zc) < 0;
 	if (zc->busy) {
