@@ -1,8 +1,8 @@
 /* Invariants:
- * 1. `items` has room for `capacity` items; `count` of them are in it, from `first` on, around.
+ * 1. `items` is a ring buffer of `capacity` items, `count` of them in use, starting at `first`.
  * 2. A sender waits only while the buffer is full, a receiver only while it is empty. Both wait at
- *    once only without a buffer, and only as two cases of one select.
- * 3. Nobody waits for a closed channel.
+ *    once only without a buffer, as two cases of one select.
+ * 3. A closed channel has no waiters.
  */
 #include <eddy/chan.h>
 
@@ -44,7 +44,7 @@ EDDYI_WITHOUT_WHERE(chan_deinit, struct eddy_chan)
 
 static void copy(const struct eddy_chan *chan, void *to, const void *from)
 {
-	/* Nothing may be at NULL. */
+	/* With size 0 the pointers may be NULL. */
 	if (chan->item_size)
 		memcpy(to, from, chan->item_size);
 }
@@ -120,7 +120,7 @@ int(eddy_chan_try_recv)(struct eddy_chan *chan, void *ret_item, const char *wher
 	return try_recv(chan, ret_item);
 }
 
-/* Apart from what needs no waiting, which is quicker without it. */
+/* Not inlined, which keeps the path without waiting fast. */
 static __attribute__((noinline)) int wait_in(struct eddy_chan *chan, struct eddy_node *queue,
 					     const char *what, void *item)
 {

@@ -6,14 +6,15 @@
 
 #include <errno.h>
 
-/* The task has ended. */
+/* Called when the task has ended. */
 static void end(void *arg, int result)
 {
 	struct eddy_join *join = arg;
 	struct eddyi_entry *entry;
 
 	join->result = result;
-	/* Into their hands: when they run, the first of them may have freed the join. */
+	/* Write the result to each waiter now: when they run, the first may already have freed the
+	 * join. */
 	while ((entry = eddyi_queue_first(&join->ended.waiters))) {
 		if (entry->item)
 			*(int *)entry->item = result;

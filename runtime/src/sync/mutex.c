@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Invariant: nobody waits for a mutex that nobody holds. */
+/* Invariant: a free mutex has no waiters. */
 
 void eddy_mutex_init(struct eddy_mutex *mutex)
 {
@@ -32,7 +32,7 @@ int(eddy_mutex_try_lock)(struct eddy_mutex *mutex, const char *where)
 	return try_lock(mutex);
 }
 
-/* Apart from what needs no waiting, which is quicker without it. */
+/* Not inlined, which keeps the path without waiting fast. */
 static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex, bool cancellable)
 {
 	struct eddyi_queued queued = {

@@ -1,12 +1,12 @@
 /* Invariants:
- * 1. A select is claimed once: by the first case that becomes ready, or by its cancellation. From then on
- *    none of its cases is in a queue and none of its timers is armed, so that nothing but an op that
- *    has been started becomes ready any more.
+ * 1. A select is claimed once: by the first case that becomes ready, or by its cancellation. From
+ *    then on none of its cases is in a queue and none of its timers is armed, so only started ops
+ *    can still become ready.
  * 2. `ops` counts the ops that are started and not completed. eddy_select() returns when it is 0.
- * 3. An op's result is left out only when it is -ECANCELED or -EINTR and came after the claim: then it
- *    is the answer to our own withdrawal. An op that was interrupted before is made again.
- * 4. While `peeking`, no case is in a queue: something was ready, and the ops have a turn's time to be
- *    so as well. When that is over, what is ready is taken, or all cases go into their queues.
+ * 3. An op's result is discarded only if it is -ECANCELED or -EINTR and came after the claim: then
+ *    it answers our cancel. An op interrupted before the claim is repeated.
+ * 4. While `peeking`, no case is in a queue: a case was ready, and the ops get one turn to become
+ *    ready too. After that, a ready case is taken, or all cases enter their queues.
  */
 #include <eddy/select.h>
 
@@ -125,7 +125,7 @@ static void start_op(struct eddy_case *one)
 	one->select->ops++;
 }
 
-/* A result to be told of, and not merely the news that the op has done nothing. */
+/* Whether this is the op's outcome, and not only the answer to its cancel. */
 static bool is_result(const struct eddyi_select *select, int result)
 {
 	return !select->claimed || (result != -ECANCELED && result != -EINTR);
@@ -141,13 +141,13 @@ static void op_done(struct eddy_op *op, int result, unsigned flags)
 			     "a multishot op in a select");
 	else
 		select->ops--;
-	/* As every awaited call: made again. */
+	/* Repeated, like every awaited call. */
 	if (result == -EINTR && !select->claimed && !(flags & IORING_CQE_F_MORE) &&
 	    eddyi_op_may_restart(&one->sqe)) {
 		start_op(one);
 		return;
 	}
-	/* The result of a zero-copy send comes before the notification that ends it. */
+	/* A zero-copy send's result comes before the notification that ends it. */
 	if (!(flags & IORING_CQE_F_NOTIF) && is_result(select, result)) {
 		set_ready(one, result);
 		if (op->opcode == IORING_OP_RECV || op->opcode == IORING_OP_READ)
@@ -168,7 +168,7 @@ static void start_ops(struct eddyi_select *select)
 			start_op(&select->cases[i]);
 }
 
-/* Take back the ops that are left, and wait until the kernel has let go. */
+/* Cancel the remaining ops and wait until they have completed. */
 static void withdraw_ops(struct eddyi_select *select)
 {
 	for (size_t i = 0; i < select->count; i++)
@@ -203,7 +203,7 @@ static bool is_ready(const struct eddy_case *one)
 	return false;
 }
 
-/* From `start` on, around. Return: NULL when nothing is ready. */
+/* Search from `start` on, wrapping around. Return: NULL if no case is ready. */
 static struct eddy_case *find_ready(const struct eddyi_select *select, size_t start)
 {
 	for (size_t i = 0; i < select->count; i++) {

@@ -1,5 +1,5 @@
-/* Invariant: the first who waits wants more than `count`. Whoever changes that (a release, or a
- * cancelled wait at the front) serves all that can be. */
+/* Invariant: the first waiter needs more than `count`. A release, or a cancelled wait at the front,
+ * serves all waiters that it can. */
 #include <eddy/semaphore.h>
 
 #include "core/own.h"

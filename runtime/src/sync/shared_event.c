@@ -1,8 +1,8 @@
 /* Invariants:
- * 1. A waiter that is in the list is woken by whoever takes it out, with the lock held: by a message of
- *    the one who sets the event, or by its own cancellation.
- * 2. A waiter whose message was posted is touched by nobody but its own loop from then on, and waits
- *    for it. So it may lie on its task's stack.
+ * 1. A listed waiter is woken by the thread that removes it from the list, with the lock held: by a
+ *    message from eddy_shared_event_set(), or by its own cancellation.
+ * 2. Once a waiter's message is posted, only its own loop accesses it, and it waits for the
+ *    message. So it may be on its task's stack.
  */
 #include <eddy/shared_event.h>
 
@@ -14,7 +14,7 @@
 struct shared_waiter {
 	struct eddyi_waiter waiter;
 	struct eddy_message message;
-	struct eddy_node node; /* in event->waiters; node.next is NULL once it has been taken out */
+	struct eddy_node node; /* in event->waiters; node.next is NULL after removal */
 	struct eddy_loop *loop;
 	struct eddy_shared_event *event;
 };
@@ -37,7 +37,7 @@ void eddy_shared_event_set(struct eddy_shared_event *event)
 
 	pthread_mutex_lock(&event->lock);
 	event->is_set = true;
-	/* A waiter that is posted to may be gone at once. */
+	/* A waiter may cease to exist as soon as its message is posted. */
 	while ((node = eddy_list_shift(&event->waiters))) {
 		struct shared_waiter *waiter = eddy_of(node, struct shared_waiter, node);
 
@@ -82,7 +82,8 @@ int eddy_shared_event_wait(struct eddy_shared_event *event)
 	if (is_set)
 		return 0;
 	r = eddyi_wait(&waiter.waiter);
-	/* Who set it may still hold the lock: the event is the caller's to free from here on. */
+	/* eddy_shared_event_set() may still hold the lock: wait, since the caller may now free the
+	 * event. */
 	pthread_mutex_lock(&event->lock);
 	pthread_mutex_unlock(&event->lock);
 	return r;
