@@ -14,10 +14,10 @@
 
 #define POLL_AGAIN_NS EDDY_MS
 
-/* The descriptors of a child that is about to be started. */
+/* Descriptors for a child that is about to start. */
 struct plumbing {
-	int ours[3];   /* of pipes; -1 for none */
-	int theirs[3]; /* opened for the child, and closed here once it has them; -1 for none */
+	int ours[3];   /* our ends of pipes; -1 for none */
+	int theirs[3]; /* opened for the child, closed here after its start; -1 for none */
 };
 
 static void close_three(int fds[3])
@@ -29,7 +29,8 @@ static void close_three(int fds[3])
 	}
 }
 
-/* A child inherits 0 to 2: where they are closed here, nothing of ours may stand in their place. */
+/* Move a descriptor above 2. If 0 to 2 are closed in this process, our descriptors must not take
+ * their numbers, which a child inherits. */
 static int lift(int *fd)
 {
 	int lifted;
@@ -57,7 +58,7 @@ static int open_pipe(struct plumbing *plumbing, int i)
 		r = lift(&plumbing->theirs[i]);
 	if (r < 0)
 		return r;
-	/* Of our end alone: few programs are ready for -EAGAIN. */
+	/* Only on our end: few programs handle -EAGAIN. */
 	return fcntl(plumbing->ours[i], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
@@ -67,7 +68,8 @@ static int open_null(struct plumbing *plumbing, int i)
 	return plumbing->theirs[i] < 0 ? -errno : lift(&plumbing->theirs[i]);
 }
 
-/* Return: 0 and what becomes the child's descriptor `i`, -1 for the same as here. */
+/* Set sources[i], the descriptor that becomes the child's `i`; -1 to inherit `i`. Return: 0,
+ * -errno. */
 static int plumb(struct plumbing *plumbing, int i, struct eddy_process_stream stream, int *sources)
 {
 	int r = 0;
@@ -158,7 +160,8 @@ static struct eddy_process_status status_of(const siginfo_t *info)
 	};
 }
 
-/* Of one whose status our parent takes. Return: -EAGAIN when it has not ended, else -ECHILD. */
+/* Check for the end of a sibling, whose status our parent takes. Return: -EAGAIN if it has not
+ * ended, else -ECHILD. */
 static int see_end(struct eddy_process *process)
 {
 	struct pollfd end = { .fd = process->pidfd, .events = POLLIN };
@@ -169,14 +172,14 @@ static int see_end(struct eddy_process *process)
 	return -ECHILD;
 }
 
-/* Take the status of a child that has ended. The leader of a group stays a zombie until it is closed:
- * so long no other group can come to its number.
- * Return: 0, -EAGAIN when it has not ended, -ECHILD. */
+/* Take the status of a child that has ended. The leader of a group stays a zombie until it is
+ * closed, so that no other group gets its number.
+ * Return: 0; -EAGAIN if it has not ended; -ECHILD. */
 static int take_status(struct eddy_process *process, bool reap)
 {
 	siginfo_t info = { 0 };
 
-	/* Another task that waits for it may have been first. */
+	/* Another waiting task may have taken it. */
 	if (process->reaped)
 		return process->ended ? 0 : -ECHILD;
 	if (process->sibling)
@@ -185,7 +188,7 @@ static int take_status(struct eddy_process *process, bool reap)
 		return 0;
 	if (waitid(P_PIDFD, (id_t)process->pidfd, &info, WEXITED | WNOHANG | (reap ? 0 : WNOWAIT)) <
 	    0) {
-		/* Somebody else has. */
+		/* It was reaped elsewhere. */
 		process->reaped = true;
 		return -errno;
 	}
@@ -234,7 +237,7 @@ int eddy_process_kill(struct eddy_process *process, int signo)
 	return r < 0 ? -errno : 0;
 }
 
-/* Ask it to end, and see whether it does. */
+/* Send SIGTERM and wait for the end, for the grace period at most. */
 static void terminate(struct eddy_process *process)
 {
 	struct eddy_scope scope;
@@ -271,7 +274,7 @@ void eddy_process_close(struct eddy_process *process)
 		terminate(process);
 	if (!process->reaped) {
 		eddy_process_kill(process, SIGKILL);
-		/* The kernel may have no memory for a poll. */
+		/* A poll may fail for lack of memory. */
 		while (await_end(process, true) < 0 && !process->reaped)
 			eddy_sleep(POLL_AGAIN_NS);
 	}

@@ -1,4 +1,4 @@
-/* A child from its start to its end: what it is given to read, and what it says. */
+/* Running a child from start to end: writing its input, collecting its output. */
 #include <eddy/process.h>
 
 #include "base/panic.h"
@@ -25,7 +25,7 @@ static int feed(void *arg)
 
 	if (r == -ECANCELED)
 		return r;
-	/* The end of the input. A child that has read enough of it is no failure. */
+	/* Close the input. A child that stops reading early is no failure. */
 	eddy_close(feeder->process->in);
 	feeder->process->in = -1;
 	return r == -EPIPE ? 0 : r;
@@ -36,8 +36,8 @@ struct collector {
 	size_t max;
 	char *bytes;
 	size_t len;
-	size_t size; /* of `bytes`, with room for a NUL */
-	bool done;   /* all of it is here */
+	size_t size; /* of `bytes`, including a NUL */
+	bool done;   /* the stream has ended */
 };
 
 static int grow(struct collector *collector)
@@ -45,7 +45,7 @@ static int grow(struct collector *collector)
 	size_t size = collector->size ? 2 * collector->size : COLLECT_FIRST;
 	char *bytes;
 
-	/* One byte past the limit shows that there is more, and one is for the NUL. */
+	/* One byte beyond the limit detects excess output; another is for the NUL. */
 	if (size > collector->max + 2)
 		size = collector->max + 2;
 	bytes = realloc(collector->bytes, size);
@@ -81,7 +81,7 @@ static int collect(void *arg)
 	return 0;
 }
 
-/* What eddy_process_run() does for each stream that nothing else is said of. */
+/* Fill in eddy_process_run()'s defaults for streams. */
 static struct eddy_process_options complete(const struct eddy_process_options *options)
 {
 	struct eddy_process_options ours = *options;
@@ -134,7 +134,7 @@ static int run(struct eddy_process *process, struct feeder *feeder, struct colle
 	failure = eddy_scope_end(&scope);
 	if (failure < 0 && failure != -ECANCELED)
 		return failure;
-	/* What is complete wins over cancellation. */
+	/* A complete result takes precedence over cancellation. */
 	if (ended && is_done(&collectors[0]) && is_done(&collectors[1]))
 		return 0;
 	return failure < 0 ? failure : r;

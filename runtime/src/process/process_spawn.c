@@ -1,13 +1,13 @@
-/* The child shares this process's memory until it runs its program, as after vfork(2): nothing is
- * copied, and its errors are simply there. posix_spawn(3) does the same, but leaves two signals
- * ignored and gives no pidfd.
+/* The child shares this process's memory until it executes its program, as after vfork(2). Nothing
+ * is copied, and the child reports errors directly. posix_spawn(3) does the same, but leaves two
+ * signals ignored and returns no pidfd.
  *
  * Invariants:
- * 1. From clone(2) to execve(2) the thread that made the child stands still: they share errno and the
- *    thread's other variables. So the child makes system calls and nothing else.
- * 2. No signal handler runs in the child: every signal is blocked before it is made, and let through
- *    once all are back at their defaults.
- * 3. The child writes to nothing but its own stack and struct child.
+ * 1. From clone(2) to execve(2) the creating thread is suspended. The child shares errno and its
+ *    other thread-local variables, so it makes system calls and nothing else.
+ * 2. No signal handler runs in the child: all signals are blocked before clone(2), and unblocked
+ *    once they have their default actions.
+ * 3. The child writes only to its own stack and struct child.
  */
 #include "process.h"
 
@@ -25,22 +25,21 @@
 
 #define CHILD_STACK (16 * EDDY_KIB)
 #define PATH_DEFAULT "/bin:/usr/bin"
-/* The kernel's sigset_t and sigaction, which are not those of the C library: that keeps two signals
- * for itself. */
+/* The kernel's sigset_t and sigaction: the C library's differ, and reserve two signals. */
 #define KERNEL_NSIG 64
 #define KERNEL_SIGSET_SIZE (KERNEL_NSIG / 8)
 
 struct child {
 	_Alignas(16) char stack[CHILD_STACK];
 	const struct eddyi_process_spawn *spawn;
-	char *paths; /* to be tried one after another, each with its NUL, the last one empty */
+	char *paths; /* paths to try in order, each with a NUL; an empty one ends the list */
 	char *const *argv;
 	char *const *env;
 	bool searches; /* in PATH */
-	int error;     /* why the program does not run; positive */
+	int error;     /* the error that kept the program from running, positive */
 };
 
-/* Every place where the program may be. Return: NULL when there is no memory. */
+/* List all paths where the program may be. Return: NULL on allocation failure. */
 static char *make_paths(const char *program, bool searches)
 {
 	const char *path = searches ? getenv("PATH") : "";
@@ -56,7 +55,7 @@ static char *make_paths(const char *program, bool searches)
 	do {
 		struct eddy_str folder = { 0 };
 
-		/* An empty one is the current folder. */
+		/* An empty entry is the current folder. */
 		eddy_str_split(&rest, ':', &folder);
 		if (folder.len) {
 			memcpy(at, folder.ptr, folder.len);
@@ -70,8 +69,8 @@ static char *make_paths(const char *program, bool searches)
 	return paths;
 }
 
-/* Put every descriptor in its place, and close the rest. The sources are lifted above all places
- * first, so that none is overwritten before it is used. */
+/* Put all descriptors in place and close the others. Sources are first moved above all targets, so
+ * that none is overwritten before use. */
 static bool place_descriptors(const struct eddyi_process_spawn *spawn)
 {
 	int count = spawn->count;
@@ -86,18 +85,18 @@ static bool place_descriptors(const struct eddyi_process_spawn *spawn)
 	}
 	for (int i = 0; i < count; i++) {
 		if (spawn->sources[i] < 0)
-			syscall(SYS_fcntl, i, F_SETFD, 0); /* it may be closed here, too */
+			syscall(SYS_fcntl, i, F_SETFD, 0); /* fails if it is closed here, too */
 		else if (syscall(SYS_dup3, spawn->sources[i], i, 0) < 0)
 			return false;
 	}
-	/* Also those that somebody has opened without O_CLOEXEC. */
+	/* Including those opened without O_CLOEXEC. */
 	syscall(SYS_close_range, (unsigned)count, ~0U, 0);
 	return true;
 }
 
 static void reset_signals(void)
 {
-	/* Large enough for the kernel's on every machine, and all zero: SIG_DFL, no flags. */
+	/* Large enough for the kernel's structure on all machines, and zero: SIG_DFL, no flags. */
 	static const uint64_t by_default[8], none;
 
 	for (long signo = 1; signo <= KERNEL_NSIG; signo++)
@@ -105,8 +104,8 @@ static void reset_signals(void)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, KERNEL_SIGSET_SIZE);
 }
 
-/* As execvp(3) does, but a file that is no program is an error and not a shell script.
- * Return: why none could be run. */
+/* Like execvp(3), but a file that is not executable is an error, not run as a shell script.
+ * Return: the error that kept all paths from running. */
 static int run_program(const struct child *child)
 {
 	int error = ENOENT;
@@ -123,7 +122,7 @@ static int run_program(const struct child *child)
 	return error;
 }
 
-/* The child, from here on. */
+/* The child's code starts here. */
 static int child_main(void *arg)
 {
 	struct child *child = arg;
@@ -144,8 +143,8 @@ static int child_main(void *arg)
 }
 
 #if EDDYI_TSAN
-/* TSan's clone() takes every child for a copy: one that has our memory, for the moment, would switch its
- * checks of this thread off for good. */
+/* TSan's clone() assumes a child with a copy of the memory. With shared memory it would permanently
+ * disable its checks of this thread. */
 int __clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...);
 #define clone __clone
 #endif
