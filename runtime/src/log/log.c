@@ -16,14 +16,14 @@
 #define CUT "…"
 #define LAZY_MAX 8
 
-/* The subscriber; emitters hold the lock for reading while they call it, so that nobody takes it
- * away from under them. */
+/* Guards the subscriber. Emitting threads hold it for reading while they call the subscriber, so
+ * that it is not removed during a call. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static eddy_log_fn *subscriber;
 static void *subscriber_arg;
 static struct eddyi_log_filter filter;
 
-/* Set while this thread is inside the subscriber. */
+/* Set while this thread is in the subscriber. */
 static _Thread_local bool inside;
 
 /* Written with `lock` held for writing. */
@@ -50,7 +50,7 @@ static void set_filter(const char *text)
 	__atomic_store_n(&eddyi_log_level, (int)filter.level, __ATOMIC_RELAXED);
 }
 
-/* Lock held. The filter has no say here: it may be what is wrong. */
+/* Emit a record about invalid parts of the filter, bypassing the filter. Lock held. */
 static void tell_of_bad_parts(const char *where)
 {
 	char text[sizeof(filter.bad) + 128];
@@ -107,7 +107,7 @@ int eddy_log_set_filter(const char *text)
 	return r;
 }
 
-/* Take the lock for reading if the record is wanted. */
+/* Take the lock for reading if the record is enabled. */
 static bool begin(enum eddy_log_level level, const char *target)
 {
 	if (inside || (int)level > __atomic_load_n(&eddyi_log_level, __ATOMIC_RELAXED))
@@ -138,7 +138,7 @@ static bool has_field(const struct eddy_record *record, const char *name)
 	return false;
 }
 
-/* What a record points to while it is emitted. */
+/* Storage for a record while it is emitted. */
 struct gathered {
 	struct eddy_field fields[EDDY_LOG_FIELDS_MAX];
 	char lazy[LAZY_MAX][EDDY_FIELD_LAZY_MAX];
@@ -168,12 +168,12 @@ static void add_fields(struct eddy_record *record, struct gathered *all,
 		add_field(record, all, fields);
 }
 
-/* `text` has MESSAGE_MAX bytes, all of them of a longer one. Return: its length. */
+/* Shorten `text`, MESSAGE_MAX bytes of a longer message. Return: its length. */
 static size_t cut(char *text)
 {
 	size_t at = MESSAGE_MAX - sizeof(CUT);
 
-	/* Not in the middle of a character. */
+	/* Not within a UTF-8 character. */
 	while (at && (text[at] & 0xc0) == 0x80)
 		at--;
 	memcpy(text + at, CUT, sizeof(CUT));
@@ -189,7 +189,7 @@ static size_t format_message(char *text, const char *format, va_list args)
 	return (size_t)len < MESSAGE_MAX ? (size_t)len : cut(text);
 }
 
-/* With the lock, which it lets go of. */
+/* Complete the record and call the subscriber. Lock held; it is released. */
 static void emit(struct eddy_record *record, const struct eddy_field *fields)
 {
 	struct gathered all;

@@ -25,7 +25,7 @@ static bool is_target(struct eddy_str word)
 	return true;
 }
 
-/* LEVEL or TARGET=LEVEL. */
+/* Parse LEVEL or TARGET=LEVEL. */
 static bool parse_part(struct eddyi_log_filter *filter, struct eddy_str part)
 {
 	struct eddy_str target = { "", 0 }, rest = part;
@@ -54,7 +54,7 @@ static void note_bad(struct eddyi_log_filter *filter, struct eddy_str part)
 			   EDDY_FMT(part.len < 80 ? part : eddy_str(part.ptr, 80)));
 
 	if (len >= (int)room)
-		filter->bad[used] = 0; /* what is told already will do */
+		filter->bad[used] = 0; /* drop it: earlier parts are enough */
 }
 
 void eddyi_log_filter_parse(struct eddyi_log_filter *filter, const char *text)
@@ -81,7 +81,7 @@ void eddyi_log_filter_parse(struct eddyi_log_filter *filter, const char *text)
 		parse_part(filter, eddy_str_from("info"));
 }
 
-/* "eddy" covers "eddy" and "eddy::app", and not "eddying". */
+/* "eddy" covers "eddy" and "eddy::app", but not "eddying". */
 static bool covers(struct eddy_str part, struct eddy_str target)
 {
 	if (!part.len)
@@ -101,7 +101,7 @@ bool eddyi_log_filter_lets(const struct eddyi_log_filter *filter, enum eddy_log_
 
 	if (level > filter->level)
 		return false;
-	/* Of parts that are equally long, the last holds. */
+	/* The longest match wins; the last among equals. */
 	for (size_t i = 0; i < filter->count; i++) {
 		struct eddy_str part = filter->parts[i].target;
 

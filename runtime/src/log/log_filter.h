@@ -1,4 +1,4 @@
-/* log_filter.h: which records are wanted, by target and level. */
+/* log_filter.h: selects log records by target and level. */
 #ifndef EDDYI_LOG_FILTER_H
 #define EDDYI_LOG_FILTER_H
 
@@ -12,13 +12,13 @@ struct eddyi_log_filter {
 		enum eddy_log_level level;
 	} parts[EDDYI_LOG_FILTER_PARTS_MAX];
 	size_t count;
-	enum eddy_log_level level; /* the highest of all */
-	char text[1024];           /* that the parts point into */
-	char bad[256]; /* the parts that were not understood, for people; "" when none */
+	enum eddy_log_level level; /* the highest of all parts */
+	char text[1024];           /* the parts point into it */
+	char bad[256];             /* the invalid parts, for messages; "" if none */
 };
 
-/* Parse `text` as EDDY_LOG is written; NULL and blank text mean "info", and so does a text of which
- * nothing is understood. Never fails: see `bad`. The filter can't be moved. */
+/* Parse `text` in the syntax of EDDY_LOG. NULL, blank text, and text without a valid part mean
+ * "info". Never fails, see `bad`. The filter must not be moved. */
 void eddyi_log_filter_parse(struct eddyi_log_filter *filter, const char *text);
 
 bool eddyi_log_filter_lets(const struct eddyi_log_filter *filter, enum eddy_log_level level,

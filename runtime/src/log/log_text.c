@@ -1,4 +1,4 @@
-/* Records as lines of text, for people. */
+/* Log records as lines of text. */
 #include <eddy/internal/log.h>
 #include <eddy/internal/text.h>
 #include <eddy/log.h>
@@ -12,10 +12,10 @@
 #define CUT " …"
 #define PLAIN "\033[0m"
 
-/* A line being written. What does not fit whole is left out, and everything after it. */
+/* A line being written. After an item that does not fit completely, nothing more is written. */
 struct line {
 	char *at;
-	char *end; /* room for the mark of a cut line, the end of a colour and the newline is kept */
+	char *end; /* leaves room for CUT, the end of a colour and a newline */
 	bool cut;
 	bool colour;
 };
@@ -30,7 +30,7 @@ static inline void put(struct line *line, const char *ptr, size_t len)
 	line->at += len;
 }
 
-/* As much of it as fits: all of it are characters of one byte. */
+/* Write as much as fits. Each byte must be a character. */
 static void put_some(struct line *line, const char *ptr, size_t len)
 {
 	size_t room = (size_t)(line->end - line->at);
@@ -50,7 +50,7 @@ static void put_colour(struct line *line, const char *code)
 		put_z(line, code);
 }
 
-/* Whether the character moves the cursor, ends a line or turns the direction of what follows. */
+/* Whether the character moves the cursor, ends a line or changes the text direction. */
 static bool is_control(const unsigned char *ptr, size_t len)
 {
 	switch (len) {
@@ -85,7 +85,7 @@ static void put_escape(struct line *line, unsigned char c)
 	}
 }
 
-/* `quoted` text has its quotes and backslashes escaped as well. */
+/* Write text with control characters escaped; `quoted`: quotes and backslashes as well. */
 static void put_escaped(struct line *line, struct eddy_str str, bool quoted)
 {
 	while (str.len && !line->cut) {
@@ -110,7 +110,7 @@ static void put_escaped(struct line *line, struct eddy_str str, bool quoted)
 	}
 }
 
-/* Whether a value stands without quotes: nothing in it looks like the line's own signs. */
+/* Whether a value needs no quotes, because it has none of the line's own delimiters. */
 static bool is_bare(struct eddy_str str)
 {
 	static const bool bare[256] = {
@@ -170,14 +170,14 @@ static void put_field(struct line *line, const struct eddy_field *field)
 	case EDDY_FIELD_BOOL:
 		put_z(line, field->value.flag ? "true" : "false");
 		break;
-	case EDDY_FIELD_LAZY: /* none of a record's is */
+	case EDDY_FIELD_LAZY: /* never in a record */
 		break;
 	}
 }
 
 void eddyi_log_format_time(uint64_t time_ns, char text[EDDYI_LOG_TIME_SIZE])
 {
-	/* Most records are of the same second as the one before. */
+	/* Most records are from the same second as the previous one. */
 	static _Thread_local struct {
 		time_t second;
 		char text[EDDYI_LOG_TIME_SIZE];
