@@ -26,7 +26,7 @@ static const struct eddyi_feature_info infos[EDDYI_FEATURES] = {
 				       "eddy_buffers_prep_recv_some() is of one shot" },
 };
 
-/* Of each feature its bit; and one that says that the others are known. */
+/* A bit for each feature, and one that says that the others are valid. */
 #define KNOWN ((uint64_t)1 << 63)
 static _Atomic(uint64_t) known;
 
@@ -52,7 +52,8 @@ static uint64_t probe_ops(struct io_uring *ring)
 	return found;
 }
 
-/* There is no such descriptor; but that is seen after the fields of the entry have been looked at. */
+/* The descriptor -1 is checked only after the entry's fields: -EBADF means that the kernel accepts
+ * the limit. */
 static bool has_recv_limit(struct io_uring *ring)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
@@ -86,7 +87,7 @@ void eddyi_feature_probe(struct io_uring *ring)
 {
 	uint64_t found;
 
-	/* Two loops may ask at the same time: they find the same. */
+	/* Two loops may probe at the same time, with the same result. */
 	if (atomic_load(&known))
 		return;
 	found = probe_ops(ring);
@@ -115,7 +116,8 @@ const struct eddyi_feature_info *eddyi_feature_info(enum eddyi_feature feature)
 	return &infos[feature];
 }
 
-/* Two waits on a ring as loops have them, and what they are for happens in their order. */
+/* Make two polls become ready in order, on a ring with the flags of a loop. Return: whether they
+ * complete in order. */
 static bool ask_for_order(struct io_uring *ring, const int fds[2])
 {
 	const uint64_t one = 1;
@@ -158,7 +160,7 @@ bool eddyi_feature_completes_in_order(void)
 	enum { UNKNOWN, YES, NO };
 	static atomic_int answer;
 
-	/* Two loops may ask at the same time: they find the same. */
+	/* Two loops may test this at the same time, with the same result. */
 	if (atomic_load_explicit(&answer, memory_order_relaxed) == UNKNOWN)
 		atomic_store(&answer, completes_in_order() ? YES : NO);
 	return atomic_load_explicit(&answer, memory_order_relaxed) == YES;

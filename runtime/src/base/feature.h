@@ -1,5 +1,5 @@
-/* feature.h: optional features of this kernel beyond Linux 6.1, the oldest that eddy runs on. The kernel is asked once, when the
- * process makes its first ring. Any thread.
+/* feature.h: optional kernel features beyond Linux 6.1, the oldest supported kernel. The kernel is
+ * probed once, when the process creates its first ring. Any thread may call these functions.
  */
 #ifndef EDDYI_FEATURE_H
 #define EDDYI_FEATURE_H
@@ -19,21 +19,23 @@ enum eddyi_feature {
 
 struct eddyi_feature_info {
 	const char *name;    /* "IORING_OP_PIPE" */
-	const char *since;   /* the first Linux that has it: "6.16" */
+	const char *since;   /* the first Linux version with it: "6.16" */
 	const char *without; /* what eddy does on older kernels */
 };
 
-/* Whether this kernel has the feature. Where no ring can be made, none of the ring's features is there. */
+/* Whether this kernel has the feature. If no ring can be created, features of the ring are
+ * missing. */
 EDDY_API bool eddyi_feature_is_there(enum eddyi_feature feature);
 
 /* Describe a feature. Return: never NULL, never freed. */
 EDDY_API const struct eddyi_feature_info *eddyi_feature_info(enum eddyi_feature feature);
 
-/* Probe the kernel through `ring`, which belongs to this thread, unless it has been probed already. */
+/* Probe the kernel through `ring`, which must belong to this thread, unless it was probed
+ * before. */
 void eddyi_feature_probe(struct io_uring *ring);
 
-/* Whether the kernel completes ops in the order in which they became ready while the loop was busy. Older kernels (6.1) run
- * that list from its end. */
+/* Whether ops that become ready while the loop is busy complete in that order. Older kernels (6.1)
+ * run the list in reverse. */
 bool eddyi_feature_completes_in_order(void);
 
 /* For tests: pretend that the kernel has or lacks the feature. Return: the previous answer. */

@@ -1,6 +1,6 @@
 #include <eddy/internal/figure.h>
 
-/* Figures are only ever added, in front. */
+/* A lock-free list: figures are only added, at the front, and never removed. */
 static struct eddyi_figure *first;
 
 static void offer(struct eddyi_figure *figure)

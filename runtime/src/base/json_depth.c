@@ -1,12 +1,12 @@
 #include <eddy/internal/json_depth.h>
 
-/* A text is one value. A comma stands in front of one more, and so does the bracket of an array or object that is
- * not empty. */
+/* A text is one value. Each comma precedes a further one, and so does the opening bracket of an
+ * array or object that is not empty. */
 unsigned eddyi_json_depth(struct eddy_str text, size_t *ret_values)
 {
 	unsigned depth = 0, deepest = 0;
 	size_t values = 1;
-	bool in_string = false, is_empty = false; /* so far: the innermost array or object */
+	bool in_string = false, is_empty = false; /* the innermost array or object, so far */
 
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.ptr[i];

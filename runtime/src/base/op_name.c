@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* By number, which never change: the header that this is built with may know fewer of them. */
+/* Listed by number, which is stable: the header of this build may know fewer ops. */
 static const char *const names[] = {
 	"nop",
 	"readv",

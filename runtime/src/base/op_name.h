@@ -1,8 +1,8 @@
-/* op_name.h: what the entries of a ring are called. */
+/* op_name.h: names of io_uring operations. */
 #ifndef EDDYI_OP_NAME_H
 #define EDDYI_OP_NAME_H
 
-/* The name of an IORING_OP_*, such as "recv" or "splice"; "op" for one that is not known. */
+/* Get the name of an IORING_OP_*, such as "recv" or "splice"; "op" if it is unknown. */
 const char *eddyi_op_name(unsigned opcode);
 
 #endif

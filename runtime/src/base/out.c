@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define NAME_MAX_SHOWN 100
-/* A reader that takes nothing for so long gets nothing more. */
+/* A reader that accepts nothing for this long gets no more output. */
 #define PATIENCE_MS 1000
 
 int eddyi_out_flush(struct eddyi_out *out)

@@ -1,5 +1,5 @@
-/* out.h: text to a descriptor, in pieces of a buffer that lies where its user puts it. No memory is
- * allocated and no lock taken: everything here is safe in a signal handler. */
+/* out.h: formatted output to a descriptor, through a buffer that the caller provides. It allocates
+ * no memory and takes no lock, so all functions are safe in a signal handler. */
 #ifndef EDDYI_OUT_H
 #define EDDYI_OUT_H
 
@@ -7,29 +7,30 @@
 
 #define EDDYI_OUT_SIZE 1024
 
-/* `struct eddyi_out out = { .fd = fd };` is an empty one. */
+/* An empty one is `struct eddyi_out out = { .fd = fd };`. */
 struct eddyi_out {
 	int fd;
-	int error; /* the first -errno of a write; what comes later is dropped */
+	int error; /* -errno of the first failed write; later output is dropped */
 	size_t len;
 	char text[EDDYI_OUT_SIZE];
 };
 
-/* Append. Of printf's conversions there are %s, %c, %d, %u, %zu, %llu, %p and %%, without flags; NULL is
- * a string too. */
+/* Append text. Supports printf's %s, %c, %d, %u, %zu, %llu, %p and %%, without flags. A NULL string
+ * is allowed. */
 EDDY_PRINTF(2, 3) void eddyi_out(struct eddyi_out *out, const char *format, ...);
 
-/* Append a duration in the unit that suits it: "17 us", "1200 ms", "75 s". */
+/* Append a duration in a suitable unit: "17 us", "1200 ms", "75 s". */
 void eddyi_out_duration(struct eddyi_out *out, uint64_t ns);
 
-/* Append a text as it may stand between quotation marks: control characters, quotation marks and
- * backslashes become question marks, and what is longer than 100 bytes is cut. */
+/* Append text for use within quotation marks. Control characters, quotation marks and backslashes
+ * become question marks; at most 100 bytes are written. */
 void eddyi_out_name(struct eddyi_out *out, const char *name);
 
-/* A place in the source, without the way there from the folder of the build. `where` may be NULL: it is not known. */
+/* Shorten a place in the source by the leading path from the build folder. `where` may be NULL, for
+ * an unknown place. */
 const char *eddyi_place(const char *where);
 
-/* Write what is left. Return: 0, -errno of the first write that failed. */
+/* Write the buffered text. Return: 0, -errno of the first failed write. */
 int eddyi_out_flush(struct eddyi_out *out);
 
 #endif

@@ -12,7 +12,7 @@
 const char *(*eddyi_panic_under)(void);
 void (*eddyi_panic_last)(void);
 
-/* "PLACE: " stands in `text` already, `len` bytes of it. */
+/* `text` already contains "PLACE: ", `len` bytes. */
 static _Noreturn void die(char *text, size_t size, int len, const char *format, va_list args)
 {
 	const char *(*under)(void) = __atomic_load_n(&eddyi_panic_under, __ATOMIC_RELAXED);

@@ -1,17 +1,18 @@
-/* panic.h: a broken contract ends the process, in release builds too. */
+/* panic.h: ends the process on a programming error, also in release builds. */
 #ifndef EDDYI_PANIC_H
 #define EDDYI_PANIC_H
 
 #include <eddy/base.h>
 
-/* Say what is wrong on stderr and abort. */
+/* Print a message to stderr and abort. */
 _Noreturn EDDY_PRINTF(3, 4) void eddyi_panic(const char *file, int line, const char *format, ...);
 
-/* The same, of a call that was made at `where` as EDDY_HERE has it; NULL: through a pointer, or by EDDY_AUTO(). */
+/* eddyi_panic() for a call made at `where` (EDDY_HERE); NULL: through a pointer, or by
+ * EDDY_AUTO(). */
 _Noreturn EDDY_PRINTF(2, 3) void eddyi_panic_at(const char *where, const char *format, ...);
 
-/* Set by those who have something to say of it, once, to the same from every thread. What the loop of this thread runs under,
- * as in EDDY_CHAOS, or NULL; and what is still to be written before the process is gone, if that takes no long time. */
+/* Hooks, set once, to the same value from all threads. `under` returns the EDDY_CHAOS text of this
+ * thread's loop, or NULL; `last` quickly writes buffered output before the process ends. */
 extern const char *(*eddyi_panic_under)(void);
 extern void (*eddyi_panic_last)(void);
 

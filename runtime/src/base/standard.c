@@ -8,7 +8,7 @@ static void open_all(void)
 {
 	int fd;
 
-	/* The lowest that is free is the one that is given. */
+	/* open(2) returns the lowest free descriptor. */
 	do
 		fd = open("/dev/null", O_RDWR | O_NOCTTY);
 	while (fd >= 0 && fd <= STDERR_FILENO);

@@ -1,9 +1,10 @@
-/* standard.h: the three descriptors that a process is started with. */
+/* standard.h: standard input, output and error. */
 #ifndef EDDYI_STANDARD_H
 #define EDDYI_STANDARD_H
 
-/* Open /dev/null in place of those that were closed: what the process opens next would get their numbers, and a
- * connection that is number 2 everything that is written to stderr. Once a process. Any thread. */
+/* Open /dev/null for those of them that are closed. Otherwise descriptors opened later would get
+ * their numbers, and a connection with number 2 would receive all output to stderr. Once per
+ * process. Any thread may call it. */
 void eddyi_standard_open(void);
 
 #endif

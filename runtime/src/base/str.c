@@ -69,7 +69,8 @@ int eddy_str_to_u64(struct eddy_str str, uint64_t *ret_value)
 	return 0;
 }
 
-/* What is neither digit, sign nor exponent is the locale's point, which may be of several bytes. */
+/* Bytes other than digits, signs and exponents are the locale's decimal point, which may have
+ * several. */
 static size_t put_point(char *text)
 {
 	size_t len = 0;
@@ -121,13 +122,13 @@ size_t eddy_u64_format(uint64_t value, char text[EDDY_U64_SIZE])
 	return len;
 }
 
-/* In the high bit of a byte, whether it is zero; or, seldom, whether the one below it is. */
+/* Set the high bit of each byte that is zero; rarely also of the byte above a zero. */
 static uint64_t zeros(uint64_t bytes)
 {
 	return (bytes - 0x0101010101010101) & ~bytes & 0x8080808080808080;
 }
 
-/* Whether eight bytes are plain for sure. */
+/* Whether eight bytes are certainly plain. */
 static bool are_plain(const char *ptr)
 {
 	uint64_t bytes;
@@ -172,7 +173,7 @@ size_t eddyi_str_utf8_len(struct eddy_str str)
 	for (size_t i = 1; i < need; i++)
 		if ((at[i] & 0xc0) != 0x80)
 			return 0;
-	/* Longer than it had to be, half of a pair, or past U+10FFFF. */
+	/* Overlong, a surrogate, or beyond U+10FFFF. */
 	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0) ||
 	    (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90))
 		return 0;

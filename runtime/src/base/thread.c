@@ -2,7 +2,7 @@
 
 #include <eddy/base.h>
 
-/* As that of tasks' stacks: other libraries have large frames that probe nothing on the way. */
+/* As for tasks' stacks: other libraries have large frames without stack probes. */
 #define GUARD_SIZE (64 * EDDY_KIB)
 
 void eddyi_thread_signals(sigset_t *ret_set)

@@ -1,5 +1,5 @@
-/* uapi.h: numbers of io_uring's that the oldest liburing we build with does not know. Newer headers have
- * them as enumerators, so they have names of our own. */
+/* uapi.h: io_uring constants missing from the oldest supported liburing. Newer headers have them as
+ * enumerators, hence the different names. */
 #ifndef EDDYI_UAPI_H
 #define EDDYI_UAPI_H
 
@@ -14,11 +14,11 @@ enum {
 	EDDYI_OP_PIPE = 62,
 };
 
-/* Of a SEND_ZC entry, and in the result of its notification (Linux 6.2). */
+/* A flag of a SEND_ZC entry, and one in the result of its notification (Linux 6.2). */
 #define EDDYI_SEND_ZC_REPORT_USAGE (1U << 3)
 #define EDDYI_NOTIF_ZC_COPIED (1U << 31)
 
-/* Of futexes: a word of 32 bits, of this process alone. */
+/* Futex flags: a 32-bit word, private to this process. */
 #define EDDYI_FUTEX_U32 2
 #define EDDYI_FUTEX_PRIVATE 128
 

@@ -1,4 +1,4 @@
-/* written.h: valgrind sees nothing of what the ring writes; so it is told. */
+/* written.h: tells valgrind about memory that the ring writes. */
 #ifndef EDDYI_WRITTEN_H
 #define EDDYI_WRITTEN_H
 
@@ -10,7 +10,7 @@
 #include <valgrind/memcheck.h>
 #endif
 
-/* `len` bytes have been written there, where that is above 0. Return: `len`. */
+/* Note that `len` bytes were written, if above 0. Return: `len`. */
 static inline ssize_t eddyi_written(const void *buf, ssize_t len)
 {
 #if EDDYI_HAVE_VALGRIND
