@@ -1,18 +1,19 @@
-/* A deadlock is when no task of any loop is ready, and nothing is left that could make one ready: no op
- * of a user's, no timer, no offloaded function, no message under way, and nobody who could post one.
- * That is not looked at when a loop first falls asleep, but when it has slept for a while: loops that
- * live by messages alone sleep often.
+/* Deadlock detection. In a deadlock no task of any loop is ready, and nothing can make one ready:
+ * no op of the program, no timer, no offloaded function, no message under way, and no thread that
+ * could post one. The check is not made when a loop goes to sleep, but after it has slept for a
+ * while, because loops that mostly get messages sleep often.
  *
  * Invariants:
- * 1. `stuck` is written with the registry locked, by its own loop alone. It is set while the loop has
- *    nothing but the runtime's own ops and timers, which wake no task: a stuck loop goes on by a message
- *    only, or a signal of eddy_main(), and is not stuck any more before it takes that.
- * 2. So while the registry is locked and all loops are stuck, no task runs, and what a loop had posted
- *    before it got stuck is in a queue: with all queues empty, another thread would have to post.
- * 3. Queues are looked at last: whoever posted and was gone before the threads were looked at has left
- *    its message there.
- * 4. Any doubt (another thread, a signal handler that might post) means no verdict; the loop looks
- *    again later, each time after twice as long.
+ * 1. Only its own loop writes `stuck`, with the registry locked. It is set while the loop has only
+ *    internal ops and timers, which wake no task. Only a message, or a signal of eddy_main(), moves
+ *    a stuck loop on, and it clears `stuck` before it handles that.
+ * 2. So while the registry is locked and all loops are stuck, no task runs, and messages posted by
+ *    a loop before it got stuck are in a queue. If all queues are empty, only another thread could
+ *    post.
+ * 3. Queues are checked last: a thread that posted and ended before the threads were checked has
+ *    left its message there.
+ * 4. On any doubt (another thread, a signal handler that might post) there is no verdict; the loop
+ *    checks again later, with a doubled delay each time.
  */
 #include "deadlock.h"
 
@@ -48,8 +49,8 @@ static bool is_loop(struct eddy_node *loops, pid_t tid)
 	return false;
 }
 
-/* Threads that run nothing of the program's, and wake no task: the pool's, which was found idle, those of the
- * library that write, and the kernel's. */
+/* Threads that run none of the program's code and wake no task: those of the offload pool, which is
+ * idle, the library's writers, and the kernel's. */
 static bool is_harmless(const char *tid)
 {
 	static const char *const names[] = { "eddy-offload\n", "eddy-watch\n", "eddy-timeline\n",
@@ -84,7 +85,7 @@ static bool has_other_threads(struct eddy_node *loops)
 	return found;
 }
 
-/* A handler of a fault posts nothing: no fault happens while all sleep. */
+/* Handlers of faults are ignored: no fault happens while all threads sleep. */
 static bool has_signal_handlers(void)
 {
 	struct sigaction action;
@@ -115,12 +116,13 @@ static bool has_messages(struct eddy_node *loops)
 	return false;
 }
 
-/* Registry locked, by which all loops stay asleep. */
+/* Registry locked, which keeps all loops asleep. */
 static bool is_deadlock(struct eddy_node *loops)
 {
 	if (!all_are_stuck(loops) || has_signal_handlers() || eddyi_offload_is_busy())
 		return false;
-	/* Twice: a thread that ends while the list is read may hide the one that it has started. */
+	/* Twice, since a thread that ends while the list is read may hide one that it has
+	 * started. */
 	if (has_other_threads(loops) || has_other_threads(loops))
 		return false;
 	return !has_messages(loops);

@@ -1,4 +1,4 @@
-/* deadlock.h: the end of a process in which no task can ever run again. */
+/* deadlock.h: detects that no task of the process can ever run again. */
 #ifndef EDDYI_DEADLOCK_H
 #define EDDYI_DEADLOCK_H
 
@@ -6,9 +6,10 @@
 
 struct eddy_loop;
 
-/* A loop without ops of its users' is about to sleep. Reports a deadlock and aborts when there is one.
- * Return: when to call this again unless something happens before; EDDY_NEVER when the loop has other
- * reasons to wake. */
+/* Check for a deadlock when a loop without ops of the program is about to sleep. Reports one and
+ * aborts.
+ * Return: when to call this again if nothing happens before; EDDY_NEVER if the loop can be woken
+ * otherwise. */
 uint64_t eddyi_deadlock_look(struct eddy_loop *loop);
 
 #endif

@@ -1,13 +1,13 @@
-/* The tree is drawn from the tasks' side: a task, the scopes that it has begun, and in each the tasks
- * that the scope owns. Scopes are kept from the other side: a task is in the list of the innermost scope
- * that it is inside of. So what a scope owns is found in two places:
+/* The dump shows a tree: a task, the scopes that it has begun, and in each the tasks that the scope
+ * owns. Scopes are linked differently: a task is in the list of its innermost scope. So the tasks
+ * that a scope owns are in two places:
  *
- * 1. Tasks in scope->tasks whose `owner` the scope is: they have begun no scope.
- * 2. Hosts of scopes in scope->children whose `owner` the scope is: that child is the outermost scope
- *    of its host.
+ * 1. Tasks in scope->tasks whose `owner` is the scope. They have begun no scope.
+ * 2. Hosts of scopes in scope->children whose `owner` is the scope. The child is its host's
+ *    outermost scope.
  *
- * A child whose host has another owner was begun by this scope's own host: a scope within a scope.
- * There is one such child at most.
+ * A child whose host has another owner was begun by this scope's own host: a scope nested in a
+ * scope. There is at most one such child.
  */
 #include <eddy/dump.h>
 #include <eddy/offload.h>
@@ -40,7 +40,7 @@ static void draw_scope(struct drawing *drawing, struct eddy_scope *scope, bool i
 static void say_since(struct drawing *drawing, uint64_t since_ns)
 {
 	eddyi_out(drawing->out, ", for ");
-	/* A loop's clock may have been read after this drawing's. */
+	/* `since_ns` may be later than this dump's time. */
 	eddyi_out_duration(drawing->out,
 			   drawing->now_ns > since_ns ? drawing->now_ns - since_ns : 0);
 }
@@ -87,8 +87,8 @@ static void begin_line(struct drawing *drawing, bool is_last)
 	eddyi_out(drawing->out, "%s%s", drawing->indent, is_last ? "└─ " : "├─ ");
 }
 
-/* What is drawn from here to go_up() stands below the line that was drawn last.
- * Return: false when there is no room. */
+/* Indent what follows, below the last line, until go_up().
+ * Return: false if the limit is reached. */
 static bool go_down(struct drawing *drawing, bool is_last, size_t *ret_len)
 {
 	*ret_len = strlen(drawing->indent);
@@ -107,7 +107,7 @@ static void go_up(struct drawing *drawing, size_t len)
 	drawing->indent[len] = '\0';
 }
 
-/* `begun`: the outermost scope that the task has begun; NULL for none. */
+/* `begun` is the outermost scope that the task has begun; NULL for none. */
 static void draw_task(struct drawing *drawing, struct eddy_task *task, struct eddy_scope *begun,
 		      bool is_last)
 {
@@ -149,12 +149,12 @@ static void say_scope(struct drawing *drawing, const struct eddy_scope *scope)
 	eddyi_out(drawing->out, "\n");
 }
 
-/* What stands below a scope, counted down so that the last is known. */
+/* Counts the items below a scope, to recognize the last. */
 struct items {
 	size_t left, drawn;
 };
 
-/* Return: whether to draw it; `ret_is_last` is set then. */
+/* Return: whether to draw the item; if so, `ret_is_last` is set. */
 static bool next_item(struct items *items, bool *ret_is_last)
 {
 	items->left--;
@@ -224,7 +224,7 @@ static void draw_scope(struct drawing *drawing, struct eddy_scope *scope, bool i
 	go_up(drawing, len);
 }
 
-/* Call `fn` for every op that nobody awaits, save the runtime's own. */
+/* Call `fn` for each op that no task awaits, except internal ones. Return: their number. */
 static size_t each_lone_op(struct drawing *drawing, size_t max,
 			   void (*fn)(struct drawing *drawing, const struct eddy_op *op))
 {
@@ -286,7 +286,7 @@ static void count_op(struct drawing *drawing, const struct eddy_op *op)
 	(void)op;
 }
 
-/* Print the load of the offload pool beside the tasks that wait for it. */
+/* Print the offload pool's load, next to the number of tasks that wait for it. */
 static void say_pool(struct eddyi_out *out, size_t waiting)
 {
 	struct eddy_offload_stats pool = eddy_offload_stats();

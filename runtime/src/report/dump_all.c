@@ -1,9 +1,9 @@
 /* Invariants:
- * 1. A loop's dump_message is posted while the loop is registered, and not again until it has been
- *    delivered (`dump_posted`): so it is delivered before the loop is freed.
- * 2. There is one question at a time, numbered. A loop that finds another number than the one that it
- *    was asked with, or that the question is no longer open, was too late and writes nothing.
- * 3. Order of locks: asking, registry, desk.
+ * 1. A loop's dump_message is posted while the loop is registered, and not again until it is
+ *    delivered (`dump_posted`). So it is delivered before the loop is freed.
+ * 2. There is one request at a time, with a number. A loop whose number differs, or that finds the
+ *    request no longer open, is too late and writes nothing.
+ * 3. Lock order: asking, registry, desk.
  */
 #include <eddy/dump.h>
 
@@ -63,7 +63,8 @@ static void ask(struct eddy_loop *loop, struct eddyi_out *out)
 		loop->dump_posted = true;
 		loop->dump_message.deliver = answer;
 		eddy_loop_post(loop, &loop->dump_message);
-		/* This thread is about to block, and a wake-up by its ring would wait for that to end. */
+		/* This thread is about to block, so a wake-up through its ring would not be
+		 * sent. */
 		eddyi_loop_wake(loop);
 	}
 	pthread_mutex_unlock(&desk.lock);
@@ -79,7 +80,8 @@ static bool await_answer(uint64_t until_ns)
 		uint64_t now = eddy_now(), left = until_ns > now ? until_ns - now : 0;
 		struct timespec at;
 
-		/* Whoever has begun to write will end: every write has an end or blocks us too. */
+		/* A loop that has begun to write will finish: its writes end, or block this thread
+		 * too. */
 		if (!left && desk.state == OPEN)
 			break;
 		clock_gettime(CLOCK_REALTIME, &at);
@@ -94,7 +96,7 @@ static bool await_answer(uint64_t until_ns)
 	return answered;
 }
 
-/* Registry locked: the loop's own memory and its stacks stay. */
+/* Registry locked, so that the loop and its stacks stay allocated. */
 static void say_busy(struct eddyi_out *out, const struct eddy_loop *loop)
 {
 	uint64_t now = eddy_now();
@@ -120,7 +122,8 @@ static void say_busy(struct eddyi_out *out, const struct eddy_loop *loop)
 	eddyi_out(out, "\n");
 }
 
-/* Return: the registered loop that follows `id`, the registry locked then; NULL, and it is not. */
+/* Return: the first registered loop with an id above `id`, with the registry locked; NULL if there
+ * is none, and it is not locked. */
 static struct eddy_loop *lock_next(unsigned id)
 {
 	struct eddy_node *loops = eddyi_registry_lock();

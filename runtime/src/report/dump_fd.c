@@ -1,4 +1,4 @@
-/* What a descriptor is, for dumps. */
+/* Descriptions of descriptors for dumps. */
 #include "dump.h"
 
 #include <eddy/net.h>
@@ -12,7 +12,7 @@ static void name_end(struct eddyi_out *out, const struct eddy_sockaddr *addr, co
 {
 	char text[EDDY_SOCKADDR_TEXT_MAX];
 
-	/* An unnamed unix socket has nothing but a family. */
+	/* The address of an unnamed unix socket is only a family. */
 	if (addr->len <= sizeof(sa_family_t))
 		return;
 	eddy_sockaddr_format(&addr->addr.any, addr->len, text);
@@ -33,7 +33,7 @@ static const char *protocol(int fd, int family)
 	return type == SOCK_STREAM ? "tcp" : type == SOCK_DGRAM ? "udp" : "socket";
 }
 
-/* Return: false when it is no socket. */
+/* Return: false if `fd` is no socket. */
 static bool name_socket(struct eddyi_out *out, int fd)
 {
 	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };

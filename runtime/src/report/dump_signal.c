@@ -1,14 +1,13 @@
-/* The signal is blocked and fetched from a signalfd, so that no handler ever runs in the middle of what
- * loops do. One loop of the process does that at a time; its thread's mask is what threads inherit that
- * are made from here on. The kernel may give the signal to any thread that was there before: a handler
- * passes it on from there.
+/* The signal is blocked and read from a signalfd, so that no handler interrupts a loop's work. One
+ * loop of the process does that at a time; threads created by its thread inherit its mask. The
+ * kernel may deliver the signal to any thread that existed before, whose handler passes it on.
  *
  * Invariants:
- * 1. `answering` is the thread of the loop that answers, 0 without one. While it is set the thread is
- *    there: it is taken back before the loop ends, and then each handler is waited for that may have
- *    read it (`passing`).
- * 2. The handler is in place before `answering` is set and until it is 0: in between a signal may be
- *    dropped, but it does not end the process.
+ * 1. `answering` is the thread of the loop that answers, or 0. While it is set the thread exists:
+ *    it is cleared before the loop ends, which then waits for handlers that may have read it
+ *    (`passing`).
+ * 2. The handler is installed before `answering` is set, until after it is cleared. In between, a
+ *    signal may be dropped, but does not end the process.
  */
 #include "dump_signal.h"
 
@@ -24,9 +23,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static atomic_bool is_answered; /* by some loop */
+static atomic_bool is_answered; /* by a loop */
 static _Atomic pid_t answering;
-static atomic_uint passing; /* handlers at work */
+static atomic_uint passing; /* handlers in progress */
 
 static void quit_set(sigset_t *ret_set)
 {
@@ -34,7 +33,7 @@ static void quit_set(sigset_t *ret_set)
 	sigaddset(ret_set, SIGQUIT);
 }
 
-/* On a thread that lets the signal through. */
+/* Handler on threads that do not block the signal. */
 static void pass_on(int signo)
 {
 	int saved = errno;
@@ -43,7 +42,8 @@ static void pass_on(int signo)
 	atomic_fetch_add(&passing, 1);
 	tid = atomic_load(&answering);
 	if (tid == gettid()) {
-		/* The program has unblocked it on the very thread that answers: it ends the process. */
+		/* The program has unblocked the signal on the answering thread: let it end the
+		 * process. */
 		signal(signo, SIG_DFL);
 		raise(signo);
 	} else if (tid) {
@@ -65,7 +65,7 @@ static void handle(void)
 	sigaction(SIGQUIT, &action, NULL);
 }
 
-/* Unless the program has taken the signal over meanwhile. */
+/* Unless the program has installed a handler meanwhile. */
 static void handle_no_more(void)
 {
 	struct sigaction action;
@@ -74,8 +74,8 @@ static void handle_no_more(void)
 		signal(SIGQUIT, SIG_DFL);
 }
 
-/* Let the signal through in a child that was forked, as by default: it would hand its mask on to what it
- * executes, and has no thread to pass the signal on to. */
+/* In a forked child, restore the default: the child has no thread to pass the signal to, and a
+ * program that it executes would inherit its mask. */
 static void in_child(void)
 {
 	sigset_t set;
@@ -103,7 +103,7 @@ static bool is_free_to_use(void)
 	       pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGQUIT);
 }
 
-/* Return: whether there was one. */
+/* Return: whether a signal was pending. */
 static bool fetch(int fd)
 {
 	struct signalfd_siginfo info;
@@ -172,7 +172,8 @@ void eddyi_dump_signal_end(struct eddy_loop *loop)
 	atomic_store(&answering, 0);
 	while (atomic_load(&passing))
 		sched_yield();
-	/* Let through, it would end the process in the middle of its clean-up. */
+	/* Discard pending signals: unblocked, they would end the process in the middle of its
+	 * cleanup. */
 	while (fetch(loop->dump_fd))
 		;
 	close(loop->dump_fd);

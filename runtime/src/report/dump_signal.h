@@ -1,4 +1,4 @@
-/* dump_signal.h: SIGQUIT, answered by a dump of all loops. */
+/* dump_signal.h: dumps all loops on SIGQUIT. */
 #ifndef EDDYI_DUMP_SIGNAL_H
 #define EDDYI_DUMP_SIGNAL_H
 
@@ -7,18 +7,17 @@
 
 struct eddy_loop;
 
-/* Answer SIGQUIT on this loop, unless another one does, or the program has a use for the signal: handles,
- * ignores or blocks it. */
+/* Answer SIGQUIT on this loop, unless another loop does, or the program handles, ignores or blocks
+ * the signal. */
 void eddyi_dump_signal_begin(struct eddy_loop *loop);
 
-/* Cancel the op that waits for it; the signal is as before when that has completed. On the loop that
- * does not answer it: does nothing. */
+/* Cancel the op that waits for the signal. No effect on a loop that does not answer it. */
 void eddyi_dump_signal_cancel(struct eddy_loop *loop);
 
-/* Whether this is how SIGQUIT is passed on from threads that are no loop's. */
+/* Whether this is the handler that passes SIGQUIT on from other threads. */
 bool eddyi_dump_signal_is_handler(const struct sigaction *action);
 
-/* Let SIGQUIT end the process again, as before. Its op has completed. */
+/* Restore the default action of SIGQUIT. The op must have completed. */
 void eddyi_dump_signal_end(struct eddy_loop *loop);
 
 #endif

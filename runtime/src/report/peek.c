@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* By the kernel, which says it when there is nothing there, and whose reads are no data race. */
+/* Copy by the kernel, which reports invalid addresses and causes no data race. */
 static bool copy(void *to, const void *from, size_t len)
 {
 	struct iovec local = { to, len }, remote = { (void *)from, len };

@@ -1,4 +1,4 @@
-/* peek.h: what a loop of another thread is at, seen without its help. */
+/* peek.h: shows what another thread's loop is doing, without its cooperation. */
 #ifndef EDDYI_PEEK_H
 #define EDDYI_PEEK_H
 
@@ -10,11 +10,12 @@ struct eddyi_peeked {
 	uint64_t id; /* 0: no task; a completion function, or nothing */
 	char name[48];
 	const char *where;
-	uint64_t turn_ns; /* when the loop's turn began */
+	uint64_t turn_ns; /* when the current turn of the loop began */
 };
 
-/* Look at what runs on `loop`, which the caller keeps from ending. It runs on meanwhile: what is seen
- * may be over, and what it was called freed; that is no fault. Return: whether a task runs. */
+/* Look at the task that runs on `loop`, which the caller keeps from ending. The loop keeps running:
+ * the task may have ended and its name been freed, which is harmless. Return: whether a task
+ * runs. */
 bool eddyi_peek(const struct eddy_loop *loop, struct eddyi_peeked *ret_peeked);
 
 #endif

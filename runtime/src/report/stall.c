@@ -1,7 +1,7 @@
 /* Invariants:
- * 1. `watch.loops` is read and written with `watch.lock` held; a loop is in it from _begin to _end, so
- *    the watching thread looks only at loops that are there, and signals only threads that are.
- * 2. The thread runs exactly while the list has been found not empty; `life` is held while that changes.
+ * 1. `watch.loops` is guarded by `watch.lock`. A loop is in it from _begin to _end, so the watching
+ *    thread accesses only loops, and signals only threads, that exist.
+ * 2. The thread runs exactly while the list is not empty; `life` is held while that changes.
  */
 #include "stall.h"
 
@@ -29,9 +29,9 @@ struct eddyi_stall {
 	struct eddy_node node; /* in watch.loops */
 	struct eddy_loop *loop;
 	uint64_t stall_ns;
-	uint64_t progress; /* what was seen at the last look */
-	uint64_t since_ns; /* the first look that saw that */
-	bool is_told;      /* the stall, not yet its end */
+	uint64_t progress; /* value at the last check */
+	uint64_t since_ns; /* the first check with this value */
+	bool is_told;      /* the stall was reported, but not yet its end */
 	struct eddyi_peeked held_by;
 };
 
@@ -49,7 +49,7 @@ static struct {
 	.loops = { &watch.loops, &watch.loops },
 };
 
-/* Grows whenever the loop comes from one thing to the next. */
+/* A number that grows with each step of the loop. */
 static uint64_t progress_of(const struct eddy_loop *loop)
 {
 	struct eddy_loop_stats stats = eddy_loop_stats(loop);
@@ -58,7 +58,7 @@ static uint64_t progress_of(const struct eddy_loop *loop)
 	       stats.timers_fired;
 }
 
-/* "task "name" (#3, spawned at file.c:12)" */
+/* Format "task "name" (#3, spawned at file.c:12)". */
 static void name_holder(const struct eddyi_stall *stall, char text[TEXT_MAX])
 {
 	const struct eddyi_peeked *by = &stall->held_by;
@@ -70,7 +70,7 @@ static void name_holder(const struct eddyi_stall *stall, char text[TEXT_MAX])
 		snprintf(text, TEXT_MAX, "a completion function");
 }
 
-/* `text`: "%s held loop …" with who did and which; `backtrace` is "" for none. */
+/* Emit a record "TASK VERB loop …". `backtrace` is "" or NULL for none. */
 static void emit(const struct eddyi_stall *stall, uint64_t held_ns, const char *verb,
 		 const char *backtrace)
 {
@@ -94,7 +94,7 @@ static void tell(struct eddyi_stall *stall, uint64_t held_ns)
 	eddyi_peek(stall->loop, &stall->held_by);
 	if (eddyi_stall_trace_take(&stall->trace, stall->loop->tid))
 		eddyi_stall_trace_format(&stall->trace, backtrace, sizeof(backtrace));
-	/* What was seen may have been the next thing already. */
+	/* The loop has moved on while it was examined. */
 	if (progress_of(stall->loop) != stall->progress)
 		return;
 	stall->is_told = true;
@@ -166,7 +166,7 @@ static bool watch_remove(struct eddyi_stall *stall)
 	bool is_last;
 
 	pthread_mutex_lock(&watch.lock);
-	/* Nobody has looked since it ended. */
+	/* The thread has not seen the end of the stall. */
 	if (stall->is_told)
 		emit(stall, eddy_now() - stall->since_ns, "held", NULL);
 	eddy_list_remove(&stall->node);
@@ -213,7 +213,7 @@ void eddyi_stall_end(struct eddy_loop *loop)
 		watch.has_thread = false;
 	}
 	pthread_mutex_unlock(&life);
-	/* In this order: a signal that comes late finds nothing. */
+	/* In this order, so that a late signal finds NULL. */
 	eddyi_stall_trace_of_this = NULL;
 	loop->stall = NULL;
 	free(stall);

@@ -1,4 +1,4 @@
-/* stall.h: a thread that notices when a task holds its loop. */
+/* stall.h: a thread that detects tasks that block their loop. */
 #ifndef EDDYI_STALL_H
 #define EDDYI_STALL_H
 
@@ -6,11 +6,11 @@
 
 struct eddy_loop;
 
-/* Watch this thread's loop from here on: what holds it for longer than `stall_ns` is told in a WARN
+/* Watch this thread's loop. A task that blocks it for longer than `stall_ns` is reported in a WARN
  * record. 0: no watch. */
 void eddyi_stall_begin(struct eddy_loop *loop, uint64_t stall_ns);
 
-/* Stop watching it; when this returns nobody looks at the loop any more. */
+/* Stop watching. Afterwards the watching thread no longer accesses the loop. */
 void eddyi_stall_end(struct eddy_loop *loop);
 
 #endif

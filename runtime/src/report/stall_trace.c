@@ -1,6 +1,6 @@
-/* The signal is SIGURG, which does nothing where nobody handles it: one that comes late, or from a
- * socket's urgent data, hurts nobody. A program that uses it leaves us a real-time signal. Its handler
- * stays for the life of the process.
+/* Uses SIGURG, which is ignored by default: a late one, or one for a socket's urgent data, does no
+ * harm. If the program uses it, a real-time signal is taken. The handler stays for the life of the
+ * process.
  */
 #include "stall_trace.h"
 
@@ -15,7 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* So long the thread has to answer a signal. */
+/* Time for the thread to answer the signal. */
 #define ANSWER_US 100000
 #define ANSWER_STEP_US 200
 
@@ -72,7 +72,7 @@ static void prepare(void)
 		if (signo < SIGRTMIN)
 			return;
 	}
-	/* The first backtrace loads the unwinder, which no handler may do. */
+	/* The first backtrace loads the unwinder, which a handler must not do. */
 	backtrace(&frame, 1);
 	if (sigaction(signo, &action, NULL) == 0)
 		trace_signo = signo;
@@ -85,8 +85,8 @@ void eddyi_stall_trace_prepare(void)
 	pthread_once(&once, prepare);
 }
 
-/* System calls that go on by themselves after a handler with SA_RESTART, without a limit of time that
- * would begin anew. */
+/* System calls that continue after a handler with SA_RESTART and have no timeout that would
+ * restart. */
 static bool goes_on(long number)
 {
 	static const long numbers[] = { SYS_read,      SYS_write,  SYS_pread64, SYS_pwrite64,
@@ -99,8 +99,8 @@ static bool goes_on(long number)
 	return false;
 }
 
-/* Return: false when that can't be said. `ret_number`: the system call that the thread sleeps in, -1 for
- * none; `ret_at`: where that is. */
+/* Find the system call in which a thread sleeps. `ret_number` is -1 if it runs; `ret_at` is the
+ * address of the call. Return: false if unknown. */
 static bool look_at_thread(pid_t tid, long *ret_number, void **ret_at)
 {
 	char path[64], text[256] = "", *last;
@@ -116,7 +116,7 @@ static bool look_at_thread(pid_t tid, long *ret_number, void **ret_at)
 	*ret_number = -1;
 	if (strncmp(text, "running", strlen("running")) == 0)
 		return true;
-	/* The number, six arguments, the stack pointer, and where. */
+	/* The fields: number, six arguments, stack pointer, address. */
 	last = strrchr(text, ' ');
 	if (!last)
 		return false;
@@ -138,7 +138,7 @@ static bool interrupt(struct eddyi_stall_trace *trace, pid_t tid)
 		}
 	if (atomic_compare_exchange_strong(&trace->state, &asked, IDLE))
 		return false;
-	/* It has begun, and will end. */
+	/* The handler has begun, and will finish. */
 	while (atomic_load(&trace->state) != TAKEN)
 		usleep(ANSWER_STEP_US);
 	return true;
@@ -179,7 +179,7 @@ static void format_frame(char *text, size_t size, const char *address)
 
 void eddyi_stall_trace_format(const struct eddyi_stall_trace *trace, char *text, size_t size)
 {
-	int first = trace->frame_count > 2 ? 2 : 0; /* past the handler and what calls it */
+	int first = trace->frame_count > 2 ? 2 : 0; /* skip the handler and its caller */
 	size_t len = 0;
 
 	text[0] = '\0';
@@ -187,7 +187,7 @@ void eddyi_stall_trace_format(const struct eddyi_stall_trace *trace, char *text,
 		if (trace->frames[i] == trace->interrupted)
 			first = i;
 	for (int i = first; i < trace->frame_count; i++) {
-		/* Those above are where calls return to: the call is before that. */
+		/* Outer frames hold return addresses: the call is before them. */
 		const char *address = (const char *)trace->frames[i] - (i > first);
 		char frame[256];
 

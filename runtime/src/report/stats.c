@@ -9,7 +9,7 @@
 #include <eddy/stats.h>
 #include <string.h>
 
-/* What the loops that have ended had counted up; guarded by the registry's lock. */
+/* Sums of the loops that have ended; guarded by the registry's lock. */
 static struct eddy_stats ended;
 
 #define LOAD(field) __atomic_load_n(&loop->stats.field, __ATOMIC_RELAXED)
@@ -38,14 +38,14 @@ struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop)
 		.offloaded = __atomic_load_n(&loop->outside, __ATOMIC_RELAXED),
 	};
 	stats.tasks_pooled = LOAD(tasks_pooled);
-	/* The two were read one after the other. */
+	/* The two values were not read at the same time. */
 	if (stats.ops_started > stats.ops_completed)
 		stats.ops = stats.ops_started - stats.ops_completed;
 	eddyi_stack_used_most(loop, &stats);
 	return stats;
 }
 
-/* They are counters, all of them. */
+/* All members are counters. */
 #define TRANSFER_COUNTERS (sizeof(struct eddy_transfer_stats) / sizeof(uint64_t))
 
 static void add_transfers(struct eddy_transfer_stats *sum, const struct eddy_transfer_stats *more)
@@ -61,7 +61,7 @@ static void add_transfers(struct eddy_transfer_stats *sum, const struct eddy_tra
 
 #define ADD(field) sum->field += more->field
 
-/* What a loop has ever done. */
+/* Add totals since the loop's start. */
 static void add_done(struct eddy_loop_stats *sum, const struct eddy_loop_stats *more)
 {
 	ADD(turns);
@@ -82,7 +82,7 @@ static void add_done(struct eddy_loop_stats *sum, const struct eddy_loop_stats *
 	memcpy(sum->stack_used_by, more->stack_used_by, sizeof(sum->stack_used_by));
 }
 
-/* What it has now. */
+/* Add current values. */
 static void add_held(struct eddy_loop_stats *sum, const struct eddy_loop_stats *more)
 {
 	ADD(tasks);
@@ -96,7 +96,7 @@ void eddyi_stats_keep(const struct eddy_loop *loop)
 {
 	struct eddy_loop_stats stats = eddy_loop_stats(loop);
 
-	/* What is still with the kernel is awaited before the loop has ended. */
+	/* Ops in progress complete before the loop has ended. */
 	stats.ops_completed = stats.ops_started;
 	add_done(&ended.loop, &stats);
 	add_transfers(&ended.transfer, &loop->transfer_stats);
