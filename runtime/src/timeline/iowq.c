@@ -27,7 +27,7 @@ static bool read_line(const char *tid, const char *what, char *line, size_t size
 	return len > 0;
 }
 
-/* Workers are called after the thread that made the ring. Return: 0 for any other thread. */
+/* Get a worker's owner, whose thread id is in its name. Return: 0 for other threads. */
 static pid_t owner_of(const char *tid)
 {
 	char name[32];
@@ -47,7 +47,7 @@ static void describe(struct eddyi_iowq_worker *worker, const char *tid, pid_t ow
 		.tid = (pid_t)strtol(tid, NULL, 10),
 		.owner = owner,
 	};
-	/* Absent in kernels that keep no such account. */
+	/* Missing if the kernel does not keep these statistics. */
 	if (!read_line(tid, "schedstat", line, sizeof(line)) ||
 	    sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &busy_ns, &waited_ns, &turns) != 3)
 		return;
@@ -76,33 +76,33 @@ size_t eddyi_iowq_look(struct eddyi_iowq_worker *workers, size_t max)
 	return count;
 }
 
-/* ---- what has changed ---- */
+/* ---- changes ---- */
 
 #define WORKERS_MAX 1024
 #define GROUPS_MAX 64
-/* A look takes its time where there are many threads: this part of all time at most. */
+/* Limits the time of looks, if there are many threads, to this fraction of all time. */
 #define LOOK_SHARE 100
 
-/* Inside a PID namespace owners are nobody's numbers, and all workers are of one group. */
+/* In a PID namespace, owners' numbers match no thread, so all workers are in one group. */
 struct group {
 	uint32_t group;
 	struct figures {
-		uint64_t workers;        /* that there are */
+		uint64_t workers;        /* current number */
 		uint64_t turns, busy_ns; /* since the last look */
 	} now, told;
 };
 
 /* Invariants:
- * 1. `seen` are the workers of the last look. Sums are compared worker by worker: those of a ring would shrink
- *    when one of its workers ends.
- * 2. A group is here while it has workers, or something other than 0 was told of it.
+ * 1. `seen` holds the workers of the last look. Differences are computed for each worker: the sum
+ *    of a ring would shrink when a worker ends.
+ * 2. A group is listed while it has workers, or its last reported values are not all 0.
  */
 static struct {
 	struct eddyi_iowq_worker seen[WORKERS_MAX], now[WORKERS_MAX];
-	size_t count; /* of those seen */
+	size_t count; /* of `seen` */
 	struct group groups[GROUPS_MAX];
 	size_t group_count;
-	uint64_t look_ns; /* when to look again */
+	uint64_t look_ns; /* time of the next look */
 } all;
 
 void eddyi_iowq_reset(void)
@@ -112,7 +112,7 @@ void eddyi_iowq_reset(void)
 	all.look_ns = 0;
 }
 
-/* Return: NULL when there is no room for one more. */
+/* Return: NULL if the table is full. */
 static struct group *group_at(uint32_t number)
 {
 	for (size_t i = 0; i < all.group_count; i++)
@@ -124,13 +124,13 @@ static struct group *group_at(uint32_t number)
 	return &all.groups[all.group_count++];
 }
 
-/* Return: that worker at the last look; all 0 for one that is new. */
+/* Return: the worker as of the last look; all 0 if it is new. */
 static struct eddyi_iowq_worker before(const struct eddyi_iowq_worker *worker)
 {
 	for (size_t i = 0; i < all.count; i++) {
 		const struct eddyi_iowq_worker *seen = &all.seen[i];
 
-		/* Numbers are used again: another one has done less. */
+		/* Thread ids are reused: a new worker has smaller values. */
 		if (seen->tid == worker->tid && seen->owner == worker->owner &&
 		    seen->busy_ns <= worker->busy_ns && seen->turns <= worker->turns)
 			return *seen;
@@ -150,7 +150,7 @@ static void add(struct figures *figures, const struct eddyi_iowq_worker *worker)
 static void tell(struct eddyi_text *text, uint32_t group, uint64_t now, const char *name,
 		 const char *unit, uint64_t value, uint64_t told)
 {
-	/* A counter stays what it is until it is told anew: also that it is 0 again. */
+	/* A counter keeps its value until the next one, so a return to 0 is written, too. */
 	if (value || told)
 		eddyi_timeline_json_counter(text, group, now, name, unit, value);
 }

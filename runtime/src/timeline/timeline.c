@@ -27,7 +27,7 @@ static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 
 static void lock_life(const char *who)
 {
-	/* Whoever stops it holds the lock, and waits for that thread. */
+	/* eddy_trace_stop() holds the lock while it waits for this thread. */
 	eddyi_assert(!eddyi_timeline_writer_is_self(),
 		     "%s() inside a subscriber, for a record of the timeline's own", who);
 	pthread_mutex_lock(&life);
@@ -45,7 +45,7 @@ static void watch_forks(void)
 	pthread_atfork(NULL, NULL, in_child);
 }
 
-/* The process is about to abort: write what there is, if that takes no long time. */
+/* Before an abort: write the marks so far, within a short time limit. */
 static void write_last(void)
 {
 	if (!eddyi_timeline_has_begun())
@@ -68,7 +68,7 @@ static int start(const struct eddyi_timeline_settings *settings)
 	if (r == 0)
 		__atomic_add_fetch(&eddyi_trace_generation, 1, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&life);
-	/* This loop from here on, the others from their next turn. */
+	/* This loop records from now on, others from their next turn. */
 	if (r == 0 && eddy_loop_self())
 		eddyi_tape_look(eddy_loop_self());
 	return r;
@@ -112,7 +112,7 @@ uint64_t eddy_trace_dropped(void)
 
 /* ---- the environment ---- */
 
-/* The number in a variable. Return: 0, also where it is unset; -EINVAL. */
+/* Parse the number in a variable. Return: 0, also if it is unset; -EINVAL. */
 static int read_number(const char *name, uint64_t max, uint64_t *ret_value)
 {
 	const char *text = secure_getenv(name);

@@ -1,8 +1,8 @@
-/* timeline.h: the one timeline of the process. */
+/* timeline.h: the process's timeline. */
 #ifndef EDDYI_TIMELINE_H
 #define EDDYI_TIMELINE_H
 
-/* Start as the environment asks for it, once in the life of the process. */
+/* Start a timeline if the environment requests it, once per process. */
 void eddyi_timeline_begin(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* Invariants:
- * 1. Up to `size` there are whole events, and behind them the tail, which ends the JSON. What is appended is written
- *    over the tail, with a new one behind it.
- * 2. When that fails in the middle, the tail's old place is still the file's: it is written there again, and the file
- *    cut behind it.
+ * 1. The file has complete events up to `size`, followed by the tail, which ends the JSON.
+ *    Appending overwrites the tail and writes a new one.
+ * 2. If appending fails midway, there is still room for the tail at its old place: it is written
+ *    there again, and the file is truncated after it.
  */
 #include "timeline_file.h"
 
@@ -19,7 +19,7 @@
 #define HEAD "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
 #define PATH_SIZE 4096
 
-/* Return: 0, -ENAMETOOLONG. */
+/* Replace "%p" by the process id. Return: 0, -ENAMETOOLONG. */
 static int expand(const char *path, char text[PATH_SIZE])
 {
 	const char *at = strstr(path, "%p");
@@ -50,7 +50,7 @@ static int write_at(int fd, const struct iovec parts[2], uint64_t offset)
 			size_t taken = (size_t)done < left[i].iov_len ? (size_t)done :
 									left[i].iov_len;
 
-			/* One of no bytes may be NULL, which nothing is added to: not even 0. */
+			/* An empty part may be NULL, on which arithmetic is undefined. */
 			if (!taken)
 				continue;
 			left[i].iov_base = (char *)left[i].iov_base + taken;
@@ -69,12 +69,12 @@ static void make_tail(const struct eddyi_timeline_file *file, char tail[EDDYI_TI
 			   ",\"sample\":%u,\"began_ns\":%" PRIu64,
 			   file->records, file->dropped, file->sample, file->began_ns);
 
-	/* Some readers have had enough at the last brace, and call what comes in a piece behind it an error. */
+	/* Some readers stop at the last brace, and treat data that arrives later as an error. */
 	memset(tail + len, ' ', EDDYI_TIMELINE_TAIL - (size_t)len);
 	strcpy(tail + EDDYI_TIMELINE_TAIL - strlen(end), end);
 }
 
-/* Write events behind those that are there, and the tail behind them. */
+/* Write events after the existing ones, then the tail. */
 static int write_end(struct eddyi_timeline_file *file, const char *events, size_t len)
 {
 	char tail[EDDYI_TIMELINE_TAIL + 1];
@@ -94,7 +94,7 @@ static int open_file(const char *path)
 
 	if (r < 0)
 		return r;
-	/* Not to wait for the other end of a pipe. */
+	/* Don't wait for a pipe's reader. */
 	fd = open(text, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
 	if (fd < 0)
 		return -errno;
@@ -165,7 +165,7 @@ int eddyi_timeline_file_append(struct eddyi_timeline_file *file, const char *eve
 	}
 	file->records -= records;
 	eddyi_timeline_file_drop(file, records);
-	/* What is half written stays behind the tail if this fails: nothing can be done about it. */
+	/* If this fails, half-written events remain after the tail. */
 	if (ftruncate(file->fd, (off_t)(file->size + EDDYI_TIMELINE_TAIL)) < 0)
 		file->is_recounted = true;
 	eddyi_timeline_file_settle(file);

@@ -1,13 +1,14 @@
-/* What becomes of a mark:
- *   NAME      a name of its track (ph M)
- *   RUN       a slice on the task's track for its wait and one for its run (X), and an arrow (s, f) from where it was
- *             woken
- *   OP, MORE  a slice on the ring's track for the completion (X); OP also a pair (b, e) from start to completion, since
- *             ops overlap
+/* Events written for each kind of mark:
+ *   NAME      the track's name (ph M)
+ *   RUN       slices on the task's track for its wait and its run (X), and an arrow (s, f) from
+ *             its waker
+ *   OP, MORE  a slice on the ring's track for the completion (X); OP also a pair (b, e) from start
+ *             to completion, since ops overlap
  *   KERNEL …  a slice on the ring's track
  *   JOB       a slice on the track of the pool's thread, with an arrow from the task
  *   SPAN      a pair on the loop's track of spans
- * So begins and ends, and both ends of an arrow, always come together, and the slices of a track in their order.
+ * So begins and ends, and both ends of an arrow, are always written together, and slices of a track
+ * in order.
  */
 #include "timeline_json.h"
 
@@ -20,7 +21,7 @@
 #include <liburing.h>
 #include <string.h>
 
-/* ,"name":VALUE */
+/* Write `,"name":VALUE`. */
 static inline void put_number(struct eddyi_text *text, const char *name, int64_t value)
 {
 	eddyi_text(text, ",\"");
@@ -29,7 +30,7 @@ static inline void put_number(struct eddyi_text *text, const char *name, int64_t
 	eddyi_text_i64(text, value);
 }
 
-/* `{"ph":…` up to where more may follow. */
+/* Begin an event: `{"ph":…`, to which more may be appended. */
 static inline void begin_event(struct eddyi_text *text, const char *phase, uint32_t group,
 			       uint32_t track)
 {
@@ -40,11 +41,13 @@ static inline void begin_event(struct eddyi_text *text, const char *phase, uint3
 	put_number(text, "tid", track);
 }
 
-/* Perfetto takes a time as a double and cuts it to whole nanoseconds: what is a hair below one would lose it, begin
- * before the slice ahead of it ends, and be left out. With half of one more each time is cut to what it was. */
+/* Perfetto reads a time as a double and truncates it to nanoseconds. If the double is slightly too
+ * small, the slice would begin before the previous one ends, and be left out. Adding half a
+ * nanosecond prevents that. */
 #define HALF_NS "5"
 
-/* What times stand behind: those of a machine that has been up for months have more digits than a double. */
+/* Times are relative to this one: absolute times after months of uptime have more digits than a
+ * double. */
 static uint64_t zero_ns;
 
 void eddyi_timeline_json_begin(uint64_t began_ns)
@@ -72,7 +75,7 @@ static inline void put_name(struct eddyi_text *text, const char *category, const
 	eddyi_text_quoted_z(text, name);
 }
 
-/* A slice, up to its arguments. */
+/* Begin a slice, up to its arguments. */
 static void begin_slice(struct eddyi_text *text, uint32_t group, uint32_t track, uint64_t begin_ns,
 			uint64_t end_ns)
 {
@@ -82,7 +85,7 @@ static void begin_slice(struct eddyi_text *text, uint32_t group, uint32_t track,
 	eddyi_text_us(text, end_ns > begin_ns ? behind_zero(end_ns) - behind_zero(begin_ns) : 0);
 }
 
-/* Ids are of one counter a group. */
+/* Ids are counted for each group. */
 static void put_id(struct eddyi_text *text, uint32_t group, uint32_t id)
 {
 	eddyi_text(text, ",\"id\":\"");
@@ -90,7 +93,8 @@ static void put_id(struct eddyi_text *text, uint32_t group, uint32_t id)
 	eddyi_text(text, "\"");
 }
 
-/* From one track at a time to another track later: the slices there have been written before. */
+/* Write an arrow from a track and time to a later time on another track. The slices there are
+ * already written. */
 static void put_arrow(struct eddyi_text *text, const char *name, uint32_t from_group, uint32_t from,
 		      uint64_t from_ns, uint32_t group, uint32_t track, uint64_t at_ns,
 		      uint32_t flow)
@@ -156,14 +160,14 @@ static void put_track(struct eddyi_text *text, const struct eddyi_tape *tape,
 
 #define BIT(opcode) ((uint64_t)1 << ((opcode)&63))
 
-/* Their result is a count of bytes. */
+/* Ops whose result is a number of bytes. */
 #define MOVES_BYTES                                                                                \
 	(BIT(IORING_OP_READV) | BIT(IORING_OP_WRITEV) | BIT(IORING_OP_READ_FIXED) |                \
 	 BIT(IORING_OP_WRITE_FIXED) | BIT(IORING_OP_SENDMSG) | BIT(IORING_OP_RECVMSG) |            \
 	 BIT(IORING_OP_READ) | BIT(IORING_OP_WRITE) | BIT(IORING_OP_SEND) | BIT(IORING_OP_RECV) |  \
 	 BIT(IORING_OP_SPLICE) | BIT(IORING_OP_TEE) | BIT(IORING_OP_SEND_ZC))
 
-/* Their entry's `len` is a count of bytes as well. */
+/* Ops whose `len` is a number of bytes. */
 #define HAS_LEN                                                                                    \
 	(BIT(IORING_OP_READ_FIXED) | BIT(IORING_OP_WRITE_FIXED) | BIT(IORING_OP_READ) |            \
 	 BIT(IORING_OP_WRITE) | BIT(IORING_OP_SEND) | BIT(IORING_OP_RECV) |                        \
@@ -224,7 +228,7 @@ static void put_run(struct eddyi_text *text, const struct eddyi_tape *tape,
 {
 	uint64_t woken = mark->run.ready_ns ? mark->run.ready_ns : mark->begin_ns;
 
-	/* Who yields where nobody else is ready does not wait. */
+	/* A task that yields while no other is ready does not wait. */
 	if (mark->run.since_ns && mark->run.since_ns < woken) {
 		begin_slice(text, tape->group, mark->track, mark->run.since_ns, woken);
 		put_name(text, "wait",
@@ -275,7 +279,7 @@ static void put_job(struct eddyi_text *text, const struct eddyi_tape *tape,
 
 /* ---- spans ---- */
 
-/* A field as tape_span.c wrote it. Return: behind it. */
+/* Write a field as encoded by tape_span.c. Return: its end. */
 static const char *put_field(struct eddyi_text *text, const char *at)
 {
 	enum eddy_field_type type = (enum eddy_field_type)(*at - 1);
@@ -370,7 +374,7 @@ void eddyi_timeline_json_mark(struct eddyi_text *text, struct eddyi_tape *tape, 
 	}
 }
 
-/* ---- what is no mark ---- */
+/* ---- other events ---- */
 
 void eddyi_timeline_json_dropped(struct eddyi_text *text, const struct eddyi_tape *tape,
 				 uint64_t at_ns, uint64_t count)

@@ -1,17 +1,17 @@
-/* timeline_json.h: marks as events of Chrome's trace event format. */
+/* timeline_json.h: writes marks as events in Chrome's trace event format. */
 #ifndef EDDYI_TIMELINE_JSON_H
 #define EDDYI_TIMELINE_JSON_H
 
 #include "core/tape.h"
 #include "timeline_text.h"
 
-/* The events of one mark are no longer. */
+/* Maximum length of the events of one mark. */
 #define EDDYI_TIMELINE_EVENTS_MAX (8 * EDDY_KIB)
 
-/* What comes from here on is of a timeline that began then: times stand behind that. */
+/* Set the begin of the timeline, to which all times are relative. */
 void eddyi_timeline_json_begin(uint64_t began_ns);
 
-/* Each event has a comma and a newline before it. */
+/* Each event is preceded by a comma and a newline. */
 void eddyi_timeline_json_group(struct eddyi_text *text, uint32_t group, const char *name);
 void eddyi_timeline_json_mark(struct eddyi_text *text, struct eddyi_tape *tape, size_t at);
 void eddyi_timeline_json_dropped(struct eddyi_text *text, const struct eddyi_tape *tape,

@@ -42,7 +42,7 @@ void eddyi_text_us(struct eddyi_text *text, uint64_t ns)
 	*text->at++ = (char)('0' + rest % 10);
 }
 
-/* A character that may not stand there as it is. */
+/* Write a character that JSON strings must escape. */
 static void escape(struct eddyi_text *text, unsigned char byte)
 {
 	if (byte == '"' || byte == '\\') {

@@ -15,20 +15,20 @@
 #include <string.h>
 
 #define TARGET "eddy::timeline"
-/* So often what there is is written, also when it is little: so much is lost in a crash. */
+/* Time between writes, even of little data; the most that is lost in a crash. */
 #define PERIOD_NS (100 * EDDY_MS)
-/* What is written at once; tapes have room again after each of them. */
+/* Size of a write, after which tapes have room again. */
 #define TEXT_SIZE (64 * EDDY_KIB)
 
 static struct {
 	pthread_t thread;
 	_Atomic(uint64_t) dropped;
 
-	/* The thread's. */
+	/* Of the thread. */
 	struct eddyi_timeline_file file;
 	struct eddyi_text text;
-	uint64_t records; /* in the text */
-	bool is_told;     /* that the file can't be written */
+	uint64_t records; /* in `text` */
+	bool is_told;     /* the failure to write was reported */
 } timeline = {
 	.file = { .fd = -1 },
 };
@@ -62,8 +62,8 @@ static void write_text(void)
 	eddy_warn(TARGET, "the timeline ends here, what comes later is dropped: %s", strerror(-r));
 }
 
-/* One that begins now fits. Towards the end of the file less is written at once, since a piece that does not fit is lost
- * as a whole. */
+/* Whether another mark fits. Near the end of the file less is written at once, since a piece that
+ * does not fit is lost completely. */
 static bool has_room(void)
 {
 	size_t len = (size_t)(timeline.text.at - timeline.text.begin);
@@ -82,7 +82,7 @@ static void tell_dropped(struct eddyi_tape *tape)
 	tape->dropped_told = dropped;
 }
 
-/* Up to `head`. */
+/* Write the tape's marks up to `head`. */
 static void read_tape(struct eddyi_tape *tape, size_t head)
 {
 	size_t tail = atomic_load_explicit(&tape->tail, memory_order_relaxed);
@@ -143,7 +143,7 @@ static int open_file(const struct eddyi_timeline_settings *settings, uint64_t be
 	snprintf(name, sizeof(name), "%.40s (%d)", program_invocation_short_name, (int)getpid());
 	eddyi_timeline_json_group(&text, EDDYI_TIMELINE_PROCESS, name);
 	*text.at = '\0';
-	/* Nothing stands before it. */
+	/* Without a comma: it is the first event. */
 	return eddyi_timeline_file_open(&timeline.file, settings->path, settings->file_max,
 					settings->sample, began_ns, first + strlen(",\n"));
 }
@@ -153,13 +153,14 @@ static void deinit(void)
 	char *text = timeline.text.begin;
 
 	eddyi_tapes_end();
-	/* In this order: a child that is forked meanwhile frees what is still there. */
+	/* In this order: a child forked meanwhile frees `timeline.text` if set. */
 	timeline.text.begin = timeline.text.at = NULL;
 	free(text);
 	eddyi_timeline_file_close(&timeline.file);
 }
 
-/* Without the lock of tapes, which loops take as they end, and a panic: the file's system may take its time. */
+/* Prepare without holding the lock of tapes, which ending loops and panics need: the file system
+ * may be slow. */
 static int init(const struct eddyi_timeline_settings *settings, unsigned generation)
 {
 	const struct eddyi_tapes_settings tapes = {

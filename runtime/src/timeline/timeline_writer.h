@@ -1,4 +1,4 @@
-/* timeline_writer.h: the thread that reads all tapes and writes them to the timeline's file. */
+/* timeline_writer.h: the thread that writes all tapes to the timeline's file. */
 #ifndef EDDYI_TIMELINE_WRITER_H
 #define EDDYI_TIMELINE_WRITER_H
 
@@ -15,16 +15,16 @@ struct eddyi_timeline_settings {
 int eddyi_timeline_writer_start(const struct eddyi_timeline_settings *settings,
 				unsigned generation);
 
-/* Have it write what there is, and end. */
+/* Write the remaining marks and end the thread. */
 void eddyi_timeline_writer_stop(void);
 
-/* Whether this is that thread. */
+/* Whether this is the writer's thread. */
 bool eddyi_timeline_writer_is_self(void);
 
-/* How many records were lost. */
+/* Get the number of lost records. */
 uint64_t eddyi_timeline_writer_dropped(void);
 
-/* There is no thread in a child that was forked, and the file is the parent's. */
+/* Reset in a forked child, which has no such thread; the file is the parent's. */
 void eddyi_timeline_writer_in_child(void);
 
 #endif
