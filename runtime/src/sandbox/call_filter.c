@@ -1,8 +1,9 @@
-/* The filter lists system calls to refuse, since those that handlers need are not known here. Calls that are
- * newer than the list do not exist (ENOSYS): no list can judge them.
+/* The filter is a list of forbidden system calls, because the calls that handlers need are not
+ * known here. Calls newer than the list return ENOSYS, since no list can judge them.
  *
- * The kernel runs the filter once for each call that is allowed whatever its arguments, and keeps the answer in a bitmap (since
- * 5.11): io_uring_enter(2), read(2) and the like cost the same as before but for one bit.
+ * The kernel (since 5.11) evaluates the filter once for each call that is allowed regardless of its
+ * arguments, and caches the answer in a bitmap. So io_uring_enter(2), read(2) and the like cost one
+ * bit test more.
  */
 #include "call_filter.h"
 
@@ -33,10 +34,10 @@
 #define MACHINE AUDIT_ARCH_RISCV64
 #endif
 
-/* The calls of x86-64 for programs with small pointers. */
+/* System calls of x86-64 for the x32 ABI. */
 #define X32_BIT 0x40000000
 
-/* Newer than the oldest headers that we build with; the same on every machine. */
+/* Newer than the oldest supported headers; the same on all machines. */
 #define SYS_FCHMODAT2 452
 #define SYS_SETXATTRAT 463
 #define SYS_GETXATTRAT 464
@@ -44,14 +45,14 @@
 #define SYS_REMOVEXATTRAT 466
 #define NEWEST 466
 
-/* A library may try these, and goes on without: EPERM. */
+/* These return EPERM: libraries may try them and can go on without. */
 static const int refused[] = {
 	/* other programs, and children */
 	SYS_execve,
 	SYS_execveat,
 	SYS_tkill,
 	SYS_pidfd_send_signal,
-	/* by path, what Landlock has no right for */
+	/* by path, without a Landlock right */
 	SYS_fchmodat,
 	SYS_FCHMODAT2,
 	SYS_fchownat,
@@ -70,9 +71,9 @@ static const int refused[] = {
 	SYS_REMOVEXATTRAT,
 	SYS_truncate,
 	SYS_name_to_handle_at,
-	/* rings without what .confined keeps from them */
+	/* rings without the restrictions of .confined */
 	SYS_io_uring_setup,
-	/* memory and messages that other processes share */
+	/* memory and messages shared with other processes */
 	SYS_shmget,
 	SYS_shmat,
 	SYS_shmctl,
@@ -119,7 +120,7 @@ static const int refused[] = {
 #endif
 };
 
-/* Nothing that serves makes these: the process is killed. */
+/* These kill the process: no server makes them. */
 static const int fatal[] = {
 	SYS_ptrace,
 
@@ -183,7 +184,7 @@ static void load(struct program *program, size_t offset)
 	add(program, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
-/* The low half of an argument: those looked at here are int or unsigned. */
+/* Load the low half of an argument: those examined here are int or unsigned. */
 static void load_argument(struct program *program, unsigned argument)
 {
 	size_t offset = offsetof(struct seccomp_data, args[argument]);
@@ -199,7 +200,7 @@ static void finish(struct program *program, uint32_t action)
 	add(program, BPF_RET | BPF_K, action, 0, 0);
 }
 
-/* Finish unless what is loaded, or some bits of it, compares. */
+/* Finish with `action` if the loaded value equals `value`. */
 static void finish_if(struct program *program, uint32_t value, uint32_t action)
 {
 	add(program, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
@@ -211,7 +212,7 @@ static void mask(struct program *program, uint32_t bits)
 	add(program, BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
 }
 
-/* Begin the instructions for one call, up to end_call(). Return: for end_call(). */
+/* Begin the instructions for one call, until end_call(). Return: a value for end_call(). */
 static unsigned short begin_call(struct program *program, int call)
 {
 	add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 0);
@@ -224,9 +225,10 @@ static void end_call(struct program *program, unsigned short began, uint32_t act
 	program->code[began - 1].jf = (uint8_t)(program->len - began);
 }
 
-/* ---- calls that depend on their arguments ---- */
+/* ---- calls judged by arguments ---- */
 
-/* Threads, and no children: nor with namespaces of their own. That of clone3(2) can't be seen, so the C library takes clone(2). */
+/* Allow threads, but no children, nor new namespaces. The flags of clone3(2) are not visible to a
+ * filter; without it, the C library uses clone(2). */
 static void judge_clone(struct program *program)
 {
 	const uint32_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
@@ -241,7 +243,8 @@ static void judge_clone(struct program *program)
 	end_call(program, began, ABSENT);
 }
 
-/* Signals, limits and memory of this process alone: dumps look at its stacks by process_vm_readv(2). */
+/* Allow signals, limits and memory of this process only: dumps read its stacks by
+ * process_vm_readv(2). */
 static void judge_processes(struct program *program)
 {
 	static const int calls[] = {
@@ -260,12 +263,13 @@ static void judge_processes(struct program *program)
 	}
 }
 
-/* The priority and processors of the calling thread alone, which is 0 there. Threads of this process can't be told from others'. */
+/* Allow the priority and processors of the calling thread only, id 0. The filter can't tell other
+ * threads of this process from other processes'. */
 static void judge_scheduling(struct program *program)
 {
 	static const int calls[] = { SYS_sched_setaffinity, SYS_sched_setparam,
 				     SYS_sched_setscheduler, SYS_sched_setattr };
-	/* Their first argument says of whom, their second which of these. */
+	/* The first argument selects what the second one identifies. */
 	static const struct {
 		int call;
 		uint32_t process;
@@ -291,8 +295,8 @@ static void judge_scheduling(struct program *program)
 	}
 }
 
-/* A unix socket leads to other programs, and Landlock judges their names only where they are no files. One of a pair that is
- * connected for good leads nowhere else; one of datagrams could be connected anew. */
+/* Unix sockets reach other programs, and Landlock checks only abstract names. A connected pair is
+ * allowed since it reaches nothing else; one of datagrams could be connected again. */
 static void judge_sockets(struct program *program, bool connects)
 {
 	unsigned short began = begin_call(program, SYS_socket);
@@ -323,13 +327,13 @@ static void judge_sockets(struct program *program, bool connects)
 	end_call(program, began, REFUSE);
 }
 
-/* A socket that is there can be connected anew, to another peer. With an address that has only room for a family it can be
- * disconnected, which a cancelled zero-copy send does. */
+/* An existing socket could be connected to another peer. An address with only a family disconnects,
+ * which a cancelled zero-copy send does. */
 static void refuse_to_connect(struct program *program)
 {
 	static const struct {
 		int call;
-		unsigned flags; /* its argument */
+		unsigned flags; /* index of the argument */
 	} sends[] = { { SYS_sendto, 3 }, { SYS_sendmsg, 2 }, { SYS_sendmmsg, 3 } };
 	unsigned short began = begin_call(program, SYS_connect);
 
@@ -345,7 +349,7 @@ static void refuse_to_connect(struct program *program)
 	}
 }
 
-/* Refuse commands of a call, which stand in its second argument; 0 ends them. */
+/* Refuse commands of a call, by its second argument; 0 ends the list. */
 static void refuse_commands(struct program *program, int call, const uint32_t *commands)
 {
 	unsigned short began = begin_call(program, call);
@@ -356,8 +360,8 @@ static void refuse_commands(struct program *program, int call, const uint32_t *c
 	end_call(program, began, SECCOMP_RET_ALLOW);
 }
 
-/* To type into the terminal that the program was started from is to be its user. The owner of a descriptor is signalled when
- * something can be read: any process, if root says so, where Landlock does not check signals. */
+/* Input injected into the controlling terminal would run as the user's. And a descriptor's owner
+ * gets a signal when it is readable: as root any process, if Landlock does not check signals. */
 static void judge_commands(struct program *program)
 {
 	static const uint32_t ioctls[] = { TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP, 0 };
@@ -367,7 +371,7 @@ static void judge_commands(struct program *program)
 	refuse_commands(program, SYS_fcntl, fcntls);
 }
 
-/* futimens(3) has a NULL for the path. */
+/* Allow futimens(3), whose path is NULL. */
 static void judge_times(struct program *program)
 {
 	unsigned short began = begin_call(program, SYS_utimensat);
@@ -380,7 +384,7 @@ static void judge_times(struct program *program)
 	end_call(program, began, SECCOMP_RET_ALLOW);
 }
 
-/* ---- the whole ---- */
+/* ---- the program ---- */
 
 static void write_program(struct program *program, bool connects)
 {
@@ -417,7 +421,7 @@ int eddyi_call_filter_enter(bool connects)
 	write_program(&program, connects);
 	filter = (struct sock_fprog){ program.len, program.code };
 	r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
-	/* Above 0: a thread that has other filters than this one. */
+	/* Above 0: the id of a thread with other filters. */
 	return r == 0 ? 0 : r > 0 ? -EBUSY : -errno;
 }
 

@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* Refuse them to every thread, from now on. `connects`: IP sockets can be made. Call it on one that has no_new_privs.
- * Return: 0; -ENOSYS on a machine whose calls we have no list of; -errno. */
+/* Filter the system calls of all threads from now on. `connects` allows IP sockets. The calling
+ * thread must have no_new_privs.
+ * Return: 0; -ENOSYS on a machine without a list of calls; -errno. */
 int eddyi_call_filter_enter(bool connects);
 
 #endif

@@ -1,11 +1,12 @@
-/* The signal is that by which the C library itself has every thread call setuid(2) and its kin: no thread can block it, since
- * sigprocmask(3) leaves it out, and no program has a handler for it. The C library's own is put back afterwards. The Go
- * runtime has its threads make a call in the same way.
+/* Uses the signal by which the C library makes all threads call setuid(2) and the like: no thread
+ * can block it, since sigprocmask(3) ignores it, and no program has a handler for it. The C
+ * library's handler is restored afterwards. The Go runtime makes calls on its threads in the same
+ * way.
  *
  * Invariants:
- * 1. An entry of `all` is complete before `count` covers it, and a thread looks at its own alone.
- * 2. A look at /proc/self/task that finds no thread without an entry, when all that have one are done, has found them
- *    all: whoever would make another is done.
+ * 1. An entry of `all` is complete before `count` includes it, and a thread reads only its own.
+ * 2. If all threads with an entry are done, and a look at /proc/self/task then finds no thread
+ *    without one, all threads are done: any thread that could create another is done.
  */
 #include "every_thread.h"
 
@@ -23,11 +24,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* glibc's SIGSETXID; below SIGRTMIN. */
+/* SIGSETXID of glibc; below SIGRTMIN. */
 #define SIGNAL 33
 #define THREADS_MAX 8192
 #define TIMEOUT_NS (10 * EDDY_SECOND)
-/* Of the flags in /proc/PID/stat: a thread of the kernel's. */
+/* Flags of a kernel thread in /proc/PID/stat. */
 #define PF_KERNELS (0x10 | 0x4000)
 
 struct entry {
@@ -77,7 +78,8 @@ static void handle(int signo)
 
 /* ---- the signal ---- */
 
-/* As the kernel has it: the handler comes first on every machine, and the rest is as the C library would write it. */
+/* The kernel's structure. The handler is first on all machines; the rest is copied from what the C
+ * library writes. */
 struct action {
 	void (*handler)(int signo);
 	unsigned char rest[128];
@@ -95,7 +97,8 @@ static int install(struct action *before)
 	struct action action;
 	int r;
 
-	/* SIGURG does nothing by default, and may come at any time: so may the handler be called for one. */
+	/* SIGURG is ignored by default and may arrive at any time: the handler tolerates a call for
+	 * it. */
 	sigfillset(&as_usual.sa_mask);
 	if (sigaction(SIGURG, &as_usual, &urgent) < 0)
 		return -errno;
@@ -109,7 +112,7 @@ static int install(struct action *before)
 
 /* ---- the threads ---- */
 
-/* Return: false also for a thread that has ended. */
+/* Whether it is a thread of the program that exists. */
 static bool is_ours(pid_t tid)
 {
 	char path[64], line[512];
@@ -125,13 +128,14 @@ static bool is_ours(pid_t tid)
 	len = fread(line, 1, sizeof(line) - 1, file);
 	fclose(file);
 	line[len] = 0;
-	/* Behind the name, which may have any byte: state, five numbers, flags. */
+	/* After the name, which may contain any byte: state, five numbers, flags. */
 	end = strrchr(line, ')');
 	return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
 	       !(flags & PF_KERNELS);
 }
 
-/* Return: 1 when it was sent for, 0 when it is known, ours or gone; -errno. */
+/* Send the signal to a new thread. Return: 1; 0 if it has an entry, is the kernel's, or has ended;
+ * -errno. */
 static int send_for(pid_t tid)
 {
 	size_t count = atomic_load(&calling.count);
@@ -149,7 +153,7 @@ static int send_for(pid_t tid)
 	return errno == ESRCH ? 0 : -errno;
 }
 
-/* Return: how many were not known; -errno. */
+/* Send the signal to all new threads. Return: their number; -errno. */
 static int send_for_all(void)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -216,7 +220,7 @@ int eddyi_every_thread(int (*fn)(void *arg), void *arg)
 		atomic_store(&calling.count, 0);
 		set_action(SIGNAL, &before, NULL);
 	}
-	/* After a timeout somebody may still come for it. */
+	/* After a timeout, a late handler may still read it. */
 	if (r != -ETIMEDOUT)
 		free(calling.all);
 	if (r == 0)

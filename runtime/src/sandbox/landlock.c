@@ -1,5 +1,5 @@
-/* The numbers are written out: the oldest headers that we build with end with version 2, and what they name
- * differs from release to release. */
+/* Constants are defined here: the oldest supported headers end with version 2, and names differ
+ * between releases. */
 #include "landlock.h"
 
 #include <eddy/log.h>
@@ -19,7 +19,7 @@
 enum { ASK_VERSION = 1, ASK_ERRATA = 2 };
 enum { RULE_PATH_BENEATH = 1 };
 
-/* Rights to files; with the version that brought those that are not of the first. */
+/* File rights, with the version that added them if it is not the first. */
 #define FS_WRITE_FILE (1ULL << 1)
 #define FS_READ_FILE (1ULL << 2)
 #define FS_READ_DIR (1ULL << 3)
@@ -28,7 +28,7 @@ enum { RULE_PATH_BENEATH = 1 };
 #define FS_MAKE_DIR (1ULL << 7)
 #define FS_MAKE_REG (1ULL << 8)
 #define FS_FIRST ((1ULL << 13) - 1)
-#define FS_REFER (1ULL << 13)     /* 2: rename and link from folder to folder */
+#define FS_REFER (1ULL << 13)     /* 2: rename and link between folders */
 #define FS_TRUNCATE (1ULL << 14)  /* 3 */
 #define FS_IOCTL_DEV (1ULL << 15) /* 5 */
 
@@ -37,14 +37,15 @@ enum { RULE_PATH_BENEATH = 1 };
 
 #define SCOPE_ABSTRACT_UNIX (1ULL << 0) /* 6 */
 #define SCOPE_SIGNAL (1ULL << 1)
-/* Threads of one process may signal each other whatever domain each is in: each of ours enters one of its own. */
+/* Threads of one process may signal each other across domains: each of ours enters its own
+ * domain. */
 #define ERRATUM_SIGNAL (1 << 1)
 
 #define READ (FS_READ_FILE | FS_READ_DIR)
 #define WRITE                                                                                      \
 	(READ | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG |       \
 	 FS_REFER | FS_TRUNCATE)
-/* The others make no sense for what is no folder, and are refused there. */
+/* Rights that make sense for a file; the kernel rejects others. */
 #define OF_A_FILE (FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE)
 
 struct ruleset {
@@ -119,10 +120,11 @@ static int allow_all(int rules, const struct ruleset *handled, const char *const
 	return 0;
 }
 
-/* Allow files that the C library, the TLS library and our own reports read. Some do not exist on every machine. */
+/* Allow files that the C library, the TLS library and our reports read. Not all exist on every
+ * machine. */
 static void allow_usual(int rules, const struct ruleset *handled, bool connects)
 {
-	/* resolv.conf and its kin are links as a rule, and written anew now and then. */
+	/* resolv.conf is often a link, and rewritten from time to time. */
 	static const char *const of_names[] = {
 		"/etc/hosts",
 		"/etc/host.conf",

@@ -21,7 +21,7 @@
 
 static atomic_bool entered;
 
-/* Return: the name of a loop whose ring may do what no sandbox sees; NULL for none. */
+/* Return: the name of a loop with an unrestricted ring; NULL if there is none. */
 static const char *find_unconfined(void)
 {
 	const struct eddy_node *loops = eddyi_registry_lock(), *node;
@@ -37,7 +37,8 @@ static const char *find_unconfined(void)
 	return name;
 }
 
-/* Refuse where something would stay outside the sandbox. A worker keeps the rights that its thread had when it was made. */
+/* Check that nothing would stay outside the sandbox. A ring's worker keeps the rights that its
+ * thread had when the worker was created. */
 static int look_around(void)
 {
 	const char *unconfined = find_unconfined();
@@ -66,7 +67,7 @@ static int look_around(void)
 	return 0;
 }
 
-/* Have libraries read their files now which they read once, at first use. */
+/* Make libraries read files now that they read on first use. */
 static void read_ahead(void)
 {
 	void *frame;
@@ -136,7 +137,7 @@ bool eddy_sandbox_is_entered(void)
 }
 
 #if EDDYI_ASAN
-/* Asked by LeakSanitizer when the process ends: it needs a child that traces its parent. */
+/* Called by LeakSanitizer at exit, which would need a child that traces its parent. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
