@@ -1,13 +1,14 @@
-/* eddy-doctor: is this machine fit for eddy, and what to type where it is not.
+/* eddy-doctor: checks whether this machine can run eddy, and prints the commands that fix problems.
  *
  *     $ eddy-doctor
  *     ok   kernel: 6.1.0-18-amd64
  *     FAIL io_uring: Operation not permitted — io_uring is switched off on this machine: type …
  *
- * One line a finding: `ok`, `none` (this kernel lacks it, and eddy does without), `warn` (eddy works, less
- * well) or `FAIL`. Exit status: 0 when nothing failed, else 1.
+ * Prints one line for each finding: `ok`, `none` (this kernel lacks it, and eddy works without),
+ * `warn` (eddy works, but worse) or `FAIL`. Exit status: 0 if nothing failed, else 1.
  *
- * A layer adds findings by a program eddy-doctor-NAME, which prints lines like these and exits with 1 if one is `FAIL`.
+ * A layer adds findings by a program eddy-doctor-NAME, which prints such lines and exits with 1
+ * after a `FAIL`.
  */
 #include "base/seccomp.h"
 #include "sandbox/landlock.h"
@@ -35,17 +36,17 @@
 #define PIPE_SIZE (1024 * 1024)
 #define PIPE_PAGES 16384
 #define FILES 10240
-/* What servers ask for (eddy/net.h). */
+/* The default of servers (eddy/net.h). */
 #define BACKLOG 4096
-/* About what the kernel locks for one loop. */
+/* Approximate memory that the kernel locks for one loop. */
 #define RING_LOCKS (256 * 1024)
-/* Of each kind: the default of .io_workers_max. */
+/* For each kind: the default of .io_workers_max. */
 #define IO_WORKERS 8
 
 static int failures;
-/* What came of making a ring; other findings are judged by it. */
+/* Result of creating a ring; other checks depend on it. */
 static int ring;
-/* What a loop has by default. */
+/* Limit of a loop with default options. */
 static unsigned long long io_workers;
 
 static void EDDY_PRINTF(3, 4) say(const char *verdict, const char *name, const char *format, ...)
@@ -60,7 +61,7 @@ static void EDDY_PRINTF(3, 4) say(const char *verdict, const char *name, const c
 	failures += strcmp(verdict, "FAIL") == 0;
 }
 
-/* The first line of a file. Return: NULL when it can't be read. */
+/* Read the first line of a file. Return: NULL on failure. */
 static const char *read_line(const char *path)
 {
 	static char text[256];
@@ -101,7 +102,7 @@ static void check_kernel(void)
 		    name.release);
 }
 
-/* What every server does first, on a loop like all others. */
+/* Do what each server does first, on a default loop. */
 static int try_ring(void *arg)
 {
 	int r = eddy_buffers_prepare();
@@ -145,7 +146,7 @@ static void check_disabled(void)
 		say("FAIL", name, "%ld — as root: `sysctl kernel.io_uring_disabled=0`", value);
 }
 
-/* The value of "Seccomp:" in /proc/self/status: 0 none, 1 strict, 2 a filter. */
+/* Get "Seccomp:" of /proc/self/status: 0 none, 1 strict, 2 a filter. */
 static int seccomp_mode(void)
 {
 	FILE *in = fopen("/proc/self/status", "re");
@@ -206,7 +207,7 @@ static const char *limit_text(rlim_t value, bool bytes)
 	return text;
 }
 
-/* A user's rings together may lock so much; root's are not counted. */
+/* The limit applies to the sum of a user's rings, but not to root's. */
 static void check_locked(rlim_t limit, bool failed)
 {
 	static const char name[] = "locked memory";
@@ -226,7 +227,7 @@ static void check_locked(rlim_t limit, bool failed)
 		say("ok", name, "%s", limit_text(limit, true));
 }
 
-/* Where a ring could not be had for want of memory, the limit that is set is the one to raise. */
+/* If a ring failed for lack of memory, report the limit that is set. */
 static void check_memory(void)
 {
 	struct rlimit space, locked;
@@ -241,7 +242,7 @@ static void check_memory(void)
 	check_locked(locked.rlim_cur, ring == -ENOMEM && space.rlim_cur == RLIM_INFINITY);
 }
 
-/* The kernel gives no more than the limit of this user's threads. */
+/* The kernel reduces the number to the limit of this user's threads. */
 static void check_workers(void)
 {
 	static const char name[] = "io workers";
@@ -329,7 +330,7 @@ static void check_guards(void)
 		    maps / 2);
 }
 
-/* What is newer than the oldest kernel that will do. Nothing is wrong where it is absent. */
+/* Features newer than the oldest supported kernel; their absence is no problem. */
 static void check_features(void)
 {
 	for (int i = 0; i < EDDYI_FEATURES; i++) {
@@ -343,7 +344,7 @@ static void check_features(void)
 	}
 }
 
-/* A socket that is not connected is refused only after the module has been found. */
+/* For an unconnected socket, the kernel fails only after finding the module. */
 static void check_tls(void)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -383,7 +384,7 @@ static void run_other(char *path)
 		failures++;
 }
 
-/* Run those of a folder that are in no folder before it. */
+/* Run the folder's programs that no earlier folder has. */
 static void run_others_in(const char *folder)
 {
 	size_t len = strlen(folder);

@@ -1,12 +1,12 @@
-/* eddy: eddy's programs by one name.
+/* eddy: runs eddy's programs as its commands.
  *
  *     $ eddy serve ~/shared     runs eddy-serve
- *     $ eddy help               what there is
+ *     $ eddy help               lists the commands
  *
- * `eddy NAME …` becomes the program eddy-NAME. Programs are looked for beside this one and in libexec/eddy of its
- * prefix, wherever that has been moved to; or, where EDDY_EXEC_PATH is set, in the folders that it lists, separated
- * by colons, and nowhere else. Exit status: that of the program; 1 where it is not installed; 2 where there is none of
- * that name.
+ * `eddy NAME …` executes the program eddy-NAME. Programs are searched for next to this one and in
+ * libexec/eddy of its prefix, also after a move; or, if EDDY_EXEC_PATH is set, only in the folders
+ * that it lists, separated by colons. Exit status: the program's; 1 if it is not installed; 2 if
+ * the name is unknown.
  */
 #include "programs.h"
 
@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Set by the build: EDDYI_VERSION. */
+/* EDDYI_VERSION is set by the build. */
 
 static const struct known {
 	const char *name;
 	const char *what;
-	const char *from; /* where it is installed from */
+	const char *from; /* the part of eddy that installs it */
 } known[] = {
 	{ "serve", "put a folder on the wire, for download and upload", "the whole of eddy" },
 	{ "bench", "measure servers of HTTP", "the whole of eddy" },
@@ -38,7 +38,7 @@ static const struct known *find_known(const char *name)
 	return NULL;
 }
 
-/* Print those that nobody here has heard of. */
+/* Print programs that are not in `known`. */
 static void print_others(FILE *out)
 {
 	struct eddy_str rest = eddy_str_from(eddyi_programs_folders());
@@ -79,14 +79,14 @@ static void usage(FILE *out)
 	      out);
 }
 
-/* Become the program of a command. Return: the exit status when that fails. */
+/* Execute the program of a command. Return: the exit status if that fails. */
 static int run(const char *name, char **args)
 {
 	const struct known *command = find_known(name);
 	char path[PATH_MAX];
 
 	if (!strchr(name, '/') && eddyi_programs_find(name, path)) {
-		/* Not "eddy serve": a server that is told to restart runs what it was called by. */
+		/* Not "eddy serve": a server that restarts executes argv[0]. */
 		args[0] = path;
 		execv(path, args);
 		fprintf(stderr, "eddy: %s can't be run: %s\n", path, strerror(errno));

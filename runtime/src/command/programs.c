@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Set by the build: EDDYI_LIBEXEC, libexec/eddy as it is seen from this program's folder. */
+/* EDDYI_LIBEXEC is set by the build: libexec/eddy, relative to this program's folder. */
 
 static void find_folders(char *folders, size_t size)
 {
