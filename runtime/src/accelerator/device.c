@@ -10,14 +10,15 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-/* A device's number in wolfSSL's table, which no other user of the library in the process may take. */
+/* Id in wolfSSL's table of devices; no other user of wolfSSL in the process may use it. */
 #define DEVICE 0x45444441
 
 static bool is_open;
 static int id = INVALID_DEVID;
 static char name[64];
 
-/* wolfSSL would open /dev/urandom for each session, and hash what it reads there for each number. */
+/* Random numbers: wolfSSL would open /dev/urandom for each session and hash its bytes for each
+ * number. */
 static int draw(unsigned char *bytes, size_t len)
 {
 	size_t done = 0;

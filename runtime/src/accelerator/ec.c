@@ -14,10 +14,10 @@
 #define POINT_MAX (1 + 2 * FIELD_MAX)
 
 static struct curve {
-	int id; /* wolfSSL's */
+	int id; /* of wolfSSL */
 	int nid;
 	const char *name;
-	unsigned len; /* of a coordinate, and of a private key */
+	unsigned len; /* of a coordinate or private key */
 	EC_GROUP *group;
 } curves[] = {
 	{ ECC_SECP256R1, NID_X9_62_prime256v1, "P-256", 32, NULL },
@@ -35,7 +35,7 @@ bool eddyi_ec_open(void)
 	return true;
 }
 
-/* Return: NULL for all others. */
+/* Return: NULL if the curve is not supported. */
 static const struct curve *find_curve(int id)
 {
 	for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++)
@@ -49,7 +49,7 @@ static const struct curve *curve_of(const ecc_key *key)
 	return key && key->dp ? find_curve(key->dp->id) : NULL;
 }
 
-/* Return: false, there is none. */
+/* Return: false if there is no private key. */
 static bool export_private(ecc_key *key, const struct curve *curve, unsigned char *bytes)
 {
 	word32 len = curve->len;
@@ -59,7 +59,7 @@ static bool export_private(ecc_key *key, const struct curve *curve, unsigned cha
 
 /* ---- signatures ---- */
 
-/* Return: NULL when memory is out. */
+/* Return: NULL on allocation failure. */
 static EVP_PKEY *make(const struct curve *curve, const unsigned char *private)
 {
 	OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
@@ -77,7 +77,7 @@ static EVP_PKEY *make(const struct curve *curve, const unsigned char *private)
 	return key;
 }
 
-/* Return: NULL, it has no private part. */
+/* Return: NULL if there is no private key. */
 static EVP_PKEY *find_key(ecc_key *ecc, const struct curve *curve)
 {
 	unsigned generation = eddyi_keys_generation();
@@ -105,7 +105,7 @@ static int sign(const wc_CryptoInfo *info)
 
 	EVP_PKEY_CTX_free(context);
 	EVP_PKEY_free(key);
-	/* wolfSSL has what it was given, and tries itself. */
+	/* wolfSSL still has its input, and signs itself. */
 	if (!ok) {
 		ERR_clear_error();
 		return CRYPTOCB_UNAVAILABLE;
@@ -116,7 +116,8 @@ static int sign(const wc_CryptoInfo *info)
 
 /* ---- key exchange ---- */
 
-/* k times a point, or times the generator if there is none. Constant time for k. Return: an error of wolfSSL's. */
+/* Multiply a point, or without one the generator, by k, in constant time for k. Return: an error of
+ * wolfSSL. */
 static int multiply(const struct curve *curve, EC_POINT *result, const EC_POINT *point,
 		    const BIGNUM *k, BN_CTX *scratch)
 {
@@ -132,7 +133,7 @@ static int derive(const struct curve *curve, const BIGNUM *private, const unsign
 	BIGNUM *x = BN_secure_new();
 	int r = theirs && shared && x ? 0 : MEMORY_E;
 
-	/* It sees that the point is on the curve; the order of these is prime. */
+	/* This checks that the point is on the curve. The curves have prime order. */
 	if (r == 0 && !EC_POINT_oct2point(curve->group, theirs, peer, peer_len, scratch))
 		r = IS_POINT_E;
 	if (r == 0)
@@ -188,9 +189,9 @@ static int exchange(const wc_CryptoInfo *info)
 	return r;
 }
 
-/* ---- making keys ---- */
+/* ---- key generation ---- */
 
-/* From 1 to the order - 1. */
+/* Choose a number from 1 to the order - 1. */
 static bool draw(const struct curve *curve, BIGNUM *private)
 {
 	const BIGNUM *order = EC_GROUP_get0_order(curve->group);

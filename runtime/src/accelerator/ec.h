@@ -6,11 +6,13 @@
 
 #include <wolfssl/wolfcrypt/ecc.h>
 
-/* Make the curves. Once, before the first of the others. Return: false where libcrypto has none. */
+/* Create the curves. Call it once before the other functions. Return: false if libcrypto lacks
+ * them. */
 bool eddyi_ec_open(void);
 
-/* Do what wolfSSL asks for, if it signs, exchanges keys, or makes a key. Any thread.
- * Return: 0; CRYPTOCB_UNAVAILABLE, nothing was done; IS_POINT_E, the peer's point is not on the curve; an error of wolfSSL's. */
+/* Sign, exchange keys, or generate a key for wolfSSL. Any thread may call it.
+ * Return: 0; CRYPTOCB_UNAVAILABLE if nothing was done; IS_POINT_E if the peer's point is not on the
+ * curve; an error of wolfSSL. */
 int eddyi_ec(const wc_CryptoInfo *info);
 
 #endif

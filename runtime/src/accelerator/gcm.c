@@ -13,10 +13,11 @@
 #define IV_LEN 12
 #define TAG_LEN 16
 
-/* Invariant: while a connection has it, the connection's pointer and `owner` point at each other. */
+/* Invariant: while a connection uses a schedule, the connection's pointer and `owner` point to each
+ * other. */
 struct eddyi_schedule {
 	EVP_CIPHER_CTX *context;
-	struct eddyi_schedule **owner; /* NULL: nobody has it */
+	struct eddyi_schedule **owner; /* NULL: free */
 	unsigned key_len;
 	unsigned char key[KEY_MAX];
 	bool is_recent; /* used since the hand passed */
@@ -24,8 +25,8 @@ struct eddyi_schedule {
 
 struct schedules {
 	struct eddyi_schedule all[SCHEDULES_MAX];
-	struct eddyi_schedule once; /* for those that are no connection's */
-	unsigned hand;              /* who is asked next to give way */
+	struct eddyi_schedule once; /* for calls outside of a connection */
+	unsigned hand;              /* clock hand: the next candidate for eviction */
 };
 
 static EVP_CIPHER *aes_128, *aes_256;
@@ -67,7 +68,7 @@ bool eddyi_gcm_open(void)
 	return aes_128 && aes_256 && pthread_key_create(&at_exit, free_schedules) == 0;
 }
 
-/* Return: NULL when memory is out. */
+/* Return: NULL on allocation failure. */
 static struct schedules *schedules_here(void)
 {
 	if (!schedules) {
@@ -80,7 +81,7 @@ static struct schedules *schedules_here(void)
 	return schedules;
 }
 
-/* One that nobody has, or that nobody has used for longest, by and large. */
+/* Take a free schedule, or approximately the least recently used. */
 static struct eddyi_schedule *take(struct schedules *mine)
 {
 	struct eddyi_schedule *schedule;
@@ -103,7 +104,7 @@ static bool has_key(const struct eddyi_schedule *schedule, const Aes *aes)
 	       CRYPTO_memcmp(schedule->key, aes->devKey, schedule->key_len) == 0;
 }
 
-/* Return: false when memory is out. */
+/* Return: false on allocation failure. */
 static bool set_key(struct eddyi_schedule *schedule, const Aes *aes, bool seals)
 {
 	const EVP_CIPHER *cipher = aes->keylen == 16 ? aes_128 : aes_256;
@@ -119,7 +120,8 @@ static bool set_key(struct eddyi_schedule *schedule, const Aes *aes, bool seals)
 	return true;
 }
 
-/* The connection's schedule of a direction, with the key that the session has now. Return: NULL when memory is out. */
+/* Get the connection's schedule for a direction, with the session's current key. Return: NULL on
+ * allocation failure. */
 static struct eddyi_schedule *find(struct schedules *mine, const Aes *aes, bool seals)
 {
 	struct eddyi_schedule **owner = current ? &current->of[seals] : NULL, *schedule;
@@ -139,11 +141,11 @@ static struct eddyi_schedule *find(struct schedules *mine, const Aes *aes, bool 
 
 /* ---- records ---- */
 
-/* wolfSSL has a structure for each direction. */
+/* wolfSSL has a separate structure for each direction. */
 struct record {
 	Aes *aes;
 	const byte *iv, *aad, *in;
-	byte *out, *tag; /* the tag is read if the record is opened */
+	byte *out, *tag; /* for opening, the tag is input */
 	word32 iv_len, aad_len, len, tag_len;
 };
 
@@ -179,7 +181,7 @@ static struct record to_open(const wc_CryptoInfo *info)
 	};
 }
 
-/* Return: false, libcrypto failed, or the record was changed on its way. */
+/* Return: false if libcrypto failed, or the record was modified in transit. */
 static bool apply(EVP_CIPHER_CTX *context, const struct record *record, bool seals)
 {
 	int len;
@@ -194,7 +196,8 @@ static bool apply(EVP_CIPHER_CTX *context, const struct record *record, bool sea
 		EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, TAG_LEN, record->tag));
 }
 
-/* A record that could not be sealed is overwritten in part, so wolfSSL can't retry. After a failed open, the output is wiped. */
+/* A record that could not be sealed is partly overwritten, so wolfSSL must not retry. After a
+ * failed open, the output is wiped. */
 static int fail(const struct record *record, bool seals)
 {
 	ERR_clear_error();

@@ -16,11 +16,11 @@ struct kept {
 static struct {
 	pthread_mutex_t lock;
 	struct kept all[KEPT_MAX];
-	unsigned next; /* to be replaced */
+	unsigned next; /* the next to replace */
 	atomic_uint generation;
 } keys = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Lock held. Return: NULL where there is none. */
+/* Lock held. Return: NULL if there is none. */
 static EVP_PKEY *look_up(const unsigned char *id, size_t len)
 {
 	for (size_t i = 0; i < KEPT_MAX; i++) {
@@ -63,7 +63,7 @@ void eddyi_keys_keep(EVP_PKEY *key, const unsigned char *id, size_t len, unsigne
 	if (len > EDDYI_KEY_ID_MAX)
 		return;
 	pthread_mutex_lock(&keys.lock);
-	/* Another thread may have made the same meanwhile. */
+	/* Another thread may have added the same key meanwhile. */
 	if (generation == keys.generation && !look_up(id, len)) {
 		kept = &keys.all[keys.next++ % KEPT_MAX];
 		drop(kept);

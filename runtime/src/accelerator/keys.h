@@ -1,5 +1,5 @@
-/* keys.h: private keys in libcrypto's form, by what tells them from others. wolfSSL reads its own anew for each handshake, and to make
- * libcrypto's of it takes a tenth of a signature. */
+/* keys.h: a cache of private keys in libcrypto's form. wolfSSL parses its key for each handshake,
+ * and converting it takes a tenth of a signature. */
 #ifndef EDDYI_KEYS_H
 #define EDDYI_KEYS_H
 
@@ -9,21 +9,23 @@
 
 #define EDDYI_KEY_ID_MAX ((size_t)512)
 
-/* Return: a reference to the key of this id, the caller's to free; NULL where none is kept. Any thread. */
+/* Find a key by its id. Return: a reference, which the caller frees; NULL if it is not cached. Any
+ * thread may call it. */
 EVP_PKEY *eddyi_keys_find(const unsigned char *id, size_t len);
 
-/* How often they have been freed: to be asked for before a key is made. Any thread. */
+/* Get the number of times that the cache was cleared, before making a key. Any thread may call
+ * it. */
 unsigned eddyi_keys_generation(void);
 
-/* Keep a key for others, in place of the one that was kept first where there is no room; not if they have been freed since
- * `generation`: it may be one that was replaced. Any thread. */
+/* Add a key, replacing the oldest if the cache is full. No effect if the cache was cleared after
+ * `generation`: the key may be outdated. Any thread may call it. */
 void eddyi_keys_keep(EVP_PKEY *key, const unsigned char *id, size_t len, unsigned generation);
 
-/* Make a key of an algorithm, such as "RSA", from its parts, which the builder has. Frees the builder.
- * Return: NULL when memory is out, or the parts are no key. */
+/* Make a key of an algorithm, such as "RSA", from the parts in the builder. Frees the builder.
+ * Return: NULL on allocation failure, or if the parts are no key. */
 EVP_PKEY *eddyi_keys_make(const char *algorithm, int selection, OSSL_PARAM_BLD *builder);
 
-/* Free those that are kept. Any thread. */
+/* Clear the cache. Any thread may call it. */
 void eddyi_keys_forget(void);
 
 #endif

@@ -13,9 +13,9 @@
 #define BYTES_MAX EDDYI_KEY_ID_MAX
 #define EXPONENT_MAX 8
 
-/* ---- making one ---- */
+/* ---- making a key ---- */
 
-/* What wolfSSL exports of a key. */
+/* The parts of a key that wolfSSL exports. */
 struct numbers {
 	unsigned char e[EXPONENT_MAX], n[BYTES_MAX], d[BYTES_MAX], p[BYTES_MAX], q[BYTES_MAX];
 	word32 e_len, n_len, d_len, p_len, q_len;
@@ -39,7 +39,7 @@ static BIGNUM *secret(const unsigned char *bytes, word32 len)
 	return number && BN_bin2bn(bytes, (int)len, number) ? number : NULL;
 }
 
-/* d mod (prime - 1). */
+/* Compute d mod (prime - 1). */
 static bool reduce(BIGNUM *result, const BIGNUM *d, const BIGNUM *prime, BN_CTX *scratch)
 {
 	BIGNUM *less = BN_dup(prime);
@@ -53,7 +53,7 @@ static bool reduce(BIGNUM *result, const BIGNUM *d, const BIGNUM *prime, BN_CTX 
 	return ok;
 }
 
-/* Return: false when memory is out, or the numbers are no key. */
+/* Return: false on allocation failure, or if the numbers are no key. */
 static bool derive(BIGNUM *all[NUMBERS], const struct numbers *numbers, BN_CTX *scratch)
 {
 	all[N] = BN_bin2bn(numbers->n, (int)numbers->n_len, NULL);
@@ -96,7 +96,7 @@ static EVP_PKEY *make(const struct numbers *numbers)
 	return key;
 }
 
-/* Return: NULL, it has no private part, or none that libcrypto takes. */
+/* Return: NULL if there is no private key, or libcrypto rejects it. */
 static EVP_PKEY *find(RsaKey *rsa)
 {
 	struct numbers numbers = { .e_len = EXPONENT_MAX, .n_len = BYTES_MAX };
@@ -121,7 +121,7 @@ static EVP_PKEY *find(RsaKey *rsa)
 	return key;
 }
 
-/* ---- using one ---- */
+/* ---- using a key ---- */
 
 static bool apply(EVP_PKEY *key, const wc_CryptoInfo *info, size_t *ret_len)
 {
@@ -147,7 +147,7 @@ int eddyi_rsa(const wc_CryptoInfo *info)
 	if (type != RSA_PRIVATE_ENCRYPT && type != RSA_PRIVATE_DECRYPT)
 		return CRYPTOCB_UNAVAILABLE;
 	key = find(info->pk.rsa.key);
-	/* wolfSSL checks these too: raw numbers of any other length are none of ours. */
+	/* wolfSSL checks these too; raw input of another length is left to it. */
 	if (!key || info->pk.rsa.inLen != (word32)EVP_PKEY_get_size(key) ||
 	    *info->pk.rsa.outLen < info->pk.rsa.inLen) {
 		EVP_PKEY_free(key);

@@ -1,4 +1,4 @@
-/* rsa.h: private keys of RSA, used by libcrypto. */
+/* rsa.h: RSA private key operations by libcrypto. */
 #ifndef EDDYI_RSA_H
 #define EDDYI_RSA_H
 
@@ -6,8 +6,8 @@
 
 #include <wolfssl/wolfcrypt/rsa.h>
 
-/* Do what wolfSSL asks for, if it takes a private key; padding is done already, or comes after. Any thread.
- * Return: 0; CRYPTOCB_UNAVAILABLE, nothing was done; RSA_BUFFER_E. */
+/* Perform a private key operation for wolfSSL, which does the padding. Any thread may call it.
+ * Return: 0; CRYPTOCB_UNAVAILABLE if nothing was done; RSA_BUFFER_E. */
 int eddyi_rsa(const wc_CryptoInfo *info);
 
 #endif

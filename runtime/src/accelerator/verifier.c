@@ -16,7 +16,7 @@
 
 #define SPARES 8
 #define COORDINATE_LEN 32
-/* SEQUENCE and two INTEGERs, each with a zero in front. */
+/* A SEQUENCE and two INTEGERs, each with a leading zero. */
 #define DER_MAX (2 + 2 * (3 + COORDINATE_LEN))
 
 /* libcrypto's state for one verification at a time, reused for the next. */
@@ -28,9 +28,9 @@ struct context {
 	EVP_PKEY_CTX *public;
 };
 
-/* Nothing changes but the spares: a thread takes the one of its slot out while it uses it. */
+/* Immutable except for the spares: a thread removes the one in its slot while it uses it. */
 struct eddyi_verifier {
-	EVP_PKEY *key; /* NULL: there is a secret */
+	EVP_PKEY *key; /* NULL: the secret is used */
 	struct eddy_str secret;
 	bool is_ecdsa;
 	_Atomic(struct context *) spares[SPARES];
@@ -46,13 +46,13 @@ static void fetch(void)
 {
 	for (int i = 0; i < 3; i++)
 		hashes[i] = EVP_MD_fetch(NULL, names[i], NULL);
-	/* Older ones forget the key of a MAC that is begun again. */
+	/* Older versions lose the key when a MAC is restarted. */
 	if (OpenSSL_version_num() >= 0x30000030L)
 		hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
 	ERR_clear_error();
 }
 
-/* Return: false where libcrypto lacks one of them. */
+/* Return: false if libcrypto lacks one of them. */
 static bool fetch_once(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -117,7 +117,7 @@ static struct context *new_context(const struct eddyi_verifier *verifier, unsign
 	return NULL;
 }
 
-/* The thread's own, as long as there are no more threads than slots. */
+/* Each thread has its own slot, if there are no more threads than slots. */
 static _Atomic(struct context *) *spare_of(struct eddyi_verifier *verifier)
 {
 	static atomic_uint threads;
@@ -134,7 +134,7 @@ static bool is_mac(struct context *context, struct eddy_str text, struct eddy_st
 {
 	unsigned char mac[EVP_MAX_MD_SIZE];
 	size_t len;
-	/* NULL: the last key (from OpenSSL 3.0.3 on). */
+	/* NULL: the previous key (since OpenSSL 3.0.3). */
 	bool fits = EVP_MAC_init(context->mac, NULL, 0, NULL) == 1 &&
 		    EVP_MAC_update(context->mac, (const unsigned char *)text.ptr, text.len) == 1 &&
 		    EVP_MAC_final(context->mac, mac, &len, sizeof(mac)) == 1 &&
@@ -144,7 +144,8 @@ static bool is_mac(struct context *context, struct eddy_str text, struct eddy_st
 	return fits;
 }
 
-/* An INTEGER of DER: no zeros in front, but one where the number would be negative. Return: behind it. */
+/* Write a DER INTEGER: no leading zeros, except one that keeps the number positive. Return: its
+ * end. */
 static unsigned char *put_number(unsigned char *to, const unsigned char *bytes, size_t len)
 {
 	size_t zero;
@@ -159,7 +160,7 @@ static unsigned char *put_number(unsigned char *to, const unsigned char *bytes, 
 	return to + zero + len;
 }
 
-/* Return: its length. */
+/* Return: the length. */
 static size_t to_der(const unsigned char *halves, unsigned char der[DER_MAX])
 {
 	unsigned char *end = put_number(der + 2, halves, COORDINATE_LEN);
@@ -190,7 +191,7 @@ static bool is_signature(struct context *context, bool is_ecdsa, struct eddy_str
 	       EVP_PKEY_verify(context->public, bytes, len, hash, hash_len) == 1;
 }
 
-/* Why it failed. */
+/* Get the reason of a failure. */
 static int take_error(void)
 {
 	unsigned long error;
@@ -239,7 +240,8 @@ void eddyi_verifier_free(struct eddyi_verifier *verifier)
 	free(verifier);
 }
 
-/* Make the first context: what libcrypto refuses is seen now, while wolfCrypt can still take its place. */
+/* Make the first context, to detect what libcrypto rejects while wolfCrypt can still be used
+ * instead. */
 static struct eddyi_verifier *begin(struct eddyi_verifier *verifier)
 {
 	verifier->spares[0] = new_context(verifier, 256, false);
@@ -250,7 +252,8 @@ static struct eddyi_verifier *begin(struct eddyi_verifier *verifier)
 	return NULL;
 }
 
-/* Takes the builder. Return: NULL on allocation failure, or if the parts are no key. */
+/* Takes ownership of the builder. Return: NULL on allocation failure, or if the parts are no
+ * key. */
 static struct eddyi_verifier *new_verifier(const char *algorithm, OSSL_PARAM_BLD *builder)
 {
 	struct eddyi_verifier *verifier = fetch_once() ? calloc(1, sizeof(*verifier)) : NULL;
