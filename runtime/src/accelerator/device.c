@@ -17,8 +17,7 @@ static bool is_open;
 static int id = INVALID_DEVID;
 static char name[64];
 
-/* Random numbers: wolfSSL would open /dev/urandom for each session and hash its bytes for each
- * number. */
+/* wolfSSL would open /dev/urandom for each session and hash its bytes for each number. */
 static int draw(unsigned char *bytes, size_t len)
 {
 	size_t done = 0;

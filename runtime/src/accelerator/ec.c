@@ -116,8 +116,7 @@ static int sign(const wc_CryptoInfo *info)
 
 /* ---- key exchange ---- */
 
-/* Multiply a point, or without one the generator, by k, in constant time for k. Return: an error of
- * wolfSSL. */
+/* Multiply a point, or else the generator, by k, in constant time. Return: 0; a wolfSSL error. */
 static int multiply(const struct curve *curve, EC_POINT *result, const EC_POINT *point,
 		    const BIGNUM *k, BN_CTX *scratch)
 {

@@ -6,8 +6,7 @@
 
 #include <wolfssl/wolfcrypt/ecc.h>
 
-/* Create the curves. Call it once before the other functions. Return: false if libcrypto lacks
- * them. */
+/* Create the curves, once before the other functions. Return: false if libcrypto lacks them. */
 bool eddyi_ec_open(void);
 
 /* Sign, exchange keys, or generate a key for wolfSSL. Any thread may call it.

@@ -13,8 +13,7 @@
 #define IV_LEN 12
 #define TAG_LEN 16
 
-/* Invariant: while a connection uses a schedule, the connection's pointer and `owner` point to each
- * other. */
+/* Invariant: the pointer of a connection to its schedule and that one's `owner` match. */
 struct eddyi_schedule {
 	EVP_CIPHER_CTX *context;
 	struct eddyi_schedule **owner; /* NULL: free */
@@ -120,8 +119,7 @@ static bool set_key(struct eddyi_schedule *schedule, const Aes *aes, bool seals)
 	return true;
 }
 
-/* Get the connection's schedule for a direction, with the session's current key. Return: NULL on
- * allocation failure. */
+/* Get the connection's schedule of a direction, with its key; NULL on allocation failure. */
 static struct eddyi_schedule *find(struct schedules *mine, const Aes *aes, bool seals)
 {
 	struct eddyi_schedule **owner = current ? &current->of[seals] : NULL, *schedule;

@@ -9,12 +9,10 @@
 
 #define EDDYI_KEY_ID_MAX ((size_t)512)
 
-/* Find a key by its id. Return: a reference, which the caller frees; NULL if it is not cached. Any
- * thread may call it. */
+/* Find a key by its id. Any thread may call it. Return: a reference, to be freed; NULL. */
 EVP_PKEY *eddyi_keys_find(const unsigned char *id, size_t len);
 
-/* Get the number of times that the cache was cleared, before making a key. Any thread may call
- * it. */
+/* Count how often the cache was cleared; call it before making a key. Any thread may call it. */
 unsigned eddyi_keys_generation(void);
 
 /* Add a key, replacing the oldest if the cache is full. No effect if the cache was cleared after

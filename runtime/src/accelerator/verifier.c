@@ -144,8 +144,7 @@ static bool is_mac(struct context *context, struct eddy_str text, struct eddy_st
 	return fits;
 }
 
-/* Write a DER INTEGER: no leading zeros, except one that keeps the number positive. Return: its
- * end. */
+/* Write a DER INTEGER: no leading zeros, except one that keeps it positive. Return: its end. */
 static unsigned char *put_number(unsigned char *to, const unsigned char *bytes, size_t len)
 {
 	size_t zero;
@@ -191,7 +190,6 @@ static bool is_signature(struct context *context, bool is_ecdsa, struct eddy_str
 	       EVP_PKEY_verify(context->public, bytes, len, hash, hash_len) == 1;
 }
 
-/* Get the reason of a failure. */
 static int take_error(void)
 {
 	unsigned long error;
@@ -240,8 +238,7 @@ void eddyi_verifier_free(struct eddyi_verifier *verifier)
 	free(verifier);
 }
 
-/* Make the first context, to detect what libcrypto rejects while wolfCrypt can still be used
- * instead. */
+/* Make the first context, to see whether libcrypto accepts the key or wolfCrypt must be used. */
 static struct eddyi_verifier *begin(struct eddyi_verifier *verifier)
 {
 	verifier->spares[0] = new_context(verifier, 256, false);
@@ -252,8 +249,7 @@ static struct eddyi_verifier *begin(struct eddyi_verifier *verifier)
 	return NULL;
 }
 
-/* Takes ownership of the builder. Return: NULL on allocation failure, or if the parts are no
- * key. */
+/* Takes ownership of the builder. Return: NULL on allocation failure, or if it holds no key. */
 static struct eddyi_verifier *new_verifier(const char *algorithm, OSSL_PARAM_BLD *builder)
 {
 	struct eddyi_verifier *verifier = fetch_once() ? calloc(1, sizeof(*verifier)) : NULL;

@@ -52,8 +52,7 @@ static uint64_t probe_ops(struct io_uring *ring)
 	return found;
 }
 
-/* The descriptor -1 is checked only after the entry's fields: -EBADF means that the kernel accepts
- * the limit. */
+/* The kernel checks the fields before the descriptor: -EBADF means that it has the limit. */
 static bool has_recv_limit(struct io_uring *ring)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
@@ -116,8 +115,7 @@ const struct eddyi_feature_info *eddyi_feature_info(enum eddyi_feature feature)
 	return &infos[feature];
 }
 
-/* Make two polls become ready in order, on a ring with the flags of a loop. Return: whether they
- * complete in order. */
+/* Make two polls of a ring like a loop's ready in order. Return: whether they complete in order. */
 static bool ask_for_order(struct io_uring *ring, const int fds[2])
 {
 	const uint64_t one = 1;

@@ -14,7 +14,7 @@ enum eddyi_feature {
 	EDDYI_FEATURE_GUARD_INSTALL,
 	EDDYI_FEATURE_PIPE,
 	EDDYI_FEATURE_RECV_LIMIT,
-	EDDYI_FEATURES /* the number of features */
+	EDDYI_FEATURES
 };
 
 struct eddyi_feature_info {
@@ -23,15 +23,13 @@ struct eddyi_feature_info {
 	const char *without; /* what eddy does on older kernels */
 };
 
-/* Whether this kernel has the feature. If no ring can be created, features of the ring are
- * missing. */
+/* Whether this kernel has the feature; without a ring, features of the ring are missing. */
 EDDY_API bool eddyi_feature_is_there(enum eddyi_feature feature);
 
 /* Describe a feature. Return: never NULL, never freed. */
 EDDY_API const struct eddyi_feature_info *eddyi_feature_info(enum eddyi_feature feature);
 
-/* Probe the kernel through `ring`, which must belong to this thread, unless it was probed
- * before. */
+/* Probe the kernel through `ring`, which belongs to this thread, unless it was probed before. */
 void eddyi_feature_probe(struct io_uring *ring);
 
 /* Whether ops that become ready while the loop is busy complete in that order. Older kernels (6.1)

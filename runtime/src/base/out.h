@@ -15,8 +15,7 @@ struct eddyi_out {
 	char text[EDDYI_OUT_SIZE];
 };
 
-/* Append text. Supports printf's %s, %c, %d, %u, %zu, %llu, %p and %%, without flags. A NULL string
- * is allowed. */
+/* Append text: %s, %c, %d, %u, %zu, %llu, %p and %% as in printf, no flags. Strings may be NULL. */
 EDDY_PRINTF(2, 3) void eddyi_out(struct eddyi_out *out, const char *format, ...);
 
 /* Append a duration in a suitable unit: "17 us", "1200 ms", "75 s". */
@@ -26,8 +25,7 @@ void eddyi_out_duration(struct eddyi_out *out, uint64_t ns);
  * become question marks; at most 100 bytes are written. */
 void eddyi_out_name(struct eddyi_out *out, const char *name);
 
-/* Shorten a place in the source by the leading path from the build folder. `where` may be NULL, for
- * an unknown place. */
+/* Strip the path to the source folder from a place. `where` may be NULL: an unknown place. */
 const char *eddyi_place(const char *where);
 
 /* Write the buffered text. Return: 0, -errno of the first failed write. */

@@ -7,8 +7,7 @@
 /* Print a message to stderr and abort. */
 _Noreturn EDDY_PRINTF(3, 4) void eddyi_panic(const char *file, int line, const char *format, ...);
 
-/* eddyi_panic() for a call made at `where` (EDDY_HERE); NULL: through a pointer, or by
- * EDDY_AUTO(). */
+/* eddyi_panic() for a call at `where` (EDDY_HERE); NULL: through a pointer, or by EDDY_AUTO(). */
 _Noreturn EDDY_PRINTF(2, 3) void eddyi_panic_at(const char *where, const char *format, ...);
 
 /* Hooks, set once, to the same value from all threads. `under` returns the EDDY_CHAOS text of this

@@ -2,8 +2,7 @@
 #ifndef EDDYI_SECCOMP_H
 #define EDDYI_SECCOMP_H
 
-/* Get the option or setting that helps, judged by the environment of this process. Return: a string
- * that is never freed. */
+/* Get the setting that helps, judged by this process's environment. Return: a static string. */
 const char *eddyi_seccomp_remedy(void);
 
 #endif

@@ -69,8 +69,7 @@ int eddy_str_to_u64(struct eddy_str str, uint64_t *ret_value)
 	return 0;
 }
 
-/* Bytes other than digits, signs and exponents are the locale's decimal point, which may have
- * several. */
+/* Bytes that are no digit, sign or exponent form the locale's decimal point. */
 static size_t put_point(char *text)
 {
 	size_t len = 0;

@@ -1,6 +1,5 @@
 /* The environment variable, the random streams, and the effect of chaos on the ready queue. A
- * yielding task must come after all that were ready: other tasks are inserted before it, and it is
- * appended last. */
+ * yielding task must come after all ready ones: other tasks are inserted before it. */
 #include "chaos.h"
 
 #include <eddy/log.h>

@@ -79,8 +79,7 @@ struct eddyi_chaos {
 	unsigned modes;
 	char text[64];
 	uint64_t turn;
-	/* Separate random streams, so that the timing of completions does not affect the faults of
-	 * later submissions. */
+	/* Separate streams: the timing of completions does not affect later submissions. */
 	uint64_t ready_random, sqe_random, cqe_random;
 	bool in_chain; /* the previous entry was linked to the next */
 	unsigned cqe_count, sqe_count;
@@ -91,8 +90,7 @@ struct eddyi_chaos {
 /* Get the next number of a stream, below `limit`. */
 uint64_t eddyi_chaos_below(uint64_t *stream, uint64_t limit);
 
-/* Inject a completion of the entry `data` with `result` in a later turn. Return: false if there is
- * no room. */
+/* Inject a completion of the entry `data` in a later turn. Return: false if there is no room. */
 bool eddyi_chaos_complete(struct eddyi_chaos *chaos, uint64_t data, int result);
 
 /* Submit the delayed entries that are due. */

@@ -39,8 +39,7 @@ bool eddyi_chaos_complete(struct eddyi_chaos *chaos, uint64_t data, int result)
 {
 	if (chaos->cqe_count == EDDYI_CHAOS_CQES)
 		return false;
-	/* Not due in the turn that starts the op: an op that is restarted each time would never let
-	 * the turn end. */
+	/* Not in this turn, which would never end if the op is restarted each time. */
 	hold(chaos, data, result, 0, chaos->turn + 1);
 	return true;
 }

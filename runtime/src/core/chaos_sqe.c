@@ -35,7 +35,6 @@ static bool odds(struct eddyi_chaos *chaos, unsigned mode, unsigned one_in)
 	return chaos->modes & mode && !eddyi_chaos_below(&chaos->sqe_random, one_in);
 }
 
-/* Turn the entry into an ignored NOP. */
 static void make_nothing(struct io_uring_sqe *sqe)
 {
 	io_uring_prep_nop(sqe);
@@ -226,7 +225,6 @@ size_t eddyi_chaos_try_send(struct eddyi_chaos *chaos, int fd, size_t len)
 	return len;
 }
 
-/* Submit held entry `at`. */
 static void submit(struct eddy_loop *loop, unsigned at)
 {
 	struct eddyi_chaos *chaos = loop->chaos;

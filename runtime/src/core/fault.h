@@ -7,8 +7,7 @@
  * the program already handles is left alone. */
 void eddyi_fault_watch(void);
 
-/* Note the stack bounds of this thread, one of the library's own, to report a fault in its guard as
- * an overflow. */
+/* Note the stack bounds of this thread of the library, to recognize an overflow by its guard. */
 void eddyi_fault_know_stack(void);
 
 /* Give this thread an alternate signal stack, for handlers that run when its own stack or a task's

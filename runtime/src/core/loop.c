@@ -1,5 +1,4 @@
-/* The loop of a thread: access to it, its clock, and entering the kernel. The turns are in
- * run.c. */
+/* A thread's loop: access to it, its clock, and entering the kernel. The turns are in run.c. */
 #include "loop.h"
 
 #include <errno.h>
@@ -49,8 +48,7 @@ void eddyi_loop_tick(struct eddy_loop *loop)
 	loop->now_is_rough = false;
 }
 
-/* Abort unless the error is temporary. None of these loses an entry: entries that were not taken
- * stay queued. */
+/* Abort unless the error is temporary: then entries that were not taken stay queued. */
 void eddyi_loop_check_enter(int r)
 {
 	eddyi_assert(r >= 0 || r == -EINTR || r == -ETIME || r == -EAGAIN || r == -EBUSY ||

@@ -28,8 +28,8 @@ struct eddyi_waiter;
 
 struct eddy_loop {
 	struct io_uring ring;
-	struct eddy_node registered; /* in the registry */
-	unsigned id;                 /* unique within the process, never reused */
+	struct eddy_node registered;
+	unsigned id; /* unique within the process, never reused */
 	pid_t tid;
 	bool confined;
 	uint64_t last_task_id;
@@ -117,12 +117,10 @@ struct eddy_loop {
 /* Add to a counter that only this thread writes and any thread may read: no locked instruction. */
 #define eddyi_count(field, by) __atomic_store_n(&(field), (field) + (by), __ATOMIC_RELAXED)
 
-/* NULL if no loop runs. Initial-exec: two instructions instead of a call, in the shared library
- * too. */
+/* NULL if no loop runs. Initial-exec: two instructions, not a call, also in the shared library. */
 extern _Thread_local struct eddy_loop *eddyi_this_loop __attribute__((tls_model("initial-exec")));
 
-/* This process was forked while a loop ran in the parent. What remains of it rules out a new
- * loop. */
+/* This process was forked while the parent ran a loop, which rules out a loop here. */
 extern bool eddyi_loop_was_forked;
 
 /* Panic with the reason: a programming error. */

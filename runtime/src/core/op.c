@@ -190,9 +190,8 @@ void eddyi_op_init_loop(struct eddy_loop *loop)
 	loop->repeat_timer.fire = repeat_cancels;
 }
 
-/* The cancel missed, and the op's own completion has not been dispatched. It may be on its way:
- * most ops end one turn later. Further repeats have growing delays, because a worker may take
- * long. */
+/* The cancel missed, and the op has not completed yet. Most ops end one turn later. Further repeats
+ * have growing delays, because a worker may take long. */
 static __attribute__((cold, noinline)) void cancel_missed(struct eddy_loop *loop,
 							  struct eddy_op *op)
 {

@@ -13,8 +13,7 @@ static inline unsigned eddyi_op_len(size_t len)
 	return len < 0x7ffff000 ? (unsigned)len : 0x7ffff000;
 }
 
-/* eddy_op_start() for an internal op of the runtime: it is not counted as the program's, nor
- * reported as a leak. */
+/* eddy_op_start() for an op of the runtime itself, neither counted nor reported as a leak. */
 void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe);
 
 /* Initialize the repetition of cancels. */
@@ -40,7 +39,6 @@ bool eddyi_op_is_worked(const struct io_uring_sqe *sqe);
 /* Process the completion queue: call the ops' completion functions. */
 void eddyi_op_dispatch(struct eddy_loop *loop);
 
-/* Process one completion. */
 void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsigned flags);
 
 /* Queue a wake-up of another loop. It is sent when this loop next enters the kernel. */

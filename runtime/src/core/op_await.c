@@ -48,8 +48,7 @@ static int await(struct eddy_op *op, struct io_uring_sqe *sqe)
 	return eddyi_wait(&waiter.waiter);
 }
 
-/* An interrupted close has closed, an interrupted connect continues, and links of an entry hold
- * only once. */
+/* An interrupted close has closed, a connect continues, and links of an entry hold only once. */
 bool eddyi_op_may_restart(const struct io_uring_sqe *sqe)
 {
 	return sqe->opcode != IORING_OP_CLOSE && sqe->opcode != IORING_OP_CONNECT &&

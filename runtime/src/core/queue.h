@@ -49,7 +49,6 @@ static inline void eddyi_entry_serve(struct eddyi_entry *entry, int result)
 		eddyi_wake(entry->waiter, result);
 }
 
-/* Wake all waiting tasks with `result`. */
 static inline void eddyi_queue_serve_all(struct eddy_node *queue, int result)
 {
 	struct eddyi_entry *entry;

@@ -68,7 +68,6 @@ static void time_is_up(struct eddy_timer *timer)
 	cancel(eddy_of(timer, struct eddy_scope, timer), -ETIMEDOUT);
 }
 
-/* Move the task from its innermost scope into `to`. */
 static void move_task(struct eddy_task *task, struct eddy_scope *to)
 {
 	eddy_list_remove(&task->inside);

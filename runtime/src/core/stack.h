@@ -14,15 +14,13 @@ struct eddyi_stacks {
 
 void eddyi_stacks_init(struct eddyi_stacks *stacks, size_t size);
 
-/* Unmap all stacks. */
 void eddyi_stacks_deinit(struct eddyi_stacks *stacks);
 
 /* Take a new stack. It stays mapped until _deinit: tasks pool their stacks.
  * Return: its lowest byte; NULL on allocation failure. */
 void *eddyi_stacks_take(struct eddyi_stacks *stacks);
 
-/* Whether `address` is in the guard below a stack; `ret_stack` is the stack that overflowed. Safe
- * in a signal handler. */
+/* Whether `address` is in the guard below a stack, `ret_stack`. Safe in a signal handler. */
 bool eddyi_stacks_find_guard(const struct eddyi_stacks *stacks, const void *address,
 			     void **ret_stack);
 

@@ -39,8 +39,7 @@ struct eddyi_ctx {
 	unsigned valgrind_id;
 };
 
-/* Prepare a stack of `size` bytes at `low`. The first switch to it calls `entry(arg)`, which must
- * never return. */
+/* Prepare a stack. The first switch to it calls `entry(arg)`, which must never return. */
 void eddyi_ctx_init(struct eddyi_ctx *ctx, void *low, size_t size, void (*entry)(void *arg),
 		    void *arg);
 
@@ -53,8 +52,7 @@ void eddyi_ctx_deinit(struct eddyi_ctx *ctx);
 /* Prepare an idle stack to be entered afresh. Sanitizers forget its contents. */
 void eddyi_ctx_reset(struct eddyi_ctx *ctx, void (*entry)(void *arg), void *arg);
 
-/* Save the current state in `from` and continue at `to`. With `from_ends`, `from` is never
- * resumed. */
+/* Save the current state in `from` and continue at `to`. `from_ends`: it is never resumed. */
 void eddyi_ctx_switch(struct eddyi_ctx *from, struct eddyi_ctx *to, bool from_ends);
 
 /* Save the state of this stack on it and a pointer to that state in *save, then continue at `sp`, a

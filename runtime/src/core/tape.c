@@ -40,8 +40,7 @@ struct eddyi_mark *eddyi_tape_take(struct eddyi_tape *tape, unsigned more)
 	if (tape->size - (head - tape->tail_seen) <= more)
 		tape->tail_seen = atomic_load_explicit(&tape->tail, memory_order_acquire);
 	if (tape->size - (head - tape->tail_seen) <= more) {
-		/* Release: `dropped` may be seen before any mark of this tape, and the reader needs
-		 * `span_track`. */
+		/* Release: the reader may see `dropped` before any mark, and needs `span_track`. */
 		__atomic_store_n(&tape->dropped, tape->dropped + 1, __ATOMIC_RELEASE);
 		return NULL;
 	}

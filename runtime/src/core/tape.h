@@ -185,7 +185,6 @@ void eddyi_tape_span(struct eddyi_tape *tape, struct eddy_str name, uint64_t beg
 /* Start or stop recording as the current slice requires. */
 void eddyi_tape_look(struct eddy_loop *loop);
 
-/* Once a turn, after entering the kernel. */
 void eddyi_tape_turn(struct eddy_loop *loop);
 
 /* The loop ends. Blocks until its marks are written, for a second at most. */

@@ -21,8 +21,7 @@ void eddyi_tape_job_begins(struct eddyi_tape_job *job)
 		job->began_ns = eddy_now();
 }
 
-/* Get this thread's track on the outside tape, which is locked. Return: 0 if there is no room for
- * its name. */
+/* Get this thread's track on the locked outside tape. Return: 0 if its name does not fit. */
 static uint32_t track_of_thread(struct eddyi_tape *tape)
 {
 	static _Thread_local uint32_t track;

@@ -50,8 +50,7 @@ static bool put_str(struct room *room, struct eddy_str str)
 	return put_bytes(room, &len, sizeof(len)) && put_bytes(room, str.ptr, len);
 }
 
-/* Write a field: its type plus 1, its name and a NUL, then 16 bits of length and the bytes, or 64
- * bits. */
+/* Write a field: type + 1, name, NUL, then a length of 16 bits and the bytes, or 64 bits. */
 static bool put_field(struct room *room, const struct eddy_field *field)
 {
 	char lazy[EDDY_FIELD_LAZY_MAX], type = (char)(field->type + 1);

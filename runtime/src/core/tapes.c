@@ -44,7 +44,7 @@ static struct {
 
 /* ---- the list ---- */
 
-/* Create a tape and add it to the list. Lock held. */
+/* Lock held. */
 static struct eddyi_tape *add(uint32_t group, pid_t tid, size_t buffer)
 {
 	struct eddyi_tape *tape = eddyi_tape_new(buffer);
@@ -62,7 +62,7 @@ static struct eddyi_tape *add(uint32_t group, pid_t tid, size_t buffer)
 	return tape;
 }
 
-/* Remove a tape from the list and free it. Lock held. */
+/* Lock held. */
 static void drop(struct eddyi_tape *tape)
 {
 	eddy_list_remove(&tape->node);
@@ -230,7 +230,7 @@ void eddyi_tapes_read(void (*read)(struct eddyi_tape *tape, size_t head))
 	read(tapes.outside, outside_head);
 }
 
-/* Drop all ended tapes. Lock held. */
+/* Lock held. */
 static void drop_ended(void)
 {
 	struct eddy_node *node = tapes.list.next;

@@ -16,8 +16,7 @@ static inline bool eddyi_timeline_has_begun(void)
 
 /* ---- writers ---- */
 
-/* Create a tape for this thread's loop. Return: NULL if recording has stopped, or on allocation
- * failure. */
+/* Create a tape for this loop. Return: NULL if recording has ended, or on allocation failure. */
 struct eddyi_tape *eddyi_tapes_join(const struct eddy_loop *loop);
 
 /* Give up the loop's tape. It is freed once it has been read. */
@@ -28,8 +27,7 @@ void eddyi_tapes_leave(struct eddyi_tape *tape);
 struct eddyi_tape *eddyi_tapes_outside(void);
 void eddyi_tapes_outside_done(void);
 
-/* Wait until all marks made so far are read or lost, for `timeout_ns` at most. Blocks the
- * thread. */
+/* Block the thread until all marks so far are read or lost, for `timeout_ns` at most. */
 void eddyi_tapes_flush(uint64_t timeout_ns);
 
 /* ---- the reader ---- */
@@ -59,8 +57,7 @@ bool eddyi_tapes_is_stopping(void);
 /* Wait until a tape has much to read or a flush is requested, for `period_ns` at most. */
 void eddyi_tapes_wait(uint64_t period_ns);
 
-/* Make one pass: read each tape up to `head`, that of offload jobs last; then drop the tapes that
- * have ended. */
+/* Make a pass: read each tape up to `head`, offload jobs last; then drop those that have ended. */
 void eddyi_tapes_read(void (*read)(struct eddyi_tape *tape, size_t head));
 
 /* Note that a pass is over and written. After the last one there is no reader. */

@@ -145,7 +145,6 @@ void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
 		eddy_list_append(&loop->ready, &task->queued);
 }
 
-/* Run a task's function on the loop's stack. */
 static void run_on_stack(struct eddy_loop *loop, struct eddy_task *task)
 {
 	void (*fn)(void *arg) = loop->on_stack.fn;
@@ -184,8 +183,7 @@ void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task)
 		eddyi_probe_back(loop, task->waiter);
 		return;
 	}
-	/* Before the tape's mark ends, so that tasks woken by the end are attributed to this
-	 * task. */
+	/* First, so that the tasks that its end wakes are attributed to this task. */
 	end(loop, task);
 	eddyi_probe_back(loop, NULL);
 }

@@ -62,17 +62,15 @@ struct eddyi_waiter {
 	const void *on;                  /* a mutex, a channel; may be NULL */
 	struct eddy_task *const *holder; /* the task that holds it, if it is one; may be NULL */
 	const struct eddy_op *op;        /* the awaited op; may be NULL */
-	uint64_t since_ns;               /* set when the wait begins */
+	uint64_t since_ns;
 	int result;
 	bool woken;
 };
 
-/* Take a task for `fn(arg)` from the pool. It is in no scope and not yet ready. Return: NULL on
- * allocation failure. */
+/* Take a task from the pool, in no scope and not ready. Return: NULL on allocation failure. */
 struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,
 				  void *arg);
 
-/* Make a task ready. */
 void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task);
 
 /* Handle the rare cases after a task has suspended: it has ended, or requests the loop's stack. */

@@ -26,8 +26,8 @@ struct eddyi_acceptor {
 };
 
 /* Start to accept from `fd`, a non-blocking listening socket. Once `pending_max` (0: 64)
- * connections wait for the task, further ones stay in the backlog; those already in the backlog at
- * that moment may be accepted as well. Never suspends.
+ * connections wait for the task, new ones stay in the backlog; those already there may still be
+ * accepted. Never suspends.
  * Return: 0, -ENOMEM. */
 int eddyi_acceptor_open(struct eddyi_acceptor *acceptor, int fd, unsigned pending_max);
 
@@ -43,8 +43,7 @@ int eddyi_acceptor_next(struct eddyi_acceptor *acceptor);
  * Suspends, and can't be cancelled. */
 void eddyi_acceptor_stop(struct eddyi_acceptor *acceptor);
 
-/* Stop, and close the connections that were not taken. `fd` stays open. Suspends, and can't be
- * cancelled. */
+/* Stop, and close connections not taken; `fd` stays open. Suspends, and can't be cancelled. */
 void eddyi_acceptor_close(struct eddyi_acceptor *acceptor);
 
 /* Restart paused acceptors, after a descriptor was closed. */

@@ -97,8 +97,7 @@ static void tell_all(struct eddy_buffers *buffers)
 
 	eddy_timer_disarm(&buffers->again);
 	while (!eddy_list_is_empty(waiting)) {
-		/* Each first looks for bytes. Those that find some continue in the kernel's
-		 * order. */
+		/* Each first looks for bytes, and those that find some resume in order. */
 		struct eddy_node *node = eddyi_feature_completes_in_order() ? waiting->next :
 									      waiting->prev;
 		struct eddy_buffers_waiter *waiter =

@@ -24,8 +24,8 @@ static struct {
 	unsigned queued[EDDYI_JOB_KINDS];
 	unsigned running[EDDYI_JOB_KINDS]; /* jobs, one for each busy thread */
 	unsigned threads;
-	unsigned long_max; /* threads that long jobs may use at once; 0: default, not yet determined */
-	unsigned ending; /* threads that have run a job but not yet posted or destroyed it */
+	unsigned long_max; /* limit of threads for long jobs; 0: default, not yet known */
+	unsigned ending;   /* threads that have run a job but not yet posted or destroyed it */
 	unsigned queue_max;
 	uint64_t last_number;
 	uint64_t begun;
@@ -74,15 +74,14 @@ static struct eddyi_job *first_of(const struct eddy_node *queue)
 	return eddy_list_is_empty(queue) ? NULL : eddy_of(queue->next, struct eddyi_job, node);
 }
 
-/* Remove a job from its queue. Lock held. */
+/* Lock held. */
 static void unqueue(struct eddyi_job *job)
 {
 	eddy_list_remove(&job->node);
 	pool.queued[job->kind]--;
 }
 
-/* Take the oldest job that may run, so that no kind starves another. Lock held. Return: NULL if
- * there is none. */
+/* Take the oldest job that may run, so that no kind starves another; NULL if none. Lock held. */
 static struct eddyi_job *take_job(void)
 {
 	struct eddyi_job *oldest = NULL;
@@ -98,7 +97,7 @@ static struct eddyi_job *take_job(void)
 	return oldest;
 }
 
-/* Run a job. Lock held; it is released meanwhile. */
+/* Lock held; it is released meanwhile. */
 static void run_job(struct eddyi_job *job)
 {
 	enum eddyi_job_kind kind = job->kind;

@@ -64,8 +64,7 @@ bool eddyi_offload_take_back(struct eddyi_job *job);
  * Return: whether it was given up; if not, nothing is written. */
 bool eddyi_offload_give_up(struct eddyi_job *job, bool *ret_taken_back);
 
-/* Whether any job is queued, running (also if given up), or yet to be posted. Any thread may call
- * it. */
+/* Whether a job, given up or not, is queued, running or not yet posted. Any thread may call it. */
 bool eddyi_offload_is_busy(void);
 
 #endif

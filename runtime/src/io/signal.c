@@ -83,8 +83,7 @@ void eddy_signals_close(struct eddy_signals *signals)
 {
 	if (signals->fd < 0)
 		return;
-	/* Discard pending signals: unblocked, they would end the process in the middle of its
-	 * cleanup. */
+	/* Discard pending signals: unblocked, they would end the process during its cleanup. */
 	while (fetch(signals->fd) > 0)
 		;
 	close(signals->fd);

@@ -1,5 +1,4 @@
-/* Connecting by name: addresses are tried in turn, the next one starting before the last has failed
- * (RFC 8305). */
+/* Connecting by name: tries addresses in turn, the next before the last has failed (RFC 8305). */
 #include "net.h"
 
 #include "core/loop.h"
@@ -34,8 +33,7 @@ struct attempt {
 	const struct eddy_sockaddr *addr;
 };
 
-/* How much an error tells about the server: nothing was sent; there was no answer; there was
- * one. */
+/* How much an error tells about the server: nothing sent, no answer, an answer. */
 static int weight(int error)
 {
 	switch (error) {
@@ -74,8 +72,7 @@ static int prepare(int fd, const struct eddy_sockaddr *addr, const struct eddy_s
 	return 0;
 }
 
-/* End a scope with a timeout. Return: the scope's error if `r` is -ECANCELED because of it; else
- * `r`. */
+/* End a scope with a timeout. Return: `r`, or the scope's error if that caused -ECANCELED. */
 static int end_scope(struct eddy_scope *scope, int r)
 {
 	int why = eddy_scope_end(scope);

@@ -50,8 +50,7 @@ static int serve_connection(void *arg)
 	return 0;
 }
 
-/* Start a connection's task. Return: 0, and the task owns `fd`; -ENOMEM, -ECANCELED, and the caller
- * still does. */
+/* Start a connection's task, which then owns `fd`. Return: 0, -ENOMEM, -ECANCELED. */
 static int start(struct server *server, int fd)
 {
 	struct connection *connection = malloc(sizeof(*connection));

@@ -68,8 +68,7 @@ static int open_null(struct plumbing *plumbing, int i)
 	return plumbing->theirs[i] < 0 ? -errno : lift(&plumbing->theirs[i]);
 }
 
-/* Set sources[i], the descriptor that becomes the child's `i`; -1 to inherit `i`. Return: 0,
- * -errno. */
+/* Set sources[i], which becomes the child's `i`; -1 to inherit `i`. Return: 0, -errno. */
 static int plumb(struct plumbing *plumbing, int i, struct eddy_process_stream stream, int *sources)
 {
 	int r = 0;
@@ -160,8 +159,7 @@ static struct eddy_process_status status_of(const siginfo_t *info)
 	};
 }
 
-/* Check for the end of a sibling, whose status our parent takes. Return: -EAGAIN if it has not
- * ended, else -ECHILD. */
+/* Check a sibling, whose status our parent takes. Return: -EAGAIN if it runs; else -ECHILD. */
 static int see_end(struct eddy_process *process)
 {
 	struct pollfd end = { .fd = process->pidfd, .events = POLLIN };

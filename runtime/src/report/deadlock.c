@@ -121,8 +121,7 @@ static bool is_deadlock(struct eddy_node *loops)
 {
 	if (!all_are_stuck(loops) || has_signal_handlers() || eddyi_offload_is_busy())
 		return false;
-	/* Twice, since a thread that ends while the list is read may hide one that it has
-	 * started. */
+	/* Twice: a thread that ends during the look may hide one that it has started. */
 	if (has_other_threads(loops) || has_other_threads(loops))
 		return false;
 	return !has_messages(loops);

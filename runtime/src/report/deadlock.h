@@ -6,10 +6,9 @@
 
 struct eddy_loop;
 
-/* Check for a deadlock when a loop without ops of the program is about to sleep. Reports one and
- * aborts.
- * Return: when to call this again if nothing happens before; EDDY_NEVER if the loop can be woken
- * otherwise. */
+/* Check for a deadlock, and abort if there is one. Called if a loop without ops of the program is
+ * about to sleep.
+ * Return: when to call this again if nothing happens; EDDY_NEVER if the loop can be woken. */
 uint64_t eddyi_deadlock_look(struct eddy_loop *loop);
 
 #endif

@@ -63,8 +63,7 @@ static void ask(struct eddy_loop *loop, struct eddyi_out *out)
 		loop->dump_posted = true;
 		loop->dump_message.deliver = answer;
 		eddy_loop_post(loop, &loop->dump_message);
-		/* This thread is about to block, so a wake-up through its ring would not be
-		 * sent. */
+		/* This thread is about to block, so its ring would not send the wake-up. */
 		eddyi_loop_wake(loop);
 	}
 	pthread_mutex_unlock(&desk.lock);
@@ -80,8 +79,7 @@ static bool await_answer(uint64_t until_ns)
 		uint64_t now = eddy_now(), left = until_ns > now ? until_ns - now : 0;
 		struct timespec at;
 
-		/* A loop that has begun to write will finish: its writes end, or block this thread
-		 * too. */
+		/* A loop that writes will finish: its writes end, or block this thread too. */
 		if (!left && desk.state == OPEN)
 			break;
 		clock_gettime(CLOCK_REALTIME, &at);

@@ -42,8 +42,7 @@ static void pass_on(int signo)
 	atomic_fetch_add(&passing, 1);
 	tid = atomic_load(&answering);
 	if (tid == gettid()) {
-		/* The program has unblocked the signal on the answering thread: let it end the
-		 * process. */
+		/* The program has unblocked the signal on the answering thread: end the process. */
 		signal(signo, SIG_DFL);
 		raise(signo);
 	} else if (tid) {
@@ -172,8 +171,7 @@ void eddyi_dump_signal_end(struct eddy_loop *loop)
 	atomic_store(&answering, 0);
 	while (atomic_load(&passing))
 		sched_yield();
-	/* Discard pending signals: unblocked, they would end the process in the middle of its
-	 * cleanup. */
+	/* Discard pending signals: unblocked, they would end the process during its cleanup. */
 	while (fetch(loop->dump_fd))
 		;
 	close(loop->dump_fd);

@@ -7,8 +7,7 @@
 
 struct eddy_loop;
 
-/* Answer SIGQUIT on this loop, unless another loop does, or the program handles, ignores or blocks
- * the signal. */
+/* Answer SIGQUIT on this loop, unless another loop or the program uses it, or it is blocked. */
 void eddyi_dump_signal_begin(struct eddy_loop *loop);
 
 /* Cancel the op that waits for the signal. No effect on a loop that does not answer it. */

@@ -14,8 +14,7 @@ struct eddyi_peeked {
 };
 
 /* Look at the task that runs on `loop`, which the caller keeps from ending. The loop keeps running:
- * the task may have ended and its name been freed, which is harmless. Return: whether a task
- * runs. */
+ * the task may end, and its name be freed, which is harmless. Return: whether a task runs. */
 bool eddyi_peek(const struct eddy_loop *loop, struct eddyi_peeked *ret_peeked);
 
 #endif

@@ -6,8 +6,7 @@
 
 struct eddy_loop;
 
-/* Watch this thread's loop. A task that blocks it for longer than `stall_ns` is reported in a WARN
- * record. 0: no watch. */
+/* Watch this thread's loop: log a WARN if a task blocks it for over `stall_ns` (0: off). */
 void eddyi_stall_begin(struct eddy_loop *loop, uint64_t stall_ns);
 
 /* Stop watching. Afterwards the watching thread no longer accesses the loop. */

@@ -85,8 +85,7 @@ void eddyi_stall_trace_prepare(void)
 	pthread_once(&once, prepare);
 }
 
-/* System calls that continue after a handler with SA_RESTART and have no timeout that would
- * restart. */
+/* System calls that SA_RESTART continues, without a timeout that would begin anew. */
 static bool goes_on(long number)
 {
 	static const long numbers[] = { SYS_read,      SYS_write,  SYS_pread64, SYS_pwrite64,

@@ -48,8 +48,7 @@ static void on_signal(struct eddy_op *op, int result, unsigned flags)
 	eddy_event_set(&program->unwatched);
 	if (program->ended)
 		return;
-	/* From here on signals have their default effect, so a second one ends a program that does
-	 * not stop. */
+	/* From here on signals have their default effect: a second one ends the program. */
 	eddy_signals_close(&program->signals);
 	program->stopped = true;
 	eddy_scope_cancel(&program->scope);

@@ -38,8 +38,7 @@
 #define SQ_ENTRIES_DEFAULT 1024
 /* Completions can arrive in bursts (a multishot accept, many receives) before one is handled. */
 #define CQ_ENTRIES_FACTOR 8
-/* Limit of the kernel's worker threads, for each of the two kinds: for cold files and slow
- * disks. */
+/* Limit of each of the two kinds of kernel worker threads: for cold files and slow disks. */
 #define IO_WORKERS_DEFAULT 8
 #define IO_WORKERS_MAX 1024
 /* After this many resumptions or this time the loop enters the kernel again. */
@@ -65,7 +64,6 @@ static void tick_roughly(struct eddy_loop *loop)
 	loop->now_is_rough = true;
 }
 
-/* Submit entries and wait for a completion. */
 static int submit_and_wait(struct eddy_loop *loop, struct __kernel_timespec *until)
 {
 	struct io_uring_cqe *cqe;
@@ -100,8 +98,7 @@ static void wait_for_completions(struct eddy_loop *loop)
 		uint64_t now = eddy_now();
 		uint64_t left = at > now ? at - now : 0;
 
-		/* Don't wait with a zero timeout: it takes 24 us, since the kernel sets a timer and
-		 * sleeps. */
+		/* A wait with a zero timeout takes 24 us: the kernel sets a timer and sleeps. */
 		due = left == 0;
 		/* The kernel adds its clock, which must not overflow. */
 		if (left > WAIT_MAX)

@@ -243,8 +243,7 @@ static void judge_clone(struct program *program)
 	end_call(program, began, ABSENT);
 }
 
-/* Allow signals, limits and memory of this process only: dumps read its stacks by
- * process_vm_readv(2). */
+/* Signals, limits and memory of this process only: dumps read stacks by process_vm_readv(2). */
 static void judge_processes(struct program *program)
 {
 	static const int calls[] = {

@@ -78,8 +78,7 @@ static void handle(int signo)
 
 /* ---- the signal ---- */
 
-/* The kernel's structure. The handler is first on all machines; the rest is copied from what the C
- * library writes. */
+/* The kernel's structure. The handler is first on all machines; the rest is the C library's. */
 struct action {
 	void (*handler)(int signo);
 	unsigned char rest[128];
@@ -97,8 +96,7 @@ static int install(struct action *before)
 	struct action action;
 	int r;
 
-	/* SIGURG is ignored by default and may arrive at any time: the handler tolerates a call for
-	 * it. */
+	/* Tolerates SIGURG, which is ignored by default and may arrive at any time. */
 	sigfillset(&as_usual.sa_mask);
 	if (sigaction(SIGURG, &as_usual, &urgent) < 0)
 		return -errno;
@@ -134,8 +132,7 @@ static bool is_ours(pid_t tid)
 	       !(flags & PF_KERNELS);
 }
 
-/* Send the signal to a new thread. Return: 1; 0 if it has an entry, is the kernel's, or has ended;
- * -errno. */
+/* Send the signal to a thread. Return: 1; 0 if it has an entry, is the kernel's or gone; -errno. */
 static int send_for(pid_t tid)
 {
 	size_t count = atomic_load(&calling.count);

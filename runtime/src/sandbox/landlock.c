@@ -1,5 +1,4 @@
-/* Constants are defined here: the oldest supported headers end with version 2, and names differ
- * between releases. */
+/* Defines its constants: the oldest supported headers have version 2, and names differ. */
 #include "landlock.h"
 
 #include <eddy/log.h>
@@ -37,8 +36,7 @@ enum { RULE_PATH_BENEATH = 1 };
 
 #define SCOPE_ABSTRACT_UNIX (1ULL << 0) /* 6 */
 #define SCOPE_SIGNAL (1ULL << 1)
-/* Threads of one process may signal each other across domains: each of ours enters its own
- * domain. */
+/* The fix that lets threads of one process signal each other: each of ours has its own domain. */
 #define ERRATUM_SIGNAL (1 << 1)
 
 #define READ (FS_READ_FILE | FS_READ_DIR)
@@ -120,8 +118,7 @@ static int allow_all(int rules, const struct ruleset *handled, const char *const
 	return 0;
 }
 
-/* Allow files that the C library, the TLS library and our reports read. Not all exist on every
- * machine. */
+/* Files that the C library, the TLS library and our reports read, on some machines. */
 static void allow_usual(int rules, const struct ruleset *handled, bool connects)
 {
 	/* resolv.conf is often a link, and rewritten from time to time. */

@@ -13,8 +13,7 @@ static void end(void *arg, int result)
 	struct eddyi_entry *entry;
 
 	join->result = result;
-	/* Write the result to each waiter now: when they run, the first may already have freed the
-	 * join. */
+	/* Write the results now: the first waiter to run may free the join. */
 	while ((entry = eddyi_queue_first(&join->ended.waiters))) {
 		if (entry->item)
 			*(int *)entry->item = result;

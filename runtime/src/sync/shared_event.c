@@ -82,8 +82,7 @@ int eddy_shared_event_wait(struct eddy_shared_event *event)
 	if (is_set)
 		return 0;
 	r = eddyi_wait(&waiter.waiter);
-	/* eddy_shared_event_set() may still hold the lock: wait, since the caller may now free the
-	 * event. */
+	/* eddy_shared_event_set() may still hold the lock, and the caller may free the event. */
 	pthread_mutex_lock(&event->lock);
 	pthread_mutex_unlock(&event->lock);
 	return r;

@@ -1,5 +1,4 @@
-/* timeline_file.h: a file of trace events that is complete JSON after each write, even if the disk
- * is full. */
+/* timeline_file.h: a file of trace events that is complete JSON after each write or failure. */
 #ifndef EDDYI_TIMELINE_FILE_H
 #define EDDYI_TIMELINE_FILE_H
 
@@ -28,16 +27,14 @@ int eddyi_timeline_file_open(struct eddyi_timeline_file *file, const char *path,
 /* Close the file if it is open. */
 void eddyi_timeline_file_close(struct eddyi_timeline_file *file);
 
-/* Append events for `records` records, each preceded by a comma. All are written or all dropped.
- * Return: 0; -errno of the first failure, also of an earlier call; -EFBIG if the file would exceed
- * its limit. */
+/* Append all events for `records` records, each after a comma, or drop them all.
+ * Return: 0; -errno of the first failure, also of an earlier call; -EFBIG if it is full. */
 int eddyi_timeline_file_append(struct eddyi_timeline_file *file, const char *events, size_t len,
 			       uint64_t records);
 
 /* Get the remaining bytes for events. */
 uint64_t eddyi_timeline_file_room(const struct eddyi_timeline_file *file);
 
-/* Count dropped records. */
 void eddyi_timeline_file_drop(struct eddyi_timeline_file *file, uint64_t records);
 
 /* Update the counts in the file. */

@@ -46,8 +46,7 @@ static inline void begin_event(struct eddyi_text *text, const char *phase, uint3
  * nanosecond prevents that. */
 #define HALF_NS "5"
 
-/* Times are relative to this one: absolute times after months of uptime have more digits than a
- * double. */
+/* Times are relative to this: after months of uptime, times have more digits than a double. */
 static uint64_t zero_ns;
 
 void eddyi_timeline_json_begin(uint64_t began_ns)
@@ -93,8 +92,7 @@ static void put_id(struct eddyi_text *text, uint32_t group, uint32_t id)
 	eddyi_text(text, "\"");
 }
 
-/* Write an arrow from a track and time to a later time on another track. The slices there are
- * already written. */
+/* Write an arrow from a track to a later time on another; the slices there are written before. */
 static void put_arrow(struct eddyi_text *text, const char *name, uint32_t from_group, uint32_t from,
 		      uint64_t from_ns, uint32_t group, uint32_t track, uint64_t at_ns,
 		      uint32_t flow)

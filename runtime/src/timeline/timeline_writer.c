@@ -159,8 +159,7 @@ static void deinit(void)
 	eddyi_timeline_file_close(&timeline.file);
 }
 
-/* Prepare without holding the lock of tapes, which ending loops and panics need: the file system
- * may be slow. */
+/* Without the lock of tapes, which ending loops and panics take: the file system may be slow. */
 static int init(const struct eddyi_timeline_settings *settings, unsigned generation)
 {
 	const struct eddyi_tapes_settings tapes = {

@@ -18,10 +18,8 @@ int eddyi_timeline_writer_start(const struct eddyi_timeline_settings *settings,
 /* Write the remaining marks and end the thread. */
 void eddyi_timeline_writer_stop(void);
 
-/* Whether this is the writer's thread. */
 bool eddyi_timeline_writer_is_self(void);
 
-/* Get the number of lost records. */
 uint64_t eddyi_timeline_writer_dropped(void);
 
 /* Reset in a forked child, which has no such thread; the file is the parent's. */

@@ -52,8 +52,7 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 	return pipes;
 }
 
-/* Without privilege, a user may own 64 MiB of pipe buffers; beyond that, the kernel refuses larger
- * sizes with EPERM. */
+/* Without privilege, a user may own 64 MiB of pipe buffers; larger sizes then fail with EPERM. */
 static size_t resize(int fd, size_t wanted)
 {
 	const size_t sizes[] = { wanted, 256 * EDDY_KIB, 64 * EDDY_KIB };

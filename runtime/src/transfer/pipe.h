@@ -17,8 +17,7 @@ struct eddyi_pipe {
  * Return: 0, -EMFILE, -ENFILE, -ENOMEM. */
 int eddyi_pipe_take(struct eddyi_pipe **ret_pipe);
 
-/* eddyi_pipe_take() for callers that can copy instead: also -EMFILE while pipes use an eighth of
- * RLIMIT_NOFILE. */
+/* eddyi_pipe_take() if copying is possible: -EMFILE also while pipes use 1/8 of RLIMIT_NOFILE. */
 int eddyi_pipe_take_optional(struct eddyi_pipe **ret_pipe);
 
 /* Return an empty pipe to the pool. */

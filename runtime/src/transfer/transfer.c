@@ -187,8 +187,7 @@ int eddy_transfer_to_socket(struct eddy_transfer *transfer)
 
 /* ---- to a file ---- */
 
-/* Make one pull, without cancellation between the socket and the file. It never waits for the
- * peer. */
+/* Pull once, not cancelled between the socket and the file. Never waits for the peer. */
 static ssize_t pull_whole(struct eddy_transfer *transfer, const struct eddyi_technique_in *how,
 			  struct eddyi_writer *writer, size_t len)
 {

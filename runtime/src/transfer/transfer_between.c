@@ -116,8 +116,7 @@ static int deliver(struct eddy_relay *relay, struct eddyi_pipe *pipe, size_t len
 	return 0;
 }
 
-/* Move available bytes, up to a piece. Return: above 0: bytes; 0: end of the stream; -EAGAIN: no
- * bytes; -errno. */
+/* Move up to a piece. Return: above 0: bytes; 0: end of the stream; -EAGAIN: no bytes; -errno. */
 static ssize_t move_piece(struct eddy_relay *relay)
 {
 	struct eddyi_pipe *pipe;

@@ -34,8 +34,7 @@ static void learn(struct eddyi_writer *writer, uint64_t ns)
 	}
 }
 
-/* Whether workers write the next piece: also if a write of another transfer has just blocked the
- * loop. */
+/* Whether workers write the next piece: also if another transfer's write just blocked the loop. */
 static bool goes_by_ring(struct eddyi_writer *writer)
 {
 	uint64_t slow_at = eddyi_loop()->slow_write_at;
@@ -72,8 +71,7 @@ static ssize_t write_out(struct eddy_transfer *transfer, struct eddyi_writer *wr
 	return r;
 }
 
-/* Move all `len` bytes from the pipe into the file. Takes ownership of the pipe. Return: 0,
- * -errno. */
+/* Move all of the pipe to the file. Takes ownership of the pipe. Return: 0, -errno. */
 static int empty_pipe(struct eddy_transfer *transfer, struct eddyi_writer *writer,
 		      struct eddyi_pipe *pipe, size_t len)
 {

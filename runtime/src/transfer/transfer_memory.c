@@ -1,5 +1,4 @@
-/* Techniques from a file to a socket through memory, copied or mapped. Other techniques fall back
- * to them. */
+/* Techniques to a socket through memory, copied or mapped; other techniques fall back to them. */
 #include "transfer_state.h"
 
 #include "core/loop.h"
@@ -24,8 +23,7 @@ ssize_t eddyi_push_taken(struct eddyi_sending *sending, ssize_t r, size_t wanted
 {
 	if (r < 0 && errno != EAGAIN && errno != EINTR)
 		return -errno;
-	/* Treat an interruption before any byte as a full socket: the poll that follows returns at
-	 * once. */
+	/* Treat an interruption before any byte as a full socket: the poll then returns at once. */
 	if (r < 0)
 		r = 0;
 	sending->full = (size_t)r < wanted;

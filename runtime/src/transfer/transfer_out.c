@@ -53,8 +53,7 @@ static ssize_t empty_pipe(struct eddyi_sending *sending, struct eddyi_pipe *pipe
 	return (ssize_t)moved;
 }
 
-/* Pass on `r` bytes that the file gave to the pipe, or its error. Return: bytes that the socket
- * accepted; -errno. */
+/* Pass on `r` bytes in the pipe, or the file's error. Return: bytes that were sent; -errno. */
 static ssize_t filled(struct eddyi_sending *sending, struct eddyi_pipe *pipe, ssize_t r,
 		      bool by_ring, uint64_t *counter)
 {

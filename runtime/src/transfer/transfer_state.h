@@ -47,15 +47,13 @@ struct eddyi_technique_in {
 const struct eddyi_technique_out *eddyi_technique_out(enum eddy_technique technique);
 const struct eddyi_technique_in *eddyi_technique_in(enum eddy_technique technique);
 
-/* The row of SEND_ZC. */
 extern const struct eddyi_technique_out eddyi_send_zc;
 
 /* `push` functions used as fallbacks: by SEND_ZC the mapping, by all the copy. */
 ssize_t eddyi_push_mapped(struct eddyi_sending *sending, uint64_t offset, size_t len);
 ssize_t eddyi_push_read(struct eddyi_sending *sending, uint64_t offset, size_t len);
 
-/* Account for one call that sent `r` of `wanted` bytes; adds to `counter`. `r` is as of send(2),
- * with its errno. */
+/* Account for a send(2) of `wanted` bytes with result `r` and errno; adds to `counter`. */
 ssize_t eddyi_push_taken(struct eddyi_sending *sending, ssize_t r, size_t wanted,
 			 uint64_t *counter);
 
@@ -70,12 +68,10 @@ struct eddyi_mapping {
 /* Map up to `len` bytes from `offset`. Return: 0; -ENODATA at the end of the file; -errno. */
 int eddyi_map(int file, uint64_t offset, size_t len, struct eddyi_mapping *ret_mapping);
 
-/* A buffer shared by all transfers of the loop. Its contents don't outlive a suspension. NULL on
- * allocation failure. */
+/* A buffer for all transfers of the loop, valid until a suspension. NULL on allocation failure. */
 #define EDDYI_COPY_SIZE ((size_t)(256 * EDDY_KIB))
 char *eddyi_copy_buffer(void);
 
-/* Add to the transfer's progress. */
 static inline void eddyi_transfer_progressed(struct eddy_transfer *transfer, size_t bytes)
 {
 	transfer->moved += bytes;

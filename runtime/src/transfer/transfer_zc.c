@@ -148,8 +148,7 @@ static ssize_t push_zc(struct eddyi_sending *sending, uint64_t offset, size_t le
 	return r;
 }
 
-/* Reset the connection: it would keep unacknowledged memory for as long as the peer may still
- * acknowledge it. */
+/* Reset the connection, which would keep memory until the peer has acknowledged it. */
 static void reset_connection(int socket)
 {
 	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
