@@ -127,6 +127,7 @@ EXPECTED = {
     'tls13-obsolete-curves': [('supported_groups', 'tolerated')],
     'tls13-record-layer-limits': [(OTHER_ALERT, 'size')],
     'tls13-serverhello-random': [('ffdhe|x448', 'groups')],
+    'tls13-session-resumption': [('PSK_ONLY', 'tickets')],
     'tls13-shuffled-extentions': [('decode_error', 'size'), ('server_hello', 'tolerated')],
     'tls13-signature-algorithms': [(REFUSED, 'size')],
     'tls13-symetric-ciphers': [('CCM', 'modes')],
