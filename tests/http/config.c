@@ -284,7 +284,7 @@ static const struct {
 	{ "[compresion]\n",
 	  "a.toml:1: unknown section [compresion]; did you mean [compression]?\n" },
 	{ "[compression]\nx = 1\n",
-	  "a.toml:1: [compression] is known only to a program that calls eddy_app_use_compression(, NULL) "
+	  "a.toml:1: [compression] is known only to a program that calls eddy_app_use_compression() "
 	  "or eddy_compress_config()\n" },
 	{ "[bearer]\n",
 	  "a.toml:1: [bearer] is known only to a program that calls eddy_app_with_bearer_auth(), "
