@@ -17,13 +17,13 @@
 #define FIRST_FD 3
 #define SYSTEMD "systemd"
 
-/* What has been passed and not yet taken. A process has it once, whatever number of apps it runs. */
+/* Descriptors passed and not yet taken. One list for the process, however many apps it runs. */
 static struct {
 	pthread_mutex_t lock;
 	bool read;
 	bool restart;
 	struct eddyi_passed_list list;
-	char problem[EDDYI_PROBLEM_MAX]; /* of the variables; empty for none */
+	char problem[EDDYI_PROBLEM_MAX]; /* with the variables; empty if none */
 } activation = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 EDDY_PRINTF(2, 3) static int fail(char problem[EDDYI_PROBLEM_MAX], const char *format, ...)
@@ -46,8 +46,8 @@ static bool is_number(const char *name, uint64_t number)
 	return text && eddy_str_to_u64(eddy_str_from(text), &value) == 0 && value == number;
 }
 
-/* Whose they are: a process that was started by one that was started by the service manager inherits
- * the variables, but not the descriptors. */
+/* LISTEN_PID must be this process: a grandchild of the service manager inherits the variables, but
+ * not the descriptors. */
 static int check_pid(bool restart, char *problem)
 {
 	if (restart || is_number("LISTEN_PID", (uint64_t)getpid()))
@@ -65,7 +65,7 @@ static int read_count(uint64_t *ret_count, char *problem)
 
 	if (!text || eddy_str_to_u64(eddy_str_from(text), ret_count) < 0 || !*ret_count)
 		return fail(problem, "LISTEN_FDS is no number of sockets");
-	/* Each has to be there, so the count is one that a process can have. */
+	/* Every descriptor must be open, which also bounds the count. */
 	for (uint64_t i = 0; i < *ret_count; i++)
 		if (i > INT16_MAX || fcntl(FIRST_FD + (int)i, F_GETFD) < 0)
 			return fail(problem,
@@ -100,7 +100,7 @@ static int read_list(bool restart, struct eddyi_passed_list *list, char *problem
 		char copy[EDDYI_PROBLEM_MAX * 4];
 
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		/* As sd_listen_fds_with_names(3) calls it. */
+		/* The name that sd_listen_fds_with_names(3) uses. */
 		if (!names || !eddy_str_split(&rest, ':', &name))
 			name = EDDY_STR("unknown");
 		snprintf(copy, sizeof(copy), "%.*s", EDDY_FMT(name));
@@ -134,7 +134,7 @@ bool eddyi_activation_is_restart(void)
 	bool restart;
 
 	pthread_mutex_lock(&activation.lock);
-	/* What a service manager has passed is not looked at before somebody asks for it. */
+	/* Don't read a service manager's variables before an address needs them. */
 	if (getenv(EDDYI_RESTART_VARIABLE))
 		read_environment();
 	restart = activation.restart;
@@ -152,7 +152,7 @@ static bool has_option(int fd, int option, int wanted)
 	return getsockopt(fd, SOL_SOCKET, option, &value, &len) == 0 && value == wanted;
 }
 
-/* See that it is a listening socket, and make it one like those that we open. */
+/* Check for a listening socket, and set the options of sockets that eddy opens. */
 static int adopt(const struct eddyi_passed *passed, char *problem)
 {
 	int flags = fcntl(passed->fd, F_GETFL), on = 1;
@@ -173,7 +173,7 @@ static int adopt(const struct eddyi_passed *passed, char *problem)
 	return 0;
 }
 
-/* The names that there are, for a message. */
+/* List the passed names for a message. */
 static void list_names(char *text, size_t size)
 {
 	size_t len = 0;
@@ -195,7 +195,7 @@ static int say_none(const char *name, char *problem)
 		    names);
 }
 
-/* NULL stands for any. */
+/* A NULL `name` matches any. */
 static bool is_named(const struct eddyi_passed *passed, const char *prefix, const char *name)
 {
 	size_t len = strlen(prefix);
@@ -204,7 +204,7 @@ static bool is_named(const struct eddyi_passed *passed, const char *prefix, cons
 	       (strncmp(passed->name, prefix, len) == 0 && strcmp(passed->name + len, name) == 0);
 }
 
-/* Take those of a name. Return: how many; -errno, and none is taken. */
+/* Take the sockets of a name. Return: the number; -errno, and none is taken. */
 static ssize_t take(const char *prefix, const char *name, int **ret_fds, char *problem)
 {
 	struct eddyi_passed_list *list = &activation.list;
@@ -233,7 +233,7 @@ static ssize_t take(const char *prefix, const char *name, int **ret_fds, char *p
 	return count;
 }
 
-/* The name behind "systemd:"; NULL for "systemd". */
+/* Get the name after "systemd:"; NULL for "systemd". */
 static const char *name_of(const char *address)
 {
 	const char *colon = strchr(address, ':');
@@ -253,7 +253,6 @@ bool eddyi_activation_is_all(const struct eddyi_address *address)
 	return strcmp(address->text, SYSTEMD) == 0;
 }
 
-/* Return: as take(). */
 static ssize_t take_from_before(const struct eddyi_address *address, int **ret_fds, char *problem)
 {
 	ssize_t count = take(eddyi_passed_prefix(address), address->text, ret_fds, problem);
@@ -292,7 +291,7 @@ ssize_t eddyi_activation_take(const struct eddyi_address *address, int **ret_fds
 	return count;
 }
 
-/* Return: -1 for none. */
+/* Return: a descriptor; -1 for none. */
 static int take_one(const char *prefix, const char *name)
 {
 	struct eddyi_passed_list *list = &activation.list;
@@ -323,7 +322,7 @@ void eddyi_activation_ready(void)
 
 	if (fd < 0)
 		return;
-	/* Who does not read it any more has given up, and will end us. */
+	/* If nothing reads the pipe, the previous process has given up and will end this one. */
 	(void)!write(fd, "1", 1);
 	close(fd);
 }

@@ -32,16 +32,16 @@ void eddy_app_sandbox(struct eddy_app *app, const struct eddy_sandbox_options *o
 	eddy_app_config_section(app, &section, app->sandbox);
 }
 
-/* ---- what is readable ---- */
+/* ---- readable paths ---- */
 
-/* Paths, which NULL ends. */
+/* Paths, terminated by NULL. */
 struct paths {
 	char **all;
 	size_t count;
 	bool out_of_memory;
 };
 
-/* Take a string of malloc(3), or NULL. */
+/* Takes ownership of `path`, which is of malloc(3), or NULL on allocation failure. */
 static void add(struct paths *paths, char *path)
 {
 	char **all = path ? realloc(paths->all, (paths->count + 2) * sizeof(*all)) : NULL;
@@ -65,7 +65,8 @@ static bool is_root(const char *path)
 	return is_root;
 }
 
-/* The folder is named: the file may be replaced. The root would be everything. */
+/* Allow the folder, since the file may be replaced; but not the root, which would allow
+ * everything. */
 static void add_folder_of(struct paths *paths, const char *path)
 {
 	const char *slash = strrchr(path, '/');

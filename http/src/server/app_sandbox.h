@@ -1,10 +1,10 @@
-/* app_sandbox.h: the sandbox of an app that runs. */
+/* app_sandbox.h: the sandbox of a running app. */
 #ifndef EDDYI_APP_SANDBOX_H
 #define EDDYI_APP_SANDBOX_H
 
 struct eddy_app;
 
-/* Enter it, if the app has one. Return: 0; -errno, and a record says why. */
+/* Enter the app's sandbox, if it has one. Return: 0; -errno, and a log record says why. */
 int eddyi_app_sandbox_enter(const struct eddy_app *app);
 
 #endif

@@ -12,7 +12,7 @@ static void add(struct eddy_app_stats *sum, const struct eddyi_conn_counts *coun
 	uint64_t accepted = load(&counts->accepted), refused = load(&counts->refused);
 	uint64_t gone = load(&counts->closed) + refused;
 
-	/* They were read one after the other. */
+	/* The counters are read one after the other. */
 	if (accepted > gone)
 		sum->connections += accepted - gone;
 	sum->accepted += accepted;

@@ -1,10 +1,10 @@
-/* app_stats.h: what the connections of an app have come to. */
+/* app_stats.h: connection statistics of an app. */
 #ifndef EDDYI_APP_STATS_H
 #define EDDYI_APP_STATS_H
 
 #include "run_state.h"
 
-/* The run is over: keep what its connections have come to. The lock is held. */
+/* Add a run's statistics to the app's at the end of the run. The lock is held. */
 void eddyi_run_keep_stats(const struct eddyi_run *run);
 
 #endif

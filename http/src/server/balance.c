@@ -14,11 +14,11 @@ static uint64_t load(const uint64_t *count)
 	return __atomic_load_n(count, __ATOMIC_RELAXED);
 }
 
-/* The connections that a loop has and will have. */
+/* Count a loop's connections, including those on their way to it. */
 static uint64_t held_by(const struct eddyi_share *share)
 {
 	const struct eddyi_conn_counts *counts = &share->conns->counts;
-	/* First: who arrives meanwhile is counted twice, and not left out. */
+	/* Loaded first: a connection that arrives meanwhile is counted twice rather than missed. */
 	uint64_t coming = atomic_load(&share->coming);
 	uint64_t gone = load(&counts->closed) + load(&counts->refused);
 	uint64_t accepted = load(&counts->accepted);
@@ -37,7 +37,7 @@ void eddyi_share_open(struct eddyi_share *share, struct eddyi_conns *conns, unsi
 void eddyi_share_close(struct eddyi_share *share)
 {
 	atomic_store(&share->open, false);
-	/* It is a turn of this loop's, or of another's that has thought better of it. */
+	/* Until this loop's next turn, or until another loop finds the share closed. */
 	while (atomic_load(&share->coming))
 		eddy_sleep(EDDY_MS);
 }

@@ -1,12 +1,11 @@
-/* balance.h: the loops of an app have equal shares of its connections.
+/* balance.h: distributes the connections of an app evenly over its loops.
  *
- * The kernel shares connections out among sockets by a hash: 11 of 16 are one loop's in a fifth of all cases.
- * So a loop that has accepted one hands it over, before anything is armed, while it has more than the loop that
- * has the least, and would have more than 1 + 1/8 of that one's.
+ * The kernel distributes connections over sockets by a hash: in a fifth of all cases one loop gets
+ * 11 of 16. So an accepted connection is handed to the loop with the fewest, before anything is
+ * armed, if its own loop has more than that one and would exceed it by more than an eighth.
  *
- * Nobody hands over to a loop what would bring it to its limit: the last place is for one that it accepts itself. It
- * goes beyond by what it accepts while others are on their way to it: one for each of its listeners.
- */
+ * A loop accepts its last connection itself. While others are on their way to it, it may exceed its
+ * limit by one for each listener. */
 #ifndef EDDYI_BALANCE_H
 #define EDDYI_BALANCE_H
 
@@ -15,35 +14,34 @@
 #include <stdatomic.h>
 
 /* Invariants:
- * 1. Whoever hands over counts it in `coming` before it looks whether the share is open, and who closes a share
- *    looks at `coming` after: nothing is posted to a loop that has ended. Only then does he look whether
- *    there is room, for all that are coming: several loops do not take the same place.
- * 2. A descriptor belongs to its message from the post until it is delivered.
- */
+ * 1. `coming` is incremented before `open` is checked, and a share is closed before its loop waits
+ *    for `coming` to be 0: no message is posted to a loop that has ended. The limit is checked
+ *    after the increment, so that no two loops take the same place.
+ * 2. A descriptor belongs to its message from the post until the delivery. */
 struct eddyi_share {
 	struct eddyi_conns *conns;
-	struct eddy_loop *loop; /* set while it is open */
-	unsigned max;           /* connections that it may have */
-	atomic_uint coming;     /* handed over to it, and not there yet */
+	struct eddy_loop *loop; /* set while the share is open */
+	unsigned max;           /* limit of connections */
+	atomic_uint coming;     /* handed over and not yet delivered */
 	atomic_bool open;
 };
 
 struct eddyi_balance {
 	struct eddyi_share *shares; /* one for each loop */
 	unsigned count;
-	struct eddyi_tally
-		*tally; /* of the addresses on all loops; NULL: an address may have any number */
+	/* Counts addresses over all loops; NULL: no limit by address. */
+	struct eddyi_tally *tally;
 };
 
-/* From now on others may hand over to this loop, which may have `max` connections. */
+/* Let other loops hand connections to this loop, up to `max`. */
 void eddyi_share_open(struct eddyi_share *share, struct eddyi_conns *conns, unsigned max);
 
-/* Nobody may any more; those that are on their way are here when this returns. Suspends; shielded by the
- * caller. */
+/* Close this loop's share, and wait for connections on their way. Suspends; the caller shields
+ * it. */
 void eddyi_share_close(struct eddyi_share *share);
 
-/* Give a connection that this loop has accepted at `address` to the loop that has least of them.
- * Return: false: it stays. */
+/* Hand a connection that this loop has accepted at `address` to the loop with the fewest.
+ * Return: false if this loop keeps it. */
 bool eddyi_balance_hand_over(const struct eddyi_balance *balance, const struct eddyi_share *own,
 			     int fd, const struct eddyi_address *address);
 

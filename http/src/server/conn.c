@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #define REST_SIZE (8 * EDDY_KIB)
-/* With the rest of a buffer it fits into the inbox. */
+/* Fits into the inbox together with the rest of a buffer. */
 #define AHEAD_MAX (EDDYI_INBOX_SIZE / 2)
 
-/* Wait for bytes: of a new request, or of one whose head has begun to arrive. Without a part of one it is closed
- * instead when requests are not waited for any more. */
+/* Wait for bytes of a request. During a shutdown that is not patient, close a connection without a
+ * part of one. */
 static void park(struct eddyi_conn *conn);
 
 static struct eddyi_holders *holders_of(struct eddyi_conn *conn)
@@ -53,7 +53,7 @@ static void start_close(struct eddyi_conn *conn)
 	eddy_op_start(&conn->op, sqe);
 }
 
-/* Nothing of the connection is in use any more. */
+/* Close a connection of which nothing is in use any more. */
 static void close_conn(struct eddyi_conn *conn)
 {
 	conn->state = EDDYI_CONN_CLOSING;
@@ -64,14 +64,14 @@ static void close_conn(struct eddyi_conn *conn)
 		eddyi_req_free(conn->req);
 		conn->req = NULL;
 	}
-	/* A socket that still receives would not end for its peer. */
+	/* An armed receive would keep the socket open for the peer. */
 	if (eddy_op_is_started(&conn->op))
 		eddy_op_cancel(&conn->op);
 	else
 		start_close(conn);
 }
 
-/* Send what was held for a request that turned out not to be there. */
+/* Send responses held back for a next request that has not arrived. */
 static __attribute__((noinline)) int flush_held(struct eddyi_conn *conn)
 {
 	struct eddyi_pace pace = { 0 };
@@ -88,7 +88,7 @@ static __attribute__((noinline)) int flush_held(struct eddyi_conn *conn)
 	return r;
 }
 
-/* A connection that lingers has had its answer: it may be closed to make room. */
+/* A lingering connection has been sent its response, so it may be closed to make room. */
 static void linger(struct eddyi_conn *conn)
 {
 	struct eddy_scope scope;
@@ -102,8 +102,8 @@ static void linger(struct eddyi_conn *conn)
 	eddy_scope_end(&scope);
 }
 
-/* Take in the next head, if it is here. What was held for it is sent before it is waited for, and more may come
- * ahead meanwhile. Return: as eddyi_conn_take_in(), -errno. */
+/* Parse the next head, if it has arrived. If not, send the responses held back; more bytes may
+ * arrive meanwhile. Return: as eddyi_conn_take_in(); -errno. */
 static int take_in_next(struct eddyi_conn *conn)
 {
 	int status;
@@ -118,7 +118,7 @@ static int take_in_next(struct eddyi_conn *conn)
 	return status;
 }
 
-/* Task: answer requests until the next head is not there yet. */
+/* Task: handle requests until the next head has not yet arrived. */
 static int serve(void *arg)
 {
 	struct eddyi_conn *conn = arg;
@@ -154,7 +154,8 @@ static int serve(void *arg)
 	return 0;
 }
 
-/* Task: do what is due of a handshake, and go on with what came behind it: no task waits for a client. */
+/* Task: do a step of the handshake, and handle what has arrived after it. It never waits for the
+ * client. */
 static int shake(void *arg)
 {
 	struct eddyi_conn *conn = arg;
@@ -176,10 +177,11 @@ static int shake(void *arg)
 		if (r == 0)
 			r = -EAGAIN;
 	} else if (r == -EPROTO || r == -EBADMSG) {
-		/* It is to get the alert that says why. */
+		/* Leave time for the alert that says why. */
 		linger(conn);
 	}
-	/* A step that was done in spite of it: who evicts has passed by already. */
+	/* Don't park if the step completed although cancelled: eddyi_conns_evict_parked() has run
+	 * already. */
 	if (r == -EAGAIN && !eddy_is_cancelled())
 		park(conn);
 	else
@@ -187,8 +189,8 @@ static int shake(void *arg)
 	return 0;
 }
 
-/* The head is complete, or refused: a task answers it. Or a step of the handshake is due, whose time goes
- * on. */
+/* Start a task for a complete or rejected head, or for a step of a handshake, whose timeout
+ * continues. */
 static void start_task(struct eddyi_conn *conn)
 {
 	bool shaking = eddyi_conn_is_shaking(conn);
@@ -196,7 +198,7 @@ static void start_task(struct eddyi_conn *conn)
 
 	if (!shaking)
 		eddyi_wire_unguard(&conn->wire);
-	/* A head that came together with the end of its time has come. */
+	/* A head that completes just as its timeout expires counts as arrived. */
 	conn->expired = false;
 	conn->state = EDDYI_CONN_BUSY;
 	conn->wire.ahead = eddy_op_is_started(&conn->op) ? &conn->op : NULL;
@@ -209,7 +211,7 @@ static void start_task(struct eddyi_conn *conn)
 		close_conn(conn);
 }
 
-/* The time for a head is over: 408 when a part of it had come. */
+/* End a head that timed out: 408 if a part of it has arrived. */
 static void give_up_head(struct eddyi_conn *conn)
 {
 	if (!conn->req || conn->evicted) {
@@ -221,9 +223,8 @@ static void give_up_head(struct eddyi_conn *conn)
 	start_task(conn);
 }
 
-/* The head's last chance: bytes that have come meanwhile may complete it, and unread ones would reset
- * the connection as it is closed. Who goes on sending what is no request holds the loop no longer than a
- * head could take. Return: as eddyi_conn_take_in(). */
+/* Read what has arrived: it may complete the head, and unread bytes would reset the connection on
+ * close. The limit protects the loop from endless garbage. Return: as eddyi_conn_take_in(). */
 static int take_in_rest(struct eddyi_conn *conn)
 {
 	const struct eddyi_head_limits *limits = &conn->conns->app->head_limits;
@@ -242,7 +243,7 @@ static int take_in_rest(struct eddyi_conn *conn)
 	return status;
 }
 
-/* A task has the connection: it finds the bytes when it looks for them. */
+/* Keep bytes received while a task owns the connection, for that task to find. */
 static void received_ahead(struct eddyi_conn *conn, struct eddy_str bytes, int result, bool last)
 {
 	struct eddyi_wire *wire = &conn->wire;
@@ -258,18 +259,18 @@ static void received_ahead(struct eddyi_conn *conn, struct eddy_str bytes, int r
 		eddyi_presence_look(conn);
 }
 
-/* Others had all buffers; or who cancelled it was served by what came first. */
+/* All buffers were in use; or the task that cancelled the receive found enough bytes before. */
 static bool may_receive_again(int error)
 {
 	return error == -ENOBUFS || error == -EINTR || error == -ECANCELED;
 }
 
-/* What becomes of a parked connection that has received. */
+/* Decide what a parked connection does after a receive: start a task, close, or park again. */
 static void judge_received(struct eddyi_conn *conn, int result, int status, bool last)
 {
 	bool is_over = conn->expired || conn->evicted;
 
-	/* Its receive has been cancelled: all that came before that comes first. */
+	/* The receive is being cancelled: parse what arrived before that. */
 	if (status == 0 && is_over && !last)
 		return;
 	if (status == 0 && result != 0 && !eddyi_conn_is_shaking(conn) && is_over)
@@ -321,8 +322,8 @@ static bool is_limited_by(const struct eddyi_wire *wire, const struct eddy_timeo
 	return wire->timeout.node.next && wire->timeout.queue == queue;
 }
 
-/* Whether a part of a request is here, or of the record that may hold one. Once it was, the time for a head
- * goes on: records in pieces that hold nothing would have no end. */
+/* Whether a part of a request has arrived, or of a TLS record that may contain one. From then on
+ * the timeout of the head runs: there might be no end of empty records. */
 static bool is_arriving(const struct eddyi_conn *conn)
 {
 	const struct eddyi_wire *wire = &conn->wire;
@@ -333,7 +334,7 @@ static bool is_arriving(const struct eddyi_conn *conn)
 	       eddyi_tls_has_part(wire->tls);
 }
 
-/* A body is better read by who wants it: then it is received once. */
+/* Receive ahead only if no body is expected: the reader of a body receives it without a copy. */
 static void arm(struct eddyi_conn *conn)
 {
 	struct io_uring_sqe *sqe =
@@ -432,6 +433,6 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_addres
 		close_conn(conn);
 		return;
 	}
-	/* Also at the end, when what it has sent already is answered. */
+	/* Also during shutdown: a request that the client has already sent is answered. */
 	wait_for_bytes(conn, false);
 }

@@ -1,11 +1,10 @@
-/* conn.h: one connection, from accept to close.
+/* conn.h: a connection, from accept to close.
  *
- * Between requests a connection is parked: its structure, a receive armed on the ring, and no stack.
- * The completion function takes in a head as it arrives; a head that is complete (or refused) gets a
- * task, which answers it and what is pipelined behind it, and parks the connection again. The receive may
- * stay armed meanwhile, as the connection's bytes ahead; who wants to receive himself ends it first. A step of a
- * TLS handshake gets a task as well, once it can be done without waiting for the client.
- */
+ * Between requests a connection is parked: a structure, a receive armed on the ring, and no stack.
+ * The completion function parses the head as it arrives. A complete or rejected head gets a task,
+ * which responds to it and to pipelined requests, and parks the connection again. The receive may
+ * stay armed meanwhile and reads ahead; code that receives by itself ends it first. A step of a TLS
+ * handshake also gets a task, as soon as it needs no more bytes from the client. */
 #ifndef EDDYI_CONN_H
 #define EDDYI_CONN_H
 
@@ -13,7 +12,8 @@
 
 struct eddyi_address;
 
-/* Take over a socket that was accepted at `address`, and park it. Loop's stack or a task. */
+/* Take ownership of a socket accepted at `address`, and park it. Runs on the loop's stack or in a
+ * task. */
 void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Feed the next head, and say how many bytes it took. Return: as eddyi_conn_take_in(). */
+/* Feed the next head, and count the bytes it used. Return: as eddyi_conn_take_in(). */
 static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used)
 {
 	int status;
@@ -18,7 +18,7 @@ static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used
 	conn->req->head.is_first = conn->fresh;
 	status = eddyi_head_feed(&conn->req->head, bytes.ptr, bytes.len, ret_used);
 	conn->req->refused = status >= 400 ? status : 0;
-	/* Blank lines are no part of a head: who sends no more asks for nothing. */
+	/* Blank lines before a head don't begin a request. */
 	if (!status && !conn->req->head.len) {
 		eddyi_req_free(conn->req);
 		conn->req = NULL;
@@ -26,7 +26,7 @@ static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used
 	return status;
 }
 
-/* Take in bytes of the head; what is behind it is kept. Return: as eddyi_conn_take_in(). */
+/* Take in plain bytes; those after the head are kept. Return: as eddyi_conn_take_in(). */
 static int take_in_plain(void *arg, const char *bytes, size_t len)
 {
 	struct eddyi_conn *conn = arg;

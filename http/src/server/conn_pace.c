@@ -6,7 +6,8 @@
 #include <eddy/loop.h>
 #include <eddy/scope.h>
 
-/* Of a crowd: what moves nothing in this time is slow; so many are looked at at once, and not again for this time. */
+/* Of a crowd, connections without progress for CROWD_WAIT_NS are slow. One check looks at
+ * CROWD_LOOKS_MAX connections, and the next follows after CROWD_LOOK_NS. */
 #define CROWD_WAIT_NS (100 * EDDY_MS)
 #define CROWD_LOOKS_MAX 256
 #define CROWD_LOOK_NS (10 * EDDY_MS)
@@ -22,19 +23,20 @@ static struct eddyi_pace_rule rule_for(const struct eddyi_conn *conn, bool answe
 	return (struct eddyi_pace_rule){ rate, options->rate_grace_ns };
 }
 
-/* Bytes of the body that have come, without what stands around the content of parts and chunks. */
+/* Count the bytes of the body that have arrived, without the framing of parts and chunks. */
 static uint64_t body_bytes(const struct eddyi_conn *conn, const struct eddyi_pace *pace)
 {
 	const struct eddyi_body *body = &conn->req->body;
 	uint64_t bytes = body->took + (pace->arriving ? *pace->arriving : 0);
 
-	/* Of a body that is decoded the parts are counted as they come out. */
+	/* The framing of parts in a decoded body is counted in decoded bytes, so don't subtract
+	 * it. */
 	if (conn->req->decoded || body->trimmings > bytes)
 		return bytes;
 	return bytes - body->trimmings;
 }
 
-/* Count from here: bytes acknowledged before the socket was full say nothing of the client. */
+/* Count from here: bytes acknowledged before the socket was full tell nothing about the client. */
 static enum eddyi_verdict begin_answer(const struct eddyi_conn *conn, struct eddyi_pace *pace,
 				       uint64_t acked)
 {
@@ -52,12 +54,12 @@ static enum eddyi_verdict judge(const struct eddyi_conn *conn, struct eddyi_pace
 	struct eddyi_pace_rule rule = rule_for(conn, flow == &pace->answer);
 	uint64_t waited = flow->waited_ns + eddy_loop_now() - pace->since_ns, acked;
 
-	/* So short a wait shows nothing. */
+	/* Too short a wait to judge. */
 	if (!rule.rate_min || waited - flow->seen_ns < conn->wire.clocks->pace.duration_ns / 2)
 		return EDDYI_PACE_ENOUGH;
 	if (flow == &pace->body)
 		return eddyi_pace_judge(flow, waited, body_bytes(conn, pace), &rule);
-	/* The other end of a unix socket is on this machine. */
+	/* A unix socket has no acknowledgements; its peer is on this machine. */
 	if (!eddyi_wire_acked(&conn->wire, &acked))
 		return EDDYI_PACE_ENOUGH;
 	if (!flow->begun)
@@ -116,7 +118,7 @@ void eddyi_conn_pace_end(struct eddyi_conn *conn)
 	eddyi_holders_move(&conn->conns->holders, &conn->seat, EDDYI_STANDING_BUSY);
 }
 
-/* Whether it waits for its client, with which nothing has moved for a while. */
+/* Whether the connection waits for its client, without progress for a while. */
 static bool has_paused(const struct eddyi_conn *conn)
 {
 	const struct eddyi_pace *pace = conn->wire.pace;
@@ -144,7 +146,7 @@ bool eddyi_conns_pace_crowd(struct eddyi_conns *conns)
 		struct eddyi_seat *seat = eddy_of(node, struct eddyi_seat, node);
 
 		next = node->next;
-		/* What has been looked at is the last of the next look. */
+		/* The next check begins with others. */
 		eddy_list_remove(node);
 		eddy_list_append(list, node);
 		if (has_paused(eddy_of(seat, struct eddyi_conn, seat))) {

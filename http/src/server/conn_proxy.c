@@ -61,6 +61,6 @@ ssize_t eddyi_conn_take_in_proxy_header(struct eddyi_conn *conn, const char *byt
 	    eddyi_ip_from_sockaddr(&conn->wire.end->peer.addr, &ip, &port) &&
 	    eddyi_conn_reseat(conn, &ip) < 0)
 		return -EDQUOT;
-	/* It ends within these bytes, or it would have been whole before. */
+	/* The header ends within these bytes, or it would have been complete before. */
 	return r - (ssize_t)pending.len;
 }

@@ -51,7 +51,7 @@ void eddyi_conn_unseat(struct eddyi_conn *conn)
 	eddyi_holders_unseat(&conn->conns->holders, &conn->seat);
 }
 
-/* The address that counts: none of unix sockets and trusted proxies. Return: NULL where there is none. */
+/* Get the address that the limit applies to. Return: NULL for unix sockets and trusted proxies. */
 static const struct eddyi_ip *address_of(const struct eddyi_conn *conn, struct eddyi_ip *ip)
 {
 	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
@@ -64,7 +64,7 @@ static const struct eddyi_ip *address_of(const struct eddyi_conn *conn, struct e
 	return ip;
 }
 
-/* Seat a connection, and count it for its address. Return: 0, -EDQUOT when that has as many as it may have, -ENOMEM. */
+/* Seat a connection, and count it for its address. Return: 0, -EDQUOT, -ENOMEM. */
 static int take_seat(struct eddyi_conn *conn, const struct eddyi_ip *ip)
 {
 	struct eddyi_tally *tally = conn->conns->tally;
@@ -99,12 +99,13 @@ int eddyi_conn_reseat(struct eddyi_conn *conn, const struct eddyi_ip *ip)
 	eddyi_conn_unseat(conn);
 	r = take_seat(conn, ip);
 	if (r < 0)
-		take_seat(conn, NULL); /* that always succeeds */
+		take_seat(conn, NULL); /* which always succeeds */
 	eddyi_holders_move(&conn->conns->holders, &conn->seat, standing);
 	return r;
 }
 
-/* The receive of a parked one may have been faster than its eviction; then the request is answered first. */
+/* If the receive of a parked connection completes before its cancellation, the request is handled
+ * first. */
 void eddyi_conn_evict(struct eddyi_conn *conn)
 {
 	eddyi_holders_move(&conn->conns->holders, &conn->seat, EDDYI_STANDING_BUSY);
@@ -119,7 +120,7 @@ void eddyi_conn_evict(struct eddyi_conn *conn)
 		eddyi_exchange_cut(conn->req);
 }
 
-/* When the time is up that a connection is spared; 0: it is not. */
+/* Get the time until which a connection is protected from eviction; 0: it is not. */
 static uint64_t spared_until(const struct eddyi_conn *conn)
 {
 	uint64_t until = conn->wire.timeout.since_ns;

@@ -1,4 +1,4 @@
-/* conns.h: the connections of one loop: which go when there is no room, and how they end. */
+/* conns.h: the connections of one loop, their eviction if there is no room, and their shutdown. */
 #ifndef EDDYI_CONNS_H
 #define EDDYI_CONNS_H
 
@@ -13,24 +13,24 @@ struct eddy_req;
 enum eddyi_conn_state {
 	EDDYI_CONN_PARKED,  /* `op` receives; no task */
 	EDDYI_CONN_BUSY,    /* a task owns the connection */
-	EDDYI_CONN_CLOSING, /* `op` closes, once it receives no more */
+	EDDYI_CONN_CLOSING, /* `op` closes, after the receive has ended */
 };
 
-/* How far a request is looked after. */
+/* Progress of watching for the client's disconnect during a request. */
 enum eddyi_presence {
-	EDDYI_PRESENCE_NEW,  /* no sweep has seen it */
-	EDDYI_PRESENCE_SEEN, /* one has */
-	EDDYI_PRESENCE_DONE, /* a poll is armed, or was, or is not wanted */
+	EDDYI_PRESENCE_NEW,  /* not seen by a sweep */
+	EDDYI_PRESENCE_SEEN, /* seen by one sweep */
+	EDDYI_PRESENCE_DONE, /* a poll is armed, was armed, or is not needed */
 };
 
-/* What has come of connections: written by their loop, and read by any thread. */
+/* Counters of connections, written by their loop and read by any thread. */
 struct eddyi_conn_counts {
 	uint64_t accepted;
 	uint64_t closed;
-	uint64_t serving; /* now: requests in progress */
+	uint64_t serving; /* requests in progress now */
 	uint64_t refused;
 	uint64_t over_address;
-	uint64_t evicted[EDDYI_STANDING_BUSY]; /* by what they were */
+	uint64_t evicted[EDDYI_STANDING_BUSY]; /* by standing */
 	uint64_t slow_bodies;
 	uint64_t slow_writes;
 	uint64_t accept_failures;
@@ -42,103 +42,104 @@ struct eddyi_conn_counts {
 	__atomic_store_n(&(conns)->counts.field, (conns)->counts.field + (by), __ATOMIC_RELAXED)
 
 /* Invariants:
- * 1. Every connection has a seat in `holders`. It is IDLE while it is parked between two requests, HEAD while it is
- *    parked for any other reason, SLOW or BUSY while a task has it, and BUSY once it is closed or about to be.
- *    Bytes that are no part of a request give it no new place and no new time.
- * 2. `count` is how many there are.
- * 3. After an impatient eddyi_conns_stop() none is parked but those of which a part of a request has arrived.
- */
+ * 1. Every connection has a seat in `holders`: IDLE while it is parked between two requests, HEAD
+ *    while it is parked otherwise, SLOW or BUSY while a task owns it, and BUSY once it is closed or
+ *    about to be. Bytes that are not part of a request change neither its place nor its timeout.
+ * 2. `count` is the number of connections.
+ * 3. After an eddyi_conns_stop() that is not patient, each parked connection has a part of a
+ *    request. */
 struct eddyi_conns {
 	const struct eddy_app *app;
 	struct eddyi_clocks *clocks;
-	struct eddy_scope *tasks; /* one task for each request in progress */
+	struct eddy_scope *tasks; /* one for each request in progress */
 	struct eddyi_holders holders;
-	struct eddyi_tally *tally;    /* of all loops; NULL: an address may have any number */
-	struct eddy_node in_progress; /* connections with a request that is being answered */
-	struct eddy_timer sweep; /* armed while there are any, and until the next one finds none */
+	struct eddyi_tally *tally;    /* over all loops; NULL: no limit by address */
+	struct eddy_node in_progress; /* connections whose request is being handled */
+	struct eddy_timer sweep; /* armed while in_progress is not empty, until it finds none */
 	unsigned count;
-	unsigned leaving;                /* of them, that have been evicted */
-	uint64_t crowd_seen_ns;          /* when those of one address were last looked at */
-	struct eddyi_conn_counts counts; /* zeroed when nobody else can look yet */
-	struct eddy_client *client;      /* of handlers; NULL: none has asked for it */
-	void (*free_client)(struct eddy_client *client); /* programs that never ask link none */
-	bool stopping;          /* the next answer of every connection is its last */
-	struct eddy_event stop; /* set with it, for handlers */
-	bool patient; /* then a connection that was told it may ask again may still do so */
-	void (*evictable)(
-		struct eddyi_conns *conns); /* one could be evicted now that could not be before */
+	unsigned leaving;                /* of `count`, evicted and not yet closed */
+	uint64_t crowd_seen_ns;          /* the last check of a crowd (conn_pace.h) */
+	struct eddyi_conn_counts counts; /* zeroed before other threads can read them */
+	struct eddy_client *client;      /* used by handlers; NULL: not yet created */
+	/* A pointer, so that programs without a client don't link it. */
+	void (*free_client)(struct eddy_client *client);
+	bool stopping;          /* the next response of every connection is its last */
+	struct eddy_event stop; /* set together with `stopping`, for handlers */
+	/* Then clients with an open connection may still send a request. */
+	bool patient;
+	/* A connection has become evictable. */
+	void (*evictable)(struct eddyi_conns *conns);
 	void (*gone)(struct eddyi_conns *conns); /* one has been closed */
 };
 
 /* Invariants:
- * 1. Nobody receives twice. `op` is armed in PARKED; where it still is in BUSY, `wire.ahead` says so, and no
- *    task reads the socket.
- * 2. What one arming brings fits into the inbox, whatever is done with it.
- */
+ * 1. A socket has one receiver. `op` is armed in PARKED; if it is still armed in BUSY, `wire.ahead`
+ *    is set, and no task reads the socket.
+ * 2. The bytes of one armed receive fit into the inbox, whatever becomes of them. */
 struct eddyi_conn {
 	struct eddyi_conns *conns;
 	struct eddyi_wire wire;
 	struct eddy_op op;
 	struct eddyi_seat seat;
-	struct eddy_scope *beside;    /* while a task does what is no part of a request */
-	struct eddy_req *req;         /* whose head is arriving, or that is being answered */
-	struct eddy_node progress;    /* in in_progress, while it is being answered */
-	struct eddyi_conn_poll *poll; /* tells that the client has left; NULL: none */
+	struct eddy_scope *beside;    /* cancels a task's work outside requests; else NULL */
+	struct eddy_req *req;         /* its head is arriving, or it is being handled */
+	struct eddy_node progress;    /* in in_progress, while `req` is being handled */
+	struct eddyi_conn_poll *poll; /* detects that the client disconnects; NULL: none */
 	uint8_t state;
 	uint8_t presence; /* enum eddyi_presence, of the request in progress */
-	bool expired;     /* the time of a parked connection is up */
-	bool evicted;     /* to be closed for want of room, or at the end */
+	bool expired;     /* the timeout of a parked connection has expired */
+	bool evicted;     /* to be closed for want of room, or for shutdown */
 	bool fresh;       /* no request yet */
-	bool arriving;    /* parked, and a part of a request is here */
-	bool proxy_due; /* nor all of the PROXY header that comes first: a part may be in the inbox */
-	bool brief;     /* the last request had no body: the next will have none either, it seems */
+	bool arriving;    /* parked with a part of a request */
+	bool proxy_due;   /* the PROXY header is incomplete; a part may be in the inbox */
+	bool brief;       /* the last request had no body, so expect none next */
 };
 
-/* Begin without connections; the other members have been set. */
+/* Initialize an empty set. The caller has set the other members. */
 void eddyi_conns_init(struct eddyi_conns *conns);
 
-/* Let go of what is kept for them, when none is left. In a task. */
+/* Free what is kept for connections, after the last has closed. Call it in a task. */
 void eddyi_conns_deinit(struct eddyi_conns *conns);
 
-/* A head or a handshake has this time before its connection may be closed to make room. Without it those who come
- * while all others are busy would be closed one for the other, before any of them could ask. Those of a crowd have less. */
+/* Minimum time of a head or handshake before eviction; less in a crowd. Without it, new connections
+ * would evict each other before sending a request while all others are busy. */
 #define EDDYI_SPARED_NS (500 * EDDY_MS)
 #define EDDYI_CROWD_SPARED_NS (50 * EDDY_MS)
 
-/* Whether a holder has so many connections that others wait for it: more than 16, and an eighth of all. */
+/* Whether a holder crowds out others: more than 16 connections, and more than an eighth of all. */
 static inline bool eddyi_conns_is_crowd(const struct eddyi_conns *conns,
 					const struct eddyi_holder *holder)
 {
 	return holder->count > 16 && holder->count > conns->count / 8;
 }
 
-/* Close a connection to make room: of those that are idle, whose head is incomplete, or whose body or answer is too
- * slow, in this order, that which holders.h says.
- * Return: 0; -ENOENT when there is none; -EAGAIN when there is one at `*ret_until_ns`. */
+/* Close a connection to make room: an idle one, else one with an incomplete head, else a slow one.
+ * holders.h says which of them.
+ * Return: 0; -ENOENT if there is none; -EAGAIN if there will be one at `*ret_until_ns`. */
 int eddyi_conns_evict(struct eddyi_conns *conns, uint64_t *ret_until_ns);
 
-/* Cut what a connection is doing short: it is closed without an answer. */
+/* Cancel a connection's work, and close it without a response. */
 void eddyi_conn_evict(struct eddyi_conn *conn);
 
-/* Have the connection that has been accepted counted for the address that it comes from.
- * Return: 0; -EDQUOT when that has as many as it may have, -ENOMEM: it has no seat. */
+/* Count an accepted connection for its source address.
+ * Return: 0; -EDQUOT if the address has reached its limit, -ENOMEM: it has no seat. */
 int eddyi_conn_seat(struct eddyi_conn *conn);
 
-/* Count it for another address instead: that of the client for which a proxy speaks.
- * Return: 0; -EDQUOT, -ENOMEM: to be closed. */
+/* Count the connection for another address: that of the client behind a proxy.
+ * Return: 0; -EDQUOT, -ENOMEM: it must be closed. */
 int eddyi_conn_reseat(struct eddyi_conn *conn, const struct eddyi_ip *ip);
 
 /* Remove the connection from its holder and the tally. */
 void eddyi_conn_unseat(struct eddyi_conn *conn);
 
-/* Emit a DEBUG record of a connection that is closed, and say why. */
+/* Emit a DEBUG log record that says why a connection is closed. */
 void eddyi_conn_tell(const struct eddyi_conn *conn, const char *why);
 
-/* From now on every answer is the last one of its connection. Connections that have not asked anything are closed,
- * unless it is done patiently. */
+/* Make the next response of every connection its last. Unless `patient`, close connections without
+ * a part of a request. */
 void eddyi_conns_stop(struct eddyi_conns *conns, bool patient);
 
-/* Close what still waits for the rest of a head. */
+/* Close connections that wait for the rest of a head. */
 void eddyi_conns_evict_parked(struct eddyi_conns *conns);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define BUCKETS_MAX 65536
 
-/* ---- the addresses ---- */
+/* ---- addresses ---- */
 
 static void init_holder(struct eddyi_holder *holder)
 {
@@ -31,7 +31,7 @@ int eddyi_holders_open(struct eddyi_holders *holders, unsigned max)
 		return -ENOMEM;
 	holders->rank_max = max < EDDYI_HELD_MAX ? max : EDDYI_HELD_MAX;
 	counts = (size_t)holders->rank_max + 1;
-	/* Only the pages that come to be used take memory. */
+	/* Pages that are never used take no memory. */
 	holders->buckets = calloc(buckets, sizeof(*holders->buckets));
 	holders->by_count = calloc(counts * EDDYI_STANDING_BUSY, sizeof(*holders->by_count));
 	if (!holders->buckets || !holders->by_count) {
@@ -73,7 +73,7 @@ static struct eddyi_holder **find(struct eddyi_holders *holders, const struct ed
 	return at;
 }
 
-/* Return: NULL when memory is out. */
+/* Return: NULL on allocation failure. */
 static struct eddyi_holder *find_or_make(struct eddyi_holders *holders, const struct eddyi_ip *ip)
 {
 	struct eddyi_ip network = network_of(ip);
@@ -90,7 +90,7 @@ static struct eddyi_holder *find_or_make(struct eddyi_holders *holders, const st
 	return holder;
 }
 
-/* ---- who holds most ---- */
+/* ---- ranking ---- */
 
 static unsigned rank_of(const struct eddyi_holders *holders, const struct eddyi_holder *holder)
 {
@@ -118,7 +118,7 @@ static void unrank(struct eddyi_ranking *ranking, struct eddy_node *node, unsign
 		ranking->used_words &= ~(1ull << at / 64);
 }
 
-/* One that is there already goes behind the others. */
+/* Move a ranked holder to the end of its list. */
 static inline void rank_last(struct eddyi_ranking *ranking, struct eddy_node *node, unsigned at)
 {
 	struct eddy_node *list = &ranking->by_count[at];
@@ -129,7 +129,7 @@ static inline void rank_last(struct eddyi_ranking *ranking, struct eddy_node *no
 	eddy_list_append(list, node);
 }
 
-/* Hold `by` connections more. */
+/* Add `by` to the holder's connections. */
 static void count(struct eddyi_holders *holders, struct eddyi_holder *holder, int by)
 {
 	unsigned before = rank_of(holders, holder), after;
@@ -236,7 +236,8 @@ struct eddyi_seat *eddyi_holders_first(struct eddyi_holders *holders, enum eddyi
 
 static void each_of(struct eddyi_holder *holder, void (*fn)(struct eddyi_seat *seat))
 {
-	/* The last standing first: who moves to it is not met again. */
+	/* From the last standing, so that a connection that `fn` moves to it is not visited
+	 * twice. */
 	for (int i = EDDYI_STANDINGS - 1; i >= 0; i--) {
 		struct eddy_node *list = &holder->seats[i], *node = list->next, *next;
 
@@ -256,7 +257,7 @@ void eddyi_holders_each(struct eddyi_holders *holders, void (*fn)(struct eddyi_s
 			each_of(holder, fn);
 }
 
-/* ---- all loops together ---- */
+/* ---- tally of all loops ---- */
 
 int eddyi_tally_init(struct eddyi_tally *tally, unsigned max)
 {

@@ -1,10 +1,10 @@
-/* holders.h: the addresses that a loop's connections come from, and which connection goes first when there is no room.
+/* holders.h: the source addresses of a loop's connections, and the order of eviction.
  *
- * A connection has a standing, which says whether it may be closed to make room. Of those of one standing a
- * connection of the address that holds most goes first; among addresses that hold as many, that which has had as many, and one of
- * this standing, for longest, and of that the connection that took it first. IPv6 addresses are told apart by their
- * first 64 bits: that is what one customer has.
- */
+ * A connection's standing says whether it may be closed to make room. Within a standing, a
+ * connection of the address with the most connections goes first; among equals, of the address that
+ * has had that number, and one of this standing, for the longest time; within the address, the
+ * connection that entered the standing first. IPv6 addresses are compared by their first 64 bits,
+ * the prefix of one customer. */
 #ifndef EDDYI_HOLDERS_H
 #define EDDYI_HOLDERS_H
 
@@ -14,22 +14,22 @@
 #include <eddy/list.h>
 #include <pthread.h>
 
-/* In the order in which they go. */
+/* In order of eviction. */
 enum eddyi_standing {
 	EDDYI_STANDING_IDLE, /* between two requests */
-	EDDYI_STANDING_HEAD, /* a head, or a TLS handshake, is incomplete */
-	EDDYI_STANDING_SLOW, /* a body or an answer makes less progress than it must */
-	EDDYI_STANDING_BUSY, /* never closed to make room */
+	EDDYI_STANDING_HEAD, /* an incomplete head or TLS handshake */
+	EDDYI_STANDING_SLOW, /* a body or response below its minimum rate */
+	EDDYI_STANDING_BUSY, /* never evicted */
 };
 #define EDDYI_STANDINGS 4
 
-/* Addresses that hold more connections than this are alike. */
+/* Addresses with more connections than this rank equal. */
 #define EDDYI_HELD_MAX 4095
 
 struct eddyi_holder {
 	struct eddyi_holder *next; /* in its bucket */
 	struct eddyi_ip ip;
-	unsigned count; /* connections */
+	unsigned count; /* of connections */
 	struct eddyi_holding holding;
 	struct eddy_node seats[EDDYI_STANDINGS];
 	struct eddy_node ranks[EDDYI_STANDING_BUSY];
@@ -39,76 +39,80 @@ struct eddyi_holder {
 struct eddyi_seat {
 	struct eddy_node node;
 	struct eddyi_holder *holder;
-	struct eddyi_party party; /* as requests know it */
+	struct eddyi_party party; /* for its requests */
 	enum eddyi_standing standing;
 };
 
-/* The holders that have a connection of one standing, by how many connections they hold. */
+/* The holders with a connection of one standing, by their number of connections. */
 struct eddyi_ranking {
-	struct eddy_node *by_count; /* .next is NULL in what has never been used */
+	struct eddy_node *by_count; /* .next is NULL in lists never used */
 	uint64_t used[(EDDYI_HELD_MAX + 1) / 64];
 	uint64_t used_words;
 };
 
 /* Invariants:
- * 1. A holder is in a bucket as long as it holds a connection; `nobody` is in none, and counts as one that holds none.
- * 2. A holder that has connections of a standing is in its ranking, at min(count, rank_max). One that has none any
- *    more stays until somebody looks for the first: most come back with the next request.
- * 3. A bit is set in `used` for each list of `by_count` that is not empty, in `used_words` for each word that is not 0.
- * 4. Each call takes the same time, on average, however many there are, as long as the addresses do not outnumber
- *    the buckets.
- */
+ * 1. A holder is in a bucket while it has a connection. `nobody` is in none and counts as having no
+ *    connections.
+ * 2. A holder with connections of a standing is in its ranking, at min(count, rank_max). Later it
+ *    stays until eddyi_holders_first() finds it: most return with the next request.
+ * 3. A bit is set in `used` for each list of `by_count` that is not empty, in `used_words` for each
+ *    word that is not 0.
+ * 4. Each call takes constant time on average, as long as there are fewer addresses than
+ *    buckets. */
 struct eddyi_holders {
-	struct eddyi_holder **buckets; /* NULL: everybody is nobody */
+	struct eddyi_holder **buckets; /* NULL: every connection is nobody's */
 	size_t bucket_mask;
 	uint64_t secret[2];
-	struct eddyi_holder nobody;   /* unix sockets, trusted proxies: those who are not counted */
-	struct eddyi_holder *largest; /* held more than all others when its last connection came */
+	struct eddyi_holder nobody; /* not counted: unix sockets and trusted proxies */
+	/* Had more connections than all others when its last one was accepted. */
+	struct eddyi_holder *largest;
 	struct eddyi_ranking rankings[EDDYI_STANDING_BUSY];
-	struct eddy_node *by_count; /* of all rankings, each with as many as: */
+	struct eddy_node *by_count; /* of all rankings, each with rank_max + 1 lists */
 	unsigned rank_max;
 };
 
-/* Make a table without buckets. */
+/* Initialize a table without buckets. */
 void eddyi_holders_init(struct eddyi_holders *holders);
 
-/* Have buckets for `max` connections. Return: 0, -ENOMEM. */
+/* Allocate buckets for `max` connections. Return: 0, -ENOMEM. */
 int eddyi_holders_open(struct eddyi_holders *holders, unsigned max);
 
-/* Free the table; no seat is left. */
+/* Free the table, which has no seats left. */
 void eddyi_holders_deinit(struct eddyi_holders *holders);
 
-/* Seat a busy connection that comes from `ip`; NULL: it is not counted. Return: false when memory is out. */
+/* Seat a busy connection from `ip`; NULL: it is not counted.
+ * Return: false on allocation failure. */
 bool eddyi_holders_seat(struct eddyi_holders *holders, struct eddyi_seat *seat,
 			const struct eddyi_ip *ip);
 
 void eddyi_holders_unseat(struct eddyi_holders *holders, struct eddyi_seat *seat);
 
-/* Change a standing. One that stays keeps its place. */
+/* Change a standing. If it is the same, the seat keeps its place. */
 void eddyi_holders_move(struct eddyi_holders *holders, struct eddyi_seat *seat,
 			enum eddyi_standing standing);
 
-/* Return: the one of this standing that goes first; NULL when there is none. */
+/* Find the connection of this standing to evict first. Return: NULL if there is none. */
 struct eddyi_seat *eddyi_holders_first(struct eddyi_holders *holders, enum eddyi_standing standing);
 
-/* Call `fn` for all connections; it may change the standing of this one. */
+/* Call `fn` for all connections. It may change the standing of its argument. */
 void eddyi_holders_each(struct eddyi_holders *holders, void (*fn)(struct eddyi_seat *seat));
 
-/* How many connections each address has on all loops, for those who limit that. */
+/* Connections of each address over all loops, for a limit by address. */
 struct eddyi_tally {
 	pthread_mutex_t lock;
 	struct eddyi_holders holders;
 };
 
-/* Make a tally for `max` connections. Return: 0, -ENOMEM. */
+/* Initialize a tally for `max` connections. Return: 0, -ENOMEM. */
 int eddyi_tally_init(struct eddyi_tally *tally, unsigned max);
 
 void eddyi_tally_deinit(struct eddyi_tally *tally);
 
-/* Count a connection from `ip`. Any thread. Return: 0, -EDQUOT when there are `max` already, -ENOMEM. */
+/* Count a connection from `ip`. Any thread may call it.
+ * Return: 0; -EDQUOT if there are `max`; -ENOMEM. */
 int eddyi_tally_take(struct eddyi_tally *tally, const struct eddyi_ip *ip, unsigned max);
 
-/* Uncount a connection from `ip`. Any thread. */
+/* Uncount a connection from `ip`. Any thread may call it. */
 void eddyi_tally_give_back(struct eddyi_tally *tally, const struct eddyi_ip *ip);
 
 #endif

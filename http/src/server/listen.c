@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- sharing out ---- */
+/* ---- distributing sockets ---- */
 
-/* Give a worker a socket, which is closed if that fails. */
+/* Give a worker a socket. Takes ownership of `fd`, also on failure. */
 static int give(struct eddyi_listening *listening, unsigned worker, int fd,
 		const struct eddyi_address *address)
 {
@@ -34,8 +34,8 @@ static int give_copy(struct eddyi_listening *listening, unsigned worker, int fd,
 	return copy < 0 ? -errno : give(listening, worker, copy, address);
 }
 
-/* Sockets of one and the same IP address: one for each worker, if need be shared; what is left over is
- * served by some as well. All are closed if that fails. */
+/* Distribute the sockets of one IP address: each worker gets one at least, shared if there are
+ * fewer sockets than workers. Takes ownership of the sockets, also on failure. */
 static int share(struct eddyi_listening *listening, const int *fds, size_t count,
 		 const struct eddyi_address *address)
 {
@@ -52,7 +52,7 @@ static int share(struct eddyi_listening *listening, const int *fds, size_t count
 	return r;
 }
 
-/* ---- sockets of our own ---- */
+/* ---- opening sockets ---- */
 
 static int give_all(struct eddyi_listening *listening, unsigned worker,
 		    struct eddy_listeners *listeners, const struct eddyi_address *address)
@@ -78,7 +78,7 @@ static int open_address(struct eddyi_listening *listening, const struct eddyi_ad
 	struct eddy_listeners clone;
 	int r = eddy_listen(address->text, &options, listeners);
 
-	/* The kernel shares connections out among sockets of one port. */
+	/* The kernel distributes connections over the sockets of one port (SO_REUSEPORT). */
 	for (unsigned i = 1; i < listening->worker_count && r == 0; i++) {
 		r = eddy_listeners_clone(listeners, &clone);
 		if (r == 0)
@@ -92,9 +92,9 @@ static int open_address(struct eddyi_listening *listening, const struct eddyi_ad
 	return r;
 }
 
-/* ---- sockets that were passed ---- */
+/* ---- passed sockets ---- */
 
-/* Sockets of one IP address have the same name. */
+/* Sockets with equal names are of one IP address. */
 struct identity {
 	struct eddy_sockaddr addr;
 	bool seen;
@@ -113,7 +113,7 @@ static bool is_same_address(const struct identity *a, const struct identity *b)
 	return a->addr.len == b->addr.len && memcmp(&a->addr.addr, &b->addr.addr, a->addr.len) == 0;
 }
 
-/* Choose those of the address that the one at `from` has. Return: how many. */
+/* Choose the sockets with the address of the one at `from`. Return: their number. */
 static size_t choose_alike(struct identity *identities, const int *fds, size_t count, size_t from,
 			   int *ret_alike)
 {
@@ -148,7 +148,7 @@ static int share_all(struct eddyi_listening *listening, struct identity *identit
 	return r;
 }
 
-/* They are closed if that fails. */
+/* Takes ownership of the sockets, also on failure. */
 static int share_passed(struct eddyi_listening *listening, const int *fds, size_t count,
 			const struct eddyi_address *address)
 {
@@ -165,7 +165,8 @@ static int share_passed(struct eddyi_listening *listening, const int *fds, size_
 	return r;
 }
 
-/* As typed, with the real port where that says nothing of it. */
+/* Name a passed socket: the configured address with the real port, or "systemd" with the socket's
+ * address. */
 static void describe(struct eddy_listeners *listeners, int fd, const char *address)
 {
 	struct identity identity = identify(fd);
@@ -200,7 +201,7 @@ static int take_passed(struct eddyi_listening *listening, const struct eddyi_add
 	return r;
 }
 
-/* ---- the whole ---- */
+/* ---- opening and closing ---- */
 
 static int listen_on(struct eddyi_listening *listening, const struct eddyi_address *address,
 		     struct eddy_listeners *listeners)
@@ -218,7 +219,7 @@ static int listen_on(struct eddyi_listening *listening, const struct eddyi_addre
 	return (int)count;
 }
 
-/* Listen on the addresses that stand for all sockets that were passed, or on the others. */
+/* Open the addresses that take all remaining passed sockets, or the others. */
 static int listen_on_those(struct eddyi_listening *listening, bool all)
 {
 	const struct eddy_app *app = listening->app;
@@ -249,7 +250,7 @@ int eddyi_listening_open(struct eddyi_listening *listening, const struct eddy_ap
 	return r;
 }
 
-/* As "Listening on" has it, and as a URL, which terminals make a link of. */
+/* Log each address as configured, and as a URL, which terminals make clickable. */
 void eddyi_listening_announce(const struct eddyi_listening *listening)
 {
 	const struct eddy_app *app = listening->app;

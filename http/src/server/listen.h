@@ -1,4 +1,4 @@
-/* listen.h: the sockets of a running app, of every address, and how its workers share them. */
+/* listen.h: the listening sockets of a running app, and their distribution to its workers. */
 #ifndef EDDYI_LISTEN_H
 #define EDDYI_LISTEN_H
 
@@ -7,50 +7,50 @@
 
 #include <eddy/net.h>
 
-/* A socket that listens. */
+/* A listening socket. */
 struct eddyi_door {
 	int fd;
-	const struct eddyi_address *address; /* one of the app's */
+	const struct eddyi_address *address; /* borrowed from the app */
 };
 
-/* What one worker serves. */
+/* The sockets of one worker. */
 struct eddyi_doors {
 	struct eddyi_door *all;
 	size_t count;
-	bool taken; /* somebody else closes them */
+	bool taken; /* the worker has taken them and closes them */
 };
 
 /* Invariants:
- * 1. Every worker has a door of every address, and of each of its IP addresses: a socket of its own, or a
- *    descriptor of one that it shares with other workers.
- * 2. `addresses` holds no socket, only what has to be said, and removed at the end.
- */
+ * 1. Every worker has a door for each IP address of every address: its own socket, or a descriptor
+ *    of one that it shares.
+ * 2. `addresses` holds no sockets, only names to announce and files to remove. */
 struct eddyi_listening {
 	const struct eddy_app *app;
 	struct eddyi_doors *workers;
 	unsigned worker_count;
 	struct eddy_listeners *addresses; /* one for each of the app's */
-	uint16_t port;                    /* of the first that has one */
+	uint16_t port;                    /* of the first address with a port */
 };
 
-/* Open the sockets of every address, or take those that were passed to the process. Suspends when a name
- * is resolved. Return: 0; -errno, an ERROR record has said why; to be closed all the same. */
+/* Open the sockets of every address, or take those passed to the process. Suspends to resolve
+ * names. Return: 0; -errno, and an ERROR log record says why; close it in any case. */
 int eddyi_listening_open(struct eddyi_listening *listening, const struct eddy_app *app);
 
-/* Emit two records for each address. */
+/* Emit two log records for each address. */
 void eddyi_listening_announce(const struct eddyi_listening *listening);
 
-/* Make copies of all descriptors for another process. Return: 0, -EMFILE, -ENOMEM. */
+/* Duplicate all descriptors for another process. Return: 0, -EMFILE, -ENOMEM. */
 int eddyi_listening_copy(const struct eddyi_listening *listening,
 			 struct eddyi_passed_list *ret_list);
 
-/* Leave the files of unix sockets where they are: they are another process's now. */
+/* Keep the files of unix sockets at close: another process has taken them over. */
 void eddyi_listening_forget_files(struct eddyi_listening *listening);
 
-/* Take one worker's doors, which the caller closes; the array is borrowed until _close. */
+/* Take one worker's doors. The caller closes the descriptors; the array is borrowed until
+ * _close. */
 struct eddyi_doors eddyi_listening_take(struct eddyi_listening *listening, unsigned worker);
 
-/* Close what nobody has taken, and remove the files of unix sockets. */
+/* Close the sockets not taken, and remove the files of unix sockets. */
 void eddyi_listening_close(struct eddyi_listening *listening);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Read a small file. Return: its text; "" where there is none. */
+/* Return: the file's text; "" if there is no file. */
 static struct eddy_str read_file(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -23,7 +23,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The least limit of a group and of those above it. One may be in none that can be seen, as in a container. */
+/* Get the lowest limit of a group and its visible ancestors; a container may see none. */
 static uint64_t limit_of(const char *root, const char *tree, struct eddy_str group,
 			 const char *file)
 {
@@ -35,7 +35,7 @@ static uint64_t limit_of(const char *root, const char *tree, struct eddy_str gro
 		snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%.*s/%s", root, tree,
 			 EDDY_FMT(group), file);
 		content = read_file(path, text, sizeof(text));
-		/* "max" is no number. */
+		/* "max" is not a number. */
 		if (eddy_str_split(&content, '\n', &line) && eddy_str_to_u64(line, &found) == 0)
 			limit = least(limit, found);
 		if (!group.len)
@@ -47,7 +47,7 @@ static uint64_t limit_of(const char *root, const char *tree, struct eddy_str gro
 	}
 }
 
-/* A line of /proc/self/cgroup: "0::/group" of version 2, "7:memory:/group" of version 1. */
+/* Parse a line of /proc/self/cgroup: "0::/group" of version 2, "7:memory:/group" of version 1. */
 static uint64_t limit_by(const char *root, struct eddy_str line)
 {
 	struct eddy_str number, controllers, name;

@@ -1,18 +1,19 @@
-/* memory_limit.h: how much memory there is for the process. */
+/* memory_limit.h: the memory available to the process. */
 #ifndef EDDYI_MEMORY_LIMIT_H
 #define EDDYI_MEMORY_LIMIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the machine, or what its control groups leave to the process where that is less: of version 2 and 1, those above
- * its own among them. `root` is in front of /proc and /sys, "" but in tests. */
+/* Get the memory of the machine, or the lowest limit of the process's control groups (versions 1
+ * and 2) and their ancestors. `root` prefixes /proc and /sys; "" except in tests. */
 uint64_t eddyi_memory_limit(const char *root);
 
-/* The share of the memory for all connections, and for all bodies in memory: a quarter each. */
+/* Get the share of all connections, and that of all bodies in memory: a quarter of the memory
+ * each. */
 uint64_t eddyi_memory_share(uint64_t memory);
 
-/* The connections that have room in their share, busy ones, with TLS or without; at least one. */
+/* Count the busy connections, with or without TLS, that fit into their share; at least 1. */
 uint64_t eddyi_memory_connections(uint64_t memory, bool tls);
 
 #endif

@@ -18,7 +18,7 @@
 
 /* ---- one message ---- */
 
-/* Make an address of NOTIFY_SOCKET: a path, or the name of an abstract socket behind an '@'. */
+/* Parse NOTIFY_SOCKET: a path, or '@' and the name of an abstract socket. */
 static int parse_address(const char *text, struct sockaddr_un *ret_addr, socklen_t *ret_len)
 {
 	size_t len = strlen(text);
@@ -31,11 +31,11 @@ static int parse_address(const char *text, struct sockaddr_un *ret_addr, socklen
 	if (*text == '@')
 		ret_addr->sun_path[0] = 0;
 	else
-		++*ret_len; /* the NUL belongs to a path */
+		++*ret_len; /* a path includes its NUL */
 	return 0;
 }
 
-/* Connected, so that a full queue is waited for. Return: a descriptor, -errno. */
+/* Connect, so that sending waits for room in the queue. Return: a descriptor, -errno. */
 static int connect_to(const char *path)
 {
 	struct sockaddr_un addr;
@@ -57,7 +57,7 @@ static int send_on(int fd, const char *text)
 	struct eddy_scope scope;
 	ssize_t r;
 
-	/* Also while the app ends. */
+	/* Shielded, to send during shutdown as well. */
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){
 					 .timeout_ns = SEND_TIMEOUT_NS,
 					 .shielded = true,
@@ -80,7 +80,7 @@ void eddyi_notifier_close(struct eddyi_notifier *notifier)
 	notifier->fd = -1;
 }
 
-/* The process that listens at the address may have changed since the last time. */
+/* Reconnect once: the receiver at the address may have been replaced. */
 static int send_text(struct eddyi_notifier *notifier, const char *text)
 {
 	int r = notifier->fd >= 0 ? send_on(notifier->fd, text) : -ENOTCONN;
@@ -110,7 +110,7 @@ void eddyi_notify(struct eddyi_notifier *notifier, const char *format, ...)
 			  getenv("NOTIFY_SOCKET"), strerror(-r));
 }
 
-/* ---- a life in messages ---- */
+/* ---- reporting ---- */
 
 void eddyi_notifier_init(struct eddyi_notifier *notifier)
 {
@@ -132,7 +132,7 @@ static bool read_number(const char *name, uint64_t *ret_value)
 	return text && eddy_str_to_u64(eddy_str_from(text), ret_value) == 0;
 }
 
-/* Half of the time after which we would be taken for dead. Return: 0 when nobody looks. */
+/* Get half of the watchdog's timeout. Return: 0 without a watchdog. */
 static uint64_t watchdog_interval(void)
 {
 	uint64_t usec, pid;
@@ -145,7 +145,7 @@ static uint64_t watchdog_interval(void)
 	return usec * 1000 / 2;
 }
 
-/* Wait until the app stops, or when it does already, for ever; the watchdog is fed meanwhile. */
+/* Wait until the app stops, or without end if it is `stopping`. Feed the watchdog meanwhile. */
 static int wait_for_stop(struct eddyi_notifier *notifier, bool stopping)
 {
 	uint64_t interval = watchdog_interval();

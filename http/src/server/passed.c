@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The bits of an index are what is spoken there. */
+/* An index is a sum of these bits. */
 enum { PLAIN = 1, PROXY_PROTOCOL = 2 };
 const char *const eddyi_passed_prefixes[EDDYI_PASSED_PREFIXES] = {
 	[0] = "",

@@ -1,4 +1,4 @@
-/* passed.h: descriptors on their way from one process to the next, each with a name. */
+/* passed.h: named descriptors that one process passes to the next. */
 #ifndef EDDYI_PASSED_H
 #define EDDYI_PASSED_H
 
@@ -6,8 +6,8 @@
 
 struct eddyi_address;
 
-/* Names that are no address: where a new process says that it serves; "tickets " before an app's first address: the keys of its session
- * tickets; before the address of a unix socket its file. */
+/* Names other than addresses: the pipe on which the new process reports that it serves; keys of
+ * session tickets, with the app's first address; the file of a unix socket, with its address. */
 #define EDDYI_PASSED_READY "ready"
 #define EDDYI_PASSED_TICKETS "tickets "
 #define EDDYI_PASSED_FILE "file "
@@ -22,28 +22,27 @@ struct eddyi_passed_list {
 	size_t count;
 };
 
-/* What stands before the address of a socket, by what is spoken there: another may be written like it, with port 0. */
+/* Prefixes of addresses by protocol, since addresses with port 0 may be equal as text. */
 #define EDDYI_PASSED_PREFIXES 4
 extern const char *const eddyi_passed_prefixes[EDDYI_PASSED_PREFIXES];
 
-/* The prefix of an address. */
 const char *eddyi_passed_prefix(const struct eddyi_address *address);
 
-/* Add a descriptor, which the list closes from now on. Return: 0; -ENOMEM, it is closed. */
+/* Add a descriptor. Takes ownership of `fd`, also on failure. Return: 0, -ENOMEM. */
 int eddyi_passed_list_add(struct eddyi_passed_list *list, int fd, const char *prefix,
 			  const char *name);
 
-/* Close and free what the list holds. */
+/* Close the descriptors and free the list's memory. */
 void eddyi_passed_list_deinit(struct eddyi_passed_list *list);
 
-/* Take the one at this place out; its name is freed. Return: its descriptor. */
+/* Remove an entry. Return: its descriptor, which the caller owns. */
 int eddyi_passed_list_take(struct eddyi_passed_list *list, size_t at);
 
-/* Make the value of LISTEN_FDNAMES: an address has colons, which stand between names, so they are escaped.
- * Return: allocated; NULL when memory is out. */
+/* Make the value of LISTEN_FDNAMES, with ':' and '%' escaped in each name.
+ * Return: memory that the caller frees; NULL on allocation failure. */
 char *eddyi_passed_list_names(const struct eddyi_passed_list *list);
 
-/* Turn a name of that value into what it was, in place. */
+/* Unescape a name of that value in place. */
 void eddyi_passed_unescape(char *name);
 
 #endif

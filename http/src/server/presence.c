@@ -12,7 +12,8 @@ struct eddyi_conn_poll {
 	struct eddy_event ended;
 };
 
-/* The events that end the request early: POLLERR and POLLHUP of a reset, POLLRDHUP of the end of the client's stream. */
+/* Get the events that cancel the request: POLLERR and POLLHUP for a reset, POLLRDHUP for the end of
+ * the client's stream. */
 static unsigned wanted_events(const struct eddy_req *req)
 {
 	const struct eddy_route *route = req->route ? req->route->value : NULL;
@@ -57,14 +58,14 @@ static void polled(struct eddy_op *op, int result, unsigned flags)
 	eddy_event_set(&job->ended);
 }
 
-/* The kernel reports the end of the stream whether it was asked for or not: then a reset is not waited for any
- * more. As long as nothing is sent only a client that is killed causes one. */
+/* The end of the stream completes the poll even if not requested, so a later reset is missed.
+ * Without a send, only a killed client causes one. */
 static void start_poll(struct eddyi_conn *conn)
 {
 	struct eddyi_conn_poll *job = calloc(1, sizeof(*job));
 	struct io_uring_sqe *sqe;
 
-	/* Without memory the client's end is noticed by what is sent to it. */
+	/* Without memory, only sending detects the disconnect. */
 	if (!job)
 		return;
 	job->conn = conn;
@@ -92,7 +93,7 @@ void eddyi_presence_end_poll(struct eddyi_conn *conn)
 
 static void look_after(struct eddyi_conn *conn)
 {
-	/* A receive that is armed ahead tells. */
+	/* A receive armed ahead detects the disconnect. */
 	if (conn->wire.ahead || conn->presence == EDDYI_PRESENCE_DONE)
 		return;
 	if (conn->presence == EDDYI_PRESENCE_NEW) {
@@ -104,7 +105,7 @@ static void look_after(struct eddyi_conn *conn)
 		start_poll(conn);
 }
 
-/* Look which requests have been in progress since the last sweep. */
+/* Find the requests that have been in progress since the last sweep. */
 static void sweep(struct eddy_timer *timer)
 {
 	struct eddyi_conns *conns = eddy_of(timer, struct eddyi_conns, sweep);

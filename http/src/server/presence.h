@@ -1,10 +1,8 @@
-/* presence.h: detect that the client of a request in progress has disconnected.
+/* presence.h: detects that the client of a request in progress has disconnected.
  *
- * A task that waits for something other than its client would not hear that the client has left. A receive
- * that is armed ahead says so at once. Where none is, a poll is armed for requests that have been in progress
- * for a while: a sweep of all of them, ten times a second, finds those. A request that is answered sooner costs
- * a store and a branch.
- */
+ * A receive armed ahead detects it at once. Without one, a sweep over all requests, ten times a
+ * second, arms a poll for those that have been in progress for a while. A shorter request costs a
+ * store and a branch. */
 #ifndef EDDYI_PRESENCE_H
 #define EDDYI_PRESENCE_H
 
@@ -12,10 +10,10 @@
 
 #define EDDYI_PRESENCE_NS (100 * EDDY_MS)
 
-/* Have the next sweep done. */
+/* Arm the timer of the next sweep. */
 void eddyi_presence_arm(struct eddyi_conns *conns);
 
-/* A request begins: it will be looked after. */
+/* Start watching the client at the beginning of a request. */
 static inline void eddyi_presence_begin(struct eddyi_conn *conn)
 {
 	conn->presence = EDDYI_PRESENCE_NEW;
@@ -24,10 +22,10 @@ static inline void eddyi_presence_begin(struct eddyi_conn *conn)
 		eddyi_presence_arm(conn->conns);
 }
 
-/* Have the poll ended. Suspends. */
+/* Cancel the poll. Suspends. */
 void eddyi_presence_end_poll(struct eddyi_conn *conn);
 
-/* The request is over. May suspend. */
+/* Stop watching at the end of the request. May suspend. */
 static inline void eddyi_presence_end(struct eddyi_conn *conn)
 {
 	eddy_list_remove(&conn->progress);
@@ -35,7 +33,7 @@ static inline void eddyi_presence_end(struct eddyi_conn *conn)
 		eddyi_presence_end_poll(conn);
 }
 
-/* A receive that was armed ahead has ended by what may be the client's end: look. */
+/* Check the socket after a receive armed ahead has ended, perhaps by the client's disconnect. */
 void eddyi_presence_look(struct eddyi_conn *conn);
 
 #endif

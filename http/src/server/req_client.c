@@ -1,4 +1,4 @@
-/* The clients of an app, one for each of its loops, that handlers ask others with. */
+/* The HTTP clients of an app for its handlers, one for each loop. */
 #include "conns.h"
 #include "exchange/exchange_state.h"
 

@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #define READY_TIMEOUT_NS (60 * EDDY_SECOND)
-/* For one that failed to clean up. */
+/* Time for a new process that failed to start to clean up. */
 #define GRACE_NS EDDY_SECOND
 
-/* A list of strings that ends with NULL, as execve(2) wants them. */
+/* A list terminated by NULL, as execve(2) requires. */
 struct strings {
 	char **all;
 	size_t count;
@@ -39,13 +39,14 @@ static int add(struct strings *strings, char *string)
 	return 0;
 }
 
-/* Whether the new process has to be a child of the service manager: systemd waits for no other one to end. */
+/* Whether the new process must be a child of the service manager: systemd does not wait for other
+ * processes to exit. */
 static bool is_watched(void)
 {
 	return eddyi_notifier_is_wanted() && getpid() != 1;
 }
 
-/* ---- the arguments ---- */
+/* ---- arguments ---- */
 
 static int read_all(int fd, char **ret_bytes, size_t *ret_len)
 {
@@ -77,7 +78,7 @@ static int read_all(int fd, char **ret_bytes, size_t *ret_len)
 	return 0;
 }
 
-/* Each ends with a NUL. `ret_bytes` holds them. */
+/* Each argument ends with a NUL. `ret_bytes` holds them. */
 static int read_arguments(struct strings *argv, char **ret_bytes)
 {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), r;
@@ -90,7 +91,7 @@ static int read_arguments(struct strings *argv, char **ret_bytes)
 	if (r < 0)
 		return r;
 	for (size_t at = 0; at < len && r == 0; at += strlen(*ret_bytes + at) + 1) {
-		/* Some programs write over their arguments. */
+		/* Some programs overwrite their arguments. */
 		if (!memchr(*ret_bytes + at, 0, len - at))
 			return -EINVAL;
 		r = add(argv, *ret_bytes + at);
@@ -98,7 +99,7 @@ static int read_arguments(struct strings *argv, char **ret_bytes)
 	return r < 0 ? r : argv->count ? 0 : -EINVAL;
 }
 
-/* ---- the environment ---- */
+/* ---- environment ---- */
 
 static bool is_variable(const char *entry, const char *name)
 {
@@ -107,7 +108,7 @@ static bool is_variable(const char *entry, const char *name)
 	return strncmp(entry, name, len) == 0 && entry[len] == '=';
 }
 
-/* Ours, without what is about this process alone. */
+/* Copy the environment without variables that concern only this process. */
 static int copy_environment(struct strings *env)
 {
 	static const char *const dropped[] = { "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
@@ -195,7 +196,8 @@ static int start_again(const struct eddyi_passed_list *list, struct eddy_process
 	return r;
 }
 
-/* Its end of the pipe closes when it ends, unless it has children. Return: 0, -errno. */
+/* Wait until the new process writes. Its end of the pipe closes when it exits, unless it has
+ * children. */
 static int wait_until_ready(int fd)
 {
 	struct eddy_scope scope;
@@ -211,9 +213,9 @@ static int wait_until_ready(int fd)
 	return r == 0 ? -ECHILD : r == -ECANCELED && why < 0 ? why : (int)r;
 }
 
-/* Hand the descriptors, which are used up, to a new process, and wait until it says that it serves.
- * Return: 0, the process is the caller's; -errno, and there is none: -ETIMEDOUT when it took too long,
- * -ECHILD when it has ended. */
+/* Start a new process with the descriptors, which are consumed, and wait until it serves.
+ * Return: 0, and the caller owns the process; -errno, and there is none: -ETIMEDOUT, -ECHILD if it
+ * has exited. */
 static int start_and_wait(struct eddyi_passed_list *list, struct eddy_process *ret_process)
 {
 	struct eddy_process process;
@@ -227,7 +229,8 @@ static int start_and_wait(struct eddyi_passed_list *list, struct eddy_process *r
 	r = eddyi_passed_list_add(list, fds[1], EDDYI_PASSED_READY, "");
 	if (r == 0)
 		r = start_again(list, &process);
-	/* Ours of its end has to go, or we would not see that it has closed it. */
+	/* Close this process's copy of the write end; otherwise its close by the new process is not
+	 * seen. */
 	eddyi_passed_list_deinit(list);
 	if (r == 0) {
 		r = wait_until_ready(fds[0]);
@@ -240,7 +243,7 @@ static int start_and_wait(struct eddyi_passed_list *list, struct eddy_process *r
 	return r;
 }
 
-/* ---- handing over ---- */
+/* ---- handover ---- */
 
 static uint64_t monotonic_usec(void)
 {
@@ -250,7 +253,8 @@ static uint64_t monotonic_usec(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* Pass the keys of tickets, so that the new process can resume sessions. Without them clients make a full handshake. */
+/* Pass the keys of session tickets, so that the new process can resume sessions. Without them
+ * clients make full handshakes. */
 static int add_tickets(struct eddy_app *app, struct eddyi_passed_list *list)
 {
 	int fd;
@@ -268,7 +272,8 @@ static int add_tickets(struct eddy_app *app, struct eddyi_passed_list *list)
 	return 0;
 }
 
-/* Nobody closes a socket while it is being copied. Return: 0; -ECANCELED when the app ends. */
+/* Copy the sockets under the lock, so that none is closed meanwhile.
+ * Return: 0; -ECANCELED during shutdown. */
 static int copy_sockets(struct eddyi_run *run, struct eddyi_passed_list *ret_list)
 {
 	int r;
@@ -279,7 +284,8 @@ static int copy_sockets(struct eddyi_run *run, struct eddyi_passed_list *ret_lis
 	return r;
 }
 
-/* The other process serves: end. Return: whether we were not about to end anyway, and all of us. */
+/* Shut down, since the new process serves.
+ * Return: false if shutdown had begun: then both must end. */
 static bool hand_over(struct eddyi_run *run)
 {
 	bool wanted;

@@ -1,4 +1,4 @@
-/* An app from start to end: its sockets, its workers, its signals. */
+/* Running an app: its sockets, workers and signals. */
 #include "app_sandbox.h"
 #include "app_stats.h"
 #include "memory_limit.h"
@@ -15,9 +15,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* ---- a start that fails ---- */
+/* ---- errors at startup ---- */
 
-/* A program without a subscriber hears on stderr why its app can't start. */
+/* If the program subscribes to no log records, print startup errors to stderr. */
 static void stand_in(struct eddy_app *app)
 {
 	if (eddy_log_text_subscribe() < 0)
@@ -35,8 +35,7 @@ static void stand_back(struct eddy_app *app)
 
 /* ---- signals ---- */
 
-/* A task of worker 0: read what the files hold that the app was told of. The pool may be busy for long, and
- * other signals are heard meanwhile. */
+/* A task of worker 0, so that signals are handled while the offload pool is busy. */
 static int reload(void *arg)
 {
 	struct eddyi_run *run = arg;
@@ -91,8 +90,8 @@ static int watch_signals(void *arg)
 
 /* ---- workers ---- */
 
-/* The worker's loop is there to be posted to, from here until forget_loop(). Return: whether it is to end
- * already. */
+/* Publish the worker's loop, which accepts messages until forget_loop().
+ * Return: whether shutdown has already been requested. */
 static bool announce_loop(struct eddyi_worker *worker)
 {
 	unsigned stops;
@@ -113,13 +112,14 @@ static void forget_loop(struct eddyi_worker *worker)
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
-/* All loops are there, and all sockets listen; nobody has been accepted yet, and no ring has opened a file. */
+/* All loops run and all sockets listen; no connection is accepted, and no ring has opened a
+ * file. */
 static int begin(struct eddyi_run *run)
 {
 	int r;
 
 	eddyi_notifier_open(&run->notifier);
-	/* The socket is one of datagrams, which leads to others as well. */
+	/* Close the socket early: a datagram socket can reach other receivers. */
 	run->notifier.brief = run->app->sandbox != NULL;
 	r = eddyi_app_sandbox_enter(run->app);
 	if (r == 0)
@@ -139,7 +139,7 @@ static int begin(struct eddyi_run *run)
 	return 0;
 }
 
-/* Return: 0; -ECANCELED for worker 0's failure as well. */
+/* Return: 0; -ECANCELED also if worker 0 failed to begin. */
 static int begin_or_wait(struct eddyi_worker *worker)
 {
 	struct eddyi_run *run = worker->run;
@@ -163,7 +163,7 @@ static int serve_doors(struct eddyi_worker *worker)
 	return eddyi_server_run(&worker->server, run->app, &doors);
 }
 
-/* One that fails ends the others, but hurries them not. */
+/* If a worker fails, the others shut down gracefully. */
 static int serve(struct eddyi_worker *worker)
 {
 	struct eddyi_run *run = worker->run;
@@ -180,7 +180,7 @@ static int serve(struct eddyi_worker *worker)
 	return r;
 }
 
-/* ---- the whole ---- */
+/* ---- running ---- */
 
 static void raise_descriptors(void)
 {
@@ -192,7 +192,8 @@ static void raise_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Descriptors for connections and their files. The program itself comes first, and pipes, which take an eighth. */
+/* Count the descriptors for connections and their files: all but 32 for the program and an eighth
+ * for pipes. */
 static unsigned descriptors_max(void)
 {
 	uint64_t reserved, max;
@@ -205,7 +206,7 @@ static unsigned descriptors_max(void)
 	return (unsigned)(reserved < max / 2 ? max - reserved : max - max / 2);
 }
 
-/* As many connections as memory and descriptors allow. */
+/* Allow as many connections as memory and descriptors suffice for. */
 static unsigned default_connections_max(const struct eddy_app *app, uint64_t memory)
 {
 	uint64_t of_memory = eddyi_memory_connections(memory, app->tls != NULL);
@@ -278,7 +279,7 @@ static void set_run(struct eddy_app *app, struct eddyi_run *run)
 		eddyi_run_keep_stats(app->run);
 	app->run = run;
 	if (run) {
-		/* Asked for before it could be told. */
+		/* Shutdown may have been requested before the run. */
 		run->stops = app->early_stops;
 		app->early_stops = 0;
 		atomic_store(&app->draining, run->stops > 0);
@@ -303,7 +304,7 @@ static void deliver_flush(struct eddy_message *message)
 	eddy_event_set(&eddy_of(message, struct flush, message)->delivered);
 }
 
-/* Wait for the messages that were posted to this loop for the run: their memory is about to go. */
+/* Wait for messages posted to this loop for the run, whose memory is about to be freed. */
 static void flush_messages(void)
 {
 	struct flush flush = { .message = { .deliver = deliver_flush } };
@@ -316,12 +317,11 @@ static void flush_messages(void)
 	eddy_scope_end(&shield);
 }
 
-/* Serve until every worker has ended. */
 static int serve_all(struct eddyi_run *run)
 {
 	int r;
 
-	/* A single one may well run inside a set of loops that the program has made. */
+	/* A single worker may run inside a set of loops of the program. */
 	if (run->count == 1)
 		r = serve(&run->workers[0]);
 	else
@@ -337,7 +337,7 @@ static int serve_all(struct eddyi_run *run)
 	return r;
 }
 
-/* The signals are blocked before there is a thread that could inherit another mask. */
+/* Block the signals before any thread could inherit another mask. */
 static int open_signals(struct eddyi_run *run)
 {
 	int signos[5] = { SIGINT, SIGTERM };
@@ -390,7 +390,7 @@ static int run_prepared(struct eddy_app *app)
 	return r;
 }
 
-/* The keys of session tickets that the process before had. */
+/* Load the session ticket keys of the previous process. */
 static void take_tickets(struct eddy_app *app)
 {
 	int fd = app->address_count ? eddyi_activation_take_tickets(app->addresses[0].text) : -1;
@@ -443,7 +443,7 @@ int eddy_app_run_blocking(struct eddy_app *app)
 	stand_in(app);
 	r = eddy_run(&options, run_app, &blocking);
 
-	/* Without a loop nobody has said yet what is wrong. */
+	/* No loop: the error has not been reported yet. */
 	if (!blocking.began)
 		eddy_error("eddy::app", "can't start: %s", eddy_ring_advice(r));
 	stand_back(app);

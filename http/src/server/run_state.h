@@ -1,4 +1,4 @@
-/* run_state.h: an app while it runs, as this layer's files see it. */
+/* run_state.h: the state of a running app. */
 #ifndef EDDYI_RUN_STATE_H
 #define EDDYI_RUN_STATE_H
 
@@ -12,12 +12,12 @@
 
 struct eddyi_run;
 
-/* One loop's share. Worker 0 is the loop that eddy_app_run() was called in. */
+/* One loop of the app. Worker 0 is the loop that called eddy_app_run(). */
 struct eddyi_worker {
 	struct eddyi_run *run;
 	struct eddyi_server server;
 	struct eddy_loop *loop;
-	struct eddy_message stop; /* posted once at most, and once again to hurry */
+	struct eddy_message stop; /* posted at most once, like `hurry` */
 	struct eddy_message hurry;
 };
 
@@ -26,21 +26,22 @@ struct eddyi_run {
 	struct eddyi_worker *workers;
 	unsigned count;
 	struct eddyi_balance balance;
-	struct eddyi_tally tally; /* where connections of one address are limited */
+	struct eddyi_tally tally; /* used if connections by address are limited */
 	struct eddyi_listening listening;
-	struct eddy_scope tasks; /* on worker 0: what goes on beside the serving */
+	struct eddy_scope tasks; /* on worker 0: signals, reload, restart, notifier */
 	struct eddyi_beside_keeper beside;
 	struct eddyi_notifier notifier;
 	struct eddy_signals signals;
 	struct eddy_message restart;
-	bool restarting;  /* asked for, and not yet done or given up */
-	bool reloading;   /* on worker 0, as the next one: a task reads the certificates again */
-	bool reload_more; /* asked for once more meanwhile */
-	bool began;       /* on worker 0: all loops are there, and serve */
-	bool failed;      /* to begin, and records say why */
-	struct eddy_shared_event may_serve; /* set by worker 0, when it has begun or failed */
+	bool restarting; /* requested, and neither done nor given up */
+	/* Worker 0 only, like `reload_more`: a task is reloading the certificates. */
+	bool reloading;
+	bool reload_more;                   /* requested again meanwhile */
+	bool began;                         /* worker 0 only: all loops run and may serve */
+	bool failed;                        /* to begin; log records say why */
+	struct eddy_shared_event may_serve; /* set by worker 0 when it has begun or failed */
 	bool handed_over;
-	unsigned stops; /* asked for: the first drains, the second hurries */
+	unsigned stops; /* number of requests: the first drains, the second hurries */
 };
 
 #endif

@@ -17,16 +17,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Accepting again at once after EMFILE failed two hundred thousand times in 100 ms. */
+/* Accepting again at once after EMFILE failed 200 000 times in 100 ms. */
 #define ACCEPT_RETRY_NS (100 * EDDY_MS)
-/* Between two looks for a connection that may be closed. */
+/* Interval between searches for an evictable connection. */
 #define LOOK_NS (100 * EDDY_MS)
-/* Pauses of accepting that are not this far apart are one. */
+/* Pauses of accepting closer together than this are reported once. */
 #define ACCEPT_FAILING_NS (10 * EDDY_SECOND)
-/* A multishot accept takes all that waits at once, as many as a listener's backlog; nearer than that to the limit one
- * is taken at a time. */
+/* A multishot accept takes the whole backlog at once. Closer to the limit, accept one at a time. */
 #define ONE_BY_ONE_FROM 4096
-/* What is cancelled unwinds within this, or the process ends without it. */
+/* Time for cancelled tasks to unwind, after which the process exits without them. */
 #define UNWIND_NS (5 * EDDY_SECOND)
 
 static void arm_accept(struct eddyi_listener *listener);
@@ -35,13 +34,13 @@ static void go_on(struct eddyi_server *server);
 
 /* ---- accepting ---- */
 
-/* Whether the descriptors that are for clients are taken. */
+/* Whether all descriptors for clients are in use. */
 static bool lacks_descriptors(const struct eddyi_server *server)
 {
 	return server->conns.count + eddyi_descriptors_taken() >= server->descriptors_max;
 }
 
-/* How many more would have to be there. */
+/* Count the missing descriptors. */
 static unsigned needed_descriptors(const struct eddyi_server *server)
 {
 	unsigned taken = server->conns.count + eddyi_descriptors_taken();
@@ -67,8 +66,7 @@ static void retry_accept(struct eddy_timer *timer)
 	arm_accept(eddy_of(timer, struct eddyi_listener, retry));
 }
 
-/* Whether a failed accept says something of the connection that was lost, and nothing of the next, or is
- * our own doing. */
+/* Whether a failed accept concerns only the lost connection, or was interrupted or cancelled. */
 static bool is_of_one_connection(int error)
 {
 	return error == -ECONNABORTED || error == -EPROTO || error == -EINTR || error == -ECANCELED;
@@ -81,7 +79,8 @@ static const char *remedy_of(int error)
 		       "";
 }
 
-/* Close a connection; where none may be closed yet, one of a crowd that turns out to be slow. Return: as eddyi_conns_evict(). */
+/* Evict a connection; if none is evictable, look for a slow one in a crowd.
+ * Return: as eddyi_conns_evict(). */
 static int evict(struct eddyi_server *server, uint64_t *ret_until_ns)
 {
 	int r = eddyi_conns_evict(&server->conns, ret_until_ns);
@@ -91,8 +90,8 @@ static int evict(struct eddyi_server *server, uint64_t *ret_until_ns)
 	return r;
 }
 
-/* Close a connection for one that waits to be accepted; where there is none that may be closed yet, as soon as there
- * is. */
+/* Evict a connection for one that waits to be accepted, or search again when one becomes
+ * evictable. */
 static void make_room(struct eddyi_server *server)
 {
 	uint64_t until;
@@ -100,7 +99,7 @@ static void make_room(struct eddyi_server *server)
 
 	server->crowded = r < 0;
 	eddy_timer_disarm(&server->look);
-	/* Also one that is closed may take long to unwind. */
+	/* Search again soon in any case: an evicted connection may take long to unwind. */
 	if (r != -EAGAIN || until > eddy_loop_now() + LOOK_NS)
 		until = eddy_loop_now() + LOOK_NS;
 	eddy_timer_arm(&server->look, until);
@@ -118,7 +117,8 @@ static void look_for_room(struct eddy_timer *timer)
 	make_room(server);
 }
 
-/* An address holds no more files of uploads than it has connections and leaves descriptors free. */
+/* Allow an address one upload file for each connection, and as many more as descriptors are
+ * free. */
 static bool may_hold(void *arg, struct eddyi_party *party)
 {
 	const struct eddyi_server *server = arg;
@@ -145,7 +145,7 @@ static void settle(void *arg, struct eddyi_party *party)
 	move_party(arg, party, EDDYI_STANDING_BUSY);
 }
 
-/* For a file of a request. */
+/* Make room for a file of a request. */
 static bool make_room_for_file(void *arg, struct eddyi_party *party, bool is_late)
 {
 	struct eddyi_server *server = arg;
@@ -153,13 +153,13 @@ static bool make_room_for_file(void *arg, struct eddyi_party *party, bool is_lat
 
 	if (!needed_descriptors(server) || (eddyi_open_files_drop() && !needed_descriptors(server)))
 		return true;
-	/* Not its own. */
+	/* Don't evict the connection that needs the file. */
 	if (party && is_late)
 		move_party(server, party, EDDYI_STANDING_BUSY);
-	/* Each that leaves gives back one at least, and most give back two. */
+	/* Each leaving connection frees one descriptor at least, most of them two. */
 	if (2 * server->conns.leaving < needed_descriptors(server))
 		evict(server, &until);
-	/* Where all wait for a descriptor each, some have to give up theirs for others. */
+	/* If all wait for a descriptor, some must be evicted for the others. */
 	if (party && is_late)
 		move_party(server, party, EDDYI_STANDING_SLOW);
 	return false;
@@ -168,7 +168,7 @@ static bool make_room_for_file(void *arg, struct eddyi_party *party, bool is_lat
 static const struct eddyi_descriptor_hooks descriptor_hooks = { may_hold, make_room_for_file,
 								settle };
 
-/* Accept again: now, when there is room, or a little later. */
+/* Continue to accept: now, when there is room, or after a pause. */
 static void go_on_accepting(struct eddyi_listener *listener, int error)
 {
 	struct eddyi_server *server = listener->server;
@@ -178,7 +178,8 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 	if (error < 0 && !is_of_one_connection(error)) {
 		uint64_t now = eddy_loop_now();
 
-		/* Said once for as long as it lasts: there may be room for one client between two pauses. */
+		/* Report a series of pauses once: there may be room for one client between two of
+		 * them. */
 		if (!listener->failed_ns || now - listener->failed_ns > ACCEPT_FAILING_NS)
 			eddy_warn("eddy::http", "accepting pauses: %s%s", strerror(-error),
 				  remedy_of(error));
@@ -195,7 +196,7 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 	}
 }
 
-/* There is room, or may be. */
+/* Continue to accept on all listeners, since there may be room. */
 static void go_on(struct eddyi_server *server)
 {
 	server->crowded = false;
@@ -203,14 +204,14 @@ static void go_on(struct eddyi_server *server)
 	for (size_t i = 0; i < server->listener_count; i++) {
 		struct eddyi_listener *listener = &server->listeners[i];
 
-		/* What accepting lacked may have been given back just now. */
+		/* The missing descriptor may have just been closed. */
 		if (listener->lacks_descriptor)
 			eddy_timer_disarm(&listener->retry);
 		go_on_accepting(listener, 0);
 	}
 }
 
-/* A socket that is closed with connections in its queue resets them: serve them first. */
+/* Serve the connections in the queue of a socket before closing it, which would reset them. */
 static void close_listener(struct eddyi_listener *listener)
 {
 	int fd;
@@ -257,7 +258,7 @@ static void arm_accept(struct eddyi_listener *listener)
 	eddy_op_start(&listener->op, sqe);
 }
 
-/* Somebody waits to be accepted by a server that was full. */
+/* A client waits to be accepted by a full server. */
 static void knocked(struct eddy_op *op, int result, unsigned flags)
 {
 	struct eddyi_listener *listener = eddy_of(op, struct eddyi_listener, op);
@@ -272,7 +273,7 @@ static void knocked(struct eddy_op *op, int result, unsigned flags)
 		arm_accept(listener);
 	else
 		make_room(server);
-	/* When one has made room conn_gone() goes on. */
+	/* conn_gone() continues when a connection has made room. */
 }
 
 static void arm_knock(struct eddyi_listener *listener)
@@ -289,7 +290,7 @@ static void conn_evictable(struct eddyi_conns *conns)
 
 	if (!server->crowded)
 		return;
-	/* Not at once: others may become so in the same turn, of whom one may have to go first. */
+	/* At the end of the turn: others that should go first may become evictable in it. */
 	eddy_timer_disarm(&server->look);
 	eddy_timer_arm(&server->look, eddy_loop_now());
 }
@@ -332,7 +333,7 @@ static void conn_gone(struct eddyi_conns *conns)
 
 /* ---- running ---- */
 
-/* Return: 0 for that of a head. */
+/* Return: 0 for the timeout of a head. */
 static uint64_t handshake_timeout(const struct eddy_app *app)
 {
 	return EDDYI_TLS && app->tls ? eddyi_tls_setup_options(app->tls)->handshake_timeout_ns : 0;
@@ -360,7 +361,7 @@ static int open_server(struct eddyi_server *server, struct eddy_app *app,
 	server->look.fire = look_for_room;
 	server->listener_count = doors->count;
 	eddyi_clocks_init(&server->clocks, &app->options, handshake_timeout(app));
-	/* One by one: others may read its counts already. */
+	/* Assign one by one: other threads may already read the counters. */
 	server->conns.app = app;
 	server->conns.tally = server->balance->tally;
 	server->conns.clocks = &server->clocks;
@@ -390,14 +391,15 @@ static void close_server(struct eddyi_server *server)
 	eddyi_arena_trim();
 }
 
-/* Wait for the last connection, `timeout_ns` at most, or for ever; who is in a hurry may cut it short. */
+/* Wait for the last connection; a `timeout_ns` of 0 is no limit. With `may_hurry`, EDDYI_STOP_HURRY
+ * ends the wait. */
 static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, bool may_hurry)
 {
 	struct eddy_scope scope;
 
 	if (!server->conns.count)
 		return;
-	/* It may have been empty before the last ones were accepted. */
+	/* It may have been set before the last connections were accepted. */
 	eddy_event_clear(&server->empty);
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){
 					 .timeout_ns = timeout_ns,
@@ -410,7 +412,7 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, b
 	eddy_scope_end(&scope);
 }
 
-/* A handler that goes on although every call in it fails can't be ended: its memory is in use. */
+/* A handler that continues although every call fails can't be ended: its memory is in use. */
 static _Noreturn void give_up(const struct eddyi_server *server)
 {
 	eddy_error("eddy::http",
@@ -420,8 +422,8 @@ static _Noreturn void give_up(const struct eddyi_server *server)
 	_exit(1);
 }
 
-/* Somebody else accepts from now on. The connections that are here may still ask once: they were accepted
- * before that, or were told that they may. Then those that do not are closed, and the others are waited for. */
+/* Another process accepts now. Open connections may send one more request; the idle ones are closed
+ * after `drain_timeout_ns`, and the rest are waited for. */
 static void hand_over(struct eddyi_server *server)
 {
 	wait_until_empty(server, server->app->options.drain_timeout_ns, true);
@@ -430,8 +432,8 @@ static void hand_over(struct eddyi_server *server)
 		wait_until_empty(server, 0, true);
 }
 
-/* Whoever shares requests out among servers sees that this one ends before it does; who is in a hurry may cut it
- * short. There is nothing to be seen where somebody else accepts at the same sockets. */
+/* Serve on, so that load balancers see the failing health check before the server stops. Not if
+ * another process accepts on the same sockets. EDDYI_STOP_HURRY ends it. */
 static void be_lame_duck(struct eddyi_server *server)
 {
 	struct eddy_scope scope;
@@ -464,14 +466,14 @@ static void stop(struct eddyi_server *server)
 		eddy_event_wait(&server->deaf);
 	}
 	eddyi_share_close(server->share);
-	/* Also those that were accepted last; who is in a hurry may have come meanwhile. */
+	/* Also for the connections accepted last. `how` may have changed meanwhile. */
 	if (server->how == EDDYI_STOP_HAND_OVER)
 		hand_over(server);
 	else
 		eddyi_conns_stop(&server->conns, false);
 	if (server->how == EDDYI_STOP_DRAIN)
 		wait_until_empty(server, server->app->options.drain_timeout_ns, true);
-	/* What is left has had its time: every call in it fails now. */
+	/* The time of the remaining requests is up: every call in them fails now. */
 	eddy_scope_cancel(&server->tasks);
 	eddyi_conns_evict_parked(&server->conns);
 	wait_until_empty(server, UNWIND_NS, false);
@@ -498,7 +500,7 @@ void eddyi_server_init(struct eddyi_server *server, const struct eddyi_balance *
 		.share = &balance->shares[index],
 		.descriptors_max = UINT_MAX,
 	};
-	/* Somebody may ask for the end before it runs. */
+	/* The server may be stopped before it runs. */
 	eddyi_conns_init(&server->conns);
 	eddy_event_init(&server->stop);
 }

@@ -54,7 +54,7 @@ void eddyi_run_stop(struct eddyi_run *run)
 
 		if (!worker->loop)
 			continue;
-		/* A handler that has asked for the end is answered before the message comes. */
+		/* A handler that calls this responds before the message arrives. */
 		if (run->stops == 1 && at_once && worker->loop == eddy_loop_self())
 			eddyi_conns_stop(&worker->server.conns, true);
 		eddy_loop_post(worker->loop, run->stops == 1 ? &worker->stop : &worker->hurry);

@@ -1,4 +1,5 @@
-/* A request to an app by a pair of sockets: a client's connection at one end, a server's at the other. */
+/* Test requests to an app over a socket pair: one end is the client's connection, the other the
+ * server's. */
 #include "app/app.h"
 #include "app/beside.h"
 #include "client/client_conn.h"
@@ -11,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Added to a time it is still one. */
+/* Added to the current time it does not overflow. */
 #define FOR_EVER_NS (EDDY_NEVER / 4)
 
 struct test {
@@ -26,7 +27,7 @@ struct test {
 	struct eddy_event gone;
 };
 
-/* ---- the app's end ---- */
+/* ---- the server's end ---- */
 
 static void evictable(struct eddyi_conns *conns)
 {
@@ -55,7 +56,7 @@ static void begin_serving(struct test *test, int fd)
 		       &(struct eddyi_address){ test->app->addresses[0].text, .plain = true });
 }
 
-/* The other end has been closed: what is left unwinds. */
+/* The client's end is closed: wait until the connection has unwound. */
 static void end_serving(struct test *test, bool cut)
 {
 	struct eddy_scope shield;
@@ -73,7 +74,7 @@ static void end_serving(struct test *test, bool cut)
 
 /* ---- the client's end ---- */
 
-/* Take the line apart. Return: 0, -EINVAL, -ENOMEM. */
+/* Parse the line into method and URL. Return: 0, -EINVAL, -ENOMEM. */
 static int take_line(struct test *test, struct eddyi_arena *arena, const char **ret_method,
 		     const char **ret_url)
 {
@@ -91,7 +92,7 @@ static int take_line(struct test *test, struct eddyi_arena *arena, const char **
 	return 0;
 }
 
-/* Give the client the one connection that it will have. It is closed when this fails. */
+/* Give the client its only connection. Takes ownership of `fd`, also on failure. */
 static int connect_client(struct test *test, struct eddyi_arena *arena, const char *text, int fd)
 {
 	struct eddyi_client_conn *conn = NULL;
@@ -139,20 +140,20 @@ static int ask(struct test *test, int fd)
 		eddy_response_free(response);
 		return r;
 	}
-	/* It outlives its client: there is nothing left to ask of it. */
+	/* The response outlives the client. */
 	response->client = NULL;
 	*test->ret_response = response;
 	return 0;
 }
 
-/* ---- both ---- */
+/* ---- both ends ---- */
 
 static int test_over(struct test *test, const int fds[2])
 {
 	int r;
 
 	test->client = eddy_client_new(&(struct eddy_client_options){
-		/* Whoever waits here waits for the app. */
+		/* No timeouts: the client waits for the app. */
 		.timeout_ns = EDDY_NEVER,
 		.idle_timeout_ns = FOR_EVER_NS,
 		.stall_timeout_ns = FOR_EVER_NS,
@@ -169,7 +170,7 @@ static int test_over(struct test *test, const int fds[2])
 		eddy_debug("eddy::test", "%s: %s", test->line, eddy_client_error(test->client));
 	eddy_client_free(test->client);
 	end_serving(test, r < 0);
-	/* The server's end may have been cancelled first: then the client's saw it close. */
+	/* If the server's end is cancelled first, the client sees its connection close. */
 	return r < 0 && eddy_is_cancelled() ? -ECANCELED : r;
 }
 
@@ -182,7 +183,7 @@ static int test_connected(struct test *test)
 	return test_over(test, fds);
 }
 
-/* What goes on beside the requests of an app that runs is there for this one. */
+/* Run the tasks of eddy_app_add_task() for this request as well. */
 static int test_beside(struct test *test)
 {
 	struct eddyi_beside_keeper beside;

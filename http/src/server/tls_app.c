@@ -1,4 +1,4 @@
-/* TLS, as an app is told of it. */
+/* An app's TLS options: functions and the section [tls]. */
 #include "app/app.h"
 #include "tls/tls_setup.h"
 
