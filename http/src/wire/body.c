@@ -5,7 +5,7 @@
 #include <eddy/scope.h>
 #include <errno.h>
 
-/* An answer that came early is followed by at most this much of a body that nobody wants. */
+/* Limits for discarding the rest of a body after an early response. */
 #define DRAIN_MAX (256 * EDDY_KIB)
 #define DRAIN_NS (5 * EDDY_SECOND)
 
@@ -37,14 +37,13 @@ void eddyi_body_fail(struct eddyi_body *body, int error)
 		body->error = error;
 }
 
-/* Return: `error`. */
 static int fail(struct eddyi_body *body, int error)
 {
 	eddyi_body_fail(body, error);
 	return error;
 }
 
-/* The client that asked whether it may send is told so when somebody first reads. */
+/* Send 100 Continue at the first read, unless the body has begun to arrive. */
 static int answer_expectation(struct eddyi_body *body, struct eddyi_wire *wire)
 {
 	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -57,7 +56,7 @@ static int answer_expectation(struct eddyi_body *body, struct eddyi_wire *wire)
 	return eddyi_wire_send(wire, go_on, sizeof(go_on) - 1);
 }
 
-/* What is here, and what is known to follow. Return: 1, -EFBIG when that is more than may come. */
+/* Check what has arrived, and what is known to follow. Return: 1, -EFBIG. */
 static int check_limit(struct eddyi_body *body, struct eddy_str here, uint64_t left)
 {
 	if (body->took > body->max || here.len + left > body->max - body->took)
@@ -77,8 +76,8 @@ static int next_of_length(struct eddyi_body *body, struct eddyi_wire *wire,
 	return check_limit(body, here, *ret_left);
 }
 
-/* Take the framing off what is here. Return: 1 when data comes next, 0 at the end, -EAGAIN when more
- * bytes are needed to tell, -errno. */
+/* Remove the framing before the next data.
+ * Return: 1 if data follows, 0 at the end, -EAGAIN if more bytes are needed, -errno. */
 static int unframe(struct eddyi_body *body, struct eddyi_wire *wire)
 {
 	struct eddy_str here = eddyi_wire_pending(wire), rest = here;
@@ -147,7 +146,7 @@ void eddyi_body_took(struct eddyi_body *body, struct eddyi_wire *wire, uint64_t 
 	}
 }
 
-/* Copy what is here already, across the borders of small chunks. Return: bytes. */
+/* Copy what has arrived, across small chunks. Return: bytes. */
 static size_t copy_here(struct eddyi_body *body, struct eddyi_wire *wire, struct eddy_str here,
 			char *buf, size_t len)
 {
@@ -191,7 +190,7 @@ bool eddyi_body_can_drain(const struct eddyi_body *body)
 		return false;
 	if (body->ended)
 		return true;
-	/* A client that still waits for its 100 may send the body or not: there is no telling. */
+	/* A client that waits for a 100 Continue may or may not send the body. */
 	if (body->expects)
 		return false;
 	return body->framing == EDDYI_BODY_CHUNKED || body->left <= DRAIN_MAX;
@@ -206,7 +205,7 @@ int eddyi_body_drain(struct eddyi_body *body, struct eddyi_wire *wire)
 
 	if (body->ended)
 		return 0;
-	/* Also from who sends a byte now and then. */
+	/* Limit the total time, also for a client that sends a byte now and then. */
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = DRAIN_NS });
 	while (drained <= DRAIN_MAX) {
 		r = eddyi_body_read(body, wire, buf, sizeof(buf));
@@ -214,7 +213,6 @@ int eddyi_body_drain(struct eddyi_body *body, struct eddyi_wire *wire)
 			break;
 		drained += (uint64_t)r;
 	}
-	/* Too slow is too much. */
 	if (eddy_scope_end(&scope) == -ETIMEDOUT || r > 0)
 		return fail(body, -EMSGSIZE);
 	return (int)r;

@@ -9,7 +9,7 @@ void eddyi_clocks_init(struct eddyi_clocks *clocks, const struct eddy_server_opt
 				handshake_ns ? handshake_ns : options->head_timeout_ns);
 	eddy_timeout_queue_init(&clocks->body, options->body_timeout_ns);
 	eddy_timeout_queue_init(&clocks->write, options->write_timeout_ns / EDDYI_WRITE_LOOKS);
-	/* Several looks within the grace, also where it is short. */
+	/* Check several times within a short grace period, too. */
 	eddy_timeout_queue_init(&clocks->pace, options->rate_grace_ns < 8 * EDDYI_PACE_LOOK_NS ?
 						       options->rate_grace_ns / 8 :
 						       EDDYI_PACE_LOOK_NS);

@@ -1,6 +1,6 @@
 #include "pace.h"
 
-/* Bytes that have to come within this time. */
+/* Get the bytes required in this time. */
 static int64_t due(const struct eddyi_pace_rule *rule, uint64_t ns)
 {
 	return (int64_t)((double)rule->rate_min * (double)ns / (double)EDDY_SECOND);

@@ -1,8 +1,8 @@
-/* pace.h: whether a peer makes the progress that it must, with a body that it sends or an answer that it takes.
+/* pace.h: whether a peer keeps a minimum rate, with a body that it sends or a response that it
+ * receives.
  *
- * Only the time in which the server waits for the peer counts. It is looked at now and then: a byte that comes or
- * goes costs nothing.
- */
+ * Only time in which the server waits for the peer counts. Rates are checked at intervals, so that
+ * a byte costs nothing. */
 #ifndef EDDYI_PACE_H
 #define EDDYI_PACE_H
 
@@ -10,43 +10,44 @@
 
 struct eddyi_wire;
 
-/* Between two looks. */
+/* Interval between checks. */
 #define EDDYI_PACE_LOOK_NS (500 * EDDY_MS)
 
-/* The bytes of one direction. */
+/* Bytes of one direction. */
 struct eddyi_flow {
-	bool begun;         /* somebody has looked */
-	uint64_t waited_ns; /* for the peer, waits that are over */
-	uint64_t seen_ns;   /* waited at the last look, */
-	uint64_t seen;      /* and bytes then */
-	int64_t ahead;      /* bytes that came beyond those that had to */
+	bool begun;         /* a check has been made */
+	uint64_t waited_ns; /* in finished waits for the peer */
+	uint64_t seen_ns;   /* waited_ns at the last check */
+	uint64_t seen;      /* bytes at the last check */
+	int64_t ahead;      /* bytes more than required */
 };
 
-/* Invariant: the timeout is armed, or is armed again by the next wait: a look that finds no wait goes on at no cost. */
+/* Invariant: the timeout is armed, or the next wait arms it. A check without a wait does not rearm
+ * it. */
 struct eddyi_pace {
-	struct eddy_timeout timeout; /* the next look */
+	struct eddy_timeout timeout; /* the next check */
 	struct eddyi_wire *wire;
-	struct eddyi_flow *waiting; /* of `body` or `answer`; NULL: nobody waits */
-	uint64_t since_ns;          /* since when */
+	struct eddyi_flow *waiting; /* `body` or `answer`; NULL: not waiting */
+	uint64_t since_ns;          /* start of this wait */
 	struct eddyi_flow body;
 	struct eddyi_flow answer;
-	const uint64_t
-		*arriving; /* bytes of a body that a transfer has moved so far; NULL: none does */
+	/* Bytes of the body moved by a running transfer; NULL: none. */
+	const uint64_t *arriving;
 };
 
-/* The minimum that a peer must keep up. */
+/* The minimum rate of a peer. */
 struct eddyi_pace_rule {
-	uint64_t rate_min; /* bytes a second on average; 0: anything is enough */
-	uint64_t grace_ns; /* not looked at before */
+	uint64_t rate_min; /* bytes a second on average; 0: no minimum */
+	uint64_t grace_ns; /* not judged before */
 };
 
 enum eddyi_verdict {
 	EDDYI_PACE_ENOUGH,
-	EDDYI_PACE_SLOW,     /* since the last look */
-	EDDYI_PACE_TOO_SLOW, /* on average, after the grace */
+	EDDYI_PACE_SLOW,     /* below the rate since the last check */
+	EDDYI_PACE_TOO_SLOW, /* below the rate on average, after the grace period */
 };
 
-/* Judge a flow of which `bytes` have come or gone; what is far ahead counts for twice the grace. */
+/* Judge a flow of `bytes` so far. A lead counts for at most twice the grace period. */
 enum eddyi_verdict eddyi_pace_judge(struct eddyi_flow *flow, uint64_t waited_ns, uint64_t bytes,
 				    const struct eddyi_pace_rule *rule);
 

@@ -17,15 +17,16 @@
 #define FATAL 2
 #define CLOSE_NOTIFY 0
 #define RECORD_MAX ((size_t)(16 * EDDY_KIB))
-/* Of a file at a time: as many records as `out` holds. */
+/* Read this much of a file at a time: the records that `out` holds. */
 #define FILE_STEP ((size_t)(64 * EDDY_KIB))
-/* Of what is for no reader, tickets and the like: who sends more has not only that to say, and would hold the
- * loop for as long as there is more. */
+/* Limit of received bytes without data, such as tickets: a peer could send them without end and
+ * occupy the loop. */
 #define NOTHING_MAX ((size_t)(128 * EDDY_KIB))
-/* A task that has encrypted for so long lets the others run: a handshake is to wait for none of a crowd that downloads. */
+/* A task that has encrypted for this long yields, so that handshakes don't wait for many
+ * downloads. */
 #define TURN_NS (100 * EDDY_US)
 
-/* Send all that is encrypted; a handshake has one time for all of it. */
+/* Send all encrypted bytes. During a handshake progress does not extend the timeout. */
 static int flush(struct eddyi_wire *wire, bool extends_time)
 {
 	struct eddyi_tls *tls = wire->tls;
@@ -56,7 +57,7 @@ static void push(struct eddyi_wire *wire)
 	wire->tls->alert = 0;
 	if (!unsent.len || wire->tls->sending)
 		return;
-	/* An error stays with the socket, or shows again: the next send returns it. */
+	/* Ignore an error: the next send returns it. */
 	sent = send(wire->fd, unsent.ptr, unsent.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent > 0)
 		eddyi_tls_buffers_sent(&wire->tls->buffers, (size_t)sent);
@@ -86,7 +87,7 @@ int eddyi_tls_wire_shake(struct eddyi_wire *wire)
 
 	do {
 		r = eddyi_tls_shake(wire->tls);
-		/* Also the alert of one that has failed. */
+		/* Also the alert of a failed handshake. */
 		sent = flush(wire, false);
 	} while (r == -ENOBUFS && sent == 0);
 	if (sent < 0)
@@ -97,7 +98,7 @@ int eddyi_tls_wire_shake(struct eddyi_wire *wire)
 	return sent < 0 ? sent : r;
 }
 
-/* Receive encrypted bytes into the session. Return: bytes, 0 at the end, -errno. */
+/* Receive encrypted bytes into the session. Return: bytes; 0 at the end; -errno. */
 static ssize_t receive(struct eddyi_wire *wire, int flags)
 {
 	char *room;
@@ -156,7 +157,7 @@ int eddyi_tls_wire_drain(struct eddyi_wire *wire, eddyi_tls_wire_take_fn *take, 
 	while (r == 0) {
 		ssize_t len = eddyi_tls_read(wire->tls, bytes, sizeof(bytes));
 
-		/* What the protocol had to answer. */
+		/* Send what the protocol requires in response. */
 		if (len <= 0)
 			eddyi_tls_wire_push(wire, NULL, 0);
 		if (len <= 0)
@@ -177,14 +178,15 @@ ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len, bool
 		if (extends_time)
 			eddy_timeout_touch(&wire->timeout);
 	}
-	/* What the protocol had to answer. It does not wait for a client that does not read. */
+	/* Send what the protocol requires in response, without waiting for a peer that does not
+	 * read. */
 	push(wire);
 	return r;
 }
 
 /* ---- sending ---- */
 
-/* What makes up the next record: small pieces are put together in `staging`. */
+/* Get the content of the next record; small pieces are joined in `staging`. */
 static struct eddy_str gather(const struct iovec *pieces, size_t count, char *staging)
 {
 	size_t len = 0;
@@ -202,7 +204,7 @@ static struct eddy_str gather(const struct iovec *pieces, size_t count, char *st
 	return eddy_str(staging, len);
 }
 
-/* Encrypt all of it, and send only when `out` is full. */
+/* Encrypt all pieces, and send only when `out` is full. */
 static int seal(struct eddyi_wire *wire, struct iovec *pieces, size_t count)
 {
 	uint64_t since_ns = eddy_now();

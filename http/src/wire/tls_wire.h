@@ -1,5 +1,5 @@
-/* tls_wire.h: how the bytes of a wire pass through its TLS session. wire.c calls it, with its clock armed;
- * who has the connection calls it for the handshake. */
+/* tls_wire.h: sends and receives the bytes of a wire through its TLS session. wire.c calls it with
+ * a timeout armed, and the connection's owner calls it for the handshake. */
 #ifndef EDDYI_TLS_WIRE_H
 #define EDDYI_TLS_WIRE_H
 
@@ -8,46 +8,46 @@
 
 struct eddy_transfer;
 
-/* Whether bytes are encrypted here before they are sent. */
+/* Whether this process encrypts sent bytes; else the kernel does. */
 static inline bool eddyi_tls_wire_seals(const struct eddyi_wire *wire)
 {
 	return wire->tls && !wire->tls->kernel_sends;
 }
 
-/* Do what is due of the handshake, and send what comes of it. Suspends. Return: as eddyi_tls_shake(), less
- * -ENOBUFS; -errno of the socket. */
+/* Do the due step of the handshake, and send its result. Suspends.
+ * Return: as eddyi_tls_shake(), except -ENOBUFS; -errno of the socket. */
 int eddyi_tls_wire_shake(struct eddyi_wire *wire);
 
-/* Shake hands as a client, to the end. Suspends. Return: 0; -ECONNRESET when the server has ended; as
- * eddyi_tls_shake(). */
+/* Do a client's whole handshake. Suspends.
+ * Return: 0; -ECONNRESET if the server has closed the connection; as eddyi_tls_shake(). */
 int eddyi_tls_wire_connect(struct eddyi_wire *wire);
 
-/* Whether nothing has come that is for a reader, nor an end. Never suspends. */
+/* Whether neither data nor the end has arrived. Never suspends. */
 bool eddyi_tls_wire_is_quiet(struct eddyi_wire *wire);
 
-/* Receive up to `len` bytes; what comes extends the time that the wire has, if it is this task's. Suspends.
- * Return: bytes, 0 when the peer has ended, -errno. */
+/* Receive up to `len` bytes. If `extends_time`, received bytes restart the wire's timeout.
+ * Suspends. Return: bytes; 0 if the peer has ended the stream; -errno. */
 ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len, bool extends_time);
 
-/* Send all of several pieces, and what was left before; `pieces` is used up. Suspends.
+/* Send all pieces, after what is left of earlier ones; `pieces` is modified. Suspends.
  * Return: 0, -errno. */
 int eddyi_tls_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count);
 
-/* Send as eddy_transfer_to_socket() does. Suspends. Return: as that. */
+/* Send as eddy_transfer_to_socket() does. Suspends. */
 int eddyi_tls_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer);
 
-/* What decrypted bytes are handed to. Return: 0 when it wants more. */
+/* Handles decrypted bytes. Return: 0 to continue. */
 typedef int eddyi_tls_wire_take_fn(void *arg, const char *bytes, size_t len);
 
-/* Decrypt what is here, and hand it on until `take` wants no more. Never suspends.
- * Return: 0 when more must be received first, -errno; as `take`. */
+/* Decrypt what has arrived, and pass it to `take` until that stops. Never suspends.
+ * Return: 0 if more must be received; -errno; as `take`. */
 int eddyi_tls_wire_drain(struct eddyi_wire *wire, eddyi_tls_wire_take_fn *take, void *arg);
 
-/* Encrypt as many of the bytes as there is room for, and send what the socket takes now.
+/* Encrypt as many bytes as fit, and send what the socket takes without waiting.
  * Return: bytes encrypted. */
 size_t eddyi_tls_wire_push(struct eddyi_wire *wire, const void *buf, size_t len);
 
-/* Say goodbye, if anything can be said, and send what the socket takes now. */
+/* Send close_notify if possible, as far as the socket takes it without waiting. */
 void eddyi_tls_wire_end(struct eddyi_wire *wire);
 
 #endif

@@ -45,7 +45,7 @@ bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes)
 		wire->inbox = malloc(EDDYI_INBOX_SIZE);
 		wire->inbox_at = wire->inbox_len = 0;
 	}
-	/* Nothing in it is moved: the kernel may be writing it to a file. */
+	/* Don't move its bytes: the kernel may be writing them to a file. */
 	if (!wire->inbox || bytes.len > EDDYI_INBOX_SIZE - wire->inbox_len)
 		return false;
 	memcpy(wire->inbox + wire->inbox_len, bytes.ptr, bytes.len);
@@ -95,8 +95,8 @@ bool eddyi_wire_has_stalled(struct eddyi_wire *wire)
 {
 	uint64_t acked = 0;
 
-	/* Where the socket is not TCP only its room counts, and who found some has touched the timeout since the last
-	 * look. */
+	/* If the socket is not TCP, only its room counts: a send that found some has touched the
+	 * timeout. */
 	eddyi_wire_acked(wire, &acked);
 	if (acked != wire->taken)
 		wire->looks = 0;
@@ -110,7 +110,7 @@ bool eddyi_wire_has_stalled(struct eddyi_wire *wire)
 	return false;
 }
 
-/* From here on the task alone receives: two at a time would each get a part. */
+/* Stop receiving ahead before a task receives: two receivers would each get a part. */
 static void end_ahead(struct eddyi_wire *wire)
 {
 	struct eddy_event alone;
@@ -127,7 +127,7 @@ static void end_ahead(struct eddyi_wire *wire)
 	wire->alone = NULL;
 }
 
-/* Take from what has come ahead. */
+/* Take bytes received ahead. */
 static size_t take_pending(struct eddyi_wire *wire, void *buf, size_t len)
 {
 	struct eddy_str pending = eddyi_wire_pending(wire);
@@ -218,7 +218,6 @@ bool eddyi_wire_can_splice(struct eddyi_wire *wire)
 
 /* ---- sending ---- */
 
-/* Whether what is sent is encrypted here first. */
 static bool seals(const struct eddyi_wire *wire)
 {
 	return EDDYI_TLS && eddyi_tls_wire_seals(wire);
@@ -230,8 +229,8 @@ static void drop_held(struct eddyi_wire *wire)
 	wire->held = NULL;
 }
 
-/* The task waits for something else: what is held goes now, as much as the socket takes. The rest, for
- * a peer that does not read, goes before what is sent next. */
+/* Before the task suspends for another reason, send as many held bytes as the socket takes. If the
+ * peer does not read, the rest is sent before the next bytes. */
 static void push_held(void *arg)
 {
 	struct eddyi_wire *wire = arg;
@@ -245,7 +244,7 @@ static void push_held(void *arg)
 	else
 		sent = eddy_try_send(wire->fd, wire->held + wire->held_at,
 				     wire->held_len - wire->held_at, 0);
-	/* An error stays with the socket, or shows again: the next send returns it. */
+	/* Ignore an error: the next send returns it. */
 	if (sent > 0)
 		wire->held_at += (uint32_t)sent;
 	if (wire->held_at == wire->held_len)
@@ -301,11 +300,11 @@ int eddyi_wire_flush(struct eddyi_wire *wire)
 	struct iovec piece;
 	int r;
 
-	/* There may be more of it, encrypted already. */
+	/* There may be bytes that are already encrypted. */
 	if (!held)
 		return seals(wire) ? send_pieces(wire, NULL, 0) : 0;
 	piece = (struct iovec){ held + wire->held_at, wire->held_len - wire->held_at };
-	/* On its way from here on: suspending does not push it a second time. */
+	/* Being sent now: suspending must not push the bytes again. */
 	wire->held = NULL;
 	r = send_pieces(wire, &piece, 1);
 	free(held);
@@ -331,7 +330,7 @@ int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len)
 	return eddyi_wire_sendv(wire, &(struct iovec){ (void *)buf, len }, 1);
 }
 
-/* Return: false when it does not fit, or memory is out. */
+/* Return: false if the bytes don't fit, or on allocation failure. */
 static bool hold(struct eddyi_wire *wire, struct eddy_str bytes)
 {
 	if (!wire->held) {
@@ -348,7 +347,7 @@ static bool hold(struct eddyi_wire *wire, struct eddy_str bytes)
 	return true;
 }
 
-/* What the socket takes at once needs no suspension; what it does not waits as any. */
+/* Send what the socket takes without waiting; only the rest suspends. */
 static int send_soon(struct eddyi_wire *wire, struct eddy_str bytes)
 {
 	ssize_t sent = 0;
@@ -397,12 +396,12 @@ bool eddyi_wire_has_unsent(const struct eddyi_wire *wire)
 {
 	int unsent = 0;
 
-	/* Not SIOCOUTQ: what is under way arrives before any reset, acknowledged or not. */
+	/* Not SIOCOUTQ: bytes in flight arrive before any reset, acknowledged or not. */
 	return ioctl(wire->fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0;
 }
 
-/* Receive what nobody wants. TCP takes MSG_TRUNC for "count, don't copy"; elsewhere it has to go somewhere.
- * Return: bytes, 0 at the end, -errno. */
+/* Receive and discard. TCP discards with MSG_TRUNC; other sockets need a buffer.
+ * Return: bytes; 0 at the end; -errno. */
 static ssize_t throw_away(struct eddyi_wire *wire)
 {
 	ssize_t r = eddy_recv(wire->fd, NULL, EDDY_MIB, MSG_TRUNC);

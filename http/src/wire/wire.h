@@ -1,4 +1,4 @@
-/* wire.h: the bytes of one connection, in and out, each with its time limit. */
+/* wire.h: receives and sends the bytes of a connection, with timeouts. */
 #ifndef EDDYI_WIRE_H
 #define EDDYI_WIRE_H
 
@@ -6,73 +6,74 @@
 
 struct eddy_transfer;
 
-/* The bytes that have arrived and not been read. */
+/* Get the bytes received and not yet consumed. */
 struct eddy_str eddyi_wire_pending(const struct eddyi_wire *wire);
 
-/* `len` of them have been read. */
 void eddyi_wire_consume(struct eddyi_wire *wire, size_t len);
 
-/* Keep bytes behind those in the inbox; they fit. Return: false when memory is out. */
+/* Append bytes to the inbox, where they fit. Return: false on allocation failure. */
 bool eddyi_wire_keep(struct eddyi_wire *wire, struct eddy_str bytes);
 
-/* Limit what the current task does next by the time of `queue`, and lift the limit. */
+/* Arm the wire's timeout in `queue` for what the current task does next, and disarm it. */
 void eddyi_wire_guard(struct eddyi_wire *wire, struct eddy_timeout_queue *queue);
 void eddyi_wire_unguard(struct eddyi_wire *wire);
 
-/* The bytes that the peer has acknowledged. Return: false when the socket is not TCP. */
+/* Get the number of bytes that the peer has acknowledged.
+ * Return: false if the socket is not TCP. */
 bool eddyi_wire_acked(const struct eddyi_wire *wire, uint64_t *ret_bytes);
 
-/* Look whether the peer has taken anything since the last look, and go on waiting if it may still do so.
- * Return: whether it has had its time. */
+/* Check whether the peer has taken anything since the last check, and rearm the timeout if it has
+ * time left.
+ * Return: whether its time is up. */
 bool eddyi_wire_has_stalled(struct eddyi_wire *wire);
 
-/* Receive up to `len` bytes into `buf`, or take what has come ahead meanwhile; the inbox is empty. Limited by
- * the body clock. Suspends.
- * Return: bytes, -ECONNRESET when the client has ended, -errno. */
+/* Receive up to `len` bytes, or take what has been received ahead; the inbox is empty. Limited by
+ * the body timeout. Suspends.
+ * Return: bytes; -ECONNRESET if the client has ended the stream; -errno. */
 ssize_t eddyi_wire_recv(struct eddyi_wire *wire, void *buf, size_t len);
 
-/* The same, and leave it in the inbox. Otherwise as eddyi_wire_recv(). */
+/* Receive into the inbox. Otherwise as eddyi_wire_recv(). */
 ssize_t eddyi_wire_fill(struct eddyi_wire *wire);
 
-/* The same without a limit, for a task that looks out while another one sends. */
+/* Like eddyi_wire_fill(), without a timeout, for a task that watches while another one sends. */
 ssize_t eddyi_wire_fill_unguarded(struct eddyi_wire *wire);
 
-/* Whether the peer has ended its stream, over TLS by saying so: nothing was cut off. */
+/* Whether the peer has ended its stream, with TLS by a close_notify, so that nothing is missing. */
 bool eddyi_wire_has_ended(const struct eddyi_wire *wire);
 
-/* Send all of it. Limited by the write clock. Suspends. Return: 0, -errno. */
+/* Send all bytes. Limited by the write timeout. Suspends. Return: 0, -errno. */
 int eddyi_wire_send(struct eddyi_wire *wire, const void *buf, size_t len);
 
-/* Send all of several pieces, as one where it fits; `pieces` is used up. Otherwise as
- * eddyi_wire_send(). */
+/* Send several pieces, joined if possible; `pieces` is modified. Otherwise as eddyi_wire_send(). */
 int eddyi_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count);
 
-/* Send a part of a file, and `transfer->head` in front of it. Limited by the write clock. Suspends.
+/* Send `transfer->head` and a part of a file. Limited by the write timeout. Suspends.
  * Return: as eddy_transfer_to_socket(). */
 int eddyi_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer);
 
-/* Whether what arrives next may go to a file without passing through the program: from then on nothing is
- * received ahead. May suspend. */
+/* Whether the next bytes may go to a file without passing through user memory. Ends receiving
+ * ahead. May suspend. */
 bool eddyi_wire_can_splice(struct eddyi_wire *wire);
 
-/* Whether some of what was sent still waits in this machine: a close now could lose it. */
+/* Whether sent bytes are still queued on this machine, so that a close could lose them. */
 bool eddyi_wire_has_unsent(const struct eddyi_wire *wire);
 
-/* Send an answer, or hold it back when `more` will follow at once: answers to pipelined requests share
- * their segments. Otherwise as eddyi_wire_send(). */
+/* Send a response, or hold it back if `more` follows at once, so that pipelined responses share
+ * segments. Otherwise as eddyi_wire_send(). */
 int eddyi_wire_answer(struct eddyi_wire *wire, struct eddy_str bytes, bool more);
 
-/* Send what is held. Limited by the write clock. Suspends. Return: 0, -errno. */
+/* Send the held bytes. Limited by the write timeout. Suspends. Return: 0, -errno. */
 int eddyi_wire_flush(struct eddyi_wire *wire);
 
-/* Send of what is held as much as the socket takes now, and forget the rest: the connection ends. */
+/* Send as many held bytes as the socket takes without waiting, and discard the rest: the connection
+ * ends. */
 void eddyi_wire_give_up(struct eddyi_wire *wire);
 
-/* Let the connection end without a goodbye: what has been sent is not the whole. */
+/* Make the connection end without a close_notify: its response is incomplete. */
 void eddyi_wire_cut(struct eddyi_wire *wire);
 
-/* Say that nothing more will be sent, and read on for a while: a close while the client still sends
- * would reset the connection and take the answer with it (RFC 9112 section 9.6). Suspends. */
+/* End the sending side, and read on for a while: closing while the client still sends would reset
+ * the connection and lose the response (RFC 9112 section 9.6). Suspends. */
 void eddyi_wire_linger(struct eddyi_wire *wire);
 
 #endif

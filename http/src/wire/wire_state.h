@@ -1,4 +1,4 @@
-/* wire_state.h: a connection's bytes and clocks, as this layer's files see them. */
+/* wire_state.h: the bytes and timeouts of a connection. */
 #ifndef EDDYI_WIRE_STATE_H
 #define EDDYI_WIRE_STATE_H
 
@@ -7,10 +7,10 @@
 #include <eddy/str.h>
 #include <sys/uio.h>
 
-/* What has arrived before anybody wants it is kept, up to this; then reading stops. */
+/* Bytes received before they are needed are kept up to this limit; then reading stops. */
 #define EDDYI_INBOX_SIZE ((size_t)(16 * EDDY_KIB))
 
-/* Answers that are held back while the next request is here already, up to this. */
+/* Limit of responses held back while the next request has already arrived. */
 #define EDDYI_HELD_SIZE ((size_t)(16 * EDDY_KIB))
 
 struct eddyi_tls;
@@ -19,40 +19,39 @@ struct eddy_event;
 struct eddy_op;
 
 /* Invariants:
- * 1. The inbox is read before the socket. A task receives only while nobody receives `ahead` and the inbox
- *    is empty; what is received ahead goes behind what is in the inbox, and always fits.
- * 2. What is held is sent before anything else is, and before the task suspends for another reason.
- * 3. `timeout` is in one queue at a time: what the connection waits for now.
- * 4. With `tls`, the inbox and what is held are plain text; what is encrypted stays in there.
- */
+ * 1. The inbox is read before the socket. A task receives only while nothing receives `ahead` and
+ *    the inbox is empty. Bytes received ahead are appended to the inbox, where they always fit.
+ * 2. Held bytes are sent before others, and before the task suspends for another reason.
+ * 3. `timeout` is in one queue at a time: that of the current wait.
+ * 4. With `tls`, the inbox and the held bytes are plain text; encrypted bytes are in `tls`. */
 struct eddyi_wire {
 	struct eddyi_clocks *clocks;
 	struct eddy_timeout timeout;
-	struct eddyi_pace *pace; /* NULL: the peer may take its time */
-	struct eddyi_tls *tls;   /* owned by the connection; NULL: a plain one */
-	char *inbox;             /* EDDYI_INBOX_SIZE bytes, or NULL when nothing is in it */
+	struct eddyi_pace *pace; /* NULL: no minimum rate */
+	struct eddyi_tls *tls;   /* owned by the connection; NULL: no TLS */
+	char *inbox;             /* EDDYI_INBOX_SIZE bytes; NULL if empty */
 	uint32_t inbox_at;
 	uint32_t inbox_len;
-	struct eddy_op *
-		ahead; /* receives into the inbox while a task has the connection; NULL: nothing does */
-	struct eddy_event
-		*alone; /* to be set when `ahead` has ended; NULL where nobody waits for that */
-	char *held;     /* EDDYI_HELD_SIZE bytes, or NULL when nothing is in it */
+	/* Receives into the inbox while a task owns the connection; NULL: none. */
+	struct eddy_op *ahead;
+	/* Set when `ahead` has ended; NULL: nothing waits for that. */
+	struct eddy_event *alone;
+	char *held; /* EDDYI_HELD_SIZE bytes; NULL if empty */
 	uint32_t held_at;
 	uint32_t held_len;
-	const char *bound;     /* the address that it was accepted at, as typed */
-	struct eddyi_end *end; /* owned by the connection; NULL: nobody has asked yet */
+	const char *bound;     /* the address that accepted it, as configured */
+	struct eddyi_end *end; /* owned by the connection; NULL: not yet determined */
 	int fd;
-	uint64_t sent;      /* bytes of answers before encryption, those that are held included */
-	unsigned looks;     /* in a row at which the peer had taken nothing more */
-	uint64_t taken;     /* bytes that it had taken at the last look */
-	uint64_t looked_ns; /* when that was, in the clock of `timeout` */
-	bool last;          /* no request will be read after the one that is being answered */
-	bool ended;         /* the peer sends nothing any more */
-	bool lost;          /* bytes that came there was no memory for */
+	uint64_t sent;      /* bytes of responses before encryption, including held ones */
+	unsigned looks;     /* consecutive checks without progress of the peer */
+	uint64_t taken;     /* bytes acknowledged at the last check */
+	uint64_t looked_ns; /* time of the last check, as of `timeout` */
+	bool last;          /* no further request will be read */
+	bool ended;         /* the peer has ended its stream */
+	bool lost;          /* received bytes were lost on allocation failure */
 };
 
-/* Take `sent` bytes off the front of the pieces. */
+/* Remove `sent` bytes from the front of the pieces. */
 static inline void eddyi_wire_advance(struct iovec **pieces, size_t *count, size_t sent)
 {
 	while (*count && sent >= (*pieces)->iov_len) {
