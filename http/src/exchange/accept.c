@@ -11,7 +11,7 @@ static const struct {
 	const char *name;
 	enum eddy_coding coding;
 } names[] = {
-	{ "identity", EDDY_CODING_IDENTITY }, /* the first of a coding is how it is written */
+	{ "identity", EDDY_CODING_IDENTITY }, /* the first name of a coding is used */
 	{ "zstd", EDDY_CODING_ZSTD },         { "br", EDDY_CODING_BR },
 	{ "gzip", EDDY_CODING_GZIP },         { "deflate", EDDY_CODING_DEFLATE },
 	{ "x-gzip", EDDY_CODING_GZIP },
@@ -27,7 +27,7 @@ const char *eddy_coding_name(enum eddy_coding coding)
 	return NULL;
 }
 
-/* Take a qvalue, `1`, `0.25`, `1.000`, off the front. */
+/* Take a qvalue such as `1`, `0.25` or `1.000` off the front. */
 static bool take_qvalue(struct eddy_str *rest, int16_t *ret_q)
 {
 	int q, unit = Q_ONE / 10;
@@ -47,7 +47,7 @@ static bool take_qvalue(struct eddy_str *rest, int16_t *ret_q)
 	return q <= Q_ONE;
 }
 
-/* Read `gzip` or `gzip;q=0.5`. */
+/* Parse `gzip` or `gzip;q=0.5`. */
 static bool parse_member(struct eddy_str member, struct eddy_str *ret_name, int16_t *ret_q)
 {
 	*ret_q = Q_ONE;
@@ -100,7 +100,7 @@ struct eddy_accept eddy_req_accept(struct eddy_req *req)
 	return eddy_accept_parse(eddyi_head_join(&req->head, "accept-encoding"));
 }
 
-/* Whether the client named codings that it would take, and none of those there are. */
+/* Whether the client accepts codings, but names none of `order`. */
 static bool wants_only_others(const struct eddy_accept *accept, const enum eddy_coding *order,
 			      size_t count)
 {

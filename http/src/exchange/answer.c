@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-/* A handler sees the body as it was sent: one that is coded would be taken for something else. Codings
- * may come in several fields (RFC 9110 section 8.4). */
+/* Whether the body has a content coding, which handlers would not decode. Codings may be listed in
+ * several fields (RFC 9110 section 8.4). */
 static bool has_coded_body(const struct eddy_req *req)
 {
 	const struct eddyi_head *head = &req->head;
@@ -23,7 +23,7 @@ static bool has_coded_body(const struct eddy_req *req)
 	return false;
 }
 
-/* The handler that is mapped for the request: its route's, else the app's fallback. */
+/* Run the route's handler, else the app's fallback. */
 static int handle_mapped(struct eddy_req *req, struct eddy_res *res)
 {
 	const struct eddy_route *route = req->route ? req->route->value : NULL;
@@ -35,7 +35,7 @@ static int handle_mapped(struct eddy_req *req, struct eddy_res *res)
 	return r ? r : eddyi_render_error(req, 415, "the body must not have a content-encoding");
 }
 
-/* 405, or the answer to an OPTIONS that nobody mapped. */
+/* Respond with 405, or to an OPTIONS request without a route. */
 static int handle_other_method(struct eddy_req *req, struct eddy_res *res)
 {
 	char allow[EDDYI_METHOD_SET_SIZE];
@@ -73,7 +73,7 @@ static int handle_no_memory(struct eddy_req *req, struct eddy_res *res)
 	return 503;
 }
 
-/* Keep the match: the one on the stack has room for many more parameters than most routes have. */
+/* Copy the match: on the stack it has room for many more parameters than most routes have. */
 static bool keep_match(struct eddy_req *req, const struct eddyi_router_match *match)
 {
 	size_t size = match->route->param_count * sizeof(*req->params);
@@ -111,7 +111,7 @@ static eddy_handler_fn *find_handler(struct eddy_req *req)
 	eddyi_router_find(app->router, req->head.method, &req->path, &match);
 	if (match.route)
 		return keep_match(req, &match) ? handle_mapped : handle_no_memory;
-	/* At least the app's own. */
+	/* The app's own filters run in any case. */
 	beneath = match.beneath;
 	req->filters = &beneath->owner.filters;
 	req->methods = match.methods;

@@ -1,4 +1,4 @@
-/* Bodies on their way out through a coder. */
+/* Encoding of response bodies by a coder. */
 #include "coded.h"
 
 #include "message/status.h"
@@ -15,21 +15,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What is read of a file at a time, and what is sent at a time, at most. */
+/* Maximum read from a file or sent at a time. */
 #define PIECE_MAX ((size_t)(64 * EDDY_KIB))
 
-/* The same of a stream, of which many may be open for long. */
+/* The same for a stream, many of which may stay open for long. */
 #define STREAM_OUT ((size_t)(16 * EDDY_KIB))
 
-/* What takes so much is large: it would keep others waiting for a step each time that they want something. Its
- * pieces go to the offload pool, but those that are done sooner than handed over. */
+/* Larger bodies are encoded on the offload pool, since each step would delay other tasks; except
+ * pieces below HANDED_MIN, which are encoded faster than handed over. */
 #define LARGE ((uint64_t)(256 * EDDY_KIB))
 #define HANDED_MIN ((size_t)(16 * EDDY_KIB))
 
-/* More than any coder makes of nothing. */
+/* More than any coder emits for an empty body. */
 #define OUT_MIN ((size_t)512)
 
-/* ---- looking ---- */
+/* ---- inspecting responses ---- */
 
 int eddy_res_on_head(struct eddy_res *res, eddy_res_head_fn *fn, void *data)
 {
@@ -115,7 +115,7 @@ void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
 
 /* ---- sending ---- */
 
-/* Get ready for the first step. Return: 0, -ENOMEM. */
+/* Prepare the coder before its first step. Return: 0, -ENOMEM. */
 static int begin(struct eddyi_coded *coded)
 {
 	int r = coded->has_begun || !coded->coder->begin ? 0 : coded->coder->begin(coded->state);
@@ -124,7 +124,6 @@ static int begin(struct eddyi_coded *coded)
 	return r;
 }
 
-/* There are no more steps. */
 static void end(struct eddyi_coded *coded, bool whole)
 {
 	if (coded->coder && !coded->has_ended)
@@ -152,9 +151,9 @@ static int send_out(struct eddy_req *req, bool last)
 	return eddyi_reply_chunk(req, eddy_str(coded->out, len), last);
 }
 
-/* Of those that have many steps to take on a loop one goes on at a time, in the order in which they came, and
- * others run between: taking turns with each step they would throw each other's tables out of the processor's
- * caches, which costs a quarter of it. Nobody waits for a peer meanwhile. */
+/* Lets one body with many steps at a time be encoded on a loop, in order of arrival; other tasks
+ * run between its steps. If bodies alternated, they would evict each other's tables from the
+ * processor's caches, which costs a quarter of its time. The holder never waits for a peer. */
 static struct eddy_mutex *turn(void)
 {
 	static _Thread_local struct eddy_mutex mutex;
@@ -178,7 +177,7 @@ static bool is_elsewhere(const struct eddyi_coded *coded)
 	return coded->coder->slow || coded->taken >= LARGE;
 }
 
-/* Wait for the turn of who has so much before it. Return: 0, -ECANCELED. */
+/* Wait for the turn of a body with many steps. Return: 0, -ECANCELED. */
 static int take_turn(struct eddyi_coded *coded, size_t len)
 {
 	int r;
@@ -205,7 +204,7 @@ static int run_step(void *arg)
 	return step->coded->coder->step(step->coded->state, step->io, step->op);
 }
 
-/* Where steps hold nobody: as many as there is room for, since it costs something to come here. */
+/* On the offload pool: take as many steps as there is room for, to save handovers. */
 static int run_steps(void *arg)
 {
 	struct step *step = arg;
@@ -217,7 +216,7 @@ static int run_steps(void *arg)
 	return r;
 }
 
-/* Take a step, and let others run before the next one. Return: as a coder's step, -errno. */
+/* Take a step, and let other tasks run before the next one. Return: as a coder's step, -errno. */
 static int take_step(struct eddyi_coded *coded, struct eddy_coder_io *io, enum eddy_coder_op op)
 {
 	struct step step = { coded, io, op };
@@ -234,7 +233,7 @@ static int take_step(struct eddyi_coded *coded, struct eddy_coder_io *io, enum e
 	return r < 0 ? r : done;
 }
 
-/* Pass `in` through, and send what comes out as far as it fills the room or must arrive. */
+/* Encode `in`, and send the output when the buffer is full or `op` requires it. */
 static int pass(struct eddy_req *req, struct eddy_str in, enum eddy_coder_op op)
 {
 	struct eddyi_coded *coded = &req->res.coded;
@@ -312,7 +311,7 @@ static int reply_through(struct eddy_req *req)
 	return r;
 }
 
-/* A file that is one chunk. */
+/* Send a file as one chunk. */
 static int reply_file(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;

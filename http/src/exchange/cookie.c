@@ -8,11 +8,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* More than this of name and value, or of an attribute, and clients drop it (6265bis section 5.6). */
+/* Clients drop cookies with a longer name and value, and longer attributes (6265bis section
+ * 5.6). */
 #define COOKIE_MAX 4096
 #define ATTRIBUTE_MAX 1024
 
-/* ---- of requests ---- */
+/* ---- requests ---- */
 
 static struct eddy_str unquote(struct eddy_str value)
 {
@@ -39,7 +40,7 @@ static bool take_cookie(struct eddy_str *rest, struct eddy_pair *ret_pair)
 	return false;
 }
 
-/* Go through the cookies of all fields, and put them in `list` unless that is NULL. */
+/* Count the cookies of all fields, and store them in `list` unless it is NULL. */
 static size_t walk(const struct eddy_req *req, struct eddy_pair *list)
 {
 	size_t count = 0;
@@ -85,7 +86,7 @@ int eddy_req_cookie(struct eddy_req *req, const char *name, struct eddy_str *ret
 	return r < 0 ? r : eddyi_pairs_find(&pairs, name, ret_value);
 }
 
-/* ---- of responses ---- */
+/* ---- responses ---- */
 
 /* cookie-octets (RFC 6265 section 4.1.1). */
 static bool is_value(struct eddy_str value)
@@ -122,7 +123,7 @@ static bool has_prefix(const char *name, const char *prefix)
 	return strncasecmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Names that promise something; clients compare them without regard to case. */
+/* Check the requirements of name prefixes, which clients compare without regard to case. */
 static bool keeps_promise(const struct eddy_cookie *cookie)
 {
 	if (has_prefix(cookie->name, "__Secure-"))

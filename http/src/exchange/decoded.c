@@ -1,4 +1,4 @@
-/* Bodies on their way in through a coder. */
+/* Decoding of request bodies by a coder. */
 #include "decoded.h"
 
 #include <eddy/task.h>
@@ -11,16 +11,17 @@
 struct eddyi_decoded {
 	const struct eddy_coder *coder;
 	void *state;
-	size_t at, len; /* of `in`, what has not been taken yet */
+	size_t at, len; /* in `in`, not yet decoded */
 	bool raw_ended;
 	bool ended;
-	uint64_t made; /* bytes that came out */
-	uint64_t max;  /* that may */
-	int error;     /* once it has failed it stays failed */
+	uint64_t made; /* decoded bytes */
+	uint64_t max;  /* limit of `made` */
+	int error;     /* the first error, which all further reads return */
 	char in[IN_SIZE];
 };
 
-/* What may come to make so much: what can't be compressed became a bit longer. */
+/* Get the limit of encoded bytes for so many decoded ones: incompressible data grows when
+ * encoded. */
 static uint64_t raw_max(uint64_t max)
 {
 	return max < UINT64_MAX / 2 ? max + max / 8 + RAW_EXTRA : UINT64_MAX;
@@ -86,7 +87,7 @@ static int fill(struct eddy_req *req)
 	return 0;
 }
 
-/* Take one step, and see to it that there is something for the next. Return: bytes, -errno. */
+/* Take one step, and provide input for the next. Return: bytes, -errno. */
 static ssize_t step(struct eddy_req *req, char *buf, size_t len)
 {
 	struct eddyi_decoded *decoded = req->decoded;
@@ -126,7 +127,7 @@ ssize_t eddyi_decoded_read(struct eddy_req *req, void *buf, size_t len)
 		r = step(req, buf, len);
 	if (r > 0)
 		decoded->made += (uint64_t)r;
-	/* The limit of a filter means what is read. */
+	/* The limit applies to decoded bytes. */
 	if (r > 0 && decoded->made > decoded->max)
 		r = -EMSGSIZE;
 	if (r < 0 && !decoded->error)

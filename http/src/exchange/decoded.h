@@ -1,17 +1,17 @@
-/* decoded.h: bodies on their way in through a coder. */
+/* decoded.h: decoding of request bodies by a coder. */
 #ifndef EDDYI_DECODED_H
 #define EDDYI_DECODED_H
 
 #include "exchange_state.h"
 
-/* Give back what the request's body still has. */
+/* Free what the decoding of the body still holds. */
 void eddyi_decoded_deinit(struct eddy_req *req);
 
-/* Let no more than `max` bytes of the body come, decoded or not: past it the reader gets an error that is a
- * 413. */
+/* Lower the limit of body bytes, decoded or not, to `max`. Beyond it a read returns an error that
+ * gives a 413. */
 void eddyi_decoded_limit(struct eddy_req *req, uint64_t max);
 
-/* Read some of a body on its way in. Suspends. Return: bytes, 0 at its end, -errno. */
+/* Read some of a decoded body. Suspends. Return: bytes; 0 at its end; -errno. */
 ssize_t eddyi_decoded_read(struct eddy_req *req, void *buf, size_t len);
 
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* A connection that is closed has to unwind, and to close a file on the offload pool. */
+/* An evicted connection has to unwind, and to close a file on the offload pool. */
 #define TRY_NS (10 * EDDY_MS)
 #define TRIES_MAX 50
 #define LATE_TRIES 5

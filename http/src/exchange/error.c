@@ -9,7 +9,7 @@
 #include <eddy/observer.h>
 #include <errno.h>
 
-/* The status for what a handler failed with. */
+/* Map a handler's error to a status. */
 static int judge_error(struct eddy_req *req, int error)
 {
 	int status = eddyi_status_of(error);
@@ -18,12 +18,13 @@ static int judge_error(struct eddy_req *req, int error)
 		return req->verdict_status;
 	if (error == -ECANCELED && req->client_left)
 		return EDDYI_STATUS_CLIENT_LEFT;
-	/* Elsewhere this would be a server's peer: here it is the client's own end. */
+	/* Only for the body does -ECONNRESET mean the client: a handler may return that of another
+	 * server. */
 	if (error == -ECONNRESET && req->body.error == error) {
 		eddyi_req_fail(req, error, 400, "the request body ended too early");
 		return 400;
 	}
-	/* A timeout or the end of the server is nobody's mistake. */
+	/* Don't log a timeout or shutdown as a failure. */
 	if (status == 500 && error != -ECANCELED)
 		eddy_log(EDDY_LOG_ERROR, "eddy::http",
 			 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(req))),
@@ -32,7 +33,7 @@ static int judge_error(struct eddy_req *req, int error)
 	return status;
 }
 
-/* What has no body is whole with its head, however its handler took that. */
+/* A response without a body is complete with its head, whatever the handler returned. */
 static int finish_sent(const struct eddy_req *req, int r)
 {
 	return r < 0 && eddyi_reply_has_body(req) ? r : req->res.failed;

@@ -40,7 +40,7 @@ void eddyi_req_free(struct eddy_req *req)
 	eddyi_arena_deinit(&arena);
 }
 
-/* Run `phase` so that a timeout, or the end of the server, can cut it short. */
+/* Run `phase` so that a timeout or shutdown can cancel it. */
 static int run_phase(struct eddy_req *req, int (*phase)(struct eddy_req *req))
 {
 	struct eddy_scope_options options = { 0 };
@@ -86,7 +86,7 @@ static int reply_and_drain(struct eddy_req *req)
 {
 	int r;
 
-	/* A stream has said already how the connection goes on. */
+	/* A stream's head has already said whether the connection is kept. */
 	req->keep = req->res.head_sent ? req->keep && eddyi_req_can_keep(req) :
 					 eddyi_req_may_keep(req);
 	r = eddyi_reply(req);
@@ -105,12 +105,12 @@ static int answer_and_reply(struct eddy_req *req)
 	return reply_and_drain(req);
 }
 
-/* The time was up before there was an answer. */
+/* Respond to an exchange that timed out before there was a response. */
 static int answer_late(struct eddy_req *req)
 {
 	if (req->res.head_sent)
 		return -ETIMEDOUT;
-	/* The body stalled: whatever the handler made of it, this is what it was. */
+	/* Whatever the handler returned, the cause is the body's timeout. */
 	eddyi_body_fail(&req->body, -ETIMEDOUT);
 	return eddyi_render_error(req, 408, "the request body did not arrive in time");
 }
@@ -125,14 +125,15 @@ static enum eddyi_ending exchange(struct eddy_req *req)
 			r = run_phase(req, reply_and_drain);
 	}
 	if (!req->cut && (r == -EMSGSIZE || r == -EBADMSG))
-		/* What the client went on sending was too much or malformed: it is to get its answer. */
+		/* The rest of the body is too long or malformed: let the client read its
+		 * response. */
 		return EDDYI_ENDING_LINGER;
 	if (r < 0 || req->expired || req->cut)
-		/* The client must not take what it got for the whole. */
+		/* The client must not take the response for complete. */
 		return EDDYI_ENDING_CUT;
 	if (req->keep)
 		return EDDYI_ENDING_KEEP;
-	/* One more byte from the client, and a close would throw away what has not left yet. */
+	/* If the client sends another byte, a close would discard what is not yet sent. */
 	if (eddyi_req_has_unknown_end(req) || !req->body.ended || eddyi_wire_has_unsent(req->wire))
 		return EDDYI_ENDING_LINGER;
 	return EDDYI_ENDING_CLOSE;
@@ -144,12 +145,12 @@ static int free_json(void *arg)
 	return 0;
 }
 
-/* A large tree is freed where it was made: that takes longer than a loop may be held. */
+/* Free a large tree on the offload pool: it takes too long for a loop. */
 static void free_large_json(struct eddy_req *req)
 {
 	struct eddy_scope shield;
 
-	/* They may look at it until then. */
+	/* Layers may use the tree until then. */
 	eddyi_req_layers_deinit(req);
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	eddy_offload_short(free_json, req->json);

@@ -1,32 +1,33 @@
-/* exchange.h: one request and its response, from the first byte of the head to the last of the answer. */
+/* exchange.h: one request and its response. */
 #ifndef EDDYI_EXCHANGE_H
 #define EDDYI_EXCHANGE_H
 
 #include "exchange_state.h"
 
-/* Return: NULL when memory is out. */
+/* Return: NULL on allocation failure. */
 struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_wire *wire);
 
 void eddyi_req_free(struct eddy_req *req);
 
-/* What becomes of the connection after an exchange. */
+/* The connection's state after an exchange. */
 enum eddyi_ending {
-	EDDYI_ENDING_KEEP,   /* another request may be read from it */
+	EDDYI_ENDING_KEEP,   /* another request may be read */
 	EDDYI_ENDING_LINGER, /* it ends, but the client still sends */
 	EDDYI_ENDING_CLOSE,
-	EDDYI_ENDING_CUT, /* it ends in the middle of the answer */
+	EDDYI_ENDING_CUT, /* it ends within the response */
 };
 
-/* Answer a request whose head is complete or refused. Suspends. */
+/* Handle a request whose head is complete or rejected. Suspends. */
 enum eddyi_ending eddyi_exchange(struct eddy_req *req);
 
-/* The time for what the exchange is doing is up: cut it short. A client that has not been answered yet is told. */
+/* End an exchange whose timeout has expired. If no response has been made, the client gets an
+ * error. */
 void eddyi_exchange_expire(struct eddy_req *req);
 
-/* Cut the exchange short, without an answer. */
+/* End the exchange without a response. */
 void eddyi_exchange_cut(struct eddy_req *req);
 
-/* The client has left: cancel what is done for it, unless its answer is being sent. */
+/* Cancel the handler because the client has disconnected, unless the response is being sent. */
 void eddyi_exchange_leave(struct eddy_req *req);
 
 #endif

@@ -3,14 +3,14 @@
 #include "error.h"
 
 struct eddy_next {
-	const struct eddyi_filters *at;    /* whose filters are being passed */
-	const struct eddyi_filter *filter; /* the next one of them; NULL behind the last */
+	const struct eddyi_filters *at;    /* whose filters are being run */
+	const struct eddyi_filter *filter; /* the next of them; NULL after the last */
 	const struct eddyi_filters *innermost;
 	eddy_handler_fn *handler;
-	void *data; /* of the filter that is looking at this */
+	void *data; /* of the current filter */
 };
 
-/* Go inwards from owner to owner until there is a filter, or nothing but the handler. */
+/* Go inwards to the next owner with a filter, if any; else the handler is next. */
 static void find_filter(struct eddy_next *next)
 {
 	while (!next->filter && next->at != next->innermost) {

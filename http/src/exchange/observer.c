@@ -8,10 +8,10 @@
 #include <errno.h>
 
 struct eddyi_watch {
-	struct eddyi_watch *next; /* that was added before */
+	struct eddyi_watch *next; /* the one added before */
 	const struct eddy_observer *observer;
 	void *data;
-	size_t at; /* its place among the states of a request */
+	size_t at; /* index of its state in a request's states */
 };
 
 void eddy_app_observe(struct eddy_app *app, const struct eddy_observer *observer, void *data)
@@ -24,7 +24,7 @@ void eddy_app_observe(struct eddy_app *app, const struct eddy_observer *observer
 	app->watches = watch;
 }
 
-/* The one that was added first begins. */
+/* Begin with the first one added. */
 static void begin(const struct eddyi_watch *watch, struct eddy_req *req)
 {
 	if (!watch)
@@ -88,7 +88,7 @@ static size_t count_locals(const struct eddy_local *locals)
 	return count;
 }
 
-/* A list behind another one. Return: NULL when memory is out. */
+/* Concatenate two lists. Return: NULL on allocation failure. */
 static void *join(struct eddy_req *req, const void *a, size_t a_size, const void *b, size_t b_size)
 {
 	char *joined = eddyi_arena_alloc(&req->arena, a_size + b_size);

@@ -1,22 +1,22 @@
-/* observer.h: those who observe a request. */
+/* observer.h: observers of requests. */
 #ifndef EDDYI_OBSERVER_H
 #define EDDYI_OBSERVER_H
 
 #include <eddy/observer.h>
 
-/* One who observes all requests of an app. */
+/* An observer of all requests of an app. */
 struct eddyi_watch;
 
-/* What they have of one request. */
+/* The observers' data of one request. */
 struct eddyi_observed {
-	const struct eddy_field *fields; /* of its records; NULL for none */
+	const struct eddy_field *fields; /* of its log records; NULL: none */
 	const struct eddy_local *locals;
 	uint64_t began_ns;
-	uint64_t sent; /* by the connection, before it */
+	uint64_t sent; /* by the connection, before the request */
 	void *states[];
 };
 
-/* Tell those who observe the app. When memory is out nobody is told, at the end neither. */
+/* Call the app's observers. On allocation failure none is called, also not at the end. */
 void eddyi_observe_begin(struct eddy_req *req);
 void eddyi_observe_end(struct eddy_req *req, bool whole);
 

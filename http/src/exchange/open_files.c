@@ -18,16 +18,16 @@
 
 #define BUCKETS 1024
 
-/* Of the descriptors that the process may have all loops keep one in so many, at most. */
+/* All loops together keep at most one in so many of the process's descriptors. */
 #define SHARE 8
 
-/* Longer paths are not kept: strangers choose them. */
+/* Files with longer paths are not kept, since clients choose the paths. */
 #define PATH_LEN_MAX 1024
 
-/* More than the time between two of its ticks that a kernel may give two changes the same ctime in. */
+/* Longer than a kernel tick, within which two changes may get the same ctime. */
 #define TICK_NS (20 * EDDY_MS)
 
-/* The bytes of files up to this are kept as well. */
+/* The bytes of files up to this size are kept as well. */
 #define BYTES_MAX ((off_t)(8 * EDDY_KIB))
 
 /* Of one loop. */
@@ -39,7 +39,7 @@ struct table {
 	struct eddyi_open_file *buckets[BUCKETS];
 };
 
-/* Of the loop that runs on this thread. */
+/* Of this thread's loop. */
 static _Thread_local struct table *here;
 
 /* ---- the table ---- */
@@ -105,7 +105,7 @@ static void loop_ends(struct eddyi_at_end *at_end)
 	free(eddy_of(at_end, struct table, at_end));
 }
 
-/* Return: NULL where memory is out. */
+/* Return: NULL on allocation failure. */
 static struct table *table_here(void)
 {
 	struct table *table = here;
@@ -155,7 +155,7 @@ static uint64_t end_of(uint64_t valid_ns)
 	return valid_ns < EDDY_NEVER - now ? now + valid_ns : EDDY_NEVER;
 }
 
-/* Another task may have put one of the same name there meanwhile. */
+/* Another task may have added the same file meanwhile. */
 static void put(struct table *table, struct eddyi_open_file *file, const struct eddy_app *app)
 {
 	struct eddyi_open_file *old = find(table, file->folder, eddy_str(file->path, file->len),
@@ -178,12 +178,13 @@ static void put(struct table *table, struct eddyi_open_file *file, const struct 
 
 /* ---- opening ---- */
 
-/* Open what `path` names beneath the folder, for reading and without waiting for anybody; `resolve` adds to how
- * (openat2(2)). Return: a descriptor, of a folder or a device maybe; -ENOENT for all that can't be what was meant, but
- * -ELOOP for a link that `resolve` forbids, -ENOTDIR, -EACCES, -EMFILE, -errno. */
+/* Open `path` beneath the folder for reading, without blocking; `resolve` is added to the flags of
+ * openat2(2). Return: a descriptor, maybe of a folder or device; -ELOOP for a link that `resolve`
+ * forbids; -ENOENT also for paths outside and other files that can't be opened; -ENOTDIR, -EACCES,
+ * -EMFILE, -errno. */
 static int open_file(int dir, struct eddyi_party *party, const char *path, uint64_t resolve)
 {
-	/* Not blocking for a FIFO, which is refused as soon as it is seen. */
+	/* O_NONBLOCK is for a FIFO, which is rejected later. */
 	struct open_how how = {
 		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve,
@@ -195,7 +196,7 @@ static int open_file(int dir, struct eddyi_party *party, const char *path, uint6
 	fd = eddy_openat2(dir, path, &how);
 	if (eddyi_open_files_make_room(fd))
 		fd = eddy_openat2(dir, path, &how);
-	/* The flag would make the ring give up on file systems that can't read without waiting. */
+	/* With the flag the ring would give up on file systems that can't read without waiting. */
 	if (fd >= 0 && fcntl(fd, F_SETFL, 0) < 0) {
 		int error = errno;
 
@@ -241,8 +242,8 @@ static int open_own(int dir, struct eddyi_party *party, const char *path, uint64
 	return r;
 }
 
-/* Whether it was last changed well before `then`, so that each change since shows in the ctime, which may be that of a
- * clock's tick. */
+/* Whether the last change was well before `then`, so that each change since shows in the ctime,
+ * which may have the resolution of a clock tick. */
 static bool has_settled(const struct stat *st, struct timespec then)
 {
 	struct timespec changed = st->st_ctim;
@@ -259,14 +260,14 @@ static bool same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* Whether nothing has become of the file since it was opened. */
+/* Whether the file is unchanged since it was opened. */
 static bool is_as_it_was(const struct eddyi_open_file *file, const struct stat *st)
 {
 	return st->st_nlink == file->st.st_nlink && st->st_size == file->st.st_size &&
 	       same_time(st->st_ctim, file->st.st_ctim) && same_time(st->st_mtim, file->st.st_mtim);
 }
 
-/* Keep what was found, if there is memory for that. */
+/* Keep what was found. On allocation failure it is not kept. */
 static void keep(struct table *table, const struct eddyi_folder *folder, struct eddy_str path,
 		 enum eddy_coding coding, uint64_t hash, struct eddyi_found *found)
 {
@@ -289,7 +290,7 @@ static void keep(struct table *table, const struct eddyi_folder *folder, struct 
 	put(table, file, folder->app);
 }
 
-/* Give out a file of the table, if it is as it was. */
+/* Use a file of the table if it is unchanged. */
 static bool give(struct table *table, struct eddyi_open_file *file, struct eddyi_found *ret_found)
 {
 	if (fstat(file->fd, &ret_found->st) < 0 || !is_as_it_was(file, &ret_found->st)) {
@@ -320,9 +321,9 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
 	file = find(table, folder->number, path, coding, hash);
 	if (file && give(table, file, ret_found))
 		return 0;
-	/* It may be replaced as soon as it is open, long before it is looked at. */
+	/* Time before the opening: the file may be replaced between opening and fstat(). */
 	clock_gettime(CLOCK_REALTIME, &before);
-	/* Where a link leads may change without a trace in the file. */
+	/* Don't keep files behind links: a link's change does not show in the file. */
 	r = open_own(folder->dir, party, path.ptr, RESOLVE_NO_SYMLINKS, ret_found);
 	if (r == -ELOOP)
 		return open_own(folder->dir, party, path.ptr, 0, ret_found);
@@ -331,8 +332,8 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
 	return r;
 }
 
-/* Read all of a small file that is kept. What changes meanwhile shows in the state of the file before anybody else is given
- * it. Return: whether its bytes are at hand. */
+/* Read all of a small kept file. If it changes meanwhile, that shows in its state before the next
+ * use. Return: whether its bytes are in memory. */
 static bool have_bytes(struct eddyi_open_file *file)
 {
 	size_t size = (size_t)file->st.st_size;
@@ -370,7 +371,7 @@ void eddyi_outgoing_close(struct eddyi_outgoing *file)
 	*file = (struct eddyi_outgoing){ .fd = -1 };
 }
 
-/* ---- for programs ---- */
+/* ---- folders ---- */
 
 struct eddyi_folder *eddyi_folder_new(struct eddy_app *app, int dir)
 {

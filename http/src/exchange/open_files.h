@@ -1,16 +1,15 @@
-/* open_files.h: regular files on their way out, and those that stay open for the next request.
+/* open_files.h: regular files to send, and the cache of open files.
  *
  * Invariants:
- * 1. An open file is closed with its last reference: the table of its loop has one as long as it is in there, and
- *    who sends it has one each.
- * 2. A file is in the table by the number of its folder, which no other folder ever had, its path, and what its bytes
- *    are sent as; its timer is armed for as long.
- * 3. A file is given out only while its state is the one that it was opened with: a change of its bytes, names or
- *    rights changes its ctime or its links. No link was followed on the way to it.
- *    A file that changed since a moment before it was opened is not kept: another change might not show, or it may no
- *    longer be what the name says.
- * 4. Its fields describe that state, and its bytes are those of that state.
- */
+ * 1. An open file is closed with its last reference: one of the loop's table while it contains the
+ *    file, and one of each response that sends it.
+ * 2. The key of a file in the table is the number of its folder, which is never reused, its path,
+ *    and the coding that its bytes are sent as. Its timer is armed while it is in the table.
+ * 3. A file is used only if its state is that at its opening: a change of its bytes, names or
+ *    permissions changes its ctime or its link count. Files found through symbolic links are not
+ *    kept, nor files that changed shortly before they were opened: another change might not show,
+ *    or the name might already mean another file.
+ * 4. Its fields and bytes belong to that state. */
 #ifndef EDDYI_OPEN_FILES_H
 #define EDDYI_OPEN_FILES_H
 
@@ -24,16 +23,16 @@
 #include <eddy/timer.h>
 #include <eddy/transfer.h>
 
-/* A folder that files are sent from. */
+/* A folder of files to send. */
 struct eddyi_folder {
-	struct eddyi_folder *next; /* of the app's whose files stay open for eddy_res_file_at() */
-	struct eddyi_folder *next_known; /* of all the app's */
-	const struct eddy_app *app;      /* NULL: nothing of it is kept */
+	struct eddyi_folder *next;       /* of the app's list of eddy_app_keep_files_open() */
+	struct eddyi_folder *next_known; /* of the list of all the app's folders */
+	const struct eddy_app *app;      /* NULL: its files are not kept */
 	int dir;
 	unsigned number;
 };
 
-/* Fields for responses. */
+/* Response fields. */
 struct eddyi_res_fields {
 	struct eddyi_header *headers; /* followed by the text */
 	unsigned count;
@@ -43,65 +42,68 @@ struct eddyi_res_fields {
 struct eddyi_open_file {
 	int fd;
 	unsigned refs;
-	struct eddy_timer timer;      /* until the name is looked up again */
-	struct eddy_node recent;      /* in the table: who was asked for last is the last */
-	struct eddyi_open_file *next; /* of those in the same bucket */
+	struct eddy_timer timer;      /* until the file expires */
+	struct eddy_node recent;      /* in the table; the last is the most recently used */
+	struct eddyi_open_file *next; /* in the same bucket */
 	uint64_t hash;
 	unsigned folder;
-	enum eddy_coding coding; /* what its bytes are sent as */
+	enum eddy_coding coding; /* of its bytes when sent */
 	struct stat st;
 	struct eddyi_validator validator;
-	struct eddyi_res_fields fields; /* .headers is NULL until it has been sent once */
+	struct eddyi_res_fields fields; /* .headers is NULL before the first response */
 	struct eddy_warmth warmth;
-	char *bytes; /* all of it, of a small one; NULL until it has been sent once */
+	char *bytes; /* all bytes of a small file; NULL before the first response */
 	size_t len;
 	char path[];
 };
 
-/* A file that is about to be sent. */
+/* A file to send. */
 struct eddyi_outgoing {
 	int fd;                       /* -1: none */
-	struct eddyi_open_file *kept; /* whose `fd` is; NULL: it is the holder's own */
-	uint64_t device;              /* its st_dev; 0: nobody has looked */
-	bool counted;                 /* by descriptors.h: those of handlers are not */
+	struct eddyi_open_file *kept; /* owner of `fd`; NULL: this structure owns it */
+	uint64_t device;              /* st_dev; 0: unknown */
+	bool counted;                 /* by descriptors.h; files of handlers are not */
 };
 
-/* One that was found, and what it is now. */
+/* A file and its state. */
 struct eddyi_found {
 	struct eddyi_outgoing file;
 	struct stat st;
 };
 
-/* A folder whose files stay open; it is the app's. */
+/* Create a folder whose files are kept open. The app owns it. */
 struct eddyi_folder *eddyi_folder_new(struct eddy_app *app, int dir);
 
-/* That of `dir`; its files stay open if the app was told so. */
+/* Get the folder of `dir`. Its files are kept open if the app has asked for it. */
 struct eddyi_folder eddyi_folder_of(const struct eddy_app *app, int dir);
 
-/* Open the regular file that `path`, which ends with a NUL, names in the folder, to be sent to `party` as `coding`. Where
- * descriptors have run out, the loop closes files that it keeps open. Suspends, unless the file is at hand.
- * Return: 0; -EISDIR for a folder, -ENOENT for all else that can't be what was meant, -ENOTDIR, -EACCES, -EMFILE, -errno. */
+/* Open the regular file at `path`, which ends with a NUL, in the folder, to be sent to `party` as
+ * `coding`. If descriptors have run out, the loop closes the files that it keeps. Suspends, unless
+ * the file is kept.
+ * Return: 0; -EISDIR for a folder; -ENOENT also for other kinds of files and paths outside;
+ * -ENOTDIR, -EACCES, -EMFILE, -errno. */
 int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *party,
 		      struct eddy_str path, enum eddy_coding coding, struct eddyi_found *ret_found);
 
-/* Read `len` bytes of the file from `offset` on. Those of a small file that is kept stay in memory. Suspends, unless they are
- * at hand. Return: as eddyi_transfer_read(). */
+/* Read `len` bytes at `offset`. The bytes of a small kept file stay in memory. Suspends, unless
+ * they are there. Return: as eddyi_transfer_read(). */
 int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len, uint64_t offset);
 
-/* Its loop's record of how much of it is in the page cache; NULL where it is not kept. */
+/* Get the loop's record of how much of the file is in the page cache; NULL if it is not kept. */
 static inline struct eddy_warmth *eddyi_outgoing_warmth(const struct eddyi_outgoing *file)
 {
 	return file->kept ? &file->kept->warmth : NULL;
 }
 
-/* Close it, or give it back. Never suspends. */
+/* Close the file, or release its reference. Never suspends. */
 void eddyi_outgoing_close(struct eddyi_outgoing *file);
 
-/* Let go of all files that this thread's loop keeps. Never suspends. Return: whether there were any. */
+/* Release all files that this thread's loop keeps. Never suspends.
+ * Return: whether there were any. */
 bool eddyi_open_files_drop(void);
 
-/* Let go of them if `error` says that descriptors have run out. Never suspends.
- * Return: whether what came of it may be asked for again, since there were some. */
+/* Release them if `error` says that descriptors have run out. Never suspends.
+ * Return: whether to try again. */
 bool eddyi_open_files_make_room(int error);
 
 #endif

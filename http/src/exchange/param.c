@@ -1,4 +1,4 @@
-/* What a request says by name and value: in its path, its query, a form or a JSON body. */
+/* Names and values of a request: path parameters, query, form, and JSON body. */
 #include "exchange_state.h"
 #include "req.h"
 
@@ -12,17 +12,19 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Arrays and objects within one another in a request's body. */
+/* Limit of nested arrays and objects in a request's body. */
 #define JSON_DEPTH_MAX 128
 
-/* Parsing what is larger would hold the loop for a millisecond or more: 10 us a KiB, 0.15 us a value. */
+/* Parse larger bodies on the offload pool: 10 us a KiB and 0.15 us a value would occupy the loop
+ * for a millisecond. */
 #define JSON_HERE_MAX (64 * EDDY_KIB)
 #define JSON_VALUES_HERE_MAX 1024
-/* What jansson takes for a value, besides its text. Trees of texts this short are not counted. */
+/* Memory that jansson takes for a value, in addition to its text. Trees of texts up to JSON_SMALL
+ * are not counted. */
 #define JSON_VALUE_BYTES 272
 #define JSON_SMALL 512
 
-/* Note why a parameter is refused. Return: -EINVAL, -ENOMEM. */
+/* Record why a parameter is rejected. Return: -EINVAL, -ENOMEM. */
 static int refuse(struct eddy_req *req, int status, const char *what, const char *why)
 {
 	const char *detail = eddyi_arena_printf(&req->arena, "%s %s", what, why).ptr;
@@ -114,7 +116,7 @@ int eddy_req_query_get(struct eddy_req *req, const char *name, struct eddy_str *
 
 /* ---- bodies ---- */
 
-/* The media type of the body, without its parameters (RFC 9110 section 8.3.1). */
+/* Get the body's media type without parameters (RFC 9110 section 8.3.1). */
 static struct eddy_str media_type(const struct eddy_req *req)
 {
 	struct eddy_str value = eddy_req_header(req, "content-type"), type;
@@ -122,7 +124,7 @@ static struct eddy_str media_type(const struct eddy_req *req)
 	return eddy_str_split(&value, ';', &type) ? eddy_str_trim(type) : EDDY_STR("");
 }
 
-/* application/json, or what is JSON by its suffix (RFC 6839 section 3.1). */
+/* Whether a type is application/json, or JSON by its suffix (RFC 6839 section 3.1). */
 static bool is_json(struct eddy_str type)
 {
 	static const char suffix[] = "+json";
@@ -172,8 +174,8 @@ static int parse_json(void *arg)
 			       parsing->ret_json);
 }
 
-/* Values that jansson may make of a text. Those of a large one are not counted here, which takes a millisecond for a MiB: each
- * takes two bytes at least. */
+/* Estimate the number of values in a text. Counting takes a millisecond for a MiB, so for a large
+ * text assume the minimum of two bytes a value. */
 static size_t most_values(const struct eddy_req *req, struct eddy_str text)
 {
 	size_t values = 0, max = req->app->options.json_values_max;
@@ -185,14 +187,14 @@ static size_t most_values(const struct eddy_req *req, struct eddy_str text)
 	return values;
 }
 
-/* See whether a text is large, and have its tree counted as what it may take: an object in an object takes most for a value.
+/* Check whether a text is large, and count the memory of its tree as what it may take at most.
  * Return: 0, -EBUSY. */
 static int take_json_memory(struct eddy_req *req, struct eddy_str text)
 {
 	size_t values = most_values(req, text);
 
 	req->has_large_json = text.len > JSON_HERE_MAX || values > JSON_VALUES_HERE_MAX;
-	/* Of too many nothing is made. */
+	/* With too many values no tree is made. */
 	if (!values || values > req->app->options.json_values_max)
 		return 0;
 	return eddyi_req_take_body_memory(req, values * JSON_VALUE_BYTES + text.len);

@@ -18,7 +18,7 @@ static void set_unix(struct eddy_peer *peer, const struct eddy_sockaddr *addr)
 	peer->text = EDDY_STR("unix");
 }
 
-/* Its text is written to `text`. */
+/* `text` receives the address's text. */
 static void set_ip(struct eddy_peer *peer, char text[INET6_ADDRSTRLEN], const struct eddyi_ip *ip,
 		   uint16_t port)
 {
@@ -69,13 +69,13 @@ void eddyi_end_introduce(struct eddyi_end *end, const struct eddyi_trust *trust,
 							.len = sizeof(sa_family_t) });
 	else
 		set_unknown(peer);
-	/* Who came to the proxy by a unix socket is none that came here by one. */
+	/* A unix socket of the proxy's client is not trusted as one of this server. */
 	end->is_trusted = proxied->kind == EDDYI_PROXIED_IP && eddyi_trust_has(trust, &proxied->ip);
 	end->tls = proxied->tls;
 	peer->is_forwarded = true;
 }
 
-/* The other end of the connection. Return: whether it is trusted. */
+/* Get the other end of the connection. Return: whether it is trusted. */
 static bool find_end(const struct eddy_req *req, struct eddyi_asker *asker)
 {
 	struct eddyi_wire *wire = req->wire;
@@ -92,7 +92,7 @@ static bool find_end(const struct eddy_req *req, struct eddyi_asker *asker)
 	return wire->end->is_trusted;
 }
 
-/* The fields of a name as one value. Return: 0, -ENOMEM. */
+/* Join the fields of a name into one value. Return: 0, -ENOMEM. */
 static int join(struct eddyi_head *head, const char *name, struct eddy_str *ret_value)
 {
 	*ret_value = eddyi_head_join(head, name);
@@ -123,7 +123,7 @@ static int read_rfc7239(struct eddyi_head *head, const struct eddyi_trust *trust
 	return r < 0 ? r : eddyi_forwarded_parse(head->arena, value, trust, forwarded);
 }
 
-/* What the fields say that the app reads. Return: 0, -ENOMEM. */
+/* Read the fields that the app is configured to read. Return: 0, -ENOMEM. */
 static int read_fields(struct eddy_req *req, struct eddyi_forwarded *ret_forwarded)
 {
 	const struct eddyi_trust *trust = &req->app->trust;
@@ -140,12 +140,12 @@ static int read_fields(struct eddy_req *req, struct eddyi_forwarded *ret_forward
 	return 0;
 }
 
-/* A trusted proxy is the other end: believe it. */
+/* Get the client from the fields of a trusted proxy. */
 static void find_client(struct eddy_req *req, struct eddyi_asker *asker)
 {
 	struct eddyi_forwarded forwarded = { .client.kind = EDDYI_HOP_UNKNOWN };
 
-	/* Without memory nobody is known, rather than the proxy for everybody. */
+	/* Without memory the client is unknown, rather than the proxy. */
 	if (read_fields(req, &forwarded) < 0)
 		forwarded = (struct eddyi_forwarded){ .client.kind = EDDYI_HOP_UNKNOWN };
 	if (forwarded.client.kind == EDDYI_HOP_IP)
@@ -163,7 +163,7 @@ const struct eddyi_asker *eddyi_asker_of(const struct eddy_req *const_req)
 	static const struct eddyi_asker nobody = {
 		.peer = { .addr.addr.any.sa_family = AF_UNSPEC, .text = { "unknown", 7 } },
 	};
-	/* It does not change what the request is. */
+	/* Caching does not change the request. */
 	struct eddy_req *req = (struct eddy_req *)const_req;
 	struct eddyi_asker *asker = req->asker;
 

@@ -1,4 +1,4 @@
-/* peer.h: who asks, found out when somebody wants to know. */
+/* peer.h: the client of a request, determined on first use. */
 #ifndef EDDYI_PEER_H
 #define EDDYI_PEER_H
 
@@ -8,29 +8,29 @@
 #include <eddy/peer.h>
 #include <netinet/in.h>
 
-/* The other end of a connection, or whom a PROXY header has named instead; it stays who it is. */
+/* The other end of a connection, or the client named by its PROXY header; it never changes. */
 struct eddyi_end {
 	struct eddy_peer peer;
-	char text[INET6_ADDRSTRLEN]; /* that `peer` points to */
+	char text[INET6_ADDRSTRLEN]; /* of `peer` */
 	bool is_trusted;
-	enum eddyi_proxied_tls tls; /* by the header's word */
+	enum eddyi_proxied_tls tls; /* as the PROXY header says */
 };
 
-/* Return: NULL when the client has reset the connection, or memory is out. */
+/* Return: NULL if the client has reset the connection, or on allocation failure. */
 struct eddyi_end *eddyi_end_new(int fd, const struct eddyi_trust *trust);
 
-/* The other end is a proxy, which has said whom it speaks for. */
+/* Replace a proxy by the client that its PROXY header names. */
 void eddyi_end_introduce(struct eddyi_end *end, const struct eddyi_trust *trust,
 			 const struct eddyi_proxied *proxied);
 
 struct eddyi_asker {
 	struct eddy_peer peer;
-	char text[INET6_ADDRSTRLEN]; /* that `peer` points to where a proxy speaks for somebody */
+	char text[INET6_ADDRSTRLEN]; /* of `peer`, if it is forwarded */
 	bool secure;
-	struct eddy_str host; /* that a trusted proxy was asked for; empty when nobody says */
+	struct eddy_str host; /* from a trusted proxy's fields; empty if they have none */
 };
 
-/* Who asks; of this request's arena. */
+/* Get the client, in the request's arena. */
 const struct eddyi_asker *eddyi_asker_of(const struct eddy_req *req);
 
 #endif

@@ -26,7 +26,7 @@ void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole)
 		append(name, &len, EDDY_STR(" "));
 		append(name, &len, pattern);
 	}
-	/* Without the query: it may hold what is nobody's business. */
+	/* Without the query, which may hold private data. */
 	eddy_trace_span(eddy_str(name, len), began_ns, eddy_now(),
 			EDDY_FIELDS(eddy_field_i64("status", req->res.status),
 				    eddy_field_bool("whole", whole),

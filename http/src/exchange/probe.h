@@ -1,5 +1,4 @@
-/* probe.h: where requests begin and end, for those who look from outside: static probes, which are nops, and the
- * timeline. */
+/* probe.h: static probes (USDT), which are nops until traced, and timeline entries for requests. */
 #ifndef EDDYI_HTTP_PROBE_H
 #define EDDYI_HTTP_PROBE_H
 
@@ -9,22 +8,22 @@
 #include <eddy/timeline.h>
 #include <eddy/internal/usdt.h>
 
-/* Put the request onto the timeline. */
+/* Add the request to the timeline. */
 void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole);
 
-/* Return: when it began; 0 where nobody wants to know. */
+/* Begin a request. Return: its start time; 0 if the timeline is off. */
 static inline uint64_t eddyi_probe_request(const struct eddy_req *req)
 {
-	(void)req; /* where there are no probes */
+	(void)req; /* unused without probes */
 	EDDYI_USDT(request__start, req, req->head.method_name.ptr, req->head.method_name.len,
 		   req->head.target.path.ptr, req->head.target.path.len);
 	if (__builtin_expect(eddyi_trace_state == EDDYI_TRACE_OFF, 1))
 		return 0;
-	/* Who begins between slices may end in one; no clock is read for it. */
+	/* A request that begins between slices may end in one. This reads no clock. */
 	return eddyi_trace_state == EDDYI_TRACE_ON ? eddy_now() : eddy_loop_now();
 }
 
-/* `whole`: the answer was sent to its end. */
+/* End a request. `whole`: the response was sent completely. */
 static inline void eddyi_probe_answered(const struct eddy_req *req, uint64_t began_ns, bool whole)
 {
 	EDDYI_USDT(request__end, req, req->res.status, whole);

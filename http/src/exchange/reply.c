@@ -1,5 +1,5 @@
-/* How a response goes out: its head and a small body in one send, a file by eddy_transfer, a stream
- * in chunks. */
+/* Sending of responses: a head and a small body in one send, a file by eddy_transfer, a stream in
+ * chunks. */
 #include "reply.h"
 
 #include "coded.h"
@@ -72,8 +72,8 @@ static int reply_piece(struct eddy_req *req)
 					       });
 }
 
-/* The lines before part `at` of a multipart/byteranges body; past the last one, its end. A blank line stands
- * before the first, too (RFC 9110 section 14.6): zsync skips one. */
+/* Get the lines before part `at` of a multipart/byteranges body; past the last part, its end. The
+ * blank line before the first (RFC 9110 section 14.6) is needed by zsync, which skips one. */
 static struct eddy_str part_head(struct eddy_res *res, size_t at)
 {
 	char range[EDDYI_RANGE_TEXT_SIZE];
@@ -133,7 +133,7 @@ static int reply_pieces(struct eddy_req *req)
 
 /* ---- streams ---- */
 
-/* Send the head of a stream, and some of the stream. Suspends. Return: 0, -errno. */
+/* Send a stream's head, if it has not been sent, and a piece. Suspends. Return: 0, -errno. */
 static int send_stream(struct eddy_req *req, const void *buf, size_t len)
 {
 	struct eddy_res *res = &req->res;
@@ -156,7 +156,7 @@ int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
 		r = send_stream(res->req, buf, len);
 	if (r < 0)
 		res->failed = r;
-	/* Nobody waits for more, and a stream may well be endless. */
+	/* Without a body, stop the handler: a stream may be endless. */
 	return r < 0 || eddyi_reply_has_body(res->req) ? r : -EPIPE;
 }
 

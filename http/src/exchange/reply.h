@@ -1,11 +1,11 @@
-/* reply.h: a response goes out. */
+/* reply.h: sends responses. */
 #ifndef EDDYI_REPLY_H
 #define EDDYI_REPLY_H
 
 #include "exchange_state.h"
 
-/* Send the response, all that a handler has not sent itself. Suspends.
- * Return: 0, -errno: the connection must be cut. */
+/* Send what the handler has not sent itself. Suspends.
+ * Return: 0; -errno if the connection must be cut. */
 int eddyi_reply(struct eddy_req *req);
 
 #endif

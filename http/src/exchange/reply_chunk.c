@@ -18,7 +18,7 @@ void eddyi_reply_unsize(struct eddy_req *req)
 	req->keep = (res->chunked || has_end) && eddyi_req_may_keep(req);
 }
 
-/* Room for what stands around a chunk. */
+/* Room for the framing of a chunk. */
 #define AROUND_CHUNK 32
 
 static struct iovec piece(struct eddy_str bytes)
@@ -29,7 +29,7 @@ static struct iovec piece(struct eddy_str bytes)
 int eddyi_reply_chunk(struct eddy_req *req, struct eddy_str bytes, bool last)
 {
 	bool begins = !req->res.head_sent;
-	/* A chunk without bytes would be the last one. */
+	/* An empty chunk would be the last one. */
 	bool has_body = eddyi_reply_has_body(req) && (bytes.len || last);
 	bool copied = begins && last && bytes.len <= EDDYI_REPLY_COPY_MAX;
 	struct iovec pieces[4];

@@ -13,7 +13,7 @@ bool eddyi_reply_is_length_unsaid(const struct eddy_req *req)
 	       req->route->method == EDDYI_METHOD_HEAD;
 }
 
-/* Line by line, which is quicker than memmem() where a line is longer than some bytes. */
+/* Line by line, which is faster than memmem() unless lines are very short. */
 static bool has_empty_line(struct eddy_str text)
 {
 	const char *at = text.ptr, *end = text.ptr + text.len;
@@ -33,14 +33,14 @@ bool eddyi_reply_is_followed(const struct eddy_req *req)
 	return req->keep && req->body.ended && has_empty_line(next);
 }
 
-/* ---- the head ---- */
+/* ---- writing ---- */
 
 struct writer {
 	char *at;
 	char *end;
 };
 
-/* Inlined, what is put of a known length takes no call. */
+/* Inlined, a text of constant length needs no call. */
 static inline __attribute__((always_inline)) void put(struct writer *writer, struct eddy_str text)
 {
 	if (text.len > (size_t)(writer->end - writer->at))
@@ -78,7 +78,7 @@ static void put_status(struct writer *writer, int status)
 	put(writer, eddy_str_from(eddyi_status_phrase(status)));
 }
 
-/* Room for what put_head() adds to the fields that have been set. */
+/* Room for what put_head() adds to the response's fields. */
 #define OWN_FIELDS_MAX 256
 
 static size_t head_size(const struct eddy_res *res)
@@ -90,7 +90,7 @@ static size_t head_size(const struct eddy_res *res)
 	return size;
 }
 
-/* `length` is EDDY_LENGTH_UNKNOWN where it is not said. */
+/* `length` is EDDY_LENGTH_UNKNOWN for no content-length. */
 static void put_head(struct writer *writer, struct eddy_req *req, uint64_t length)
 {
 	struct eddy_res *res = &req->res;

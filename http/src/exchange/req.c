@@ -63,7 +63,7 @@ void eddy_req_header_at(const struct eddy_req *req, size_t at, struct eddy_str *
 	*ret_value = req->head.headers[at].value;
 }
 
-/* ---- its route ---- */
+/* ---- the route ---- */
 
 static const struct eddy_route *route_of(const struct eddy_req *req)
 {
@@ -115,7 +115,7 @@ void *eddy_req_route_data(const struct eddy_req *req)
 	return route ? route->options.data : NULL;
 }
 
-/* ---- its body ---- */
+/* ---- the body ---- */
 
 uint64_t eddy_req_length(const struct eddy_req *req)
 {
@@ -130,27 +130,27 @@ ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len)
 	return eddyi_body_read(&req->body, req->wire, buf, len);
 }
 
-/* The app's settings do not change while it runs; its counters do. */
+/* Settings don't change while the app runs, but counters do. */
 static struct eddy_app *counts_of(const struct eddy_req *req)
 {
 	return (struct eddy_app *)req->app;
 }
 
-/* What its address holds; NULL: it is not counted. */
+/* Get what the request's address holds; NULL: not counted. */
 static struct eddyi_holding *holding_of(const struct eddy_req *req)
 {
 	return req->party ? req->party->holding : NULL;
 }
 
-/* Whether what there is, or the share of the request's address, is exceeded. The bytes of this request alone are no share: one
- * body may take all there is. */
+/* Whether the app's limit, or the share of the request's address, is exceeded. This request's own
+ * bytes don't count for the share: one body may take all memory. */
 static bool exceeds_body_memory(const struct eddy_req *req, uint64_t taken)
 {
 	const struct eddy_server_options *options = &req->app->options;
 	uint64_t max = options->body_memory_max;
 	const struct eddyi_holding *holding = holding_of(req);
 
-	/* A test of an app that does not run has no limit. */
+	/* An app that is only tested has no limit. */
 	if (!max)
 		return false;
 	if (taken > max)
@@ -188,7 +188,7 @@ void eddyi_req_free_body_memory(struct eddy_req *req)
 	req->body_memory = 0;
 }
 
-/* Read some of a body that is kept. Return: as eddy_req_read(), -EBUSY. */
+/* Read a piece of a body that stays in memory. Return: as eddy_req_read(), -EBUSY. */
 static ssize_t read_kept(struct eddy_req *req, char *buf, size_t len)
 {
 	ssize_t r = eddy_req_read(req, buf, len);
@@ -197,7 +197,7 @@ static ssize_t read_kept(struct eddy_req *req, char *buf, size_t len)
 	return counted < 0 ? counted : r;
 }
 
-/* Read until the end into `buf`, which holds `size` bytes. Return: the length, -EMSGSIZE. */
+/* Read until the end into `buf` of `size` bytes. Return: the length, -EMSGSIZE. */
 static ssize_t read_all(struct eddy_req *req, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -217,7 +217,7 @@ static ssize_t read_all(struct eddy_req *req, char *buf, size_t size)
 	}
 }
 
-/* A chunked body says nothing of its length: gather it in pieces that double. */
+/* Read a body of unknown length into buffers that double. */
 static int read_unknown(struct eddy_req *req, uint64_t max, struct eddy_str *ret_body)
 {
 	size_t size = 4 * EDDY_KIB, len = 0;
@@ -287,9 +287,9 @@ int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body)
 	return r;
 }
 
-/* ---- its app ---- */
+/* ---- the app ---- */
 
-/* Whoever has a request may well ask for the end of its app; what it was told is not changed while it runs. */
+/* A handler may shut its app down; the settings don't change. */
 struct eddy_app *eddy_req_app(const struct eddy_req *req)
 {
 	return (struct eddy_app *)req->app;
@@ -317,10 +317,10 @@ int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail)
 	return req->refused;
 }
 
-/* ---- what comes behind it ---- */
+/* ---- the next request ---- */
 
-/* What follows a refused head, or a CONNECT, is not what it seems: a client may send what is meant for
- * the tunnel without waiting for the answer. */
+/* After a rejected head the next bytes may be anything, and after a CONNECT they may be for the
+ * tunnel. */
 bool eddyi_req_has_unknown_end(const struct eddy_req *req)
 {
 	return req->refused || req->head.method == EDDYI_METHOD_CONNECT;

@@ -1,32 +1,33 @@
-/* req.h: what this layer wants to know of a request. */
+/* req.h: functions of a request for this layer. */
 #ifndef EDDYI_REQ_H
 #define EDDYI_REQ_H
 
 #include "exchange_state.h"
 
-/* The limit of a request's body that goes to a file: of its route, else of the app. */
+/* Get the limit of a body that is saved as a file: of the route, else of the app. */
 uint64_t eddyi_req_file_max(const struct eddy_req *req);
 
-/* Whether the bytes behind the request can't be told to be one: its head was refused, or it asks for a tunnel. */
+/* Whether the bytes after the request may not be a request: its head was rejected, or it is a
+ * CONNECT. */
 bool eddyi_req_has_unknown_end(const struct eddy_req *req);
 
-/* Whether another request can follow this one, by what it says and how long its body is. */
+/* Whether another request can follow, judged by the head and the length of the body. */
 bool eddyi_req_can_keep(const struct eddy_req *req);
 
-/* The same, and the server wants one. */
+/* Like eddyi_req_can_keep(), and the server accepts another request. */
 bool eddyi_req_may_keep(const struct eddy_req *req);
 
-/* Have layers give back what they keep for the request. */
+/* Free what layers keep for the request. */
 void eddyi_req_layers_deinit(struct eddy_req *req);
 
-/* Count bytes of its body that have come to be kept in memory, until the request ends.
- * Return: 0; -EBUSY, which is 503, when bodies take as much as they may. */
+/* Count bytes of the body kept in memory until the request ends.
+ * Return: 0; -EBUSY, for a 503, if bodies take as much memory as they may. */
 int eddyi_req_take_body_memory(struct eddy_req *req, size_t bytes);
 
-/* Give back all of them. */
+/* Uncount all of them. */
 void eddyi_req_free_body_memory(struct eddy_req *req);
 
-/* The rate, in bytes a second, at which its body must come, or its answer be taken. */
+/* Get the minimum rates, in bytes a second, for receiving the body and sending the response. */
 uint64_t eddyi_req_body_rate_min(const struct eddy_req *req);
 uint64_t eddyi_req_write_rate_min(const struct eddy_req *req);
 

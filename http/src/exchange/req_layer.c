@@ -1,4 +1,4 @@
-/* What layers keep for a request. */
+/* Memory of layers for a request. */
 #include "req.h"
 
 #include <eddy/layer.h>

@@ -42,7 +42,7 @@ void eddy_res_remove(struct eddy_res *res, const char *name)
 
 bool eddyi_res_may_set(const char *name)
 {
-	/* What reply_head.c writes: a second one would say something else of the same bytes. */
+	/* Written by reply_head.c; a second one would contradict it. */
 	static const struct eddy_str own[] = {
 		{ "connection", 10 }, { "content-length", 14 },    { "date", 4 },
 		{ "server", 6 },      { "transfer-encoding", 17 },
@@ -55,7 +55,7 @@ bool eddyi_res_may_set(const char *name)
 	return eddyi_syntax_is_token(field);
 }
 
-/* A field that is known to be good, and to live as long as the response. Return: 0, -ENOMEM. */
+/* Add a valid field that lives as long as the response. Return: 0, -ENOMEM. */
 static int append(struct eddy_res *res, struct eddyi_header header)
 {
 	if (res->header_count == res->header_capacity) {
@@ -188,7 +188,7 @@ bool eddy_res_has(const struct eddy_res *res, const char *name, const char *memb
 	return false;
 }
 
-/* Add members to a list unless it has them. Return: .ptr NULL when memory is out. */
+/* Add members that a list lacks. Return: .ptr NULL on allocation failure. */
 static struct eddy_str list_add(struct eddy_res *res, struct eddy_str list, struct eddy_str members)
 {
 	struct eddy_str member;
@@ -306,13 +306,13 @@ static int set_json(struct eddy_res *res, const char *type, json_t *json)
 {
 	struct dump job = { .arena = &res->req->arena, .json = json };
 
-	/* Recursion in somebody else's code: not on a task's stack. */
+	/* json_dumpb() recurses, so don't run it on a task's stack. */
 	eddy_on_loop_stack(dump_here, &job);
 	json_decref(json);
 	return set_bytes(res, type, job.text);
 }
 
-/* Write the request's own body on the offload pool: nobody else changes it meanwhile. */
+/* Serialize the request's own body on the offload pool: nothing else changes it meanwhile. */
 static int set_large_json(struct eddy_res *res, json_t *json)
 {
 	struct dump job = { .arena = &res->req->arena, .json = json };
@@ -333,7 +333,7 @@ int eddyi_problem(struct eddy_res *res, int status, const char *detail)
 {
 	json_t *text = detail ? json_string(detail) : NULL;
 
-	/* json_string() has none for what is not UTF-8. */
+	/* json_string() returns NULL if the text is not UTF-8. */
 	if (!text)
 		text = json_string(eddyi_status_detail(status));
 	eddyi_res_clear_body(res);
@@ -351,7 +351,7 @@ int eddy_res_no_content(struct eddy_res *res)
 	return 0;
 }
 
-/* A URI reference has no blanks, and none of the bytes that URIs must escape. */
+/* A URI reference contains no blanks, and no bytes that must be escaped. */
 static int set_location(struct eddy_res *res, int status, struct eddy_str location)
 {
 	int r;
