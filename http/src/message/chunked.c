@@ -4,29 +4,29 @@
 
 #include <errno.h>
 
-/* 2^60 bytes are enough for anybody, and sixteen digits would overflow. */
+/* Limits a chunk to 2^60 bytes; sixteen digits could overflow. */
 #define DIGITS_MAX 15
 #define LINE_MAX_LEN 1024
-/* Of what lines are longer than the data behind them accounts for: or a body without an end could be
- * made of extensions, and each byte of it cost its reader a thousand. */
+/* Limit of framing in excess of what the data allows. Otherwise a body could consist of extensions,
+ * each byte of data costing a thousand to read. */
 #define EXCESS_MAX 16384
 #define LINE_FREE 16
 #define TRAILER_MAX 8192
 
 enum state {
-	SIZE, /* at a chunk-size */
+	SIZE, /* in a chunk-size */
 	EXT_NAME_FIRST,
 	EXT_NAME,
-	EXT_NAME_BLANK, /* behind blanks that follow a name */
+	EXT_NAME_BLANK, /* in blanks after a name */
 	EXT_VALUE_FIRST,
 	EXT_VALUE,
 	EXT_QUOTED,
 	EXT_ESCAPED,
 	EXT_AFTER_QUOTED,
-	EXT_BLANK, /* behind blanks that follow the size or a value: another extension must come */
-	SIZE_LF,   /* behind the CR of the line */
+	EXT_BLANK, /* in blanks after the size or a value; another extension must follow */
+	SIZE_LF,   /* after the CR of the line */
 	DATA,
-	DATA_CR, /* behind the data */
+	DATA_CR, /* after the data */
 	DATA_LF,
 	TRAILER_FIRST, /* at the beginning of a trailer line */
 	TRAILER_NAME,
@@ -44,7 +44,7 @@ static bool is_value_byte(char c)
 	return u == '\t' || (u >= ' ' && u != 0x7f);
 }
 
-/* The state after `c`, for a chunk's line behind its size. */
+/* Get the state after `c` in a chunk's line, after the size. */
 static enum state after_extension_byte(enum state state, char c)
 {
 	bool is_blank = c == ' ' || c == '\t';
@@ -85,7 +85,7 @@ static enum state after_extension_byte(enum state state, char c)
 	default:
 		break;
 	}
-	/* A whole extension lies behind: another one, or the line's end. */
+	/* An extension is complete: another one or the end of the line follows. */
 	return c == ';' ? EXT_NAME_FIRST : c == '\r' ? SIZE_LF : is_blank ? EXT_BLANK : BAD;
 }
 

@@ -8,7 +8,7 @@ struct etag {
 	struct eddy_str opaque; /* with its quotes */
 };
 
-/* Take `"…"` or `W/"…"` off the front; within the quotes there are no escapes. */
+/* Take `"…"` or `W/"…"` off the front. There are no escapes within the quotes. */
 static bool take_etag(struct eddy_str *rest, struct etag *ret_etag)
 {
 	struct eddy_str at = *rest;
@@ -42,8 +42,8 @@ static bool etags_equal(struct etag a, struct etag b, bool strong)
 	return eddy_str_eq(a.opaque, b.opaque) && !(strong && (a.weak || b.weak));
 }
 
-/* Tell whether a list, or "*", names the representation. The list is read to its end: what is
- * malformed behind a match spoils it too. */
+/* Whether a list, or "*", names the representation. The whole list is parsed: anything malformed
+ * after a match invalidates it. */
 static bool list_matches(struct eddy_str list, const struct eddyi_cond_state *state, bool strong)
 {
 	struct etag own, member;
@@ -54,7 +54,7 @@ static bool list_matches(struct eddy_str list, const struct eddyi_cond_state *st
 	if (eddy_str_eq_z(list, "*"))
 		return true;
 	while (list.len) {
-		if (!eddyi_syntax_take(&list, ',')) { /* an empty member otherwise */
+		if (!eddyi_syntax_take(&list, ',')) { /* else an empty member */
 			if (!take_etag(&list, &member))
 				return false;
 			matches |= has_own && etags_equal(own, member, strong);

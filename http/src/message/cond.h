@@ -1,11 +1,10 @@
-/* cond.h: conditional requests (RFC 9110 section 13), decided for a representation that exists.
+/* cond.h: evaluates conditional requests (RFC 9110 section 13) for an existing representation.
  *
- * The five values are what the request said; .ptr NULL stands for an absent field, and several
- * lines of one field are joined by commas (RFC 9110 section 5.3). A list of entity tags that is
- * malformed names no tag: If-Match fails and If-None-Match holds. A date that is malformed counts
- * as absent, and so does one that was sent twice: joined, the two are no date (sections 13.1.3 and
- * 13.1.4). An If-Range of several values matches nothing (section 13.1.5).
- */
+ * The five fields are those of the request; .ptr NULL is an absent field, and several lines of a
+ * field are joined by commas (RFC 9110 section 5.3). A malformed list of entity tags names no tag:
+ * If-Match fails and If-None-Match holds. A malformed date counts as absent, also one sent twice,
+ * since two joined dates are malformed (sections 13.1.3 and 13.1.4). An If-Range with several
+ * values matches nothing (section 13.1.5). */
 #ifndef EDDYI_COND_H
 #define EDDYI_COND_H
 
@@ -22,10 +21,10 @@ struct eddyi_cond_fields {
 };
 
 struct eddyi_cond_state {
-	struct eddy_str etag; /* quotes and all, with W/ when weak; empty: there is none */
+	struct eddy_str etag; /* with quotes, and W/ if it is weak; empty: none */
 	bool has_modified;
 	time_t modified;
-	time_t now; /* of the server's clock */
+	time_t now; /* the server's time */
 };
 
 enum eddyi_cond_result {
@@ -34,14 +33,14 @@ enum eddyi_cond_result {
 	EDDYI_COND_FAILED,       /* 412 */
 };
 
-/* Evaluate the preconditions in the order of RFC 9110 section 13.2.2, If-Range aside. */
+/* Evaluate the preconditions except If-Range, in the order of RFC 9110 section 13.2.2. */
 enum eddyi_cond_result eddyi_cond_evaluate(const struct eddyi_cond_fields *fields,
 					   const struct eddyi_cond_state *state,
 					   enum eddyi_method method);
 
-/* Tell whether If-Range lets the Range field count; true when there is none. A tag must be equal by
- * strong comparison, a date equal to the last modification, which must be a second old at least:
- * only then has the representation not changed twice under one date (section 8.8.2.2). */
+/* Whether If-Range allows the Range field; true without If-Range. A tag must be equal by strong
+ * comparison. A date must equal the last modification, which must be at least a second old, so that
+ * the representation can't have changed twice under one date (section 8.8.2.2). */
 bool eddyi_cond_range_allowed(const struct eddyi_cond_fields *fields,
 			      const struct eddyi_cond_state *state);
 

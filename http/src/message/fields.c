@@ -3,7 +3,7 @@
 #include "text/host.h"
 #include "text/syntax.h"
 
-/* Gathered in one pass. */
+/* Collected in one pass. */
 struct summary {
 	struct eddy_str host;
 	struct eddy_str transfer_encoding;
@@ -12,7 +12,7 @@ struct summary {
 	unsigned transfer_encodings;
 	unsigned content_lengths;
 	unsigned content_types;
-	bool odd_length; /* a content-length that is spelt unusually */
+	bool odd_length; /* a content-length in an unusual spelling */
 	bool close;
 	bool keep_alive;
 	bool upgrade;
@@ -34,7 +34,7 @@ static void sum_connection(struct summary *summary, struct eddy_str value)
 	}
 }
 
-/* Looks at the bytes around the value: they are those of the line. */
+/* Checks the bytes around the value, which are still those of the line. */
 static bool is_odd_length(const struct eddyi_header *header)
 {
 	const char *colon = header->name.ptr + header->name.len;
@@ -119,7 +119,7 @@ static int judge_body(const struct eddyi_fields *fields, const struct summary *s
 		return refuse(framed, 400,
 			      "the content-length has zeros in front or blanks around");
 	} else if (summary->content_lengths) {
-		/* The largest number of all would pass for a length that nobody knows. */
+		/* UINT64_MAX is EDDY_LENGTH_UNKNOWN. */
 		if (fields->content_length > INT64_MAX)
 			return refuse(framed, 413, "no body can be as long");
 		framed->framing = EDDYI_BODY_LENGTH;
@@ -143,7 +143,7 @@ static int judge_host(const struct eddyi_fields *fields, const struct summary *s
 	return 200;
 }
 
-/* To HTTP/1.0 both mean nothing. */
+/* HTTP/1.0 has neither expectations nor upgrades. */
 static int judge_wishes(const struct eddyi_fields *fields, const struct summary *summary,
 			struct eddyi_framed *framed)
 {

@@ -1,16 +1,14 @@
-/* fields.h: what the fields of a head say about its message: how the body is framed, who is asked,
- * and whether the connection stays (RFC 9110 section 7, RFC 9112 sections 6 and 9).
+/* fields.h: what the fields of a head mean for the message: the framing of the body, the host, and
+ * whether the connection is kept (RFC 9110 section 7, RFC 9112 sections 6 and 9).
  *
- * Read as narrowly as clients write: where two readers of one message could come to different ends of
- * it, it is refused.
+ * Ambiguous messages, in which two readers could find different ends, are rejected:
  *
- *   - Transfer-Encoding is "chunked", once, and alone; HTTP/1.0 has none.
- *   - Content-Length comes once, in the one spelling that clients use: no zeros in front, at most one
- *     space before and no blank behind it.
- *   - Host comes once, and in HTTP/1.1 at least that; Content-Type at most once.
- *   - The only expectation is 100-continue; a WebSocket handshake (RFC 6455 section 4.2.1) is of
- *     version 13 or no handshake.
- */
+ *   - Transfer-Encoding is "chunked", once and alone, and not in HTTP/1.0.
+ *   - Content-Length occurs at most once, without leading zeros, with at most one space before it
+ *     and no blank after it, as clients write it.
+ *   - Host occurs at most once, and exactly once in HTTP/1.1; Content-Type at most once.
+ *   - The only expectation is 100-continue. A WebSocket handshake (RFC 6455 section 4.2.1) has
+ *     version 13. */
 #ifndef EDDYI_FIELDS_H
 #define EDDYI_FIELDS_H
 
@@ -20,36 +18,36 @@
 
 struct eddyi_header {
 	struct eddy_str name;
-	struct eddy_str value; /* blanks trimmed */
+	struct eddy_str value; /* without surrounding blanks */
 };
 
 enum eddyi_framing {
 	EDDYI_BODY_NONE,
 	EDDYI_BODY_LENGTH,
 	EDDYI_BODY_CHUNKED,
-	EDDYI_BODY_CLOSE, /* of a response: as long as the connection lasts */
+	EDDYI_BODY_CLOSE, /* of a response: until the connection ends */
 };
 
-/* A head whose method and fields have been read. */
+/* A parsed head's method and fields. */
 struct eddyi_fields {
 	const struct eddyi_header *headers;
 	unsigned count;
 	unsigned minor; /* HTTP/1.minor, 0 or 1 */
 	enum eddyi_method method;
-	uint64_t content_length; /* as its one field has it */
+	uint64_t content_length; /* value of the field */
 };
 
-/* What follows from them. */
+/* The result. */
 struct eddyi_framed {
-	struct eddy_str host; /* of the Host field; may be empty in 1.0 */
+	struct eddy_str host; /* the Host field; may be empty in 1.0 */
 	enum eddyi_framing framing;
 	uint64_t length; /* of the body, for EDDYI_BODY_LENGTH */
 	bool keep_alive;
 	bool expect_continue;
-	const char *problem; /* what is wrong; static text */
+	const char *problem; /* why it is rejected; static text */
 };
 
-/* Judge the fields of a head. Return: 200, or the status that it is to be refused with, `problem` saying why. */
+/* Check the fields of a head. Return: 200; the status that rejects it, and `problem` says why. */
 int eddyi_fields_judge(const struct eddyi_fields *fields, struct eddyi_framed *ret_framed);
 
 #endif

@@ -7,7 +7,8 @@
 
 /* ---- hops ---- */
 
-/* An IP address, with or without a port. Bare IPv6 is not in RFC 7239, but what X-Forwarded-For has. */
+/* Parse an IP address with an optional port. RFC 7239 has no bare IPv6 address, but X-Forwarded-For
+ * does. */
 static int parse_ip(struct eddy_str text, struct eddyi_hop *hop)
 {
 	struct eddyi_host host;
@@ -15,7 +16,7 @@ static int parse_ip(struct eddy_str text, struct eddyi_hop *hop)
 
 	if (eddyi_ip_parse(text, &hop->ip) == 0)
 		return 0;
-	/* A port may be hidden: "192.0.2.7:_x". */
+	/* A port may be obfuscated: "192.0.2.7:_x". */
 	colon = !text.len ? NULL : memrchr(text.ptr, ':', text.len);
 	if (colon && colon + 1 < text.ptr + text.len && colon[1] == '_')
 		text.len = (size_t)(colon - text.ptr);
@@ -34,9 +35,9 @@ static struct eddyi_hop parse_hop(struct eddy_str text)
 	return hop;
 }
 
-/* The hops come in the order of the way. The client is the last one that is no trusted proxy; if all
- * are, it is the first.
- * Return: whether this one is it, as far as is known. */
+/* Consider the next hop, in the order of the request's path. The client is the last hop that is not
+ * a trusted proxy, or the first if all are.
+ * Return: whether this hop is the client so far. */
 static bool choose(struct eddyi_hop *client, const struct eddyi_hop *hop,
 		   const struct eddyi_trust *trust)
 {
@@ -47,7 +48,7 @@ static bool choose(struct eddyi_hop *client, const struct eddyi_hop *hop,
 	return true;
 }
 
-/* ---- what goes with them ---- */
+/* ---- protocol and host ---- */
 
 static struct eddy_str checked_proto(struct eddy_str proto)
 {
@@ -68,13 +69,13 @@ static struct eddy_str checked_host(struct eddy_str text)
 
 /* ---- Forwarded ---- */
 
-/* One element: whom one proxy speaks for. */
+/* An element, added by one proxy. */
 struct element {
-	struct eddy_str hop, proto, host; /* .ptr is NULL for what is not there */
-	bool is_empty;                    /* not even a parameter that is of no use */
+	struct eddy_str hop, proto, host; /* .ptr is NULL if absent */
+	bool is_empty;                    /* without any parameter */
 };
 
-/* Take a value: a token, or what a quoted string means. Return: 0, -EINVAL, -ENOMEM. */
+/* Take a token, or the content of a quoted string. Return: 0, -EINVAL, -ENOMEM. */
 static int take_value(struct eddyi_arena *arena, struct eddy_str *rest, struct eddy_str *ret_value)
 {
 	struct eddy_str inner;
@@ -100,7 +101,7 @@ static int take_value(struct eddyi_arena *arena, struct eddy_str *rest, struct e
 	return 0;
 }
 
-/* Keep a parameter's value, which may be there once. */
+/* Store a parameter's value. It may occur once. */
 static int keep(struct element *element, struct eddy_str name, struct eddy_str value)
 {
 	struct eddy_str *where = NULL;
@@ -143,7 +144,7 @@ static int take_element(struct eddyi_arena *arena, struct eddy_str *rest,
 	return rest->len && rest->ptr[0] != ',' ? -EINVAL : 0;
 }
 
-/* A proxy that does not say whom it speaks for leaves what its client claims behind itself. */
+/* Without `for`, don't use an earlier element: it may be the client's own claim. */
 static struct eddyi_hop hop_of(const struct element *element)
 {
 	if (!element->hop.ptr)
@@ -172,7 +173,7 @@ int eddyi_forwarded_parse(struct eddyi_arena *arena, struct eddy_str value,
 	} while (eddyi_syntax_take(&value, ','));
 	if (r == -ENOMEM)
 		return r;
-	/* An open quote in front may have swallowed what a proxy said. */
+	/* An open quote may have hidden what a proxy added. */
 	if (r < 0)
 		forwarded = (struct eddyi_forwarded){ .client.kind = EDDYI_HOP_UNKNOWN };
 	*ret_forwarded = forwarded;

@@ -3,11 +3,11 @@
 #include "text/path.h"
 
 #define HEADERS_FIRST 16
-/* A method that nobody knows is answered 501 when it could be one: RFC 9110 names no limit. */
+/* An unknown but possible method gets a 501. RFC 9110 has no limit of its length. */
 #define METHOD_LEN_MAX 32
 #define BLANK_LINES_MAX 2
 
-/* While parsing, strings hold offsets into `bytes`, which may still move. */
+/* While parsing, strings hold offsets into `bytes`, which may be moved. */
 static const char *offset_of(const struct eddyi_head *head, const char *at)
 {
 	return (const char *)(uintptr_t)(at - head->bytes);
@@ -124,7 +124,7 @@ int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem)
 	return status;
 }
 
-/* Find the "1.1" of a request line that ends as it should. Return: NULL where it does not. */
+/* Find the "1.1" of a well-formed end of the request line. Return: NULL if it is malformed. */
 static char *find_version(const struct eddyi_head *head)
 {
 	static const char before[] = " HTTP/";
@@ -139,8 +139,8 @@ static char *find_version(const struct eddyi_head *head)
 	return at;
 }
 
-/* HTTP/1.2 to 1.9 are answered as 1.1 (RFC 9110 section 2.5), and so is who claims 2.0 in the syntax of
- * 1.1, but for the preface of HTTP/2 itself; llhttp knows only 1.1. */
+/* Treat HTTP/1.2 to 1.9 as 1.1 (RFC 9110 section 2.5), as well as 2.0 in the syntax of 1.1, except
+ * for the preface of HTTP/2. llhttp knows only 1.1. */
 static void lower_version(struct eddyi_head *head)
 {
 	char *at = find_version(head);
@@ -151,7 +151,7 @@ static void lower_version(struct eddyi_head *head)
 		memcpy(at, "1.1", 3);
 }
 
-/* How many letters the request line begins with. */
+/* Count the letters at the beginning of the request line. */
 static size_t letters_in_front(const struct eddyi_head *head)
 {
 	size_t len = 0;
@@ -162,7 +162,7 @@ static size_t letters_in_front(const struct eddyi_head *head)
 	return len;
 }
 
-/* Whether the request line is as it should be, with a method that could be one: letters of any case. */
+/* Whether the request line is well-formed and its method possible: letters of any case. */
 static bool has_possible_method(const struct eddyi_head *head)
 {
 	const char *version = head->line_end ? find_version(head) : NULL;
@@ -267,8 +267,8 @@ static int judge(struct eddyi_head *head)
 	head->method_name = eddy_str_from(llhttp_method_name(head->parser.method));
 	head->method = eddyi_method_from(head->method_name);
 	target = resolve(head, head->target.path);
-	/* One space between its parts and nothing else (RFC 9112 section 3); llhttp knows the protocols
-	 * of other servers, too. */
+	/* Exactly one space between the parts (RFC 9112 section 3). llhttp also accepts other
+	 * protocols. */
 	if (head->method_name.len + target.len + sizeof("  HTTP/1.1\r\n") - 1 != head->line_end ||
 	    !find_version(head))
 		return eddyi_head_refuse(head, 400, "the request line is malformed");
@@ -293,8 +293,8 @@ static int check_limits(struct eddyi_head *head)
 	return 0;
 }
 
-/* Judge a request line that has not come whole. Who begins with what begins no method speaks another
- * protocol, such as TLS, and may wait for an answer before he sends the end of a line. */
+/* Check an incomplete request line. A first byte that begins no method is another protocol, such as
+ * TLS, whose client may wait for a response before it sends the end of a line. */
 static int check_part_of_line(struct eddyi_head *head)
 {
 	unsigned char first = head->len ? (unsigned char)head->bytes[0] : '\r';
@@ -304,7 +304,7 @@ static int check_part_of_line(struct eddyi_head *head)
 	return check_limits(head);
 }
 
-/* Skip blank lines before a request (RFC 9112 section 2.2). Return: false when they are too many. */
+/* Skip blank lines before a request (RFC 9112 section 2.2). Return: false if there are too many. */
 static bool drop_blank_lines(struct eddyi_head *head)
 {
 	unsigned most = head->is_first ? 1 : BLANK_LINES_MAX;
@@ -333,7 +333,7 @@ static int parse(struct eddyi_head *head, size_t from)
 	return 200;
 }
 
-/* llhttp gets the request line whole, so that its version can be looked at first. */
+/* llhttp gets the request line complete, so that its version is rewritten before. */
 static bool find_line(struct eddyi_head *head)
 {
 	const char *feed = head->len ? memchr(head->bytes, '\n', head->len) : NULL;
@@ -347,7 +347,7 @@ static bool find_line(struct eddyi_head *head)
 
 int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used)
 {
-	/* What is dropped of this much still leaves enough to see that it is too much. */
+	/* Enough to exceed a limit even after blank lines have been dropped. */
 	size_t most = head->limits->request_line_max + head->limits->header_block_max + 1 +
 		      2 * BLANK_LINES_MAX;
 	size_t from = head->len, all;

@@ -1,15 +1,13 @@
-/* head.h: the head of one request, read as its bytes arrive (RFC 9112).
+/* head.h: parses the head of a request as its bytes arrive (RFC 9112).
  *
- * llhttp, in strict mode, is the parser; what it lets through that a careful server must not is
- * refused here: a bare LF, folded lines, another protocol's name, …; what the fields mean is judged
- * by fields.h.
+ * llhttp in strict mode is the parser. What it accepts although it is ambiguous is rejected here: a
+ * bare LF, folded lines, names of other protocols, and so on. fields.h checks what the fields mean.
  *
- * Before a request blank lines are skipped: one before the first of a connection, two between
- * requests, where some clients end a body with a CRLF that they do not count (RFC 9112 section 2.2).
+ * Blank lines before a request are skipped: one before the first on a connection, two between
+ * requests, since some clients end a body with a CRLF that they don't count (RFC 9112 section 2.2).
  *
- * The bytes are gathered in one run of the arena's memory and every result points into it, so that
- * a finished head has copied each byte once and nothing twice.
- */
+ * The bytes are stored contiguously in the arena and results point to them, so each byte is copied
+ * once. */
 #ifndef EDDYI_HEAD_H
 #define EDDYI_HEAD_H
 
@@ -30,23 +28,23 @@ struct eddyi_head {
 	struct eddyi_arena *arena;
 	const struct eddyi_head_limits *limits;
 
-	char *bytes; /* all that has been taken in */
+	char *bytes; /* all bytes of the head so far */
 	size_t len;
 	size_t capacity;
-	size_t line_end; /* length of the request line, its CRLF included; 0 until it is whole */
-	unsigned blank_lines; /* that were skipped */
-	bool is_first;        /* of its connection; set before it is fed */
+	size_t line_end; /* length of the request line with its CRLF; 0 while it is incomplete */
+	unsigned blank_lines; /* number skipped */
+	bool is_first;        /* of its connection; set before the head is fed */
 	bool complete;
-	bool in_name;            /* the parser is inside a field name */
-	bool failed_in_callback; /* for want of memory, or: */
+	bool in_name;            /* the parser is in a field name */
+	bool failed_in_callback; /* allocation failed, or: */
 	bool too_many_headers;
 
-	/* Of a head that is complete: */
+	/* Of a complete head: */
 	struct eddy_str method_name;
 	enum eddyi_method method;
 	struct eddyi_target target;
-	struct eddy_str
-		host; /* of the target's authority, else of the Host field; may be empty in 1.0 */
+	/* Of the target's authority, else of the Host field; may be empty in 1.0. */
+	struct eddy_str host;
 	struct eddyi_header *headers;
 	unsigned header_count;
 	unsigned header_capacity;
@@ -56,35 +54,35 @@ struct eddyi_head {
 	bool keep_alive;
 	bool expect_continue;
 
-	const char *problem; /* what is wrong with a head that was refused; static text */
+	const char *problem; /* why the head is rejected; static text */
 };
 
-/* `arena` and `limits` outlive the head. */
+/* `arena` and `limits` must outlive the head. */
 void eddyi_head_init(struct eddyi_head *head, struct eddyi_arena *arena,
 		     const struct eddyi_head_limits *limits);
 
-/* Take in up to `len` more bytes; `*ret_used` says how many belong to the head.
- * Return: 0 when more bytes are needed; 200 when the head is complete; from 400 on the status to
- * refuse it with, `problem` saying why. */
+/* Take in up to `len` bytes; `*ret_used` is how many belong to the head.
+ * Return: 0 if more bytes are needed; 200 if the head is complete; the status from 400 on that
+ * rejects it, and `problem` says why. */
 int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size_t *ret_used);
 
-/* Take note that the client has ended inside of the head, which was not refused yet.
- * Return: 400 behind a whole request line of HTTP/1; 0 when it asked nothing. */
+/* Handle the end of the client's stream within a head not yet rejected.
+ * Return: 400 after a complete HTTP/1 request line; 0 if there was no request. */
 int eddyi_head_end(struct eddyi_head *head);
 
-/* Refuse the request for a reason outside of its bytes; what was read of it is forgotten.
+/* Reject the request for a reason other than its bytes, and discard what was parsed.
  * Return: `status`. */
 int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem);
 
-/* Tell whether every line of a head ends in CRLF, holds no other CR, and none is a continuation (RFC 9112
- * sections 2.2 and 5.2): what llhttp does not see. */
+/* Whether every line of a head ends in CRLF, contains no other CR, and is not a continuation (RFC
+ * 9112 sections 2.2 and 5.2). llhttp does not check this. */
 bool eddyi_head_lines_are_clean(struct eddy_str head);
 
-/* The first field of this name. Return: .ptr NULL when there is none. */
+/* Find the first field of this name. Return: .ptr NULL if there is none. */
 struct eddy_str eddyi_head_find(const struct eddyi_head *head, struct eddy_str name);
 
-/* All fields of this name as one value, joined by commas (RFC 9110 section 5.3).
- * Return: .ptr NULL when there is none. */
+/* Join all fields of this name by commas (RFC 9110 section 5.3).
+ * Return: .ptr NULL if there is none. */
 struct eddy_str eddyi_head_join(struct eddyi_head *head, const char *name);
 
 #endif

@@ -1,7 +1,8 @@
-/* The fields of a head that has been judged, by name. */
+/* Finding fields of a complete head by name. */
 #include "head.h"
 
-/* The next field of this name, from `*at` on, which is moved behind it. Return: NULL for none. */
+/* Find the next field of this name from `*at` on, which is advanced.
+ * Return: NULL if there is none. */
 static const struct eddyi_header *next_of(const struct eddyi_head *head, struct eddy_str name,
 					  unsigned *at)
 {
@@ -35,7 +36,7 @@ struct eddy_str eddyi_head_join(struct eddyi_head *head, const char *name)
 	}
 	if (count < 2)
 		return first;
-	/* In one go: as many fields as there may be would otherwise take the square of their length. */
+	/* One allocation: joining field by field would take quadratic time. */
 	text = end = eddyi_arena_alloc(head->arena, size);
 	for (unsigned at = 0; text && (header = next_of(head, wanted, &at));) {
 		if (end != text)

@@ -31,13 +31,13 @@ void eddyi_multipart_init(struct eddyi_multipart *multipart, struct eddyi_arena 
 
 enum match {
 	MATCH_NONE,
-	MATCH_PARTIAL, /* the bytes end too early to tell */
+	MATCH_PARTIAL, /* too few bytes to tell */
 	MATCH_DELIMITER,
 	MATCH_CLOSE,
 	MATCH_MALFORMED, /* too much padding */
 };
 
-/* See what begins at `at`, which is a CR. */
+/* Match a delimiter at `at`, which is a CR. */
 static enum match match(const struct eddyi_multipart *multipart, const char *at, size_t len,
 			size_t *ret_len)
 {
@@ -67,8 +67,8 @@ static enum match match(const struct eddyi_multipart *multipart, const char *at,
 	return at[i + 1] == '\n' ? MATCH_DELIMITER : MATCH_NONE;
 }
 
-/* Go on with what is held, a byte of `*piece` at a time, until it is clear what it is. What turns
- * out to be data goes to `released`; a CR within it may begin the next candidate. */
+/* Add bytes of `*piece` to the held ones, one at a time, until it is clear what they are. Data goes
+ * to `released`; a CR in it may begin the next candidate. */
 static enum match match_held(struct eddyi_multipart *multipart, struct eddy_str *piece,
 			     struct eddy_str *ret_data)
 {
@@ -88,7 +88,7 @@ static enum match match_held(struct eddyi_multipart *multipart, struct eddy_str 
 			released += skip;
 			multipart->held_len -= skip;
 			if (multipart->held_len <= taken) {
-				/* The rest lies in the piece: back to the fast way. */
+				/* The rest is in the piece: return to the fast path. */
 				*piece = eddy_str(piece->ptr - multipart->held_len,
 						  piece->len + multipart->held_len);
 				multipart->held_len = 0;
@@ -101,15 +101,15 @@ static enum match match_held(struct eddyi_multipart *multipart, struct eddy_str 
 			multipart->held_len = multipart->unsent = 0;
 	}
 	*ret_data = eddy_str(multipart->released, released);
-	if (released) { /* more than what was not sent: at least a '-' followed it */
+	if (released) { /* longer than `unsent`, since a '-' followed it */
 		*ret_data = eddy_str_skip(*ret_data, multipart->unsent);
 		multipart->unsent = 0;
 	}
 	return released ? MATCH_NONE : found;
 }
 
-/* Look for a delimiter in `*piece`, and take what stands before it off the front; if that is
- * nothing, take the delimiter. */
+/* Find a delimiter in `*piece`, and take the data before it off the front; without data, the
+ * delimiter. */
 static enum match match_piece(struct eddyi_multipart *multipart, struct eddy_str *piece,
 			      struct eddy_str *ret_data)
 {
@@ -119,7 +119,7 @@ static enum match match_piece(struct eddyi_multipart *multipart, struct eddy_str
 	size_t len = 0;
 
 	while (from < end && found == MATCH_NONE) {
-		if (*from == '\r') /* in a run of CRs or CRLFs memchr only costs */
+		if (*from == '\r') /* memchr() is slow in a run of CRs or CRLFs */
 			at = from;
 		else
 			at = memchr(from, '\r', end - from);
@@ -147,7 +147,7 @@ static enum match match_piece(struct eddyi_multipart *multipart, struct eddy_str
 	return ret_data->len ? MATCH_NONE : found;
 }
 
-/* Read content, or the preamble, up to the next event. */
+/* Parse content, or the preamble, up to the next event. */
 static int next_data(struct eddyi_multipart *multipart, struct eddy_str *piece,
 		     struct eddyi_multipart_event *event)
 {
@@ -211,7 +211,7 @@ static int part_set_field(struct eddyi_multipart *multipart, struct eddy_str nam
 	return 0;
 }
 
-/* Unfold the fields of a block, and see that nothing but tab is a control byte in them. */
+/* Unfold the fields of a block, and reject control bytes except tabs. */
 static int unfold(char *block, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -227,7 +227,7 @@ static int unfold(char *block, size_t len)
 	return 0;
 }
 
-/* Read a header block; it ends behind its last field, before that one's CRLF. */
+/* Parse a header block, which ends after its last field, without its CRLF. */
 static int parse_headers(struct eddyi_multipart *multipart, struct eddy_str block,
 			 struct eddyi_multipart_part *ret_part)
 {
@@ -242,7 +242,7 @@ static int parse_headers(struct eddyi_multipart *multipart, struct eddy_str bloc
 		return -EBADMSG;
 	while (eddy_str_split(&text, '\n', &line)) {
 		if (text.ptr)
-			line.len--; /* the CR: unfold has seen that it is there */
+			line.len--; /* the CR, which unfold() has checked */
 		if (!eddyi_syntax_take_token(&line, &name) || !eddyi_syntax_take(&line, ':'))
 			return -EBADMSG;
 		err = part_set_field(multipart, name, eddy_str_trim(line), &disposition, &part);
@@ -258,8 +258,8 @@ static int parse_headers(struct eddyi_multipart *multipart, struct eddy_str bloc
 	return 0;
 }
 
-/* Take a header block off the front of `*piece`, or, when it is not all there, what there is.
- * Return: 1 and the block without the two CRLFs at its end, 0 when more is needed, or an error. */
+/* Take a header block off the front of `*piece`, or store what there is of it.
+ * Return: 1, and the block without its final two CRLFs; 0 if more is needed; -errno. */
 static int take_headers(struct eddyi_multipart *multipart, struct eddy_str *piece,
 			struct eddy_str *ret_block)
 {
@@ -275,7 +275,7 @@ static int take_headers(struct eddyi_multipart *multipart, struct eddy_str *piec
 		text.len = max;
 	}
 	if (text.len >= 2 && memcmp(text.ptr, "\r\n", 2) == 0)
-		return -EBADMSG; /* no field at all */
+		return -EBADMSG; /* without any field */
 	from = old > 3 ? old - 3 : 0;
 	end = memmem(text.ptr + from, text.len - from, "\r\n\r\n", 4);
 	if (end) {

@@ -1,4 +1,4 @@
-/* The boundary of a form: what its Content-Type says. */
+/* The boundary of a form, from its Content-Type. */
 #include "multipart.h"
 
 #include "text/syntax.h"
@@ -11,7 +11,7 @@ static bool is_boundary_char(char c)
 	       (c && strchr("'()+_,-./:=?", c));
 }
 
-/* RFC 2046 section 5.1.1: a blank may stand within, not at the end. */
+/* RFC 2046 section 5.1.1: a blank must not be the last character. */
 static bool is_boundary(struct eddy_str text)
 {
 	if (!text.len || text.len > EDDYI_MULTIPART_BOUNDARY_MAX || text.ptr[text.len - 1] == ' ')
@@ -22,8 +22,8 @@ static bool is_boundary(struct eddy_str text)
 	return true;
 }
 
-/* Take a parameter's value: a quoted string, or what a boundary may hold: many clients don't quote
- * what is no token. */
+/* Take a parameter's value: a quoted string, or the characters of a boundary, which many clients
+ * don't quote even if it is not a token. */
 static bool take_value(struct eddy_str *rest, struct eddy_str *ret_value)
 {
 	size_t len = 0;

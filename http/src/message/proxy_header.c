@@ -2,10 +2,10 @@
 
 #include <errno.h>
 
-/* Of version 1, with its CRLF. */
+/* Of version 1, including CRLF. */
 #define LINE_MAX 107
 
-/* Of version 2: what stands before the addresses, and how long those are. */
+/* Of version 2: the size before the addresses, and those of the addresses. */
 #define FIXED_SIZE 16
 #define IP4_SIZE 12
 #define IP6_SIZE 36
@@ -21,7 +21,7 @@ enum { TYPE_CRC32C = 0x03, TYPE_SSL = 0x20 };
 static const char line_begin[6] = "PROXY ";
 static const char signature[12] = "\r\n\r\n\0\r\nQUIT\n";
 
-/* Whether the text begins so, as far as it goes. */
+/* Whether the text begins with `begin`, as far as it has arrived. */
 static bool begins_with(struct eddy_str text, const char *begin, size_t len)
 {
 	return memcmp(text.ptr, begin, text.len < len ? text.len : len) == 0;
@@ -33,7 +33,7 @@ static int parse_port(struct eddy_str text, uint16_t *ret_port)
 {
 	uint64_t port;
 
-	/* Zeros in front are for nobody. */
+	/* Leading zeros are ambiguous. */
 	if (eddy_str_to_u64(text, &port) < 0 || port > UINT16_MAX ||
 	    (text.len > 1 && text.ptr[0] == '0'))
 		return -EBADMSG;
@@ -48,7 +48,7 @@ static int parse_address(struct eddy_str text, bool is_v6, struct eddyi_ip *ret_
 	return has_colon == is_v6 && eddyi_ip_parse(text, ret_ip) == 0 ? 0 : -EBADMSG;
 }
 
-/* Parse what stands between "PROXY " and the CRLF. */
+/* Parse the text between "PROXY " and the CRLF. */
 static int parse_line(struct eddy_str line, struct eddyi_proxied *proxied)
 {
 	struct eddy_str fields[5], protocol;
@@ -58,7 +58,7 @@ static int parse_line(struct eddy_str line, struct eddyi_proxied *proxied)
 	bool is_v6;
 
 	eddy_str_split(&line, ' ', &protocol);
-	/* Whatever stands behind that is of no use to anybody. */
+	/* The rest is ignored. */
 	proxied->kind = EDDYI_PROXIED_UNKNOWN;
 	if (eddy_str_eq_z(protocol, "UNKNOWN"))
 		return 0;
@@ -100,7 +100,7 @@ static unsigned short_at(struct eddy_str bytes, size_t at)
 	return byte_at(bytes, at) << 8 | byte_at(bytes, at + 1);
 }
 
-/* CRC-32C (RFC 9260 appendix A) of a header in which the checksum itself counts as zeros. */
+/* Compute the CRC-32C (RFC 9260 appendix A) of a header, with zeros in place of the checksum. */
 static uint32_t checksum(struct eddy_str header, size_t at)
 {
 	uint32_t crc = UINT32_MAX;
@@ -113,7 +113,7 @@ static uint32_t checksum(struct eddy_str header, size_t at)
 	return ~crc;
 }
 
-/* Look at the extensions, from `at` to the end of the header. */
+/* Check the extensions from `at` to the end of the header. */
 static int parse_extensions(struct eddy_str header, size_t at, struct eddyi_proxied *proxied)
 {
 	bool has_checksum = false, has_tls = false;
@@ -139,7 +139,7 @@ static int parse_extensions(struct eddy_str header, size_t at, struct eddyi_prox
 				return -EBADMSG;
 			has_checksum = true;
 		} else if (type == TYPE_SSL) {
-			/* Flags, the result of a verification, and extensions of its own. */
+			/* Flags, the result of a verification, and nested extensions. */
 			if (has_tls || len < 5)
 				return -EBADMSG;
 			has_tls = true;
@@ -152,7 +152,7 @@ static int parse_extensions(struct eddy_str header, size_t at, struct eddyi_prox
 	return 0;
 }
 
-/* Take the client's address. Return: how long the addresses are; -EBADMSG when they are cut. */
+/* Parse the client's address. Return: the size of the addresses; -EBADMSG if they are truncated. */
 static ssize_t parse_addresses(struct eddy_str block, unsigned family,
 			       struct eddyi_proxied *proxied)
 {
@@ -179,13 +179,13 @@ static ssize_t parse_addresses(struct eddy_str block, unsigned family,
 	return -EBADMSG;
 }
 
-/* A whole header whose first bytes are good. */
+/* Parse a complete header whose fixed part is valid. */
 static int parse_whole(struct eddy_str header, struct eddyi_proxied *proxied)
 {
 	unsigned family = byte_at(header, 13) >> 4, transport = byte_at(header, 13) & 15;
 	ssize_t len;
 
-	/* What else is in it is to be skipped, whatever it is. */
+	/* The rest is ignored. */
 	proxied->kind = EDDYI_PROXIED_LOCAL;
 	if ((byte_at(header, 12) & 15) == COMMAND_LOCAL)
 		return 0;

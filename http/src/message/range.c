@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Take the digits off the front; a number that does not fit is the largest that does, which is
- * past the end of everything. Return: false when there is no digit. */
+/* Take digits off the front. A number that overflows becomes the largest, which is past any end.
+ * Return: false if there is no digit. */
 static bool take_number(struct eddy_str *rest, uint64_t *ret_value)
 {
 	uint64_t value = 0;
@@ -15,7 +15,7 @@ static bool take_number(struct eddy_str *rest, uint64_t *ret_value)
 	for (; len < rest->len && rest->ptr[len] >= '0' && rest->ptr[len] <= '9'; len++)
 		if (__builtin_mul_overflow(value, 10, &value) ||
 		    __builtin_add_overflow(value, (uint64_t)(rest->ptr[len] - '0'), &value))
-			value = UINT64_MAX; /* overflows again with each further digit */
+			value = UINT64_MAX; /* each further digit overflows again */
 	*rest = eddy_str_skip(*rest, len);
 	*ret_value = value;
 	return len > 0;
@@ -23,7 +23,7 @@ static bool take_number(struct eddy_str *rest, uint64_t *ret_value)
 
 enum spec { SPEC_MALFORMED, SPEC_OUTSIDE, SPEC_INSIDE };
 
-/* Read one range-spec: "first-last", "first-" or "-suffix". */
+/* Parse one range-spec: "first-last", "first-" or "-suffix". */
 static enum spec parse_spec(struct eddy_str spec, uint64_t size, struct eddyi_range *ret_range)
 {
 	uint64_t first, last = UINT64_MAX, suffix;
@@ -48,8 +48,8 @@ static enum spec parse_spec(struct eddy_str spec, uint64_t size, struct eddyi_ra
 	return SPEC_INSIDE;
 }
 
-/* Merge a range with those that it overlaps or adjoins. Two of those never touch each other, so the
- * merged one touches no other. */
+/* Merge a range with those that it overlaps or adjoins. The existing ranges are separate, so the
+ * result touches no other. */
 static void add(struct eddyi_ranges *ranges, struct eddyi_range range)
 {
 	size_t kept = 0, at = SIZE_MAX;

@@ -14,7 +14,6 @@ void eddyi_response_head_init(struct eddyi_response_head *head, struct eddyi_are
 	};
 }
 
-/* Return: -EBADMSG. */
 static int refuse(struct eddyi_response_head *head, const char *problem)
 {
 	head->problem = problem;
@@ -31,7 +30,7 @@ static int on_header_field(llhttp_t *parser, const char *at, size_t len)
 	return 0;
 }
 
-/* What follows the colon, for a field without a value too. */
+/* Called after the colon, also for an empty value. */
 static int on_header_value(llhttp_t *parser, const char *at, size_t len)
 {
 	struct eddyi_response_head *head = parser->data;
@@ -67,9 +66,10 @@ static const char *problem_of(llhttp_errno_t error)
 	}
 }
 
-/* ---- what it says ---- */
+/* ---- checking ---- */
 
-/* "HTTP/1.1 200" and a blank or the line's end behind it (RFC 9112 section 4). */
+/* Whether the bytes begin with "HTTP/1.1 200" and a blank or the end of the line (RFC 9112 section
+ * 4). */
 static bool status_line_is_clean(struct eddy_str bytes)
 {
 	static const char pattern[] = "HTTP/1.d ddd";
@@ -100,8 +100,9 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Put one blank in place of each folded line's beginning with the blanks around it (RFC 9112 section 5.2), and
- * of the blanks around each value: llhttp knows no tab there. Return: false if a line stays unclean. */
+/* Replace each fold and the blanks around it by one blank (RFC 9112 section 5.2), as well as the
+ * blanks around each value, where llhttp accepts no tabs.
+ * Return: false if a line is still malformed. */
 static bool tidy_fields(struct eddyi_response_head *head)
 {
 	char *at = (char *)memchr(head->bytes, '\n', head->len) + 1, *out = at;
@@ -193,7 +194,7 @@ static int judge(struct eddyi_response_head *head, bool no_body)
 
 	if (!status_line_is_clean(bytes))
 		return refuse(head, "the status line is not one of HTTP/1.0 or HTTP/1.1");
-	/* The status line and the blank one are no fields. */
+	/* Except the status line and the blank line. */
 	if (lines - 2 > head->header_count_max) {
 		head->problem = "there are too many header fields";
 		return -EMSGSIZE;
@@ -202,7 +203,7 @@ static int judge(struct eddyi_response_head *head, bool no_body)
 	    !tidy_fields(head))
 		return refuse(head,
 			      "a line of the head does not end in CRLF or begins with a blank");
-	/* HTTP/1.2 to 1.9 are read as 1.1 (RFC 9110 section 2.5); llhttp knows only that. */
+	/* Treat HTTP/1.2 to 1.9 as 1.1 (RFC 9110 section 2.5), since llhttp knows only that. */
 	if (head->bytes[7] > '1')
 		head->bytes[7] = '1';
 	head->minor = (unsigned)(head->bytes[7] - '0');
@@ -226,10 +227,10 @@ static int judge(struct eddyi_response_head *head, bool no_body)
 	return judge_framing(head, &summary, parser.content_length, no_body);
 }
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
-/* The length of the head, its blank line included, a bare LF being a line's end, too: judge() refuses that,
- * at once. Return: 0 when the end is not there. */
+/* Find the length of the head with its blank line. A bare LF ends a line here too, so that judge()
+ * rejects it at once. Return: 0 if the end has not arrived. */
 static size_t find_end(struct eddyi_response_head *head)
 {
 	const char *end = head->bytes + head->len;

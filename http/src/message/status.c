@@ -100,7 +100,7 @@ const char *eddyi_status_detail(int status)
 	/* clang-format on */
 }
 
-/* -EPERM is -1, which a handler returns by mistake: it stays a 500. */
+/* -EPERM stays a 500: it is -1, which handlers return by mistake. */
 int eddyi_status_of(int error)
 {
 	switch (-error) {

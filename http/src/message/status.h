@@ -1,19 +1,19 @@
-/* status.h: the statuses of responses (RFC 9110 section 15): what they are called, and which one an error stands for. */
+/* status.h: response statuses (RFC 9110 section 15): their phrases, and the mapping from errors. */
 #ifndef EDDYI_STATUS_H
 #define EDDYI_STATUS_H
 
 #include <stdbool.h>
 
-/* For logs and metrics: of a request that was cancelled because its client has left. nginx counts it so. */
+/* For logs and metrics: the client disconnected before the response, as in nginx. */
 #define EDDYI_STATUS_CLIENT_LEFT 499
 
-/* The reason phrase of a status; "Unknown" for one that nobody registered. */
+/* Get the reason phrase of a status; "Unknown" for one that is not registered. */
 const char *eddyi_status_phrase(int status);
 
-/* What an error's status says to the caller where nobody has more to say. */
+/* Get the default detail of an error status. */
 const char *eddyi_status_detail(int status);
 
-/* The status that a handler's -errno stands for. */
+/* Map a handler's -errno to a status. */
 int eddyi_status_of(int error);
 
 /* Whether a response of this status can have a body. */

@@ -91,7 +91,7 @@ int eddyi_target_parse(struct eddy_str text, enum eddyi_method method,
 	} else {
 		err = parse_absolute_form(text, method, &target);
 	}
-	/* Clients that mean '/' send '/': elsewhere the two would lead to one file. */
+	/* Other servers treat '\' as '/', which would give one file two paths. */
 	if (!err && target.path.len && memchr(target.path.ptr, '\\', target.path.len))
 		err = -EINVAL;
 	if (!err)

@@ -1,5 +1,5 @@
-/* validator.h: what tells one state of a file from another (RFC 9110 section 8.8), and what a
- * request asks of it. */
+/* validator.h: entity tag and modification time of a file (RFC 9110 section 8.8), and the
+ * conditions of a request. */
 #ifndef EDDYI_VALIDATOR_H
 #define EDDYI_VALIDATOR_H
 
@@ -8,18 +8,17 @@
 
 #include <sys/stat.h>
 
-/* inode, mtime to the nanosecond and size, in hexadecimal and quotes */
+/* Inode, mtime in nanoseconds, and size, in hexadecimal, quoted. */
 #define EDDYI_ETAG_SIZE (4 * 17 + 4)
 
 struct eddyi_validator {
-	struct eddyi_cond_state state; /* its etag points into `etag` */
+	struct eddyi_cond_state state; /* its etag points to `etag` */
 	char etag[EDDYI_ETAG_SIZE];
 };
 
-/* The validators of a file. */
 void eddyi_validator_init(struct eddyi_validator *validator, const struct stat *st);
 
-/* The conditions of a request. */
+/* Get the conditional fields of a request. */
 struct eddyi_cond_fields eddyi_validator_conditions(struct eddyi_head *head);
 
 #endif
