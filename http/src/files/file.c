@@ -1,5 +1,4 @@
-/* Files as responses: conditions, ranges and the fields that describe them (RFC 9110 sections 13
- * and 14). */
+/* Files as responses: conditions, ranges and fields (RFC 9110 sections 13 and 14). */
 #include "file.h"
 
 #include "exchange/error.h"
@@ -10,7 +9,7 @@
 #include <errno.h>
 #include <sys/random.h>
 
-/* Say which ranges of the file are to be sent. Return: 0, -errno. */
+/* Set the ranges of the file to send. Return: 0, -errno. */
 static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *fields,
 			 const struct eddyi_cond_state *state)
 {
@@ -46,7 +45,7 @@ static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *f
 	}
 	res->ranges = ranges;
 	res->part_type = eddy_res_header(res, "content-type");
-	/* Random, so that no file can hold it on purpose. */
+	/* Random, so that no file can contain it on purpose. */
 	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
 		return -errno;
 	res->boundary = eddyi_arena_printf(&req->arena,
@@ -91,7 +90,7 @@ static int set_fields(struct eddy_res *res, struct eddy_str name,
 	return r;
 }
 
-/* The body has been cleared: what is set are the first fields of their names. */
+/* The body has been cleared, so none of these fields is set. */
 static int describe(struct eddy_res *res, struct eddy_str name,
 		    const struct eddy_file_options *options, const struct stat *st,
 		    struct eddyi_validator *own, const struct eddyi_cond_state **ret_state)
@@ -113,7 +112,7 @@ static int describe(struct eddy_res *res, struct eddy_str name,
 	return r;
 }
 
-/* `res` owns the file already. */
+/* `res` already owns the file. */
 static int answer_with(struct eddy_res *res, struct eddy_str name,
 		       const struct eddy_file_options *options, const struct stat *st)
 {

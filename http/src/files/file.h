@@ -1,4 +1,4 @@
-/* file.h: the files that responses are made of. */
+/* file.h: responses from files. */
 #ifndef EDDYI_FILE_H
 #define EDDYI_FILE_H
 
@@ -6,8 +6,8 @@
 
 struct eddyi_found;
 
-/* As eddy_res_file(), with a file of eddyi_folder_find(), which is taken over. Of what is kept the fields are those
- * that were made at first: `name` and `options` are always the same with it. */
+/* Like eddy_res_file(), for a file of eddyi_folder_find(). Takes ownership of the file. The
+ * fields of a kept file are made once, so its `name` and `options` must always be the same. */
 int eddyi_res_found(struct eddy_res *res, struct eddy_str name, const struct eddyi_found *found,
 		    const struct eddy_file_options *options);
 

@@ -1,4 +1,4 @@
-/* A form whose files are saved together: all of them or none. */
+/* Saving of a form's files together: all or none. */
 #include "part.h"
 #include "upload.h"
 
@@ -8,8 +8,8 @@
 
 #define TAKE_BACK_NS (10 * EDDY_SECOND)
 
-/* One file of a form. It stays open, unnamed, until all others have arrived: at most parts_max of them.
- * With a hidden name it could be closed, but whatever kills the server would leave it behind. */
+/* A file of a form. It stays open and unnamed until all have arrived, at most parts_max. Under a
+ * hidden name it could be closed, but would remain if the server is killed. */
 struct form_file {
 	struct eddyi_incoming incoming;
 	struct eddy_str name;
@@ -37,7 +37,7 @@ static bool is_taken(const struct form *form, struct eddy_str name)
 static int receive(struct form *form, struct eddy_part *part)
 {
 	struct form_file *file = &form->files[form->count];
-	/* Asked for before the first: is there room for all of them? */
+	/* Check for disk space for all files with the first one. */
 	uint64_t expected = form->count ? 0 : form->req->body.left;
 	int r = eddyi_upload_check_name(part->safe_name, form->options);
 
@@ -53,15 +53,15 @@ static int receive(struct form *form, struct eddy_part *part)
 	return r < 0 ? r : eddyi_part_receive(part, &file->incoming);
 }
 
-/* Read the whole form: its files end up unnamed in the folder. */
+/* Read the whole form. Its files are unnamed in the folder. */
 static int receive_all(struct form *form, struct eddy_multipart *multipart)
 {
 	struct eddy_part *part;
 	int r;
 
 	while ((r = eddy_multipart_next(multipart, &part)) > 0) {
-		/* A part without a file name is a field, which nobody has asked for here; an empty one
-		 * is a browser's file input in which no file was chosen. */
+		/* A part without a file name is a field, which is ignored; an empty name is a
+		 * browser's file input without a file. */
 		r = part->filename.len ? receive(form, part) : 0;
 		if (r < 0)
 			break;
@@ -69,7 +69,7 @@ static int receive_all(struct form *form, struct eddy_multipart *multipart)
 	return r;
 }
 
-/* Whether the name still is this file's, and not of another upload that came later. */
+/* Whether the name is still this file's, and not that of a later upload. */
 static bool is_ours(const struct form *form, const struct form_file *file)
 {
 	struct stat ours, there;
@@ -79,7 +79,7 @@ static bool is_ours(const struct form *form, const struct form_file *file)
 	       ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* Take back the names that were new. What was replaced is gone. */
+/* Remove the new names. Replaced files can't be restored. */
 static void take_back(struct form *form)
 {
 	struct eddy_scope shield;

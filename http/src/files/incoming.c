@@ -20,7 +20,8 @@
 /* A file of this size in memory is freed in less than a millisecond. */
 #define QUICK_TO_FREE (4 * EDDY_MIB)
 
-/* Many names cost one call. A child after fork(2) makes those of its parent, and then others, as they exist. */
+/* One call gets random bytes for many names. After fork(2) a child repeats its parent's names,
+ * which exist, and then makes others. */
 static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
 {
 	static _Thread_local uint64_t random[32];
@@ -36,15 +37,16 @@ static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
 	return 0;
 }
 
-/* Lock a file that is being made. Where the file system has no locks it goes without: then nothing tells
- * litter from work, and who cleans up leaves both alone.
- * Return: false when somebody who cleans up has it. */
+/* Lock a file that is being created. Without locks on the file system it stays unlocked; then
+ * cleaning up leaves all hidden files.
+ * Return: false if a clean-up has locked it. */
 static bool lock(int fd)
 {
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-/* Whether a change of the folder is made at once: a worker of the kernel's costs more than the change. */
+/* Whether to change the folder on this thread: in memory a ring worker costs more than the
+ * change. */
 static bool is_quick(const struct eddyi_incoming *incoming)
 {
 	return incoming->in_memory && !eddy_is_cancelled();
@@ -55,8 +57,8 @@ static int plain(int r)
 	return r < 0 ? -errno : r;
 }
 
-/* Look whether a file has the name already, and whether giving it the name takes the loop no time, as what goes away is
- * little to free. */
+/* Check whether a file has the name, and whether taking the name takes the loop no time, since
+ * there is little to free. */
 static struct eddyi_incoming_look look(const struct eddyi_incoming *incoming, const char *name)
 {
 	struct eddyi_incoming_look seen = { .name = name };
@@ -73,8 +75,9 @@ static struct eddyi_incoming_look look(const struct eddyi_incoming *incoming, co
 	return seen;
 }
 
-/* Whether the kernel has named a file by its descriptor alone: from Linux 6.10 on who opened it may, before only
- * CAP_DAC_READ_SEARCH. Else it is named through /proc/self/fd, which is a walk through four folders. */
+/* Whether naming a file by its descriptor has worked: since Linux 6.10 for files that the process
+ * opened, before that with CAP_DAC_READ_SEARCH. Otherwise it is named through /proc/self/fd, which
+ * costs a path lookup. */
 static atomic_bool names_descriptors;
 
 static int open_unnamed(const struct eddyi_incoming *incoming)
@@ -89,7 +92,6 @@ static int open_unnamed(const struct eddyi_incoming *incoming)
 	return eddy_openat2(incoming->dir, ".", &how);
 }
 
-/* Whether the file still has its name. */
 static bool is_named(int fd)
 {
 	struct stat st;
@@ -117,7 +119,7 @@ static int open_hidden(struct eddyi_incoming *incoming)
 			r = create(incoming, name);
 		if (r == -EEXIST)
 			continue;
-		/* Until it was locked it looked like litter to others: they may be at it, or be done. */
+		/* A clean-up may have locked or removed the file before it was locked here. */
 		if (r < 0 || (lock(r) && is_named(r)))
 			break;
 		close(r);
@@ -131,7 +133,7 @@ static int open_new(struct eddyi_incoming *incoming)
 {
 	int r;
 
-	/* One that is renamed in a moment has a name at once: to link it first would cost more. */
+	/* A file that is renamed at once gets a name at once, which is cheaper than linking it. */
 	if (incoming->seen.is_taken && incoming->seen.is_quick)
 		return open_hidden(incoming);
 	r = open_unnamed(incoming);
@@ -209,8 +211,8 @@ void eddyi_incoming_close(struct eddyi_incoming *incoming)
 	if (incoming->hidden[0])
 		eddy_unlinkat(incoming->dir, incoming->hidden, 0);
 	eddy_scope_end(&shield);
-	/* The last close of an unnamed file frees its pages: a GiB of them takes a while. It must not be
-	 * taken back, however long the pool is busy. */
+	/* Closing an unnamed file frees its pages, which takes a while for a GiB. Don't cancel it,
+	 * however long the offload pool is busy. */
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	eddy_offload(close_file, &incoming->fd);
 	forget(incoming);
@@ -235,7 +237,7 @@ static int link_as(const struct eddyi_incoming *incoming, const char *name)
 	int r = link_from(incoming, incoming->fd, "", name, AT_EMPTY_PATH);
 	char path[32];
 
-	/* What the kernel says to those who may not; or the folder is gone. */
+	/* Without the permission; or the folder has been removed. */
 	if (r != -ENOENT) {
 		if (r == 0)
 			atomic_store_explicit(&names_descriptors, true, memory_order_relaxed);
@@ -252,7 +254,7 @@ int eddyi_incoming_hide(struct eddyi_incoming *incoming)
 
 	if (incoming->hidden[0])
 		return 0;
-	lock(incoming->fd); /* without a name nobody else could have it */
+	lock(incoming->fd); /* nothing else can lock a file without a name */
 	do {
 		r = make_hidden_name(name);
 		if (r == 0)
@@ -263,7 +265,7 @@ int eddyi_incoming_hide(struct eddyi_incoming *incoming)
 	return r;
 }
 
-/* A look from before the file was opened is good enough: somebody could take or free the name after a second look, too. */
+/* A check before the opening suffices: the name may also be taken or freed after another check. */
 static struct eddyi_incoming_look look_once(const struct eddyi_incoming *incoming, const char *name)
 {
 	return incoming->seen.name ? incoming->seen : look(incoming, name);
@@ -286,7 +288,7 @@ static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned
 	return 0;
 }
 
-/* On file systems that can't rename without replacing (NFS among them): a link never replaces. */
+/* For file systems that can't rename without replacing, such as NFS: a link never replaces. */
 static int link_hidden_as(struct eddyi_incoming *incoming, const char *name)
 {
 	int r = eddy_linkat(incoming->dir, incoming->hidden, incoming->dir, name, 0);
@@ -294,7 +296,7 @@ static int link_hidden_as(struct eddyi_incoming *incoming, const char *name)
 	if (r < 0)
 		return r;
 	incoming->published = true;
-	/* Left behind it is litter, and is cleaned up as such. */
+	/* If this fails, a later clean-up removes it. */
 	if (eddy_unlinkat(incoming->dir, incoming->hidden, 0) == 0)
 		incoming->hidden[0] = 0;
 	return 0;

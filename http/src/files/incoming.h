@@ -1,9 +1,9 @@
-/* incoming.h: a file that is arriving: unnamed in its folder until all of it is there.
+/* incoming.h: a file being received, unnamed in its folder until it is complete.
  *
- * Unnamed is O_TMPFILE; where the file system has none, or there is neither a kernel that names a descriptor nor a
- * /proc to name it through, a hidden name. Hidden names are `.eddy-` and sixteen random hexadecimal digits; their files are held
- * locked (flock(2)) while somebody works on them, which tells litter from work.
- */
+ * Unnamed is O_TMPFILE. If the file system lacks it, or the file can be named neither by its
+ * descriptor nor through /proc, the file has a hidden name: `.eddy-` and sixteen random hexadecimal
+ * digits. Files with hidden names are locked (flock(2)) while in use, which distinguishes them from
+ * leftovers. */
 #ifndef EDDYI_INCOMING_H
 #define EDDYI_INCOMING_H
 
@@ -16,52 +16,53 @@ struct eddyi_party;
 struct eddyi_wire;
 struct eddyi_body;
 
-/* The file that has the name already, if there is one. */
+/* The file that already has the name. */
 struct eddyi_incoming_look {
-	const char *name; /* NULL: nobody has looked */
+	const char *name; /* NULL: not yet checked */
 	bool is_taken;
-	bool is_quick; /* to give the file this name, and to free what has it */
+	bool is_quick; /* taking the name, and freeing the old file, takes no time */
 };
 
 struct eddyi_incoming {
 	int dir;
 	int fd;
-	struct eddyi_party *party; /* whom it is from; NULL: nobody counts it */
+	struct eddyi_party *party; /* counted for it; NULL: not counted */
 	uint64_t written;
-	uint64_t reserved; /* the file has disk space up to here */
-	uint64_t max;      /* bytes */
+	uint64_t reserved; /* disk space is allocated up to here */
+	uint64_t max;      /* limit in bytes */
 	bool can_reserve;
-	bool in_memory; /* the file system has no disk: names are given on the loop's thread */
+	bool in_memory; /* no disk: names are changed on the loop's thread */
 	bool published;
 	struct eddyi_incoming_look seen;
-	char hidden[EDDYI_HIDDEN_SIZE]; /* its name for now; empty when it has none */
+	char hidden[EDDYI_HIDDEN_SIZE]; /* its temporary name; empty: none */
 };
 
-/* Create the file in the folder `dir`, for `party`, or NULL. `expected` is how much is to come, 0 when nobody knows.
- * `soon` is the name that it is going to get at once, as all that is to come is here; NULL: it takes longer, or the name is not known. Where descriptors have run out, the loop closes files that it keeps open. Suspends. Return: 0; -ENOSPC when the disk has
- * less room than `expected`; -errno. */
+/* Create the file in the folder `dir`, for `party`, or NULL. `expected` is the size, 0 if it is
+ * unknown. `soon` is the name that the file gets at once, because its content has already arrived;
+ * else NULL. If descriptors have run out, the loop closes files that it keeps open. Suspends.
+ * Return: 0; -ENOSPC if the disk has less free space than `expected`; -errno. */
 int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_party *party,
 			uint64_t expected, uint64_t max, const char *soon);
 
-/* Throw the file away, unless it has been published. Suspends, and is not cancelled. */
+/* Close the file, and discard it unless it is published. Suspends, and is not cancelled. */
 void eddyi_incoming_close(struct eddyi_incoming *incoming);
 
-/* Append bytes. Suspends. Return: 0, -EFBIG past the limit, -ENOSPC, -errno. */
+/* Append bytes. Suspends. Return: 0, -EFBIG beyond the limit, -ENOSPC, -errno. */
 int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_t len);
 
-/* Append all that is left of a body. Suspends. Return: 0, -errno. */
+/* Append the rest of a body. Suspends. Return: 0, -errno. */
 int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
 				struct eddyi_body *body);
 
-/* Put what has been written on the disk. Suspends. */
+/* Write the file to disk (fdatasync). Suspends. */
 int eddyi_incoming_sync(struct eddyi_incoming *incoming);
 
 /* Give the file its name. Suspends.
- * Return: 0; -EEXIST when the name is taken and `no_replace`, or taken by a folder; -errno. */
+ * Return: 0; -EEXIST if `no_replace` and the name is taken, or if a folder has it; -errno. */
 int eddyi_incoming_publish(struct eddyi_incoming *incoming, const char *name, bool no_replace,
 			   bool *ret_replaced);
 
-/* Publishing several together: each is hidden first, then renamed. */
+/* Publish several files together: first hide each, then rename each. */
 int eddyi_incoming_hide(struct eddyi_incoming *incoming);
 int eddyi_incoming_rename(struct eddyi_incoming *incoming, const char *name, bool no_replace,
 			  bool *ret_replaced);

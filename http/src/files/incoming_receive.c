@@ -1,4 +1,4 @@
-/* What fills a file that is arriving: bytes, and bodies from the connection. */
+/* Filling of a file being received, with bytes and with bodies from the connection. */
 #include "incoming.h"
 
 #include "wire/body.h"
@@ -11,14 +11,16 @@
 #include <linux/falloc.h>
 #include <stdlib.h>
 
-/* Disk space is taken in steps of this, ahead of bytes that do come: an announced length takes none. */
+/* Disk space is allocated in these steps ahead of received bytes; an announced length allocates
+ * none. */
 #define RESERVE_FROM EDDY_MIB
 #define RESERVE_STEP (16 * EDDY_MIB)
-/* Of a body that is decrypted. A write takes a worker of the kernel's, where the file is not in memory. */
+/* Sizes of writes for a body that is decrypted: each write takes a ring worker, unless the file is
+ * in memory. */
 #define COPY_MIN (16 * EDDY_KIB)
 #define COPY_MAX (256 * EDDY_KIB)
 
-/* Take disk space for what comes next. */
+/* Allocate disk space for the next bytes. */
 static int reserve(struct eddyi_incoming *incoming, uint64_t len)
 {
 	int r;
@@ -54,8 +56,8 @@ int eddyi_incoming_write(struct eddyi_incoming *incoming, const void *buf, size_
 	return r;
 }
 
-/* Append `len` bytes of the body from the connection's socket by splice; those that came are taken from the body,
- * also after an error. Suspends. Return: 0, -EFBIG, -ENOSPC, -ECONNRESET, -errno. */
+/* Append `len` bytes of the body from the socket by splice. Received bytes are taken from the body,
+ * also on failure. Suspends. Return: 0, -EFBIG, -ENOSPC, -ECONNRESET, -errno. */
 static int receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
 		   struct eddyi_body *body, uint64_t len)
 {
@@ -71,7 +73,7 @@ static int receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
 			.progress = &wire->timeout,
 		};
 
-		/* The first bytes show that there is somebody who sends. */
+		/* Allocate only after the client has sent some bytes. */
 		if (incoming->written < RESERVE_FROM && step > RESERVE_FROM)
 			step = RESERVE_FROM;
 		else if (incoming->written >= RESERVE_FROM)
@@ -94,7 +96,7 @@ static int receive(struct eddyi_incoming *incoming, struct eddyi_wire *wire,
 	return r == -ENODATA ? -ECONNRESET : r;
 }
 
-/* Small pieces of a body, which are written together. */
+/* Small pieces of a body, written together. */
 struct gathered {
 	size_t len;
 	char bytes[4096];
@@ -125,11 +127,11 @@ static int gather(struct eddyi_incoming *incoming, struct gathered *gathered, st
 	return 0;
 }
 
-/* Append what comes next, of which `left` is known, through memory: as much as there is room for in one write. */
+/* Append the next `left` bytes, or a part of them, through user memory in one write. */
 static int copy(struct eddyi_incoming *incoming, struct eddyi_wire *wire, struct eddyi_body *body,
 		uint64_t left)
 {
-	/* More for who has sent much already. */
+	/* Larger writes for larger bodies. */
 	uint64_t most = incoming->written / 4, len = 0;
 	size_t size;
 	char *buf;
@@ -173,8 +175,8 @@ int eddyi_incoming_receive_body(struct eddyi_incoming *incoming, struct eddyi_wi
 				return r;
 			r = receive(incoming, wire, body, left);
 			if (r < 0) {
-				/* What the file did not take has left the socket all the same: where
-				 * the next request begins is not known any more. */
+				/* The socket has lost bytes that the file did not get, so the
+				 * beginning of the next request is unknown. */
 				eddyi_body_fail(body, r);
 				return r;
 			}

@@ -9,9 +9,9 @@
 
 /* Invariants:
  * 1. `part` is the part whose data the parser is in; NULL between parts.
- * 2. `data` is what it has handed out of that part and nobody has taken; it points into `buf` or the
- *    parser, which is not called while it is not empty.
- * 3. `piece` is what has been read and the parser has not seen; it points into `buf`. */
+ * 2. `data` is data of that part not yet read. It points into `buf` or the parser, which is not
+ *    called while it is not empty.
+ * 3. `piece` is what the parser has not yet parsed; it points into `buf`. */
 struct eddy_multipart {
 	struct eddy_req *req;
 	struct eddyi_multipart parser;
@@ -20,7 +20,7 @@ struct eddy_multipart {
 	struct eddy_part *part;
 	struct eddy_str data;
 	struct eddy_str piece;
-	int err; /* the first one; it stays */
+	int err; /* the first error, which all further calls return */
 	char buf[64 * EDDY_KIB];
 };
 
@@ -65,7 +65,7 @@ int eddy_req_multipart(struct eddy_req *req, const struct eddy_multipart_options
 	return r;
 }
 
-/* Read the next piece of the body. Return: bytes, 0 at its end, -errno. */
+/* Read the next piece of the body. Return: bytes; 0 at its end; -errno. */
 static ssize_t fill(struct eddy_multipart *form)
 {
 	ssize_t len = eddy_req_read(form->req, form->buf, sizeof(form->buf));
@@ -80,7 +80,7 @@ static ssize_t fill(struct eddy_multipart *form)
 	return len;
 }
 
-/* Return: 1 and an event, 0 at the end of the body, -errno. */
+/* Return: 1 and an event; 0 at the end of the body; -errno. */
 static int next_event(struct eddy_multipart *form, struct eddyi_multipart_event *ret_event)
 {
 	ssize_t r = form->err;
@@ -145,7 +145,7 @@ int eddy_multipart_next(struct eddy_multipart *form, struct eddy_part **ret_part
 	return 1;
 }
 
-/* Have some data of the part in `data`. Return: 1, 0 at its end, -errno. */
+/* Provide data of the part in `data`. Return: 1; 0 at the part's end; -errno. */
 static int peek(struct eddy_part *part)
 {
 	struct eddy_multipart *form = part->form;
@@ -158,7 +158,7 @@ static int peek(struct eddy_part *part)
 		return 0;
 	if (form->data.len)
 		return 1;
-	r = next_event(form, &event); /* within a part a body can't end well */
+	r = next_event(form, &event); /* never 0: a body can't end within a part */
 	if (r < 0)
 		return r;
 	if (event.kind == EDDYI_MULTIPART_DATA) {
@@ -169,8 +169,8 @@ static int peek(struct eddy_part *part)
 	return 0;
 }
 
-/* Hand out what comes next of the part, never empty; it is valid until the next call of any kind.
- * Suspends. Return: 1, 0 at the end of the part, -errno as eddy_part_read(). */
+/* Get the next non-empty data of the part, valid until the next call. Suspends.
+ * Return: 1; 0 at the part's end; -errno as eddy_part_read(). */
 static int next_piece(struct eddy_part *part, struct eddy_str *ret_data)
 {
 	int r = peek(part);

@@ -1,4 +1,4 @@
-/* part.h: a form's part, for those who save it. */
+/* part.h: saving a part of a form. */
 #ifndef EDDYI_PART_H
 #define EDDYI_PART_H
 

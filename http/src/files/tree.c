@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 struct eddyi_tree {
-	struct eddyi_folder *folder; /* its .dir is the tree's own */
-	const char *index;           /* empty for none */
+	struct eddyi_folder *folder; /* its .dir is owned by the tree */
+	const char *index;           /* empty: none */
 	const char *cache_control;
 	bool dot_files;
 	bool no_siblings;
 };
 
-/* The small ones first: nobody has to wait while they are made. */
+/* Best compression first: they are made ahead of time. */
 static const struct {
 	enum eddy_coding coding;
 	const char *suffix;
@@ -30,19 +30,19 @@ static const struct {
 
 #define SIBLING_COUNT (sizeof(siblings) / sizeof(siblings[0]))
 
-/* ---- which file ---- */
+/* ---- finding the file ---- */
 
 static bool is_served(const struct eddyi_tree *tree, struct eddy_str name)
 {
 	if (memchr(name.ptr, '/', name.len))
-		return false; /* it was escaped, and is no separator */
+		return false; /* an escaped slash is not a separator */
 	if (name.ptr[0] != '.')
 		return true;
 	return tree->dot_files && !eddy_str_eq_z(name, ".") && !eddy_str_eq_z(name, "..") &&
 	       !eddy_str_starts(name, eddy_str_from(EDDYI_HIDDEN_PREFIX));
 }
 
-/* The path within the tree. Return: .ptr NULL for one that nothing can answer. */
+/* Get the path within the tree. Return: .ptr NULL if it can't name a file. */
 static struct eddy_str path_of(const struct eddyi_tree *tree, const struct eddy_req *req)
 {
 	struct eddy_str path = req->params[req->route->param_count - 1];
@@ -50,7 +50,7 @@ static struct eddy_str path_of(const struct eddyi_tree *tree, const struct eddy_
 	for (size_t i = 0; i < req->path.count; i++) {
 		struct eddy_str name = req->path.segments[i];
 
-		/* Only the rest of a path can hold an empty segment. */
+		/* Only the rest of a path can contain an empty segment. */
 		if (!name.len)
 			return eddy_str(NULL, 0);
 		if (path.len && name.ptr >= path.ptr && !is_served(tree, name))
@@ -66,10 +66,10 @@ static bool has_slash_behind(const struct eddy_req *req)
 	return !path.len || path.ptr[path.len - 1] == '/';
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
-/* To the same path with a slash behind it; relative to where the client is, so that it can't lead to
- * another host, whatever the path looks like. */
+/* Redirect to the same path with a slash at its end. The location is relative, so that it can't
+ * lead to another host, whatever the path is. */
 static int redirect(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str name = req->head.target.path, query = req->head.target.query;
@@ -83,8 +83,8 @@ static int redirect(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : 308;
 }
 
-/* Open the sibling that the client likes best of those there are.
- * Return: its coding; that of identity when the file itself is to be sent. */
+/* Open the precompressed file that the client prefers.
+ * Return: its coding; EDDY_CODING_IDENTITY if the file itself is to be sent. */
 static enum eddy_coding open_sibling(const struct eddyi_tree *tree, struct eddy_req *req,
 				     struct eddy_str path, struct eddyi_found *ret_found)
 {
@@ -114,7 +114,7 @@ static enum eddy_coding open_sibling(const struct eddyi_tree *tree, struct eddy_
 	return EDDY_CODING_IDENTITY;
 }
 
-/* Takes over what was found. */
+/* Takes ownership of `found`. */
 static int answer(const struct eddyi_tree *tree, struct eddy_res *res, struct eddy_str path,
 		  struct eddyi_found *found)
 {
@@ -138,7 +138,7 @@ static int answer(const struct eddyi_tree *tree, struct eddy_res *res, struct ed
 	return r < 0 ? r : eddy_res_add(res, "vary", EDDY_STR("accept-encoding"));
 }
 
-/* The folder's index, or the way to it. */
+/* Respond with the folder's index, or redirect to it. */
 static int answer_folder(const struct eddyi_tree *tree, struct eddy_res *res, struct eddy_str path)
 {
 	struct eddy_req *req = res->req;
@@ -212,7 +212,7 @@ static struct eddyi_tree *make_tree(struct eddy_app *app, const struct eddy_tree
 	return tree;
 }
 
-/* What is wrong with the way a tree is mapped; NULL: nothing. */
+/* Return: what is wrong with the mapping; NULL: nothing. */
 static const char *find_mistake(const char *pattern, const struct eddyi_tree *tree)
 {
 	size_t len = strlen(pattern);

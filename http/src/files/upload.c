@@ -32,9 +32,9 @@ int eddyi_upload_check_name(struct eddy_str name, const struct eddy_save_options
 	return options->accept && !options->accept(name) ? -EINVAL : 0;
 }
 
-/* What the request asks of the file that is there now (RFC 9110 section 13). That there be none is
- * also seen to when the new one is published.
- * Return: 0, -EEXIST when the request must not be carried out: 412. */
+/* Check the request's conditions on the existing file (RFC 9110 section 13). That there is none is
+ * checked again at publishing.
+ * Return: 0; -EEXIST if a condition fails (412). */
 static int check_conditions(struct eddy_req *req, int dir, const char *name, bool *ret_no_replace)
 {
 	struct eddyi_cond_fields fields = eddyi_validator_conditions(&req->head);
@@ -74,7 +74,7 @@ int eddyi_upload_publish(struct eddyi_incoming *incoming, const char *name,
 	return r;
 }
 
-/* What comes out of a coder passes through the program. */
+/* A decoded body passes through user memory. */
 static int receive_decoded(struct eddy_req *req, struct eddyi_incoming *incoming)
 {
 	char *buf = malloc(DECODED_SIZE);
@@ -92,7 +92,8 @@ static int receive_decoded(struct eddy_req *req, struct eddyi_incoming *incoming
 	return (int)r;
 }
 
-/* Whether writing and publishing the file takes one moment, of which a kill leaves as little behind as of a rename. */
+/* Whether the whole body has arrived, so that writing and publishing the file takes one moment: a
+ * kill leaves as little behind as with a rename. */
 static bool is_here(const struct eddy_req *req, const struct eddy_save_options *options)
 {
 	uint64_t expected = eddyi_upload_expected(req);
@@ -126,7 +127,7 @@ int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 
 	if (!copy.ptr)
 		return -ENOMEM;
-	/* A piece must not be taken for the whole (RFC 9110 section 14.5). */
+	/* A part must not be saved as the whole (RFC 9110 section 14.5). */
 	if (eddy_req_header(req, "content-range").ptr)
 		return eddyi_req_fail(req, -EINVAL, 400, "a file can't be sent in pieces");
 	r = eddyi_upload_check_name(copy, &how);
@@ -166,13 +167,12 @@ int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options 
 	return r < 0 ? r : eddy_req_save_at(req, dir, name, options, ret_saved);
 }
 
-/* ---- cleaning ---- */
+/* ---- clean-up ---- */
 
-/* Remove a hidden file unless somebody holds its lock, or there are no locks. Return: whether it was
- * removed. */
+/* Remove a hidden file unless it is locked, or can't be locked. Return: whether it was removed. */
 static bool remove_litter(int dir, const char *name)
 {
-	/* For writing as well: on NFS a file that is open for reading alone can't be locked. */
+	/* O_RDWR, since NFS locks no file that is opened only for reading. */
 	int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	bool removed;
 
