@@ -1,4 +1,4 @@
-/* accelerated.h: the accelerator, where this was built with one; else none of it does anything. */
+/* accelerated.h: the accelerator; without one in the build, these functions do nothing. */
 #ifndef EDDYI_ACCELERATED_H
 #define EDDYI_ACCELERATED_H
 

@@ -21,7 +21,7 @@
 #define EXTENSION_VERSIONS 43
 #define EXTENSION_SHARES 51
 #define RANDOM_LEN 32
-#define CURVE_LEN 3 /* its type and its number */
+#define CURVE_LEN 3 /* type and number */
 #define TLS_1_3 0x0304
 /* Alerts (RFC 8446 section 6). */
 #define UNEXPECTED_MESSAGE 10
@@ -33,7 +33,7 @@ void eddyi_flight_deinit(struct eddyi_flight *flight)
 	free(flight->suites);
 }
 
-/* Note the alert for a message that must not come here. Return: whether it may. */
+/* Set the alert for an unexpected message. Return: `may`. */
 static bool may_come(struct eddyi_flight *flight, bool may)
 {
 	if (!may)
@@ -41,7 +41,7 @@ static bool may_come(struct eddyi_flight *flight, bool may)
 	return may;
 }
 
-/* ---- a server's ---- */
+/* ---- a server's messages ---- */
 
 int eddyi_flight_offer(struct eddyi_flight *flight, const unsigned char *record, size_t len)
 {
@@ -102,8 +102,8 @@ static bool read_extensions(struct eddyi_reader message, struct extensions *foun
 	return !all.bad && !message.bad;
 }
 
-/* The suite is one that was offered (CVE-2024-5814). In TLS 1.3 there is always a share: without one the keys could be
- * guessed (CVE-2026-3230), or stay those of the ticket (CVE-2025-11935). */
+/* The suite must be an offered one (CVE-2024-5814). In TLS 1.3 there must be a share: without one
+ * the keys could be guessed (CVE-2026-3230), or remain those of the ticket (CVE-2025-11935). */
 static bool check_server_hello(struct eddyi_flight *flight, struct eddyi_reader message,
 			       bool ends_record)
 {
@@ -128,10 +128,11 @@ static bool check_server_hello(struct eddyi_flight *flight, struct eddyi_reader 
 	return may_come(flight, ends_record) && (retries || found.has_share);
 }
 
-/* ---- a client's ---- */
+/* ---- a client's messages ---- */
 
-/* TLS 1.2 without a resumption; a second hello answers a HelloRetryRequest of 1.3. wolfSSL before 5.9.0 verifies a
- * CertificateVerify that comes too early against a digest of zeros (CVE-2026-2645). */
+/* Check the order in TLS 1.2 without resumption; a second hello responds to a HelloRetryRequest of
+ * 1.3. wolfSSL before 5.9.0 verifies an early CertificateVerify against a digest of zeros
+ * (CVE-2026-2645). */
 static bool is_in_order(uint8_t last, uint8_t type, bool is_1_3)
 {
 	switch (type) {
@@ -148,7 +149,8 @@ static bool is_in_order(uint8_t last, uint8_t type, bool is_1_3)
 	}
 }
 
-/* The scheme of a signature: SHA-256 and better. wolfSSL before 5.8.4 takes any digest that it knows (CVE-2025-12889). */
+/* Require a signature scheme with SHA-256 or better. wolfSSL before 5.8.4 accepts any digest that
+ * it knows (CVE-2025-12889). */
 static bool check_verify(struct eddyi_reader message)
 {
 	size_t scheme = eddyi_reader_number(&message, 2), hash = scheme >> 8, key = scheme & 0xff;
@@ -170,7 +172,7 @@ static bool is_checked(uint8_t type)
 	       type == CLIENT_KEY_EXCHANGE || type == CERTIFICATE_VERIFY;
 }
 
-/* The head of a message is complete. */
+/* Begin a message whose head is complete. */
 static bool begin_message(struct eddyi_flight *flight, bool is_1_3)
 {
 	const unsigned char *head = flight->head;
@@ -197,7 +199,7 @@ static bool check_message(struct eddyi_flight *flight, bool ends_record)
 
 	switch (flight->head[0]) {
 	case CLIENT_HELLO:
-		/* What follows it has other keys, or waits for an answer (CVE-2023-6937). */
+		/* What follows has other keys, or must wait for a response (CVE-2023-6937). */
 		return may_come(flight, ends_record) &&
 		       eddyi_hello_read(flight->message, len, &hello);
 	case SERVER_HELLO:
@@ -225,7 +227,7 @@ static bool end_message(struct eddyi_flight *flight, bool ends_record)
 	return allowed;
 }
 
-/* Take what a record has of one message. */
+/* Take a record's bytes of one message. */
 static bool take_message(struct eddyi_flight *flight, struct eddyi_reader *record, bool is_1_3)
 {
 	size_t head = sizeof(flight->head), here;
@@ -253,7 +255,7 @@ static bool take_record(struct eddyi_flight *flight, struct eddyi_reader record,
 	eddyi_reader_take(&record, RECORD_HEAD - 1);
 	if (type == TYPE_CHANGE || type == TYPE_DATA) {
 		flight->is_over = type == TYPE_DATA || !is_1_3;
-		/* Keys change between messages only. In TLS 1.2 a ChangeCipherSpec tells that they do. */
+		/* Keys change only between messages. In TLS 1.2 a ChangeCipherSpec announces it. */
 		return may_come(flight, !flight->len && (type == TYPE_CHANGE || is_1_3));
 	}
 	while (type == TYPE_HANDSHAKE && record.len && !flight->is_over)

@@ -1,8 +1,8 @@
-/* flight.h: the unencrypted messages of a peer's handshake, checked before the session sees them.
+/* flight.h: checks the unencrypted messages of a peer's handshake before the session reads them.
  *
- * wolfSSL accepts messages that RFC 5246 and RFC 8446 forbid, in some versions with grave results; SECURITY.md has the
- * list. Each check here holds for every honest peer, so it does not depend on the version.
- */
+ * wolfSSL accepts messages that RFC 5246 and RFC 8446 forbid, in some versions with serious
+ * vulnerabilities (SECURITY.md lists them). Each check here holds for every honest peer, so it does
+ * not depend on the version. */
 #ifndef EDDYI_FLIGHT_H
 #define EDDYI_FLIGHT_H
 
@@ -11,36 +11,35 @@
 #include <stdint.h>
 
 /* Invariants:
- * 1. Of a message of `size` bytes `len` have come, both with its head, which is in `head`. Between messages
- *    `len` is 0; `size` is 0 until the head is complete.
- * 2. `message` holds the message without its head; NULL between messages, and unless it `keeps` them.
- * 3. `suites` is NULL for the flight of a client.
- */
+ * 1. `len` bytes of a message of `size` bytes have arrived, both including its head, which is in
+ *    `head`. Between messages `len` is 0; `size` is 0 until the head is complete.
+ * 2. `message` is the message without its head; NULL between messages, and unless `keeps`.
+ * 3. `suites` is NULL for the flight of a client. */
 struct eddyi_flight {
 	unsigned char *message;
-	unsigned char *suites; /* that we have offered, two bytes each */
+	unsigned char *suites; /* offered to the server, two bytes each */
 	uint32_t len;
 	uint32_t size;
 	uint16_t suites_len;
-	uint8_t last; /* type of the last message, 0: none */
+	uint8_t last; /* type of the last message; 0: none */
 	bool keeps;
-	bool is_over;  /* what follows is encrypted */
-	uint8_t alert; /* why the peer is refused; 0: it is not */
+	bool is_over;  /* all further messages are encrypted */
+	uint8_t alert; /* the alert that rejects the peer; 0: none */
 	unsigned char head[4];
 };
 
 void eddyi_flight_deinit(struct eddyi_flight *flight);
 
-/* Remember what our own ClientHello offers: the peer is a server. `record` begins with it.
+/* Store what our ClientHello offers: the peer is a server. `record` begins with it.
  * Return: 0, -EBADMSG, -ENOMEM. */
 int eddyi_flight_offer(struct eddyi_flight *flight, const unsigned char *record, size_t len);
 
-/* Whether the session may have the next record of the peer, which is whole. `is_1_3`: the version that the session
- * knows of, after it has taken all records before. Once false it stays so, and `alert` says why. */
+/* Whether the session may read the peer's next record, which is complete. `is_1_3`: the session's
+ * version after the previous records. Once false it stays so, and `alert` is set. */
 bool eddyi_flight_allows(struct eddyi_flight *flight, const unsigned char *record, size_t len,
 			 bool is_1_3);
 
-/* Whether the random of a ServerHello makes it a HelloRetryRequest (RFC 8446 section 4.1.3). */
+/* Whether the random of a ServerHello marks a HelloRetryRequest (RFC 8446 section 4.1.3). */
 bool eddyi_flight_is_retry(const unsigned char random[32]);
 
 /* Whether the last unencrypted message was a CertificateVerify. */

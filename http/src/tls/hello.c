@@ -25,14 +25,14 @@
 #define GROUP_P384 24
 #define GROUP_P521 25
 #define PSK_DHE_KE 1
-/* More than there are groups that anybody offers a share for. */
+/* More than clients offer shares for. */
 #define SHARES_MAX 32
 
 #define KEYS_CURVES (EDDYI_KEY_P256 | EDDYI_KEY_P384 | EDDYI_KEY_P521)
 
 /* ---- records ---- */
 
-/* Check the head of a record. Return: as gather(), 1 when it may go on. */
+/* Check the head of a record. Return: as gather(); 1 to continue. */
 static int check_record(const unsigned char *head, size_t len, size_t *ret_len)
 {
 	if (len >= 1 && head[0] != TYPE_HANDSHAKE)
@@ -45,7 +45,7 @@ static int check_record(const unsigned char *head, size_t len, size_t *ret_len)
 	return *ret_len && *ret_len <= RECORD_MAX ? 1 : -EBADMSG;
 }
 
-/* Whether the message is all there. */
+/* Check whether the message is complete. */
 static int check_message(const unsigned char *message, size_t len)
 {
 	size_t rest;
@@ -60,8 +60,7 @@ static int check_message(const unsigned char *message, size_t len)
 	return len >= MESSAGE_HEAD + rest ? 0 : -EAGAIN;
 }
 
-/* Put the message together from records, across which it may be spread.
- * Return: 0, -EAGAIN, -EPROTO, -EBADMSG. */
+/* Assemble the message from records. Return: 0, -EAGAIN, -EPROTO, -EBADMSG. */
 static int gather(struct eddy_str bytes, unsigned char message[EDDYI_HELLO_MAX], size_t *ret_len)
 {
 	const unsigned char *at = (const unsigned char *)bytes.ptr;
@@ -129,24 +128,24 @@ static bool read_server_name(struct eddyi_reader extension, struct eddyi_hello *
 	return !list.bad && !extension.bad;
 }
 
-/* ---- what it can verify ---- */
+/* ---- supported algorithms ---- */
 
-/* What the client offers, as far as it says which certificates are of use to it. */
+/* What the client offers, as far as it limits the certificates it can use. */
 struct offer {
-	size_t version; /* the highest before TLS 1.3 */
+	size_t version; /* the highest up to TLS 1.2 */
 	bool tls_1_3;
 	bool has_extensions;
-	bool prefers_chacha; /* the first suite that we know is of ChaCha20 */
+	bool prefers_chacha; /* the first known suite is ChaCha20 */
 	bool suites_13;
 	bool rsa_suites; /* of TLS 1.2 */
 	bool ecdsa_suites;
 	bool x25519;
-	bool slow_group; /* the first one that we know, or the group of a share */
+	bool slow_group; /* the first known one, or one with a share */
 	bool has_schemes;
 	bool has_groups;
-	unsigned schemes;    /* keys, by its signature algorithms */
-	unsigned schemes_13; /* the same in TLS 1.3 */
-	unsigned groups;     /* keys, by their curves */
+	unsigned schemes;    /* kinds of keys by signature algorithms */
+	unsigned schemes_13; /* the same for TLS 1.3 */
+	unsigned groups;     /* kinds of keys by curves */
 };
 
 static void take_suite(size_t suite, struct offer *offer)
@@ -190,7 +189,7 @@ static void take_group(size_t group, struct offer *offer)
 				       0;
 }
 
-/* RFC 8446 section 4.2.3: TLS 1.3 ties curves to hashes, and has no PKCS#1 signatures any more. */
+/* RFC 8446 section 4.2.3: TLS 1.3 ties curves to hashes, and has no PKCS#1 signatures. */
 static void take_scheme(size_t scheme, struct offer *offer)
 {
 	static const struct {
@@ -223,7 +222,7 @@ static void take_version(size_t version, struct offer *offer)
 	offer->tls_1_3 |= version == TLS_1_3;
 }
 
-/* Numbers of two bytes each, behind their length in `bytes` bytes. */
+/* Read numbers of two bytes each, after their length in `bytes` bytes. */
 static bool read_numbers(struct eddyi_reader *reader, size_t bytes,
 			 void (*take)(size_t number, struct offer *offer), struct offer *offer)
 {
@@ -249,8 +248,9 @@ static unsigned keys_of(const struct offer *offer)
 	return keys;
 }
 
-/* wolfSSL answers with a suite of 0, or with a group that was not offered. Without extensions the client can verify
- * signatures by SHA-1 only (RFC 5246 section 7.4.1.4.1). */
+/* Whether there is a common suite and group; otherwise wolfSSL responds with suite 0, or with a
+ * group that was not offered. Without extensions the client can verify only SHA-1 signatures (RFC
+ * 5246 section 7.4.1.4.1). */
 static bool fits(const struct offer *offer)
 {
 	if (offer->version < TLS_1_2)
@@ -259,9 +259,9 @@ static bool fits(const struct offer *offer)
 	       ((offer->tls_1_3 && offer->suites_13) || offer->rsa_suites || offer->ecdsa_suites);
 }
 
-/* ---- what wolfSSL reads with too little care ---- */
+/* ---- checks that wolfSSL lacks ---- */
 
-/* wolfSSL before 5.9.0 looks for names behind the end of the list (CVE-2026-3547). */
+/* wolfSSL before 5.9.0 reads names past the end of the list (CVE-2026-3547). */
 static bool check_protocols(struct eddyi_reader extension)
 {
 	struct eddyi_reader list = eddyi_reader_vector(&extension, 2);
@@ -272,8 +272,8 @@ static bool check_protocols(struct eddyi_reader extension)
 	return !list.bad && !extension.bad && !extension.len;
 }
 
-/* Each group has one share (RFC 8446 section 4.2.8). wolfSSL before 5.8.4 with post-quantum groups leaks the others
- * (CVE-2025-11936). */
+/* Allow one share for each group (RFC 8446 section 4.2.8). wolfSSL before 5.8.4 with post-quantum
+ * groups leaks the others (CVE-2025-11936). */
 static bool check_shares(struct eddyi_reader extension, struct offer *offer)
 {
 	struct eddyi_reader list = eddyi_reader_vector(&extension, 2);
@@ -305,7 +305,7 @@ static bool read_psk_modes(struct eddyi_reader extension, struct eddyi_hello *he
 	return !list.bad && !extension.bad;
 }
 
-/* ---- the whole ---- */
+/* ---- extensions and message ---- */
 
 static bool read_extension(size_t type, struct eddyi_reader extension, struct eddyi_hello *hello,
 			   struct offer *offer)

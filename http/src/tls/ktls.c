@@ -29,7 +29,7 @@ static int attach(int fd)
 	return setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")) < 0 ? -errno : 0;
 }
 
-/* A socket that is not connected is refused only after the module has been found. */
+/* The kernel rejects an unconnected socket only after it has found the module. */
 static void probe(void)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -46,7 +46,7 @@ bool eddyi_ktls_is_there(void)
 	return there;
 }
 
-/* The number of the next record, which has to follow on those that the session has sent. */
+/* Write the number of the next record, which continues those of the session. */
 static bool put_number(struct WOLFSSL *session, unsigned char number[8])
 {
 	word64 next;
@@ -58,8 +58,8 @@ static bool put_number(struct WOLFSSL *session, unsigned char number[8])
 	return true;
 }
 
-/* In 1.3 the nonce is made of a whole IV, in 1.2 the second half of it is sent with each record: its number
- * will do, since the library has begun at random. */
+/* In TLS 1.3 the nonce uses a whole IV. In 1.2 its second half is sent with each record; the record
+ * number serves, since the library begins at a random one. */
 static void put_iv(struct WOLFSSL *session, bool is_1_3, const unsigned char *number,
 		   unsigned char *salt, unsigned char *iv)
 {
@@ -127,5 +127,5 @@ void eddyi_ktls_alert(int fd, unsigned char level, unsigned char description)
 	header->cmsg_len = CMSG_LEN(1);
 	*CMSG_DATA(header) = ALERT;
 	if (sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return; /* who does not read does not hear it */
+		return; /* the peer does not read; it misses the alert */
 }

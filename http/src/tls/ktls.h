@@ -1,5 +1,5 @@
-/* ktls.h: TLS records made by the kernel, so that a file can leave by splice. For sending only, and only
- * AES-GCM; what is received stays with the session. */
+/* ktls.h: TLS encryption by the kernel (kTLS), so that files can be sent by splice. Only for
+ * sending, and only AES-GCM; the session still decrypts. */
 #ifndef EDDYI_KTLS_H
 #define EDDYI_KTLS_H
 
@@ -7,14 +7,14 @@
 
 struct WOLFSSL;
 
-/* Whether this machine's kernel can. Any thread. */
+/* Whether the kernel supports it. Any thread may call it. */
 bool eddyi_ktls_is_there(void);
 
-/* Let the kernel encrypt from here on, if it can: the session is open, and all that it had to send has been sent. It
- * must send nothing any more. Return: whether the kernel does. */
+/* Let the kernel encrypt from now on, if it can. The session is open and has sent all its bytes; it
+ * must send nothing more. Return: whether the kernel encrypts. */
 bool eddyi_ktls_begin(struct WOLFSSL *session, int fd);
 
-/* Send an alert, if there is room for it: RFC 8446 section 6 has the numbers. */
+/* Send an alert (RFC 8446 section 6) if there is room for it. */
 void eddyi_ktls_alert(int fd, unsigned char level, unsigned char description);
 
 #endif

@@ -1,4 +1,4 @@
-/* library.h: which wolfSSL runs. */
+/* library.h: the wolfSSL version in use. */
 #ifndef EDDYI_TLS_LIBRARY_H
 #define EDDYI_TLS_LIBRARY_H
 
@@ -8,10 +8,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The first version without holes that eddy fences: SECURITY.md. */
+/* The first version without vulnerabilities that eddy works around (SECURITY.md). */
 #define EDDYI_TLS_LIBRARY_GOOD 0x05009002
 
-/* Its version and its file, such as "5.5.4, /usr/lib/x86_64-linux-gnu/libwolfssl.so.35". Return: `text`. */
+/* Format the library's version and file, such as "5.5.4,
+ * /usr/lib/x86_64-linux-gnu/libwolfssl.so.35". Return: `text`. */
 static inline const char *eddyi_tls_library(char *text, size_t size)
 {
 	Dl_info info;

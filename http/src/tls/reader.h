@@ -1,11 +1,11 @@
-/* reader.h: bytes that are read from the front, in the notation of RFC 8446 section 3. */
+/* reader.h: reads bytes from the front, in the notation of RFC 8446 section 3. */
 #ifndef EDDYI_READER_H
 #define EDDYI_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The bytes that are left. A read beyond them leaves none, and sets `bad`. */
+/* The remaining bytes. A read beyond them leaves none and sets `bad`. */
 struct eddyi_reader {
 	const unsigned char *at;
 	size_t len;
@@ -25,7 +25,7 @@ static inline struct eddyi_reader eddyi_reader_take(struct eddyi_reader *reader,
 	return taken;
 }
 
-/* A number of one or two bytes. */
+/* Read a number of one or two bytes. */
 static inline size_t eddyi_reader_number(struct eddyi_reader *reader, size_t bytes)
 {
 	struct eddyi_reader number = eddyi_reader_take(reader, bytes);
@@ -36,7 +36,7 @@ static inline size_t eddyi_reader_number(struct eddyi_reader *reader, size_t byt
 	return value;
 }
 
-/* Bytes behind their length, which takes so many bytes itself. */
+/* Read bytes after their length, which takes `bytes` bytes. */
 static inline struct eddyi_reader eddyi_reader_vector(struct eddyi_reader *reader, size_t bytes)
 {
 	return eddyi_reader_take(reader, eddyi_reader_number(reader, bytes));

@@ -19,7 +19,7 @@
 #define NONCE_LEN CHACHA20_POLY1305_AEAD_IV_SIZE
 #define TAG_LEN CHACHA20_POLY1305_AEAD_AUTHTAG_SIZE
 
-/* What a process hands to the next one. */
+/* The content of the memfd for the next process. */
 struct saved {
 	char version[16];
 	struct eddyi_ticket_key current, previous;
@@ -57,7 +57,7 @@ static bool is_younger(const struct eddyi_ticket_key *key, uint64_t age_s, uint6
 	return key->made_s && now_s >= key->made_s && now_s - key->made_s < age_s;
 }
 
-/* Wipe keys whose time is over. Lock held. */
+/* Wipe expired keys. The lock is held. */
 static void expire(struct eddyi_tickets *tickets, uint64_t now_s)
 {
 	if (!is_younger(&tickets->previous, OPENS_S, now_s))
@@ -69,7 +69,7 @@ static void expire(struct eddyi_tickets *tickets, uint64_t now_s)
 	explicit_bzero(&tickets->current, sizeof(tickets->current));
 }
 
-/* Lock held. Return: false if getrandom(2) failed. */
+/* The lock is held. Return: false if getrandom(2) failed. */
 static bool make(struct eddyi_ticket_key *key, uint64_t now_s)
 {
 	if (getrandom(key->name, sizeof(key->name), 0) != sizeof(key->name) ||
@@ -79,7 +79,7 @@ static bool make(struct eddyi_ticket_key *key, uint64_t now_s)
 	return true;
 }
 
-/* Copy the key that seals now, for the caller to wipe. */
+/* Copy the key that encrypts now. The caller wipes the copy. */
 static bool take_current(struct eddyi_tickets *tickets, uint64_t now_s,
 			 struct eddyi_ticket_key *ret_key)
 {
@@ -98,7 +98,7 @@ static bool is_named(const struct eddyi_ticket_key *key, const unsigned char *na
 	return key->made_s && memcmp(key->name, name, sizeof(key->name)) == 0;
 }
 
-/* Copy the key of this name, for the caller to wipe. */
+/* Copy the key of this name. The caller wipes the copy. */
 static bool take_named(struct eddyi_tickets *tickets, const unsigned char *name, uint64_t now_s,
 		       struct eddyi_ticket_key *ret_key, bool *ret_is_old)
 {
@@ -194,10 +194,11 @@ static int answer(WOLFSSL *session, unsigned char name[WOLFSSL_TICKET_NAME_SZ],
 		return eddyi_tickets_seal(scope, &ticket, now_in_seconds()) == 0 ?
 			       WOLFSSL_TICKET_RET_OK :
 			       WOLFSSL_TICKET_RET_REJECT;
-	/* wolfSSL would resume without an exchange of keys, and whoever learns the ticket's key could decrypt the session. */
+	/* wolfSSL would resume without a key exchange; then knowing the ticket key is enough to
+	 * decrypt the session. */
 	if (hello->only_psk || eddyi_tickets_open(scope, &ticket, now_in_seconds(), &is_old) < 0)
 		return WOLFSSL_TICKET_RET_REJECT;
-	/* TLS 1.3 always has a new one. */
+	/* TLS 1.3 always makes a new one. */
 	return is_old && wolfSSL_version(session) == TLS1_2_VERSION ? WOLFSSL_TICKET_RET_CREATE :
 								      WOLFSSL_TICKET_RET_OK;
 }

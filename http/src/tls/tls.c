@@ -13,15 +13,16 @@
 #include <stdlib.h>
 
 #define RECORD_MAX ((size_t)(16 * EDDY_KIB))
-/* A record can be decrypted only when all of it has come. At the start of a connection and after a pause, TCP sends ten segments
- * before it hears from the peer (RFC 6928): these have a record each. */
+/* A record can be decrypted only when it has arrived completely. At the start of a connection and
+ * after a pause TCP sends ten segments before it hears from the peer (RFC 6928), so each of these
+ * gets its own record. */
 #define RECORD_OF_SEGMENT ((size_t)1300)
 #define EARLY_MAX (10 * RECORD_OF_SEGMENT)
 #define PAUSE_NS EDDY_SECOND
-/* An honest handshake takes three steps, with certificates of the client up to ten. */
+/* A normal handshake takes three steps; with client certificates, up to ten. */
 #define STEPS_MAX 32
 #define SHAKEN_MAX ((uint32_t)(128 * EDDY_KIB))
-/* Once a turn of the loop has taken this long, further steps of handshakes go to the pool. */
+/* Once a turn of the loop has taken this long, handshake steps go to the offload pool. */
 #define TURN_MAX_NS EDDY_MS
 #define RECORD_HEAD 5
 #define TLS_1_2 0x0303
@@ -31,7 +32,7 @@
 #define MESSAGE_HEAD 4
 #define MESSAGE_SERVER_HELLO 2
 #define AES256_GCM_SHA384 0x1302
-/* Where its random and the length of its session id stand in a record that begins with a ServerHello. */
+/* Offsets in a record that begins with a ServerHello. */
 #define SERVER_HELLO_RANDOM (RECORD_HEAD + MESSAGE_HEAD + 2)
 #define SERVER_HELLO_ID (SERVER_HELLO_RANDOM + 32)
 
@@ -44,23 +45,23 @@
 
 /* ---- the session ---- */
 
-/* A record of application data holds at least a content type and a tag in TLS 1.3 (RFC 8446 section 5.2), and
- * comes only after the handshake in TLS 1.2, where it may be empty. wolfSSL before 5.6.6 reads outside its buffer when the
- * plaintext of a record is empty (CVE-2024-0901). */
+/* Whether a record of application data is too short. In TLS 1.3 it contains at least a content type
+ * and a tag (RFC 8446 section 5.2). In TLS 1.2 it may be empty, but only after the handshake.
+ * wolfSSL before 5.6.6 reads outside its buffer if the plaintext is empty (CVE-2024-0901). */
 static bool is_too_short(const struct eddyi_tls *tls, struct eddyi_tls_record record)
 {
 	return record.len && record.bytes[0] == TYPE_DATA && record.len <= RECORD_HEAD + TAG_LEN &&
 	       (tls->state < EDDYI_TLS_OPEN || wolfSSL_version(tls->session) == TLS1_3_VERSION);
 }
 
-/* Make a record one that the session refuses with an alert: an unencrypted message of no known type. */
+/* Make a record that the session rejects with an alert: an unencrypted message of unknown type. */
 static void replace_record(struct eddyi_tls_record record)
 {
 	record.bytes[0] = TYPE_HANDSHAKE;
 	memset(record.bytes + RECORD_HEAD, 0xff, record.len - RECORD_HEAD);
 }
 
-/* Before anything is encrypted. */
+/* Only before anything is encrypted. */
 static void put_alert(struct eddyi_tls *tls, int code)
 {
 	char alert[] = { 21, 3, 3, 0, 2, alert_fatal, (char)code };
@@ -68,8 +69,9 @@ static void put_alert(struct eddyi_tls *tls, int code)
 	eddyi_tls_buffers_put(&tls->buffers, alert, sizeof(alert));
 }
 
-/* Decide whether the session may read a record. It must see nothing of an unencrypted one that is refused: the
- * bytes would complete a message whose first records it has. Only its own alert of a later one is encrypted. */
+/* Decide whether the session may read a record. It must not see a rejected unencrypted record,
+ * whose bytes could complete a message that it has in part. For a later record it must send the
+ * alert itself, encrypted. */
 static bool admit(struct eddyi_tls *tls, struct eddyi_tls_record record, bool is_1_3)
 {
 	if (tls->refuses)
@@ -86,15 +88,16 @@ static bool admit(struct eddyi_tls *tls, struct eddyi_tls_record record, bool is
 	return true;
 }
 
-/* Early data has keys that we don't have, and is skipped (RFC 8446 section 4.2.10): behind a HelloRetryRequest until another
- * hello comes, else until a record comes that is as long as the client's Finished. */
+/* Early data is encrypted with unknown keys and is skipped (RFC 8446 section 4.2.10): after a
+ * HelloRetryRequest until another hello, else until a record of the size of the client's
+ * Finished. */
 static bool is_early_data(const struct eddyi_tls *tls, struct eddyi_tls_record record)
 {
 	return tls->skips && record.len && record.bytes[0] == TYPE_DATA &&
 	       record.len != tls->finished_len;
 }
 
-/* As much of it as a handshake may have in all. */
+/* The limit is that of the whole handshake. */
 static void skip_early_data(struct eddyi_tls *tls)
 {
 	while (tls->shaken <= SHAKEN_MAX &&
@@ -102,8 +105,8 @@ static void skip_early_data(struct eddyi_tls *tls)
 		eddyi_tls_buffers_drop_record(&tls->buffers);
 }
 
-/* The version of a record in TLS 1.3, which is to be ignored (RFC 8446 section 5.1); the library refuses others than that
- * of TLS 1.2. That of a sealed record is under the seal. */
+/* Set the version of a record to TLS 1.2, since in TLS 1.3 it must be ignored (RFC 8446 section
+ * 5.1), which the library does not. The version of an encrypted record is authenticated. */
 static void ignore_version(struct eddyi_tls_record record)
 {
 	if (record.len < RECORD_HEAD || record.bytes[0] == TYPE_DATA)
@@ -131,8 +134,9 @@ static int pull(struct WOLFSSL *session, char *buf, int len, void *arg)
 	return taken ? (int)taken : WOLFSSL_CBIO_ERR_WANT_READ;
 }
 
-/* Where a ChangeCipherSpec belongs into what a server sends first: behind a ServerHello or a HelloRetryRequest of
- * TLS 1.3 that echoes a session id (RFC 8446 section D.4). Return: 0 if nowhere. */
+/* Find the place of a ChangeCipherSpec in a server's first bytes: after a ServerHello or
+ * HelloRetryRequest of TLS 1.3 that echoes a session id (RFC 8446 section D.4).
+ * Return: 0 if there is none. */
 static size_t find_change(struct WOLFSSL *session, const char *bytes, size_t len)
 {
 	const unsigned char *record = (const unsigned char *)bytes;
@@ -146,7 +150,7 @@ static size_t find_change(struct WOLFSSL *session, const char *bytes, size_t len
 	return end <= len ? end : 0;
 }
 
-/* Whether what a server sends first is a HelloRetryRequest. */
+/* Whether a server's first bytes are a HelloRetryRequest. */
 static bool is_retry(const char *bytes, size_t len)
 {
 	const unsigned char *record = (const unsigned char *)bytes;
@@ -156,8 +160,8 @@ static bool is_retry(const char *bytes, size_t len)
 	       eddyi_flight_is_retry(record + SERVER_HELLO_RANDOM);
 }
 
-/* In TLS 1.2 data that comes now is a fault. A client that has to show a certificate sends that first, and nobody knows its
- * length. */
+/* In TLS 1.2 early data is an error. A client with a certificate sends that first, in a record of
+ * unknown size. */
 static void expect_early_data(struct eddyi_tls *tls, bool retries)
 {
 	bool sha384 = wolfSSL_get_current_cipher_suite(tls->session) == AES256_GCM_SHA384;
@@ -181,10 +185,10 @@ static int push(struct WOLFSSL *session, char *buf, int len, void *arg)
 	if (!tls->setup && !tls->flight.suites &&
 	    eddyi_flight_offer(&tls->flight, (const unsigned char *)buf, (size_t)len) < 0)
 		return WOLFSSL_CBIO_ERR_GENERAL;
-	/* The record numbers are the kernel's now. */
+	/* The kernel counts the records now. */
 	if (tls->kernel_sends)
 		return WOLFSSL_CBIO_ERR_GENERAL;
-	/* It is the first that is sent: there is room for both, and the session offers the rest again. */
+	/* The first bytes sent: there is room for both, and the session repeats the rest. */
 	r = eddyi_tls_buffers_put(&tls->buffers, buf, at ? at : (size_t)len);
 	if (r >= 0 && at)
 		eddyi_tls_buffers_put(&tls->buffers, change_cipher_spec,
@@ -206,7 +210,6 @@ struct eddyi_tls *eddyi_tls_new(struct eddyi_tls_setup *setup)
 	return tls;
 }
 
-/* The session receives from `in` and sends to `out`. */
 static void attach(struct eddyi_tls *tls, struct WOLFSSL *session)
 {
 	tls->session = session;
@@ -251,7 +254,7 @@ void eddyi_tls_cut(struct eddyi_tls *tls)
 	tls->state = EDDYI_TLS_BROKEN;
 }
 
-/* What a call of the session has come to, in our words. */
+/* Map a result of the session to ours. */
 static int result_of(struct eddyi_tls *tls, int r)
 {
 	switch (wolfSSL_get_error(tls->session, r)) {
@@ -268,7 +271,7 @@ static int result_of(struct eddyi_tls *tls, int r)
 	}
 }
 
-/* ---- what the socket received ---- */
+/* ---- received bytes ---- */
 
 void eddyi_tls_received(struct eddyi_tls *tls, size_t len)
 {
@@ -314,8 +317,8 @@ static void explain_failure(int error)
 			   wolfSSL_ERR_error_string((unsigned long)error, text));
 }
 
-/* The library ends some handshakes without an alert: those whose key exchange fails, and those of 1.2 that lack a
- * certificate. There nothing is encrypted yet. An alert of the peer is not answered. */
+/* Put an alert if the library sends none, before anything is encrypted: for a failed key exchange,
+ * and in TLS 1.2 for a missing certificate. A peer's alert gets no response. */
 static void say_failure(struct eddyi_tls *tls, int error)
 {
 	WOLFSSL_ALERT_HISTORY history = { 0 };
@@ -330,7 +333,7 @@ static void say_failure(struct eddyi_tls *tls, int error)
 		put_alert(tls, handshake_failure);
 }
 
-/* Return: false when memory is out. */
+/* Return: false on allocation failure. */
 static bool begin_session(struct eddyi_tls *tls)
 {
 	struct WOLFSSL *session = eddyi_tls_setup_session(tls->setup, &tls->hello);
@@ -340,8 +343,8 @@ static bool begin_session(struct eddyi_tls *tls)
 	return session != NULL;
 }
 
-/* In TLS 1.2 the library accepts a client's certificate behind the ChangeCipherSpec, too, where nothing has checked the
- * messages. */
+/* Whether a client's certificate was not checked: in TLS 1.2 the library also accepts one after the
+ * ChangeCipherSpec. */
 static bool has_unchecked_certificate(struct eddyi_tls *tls)
 {
 	WOLFSSL_X509 *x509;
@@ -354,7 +357,7 @@ static bool has_unchecked_certificate(struct eddyi_tls *tls)
 	return x509 != NULL;
 }
 
-/* Runs on a thread of the pool, or on the loop's stack. */
+/* Runs on a thread of the offload pool, or on the loop's stack. */
 static int step(void *arg)
 {
 	struct eddyi_tls *tls = arg;
@@ -378,11 +381,12 @@ static int step(void *arg)
 		return r;
 	explain_failure(error);
 	say_failure(tls, error);
-	/* 0: a goodbye in the middle of it. */
+	/* 0: a close_notify within the handshake. */
 	return r ? r : -EBADMSG;
 }
 
-/* Refuse input that is not a ClientHello for us: in HTTP if it is HTTP, else by an alert. Return: `error`. */
+/* Reject bytes that are not an acceptable ClientHello: by HTTP if they are HTTP, else by an alert.
+ * Return: `error`. */
 static int refuse(struct eddyi_tls *tls, int error, int alert)
 {
 	static const char http[] = "HTTP/1.1 400 Bad Request\r\n"
@@ -413,7 +417,8 @@ static void step_here(void *arg)
 	call->result = step(call->tls);
 }
 
-/* Run a quick step on the loop: the offload pool costs more than it saves. Once this turn has taken a while, use the pool. */
+/* Run a quick step on the loop, which costs less than the offload pool, until this turn has taken a
+ * while. */
 static int take_step(struct eddyi_tls *tls)
 {
 	struct step_call call = { .tls = tls };
@@ -451,7 +456,7 @@ int eddyi_tls_shake(struct eddyi_tls *tls)
 
 /* ---- data ---- */
 
-/* What the session would have said of its failure. */
+/* Get the alert that the session would have sent. */
 static uint8_t unsaid_alert(struct WOLFSSL *session)
 {
 	WOLFSSL_ALERT_HISTORY history = { 0 };
@@ -483,7 +488,7 @@ static void read_here(void *arg)
 	call->result = r > 0 ? r : result_of(tls, r);
 	if (call->result >= 0 || call->result == -EAGAIN)
 		return;
-	/* A client that asks for more than it reads fills `out`: it ends as well. */
+	/* -ENOBUFS: the client requests more than it reads. End it as well. */
 	tls->state = EDDYI_TLS_BROKEN;
 	if (tls->kernel_sends)
 		tls->alert = unsaid_alert(tls->session);

@@ -1,9 +1,8 @@
-/* tls.h: one end of a TLS session, between buffers: it touches no socket.
+/* tls.h: one end of a TLS session between two buffers; it uses no socket.
  *
- * What the socket received is put into `in`, what is to be sent comes out in `out` (tls_buffers.h). The library's calls
- * go deep, so they run on the loop's own stack. The steps of a handshake run there, too, if all keys are quick; otherwise they run on a thread of
- * the offload pool, since they may take milliseconds.
- */
+ * Received bytes are put into `in`, and bytes to send appear in `out` (tls_buffers.h). The library
+ * needs deep stacks, so its calls run on the loop's stack. Handshake steps run there too if all
+ * keys are quick; otherwise on the offload pool, since they may take milliseconds. */
 #ifndef EDDYI_TLS_H
 #define EDDYI_TLS_H
 
@@ -21,78 +20,78 @@ enum eddyi_tls_state {
 	EDDYI_TLS_GREETING, /* the client's first message is arriving; no session */
 	EDDYI_TLS_SHAKING,
 	EDDYI_TLS_OPEN,
-	EDDYI_TLS_BROKEN, /* nothing is said any more, not even goodbye */
+	EDDYI_TLS_BROKEN, /* nothing is sent, not even a close_notify */
 };
 
 /* Invariants:
- * 1. While `sending`, a task waits for the socket to take what is in `out`: another one that reads meanwhile may
- *    add to it, and leaves it to that task to send.
- * 2. `session` is NULL in GREETING, which is a server's alone, and a thread of the pool alone uses this while it runs a step.
- */
+ * 1. While `sending`, a task waits to send `out`. Another task that reads meanwhile may append to
+ *    it, but does not send.
+ * 2. `session` is NULL in GREETING, a state only of servers. While a thread of the offload pool
+ *    runs a step, only that thread uses the structure. */
 struct eddyi_tls {
 	struct eddyi_tls_setup *setup; /* NULL: a client's end */
 	struct WOLFSSL *session;
 	struct eddyi_tls_buffers buffers;
 	struct eddyi_flight flight;
-	uint32_t shaken; /* bytes of the handshake that have come */
-	uint16_t early;  /* bytes sent in short records, since the beginning or a pause */
+	uint32_t shaken; /* received bytes of the handshake */
+	uint16_t early;  /* bytes sent in short records since the start or a pause */
 	uint64_t written_ns;
-	uint8_t steps; /* of the handshake that have been done */
+	uint8_t steps; /* of the handshake so far */
 	uint8_t state;
-	bool answered;        /* the session has sent something */
-	bool skips;           /* early data, until the client goes on with the handshake */
-	uint8_t finished_len; /* of the record with which it does; 0: with another hello */
-	bool refuses;         /* a record of the peer was refused: no other is read */
+	bool answered; /* the session has sent something */
+	bool skips;    /* discards early data until the handshake continues */
+	/* Size of the record that continues it; 0: another hello does. */
+	uint8_t finished_len;
+	bool refuses; /* a record of the peer was rejected: no other is read */
 	bool sending;
-	bool kernel_sends; /* kTLS: the socket encrypts, and the session must send nothing */
-	uint8_t alert;     /* that the session could not send for that reason; 0: none */
+	bool kernel_sends; /* the kernel encrypts, and the session must send nothing */
+	uint8_t alert;     /* an alert that the session could not send for that reason; 0: none */
 	struct eddyi_hello hello;
-	struct eddyi_schedules schedules; /* of the keys, on the loop's thread */
+	struct eddyi_schedules schedules; /* key schedules, on the loop's thread */
 };
 
-/* Return: NULL when memory is out. */
+/* Return: NULL on allocation failure. */
 struct eddyi_tls *eddyi_tls_new(struct eddyi_tls_setup *setup);
 
-/* The client's end, of a session that has been prepared; takes it over, unless it fails.
- * Return: NULL when memory is out. */
+/* Make the client's end of a prepared session. Takes ownership of `session`, but not on failure.
+ * Return: NULL on allocation failure. */
 struct eddyi_tls *eddyi_tls_new_client(struct WOLFSSL *session);
 
-/* NULL is fine. */
 void eddyi_tls_free(struct eddyi_tls *tls);
 
-/* So much has been received into the room of `in`. */
+/* Note that `len` bytes have been received into the room of `in`. */
 void eddyi_tls_received(struct eddyi_tls *tls, size_t len);
 
-/* Put bytes of a receive elsewhere into `in`; at most 8 KiB, and the session wants more.
+/* Put bytes received elsewhere into `in`: at most 8 KiB, and only if the session needs more.
  * Return: 0, -ENOMEM. */
 int eddyi_tls_feed(struct eddyi_tls *tls, const char *bytes, size_t len);
 
-/* Whether a step of the handshake can be done with what is here. */
+/* Whether a step of the handshake can be done with the bytes in `in`. */
 bool eddyi_tls_is_due(const struct eddyi_tls *tls);
 
-/* Do the steps of the handshake that are due; an answer or an alert is in `out` then. Suspends.
- * Return: 0 when it is complete; -EAGAIN when more must be received first; -ENOBUFS when `out` must be
- * sent first; -EPROTO, -EBADMSG, -ENOMEM, -ECANCELED: it has failed. */
+/* Do the due steps of the handshake; the response or alert is in `out` then. Suspends.
+ * Return: 0 if the handshake is complete; -EAGAIN if more bytes are needed; -ENOBUFS if `out` must
+ * be sent first; -EPROTO, -EBADMSG, -ENOMEM, -ECANCELED: it has failed. */
 int eddyi_tls_shake(struct eddyi_tls *tls);
 
-/* Decrypt. Something may be in `out` then. Return: bytes; 0 when the client has said that it is the last;
- * -EAGAIN when more must be received first; -EBADMSG, -ENOMEM. */
+/* Decrypt. `out` may contain bytes afterwards.
+ * Return: bytes; 0 after a close_notify; -EAGAIN if more bytes are needed; -EBADMSG, -ENOMEM. */
 ssize_t eddyi_tls_read(struct eddyi_tls *tls, void *buf, size_t len);
 
-/* Whether a record has come in part, after eddyi_tls_read() wanted more. */
+/* Whether a part of a record has arrived, after eddyi_tls_read() returned -EAGAIN. */
 bool eddyi_tls_has_part(const struct eddyi_tls *tls);
 
-/* Encrypt as many of the bytes as `out` has room for, 16 KiB to a record.
- * Return: bytes, 0 when it is full; -EIO, -ENOMEM. */
+/* Encrypt as many bytes as `out` has room for, at most 16 KiB a record.
+ * Return: bytes; 0 if `out` is full; -EIO, -ENOMEM. */
 ssize_t eddyi_tls_write(struct eddyi_tls *tls, const void *buf, size_t len);
 
-/* Whether the peer has said that it ends. */
+/* Whether the peer has sent a close_notify. */
 bool eddyi_tls_has_ended(struct eddyi_tls *tls);
 
-/* Put the alert into `out` that says goodbye, once. */
+/* Put a close_notify into `out`, once. */
 void eddyi_tls_end(struct eddyi_tls *tls);
 
-/* Say nothing any more: the client must not take what it got for the whole. */
+/* Send nothing more, so that the client does not take its data for complete. */
 void eddyi_tls_cut(struct eddyi_tls *tls);
 
 #endif

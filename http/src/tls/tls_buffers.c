@@ -5,17 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for an incomplete record (18 KiB at most) and one more receive. A peer that fills it gets the bulk size. */
+/* Room for an incomplete record (18 KiB at most) and another receive. A peer that fills it gets the
+ * bulk size. */
 #define IN_SIZE ((size_t)(32 * EDDY_KIB))
 #define IN_SIZE_BULK ((size_t)(128 * EDDY_KIB))
-/* Records of 64 KiB, each with its frame, and something for what the protocol itself has to say. */
+/* Records of 64 KiB in total with their framing, and messages of the protocol. */
 #define OUT_SIZE ((size_t)(76 * EDDY_KIB))
 #define RECORD_HEAD 5
 #define RECORD_TYPE_FIRST 20
 #define RECORD_TYPE_LAST 24
-/* A record in its frame; or many, for a client that asked for short ones. */
+/* A record with framing, or several for a client that requested short ones. */
 #define FRAMED_MAX ((size_t)(18 * EDDY_KIB))
-/* What one receive brings at most. */
+/* Maximum of one receive. */
 #define RECEIVE_MAX ((size_t)(8 * EDDY_KIB))
 
 void eddyi_tls_buffers_deinit(struct eddyi_tls_buffers *buffers)
@@ -24,7 +25,7 @@ void eddyi_tls_buffers_deinit(struct eddyi_tls_buffers *buffers)
 	free(buffers->out);
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
 static size_t in_left(const struct eddyi_tls_buffers *buffers)
 {
@@ -45,7 +46,7 @@ void eddyi_tls_buffers_trim(struct eddyi_tls_buffers *buffers)
 	buffers->in = NULL;
 }
 
-/* Use a buffer of this size from now on. Return: false when memory is out. */
+/* Switch to a buffer of this size. Return: false on allocation failure. */
 static bool grow(struct eddyi_tls_buffers *buffers, size_t size)
 {
 	char *in = malloc(size);
@@ -83,8 +84,8 @@ void eddyi_tls_buffers_received(struct eddyi_tls_buffers *buffers, size_t len)
 	eddyi_tls_buffers_trim(buffers);
 }
 
-/* The length of the record at the front; 0 when it is not all there. What is none is whole: nothing that
- * follows would make it one. */
+/* Get the length of the record at the front; 0 if it is incomplete. Bytes that can't begin a record
+ * count as complete, for the session to reject. */
 static size_t whole_record(struct eddy_str bytes)
 {
 	const unsigned char *head = (const unsigned char *)bytes.ptr;
@@ -98,7 +99,7 @@ static size_t whole_record(struct eddy_str bytes)
 	return len <= bytes.len ? len : 0;
 }
 
-/* No record is so long that more could come. */
+/* No record needs more bytes than this. */
 static bool is_too_long(struct eddy_str bytes)
 {
 	return bytes.len > IN_SIZE - RECEIVE_MAX;
@@ -112,7 +113,7 @@ struct eddyi_tls_record eddyi_tls_buffers_next_record(const struct eddyi_tls_buf
 	if (!bytes.len || buffers->in_at != buffers->in_end)
 		return (struct eddyi_tls_record){ NULL, 0 };
 	len = whole_record(bytes);
-	/* The session refuses a record that is too long. */
+	/* The session rejects a record that is too long. */
 	if (!len && is_too_long(bytes))
 		len = bytes.len;
 	return (struct eddyi_tls_record){ (unsigned char *)buffers->in + buffers->in_at, len };
@@ -156,7 +157,7 @@ size_t eddyi_tls_buffers_take(struct eddyi_tls_buffers *buffers, char *buf, size
 	return here;
 }
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 ssize_t eddyi_tls_buffers_put(struct eddyi_tls_buffers *buffers, const char *bytes, size_t len)
 {

@@ -8,20 +8,20 @@
 
 #include <stdbool.h>
 
-/* Without it the library calls for chains only that it refuses itself. */
+/* Otherwise the library calls back only for chains that it rejects itself. */
 #ifndef WOLFSSL_ALWAYS_VERIFY_CB
 #error "this wolfSSL does not show good chains to a callback: build it with -DWOLFSSL_ALWAYS_VERIFY_CB"
 #endif
 
 #define RSA_BITS_MIN 2048
-/* More authorities than a chain may have. */
+/* Exceeds any valid chain. */
 #define CHAIN_MAX 32
 
-/* Whether the hash of an RSASSA-PSS signature is one of SHA-2 or SHA-3. It is SHA-1 unless the parameters, behind the
- * signed part, begin with another (RFC 4055 section 3.1). */
+/* Whether the hash of an RSASSA-PSS signature is SHA-2 or SHA-3. It is SHA-1 unless the parameters,
+ * after the signed part, begin with another (RFC 4055 section 3.1). */
 static bool is_strong_pss(WOLFSSL_X509 *x509)
 {
-	/* 2.16.840.1.101.3.4.2, in the middle of a sequence whose lengths are known. */
+	/* 2.16.840.1.101.3.4.2, within a sequence of known lengths. */
 	static const unsigned char sha2[] = { 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02 };
 	static const size_t tag_at = 15, hash_at = 21;
 	int signed_len, len;
@@ -55,7 +55,7 @@ static bool is_strong(const WOLFSSL_BUFFER_INFO *der)
 {
 	WOLFSSL_X509 *x509 = wolfSSL_X509_load_certificate_buffer(der->buffer, (int)der->length,
 								  WOLFSSL_FILETYPE_ASN1);
-	/* NULL for keys of no kind that matters here. */
+	/* NULL for kinds of keys that don't matter here. */
 	WOLFSSL_EVP_PKEY *key = wolfSSL_X509_get_pubkey(x509);
 	bool strong = x509;
 
@@ -68,11 +68,12 @@ static bool is_strong(const WOLFSSL_BUFFER_INFO *der)
 	return strong;
 }
 
-/* ---- names that an authority may not certify ---- */
+/* ---- name constraints ---- */
 
 static bool constrains_names(WOLFSSL_X509 *x509)
 {
-	/* The object identifier of the extension (RFC 5280 section 4.2.1.10), which no other field begins with. */
+	/* The object identifier of the extension (RFC 5280 section 4.2.1.10), with which no other
+	 * field begins. */
 	static const unsigned char oid[] = { 0x06, 0x03, 0x55, 0x1d, 0x1e };
 	int len = 0;
 	const unsigned char *der = wolfSSL_X509_get_der(x509, &len);
@@ -80,8 +81,9 @@ static bool constrains_names(WOLFSSL_X509 *x509)
 	return !der || memmem(der, (size_t)len, oid, sizeof(oid));
 }
 
-/* Whether a certificate whose issuer the library does not know is a trust anchor. All others in a chain that was verified have a
- * known issuer; but the library looks for none where subject and issuer have one name, as of a root that signed itself. */
+/* Whether a certificate whose issuer the library does not find is a trust anchor. All others of a
+ * verified chain have a known issuer, but the library looks for none if subject and issuer have the
+ * same name, as in a self-signed root. */
 static bool is_anchor(WOLFSSL_X509 *x509)
 {
 	WOLFSSL_EVP_PKEY *key;
@@ -98,8 +100,9 @@ static bool is_anchor(WOLFSSL_X509 *x509)
 	return verified;
 }
 
-/* Look at a certificate, which is freed, at its issuer, and at the issuer of that. The library knows all of them, those of the
- * peer's chain too, which it has verified before. Return: whether one constrains names, or that is not known. */
+/* Check a certificate, which is freed, its issuer, and so on. The library knows all of them, also
+ * those of the peer's chain, which it has verified.
+ * Return: whether one has constraints, or that is unknown. */
 static bool is_under_constraints(WOLFSSL_X509 *x509, WOLFSSL_X509_STORE_CTX *trust)
 {
 	bool constrained = !x509, ended = false;
@@ -116,10 +119,11 @@ static bool is_under_constraints(WOLFSSL_X509 *x509, WOLFSSL_X509_STORE_CTX *tru
 	return constrained || !ended;
 }
 
-/* wolfSSL before 5.9.2 does not apply name constraints to addresses, URIs and wildcards (CVE-2026-7532, CVE-2026-5263,
- * CVE-2026-10592), and takes "example.com" for a part of "badexample.com". 5.9.2 forgets them behind an authority that has the name
- * of its issuer or of a root. Authorities that have any are not trusted. Issuers are found by name, which several may have, so each
- * certificate of the chain is examined. */
+/* wolfSSL before 5.9.2 does not apply name constraints to addresses, URIs and wildcards
+ * (CVE-2026-7532, CVE-2026-5263, CVE-2026-10592), and matches "badexample.com" with "example.com".
+ * 5.9.2 loses those of an authority with the name of its issuer or of a root. So authorities with
+ * constraints are not trusted. Issuers are found by name, which several may have, so each
+ * certificate of the chain is checked. */
 static bool has_constraints(struct WOLFSSL_X509_STORE_CTX *store)
 {
 	WOLFSSL_X509_STORE_CTX *trust = wolfSSL_X509_STORE_CTX_new();

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Where distributions keep what they trust. */
+/* The distributions' files of trusted authorities. */
 static const char *const system_files[] = {
 	"/etc/ssl/certs/ca-certificates.crt",
 	"/etc/pki/tls/certs/ca-bundle.crt",
@@ -29,14 +29,14 @@ static const char *const system_files[] = {
 	"/etc/ssl/cert.pem",
 };
 
-/* ---- whom it trusts ---- */
+/* ---- trust ---- */
 
 static bool load_file(WOLFSSL_CTX *context, const char *path)
 {
 	return wolfSSL_CTX_load_verify_locations(context, path, NULL) == WOLFSSL_SUCCESS;
 }
 
-/* Without any nobody is trusted, which is said of the first who is asked. */
+/* Without a file nothing is trusted, which the first connection reports. */
 static void load_system(WOLFSSL_CTX *context)
 {
 	for (size_t i = 0; i < sizeof(system_files) / sizeof(*system_files); i++)
@@ -48,7 +48,8 @@ static int set_up(WOLFSSL_CTX *context, const struct eddyi_tls_client_options *o
 {
 	const char *ciphers = options->ciphers ? options->ciphers : eddyi_tls_ciphers(false);
 
-	/* The library's own would be one for all clients of the process; without any it resumes nothing. */
+	/* The library's own cache would be shared by all clients of the process. But with none it
+	 * resumes nothing. */
 	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_NO_INTERNAL);
 	if (options->trusts_all)
 		wolfSSL_CTX_set_verify(context, WOLFSSL_VERIFY_NONE, NULL);
@@ -97,7 +98,7 @@ void eddyi_tls_client_close(struct WOLFSSL_CTX *context)
 		eddy_on_loop_stack(free_context, context);
 }
 
-/* ---- who answers ---- */
+/* ---- verification of the host ---- */
 
 static struct eddy_str lower(struct eddy_str text, char buf[256])
 {
@@ -108,7 +109,7 @@ static struct eddy_str lower(struct eddy_str text, char buf[256])
 	return eddy_str(buf, text.len);
 }
 
-/* In lower case and without the root at its end, as certificates and SNI have it. */
+/* In lower case and without a final dot, as in certificates and SNI. */
 static struct eddy_str name_of(const struct eddyi_host *host, char buf[256])
 {
 	struct eddy_str name = lower(host->name, buf);
@@ -140,7 +141,7 @@ static bool is_address(WOLFSSL_ASN1_STRING *bytes, const struct eddyi_host *host
 	       memcmp(wolfSSL_ASN1_STRING_get0_data(bytes), address, v6 ? 16 : 4) == 0;
 }
 
-/* The alternative names alone count (RFC 9525 section 6.3). */
+/* Only alternative names count (RFC 9525 section 6.3). */
 static bool is_for(WOLFSSL_X509 *x509, const struct eddyi_host *host)
 {
 	WOLFSSL_GENERAL_NAMES *names =
@@ -163,7 +164,7 @@ static bool is_for(WOLFSSL_X509 *x509, const struct eddyi_host *host)
 
 struct session {
 	WOLFSSL_CTX *context;
-	WOLFSSL_SESSION *resumed; /* NULL: there is nothing to resume */
+	WOLFSSL_SESSION *resumed; /* NULL: none */
 	const struct eddyi_host *host;
 	struct eddyi_tls *tls;
 	bool is_theirs;
@@ -184,7 +185,7 @@ static void begin(void *arg)
 	if (ok)
 		ok = wolfSSL_UseALPN(session, http, sizeof(http) - 1,
 				     WOLFSSL_ALPN_CONTINUE_ON_MISMATCH) == WOLFSSL_SUCCESS;
-	/* One that can't be resumed any more makes no difference. */
+	/* It does not matter if it can't be resumed any more. */
 	if (ok && begun->resumed)
 		wolfSSL_set_session(session, begun->resumed);
 	begun->tls = ok ? eddyi_tls_new_client(session) : NULL;
@@ -206,7 +207,7 @@ static void look(void *arg)
 	struct session *looked = arg;
 	WOLFSSL_X509 *x509 = wolfSSL_get_peer_certificate(looked->tls->session);
 
-	/* In a session that is resumed nobody shows a certificate again. */
+	/* A resumed session presents no certificate. */
 	looked->is_theirs = wolfSSL_session_reused(looked->tls->session) ||
 			    (x509 && is_for(x509, looked->host));
 	wolfSSL_X509_free(x509);
@@ -221,9 +222,9 @@ bool eddyi_tls_client_is_theirs(struct eddyi_tls *tls, const struct eddyi_host *
 	return session.is_theirs;
 }
 
-/* ---- why not ---- */
+/* ---- reasons for failure ---- */
 
-/* Whether it was the certificate that a handshake has failed of. */
+/* Whether a handshake failed because of the certificate. */
 static bool is_of_trust(int error)
 {
 	return (error <= ASN_PARSE_E && error >= ASN_NO_PEM_HEADER) ||
@@ -236,13 +237,13 @@ static bool is_of_trust(int error)
 	       error == RSA_KEY_SIZE_E || error == ECC_KEY_SIZE_E || error == HASH_TYPE_E;
 }
 
-/* Whether it was signed by nobody who is trusted: what else is wrong with it no further authority would mend. */
+/* Whether no trusted authority has signed the certificate, so that another authority would help. */
 static bool is_of_stranger(int error)
 {
 	return error == ASN_NO_SIGNER_E || error == ASN_SELF_SIGNED_E;
 }
 
-/* In the words of RFC 8446 section 6, of alerts that end a handshake; the library's own list lacks some. */
+/* Name an alert as RFC 8446 section 6 does; the library's own list lacks some. */
 static const char *alert_name(int code)
 {
 	static const struct {
@@ -280,7 +281,7 @@ static const char *alert_name(int code)
 	return "unknown";
 }
 
-/* What is wrong with a certificate, or with what else came. */
+/* Describe what is wrong with a certificate, or with other input. */
 static const char *fault_name(int error, char text[WOLFSSL_MAX_ERROR_SZ])
 {
 	switch (error) {
@@ -295,7 +296,7 @@ static const char *fault_name(int error, char text[WOLFSSL_MAX_ERROR_SZ])
 	case EXTKEYUSE_AUTH_E:
 		return "it is not for servers";
 	case VERIFY_CERT_ERROR:
-	/* Of a wolfSSL without MD5. */
+	/* From a wolfSSL without MD5. */
 	case HASH_TYPE_E:
 		return "it or one above it is signed with MD5 or SHA-1, or has an RSA key of "
 		       "less than 2048 bits, or has name constraints, which wolfSSL does not enforce";

@@ -1,6 +1,5 @@
-/* tls_client.h: the client's end of sessions, whoever uses them: whom it trusts, how one begins, and whether it is the
- * host that was asked who answers. What goes between the two ends is tls.h's.
- */
+/* tls_client.h: the client's end of TLS sessions: trust, the beginning of a session, and
+ * verification of the host. tls.h transfers its data. */
 #ifndef EDDYI_TLS_CLIENT_H
 #define EDDYI_TLS_CLIENT_H
 
@@ -10,33 +9,36 @@ struct WOLFSSL_CTX;
 struct WOLFSSL_SESSION;
 struct eddyi_tls;
 
-/* Every field: 0 means its default. */
+/* A zero field takes its default. */
 struct eddyi_tls_client_options {
-	const char *ca_file; /* authorities to trust beside the system's, in PEM; default none */
-	bool ca_file_only;   /* trust no others; default: the system's as well */
-	bool trusts_all;     /* whoever answers: nothing is verified; default: all is */
-	const char *
-		ciphers; /* suites in the library's words, with ':' between; default: all good ones */
+	const char *ca_file; /* trusted authorities besides the system's, in PEM; default none */
+	bool ca_file_only;   /* don't trust the system's; default: trust them too */
+	bool trusts_all;     /* verify nothing; default: verify everything */
+	/* Suites by the library's names, separated by ':'; default: all strong ones. */
+	const char *ciphers;
 };
 
-/* Read the files, and make what the sessions of a client have in common. Blocks, and goes deep: for the pool.
- * Return: 0; -EINVAL when `ca_file` is unusable; -EPROTONOSUPPORT when the library has none of `ciphers`; -ENOMEM. */
+/* Read the files, and make the context of a client's sessions. Blocks and needs a deep stack: call
+ * it on the offload pool.
+ * Return: 0; -EINVAL if `ca_file` is unusable; -EPROTONOSUPPORT if the library has none of
+ * `ciphers`; -ENOMEM. */
 int eddyi_tls_client_open(const struct eddyi_tls_client_options *options,
 			  struct WOLFSSL_CTX **ret_context);
 
-/* No session uses it any more. NULL is fine. */
+/* Free a context that no session uses any more, or NULL. */
 void eddyi_tls_client_close(struct WOLFSSL_CTX *context);
 
-/* Begin a session with a host: eddyi_tls_shake() says hello. `resumed` is one to resume, or NULL; borrowed.
- * Return: NULL when memory is out. */
+/* Begin a session with a host; eddyi_tls_shake() sends the hello. `resumed` is a session to resume,
+ * or NULL; borrowed. Return: NULL on allocation failure. */
 struct eddyi_tls *eddyi_tls_client_begin(struct WOLFSSL_CTX *context, const struct eddyi_host *host,
 					 struct WOLFSSL_SESSION *resumed);
 
-/* After the handshake: whether the certificate is for the host, or was when the session began that is resumed. */
+/* Whether the certificate is for the host, or was at the beginning of a resumed session. Call it
+ * after the handshake. */
 bool eddyi_tls_client_is_theirs(struct eddyi_tls *tls, const struct eddyi_host *host);
 
-/* Say in a sentence why a session has broken with -EBADMSG. Return: -ENOKEY, nobody who is trusted has signed the
- * certificate; -EKEYREJECTED, it is not good; -EBADMSG. */
+/* Describe why a session has failed with -EBADMSG. Return: -ENOKEY if no trusted authority has
+ * signed the certificate; -EKEYREJECTED if it is otherwise invalid; -EBADMSG. */
 int eddyi_tls_client_explain(struct eddyi_tls *tls, char *ret_text, size_t size);
 
 #endif

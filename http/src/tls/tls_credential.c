@@ -18,11 +18,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Of the authorities that clients are told of, in all. */
+/* Limit of the authorities' names sent to clients. */
 #define NAMES_MAX ((size_t)(8 * EDDY_KIB))
 #define RSA_QUICK_MAX 256 /* bytes */
 
-/* What every client of the last ten years can, forward secret and authenticated. */
+/* Suites with forward secrecy and authenticated encryption, which all clients of the last ten years
+ * support. */
 #define CHACHA_13 "TLS13-CHACHA20-POLY1305-SHA256:"
 #define CHACHA_12 "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
 #define GCM_13 "TLS13-AES128-GCM-SHA256:TLS13-AES256-GCM-SHA384:"
@@ -49,7 +50,7 @@ static bool add_name(struct eddyi_tls_credential *credential, const char *name)
 	return true;
 }
 
-/* The alternative names; the common name counts only where there is none (RFC 6125 section 6.4.4). */
+/* Add the alternative names, or the common name if there are none (RFC 6125 section 6.4.4). */
 static bool add_names(struct eddyi_tls_credential *credential, WOLFSSL_X509 *x509)
 {
 	const char *name;
@@ -74,7 +75,7 @@ bool eddyi_tls_credential_fits(const struct eddyi_tls_credential *credential, st
 	return false;
 }
 
-/* ---- kinds ---- */
+/* ---- kinds of keys ---- */
 
 static unsigned kind_of_curve(WOLFSSL_EVP_PKEY *key)
 {
@@ -100,7 +101,7 @@ static unsigned kind_of(WOLFSSL_X509 *x509)
 	return kind;
 }
 
-/* Longer RSA keys, and other curves, take libcrypto milliseconds, too. */
+/* Longer RSA keys and other curves take milliseconds with libcrypto too. */
 static bool is_quick(WOLFSSL_X509 *x509, unsigned kind)
 {
 	WOLFSSL_EVP_PKEY *key = wolfSSL_X509_get_pubkey(x509);
@@ -143,8 +144,8 @@ static int load_cert(struct eddyi_tls_credential *credential, const struct eddyi
 	return named && digested ? 0 : -EINVAL;
 }
 
-/* Whether what one key signs the other verifies. The library's own check takes any two keys of one curve for
- * a pair. */
+/* Whether the public key verifies a signature of the private one. The library's own check accepts
+ * any two keys of one curve. */
 static bool sign_and_verify(WOLFSSL_EVP_PKEY *private, WOLFSSL_EVP_PKEY *public)
 {
 	static const char text[] = "eddy";
@@ -177,7 +178,7 @@ static bool is_pair(struct eddyi_tls_credential *credential, const struct eddyi_
 	WOLFSSL_EVP_PKEY *public = wolfSSL_X509_get_pubkey(x509);
 	bool ok = wolfSSL_CTX_check_private_key(credential->context) == WOLFSSL_SUCCESS;
 
-	/* Ed25519 has none of these, and its check is a good one. */
+	/* Ed25519 has none of these, and the library's check suffices. */
 	if (ok && private && public)
 		ok = sign_and_verify(private, public);
 	wolfSSL_EVP_PKEY_free(public);
@@ -216,7 +217,7 @@ static int load_key(struct eddyi_tls_credential *credential, const struct eddyi_
 	return 0;
 }
 
-/* Add the names of the authorities in a file. Return: whether memory has sufficed. */
+/* Add the names of the authorities in a file. Return: false on allocation failure. */
 static bool collect_names(const struct eddyi_pem *pem, WOLF_STACK_OF(WOLFSSL_X509_NAME) * names,
 			  size_t *ret_size)
 {
@@ -230,7 +231,7 @@ static bool collect_names(const struct eddyi_pem *pem, WOLF_STACK_OF(WOLFSSL_X50
 			wolfSSL_X509_NAME_dup(wolfSSL_X509_get_subject_name(x509));
 
 		wolfSSL_X509_free(x509);
-		/* Newer versions return how many there are. */
+		/* Newer versions return the number of names. */
 		ok = name && wolfSSL_sk_X509_NAME_push(names, name) > 0;
 		if (ok)
 			size += 2 + (size_t)wolfSSL_i2d_X509_NAME(name, NULL);
@@ -242,8 +243,8 @@ static bool collect_names(const struct eddyi_pem *pem, WOLF_STACK_OF(WOLFSSL_X50
 	return ok;
 }
 
-/* Tell clients that have several certificates whom we believe. The library does so in TLS 1.2 alone, and fails
- * when the names do not fit into one record. Return: whether memory has sufficed. */
+/* Tell clients with several certificates which authorities are trusted. The library does so only in
+ * TLS 1.2, and fails if the names exceed a record. Return: false on allocation failure. */
 static bool announce_client_ca(struct eddyi_tls_credential *credential, const struct eddyi_pem *pem)
 {
 	WOLF_STACK_OF(WOLFSSL_X509_NAME) *names = wolfSSL_sk_X509_NAME_new(NULL);
@@ -276,7 +277,7 @@ static int load_client_ca(struct eddyi_tls_credential *credential, const char *p
 	return r;
 }
 
-/* A client whose session is resumed shows no certificate: those who want one see to it each time. */
+/* A resumed session presents no certificate, so there are no tickets if one is requested. */
 static int ask_clients(struct eddyi_tls_credential *credential,
 		       const struct eddy_tls_options *options)
 {
@@ -313,11 +314,11 @@ static WOLFSSL_CTX *new_context(const struct eddy_tls_options *options)
 
 	if (!context)
 		return NULL;
-	/* What it has for SRP the library frees with the first reference that goes, whoever looks at it meanwhile:
-	 * that one goes here, before others share it. */
+	/* The library frees its SRP data with the first reference released, even if it is in use.
+	 * Release one here, before the context is shared. */
 	wolfSSL_CTX_up_ref(context);
 	wolfSSL_CTX_free(context);
-	/* The cache would be one for all apps of the process; tickets do without. */
+	/* The cache would be shared by all apps of the process. Tickets don't need it. */
 	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_OFF);
 	if (wolfSSL_CTX_SetMinVersion(context, version) == WOLFSSL_SUCCESS &&
 	    eddyi_tls_points_limit(context) &&
@@ -342,7 +343,7 @@ int eddyi_tls_credential_init(struct eddyi_tls_credential *credential,
 	r = eddyi_pem_init(&cert_pem, cert, "certificate");
 	if (r == 0)
 		r = load_cert(credential, &cert_pem);
-	/* Both are looked at, so that one start shows what is wrong with either. */
+	/* Check both files, so that one start shows the problems of both. */
 	if (eddyi_pem_init(&key_pem, key ? key : cert, "private key") < 0 ||
 	    (r == 0 && load_key(credential, &key_pem, &cert_pem) < 0))
 		r = -EINVAL;
@@ -360,6 +361,6 @@ void eddyi_tls_credential_deinit(struct eddyi_tls_credential *credential)
 {
 	wolfSSL_CTX_free(credential->context);
 	free(credential->names);
-	/* Its private key among them. */
+	/* Including its private key. */
 	eddyi_accelerator_forget_keys();
 }

@@ -1,4 +1,4 @@
-/* tls_credential.h: a certificate and its key, read from their files and ready for sessions. */
+/* tls_credential.h: a certificate and its key, read from files for sessions. */
 #ifndef EDDYI_TLS_CREDENTIAL_H
 #define EDDYI_TLS_CREDENTIAL_H
 
@@ -11,27 +11,27 @@ struct WOLFSSL_CTX;
 
 struct eddyi_tls_credential {
 	struct WOLFSSL_CTX *context; /* owned */
-	char *names; /* that the certificate is for, each with a NUL behind it; owned */
+	char *names;                 /* names of the certificate, each with a NUL; owned */
 	size_t names_len;
-	unsigned key; /* a bit of enum eddyi_hello_key; all of them for one of no known kind */
+	unsigned key; /* a bit of enum eddyi_hello_key; all if it is of an unknown kind */
 	unsigned char fingerprint[EDDYI_FINGERPRINT_LEN]; /* SHA-256 of the certificate */
-	bool is_quick; /* the accelerator signs with the key in less than a millisecond */
+	bool is_quick; /* the accelerator signs in less than a millisecond */
 };
 
-/* Read the files, with an ERROR record for what is wrong. `options` says all but the names of the files;
- * `key` may be NULL. Blocks. Return: 0, -EINVAL; then there is nothing to deinit. */
+/* Read the files, with an ERROR log record for each problem. `options` has everything but the file
+ * names; `key` may be NULL. Blocks. Return: 0; -EINVAL, and there is nothing to deinit. */
 int eddyi_tls_credential_init(struct eddyi_tls_credential *credential,
 			      const struct eddy_tls_options *options, const char *cert,
 			      const char *key);
 
 void eddyi_tls_credential_deinit(struct eddyi_tls_credential *credential);
 
-/* The cipher suites, of 1.2 and 1.3, best first, for sessions that the kernel may take over, or others. Without instructions for AES
- * wolfSSL does ChaCha20 two and a half times as fast as AES-GCM, and in constant time. The kernel and the accelerator have them, and do AES-GCM
- * alone. */
+/* Get the cipher suites of 1.2 and 1.3 in order of preference, for sessions with kTLS or without.
+ * Without AES instructions wolfSSL does ChaCha20 2.5 times as fast as AES-GCM, and in constant
+ * time. The kernel and the accelerator use AES instructions, and do only AES-GCM. */
 const char *eddyi_tls_ciphers(bool ktls);
 
-/* The same, for a client that prefers ChaCha20: it lacks these instructions itself. */
+/* The same for a client that prefers ChaCha20, since it lacks AES instructions. */
 const char *eddyi_tls_ciphers_chacha(void);
 
 /* Whether the certificate is for this host, in lower case. */

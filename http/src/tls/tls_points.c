@@ -9,17 +9,19 @@
 #include <wolfssl/wolfcrypt/ecc.h>
 #include <wolfssl/wolfcrypt/error-crypt.h>
 
-/* The library shows the points to a device of ours, and to nobody else. */
+/* The library passes the points only to a device. */
 #ifndef WOLF_CRYPTO_CB
 #error "this wolfSSL has no crypto callbacks: build it with --enable-cryptocb"
 #endif
 
-/* A device's number in the library's table, which no other user of the library in the process may take. */
+/* The device's number in the library, which no other user of the library in the process may
+ * take. */
 #define DEVICE 0x45444459
 
 #define X25519_LEN 32
 
-/* The points of order 8, whose secret is 0. The library refuses those of a lower order by itself, of which 0 is one. */
+/* The points of order 8, which give the secret 0. The library rejects those of lower order itself,
+ * including 0. */
 static const unsigned char weak[][X25519_LEN] = {
 	{ 0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3,
 	  0xfa, 0xf1, 0x9f, 0xc4, 0x6a, 0xda, 0x09, 0x8d, 0xeb, 0x9c, 0x32,
@@ -29,8 +31,8 @@ static const unsigned char weak[][X25519_LEN] = {
 	  0x8e, 0x86, 0xd8, 0x22, 0x4e, 0xdd, 0xd0, 0x9f, 0x11, 0x57 },
 };
 
-/* The accelerator checks points as well. The order of these curves is prime: a point is good if it is on the curve and is not at
- * infinity, which the library has no way to read. */
+/* The accelerator checks points as well. These curves have a prime order, so a point is valid if it
+ * is on the curve and not at infinity, which the library can't read. */
 static int check(int device, wc_CryptoInfo *info, void *arg)
 {
 	int r = eddyi_accelerator_answer(info);
@@ -49,7 +51,7 @@ static int check(int device, wc_CryptoInfo *info, void *arg)
 
 bool eddyi_tls_points_init(void)
 {
-	/* Which is open from now on. */
+	/* Opens the accelerator. */
 	eddyi_accelerator_name();
 	return wc_CryptoCb_RegisterDevice(DEVICE, check, NULL) == 0;
 }

@@ -1,6 +1,6 @@
-/* tls_points.h: the public keys that peers send for the key exchange. Some versions of the library compute with any:
- * those that are on no curve, or that make a secret which everybody knows, are refused here (RFC 8446 sections 4.2.8.2
- * and 7.4.2, RFC 8422 section 5.11). */
+/* tls_points.h: checks the public keys of peers in a key exchange. Some versions of the library
+ * compute with any key; keys that are not on their curve, or that give a known secret, are rejected
+ * here (RFC 8446 sections 4.2.8.2 and 7.4.2, RFC 8422 section 5.11). */
 #ifndef EDDYI_TLS_POINTS_H
 #define EDDYI_TLS_POINTS_H
 
@@ -12,15 +12,16 @@ struct WOLFSSL_CTX;
 /* Prepare the library, once. Return: false on failure. */
 bool eddyi_tls_points_init(void);
 
-/* Use the groups P-256, X25519, P-384 and P-521, and no others, and check the points of peers on the curves P-256, P-384 and P-521: the
- * handshake fails if one is bad. The accelerator answers everything else that wolfSSL asks a device for. Return: false on allocation failure. */
+/* Allow only the groups P-256, X25519, P-384 and P-521, and check peers' points on the P curves:
+ * the handshake fails if one is invalid. The accelerator handles all other requests of wolfSSL to a
+ * device. Return: false on allocation failure. */
 bool eddyi_tls_points_limit(struct WOLFSSL_CTX *context);
 
-/* Whether an unencrypted message holds an X25519 key of low order that the library accepts. No other field is these
- * 32 bytes by chance. */
+/* Whether an unencrypted message contains an X25519 key of low order that the library accepts. No
+ * other field equals these 32 bytes by chance. */
 bool eddyi_tls_points_has_weak(const unsigned char *message, size_t len);
 
-/* Whether such a key is the reason why a handshake failed, by the library's error. */
+/* Whether the library's error says that a handshake failed because of such a key. */
 bool eddyi_tls_points_is_fault(int error);
 
 #endif

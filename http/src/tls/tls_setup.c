@@ -22,7 +22,7 @@ struct pair {
 	const char *key; /* NULL: in `cert` */
 };
 
-/* What the files held when they were read last; never changed, only replaced. */
+/* What the files contained when last read. Replaced, never changed. */
 struct credentials {
 	size_t count;
 	struct eddyi_tls_credential all[];
@@ -34,7 +34,7 @@ struct eddyi_tls_setup {
 	struct pair *pairs; /* besides that of the options */
 	size_t pair_count;
 	atomic_bool is_quick;    /* of the credentials */
-	pthread_mutex_t loading; /* one at a time */
+	pthread_mutex_t loading; /* serializes loading */
 	pthread_mutex_t lock;    /* guards: */
 	struct credentials *credentials;
 };
@@ -147,7 +147,7 @@ static const char *mistake_in(const struct eddy_tls_options *options)
 	return NULL;
 }
 
-/* Return: false when a file is unusable; there is a record for it. */
+/* Return: false if a file is unusable, after a log record. */
 static bool load_pair(struct credentials *credentials, struct eddyi_tls_setup *setup,
 		      const struct pair *pair)
 {
@@ -156,7 +156,8 @@ static bool load_pair(struct credentials *credentials, struct eddyi_tls_setup *s
 	if (eddyi_tls_credential_init(credential, &setup->options, pair->cert, pair->key) < 0)
 		return false;
 	credentials->count++;
-	/* A resumed session has no client certificate, so contexts that ask for one get no tickets. */
+	/* A resumed session has no client certificate, so contexts that request one get no
+	 * tickets. */
 	if (setup->options.client_certs != EDDY_TLS_CLIENT_CERTS_NONE ||
 	    eddyi_tickets_use(&setup->tickets, credential->context, credential->fingerprint) == 0)
 		return true;
@@ -164,7 +165,7 @@ static bool load_pair(struct credentials *credentials, struct eddyi_tls_setup *s
 	return false;
 }
 
-/* Return: NULL when a file is unusable; there is a record for each. */
+/* Return: NULL if a file is unusable, after a log record for each. */
 static struct credentials *load_all(struct eddyi_tls_setup *setup)
 {
 	const struct eddy_tls_options *options = &setup->options;
@@ -204,7 +205,7 @@ int eddyi_tls_setup_load(void *arg)
 		return -EINVAL;
 	}
 	pthread_once(&named, name_library);
-	/* Who reads first must not be the last to replace. */
+	/* Serialize, so that older files don't replace newer ones. */
 	pthread_mutex_lock(&setup->loading);
 	loaded = load_all(setup);
 	if (loaded) {
@@ -235,7 +236,7 @@ bool eddyi_tls_setup_is_quick(const struct eddyi_tls_setup *setup)
 	return setup->is_quick;
 }
 
-/* How good a certificate is for a client: the name counts more than that the client can verify it. */
+/* Rate a certificate for a client: a matching name counts more than a verifiable key. */
 static unsigned value_of(const struct eddyi_tls_credential *credential,
 			 const struct eddyi_hello *hello)
 {
@@ -243,7 +244,7 @@ static unsigned value_of(const struct eddyi_tls_credential *credential,
 	       ((credential->key & hello->keys) != 0);
 }
 
-/* The first one of the best. Return: a context that is the caller's to free. */
+/* Choose the first of the best certificates. Return: a context that the caller frees. */
 static WOLFSSL_CTX *choose_context(struct eddyi_tls_setup *setup, const struct eddyi_hello *hello)
 {
 	const struct credentials *credentials;

@@ -1,8 +1,8 @@
-/* wolfssl.h: the library's headers, as its own options want them; they come first in a file. */
+/* wolfssl.h: the library's headers with its build options. Include it first. */
 #ifndef EDDYI_WOLFSSL_H
 #define EDDYI_WOLFSSL_H
 
-/* Its options would turn on _FORTIFY_SOURCE whatever the build says. */
+/* The library's options would define _FORTIFY_SOURCE whatever the build sets. */
 #define WOLFSSL_OPTIONS_IGNORE_SYS
 #include <wolfssl/options.h>
 #include <wolfssl/ssl.h>
