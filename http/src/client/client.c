@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Return: false when memory is out. */
+/* Return: false on allocation failure. */
 static bool copy_strings(struct eddy_client *client)
 {
 	const char **strings[] = {
@@ -81,7 +81,7 @@ void eddy_client_free(struct eddy_client *client)
 	free(client);
 }
 
-/* ---- the plain cases ---- */
+/* ---- shortcuts ---- */
 
 int eddy_client_get(struct eddy_client *client, const char *url,
 		    struct eddy_response **ret_response)

@@ -1,4 +1,4 @@
-/* A call from the URL to the response: what may be asked, connections that turn out to be closed, redirects. */
+/* A call from the URL to the response: checks, stale connections, redirects. */
 #include "client_conn.h"
 #include "client_exchange.h"
 #include "client_observer.h"
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- what is asked ---- */
+/* ---- checking the request ---- */
 
 static int check_headers(struct eddy_client *client, const struct eddy_header *header)
 {
@@ -54,7 +54,8 @@ int eddyi_client_check_url(const char *text)
 	return r == 0 && url.https && !EDDYI_TLS ? -EPROTONOSUPPORT : r;
 }
 
-/* What this client may not ask. eddy_dial() takes "unix:80" for a socket in the file system, to which no redirect leads. */
+/* Check whether this client may send to the origin. eddy_dial() takes "unix:80" for a socket in the
+ * file system, to which no URL may lead. */
 static int check_origin(struct eddy_client *client, const struct eddyi_url *url)
 {
 	if (client->options.require_https && !url->https)
@@ -103,7 +104,7 @@ static int exchange(struct eddyi_call *call, struct eddyi_client_conn *conn)
 	return r;
 }
 
-/* Ask where the URL points to. Return: 0, -errno. */
+/* Send the request to the URL. Return: 0, -errno. */
 static int ask(struct eddyi_call *call)
 {
 	struct eddy_response *response = call->response;
@@ -118,7 +119,7 @@ static int ask(struct eddyi_call *call)
 		r = eddyi_client_exchange(call, conn);
 		if (r == 0)
 			return 0;
-		/* The server may have closed it before it saw the request. */
+		/* The server may have closed the connection before it saw the request. */
 		if ((r != -EPIPE && r != -ECONNRESET) || conn->answered || call->pulled ||
 		    !is_idempotent(call->method)) {
 			eddyi_client_conn_close(conn);
@@ -159,7 +160,7 @@ static int resolve(struct eddyi_call *call, struct eddyi_url *ret_url, struct ed
 		return eddyi_client_fail(call->client, -EBADMSG, "the redirect's URL is malformed");
 	if (r < 0)
 		return r;
-	/* Without a fragment. */
+	/* Remove the fragment. */
 	ret_text->len = (size_t)(ret_url->target.ptr + ret_url->target.len - ret_text->ptr);
 	return 0;
 }
@@ -187,7 +188,7 @@ static int check_redirect(struct eddyi_call *call, const struct eddyi_url *url,
 	return 0;
 }
 
-/* RFC 9110 section 15.4: what is asked behind a redirect of this status. */
+/* Set the method after a redirect of this status (RFC 9110 section 15.4). */
 static int change_method(struct eddyi_call *call, int status)
 {
 	bool is_head = strcmp(call->method, "HEAD") == 0;
@@ -227,7 +228,7 @@ static int follow(struct eddyi_call *call)
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- calls ---- */
 
 static ssize_t run_call(void *arg)
 {

@@ -68,8 +68,8 @@ struct eddyi_client_conn *eddyi_client_conn_new(struct eddy_client *client, int 
 	return conn;
 }
 
-/* Whether a connection that was kept is still good for a request. Anything that has come meanwhile belongs to
- * none: an end, a reset, or what a server has sent behind its last response. */
+/* Whether a kept connection can be used for a request. Nothing may have arrived: neither an end,
+ * nor a reset, nor bytes after the last response. */
 static bool is_alive(struct eddyi_client_conn *conn)
 {
 	char byte;
@@ -86,7 +86,7 @@ struct eddyi_client_conn *eddyi_client_conn_take(struct eddy_response *response,
 	struct eddy_client *client = response->client;
 	struct eddy_node *node, *before;
 
-	/* The newest first: it is the most likely to be there still. */
+	/* The newest first, which is the most likely to be open. */
 	for (node = client->kept.prev; node != &client->kept; node = before) {
 		struct eddyi_client_conn *conn = eddy_of(node, struct eddyi_client_conn, node);
 
@@ -147,7 +147,7 @@ int eddyi_client_conn_open(struct eddy_response *response, struct eddy_str origi
 					 "the connection has ended without a response");
 	if (!EDDYI_TLS && response->url.https)
 		return eddyi_client_fail(client, -EPROTONOSUPPORT, "eddy was built without TLS");
-	/* What follows the scheme is as eddy_dial() likes it. */
+	/* After the scheme an origin has the form that eddy_dial() expects. */
 	if (!address)
 		address = strstr(origin.ptr, "://") + 3;
 	fd = eddy_dial(address, &(struct eddy_dial_options){

@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A body up to this is sent with the head, and at once. */
+/* A body up to this size is sent together with the head. */
 #define AT_ONCE_MAX ((size_t)(64 * EDDY_KIB))
 #define PULL_SIZE ((size_t)(32 * EDDY_KIB))
 #define CONTINUE_NS EDDY_SECOND
-/* Responses of 1xx in front of the one that counts. */
+/* Limit of 1xx responses before the final one. */
 #define INTERIM_MAX 16
 
-/* ---- the body of the request ---- */
+/* ---- request body ---- */
 
 static struct iovec piece(struct eddy_str bytes)
 {
@@ -39,7 +39,7 @@ static int send_file(struct eddyi_call *call, struct eddyi_wire *wire, struct ed
 	return r;
 }
 
-/* The next piece of a body that is pulled; `so_far` is what has been before. Return: bytes, 0, -errno. */
+/* Get the next piece of a pulled body after `so_far` bytes. Return: bytes, 0, -errno. */
 static ssize_t pull(struct eddyi_call *call, char *buf, uint64_t so_far)
 {
 	const struct eddy_client_request *request = call->request;
@@ -114,7 +114,7 @@ static int send_body(struct eddyi_call *call, struct eddyi_wire *wire, struct ed
 	return eddyi_wire_sendv(wire, (struct iovec[]){ piece(head), piece(bytes) }, 2);
 }
 
-/* ---- the response ---- */
+/* ---- response ---- */
 
 static void begin_head(struct eddyi_call *call)
 {
@@ -124,7 +124,8 @@ static void begin_head(struct eddyi_call *call)
 				 call->client->options.header_count_max);
 }
 
-/* Read one head, by `fill`. What came of it before a cancellation is kept. Return: 1, -errno. */
+/* Read a head, with bytes from `fill`. Bytes read before a cancellation are kept.
+ * Return: 1, -errno. */
 static int read_head(struct eddyi_call *call, struct eddyi_wire *wire,
 		     ssize_t (*fill)(struct eddyi_wire *wire))
 {
@@ -157,7 +158,7 @@ static bool is_answered(const struct eddyi_call *call)
 	return call->response->head.status >= 200;
 }
 
-/* Take note of a head of 1xx. Return: 0, -EBADMSG. */
+/* Skip a 1xx head. Return: 0, -EBADMSG. */
 static int pass_interim(struct eddyi_call *call)
 {
 	if (call->response->head.status == 101)
@@ -170,7 +171,7 @@ static int pass_interim(struct eddyi_call *call)
 	return 0;
 }
 
-/* Read heads until one is final. Return: 0, -errno. */
+/* Read heads up to the final one. Return: 0, -errno. */
 static int read_response(struct eddyi_call *call, struct eddyi_wire *wire,
 			 ssize_t (*fill)(struct eddyi_wire *wire))
 {
@@ -184,13 +185,13 @@ static int read_response(struct eddyi_call *call, struct eddyi_wire *wire,
 	return r;
 }
 
-/* ---- both at once ---- */
+/* ---- sending and watching ---- */
 
 struct watch {
 	struct eddyi_call *call;
 	struct eddyi_wire *wire;
 	struct eddy_scope *sending;
-	int result; /* -ECANCELED while there is none */
+	int result; /* -ECANCELED: none yet */
 };
 
 static int watch(void *arg)
@@ -203,8 +204,8 @@ static int watch(void *arg)
 	return 0;
 }
 
-/* Send a body, unless the server answers before it is all sent: it does not want the rest then, and may well
- * not take it. Return: 0, 1 when it has answered, -errno. */
+/* Send a body unless the server responds before the end: it does not need the rest, and may not
+ * read it. Return: 0; 1 if it has responded; -errno. */
 static int send_watched(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
 {
 	struct eddy_scope scope;
@@ -221,8 +222,8 @@ static int send_watched(struct eddyi_call *call, struct eddyi_wire *wire, struct
 	return r == -ECANCELED && answer.result == 0 ? 1 : r;
 }
 
-/* Wait for a 100, or for the response; some servers send neither before they have the body.
- * Return: 0 to go on, 1 when the response is there, -errno. */
+/* Wait for a 100 Continue or the response, but not for long: some servers send neither before they
+ * have the body. Return: 0 to send the body; 1 if the response has arrived; -errno. */
 static int await_continue(struct eddyi_call *call, struct eddyi_wire *wire)
 {
 	struct eddy_scope scope;
@@ -244,9 +245,9 @@ static bool is_at_once(const struct eddyi_call *call)
 				      call->request->body.len <= AT_ONCE_MAX);
 }
 
-/* ---- the whole ---- */
+/* ---- exchange ---- */
 
-/* Return: 0, 1 when the response was there before the request was sent whole, -errno. */
+/* Return: 0; 1 if the response arrived before the whole request was sent; -errno. */
 static int send_request(struct eddyi_call *call, struct eddyi_wire *wire)
 {
 	struct eddy_str head = eddyi_client_make_head(call);
@@ -284,7 +285,7 @@ int eddyi_client_exchange(struct eddyi_call *call, struct eddyi_client_conn *con
 	if (r < 0 && !is_gone(r))
 		return r;
 	conn->spoiled = r != 0;
-	/* A server that ended while it was sent to may have said why. */
+	/* A server that has closed the connection may have said why before. */
 	if (!is_answered(call)) {
 		int read = read_response(call, wire, eddyi_wire_fill);
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <eddy/internal/http.h>
 
-/* What eddyi_client_make_head() writes beside the texts that it is given. */
+/* Size of what eddyi_client_make_head() adds to the given texts. */
 #define OWN_FIELDS_MAX 256
 
-/* The fields that say where a request goes and how it is framed. */
+/* Fields for the destination and framing, which the program can't set. */
 static const char *const own_fields[] = {
 	"host", "content-length", "transfer-encoding", "connection",       "expect", "upgrade",
 	"te",   "trailer",        "keep-alive",        "proxy-connection", NULL,
@@ -28,7 +28,7 @@ bool eddyi_client_may_set(const char *name)
 	return eddyi_syntax_is_token(eddy_str_from(name)) && !is_one_of(name, own_fields);
 }
 
-/* Whether a field of the program's still goes out behind the redirects so far. */
+/* Whether a field of the program is still sent after the redirects so far. */
 static bool is_sent(const struct eddyi_call *call, const char *name)
 {
 	static const char *const secrets[] = { "authorization", "cookie", "proxy-authorization",
@@ -72,7 +72,7 @@ static char *put_field(char *at, const char *name, const char *value)
 	return stpcpy(stpcpy(stpcpy(stpcpy(at, name), ": "), value), "\r\n");
 }
 
-/* What those want to send who observe. */
+/* Put the fields of observers. */
 static char *put_observed(char *at, const struct eddyi_call *call)
 {
 	for (unsigned i = 0; i < call->watch_count; i++) {
@@ -84,7 +84,7 @@ static char *put_observed(char *at, const struct eddyi_call *call)
 	return at;
 }
 
-/* How the body is framed: .ptr is NULL where nothing announces one. */
+/* Put the framing of the body, if it has one. */
 static char *put_framing(char *at, const struct eddyi_call *call)
 {
 	const struct eddy_client_request *request = call->request;
@@ -97,7 +97,7 @@ static char *put_framing(char *at, const struct eddyi_call *call)
 		return at;
 	if (request->pull && !length)
 		return put_field(at, "transfer-encoding", "chunked");
-	/* RFC 9110 section 8.6: a method that has a meaning for a body announces an empty one. */
+	/* Methods that define a body announce an empty one (RFC 9110 section 8.6). */
 	if (!length && !request->file && strcmp(call->method, "POST") != 0 &&
 	    strcmp(call->method, "PUT") != 0 && strcmp(call->method, "PATCH") != 0)
 		return at;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* Invariant: they are filled from the front, and never change. */
+/* Invariant: filled from the front, and never changed. */
 static const struct eddy_client_observer *_Atomic observers[EDDYI_CLIENT_OBSERVERS_MAX];
 
 int eddy_client_observe(const struct eddy_client_observer *observer)
@@ -28,7 +28,7 @@ bool eddyi_client_has_field(const struct eddyi_call *call, const char *name)
 	return false;
 }
 
-/* They belong together: next to another one's a field would say something else. */
+/* An observer's fields belong together, so one of the program's excludes them all. */
 static bool has_any(const struct eddyi_call *call, const struct eddy_header *header)
 {
 	for (; header && header->name; header++)
@@ -37,7 +37,7 @@ static bool has_any(const struct eddyi_call *call, const struct eddy_header *hea
 	return false;
 }
 
-/* Where memory is out this one is not told, at the end neither. */
+/* On allocation failure this observer is not called, also not at the end. */
 static void begin(struct eddyi_call *call, const struct eddy_client_observer *observer,
 		  const struct eddy_client_hop *hop)
 {

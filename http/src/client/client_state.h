@@ -1,4 +1,4 @@
-/* client_state.h: a client, its connections, calls and responses, as this layer's files see them. */
+/* client_state.h: the state of a client, its connections, calls and responses. */
 #ifndef EDDYI_CLIENT_STATE_H
 #define EDDYI_CLIENT_STATE_H
 
@@ -17,31 +17,30 @@ struct eddyi_client_trust;
 #define EDDYI_CLIENT_OBSERVERS_MAX 4
 
 /* Invariants:
- * 1. A connection is kept, in `kept` of its client and limited by its idle clock, or a response's, or in use
- *    by the call that will make one.
- * 2. One that is kept has nothing to read, and owes nothing: each request was sent whole, each response
- *    read whole.
- */
+ * 1. A connection is in `kept` of its client with its idle timeout armed, or belongs to a response,
+ *    or to the call that will make one.
+ * 2. A kept connection has nothing to read: each request was sent completely, and each response
+ *    read completely. */
 struct eddyi_client_conn {
 	struct eddyi_wire wire;
 	struct eddy_client *client;
 	struct eddy_response *response; /* of the call that uses it; NULL while it is kept */
 	struct eddy_node node;
-	struct eddy_str origin; /* its bytes lie behind this */
-	bool used;              /* it has been kept before */
-	bool answered;          /* the server has sent something since the last request */
-	bool spoiled;           /* not to be kept */
-	bool is_theirs;         /* over TLS: the server has shown that it is the origin's */
+	struct eddy_str origin; /* its bytes follow this structure */
+	bool used;              /* has been kept before */
+	bool answered;          /* the server has sent bytes since the last request */
+	bool spoiled;           /* must not be kept */
+	bool is_theirs;         /* over TLS: the certificate is the origin's */
 };
 
 struct eddy_client {
-	struct eddyi_arena arena;           /* of the strings of: */
-	struct eddy_client_options options; /* defaults filled in */
+	struct eddyi_arena arena;           /* holds the strings of: */
+	struct eddy_client_options options; /* with defaults filled in */
 	struct eddyi_clocks clocks;
-	struct eddy_node kept; /* the longest first */
+	struct eddy_node kept; /* the oldest first */
 	unsigned kept_count;
-	struct eddyi_client_trust *trust; /* NULL until somebody asks by https */
-	bool is_cut_off; /* it has the connections that it has, and makes no others */
+	struct eddyi_client_trust *trust; /* NULL until the first https request */
+	bool is_cut_off;                  /* opens no connections, and uses only those it has */
 	char error[512];
 };
 
@@ -49,7 +48,7 @@ struct eddy_response {
 	struct eddyi_arena arena;
 	struct eddy_client *client;
 	struct eddyi_client_conn *conn; /* NULL once there is nothing more to read */
-	struct eddy_scope *scope;       /* while a call runs that can be cut short */
+	struct eddy_scope *scope;       /* set during a call that can be cancelled */
 	bool stalled;
 	struct eddyi_url url;
 	struct eddy_str url_text;
@@ -57,31 +56,31 @@ struct eddy_response {
 	struct eddyi_body body;
 	uint64_t deadline_ns;
 	uint64_t body_max;
-	char *whole; /* what eddy_response_body() has read */
+	char *whole; /* read by eddy_response_body() */
 	size_t whole_len;
-	int error; /* once it has failed it stays failed */
+	int error; /* the first error, which all further calls return */
 };
 
-/* One who observes a hop of a call, and what he wants sent with it. */
+/* An observer of a hop, and the fields that it adds. */
 struct eddyi_client_watch {
 	const struct eddy_client_observer *observer;
 	void *state;
-	const struct eddy_header *fields; /* NULL: nothing */
+	const struct eddy_header *fields; /* NULL: none */
 };
 
-/* One call of eddy_client_send(). */
+/* A call of eddy_client_send(). */
 struct eddyi_call {
 	struct eddy_client *client;
-	struct eddy_response
-		*response; /* that it will return; url and head are those of the current hop */
+	/* The result; url and head are those of the current hop. */
+	struct eddy_response *response;
 	const struct eddy_client_request *request;
-	struct eddyi_client_conn *conn; /* that it uses now */
+	struct eddyi_client_conn *conn; /* in use */
 	const char *method;
 	unsigned redirects;
-	unsigned interims; /* responses of 1xx, of this hop */
-	bool without_body; /* a redirect has dropped it */
-	bool foreign;      /* and led to another origin */
-	bool pulled;       /* some of the body is gone for good */
+	unsigned interims; /* 1xx responses of this hop */
+	bool without_body; /* a redirect has dropped the body */
+	bool foreign;      /* a redirect has led to another origin */
+	bool pulled;       /* some of the body has been consumed */
 	struct eddyi_client_watch watches[EDDYI_CLIENT_OBSERVERS_MAX]; /* of the current hop */
 	unsigned watch_count;
 };

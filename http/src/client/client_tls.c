@@ -1,4 +1,4 @@
-/* The client's connections over TLS: their handshake, and what is kept to resume them. */
+/* The client's TLS connections: their handshake, and sessions kept to resume them. */
 #include "tls/wolfssl.h"
 
 #include "client_tls.h"
@@ -13,10 +13,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Sessions that are kept, one for an origin: the library takes 37 KiB for each. */
+/* Limit of kept sessions, one for each origin: the library takes 37 KiB for each. */
 #define SESSIONS_MAX 8
 
-/* What a server has given for the next time: a ticket, or a number. */
+/* A session to resume, by ticket or id. */
 struct memory {
 	struct eddy_node node;
 	WOLFSSL_SESSION *session;
@@ -24,16 +24,16 @@ struct memory {
 	char origin[];
 };
 
-/* Invariant: what is in `memories` came from servers that were the origin's, by certificates that this context
- * has verified. Each is used once (RFC 8446 appendix C.4). */
+/* Invariant: the sessions in `memories` are with servers whose certificates for the origin were
+ * verified by this context. Each is used once (RFC 8446 appendix C.4). */
 struct eddyi_client_trust {
-	struct eddy_mutex mutex;   /* one reads the files */
-	WOLFSSL_CTX *context;      /* NULL until they have been read */
+	struct eddy_mutex mutex;   /* held while the files are read */
+	WOLFSSL_CTX *context;      /* NULL until the files have been read */
 	struct eddy_node memories; /* the oldest first */
 	unsigned memory_count;
 };
 
-/* ---- whom it trusts ---- */
+/* ---- trust ---- */
 
 static void free_memory(void *arg)
 {
@@ -65,7 +65,7 @@ struct loading {
 	WOLFSSL_CTX *context;
 };
 
-/* Runs on a thread of the pool. */
+/* Runs on a thread of the offload pool. */
 static int load(void *arg)
 {
 	struct loading *loading = arg;

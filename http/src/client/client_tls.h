@@ -1,17 +1,17 @@
-/* client_tls.h: the client's connections over TLS; only there where eddy is built with it. */
+/* client_tls.h: the client's TLS connections; only in builds with TLS. */
 #ifndef EDDYI_CLIENT_TLS_H
 #define EDDYI_CLIENT_TLS_H
 
 #include "client_state.h"
 
-/* Shake hands, and see that it is the host of the response's URL who answers. Suspends.
+/* Do the handshake, and verify that the server is the host of the response's URL. Suspends.
  * Return: 0, -errno as eddy_client_send(). */
 int eddyi_client_conn_secure(struct eddyi_client_conn *conn);
 
-/* Keep what the next connection to the origin can resume; this one is about to be closed. Never suspends. */
+/* Keep the session of a connection about to be closed, for the next one to its origin. Never
+ * suspends. */
 void eddyi_client_conn_remember(struct eddyi_client_conn *conn);
 
-/* NULL is fine. */
 void eddyi_client_trust_free(struct eddyi_client_trust *trust);
 
 #endif

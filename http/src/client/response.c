@@ -39,7 +39,7 @@ void eddy_response_free(struct eddy_response *response)
 	eddyi_arena_deinit(&arena);
 }
 
-/* The body has been read: the connection may serve again. */
+/* Keep or close the connection after the body has been read. */
 static void release(struct eddy_response *response)
 {
 	if (response->head.keep_alive)
@@ -67,7 +67,7 @@ void eddyi_response_discard(struct eddy_response *response)
 	give_up(response);
 }
 
-/* ---- what it says ---- */
+/* ---- head ---- */
 
 int eddy_response_status(const struct eddy_response *response)
 {
@@ -123,7 +123,7 @@ uint64_t eddy_response_length(const struct eddy_response *response)
 	return response->head.length;
 }
 
-/* ---- its body ---- */
+/* ---- body ---- */
 
 struct reading {
 	struct eddy_response *response;
@@ -131,7 +131,7 @@ struct reading {
 	size_t len;
 };
 
-/* As long as the connection: nothing but its end tells the end. */
+/* Read a body that ends with its connection. */
 static ssize_t read_until_close(struct eddy_response *response, void *buf, size_t len)
 {
 	struct eddyi_wire *wire = &response->conn->wire;
@@ -207,7 +207,7 @@ static int fail_too_large(struct eddy_response *response)
 	return fail(response, -EMSGSIZE);
 }
 
-/* Make room for one more byte than there is, and a NUL. */
+/* Make room for at least one more byte and a NUL. */
 static bool grow(struct eddy_response *response, size_t *size)
 {
 	size_t more = *size ? *size * 2 : WHOLE_FIRST;
@@ -228,7 +228,7 @@ static int read_whole(struct eddy_response *response)
 	size_t size = 0;
 	ssize_t r;
 
-	/* One byte more shows whether it is too much. */
+	/* One more byte than allowed shows that the body is too large. */
 	do {
 		if (!grow(response, &size))
 			return fail(response, -ENOMEM);

@@ -1,16 +1,17 @@
-/* response.h: responses, as calls make them. */
+/* response.h: responses for the calls that make them. */
 #ifndef EDDYI_RESPONSE_H
 #define EDDYI_RESPONSE_H
 
 #include "client_state.h"
 
-/* Return: NULL when memory is out. */
+/* Return: NULL on allocation failure. */
 struct eddy_response *eddyi_response_new(struct eddy_client *client);
 
-/* The head is there: the body is to be read from this connection. */
+/* Begin to read the body from this connection, after the head. */
 void eddyi_response_begin(struct eddy_response *response, struct eddyi_client_conn *conn);
 
-/* Read what is left of the body, when that is little, or give the connection up. Suspends. */
+/* Discard the rest of the body to keep the connection, if it is short; else close the connection.
+ * Suspends. */
 void eddyi_response_discard(struct eddy_response *response);
 
 #endif
