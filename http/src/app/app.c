@@ -13,28 +13,28 @@
 
 #define ADDRESS_DEFAULT "localhost:7878"
 
-/* Something that is wrong with the app; said when it is run. */
+/* A mistake in the app's setup, reported when it runs. */
 struct mistake {
 	struct mistake *next;
 	struct eddy_str text;
 };
 
-/* Something to do before the app begins. */
+/* A function to call before the app runs. */
 struct start {
 	struct start *next;
 	eddy_start_fn *fn;
 	void *data;
-	bool is_done; /* since it was asked for */
+	bool is_done; /* called since it was added */
 };
 
-/* Something to do before the app is freed. */
+/* A function to call before the app is freed. */
 struct ending {
 	struct ending *next;
 	void (*fn)(void *data);
 	void *data;
 };
 
-/* What a layer keeps. */
+/* Memory of a layer. */
 struct kept {
 	struct kept *next;
 	const struct eddy_layer *layer;
@@ -141,7 +141,7 @@ struct eddy_app *eddy_app_of(union eddy_target target)
 	return eddyi_owner(target)->app;
 }
 
-/* At the start: a PROXY header is believed, so who may send one has to be said. */
+/* At the start: PROXY headers are trusted, so there must be trusted proxies. */
 static int check_senders(struct eddy_app *app, void *data)
 {
 	(void)data;
@@ -227,10 +227,10 @@ void eddyi_app_set_trust(struct eddy_app *app)
 					 "a network like 10.0.0.0/8, or unix",
 					 *proxy);
 	}
-	app->options.trusted_proxies = NULL; /* it was borrowed */
+	app->options.trusted_proxies = NULL; /* was borrowed */
 }
 
-/* From here on 0 is none. */
+/* From here on 0 is no minimum. */
 static void set_rate(struct eddy_app *app, const char *name, uint64_t *rate)
 {
 	if (!*rate)
@@ -283,7 +283,7 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	app->has_transfer = transfer != NULL;
 	if (transfer) {
 		app->transfer = *transfer;
-		app->options.transfer = NULL; /* it was borrowed */
+		app->options.transfer = NULL; /* was borrowed */
 		if (eddy_transfer_options_check(&app->transfer) < 0)
 			eddy_app_mistake(app, "an option of transfers is out of range");
 	}
@@ -323,7 +323,7 @@ bool eddyi_app_report_mistakes(const struct eddy_app *app)
 	return app->mistakes != NULL;
 }
 
-/* Also what was done before, `again`. */
+/* With `again`, repeat what has been done. */
 static int start_all(struct eddy_app *app, bool again)
 {
 	for (struct start *start = app->starts; start; start = start->next) {
@@ -340,12 +340,12 @@ static int prepare(struct eddy_app *app, bool is_run)
 {
 	int r = app->read_config ? app->read_config(app) : 0;
 
-	/* An app that can't start says once what is wrong. */
+	/* If there is a mistake, report it once. */
 	if (r == 0)
 		r = start_all(app, is_run && !app->mistakes);
 	if (eddyi_app_report_mistakes(app))
 		return -EINVAL;
-	/* It is kept from then on: several tests of the app may go on at once. */
+	/* Kept from now on, since several tests of the app may run at once. */
 	if (r == 0 && !app->mime) {
 		app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
 		r = app->mime ? 0 : -ENOMEM;

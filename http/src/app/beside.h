@@ -1,4 +1,4 @@
-/* beside.h: tasks that go on while an app runs (eddy_app_add_task()). */
+/* beside.h: the tasks of eddy_app_add_task(), which run while an app runs. */
 #ifndef EDDYI_BESIDE_H
 #define EDDYI_BESIDE_H
 
@@ -7,8 +7,8 @@
 #include <eddy/event.h>
 #include <eddy/scope.h>
 
-/* Invariant: they are in a shielded scope, which a task of its own ends: they see the last of the requests, also
- * where the program cancels its app. */
+/* Invariant: the tasks are in a shielded scope, which a task of its own ends after the last
+ * request, also if the program cancels its app. */
 struct eddyi_beside_keeper {
 	const struct eddy_app *app;
 	struct eddy_event begun, served;
@@ -17,10 +17,10 @@ struct eddyi_beside_keeper {
 
 void eddyi_beside_init(struct eddyi_beside_keeper *keeper, const struct eddy_app *app);
 
-/* Begin them. Suspends, and is not cancelled. Return: 0; -errno, and the records say why. */
+/* Start the tasks. Suspends, and is not cancelled. Return: 0; -errno, and log records say why. */
 int eddyi_beside_begin(struct eddyi_beside_keeper *keeper, struct eddy_scope *scope);
 
-/* All requests are over: they are cancelled, and the scope's end awaits them. */
+/* Cancel the tasks after the last request. The end of the scope waits for them. */
 void eddyi_beside_end(struct eddyi_beside_keeper *keeper);
 
 #endif

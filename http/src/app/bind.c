@@ -1,4 +1,4 @@
-/* Where an app listens. */
+/* The addresses of an app. */
 #include "app.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ void eddy_app_add_bind(struct eddy_app *app, const char *address,
 		app->addresses[app->address_count++] = make_address(app, address, options);
 }
 
-/* Plain ones come last. */
+/* Plain addresses come last. */
 void eddyi_app_replace_addresses(struct eddy_app *app, const char *const *texts, bool plain)
 {
 	struct eddyi_address all[EDDYI_ADDRESSES_MAX];

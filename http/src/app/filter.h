@@ -12,17 +12,17 @@ struct eddyi_filter {
 	void *data;
 };
 
-/* Invariant: from any owner, `outer` leads to the app's in a few steps. An outer one may get filters
- * after an inner one was made; therefore the chain of a route is walked anew by each request. */
+/* Invariant: from any owner, `outer` leads to the app's filters in a few steps. Outer filters may
+ * be added after inner ones, so each request walks the chain of its route. */
 struct eddyi_filters {
-	const struct eddyi_filters *outer; /* of what the owner is part of; NULL for the app's */
+	const struct eddyi_filters *outer; /* of the surrounding owner; NULL for the app's */
 	struct eddyi_filter *first;
 	struct eddyi_filter **end;
 };
 
 void eddyi_filters_init(struct eddyi_filters *filters, const struct eddyi_filters *outer);
 
-/* Add one, inside of those that are there. Return: false when memory is out. */
+/* Add a filter inside the existing ones. Return: false on allocation failure. */
 bool eddyi_filters_add(struct eddyi_filters *filters, struct eddyi_arena *arena, eddy_filter_fn *fn,
 		       void *data);
 

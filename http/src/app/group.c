@@ -1,6 +1,6 @@
 #include "app.h"
 
-/* A group inside a mistaken one is inert too; the mistake is reported once. */
+/* A group inside an invalid one is inert too; the mistake is reported once. */
 struct eddy_group *eddy_app_group(union eddy_router router, const char *prefix)
 {
 	const struct eddy_group *outer = router.group;
@@ -12,7 +12,7 @@ struct eddy_group *eddy_app_group(union eddy_router router, const char *prefix)
 	*group = (struct eddy_group){ .owner.app = app, .inert = outer->inert };
 	eddyi_filters_init(&group->owner.filters, &outer->owner.filters);
 	group->prefix = eddyi_app_join(app, outer->prefix, eddy_str_from(prefix));
-	/* A trailing slash is ignored in every pattern; the next one brings its own. */
+	/* A trailing slash is ignored; the next pattern begins with one. */
 	if (group->prefix.len && group->prefix.ptr[group->prefix.len - 1] == '/')
 		group->prefix.len--;
 	if (group->inert)

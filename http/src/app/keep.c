@@ -1,4 +1,4 @@
-/* Strings that were borrowed, and are the app's from now on. */
+/* Copies of borrowed strings in the app's memory. */
 #include <eddy/config.h>
 #include <eddy/layer.h>
 

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* Add the name within `{…}`. Return: what is wrong with it, or NULL. */
+/* Add the name in `{…}`. Return: what is wrong with it; NULL: nothing. */
 static const char *add_name(struct eddyi_pattern *pattern, struct eddy_str name)
 {
 	if (!name.len)
@@ -23,7 +23,7 @@ static const char *add_name(struct eddyi_pattern *pattern, struct eddy_str name)
 	return NULL;
 }
 
-/* Add one segment as it was written. Return: what is wrong with it, or NULL. */
+/* Add one segment. Return: what is wrong with it; NULL: nothing. */
 static const char *add_segment(struct eddyi_pattern *pattern, struct eddy_str raw,
 			       struct eddy_str decoded)
 {

@@ -7,18 +7,17 @@
 
 /* The routes of one pattern. */
 struct endpoint {
-	unsigned methods; /* HEAD counted with GET */
+	unsigned methods; /* with HEAD for GET */
 	struct eddyi_route *routes[EDDYI_METHOD_COUNT];
 };
 
-/* A node stands for one segment of the patterns that pass through it.
- *  1. There is one way from the root to each node, so no lookup meets a node twice: the work is
+/* One segment of the patterns that pass through it.
+ *  1. There is one way from the root to each node, so a lookup meets no node twice: the work is
  *     bounded by the nodes of the tree, whatever the path.
- *  2. `slots` is a hash table of open addressing with a power of two places, at most half of them
- *     taken: going down one level costs one probe. That is why the prefixes of segments are not
- *     shared: a byte-wise radix tree would compare the same bytes in more steps. Only patterns of
- *     the program are in it, so a peer can't provoke collisions.
- *  3. A segment longer than `longest` is no child's: a hostile one is never hashed. */
+ *  2. `slots` is a hash table with open addressing; its size is a power of two, and it is at most
+ *     half full, so a level costs one probe. A bytewise radix tree would compare the same bytes in
+ *     more steps. It contains only the program's patterns, so a client can't provoke collisions.
+ *  3. A segment longer than `longest` matches no child and is not hashed. */
 struct node {
 	struct eddy_str text; /* of a static segment */
 	uint32_t hash;
@@ -28,8 +27,8 @@ struct node {
 	size_t longest;
 	struct node *param;   /* {name} */
 	struct endpoint here; /* patterns that end with this segment */
-	struct endpoint rest; /* patterns that go on with {name...} */
-	void *beneath;        /* of a prefix that ends here */
+	struct endpoint rest; /* patterns that continue with {name...} */
+	void *beneath;        /* value of a prefix that ends here */
 };
 
 struct eddyi_router {
@@ -161,7 +160,8 @@ static struct eddyi_route *route_new(struct eddyi_router *router,
 	return route;
 }
 
-/* Find the node of a pattern, making those on the way. Return: NULL when memory is out. */
+/* Find the node of a pattern, and create the nodes on the way.
+ * Return: NULL on allocation failure. */
 static struct node *node_make(struct eddyi_router *router, const struct eddyi_pattern *pattern)
 {
 	struct node *node = &router->root;
@@ -180,7 +180,7 @@ static struct node *node_make(struct eddyi_router *router, const struct eddyi_pa
 	return node;
 }
 
-/* Find the endpoint of a pattern. Return: NULL when memory is out. */
+/* Find the endpoint of a pattern. Return: NULL on allocation failure. */
 static struct endpoint *endpoint_make(struct eddyi_router *router,
 				      const struct eddyi_pattern *pattern)
 {
@@ -204,7 +204,7 @@ int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, stru
 		*ret_reason = "this method can't have routes";
 		return -EINVAL;
 	}
-	/* Parsed from the router's own copy: names, and segments without escapes, point into it. */
+	/* Parse the router's own copy, to which names and segments without escapes point. */
 	text = eddyi_arena_dup(&router->arena, pattern);
 	err = text.ptr ? eddyi_pattern_parse(&router->arena, text, &parsed, ret_reason) : -ENOMEM;
 	if (err == -EINVAL)
@@ -261,7 +261,7 @@ struct search {
 	const struct eddyi_path *path;
 	enum eddyi_method method;
 	struct eddyi_router_match *match;
-	size_t param_count; /* taken on the way to the node at hand */
+	size_t param_count; /* on the way to the current node */
 	size_t beneath_depth;
 };
 
@@ -280,7 +280,7 @@ static bool endpoint_try(struct search *search, const struct endpoint *endpoint)
 	return route != NULL;
 }
 
-/* Take segments `depth` and on as one parameter: they are one run of bytes (path.h). */
+/* Match segments from `depth` on as one parameter: they are contiguous (path.h). */
 static bool rest_try(struct search *search, const struct node *node, size_t depth)
 {
 	const struct eddyi_path *path = search->path;
@@ -298,7 +298,7 @@ static bool rest_try(struct search *search, const struct node *node, size_t dept
 	return endpoint_try(search, &node->rest);
 }
 
-/* Recursion goes no deeper than the longest pattern: EDDYI_PATTERN_SEGMENTS_MAX small frames. */
+/* The recursion is limited by EDDYI_PATTERN_SEGMENTS_MAX small frames. */
 static bool node_try(struct search *search, const struct node *node, size_t depth)
 {
 	const struct node *child;
@@ -329,7 +329,7 @@ void eddyi_router_find(const struct eddyi_router *router, enum eddyi_method meth
 {
 	struct search search = { .path = path, .method = method, .match = ret_match };
 
-	/* `params` is not cleared: half a kilobyte that nobody reads. */
+	/* Don't clear `params`: half a kilobyte that is not read. */
 	ret_match->route = NULL;
 	ret_match->methods = 0;
 	ret_match->beneath = NULL;
