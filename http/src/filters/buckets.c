@@ -22,7 +22,7 @@ void eddyi_buckets_init(struct eddyi_buckets *buckets, pthread_mutex_t *locks,
 		pthread_mutex_init(&locks[i], NULL);
 }
 
-/* The key's own bucket, else the fullest. */
+/* Find the key's bucket, or else take the fullest. */
 static struct eddyi_bucket *find(struct eddyi_bucket *row, uint64_t hash)
 {
 	struct eddyi_bucket *fullest = row;

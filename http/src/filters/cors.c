@@ -7,7 +7,7 @@
 
 struct cors {
 	struct eddy_cors_options options;
-	bool any; /* origin */
+	bool any; /* any origin */
 	struct eddy_str max_age;
 };
 
@@ -21,7 +21,7 @@ static bool allows(const struct cors *cors, struct eddy_str origin)
 	return false;
 }
 
-/* A response of which the fields depend on who asks says so, also to those who get none. */
+/* Fields that depend on the origin require a vary field, also in responses to other origins. */
 static int name_origin(const struct cors *cors, struct eddy_res *res, struct eddy_str origin)
 {
 	int r = cors->any ? 0 : eddy_res_merge(res, "vary", EDDY_STR("origin"));
@@ -66,7 +66,7 @@ static int let_others_ask(struct eddy_next *next, struct eddy_req *req, struct e
 	if (origin.ptr && eddy_str_eq_z(eddy_req_method(req), "OPTIONS") &&
 	    eddy_req_header(req, "access-control-request-method").ptr)
 		return answer_preflight(cors, req, res, origin);
-	/* Before the handler, for streams; and after it, for one that sets a vary of its own. */
+	/* Before the handler, for streams; and after it, in case it sets a vary field. */
 	r = name_origin(cors, res, origin);
 	if (r == 0 && origin.ptr && cors->options.exposed && allows(cors, origin))
 		r = eddy_res_set_z(res, "access-control-expose-headers", cors->options.exposed);
@@ -78,7 +78,7 @@ static int let_others_ask(struct eddy_next *next, struct eddy_req *req, struct e
 	return r;
 }
 
-/* scheme://host[:port], as browsers write it. */
+/* Whether a text is scheme://host[:port], as browsers write origins. */
 static bool is_origin(const char *text)
 {
 	const char *host = strstr(text, "://");

@@ -22,7 +22,7 @@ struct limit {
 	struct eddyi_buckets buckets;
 };
 
-/* Who asks, as far as he can't change that at will. */
+/* Get the client's address: of IPv6 the first 64 bits, since clients may choose the rest. */
 static struct eddy_str address_of(const struct eddy_req *req)
 {
 	const struct eddy_peer *peer = eddy_req_peer(req);
@@ -32,8 +32,8 @@ static struct eddy_str address_of(const struct eddy_req *req)
 	return peer->text;
 }
 
-/* Return: the time to wait, 0 for none. A value of the field that looks like an address has nothing to do
- * with who is there. */
+/* Return: the time to wait in nanoseconds; 0: none. A field's value that looks like an address does
+ * not count for that address. */
 static uint64_t take(struct limit *limit, struct eddy_req *req)
 {
 	struct eddy_str key = { 0 };
@@ -65,7 +65,7 @@ static int slow_down(struct eddy_next *next, struct eddy_req *req, struct eddy_r
 	return r < 0 ? r : 429;
 }
 
-/* The secret of a table; without one the app can't run. */
+/* Get random bytes for a table; without them the app can't run. */
 static void draw(struct eddy_app *app, uint64_t secret[2])
 {
 	if (getrandom(secret, 2 * sizeof(*secret), 0) != 2 * sizeof(*secret))

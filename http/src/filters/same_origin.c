@@ -6,18 +6,18 @@
 
 struct guard {
 	struct eddy_same_origin_options options;
-	char machine[HOST_NAME_MAX + 1]; /* its name */
+	char machine[HOST_NAME_MAX + 1]; /* host name of the machine */
 };
 
-/* The methods that RFC 9110 section 9.2.1 calls safe. */
+/* Safe methods (RFC 9110 section 9.2.1). */
 static bool is_safe(enum eddyi_method method)
 {
 	return method == EDDYI_METHOD_GET || method == EDDYI_METHOD_HEAD ||
 	       method == EDDYI_METHOD_OPTIONS || method == EDDYI_METHOD_TRACE;
 }
 
-/* Whether a browser says that another site's page sends this. An Origin is scheme://host[:port], or
- * "null" of a page that has none. */
+/* Whether the browser says that another site's page sent the request. An Origin is
+ * scheme://host[:port], or "null" for a page without one. */
 static bool comes_from_elsewhere(const struct eddy_req *req)
 {
 	struct eddy_str origin = eddy_req_header(req, "origin");
@@ -48,7 +48,7 @@ static bool is_local_or_ip(const struct eddy_req *req)
 	return eddyi_host_parse(eddy_req_host(req), &host) == 0 && eddyi_host_is_local_or_ip(&host);
 }
 
-/* Whether the host is the machine's name, as a whole or its first label, or that label with .local (mDNS). */
+/* Whether the host is the machine's name, its first label, or that label with .local (mDNS). */
 static bool is_machine(const struct guard *guard, const struct eddy_req *req)
 {
 	struct eddy_str full = eddy_str_from(guard->machine), first = full;
@@ -66,7 +66,7 @@ static int stand_guard(struct eddy_next *next, struct eddy_req *req, struct eddy
 {
 	const struct guard *guard = eddy_next_data(next);
 
-	/* No browser leaves the host out. */
+	/* Browsers always send the host. */
 	if (guard->options.local_only && eddy_req_host(req).len && !is_local_or_ip(req) &&
 	    !is_machine(guard, req))
 		return eddyi_render_error(
@@ -87,7 +87,7 @@ void eddy_app_use_same_origin(union eddy_target target,
 	*guard = (struct guard){ 0 };
 	if (options)
 		guard->options = *options;
-	/* A longer name is never a Host. */
+	/* A Host field can't be longer. */
 	if (gethostname(guard->machine, HOST_NAME_MAX) < 0)
 		guard->machine[0] = '\0';
 	eddy_app_add_filter(target, stand_guard, guard);

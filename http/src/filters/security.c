@@ -9,7 +9,7 @@
 
 static const struct policy {
 	const char *field;
-	size_t option; /* where its value is in the options */
+	size_t option; /* offset of its value in the options */
 	const char *otherwise;
 	bool tls_only;
 } policies[] = {
@@ -31,7 +31,7 @@ static const char **value_of(struct eddy_security_options *options, const struct
 	return (const char **)((char *)options + policy->option);
 }
 
-/* Before the handler: what that sets stands, and a stream has them too. */
+/* Set the fields before the handler, which may override them, and for streams. */
 static int harden(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_security_options *options = eddy_next_data(next);
