@@ -13,8 +13,8 @@
 
 #define ALIGNMENT _Alignof(max_align_t)
 
-/* AddressSanitizer sees who goes past what was given out, or uses it after its request: a gap is behind each
- * piece, what was not given out must not be touched, and no block is used twice. */
+/* Let AddressSanitizer detect overflows and use after the request: a gap follows each allocation,
+ * other bytes are poisoned, and no block is reused. */
 #ifdef IS_CHECKED
 #include <sanitizer/asan_interface.h>
 #define GAP ALIGNMENT
@@ -33,8 +33,8 @@ struct eddyi_arena_block {
 
 #define GROWN_FIRST 1024
 
-/* The loop's thread keeps a few blocks of common sizes; a request seldom needs malloc. Most are of the first; the
- * second has room for a small file behind its head. */
+/* Each thread keeps a few blocks of common sizes, so that a request seldom calls malloc(). Most are
+ * of the first size; the second fits a small file after its head. */
 static const struct size {
 	size_t bytes;
 	unsigned kept_max;
@@ -65,7 +65,7 @@ static struct eddyi_arena_block *block_new(size_t size)
 		spare[i].count--;
 		return block;
 	}
-	/* gcc 14 takes the poisoning of memory that was never written for a read. */
+	/* gcc 14 treats poisoning of uninitialized memory as a read. */
 	block = IS_CHECKED ? calloc(1, sizeof(*block) + size) : malloc(sizeof(*block) + size);
 	if (!block)
 		return NULL;
@@ -119,7 +119,7 @@ void *eddyi_arena_alloc(struct eddyi_arena *arena, size_t size)
 
 	if (size > PTRDIFF_MAX - 2 * ALIGNMENT - GAP - sizeof(*block))
 		return NULL;
-	/* Nothing is somewhere too: NULL means that memory is out. */
+	/* A size of 0 is valid: NULL is an allocation failure. */
 	taken = (((size ? size : 1) + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + GAP;
 	if (taken > (size_t)(arena->end - arena->at)) {
 		block = block_new(taken);
@@ -167,7 +167,7 @@ struct eddy_str eddyi_arena_dup(struct eddyi_arena *arena, struct eddy_str str)
 	return eddy_str(copy, str.len);
 }
 
-/* Most texts are short: formatted once, and those without a directive not at all. */
+/* Most texts are short and formatted once; a format without directives is only copied. */
 struct eddy_str eddyi_arena_vprintf(struct eddyi_arena *arena, const char *format, va_list args)
 {
 	char brief[256], *text;

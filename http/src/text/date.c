@@ -13,12 +13,12 @@ static const char *const long_day_names[] = {
 };
 
 struct date {
-	int year, month, day; /* month 1 to 12 */
+	int year, month, day; /* month from 1 to 12 */
 	int hour, minute, second;
 };
 
-/* Days since 1970 of a date of the Gregorian calendar. The year is taken to begin in March, so that
- * the leap day is its last, and eras are of 400 years, which all have 146097 days. */
+/* Get the days since 1970 of a Gregorian date. Years begin in March, so that the leap day is the
+ * last, in eras of 400 years with 146097 days. */
 static int64_t days_from_date(int64_t year, int month, int day)
 {
 	int64_t era, year_of_era, day_of_year;
@@ -31,7 +31,7 @@ static int64_t days_from_date(int64_t year, int month, int day)
 	       day_of_year - 719468;
 }
 
-/* The other way. */
+/* The inverse. */
 static void date_from_days(int64_t days, struct date *ret_date)
 {
 	int64_t era, day_of_era, year_of_era, day_of_year, month;
@@ -58,7 +58,7 @@ static char *put_2(char *at, int value)
 struct eddy_str eddyi_date_format(time_t when, char buffer[EDDYI_DATE_LEN + 1])
 {
 	int64_t seconds = when < YEAR_0 ? YEAR_0 : when > YEAR_9999 ? YEAR_9999 : when;
-	int64_t days = (seconds - YEAR_0) / DAY_SECONDS; /* since year 0, never negative */
+	int64_t days = (seconds - YEAR_0) / DAY_SECONDS; /* since year 0, not negative */
 	int of_day = (int)((seconds - YEAR_0) % DAY_SECONDS);
 	struct date date;
 	char *at = buffer;
@@ -108,7 +108,7 @@ static bool take_number(struct eddy_str *rest, size_t digits, int *ret_value)
 	return true;
 }
 
-/* Take one of the three-letter names that stand in a row. Return: its index, or -1. */
+/* Take one of the concatenated three-letter names. Return: its index, or -1. */
 static int take_name(struct eddy_str *rest, const char *names)
 {
 	if (rest->len < 3)
@@ -179,7 +179,7 @@ static time_t to_time(const struct date *date)
 	       date->hour * 3600 + date->minute * 60 + date->second;
 }
 
-/* Give a two-digit year its century: the latest that is not over 50 years ahead of now. */
+/* Set the century of a two-digit year: the latest that is not more than 50 years after `now`. */
 static void set_century(struct date *date, time_t now)
 {
 	struct date limit;

@@ -10,7 +10,7 @@ static bool is_attr_char(char c)
 	return eddyi_syntax_is_tchar(c) && c != '*' && c != '\'' && c != '%';
 }
 
-/* The length of the UTF-8 character at the front; 0 when there is none. */
+/* Get the length of the UTF-8 character at the front; 0 if it is invalid. */
 static size_t character_len(struct eddy_str text)
 {
 	for (size_t len = 1; len <= 4 && len <= text.len; len++)
@@ -55,7 +55,7 @@ struct eddy_str eddyi_disposition_attachment(struct eddyi_arena *arena, struct e
 	struct eddy_str rest = name;
 	char *text, *at;
 
-	/* A byte takes at most two of the first form and, as U+FFFD, nine of the second. */
+	/* A byte takes at most two bytes in the first form and, as U+FFFD, nine in the second. */
 	if (name.len > (SIZE_MAX - 64) / 11)
 		return eddy_str(NULL, 0);
 	text = eddyi_arena_alloc(arena, sizeof(before) + sizeof(between) + 11 * name.len);
@@ -89,7 +89,7 @@ static int unquote(struct eddyi_arena *arena, struct eddy_str inner, struct eddy
 		return -ENOMEM;
 	for (size_t i = 0; i < inner.len; i++) {
 		if (inner.ptr[i] == '\\' && (inner.ptr[i + 1] == '"' || inner.ptr[i + 1] == '\\'))
-			i++; /* there is a next byte: the quoted string has ended well */
+			i++; /* the next byte exists, since the quoted string is complete */
 		out[len++] = inner.ptr[i];
 	}
 	*ret_text = eddy_str(out, len);
@@ -115,7 +115,7 @@ static int latin1_to_utf8(struct eddyi_arena *arena, struct eddy_str text, struc
 }
 
 /* Decode an ext-value, `charset'language'escaped` (RFC 8187 section 3.2).
- * Return: 0, -EBADMSG, -EOPNOTSUPP for a charset that we do not know, -ENOMEM. */
+ * Return: 0, -EBADMSG, -EOPNOTSUPP for an unknown charset, -ENOMEM. */
 static int decode_ext_value(struct eddyi_arena *arena, struct eddy_str value,
 			    struct eddy_str *ret_text)
 {
@@ -146,7 +146,7 @@ static int decode_ext_value(struct eddyi_arena *arena, struct eddy_str value,
 	return 0;
 }
 
-/* Take `name=value` off the front; a quoted value is unquoted. */
+/* Take `name=value` off the front, and unquote the value. */
 static int take_parameter(struct eddyi_arena *arena, struct eddy_str *rest,
 			  struct eddy_str *ret_name, struct eddy_str *ret_value, bool *ret_quoted)
 {
@@ -154,7 +154,8 @@ static int take_parameter(struct eddyi_arena *arena, struct eddy_str *rest,
 
 	if (!eddyi_syntax_take_token(rest, ret_name))
 		return -EBADMSG;
-	eddyi_syntax_skip_blanks(rest); /* RFC 6266 has them: its grammar is that of RFC 2616 */
+	eddyi_syntax_skip_blanks(
+		rest); /* blanks are allowed: RFC 6266 uses the grammar of RFC 2616 */
 	if (!eddyi_syntax_take(rest, '='))
 		return -EBADMSG;
 	eddyi_syntax_skip_blanks(rest);

@@ -23,7 +23,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Four numbers in the canonical form: up to 255, no zeros in front. */
+/* Whether a text is four numbers up to 255 without leading zeros. */
 static bool is_ipv4(struct eddy_str text)
 {
 	unsigned parts = 0, number = 0, digits = 0;
@@ -63,7 +63,7 @@ static int parse_name(struct eddy_str name, enum eddyi_host_kind *ret_kind)
 	if (!len || len > NAME_MAX_LEN)
 		return -EINVAL;
 	if (name.ptr[len - 1] == '.')
-		len--; /* the root, said aloud */
+		len--; /* the DNS root */
 	for (size_t i = 0;; i++) {
 		if (i < len && is_of_label(name.ptr[i]))
 			continue;
@@ -85,7 +85,7 @@ static int parse_name(struct eddy_str name, enum eddyi_host_kind *ret_kind)
 	return 0;
 }
 
-/* Parse what follows the host: nothing, ":" or ":port". */
+/* Parse the rest after the host: empty, ":" or ":port". */
 static int parse_port(struct eddy_str text, struct eddyi_host *host)
 {
 	uint64_t port;
@@ -138,9 +138,9 @@ static int parse(struct eddy_str text, struct eddyi_host *ret_host)
 
 int eddyi_host_parse(struct eddy_str text, struct eddyi_host *ret_host)
 {
-	/* The last one that was right: who asks names the same host again and again. */
+	/* Cache the last valid host, since clients repeat it. */
 	static _Thread_local struct {
-		size_t len; /* 0: none yet */
+		size_t len; /* 0: empty */
 		char text[REMEMBERED_MAX];
 		size_t name_at;
 		struct eddyi_host host;

@@ -1,14 +1,15 @@
-/* host.h: the host and port of a Host field or an authority (RFC 9110 section 7.2, RFC 3986
- * section 3.2), read more narrowly than the grammar of URIs: what is no name of a machine is an
- * error, so that no two readers of one request can disagree about who was asked.
+/* host.h: parses host and port of a Host field or an authority (RFC 9110 section 7.2, RFC 3986
+ * section 3.2). Stricter than the URI grammar, so that every reader of a request finds the same
+ * host:
  *
- *   - a name: labels of 1 to 63 letters, digits, '-' and '_', at most 255 bytes, a last dot allowed,
- *   - where the last label begins with a digit, the whole must be a dotted quad in its canonical
- *     form: "127.1", "0x7f.1", "127.0.0.01" and "127.0.0.1." are none,
+ *   - a name: labels of 1 to 63 letters, digits, '-' and '_', at most 255 bytes, with an optional
+ *     final dot,
+ *   - if the last label begins with a digit, a canonical dotted quad: not "127.1", "0x7f.1",
+ *     "127.0.0.01" or "127.0.0.1.",
  *   - an IPv6 address in brackets, without a zone,
- *   - then, if at all, ':' and a port of at most 65535; "example.org:" has none (RFC 3986 3.2.3).
- * No userinfo, percent escape, comma, blank, path, or byte over 0x7f.
- */
+ *   - then optionally ':' and a port up to 65535; "example.org:" has none (RFC 3986 section 3.2.3).
+ *
+ * Userinfo, percent escapes, commas, blanks, paths, and bytes over 0x7f are rejected. */
 #ifndef EDDYI_HOST_H
 #define EDDYI_HOST_H
 
@@ -22,17 +23,17 @@ enum eddyi_host_kind {
 
 struct eddyi_host {
 	enum eddyi_host_kind kind;
-	struct eddy_str name; /* as written, without brackets; points into what was parsed */
+	struct eddy_str name; /* without brackets; points into the parsed text */
 	bool has_port;
 	uint16_t port;
 };
 
-/* Parse a host with or without a port. Return: 0, -EINVAL. */
+/* Parse a host with an optional port. Return: 0, -EINVAL. */
 int eddyi_host_parse(struct eddy_str text, struct eddyi_host *ret_host);
 
-/* Tell whether the host is an IP address or a name that RFC 6761 keeps for this machine:
- * `localhost` and all below it. No name in the DNS can be made to point here under these, which is
- * what a server on a developer's machine checks against DNS rebinding. */
+/* Whether the host is an IP address, or `localhost` or a name below it (RFC 6761). No DNS record
+ * can make such a name point here, so a server on a developer's machine checks it against DNS
+ * rebinding. */
 bool eddyi_host_is_local_or_ip(const struct eddyi_host *host);
 
 #endif

@@ -23,7 +23,8 @@ static void parse(void *arg)
 				 JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &parse->error);
 }
 
-/* jansson says nothing of it. For a string that it has no memory for it says "invalid token": so do we. */
+/* jansson reports an empty text. For a string that it can't allocate it reports "invalid token",
+ * and so does eddy. */
 static bool is_out_of_memory(const json_error_t *error)
 {
 	return !error->text[0];
@@ -34,13 +35,13 @@ int eddy_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max,
 	struct parse job = { .text = text };
 	size_t values;
 
-	/* jansson reads over a NUL between two tokens. */
+	/* jansson skips a NUL between two tokens. */
 	if (!text.len || memchr(text.ptr, 0, text.len) ||
 	    eddyi_json_depth(text, &values) > depth_max)
 		return -EBADMSG;
 	if (values > values_max)
 		return -EMSGSIZE;
-	/* Recursion in somebody else's code: not on a task's stack. */
+	/* jansson recurses, so don't run it on a task's stack. */
 	eddy_on_loop_stack(parse, &job);
 	if (!job.json)
 		return is_out_of_memory(&job.error) ? -ENOMEM : -EBADMSG;
@@ -105,7 +106,7 @@ const char *eddyi_json_find_unknown(const json_t *json, const struct eddy_member
 	return NULL;
 }
 
-/* The name is the peer's: it is cut between two characters. */
+/* The name comes from the peer: truncate it between two characters. */
 static void explain_unknown(const char *name, char *ret_why)
 {
 	size_t len = strnlen(name, NAME_SHOWN + 1);

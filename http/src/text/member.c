@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Room for a value of any type. */
+/* A value of any type. */
 union any {
 	struct eddy_str str;
 	int64_t integer;
@@ -41,9 +41,9 @@ const char *eddyi_member_name(const struct eddy_member *member)
 	return member->as ? member->as : member->member;
 }
 
-/* ---- what is expected ---- */
+/* ---- expected values ---- */
 
-/* The bounds of an integer: of the table, but no wider than the type's. */
+/* Get the bounds of an integer: those of the table within those of the type. */
 static struct eddy_bounds integer_bounds(const struct eddy_member *member)
 {
 	bool is_signed = member->type <= EDDY_TYPE_I64;
@@ -170,7 +170,7 @@ static int read_default(const struct eddy_member *member, struct eddy_to to)
 	return -EDOM;
 }
 
-/* Return: 0, -ENOENT when it is missing and must not be, -EINVAL, -ERANGE, -EDOM. */
+/* Return: 0; -ENOENT if a required value is missing; -EINVAL, -ERANGE, -EDOM. */
 static int read_member(const struct eddyi_source *source, const struct eddy_member *member,
 		       void *at, bool *ret_present)
 {
@@ -197,7 +197,7 @@ int eddyi_members_read(const struct eddyi_source *source, const struct eddy_memb
 	bool present;
 	int r;
 
-	/* All of them to nowhere first: the target stays as it is when one of them fails. */
+	/* Check all members first, so that the target is unchanged on failure. */
 	for (size_t i = 0; i < count; i++) {
 		union any any;
 

@@ -1,14 +1,14 @@
-/* member.h: tables of members, walked for any source of values. */
+/* member.h: reads tables of members from any source of values. */
 #ifndef EDDYI_MEMBER_H
 #define EDDYI_MEMBER_H
 
 #include <eddy/member.h>
 #include <jansson.h>
 
-/* Where values come from. */
+/* A source of values. */
 struct eddyi_source {
-	/* Read the value of `name` for a member. Return: 0, -ENOENT when there is none, -EINVAL and
-	 * -ERANGE as eddy_to_parse(). */
+	/* Read the value of `name` for a member.
+	 * Return: 0; -ENOENT if there is none; -EINVAL and -ERANGE as eddy_to_parse(). */
 	int (*read)(const void *from, const char *name, const struct eddy_member *member,
 		    struct eddy_to to);
 	const void *from;
@@ -18,18 +18,18 @@ struct eddyi_source {
 int eddyi_members_read(const struct eddyi_source *source, const struct eddy_member *members,
 		       size_t count, void *ret_target, char *ret_why);
 
-/* The name that a member has in the source. */
+/* Get a member's name in the source. */
 const char *eddyi_member_name(const struct eddy_member *member);
 
-/* The first member of an object that a strict table does not name. Return: NULL for none, and where the table
- * is not strict. */
+/* Find the first member of an object that a strict table does not name.
+ * Return: NULL if there is none, or the table is not strict. */
 const char *eddyi_json_find_unknown(const json_t *json, const struct eddy_member *members,
 				    size_t count);
 
-/* Read a member's value from text. Return: as eddy_to_parse(). */
+/* Parse a member's value. Return: as eddy_to_parse(). */
 int eddyi_member_parse(const struct eddy_member *member, struct eddy_str text, struct eddy_to to);
 
-/* Write what a member's value must be: "an integer from 1 to 9". */
+/* Describe the valid values of a member: "an integer from 1 to 9". */
 void eddyi_member_expect(const struct eddy_member *member, char *buf, size_t size);
 
 #endif

@@ -7,19 +7,19 @@
 #include <stdlib.h>
 
 struct entry {
-	struct eddy_str extension; /* in lower case; .ptr NULL: a free slot */
+	struct eddy_str extension; /* in lower case; .ptr NULL: free */
 	struct eddy_str type;
 };
 
-/* A hash table of open addressing, at most half full; a lookup ends at a free slot. */
+/* A hash table with open addressing, at most half full. */
 struct eddyi_mime {
-	struct eddyi_arena arena; /* the strings */
+	struct eddyi_arena arena; /* holds the strings */
 	struct entry *slots;
 	size_t slot_count; /* a power of two */
 	size_t entry_count;
 };
 
-/* One type and its extensions each, as in mime.types. */
+/* A type and its extensions, as in mime.types. */
 static const char *const builtin[] = {
 	"application/atom+xml atom",
 	"application/epub+zip epub",
@@ -102,7 +102,7 @@ static struct eddy_str lowered(struct eddy_str text, char buffer[EDDYI_MIME_EXTE
 	return eddy_str(buffer, text.len);
 }
 
-/* The slot of an extension in lower case, or the free one where it belongs. */
+/* Find the slot of an extension in lower case, or the free slot for it. */
 static struct entry *slot_of(const struct eddyi_mime *mime, struct eddy_str extension)
 {
 	uint32_t hash = 2166136261u; /* FNV-1a */
@@ -136,7 +136,7 @@ static bool table_grow(struct eddyi_mime *mime)
 	return true;
 }
 
-/* Say what `extension` is, whatever was said before. Return: false when memory is out. */
+/* Set the type of `extension`, also if it has one. Return: false on allocation failure. */
 static bool table_set(struct eddyi_mime *mime, struct eddy_str extension, struct eddy_str type)
 {
 	char buffer[EDDYI_MIME_EXTENSION_LEN_MAX];
@@ -161,7 +161,7 @@ static bool table_set(struct eddyi_mime *mime, struct eddy_str extension, struct
 	return true;
 }
 
-/* Tell whether `text` is "type/subtype", fit for a header field. */
+/* Whether a text is a valid "type/subtype". */
 static bool is_type(struct eddy_str text)
 {
 	struct eddy_str subtype = text, type;
@@ -170,21 +170,21 @@ static bool is_type(struct eddy_str text)
 	       eddyi_syntax_is_token(subtype);
 }
 
-/* Take the next word of a line, up to a comment or a NUL. */
+/* Take the next word of a line, up to a comment or NUL. */
 static bool take_word(struct eddy_str *rest, struct eddy_str *ret_word)
 {
 	size_t len = 0;
 
 	while (rest->len && (rest->ptr[0] == ' ' || rest->ptr[0] == '\t' || rest->ptr[0] == '\r'))
 		*rest = eddy_str_skip(*rest, 1);
-	while (len < rest->len && !strchr(" \t\r#", rest->ptr[len])) /* and not NUL */
+	while (len < rest->len && !strchr(" \t\r#", rest->ptr[len])) /* also stops at NUL */
 		len++;
 	*ret_word = eddy_str(rest->ptr, len);
 	*rest = eddy_str_skip(*rest, len);
 	return len > 0;
 }
 
-/* Read "type/subtype extension…"; a line of another kind is passed over. */
+/* Parse "type/subtype extension…", and skip other lines. */
 static bool table_add_line(struct eddyi_mime *mime, struct eddy_str line)
 {
 	struct eddy_str word, type = { 0 };
@@ -215,7 +215,7 @@ static bool table_add_lines(struct eddyi_mime *mime, struct eddy_str text)
 	return true;
 }
 
-/* Read all of a small file. Return: .ptr NULL when that fails. */
+/* Read a small file. Return: .ptr NULL on failure. */
 static struct eddy_str read_file(const char *path)
 {
 	FILE *file = fopen(path, "re");

@@ -1,35 +1,34 @@
-/* mime.h: the media type that the name of a file stands for.
+/* mime.h: media types by file name.
  *
- * A table is read once, when a server starts, from the system's mime.types(5), and falls back on a
- * built-in list of the types that the web is made of. It then never changes and may be used by any
- * thread. Reading blocks; looking up does not.
- */
+ * A table is read once, when an app starts, from the system's mime.types(5), in addition to a
+ * built-in list of common types. It then never changes, and any thread may use it. Reading blocks;
+ * looking up does not. */
 #ifndef EDDYI_MIME_H
 #define EDDYI_MIME_H
 
 #include <eddy/str.h>
 
-/* Where systems keep the table. */
+/* The system's table. */
 #define EDDYI_MIME_FILE "/etc/mime.types"
 
-/* Bounds of what is read from it: the rest is left out. */
+/* Limits of what is read from it; the rest is ignored. */
 #define EDDYI_MIME_FILE_MAX (1 * EDDY_MIB)
 #define EDDYI_MIME_EXTENSIONS_MAX 8192
 #define EDDYI_MIME_EXTENSION_LEN_MAX 32
 
 struct eddyi_mime;
 
-/* Make a table of the built-in types and those of the file at `path`; where both know an extension
- * the file wins, but application/javascript is text/javascript all the same (RFC 9239). NULL, or a
- * file that can't be read, leaves the built-in types alone. Return: NULL when memory is out. */
+/* Make a table of the built-in types and the file at `path`, which overrides them, except that
+ * application/javascript is text/javascript (RFC 9239). `path` may be NULL, or not readable.
+ * Return: NULL on allocation failure. */
 struct eddyi_mime *eddyi_mime_new(const char *path);
 
 void eddyi_mime_free(struct eddyi_mime *mime);
 
-/* The content-type for a file of this name, which may be a path: by what follows the last dot of
- * its last segment, in any case; "; charset=utf-8" follows the types under text/. JSON and SVG say
- * their encoding themselves and get none. A name without an extension, ".profile" among them, and
- * an unknown one are application/octet-stream. The string lives as long as the table. */
+/* Get the content-type for a file name or path by its extension, case-insensitively, with ";
+ * charset=utf-8" for text/. JSON and SVG declare their encoding themselves. A name without an
+ * extension, such as ".profile", or with an unknown one gives application/octet-stream. The string
+ * lives as long as the table. */
 struct eddy_str eddyi_mime_of(const struct eddyi_mime *mime, struct eddy_str name);
 
 #endif

@@ -9,7 +9,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 	return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance, one row of his table at a time. */
+/* Compute the Levenshtein distance, with one row of the table. */
 static unsigned distance(struct eddy_str a, struct eddy_str b)
 {
 	unsigned row[NAME_MAX_LEN + 1];

@@ -1,18 +1,18 @@
-/* nearest.h: the name that somebody who mistyped one may have meant. */
+/* nearest.h: suggests a name for a mistyped one. */
 #ifndef EDDYI_NEAREST_H
 #define EDDYI_NEAREST_H
 
 #include <eddy/str.h>
 
-/* Set `wanted` and nothing else, then try all names. */
+/* Set only `wanted`, then try all names. */
 struct eddyi_nearest {
 	struct eddy_str wanted;
-	const char *name; /* NULL while none is near */
+	const char *name; /* NULL: none is near */
 	unsigned distance;
 };
 
-/* Keep `name` when it is nearer than those before, by inserted, removed and replaced bytes: one of
- * three bytes may be wrong. */
+/* Keep `name` if it is nearer than the previous ones, by inserted, removed and replaced bytes, of
+ * which a third may be wrong. */
 void eddyi_nearest_try(struct eddyi_nearest *nearest, const char *name);
 
 #endif

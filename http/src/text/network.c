@@ -45,7 +45,7 @@ int eddyi_network_parse(struct eddy_str text, struct eddyi_network *ret_network)
 			return -EINVAL;
 		network.bits = (unsigned)bits + (is_v4 ? MAPPED_BITS : 0);
 	}
-	/* Somebody who writes 10.1.2.3/8 has something else in mind. */
+	/* 10.1.2.3/8 is probably a mistake. */
 	for (unsigned bit = network.bits; bit < 128; bit++)
 		if (bit_of(&network.ip, bit))
 			return -EINVAL;
@@ -113,7 +113,7 @@ bool eddyi_ip_from_sockaddr(const struct eddy_sockaddr *addr, struct eddyi_ip *r
 		return false;
 	}
 	*ret_ip = ip;
-	/* Of both families it lies at the same place. */
+	/* At the same offset in both families. */
 	*ret_port = ntohs(addr->addr.in.sin_port);
 	return true;
 }

@@ -24,7 +24,7 @@ int eddyi_pairs_find(const struct eddy_pairs *pairs, const char *name, struct ed
 	return 0;
 }
 
-/* Pieces between ampersands, empty ones left out. */
+/* Count non-empty pieces between ampersands. */
 static size_t count_pieces(struct eddy_str text)
 {
 	size_t count = 0;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* Decode `raw` to `*at` unless it can stay where it is. */
+/* Decode `raw` to `*at`; if that is NULL, nothing is escaped. */
 static int decode_segment(struct eddy_str raw, char **at, struct eddy_str *ret_segment)
 {
 	ssize_t len;
@@ -63,7 +63,7 @@ int eddyi_path_split(struct eddyi_arena *arena, struct eddy_str path, struct edd
 		if (at) {
 			if (segment->len && memchr(segment->ptr, '/', segment->len))
 				result.has_slash = true;
-			*at++ = '/'; /* room: the slash that was left of this segment */
+			*at++ = '/'; /* in place of the slash before the segment */
 		}
 	}
 	result.segments = segments;
@@ -71,7 +71,7 @@ int eddyi_path_split(struct eddyi_arena *arena, struct eddy_str path, struct edd
 	return 0;
 }
 
-/* The number of dots in a dot segment; 0 for any other segment. */
+/* Count the dots of a dot segment; 0 for any other segment. */
 static int count_dots(struct eddy_str segment)
 {
 	int dots = 0;
@@ -104,7 +104,7 @@ bool eddyi_path_remove_those_dots(struct eddy_str *path)
 		}
 		if (dots && rest.ptr)
 			continue;
-		/* A dot segment at the end means the folder itself. */
+		/* A final dot segment means the folder itself. */
 		if (dots)
 			segment.len = 0;
 		out[len++] = '/';
@@ -115,7 +115,7 @@ bool eddyi_path_remove_those_dots(struct eddy_str *path)
 	return stays;
 }
 
-/* Decode one half of a pair. */
+/* Decode a name or value. */
 static int decode_form(struct eddyi_arena *arena, struct eddy_str raw, struct eddy_str *ret_text)
 {
 	size_t len = 0;

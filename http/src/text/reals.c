@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What has fewer bytes has no seventeen digits with a point or an exponent. */
+/* A shorter text does not have seventeen digits with a point or an exponent. */
 #define LONG_MIN_LEN 18
 #define LONG_MAX_LEN 31
 
-/* What printf writes, as JSON has it: 1e+05 is 1e5, and 5 is 5.0 for who tells integers from reals. */
+/* Convert printf()'s output to JSON: 1e+05 to 1e5, and 5 to 5.0, since some readers distinguish
+ * integers from reals. */
 static void as_json(char *number)
 {
 	char *exponent = strchr(number, 'e'), *to, *from;
@@ -52,7 +53,7 @@ static size_t shorten(char *number, size_t len)
 	if (len < LONG_MIN_LEN || len > LONG_MAX_LEN ||
 	    (!memchr(number, '.', len) && !memchr(number, 'e', len)))
 		return len;
-	/* The program's locale may have a comma for the point. */
+	/* The program's locale may use a decimal comma. */
 	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!c)
 		return len;
@@ -82,7 +83,7 @@ static size_t number_length(const char *text, size_t len)
 	return i;
 }
 
-/* With its quotes. */
+/* Including its quotes. */
 static size_t string_length(const char *text, size_t len)
 {
 	size_t i = 1;

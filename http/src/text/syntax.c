@@ -26,7 +26,7 @@ bool eddyi_syntax_is_token(struct eddy_str str)
 
 bool eddyi_syntax_is_value(struct eddy_str str)
 {
-	/* Most have nothing else than plain text. */
+	/* Fast path for plain text. */
 	for (size_t i = eddyi_str_plain_len(str); i < str.len; i++) {
 		unsigned char c = (unsigned char)str.ptr[i];
 

@@ -32,7 +32,7 @@ static int parse_unsigned(struct eddy_str text, unsigned bits, uint64_t *ret_val
 	return 0;
 }
 
-/* A decimal number: no hexadecimal, infinity or NaN, and nothing around it. */
+/* Parse a decimal number, without hexadecimal, infinity, NaN and surrounding bytes. */
 static int parse_double(struct eddy_str text, double *ret_value)
 {
 	char copy[64], *end;
@@ -46,7 +46,8 @@ static int parse_double(struct eddy_str text, double *ret_value)
 			return -EINVAL;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = 0;
-	/* The program's locale may have a comma for the point. That of C is there already: this never fails. */
+	/* The program's locale may use a decimal comma. The C locale is static, so this does not
+	 * fail. */
 	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	value = strtod_l(copy, &end, c);
 	freelocale(c);

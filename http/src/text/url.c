@@ -14,13 +14,13 @@ static bool is_alpha(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* What may stand in a path or a query unescaped: pchar and '/' (RFC 3986 section 3.3). */
+/* Bytes allowed unescaped in a path or query: pchar and '/' (RFC 3986 section 3.3). */
 static bool is_path_byte(char c)
 {
 	return is_alpha(c) || (c >= '0' && c <= '9') || (c && strchr("-._~!$&'()*+,;=:@/", c));
 }
 
-/* Whether all of it may stand in a path, or, with '?', in a query or a fragment. */
+/* Whether a text is valid as a path, or, with '?', as a query or fragment. */
 static bool is_clean(struct eddy_str text, bool with_question_mark)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -37,7 +37,7 @@ static bool is_clean(struct eddy_str text, bool with_question_mark)
 	return true;
 }
 
-/* The bytes in front of the first one of `stops`. */
+/* Get the bytes before the first one of `stops`. */
 static struct eddy_str until(struct eddy_str text, const char *stops)
 {
 	size_t len = 0;
@@ -47,7 +47,7 @@ static struct eddy_str until(struct eddy_str text, const char *stops)
 	return eddy_str(text.ptr, len);
 }
 
-/* A URL or a reference in its parts; .ptr is NULL for those that are not there. */
+/* The parts of a URL or reference; .ptr is NULL for absent ones. */
 struct parts {
 	struct eddy_str scheme;
 	struct eddy_str authority;
@@ -91,7 +91,7 @@ static int take_apart(struct eddy_str text, struct parts *ret_parts)
 		parts.query = until(eddy_str_skip(rest, 1), "#");
 		rest = eddy_str_skip(rest, parts.query.len + 1);
 	}
-	/* What is left is a fragment. */
+	/* The rest is a fragment. */
 	if (!is_clean(parts.path, false) || !is_clean(parts.query, true) ||
 	    !is_clean(eddy_str_skip(rest, 1), true))
 		return -EINVAL;
@@ -116,7 +116,7 @@ int eddyi_url_parse(struct eddy_str text, struct eddyi_url *ret_url)
 	r = parse_scheme(parts.scheme, &url.https);
 	if (r < 0)
 		return r;
-	/* Who writes "user@host" would have it read as another host by somebody. */
+	/* Rejects userinfo too: some reader could take "user@host" for another host. */
 	if (!parts.authority.ptr || eddyi_host_parse(parts.authority, &url.host) < 0)
 		return -EINVAL;
 	url.port = url.https ? PORT_HTTPS : PORT_HTTP;
@@ -135,8 +135,8 @@ int eddyi_url_parse(struct eddy_str text, struct eddyi_url *ret_url)
 
 /* ---- references ---- */
 
-/* The path of a reference that has one, merged with that of the base (RFC 3986 section 5.2.3).
- * Return: .ptr NULL when memory is out. */
+/* Merge the path of a reference with that of the base (RFC 3986 section 5.2.3).
+ * Return: .ptr NULL on allocation failure. */
 static struct eddy_str merge_paths(struct eddyi_arena *arena, struct eddy_str base,
 				   struct eddy_str path)
 {
@@ -156,7 +156,7 @@ static struct eddy_str merge_paths(struct eddyi_arena *arena, struct eddy_str ba
 		return eddy_str(NULL, 0);
 	memcpy(out, all.ptr, all.len);
 	all.ptr = out;
-	/* A reference that would leave the root stays there (RFC 3986 section 5.4.2). */
+	/* A reference that leads above the root stays there (RFC 3986 section 5.4.2). */
 	eddyi_path_remove_dots(&all);
 	return all;
 }
@@ -175,7 +175,7 @@ int eddyi_url_resolve(struct eddyi_arena *arena, const struct eddyi_url *base,
 
 	if (reference.len > EDDYI_URL_MAX || take_apart(reference, &parts) < 0)
 		return -EINVAL;
-	/* "http:path" is what nobody means. */
+	/* "http:path" is not supported. */
 	if (parts.scheme.ptr && !parts.authority.ptr)
 		return parse_scheme(parts.scheme, &(bool){ false }) < 0 ? -EPROTONOSUPPORT :
 									  -EINVAL;
@@ -201,7 +201,7 @@ int eddyi_url_resolve(struct eddyi_arena *arena, const struct eddyi_url *base,
 	return eddyi_url_parse(text, ret_url);
 }
 
-/* ---- what is made of one ---- */
+/* ---- formatting ---- */
 
 static struct eddy_str lower(struct eddy_str text)
 {
@@ -213,7 +213,7 @@ static struct eddy_str lower(struct eddy_str text)
 	return text;
 }
 
-/* Return: .ptr NULL when memory is out. */
+/* Return: .ptr NULL on allocation failure. */
 static struct eddy_str print_host(struct eddyi_arena *arena, const struct eddyi_url *url,
 				  const char *before, bool with_port)
 {
