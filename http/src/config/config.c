@@ -121,7 +121,7 @@ const struct eddy_config_section eddyi_config_server = {
 	.done = server_done,
 };
 
-/* ---- the text ---- */
+/* ---- text ---- */
 
 struct parse {
 	struct eddy_str text;
@@ -194,7 +194,7 @@ int eddyi_config_read_text(struct eddy_app *app, struct eddy_str text)
 	return r;
 }
 
-/* ---- the file ---- */
+/* ---- file ---- */
 
 struct load {
 	const char *path;
@@ -202,7 +202,7 @@ struct load {
 	ssize_t len; /* or -errno */
 };
 
-/* On a thread of the pool. */
+/* Runs on a thread of the offload pool. */
 static int load(void *arg)
 {
 	struct load *file = arg;
@@ -222,8 +222,8 @@ static const char *reason_of(int error)
 	return strerror(-error);
 }
 
-/* Suspends. Return: 0; -EINVAL when it is wrong, -errno when it can't be read: the records have been emitted;
- * -ENOMEM, -ECANCELED. */
+/* Suspends. Return: 0; -EINVAL if the file is invalid, -errno if it can't be read, after log
+ * records; -ENOMEM, -ECANCELED. */
 static int read_config(struct eddy_app *app)
 {
 	struct load file = { .path = app->config_path };

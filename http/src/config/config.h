@@ -8,14 +8,14 @@
 
 #define EDDYI_CONFIG_FILE_MAX EDDY_MIB
 
-/* Set what the text of the app's file says. Does not suspend. Return: 0; -EINVAL when it is wrong: the records
- * have been emitted; -ENOMEM. */
+/* Apply the text of the app's configuration file. Never suspends.
+ * Return: 0; -EINVAL if it is invalid, after log records; -ENOMEM. */
 int eddyi_config_read_text(struct eddy_app *app, struct eddy_str text);
 
-/* [server]; its target is the app. */
+/* [server], whose target is the app. */
 extern const struct eddy_config_section eddyi_config_server;
 
-/* [transfer], as well. */
+/* [transfer], whose target is the app. */
 extern const struct eddy_config_section eddyi_config_transfer;
 
 #endif

@@ -6,7 +6,7 @@
 
 #define DAYS_MAX 365
 
-/* The nanoseconds of a key's unit; 0 for what is no duration. */
+/* Get the nanoseconds of a key's unit; 0 if it is not a duration. */
 static uint64_t unit_of(const struct eddy_config_key *key)
 {
 	return key->type == EDDY_CONFIG_MS   ? EDDY_MS :
@@ -14,7 +14,7 @@ static uint64_t unit_of(const struct eddy_config_key *key)
 					       0;
 }
 
-/* The most that a key's number may be: numbers of TOML have 63 bits. */
+/* Get the maximum of a key's number; TOML integers have 63 bits. */
 static uint64_t max_of(const struct eddy_config_key *key, const void *target)
 {
 	uint64_t unit = unit_of(key), max = key->size == 4 ? UINT32_MAX : INT64_MAX;
@@ -157,7 +157,7 @@ static int set_number(const struct eddy_config_key *key, const struct eddyi_toml
 	return 0;
 }
 
-/* What is kept ends with a NUL, and has no other. */
+/* Kept strings end with a NUL and contain no other. */
 static int keep_string(const struct eddy_config_key *key, const struct eddyi_toml *value,
 		       const struct eddyi_config_keep *keep, const char **ret_string)
 {
@@ -229,7 +229,7 @@ static int set_word(const struct eddy_config_key *key, const struct eddyi_toml *
 	return -EINVAL;
 }
 
-/* Without a sign or a prefix; 0 would be a default. */
+/* Without a sign or prefix. 0 would be a default. */
 static int set_mode(const struct eddyi_toml *value, mode_t *member)
 {
 	mode_t mode = 0;
@@ -255,7 +255,7 @@ static int set_share(const struct eddyi_toml *value, double *member)
 
 	if (value->type != EDDYI_TOML_INTEGER && value->type != EDDYI_TOML_FLOAT)
 		return -EINVAL;
-	/* Not a number is neither. */
+	/* Also rejects NaN. */
 	if (!(share > 0 && share <= 1))
 		return -EINVAL;
 	*member = share;

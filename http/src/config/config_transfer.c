@@ -1,4 +1,4 @@
-/* [transfer] of the configuration file: struct eddy_transfer_options. */
+/* The section [transfer]: struct eddy_transfer_options. */
 #include "app/app.h"
 #include "config.h"
 

@@ -8,8 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The sections of eddy's own layers, and what names them. They are words for a message: what is known
- * is what was registered. */
+/* The sections of eddy's layers, and the functions that register them. Only for messages: a section
+ * is known when it is registered. */
 static const struct {
 	const char *name, *calls;
 } hints[] = {
@@ -43,9 +43,9 @@ void eddy_app_config_section(struct eddy_app *app, const struct eddy_config_sect
 	(*at)->target = target;
 }
 
-/* ---- what is wrong ---- */
+/* ---- mistakes ---- */
 
-/* Long texts of the file are cut for a message. */
+/* Longer texts are truncated in messages. */
 #define SHOWN_MAX 60
 #define SHOWN(str) (int)((str).len < SHOWN_MAX ? (str).len : SHOWN_MAX), (str).ptr
 
@@ -69,14 +69,14 @@ static void blame(struct eddyi_reading *reading, unsigned line, const char *form
 		return;
 	}
 	blame->line = line;
-	/* Tables come by name, not by line. */
+	/* Tables are sorted by name, not by line. */
 	while (*at && (*at)->line <= line)
 		at = &(*at)->next;
 	blame->next = *at;
 	*at = blame;
 }
 
-/* What stands in the file, as it is said in a message. */
+/* Describe a value of the file for a message. */
 #define DESCRIBED_SIZE (SHOWN_MAX + 32)
 
 static const char *describe(const struct eddyi_toml *value, char buf[DESCRIBED_SIZE])
@@ -109,7 +109,7 @@ static const char *describe(const struct eddyi_toml *value, char buf[DESCRIBED_S
 	return buf;
 }
 
-/* The names that would have been right. */
+/* The valid names. */
 struct choices {
 	struct eddyi_nearest nearest;
 	char names[896];
@@ -179,7 +179,7 @@ static bool begins(const char *name, struct eddy_str group)
 	return eddy_str_starts(str, group) && str.ptr[group.len] == '.';
 }
 
-/* Whether there are sections of names below this one. */
+/* Whether there are sections with names below this one. */
 static bool is_group(const struct eddyi_reading *reading, struct eddy_str name)
 {
 	for (size_t i = 0; i < HINT_COUNT; i++)
@@ -191,7 +191,7 @@ static bool is_group(const struct eddyi_reading *reading, struct eddy_str name)
 	return false;
 }
 
-/* The name of a section within a group. A dot that is part of a quoted key separates nothing. */
+/* Get the name of a section in a group. A dot in a quoted key does not separate. */
 static struct eddy_str name_of(struct eddyi_reading *reading, struct eddy_str group,
 			       struct eddy_str key)
 {
@@ -210,7 +210,7 @@ static struct eddy_str name_of(struct eddyi_reading *reading, struct eddy_str gr
 
 /* ---- reading ---- */
 
-/* The section that stands in the table of another: [a.b] in [a]. */
+/* Find the section in the table of another: [a.b] in [a]. */
 static const struct eddyi_section *find_within(struct eddyi_reading *reading,
 					       const struct eddyi_section *known,
 					       const struct eddyi_toml *value)
@@ -295,7 +295,7 @@ static bool is_plain(const struct eddyi_toml *value)
 	return value->type != EDDYI_TOML_TABLE;
 }
 
-/* `group` is the name of the table with a dot behind it; of the root it is empty. */
+/* `group` is the name of the table with a final dot; empty for the root. */
 static void read_group(struct eddyi_reading *reading, const struct eddyi_toml *table,
 		       struct eddy_str group)
 {

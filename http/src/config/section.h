@@ -1,10 +1,10 @@
-/* section.h: the sections that an app knows, and what a file says in them. */
+/* section.h: the sections that an app knows, and reading a file into them. */
 #ifndef EDDYI_SECTION_H
 #define EDDYI_SECTION_H
 
 #include "config_key.h"
 
-/* One that was made known. */
+/* A registered section. */
 struct eddyi_section {
 	struct eddyi_section *next;
 	const struct eddy_config_section *section;
@@ -18,20 +18,20 @@ struct eddyi_blame {
 	struct eddy_str text;
 };
 
-/* How many mistakes of one file are kept, and told. */
+/* Limit of mistakes of a file that are reported. */
 #define EDDYI_BLAMES_MAX 100
 
-/* One look at a file. */
+/* The reading of a file. */
 struct eddyi_reading {
 	const struct eddyi_section *sections;
 	struct eddyi_config_keep keep;
-	struct eddyi_arena *scratch; /* gone when the mistakes have been told */
-	struct eddyi_blame *blames;  /* by line */
-	unsigned blame_count;        /* those included that were not kept */
+	struct eddyi_arena *scratch; /* freed after mistakes are reported */
+	struct eddyi_blame *blames;  /* sorted by line */
+	unsigned blame_count;        /* including those beyond the limit */
 	bool out_of_memory;
 };
 
-/* Set what the tree says in the targets of the sections, and keep in `reading` what is wrong. */
+/* Set the targets of the sections from the tree, and record mistakes in `reading`. */
 void eddyi_sections_read(struct eddyi_reading *reading, const struct eddyi_toml *root);
 
 #endif

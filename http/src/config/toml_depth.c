@@ -1,6 +1,6 @@
-/* How deep a TOML text is, before toml++ sees it: it takes dotted keys of any length, and frees the
- * tables that they make by recursion. Only strings and comments are told from the rest; what is not
- * TOML at all is left to the parser. */
+/* Checks the depth of a TOML text before toml++ parses it: toml++ accepts dotted keys of any
+ * length, and frees their tables by recursion. This distinguishes only strings and comments from
+ * the rest, and leaves invalid TOML to the parser. */
 #include "toml.h"
 
 static const char *skip_multiline(const char *at, const char *end)
@@ -13,14 +13,13 @@ static const char *skip_multiline(const char *at, const char *end)
 		else if (end - at >= 3 && at[0] == quote && at[1] == quote && at[2] == quote)
 			break;
 	}
-	/* Up to two more belong to the string itself. */
+	/* Up to two more quotes belong to the string. */
 	for (int quotes = 0; at < end && *at == quote && quotes < 5; quotes++)
 		at++;
 	return at;
 }
 
-/* The end of the string that begins at `at`. One that the line's end cuts short ends there: the parser
- * goes no further. */
+/* Find the end of the string at `at`. The end of a line also ends it: the parser fails there. */
 static const char *skip_string(const char *at, const char *end)
 {
 	char quote = *at;

@@ -1,4 +1,4 @@
-/* toml_json.h: TOML values as JSON: times become strings. */
+/* toml_json.h: converts TOML values to JSON. Times become strings. */
 #ifndef EDDYI_TOML_JSON_H
 #define EDDYI_TOML_JSON_H
 
@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-/* Return: 0, and the caller owns `*ret_json`; -EINVAL for what JSON has not: infinity, NaN, and NUL bytes
- * in names; -ENOMEM. */
+/* Return: 0, and the caller owns `*ret_json`; -EINVAL for infinity, NaN, and NUL bytes in names,
+ * which JSON lacks; -ENOMEM. */
 int eddyi_toml_to_json(const struct eddyi_toml *value, json_t **ret_json);
 
 #endif
