@@ -1,7 +1,6 @@
-/* eddy-doctor-tls: the wolfSSL that TLS runs on, for eddy-doctor.
+/* eddy-doctor-tls: checks the wolfSSL that TLS uses, for eddy-doctor.
  *
- *     ok   wolfSSL: 5.9.2, /usr/local/lib/libwolfssl.so.44
- */
+ *     ok   wolfSSL: 5.9.2, /usr/local/lib/libwolfssl.so.44 */
 #include "tls/accelerated.h"
 #include "tls/library.h"
 
