@@ -13,7 +13,6 @@
 #include <eddy/mutex.h>
 #include <stdatomic.h>
 
-/* Limit of an app's addresses. */
 #define EDDYI_ADDRESSES_MAX 64
 
 struct eddy_client_options;
@@ -41,8 +40,7 @@ struct eddyi_beside {
 #define EDDYI_IO_WORKERS_MAX 1024
 #define EDDYI_RATE_MIN_MAX (1 << 20)
 
-/* The first member of an app, a group and a route, which every member of union eddy_target points
- * to. */
+/* The first member of an app, a group and a route, so that union eddy_target points to it. */
 struct eddyi_owner {
 	struct eddy_app *app;
 	struct eddyi_filters filters; /* inside those of the surrounding group */
@@ -66,7 +64,6 @@ struct eddy_group {
 	bool inert;             /* the prefix is invalid: its routes are not mapped */
 };
 
-/* An address to listen on. */
 struct eddyi_address {
 	const char *text;    /* as configured */
 	bool plain;          /* without TLS, also if the app uses TLS */
@@ -129,8 +126,8 @@ struct eddy_app {
 /* Concatenate two strings in the app's memory. */
 struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct eddy_str b);
 
-/* Replace the plain addresses, or the others, by these, which NULL terminates; all must fit. The
- * strings are borrowed. */
+/* Replace the plain addresses, or the others, by these, which NULL terminates; all must fit.
+ * Borrowed. */
 void eddyi_app_replace_addresses(struct eddy_app *app, const char *const *texts, bool plain);
 
 /* Require a PROXY header at these addresses, which NULL terminates, and at no others.
@@ -146,7 +143,7 @@ void eddyi_app_set_head_limits(struct eddy_app *app);
 /* Emit a log record for each mistake. Return: whether there are any. */
 bool eddyi_app_report_mistakes(const struct eddy_app *app);
 
-/* Read the configuration file, prepare the app for a run or test, and report mistakes. Suspends.
+/* Read the configuration file, prepare for a run or test, and report mistakes. Suspends.
  * Return: 0, -EINVAL, -errno. */
 int eddyi_app_prepare(struct eddy_app *app, bool is_run);
 

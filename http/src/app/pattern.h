@@ -2,9 +2,8 @@
  *
  * A pattern is written like a path: `/users/{id}/posts`, `/static/{path...}`. A segment is static
  * text (percent-decoded once, so `%7B` is a literal brace), `{name}`, which matches one non-empty
- * segment, or at the end `{name...}`, which matches the rest of the path, even if it is empty. A
- * trailing slash is ignored, as in a path (path.h). Names consist of letters, digits, '_' and
- * '-'. */
+ * segment, or at the end `{name...}`, which matches the rest of the path, even if empty. A trailing
+ * slash is ignored. Names consist of letters, digits, '_' and '-'. */
 #ifndef EDDYI_PATTERN_H
 #define EDDYI_PATTERN_H
 

@@ -180,7 +180,6 @@ static struct node *node_make(struct eddyi_router *router, const struct eddyi_pa
 	return node;
 }
 
-/* Find the endpoint of a pattern. Return: NULL on allocation failure. */
 static struct endpoint *endpoint_make(struct eddyi_router *router,
 				      const struct eddyi_pattern *pattern)
 {

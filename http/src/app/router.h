@@ -34,8 +34,7 @@ struct eddyi_router_match {
 	unsigned methods;
 	/* The values of route->param_names, which point into the path. */
 	struct eddy_str params[EDDYI_PATTERN_PARAMS_MAX];
-	/* The value of the longest matching prefix; NULL if there is none. Only valid without a
-	 * route. */
+	/* The value of the longest matching prefix; NULL if none. Only valid without a route. */
 	void *beneath;
 	size_t nodes_visited; /* the cost of this lookup */
 };
@@ -48,8 +47,7 @@ void eddyi_router_free(struct eddyi_router *router);
 
 /* Add a route for one method. `pattern` is copied; `value` is borrowed.
  * Return: 0; -EEXIST if an equal pattern (regardless of parameter names) already has this method;
- * -EINVAL for an invalid pattern or EDDYI_METHOD_OTHER; -ENOMEM. On failure `*ret_reason` is static
- * text that says why. */
+ * -EINVAL for an invalid pattern or EDDYI_METHOD_OTHER; -ENOMEM; `*ret_reason` says why. */
 int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, struct eddy_str pattern,
 		     void *value, const char **ret_reason);
 

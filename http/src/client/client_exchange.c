@@ -124,8 +124,7 @@ static void begin_head(struct eddyi_call *call)
 				 call->client->options.header_count_max);
 }
 
-/* Read a head, with bytes from `fill`. Bytes read before a cancellation are kept.
- * Return: 1, -errno. */
+/* Read a head by `fill`. Bytes read before a cancellation are kept. Return: 1, -errno. */
 static int read_head(struct eddyi_call *call, struct eddyi_wire *wire,
 		     ssize_t (*fill)(struct eddyi_wire *wire))
 {

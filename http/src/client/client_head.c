@@ -72,7 +72,6 @@ static char *put_field(char *at, const char *name, const char *value)
 	return stpcpy(stpcpy(stpcpy(stpcpy(at, name), ": "), value), "\r\n");
 }
 
-/* Put the fields of observers. */
 static char *put_observed(char *at, const struct eddyi_call *call)
 {
 	for (unsigned i = 0; i < call->watch_count; i++) {
@@ -84,7 +83,6 @@ static char *put_observed(char *at, const struct eddyi_call *call)
 	return at;
 }
 
-/* Put the framing of the body, if it has one. */
 static char *put_framing(char *at, const struct eddyi_call *call)
 {
 	const struct eddy_client_request *request = call->request;

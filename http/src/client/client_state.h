@@ -19,8 +19,7 @@ struct eddyi_client_trust;
 /* Invariants:
  * 1. A connection is in `kept` of its client with its idle timeout armed, or belongs to a response,
  *    or to the call that will make one.
- * 2. A kept connection has nothing to read: each request was sent completely, and each response
- *    read completely. */
+ * 2. A kept connection has nothing to read: each request and each response is complete. */
 struct eddyi_client_conn {
 	struct eddyi_wire wire;
 	struct eddy_client *client;
@@ -68,7 +67,6 @@ struct eddyi_client_watch {
 	const struct eddy_header *fields; /* NULL: none */
 };
 
-/* A call of eddy_client_send(). */
 struct eddyi_call {
 	struct eddy_client *client;
 	/* The result; url and head are those of the current hop. */

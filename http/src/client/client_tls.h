@@ -8,8 +8,7 @@
  * Return: 0, -errno as eddy_client_send(). */
 int eddyi_client_conn_secure(struct eddyi_client_conn *conn);
 
-/* Keep the session of a connection about to be closed, for the next one to its origin. Never
- * suspends. */
+/* Keep the session of a connection to be closed for the next one to its origin. Never suspends. */
 void eddyi_client_conn_remember(struct eddyi_client_conn *conn);
 
 void eddyi_client_trust_free(struct eddyi_client_trust *trust);

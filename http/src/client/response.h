@@ -10,8 +10,7 @@ struct eddy_response *eddyi_response_new(struct eddy_client *client);
 /* Begin to read the body from this connection, after the head. */
 void eddyi_response_begin(struct eddy_response *response, struct eddyi_client_conn *conn);
 
-/* Discard the rest of the body to keep the connection, if it is short; else close the connection.
- * Suspends. */
+/* Discard the rest of the body to keep the connection, or close it if that is long. Suspends. */
 void eddyi_response_discard(struct eddy_response *response);
 
 #endif

@@ -222,8 +222,7 @@ static const char *reason_of(int error)
 	return strerror(-error);
 }
 
-/* Suspends. Return: 0; -EINVAL if the file is invalid, -errno if it can't be read, after log
- * records; -ENOMEM, -ECANCELED. */
+/* Suspends. Return: 0; -EINVAL or another -errno, after log records; -ENOMEM, -ECANCELED. */
 static int read_config(struct eddy_app *app)
 {
 	struct load file = { .path = app->config_path };

@@ -23,8 +23,7 @@ struct eddyi_config_keep {
 };
 
 /* Set the key's member in `target`.
- * Return: 0; -EINVAL if the value is invalid, and `*ret_bad` is it or its invalid element;
- * -ENOMEM. */
+ * Return: 0; -EINVAL if the value or an element of it, `*ret_bad`, is invalid; -ENOMEM. */
 int eddyi_config_key_set(const struct eddy_config_key *key, const struct eddyi_toml *value,
 			 const struct eddyi_config_keep *keep, void *target,
 			 const struct eddyi_toml **ret_bad);

@@ -109,7 +109,6 @@ static const char *describe(const struct eddyi_toml *value, char buf[DESCRIBED_S
 	return buf;
 }
 
-/* The valid names. */
 struct choices {
 	struct eddyi_nearest nearest;
 	char names[896];

@@ -21,7 +21,6 @@ struct eddyi_blame {
 /* Limit of mistakes of a file that are reported. */
 #define EDDYI_BLAMES_MAX 100
 
-/* The reading of a file. */
 struct eddyi_reading {
 	const struct eddyi_section *sections;
 	struct eddyi_config_keep keep;

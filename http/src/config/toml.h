@@ -35,8 +35,7 @@ struct eddyi_toml_error {
 	char text[160];
 };
 
-/* Limit of nested arrays and inline tables, and of names in a dotted key: toml++ recurses for
- * each. */
+/* Limit of nesting and of names in a dotted key, for each of which toml++ recurses. */
 #define EDDYI_TOML_DEPTH_MAX 16
 
 /* Parse into `arena`, which owns the tree. Needs a deep stack: call it on the loop's stack.

@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-/* Return: 0, and the caller owns `*ret_json`; -EINVAL for infinity, NaN, and NUL bytes in names,
- * which JSON lacks; -ENOMEM. */
+/* Return: 0, and the caller owns `*ret_json`; -EINVAL for infinity, NaN, and NUL in names;
+ * -ENOMEM. */
 int eddyi_toml_to_json(const struct eddyi_toml *value, json_t **ret_json);
 
 #endif

@@ -115,7 +115,6 @@ void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
 
 /* ---- sending ---- */
 
-/* Prepare the coder before its first step. Return: 0, -ENOMEM. */
 static int begin(struct eddyi_coded *coded)
 {
 	int r = coded->has_begun || !coded->coder->begin ? 0 : coded->coder->begin(coded->state);

@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Clients drop cookies with a longer name and value, and longer attributes (6265bis section
- * 5.6). */
+/* Clients drop longer cookies (name and value) and attributes (6265bis section 5.6). */
 #define COOKIE_MAX 4096
 #define ATTRIBUTE_MAX 1024
 

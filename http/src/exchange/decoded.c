@@ -20,8 +20,7 @@ struct eddyi_decoded {
 	char in[IN_SIZE];
 };
 
-/* Get the limit of encoded bytes for so many decoded ones: incompressible data grows when
- * encoded. */
+/* Get the limit of encoded bytes: incompressible data grows when encoded. */
 static uint64_t raw_max(uint64_t max)
 {
 	return max < UINT64_MAX / 2 ? max + max / 8 + RAW_EXTRA : UINT64_MAX;

@@ -7,8 +7,7 @@
 /* Free what the decoding of the body still holds. */
 void eddyi_decoded_deinit(struct eddy_req *req);
 
-/* Lower the limit of body bytes, decoded or not, to `max`. Beyond it a read returns an error that
- * gives a 413. */
+/* Lower the limit of body bytes, decoded or not, to `max`. Beyond it a read gives a 413. */
 void eddyi_decoded_limit(struct eddy_req *req, uint64_t max);
 
 /* Read some of a decoded body. Suspends. Return: bytes; 0 at its end; -errno. */

@@ -1,8 +1,7 @@
 /* descriptors.h: counts the descriptors of a loop's requests: one for each connection, and one for
  * each file that eddy opens for a request; files of handlers are not counted. At the process's
  * limit, a request that needs a descriptor evicts other connections, and may be evicted while it
- * waits. Uploads of one address hold one file for each of its connections, and as many more as
- * descriptors are free. */
+ * waits. Uploads of an address hold one file for each connection, and as many more as are free. */
 #ifndef EDDYI_DESCRIPTORS_H
 #define EDDYI_DESCRIPTORS_H
 
@@ -23,9 +22,8 @@ struct eddyi_descriptor_hooks {
 /* Set the hooks of this thread's loop; NULL: there is always room. */
 void eddyi_descriptors_begin(const struct eddyi_descriptor_hooks *hooks, void *arg);
 
-/* Count a file about to be opened for a party, or NULL. Suspends while there is no room; its place
- * is reserved meanwhile, except for an upload of an address at its limit.
- * Return: 0; -EMFILE, -ECANCELED. */
+/* Count a file about to be opened for a party, or NULL. Suspends while there is no room. Its place
+ * is reserved, except for an upload of an address at its limit. Return: 0; -EMFILE, -ECANCELED. */
 int eddyi_descriptors_take(struct eddyi_party *party, bool is_upload);
 
 /* Uncount a file that was closed, or could not be opened. */

@@ -18,8 +18,7 @@ static int judge_error(struct eddy_req *req, int error)
 		return req->verdict_status;
 	if (error == -ECANCELED && req->client_left)
 		return EDDYI_STATUS_CLIENT_LEFT;
-	/* Only for the body does -ECONNRESET mean the client: a handler may return that of another
-	 * server. */
+	/* Only for the body: a handler may return -ECONNRESET of another server. */
 	if (error == -ECONNRESET && req->body.error == error) {
 		eddyi_req_fail(req, error, 400, "the request body ended too early");
 		return 400;

@@ -8,7 +8,7 @@
  * Return: 0; -errno if it is too late, since a part has been sent. */
 int eddyi_finish(struct eddy_req *req, int r);
 
-/* Respond with an error, rendered by the app if it does that; `detail` may be NULL. May suspend.
+/* Respond with an error, as the app renders it; `detail` may be NULL. May suspend.
  * Return: 0, -errno. */
 int eddyi_render_error(struct eddy_req *req, int status, const char *detail);
 

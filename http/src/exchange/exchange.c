@@ -125,8 +125,7 @@ static enum eddyi_ending exchange(struct eddy_req *req)
 			r = run_phase(req, reply_and_drain);
 	}
 	if (!req->cut && (r == -EMSGSIZE || r == -EBADMSG))
-		/* The rest of the body is too long or malformed: let the client read its
-		 * response. */
+		/* Let the client read its response, although its body is too long or malformed. */
 		return EDDYI_ENDING_LINGER;
 	if (r < 0 || req->expired || req->cut)
 		/* The client must not take the response for complete. */

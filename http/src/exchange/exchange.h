@@ -20,8 +20,7 @@ enum eddyi_ending {
 /* Handle a request whose head is complete or rejected. Suspends. */
 enum eddyi_ending eddyi_exchange(struct eddy_req *req);
 
-/* End an exchange whose timeout has expired. If no response has been made, the client gets an
- * error. */
+/* End an exchange that has timed out. If there is no response yet, the client gets an error. */
 void eddyi_exchange_expire(struct eddy_req *req);
 
 /* End the exchange without a response. */

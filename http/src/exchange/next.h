@@ -4,8 +4,7 @@
 
 #include "app/filter.h"
 
-/* Run the handler inside all filters from the app's to the innermost. Suspends.
- * Return: as eddy_next(). */
+/* Run the handler inside all filters. Suspends. Return: as eddy_next(). */
 int eddyi_filters_run(const struct eddyi_filters *innermost, eddy_handler_fn *handler,
 		      struct eddy_req *req, struct eddy_res *res);
 

@@ -39,7 +39,6 @@ struct table {
 	struct eddyi_open_file *buckets[BUCKETS];
 };
 
-/* Of this thread's loop. */
 static _Thread_local struct table *here;
 
 /* ---- the table ---- */
@@ -180,8 +179,7 @@ static void put(struct table *table, struct eddyi_open_file *file, const struct 
 
 /* Open `path` beneath the folder for reading, without blocking; `resolve` is added to the flags of
  * openat2(2). Return: a descriptor, maybe of a folder or device; -ELOOP for a link that `resolve`
- * forbids; -ENOENT also for paths outside and other files that can't be opened; -ENOTDIR, -EACCES,
- * -EMFILE, -errno. */
+ * forbids; -ENOENT also if the path leads outside; -ENOTDIR, -EACCES, -EMFILE, -errno. */
 static int open_file(int dir, struct eddyi_party *party, const char *path, uint64_t resolve)
 {
 	/* O_NONBLOCK is for a FIFO, which is rejected later. */
@@ -260,7 +258,6 @@ static bool same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* Whether the file is unchanged since it was opened. */
 static bool is_as_it_was(const struct eddyi_open_file *file, const struct stat *st)
 {
 	return st->st_nlink == file->st.st_nlink && st->st_size == file->st.st_size &&

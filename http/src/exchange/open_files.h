@@ -32,7 +32,6 @@ struct eddyi_folder {
 	unsigned number;
 };
 
-/* Response fields. */
 struct eddyi_res_fields {
 	struct eddyi_header *headers; /* followed by the text */
 	unsigned count;
@@ -65,7 +64,6 @@ struct eddyi_outgoing {
 	bool counted;                 /* by descriptors.h; files of handlers are not */
 };
 
-/* A file and its state. */
 struct eddyi_found {
 	struct eddyi_outgoing file;
 	struct stat st;
@@ -77,11 +75,11 @@ struct eddyi_folder *eddyi_folder_new(struct eddy_app *app, int dir);
 /* Get the folder of `dir`. Its files are kept open if the app has asked for it. */
 struct eddyi_folder eddyi_folder_of(const struct eddy_app *app, int dir);
 
-/* Open the regular file at `path`, which ends with a NUL, in the folder, to be sent to `party` as
- * `coding`. If descriptors have run out, the loop closes the files that it keeps. Suspends, unless
- * the file is kept.
- * Return: 0; -EISDIR for a folder; -ENOENT also for other kinds of files and paths outside;
- * -ENOTDIR, -EACCES, -EMFILE, -errno. */
+/* Open the regular file at `path`, which ends with a NUL, to be sent to `party` as `coding`. If
+ * descriptors have run out, the loop closes the files that it keeps. Suspends, unless the file is
+ * kept.
+ * Return: 0; -EISDIR; -ENOENT also for other kinds of files and paths outside; -ENOTDIR, -EACCES,
+ * -EMFILE, -errno. */
 int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *party,
 		      struct eddy_str path, enum eddy_coding coding, struct eddyi_found *ret_found);
 

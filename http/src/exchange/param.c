@@ -15,12 +15,11 @@
 /* Limit of nested arrays and objects in a request's body. */
 #define JSON_DEPTH_MAX 128
 
-/* Parse larger bodies on the offload pool: 10 us a KiB and 0.15 us a value would occupy the loop
- * for a millisecond. */
+/* Parse larger bodies on the offload pool: 10 us a KiB, 0.15 us a value would delay the loop. */
 #define JSON_HERE_MAX (64 * EDDY_KIB)
 #define JSON_VALUES_HERE_MAX 1024
-/* Memory that jansson takes for a value, in addition to its text. Trees of texts up to JSON_SMALL
- * are not counted. */
+/* Memory of a value in jansson, without its text. Trees of texts up to JSON_SMALL are not
+ * counted. */
 #define JSON_VALUE_BYTES 272
 #define JSON_SMALL 512
 
@@ -187,8 +186,7 @@ static size_t most_values(const struct eddy_req *req, struct eddy_str text)
 	return values;
 }
 
-/* Check whether a text is large, and count the memory of its tree as what it may take at most.
- * Return: 0, -EBUSY. */
+/* Count the memory that the tree of a large text may take at most. Return: 0, -EBUSY. */
 static int take_json_memory(struct eddy_req *req, struct eddy_str text)
 {
 	size_t values = most_values(req, text);

@@ -1,5 +1,4 @@
-/* Sending of responses: a head and a small body in one send, a file by eddy_transfer, a stream in
- * chunks. */
+/* Sending of responses: a small body with its head, a file by eddy_transfer, a stream in chunks. */
 #include "reply.h"
 
 #include "coded.h"

@@ -319,8 +319,7 @@ int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail)
 
 /* ---- the next request ---- */
 
-/* After a rejected head the next bytes may be anything, and after a CONNECT they may be for the
- * tunnel. */
+/* After a rejected head or a CONNECT the next bytes may not be a request. */
 bool eddyi_req_has_unknown_end(const struct eddy_req *req)
 {
 	return req->refused || req->head.method == EDDYI_METHOD_CONNECT;

@@ -7,8 +7,7 @@
 /* Get the limit of a body that is saved as a file: of the route, else of the app. */
 uint64_t eddyi_req_file_max(const struct eddy_req *req);
 
-/* Whether the bytes after the request may not be a request: its head was rejected, or it is a
- * CONNECT. */
+/* Whether the next bytes may not be a request: after a rejected head, or a CONNECT. */
 bool eddyi_req_has_unknown_end(const struct eddy_req *req);
 
 /* Whether another request can follow, judged by the head and the length of the body. */

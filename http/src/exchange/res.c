@@ -168,7 +168,6 @@ struct eddy_str eddy_res_header(const struct eddy_res *res, const char *name)
 	return eddy_str(NULL, 0);
 }
 
-/* Whether a comma-separated list has a member. */
 static bool list_has(struct eddy_str list, struct eddy_str member)
 {
 	struct eddy_str other;

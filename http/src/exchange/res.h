@@ -4,8 +4,7 @@
 
 #include "exchange_state.h"
 
-/* Copy the fields from index `from` on, for other responses. On allocation failure there are
- * none. */
+/* Copy the fields from index `from` on for other responses; none on allocation failure. */
 void eddyi_res_fields_keep(const struct eddy_res *res, unsigned from,
 			   struct eddyi_res_fields *ret_fields);
 

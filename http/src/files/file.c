@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <sys/random.h>
 
-/* Set the ranges of the file to send. Return: 0, -errno. */
 static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *fields,
 			 const struct eddyi_cond_state *state)
 {

@@ -45,8 +45,7 @@ static bool lock(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-/* Whether to change the folder on this thread: in memory a ring worker costs more than the
- * change. */
+/* Whether to change the folder on this thread: in memory a ring worker would cost more. */
 static bool is_quick(const struct eddyi_incoming *incoming)
 {
 	return incoming->in_memory && !eddy_is_cancelled();
@@ -75,9 +74,9 @@ static struct eddyi_incoming_look look(const struct eddyi_incoming *incoming, co
 	return seen;
 }
 
-/* Whether naming a file by its descriptor has worked: since Linux 6.10 for files that the process
- * opened, before that with CAP_DAC_READ_SEARCH. Otherwise it is named through /proc/self/fd, which
- * costs a path lookup. */
+/* Whether naming a file by its descriptor has worked: since Linux 6.10 if the process has opened
+ * it, before that with CAP_DAC_READ_SEARCH. Otherwise it is named through /proc/self/fd, which
+ * costs more. */
 static atomic_bool names_descriptors;
 
 static int open_unnamed(const struct eddyi_incoming *incoming)

@@ -1,9 +1,8 @@
 /* incoming.h: a file being received, unnamed in its folder until it is complete.
  *
- * Unnamed is O_TMPFILE. If the file system lacks it, or the file can be named neither by its
- * descriptor nor through /proc, the file has a hidden name: `.eddy-` and sixteen random hexadecimal
- * digits. Files with hidden names are locked (flock(2)) while in use, which distinguishes them from
- * leftovers. */
+ * Unnamed is O_TMPFILE. If the file system lacks it, or the file can't be named later, neither by
+ * its descriptor nor through /proc, it has a hidden name: `.eddy-` and sixteen random hexadecimal
+ * digits. Such files are locked (flock(2)) while in use, unlike leftovers. */
 #ifndef EDDYI_INCOMING_H
 #define EDDYI_INCOMING_H
 

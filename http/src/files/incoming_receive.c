@@ -11,16 +11,14 @@
 #include <linux/falloc.h>
 #include <stdlib.h>
 
-/* Disk space is allocated in these steps ahead of received bytes; an announced length allocates
- * none. */
+/* Disk space is allocated in these steps ahead of received bytes, never for an announced length. */
 #define RESERVE_FROM EDDY_MIB
 #define RESERVE_STEP (16 * EDDY_MIB)
-/* Sizes of writes for a body that is decrypted: each write takes a ring worker, unless the file is
- * in memory. */
+/* Write sizes for a decrypted body: each write takes a ring worker, unless the file is in
+ * memory. */
 #define COPY_MIN (16 * EDDY_KIB)
 #define COPY_MAX (256 * EDDY_KIB)
 
-/* Allocate disk space for the next bytes. */
 static int reserve(struct eddyi_incoming *incoming, uint64_t len)
 {
 	int r;

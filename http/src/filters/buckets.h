@@ -32,8 +32,8 @@ struct eddyi_buckets {
 
 #define EDDYI_BUCKETS_LOCKS 64
 
-/* Initialize buckets for at least `keys` keys in zeroed memory of the caller: EDDYI_BUCKETS_LOCKS
- * locks, and eddyi_buckets_count() buckets. */
+/* Initialize buckets for at least `keys` keys in the caller's zeroed memory: EDDYI_BUCKETS_LOCKS
+ * and eddyi_buckets_count(). */
 void eddyi_buckets_init(struct eddyi_buckets *buckets, pthread_mutex_t *locks,
 			struct eddyi_bucket *memory, size_t keys, const uint64_t secret[2]);
 

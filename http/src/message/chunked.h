@@ -18,11 +18,9 @@ struct eddyi_chunked {
 	uint32_t excess; /* bytes of lines in excess of what their data allows */
 };
 
-/* Remove framing from the front of `*rest` until data follows, the body ends, or more bytes are
- * needed.
+/* Remove framing from the front of `*rest` until data, the end, or `*rest` is used up.
  * Return: 1 if `chunked->left` data bytes follow, which the caller removes from `*rest` and
- * subtracts from `left`; 0 if `*rest` is used up; -ENODATA at the end of the body; -EBADMSG if it
- * is malformed. */
+ * subtracts from `left`; 0 if more bytes are needed; -ENODATA at the end; -EBADMSG if malformed. */
 int eddyi_chunked_next(struct eddyi_chunked *chunked, struct eddy_str *rest);
 
 /* Whether the next `left` bytes are data. */

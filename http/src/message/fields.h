@@ -1,5 +1,5 @@
-/* fields.h: what the fields of a head mean for the message: the framing of the body, the host, and
- * whether the connection is kept (RFC 9110 section 7, RFC 9112 sections 6 and 9).
+/* fields.h: what the fields of a head mean: the framing of the body, the host, and whether the
+ * connection is kept (RFC 9110 section 7, RFC 9112 sections 6 and 9).
  *
  * Ambiguous messages, in which two readers could find different ends, are rejected:
  *
@@ -7,8 +7,7 @@
  *   - Content-Length occurs at most once, without leading zeros, with at most one space before it
  *     and no blank after it, as clients write it.
  *   - Host occurs at most once, and exactly once in HTTP/1.1; Content-Type at most once.
- *   - The only expectation is 100-continue. A WebSocket handshake (RFC 6455 section 4.2.1) has
- *     version 13. */
+ *   - The only expectation is 100-continue; WebSocket (RFC 6455 section 4.2.1) has version 13. */
 #ifndef EDDYI_FIELDS_H
 #define EDDYI_FIELDS_H
 
@@ -37,7 +36,6 @@ struct eddyi_fields {
 	uint64_t content_length; /* value of the field */
 };
 
-/* The result. */
 struct eddyi_framed {
 	struct eddy_str host; /* the Host field; may be empty in 1.0 */
 	enum eddyi_framing framing;

@@ -7,8 +7,7 @@
 
 /* ---- hops ---- */
 
-/* Parse an IP address with an optional port. RFC 7239 has no bare IPv6 address, but X-Forwarded-For
- * does. */
+/* Parse an IP address with an optional port. X-Forwarded-For, unlike RFC 7239, has bare IPv6. */
 static int parse_ip(struct eddy_str text, struct eddyi_hop *hop)
 {
 	struct eddyi_host host;

@@ -31,8 +31,7 @@ struct eddyi_forwarded {
 int eddyi_forwarded_parse(struct eddyi_arena *arena, struct eddy_str value,
 			  const struct eddyi_trust *trust, struct eddyi_forwarded *ret_forwarded);
 
-/* Parse X-Forwarded-For, -Proto and -Host, each joined. The last proxy's entry counts for the
- * latter two. */
+/* Parse X-Forwarded-For, -Proto and -Host, each joined. Of the latter two the last entry counts. */
 void eddyi_forwarded_parse_x(struct eddy_str hops, struct eddy_str proto, struct eddy_str host,
 			     const struct eddyi_trust *trust,
 			     struct eddyi_forwarded *ret_forwarded);

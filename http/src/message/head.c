@@ -151,7 +151,6 @@ static void lower_version(struct eddyi_head *head)
 		memcpy(at, "1.1", 3);
 }
 
-/* Count the letters at the beginning of the request line. */
 static size_t letters_in_front(const struct eddyi_head *head)
 {
 	size_t len = 0;
@@ -267,8 +266,7 @@ static int judge(struct eddyi_head *head)
 	head->method_name = eddy_str_from(llhttp_method_name(head->parser.method));
 	head->method = eddyi_method_from(head->method_name);
 	target = resolve(head, head->target.path);
-	/* Exactly one space between the parts (RFC 9112 section 3). llhttp also accepts other
-	 * protocols. */
+	/* One space between the parts (RFC 9112 section 3). llhttp also accepts other protocols. */
 	if (head->method_name.len + target.len + sizeof("  HTTP/1.1\r\n") - 1 != head->line_end ||
 	    !find_version(head))
 		return eddyi_head_refuse(head, 400, "the request line is malformed");

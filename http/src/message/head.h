@@ -6,8 +6,7 @@
  * Blank lines before a request are skipped: one before the first on a connection, two between
  * requests, since some clients end a body with a CRLF that they don't count (RFC 9112 section 2.2).
  *
- * The bytes are stored contiguously in the arena and results point to them, so each byte is copied
- * once. */
+ * The bytes are copied once, contiguously to the arena, and results point to them. */
 #ifndef EDDYI_HEAD_H
 #define EDDYI_HEAD_H
 
@@ -70,8 +69,7 @@ int eddyi_head_feed(struct eddyi_head *head, const char *bytes, size_t len, size
  * Return: 400 after a complete HTTP/1 request line; 0 if there was no request. */
 int eddyi_head_end(struct eddyi_head *head);
 
-/* Reject the request for a reason other than its bytes, and discard what was parsed.
- * Return: `status`. */
+/* Reject the request for a reason other than its bytes, and discard it. Return: `status`. */
 int eddyi_head_refuse(struct eddyi_head *head, int status, const char *problem);
 
 /* Whether every line of a head ends in CRLF, contains no other CR, and is not a continuation (RFC

@@ -108,8 +108,7 @@ static enum match match_held(struct eddyi_multipart *multipart, struct eddy_str 
 	return released ? MATCH_NONE : found;
 }
 
-/* Find a delimiter in `*piece`, and take the data before it off the front; without data, the
- * delimiter. */
+/* Take the data before the next delimiter off the front; without data, the delimiter. */
 static enum match match_piece(struct eddyi_multipart *multipart, struct eddy_str *piece,
 			      struct eddy_str *ret_data)
 {

@@ -113,7 +113,6 @@ static uint32_t checksum(struct eddy_str header, size_t at)
 	return ~crc;
 }
 
-/* Check the extensions from `at` to the end of the header. */
 static int parse_extensions(struct eddy_str header, size_t at, struct eddyi_proxied *proxied)
 {
 	bool has_checksum = false, has_tls = false;
@@ -179,7 +178,6 @@ static ssize_t parse_addresses(struct eddy_str block, unsigned family,
 	return -EBADMSG;
 }
 
-/* Parse a complete header whose fixed part is valid. */
 static int parse_whole(struct eddy_str header, struct eddyi_proxied *proxied)
 {
 	unsigned family = byte_at(header, 13) >> 4, transport = byte_at(header, 13) & 15;

@@ -34,8 +34,7 @@ struct eddyi_proxied {
 };
 
 /* Parse a header at the beginning of the text. One of version 2 has at most `max` bytes.
- * Return: its length; 0 if more bytes are needed; -EBADMSG if it is malformed; -EMSGSIZE if it is
- * too long. */
+ * Return: its length; 0 if more bytes are needed; -EBADMSG, -EMSGSIZE. */
 ssize_t eddyi_proxy_header_parse(struct eddy_str text, size_t max,
 				 struct eddyi_proxied *ret_proxied);
 

@@ -48,8 +48,7 @@ static enum spec parse_spec(struct eddy_str spec, uint64_t size, struct eddyi_ra
 	return SPEC_INSIDE;
 }
 
-/* Merge a range with those that it overlaps or adjoins. The existing ranges are separate, so the
- * result touches no other. */
+/* Merge a range with those that it overlaps or adjoins; the result touches no other. */
 static void add(struct eddyi_ranges *ranges, struct eddyi_range range)
 {
 	size_t kept = 0, at = SIZE_MAX;

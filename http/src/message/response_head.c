@@ -68,8 +68,7 @@ static const char *problem_of(llhttp_errno_t error)
 
 /* ---- checking ---- */
 
-/* Whether the bytes begin with "HTTP/1.1 200" and a blank or the end of the line (RFC 9112 section
- * 4). */
+/* Whether the bytes begin with "HTTP/1.1 200" and a blank or CR (RFC 9112 section 4). */
 static bool status_line_is_clean(struct eddy_str bytes)
 {
 	static const char pattern[] = "HTTP/1.d ddd";

@@ -31,13 +31,11 @@ struct eddyi_response_head {
 	const char *problem; /* why the head is rejected; static text */
 };
 
-/* Begin to read a head; `arena` must outlive it. The limits are in bytes of the head, and in
- * fields. */
+/* Begin to read a head. `arena` must outlive it. Limits: bytes of the head, and fields. */
 void eddyi_response_head_init(struct eddyi_response_head *head, struct eddyi_arena *arena,
 			      size_t block_max, unsigned header_count_max);
 
-/* Take in up to `len` bytes; `*ret_used` is how many belong to the head. `no_body`: the request was
- * HEAD.
+/* Take in up to `len` bytes; `*ret_used` is how many belong to the head. `no_body`: of a HEAD.
  * Return: 0 if more bytes are needed; 1 if the head is complete; -EBADMSG, -EMSGSIZE, and `problem`
  * says why; -ENOMEM. */
 int eddyi_response_head_feed(struct eddyi_response_head *head, const char *bytes, size_t len,

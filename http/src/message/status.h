@@ -16,7 +16,6 @@ const char *eddyi_status_detail(int status);
 /* Map a handler's -errno to a status. */
 int eddyi_status_of(int error);
 
-/* Whether a response of this status can have a body. */
 static inline bool eddyi_status_has_body(int status)
 {
 	return status != 204 && status != 304;

@@ -1,5 +1,4 @@
-/* validator.h: entity tag and modification time of a file (RFC 9110 section 8.8), and the
- * conditions of a request. */
+/* validator.h: entity tags and modification times of files (RFC 9110 section 8.8). */
 #ifndef EDDYI_VALIDATOR_H
 #define EDDYI_VALIDATOR_H
 
@@ -18,7 +17,6 @@ struct eddyi_validator {
 
 void eddyi_validator_init(struct eddyi_validator *validator, const struct stat *st);
 
-/* Get the conditional fields of a request. */
 struct eddyi_cond_fields eddyi_validator_conditions(struct eddyi_head *head);
 
 #endif

@@ -46,8 +46,7 @@ static bool is_number(const char *name, uint64_t number)
 	return text && eddy_str_to_u64(eddy_str_from(text), &value) == 0 && value == number;
 }
 
-/* LISTEN_PID must be this process: a grandchild of the service manager inherits the variables, but
- * not the descriptors. */
+/* LISTEN_PID must be this process: descendants inherit the variables, but not the descriptors. */
 static int check_pid(bool restart, char *problem)
 {
 	if (restart || is_number("LISTEN_PID", (uint64_t)getpid()))
@@ -173,7 +172,6 @@ static int adopt(const struct eddyi_passed *passed, char *problem)
 	return 0;
 }
 
-/* List the passed names for a message. */
 static void list_names(char *text, size_t size)
 {
 	size_t len = 0;

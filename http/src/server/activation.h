@@ -26,11 +26,10 @@ bool eddyi_activation_is_restart(void);
 /* Whether the address is "systemd", which takes every passed socket that no other address takes. */
 bool eddyi_activation_is_all(const struct eddyi_address *address);
 
-/* Take the listening sockets that were passed for an address: for "systemd" all, for "systemd:NAME"
- * those of that name, for any address those of the previous process, even if it used TLS or PROXY
- * headers differently there. The caller owns the sockets and the array.
- * Return: their number; 0 if none was passed and the address must be opened; -EINVAL, and
- * `ret_problem` says why. */
+/* Take the passed listening sockets of an address: for "systemd" all, for "systemd:NAME" those of
+ * that name, for any address those of the previous process, even if it used TLS or PROXY headers
+ * differently there. The caller owns the sockets and the array.
+ * Return: their number; 0 if the address must be opened; -EINVAL, and `ret_problem` says why. */
 ssize_t eddyi_activation_take(const struct eddyi_address *address, int **ret_fds,
 			      char ret_problem[EDDYI_PROBLEM_MAX]);
 

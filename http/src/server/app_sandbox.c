@@ -65,8 +65,7 @@ static bool is_root(const char *path)
 	return is_root;
 }
 
-/* Allow the folder, since the file may be replaced; but not the root, which would allow
- * everything. */
+/* Allow the folder, since the file may be replaced; but not the root, which is everything. */
 static void add_folder_of(struct paths *paths, const char *path)
 {
 	const char *slash = strrchr(path, '/');

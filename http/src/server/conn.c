@@ -17,8 +17,7 @@
 /* Fits into the inbox together with the rest of a buffer. */
 #define AHEAD_MAX (EDDYI_INBOX_SIZE / 2)
 
-/* Wait for bytes of a request. During a shutdown that is not patient, close a connection without a
- * part of one. */
+/* Wait for bytes of a request. During a shutdown that is not patient, close idle connections. */
 static void park(struct eddyi_conn *conn);
 
 static struct eddyi_holders *holders_of(struct eddyi_conn *conn)
@@ -154,8 +153,7 @@ static int serve(void *arg)
 	return 0;
 }
 
-/* Task: do a step of the handshake, and handle what has arrived after it. It never waits for the
- * client. */
+/* Task: do a step of the handshake, and handle what follows it, without waiting for the client. */
 static int shake(void *arg)
 {
 	struct eddyi_conn *conn = arg;
@@ -180,8 +178,7 @@ static int shake(void *arg)
 		/* Leave time for the alert that says why. */
 		linger(conn);
 	}
-	/* Don't park if the step completed although cancelled: eddyi_conns_evict_parked() has run
-	 * already. */
+	/* Don't park after a cancelled step: eddyi_conns_evict_parked() has run already. */
 	if (r == -EAGAIN && !eddy_is_cancelled())
 		park(conn);
 	else
@@ -189,8 +186,7 @@ static int shake(void *arg)
 	return 0;
 }
 
-/* Start a task for a complete or rejected head, or for a step of a handshake, whose timeout
- * continues. */
+/* Start a task for a head, or for a step of a handshake, whose timeout continues. */
 static void start_task(struct eddyi_conn *conn)
 {
 	bool shaking = eddyi_conn_is_shaking(conn);

@@ -12,7 +12,7 @@
 
 struct eddyi_address;
 
-/* Take ownership of a socket accepted at `address`, and park it. Runs on the loop's stack or in a
+/* Take ownership of a socket accepted at `address`, and park it. On the loop's stack or in a
  * task. */
 void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address);
 

@@ -56,7 +56,6 @@ int eddyi_conn_take_in_decrypted(struct eddyi_conn *conn)
 	return EDDYI_TLS ? eddyi_tls_wire_drain(&conn->wire, take_in_plain, conn) : 0;
 }
 
-/* Take in encrypted bytes. Return: as eddyi_conn_take_in(). */
 static int take_in_sealed(struct eddyi_conn *conn, const char *bytes, size_t len)
 {
 	int r = EDDYI_TLS ? eddyi_tls_feed(conn->wire.tls, bytes, len) : 0;

@@ -5,9 +5,8 @@
 #include "conns.h"
 #include "wire/tls_wire.h"
 
-/* Take in bytes from the socket: a head or a part of one. Bytes after the head are kept.
- * Return: 0 if more bytes are needed; the head's status; 1 if a step of the handshake is due;
- * -errno. */
+/* Take in bytes from the socket. Bytes after the head are kept.
+ * Return: 0 if more are needed; the head's status; 1 if a step of the handshake is due; -errno. */
 int eddyi_conn_take_in(struct eddyi_conn *conn, const char *bytes, size_t len);
 
 /* Like eddyi_conn_take_in(), for a connection that may have to begin with a PROXY header. */

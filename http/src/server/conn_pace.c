@@ -29,8 +29,7 @@ static uint64_t body_bytes(const struct eddyi_conn *conn, const struct eddyi_pac
 	const struct eddyi_body *body = &conn->req->body;
 	uint64_t bytes = body->took + (pace->arriving ? *pace->arriving : 0);
 
-	/* The framing of parts in a decoded body is counted in decoded bytes, so don't subtract
-	 * it. */
+	/* Don't subtract framing of a decoded body: it is counted in decoded bytes. */
 	if (conn->req->decoded || body->trimmings > bytes)
 		return bytes;
 	return bytes - body->trimmings;

@@ -7,7 +7,6 @@
 /* Watch the progress of the connection's task. `pace` is zeroed. */
 void eddyi_conn_pace_begin(struct eddyi_conn *conn, struct eddyi_pace *pace);
 
-/* Stop watching. */
 void eddyi_conn_pace_end(struct eddyi_conn *conn);
 
 /* If one address crowds out others, mark some of its connections without progress as slow.

@@ -104,8 +104,7 @@ int eddyi_conn_reseat(struct eddyi_conn *conn, const struct eddyi_ip *ip)
 	return r;
 }
 
-/* If the receive of a parked connection completes before its cancellation, the request is handled
- * first. */
+/* If the receive of a parked connection has completed before, the request is handled first. */
 void eddyi_conn_evict(struct eddyi_conn *conn)
 {
 	eddyi_holders_move(&conn->conns->holders, &conn->seat, EDDYI_STANDING_BUSY);

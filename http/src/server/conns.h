@@ -46,8 +46,7 @@ struct eddyi_conn_counts {
  *    while it is parked otherwise, SLOW or BUSY while a task owns it, and BUSY once it is closed or
  *    about to be. Bytes that are not part of a request change neither its place nor its timeout.
  * 2. `count` is the number of connections.
- * 3. After an eddyi_conns_stop() that is not patient, each parked connection has a part of a
- *    request. */
+ * 3. After an eddyi_conns_stop() that is not patient, only parts of requests are parked. */
 struct eddyi_conns {
 	const struct eddy_app *app;
 	struct eddyi_clocks *clocks;
@@ -129,7 +128,6 @@ int eddyi_conn_seat(struct eddyi_conn *conn);
  * Return: 0; -EDQUOT, -ENOMEM: it must be closed. */
 int eddyi_conn_reseat(struct eddyi_conn *conn, const struct eddyi_ip *ip);
 
-/* Remove the connection from its holder and the tally. */
 void eddyi_conn_unseat(struct eddyi_conn *conn);
 
 /* Emit a DEBUG log record that says why a connection is closed. */

@@ -129,7 +129,6 @@ static inline void rank_last(struct eddyi_ranking *ranking, struct eddy_node *no
 	eddy_list_append(list, node);
 }
 
-/* Add `by` to the holder's connections. */
 static void count(struct eddyi_holders *holders, struct eddyi_holder *holder, int by)
 {
 	unsigned before = rank_of(holders, holder), after;
@@ -236,8 +235,7 @@ struct eddyi_seat *eddyi_holders_first(struct eddyi_holders *holders, enum eddyi
 
 static void each_of(struct eddyi_holder *holder, void (*fn)(struct eddyi_seat *seat))
 {
-	/* From the last standing, so that a connection that `fn` moves to it is not visited
-	 * twice. */
+	/* From the last standing, so that `fn` is not called again for those it moves there. */
 	for (int i = EDDYI_STANDINGS - 1; i >= 0; i--) {
 		struct eddy_node *list = &holder->seats[i], *node = list->next, *next;
 

@@ -51,14 +51,12 @@ struct eddyi_ranking {
 };
 
 /* Invariants:
- * 1. A holder is in a bucket while it has a connection. `nobody` is in none and counts as having no
- *    connections.
+ * 1. A holder is in a bucket while it has a connection. `nobody` is in none and has a count of 0.
  * 2. A holder with connections of a standing is in its ranking, at min(count, rank_max). Later it
  *    stays until eddyi_holders_first() finds it: most return with the next request.
  * 3. A bit is set in `used` for each list of `by_count` that is not empty, in `used_words` for each
  *    word that is not 0.
- * 4. Each call takes constant time on average, as long as there are fewer addresses than
- *    buckets. */
+ * 4. Each call takes constant time on average, if there are fewer addresses than buckets. */
 struct eddyi_holders {
 	struct eddyi_holder **buckets; /* NULL: every connection is nobody's */
 	size_t bucket_mask;

@@ -46,8 +46,7 @@ int eddyi_listening_copy(const struct eddyi_listening *listening,
 /* Keep the files of unix sockets at close: another process has taken them over. */
 void eddyi_listening_forget_files(struct eddyi_listening *listening);
 
-/* Take one worker's doors. The caller closes the descriptors; the array is borrowed until
- * _close. */
+/* Take one worker's doors. The caller closes the descriptors; the array is borrowed. */
 struct eddyi_doors eddyi_listening_take(struct eddyi_listening *listening, unsigned worker);
 
 /* Close the sockets not taken, and remove the files of unix sockets. */

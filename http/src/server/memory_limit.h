@@ -9,8 +9,7 @@
  * and 2) and their ancestors. `root` prefixes /proc and /sys; "" except in tests. */
 uint64_t eddyi_memory_limit(const char *root);
 
-/* Get the share of all connections, and that of all bodies in memory: a quarter of the memory
- * each. */
+/* Get the share of all connections, and of all bodies in memory: a quarter of the memory each. */
 uint64_t eddyi_memory_share(uint64_t memory);
 
 /* Count the busy connections, with or without TLS, that fit into their share; at least 1. */

@@ -1,5 +1,4 @@
-/* notify.h: sends sd_notify(3) messages to a service manager, without its library: datagrams to the
- * socket named by NOTIFY_SOCKET. */
+/* notify.h: sends sd_notify(3) datagrams to the socket in NOTIFY_SOCKET, without the library. */
 #ifndef EDDYI_NOTIFY_H
 #define EDDYI_NOTIFY_H
 

@@ -12,8 +12,7 @@ struct eddyi_conn_poll {
 	struct eddy_event ended;
 };
 
-/* Get the events that cancel the request: POLLERR and POLLHUP for a reset, POLLRDHUP for the end of
- * the client's stream. */
+/* Get the events that cancel a request: POLLERR and POLLHUP for a reset, POLLRDHUP for an end. */
 static unsigned wanted_events(const struct eddy_req *req)
 {
 	const struct eddy_route *route = req->route ? req->route->value : NULL;

@@ -1,8 +1,7 @@
 /* presence.h: detects that the client of a request in progress has disconnected.
  *
- * A receive armed ahead detects it at once. Without one, a sweep over all requests, ten times a
- * second, arms a poll for those that have been in progress for a while. A shorter request costs a
- * store and a branch. */
+ * A receive armed ahead detects it at once. Without one, a sweep, ten times a second, arms a poll
+ * for requests that have been in progress for a while. Others cost a store and a branch. */
 #ifndef EDDYI_PRESENCE_H
 #define EDDYI_PRESENCE_H
 

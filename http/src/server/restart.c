@@ -39,8 +39,7 @@ static int add(struct strings *strings, char *string)
 	return 0;
 }
 
-/* Whether the new process must be a child of the service manager: systemd does not wait for other
- * processes to exit. */
+/* Whether the new process must be a child of the service manager: systemd waits for no other. */
 static bool is_watched(void)
 {
 	return eddyi_notifier_is_wanted() && getpid() != 1;
@@ -196,8 +195,7 @@ static int start_again(const struct eddyi_passed_list *list, struct eddy_process
 	return r;
 }
 
-/* Wait until the new process writes. Its end of the pipe closes when it exits, unless it has
- * children. */
+/* Wait for a byte of the new process. Its end closes when it exits, unless it has children. */
 static int wait_until_ready(int fd)
 {
 	struct eddy_scope scope;
@@ -214,8 +212,7 @@ static int wait_until_ready(int fd)
 }
 
 /* Start a new process with the descriptors, which are consumed, and wait until it serves.
- * Return: 0, and the caller owns the process; -errno, and there is none: -ETIMEDOUT, -ECHILD if it
- * has exited. */
+ * Return: 0, and the caller owns the process; -errno, and there is none: -ETIMEDOUT, -ECHILD. */
 static int start_and_wait(struct eddyi_passed_list *list, struct eddy_process *ret_process)
 {
 	struct eddy_process process;
@@ -229,8 +226,7 @@ static int start_and_wait(struct eddyi_passed_list *list, struct eddy_process *r
 	r = eddyi_passed_list_add(list, fds[1], EDDYI_PASSED_READY, "");
 	if (r == 0)
 		r = start_again(list, &process);
-	/* Close this process's copy of the write end; otherwise its close by the new process is not
-	 * seen. */
+	/* Close our copy of the write end, so that its close by the new process is seen. */
 	eddyi_passed_list_deinit(list);
 	if (r == 0) {
 		r = wait_until_ready(fds[0]);
@@ -253,8 +249,7 @@ static uint64_t monotonic_usec(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* Pass the keys of session tickets, so that the new process can resume sessions. Without them
- * clients make full handshakes. */
+/* Pass the keys of session tickets. Without them clients make full handshakes. */
 static int add_tickets(struct eddy_app *app, struct eddyi_passed_list *list)
 {
 	int fd;

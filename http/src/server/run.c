@@ -112,8 +112,7 @@ static void forget_loop(struct eddyi_worker *worker)
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
-/* All loops run and all sockets listen; no connection is accepted, and no ring has opened a
- * file. */
+/* All loops run and all sockets listen; nothing is accepted, and no ring has opened a file. */
 static int begin(struct eddyi_run *run)
 {
 	int r;
@@ -192,8 +191,7 @@ static void raise_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Count the descriptors for connections and their files: all but 32 for the program and an eighth
- * for pipes. */
+/* Count the descriptors for connections and files: without 32, and an eighth for pipes. */
 static unsigned descriptors_max(void)
 {
 	uint64_t reserved, max;

@@ -34,13 +34,11 @@ static void go_on(struct eddyi_server *server);
 
 /* ---- accepting ---- */
 
-/* Whether all descriptors for clients are in use. */
 static bool lacks_descriptors(const struct eddyi_server *server)
 {
 	return server->conns.count + eddyi_descriptors_taken() >= server->descriptors_max;
 }
 
-/* Count the missing descriptors. */
 static unsigned needed_descriptors(const struct eddyi_server *server)
 {
 	unsigned taken = server->conns.count + eddyi_descriptors_taken();
@@ -79,8 +77,7 @@ static const char *remedy_of(int error)
 		       "";
 }
 
-/* Evict a connection; if none is evictable, look for a slow one in a crowd.
- * Return: as eddyi_conns_evict(). */
+/* Evict a connection, or else a slow one in a crowd. Return: as eddyi_conns_evict(). */
 static int evict(struct eddyi_server *server, uint64_t *ret_until_ns)
 {
 	int r = eddyi_conns_evict(&server->conns, ret_until_ns);
@@ -90,8 +87,7 @@ static int evict(struct eddyi_server *server, uint64_t *ret_until_ns)
 	return r;
 }
 
-/* Evict a connection for one that waits to be accepted, or search again when one becomes
- * evictable. */
+/* Evict a connection for one that waits to be accepted, now or when one becomes evictable. */
 static void make_room(struct eddyi_server *server)
 {
 	uint64_t until;
@@ -117,8 +113,7 @@ static void look_for_room(struct eddy_timer *timer)
 	make_room(server);
 }
 
-/* Allow an address one upload file for each connection, and as many more as descriptors are
- * free. */
+/* Allow an address one upload file for each connection, and as many more as are free. */
 static bool may_hold(void *arg, struct eddyi_party *party)
 {
 	const struct eddyi_server *server = arg;
@@ -145,7 +140,6 @@ static void settle(void *arg, struct eddyi_party *party)
 	move_party(arg, party, EDDYI_STANDING_BUSY);
 }
 
-/* Make room for a file of a request. */
 static bool make_room_for_file(void *arg, struct eddyi_party *party, bool is_late)
 {
 	struct eddyi_server *server = arg;
@@ -178,8 +172,7 @@ static void go_on_accepting(struct eddyi_listener *listener, int error)
 	if (error < 0 && !is_of_one_connection(error)) {
 		uint64_t now = eddy_loop_now();
 
-		/* Report a series of pauses once: there may be room for one client between two of
-		 * them. */
+		/* Report a series of pauses once: one client may be accepted between them. */
 		if (!listener->failed_ns || now - listener->failed_ns > ACCEPT_FAILING_NS)
 			eddy_warn("eddy::http", "accepting pauses: %s%s", strerror(-error),
 				  remedy_of(error));
@@ -391,8 +384,8 @@ static void close_server(struct eddyi_server *server)
 	eddyi_arena_trim();
 }
 
-/* Wait for the last connection; a `timeout_ns` of 0 is no limit. With `may_hurry`, EDDYI_STOP_HURRY
- * ends the wait. */
+/* Wait for the last connection, `timeout_ns` at most (0: no limit), or, with `may_hurry`, until
+ * EDDYI_STOP_HURRY. */
 static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, bool may_hurry)
 {
 	struct eddy_scope scope;

@@ -18,7 +18,6 @@ void eddyi_run_stop_once(struct eddyi_run *run);
 /* Emit the log record of the shutdown, with the number of requests in progress. On worker 0. */
 void eddyi_run_announce_stop(const struct eddyi_run *run);
 
-/* Initialize a worker and its messages. */
 void eddyi_worker_init(struct eddyi_worker *worker, struct eddyi_run *run);
 
 #endif

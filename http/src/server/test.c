@@ -1,5 +1,4 @@
-/* Test requests to an app over a socket pair: one end is the client's connection, the other the
- * server's. */
+/* Test requests to an app over a socket pair, between a client's and a server's connection. */
 #include "app/app.h"
 #include "app/beside.h"
 #include "client/client_conn.h"

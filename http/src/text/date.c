@@ -91,7 +91,6 @@ static bool take_text(struct eddy_str *rest, const char *text)
 	return true;
 }
 
-/* Take a number of exactly `digits` digits. */
 static bool take_number(struct eddy_str *rest, size_t digits, int *ret_value)
 {
 	int value = 0;

@@ -1,5 +1,4 @@
-/* disposition.h: Content-Disposition, for downloads (RFC 6266) and parts of a form (RFC 7578), and
- * its file names. */
+/* disposition.h: Content-Disposition of downloads (RFC 6266) and form parts (RFC 7578). */
 #ifndef EDDYI_DISPOSITION_H
 #define EDDYI_DISPOSITION_H
 
@@ -26,7 +25,6 @@ struct eddy_str eddyi_disposition_attachment(struct eddyi_arena *arena, struct e
  * Windows send it. `filename*` is decoded to UTF-8 from UTF-8 or ISO-8859-1 (RFC 8187); another
  * charset is ignored if there is a `filename`. File names are as the client wrote them: see
  * eddyi_filename_clean(). Results are in the arena or in `value`.
- *
  * Return: 0; -EBADMSG if the value is malformed, a known parameter occurs twice, or `filename*`
  * can't be decoded; -ENOMEM. */
 int eddyi_disposition_parse(struct eddyi_arena *arena, struct eddy_str value,
@@ -34,8 +32,7 @@ int eddyi_disposition_parse(struct eddyi_arena *arena, struct eddy_str value,
 
 /* Reduce a client's file name to one that may be created in a folder: its last segment ('/' and '\'
  * both separate), without leading dots. The result points into `name`.
- * Return: 0; -EINVAL if the rest is empty, longer than EDDYI_FILENAME_MAX, not UTF-8, or contains a
- * control byte. */
+ * Return: 0; -EINVAL if the rest is empty, too long, not UTF-8, or contains a control byte. */
 int eddyi_filename_clean(struct eddy_str name, struct eddy_str *ret_name);
 
 #endif

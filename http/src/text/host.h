@@ -31,9 +31,8 @@ struct eddyi_host {
 /* Parse a host with an optional port. Return: 0, -EINVAL. */
 int eddyi_host_parse(struct eddy_str text, struct eddyi_host *ret_host);
 
-/* Whether the host is an IP address, or `localhost` or a name below it (RFC 6761). No DNS record
- * can make such a name point here, so a server on a developer's machine checks it against DNS
- * rebinding. */
+/* Whether the host is an IP address, `localhost`, or a name below it (RFC 6761). No DNS record can
+ * make such a name point here, so checking it prevents DNS rebinding. */
 bool eddyi_host_is_local_or_ip(const struct eddyi_host *host);
 
 #endif

@@ -23,8 +23,7 @@ static void parse(void *arg)
 				 JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &parse->error);
 }
 
-/* jansson reports an empty text. For a string that it can't allocate it reports "invalid token",
- * and so does eddy. */
+/* jansson reports an empty text; for a string that it can't allocate, "invalid token". */
 static bool is_out_of_memory(const json_error_t *error)
 {
 	return !error->text[0];

@@ -5,7 +5,6 @@
 #include <eddy/member.h>
 #include <jansson.h>
 
-/* A source of values. */
 struct eddyi_source {
 	/* Read the value of `name` for a member.
 	 * Return: 0; -ENOENT if there is none; -EINVAL and -ERANGE as eddy_to_parse(). */
@@ -18,7 +17,6 @@ struct eddyi_source {
 int eddyi_members_read(const struct eddyi_source *source, const struct eddy_member *members,
 		       size_t count, void *ret_target, char *ret_why);
 
-/* Get a member's name in the source. */
 const char *eddyi_member_name(const struct eddy_member *member);
 
 /* Find the first member of an object that a strict table does not name.

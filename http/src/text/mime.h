@@ -1,14 +1,12 @@
 /* mime.h: media types by file name.
  *
- * A table is read once, when an app starts, from the system's mime.types(5), in addition to a
- * built-in list of common types. It then never changes, and any thread may use it. Reading blocks;
- * looking up does not. */
+ * A table is read once, when an app starts, from the system's mime.types(5) and a built-in list of
+ * common types. It then never changes, and any thread may use it. Reading blocks. */
 #ifndef EDDYI_MIME_H
 #define EDDYI_MIME_H
 
 #include <eddy/str.h>
 
-/* The system's table. */
 #define EDDYI_MIME_FILE "/etc/mime.types"
 
 /* Limits of what is read from it; the rest is ignored. */

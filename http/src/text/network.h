@@ -17,7 +17,6 @@ struct eddyi_network {
 	unsigned bits;
 };
 
-/* The trusted peers. */
 struct eddyi_trust {
 	struct eddyi_network *networks;
 	size_t count;

@@ -9,8 +9,7 @@
 /* Limit of pairs: each takes ten times its size on the wire. */
 #define EDDYI_PAIRS_MAX 4096
 
-/* Decode all pairs as eddyi_path_next_pair() does. They are in the arena or in `text`.
- * Return: 0, -EMSGSIZE, -ENOMEM. */
+/* Decode all pairs, to the arena or within `text`. Return: 0, -EMSGSIZE, -ENOMEM. */
 int eddyi_pairs_parse(struct eddyi_arena *arena, struct eddy_str text,
 		      struct eddy_pairs *ret_pairs);
 

@@ -10,8 +10,7 @@
 #define LONG_MIN_LEN 18
 #define LONG_MAX_LEN 31
 
-/* Convert printf()'s output to JSON: 1e+05 to 1e5, and 5 to 5.0, since some readers distinguish
- * integers from reals. */
+/* Convert printf()'s output to JSON: 1e+05 to 1e5, and 5 to 5.0, which marks a real. */
 static void as_json(char *number)
 {
 	char *exponent = strchr(number, 'e'), *to, *from;

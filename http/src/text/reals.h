@@ -7,8 +7,7 @@
 
 #include <stddef.h>
 
-/* Shorten the reals of a JSON text in place; each still reads as the same double.
- * Return: the new length. */
+/* Shorten reals in place; each still reads as the same double. Return: the new length. */
 size_t eddyi_reals_shorten(char *text, size_t len);
 
 #endif

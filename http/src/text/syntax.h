@@ -1,8 +1,7 @@
 /* syntax.h: the common grammar of header fields: tokens, quoted strings, lists (RFC 9110 section
  * 5.6), percent escapes (RFC 3986 section 2.1) and UTF-8 (RFC 3629).
  *
- * A function with a `struct eddy_str *rest` advances it past what it has read, and leaves it
- * unchanged on failure. */
+ * Functions advance `*rest` past what they have read, and leave it unchanged on failure. */
 #ifndef EDDYI_SYNTAX_H
 #define EDDYI_SYNTAX_H
 
@@ -19,8 +18,7 @@ bool eddyi_syntax_is_value(struct eddy_str str);
 /* Get the value of a hexadecimal digit. Return: -1 for any other byte. */
 int eddyi_syntax_hex(char c);
 
-/* Whether `str` is well-formed UTF-8, without overlong forms, surrogates, and values above
- * U+10FFFF. */
+/* Whether `str` is UTF-8, without overlong forms, surrogates, and values above U+10FFFF. */
 bool eddyi_syntax_is_utf8(struct eddy_str str);
 
 /* Skip spaces and tabs. */

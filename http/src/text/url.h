@@ -43,7 +43,6 @@ struct eddy_str eddyi_url_origin(struct eddyi_arena *arena, const struct eddyi_u
  * Return: .ptr NULL on allocation failure. */
 struct eddy_str eddyi_url_host_field(struct eddyi_arena *arena, const struct eddyi_url *url);
 
-/* Whether two URLs have the same origin. */
 bool eddyi_url_is_same_origin(const struct eddyi_url *a, const struct eddyi_url *b);
 
 #endif

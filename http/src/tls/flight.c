@@ -130,9 +130,8 @@ static bool check_server_hello(struct eddyi_flight *flight, struct eddyi_reader 
 
 /* ---- a client's messages ---- */
 
-/* Check the order in TLS 1.2 without resumption; a second hello responds to a HelloRetryRequest of
- * 1.3. wolfSSL before 5.9.0 verifies an early CertificateVerify against a digest of zeros
- * (CVE-2026-2645). */
+/* Check the order in TLS 1.2 without resumption; a second hello is for a HelloRetryRequest of 1.3.
+ * wolfSSL before 5.9.0 checks an early CertificateVerify against zeros (CVE-2026-2645). */
 static bool is_in_order(uint8_t last, uint8_t type, bool is_1_3)
 {
 	switch (type) {
@@ -149,8 +148,7 @@ static bool is_in_order(uint8_t last, uint8_t type, bool is_1_3)
 	}
 }
 
-/* Require a signature scheme with SHA-256 or better. wolfSSL before 5.8.4 accepts any digest that
- * it knows (CVE-2025-12889). */
+/* Require SHA-256 or better. wolfSSL before 5.8.4 accepts any known digest (CVE-2025-12889). */
 static bool check_verify(struct eddyi_reader message)
 {
 	size_t scheme = eddyi_reader_number(&message, 2), hash = scheme >> 8, key = scheme & 0xff;
@@ -172,7 +170,6 @@ static bool is_checked(uint8_t type)
 	       type == CLIENT_KEY_EXCHANGE || type == CERTIFICATE_VERIFY;
 }
 
-/* Begin a message whose head is complete. */
 static bool begin_message(struct eddyi_flight *flight, bool is_1_3)
 {
 	const unsigned char *head = flight->head;

@@ -30,8 +30,7 @@ struct eddyi_flight {
 
 void eddyi_flight_deinit(struct eddyi_flight *flight);
 
-/* Store what our ClientHello offers: the peer is a server. `record` begins with it.
- * Return: 0, -EBADMSG, -ENOMEM. */
+/* Store what our ClientHello, `record`, offers to a server. Return: 0, -EBADMSG, -ENOMEM. */
 int eddyi_flight_offer(struct eddyi_flight *flight, const unsigned char *record, size_t len);
 
 /* Whether the session may read the peer's next record, which is complete. `is_1_3`: the session's

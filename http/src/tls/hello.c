@@ -45,7 +45,6 @@ static int check_record(const unsigned char *head, size_t len, size_t *ret_len)
 	return *ret_len && *ret_len <= RECORD_MAX ? 1 : -EBADMSG;
 }
 
-/* Check whether the message is complete. */
 static int check_message(const unsigned char *message, size_t len)
 {
 	size_t rest;
@@ -248,9 +247,8 @@ static unsigned keys_of(const struct offer *offer)
 	return keys;
 }
 
-/* Whether there is a common suite and group; otherwise wolfSSL responds with suite 0, or with a
- * group that was not offered. Without extensions the client can verify only SHA-1 signatures (RFC
- * 5246 section 7.4.1.4.1). */
+/* Whether there is a common suite and group; otherwise wolfSSL responds with suite 0, or another
+ * group. Without extensions the client verifies only SHA-1 (RFC 5246 section 7.4.1.4.1). */
 static bool fits(const struct offer *offer)
 {
 	if (offer->version < TLS_1_2)

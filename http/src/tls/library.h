@@ -11,8 +11,8 @@
 /* The first version without vulnerabilities that eddy works around (SECURITY.md). */
 #define EDDYI_TLS_LIBRARY_GOOD 0x05009002
 
-/* Format the library's version and file, such as "5.5.4,
- * /usr/lib/x86_64-linux-gnu/libwolfssl.so.35". Return: `text`. */
+/* Format version and file, as "5.5.4, /usr/lib/x86_64-linux-gnu/libwolfssl.so.35".
+ * Return: `text`. */
 static inline const char *eddyi_tls_library(char *text, size_t size)
 {
 	Dl_info info;

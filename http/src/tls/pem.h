@@ -18,7 +18,6 @@ int eddyi_pem_init(struct eddyi_pem *pem, const char *path, const char *what);
 /* Wipe and free the bytes; also after eddyi_pem_init() has failed. */
 void eddyi_pem_deinit(struct eddyi_pem *pem);
 
-/* Whether the file contains the text. */
 bool eddyi_pem_has(const struct eddyi_pem *pem, const char *text);
 
 #endif

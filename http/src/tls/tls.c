@@ -13,9 +13,8 @@
 #include <stdlib.h>
 
 #define RECORD_MAX ((size_t)(16 * EDDY_KIB))
-/* A record can be decrypted only when it has arrived completely. At the start of a connection and
- * after a pause TCP sends ten segments before it hears from the peer (RFC 6928), so each of these
- * gets its own record. */
+/* A record can be decrypted only when it has arrived completely. At first and after a pause TCP
+ * sends ten segments without hearing from the peer (RFC 6928): each gets its own record. */
 #define RECORD_OF_SEGMENT ((size_t)1300)
 #define EARLY_MAX (10 * RECORD_OF_SEGMENT)
 #define PAUSE_NS EDDY_SECOND
@@ -70,8 +69,7 @@ static void put_alert(struct eddyi_tls *tls, int code)
 }
 
 /* Decide whether the session may read a record. It must not see a rejected unencrypted record,
- * whose bytes could complete a message that it has in part. For a later record it must send the
- * alert itself, encrypted. */
+ * whose bytes could complete a message. For later ones it must send the alert itself, encrypted. */
 static bool admit(struct eddyi_tls *tls, struct eddyi_tls_record record, bool is_1_3)
 {
 	if (tls->refuses)
@@ -89,8 +87,7 @@ static bool admit(struct eddyi_tls *tls, struct eddyi_tls_record record, bool is
 }
 
 /* Early data is encrypted with unknown keys and is skipped (RFC 8446 section 4.2.10): after a
- * HelloRetryRequest until another hello, else until a record of the size of the client's
- * Finished. */
+ * HelloRetryRequest until another hello, else until a record as long as a Finished. */
 static bool is_early_data(const struct eddyi_tls *tls, struct eddyi_tls_record record)
 {
 	return tls->skips && record.len && record.bytes[0] == TYPE_DATA &&
@@ -160,8 +157,7 @@ static bool is_retry(const char *bytes, size_t len)
 	       eddyi_flight_is_retry(record + SERVER_HELLO_RANDOM);
 }
 
-/* In TLS 1.2 early data is an error. A client with a certificate sends that first, in a record of
- * unknown size. */
+/* In TLS 1.2 early data is an error. A client's certificate has an unknown size. */
 static void expect_early_data(struct eddyi_tls *tls, bool retries)
 {
 	bool sha384 = wolfSSL_get_current_cipher_suite(tls->session) == AES256_GCM_SHA384;
@@ -254,7 +250,6 @@ void eddyi_tls_cut(struct eddyi_tls *tls)
 	tls->state = EDDYI_TLS_BROKEN;
 }
 
-/* Map a result of the session to ours. */
 static int result_of(struct eddyi_tls *tls, int r)
 {
 	switch (wolfSSL_get_error(tls->session, r)) {
@@ -343,8 +338,7 @@ static bool begin_session(struct eddyi_tls *tls)
 	return session != NULL;
 }
 
-/* Whether a client's certificate was not checked: in TLS 1.2 the library also accepts one after the
- * ChangeCipherSpec. */
+/* Whether a client's certificate was not checked: TLS 1.2 allows one after ChangeCipherSpec. */
 static bool has_unchecked_certificate(struct eddyi_tls *tls)
 {
 	WOLFSSL_X509 *x509;
@@ -385,8 +379,7 @@ static int step(void *arg)
 	return r ? r : -EBADMSG;
 }
 
-/* Reject bytes that are not an acceptable ClientHello: by HTTP if they are HTTP, else by an alert.
- * Return: `error`. */
+/* Reject bytes that are no acceptable hello, by HTTP or by an alert. Return: `error`. */
 static int refuse(struct eddyi_tls *tls, int error, int alert)
 {
 	static const char http[] = "HTTP/1.1 400 Bad Request\r\n"
@@ -417,8 +410,7 @@ static void step_here(void *arg)
 	call->result = step(call->tls);
 }
 
-/* Run a quick step on the loop, which costs less than the offload pool, until this turn has taken a
- * while. */
+/* Run a quick step on the loop, which is cheaper, until this turn has taken a while. */
 static int take_step(struct eddyi_tls *tls)
 {
 	struct step_call call = { .tls = tls };

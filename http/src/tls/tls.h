@@ -62,8 +62,7 @@ void eddyi_tls_free(struct eddyi_tls *tls);
 /* Note that `len` bytes have been received into the room of `in`. */
 void eddyi_tls_received(struct eddyi_tls *tls, size_t len);
 
-/* Put bytes received elsewhere into `in`: at most 8 KiB, and only if the session needs more.
- * Return: 0, -ENOMEM. */
+/* Put up to 8 KiB received elsewhere into `in`, if the session needs more. Return: 0, -ENOMEM. */
 int eddyi_tls_feed(struct eddyi_tls *tls, const char *bytes, size_t len);
 
 /* Whether a step of the handshake can be done with the bytes in `in`. */

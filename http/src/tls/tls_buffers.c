@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for an incomplete record (18 KiB at most) and another receive. A peer that fills it gets the
- * bulk size. */
+/* Room for an incomplete record (18 KiB at most) and a receive. A peer that fills it gets more. */
 #define IN_SIZE ((size_t)(32 * EDDY_KIB))
 #define IN_SIZE_BULK ((size_t)(128 * EDDY_KIB))
 /* Records of 64 KiB in total with their framing, and messages of the protocol. */

@@ -35,8 +35,7 @@ struct eddy_str eddyi_tls_buffers_in(const struct eddyi_tls_buffers *buffers);
 ssize_t eddyi_tls_buffers_room(struct eddyi_tls_buffers *buffers, char **ret_room);
 void eddyi_tls_buffers_received(struct eddyi_tls_buffers *buffers, size_t len);
 
-/* Whether a complete record has arrived, and whether `in` is too full for a record to be
- * incomplete. */
+/* Whether a complete record has arrived, and whether `in` is full even for an incomplete one. */
 bool eddyi_tls_buffers_has_record(const struct eddyi_tls_buffers *buffers);
 bool eddyi_tls_buffers_is_full(const struct eddyi_tls_buffers *buffers);
 
@@ -49,8 +48,7 @@ struct eddyi_tls_record {
 /* Get the next record. Return: an empty record if none is complete, or one is being taken. */
 struct eddyi_tls_record eddyi_tls_buffers_next_record(const struct eddyi_tls_buffers *buffers);
 
-/* Begin the next record for the session to take, or drop it. The caller may change its bytes.
- * Return: as eddyi_tls_buffers_next_record(). */
+/* Begin the next record, whose bytes may be changed, or drop it. Return: as _next_record(). */
 struct eddyi_tls_record eddyi_tls_buffers_begin_record(struct eddyi_tls_buffers *buffers);
 void eddyi_tls_buffers_drop_record(struct eddyi_tls_buffers *buffers);
 

@@ -72,8 +72,8 @@ static bool is_strong(const WOLFSSL_BUFFER_INFO *der)
 
 static bool constrains_names(WOLFSSL_X509 *x509)
 {
-	/* The object identifier of the extension (RFC 5280 section 4.2.1.10), with which no other
-	 * field begins. */
+	/* The object identifier of the extension (RFC 5280 section 4.2.1.10), unique in a
+	 * certificate. */
 	static const unsigned char oid[] = { 0x06, 0x03, 0x55, 0x1d, 0x1e };
 	int len = 0;
 	const unsigned char *der = wolfSSL_X509_get_der(x509, &len);

@@ -1,5 +1,5 @@
-/* tls_chain.h: checks the strength of a peer's certificates, and name constraints. The library
- * verifies everything else. */
+/* tls_chain.h: checks the strength of certificates, and name constraints; the library does the
+ * rest. */
 #ifndef EDDYI_TLS_CHAIN_H
 #define EDDYI_TLS_CHAIN_H
 

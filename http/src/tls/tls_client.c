@@ -48,8 +48,8 @@ static int set_up(WOLFSSL_CTX *context, const struct eddyi_tls_client_options *o
 {
 	const char *ciphers = options->ciphers ? options->ciphers : eddyi_tls_ciphers(false);
 
-	/* The library's own cache would be shared by all clients of the process. But with none it
-	 * resumes nothing. */
+	/* The library's own cache would be shared by all clients, and with none it resumes
+	 * nothing. */
 	wolfSSL_CTX_set_session_cache_mode(context, WOLFSSL_SESS_CACHE_NO_INTERNAL);
 	if (options->trusts_all)
 		wolfSSL_CTX_set_verify(context, WOLFSSL_VERIFY_NONE, NULL);
@@ -281,7 +281,6 @@ static const char *alert_name(int code)
 	return "unknown";
 }
 
-/* Describe what is wrong with a certificate, or with other input. */
 static const char *fault_name(int error, char text[WOLFSSL_MAX_ERROR_SZ])
 {
 	switch (error) {

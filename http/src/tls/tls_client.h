@@ -20,8 +20,7 @@ struct eddyi_tls_client_options {
 
 /* Read the files, and make the context of a client's sessions. Blocks and needs a deep stack: call
  * it on the offload pool.
- * Return: 0; -EINVAL if `ca_file` is unusable; -EPROTONOSUPPORT if the library has none of
- * `ciphers`; -ENOMEM. */
+ * Return: 0; -EINVAL if `ca_file` is unusable; -EPROTONOSUPPORT for unknown `ciphers`; -ENOMEM. */
 int eddyi_tls_client_open(const struct eddyi_tls_client_options *options,
 			  struct WOLFSSL_CTX **ret_context);
 
@@ -33,8 +32,7 @@ void eddyi_tls_client_close(struct WOLFSSL_CTX *context);
 struct eddyi_tls *eddyi_tls_client_begin(struct WOLFSSL_CTX *context, const struct eddyi_host *host,
 					 struct WOLFSSL_SESSION *resumed);
 
-/* Whether the certificate is for the host, or was at the beginning of a resumed session. Call it
- * after the handshake. */
+/* Whether the certificate of a finished handshake, or of a resumed session, is for the host. */
 bool eddyi_tls_client_is_theirs(struct eddyi_tls *tls, const struct eddyi_host *host);
 
 /* Describe why a session has failed with -EBADMSG. Return: -ENOKEY if no trusted authority has

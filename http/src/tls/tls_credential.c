@@ -22,8 +22,7 @@
 #define NAMES_MAX ((size_t)(8 * EDDY_KIB))
 #define RSA_QUICK_MAX 256 /* bytes */
 
-/* Suites with forward secrecy and authenticated encryption, which all clients of the last ten years
- * support. */
+/* Forward secret, authenticated suites, which all clients of the last ten years support. */
 #define CHACHA_13 "TLS13-CHACHA20-POLY1305-SHA256:"
 #define CHACHA_12 "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
 #define GCM_13 "TLS13-AES128-GCM-SHA256:TLS13-AES256-GCM-SHA384:"

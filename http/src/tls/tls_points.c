@@ -14,14 +14,12 @@
 #error "this wolfSSL has no crypto callbacks: build it with --enable-cryptocb"
 #endif
 
-/* The device's number in the library, which no other user of the library in the process may
- * take. */
+/* The device's number, which no other user of the library in the process may take. */
 #define DEVICE 0x45444459
 
 #define X25519_LEN 32
 
-/* The points of order 8, which give the secret 0. The library rejects those of lower order itself,
- * including 0. */
+/* The points of order 8, which give the secret 0. The library rejects lower orders and 0 itself. */
 static const unsigned char weak[][X25519_LEN] = {
 	{ 0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3,
 	  0xfa, 0xf1, 0x9f, 0xc4, 0x6a, 0xda, 0x09, 0x8d, 0xeb, 0x9c, 0x32,

@@ -156,8 +156,8 @@ static bool load_pair(struct credentials *credentials, struct eddyi_tls_setup *s
 	if (eddyi_tls_credential_init(credential, &setup->options, pair->cert, pair->key) < 0)
 		return false;
 	credentials->count++;
-	/* A resumed session has no client certificate, so contexts that request one get no
-	 * tickets. */
+	/* A resumed session has no client certificate, so there are no tickets if one is
+	 * requested. */
 	if (setup->options.client_certs != EDDY_TLS_CLIENT_CERTS_NONE ||
 	    eddyi_tickets_use(&setup->tickets, credential->context, credential->fingerprint) == 0)
 		return true;

@@ -34,8 +34,7 @@ void eddyi_tls_setup_each_file(const struct eddyi_tls_setup *setup,
  * Return: 0; -EINVAL, and nothing changes. */
 int eddyi_tls_setup_load(void *setup);
 
-/* Write the keys of session tickets to a memfd for the next process.
- * Return: its descriptor, -errno. */
+/* Write the ticket keys to a memfd for the next process. Return: its descriptor, -errno. */
 int eddyi_tls_setup_save_tickets(struct eddyi_tls_setup *setup);
 
 /* Read the keys from it. Return: 0, -EBADMSG, -errno. */

@@ -34,8 +34,7 @@ void eddyi_clocks_init(struct eddyi_clocks *clocks, const struct eddy_server_opt
 /* No timeout may be armed. */
 void eddyi_clocks_deinit(struct eddyi_clocks *clocks);
 
-/* Get what follows the status in every head: the end of its line, and the current server and date
- * fields. */
+/* Get what follows the status in every head: CRLF, and the server and date fields. */
 struct eddy_str eddyi_clocks_own_lines(struct eddyi_clocks *clocks);
 
 #endif

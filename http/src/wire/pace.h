@@ -1,8 +1,7 @@
-/* pace.h: whether a peer keeps a minimum rate, with a body that it sends or a response that it
- * receives.
+/* pace.h: checks that a peer keeps a minimum rate when it sends a body or receives a response.
  *
- * Only time in which the server waits for the peer counts. Rates are checked at intervals, so that
- * a byte costs nothing. */
+ * Only time in which the server waits for the peer counts. Checks are at intervals; a byte costs
+ * nothing. */
 #ifndef EDDYI_PACE_H
 #define EDDYI_PACE_H
 
@@ -22,8 +21,7 @@ struct eddyi_flow {
 	int64_t ahead;      /* bytes more than required */
 };
 
-/* Invariant: the timeout is armed, or the next wait arms it. A check without a wait does not rearm
- * it. */
+/* Invariant: the timeout is armed, or the next wait arms it. A check without a wait does not. */
 struct eddyi_pace {
 	struct eddy_timeout timeout; /* the next check */
 	struct eddyi_wire *wire;

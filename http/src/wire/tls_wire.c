@@ -19,11 +19,9 @@
 #define RECORD_MAX ((size_t)(16 * EDDY_KIB))
 /* Read this much of a file at a time: the records that `out` holds. */
 #define FILE_STEP ((size_t)(64 * EDDY_KIB))
-/* Limit of received bytes without data, such as tickets: a peer could send them without end and
- * occupy the loop. */
+/* Limit of received bytes without data, such as tickets, which could occupy the loop. */
 #define NOTHING_MAX ((size_t)(128 * EDDY_KIB))
-/* A task that has encrypted for this long yields, so that handshakes don't wait for many
- * downloads. */
+/* A task that has encrypted for this long yields, for handshakes to proceed. */
 #define TURN_NS (100 * EDDY_US)
 
 /* Send all encrypted bytes. During a handshake progress does not extend the timeout. */
@@ -178,8 +176,7 @@ ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len, bool
 		if (extends_time)
 			eddy_timeout_touch(&wire->timeout);
 	}
-	/* Send what the protocol requires in response, without waiting for a peer that does not
-	 * read. */
+	/* Send what the protocol requires in response, without waiting. */
 	push(wire);
 	return r;
 }

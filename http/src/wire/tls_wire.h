@@ -29,8 +29,7 @@ bool eddyi_tls_wire_is_quiet(struct eddyi_wire *wire);
  * Suspends. Return: bytes; 0 if the peer has ended the stream; -errno. */
 ssize_t eddyi_tls_wire_recv(struct eddyi_wire *wire, void *buf, size_t len, bool extends_time);
 
-/* Send all pieces, after what is left of earlier ones; `pieces` is modified. Suspends.
- * Return: 0, -errno. */
+/* Send all pieces, after earlier bytes; `pieces` is modified. Suspends. Return: 0, -errno. */
 int eddyi_tls_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count);
 
 /* Send as eddy_transfer_to_socket() does. Suspends. */
@@ -43,8 +42,7 @@ typedef int eddyi_tls_wire_take_fn(void *arg, const char *bytes, size_t len);
  * Return: 0 if more must be received; -errno; as `take`. */
 int eddyi_tls_wire_drain(struct eddyi_wire *wire, eddyi_tls_wire_take_fn *take, void *arg);
 
-/* Encrypt as many bytes as fit, and send what the socket takes without waiting.
- * Return: bytes encrypted. */
+/* Encrypt as many bytes as fit, and send without waiting. Return: bytes encrypted. */
 size_t eddyi_tls_wire_push(struct eddyi_wire *wire, const void *buf, size_t len);
 
 /* Send close_notify if possible, as far as the socket takes it without waiting. */

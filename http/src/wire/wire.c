@@ -95,8 +95,7 @@ bool eddyi_wire_has_stalled(struct eddyi_wire *wire)
 {
 	uint64_t acked = 0;
 
-	/* If the socket is not TCP, only its room counts: a send that found some has touched the
-	 * timeout. */
+	/* If the socket is not TCP, only its room counts, and a send has touched the timeout. */
 	eddyi_wire_acked(wire, &acked);
 	if (acked != wire->taken)
 		wire->looks = 0;
@@ -127,7 +126,6 @@ static void end_ahead(struct eddyi_wire *wire)
 	wire->alone = NULL;
 }
 
-/* Take bytes received ahead. */
 static size_t take_pending(struct eddyi_wire *wire, void *buf, size_t len)
 {
 	struct eddy_str pending = eddyi_wire_pending(wire);

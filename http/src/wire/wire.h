@@ -51,22 +51,20 @@ int eddyi_wire_sendv(struct eddyi_wire *wire, struct iovec *pieces, size_t count
  * Return: as eddy_transfer_to_socket(). */
 int eddyi_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer);
 
-/* Whether the next bytes may go to a file without passing through user memory. Ends receiving
- * ahead. May suspend. */
+/* Whether the next bytes may be spliced to a file. Ends receiving ahead. May suspend. */
 bool eddyi_wire_can_splice(struct eddyi_wire *wire);
 
 /* Whether sent bytes are still queued on this machine, so that a close could lose them. */
 bool eddyi_wire_has_unsent(const struct eddyi_wire *wire);
 
-/* Send a response, or hold it back if `more` follows at once, so that pipelined responses share
- * segments. Otherwise as eddyi_wire_send(). */
+/* Send a response, or hold it back if `more` follows, so that pipelined responses share segments.
+ * Otherwise as eddyi_wire_send(). */
 int eddyi_wire_answer(struct eddyi_wire *wire, struct eddy_str bytes, bool more);
 
 /* Send the held bytes. Limited by the write timeout. Suspends. Return: 0, -errno. */
 int eddyi_wire_flush(struct eddyi_wire *wire);
 
-/* Send as many held bytes as the socket takes without waiting, and discard the rest: the connection
- * ends. */
+/* Send held bytes without waiting, and discard the rest: the connection ends. */
 void eddyi_wire_give_up(struct eddyi_wire *wire);
 
 /* Make the connection end without a close_notify: its response is incomplete. */
