@@ -19,7 +19,6 @@ struct mistake {
 	struct eddy_str text;
 };
 
-/* A function to call before the app runs. */
 struct start {
 	struct start *next;
 	eddy_start_fn *fn;
@@ -27,7 +26,6 @@ struct start {
 	bool is_done; /* called since it was added */
 };
 
-/* A function to call before the app is freed. */
 struct ending {
 	struct ending *next;
 	void (*fn)(void *data);

@@ -92,12 +92,12 @@ struct eddy_app {
 	struct mistake *mistakes;
 	struct mistake **mistakes_end;
 	struct kept *layers;
-	struct eddyi_watch *watches;    /* observers of requests, the latest first */
-	struct eddyi_beside *beside;    /* tasks of eddy_app_add_task(), the latest first */
-	struct start *starts;           /* functions to call before the app runs */
-	struct eddy_mutex preparing;    /* serializes preparing; later callers find it done */
-	struct ending *endings;         /* functions to call before the app is freed */
-	struct eddyi_section *sections; /* known sections of the configuration file */
+	struct eddyi_watch *watches; /* observers of requests, the latest first */
+	struct eddyi_beside *beside; /* tasks of eddy_app_add_task(), the latest first */
+	struct start *starts;        /* functions to call before the app runs */
+	struct eddy_mutex preparing; /* serializes preparing; later callers find it done */
+	struct ending *endings;      /* functions to call before the app is freed */
+	struct eddyi_section *sections;
 	const char *config_path;
 	const char *const *config_bind; /* values of the file; terminated by NULL */
 	const char *const *config_bind_plain;
@@ -111,8 +111,8 @@ struct eddy_app {
 
 	struct eddyi_mime *mime; /* read before the first run or test */
 
-	bool stands_in;                   /* during the start: this app has subscribed to the log */
-	atomic_uint_fast64_t body_memory; /* bytes of bodies in memory */
+	bool stands_in; /* during the start: this app has subscribed to the log */
+	atomic_uint_fast64_t body_memory;
 	atomic_uint_fast64_t refused_bodies; /* because of body_memory */
 
 	/* Of a running app: */

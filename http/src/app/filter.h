@@ -12,8 +12,8 @@ struct eddyi_filter {
 	void *data;
 };
 
-/* Invariant: from any owner, `outer` leads to the app's filters in a few steps. Outer filters may
- * be added after inner ones, so each request walks the chain of its route. */
+/* Invariant: `outer` leads to the app's filters. Outer filters may be added after inner ones, so
+ * each request walks the chain of its route. */
 struct eddyi_filters {
 	const struct eddyi_filters *outer; /* of the surrounding owner; NULL for the app's */
 	struct eddyi_filter *first;

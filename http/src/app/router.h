@@ -1,15 +1,13 @@
 /* router.h: finds the route for a method and a path.
  *
- * pattern.h describes patterns. Each route has its own parameter names, whatever other routes call
- * the same segment.
- *
- * For each segment static text takes precedence over `{name}`, and that over `{name...}`; the
- * search backtracks. A pattern without a route for the method is skipped: its methods only count
- * for the allow field if nothing else matches.
+ * pattern.h describes patterns. Routes may name the same parameter differently. For each segment
+ * static text takes precedence over `{name}`, and that over `{name...}`; the search backtracks. A
+ * pattern without a route for the method is skipped: its methods only count for the allow field if
+ * nothing else matches.
  *
  * A GET route also responds to HEAD, unless its pattern has a HEAD route.
  *
- * Routes are added before the first lookup. Lookups change nothing, and any thread may do them. */
+ * Routes are added before the first lookup. Any thread may do lookups. */
 #ifndef EDDYI_ROUTER_H
 #define EDDYI_ROUTER_H
 
@@ -56,8 +54,8 @@ int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, stru
 int eddyi_router_add_prefix(struct eddyi_router *router, struct eddy_str prefix, void *value,
 			    const char **ret_reason);
 
-/* Find the route for a method and a path. Visits each node of the tree at most once, and only
- * routes that begin like the path cost time. */
+/* Find the route for a method and a path. Visits each node at most once; only routes that begin
+ * like the path cost time. */
 void eddyi_router_find(const struct eddyi_router *router, enum eddyi_method method,
 		       const struct eddyi_path *path, struct eddyi_router_match *ret_match);
 

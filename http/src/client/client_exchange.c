@@ -203,8 +203,8 @@ static int watch(void *arg)
 	return 0;
 }
 
-/* Send a body unless the server responds before the end: it does not need the rest, and may not
- * read it. Return: 0; 1 if it has responded; -errno. */
+/* Send a body unless the server responds before the end and does not need the rest.
+ * Return: 0; 1 if it has responded; -errno. */
 static int send_watched(struct eddyi_call *call, struct eddyi_wire *wire, struct eddy_str head)
 {
 	struct eddy_scope scope;
@@ -221,8 +221,8 @@ static int send_watched(struct eddyi_call *call, struct eddyi_wire *wire, struct
 	return r == -ECANCELED && answer.result == 0 ? 1 : r;
 }
 
-/* Wait for a 100 Continue or the response, but not for long: some servers send neither before they
- * have the body. Return: 0 to send the body; 1 if the response has arrived; -errno. */
+/* Wait shortly for a 100 Continue or the response: some servers wait for the body.
+ * Return: 0 to send the body; 1 if the response has arrived; -errno. */
 static int await_continue(struct eddyi_call *call, struct eddyi_wire *wire)
 {
 	struct eddy_scope scope;

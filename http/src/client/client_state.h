@@ -72,7 +72,7 @@ struct eddyi_call {
 	/* The result; url and head are those of the current hop. */
 	struct eddy_response *response;
 	const struct eddy_client_request *request;
-	struct eddyi_client_conn *conn; /* in use */
+	struct eddyi_client_conn *conn;
 	const char *method;
 	unsigned redirects;
 	unsigned interims; /* 1xx responses of this hop */

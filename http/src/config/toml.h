@@ -19,10 +19,10 @@ enum eddyi_toml_type {
 };
 
 struct eddyi_toml {
-	struct eddyi_toml *next;  /* in the same table, by key, or array */
-	struct eddyi_toml *first; /* of a table or an array */
-	struct eddy_str key;      /* in a table; ends with a NUL, and may contain others */
-	unsigned line;            /* of the key; without one, of the value */
+	struct eddyi_toml *next; /* in the same table, by key, or array */
+	struct eddyi_toml *first;
+	struct eddy_str key; /* in a table; ends with a NUL, and may contain others */
+	unsigned line;       /* of the key; without one, of the value */
 	enum eddyi_toml_type type;
 	struct eddy_str text; /* a string; a time in RFC 3339 format */
 	int64_t integer;

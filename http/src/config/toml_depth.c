@@ -1,6 +1,5 @@
 /* Checks the depth of a TOML text before toml++ parses it: toml++ accepts dotted keys of any
- * length, and frees their tables by recursion. This distinguishes only strings and comments from
- * the rest, and leaves invalid TOML to the parser. */
+ * length, and frees their tables by recursion. Invalid TOML is left to the parser. */
 #include "toml.h"
 
 static const char *skip_multiline(const char *at, const char *end)

@@ -150,9 +150,9 @@ static int send_out(struct eddy_req *req, bool last)
 	return eddyi_reply_chunk(req, eddy_str(coded->out, len), last);
 }
 
-/* Lets one body with many steps at a time be encoded on a loop, in order of arrival; other tasks
- * run between its steps. If bodies alternated, they would evict each other's tables from the
- * processor's caches, which costs a quarter of its time. The holder never waits for a peer. */
+/* Lets one body with many steps be encoded on a loop at a time, in order of arrival; other tasks
+ * run between its steps. Alternating bodies would evict each other's tables from the processor's
+ * caches, which costs a quarter. The holder never waits for a peer. */
 static struct eddy_mutex *turn(void)
 {
 	static _Thread_local struct eddy_mutex mutex;

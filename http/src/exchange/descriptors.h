@@ -1,7 +1,7 @@
 /* descriptors.h: counts the descriptors of a loop's requests: one for each connection, and one for
- * each file that eddy opens for a request; files of handlers are not counted. At the process's
- * limit, a request that needs a descriptor evicts other connections, and may be evicted while it
- * waits. Uploads of an address hold one file for each connection, and as many more as are free. */
+ * each file that eddy opens for a request, but not files of handlers. At the process's limit, a
+ * request that needs one evicts other connections, and may be evicted while it waits. Uploads of an
+ * address hold one file for each connection, and as many more as are free. */
 #ifndef EDDYI_DESCRIPTORS_H
 #define EDDYI_DESCRIPTORS_H
 

@@ -93,7 +93,7 @@ struct eddy_req {
 	struct eddyi_req_kept *kept;     /* memory of layers, the latest first */
 	struct eddyi_decoded *decoded;   /* NULL: the body is not decoded */
 	/* Results of reading, kept for the next call; NULL before the first: */
-	struct eddy_str text; /* the whole body */
+	struct eddy_str text;
 	struct eddy_pairs query;
 	struct eddy_pairs form;
 	struct eddy_pairs cookies;

@@ -1,14 +1,14 @@
 /* open_files.h: regular files to send, and the cache of open files.
  *
  * Invariants:
- * 1. An open file is closed with its last reference: one of the loop's table while it contains the
- *    file, and one of each response that sends it.
+ * 1. An open file is closed with its last reference: the loop's table has one while it contains the
+ *    file, and so has each response that sends it.
  * 2. The key of a file in the table is the number of its folder, which is never reused, its path,
- *    and the coding that its bytes are sent as. Its timer is armed while it is in the table.
+ *    and its coding. Its timer is armed while it is in the table.
  * 3. A file is used only if its state is that at its opening: a change of its bytes, names or
- *    permissions changes its ctime or its link count. Files found through symbolic links are not
- *    kept, nor files that changed shortly before they were opened: another change might not show,
- *    or the name might already mean another file.
+ *    permissions changes its ctime or its link count. Files behind symbolic links are not kept, nor
+ *    files that changed shortly before their opening: another change might not show, or the name
+ *    might already mean another file.
  * 4. Its fields and bytes belong to that state. */
 #ifndef EDDYI_OPEN_FILES_H
 #define EDDYI_OPEN_FILES_H
@@ -75,9 +75,8 @@ struct eddyi_folder *eddyi_folder_new(struct eddy_app *app, int dir);
 /* Get the folder of `dir`. Its files are kept open if the app has asked for it. */
 struct eddyi_folder eddyi_folder_of(const struct eddy_app *app, int dir);
 
-/* Open the regular file at `path`, which ends with a NUL, to be sent to `party` as `coding`. If
- * descriptors have run out, the loop closes the files that it keeps. Suspends, unless the file is
- * kept.
+/* Open the regular file at `path`, which ends with a NUL, to be sent to `party` as `coding`.
+ * Without descriptors the loop closes the files that it keeps. Suspends, unless the file is kept.
  * Return: 0; -EISDIR; -ENOENT also for other kinds of files and paths outside; -ENOTDIR, -EACCES,
  * -EMFILE, -errno. */
 int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *party,

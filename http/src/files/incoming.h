@@ -36,9 +36,9 @@ struct eddyi_incoming {
 	char hidden[EDDYI_HIDDEN_SIZE]; /* its temporary name; empty: none */
 };
 
-/* Create the file in the folder `dir`, for `party`, or NULL. `expected` is the size, 0 if it is
- * unknown. `soon` is the name that the file gets at once, because its content has already arrived;
- * else NULL. If descriptors have run out, the loop closes files that it keeps open. Suspends.
+/* Create the file in the folder `dir`, for `party`, or NULL. `expected` is the size, 0 if unknown.
+ * `soon` is the name that the file gets at once, if its content has arrived; else NULL. Without
+ * descriptors the loop closes files that it keeps open. Suspends.
  * Return: 0; -ENOSPC if the disk has less free space than `expected`; -errno. */
 int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_party *party,
 			uint64_t expected, uint64_t max, const char *soon);

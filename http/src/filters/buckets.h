@@ -41,8 +41,7 @@ void eddyi_buckets_init(struct eddyi_buckets *buckets, pthread_mutex_t *locks,
 size_t eddyi_buckets_count(size_t keys);
 
 /* Take one request from the bucket of a key; keys of different kinds are independent. Any thread
- * may call it.
- * Return: 0; the time in nanoseconds until the bucket has a request. */
+ * may call it. Return: 0; nanoseconds until the bucket has a request. */
 uint64_t eddyi_buckets_take(struct eddyi_buckets *buckets, unsigned kind, struct eddy_str key,
 			    uint64_t now);
 

@@ -1,10 +1,10 @@
 /* cond.h: evaluates conditional requests (RFC 9110 section 13) for an existing representation.
  *
- * The five fields are those of the request; .ptr NULL is an absent field, and several lines of a
- * field are joined by commas (RFC 9110 section 5.3). A malformed list of entity tags names no tag:
- * If-Match fails and If-None-Match holds. A malformed date counts as absent, also one sent twice,
- * since two joined dates are malformed (sections 13.1.3 and 13.1.4). An If-Range with several
- * values matches nothing (section 13.1.5). */
+ * The five fields are those of the request; .ptr NULL is an absent field, and lines of a field are
+ * joined by commas (RFC 9110 section 5.3). A malformed list of entity tags names no tag: If-Match
+ * fails and If-None-Match holds. A malformed date, or one sent twice and thus joined, counts as
+ * absent (sections 13.1.3 and 13.1.4). An If-Range with several values matches nothing (section
+ * 13.1.5). */
 #ifndef EDDYI_COND_H
 #define EDDYI_COND_H
 

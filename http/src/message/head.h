@@ -1,7 +1,7 @@
 /* head.h: parses the head of a request as its bytes arrive (RFC 9112).
  *
- * llhttp in strict mode is the parser. What it accepts although it is ambiguous is rejected here: a
- * bare LF, folded lines, names of other protocols, and so on. fields.h checks what the fields mean.
+ * llhttp in strict mode is the parser. Ambiguous input that it accepts is rejected here: a bare LF,
+ * folded lines, names of other protocols, and so on. fields.h checks what the fields mean.
  *
  * Blank lines before a request are skipped: one before the first on a connection, two between
  * requests, since some clients end a body with a CRLF that they don't count (RFC 9112 section 2.2).

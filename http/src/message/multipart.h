@@ -39,11 +39,11 @@ struct eddyi_multipart_part {
 };
 
 enum eddyi_multipart_kind {
-	EDDYI_MULTIPART_MORE,     /* the piece is used up; the next is needed */
-	EDDYI_MULTIPART_PART,     /* a part begins: `part` */
-	EDDYI_MULTIPART_DATA,     /* non-empty content in `data` */
-	EDDYI_MULTIPART_PART_END, /* the part is complete */
-	EDDYI_MULTIPART_END,      /* the form is complete; the rest is skipped */
+	EDDYI_MULTIPART_MORE, /* the piece is used up; the next is needed */
+	EDDYI_MULTIPART_PART, /* a part begins: `part` */
+	EDDYI_MULTIPART_DATA, /* non-empty content in `data` */
+	EDDYI_MULTIPART_PART_END,
+	EDDYI_MULTIPART_END, /* the form is complete; the rest is skipped */
 };
 
 struct eddyi_multipart_event {

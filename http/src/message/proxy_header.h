@@ -1,9 +1,8 @@
-/* proxy_header.h: parses the header of the PROXY protocol, which names the client at the beginning
- * of a proxy's connection: version 1, a line, and version 2, binary (proxy-protocol.txt of
- * HAProxy).
+/* proxy_header.h: parses the header of the PROXY protocol, which names the client of a proxy's
+ * connection: version 1, a line, and version 2, binary (proxy-protocol.txt of HAProxy).
  *
- * Destinations are checked and discarded, like extensions (TLVs) of version 2, except for a
- * checksum, which must be correct, and for whether the client used TLS. */
+ * Destinations and extensions (TLVs) of version 2 are checked and discarded, except for a checksum,
+ * which must be correct, and for whether the client used TLS. */
 #ifndef EDDYI_PROXY_HEADER_H
 #define EDDYI_PROXY_HEADER_H
 

@@ -1,9 +1,9 @@
 /* response_head.h: parses the head of a response for the client (RFC 9112 section 4).
  *
- * A head is collected until it is complete, then parsed by llhttp in strict mode. Like head.h for
- * requests, this rejects what llhttp accepts although it is ambiguous, in particular framing in
- * which two readers could find different ends. Unlike there, a folded line is read as a blank, and
- * tabs may surround values (RFC 9112 sections 5 and 5.2). */
+ * A complete head is parsed by llhttp in strict mode. Like head.h, this rejects ambiguous input
+ * that llhttp accepts, in particular framing in which two readers could find different ends. Unlike
+ * there, a folded line is read as a blank, and tabs may surround values (RFC 9112 sections 5 and
+ * 5.2). */
 #ifndef EDDYI_RESPONSE_HEAD_H
 #define EDDYI_RESPONSE_HEAD_H
 

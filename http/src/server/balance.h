@@ -2,7 +2,7 @@
  *
  * The kernel distributes connections over sockets by a hash: in a fifth of all cases one loop gets
  * 11 of 16. So an accepted connection is handed to the loop with the fewest, before anything is
- * armed, if its own loop has more than that one and would exceed it by more than an eighth.
+ * armed, if its own loop has more and would exceed that one by more than an eighth.
  *
  * A loop accepts its last connection itself. While others are on their way to it, it may exceed its
  * limit by one for each listener. */

@@ -46,7 +46,7 @@ struct eddyi_conn_counts {
  *    while it is parked otherwise, SLOW or BUSY while a task owns it, and BUSY once it is closed or
  *    about to be. Bytes that are not part of a request change neither its place nor its timeout.
  * 2. `count` is the number of connections.
- * 3. After an eddyi_conns_stop() that is not patient, only parts of requests are parked. */
+ * 3. After a stop that is not patient, each parked connection has a part of a request. */
 struct eddyi_conns {
 	const struct eddy_app *app;
 	struct eddyi_clocks *clocks;

@@ -2,9 +2,9 @@
  *
  * A connection's standing says whether it may be closed to make room. Within a standing, a
  * connection of the address with the most connections goes first; among equals, of the address that
- * has had that number, and one of this standing, for the longest time; within the address, the
- * connection that entered the standing first. IPv6 addresses are compared by their first 64 bits,
- * the prefix of one customer. */
+ * has had that number, and one of this standing, for the longest time; and of its connections the
+ * one that entered the standing first. IPv6 addresses are compared by their first 64 bits, the
+ * prefix of one customer. */
 #ifndef EDDYI_HOLDERS_H
 #define EDDYI_HOLDERS_H
 

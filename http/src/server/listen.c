@@ -165,7 +165,8 @@ static int share_passed(struct eddyi_listening *listening, const int *fds, size_
 	return r;
 }
 
-/* Name a passed socket: the configured address with the real port, or after "systemd" its own. */
+/* Name a passed socket: the configured address with the real port, or "systemd" with the socket's
+ * address. */
 static void describe(struct eddy_listeners *listeners, int fd, const char *address)
 {
 	struct identity identity = identify(fd);

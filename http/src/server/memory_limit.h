@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Get the memory of the machine, or the lowest limit of the process's control groups (versions 1
- * and 2) and their ancestors. `root` prefixes /proc and /sys; "" except in tests. */
+/* Get the memory of the machine or, if less, the lowest limit of the process's control groups
+ * (versions 1 and 2) and their ancestors. `root` prefixes /proc and /sys; "" except in tests. */
 uint64_t eddyi_memory_limit(const char *root);
 
 /* Get the share of all connections, and of all bodies in memory: a quarter of the memory each. */

@@ -1,7 +1,7 @@
 /* presence.h: detects that the client of a request in progress has disconnected.
  *
  * A receive armed ahead detects it at once. Without one, a sweep, ten times a second, arms a poll
- * for requests that have been in progress for a while. Others cost a store and a branch. */
+ * for requests that have been in progress for a while. Shorter ones cost a store and a branch. */
 #ifndef EDDYI_PRESENCE_H
 #define EDDYI_PRESENCE_H
 

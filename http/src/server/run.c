@@ -191,7 +191,8 @@ static void raise_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Count the descriptors for connections and files: without 32, and an eighth for pipes. */
+/* Get the limit for connections and their files: all but 32 descriptors, and an eighth for
+ * pipes. */
 static unsigned descriptors_max(void)
 {
 	uint64_t reserved, max;

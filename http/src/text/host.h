@@ -1,6 +1,5 @@
 /* host.h: parses host and port of a Host field or an authority (RFC 9110 section 7.2, RFC 3986
- * section 3.2). Stricter than the URI grammar, so that every reader of a request finds the same
- * host:
+ * section 3.2). Stricter than the URI grammar, so that every reader finds the same host:
  *
  *   - a name: labels of 1 to 63 letters, digits, '-' and '_', at most 255 bytes, with an optional
  *     final dot,

@@ -23,8 +23,8 @@ struct eddyi_mime *eddyi_mime_new(const char *path);
 
 void eddyi_mime_free(struct eddyi_mime *mime);
 
-/* Get the content-type for a file name or path by its extension, case-insensitively, with ";
- * charset=utf-8" for text/. JSON and SVG declare their encoding themselves. A name without an
+/* Get the content-type for a file name or path by its extension, case-insensitively. Types under
+ * text/ get "; charset=utf-8"; JSON and SVG declare their encoding themselves. A name without an
  * extension, such as ".profile", or with an unknown one gives application/octet-stream. The string
  * lives as long as the table. */
 struct eddy_str eddyi_mime_of(const struct eddyi_mime *mime, struct eddy_str name);

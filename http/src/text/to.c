@@ -46,7 +46,7 @@ static int parse_double(struct eddy_str text, double *ret_value)
 			return -EINVAL;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = 0;
-	/* The program's locale may use a decimal comma. The C locale is static: no failure. */
+	/* The program's locale may use a decimal comma. The C locale is static: this can't fail. */
 	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	value = strtod_l(copy, &end, c);
 	freelocale(c);

@@ -1,7 +1,7 @@
 /* tickets.h: the keys that encrypt session tickets (RFC 5077 section 4, RFC 8446 section 4.6.1).
  *
  * A ticket contains the state of a session and is stored by the client. An app has one set of keys
- * for all its loops and certificates: a key encrypts for an hour and decrypts for two. A ticket is
+ * for all loops and certificates: a key encrypts for an hour and decrypts for two. A ticket is
  * valid only for the certificate that it was made under. The next process gets the keys in a memfd,
  * not in a file on disk. */
 #ifndef EDDYI_TICKETS_H

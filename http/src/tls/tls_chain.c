@@ -81,9 +81,9 @@ static bool constrains_names(WOLFSSL_X509 *x509)
 	return !der || memmem(der, (size_t)len, oid, sizeof(oid));
 }
 
-/* Whether a certificate whose issuer the library does not find is a trust anchor. All others of a
- * verified chain have a known issuer, but the library looks for none if subject and issuer have the
- * same name, as in a self-signed root. */
+/* Whether a certificate without a known issuer is a trust anchor. All others of a verified chain
+ * have one, but the library looks for none if subject and issuer have the same name, as in a
+ * self-signed root. */
 static bool is_anchor(WOLFSSL_X509 *x509)
 {
 	WOLFSSL_EVP_PKEY *key;
@@ -122,7 +122,7 @@ static bool is_under_constraints(WOLFSSL_X509 *x509, WOLFSSL_X509_STORE_CTX *tru
 /* wolfSSL before 5.9.2 does not apply name constraints to addresses, URIs and wildcards
  * (CVE-2026-7532, CVE-2026-5263, CVE-2026-10592), and matches "badexample.com" with "example.com".
  * 5.9.2 loses those of an authority with the name of its issuer or of a root. So authorities with
- * constraints are not trusted. Issuers are found by name, which several may have, so each
+ * constraints are not trusted. Issuers are found by name, which several may share, so each
  * certificate of the chain is checked. */
 static bool has_constraints(struct WOLFSSL_X509_STORE_CTX *store)
 {

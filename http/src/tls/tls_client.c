@@ -164,7 +164,7 @@ static bool is_for(WOLFSSL_X509 *x509, const struct eddyi_host *host)
 
 struct session {
 	WOLFSSL_CTX *context;
-	WOLFSSL_SESSION *resumed; /* NULL: none */
+	WOLFSSL_SESSION *resumed;
 	const struct eddyi_host *host;
 	struct eddyi_tls *tls;
 	bool is_theirs;

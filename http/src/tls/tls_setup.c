@@ -33,9 +33,9 @@ struct eddyi_tls_setup {
 	struct eddyi_tickets tickets;
 	struct pair *pairs; /* besides that of the options */
 	size_t pair_count;
-	atomic_bool is_quick;    /* of the credentials */
-	pthread_mutex_t loading; /* serializes loading */
-	pthread_mutex_t lock;    /* guards: */
+	atomic_bool is_quick; /* of the credentials */
+	pthread_mutex_t loading;
+	pthread_mutex_t lock; /* guards: */
 	struct credentials *credentials;
 };
 
