@@ -320,7 +320,7 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
 		return 0;
 	/* Time before the opening: the file may be replaced between opening and fstat(). */
 	clock_gettime(CLOCK_REALTIME, &before);
-	/* Don't keep files behind links: a link's change does not show in the file. */
+	/* Don't keep files found through links: a link's change does not show in the file. */
 	r = open_own(folder->dir, party, path.ptr, RESOLVE_NO_SYMLINKS, ret_found);
 	if (r == -ELOOP)
 		return open_own(folder->dir, party, path.ptr, 0, ret_found);

@@ -6,9 +6,9 @@
  * 2. The key of a file in the table is the number of its folder, which is never reused, its path,
  *    and its coding. Its timer is armed while it is in the table.
  * 3. A file is used only if its state is that at its opening: a change of its bytes, names or
- *    permissions changes its ctime or its link count. Files behind symbolic links are not kept, nor
- *    files that changed shortly before their opening: another change might not show, or the name
- *    might already mean another file.
+ *    permissions changes its ctime or its link count. Files found through symbolic links are not
+ *    kept, nor files that changed shortly before their opening: another change might not show, or
+ *    the name might already mean another file.
  * 4. Its fields and bytes belong to that state. */
 #ifndef EDDYI_OPEN_FILES_H
 #define EDDYI_OPEN_FILES_H

@@ -18,7 +18,7 @@ struct eddy_str eddyi_reply_head(struct eddy_req *req, uint64_t length, size_t e
 /* Whether the next request has already arrived, so that responses may be sent together. */
 bool eddyi_reply_is_followed(const struct eddy_req *req);
 
-/* Limit of a response that is copied behind its head, to be sent in one piece. */
+/* Limit of a response that is copied after its head, to be sent in one piece. */
 #define EDDYI_REPLY_COPY_MAX ((size_t)(32 * EDDY_KIB))
 
 #endif

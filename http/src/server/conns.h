@@ -87,7 +87,7 @@ struct eddyi_conn {
 	uint8_t state;
 	uint8_t presence; /* enum eddyi_presence, of the request in progress */
 	bool expired;     /* the timeout of a parked connection has expired */
-	bool evicted;     /* to be closed for want of room, or for shutdown */
+	bool evicted;     /* to be closed to make room, or for shutdown */
 	bool fresh;       /* no request yet */
 	bool arriving;    /* parked with a part of a request */
 	bool proxy_due;   /* the PROXY header is incomplete; a part may be in the inbox */

@@ -194,7 +194,7 @@ static int answer(WOLFSSL *session, unsigned char name[WOLFSSL_TICKET_NAME_SZ],
 		return eddyi_tickets_seal(scope, &ticket, now_in_seconds()) == 0 ?
 			       WOLFSSL_TICKET_RET_OK :
 			       WOLFSSL_TICKET_RET_REJECT;
-	/* wolfSSL would resume without a key exchange: whoever has the ticket key could decrypt. */
+	/* wolfSSL would resume without a key exchange: the ticket key suffices to decrypt. */
 	if (hello->only_psk || eddyi_tickets_open(scope, &ticket, now_in_seconds(), &is_old) < 0)
 		return WOLFSSL_TICKET_RET_REJECT;
 	/* TLS 1.3 always makes a new one. */
