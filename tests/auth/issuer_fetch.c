@@ -433,7 +433,7 @@ static int load_failing_in_the_pool(struct rig *rig)
 {
 	int r;
 
-	eddy_offload_set_threads(1);
+	eddy_offload_configure(&(struct eddy_offload_options){ .threads = 1 });
 	eddy_offload(exchange, &allocations);
 	r = rig_keys(rig);
 	allocations = 0;

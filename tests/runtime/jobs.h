@@ -73,7 +73,7 @@ static inline void hold_thread(struct eddy_scope *scope, eddy_task_fn *fn, struc
 {
 	int count = atomic_load(&begun);
 
-	eddy_offload_set_threads(1);
+	eddy_offload_configure(&(struct eddy_offload_options){ .threads = 1 });
 	eddy_scope_spawn(scope, "holder", fn, gate);
 	wait_until_begun(count + 1);
 }

@@ -60,10 +60,23 @@ static int many(void *arg)
 
 Test(offload, threads_are_bounded_and_the_rest_waits)
 {
-	eddy_offload_set_threads(3);
+	eddy_offload_configure(&(struct eddy_offload_options){ .threads = 3 });
 	together = 3;
 	cr_expect_eq(eddy_run(NULL, many, NULL), 0);
 	cr_expect_eq(atomic_load(&ended), 40);
+	cr_expect_eq(atomic_load(&most), 3);
+}
+
+Test(offload, a_limit_that_is_not_set_stays)
+{
+	cr_expect_eq(eddy_offload_configure(&(struct eddy_offload_options){ .threads = 3 }), 0);
+	cr_expect_eq(eddy_offload_configure(&(struct eddy_offload_options){ .queue_max = 7 }), 0);
+	cr_expect_eq(eddy_offload_configure(&(struct eddy_offload_options){
+			     .threads = EDDY_OFFLOAD_THREADS_MAX + 1, .queue_max = 1 }),
+		     -EINVAL);
+	cr_expect_eq(eddy_offload_configure(NULL), 0);
+	together = 3;
+	cr_expect_eq(eddy_run(NULL, many, NULL), 0);
 	cr_expect_eq(atomic_load(&most), 3);
 }
 
@@ -205,7 +218,7 @@ static int take_back_race(void *arg)
 	struct eddy_scope scope;
 
 	(void)arg;
-	eddy_offload_set_threads(2);
+	eddy_offload_configure(&(struct eddy_offload_options){ .threads = 2 });
 	eddy_scope_begin(&scope, NULL);
 	/* The first has no deadline: it is called however slow the machine is. */
 	for (uintptr_t i = 0; i < 200; i++)

@@ -88,7 +88,7 @@ static int detached_queue(void *arg)
 
 Test(offload_detached, cancelled_before_a_thread_had_it)
 {
-	eddy_offload_set_threads(3);
+	eddy_offload_configure(&(struct eddy_offload_options){ .threads = 3 });
 	cr_expect_eq(eddy_run(NULL, detached_queue, NULL), 4, "what had not begun is gone");
 	cr_expect_eq(atomic_load(&ended), 6);
 }

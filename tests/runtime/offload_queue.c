@@ -65,7 +65,7 @@ static int full_queue(void *arg)
 	struct slow *gate = slow_new(0), *refused = slow_new(5);
 	int r;
 
-	eddy_offload_set_queue_max(2);
+	eddy_offload_configure(&(struct eddy_offload_options){ .queue_max = 2 });
 	eddy_scope_begin(&scope, NULL);
 	hold_thread(&scope, hold, gate);
 	eddy_scope_spawn(&scope, "job", in_line, arg);
@@ -134,7 +134,7 @@ static int line_beyond_the_queue(void *arg)
 	struct slow *gate = slow_new(0);
 	bool is_right;
 
-	eddy_offload_set_queue_max(3);
+	eddy_offload_configure(&(struct eddy_offload_options){ .queue_max = 3 });
 	eddy_scope_begin(&scope, NULL);
 	hold_thread(&scope, hold, gate);
 	for (int i = 0; i < 7; i++)
@@ -174,8 +174,7 @@ static int room_for_free_threads(void *arg)
 {
 	struct eddy_scope scope;
 
-	eddy_offload_set_threads(4);
-	eddy_offload_set_queue_max(1);
+	eddy_offload_configure(&(struct eddy_offload_options){ .threads = 4, .queue_max = 1 });
 	eddy_scope_begin(&scope, NULL);
 	for (int i = 0; i < 3; i++)
 		eddy_scope_spawn(&scope, "job", quick_detached, arg);
@@ -196,10 +195,10 @@ static int endless_queue(void *arg)
 	struct slow *gate = slow_new(0);
 	int r;
 
-	eddy_offload_set_queue_max(UINT_MAX);
+	eddy_offload_configure(&(struct eddy_offload_options){ .queue_max = UINT_MAX });
 	eddy_scope_begin(&scope, NULL);
 	hold_thread(&scope, hold, gate);
-	eddy_offload_set_threads(2);
+	eddy_offload_configure(&(struct eddy_offload_options){ .threads = 2 });
 	for (int i = 0; i < 10; i++)
 		eddy_scope_spawn(&scope, "job", quick_detached, arg);
 	expect_turns(2);
@@ -237,7 +236,7 @@ static int short_beside_long(void *arg)
 	struct eddy_scope scope;
 	bool is_right;
 
-	eddy_offload_set_threads(2);
+	eddy_offload_configure(&(struct eddy_offload_options){ .threads = 2 });
 	eddy_scope_begin(&scope, NULL);
 	for (int i = 0; i < 2; i++)
 		eddy_scope_spawn(&scope, "holder", hold, gates[i]);

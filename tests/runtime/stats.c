@@ -356,8 +356,7 @@ TASK_TEST(stats, tell_what_the_pool_does)
 	struct eddy_offload_stats seen;
 	struct eddy_scope scope;
 
-	eddy_offload_set_threads(2);
-	eddy_offload_set_queue_max(1);
+	eddy_offload_configure(&(struct eddy_offload_options){ .threads = 2, .queue_max = 1 });
 	EXPECT_EQ(eddy_stats().offload.threads, 0);
 	pthread_mutex_lock(&gate);
 	eddy_scope_begin(&scope, NULL);

@@ -76,7 +76,7 @@ static int write_beside(void *arg)
 	int r;
 
 	pthread_mutex_lock(&gate);
-	eddy_offload_set_threads(1);
+	eddy_offload_configure(&(struct eddy_offload_options){ .threads = 1 });
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "holder", hold_pool, NULL);
 	while (!eddy_offload_stats().running)

@@ -51,14 +51,23 @@ EDDY_API int eddy_offload_short(eddy_offload_fn *fn, void *arg);
  * or -EAGAIN if the queue is full, and `fn` was not called. */
 EDDY_API int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *arg));
 
-/* Limit the threads that long jobs use to `count`, at least 1. Any thread may call it. Default: as
- * many as there are processors, but 2 to 4. The pool starts one more if a short job finds all of
- * them busy. Threads that already run stay. */
-EDDY_API void eddy_offload_set_threads(unsigned count);
+#define EDDY_OFFLOAD_THREADS_MAX 1024
 
-/* Limit the jobs of any kind that wait for a thread before eddy_offload_detached() fails. Any
- * thread may call it. At least 1; default 1024. */
-EDDY_API void eddy_offload_set_queue_max(unsigned count);
+/* Limits of the pool. A zero field keeps its current value, at first the default: the pool belongs
+ * to the process, and several parts of a program may set limits. */
+struct eddy_offload_options {
+	/* Threads that long jobs use, at most EDDY_OFFLOAD_THREADS_MAX; default: as many as there
+	 * are processors, but 2 to 4. The pool starts one more if a short job finds all of them
+	 * busy. Threads that already run stay. */
+	unsigned threads;
+	/* Jobs of any kind that wait for a thread before eddy_offload_detached() fails; default
+	 * 1024. */
+	unsigned queue_max;
+};
+
+/* Set the limits of the pool, at any time; NULL changes nothing. Any thread may call it. Never
+ * suspends. Return: 0; -EINVAL if an option is out of range. */
+EDDY_API int eddy_offload_configure(const struct eddy_offload_options *options);
 
 struct eddy_offload_stats {
 	unsigned threads; /* in the pool now */

@@ -285,18 +285,17 @@ struct eddy_offload_stats eddy_offload_stats(void)
 	return stats;
 }
 
-void eddy_offload_set_threads(unsigned count)
+int eddy_offload_configure(const struct eddy_offload_options *options)
 {
-	eddyi_assert(count, "a pool of no threads");
+	if (!options)
+		return 0;
+	if (options->threads > EDDY_OFFLOAD_THREADS_MAX)
+		return -EINVAL;
 	pthread_mutex_lock(&pool.lock);
-	pool.long_max = count;
+	if (options->threads)
+		pool.long_max = options->threads;
+	if (options->queue_max)
+		pool.queue_max = options->queue_max;
 	pthread_mutex_unlock(&pool.lock);
-}
-
-void eddy_offload_set_queue_max(unsigned count)
-{
-	eddyi_assert(count, "a queue without room");
-	pthread_mutex_lock(&pool.lock);
-	pool.queue_max = count;
-	pthread_mutex_unlock(&pool.lock);
+	return 0;
 }
