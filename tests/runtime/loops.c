@@ -134,6 +134,25 @@ TASK_TEST(loops, that_cannot_be_had_are_an_error_and_nothing_runs)
 	return 0;
 }
 
+static int dig_here(__attribute__((unused)) void *arg)
+{
+	volatile char room[2 * EDDY_MIB];
+
+	for (size_t i = 0; i < sizeof(room); i += 1024)
+		room[i] = 1;
+	return 0;
+}
+
+static int run_diggers(__attribute__((unused)) void *arg)
+{
+	return eddy_loops_run(&(struct eddy_loops_options){ .count = 2 }, dig_here, NULL);
+}
+
+Test(loops, have_stacks_as_large_as_the_first)
+{
+	expect_run(&(struct eddy_loop_options){ .stack_size = 4 * EDDY_MIB }, run_diggers, NULL);
+}
+
 /* --- ends */
 
 static int fail_or_wait(void *arg)

@@ -26,7 +26,9 @@ EDDY_BEGIN_DECLS
 #define EDDY_LOOPS_MAX 1024
 
 struct eddy_loops_options {
-	struct eddy_loop_options loop; /* of the new loops; .name default "worker" */
+	/* Of the new loops. .name: default "worker"; .stack_size, .stall_ns: default those of the
+	 * calling loop, so that a task finds the same on each. */
+	struct eddy_loop_options loop;
 	unsigned count; /* 1 to EDDY_LOOPS_MAX; default: the processors that this process may use */
 	/* Pin each thread to a processor of its own, as far as there are enough. The calling thread
 	 * gets its processors back at the end. Default: the kernel moves them. */

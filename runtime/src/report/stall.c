@@ -201,6 +201,11 @@ void eddyi_stall_begin(struct eddy_loop *loop, uint64_t stall_ns)
 			  strerror(-r));
 }
 
+uint64_t eddyi_stall_limit(const struct eddy_loop *loop)
+{
+	return loop->stall ? loop->stall->stall_ns : 0;
+}
+
 void eddyi_stall_end(struct eddy_loop *loop)
 {
 	struct eddyi_stall *stall = loop->stall;

@@ -15,6 +15,7 @@
 #include <eddy/event.h>
 
 #include "core/loop.h"
+#include "report/stall.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -140,12 +141,17 @@ static int member_main(void *arg)
 static void *thread_main(void *arg)
 {
 	struct eddyi_member *member = arg;
+	const struct eddy_loop *head = member->group->members[0].loop;
 	struct eddy_loop_options options = member->group->options->loop;
 	char name[16];
 	int r;
 
 	if (!options.name)
 		options.name = "worker";
+	if (!options.stack_size)
+		options.stack_size = head->stacks.size;
+	if (!options.stall_ns)
+		options.stall_ns = eddyi_stall_limit(head);
 	snprintf(name, sizeof(name), "%.10s-%u", options.name, member->index);
 	pthread_setname_np(pthread_self(), name);
 	if (member->group->options->pin)
