@@ -278,9 +278,10 @@ static const struct {
 	{ "[[server]]\n", "a.toml:1: [server]: expected a section, not an array\n" },
 	{ "oauth = true\n", "a.toml:1: [oauth]: expected a section, not true\n" },
 	{ "[sever]\n", "a.toml:1: unknown section [sever]; did you mean [server]?\n" },
-	{ "[[lists]]\n", "a.toml:1: unknown section [lists]; expected one of: server, transfer\n" },
+	{ "[[lists]]\n",
+	  "a.toml:1: unknown section [lists]; expected one of: server, runtime, transfer\n" },
 	{ "[\"server.x\"]\n",
-	  "a.toml:1: unknown section [\"server.x\"]; expected one of: server, transfer\n" },
+	  "a.toml:1: unknown section [\"server.x\"]; expected one of: server, runtime, transfer\n" },
 	{ "[compresion]\n",
 	  "a.toml:1: unknown section [compresion]; did you mean [compression]?\n" },
 	{ "[compression]\nx = 1\n",
@@ -310,7 +311,7 @@ static const struct {
 	  "a.toml:3: [server] workers: expected an integer from 1 to 1024, not 0\n"
 	  "a.toml:4: [server] bind: expected " ADDRESSES ", not 3\n"
 	  "a.toml:5: [server] unknown key \"bogus\"; expected one of: " ALL_KEYS "\n"
-	  "a.toml:6: unknown section [y]; expected one of: server, transfer\n" },
+	  "a.toml:6: unknown section [y]; expected one of: server, runtime, transfer\n" },
 };
 
 Test(config, says_what_is_wrong)

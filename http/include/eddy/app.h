@@ -100,6 +100,14 @@ struct eddy_server_options {
 	 * encodes always passes through memory. */
 	const struct eddy_transfer_options *transfer;
 
+	/* Bytes of a task's stack, 64 KiB to 1 GiB; see eddy/loop.h. Of the loops that
+	 * eddy_app_run_blocking() makes, default 256 KiB; eddy_app_run() makes only those of
+	 * further workers, default: that of its own loop. */
+	size_t stack_size;
+	/* Nanoseconds that a handler may hold such a loop; beyond, a WARN record has a backtrace;
+	 * see eddy/loop.h. Default: no check; with eddy_app_run() as its own loop. */
+	uint64_t stall_ns;
+
 	/* Kernel worker threads of each loop: this many for regular files, and this many for other
 	 * calls. Default: as the loops have it; see eddyi_loop_set_io_workers_max(). */
 	unsigned io_workers_max;
@@ -221,7 +229,9 @@ EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_tas
  * records say why; without a subscriber to the log they go to stderr. */
 EDDY_API int eddy_app_run(struct eddy_app *app);
 
-/* Run an app from a plain main(), and free it. Blocks until the app ends. Return: 0, -errno. */
+/* Run an app from a plain main(), and free it. Reads the configuration file first, then makes a loop
+ * with .stack_size and .stall_ns and calls eddy_app_run(). Blocks until the app ends. Return: 0,
+ * -errno. */
 EDDY_API int eddy_app_run_blocking(struct eddy_app *app);
 
 /* Start graceful shutdown, as a signal does; an app that does not run yet ends as soon as it does.

@@ -78,7 +78,9 @@ struct eddy_config_key {
  * Return: 0, -ENOMEM, or another -errno to reject the value. */
 typedef int eddy_config_extra_fn(void *target, const char *name, json_t *value);
 
-/* Called after the section was read without mistakes, to validate its keys together.
+/* Called after the section was read without mistakes, to validate its keys together. Must not
+ * suspend, and as `accepts`, `extra` and `begin` not need a loop: eddy_app_run_blocking() reads the
+ * file before it makes one.
  * Return: NULL, or what is wrong: a string that is never freed. */
 typedef const char *eddy_config_done_fn(void *target);
 

@@ -275,6 +275,13 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 	if (app->options.io_workers_max > EDDYI_IO_WORKERS_MAX)
 		eddy_app_mistake(app, "%u io workers are too many: at most %u",
 				 app->options.io_workers_max, EDDYI_IO_WORKERS_MAX);
+	if (app->options.stack_size && (app->options.stack_size < EDDYI_STACK_MIN ||
+					app->options.stack_size > EDDYI_STACK_MAX)) {
+		eddy_app_mistake(app, "stacks of %zu bytes: expected %zu to %zu",
+				 app->options.stack_size, (size_t)EDDYI_STACK_MIN,
+				 (size_t)EDDYI_STACK_MAX);
+		app->options.stack_size = 0;
+	}
 	if (app->options.proxy_header_max > EDDYI_PROXY_HEADER_MAX)
 		eddy_app_mistake(app, "a PROXY header of %zu bytes is too long: at most %zu",
 				 app->options.proxy_header_max, EDDYI_PROXY_HEADER_MAX);
@@ -334,10 +341,24 @@ static int start_all(struct eddy_app *app, bool again)
 	return 0;
 }
 
+static int read_config(struct eddy_app *app)
+{
+	return app->read_config ? app->read_config(app) : 0;
+}
+
+void eddyi_app_read_config_early(struct eddy_app *app)
+{
+	app->read_result = read_config(app);
+	app->has_read_config = true;
+}
+
 static int prepare(struct eddy_app *app, bool is_run)
 {
-	int r = app->read_config ? app->read_config(app) : 0;
+	int r = app->has_read_config ? app->read_result : read_config(app);
 
+	app->has_read_config = false;
+	if (r == 0)
+		eddy_offload_configure(&app->offload);
 	/* If there is a mistake, report it once. */
 	if (r == 0)
 		r = start_all(app, is_run && !app->mistakes);

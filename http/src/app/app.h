@@ -11,6 +11,7 @@
 #include <eddy/layer.h>
 #include <eddy/event.h>
 #include <eddy/mutex.h>
+#include <eddy/offload.h>
 #include <stdatomic.h>
 
 #define EDDYI_ADDRESSES_MAX 64
@@ -38,6 +39,9 @@ struct eddyi_beside {
 
 #define EDDYI_WORKERS_MAX 1024
 #define EDDYI_IO_WORKERS_MAX 1024
+/* The deepest of eddy's own calls, the fetch of an issuer's keys, uses less than 48 KiB. */
+#define EDDYI_STACK_MIN (64 * EDDY_KIB)
+#define EDDYI_STACK_MAX EDDY_GIB
 #define EDDYI_RATE_MIN_MAX (1 << 20)
 
 /* The first member of an app, a group and a route, so that union eddy_target points to it. */
@@ -106,6 +110,9 @@ struct eddy_app {
 	const char *config_technique_in;
 	/* NULL without a file, so that a program without one does not link the parser. */
 	int (*read_config)(struct eddy_app *app);
+	bool has_read_config; /* before a loop existed; the next start takes the result: */
+	int read_result;
+	struct eddy_offload_options offload; /* from the file */
 
 	const struct eddy_client_options *client_options; /* for handlers; NULL: defaults */
 
@@ -142,6 +149,10 @@ void eddyi_app_set_head_limits(struct eddy_app *app);
 
 /* Emit a log record for each mistake. Return: whether there are any. */
 bool eddyi_app_report_mistakes(const struct eddy_app *app);
+
+/* Read the configuration file before a loop exists, so that loops can be made with its options. The
+ * next eddyi_app_prepare() takes the result. */
+void eddyi_app_read_config_early(struct eddy_app *app);
 
 /* Read the configuration file, prepare for a run or test, and report mistakes. Suspends.
  * Return: 0, -EINVAL, -errno. */

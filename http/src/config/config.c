@@ -222,11 +222,12 @@ static const char *reason_of(int error)
 	return strerror(-error);
 }
 
-/* Suspends. Return: 0; -EINVAL or another -errno, after log records; -ENOMEM, -ECANCELED. */
+/* Suspends in a task. Return: 0; -EINVAL or another -errno, after log records; -ENOMEM,
+ * -ECANCELED. */
 static int read_config(struct eddy_app *app)
 {
 	struct load file = { .path = app->config_path };
-	int r = eddy_offload(load, &file);
+	int r = eddy_loop_self() ? eddy_offload(load, &file) : load(&file);
 
 	if (r < 0)
 		return r;
@@ -247,5 +248,6 @@ void eddy_app_with_config(struct eddy_app *app, const char *path)
 	app->config_path = eddyi_app_join(app, eddy_str_from(path), nothing).ptr;
 	app->read_config = path ? read_config : NULL;
 	eddy_app_config_section(app, &eddyi_config_server, app);
+	eddy_app_config_section(app, &eddyi_config_runtime, app);
 	eddy_app_config_section(app, &eddyi_config_transfer, app);
 }

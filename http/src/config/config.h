@@ -15,7 +15,7 @@ int eddyi_config_read_text(struct eddy_app *app, struct eddy_str text);
 /* [server], whose target is the app. */
 extern const struct eddy_config_section eddyi_config_server;
 
-/* [transfer], whose target is the app. */
-extern const struct eddy_config_section eddyi_config_transfer;
+/* [runtime] and [transfer], whose target is the app. */
+extern const struct eddy_config_section eddyi_config_runtime, eddyi_config_transfer;
 
 #endif

@@ -316,6 +316,16 @@ static void flush_messages(void)
 	eddy_scope_end(&shield);
 }
 
+/* Options of the loops that are made for an app. */
+static struct eddy_loop_options loop_options(const struct eddy_app *app)
+{
+	return (struct eddy_loop_options){
+		.stack_size = app->options.stack_size,
+		.stall_ns = app->options.stall_ns,
+		.confined = app->sandbox != NULL,
+	};
+}
+
 static int serve_all(struct eddyi_run *run)
 {
 	int r;
@@ -327,7 +337,7 @@ static int serve_all(struct eddyi_run *run)
 		r = eddy_loops_run(
 			&(struct eddy_loops_options){
 				.count = run->count,
-				.loop.confined = run->app->sandbox != NULL,
+				.loop = loop_options(run->app),
 			},
 			serve_here, run);
 	flush_messages();
@@ -435,11 +445,13 @@ static int run_app(void *arg)
 
 int eddy_app_run_blocking(struct eddy_app *app)
 {
-	struct eddy_loop_options options = { .confined = app->sandbox != NULL };
 	struct blocking blocking = { .app = app };
+	struct eddy_loop_options options;
 	int r;
 
 	stand_in(app);
+	eddyi_app_read_config_early(app);
+	options = loop_options(app);
 	r = eddy_run(&options, run_app, &blocking);
 
 	/* No loop: the error has not been reported yet. */

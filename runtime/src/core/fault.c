@@ -56,11 +56,10 @@ static void say_overflow(struct eddyi_out *out, const struct eddy_loop *loop,
 {
 	eddyi_out(out, "eddy: stack overflow in ");
 	say_task(out, task);
-	eddyi_out(
-		out,
-		": its stack has %zu KiB; give it more by .stack_size of eddy_loop_options, or run "
-		"deep code by eddy_on_loop_stack()\n",
-		loop->stacks.size / EDDY_KIB);
+	eddyi_out(out,
+		  ": its stack has %zu KiB; give it more by .stack_size of eddy_loop_options or "
+		  "eddy_server_options, or run deep code by eddy_on_loop_stack()\n",
+		  loop->stacks.size / EDDY_KIB);
 }
 
 static void say_fault(struct eddyi_out *out, int signo, const void *address)

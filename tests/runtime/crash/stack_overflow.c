@@ -1,6 +1,6 @@
 /* Runs off the end of a task's stack, into its guard.
  * expect: signal SEGV
- * expect: stderr eddy: stack overflow in task "digger" \(#2, spawned at tests/runtime/crash/stack_overflow\.c:[0-9]+\): its stack has 128 KiB; give it more by \.stack_size of eddy_loop_options, or run deep code by eddy_on_loop_stack\(\)\n$
+ * expect: stderr eddy: stack overflow in task "digger" \(#2, spawned at tests/runtime/crash/stack_overflow\.c:[0-9]+\): its stack has 128 KiB; give it more by \.stack_size of eddy_loop_options or eddy_server_options, or run deep code by eddy_on_loop_stack\(\)\n$
  */
 #include <eddy/scope.h>
 
