@@ -68,7 +68,7 @@ EDDY_API int eddy_jwk_from_pem(struct eddy_str pem, const struct eddy_jwk_option
 			       struct eddy_jwk **ret_key);
 
 /* Make a key of a secret's raw bytes, at least 32. Never suspends. Return: 0; -EKEYREJECTED if it
- * is too short; -EINVAL if none of .algs suits it; -ENOMEM. */
+ * is too short; -ENOTSUP above 64 MiB; -EINVAL if none of .algs suits it; -ENOMEM. */
 EDDY_API int eddy_jwk_from_secret(struct eddy_str secret, const struct eddy_jwk_options *options,
 				  struct eddy_jwk **ret_key);
 
