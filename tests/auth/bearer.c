@@ -57,6 +57,13 @@ Test(bearer, the_file_has_mistakes)
 				       "control byte" },
 		{ "realm = \"a\\u007f\"", "realm: expected" },
 		{ "leeway_secs = -1", "leeway_secs: expected" },
+		{ "cookie = ''",
+		  "cookie: expected a string of 1 to 255 bytes that can name a cookie, not" },
+		{ "cookie = 'a b'", "cookie: expected" },
+		{ "cookie = 'a;b'", "cookie: expected" },
+		{ "cookie = \"a\\u0000b\"", "cookie: expected" },
+		{ "cookie = 'é'", "cookie: expected" },
+		{ "cookie = true", "cookie: expected" },
 		{ "leeway_secs = 1.5", "leeway_secs: expected" },
 		{ "allow_plain_http = 1", "allow_plain_http: expected true or false" },
 		{ "secret_file = ''", "secret_file: expected" },
@@ -167,6 +174,44 @@ Test(bearer, needs_one_key)
 			eddy_scopes("a b"));
 	close(fd);
 	unlink(path);
+}
+
+Test(bearer, words_have_limits)
+{
+	const struct eddy_str secret = eddy_str_from(SECRET);
+	char text[257];
+	struct eddy_app *app;
+
+	memset(text, 'a', 256);
+	text[256] = '\0';
+	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .realm = text }),
+		       "bearer tokens: the realm has 256 bytes: at most 255");
+	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .cookie = text }),
+		       "aaa\" is no name of a cookie: expected 1 to 255 letters");
+	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .cookie = "" }),
+		       "bearer tokens: \"\" is no name of a cookie");
+	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .cookie = "a=b" }),
+		       "bearer tokens: \"a=b\" is no name of a cookie");
+	text[255] = '\0';
+	app = guarded(
+		&(struct eddy_bearer_options){ .secret = secret, .realm = text, .cookie = text });
+	expect(app, "GET /me", NULL, "401 ");
+	eddy_app_free(app);
+}
+
+/* What the file says is used. */
+Test(bearer, takes_the_cookie_that_the_file_names)
+{
+	static char cookie[8192];
+	const struct eddy_header headers[] = { { "cookie", cookie }, { 0 } };
+	const struct eddy_client_request request = { .headers = headers };
+	struct eddy_app *app = guarded(&(struct eddy_bearer_options){
+		.secret = eddy_str_from(SECRET), .cookie = "other" });
+
+	configure(app, "[bearer]\ncookie = '__Host-id'\n");
+	snprintf(cookie, sizeof(cookie), "__Host-id=%s", GOOD("") + strlen("Bearer "));
+	cr_expect_str_eq(asked_with(app, "GET /me", &request, NULL), "200 hello");
+	eddy_app_free(app);
 }
 
 Test(bearer, words_are_not_empty)

@@ -185,6 +185,101 @@ Test(guard, stands_around_an_app_but_for_its_metadata)
 	eddy_app_free(app);
 }
 
+/* Return: as asked_with(), for a request with these two fields; NULL: without. */
+static const char *ask_with_cookie(struct eddy_app *app, const char *line,
+				   const char *authorization, const char *token, const char *field)
+{
+	static char cookie[8192];
+	struct eddy_header headers[3] = { { "cookie", cookie }, { 0 } };
+	const struct eddy_client_request request = { .headers = headers };
+
+	/* That of token_by() begins with its scheme. */
+	snprintf(cookie, sizeof(cookie), "__Host-id=%s", token + strlen("Bearer "));
+	if (authorization)
+		headers[1] = (struct eddy_header){ "authorization", authorization };
+	return asked_with(app, line, &request, field);
+}
+
+static void expect_with_cookie(struct eddy_app *app, const char *line, const char *authorization,
+			       const char *token, const char *expected)
+{
+	const char *got = ask_with_cookie(app, line, authorization, token, "www-authenticate");
+
+	cr_expect(strncmp(got, expected, strlen(expected)) == 0, "%.60s: %.400s", line, got);
+}
+
+static struct eddy_app *shop_with_cookie(void)
+{
+	struct eddy_app *app = app_with(&(struct eddy_bearer_options){
+		.secret = eddy_str_from(SECRET), .realm = "shop", .cookie = "__Host-id" });
+
+	eddy_app_authorize(eddy_app_map_post(app, "/me", hello), NULL);
+	return app;
+}
+
+#define TWICE                                                                                      \
+	"400 Bearer realm=\"shop\", error=\"invalid_request\", error_description=\"one bearer "    \
+	"token is expected, in the Authorization field or in the cookie\"|{"
+
+Test(guard, takes_a_token_of_a_cookie)
+{
+	struct eddy_app *app = shop_with_cookie();
+
+	expect_with_cookie(app, "GET /me", NULL, GOOD(",'sub':'ann'"), "200 hello ann");
+	expect_with_cookie(app, "HEAD /me", NULL, GOOD(""), "200 ");
+	expect_with_cookie(app, "GET /admin", NULL, GOOD(",'role':'guest'"),
+			   "403 Bearer realm=\"shop\", error=\"insufficient_scope\"|{");
+	expect_with_cookie(app, "GET /me", NULL, token_by(OTHERS, "{'exp':%ld}", IN(60)),
+			   INVALID("bad signature"));
+	expect_with_cookie(app, "GET /me", NULL, "Bearer not a token", INVALID("malformed token"));
+	expect_with_cookie(app, "GET /me", NULL, "Bearer ", "401 Bearer realm=\"shop\"|{");
+	expect(app, "GET /me", NULL, "401 Bearer realm=\"shop\"|{");
+	expect(app, "GET /me", GOOD(""), "200 ");
+	expect_with_cookie(app, "GET /me", GOOD(""), GOOD(""), TWICE);
+	expect_with_cookie(app, "GET /me", "Basic YTpi", GOOD(""), "200 ");
+	eddy_app_free(app);
+}
+
+Test(guard, takes_no_cookie_unless_one_is_named)
+{
+	struct eddy_app *app = shop();
+
+	expect_with_cookie(app, "GET /me", NULL, GOOD(""), "401 Bearer realm=\"shop\"|{");
+	expect_with_cookie(app, "GET /me", GOOD(""), GOOD(""), "200 ");
+	eddy_app_free(app);
+}
+
+/* Any site's page can have a form sent with the cookie. */
+Test(guard, takes_a_cookie_where_nothing_changes)
+{
+	struct eddy_app *app = shop_with_cookie();
+	const char *got;
+
+	expect_with_cookie(app, "POST /me", NULL, GOOD(""), "401 Bearer realm=\"shop\"|{");
+	got = ask_with_cookie(app, "POST /me", NULL, GOOD(""), NULL);
+	cr_expect(strstr(got, "this method takes a bearer token in the Authorization field, not in "
+			      "a cookie") != NULL,
+		  "%s", got);
+	expect_with_cookie(app, "POST /me", GOOD(",'sub':'ann'"), GOOD(",'sub':'bob'"),
+			   "200 hello ann");
+	eddy_app_free(app);
+}
+
+/* A cache that is shared would have one response for all, which no Authorization field tells it not to. */
+Test(guard, tells_caches_of_the_cookie)
+{
+	struct eddy_app *app = shop_with_cookie();
+
+	cr_expect(zero(strncmp(ask_with_cookie(app, "GET /kept", NULL, GOOD(""), "vary"),
+			       "200 cookie|", 11)));
+	cr_expect(zero(strncmp(ask(app, "GET /kept", GOOD(""), "vary"), "200 cookie|", 11)));
+	cr_expect(zero(strncmp(ask(app, "GET /me", GOOD(""), "vary"), "200 hello", 9)));
+	eddy_app_free(app);
+	app = shop();
+	cr_expect(zero(strncmp(ask(app, "GET /kept", GOOD(""), "vary"), "200 kept", 8)));
+	eddy_app_free(app);
+}
+
 Test(guard, keeps_answers_out_of_caches)
 {
 	struct eddy_app *app = shop();

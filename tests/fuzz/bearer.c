@@ -1,9 +1,11 @@
-/* Fuzzes auth/src/guard/credentials.h and challenge.h: each line is an Authorization field, and a word of a challenge. A token that
+/* Fuzzes auth/src/guard/credentials.h and challenge.h: each line is an Authorization field, a Cookie field, and a word of a challenge. A token that
  * is found is one, and a challenge that is sent says what it was made of. */
 #include "guard/challenge.h"
 #include "guard/credentials.h"
 #include "exchange/exchange_state.h"
 
+#include <eddy/cookie.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #define LINES_MAX 5
@@ -29,13 +31,36 @@ static void read_fields(const struct eddy_str *lines, size_t count)
 		headers[i] =
 			(struct eddyi_header){ EDDY_STR("Authorization"), eddy_str_trim(lines[i]) };
 	req.head.header_count = (unsigned)count;
-	if (eddyi_credentials_read(&req, &token) != EDDYI_CREDENTIALS_BEARER)
+	if (eddyi_credentials_read(&req, NULL, &token) != EDDYI_CREDENTIALS_BEARER)
 		return;
 	if (count != 1 || !token.len || token.ptr[0] == '=')
 		abort();
 	for (size_t i = 0; i < token.len; i++)
 		if (token.ptr[i] <= ' ' || token.ptr[i] > '~' || strchr("\",;:\\", token.ptr[i]))
 			abort();
+}
+
+/* Each line as a Cookie field. What counts is one and not empty. */
+static void read_cookies(const struct eddy_str *lines, size_t count)
+{
+	struct eddyi_header headers[LINES_MAX];
+	struct eddy_req req = { .head = { .headers = headers, .method_name = EDDY_STR("GET") } };
+	struct eddy_str token, value;
+	int found;
+
+	for (size_t i = 0; i < count; i++)
+		headers[i] = (struct eddyi_header){ EDDY_STR("Cookie"), eddy_str_trim(lines[i]) };
+	req.head.header_count = (unsigned)count;
+	found = eddyi_credentials_read(&req, "id", &token);
+	if (found == EDDYI_CREDENTIALS_BEARER) {
+		if (!token.len || eddy_req_cookie(&req, "id", &value) < 0 ||
+		    !eddy_str_eq(token, value))
+			abort();
+	} else if (found != EDDYI_CREDENTIALS_NONE && found != EDDYI_CREDENTIALS_TWICE &&
+		   found != -EMSGSIZE) {
+		abort();
+	}
+	eddyi_arena_deinit(&req.arena);
 }
 
 /* Take `name="value"` off the front. */
@@ -107,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t count = split(eddy_str((const char *)data, size), lines);
 
 	read_fields(lines, count);
+	read_cookies(lines, count);
 	challenge(lines, count);
 	return 0;
 }

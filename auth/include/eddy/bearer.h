@@ -6,9 +6,10 @@
  *                                    });
  *     eddy_app_authorize(eddy_app_map_get(app, "/admin", admin), eddy_roles("admin"));
  *
- * The token is read from the Authorization field (RFC 6750 section 2.1) and verified with one
- * static key, set here, or with the keys of an issuer (eddy/oauth.h). An app with a guard and no
- * key does not start. docs/auth.md lists the statuses and challenges of rejected requests.
+ * The token is read from the Authorization field (RFC 6750 section 2.1), with .cookie also from a
+ * cookie, and verified with one static key, set here, or with the keys of an issuer (eddy/oauth.h).
+ * An app with a guard and no key does not start. docs/auth.md lists the statuses and challenges of
+ * rejected requests.
  *
  * Each loop caches valid tokens, and verifies them again from their `exp` on, and when keys change.
  * If eddy-auth is built with -Djwt-auth=disabled, calling these functions is a compile error.
@@ -44,6 +45,12 @@ struct eddy_bearer_options {
 	const char *const *algorithms;
 	const char *realm;  /* of challenges, at most 255 bytes; default: none */
 	uint64_t leeway_ns; /* tolerated clock skew; default 60 s; EDDY_JWT_NO_LEEWAY: none */
+	/* Name of a cookie, at most 255 bytes, whose value is accepted as a token: for EventSource,
+	 * downloads and images, which can't send the Authorization field. Browsers add cookies to
+	 * requests of any site's page (CSRF), so it counts for GET and HEAD only; other methods
+	 * with a token in the cookie alone get 401. A token in both places is 400 (RFC 6750 section
+	 * 2), as is the cookie twice. Default: no cookie. */
+	const char *cookie;
 	/* Accept tokens over plain HTTP from other machines; default: 400. Behind a proxy that
 	 * terminates TLS, set .trusted_proxies and .forwarded instead. */
 	bool allow_plain_http;
@@ -69,9 +76,10 @@ EDDY_BEARER_API void eddy_app_with_bearer_auth(struct eddy_app *app,
 
 /* Accept only requests with a valid token that satisfies `rule`; NULL: any valid token. This guard,
  * a filter (middleware), runs before filters that are added later. Of several guards all must be
- * satisfied. The rule is copied. Responses have `cache-control: no-store` unless they set another.
- * The documents of eddy/oauth_metadata.h stay public: later filters see no token there. Add CORS
- * before the guard, as preflight requests have no token. */
+ * satisfied. The rule is copied. Responses have `cache-control: no-store` unless they set another,
+ * which .cookie complements by `vary: cookie`. The documents of eddy/oauth_metadata.h stay public:
+ * later filters see no token there. Add CORS before the guard, as preflight requests have no
+ * token. */
 EDDY_BEARER_API void eddy_app_authorize(union eddy_target target, const struct eddy_rule *rule);
 
 /* Get the token of a request; it lives as long as the request. Return: NULL if no guard has

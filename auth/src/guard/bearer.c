@@ -11,6 +11,8 @@
 #define CACHE_DEFAULT 1024
 #define CACHE_MAX (1u << 20)
 #define LEEWAY_DEFAULT_NS (60 * EDDY_SECOND)
+#define REALM_MAX 255
+#define COOKIE_MAX 255
 
 static bool is_sendable(const char *text)
 {
@@ -23,6 +25,16 @@ static bool is_sendable(const char *text)
 static bool is_filled(const char *text)
 {
 	return *text;
+}
+
+/* A token (RFC 9110 section 5.6.2). */
+static bool is_cookie(const char *text)
+{
+	const char *c = text;
+
+	while (*c > ' ' && *c < 0x7f && !strchr("\"(),/:;<=>?@[\\]{}", *c))
+		c++;
+	return c > text && !*c && c - text <= COOKIE_MAX;
 }
 
 static bool is_algorithm(const char *text)
@@ -42,9 +54,12 @@ static const struct eddy_config_key keys[] = {
 	  .accepts = is_algorithm,
 	  .expected = "a string such as HS512, or an array of one or more" },
 	{ "issuer", EDDY_CONFIG_STRING, MEMBER(issuer), .min = 1 },
-	{ "realm", EDDY_CONFIG_STRING, MEMBER(realm), .min = 1, .max = 255, .accepts = is_sendable,
+	{ "realm", EDDY_CONFIG_STRING, MEMBER(realm), .min = 1, .max = REALM_MAX,
+	  .accepts = is_sendable,
 	  .expected = "a string of 1 to 255 bytes, none of them a control byte" },
 	{ "leeway_secs", EDDY_CONFIG_SECS, MEMBER(leeway_ns) },
+	{ "cookie", EDDY_CONFIG_STRING, MEMBER(cookie), .accepts = is_cookie,
+	  .expected = "a string of 1 to 255 bytes that can name a cookie" },
 	{ "allow_plain_http", EDDY_CONFIG_BOOL, MEMBER(allow_plain_http) },
 	{ "secret_file", EDDY_CONFIG_PATH, MEMBER(secret_file), .min = 1 },
 	{ "secret_env", EDDY_CONFIG_STRING, MEMBER(secret_env), .min = 1 },
@@ -94,6 +109,15 @@ static void look_at_words(struct eddy_app *app, const struct eddy_bearer_options
 
 	if (options->realm && !is_sendable(options->realm))
 		eddy_app_mistake(app, "bearer tokens: the realm has bytes that no field can have");
+	if (options->realm && strlen(options->realm) > REALM_MAX)
+		eddy_app_mistake(app, "bearer tokens: the realm has %zu bytes: at most %d",
+				 strlen(options->realm), REALM_MAX);
+	if (options->cookie && !is_cookie(options->cookie))
+		eddy_app_mistake(
+			app,
+			"bearer tokens: \"%.40s\" is no name of a cookie: expected 1 to %d "
+			"letters, digits, and others of RFC 9110's tokens",
+			options->cookie, COOKIE_MAX);
 	while (audience && *audience && is_filled(*audience))
 		audience++;
 	if (audience && (audience == options->audiences || *audience))

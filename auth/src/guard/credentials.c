@@ -1,5 +1,7 @@
 #include "credentials.h"
 
+#include <eddy/cookie.h>
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
@@ -41,8 +43,7 @@ static bool find_field(const struct eddy_req *req, struct eddy_str *ret_value, u
 	return *ret_count == 1;
 }
 
-enum eddyi_credentials eddyi_credentials_read(const struct eddy_req *req,
-					      struct eddy_str *ret_token)
+static enum eddyi_credentials read_field(const struct eddy_req *req, struct eddy_str *ret_token)
 {
 	struct eddy_str value;
 	unsigned count;
@@ -57,4 +58,55 @@ enum eddyi_credentials eddyi_credentials_read(const struct eddy_req *req,
 		return EDDYI_CREDENTIALS_NONE;
 	*ret_token = eddy_str_trim(eddy_str_skip(value, scheme));
 	return is_b64token(*ret_token) ? EDDYI_CREDENTIALS_BEARER : EDDYI_CREDENTIALS_INVALID;
+}
+
+/* An empty cookie is what a logout leaves. Return: enum eddyi_credentials; as
+ * eddy_req_cookie_pairs(). */
+static int read_cookie(struct eddy_req *req, const char *name, struct eddy_str *ret_token)
+{
+	struct eddy_pairs cookies;
+	unsigned count = 0;
+	int r = eddy_req_cookie_pairs(req, &cookies);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < cookies.count; i++) {
+		if (!eddy_str_eq_z(cookies.list[i].name, name))
+			continue;
+		*ret_token = cookies.list[i].value;
+		count++;
+	}
+	if (count > 1)
+		return EDDYI_CREDENTIALS_TWICE;
+	return count && ret_token->len ? EDDYI_CREDENTIALS_BEARER : EDDYI_CREDENTIALS_NONE;
+}
+
+/* Whether a page of another site gains nothing if the browser sends its user's cookie along: the
+ * page can't read the response, and the method changes nothing. */
+static bool accepts_cookie(const struct eddy_req *req)
+{
+	struct eddy_str method = eddy_req_method(req);
+
+	return eddy_str_eq_z(method, "GET") || eddy_str_eq_z(method, "HEAD");
+}
+
+int eddyi_credentials_read(struct eddy_req *req, const char *cookie, struct eddy_str *ret_token)
+{
+	enum eddyi_credentials field = read_field(req, ret_token);
+	struct eddy_str value;
+	int r;
+
+	if (!cookie || field == EDDYI_CREDENTIALS_INVALID)
+		return field;
+	if (field == EDDYI_CREDENTIALS_BEARER && !accepts_cookie(req))
+		return field;
+	r = read_cookie(req, cookie, &value);
+	if (r < 0 || r == EDDYI_CREDENTIALS_NONE)
+		return r < 0 ? r : (int)field;
+	if (!accepts_cookie(req))
+		return EDDYI_CREDENTIALS_UNSAFE;
+	if (r == EDDYI_CREDENTIALS_TWICE || field == EDDYI_CREDENTIALS_BEARER)
+		return EDDYI_CREDENTIALS_TWICE;
+	*ret_token = value;
+	return r;
 }

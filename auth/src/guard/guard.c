@@ -50,12 +50,13 @@ static int challenge(const struct guard *guard, struct eddy_req *req, struct edd
 }
 
 /* Without a token there is no error code (RFC 6750 section 3.1). */
-static int ask_for_token(const struct guard *guard, struct eddy_req *req, struct eddy_res *res)
+static int ask_for_token(const struct guard *guard, struct eddy_req *req, struct eddy_res *res,
+			 const char *detail)
 {
 	const struct eddyi_challenge why = { .scope = guard->scopes[0] ? guard->scopes : NULL };
 
 	eddyi_bearer_count(EDDYI_BEARER_REFUSED);
-	return challenge(guard, req, res, 401, &why, "this takes a bearer token");
+	return challenge(guard, req, res, 401, &why, detail);
 }
 
 static int refuse(const struct guard *guard, struct eddy_req *req, struct eddy_res *res, int status,
@@ -111,12 +112,23 @@ static int authenticate(const struct guard *guard, struct eddy_req *req, struct 
 
 	if (is_overheard(guard->auth, req))
 		return refuse(guard, req, res, 400, "invalid_request", "HTTPS required");
-	switch (eddyi_credentials_read(req, &text)) {
+	r = eddyi_credentials_read(req, guard->auth->options.cookie, &text);
+	if (r < 0)
+		return r;
+	switch ((enum eddyi_credentials)r) {
 	case EDDYI_CREDENTIALS_NONE:
-		return ask_for_token(guard, req, res);
+		return ask_for_token(guard, req, res, "this takes a bearer token");
+	case EDDYI_CREDENTIALS_UNSAFE:
+		return ask_for_token(guard, req, res,
+				     "this method takes a bearer token in the Authorization field, "
+				     "not in a cookie");
 	case EDDYI_CREDENTIALS_INVALID:
 		return refuse(guard, req, res, 400, "invalid_request",
 			      "one Authorization field with one bearer token is expected");
+	case EDDYI_CREDENTIALS_TWICE:
+		return refuse(guard, req, res, 400, "invalid_request",
+			      "one bearer token is expected, in the Authorization field or in the "
+			      "cookie");
 	case EDDYI_CREDENTIALS_BEARER:
 		break;
 	}
@@ -133,12 +145,17 @@ static int authenticate(const struct guard *guard, struct eddy_req *req, struct 
 
 static eddy_filter_fn filter;
 
+/* Shared caches take a response for its user's alone if the request had an Authorization field (RFC
+ * 9111 section 3.5), but not for a cookie. */
 static void keep_private(void *data, struct eddy_req *req, struct eddy_res *res)
 {
-	(void)data;
+	const struct eddyi_auth *auth = data;
+
 	(void)req;
 	if (!eddy_res_header(res, "cache-control").ptr)
 		eddy_res_set_z(res, "cache-control", "no-store");
+	else if (auth->options.cookie)
+		eddy_res_merge(res, "vary", EDDY_STR("cookie"));
 }
 
 /* Check the rule for a valid token. Return: as a filter. */
@@ -170,7 +187,7 @@ static int filter(struct eddy_next *next, struct eddy_req *req, struct eddy_res 
 	if (r)
 		return eddy_res_error(res, r, detail);
 	seen = eddy_req_layer(req, &layer);
-	r = seen ? eddy_res_on_head(res, keep_private, NULL) : -ENOMEM;
+	r = seen ? eddy_res_on_head(res, keep_private, guard->auth) : -ENOMEM;
 	if (r == 0 && !seen->token)
 		r = authenticate(guard, req, res, seen);
 	return r == 0 && seen->token ? let_in_or_forbid(next, req, res, seen->token) : r;
