@@ -7,6 +7,7 @@
 - docs/errors/problems.md has the titles and details of http/src/message/status.c
 - every sentence that a source of a layer, an example or ./dev can say stands on a page below docs/errors/, and
   what stands there is said. Placeholders are capitals there: `can't listen on "ADDRESS": REASON`
+- docs/log.md has every INFO record of the layers
 """
 import glob
 import math
@@ -178,12 +179,29 @@ def check_messages(tap, root):
     tap.check('what is listed is said', '\n'.join(stale) if rows else 'no page lists anything')
 
 
+def infos(root):
+    """Where an INFO record is emitted, and the words of its message between what is put in."""
+    for layer in LAYERS:
+        for path in sorted(glob.glob(os.path.join(root, layer, 'src', '**', '*.c'), recursive=True)):
+            text = read(root, path)
+            for match in re.finditer(r'eddy_info\(\s*(?:TARGET|"[^"]*"),\s*((?:"(?:\\.|[^"\\])*"\s*)+)', text):
+                said = plain(''.join(re.findall(r'"((?:\\.|[^"\\])*)"', match[1])))
+                yield os.path.relpath(path, root), said.replace(PLACE, '…'), [part.strip(' /:') for part in said.split(PLACE)]
+
+
+def check_infos(tap, root):
+    page, found = read(root, 'docs/log.md'), list(infos(root))
+    lacking = [f'docs/log.md lacks {said} of {path}' for path, said, parts in found if not all(part in page for part in parts)]
+    tap.check('INFO records are listed', '\n'.join(lacking) if found else 'there are none')
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
     tap = Tap()
     check_codes(tap, root)
     check_problems(tap, root)
     check_messages(tap, root)
+    check_infos(tap, root)
     return tap.end()
 
 

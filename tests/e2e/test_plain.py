@@ -43,6 +43,8 @@ class Own(PlainCase):
             for _ in range(4):
                 self.assertSecure(with_tls)
                 self.assertPlain(without)
+            server.wait_for(f'INFO eddy::app: listening on https://127.0.0.1:{with_tls}/$')
+            server.wait_for(f'INFO eddy::app: listening on http://127.0.0.1:{without}/$')
 
     def test_a_hello_at_the_plain_one(self):
         """It is no request."""

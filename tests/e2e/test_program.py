@@ -59,8 +59,11 @@ class Program(Case):
     def test_records_by_default(self):
         server = self.serve(self.folder())
         server.stop()
-        self.assertEqual(len(server.log.splitlines()), 4, server.log)
-        self.assertNotIn('Shutdown signal', server.log)
+        said = [line.split(maxsplit=1)[1] for line in server.log.splitlines()]
+        self.assertEqual(said, [f'INFO eddy::app: Listening on 127.0.0.1:{server.port}',
+                                f'INFO eddy::app: listening on http://127.0.0.1:{server.port}/',
+                                'INFO eddy::app: shutting down: 0 requests in progress',
+                                'INFO eddy::app: Shutting down the server'])
 
     def test_closed_descriptors(self):
         """No connection becomes number 2, to which records are written."""

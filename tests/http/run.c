@@ -150,6 +150,47 @@ Test(run, a_start_that_fails_without_a_subscriber_says_why_on_stderr)
 	eddy_log_unsubscribe();
 }
 
+/* ---- records ---- */
+
+static char records[1024];
+
+static void note_record(const struct eddy_record *record, void *arg)
+{
+	size_t len = strlen(records);
+
+	(void)arg;
+	snprintf(records + len, sizeof(records) - len, "%d %s: %.*s\n", record->level,
+		 record->target, EDDY_FMT(record->message));
+}
+
+static int run_here(void *arg)
+{
+	return eddy_app_run(arg);
+}
+
+/* One that never listened has nothing to shut down. */
+Test(run, that_fails_to_begin_tells_of_no_end)
+{
+	for (unsigned workers = 1; workers <= 3; workers += 2) {
+		struct eddy_app *app = eddy_app_new();
+		char want[200];
+
+		records[0] = '\0';
+		eddy_app_bind(app, "127.0.0.1:0");
+		eddy_app_with_server(app, &(struct eddy_server_options){ .workers = workers });
+		eddy_app_sandbox(app, NULL);
+		cr_assert(zero(int, eddy_log_subscribe(note_record, NULL)));
+		cr_expect(eq(int, eddy_run(NULL, run_here, app), -EPERM));
+		eddy_log_unsubscribe();
+		eddy_app_free(app);
+		snprintf(want, sizeof(want),
+			 "%d eddy::sandbox: can't enter the sandbox: the loop \"main\" was made "
+			 "without .confined\n",
+			 EDDY_LOG_ERROR);
+		cr_expect_str_eq(records, want);
+	}
+}
+
 /* ---- tasks beside it ---- */
 
 struct beside {

@@ -169,7 +169,7 @@ static int serve(struct eddyi_worker *worker)
 	bool ends = announce_loop(worker);
 	int r = begin_or_wait(worker);
 
-	if (r == 0 && ends && worker == run->workers)
+	if (r == 0 && worker == run->workers && (ends || run->stops_early))
 		eddyi_run_announce_stop(run);
 	if (r == 0)
 		r = serve_doors(worker);
@@ -393,7 +393,8 @@ static int run_prepared(struct eddy_app *app)
 		set_run(app, &run);
 		r = serve_with_tasks(&run);
 		set_run(app, NULL);
-		eddy_info("eddy::app", "Shutting down the server");
+		if (run.began)
+			eddy_info("eddy::app", "Shutting down the server");
 	}
 	close_run(&run);
 	return r;

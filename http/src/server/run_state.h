@@ -41,7 +41,8 @@ struct eddyi_run {
 	bool failed;                        /* to begin; log records say why */
 	struct eddy_shared_event may_serve; /* set by worker 0 when it has begun or failed */
 	bool handed_over;
-	unsigned stops; /* number of requests: the first drains, the second hurries */
+	unsigned stops;   /* number of requests: the first drains, the second hurries */
+	bool stops_early; /* worker 0 only: the shutdown was requested before it had begun */
 };
 
 #endif

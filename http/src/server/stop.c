@@ -27,7 +27,10 @@ static void deliver_stop(struct eddy_message *message)
 	if (worker != run->workers)
 		return;
 	eddy_event_set(&run->notifier.stopping);
-	eddyi_run_announce_stop(run);
+	if (run->began)
+		eddyi_run_announce_stop(run);
+	else
+		run->stops_early = true;
 }
 
 static void deliver_hurry(struct eddy_message *message)
