@@ -25,6 +25,8 @@ import tempfile
 from tap import Tap
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'docs', 'make'))
+import headers  # noqa: E402
+import pages as headers_page  # noqa: E402
 import stage  # noqa: E402
 
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
@@ -165,6 +167,72 @@ def check_widths(tap, out, pages):
         tap.check(name, '\n'.join(wrong) if len(lines) - len(wrong) == len(pages) else 'not all pages were seen')
 
 
+# What the reader of headers must take: lists of either indentation, titles with a text, unions, what is for C++ alone.
+HEADER = """/* eddy/made_up.h: a header of the test.
+ *
+ * - one item
+ *   of two lines
+ * - another
+ *    - one that stands deeper,
+ *      of two lines
+ *
+ *     code();
+ */
+#ifndef EDDY_MADE_UP_H
+#define EDDY_MADE_UP_H
+
+/* Not for anybody. */
+#pragma GCC system_header
+
+/* ---- apples ----
+ * Text of the apples.
+ */
+
+/* Peel an apple:
+ *    1. wash it,
+ *       with water
+ * and cut it. */
+EDDY_API int eddy_apple_peel(union eddy_fruit fruit);
+
+/* ---- pears ---- */
+
+/* A fruit. */
+union eddy_fruit {
+	struct eddy_apple *apple; /* red */
+	/* ---- others: green ---- */
+
+	struct eddy_pear *pear;
+#ifdef __cplusplus
+	eddy_fruit(struct eddy_pear *p) : pear(p)
+	{
+	}
+};
+#else
+} __attribute__((transparent_union));
+#endif
+
+#endif
+"""
+
+
+def check_reading(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        include = os.path.join(folder, 'http', 'include', 'eddy')
+        os.makedirs(os.path.join(include, 'internal'))
+        for name, text in (('made_up.h', HEADER), ('internal/none.h', 'What is internal is no page.')):
+            with open(os.path.join(include, name), 'w') as file:
+                file.write(text)
+        header, = headers.read_all(folder)
+    made = headers_page.header_page(header, 'eddy-http', lambda name: False)
+    wanted = ('- one item of two lines\n\n- another\n\n- one that stands deeper, of two lines\n\n.. code-block:: c\n\n   code();\n',
+              'Apples\n------\n\n\nText of the apples.\n\n.. c:function:: int eddy_apple_peel(union eddy_fruit fruit)\n',
+              '   Peel an apple\\:\n\n   1. wash it, with water\n\n   and cut it.\n',
+              'Pears\n-----\n\n\n.. c:union:: eddy_fruit\n\n   A fruit.\n\n   .. c:member:: struct eddy_apple *apple\n\n      red\n',
+              '   .. rst-class:: members\n\n   Others\\: green\n\n   .. c:member:: struct eddy_pear *pear\n')
+    tap.check('a header is read as it is meant', '\n'.join([f'{part!r} is not in what is made of it' for part in wanted if part not in made]
+                                                          + [made] * any(word in made for word in ('cplusplus', 'Not for', '{'))))
+
+
 def check_sources(tap, root):
     """What takes no Sphinx to be seen."""
     with tempfile.TemporaryDirectory() as folder:
@@ -216,6 +284,7 @@ def main():
     root = os.path.abspath(sys.argv[1])
     tap = Tap()
     check_options(tap, root)
+    check_reading(tap)
     check_sources(tap, root)
     for tool in ('sphinx-build', 'mandoc'):
         if not shutil.which(tool):

@@ -19,6 +19,8 @@ FILLS_IN = re.compile(r'#define eddy_(\w+)\(\.\.\.\)[\s\\]+eddyi?_\1\(__VA_ARGS_
 UNLISTED = re.compile(r'EDDYI_|eddyi_|EDDY_(?:\w+_)?API$|EDDY_(?:BEGIN|END)_DECLS$|\w+_H$')
 # Where a sentence begins so, the calling task is suspended: the rule that eddy/base.h tells.
 SUSPENDS = re.compile(r'(?:^|[.:;)]\s+)(?:Suspends?|May suspend)\b')
+# The heading of a group: "---- title ----".
+TITLE = re.compile(r'-{3,} (.*?)(?: -{3,})?(?:\n|$)')
 
 
 class Unclear(Exception):
@@ -27,7 +29,7 @@ class Unclear(Exception):
 
 @dataclasses.dataclass
 class Member:
-    """A field of a structure, or a value of an enum; `text` is its C."""
+    """A field of a structure, or a value of an enum; `text` is its C. Without a name: a heading above fields, which is `doc`."""
     name: str
     text: str
     doc: str
@@ -36,7 +38,7 @@ class Member:
 
 @dataclasses.dataclass
 class Declaration:
-    kind: str  # function, inline, macro, constant, struct, enum, type, variable
+    kind: str  # function, inline, macro, constant, struct, union, enum, type, variable
     name: str
     text: str  # one line of C, without attributes and body
     members: list = dataclasses.field(default_factory=list)
@@ -46,6 +48,7 @@ class Declaration:
 @dataclasses.dataclass
 class Group:
     section: str  # the heading that it stands under
+    about: str  # the text of that heading
     doc: str
     declarations: list
     line: int
@@ -128,7 +131,27 @@ def chunks(text, end=';'):
             yield 'remark', '/*' + remark.rstrip(), text.count('\n', 0, begun) + 1
 
 
+def without_cpp(text):
+    """The header as C has it: a null directive in place of each line that is for C++ alone, and of those that say so."""
+    made, kept = [], []  # of each #if: None unless it is about C++
+    for line in text.split('\n'):
+        directive = re.match(r'#\s*(ifdef|ifndef|if|else|endif)\b\s*(.*)', line)
+        about = False
+        if directive and directive[1].startswith('if'):
+            kept.append(directive[1] == 'ifndef' if directive[2] == '__cplusplus' else None)
+            about = kept[-1] is not None
+        elif directive and kept:
+            about = kept[-1] is not None
+            if directive[1] == 'else' and about:
+                kept[-1] = not kept[-1]
+            elif directive[1] == 'endif':
+                kept.pop()
+        made.append('#' if about or False in kept else line)
+    return '\n'.join(made)
+
+
 def one_line(code):
+    code = re.sub(r'^#$', '', code, flags=re.M)
     code = re.sub(r'/\*.*?\*/', ' ', code, flags=re.S)
     code = re.sub(ATTRIBUTE, '', re.sub(r'\s+', ' ', code))
     return re.sub(r'\( ', '(', code).strip().rstrip(';').strip()
@@ -161,10 +184,13 @@ def members(body, kind):
         if what == 'comment':
             above = comment_text(text)
             hidden = hidden or bool(PRIVATE_FROM_HERE.search(above))
+            if (match := TITLE.match(above)) and not hidden:
+                found.append(Member('', '', '\n\n'.join(filter(None, (match[1], above[match.end():].strip('\n'))))))
+                above = ''
         elif what == 'remark':
             said = comment_text(text)
             hidden = hidden or bool(PRIVATE_FROM_HERE.search(said))
-            for member in found[fresh:]:
+            for member in filter(lambda m: m.name, found[fresh:]):
                 member.doc = f'{member.doc} {said}'.strip()
             if hidden:
                 del found[fresh:]
@@ -182,13 +208,14 @@ def members(body, kind):
                 name = re.match(r'\w+', one)[0] if kind == 'enum' else field_name(one)
                 found.append(Member(name, one, doc))
             above = ''
-    return [m for m in found if not re.match(r'private\b', m.doc, re.I)]
+    found = [m for m in found if not re.match(r'private\b', m.doc, re.I)]
+    return [m for m, following in zip(found, [*found[1:], None]) if m.name or following and following.name]
 
 
 def declaration(code, doc):
     """What a piece of code declares; None for what is not to be listed."""
     flat = WHERE.sub('', one_line(code))
-    if match := re.match(r'(struct|enum) (\w+)(?: \{|$)', flat):
+    if match := re.match(r'(struct|union|enum) (\w+)(?: \{|$)', flat):
         kind, name = match.groups()
         if UNLISTED.match(name) or '{' not in flat and not doc:
             return None
@@ -244,36 +271,39 @@ class Reader:
     def __init__(self, macros):
         self.macros = macros
         self.includes, self.groups = [], []
-        self.section, self.doc, self.open = '', '', None
+        self.section, self.about, self.doc, self.open = '', '', '', None
+        self.titled = False  # does the last comment have a title?
         self.skipping = []  # of each #if: is it what is declared where a feature is left out?
 
     def comment(self, text):
         said = comment_text(text)
-        if match := re.match(r'-{3,} (.*?)(?: -{3,})?(?:\n|$)', said):
-            self.section, said = match[1], said[match.end():].strip()
-        self.doc, self.open = said, None
+        if match := TITLE.match(said):
+            self.section, self.about, said = match[1], '', said[match.end():].strip('\n')
+        self.doc, self.open, self.titled = said, None, bool(match)
 
     def add(self, made, line):
         if not made:
             return
         if not self.open:
-            self.open = Group(self.section, self.doc, [], line)
+            self.open = Group(self.section, self.about, self.doc, [], line)
             self.groups.append(self.open)
         self.open.declarations.append(made)
 
     def read(self, text):
-        for kind, piece, line in chunks(text):
+        for kind, piece, line in chunks(without_cpp(text)):
             if kind == 'comment':
                 self.comment(piece)
             elif kind == 'remark':
                 if self.open and not self.open.doc:
                     self.open.doc = comment_text(piece)
             elif kind == 'blank':
-                # A heading with a text of its own, that of no declaration.
-                self.doc, self.open = '', None
+                # The text of a title that stands apart is that of the whole group.
+                if self.titled:
+                    self.about = self.doc
+                self.doc, self.open, self.titled = '', None, False
             elif kind == 'directive':
                 if piece.startswith('#if'):
-                    self.skipping.append(bool(re.match(r'#ifdef (EDDY_NO_|__cplusplus)', piece)))
+                    self.skipping.append(bool(re.match(r'#ifdef EDDY_NO_', piece)))
                 elif piece.startswith('#else'):
                     self.skipping[-1] = not self.skipping[-1]
                 elif piece.startswith('#endif') and self.skipping:

@@ -10,7 +10,7 @@ import textwrap
 INLINE = re.compile(r'''
     `(?P<code>[^`\n]+)`
   | (?P<manual>\b(?!eddy_|EDDY_)[a-z_]\w*\([1-9]\))
-  | (?P<name>\beddy_\w+\(\)|\bstruct\ eddy_\w+|\benum\ eddy_\w+|\b(?:eddy_\w+|EDDY_\w+)(?:\(\))?|\beddy/\w+\.h\b
+  | (?P<name>\beddy_\w+\(\)|\b(?:struct|union|enum)\ eddy_\w+|\b(?:eddy_\w+|EDDY_\w+)(?:\(\))?|\beddy/\w+\.h\b
     |(?<![\w-])-E[A-Z0-9]{3,}\b|(?<![\w.])\.[a-z_]{3,}\b)
 ''', re.X)
 
@@ -46,6 +46,7 @@ def blocks(doc):
     """The paragraphs, lists and pieces of code of a comment: pairs of a kind and its lines."""
     made = []
     kind = None
+    mark = 0  # the column of the item or term: a line that is deeper continues it
     for line in doc.split('\n'):
         wide = len(line) - len(line.lstrip())
         last = kind
@@ -54,15 +55,16 @@ def blocks(doc):
             if kind == 'code':
                 made[-1][1].append('')
             continue
-        if kind in ('item', 'term') and wide > 4:
+        item = re.match(r'\s*(-|\d+\.) ', line)
+        if wide > mark and (kind == 'term' or kind == 'item' and not item):
             made[-1][1].append(line)
             continue
-        if wide >= 4:
+        if item and (wide < 4 or kind == 'item'):
+            kind, mark = 'item', wide
+        elif wide >= 4:
             kind = 'code'
-        elif re.match(r'\s*(-|\d\.) ', line):
-            kind = 'item'
         elif re.match(r'  \S+(, \S+)*(  |$)', line):
-            kind = 'term'
+            kind, mark = 'term', wide
         else:
             kind = 'text'
             # Of text that is not divided otherwise, what is returned stands alone.
@@ -115,15 +117,17 @@ def capital(text):
 
 
 KINDS = {'function': 'function', 'inline': 'function', 'macro': 'macro', 'constant': 'macro', 'struct': 'struct',
-         'enum': 'enum', 'type': 'type', 'variable': 'var'}
+         'union': 'union', 'enum': 'enum', 'type': 'type', 'variable': 'var'}
 CALLED = ('function', 'inline', 'macro')
 
 
 def member(item, kind):
+    if not item.name:
+        return '.. rst-class:: members\n\n' + prose(capital(item.doc))
     inner = '\n\n'.join(member(m, 'struct') for m in item.members)
     what = 'enumerator' if kind == 'enum' else item.text.split()[0] if item.members else 'member'
     text = re.sub(r'^(union|struct) ', '', item.text) if item.members else item.text
-    body = '\n\n'.join(filter(None, (inline(item.doc), inner)))
+    body = '\n\n'.join(filter(None, (prose(item.doc), inner)))
     return f'.. c:{what}:: {text}\n' + (f'\n{indent(body)}\n' if body else '')
 
 
@@ -144,12 +148,12 @@ def entry(group, suspends, html):
         kind = KINDS[group.declarations[at].kind]
         same = [d for d in group.declarations[at:]]
         run = next((n for n, d in enumerate(same) if KINDS[d.kind] != kind), len(same))
-        if kind in ('struct', 'enum', 'type', 'var') or group.declarations[at].kind == 'constant':
+        if kind in ('struct', 'union', 'enum', 'type', 'var') or group.declarations[at].kind == 'constant':
             run = 1
         at += run
         here = same[:run]
         first = f'.. c:{kind}:: '
-        text = first + ('\n' + ' ' * len(first)).join(d.text if kind not in ('struct', 'enum') else d.name for d in here)
+        text = first + ('\n' + ' ' * len(first)).join(d.text if kind not in ('struct', 'union', 'enum') else d.name for d in here)
         body = [doc] if at == len(group.declarations) else []
         value = here[0].body
         if here[0].kind == 'constant' and value and len(value) < 40 and 'EDDYI' not in value:
@@ -196,6 +200,8 @@ def header_page(header, library, suspends, manuals=None):
             made.append(heading(capital(escape(title)), '-'))
             if rest:
                 made.append(capital(inline(rest)) + '.')
+            if group.about:
+                made.append(prose(group.about))
         made.append(entry(group, suspends, html))
     if not html:
         made.append(heading('See also', '-'))

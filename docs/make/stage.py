@@ -257,7 +257,7 @@ class Stage:
                 if one.kind in pages.CALLED:
                     yield f'{one.name}()', place
                     yield one.name, place
-                elif one.kind in ('struct', 'enum'):
+                elif one.kind in ('struct', 'union', 'enum'):
                     yield f'{one.kind} {one.name}', place
                 else:
                     yield one.name, place
@@ -332,7 +332,7 @@ class Stage:
     def sources(self):
         """The files that manual pages are made of, and those that make them."""
         here = os.path.dirname(os.path.abspath(__file__))
-        return [*glob.glob(os.path.join(self.root, '*', 'include', 'eddy', '*')), *glob.glob(os.path.join(here, '*.py')),
+        return [*glob.glob(os.path.join(self.root, '*', 'include', 'eddy', '*.h')), *glob.glob(os.path.join(here, '*.py')),
                 os.path.join(self.root, 'docs', 'errors.md'), *glob.glob(os.path.join(self.root, 'docs', 'man', '*.md')), *glob.glob(os.path.join(self.root, '*', 'README.md'))]
 
     def aliases(self):
