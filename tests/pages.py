@@ -6,7 +6,9 @@
 - every function has a word said of it, and links of every Markdown file lead somewhere
 - links and pictures of the site lead somewhere, and none is loaded from another host; scripts are the search's alone
 - the map beside a page has the groups of docs/README.md, each with pages in it
-- no page of the site is wider than a telephone, or than a window of 1280 px; there each picture can be read, and leads to itself
+- no page of the site is wider than a telephone, a tablet, or a window of 1280 px; there each picture can be read, and leads to itself
+- there and in print nothing of code and tables is cut off; what is wider than the page is scrolled in its box, and in print broken
+- a page of three headings or more lists them: beside the text where there is room, above it, closed, where there is none
 - `man` finds the page of each function, and mandoc warns of nothing in any page; what the pages speak of is there
 - the options of the commands' pages are those that the programs tell of
 """
@@ -48,6 +50,7 @@ class Page(html.parser.HTMLParser):
         super().__init__()
         self.places, self.links, self.loads, self.scripts = set(), [], [], []
         self.names = []
+        self.sections, self.listed, self.inside = [], {}, None  # parts of the text; the links of each list of what is on the page
         with open(path) as file:
             self.feed(file.read())
 
@@ -59,6 +62,14 @@ class Page(html.parser.HTMLParser):
                 self.names.append(attrs['id'][2:])
         if tag == 'a' and 'href' in attrs:
             self.links.append(attrs['href'])
+            if self.inside:
+                self.listed[self.inside].append(attrs['href'])
+        if tag == 'nav':
+            self.inside = attrs['class'] if attrs.get('aria-label') == 'On this page' else None
+            if self.inside:
+                self.listed[self.inside] = []
+        if tag == 'section':
+            self.sections.append(f"#{attrs['id']}")
         self.loads += [attrs[key] for key in ('src', 'srcset', 'poster') if attrs.get(key)]
         if tag == 'link' and attrs.get('rel') in ('stylesheet', 'icon'):
             self.loads.append(attrs['href'])
@@ -94,7 +105,8 @@ def check_site(tap, root, out):
             wrong.append(f'{name} is not in the table of {layer}')
     tap.check('every function is on one page', '\n'.join(wrong))
     check_map(tap, root, out)
-    check_widths(tap, out, sorted(pages))
+    check_here(tap, pages)
+    check_browser(tap, out, sorted(pages))
 
 
 def check_map(tap, root, out):
@@ -106,18 +118,60 @@ def check_map(tap, root, out):
               f'{[name for name, _ in groups]}, not {wanted}')
 
 
-# In frames as wide as a telephone and as a window: pages that are wider, and the first thing in each that is not in a box of its
-# own; pictures that nobody can read there.
-WIDTHS = {360: 'a telephone', 1280: 'a window of 1280 px'}
+def check_here(tap, pages):
+    wrong = []
+    for name, page in pages.items():
+        if len(page.sections) < 3 and not page.listed:
+            continue
+        for kind in ('here above', 'here beside'):
+            missing = set(page.sections[1:]) - set(page.listed.get(kind, ()))
+            if missing or kind not in page.listed:
+                wrong.append(f'{name}: the list "{kind}" lacks {sorted(missing)}')
+    tap.check('pages list their headings', '\n'.join(wrong))
+
+
+# In frames as wide as a telephone, a tablet and a window: pages that are wider, and the first thing in each that is not in a box of
+# its own; code and tables that are cut off, as they are in print as well; pictures that nobody can read there; lists of what is on a
+# page that are in the way.
+WIDTHS = {360: 'a telephone', 768: 'a tablet', 1280: 'a window of 1280 px'}
+PAPER = 680
+BESIDE = 1280
 FRAMES = '''<!doctype html><pre id="said"></pre><script>
 const isBoxed = (one) => one && (/auto|scroll/.test(getComputedStyle(one).overflowX) || isBoxed(one.parentElement));
+const load = async (frame, page) => {
+	frame.style.height = '700px';
+	frame.src = page;
+	await new Promise((done) => { frame.onload = done; document.body.append(frame); });
+};
+const text = (one) => one.textContent.trim().slice(0, 60);
+const cutOff = (root) => [...root.querySelectorAll('main *')].find((one) =>
+	/hidden|clip/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth
+	|| one.matches('pre, table') && one.scrollWidth > one.clientWidth && !isBoxed(one));
+const asPrinted = (sheet) => {
+	for (const {media} of sheet.cssRules)
+		if (media)
+			media.mediaText = media.mediaText === 'print' ? 'all' : /screen/.test(media.mediaText) ? 'not all' : media.mediaText;
+};
+const here = (root, width) => {
+	const [above, beside] = ['above', 'beside'].map((kind) => root.querySelector(`nav.${kind}`));
+	const main = root.querySelector('main').getBoundingClientRect();
+	if (!above)
+		return '';
+	if (width >= BESIDE)
+		return beside.getBoundingClientRect().left >= main.right && !above.checkVisibility() ? '' : ': the list of headings is not beside the text';
+	const details = above.querySelector('details');
+	const link = above.querySelector('a');
+	const closed = !link.checkVisibility({contentVisibilityAuto: true, visibilityProperty: true}) && above.getBoundingClientRect().bottom <= main.top;
+	details.open = true;
+	const opened = link.getBoundingClientRect().height > 0;
+	details.open = false;
+	return closed && opened && !beside.checkVisibility() ? '' : ': the list of headings is not above the text, closed';
+};
 const look = async () => {
 	const said = [];
 	for (const page of PAGES) {
 		const frame = document.createElement('iframe');
-		frame.style.height = '700px';
-		frame.src = page;
-		await new Promise((done) => { frame.onload = done; document.body.append(frame); });
+		await load(frame, page);
 		const {documentElement: root} = frame.contentDocument;
 		for (const width of WIDTHS) {
 			const tell = (words) => said.push([width, `${page}${words}`]);
@@ -127,8 +181,14 @@ const look = async () => {
 			if (root.scrollWidth > root.clientWidth) {
 				const out = [...root.querySelectorAll('body *')].find(
 					(one) => one.getBoundingClientRect().right > root.clientWidth + 1 && !isBoxed(one.parentElement));
-				tell(` is ${root.scrollWidth} wide: ${out ? out.textContent.trim().slice(0, 60) : '?'}`);
+				tell(` is ${root.scrollWidth} wide: ${out ? text(out) : '?'}`);
 			}
+			const cut = cutOff(root);
+			if (cut)
+				tell(` cuts off: ${text(cut)}`);
+			const place = here(root, width);
+			if (place)
+				tell(place);
 			for (const image of root.querySelectorAll('main img')) {
 				if (image.clientWidth < 0.75 * image.naturalWidth)
 					tell(`: ${image.src} is made too small to be read`);
@@ -137,24 +197,31 @@ const look = async () => {
 			}
 			tell('');
 		}
+		frame.style.width = `${PAPER}px`;
+		[...frame.contentDocument.styleSheets].forEach(asPrinted);
+		const cut = [...root.querySelectorAll('main pre, main .scroll')].find((one) => one.scrollWidth > one.clientWidth);
+		if (cut || root.querySelector('header').checkVisibility())
+			said.push([PAPER, `${page} in print cuts off: ${cut ? text(cut) : 'nothing, but has the head line'}`]);
+		said.push([PAPER, page]);
 		frame.remove();
 	}
-	document.getElementById('said').textContent = JSON.stringify(said);
+	return said;
 };
-look();
+look().catch((error) => [['', error.stack]]).then((said) => { document.getElementById('said').textContent = JSON.stringify(said); });
 </script>'''
 
-
-def check_widths(tap, out, pages):
-    names = {width: f'no page is wider than {what}' for width, what in WIDTHS.items()}
+def check_browser(tap, out, pages):
+    names = {width: f'no page is wider than {what}, nor cuts anything off' for width, what in WIDTHS.items()}
+    names[PAPER] = 'no page cuts anything off in print'
     chromium = shutil.which('chromium')
     if not chromium:
         for name in names.values():
             tap.skip(name, 'needs chromium')
         return
     path = os.path.join(out, 'frames.htm')
+    values = {'PAGES': pages, 'WIDTHS': list(WIDTHS), 'PAPER': PAPER, 'BESIDE': BESIDE}
     with open(path, 'w') as file:
-        file.write(FRAMES.replace('PAGES', json.dumps(pages)).replace('WIDTHS', json.dumps(list(WIDTHS))))
+        file.write(re.sub(r'\b(?:' + '|'.join(values) + r')\b', lambda match: json.dumps(values[match[0]]), FRAMES))
     done = subprocess.run([chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--allow-file-access-from-files',
                            '--virtual-time-budget=600000', '--dump-dom', f'file://{path}'], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -164,7 +231,7 @@ def check_widths(tap, out, pages):
     for width, name in names.items():
         lines = [line for at, line in said if at == width]
         wrong = [line for line in lines if line not in pages]
-        tap.check(name, '\n'.join(wrong) if len(lines) - len(wrong) == len(pages) else 'not all pages were seen')
+        tap.check(name, '\n'.join(wrong) if len(lines) - len(wrong) == len(pages) else f'not all pages were seen: {said[-1:]}')
 
 
 # What the reader of headers must take: lists of either indentation, titles with a text, unions, what is for C++ alone.

@@ -5,7 +5,7 @@ import os
 import re
 
 from docutils import nodes
-from sphinx.addnodes import desc_signature
+from sphinx.addnodes import desc, desc_signature
 from sphinx.util.images import get_image_size
 from sphinx.util.nodes import make_refnode
 from sphinx.writers.html5 import HTML5Translator
@@ -82,8 +82,8 @@ def link_names(app, doctree, docname):
 
 
 def add_map(app, pagename, templatename, context, doctree):
-    """The map beside a page: all that the index leads to, in groups, and what lies below the part that the page is of; and what
-    a header has. Sphinx's own way takes the page's tree apart once more for each page."""
+    """The map beside a page: all that the index leads to, in groups, and what lies below the part that the page is of; and the
+    list of what is on the page. Sphinx's own way takes the page's tree apart once more for each page."""
     below = app.env.toctree_includes
 
     def item(name, children=()):
@@ -92,8 +92,21 @@ def add_map(app, pagename, templatename, context, doctree):
 
     context['map'] = [(caption, [item(part, below.get(part, ()) if pagename == part or pagename in below.get(part, ()) else ())
                                  for part in parts]) for caption, parts in app.eddy_map]
-    context['entries'] = [(name, anchor) for name, (page, anchor) in app.eddy_names.items()
-                          if page == pagename and name.endswith('()')]
+    functions = {anchor: name for name, (page, anchor) in app.eddy_names.items() if page == pagename and name.endswith('()')}
+    here = [item for section in doctree or () if isinstance(section, nodes.section) for item in inside(section, functions)]
+    # The title and two headings: fewer need no list.
+    context['here'] = here if len(here) + sum(len(item['children']) for item in here) >= 2 else []
+
+
+def inside(section, functions):
+    """The headings below that of a section, and the functions that stand under each."""
+    for node in section:
+        if isinstance(node, nodes.section):
+            yield {'title': node[node.first_child_matching_class(nodes.title)].astext(), 'anchor': node['ids'][0],
+                   'children': list(inside(node, functions))}
+        elif isinstance(node, desc):
+            yield from ({'title': functions[anchor], 'anchor': anchor, 'children': []} for signature in node
+                        if isinstance(signature, desc_signature) for anchor in signature['ids'] if anchor in functions)
 
 
 def write_all(app, env):
@@ -108,7 +121,15 @@ WIDE_PICTURE = 600
 
 
 class SiteTranslator(HTML5Translator):
-    """As Sphinx has it, but each picture leads to itself in full size."""
+    """As Sphinx has it, but each picture leads to itself in full size, and tables are scrolled in boxes of their own."""
+
+    def visit_table(self, node):
+        self.body.append('<div class="scroll">')
+        super().visit_table(node)
+
+    def depart_table(self, node):
+        super().depart_table(node)
+        self.body.append('</div>')
 
     def visit_image(self, node):
         size = get_image_size(os.path.join(self.builder.srcdir, node['uri']))
