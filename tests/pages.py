@@ -9,6 +9,7 @@
 - no page of the site is wider than a telephone, a tablet, or a window of 1280 px; there each picture can be read, and leads to itself
 - there and in print nothing of code and tables is cut off; what is wider than the page is scrolled in its box, and in print broken
 - a page of three headings or more lists them: beside the text where there is room, above it, closed, where there is none
+- the site's search finds what people look for, first: the words of docs/make/keywords.toml, and those below
 - `man` finds the page of each function, and mandoc warns of nothing in any page; what the pages speak of is there
 - the options of the commands' pages are those that the programs tell of
 """
@@ -106,7 +107,7 @@ def check_site(tap, root, out):
     tap.check('every function is on one page', '\n'.join(wrong))
     check_map(tap, root, out)
     check_here(tap, pages)
-    check_browser(tap, out, sorted(pages))
+    check_browser(tap, root, out, sorted(pages))
 
 
 def check_map(tap, root, out):
@@ -132,7 +133,7 @@ def check_here(tap, pages):
 
 # In frames as wide as a telephone, a tablet and a window: pages that are wider, and the first thing in each that is not in a box of
 # its own; code and tables that are cut off, as they are in print as well; pictures that nobody can read there; lists of what is on a
-# page that are in the way.
+# page that are in the way. Then the first of what the search finds.
 WIDTHS = {360: 'a telephone', 768: 'a tablet', 1280: 'a window of 1280 px'}
 PAPER = 680
 BESIDE = 1280
@@ -205,21 +206,49 @@ const look = async () => {
 		said.push([PAPER, page]);
 		frame.remove();
 	}
+	const frame = document.createElement('iframe');
+	await load(frame, 'search.html');
+	for (const word of WORDS) {
+		const {contentWindow: it, contentDocument: page} = frame;
+		page.getElementById('search-results').replaceChildren();
+		it.eval(`DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false; Search.performSearch(${JSON.stringify(word)})`);
+		const first = page.querySelector('#search-results a');
+		said.push([word, first ? first.href.slice(location.href.lastIndexOf('/') + 1) : 'nothing']);
+	}
 	return said;
 };
 look().catch((error) => [['', error.stack]]).then((said) => { document.getElementById('said').textContent = JSON.stringify(said); });
 </script>'''
 
-def check_browser(tap, out, pages):
+# Where a search must lead first.
+SEARCHED = {
+    'database': 'docs/cookbook/beside', 'PostgreSQL': 'docs/cookbook/beside', 'middleware': 'docs/cookbook/services',
+    'validation': 'docs/cookbook/services', 'OpenAPI': 'docs/cookbook/services', 'rate limit': 'docs/cookbook/services',
+    'server-sent events': 'docs/cookbook/streams', 'graceful shutdown': 'docs/http', 'reverse proxy': 'docs/deploy/haproxy',
+    'timeout': 'docs/guide/1-tasks', 'backpressure': 'docs/guide/3-between', 'upload': 'http/index', 'health check': 'http/health',
+}
+
+
+def searched(root):
+    """Pairs of a word, and the page and the heading that it leads to."""
+    yield from ((word, page, '') for word, page in SEARCHED.items())
+    with tempfile.TemporaryDirectory() as folder:
+        for page, places in stage.Stage(root, folder).keywords().items():
+            yield from ((word, page, anchor) for anchor, words in places for word in words)
+
+
+def check_browser(tap, root, out, pages):
     names = {width: f'no page is wider than {what}, nor cuts anything off' for width, what in WIDTHS.items()}
     names[PAPER] = 'no page cuts anything off in print'
+    found = 'the search finds what people look for'
     chromium = shutil.which('chromium')
     if not chromium:
-        for name in names.values():
+        for name in (*names.values(), found):
             tap.skip(name, 'needs chromium')
         return
     path = os.path.join(out, 'frames.htm')
-    values = {'PAGES': pages, 'WIDTHS': list(WIDTHS), 'PAPER': PAPER, 'BESIDE': BESIDE}
+    wanted = list(searched(root))
+    values = {'PAGES': pages, 'WIDTHS': list(WIDTHS), 'PAPER': PAPER, 'BESIDE': BESIDE, 'WORDS': [word for word, _, _ in wanted]}
     with open(path, 'w') as file:
         file.write(re.sub(r'\b(?:' + '|'.join(values) + r')\b', lambda match: json.dumps(values[match[0]]), FRAMES))
     done = subprocess.run([chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--allow-file-access-from-files',
@@ -232,6 +261,13 @@ def check_browser(tap, out, pages):
         lines = [line for at, line in said if at == width]
         wrong = [line for line in lines if line not in pages]
         tap.check(name, '\n'.join(wrong) if len(lines) - len(wrong) == len(pages) else f'not all pages were seen: {said[-1:]}')
+    first = dict(said)
+    wrong = []
+    for word, page, anchor in wanted:
+        led, _, place = first.get(word, 'nothing').partition('#')
+        if led != f'{page}.html' or anchor and place.replace('_', '-') != anchor.replace('_', '-'):
+            wrong.append(f'{word} leads to {led}#{place}, not to {page}.html#{anchor}')
+    tap.check(found, '\n'.join(wrong))
 
 
 # What the reader of headers must take: lists of either indentation, titles with a text, unions, what is for C++ alone.

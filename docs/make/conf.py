@@ -3,15 +3,19 @@ import json
 import logging
 import os
 import re
+import sys
 
 from docutils import nodes
-from sphinx.addnodes import desc, desc_signature
+from sphinx.addnodes import desc, desc_signature, index
+from sphinx.transforms import SphinxTransform
 from sphinx.util.images import get_image_size
 from sphinx.util.nodes import make_refnode
 from sphinx.writers.html5 import HTML5Translator
 from sphinx.writers.manpage import ManualPageTranslator
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from stage import slug  # noqa: E402
 
 project = 'eddy'
 copyright = ''
@@ -64,6 +68,29 @@ def configure(app, config):
         config.html_extra_path = [extra]
 
 
+class Keywords(SphinxTransform):
+    """Entries of an index, which the search finds: docs/make/keywords.toml."""
+    default_priority = 800  # before Sphinx gathers them
+
+    def apply(self, **kwargs):
+        for anchor, words in self.app.eddy_keywords.get(self.env.docname, ()):
+            for section in self.document.findall(nodes.section):
+                title = section[section.first_child_matching_class(nodes.title)].astext()
+                if not anchor or slug(title) == anchor:
+                    place = section['ids'][0] if anchor else ''
+                    section.insert(1, index('', entries=[('single', word, place, 'main', None) for word in words]))
+                    break
+
+
+def read_again(app, env, added, changed, removed):
+    """The pages whose keywords are others than before."""
+    before, now = getattr(env, 'eddy_keywords', {}), app.eddy_keywords
+    env.eddy_keywords = now
+    again = [page for page in {*before, *now} if before.get(page) != now.get(page) and page in env.found_docs]
+    app.eddy_changed = bool(added or changed or removed or again)
+    return again
+
+
 def link_names(app, doctree, docname):
     """Names in the text lead to where they are described."""
     if app.builder.name != 'html':
@@ -110,10 +137,11 @@ def inside(section, functions):
 
 
 def write_all(app, env):
-    """The map is on every page: where it has changed, all are written."""
+    """The map is on every page: where it has changed, all are written. And where a page has: Sphinx forgets the index entries of
+    those that it does not write, and the search does not find them any more."""
     before = getattr(env, 'eddy_map', None)
     env.eddy_map = (app.eddy_map, env.toctree_includes, {name: title.astext() for name, title in env.titles.items()})
-    return list(env.found_docs) if env.eddy_map != before else []
+    return list(env.found_docs) if app.eddy_changed or env.eddy_map != before else []
 
 
 # Wider than this a picture is not made as narrow as a telephone: its text could not be read.
@@ -183,7 +211,10 @@ def setup(app):
     app.connect('config-inited', configure, priority=1)
     app.connect('builder-inited', lambda app: setattr(app, 'eddy_names', read(app, 'names.json', {})))
     app.connect('builder-inited', lambda app: setattr(app, 'eddy_map', read(app, 'map.json', [])))
+    app.connect('builder-inited', lambda app: setattr(app, 'eddy_keywords', read(app, 'keywords.json', {})))
+    app.connect('env-get-outdated', read_again)
     app.connect('env-updated', write_all)
+    app.add_transform(Keywords)
     app.connect('doctree-resolved', link_names)
     app.connect('html-page-context', add_map)
     app.set_translator('man', ManTranslator)

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import textwrap
+import tomllib
 
 import headers
 import pages
@@ -45,6 +46,11 @@ def options(match):
     items = re.findall(r'^- (.*(?:\n  .*)*)\n', match[0], re.M)
     parts = [re.fullmatch(r'((?:`[^`\n]+`(?:, )?)+|\*\*[^*\n]+\*\*): (.*)', item, re.S) for item in items]
     return '\n'.join(f'{part[1]}\n: {part[2]}\n' for part in parts) if all(parts) else match[0]
+
+
+def slug(title):
+    """What a heading is called in links."""
+    return re.sub(r'[^\w -]', '', title.lower()).replace(' ', '-')
 
 
 class Stage:
@@ -121,7 +127,8 @@ class Stage:
         for folder in (self.out, self.extra):
             path = os.path.join(folder, file)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            shutil.copyfile(os.path.join(self.root, file), path)
+            # With its time: a page is made again where a picture is newer.
+            shutil.copy2(os.path.join(self.root, file), path)
             self.written.add(path)
 
     def page(self, path):
@@ -237,8 +244,30 @@ class Stage:
             self.write(page + '.rst', self.source(path))
         self.write('map.json', json.dumps([['', ['docs/index']], *groups]))
         self.write('names.json', json.dumps(dict(self.names()), indent=0))
+        self.write('keywords.json', json.dumps(self.keywords(), indent=0))
         os.makedirs(self.extra, exist_ok=True)
         self.tidy()
+
+    def keywords(self):
+        """What the search finds beside the words of a page: of each page a list of a heading's place and its words."""
+        path = 'docs/make/keywords.toml'
+        with open(os.path.join(self.root, path), 'rb') as file:
+            places = tomllib.load(file)
+        made, taken = {}, {}
+        for place, words in places.items():
+            file, _, anchor = place.partition('#')
+            whole = os.path.join(self.root, file)
+            text = ''
+            if os.path.exists(whole):
+                with open(whole) as opened:
+                    text = ''.join(FENCE.split(opened.read())[::2])
+            if not text or anchor and anchor not in map(slug, re.findall(r'^#+ (.*)$', text, re.M)):
+                self.wrong.append(f'{path}: {place} leads nowhere')
+                continue
+            self.wrong += [f'{path}: {word} leads to {taken[word.lower()]} and to {place}' for word in words if word.lower() in taken]
+            taken.update((word.lower(), place) for word in words)
+            made.setdefault(self.target(file), []).append((anchor, words))
+        return made
 
     def names(self):
         """Where what pages speak of is described: its page, and its place there."""
