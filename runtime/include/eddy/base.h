@@ -1,20 +1,20 @@
 /* eddy/base.h: the definitions that every eddy header shares.
  *
- * Conventions of the whole library:
+ * Conventions of the whole library (terms: docs/guide/README.md):
  *    - An int result is 0 or -errno, an ssize_t is a count or -errno. `errno` itself is never set.
  *    - Time is uint64_t nanoseconds (`5 * EDDY_SECOND`), sizes are bytes (`16 * EDDY_KIB`).
- *    - Options are a pointer to a const struct. A zero field takes its default, NULL all of them.
+ *    - Options are pointers to const structs. A zero field has its default; NULL: all defaults.
  *    - A function that lets other tasks run before it returns says so, in a sentence that begins
- *      with "Suspends" or "May suspend". All others never suspend. Unless it says otherwise, only
- *      tasks may call a function that suspends.
- *    - A channel, scope, op or timer belongs to the first loop that uses it, until that loop ends.
- *      No other loop or thread may use it. Functions that any thread may call say so.
- *    - `where`, the last parameter of some functions, is the place of the call, for messages. A
- *      macro of the function's name fills it in. A call through a pointer passes NULL.
- *    - A function that ends an object, and takes only a pointer to it, has no `where`, so that
- *      EDDY_AUTO() and function pointers can use it. Messages then name no place.
- *    - A programming error aborts with file and line, in release builds as well. Bad input is an
- *      error that is returned.
+ *      with "Suspends" or "May suspend". All others never suspend. Calling one that suspends
+ *      outside of a task is a programming error, unless its comment says otherwise.
+ *    - A loop is a thread with one io_uring (the ring); an op is one io_uring operation. A channel,
+ *      scope, op or timer belongs to the first loop that uses it; no other thread may use it until
+ *      that loop has ended. Functions that any thread may call say so.
+ *    - `where`, the last parameter of some functions, is the source line of the call, for dumps and
+ *      error messages. A macro of the same name adds it. A call through a pointer passes NULL.
+ *    - A function that ends an object has no `where`, so that EDDY_AUTO() and function pointers can
+ *      use it. Messages about such a call show no source line.
+ *    - A programming error aborts with file and line, also in release builds. Bad input does not.
  */
 #ifndef EDDY_BASE_H
 #define EDDY_BASE_H
@@ -24,8 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-/* eddy/io.h and eddy/signal.h need these two types, which <signal.h> omits under -std=c11. Only
- * internal headers of glibc define them then; other versions may need other headers. */
+/* eddy/io.h and eddy/signal.h need these two types, which <signal.h> omits under -std=c11. glibc
+ * then defines them only in internal headers, whose names may change. */
 #if defined(__STRICT_ANSI__) && defined(__GLIBC__)
 #include <bits/types/sigset_t.h>
 #include <bits/types/siginfo_t.h>
@@ -39,8 +39,8 @@
 #define EDDY_END_DECLS
 #endif
 
-/* Attributes of declarations: EDDY_API exports from the library, EDDY_PRINTF() checks a format and
- * its arguments as for printf(3). */
+/* Attributes of declarations: EDDY_API exports a function from the library, EDDY_PRINTF() checks a
+ * format and its arguments as for printf(3). */
 #define EDDY_API __attribute__((visibility("default")))
 #define EDDY_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
 
@@ -59,10 +59,11 @@ struct eddy_node {
 	struct eddy_node *prev;
 };
 
-/* Make a list of strings for options, ending with NULL. It lives as long as the enclosing block.
- * Not available in C++. */
+/* Make a NULL-terminated array of strings, for fields of options. It lives as long as the enclosing
+ * block. Not available in C++. */
 #define EDDY_LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
+/* Times in nanoseconds. In options that name it, EDDY_NEVER means no limit; 0 is the default. */
 #define EDDY_US UINT64_C(1000)
 #define EDDY_MS UINT64_C(1000000)
 #define EDDY_SECOND UINT64_C(1000000000)

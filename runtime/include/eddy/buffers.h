@@ -1,7 +1,7 @@
 /* eddy/buffers.h: receive buffers that the kernel picks as bytes arrive.
  *
- * Idle connections need no buffer each: an op prepared by eddy_buffers_prep_recv() gets a buffer of
- * the group when it completes, and its completion function gives the buffer back.
+ * Idle connections need no buffer each: an op prepared with eddy_buffers_prep_recv() gets a buffer
+ * from a group when it completes, and its completion function gives the buffer back.
  *
  *     static void received(struct eddy_op *op, int result, unsigned flags)
  *     {
@@ -10,10 +10,10 @@
  *             eddy_buffers_give_back(&group, flags);
  *     }
  *
- * A completion may have a buffer whatever its result, also if the op was cancelled: always give it
- * back by its flags. NULL means the loop's own group, which http uses. Copy bytes out of it and
- * give its buffers back inside the completion function: a buffer that is kept starves connections
- * that keep none.
+ * A completion may have a buffer whatever its result, also if the op was cancelled: always call
+ * eddy_buffers_give_back(). NULL means the loop's own group, which http uses. Copy bytes out of it
+ * and give its buffers back inside the completion function: a buffer that is kept starves
+ * connections that keep none.
  */
 #ifndef EDDY_BUFFERS_H
 #define EDDY_BUFFERS_H

@@ -14,7 +14,7 @@
  * Items are copied, and received in the order in which they were sent. A channel of capacity 0 has
  * no buffer: a send waits until a receiver takes the item. Senders are served in the order in which
  * they came, and so are receivers. If a task is cancelled after its item was transferred, the call
- * returns 0 and the next one -ECANCELED.
+ * returns 0 and the next call returns -ECANCELED.
  *
  * Functions that never suspend may be called from completion functions of the same loop.
  */
@@ -42,10 +42,10 @@ struct eddy_chan {
 EDDY_API int eddy_chan_init(struct eddy_chan *chan, size_t item_size, size_t capacity);
 
 /* Free the buffer of a channel. No task may be waiting any more. Items in it are discarded: if they
- * own something, receive them by eddy_chan_try_recv() first. */
+ * own something, receive them with eddy_chan_try_recv() first. */
 EDDY_API void eddy_chan_deinit(struct eddy_chan *chan);
 
-/* Send a copy of `item`. Suspends while the buffer is full; without one, until a receiver takes it.
+/* Send a copy of `item`. Suspends while the buffer is full; with capacity 0, until a task takes it.
  * Return: 0; -EPIPE if the channel is closed, also while this waits; -ECANCELED. On failure no task
  * has received the item, and the caller still owns it. */
 EDDY_API int eddy_chan_send(struct eddy_chan *chan, const void *item, const char *where);

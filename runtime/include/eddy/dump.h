@@ -20,13 +20,14 @@
 EDDY_BEGIN_DECLS
 
 /* Write the tree of this thread's loop, its ops without a task and its counters to `fd`. Never
- * suspends. Blocks while `fd` accepts no bytes; gives up a non-blocking one after a second.
+ * suspends. Blocks while `fd` accepts no bytes; if it is non-blocking, for at most a second.
  * Return: 0; -errno of a failed write, after which the rest is dropped. */
 EDDY_API int eddy_dump(int fd);
 
 /* Write the dumps of all loops of the process, one after the other. Any thread may call it. Never
- * suspends. Other loops are asked by message to write their own; a loop that does not answer within
- * 100 ms is named with the task that holds it. Blocks for that long, at most a second altogether.
+ * suspends. Other loops are asked, by message, to write their own dumps; a loop that does not
+ * answer within 100 ms is named with the task that holds it. Blocks for that long, at most a second
+ * altogether.
  * Return: 0; -errno of a failed write. */
 EDDY_API int eddy_dump_all(int fd);
 

@@ -22,17 +22,17 @@ struct statx;
 
 /* --- paths */
 
-/* Open a file by openat2(2), with O_CLOEXEC added. Suspends unless every part of the path is
- * cached. A FIFO is opened without waiting for its other end, as with O_NONBLOCK; the descriptor
- * has the flags that were asked for. Return: a descriptor; -ENXIO if it is a FIFO, opened for
- * writing, without a reader; -errno. */
+/* Open a file with openat2(2) and O_CLOEXEC. Suspends unless every part of the path is cached. A
+ * FIFO is opened without waiting for its other end, as with O_NONBLOCK; the descriptor has the
+ * flags that were asked for. Return: a descriptor; -ENXIO if it is a FIFO, opened for writing,
+ * without a reader; -errno. */
 EDDY_API int eddy_openat2(int dir, const char *path, const struct open_how *how);
 
-/* Open a file by openat(2), with O_CLOEXEC added. Suspends as eddy_openat2() does. `mode` is used
- * with O_CREAT and O_TMPFILE only. */
+/* Open a file with openat(2) and O_CLOEXEC. Suspends as eddy_openat2() does. `mode` is used with
+ * O_CREAT and O_TMPFILE only. */
 EDDY_API int eddy_openat(int dir, const char *path, int flags, mode_t mode);
 
-/* Get the status of a file by statx(2). Suspends. On an open local file fstat(2) is faster. */
+/* Get the status of a file with statx(2). Suspends. On an open local file fstat(2) is faster. */
 EDDY_API int eddy_statx(int dir, const char *path, int flags, unsigned mask,
 			struct statx *ret_statx);
 
@@ -47,18 +47,18 @@ EDDY_API int eddy_mkdirat(int dir, const char *path, mode_t mode);
  * eddy_offload(). Other kinds of file are rejected without waiting for them. A NUL follows the
  * bytes and is not counted.
  * Return: the length, and bytes to be freed; -EISDIR if it is no regular file; -EFBIG if it is
- * larger; -ENOMEM; those of open(2) and read(2). */
+ * larger; -ENOMEM; the errors of open(2) and read(2). */
 EDDY_API ssize_t eddy_file_load(const char *path, size_t max, char **ret_bytes);
 
 /* --- open files */
 
-/* Write a file's changes to disk by fsync(2), or by fdatasync(2) if `data_only`. Suspends. */
+/* Write a file's changes to disk with fsync(2), or fdatasync(2) if `data_only`. Suspends. */
 EDDY_API int eddy_fsync(int fd, bool data_only);
 
-/* Allocate or free space of a file by fallocate(2). Suspends. */
+/* Allocate or free space of a file with fallocate(2). Suspends. */
 EDDY_API int eddy_fallocate(int fd, int mode, uint64_t offset, uint64_t len);
 
-/* Set the length of a file by ftruncate(2). Suspends. Before Linux 6.9 the offload pool makes the
+/* Set the length of a file with ftruncate(2). Suspends. Before Linux 6.9 the offload pool makes the
  * call, which is awaited even if cancelled. */
 EDDY_API int eddy_ftruncate(int fd, uint64_t len);
 

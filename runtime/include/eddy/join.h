@@ -27,8 +27,8 @@ struct eddy_join {
 	int result;              /* the task's result, from then on */
 };
 
-/* Start a task as eddy_scope_spawn() does, with a join. If it can't be started, the join has ended
- * with that error as its result.
+/* Start a task as eddy_scope_spawn() does, with a join. If the task can't be started, the join ends
+ * at once, with that error as its result.
  * Return: 0; -ECANCELED if the scope is cancelled; -ENOMEM. */
 EDDY_API int eddy_scope_spawn_join(struct eddy_scope *scope, struct eddy_join *join,
 				   const char *name, eddy_task_fn *fn, void *arg,

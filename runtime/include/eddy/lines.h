@@ -9,7 +9,7 @@
  *             printf("%.*s\n", EDDY_FMT(line));
  *
  * For sockets, pipes and everything else that eddy_read() reads. Bytes after a line stay in the
- * buffer: read the rest of such a stream by eddy_lines_read().
+ * buffer: read the rest of such a stream with eddy_lines_read().
  */
 #ifndef EDDY_LINES_H
 #define EDDY_LINES_H

@@ -8,8 +8,9 @@
  *
  * A target says where a record comes from, from coarse to fine: "shop::cart". The environment
  * variable EDDY_LOG sets the log level of targets: a list of LEVEL and TARGET=LEVEL, such as
- * "info,shop::cart=trace,eddy=off", where the longest target that covers a record's decides.
- * Records that no part covers are dropped. Unset or empty, it means "info".
+ * "info,shop::cart=trace,eddy=off", where the longest TARGET that covers a record's target decides:
+ * "shop" covers "shop::cart". Records that no part covers are dropped. Unset or empty, it means
+ * "info".
  *
  * A record that is filtered out costs one load: neither its text nor its fields are evaluated. Any
  * thread may call these functions; `errno` is preserved.
@@ -71,7 +72,7 @@ struct eddy_record {
 	enum eddy_log_level level;
 	const char *target;
 	struct eddy_str message; /* at most 2 KiB; ends with "…" if it was cut */
-	/* Its own, then those of the enclosing scopes, innermost first; no name twice. */
+	/* The record's own, then those of the enclosing scopes, innermost first; no name twice. */
 	const struct eddy_field *fields;
 	size_t field_count;
 };
@@ -90,7 +91,7 @@ EDDY_API int eddy_log_subscribe(eddy_log_fn *fn, void *arg);
  * nothing without a subscriber. */
 EDDY_API void eddy_log_unsubscribe(void);
 
-/* Subscribe with plain text on stderr: one line a record, written by one call, and coloured if
+/* Subscribe with plain text on stderr: one line a record, written with one call, and coloured if
  * wanted. Control characters are escaped, so that a record is always one line.
  * Return: 0; -EBUSY if there is a subscriber. */
 EDDY_API int eddy_log_text_subscribe(void);
@@ -103,9 +104,8 @@ EDDY_API int eddy_log_text_subscribe(void);
 EDDY_API size_t eddy_log_format_text(const struct eddy_record *record, bool colour,
 				     char line[EDDY_LOG_LINE_MAX]);
 
-/* Replace the subscriber's filter, until the next one subscribes. `filter` is written
- * as in EDDY_LOG.
- * Return: 0; -EINVAL if parts are invalid, and the others apply; -ENOENT without a subscriber. */
+/* Replace the filter, until the next eddy_log_subscribe(). `filter` is written as in EDDY_LOG.
+ * Return: 0; -EINVAL if parts are invalid: the valid parts apply; -ENOENT without a subscriber. */
 EDDY_API int eddy_log_set_filter(const char *filter);
 
 /* Check whether a record would be emitted, before preparing costly data. */

@@ -2,7 +2,7 @@
  *
  *     return eddy_run(NULL, hello, "world");
  *
- * Everything of a loop belongs to its thread. Other threads reach it only by messages.
+ * Everything of a loop belongs to its thread. Other threads reach it only with messages.
  */
 #ifndef EDDY_LOOP_H
 #define EDDY_LOOP_H
@@ -21,33 +21,35 @@ struct eddy_loop_options {
 	 * guard of 64 KiB, which larger local variables skip unless compiled with
 	 * -fstack-clash-protection. */
 	size_t stack_size;
-	unsigned sq_entries;     /* size of the submission queue; default 1024 */
-	unsigned io_workers_max; /* see eddyi_loop_set_io_workers_max(); default 8 */
+	unsigned sq_entries; /* size of the submission queue; default 1024 */
+	/* Limit of kernel workers (io_uring's threads for calls that block): for calls on regular
+	 * files, and again for all others; default 8, at most 1024. */
+	unsigned io_workers_max;
 	/* Nanoseconds that a task or completion function may hold the loop. Beyond, a WARN record
-	 * of target "eddy::stall" has a backtrace, and another follows at the end. SIGURG
-	 * interrupts the thread for it, without other effects. Default 0: no check. */
+	 * of target "eddy::stall" has a backtrace, and a second one follows at the end. SIGURG, or
+	 * a real-time signal if SIGURG is in use, interrupts the thread. Default 0: no check. */
 	uint64_t stall_ns;
 	/* Leave SIGQUIT alone. By default the process's first loop answers it with a dump of all
 	 * loops on stderr while it runs, unless the program handles, ignores or blocks it. The
-	 * loop's thread and those made later block it; on earlier threads a handler with
+	 * loop's thread and those that it creates block SIGQUIT; on other threads a handler with
 	 * SA_RESTART passes it on. */
 	bool no_dump_signal;
-	/* Make the ring reject with EACCES what Landlock can't check: sockets (eddy_socket()),
-	 * attributes by path (eddy_setxattr(), eddy_getxattr()), commands of devices, and
-	 * operations newer than this library. Every loop needs it for eddy_sandbox_enter() of
-	 * eddy/sandbox.h. Default: everything that the kernel can do. */
+	/* Make the ring reject with EACCES what Landlock can't check: new sockets (eddy_socket()),
+	 * extended attributes by path, commands of devices, and operations newer than this library.
+	 * Every loop needs it for eddy_sandbox_enter() of eddy/sandbox.h. Default: everything that
+	 * the kernel can do. */
 	bool confined;
 	const char *name; /* of the loop and its root task; default "main"; borrowed */
 };
 
 /* Run `fn(arg)` as the root task of a new loop on this thread, until it and every task below it
  * have ended. Its effects on the process:
- *    - SIGPIPE and SIGXFSZ are ignored from then on: a broken connection gives -EPIPE, a file
- *      beyond `ulimit -f` -EFBIG.
+ *    - SIGPIPE and SIGXFSZ are ignored from then on: a write to a broken connection returns -EPIPE,
+ *      a write beyond `ulimit -f` returns -EFBIG.
  *    - Closed descriptors among 0 to 2 are opened on /dev/null, once a process, so that no
  *      connection becomes stderr.
- *    - If SIGSEGV and SIGBUS have no handler, they get one that names the task, or a stack
- *      overflow, before the process dies.
+ *    - If SIGSEGV or SIGBUS has no handler, it gets one that prints the task's name, or reports a
+ *      stack overflow, before the process dies.
  *    - If no task of any loop can ever run again (deadlock), it writes a dump (eddy/dump.h) and
  *      aborts. Threads and signal handlers that eddy does not know disable this check.
  *    - A child of fork(2) has no loop: it execs or ends by _exit(), and functions that need a loop
@@ -64,8 +66,8 @@ EDDY_API const char *eddy_ring_advice(int error);
 /* Read the monotonic clock. Any thread may call it. */
 EDDY_API uint64_t eddy_now(void);
 
-/* Get the monotonic time of this loop's current turn, which is at most a turn old. Costs nothing,
- * but for the first call in a turn while no timer is armed, which reads the clock. */
+/* Get the monotonic time, as of this loop's current turn (a round of tasks and completions). Costs
+ * nothing, but the first call in a turn reads the clock if no timer is armed. */
 EDDY_API uint64_t eddy_loop_now(void);
 
 /* Run `fn(arg)` on the thread's own stack, for library code (crypto, encoders) that needs more than
@@ -113,9 +115,9 @@ struct eddy_message {
 
 /* Post `message` to `loop`. Any thread may call it. Never suspends, never fails. The loop must
  * exist when this is called; it does not end before this returns. A plain thread wakes a sleeping
- * loop at once, another loop's thread at the end of its own turn. A signal handler may post to the
- * loop of its own thread and, on a thread without a loop, to any. On a loop's thread it must not
- * post to another loop: the wake-up uses this thread's ring, which the signal may have
+ * loop at once; another loop's thread wakes it at the end of its own turn. A signal handler may
+ * post to the loop of its own thread and, on a thread without a loop, to any. On a loop's thread it
+ * must not post to another loop: the wake-up uses this thread's ring, which the signal may have
  * interrupted. */
 EDDY_API void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message);
 

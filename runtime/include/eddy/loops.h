@@ -1,4 +1,4 @@
-/* eddy/loops.h: many loops, one a thread, that share nothing and send messages.
+/* eddy/loops.h: several loops, each on its own thread, which share nothing and post messages.
  *
  *     static int serve(void *arg)            // runs on every loop
  *     {
@@ -45,14 +45,14 @@ struct eddy_loops_options {
 EDDY_API int eddy_loops_run(const struct eddy_loops_options *options, eddy_task_fn *fn, void *arg);
 
 /* Run `fn(arg)` on many loops from a plain main(), as eddy_loops_run() does. Makes this thread's
- * loop first, with the options of the others. */
+ * loop first, with the same options. */
 EDDY_API int eddy_loops_run_blocking(const struct eddy_loops_options *options, eddy_task_fn *fn,
 				     void *arg);
 
 /* Count the loops that run together with this one, itself included. */
 EDDY_API unsigned eddy_loops_count(void);
 
-/* Get the index of this loop. 0 is the one that called eddy_loops_run(). */
+/* Get the index of this loop. 0 is the loop that called eddy_loops_run(). */
 EDDY_API unsigned eddy_loops_index(void);
 
 /* Get the loop with an index below eddy_loops_count(). */
@@ -60,8 +60,8 @@ EDDY_API struct eddy_loop *eddy_loops_at(unsigned index);
 
 /* Run `fn(arg)` as a task of `loop` and wait until it has returned. Suspends. `arg` may be on the
  * caller's stack, and nothing else may use it meanwhile: the task runs on another thread. If the
- * current scope is cancelled, so is the task, whose end is awaited. `loop` must exist until then,
- * such as this one or one of eddy_loops_at().
+ * current scope is cancelled, so is the task, and its end is awaited. `loop` must exist until then:
+ * this loop, or one of eddy_loops_at().
  * Return: what `fn` returned; -ECANCELED if it was not started; -ENOMEM. */
 EDDY_API int eddy_loops_call(struct eddy_loop *loop, const char *name, eddy_task_fn *fn, void *arg,
 			     const char *where);

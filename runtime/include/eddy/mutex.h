@@ -29,8 +29,7 @@ struct eddy_mutex {
 /* Make an unlocked mutex. */
 EDDY_API void eddy_mutex_init(struct eddy_mutex *mutex);
 
-/* Lock the mutex. Suspends while another task holds it. Locking it twice is a programming error:
- * aborts with file and line.
+/* Lock the mutex. Suspends while another task holds it. Locking it twice is a programming error.
  * Return: 0; -ECANCELED, and the caller does not hold it. */
 EDDY_API int eddy_mutex_lock(struct eddy_mutex *mutex, const char *where);
 

@@ -13,8 +13,8 @@
  * 127.0.0.1 and ::1; no resolver is asked.
  *
  * A task that resolves a name suspends while the offload pool (worker threads for blocking calls)
- * asks the resolver; on a thread without a loop the call blocks. eddy_dial() needs a task, and
- * suspends; all others never do.
+ * asks the resolver; on a thread without a loop the call blocks. eddy_dial() always needs a task,
+ * and suspends. Other functions never suspend.
  */
 #ifndef EDDY_NET_H
 #define EDDY_NET_H
@@ -99,9 +99,9 @@ struct eddy_listeners {
  *    - Addresses that this machine lacks are skipped, with a DEBUG record, as long as one remains.
  *    - A unix socket's file on which nothing listens any more is replaced, also if several
  *      processes start at once: its folder is locked (flock(2)) meanwhile.
- * Return: 0; those of eddy_address_parse() and eddy_resolve(); -EADDRINUSE, also if other sockets
- * with SO_REUSEPORT exist; -EADDRNOTAVAIL if this machine has none of the addresses; -EEXIST if the
- * path is a file other than a socket; -EACCES, -ENOENT, -EMFILE. */
+ * Return: 0; the errors of eddy_address_parse() and eddy_resolve(); -EADDRINUSE, also if other
+ * sockets with SO_REUSEPORT exist; -EADDRNOTAVAIL if this machine has none of the addresses;
+ * -EEXIST if the path is a file other than a socket; -EACCES, -ENOENT, -EMFILE. */
 EDDY_API int eddy_listen(const char *text, const struct eddy_listen_options *options,
 			 struct eddy_listeners *ret_listeners);
 
@@ -128,10 +128,10 @@ struct eddy_dial_options {
 /* Connect to a host or a unix socket. Suspends. The addresses of a name are tried by RFC 8305
  * ("happy eyeballs"), once the resolver has answered completely:
  *    - the families take turns, beginning with that of the resolver's first address;
- *    - the next address is tried when one has failed or its head start is over;
- *    - the first that answers wins, and the others are closed;
+ *    - the next address is tried when an attempt has failed or its head start is over;
+ *    - the first address that answers wins, and other attempts are closed;
  *    - of a name with more than EDDY_ADDRESSES_MAX addresses the first ones are tried.
- * Return: a descriptor, non-blocking and close-on-exec, with TCP_NODELAY; those of
+ * Return: a descriptor, non-blocking and close-on-exec, with TCP_NODELAY; the errors of
  * eddy_address_parse() and eddy_resolve(); -ETIMEDOUT; -EAFNOSUPPORT if no address is of the family
  * of `bind`; -EAGAIN if the queue of a unix socket is full; -ECANCELED; else the most specific
  * error of the attempts: -ECONNREFUSED rather than -ENETUNREACH or -EHOSTUNREACH. */

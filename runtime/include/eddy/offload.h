@@ -2,11 +2,11 @@
  *
  *     r = eddy_offload(sign, &signature);
  *
- * For long work that the ring can't do: name resolution, private keys, compression of large
- * bodies. The pool belongs to the process and serves all loops. Its threads start when they are
- * first needed, live as long as the process, receive no signals, and have a niceness 5 above the
- * loops', so that loops on the same processors need not wait for them. Jobs start in the order in
- * which they came.
+ * For long work that io_uring can't do: name resolution, private keys, compression of large bodies.
+ * The pool belongs to the process and serves all loops. Its threads start when they are first
+ * needed, live as long as the process, receive no signals, and have a niceness 5 above the loops',
+ * so that loops on the same processors need not wait for them. Jobs start in the order in which
+ * they came.
  *
  * Short jobs (eddy_offload_short()) never wait for a long one: one thread more than long jobs
  * may use is reserved for them. A TLS handshake starts at once while folders are listed and
@@ -37,8 +37,8 @@ EDDY_API int eddy_offload(eddy_offload_fn *fn, void *arg);
 
 /* Run `fn(arg)` like eddy_offload(), as a short job. Suspends. A short job computes for some
  * milliseconds at most, and waits neither for a disk, nor a peer, nor a lock that a long job holds.
- * It starts in the order of all jobs, on any thread; when long jobs have all threads that they may
- * use, on the reserved one.
+ * It starts in the order of all jobs, on any thread; if long jobs occupy all threads that they may
+ * use, it runs on the reserved thread.
  * Return: as eddy_offload(). */
 EDDY_API int eddy_offload_short(eddy_offload_fn *fn, void *arg);
 
@@ -47,8 +47,8 @@ EDDY_API int eddy_offload_short(eddy_offload_fn *fn, void *arg);
  * `destroy(arg)`, on any thread, when it is no longer used. After any other result `arg` belongs to
  * the caller. Such jobs never take the last thread of a pool that has several, so that a hanging
  * resolver delays no other job.
- * Return: what `fn` returned, which must not be -ECANCELED; -ECANCELED, and `arg` is gone; -ENOMEM,
- * or -EAGAIN if the queue is full, and `fn` was not called. */
+ * Return: what `fn` returned, which must not be -ECANCELED; -ECANCELED, and the pool owns `arg`;
+ * -ENOMEM, or -EAGAIN if the queue is full, and `fn` was not called. */
 EDDY_API int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *arg));
 
 #define EDDY_OFFLOAD_THREADS_MAX 1024

@@ -1,9 +1,8 @@
-/* eddy/op.h: one operation on the ring, with a function that is called when it completes.
+/* eddy/op.h: an op: one io_uring operation, and the function that is called when it completes.
  *
- * This is the layer below eddy/io.h, for code without a task: parked connections, multishot accept
- * and receive. Completion functions run on the loop's own stack and never suspend. The functions of
- * <liburing.h> fill entries; include it where you use them. It needs _GNU_SOURCE, which -std=c11
- * leaves undefined.
+ * This is the layer below eddy/io.h, for code without a task: idle connections, multishot accept
+ * and receive. Completion functions run on the loop's own stack and never suspend. To fill entries,
+ * include <liburing.h>, which needs _GNU_SOURCE (-std=c11 leaves it undefined).
  *
  *     struct io_uring_sqe *sqe = eddy_op_begin(&op, done);
  *
@@ -61,16 +60,16 @@ struct eddyi_at_rest {
 	void (*closed)(struct eddyi_at_rest *at_rest); /* called when it is in no list any more */
 };
 
-/* Take a submission entry for `op`, to be filled by one io_uring_prep_* call. Never returns NULL: a
- * full queue is submitted first. */
+/* Take a submission entry for `op`, to be filled with one io_uring_prep_* call. Never returns NULL:
+ * a full queue is submitted first. */
 EDDY_API struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done);
 
 /* Queue the filled entry, which reaches the kernel when the loop next enters it. */
 EDDY_API void eddy_op_start(struct eddy_op *op, struct io_uring_sqe *sqe, const char *where);
 
-/* Ask the kernel to cancel a started op, and again as long as the cancellation misses it. `done` is
- * still called, with -ECANCELED or with a result that was faster. Does nothing if the op is idle or
- * being cancelled already. */
+/* Ask the kernel to cancel a started op, repeatedly if it does not find the op. `done` is still
+ * called, with -ECANCELED or, if the op completed first, with its result. Does nothing if the op is
+ * idle or being cancelled already. */
 EDDY_API void eddy_op_cancel(struct eddy_op *op);
 
 /* Check whether the op is in flight: started, and its last completion not yet handled. */
@@ -79,8 +78,8 @@ static inline bool eddy_op_is_started(const struct eddy_op *op)
 	return op->node.next != NULL;
 }
 
-/* Submit a copy of the entry `prepared` and wait until it has completed. Suspends. For operations
- * of the kernel that eddy/io.h and eddy/file.h lack:
+/* Submit a copy of the entry `prepared` and wait until it has completed. Suspends. For io_uring
+ * operations that eddy/io.h and eddy/file.h lack:
  *
  *     struct io_uring_sqe sqe = { 0 };
  *
@@ -88,16 +87,16 @@ static inline bool eddy_op_is_started(const struct eddy_op *op)
  *     return eddy_op_call(&sqe);
  *
  * The entry must complete once (no multishot); its `user_data` is ignored. A waiting splice or tee,
- * like every operation that waits in a kernel worker, keeps one of the loop's few workers. The
+ * like every operation that waits in a kernel worker, occupies one of the loop's few. The
  * notification of a zero-copy send is awaited, too. An operation that was interrupted before it had
  * an effect is submitted again.
  * Return: the completion's result; -ECANCELED if the scope was cancelled and the kernel had no
  * result yet; -EINTR for a CONNECT, which continues by itself, and for linked entries. */
 EDDY_API int eddy_op_call(const struct io_uring_sqe *prepared);
 
-/* Take an entry for eddy_op_await(), to be filled by one io_uring_prep_* call. The two do what
- * eddy_op_call() does, without the copy, and leave the completion's flags in `op->flags`. Return:
- * NULL if the current scope is cancelled. */
+/* Take an entry for eddy_op_await(), to be filled with one io_uring_prep_* call. The two functions
+ * do what eddy_op_call() does, without the copy, and leave the completion's flags in `op->flags`.
+ * Return: NULL if the current scope is cancelled. */
 EDDY_API struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op);
 
 /* Queue the filled entry and wait until it has completed. Suspends. Return: as eddy_op_call(). */

@@ -99,19 +99,19 @@ EDDY_API int eddy_process_wait(struct eddy_process *process,
 			       struct eddy_process_status *ret_status);
 
 /* Send a signal to the child, or to its group. Never suspends, and never reaches another process
- * that has got the same number.
+ * with the same number.
  * Return: 0, also if the child has ended and was not waited for; -ESRCH once a wait has returned
  * its status; -EINVAL, -EPERM. */
 EDDY_API int eddy_process_kill(struct eddy_process *process, int signo);
 
-/* Kill the child unless it has ended (see .grace_ns), wait for it, and close its pipes.
- * Suspends, and is not cancelled. No other task may be waiting for it or its pipes. Does nothing
- * the second time. */
+/* Kill the child unless it has ended (see .grace_ns), wait for it, and close its pipes. Suspends,
+ * even in a cancelled scope. No other task may be waiting for it or its pipes. Does nothing the
+ * second time. */
 EDDY_API void eddy_process_close(struct eddy_process *process);
 
-/* Release the child, for one that takes over from this process, and close its pipes. Suspends, and
- * is not cancelled. Nobody waits for it any more: if it ends before this process does, it is a
- * zombie until then. Does nothing after eddy_process_close(). */
+/* Release the child, for one that takes over from this process, and close its pipes. Suspends, even
+ * in a cancelled scope. If the child ends before this process does, it remains as a zombie until
+ * then. Does nothing after eddy_process_close(). */
 EDDY_API void eddy_process_release(struct eddy_process *process);
 
 /* The output of a child. */
@@ -121,13 +121,13 @@ struct eddy_process_output {
 	size_t out_len, err_len;
 };
 
-/* Run a child process to its end and collect its output. Suspends. By default it reads `input`,
- * and out and err are collected. The options may send them elsewhere; err as EDDY_PROCESS_MERGE
- * is collected with out; in may not be EDDY_PROCESS_PIPE. It ends when the child has ended and
- * every other process has closed the child's out and err. On failure the child is gone, and no
- * output is returned.
- * Return: 0 if it ran, whatever its status; -EMSGSIZE if it wrote more than `output_max`; those of
- * eddy_process_start(); -ECANCELED. */
+/* Run a child process to its end and collect its output. Suspends. By default it reads `input`, and
+ * out and err are collected. The options may send them elsewhere; err as EDDY_PROCESS_MERGE is
+ * collected with out; in may not be EDDY_PROCESS_PIPE. Returns when the child has ended and every
+ * other process has closed the child's out and err. On failure no child is left, and no output is
+ * returned.
+ * Return: 0 if it ran, whatever its status; -EMSGSIZE if it wrote more than `output_max`; the
+ * errors of eddy_process_start(); -ECANCELED. */
 EDDY_API int eddy_process_run(const struct eddy_process_options *options,
 			      struct eddy_process_output *ret_output);
 

@@ -9,14 +9,14 @@
  * them covers everything:
  *    - Landlock checks access to files, TCP ports, abstract unix sockets and signals, by system
  *      calls and by operations of a ring alike.
- *    - A seccomp filter rejects system calls: with EPERM those that a library may try (execve,
- *      fork, socket, chmod by path, another io_uring), by killing the process those that no server
- *      makes (ptrace, mount, unshare, bpf, kexec_load, …).
+ *    - A seccomp filter rejects system calls that a library may try (execve, fork, socket, chmod by
+ *      path, another io_uring) with EPERM, and kills the process at calls that no server makes
+ *      (ptrace, mount, unshare, bpf, kexec_load, …).
  *    - The rings reject operations that Landlock has no right for, since they are not system calls
  *      (struct eddy_loop_options, .confined).
  *
- * Open descriptors stay usable, but a folder's leads to no file outside. Names, sizes and dates of
- * other files can still be read, by stat(2) and similar calls: Landlock has no right for them.
+ * Open descriptors stay usable, but that of a folder opens no file outside. Names, sizes and dates
+ * of other files can still be read, by stat(2) and similar calls: Landlock has no right for them.
  *
  * HTTP programs call eddy_app_sandbox() (eddy/app_sandbox.h) instead, at the right time.
  */
@@ -51,12 +51,13 @@ struct eddy_sandbox_options {
  * Always usable are /dev/null, /dev/random, /dev/urandom and /proc/self. A core file is written if
  * core_pattern names a program, else only into a writable folder. eddy_process_start() returns
  * -EPERM. If the kernel has no Landlock, or does not allow it, an INFO record of target
- * "eddy::sandbox" says so, and the rest applies. Entered again, the process may do what both allow.
+ * "eddy::sandbox" says so, and the rest applies. After a second call the process may do what both
+ * calls allow.
  *
  * Return: 0; -errno, with an ERROR record that gives the reason. The process may then be partly in
  * the sandbox, and should end. -ENOENT and similar concern a path in the options, or /proc; -EPERM
- * a loop made without .confined; -EBUSY a ring that has workers already; -ETIMEDOUT a thread that
- * takes no signal. */
+ * means a loop without .confined; -EBUSY a loop with kernel workers already; -ETIMEDOUT a thread
+ * that takes no signal. */
 EDDY_API int eddy_sandbox_enter(const struct eddy_sandbox_options *options);
 
 /* Check whether the process is in a sandbox. Any thread may call it. */

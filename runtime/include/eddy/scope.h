@@ -1,5 +1,5 @@
-/* eddy/scope.h: a scope owns tasks (structured concurrency). No task outlives its scope, and a
- * scope ends where it began.
+/* eddy/scope.h: a scope owns tasks (structured concurrency). No task outlives its scope, and the
+ * task that begins a scope also ends it.
  *
  *     struct eddy_scope scope;
  *
@@ -7,15 +7,15 @@
  *     eddy_scope_spawn(&scope, "left", left, &a);
  *     eddy_scope_spawn(&scope, "right", right, &b);
  *     eddy_scope_join(&scope);
- *     return eddy_scope_end(&scope);        // -ETIMEDOUT when it took longer
+ *     return eddy_scope_end(&scope);        // 0; a task's failure; -ETIMEDOUT
  *
  * When a scope is cancelled or times out, every suspending call inside it (by the task that began
- * it, by the tasks it owns, and in nested scopes) returns -ECANCELED; a call in progress as soon as
- * the kernel no longer uses its arguments. A result takes precedence: bytes moved and descriptors
- * opened are still returned. Tasks unwind by returning; nothing is freed behind their back.
+ * it, by the tasks it owns, and in nested scopes) returns -ECANCELED. A call in progress does so
+ * once the kernel no longer uses its arguments; if it has moved bytes or opened a descriptor by
+ * then, it returns that result instead. Tasks end only by returning, so their clean-up runs.
  *
- * A scope is on the stack of the task that begins it. Scopes of one task nest. A scope belongs to
- * one loop's thread.
+ * Keep a scope on the stack of the task that begins it. Scopes of one task nest. A scope belongs to
+ * one loop.
  */
 #ifndef EDDY_SCOPE_H
 #define EDDY_SCOPE_H
@@ -32,15 +32,13 @@ struct eddyi_waiter;
 struct eddy_scope_options {
 	uint64_t timeout_ns; /* cancel the scope after this time; default 0: never */
 	bool fail_fast; /* the first failure of a task cancels the others; default: they go on */
-	/* Not cancelled with the enclosing scope: for clean-up that suspends. Give it a timeout.
-	 * Default: cancelled. */
+	/* Do not cancel this scope when an enclosing one is cancelled, for clean-up that suspends.
+	 * Set a timeout as well. Default false. */
 	bool shielded;
 	/* Fields added to every log record emitted inside the scope, as made by EDDY_FIELDS();
-	 * borrowed for the scope's life; default none. */
+	 * default none. Not copied: they must stay valid until the scope ends, as must `locals`. */
 	const struct eddy_field *log_fields;
-	/* Values visible inside the scope, as made by EDDY_LOCALS() (eddy/local.h); borrowed for
-	 * the scope's life; default none. */
-	const struct eddy_local *locals;
+	const struct eddy_local *locals; /* visible inside the scope (eddy/local.h); default none */
 };
 
 /* Private. */
@@ -66,27 +64,27 @@ struct eddy_scope {
 /* Begin a scope inside the current one. The same task ends it, the innermost scope first. */
 EDDY_API void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options *options);
 
-/* End the scope: cancel its running tasks and wait for them. Suspends, and is not cancelled.
- * Return: the first failure of a task; -ETIMEDOUT or -ECANCELED if the scope was cancelled
- * first; else 0. */
+/* End the scope: cancel its running tasks and wait for them. Suspends, even in a cancelled scope.
+ * Return: the first failure of a task; -ETIMEDOUT or -ECANCELED if the scope was cancelled before
+ * that; else 0. -ECANCELED from a task of a cancelled scope is no failure. */
 EDDY_API int eddy_scope_end(struct eddy_scope *scope);
 
-/* Start `fn(arg)` as a task of this scope. It first runs when the caller suspends. May be called
- * from completion functions of the same loop as well. `name` is borrowed for the task's life. `arg`
- * may be a compound literal. Dumps and messages name the place of this call.
- * Return: 0; -ECANCELED if the scope is cancelled; -ENOMEM. */
+/* Start `fn(arg)` as a task of this scope. It first runs when the caller suspends. Completion
+ * functions (eddy/op.h) of the same loop may call it, too. `name` and `arg` are not copied: they
+ * must stay valid until the task ends. `arg` may be a compound literal.
+ * Return: 0; -ECANCELED if the scope is cancelled; -ENOMEM. The scope does not record these. */
 EDDY_API int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_task_fn *fn,
 			      void *arg, const char *where);
 
-/* Wait until every task of the scope has ended. Suspends. Only the task that began the
- * scope may call it.
- * Return: 0; -ECANCELED, and tasks may still run. */
+/* Wait until every task of the scope has ended. Suspends. Only the task that began the scope may
+ * call it.
+ * Return: 0; -ECANCELED if the scope is cancelled: tasks may run until eddy_scope_end(). */
 EDDY_API int eddy_scope_join(struct eddy_scope *scope, const char *where);
 
 /* Cancel the scope. Never suspends. Does nothing if it is cancelled already. */
 EDDY_API void eddy_scope_cancel(struct eddy_scope *scope);
 
-/* Check whether the current scope is cancelled, so that suspending calls return -ECANCELED. */
+/* Check whether the current scope is cancelled. If it is, suspending calls return -ECANCELED. */
 EDDY_API bool eddy_is_cancelled(void);
 
 /* `where` is filled in: see eddy/base.h. */

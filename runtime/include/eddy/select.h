@@ -1,12 +1,14 @@
-/* eddy/select.h: wait for the first of several channels, events, times and operations on the ring.
+/* eddy/select.h: wait for the first of several channels, events, times and io_uring operations.
  *
  *     struct eddy_case cases[] = {
  *             eddy_case_chan_recv(&jobs, &job),
- *             eddy_case_accept(listener),
+ *             eddy_case_op(),
  *             eddy_case_after(5 * EDDY_SECOND),
  *     };
- *     int r = eddy_select(cases, 3);
+ *     int r;
  *
+ *     io_uring_prep_accept(&cases[1].sqe, listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+ *     r = eddy_select(cases, 3);
  *     if (r < 0)
  *             return r;
  *     if (cases[0].ready && cases[0].result == 0)
@@ -17,18 +19,18 @@
  *             puts("nothing for five seconds");
  *
  * Check every case: as with poll(2), several may be ready. No result is ever lost:
- *   1. At most one channel, event or time becomes ready; the others are untouched. No item is taken
- *      from or put into another channel.
- *   2. When something is ready, operations in flight are cancelled and awaited. One that the kernel
- *      has completed by then, in part or in whole, is ready as well, with its result: an accepted
- *      connection, the number of bytes received.
+ *   1. At most one channel, event or time is marked ready, and only that one has had an effect: no
+ *      item is taken from or put into another channel.
+ *   2. When something is ready, operations in flight are cancelled and awaited. An operation that
+ *      the kernel has completed by then, in part or in whole, is ready as well, with its result: an
+ *      accepted connection, the number of bytes received.
  *   3. An operation that is not ready has had no effect.
- *   4. A result takes precedence over cancellation: eddy_select() returns it, and the next
- *      call -ECANCELED.
- *   5. When it returns, the kernel no longer uses what the cases point to.
+ *   4. A result takes precedence over cancellation: eddy_select() returns it, and the next call
+ *      returns -ECANCELED.
+ *   5. When eddy_select() returns, the kernel no longer uses what the cases point to.
  *
- * If several cases are ready at once, one of them is served at random, so that none starves. Cases
- * may be used again, in a loop; their results are valid until then.
+ * If several channels, events or times could be taken, one is chosen at random, so that none
+ * starves. The same cases may be passed again; each call overwrites their results.
  */
 #ifndef EDDY_SELECT_H
 #define EDDY_SELECT_H
@@ -51,7 +53,7 @@ struct eddyi_entry {
 	void *item; /* where to write a channel's item to, or read it from */
 };
 
-/* The kernel's struct ends with an array of no size, which ISO C++ does not know. */
+/* The kernel's struct ends with an array of no size, which ISO C++ does not allow. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 
@@ -84,14 +86,14 @@ EDDY_API struct eddy_case eddy_case_event(struct eddy_event *event);
 EDDY_API struct eddy_case eddy_case_at(uint64_t at_ns);
 EDDY_API struct eddy_case eddy_case_after(uint64_t duration_ns);
 
-/* Make a case for any operation that completes once (no multishot). Fill its `sqe`, in the array,
- * by one io_uring_prep_* call. Its result is that of the completion; -ECANCELED if eddy_close()
- * closes the descriptor meanwhile. */
+/* Make a case for any operation that completes once (no multishot). Once the case is in its array,
+ * fill its `sqe` with one io_uring_prep_* call of <liburing.h>. Its result is that of the
+ * completion; -ECANCELED if eddy_close() closes the descriptor meanwhile. */
 EDDY_API struct eddy_case eddy_case_op(void);
 
 /* Wait until at least one case is ready. Suspends unless a channel, an event or a time is
  * ready at once.
- * Return: the number of ready cases, at least 1; -ECANCELED, and none is ready. */
+ * Return: the number of ready cases, at least 1; -ECANCELED: none is ready. */
 EDDY_API int eddy_select(struct eddy_case *cases, size_t count, const char *where);
 
 /* `where` is filled in: see eddy/base.h. */

@@ -10,9 +10,8 @@
  *             r = eddy_serve(&listeners, NULL, echo, NULL);
  *     eddy_listeners_close(&listeners);
  *
- * It is the loop of eddy_acceptor_next() and eddy_scope_spawn() that every server has, with the
- * details that are easily forgotten: every address of a name, a connection limit, and a process
- * without free descriptors.
+ * It is the loop of eddy_accept() and eddy_scope_spawn() that every server has, for every address
+ * of a name, with a connection limit, and for a process that may run out of descriptors.
  */
 #ifndef EDDY_SERVE_H
 #define EDDY_SERVE_H
@@ -21,14 +20,14 @@
 
 EDDY_BEGIN_DECLS
 
-/* Serve one connection, in a task of its own. Its failure affects no other. `fd` is closed when
- * this has returned; `arg` is that of eddy_serve(). */
+/* Serve one connection, in a task of its own. Its failure affects no other connection. `fd` is
+ * closed when this has returned; `arg` is that of eddy_serve(). */
 typedef int eddy_serve_fn(int fd, void *arg);
 
 struct eddy_serve_options {
 	const char *name; /* of the tasks; default "connection"; borrowed */
-	/* Connections served at a time; default 10,000. Beyond it, some tens for each address are
-	 * accepted and wait; the rest stays in the backlog. */
+	/* Connections served at a time; default 10,000. Beyond it, some tens of connections for
+	 * each address are accepted and wait; the rest stays in the backlog. */
 	size_t connections_max;
 };
 

@@ -5,8 +5,8 @@
  *     …
  *     int signo = eddy_signals_next(&signals);      // in a task
  *
- * Open them in main(), before any thread is made, so that all threads inherit that they are
- * blocked. A thread that does not block a signal lets it end the process as usual.
+ * Open them in main(), before any thread is made, so that all threads inherit the signal mask. A
+ * thread that does not block a signal lets it end the process as usual.
  */
 #ifndef EDDY_SIGNAL_H
 #define EDDY_SIGNAL_H

@@ -14,7 +14,7 @@
  *     }
  *
  * A task never changes its thread and always ends by returning. It is started in a scope (see
- * eddy/scope.h), which outlives it. Every call that suspends says so.
+ * eddy/scope.h), which outlives it.
  */
 #ifndef EDDY_TASK_H
 #define EDDY_TASK_H
@@ -31,9 +31,9 @@ EDDY_API struct eddy_task *eddy_task_self(void);
 /* Get the name that a task was spawned with. */
 EDDY_API const char *eddy_task_name(const struct eddy_task *task);
 
-/* Measure how many bytes of a task's stack have been used, rounded up to pages, by it or by earlier
- * tasks on the same stack: pooled stacks keep their pages for a second. Asks the kernel. The task
- * must be of this loop. */
+/* Measure how many bytes of a task's stack have been used, rounded up to pages. May include the use
+ * by earlier tasks: free stacks are reused, and keep their pages for a second. Makes a system call.
+ * The task must be of this loop. */
 EDDY_API size_t eddy_task_stack_used(const struct eddy_task *task);
 
 /* Let every other ready task run first. Suspends. Return: 0; -ECANCELED. */

@@ -3,9 +3,9 @@
  *     eddy_transfer_configure(&(struct eddy_transfer_options){
  *             .technique = EDDY_TECHNIQUE_SENDFILE, .pipes_kept = 32 });
  *
- * Keep the defaults unless you measure: they were the fastest (docs/decisions/0027 and 0030); the
- * others are for comparison. With each of them, a call returns only when the kernel no longer uses
- * its arguments, cancelled and failed ones included, and a file that ends early is -ENODATA.
+ * Keep the defaults unless you measure: they were the fastest (docs/decisions/0027 and 0030). Other
+ * techniques are for comparison. With each, a call returns only when the kernel no longer uses its
+ * arguments, even if it failed or was cancelled, and returns -ENODATA if a file ends early.
  */
 #ifndef EDDY_TECHNIQUE_H
 #define EDDY_TECHNIQUE_H
@@ -18,16 +18,16 @@ EDDY_BEGIN_DECLS
  * loop does not wait for a disk unless a page is evicted at that very moment. Unless stated
  * otherwise, nothing is held while a peer does not read or send. */
 enum eddy_technique {
-	/* To sockets: small bodies from memory with their head, medium ones as _SENDFILE, others as
-	 * _SPLICE. To files: as _SPLICE, small bodies through memory. */
+	/* To sockets: small bodies are sent from memory with their head, medium ones like
+	 * _SENDFILE, large ones like _SPLICE. To files: like _SPLICE, small bodies through
+	 * memory. */
 	EDDY_TECHNIQUE_AUTO,
-	/* splice(2) through a pooled pipe, on the loop's thread; warmed. Kernel workers write
-	 * to slow files. As _READ_SEND or _RECV_WRITE if there is no pipe, as when
-	 * descriptors have run out. */
+	/* splice(2) through a pooled pipe, on the loop's thread; warmed. Kernel workers write to
+	 * slow files. Like _READ_SEND or _RECV_WRITE if no pipe can be opened. */
 	EDDY_TECHNIQUE_SPLICE,
-	/* The same two splices as operations on the ring, each run by a kernel worker, which
-	 * waits for the disk, never for the peer. Beyond .pipes_held_max at a time, as _SPLICE
-	 * or _RECV_WRITE. */
+	/* The same two splices as io_uring operations, each made by a kernel worker, which waits
+	 * for the disk, never for the peer. Beyond .pipes_held_max at a time, like _SPLICE or
+	 * _RECV_WRITE. */
 	EDDY_TECHNIQUE_RING_SPLICE,
 	/* To sockets only: sendfile(2) on the loop's thread; warmed. */
 	EDDY_TECHNIQUE_SENDFILE,
@@ -39,12 +39,12 @@ enum eddy_technique {
 	EDDY_TECHNIQUE_MMAP,
 	/* To sockets only: SEND_ZC from a mapping of the file; warmed. The call returns when the
 	 * peer has acknowledged all, since the kernel pins the pages until then: a peer may take 40
-	 * ms, and one that stalls keeps up to four pieces mapped. Cancellation resets the
-	 * connection, so that the kernel releases the pages. As _MMAP if the socket can't, or no
-	 * more memory may be locked. */
+	 * ms, and a stalled peer keeps up to four pieces mapped. Cancellation resets the
+	 * connection, so that the kernel releases the pages. Like _MMAP if the socket does not
+	 * support it, or no more memory may be locked. */
 	EDDY_TECHNIQUE_SEND_ZC,
-	/* To files only: recv(2) and pwrite(2) through that buffer. A slow disk is written through
-	 * the ring, from 64 KiB of memory for each transfer. */
+	/* To files only: recv(2) and pwrite(2) through the buffer of _READ_SEND. A slow disk is
+	 * written through the ring, from 64 KiB of memory for each transfer. */
 	EDDY_TECHNIQUE_RECV_WRITE,
 };
 
@@ -80,7 +80,7 @@ struct eddy_transfer_options {
 	size_t turn_max;
 
 	/* Bytes; default 1 MiB; 4 KiB to 1 GiB. Less if the kernel refuses (EPERM beyond
-	 * /proc/sys/fs/pipe-max-size, or pipe-user-pages-soft for all of the user's). */
+	 * /proc/sys/fs/pipe-max-size, or pipe-user-pages-soft for all of the user's pipes). */
 	size_t pipe_size;
 	/* Empty pipes kept for reuse; default 8, at most 1024. Few are in use at once: nearly all
 	 * transfers release theirs before they suspend. */
@@ -90,7 +90,7 @@ struct eddy_transfer_options {
 	unsigned pipes_held_max;
 
 	bool no_warming; /* splice cold data, and let the loop wait for the disk; default: warm */
-	/* If a write takes longer, kernel workers make the next ones; default 2 ms. */
+	/* If a write takes longer, kernel workers make the next writes; default 2 ms. */
 	uint64_t slow_write_ns;
 };
 

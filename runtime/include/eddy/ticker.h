@@ -25,7 +25,7 @@ struct eddy_ticker {
 /* Start a ticker, whose first tick is due one period from now. The period is at least 1 ns. */
 EDDY_API void eddy_ticker_init(struct eddy_ticker *ticker, uint64_t period_ns);
 
-/* Wait for the next tick. Suspends; if it is due already, only to let others run first.
+/* Wait for the next tick. Suspends; if it is due already, only to let other tasks run.
  * Return: the number of ticks since the last call, at least 1, more if the caller took longer than
  * a period; -ECANCELED, and no ticks are lost to the next call. */
 EDDY_API int64_t eddy_ticker_next(struct eddy_ticker *ticker, const char *where);

@@ -2,7 +2,7 @@
  *
  * A timer fires once at its own time. A timeout is one of many that share a duration, such as the
  * idle limit of ten thousand connections: arming and touching it cost a few stores. Both belong to
- * one loop's thread, and their memory to the caller.
+ * one loop. The caller owns their memory.
  */
 #ifndef EDDY_TIMER_H
 #define EDDY_TIMER_H
@@ -51,8 +51,8 @@ EDDY_API void eddy_timeout_queue_init(struct eddy_timeout_queue *queue, uint64_t
 /* End a queue of timeouts. None may be armed in it any more. */
 EDDY_API void eddy_timeout_queue_deinit(struct eddy_timeout_queue *queue);
 
-/* Call `timeout->expire` on the loop's own stack, when the queue's duration has passed without a
- * touch. A timeout that is armed moves from its queue to this one. */
+/* Call `timeout->expire` on the loop's own stack, when the queue's duration has passed without
+ * eddy_timeout_touch(). A timeout that is armed moves from its queue to this one. */
 EDDY_API void eddy_timeout_arm(struct eddy_timeout *timeout, struct eddy_timeout_queue *queue,
 			       const char *where);
 
