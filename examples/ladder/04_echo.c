@@ -35,7 +35,7 @@ static int accept_all(void *arg)
 		if (eddy_scope_spawn(&scope, "echo", echo, (void *)(intptr_t)fd) < 0)
 			eddy_close(fd);
 	eddy_scope_end(&scope);
-	return fd;
+	return fd; /* the error that ended the loop */
 }
 
 static int serve(void *address)

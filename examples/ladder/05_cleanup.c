@@ -44,7 +44,7 @@ static int save(void *arg)
 	if (r >= 0)
 		r = eddy_renameat(AT_FDCWD, book->part, AT_FDCWD, book->path, 0);
 	if (r < 0) {
-		/* A cancelled scope fails every call; this one is shielded, for a second. */
+		/* In a cancelled scope every call fails. This scope is shielded, for a second. */
 		eddy_scope_begin(&shield, &clean_up);
 		eddy_unlinkat(AT_FDCWD, book->part, 0);
 		eddy_scope_end(&shield);

@@ -40,6 +40,7 @@ static struct attempt *race(struct attempt *attempts, int count, struct eddy_cha
 
 		if (started < count)
 			eddy_scope_spawn(&scope, "try", try, &attempts[started++]);
+		/* After the last attempt there is no head start to wait for. */
 		r = eddy_select(cases, started < count ? 2 : 1);
 		if (cases[0].ready && last->result >= 0)
 			break;
