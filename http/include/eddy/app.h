@@ -20,8 +20,8 @@
 
 EDDY_BEGIN_DECLS
 
-/* The header fields in which trusted proxies name their clients. Only the chosen ones are read: a
- * proxy passes on all others as its client sent them. */
+/* The header fields in which trusted proxies name their clients. Only the chosen ones are read,
+ * because a proxy forwards all others unchanged, and a client could forge them. */
 enum eddy_forwarded {
 	EDDY_FORWARDED_NONE,
 	EDDY_FORWARDED_X,       /* X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host */
@@ -33,8 +33,8 @@ enum eddy_forwarded {
 struct eddy_server_options {
 	unsigned workers; /* loops, each on its own thread; default 1, at most .workers_max */
 	/* Workers that the program supports; default and limit 1024. Set 1 for handlers that share
-	 * a mutex, a channel or memory without a lock. More .workers, also in a configuration file,
-	 * fail startup. */
+	 * a mutex, a channel or memory without a lock. Startup fails if .workers is larger, even if
+	 * a configuration file sets it. */
 	unsigned workers_max;
 
 	size_t request_line_max;   /* bytes; default 8 KiB; beyond: 414 */
@@ -43,9 +43,9 @@ struct eddy_server_options {
 	uint64_t body_max;        /* bytes of a body read into memory; default 1 MiB; beyond: 413 */
 	unsigned json_values_max; /* values of a JSON body; default 16,384; beyond: 413 */
 	/* Bytes of all bodies in memory, with the JSON trees made from them, counted as they
-	 * arrive; beyond: 503. Default: a quarter of the memory of the machine, or of the control
-	 * group. A client address also gets 503 if its other bodies on a loop exceed that loop's
-	 * equal part of what is left; trusted proxies and unix sockets are exempt. */
+	 * arrive; beyond: 503. Default: a quarter of the memory of the machine or control group. A
+	 * request also gets 503 if other requests of its client address on its loop hold more than
+	 * (.body_memory_max - all bodies) / .workers; not from trusted proxies and unix sockets. */
 	uint64_t body_memory_max;
 	uint64_t file_max;      /* bytes of a body saved to files; default 1 GiB; beyond: 413 */
 	unsigned parts_max;     /* parts of a multipart body; default 64; beyond: 413 */
@@ -53,33 +53,34 @@ struct eddy_server_options {
 	uint64_t field_max;     /* bytes of a part read as text; default 64 KiB; beyond: 413 */
 	/* Connections on all workers. Beyond the limit, a new connection closes an existing one: an
 	 * idle one, else one with an incomplete head or TLS handshake, else one below
-	 * .body_rate_min or .write_rate_min; of each kind, one of the address that has most.
-	 * Default: what RLIMIT_NOFILE leaves, and at most what a quarter of the memory of the
-	 * machine or of the control group holds at 64 KiB each, with TLS 288 KiB. */
+	 * .body_rate_min or .write_rate_min; within a kind, one of the client address with the most
+	 * connections. Default: the smaller of 7/8 of RLIMIT_NOFILE less 32, and a quarter of the
+	 * memory of the machine or control group divided by 64 KiB, with TLS by 288 KiB. */
 	unsigned connections_max;
 	/* Connections of one client address (IPv6: of one /64); default: no limit; beyond: closed
 	 * at once. Unix sockets and trusted proxies are not counted. */
 	unsigned connections_per_address_max;
 
-	/* Files that each loop keeps open (eddy/open_files.h); default 1000, and of all loops an
-	 * eighth of RLIMIT_NOFILE at most. */
+	/* Files that each loop keeps open (eddy/open_files.h); default 1000. All loops together
+	 * keep at most RLIMIT_NOFILE / 8. */
 	unsigned open_files_max;
-	uint64_t open_files_valid_ns; /* after which such a file is closed; default 1 s */
+	uint64_t open_files_valid_ns; /* from opening such a file to closing it; default 1 s */
 	bool no_open_files;           /* open a file for each request; default: keep files open */
 
 	uint64_t head_timeout_ns;  /* to receive a request's head; default 10 s; beyond: 408 */
 	uint64_t body_timeout_ns;  /* no byte of a body arrives; default 30 s; beyond: 408 */
 	uint64_t write_timeout_ns; /* the client takes no byte; default 30 s; beyond: close */
 	uint64_t idle_timeout_ns;  /* keep-alive, between requests; default 60 s; beyond: close */
-	/* Minimum rate of a request body's content, in bytes a second up to 1 MiB/s; default 500;
-	 * EDDY_NEVER: none; below: 408. It is the average over the time in which the server waits
-	 * for the client, once that is .rate_grace_ns. A route may have its own (eddy/route.h). */
+	/* Minimum rate of a request body's content, in bytes a second, at most 1 MiB/s; default
+	 * 500; EDDY_NEVER: no minimum; below: 408. It is an average over the time that the server
+	 * waits for the client, checked after .rate_grace_ns of waiting. See also eddy/route.h. */
 	uint64_t body_rate_min;
-	/* Likewise of response bytes that a client acknowledges while more wait; below: close. */
+	/* The same for response bytes that the client acknowledges while more are ready to be sent;
+	 * below: close. */
 	uint64_t write_rate_min;
 	uint64_t rate_grace_ns; /* grace period before the rates apply; default 20 s */
-	/* Graceful shutdown: time to drain (finish requests in flight); default 10 s; beyond:
-	 * cut. */
+	/* Graceful shutdown: time to drain (finish requests in flight); default 10 s; beyond: the
+	 * requests are cancelled. */
 	uint64_t drain_timeout_ns;
 	/* Delay before graceful shutdown; default 0. Requests are still served; only eddy_health()
 	 * answers 503, so that load balancers stop sending them. A restart skips it. */
@@ -89,15 +90,15 @@ struct eddy_server_options {
 	 * headers or in the fields of .forwarded: IP addresses, networks such as "10.0.0.0/8", or
 	 * "unix" for peers on a unix socket; NULL ends the list; default: none. */
 	const char *const *trusted_proxies;
-	/* The fields that they use; default: none is read. The proxies must drop or overwrite these
-	 * fields of their clients, or append to them. */
+	/* The fields in which they name clients; default: none is read. The proxies must drop or
+	 * overwrite these fields in their clients' requests, or append to them. */
 	enum eddy_forwarded forwarded;
-	bool forwarded_host;     /* eddy_req_host() is from them, too; default: the proxy's */
-	size_t proxy_header_max; /* of a PROXY header; default 4 KiB, at most 8; beyond: close */
+	bool forwarded_host;     /* eddy_req_host() uses these fields; default: the Host field */
+	size_t proxy_header_max; /* bytes; default 4 KiB, at most 8 KiB; beyond: close */
 
 	/* How files are sent and saved on the app's loops (eddy/technique.h). Copied; takes effect
-	 * when the app runs. Default: as the loops have it. Data that the program encrypts or
-	 * encodes always passes through memory. */
+	 * when the app runs. Default: the loop's own (eddy_transfer_configure()). Data that the
+	 * program encrypts or encodes always passes through memory. */
 	const struct eddy_transfer_options *transfer;
 
 	/* Bytes of a task's stack, 64 KiB to 1 GiB; see eddy/loop.h. Of the loops that
@@ -109,7 +110,7 @@ struct eddy_server_options {
 	uint64_t stall_ns;
 
 	/* Kernel worker threads of each loop: this many for regular files, and this many for other
-	 * calls. Default: as the loops have it; see eddyi_loop_set_io_workers_max(). */
+	 * calls; at most 1024. Default: the loop's own (eddy/loop.h), 8. */
 	unsigned io_workers_max;
 
 	mode_t unix_mode; /* of unix sockets' files; default: 0777 less umask(2) */
@@ -130,8 +131,9 @@ EDDY_API void eddy_app_free(struct eddy_app *app);
 /* Set the app's first address, in place of localhost:7878. Copied. It is one of:
  * - "host:port" or "[v6]:port": an IP address, or a name, which binds all of its addresses
  * - "unix:PATH", or "unix:@NAME" without a file: a unix socket
- * - "systemd": the sockets passed by a service manager (sd_listen_fds(3)) that no name takes
- * - "systemd:NAME": those with this FileDescriptorName=
+ * - "systemd:NAME": the sockets that a service manager passes (sd_listen_fds(3)) with
+ *   FileDescriptorName=NAME
+ * - "systemd": all other sockets that it passes
  * Port 0 takes any free port. */
 EDDY_API void eddy_app_bind(struct eddy_app *app, const char *address);
 
@@ -139,25 +141,25 @@ EDDY_API void eddy_app_bind(struct eddy_app *app, const char *address);
 struct eddy_bind_options {
 	bool plain; /* HTTP without TLS; default: TLS if the app uses it (eddy_app_use_tls()) */
 	/* Require a PROXY protocol header, version 1 or 2, before TLS and HTTP, from one of
-	 * .trusted_proxies. eddy_req_peer() is the client that it names. A connection from
-	 * elsewhere, or without a valid header, is closed at once. Default: none is looked for. */
+	 * .trusted_proxies. eddy_req_peer() is the client that it names. A connection from another
+	 * address, or without a valid header, is closed at once. Default: no header is expected. */
 	bool proxy_protocol;
 };
 
 /* Add an address to listen on; an app has at most 64. The first one added takes the place of
- * localhost:7878 if eddy_app_bind() was not called. NULL is all defaults. Handlers and filters
+ * localhost:7878 if eddy_app_bind() was not called. `options` may be NULL. Handlers and filters
  * recognize plain connections by eddy_req_is_secure(). */
 EDDY_API void eddy_app_add_bind(struct eddy_app *app, const char *address,
 				const struct eddy_bind_options *options);
 
-/* Set limits, timeouts and the number of workers. Copied; NULL is all defaults. */
+/* Set limits, timeouts and the number of workers. Copied. `options` may be NULL. */
 EDDY_API void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options *options);
 
 /* Set the pointer that handlers get from eddy_req_context(). */
 EDDY_API void eddy_app_set_context(struct eddy_app *app, void *context);
 
-/* Map a handler to a method and a pattern (eddy/route.h). In a group the pattern follows the
- * group's prefix; "" is the prefix itself.
+/* Map a handler to a method and a pattern (eddy/route.h). `router` is a pointer to an app or a
+ * group (eddy/group.h). In a group the pattern follows the group's prefix; "" is the prefix itself.
  * Return: the route, never NULL; a mistake is recorded, and eddy_app_run() reports it. */
 EDDY_API struct eddy_route *eddy_app_map(union eddy_router router, const char *method,
 					 const char *pattern, eddy_handler_fn *handler);
@@ -187,41 +189,42 @@ EDDY_API void eddy_app_map_fallback(struct eddy_app *app, eddy_handler_fn *handl
 
 /* Render an error response. `res` has the status and the fields that belong to it (allow,
  * accept-encoding, retry-after, …). `detail` explains the error to the client; it may be NULL. If
- * the request's head was rejected, no more than some header fields may be known. May suspend.
+ * the request's head was rejected, `req` has no method and path, and may lack fields. May suspend.
  * Return: 0 if `res` holds the response; any other value sends the default instead. */
 typedef int eddy_err_fn(struct eddy_req *req, struct eddy_res *res, int status, const char *detail);
 
-/* Set the function that renders errors, instead of problem+json: 404, 405, statuses from 400 on and
- * -errno of handlers and filters, and rejected heads. Not responses of eddy_res_problem(). */
+/* Set the function that renders errors, in place of problem+json. It is called for 404, 405 and
+ * rejected heads, and if a handler or filter returns a status of 400 or more, or -errno; not for
+ * responses of eddy_res_problem(). */
 EDDY_API void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn);
 
-/* Add a filter (middleware): of an app around all of its responses, including 404, 405 and errors;
- * of a group around those beneath its prefix; of a route around its handler. Filters of the app
- * come first, then those of its groups from the outermost on, then those of the route. `data` is
- * for eddy_next_data(), and borrowed for the app's life; it may be NULL. */
+/* Add a filter (middleware). On an app it wraps all responses, including 404, 405 and errors; on a
+ * group, those beneath its prefix; on a route, its handler. Filters of the app come first, then
+ * those of its groups from the outermost on, then those of the route. eddy_next_data() returns
+ * `data` (eddy/filter.h), which is borrowed for the app's life and may be NULL. */
 EDDY_API void eddy_app_add_filter(union eddy_target target, eddy_filter_fn *filter, void *data);
 
-/* Prepare or check an app that is about to start. It may record mistakes, which is how users learn
- * of them, and map routes. May suspend.
- * Return: 0; -ECANCELED, -ENOMEM or the like if it failed: the app does not start now. */
+/* Prepare or check an app that is about to start. It may map routes, and report mistakes by
+ * eddy_app_mistake() (eddy/layer.h). May suspend.
+ * Return: 0; -errno, such as -ENOMEM, on failure: the app does not start. */
 typedef int eddy_start_fn(struct eddy_app *app, void *data);
 
-/* Call `fn(app, data)` before each run of the app, and before its next eddy_app_test(), when the
- * configuration file has been read without mistakes and nothing listens yet. Functions are called
- * in the order in which they were added; the same `fn` and `data`, added again, once. A failed one
- * is called again at the next attempt. */
+/* Call `fn(app, data)` at the start of each run, and of the first eddy_app_test() after this call:
+ * after the configuration file has been read without mistakes, before anything listens. Functions
+ * are called in the order in which they were added, and each pair of `fn` and `data` once. After a
+ * failure the function is called again at the next start. */
 EDDY_API void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data);
 
-/* Run `fn(data)` as a background task whenever the app runs: on the loop of eddy_app_run(), from
- * before the first request until after the last. Then it is cancelled and awaited; clean-up that
- * suspends requires a shielded scope with a timeout. Its result is ignored. Each eddy_app_test()
- * runs one too. `name` and `data` are borrowed. */
+/* Run `fn(data)` as a background task in each eddy_app_run() and eddy_app_test(), on its loop, from
+ * before the first request until after the last. Then it is cancelled and awaited: clean-up that
+ * suspends fails with -ECANCELED unless it is in a .shielded scope with a timeout (eddy/scope.h).
+ * The task's result is ignored. `name` and `data` are borrowed. */
 EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_task_fn *fn,
 				void *data);
 
 /* Run an app until eddy_app_shutdown(), SIGINT or SIGTERM, then shut down gracefully: wait
  * .lame_duck_ns, stop accepting, drain (finish requests in flight), and return. A second signal
- * cuts them at once. Call it from a task. Suspends.
+ * cancels them at once. Call it from a task. Suspends.
  *
  * A service manager that set NOTIFY_SOCKET (sd_notify(3)) is told when the app is ready and when it
  * stops; the watchdog (WATCHDOG_USEC) is fed while the app's loop runs.
@@ -234,8 +237,8 @@ EDDY_API int eddy_app_run(struct eddy_app *app);
  * -errno. */
 EDDY_API int eddy_app_run_blocking(struct eddy_app *app);
 
-/* Start graceful shutdown, as a signal does; an app that does not run yet ends as soon as it does.
- * The response of a handler that calls it is still sent, with `connection: close` unless
+/* Start graceful shutdown, as a signal does. An app that does not run yet ends right after its
+ * start. The response of a handler that calls it is still sent, with `connection: close` unless
  * .lame_duck_ns is set. Any thread may call it. */
 EDDY_API void eddy_app_shutdown(struct eddy_app *app);
 
@@ -247,11 +250,11 @@ EDDY_API bool eddy_app_is_draining(const struct eddy_app *app);
  *
  * Once the new process serves, this one shuts down: requests in flight have unlimited time, and
  * each connection may send one more request within .drain_timeout_ns. If the new process fails, or
- * does not serve within 60 s, it is ended and this one goes on; an ERROR record says why.
+ * does not serve within 60 s, it is ended and this one continues; an ERROR record says why.
  *
- * The program is looked up as it was typed, from the working directory, so it may be a new version.
- * Does nothing if the app does not run, shuts down or restarts already. For a process with one app.
- * Requires /proc. */
+ * The program is the first argument, looked up again in PATH or the working directory, so it may be
+ * a newer version. Has no effect if the app is not running, or is already shutting down or
+ * restarting. Supports one app in a process. Requires /proc. */
 EDDY_API void eddy_app_restart(struct eddy_app *app);
 
 /* Get a running app's port: the first of several, 0 if it has none. Any thread may call it. */
@@ -259,13 +262,13 @@ EDDY_API uint16_t eddy_app_port(const struct eddy_app *app);
 
 /* Counters of an app's connections, over all workers. */
 struct eddy_app_stats {
-	uint64_t connections;     /* open now; all others count since the app was made */
+	uint64_t connections;     /* open now; the other members are totals since eddy_app_new() */
 	uint64_t accepted;        /* connections accepted */
 	uint64_t refused;         /* closed at once, on allocation failure */
 	uint64_t over_address;    /* closed at once, for .connections_per_address_max */
 	uint64_t evicted_idle;    /* closed to make room: idle */
 	uint64_t evicted_head;    /* closed to make room: incomplete head or TLS handshake */
-	uint64_t evicted_slow;    /* closed to make room: below a minimum rate, or ending */
+	uint64_t evicted_slow;    /* closed to make room: below a minimum rate, or answered */
 	uint64_t slow_bodies;     /* answered 408 for .body_rate_min */
 	uint64_t slow_writes;     /* closed for .write_rate_min */
 	uint64_t refused_bodies;  /* answered 503 for .body_memory_max */
