@@ -1,7 +1,8 @@
 /* eddy/req.h: a request, as its handler reads it.
  *
  * All that is read from a request is in request memory, freed when its response has been sent. The
- * body is read on demand (backpressure): until then it stays with the client.
+ * body is received only when it is read (backpressure). If a call that reads the body fails, return
+ * its error from the handler: the client then gets 400, 413, 415, … with the reason.
  */
 #ifndef EDDY_REQ_H
 #define EDDY_REQ_H
@@ -35,8 +36,8 @@ EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
  *     if (eddy_req_path(req, EDDY_TO(&id), EDDY_TO(&name)) < 0)
  *             return 400;
  *
- * Return: 0; -EINVAL if a parameter is malformed or out of its type's range (a 400 that the handler
- * returns then names it); -EDOM if the route has fewer, with a log record; -ENOMEM. */
+ * Return: 0; -EINVAL if a parameter is malformed or out of range (if the handler returns 400, the
+ * response names it); -EDOM, with a log record, if the route has fewer parameters; -ENOMEM. */
 #define eddy_req_path(req, ...)                                                                    \
 	eddyi_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                          \
 			  sizeof((const struct eddy_to[]){ __VA_ARGS__ }) /                        \
@@ -48,8 +49,8 @@ EDDY_API int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to, s
  *     if (eddy_req_path_into(req, post_members, &post) < 0)
  *             return 400;
  *
- * Return: 0; -EINVAL if one is missing, malformed or out of range (a 400 that the handler returns
- * then names it and what is expected); -ENOMEM; -EDOM as eddy_pairs_into(). */
+ * Return: 0; -EINVAL if one is missing, malformed or out of range (if the handler returns 400, the
+ * response names it and the expected value); -ENOMEM; -EDOM as eddy_pairs_into(). */
 #define eddy_req_path_into(req, members, ret_target)                                               \
 	EDDYI_INTO(eddyi_req_path_read, req, members, ret_target)
 #define EDDYI_INTO(read, from, members, ret_target)                                                \
@@ -66,7 +67,7 @@ EDDY_API int eddy_req_param(const struct eddy_req *req, const char *name,
 EDDY_API int eddy_req_path_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);
 
 /* Get all parameters of the query, at most 4096. `+` is a space; an invalid escape stays as it is.
- * Return: 0; -EMSGSIZE for more; -ENOMEM. */
+ * Return: 0; -EMSGSIZE if there are more; -ENOMEM. */
 EDDY_API int eddy_req_query_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);
 
 /* Get the query's first value of this name. Return: 0; -ENOENT; otherwise as
@@ -81,7 +82,7 @@ EDDY_API int eddyi_req_query_read(struct eddy_req *req, const struct eddy_member
 				  size_t count, void *ret_target);
 
 /* Get the request's host, with its port if it has one, from the target or the Host field; with
- * .forwarded_host, the one that a trusted proxy was asked for (eddy/peer.h). */
+ * .forwarded_host, the host that the client sent to a trusted proxy (eddy/peer.h). */
 EDDY_API struct eddy_str eddy_req_host(const struct eddy_req *req);
 
 /* Get the first field of this name, trimmed; .ptr is NULL if there is none. */
@@ -98,44 +99,44 @@ EDDY_API void eddy_req_header_at(const struct eddy_req *req, size_t at, struct e
 				 struct eddy_str *ret_value);
 
 /* Get the announced length of the body, 0 for none; EDDY_LENGTH_UNKNOWN if it is chunked, or
- * decoded on arrival (compress). */
+ * decoded by a filter (eddy/decompression.h). */
 #define EDDY_LENGTH_UNKNOWN UINT64_MAX
 EDDY_API uint64_t eddy_req_length(const struct eddy_req *req);
 
 /* Read some of the body. Suspends.
  * Return: bytes; 0 at the end; -EBADMSG if it is malformed; -ECONNRESET if the client left;
- * -ECANCELED if it stalled; -EFBIG or -EMSGSIZE beyond a filter's limit (eddy/body_limit.h, or of
- * decoding), which becomes a 413; -ENOMEM. After an error all further calls return it again. */
+ * -ECANCELED if it stalled; -EFBIG or -EMSGSIZE (413) beyond the limit of eddy/body_limit.h or
+ * eddy/decompression.h; -ENOMEM. After an error all further calls return it again. */
 EDDY_API ssize_t eddy_req_read(struct eddy_req *req, void *buf, size_t len);
 
 /* Read the rest of the body into memory; a second call returns the same. Suspends.
- * Return: 0; -EMSGSIZE beyond .body_max of the route or the app, which becomes a 413; -EBUSY beyond
- * .body_memory_max, which becomes a 503; -ENOMEM; and what eddy_req_read() returns. */
+ * Return: 0; -EMSGSIZE (413) beyond .body_max of the route or the app; -EBUSY (503) beyond
+ * .body_memory_max; -ENOMEM; and what eddy_req_read() returns. */
 EDDY_API int eddy_req_body(struct eddy_req *req, struct eddy_str *ret_body);
 
-/* Read the body as application/x-www-form-urlencoded, otherwise like a query. Suspends.
- * Return: 0; -EMEDIUMTYPE if it is of another type, which becomes a 415; -EMSGSIZE for too many
+/* Read an application/x-www-form-urlencoded body, by the rules of eddy_req_query_pairs(). Suspends.
+ * Return: 0; -EMEDIUMTYPE (415) if the body is of another type; -EMSGSIZE (413) if it has too many
  * fields; and what eddy_req_body() returns. */
 EDDY_API int eddy_req_form_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);
 
-/* Read a urlencoded form into a struct (eddy/member.h); a handler returns the result. Suspends.
+/* Read a urlencoded form into a struct (eddy/member.h). Suspends.
  * Return: as eddy_req_path_into() and eddy_req_form_pairs(). */
 #define eddy_req_form_into(req, members, ret_target)                                               \
 	EDDYI_INTO(eddyi_req_form_read, req, members, ret_target)
 EDDY_API int eddyi_req_form_read(struct eddy_req *req, const struct eddy_member *members,
 				 size_t count, void *ret_target);
 
-/* Read the body as JSON, at most 128 levels deep (eddy/json.h). The request keeps the reference.
- * Over 64 KiB or 1,024 values it is parsed on the offload pool (worker threads for blocking calls).
- * Suspends.
- * Return: 0; -EMEDIUMTYPE if the type is neither application/json nor ends in +json, which becomes
- * a 415; -EBADMSG if it is not JSON; -EMSGSIZE beyond .json_values_max of the app; and what
- * eddy_req_body() returns. */
+/* Read the body as JSON, at most 128 levels deep (eddy/json.h). `*ret_json` is borrowed from the
+ * request: do not json_decref() it. Over 64 KiB or 1,024 values it is parsed on the offload pool
+ * (worker threads for blocking calls). Suspends.
+ * Return: 0; -EMEDIUMTYPE (415) if its type is neither application/json nor ends in +json; -EBADMSG
+ * if it is not JSON; -EMSGSIZE beyond .json_values_max of the app; and what eddy_req_body()
+ * returns. */
 EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
 
-/* Read a JSON object into a struct (eddy/member.h); a handler returns the result. A member that a
- * .strict table does not name becomes a 422. Suspends.
- * Return: as eddy_req_path_into() and eddy_req_json(). */
+/* Read a JSON object into a struct (eddy/member.h). Suspends.
+ * Return: as eddy_req_path_into() and eddy_req_json(); -EINVAL (422) if an entry of `members` is
+ * .strict and the object has another member. */
 #define eddy_req_json_into(req, members, ret_target)                                               \
 	EDDYI_INTO(eddyi_req_json_read, req, members, ret_target)
 EDDY_API int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members,
@@ -147,19 +148,18 @@ EDDY_API struct eddy_app *eddy_req_app(const struct eddy_req *req);
 /* Get the pointer of eddy_app_set_context(). */
 EDDY_API void *eddy_req_context(const struct eddy_req *req);
 
-/* Get the pointer of eddy_route_set_data(); NULL if no route answers. */
+/* Get the route's .data (eddy/route.h); NULL if no route answers. */
 EDDY_API void *eddy_req_route_data(const struct eddy_req *req);
 
 /* Get the app's address that the client connected to, as configured. */
 EDDY_API struct eddy_str eddy_req_bound(const struct eddy_req *req);
 
-/* Tell whether the client has left, which cancels the request's scope: the reason for an -ECANCELED
- * (see eddy_route_set_cancel_on()). */
+/* Tell whether calls return -ECANCELED because the client has left (see eddy/route.h). */
 EDDY_API bool eddy_req_client_left(const struct eddy_req *req);
 
-/* Get the event that is set when graceful shutdown begins. A handler that runs as long as its
- * client stays, such as an event stream, must select on it (eddy/select.h) and return; else
- * shutdown waits for it until .drain_timeout_ns has passed. */
+/* Get the event that is set when graceful shutdown begins. A handler that runs until its client
+ * leaves, such as an event stream, must select on it (eddy/select.h) and return; else shutdown
+ * waits for the handler until .drain_timeout_ns has passed. */
 EDDY_API struct eddy_event *eddy_req_stopping(const struct eddy_req *req);
 
 /* Allocate request memory, freed once the response is sent. Return: NULL on allocation failure. */
