@@ -15,8 +15,9 @@ EDDY_BEGIN_DECLS
 EDDY_API void eddy_res_status(struct eddy_res *res, int status);
 
 /* Set a field, replacing all of that name. Copied.
- * Return: 0; -EINVAL if the name may not be set, or the value holds a control byte; -ENOMEM, also
- * for a value whose .ptr is NULL. */
+ * Return: 0; -EINVAL for a field that the server sets (connection, content-length, date, server,
+ * transfer-encoding), a malformed name, or a control byte in the value; -ENOMEM, also for a value
+ * whose .ptr is NULL, so that the result of an allocation needs no check. */
 EDDY_API int eddy_res_set(struct eddy_res *res, const char *name, struct eddy_str value);
 EDDY_API int eddy_res_set_z(struct eddy_res *res, const char *name, const char *value);
 
@@ -45,9 +46,9 @@ EDDY_PRINTF(2, 3) EDDY_API int eddy_res_ok(struct eddy_res *res, const char *for
  * Return: 0; -EINVAL for a type with a control byte; -ENOMEM, also for bytes whose .ptr is NULL. */
 EDDY_API int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes);
 
-/* Answer with JSON. Takes ownership of the reference; NULL is -ENOMEM. May suspend. The request's
- * own body is written on the offload pool (worker threads for blocking calls) if it was parsed
- * there; other values block the loop, about 10 ms a MiB. Return: 0, -ENOMEM, -ECANCELED. */
+/* Answer with JSON. Takes ownership of the reference: json_incref() a borrowed value first.
+ * Serializing blocks the loop, about 10 ms per MiB, except for a result of eddy_req_json() that was
+ * parsed on the offload pool. May suspend. Return: 0; -ENOMEM, also for NULL; -ECANCELED. */
 EDDY_API int eddy_res_json(struct eddy_res *res, json_t *json);
 
 /* Answer 204, without a body (RFC 9110 section 15.3.5). Return: 0. */
@@ -70,8 +71,8 @@ EDDY_API int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str
 EDDY_PRINTF(3, 4)
 EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...);
 
-/* Answer with the regular file `name` beneath the folder `dir`, as an attachment. Conditional and
- * range requests are handled. It may stay open for the next request (eddy/open_files.h). Suspends.
+/* Answer with the regular file `name` beneath the folder open as `dir`, as an attachment, observing
+ * conditions and ranges. The file may stay open for later requests (eddy/open_files.h). Suspends.
  * Return: 0; -ENOENT if there is no such regular file, or it is outside the folder; -ENOTDIR,
  * -EACCES, -EMFILE, -ENOMEM. */
 EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name);
@@ -84,20 +85,20 @@ struct eddy_file_options {
 	bool no_disposition;       /* for browsers to show; default: an attachment, to save */
 };
 
-/* Answer with an open regular file called `name`. Takes ownership of `fd`, also on failure. The
- * options, of which NULL is all defaults, do not apply to an error response. May suspend: in the
- * function of eddy_app_map_err(), for an error response.
+/* Answer with an open regular file called `name`. Takes ownership of `fd`, also on failure.
+ * `options` may be NULL. A failed condition or range of the request gives 412 or 416, without the
+ * options. May suspend: the function of eddy_app_map_err() renders these two.
  * Return: 0; -ENOENT if it is not a regular file; -EINVAL for an option with a control byte;
  * -ENOMEM. */
 EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd,
 			   const struct eddy_file_options *options);
 
-/* Send some of a stream; the first call sends the head. A slow client applies backpressure: the
- * call returns when there is room. A handler returns its error, also for HEAD, whose response is
- * then whole. Suspends.
- * Return: 0; -EPIPE or -ECONNRESET if the client left; -ECANCELED if it stalled; -EPIPE also after
- * the head of a response without a body (HEAD, 204, 304); -ENOMEM. After an error all further calls
- * return it again. */
+/* Append all `len` bytes to a streamed response; the first call also sends the head. A slow client
+ * applies backpressure: the call returns when there is room. Return its error from the handler.
+ * Suspends.
+ * Return: 0; -EPIPE or -ECONNRESET if the client left; -ECANCELED if it stalled; -ENOMEM; -EPIPE
+ * after the head of a response without a body (HEAD, 204, 304), which is then complete. After an
+ * error all further calls return it again. */
 EDDY_API int eddy_res_write(struct eddy_res *res, const void *buf, size_t len);
 
 EDDY_END_DECLS
