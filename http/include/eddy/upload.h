@@ -1,8 +1,8 @@
 /* eddy/upload.h: uploads: request bodies saved to files.
  *
- * A body is received into an unnamed file in the target folder, which gets its name when it is
- * complete: an aborted upload leaves nothing behind, and a file is replaced atomically. A large
- * body of known length goes from the socket to the page cache by splice.
+ * A body is received into an unnamed file in the target folder. The file gets its name when the
+ * body is complete: an aborted upload leaves nothing behind, and a file is replaced atomically. A
+ * large body of known length goes from the socket to the page cache by splice.
  *
  * If eddy-http was built with -Dmultipart=disabled, calling eddy_req_save_all() or a function of
  * eddy/part.h is a compile error.
@@ -38,11 +38,12 @@ struct eddy_saved {
 	bool replaced; /* a file of this name existed */
 };
 
-/* Save the body as `name` in the folder `dir`. A name is UTF-8 of at most 255 bytes, without '/',
- * control characters or a leading dot. Conditions of the request (If-Match, If-None-Match, …) are
- * checked against the existing file: -EEXIST, which becomes a 412. Suspends.
- * Return: 0; -EINVAL for an invalid name, or a part of a file (content-range); -EEXIST; -EFBIG
- * beyond the limit; -ENOSPC or -EDQUOT if the disk is full; and what eddy_req_read() returns. */
+/* Save the body as `name` in the folder open as `dir`. A name is UTF-8 of at most 255 bytes,
+ * without '/', control characters or a leading dot. Conditions of the request (If-Match,
+ * If-None-Match, …) apply to the existing file. Suspends.
+ * Return: 0; -EINVAL for an invalid name, or a request with content-range (partial upload); -EEXIST
+ * if a condition fails (412), or the name is taken with .no_replace (409); -EFBIG beyond the limit;
+ * -ENOSPC or -EDQUOT if the disk is full; and what eddy_req_read() returns. */
 EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 			      const struct eddy_save_options *options,
 			      struct eddy_saved *ret_saved);
@@ -53,19 +54,19 @@ EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str nam
 EDDY_API int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options *options,
 			   struct eddy_saved *ret_saved);
 
-/* Save all parts of a multipart/form-data body that have a file name in the folder `dir`: all of
- * them, published together at the end, or none. `options->max` limits the whole body. Each file
- * takes a descriptor until then. `*ret_files` is request memory. Suspends.
- * Return: the number of files, 0 if there are none; -EINVAL for an invalid name, or two parts of
- * one name; -EEXIST, -ENOSPC, -EDQUOT; and what eddy_req_multipart() and eddy_multipart_next() of
- * eddy/part.h return. */
+/* Save those parts of a multipart/form-data body that have a file name into the folder `dir`. They
+ * are published together at the end, or none is; until then each takes a descriptor. `options->max`
+ * limits the whole body. `*ret_files` is request memory. Suspends.
+ * Return: the number of files, 0 if there are none; -EINVAL for an invalid name, or two parts with
+ * the same name; -EEXIST, -ENOSPC, -EDQUOT; and what eddy_req_multipart() and eddy_multipart_next()
+ * of eddy/part.h return. */
 EDDY_MULTIPART_API ssize_t eddy_req_save_all(struct eddy_req *req, int dir,
 					     const struct eddy_save_options *options,
 					     struct eddy_saved **ret_files);
 
-/* Remove the hidden files of unfinished uploads that a killed server left in a folder. Those of
- * running servers stay; so do all on a file system without locks, where they can't be told apart.
- * Blocks: call it before the app runs.
+/* Remove the hidden files of unfinished uploads that a killed server left in a folder. Files of
+ * running servers are kept, and on a file system without locks all files, since it can't be told
+ * which are in use. Blocks: call it before the app runs.
  * Return: the number removed, -errno. */
 EDDY_API int eddy_upload_clean(int dir);
 
