@@ -13,25 +13,25 @@
  *     eddy_client_free(client);
  *
  * Any number of tasks of one loop may use a client at once; a client and its responses belong to
- * that loop. Handlers use eddy_req_client(). Connections are kept and reused; TLS sessions are
- * resumed, once each, for the last 8 origins (40 KiB each). Responses are parsed as strictly as the
- * server parses requests. Proxy variables of the environment are ignored, bodies are not decoded,
- * cookies are not kept.
+ * that loop. Handlers use eddy_req_client(). Connections are reused. TLS sessions of the last 8
+ * origins are kept for resumption (40 KiB each), and resumed once. Responses are parsed as strictly
+ * as the server parses requests. Proxy variables of the environment are ignored, bodies are not
+ * decoded, cookies are not kept.
  *
  * Calls that fail return an error of eddy_dial(), or:
- *   -EINVAL           the URL, the method, a field or .ca_file is malformed, or the body has not
- *                     the announced length
+ *   -EINVAL           the URL, the method, a field or .ca_file is malformed, or the body's length
+ *                     differs from the announced one
  *   -EPROTONOSUPPORT  the scheme is not http or https, or eddy is built without TLS
- *   -EPERM            not allowed: http with .require_https, a host named unix, whose address would
- *                     be a socket's, or a redirect that must not be followed
+ *   -EPERM            not allowed: http with .require_https; the host name "unix", which
+ *                     eddy_dial() takes for a unix socket; some redirects, see below
  *   -ELOOP            more redirects than .redirects_max
- *   -EBADMSG          the server's response is not HTTP/1.1, or not TLS
+ *   -EBADMSG          the response is not HTTP/1.1, or not TLS; or a redirect's URL is malformed
  *   -ENOKEY           no trusted authority has signed the server's certificate
  *   -EKEYREJECTED     the certificate is for another host or purpose, out of date, or weak: signed
  *                     with MD5 or SHA-1, or an RSA key of less than 2048 bits, here or in its chain
  *   -EMSGSIZE         a head or a body exceeds its limit
  *   -ECONNRESET       the server closed the connection too early; -EPIPE likewise
- *   -ETIMEDOUT        the time for the call, to connect, or without progress has passed
+ *   -ETIMEDOUT        .timeout_ns, .connect_timeout_ns or .stall_timeout_ns has passed
  *   -ECANCELED, -ENOMEM
  * eddy_client_error() says more.
  */
@@ -57,13 +57,14 @@ struct eddy_client_options {
 	/* PEM file of certificates to trust besides the system's; default: none. */
 	const char *ca_file;
 	bool ca_file_only;  /* trust only those; default: the system's as well */
-	bool require_https; /* http, also by a redirect, is -EPERM; default: http is allowed */
-	/* Connect to this address, an eddy_dial() one such as "unix:/run/app.sock", whatever host
-	 * the URL has. A redirect to another origin is then -EPERM. Default: the URL's host. */
+	bool require_https; /* reject http, even by a redirect; default: http is allowed */
+	/* Connect to this address of eddy_dial(), such as "unix:/run/app.sock". A redirect to
+	 * another origin is then -EPERM. Default: the URL's host. */
 	const char *connect;
-	const char *user_agent; /* default "eddy"; with a control byte, requests are -EINVAL */
+	const char *user_agent; /* default "eddy"; a control byte in it makes requests fail */
 
-	unsigned redirects_max;            /* redirects followed; default 0: they are responses */
+	/* Redirects followed; beyond: -ELOOP. Default 0: a redirect is returned as the response. */
+	unsigned redirects_max;
 	eddy_client_redirect_fn *redirect; /* checks each; default: all are allowed */
 	void *redirect_data;
 
@@ -93,13 +94,16 @@ struct eddy_client_file {
 /* A request. A zero field takes its default. Borrowed until the call returns. */
 struct eddy_client_request {
 	const char *method; /* a token; default "GET" */
-	/* See eddy/header.h; default: none. A field that the client sets itself (host,
-	 * content-length, connection, …; see eddyi_client_may_set()) is -EINVAL. */
+	/* See eddy/header.h; default: none. Fields that the client sets itself fail with -EINVAL:
+	 * host, content-length, transfer-encoding, connection, keep-alive, proxy-connection,
+	 * expect, upgrade, te, trailer. */
 	const struct eddy_header *headers;
 	/* The body: this, or .file, or .pull; default: none. */
 	struct eddy_str body;
 	const struct eddy_client_file *file;
-	eddy_client_pull_fn *pull; /* sent once only: not after a 307 or on a new connection */
+	/* Can be read only once: after its first call, the request is not sent again on a new
+	 * connection, and a redirect that repeats the body fails with -EPERM. */
+	eddy_client_pull_fn *pull;
 	void *pull_data;
 	uint64_t pull_len; /* bytes that `pull` gives; default: unknown, sent chunked */
 
@@ -108,7 +112,7 @@ struct eddy_client_request {
 	uint64_t body_max;    /* default: the client's */
 };
 
-/* Create a client; NULL is all defaults. Return: NULL on allocation failure. */
+/* Create a client. `options` may be NULL. Return: NULL on allocation failure. */
 EDDY_API struct eddy_client *eddy_client_new(const struct eddy_client_options *options);
 
 /* Close a client's connections and free it, in a task of its loop. Free all of its responses first.
@@ -120,9 +124,9 @@ EDDY_API void eddy_client_free(struct eddy_client *client);
  * If a kept connection turns out to be closed, the request is sent once more on a new one, provided
  * that the method is idempotent (RFC 9110 section 9.2.2) and the body can be sent again.
  *
- * Redirects follow RFC 9110 section 15.4: by GET after a 303, and for a POST after a 301 or 302.
- * Another origin gets no authorization and no cookie. A redirect from https to http, or with a user
- * name, is not followed.
+ * Redirects follow RFC 9110 section 15.4: a 303, and a 301 or 302 of a POST, is followed by a GET.
+ * Another origin gets no authorization and no cookie. A redirect from https to http, or to another
+ * scheme, fails with -EPERM; one to a URL with a user name with -EBADMSG.
  * Return: 0, and a response of any status, which the caller frees; -errno, as above. */
 EDDY_API int eddy_client_send(struct eddy_client *client, const char *url,
 			      const struct eddy_client_request *request,
@@ -172,12 +176,12 @@ EDDY_API int eddy_response_body(struct eddy_response *response, struct eddy_str 
 
 /* ---- the clients of an app, for its handlers ---- */
 
-/* Set the options of the clients of handlers. Copied; NULL is all defaults. */
+/* Set the options of the clients of handlers. Copied. `options` may be NULL. */
 EDDY_API void eddy_app_with_client(struct eddy_app *app, const struct eddy_client_options *options);
 
 /* Get the client of the loop that runs this request, made at the first call. It keeps its
  * connections until the app ends. Free its responses before the handler returns.
- * Return: NULL on allocation failure, with which the calls above are -ENOMEM. */
+ * Return: NULL on allocation failure; the calls above accept it and return -ENOMEM. */
 EDDY_API struct eddy_client *eddy_req_client(const struct eddy_req *req);
 
 EDDY_END_DECLS
