@@ -34,14 +34,14 @@ struct eddy_client_hop {
 	struct eddy_str url;  /* absolute, without a fragment and a user name */
 	struct eddy_str host; /* a name, or an address without brackets */
 	uint16_t port;
-	unsigned redirects; /* that led here */
+	unsigned redirects; /* followed before this hop */
 };
 
 /* A pair of hooks, called in the task that sends the request. Must not suspend. */
 struct eddy_client_observer {
 	size_t state_size; /* bytes for one request's state, zeroed and freed by the client */
-	/* Called before a request is sent. Return: fields to send besides its own, or NULL;
-	 * borrowed until the end. A field that the request has itself is left out. */
+	/* Called before a request is sent. Return: fields to add to the request, or NULL; borrowed
+	 * until the end. A field that the request already has is left out. */
 	const struct eddy_header *(*begin)(void *state, const struct eddy_client_hop *hop);
 	/* Called when the response's head has arrived, with its status, or on failure with
 	 * -errno. */
