@@ -74,7 +74,7 @@ EDDY_API bool eddy_res_has_body(const struct eddy_res *res);
 /* Get the length of the body that a GET gets; EDDY_LENGTH_UNKNOWN for a stream. */
 EDDY_API uint64_t eddy_res_length(const struct eddy_res *res);
 
-/* Get the open file that is the body; -1 if the body is none. Borrowed. */
+/* Get the open file that is the body; -1 if the body is not a file. Borrowed. */
 EDDY_API int eddy_res_fd(const struct eddy_res *res);
 
 /* Send the body through a coder. Takes ownership of `state`. Only from eddy_res_head_fn.
