@@ -3,8 +3,8 @@
  *     eddy_app_with_config(app, "app_config.toml");
  *
  * The file is TOML 1.0, at most 1 MiB, and is read when the app runs, whatever the order of the
- * calls that build the app. Any mistake in it fails startup, with a log record that names the file,
- * the line and the expected value. docs/config.md lists sections and keys.
+ * calls that build the app. If it has mistakes, startup fails, and a log record for each names the
+ * file, the line and the expected value. docs/config.md lists sections and keys.
  *
  * If eddy-http was built with -Dconfig=disabled, calling eddy_app_with_config() is a compile error,
  * and eddy_app_config_section() does nothing.
