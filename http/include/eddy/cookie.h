@@ -21,7 +21,7 @@ EDDY_BEGIN_DECLS
 EDDY_API int eddy_req_cookie(struct eddy_req *req, const char *name, struct eddy_str *ret_value);
 
 /* Get all cookies in order; those without a name are skipped.
- * Return: 0; -EMSGSIZE for more than 4096, which becomes a 400; -ENOMEM. */
+ * Return: 0; -EMSGSIZE (400) for more than 4096; -ENOMEM. */
 EDDY_API int eddy_req_cookie_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);
 
 enum eddy_same_site {
