@@ -24,7 +24,7 @@ struct eddy_cors_options {
 	 * without an origin; "*" for any. NULL ends the list. */
 	const char *const *origins;
 	const char *methods; /* default "GET, HEAD, POST, PUT, PATCH, DELETE" */
-	const char *headers; /* of requests; default: those that a preflight asks for */
+	const char *headers; /* request fields that pages may send; default: any */
 	const char *exposed; /* response fields that pages may read; default: the safelisted */
 	uint32_t max_age_s;  /* time to cache a preflight, seconds; default: the browser's */
 	bool credentials;    /* allow cookies and logins; not with "*" */
