@@ -19,7 +19,8 @@ EDDY_API int eddy_json_parse(struct eddy_str text, unsigned depth_max, size_t va
 
 /* Read a JSON object into `*ret_target`. Strings are borrowed from `json`. A value of another JSON
  * type is an error; null stands for a missing optional member. Otherwise as eddy_pairs_into();
- * -EINVAL also if `json` is not an object, or has a member that a .strict table does not name. */
+ * -EINVAL also if `json` is not an object, or if an entry of the table is .strict and `json` has a
+ * member that the table does not name. */
 #define eddy_json_into(json, members, ret_target, ret_why)                                         \
 	eddyi_json_read((json), (members), sizeof(members) / sizeof(*(members)), (ret_target),     \
 			(ret_why))
