@@ -70,8 +70,8 @@ EDDY_API void *eddy_req_find_layer(const struct eddy_req *req, const struct eddy
  * `detail` explains it to the client, and may be NULL. May suspend. Return: as a filter. */
 EDDY_API int eddy_res_error(struct eddy_res *res, int status, const char *detail);
 
-/* Tell whether the request's head was rejected as malformed or too large. Filters also run for such
- * requests, of which no more than some header fields may be known.
+/* Tell whether the request's head was rejected as malformed or too large. Filters run for such
+ * requests as well, which have no method and path, and may lack fields.
  * Return: 0; else the status to answer, and the reason in `ret_detail`. */
 EDDY_API int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail);
 
