@@ -33,7 +33,7 @@ struct eddy_local;
 
 /* The outcome of a request. */
 struct eddy_outcome {
-	int status;           /* answered, or to be answered */
+	int status;           /* sent, or to be sent */
 	uint64_t received;    /* bytes of its body that were read, as sent */
 	uint64_t sent;        /* bytes of the response that the kernel took, with the head */
 	uint64_t duration_ns; /* since its head was complete */
@@ -41,11 +41,10 @@ struct eddy_outcome {
 };
 
 struct eddy_observer {
-	/* Called when a head has arrived, or was rejected: then only some fields may be known.
-	 * Fields set in `res` are in every response. Must not suspend. Return: the `state` for
-	 * end(). */
+	/* Called when a head has arrived, or was rejected (eddy_req_refusal()). Fields set in `res`
+	 * are in every response. Must not suspend. Return: the `state` for end(). */
 	void *(*begin)(void *data, struct eddy_req *req, struct eddy_res *res);
-	/* Called when the exchange is over; `req` is still whole. Must not suspend. */
+	/* Called when the exchange is over; `req` is still valid. Must not suspend. */
 	void (*end)(void *data, void *state, struct eddy_req *req,
 		    const struct eddy_outcome *outcome);
 };
