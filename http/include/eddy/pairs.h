@@ -7,7 +7,7 @@
  *             for (size_t i = 0; i < query.count; i++)
  *                     look_at(query.list[i].name, query.list[i].value);
  *
- * Decoded bytes may have any value, also NUL. They live as long as the request.
+ * Decoded bytes may have any value, even NUL. They live as long as the request.
  */
 #ifndef EDDY_PAIRS_H
 #define EDDY_PAIRS_H
