@@ -1,4 +1,4 @@
-/* eddy/peer.h: the client's address and scheme, also behind trusted reverse proxies and load
+/* eddy/peer.h: the client's address and scheme, even behind trusted reverse proxies and load
  * balancers.
  *
  * The peer of a request is the connection's other end, or the client that one of .trusted_proxies
