@@ -2,9 +2,9 @@
  *
  *     eddy_app_use_rate_limit(app, &(struct eddy_rate_limit_options){ .count = 20, .burst = 50 });
  *
- * A token bucket for each key holds `burst` requests and refills at `count` in each `per_ns`. An
- * empty one answers 429 with retry-after (RFC 6585 section 4). All loops of the process share the
- * buckets.
+ * A token bucket for each key holds `burst` requests and refills at `count` in each `per_ns`. If it
+ * is empty, the response is 429 with retry-after (RFC 6585 section 4). All loops of the process
+ * share the buckets.
  */
 #ifndef EDDY_RATE_LIMIT_H
 #define EDDY_RATE_LIMIT_H
@@ -26,7 +26,7 @@ struct eddy_rate_limit_options {
 	 * validated it, since each new value gets a full bucket. Default, and if the field is
 	 * missing: the client's address (eddy/peer.h), of IPv6 its first 64 bits. */
 	const char *header;
-	/* Make the key instead; an empty one is not limited. Must not suspend. */
+	/* Make the key instead; requests with an empty key are not limited. Must not suspend. */
 	struct eddy_str (*key)(struct eddy_req *req);
 };
 
