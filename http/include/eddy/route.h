@@ -32,15 +32,15 @@ enum eddy_cancel_on {
 	EDDY_CANCEL_ON_END,
 };
 
-/* What a route has of its own. A zero field takes its default: what the app has. */
+/* The options of a route. A zero field takes its default: the app's value. */
 struct eddy_route_options {
 	void *data; /* for eddy_req_route_data(); borrowed for the app's life; default NULL */
 	/* Bytes of a body read into memory, and of one saved to files, in place of the app's
 	 * .body_max and .file_max; EDDY_NEVER: no limit. */
 	uint64_t body_max;
 	uint64_t file_max;
-	/* Minimum rates of request bodies and of responses, in bytes a second up to 1 MiB/s, in
-	 * place of the app's .body_rate_min and .write_rate_min; EDDY_NEVER: any rate. */
+	/* Minimum rates of request bodies and of responses, in bytes a second, at most 1 MiB/s, in
+	 * place of the app's .body_rate_min and .write_rate_min; EDDY_NEVER: no minimum. */
 	uint64_t body_rate_min;
 	uint64_t write_rate_min;
 	enum eddy_cancel_on cancel_on;
