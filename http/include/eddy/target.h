@@ -1,4 +1,4 @@
-/* eddy/target.h: what a call is about: an app, one of its groups, or one of its routes.
+/* eddy/target.h: the target of a call: an app, one of its groups, or one of its routes.
  *
  *     eddy_app_use_security(app, NULL);
  *     eddy_app_use_rate_limit(api, &limit);       // a group
