@@ -29,7 +29,7 @@ EDDY_BEGIN_DECLS
  * neither. The connection is plain, even if the app uses TLS. The only timeouts are .timeout_ns of
  * the request and those of the app, which run in real time: to test these, make them short.
  * Return: 0, and a response of any status, whose body is in memory: eddy_response_body() returns at
- * once; -EINVAL if the app has a mistake (an ERROR log record tells it), or the line or the request
+ * once; -EINVAL if the app has a mistake (see the ERROR log record), or the line or the request
  * is malformed; -ECONNRESET if the app has cut the connection; -ETIMEDOUT after .timeout_ns;
  * -ECANCELED, -ENOMEM; those of eddy_run(). */
 EDDY_API int eddy_app_test(struct eddy_app *app, const char *line,
