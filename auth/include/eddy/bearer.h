@@ -11,7 +11,7 @@
  * An app with a guard and no key does not start. docs/auth.md lists the statuses and challenges of
  * rejected requests.
  *
- * Each loop caches valid tokens, and verifies them again from their `exp` on, and when keys change.
+ * Each loop caches valid tokens until their `exp`, or until keys change.
  * If eddy-auth is built with -Djwt-auth=disabled, calling these functions is a compile error.
  */
 #ifndef EDDY_BEARER_H
@@ -35,15 +35,15 @@ EDDY_BEGIN_DECLS
 
 /* How tokens are verified. A zero field takes its default. */
 struct eddy_bearer_options {
-	/* Accepted `aud` values, of which a token must have one; NULL ends. Default: tokens with an
-	 * `aud` are rejected. */
+	/* Accepted `aud` values, of which a token must have one; NULL ends the list. Default:
+	 * tokens with an `aud` are rejected. */
 	const char *const *audiences;
-	/* Required `iss` with a static key; default: any. With eddy/oauth.h it is its issuer. */
+	/* Required `iss` with a static key; default: any. Not used with eddy/oauth.h. */
 	const char *issuer;
-	/* Accepted algorithms, such as "HS512"; NULL ends; default: all that suit the key. Secrets
-	 * suit HS256, from 48 bytes also HS384, from 64 also HS512 (RFC 7518 section 3.2). */
+	/* Accepted algorithms, such as "HS512"; NULL ends the list; default: all that suit the key.
+	 * A secret suits HS256, one of 48 bytes also HS384, one of 64 also HS512 (RFC 7518, 3.2). */
 	const char *const *algorithms;
-	const char *realm;  /* of challenges, at most 255 bytes; default: none */
+	const char *realm;  /* sent in challenges; at most 255 bytes; default: none */
 	uint64_t leeway_ns; /* tolerated clock skew; default 60 s; EDDY_JWT_NO_LEEWAY: none */
 	/* Name of a cookie, at most 255 bytes, whose value is accepted as a token: for EventSource,
 	 * downloads and images, which can't send the Authorization field. Browsers add cookies to
@@ -51,8 +51,8 @@ struct eddy_bearer_options {
 	 * with a token in the cookie alone get 401. A token in both places is 400 (RFC 6750 section
 	 * 2), as is the cookie twice. Default: no cookie. */
 	const char *cookie;
-	/* Accept tokens over plain HTTP from other machines; default: 400. Behind a proxy that
-	 * terminates TLS, set .trusted_proxies and .forwarded instead. */
+	/* Accept tokens over plain HTTP from other machines; default: they get 400. Behind a proxy
+	 * that terminates TLS, set .trusted_proxies and .forwarded instead. */
 	bool allow_plain_http;
 
 	/* ---- the static key: one of these at most; a file has at most 64 KiB ---- */
@@ -63,8 +63,8 @@ struct eddy_bearer_options {
 	const char *key_file;    /* a file with a public key in PEM, or a JWK */
 	const char *key_env;     /* the same in an environment variable */
 
-	/* Tokens that a loop caches; default 1024, at most 1048576. With its claims, one of 1 KiB
-	 * takes some 4 KiB, and none over 512 KiB. */
+	/* Tokens that a loop caches; default 1024, at most 1048576. A token of 1 KiB takes some 4
+	 * KiB with its claims, and none more than 512 KiB. */
 	unsigned cache_max;
 	bool no_cache; /* cache none */
 };
@@ -74,12 +74,12 @@ struct eddy_bearer_options {
 EDDY_BEARER_API void eddy_app_with_bearer_auth(struct eddy_app *app,
 					       const struct eddy_bearer_options *options);
 
-/* Accept only requests with a valid token that satisfies `rule`; NULL: any valid token. This guard,
- * a filter (middleware), runs before filters that are added later. Of several guards all must be
- * satisfied. The rule is copied. Responses have `cache-control: no-store` unless they set another,
- * which .cookie complements by `vary: cookie`. The documents of eddy/oauth_metadata.h stay public:
- * later filters see no token there. Add CORS before the guard, as preflight requests have no
- * token. */
+/* Accept only requests with a valid token that satisfies `rule`; NULL: any valid token. The guard
+ * is a filter (middleware): on an app or a group it covers all routes, and it runs before filters
+ * that are added later. Of several guards all must be satisfied. The rule is copied. Responses have
+ * `cache-control: no-store` unless they set another, and then, with .cookie, `vary: cookie`. The
+ * documents of eddy/oauth_metadata.h need no token: there eddy_req_token() is NULL. Add CORS before
+ * the guard: preflights have no token. */
 EDDY_BEARER_API void eddy_app_authorize(union eddy_target target, const struct eddy_rule *rule);
 
 /* Get the token of a request; it lives as long as the request. Return: NULL if no guard has
@@ -102,7 +102,7 @@ struct eddy_bearer_stats {
 	uint64_t refused;   /* requests rejected with 400 or 401 */
 	uint64_t forbidden; /* requests rejected with 403 */
 	uint64_t unknown;   /* requests rejected with 503: no key was ever loaded */
-	uint64_t cached;    /* tokens found in the cache, of requests let in or forbidden */
+	uint64_t cached;    /* tokens found in the cache */
 };
 
 /* Get the counters of all guards. Any thread may call it. */
