@@ -50,7 +50,7 @@ struct eddy_jwk;
  * must have verify, or sign if the key can. A private RSA key needs p, q, dp, dq and qi. Suspends
  * in a task if the key is private: the offload pool (worker threads for blocking calls) checks that
  * its halves match.
- * Return: 0; -EBADMSG if it is no such key; -EKEYREJECTED if it is weak, off its curve or its
+ * Return: 0; -EBADMSG if it is not such a key; -EKEYREJECTED if it is weak, off its curve or its
  * halves differ; -ENOTSUP if its kind, size or use is not supported; -ECANCELED, -ENOMEM. */
 EDDY_API int eddy_jwk_parse(struct eddy_str text, struct eddy_jwk **ret_key);
 
@@ -91,7 +91,7 @@ EDDY_API bool eddy_jwk_is_private(const struct eddy_jwk *key);
 EDDY_API json_t *eddy_jwk_public_json(const struct eddy_jwk *key);
 
 /* Compute the SHA-256 thumbprint of a key in base64url (RFC 7638 section 3), usable as its kid.
- * Never publish that of a secret, which can be guessed with it. */
+ * Never publish the thumbprint of a secret: it helps to guess the secret. */
 #define EDDY_JWK_THUMBPRINT_SIZE 44
 EDDY_API void eddy_jwk_thumbprint(const struct eddy_jwk *key,
 				  char ret_text[EDDY_JWK_THUMBPRINT_SIZE]);
