@@ -51,8 +51,8 @@ EDDY_API int eddy_jwt_parse(struct eddy_str text, unsigned algs, struct eddy_jwt
 /* What a token must claim. A zero field takes its default. Borrowed for the call. */
 struct eddy_jwt_options {
 	const char *issuer; /* required `iss`; default: any, or none */
-	/* Accepted `aud` values, of which a token must have one; NULL ends. Default: tokens with an
-	 * `aud` are rejected. */
+	/* Accepted `aud` values, of which a token must have one; NULL ends the list. Default:
+	 * tokens with an `aud` are rejected. */
 	const char *const *audiences;
 	uint64_t leeway_ns; /* tolerated clock skew; default 60 s; EDDY_JWT_NO_LEEWAY: none */
 	uint64_t now_ns;    /* since 1970; default: now */
@@ -61,7 +61,8 @@ struct eddy_jwt_options {
 #define EDDY_JWT_NO_LEEWAY UINT64_MAX
 
 /* Verify that a token was signed by a key of the set and is valid now: its key, its signature, then
- * its claims (RFC 7519 section 4.1). exp is required, nbf is not. Suspends as eddy_jwk_verify() does. Return: 0; a fault; -ECANCELED, -ENOMEM. */
+ * its claims (RFC 7519 section 4.1). exp is required, nbf is not. Suspends as eddy_jwk_verify()
+ * does. Return: 0; a fault; -ECANCELED, -ENOMEM. */
 EDDY_API int eddy_jwt_verify(const struct eddy_jwt *token, const struct eddy_keyset *set,
 			     const struct eddy_jwt_options *options);
 
@@ -82,7 +83,7 @@ EDDY_API bool eddy_jwt_has(const struct eddy_jwt *token, const char *name, struc
 
 /* Sign `claims` with a key, which must have `alg`. The header has `alg`, `typ` ("JWT" if `type` is
  * NULL) and the key's `kid`. Suspends as eddy_jwk_sign() does, after it has read the claims.
- * Return: 0 and a string to be freed; -EINVAL if the key cannot sign so, or the claims are no
+ * Return: 0 and a string to be freed; -EINVAL if the key cannot sign so, or the claims are not an
  * object of at most 16 levels; -EMSGSIZE above EDDY_JWT_MAX; -EIO without random numbers;
  * -ECANCELED, -ENOMEM. */
 EDDY_API int eddy_jwt_sign(const struct eddy_jwk *key, enum eddy_jws_alg alg, const char *type,
