@@ -11,12 +11,12 @@ EDDY_BEGIN_DECLS
 
 struct eddy_keyset;
 
-/* The most keys that are read of a set, which takes at most 30 ms; others are skipped. */
+/* The number of keys read from one set, which takes at most 30 ms; further keys are skipped. */
 #define EDDY_KEYSET_MAX 256
 
-/* Read a key set. Keys that are secret, weak, unknown, malformed or not for verifying are skipped
- * one by one; of private keys the public half is kept. Never suspends.
- * Return: 0; -EBADMSG if it is no key set; -ENOKEY if it has no usable key; -ENOMEM. */
+/* Read a key set. Secrets, weak or malformed keys, unknown kinds of keys and keys that are not for
+ * verifying are skipped; of private keys the public half is kept. Never suspends.
+ * Return: 0; -EBADMSG if it is not a key set; -ENOKEY if it has no usable key; -ENOMEM. */
 EDDY_API int eddy_keyset_parse(struct eddy_str text, struct eddy_keyset **ret_set);
 
 /* Make a set of one key, to which it takes a reference. A key without a kid matches every kid.
