@@ -1,7 +1,7 @@
 /* eddy/rule.h: authorization rules: the roles, permissions, scopes or claims a token must have.
  *
- *     eddy_route_authorize(route, eddy_roles("admin", "editor"));
- *     eddy_route_authorize(route, eddy_all_of(eddy_scopes("orders:read"), eddy_roles("clerk")));
+ *     eddy_app_authorize(route, eddy_roles("admin", "editor"));
+ *     eddy_app_authorize(route, eddy_all_of(eddy_scopes("orders:read"), eddy_roles("clerk")));
  *
  * The macros make compound literals, which live as long as the enclosing block.
  */
