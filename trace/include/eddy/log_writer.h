@@ -27,7 +27,8 @@ struct eddy_log_writer_options {
 };
 
 /* Subscribe a thread that writes log records. There is one subscriber at a time. Never suspends.
- * Return: 0; -EBUSY if there is a subscriber; -EAGAIN without a thread; -ENOMEM, or as open(2). */
+ * Return: 0; -EBUSY if there is a subscriber; -EAGAIN if no thread can be started; -ENOMEM, or as
+ * open(2). */
 EDDY_API int eddy_log_writer_subscribe(const struct eddy_log_writer_options *options);
 
 /* Unsubscribe, and wait up to a second until the rest is written. Blocks the thread. */
