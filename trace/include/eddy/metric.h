@@ -9,7 +9,7 @@
  *     …
  *     eddy_metric_add(sold, 1);
  *
- * Each thread counts without a lock; reading sums up all threads, also ended ones. A metric lives
+ * Each thread counts without a lock; reading sums up all threads, even ended ones. A metric lives
  * as long as the process: declare a fixed set, not one for each customer. docs/metrics.md lists
  * eddy's own; eddy/metrics.h serves all of them over HTTP.
  */
@@ -46,7 +46,7 @@ struct eddy_metric_options {
 	 * "_total", other names do not, nor with "_bucket", "_count" or "_sum". Those that begin
 	 * with "eddy_" or "process_" are reserved. */
 	const char *name;
-	const char *help;           /* a sentence; of metrics with one name the first's is shown */
+	const char *help;           /* a sentence; metrics with the same name show the first one's */
 	enum eddy_metric_type type; /* default: a counter */
 	const struct eddy_metric_label *labels; /* ends with a NULL name; default: none */
 	/* Decimal places of the shown number, at most 9; default 0. With 9, nanoseconds are shown
@@ -56,9 +56,9 @@ struct eddy_metric_options {
 	 * Default with 9 decimals: 100 us to 10 s. */
 	const uint64_t *bounds;
 	size_t bound_count;
-	/* For a counter or a gauge: returns its value when metrics are read; then nothing is added.
-	 * Any thread calls it, and it must not suspend. Return: 0; else the metric is left out this
-	 * time. */
+	/* For a counter or a gauge: returns its value when metrics are read, in place of
+	 * eddy_metric_add(). Any thread calls it, and it must not suspend. Return: 0; else the
+	 * metric is left out this time. */
 	int (*read)(void *arg, uint64_t *ret_value);
 	void *arg;
 };
