@@ -24,7 +24,7 @@ struct eddy_trace_context {
 
 #define EDDY_TRACE_SAMPLED 0x01
 
-/* Parse a traceparent (W3C Trace Context, 3.2), also of later versions. Return: 0; -EINVAL. */
+/* Parse a traceparent (W3C Trace Context, 3.2), even of a later version. Return: 0; -EINVAL. */
 EDDY_API int eddy_trace_context_parse(struct eddy_str traceparent,
 				      struct eddy_trace_context *ret_context);
 
