@@ -42,16 +42,16 @@ struct eddy_tracing_options {
 	 * or OTEL_EXPORTER_OTLP_ENDPOINT followed by "/v1/traces", from the environment; without
 	 * any, nothing is exported. */
 	const char *collector;
-	/* Header fields of posts, like "authorization: Bearer …", at most 16; NULL ends. Default:
-	 * OTEL_EXPORTER_OTLP_TRACES_HEADERS or OTEL_EXPORTER_OTLP_HEADERS
+	/* Header fields of posts, like "authorization: Bearer …", at most 16; NULL ends the list.
+	 * Default: OTEL_EXPORTER_OTLP_TRACES_HEADERS or OTEL_EXPORTER_OTLP_HEADERS
 	 * ("name=value,name=value"). */
 	const char *const *collector_headers;
 	const char *collector_ca; /* PEM certificates to trust beside the system's; default: none */
 	const char *service; /* service name; default: OTEL_SERVICE_NAME, else the program's name */
 	/* Spans in a post; default 512; at most 10000, 512 KiB and queue_max. */
 	unsigned batch_max;
-	/* Spans that wait, besides those being posted; others are dropped; default 2048; at most
-	 * 1000000, and 4 MiB. */
+	/* Spans that wait to be posted; further ones are dropped; default 2048; at most 1000000,
+	 * and 4 MiB. */
 	unsigned queue_max;
 	uint64_t age_ns;     /* the longest wait of a span for others; default 1 s */
 	uint64_t timeout_ns; /* for the collector's response; default 10 s */
