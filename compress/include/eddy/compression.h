@@ -25,8 +25,8 @@ EDDY_BEGIN_DECLS
 
 /* How responses are compressed. A zero field takes its default. */
 struct eddy_compression_options {
-	/* Codings in order of preference, which decides between those that a client likes equally;
-	 * NULL ends. Default: zstd, br, gzip, deflate, as far as compiled in. */
+	/* Codings in order of preference, for clients that give several the same weight; NULL ends
+	 * the list. Default: zstd, br, gzip, deflate, as far as compiled in. */
 	const char *const *order;
 	unsigned zstd_level;    /* 1 to 19; default 3 */
 	unsigned br_level;      /* 1 to 11; default 4 */
@@ -34,9 +34,9 @@ struct eddy_compression_options {
 	unsigned deflate_level; /* 1 to 9; default 6 */
 	uint64_t size_min;      /* bytes; default 0 */
 	/* More media types not to compress, such as "text/event-stream". A `*` at the beginning or
-	 * the end of one matches any text. NULL ends. */
+	 * the end of one matches any text. NULL ends the list. */
 	const char *const *leave_types;
-	/* Bytes of cached files, and as many of files being encoded; default 64 MiB. */
+	/* Bytes of cached files, and as many bytes of files being encoded; default 64 MiB. */
 	uint64_t cache_max;
 	bool no_cache; /* cache none */
 };
@@ -47,8 +47,8 @@ struct eddy_compression_options {
 EDDY_API void eddy_app_with_compression(struct eddy_app *app,
 					const struct eddy_compression_options *options);
 
-/* Compress the responses of an app, a group or a route, errors included. Options of NULL are the
- * app's. Of several such filters around a handler the innermost decides. */
+/* Compress the responses of an app, a group or a route, errors included. `options` NULL: the app's.
+ * Of several such filters around a handler the innermost decides. */
 EDDY_API void eddy_app_use_compression(union eddy_target target,
 				       const struct eddy_compression_options *options);
 
