@@ -26,7 +26,7 @@ struct eddy_decompression_options {
 
 /* Decode request bodies that have one coding. For other or several codings the response is 415,
  * with an accept-encoding that lists the available ones (RFC 9110 section 15.5.16). Of several such
- * filters the outermost decides. Options of NULL are the defaults. */
+ * filters the outermost decides. `options` may be NULL. */
 EDDY_API void eddy_app_use_decompression(union eddy_target target,
 					 const struct eddy_decompression_options *options);
 
