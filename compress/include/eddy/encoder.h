@@ -30,8 +30,8 @@ struct eddy_encoder_options {
 	/* The window, as a power of two. Range and default: zstd 10 to 23 (8 MiB: RFC 9659), 18; br
 	 * 10 to 24, 18; gzip and deflate 9 to 15, 15. */
 	unsigned window_bits;
-	/* The exact number of input bytes, if known: small bodies take less memory and time
-	 * then. */
+	/* The exact number of input bytes, if known: a small input then takes less memory and
+	 * time. */
 	uint64_t size;
 };
 
