@@ -46,7 +46,7 @@ struct eddy_metric_options {
 	 * "_total", other names do not, nor with "_bucket", "_count" or "_sum". Those that begin
 	 * with "eddy_" or "process_" are reserved. */
 	const char *name;
-	const char *help;           /* a sentence; metrics with the same name show the first one's */
+	const char *help;           /* a sentence; metrics of one name show the first one's */
 	enum eddy_metric_type type; /* default: a counter */
 	const struct eddy_metric_label *labels; /* ends with a NULL name; default: none */
 	/* Decimal places of the shown number, at most 9; default 0. With 9, nanoseconds are shown
