@@ -41,7 +41,7 @@ struct eddy_bearer_options {
 	/* Required `iss` with a static key; default: any. Not used with eddy/oauth.h. */
 	const char *issuer;
 	/* Accepted algorithms, such as "HS512"; NULL ends the list; default: all that suit the key.
-	 * A secret suits HS256, one of 48 bytes also HS384, one of 64 also HS512 (RFC 7518, 3.2). */
+	 * A secret suits HS256, one of 48 bytes also HS384, of 64 also HS512 (RFC 7518, 3.2). */
 	const char *const *algorithms;
 	const char *realm;  /* sent in challenges; at most 255 bytes; default: none */
 	uint64_t leeway_ns; /* tolerated clock skew; default 60 s; EDDY_JWT_NO_LEEWAY: none */
