@@ -164,7 +164,7 @@ EDDY_API void eddy_response_header_at(const struct eddy_response *response, size
  * a date; a past date is 0. Return: 0; -ENOENT if there is none, or it is malformed. */
 EDDY_API int eddy_response_retry_after(const struct eddy_response *response, uint64_t *ret_ns);
 
-/* Get the announced length of the body, also for HEAD; UINT64_MAX if none was announced. */
+/* Get the announced length of the body, even for HEAD; UINT64_MAX if none was announced. */
 EDDY_API uint64_t eddy_response_length(const struct eddy_response *response);
 
 /* Read some of the body. Suspends. Return: bytes; 0 at the end; -errno as above. */
