@@ -2,8 +2,8 @@
  *
  *     struct eddy_decoder_options options = { .size_max = 10 * EDDY_MIB, .ratio_max = 100 };
  *
- * The input may be hostile: memory is bounded by .window_bits, whatever the input, and output by the
- * caller's buffer. Pools and threads are as in eddy/encoder.h. Nothing here suspends.
+ * The input may be hostile: .window_bits bounds memory, and the caller's buffer bounds output.
+ * Pools and threads are as in eddy/encoder.h. Nothing here suspends.
  */
 #ifndef EDDY_DECODER_H
 #define EDDY_DECODER_H
