@@ -20,8 +20,8 @@
 
 EDDY_BEGIN_DECLS
 
-/* The header fields in which trusted proxies name their clients. Only the chosen ones are read,
- * because a proxy forwards all others unchanged, and a client could forge them. */
+/* The header fields in which trusted proxies name their clients. Only the chosen ones are read, as
+ * clients could forge the others. */
 enum eddy_forwarded {
 	EDDY_FORWARDED_NONE,
 	EDDY_FORWARDED_X,       /* X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host */
@@ -55,7 +55,7 @@ struct eddy_server_options {
 	 * idle one, else one with an incomplete head or TLS handshake, else one below
 	 * .body_rate_min or .write_rate_min; within a kind, one of the client address with the most
 	 * connections. Default: the smaller of 7/8 of RLIMIT_NOFILE less 32, and a quarter of the
-	 * memory of the machine or control group divided by 64 KiB, with TLS by 288 KiB. */
+	 * memory divided by 64 KiB (with TLS 288 KiB). */
 	unsigned connections_max;
 	/* Connections of one client address (IPv6: of one /64); default: no limit; beyond: closed
 	 * at once. Unix sockets and trusted proxies are not counted. */
@@ -75,8 +75,8 @@ struct eddy_server_options {
 	 * 500; EDDY_NEVER: no minimum; below: 408. It is an average over the time that the server
 	 * waits for the client, checked after .rate_grace_ns of waiting. See also eddy/route.h. */
 	uint64_t body_rate_min;
-	/* The same for response bytes that the client acknowledges while more are ready to be sent;
-	 * below: close. */
+	/* The same for response bytes that the client acknowledges while more are ready; below:
+	 * close. */
 	uint64_t write_rate_min;
 	uint64_t rate_grace_ns; /* grace period before the rates apply; default 20 s */
 	/* Graceful shutdown: time to drain (finish requests in flight); default 10 s; beyond: the
@@ -160,7 +160,7 @@ EDDY_API void eddy_app_set_context(struct eddy_app *app, void *context);
 
 /* Map a handler to a method and a pattern (eddy/route.h). `router` is a pointer to an app or a
  * group (eddy/group.h). In a group the pattern follows the group's prefix; "" is the prefix itself.
- * Return: the route, never NULL; a mistake is recorded, and eddy_app_run() reports it. */
+ * Return: the route, never NULL; eddy_app_run() reports mistakes. */
 EDDY_API struct eddy_route *eddy_app_map(union eddy_router router, const char *method,
 					 const char *pattern, eddy_handler_fn *handler);
 
@@ -193,8 +193,8 @@ EDDY_API void eddy_app_map_fallback(struct eddy_app *app, eddy_handler_fn *handl
  * Return: 0 if `res` holds the response; any other value sends the default instead. */
 typedef int eddy_err_fn(struct eddy_req *req, struct eddy_res *res, int status, const char *detail);
 
-/* Set the function that renders errors, in place of problem+json. It is called for 404, 405 and
- * rejected heads, and if a handler or filter returns a status of 400 or more, or -errno; not for
+/* Set the function that renders errors, in place of problem+json: for 404, 405 and rejected heads,
+ * and if a handler or filter returns a status of 400 or more, or -errno. It does not render
  * responses of eddy_res_problem(). */
 EDDY_API void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn);
 
@@ -211,14 +211,14 @@ typedef int eddy_start_fn(struct eddy_app *app, void *data);
 
 /* Call `fn(app, data)` at the start of each run, and of the first eddy_app_test() after this call:
  * after the configuration file has been read without mistakes, before anything listens. Functions
- * are called in the order in which they were added, and each pair of `fn` and `data` once. After a
- * failure the function is called again at the next start. */
+ * are called in the order in which they were added, each pair of `fn` and `data` once. A failed one
+ * is called again at the next start. */
 EDDY_API void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data);
 
 /* Run `fn(data)` as a background task in each eddy_app_run() and eddy_app_test(), on its loop, from
  * before the first request until after the last. Then it is cancelled and awaited: clean-up that
- * suspends fails with -ECANCELED unless it is in a .shielded scope with a timeout (eddy/scope.h).
- * The task's result is ignored. `name` and `data` are borrowed. */
+ * suspends needs a .shielded scope with a timeout (eddy/scope.h). The task's result is ignored.
+ * `name` and `data` are borrowed. */
 EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_task_fn *fn,
 				void *data);
 
@@ -276,7 +276,7 @@ struct eddy_app_stats {
 	uint64_t proxy_failures;  /* closed for an invalid or unauthorized PROXY header */
 };
 
-/* Read the counters of an app; between runs no connection is open. Any thread may call it. */
+/* Read the counters of an app. Any thread may call it. */
 EDDY_API struct eddy_app_stats eddy_app_stats(const struct eddy_app *app);
 
 EDDY_END_DECLS
