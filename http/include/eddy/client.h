@@ -101,8 +101,8 @@ struct eddy_client_request {
 	/* The body: this, or .file, or .pull; default: none. */
 	struct eddy_str body;
 	const struct eddy_client_file *file;
-	/* Can be read only once: after its first call, the request is not sent again on a new
-	 * connection, and a redirect that repeats the body fails with -EPERM. */
+	/* Read once: after its first call, the request is not sent again on a new connection, and
+	 * a redirect that repeats the body fails with -EPERM. */
 	eddy_client_pull_fn *pull;
 	void *pull_data;
 	uint64_t pull_len; /* bytes that `pull` gives; default: unknown, sent chunked */
@@ -136,8 +136,8 @@ EDDY_API int eddy_client_send(struct eddy_client *client, const char *url,
 EDDY_API int eddy_client_get(struct eddy_client *client, const char *url,
 			     struct eddy_response **ret_response);
 
-/* Describe the last failed call of a client or of one of its responses, in a sentence for people.
- * Read it before the task suspends. */
+/* Describe the last failed call of a client or of one of its responses, for people. Read it before
+ * the task suspends. */
 EDDY_API const char *eddy_client_error(const struct eddy_client *client);
 
 /* ---- responses: valid until freed, with all that is read from them ---- */
@@ -160,8 +160,8 @@ EDDY_API size_t eddy_response_header_count(const struct eddy_response *response)
 EDDY_API void eddy_response_header_at(const struct eddy_response *response, size_t at,
 				      struct eddy_str *ret_name, struct eddy_str *ret_value);
 
-/* Get the delay that the server's retry-after asks for (RFC 9110 section 10.2.3), in seconds or as
- * a date; a past date is 0. Return: 0; -ENOENT if there is none, or it is malformed. */
+/* Get the delay in the retry-after field (RFC 9110 section 10.2.3), seconds or a date; a past date
+ * is 0. Return: 0; -ENOENT if there is none, or it is malformed. */
 EDDY_API int eddy_response_retry_after(const struct eddy_response *response, uint64_t *ret_ns);
 
 /* Get the announced length of the body, even for HEAD; UINT64_MAX if none was announced. */
