@@ -38,7 +38,7 @@ enum eddy_coder_op {
 /* A kind of coder. Its functions must not suspend. A step may run on any thread, one at a time. */
 struct eddy_coder {
 	/* Allocate what steps need, on the body's loop: for a response just before its first step,
-	 * so that waiting ones need no memory yet; for a request in eddy_req_decode(). May be NULL.
+	 * for a request in eddy_req_decode(). May be NULL.
 	 * Return: 0; -ENOMEM: the body can't be sent. */
 	int (*begin)(void *state);
 	/* Do a fraction of a millisecond of work, then return, so that other tasks can run. Fill
