@@ -10,9 +10,9 @@ EDDY_BEGIN_DECLS
 /* Parse all of `text` as one JSON value (RFC 8259). Never suspends. A MiB takes 10 ms, so parse
  * large texts on the offload pool (worker threads for blocking calls; eddy/offload.h).
  *
- * Also rejected: nesting deeper than `depth_max`, duplicate members, a NUL in a string, which C's
- * string functions would cut, and numbers that overflow. Values beyond `values_max` are rejected
- * before memory is allocated: three bytes of text may take 250 of memory.
+ * Also rejected: nesting deeper than `depth_max`, duplicate members, a NUL in a string, and numbers
+ * that overflow. Values beyond `values_max` are rejected before memory is allocated: three bytes of
+ * text may take 250 of memory.
  * Return: 0 and a new reference; -EBADMSG; -EMSGSIZE for too many values; -ENOMEM. */
 EDDY_API int eddy_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max,
 			     json_t **ret_json);
