@@ -23,7 +23,7 @@ EDDY_BEGIN_DECLS
 struct eddy_config_key;
 
 /* Allocate zeroed memory for the app's life. Never returns NULL: the process ends on allocation
- * failure, since an app under construction has nothing to save. */
+ * failure. */
 EDDY_API void *eddy_app_alloc(struct eddy_app *app, size_t size);
 
 /* Copy a string for the app's life; NULL gives NULL. */
