@@ -7,8 +7,7 @@
  * proxy too.
  *
  * Proxies append their client to the Forwarded field (RFC 7239) or X-Forwarded-For. The peer is the
- * last address there that is not a trusted proxy, else the first; those before it are unverified
- * claims. Only the field that .forwarded chooses is read.
+ * last address there that is not a trusted proxy, else the first; those before it are unverified.
  */
 #ifndef EDDY_PEER_H
 #define EDDY_PEER_H
