@@ -142,7 +142,7 @@ EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
 EDDY_API int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members,
 				 size_t count, void *ret_target);
 
-/* Get the app of the request, to read its port or to shut it down. */
+/* Get the app of the request. */
 EDDY_API struct eddy_app *eddy_req_app(const struct eddy_req *req);
 
 /* Get the pointer of eddy_app_set_context(). */
