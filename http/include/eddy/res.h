@@ -17,7 +17,7 @@ EDDY_API void eddy_res_status(struct eddy_res *res, int status);
 /* Set a field, replacing all of that name. Copied.
  * Return: 0; -EINVAL for a field that the server sets (connection, content-length, date, server,
  * transfer-encoding), a malformed name, or a control byte in the value; -ENOMEM, also for a value
- * whose .ptr is NULL, so that the result of an allocation needs no check. */
+ * whose .ptr is NULL, as failed allocations return. */
 EDDY_API int eddy_res_set(struct eddy_res *res, const char *name, struct eddy_str value);
 EDDY_API int eddy_res_set_z(struct eddy_res *res, const char *name, const char *value);
 
@@ -72,7 +72,7 @@ EDDY_PRINTF(3, 4)
 EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...);
 
 /* Answer with the regular file `name` beneath the folder open as `dir`, as an attachment, observing
- * conditions and ranges. The file may stay open for later requests (eddy/open_files.h). Suspends.
+ * conditions and ranges. It may stay open for later requests (eddy/open_files.h). Suspends.
  * Return: 0; -ENOENT if there is no such regular file, or it is outside the folder; -ENOTDIR,
  * -EACCES, -EMFILE, -ENOMEM. */
 EDDY_API int eddy_res_file_at(struct eddy_res *res, int dir, struct eddy_str name);
