@@ -27,7 +27,7 @@ EDDY_BEGIN_DECLS
  * `line` is a method and a target: "GET /orders/7?all=1", or "GET http://example.org/" for a host
  * other than localhost. `request` has the fields and the body, its `method` is ignored; NULL:
  * neither. The connection is plain, even if the app uses TLS. The only timeouts are .timeout_ns of
- * the request and those of the app, which run in real time: to test these, make them short.
+ * the request and those of the app, in real time.
  * Return: 0, and a response of any status, whose body is in memory: eddy_response_body() returns at
  * once; -EINVAL if the app has a mistake (see the ERROR log record), or the line or the request
  * is malformed; -ECONNRESET if the app has cut the connection; -ETIMEDOUT after .timeout_ns;
