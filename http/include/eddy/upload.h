@@ -48,9 +48,8 @@ EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str nam
 			      const struct eddy_save_options *options,
 			      struct eddy_saved *ret_saved);
 
-/* Save the body in the folder `dir` under the name in its Content-Disposition field. Suspends.
- * Otherwise as eddy_req_save_at(); -EINVAL if there is no name, -EBADMSG if the field is
- * malformed. */
+/* Save the body under the name in its Content-Disposition field. Suspends. Otherwise as
+ * eddy_req_save_at(); -EINVAL if there is no name, -EBADMSG if the field is malformed. */
 EDDY_API int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options *options,
 			   struct eddy_saved *ret_saved);
 
@@ -65,8 +64,8 @@ EDDY_MULTIPART_API ssize_t eddy_req_save_all(struct eddy_req *req, int dir,
 					     struct eddy_saved **ret_files);
 
 /* Remove the hidden files of unfinished uploads that a killed server left in a folder. Files of
- * running servers are kept, and on a file system without locks all files, since it can't be told
- * which are in use. Blocks: call it before the app runs.
+ * running servers are kept; on a file system without locks, all are. Blocks: call it before the app
+ * runs.
  * Return: the number removed, -errno. */
 EDDY_API int eddy_upload_clean(int dir);
 
