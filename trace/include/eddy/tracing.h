@@ -7,9 +7,9 @@
  *     eddy_app_use_tracing(app);
  *
  * Log records emitted while a request is handled, by its handler, tasks spawned there, or eddy,
- * have `request_id`, a decimal 64-bit number that no other request has, in this process or another,
- * and the `trace_id` and `span_id` of the innermost span (eddy/span.h). A valid traceparent is
- * continued (W3C Trace Context); else a new trace begins.
+ * have `request_id`, a decimal 64-bit number that is unique across processes, and the `trace_id`
+ * and `span_id` of the innermost span (eddy/span.h). A valid traceparent is continued (W3C Trace
+ * Context); else a new trace begins.
  *
  * Requests are server spans; those that eddy's client sends meanwhile are client spans, and
  * propagate their ids. Names and attributes follow OpenTelemetry's HTTP conventions. Queries of
