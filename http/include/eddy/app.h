@@ -101,9 +101,9 @@ struct eddy_server_options {
 	 * program encrypts or encodes always passes through memory. */
 	const struct eddy_transfer_options *transfer;
 
-	/* Bytes of a task's stack, 64 KiB to 1 GiB; see eddy/loop.h. Of the loops that
-	 * eddy_app_run_blocking() makes, default 256 KiB; eddy_app_run() makes only those of
-	 * further workers, default: that of its own loop. */
+	/* Bytes of a task's stack, 64 KiB to 1 GiB (eddy/loop.h), on loops that
+	 * eddy_app_run_blocking() makes; default 256 KiB. eddy_app_run() makes only the loops of
+	 * further workers; default there: as its own loop. */
 	size_t stack_size;
 	/* Nanoseconds that a handler may hold such a loop; beyond, a WARN record has a backtrace;
 	 * see eddy/loop.h. Default: no check; with eddy_app_run() as its own loop. */
