@@ -232,8 +232,8 @@ EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_tas
  * records say why; without a subscriber to the log they go to stderr. */
 EDDY_API int eddy_app_run(struct eddy_app *app);
 
-/* Run an app from a plain main(), and free it. Reads the configuration file first, then makes a loop
- * with .stack_size and .stall_ns and calls eddy_app_run(). Blocks until the app ends. Return: 0,
+/* Run an app from a plain main(), and free it. Reads the configuration file, makes a loop with
+ * .stack_size and .stall_ns, and calls eddy_app_run(). Blocks until the app ends. Return: 0,
  * -errno. */
 EDDY_API int eddy_app_run_blocking(struct eddy_app *app);
 
