@@ -6,7 +6,8 @@
 
 static const char *nearest(const char *wanted)
 {
-	static const char *const names[] = { "bind", "body_max", "body_timeout_ms", "workers" };
+	static const char *const names[] = { "bind",    "body_max", "body_timeout_ms",
+					     "workers", "quota",    "tls" };
 	struct eddyi_nearest nearest = { .wanted = eddy_str_from(wanted) };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -26,6 +27,13 @@ Test(nearest, is_what_may_have_been_meant)
 		{ "worker", "workers" },
 		{ "body_timeout", "body_timeout_ms" },
 		{ "body_max", "body_max" },
+		{ "qouta", "quota" },
+		{ "uqota", "quota" },
+		{ "tsl", "tls" },
+		{ "lts", "tls" },
+		{ "ibnd", "bind" },
+		{ "ibdn", "" },
+		{ "slt", "" },
 		{ "bod", "" },
 		{ "BIND", "" },
 		{ "", "" },

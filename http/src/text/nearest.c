@@ -9,26 +9,30 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 	return ab < c ? ab : c;
 }
 
-/* Compute the Levenshtein distance, with one row of the table. */
+/* Compute the Damerau-Levenshtein distance (optimal string alignment), with three rows of the table.
+ * Swapping two neighbours counts once. */
 static unsigned distance(struct eddy_str a, struct eddy_str b)
 {
-	unsigned row[NAME_MAX_LEN + 1];
+	unsigned rows[3][NAME_MAX_LEN + 1];
 
 	for (unsigned j = 0; j <= b.len; j++)
-		row[j] = j;
+		rows[0][j] = j;
 	for (unsigned i = 1; i <= a.len; i++) {
-		unsigned diagonal = row[0];
+		const unsigned *before = rows[(i - 1) % 3];
+		unsigned *row = rows[i % 3];
 
 		row[0] = i;
 		for (unsigned j = 1; j <= b.len; j++) {
-			unsigned above = row[j];
+			bool is_swapped = i > 1 && j > 1 && a.ptr[i - 1] == b.ptr[j - 2] &&
+					  a.ptr[i - 2] == b.ptr[j - 1];
 
-			row[j] = least(above + 1, row[j - 1] + 1,
-				       diagonal + (a.ptr[i - 1] != b.ptr[j - 1]));
-			diagonal = above;
+			row[j] = least(before[j] + 1, row[j - 1] + 1,
+				       before[j - 1] + (a.ptr[i - 1] != b.ptr[j - 1]));
+			if (is_swapped && row[j] > rows[(i - 2) % 3][j - 2] + 1)
+				row[j] = rows[(i - 2) % 3][j - 2] + 1;
 		}
 	}
-	return row[b.len];
+	return rows[a.len % 3][b.len];
 }
 
 void eddyi_nearest_try(struct eddyi_nearest *nearest, const char *name)

@@ -11,8 +11,8 @@ struct eddyi_nearest {
 	unsigned distance;
 };
 
-/* Keep `name` if it is nearer than the previous ones, by inserted, removed and replaced bytes, of
- * which a third may be wrong. */
+/* Keep `name` if it is nearer than the previous ones, by inserted, removed and replaced bytes and
+ * swapped neighbours. A third of its length may be wrong. */
 void eddyi_nearest_try(struct eddyi_nearest *nearest, const char *name);
 
 #endif
