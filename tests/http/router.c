@@ -177,6 +177,73 @@ Test(router, refuses_patterns)
 	cr_expect(eq(int, add(EDDYI_METHOD_OTHER, "/other"), -EINVAL));
 }
 
+static const char *reason_of(enum eddyi_method method, const char *pattern)
+{
+	const char *reason = "";
+	int err = eddyi_router_add(router, method, eddy_str_from(pattern), router, &reason);
+
+	return err ? reason : "none";
+}
+
+/* Taken as text, parameters of other frameworks would not match what their author means. */
+Test(router, refuses_parameters_as_others_write_them)
+{
+	static const char *const cases[][2] = {
+		{ "/c/:id", "a parameter is written {id}, not :id; a literal : is %3A" },
+		{ "/:user_id/posts",
+		  "a parameter is written {user_id}, not :user_id; a literal : is %3A" },
+		{ "/:", "a parameter is written {name}, not :; a literal : is %3A" },
+		{ "/:id?", "a parameter is written {name}, not :id?; a literal : is %3A" },
+		{ "/d/*",
+		  "the rest of a path is written {path...}, last, not *; a literal * is %2A" },
+		{ "/**",
+		  "the rest of a path is written {path...}, last, not **; a literal * is %2A" },
+		{ "/*/x",
+		  "the rest of a path is written {path...}, last, not *; a literal * is %2A" },
+		{ "/*file",
+		  "the rest of a path is written {file...}, last, not *file; a literal * is %2A" },
+		{ "/g/<id>", "a parameter is written {id}, not <id>; a literal < is %3C" },
+		{ "/<int:n>/", "a parameter is written {n}, not <int:n>; a literal < is %3C" },
+		{ "/<>", "a parameter is written {name}, not <>; a literal < is %3C" },
+		{ "/<:>", "a parameter is written {name}, not <:>; a literal < is %3C" },
+		{ "/{a...}/:b", "something follows {name...}" },
+		/* Static text. */
+		{ "/a:b", "none" },
+		{ "/a:", "none" },
+		{ "/a*", "none" },
+		{ "/a**b", "none" },
+		{ "/<", "none" },
+		{ "/<a", "none" },
+		{ "/a>", "none" },
+		{ "/a<b>", "none" },
+		{ "/%3Aid", "none" },
+		{ "/%2A", "none" },
+		{ "/%3Cid>", "none" },
+		{ "/", "none" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		cr_expect_str_eq(reason_of(EDDYI_METHOD_GET, cases[i][0]), cases[i][1], "%s",
+				 cases[i][0]);
+	cr_assert(eq(int, add(EDDYI_METHOD_GET, "/t/x:y"), 0));
+	cr_assert(eq(int, add(EDDYI_METHOD_GET, "/t/%3Aid"), 0));
+	cr_expect_str_eq(found(EDDYI_METHOD_GET, "/t/x:y"), "/t/x:y");
+	cr_expect_str_eq(found(EDDYI_METHOD_GET, "/t/:id"), "/t/%3Aid");
+}
+
+/* The reason for rejecting a duplicate names the route that it collides with. */
+Test(router, names_the_route_that_is_there)
+{
+	add(EDDYI_METHOD_GET, "/a/{x}");
+	add(EDDYI_METHOD_PUT, "/a/{z}");
+	cr_expect_str_eq(reason_of(EDDYI_METHOD_GET, "/a/{y}/"),
+			 "GET has the route \"/a/{x}\" already; names of parameters and a slash at "
+			 "the end make no difference");
+	cr_expect_str_eq(reason_of(EDDYI_METHOD_PUT, "/a/{y}"),
+			 "PUT has the route \"/a/{z}\" already; names of parameters and a slash at "
+			 "the end make no difference");
+}
+
 Test(router, methods)
 {
 	add(EDDYI_METHOD_GET, "/get");

@@ -6,8 +6,10 @@
  *     eddy_app_add_filter(route, only_members, NULL);
  *
  * A pattern has static segments, `{name}` for any one segment, and `{name...}`, last, for the rest
- * of the path. A GET route also answers HEAD, without the body, unless a HEAD is mapped. Routes
- * belong to their app. Do not change them once it runs.
+ * of the path. `:id`, `*`, `*path` and `<id>`, as other frameworks write parameters, are mistakes; a
+ * static segment of that text escapes its first byte (`%3A`, `%2A`, `%3C`). A GET route also answers
+ * HEAD, without the body, unless a HEAD is mapped. Routes belong to their app. Do not change them
+ * once it runs.
  */
 #ifndef EDDY_ROUTE_H
 #define EDDY_ROUTE_H

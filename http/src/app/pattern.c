@@ -2,18 +2,60 @@
 
 #include <errno.h>
 
+static bool is_name(struct eddy_str text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.ptr[i];
+
+		if (!(c >= '0' && c <= '9') && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
+		    c != '_' && c != '-')
+			return false;
+	}
+	return text.len > 0;
+}
+
+/* Find a parameter as other frameworks write it: `:id`, `*`, `*path` or `<id>`. Taken as text, it
+ * would not match what its author means.
+ * Return: how to write it here; NULL for other text. */
+static const char *find_foreign(struct eddyi_arena *arena, struct eddy_str raw)
+{
+	bool is_rest = raw.len && raw.ptr[0] == '*';
+	struct eddy_str name = eddy_str_skip(raw, raw.len > 0), type;
+	const char *text;
+
+	if (!raw.len ||
+	    (raw.ptr[0] != ':' && !is_rest && (raw.ptr[0] != '<' || raw.ptr[raw.len - 1] != '>')))
+		return NULL;
+	if (raw.ptr[0] == '<') {
+		/* A type may come first: `<int:id>`. */
+		name.len -= 1;
+		if (memchr(name.ptr, ':', name.len))
+			eddy_str_split(&name, ':', &type);
+	}
+	if (!is_name(name))
+		name = is_rest ? EDDY_STR("path") : EDDY_STR("name");
+	if (is_rest)
+		text = eddyi_arena_printf(arena,
+					  "the rest of a path is written {%.*s...}, last, not "
+					  "%.*s; a literal * is %%2A",
+					  EDDY_FMT(name), EDDY_FMT(raw))
+			       .ptr;
+	else
+		text = eddyi_arena_printf(
+			       arena,
+			       "a parameter is written {%.*s}, not %.*s; a literal %c is %%%02X",
+			       EDDY_FMT(name), EDDY_FMT(raw), raw.ptr[0], (unsigned)raw.ptr[0])
+			       .ptr;
+	return text ? text : "out of memory";
+}
+
 /* Add the name in `{…}`. Return: what is wrong with it; NULL: nothing. */
 static const char *add_name(struct eddyi_pattern *pattern, struct eddy_str name)
 {
 	if (!name.len)
 		return "a parameter has no name";
-	for (size_t i = 0; i < name.len; i++) {
-		char c = name.ptr[i];
-
-		if (!(c >= '0' && c <= '9') && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
-		    c != '_' && c != '-')
-			return "a parameter's name has a byte other than letters, digits, _ and -";
-	}
+	if (!is_name(name))
+		return "a parameter's name has a byte other than letters, digits, _ and -";
 	for (size_t i = 0; i < pattern->name_count; i++)
 		if (eddy_str_eq(pattern->names[i], name))
 			return "two parameters have the same name";
@@ -24,13 +66,16 @@ static const char *add_name(struct eddyi_pattern *pattern, struct eddy_str name)
 }
 
 /* Add one segment. Return: what is wrong with it; NULL: nothing. */
-static const char *add_segment(struct eddyi_pattern *pattern, struct eddy_str raw,
-			       struct eddy_str decoded)
+static const char *add_segment(struct eddyi_arena *arena, struct eddyi_pattern *pattern,
+			       struct eddy_str raw, struct eddy_str decoded)
 {
+	const char *foreign = find_foreign(arena, raw);
 	struct eddy_str inner;
 
 	if (pattern->has_rest)
 		return "something follows {name...}";
+	if (foreign)
+		return foreign;
 	if (pattern->count == EDDYI_PATTERN_SEGMENTS_MAX)
 		return "more than 64 segments";
 	if (eddy_str_eq_z(decoded, ".") || eddy_str_eq_z(decoded, ".."))
@@ -68,7 +113,7 @@ int eddyi_pattern_parse(struct eddyi_arena *arena, struct eddy_str text,
 	rest = eddy_str_skip(text, 1);
 	for (size_t i = 0; i < path.count; i++) {
 		eddy_str_split(&rest, '/', &raw);
-		reason = add_segment(ret_pattern, raw, path.segments[i]);
+		reason = add_segment(arena, ret_pattern, raw, path.segments[i]);
 		if (reason) {
 			*ret_reason = reason;
 			return -EINVAL;

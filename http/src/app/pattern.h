@@ -3,7 +3,9 @@
  * A pattern is written like a path: `/users/{id}/posts`, `/static/{path...}`. A segment is static
  * text (percent-decoded once, so `%7B` is a literal brace), `{name}`, which matches one non-empty
  * segment, or at the end `{name...}`, which matches the rest of the path, even if empty. A trailing
- * slash is ignored. Names consist of letters, digits, '_' and '-'. */
+ * slash is ignored. Names consist of letters, digits, '_' and '-'. Text that is a
+ * parameter in other frameworks (`:id`, `*`, `*path`, `<id>`) is rejected, unless its first byte is
+ * escaped. */
 #ifndef EDDYI_PATTERN_H
 #define EDDYI_PATTERN_H
 
@@ -24,7 +26,7 @@ struct eddyi_pattern {
 
 /* Parse `text`, which is borrowed. Segments with escapes are stored in the arena. The caller zeroes
  * `ret_pattern`.
- * Return: 0; -EINVAL, and `*ret_reason` says why; -ENOMEM. */
+ * Return: 0; -EINVAL, and `*ret_reason`, static or in the arena, says why; -ENOMEM. */
 int eddyi_pattern_parse(struct eddyi_arena *arena, struct eddy_str text,
 			struct eddyi_pattern *ret_pattern, const char **ret_reason);
 

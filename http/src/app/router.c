@@ -190,6 +190,21 @@ static struct endpoint *endpoint_make(struct eddyi_router *router,
 	return pattern->has_rest ? &node->rest : &node->here;
 }
 
+/* Name the route that a new one would replace. */
+static const char *tell_taken(struct eddyi_router *router, const struct eddyi_route *other)
+{
+	char method[EDDYI_METHOD_SET_SIZE];
+	const char *text;
+
+	eddyi_method_format_set(EDDYI_METHOD_BIT(other->method), method);
+	text = eddyi_arena_printf(&router->arena,
+				  "%s has the route \"%.*s\" already; names of parameters and a "
+				  "slash at the end make no difference",
+				  method, EDDY_FMT(other->pattern))
+		       .ptr;
+	return text ? text : "out of memory";
+}
+
 int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, struct eddy_str pattern,
 		     void *value, const char **ret_reason)
 {
@@ -215,7 +230,7 @@ int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, stru
 		return -ENOMEM;
 	}
 	if (endpoint->routes[method]) {
-		*ret_reason = "the method has a route at this pattern already";
+		*ret_reason = tell_taken(router, endpoint->routes[method]);
 		return -EEXIST;
 	}
 	route->value = value;

@@ -45,7 +45,8 @@ void eddyi_router_free(struct eddyi_router *router);
 
 /* Add a route for one method. `pattern` is copied; `value` is borrowed.
  * Return: 0; -EEXIST if an equal pattern (regardless of parameter names) already has this method;
- * -EINVAL for an invalid pattern or EDDYI_METHOD_OTHER; -ENOMEM; `*ret_reason` says why. */
+ * -EINVAL for an invalid pattern or EDDYI_METHOD_OTHER; -ENOMEM; `*ret_reason`, which lives as long
+ * as the router, says why. */
 int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, struct eddy_str pattern,
 		     void *value, const char **ret_reason);
 
