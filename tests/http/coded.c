@@ -88,6 +88,21 @@ static int stream(struct eddy_req *req, struct eddy_res *res)
 	return r;
 }
 
+/* Bodies that are set after the head was sent. */
+static int stream_and_text(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = stream(req, res);
+
+	return r < 0 ? r : eddy_res_ok(res, "late");
+}
+
+static int stream_and_file(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = stream(req, res);
+
+	return r < 0 ? r : eddy_res_file(res, EDDY_STR("late.txt"), make_file(3), NULL);
+}
+
 /* Pieces of 20,000 bytes. */
 static int long_stream(struct eddy_req *req, struct eddy_res *res)
 {
@@ -154,6 +169,8 @@ static struct eddy_app *make(eddy_filter_fn *filter)
 	eddy_app_map_get(app, "/file/{n}", file);
 	eddy_app_map_get(app, "/replaced", replaced);
 	eddy_app_map_get(app, "/stream", stream);
+	eddy_app_map_get(app, "/stream/text", stream_and_text);
+	eddy_app_map_get(app, "/stream/file", stream_and_file);
 	eddy_app_map_get(app, "/long/{n}", long_stream);
 	eddy_app_map_get(app, "/nothing", nothing);
 	eddy_app_map_get(app, "/twice", twice);
@@ -256,6 +273,25 @@ Test(coded, flushes_each_write_of_a_stream)
 	cr_assert(eq(uint, whole, 1));
 	eddy_response_free(response);
 	eddy_app_free(app);
+}
+
+Test(coded, ends_a_stream_without_what_was_set_too_late)
+{
+	static const char *const lines[] = { "GET /stream/text", "GET /stream/file" };
+	static eddy_filter_fn *const filters[] = { NULL, encoding };
+	static const char *const bodies[] = { "line\nline\nline\nline\nline\n",
+					      "6c696e650a6c696e650a6c696e650a6c696e650a6c696e650a" };
+
+	for (size_t i = 0; i < 4; i++) {
+		struct eddy_app *app = make(filters[i / 2]);
+		struct eddy_str body;
+		struct eddy_response *response = ask(app, lines[i % 2], NULL, &body);
+
+		cr_expect(eddy_str_eq_z(body, bodies[i / 2]), "%s: %.*s", lines[i % 2],
+			  EDDY_FMT(body));
+		eddy_response_free(response);
+		eddy_app_free(app);
+	}
 }
 
 Test(coded, leaves_what_has_no_body)

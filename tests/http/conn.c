@@ -10,9 +10,11 @@
 #include <eddy/http.h>
 #include <eddy/io.h>
 #include <eddy/runtime.h>
+#include <errno.h>
 #include <liburing.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/socket.h>
@@ -41,6 +43,21 @@ static int hold(struct eddy_req *req, struct eddy_res *res)
 	eddy_event_wait(&held.released);
 	held.kept = eddyi_wire_pending(req->wire).len;
 	return eddy_res_ok(res, "hello");
+}
+
+static const struct {
+	const char *path;
+	int result;
+} late_errors[] = {
+	{ "/status", 500 }, { "/io", -EIO }, { "/size", -EMSGSIZE }, { "/bad", -EBADMSG }
+};
+
+/* Fail after a part of the body was sent. */
+static int fail_late(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_res_write(res, "half", 4);
+
+	return r < 0 ? r : (int)(intptr_t)eddy_req_route_data(req);
 }
 
 static int run(void *app)
@@ -343,6 +360,30 @@ static int introduce_itself_late(int fd)
 	return r;
 }
 
+/* Without chunks, only a reset tells that a body is not complete. */
+static int ask_for_half(int fd)
+{
+	struct sockaddr_storage peer;
+	socklen_t size = sizeof(peer);
+
+	getpeername(fd, (struct sockaddr *)&peer, &size);
+	for (int i = 0; i < (int)(sizeof(late_errors) / sizeof(*late_errors)); i++) {
+		int other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		char buf[4096];
+		ssize_t r;
+
+		snprintf(buf, sizeof(buf), "GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n",
+			 late_errors[i].path);
+		r = connect(other, (struct sockaddr *)&peer, size) == 0 && give(other, buf);
+		while (r > 0)
+			r = eddy_recv(other, buf, sizeof(buf), 0);
+		close(other);
+		if (r != -ECONNRESET)
+			return i + 1;
+	}
+	return 0;
+}
+
 struct talk {
 	struct eddy_app *app;
 	int (*talk)(int fd);
@@ -386,6 +427,10 @@ static int talk_with(int (*fn)(int fd), const struct eddy_bind_options *options)
 				       });
 	eddy_app_map_get(talk.app, "/hello", hello);
 	eddy_app_map_get(talk.app, "/hold", hold);
+	for (size_t i = 0; i < sizeof(late_errors) / sizeof(*late_errors); i++)
+		eddy_route_with(eddy_app_map_get(talk.app, late_errors[i].path, fail_late),
+				&(struct eddy_route_options){
+					.data = (void *)(intptr_t)late_errors[i].result });
 	r = eddy_run(NULL, serve, &talk);
 	eddy_app_free(talk.app);
 	return r;
@@ -419,6 +464,11 @@ Test(conn, is_served_when_its_time_ends_within_a_proxy_header)
 	const struct eddy_bind_options options = { .proxy_protocol = true };
 
 	cr_expect(eq(int, talk_with(introduce_itself_late, &options), 0));
+}
+
+Test(conn, is_reset_when_its_answer_is_a_part)
+{
+	cr_expect(eq(int, talk(ask_for_half), 0));
 }
 
 Test(conn, ends_when_its_time_does)

@@ -2,6 +2,8 @@
 #include "ask.h"
 
 #include <eddy/internal/http.h>
+#include <eddy/layer.h>
+#include <eddy/test.h>
 
 /* What the handler does is said by its route's data. */
 typedef int step_fn(struct eddy_res *res);
@@ -251,4 +253,204 @@ Test(res, may_set_all_but_what_the_server_writes)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
 		cr_expect(not(eddyi_res_may_set(refused[i])), "%s", refused[i]);
 	cr_expect(eddyi_res_may_set("x-id") && eddyi_res_may_set("dat"));
+}
+/* ---- records of handlers that fail ---- */
+
+static char heard[1024];
+
+/* Note a record as a line "LEVEL MESSAGE route=PATTERN". */
+static void hear(const struct eddy_record *record, void *arg)
+{
+	struct eddy_str route = EDDY_STR("?");
+	size_t len = strlen(heard);
+
+	(void)arg;
+	if (!eddy_str_eq_z(eddy_str_from(record->target), "eddy::http"))
+		return;
+	for (size_t i = 0; i < record->field_count; i++)
+		if (strcmp(record->fields[i].name, "route") == 0)
+			route = record->fields[i].value.str;
+	snprintf(heard + len, sizeof(heard) - len, "%s %.*s route=%.*s\n",
+		 record->level == EDDY_LOG_ERROR ? "ERROR" : "other", EDDY_FMT(record->message),
+		 EDDY_FMT(route));
+}
+
+/* Begin a stream, and go on as the path parameter says. */
+static int fail_late(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str how;
+	json_t *json;
+	int r = eddy_res_write(res, "half", 4);
+
+	eddy_req_param(req, "how", &how);
+	if (r < 0 && eddy_str_eq_z(eddy_req_method(req), "HEAD"))
+		return 500;
+	cr_assert(eq(int, r, 0));
+	if (eddy_str_eq_z(how, "errno"))
+		return -ENOENT;
+	if (eddy_str_eq_z(how, "status"))
+		return 500;
+	if (eddy_str_eq_z(how, "none"))
+		return 99;
+	if (eddy_str_eq_z(how, "problem"))
+		return eddy_res_problem(res, 503, "later");
+	if (eddy_str_eq_z(how, "problem-ignored"))
+		eddy_res_problem(res, 409, "later");
+	if (eddy_str_eq_z(how, "error"))
+		return eddy_res_error(res, 403, NULL);
+	if (eddy_str_eq_z(how, "cancelled"))
+		return -ECANCELED;
+	if (eddy_str_eq_z(how, "json"))
+		return eddy_req_json(req, &json);
+	if (eddy_str_eq_z(how, "ok"))
+		return eddy_res_ok(res, "too late");
+	if (eddy_str_eq_z(how, "set"))
+		eddy_res_status(res, 204);
+	return eddy_str_eq_z(how, "created") ? 201 : 0;
+}
+
+static int pass_on(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	return eddy_next(next, req, res);
+}
+
+/* A filter that ignores errors. */
+static int swallow(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	eddy_next(next, req, res);
+	return 0;
+}
+
+/* Send a request, and note records. Return: "STATUS BODY", or "cut". */
+static const char *ask_and_hear(struct eddy_app *app, const char *line,
+				const struct eddy_client_request *request)
+{
+	static char got[100];
+	struct eddy_response *response;
+	struct eddy_str body = EDDY_STR("");
+	int r;
+
+	heard[0] = 0;
+	eddy_log_subscribe(hear, NULL);
+	eddy_log_set_filter("debug");
+	r = eddy_app_test(app, line, request, &response);
+	eddy_log_unsubscribe();
+	if (r < 0)
+		return "cut";
+	cr_assert(eq(int, eddy_response_body(response, &body), 0));
+	snprintf(got, sizeof(got), "%d %.*s", eddy_response_status(response), EDDY_FMT(body));
+	eddy_response_free(response);
+	return got;
+}
+
+#define EXPECT_LATE(how, got, said)                                                                \
+	do {                                                                                       \
+		cr_expect_str_eq(ask_and_hear(app, "GET /late/" how, NULL), got, how);             \
+		cr_expect_str_eq(heard, said, how ": %s", heard);                                  \
+	} while (0)
+#define LATE(level, how, why)                                                                      \
+	level " GET /late/" how " failed after its head was sent, so its body is cut short: " why  \
+	      " route=/late/{how}\n"
+
+static struct eddy_app *failing_late(eddy_filter_fn *filter)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_get(app, "/late/{how}", fail_late);
+	eddy_app_map_post(app, "/late/{how}", fail_late);
+	eddy_app_add_filter(app, filter, NULL);
+	eddy_app_add_filter(app, pass_on, NULL);
+	return app;
+}
+
+/* The client sees a truncated response, and one record names the route. */
+static void fail_in_every_way(eddy_filter_fn *filter)
+{
+	struct eddy_app *app = failing_late(filter);
+
+	EXPECT_LATE("errno", "cut", LATE("ERROR", "errno", "No such file or directory"));
+	EXPECT_LATE("status", "cut", LATE("ERROR", "status", "status 500"));
+	EXPECT_LATE("none", "cut", LATE("ERROR", "none", "status 99"));
+	EXPECT_LATE("problem", "cut", LATE("ERROR", "problem", "status 503"));
+	EXPECT_LATE("problem-ignored", "cut", LATE("ERROR", "problem-ignored", "status 409"));
+	EXPECT_LATE("error", "cut", LATE("ERROR", "error", "status 403"));
+	/* Not the program's fault. */
+	EXPECT_LATE("cancelled", "cut", LATE("other", "cancelled", "Operation canceled"));
+	/* Complete responses. */
+	EXPECT_LATE("ok", "200 half", "");
+	EXPECT_LATE("set", "200 half", "");
+	EXPECT_LATE("created", "200 half", "");
+	EXPECT_LATE("nothing", "200 half", "");
+	eddy_app_free(app);
+}
+
+Test(res, cuts_what_fails_after_its_head)
+{
+	fail_in_every_way(pass_on);
+}
+
+Test(res, cuts_what_fails_after_its_head_whatever_filters_return)
+{
+	fail_in_every_way(swallow);
+}
+
+Test(res, is_whole_with_its_head_where_it_has_no_body)
+{
+	struct eddy_app *app = failing_late(pass_on);
+
+	cr_expect_str_eq(ask_and_hear(app, "HEAD /late/status", NULL), "200 ");
+	cr_expect_str_eq(heard, "");
+	eddy_app_free(app);
+}
+
+/* A client must not be able to fill the log with ERROR records. */
+Test(res, is_quiet_of_bodies_that_are_bad)
+{
+	struct eddy_app *app = failing_late(pass_on);
+	const struct eddy_header headers[] = { { "content-type", "application/json" }, { 0 } };
+
+	cr_expect_str_eq(ask_and_hear(app, "POST /late/json",
+				      &(struct eddy_client_request){ .headers = headers,
+								     .body = EDDY_STR("[1,") }),
+			 "cut");
+	cr_expect_str_eq(heard,
+			 "other POST /late/json failed after its head was sent, so its body is cut "
+			 "short: Bad message route=/late/{how}\n");
+	eddy_app_free(app);
+}
+
+static int no_status(struct eddy_req *req, struct eddy_res *res)
+{
+	int number = 0;
+
+	if (eddy_req_path(req, EDDY_TO(&number)) < 0)
+		return 400;
+	eddy_res_ok(res, "body");
+	if (number < 0)
+		eddy_res_status(res, -number);
+	return number < 0 ? 0 : number;
+}
+
+Test(res, names_the_route_whose_handler_returns_no_status)
+{
+	static const int numbers[] = { 1, 12, 99, 199, 600, 1000, -99, -1000 };
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_get(app, "/no/{status}", no_status);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		char line[64], want[256];
+		const char *got;
+
+		snprintf(line, sizeof(line), "GET /no/%d", numbers[i]);
+		snprintf(want, sizeof(want),
+			 "ERROR GET /no/%d answers with %d, which is no status: return 0, 200 to "
+			 "599, or -errno route=/no/{status}\n",
+			 numbers[i], abs(numbers[i]));
+		got = ask_and_hear(app, line, NULL);
+		cr_expect(strncmp(got, "500 ", 4) == 0, "%s: %s", line, got);
+		cr_expect_str_eq(heard, want, "%s", line);
+	}
+	cr_expect_str_eq(ask_and_hear(app, "GET /no/200", NULL), "200 body");
+	cr_expect_str_eq(heard, "");
+	eddy_app_free(app);
 }

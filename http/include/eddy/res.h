@@ -11,7 +11,8 @@
 
 EDDY_BEGIN_DECLS
 
-/* Set the status, 200 to 599; any other becomes 500, with an ERROR log record. */
+/* Set the status, 200 to 599; any other becomes 500, with an ERROR log record. Ignored once the
+ * head has been sent. */
 EDDY_API void eddy_res_status(struct eddy_res *res, int status);
 
 /* Set a field, replacing all of that name. Copied.
@@ -67,7 +68,9 @@ EDDY_API int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str
 
 /* Answer with an error as problem+json (RFC 9457). `detail` explains it to the client; if it is
  * NULL or not UTF-8, a general text is sent. Copied. The status is set as by eddy_res_status(), and
- * fields that describe a body are removed. Return: 0, -ENOMEM. */
+ * fields that describe a body are removed. Once the head has been sent, a status of 400 and more
+ * cuts the response short instead, as if the handler returned it (eddy/route.h).
+ * Return: 0; -ENOMEM; another -errno if the response is cut short. */
 EDDY_PRINTF(3, 4)
 EDDY_API int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...);
 

@@ -7,7 +7,11 @@
 #include <eddy/layer.h>
 #include <eddy/log.h>
 #include <eddy/observer.h>
+#include <eddy/scope.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* Map a handler's error to a status. */
 static int judge_error(struct eddy_req *req, int error)
@@ -32,10 +36,48 @@ static int judge_error(struct eddy_req *req, int error)
 	return status;
 }
 
-/* A response without a body is complete with its head, whatever the handler returned. */
-static int finish_sent(const struct eddy_req *req, int r)
+/* Tell whether the client or the server's shutdown is the cause of an incomplete stream, and not the
+ * program. */
+static bool is_cut_from_outside(const struct eddy_req *req, int r)
 {
-	return r < 0 && eddyi_reply_has_body(req) ? r : req->res.failed;
+	int failed = req->res.failed;
+
+	return (failed && failed != -ENOMEM) || r == -ECANCELED || req->expired ||
+	       req->client_left || eddy_is_cancelled() ||
+	       (r < 0 && (r == req->body.error || r == req->verdict_error));
+}
+
+static void tell_cut(const struct eddy_req *req, int r)
+{
+	char status[32];
+
+	snprintf(status, sizeof(status), "status %d", r);
+	eddy_log(is_cut_from_outside(req, r) ? EDDY_LOG_DEBUG : EDDY_LOG_ERROR, "eddy::http",
+		 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(req))),
+		 "%.*s %.*s failed after its head was sent, so its body is cut short: %s",
+		 EDDY_FMT(req->head.method_name), EDDY_FMT(req->head.target.path),
+		 r < 0 ? strerror(-r) : status);
+}
+
+/* Finish after the head has been sent. On an error, the client must not take the response for
+ * complete. A response without a body is complete with its head, whatever the handler returned. */
+static int finish_sent(struct eddy_req *req, int r)
+{
+	struct eddy_res *res = &req->res;
+
+	if (r == 0 || (r >= 200 && r < 400))
+		r = res->failed;
+	if (r == 0 || !eddyi_reply_has_body(req))
+		return res->failed;
+	if (!res->is_cut)
+		tell_cut(req, r);
+	res->is_cut = true;
+	/* exchange.c would close the connection in order for the last two, as if all had been sent. */
+	if (r > 0 || r == -EMSGSIZE || r == -EBADMSG)
+		r = -EIO;
+	if (!res->failed)
+		res->failed = r;
+	return r;
 }
 
 int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
@@ -43,6 +85,8 @@ int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
 	struct eddy_res *res = &req->res;
 	int r;
 
+	if (res->head_sent)
+		return finish_sent(req, status);
 	eddyi_res_clear_body(res);
 	res->status = status;
 	if (!req->app->render_error)
@@ -57,10 +101,10 @@ int eddyi_finish(struct eddy_req *req, int r)
 {
 	struct eddy_res *res = &req->res;
 
-	if (r == 0)
-		return res->failed;
 	if (res->head_sent)
 		return finish_sent(req, r);
+	if (r == 0)
+		return res->failed;
 	if (r > 0) {
 		eddy_res_status(res, r);
 		r = res->status;
@@ -75,4 +119,25 @@ int eddyi_finish(struct eddy_req *req, int r)
 int eddy_res_error(struct eddy_res *res, int status, const char *detail)
 {
 	return eddyi_render_error(res->req, status, detail);
+}
+
+int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...)
+{
+	char *text = NULL;
+	va_list args;
+	int r;
+
+	if (res->head_sent)
+		return finish_sent(res->req, status);
+	if (detail) {
+		va_start(args, detail);
+		r = vasprintf(&text, detail, args);
+		va_end(args);
+		if (r < 0)
+			return -ENOMEM;
+	}
+	eddy_res_status(res, status);
+	r = eddyi_problem(res, res->status, text);
+	free(text);
+	return r;
 }

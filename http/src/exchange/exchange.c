@@ -12,6 +12,7 @@
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <errno.h>
+#include <sys/socket.h>
 
 struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_wire *wire)
 {
@@ -115,6 +116,16 @@ static int answer_late(struct eddy_req *req)
 	return eddyi_render_error(req, 408, "the request body did not arrive in time");
 }
 
+/* The client must not take the response for complete. A body without length and chunks ends with the
+ * connection, so only a reset tells that it is not complete. */
+static enum eddyi_ending cut(const struct eddy_req *req)
+{
+	if (req->res.head_sent && req->res.unsized && !req->res.chunked)
+		setsockopt(req->wire->fd, SOL_SOCKET, SO_LINGER, &(struct linger){ .l_onoff = 1 },
+			   sizeof(struct linger));
+	return EDDYI_ENDING_CUT;
+}
+
 static enum eddyi_ending exchange(struct eddy_req *req)
 {
 	int r = run_phase(req, answer_and_reply);
@@ -128,8 +139,7 @@ static enum eddyi_ending exchange(struct eddy_req *req)
 		/* Let the client read its response, although its body is too long or malformed. */
 		return EDDYI_ENDING_LINGER;
 	if (r < 0 || req->expired || req->cut)
-		/* The client must not take the response for complete. */
-		return EDDYI_ENDING_CUT;
+		return cut(req);
 	if (req->keep)
 		return EDDYI_ENDING_KEEP;
 	/* If the client sends another byte, a close would discard what is not yet sent. */

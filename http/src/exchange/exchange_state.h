@@ -61,6 +61,7 @@ struct eddy_res {
 	bool head_sent;
 	bool chunked; /* an unsized body for a client that knows chunks */
 	int failed;   /* the error that stopped a stream */
+	bool is_cut;  /* by an error of the handler or a filter, which has been logged */
 };
 
 struct eddyi_asker;

@@ -170,7 +170,8 @@ int eddyi_reply(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
 
-	if (res->kind == EDDYI_RES_STREAM)
+	/* A body that was set after the head was sent is ignored. */
+	if (res->kind == EDDYI_RES_STREAM || res->head_sent)
 		return end_stream(req);
 	eddyi_coded_look(req);
 	if (res->unsized)

@@ -7,21 +7,29 @@
 #include <eddy/internal/http.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
+#include <eddy/observer.h>
 #include <eddy/offload.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define HEADERS_FIRST 8
 
 void eddy_res_status(struct eddy_res *res, int status)
 {
+	const struct eddy_req *req = res->req;
+
 	if (status < 200 || status > 599) {
-		eddy_error("eddy::http", "a handler answers with %d, which is no status", status);
+		eddy_log(EDDY_LOG_ERROR, "eddy::http",
+			 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(req))),
+			 "%.*s %.*s answers with %d, which is no status: return 0, 200 to 599, or "
+			 "-errno",
+			 EDDY_FMT(req->head.method_name), EDDY_FMT(req->head.target.path), status);
 		status = 500;
 	}
-	res->status = status;
+	/* The rest of the response must match the status that the client has received. */
+	if (!res->head_sent)
+		res->status = status;
 }
 
 static void remove_header(struct eddy_res *res, struct eddy_str name)
@@ -381,23 +389,4 @@ int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str location
 	default:
 		return -EINVAL;
 	}
-}
-
-int eddy_res_problem(struct eddy_res *res, int status, const char *detail, ...)
-{
-	char *text = NULL;
-	va_list args;
-	int r;
-
-	if (detail) {
-		va_start(args, detail);
-		r = vasprintf(&text, detail, args);
-		va_end(args);
-		if (r < 0)
-			return -ENOMEM;
-	}
-	eddy_res_status(res, status);
-	r = eddyi_problem(res, res->status, text);
-	free(text);
-	return r;
 }
