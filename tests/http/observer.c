@@ -190,6 +190,43 @@ Test(observer, is_told_of_what_was_cut)
 	eddy_app_free(app);
 }
 
+/* The lists are on the stack, like those of EDDY_FIELDS() and EDDY_LOCALS(). */
+static void *begin_on_stack(void *data, struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_local locals[] = { { &key, data }, { &other_key, data }, { NULL, NULL } };
+
+	(void)eddy_res_set_z(res, "x-seen", data);
+	cr_assert(eq(int,
+		     eddy_req_annotate(req, EDDY_FIELDS(eddy_field_text("stack", data)), locals),
+		     0));
+	return NULL;
+}
+
+static void end_quietly(void *data, void *state, struct eddy_req *req,
+			const struct eddy_outcome *outcome)
+{
+	(void)data;
+	(void)state;
+	(void)req;
+	(void)outcome;
+}
+
+Test(observer, annotates_by_lists_on_its_stack)
+{
+	static const struct eddy_observer on_stack = { begin_on_stack, end_quietly };
+	struct eddy_app *app = eddy_app_new();
+
+	memset(&seen, 0, sizeof(seen));
+	eddy_app_map_get(app, "/in/{x}", spawn);
+	eddy_app_observe(app, &on_stack, (void *)"s");
+	cr_assert(eq(int, eddy_log_subscribe(keep_record, NULL), 0));
+	cr_assert(eq(int, ask(app, "GET /in/1", eddy_str(NULL, 0)), 200));
+	eddy_log_unsubscribe();
+	cr_assert(eq(str, seen.fields, "stack "));
+	cr_assert(seen.seen_by_task);
+	eddy_app_free(app);
+}
+
 Test(observer, annotates_all_that_a_request_does)
 {
 	struct eddy_app *app = make();

@@ -3,6 +3,7 @@
 
 #include <eddy/internal/http.h>
 #include <eddy/layer.h>
+#include <eddy/loop.h>
 #include <eddy/test.h>
 
 /* What the handler does is said by its route's data. */
@@ -254,6 +255,119 @@ Test(res, may_set_all_but_what_the_server_writes)
 		cr_expect(not(eddyi_res_may_set(refused[i])), "%s", refused[i]);
 	cr_expect(eddyi_res_may_set("x-id") && eddyi_res_may_set("dat"));
 }
+
+/* ---- borrowed bytes ---- */
+
+#define LARGE 100000
+
+static int stack_few(struct eddy_req *req, struct eddy_res *res)
+{
+	char few[12];
+
+	(void)req;
+	memset(few, 'f', sizeof(few));
+	return eddy_res_bytes(res, "text/plain", eddy_str(few, sizeof(few)));
+}
+
+static int stack_many(struct eddy_req *req, struct eddy_res *res)
+{
+	char many[LARGE];
+
+	(void)req;
+	memset(many, 'm', sizeof(many));
+	return eddy_res_bytes(res, "text/plain", eddy_str(many, sizeof(many)));
+}
+
+static void set_on_loop_stack(void *arg)
+{
+	char loop[300];
+
+	memset(loop, 'l', sizeof(loop));
+	eddy_res_bytes(arg, "text/plain", eddy_str(loop, sizeof(loop)));
+}
+
+static int stack_of_loop(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	eddy_on_loop_stack(set_on_loop_stack, res);
+	return 0;
+}
+
+static char kept[64] = "kept";
+
+/* Bytes that are not on the stack are not copied. */
+static int elsewhere(struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_res_bytes(res, "text/plain", eddy_str_from(kept));
+
+	(void)req;
+	cr_assert(res->bytes.ptr == kept);
+	return r;
+}
+
+static void overwrite_here(void *arg)
+{
+	volatile char bytes[16 * 1024];
+
+	(void)arg;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = '!';
+}
+
+/* Overwrite the stack of the handler. */
+static int overwrite(struct eddy_next *next, struct eddy_req *req, struct eddy_res *res)
+{
+	int r = eddy_next(next, req, res);
+	volatile char bytes[LARGE + 16 * 1024];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = '!';
+	eddy_on_loop_stack(overwrite_here, NULL);
+	return r;
+}
+
+static struct eddy_app *overwriting(const char *path, eddy_handler_fn *handler)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_get(app, path, handler);
+	eddy_app_add_filter(app, overwrite, NULL);
+	return app;
+}
+
+static void expect_run_of(eddy_handler_fn *handler, char byte, size_t count)
+{
+	struct eddy_app *app = overwriting("/", handler);
+	struct eddy_response *response;
+	struct eddy_str body;
+	size_t same = 0;
+
+	cr_assert(eq(int, eddy_app_test(app, "GET /", NULL, &response), 0));
+	cr_assert(eq(int, eddy_response_body(response, &body), 0));
+	cr_expect(eq(sz, body.len, count));
+	while (same < body.len && body.ptr[same] == byte)
+		same++;
+	cr_expect(eq(sz, same, count));
+	eddy_response_free(response);
+	eddy_app_free(app);
+}
+
+Test(res, copies_bytes_of_a_stack_that_is_gone)
+{
+	struct eddy_app *app = overwriting("/", elsewhere);
+	struct eddy_response *response;
+	struct eddy_str body;
+
+	expect_run_of(stack_few, 'f', 12);
+	expect_run_of(stack_many, 'm', LARGE);
+	expect_run_of(stack_of_loop, 'l', 300);
+	cr_assert(eq(int, eddy_app_test(app, "GET /", NULL, &response), 0));
+	cr_assert(eq(int, eddy_response_body(response, &body), 0));
+	cr_expect(eddy_str_eq_z(body, "kept"));
+	eddy_response_free(response);
+	eddy_app_free(app);
+}
+
 /* ---- records of handlers that fail ---- */
 
 static char heard[1024];

@@ -1,6 +1,8 @@
 #include "expect.h"
 
 #include <eddy/event.h>
+#include <eddy/internal/loop.h>
+#include <eddy/loop.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -385,4 +387,58 @@ TASK_TEST(task, parked_ones_take_little_more_than_a_page)
 	eddy_event_set(&event);
 	EXPECT_EQ(eddy_scope_join(&scope), 0);
 	return eddy_scope_end(&scope);
+}
+
+/* ---- memory of the stack ---- */
+
+static char elsewhere[16];
+
+struct owned {
+	const char *in_task;
+	bool own, of_task, other;
+};
+
+static void look_on_loop_stack(void *arg)
+{
+	struct owned *owned = arg;
+	char here[16] = "";
+
+	owned->own = eddyi_task_owns(here);
+	owned->of_task = eddyi_task_owns(owned->in_task);
+	owned->other = eddyi_task_owns(elsewhere);
+}
+
+static int look_from_another(void *arg)
+{
+	return eddyi_task_owns(arg);
+}
+
+/* Only memory of the task's own stack is gone when its functions return. */
+TASK_TEST(task, owns_its_stack_and_no_more)
+{
+	char here[16] = "", *heap = malloc(100000);
+	struct owned owned = { .in_task = here };
+	struct eddy_scope scope;
+
+	EXPECT(eddyi_task_owns(here));
+	EXPECT(!eddyi_task_owns(elsewhere));
+	EXPECT(!eddyi_task_owns(heap));
+	EXPECT(!eddyi_task_owns("text"));
+	EXPECT(!eddyi_task_owns(NULL));
+	free(heap);
+	eddy_on_loop_stack(look_on_loop_stack, &owned);
+	EXPECT(owned.own && owned.of_task && !owned.other);
+	/* The stack of another task, which may outlive this one. */
+	eddy_scope_begin(&scope, NULL);
+	EXPECT_EQ(eddy_scope_spawn(&scope, "other", look_from_another, here), 0);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	return eddy_scope_end(&scope);
+}
+
+Test(task, owns_nothing_outside_of_a_loop)
+{
+	char here[16] = "";
+
+	cr_expect(!eddyi_task_owns(here));
+	cr_expect(!eddyi_task_owns(NULL));
 }

@@ -56,7 +56,8 @@ EDDY_API void eddy_app_observe(struct eddy_app *app, const struct eddy_observer 
 
 /* Add log fields, and values for eddy_local_get(), to a request: its filters, handler and tasks,
  * and the sending of the response. Lists are shaped like those of EDDY_FIELDS() and EDDY_LOCALS(),
- * or NULL, and borrowed for the request's life. Only from begin(). Return: 0, -ENOMEM. */
+ * or NULL, and borrowed for the request's life; a list on the stack of the calling task is copied,
+ * but not what its items point to. Only from begin(). Return: 0, -ENOMEM. */
 EDDY_API int eddy_req_annotate(struct eddy_req *req, const struct eddy_field *fields,
 			       const struct eddy_local *locals);
 

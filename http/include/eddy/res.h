@@ -43,7 +43,8 @@ EDDY_API bool eddy_res_has(const struct eddy_res *res, const char *name, const c
 EDDY_PRINTF(2, 3) EDDY_API int eddy_res_ok(struct eddy_res *res, const char *format, ...);
 
 /* Answer with bytes of a media type; `type` NULL: the content-type that is set. The bytes are
- * borrowed until the response has been sent: static, or from eddy_req_alloc().
+ * borrowed until the response has been sent: static, or from eddy_req_alloc(). Bytes on the stack
+ * of the calling task are copied.
  * Return: 0; -EINVAL for a type with a control byte; -ENOMEM, also for bytes whose .ptr is NULL. */
 EDDY_API int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes);
 

@@ -2,6 +2,7 @@
 
 #include "exchange_state.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/local.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
@@ -105,20 +106,22 @@ int eddy_req_annotate(struct eddy_req *req, const struct eddy_field *fields,
 		      const struct eddy_local *locals)
 {
 	struct eddyi_observed *observed = req->observed;
+	bool has_fields = observed->fields || fields, has_locals = observed->locals || locals;
 
-	if (observed->fields && fields)
+	/* A list on the caller's stack does not live as long as the request. */
+	if (fields && (observed->fields || eddyi_task_owns(fields)))
 		fields = join(req, observed->fields,
 			      count_fields(observed->fields) * sizeof(*fields), fields,
 			      (count_fields(fields) + 1) * sizeof(*fields));
 	else if (!fields)
 		fields = observed->fields;
-	if (observed->locals && locals)
+	if (locals && (observed->locals || eddyi_task_owns(locals)))
 		locals = join(req, observed->locals,
 			      count_locals(observed->locals) * sizeof(*locals), locals,
 			      (count_locals(locals) + 1) * sizeof(*locals));
 	else if (!locals)
 		locals = observed->locals;
-	if ((observed->fields && !fields) || (observed->locals && !locals))
+	if ((has_fields && !fields) || (has_locals && !locals))
 		return -ENOMEM;
 	observed->fields = fields;
 	observed->locals = locals;

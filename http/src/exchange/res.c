@@ -5,6 +5,7 @@
 #include "text/syntax.h"
 
 #include <eddy/internal/http.h>
+#include <eddy/internal/loop.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
 #include <eddy/observer.h>
@@ -261,6 +262,9 @@ static int set_bytes(struct eddy_res *res, const char *type, struct eddy_str byt
 
 int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes)
 {
+	/* The handler's stack frame is gone when the response is sent. */
+	if (bytes.len && eddyi_task_owns(bytes.ptr))
+		bytes = eddyi_arena_dup(&res->req->arena, bytes);
 	return set_bytes(res, type, bytes);
 }
 

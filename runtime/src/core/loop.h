@@ -66,6 +66,7 @@ struct eddy_loop {
 		void (*fn)(void *arg);
 		void *arg;
 		struct eddy_task *task; /* set while it runs */
+		const char *base;       /* its frames are below */
 	} on_stack;
 
 	/* Used by other threads. `sleeping` is true from before the last look at `messages` until

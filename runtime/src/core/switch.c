@@ -289,11 +289,14 @@ static void main_of_stack(unsigned high, unsigned low)
 }
 
 /* Always inlined: TSan would attribute its return to the other stack. */
-static inline __attribute__((always_inline)) void leave(struct eddyi_ctx *to, bool from_ends,
-							void **fake_stack)
+static inline __attribute__((always_inline)) void
+leave(struct eddyi_ctx *from, struct eddyi_ctx *to, bool from_ends, void **fake_stack)
 {
 #if EDDYI_ASAN
 	__sanitizer_start_switch_fiber(from_ends ? NULL : fake_stack, to->low, to->size);
+	/* At the end of `from`, its fake stack is gone, and with it perhaps the variable. */
+	if (!from_ends)
+		from->fiber = *fake_stack;
 #else
 	(void)from_ends;
 	(void)fake_stack;
@@ -301,6 +304,7 @@ static inline __attribute__((always_inline)) void leave(struct eddyi_ctx *to, bo
 #if EDDYI_TSAN
 	__tsan_switch_to_fiber(to->fiber, 0);
 #endif
+	(void)from;
 	(void)to;
 }
 
@@ -318,7 +322,7 @@ __attribute__((noinline)) static void switch_fresh(struct eddyi_ctx *from, struc
 	context.uc_link = NULL;
 	makecontext(&context, (void (*)(void))main_of_stack, 2, (unsigned)(address >> 32),
 		    (unsigned)address);
-	leave(to, from_ends, &fake_stack);
+	leave(from, to, from_ends, &fake_stack);
 	swap_fresh(from, &context);
 	arrive(fake_stack);
 }
@@ -331,7 +335,7 @@ void eddyi_ctx_switch(struct eddyi_ctx *from, struct eddyi_ctx *to, bool from_en
 		switch_fresh(from, to, from_ends);
 		return;
 	}
-	leave(to, from_ends, &fake_stack);
+	leave(from, to, from_ends, &fake_stack);
 	eddyi_swap(&from->sp, to->sp);
 	arrive(fake_stack);
 }

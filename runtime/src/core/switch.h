@@ -35,7 +35,7 @@ struct eddyi_ctx {
 	void *arg;
 	void *low; /* the stack, for sanitizers; NULL for the thread's own until known */
 	size_t size;
-	void *fiber; /* for TSan */
+	void *fiber; /* for TSan; for ASan, the fake stack of a stopped flow */
 	unsigned valgrind_id;
 };
 

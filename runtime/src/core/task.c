@@ -152,6 +152,7 @@ static void run_on_stack(struct eddy_loop *loop, struct eddy_task *task)
 	loop->on_stack.fn = NULL;
 	loop->running = NULL;
 	loop->on_stack.task = task;
+	loop->on_stack.base = __builtin_frame_address(0);
 	fn(loop->on_stack.arg);
 	loop->on_stack.task = NULL;
 	loop->running = task;
@@ -246,6 +247,41 @@ struct eddy_task *eddy_task_self(void)
 	struct eddy_loop *loop = eddy_loop_self();
 
 	return loop ? loop->running : NULL;
+}
+
+/* ASan may keep locals outside of the stack, to detect uses after their function's return. Look among
+ * those of a stopped task, or of the current flow if it is NULL. */
+static bool is_in_fake_stack(const struct eddy_task *stopped, const void *ptr)
+{
+#if EDDYI_ASAN
+	void *fake = stopped ? stopped->ctx.fiber : __asan_get_current_fake_stack();
+
+	return __asan_addr_is_in_fake_stack(fake, (void *)ptr, NULL, NULL) != NULL;
+#else
+	(void)stopped;
+	(void)ptr;
+	return false;
+#endif
+}
+
+/* Not inlined: the frame address must be below the caller's locals. */
+__attribute__((noinline)) bool eddyi_task_owns(const void *ptr)
+{
+	const struct eddy_loop *loop = eddy_loop_self();
+	const struct eddy_task *task = loop ? loop->running : NULL;
+	const char *at = ptr;
+
+	if (!loop || (!task && !loop->on_stack.task))
+		return false;
+	if (is_in_fake_stack(NULL, ptr))
+		return true;
+	if (!task) {
+		task = loop->on_stack.task;
+		if ((at >= (const char *)__builtin_frame_address(0) && at < loop->on_stack.base) ||
+		    is_in_fake_stack(task, ptr))
+			return true;
+	}
+	return at >= (const char *)task->low && at < (const char *)task->low + loop->stacks.size;
 }
 
 const char *eddy_task_name(const struct eddy_task *task)

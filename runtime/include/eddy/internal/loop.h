@@ -32,6 +32,11 @@ EDDY_API int eddyi_loop_set_io_workers_max(unsigned max);
  * something else. A suspending call in `fn` is a programming error: aborts with file and line. */
 EDDY_API void eddyi_task_before_suspend(void (*fn)(void *arg), void *arg);
 
+/* Tell whether `ptr` is on the stack of the current task, or of a function that the task runs on the
+ * loop's stack (eddy_on_loop_stack()). Such memory is gone when the function has returned. Never
+ * suspends. */
+EDDY_API bool eddyi_task_owns(const void *ptr);
+
 /* Count the kernel's worker threads (io-wq) of all loops. Any thread may call it. Never suspends.
  * Reads /proc: some 10 us for each thread of the process. Return: 0 also without /proc. */
 EDDY_API unsigned eddyi_stats_io_workers(void);
