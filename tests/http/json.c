@@ -1,6 +1,8 @@
 /* Tests of eddy/json.h. */
 #include <eddy/json.h>
 
+#include "text/json.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/runtime.h>
@@ -93,6 +95,64 @@ Test(json, parses)
 	cr_expect(eq(int, parse("[]\0", 3, 3), -EBADMSG));
 	cr_expect(eq(int, parse("[1\0]", 4, 3), -EBADMSG));
 	cr_expect(eq(int, eddy_json_parse(eddy_str(NULL, 0), 3, 1, NULL), -EBADMSG));
+}
+
+/* The sender gets the place and what was expected, in ASCII and without quotes from its text. */
+Test(json, says_where_it_is_not_json)
+{
+	static const char *const cases[][2] = {
+		{ "", "it is empty" },
+		{ "  ", "line 1, column 2: unexpected token near end of file" },
+		{ "{\"a\":1,}", "line 1, column 8: string or '}' expected" },
+		{ "{\"a\":1", "line 1, column 6: '}' expected near end of file" },
+		{ "[1\n,2\n,]", "line 3, column 2: unexpected token" },
+		{ "[\"\xc3\xa9\",x]", "line 1, column 6: invalid token" },
+		{ "{\"a\":\"<script>\" 1}", "line 1, column 17: '}' expected" },
+		{ "{\"a near 'b\":1,}", "line 1, column 16: string or '}' expected" },
+		{ "{\"a\":1,\"a\":2}", "line 1, column 10: a member of this name came before" },
+		{ "[1e999]", "line 1, column 6: real number overflow" },
+		{ "\"\\u0000\"", "line 1, column 8: \\u0000 is not allowed" },
+		{ "{\"\\u0000\":1}", "line 1, column 9: \\u0000 is not allowed" },
+		{ "\"\xff\"", "line 1, column 1: unable to decode byte 0xff" },
+		{ "\"\\ud800\"", "line 1, column 8: invalid Unicode '\\uD800'" },
+		{ "\"\\uZ\xc3\xa9\xc3\xa9\"", "line 1, column 4: invalid escape" },
+		{ "\"\x01\"", "line 1, column 1: control character 0x1" },
+		{ "[[[[]]]]", "arrays and objects are nested more than 3 deep" },
+	};
+	char why[EDDYI_JSON_WHY_SIZE];
+	char *lines = malloc(200000);
+	json_t *json = NULL;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct eddy_str text = eddy_str_from(cases[i][0]);
+
+		cr_expect(eq(int, eddyi_json_parse(text, 3, 5, &json, why), -EBADMSG), "%s",
+			  cases[i][0]);
+		cr_expect_str_eq(why, cases[i][1], "%s: %s", cases[i][0], why);
+	}
+	cr_expect(eq(int, eddyi_json_parse(EDDY_STR("[\n\"\xc3\xa9\0\"]"), 3, 5, &json, why),
+		     -EBADMSG));
+	cr_expect_str_eq(why, "line 2, column 3: a NUL byte");
+	cr_expect(eq(int, eddyi_json_parse(EDDY_STR("[1,2]"), 3, 5, &json, why), 0));
+	json_decref(json);
+	/* Any byte anywhere gives one line of printable ASCII. */
+	for (int byte = 0; byte < 256; byte++) {
+		for (int at = 0; at < 9; at++) {
+			char text[] = "[\"\\u00e9\"]";
+
+			text[at] = (char)byte;
+			if (eddyi_json_parse(eddy_str(text, sizeof(text) - 1), 3, 5, &json, why) ==
+			    0)
+				json_decref(json);
+			else
+				for (char *c = why; *c; c++)
+					cr_assert(c[0] >= ' ' && c[0] <= '~', "%d at %d", byte, at);
+		}
+	}
+	memset(lines, '\n', 200000);
+	cr_expect(eq(int, eddyi_json_parse(eddy_str(lines, 200000), 3, 5, &json, why), -EBADMSG));
+	cr_expect_str_eq(why, "line 200001, column 0: unexpected token near end of file");
+	free(lines);
 }
 
 static unsigned allocations_left;

@@ -291,10 +291,13 @@ Test(param, json)
 	eddy_app_map_post(app, "/struct", json_struct);
 	EXPECT_ANSWER(app, POST("/", JSON, "d\r\n[1, {\"a\":2} ]"), "200 [1,{\"a\":2}]");
 	EXPECT_ANSWER(app, POST("/", JSON, "3\r\n\"a\""), "200 \"a\"");
-	expect_refused(app, POST("/", JSON, "1\r\n["), 400,
-		       "the body is not JSON, or not as it should be");
+	expect_refused(
+		app, POST("/", JSON, "1\r\n["), 400,
+		"the body is not valid JSON: line 1, column 1: ']' expected near end of file");
+	expect_refused(app, POST("/", JSON, "8\r\n{\"a\":1,}"), 400,
+		       "the body is not valid JSON: line 1, column 8: string or '}' expected");
 	expect_refused(app, "POST / HTTP/1.1\n" HOST JSON "\n", 400,
-		       "the body is not JSON, or not as it should be");
+		       "the body is not valid JSON: it is empty");
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		sprintf(request,
 			"POST / HTTP/1.1\n" HOST "content-type: %s\ncontent-length: 2\n\n[]",

@@ -130,8 +130,8 @@ EDDY_API int eddyi_req_form_read(struct eddy_req *req, const struct eddy_member 
  * request: do not json_decref() it. Over 64 KiB or 1,024 values it is parsed on the offload pool
  * (worker threads for blocking calls). Suspends.
  * Return: 0; -EMEDIUMTYPE (415) if its type is neither application/json nor ends in +json; -EBADMSG
- * if it is not JSON; -EMSGSIZE beyond .json_values_max of the app; and what eddy_req_body()
- * returns. */
+ * if it is not JSON (a 400 that the handler returns then says where, and what was expected);
+ * -EMSGSIZE beyond .json_values_max of the app; and what eddy_req_body() returns. */
 EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
 
 /* Read a JSON object into a struct (eddy/member.h). Suspends.

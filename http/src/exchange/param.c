@@ -2,6 +2,7 @@
 #include "exchange_state.h"
 #include "req.h"
 
+#include "text/json.h"
 #include "text/member.h"
 #include "text/pairs.h"
 #include "text/syntax.h"
@@ -163,14 +164,15 @@ struct parsing {
 	struct eddy_str text;
 	size_t values_max;
 	json_t **ret_json;
+	char why[EDDYI_JSON_WHY_SIZE]; /* with -EBADMSG */
 };
 
 static int parse_json(void *arg)
 {
 	struct parsing *parsing = arg;
 
-	return eddy_json_parse(parsing->text, JSON_DEPTH_MAX, parsing->values_max,
-			       parsing->ret_json);
+	return eddyi_json_parse(parsing->text, JSON_DEPTH_MAX, parsing->values_max,
+				parsing->ret_json, parsing->why);
 }
 
 /* Estimate the number of values in a text. Counting takes a millisecond for a MiB, so for a large
@@ -219,7 +221,11 @@ int eddy_req_json(struct eddy_req *req, json_t **ret_json)
 		if (r == -EMSGSIZE)
 			eddyi_req_fail(req, r, 413, "the JSON body has too many values");
 		if (r == -EBADMSG)
-			eddyi_req_fail(req, r, 400, "the body is not JSON, or not as it should be");
+			eddyi_req_fail(req, r, 400,
+				       eddyi_arena_printf(&req->arena,
+							  "the body is not valid JSON: %s",
+							  parsing.why)
+					       .ptr);
 		if (r < 0)
 			return r;
 	}

@@ -1,5 +1,6 @@
 #include <eddy/json.h>
 
+#include "json.h"
 #include "member.h"
 
 #include <eddy/internal/json_depth.h>
@@ -29,23 +30,92 @@ static bool is_out_of_memory(const json_error_t *error)
 	return !error->text[0];
 }
 
-int eddy_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max, json_t **ret_json)
+/* Replace messages of jansson that say too little, or name its own options. */
+static const char *reason_of(const json_error_t *error)
 {
-	struct parse job = { .text = text };
+	switch (json_error_code(error)) {
+	case json_error_duplicate_key:
+		return "a member of this name came before";
+	case json_error_null_character:
+	case json_error_null_byte_in_key:
+		return "\\u0000 is not allowed";
+	default:
+		return error->text;
+	}
+}
+
+/* jansson quotes the text near the error, which comes from the peer: cut that off, and keep only
+ * ASCII. */
+static void explain_error(const json_error_t *error, char *ret_why)
+{
+	const char *reason = reason_of(error), *near = strstr(reason, " near '");
+	int len = near ? (int)(near - reason) : (int)strlen(reason);
+
+	snprintf(ret_why, EDDYI_JSON_WHY_SIZE, "line %d, column %d: %.*s", error->line,
+		 error->column, len, reason);
+	for (char *at = ret_why; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+}
+
+/* Report the NUL that ends `text`. Columns are counted in characters, like jansson's. */
+static void explain_nul(struct eddy_str text, char *ret_why)
+{
+	json_error_t error = { .line = 1, .text = "a NUL byte" };
+
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.ptr[i] == '\n') {
+			error.line++;
+			error.column = 0;
+		} else if ((text.ptr[i] & 0xc0) != 0x80) {
+			error.column++;
+		}
+	}
+	explain_error(&error, ret_why);
+}
+
+/* Make the checks that need no parser. Return: 0, -EBADMSG, -EMSGSIZE. */
+static int check(struct eddy_str text, unsigned depth_max, size_t values_max, char *ret_why)
+{
+	const char *nul = text.len ? memchr(text.ptr, 0, text.len) : NULL;
 	size_t values;
 
-	/* jansson skips a NUL between two tokens. */
-	if (!text.len || memchr(text.ptr, 0, text.len) ||
-	    eddyi_json_depth(text, &values) > depth_max)
-		return -EBADMSG;
-	if (values > values_max)
-		return -EMSGSIZE;
+	if (!text.len)
+		strcpy(ret_why, "it is empty");
+	else if (nul)
+		/* jansson skips a NUL between two tokens. */
+		explain_nul(eddy_str(text.ptr, (size_t)(nul - text.ptr) + 1), ret_why);
+	else if (eddyi_json_depth(text, &values) > depth_max)
+		snprintf(ret_why, EDDYI_JSON_WHY_SIZE,
+			 "arrays and objects are nested more than %u deep", depth_max);
+	else
+		return values > values_max ? -EMSGSIZE : 0;
+	return -EBADMSG;
+}
+
+int eddyi_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max, json_t **ret_json,
+		     char ret_why[EDDYI_JSON_WHY_SIZE])
+{
+	struct parse job = { .text = text };
+	int r = check(text, depth_max, values_max, ret_why);
+
+	if (r < 0)
+		return r;
 	/* jansson recurses, so don't run it on a task's stack. */
 	eddy_on_loop_stack(parse, &job);
-	if (!job.json)
+	if (!job.json) {
+		explain_error(&job.error, ret_why);
 		return is_out_of_memory(&job.error) ? -ENOMEM : -EBADMSG;
+	}
 	*ret_json = job.json;
 	return 0;
+}
+
+int eddy_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max, json_t **ret_json)
+{
+	char why[EDDYI_JSON_WHY_SIZE];
+
+	return eddyi_json_parse(text, depth_max, values_max, ret_json, why);
 }
 
 static int read_member(const void *from, const char *name, const struct eddy_member *member,

@@ -1,0 +1,14 @@
+/* json.h: parses JSON, and explains to its sender what is wrong with it. */
+#ifndef EDDYI_JSON_H
+#define EDDYI_JSON_H
+
+#include <eddy/json.h>
+
+#define EDDYI_JSON_WHY_SIZE 128
+
+/* As eddy_json_parse(). For -EBADMSG, `ret_why` gets the reason and its place, in ASCII and without
+ * quotes from the text: "line 1, column 8: string or '}' expected". */
+int eddyi_json_parse(struct eddy_str text, unsigned depth_max, size_t values_max, json_t **ret_json,
+		     char ret_why[EDDYI_JSON_WHY_SIZE]);
+
+#endif
