@@ -122,6 +122,35 @@ static int json(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_json(res, json_incref(json));
 }
 
+/* Answer with the borrowed tree. */
+static int json_borrowed(struct eddy_req *req, struct eddy_res *res)
+{
+	json_t *json, *again;
+	int r = eddy_req_json(req, &json);
+
+	if (r == 0)
+		r = eddy_res_json(res, json);
+	if (r == 0)
+		r = eddy_req_json(req, &again);
+	cr_assert(eq(int, r, 0));
+	cr_assert(again == json && (json_is_true(json) || json->refcount == 1));
+	return r;
+}
+
+/* Answer with a reference, and keep another for a while. */
+static int json_shared(struct eddy_req *req, struct eddy_res *res)
+{
+	json_t *json;
+	int r = eddy_req_json(req, &json);
+
+	json_incref(json);
+	if (r == 0)
+		r = eddy_res_json(res, json_incref(json));
+	cr_assert(json->refcount == 2);
+	json_decref(json);
+	return r;
+}
+
 static int body_twice(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str first, second;
@@ -371,6 +400,22 @@ static int post_array(struct eddy_app *app, const char *item, size_t count)
 	eddy_response_free(response);
 	free(body);
 	return status;
+}
+
+/* The request frees its tree once, with and without json_incref(). */
+Test(param, json_of_the_request_is_answered_with)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_post(app, "/borrowed", json_borrowed);
+	eddy_app_map_post(app, "/shared", json_shared);
+	EXPECT_ANSWER(app, POST("/borrowed", JSON, "9\r\n{\"a\":[1]}"), "200 {\"a\":[1]}");
+	EXPECT_ANSWER(app, POST("/shared", JSON, "9\r\n{\"a\":[1]}"), "200 {\"a\":[1]}");
+	/* A tree that was parsed on the pool, and a value without a reference count. */
+	eddy_app_map_post(app, "/", json_borrowed);
+	cr_expect(eq(int, post_array(app, "\"0123456789\"", 8000), 200));
+	EXPECT_ANSWER(app, POST("/", JSON, "4\r\ntrue"), "200 true");
+	eddy_app_free(app);
 }
 
 static const struct {

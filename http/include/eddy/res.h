@@ -48,9 +48,10 @@ EDDY_PRINTF(2, 3) EDDY_API int eddy_res_ok(struct eddy_res *res, const char *for
  * Return: 0; -EINVAL for a type with a control byte; -ENOMEM, also for bytes whose .ptr is NULL. */
 EDDY_API int eddy_res_bytes(struct eddy_res *res, const char *type, struct eddy_str bytes);
 
-/* Answer with JSON. Takes ownership of the reference: json_incref() a borrowed value first.
- * Serializing blocks the loop, about 10 ms per MiB, except for a result of eddy_req_json() that was
- * parsed on the offload pool. May suspend. Return: 0; -ENOMEM, also for NULL; -ECANCELED. */
+/* Answer with JSON. Takes ownership of the reference: json_incref() a borrowed value first, except
+ * the result of eddy_req_json(), where it is optional. Serializing blocks the loop, about 10 ms per
+ * MiB, except for a result of eddy_req_json() that was parsed on the offload pool. May suspend.
+ * Return: 0; -ENOMEM, also for NULL; -ECANCELED. */
 EDDY_API int eddy_res_json(struct eddy_res *res, json_t *json);
 
 /* Answer 204, without a body (RFC 9110 section 15.3.5). Return: 0. */

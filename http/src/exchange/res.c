@@ -335,7 +335,12 @@ static int set_large_json(struct eddy_res *res, json_t *json)
 
 int eddy_res_json(struct eddy_res *res, json_t *json)
 {
-	if (json && json == res->req->json && res->req->has_large_json)
+	bool is_own = json && json == res->req->json;
+
+	/* The only reference belongs to the request: the caller has passed a borrowed one. */
+	if (is_own && json->refcount == 1)
+		json_incref(json);
+	if (is_own && res->req->has_large_json)
 		return set_large_json(res, json);
 	return set_json(res, "application/json", json);
 }
