@@ -33,17 +33,6 @@ static const char *const answered[] = { "allow",         "cache-control",   "con
 					"vary",          "www-authenticate" };
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static const char *to_z(struct eddy_req *req, struct eddy_str str)
-{
-	char *copy = eddy_req_alloc(req, str.len + 1);
-
-	if (!copy)
-		return NULL;
-	memcpy(copy, str.ptr, str.len);
-	copy[str.len] = 0;
-	return copy;
-}
-
 static ssize_t pull(void *req, void *buf, size_t len)
 {
 	return eddy_req_read(req, buf, len);
@@ -89,8 +78,9 @@ static bool climbs(struct eddy_str path)
 static int forward(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str path = eddy_req_target_path(req), query = eddy_req_query(req), api, decoded;
-	struct eddy_header headers[COUNT(asked) + 2] = { { "x-forwarded-for",
-							   to_z(req, eddy_req_peer(req)->text) } };
+	struct eddy_header headers[COUNT(asked) + 2] = {
+		{ "x-forwarded-for", eddy_req_strdup(req, eddy_req_peer(req)->text) }
+	};
 	struct eddy_client_request request = { .headers = headers };
 	struct eddy_response *response;
 	char url[4096];
@@ -102,9 +92,10 @@ static int forward(struct eddy_req *req, struct eddy_res *res)
 		struct eddy_str value = eddy_req_header(req, asked[i]);
 
 		if (value.ptr)
-			headers[kept++] = (struct eddy_header){ asked[i], to_z(req, value) };
+			headers[kept++] =
+				(struct eddy_header){ asked[i], eddy_req_strdup(req, value) };
 	}
-	request.method = to_z(req, eddy_req_method(req));
+	request.method = eddy_req_strdup(req, eddy_req_method(req));
 	if (eddy_req_length(req) != 0) {
 		request.pull = pull;
 		request.pull_data = req;

@@ -21,3 +21,27 @@ Test(req, joins_fields_of_one_name)
 		      "200 1, 2, , 3|a b");
 	eddy_app_free(app);
 }
+
+static int copy(struct eddy_req *req, struct eddy_res *res)
+{
+	struct eddy_str inside = eddy_str("a\0b", 3);
+	char *head = eddy_req_strdup(req, eddy_str_skip(eddy_req_header(req, "x-one"), 1));
+	char *none = eddy_req_strdup(req, eddy_req_header(req, "x-none"));
+	char *empty = eddy_req_strdup(req, EDDY_STR(""));
+	char *nul = eddy_req_strdup(req, inside);
+
+	if (none || !head || !empty || !nul || memcmp(nul, "a\0b", 4) != 0)
+		return 500;
+	/* Writing to the copy leaves the field as it is. */
+	head[0] = 'B';
+	return eddy_res_ok(res, "%s|%s|%.*s", head, empty, EDDY_FMT(eddy_req_header(req, "x-one")));
+}
+
+Test(req, copies_strings_for_calls_of_c)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_map_get(app, "/", copy);
+	EXPECT_ANSWER(app, "GET / HTTP/1.1\n" HOST "X-One: abc\n\n", "200 Bc||abc");
+	eddy_app_free(app);
+}

@@ -165,6 +165,11 @@ EDDY_API struct eddy_event *eddy_req_stopping(const struct eddy_req *req);
 /* Allocate request memory, freed once the response is sent. Return: NULL on allocation failure. */
 EDDY_API void *eddy_req_alloc(struct eddy_req *req, size_t size);
 
+/* Copy a string into request memory, with a NUL after it, for calls that take a C string. A NUL
+ * inside the string is copied; to such calls the string ends there.
+ * Return: NULL if `str.ptr` is NULL, or on allocation failure. */
+EDDY_API char *eddy_req_strdup(struct eddy_req *req, struct eddy_str str);
+
 EDDY_END_DECLS
 
 #endif

@@ -310,6 +310,11 @@ void *eddy_req_alloc(struct eddy_req *req, size_t size)
 	return eddyi_arena_alloc(&req->arena, size);
 }
 
+char *eddy_req_strdup(struct eddy_req *req, struct eddy_str str)
+{
+	return str.ptr ? (char *)eddyi_arena_dup(&req->arena, str).ptr : NULL;
+}
+
 int eddy_req_refusal(const struct eddy_req *req, const char **ret_detail)
 {
 	if (req->refused)
