@@ -346,7 +346,10 @@ Test(app, tries_again_what_failed_at_start)
 
 	eddy_app_at_start(started.app, start_a, &started);
 	eddy_app_at_start(started.app, start_b, &started);
+	said_begin();
 	cr_expect_eq(status_of(started.app, "GET /hello"), -EIO);
+	cr_expect_str_eq(said_end(), "can't start: a function of eddy_app_at_start() failed: "
+				     "Input/output error\n");
 	cr_expect_str_eq(started.calls, "a");
 	started.fails = 0;
 	cr_expect_eq(status_of(started.app, "GET /hello"), 200);

@@ -206,7 +206,8 @@ EDDY_API void eddy_app_add_filter(union eddy_target target, eddy_filter_fn *filt
 
 /* Prepare or check an app that is about to start. It may map routes, and report mistakes by
  * eddy_app_mistake() (eddy/layer.h). May suspend.
- * Return: 0; -errno, such as -ENOMEM, on failure: the app does not start. */
+ * Return: 0; -errno, such as -ENOMEM, on failure: the app does not start, and an ERROR record has
+ * the reason. */
 typedef int eddy_start_fn(struct eddy_app *app, void *data);
 
 /* Call `fn(app, data)` at the start of each run, and of the first eddy_app_test() after this call:

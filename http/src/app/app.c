@@ -4,6 +4,7 @@
 #include "tls/tls_setup.h"
 
 #include <eddy/log.h>
+#include <eddy/scope.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -354,16 +355,19 @@ void eddyi_app_read_config_early(struct eddy_app *app)
 
 static int prepare(struct eddy_app *app, bool is_run)
 {
-	int r = app->has_read_config ? app->read_result : read_config(app);
+	int r = app->has_read_config ? app->read_result : read_config(app), started = 0;
 
 	app->has_read_config = false;
 	if (r == 0)
 		eddy_offload_configure(&app->offload);
 	/* If there is a mistake, report it once. */
 	if (r == 0)
-		r = start_all(app, is_run && !app->mistakes);
+		r = started = start_all(app, is_run && !app->mistakes);
 	if (eddyi_app_report_mistakes(app))
 		return -EINVAL;
+	if (started < 0 && started != -ENOMEM && !eddy_is_cancelled())
+		eddy_error("eddy::app", "can't start: a function of eddy_app_at_start() failed: %s",
+			   strerror(-started));
 	/* Kept from now on, since several tests of the app may run at once. */
 	if (r == 0 && !app->mime) {
 		app->mime = eddyi_mime_new(EDDYI_MIME_FILE);
