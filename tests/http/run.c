@@ -5,6 +5,7 @@
 #include <eddy/layer.h>
 #include <eddy/runtime.h>
 #include <eddy/client.h>
+#include <eddy/test.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -189,6 +190,69 @@ Test(run, that_fails_to_begin_tells_of_no_end)
 			 EDDY_LOG_ERROR);
 		cr_expect_str_eq(records, want);
 	}
+}
+
+/* ---- a freed app ---- */
+
+/* Run an app that fails to start, or that ends at once. */
+static struct eddy_app *run_to_its_end(const char *bind, int want)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	eddy_app_bind(app, bind);
+	eddy_app_shutdown(app);
+	cr_expect(eq(int, eddy_app_run_blocking(app), want));
+	return app;
+}
+
+static unsigned refusals;
+
+static void count_refusal(const struct eddy_record *record, void *arg)
+{
+	(void)arg;
+	refusals += eddy_str_eq_z(record->message,
+				  "can't start: eddy_app_run_blocking() has freed this app");
+}
+
+static int ask_what_is_gone(struct eddy_app *app)
+{
+	struct eddy_response *response;
+
+	return eddy_app_test(app, "GET /", NULL, &response);
+}
+
+static void count_end(void *ends)
+{
+	(*(unsigned *)ends)++;
+}
+
+/* A program may free the app after the run, and need not. Other apps get other addresses. */
+Test(run, leaves_an_app_that_may_be_freed)
+{
+	struct eddy_app *good = run_to_its_end("127.0.0.1:0", 0);
+	struct eddy_app *bad = run_to_its_end("127.0.0.1:x", -EINVAL);
+	struct eddy_app *kept = run_to_its_end("127.0.0.1:0", 0);
+	struct eddy_app *other = eddy_app_new();
+	unsigned ends = 0;
+
+	cr_expect(other != good && other != bad && other != kept);
+	eddy_app_at_free(other, count_end, &ends);
+	/* Late calls, such as another thread's, do no harm. */
+	eddy_app_shutdown(good);
+	cr_expect(zero(uint, eddy_app_port(good)));
+	cr_expect(zero(uint, eddy_app_stats(good).accepted));
+	eddy_app_free(bad);
+	eddy_app_free(good);
+	/* A freed app does not run again. */
+	cr_assert(eq(int, eddy_log_subscribe(count_refusal, NULL), 0));
+	cr_expect(eq(int, eddy_app_run_blocking(kept), -EINVAL));
+	cr_expect(eq(int, ask_what_is_gone(kept), -EINVAL));
+	eddy_log_unsubscribe();
+	cr_expect(eq(uint, refusals, 2));
+	eddy_app_free(kept);
+	cr_expect(zero(uint, ends));
+	eddy_app_free(other);
+	cr_expect(eq(uint, ends, 1));
 }
 
 /* ---- tasks beside it ---- */

@@ -125,7 +125,8 @@ struct eddy_server_options {
  * app is built, the process prints a message to stderr and ends. */
 EDDY_API struct eddy_app *eddy_app_new(void);
 
-/* Free an app that is not running. NULL is accepted. */
+/* Free an app that is not running. NULL is accepted, and an app that eddy_app_run_blocking() has
+ * freed. */
 EDDY_API void eddy_app_free(struct eddy_app *app);
 
 /* Set the app's first address, in place of localhost:7878. Copied. It is one of:
@@ -234,8 +235,9 @@ EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_tas
 EDDY_API int eddy_app_run(struct eddy_app *app);
 
 /* Run an app from a plain main(), and free it. Reads the configuration file, makes a loop with
- * .stack_size and .stall_ns, and calls eddy_app_run(). Blocks until the app ends. Return: 0,
- * -errno. */
+ * .stack_size and .stall_ns, and calls eddy_app_run(). Blocks until the app ends. Afterwards the app
+ * must not be used, except that one eddy_app_free() is allowed, which releases the last few KiB.
+ * Return: 0, -errno. */
 EDDY_API int eddy_app_run_blocking(struct eddy_app *app);
 
 /* Start graceful shutdown, as a signal does. An app that does not run yet ends right after its

@@ -7,6 +7,7 @@
 #include <eddy/scope.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,10 +181,8 @@ struct eddy_app *eddy_app_new(void)
 	return app;
 }
 
-void eddy_app_free(struct eddy_app *app)
+static void deinit(struct eddy_app *app)
 {
-	if (!app)
-		return;
 	for (struct ending *ending = app->endings; ending; ending = ending->next)
 		ending->fn(ending->data);
 	eddyi_mime_free(app->mime);
@@ -192,6 +191,43 @@ void eddy_app_free(struct eddy_app *app)
 	eddyi_router_free(app->router);
 	if (EDDYI_TLS)
 		eddyi_tls_setup_free(app->tls);
+}
+
+/* Apps that eddy_app_run_blocking() has freed, until eddy_app_free(), which most programs don't call:
+ * no other app gets the same address in between. By this list, leak checkers find them. */
+static struct eddy_app *gone;
+static pthread_mutex_t gone_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void eddyi_app_retire(struct eddy_app *app)
+{
+	deinit(app);
+	memset(app, 0, sizeof(*app));
+	app->is_gone = true;
+	pthread_mutex_lock(&gone_lock);
+	app->next_gone = gone;
+	gone = app;
+	pthread_mutex_unlock(&gone_lock);
+}
+
+static void forget_gone(struct eddy_app *app)
+{
+	struct eddy_app **at = &gone;
+
+	pthread_mutex_lock(&gone_lock);
+	while (*at != app)
+		at = &(*at)->next_gone;
+	*at = app->next_gone;
+	pthread_mutex_unlock(&gone_lock);
+}
+
+void eddy_app_free(struct eddy_app *app)
+{
+	if (!app)
+		return;
+	if (app->is_gone)
+		forget_gone(app);
+	else
+		deinit(app);
 	free(app);
 }
 
@@ -380,8 +416,13 @@ static int prepare(struct eddy_app *app, bool is_run)
 
 int eddyi_app_prepare(struct eddy_app *app, bool is_run)
 {
-	int r = eddy_mutex_lock(&app->preparing);
+	int r;
 
+	if (app->is_gone) {
+		eddy_error("eddy::app", "can't start: eddy_app_run_blocking() has freed this app");
+		return -EINVAL;
+	}
+	r = eddy_mutex_lock(&app->preparing);
 	if (r < 0)
 		return r;
 	r = prepare(app, is_run);

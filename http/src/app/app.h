@@ -119,6 +119,8 @@ struct eddy_app {
 	struct eddyi_mime *mime; /* read before the first run or test */
 
 	bool stands_in; /* during the start: this app has subscribed to the log */
+	bool is_gone;   /* eddy_app_run_blocking() has freed all but this structure */
+	struct eddy_app *next_gone;
 	atomic_uint_fast64_t body_memory;
 	atomic_uint_fast64_t refused_bodies; /* because of body_memory */
 
@@ -146,6 +148,9 @@ void eddyi_app_set_trust(struct eddy_app *app);
 
 /* Apply the limits of heads from the options. */
 void eddyi_app_set_head_limits(struct eddy_app *app);
+
+/* Free an app except for its structure, which a later eddy_app_free() frees. */
+void eddyi_app_retire(struct eddy_app *app);
 
 /* Emit a log record for each mistake. Return: whether there are any. */
 bool eddyi_app_report_mistakes(const struct eddy_app *app);

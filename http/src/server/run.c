@@ -459,6 +459,7 @@ int eddy_app_run_blocking(struct eddy_app *app)
 	if (!blocking.began)
 		eddy_error("eddy::app", "can't start: %s", eddy_ring_advice(r));
 	stand_back(app);
-	eddy_app_free(app);
+	if (!app->is_gone)
+		eddyi_app_retire(app);
 	return r;
 }
