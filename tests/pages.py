@@ -401,6 +401,8 @@ def main():
                 done = subprocess.run([sys.executable, os.path.join(root, 'docs', 'make', 'build.py'), kind, root, out], text=True,
                                       check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
                 tap.check(f'{kind} is made without a warning', done.stdout)
+                if done.returncode:
+                    continue
             {'html': check_site, 'man': check_manual}[kind](tap, root, out)
     return tap.end()
 
