@@ -121,6 +121,7 @@ run_asan_clang() {
 run_style() {
 	say "checking style …"
 	(python3 "$root/tests/style.py" "$root" || true) | tally style -
+	(python3 "$root/tests/words.py" "$root" || true) | tally words -
 }
 
 # Hardened as distributions build it.

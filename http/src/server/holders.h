@@ -58,7 +58,7 @@ struct eddyi_ranking {
  *    word that is not 0.
  * 4. Each call takes constant time on average, if there are fewer addresses than buckets. */
 struct eddyi_holders {
-	struct eddyi_holder **buckets; /* NULL: every connection is nobody's */
+	struct eddyi_holder **buckets; /* NULL: connections have no holder */
 	size_t bucket_mask;
 	uint64_t secret[2];
 	struct eddyi_holder nobody; /* not counted: unix sockets and trusted proxies */

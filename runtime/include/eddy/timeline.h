@@ -9,7 +9,7 @@
  *     eddy_trace_stop();
  *
  * Each loop has its own buffer, and a thread writes the buffers to the file, which is complete JSON
- * after every write. Records that find no room are dropped and counted. See docs/timeline.md.
+ * after every write. Records are dropped and counted while a buffer is full. See docs/timeline.md.
  */
 #ifndef EDDY_TIMELINE_H
 #define EDDY_TIMELINE_H
