@@ -35,7 +35,8 @@ class Tree:
         return [dict(re.findall(r'^([\w-]+):((?:.*\n)(?:[ \t].*\n)*)', paragraph + '\n', re.M)) for paragraph in text.split('\n\n')]
 
     def headers(self):
-        return {f'usr/include/eddy/{os.path.basename(path)}' for path in glob.glob(os.path.join(self.root, '*', 'include', 'eddy', '*.h'))}
+        found = glob.glob(os.path.join(self.root, '*', 'include', 'eddy', '**', '*.h'), recursive=True)
+        return {'usr/include/' + path.rpartition('/include/')[2] for path in found}
 
     def lines(self, name):
         return self.read('debian', name).split('\n')[:-1]

@@ -81,7 +81,7 @@ def declared(tree, layer):
     names = {}
     includes = [f'-I{tree.root}/{name}/include' for name in ('runtime', 'http', 'compress', 'trace', 'auth')]
     inside = os.path.join(tree.root, layer)
-    headers = [*glob.glob(f'{inside}/include/eddy/*.h'),
+    headers = [*glob.glob(f'{inside}/include/eddy/**/*.h', recursive=True),
                *(path for path in glob.glob(f'{inside}/src/**/*.h', recursive=True) if 'EDDY_API' in open(path).read())]
     text = run('gcc', '-E', '-D_GNU_SOURCE', *includes, '-x', 'c', *(word for header in headers for word in ('-include', header)), '/dev/null')
     for part in re.split(r'^# (?=\d+ ")', text, flags=re.M):

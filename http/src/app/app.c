@@ -383,7 +383,7 @@ static int read_config(struct eddy_app *app)
 	return app->read_config ? app->read_config(app) : 0;
 }
 
-void eddyi_app_read_config_early(struct eddy_app *app)
+void eddyi_app_read_early(struct eddy_app *app)
 {
 	app->read_result = read_config(app);
 	app->has_read_config = true;

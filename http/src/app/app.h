@@ -157,7 +157,7 @@ bool eddyi_app_report_mistakes(const struct eddy_app *app);
 
 /* Read the configuration file before a loop exists, so that loops can be made with its options. The
  * next eddyi_app_prepare() takes the result. */
-void eddyi_app_read_config_early(struct eddy_app *app);
+void eddyi_app_read_early(struct eddy_app *app);
 
 /* Read the configuration file, prepare for a run or test, and report mistakes. Suspends.
  * Return: 0, -EINVAL, -errno. */

@@ -451,7 +451,7 @@ int eddy_app_run_blocking(struct eddy_app *app)
 	int r;
 
 	stand_in(app);
-	eddyi_app_read_config_early(app);
+	eddyi_app_read_early(app);
 	options = loop_options(app);
 	r = eddy_run(&options, run_app, &blocking);
 
