@@ -66,7 +66,8 @@ static size_t read_again(const char *at, const char *end)
 		len = line_len(at, end);
 		size = strtoul(at, &behind, 16);
 		/* Blanks are allowed before an extension only (RFC 9112 section 7.1.1). */
-		blanks = strspn(behind, " \t");
+		for (blanks = 0; behind[blanks] == ' ' || behind[blanks] == '\t'; blanks++)
+			;
 		if (behind == at || (behind[blanks] != ';' && (blanks || behind[blanks] != '\r')))
 			abort();
 		at += len + 2;

@@ -108,15 +108,26 @@ static int hold_json(struct eddy_req *req, struct eddy_res *res)
 	return r < 0 ? r : slow(req, res);
 }
 
-/* Wait for what never comes, and tell what ends it. */
+struct wait {
+	uint64_t ms;
+};
+
+static const struct eddy_member wait_members[] = {
+	EDDY_MEMBER(struct wait, ms, .otherwise = "2000"),
+};
+
+/* Wait for ?ms= milliseconds, and log what ends the wait. */
 static int wait_for_nothing(struct eddy_req *req, struct eddy_res *res)
 {
 	struct eddy_str body;
-	int r = eddy_req_body(req, &body);
+	struct wait wait;
+	int r = eddy_req_query_into(req, wait_members, &wait);
 
+	if (r == 0)
+		r = eddy_req_body(req, &body);
 	eddy_info("limits", "waiting");
 	if (r == 0)
-		r = eddy_sleep(2 * EDDY_SECOND);
+		r = eddy_sleep(wait.ms * EDDY_MS);
 	eddy_info("limits", "%.*s %.*s: %s, the client %s", EDDY_FMT(eddy_req_method(req)),
 		  EDDY_FMT(eddy_req_target_path(req)), r < 0 ? "cancelled" : "waited",
 		  eddy_req_client_left(req) ? "has left" : "is there");
