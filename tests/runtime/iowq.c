@@ -200,7 +200,7 @@ Test(iowq, has_nothing_that_the_kernel_tries_itself)
 
 static unsigned asked;
 static char memory[32 * 1024];
-static struct eddyi_text out = { memory, memory };
+static struct eddyi_text out = { .at = memory, .end = memory + sizeof(memory) - 1 };
 
 /* As inside a PID namespace, where owners are nobody's numbers. */
 static uint32_t group_of(__attribute__((unused)) pid_t owner)
@@ -213,7 +213,7 @@ static int tells(__attribute__((unused)) void *arg)
 {
 	eddyi_iowq_reset();
 	eddyi_iowq_tell(&out, group_of);
-	EXPECT(out.at == out.begin && asked == 0);
+	EXPECT(out.at == memory && asked == 0);
 	EXPECT_EQ(eddyi_stats_io_workers(), 0);
 	io_uring_prep_nop(&entry);
 	entry.flags |= IOSQE_ASYNC;
@@ -258,7 +258,7 @@ static void *has_workers(void *arg)
 /* Tell until it has looked and found workers, `count` times. */
 static void tell(unsigned count)
 {
-	out.at = out.begin;
+	out.at = memory;
 	for (asked = 0; asked < 2 * count;)
 		eddyi_iowq_tell(&out, group_of);
 	*out.at = '\0';
@@ -294,7 +294,7 @@ Test(iowq, rings_of_one_group_are_added_up)
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	while (!strstr(memory, "\"io-wq workers\",\"args\":{\"threads\":0}}")) {
-		out.at = out.begin;
+		out.at = memory;
 		eddyi_iowq_tell(&out, group_of);
 		*out.at = '\0';
 	}

@@ -4,9 +4,6 @@
 #include <eddy/internal/log.h>
 #include <eddy/internal/text.h>
 
-#include "json_text.h"
-
-#include <inttypes.h>
 #include <math.h>
 
 /* Room for `}}` and the newline, which are always written. */
@@ -16,26 +13,23 @@
 #define TARGET_MAX 256
 
 /* Numbers above INT64_MAX are strings, as few readers accept them. */
-static void put_u64(struct eddyi_json *json, uint64_t value)
+static void put_u64(struct eddyi_text *json, uint64_t value)
 {
 	const char *quote = value > INT64_MAX ? "\"" : "";
-	char digits[EDDY_U64_SIZE];
 
-	eddyi_json_put_z(json, quote);
-	eddyi_json_put(json, digits, eddy_u64_format(value, digits));
-	eddyi_json_put_z(json, quote);
+	eddyi_text(json, quote);
+	eddyi_text_u64(json, value);
+	eddyi_text(json, quote);
 }
 
-static void put_value(struct eddyi_json *json, const struct eddy_field *field)
+static void put_value(struct eddyi_text *json, const struct eddy_field *field)
 {
-	char text[EDDYI_F64_SIZE];
-
 	switch (field->type) {
 	case EDDY_FIELD_STR:
-		eddyi_json_put_string(json, field->value.str);
+		eddyi_text_json_str(json, field->value.str);
 		break;
 	case EDDY_FIELD_I64:
-		eddyi_json_printf(json, "%" PRId64, field->value.i64);
+		eddyi_text_i64(json, field->value.i64);
 		break;
 	case EDDY_FIELD_U64:
 		put_u64(json, field->value.u64);
@@ -43,61 +37,63 @@ static void put_value(struct eddyi_json *json, const struct eddy_field *field)
 	case EDDY_FIELD_F64:
 		/* JSON has no infinities or NaN. */
 		if (isfinite(field->value.f64))
-			eddyi_json_put(json, text, eddyi_f64_format(field->value.f64, text));
+			eddyi_text_f64(json, field->value.f64);
 		else
-			eddyi_json_put_z(json, "null");
+			eddyi_text(json, "null");
 		break;
 	case EDDY_FIELD_BOOL:
-		eddyi_json_put_z(json, field->value.flag ? "true" : "false");
+		eddyi_text(json, field->value.flag ? "true" : "false");
 		break;
 	case EDDY_FIELD_LAZY: /* not in records */
-		eddyi_json_put_z(json, "null");
+		eddyi_text(json, "null");
 		break;
 	}
 }
 
 /* A field that does not fit is left out, with all that follow. */
-static void put_field(struct eddyi_json *json, const struct eddy_field *field, bool first)
+static void put_field(struct eddyi_text *json, const struct eddy_field *field, bool first)
 {
 	char *before = json->at;
 
-	eddyi_json_put_z(json, first ? "" : ",");
-	eddyi_json_put_string(json, eddy_str_from(field->name));
-	eddyi_json_put_z(json, ":");
+	eddyi_text(json, first ? "" : ",");
+	eddyi_text_json_str(json, eddy_str_from(field->name));
+	eddyi_text(json, ":");
 	put_value(json, field);
 	if (json->full)
 		json->at = before;
 }
 
-static void put_time(struct eddyi_json *json, uint64_t time_ns)
+static void put_time(struct eddyi_text *json, uint64_t time_ns)
 {
 	char text[EDDYI_LOG_TIME_SIZE];
 
 	eddyi_log_format_time(time_ns, text);
-	eddyi_json_put_z(json, "{\"time\":\"");
-	eddyi_json_put_z(json, text);
-	eddyi_json_put_z(json, "\"");
+	eddyi_text(json, "{\"time\":\"");
+	eddyi_text(json, text);
+	eddyi_text(json, "\"");
 }
 
 size_t eddyi_log_format_json(const struct eddy_record *record, char line[EDDY_LOG_LINE_MAX])
 {
 	static const char fields[] = ",\"fields\":{";
 	struct eddy_str target = eddy_str_from(record->target);
-	struct eddyi_json out = { line, line + EDDY_LOG_LINE_MAX - END_ROOM - sizeof(fields),
-				  false };
+	struct eddyi_text out = {
+		.at = line,
+		.end = line + EDDY_LOG_LINE_MAX - END_ROOM - sizeof(fields),
+	};
 
 	if (target.len > TARGET_MAX)
 		target.len = TARGET_MAX;
 	put_time(&out, record->time_ns);
-	eddyi_json_put_z(&out, ",\"level\":\"");
-	eddyi_json_put_z(&out, eddy_log_level_name(record->level));
-	eddyi_json_put_z(&out, "\",\"target\":");
-	eddyi_json_put_string(&out, target);
-	eddyi_json_put_z(&out, ",\"message\":");
-	eddyi_json_put_string(&out, record->message);
+	eddyi_text(&out, ",\"level\":\"");
+	eddyi_text(&out, eddy_log_level_name(record->level));
+	eddyi_text(&out, "\",\"target\":");
+	eddyi_text_json_str(&out, target);
+	eddyi_text(&out, ",\"message\":");
+	eddyi_text_json_str(&out, record->message);
 	out.end += sizeof(fields);
 	out.full = false;
-	eddyi_json_put_z(&out, fields);
+	eddyi_text(&out, fields);
 	for (size_t i = 0; i < record->field_count && !out.full; i++)
 		put_field(&out, &record->fields[i], i == 0);
 	memcpy(out.at, "}}\n", END_ROOM);

@@ -12,42 +12,10 @@
 #define CUT " …"
 #define PLAIN "\033[0m"
 
-/* A line being written. After an item that does not fit completely, nothing more is written. */
-struct line {
-	char *at;
-	char *end; /* leaves room for CUT, the end of a colour and a newline */
-	bool cut;
-	bool colour;
-};
-
-static inline void put(struct line *line, const char *ptr, size_t len)
+static void put_colour(struct eddyi_text *line, bool colour, const char *code)
 {
-	if (line->cut || len > (size_t)(line->end - line->at)) {
-		line->cut = true;
-		return;
-	}
-	memcpy(line->at, ptr, len);
-	line->at += len;
-}
-
-/* Write as much as fits. Each byte must be a character. */
-static void put_some(struct line *line, const char *ptr, size_t len)
-{
-	size_t room = (size_t)(line->end - line->at);
-
-	put(line, ptr, len < room ? len : room);
-	line->cut |= len > room;
-}
-
-static inline void put_z(struct line *line, const char *z)
-{
-	put(line, z, strlen(z));
-}
-
-static void put_colour(struct line *line, const char *code)
-{
-	if (line->colour)
-		put_z(line, code);
+	if (colour)
+		eddyi_text(line, code);
 }
 
 /* Whether the character moves the cursor, ends a line or changes the text direction. */
@@ -66,34 +34,34 @@ static bool is_control(const unsigned char *ptr, size_t len)
 	}
 }
 
-static void put_escape(struct line *line, unsigned char c)
+static void put_escape(struct eddyi_text *line, unsigned char c)
 {
 	char text[8];
 
 	switch (c) {
 	case '\n':
-		put(line, "\\n", 2);
+		eddyi_text(line, "\\n");
 		break;
 	case '\r':
-		put(line, "\\r", 2);
+		eddyi_text(line, "\\r");
 		break;
 	case '\t':
-		put(line, "\\t", 2);
+		eddyi_text(line, "\\t");
 		break;
 	default:
-		put(line, text, (size_t)snprintf(text, sizeof(text), "\\x%02x", c));
+		eddyi_text_put(line, text, (size_t)snprintf(text, sizeof(text), "\\x%02x", c));
 	}
 }
 
 /* Write text with control characters escaped; `quoted`: quotes and backslashes as well. */
-static void put_escaped(struct line *line, struct eddy_str str, bool quoted)
+static void put_escaped(struct eddyi_text *line, struct eddy_str str, bool quoted)
 {
-	while (str.len && !line->cut) {
+	while (str.len && !line->full) {
 		const unsigned char *at = (const unsigned char *)str.ptr;
 		size_t len = eddyi_str_plain_len(str);
 
 		if (len) {
-			put_some(line, str.ptr, len);
+			eddyi_text_some(line, eddy_str(str.ptr, len));
 			str = eddy_str_skip(str, len);
 			continue;
 		}
@@ -103,8 +71,8 @@ static void put_escaped(struct line *line, struct eddy_str str, bool quoted)
 			len = 1;
 		} else {
 			if (quoted && (*at == '"' || *at == '\\'))
-				put(line, "\\", 1);
-			put(line, str.ptr, len);
+				eddyi_text(line, "\\");
+			eddyi_text_put(line, str.ptr, len);
 		}
 		str = eddy_str_skip(str, len);
 	}
@@ -126,49 +94,37 @@ static bool is_bare(struct eddy_str str)
 	return str.len > 0;
 }
 
-static void put_text(struct line *line, struct eddy_str text)
+static void put_text(struct eddyi_text *line, struct eddy_str text)
 {
 	if (is_bare(text)) {
-		put_some(line, text.ptr, text.len);
+		eddyi_text_some(line, text);
 		return;
 	}
-	put(line, "\"", 1);
+	eddyi_text(line, "\"");
 	put_escaped(line, text, true);
-	put(line, "\"", 1);
+	eddyi_text(line, "\"");
 }
 
-static void put_u64(struct line *line, uint64_t value)
+static void put_field(struct eddyi_text *line, const struct eddy_field *field)
 {
-	char text[EDDY_U64_SIZE];
-
-	put(line, text, eddy_u64_format(value, text));
-}
-
-static void put_field(struct line *line, const struct eddy_field *field)
-{
-	char text[EDDYI_F64_SIZE];
-
-	put(line, " ", 1);
+	eddyi_text(line, " ");
 	put_escaped(line, eddy_str_from(field->name), true);
-	put(line, "=", 1);
+	eddyi_text(line, "=");
 	switch (field->type) {
 	case EDDY_FIELD_STR:
 		put_text(line, field->value.str);
 		break;
 	case EDDY_FIELD_I64:
-		if (field->value.i64 < 0)
-			put(line, "-", 1);
-		put_u64(line, field->value.i64 < 0 ? 0 - (uint64_t)field->value.i64 :
-						     (uint64_t)field->value.i64);
+		eddyi_text_i64(line, field->value.i64);
 		break;
 	case EDDY_FIELD_U64:
-		put_u64(line, field->value.u64);
+		eddyi_text_u64(line, field->value.u64);
 		break;
 	case EDDY_FIELD_F64:
-		put(line, text, eddyi_f64_format(field->value.f64, text));
+		eddyi_text_f64(line, field->value.f64);
 		break;
 	case EDDY_FIELD_BOOL:
-		put_z(line, field->value.flag ? "true" : "false");
+		eddyi_text(line, field->value.flag ? "true" : "false");
 		break;
 	case EDDY_FIELD_LAZY: /* never in a record */
 		break;
@@ -196,16 +152,16 @@ void eddyi_log_format_time(uint64_t time_ns, char text[EDDYI_LOG_TIME_SIZE])
 		text[at] = (char)('0' + us % 10);
 }
 
-static void put_time(struct line *line, uint64_t time_ns)
+static void put_time(struct eddyi_text *line, uint64_t time_ns)
 {
 	char text[EDDYI_LOG_TIME_SIZE];
 
 	eddyi_log_format_time(time_ns, text);
 	text[EDDYI_LOG_TIME_SIZE - 1] = ' ';
-	put(line, text, EDDYI_LOG_TIME_SIZE);
+	eddyi_text_put(line, text, EDDYI_LOG_TIME_SIZE);
 }
 
-static void put_level(struct line *line, enum eddy_log_level level)
+static void put_level(struct eddyi_text *line, bool colour, enum eddy_log_level level)
 {
 	static const char *const codes[] = { "",         "\033[31m", "\033[33m",
 					     "\033[32m", "\033[34m", "\033[35m" };
@@ -213,36 +169,36 @@ static void put_level(struct line *line, enum eddy_log_level level)
 		"  OFF ", "ERROR ", " WARN ", " INFO ", "DEBUG ", "TRACE "
 	};
 
-	put_colour(line, codes[level]);
-	put(line, names[level], sizeof(names[0]) - 1);
-	put_colour(line, PLAIN);
+	put_colour(line, colour, codes[level]);
+	eddyi_text_put(line, names[level], sizeof(names[0]) - 1);
+	put_colour(line, colour, PLAIN);
 }
 
 size_t eddy_log_format_text(const struct eddy_record *record, bool colour,
 			    char text[EDDY_LOG_LINE_MAX])
 {
-	struct line line = {
+	struct eddyi_text line = {
 		.at = text,
+		/* The mark of a cut line, the end of a colour and the newline always fit. */
 		.end = text + EDDY_LOG_LINE_MAX - strlen(CUT) - strlen(PLAIN) - 1,
-		.colour = colour,
 	};
 
-	put_colour(&line, "\033[2m");
+	put_colour(&line, colour, "\033[2m");
 	put_time(&line, record->time_ns);
-	put_colour(&line, PLAIN);
-	put_level(&line, record->level);
-	put_colour(&line, "\033[2m");
+	put_colour(&line, colour, PLAIN);
+	put_level(&line, colour, record->level);
+	put_colour(&line, colour, "\033[2m");
 	put_escaped(&line, eddy_str_from(record->target), false);
-	put(&line, ": ", 2);
-	put_colour(&line, PLAIN);
+	eddyi_text(&line, ": ");
+	put_colour(&line, colour, PLAIN);
 	put_escaped(&line, record->message, false);
 	for (size_t i = 0; i < record->field_count; i++)
 		put_field(&line, &record->fields[i]);
-	if (line.cut) {
+	if (line.full) {
 		line.end = text + EDDY_LOG_LINE_MAX - 1;
-		line.cut = false;
-		put_z(&line, CUT);
-		put_colour(&line, PLAIN);
+		line.full = false;
+		eddyi_text(&line, CUT);
+		put_colour(&line, colour, PLAIN);
 	}
 	*line.at++ = '\n';
 	return (size_t)(line.at - text);

@@ -2,7 +2,7 @@
 #ifndef EDDYI_IOWQ_H
 #define EDDYI_IOWQ_H
 
-#include "timeline_text.h"
+#include <eddy/internal/text.h>
 
 struct eddyi_iowq_worker {
 	pid_t tid;

@@ -13,13 +13,35 @@
 #include "timeline_json.h"
 
 #include "base/op_name.h"
-#include "timeline_text.h"
 
-#include <eddy/internal/text.h>
 #include <eddy/log.h>
 #include <inttypes.h>
 #include <liburing.h>
 #include <string.h>
+
+/* Write 0x and hexadecimal digits. */
+static void put_hex(struct eddyi_text *text, uint64_t value)
+{
+	char digits[16];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = "0123456789abcdef"[value & 15];
+	while (value >>= 4);
+	eddyi_text(text, "0x");
+	eddyi_text_put(text, digits + at, sizeof(digits) - at);
+}
+
+/* Write nanoseconds as microseconds with three decimal places. */
+static void put_us(struct eddyi_text *text, uint64_t ns)
+{
+	unsigned rest = ns % 1000;
+	char places[] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+			  (char)('0' + rest % 10) };
+
+	eddyi_text_u64(text, ns / 1000);
+	eddyi_text_put(text, places, sizeof(places));
+}
 
 /* Write `,"name":VALUE`. */
 static inline void put_number(struct eddyi_text *text, const char *name, int64_t value)
@@ -62,7 +84,7 @@ static uint64_t behind_zero(uint64_t at_ns)
 static void put_time(struct eddyi_text *text, uint64_t at_ns)
 {
 	eddyi_text(text, ",\"ts\":");
-	eddyi_text_us(text, behind_zero(at_ns));
+	put_us(text, behind_zero(at_ns));
 	eddyi_text(text, HALF_NS);
 }
 
@@ -71,7 +93,7 @@ static inline void put_name(struct eddyi_text *text, const char *category, const
 	eddyi_text(text, ",\"cat\":\"");
 	eddyi_text(text, category);
 	eddyi_text(text, "\",\"name\":");
-	eddyi_text_quoted_z(text, name);
+	eddyi_text_json_str(text, eddy_str_from(name));
 }
 
 /* Begin a slice, up to its arguments. */
@@ -81,14 +103,14 @@ static void begin_slice(struct eddyi_text *text, uint32_t group, uint32_t track,
 	begin_event(text, "X", group, track);
 	put_time(text, begin_ns);
 	eddyi_text(text, ",\"dur\":");
-	eddyi_text_us(text, end_ns > begin_ns ? behind_zero(end_ns) - behind_zero(begin_ns) : 0);
+	put_us(text, end_ns > begin_ns ? behind_zero(end_ns) - behind_zero(begin_ns) : 0);
 }
 
 /* Ids are counted for each group. */
 static void put_id(struct eddyi_text *text, uint32_t group, uint32_t id)
 {
 	eddyi_text(text, ",\"id\":\"");
-	eddyi_text_hex(text, (uint64_t)group << 32 | id);
+	put_hex(text, (uint64_t)group << 32 | id);
 	eddyi_text(text, "\"");
 }
 
@@ -118,7 +140,7 @@ static void put_meta(struct eddyi_text *text, const char *what, uint32_t group, 
 	eddyi_text(text, ",\"name\":\"");
 	eddyi_text(text, what);
 	eddyi_text(text, "\",\"args\":{\"name\":");
-	eddyi_text_quoted_z(text, name);
+	eddyi_text_json_str(text, eddy_str_from(name));
 }
 
 static void put_order(struct eddyi_text *text, const char *what, uint32_t group, uint32_t track,
@@ -147,7 +169,7 @@ static void put_track(struct eddyi_text *text, const struct eddyi_tape *tape,
 	put_meta(text, "thread_name", tape->group, mark->track, *name ? name : "(no name)");
 	if (*where) {
 		eddyi_text(text, ",\"where\":");
-		eddyi_text_quoted_z(text, where);
+		eddyi_text_json_str(text, eddy_str_from(where));
 	}
 	eddyi_text(text, "}}");
 	put_order(text, "thread_sort_index", tape->group, mark->track,
@@ -286,12 +308,12 @@ static const char *put_field(struct eddyi_text *text, const char *at)
 	int64_t i64;
 	double f64;
 
-	eddyi_text_quoted_z(text, name);
+	eddyi_text_json_str(text, eddy_str_from(name));
 	eddyi_text(text, ":");
 	at = name + strlen(name) + 1;
 	if (type == EDDY_FIELD_STR) {
 		memcpy(&len, at, sizeof(len));
-		eddyi_text_quoted(text, eddy_str(at + sizeof(len), len));
+		eddyi_text_json_str(text, eddy_str(at + sizeof(len), len));
 		return at + sizeof(len) + len;
 	}
 	memcpy(&i64, at, sizeof(i64));
@@ -303,7 +325,7 @@ static const char *put_field(struct eddyi_text *text, const char *at)
 	else if (type == EDDY_FIELD_BOOL)
 		eddyi_text(text, i64 ? "true" : "false");
 	else if (f64 - f64 == 0)
-		text->at += eddyi_f64_format(f64, text->at);
+		eddyi_text_f64(text, f64);
 	else
 		eddyi_text(text, "null");
 	return at + sizeof(i64);

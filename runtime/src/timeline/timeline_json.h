@@ -3,7 +3,8 @@
 #define EDDYI_TIMELINE_JSON_H
 
 #include "core/tape.h"
-#include "timeline_text.h"
+
+#include <eddy/internal/text.h>
 
 /* Maximum length of the events of one mark. */
 #define EDDYI_TIMELINE_EVENTS_MAX (8 * EDDY_KIB)

@@ -26,6 +26,7 @@ static struct {
 
 	/* Of the thread. */
 	struct eddyi_timeline_file file;
+	char *begin; /* of the text */
 	struct eddyi_text text;
 	uint64_t records; /* in `text` */
 	bool is_told;     /* the failure to write was reported */
@@ -44,16 +45,20 @@ static void drop(uint64_t records)
 	atomic_store(&timeline.dropped, timeline.file.dropped);
 }
 
+static size_t text_len(void)
+{
+	return (size_t)(timeline.text.at - timeline.begin);
+}
+
 static void write_text(void)
 {
-	struct eddyi_text *text = &timeline.text;
 	int r;
 
-	if (text->at == text->begin)
+	if (!text_len())
 		return;
-	r = eddyi_timeline_file_append(&timeline.file, text->begin,
-				       (size_t)(text->at - text->begin), timeline.records);
-	text->at = text->begin;
+	r = eddyi_timeline_file_append(&timeline.file, timeline.begin, text_len(),
+				       timeline.records);
+	timeline.text.at = timeline.begin;
 	timeline.records = 0;
 	atomic_store(&timeline.dropped, timeline.file.dropped);
 	if (r == 0 || timeline.is_told)
@@ -66,9 +71,7 @@ static void write_text(void)
  * does not fit is lost completely. */
 static bool has_room(void)
 {
-	size_t len = (size_t)(timeline.text.at - timeline.text.begin);
-
-	return len < TEXT_SIZE && len < eddyi_timeline_file_room(&timeline.file) / 2;
+	return text_len() < TEXT_SIZE && text_len() < eddyi_timeline_file_room(&timeline.file) / 2;
 }
 
 static void tell_dropped(struct eddyi_tape *tape)
@@ -138,7 +141,7 @@ static int open_file(const struct eddyi_timeline_settings *settings, uint64_t be
 {
 	char first[512];
 	char name[64];
-	struct eddyi_text text = { first, first };
+	struct eddyi_text text = { .at = first, .end = first + sizeof(first) - 1 };
 
 	snprintf(name, sizeof(name), "%.40s (%d)", program_invocation_short_name, (int)getpid());
 	eddyi_timeline_json_group(&text, EDDYI_TIMELINE_PROCESS, name);
@@ -150,11 +153,11 @@ static int open_file(const struct eddyi_timeline_settings *settings, uint64_t be
 
 static void deinit(void)
 {
-	char *text = timeline.text.begin;
+	char *text = timeline.begin;
 
 	eddyi_tapes_end();
-	/* In this order: a child forked meanwhile frees `timeline.text` if set. */
-	timeline.text.begin = timeline.text.at = NULL;
+	/* In this order: a child forked meanwhile frees `timeline.begin` if set. */
+	timeline.begin = NULL;
 	free(text);
 	eddyi_timeline_file_close(&timeline.file);
 }
@@ -168,6 +171,7 @@ static int init(const struct eddyi_timeline_settings *settings, unsigned generat
 		.buffer = settings->buffer,
 		.began_ns = eddy_now(),
 	};
+	size_t size = TEXT_SIZE + EDDYI_TIMELINE_EVENTS_MAX;
 	int r;
 
 	eddyi_timeline_json_begin(tapes.began_ns);
@@ -175,9 +179,10 @@ static int init(const struct eddyi_timeline_settings *settings, unsigned generat
 	eddyi_iowq_reset();
 	timeline.is_told = false;
 	atomic_store(&timeline.dropped, 0);
-	timeline.text.begin = timeline.text.at = malloc(TEXT_SIZE + EDDYI_TIMELINE_EVENTS_MAX);
-	if (!timeline.text.begin)
+	timeline.begin = malloc(size);
+	if (!timeline.begin)
 		return -ENOMEM;
+	timeline.text = (struct eddyi_text){ .at = timeline.begin, .end = timeline.begin + size };
 	r = open_file(settings, tapes.began_ns);
 	return r < 0 ? r : eddyi_tapes_begin(&tapes);
 }
@@ -208,7 +213,7 @@ void eddyi_timeline_writer_stop(void)
 void eddyi_timeline_writer_in_child(void)
 {
 	eddyi_tapes_in_child();
-	free(timeline.text.begin);
-	timeline.text.begin = timeline.text.at = NULL;
+	free(timeline.begin);
+	timeline.begin = NULL;
 	eddyi_timeline_file_close(&timeline.file);
 }
