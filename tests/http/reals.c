@@ -1,10 +1,9 @@
 /* Tests of http/src/text/reals.c. */
+#include "../comma.h"
 #include "text/reals.h"
 
-#include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <jansson.h>
-#include <locale.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +56,13 @@ Test(reals, others_stay)
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		expect_text(same[i], same[i]);
 	expect_text("[\"\\\\\",0.10000000000000001]", "[\"\\\\\",0.1]");
+}
+
+Test(reals, know_no_locale)
+{
+	if (!switch_to_comma())
+		cr_skip_test("needs localedef(1)");
+	expect_text("[0.10000000000000001,9.9999999999999995e-08]", "[0.1,1e-7]");
 }
 
 /* Whatever double it is, it reads back. */

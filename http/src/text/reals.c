@@ -1,16 +1,14 @@
 #include "reals.h"
 
+#include <eddy/internal/text.h>
 #include <locale.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A shorter text does not have seventeen digits with a point or an exponent. */
 #define LONG_MIN_LEN 18
 #define LONG_MAX_LEN 31
 
-/* Convert printf()'s output to JSON: 1e+05 to 1e5, and 5 to 5.0, which marks a real. */
+/* Convert eddyi_f64_format()'s output to JSON: 1e+05 to 1e5, and 5 to 5.0, which marks a real. */
 static void as_json(char *number)
 {
 	char *exponent = strchr(number, 'e'), *to, *from;
@@ -30,24 +28,10 @@ static void as_json(char *number)
 	memmove(to, from, strlen(from) + 1);
 }
 
-static bool find_shorter(const char *number, char *ret_shorter, size_t size)
-{
-	double value = strtod(number, NULL);
-
-	for (int digits = 15; digits < 17; digits++) {
-		snprintf(ret_shorter, size, "%.*g", digits, value);
-		if (strtod(ret_shorter, NULL) == value) {
-			as_json(ret_shorter);
-			return strlen(ret_shorter) < strlen(number);
-		}
-	}
-	return false;
-}
-
 static size_t shorten(char *number, size_t len)
 {
-	char copy[LONG_MAX_LEN + 1], shorter[LONG_MAX_LEN + 1];
-	locale_t c, before;
+	char copy[LONG_MAX_LEN + 1], shorter[EDDYI_F64_SIZE];
+	locale_t c;
 
 	if (len < LONG_MIN_LEN || len > LONG_MAX_LEN ||
 	    (!memchr(number, '.', len) && !memchr(number, 'e', len)))
@@ -56,15 +40,15 @@ static size_t shorten(char *number, size_t len)
 	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!c)
 		return len;
-	before = uselocale(c);
 	memcpy(copy, number, len);
 	copy[len] = 0;
-	if (find_shorter(copy, shorter, sizeof(shorter))) {
+	eddyi_f64_format(strtod_l(copy, NULL, c), shorter);
+	freelocale(c);
+	as_json(shorter);
+	if (strlen(shorter) < len) {
 		len = strlen(shorter);
 		memcpy(number, shorter, len);
 	}
-	uselocale(before);
-	freelocale(c);
 	return len;
 }
 
