@@ -3,8 +3,8 @@
 
 #include <dirent.h>
 #include <eddy/internal/loop.h>
+#include <eddy/internal/proc.h>
 #include <eddy/stats.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +12,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Read the beginning of a file as a string; "" on failure. */
-static void read_text(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? 0 : read(fd, text, size - 1);
-
-	text[len < 0 ? 0 : len] = 0;
-	if (fd >= 0)
-		close(fd);
-}
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -38,7 +27,7 @@ static void read_memory(struct eddyi_process_figures *figures)
 	unsigned long long mapped = 0, resident = 0;
 	char text[256];
 
-	read_text("/proc/self/statm", text, sizeof(text));
+	eddyi_proc_read(text, sizeof(text), "/proc/self/statm");
 	sscanf(text, "%llu %llu", &mapped, &resident);
 	figures->mapped = mapped * page;
 	figures->resident = resident * page;
@@ -94,7 +83,7 @@ static void read_start(void)
 	unsigned long long ticks = 0;
 	uint64_t boot = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
 
-	read_text("/proc/self/stat", text, sizeof(text));
+	eddyi_proc_read(text, sizeof(text), "/proc/self/stat");
 	at = strrchr(text, ')');
 	for (int i = 0; at && i < 20; i++)
 		at = strchr(at + 1, ' ');

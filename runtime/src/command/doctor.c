@@ -15,6 +15,7 @@
 #include "programs.h"
 
 #include <eddy/buffers.h>
+#include <eddy/internal/proc.h>
 #include "base/feature.h"
 #include <eddy/task.h>
 #include <dirent.h>
@@ -61,29 +62,12 @@ static void EDDY_PRINTF(3, 4) say(const char *verdict, const char *name, const c
 	failures += strcmp(verdict, "FAIL") == 0;
 }
 
-/* Read the first line of a file. Return: NULL on failure. */
-static const char *read_line(const char *path)
-{
-	static char text[256];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len;
-
-	if (fd < 0)
-		return NULL;
-	len = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (len < 0)
-		return NULL;
-	text[len] = 0;
-	text[strcspn(text, "\n")] = 0;
-	return text;
-}
-
 static long read_number(const char *path, long otherwise)
 {
-	const char *text = read_line(path);
+	char text[32];
 
-	return text && *text ? strtol(text, NULL, 10) : otherwise;
+	return eddyi_proc_read(text, sizeof(text), "%s", path) > 0 ? strtol(text, NULL, 10) :
+								     otherwise;
 }
 
 static void check_kernel(void)

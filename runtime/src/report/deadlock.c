@@ -26,7 +26,7 @@
 #include "base/thread.h"
 
 #include <dirent.h>
-#include <stdio.h>
+#include <eddy/internal/proc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,16 +55,9 @@ static bool is_harmless(const char *tid)
 {
 	static const char *const names[] = { "eddy-offload\n", "eddy-watch\n", "eddy-timeline\n",
 					     "eddy-log\n", "iou-" };
-	char path[64], name[32] = "";
-	FILE *file;
+	char name[32];
 
-	snprintf(path, sizeof(path), "/proc/self/task/%.20s/comm", tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (!fgets(name, sizeof(name), file))
-		name[0] = '\0';
-	fclose(file);
+	eddyi_proc_read(name, sizeof(name), "/proc/self/task/%.20s/comm", tid);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)
 			return true;

@@ -5,6 +5,7 @@
 #include "stall_trace.h"
 
 #include <dlfcn.h>
+#include <eddy/internal/proc.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -102,16 +103,9 @@ static bool goes_on(long number)
  * address of the call. Return: false if unknown. */
 static bool look_at_thread(pid_t tid, long *ret_number, void **ret_at)
 {
-	char path[64], text[256] = "", *last;
-	FILE *file;
+	char text[256], *last;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", (int)tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (!fgets(text, sizeof(text), file))
-		text[0] = '\0';
-	fclose(file);
+	eddyi_proc_read(text, sizeof(text), "/proc/self/task/%d/syscall", (int)tid);
 	*ret_number = -1;
 	if (strncmp(text, "running", strlen("running")) == 0)
 		return true;

@@ -2,10 +2,10 @@
 #include "core/chaos.h"
 #include "base/seccomp.h"
 
+#include <eddy/internal/proc.h>
 #include <eddy/task.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -15,14 +15,9 @@
 /* Read /proc/sys/kernel/io_uring_disabled; 0 if there is none. */
 static int ring_disabled(void)
 {
-	char text[8] = "";
-	int fd = open("/proc/sys/kernel/io_uring_disabled", O_RDONLY | O_CLOEXEC);
+	char text[8];
 
-	if (fd < 0)
-		return 0;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
+	eddyi_proc_read(text, sizeof(text), "/proc/sys/kernel/io_uring_disabled");
 	return atoi(text);
 }
 

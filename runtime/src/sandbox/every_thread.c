@@ -10,6 +10,7 @@
  */
 #include "every_thread.h"
 
+#include <eddy/internal/proc.h>
 #include <eddy/loop.h>
 
 #include <dirent.h>
@@ -113,19 +114,11 @@ static int install(struct action *before)
 /* Whether it is a thread of the program that exists. */
 static bool is_ours(pid_t tid)
 {
-	char path[64], line[512];
 	unsigned flags = 0;
 	const char *end;
-	size_t len;
-	FILE *file;
+	char line[512];
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	len = fread(line, 1, sizeof(line) - 1, file);
-	fclose(file);
-	line[len] = 0;
+	eddyi_proc_read(line, sizeof(line), "/proc/self/task/%d/stat", (int)tid);
 	/* After the name, which may contain any byte: state, five numbers, flags. */
 	end = strrchr(line, ')');
 	return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&

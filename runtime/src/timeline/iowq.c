@@ -3,29 +3,12 @@
 #include "timeline_json.h"
 
 #include <dirent.h>
+#include <eddy/internal/proc.h>
 #include <eddy/loop.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static bool read_line(const char *tid, const char *what, char *line, size_t size)
-{
-	char path[64];
-	ssize_t len;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%.20s/%s", tid, what);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	len = read(fd, line, size - 1);
-	close(fd);
-	line[len > 0 ? len : 0] = '\0';
-	return len > 0;
-}
 
 /* Get a worker's owner, whose thread id is in its name. Return: 0 for other threads. */
 static pid_t owner_of(const char *tid)
@@ -33,7 +16,8 @@ static pid_t owner_of(const char *tid)
 	char name[32];
 	int owner;
 
-	if (!read_line(tid, "comm", name, sizeof(name)) || sscanf(name, "iou-wrk-%d", &owner) != 1)
+	eddyi_proc_read(name, sizeof(name), "/proc/self/task/%.20s/comm", tid);
+	if (sscanf(name, "iou-wrk-%d", &owner) != 1)
 		return 0;
 	return owner;
 }
@@ -48,8 +32,8 @@ static void describe(struct eddyi_iowq_worker *worker, const char *tid, pid_t ow
 		.owner = owner,
 	};
 	/* Missing if the kernel does not keep these statistics. */
-	if (!read_line(tid, "schedstat", line, sizeof(line)) ||
-	    sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &busy_ns, &waited_ns, &turns) != 3)
+	eddyi_proc_read(line, sizeof(line), "/proc/self/task/%.20s/schedstat", tid);
+	if (sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &busy_ns, &waited_ns, &turns) != 3)
 		return;
 	worker->busy_ns = busy_ns;
 	worker->turns = turns;
