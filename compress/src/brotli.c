@@ -15,16 +15,6 @@
 /* From this size on level 4 would use a table of 4 MiB. */
 #define SIZE_HINT_MAX (EDDY_MIB - 1)
 
-static size_t slice(int level)
-{
-	return level <= LEVEL_QUICK ? BLOCK : SLICE_SLOW;
-}
-
-static bool is_flushed(int level)
-{
-	return level <= LEVEL_QUICK;
-}
-
 static size_t bound(size_t len)
 {
 	return len + (len >> 9) + 64;
@@ -226,8 +216,9 @@ const struct eddy_codec eddyi_codec_brotli = {
 	.window_max = BROTLI_MAX_WINDOW_BITS,
 	.decoder_window_bits = BROTLI_MAX_WINDOW_BITS,
 	.decoder_window_max = BROTLI_MAX_WINDOW_BITS,
-	.slice = slice,
-	.is_flushed = is_flushed,
+	.slice = BLOCK,
+	.slice_slow = SLICE_SLOW,
+	.is_flushed = true,
 	.bound = bound,
 	.encoder_memory = encoder_memory,
 	.encoder_begin = encoder_begin,

@@ -46,21 +46,6 @@ static void end_pooled(struct eddyi_pooled *pooled)
 	free(decoder);
 }
 
-static struct eddy_decoder *take(const struct eddy_codec *codec)
-{
-	struct eddy_decoder *decoder = (struct eddy_decoder *)eddyi_pool_take(&codec->decode);
-
-	if (decoder)
-		return decoder;
-	decoder = calloc(1, sizeof(*decoder));
-	if (decoder) {
-		decoder->stream.pooled.kind = &codec->decode;
-		decoder->stream.pooled.end = end_pooled;
-		decoder->stream.codec = codec;
-	}
-	return decoder;
-}
-
 int eddy_decoder_new(const struct eddy_codec *codec, const struct eddy_decoder_options *options,
 		     struct eddy_decoder **ret_decoder)
 {
@@ -70,9 +55,10 @@ int eddy_decoder_new(const struct eddy_codec *codec, const struct eddy_decoder_o
 
 	if (r < 0)
 		return r;
-	decoder = take(codec);
+	decoder = eddyi_pool_get(&codec->decode, sizeof(*decoder), end_pooled);
 	if (!decoder)
 		return -ENOMEM;
+	decoder->stream.codec = codec;
 	decoder->limits = limits;
 	decoder->taken = 0;
 	decoder->made = 0;

@@ -49,6 +49,16 @@ size_t eddyi_encoder_memory(const struct eddy_codec *codec,
 	return sizeof(struct eddy_encoder) + codec->encoder_memory(&settings);
 }
 
+static bool is_quick(const struct eddy_encoder *encoder)
+{
+	return eddyi_codec_is_quick(encoder->stream.codec, encoder->settings.level);
+}
+
+static bool is_flushed(const struct eddy_encoder *encoder)
+{
+	return encoder->stream.codec->is_flushed && is_quick(encoder);
+}
+
 static void end_pooled(struct eddyi_pooled *pooled)
 {
 	struct eddy_encoder *encoder = (struct eddy_encoder *)pooled;
@@ -56,21 +66,6 @@ static void end_pooled(struct eddyi_pooled *pooled)
 	encoder->stream.codec->encoder_end(encoder);
 	eddyi_memory_trim(&encoder->stream.memory);
 	free(encoder);
-}
-
-static struct eddy_encoder *take(const struct eddy_codec *codec)
-{
-	struct eddy_encoder *encoder = (struct eddy_encoder *)eddyi_pool_take(&codec->encode);
-
-	if (encoder)
-		return encoder;
-	encoder = calloc(1, sizeof(*encoder));
-	if (encoder) {
-		encoder->stream.pooled.kind = &codec->encode;
-		encoder->stream.pooled.end = end_pooled;
-		encoder->stream.codec = codec;
-	}
-	return encoder;
 }
 
 int eddy_encoder_new(const struct eddy_codec *codec, const struct eddy_encoder_options *options,
@@ -82,11 +77,12 @@ int eddy_encoder_new(const struct eddy_codec *codec, const struct eddy_encoder_o
 
 	if (r < 0)
 		return r;
-	encoder = take(codec);
+	encoder = eddyi_pool_get(&codec->encode, sizeof(*encoder), end_pooled);
 	if (!encoder)
 		return -ENOMEM;
+	encoder->stream.codec = codec;
 	encoder->settings = settings;
-	encoder->slice = codec->slice(settings.level);
+	encoder->slice = is_quick(encoder) ? codec->slice : codec->slice_slow;
 	encoder->in_block = 0;
 	encoder->taken = 0;
 	encoder->ended = false;
@@ -126,7 +122,6 @@ static enum eddy_codec_op choose_op(const struct eddy_encoder *encoder,
 				    const struct eddy_codec_io *io, enum eddy_codec_op op,
 				    size_t *ret_len)
 {
-	const struct eddy_codec *codec = encoder->stream.codec;
 	size_t room = encoder->slice - encoder->in_block;
 
 	if (io->in_len <= room) {
@@ -135,26 +130,22 @@ static enum eddy_codec_op choose_op(const struct eddy_encoder *encoder,
 			return op;
 	}
 	*ret_len = room;
-	return codec->is_flushed(encoder->settings.level) ? EDDY_CODEC_FLUSH : EDDY_CODEC_RUN;
+	return is_flushed(encoder) ? EDDY_CODEC_FLUSH : EDDY_CODEC_RUN;
 }
 
 static int step(struct eddy_encoder *encoder, struct eddy_codec_io *io, enum eddy_codec_op op)
 {
-	const struct eddy_codec *codec = encoder->stream.codec;
 	struct eddy_codec_io slice = *io;
 	enum eddy_codec_op now = choose_op(encoder, io, op, &slice.in_len);
 	size_t len = slice.in_len, taken;
-	int r = codec->encode(encoder, &slice, now);
+	int r = encoder->stream.codec->encode(encoder, &slice, now);
 
 	if (r < 0)
 		return r;
 	taken = len - slice.in_len;
-	io->in = slice.in;
-	io->in_len -= taken;
-	io->out = slice.out;
-	io->out_len = slice.out_len;
+	eddyi_codec_took(io, taken, io->out_len - slice.out_len);
 	encoder->taken += taken;
-	if (codec->is_flushed(encoder->settings.level))
+	if (is_flushed(encoder))
 		encoder->in_block += taken;
 	if (r == 1 && now != EDDY_CODEC_RUN)
 		encoder->in_block = 0;

@@ -43,6 +43,18 @@ struct eddyi_pooled *eddyi_pool_take(const void *kind)
 	return NULL;
 }
 
+void *eddyi_pool_get(const void *kind, size_t size, void (*end)(struct eddyi_pooled *pooled))
+{
+	struct eddyi_pooled *pooled = eddyi_pool_take(kind);
+
+	if (pooled)
+		return pooled;
+	pooled = calloc(1, size);
+	if (pooled)
+		*pooled = (struct eddyi_pooled){ .kind = kind, .end = end };
+	return pooled;
+}
+
 static void end_oldest(void)
 {
 	struct eddyi_pooled **at = &pool->first, *oldest;

@@ -18,6 +18,10 @@ struct eddyi_pooled {
 /* Take the newest object of this kind from the loop's pool. Return: NULL if there is none. */
 struct eddyi_pooled *eddyi_pool_take(const void *kind);
 
+/* Take an object from the pool, or make a zeroed one of this size. Return: NULL on allocation
+ * failure. */
+void *eddyi_pool_get(const void *kind, size_t size, void (*end)(struct eddyi_pooled *pooled));
+
 /* Put an object into the loop's pool, its fields set; the oldest are ended to make room. Off the
  * loop it is ended. */
 void eddyi_pool_put(struct eddyi_pooled *pooled);

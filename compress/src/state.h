@@ -48,10 +48,10 @@ struct eddy_codec {
 	unsigned window_min, window_bits, window_max;
 	unsigned decoder_window_bits, decoder_window_max;
 
-	/* slice(): the most input of a step at a level. is_flushed(): whether the library encodes a
-	 * slice as a whole, so that each is flushed. */
-	size_t (*slice)(int level);
-	bool (*is_flushed)(int level);
+	/* The most input of a step, at quick levels and at others. is_flushed: at quick levels the
+	 * library encodes a slice as a whole, so each is flushed. */
+	size_t slice, slice_slow;
+	bool is_flushed;
 	size_t (*bound)(size_t len);
 
 	size_t (*encoder_memory)(const struct eddyi_encoder_settings *settings);

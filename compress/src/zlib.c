@@ -8,7 +8,6 @@
 /* Adversarial input takes 0.2 ms per KiB at level 6, and up to 3 ms at level 9. */
 #define SLICE (4 * EDDY_KIB)
 #define SLICE_SLOW (1 * EDDY_KIB)
-#define LEVEL_QUICK 6
 
 #define WINDOW_BITS_MIN 9
 #define MEM_LEVEL 8
@@ -27,16 +26,6 @@ struct encoder_state {
 static void *alloc(void *opaque, unsigned count, unsigned size)
 {
 	return eddyi_memory_get(opaque, (size_t)count * size);
-}
-
-static size_t slice(int level)
-{
-	return level <= LEVEL_QUICK ? SLICE : SLICE_SLOW;
-}
-
-static bool is_flushed(__attribute__((unused)) int level)
-{
-	return false;
 }
 
 static size_t bound(size_t len)
@@ -251,10 +240,10 @@ static void decoder_rest(__attribute__((unused)) struct eddy_decoder *decoder)
 
 #define ZLIB_CODEC(its_name)                                                                       \
 	{                                                                                          \
-		.name = its_name, .level = 6, .level_max = 9, .level_quick = LEVEL_QUICK,          \
+		.name = its_name, .level = 6, .level_max = 9, .level_quick = 6,                    \
 		.window_min = WINDOW_BITS_MIN, .window_bits = 15, .window_max = 15,                \
-		.decoder_window_bits = 15, .decoder_window_max = 15, .slice = slice,               \
-		.is_flushed = is_flushed, .bound = bound, .encoder_memory = encoder_memory,        \
+		.decoder_window_bits = 15, .decoder_window_max = 15, .slice = SLICE,               \
+		.slice_slow = SLICE_SLOW, .bound = bound, .encoder_memory = encoder_memory,        \
 		.encoder_begin = encoder_begin, .encode = encode, .encoder_rest = encoder_rest,    \
 		.encoder_end = encoder_end, .decoder_memory = decoder_memory,                      \
 		.decoder_begin = decoder_begin, .decode = decode, .decoder_rest = decoder_rest,    \

@@ -11,20 +11,9 @@
 /* At quick levels blocks end early: a whole one takes up to 2.5 ms. */
 #define BLOCK (64 * EDDY_KIB)
 #define BLOCK_WHOLE (128 * EDDY_KIB)
-#define LEVEL_QUICK 4
 
 /* Block headers, and small allocations. */
 #define MEMORY_EXTRA (16 * EDDY_KIB)
-
-static size_t slice(int level)
-{
-	return level <= LEVEL_QUICK ? BLOCK : BLOCK_WHOLE;
-}
-
-static bool is_flushed(int level)
-{
-	return level <= LEVEL_QUICK;
-}
 
 static size_t bound(size_t len)
 {
@@ -236,14 +225,15 @@ const struct eddy_codec eddyi_codec_zstd = {
 	.name = "zstd",
 	.level = 3,
 	.level_max = 19,
-	.level_quick = LEVEL_QUICK,
+	.level_quick = 4,
 	.window_min = ZSTD_WINDOWLOG_MIN,
 	.window_bits = 18,
 	.window_max = 23,
 	.decoder_window_bits = 23,
 	.decoder_window_max = 27,
-	.slice = slice,
-	.is_flushed = is_flushed,
+	.slice = BLOCK,
+	.slice_slow = BLOCK_WHOLE,
+	.is_flushed = true,
 	.bound = bound,
 	.encoder_memory = encoder_memory,
 	.encoder_begin = encoder_begin,
