@@ -1,16 +1,12 @@
 /* Tests of eddy_app_stats(). */
-#include <arpa/inet.h>
+#include "../on_valgrind.h"
+#include "dial.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/http.h>
-#include <eddy/io.h>
 #include <eddy/runtime.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "../on_valgrind.h"
 
 static int hello(struct eddy_req *req, struct eddy_res *res)
 {
@@ -37,15 +33,6 @@ static struct eddy_app *make(unsigned connections_max, unsigned workers)
 	return app;
 }
 
-static struct sockaddr_in to(const struct eddy_app *app)
-{
-	return (struct sockaddr_in){
-		.sin_family = AF_INET,
-		.sin_addr = { htonl(INADDR_LOOPBACK) },
-		.sin_port = htons(eddy_app_port(app)),
-	};
-}
-
 /* Until it listens, in its first run. */
 static void start(struct eddy_scope *scope, struct eddy_app *app)
 {
@@ -65,18 +52,9 @@ static int stop(struct eddy_scope *scope, struct eddy_app *app)
 /* A client that has been answered. Return: its socket. */
 static int client(const struct eddy_app *app)
 {
-	static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in address = to(app);
 	char buf[1024];
 
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    send(fd, request, sizeof(request) - 1, 0) < 0 ||
-	    eddy_recv(fd, buf, sizeof(buf), 0) <= 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return dial_and_get(eddy_app_port(app), buf, sizeof(buf));
 }
 
 static void await_connections(const struct eddy_app *app, uint64_t count)
@@ -170,7 +148,7 @@ static int run_out(void *arg)
 	struct sockaddr_in address;
 
 	start(&scope, app);
-	address = to(app);
+	address = dial_address(eddy_app_port(app));
 	getrlimit(RLIMIT_NOFILE, &before);
 	none = (struct rlimit){ 0, before.rlim_max };
 	/* An accept knows the limit from when it was armed: one that is there already takes a client still. */

@@ -2,21 +2,16 @@
 #include "server/balance.h"
 
 #include "../runtime/failing.h"
+#include "dial.h"
 
-#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/http.h>
-#include <eddy/io.h>
 #include <eddy/runtime.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define MANY 64
 
@@ -41,24 +36,10 @@ struct clients {
 
 static int ask(const struct eddy_app *app, unsigned *ret_loop)
 {
-	static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_addr = { htonl(INADDR_LOOPBACK) },
-		.sin_port = htons(eddy_app_port(app)),
-	};
-	char buf[1024];
-	char *found = NULL;
-	ssize_t r = -1;
+	char buf[1024] = "";
+	int fd = dial_and_get(eddy_app_port(app), buf, sizeof(buf));
+	const char *found = strstr(buf, "loop ");
 
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
-	    send(fd, request, sizeof(request) - 1, 0) > 0)
-		r = eddy_recv(fd, buf, sizeof(buf) - 1, 0);
-	if (r > 0) {
-		buf[r] = 0;
-		found = strstr(buf, "loop ");
-	}
 	if (!found) {
 		close(fd);
 		return -1;

@@ -2,23 +2,18 @@
  * not suspend, nobody else runs. */
 #include "server/conn.h"
 
+#include "dial.h"
 #include "exchange/exchange_state.h"
 
-#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/http.h>
-#include <eddy/io.h>
 #include <eddy/runtime.h>
 #include <errno.h>
 #include <liburing.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define IDLE_MS 250
 #define REQUEST "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -65,21 +60,13 @@ static int run(void *app)
 	return eddy_app_run(app);
 }
 
-static int dial(const struct eddy_app *app)
+static int connect_to(const struct eddy_app *app)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_addr = { htonl(INADDR_LOOPBACK) },
-		.sin_port = htons(eddy_app_port(app)),
-	};
+	int fd = dial(eddy_app_port(app));
 
 	/* What is given is there at once. */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
-	close(fd);
-	return -1;
+	return fd;
 }
 
 static bool give(int fd, const char *bytes)
@@ -341,7 +328,7 @@ static int introduce_itself_late(int fd)
 
 	if (!give(fd, PROXIED REST) || !answer(fd))
 		return 1;
-	late.fd = dial(conns->app);
+	late.fd = connect_to(conns->app);
 	if (!give(late.fd, PROXIED))
 		return 2;
 	let_turn(4);
@@ -401,7 +388,7 @@ static int serve(void *arg)
 	eddy_scope_spawn(&scope, "app", run, talk->app);
 	while (!eddy_app_port(talk->app))
 		eddy_yield();
-	fd = dial(talk->app);
+	fd = connect_to(talk->app);
 	if (fd >= 0) {
 		r = talk->talk(fd);
 		close(fd);

@@ -1,18 +1,15 @@
 /* Tests of http/src/server/server.h. */
 #include "server/server.h"
 
-#include <arpa/inet.h>
+#include "dial.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/http.h>
-#include <eddy/io.h>
 #include <eddy/offload.h>
 #include <eddy/runtime.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 static struct sockaddr_in address;
 static int late = -1; /* a client that comes when the server has stopped to listen */
@@ -57,17 +54,9 @@ static int serve(void *arg)
 /* A client that has been answered once and keeps its connection. Return: its socket. */
 static int idle_client(void)
 {
-	static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	char buf[1024];
 
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    send(fd, request, sizeof(request) - 1, 0) < 0 ||
-	    eddy_recv(fd, buf, sizeof(buf), 0) <= 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return dial_and_get(ntohs(address.sin_port), buf, sizeof(buf));
 }
 
 #define CLIENTS_MAX 64
@@ -77,8 +66,7 @@ static int listen_here(void)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	socklen_t len = sizeof(address);
 
-	address = (struct sockaddr_in){ .sin_family = AF_INET };
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	address = dial_address(0);
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    listen(fd, 128) < 0 || getsockname(fd, (struct sockaddr *)&address, &len) < 0)
 		return -errno;

@@ -11,18 +11,6 @@
 #include <pthread.h>
 #include <sched.h>
 
-static void start(void)
-{
-	EXPECT_EQ(eddy_trace_start(&(struct eddy_trace_options){ .path = rig_file() }), 0);
-}
-
-static void stop(void)
-{
-	eddy_trace_stop();
-	EXPECT_EQ(eddy_trace_dropped(), 0);
-	rig_read(rig_file());
-}
-
 static int ends[2];
 
 static int reads(__attribute__((unused)) void *arg)
@@ -46,13 +34,13 @@ TASK_TEST(timeline, shows_who_ran_and_waited_and_what_for)
 	char text[200];
 
 	EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
-	start();
+	rig_start();
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "reader", reads, NULL);
 	eddy_scope_spawn(&scope, "writer", writes, NULL);
 	EXPECT_EQ(eddy_scope_join(&scope), 0);
 	eddy_scope_end(&scope);
-	stop();
+	rig_stop();
 
 	snprintf(text, sizeof(text), "\"pid\":1,.*process_name.*%s .%d.",
 		 program_invocation_short_name, (int)getpid());
@@ -105,13 +93,13 @@ TASK_TEST(timeline, an_arrow_leads_from_who_woke_to_who_was_woken)
 	double id;
 
 	eddy_event_init(&event);
-	start();
+	rig_start();
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "waiter", waits, NULL);
 	eddy_scope_spawn(&scope, "waker", wakes, NULL);
 	eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
-	stop();
+	rig_stop();
 	snprintf(text, sizeof(text), "\"ph\":\"f\",\"pid\":[0-9]+,\"tid\":%d,.*\"wake\"",
 		 rig_track("waiter"));
 	id = rig_number(text, "\"id\":\"");
@@ -136,13 +124,13 @@ TASK_TEST(timeline, who_yields_is_woken_by_nobody)
 {
 	struct eddy_scope scope;
 
-	start();
+	rig_start();
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "one", yields, NULL);
 	eddy_scope_spawn(&scope, "two", yields, NULL);
 	eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
-	stop();
+	rig_stop();
 	EXPECT_EQ(rig_events(rig_track("one"), "X", "\"run\""), 4);
 	EXPECT_EQ(rig_events(rig_track("one"), "X", "\"yield\""), 3);
 	EXPECT_EQ(rig_events(rig_track("one"), "f", ""), 1);
@@ -154,7 +142,7 @@ TASK_TEST(timeline, a_track_is_taken_over_by_the_next_of_the_name)
 	struct eddy_scope scope;
 
 	EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
-	start();
+	rig_start();
 	eddy_scope_begin(&scope, NULL);
 	for (int i = 0; i < 10; i++) {
 		eddy_scope_spawn(&scope, "one by one", writes, NULL);
@@ -164,7 +152,7 @@ TASK_TEST(timeline, a_track_is_taken_over_by_the_next_of_the_name)
 		eddy_scope_spawn(&scope, "at once", writes, NULL);
 	eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
-	stop();
+	rig_stop();
 	EXPECT_LINE("thread_name.*\"one by one\"");
 	EXPECT_EQ(rig_events(rig_track("one by one"), "X", "\"cat\":\"run\""), 20);
 	EXPECT_EQ(captured_lines("thread_name.*\"at once\""), 3);
@@ -183,7 +171,7 @@ TASK_TEST(timeline, names_are_whole_json_whatever_they_are)
 	struct eddy_scope scope;
 	char *name = strdup("a \"b\\c\n\xff\xc3\xa4");
 
-	start();
+	rig_start();
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, name, nothing, NULL);
 	eddy_scope_spawn(&scope, "", nothing, NULL);
@@ -192,7 +180,7 @@ TASK_TEST(timeline, names_are_whole_json_whatever_they_are)
 	/* It was the caller's: the thread that writes has a copy. */
 	memset(name, 'x', strlen(name));
 	free(name);
-	stop();
+	rig_stop();
 	EXPECT(strstr(captured, "\"name\":\"a \\\"b\\\\c\\n\\ufffd\xc3\xa4\""));
 	EXPECT_LINE("thread_name.*\"name\":\".no name.\"");
 	return 0;
@@ -222,7 +210,7 @@ TASK_TEST(timeline, spans_have_fields_of_every_type)
 
 	memset(long_name, 'n', sizeof(long_name));
 	memset(long_value, 'v', sizeof(long_value));
-	start();
+	rig_start();
 	EXPECT(eddy_trace_is_on());
 	now = eddy_now();
 	eddy_trace_span(eddy_str_from("all"), now, now + 2500,
@@ -236,7 +224,7 @@ TASK_TEST(timeline, spans_have_fields_of_every_type)
 			EDDY_FIELDS(eddy_field_bool("first", true),
 				    eddy_field_str("cut", eddy_str(long_value, sizeof(long_value))),
 				    eddy_field_bool("no room", true)));
-	stop();
+	rig_stop();
 	EXPECT(!eddy_trace_is_on());
 	EXPECT_LINE(
 		"\"ph\":\"b\".*\"ts\":[0-9.]+,\"cat\":\"span\",\"name\":\"all\",.*\"args\":."
@@ -257,7 +245,7 @@ TASK_TEST(timeline, times_are_whole_for_who_cuts_doubles)
 	uint64_t first;
 	char name[32];
 
-	start();
+	rig_start();
 	first = eddy_now() + ((uint64_t)1 << 36) * 1000;
 	for (unsigned i = 0; i < 50; i++) {
 		uint64_t at = first + i * 7919;
@@ -265,7 +253,7 @@ TASK_TEST(timeline, times_are_whole_for_who_cuts_doubles)
 		eddy_trace_span(eddy_str(name, (size_t)snprintf(name, sizeof(name), "of %u.", i)),
 				at, at, NULL);
 	}
-	stop();
+	rig_stop();
 	for (unsigned i = 0; i < 50; i++) {
 		snprintf(name, sizeof(name), "\"b\".*\"of %u\\.\"", i);
 		EXPECT_EQ(ns_of(name), first + i * 7919 - began_ns());
@@ -275,9 +263,9 @@ TASK_TEST(timeline, times_are_whole_for_who_cuts_doubles)
 
 static int half(__attribute__((unused)) void *arg)
 {
-	start();
+	rig_start();
 	eddy_trace_span(eddy_str_from("span"), 1, 2, EDDY_FIELDS(eddy_field_f64("half", 0.5)));
-	stop();
+	rig_stop();
 	EXPECT_LINE("\"args\":.\"half\":0\\.5..,$");
 	return 0;
 }
@@ -310,13 +298,13 @@ TASK_TEST(timeline, jobs_are_on_their_thread_and_come_from_their_task)
 	struct eddy_scope scope;
 	int thread;
 
-	start();
+	rig_start();
 	eddy_scope_begin(&scope, NULL);
 	/* It runs once this one waits. */
 	eddy_scope_spawn(&scope, "other", lets_end, NULL);
 	EXPECT_EQ(eddy_offload(job, NULL), 0);
 	eddy_scope_end(&scope);
-	stop();
+	rig_stop();
 	thread = rig_track("offload");
 	EXPECT_EQ(rig_events(thread, "X", "\"name\":\"job\""), 1);
 	EXPECT_EQ(rig_events(thread, "f", "\"name\":\"offload\""), 1);
@@ -342,7 +330,7 @@ Test(timeline, of_all_loops_is_one_file)
 {
 	struct eddy_loops_options options = { .count = 2 };
 
-	start();
+	rig_start();
 	cr_assert_eq(eddy_loops_run_blocking(&options, each, NULL), 0);
 	rig_read(rig_file());
 	EXPECT_EQ(captured_lines("process_name.*loop [0-9]+ "), 2);
@@ -351,7 +339,7 @@ Test(timeline, of_all_loops_is_one_file)
 	EXPECT_LINE("thread_name.*on the second");
 	EXPECT(rig_number("thread_name.*on the first", "\"pid\":") !=
 	       rig_number("thread_name.*on the second", "\"pid\":"));
-	stop();
+	rig_stop();
 	expect_report();
 }
 
@@ -359,20 +347,20 @@ TASK_TEST(timeline, stops_and_starts_anew)
 {
 	struct eddy_scope scope;
 
-	start();
+	rig_start();
 	eddy_scope_begin(&scope, NULL);
 	eddy_scope_spawn(&scope, "early", nothing, NULL);
 	eddy_scope_join(&scope);
-	stop();
+	rig_stop();
 	EXPECT_LINE("thread_name.*early");
 	eddy_scope_spawn(&scope, "between", nothing, NULL);
 	eddy_scope_join(&scope);
 	eddy_trace_stop();
-	start();
+	rig_start();
 	eddy_scope_spawn(&scope, "late", nothing, NULL);
 	eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
-	stop();
+	rig_stop();
 	EXPECT_LINE("thread_name.*late");
 	EXPECT_LINE("thread_name.*main");
 	EXPECT_EQ(captured_lines("early|between"), 0);
@@ -396,7 +384,7 @@ TASK_TEST(timeline, a_sample_leaves_out_what_is_between)
 	eddy_scope_spawn(&scope, "late", nothing, NULL);
 	eddy_scope_join(&scope);
 	eddy_scope_end(&scope);
-	stop();
+	rig_stop();
 	EXPECT_EQ(captured_lines("thread_name.*main"), is_early);
 	EXPECT_LINE("\"sample\":1000000,\"began_ns\":[0-9]+ *}}$");
 	EXPECT_EQ(captured_lines("late|a span"), 0);
@@ -444,9 +432,9 @@ Test(timeline, another_thread_starts_and_stops_it)
 	pthread_join(thread, NULL);
 	rig_read(rig_file());
 	/* Its file may have been full before. */
-	start();
+	rig_start();
 	eddy_trace_span(eddy_str_from("when all is quiet"), 1, 2, NULL);
-	stop();
+	rig_stop();
 	EXPECT_LINE("\"b\",\"pid\":1,.*when all is quiet");
 	expect_report();
 }

@@ -15,14 +15,7 @@
 
 static void start(__attribute__((unused)) void *arg)
 {
-	EXPECT_EQ(eddy_trace_start(&(struct eddy_trace_options){ .path = rig_file() }), 0);
-}
-
-static void stop(void)
-{
-	eddy_trace_stop();
-	EXPECT_EQ(eddy_trace_dropped(), 0);
-	rig_read(rig_file());
+	rig_start();
 }
 
 static void *starts_anew(__attribute__((unused)) void *arg)
@@ -56,7 +49,7 @@ TASK_TEST(timeline_anew, tracks_that_were_drawn_late_are_named_again)
 	eddy_scope_spawn(&scope, "late", sleeps, NULL);
 	EXPECT_EQ(eddy_scope_join(&scope), 0);
 	eddy_scope_end(&scope);
-	stop();
+	rig_stop();
 	EXPECT_LINE("thread_name.*\"main\"");
 	EXPECT_LINE("thread_name.*\"late\"");
 	EXPECT(rig_events(rig_track("late"), "X", "\"cat\":\"run\"") > 0);
@@ -74,7 +67,7 @@ TASK_TEST(timeline_anew, a_job_comes_from_no_track_of_another_timeline)
 	start(NULL);
 	another_starts_anew();
 	EXPECT_EQ(eddy_offload(nothing, NULL), 0);
-	stop();
+	rig_stop();
 	EXPECT_EQ(rig_events(rig_track("offload"), "X", "\"name\":\"job\""), 1);
 	EXPECT_EQ(captured_lines("\"cat\":\"arrow\",\"name\":\"offload\""), 0);
 	return 0;
@@ -127,7 +120,7 @@ TASK_TEST(timeline_anew, who_was_woken_before_was_woken_by_nobody)
 	start(NULL);
 	EXPECT_EQ(eddy_scope_join(&scope), 0);
 	eddy_scope_end(&scope);
-	stop();
+	rig_stop();
 	EXPECT_EQ(rig_events(rig_track("waiter"), "X", "\"cat\":\"run\""), 1);
 	EXPECT_EQ(rig_events(rig_track("waiter"), "f", ""), 0);
 	return 0;
@@ -152,7 +145,7 @@ TASK_TEST(timeline_anew, who_has_waited_takes_no_track_of_who_ran_meanwhile)
 	eddy_scope_spawn(&scope, "twin", sleeps, NULL);
 	EXPECT_EQ(eddy_scope_join(&scope), 0);
 	eddy_scope_end(&scope);
-	stop();
+	rig_stop();
 	EXPECT_EQ(captured_lines("\"name\":\"thread_name\".*\"twin\""), 2);
 	return 0;
 }
@@ -161,7 +154,7 @@ TASK_TEST(timeline_anew, begins_on_the_loops_stack_as_well)
 {
 	eddy_on_loop_stack(start, NULL);
 	EXPECT_EQ(eddy_sleep(0), 0);
-	stop();
+	rig_stop();
 	EXPECT_EQ(rig_events(rig_track("main"), "X", "\"cat\":\"run\""), 2);
 	return 0;
 }

@@ -33,7 +33,7 @@ TASK_TEST(timeline_file, a_full_disk_is_told_once_and_the_file_stays_whole)
 	struct rlimit limit = { 100 * EDDY_KIB, RLIM_INFINITY };
 
 	EXPECT_EQ(eddy_log_subscribe(rig_listen, NULL), 0);
-	EXPECT_EQ(eddy_trace_start(&(struct eddy_trace_options){ .path = rig_file() }), 0);
+	rig_start();
 	EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	many_turns(1000);
 	eddy_trace_stop();

@@ -191,6 +191,19 @@ static inline void rig_read(const char *path)
 		rig_check();
 }
 
+static inline void rig_start(void)
+{
+	EXPECT_EQ(eddy_trace_start(&(struct eddy_trace_options){ .path = rig_file() }), 0);
+}
+
+/* Stop, and read what was recorded: all of it. */
+static inline void rig_stop(void)
+{
+	eddy_trace_stop();
+	EXPECT_EQ(eddy_trace_dropped(), 0);
+	rig_read(rig_file());
+}
+
 /* The track of that name; -1. */
 static inline int rig_track(const char *name)
 {

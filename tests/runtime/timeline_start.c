@@ -8,18 +8,6 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 
-static void start(void)
-{
-	EXPECT_EQ(eddy_trace_start(&(struct eddy_trace_options){ .path = rig_file() }), 0);
-}
-
-static void stop(void)
-{
-	eddy_trace_stop();
-	EXPECT_EQ(eddy_trace_dropped(), 0);
-	rig_read(rig_file());
-}
-
 static int nothing(__attribute__((unused)) void *arg)
 {
 	return 0;
@@ -153,7 +141,7 @@ Test(timeline_start, a_forked_child_has_none)
 	pid_t child;
 
 	need_threads_in_a_child();
-	start();
+	rig_start();
 	expect_run(NULL, nothing, NULL);
 	child = fork();
 	if (child == 0) {
@@ -166,7 +154,7 @@ Test(timeline_start, a_forked_child_has_none)
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_expect_eq(status, 0);
 	expect_run(NULL, nothing, NULL);
-	stop();
+	rig_stop();
 	EXPECT_EQ(captured_lines("thread_name.*main"), 2);
 	expect_report();
 }
