@@ -42,7 +42,6 @@ struct resumption {
 struct secure {
 	const struct options *options;
 	SSL_CTX *context;
-	int error;                      /* of open_context() */
 	struct resumption *resumptions; /* by the number of their URL */
 	char protocol[96];              /* of the first session of all */
 	bool differs;                   /* another target speaks another one */

@@ -26,8 +26,6 @@ static void check_path(const struct eddyi_router *router, const struct eddyi_pat
 
 		if (segment.len && memchr(segment.ptr, 0, segment.len))
 			abort();
-		if (segment.len && memchr(segment.ptr, '/', segment.len) && !path->has_slash)
-			abort();
 		if (i && path->segments[i - 1].ptr + path->segments[i - 1].len + 1 != segment.ptr)
 			abort();
 	}

@@ -16,7 +16,6 @@ struct hex {
 	bool odd; /* a digit has come and waits for the second */
 	unsigned char half;
 	uint64_t left; /* bytes that may still come out */
-	bool asked_to_end;
 };
 
 static unsigned alive, whole, broken, flushed, elsewhere, switches, steps;

@@ -34,9 +34,7 @@ static const char *parse(enum eddyi_method method, struct eddy_str text)
 	if (target.query.ptr)
 		at += sprintf(at, "?%.*s", EDDY_FMT(target.query));
 	if (target.authority.ptr)
-		at += sprintf(at, " @%.*s", EDDY_FMT(target.authority));
-	if (target.https)
-		strcpy(at, " https");
+		sprintf(at, " @%.*s", EDDY_FMT(target.authority));
 	free(exact);
 	return out;
 }
@@ -82,8 +80,8 @@ Test(target, parses)
 		{ GET, "localhost", "EINVAL" },
 		{ GET, "http://localhost/", "absolute / @localhost" },
 		{ GET, "HTTP://localhost/a?b", "absolute /a?b @localhost" },
-		{ GET, "https://localhost:1/", "absolute / @localhost:1 https" },
-		{ GET, "hTTps://localhost", "absolute / @localhost https" },
+		{ GET, "https://localhost:1/", "absolute / @localhost:1" },
+		{ GET, "hTTps://localhost", "absolute / @localhost" },
 		{ GET, "http://localhost", "absolute / @localhost" },
 		{ GET, "http://localhost?q", "absolute /?q @localhost" },
 		{ GET, "http://localhost?", "absolute /? @localhost" },

@@ -86,7 +86,7 @@ TASK_TEST(op_close, finds_either_end_of_a_splice)
 /* Where others have a descriptor these have a family, flags or a process. */
 TASK_TEST(op_close, leaves_alone_what_only_looks_like_a_descriptor)
 {
-	const int flags = EDDYI_FUTEX_U32 | EDDYI_FUTEX_PRIVATE;
+	const int flags = 2 | 128; /* a word of 32 bits, of this process alone */
 	struct counted counted = { 0 }, made = { 0 };
 	struct io_uring_sqe *sqe = eddy_op_begin(&made.op, note);
 	uint32_t word = 0;

@@ -67,13 +67,13 @@ Test(tape, counts_what_finds_no_room)
 	cr_expect_null(eddyi_tape_take(tape, 2));
 	cr_expect_eq(tape->dropped, 1);
 	/* A name that does not fit is not given: its track would have none. */
-	cr_expect_eq(eddyi_tape_name(tape, "name", NULL, 1, false), 0);
+	cr_expect_eq(eddyi_tape_name(tape, "name", NULL, false), 0);
 	take(tape, 1, SIZE - 2);
 	cr_expect_null(eddyi_tape_take(tape, 0));
 	cr_expect_eq(tape->dropped, 3);
 	for (int i = 0; i < 3; i++)
 		give(tape, i);
-	cr_expect_neq(eddyi_tape_name(tape, "name", NULL, 1, false), 0);
+	cr_expect_neq(eddyi_tape_name(tape, "name", NULL, false), 0);
 	cr_expect_eq(tape->dropped, 3);
 	eddyi_tape_free(tape);
 }
@@ -165,7 +165,7 @@ Test(tape, knows_what_has_woken_a_task_in_this_slice_only)
 	struct eddyi_tape *tape = loop.tape = new_tape();
 	struct eddy_task task = { .name = "woken" };
 
-	tape->ring_track = eddyi_tape_name(tape, "ring", NULL, 0, true);
+	tape->ring_track = eddyi_tape_name(tape, "ring", NULL, true);
 	tape->first_track = tape->ring_track;
 	tape->opened_ns = 1000;
 	tape->at_ns = 2000;

@@ -139,7 +139,7 @@ TASK_TEST(technique, pipes_are_as_the_options_say)
 	eddy_transfer_configure(
 		&(struct eddy_transfer_options){ .pipe_size = 64 * EDDY_KIB, .pipes_held_max = 1 });
 	EXPECT_EQ(eddyi_pipe_take(&again), 0);
-	EXPECT_EQ(again->size, 64 * EDDY_KIB);
+	EXPECT_EQ(fcntl(again->read_fd, F_GETPIPE_SZ), 64 * EDDY_KIB);
 	eddyi_pipe_put(again);
 	EXPECT(eddyi_pipe_hold());
 	EXPECT(!eddyi_pipe_hold());

@@ -96,7 +96,6 @@ struct eddyi_client_conn *eddyi_client_conn_take(struct eddy_response *response,
 		if (is_alive(conn)) {
 			leave_kept(conn);
 			conn->response = response;
-			conn->used = true;
 			conn->answered = false;
 			return conn;
 		}

@@ -26,7 +26,6 @@ struct eddyi_client_conn {
 	struct eddy_response *response; /* of the call that uses it; NULL while it is kept */
 	struct eddy_node node;
 	struct eddy_str origin; /* its bytes follow this structure */
-	bool used;              /* has been kept before */
 	bool answered;          /* the server has sent bytes since the last request */
 	bool spoiled;           /* must not be kept */
 	bool is_theirs;         /* over TLS: the certificate is the origin's */

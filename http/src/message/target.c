@@ -50,9 +50,7 @@ static int parse_absolute_form(struct eddy_str text, enum eddyi_method method,
 {
 	size_t len = 0;
 
-	if (take_prefix_nocase(&text, "https://"))
-		target->https = true;
-	else if (!take_prefix_nocase(&text, "http://"))
+	if (!take_prefix_nocase(&text, "https://") && !take_prefix_nocase(&text, "http://"))
 		return -EINVAL;
 	while (len < text.len && text.ptr[len] != '/' && text.ptr[len] != '?')
 		len++;

@@ -28,7 +28,6 @@ struct eddyi_target {
 	struct eddy_str query;       /* after the first '?'; .ptr NULL if there is none */
 	struct eddy_str authority;   /* .ptr NULL if there is none */
 	struct eddyi_host host;      /* the parsed authority; valid if there is one */
-	bool https;                  /* the scheme of an absolute form */
 };
 
 /* Parse a request-target. The result points into it or to static text.

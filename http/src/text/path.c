@@ -60,11 +60,8 @@ int eddyi_path_split(struct eddyi_arena *arena, struct eddy_str path, struct edd
 
 		if (decode_segment(raw, &at, segment) < 0 || has_forbidden(*segment))
 			return -EINVAL;
-		if (at) {
-			if (segment->len && memchr(segment->ptr, '/', segment->len))
-				result.has_slash = true;
+		if (at)
 			*at++ = '/'; /* in place of the slash before the segment */
-		}
 	}
 	result.segments = segments;
 	*ret_path = result;

@@ -15,7 +15,6 @@ struct eddyi_path {
 	 * them on is one string. */
 	const struct eddy_str *segments;
 	size_t count;
-	bool has_slash; /* a segment contains a decoded '/': it can't name a file */
 };
 
 bool eddyi_path_remove_those_dots(struct eddy_str *path);

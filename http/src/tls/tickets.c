@@ -12,12 +12,9 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
-#include <wolfssl/wolfcrypt/chacha20_poly1305.h>
 
 #define SEALS_S ((uint64_t)3600)
 #define OPENS_S (2 * SEALS_S)
-#define NONCE_LEN CHACHA20_POLY1305_AEAD_IV_SIZE
-#define TAG_LEN CHACHA20_POLY1305_AEAD_AUTHTAG_SIZE
 
 /* The content of the memfd for the next process. */
 struct saved {

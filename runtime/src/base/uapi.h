@@ -18,10 +18,6 @@ enum {
 #define EDDYI_SEND_ZC_REPORT_USAGE (1U << 3)
 #define EDDYI_NOTIF_ZC_COPIED (1U << 31)
 
-/* Futex flags: a 32-bit word, private to this process. */
-#define EDDYI_FUTEX_U32 2
-#define EDDYI_FUTEX_PRIVATE 128
-
 #define EDDYI_MADV_GUARD_INSTALL 102
 
 #endif

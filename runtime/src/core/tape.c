@@ -93,8 +93,7 @@ uint32_t eddyi_tape_last_track(void)
 	return atomic_load(&last_track);
 }
 
-uint32_t eddyi_tape_name(struct eddyi_tape *tape, const char *name, const char *where,
-			 uint64_t task, bool is_ring)
+uint32_t eddyi_tape_name(struct eddyi_tape *tape, const char *name, const char *where, bool is_ring)
 {
 	char text[2 * sizeof(struct eddyi_mark)] = "";
 	struct eddyi_mark *mark = eddyi_tape_take(tape, 2);
@@ -109,7 +108,7 @@ uint32_t eddyi_tape_name(struct eddyi_tape *tape, const char *name, const char *
 		.kind = EDDYI_MARK_NAME,
 		.more = 2,
 		.track = track,
-		.name = { .task = task, .is_ring = is_ring },
+		.name = { .is_ring = is_ring },
 	};
 	eddyi_tape_put_text(tape, mark, text, sizeof(text));
 	eddyi_tape_commit(tape, 2);

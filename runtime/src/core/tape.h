@@ -54,7 +54,6 @@ struct eddyi_mark {
 	uint64_t end_ns;
 	union {
 		struct {
-			uint64_t task;
 			bool is_ring;
 		} name;
 		struct {
@@ -70,7 +69,6 @@ struct eddyi_mark {
 			uint64_t since_ns; /* its start */
 			int fd, fd2;
 			int result;
-			unsigned flags;
 			uint32_t len;
 			uint32_t id;
 			uint32_t task; /* track of the awaiting task; 0: none */
@@ -174,7 +172,7 @@ uint32_t eddyi_tape_last_track(void);
 /* Allocate a track; `name` and `where` are copied. Return: 0 if the tape has no room for its name,
  * which counts as dropped. */
 uint32_t eddyi_tape_name(struct eddyi_tape *tape, const char *name, const char *where,
-			 uint64_t task, bool is_ring);
+			 bool is_ring);
 
 /* Record a span, see eddy_trace_span(). */
 void eddyi_tape_span(struct eddyi_tape *tape, struct eddy_str name, uint64_t begin_ns,

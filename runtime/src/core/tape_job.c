@@ -27,7 +27,7 @@ static uint32_t track_of_thread(struct eddyi_tape *tape)
 	static _Thread_local uint32_t track;
 
 	if (track < tape->first_track)
-		track = eddyi_tape_name(tape, "offload", NULL, 0, false);
+		track = eddyi_tape_name(tape, "offload", NULL, false);
 	return track;
 }
 

@@ -34,8 +34,8 @@ static bool join(struct eddy_loop *loop)
 
 	if (!tape)
 		return false;
-	tape->ring_track = eddyi_tape_name(tape, "ring", NULL, 0, true);
-	tape->span_track = eddyi_tape_name(tape, "spans", NULL, 0, true);
+	tape->ring_track = eddyi_tape_name(tape, "ring", NULL, true);
+	tape->span_track = eddyi_tape_name(tape, "spans", NULL, true);
 	loop->own_tape = tape;
 	eddyi_trace_state = EDDYI_TRACE_BETWEEN_SLICES;
 	return true;
@@ -141,7 +141,7 @@ static uint32_t track_of(struct eddyi_tape *tape, struct eddy_task *task, uint64
 		forget_left(tape, i);
 		return task->track;
 	}
-	task->track = eddyi_tape_name(tape, task->name, eddyi_place(task->where), task->id, false);
+	task->track = eddyi_tape_name(tape, task->name, eddyi_place(task->where), false);
 	return task->track;
 }
 
@@ -234,7 +234,6 @@ void eddyi_tape_completing(struct eddy_loop *loop, const struct eddy_op *op, int
 			.fd = op->fd,
 			.fd2 = op->fd2,
 			.result = result,
-			.flags = flags,
 			.len = op->len,
 			.id = ++tape->last_flow,
 			.own = op->own,

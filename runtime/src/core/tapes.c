@@ -148,7 +148,7 @@ int eddyi_tapes_begin(const struct eddyi_tapes_settings *settings)
 	if (!tape)
 		return -ENOMEM;
 	tape->is_named = true;
-	tape->span_track = eddyi_tape_name(tape, "spans", NULL, 0, true);
+	tape->span_track = eddyi_tape_name(tape, "spans", NULL, true);
 	/* Lock, since a job that began in an earlier timeline may look for it. */
 	pthread_mutex_lock(&tapes.outside_lock);
 	tapes.outside = tape;

@@ -1,6 +1,5 @@
 #include <eddy/mutex.h>
 
-#include "mutex.h"
 #include "core/own.h"
 #include "core/queue.h"
 
@@ -33,11 +32,11 @@ int(eddy_mutex_try_lock)(struct eddy_mutex *mutex, const char *where)
 }
 
 /* Not inlined, which keeps the path without waiting fast. */
-static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex, bool cancellable)
+static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex)
 {
 	struct eddyi_queued queued = {
 		.waiter = {
-			.cancel = cancellable ? eddyi_queue_cancel : NULL,
+			.cancel = eddyi_queue_cancel,
 			.what = "mutex",
 			.on = mutex,
 			.holder = &mutex->holder,
@@ -52,13 +51,7 @@ int(eddy_mutex_lock)(struct eddy_mutex *mutex, const char *where)
 	eddyi_own(&mutex->loop, "a mutex", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	return try_lock(mutex) == 0 ? 0 : wait_for(mutex, true);
-}
-
-void eddyi_mutex_lock_anyway(struct eddy_mutex *mutex)
-{
-	if (try_lock(mutex) < 0)
-		wait_for(mutex, false);
+	return try_lock(mutex) == 0 ? 0 : wait_for(mutex);
 }
 
 void eddyi_mutex_unlock(struct eddy_mutex *mutex, const char *where)

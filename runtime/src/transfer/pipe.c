@@ -53,17 +53,13 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 }
 
 /* Without privilege, a user may own 64 MiB of pipe buffers; larger sizes then fail with EPERM. */
-static size_t resize(int fd, size_t wanted)
+static void resize(int fd, size_t wanted)
 {
 	const size_t sizes[] = { wanted, 256 * EDDY_KIB, 64 * EDDY_KIB };
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		int size = sizes[i] <= wanted ? fcntl(fd, F_SETPIPE_SZ, (int)sizes[i]) : -1;
-
-		if (size > 0)
-			return (size_t)size;
-	}
-	return (size_t)fcntl(fd, F_GETPIPE_SZ);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (sizes[i] <= wanted && fcntl(fd, F_SETPIPE_SZ, (int)sizes[i]) > 0)
+			return;
 }
 
 /* Take a kept pipe of the current size. */
@@ -109,7 +105,7 @@ int eddyi_pipe_take(struct eddyi_pipe **ret_pipe)
 		.write_fd = fds[1],
 		.wanted = eddy_transfer_options()->pipe_size,
 	};
-	pipe->size = resize(fds[1], pipe->wanted);
+	resize(fds[1], pipe->wanted);
 	atomic_fetch_add_explicit(&pipes_open, 1, memory_order_relaxed);
 	*ret_pipe = pipe;
 	return 0;
