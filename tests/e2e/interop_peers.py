@@ -236,7 +236,7 @@ class Shakes:
     def count(self, role, *what):
         RESULTS[self.name, role][what] += 1
 
-    def assertAgreed(self, peer, role, version, suite, key, resumed):
+    def assertAgreed(self, peer, role, version, suite, resumed):
         session = peer.socket
         self.assertEqual(session.version, version)
         if version == 'TLSv1.2' or self.picks_suites:
@@ -295,7 +295,7 @@ class Shakes:
                 peer = client.dial()
                 self.addCleanup(peer.close)
                 answer = peer.ask(request('GET', '/'))
-                self.assertAgreed(peer, 'client', version, suite, key, resumed)
+                self.assertAgreed(peer, 'client', version, suite, resumed)
                 self.assertEqual(answer.header('x-version'), version)
                 self.assertEqual(answer.header('x-resumed'), 'yes' if resumed else 'no')
                 if version == 'TLSv1.2' or self.picks_suites:
@@ -339,7 +339,7 @@ class Shakes:
                 peer = server.accept()
                 self.addCleanup(peer.close)
                 peer.read_request()
-                self.assertAgreed(peer, 'server', version, suite, key, resumed and (self.has_ids or version == 'TLSv1.3'))
+                self.assertAgreed(peer, 'server', version, suite, resumed and (self.has_ids or version == 'TLSv1.3'))
                 self.assertEqual(sha256(peer.take(len(DATA))), sha256(DATA))
                 peer.answer(0, 'Connection: close')
                 self.finish(peer)

@@ -1,5 +1,4 @@
 """Certificates that are too weak, or for other purposes: whoever verifies them refuses them, wherever in a chain they are."""
-import os
 import ssl
 
 import tls
