@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <eddy/internal/debug.h>
 #include <stdalign.h>
 
 Test(arena, gives_out_what_is_asked_for)
@@ -123,4 +124,37 @@ Test(arena, sanitizer_sees_who_goes_too_far)
 #else
 	cr_skip_test("needs AddressSanitizer");
 #endif
+}
+
+/* With EDDY_DEBUG: what was freed is filled, and comes back late, and not all of it is kept. */
+Test(arena, freed_memory_is_filled_and_rests)
+{
+	struct eddyi_arena arena = { 0 };
+	char *freed[3], *memory;
+
+	if (RUNNING_ON_ASAN)
+		cr_skip_test("AddressSanitizer finds late uses itself");
+	__atomic_store_n(&eddyi_debug, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 3; i++) {
+		freed[i] = eddyi_arena_alloc(&arena, 100 << (4 * i));
+		memset(freed[i], 'x', 100 << (4 * i));
+		eddyi_arena_deinit(&arena);
+	}
+	for (int i = 0; i < 20; i++) {
+		memory = eddyi_arena_alloc(&arena, 100);
+		for (int j = 0; j < 3; j++)
+			cr_assert(ne(ptr, memory, freed[j]));
+		eddyi_arena_deinit(&arena);
+	}
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 100 << (4 * i); j++)
+			cr_assert(eq(u8, (unsigned char)freed[i][j], 0xdd));
+	/* Gigabytes pass by, and do not stay. */
+	for (int i = 0; i < 4096; i++) {
+		memory = eddyi_arena_alloc(&arena, EDDY_MIB);
+		cr_assert(memory != NULL);
+		memory[0] = 1;
+		eddyi_arena_deinit(&arena);
+	}
+	eddyi_arena_trim();
 }

@@ -3,6 +3,7 @@
  * can't start. */
 #include <criterion/criterion.h>
 #include "base/feature.h"
+#include <eddy/loops.h>
 #include <eddy/main.h>
 #include <eddy/task.h>
 #include <errno.h>
@@ -29,6 +30,7 @@ static rlim_t files, files_soft, space, locked, threads;
 static uid_t user; /* other than root */
 static const char *backlog;
 static bool hog_pipes, as_program;
+static int (*program)(void); /* NULL: of eddy_main() */
 static char says[16384];
 
 /* Let io_uring_setup, or another call, fail with `forbid_error`, as container runtimes and old kernels do. */
@@ -106,7 +108,7 @@ static void become_doctor(int out)
 	if (forbid_error)
 		forbid_rings();
 	if (as_program)
-		_exit(eddy_main(nothing, NULL));
+		_exit(program ? program() : eddy_main(nothing, NULL));
 	if (files)
 		execl(EDDY_DOCTOR, "eddy-doctor", (char *)NULL);
 	syscall(SYS_execveat, doctor, "", (char *const[]){ "eddy-doctor", NULL }, environ,
@@ -133,6 +135,45 @@ static int run_doctor(void)
 	close(fds[0]);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int with_run(void)
+{
+	return eddy_run(NULL, nothing, NULL) ? 1 : 0;
+}
+
+static int with_small_stack(void)
+{
+	return eddy_run(&(struct eddy_loop_options){ .stack_size = 1 }, nothing, NULL) ? 1 : 0;
+}
+
+static int with_loops(void)
+{
+	return eddy_loops_run_blocking(NULL, nothing, NULL) ? 1 : 0;
+}
+
+/* The first loop is there, others are not. */
+static int more_loops(void *arg)
+{
+	forbid_error = EPERM;
+	forbid_rings();
+	return eddy_loops_run(&(struct eddy_loops_options){ .count = 3 }, nothing, arg);
+}
+
+static int with_more_loops(void)
+{
+	return eddy_run(NULL, more_loops, NULL) ? 1 : 0;
+}
+
+static int too_many_loops(void *arg)
+{
+	return eddy_loops_run(&(struct eddy_loops_options){ .count = EDDY_LOOPS_MAX + 1 }, nothing,
+			      arg);
+}
+
+static int with_too_many_loops(void)
+{
+	return eddy_run(NULL, too_many_loops, NULL) ? 1 : 0;
 }
 
 static int run_program(int error)
@@ -387,4 +428,30 @@ Test(doctor, program_that_cannot_start)
 			       "65536`)"),
 		  "%s", says);
 	cr_expect_eq(strchr(says, '\n'), says + strlen(says) - 1);
+}
+
+/* Without eddy_main() and without a subscriber too: one line. */
+static void expect_refusal(int error, int (*fn)(void), const char *why)
+{
+	program = fn;
+	cr_expect_eq(run_program(error), 1);
+	cr_expect(strstr(says, why), "not \"%s\" but %s", why, says);
+	cr_expect_eq(strchr(says, '\n'), says + strlen(says) - 1, "%s", says);
+}
+
+Test(doctor, loops_that_cannot_start)
+{
+	static const char forbidden_ring[] =
+		"ERROR eddy::loop: can't start the loop \"main\": a seccomp "
+		"filter forbids io_uring (Docker's default profile does): ";
+
+	expect_refusal(EPERM, with_run, forbidden_ring);
+	expect_refusal(EPERM, with_loops, forbidden_ring);
+	expect_refusal(
+		0, with_small_stack,
+		"ERROR eddy::loop: can't start the loop \"main\": an option is out of range: "
+		".stack_size is 32 KiB to 1 GiB");
+	expect_refusal(0, with_more_loops,
+		       "ERROR eddy::loop: can't start 3 loops: a seccomp filter forbids io_uring ");
+	expect_refusal(0, with_too_many_loops, " loops are too many: at most ");
 }

@@ -1,6 +1,7 @@
 #include "capture.h"
 
 #include <eddy/dump.h>
+#include <eddy/internal/debug.h>
 #include <eddy/event.h>
 #include <eddy/io.h>
 #include <eddy/mutex.h>
@@ -124,6 +125,17 @@ TASK_TEST(dump, says_of_a_task_that_its_place_is_unknown)
 	EXPECT_LINE("#2 \"pointed\" \\(an unknown place, called through a pointer\\), stack ");
 	eddy_scope_cancel(&scope);
 	eddy_scope_end(&scope);
+	return 0;
+}
+
+TASK_TEST(dump, says_what_a_task_works_on)
+{
+	eddyi_task_set_label("GET /users/{id}");
+	dump();
+	eddyi_task_set_label(NULL);
+	EXPECT_LINE("#1 \"main\" \\(GET /users/\\{id\\}\\), stack [0-9]+ KiB: runs$");
+	dump();
+	EXPECT_LINE("#1 \"main\" \\(eddy_run\\(\\)\\), stack ");
 	return 0;
 }
 

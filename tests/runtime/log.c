@@ -6,9 +6,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "log/log_filter.h"
+#include "log/log_stand_in.h"
 
 static struct eddyi_log_filter filter;
 
@@ -120,6 +123,74 @@ Test(log, one_subscriber_at_a_time)
 	cr_expect_eq(eddy_log_text_subscribe(), -EBUSY);
 	eddy_log_unsubscribe();
 	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);
+}
+
+/* What is written to stderr from here to said_on_stderr(). */
+static int kept_stderr, stderr_memory;
+
+static void take_stderr(void)
+{
+	kept_stderr = dup(STDERR_FILENO);
+	stderr_memory = memfd_create("stderr", MFD_CLOEXEC);
+	dup2(stderr_memory, STDERR_FILENO);
+}
+
+static const char *said_on_stderr(void)
+{
+	static char text[4096];
+	ssize_t len = pread(stderr_memory, text, sizeof(text) - 1, 0);
+
+	text[len > 0 ? len : 0] = '\0';
+	dup2(kept_stderr, STDERR_FILENO);
+	close(kept_stderr);
+	close(stderr_memory);
+	return text;
+}
+
+/* With EDDY_DEBUG: as long as the program has no subscriber, and no longer. */
+Test(log, stands_in_while_there_is_no_subscriber)
+{
+	const char *said;
+
+	unsetenv("EDDY_LOG");
+	take_stderr();
+	eddyi_log_stand_in();
+	eddy_info("test", "one");
+	eddy_warn("test", "two");
+	cr_expect_eq(eddy_log_set_filter("info"), -ENOENT);
+	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);
+	cr_expect_eq(eddy_log_subscribe(see, NULL), -EBUSY);
+	eddy_warn("test", "three");
+	cr_expect_str_eq(seen, " WARN test: three");
+	eddy_log_unsubscribe();
+	eddy_error("test", "four");
+	setenv("EDDY_LOG", "off", 1);
+	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);
+	eddy_log_unsubscribe();
+	eddy_error("test", "five");
+	said = said_on_stderr();
+	cr_expect(strstr(said, " WARN test: two\n"), "%s", said);
+	cr_expect(strstr(said, "ERROR test: four\n"), "%s", said);
+	cr_expect(!strstr(said, "one") && !strstr(said, "three") && !strstr(said, "five"), "%s",
+		  said);
+}
+
+Test(log, a_failure_is_said_without_a_subscriber)
+{
+	const char *said;
+
+	setenv("EDDY_LOG", "off", 1);
+	take_stderr();
+	eddyi_log_failure("test", "can't start: %d", 1);
+	eddy_error("test", "nothing");
+	unsetenv("EDDY_LOG");
+	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);
+	eddyi_log_failure("test", "can't start: %d", 2);
+	eddy_log_unsubscribe();
+	said = said_on_stderr();
+	cr_expect(strstr(said, "ERROR test: can't start: 1\n"), "%s", said);
+	cr_expect_eq(strchr(said, '\n'), said + strlen(said) - 1, "%s", said);
+	cr_expect_str_eq(seen, "ERROR test: can't start: 2");
 }
 
 Test(log, malformed_filter_is_one_warning)

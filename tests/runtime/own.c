@@ -2,6 +2,7 @@
 #include "../on_tsan.h"
 #include "core/own.h"
 #include "capture.h"
+#include "debug.h"
 #include "expect.h"
 
 #include <eddy/io.h>
@@ -241,7 +242,8 @@ Test(own, no_two_loops_use_one)
 
 	need_threads_in_a_child();
 	for (; use(count, false, &one); count++)
-		expect_death(count, from_other_loop, &one, "loop [0-9]+ \"other\"( |$)");
+		expect_death(count, from_other_loop, &one,
+			     "loop [0-9]+ \"other\": give each loop its own, ");
 	cr_expect_gt(count, 35);
 }
 
@@ -251,7 +253,8 @@ Test(own, no_thread_without_a_loop_uses_one)
 
 	need_threads_in_a_child();
 	for (unsigned i = 0; use(i, false, &one); i++)
-		expect_death(i, from_thread, &one, "a thread without a loop( |$)");
+		expect_death(i, from_thread, &one,
+			     "a thread without a loop: threads wake tasks by ");
 }
 
 static int set_offloaded(void *arg)
@@ -286,10 +289,50 @@ Test(own, no_offloaded_function_uses_one)
 {
 	need_threads_in_a_child();
 	cr_expect_eq(die_of(offload_set, &event), SIGABRT);
-	EXPECT_LINE("an event of loop [0-9]+ \"main\" is used on a thread without a loop");
+	EXPECT_LINE(
+		"an event of loop [0-9]+ \"main\" is used on a thread without a loop, in a job of "
+		"eddy_offload\\(\\): use it in the task, when eddy_offload\\(\\) has returned");
 	cr_expect_eq(die_of(thread_set_by_pointer, &event), SIGABRT);
 	EXPECT_LINE("^eddy: an unknown place, called through a pointer: an event of loop");
 	expect_report();
+}
+
+/* ---- with EDDY_DEBUG: what no loop has used yet ---- */
+
+static void *set_unused(void *arg)
+{
+	eddy_event_set(arg);
+	return NULL;
+}
+
+static int set_twice_in_thread(void *arg)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&thread, NULL, set_unused, arg) == 0)
+			pthread_join(thread, NULL);
+	return 0;
+}
+
+/* A plain thread may prepare what its loop is going to use: a record, and not for each call. */
+Test(own, a_thread_that_uses_what_no_loop_has_is_told)
+{
+	struct eddy_event unused;
+
+	eddy_event_init(&unused);
+	debug_begin();
+	/* No loop runs: that is how a program begins. */
+	set_twice_in_thread(&unused);
+	cr_expect_str_empty(warned);
+	expect_run(NULL, set_twice_in_thread, &unused);
+	eddy_log_unsubscribe();
+	cr_expect(strstr(warned, "own.c:"), "%s", warned);
+	cr_expect(strstr(warned,
+			 ": an event is used on a thread without a loop while loops run, which "
+			 "no task may use then: threads wake tasks by a shared event"),
+		  "%s", warned);
+	cr_expect_eq(strchr(warned, '\n'), warned + strlen(warned) - 1, "%s", warned);
 }
 
 /* ---- at the end of a block ---- */

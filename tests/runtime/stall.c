@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <eddy/event.h>
+#include <eddy/internal/debug.h>
 #include <eddy/log.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,7 +15,7 @@
 
 /* What came, on the thread that watches. */
 static struct told {
-	char message[300], backtrace[2000], task[64];
+	char message[300], backtrace[2000], task[64], request[64];
 	uint64_t held_ms;
 } told[TOLD_MAX];
 static atomic_int told_count;
@@ -34,6 +35,9 @@ static void take_note(const struct eddy_record *record, __attribute__((unused)) 
 			now->held_ms = field->value.u64;
 		else if (strcmp(field->name, "task") == 0)
 			snprintf(now->task, sizeof(now->task), "%.*s", EDDY_FMT(field->value.str));
+		else if (strcmp(field->name, "request") == 0)
+			snprintf(now->request, sizeof(now->request), "%.*s",
+				 EDDY_FMT(field->value.str));
 		else if (strcmp(field->name, "backtrace") == 0)
 			snprintf(now->backtrace, sizeof(now->backtrace), "%.*s",
 				 EDDY_FMT(field->value.str));
@@ -115,6 +119,41 @@ STALL_TEST(is_told_once_and_when_it_ends, 10 * EDDY_MS)
 	EXPECT_EQ(count, 2);
 	EXPECT(eddy_loop_stats(NULL).stalls >= 1);
 	return eddy_scope_end(&scope);
+}
+
+/* A task that has said what it works on is named by that. */
+STALL_TEST(by_a_task_that_works_on_a_request, 10 * EDDY_MS)
+{
+	const struct told *holds;
+
+	eddyi_task_set_label("GET /users/{id}");
+	spin_until_told("GET /users/{id}");
+	eddyi_task_set_label(NULL);
+	holds = told_of("task \"main\" (#1, GET /users/{id}) holds loop \"main\" for ",
+			"; leave what blocks or computes for long to eddy_offload()");
+	EXPECT(holds && strcmp(holds->request, "GET /users/{id}") == 0);
+	EXPECT(await_end("task \"main\" (#1, GET /users/{id})"));
+	return 0;
+}
+
+static int hold_under_debug(__attribute__((unused)) void *arg)
+{
+	spin_until_told("task \"main\"");
+	return 0;
+}
+
+/* Without .stall_ns. */
+Test(stall, is_told_under_eddy_debug)
+{
+	const struct told *holds;
+
+	setenv("EDDY_DEBUG", "1", 1);
+	cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);
+	expect_run(NULL, hold_under_debug, NULL);
+	eddy_log_unsubscribe();
+	holds = told_of("task \"main\"", " holds ");
+	cr_assert(holds);
+	cr_expect(holds->held_ms >= 20);
 }
 
 static void hold_in_completion(struct eddy_op *op, int result, unsigned flags)

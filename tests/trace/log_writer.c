@@ -4,6 +4,7 @@
 #include <eddy/event.h>
 #include <eddy/log_writer.h>
 #include <eddy/loop.h>
+#include <eddy/scope.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,6 +15,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "../on_asan.h"
+#include "../on_tsan.h"
+#include "../on_valgrind.h"
 
 static char folder[] = "/tmp/eddy-log-XXXXXX";
 static char path[64], other[64];
@@ -146,6 +151,97 @@ Test(log_writer, a_file_that_was_renamed_is_left)
 	eddy_log_writer_unsubscribe();
 	cr_assert(strstr(text_of(path), "second") && !strstr(text_of(path), "first"));
 	cr_assert(strstr(text_of(other), "first") && !strstr(text_of(other), "second"));
+}
+
+/* ---- a process that fails ---- */
+
+static int break_contract(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 1000; i++)
+		eddy_info("test", "record %d.", i);
+	eddy_warn("test", "the last");
+	eddy_scope_end(&(struct eddy_scope){ .host = (void *)arg });
+	return 0;
+}
+
+static int fault(void *arg)
+{
+	for (int i = 0; i < 1000; i++)
+		eddy_info("test", "record %d.", i);
+	eddy_warn("test", "the last");
+	*(volatile int *)arg = 1;
+	return 0;
+}
+
+/* Return: the signal that ended a child which runs `fn(arg)`. */
+static int die_of(eddy_task_fn *fn, void *arg)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+		signal(SIGABRT, SIG_DFL);
+		signal(SIGSEGV, SIG_DFL);
+		alarm(20);
+		dup2(fd, STDERR_FILENO);
+		subscribe(EDDY_LOG_FORMAT_TEXT);
+		_exit(eddy_run(NULL, fn, arg));
+	}
+	cr_assert(eq(int, waitpid(child, &status, 0), child));
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void expect_all(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		char want[32];
+
+		snprintf(want, sizeof(want), "INFO test: record %d.\n", i);
+		cr_assert(strstr(text_of(path), want) != NULL, "%s", want);
+	}
+	cr_assert(strstr(text_of(path), "WARN test: the last\n") != NULL);
+}
+
+/* A task that ends another one's scope. */
+Test(log_writer, a_broken_contract_loses_nothing)
+{
+	need_threads_in_a_child();
+	for (int i = 0; i < 10; i++) {
+		cr_assert(eq(int, die_of(break_contract, &(int){ 0 }), SIGABRT));
+		expect_all();
+		unlink(path);
+	}
+}
+
+Test(log_writer, a_fault_loses_nothing)
+{
+	need_threads_in_a_child();
+	if (RUNNING_ON_ASAN || RUNNING_ON_VALGRIND)
+		cr_skip_test("it handles faults itself");
+	for (int i = 0; i < 10; i++) {
+		cr_assert(eq(int, die_of(fault, (void *)(uintptr_t)16), SIGSEGV));
+		expect_all();
+		unlink(path);
+	}
+}
+
+/* Nobody reads: the process ends all the same. */
+Test(log_writer, a_process_that_fails_does_not_wait_for_a_reader, .timeout = 30)
+{
+	uint64_t began = eddy_now();
+	int reader;
+
+	need_threads_in_a_child();
+	cr_assert(mkfifo(path, 0600) == 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	fcntl(reader, F_SETPIPE_SZ, 4096);
+	cr_expect(eq(int, die_of(break_contract, &(int){ 0 }), SIGABRT));
+	cr_expect(lt(u64, eddy_now() - began, 10 * EDDY_SECOND));
+	close(reader);
 }
 
 /* A reader who does not read holds up nobody: not who emits, and not the end. */

@@ -1,5 +1,6 @@
 #include <eddy/internal/log.h>
 #include <eddy/log_writer.h>
+#include <eddy/loop.h>
 
 #include "log_file.h"
 #include "log_json.h"
@@ -15,6 +16,8 @@
 #define BUFFER_DEFAULT ((size_t)EDDY_MIB)
 #define BUFFER_MIN ((size_t)(64 * EDDY_KIB))
 #define END_NS EDDY_SECOND
+#define LAST_NS (200 * EDDY_MS)
+#define LAST_STEP_NS EDDY_MS
 /* Busy writers write lines together at this interval: waking the thread for each costs most. A line
  * alone is written at once, and so are warnings and errors, before the program may end. */
 #define TOGETHER_NS (5 * EDDY_MS)
@@ -222,6 +225,47 @@ static void *run(void *arg)
 	return NULL;
 }
 
+/* ---- the end of a process that fails ---- */
+
+static bool try_lock(pthread_mutex_t *lock, uint64_t until_ns)
+{
+	while (pthread_mutex_trylock(lock)) {
+		if (eddy_now() > until_ns)
+			return false;
+		nanosleep(&(struct timespec){ .tv_nsec = (long)LAST_STEP_NS }, NULL);
+	}
+	return true;
+}
+
+/* Let the thread write all lines before the process aborts. May run in a signal handler, with locks of
+ * its own thread held: waits for no lock, and for no slow disk. */
+static void write_last(bool in_handler)
+{
+	uint64_t until = eddy_now() + LAST_NS, end = 0;
+	struct writer *writer;
+	bool written = false;
+
+	(void)in_handler;
+	/* Never unlocked, so that the writer is not freed. */
+	if (!try_lock(&current_lock, until))
+		return;
+	writer = current;
+	if (!writer || pthread_equal(writer->thread, pthread_self()))
+		return;
+	while (!written && try_lock(&writer->lock, until)) {
+		if (!end)
+			end = writer->in_end;
+		written = writer->out_end >= end || writer->done;
+		if (!written)
+			hurry(writer);
+		pthread_mutex_unlock(&writer->lock);
+		if (!written)
+			nanosleep(&(struct timespec){ .tv_nsec = (long)LAST_STEP_NS }, NULL);
+		if (eddy_now() > until)
+			return;
+	}
+}
+
 /* ---- start and end ---- */
 
 static bool wants_json(enum eddy_log_format format)
@@ -301,6 +345,7 @@ static int subscribe(const struct eddy_log_writer_options *options)
 		return r;
 	}
 	current = writer;
+	eddyi_at_panic(write_last);
 	if (!ends_with_program)
 		ends_with_program = atexit(eddy_log_writer_unsubscribe) == 0;
 	return 0;

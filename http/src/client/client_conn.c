@@ -4,6 +4,7 @@
 #include "client_tls.h"
 #include "wire/tls_wire.h"
 
+#include <eddy/internal/debug.h>
 #include <eddy/net.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -154,6 +155,8 @@ int eddyi_client_conn_open(struct eddy_response *response, struct eddy_str origi
 				});
 	if (fd == -ECANCELED)
 		return fd;
+	/* Kept for later requests. */
+	eddyi_opened_forget(fd);
 	if (fd < 0)
 		return eddyi_client_fail(client, fd, "can't connect to %s: %s", address,
 					 eddy_net_strerror(fd));

@@ -3,6 +3,7 @@
 #include "error.h"
 #include "next.h"
 
+#include <eddy/internal/debug.h>
 #include <errno.h>
 
 /* Whether the body has a content coding, which handlers would not decode. Codings may be listed in
@@ -122,11 +123,19 @@ static eddy_handler_fn *find_handler(struct eddy_req *req)
 	return app->fallback ? handle_mapped : handle_nothing;
 }
 
+const char *eddyi_answer_label(const struct eddy_req *req)
+{
+	const struct eddy_route *route = req->route ? req->route->value : NULL;
+
+	return route ? route->label : "a request without a route";
+}
+
 int eddyi_answer(struct eddy_req *req)
 {
 	eddy_handler_fn *handler;
 
 	req->filters = &req->app->root.owner.filters;
 	handler = find_handler(req);
+	eddyi_task_set_label(eddyi_answer_label(req));
 	return eddyi_filters_run(req->filters, handler, req, &req->res);
 }

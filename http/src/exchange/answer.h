@@ -8,4 +8,7 @@
  * Return: 0; -errno if the connection must be cut. */
 int eddyi_answer(struct eddy_req *req);
 
+/* Describe the route of a request: "GET /users/{id}". Lives as long as the app. */
+const char *eddyi_answer_label(const struct eddy_req *req);
+
 #endif

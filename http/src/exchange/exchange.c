@@ -9,6 +9,7 @@
 #include "reply.h"
 #include "req.h"
 
+#include <eddy/internal/debug.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -179,5 +180,6 @@ enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 	eddyi_probe_answered(req, began_ns, ending != EDDYI_ENDING_CUT);
 	if (req->has_large_json && req->json)
 		free_large_json(req);
+	eddyi_task_set_label(NULL);
 	return ending;
 }

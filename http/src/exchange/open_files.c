@@ -3,6 +3,7 @@
 #include "app/app.h"
 #include "descriptors.h"
 
+#include <eddy/internal/debug.h>
 #include <eddy/internal/loop.h>
 #include <eddy/internal/transfer.h>
 #include <eddy/file.h>
@@ -194,6 +195,8 @@ static int open_file(int dir, struct eddyi_party *party, const char *path, uint6
 	fd = eddy_openat2(dir, path, &how);
 	if (eddyi_open_files_make_room(fd))
 		fd = eddy_openat2(dir, path, &how);
+	/* Cached for later requests. */
+	eddyi_opened_forget(fd);
 	/* With the flag the ring would give up on file systems that can't read without waiting. */
 	if (fd >= 0 && fcntl(fd, F_SETFL, 0) < 0) {
 		int error = errno;

@@ -3,10 +3,12 @@
 #include "conn_intake.h"
 #include "conn_pace.h"
 #include "conn_proxy.h"
+#include "exchange/answer.h"
 #include "exchange/exchange.h"
 #include "presence.h"
 #include "wire/tls_wire.h"
 
+#include <eddy/internal/debug.h>
 #include <errno.h>
 #include <liburing.h>
 #include <stdlib.h>
@@ -122,17 +124,22 @@ static int serve(void *arg)
 {
 	struct eddyi_conn *conn = arg;
 	enum eddyi_ending ending;
+	const char *label;
 	int status = 0;
 
 	eddyi_conn_count(conn->conns, serving);
 	do {
+		eddyi_opened_begin();
 		eddyi_conn_pace_begin(conn, &conn->req->pace);
 		eddyi_presence_begin(conn);
 		ending = eddyi_exchange(conn->req);
 		eddyi_presence_end(conn);
 		eddyi_conn_pace_end(conn);
 		conn->brief = conn->req->body.framing == EDDYI_BODY_NONE;
+		label = eddyi_answer_label(conn->req);
 		eddyi_req_free(conn->req);
+		/* Files of the response are closed by now. */
+		eddyi_opened_end(label);
 		conn->req = NULL;
 		conn->fresh = false;
 		if (ending == EDDYI_ENDING_KEEP)

@@ -6,6 +6,8 @@
 #include "stop.h"
 #include "tls/tls_setup.h"
 
+#include <eddy/internal/log.h>
+#include <eddy/internal/loop.h>
 #include <eddy/log.h>
 #include <eddy/loops.h>
 #include <eddy/offload.h>
@@ -158,8 +160,12 @@ static int serve_doors(struct eddyi_worker *worker)
 	struct eddyi_run *run = worker->run;
 	struct eddyi_doors doors =
 		eddyi_listening_take(&run->listening, (unsigned)(worker - run->workers));
+	int r = eddyi_server_run(&worker->server, run->app, &doors);
 
-	return eddyi_server_run(&worker->server, run->app, &doors);
+	/* stand_back() has been called. */
+	if (r < 0 && r != -ECANCELED)
+		eddyi_log_failure("eddy::app", "can't serve: %s", strerror(-r));
+	return r;
 }
 
 /* If a worker fails, the others shut down gracefully. */
@@ -341,8 +347,6 @@ static int serve_all(struct eddyi_run *run)
 			},
 			serve_here, run);
 	flush_messages();
-	if (r < 0 && !run->began && !run->failed)
-		eddy_error("eddy::app", "can't start %u workers: %s", run->count, strerror(-r));
 	return r;
 }
 
@@ -358,11 +362,13 @@ static int open_signals(struct eddyi_run *run)
 	if (run->app->tls)
 		signos[count++] = SIGHUP;
 	r = eddy_signals_open(signos, &run->signals);
-	if (r < 0)
-		return r;
-	r = eddy_scope_spawn(&run->tasks, "signals", watch_signals, run);
-	if (r < 0)
-		eddy_signals_close(&run->signals);
+	if (r == 0) {
+		r = eddy_scope_spawn(&run->tasks, "signals", watch_signals, run);
+		if (r < 0)
+			eddy_signals_close(&run->signals);
+	}
+	if (r < 0 && r != -ECANCELED)
+		eddy_error("eddy::app", "can't wait for signals: %s", strerror(-r));
 	return r;
 }
 
@@ -453,7 +459,7 @@ int eddy_app_run_blocking(struct eddy_app *app)
 	stand_in(app);
 	eddyi_app_read_early(app);
 	options = loop_options(app);
-	r = eddy_run(&options, run_app, &blocking);
+	r = eddyi_run(&options, run_app, &blocking);
 
 	/* No loop: the error has not been reported yet. */
 	if (!blocking.began)

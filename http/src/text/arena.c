@@ -1,5 +1,7 @@
 #include "arena.h"
 
+#include <eddy/internal/debug.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,6 +27,13 @@
 #define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
 #endif
 
+/* With EDDY_DEBUG, freed memory is filled with this byte and not reused for a while. */
+#define FREED 0xdd
+#define RESTING_MAX (4 * EDDY_MIB)
+
+/* Defined if the program has AddressSanitizer and eddy does not: free() then detects late uses. */
+extern void __asan_poison_memory_region(const volatile void *at, size_t size) __attribute__((weak));
+
 struct eddyi_arena_block {
 	struct eddyi_arena_block *older;
 	size_t size;
@@ -49,6 +58,34 @@ static _Thread_local struct {
 	struct eddyi_arena_block *first;
 	unsigned count;
 } spare[SIZES];
+
+/* Freed blocks, the oldest first, of all threads. */
+static struct {
+	pthread_mutex_t lock;
+	struct eddyi_arena_block *oldest, *newest;
+	size_t bytes;
+} resting = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void rest(struct eddyi_arena_block *block)
+{
+	memset(block->bytes, FREED, block->size);
+	block->older = NULL;
+	pthread_mutex_lock(&resting.lock);
+	if (resting.oldest)
+		resting.newest->older = block;
+	else
+		resting.oldest = block;
+	resting.newest = block;
+	resting.bytes += block->size;
+	while (resting.bytes > RESTING_MAX && resting.oldest != block) {
+		struct eddyi_arena_block *oldest = resting.oldest;
+
+		resting.oldest = oldest->older;
+		resting.bytes -= oldest->size;
+		free(oldest);
+	}
+	pthread_mutex_unlock(&resting.lock);
+}
 
 static struct eddyi_arena_block *block_new(size_t size)
 {
@@ -76,6 +113,14 @@ static struct eddyi_arena_block *block_new(size_t size)
 
 static void block_free(struct eddyi_arena_block *block)
 {
+	if (!IS_CHECKED && __asan_poison_memory_region) {
+		free(block);
+		return;
+	}
+	if (!IS_CHECKED && eddyi_debug_is_on()) {
+		rest(block);
+		return;
+	}
 	for (size_t i = 0; i < SIZES && !IS_CHECKED; i++) {
 		if (block->size != sizes[i].bytes || spare[i].count == sizes[i].kept_max)
 			continue;

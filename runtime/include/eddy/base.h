@@ -14,7 +14,10 @@
  *      error messages. A macro of the same name adds it. A call through a pointer passes NULL.
  *    - A function that ends an object has no `where`, so that EDDY_AUTO() and function pointers can
  *      use it. Messages about such a call show no source line.
- *    - A programming error aborts with file and line, also in release builds. Bad input does not.
+ *    - Functions that end an object (…_deinit, …_close, …_end, …_free) do nothing for NULL and for
+ *      objects of all zero bytes. Using such an object is a programming error.
+ *    - A programming error aborts with file and line, or with the name of the function, also in
+ *      release builds. Bad input does not.
  */
 #ifndef EDDY_BASE_H
 #define EDDY_BASE_H

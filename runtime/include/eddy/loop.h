@@ -27,7 +27,8 @@ struct eddy_loop_options {
 	unsigned io_workers_max;
 	/* Nanoseconds that a task or completion function may hold the loop. Beyond, a WARN record
 	 * of target "eddy::stall" has a backtrace, and a second one follows at the end. SIGURG, or
-	 * a real-time signal if SIGURG is in use, interrupts the thread. Default 0: no check. */
+	 * a real-time signal if SIGURG is in use, interrupts the thread. Default 0: no check;
+	 * 20 ms with EDDY_DEBUG in the environment (docs/seeing.md). */
 	uint64_t stall_ns;
 	/* Leave SIGQUIT alone. By default the process's first loop answers it with a dump of all
 	 * loops on stderr while it runs, unless the program handles, ignores or blocks it. The
@@ -54,6 +55,7 @@ struct eddy_loop_options {
  *      aborts. Threads and signal handlers that eddy does not know disable this check.
  *    - A child of fork(2) has no loop: it execs or ends by _exit(), and functions that need a loop
  *      abort. It may run loops of its own if none ran when it was forked.
+ * If there is no loop, an ERROR record says why, and what to do; without a subscriber, on stderr.
  * Return: what `fn` returned; -EPERM or -ENOSYS if the kernel refuses io_uring (see
  * eddy_ring_advice()); -ENOMEM; -EINVAL if an option is out of range, or EDDY_CHAOS in the
  * environment is invalid (docs/chaos.md); -errno. */

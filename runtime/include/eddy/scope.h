@@ -54,6 +54,7 @@ struct eddy_scope {
 	const struct eddy_local *locals;
 	const struct eddy_scope *binding; /* innermost scope with locals; NULL */
 	size_t running;                   /* spawned here and not yet ended */
+	const char *where;                /* it was begun, "file.c:12" */
 	int result;                       /* first failure of a task, or why it was cancelled */
 	unsigned loop;                    /* of its host */
 	bool cancelled;
@@ -62,7 +63,8 @@ struct eddy_scope {
 };
 
 /* Begin a scope inside the current one. The same task ends it, the innermost scope first. */
-EDDY_API void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options *options);
+EDDY_API void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options *options,
+			       const char *where);
 
 /* End the scope: cancel its running tasks and wait for them. Suspends, even in a cancelled scope.
  * Return: the first failure of a task; -ETIMEDOUT or -ECANCELED if the scope was cancelled before
@@ -90,6 +92,7 @@ EDDY_API bool eddy_is_cancelled(void);
 /* `where` is filled in: see eddy/base.h. */
 EDDY_API int eddyi_scope_end(struct eddy_scope *scope, const char *where);
 EDDY_API void eddyi_scope_cancel(struct eddy_scope *scope, const char *where);
+#define eddy_scope_begin(...) eddy_scope_begin(__VA_ARGS__, EDDY_HERE)
 #define eddy_scope_end(...) eddyi_scope_end(__VA_ARGS__, EDDY_HERE)
 #define eddy_scope_spawn(...) eddy_scope_spawn(__VA_ARGS__, EDDY_HERE)
 #define eddy_scope_join(...) eddy_scope_join(__VA_ARGS__, EDDY_HERE)

@@ -18,7 +18,7 @@ EDDY_BEGIN_DECLS
 
 /* Private. */
 struct eddy_signals {
-	int fd;           /* -1 once closed */
+	int fd;           /* above 2; 0 or -1 if closed */
 	sigset_t blocked; /* those that were not blocked before */
 };
 

@@ -14,6 +14,7 @@
 #include "sandbox/landlock.h"
 #include "programs.h"
 
+#include <eddy/internal/loop.h>
 #include <eddy/buffers.h>
 #include <eddy/internal/proc.h>
 #include "base/feature.h"
@@ -98,7 +99,7 @@ static int try_ring(void *arg)
 
 static void check_ring(void)
 {
-	ring = eddy_run(NULL, try_ring, NULL);
+	ring = eddyi_run(NULL, try_ring, NULL);
 	if (ring == 0)
 		say("ok", "io_uring", "works");
 	else

@@ -6,16 +6,20 @@
 #include "wait.h"
 #include "base/out.h"
 
+#include <eddy/internal/debug.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* For a handler's own frames, in addition to the state that the processor saves. */
 #define HANDLER_STACK (64 * EDDY_KIB)
+/* A pointer read from freed request memory (http/src/text/arena.c). */
+#define POISON UINT64_C(0xdddddddddddddddd)
 
 /* Set by eddyi_fault_know_stack(). Initial-exec: access in a handler must not allocate. */
 static _Thread_local struct {
@@ -46,9 +50,11 @@ static void say_task(struct eddyi_out *out, const struct eddy_task *task)
 {
 	eddyi_out(out, "task \"");
 	eddyi_out_name(out, task->name);
-	eddyi_out(out, "\" (#%llu, spawned at ", (unsigned long long)task->id);
-	eddyi_out(out, "%s", eddyi_place(task->where));
-	eddyi_out(out, ")");
+	eddyi_out(out, "\" (#%llu, ", (unsigned long long)task->id);
+	if (task->label)
+		eddyi_out(out, "%s)", task->label);
+	else
+		eddyi_out(out, "spawned at %s)", eddyi_place(task->where));
 }
 
 static void say_overflow(struct eddyi_out *out, const struct eddy_loop *loop,
@@ -62,7 +68,25 @@ static void say_overflow(struct eddyi_out *out, const struct eddy_loop *loop,
 		  loop->stacks.size / EDDY_KIB);
 }
 
-static void say_fault(struct eddyi_out *out, int signo, const void *address)
+/* Check for a register near POISON. */
+static bool has_poison(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+	for (int i = REG_R8; i <= REG_RSP; i++)
+		if ((uint64_t)context->uc_mcontext.gregs[i] >> 16 == POISON >> 16)
+			return true;
+#elif defined(__aarch64__)
+	for (int i = 0; i < 31; i++)
+		if (context->uc_mcontext.regs[i] >> 16 == POISON >> 16)
+			return true;
+#else
+	(void)context;
+#endif
+	return false;
+}
+
+static void say_fault(struct eddyi_out *out, int signo, const void *address,
+		      const ucontext_t *context)
 {
 	const struct eddy_loop *loop = eddy_loop_self();
 	const struct eddy_task *task = loop ? loop->running : NULL;
@@ -96,6 +120,10 @@ static void say_fault(struct eddyi_out *out, int signo, const void *address)
 	} else {
 		eddyi_out(out, "an offloaded function");
 	}
+	if (eddyi_debug_is_on() && has_poison(context))
+		eddyi_out(out,
+			  ": a pointer was read from memory of a request that has been answered, "
+			  "which EDDY_DEBUG fills with 0xdd");
 	eddyi_out(out, "\n");
 }
 
@@ -104,10 +132,10 @@ static void faulted(int signo, siginfo_t *info, void *context)
 	struct sigaction action = { .sa_handler = SIG_DFL };
 	struct eddyi_out out = { .fd = STDERR_FILENO };
 
-	(void)context;
 	if (info->si_code > 0)
-		say_fault(&out, signo, info->si_addr);
+		say_fault(&out, signo, info->si_addr, context);
 	eddyi_out_flush(&out);
+	eddyi_panic_last(true);
 	/* A fault: the instruction faults again and the process dies there, as a core dump then
 	 * shows. A signal that was sent has to be raised again. */
 	sigaction(signo, &action, NULL);

@@ -11,18 +11,40 @@ _Thread_local struct eddy_loop *eddyi_this_loop;
 
 bool eddyi_loop_was_forked;
 
+_Thread_local bool eddyi_in_job;
+
 struct eddy_loop *eddy_loop_self(void)
 {
 	return eddyi_this_loop;
 }
 
-void eddyi_loop_is_missing(void)
+static void refuse_in_job(const char *function)
 {
-	eddyi_assert(
-		!eddyi_loop_was_forked,
-		"a child of fork() has no loop: its parent's goes on there; exec, or end by _exit()");
-	eddyi_panic(__FILE__, __LINE__,
-		    "this call needs a loop: make it inside eddy_main() or eddy_run()");
+	if (eddyi_in_job)
+		eddyi_panic_in(function,
+			       "this call suspends or needs a loop, and is made in a job of "
+			       "eddy_offload(): block there instead (sleep(3), read(2), a pthread "
+			       "mutex), or make the call in the task");
+}
+
+void eddyi_loop_is_missing(const char *function)
+{
+	if (eddyi_loop_was_forked)
+		eddyi_panic_in(function,
+			       "a child of fork() has no loop: its parent's goes on there; "
+			       "exec, or end by _exit()");
+	refuse_in_job(function);
+	eddyi_panic_in(function, "this call needs a loop: make it in a task of eddy_main() or "
+				 "eddy_run(), or in a handler");
+}
+
+void eddyi_task_is_missing(const char *function)
+{
+	refuse_in_job(function);
+	eddyi_panic_in(function,
+		       "this call suspends or needs a task, and is made outside of one, as in a "
+		       "completion function: set an event there, or spawn a task by "
+		       "eddy_scope_spawn()");
 }
 
 uint64_t eddy_now(void)
@@ -51,9 +73,8 @@ void eddyi_loop_tick(struct eddy_loop *loop)
 /* Abort unless the error is temporary: then entries that were not taken stay queued. */
 void eddyi_loop_check_enter(int r)
 {
-	eddyi_assert(r >= 0 || r == -EINTR || r == -ETIME || r == -EAGAIN || r == -EBUSY ||
-			     r == -ENOMEM,
-		     "io_uring_enter failed: %s", strerror(-r));
+	if (r < 0 && r != -EINTR && r != -ETIME && r != -EAGAIN && r != -EBUSY && r != -ENOMEM)
+		eddyi_panic("io_uring_enter failed: %s", strerror(-r));
 	if (r == -EAGAIN || r == -ENOMEM)
 		usleep(1000);
 }

@@ -124,17 +124,33 @@ extern _Thread_local struct eddy_loop *eddyi_this_loop __attribute__((tls_model(
 /* This process was forked while the parent ran a loop, which rules out a loop here. */
 extern bool eddyi_loop_was_forked;
 
-/* Panic with the reason: a programming error. */
-_Noreturn void eddyi_loop_is_missing(void);
+/* Set while this thread runs a job of eddy_offload() or the like, which must not suspend. */
+extern _Thread_local bool eddyi_in_job __attribute__((tls_model("initial-exec")));
+
+/* Panic with the reason: a programming error in a call of `function`; "" if it is not known. */
+_Noreturn void eddyi_loop_is_missing(const char *function);
+_Noreturn void eddyi_task_is_missing(const char *function);
 
 /* Get the loop of this thread. Panics if there is none. */
-static inline struct eddy_loop *eddyi_loop(void)
+#define eddyi_loop() eddyi_loop_for(__func__)
+static inline struct eddy_loop *eddyi_loop_for(const char *function)
 {
 	struct eddy_loop *loop = eddyi_this_loop;
 
 	if (__builtin_expect(!loop, 0))
-		eddyi_loop_is_missing();
+		eddyi_loop_is_missing(function);
 	return loop;
+}
+
+/* Get the running task. Panics if there is none. */
+#define eddyi_task() eddyi_task_for(__func__)
+static inline struct eddy_task *eddyi_task_for(const char *function)
+{
+	struct eddy_task *task = eddyi_loop_for(function)->running;
+
+	if (__builtin_expect(!task, 0))
+		eddyi_task_is_missing(function);
+	return task;
 }
 
 /* Add a duration to a time; EDDY_NEVER on overflow. */

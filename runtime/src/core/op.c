@@ -428,8 +428,7 @@ void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsign
 	case TAG_NOBODY:
 		break;
 	default:
-		eddyi_panic(__FILE__, __LINE__, "a completion of unknown kind: %#llx",
-			    (unsigned long long)data);
+		eddyi_panic("a completion of unknown kind: %#llx", (unsigned long long)data);
 	}
 }
 

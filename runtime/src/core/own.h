@@ -15,6 +15,9 @@
 /* The slow path of eddyi_own(), if this thread's loop is not known to be `*owner`. */
 void eddyi_own_slowly(unsigned *owner, const char *what, const char *where);
 
+/* Panic: an object of all zero bytes is used. `init` is the function that makes one. */
+_Noreturn void eddyi_own_not_made(const char *what, const char *init, const char *where);
+
 /* Check that this thread's loop has the id `*owner`. An object without a loop (0), or whose loop
  * has ended, is taken over by this loop; without a running loop, as before eddy_run(), it stays
  * free. Panics if the object belongs to another loop. `what` names it, with an article. */
@@ -24,6 +27,20 @@ static inline void eddyi_own(unsigned *owner, const char *what, const char *wher
 
 	if (__builtin_expect(!loop || __atomic_load_n(owner, __ATOMIC_RELAXED) != loop->id, 0))
 		eddyi_own_slowly(owner, what, where);
+}
+
+/* eddyi_own() for an object that has to be initialised: `list` in it is NULL before that. Objects
+ * that this loop has used before are not checked again. */
+static inline void eddyi_own_made(unsigned *owner, const struct eddy_node *list, const char *what,
+				  const char *init, const char *where)
+{
+	const struct eddy_loop *loop = eddyi_this_loop;
+
+	if (__builtin_expect(loop && __atomic_load_n(owner, __ATOMIC_RELAXED) == loop->id, 1))
+		return;
+	if (!list->next)
+		eddyi_own_not_made(what, init, where);
+	eddyi_own_slowly(owner, what, where);
 }
 
 /* Define the public function eddy_…, without `where`, in terms of its twin. */

@@ -2,6 +2,7 @@
 #include "own.h"
 #include "scope.h"
 #include "probe.h"
+#include "base/out.h"
 
 #include <errno.h>
 
@@ -75,19 +76,19 @@ static void move_task(struct eddy_task *task, struct eddy_scope *to)
 	eddy_list_append(&to->tasks, &task->inside);
 }
 
-void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options *options)
+void(eddy_scope_begin)(struct eddy_scope *scope, const struct eddy_scope_options *options,
+		       const char *where)
 {
 	static const struct eddy_scope_options defaults;
-	struct eddy_loop *loop = eddyi_loop();
-	struct eddy_task *task = loop->running;
+	struct eddy_task *task = eddyi_task();
 
-	eddyi_assert(task, "eddy_scope_begin() outside of a task");
 	if (!options)
 		options = &defaults;
 	*scope = (struct eddy_scope){
 		.parent = task->scope,
 		.host = task,
-		.loop = loop->id,
+		.loop = eddyi_loop()->id,
+		.where = where,
 		.fail_fast = options->fail_fast,
 		.shielded = options->shielded,
 		.timer = { .fire = time_is_up },
@@ -99,6 +100,7 @@ void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope_options 
 	eddy_list_init(&scope->tasks);
 	eddy_list_append(&scope->parent->children, &scope->sibling);
 	move_task(task, scope);
+	task->scope_where = where;
 	if (scope->parent->cancelled && !scope->shielded)
 		cancel(scope, -ECANCELED);
 	else if (options->timeout_ns)
@@ -111,7 +113,7 @@ int eddyi_scope_spawn(struct eddy_scope *scope, struct eddyi_told told, const ch
 	struct eddy_loop *loop;
 	struct eddy_task *task;
 
-	eddyi_own(&scope->loop, "a scope", where);
+	eddyi_own_made(&scope->loop, &scope->tasks, "a scope", "eddy_scope_begin", where);
 	loop = eddyi_loop();
 	if (scope->cancelled)
 		return -ECANCELED;
@@ -165,9 +167,10 @@ void eddyi_scope_task_ended(struct eddy_scope *scope, int result)
 
 int(eddy_scope_join)(struct eddy_scope *scope, const char *where)
 {
-	eddyi_own(&scope->loop, "a scope", where);
-	eddyi_assert(scope->host == eddyi_loop()->running,
-		     "a scope is joined by a task that did not begin it");
+	eddyi_own_made(&scope->loop, &scope->tasks, "a scope", "eddy_scope_begin", where);
+	eddyi_assert_at(where, scope->host == eddyi_loop()->running,
+			"a scope is joined by a task that did not begin it, at %s",
+			eddyi_place(scope->where));
 	return wait_for_tasks(scope, true);
 }
 
@@ -175,16 +178,26 @@ int eddyi_scope_end(struct eddy_scope *scope, const char *where)
 {
 	struct eddy_task *task;
 
+	if (!scope->host)
+		return 0;
 	eddyi_own(&scope->loop, "a scope", where);
 	task = eddyi_loop()->running;
-	eddyi_assert(task == scope->host && task->scope == scope,
-		     "a scope must be ended by the task that began it, innermost first");
+	eddyi_assert_at(where, task == scope->host,
+			"a scope is ended by a task that did not begin it, at %s",
+			eddyi_place(scope->where));
+	/* The function that forgot the inner one may have returned long ago. */
+	eddyi_assert_at(
+		task->scope_where, task->scope == scope,
+		"the scope that begins here is still open as its outer one is ended, at %s: "
+		"call eddy_scope_end() on every path, innermost first",
+		eddyi_place(where));
 	eddy_timer_disarm(&scope->timer);
 	if (scope->running) {
 		cancel(scope, 0);
 		wait_for_tasks(scope, false);
 	}
 	move_task(task, scope->parent);
+	task->scope_where = scope->parent->where;
 	eddy_list_remove(&scope->sibling);
 	return scope->result;
 }
@@ -196,6 +209,8 @@ int(eddy_scope_end)(struct eddy_scope *scope)
 
 void eddyi_scope_cancel(struct eddy_scope *scope, const char *where)
 {
+	if (!scope->tasks.next)
+		return;
 	eddyi_own(&scope->loop, "a scope", where);
 	cancel(scope, -ECANCELED);
 }

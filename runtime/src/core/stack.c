@@ -144,5 +144,6 @@ void eddyi_stack_give_back(void *low, void *high)
 {
 	int r = madvise(low, (size_t)((char *)high - (char *)low), MADV_DONTNEED);
 
-	eddyi_assert(r == 0, "madvise(MADV_DONTNEED) of a stack failed: %d", errno);
+	if (r != 0)
+		eddyi_panic("madvise(MADV_DONTNEED) of a stack failed: %d", errno);
 }

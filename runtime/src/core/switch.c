@@ -32,7 +32,7 @@
 static void enter(void *arg)
 {
 	setcontext(arg);
-	eddyi_panic(__FILE__, __LINE__, "setcontext failed: the stack is too small");
+	eddyi_panic("setcontext failed: the stack is too small");
 }
 
 #if defined(EDDYI_SWITCH_ASM)
@@ -285,7 +285,7 @@ static void main_of_stack(unsigned high, unsigned low)
 	arrive(NULL);
 	ctx->entry = NULL;
 	entry(ctx->arg);
-	eddyi_panic(__FILE__, __LINE__, "the entry function of a stack returned");
+	eddyi_panic("the entry function of a stack returned");
 }
 
 /* Always inlined: TSan would attribute its return to the other stack. */

@@ -10,6 +10,7 @@
 #include "probe.h"
 #include "scope.h"
 
+#include <eddy/internal/debug.h>
 #include <errno.h>
 #include <unistd.h>
 #if EDDYI_ASAN
@@ -78,6 +79,8 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 	task->fn = fn;
 	task->arg = arg;
 	task->name = name;
+	task->label = NULL;
+	task->opened = NULL;
 	task->before_suspend = NULL;
 	task->ended = false;
 	task->track = 0;
@@ -165,8 +168,10 @@ static void end(struct eddy_loop *loop, struct eddy_task *task)
 	struct eddyi_told told = task->told;
 	int result = task->result;
 
-	eddyi_assert(task->scope == owner, "task \"%s\" returned inside a scope that it had begun",
-		     task->name);
+	eddyi_assert_at(task->scope_where, task->scope == owner,
+			"task \"%s\" returned inside the scope that it begins here: call "
+			"eddy_scope_end() on every path",
+			task->name);
 	eddyi_probe_end(loop, task);
 	eddy_list_remove(&task->inside);
 	put(loop, task);
@@ -213,10 +218,10 @@ __attribute__((noinline)) void eddyi_task_call_before_suspend(struct eddy_task *
 
 void eddyi_task_cannot_suspend(const struct eddy_task *task)
 {
-	eddyi_assert(task, "a call that suspends was made outside of a task");
-	eddyi_panic(__FILE__, __LINE__,
-		    "task \"%s\" suspends inside a function of eddyi_task_before_suspend()",
-		    task->name);
+	if (!task)
+		eddyi_task_is_missing("");
+	eddyi_panic_in("", "task \"%s\" suspends inside a function of eddyi_task_before_suspend()",
+		       task->name);
 }
 
 void eddyi_wake(struct eddyi_waiter *waiter, int result)
@@ -235,11 +240,25 @@ void eddyi_cancel_wait(struct eddyi_waiter *waiter)
 
 void eddyi_task_before_suspend(void (*fn)(void *arg), void *arg)
 {
-	struct eddy_task *task = eddyi_loop()->running;
+	struct eddy_task *task = eddyi_task();
 
-	eddyi_assert(task, "eddyi_task_before_suspend() outside of a task");
 	task->before_suspend = fn;
 	task->before_suspend_arg = arg;
+}
+
+void eddyi_task_set_label(const char *label)
+{
+	struct eddy_task *task = eddy_task_self();
+
+	if (task)
+		task->label = label;
+}
+
+const char *eddyi_task_label(void)
+{
+	const struct eddy_task *task = eddy_task_self();
+
+	return task ? task->label : NULL;
 }
 
 struct eddy_task *eddy_task_self(void)
@@ -292,14 +311,13 @@ const char *eddy_task_name(const struct eddy_task *task)
 int eddy_yield(void)
 {
 	struct eddyi_waiter waiter = { .cancel = eddyi_cancel_wait, .what = "yield" };
-	struct eddy_loop *loop = eddyi_loop();
+	struct eddy_task *task = eddyi_task();
 
-	eddyi_assert(loop->running, "eddy_yield() outside of a task");
-	if (loop->running->scope->cancelled)
+	if (task->scope->cancelled)
 		return -ECANCELED;
 	/* Woken in advance: the task is already at the end of the ready queue. */
 	waiter.cancel = NULL;
-	eddy_list_append(&loop->ready, &loop->running->queued);
+	eddy_list_append(&eddyi_loop()->ready, &task->queued);
 	waiter.result = 0;
 	eddyi_wait(&waiter);
 	return 0;
@@ -323,6 +341,7 @@ int eddy_sleep(uint64_t duration_ns)
 	};
 	int r;
 
+	eddyi_loop();
 	/* From the current time, not the turn's start: never shorter than requested. */
 	eddy_timer_arm(&sleeper.timer, eddyi_time_after(eddy_now(), duration_ns));
 	r = eddyi_wait(&sleeper.waiter);

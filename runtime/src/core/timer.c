@@ -68,8 +68,11 @@ void eddy_timeout_queue_init(struct eddy_timeout_queue *queue, uint64_t duration
 
 void eddyi_timeout_queue_deinit(struct eddy_timeout_queue *queue, const char *where)
 {
+	if (!queue->timeouts.next)
+		return;
 	eddyi_own(&queue->loop, "a queue of timeouts", where);
-	eddyi_assert(eddy_list_is_empty(&queue->timeouts), "a timeout outlives its queue");
+	eddyi_assert_at(where, eddy_list_is_empty(&queue->timeouts),
+			"a timeout outlives its queue");
 	eddy_timer_disarm(&queue->timer);
 }
 
@@ -86,7 +89,8 @@ static void take_out(struct eddy_timeout *timeout, const char *where)
 void(eddy_timeout_arm)(struct eddy_timeout *timeout, struct eddy_timeout_queue *queue,
 		       const char *where)
 {
-	eddyi_own(&queue->loop, "a timeout", where);
+	eddyi_own_made(&queue->loop, &queue->timeouts, "a timeout", "eddy_timeout_queue_init",
+		       where);
 	take_out(timeout, where);
 	timeout->since_ns = eddy_loop_now();
 	timeout->queue = queue;

@@ -30,6 +30,7 @@ struct eddy_task {
 	bool ended;
 
 	struct eddy_node inside;  /* in scope->tasks */
+	const char *scope_where;  /* where `scope` began; valid when it is not any more */
 	struct eddy_scope *owner; /* the scope that spawned it */
 	struct eddyi_told told;   /* called when it ends */
 	void *before_suspend_arg;
@@ -41,6 +42,8 @@ struct eddy_task {
 	uint64_t idle_since_ns;
 	void *low; /* lowest address of the stack */
 	int result;
+	const char *label;           /* of eddyi_task_set_label(); NULL */
+	struct eddyi_opened *opened; /* of eddyi_opened_begin(); NULL */
 
 	/* Of tape.c, for the timeline. */
 	uint32_t track; /* 0: none yet */
@@ -70,6 +73,9 @@ struct eddyi_waiter {
 /* Take a task from the pool, in no scope and not ready. Return: NULL on allocation failure. */
 struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy_task_fn *fn,
 				  void *arg);
+
+/* Get the label of the running task, or NULL. Any thread may call it. */
+const char *eddyi_task_label(void);
 
 void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task);
 

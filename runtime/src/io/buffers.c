@@ -41,7 +41,8 @@ static struct eddy_buffers *or_own(struct eddy_buffers *buffers)
 static struct eddy_buffers *own(struct eddy_buffers *buffers, const char *where)
 {
 	buffers = or_own(buffers);
-	eddyi_own(&buffers->loop, "a group of buffers", where);
+	eddyi_own_made(&buffers->loop, &buffers->waiting, "a group of buffers", "eddy_buffers_open",
+		       where);
 	return buffers;
 }
 
@@ -151,12 +152,15 @@ int eddy_buffers_open(struct eddy_buffers *buffers, const struct eddy_buffers_op
 
 void eddyi_buffers_close(struct eddy_buffers *buffers, const char *where)
 {
+	if (!buffers->ring)
+		return;
 	eddyi_own(&buffers->loop, "a group of buffers", where);
-	eddyi_assert(eddy_list_is_empty(&buffers->waiting),
-		     "buffers are closed while somebody waits for one");
+	eddyi_assert_at(where, eddy_list_is_empty(&buffers->waiting),
+			"buffers are closed while somebody waits for one");
 	eddy_timer_disarm(&buffers->again);
 	io_uring_unregister_buf_ring(&eddyi_loop()->ring, buffers->group);
 	free_memory(buffers);
+	buffers->ring = NULL;
 }
 
 EDDYI_WITHOUT_WHERE(buffers_close, struct eddy_buffers)

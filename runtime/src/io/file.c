@@ -5,6 +5,7 @@
 #include "base/uapi.h"
 #include "base/written.h"
 
+#include <eddy/internal/debug.h>
 #include <eddy/offload.h>
 #include <errno.h>
 #include <sys/syscall.h>
@@ -70,8 +71,8 @@ int eddy_openat2(int dir, const char *path, const struct open_how *how)
 	fd = open_cached(dir, path, &ours);
 	/* A seccomp filter or valgrind may not know openat2; the ring does. */
 	if (fd != -EAGAIN && fd != -ENOSYS && fd != -EINTR)
-		return fd;
-	return open_by_ring(dir, path, &ours);
+		return eddyi_opened(fd);
+	return eddyi_opened(open_by_ring(dir, path, &ours));
 }
 
 int eddy_openat(int dir, const char *path, int flags, mode_t mode)

@@ -8,6 +8,7 @@
 #include "base/uapi.h"
 #include "base/written.h"
 
+#include <eddy/internal/debug.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,7 +25,7 @@ int eddy_socket(int family, int type, int protocol)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_socket(&sqe, family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol, 0);
-	return eddy_op_call(&sqe);
+	return eddyi_opened(eddy_op_call(&sqe));
 }
 
 int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len)
@@ -32,7 +33,7 @@ int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_accept(&sqe, fd, ret_addr, len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	return eddy_op_call(&sqe);
+	return eddyi_opened(eddy_op_call(&sqe));
 }
 
 /* Wait for a connection attempt, which continues after an interruption. */
@@ -271,8 +272,8 @@ int eddy_pipe(int ret_fds[2], int flags)
 	if (r < 0)
 		return r;
 	eddyi_written(fds, sizeof(fds));
-	ret_fds[0] = fds[0];
-	ret_fds[1] = fds[1];
+	ret_fds[0] = eddyi_opened(fds[0]);
+	ret_fds[1] = eddyi_opened(fds[1]);
 	return 0;
 }
 
@@ -294,6 +295,7 @@ int eddy_close(int fd)
 	/* Ops without a descriptor are listed under negative numbers. */
 	if (fd < 0)
 		return -EBADF;
+	eddyi_opened_forget(fd);
 	eddyi_op_cancel_fd(fd);
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	sqe = eddy_op_begin_await(&op);

@@ -18,7 +18,9 @@ static void call(void *arg)
 {
 	struct eddyi_job *job = arg;
 
+	eddyi_in_job = true;
 	job->result = job->fn(job->arg);
+	eddyi_in_job = false;
 }
 
 /* If the pool has no thread. On the loop's stack, since library code may need a deep one. */
@@ -54,6 +56,7 @@ static void take_back(struct eddyi_waiter *waiter)
 
 static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_fn *fn, void *arg)
 {
+	struct eddy_task *task = eddyi_task_for("eddy_offload");
 	struct eddy_loop *loop = eddyi_loop();
 	struct awaited awaited = {
 		.waiter = { .cancel = take_back, .what = what },
@@ -67,10 +70,9 @@ static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_
 		},
 	};
 
-	eddyi_assert(loop->running, "eddy_offload() or eddy_offload_short() outside of a task");
-	if (loop->running->scope->cancelled)
+	if (task->scope->cancelled)
 		return -ECANCELED;
-	awaited.job.scope = loop->running->scope;
+	awaited.job.scope = task->scope;
 	eddyi_tape_job_queued(&awaited.job.traced);
 	if (eddyi_offload_submit(&awaited.job) < 0)
 		return run_in_place(&awaited.job);
@@ -110,7 +112,7 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 	struct eddyi_job *job;
 	int r;
 
-	eddyi_assert(eddy_task_self(), "eddy_offload_detached() outside of a task");
+	eddyi_task();
 	if (eddy_is_cancelled()) {
 		destroy(arg);
 		return -ECANCELED;

@@ -113,7 +113,9 @@ static void run_job(struct eddyi_job *job)
 	eddyi_lent_scope = job->scope;
 	eddyi_tape_job_begins(&job->traced);
 	EDDYI_USDT(offload__begin, job->fn, job->arg);
+	eddyi_in_job = true;
 	result = job->fn(job->arg);
+	eddyi_in_job = false;
 	EDDYI_USDT(offload__end, job->fn, job->arg, result);
 	eddyi_tape_job_ended(&job->traced);
 	eddyi_lent_scope = NULL;

@@ -1,8 +1,10 @@
 #include <eddy/signal.h>
 
+#include <eddy/internal/debug.h>
 #include <eddy/io.h>
 #include <eddy/scope.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -18,6 +20,21 @@ static int fill(sigset_t *set, const int *signos)
 	return 0;
 }
 
+/* The program may have closed 0 to 2, and 0 means that nothing was opened. */
+static int open_above_standard(const sigset_t *set)
+{
+	int fd = signalfd(-1, set, SFD_NONBLOCK | SFD_CLOEXEC), above, error;
+
+	if (fd < 0)
+		return -errno;
+	if (fd > STDERR_FILENO)
+		return fd;
+	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error = errno;
+	close(fd);
+	return above < 0 ? -error : above;
+}
+
 int eddy_signals_open(const int *signos, struct eddy_signals *ret_signals)
 {
 	sigset_t set, before;
@@ -27,16 +44,15 @@ int eddy_signals_open(const int *signos, struct eddy_signals *ret_signals)
 		return r;
 	/* Block first, so that signals sent in between stay pending. */
 	pthread_sigmask(SIG_BLOCK, &set, &before);
-	fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	fd = open_above_standard(&set);
 	if (fd < 0) {
-		r = -errno;
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
-		return r;
+		return fd;
 	}
 	for (; *signos; signos++)
 		if (sigismember(&before, *signos))
 			sigdelset(&set, *signos);
-	*ret_signals = (struct eddy_signals){ .fd = fd, .blocked = set };
+	*ret_signals = (struct eddy_signals){ .fd = eddyi_opened(fd), .blocked = set };
 	return 0;
 }
 
@@ -66,7 +82,7 @@ int eddy_signals_next(struct eddy_signals *signals)
 {
 	int r;
 
-	if (signals->fd < 0)
+	if (signals->fd <= 0)
 		return -EBADF;
 	/* Poll, then read on this thread: a signalfd returns the signals of the thread that reads,
 	 * and a kernel worker might not see those sent to the loop's thread. */
@@ -81,11 +97,12 @@ int eddy_signals_next(struct eddy_signals *signals)
 
 void eddy_signals_close(struct eddy_signals *signals)
 {
-	if (signals->fd < 0)
+	if (signals->fd <= 0)
 		return;
 	/* Discard pending signals: unblocked, they would end the process during its cleanup. */
 	while (fetch(signals->fd) > 0)
 		;
+	eddyi_opened_forget(signals->fd);
 	close(signals->fd);
 	signals->fd = -1;
 	/* Only those that were blocked by eddy_signals_open(). */

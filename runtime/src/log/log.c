@@ -2,6 +2,7 @@
 #include <eddy/log.h>
 
 #include "log_filter.h"
+#include "log_stand_in.h"
 #include "core/loop.h"
 #include "core/scope.h"
 
@@ -21,6 +22,8 @@
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static eddy_log_fn *subscriber;
 static void *subscriber_arg;
+/* `subscriber` is eddyi_log_text()'s, which any other one replaces. */
+static bool has_stand_in, stands_in;
 static struct eddyi_log_filter filter;
 
 /* Set while this thread is in the subscriber. */
@@ -69,13 +72,33 @@ static void tell_of_bad_parts(const char *where)
 	inside = false;
 }
 
+/* With the lock, without a subscriber. */
+static void stand_in(void)
+{
+	const char *text = getenv("EDDY_LOG");
+
+	stands_in = true;
+	subscriber = eddyi_log_text(&subscriber_arg);
+	set_filter(text && *text ? text : "warn");
+}
+
+void eddyi_log_stand_in(void)
+{
+	pthread_rwlock_wrlock(&lock);
+	has_stand_in = true;
+	if (!subscriber)
+		stand_in();
+	pthread_rwlock_unlock(&lock);
+}
+
 int eddy_log_subscribe(eddy_log_fn *fn, void *arg)
 {
 	int r = -EBUSY;
 
 	pthread_rwlock_wrlock(&lock);
-	if (!subscriber) {
+	if (!subscriber || stands_in) {
 		r = 0;
+		stands_in = false;
 		subscriber = fn;
 		subscriber_arg = arg;
 		set_filter(getenv("EDDY_LOG"));
@@ -91,6 +114,8 @@ void eddy_log_unsubscribe(void)
 	pthread_rwlock_wrlock(&lock);
 	subscriber = NULL;
 	__atomic_store_n(&eddyi_log_level, EDDY_LOG_OFF, __ATOMIC_RELAXED);
+	if (has_stand_in)
+		stand_in();
 	pthread_rwlock_unlock(&lock);
 }
 
@@ -99,7 +124,7 @@ int eddy_log_set_filter(const char *text)
 	int r = -ENOENT;
 
 	pthread_rwlock_wrlock(&lock);
-	if (subscriber) {
+	if (subscriber && !stands_in) {
 		set_filter(text);
 		r = filter.bad[0] ? -EINVAL : 0;
 	}
@@ -239,4 +264,20 @@ void eddyi_log_message(enum eddy_log_level level, const char *target,
 	}
 	emit(&record, fields);
 	errno = saved;
+}
+
+void eddyi_log_failure(const char *target, const char *format, ...)
+{
+	bool is_alone = eddy_log_text_subscribe() == 0;
+	char text[MESSAGE_MAX];
+	va_list args;
+
+	if (is_alone)
+		eddy_log_set_filter("error");
+	va_start(args, format);
+	eddyi_log_message(EDDY_LOG_ERROR, target, NULL,
+			  eddy_str(text, format_message(text, format, args)));
+	va_end(args);
+	if (is_alone)
+		eddy_log_unsubscribe();
 }

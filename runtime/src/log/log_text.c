@@ -3,6 +3,8 @@
 #include <eddy/internal/text.h>
 #include <eddy/log.h>
 
+#include "log_stand_in.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,10 +226,18 @@ bool eddyi_log_wants_colour(int fd)
 	return wants;
 }
 
-int eddy_log_text_subscribe(void)
+eddy_log_fn *eddyi_log_text(void **ret_arg)
 {
 	static char coloured;
 
-	return eddy_log_subscribe(write_line,
-				  eddyi_log_wants_colour(STDERR_FILENO) ? &coloured : NULL);
+	*ret_arg = eddyi_log_wants_colour(STDERR_FILENO) ? &coloured : NULL;
+	return write_line;
+}
+
+int eddy_log_text_subscribe(void)
+{
+	void *arg;
+	eddy_log_fn *fn = eddyi_log_text(&arg);
+
+	return eddy_log_subscribe(fn, arg);
 }

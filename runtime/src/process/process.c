@@ -2,6 +2,7 @@
 
 #include "core/loop.h"
 
+#include <eddy/internal/debug.h>
 #include <eddy/io.h>
 #include <eddy/offload.h>
 #include <errno.h>
@@ -137,10 +138,10 @@ int eddy_process_start(const struct eddy_process_options *options, struct eddy_p
 	}
 	*ret_process = (struct eddy_process){
 		.pid = spawn.pid,
-		.pidfd = spawn.pidfd,
-		.in = plumbing.ours[0],
-		.out = plumbing.ours[1],
-		.err = plumbing.ours[2],
+		.pidfd = eddyi_opened(spawn.pidfd),
+		.in = eddyi_opened(plumbing.ours[0]),
+		.out = eddyi_opened(plumbing.ours[1]),
+		.err = eddyi_opened(plumbing.ours[2]),
 		.group = options->group,
 		.sibling = options->sibling,
 		.grace_ns = options->grace_ns,
@@ -265,7 +266,8 @@ void eddy_process_close(struct eddy_process *process)
 {
 	struct eddy_scope shield;
 
-	if (process->pidfd < 0)
+	/* pid 0: never started. */
+	if (process->pidfd < 0 || !process->pid)
 		return;
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	if (!process->ended && !process->reaped && process->grace_ns)
@@ -284,6 +286,8 @@ void eddy_process_release(struct eddy_process *process)
 {
 	struct eddy_scope shield;
 
+	if (!process->pid)
+		return;
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	close_descriptors(process);
 	eddy_scope_end(&shield);

@@ -117,7 +117,7 @@ static void draw_task(struct drawing *drawing, struct eddy_task *task, struct ed
 	eddyi_out(drawing->out, "#%llu \"", (unsigned long long)task->id);
 	eddyi_out_name(drawing->out, task->name);
 	eddyi_out(drawing->out, "\" (");
-	eddyi_out(drawing->out, "%s", eddyi_place(task->where));
+	eddyi_out(drawing->out, "%s", task->label ? task->label : eddyi_place(task->where));
 	eddyi_out(drawing->out,
 		  "), stack %zu KiB: ", eddyi_task_stack_used(drawing->loop, task) / EDDY_KIB);
 	say_what_it_does(drawing, task);

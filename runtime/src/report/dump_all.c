@@ -107,7 +107,7 @@ static void say_busy(struct eddyi_out *out, const struct eddy_loop *loop)
 		eddyi_out(out, "#%llu \"", (unsigned long long)peeked.id);
 		eddyi_out_name(out, peeked.name);
 		eddyi_out(out, "\" (");
-		eddyi_out(out, "%s", eddyi_place(peeked.where));
+		eddyi_out(out, "%s", peeked.label[0] ? peeked.label : eddyi_place(peeked.where));
 		eddyi_out(out, ") holds it");
 	} else {
 		eddyi_out(out, "a completion function holds it");

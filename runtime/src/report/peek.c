@@ -35,6 +35,8 @@ bool eddyi_peek(const struct eddy_loop *loop, struct eddyi_peeked *ret_peeked)
 		return false;
 	ret_peeked->id = task.id;
 	ret_peeked->where = task.where;
+	if (task.label)
+		copy_text(ret_peeked->label, sizeof(ret_peeked->label), task.label);
 	copy_text(ret_peeked->name, sizeof(ret_peeked->name), task.name);
 	return true;
 }

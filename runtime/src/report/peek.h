@@ -10,6 +10,7 @@ struct eddyi_peeked {
 	uint64_t id; /* 0: no task; a completion function, or nothing */
 	char name[48];
 	const char *where;
+	char label[128];  /* of eddyi_task_set_label(); "" for none */
 	uint64_t turn_ns; /* when the current turn of the loop began */
 };
 

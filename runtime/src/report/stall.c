@@ -11,6 +11,7 @@
 #include "stall_trace.h"
 #include "base/thread.h"
 
+#include <eddy/internal/debug.h>
 #include <eddy/log.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,9 +20,10 @@
 #include <time.h>
 
 #define LOOKS_PER_STALL 4
+#define DEBUG_NS (20 * EDDY_MS)
 #define PERIOD_MIN EDDY_MS
 #define PERIOD_MAX EDDY_SECOND
-#define TEXT_MAX 160
+#define TEXT_MAX 256
 #define BACKTRACE_MAX 1200
 
 struct eddyi_stall {
@@ -58,12 +60,15 @@ static uint64_t progress_of(const struct eddy_loop *loop)
 	       stats.timers_fired;
 }
 
-/* Format "task "name" (#3, spawned at file.c:12)". */
+/* Format "task "name" (#3, spawned at file.c:12)" or "task "request" (#3, GET /users/{id})". */
 static void name_holder(const struct eddyi_stall *stall, char text[TEXT_MAX])
 {
 	const struct eddyi_peeked *by = &stall->held_by;
 
-	if (by->id)
+	if (by->id && by->label[0])
+		snprintf(text, TEXT_MAX, "task \"%s\" (#%llu, %s)", by->name,
+			 (unsigned long long)by->id, by->label);
+	else if (by->id)
 		snprintf(text, TEXT_MAX, "task \"%s\" (#%llu, spawned at %s)", by->name,
 			 (unsigned long long)by->id, eddyi_place(by->where));
 	else
@@ -75,16 +80,24 @@ static void emit(const struct eddyi_stall *stall, uint64_t held_ns, const char *
 		 const char *backtrace)
 {
 	unsigned long long ms = held_ns / EDDY_MS;
+	const char *label = stall->held_by.label;
+	/* A field without a name ends the list. */
+	struct eddy_field request = eddy_field_text("request", label);
+	struct eddy_field trace = eddy_field_text(backtrace ? "backtrace" : NULL, backtrace);
+	const char *advice = "";
 	char holder[TEXT_MAX];
 
+	if (backtrace)
+		advice = stall->trace.system_call >= 0 ?
+				 ", in a system call; leave that to eddy_offload()" :
+				 "; leave what blocks or computes for long to eddy_offload()";
 	name_holder(stall, holder);
 	eddy_log(EDDY_LOG_WARN, "eddy::stall",
 		 EDDY_FIELDS(eddy_field_u64("held_ms", ms),
 			     eddy_field_text("task", stall->held_by.name),
 			     eddy_field_u64("task_id", stall->held_by.id),
-			     eddy_field_text(backtrace ? "backtrace" : NULL, backtrace)),
-		 "%s %s loop \"%s\" for %llu ms%s", holder, verb, stall->loop->name, ms,
-		 stall->trace.system_call >= 0 && backtrace ? ", in a system call" : "");
+			     label[0] ? request : trace, trace),
+		 "%s %s loop \"%s\" for %llu ms%s", holder, verb, stall->loop->name, ms, advice);
 }
 
 static void tell(struct eddyi_stall *stall, uint64_t held_ns)
@@ -178,9 +191,12 @@ static bool watch_remove(struct eddyi_stall *stall)
 
 void eddyi_stall_begin(struct eddy_loop *loop, uint64_t stall_ns)
 {
-	struct eddyi_stall *stall = stall_ns ? calloc(1, sizeof(*stall)) : NULL;
+	struct eddyi_stall *stall;
 	int r = 0;
 
+	if (!stall_ns && eddyi_debug_is_on())
+		stall_ns = DEBUG_NS;
+	stall = stall_ns ? calloc(1, sizeof(*stall)) : NULL;
 	if (!stall)
 		return;
 	eddyi_stall_trace_prepare();

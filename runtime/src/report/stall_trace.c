@@ -4,7 +4,8 @@
  */
 #include "stall_trace.h"
 
-#include <dlfcn.h>
+#include "base/frame.h"
+
 #include <eddy/internal/proc.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -152,24 +153,6 @@ bool eddyi_stall_trace_take(struct eddyi_stall_trace *trace, pid_t tid)
 	return true;
 }
 
-static void format_frame(char *text, size_t size, const char *address)
-{
-	const char *module;
-	Dl_info info;
-
-	if (!dladdr(address, &info) || !info.dli_fname) {
-		snprintf(text, size, "%p", (const void *)address);
-		return;
-	}
-	module = strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname;
-	if (info.dli_sname)
-		snprintf(text, size, "%s+0x%zx (%s)", info.dli_sname,
-			 (size_t)(address - (const char *)info.dli_saddr), module);
-	else
-		snprintf(text, size, "%s+0x%zx", module,
-			 (size_t)(address - (const char *)info.dli_fbase));
-}
-
 void eddyi_stall_trace_format(const struct eddyi_stall_trace *trace, char *text, size_t size)
 {
 	int first = trace->frame_count > 2 ? 2 : 0; /* skip the handler and its caller */
@@ -182,9 +165,9 @@ void eddyi_stall_trace_format(const struct eddyi_stall_trace *trace, char *text,
 	for (int i = first; i < trace->frame_count; i++) {
 		/* Outer frames hold return addresses: the call is before them. */
 		const char *address = (const char *)trace->frames[i] - (i > first);
-		char frame[256];
+		char frame[EDDYI_FRAME_SIZE];
 
-		format_frame(frame, sizeof(frame), address);
+		eddyi_frame_format(frame, sizeof(frame), address);
 		if (len + strlen(frame) + 4 > size)
 			return;
 		len += (size_t)snprintf(text + len, size - len, "%s%s", i > first ? " < " : "",

@@ -13,15 +13,18 @@
 #include <eddy/loops.h>
 
 #include <eddy/event.h>
+#include <eddy/internal/log.h>
 
 #include "core/loop.h"
 #include "report/stall.h"
+#include "run.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct eddyi_member {
 	struct eddyi_group *group;
@@ -156,7 +159,7 @@ static void *thread_main(void *arg)
 	pthread_setname_np(pthread_self(), name);
 	if (member->group->options->pin)
 		pin(member);
-	r = eddy_run(&options, member_main, member);
+	r = eddyi_run(&options, member_main, member);
 	if (!member->has_loop) {
 		member->result = r;
 		eddy_loop_post(member->group->members[0].loop, &member->to_head);
@@ -209,16 +212,27 @@ static void wait_until_all_said(struct eddyi_group *group)
 
 static void start_members(struct eddyi_group *group)
 {
+	bool has_threads;
+
 	for (unsigned i = 1; i < group->count && !group->failure; i++) {
 		struct eddyi_member *member = &group->members[i];
 		int r = pthread_create(&member->thread, NULL, thread_main, member);
 
 		member->has_thread = r == 0;
 		group->awaited += r == 0;
-		if (r)
-			group->failure = -r;
+		if (!r)
+			continue;
+		group->failure = -r;
+		eddyi_log_failure("eddy::loop",
+				  "can't start a thread for loop %u of %u: %s; raise the limit of "
+				  "processes (`ulimit -u`, TasksMax= in a unit)",
+				  i + 1, group->count, strerror(r));
 	}
+	has_threads = !group->failure;
 	wait_until_all_said(group);
+	if (has_threads && group->failure)
+		eddyi_log_failure("eddy::loop", "can't start %u loops: %s", group->count,
+				  eddyi_run_advice(&group->options->loop, group->failure));
 }
 
 /* Tell all members to start, or after a failure to end without having started. */
@@ -330,16 +344,21 @@ int eddy_loops_run(const struct eddy_loops_options *options, eddy_task_fn *fn, v
 	};
 	int r;
 
-	eddyi_assert(eddy_task_self(), "eddy_loops_run() outside of a task");
+	eddyi_task();
 	eddyi_assert(!eddyi_loop()->member, "eddy_loops_run() inside eddy_loops_run()");
 	group.count = group.options->count ? group.options->count : default_count();
-	if (group.count > EDDY_LOOPS_MAX)
+	if (group.count > EDDY_LOOPS_MAX) {
+		eddyi_log_failure("eddy::loop", "%u loops are too many: at most %d", group.count,
+				  EDDY_LOOPS_MAX);
 		return -EINVAL;
+	}
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	r = group_init(&group);
-	if (r < 0)
+	if (r < 0) {
+		eddyi_log_failure("eddy::loop", "can't start %u loops: out of memory", group.count);
 		return r;
+	}
 	start_members(&group);
 	if (group.failure)
 		send_off(&group);

@@ -77,7 +77,7 @@ int eddy_main(eddy_task_fn *fn, void *arg)
 	int r = eddy_signals_open((int[]){ SIGINT, SIGTERM, 0 }, &program.signals);
 
 	if (r == 0) {
-		r = eddy_run(NULL, run, &program);
+		r = eddyi_run(NULL, run, &program);
 		eddy_signals_close(&program.signals);
 	}
 	if (r >= 0)

@@ -13,12 +13,15 @@
 #include "core/probe.h"
 #include "core/registry.h"
 #include "ring_confine.h"
+#include "run.h"
+#include "report/debug.h"
 #include "report/stall.h"
 #include "report/stats.h"
 #include "base/standard.h"
 #include "transfer/transfer_state.h"
 #include "timeline/timeline.h"
 
+#include <eddy/internal/log.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -264,24 +267,42 @@ int eddyi_loop_set_io_workers_max(unsigned max)
 	return limit_io_workers(eddyi_loop(), max ? max : IO_WORKERS_DEFAULT);
 }
 
+static const char *name_of(const struct eddy_loop_options *options)
+{
+	return options->name ? options->name : "main";
+}
+
+static size_t stack_size_of(const struct eddy_loop_options *options)
+{
+	return options->stack_size ? options->stack_size : STACK_SIZE_DEFAULT;
+}
+
+static bool are_allowed(const struct eddy_loop_options *options)
+{
+	size_t stack_size = stack_size_of(options);
+
+	return stack_size >= STACK_SIZE_MIN && stack_size <= STACK_SIZE_MAX &&
+	       options->io_workers_max <= IO_WORKERS_MAX;
+}
+
 static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *options)
 {
-	size_t stack_size = options->stack_size ? options->stack_size : STACK_SIZE_DEFAULT;
 	int r;
 
 	eddyi_assert(!eddyi_this_loop, "eddy_run() inside eddy_run()");
 	eddyi_assert(
 		!eddyi_loop_was_forked,
 		"eddy_run() in a child of fork() whose parent ran a loop then: fork before eddy_run()");
-	if (stack_size < STACK_SIZE_MIN || stack_size > STACK_SIZE_MAX ||
-	    options->io_workers_max > IO_WORKERS_MAX)
+	if (!are_allowed(options))
 		return -EINVAL;
 	*loop = (struct eddy_loop){
-		.name = options->name ? options->name : "main",
+		.name = name_of(options),
 		.tid = gettid(),
 		.confined = options->confined,
 	};
+	eddyi_debug_begin();
 	eddyi_fork_watch();
+	__atomic_store_n(&eddyi_panic_label, eddyi_task_label, __ATOMIC_RELAXED);
 	r = eddyi_chaos_new(&loop->chaos);
 	if (r < 0)
 		return r;
@@ -312,7 +333,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	for (size_t i = 0; i < EDDYI_OP_BUCKETS; i++)
 		eddy_list_init(&loop->ops_by_fd[i]);
 	eddyi_transfer_options_init(&loop->transfer_options);
-	eddyi_stacks_init(&loop->stacks, stack_size);
+	eddyi_stacks_init(&loop->stacks, stack_size_of(options));
 	eddyi_ctx_init_thread(&loop->ctx);
 	eddyi_scope_init_root(&loop->root);
 	loop->trim_timer.fire = eddyi_task_trim;
@@ -382,20 +403,20 @@ struct root {
 	eddy_task_fn *fn;
 	void *arg;
 	int result;
+	bool began;
 };
 
 static int root_main(void *arg)
 {
 	struct root *root = arg;
 
+	root->began = true;
 	root->result = root->fn(root->arg);
 	return 0;
 }
 
-int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg)
+static int run(const struct eddy_loop_options *options, struct root *root)
 {
-	static const struct eddy_loop_options defaults;
-	struct root root = { .fn = fn, .arg = arg };
 	struct eddy_loop *loop;
 	int r;
 
@@ -405,15 +426,50 @@ int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *ar
 	loop = malloc(sizeof(*loop));
 	if (!loop)
 		return -ENOMEM;
-	r = loop_init(loop, options ? options : &defaults);
+	r = loop_init(loop, options);
 	if (r < 0) {
 		free(loop);
 		return r;
 	}
-	r = (eddy_scope_spawn)(&loop->root, loop->name, root_main, &root, "eddy_run()");
+	r = (eddy_scope_spawn)(&loop->root, loop->name, root_main, root, "eddy_run()");
 	while (loop->root.running)
 		turn(loop);
 	loop_deinit(loop);
 	free(loop);
-	return r < 0 ? r : root.result;
+	return r < 0 ? r : root->result;
+}
+
+const char *eddyi_run_advice(const struct eddy_loop_options *options, int error)
+{
+	if (are_allowed(options))
+		return eddy_ring_advice(error);
+	return "an option is out of range: .stack_size is 32 KiB to 1 GiB, .io_workers_max at most 1024";
+}
+
+static const struct eddy_loop_options defaults;
+
+int eddyi_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg)
+{
+	return run(options ? options : &defaults, &(struct root){ .fn = fn, .arg = arg });
+}
+
+/* Check whether a subscriber has heard of a bad EDDY_CHAOS. */
+static bool has_been_said(int error)
+{
+	return error == -EINVAL && eddyi_chaos_advice() &&
+	       eddy_log_is_enabled(EDDY_LOG_ERROR, "eddy::chaos");
+}
+
+int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg)
+{
+	struct root root = { .fn = fn, .arg = arg };
+	int r;
+
+	if (!options)
+		options = &defaults;
+	r = run(options, &root);
+	if (!root.began && !has_been_said(r))
+		eddyi_log_failure("eddy::loop", "can't start the loop \"%s\": %s", name_of(options),
+				  eddyi_run_advice(options, r));
+	return r;
 }

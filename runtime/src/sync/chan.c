@@ -33,9 +33,12 @@ int eddy_chan_init(struct eddy_chan *chan, size_t item_size, size_t capacity)
 
 void eddyi_chan_deinit(struct eddy_chan *chan, const char *where)
 {
+	if (!chan->senders.next)
+		return;
 	eddyi_own(&chan->loop, "a channel", where);
-	eddyi_assert(eddy_list_is_empty(&chan->senders) && eddy_list_is_empty(&chan->receivers),
-		     "a channel ends while a task waits for it");
+	eddyi_assert_at(where,
+			eddy_list_is_empty(&chan->senders) && eddy_list_is_empty(&chan->receivers),
+			"a channel ends while a task waits for it");
 	free(chan->items);
 	chan->items = NULL;
 }
@@ -110,13 +113,13 @@ static int try_recv(struct eddy_chan *chan, void *ret_item)
 
 int(eddy_chan_try_send)(struct eddy_chan *chan, const void *item, const char *where)
 {
-	eddyi_own(&chan->loop, "a channel", where);
+	eddyi_own_made(&chan->loop, &chan->senders, "a channel", "eddy_chan_init", where);
 	return try_send(chan, item);
 }
 
 int(eddy_chan_try_recv)(struct eddy_chan *chan, void *ret_item, const char *where)
 {
-	eddyi_own(&chan->loop, "a channel", where);
+	eddyi_own_made(&chan->loop, &chan->senders, "a channel", "eddy_chan_init", where);
 	return try_recv(chan, ret_item);
 }
 
@@ -136,7 +139,7 @@ int(eddy_chan_send)(struct eddy_chan *chan, const void *item, const char *where)
 {
 	int r;
 
-	eddyi_own(&chan->loop, "a channel", where);
+	eddyi_own_made(&chan->loop, &chan->senders, "a channel", "eddy_chan_init", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	r = try_send(chan, item);
@@ -149,7 +152,7 @@ int(eddy_chan_recv)(struct eddy_chan *chan, void *ret_item, const char *where)
 {
 	int r;
 
-	eddyi_own(&chan->loop, "a channel", where);
+	eddyi_own_made(&chan->loop, &chan->senders, "a channel", "eddy_chan_init", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	r = try_recv(chan, ret_item);
@@ -160,6 +163,8 @@ int(eddy_chan_recv)(struct eddy_chan *chan, void *ret_item, const char *where)
 
 void eddyi_chan_close(struct eddy_chan *chan, const char *where)
 {
+	if (!chan->senders.next)
+		return;
 	eddyi_own(&chan->loop, "a channel", where);
 	chan->closed = true;
 	eddyi_queue_serve_all(&chan->senders, -EPIPE);

@@ -13,14 +13,14 @@ void eddy_event_init(struct eddy_event *event)
 
 void(eddy_event_set)(struct eddy_event *event, const char *where)
 {
-	eddyi_own(&event->loop, "an event", where);
+	eddyi_own_made(&event->loop, &event->waiters, "an event", "eddy_event_init", where);
 	event->is_set = true;
 	eddyi_queue_serve_all(&event->waiters, 0);
 }
 
 void(eddy_event_clear)(struct eddy_event *event, const char *where)
 {
-	eddyi_own(&event->loop, "an event", where);
+	eddyi_own_made(&event->loop, &event->waiters, "an event", "eddy_event_init", where);
 	event->is_set = false;
 }
 
@@ -30,7 +30,7 @@ int(eddy_event_wait)(struct eddy_event *event, const char *where)
 		.waiter = { .cancel = eddyi_queue_cancel, .what = "event", .on = event },
 	};
 
-	eddyi_own(&event->loop, "an event", where);
+	eddyi_own_made(&event->loop, &event->waiters, "an event", "eddy_event_init", where);
 	if (event->is_set)
 		return eddy_is_cancelled() ? -ECANCELED : 0;
 	return eddyi_queue_wait(&event->waiters, &queued);

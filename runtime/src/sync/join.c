@@ -27,7 +27,7 @@ int(eddy_scope_spawn_join)(struct eddy_scope *scope, struct eddy_join *join, con
 {
 	int r;
 
-	eddyi_own(&scope->loop, "a scope", where);
+	eddyi_own_made(&scope->loop, &scope->tasks, "a scope", "eddy_scope_begin", where);
 	eddy_event_init(&join->ended);
 	join->ended.loop = scope->loop;
 	join->result = 0;
@@ -44,7 +44,8 @@ int(eddy_join_wait)(struct eddy_join *join, int *ret_result, const char *where)
 		.entry = { .item = ret_result },
 	};
 
-	eddyi_own(&join->ended.loop, "a join", where);
+	eddyi_own_made(&join->ended.loop, &join->ended.waiters, "a join", "eddy_scope_spawn_join",
+		       where);
 	if (!join->ended.is_set)
 		return eddyi_queue_wait(&join->ended.waiters, &queued);
 	if (eddy_is_cancelled())

@@ -13,12 +13,12 @@ void eddy_mutex_init(struct eddy_mutex *mutex)
 	eddy_list_init(&mutex->waiters);
 }
 
-static int try_lock(struct eddy_mutex *mutex)
+static int try_lock(struct eddy_mutex *mutex, const char *where)
 {
-	struct eddy_task *task = eddyi_loop()->running;
+	struct eddy_task *task = eddyi_task_for("eddy_mutex_lock");
 
-	eddyi_assert(task, "a mutex is locked outside of a task");
-	eddyi_assert(mutex->holder != task, "task \"%s\" locks a mutex that it holds", task->name);
+	eddyi_assert_at(where, mutex->holder != task, "task \"%s\" locks a mutex that it holds",
+			task->name);
 	if (mutex->holder)
 		return -EBUSY;
 	mutex->holder = task;
@@ -27,8 +27,8 @@ static int try_lock(struct eddy_mutex *mutex)
 
 int(eddy_mutex_try_lock)(struct eddy_mutex *mutex, const char *where)
 {
-	eddyi_own(&mutex->loop, "a mutex", where);
-	return try_lock(mutex);
+	eddyi_own_made(&mutex->loop, &mutex->waiters, "a mutex", "eddy_mutex_init", where);
+	return try_lock(mutex, where);
 }
 
 /* Not inlined, which keeps the path without waiting fast. */
@@ -48,10 +48,10 @@ static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex)
 
 int(eddy_mutex_lock)(struct eddy_mutex *mutex, const char *where)
 {
-	eddyi_own(&mutex->loop, "a mutex", where);
+	eddyi_own_made(&mutex->loop, &mutex->waiters, "a mutex", "eddy_mutex_init", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	return try_lock(mutex) == 0 ? 0 : wait_for(mutex);
+	return try_lock(mutex, where) == 0 ? 0 : wait_for(mutex);
 }
 
 void eddyi_mutex_unlock(struct eddy_mutex *mutex, const char *where)
@@ -59,12 +59,12 @@ void eddyi_mutex_unlock(struct eddy_mutex *mutex, const char *where)
 	struct eddy_task *task;
 	struct eddyi_entry *next;
 
-	eddyi_own(&mutex->loop, "a mutex", where);
+	eddyi_own_made(&mutex->loop, &mutex->waiters, "a mutex", "eddy_mutex_init", where);
 	task = eddyi_loop()->running;
 	next = eddyi_queue_first(&mutex->waiters);
-	eddyi_assert(task && mutex->holder == task,
-		     "a mutex is unlocked by task \"%s\", and held by \"%s\"",
-		     task ? task->name : "-", mutex->holder ? mutex->holder->name : "-");
+	eddyi_assert_at(where, task && mutex->holder == task,
+			"a mutex is unlocked by task \"%s\", and held by \"%s\"",
+			task ? task->name : "-", mutex->holder ? mutex->holder->name : "-");
 	mutex->holder = next ? next->waiter->task : NULL;
 	if (next)
 		eddyi_entry_serve(next, 0);

@@ -273,9 +273,9 @@ static void own(struct eddy_case *one, const char *where)
 	struct eddy_event *event = one->on;
 
 	if (one->kind == CASE_RECV || one->kind == CASE_SEND)
-		eddyi_own(&chan->loop, "a channel", where);
+		eddyi_own_made(&chan->loop, &chan->senders, "a channel", "eddy_chan_init", where);
 	else if (one->kind == CASE_EVENT)
-		eddyi_own(&event->loop, "an event", where);
+		eddyi_own_made(&event->loop, &event->waiters, "an event", "eddy_event_init", where);
 }
 
 static void reset(struct eddyi_select *select, const char *where)

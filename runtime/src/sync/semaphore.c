@@ -48,7 +48,8 @@ static int try_acquire(struct eddy_semaphore *semaphore, size_t n)
 
 int(eddy_semaphore_try_acquire)(struct eddy_semaphore *semaphore, size_t n, const char *where)
 {
-	eddyi_own(&semaphore->loop, "a semaphore", where);
+	eddyi_own_made(&semaphore->loop, &semaphore->waiters, "a semaphore", "eddy_semaphore_init",
+		       where);
 	return try_acquire(semaphore, n);
 }
 
@@ -67,7 +68,8 @@ int(eddy_semaphore_acquire)(struct eddy_semaphore *semaphore, size_t n, const ch
 		.n = n,
 	};
 
-	eddyi_own(&semaphore->loop, "a semaphore", where);
+	eddyi_own_made(&semaphore->loop, &semaphore->waiters, "a semaphore", "eddy_semaphore_init",
+		       where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	if (try_acquire(semaphore, n) == 0)
@@ -77,8 +79,10 @@ int(eddy_semaphore_acquire)(struct eddy_semaphore *semaphore, size_t n, const ch
 
 void(eddy_semaphore_release)(struct eddy_semaphore *semaphore, size_t n, const char *where)
 {
-	eddyi_own(&semaphore->loop, "a semaphore", where);
-	eddyi_assert(n <= SIZE_MAX - semaphore->count, "more permits than can be counted");
+	eddyi_own_made(&semaphore->loop, &semaphore->waiters, "a semaphore", "eddy_semaphore_init",
+		       where);
+	eddyi_assert_at(where, n <= SIZE_MAX - semaphore->count,
+			"more permits than can be counted");
 	semaphore->count += n;
 	serve(semaphore);
 }

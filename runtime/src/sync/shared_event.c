@@ -11,6 +11,8 @@
 
 #include <errno.h>
 
+#define NOT_MADE "a shared event is not initialised: call eddy_shared_event_init() first"
+
 struct shared_waiter {
 	struct eddyi_waiter waiter;
 	struct eddy_message message;
@@ -35,6 +37,7 @@ void eddy_shared_event_set(struct eddy_shared_event *event)
 {
 	struct eddy_node *node;
 
+	eddyi_assert(event->waiters.next, NOT_MADE);
 	pthread_mutex_lock(&event->lock);
 	event->is_set = true;
 	/* A waiter may cease to exist as soon as its message is posted. */
@@ -72,6 +75,7 @@ int eddy_shared_event_wait(struct eddy_shared_event *event)
 	bool is_set;
 	int r;
 
+	eddyi_assert(event->waiters.next, NOT_MADE);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	pthread_mutex_lock(&event->lock);

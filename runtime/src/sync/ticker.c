@@ -43,6 +43,8 @@ int64_t(eddy_ticker_next)(struct eddy_ticker *ticker, const char *where)
 	int r;
 
 	eddyi_own(&ticker->loop, "a ticker", where);
+	if (!ticker->period_ns)
+		eddyi_own_not_made("a ticker", "eddy_ticker_init", where);
 	r = eddy_now() < ticker->next_ns ? wait_until(ticker) : eddy_yield();
 	if (r < 0)
 		return r;

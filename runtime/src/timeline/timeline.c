@@ -4,6 +4,7 @@
 #include "core/tapes.h"
 #include "timeline_writer.h"
 
+#include <eddy/internal/log.h>
 #include <eddy/log.h>
 #include <eddy/timeline.h>
 #include <errno.h>
@@ -46,9 +47,10 @@ static void watch_forks(void)
 }
 
 /* Before an abort: write the marks so far, within a short time limit. */
-static void write_last(void)
+static void write_last(bool in_handler)
 {
-	if (!eddyi_timeline_has_begun())
+	/* A tape may be in the middle of an entry. */
+	if (in_handler || !eddyi_timeline_has_begun())
 		return;
 	if (eddy_loop_self())
 		eddyi_tape_cut(eddy_loop_self());
@@ -61,7 +63,7 @@ static int start(const struct eddyi_timeline_settings *settings)
 	int r = -EBUSY;
 
 	pthread_once(&once, watch_forks);
-	__atomic_store_n(&eddyi_panic_last, write_last, __ATOMIC_RELAXED);
+	eddyi_at_panic(write_last);
 	lock_life("eddy_trace_start");
 	if (!(eddyi_trace_generation & 1))
 		r = eddyi_timeline_writer_start(settings, eddyi_trace_generation + 1);

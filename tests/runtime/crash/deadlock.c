@@ -5,7 +5,7 @@
  * expect: stderr └─ #1 "main" \(eddy_run\(\)\), stack [0-9]+ KiB: scope join, for [0-9]+ ms\n
  * expect: stderr ├─ #2 "left" \(tests/runtime/crash/deadlock.c:[0-9]+\), stack [0-9]+ KiB: [a-z ]+ 0x[0-9a-f]+, for [0-9]+ ms\n
  * expect: stderr └─ #3 "right" .*: [a-z ]+ 0x[0-9a-f]+, for [0-9]+ ms\n
- * expect: stderr deadlock.c:[0-9]+: deadlock, see above\n$
+ * expect: stderr \neddy: deadlock, see above\n$
  */
 #include <eddy/chan.h>
 #include <eddy/offload.h>

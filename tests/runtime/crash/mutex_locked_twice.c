@@ -1,6 +1,6 @@
 /* Locks a mutex that it holds.
  * expect: signal ABRT
- * expect: stderr task "main" locks a mutex that it holds
+ * expect: stderr mutex_locked_twice.c:[0-9]+: task "main" locks a mutex that it holds
  */
 #include <eddy/mutex.h>
 #include <eddy/task.h>

@@ -1,6 +1,6 @@
 /* Tries to lock a mutex that it holds: no -EBUSY.
  * expect: signal ABRT
- * expect: stderr task "main" locks a mutex that it holds
+ * expect: stderr mutex_tried_by_holder.c:[0-9]+: task "main" locks a mutex that it holds
  */
 #include <eddy/mutex.h>
 #include <eddy/task.h>

@@ -1,6 +1,6 @@
 /* Ends the outer of two scopes first.
  * expect: signal ABRT
- * expect: stderr a scope must be ended by the task that began it, innermost first
+ * expect: stderr scope_end_order.c:13: the scope that begins here is still open as its outer one is ended, at [./a-z_]*scope_end_order.c:14: 
  */
 #include <eddy/scope.h>
 

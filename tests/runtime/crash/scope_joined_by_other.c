@@ -1,6 +1,6 @@
 /* Joins a scope that another task began.
  * expect: signal ABRT
- * expect: stderr a scope is joined by a task that did not begin it
+ * expect: stderr scope_joined_by_other.c:[0-9]+: a scope is joined by a task that did not begin it, at [./a-z_]*scope_joined_by_other.c:[0-9]+
  */
 #include <eddy/scope.h>
 

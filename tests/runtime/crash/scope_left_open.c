@@ -1,6 +1,6 @@
 /* Returns from a task without ending a scope.
  * expect: signal ABRT
- * expect: stderr task "careless" returned inside a scope that it had begun
+ * expect: stderr scope_left_open.c:12: task "careless" returned inside the scope that it begins here: call eddy_scope_end\(\) on every path
  */
 #include <eddy/scope.h>
 

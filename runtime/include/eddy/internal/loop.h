@@ -19,6 +19,9 @@ struct eddyi_at_end {
 EDDY_API void eddyi_loop_at_end(struct eddyi_at_end *at_end,
 				void (*fn)(struct eddyi_at_end *at_end));
 
+/* Run as eddy_run(), without the ERROR record if there is no loop: the caller reports that. */
+EDDY_API int eddyi_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg);
+
 /* Limit the kernel's worker threads (io-wq) of this loop. Never suspends. `max`, 1 to 1024, is
  * the limit for calls on regular files, and again for all others; 0 means the default of 8. A
  * worker makes a call that would block, such as a write to a slow disk. Further calls wait for a

@@ -1,0 +1,170 @@
+/* Descriptors that requests have opened and not closed, with EDDY_DEBUG.
+ *
+ * Invariants:
+ * 1. The lock guards everything but task->opened, which belongs to the task's loop.
+ * 2. table.entries[fd] is NULL until `fd` is first noted. An entry is in its owner's list until the
+ *    descriptor is known to be closed; node.next is NULL without an owner.
+ * 3. A descriptor that is noted again was closed by a call of another library, and changes its
+ *    owner. One that was closed so and not noted again refers to another file, or to none.
+ */
+#include <eddy/internal/debug.h>
+
+#include "core/wait.h"
+#include "dump.h"
+
+#include <eddy/log.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LISTED_MAX 8
+
+struct entry {
+	struct eddy_node node;
+	int fd;
+	dev_t dev;
+	ino_t ino;
+};
+
+struct eddyi_opened {
+	struct eddy_node entries;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct entry **entries;
+	size_t count;
+} table = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Find the list for a descriptor that this task opens. Return: NULL if descriptors are not recorded. */
+static struct eddyi_opened *find_owner(void)
+{
+	const struct eddy_task *task = eddy_task_self();
+
+	if (!task)
+		return NULL;
+	if (task->opened)
+		return task->opened;
+	for (const struct eddy_scope *scope = task->scope; scope; scope = scope->parent)
+		if (scope->host && scope->host->opened)
+			return scope->host->opened;
+	return NULL;
+}
+
+/* Lock held. Return: NULL on allocation failure. */
+static struct entry *entry_of(int fd)
+{
+	if ((size_t)fd >= table.count) {
+		size_t count = ((size_t)fd + 1) * 2;
+		struct entry **grown = reallocarray(table.entries, count, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		memset(grown + table.count, 0, (count - table.count) * sizeof(*grown));
+		table.entries = grown;
+		table.count = count;
+	}
+	if (!table.entries[fd])
+		table.entries[fd] = calloc(1, sizeof(struct entry));
+	return table.entries[fd];
+}
+
+/* Lock held. */
+static void disown(struct entry *entry)
+{
+	if (entry->node.next)
+		eddy_list_remove(&entry->node);
+}
+
+void eddyi_opened_note(int fd)
+{
+	struct eddyi_opened *owner = find_owner();
+	struct entry *entry;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return;
+	pthread_mutex_lock(&table.lock);
+	entry = entry_of(fd);
+	if (entry) {
+		disown(entry);
+		entry->fd = fd;
+		entry->dev = st.st_dev;
+		entry->ino = st.st_ino;
+		if (owner)
+			eddy_list_append(&owner->entries, &entry->node);
+	}
+	pthread_mutex_unlock(&table.lock);
+}
+
+void eddyi_opened_drop(int fd)
+{
+	pthread_mutex_lock(&table.lock);
+	if ((size_t)fd < table.count && table.entries[fd])
+		disown(table.entries[fd]);
+	pthread_mutex_unlock(&table.lock);
+}
+
+void eddyi_opened_begin(void)
+{
+	struct eddy_task *task = eddy_task_self();
+
+	if (!eddyi_debug_is_on() || !task || task->opened)
+		return;
+	task->opened = malloc(sizeof(*task->opened));
+	if (task->opened)
+		eddy_list_init(&task->opened->entries);
+}
+
+static bool is_open(const struct entry *entry)
+{
+	struct stat st;
+
+	return fstat(entry->fd, &st) == 0 && st.st_dev == entry->dev && st.st_ino == entry->ino;
+}
+
+/* Lock held. Return: how many are open. */
+static size_t take_all(struct eddyi_opened *opened, struct eddyi_out *out)
+{
+	struct eddy_node *node;
+	size_t count = 0;
+
+	while ((node = eddy_list_shift(&opened->entries))) {
+		const struct entry *entry = eddy_of(node, struct entry, node);
+
+		if (!is_open(entry))
+			continue;
+		if (count++ < LISTED_MAX) {
+			eddyi_out(out, "%s", count == 1 ? "" : ", ");
+			eddyi_dump_fd(out, entry->fd);
+		}
+	}
+	if (count > LISTED_MAX)
+		eddyi_out(out, " and %zu more", count - LISTED_MAX);
+	return count;
+}
+
+void eddyi_opened_end(const char *label)
+{
+	struct eddyi_out out = { .fd = -1 };
+	struct eddy_task *task = eddy_task_self();
+	struct eddyi_opened *opened = task ? task->opened : NULL;
+	size_t count;
+
+	if (!opened)
+		return;
+	task->opened = NULL;
+	pthread_mutex_lock(&table.lock);
+	count = take_all(opened, &out);
+	pthread_mutex_unlock(&table.lock);
+	free(opened);
+	if (!count)
+		return;
+	eddy_log(EDDY_LOG_WARN, "eddy::debug",
+		 EDDY_FIELDS(eddy_field_text("request", label ? label : ""),
+			     eddy_field_u64("count", count)),
+		 "%s left %zu of the descriptors that it opened: %.*s; close them on every path, "
+		 "unless they are kept for others, as in a pool",
+		 label ? label : "a request", count, (int)out.len, out.text);
+}
