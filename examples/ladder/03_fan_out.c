@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FILES_MAX 64
+
 struct file {
 	const char *path;
 	unsigned long lines;
@@ -32,6 +34,8 @@ static int count_lines(void *arg)
 	while ((n = eddy_read(fd, buf, sizeof(buf), EDDY_OFFSET_NONE)) > 0)
 		for (ssize_t i = 0; i < n; i++)
 			file->lines += buf[i] == '\n';
+	if (n < 0 && n != -ECANCELED)
+		fprintf(stderr, "%s: %s\n", file->path, strerror((int)-n));
 	eddy_close(fd);
 	return (int)n;
 }
@@ -39,20 +43,23 @@ static int count_lines(void *arg)
 static int run(void *arg)
 {
 	char **paths = arg;
-	struct file files[64] = { 0 };
+	struct file files[FILES_MAX] = { 0 };
 	unsigned long total = 0;
 	struct eddy_scope scope;
 	size_t count = 0;
-	int r;
+	int spawned = 0, r;
 
 	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .fail_fast = true });
-	for (; paths[count] && count < 64; count++) {
+	for (; paths[count] && spawned == 0; count++) {
 		files[count].path = paths[count];
-		eddy_scope_spawn(&scope, "count", count_lines, &files[count]);
+		spawned = eddy_scope_spawn(&scope, "count", count_lines, &files[count]);
 	}
-	eddy_scope_join(&scope);
+	if (spawned == 0)
+		eddy_scope_join(&scope);
 	r = eddy_scope_end(&scope);
-	if (r < 0)
+	if (spawned < 0)
+		fprintf(stderr, "no task for %s: %s\n", files[count - 1].path, strerror(-spawned));
+	if (spawned < 0 || r < 0)
 		return 1;
 	for (size_t i = 0; i < count; i++) {
 		printf("%7lu %s\n", files[i].lines, files[i].path);
@@ -64,5 +71,9 @@ static int run(void *arg)
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 + FILES_MAX) {
+		fprintf(stderr, "03_fan_out: at most %d files\n", FILES_MAX);
+		return 2;
+	}
 	return eddy_main(run, argv + 1);
 }

@@ -112,6 +112,8 @@ class Programs(Ladder):
             file.write('1\n')
         out, err = self.run_step('03', 'one.txt', 'none.txt', cwd=folder, status=1)
         self.assertEqual((out, err), ([], 'none.txt: No such file or directory\n'))
+        out, err = self.run_step('03', 'one.txt', '.', cwd=folder, status=1)
+        self.assertEqual((out, err), ([], '.: Is a directory\n'))
 
     def test_cleanup(self):
         self.assertShown('05')

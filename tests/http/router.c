@@ -206,6 +206,14 @@ Test(router, refuses_parameters_as_others_write_them)
 		{ "/<int:n>/", "a parameter is written {n}, not <int:n>; a literal < is %3C" },
 		{ "/<>", "a parameter is written {name}, not <>; a literal < is %3C" },
 		{ "/<:>", "a parameter is written {name}, not <:>; a literal < is %3C" },
+		{ "/[id]", "a parameter is written {id}, not [id]; a literal [ is %5B" },
+		{ "/[...path]/",
+		  "a parameter is written {name}, not [...path]; a literal [ is %5B" },
+		{ "/(.*)", "a parameter is written {name}, not (.*); a literal ( is %28" },
+		{ "/q?x=1",
+		  "a pattern has no query: read it by eddy_req_query_into(); a literal ? is %3F" },
+		{ "/q#x",
+		  "a pattern has no fragment, which clients never send; a literal # is %23" },
 		{ "/{a...}/:b", "something follows {name...}" },
 		/* Static text. */
 		{ "/a:b", "none" },
@@ -219,6 +227,9 @@ Test(router, refuses_parameters_as_others_write_them)
 		{ "/%3Aid", "none" },
 		{ "/%2A", "none" },
 		{ "/%3Cid>", "none" },
+		{ "/(a", "none" },
+		{ "/f(x)", "none" },
+		{ "/q%3Fx=1", "none" },
 		{ "/", "none" },
 	};
 

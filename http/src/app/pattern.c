@@ -14,19 +14,24 @@ static bool is_name(struct eddy_str text)
 	return text.len > 0;
 }
 
-/* Find a parameter as other frameworks write it: `:id`, `*`, `*path` or `<id>`. Taken as text, it
- * would not match what its author means.
+/* Find a parameter as other frameworks write it: `:id`, `*`, `*path`, `<id>`, `[id]` or `(.*)`. Taken
+ * as text, it would not match what its author means.
  * Return: how to write it here; NULL for other text. */
 static const char *find_foreign(struct eddyi_arena *arena, struct eddy_str raw)
 {
 	bool is_rest = raw.len && raw.ptr[0] == '*';
 	struct eddy_str name = eddy_str_skip(raw, raw.len > 0), type;
+	char last = raw.len ? raw.ptr[raw.len - 1] : 0;
 	const char *text;
+	bool is_bracketed;
 
-	if (!raw.len ||
-	    (raw.ptr[0] != ':' && !is_rest && (raw.ptr[0] != '<' || raw.ptr[raw.len - 1] != '>')))
+	if (!raw.len)
 		return NULL;
-	if (raw.ptr[0] == '<') {
+	is_bracketed = (raw.ptr[0] == '<' && last == '>') || (raw.ptr[0] == '[' && last == ']') ||
+		       (raw.ptr[0] == '(' && last == ')');
+	if (raw.ptr[0] != ':' && !is_rest && !is_bracketed)
+		return NULL;
+	if (is_bracketed) {
 		/* A type may come first: `<int:id>`. */
 		name.len -= 1;
 		if (memchr(name.ptr, ':', name.len))
@@ -76,6 +81,10 @@ static const char *add_segment(struct eddyi_arena *arena, struct eddyi_pattern *
 		return "something follows {name...}";
 	if (foreign)
 		return foreign;
+	if (raw.len && memchr(raw.ptr, '?', raw.len))
+		return "a pattern has no query: read it by eddy_req_query_into(); a literal ? is %3F";
+	if (raw.len && memchr(raw.ptr, '#', raw.len))
+		return "a pattern has no fragment, which clients never send; a literal # is %23";
 	if (pattern->count == EDDYI_PATTERN_SEGMENTS_MAX)
 		return "more than 64 segments";
 	if (eddy_str_eq_z(decoded, ".") || eddy_str_eq_z(decoded, ".."))

@@ -31,8 +31,9 @@ static int judge_error(struct eddy_req *req, int error)
 	if (status == 500 && error != -ECANCELED)
 		eddy_log(EDDY_LOG_ERROR, "eddy::http",
 			 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(req))),
-			 "%.*s %.*s failed: %s", EDDY_FMT(req->head.method_name),
-			 EDDY_FMT(req->head.target.path), strerror(-error));
+			 "%.*s %.*s failed: %s%s", EDDY_FMT(req->head.method_name),
+			 EDDY_FMT(req->head.target.path), strerror(-error),
+			 error == -1 ? " (-1 is -EPERM: return -errno or a status)" : "");
 	return status;
 }
 
