@@ -180,3 +180,59 @@ Test(debug, memory_of_a_request_is_filled_when_it_ends)
 	eddy_log_unsubscribe();
 	eddy_app_free(app);
 }
+
+/* ---- responses ---- */
+
+static int answer_kept(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return eddy_res_ok(res, "before %.*s", EDDY_FMT(kept));
+}
+
+static int answer_late(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	eddy_res_set_z(res, "content-length", "3");
+	eddy_res_set_z(res, "x y", "1");
+	eddy_res_set_z(res, "x", "a\nb");
+	cr_expect(eq(int, eddy_res_write(res, "all", 3), 0));
+	eddy_res_set_z(res, "late", "1");
+	return eddy_res_ok(res, "late");
+}
+
+static int answer_badly(void *arg)
+{
+	struct eddy_app *app = arg;
+
+	cr_expect(eq(int, ask(app, "GET /else/something"), 200));
+	cr_expect_str_empty(warned);
+	kept = EDDY_STR("\xdd\xdd\xdd\xdd\xdd");
+	cr_expect(eq(int, ask(app, "GET /kept"), 200));
+	cr_expect_str_eq(warned,
+			 "eddy::debug: GET /kept answers with bytes 0xdd, as in memory of a "
+			 "request that has been answered: copy what is needed later\n");
+	warned[0] = '\0';
+	cr_expect(eq(int, ask(app, "GET /late"), 200));
+	cr_expect_str_eq(
+		warned,
+		"eddy::debug: GET /late can't set the field \"content-length\": the server sets it\n"
+		"eddy::debug: GET /late can't set the field \"x y\": this is not a field name\n"
+		"eddy::debug: GET /late can't set the field \"x\": its value has a control byte\n"
+		"eddy::debug: GET /late sets the field \"late\" after its head was sent: it is "
+		"ignored\n"
+		"eddy::debug: GET /late sets a body after its head was sent: it is ignored\n");
+	return 0;
+}
+
+Test(debug, responses_that_lose_something_are_told)
+{
+	struct eddy_app *app = eddy_app_new();
+
+	debug_begin();
+	eddy_app_map_get(app, "/else/{name}", answer);
+	eddy_app_map_get(app, "/kept", answer_kept);
+	eddy_app_map_get(app, "/late", answer_late);
+	cr_expect(eq(int, eddy_run(NULL, answer_badly, app), 0));
+	eddy_log_unsubscribe();
+	eddy_app_free(app);
+}

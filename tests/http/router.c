@@ -210,6 +210,11 @@ Test(router, refuses_parameters_as_others_write_them)
 		{ "/[...path]/",
 		  "a parameter is written {name}, not [...path]; a literal [ is %5B" },
 		{ "/(.*)", "a parameter is written {name}, not (.*); a literal ( is %28" },
+		{ "a", "a pattern begins with /" },
+		{ "/%0", "an escape is %XX with two hexadecimal digits, and not %00" },
+		{ "/%00", "an escape is %XX with two hexadecimal digits, and not %00" },
+		{ "/{id:int}", "a parameter has no type here: write {name}, and read it into a "
+			       "variable of the type" },
 		{ "/q?x=1",
 		  "a pattern has no query: read it by eddy_req_query_into(); a literal ? is %3F" },
 		{ "/q#x",

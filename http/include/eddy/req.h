@@ -42,7 +42,8 @@ EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
 	eddyi_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                          \
 			  sizeof((const struct eddy_to[]){ __VA_ARGS__ }) /                        \
 				  sizeof(struct eddy_to))
-EDDY_API int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t count);
+EDDY_CHECKED EDDY_API int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to,
+					    size_t count);
 
 /* Read the path parameters into a struct by their names (eddy/member.h):
  *
@@ -55,8 +56,9 @@ EDDY_API int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to, s
 	EDDYI_INTO(eddyi_req_path_read, req, members, ret_target)
 #define EDDYI_INTO(read, from, members, ret_target)                                                \
 	read((from), (members), sizeof(members) / sizeof(*(members)), (ret_target))
-EDDY_API int eddyi_req_path_read(struct eddy_req *req, const struct eddy_member *members,
-				 size_t count, void *ret_target);
+EDDY_CHECKED EDDY_API int eddyi_req_path_read(struct eddy_req *req,
+					      const struct eddy_member *members, size_t count,
+					      void *ret_target);
 
 /* Get a path parameter by its name, decoded.
  * Return: 0; -ENOENT if the route has none of this name. */
@@ -78,8 +80,9 @@ EDDY_API int eddy_req_query_get(struct eddy_req *req, const char *name, struct e
  * eddy_req_query_pairs(). */
 #define eddy_req_query_into(req, members, ret_target)                                              \
 	EDDYI_INTO(eddyi_req_query_read, req, members, ret_target)
-EDDY_API int eddyi_req_query_read(struct eddy_req *req, const struct eddy_member *members,
-				  size_t count, void *ret_target);
+EDDY_CHECKED EDDY_API int eddyi_req_query_read(struct eddy_req *req,
+					       const struct eddy_member *members, size_t count,
+					       void *ret_target);
 
 /* Get the request's host, with its port if it has one, from the target or the Host field; with
  * .forwarded_host, the host that the client sent to a trusted proxy (eddy/peer.h). */
@@ -123,8 +126,9 @@ EDDY_API int eddy_req_form_pairs(struct eddy_req *req, struct eddy_pairs *ret_pa
  * Return: as eddy_req_path_into() and eddy_req_form_pairs(). */
 #define eddy_req_form_into(req, members, ret_target)                                               \
 	EDDYI_INTO(eddyi_req_form_read, req, members, ret_target)
-EDDY_API int eddyi_req_form_read(struct eddy_req *req, const struct eddy_member *members,
-				 size_t count, void *ret_target);
+EDDY_CHECKED EDDY_API int eddyi_req_form_read(struct eddy_req *req,
+					      const struct eddy_member *members, size_t count,
+					      void *ret_target);
 
 /* Read the body as JSON, at most 128 levels deep (eddy/json.h). `*ret_json` is borrowed from the
  * request: do not json_decref() it. Over 64 KiB or 1,024 values it is parsed on the offload pool
@@ -139,8 +143,9 @@ EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
  * .strict and the object has another member. */
 #define eddy_req_json_into(req, members, ret_target)                                               \
 	EDDYI_INTO(eddyi_req_json_read, req, members, ret_target)
-EDDY_API int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members,
-				 size_t count, void *ret_target);
+EDDY_CHECKED EDDY_API int eddyi_req_json_read(struct eddy_req *req,
+					      const struct eddy_member *members, size_t count,
+					      void *ret_target);
 
 /* Get the app of the request. */
 EDDY_API struct eddy_app *eddy_req_app(const struct eddy_req *req);

@@ -64,9 +64,12 @@ struct eddy_to {
 
 /* Wrap a pointer to a variable. C only; in C++ write `eddy_to{ EDDY_TYPE_I32, &id }`. */
 #define EDDY_TO(target)                                                                            \
-	((struct eddy_to){ EDDYI_TYPE_OF(target, "EDDY_TO() takes a pointer to an integer, "       \
-						 "double, bool or struct eddy_str"),               \
-			   (target) })
+	((struct eddy_to){                                                                         \
+		EDDYI_TYPE_OF(target,                                                              \
+			      "EDDY_TO(&variable) takes an integer, double, bool or struct "       \
+			      "eddy_str; text is a struct eddy_str, printed by \"%.*s\" "          \
+			      "and EDDY_FMT(text)"),                                               \
+		(target) })
 #endif
 
 /* Parse all of `text` into a variable, which is unchanged on an error.

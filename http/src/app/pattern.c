@@ -60,7 +60,10 @@ static const char *add_name(struct eddyi_pattern *pattern, struct eddy_str name)
 	if (!name.len)
 		return "a parameter has no name";
 	if (!is_name(name))
-		return "a parameter's name has a byte other than letters, digits, _ and -";
+		return memchr(name.ptr, ':', name.len) ?
+			       "a parameter has no type here: write {name}, and read it into a "
+			       "variable of the type" :
+			       "a parameter's name has a byte other than letters, digits, _ and -";
 	for (size_t i = 0; i < pattern->name_count; i++)
 		if (eddy_str_eq(pattern->names[i], name))
 			return "two parameters have the same name";
@@ -94,7 +97,8 @@ static const char *add_segment(struct eddyi_arena *arena, struct eddyi_pattern *
 		return NULL;
 	}
 	if (raw.ptr[0] != '{' || raw.ptr[raw.len - 1] != '}' || raw.len < 2)
-		return "a parameter must be a whole segment: /{name}/";
+		return "a parameter must be a whole segment, /{name}/: check and cut off the rest "
+		       "of it in the handler";
 	inner = eddy_str(raw.ptr + 1, raw.len - 2);
 	if (inner.len >= 3 && memcmp(inner.ptr + inner.len - 3, "...", 3) == 0) {
 		inner.len -= 3;
@@ -113,9 +117,10 @@ int eddyi_pattern_parse(struct eddyi_arena *arena, struct eddy_str text,
 	const char *reason;
 	int err;
 
-	*ret_reason = "a pattern begins with / and its escapes are %XX, not %00";
-	if (!text.len)
+	*ret_reason = "a pattern begins with /";
+	if (!text.len || text.ptr[0] != '/')
 		return -EINVAL;
+	*ret_reason = "an escape is %XX with two hexadecimal digits, and not %00";
 	err = eddyi_path_split(arena, text, &path);
 	if (err < 0)
 		return err;

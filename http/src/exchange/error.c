@@ -106,6 +106,9 @@ int eddyi_finish(struct eddy_req *req, int r)
 		return finish_sent(req, r);
 	if (r == 0)
 		return res->failed;
+	/* The program's mistake is not the client's. */
+	if (req->verdict_error == -EDOM && r >= 400 && r < 500)
+		r = 500;
 	if (r > 0) {
 		eddy_res_status(res, r);
 		r = res->status;

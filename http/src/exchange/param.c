@@ -1,4 +1,5 @@
 /* Names and values of a request: path parameters, query, form, and JSON body. */
+#include "answer.h"
 #include "exchange_state.h"
 #include "req.h"
 
@@ -44,13 +45,11 @@ int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to, size_t cou
 	char why[EDDY_WHY_SIZE];
 
 	if (count > param_count(req)) {
-		struct eddy_str pattern = req->route ? req->route->pattern :
-						       eddy_str_from("no route");
-
-		eddy_error("eddy::http",
-			   "a handler reads %zu path parameters of %.*s, which has %zu", count,
-			   EDDY_FMT(pattern), param_count(req));
-		return -EDOM;
+		eddy_log(EDDY_LOG_ERROR, "eddy::http",
+			 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(req))),
+			 "the handler of %s reads %zu path parameters, and its pattern has %zu",
+			 eddyi_answer_label(req), count, param_count(req));
+		return eddyi_req_fail(req, -EDOM, 500, NULL);
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct eddy_member member = { .type = to[i].type };

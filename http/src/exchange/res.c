@@ -1,9 +1,12 @@
 #include "res.h"
 
+#include "answer.h"
+
 #include "message/status.h"
 #include "text/reals.h"
 #include "text/syntax.h"
 
+#include <eddy/internal/debug.h>
 #include <eddy/internal/http.h>
 #include <eddy/internal/loop.h>
 #include <eddy/log.h>
@@ -83,6 +86,22 @@ static int append(struct eddy_res *res, struct eddyi_header header)
 	return 0;
 }
 
+/* With EDDY_DEBUG: report a call that does not do what the program may expect. */
+static EDDY_PRINTF(2, 3) void suspect(const struct eddy_res *res, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	if (!eddyi_debug_is_on())
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	eddy_log(EDDY_LOG_WARN, "eddy::debug",
+		 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(res->req))), "%s %s",
+		 eddyi_answer_label(res->req), text);
+}
+
 int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 {
 	struct eddyi_arena *arena = &res->req->arena;
@@ -91,8 +110,15 @@ int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 	if (!value.ptr)
 		return -ENOMEM;
 	value = eddy_str_trim(value);
-	if (!eddyi_res_may_set(name) || !eddyi_syntax_is_value(value))
+	if (!eddyi_res_may_set(name) || !eddyi_syntax_is_value(value)) {
+		suspect(res, "can't set the field \"%s\": %s", name,
+			!eddyi_syntax_is_value(value) ? "its value has a control byte" :
+			eddyi_syntax_is_token(eddy_str_from(name)) ? "the server sets it" :
+								     "this is not a field name");
 		return -EINVAL;
+	}
+	if (res->head_sent)
+		suspect(res, "sets the field \"%s\" after its head was sent: it is ignored", name);
 	header.name = eddyi_arena_dup(arena, eddy_str_from(name));
 	header.value = eddyi_arena_dup(arena, value);
 	if (!header.name.ptr || !header.value.ptr)
@@ -247,6 +273,13 @@ void eddyi_res_clear_body(struct eddy_res *res)
 
 static int set_body(struct eddy_res *res, struct eddy_str bytes)
 {
+	if (eddyi_debug_is_on()) {
+		if (res->head_sent)
+			suspect(res, "sets a body after its head was sent: it is ignored");
+		if (bytes.len && memmem(bytes.ptr, bytes.len, "\xdd\xdd\xdd\xdd", 4))
+			suspect(res, "answers with bytes 0xdd, as in memory of a request that has "
+				     "been answered: copy what is needed later");
+	}
 	drop_body(res);
 	res->kind = EDDYI_RES_BYTES;
 	res->bytes = bytes;

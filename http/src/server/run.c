@@ -426,6 +426,10 @@ int eddy_app_run(struct eddy_app *app)
 	int r;
 
 	stand_in(app);
+	/* Which aborts the program. */
+	if (!eddy_loop_self())
+		eddy_error("eddy::app", "eddy_app_run() is called outside of a task: main() calls "
+					"eddy_app_run_blocking()");
 	r = eddyi_app_prepare(app, true);
 	if (EDDYI_TLS && app->tls)
 		take_tickets(app);

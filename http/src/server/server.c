@@ -1,6 +1,7 @@
 #include "server.h"
 
 #include "conn_pace.h"
+#include "exchange/answer.h"
 #include "exchange/descriptors.h"
 #include "exchange/open_files.h"
 #include "tls/tls_setup.h"
@@ -405,6 +406,29 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, b
 	eddy_scope_end(&scope);
 }
 
+/* Name the requests that shutdown cancels, by their routes. */
+static void tell_cancelled(const struct eddyi_server *server)
+{
+	const struct eddy_node *all = &server->conns.in_progress;
+	char routes[256] = "";
+	size_t len = 0;
+	unsigned count = 0;
+
+	for (const struct eddy_node *node = all->next; node != all; node = node->next, count++) {
+		const struct eddyi_conn *conn = eddy_of(node, struct eddyi_conn, progress);
+
+		if (len < sizeof(routes))
+			len += (size_t)snprintf(routes + len, sizeof(routes) - len, "%s%s",
+						len ? ", " : "", eddyi_answer_label(conn->req));
+	}
+	if (count)
+		eddy_warn(
+			"eddy::app",
+			"requests cancelled by the shutdown: %u (%s); after drain_timeout_ms or a "
+			"second signal it waits no longer",
+			count, routes);
+}
+
 /* A handler that continues although every call fails can't be ended: its memory is in use. */
 static _Noreturn void give_up(const struct eddyi_server *server)
 {
@@ -467,6 +491,7 @@ static void stop(struct eddyi_server *server)
 	if (server->how == EDDYI_STOP_DRAIN)
 		wait_until_empty(server, server->app->options.drain_timeout_ns, true);
 	/* The time of the remaining requests is up: every call in them fails now. */
+	tell_cancelled(server);
 	eddy_scope_cancel(&server->tasks);
 	eddyi_conns_evict_parked(&server->conns);
 	wait_until_empty(server, UNWIND_NS, false);

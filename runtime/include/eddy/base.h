@@ -43,8 +43,9 @@
 #endif
 
 /* Attributes of declarations: EDDY_API exports a function from the library, EDDY_PRINTF() checks a
- * format and its arguments as for printf(3). */
+ * format and its arguments as for printf(3), EDDY_CHECKED warns if a result is ignored. */
 #define EDDY_API __attribute__((visibility("default")))
+#define EDDY_CHECKED __attribute__((warn_unused_result))
 #define EDDY_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
 
 /* Expand to this place in the source, a string such as "file.c:12". */
