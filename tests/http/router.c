@@ -215,8 +215,7 @@ Test(router, refuses_parameters_as_others_write_them)
 		{ "/%00", "an escape is %XX with two hexadecimal digits, and not %00" },
 		{ "/{id:int}", "a parameter has no type here: write {name}, and read it into a "
 			       "variable of the type" },
-		{ "/q?x=1",
-		  "a pattern has no query: read it by eddy_req_query_into(); a literal ? is %3F" },
+		{ "/q?x=1", "a pattern has no query: read it by eddy_req_query_into()" },
 		{ "/q#x",
 		  "a pattern has no fragment, which clients never send; a literal # is %23" },
 		{ "/{a...}/:b", "something follows {name...}" },

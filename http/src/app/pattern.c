@@ -85,7 +85,7 @@ static const char *add_segment(struct eddyi_arena *arena, struct eddyi_pattern *
 	if (foreign)
 		return foreign;
 	if (raw.len && memchr(raw.ptr, '?', raw.len))
-		return "a pattern has no query: read it by eddy_req_query_into(); a literal ? is %3F";
+		return "a pattern has no query: read it by eddy_req_query_into()";
 	if (raw.len && memchr(raw.ptr, '#', raw.len))
 		return "a pattern has no fragment, which clients never send; a literal # is %23";
 	if (pattern->count == EDDYI_PATTERN_SEGMENTS_MAX)

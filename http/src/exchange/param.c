@@ -10,6 +10,7 @@
 
 #include <eddy/internal/json_depth.h>
 #include <eddy/log.h>
+#include <eddy/observer.h>
 #include <eddy/offload.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 #include "res.h"
 
-#include "answer.h"
-
 #include "message/status.h"
 #include "text/reals.h"
 #include "text/syntax.h"
@@ -98,8 +96,8 @@ static EDDY_PRINTF(2, 3) void suspect(const struct eddy_res *res, const char *fo
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	eddy_log(EDDY_LOG_WARN, "eddy::debug",
-		 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(res->req))), "%s %s",
-		 eddyi_answer_label(res->req), text);
+		 EDDY_FIELDS(eddy_field_str("route", eddy_req_pattern(res->req))), "%.*s %.*s %s",
+		 EDDY_FMT(res->req->head.method_name), EDDY_FMT(eddy_req_pattern(res->req)), text);
 }
 
 int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
