@@ -17,6 +17,7 @@
  *              └─ #5 "request" (…), stack … KiB: mutex 0x… held by #4 "keeper", for …
  *     …
  *     $ kill %1
+ *     2026-11-21T09:00:01.000000Z  WARN eddy::app: requests cancelled after the drain timeout or a second signal: 1 (GET /stuck)
  *     2026-11-21T09:00:01.000000Z  INFO eddy::app: Shutting down the server
  *     $ grep -o '"name":"keeper"' out.json | head -n 1
  *     "name":"keeper"

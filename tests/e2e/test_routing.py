@@ -223,7 +223,7 @@ class Routing(Shared):
         """-1 is a mistake of the program's, and no answer for its client."""
         self.assertEqual(errno.EPERM, 1)
         self.assertProblem(self.get('/errno/1'), 500)
-        self.server.wait_for(r'ERROR eddy::http: GET /errno/1 failed: Operation not permitted route="/errno/\{n\}"$')
+        self.server.wait_for(r'ERROR eddy::http: GET /errno/1 failed: Operation not permitted \(-1 is -EPERM: return -errno or a status\) route="/errno/\{n\}"$')
         self.assertProblem(self.get(f'/errno/{errno.EACCES}'), 403)
 
     def test_error_behind_the_head_cuts(self):

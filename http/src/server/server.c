@@ -422,11 +422,9 @@ static void tell_cancelled(const struct eddyi_server *server)
 						len ? ", " : "", eddyi_answer_label(conn->req));
 	}
 	if (count)
-		eddy_warn(
-			"eddy::app",
-			"requests cancelled by the shutdown: %u (%s); after drain_timeout_ms or a "
-			"second signal it waits no longer",
-			count, routes);
+		eddy_warn("eddy::app",
+			  "requests cancelled after the drain timeout or a second signal: %u (%s)",
+			  count, routes);
 }
 
 /* A handler that continues although every call fails can't be ended: its memory is in use. */
