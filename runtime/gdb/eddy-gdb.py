@@ -319,8 +319,9 @@ class Task:
     def has(self, address):
         return int(self.value['low']) <= address < self.address
 
-    def spawned_at(self):
-        return text(self.value['where'], '-')
+    def about(self, before=''):
+        """The request that it works on, as "GET /users/{id}", or else where it was spawned."""
+        return text(self.value['label'], '') or before + text(self.value['where'], '-')
 
     def thread(self):
         """The thread that runs it."""
@@ -516,11 +517,11 @@ class InfoTasks(Command):
     def run(self, _argument, _from_tty):
         found, many = all_tasks()
         clock = now()
-        rows = [('  Id', 'Loop', 'Name', 'State', 'For', 'Spawned at')]
+        rows = [('  Id', 'Loop', 'Name', 'State', 'For', 'Request or place')]
         for task in found:
             rows.append((('* ' if current.is_task(task) else '  ') + task.label(many), text(task.loop['name']),
                          task.name, task.state, duration(clock - task.since) if task.since else '-',
-                         task.spawned_at()))
+                         task.about()))
         table(rows)
 
 
@@ -587,7 +588,7 @@ class SelectTask(Command):
             return
         current.select(task)
         users_frame().select()
-        print(f'[{describe(task, many)}, spawned at {task.spawned_at()}]')
+        print(f'[{describe(task, many)}, {task.about("spawned at ")}]')
         gdb.execute('frame')
 
 

@@ -2,6 +2,7 @@
  * on. `tasks abort` aborts there; `tasks mprotect` has guards of stacks that gdb's generate-core-file gets along
  * with: it gives a mapping up at the first page that can not be read, as those of MADV_GUARD_INSTALL are.
  */
+#include <eddy/internal/debug.h>
 #include <eddy/runtime.h>
 #include <errno.h>
 #include <pthread.h>
@@ -60,6 +61,7 @@ static int reader(void *arg)
 {
 	char byte;
 
+	eddyi_task_set_label("GET /read/{name}");
 	return (int)eddy_recv(*(const int *)arg, &byte, 1, 0);
 }
 
