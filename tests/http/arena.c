@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <eddy/internal/debug.h>
+#include <malloc.h>
 #include <stdalign.h>
 
 Test(arena, gives_out_what_is_asked_for)
@@ -149,12 +150,39 @@ Test(arena, freed_memory_is_filled_and_rests)
 	for (int i = 0; i < 3; i++)
 		for (int j = 0; j < 100 << (4 * i); j++)
 			cr_assert(eq(u8, (unsigned char)freed[i][j], 0xdd));
-	/* Gigabytes pass by, and do not stay. */
-	for (int i = 0; i < 4096; i++) {
-		memory = eddyi_arena_alloc(&arena, EDDY_MIB);
-		cr_assert(memory != NULL);
-		memory[0] = 1;
+	eddyi_arena_trim();
+}
+
+static void free_blocks(unsigned count, size_t size)
+{
+	struct eddyi_arena arena = { 0 };
+
+	for (unsigned i = 0; i < count; i++) {
+		cr_assert(eddyi_arena_alloc(&arena, size) != NULL);
 		eddyi_arena_deinit(&arena);
 	}
+}
+
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+Test(arena, freed_memory_does_not_rest_for_ever)
+{
+	size_t before = allocated();
+
+	if (RUNNING_ON_ASAN)
+		cr_skip_test("AddressSanitizer finds late uses itself");
+	__atomic_store_n(&eddyi_debug, 1, __ATOMIC_RELAXED);
+	free_blocks(64, EDDY_MIB / 2);
+	cr_expect(gt(sz, allocated(), before + 3 * EDDY_MIB));
+	cr_expect(lt(sz, allocated(), before + 5 * EDDY_MIB));
 	eddyi_arena_trim();
+	cr_expect(lt(sz, allocated(), before + EDDY_MIB / 2));
+	/* Large ones do not rest at all. */
+	free_blocks(1, 16 * EDDY_MIB);
+	cr_expect(lt(sz, allocated(), before + EDDY_MIB / 2));
 }

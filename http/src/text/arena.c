@@ -30,6 +30,7 @@
 /* With EDDY_DEBUG, freed memory is filled with this byte and not reused for a while. */
 #define FREED 0xdd
 #define RESTING_MAX (4 * EDDY_MIB)
+#define RESTING_BLOCK_MAX EDDY_MIB
 
 /* Defined if the program has AddressSanitizer and eddy does not: free() then detects late uses. */
 extern void __asan_poison_memory_region(const volatile void *at, size_t size) __attribute__((weak));
@@ -66,9 +67,25 @@ static struct {
 	size_t bytes;
 } resting = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* Lock held. Free the oldest of them until at most `most` bytes rest. */
+static void drain(size_t most)
+{
+	while (resting.bytes > most) {
+		struct eddyi_arena_block *oldest = resting.oldest;
+
+		resting.oldest = oldest->older;
+		resting.bytes -= oldest->size;
+		free(oldest);
+	}
+}
+
 static void rest(struct eddyi_arena_block *block)
 {
 	memset(block->bytes, FREED, block->size);
+	if (block->size > RESTING_BLOCK_MAX) {
+		free(block);
+		return;
+	}
 	block->older = NULL;
 	pthread_mutex_lock(&resting.lock);
 	if (resting.oldest)
@@ -77,13 +94,7 @@ static void rest(struct eddyi_arena_block *block)
 		resting.oldest = block;
 	resting.newest = block;
 	resting.bytes += block->size;
-	while (resting.bytes > RESTING_MAX && resting.oldest != block) {
-		struct eddyi_arena_block *oldest = resting.oldest;
-
-		resting.oldest = oldest->older;
-		resting.bytes -= oldest->size;
-		free(oldest);
-	}
+	drain(RESTING_MAX);
 	pthread_mutex_unlock(&resting.lock);
 }
 
@@ -134,6 +145,9 @@ static void block_free(struct eddyi_arena_block *block)
 
 void eddyi_arena_trim(void)
 {
+	pthread_mutex_lock(&resting.lock);
+	drain(0);
+	pthread_mutex_unlock(&resting.lock);
 	for (size_t i = 0; i < SIZES; i++) {
 		while (spare[i].first) {
 			struct eddyi_arena_block *block = spare[i].first;
