@@ -3,6 +3,7 @@
 #include <eddy/log.h>
 #include <eddy/scope.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,6 +192,65 @@ Test(log, a_failure_is_said_without_a_subscriber)
 	cr_expect(strstr(said, "ERROR test: can't start: 1\n"), "%s", said);
 	cr_expect_eq(strchr(said, '\n'), said + strlen(said) - 1, "%s", said);
 	cr_expect_str_eq(seen, "ERROR test: can't start: 2");
+}
+
+static void *fail_many(void *arg)
+{
+	for (int i = 0; i < *(int *)arg; i++)
+		eddyi_log_failure("test", "can't start");
+	return NULL;
+}
+
+static void ignore(const struct eddy_record *record, void *arg)
+{
+	(void)record;
+	(void)arg;
+}
+
+static void fail_inside(const struct eddy_record *record, void *arg)
+{
+	(void)record;
+	(void)arg;
+	eddyi_log_failure("test", "inside a subscriber");
+}
+
+/* It does not subscribe: the program can meanwhile, and other records go nowhere. */
+Test(log, failures_leave_the_subscriber_alone)
+{
+	int fds[2], times = 300, lines = 0, busy = 0;
+	pthread_t threads[2];
+	char line[256];
+	FILE *in;
+
+	cr_assert_eq(pipe(fds), 0);
+	cr_assert(dup2(fds[1], STDERR_FILENO) == STDERR_FILENO);
+	close(fds[1]);
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, fail_many, &times), 0);
+	for (int i = 0; i < 20000; i++)
+		eddy_info("test", "not for stderr");
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	close(STDERR_FILENO);
+	in = fdopen(fds[0], "r");
+	while (fgets(line, sizeof(line), in)) {
+		cr_expect(strstr(line, "ERROR test: can't start\n"), "%s", line);
+		lines++;
+	}
+	fclose(in);
+	cr_expect_eq(lines, 2 * times);
+	open("/dev/null", O_WRONLY);
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, fail_many, &times), 0);
+	for (int i = 0; i < 1000; i++) {
+		busy += eddy_log_subscribe(ignore, NULL) != 0;
+		eddy_log_unsubscribe();
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	cr_expect_eq(busy, 0);
+	cr_assert_eq(eddy_log_subscribe(fail_inside, NULL), 0);
+	eddy_error("test", "returns");
 }
 
 Test(log, malformed_filter_is_one_warning)

@@ -266,18 +266,32 @@ void eddyi_log_message(enum eddy_log_level level, const char *target,
 	errno = saved;
 }
 
+static bool is_subscribed(void)
+{
+	bool r = inside;
+
+	if (!r) {
+		pthread_rwlock_rdlock(&lock);
+		r = subscriber;
+		pthread_rwlock_unlock(&lock);
+	}
+	return r;
+}
+
 void eddyi_log_failure(const char *target, const char *format, ...)
 {
-	bool is_alone = eddy_log_text_subscribe() == 0;
+	struct eddy_record record = { .level = EDDY_LOG_ERROR, .target = target };
 	char text[MESSAGE_MAX];
 	va_list args;
+	void *arg;
 
-	if (is_alone)
-		eddy_log_set_filter("error");
 	va_start(args, format);
-	eddyi_log_message(EDDY_LOG_ERROR, target, NULL,
-			  eddy_str(text, format_message(text, format, args)));
+	record.message = eddy_str(text, format_message(text, format, args));
 	va_end(args);
-	if (is_alone)
-		eddy_log_unsubscribe();
+	if (begin(record.level, target)) {
+		emit(&record, NULL);
+	} else if (!is_subscribed()) {
+		record.time_ns = realtime();
+		eddyi_log_text (&arg)(&record, arg);
+	}
 }
