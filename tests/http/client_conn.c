@@ -1,4 +1,5 @@
 /* Tests of http/src/client/client_conn.c: connections that are kept, or replaced, and where they lead. */
+#include "../runtime/debug.h"
 #include "turns.h"
 
 static int ask_thrice(struct talk *talk)
@@ -25,6 +26,33 @@ Test(client_conn, keeps_connections)
 	have_talk(&talk);
 	cr_expect(eq(int, talk.result, 0), "%s", talk.error);
 	cr_expect(eq(int, (int)talk.connections, 1));
+}
+
+static int ask_noted(struct talk *talk)
+{
+	int r;
+
+	debug_begin();
+	eddyi_opened_begin();
+	r = ask_thrice(talk);
+	eddyi_opened_end();
+	eddy_log_unsubscribe();
+	return r;
+}
+
+/* They stay open on purpose: EDDY_DEBUG has no complaint. */
+Test(client_conn, kept_connections_are_no_leak)
+{
+	const struct turn turns[] = {
+		{ NULL, HELLO, STAY }, { NULL, HELLO, STAY }, { NULL, HELLO, STAY }, { 0 }
+	};
+	struct talk talk = { .turns = turns, .ask = ask_noted };
+
+	asked = (struct eddy_client_request){ 0 };
+	have_talk(&talk);
+	cr_expect(eq(int, talk.result, 0), "%s", talk.error);
+	cr_expect(eq(int, (int)talk.connections, 1));
+	cr_expect_str_empty(warned);
 }
 
 /* What can't serve again is not asked again: nothing of it may be taken for the next response. */

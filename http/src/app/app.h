@@ -58,7 +58,7 @@ static inline struct eddyi_owner *eddyi_owner(union eddy_target target)
 struct eddy_route {
 	struct eddyi_owner owner;
 	eddy_handler_fn *handler;
-	const char *label;                 /* "GET /users/{id}", for people */
+	const char *label;                 /* "GET /users/{id}", for people; may be NULL */
 	const struct eddyi_tree *tree;     /* the folder of eddy_app_map_files() */
 	struct eddy_route_options options; /* a zero field: the app's */
 };

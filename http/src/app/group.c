@@ -37,8 +37,7 @@ struct eddy_route *eddy_app_map(union eddy_router router, const char *method, co
 	int r = 0;
 
 	*route = (struct eddy_route){ .owner.app = app, .handler = handler };
-	route->label = eddyi_app_join(app, eddy_str_from(method), EDDY_STR(" ")).ptr;
-	route->label = eddyi_app_join(app, eddy_str_from(route->label), whole).ptr;
+	route->label = eddyi_arena_printf(&app->arena, "%s %.*s", method, EDDY_FMT(whole)).ptr;
 	eddyi_filters_init(&route->owner.filters, &group->owner.filters);
 	if (group->inert)
 		return route;

@@ -136,6 +136,7 @@ int eddyi_answer(struct eddy_req *req)
 
 	req->filters = &req->app->root.owner.filters;
 	handler = find_handler(req);
+	/* Until the task's next request, or its end. */
 	eddyi_task_set_label(eddyi_answer_label(req));
 	return eddyi_filters_run(req->filters, handler, req, &req->res);
 }

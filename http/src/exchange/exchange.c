@@ -180,6 +180,5 @@ enum eddyi_ending eddyi_exchange(struct eddy_req *req)
 	eddyi_probe_answered(req, began_ns, ending != EDDYI_ENDING_CUT);
 	if (req->has_large_json && req->json)
 		free_large_json(req);
-	eddyi_task_set_label(NULL);
 	return ending;
 }

@@ -3,7 +3,6 @@
 #include "conn_intake.h"
 #include "conn_pace.h"
 #include "conn_proxy.h"
-#include "exchange/answer.h"
 #include "exchange/exchange.h"
 #include "presence.h"
 #include "wire/tls_wire.h"
@@ -124,7 +123,6 @@ static int serve(void *arg)
 {
 	struct eddyi_conn *conn = arg;
 	enum eddyi_ending ending;
-	const char *label;
 	int status = 0;
 
 	eddyi_conn_count(conn->conns, serving);
@@ -136,11 +134,10 @@ static int serve(void *arg)
 		eddyi_presence_end(conn);
 		eddyi_conn_pace_end(conn);
 		conn->brief = conn->req->body.framing == EDDYI_BODY_NONE;
-		label = eddyi_answer_label(conn->req);
 		eddyi_req_free(conn->req);
-		/* Files of the response are closed by now. */
-		eddyi_opened_end(label);
 		conn->req = NULL;
+		/* Files of the response are closed by now. */
+		eddyi_opened_end();
 		conn->fresh = false;
 		if (ending == EDDYI_ENDING_KEEP)
 			status = take_in_next(conn);

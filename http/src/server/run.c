@@ -162,7 +162,7 @@ static int serve_doors(struct eddyi_worker *worker)
 		eddyi_listening_take(&run->listening, (unsigned)(worker - run->workers));
 	int r = eddyi_server_run(&worker->server, run->app, &doors);
 
-	/* stand_back() has been called. */
+	/* No subscriber may be left: print it then. */
 	if (r < 0 && r != -ECANCELED)
 		eddyi_log_failure("eddy::app", "can't serve: %s", strerror(-r));
 	return r;

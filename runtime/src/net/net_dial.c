@@ -4,6 +4,7 @@
 #include "core/loop.h"
 
 #include <eddy/event.h>
+#include <eddy/internal/debug.h>
 #include <eddy/io.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -175,7 +176,7 @@ int eddyi_net_dial_any(const struct eddy_sockaddr *addrs, int count,
 		return -EAFNOSUPPORT;
 	r = run_race(&race, attempts, used);
 	if (race.fd >= 0)
-		return race.fd;
+		return eddyi_opened(race.fd);
 	return r < 0 ? r : race.error;
 }
 
@@ -225,6 +226,7 @@ int eddy_dial(const char *text, const struct eddy_dial_options *options)
 	struct eddy_scope scope;
 	int r = eddy_address_parse(text, &address);
 
+	eddyi_task();
 	if (r < 0)
 		return r;
 	if (!options)

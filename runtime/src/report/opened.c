@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 
 #define LISTED_MAX 8
+/* More than the description of one descriptor needs. */
+#define ROOM_MIN 300
 
 struct entry {
 	struct eddy_node node;
@@ -106,11 +108,11 @@ void eddyi_opened_drop(int fd)
 	pthread_mutex_unlock(&table.lock);
 }
 
-void eddyi_opened_begin(void)
+void eddyi_opened_begin_now(void)
 {
 	struct eddy_task *task = eddy_task_self();
 
-	if (!eddyi_debug_is_on() || !task || task->opened)
+	if (!task || task->opened)
 		return;
 	task->opened = malloc(sizeof(*task->opened));
 	if (task->opened)
@@ -128,32 +130,36 @@ static bool is_open(const struct entry *entry)
 static size_t take_all(struct eddyi_opened *opened, struct eddyi_out *out)
 {
 	struct eddy_node *node;
-	size_t count = 0;
+	size_t count = 0, listed = 0;
 
 	while ((node = eddy_list_shift(&opened->entries))) {
 		const struct entry *entry = eddy_of(node, struct entry, node);
 
 		if (!is_open(entry))
 			continue;
-		if (count++ < LISTED_MAX) {
-			eddyi_out(out, "%s", count == 1 ? "" : ", ");
+		count++;
+		/* A full buffer would be flushed. */
+		if (listed < LISTED_MAX && sizeof(out->text) - out->len >= ROOM_MIN) {
+			eddyi_out(out, "%s", listed++ ? ", " : "");
 			eddyi_dump_fd(out, entry->fd);
 		}
 	}
-	if (count > LISTED_MAX)
-		eddyi_out(out, " and %zu more", count - LISTED_MAX);
+	if (count > listed)
+		eddyi_out(out, " and %zu more", count - listed);
 	return count;
 }
 
-void eddyi_opened_end(const char *label)
+void eddyi_opened_end_now(void)
 {
 	struct eddyi_out out = { .fd = -1 };
 	struct eddy_task *task = eddy_task_self();
 	struct eddyi_opened *opened = task ? task->opened : NULL;
+	const char *label;
 	size_t count;
 
 	if (!opened)
 		return;
+	label = task->label ? task->label : "a request";
 	task->opened = NULL;
 	pthread_mutex_lock(&table.lock);
 	count = take_all(opened, &out);
@@ -162,9 +168,8 @@ void eddyi_opened_end(const char *label)
 	if (!count)
 		return;
 	eddy_log(EDDY_LOG_WARN, "eddy::debug",
-		 EDDY_FIELDS(eddy_field_text("request", label ? label : ""),
-			     eddy_field_u64("count", count)),
-		 "%s left %zu of the descriptors that it opened: %.*s; close them on every path, "
-		 "unless they are kept for others, as in a pool",
-		 label ? label : "a request", count, (int)out.len, out.text);
+		 EDDY_FIELDS(eddy_field_text("request", label), eddy_field_u64("count", count)),
+		 "%s seems to have left %zu of the descriptors that it opened: %.*s; close them on "
+		 "every path, unless they are kept for others, as in a pool",
+		 label, count, (int)out.len, out.text);
 }

@@ -21,16 +21,26 @@ static inline bool eddyi_debug_is_on(void)
  * `label` is borrowed until it is replaced. Outside of a task it does nothing. Never suspends. */
 EDDY_API void eddyi_task_set_label(const char *label);
 
-/* With EDDY_DEBUG: note the descriptors that the current task, and tasks of the scopes that it
- * begins, open from now on by eddy's calls. Never suspends. */
-EDDY_API void eddyi_opened_begin(void);
-
-/* Stop noting. A WARN record lists those that are still open; `label` is whose they are. */
-EDDY_API void eddyi_opened_end(const char *label);
-
 /* Private. */
+EDDY_API void eddyi_opened_begin_now(void);
+EDDY_API void eddyi_opened_end_now(void);
 EDDY_API void eddyi_opened_note(int fd);
 EDDY_API void eddyi_opened_drop(int fd);
+
+/* With EDDY_DEBUG: note the descriptors that the current task, and tasks of the scopes that it
+ * begins, open from now on by eddy's calls. Never suspends. */
+static inline void eddyi_opened_begin(void)
+{
+	if (eddyi_debug_is_on())
+		eddyi_opened_begin_now();
+}
+
+/* Stop noting. A WARN record lists those that are still open, and whose they are by the task's label. */
+static inline void eddyi_opened_end(void)
+{
+	if (eddyi_debug_is_on())
+		eddyi_opened_end_now();
+}
 
 /* A descriptor has been opened; below 0: it has not. Return: `fd`. */
 static inline int eddyi_opened(int fd)
