@@ -44,7 +44,7 @@ OTHERS = {
 # Calls that are given sentences which are no errors, and calls of which every word is one.
 QUIET = {'eddy_info', 'eddy_debug', 'eddy_trace', 'eddyi_notify', 'static_assert', '_Static_assert', '__asm__', 'asm'}
 LOUD = {'eddy_error', 'eddy_warn', 'eddy_app_mistake', 'blame', 'eddyi_assert', 'eddyi_assert_at', 'eddyi_panic', 'eddyi_panic_at',
-        'eddyi_panic_in', 'eddyi_log_failure', 'refuse', 'eddy_res_error',
+        'eddyi_panic_of', 'eddyi_log_failure', 'refuse', 'eddy_res_error',
         'eddyi_head_refuse', 'eddyi_req_fail', 'eddyi_require_task'}
 # What a value must be, as messages and docs/config.md put it; help texts of metrics; fields.
 NO_SENTENCE = re.compile(r'^(an? (array|empty array|string|integer|address|absolute|number|text)\b|absolute |scopes, |strings that |text of |"header"|true or false)'

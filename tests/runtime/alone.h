@@ -51,9 +51,10 @@ static int alone_failed;
 	} while (0)
 
 /* In place of the runtime's, which has more to say than is here. */
-void eddyi_panic(const char *file, int line, const char *format, ...)
+void eddyi_panic_of(const char *where, const char *function, const char *format, ...)
 {
-	printf("# panic at %s:%d: %s\n", file, line, format);
+	(void)function;
+	printf("# panic at %s: %s\n", where, format);
 	abort();
 }
 

@@ -14,7 +14,8 @@ static inline void warned_record(const struct eddy_record *record, void *arg)
 	size_t len = strlen(warned);
 
 	(void)arg;
-	if (record->level == EDDY_LOG_WARN)
+	/* Not those of stalls, which another thread emits. */
+	if (record->level == EDDY_LOG_WARN && strcmp(record->target, "eddy::debug") == 0)
 		snprintf(warned + len, sizeof(warned) - len, "%s: %.*s\n", record->target,
 			 EDDY_FMT(record->message));
 }

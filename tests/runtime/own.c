@@ -5,10 +5,12 @@
 #include "debug.h"
 #include "expect.h"
 
+#include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/join.h>
 #include <eddy/loops.h>
 #include <eddy/mutex.h>
+#include <eddy/net.h>
 #include <eddy/offload.h>
 #include <eddy/select.h>
 #include <eddy/semaphore.h>
@@ -205,7 +207,7 @@ static int from_thread(void *arg)
 }
 
 /* Run `fn(arg)` in a child. Return: the signal that ended it; what it said is in `captured`. */
-static int die_of(eddy_task_fn *fn, void *arg)
+static int die_of(eddy_task_fn *fn, void *arg, bool in_loop)
 {
 	int fd = capture_open(), status = 0;
 	pid_t child = fork();
@@ -216,7 +218,7 @@ static int die_of(eddy_task_fn *fn, void *arg)
 		alarm(10);
 		dup2(fd, STDERR_FILENO);
 		prepare();
-		_exit(eddy_run(NULL, fn, arg));
+		_exit(in_loop ? eddy_run(NULL, fn, arg) : fn(arg));
 	}
 	EXPECT(waitpid(child, &status, 0) == child);
 	capture_close(fd);
@@ -230,7 +232,7 @@ static void expect_death(unsigned number, eddy_task_fn *fn, const struct use *us
 
 	snprintf(line, sizeof(line), "runtime/own.c:%d: %s of loop [0-9]+ \"main\" is used on %s",
 		 use->line, use->what, where);
-	if (die_of(fn, &number) == SIGABRT && captured_lines(line) == 1)
+	if (die_of(fn, &number, true) == SIGABRT && captured_lines(line) == 1)
 		return;
 	cr_assert(false, "no line is like this: %s\n%s", line, captured);
 }
@@ -288,12 +290,75 @@ static int thread_set_by_pointer(void *arg)
 Test(own, no_offloaded_function_uses_one)
 {
 	need_threads_in_a_child();
-	cr_expect_eq(die_of(offload_set, &event), SIGABRT);
+	cr_expect_eq(die_of(offload_set, &event, true), SIGABRT);
 	EXPECT_LINE(
 		"an event of loop [0-9]+ \"main\" is used on a thread without a loop, in a job of "
 		"eddy_offload\\(\\): use it in the task, when eddy_offload\\(\\) has returned");
-	cr_expect_eq(die_of(thread_set_by_pointer, &event), SIGABRT);
+	cr_expect_eq(die_of(thread_set_by_pointer, &event, true), SIGABRT);
 	EXPECT_LINE("^eddy: an unknown place, called through a pointer: an event of loop");
+	expect_report();
+}
+
+/* ---- without a loop ---- */
+
+#define LACK(name, call)                                                                           \
+	if (at++ == number) {                                                                      \
+		*ret_use = (struct use){ name, __LINE__ };                                         \
+		if (really)                                                                        \
+			call;                                                                      \
+		return true;                                                                       \
+	}
+
+/* Say what the call with this number names itself, NULL for its place, and make it, `really`. */
+static bool lack(unsigned number, bool really, struct use *ret_use)
+{
+	struct eddy_timer unused = { .fire = fired };
+	unsigned at = 0;
+
+	LACK("eddy_sleep", eddy_sleep(1));
+	LACK("eddy_yield", eddy_yield());
+	LACK("eddy_recv", eddy_recv(-1, &item, 1, 0));
+	LACK("eddy_close", eddy_close(9999));
+	LACK("eddy_openat", eddy_openat(AT_FDCWD, "/dev/null", O_CREAT | O_RDONLY, 0600));
+	LACK("eddy_accept", eddy_accept(-1, NULL, NULL));
+	LACK("eddy_send_all", eddy_send_all(-1, "x", 1, 0));
+	LACK("eddy_write_all", eddy_write_all(-1, "x", 1, 0));
+	LACK("eddy_dial", eddy_dial("127.0.0.1:1", NULL));
+	LACK("eddy_offload", eddy_offload(nothing, NULL));
+	LACK(NULL, eddy_chan_recv(&chan, &item));
+	LACK(NULL, eddy_semaphore_acquire(&semaphore, 2));
+	LACK(NULL, eddy_mutex_lock(&mutex));
+	LACK(NULL, eddy_mutex_try_lock(&mutex));
+	LACK(NULL, eddy_event_wait(&event));
+	LACK(NULL, eddy_ticker_next(&ticker));
+	LACK(NULL, eddy_scope_begin(&scope, NULL));
+	LACK(NULL, eddy_timer_arm(&unused, 1));
+	LACK(NULL, eddy_select(one(eddy_case_chan_recv(&chan, &item)), 1));
+	return false;
+}
+
+static int lack_one(void *arg)
+{
+	struct use ignored;
+
+	lack(*(const unsigned *)arg, true, &ignored);
+	return 0;
+}
+
+Test(own, no_call_is_made_without_a_loop)
+{
+	struct use use;
+	char line[200];
+
+	for (unsigned i = 0; lack(i, false, &use); i++) {
+		if (use.what)
+			snprintf(line, sizeof(line), "^eddy: %s\\(\\): this call needs a loop",
+				 use.what);
+		else
+			snprintf(line, sizeof(line), "own.c:%d: this call needs a loop", use.line);
+		if (die_of(lack_one, &i, false) != SIGABRT || captured_lines(line) != 1)
+			cr_expect(false, "no line is like this: %s\n%s", line, captured);
+	}
 	expect_report();
 }
 
@@ -302,10 +367,12 @@ Test(own, no_offloaded_function_uses_one)
 static void *set_unused(void *arg)
 {
 	eddy_event_set(arg);
+	eddy_event_clear(arg);
+	(eddy_event_set)(arg, NULL);
 	return NULL;
 }
 
-static int set_twice_in_thread(void *arg)
+static int set_in_threads(void *arg)
 {
 	pthread_t thread;
 
@@ -315,7 +382,16 @@ static int set_twice_in_thread(void *arg)
 	return 0;
 }
 
-/* A plain thread may prepare what its loop is going to use: a record, and not for each call. */
+static unsigned warned_lines(const char *text)
+{
+	unsigned count = 0;
+
+	for (const char *at = warned; (at = strstr(at, text)); at++)
+		count++;
+	return count;
+}
+
+/* A plain thread may prepare what its loop is going to use: a record, once for each place. */
 Test(own, a_thread_that_uses_what_no_loop_has_is_told)
 {
 	struct eddy_event unused;
@@ -323,16 +399,66 @@ Test(own, a_thread_that_uses_what_no_loop_has_is_told)
 	eddy_event_init(&unused);
 	debug_begin();
 	/* No loop runs: that is how a program begins. */
-	set_twice_in_thread(&unused);
+	set_in_threads(&unused);
 	cr_expect_str_empty(warned);
-	expect_run(NULL, set_twice_in_thread, &unused);
+	expect_run(NULL, set_in_threads, &unused);
 	eddy_log_unsubscribe();
 	cr_expect(strstr(warned, "own.c:"), "%s", warned);
+	cr_expect_eq(warned_lines(
+			     ": an event is used on a thread without a loop while loops run, which "
+			     "no task may use then: threads wake tasks by a shared event"),
+		     3, "%s", warned);
+	cr_expect_eq(warned_lines("an unknown place, called through a pointer: an event"), 1, "%s",
+		     warned);
+	cr_expect_eq(warned_lines("\n"), 3, "%s", warned);
+}
+
+static int send_one(void *arg)
+{
+	return eddy_chan_try_send(arg, &item);
+}
+
+/* Twice with the channel of its own loop, which has ended by the second time. */
+static int run_in_job(void *arg)
+{
+	int r = eddy_run(NULL, send_one, arg);
+
+	if (r == 0)
+		r = eddy_chan_try_recv(arg, &item);
+	eddy_chan_close(arg);
+	eddy_chan_deinit(arg);
+	return r;
+}
+
+static int send_in_job(void *arg)
+{
+	return eddy_chan_try_send(arg, &item);
+}
+
+static int offload_both(void *arg)
+{
+	struct eddy_chan unused;
+	int r = eddy_offload(run_in_job, arg);
+
+	EXPECT_EQ(r, 0);
+	EXPECT(warned[0] == '\0');
+	EXPECT_EQ(eddy_chan_init(&unused, sizeof(item), 1), 0);
+	EXPECT_EQ(eddy_offload(send_in_job, &unused), 0);
+	eddy_chan_deinit(&unused);
+	return r;
+}
+
+Test(own, a_job_may_have_its_own)
+{
+	eddy_chan_init(&chan, sizeof(item), 1);
+	debug_begin();
+	expect_run(NULL, offload_both, &chan);
+	eddy_log_unsubscribe();
 	cr_expect(strstr(warned,
-			 ": an event is used on a thread without a loop while loops run, which "
-			 "no task may use then: threads wake tasks by a shared event"),
+			 ": a channel is used on a thread without a loop, in a job of "
+			 "eddy_offload() while loops run, which no task may use then: use it in "
+			 "the task, when eddy_offload() has returned\n"),
 		  "%s", warned);
-	cr_expect_eq(strchr(warned, '\n'), warned + strlen(warned) - 1, "%s", warned);
 }
 
 /* ---- at the end of a block ---- */
@@ -394,7 +520,7 @@ Test(own, a_block_ends_each_and_has_no_place)
 			line, sizeof(line),
 			"^eddy: an unknown place, called through a pointer: %s of loop [0-9]+ \"main\"",
 			what);
-		cr_expect_eq(die_of(leave_from_thread, &i), SIGABRT);
+		cr_expect_eq(die_of(leave_from_thread, &i, true), SIGABRT);
 		EXPECT_LINE(line);
 	}
 	expect_report();

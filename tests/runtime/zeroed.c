@@ -37,7 +37,6 @@ static void end_all(void)
 	eddy_timeout_queue_deinit(&queue);
 	eddy_timer_disarm(&timer);
 	eddy_buffers_close(&buffers);
-	eddy_scope_cancel(&scope);
 	EXPECT_EQ(eddy_scope_end(&scope), 0);
 	eddy_signals_close(&signals);
 	eddy_process_close(&process);
@@ -124,6 +123,7 @@ static bool use(unsigned number, bool really, char *ret_line, size_t size)
 	USE("a semaphore", "eddy_semaphore_init", eddy_semaphore_release(&semaphore, 1));
 	USE("a ticker", "eddy_ticker_init", eddy_ticker_next(&ticker));
 	USE("a scope", "eddy_scope_begin", eddy_scope_join(&scope));
+	USE("a scope", "eddy_scope_begin", eddy_scope_cancel(&scope));
 	USE("a scope", "eddy_scope_begin", eddy_scope_spawn(&scope, "never", NULL, NULL));
 	USE("a scope", "eddy_scope_begin", eddy_scope_spawn_join(&scope, &join, "x", 0, 0));
 	USE("a join", "eddy_scope_spawn_join", eddy_join_wait(&join, NULL));
@@ -202,5 +202,30 @@ Test(zeroed, is_no_shared_event)
 	EXPECT_LINE(said);
 	cr_expect_eq(die_of(wait_shared, &event, true), SIGABRT);
 	EXPECT_LINE(said);
+	expect_report();
+}
+
+static int kill_process(void *arg)
+{
+	return eddy_process_kill(arg, 0);
+}
+
+static int wait_process(void *arg)
+{
+	return eddy_process_wait(arg, NULL);
+}
+
+/* Not that of descriptor 0. */
+Test(zeroed, is_no_process)
+{
+	static struct eddy_process process;
+
+	cr_expect_eq(die_of(kill_process, &process, true), SIGABRT);
+	EXPECT_LINE(
+		"^eddy: eddy_process_kill\\(\\): a signal for a process that was closed or never "
+		"started");
+	cr_expect_eq(die_of(wait_process, &process, true), SIGABRT);
+	EXPECT_LINE("^eddy: eddy_process_wait\\(\\): a process is awaited that was closed or never "
+		    "started");
 	expect_report();
 }

@@ -1,4 +1,5 @@
 #include <eddy/internal/log.h>
+#include <eddy/internal/panic.h>
 #include <eddy/log_writer.h>
 #include <eddy/loop.h>
 

@@ -13,9 +13,10 @@
  *    - `where`, the last parameter of some functions, is the source line of the call, for dumps and
  *      error messages. A macro of the same name adds it. A call through a pointer passes NULL.
  *    - A function that ends an object has no `where`, so that EDDY_AUTO() and function pointers can
- *      use it. Messages about such a call show no source line.
- *    - Functions that end an object (…_deinit, …_close, …_end, …_free) do nothing for NULL and for
- *      objects of all zero bytes. Using such an object is a programming error.
+ *      use it.
+ *    - Functions that end an object (…_deinit, …_close, …_end) do nothing for one of all zero bytes,
+ *      and …_free() does nothing for NULL. Any other use of an object of all zero bytes is a
+ *      programming error, unless the function's comment says otherwise.
  *    - A programming error aborts with file and line, or with the name of the function, also in
  *      release builds. Bad input does not.
  */

@@ -28,7 +28,7 @@ EDDY_API int eddy_signals_open(const int *signos, struct eddy_signals *ret_signa
 
 /* Wait for the next signal. Suspends. At most one of each kind is pending: the kernel merges
  * signals that come faster than they are fetched.
- * Return: its number; -ECANCELED; -EBADF if they are closed. */
+ * Return: its number; -ECANCELED; -EBADF if they are closed or were never opened. */
 EDDY_API int eddy_signals_next(struct eddy_signals *signals);
 
 /* Drop pending signals, and restore the mask that this thread had before. Call it on the same

@@ -45,6 +45,20 @@ static void name_function(char *text, size_t size, const char *symbol)
 		snprintf(text, size, "%s", symbol);
 }
 
+static bool is_of_eddy(const Dl_info *info)
+{
+	return strncmp(base_name(info->dli_fname), "libeddy-", strlen("libeddy-")) == 0;
+}
+
+void eddyi_frame_prepare(void)
+{
+	void *frame;
+	Dl_info info;
+
+	if (dladdr(__func__, &info) && info.dli_fname && is_of_eddy(&info))
+		backtrace(&frame, 1);
+}
+
 bool eddyi_frame_of_call(char function[EDDYI_FRAME_SIZE], char place[EDDYI_FRAME_SIZE])
 {
 	void *frames[FRAMES_MAX];
@@ -58,7 +72,7 @@ bool eddyi_frame_of_call(char function[EDDYI_FRAME_SIZE], char place[EDDYI_FRAME
 
 		if (!dladdr(address, &info) || !info.dli_fname)
 			return false;
-		if (strncmp(base_name(info.dli_fname), "libeddy-", strlen("libeddy-")) == 0) {
+		if (is_of_eddy(&info)) {
 			symbol = info.dli_sname;
 			continue;
 		}

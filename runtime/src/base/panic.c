@@ -3,7 +3,7 @@
 #include "frame.h"
 #include "out.h"
 
-#include <eddy/internal/log.h>
+#include <eddy/internal/panic.h>
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -14,6 +14,7 @@
 
 #define TEXT_MAX 1024
 #define LAST_MAX 16
+#define LAST_US 300000
 
 const char *(*eddyi_panic_under)(void);
 const char *(*eddyi_panic_label)(void);
@@ -36,11 +37,15 @@ void eddyi_at_panic(last_fn *fn)
 
 void eddyi_panic_last(bool in_handler)
 {
-	static atomic_bool called;
+	static atomic_int first;
+	int before = 0, this = gettid();
 
-	/* Another thread calls them, or one of them has panicked. */
-	if (atomic_exchange(&called, true))
+	if (!atomic_compare_exchange_strong(&first, &before, this)) {
+		/* Another thread calls them, and aborts then; or one of them has panicked. */
+		if (before != this)
+			usleep(LAST_US);
 		return;
+	}
 	for (size_t i = 0; i < LAST_MAX; i++) {
 		last_fn *fn = atomic_load(&last[i]);
 
@@ -74,61 +79,53 @@ static EDDY_PRINTF(2, 3) void put(struct text *text, const char *format, ...)
 	va_end(args);
 }
 
-/* `text` already contains "eddy: PLACE: ". */
-static _Noreturn EDDY_PRINTF(2, 0) void die(struct text *text, const char *format, va_list args)
+static void flush(struct text *text)
+{
+	text->bytes[text->len++] = '\n';
+	if (write(STDERR_FILENO, text->bytes, text->len) < 0)
+		abort();
+}
+
+/* Write where the program called eddy, by the stack. */
+static void say_call(void)
+{
+	char called[EDDYI_FRAME_SIZE], place[EDDYI_FRAME_SIZE];
+	struct text text = { .len = 0 };
+
+	if (!eddyi_frame_of_call(called, place))
+		return;
+	/* Other names mean nothing to the program. */
+	if (strncmp(called, "eddy_", strlen("eddy_")) == 0)
+		put(&text, "eddy: %s() was called at %s", called, place);
+	else
+		put(&text, "eddy: the call was made at %s", place);
+	flush(&text);
+}
+
+void eddyi_panic_of(const char *where, const char *function, const char *format, ...)
 {
 	const char *(*under)(void) = __atomic_load_n(&eddyi_panic_under, __ATOMIC_RELAXED);
 	const char *(*of_task)(void) = __atomic_load_n(&eddyi_panic_label, __ATOMIC_RELAXED);
 	const char *chaos = under ? under() : NULL, *label = of_task ? of_task() : NULL;
-
-	vput(text, format, args);
-	if (label)
-		put(text, " (in %s)", label);
-	if (chaos)
-		put(text, " (under EDDY_CHAOS=%s)", chaos);
-	text->bytes[text->len++] = '\n';
-	if (write(STDERR_FILENO, text->bytes, text->len) < 0)
-		abort();
-	eddyi_panic_last(false);
-	abort();
-}
-
-/* Append the public function that this thread is in, or else `function`, and the place of its call.
- * Return: whether the place is known. */
-static bool put_call(struct text *text, const char *function)
-{
-	char called[EDDYI_FRAME_SIZE], place[EDDYI_FRAME_SIZE];
-	bool found = eddyi_frame_of_call(called, place);
-
-	if (!found)
-		snprintf(called, sizeof(called), "%s", function);
-	/* Other names mean nothing to the program. */
-	if (strncmp(called, "eddy_", strlen("eddy_")) == 0)
-		put(text, "%s()%s", called, found ? " " : ": ");
-	if (found)
-		put(text, "at %s: ", place);
-	return found;
-}
-
-void eddyi_panic_at(const char *where, const char *format, ...)
-{
 	struct text text = { .len = 0 };
 	va_list args;
 
 	put(&text, "eddy: ");
-	if (where || !put_call(&text, ""))
+	if (!function)
 		put(&text, "%s: ", eddyi_place(where));
+	else if (strncmp(function, "eddy_", strlen("eddy_")) == 0)
+		put(&text, "%s(): ", function);
 	va_start(args, format);
-	die(&text, format, args);
-}
-
-void eddyi_panic_in(const char *function, const char *format, ...)
-{
-	struct text text = { .len = 0 };
-	va_list args;
-
-	put(&text, "eddy: ");
-	put_call(&text, function);
-	va_start(args, format);
-	die(&text, format, args);
+	vput(&text, format, args);
+	va_end(args);
+	if (label)
+		put(&text, " (in %s)", label);
+	if (chaos)
+		put(&text, " (under EDDY_CHAOS=%s)", chaos);
+	flush(&text);
+	eddyi_panic_last(false);
+	/* Last, because it needs the loader, and more stack than may be left. */
+	if (!where)
+		say_call();
+	abort();
 }

@@ -5,12 +5,11 @@
 #include <eddy/base.h>
 
 /* Print a message to stderr and abort. `where` is the place of the call (EDDY_HERE). NULL: the call was
- * made through a pointer or by EDDY_AUTO(); its place is taken from the stack. */
-_Noreturn EDDY_PRINTF(2, 3) void eddyi_panic_at(const char *where, const char *format, ...);
-
-/* eddyi_panic_at() for calls without `where`: the public function and its caller are taken from the
- * stack. If that fails, `function` is named, which checks the contract; "" for none. */
-_Noreturn EDDY_PRINTF(2, 3) void eddyi_panic_in(const char *function, const char *format, ...);
+ * made through a pointer or by EDDY_AUTO(), or has no `where`; a second line tells its place by the
+ * stack. `function` checks the contract, and is named instead of `where` if it is public; NULL: none. */
+_Noreturn EDDY_PRINTF(3, 4) void eddyi_panic_of(const char *where, const char *function,
+						const char *format, ...);
+#define eddyi_panic_at(where, ...) eddyi_panic_of(where, NULL, __VA_ARGS__)
 
 /* Call the functions of eddyi_at_panic(), once a process. */
 void eddyi_panic_last(bool in_handler);
@@ -24,7 +23,7 @@ extern const char *(*eddyi_panic_label)(void);
 #define eddyi_assert(condition, ...)                                                               \
 	do {                                                                                       \
 		if (__builtin_expect(!(condition), 0))                                             \
-			eddyi_panic_in(__func__, __VA_ARGS__);                                     \
+			eddyi_panic_of(NULL, __func__, __VA_ARGS__);                               \
 	} while (0)
 #define eddyi_assert_at(where, condition, ...)                                                     \
 	do {                                                                                       \

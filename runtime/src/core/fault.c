@@ -4,6 +4,7 @@
 
 #include "loop.h"
 #include "wait.h"
+#include "base/frame.h"
 #include "base/out.h"
 
 #include <eddy/internal/debug.h>
@@ -121,9 +122,8 @@ static void say_fault(struct eddyi_out *out, int signo, const void *address,
 		eddyi_out(out, "an offloaded function");
 	}
 	if (eddyi_debug_is_on() && has_poison(context))
-		eddyi_out(out,
-			  ": a pointer was read from memory of a request that has been answered, "
-			  "which EDDY_DEBUG fills with 0xdd");
+		eddyi_out(out, ": a pointer was read from memory that has been freed, as that of a "
+			       "request that has been answered; EDDY_DEBUG fills it with 0xdd");
 	eddyi_out(out, "\n");
 }
 
@@ -149,6 +149,7 @@ static void watch(void)
 	struct sigaction action = { .sa_sigaction = faulted, .sa_flags = SA_SIGINFO | SA_ONSTACK };
 	struct sigaction before;
 
+	eddyi_frame_prepare();
 	for (size_t i = 0; i < sizeof(signos) / sizeof(signos[0]); i++)
 		if (sigaction(signos[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) &&
 		    before.sa_handler == SIG_DFL)

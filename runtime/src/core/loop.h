@@ -127,29 +127,32 @@ extern bool eddyi_loop_was_forked;
 /* Set while this thread runs a job of eddy_offload() or the like, which must not suspend. */
 extern _Thread_local bool eddyi_in_job __attribute__((tls_model("initial-exec")));
 
-/* Panic with the reason: a programming error in a call of `function`; "" if it is not known. */
-_Noreturn void eddyi_loop_is_missing(const char *function);
-_Noreturn void eddyi_task_is_missing(const char *function);
+/* Panic with the reason. The parameters are those of eddyi_panic_of(). */
+_Noreturn void eddyi_loop_is_missing(const char *where, const char *function);
+_Noreturn void eddyi_task_is_missing(const char *where, const char *function);
 
-/* Get the loop of this thread. Panics if there is none. */
-#define eddyi_loop() eddyi_loop_for(__func__)
-static inline struct eddy_loop *eddyi_loop_for(const char *function)
+/* Get the loop of this thread. Panics if there is none. The public function that calls it is named, or
+ * its caller's place, `where`. */
+#define eddyi_loop() eddyi_loop_for(NULL, __func__)
+#define eddyi_loop_at(where) eddyi_loop_for(where, NULL)
+static inline struct eddy_loop *eddyi_loop_for(const char *where, const char *function)
 {
 	struct eddy_loop *loop = eddyi_this_loop;
 
 	if (__builtin_expect(!loop, 0))
-		eddyi_loop_is_missing(function);
+		eddyi_loop_is_missing(where, function);
 	return loop;
 }
 
 /* Get the running task. Panics if there is none. */
-#define eddyi_task() eddyi_task_for(__func__)
-static inline struct eddy_task *eddyi_task_for(const char *function)
+#define eddyi_task() eddyi_task_for(NULL, __func__)
+#define eddyi_task_at(where) eddyi_task_for(where, NULL)
+static inline struct eddy_task *eddyi_task_for(const char *where, const char *function)
 {
-	struct eddy_task *task = eddyi_loop_for(function)->running;
+	struct eddy_task *task = eddyi_loop_for(where, function)->running;
 
 	if (__builtin_expect(!task, 0))
-		eddyi_task_is_missing(function);
+		eddyi_task_is_missing(where, function);
 	return task;
 }
 

@@ -123,7 +123,7 @@ void(eddy_op_start)(struct eddy_op *op, struct io_uring_sqe *sqe, const char *wh
 	struct eddy_loop *loop;
 
 	eddyi_own(&op->loop, "an op", where);
-	loop = eddyi_loop();
+	loop = eddyi_loop_at(where);
 	io_uring_sqe_set_data64(sqe, (uintptr_t)op | TAG_OP);
 	op->fd = first_fd(sqe);
 	if (BIT(sqe->opcode) & WITH_TWO)
@@ -216,7 +216,7 @@ void eddyi_op_cancel(struct eddy_op *op, const char *where)
 	if (!eddy_op_is_started(op) || op->cancelling)
 		return;
 	eddyi_own(&op->loop, "an op", where);
-	loop = eddyi_loop();
+	loop = eddyi_loop_at(where);
 	if (__builtin_expect(loop->chaos != NULL, 0))
 		eddyi_chaos_cancel(loop, op);
 	op->cancelling = true;

@@ -13,6 +13,10 @@ static inline unsigned eddyi_op_len(size_t len)
 	return len < 0x7ffff000 ? (unsigned)len : 0x7ffff000;
 }
 
+/* eddy_op_call() in the public function `function`, which is named if there is no task. */
+int eddyi_op_call_for(const struct io_uring_sqe *prepared, const char *function);
+#define eddyi_op_call(prepared) eddyi_op_call_for(prepared, __func__)
+
 /* eddy_op_start() for an op of the runtime itself, neither counted nor reported as a leak. */
 void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe);
 

@@ -20,14 +20,16 @@ static void cancel_awaited(struct eddyi_waiter *waiter)
 	eddy_op_cancel(eddy_of(waiter, struct op_waiter, waiter)->op);
 }
 
-struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op)
+static struct io_uring_sqe *begin_await(struct eddy_op *op, const char *function)
 {
-	/* The program called another function, which uses this one. */
-	struct eddy_task *task = eddyi_task_for("");
-
-	if (task->scope->cancelled)
+	if (eddyi_task_for(NULL, function)->scope->cancelled)
 		return NULL;
 	return eddy_op_begin(op, NULL);
+}
+
+struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op)
+{
+	return begin_await(op, __func__);
 }
 
 /* Queue the entry and wait for its completion, whatever the result. */
@@ -76,15 +78,20 @@ int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
 	return await_uninterrupted(op, sqe, &entry);
 }
 
-int eddy_op_call(const struct io_uring_sqe *prepared)
+int eddyi_op_call_for(const struct io_uring_sqe *prepared, const char *function)
 {
 	struct eddy_op op;
-	struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
+	struct io_uring_sqe *sqe = begin_await(&op, function);
 
 	if (!sqe)
 		return -ECANCELED;
 	*sqe = *prepared;
 	return await_uninterrupted(&op, sqe, prepared);
+}
+
+int eddy_op_call(const struct io_uring_sqe *prepared)
+{
+	return eddyi_op_call(prepared);
 }
 
 int eddyi_op_poll_first(int fd, unsigned events, int other)

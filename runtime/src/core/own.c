@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #define NAME_MAX_SAID 64
+#define PLACES_MAX 64
 
 /* Find a loop by id, with the registry locked. Return: NULL if it has ended. */
 static const struct eddy_loop *find(struct eddy_node *loops, unsigned id)
@@ -38,21 +39,38 @@ static const char *remedy(const struct eddy_loop *loop)
 			      "threads wake tasks by a shared event (eddy/shared_event.h)";
 }
 
+/* Return: whether it was not before. */
+static bool remember(const char *place)
+{
+	static const char *_Atomic places[PLACES_MAX];
+
+	for (size_t i = 0; i < PLACES_MAX; i++) {
+		const char *before = NULL;
+
+		if (atomic_compare_exchange_strong(&places[i], &before, place))
+			return true;
+		if (before == place)
+			return false;
+	}
+	return false;
+}
+
 /* An object that no loop has used yet is used without a loop while loops run: a data race, if a task
- * uses it too. A plain thread may be preparing objects for a loop of its own; a job can't. */
+ * uses it too. But the thread may be preparing it for a loop of its own. */
 static void complain(const char *what, const char *where)
 {
-	static const char *_Atomic last;
+	const char *place = eddyi_place(where);
+	char ours[2 * NAME_MAX_SAID];
+	bool is_alone = eddy_list_is_empty(eddyi_registry_lock());
 
-	if (eddyi_in_job)
-		eddyi_panic_at(where, "%s is used in a job of eddy_offload(): %s", what,
-			       remedy(NULL));
+	eddyi_registry_unlock();
 	/* The call may be repeated often. */
-	if (atomic_exchange(&last, where) != where)
-		eddy_warn("eddy::debug",
-			  "%s: %s is used on a thread without a loop while loops run, which no "
-			  "task may use then: %s",
-			  eddyi_place(where), what, remedy(NULL));
+	if (is_alone || !remember(place))
+		return;
+	say(ours, sizeof(ours), NULL);
+	eddy_warn("eddy::debug",
+		  "%s: %s is used on %s while loops run, which no task may use then: %s", place,
+		  what, ours, remedy(NULL));
 }
 
 void eddyi_own_not_made(const char *what, const char *init, const char *where)
@@ -65,7 +83,7 @@ void eddyi_own_slowly(unsigned *owner, const char *what, const char *where)
 	const struct eddy_loop *loop = eddyi_this_loop, *other;
 	char ours[2 * NAME_MAX_SAID], theirs[2 * NAME_MAX_SAID];
 	unsigned before = 0;
-	bool is_free, is_alone;
+	bool is_free;
 	struct eddy_node *loops;
 
 	/* If several loops use a new object first at the same time, one wins. */
@@ -79,11 +97,18 @@ void eddyi_own_slowly(unsigned *owner, const char *what, const char *where)
 		__atomic_store_n(owner, loop->id, __ATOMIC_RELAXED);
 	say(theirs, sizeof(theirs), other);
 	say(ours, sizeof(ours), loop);
-	is_alone = eddy_list_is_empty(loops);
 	eddyi_registry_unlock();
-	if (!loop && is_free && !is_alone && eddyi_debug_is_on())
-		complain(what, where);
 	if (!is_free)
 		eddyi_panic_at(where, "%s of %s is used on %s: %s", what, theirs, ours,
 			       remedy(loop));
+}
+
+void eddyi_own_made_slowly(unsigned *owner, const struct eddy_node *list, const char *what,
+			   const char *init, const char *where)
+{
+	if (!list->next)
+		eddyi_own_not_made(what, init, where);
+	eddyi_own_slowly(owner, what, where);
+	if (eddyi_debug_is_on() && !__atomic_load_n(owner, __ATOMIC_RELAXED))
+		complain(what, where);
 }

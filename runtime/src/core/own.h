@@ -12,8 +12,10 @@
 
 #include "loop.h"
 
-/* The slow path of eddyi_own(), if this thread's loop is not known to be `*owner`. */
+/* The slow paths, if this thread's loop is not known to be `*owner`. */
 void eddyi_own_slowly(unsigned *owner, const char *what, const char *where);
+void eddyi_own_made_slowly(unsigned *owner, const struct eddy_node *list, const char *what,
+			   const char *init, const char *where);
 
 /* Panic: an object of all zero bytes is used. `init` is the function that makes one. */
 _Noreturn void eddyi_own_not_made(const char *what, const char *init, const char *where);
@@ -36,11 +38,8 @@ static inline void eddyi_own_made(unsigned *owner, const struct eddy_node *list,
 {
 	const struct eddy_loop *loop = eddyi_this_loop;
 
-	if (__builtin_expect(loop && __atomic_load_n(owner, __ATOMIC_RELAXED) == loop->id, 1))
-		return;
-	if (!list->next)
-		eddyi_own_not_made(what, init, where);
-	eddyi_own_slowly(owner, what, where);
+	if (__builtin_expect(!loop || __atomic_load_n(owner, __ATOMIC_RELAXED) != loop->id, 0))
+		eddyi_own_made_slowly(owner, list, what, init, where);
 }
 
 /* Define the public function eddy_…, without `where`, in terms of its twin. */

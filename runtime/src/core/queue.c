@@ -2,9 +2,9 @@
 
 #include <errno.h>
 
-int eddyi_queue_wait(struct eddy_node *queue, struct eddyi_queued *queued)
+int eddyi_queue_wait(struct eddy_node *queue, struct eddyi_queued *queued, const char *where)
 {
-	if (queued->waiter.cancel && eddy_is_cancelled())
+	if (eddyi_task_at(where)->scope->cancelled && queued->waiter.cancel)
 		return -ECANCELED;
 	queued->entry.waiter = &queued->waiter;
 	eddy_list_append(queue, &queued->entry.node);

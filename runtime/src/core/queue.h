@@ -26,9 +26,9 @@ struct eddyi_queued {
 	void (*left)(struct eddyi_queued *queued);
 };
 
-/* Wait at the end of `queue`. Suspends.
+/* Wait at the end of `queue`, in a call at `where`. Suspends.
  * Return: the result it was served with; -ECANCELED. */
-int eddyi_queue_wait(struct eddy_node *queue, struct eddyi_queued *queued);
+int eddyi_queue_wait(struct eddy_node *queue, struct eddyi_queued *queued, const char *where);
 
 /* The .cancel function of such a wait. */
 void eddyi_queue_cancel(struct eddyi_waiter *waiter);

@@ -80,14 +80,14 @@ void(eddy_scope_begin)(struct eddy_scope *scope, const struct eddy_scope_options
 		       const char *where)
 {
 	static const struct eddy_scope_options defaults;
-	struct eddy_task *task = eddyi_task();
+	struct eddy_task *task = eddyi_task_at(where);
 
 	if (!options)
 		options = &defaults;
 	*scope = (struct eddy_scope){
 		.parent = task->scope,
 		.host = task,
-		.loop = eddyi_loop()->id,
+		.loop = eddyi_this_loop->id,
 		.where = where,
 		.fail_fast = options->fail_fast,
 		.shielded = options->shielded,
@@ -114,7 +114,7 @@ int eddyi_scope_spawn(struct eddy_scope *scope, struct eddyi_told told, const ch
 	struct eddy_task *task;
 
 	eddyi_own_made(&scope->loop, &scope->tasks, "a scope", "eddy_scope_begin", where);
-	loop = eddyi_loop();
+	loop = eddyi_loop_at(where);
 	if (scope->cancelled)
 		return -ECANCELED;
 	task = eddyi_task_take(loop, name, fn, arg);
@@ -168,7 +168,7 @@ void eddyi_scope_task_ended(struct eddy_scope *scope, int result)
 int(eddy_scope_join)(struct eddy_scope *scope, const char *where)
 {
 	eddyi_own_made(&scope->loop, &scope->tasks, "a scope", "eddy_scope_begin", where);
-	eddyi_assert_at(where, scope->host == eddyi_loop()->running,
+	eddyi_assert_at(where, scope->host == eddyi_loop_at(where)->running,
 			"a scope is joined by a task that did not begin it, at %s",
 			eddyi_place(scope->where));
 	return wait_for_tasks(scope, true);
@@ -181,7 +181,9 @@ int eddyi_scope_end(struct eddy_scope *scope, const char *where)
 	if (!scope->host)
 		return 0;
 	eddyi_own(&scope->loop, "a scope", where);
-	task = eddyi_loop()->running;
+	eddyi_assert_at(where, scope->sibling.next, "a scope is ended twice, begun at %s",
+			eddyi_place(scope->where));
+	task = eddyi_loop_at(where)->running;
 	eddyi_assert_at(where, task == scope->host,
 			"a scope is ended by a task that did not begin it, at %s",
 			eddyi_place(scope->where));
@@ -209,9 +211,7 @@ int(eddy_scope_end)(struct eddy_scope *scope)
 
 void eddyi_scope_cancel(struct eddy_scope *scope, const char *where)
 {
-	if (!scope->tasks.next)
-		return;
-	eddyi_own(&scope->loop, "a scope", where);
+	eddyi_own_made(&scope->loop, &scope->tasks, "a scope", "eddy_scope_begin", where);
 	cancel(scope, -ECANCELED);
 }
 

@@ -219,8 +219,9 @@ __attribute__((noinline)) void eddyi_task_call_before_suspend(struct eddy_task *
 void eddyi_task_cannot_suspend(const struct eddy_task *task)
 {
 	if (!task)
-		eddyi_task_is_missing("");
-	eddyi_panic_in("", "task \"%s\" suspends inside a function of eddyi_task_before_suspend()",
+		eddyi_task_is_missing(NULL, "");
+	eddyi_panic_of(NULL, "",
+		       "task \"%s\" suspends inside a function of eddyi_task_before_suspend()",
 		       task->name);
 }
 

@@ -8,7 +8,7 @@ void(eddy_timer_arm)(struct eddy_timer *timer, uint64_t at_ns, const char *where
 		eddyi_own(&timer->loop, "a timer", where);
 		eddyi_panic_at(where, "a timer is armed twice");
 	}
-	loop = eddyi_loop();
+	loop = eddyi_loop_at(where);
 	timer->at_ns = loop->firing && at_ns <= loop->now_ns ? loop->now_ns + 1 : at_ns;
 	timer->loop = loop->id;
 	eddyi_heap_insert(&loop->timers, timer);
@@ -19,7 +19,7 @@ void eddyi_timer_disarm(struct eddy_timer *timer, const char *where)
 	if (!eddy_timer_is_armed(timer))
 		return;
 	eddyi_own(&timer->loop, "a timer", where);
-	eddyi_heap_remove(&eddyi_loop()->timers, timer);
+	eddyi_heap_remove(&eddyi_loop_at(where)->timers, timer);
 }
 
 EDDYI_WITHOUT_WHERE(timer_disarm, struct eddy_timer)

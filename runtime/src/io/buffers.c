@@ -33,14 +33,14 @@ struct eddyi_buffers {
 	struct eddy_buffers group;
 };
 
-static struct eddy_buffers *or_own(struct eddy_buffers *buffers)
+static struct eddy_buffers *or_own(struct eddy_buffers *buffers, const char *where)
 {
-	return buffers ? buffers : &eddyi_loop()->buffers->group;
+	return buffers ? buffers : &eddyi_loop_at(where)->buffers->group;
 }
 
 static struct eddy_buffers *own(struct eddy_buffers *buffers, const char *where)
 {
-	buffers = or_own(buffers);
+	buffers = or_own(buffers, where);
 	eddyi_own_made(&buffers->loop, &buffers->waiting, "a group of buffers", "eddy_buffers_open",
 		       where);
 	return buffers;
@@ -158,7 +158,7 @@ void eddyi_buffers_close(struct eddy_buffers *buffers, const char *where)
 	eddyi_assert_at(where, eddy_list_is_empty(&buffers->waiting),
 			"buffers are closed while somebody waits for one");
 	eddy_timer_disarm(&buffers->again);
-	io_uring_unregister_buf_ring(&eddyi_loop()->ring, buffers->group);
+	io_uring_unregister_buf_ring(&eddyi_loop_at(where)->ring, buffers->group);
 	free_memory(buffers);
 	buffers->ring = NULL;
 }
@@ -225,7 +225,7 @@ void *eddy_buffers_of(struct eddy_buffers *buffers, unsigned flags)
 {
 	if (!(flags & IORING_CQE_F_BUFFER))
 		return NULL;
-	buffers = or_own(buffers);
+	buffers = or_own(buffers, NULL);
 	return buffers->own + (flags >> IORING_CQE_BUFFER_SHIFT) * buffers->size;
 }
 

@@ -1,7 +1,7 @@
 #include <eddy/file.h>
 
 #include "base/feature.h"
-#include "core/loop.h"
+#include "core/op.h"
 #include "base/uapi.h"
 #include "base/written.h"
 
@@ -40,7 +40,7 @@ static int open_as_asked(int dir, const char *path, struct open_how *how)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_openat2(&sqe, dir, path, how);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call_for(&sqe, "eddy_openat");
 }
 
 /* Open by the ring. A FIFO must not block a kernel worker until its other end is opened. */
@@ -91,7 +91,7 @@ int eddy_statx(int dir, const char *path, int flags, unsigned mask, struct statx
 	int r;
 
 	io_uring_prep_statx(&sqe, dir, path, flags, mask, ret_statx);
-	r = eddy_op_call(&sqe);
+	r = eddyi_op_call(&sqe);
 	if (r == 0)
 		eddyi_written(ret_statx, sizeof(*ret_statx));
 	return r;
@@ -102,7 +102,7 @@ int eddy_renameat(int from_dir, const char *from, int to_dir, const char *to, un
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_renameat(&sqe, from_dir, from, to_dir, to, flags);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 int eddy_linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
@@ -110,7 +110,7 @@ int eddy_linkat(int from_dir, const char *from, int to_dir, const char *to, int 
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_linkat(&sqe, from_dir, from, to_dir, to, flags);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 int eddy_unlinkat(int dir, const char *path, int flags)
@@ -118,7 +118,7 @@ int eddy_unlinkat(int dir, const char *path, int flags)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_unlinkat(&sqe, dir, path, flags);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 int eddy_mkdirat(int dir, const char *path, mode_t mode)
@@ -126,7 +126,7 @@ int eddy_mkdirat(int dir, const char *path, mode_t mode)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_mkdirat(&sqe, dir, path, mode);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 int eddy_fsync(int fd, bool data_only)
@@ -134,7 +134,7 @@ int eddy_fsync(int fd, bool data_only)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_fsync(&sqe, fd, data_only ? IORING_FSYNC_DATASYNC : 0);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 int eddy_fallocate(int fd, int mode, uint64_t offset, uint64_t len)
@@ -142,7 +142,7 @@ int eddy_fallocate(int fd, int mode, uint64_t offset, uint64_t len)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_fallocate(&sqe, fd, mode, (off_t)offset, (off_t)len);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 struct truncation {
@@ -171,5 +171,5 @@ int eddy_ftruncate(int fd, uint64_t len)
 		return eddy_offload(truncate_in_pool, &(struct truncation){ .fd = fd, .len = len });
 	}
 	io_uring_prep_rw(EDDYI_OP_FTRUNCATE, &sqe, fd, NULL, 0, len);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }

@@ -25,7 +25,7 @@ int eddy_socket(int family, int type, int protocol)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_socket(&sqe, family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol, 0);
-	return eddyi_opened(eddy_op_call(&sqe));
+	return eddyi_opened(eddyi_op_call(&sqe));
 }
 
 int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len)
@@ -33,7 +33,7 @@ int eddy_accept(int fd, struct sockaddr *ret_addr, socklen_t *len)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_accept(&sqe, fd, ret_addr, len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	return eddyi_opened(eddy_op_call(&sqe));
+	return eddyi_opened(eddyi_op_call(&sqe));
 }
 
 /* Wait for a connection attempt, which continues after an interruption. */
@@ -56,7 +56,7 @@ int eddy_connect(int fd, const struct sockaddr *addr, socklen_t len)
 	int r;
 
 	io_uring_prep_connect(&sqe, fd, addr, len);
-	while ((r = eddy_op_call(&sqe)) == -EINTR)
+	while ((r = eddyi_op_call(&sqe)) == -EINTR)
 		interrupted = true;
 	if (interrupted && r == -EALREADY)
 		return await_connection(fd);
@@ -68,7 +68,7 @@ ssize_t eddy_recv(int fd, void *buf, size_t len, int flags)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_recv(&sqe, fd, buf, eddyi_op_len(len), flags);
-	return eddyi_written(buf, eddy_op_call(&sqe));
+	return eddyi_written(buf, eddyi_op_call(&sqe));
 }
 
 ssize_t eddy_send(int fd, const void *buf, size_t len, int flags)
@@ -76,7 +76,7 @@ ssize_t eddy_send(int fd, const void *buf, size_t len, int flags)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_send(&sqe, fd, buf, eddyi_op_len(len), flags | MSG_NOSIGNAL);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 ssize_t eddy_try_send(int fd, const void *buf, size_t len, int flags)
@@ -101,6 +101,7 @@ int eddy_send_all(int fd, const void *buf, size_t len, int flags)
 {
 	const char *at = buf;
 
+	eddyi_task();
 	while (len) {
 		ssize_t r = eddy_send(fd, at, len, flags);
 
@@ -117,7 +118,7 @@ ssize_t eddy_sendmsg(int fd, const struct msghdr *msg, int flags)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_sendmsg(&sqe, fd, msg, (unsigned)flags | MSG_NOSIGNAL);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 ssize_t eddy_recvmsg(int fd, struct msghdr *msg, int flags)
@@ -125,7 +126,7 @@ ssize_t eddy_recvmsg(int fd, struct msghdr *msg, int flags)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_recvmsg(&sqe, fd, msg, (unsigned)flags);
-	return eddyi_written_parts(msg->msg_iov, msg->msg_iovlen, eddy_op_call(&sqe));
+	return eddyi_written_parts(msg->msg_iov, msg->msg_iovlen, eddyi_op_call(&sqe));
 }
 
 ssize_t eddy_send_zc(int fd, const void *buf, size_t len, int flags)
@@ -133,7 +134,7 @@ ssize_t eddy_send_zc(int fd, const void *buf, size_t len, int flags)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_send_zc(&sqe, fd, buf, eddyi_op_len(len), flags | MSG_NOSIGNAL, 0);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 int eddy_shutdown(int fd, int how)
@@ -141,7 +142,7 @@ int eddy_shutdown(int fd, int how)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_shutdown(&sqe, fd, how);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 ssize_t eddy_read(int fd, void *buf, size_t len, uint64_t offset)
@@ -149,7 +150,7 @@ ssize_t eddy_read(int fd, void *buf, size_t len, uint64_t offset)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_read(&sqe, fd, buf, eddyi_op_len(len), offset);
-	return eddyi_written(buf, eddy_op_call(&sqe));
+	return eddyi_written(buf, eddyi_op_call(&sqe));
 }
 
 ssize_t eddy_write(int fd, const void *buf, size_t len, uint64_t offset)
@@ -157,13 +158,14 @@ ssize_t eddy_write(int fd, const void *buf, size_t len, uint64_t offset)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_write(&sqe, fd, buf, eddyi_op_len(len), offset);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 int eddy_write_all(int fd, const void *buf, size_t len, uint64_t offset)
 {
 	const char *at = buf;
 
+	eddyi_task();
 	while (len) {
 		ssize_t r = eddy_write(fd, at, len, offset);
 
@@ -223,7 +225,7 @@ static ssize_t call_when_ready(const struct io_uring_sqe *sqe, const struct ends
 		/* The end of the stream needs no room. */
 		ended = (in & (POLLIN | POLLHUP)) == POLLHUP;
 		if (ended || (in && out) || !sqe->len)
-			r = eddy_op_call(sqe);
+			r = eddyi_op_call_for(sqe, "eddy_splice");
 		else
 			r = has_pipe(ends) ? -EAGAIN : -EINVAL;
 		if (r != -EAGAIN || !waits)
@@ -265,7 +267,7 @@ int eddy_pipe(int ret_fds[2], int flags)
 	if (eddyi_feature_is_there(EDDYI_FEATURE_PIPE)) {
 		io_uring_prep_rw(EDDYI_OP_PIPE, &sqe, 0, fds, 0, 0);
 		sqe.rw_flags = flags;
-		r = eddy_op_call(&sqe);
+		r = eddyi_op_call(&sqe);
 	} else {
 		r = eddy_is_cancelled() ? -ECANCELED : plain(pipe2(fds, flags));
 	}
@@ -282,7 +284,7 @@ int eddy_poll(int fd, unsigned events)
 	struct io_uring_sqe sqe = { 0 };
 
 	io_uring_prep_poll_add(&sqe, fd, events);
-	return eddy_op_call(&sqe);
+	return eddyi_op_call(&sqe);
 }
 
 int eddy_close(int fd)
@@ -295,6 +297,7 @@ int eddy_close(int fd)
 	/* Ops without a descriptor are listed under negative numbers. */
 	if (fd < 0)
 		return -EBADF;
+	eddyi_task();
 	eddyi_opened_forget(fd);
 	eddyi_op_cancel_fd(fd);
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });

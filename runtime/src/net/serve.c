@@ -5,6 +5,7 @@
  */
 #include <eddy/serve.h>
 
+#include "core/loop.h"
 #include "io/acceptor.h"
 
 #include <eddy/event.h>
@@ -111,6 +112,7 @@ int eddy_serve(const struct eddy_listeners *listeners, const struct eddy_serve_o
 	struct door doors[EDDY_ADDRESSES_MAX];
 	int r = 0, ended;
 
+	eddyi_task();
 	if (!options)
 		options = &defaults;
 	server.name = options->name ? options->name : "connection";

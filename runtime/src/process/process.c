@@ -215,7 +215,8 @@ int eddy_process_wait(struct eddy_process *process, struct eddy_process_status *
 {
 	int r;
 
-	eddyi_assert(process->pidfd >= 0, "a process is awaited that was closed");
+	eddyi_assert(process->pid && process->pidfd >= 0,
+		     "a process is awaited that was closed or never started");
 	r = await_end(process, !process->group);
 	if (r == 0 && ret_status)
 		*ret_status = process->status;
@@ -226,7 +227,8 @@ int eddy_process_kill(struct eddy_process *process, int signo)
 {
 	long r;
 
-	eddyi_assert(process->pidfd >= 0, "a signal for a process that was closed");
+	eddyi_assert(process->pid && process->pidfd >= 0,
+		     "a signal for a process that was closed or never started");
 	if (process->reaped)
 		return -ESRCH;
 	if (process->group)
@@ -269,6 +271,7 @@ void eddy_process_close(struct eddy_process *process)
 	/* pid 0: never started. */
 	if (process->pidfd < 0 || !process->pid)
 		return;
+	eddyi_task();
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	if (!process->ended && !process->reaped && process->grace_ns)
 		terminate(process);
@@ -288,6 +291,7 @@ void eddy_process_release(struct eddy_process *process)
 
 	if (!process->pid)
 		return;
+	eddyi_task();
 	eddy_scope_begin(&shield, &(struct eddy_scope_options){ .shielded = true });
 	close_descriptors(process);
 	eddy_scope_end(&shield);

@@ -133,7 +133,7 @@ static void report(struct eddy_node *loops)
 	for (node = loops->next; node != loops; node = node->next)
 		eddyi_dump_loop(&out, eddy_of(node, struct eddy_loop, registered));
 	eddyi_out_flush(&out);
-	eddyi_panic_in("", "deadlock, see above");
+	eddyi_panic_of("", "", "deadlock, see above");
 }
 
 static void check(struct eddy_loop *loop)

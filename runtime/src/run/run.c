@@ -52,6 +52,8 @@
 /* Limit of one wait, a day; longer ones are continued. */
 #define WAIT_MAX (86400 * EDDY_SECOND)
 
+static const struct eddy_loop_options defaults;
+
 /* Precise enough for the times since when tasks wait, at a quarter of the price of the precise
  * clock, which is a tenth of a turn's. */
 static void tick_roughly(struct eddy_loop *loop)
@@ -445,8 +447,6 @@ const char *eddyi_run_advice(const struct eddy_loop_options *options, int error)
 		return eddy_ring_advice(error);
 	return "an option is out of range: .stack_size is 32 KiB to 1 GiB, .io_workers_max at most 1024";
 }
-
-static const struct eddy_loop_options defaults;
 
 int eddyi_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *arg)
 {

@@ -125,14 +125,14 @@ int(eddy_chan_try_recv)(struct eddy_chan *chan, void *ret_item, const char *wher
 
 /* Not inlined, which keeps the path without waiting fast. */
 static __attribute__((noinline)) int wait_in(struct eddy_chan *chan, struct eddy_node *queue,
-					     const char *what, void *item)
+					     const char *what, void *item, const char *where)
 {
 	struct eddyi_queued queued = {
 		.waiter = { .cancel = eddyi_queue_cancel, .what = what, .on = chan },
 		.entry = { .item = item },
 	};
 
-	return eddyi_queue_wait(queue, &queued);
+	return eddyi_queue_wait(queue, &queued, where);
 }
 
 int(eddy_chan_send)(struct eddy_chan *chan, const void *item, const char *where)
@@ -145,7 +145,7 @@ int(eddy_chan_send)(struct eddy_chan *chan, const void *item, const char *where)
 	r = try_send(chan, item);
 	if (r != -EAGAIN)
 		return r;
-	return wait_in(chan, &chan->senders, "chan send", (void *)(uintptr_t)item);
+	return wait_in(chan, &chan->senders, "chan send", (void *)(uintptr_t)item, where);
 }
 
 int(eddy_chan_recv)(struct eddy_chan *chan, void *ret_item, const char *where)
@@ -158,7 +158,7 @@ int(eddy_chan_recv)(struct eddy_chan *chan, void *ret_item, const char *where)
 	r = try_recv(chan, ret_item);
 	if (r != -EAGAIN)
 		return r;
-	return wait_in(chan, &chan->receivers, "chan recv", ret_item);
+	return wait_in(chan, &chan->receivers, "chan recv", ret_item, where);
 }
 
 void eddyi_chan_close(struct eddy_chan *chan, const char *where)

@@ -33,5 +33,5 @@ int(eddy_event_wait)(struct eddy_event *event, const char *where)
 	eddyi_own_made(&event->loop, &event->waiters, "an event", "eddy_event_init", where);
 	if (event->is_set)
 		return eddy_is_cancelled() ? -ECANCELED : 0;
-	return eddyi_queue_wait(&event->waiters, &queued);
+	return eddyi_queue_wait(&event->waiters, &queued, where);
 }

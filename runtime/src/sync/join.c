@@ -47,7 +47,7 @@ int(eddy_join_wait)(struct eddy_join *join, int *ret_result, const char *where)
 	eddyi_own_made(&join->ended.loop, &join->ended.waiters, "a join", "eddy_scope_spawn_join",
 		       where);
 	if (!join->ended.is_set)
-		return eddyi_queue_wait(&join->ended.waiters, &queued);
+		return eddyi_queue_wait(&join->ended.waiters, &queued, where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	if (ret_result)

@@ -15,7 +15,7 @@ void eddy_mutex_init(struct eddy_mutex *mutex)
 
 static int try_lock(struct eddy_mutex *mutex, const char *where)
 {
-	struct eddy_task *task = eddyi_task_for("eddy_mutex_lock");
+	struct eddy_task *task = eddyi_task_at(where);
 
 	eddyi_assert_at(where, mutex->holder != task, "task \"%s\" locks a mutex that it holds",
 			task->name);
@@ -32,7 +32,7 @@ int(eddy_mutex_try_lock)(struct eddy_mutex *mutex, const char *where)
 }
 
 /* Not inlined, which keeps the path without waiting fast. */
-static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex)
+static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex, const char *where)
 {
 	struct eddyi_queued queued = {
 		.waiter = {
@@ -43,7 +43,7 @@ static __attribute__((noinline)) int wait_for(struct eddy_mutex *mutex)
 		},
 	};
 
-	return eddyi_queue_wait(&mutex->waiters, &queued);
+	return eddyi_queue_wait(&mutex->waiters, &queued, where);
 }
 
 int(eddy_mutex_lock)(struct eddy_mutex *mutex, const char *where)
@@ -51,7 +51,7 @@ int(eddy_mutex_lock)(struct eddy_mutex *mutex, const char *where)
 	eddyi_own_made(&mutex->loop, &mutex->waiters, "a mutex", "eddy_mutex_init", where);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
-	return try_lock(mutex, where) == 0 ? 0 : wait_for(mutex);
+	return try_lock(mutex, where) == 0 ? 0 : wait_for(mutex, where);
 }
 
 void eddyi_mutex_unlock(struct eddy_mutex *mutex, const char *where)
@@ -60,7 +60,7 @@ void eddyi_mutex_unlock(struct eddy_mutex *mutex, const char *where)
 	struct eddyi_entry *next;
 
 	eddyi_own_made(&mutex->loop, &mutex->waiters, "a mutex", "eddy_mutex_init", where);
-	task = eddyi_loop()->running;
+	task = eddyi_loop_at(where)->running;
 	next = eddyi_queue_first(&mutex->waiters);
 	eddyi_assert_at(where, task && mutex->holder == task,
 			"a mutex is unlocked by task \"%s\", and held by \"%s\"",

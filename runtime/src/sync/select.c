@@ -316,6 +316,7 @@ int(eddy_select)(struct eddy_case *cases, size_t count, const char *where)
 		take(one);
 		return 1;
 	}
+	eddyi_task_at(where);
 	start_ops(&select);
 	if (one)
 		eddy_timer_arm(&select.peeking, eddy_loop_now());

@@ -74,7 +74,7 @@ int(eddy_semaphore_acquire)(struct eddy_semaphore *semaphore, size_t n, const ch
 		return -ECANCELED;
 	if (try_acquire(semaphore, n) == 0)
 		return 0;
-	return eddyi_queue_wait(&semaphore->waiters, &waiter.queued);
+	return eddyi_queue_wait(&semaphore->waiters, &waiter.queued, where);
 }
 
 void(eddy_semaphore_release)(struct eddy_semaphore *semaphore, size_t n, const char *where)

@@ -37,8 +37,9 @@ void eddy_shared_event_set(struct eddy_shared_event *event)
 {
 	struct eddy_node *node;
 
-	eddyi_assert(event->waiters.next, NOT_MADE);
+	/* A zeroed lock is a valid one. */
 	pthread_mutex_lock(&event->lock);
+	eddyi_assert(event->waiters.next, NOT_MADE);
 	event->is_set = true;
 	/* A waiter may cease to exist as soon as its message is posted. */
 	while ((node = eddy_list_shift(&event->waiters))) {
@@ -75,10 +76,10 @@ int eddy_shared_event_wait(struct eddy_shared_event *event)
 	bool is_set;
 	int r;
 
-	eddyi_assert(event->waiters.next, NOT_MADE);
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	pthread_mutex_lock(&event->lock);
+	eddyi_assert(event->waiters.next, NOT_MADE);
 	is_set = event->is_set;
 	if (!is_set)
 		eddy_list_append(&event->waiters, &waiter.node);

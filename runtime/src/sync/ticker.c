@@ -45,6 +45,7 @@ int64_t(eddy_ticker_next)(struct eddy_ticker *ticker, const char *where)
 	eddyi_own(&ticker->loop, "a ticker", where);
 	if (!ticker->period_ns)
 		eddyi_own_not_made("a ticker", "eddy_ticker_init", where);
+	eddyi_task_at(where);
 	r = eddy_now() < ticker->next_ns ? wait_until(ticker) : eddy_yield();
 	if (r < 0)
 		return r;

@@ -4,7 +4,7 @@
 #include "core/tapes.h"
 #include "timeline_writer.h"
 
-#include <eddy/internal/log.h>
+#include <eddy/internal/panic.h>
 #include <eddy/log.h>
 #include <eddy/timeline.h>
 #include <errno.h>

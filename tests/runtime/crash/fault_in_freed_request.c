@@ -1,6 +1,6 @@
 /* Follows a pointer that was read from freed memory, as http fills it under EDDY_DEBUG.
  * expect: signal SEGV
- * expect: stderr ^eddy: SIGSEGV at 0x[0-9a-f]+ in task "main" \(#1, GET /late\): a pointer was read from memory of a request that has been answered, which EDDY_DEBUG fills with 0xdd\n$
+ * expect: stderr ^eddy: SIGSEGV at 0x[0-9a-f]+ in task "main" \(#1, GET /late\): a pointer was read from memory that has been freed, as that of a request that has been answered; EDDY_DEBUG fills it with 0xdd\n$
  */
 #include <eddy/internal/debug.h>
 #include <eddy/task.h>

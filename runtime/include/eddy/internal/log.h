@@ -18,13 +18,6 @@ EDDY_API void eddyi_log_format_time(uint64_t time_ns, char text[EDDYI_LOG_TIME_S
 EDDY_API void eddyi_log_message(enum eddy_log_level level, const char *target,
 				const struct eddy_field *fields, struct eddy_str message);
 
-/* Call `fn` once if the process ends by a broken contract or a memory fault, after its message has
- * been written: to write what is still buffered. At most 16 functions; the same one counts once.
- * Any thread may call it. `fn` runs on the thread that failed, in whatever state that is,
- * `in_handler` of a signal or not: it tries locks instead of waiting for them, allocates nothing,
- * and returns within about 200 ms. */
-EDDY_API void eddyi_at_panic(void (*fn)(bool in_handler));
-
 /* Emit an ERROR record of why something did not start. Without a subscriber, write it to stderr. */
 EDDY_API EDDY_PRINTF(2, 3) void eddyi_log_failure(const char *target, const char *format, ...);
 
