@@ -7,6 +7,7 @@
 #include "text/syntax.h"
 
 #include <eddy/internal/http.h>
+#include <eddy/internal/panic.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -273,6 +274,7 @@ int eddy_client_send(struct eddy_client *client, const char *url,
 	if (!call.response)
 		return eddyi_client_fail(client, -ENOMEM, "memory is out");
 	r = begin(&call, url);
+	eddyi_require_task(__func__);
 	if (r == 0)
 		r = (int)eddyi_client_run(call.response, run_call, &call);
 	if (r == -ENOMEM)

@@ -8,6 +8,7 @@
 
 #include <eddy/internal/log.h>
 #include <eddy/internal/loop.h>
+#include <eddy/internal/panic.h>
 #include <eddy/log.h>
 #include <eddy/loops.h>
 #include <eddy/offload.h>
@@ -431,6 +432,7 @@ int eddy_app_run(struct eddy_app *app)
 		eddy_error("eddy::app", "eddy_app_run() is called outside of a task: main() calls "
 					"eddy_app_run_blocking()");
 	r = eddyi_app_prepare(app, true);
+	eddyi_require_task(__func__);
 	if (EDDYI_TLS && app->tls)
 		take_tickets(app);
 	if (EDDYI_TLS && app->tls && eddy_offload(eddyi_tls_setup_load, app->tls) < 0)

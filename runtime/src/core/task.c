@@ -11,6 +11,7 @@
 #include "scope.h"
 
 #include <eddy/internal/debug.h>
+#include <eddy/internal/panic.h>
 #include <errno.h>
 #include <unistd.h>
 #if EDDYI_ASAN
@@ -245,6 +246,11 @@ void eddyi_task_before_suspend(void (*fn)(void *arg), void *arg)
 
 	task->before_suspend = fn;
 	task->before_suspend_arg = arg;
+}
+
+void eddyi_require_task(const char *function)
+{
+	eddyi_task_for(NULL, function);
 }
 
 void eddyi_task_set_label(const char *label)

@@ -1,7 +1,7 @@
 /* Running a child from start to end: writing its input, collecting its output. */
 #include <eddy/process.h>
 
-#include "base/panic.h"
+#include "core/loop.h"
 
 #include <eddy/io.h>
 #include <eddy/scope.h>
@@ -147,8 +147,10 @@ int eddy_process_run(const struct eddy_process_options *options,
 	struct eddy_process process;
 	struct collector collectors[2];
 	struct eddy_process_output output = { 0 };
-	int r = eddy_process_start(&ours, &process);
+	int r;
 
+	eddyi_task();
+	r = eddy_process_start(&ours, &process);
 	if (r < 0)
 		return r;
 	collectors[0] = (struct collector){ .fd = process.out, .max = ours.output_max };

@@ -1,4 +1,4 @@
-/* eddy/internal/panic.h: what is done before the process dies; for eddy's own layers. */
+/* eddy/internal/panic.h: broken contracts; for eddy's own layers. */
 #ifndef EDDY_INTERNAL_PANIC_H
 #define EDDY_INTERNAL_PANIC_H
 
@@ -12,6 +12,9 @@ EDDY_BEGIN_DECLS
  * `in_handler` of a signal or not: it tries locks instead of waiting for them, allocates nothing,
  * and returns within about 200 ms. */
 EDDY_API void eddyi_at_panic(void (*fn)(bool in_handler));
+
+/* Abort if there is no running task, in the name of the public function `function`. */
+EDDY_API void eddyi_require_task(const char *function);
 
 EDDY_END_DECLS
 
