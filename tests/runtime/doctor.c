@@ -196,7 +196,7 @@ Test(doctor, this_machine_is_fit)
 	cr_expect_eq(run_doctor(), 0, "%s", says);
 	cr_expect(strstr(says, "\nok   io_uring: works\n"), "%s", says);
 	cr_expect(!strstr(says, "FAIL"), "%s", says);
-	cr_expect(strstr(says, "\nThis machine is fit for eddy.\n"));
+	cr_expect(strstr(says, "\nThis machine can run eddy.\n"));
 }
 
 Test(doctor, every_feature_is_listed)
@@ -245,14 +245,14 @@ Test(doctor, landlock)
 	int version = eddyi_landlock_version();
 	char line[64];
 
-	snprintf(line, sizeof(line), "\nok   landlock: ABI %d: a sandbox keeps files", version);
+	snprintf(line, sizeof(line), "\nok   landlock: ABI %d: a sandbox restricts files", version);
 	cr_expect_eq(run_doctor(), 0, "%s", says);
 	cr_expect(strstr(says, version > 0 ? line : "\nwarn landlock: "), "%s", says);
 	forbidden = SYS_landlock_create_ruleset;
 	forbid_error = EOPNOTSUPP;
 	cr_expect_eq(run_doctor(), 0, "%s", says);
-	cr_expect(strstr(says, "\nwarn landlock: Operation not supported: a sandbox does not keep "
-			       "files — boot with `landlock` "),
+	cr_expect(strstr(says, "\nwarn landlock: Operation not supported: a sandbox does not "
+			       "restrict files — boot with `landlock` "),
 		  "%s", says);
 }
 
@@ -261,8 +261,7 @@ Test(doctor, no_memory_for_rings)
 	forbid_error = ENOMEM;
 	cr_expect_eq(run_doctor(), 1, "%s", says);
 	cr_expect(strstr(says, "\nFAIL locked memory: "), "%s", says);
-	cr_expect(strstr(says, "\nok   seccomp: a filter, which lets io_uring through"), "%s",
-		  says);
+	cr_expect(strstr(says, "\nok   seccomp: a filter, which allows io_uring"), "%s", says);
 }
 
 Test(doctor, few_workers)
@@ -337,8 +336,9 @@ Test(doctor, no_address_space)
 	/* Enough for the program, too little for its ring and stacks. */
 	space = 6 << 20;
 	cr_expect_eq(run_doctor(), 1, "%s", says);
-	cr_expect(strstr(says, "\nFAIL io_uring: Cannot allocate memory — there is no address "
-			       "space for an io_uring: type `ulimit -v unlimited`"),
+	cr_expect(strstr(says,
+			 "\nFAIL io_uring: Cannot allocate memory — the address space is too small "
+			 "for an io_uring: type `ulimit -v unlimited`"),
 		  "%s", says);
 	cr_expect(strstr(says, "\nFAIL address space: 6144 KiB — `ulimit -v unlimited`"), "%s",
 		  says);
@@ -364,9 +364,8 @@ Test(doctor, locked_memory_of_nobody)
 	run_doctor();
 	if (strstr(says, "\nok   io_uring: works\n"))
 		cr_skip_test("needs a kernel that counts what rings lock");
-	cr_expect(strstr(says,
-			 "\nFAIL io_uring: Cannot allocate memory — there is no locked memory "
-			 "left for an io_uring, "),
+	cr_expect(strstr(says, "\nFAIL io_uring: Cannot allocate memory — no locked memory "
+			       "is left for an io_uring "),
 		  "%s", says);
 	cr_expect(strstr(says,
 			 "\nFAIL locked memory: 0 KiB, which all of this user's rings share, 256 "
@@ -384,8 +383,8 @@ Test(doctor, locked_memory_of_nobody)
 	}
 	locked = 0;
 	cr_expect_eq(run_program(0), 1);
-	cr_expect(strstr(says, ": can't start: there is no locked memory left for an io_uring, "),
-		  "%s", says);
+	cr_expect(strstr(says, ": can't start: no locked memory is left for an io_uring "), "%s",
+		  says);
 }
 
 Test(doctor, pipes_used_up)
@@ -420,7 +419,8 @@ Test(doctor, program_that_cannot_start)
 			 "filter hides it: "),
 		  "%s", says);
 	cr_expect_eq(run_program(ENOMEM), 1);
-	cr_expect(strstr(says, ": can't start: there is no memory for an io_uring: "), "%s", says);
+	cr_expect(strstr(says, ": can't start: there is not enough memory for an io_uring: "), "%s",
+		  says);
 	forbid_error = 0;
 	files = 4;
 	cr_expect_eq(run_doctor(), 1);

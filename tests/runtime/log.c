@@ -257,9 +257,10 @@ Test(log, malformed_filter_is_one_warning)
 {
 	setenv("EDDY_LOG", "eddy::app=trace,verbose", 1);
 	cr_assert_eq(eddy_log_subscribe(see, NULL), 0);
-	cr_expect_str_eq(seen,
-			 " WARN eddy::log: EDDY_LOG: not understood: \"verbose\"; write LEVEL or "
-			 "TARGET=LEVEL");
+	cr_expect_str_eq(
+		seen,
+		" WARN eddy::log: EDDY_LOG: invalid parts are ignored: \"verbose\"; write LEVEL or "
+		"TARGET=LEVEL");
 	cr_expect_eq(seen_count, 1);
 	eddy_error("other", "off");
 	cr_expect_eq(seen_count, 1);

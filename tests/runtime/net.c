@@ -512,6 +512,6 @@ Test(net, errors_have_words)
 {
 	cr_expect(strstr(eddy_net_strerror(-EINVAL), "HOST:PORT"));
 	cr_expect_str_eq(eddy_net_strerror(-EADDRINUSE),
-			 "the address is in use; \"ss -ltnp\" shows by whom");
+			 "the address is in use; \"ss -ltnp\" shows the process");
 	cr_expect_str_eq(eddy_net_strerror(-EMFILE), "Too many open files");
 }

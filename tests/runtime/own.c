@@ -103,14 +103,14 @@ static bool use(unsigned number, bool really, struct use *ret_use)
 	USE("a timeout", eddy_timeout_arm(&timeout, &other_queue));
 	USE("a timeout", eddy_timeout_touch(&timeout));
 	USE("a timeout", eddy_timeout_disarm(&timeout));
-	USE("a queue of timeouts", eddy_timeout_queue_deinit(&queue));
+	USE("a timeout queue", eddy_timeout_queue_deinit(&queue));
 	USE("an op", eddy_op_start(&op, &sqe));
 	USE("an op", eddy_op_cancel(&op));
-	USE("a group of buffers", eddy_buffers_prep_recv(&buffers, &sqe, 0));
-	USE("a group of buffers", eddy_buffers_prep_recv_some(&buffers, &sqe, 0, 1));
-	USE("a group of buffers", eddy_buffers_give_back(&buffers, IORING_CQE_F_BUFFER));
-	USE("a group of buffers", eddy_buffers_wait(&buffers, &waiter));
-	USE("a group of buffers", eddy_buffers_close(&buffers));
+	USE("a buffer group", eddy_buffers_prep_recv(&buffers, &sqe, 0));
+	USE("a buffer group", eddy_buffers_prep_recv_some(&buffers, &sqe, 0, 1));
+	USE("a buffer group", eddy_buffers_give_back(&buffers, IORING_CQE_F_BUFFER));
+	USE("a buffer group", eddy_buffers_wait(&buffers, &waiter));
+	USE("a buffer group", eddy_buffers_close(&buffers));
 	return false;
 }
 
@@ -256,7 +256,7 @@ Test(own, no_thread_without_a_loop_uses_one)
 	need_threads_in_a_child();
 	for (unsigned i = 0; use(i, false, &one); i++)
 		expect_death(i, from_thread, &one,
-			     "a thread without a loop: threads wake tasks by ");
+			     "a thread without a loop: wake tasks from threads by ");
 }
 
 static int set_offloaded(void *arg)
@@ -293,7 +293,7 @@ Test(own, no_offloaded_function_uses_one)
 	cr_expect_eq(die_of(offload_set, &event, true), SIGABRT);
 	EXPECT_LINE(
 		"an event of loop [0-9]+ \"main\" is used on a thread without a loop, in a job of "
-		"eddy_offload\\(\\): use it in the task, when eddy_offload\\(\\) has returned");
+		"eddy_offload\\(\\): use it in the task, after eddy_offload\\(\\) has returned");
 	cr_expect_eq(die_of(thread_set_by_pointer, &event, true), SIGABRT);
 	EXPECT_LINE("^eddy: an unknown place, called through a pointer: an event of loop");
 	expect_report();
@@ -406,7 +406,8 @@ Test(own, a_thread_that_uses_what_no_loop_has_is_told)
 	cr_expect(strstr(warned, "own.c:"), "%s", warned);
 	cr_expect_eq(warned_lines(
 			     ": an event is used on a thread without a loop while loops run, which "
-			     "no task may use then: threads wake tasks by a shared event"),
+			     "is a data race if a task uses it too: wake tasks from threads by a "
+			     "shared event"),
 		     3, "%s", warned);
 	cr_expect_eq(warned_lines("an unknown place, called through a pointer: an event"), 1, "%s",
 		     warned);
@@ -456,8 +457,8 @@ Test(own, a_job_may_have_its_own)
 	eddy_log_unsubscribe();
 	cr_expect(strstr(warned,
 			 ": a channel is used on a thread without a loop, in a job of "
-			 "eddy_offload() while loops run, which no task may use then: use it in "
-			 "the task, when eddy_offload() has returned\n"),
+			 "eddy_offload() while loops run, which is a data race if a task uses it too: use it in "
+			 "the task, after eddy_offload() has returned\n"),
 		  "%s", warned);
 }
 
@@ -485,9 +486,9 @@ static bool leave(unsigned number, bool really, const char **ret_what)
 	LEAVE("a scope", struct eddy_scope, scope, eddy_scope_cancel);
 	LEAVE("a timer", struct eddy_timer, timer, eddy_timer_disarm);
 	LEAVE("a timeout", struct eddy_timeout, timeout, eddy_timeout_disarm);
-	LEAVE("a queue of timeouts", struct eddy_timeout_queue, queue, eddy_timeout_queue_deinit);
+	LEAVE("a timeout queue", struct eddy_timeout_queue, queue, eddy_timeout_queue_deinit);
 	LEAVE("an op", struct eddy_op, op, eddy_op_cancel);
-	LEAVE("a group of buffers", struct eddy_buffers, buffers, eddy_buffers_close);
+	LEAVE("a buffer group", struct eddy_buffers, buffers, eddy_buffers_close);
 	return false;
 }
 

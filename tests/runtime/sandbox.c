@@ -510,7 +510,7 @@ static int enter_with_a_worker(void *arg)
 	EXPECT(ask_ring(sqe, IOSQE_ASYNC) >= 0);
 	eddy_log_subscribe(note, NULL);
 	EXPECT_EQ(eddy_sandbox_enter(NULL), -EBUSY);
-	EXPECT(strstr(said, "a ring has worker threads already"));
+	EXPECT(strstr(said, "a ring already has worker threads"));
 	return 0;
 }
 

@@ -130,7 +130,7 @@ STALL_TEST(by_a_task_that_works_on_a_request, 10 * EDDY_MS)
 	spin_until_told("GET /users/{id}");
 	eddyi_task_set_label(NULL);
 	holds = told_of("task \"main\" (#1, GET /users/{id}) holds loop \"main\" for ",
-			"; leave what blocks or computes for long to eddy_offload()");
+			"; move blocking calls and long computations to eddy_offload()");
 	EXPECT(holds && strcmp(holds->request, "GET /users/{id}") == 0);
 	EXPECT(await_end("task \"main\" (#1, GET /users/{id})"));
 	return 0;

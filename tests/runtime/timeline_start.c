@@ -86,7 +86,7 @@ Test(timeline_start, the_environment_asks_for_it)
 	setenv("EDDY_TRACE", rig_path("of-%p.json"), 1);
 	expect_run(NULL, nothing, NULL);
 	eddy_log_unsubscribe();
-	cr_expect(strstr(rig_said, "INFO: a timeline is recorded: "), "%s", rig_said);
+	cr_expect(strstr(rig_said, "INFO: recording a timeline to "), "%s", rig_said);
 	cr_expect(eddy_trace_is_on());
 	snprintf(name, sizeof(name), "of-%d.json", (int)getpid());
 	rig_read(rig_path(name));
@@ -118,7 +118,8 @@ Test(timeline_start, a_path_that_is_none_is_told)
 
 Test(timeline_start, a_sample_that_is_none_is_told)
 {
-	refused_by("EDDY_TRACE_SAMPLE", "0", "EDDY_TRACE_SAMPLE=\"0\": a number from 1 to 1000000");
+	refused_by("EDDY_TRACE_SAMPLE", "0",
+		   "EDDY_TRACE_SAMPLE=\"0\": expected a number from 1 to 1000000");
 }
 
 Test(timeline_start, a_size_that_is_none_is_told)

@@ -128,7 +128,7 @@ static bool use(unsigned number, bool really, char *ret_line, size_t size)
 	USE("a scope", "eddy_scope_begin", eddy_scope_spawn_join(&scope, &join, "x", 0, 0));
 	USE("a join", "eddy_scope_spawn_join", eddy_join_wait(&join, NULL));
 	USE("a timeout", "eddy_timeout_queue_init", eddy_timeout_arm(&timeout, &queue));
-	USE("a group of buffers", "eddy_buffers_open", eddy_buffers_wait(&buffers, &waiter));
+	USE("a buffer group", "eddy_buffers_open", eddy_buffers_wait(&buffers, &waiter));
 	return false;
 }
 

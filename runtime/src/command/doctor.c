@@ -153,7 +153,7 @@ static void check_seccomp(void)
 	if (!filtered)
 		say("ok", "seccomp", "no filter");
 	else if (!is_refused())
-		say("ok", "seccomp", "a filter, which lets io_uring through");
+		say("ok", "seccomp", "a filter, which allows io_uring");
 	else if (read_number("/proc/sys/kernel/io_uring_disabled", 0) > 0)
 		say("warn", "seccomp",
 		    "a filter — if io_uring is still refused once it is switched on: %s",
@@ -168,14 +168,14 @@ static void check_landlock(void)
 	int version = eddyi_landlock_version();
 
 	if (version >= 4)
-		say("ok", "landlock", "ABI %d: a sandbox keeps files and ports", version);
+		say("ok", "landlock", "ABI %d: a sandbox restricts files and ports", version);
 	else if (version > 0)
-		say("ok", "landlock", "ABI %d: a sandbox keeps files; ports from Linux 6.7 on",
+		say("ok", "landlock", "ABI %d: a sandbox restricts files; ports from Linux 6.7 on",
 		    version);
 	else
 		say("warn", "landlock",
-		    "%s: a sandbox does not keep files — boot with `landlock` in front of the "
-		    "modules that `lsm=` lists, or take a kernel that has it",
+		    "%s: a sandbox does not restrict files — boot with `landlock` before the "
+		    "modules that `lsm=` lists, or use a kernel that has it",
 		    strerror(-version));
 }
 
@@ -233,11 +233,11 @@ static void check_workers(void)
 	static const char name[] = "io workers";
 
 	if (!io_workers)
-		say("warn", name, "the kernel takes no limit of its worker threads");
+		say("warn", name, "the kernel can't limit its worker threads");
 	else if (io_workers < 2 * IO_WORKERS)
 		say("warn", name,
-		    "at most %llu for each loop, so calls wait for slow disks that others use — `ulimit -u "
-		    "unlimited`, or LimitNPROC=infinity in a unit",
+		    "at most %llu for each loop, so calls wait for slow disks that other calls use "
+		    "— `ulimit -u unlimited`, or LimitNPROC=infinity in a unit",
 		    io_workers);
 	else
 		say("ok", name,
@@ -257,7 +257,8 @@ static void check_files(void)
 		say("ok", "open files", "%s", limit_text(limit.rlim_cur, false));
 	else
 		say(ring == -EMFILE ? "FAIL" : "warn", "open files",
-		    "%s, and every connection is one — `ulimit -n 65536`, or LimitNOFILE=65536 in a unit",
+		    "%s, and every connection needs one — `ulimit -n 65536`, or LimitNOFILE=65536 "
+		    "in a unit",
 		    limit_text(limit.rlim_cur, false));
 }
 
@@ -270,8 +271,8 @@ static void check_backlog(void)
 		say("ok", name, "%ld", most);
 	else
 		say("warn", name,
-		    "%ld, so of a burst of connections the rest waits for a second and more — as root: `sysctl "
-		    "net.core.somaxconn=%d`",
+		    "%ld, so further connections of a burst wait for a second or longer — as root: "
+		    "`sysctl net.core.somaxconn=%d`",
 		    most, BACKLOG);
 }
 
@@ -288,7 +289,7 @@ static void check_pipes(void)
 	}
 	if (size < PIPE_SIZE)
 		say("warn", "fs.pipe-max-size",
-		    "%ld, so files leave in small pieces — as root: `sysctl "
+		    "%ld, so files are sent in small pieces — as root: `sysctl "
 		    "fs.pipe-max-size=%d`",
 		    size, PIPE_SIZE);
 	else
@@ -403,7 +404,8 @@ int main(int argc, char **argv)
 		bool asked = strcmp(argv[1], "--help") == 0;
 
 		fputs("usage: eddy-doctor\n"
-		      "Says whether this machine is fit for eddy, and what to type where it is not.\n",
+		      "Checks whether this machine can run eddy, and says what to type if it "
+		      "can't.\n",
 		      asked ? stdout : stderr);
 		return asked ? EXIT_SUCCESS : 2;
 	}
@@ -424,7 +426,6 @@ int main(int argc, char **argv)
 	if (ring == 0)
 		check_features();
 	run_others();
-	puts(failures ? "\nThis machine is not fit for eddy yet." :
-			"\nThis machine is fit for eddy.");
+	puts(failures ? "\nThis machine can't run eddy yet." : "\nThis machine can run eddy.");
 	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -23,9 +23,11 @@ static const struct known {
 	const char *what;
 	const char *from; /* the part of eddy that installs it */
 } known[] = {
-	{ "serve", "put a folder on the wire, for download and upload", "the whole of eddy" },
-	{ "bench", "measure servers of HTTP", "the whole of eddy" },
-	{ "doctor", "is this machine fit, and what to type where it is not", "its layer runtime" },
+	{ "serve", "serve a folder over HTTP, for download and upload",
+	  "a full installation of eddy" },
+	{ "bench", "measure HTTP servers", "a full installation of eddy" },
+	{ "doctor", "check whether this machine can run eddy, and how to repair it",
+	  "the layer runtime" },
 };
 
 #define KNOWN (sizeof(known) / sizeof(*known))
@@ -74,8 +76,8 @@ static void usage(FILE *out)
 			there ? "" : known[i].from);
 	}
 	print_others(out);
-	fputs("  help     this; help COMMAND: what that takes\n"
-	      "  version  which eddy this is\n",
+	fputs("  help     this text; help COMMAND: the arguments of COMMAND\n"
+	      "  version  the version of eddy\n",
 	      out);
 }
 

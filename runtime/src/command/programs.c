@@ -19,7 +19,7 @@ static void find_folders(char *folders, size_t size)
 	}
 	len = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	if (len < 0) {
-		fputs("eddy: where it is installed is not known: /proc is not mounted\n", stderr);
+		fputs("eddy: can't find where it is installed: /proc is not mounted\n", stderr);
 		return;
 	}
 	own[len] = 0;

@@ -15,7 +15,7 @@
 
 #define USAGE                                                                                        \
 	"EDDY_CHAOS is SEED[,MODE...]: a number, then any of shuffle, delay, short, eintr, nobufs, " \
-	"ends, misses (all of these where none is named) and errors"
+	"ends, misses (default: all of these) and errors"
 
 static const struct {
 	const char *name;
@@ -101,7 +101,7 @@ int eddyi_chaos_new(struct eddyi_chaos **ret_chaos)
 	if (!text)
 		return 0;
 	if (eddyi_chaos_parse(text, &seed, &chosen) < 0) {
-		eddy_error(TARGET, "not understood: \"%s\"; %s", text, USAGE);
+		eddy_error(TARGET, "invalid EDDY_CHAOS=\"%s\"; %s", text, USAGE);
 		return -EINVAL;
 	}
 	chaos = calloc(1, sizeof(*chaos));

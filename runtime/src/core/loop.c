@@ -22,7 +22,7 @@ static void refuse_in_job(const char *where, const char *function)
 {
 	if (eddyi_in_job)
 		eddyi_panic_of(where, function,
-			       "this call suspends or needs a loop, and is made in a job of "
+			       "this call suspends or needs a loop, but is made in a job of "
 			       "eddy_offload(): block there instead (sleep(3), read(2), a pthread "
 			       "mutex), or make the call in the task");
 }
@@ -31,8 +31,8 @@ void eddyi_loop_is_missing(const char *where, const char *function)
 {
 	if (eddyi_loop_was_forked)
 		eddyi_panic_of(where, function,
-			       "a child of fork() has no loop: its parent's goes on there; "
-			       "exec, or end by _exit()");
+			       "a child of fork() has no loop, as loops run in the parent only: "
+			       "call exec or _exit()");
 	refuse_in_job(where, function);
 	eddyi_panic_of(where, function,
 		       "this call needs a loop: make it in a task of eddy_main() or "
@@ -43,8 +43,8 @@ void eddyi_task_is_missing(const char *where, const char *function)
 {
 	refuse_in_job(where, function);
 	eddyi_panic_of(where, function,
-		       "this call suspends or needs a task, and is made outside of one, as in a "
-		       "completion function: set an event there, or spawn a task by "
+		       "this call suspends or needs a task, but is made outside a task, such as "
+		       "in a completion function: set an event there, or spawn a task by "
 		       "eddy_scope_spawn()");
 }
 

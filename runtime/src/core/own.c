@@ -35,8 +35,8 @@ static const char *remedy(const struct eddy_loop *loop)
 {
 	if (loop)
 		return "give each loop its own, or use eddy_loops_call()";
-	return eddyi_in_job ? "use it in the task, when eddy_offload() has returned" :
-			      "threads wake tasks by a shared event (eddy/shared_event.h)";
+	return eddyi_in_job ? "use it in the task, after eddy_offload() has returned" :
+			      "wake tasks from threads by a shared event (eddy/shared_event.h)";
 }
 
 /* Return: whether it was not before. */
@@ -68,9 +68,10 @@ static void complain(const char *what, const char *where)
 	if (is_alone || !remember(place))
 		return;
 	say(ours, sizeof(ours), NULL);
-	eddy_warn("eddy::debug",
-		  "%s: %s is used on %s while loops run, which no task may use then: %s", place,
-		  what, ours, remedy(NULL));
+	eddy_warn(
+		"eddy::debug",
+		"%s: %s is used on %s while loops run, which is a data race if a task uses it too: %s",
+		place, what, ours, remedy(NULL));
 }
 
 void eddyi_own_not_made(const char *what, const char *init, const char *where)

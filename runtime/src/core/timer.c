@@ -70,9 +70,9 @@ void eddyi_timeout_queue_deinit(struct eddy_timeout_queue *queue, const char *wh
 {
 	if (!queue->timeouts.next)
 		return;
-	eddyi_own(&queue->loop, "a queue of timeouts", where);
+	eddyi_own(&queue->loop, "a timeout queue", where);
 	eddyi_assert_at(where, eddy_list_is_empty(&queue->timeouts),
-			"a timeout outlives its queue");
+			"a timeout queue ends while timeouts are pending");
 	eddy_timer_disarm(&queue->timer);
 }
 

@@ -184,7 +184,7 @@ static int wait_for(struct eddyi_acceptor *acceptor, const char *what, bool canc
 	};
 	int r;
 
-	eddyi_assert(!acceptor->waiter, "two tasks use one acceptor at a time");
+	eddyi_assert(!acceptor->waiter, "two tasks use one acceptor at the same time");
 	acceptor->waiter = &waiter;
 	r = eddyi_wait(&waiter);
 	acceptor->waiter = NULL;

@@ -41,7 +41,7 @@ static struct eddy_buffers *or_own(struct eddy_buffers *buffers, const char *whe
 static struct eddy_buffers *own(struct eddy_buffers *buffers, const char *where)
 {
 	buffers = or_own(buffers, where);
-	eddyi_own_made(&buffers->loop, &buffers->waiting, "a group of buffers", "eddy_buffers_open",
+	eddyi_own_made(&buffers->loop, &buffers->waiting, "a buffer group", "eddy_buffers_open",
 		       where);
 	return buffers;
 }
@@ -154,9 +154,9 @@ void eddyi_buffers_close(struct eddy_buffers *buffers, const char *where)
 {
 	if (!buffers->ring)
 		return;
-	eddyi_own(&buffers->loop, "a group of buffers", where);
+	eddyi_own(&buffers->loop, "a buffer group", where);
 	eddyi_assert_at(where, eddy_list_is_empty(&buffers->waiting),
-			"buffers are closed while somebody waits for one");
+			"a buffer group is closed while a task waits for a buffer");
 	eddy_timer_disarm(&buffers->again);
 	io_uring_unregister_buf_ring(&eddyi_loop_at(where)->ring, buffers->group);
 	free_memory(buffers);

@@ -7,7 +7,8 @@
 
 void eddy_lines_init(struct eddy_lines *lines, int fd, void *buf, size_t size)
 {
-	eddyi_assert(size > 1, "a buffer that holds no line");
+	eddyi_assert(size > 1,
+		     "the buffer of eddy_lines_init() is too small: at least 2 bytes are needed");
 	*lines = (struct eddy_lines){ .fd = fd, .buf = buf, .size = size };
 }
 

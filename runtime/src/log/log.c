@@ -63,7 +63,7 @@ static void tell_of_bad_parts(const char *where)
 		.target = "eddy::log",
 	};
 	int len = snprintf(text, sizeof(text),
-			   "%s: not understood: %s; write LEVEL or TARGET=LEVEL", where,
+			   "%s: invalid parts are ignored: %s; write LEVEL or TARGET=LEVEL", where,
 			   filter.bad);
 
 	record.message = eddy_str(text, (size_t)len);

@@ -249,17 +249,17 @@ const char *eddy_net_strerror(int error)
 	case ENAMETOOLONG:
 		return "the path of a unix socket has at most 107 bytes";
 	case ENXIO:
-		return "nothing has that name";
+		return "the host name is unknown";
 	case EAGAIN:
-		return "the name can't be resolved for now";
+		return "the host name can't be resolved at the moment";
 	case E2BIG:
-		return "the name has too many addresses";
+		return "the host name has too many addresses";
 	case EADDRINUSE:
-		return "the address is in use; \"ss -ltnp\" shows by whom";
+		return "the address is in use; \"ss -ltnp\" shows the process";
 	case EADDRNOTAVAIL:
 		return "this machine has no such address";
 	case EEXIST:
-		return "something that is not a socket has that path";
+		return "a file that is not a socket exists at that path";
 	case EACCES:
 		return "permission denied; ports below 1024 are for root or CAP_NET_BIND_SERVICE, and the "
 		       "folder of a unix socket must be writable";

@@ -83,7 +83,7 @@ static int plumb(struct plumbing *plumbing, int i, struct eddy_process_stream st
 		sources[i] = stream.fd;
 		return stream.fd < 0 ? -EBADF : 0;
 	case EDDY_PROCESS_MERGE:
-		eddyi_assert(i == 2, "EDDY_PROCESS_MERGE is for err alone");
+		eddyi_assert(i == 2, "EDDY_PROCESS_MERGE is only allowed for err");
 		sources[i] = sources[1] < 0 ? 1 : sources[1];
 		return 0;
 	case EDDY_PROCESS_NULL:
@@ -123,8 +123,9 @@ int eddy_process_start(const struct eddy_process_options *options, struct eddy_p
 	struct eddyi_process_spawn spawn = { .options = options };
 	int r;
 
-	eddyi_assert(options->argv && options->argv[0], "a process without a program");
-	eddyi_assert(!options->group || !options->sibling, "a group is ended by its parent");
+	eddyi_assert(options->argv && options->argv[0],
+		     "argv is empty: its first element must be the program");
+	eddyi_assert(!options->group || !options->sibling, "group and sibling can't both be set");
 	spawn.count = 3 + (int)options->fd_count;
 	spawn.sources = malloc((size_t)spawn.count * sizeof(int));
 	if (!spawn.sources)
@@ -216,7 +217,7 @@ int eddy_process_wait(struct eddy_process *process, struct eddy_process_status *
 	int r;
 
 	eddyi_assert(process->pid && process->pidfd >= 0,
-		     "a process is awaited that was closed or never started");
+		     "the process was closed or never started before the wait");
 	r = await_end(process, !process->group);
 	if (r == 0 && ret_status)
 		*ret_status = process->status;
@@ -228,7 +229,7 @@ int eddy_process_kill(struct eddy_process *process, int signo)
 	long r;
 
 	eddyi_assert(process->pid && process->pidfd >= 0,
-		     "a signal for a process that was closed or never started");
+		     "the process was closed or never started before the signal");
 	if (process->reaped)
 		return -ESRCH;
 	if (process->group)

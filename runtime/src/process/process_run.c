@@ -90,7 +90,7 @@ static struct eddy_process_options complete(const struct eddy_process_options *o
 		ours.in.kind = ours.input.len ? EDDY_PROCESS_PIPE : EDDY_PROCESS_NULL;
 	else
 		eddyi_assert(ours.in.kind != EDDY_PROCESS_PIPE && !ours.input.len,
-			     "leave `in` as it is: the call writes `input` to it");
+			     "`in` must not be set: the call writes `input` to it");
 	if (ours.out.kind == EDDY_PROCESS_DEFAULT)
 		ours.out.kind = EDDY_PROCESS_PIPE;
 	if (ours.err.kind == EDDY_PROCESS_DEFAULT)

@@ -127,9 +127,8 @@ static void report(struct eddy_node *loops)
 
 	eddyi_out(
 		&out,
-		"eddy: deadlock: every task waits for another one, and nothing else can ever wake "
-		"any: no operation is with the kernel, no timer runs, nothing is offloaded, "
-		"no message is under way\n");
+		"eddy: deadlock: all tasks wait for each other, and nothing else can wake one: no "
+		"operation, timer, offloaded function or message is pending\n");
 	for (node = loops->next; node != loops; node = node->next)
 		eddyi_dump_loop(&out, eddy_of(node, struct eddy_loop, registered));
 	eddyi_out_flush(&out);

@@ -170,6 +170,6 @@ void eddyi_opened_end_now(void)
 	eddy_log(EDDY_LOG_WARN, "eddy::debug",
 		 EDDY_FIELDS(eddy_field_text("request", label), eddy_field_u64("count", count)),
 		 "%s seems to have left %zu of the descriptors that it opened: %.*s; close them on "
-		 "every path, unless they are kept for others, as in a pool",
+		 "every path, unless they are kept on purpose, as in a pool",
 		 label, count, (int)out.len, out.text);
 }

@@ -89,8 +89,8 @@ static void emit(const struct eddyi_stall *stall, uint64_t held_ns, const char *
 
 	if (backtrace)
 		advice = stall->trace.system_call >= 0 ?
-				 ", in a system call; leave that to eddy_offload()" :
-				 "; leave what blocks or computes for long to eddy_offload()";
+				 ", in a system call; call it in eddy_offload()" :
+				 "; move blocking calls and long computations to eddy_offload()";
 	name_holder(stall, holder);
 	eddy_log(EDDY_LOG_WARN, "eddy::stall",
 		 EDDY_FIELDS(eddy_field_u64("held_ms", ms),
@@ -213,7 +213,7 @@ void eddyi_stall_begin(struct eddy_loop *loop, uint64_t stall_ns)
 	}
 	pthread_mutex_unlock(&life);
 	if (r)
-		eddy_warn("eddy::stall", "nobody watches loop \"%s\": %s", loop->name,
+		eddy_warn("eddy::stall", "stalls of loop \"%s\" are not detected: %s", loop->name,
 			  strerror(-r));
 }
 

@@ -66,14 +66,15 @@ const char *eddy_ring_advice(int error)
 			"it: ");
 	case ENOMEM:
 		if (has_limit(RLIMIT_AS))
-			return "there is no address space for an io_uring: type `ulimit -v unlimited`, "
-			       "or remove LimitAS= from the unit";
+			return "the address space is too small for an io_uring: type `ulimit -v "
+			       "unlimited`, or remove LimitAS= from the unit";
 		if (geteuid() != 0 && has_limit(RLIMIT_MEMLOCK))
-			return "there is no locked memory left for an io_uring, of which all of this user's "
-			       "programs share what `ulimit -l` says: type `ulimit -l unlimited`, or put "
-			       "LimitMEMLOCK=infinity into the unit; else give the container more memory";
-		return "there is no memory for an io_uring: give the container more (`docker run --memory "
-		       "…`, MemoryMax= in a unit)";
+			return "no locked memory is left for an io_uring (all programs of this "
+			       "user share the limit of `ulimit -l`): type `ulimit -l unlimited`, "
+			       "or put LimitMEMLOCK=infinity into the unit; else give the "
+			       "container more memory";
+		return "there is not enough memory for an io_uring: give the container more "
+		       "(`docker run --memory …`, MemoryMax= in a unit)";
 	case EMFILE:
 	case ENFILE:
 		return "too many open files: raise the limit (`ulimit -n 65536`)";

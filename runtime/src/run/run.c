@@ -294,7 +294,8 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_assert(!eddyi_this_loop, "eddy_run() inside eddy_run()");
 	eddyi_assert(
 		!eddyi_loop_was_forked,
-		"eddy_run() in a child of fork() whose parent ran a loop then: fork before eddy_run()");
+		"eddy_run() in a child of fork(), whose parent was running a loop: fork before "
+		"eddy_run()");
 	if (!are_allowed(options))
 		return -EINVAL;
 	*loop = (struct eddy_loop){
@@ -374,7 +375,9 @@ static void loop_deinit(struct eddy_loop *loop)
 		wait_for_completions(loop);
 		eddyi_op_dispatch(loop);
 	}
-	eddyi_assert(loop->ops == 0, "%zu ops outlive the loop \"%s\"", loop->ops, loop->name);
+	eddyi_assert(loop->ops == 0,
+		     "%zu ops of eddy_op_start() are still pending at the end of the loop \"%s\"",
+		     loop->ops, loop->name);
 	eddyi_message_deliver_all(loop);
 	/* The last eddy_loop_post() may not have returned yet. */
 	while (atomic_load(&loop->posting))

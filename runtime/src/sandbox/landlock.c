@@ -154,7 +154,7 @@ int eddyi_landlock_open(const struct eddy_sandbox_options *options, int version)
 	int rules = (int)create(&handled, sizeof(handled), 0), r;
 
 	if (rules < 0) {
-		eddy_error(TARGET, "can't make the rules of Landlock: %s", strerror(-rules));
+		eddy_error(TARGET, "can't create the rules of Landlock: %s", strerror(-rules));
 		return rules;
 	}
 	allow_usual(rules, &handled, options->connects);

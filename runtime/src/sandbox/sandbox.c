@@ -53,15 +53,17 @@ static int look_around(void)
 	}
 	if (access("/proc/self/task", R_OK) < 0) {
 		r = -errno;
-		eddy_error(TARGET,
-			   "can't enter the sandbox: only /proc tells which threads there "
-			   "are, and it can't be read: %s",
-			   strerror(-r));
+		eddy_error(
+			TARGET,
+			"can't enter the sandbox: /proc, which lists the threads, can't be read: "
+			"%s",
+			strerror(-r));
 		return r;
 	}
 	if (eddyi_iowq_look(NULL, 1)) {
-		eddy_error(TARGET, "can't enter the sandbox: a ring has worker threads already; "
-				   "before it is entered, files are opened by calls that block");
+		eddy_error(TARGET,
+			   "can't enter the sandbox: a ring already has worker threads; before "
+			   "entering it, open files only by blocking calls");
 		return -EBUSY;
 	}
 	return 0;
@@ -82,8 +84,7 @@ static int enter_landlock(const struct eddy_sandbox_options *options)
 
 	if (version < 0) {
 		eddy_info(TARGET,
-			  "this kernel has no Landlock (%s): files outside are not kept "
-			  "from this process",
+			  "this kernel has no Landlock (%s): access to files is not restricted",
 			  strerror(-version));
 		return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 	}
@@ -102,8 +103,9 @@ static int enter_call_filter(const struct eddy_sandbox_options *options)
 	int r = eddyi_call_filter_enter(options->connects);
 
 	if (r == -ENOSYS || r == -EINVAL) {
-		eddy_info(TARGET, "this machine has no seccomp filters that eddy knows: system "
-				  "calls are not kept from this process");
+		eddy_info(TARGET,
+			  "seccomp filters are not available on this machine: system calls are not "
+			  "restricted");
 		return 0;
 	}
 	if (r < 0)

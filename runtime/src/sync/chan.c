@@ -38,7 +38,7 @@ void eddyi_chan_deinit(struct eddy_chan *chan, const char *where)
 	eddyi_own(&chan->loop, "a channel", where);
 	eddyi_assert_at(where,
 			eddy_list_is_empty(&chan->senders) && eddy_list_is_empty(&chan->receivers),
-			"a channel ends while a task waits for it");
+			"a channel is deinitialised while a task waits for it");
 	free(chan->items);
 	chan->items = NULL;
 }

@@ -63,7 +63,7 @@ void eddyi_mutex_unlock(struct eddy_mutex *mutex, const char *where)
 	task = eddyi_loop_at(where)->running;
 	next = eddyi_queue_first(&mutex->waiters);
 	eddyi_assert_at(where, task && mutex->holder == task,
-			"a mutex is unlocked by task \"%s\", and held by \"%s\"",
+			"task \"%s\" unlocks a mutex that is held by \"%s\"",
 			task ? task->name : "-", mutex->holder ? mutex->holder->name : "-");
 	mutex->holder = next ? next->waiter->task : NULL;
 	if (next)

@@ -138,7 +138,7 @@ static void op_done(struct eddy_op *op, int result, unsigned flags)
 
 	if (flags & IORING_CQE_F_MORE)
 		eddyi_assert(op->opcode == IORING_OP_SEND_ZC || op->opcode == IORING_OP_SENDMSG_ZC,
-			     "a multishot op in a select");
+			     "a multishot op can't be used in a select");
 	else
 		select->ops--;
 	/* Repeated, like every awaited call. */

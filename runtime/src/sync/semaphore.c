@@ -82,7 +82,7 @@ void(eddy_semaphore_release)(struct eddy_semaphore *semaphore, size_t n, const c
 	eddyi_own_made(&semaphore->loop, &semaphore->waiters, "a semaphore", "eddy_semaphore_init",
 		       where);
 	eddyi_assert_at(where, n <= SIZE_MAX - semaphore->count,
-			"more permits than can be counted");
+			"a semaphore overflows: too many permits were released");
 	semaphore->count += n;
 	serve(semaphore);
 }

@@ -12,7 +12,7 @@ struct tick {
 
 void eddy_ticker_init(struct eddy_ticker *ticker, uint64_t period_ns)
 {
-	eddyi_assert(period_ns, "a ticker without a period");
+	eddyi_assert(period_ns, "the period of a ticker must not be 0");
 	ticker->period_ns = period_ns;
 	ticker->next_ns = eddyi_time_after(eddy_now(), period_ns);
 	ticker->loop = 0;

@@ -30,7 +30,8 @@ static void lock_life(const char *who)
 {
 	/* eddy_trace_stop() holds the lock while it waits for this thread. */
 	eddyi_assert(!eddyi_timeline_writer_is_self(),
-		     "%s() inside a subscriber, for a record of the timeline's own", who);
+		     "%s() is called in a log subscriber, for a record that the timeline emits",
+		     who);
 	pthread_mutex_lock(&life);
 }
 
@@ -124,8 +125,8 @@ static int read_number(const char *name, uint64_t max, uint64_t *ret_value)
 	if (!text || !*text)
 		return 0;
 	if (eddy_str_to_u64(eddy_str_from(text), &value) < 0 || !value || value > max) {
-		eddy_error(TARGET, "not understood: %s=\"%s\": a number from 1 to %llu", name, text,
-			   (unsigned long long)max);
+		eddy_error(TARGET, "invalid %s=\"%s\": expected a number from 1 to %llu", name,
+			   text, (unsigned long long)max);
 		return -EINVAL;
 	}
 	*ret_value = value;
@@ -136,11 +137,12 @@ static const char *reason(int error)
 {
 	switch (error) {
 	case -EBUSY:
-		return "another process writes it (\"%p\" in EDDY_TRACE becomes the process's number)";
+		return "another process writes to it (\"%p\" in EDDY_TRACE is replaced by the "
+		       "process id)";
 	case -EINVAL:
-		return "EDDY_TRACE_MAX is 65536 at least";
+		return "EDDY_TRACE_MAX must be at least 65536";
 	case -ESPIPE:
-		return "it must be a file";
+		return "it is not a regular file";
 	default:
 		return strerror(-error);
 	}
@@ -159,9 +161,9 @@ static void start_by_environment(void)
 	options.sample = (unsigned)sample;
 	r = eddy_trace_start(&options);
 	if (r < 0)
-		eddy_error(TARGET, "no timeline is recorded: %s: %s", path, reason(r));
+		eddy_error(TARGET, "can't record a timeline to %s: %s", path, reason(r));
 	else
-		eddy_info(TARGET, "a timeline is recorded: %s, one slice of 10 ms in %u", path,
+		eddy_info(TARGET, "recording a timeline to %s, one slice of 10 ms in %u", path,
 			  options.sample ? options.sample : 1);
 }
 

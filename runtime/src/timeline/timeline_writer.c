@@ -64,7 +64,7 @@ static void write_text(void)
 	if (r == 0 || timeline.is_told)
 		return;
 	timeline.is_told = true;
-	eddy_warn(TARGET, "the timeline ends here, what comes later is dropped: %s", strerror(-r));
+	eddy_warn(TARGET, "the timeline ends here, later events are dropped: %s", strerror(-r));
 }
 
 /* Whether another mark fits. Near the end of the file less is written at once, since a piece that

@@ -1,6 +1,6 @@
 /* Ends a channel that another task waits for.
  * expect: signal ABRT
- * expect: stderr chan_ends_awaited.c:[0-9]+: a channel ends while a task waits for it
+ * expect: stderr chan_ends_awaited.c:[0-9]+: a channel is deinitialised while a task waits for it
  */
 #include <eddy/chan.h>
 #include <eddy/scope.h>

@@ -1,7 +1,7 @@
 /* Two tasks receive from each other, and nobody sends. One that has ended left its stack in the pool,
  * and with it a timer of the runtime's own; a thread of the pool is there, and idle.
  * expect: signal ABRT
- * expect: stderr ^eddy: deadlock: every task waits for another one, and nothing else can ever wake any: .*\neddy: loop 1 "main" .*: 3 tasks, 1 pooled; 0 ops, 0 of them without a task; 0 timers\n
+ * expect: stderr ^eddy: deadlock: all tasks wait for each other, and nothing else can wake one: .*\neddy: loop 1 "main" .*: 3 tasks, 1 pooled; 0 ops, 0 of them without a task; 0 timers\n
  * expect: stderr └─ #1 "main" \(eddy_run\(\)\), stack [0-9]+ KiB: scope join, for [0-9]+ ms\n
  * expect: stderr ├─ #2 "left" \(tests/runtime/crash/deadlock.c:[0-9]+\), stack [0-9]+ KiB: [a-z ]+ 0x[0-9a-f]+, for [0-9]+ ms\n
  * expect: stderr └─ #3 "right" .*: [a-z ]+ 0x[0-9a-f]+, for [0-9]+ ms\n

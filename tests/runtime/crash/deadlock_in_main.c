@@ -1,6 +1,6 @@
 /* Ctrl-C would end it, and so it is no deadlock? It is one: nothing that the program does can end it.
  * expect: signal ABRT
- * expect: stderr ^eddy: deadlock: every task waits for another one
+ * expect: stderr ^eddy: deadlock: all tasks wait for each other
  * expect: stderr └─ #1 "main" .*: event 0x[0-9a-f]+, for [0-9]+ ms\n
  */
 #include <eddy/event.h>

@@ -4,8 +4,8 @@
  * expect: stderr suspends: 6\n
  * expect: stderr comes back: 6\n
  * expect: stderr runs: 6\n
- * expect: stderr a child of fork\(\) has no loop: its parent's goes on there; exec, or end by _exit\(\)
- * expect: stderr eddy_run\(\) in a child of fork\(\) whose parent ran a loop then: fork before eddy_run\(\)
+ * expect: stderr a child of fork\(\) has no loop, as loops run in the parent only: call exec or _exit\(\)
+ * expect: stderr eddy_run\(\) in a child of fork\(\), whose parent was running a loop: fork before eddy_run\(\)
  */
 #include <eddy/scope.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* Unlocks a mutex that another task holds.
  * expect: signal ABRT
- * expect: stderr mutex_unlocked_by_other.c:[0-9]+: a mutex is unlocked by task "main", and held by "holder"
+ * expect: stderr mutex_unlocked_by_other.c:[0-9]+: task "main" unlocks a mutex that is held by "holder"
  */
 #include <eddy/mutex.h>
 #include <eddy/scope.h>

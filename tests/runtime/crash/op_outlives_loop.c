@@ -1,6 +1,6 @@
 /* Returns from the root task while an op is with the kernel.
  * expect: signal ABRT
- * expect: stderr 1 ops outlive the loop "forgetful"
+ * expect: stderr 1 ops of eddy_op_start\(\) are still pending at the end of the loop "forgetful"
  */
 #include <eddy/op.h>
 #include <eddy/task.h>

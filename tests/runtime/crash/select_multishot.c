@@ -1,6 +1,6 @@
 /* Puts an op that completes many times into a select.
  * expect: signal ABRT
- * expect: stderr a multishot op in a select
+ * expect: stderr a multishot op can't be used in a select
  */
 #include <eddy/select.h>
 #include <eddy/loop.h>

@@ -1,6 +1,6 @@
 /* Suspends in a function of the offload pool.
  * expect: signal ABRT
- * expect: stderr ^eddy: eddy_sleep\(\): this call suspends or needs a loop, and is made in a job of eddy_offload\(\): block there instead
+ * expect: stderr ^eddy: eddy_sleep\(\): this call suspends or needs a loop, but is made in a job of eddy_offload\(\): block there instead
  */
 #include <eddy/offload.h>
 #include <eddy/task.h>

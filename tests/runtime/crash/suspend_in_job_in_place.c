@@ -1,6 +1,6 @@
 /* Suspends in an offloaded function that runs on the loop's stack, since the pool has no threads.
  * expect: signal ABRT
- * expect: stderr ^eddy: eddy_yield\(\): this call suspends or needs a loop, and is made in a job of eddy_offload\(\): block there instead
+ * expect: stderr ^eddy: eddy_yield\(\): this call suspends or needs a loop, but is made in a job of eddy_offload\(\): block there instead
  */
 #include <eddy/offload.h>
 #include <eddy/task.h>

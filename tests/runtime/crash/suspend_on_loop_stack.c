@@ -1,6 +1,6 @@
 /* Suspends on the loop's stack.
  * expect: signal ABRT
- * expect: stderr ^eddy: eddy_yield\(\): this call suspends or needs a task, and is made outside of one
+ * expect: stderr ^eddy: eddy_yield\(\): this call suspends or needs a task, but is made outside a task
  */
 #include <eddy/task.h>
 

@@ -1,6 +1,6 @@
 /* Stops the timeline in the subscriber, as a record says that the file is full: the thread that tells it would wait for itself.
  * expect: signal ABRT
- * expect: stderr eddy_trace_stop\(\) inside a subscriber
+ * expect: stderr eddy_trace_stop\(\) is called in a log subscriber
  */
 #include <eddy/log.h>
 #include <eddy/timeline.h>
