@@ -143,9 +143,9 @@ Test(app, renderer_fails)
 		ask(&asked, app, GET("/teapot"));
 		cr_expect(eq(int, asked.r, 0));
 		cr_expect(eq(int, asked.status, 418));
-		cr_expect_str_eq(asked.text,
-				 "{\"type\":\"about:blank\",\"title\":\"Unknown\",\"status\":418,"
-				 "\"detail\":\"the request can't be carried out\"}");
+		cr_expect_str_eq(
+			asked.text,
+			"{\"type\":\"about:blank\",\"title\":\"Unknown\",\"status\":418,\"detail\":\"the request can't be processed\"}");
 		cr_expect_str_eq(eddy_res_header(&asked.req->res, "content-type").ptr,
 				 "application/problem+json");
 		ask_end(&asked);

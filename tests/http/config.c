@@ -272,8 +272,8 @@ static const struct {
 	  "a.toml:2: [server] unknown key \"bdy_max\"; did you mean \"body_max\"?\n" },
 	{ "[server]\nBIND = 'x'\n",
 	  "a.toml:2: [server] unknown key \"BIND\"; expected one of: " ALL_KEYS "\n" },
-	{ "\nbind = 'x'\n", "a.toml:2: bind stands outside of any section\n" },
-	{ "list = [1]\n", "a.toml:1: list stands outside of any section\n" },
+	{ "\nbind = 'x'\n", "a.toml:2: bind is outside any section\n" },
+	{ "list = [1]\n", "a.toml:1: list is outside any section\n" },
 	{ "server = 3\n", "a.toml:1: [server]: expected a section, not 3\n" },
 	{ "[[server]]\n", "a.toml:1: [server]: expected a section, not an array\n" },
 	{ "oauth = true\n", "a.toml:1: [oauth]: expected a section, not true\n" },
@@ -285,16 +285,16 @@ static const struct {
 	{ "[compresion]\n",
 	  "a.toml:1: unknown section [compresion]; did you mean [compression]?\n" },
 	{ "[compression]\nx = 1\n",
-	  "a.toml:1: [compression] is known only to a program that calls eddy_app_use_compression() "
+	  "a.toml:1: [compression] requires the program to call eddy_app_use_compression() "
 	  "or eddy_compress_config()\n" },
 	{ "[bearer]\n",
-	  "a.toml:1: [bearer] is known only to a program that calls eddy_app_with_bearer_auth(), "
+	  "a.toml:1: [bearer] requires the program to call eddy_app_with_bearer_auth(), "
 	  "eddy_app_authorize() or eddy_auth_config()\n" },
 	{ "[baerer]\n", "a.toml:1: unknown section [baerer]; did you mean [bearer]?\n" },
 	{ "[oauth.client]\n",
-	  "a.toml:1: [oauth.client] is known only to a program that calls eddy_app_with_oauth(), "
+	  "a.toml:1: [oauth.client] requires the program to call eddy_app_with_oauth(), "
 	  "eddy_app_use_oauth() or eddy_auth_config()\n" },
-	{ "[oauth]\nissuer = 'x'\n", "a.toml:2: oauth.issuer stands outside of any section\n" },
+	{ "[oauth]\nissuer = 'x'\n", "a.toml:2: oauth.issuer is outside any section\n" },
 	{ "[oauth.clients]\n",
 	  "a.toml:1: unknown section [oauth.clients]; did you mean [oauth.client]?\n" },
 	{ "[transfer]\ntechnique = 'recv-write'\n",
@@ -307,7 +307,7 @@ static const struct {
 	  "a.toml:2: [transfer] turn_max: expected an integer from 4096 to 1048576, not 1048577\n" },
 	/* All of them, in the order of lines. */
 	{ "x = 1\n[server]\nworkers = 0\nbind = 3\nbogus = 1\n[y]\n",
-	  "a.toml:1: x stands outside of any section\n"
+	  "a.toml:1: x is outside any section\n"
 	  "a.toml:3: [server] workers: expected an integer from 1 to 1024, not 0\n"
 	  "a.toml:4: [server] bind: expected " ADDRESSES ", not 3\n"
 	  "a.toml:5: [server] unknown key \"bogus\"; expected one of: " ALL_KEYS "\n"
@@ -337,7 +337,7 @@ static const struct {
 	{ "[server]\nbind = 'a\xff'\n", "a.toml:2:" },
 	{ "[server]\nbind = 'a\x01'\n", "a.toml:2:" },
 	{ "\n\nx = [[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]\n",
-	  "a.toml:3: not TOML: deeper than 16 levels\n" },
+	  "a.toml:3: not TOML: tables and arrays are nested deeper than 16 levels\n" },
 };
 
 Test(config, says_where_it_is_no_toml)
@@ -368,7 +368,7 @@ Test(config, tells_a_hundred_mistakes_at_most)
 	for (const char *at = said; (at = strchr(at, '\n')); at++)
 		lines++;
 	cr_expect(eq(uint, lines, 101));
-	cr_expect(ne(ptr, strstr(said, "\na.toml: 150 more mistakes\n"), NULL));
+	cr_expect(ne(ptr, strstr(said, "\na.toml: 150 more errors\n"), NULL));
 	eddy_app_free(app);
 }
 
@@ -560,7 +560,7 @@ Test(config, is_told_with_the_mistakes_of_the_builder, .init = enter_folder, .fi
 	said_end();
 	cr_expect(eq(int, run.result, -EINVAL));
 	cr_expect(ne(ptr, strstr(said, "no slash"), NULL));
-	cr_expect(ne(ptr, strstr(said, "a.toml:1: x stands outside of any section\n"), NULL));
+	cr_expect(ne(ptr, strstr(said, "a.toml:1: x is outside any section\n"), NULL));
 	eddy_app_free(run.app);
 }
 

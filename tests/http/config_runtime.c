@@ -131,9 +131,9 @@ Test(config_runtime, holds_the_program_to_the_same_limits)
 		size_t size;
 		const char *said;
 	} rows[] = {
-		{ 65535, "stacks of 65535 bytes: expected 65536 to 1073741824\n" },
+		{ 65535, ".stack_size is 65535 bytes: expected 65536 to 1073741824\n" },
 		{ SIZE_MAX,
-		  "stacks of 18446744073709551615 bytes: expected 65536 to 1073741824\n" },
+		  ".stack_size is 18446744073709551615 bytes: expected 65536 to 1073741824\n" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

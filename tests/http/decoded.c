@@ -107,7 +107,7 @@ Test(decoded, refuses_what_is_not_coded)
 	char text[512];
 
 	cr_assert(eq(int, post("/size", EDDY_STR("61xx"), text, sizeof(text)), 400));
-	cr_assert(strstr(text, "not what its content-encoding says") != NULL, "%s", text);
+	cr_assert(strstr(text, "does not match its content-encoding") != NULL, "%s", text);
 	cr_assert(eq(int, post("/size", EDDY_STR("616"), text, sizeof(text)), 400));
 	cr_assert(eq(int, post("/save", EDDY_STR("616"), text, sizeof(text)), 400));
 	cr_assert(eq(uint, whole, 0));
@@ -119,7 +119,7 @@ Test(decoded, refuses_what_grows_too_much)
 	char text[512];
 
 	cr_assert(eq(int, post("/size", sent, text, sizeof(text)), 413));
-	cr_assert(strstr(text, "once it is decoded") != NULL, "%s", text);
+	cr_assert(strstr(text, "the decoded body is too large") != NULL, "%s", text);
 	free((char *)sent.ptr);
 }
 

@@ -142,16 +142,17 @@ Test(group, mistakes)
 	eddy_log_subscribe(hear, NULL);
 	cr_expect(eddyi_app_report_mistakes(app));
 	eddy_log_unsubscribe();
-	cr_expect_str_eq(said,
-			 "can't make the group \"api\": a pattern begins with /\n"
-			 "can't make the group \"/files/{path...}\": {name...} leaves nothing "
-			 "for what follows\n"
-			 "can't map GET \"/{id}/{id}\": two parameters have the same name\n"
-			 "can't map GET \"/{id}x{\": a parameter must be a whole segment, "
-			 "/{name}/: check and cut off the rest of it in the handler\n"
-			 "can't map GET \"/{id}/y\": the handler is NULL\n"
-			 "can't map BREW \"/{id}/z\": this method can't have routes\n"
-			 "can't map GET \"/{other}/z\": GET has the route \"/{id}/z\" already; "
-			 "names of parameters and a slash at the end make no difference\n");
+	cr_expect_str_eq(
+		said,
+		"can't make the group \"api\": a pattern begins with /\n"
+		"can't make the group \"/files/{path...}\": {name...} is not allowed in a group's "
+		"prefix\n"
+		"can't map GET \"/{id}/{id}\": two parameters have the same name\n"
+		"can't map GET \"/{id}x{\": a parameter must be a whole segment, /{name}/: check "
+		"and cut off the rest of it in the handler\n"
+		"can't map GET \"/{id}/y\": the handler is NULL\n"
+		"can't map BREW \"/{id}/z\": the method is unknown\n"
+		"can't map GET \"/{other}/z\": it conflicts with the route GET \"/{id}/z\": "
+		"parameter names and a trailing slash make no difference\n");
 	eddy_app_free(app);
 }

@@ -109,7 +109,7 @@ Test(json, says_where_it_is_not_json)
 		{ "[\"\xc3\xa9\",x]", "line 1, column 6: invalid token" },
 		{ "{\"a\":\"<script>\" 1}", "line 1, column 17: '}' expected" },
 		{ "{\"a near 'b\":1,}", "line 1, column 16: string or '}' expected" },
-		{ "{\"a\":1,\"a\":2}", "line 1, column 10: a member of this name came before" },
+		{ "{\"a\":1,\"a\":2}", "line 1, column 10: the member name is repeated" },
 		{ "[1e999]", "line 1, column 6: real number overflow" },
 		{ "\"\\u0000\"", "line 1, column 8: \\u0000 is not allowed" },
 		{ "{\"\\u0000\":1}", "line 1, column 9: \\u0000 is not allowed" },
@@ -274,7 +274,7 @@ Test(json, not_what_a_strict_table_does_not_name)
 
 	cr_expect(eq(int, eddy_json_into(good, strict, &point, why), 0), "%s", why);
 	cr_expect(eq(int, eddy_json_into(bad, strict, &point, why), -EINVAL));
-	cr_expect_str_eq(why, "\"y\" is not known");
+	cr_expect_str_eq(why, "\"y\" is unknown");
 	cr_expect(eq(int, eddy_json_into(bad, strict, &point, NULL), -EINVAL));
 	/* The target stays as it was. */
 	cr_expect(point.x == 1 && point.y == 2);

@@ -237,12 +237,10 @@ Test(param, more_than_the_path_has)
 	eddy_app_map_get(app, "/one/{first}", two);
 	eddy_app_map_get(app, "/only/{first}", two_or_400);
 	eddy_log_subscribe(hear, NULL);
-	expect_refused(app, GET("/one/1"), 500,
-		       "the server failed; the request may be as it should be");
+	expect_refused(app, GET("/one/1"), 500, "the server failed to handle the request");
 	cr_expect_str_eq(heard, "the handler of GET /one/{first} reads 2 path parameters, and its "
 				"pattern has 1");
-	expect_refused(app, GET("/only/1"), 500,
-		       "the server failed; the request may be as it should be");
+	expect_refused(app, GET("/only/1"), 500, "the server failed to handle the request");
 	eddy_log_unsubscribe();
 	eddy_app_free(app);
 }
@@ -305,7 +303,7 @@ Test(param, form)
 	expect_refused(app, POST("/", "", "3\r\na=1"), 415,
 		       "the body must be application/x-www-form-urlencoded");
 	expect_refused(app, POST("/short", FORM, "6\r\na=1234"), 413,
-		       "the body is larger than what is accepted here");
+		       "the body exceeds the size limit");
 	eddy_app_free(app);
 }
 

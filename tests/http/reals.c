@@ -93,7 +93,7 @@ Test(reals, are_the_same)
 			cr_fatal("%s is written for %.17g", text, value);
 		json = json_loads(text, JSON_DECODE_ANY, NULL);
 		if (!json_is_real(json))
-			cr_fatal("%s is no number", text);
+			cr_fatal("%s is not a number", text);
 		json_decref(json);
 	}
 }

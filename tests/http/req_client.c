@@ -148,5 +148,5 @@ Test(req_client, may_be_missing)
 	struct eddy_response *response;
 
 	cr_expect(eq(int, eddy_client_get(NULL, "http://localhost/", &response), -ENOMEM));
-	cr_expect_str_eq(eddy_client_error(NULL), "memory is out");
+	cr_expect_str_eq(eddy_client_error(NULL), "out of memory");
 }

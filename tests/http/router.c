@@ -189,27 +189,31 @@ static const char *reason_of(enum eddyi_method method, const char *pattern)
 Test(router, refuses_parameters_as_others_write_them)
 {
 	static const char *const cases[][2] = {
-		{ "/c/:id", "a parameter is written {id}, not :id; a literal : is %3A" },
+		{ "/c/:id", "write a parameter as {id} instead of :id; a literal : is %3A" },
 		{ "/:user_id/posts",
-		  "a parameter is written {user_id}, not :user_id; a literal : is %3A" },
-		{ "/:", "a parameter is written {name}, not :; a literal : is %3A" },
-		{ "/:id?", "a parameter is written {name}, not :id?; a literal : is %3A" },
+		  "write a parameter as {user_id} instead of :user_id; a literal : is %3A" },
+		{ "/:", "write a parameter as {name} instead of :; a literal : is %3A" },
+		{ "/:id?", "write a parameter as {name} instead of :id?; a literal : is %3A" },
 		{ "/d/*",
-		  "the rest of a path is written {path...}, last, not *; a literal * is %2A" },
+		  "write the rest of a path as {path...}, at the end, instead of *; a literal * is "
+		  "%2A" },
 		{ "/**",
-		  "the rest of a path is written {path...}, last, not **; a literal * is %2A" },
+		  "write the rest of a path as {path...}, at the end, instead of **; a literal * "
+		  "is %2A" },
 		{ "/*/x",
-		  "the rest of a path is written {path...}, last, not *; a literal * is %2A" },
+		  "write the rest of a path as {path...}, at the end, instead of *; a literal * is "
+		  "%2A" },
 		{ "/*file",
-		  "the rest of a path is written {file...}, last, not *file; a literal * is %2A" },
-		{ "/g/<id>", "a parameter is written {id}, not <id>; a literal < is %3C" },
-		{ "/<int:n>/", "a parameter is written {n}, not <int:n>; a literal < is %3C" },
-		{ "/<>", "a parameter is written {name}, not <>; a literal < is %3C" },
-		{ "/<:>", "a parameter is written {name}, not <:>; a literal < is %3C" },
-		{ "/[id]", "a parameter is written {id}, not [id]; a literal [ is %5B" },
+		  "write the rest of a path as {file...}, at the end, instead of *file; a literal "
+		  "* is %2A" },
+		{ "/g/<id>", "write a parameter as {id} instead of <id>; a literal < is %3C" },
+		{ "/<int:n>/", "write a parameter as {n} instead of <int:n>; a literal < is %3C" },
+		{ "/<>", "write a parameter as {name} instead of <>; a literal < is %3C" },
+		{ "/<:>", "write a parameter as {name} instead of <:>; a literal < is %3C" },
+		{ "/[id]", "write a parameter as {id} instead of [id]; a literal [ is %5B" },
 		{ "/[...path]/",
-		  "a parameter is written {name}, not [...path]; a literal [ is %5B" },
-		{ "/(.*)", "a parameter is written {name}, not (.*); a literal ( is %28" },
+		  "write a parameter as {name} instead of [...path]; a literal [ is %5B" },
+		{ "/(.*)", "write a parameter as {name} instead of (.*); a literal ( is %28" },
 		{ "a", "a pattern begins with /" },
 		{ "/%0", "an escape is %XX with two hexadecimal digits, and not %00" },
 		{ "/%00", "an escape is %XX with two hexadecimal digits, and not %00" },
@@ -218,7 +222,7 @@ Test(router, refuses_parameters_as_others_write_them)
 		{ "/q?x=1", "a pattern has no query: read it by eddy_req_query_into()" },
 		{ "/q#x",
 		  "a pattern has no fragment, which clients never send; a literal # is %23" },
-		{ "/{a...}/:b", "something follows {name...}" },
+		{ "/{a...}/:b", "{name...} must be the last segment" },
 		/* Static text. */
 		{ "/a:b", "none" },
 		{ "/a:", "none" },
@@ -252,11 +256,11 @@ Test(router, names_the_route_that_is_there)
 	add(EDDYI_METHOD_GET, "/a/{x}");
 	add(EDDYI_METHOD_PUT, "/a/{z}");
 	cr_expect_str_eq(reason_of(EDDYI_METHOD_GET, "/a/{y}/"),
-			 "GET has the route \"/a/{x}\" already; names of parameters and a slash at "
-			 "the end make no difference");
+			 "it conflicts with the route GET \"/a/{x}\": parameter names and a "
+			 "trailing slash make no difference");
 	cr_expect_str_eq(reason_of(EDDYI_METHOD_PUT, "/a/{y}"),
-			 "PUT has the route \"/a/{z}\" already; names of parameters and a slash at "
-			 "the end make no difference");
+			 "it conflicts with the route PUT \"/a/{z}\": parameter names and a "
+			 "trailing slash make no difference");
 }
 
 Test(router, methods)

@@ -200,11 +200,12 @@ Test(section, takes_keys_of_its_own_where_it_wants)
 	cr_expect(
 		eq(str, target.extras, "deep={\"day\":\"1979-05-27\"};refused=1;some=[\"x\",1];"));
 	cr_expect(eq(uint, target.count, 3));
-	cr_expect(eq(str, said, "a.toml:4: [layer.open] refused: this value is not accepted\n"));
+	cr_expect(
+		eq(str, said, "a.toml:4: [layer.open] refused: the program rejected this value\n"));
 	read_text(app, "[layer.open]\nsome = inf\n\"a\\u0000b\" = 1\n");
 	cr_expect(eq(str, said,
-		     "a.toml:2: [layer.open] some: this value is not accepted\n"
-		     "a.toml:3: [layer.open] a: this value is not accepted\n"));
+		     "a.toml:2: [layer.open] some: the program rejected this value\n"
+		     "a.toml:3: [layer.open] a: the program rejected this value\n"));
 	eddy_app_free(app);
 }
 

@@ -126,8 +126,8 @@ Test(test, asks)
 	EXPECT("GET /guarded/8", (&(struct eddy_client_request){ .headers = headers }),
 	       "200 order 8 of localhost");
 	EXPECT("DELETE /none", NULL,
-	       "404 {\"type\":\"about:blank\",\"title\":\"Not Found\",\"status\":404,"
-	       "\"detail\":\"there is nothing at this path\"}");
+	       "404 {\"type\":\"about:blank\",\"title\":\"Not "
+	       "Found\",\"status\":404,\"detail\":\"no resource exists at this path\"}");
 	eddy_app_free(app);
 }
 

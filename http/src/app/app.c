@@ -151,8 +151,7 @@ static int check_senders(struct eddy_app *app, void *data)
 		if (app->addresses[i].proxy_protocol)
 			eddy_app_mistake(
 				app,
-				"\"%s\" takes the PROXY protocol, and .trusted_proxies does "
-				"not say from whom",
+				"\"%s\" uses the PROXY protocol, which requires .trusted_proxies",
 				app->addresses[i].text);
 	return 0;
 }
@@ -314,20 +313,20 @@ void eddy_app_with_server(struct eddy_app *app, const struct eddy_server_options
 				 app->options.io_workers_max, EDDYI_IO_WORKERS_MAX);
 	if (app->options.stack_size && (app->options.stack_size < EDDYI_STACK_MIN ||
 					app->options.stack_size > EDDYI_STACK_MAX)) {
-		eddy_app_mistake(app, "stacks of %zu bytes: expected %zu to %zu",
+		eddy_app_mistake(app, ".stack_size is %zu bytes: expected %zu to %zu",
 				 app->options.stack_size, (size_t)EDDYI_STACK_MIN,
 				 (size_t)EDDYI_STACK_MAX);
 		app->options.stack_size = 0;
 	}
 	if (app->options.proxy_header_max > EDDYI_PROXY_HEADER_MAX)
-		eddy_app_mistake(app, "a PROXY header of %zu bytes is too long: at most %zu",
+		eddy_app_mistake(app, ".proxy_header_max is %zu bytes: at most %zu",
 				 app->options.proxy_header_max, EDDYI_PROXY_HEADER_MAX);
 	app->has_transfer = transfer != NULL;
 	if (transfer) {
 		app->transfer = *transfer;
 		app->options.transfer = NULL; /* was borrowed */
 		if (eddy_transfer_options_check(&app->transfer) < 0)
-			eddy_app_mistake(app, "an option of transfers is out of range");
+			eddy_app_mistake(app, "an option of .transfer is out of range");
 	}
 	eddyi_app_set_trust(app);
 	eddyi_app_set_head_limits(app);

@@ -48,8 +48,7 @@ int eddyi_beside_begin(struct eddyi_beside_keeper *keeper, struct eddy_scope *sc
 		r = keeper->result;
 	}
 	if (r < 0)
-		eddy_error("eddy::app", "can't start what goes on beside the requests: %s",
-			   strerror(-r));
+		eddy_error("eddy::app", "can't start the background tasks: %s", strerror(-r));
 	return r;
 }
 

@@ -40,15 +40,17 @@ static const char *find_foreign(struct eddyi_arena *arena, struct eddy_str raw)
 	if (!is_name(name))
 		name = is_rest ? EDDY_STR("path") : EDDY_STR("name");
 	if (is_rest)
-		text = eddyi_arena_printf(arena,
-					  "the rest of a path is written {%.*s...}, last, not "
-					  "%.*s; a literal * is %%2A",
-					  EDDY_FMT(name), EDDY_FMT(raw))
+		text = eddyi_arena_printf(
+			       arena,
+			       "write the rest of a path as {%.*s...}, at the end, instead of "
+			       "%.*s; a literal * is %%2A",
+			       EDDY_FMT(name), EDDY_FMT(raw))
 			       .ptr;
 	else
 		text = eddyi_arena_printf(
 			       arena,
-			       "a parameter is written {%.*s}, not %.*s; a literal %c is %%%02X",
+			       "write a parameter as {%.*s} instead of %.*s; a literal %c is "
+			       "%%%02X",
 			       EDDY_FMT(name), EDDY_FMT(raw), raw.ptr[0], (unsigned)raw.ptr[0])
 			       .ptr;
 	return text ? text : "out of memory";
@@ -63,7 +65,7 @@ static const char *add_name(struct eddyi_pattern *pattern, struct eddy_str name)
 		return memchr(name.ptr, ':', name.len) ?
 			       "a parameter has no type here: write {name}, and read it into a "
 			       "variable of the type" :
-			       "a parameter's name has a byte other than letters, digits, _ and -";
+			       "a parameter's name may only have letters, digits, _ and -";
 	for (size_t i = 0; i < pattern->name_count; i++)
 		if (eddy_str_eq(pattern->names[i], name))
 			return "two parameters have the same name";
@@ -81,7 +83,7 @@ static const char *add_segment(struct eddyi_arena *arena, struct eddyi_pattern *
 	struct eddy_str inner;
 
 	if (pattern->has_rest)
-		return "something follows {name...}";
+		return "{name...} must be the last segment";
 	if (foreign)
 		return foreign;
 	if (raw.len && memchr(raw.ptr, '?', raw.len))
@@ -91,7 +93,8 @@ static const char *add_segment(struct eddyi_arena *arena, struct eddyi_pattern *
 	if (pattern->count == EDDYI_PATTERN_SEGMENTS_MAX)
 		return "more than 64 segments";
 	if (eddy_str_eq_z(decoded, ".") || eddy_str_eq_z(decoded, ".."))
-		return "a request's path never has a dot segment";
+		return "a pattern can't have the segments . and .., which are removed from request "
+		       "paths";
 	if (!raw.len || (!memchr(raw.ptr, '{', raw.len) && !memchr(raw.ptr, '}', raw.len))) {
 		pattern->segments[pattern->count++] = decoded;
 		return NULL;

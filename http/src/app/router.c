@@ -197,10 +197,11 @@ static const char *tell_taken(struct eddyi_router *router, const struct eddyi_ro
 	const char *text;
 
 	eddyi_method_format_set(EDDYI_METHOD_BIT(other->method), method);
-	text = eddyi_arena_printf(&router->arena,
-				  "%s has the route \"%.*s\" already; names of parameters and a "
-				  "slash at the end make no difference",
-				  method, EDDY_FMT(other->pattern))
+	text = eddyi_arena_printf(
+		       &router->arena,
+		       "it conflicts with the route %s \"%.*s\": parameter names and a trailing "
+		       "slash make no difference",
+		       method, EDDY_FMT(other->pattern))
 		       .ptr;
 	return text ? text : "out of memory";
 }
@@ -215,7 +216,7 @@ int eddyi_router_add(struct eddyi_router *router, enum eddyi_method method, stru
 	int err;
 
 	if ((unsigned)method >= EDDYI_METHOD_COUNT) {
-		*ret_reason = "this method can't have routes";
+		*ret_reason = "the method is unknown";
 		return -EINVAL;
 	}
 	/* Parse the router's own copy, to which names and segments without escapes point. */
@@ -258,7 +259,7 @@ int eddyi_router_add_prefix(struct eddyi_router *router, struct eddy_str prefix,
 	if (err == -EINVAL)
 		return err;
 	if (parsed.has_rest) {
-		*ret_reason = "{name...} leaves nothing for what follows";
+		*ret_reason = "{name...} is not allowed in a group's prefix";
 		return -EINVAL;
 	}
 	node = err ? NULL : node_make(router, &parsed);

@@ -19,14 +19,16 @@ static int check_headers(struct eddy_client *client, const struct eddy_header *h
 	for (; header && header->name; header++) {
 		if (!eddyi_syntax_is_token(eddy_str_from(header->name)))
 			return eddyi_client_fail(client, -EINVAL,
-						 "the name of a field is no token");
+						 "a field name is not a valid token");
 		if (!header->value || !eddyi_syntax_is_value(eddy_str_from(header->value)))
-			return eddyi_client_fail(client, -EINVAL,
-						 "the value of the field \"%s\" can't be sent",
-						 header->name);
+			return eddyi_client_fail(
+				client, -EINVAL,
+				"the value of the field \"%s\" is missing or contains a control "
+				"character",
+				header->name);
 		if (!eddyi_client_may_set(header->name))
 			return eddyi_client_fail(client, -EINVAL,
-						 "the field \"%s\" is the client's to write",
+						 "the field \"%s\" is set by the client itself",
 						 header->name);
 	}
 	return 0;
@@ -37,13 +39,15 @@ static int check_request(struct eddy_client *client, const struct eddy_client_re
 	const char *method = request->method;
 
 	if (method && !eddyi_syntax_is_token(eddy_str_from(method)))
-		return eddyi_client_fail(client, -EINVAL, "the method is no token");
+		return eddyi_client_fail(client, -EINVAL, "the method is not a valid token");
 	if (method && strcmp(method, "CONNECT") == 0)
-		return eddyi_client_fail(client, -EINVAL, "there are no tunnels");
+		return eddyi_client_fail(client, -EINVAL, "the method CONNECT is not supported");
 	if (!eddyi_syntax_is_value(eddy_str_from(client->options.user_agent)))
-		return eddyi_client_fail(client, -EINVAL, "the client's user-agent can't be sent");
+		return eddyi_client_fail(client, -EINVAL,
+					 "the option user_agent contains a control character");
 	if ((request->body.len > 0) + (request->file != NULL) + (request->pull != NULL) > 1)
-		return eddyi_client_fail(client, -EINVAL, "there is more than one body");
+		return eddyi_client_fail(client, -EINVAL,
+					 "more than one of .body, .file and .pull is set");
 	return check_headers(client, request->headers);
 }
 
@@ -62,7 +66,7 @@ static int check_origin(struct eddy_client *client, const struct eddyi_url *url)
 	if (client->options.require_https && !url->https)
 		return eddyi_client_fail(client, -EPERM, "only https is allowed");
 	if (!client->options.connect && eddy_str_eq_nocase(url->host.name, eddy_str_from("unix")))
-		return eddyi_client_fail(client, -EPERM, "a host called unix is not connected to");
+		return eddyi_client_fail(client, -EPERM, "the host name unix is not allowed");
 	return 0;
 }
 
@@ -76,7 +80,8 @@ static int take_url(struct eddyi_call *call, const char *text)
 		return -ENOMEM;
 	r = eddyi_url_parse(copy, &response->url);
 	if (r == -EPROTONOSUPPORT)
-		return eddyi_client_fail(call->client, r, "the URL is not one of http or https");
+		return eddyi_client_fail(call->client, r,
+					 "the URL's scheme is neither http nor https");
 	if (r < 0)
 		return eddyi_client_fail(call->client, r, "the URL is malformed");
 	copy.len = (size_t)(response->url.target.ptr + response->url.target.len - copy.ptr);
@@ -155,8 +160,9 @@ static int resolve(struct eddyi_call *call, struct eddyi_url *ret_url, struct ed
 				  eddy_response_header(response, "location"), ret_url, ret_text);
 
 	if (r == -EPROTONOSUPPORT)
-		return eddyi_client_fail(call->client, -EPERM,
-					 "the redirect leads to what is neither http nor https");
+		return eddyi_client_fail(
+			call->client, -EPERM,
+			"the redirect leads to a URL that is neither http nor https");
 	if (r == -EINVAL)
 		return eddyi_client_fail(call->client, -EBADMSG, "the redirect's URL is malformed");
 	if (r < 0)
@@ -184,8 +190,9 @@ static int check_redirect(struct eddyi_call *call, const struct eddyi_url *url,
 		    options->redirect(options->redirect_data, response->url_text, text) :
 		    0;
 	if (r < 0)
-		return eddyi_client_fail(client, r, "the redirect to %.*s is not wanted",
-					 EDDY_FMT(text));
+		return eddyi_client_fail(
+			client, r, "the redirect to %.*s was rejected by the redirect function",
+			EDDY_FMT(text));
 	return 0;
 }
 
@@ -200,8 +207,9 @@ static int change_method(struct eddyi_call *call, int status)
 		call->without_body = true;
 	}
 	if (call->request->pull && !call->without_body)
-		return eddyi_client_fail(call->client, -EPERM,
-					 "the redirect wants the body again, which is gone");
+		return eddyi_client_fail(
+			call->client, -EPERM,
+			"the redirect requires the body again, which .pull can't repeat");
 	return 0;
 }
 
@@ -272,13 +280,13 @@ int eddy_client_send(struct eddy_client *client, const char *url,
 		return r;
 	call.response = eddyi_response_new(client);
 	if (!call.response)
-		return eddyi_client_fail(client, -ENOMEM, "memory is out");
+		return eddyi_client_fail(client, -ENOMEM, "out of memory");
 	r = begin(&call, url);
 	eddyi_require_task(__func__);
 	if (r == 0)
 		r = (int)eddyi_client_run(call.response, run_call, &call);
 	if (r == -ENOMEM)
-		eddyi_client_fail(client, r, "memory is out");
+		eddyi_client_fail(client, r, "out of memory");
 	if (r < 0) {
 		eddy_response_free(call.response);
 		return r;

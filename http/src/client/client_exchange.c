@@ -34,8 +34,9 @@ static int send_file(struct eddyi_call *call, struct eddyi_wire *wire, struct ed
 					   });
 
 	if (r == -ENODATA)
-		return eddyi_client_fail(call->client, -EINVAL,
-					 "the file is shorter than the body should be");
+		return eddyi_client_fail(
+			call->client, -EINVAL,
+			"the file is shorter than the announced length of the body");
 	return r;
 }
 
@@ -48,15 +49,15 @@ static ssize_t pull(struct eddyi_call *call, char *buf, uint64_t so_far)
 	call->pulled = true;
 	r = request->pull(request->pull_data, buf, PULL_SIZE);
 	if (r < 0)
-		return r == -ECANCELED ?
-			       r :
-			       eddyi_client_fail(call->client, (int)r, "the body can't be had: %s",
-						 strerror((int)-r));
+		return r == -ECANCELED ? r :
+					 eddyi_client_fail(call->client, (int)r,
+							   "can't get the request body: %s",
+							   strerror((int)-r));
 	if ((size_t)r > PULL_SIZE ||
 	    (request->pull_len &&
 	     (r ? (uint64_t)r > request->pull_len - so_far : so_far < request->pull_len)))
 		return eddyi_client_fail(call->client, -EINVAL,
-					 "the body has not as many bytes as was said");
+					 "the length of the body differs from the announced one");
 	return r;
 }
 
@@ -161,11 +162,12 @@ static bool is_answered(const struct eddyi_call *call)
 static int pass_interim(struct eddyi_call *call)
 {
 	if (call->response->head.status == 101)
-		return eddyi_client_fail(call->client, -EBADMSG,
-					 "the server changes to a protocol that nobody asked for");
+		return eddyi_client_fail(
+			call->client, -EBADMSG,
+			"the server switched to a protocol that was not requested");
 	if (++call->interims > INTERIM_MAX)
 		return eddyi_client_fail(call->client, -EBADMSG,
-					 "the server never comes to its final response");
+					 "the server sent too many interim (1xx) responses");
 	begin_head(call);
 	return 0;
 }
@@ -291,9 +293,10 @@ int eddyi_client_exchange(struct eddyi_call *call, struct eddyi_client_conn *con
 		if (r < 0 && is_gone(read))
 			read = r;
 		if (is_gone(read))
-			return eddyi_client_fail(
-				call->client, read, "the server has ended the connection %s",
-				conn->answered ? "within its response" : "without a response");
+			return eddyi_client_fail(call->client, read,
+						 "the server closed the connection %s",
+						 conn->answered ? "before the end of its response" :
+								  "without a response");
 		if (read < 0)
 			return read;
 	}

@@ -17,7 +17,7 @@ int eddyi_client_fail(struct eddy_client *client, int error, const char *format,
 
 const char *eddy_client_error(const struct eddy_client *client)
 {
-	return client ? client->error : "memory is out";
+	return client ? client->error : "out of memory";
 }
 
 ssize_t eddyi_client_run(struct eddy_response *response, ssize_t (*part)(void *arg), void *arg)
@@ -30,7 +30,7 @@ ssize_t eddyi_client_run(struct eddy_response *response, ssize_t (*part)(void *a
 	int ended;
 
 	if (now >= response->deadline_ns)
-		return eddyi_client_fail(client, -ETIMEDOUT, "the time for the whole is up");
+		return eddyi_client_fail(client, -ETIMEDOUT, "the call timed out");
 	if (response->deadline_ns != EDDY_NEVER)
 		options.timeout_ns = response->deadline_ns - now;
 	response->stalled = false;
@@ -43,8 +43,8 @@ ssize_t eddyi_client_run(struct eddy_response *response, ssize_t (*part)(void *a
 		return r;
 	if (response->stalled)
 		return eddyi_client_fail(client, -ETIMEDOUT,
-					 "the server is silent, or takes nothing");
+					 "the server has sent or accepted no data for too long");
 	if (ended == -ETIMEDOUT)
-		return eddyi_client_fail(client, -ETIMEDOUT, "the time for the whole is up");
+		return eddyi_client_fail(client, -ETIMEDOUT, "the call timed out");
 	return eddyi_client_fail(client, -ECANCELED, "the call was cancelled");
 }

@@ -100,7 +100,7 @@ static int prepare(struct eddy_client *client)
 	}
 	eddy_mutex_unlock(&trust->mutex);
 	if (r == -EINVAL)
-		return eddyi_client_fail(client, r, "\"%s\" holds no usable certificates",
+		return eddyi_client_fail(client, r, "\"%s\" has no usable CA certificates",
 					 client->options.ca_file);
 	return r;
 }
@@ -171,7 +171,7 @@ static int explain(struct eddyi_client_conn *conn, int r)
 	if (r == -ECONNRESET)
 		return eddyi_client_fail(
 			conn->client, r,
-			"the server has ended the connection within the handshake");
+			"the server closed the connection during the TLS handshake");
 	if (r != -EBADMSG)
 		return r;
 	r = eddyi_tls_client_explain(conn->wire.tls, text, sizeof(text));

@@ -169,8 +169,9 @@ static int explain(struct eddy_response *response, int error)
 	if (error == -EBADMSG)
 		return eddyi_client_fail(client, error, "the framing of the body is malformed");
 	if (error == -ECONNRESET)
-		return eddyi_client_fail(client, error,
-					 "the server has ended the connection within the body");
+		return eddyi_client_fail(
+			client, error,
+			"the server closed the connection before the end of the body");
 	if (error != -ETIMEDOUT && error != -ECANCELED)
 		eddyi_client_fail(client, error, "can't read the body: %s", strerror(-error));
 	return error;

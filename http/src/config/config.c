@@ -163,7 +163,7 @@ static int report(const struct eddy_app *app, const struct eddyi_reading *readin
 		eddy_error("eddy::app", "%s:%u: %.*s", app->config_path, blame->line,
 			   EDDY_FMT(blame->text));
 	if (reading->blame_count > EDDYI_BLAMES_MAX)
-		eddy_error("eddy::app", "%s: %u more mistakes", app->config_path,
+		eddy_error("eddy::app", "%s: %u more errors", app->config_path,
 			   reading->blame_count - EDDYI_BLAMES_MAX);
 	return reading->blame_count ? -EINVAL : 0;
 }

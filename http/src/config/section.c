@@ -31,7 +31,8 @@ void eddy_app_config_section(struct eddy_app *app, const struct eddy_config_sect
 
 	for (const struct eddy_config_key *key = section->keys; key->name; key++)
 		if (!eddyi_config_key_fits(key))
-			eddy_app_mistake(app, "the key %s of [%s] can't be set: its size is wrong",
+			eddy_app_mistake(app,
+					 "the key %s of [%s] does not fit the size of its field",
 					 key->name, section->name);
 	while (*at && strcmp((*at)->section->name, section->name) != 0)
 		at = &(*at)->next;
@@ -143,8 +144,8 @@ static void blame_section(struct eddyi_reading *reading, struct eddy_str name, u
 
 	for (size_t i = 0; i < HINT_COUNT; i++) {
 		if (eddy_str_eq_z(name, hints[i].name)) {
-			blame(reading, line, "[%s] is known only to a program that calls %s",
-			      hints[i].name, hints[i].calls);
+			blame(reading, line, "[%s] requires the program to call %s", hints[i].name,
+			      hints[i].calls);
 			return;
 		}
 	}
@@ -239,7 +240,7 @@ static void read_extra(struct eddyi_reading *reading, const struct eddyi_section
 	if (r == -ENOMEM)
 		reading->out_of_memory = true;
 	else if (r < 0)
-		blame(reading, value->line, "[%s] %.*s: this value is not accepted",
+		blame(reading, value->line, "[%s] %.*s: the program rejected this value",
 		      known->section->name, SHOWN(value->key));
 }
 
@@ -307,8 +308,7 @@ static void read_group(struct eddyi_reading *reading, const struct eddyi_toml *t
 			blame(reading, child->line, "[%.*s]: expected a section, not %s",
 			      EDDY_FMT(name), describe(child, found));
 		else if (is_plain(child))
-			blame(reading, child->line, "%.*s stands outside of any section",
-			      SHOWN(name));
+			blame(reading, child->line, "%.*s is outside any section", SHOWN(name));
 		else if (known)
 			read_section(reading, known, child);
 		else if (is_group(reading, name))

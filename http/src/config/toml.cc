@@ -190,7 +190,8 @@ int eddyi_toml_parse(struct eddy_str text, struct eddyi_arena *arena, struct edd
 	*ret_error = {};
 	if (deep) {
 		ret_error->line = deep;
-		snprintf(ret_error->text, sizeof(ret_error->text), "deeper than %d levels",
+		snprintf(ret_error->text, sizeof(ret_error->text), "tables and arrays are nested "
+								   "deeper than %d levels",
 			 EDDYI_TOML_DEPTH_MAX);
 		return -EBADMSG;
 	}
@@ -207,7 +208,8 @@ int eddyi_toml_parse(struct eddy_str text, struct eddyi_arena *arena, struct edd
 		return -EBADMSG;
 	} catch (const lost &) {
 		find_where(std::string_view(text.ptr, text.len), ret_error);
-		snprintf(ret_error->text, sizeof(ret_error->text), "neither a key nor a value begins so");
+		snprintf(ret_error->text, sizeof(ret_error->text), "no key or value can begin with "
+								   "this character");
 		return -EBADMSG;
 	} catch (const std::bad_alloc &) {
 		return -ENOMEM;

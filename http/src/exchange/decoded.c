@@ -111,9 +111,9 @@ static int explain(struct eddy_req *req, int error)
 {
 	if (error == -EBADMSG && !req->body.error)
 		return eddyi_req_fail(req, error, 400,
-				      "the body is not what its content-encoding says");
+				      "the body does not match its content-encoding");
 	if (error == -EMSGSIZE)
-		return eddyi_req_fail(req, error, 413, "the body is too large once it is decoded");
+		return eddyi_req_fail(req, error, 413, "the decoded body is too large");
 	return error;
 }
 

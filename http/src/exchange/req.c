@@ -172,8 +172,7 @@ int eddyi_req_take_body_memory(struct eddy_req *req, size_t bytes)
 	if (!exceeds_body_memory(req, taken))
 		return 0;
 	atomic_fetch_add(&app->refused_bodies, 1);
-	eddy_debug("eddy::http",
-		   "the body of %.*s %.*s is refused: bodies take as much memory as they may",
+	eddy_debug("eddy::http", "the body of %.*s %.*s is rejected: body_memory_max is reached",
 		   EDDY_FMT(req->head.method_name), EDDY_FMT(req->head.target.path));
 	return eddyi_req_fail(req, -EBUSY, 503, "the server has no memory left for request bodies");
 }

@@ -42,8 +42,9 @@ static int receive(struct form *form, struct eddy_part *part)
 	int r = eddyi_upload_check_name(part->safe_name, form->options);
 
 	if (r < 0 || is_taken(form, part->safe_name))
-		return eddyi_req_fail(form->req, -EINVAL, 400,
-				      "a part has an unusable file name, or two have the same");
+		return eddyi_req_fail(
+			form->req, -EINVAL, 400,
+			"a part has an invalid file name, or two parts have the same");
 	*file = (struct form_file){ .name = eddyi_arena_dup(&form->req->arena, part->safe_name) };
 	if (!file->name.ptr)
 		return -ENOMEM;

@@ -265,7 +265,7 @@ int eddy_part_save_at(struct eddy_part *part, int dir, struct eddy_str name,
 		return -ENOMEM;
 	r = eddyi_upload_check_name(copy, options);
 	if (r < 0)
-		return eddyi_req_fail(part->form->req, r, 400, "a part has no usable file name");
+		return eddyi_req_fail(part->form->req, r, 400, "a part has no valid file name");
 	r = receive(part, &incoming, options->max ? options->max : EDDY_NEVER);
 	if (r == 0)
 		r = eddyi_upload_publish(&incoming, copy.ptr, options, &replaced);

@@ -220,9 +220,9 @@ static const char *find_mistake(const char *pattern, const struct eddyi_tree *tr
 	if (len < 5 || strcmp(pattern + len - 4, "...}"))
 		return "the pattern does not end in {name...}";
 	if (strchr(tree->index, '/'))
-		return "the index is not the name of a file";
+		return "the index must be a file name";
 	if (tree->cache_control && !eddyi_syntax_is_value(eddy_str_from(tree->cache_control)))
-		return "the cache-control has a control byte";
+		return "cache-control contains a control character";
 	return NULL;
 }
 

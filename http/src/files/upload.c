@@ -129,7 +129,10 @@ int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str name,
 		return -ENOMEM;
 	/* A part must not be saved as the whole (RFC 9110 section 14.5). */
 	if (eddy_req_header(req, "content-range").ptr)
-		return eddyi_req_fail(req, -EINVAL, 400, "a file can't be sent in pieces");
+		return eddyi_req_fail(
+			req, -EINVAL, 400,
+			"partial uploads are not supported: send the whole file, without "
+			"content-range");
 	r = eddyi_upload_check_name(copy, &how);
 	if (r == 0)
 		r = check_conditions(req, dir, copy.ptr, &asked_for_none);
@@ -163,7 +166,7 @@ int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options 
 		r = eddyi_filename_clean(disposition.filename, &name);
 	if (r == -EINVAL || r == -EBADMSG)
 		return eddyi_req_fail(req, r, 400,
-				      "the content-disposition field has no usable file name");
+				      "the content-disposition field has no valid file name");
 	return r < 0 ? r : eddy_req_save_at(req, dir, name, options, ret_saved);
 }
 

@@ -99,25 +99,26 @@ static void check(struct eddy_app *app, struct cors *cors)
 	const struct eddy_cors_options *options = &cors->options;
 
 	if (!options->origins || !*options->origins)
-		eddy_app_mistake(app, "CORS without an origin: name those that may ask");
+		eddy_app_mistake(app, "CORS: no origins are allowed: list them, or use \"*\"");
 	for (const char *const *origin = options->origins; origin && *origin; origin++) {
 		cors->any |= strcmp(*origin, "*") == 0;
 		if (!is_origin(*origin))
 			eddy_app_mistake(app,
-					 "CORS can't allow \"%s\": an origin is written like "
+					 "CORS: invalid origin \"%s\": write it like "
 					 "https://app.example:8443, in lower case",
 					 *origin);
 	}
 	if (cors->any && options->credentials)
-		eddy_app_mistake(app, "CORS can't allow credentials to any origin: name those "
-				      "that may send them");
+		eddy_app_mistake(
+			app,
+			"CORS: credentials can't be allowed for every origin: list the origins "
+			"that may send them");
 	for (int i = 0; i < 3; i++) {
 		const char *list =
 			(const char *[]){ options->methods, options->headers, options->exposed }[i];
 
 		if (list && !eddyi_syntax_is_value(eddy_str_from(list)))
-			eddy_app_mistake(app, "CORS can't allow \"%s\": that is no field value",
-					 list);
+			eddy_app_mistake(app, "CORS: \"%s\" is not a valid field value", list);
 	}
 }
 

@@ -69,7 +69,7 @@ static int slow_down(struct eddy_next *next, struct eddy_req *req, struct eddy_r
 static void draw(struct eddy_app *app, uint64_t secret[2])
 {
 	if (getrandom(secret, 2 * sizeof(*secret), 0) != 2 * sizeof(*secret))
-		eddy_app_mistake(app, "can't limit rates: the kernel has no random numbers");
+		eddy_app_mistake(app, "can't limit rates: the kernel returns no random numbers");
 }
 
 static void make_buckets(struct eddy_app *app, struct limit *limit)
@@ -111,13 +111,14 @@ void eddy_app_use_rate_limit(union eddy_target target,
 	if (!limit->options.keys_max)
 		limit->options.keys_max = 65536;
 	if (!is_possible(&limit->options)) {
-		eddy_app_mistake(app,
-				 "can't limit to %u requests, %u at once, in %llu ns with %u keys: "
-				 "it takes 1 request at least, 1 ns for each, a year to fill a "
-				 "bucket at most, and at most %u keys",
-				 limit->options.count, limit->options.burst,
-				 (unsigned long long)limit->options.per_ns, limit->options.keys_max,
-				 KEYS_MAX);
+		eddy_app_mistake(
+			app,
+			"invalid rate limit: %u requests (burst %u) in %llu ns, %u keys: expected "
+			"at least 1 request, at most 1 request per ns, at most a year to fill the "
+			"burst, and at most %u keys",
+			limit->options.count, limit->options.burst,
+			(unsigned long long)limit->options.per_ns, limit->options.keys_max,
+			KEYS_MAX);
 		return;
 	}
 	make_buckets(app, limit);

@@ -71,10 +71,9 @@ static int stand_guard(struct eddy_next *next, struct eddy_req *req, struct eddy
 	    !is_machine(guard, req))
 		return eddyi_render_error(
 			req, 403,
-			"this server answers to its addresses, to localhost and to "
-			"the machine's name");
+			"the host must be an address or the name of this machine, or localhost");
 	if (!is_safe(req->head.method) && comes_from_elsewhere(req))
-		return eddyi_render_error(req, 403, "another site's page may not do this");
+		return eddyi_render_error(req, 403, "cross-site requests are not allowed");
 	return eddy_next(next, req, res);
 }
 

@@ -58,7 +58,7 @@ void eddy_app_use_security(union eddy_target target, const struct eddy_security_
 		if (!*value)
 			*value = policies[i].otherwise;
 		if (!eddyi_syntax_is_value(eddy_str_from(*value)))
-			eddy_app_mistake(app, "can't send %s: \"%s\" holds a control byte",
+			eddy_app_mistake(app, "can't send %s: \"%s\" contains a control character",
 					 policies[i].field, *value);
 	}
 	eddy_app_add_filter(target, harden, own);

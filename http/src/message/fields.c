@@ -106,22 +106,24 @@ static int judge_body(const struct eddyi_fields *fields, const struct summary *s
 		return refuse(framed, 400, "there is more than one content-type");
 	if (summary->transfer_encodings) {
 		if (!fields->minor)
-			return refuse(framed, 400, "HTTP/1.0 has no transfer-encoding");
+			return refuse(framed, 400, "transfer-encoding is not allowed in HTTP/1.0");
 		if (summary->content_lengths)
-			return refuse(framed, 400, "content-length beside transfer-encoding");
+			return refuse(framed, 400,
+				      "both content-length and transfer-encoding are present");
 		if (summary->transfer_encodings > 1 ||
 		    !eddy_str_eq_nocase(summary->transfer_encoding, EDDY_STR("chunked")))
-			return refuse(framed, 400, "the only transfer-encoding known is chunked");
+			return refuse(framed, 400,
+				      "the only supported transfer-encoding is chunked");
 		framed->framing = EDDYI_BODY_CHUNKED;
 	} else if (summary->content_lengths > 1) {
 		return refuse(framed, 400, "there is more than one content-length");
 	} else if (summary->odd_length) {
 		return refuse(framed, 400,
-			      "the content-length has zeros in front or blanks around");
+			      "the content-length has leading zeros or surrounding blanks");
 	} else if (summary->content_lengths) {
 		/* UINT64_MAX is EDDY_LENGTH_UNKNOWN. */
 		if (fields->content_length > INT64_MAX)
-			return refuse(framed, 413, "no body can be as long");
+			return refuse(framed, 413, "the content-length is too large");
 		framed->framing = EDDYI_BODY_LENGTH;
 		framed->length = fields->content_length;
 	}
@@ -152,10 +154,10 @@ static int judge_wishes(const struct eddyi_fields *fields, const struct summary 
 	if (!fields->minor)
 		return 200;
 	if (summary->expects && !summary->expects_continue)
-		return refuse(framed, 417, "the only expectation known is 100-continue");
+		return refuse(framed, 417, "the only supported expectation is 100-continue");
 	if (summary->upgrade && fields->method == EDDYI_METHOD_GET && version.ptr &&
 	    !eddy_str_eq_z(version, "13"))
-		return refuse(framed, 400, "the only version of WebSocket is 13");
+		return refuse(framed, 400, "the only supported version of WebSocket is 13");
 	framed->expect_continue = summary->expects && framed->framing != EDDYI_BODY_NONE;
 	return 200;
 }

@@ -195,10 +195,13 @@ static int refuse_error(struct eddyi_head *head, llhttp_errno_t error)
 					 "the protocol version is not HTTP/1.0 or HTTP/1.1");
 	case HPE_INVALID_CONTENT_LENGTH:
 	case HPE_UNEXPECTED_CONTENT_LENGTH:
-		return eddyi_head_refuse(head, 400, "the content-length is malformed or not alone");
+		return eddyi_head_refuse(
+			head, 400,
+			"the content-length is malformed, repeated or combined with "
+			"transfer-encoding");
 	case HPE_INVALID_TRANSFER_ENCODING:
 		return eddyi_head_refuse(head, 400,
-					 "the transfer-encoding is malformed or not known");
+					 "the transfer-encoding is malformed or not supported");
 	case HPE_INVALID_HEADER_TOKEN:
 		return eddyi_head_refuse(head, 400, "a header field is malformed");
 	default:

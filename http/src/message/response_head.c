@@ -56,9 +56,10 @@ static const char *problem_of(llhttp_errno_t error)
 	switch (error) {
 	case HPE_INVALID_CONTENT_LENGTH:
 	case HPE_UNEXPECTED_CONTENT_LENGTH:
-		return "the content-length is malformed or not alone";
+		return "the content-length is malformed, repeated or combined with "
+		       "transfer-encoding";
 	case HPE_INVALID_TRANSFER_ENCODING:
-		return "the transfer-encoding is malformed or not known";
+		return "the transfer-encoding is malformed or not supported";
 	case HPE_INVALID_HEADER_TOKEN:
 		return "a header field is malformed";
 	default:
@@ -162,13 +163,13 @@ static int judge_framing(struct eddyi_response_head *head, const struct summary 
 			 uint64_t length, bool no_body)
 {
 	if (summary->transfer_encodings && summary->content_lengths)
-		return refuse(head, "content-length beside transfer-encoding");
+		return refuse(head, "both content-length and transfer-encoding are present");
 	if (summary->transfer_encodings && !head->minor)
-		return refuse(head, "HTTP/1.0 has no transfer-encoding");
+		return refuse(head, "transfer-encoding is not allowed in HTTP/1.0");
 	if (summary->transfer_encodings > 1 || (summary->transfer_encodings && !summary->chunked))
-		return refuse(head, "the only transfer-encoding known is chunked");
+		return refuse(head, "the only supported transfer-encoding is chunked");
 	if (summary->content_lengths && length > INT64_MAX)
-		return refuse(head, "no body can be as long");
+		return refuse(head, "the content-length is too large");
 	if (no_body || head->status < 200 || head->status == 204 || head->status == 304)
 		head->framing = EDDYI_BODY_NONE;
 	else if (summary->chunked)
@@ -192,7 +193,7 @@ static int judge(struct eddyi_response_head *head, bool no_body)
 	llhttp_t parser;
 
 	if (!status_line_is_clean(bytes))
-		return refuse(head, "the status line is not one of HTTP/1.0 or HTTP/1.1");
+		return refuse(head, "the status line is not HTTP/1.0 or HTTP/1.1");
 	/* Except the status line and the blank line. */
 	if (lines - 2 > head->header_count_max) {
 		head->problem = "there are too many header fields";
@@ -276,7 +277,7 @@ int eddyi_response_head_feed(struct eddyi_response_head *head, const char *bytes
 	}
 	if (!end)
 		return head->len && head->bytes[0] != 'H' ?
-			       refuse(head, "what the server sent is not HTTP/1.1") :
+			       refuse(head, "the response is not HTTP/1.1") :
 			       0;
 	return judge(head, no_body);
 }

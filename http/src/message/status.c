@@ -73,29 +73,30 @@ const char *eddyi_status_detail(int status)
 {
 	/* clang-format off */
 	switch (status) {
-	case 400: return "the request is not as it should be";
-	case 401: return "who asks has to say who that is";
+	case 400: return "the request is invalid";
+	case 401: return "authentication is required";
 	case 403: return "this is not allowed";
-	case 404: return "there is nothing at this path";
-	case 405: return "the method is not one of those that the allow field names";
-	case 406: return "there is nothing of the kind that the request accepts";
+	case 404: return "no resource exists at this path";
+	case 405: return "the method is not supported at this path; see the allow field";
+	case 406: return "no representation of the resource is acceptable to the client";
 	case 408: return "the request did not arrive in time";
-	case 409: return "the request contradicts what is there";
-	case 410: return "what was at this path is gone";
-	case 411: return "the length of the body has to be said";
-	case 412: return "a condition of the request does not hold";
-	case 413: return "the body is larger than what is accepted here";
-	case 415: return "the body is not of a type that is accepted here";
-	case 422: return "the body does not say what it should";
-	case 428: return "the request has to be conditional";
-	case 429: return "there were too many requests; ask again later";
-	case 500: return "the server failed; the request may be as it should be";
-	case 501: return "the server is not able to do this";
-	case 502: return "a server behind this one failed";
-	case 503: return "the server is not able to answer now; ask again later";
-	case 504: return "a server behind this one did not answer in time";
-	case 507: return "there is no room for what was sent";
-	default: return status < 500 ? "the request can't be carried out" : "the server can't carry this out";
+	case 409: return "the request conflicts with the current state of the resource";
+	case 410: return "the resource at this path was removed";
+	case 411: return "a content-length is required";
+	case 412: return "a precondition of the request is not met";
+	case 413: return "the body exceeds the size limit";
+	case 415: return "the type or encoding of the body is not supported";
+	case 422: return "the body is well-formed, but its content is invalid";
+	case 428: return "the request must be conditional, for example with if-match";
+	case 429: return "too many requests; try again later";
+	case 500: return "the server failed to handle the request";
+	case 501: return "the server does not support this request";
+	case 502: return "an upstream server failed";
+	case 503: return "the server can't handle the request at the moment; try again later";
+	case 504: return "an upstream server did not respond in time";
+	case 507: return "there is not enough storage for the body";
+	default: return status < 500 ? "the request can't be processed" : "the server can't "
+									  "process the request";
 	}
 	/* clang-format on */
 }

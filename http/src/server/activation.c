@@ -53,7 +53,7 @@ static int check_pid(bool restart, char *problem)
 		return 0;
 	if (!getenv("LISTEN_FDS"))
 		return fail(problem,
-			    "no sockets were passed to this process: there is no LISTEN_FDS");
+			    "no sockets were passed to this process: LISTEN_FDS is not set");
 	return fail(problem, "no sockets were passed to this process: LISTEN_PID is not %d",
 		    (int)getpid());
 }
@@ -63,7 +63,7 @@ static int read_count(uint64_t *ret_count, char *problem)
 	const char *text = getenv("LISTEN_FDS");
 
 	if (!text || eddy_str_to_u64(eddy_str_from(text), ret_count) < 0 || !*ret_count)
-		return fail(problem, "LISTEN_FDS is no number of sockets");
+		return fail(problem, "LISTEN_FDS is not a number of sockets");
 	/* Every descriptor must be open, which also bounds the count. */
 	for (uint64_t i = 0; i < *ret_count; i++)
 		if (i > INT16_MAX || fcntl(FIRST_FD + (int)i, F_GETFD) < 0)
@@ -158,13 +158,14 @@ static int adopt(const struct eddyi_passed *passed, char *problem)
 
 	if (!has_option(passed->fd, SO_TYPE, SOCK_STREAM) ||
 	    !has_option(passed->fd, SO_ACCEPTCONN, 1))
-		return fail(problem, "the descriptor %d (\"%s\") is no stream socket that listens",
+		return fail(problem, "the descriptor %d (\"%s\") is not a listening stream socket",
 			    passed->fd, passed->name);
 	if (has_option(passed->fd, SO_DOMAIN, AF_INET) ||
 	    has_option(passed->fd, SO_DOMAIN, AF_INET6))
 		setsockopt(passed->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	else if (!has_option(passed->fd, SO_DOMAIN, AF_UNIX))
-		return fail(problem, "the descriptor %d (\"%s\") is neither IP nor a unix socket",
+		return fail(problem,
+			    "the descriptor %d (\"%s\") is neither an IP socket nor a unix socket",
 			    passed->fd, passed->name);
 	if (flags < 0 || fcntl(passed->fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return fail(problem, "the descriptor %d (\"%s\"): %s", passed->fd, passed->name,
@@ -188,8 +189,8 @@ static int say_none(const char *name, char *problem)
 
 	list_names(names, sizeof(names));
 	if (!*names)
-		return fail(problem, "all sockets that were passed are in use already");
-	return fail(problem, "no socket with the name \"%s\" was passed; there are %s", name,
+		return fail(problem, "all passed sockets are used by other addresses");
+	return fail(problem, "no socket named \"%s\" was passed; the passed ones are %s", name,
 		    names);
 }
 

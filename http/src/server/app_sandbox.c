@@ -74,8 +74,8 @@ static void add_folder_of(struct paths *paths, const char *path)
 	if (is_root(folder)) {
 		eddy_warn(
 			"eddy::app",
-			"\"%s\" is in the root folder: the sandbox lets it be read, but no file that replaces it; "
-			"give it a folder of its own",
+			"\"%s\" is in the root folder: in the sandbox a new file that replaces it "
+			"can't be read; move it to a folder of its own",
 			path);
 		free(folder);
 		folder = strdup(path);

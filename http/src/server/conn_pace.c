@@ -70,10 +70,10 @@ static void cut(struct eddyi_conn *conn, const struct eddyi_pace *pace)
 {
 	if (pace->waiting == &pace->answer) {
 		eddyi_conn_count(conn->conns, slow_writes);
-		eddyi_conn_tell(conn, "its client takes the answer too slowly");
+		eddyi_conn_tell(conn, "its client reads the response too slowly");
 	} else {
 		eddyi_conn_count(conn->conns, slow_bodies);
-		eddyi_conn_tell(conn, "its body comes too slowly");
+		eddyi_conn_tell(conn, "its request body arrives too slowly");
 	}
 	if (conn->beside)
 		eddy_scope_cancel(conn->beside);

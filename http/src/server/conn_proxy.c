@@ -21,14 +21,14 @@ bool eddyi_conn_await_proxy_header(struct eddyi_conn *conn)
 	conn->wire.end = end;
 	conn->proxy_due = true;
 	if (end && !end->is_trusted)
-		refuse(conn, "it is no trusted proxy's");
+		refuse(conn, "the peer is not a trusted proxy");
 	return end && end->is_trusted;
 }
 
 static const char *reason_of(ssize_t error)
 {
 	return error == -EMSGSIZE ? "its PROXY header is too long" :
-				    "it does not begin with a good PROXY header";
+				    "it does not begin with a valid PROXY header";
 }
 
 ssize_t eddyi_conn_take_in_proxy_header(struct eddyi_conn *conn, const char *bytes, size_t len)

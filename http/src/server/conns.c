@@ -75,7 +75,7 @@ static int take_seat(struct eddyi_conn *conn, const struct eddyi_ip *ip)
 				     conn->conns->app->options.connections_per_address_max);
 	if (r == -EDQUOT) {
 		eddyi_conn_count(conn->conns, over_address);
-		eddyi_conn_tell(conn, "its address has as many connections as it may have");
+		eddyi_conn_tell(conn, "its address has reached connections_per_address_max");
 	}
 	if (r < 0 || eddyi_holders_seat(&conn->conns->holders, &conn->seat, ip))
 		return r;
@@ -133,9 +133,10 @@ static uint64_t spared_until(const struct eddyi_conn *conn)
 int eddyi_conns_evict(struct eddyi_conns *conns, uint64_t *ret_until_ns)
 {
 	static const char *const reasons[] = {
-		[EDDYI_STANDING_IDLE] = "it is idle, and there is no room for others",
-		[EDDYI_STANDING_HEAD] = "its head is incomplete, and there is no room for others",
-		[EDDYI_STANDING_SLOW] = "it is slow, and there is no room for others",
+		[EDDYI_STANDING_IDLE] = "it is idle, and a new connection needs its place",
+		[EDDYI_STANDING_HEAD] =
+			"its request head is incomplete, and a new connection needs its place",
+		[EDDYI_STANDING_SLOW] = "it is slow, and a new connection needs its place",
 	};
 	int r = -ENOENT;
 

@@ -260,10 +260,10 @@ static int add_tickets(struct eddy_app *app, struct eddyi_passed_list *list)
 	if (fd >= 0)
 		return eddyi_passed_list_add(list, fd, EDDYI_PASSED_TICKETS,
 					     app->addresses[0].text);
-	eddy_warn(
-		"eddy::tls",
-		"can't pass the keys of tickets to the next process (%s): clients make full handshakes",
-		strerror(-fd));
+	eddy_warn("eddy::tls",
+		  "can't pass the TLS ticket keys to the new process (%s): clients make full "
+		  "handshakes",
+		  strerror(-fd));
 	return 0;
 }
 
@@ -300,9 +300,10 @@ static bool hand_over(struct eddyi_run *run)
 static const char *reason_of(int error)
 {
 	if (error == -ECHILD)
-		return "the new process has ended; its own records say why";
+		return "the new process has exited; see its log records";
 	if (error == -EPERM && eddy_sandbox_is_entered())
-		return "this process is in a sandbox, and can start no other; end it, and start it again";
+		return "a process in a sandbox can't start another one; stop it, and start it "
+		       "again";
 	return strerror(-error);
 }
 
@@ -333,7 +334,8 @@ static int restart(void *arg)
 	} else if (r == 0) {
 		eddy_process_close(&process);
 	} else if (r != -ECANCELED) {
-		eddy_error("eddy::app", "can't restart, going on: %s", reason_of(r));
+		eddy_error("eddy::app", "can't restart, the old process continues: %s",
+			   reason_of(r));
 		eddyi_notify(&run->notifier, "READY=1\nSTATUS=listening on %s",
 			     run->notifier.address);
 	}

@@ -46,7 +46,7 @@ static int reload(void *arg)
 	do {
 		run->reload_more = false;
 		if (EDDYI_TLS && eddy_offload(eddyi_tls_setup_load, run->app->tls) == 0)
-			eddy_info("eddy::app", "Certificates were read again");
+			eddy_info("eddy::app", "Certificates were reloaded");
 	} while (run->reload_more);
 	run->reloading = false;
 	return 0;
@@ -65,7 +65,7 @@ static void start_reload(struct eddyi_run *run)
 	if (r == 0)
 		return;
 	run->reloading = false;
-	eddy_error("eddy::app", "can't read the certificates again: %s", strerror(-r));
+	eddy_error("eddy::app", "can't reload the certificates: %s", strerror(-r));
 }
 
 /* A task of worker 0. */
@@ -416,7 +416,8 @@ static void take_tickets(struct eddy_app *app)
 	if (r < 0)
 		eddy_warn(
 			"eddy::tls",
-			"can't load the previous process's ticket keys (%s): clients make full handshakes",
+			"can't load the TLS ticket keys of the old process (%s): clients make full "
+			"handshakes",
 			strerror(-r));
 	if (fd >= 0)
 		close(fd);

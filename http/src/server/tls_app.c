@@ -34,8 +34,8 @@ void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *optio
 	struct eddy_tls_options kept = options ? *options : (struct eddy_tls_options){ 0 };
 
 	if (app->tls) {
-		eddy_app_mistake(app, "eddy_app_use_tls() was called before; "
-				      "eddy_app_add_tls_cert() adds certificates");
+		eddy_app_mistake(app, "eddy_app_use_tls() was called twice; add certificates with "
+				      "eddy_app_add_tls_cert()");
 		return;
 	}
 	kept.cert = keep(app, kept.cert);
@@ -62,9 +62,9 @@ void eddy_tls_config(struct eddy_app *app)
 void eddy_app_add_tls_cert(struct eddy_app *app, const char *cert, const char *key)
 {
 	if (!app->tls)
-		eddy_app_mistake(app, "eddy_app_add_tls_cert() needs eddy_app_use_tls() before it");
+		eddy_app_mistake(app, "eddy_app_add_tls_cert(): call eddy_app_use_tls() first");
 	else if (!cert)
-		eddy_app_mistake(app, "eddy_app_add_tls_cert(): `cert` names no file");
+		eddy_app_mistake(app, "eddy_app_add_tls_cert(): `cert` is not set");
 	else if (eddyi_tls_setup_add(app->tls, keep(app, cert), keep(app, key)) < 0)
 		eddy_app_mistake(app, "eddy_app_add_tls_cert(): out of memory");
 }

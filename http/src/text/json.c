@@ -35,7 +35,7 @@ static const char *reason_of(const json_error_t *error)
 {
 	switch (json_error_code(error)) {
 	case json_error_duplicate_key:
-		return "a member of this name came before";
+		return "the member name is repeated";
 	case json_error_null_character:
 	case json_error_null_byte_in_key:
 		return "\\u0000 is not allowed";
@@ -184,7 +184,7 @@ static void explain_unknown(const char *name, char *ret_why)
 		while (len-- && (name[len] & 0xc0) == 0x80)
 			;
 	if (ret_why)
-		snprintf(ret_why, EDDY_WHY_SIZE, "\"%.*s\" is not known", (int)len, name);
+		snprintf(ret_why, EDDY_WHY_SIZE, "\"%.*s\" is unknown", (int)len, name);
 }
 
 int eddyi_json_read(const json_t *json, const struct eddy_member *members, size_t count,

@@ -165,7 +165,7 @@ static int read_default(const struct eddy_member *member, struct eddy_to to)
 
 	if (r == 0 && is_in_range(member, to))
 		return 0;
-	eddy_error("eddy::http", "the default \"%s\" of the member \"%s\" is none of its values",
+	eddy_error("eddy::http", "the default \"%s\" of the member \"%s\" is not a valid value",
 		   member->otherwise, member->member);
 	return -EDOM;
 }

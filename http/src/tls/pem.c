@@ -18,11 +18,11 @@ void eddyi_pem_deinit(struct eddyi_pem *pem)
 static const char *reason_of(int error)
 {
 	if (error == -EACCES)
-		return "Permission denied; who runs the server must be able to read it";
+		return "Permission denied; the user that runs the server must be able to read it";
 	if (error == -EISDIR)
 		return "it is not a file";
 	if (error == -EFBIG)
-		return "it has more than 1 MiB";
+		return "it is larger than 1 MiB";
 	return strerror(-error);
 }
 

@@ -10,7 +10,7 @@
 
 /* Otherwise the library calls back only for chains that it rejects itself. */
 #ifndef WOLFSSL_ALWAYS_VERIFY_CB
-#error "this wolfSSL does not show good chains to a callback: build it with -DWOLFSSL_ALWAYS_VERIFY_CB"
+#error "this wolfSSL does not call the verify callback for valid chains: build it with -DWOLFSSL_ALWAYS_VERIFY_CB"
 #endif
 
 #define RSA_BITS_MIN 2048

@@ -285,20 +285,21 @@ static const char *fault_name(int error, char text[WOLFSSL_MAX_ERROR_SZ])
 {
 	switch (error) {
 	case ASN_NO_SIGNER_E:
-		return "nobody who is trusted has signed it";
+		return "it is not signed by a trusted authority";
 	case ASN_SELF_SIGNED_E:
-		return "it has signed itself, and is not among those that are trusted";
+		return "it is self-signed and not trusted";
 	case ASN_AFTER_DATE_E:
 		return "it has expired";
 	case ASN_BEFORE_DATE_E:
 		return "it is not valid yet";
 	case EXTKEYUSE_AUTH_E:
-		return "it is not for servers";
+		return "it is not a server certificate";
 	case VERIFY_CERT_ERROR:
 	/* From a wolfSSL without MD5. */
 	case HASH_TYPE_E:
-		return "it or one above it is signed with MD5 or SHA-1, or has an RSA key of "
-		       "less than 2048 bits, or has name constraints, which wolfSSL does not enforce";
+		return "it or an issuer's certificate is signed with MD5 or SHA-1, has an RSA key "
+		       "of less than 2048 bits, or has name constraints, which wolfSSL does not "
+		       "enforce";
 	default:
 		return wolfSSL_ERR_error_string((unsigned long)error, text);
 	}
@@ -313,12 +314,12 @@ int eddyi_tls_client_explain(struct eddyi_tls *tls, char *ret_text, size_t size)
 
 	wolfSSL_get_alert_history(tls->session, &history);
 	if (error == FATAL_ERROR && history.last_rx.level == alert_fatal) {
-		snprintf(ret_text, size, "the server has refused, by the TLS alert %s",
+		snprintf(ret_text, size, "the server rejected the TLS handshake with the alert %s",
 			 alert_name(history.last_rx.code));
 		return -EBADMSG;
 	}
 	snprintf(ret_text, size, "%s: %s",
-		 of_trust ? "the certificate is not to be trusted" : "the TLS handshake has failed",
+		 of_trust ? "the certificate is not trusted" : "the TLS handshake failed",
 		 fault_name(error, text));
 	return is_of_stranger(error) ? -ENOKEY : of_trust ? -EKEYREJECTED : -EBADMSG;
 }

@@ -122,10 +122,11 @@ static int load_cert(struct eddyi_tls_credential *credential, const struct eddyi
 
 	if (!x509 || wolfSSL_CTX_use_certificate_chain_buffer(credential->context, pem->bytes,
 							      (long)pem->len) != WOLFSSL_SUCCESS) {
-		eddy_error("eddy::tls",
-			   "\"%s\" holds no usable certificate: it should begin with the server's, "
-			   "in PEM (-----BEGIN CERTIFICATE-----)",
-			   pem->path);
+		eddy_error(
+			"eddy::tls",
+			"\"%s\" has no usable certificate: it must begin with the server's, in PEM "
+			"(-----BEGIN CERTIFICATE-----)",
+			pem->path);
 		wolfSSL_X509_free(x509);
 		return -EINVAL;
 	}
@@ -191,26 +192,27 @@ static int load_key(struct eddyi_tls_credential *credential, const struct eddyi_
 		    const struct eddyi_pem *cert)
 {
 	if (eddyi_pem_has(pem, "ENCRYPTED")) {
-		eddy_error("eddy::tls",
-			   "the key in \"%s\" is encrypted, and nobody could type the password: "
-			   "decrypt it by \"openssl pkey -in FILE -out PLAIN\"",
-			   pem->path);
+		eddy_error(
+			"eddy::tls",
+			"the key in \"%s\" is encrypted, which is not supported: decrypt it with "
+			"\"openssl pkey -in FILE -out PLAIN\"",
+			pem->path);
 		return -EINVAL;
 	}
 	if (!eddyi_pem_has(pem, "PRIVATE KEY-----") ||
 	    wolfSSL_CTX_use_PrivateKey_buffer(credential->context, pem->bytes, (long)pem->len,
 					      WOLFSSL_FILETYPE_PEM) != WOLFSSL_SUCCESS) {
 		eddy_error("eddy::tls",
-			   "\"%s\" holds no usable private key, in PEM (-----BEGIN PRIVATE "
-			   "KEY-----)",
+			   "\"%s\" has no usable private key in PEM (-----BEGIN PRIVATE KEY-----)",
 			   pem->path);
 		return -EINVAL;
 	}
 	if (!is_pair(credential, cert, pem)) {
-		eddy_error("eddy::tls",
-			   "the key in \"%s\" is not that of the certificate in \"%s\": "
-			   "give the key that its request was made with",
-			   pem->path, cert->path);
+		eddy_error(
+			"eddy::tls",
+			"the key in \"%s\" does not match the certificate in \"%s\": use the key "
+			"that the certificate was requested with",
+			pem->path, cert->path);
 		return -EINVAL;
 	}
 	return 0;
@@ -260,16 +262,16 @@ static bool announce_client_ca(struct eddyi_tls_credential *credential, const st
 static int load_client_ca(struct eddyi_tls_credential *credential, const char *path)
 {
 	struct eddyi_pem pem;
-	int r = eddyi_pem_init(&pem, path, "authorities for clients");
+	int r = eddyi_pem_init(&pem, path, "client CA");
 
 	if (r < 0)
 		return r;
 	if (wolfSSL_CTX_load_verify_buffer(credential->context, pem.bytes, (long)pem.len,
 					   WOLFSSL_FILETYPE_PEM) != WOLFSSL_SUCCESS) {
-		eddy_error("eddy::tls", "\"%s\" holds no usable certificate of an authority", path);
+		eddy_error("eddy::tls", "\"%s\" has no usable CA certificate", path);
 		r = -EINVAL;
 	} else if (!announce_client_ca(credential, &pem)) {
-		eddy_error("eddy::tls", "can't read the authorities \"%s\": out of memory", path);
+		eddy_error("eddy::tls", "can't read the client CA \"%s\": out of memory", path);
 		r = -EINVAL;
 	}
 	eddyi_pem_deinit(&pem);

@@ -135,15 +135,15 @@ static const char *mistake_in(const struct eddy_tls_options *options)
 	bool asks = options->client_certs != EDDY_TLS_CLIENT_CERTS_NONE;
 
 	if (!options->cert)
-		return "`cert` names no file";
+		return "`cert` is not set";
 	if ((unsigned)options->min_version > EDDY_TLS_1_3)
-		return "`min_version` is none that there is";
+		return "`min_version` is not a known TLS version";
 	if ((unsigned)options->client_certs > EDDY_TLS_CLIENT_CERTS_REQUIRED)
-		return "`client_certs` is none of its values";
+		return "`client_certs` is not a known value";
 	if (asks && !options->client_ca)
-		return "`client_certs` needs `client_ca`, to verify them";
+		return "`client_certs` requires `client_ca`";
 	if (!asks && options->client_ca)
-		return "`client_ca` is of no use while `client_certs` asks for none";
+		return "`client_ca` is set, but `client_certs` requests no certificates";
 	return NULL;
 }
 
