@@ -124,18 +124,18 @@ static const char *add_named(struct eddyi_settings *settings, const char *name)
 	if (r == -ENOTSUP)
 		return "order names a coding that is not compiled in";
 	if (r < 0)
-		return "order takes zstd, br, gzip and deflate";
+		return "order may only have zstd, br, gzip and deflate";
 	return add(settings, codec);
 }
 
 static const char *check_levels(const struct eddy_compression_options *options)
 {
 	if (options->zstd_level > 19)
-		return "zstd_level goes from 1 to 19";
+		return "zstd_level must be from 1 to 19";
 	if (options->br_level > 11)
-		return "br_level goes from 1 to 11";
+		return "br_level must be from 1 to 11";
 	if (options->gzip_level > 9 || options->deflate_level > 9)
-		return "gzip_level and deflate_level go from 1 to 9";
+		return "gzip_level and deflate_level must be from 1 to 9";
 	return NULL;
 }
 

@@ -46,16 +46,16 @@ Test(settings, mistakes)
 		struct eddy_compression_options options;
 		const char *reason;
 	} rows[] = {
-		{ { .zstd_level = 20 }, "zstd_level goes from 1 to 19" },
+		{ { .zstd_level = 20 }, "zstd_level must be from 1 to 19" },
 		{ { .zstd_level = 19 }, NULL },
-		{ { .br_level = 12 }, "br_level goes from 1 to 11" },
+		{ { .br_level = 12 }, "br_level must be from 1 to 11" },
 		{ { .br_level = 11 }, NULL },
-		{ { .gzip_level = 10 }, "gzip_level and deflate_level go from 1 to 9" },
-		{ { .deflate_level = 10 }, "gzip_level and deflate_level go from 1 to 9" },
+		{ { .gzip_level = 10 }, "gzip_level and deflate_level must be from 1 to 9" },
+		{ { .deflate_level = 10 }, "gzip_level and deflate_level must be from 1 to 9" },
 		{ { .gzip_level = 9, .deflate_level = 9 }, NULL },
-		{ { .zstd_level = UINT32_MAX }, "zstd_level goes from 1 to 19" },
-		{ { .order = nonsense }, "order takes zstd, br, gzip and deflate" },
-		{ { .order = identity }, "order takes zstd, br, gzip and deflate" },
+		{ { .zstd_level = UINT32_MAX }, "zstd_level must be from 1 to 19" },
+		{ { .order = nonsense }, "order may only have zstd, br, gzip and deflate" },
+		{ { .order = identity }, "order may only have zstd, br, gzip and deflate" },
 		{ { .order = twice }, "order names a coding twice" },
 		{ { .order = empty }, "order is empty" },
 	};
@@ -88,13 +88,13 @@ Test(settings, mistakes_are_those_of_the_app)
 
 	eddy_app_with_compression(app, &wrong);
 	cr_expect(strstr(report(app),
-			 "eddy_app_with_compression(): order takes zstd, br, gzip and deflate") !=
-			  NULL,
+			 "eddy_app_with_compression(): order may only have zstd, br, gzip and "
+			 "deflate") != NULL,
 		  "%s", said);
 	app = eddy_app_new();
 	eddy_app_use_compression(eddy_app_group(app, "/a"), &wrong);
-	cr_expect(strstr(report(app), "order takes zstd, br, gzip and deflate") != NULL, "%s",
-		  said);
+	cr_expect(strstr(report(app), "order may only have zstd, br, gzip and deflate") != NULL,
+		  "%s", said);
 	app = served_app();
 	eddy_app_use_compression(app, NULL);
 	eddy_app_with_compression(app, NULL);
@@ -179,7 +179,8 @@ Test(settings, mistakes_of_the_file)
 		{ "leave_types = 'a'", "a.toml:3: [compression] leave_types" },
 		{ "order = 'gzip'", "a.toml:3: [compression] order" },
 		{ "levels = 1", "a.toml:3: [compression] unknown key \"levels\"" },
-		{ "order = ['lzma']", "[compression] order takes zstd, br, gzip and deflate" },
+		{ "order = ['lzma']",
+		  "[compression] order may only have zstd, br, gzip and deflate" },
 		{ "order = ['br', 'br']", "[compression] order names a coding twice" },
 		{ "order = []", "[compression] order is empty" },
 	};

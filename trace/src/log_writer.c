@@ -122,11 +122,13 @@ static void tell_lost(struct writer *writer, uint64_t lost)
 	struct eddy_record record = {
 		.level = EDDY_LOG_WARN,
 		.target = "eddy::log",
-		.message = eddy_str(message,
-				    (size_t)snprintf(message, sizeof(message),
-						     "%llu records were dropped: they came faster "
-						     "than they could be written",
-						     (unsigned long long)lost)),
+		.message = eddy_str(
+			message,
+			(size_t)snprintf(
+				message, sizeof(message),
+				"%llu records were dropped: they were emitted faster than they "
+				"could be written",
+				(unsigned long long)lost)),
 	};
 
 	clock_gettime(CLOCK_REALTIME, &now);

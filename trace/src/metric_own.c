@@ -80,8 +80,7 @@ struct own {
 	}
 #define MOVED(to, by, member)                                                                      \
 	{                                                                                          \
-		"eddy_transfer_bytes_total",                                                       \
-			"Bytes of files and relayed streams that were moved.",                     \
+		"eddy_transfer_bytes_total", "Bytes of files and relayed streams transferred.",    \
 			EDDY_METRIC_COUNTER, AT(member), 0,                                        \
 		{                                                                                  \
 			{ "direction", to }, { "technique", by }, { NULL, NULL },                  \
@@ -91,49 +90,46 @@ struct own {
 static const struct own of_process[] = {
 	{ "process_cpu_seconds_total", "Processor time of all threads, user and system.",
 	  EDDY_METRIC_COUNTER, AT(process.cpu_ns), 9, NO_LABEL },
-	{ "process_start_time_seconds", "When the process began, in seconds since 1970.",
+	{ "process_start_time_seconds", "Start time of the process, in seconds since 1970.",
 	  EDDY_METRIC_GAUGE, AT(process.started_ms), 3, NO_LABEL },
 	GAUGE("process_resident_memory_bytes", process.resident, "Resident memory."),
 	GAUGE("process_virtual_memory_bytes", process.mapped, "Address space."),
 	GAUGE("process_open_fds", process.descriptors, "Open descriptors."),
-	GAUGE("process_max_fds", process.descriptors_max, "Descriptors that may be open."),
-	GAUGE("process_threads", process.threads, "Threads, those of eddy_io_workers included."),
+	GAUGE("process_max_fds", process.descriptors_max, "Limit of open descriptors."),
+	GAUGE("process_threads", process.threads, "Threads, including those of eddy_io_workers."),
 	GAUGE("eddy_io_workers", process.io_workers,
-	      "Threads of the kernel's (iou-wrk) that do for the rings what would block them."),
+	      "Kernel worker threads (iou-wrk), which run the blocking operations of the rings."),
 };
 
 static const struct own of_runtime[] = {
-	GAUGE("eddy_loops", loops, "Loops that run, each a thread with a ring."),
+	GAUGE("eddy_loops", loops, "Running loops, each a thread with a ring."),
 	GAUGE("eddy_io_workers_max", stats.loop.io_workers_max,
 	      "Limit of eddy_io_workers, the sum over all loops."),
 	COUNTER("eddy_loop_turns_total", stats.loop.turns,
 		"Rounds of tasks, messages, timers and completions."),
 	COUNTER("eddy_loop_enters_total", stats.loop.enters,
-		"Times that the kernel was entered to submit or to wait."),
-	COUNTER("eddy_loop_messages_total", stats.loop.messages,
-		"Messages that were delivered to loops."),
-	COUNTER("eddy_loop_timers_total", stats.loop.timers_fired, "Timers that were due."),
+		"System calls that submit entries or wait for completions."),
+	COUNTER("eddy_loop_messages_total", stats.loop.messages, "Messages delivered to loops."),
+	COUNTER("eddy_loop_timers_total", stats.loop.timers_fired, "Timers that have fired."),
 	COUNTER("eddy_loop_stalls_total", stats.loop.stalls,
-		"Times that a task held its loop for longer than stall_ns; 0 where that is not set."),
-	GAUGE("eddy_tasks", stats.loop.tasks, "Tasks that are alive."),
-	GAUGE("eddy_tasks_pooled", stats.loop.tasks_pooled, "Stacks that wait for a task."),
-	COUNTER("eddy_tasks_spawned_total", stats.loop.tasks_spawned, "Tasks that were begun."),
-	COUNTER("eddy_task_switches_total", stats.loop.resumptions,
-		"Times that a task was switched to."),
+		"Times that a task held its loop for longer than stall_ns; 0 if that is not set."),
+	GAUGE("eddy_tasks", stats.loop.tasks, "Live tasks."),
+	GAUGE("eddy_tasks_pooled", stats.loop.tasks_pooled, "Pooled stacks, for later tasks."),
+	COUNTER("eddy_tasks_spawned_total", stats.loop.tasks_spawned, "Spawned tasks."),
+	COUNTER("eddy_task_switches_total", stats.loop.resumptions, "Switches to a task."),
 	GAUGE("eddy_task_stack_max_bytes", stats.loop.stack_used_max,
-	      "The most of a stack that was found in use, in whole pages; looked at when a stack has been "
-	      "idle for a second, and by dumps."),
+	      "The deepest use of a stack, in whole pages; measured when a stack has been idle for "
+	      "a second, and by dumps."),
 	GAUGE("eddy_ops_in_flight", stats.loop.ops,
-	      "Entries of the rings that the kernel has now; parked connections have one each."),
-	COUNTER("eddy_ops_completed_total", stats.loop.ops_completed,
-		"Entries that have completed."),
+	      "Ring entries in the kernel; parked connections have one each."),
+	COUNTER("eddy_ops_completed_total", stats.loop.ops_completed, "Completed ring entries."),
 	COUNTER("eddy_ops_cancelled_total", stats.loop.ops_cancelled,
-		"Times that the kernel was asked to cancel an entry."),
+		"Requests to the kernel to cancel an entry."),
 	COUNTER("eddy_ops_to_workers_total", stats.loop.ops_worked,
-		"Entries that the kernel is known to leave to its workers whatever happens (splice, fsync, "
-		"statx, new files, changes of folders, IOSQE_ASYNC); not those that turned out to block."),
+		"Entries of kinds that the kernel always gives to its workers (splice, fsync, "
+		"statx, new files, changes of folders, IOSQE_ASYNC); not others that block."),
 	COUNTER("eddy_cq_overflows_total", stats.loop.cq_overflows,
-		"Turns that found more completions than a queue holds."),
+		"Turns with more completions than the completion queue holds."),
 	MOVED("out", "splice", stats.transfer.spliced_out),
 	MOVED("out", "ring-splice", stats.transfer.ring_spliced_out),
 	MOVED("out", "sendfile", stats.transfer.sendfile_out),
@@ -149,26 +145,26 @@ static const struct own of_runtime[] = {
 	MOVED("between", "splice", stats.transfer.spliced_between),
 	MOVED("between", "copy", stats.transfer.copied_between),
 	COUNTER("eddy_transfer_zc_copied_bytes_total", stats.transfer.zc_copied,
-		"Bytes of technique send-zc that the kernel copied all the same, as it does over the loopback."),
+		"Bytes of technique send-zc that the kernel copied, as over the loopback."),
 	COUNTER("eddy_transfer_warmed_bytes_total", stats.transfer.warmed,
-		"Bytes of files that had to be read from a disk before they were spliced."),
+		"Bytes of files read from a disk before they were spliced."),
 	COUNTER("eddy_transfer_stalls_total", stats.transfer.stalls,
 		"Times that a transfer waited for its peer."),
 	GAUGE("eddy_offload_threads", offload_threads, "Threads of the offload pool."),
 	GAUGE("eddy_offload_running", offload_running,
-	      "Jobs that a thread of the pool works at; one of them writes this."),
-	GAUGE("eddy_offload_queued", offload_queued, "Jobs that wait for a thread of the pool."),
-	COUNTER("eddy_offload_jobs_total", stats.offload.begun, "Jobs that a thread has begun."),
+	      "Jobs running on a thread of the pool, including the scrape itself."),
+	GAUGE("eddy_offload_queued", offload_queued, "Jobs waiting for a thread of the pool."),
+	COUNTER("eddy_offload_jobs_total", stats.offload.begun, "Started jobs."),
 	GAUGE("eddy_offload_short_running", offload_short_running,
-	      "Short jobs among those that a thread of the pool works at."),
+	      "Short jobs among the running ones."),
 	GAUGE("eddy_offload_short_queued", offload_short_queued,
-	      "Short jobs among those that wait for a thread of the pool."),
+	      "Short jobs among the waiting ones."),
 	COUNTER("eddy_offload_short_jobs_total", stats.offload.short_begun,
-		"Short jobs, such as steps of TLS handshakes, that a thread has begun."),
+		"Started short jobs, such as steps of TLS handshakes."),
 	COUNTER("eddy_offload_refused_total", stats.offload.refused,
-		"Jobs that found the pool's queue full."),
+		"Jobs rejected because the pool's queue was full."),
 	COUNTER("eddy_log_records_dropped_total", records_dropped,
-		"Records that the log writer lost: it had no room, or could not write."),
+		"Records dropped by the log writer: its buffer was full, or writing failed."),
 };
 
 static int declare(const struct own *own, size_t count, int (*read)(void *arg, uint64_t *ret_value))
@@ -244,7 +240,7 @@ static int declare_all(void)
 	r = eddy_metric_declare(
 		&(struct eddy_metric_options){
 			.name = "eddy_build_info",
-			.help = "Which eddy this is; always 1.",
+			.help = "Version and compiler of eddy; always 1.",
 			.type = EDDY_METRIC_GAUGE,
 			.labels = EDDY_METRIC_LABELS({ "version", EDDYI_VERSION },
 						     { "compiler", __VERSION__ }),

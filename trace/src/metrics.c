@@ -72,24 +72,24 @@ static bool declare_row(struct row *row)
 	bool is_whole = true;
 
 	for (size_t i = 0; i < CLASSES; i++) {
-		row->requests[i] = declare(
-			"eddy_http_requests_total",
-			"Requests that are over, by the pattern of the route that answered.",
-			EDDY_METRIC_COUNTER, 0,
-			EDDY_METRIC_LABELS(labels[0], labels[1], { "status", classes[i] }));
+		row->requests[i] =
+			declare("eddy_http_requests_total",
+				"Completed requests, by the pattern of the route that answered.",
+				EDDY_METRIC_COUNTER, 0,
+				EDDY_METRIC_LABELS(labels[0], labels[1], { "status", classes[i] }));
 		is_whole &= row->requests[i] != NULL;
 	}
-	row->cut = declare("eddy_http_responses_cut_total",
-			   "Answers that did not arrive whole: the client left, or they failed.",
-			   EDDY_METRIC_COUNTER, 0, labels);
+	row->cut = declare(
+		"eddy_http_responses_cut_total",
+		"Responses that were not sent completely: the client left, or the handler failed.",
+		EDDY_METRIC_COUNTER, 0, labels);
 	row->received = declare("eddy_http_request_body_bytes_total",
-				"Bytes of requests' bodies that were read.", EDDY_METRIC_COUNTER, 0,
-				labels);
+				"Bytes of request bodies read.", EDDY_METRIC_COUNTER, 0, labels);
 	row->sent = declare("eddy_http_response_bytes_total",
-			    "Bytes of answers, heads included, before TLS.", EDDY_METRIC_COUNTER, 0,
-			    labels);
+			    "Bytes of responses, heads included, before TLS.", EDDY_METRIC_COUNTER,
+			    0, labels);
 	row->duration = declare("eddy_http_request_duration_seconds",
-				"Time from a request's head to the end of its answer.",
+				"Time from the request head to the end of the response.",
 				EDDY_METRIC_HISTOGRAM, 9, labels);
 	return is_whole && row->cut && row->received && row->sent && row->duration;
 }
@@ -275,10 +275,10 @@ static void declare_closed(const char *name, const char *help, const char *label
 static void declare_closed_all(void)
 {
 	static const char evicted[] = "eddy_http_connections_evicted_total";
-	static const char evicted_help[] = "Connections that were closed to make room for others.";
+	static const char evicted_help[] = "Connections closed to make room for new ones.";
 	static const char slow[] = "eddy_http_connections_too_slow_total";
 	static const char slow_help[] =
-		"Connections that were closed for body_rate_min or write_rate_min.";
+		"Connections closed for falling below body_rate_min or write_rate_min.";
 
 	declare_closed(evicted, evicted_help, "state", "idle",
 		       offsetof(struct eddy_app_stats, evicted_idle));
@@ -313,42 +313,40 @@ static void declare_tracing(const char *name, const char *help, size_t at)
 
 static void declare_all(void)
 {
-	declare_tracing("eddy_spans_exported_total", "Spans that the collector has taken.",
+	declare_tracing("eddy_spans_exported_total", "Spans accepted by the collector.",
 			offsetof(struct eddy_tracing_stats, exported));
-	declare_tracing(
-		"eddy_spans_dropped_total",
-		"Spans that found no room to wait for the collector, or no time at the end.",
-		offsetof(struct eddy_tracing_stats, dropped));
+	declare_tracing("eddy_spans_dropped_total",
+			"Spans dropped because the queue was full, or time ran out at shutdown.",
+			offsetof(struct eddy_tracing_stats, dropped));
 	declare_tracing("eddy_spans_failed_total",
-			"Spans that the collector refused, or was offered five times in vain.",
+			"Spans that the collector rejected, or that failed five times.",
 			offsetof(struct eddy_tracing_stats, failed));
-	declare_tracing("eddy_traceparents_malformed_total",
-			"Traceparents that came in and were none.",
+	declare_tracing("eddy_traceparents_malformed_total", "Invalid traceparent fields received.",
 			offsetof(struct eddy_tracing_stats, malformed));
-	declare_connections("eddy_http_connections", "Connections that are there now.",
-			    EDDY_METRIC_GAUGE, offsetof(struct eddy_app_stats, connections));
-	declare_connections("eddy_http_connections_accepted_total",
-			    "Connections that were accepted.", EDDY_METRIC_COUNTER,
-			    offsetof(struct eddy_app_stats, accepted));
+	declare_connections("eddy_http_connections", "Open connections.", EDDY_METRIC_GAUGE,
+			    offsetof(struct eddy_app_stats, connections));
+	declare_connections("eddy_http_connections_accepted_total", "Accepted connections.",
+			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, accepted));
 	declare_closed_all();
 	declare_connections("eddy_http_connections_over_address_total",
-			    "Connections that were closed at once, their address having as many "
-			    "as it may have.",
+			    "Connections closed at once, as their address had reached "
+			    "connections_per_address_max.",
 			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, over_address));
 	declare_connections("eddy_http_connections_refused_total",
-			    "Connections that were closed at once, memory being out.",
+			    "Connections closed at once on allocation failure.",
 			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, refused));
 	declare_connections("eddy_http_accept_failures_total",
-			    "Times that accepting had to pause, as without a descriptor.",
+			    "Times that accepting paused, for example for lack of descriptors.",
 			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, accept_failures));
-	declare_connections("eddy_http_proxy_failures_total",
-			    "Connections without the PROXY header that they were to begin with, "
-			    "or from nobody who may send one.",
-			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, proxy_failures));
+	declare_connections(
+		"eddy_http_proxy_failures_total",
+		"Connections without the required PROXY header, or from a peer that is not a "
+		"trusted proxy.",
+		EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, proxy_failures));
 	declare_connections("eddy_http_bodies_refused_total",
-			    "Bodies that were refused because others took all memory for bodies.",
+			    "Bodies rejected because body_memory_max was reached.",
 			    EDDY_METRIC_COUNTER, offsetof(struct eddy_app_stats, refused_bodies));
-	in_flight = declare("eddy_http_requests_in_flight", "Requests that are being answered.",
+	in_flight = declare("eddy_http_requests_in_flight", "Requests in flight.",
 			    EDDY_METRIC_GAUGE, 0, NULL);
 }
 

@@ -23,8 +23,8 @@ static void read_answer(struct eddy_str body, struct eddyi_otlp_outcome *outcome
 		outcome->rejected = (uint64_t)json_integer_value(rejected);
 	else if (json_is_string(rejected))
 		eddy_str_to_u64(eddy_str_from(json_string_value(rejected)), &outcome->rejected);
-	snprintf(outcome->why, sizeof(outcome->why), "it has rejected some: %s",
-		 message ? message : "it does not say why");
+	snprintf(outcome->why, sizeof(outcome->why), "it rejected some spans: %s",
+		 message ? message : "it gave no reason");
 	json_decref(json);
 }
 
@@ -49,7 +49,7 @@ static int judge(struct eddy_response *response, struct eddyi_otlp_outcome *outc
 	}
 	outcome->verdict = is_temporary(status) ? EDDYI_OTLP_FAILED : EDDYI_OTLP_REFUSED;
 	eddy_response_retry_after(response, &outcome->pause_ns);
-	snprintf(outcome->why, sizeof(outcome->why), "it answers %d", status);
+	snprintf(outcome->why, sizeof(outcome->why), "it responded with status %d", status);
 	return 0;
 }
 

@@ -42,7 +42,7 @@ static bool find_url(struct eddyi_otlp_settings *settings, const char *url)
 	if ((size_t)snprintf(settings->url, size, "%s%s", url, behind) < size &&
 	    eddyi_client_check_url(settings->url) == 0)
 		return true;
-	complain(name, "is no URL that can be asked");
+	complain(name, "is not an http or https URL");
 	return false;
 }
 
@@ -163,14 +163,14 @@ static bool find_headers(struct eddyi_otlp_settings *settings, const char *const
 	for (; lines && *lines && all; lines++)
 		all = add_line(settings, *lines);
 	if (!all) {
-		complain("collector_headers", "has too many, or one that is no field");
+		complain("collector_headers", "has more than 16 fields, or an invalid one");
 		return false;
 	}
 	if (!lines && !list)
 		list = env(name = "OTEL_EXPORTER_OTLP_HEADERS");
 	if (!list || add_list(settings, list))
 		return true;
-	complain(name, "has too many, or one that is no field");
+	complain(name, "has more than 16 fields, or an invalid one");
 	return false;
 }
 

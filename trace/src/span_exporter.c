@@ -248,7 +248,8 @@ static int subscribe(struct exporter *exporter)
 	if (r == -EBUSY)
 		eddy_info(
 			TARGET,
-			"Spans are exported for another app, or subscribed: those of this process go there");
+			"Another app or subscriber receives the spans of this process, so this app "
+			"does not export them");
 	while (r == -EBUSY) {
 		r = eddy_sleep(EDDY_SECOND / 10);
 		if (r == 0)
@@ -332,6 +333,6 @@ int eddyi_tracing_export(void *arg)
 	}
 	free(exporter);
 	if (r < 0 && r != -ECANCELED)
-		eddy_error(TARGET, "Spans are not exported: memory is out");
+		eddy_error(TARGET, "Spans are not exported: out of memory");
 	return 0;
 }

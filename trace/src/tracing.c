@@ -45,15 +45,15 @@ static bool are_headers(const char *const *lines)
 static const char *check(const struct eddy_tracing_options *options)
 {
 	if (options->header_name && !eddyi_res_may_set(options->header_name))
-		return "header_name is no name of a field that may be set";
+		return "header_name is not a valid field name, or is a field that the server sets";
 	if (!(options->sample >= 0 && options->sample <= 1))
-		return "sample is no number above 0, 1 at most";
+		return "sample must be above 0 and at most 1";
 	if (options->collector && eddyi_client_check_url(options->collector) < 0)
-		return "collector is no URL that can be asked, like http://localhost:4318/v1/traces";
+		return "collector must be a URL like http://localhost:4318/v1/traces";
 	if (!are_headers(options->collector_headers))
-		return "collector_headers are no fields, or more than 16";
+		return "collector_headers must be at most 16 valid fields";
 	if (options->batch_max > BATCH_MAX || options->queue_max > QUEUE_MAX)
-		return "batch_max is 10000 at most, queue_max 1000000";
+		return "batch_max must be at most 10000, queue_max at most 1000000";
 	return NULL;
 }
 
@@ -103,8 +103,7 @@ void eddy_app_use_tracing(struct eddy_app *app)
 	tracing->used = true;
 	eddy_app_observe(app, &eddyi_tracing_observer, tracing);
 	if (eddy_client_observe(&eddyi_tracing_client_observer) < 0)
-		eddy_app_mistake(app,
-				 "eddy_app_use_tracing(): too many observe the process's clients");
+		eddy_app_mistake(app, "eddy_app_use_tracing(): too many observers of HTTP clients");
 	eddy_app_add_task(app, "spans", eddyi_tracing_export, tracing);
 }
 
