@@ -89,8 +89,8 @@ Test(bearer, the_file_has_mistakes)
 
 Test(bearer, keys_are_one)
 {
-	static const char two[] = "one of secret, secret_file, secret_env, key_file and key_env is "
-				  "enough, there are 2 of them";
+	static const char two[] = "set only one of secret, secret_file, secret_env, key_file and "
+				  "key_env, not 2";
 	struct eddy_app *app =
 		guarded(&(struct eddy_bearer_options){ .secret = eddy_str_from(SECRET) });
 
@@ -100,13 +100,13 @@ Test(bearer, keys_are_one)
 	configure(app, "[bearer]\nkey_env = 'HOME'\nsecret_env = 'HOME'\n");
 	expect_mistake(app, two);
 	app = guarded(NULL);
-	expect_mistake(app, "routes are guarded, and there is no key");
+	expect_mistake(app, "routes are guarded, but no key is configured");
 #ifndef EDDY_NO_OAUTH_CLIENT
 	app = guarded(NULL);
 	eddy_app_with_oauth(app, &(struct eddy_oauth_options){ .issuer = "https://i.example" });
 	eddy_app_use_oauth(app);
 	configure(app, "[bearer]\nsecret_env = 'HOME'\n");
-	expect_mistake(app, "there is a static key, and an issuer: leave one of them out");
+	expect_mistake(app, "a static key and an issuer are configured: remove one of them");
 #endif
 }
 
@@ -128,13 +128,13 @@ Test(bearer, a_key_that_is_named_is_one)
 	eddy_app_with_bearer_auth(app,
 				  &(struct eddy_bearer_options){ .secret = EDDY_STR("short") });
 	eddy_app_map_get(app, "/", hello);
-	expect_mistake(app, "bearer tokens: can't take the key of secret");
+	expect_mistake(app, "bearer tokens: can't use the key from secret");
 	app = eddy_app_new();
 	eddy_app_with_bearer_auth(app,
 				  &(struct eddy_bearer_options){
 					  .secret = eddy_str_from("-----BEGIN PUBLIC KEY-----\n"
 								  "MCowBQYDK2VwAyEA...\n") });
-	expect_mistake(app, "it is a public key, which is no secret");
+	expect_mistake(app, "it is a public key, not a secret");
 	app = eddy_app_new();
 	eddy_app_with_bearer_auth(app, NULL);
 	eddy_app_map_get(app, "/", hello);
@@ -187,11 +187,11 @@ Test(bearer, words_have_limits)
 	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .realm = text }),
 		       "bearer tokens: the realm has 256 bytes: at most 255");
 	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .cookie = text }),
-		       "aaa\" is no name of a cookie: expected 1 to 255 letters");
+		       "aaa\" is not a valid cookie name: expected 1 to 255 characters");
 	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .cookie = "" }),
-		       "bearer tokens: \"\" is no name of a cookie");
+		       "bearer tokens: \"\" is not a valid cookie name");
 	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .cookie = "a=b" }),
-		       "bearer tokens: \"a=b\" is no name of a cookie");
+		       "bearer tokens: \"a=b\" is not a valid cookie name");
 	text[255] = '\0';
 	app = guarded(
 		&(struct eddy_bearer_options){ .secret = secret, .realm = text, .cookie = text });
@@ -221,10 +221,10 @@ Test(bearer, words_are_not_empty)
 
 	expect_mistake(
 		guarded(&(struct eddy_bearer_options){ .secret = secret, .audiences = none }),
-		"bearer tokens: audiences is an empty list");
+		"bearer tokens: audiences is empty");
 	expect_mistake(
 		guarded(&(struct eddy_bearer_options){ .secret = secret, .audiences = empty }),
-		"bearer tokens: audiences is an empty list, or has one that is empty");
+		"bearer tokens: audiences is empty, or has an empty string");
 	expect_mistake(guarded(&(struct eddy_bearer_options){ .secret = secret, .issuer = "" }),
 		       "bearer tokens: issuer is empty");
 }

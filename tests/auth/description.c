@@ -74,15 +74,15 @@ Test(description, of_a_resource_has_mistakes)
 		  "" },
 		{ { .more = (const struct eddy_oauth_field[]){ { "resource_name", "1" }, { 0 } } },
 		  "more",
-		  "expected a name that no other member has, not",
+		  "expected a name that is not used by another member, not",
 		  "resource_name" },
 		{ { .more = (const struct eddy_oauth_field[]){ { "x", "1" }, { "x", "2" }, { 0 } } },
 		  "more",
-		  "expected a name that no other member has, not",
+		  "expected a name that is not used by another member, not",
 		  "x" },
 		{ { .more = (const struct eddy_oauth_field[]){ { "", "1" }, { 0 } } },
 		  "more",
-		  "expected a name that no other member has, not",
+		  "expected a name that is not used by another member, not",
 		  "" },
 	};
 	char text[512];
@@ -131,7 +131,7 @@ Test(description, of_a_server_has_mistakes)
 		  "a\xc0" },
 		{ { .more = (const struct eddy_oauth_field[]){ { "issuer", "1" }, { 0 } } },
 		  "more",
-		  "expected a name that no other member has, not",
+		  "expected a name that is not used by another member, not",
 		  "issuer" },
 	};
 	char text[512];
@@ -153,10 +153,11 @@ Test(description, needs_an_identifier)
 {
 	static const char of_resource[] =
 		"OAuth resource metadata: resource is missing: call "
-		"eddy_app_with_oauth_resource_metadata(), or write [oauth.resource]";
+		"eddy_app_with_oauth_resource_metadata(), or add [oauth.resource] to the "
+		"configuration file";
 	static const char of_server[] = "OAuth server metadata: issuer is missing: call "
-					"eddy_app_with_oauth_server_metadata(), or write "
-					"[oauth.server]";
+					"eddy_app_with_oauth_server_metadata(), or add "
+					"[oauth.server] to the configuration file";
 	struct eddy_app *app = eddy_app_new();
 
 	eddy_app_use_oauth_resource_metadata(app);
@@ -301,7 +302,7 @@ Test(description, of_the_file_has_mistakes)
 		{ "[oauth.resource]\nresource_documentation = 'x'\n",
 		  ":2: [oauth.resource] resource_documentation: expected an absolute" },
 		{ "[oauth.resource]\nx = nan\n",
-		  ":2: [oauth.resource] x: this value is not accepted\n" },
+		  ":2: [oauth.resource] x: the program rejected this value\n" },
 		{ "[oauth.server]\nissuer = 'https://i?x'\n",
 		  ":2: [oauth.server] issuer: expected an absolute http or https URL without "
 		  "userinfo, query and fragment, not the string \"https://i?x\"\n" },
@@ -334,7 +335,7 @@ Test(description, makes_its_section_known)
 	said_begin();
 	cr_expect_str_eq(asked(app, "GET /", NULL), "-22");
 	said_end();
-	cr_expect(strstr(said, ":3: [oauth.server] is known only to a program that calls "
+	cr_expect(strstr(said, ":3: [oauth.server] requires the program to call "
 			       "eddy_app_with_oauth_server_metadata() or eddy_auth_config()\n"),
 		  "%s", said);
 	eddy_app_free(app);

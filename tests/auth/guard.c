@@ -218,8 +218,8 @@ static struct eddy_app *shop_with_cookie(void)
 }
 
 #define TWICE                                                                                      \
-	"400 Bearer realm=\"shop\", error=\"invalid_request\", error_description=\"one bearer "    \
-	"token is expected, in the Authorization field or in the cookie\"|{"
+	"400 Bearer realm=\"shop\", error=\"invalid_request\", error_description=\"expected one "  \
+	"bearer token, in the Authorization field or in the cookie\"|{"
 
 Test(guard, takes_a_token_of_a_cookie)
 {
@@ -257,9 +257,11 @@ Test(guard, takes_a_cookie_where_nothing_changes)
 
 	expect_with_cookie(app, "POST /me", NULL, GOOD(""), "401 Bearer realm=\"shop\"|{");
 	got = ask_with_cookie(app, "POST /me", NULL, GOOD(""), NULL);
-	cr_expect(strstr(got, "this method takes a bearer token in the Authorization field, not in "
-			      "a cookie") != NULL,
-		  "%s", got);
+	cr_expect(
+		strstr(got,
+		       "this method requires the bearer token in the Authorization field, not in a "
+		       "cookie") != NULL,
+		"%s", got);
 	expect_with_cookie(app, "POST /me", GOOD(",'sub':'ann'"), GOOD(",'sub':'bob'"),
 			   "200 hello ann");
 	eddy_app_free(app);
@@ -309,7 +311,7 @@ Test(guard, has_errors_rendered_as_others_are)
 
 	eddy_app_map_err(app, mine);
 	expect(app, "GET /me", NULL,
-	       "401 Bearer realm=\"shop\"|mine: 401, this takes a bearer token");
+	       "401 Bearer realm=\"shop\"|mine: 401, a bearer token is required");
 	expect(app, "GET /me", "Bearer abc",
 	       INVALID("malformed token") "mine: 401, malformed token");
 	expect(app, "GET /admin", GOOD(""),

@@ -94,7 +94,7 @@ Test(issuer, is_asked_again_until_it_answers)
 	EXPECT_NOTED(&rig, load_in_the_end, "EAGAIN#1 stale EAGAIN#2 v1[a]#3 v1[a]#3 ENOKEY#3 ");
 	cr_expect(rig_count_said(&rig, "WARN ") == 1 && rig_count_said(&rig, "INFO ") == 1, "%s",
 		  rig.said);
-	cr_expect(strstr(rig.said, "answers 503 until they can") != NULL, "%s", rig.said);
+	cr_expect(strstr(rig.said, "respond with 503 until then") != NULL, "%s", rig.said);
 	cr_expect(strstr(rig.said, "INFO The keys of http://") != NULL, "%s", rig.said);
 	cr_expect(eddy_oauth_stats().failed == 2);
 }
@@ -146,7 +146,7 @@ Test(issuer, is_asked_for_unknown_keys)
 	EXPECT_NOTED(&rig, rotate,
 		     "v1[a]#1 ENOKEY#2 current v2[b]#3 v2[b]#3 stale current ENOKEY#4 ENOKEY#5 "
 		     "v2[b]#5 ");
-	cr_expect(strstr(rig.said, "go on serving") != NULL, "%s", rig.said);
+	cr_expect(strstr(rig.said, "stay in use") != NULL, "%s", rig.said);
 }
 
 /* Keys that are missing are not looked for before the cooldown is over, and then they are. */

@@ -68,7 +68,7 @@ Test(issuer_fetch, says_what_is_wrong_alone)
 	struct rig rig = { .answers = ANSWERS({ OIDC, METADATA, OK }) };
 
 	EXPECT_NOTED(&rig, load, "EAGAIN#1 ");
-	cr_expect(strstr(rig.said, "/keys answers with status 404") && !strstr(rig.said, OAUTH),
+	cr_expect(strstr(rig.said, "/keys responded with status 404") && !strstr(rig.said, OAUTH),
 		  "%s", rig.said);
 }
 
@@ -78,37 +78,37 @@ static const struct {
 	const char *metadata, *keys; /* NULL: a good one */
 	const char *why;             /* in what is said of it */
 } bad[] = {
-	{ "", NULL, "is no metadata in JSON" },
-	{ "{", NULL, "is no metadata in JSON" },
-	{ "[]", NULL, "is no metadata in JSON" },
-	{ "<html></html>", NULL, "is no metadata in JSON" },
+	{ "", NULL, "is not a JSON metadata document" },
+	{ "{", NULL, "is not a JSON metadata document" },
+	{ "[]", NULL, "is not a JSON metadata document" },
+	{ "<html></html>", NULL, "is not a JSON metadata document" },
 	{ "{\"issuer\":\"$\",\"jwks_uri\":\"$/keys\",\"issuer\":\"$\"}", NULL,
-	  "is no metadata in JSON" },
-	{ "{\"jwks_uri\":\"$/keys\"}", NULL, "is that of another issuer" },
-	{ "{\"issuer\":7,\"jwks_uri\":\"$/keys\"}", NULL, "is that of another issuer" },
-	{ "{\"issuer\":\"$/\",\"jwks_uri\":\"$/keys\"}", NULL, "is that of another issuer" },
+	  "is not a JSON metadata document" },
+	{ "{\"jwks_uri\":\"$/keys\"}", NULL, "is the metadata of another issuer" },
+	{ "{\"issuer\":7,\"jwks_uri\":\"$/keys\"}", NULL, "is the metadata of another issuer" },
+	{ "{\"issuer\":\"$/\",\"jwks_uri\":\"$/keys\"}", NULL,
+	  "is the metadata of another issuer" },
 	{ "{\"issuer\":\"HTTP://127.0.0.1\",\"jwks_uri\":\"$/keys\"}", NULL,
 	  "in iss: HTTP://127.0.0.1; " },
 	{ "{\"issuer\":\"$\"}", NULL, "has no jwks_uri" },
 	{ "{\"issuer\":\"$\",\"jwks_uri\":null}", NULL, "has no jwks_uri" },
 	{ "{\"issuer\":\"$\",\"jwks_uri\":\"/keys\"}", NULL,
-	  "not to be asked: /keys: it is no absolute" },
+	  "can't be used: /keys: it is not an absolute" },
 	{ "{\"issuer\":\"$\",\"jwks_uri\":\"http://user@127.0.0.1/keys\"}", NULL,
-	  "not to be asked: http://user@" },
-	{ "{\"issuer\":\"$\",\"jwks_uri\":\"file:///etc/passwd\"}", NULL,
-	  "not to be asked: file:" },
-	{ "{\"issuer\":\"$\",\"jwks_uri\":\"gopher://127.0.0.1/\"}", NULL, "not to be asked" },
-	{ "HTTP/1.1 201 Made\r\ncontent-length: 0\r\n\r\n", NULL, "answers with status 201" },
-	{ "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n", NULL, "answers with status 404" },
+	  "can't be used: http://user@" },
+	{ "{\"issuer\":\"$\",\"jwks_uri\":\"file:///etc/passwd\"}", NULL, "can't be used: file:" },
+	{ "{\"issuer\":\"$\",\"jwks_uri\":\"gopher://127.0.0.1/\"}", NULL, "can't be used" },
+	{ "HTTP/1.1 201 Made\r\ncontent-length: 0\r\n\r\n", NULL, "responded with status 201" },
+	{ "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n", NULL, "responded with status 404" },
 	{ "HTTP/9 200\r\n\r\n", NULL, "HTTP/1.1" },
-	{ NULL, "", "is no key set" },
-	{ NULL, "{", "is no key set" },
-	{ NULL, "{}", "is no key set" },
-	{ NULL, "{\"keys\":7}", "is no key set" },
-	{ NULL, "{\"keys\":[]}", "has no key that could be used" },
+	{ NULL, "", "is not a key set" },
+	{ NULL, "{", "is not a key set" },
+	{ NULL, "{}", "is not a key set" },
+	{ NULL, "{\"keys\":7}", "is not a key set" },
+	{ NULL, "{\"keys\":[]}", "has no usable key" },
 	{ NULL, "{\"keys\":[{\"kty\":\"oct\",\"k\":\"c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U\"}]}",
-	  "has no key that could be used" },
-	{ NULL, "HTTP/1.1 503 No\r\ncontent-length: 0\r\n\r\n", "/keys answers with status 503" },
+	  "has no usable key" },
+	{ NULL, "HTTP/1.1 503 No\r\ncontent-length: 0\r\n\r\n", "/keys responded with status 503" },
 	{ NULL, "HTTP/1.1 200 OK\r\ncontent-length: 1048577\r\n\r\n", "1048576" },
 };
 
@@ -258,7 +258,7 @@ Test(issuer_fetch, old_keys_outlast_who_hangs)
 	};
 
 	EXPECT_NOTED(&rig, load_and_hang, "v1[a]#1 waits v1[a]#2 ");
-	cr_expect(strstr(rig.said, "not answered within 1000000 ms") != NULL, "%s", rig.said);
+	cr_expect(strstr(rig.said, "not respond within 1000000 ms") != NULL, "%s", rig.said);
 }
 
 Test(issuer_fetch, reads_no_end)
@@ -367,13 +367,13 @@ Test(issuer_fetch, follows_redirects)
 	expect_redirected(&plain,
 			  ANSWERS(FIRST, SECOND, { "/2", TO("/4"), OK }, { "/4", TO("/3"), OK },
 				  LAST, ANSWER_KEYS),
-			  "EAGAIN#1 ", "more than 3 redirects (max_redirects may be raised)");
+			  "EAGAIN#1 ", "more than 3 redirects (max_redirects can be raised)");
 	expect_redirected(&one, ANSWERS(FIRST, { "/1", METADATA, OK }, ANSWER_KEYS), "v1[a]#1 ",
 			  "1 keys of");
 	expect_redirected(&one, ANSWERS(FIRST, SECOND, { "/2", METADATA, OK }, ANSWER_KEYS),
 			  "EAGAIN#1 ", "more than 1 redirects");
 	expect_redirected(&none, ANSWERS(FIRST, { "/1", METADATA, OK }, ANSWER_KEYS), "EAGAIN#1 ",
-			  "answers with status 302");
+			  "responded with status 302");
 	expect_redirected(&plain, ANSWERS({ OAUTH, TO("http://u@127.0.0.1/"), OK }), "EAGAIN#1 ",
 			  "redirect's URL is malformed");
 	expect_redirected(&plain, ANSWERS({ OAUTH, TO("file:///etc/passwd"), OK }), "EAGAIN#1 ",
@@ -457,7 +457,7 @@ Test(issuer_fetch, memory_is_out_in_the_pool)
 		cr_expect(strstr(rig.noted, "v1[a]#") != NULL, "%d: %s", at, rig.noted);
 		failures += strncmp(rig.noted, "EAGAIN#1 ", 9) == 0;
 		if (strncmp(rig.noted, "EAGAIN#1 ", 9) == 0)
-			cr_expect(strstr(rig.said, "memory is out") != NULL, "%s", rig.said);
+			cr_expect(strstr(rig.said, "out of memory") != NULL, "%s", rig.said);
 	} while (allocations == 0 && at++ < 500);
 	cr_expect(at < 500 && failures > 2, "%d, %u", at, failures);
 }

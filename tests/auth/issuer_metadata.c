@@ -49,9 +49,9 @@ Test(issuer_metadata, names_keys)
 Test(issuer_metadata, has_faults)
 {
 	static const char other[] =
-		"is that of another issuer; name the one that tokens have in iss:";
-	static const char uri[] = "has a jwks_uri that is not to be asked:";
-	static const char no_json[] = "is no metadata in JSON";
+		"is the metadata of another issuer; configure the one that tokens have in iss:";
+	static const char uri[] = "has a jwks_uri that can't be used:";
+	static const char no_json[] = "is not a JSON metadata document";
 	static const struct {
 		const char *text, *fault, *shown;
 	} rows[] = {

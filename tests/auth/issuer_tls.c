@@ -127,10 +127,9 @@ Test(issuer_tls, trusts_a_file_of_certificates)
 	expect_secure(&(struct secure){ .options.ca_file = path }, "v1[a]#0 ",
 		      "1 keys of https://");
 	expect_secure(&(struct secure){ .jwks_uri = NULL }, "EAGAIN#0 ",
-		      "(ca_file may name the certificate of an authority to trust)");
+		      "(ca_file can name the certificate of a CA to trust)");
 	file_of("garbage", other);
-	expect_secure(&(struct secure){ .options.ca_file = other }, "EAGAIN#0 ",
-		      "(look at ca_file)");
+	expect_secure(&(struct secure){ .options.ca_file = other }, "EAGAIN#0 ", "(check ca_file)");
 }
 
 /* Nothing leads from https to http, also where that is allowed at first. */
@@ -141,12 +140,12 @@ Test(issuer_tls, stays_secure)
 
 	file_of(authority_pem, path);
 	expect_secure(&(struct secure){ .options.ca_file = path, .jwks_uri = keys_uri },
-		      "EAGAIN#0 ", "not to be asked: http://127.0.0.1:1/keys");
+		      "EAGAIN#0 ", "can't be used: http://127.0.0.1:1/keys");
 	expect_secure(&(struct secure){ .options.ca_file = path, .redirect = keys_uri },
 		      "EAGAIN#0 ", "only https is allowed");
 	expect_secure(&(struct secure){ .options = { .ca_file = path, .allow_http = true },
 					.redirect = keys_uri },
 		      "EAGAIN#0 ", "leads from https to http");
 	expect_secure(&(struct secure){ .options.ca_file = path, .redirect = "/keys" }, "EAGAIN#0 ",
-		      "is that of another issuer");
+		      "is the metadata of another issuer");
 }

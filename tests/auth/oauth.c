@@ -49,15 +49,17 @@ Test(oauth, issuers_are_urls)
 		snprintf(want, sizeof(want), EXPECTED "\"%s\"\n", bad[i]);
 		expect_bad(&(struct eddy_oauth_options){ .issuer = bad[i] }, want);
 	}
-	expect_bad(&(struct eddy_oauth_options){ .issuer = "http://a" },
-		   "OAuth issuer \"http://a\": only https is allowed, or for development http, by "
-		   "allow_http or require_https = false\n");
+	expect_bad(
+		&(struct eddy_oauth_options){ .issuer = "http://a" },
+		"OAuth issuer \"http://a\": only https is allowed; allow_http or require_https = "
+		"false allows http for development\n");
 }
 
 Test(oauth, issuers_are_named)
 {
-	static const char want[] = "eddy_app_use_oauth(): no issuer is named, neither by "
-				   "eddy_app_with_oauth() nor in [oauth.client]\n";
+	static const char want[] =
+		"eddy_app_use_oauth(): no issuer is configured: set it by eddy_app_with_oauth() or "
+		"in [oauth.client]\n";
 	struct eddy_app *app = eddy_app_new();
 
 	expect_bad(NULL, want);
@@ -74,13 +76,13 @@ Test(oauth, certificates_are_in_a_file)
 	cr_assert(mkdtemp(folder) != NULL);
 	snprintf(path, sizeof(path), "%s/fifo", folder);
 	cr_assert(mkfifo(path, 0600) == 0);
-	snprintf(want, sizeof(want), "OAuth issuer: there is no ca_file \"%s\"\n", path);
+	snprintf(want, sizeof(want), "OAuth issuer: the ca_file \"%s\" is not a file\n", path);
 	expect_bad(&(struct eddy_oauth_options){ .issuer = "https://a", .ca_file = path }, want);
 	unlink(path);
 	rmdir(folder);
 	expect_bad(&(struct eddy_oauth_options){ .issuer = "https://a", .ca_file = path }, want);
 	expect_bad(&(struct eddy_oauth_options){ .issuer = "https://a", .ca_file = "/" },
-		   "OAuth issuer: there is no ca_file \"/\"\n");
+		   "OAuth issuer: the ca_file \"/\" is not a file\n");
 }
 
 /* ---- what holds ---- */

@@ -77,18 +77,22 @@ static bool has_keys(struct eddyi_auth *auth)
 	unsigned count = eddyi_static_key_count(&auth->options);
 
 	if (count > 1)
-		eddy_app_mistake(auth->app,
-				 "bearer tokens: one of secret, secret_file, secret_env, key_file "
-				 "and key_env is enough, there are %u of them",
-				 count);
+		eddy_app_mistake(
+			auth->app,
+			"bearer tokens: set only one of secret, secret_file, secret_env, key_file "
+			"and key_env, not %u",
+			count);
 	else if (count && auth->issuer)
-		eddy_app_mistake(auth->app, "bearer tokens: there is a static key, and an issuer: "
-					    "leave one of them out");
+		eddy_app_mistake(
+			auth->app,
+			"bearer tokens: a static key and an issuer are configured: remove one of "
+			"them");
 	else if (!count && !auth->issuer)
-		eddy_app_mistake(auth->app,
-				 "bearer tokens: routes are guarded, and there is no key: name an "
-				 "issuer and call eddy_app_use_oauth(), or name a static key in "
-				 "eddy_bearer_options");
+		eddy_app_mistake(
+			auth->app,
+			"bearer tokens: routes are guarded, but no key is configured: configure an "
+			"issuer and call eddy_app_use_oauth(), or set a static key in "
+			"eddy_bearer_options");
 	else
 		return true;
 	return false;
@@ -108,24 +112,26 @@ static void look_at_words(struct eddy_app *app, const struct eddy_bearer_options
 	const char *const *audience = options->audiences;
 
 	if (options->realm && !is_sendable(options->realm))
-		eddy_app_mistake(app, "bearer tokens: the realm has bytes that no field can have");
+		eddy_app_mistake(app, "bearer tokens: the realm contains control characters");
 	if (options->realm && strlen(options->realm) > REALM_MAX)
 		eddy_app_mistake(app, "bearer tokens: the realm has %zu bytes: at most %d",
 				 strlen(options->realm), REALM_MAX);
 	if (options->cookie && !is_cookie(options->cookie))
 		eddy_app_mistake(
 			app,
-			"bearer tokens: \"%.40s\" is no name of a cookie: expected 1 to %d "
-			"letters, digits, and others of RFC 9110's tokens",
+			"bearer tokens: \"%.40s\" is not a valid cookie name: expected 1 to %d "
+			"characters of a token (RFC 9110)",
 			options->cookie, COOKIE_MAX);
 	while (audience && *audience && is_filled(*audience))
 		audience++;
 	if (audience && (audience == options->audiences || *audience))
-		eddy_app_mistake(app, "bearer tokens: audiences is an empty list, or has one that "
-				      "is empty: leave it out where tokens have no aud");
+		eddy_app_mistake(
+			app,
+			"bearer tokens: audiences is empty, or has an empty string: omit it if "
+			"tokens have no aud");
 	if (options->issuer && !is_filled(options->issuer))
-		eddy_app_mistake(app, "bearer tokens: issuer is empty: leave it out where any will "
-				      "do");
+		eddy_app_mistake(app,
+				 "bearer tokens: issuer is empty: omit it to accept any issuer");
 }
 
 static void narrow_algorithms(struct eddyi_auth *auth)
@@ -142,9 +148,10 @@ static void narrow_algorithms(struct eddyi_auth *auth)
 		    suits & EDDY_JWS_BIT(alg))
 			auth->algs |= EDDY_JWS_BIT(alg);
 		else
-			eddy_app_mistake(auth->app,
-					 "bearer tokens: the algorithm \"%s\" is none of the key's",
-					 *name);
+			eddy_app_mistake(
+				auth->app,
+				"bearer tokens: the key can't be used with the algorithm \"%s\"",
+				*name);
 	}
 }
 
@@ -247,6 +254,6 @@ void eddy_app_with_bearer_auth(struct eddy_app *app, const struct eddy_bearer_op
 	auth->options.secret = keep_secret(app, auth->options.secret);
 	set_defaults(&auth->options);
 	if (auth->options.cache_max > CACHE_MAX)
-		eddy_app_mistake(app, "eddy_app_with_bearer_auth(): cache_max goes from 1 to %u",
+		eddy_app_mistake(app, "eddy_app_with_bearer_auth(): cache_max must be from 1 to %u",
 				 CACHE_MAX);
 }

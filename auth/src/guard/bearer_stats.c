@@ -6,7 +6,7 @@
 #define REQUESTS(outcome)                                                                          \
 	{                                                                                          \
 		.name = "eddy_bearer_requests_total",                                              \
-		.help = "Requests that came to a guard, by what it did.", .label = "outcome",      \
+		.help = "Requests to guarded routes, by outcome.", .label = "outcome",             \
 		.value = outcome                                                                   \
 	}
 
@@ -16,7 +16,8 @@ static struct eddyi_figure figures[EDDYI_BEARER_COUNTED] = {
 	[EDDYI_BEARER_FORBIDDEN] = REQUESTS("forbidden"),
 	[EDDYI_BEARER_UNKNOWN] = REQUESTS("unknown"),
 	[EDDYI_BEARER_CACHED] = { .name = "eddy_bearer_tokens_cached_total",
-				  .help = "Tokens that were known to be good, and not verified again." },
+				  .help = "Tokens found valid in the cache, without "
+					  "verification." },
 };
 
 void eddyi_bearer_offer_figures(void)

@@ -81,7 +81,7 @@ static int forbid(const struct guard *guard, struct eddy_req *req, struct eddy_r
 	};
 
 	eddyi_bearer_count(EDDYI_BEARER_FORBIDDEN);
-	return challenge(guard, req, res, 403, &why, "this token does not allow it");
+	return challenge(guard, req, res, 403, &why, "the token does not allow this request");
 }
 
 /* 503: the issuer failed, not the token. */
@@ -117,18 +117,19 @@ static int authenticate(const struct guard *guard, struct eddy_req *req, struct 
 		return r;
 	switch ((enum eddyi_credentials)r) {
 	case EDDYI_CREDENTIALS_NONE:
-		return ask_for_token(guard, req, res, "this takes a bearer token");
+		return ask_for_token(guard, req, res, "a bearer token is required");
 	case EDDYI_CREDENTIALS_UNSAFE:
-		return ask_for_token(guard, req, res,
-				     "this method takes a bearer token in the Authorization field, "
-				     "not in a cookie");
+		return ask_for_token(
+			guard, req, res,
+			"this method requires the bearer token in the Authorization field, not in "
+			"a cookie");
 	case EDDYI_CREDENTIALS_INVALID:
 		return refuse(guard, req, res, 400, "invalid_request",
-			      "one Authorization field with one bearer token is expected");
+			      "expected one Authorization field with one bearer token");
 	case EDDYI_CREDENTIALS_TWICE:
-		return refuse(guard, req, res, 400, "invalid_request",
-			      "one bearer token is expected, in the Authorization field or in the "
-			      "cookie");
+		return refuse(
+			guard, req, res, 400, "invalid_request",
+			"expected one bearer token, in the Authorization field or in the cookie");
 	case EDDYI_CREDENTIALS_BEARER:
 		break;
 	}
@@ -219,11 +220,12 @@ static void *guard_new(struct eddy_app *app, const struct eddy_rule *rule)
 	guard->auth = eddyi_auth_touch(app);
 	guard->auth->is_guarded = true;
 	if (size < 0) {
-		eddy_app_mistake(app, "eddy_app_authorize(): %s",
-				 size == -EMSGSIZE ?
-					 "the rule has more than 16 levels, or 64 KiB" :
-					 "nothing can satisfy the rule: it has an empty list, or a "
-					 "name that is none");
+		eddy_app_mistake(
+			app, "eddy_app_authorize(): %s",
+			size == -EMSGSIZE ?
+				"the rule is nested deeper than 16 levels, or larger than 64 KiB" :
+				"no token can satisfy the rule: it has an empty list or an invalid "
+				"name");
 		return guard;
 	}
 	guard->rule = size ? eddyi_rule_copy(rule, eddy_app_alloc(app, (size_t)size)) : NULL;

@@ -59,7 +59,7 @@ static const struct eddyi_key_source source = { is_ready, get, get_newer, is_cur
 
 static int wrong(struct eddyi_auth *auth, const struct source *source, const char *why)
 {
-	eddy_app_mistake(auth->app, "bearer tokens: can't take the key of %s \"%s\": %s",
+	eddy_app_mistake(auth->app, "bearer tokens: can't use the key from %s \"%s\": %s",
 			 source->option, source->of, why);
 	return -EINVAL;
 }
@@ -69,7 +69,7 @@ static const char *reason_of(ssize_t error)
 	if (error == -EISDIR)
 		return "it is not a file";
 	if (error == -EFBIG)
-		return "it has more than 64 KiB";
+		return "it is larger than 64 KiB";
 	return strerror((int)-error);
 }
 
@@ -89,13 +89,12 @@ static int take_secret(struct eddyi_auth *auth, const struct source *source, str
 		       struct eddy_jwk **ret_key)
 {
 	if (is_public(bytes))
-		return wrong(
-			auth, source,
-			"it is a public key, which is no secret: name it by key_file or key_env");
+		return wrong(auth, source,
+			     "it is a public key, not a secret: use key_file or key_env");
 	if (eddy_jwk_from_secret(bytes, NULL, ret_key) < 0)
 		return wrong(auth, source,
-			     "a secret has at least 32 bytes; make one by "
-			     "\"head -c 48 /dev/urandom >FILE\"");
+			     "a secret must have at least 32 bytes; create one with \"head -c 48 "
+			     "/dev/urandom >FILE\"");
 	return 0;
 }
 
@@ -111,11 +110,12 @@ static int take_key(struct eddyi_auth *auth, const struct source *source, struct
 	r = text.len && text.ptr[0] == '{' ? eddy_jwk_parse(text, ret_key) :
 					     eddy_jwk_from_pem(text, NULL, ret_key);
 	if (r == -EKEYREJECTED)
-		return wrong(auth, source, "it is weak: RSA needs 2048 bits, a secret 32 bytes");
+		return wrong(auth, source,
+			     "it is too weak: RSA keys need at least 2048 bits, secrets 32 bytes");
 	if (r < 0)
 		return wrong(auth, source,
-			     "it is no key of a kind that is known: a public key in PEM "
-			     "(-----BEGIN PUBLIC KEY-----), or a JWK");
+			     "it is not a supported key: expected a public key in PEM (-----BEGIN "
+			     "PUBLIC KEY-----), or a JWK");
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static int from_environment(struct eddyi_auth *auth, const struct source *source
 	const char *value = getenv(source->of);
 
 	if (!value)
-		return wrong(auth, source, "there is no such variable in the environment");
+		return wrong(auth, source, "the environment variable is not set");
 	return take(auth, source, eddy_str_from(value), ret_key);
 }
 

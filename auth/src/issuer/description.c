@@ -291,7 +291,7 @@ static int write_field(struct writing *writing, const struct eddy_oauth_field *f
 
 	if (!is_text(field->name) || has_key(kind->section.keys, field->name) ||
 	    json_object_get(writing->json, field->name)) {
-		mistake(writing, "more", "a name that no other member has", field->name);
+		mistake(writing, "more", "a name that is not used by another member", field->name);
 		return 0;
 	}
 	r = field->json ? eddy_json_parse(eddy_str_from(field->json), DEPTH_MAX, SIZE_MAX, &value) :
@@ -311,9 +311,10 @@ static int write_all(struct writing *writing)
 	int r = 0;
 
 	if (!eddyi_description_identifier(description)) {
-		eddy_app_mistake(writing->app, "%s: %s is missing: call %s, or write [%s]",
-				 kind->name, kind->section.keys->name, kind->call,
-				 kind->section.name);
+		eddy_app_mistake(
+			writing->app,
+			"%s: %s is missing: call %s, or add [%s] to the configuration file",
+			kind->name, kind->section.keys->name, kind->call, kind->section.name);
 		writing->is_wrong = true;
 	}
 	for (const struct eddy_config_key *key = kind->section.keys; key->name && r == 0; key++)

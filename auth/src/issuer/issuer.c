@@ -40,7 +40,7 @@ enum counted {
 #define FETCHES(outcome)                                                                           \
 	{                                                                                          \
 		.name = "eddy_oauth_fetches_total",                                                \
-		.help = "Fetches of issuers' keys, by what came of them.", .label = "outcome",     \
+		.help = "Fetches of issuers' keys, by outcome.", .label = "outcome",               \
 		.value = outcome                                                                   \
 	}
 
@@ -215,16 +215,18 @@ static void say_failing(struct eddyi_issuer *issuer, const struct eddy_keyset *s
 	const char *name = issuer->options.issuer;
 
 	if (!issuer->is_failing && set)
-		eddy_warn(TARGET,
-			  "The keys of %s can't be fetched again: %s. Those that were loaded go on "
-			  "serving; see that this machine still reaches the issuer",
-			  name, why);
+		eddy_warn(
+			TARGET,
+			"The keys of %s can't be refreshed: %s. The loaded keys stay in use; check "
+			"that this machine can still reach the issuer",
+			name, why);
 	else if (!issuer->is_failing)
-		eddy_warn(TARGET,
-			  "The keys of %s can't be fetched: %s. What is guarded answers 503 until "
-			  "they can; see that the URL is the issuer's, and that this machine "
-			  "reaches it",
-			  name, why);
+		eddy_warn(
+			TARGET,
+			"The keys of %s can't be fetched: %s. Guarded routes respond with 503 "
+			"until then; check that the URL is the issuer's, and that this machine can "
+			"reach it",
+			name, why);
 	issuer->is_failing = true;
 }
 
@@ -233,9 +235,9 @@ static void say_well(struct eddyi_issuer *issuer, const struct eddy_keyset *set)
 	const char *name = issuer->options.issuer;
 
 	if (issuer->is_failing)
-		eddy_info(TARGET, "The keys of %s are fetched again", name);
+		eddy_info(TARGET, "The keys of %s can be fetched again", name);
 	issuer->is_failing = false;
-	eddy_debug(TARGET, "%zu keys of %s are loaded; %zu are of no use, and were skipped",
+	eddy_debug(TARGET, "%zu keys of %s are loaded; %zu unusable ones were skipped",
 		   eddy_keyset_count(set), name, eddyi_keyset_skipped(set));
 }
 
@@ -368,8 +370,8 @@ static void check(struct eddy_app *app, const struct eddy_oauth_options *options
 	const char *name = options->issuer, *fault;
 
 	if (!name) {
-		eddy_app_mistake(app, "eddy_app_use_oauth(): no issuer is named, neither by "
-				      "eddy_app_with_oauth() nor in [oauth.client]");
+		eddy_app_mistake(app, "eddy_app_use_oauth(): no issuer is configured: set it by "
+				      "eddy_app_with_oauth() or in [oauth.client]");
 	} else if (!eddyi_identifier_is_issuer(name)) {
 		eddy_app_mistake(
 			app, "OAuth issuer: expected " EDDYI_ISSUER_EXPECTED ", not \"%s\"", name);
@@ -379,7 +381,8 @@ static void check(struct eddy_app *app, const struct eddy_oauth_options *options
 			eddy_app_mistake(app, "OAuth issuer \"%s\": %s", name, fault);
 	}
 	if (options->ca_file && !is_file(options->ca_file))
-		eddy_app_mistake(app, "OAuth issuer: there is no ca_file \"%s\"", options->ca_file);
+		eddy_app_mistake(app, "OAuth issuer: the ca_file \"%s\" is not a file",
+				 options->ca_file);
 }
 
 /* Drop the keys of another issuer. */

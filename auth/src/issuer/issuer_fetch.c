@@ -43,7 +43,7 @@ static int fail(struct fetch *fetch, int error, const char *format, ...)
 
 static int out_of_memory(struct fetch *fetch)
 {
-	return fail(fetch, -ENOMEM, "memory is out");
+	return fail(fetch, -ENOMEM, "out of memory");
 }
 
 /* ---- one document ---- */
@@ -52,11 +52,11 @@ static const char *advice(int error)
 {
 	switch (error) {
 	case -ENOKEY:
-		return " (ca_file may name the certificate of an authority to trust)";
+		return " (ca_file can name the certificate of a CA to trust)";
 	case -EINVAL:
-		return " (look at ca_file)";
+		return " (check ca_file)";
 	case -ELOOP:
-		return " (max_redirects may be raised)";
+		return " (max_redirects can be raised)";
 	default:
 		return "";
 	}
@@ -76,7 +76,7 @@ static int get(struct fetch *fetch, const char *url, eddy_offload_fn *look,
 	if (r < 0)
 		fail(fetch, r, "%s: %s%s", url, eddy_client_error(fetch->client), advice(r));
 	else if (status != 200)
-		r = fail(fetch, -EBADMSG, "%s answers with status %d", url, status);
+		r = fail(fetch, -EBADMSG, "%s responded with status %d", url, status);
 	else
 		r = eddy_offload(look, arg);
 	eddy_response_free(response);
@@ -163,9 +163,9 @@ static int get_keys(struct fetch *fetch, const char *url)
 	if (fetch->why[told])
 		return r;
 	if (r == -ENOKEY)
-		fail(fetch, r, "%s has no key that could be used", url);
+		fail(fetch, r, "%s has no usable key", url);
 	else if (r == -EBADMSG)
-		fail(fetch, r, "%s is no key set", url);
+		fail(fetch, r, "%s is not a key set", url);
 	else if (r == 0)
 		fetch->keys = reading.keys;
 	return r;
@@ -198,8 +198,8 @@ static int fetch_in_time(struct fetch *fetch)
 		return r;
 	*fetch->why = '\0';
 	if (ended != -ETIMEDOUT || eddy_is_cancelled())
-		return fail(fetch, r, "it was cancelled");
-	return fail(fetch, -ETIMEDOUT, "it has not answered within %ju ms",
+		return fail(fetch, r, "the fetch was cancelled");
+	return fail(fetch, -ETIMEDOUT, "it did not respond within %ju ms",
 		    (uintmax_t)(timeout_ns / EDDY_MS));
 }
 

@@ -14,10 +14,11 @@ const char *eddyi_issuer_url_fault(const char *url, bool allow_http)
 	if (r == -EPROTONOSUPPORT && is_https)
 		return "eddy is built without TLS";
 	if (r < 0)
-		return "it is no absolute http or https URL without userinfo";
-	return is_https || allow_http ? NULL :
-					"only https is allowed, or for development http, by "
-					"allow_http or require_https = false";
+		return "it is not an absolute http or https URL without userinfo";
+	return is_https || allow_http ?
+		       NULL :
+		       "only https is allowed; allow_http or require_https = false allows http for "
+		       "development";
 }
 
 static int blame(struct eddyi_issuer_metadata *metadata, struct eddy_str shown, const char *fault)
@@ -43,13 +44,15 @@ static int take(struct eddyi_issuer_metadata *metadata, const json_t *json)
 	struct eddy_str uri = text_of(json, "jwks_uri");
 
 	if (!eddy_str_eq_z(name, metadata->issuer))
-		return blame(metadata, name,
-			     "is that of another issuer; name the one that tokens have in iss:");
+		return blame(
+			metadata, name,
+			"is the metadata of another issuer; configure the one that tokens have in "
+			"iss:");
 	if (!uri.ptr)
 		return blame(metadata, uri, "has no jwks_uri");
 	metadata->reason = eddyi_issuer_url_fault(uri.ptr, metadata->allow_http);
 	if (metadata->reason)
-		return blame(metadata, uri, "has a jwks_uri that is not to be asked:");
+		return blame(metadata, uri, "has a jwks_uri that can't be used:");
 	metadata->jwks_uri = strdup(uri.ptr);
 	return metadata->jwks_uri ? 0 : -ENOMEM;
 }
@@ -64,7 +67,7 @@ int eddyi_issuer_metadata_read(struct eddyi_issuer_metadata *metadata)
 	if (r == 0)
 		r = take(metadata, json);
 	else
-		r = blame(metadata, EDDY_STR(""), "is no metadata in JSON");
+		r = blame(metadata, EDDY_STR(""), "is not a JSON metadata document");
 	json_decref(json);
 	return r;
 }
