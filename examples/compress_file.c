@@ -134,7 +134,7 @@ static int fail(struct work *work, const char *path, int r)
 		return r;
 	/* -EINVAL: the size is not the one that the encoder was given. */
 	fprintf(stderr, "eddy-compress: %s: %s\n", path,
-		r == -EINVAL ? "it changed meanwhile" : strerror(-r));
+		r == -EINVAL ? "the file changed while it was compressed" : strerror(-r));
 	work->outcomes[FAILED]++;
 	return 0;
 }

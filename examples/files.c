@@ -53,7 +53,8 @@ static int download(struct eddy_req *req, struct eddy_res *res)
 int files_refused(struct eddy_res *res, int error)
 {
 	if (error == -EACCES || error == -EPERM || error == -EROFS)
-		return eddy_res_error(res, 403, "the server itself may not write to its folder");
+		return eddy_res_error(res, 403,
+				      "the server has no permission to write to its folder");
 	return error;
 }
 
@@ -68,7 +69,8 @@ static int put(struct eddy_req *req, struct eddy_res *res)
 	if (eddy_req_path(req, EDDY_TO(&name)) < 0)
 		return 400;
 	if (!files_name_is_public(name))
-		return eddy_res_problem(res, 400, "a file name has no '/' and no dot in front");
+		return eddy_res_problem(res, 400,
+					"a file name must not contain '/' or begin with a dot");
 	r = eddy_req_save_at(req, files_of(req)->dir, name, &options, &saved);
 	if (r < 0)
 		return files_refused(res, r);

@@ -27,6 +27,6 @@ int files_guard(struct eddy_next *next, struct eddy_req *req, struct eddy_res *r
 	const struct files *files = eddy_req_context(req);
 
 	if (files->no_upload && changes(req))
-		return eddy_res_problem(res, 403, "this folder can only be read");
+		return eddy_res_problem(res, 403, "this folder is read-only");
 	return eddy_next(next, req, res);
 }

@@ -286,7 +286,8 @@ int files_send_list(struct eddy_req *req, struct eddy_res *res, struct files_lis
 	int r = kept ? get_text(list, eddy_req_context(req), kept) : -ENOMEM;
 
 	if (r == -EBUSY)
-		return eddy_res_problem(res, 503, "other clients have yet to read older lists");
+		return eddy_res_problem(
+			res, 503, "too many older lists are still being sent; try again later");
 	if (r < 0 && r != -ENOMEM && r != -ECANCELED)
 		return eddy_res_problem(res, 503, "the folder can't be read: %s", strerror(-r));
 	if (r < 0)

@@ -154,13 +154,13 @@ static const char *in_words(int status)
 	case 403:
 		return "The server does not allow this.";
 	case 408:
-		return "The connection stood still for too long.";
+		return "The connection stalled for too long.";
 	case 413:
-		return "This is too large for this server.";
+		return "The file is too large for this server.";
 	case 507:
-		return "The server's disk has no room for this.";
+		return "The server's disk is full.";
 	default:
-		return "The server could not take this.";
+		return "The upload failed on the server.";
 	}
 }
 

@@ -13,24 +13,24 @@
 static void usage(FILE *out)
 {
 	fprintf(out, "usage: %s [DIR] [OPTION]…\n", program_invocation_short_name);
-	fputs("  DIR                 the folder to serve and to fill (default: the current one)\n"
+	fputs("  DIR                 the folder to serve (default: the current one)\n"
 	      "  --bind ADDR         where to listen: host:port, [v6]:port or unix:path (default:\n"
 	      "                      localhost:7878)\n"
 	      "  --workers N         threads, each with its own loop (default: 1)\n"
-	      "  --max-size BYTES    largest upload (default: what the disk holds)\n"
-	      "  --no-upload         change nothing: PUT, POST and DELETE are refused\n"
-	      "  --cert FILE         speak HTTPS, with the certificate in this file (PEM)\n"
-	      "  --key FILE          its key, where it is not in the same file\n"
-	      "  --technique NAME    how files leave: auto, splice, ring-splice, sendfile, read-send,\n"
-	      "                      mmap or send-zc (default: auto); TLS goes through memory where\n"
-	      "                      the kernel does not encrypt\n"
+	      "  --max-size BYTES    largest upload (default: limited by the disk only)\n"
+	      "  --no-upload         read only: reject PUT, POST and DELETE\n"
+	      "  --cert FILE         serve HTTPS with this certificate (PEM)\n"
+	      "  --key FILE          its private key, unless it is in the same file\n"
+	      "  --technique NAME    how files are sent: auto, splice, ring-splice, sendfile,\n"
+	      "                      read-send, mmap or send-zc (default: auto); TLS goes through\n"
+	      "                      memory unless the kernel encrypts\n"
 	      "  --upload-technique NAME\n"
-	      "                      how they come: auto, splice, ring-splice or recv-write\n"
-	      "  --turn BYTES        what one transfer moves before others have their turn, and the\n"
-	      "                      most that it writes at once: 4096 to 1048576 (default: 1048576)\n"
-	      "  --no-open-files     keep no file open for the next request\n"
-	      "  --no-sandbox        let the process reach more than the folder: SIGUSR2 then\n"
-	      "                      starts it again\n",
+	      "                      how files are received: auto, splice, ring-splice or recv-write\n"
+	      "  --turn BYTES        how much one transfer moves before others run, and its\n"
+	      "                      largest write: 4096 to 1048576 (default: 1048576)\n"
+	      "  --no-open-files     do not keep files open for later requests\n"
+	      "  --no-sandbox        do not enter the sandbox, which allows the process to use\n"
+	      "                      the folder only; required for a restart by SIGUSR2\n",
 	      out);
 }
 

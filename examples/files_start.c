@@ -98,7 +98,8 @@ static const char *rights(const struct files *files)
 	if (files->no_upload)
 		return "read files there";
 	if (files->unwritable)
-		return "read files there; uploads are refused: this program may not write to the folder";
+		return "read files there; uploads are rejected: this program has no permission to "
+		       "write to the folder";
 	return "read, replace and delete files there (--no-upload: only read)";
 }
 
@@ -110,12 +111,12 @@ static void tell(const struct files *files, const char *host)
 	free(path);
 	tell_urls(files, host);
 	if (files_is_local(files))
-		printf("Whoever uses this machine can %s.\n"
-		       "To let in all who reach this machine: --bind 0.0.0.0:%u\n",
+		printf("All users of this machine can %s.\n"
+		       "To accept other machines too: --bind 0.0.0.0:%u\n",
 		       rights(files), eddy_app_port(files->app));
 	else
-		printf("Whoever reaches this machine can %s.\n", rights(files));
-	puts("Ctrl-C ends it.");
+		printf("Everyone who can reach this machine can %s.\n", rights(files));
+	puts("Press Ctrl-C to stop.");
 	fflush(stdout);
 }
 
@@ -144,9 +145,9 @@ void files_advise(const struct files *files, int error)
 	const char *advice = NULL;
 
 	if (error == -EADDRINUSE)
-		advice = "to take any port that is free: --bind localhost:0";
+		advice = "to use any free port: --bind localhost:0";
 	else if (error == -EACCES && strncmp(files->bind, "unix:", 5) != 0)
-		advice = "take a port from 1024 on, such as --bind localhost:7878";
+		advice = "use a port from 1024 on, such as --bind localhost:7878";
 	if (advice)
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, advice);
 }

@@ -67,10 +67,10 @@ static const char *keep_secret(const struct issuer_clients *clients, struct eddy
 	ssize_t len;
 
 	if (secret.len < SECRET_MIN)
-		return "a secret of at least 16 bytes comes second";
+		return "the second field must be a secret of at least 16 bytes";
 	len = eddy_jwk_sign(clients->key, EDDY_JWS_HS256, secret, mac);
 	if (len != ISSUER_MAC_SIZE)
-		return "memory is out";
+		return "out of memory";
 	memcpy(client->mac, mac, ISSUER_MAC_SIZE);
 	return NULL;
 }
@@ -91,13 +91,13 @@ static const char *read_line(struct issuer_clients *clients, struct eddy_str lin
 		return NULL;
 	}
 	if (!is_name(client.id) || find(clients, client.id))
-		return "an id that no other client has comes first";
+		return "the first field must be a unique client id";
 	if (!read_list(take_word(&line), &client.scopes))
-		return "scopes come third: read,write, or - for none";
+		return "the third field must be scopes: read,write, or - for none";
 	if (!read_list(take_word(&line), &client.roles) || take_word(&line).len)
-		return "roles come last: admin,editor, or - for none";
+		return "the fourth and last field must be roles: admin,editor, or - for none";
 	if (clients->count == CLIENTS_MAX)
-		return "1000 clients are enough";
+		return "there are more than 1000 clients";
 	why = keep_secret(clients, secret, &client);
 	explicit_bzero((char *)secret.ptr, secret.len);
 	if (!why)
@@ -142,7 +142,7 @@ int issuer_clients_read(struct issuer_clients *clients, const char *path)
 	clients->key = make_key();
 	clients->list = calloc(CLIENTS_MAX, sizeof(*clients->list));
 	if (!clients->key || !clients->list) {
-		eddy_error("issuer", "can't read %s: memory is out", path);
+		eddy_error("issuer", "can't read %s: out of memory", path);
 		return -ENOMEM;
 	}
 	len = issuer_read(AT_FDCWD, path, CLIENTS_FILE_MAX, &clients->text);

@@ -24,7 +24,8 @@ static ssize_t read_open(int fd, const char *name, size_t max, char **ret_text)
 	if (!S_ISREG(st.st_mode))
 		return -EISDIR;
 	if (st.st_mode & (S_IRGRP | S_IROTH))
-		eddy_warn("issuer", "others may read the secrets in %s: chmod 600 it", name);
+		eddy_warn("issuer", "other users can read the secrets in %s: run chmod 600 on it",
+			  name);
 	text = malloc(max + 1);
 	if (!text)
 		return -ENOMEM;
@@ -54,7 +55,7 @@ ssize_t issuer_read(int dir, const char *name, size_t max, char **ret_text)
 	if (r == -EISDIR)
 		eddy_error("issuer", "can't read %s: it is not a file", name);
 	else if (r == -EFBIG)
-		eddy_error("issuer", "can't read %s: it has more than %zu bytes", name, max);
+		eddy_error("issuer", "can't read %s: it is larger than %zu bytes", name, max);
 	else if (r < 0)
 		eddy_error("issuer", "can't read %s: %s", name, strerror((int)-r));
 	return r;
@@ -119,6 +120,6 @@ int issuer_watch(void *arg)
 
 	while ((r = eddy_signals_next(&issuer->hangups)) > 0)
 		if (issuer_load(issuer) < 0 && !eddy_is_cancelled())
-			eddy_error("issuer", "keys and clients stay as they were");
+			eddy_error("issuer", "the old keys and clients stay in use");
 	return r;
 }

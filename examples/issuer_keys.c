@@ -25,11 +25,11 @@ static const char *reason_of(int error)
 {
 	switch (error) {
 	case -EKEYREJECTED:
-		return "it is weak, or its halves do not belong together";
+		return "it is too weak, or its public and private parts do not match";
 	case -ENOMEM:
-		return "memory is out";
+		return "out of memory";
 	default:
-		return "it is no private key in PEM, unencrypted, of RSA, EC or Ed25519 and the like";
+		return "it is not an unencrypted private key in PEM (RSA, EC, Ed25519 or Ed448)";
 	}
 }
 
@@ -74,11 +74,11 @@ static int read_key(struct issuer_keys *keys, int dir, const char *file, bool by
 	if (r < 0)
 		r = wrong(file, reason_of(r));
 	else if (!eddy_jwk_is_private(key))
-		r = wrong(file, "it can't sign: this is the public half");
+		r = wrong(file, "it is a public key, which can't sign");
 	else
 		r = name_key(file, by_name, pem, &key);
 	if (r == 0 && is_known(keys, key))
-		r = wrong(file, "it is there twice");
+		r = wrong(file, "another file has the same key");
 	explicit_bzero(text, (size_t)len);
 	free(text);
 	if (r < 0)
@@ -102,9 +102,9 @@ static int read_all(struct issuer_keys *keys, int dir, struct dirent **entries, 
 	int r = 0;
 
 	if (!count)
-		return wrong(settings->keys, "the folder has no file called *" SUFFIX);
+		return wrong(settings->keys, "the folder has no file named *" SUFFIX);
 	if (count > ISSUER_KEYS_MAX)
-		return wrong(settings->keys, "the folder has more than 16 of them");
+		return wrong(settings->keys, "the folder has more than 16 keys");
 	for (int i = 0; i < count && r == 0; i++)
 		r = read_key(keys, dir, entries[i]->d_name, settings->kid_by_name);
 	return r;

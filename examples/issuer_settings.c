@@ -14,15 +14,15 @@ static void usage(FILE *out)
 {
 	fputs("usage: issuer --keys DIR --clients FILE [--bind ADDR] [--issuer URL] [--audience AUD]\n"
 	      "              [--lifetime SECS] [--kid-by-name]\n"
-	      "  --keys         a folder with private keys in PEM, called *.pem; the last by name signs\n"
-	      "  --clients      a file; each line: an id, a secret, scopes, roles (a,b or - for none)\n"
+	      "  --keys         a folder with private keys, named *.pem (PEM); the last by name signs\n"
+	      "  --clients      a file; each line: client id, secret, scopes, roles (a,b or - for none)\n"
 	      "  --bind         where to listen: host:port, [v6]:port or unix:path (default: "
 	      "localhost:7879)\n"
-	      "  --issuer       what it is known by (default: http:// and that address)\n"
-	      "  --audience     whom the tokens are for (default: they do not say)\n"
-	      "  --lifetime     seconds that a token lasts (default: 600)\n"
-	      "  --kid-by-name  keys are called as their files (default: by their thumbprint)\n"
-	      "SIGHUP reads keys and clients again.\n",
+	      "  --issuer       its URL (default: http:// and that address)\n"
+	      "  --audience     the audience of the tokens (default: none)\n"
+	      "  --lifetime     lifetime of a token in seconds (default: 600)\n"
+	      "  --kid-by-name  use the file name as key id (default: the thumbprint)\n"
+	      "SIGHUP reloads keys and clients.\n",
 	      out);
 }
 
@@ -48,7 +48,7 @@ static const char *url_of(const char *bind)
 
 	if (!port || !port[strspn(port, ":0")] || strncmp(bind, "unix:", 5) == 0 ||
 	    strncmp(bind, "systemd", 7) == 0 || strlen(bind) > URL_MAX)
-		fail("name it by --issuer, as the address does not: ", bind);
+		fail("--issuer is required, as this address is not usable in a URL: ", bind);
 	snprintf(url, sizeof(url), "http://%s", bind);
 	return url;
 }
@@ -112,6 +112,6 @@ void issuer_settings_parse(struct issuer_settings *settings, int argc, char **ar
 		}
 	}
 	if (optind < argc)
-		fail("takes switches only, not ", argv[optind]);
+		fail("takes options only, not ", argv[optind]);
 	check(settings);
 }

@@ -62,7 +62,7 @@ static int read_form(struct asked *asked)
 
 	if (r == -EMEDIUMTYPE) {
 		r = refuse(asked, 400, "invalid_request",
-			   "this takes application/x-www-form-urlencoded");
+			   "the body must be application/x-www-form-urlencoded");
 		return r < 0 ? r : 1;
 	}
 	if (r < 0)
@@ -70,7 +70,7 @@ static int read_form(struct asked *asked)
 	if (find(&form, "grant_type", &asked->grant_type) && find(&form, "scope", &asked->scope) &&
 	    find(&form, "client_id", &asked->id) && find(&form, "client_secret", &asked->secret))
 		return 0;
-	r = refuse(asked, 400, "invalid_request", "a parameter comes twice");
+	r = refuse(asked, 400, "invalid_request", "a parameter is repeated");
 	return r < 0 ? r : 1;
 }
 
@@ -82,21 +82,22 @@ static int authenticate(struct asked *asked)
 	int r = issuer_basic(asked->req, &id, &secret);
 
 	if (r == 0 && (asked->secret.len || (asked->id.len && !eddy_str_eq(asked->id, id)))) {
-		r = refuse(asked, 400, "invalid_request", "two clients, or two ways to say which");
+		r = refuse(asked, 400, "invalid_request",
+			   "the client must authenticate once, by Basic or in the form");
 		return r < 0 ? r : 1;
 	}
 	if (r == 0) {
 		asked->id = id;
 		asked->secret = secret;
 	} else if (r == -EINVAL) {
-		r = refuse_client(asked, "one Authorization field of Basic is expected");
+		r = refuse_client(asked, "expected one Authorization field with Basic credentials");
 		return r < 0 ? r : 1;
 	} else if (r != -ENOENT) {
 		return r;
 	}
 	r = issuer_clients_find(&asked->files->clients, asked->id, asked->secret, &asked->client);
 	if (r == -EACCES) {
-		r = refuse_client(asked, "no client has this id and this secret");
+		r = refuse_client(asked, "the client id or secret is wrong");
 		return r < 0 ? r : 1;
 	}
 	return r;
@@ -241,7 +242,8 @@ static int answer(struct asked *asked)
 		return refuse(asked, 400, "unsupported_grant_type",
 			      "grant_type must be client_credentials");
 	if (!may_have(asked))
-		return refuse(asked, 400, "invalid_scope", "the client may not have all of them");
+		return refuse(asked, 400, "invalid_scope",
+			      "the client may not have all requested scopes");
 	r = grant(asked);
 	return r < 0 ? r : hand_out(asked);
 }

@@ -40,9 +40,9 @@ static const char *folder_remedy(int error)
 	case ENOENT:
 		return "; make it with mkdir, or name another";
 	case ENOTDIR:
-		return "; name the folder that it is in";
+		return "; name a folder, not a file";
 	case EACCES:
-		return "; it has to be one that this user may read";
+		return "; this user must be able to read it";
 	default:
 		return "";
 	}
@@ -62,7 +62,6 @@ int switch_folder(const char *path)
 	removed = eddy_upload_clean(dir);
 	if (removed > 0)
 		eddy_info(program_invocation_short_name,
-			  "removed %d uploads of an earlier run that never got their name",
-			  removed);
+			  "removed %d unfinished uploads of an earlier run", removed);
 	return dir;
 }

@@ -18,7 +18,7 @@ static int status(struct eddy_req *req, struct eddy_res *res)
 	if (eddy_req_path(req, EDDY_TO(&code)) < 0)
 		return 400;
 	if (code < 200 || code > 599)
-		return eddy_res_problem(res, 400, "code is a number from 200 to 599");
+		return eddy_res_problem(res, 400, "code must be a number from 200 to 599");
 	return code;
 }
 
@@ -30,7 +30,7 @@ static int fail(struct eddy_req *req, struct eddy_res *res)
 	if (eddy_req_path(req, EDDY_TO(&number)) < 0)
 		return 400;
 	if (number > 4095)
-		return eddy_res_problem(res, 400, "n is an errno, from 0 to 4095");
+		return eddy_res_problem(res, 400, "n must be an errno from 0 to 4095");
 	return -number;
 }
 

@@ -17,20 +17,20 @@ static void usage(FILE *out)
 	      "localhost:7878)\n"
 	      "  --dir          where files are saved and sent from (default: the current folder)\n"
 	      "  --workers      threads, each with its own loop (default: 1)\n"
-	      "  --config       settings in TOML, which win over these switches\n"
-	      "  --compression  answers leave compressed for those who take them so\n"
-	      "  --tracing      answers have a number in a field (default: request-id), records as well\n"
-	      "  --access-log   a record for every request\n"
+	      "  --config       configuration file (TOML), which overrides these options\n"
+	      "  --compression  compress responses for clients that accept it\n"
+	      "  --tracing      send a request id in a field (default: request-id), also in records\n"
+	      "  --access-log   emit a log record for every request\n"
 	      "  --max-size     largest upload in bytes (default: 1 GiB)\n"
-	      "  --issuer       the protected routes take tokens of this issuer\n"
-	      "  --audience     that are made for this audience\n"
-	      "  --http-issuer  its keys may be fetched over plain HTTP\n"
-	      "  --refresh-cooldown  seconds between two fetches for unknown keys (default: 60)\n"
-	      "  --max-key-age  seconds after which its keys are fetched again (default: 900)\n"
-	      "  --ca           a file of certificates to trust beside the system's\n"
-	      "  --secret-file  the protected routes take tokens signed with this secret instead\n"
-	      "  --resource     publish what tokens this server takes, which clients know by this URL\n"
-	      "  --authorization-server  publish what is known of the issuer of this URL\n",
+	      "  --issuer       protected routes accept tokens of this issuer\n"
+	      "  --audience     the audience that tokens must have\n"
+	      "  --http-issuer  allow plain HTTP to fetch the issuer's keys\n"
+	      "  --refresh-cooldown  seconds between fetches for unknown keys (default: 60)\n"
+	      "  --max-key-age  seconds after which the keys are fetched again (default: 900)\n"
+	      "  --ca           a file of CA certificates to trust besides the system's\n"
+	      "  --secret-file  protected routes accept tokens signed with this secret instead\n"
+	      "  --resource     publish resource metadata for the resource with this URL\n"
+	      "  --authorization-server  publish server metadata for the issuer with this URL\n",
 	      out);
 }
 
@@ -132,7 +132,7 @@ void tour_settings_parse(struct tour_settings *settings, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0)
 		take(settings, option);
 	if (optind < argc) {
-		fprintf(stderr, "tour: takes switches only, not \"%s\"\n", argv[optind]);
+		fprintf(stderr, "tour: takes options only, not \"%s\"\n", argv[optind]);
 		usage(stderr);
 		exit(2);
 	}

@@ -7,7 +7,7 @@
  *     $ curl -s localhost:7878/api/notes --json '{"title": "by way of a proxy"}'
  *     {"id":1,"title":"by way of a proxy","stars":0}
  *     $ curl -s localhost:7878/api/notes/2 -w '\n%{http_code} %{content_type}\n'
- *     {"type":"about:blank","title":"Not Found","status":404,"detail":"there is nothing at this path"}
+ *     {"type":"about:blank","title":"Not Found","status":404,"detail":"no resource exists at this path"}
  *     404 application/problem+json
  *     $ curl -sI localhost:7878/api/notes/1 | grep -i '^transfer'
  *     transfer-encoding: chunked

@@ -1,7 +1,7 @@
 /* look: find out why a server hangs.
  *
  *     $ EDDY_TRACE=out.json look localhost:7878 &
- *     2026-11-21T09:00:00.000000Z  INFO eddy::timeline: a timeline is recorded: out.json, …
+ *     2026-11-21T09:00:00.000000Z  INFO eddy::timeline: recording a timeline to out.json, …
  *     2026-11-21T09:00:00.000000Z  INFO eddy::app: Listening on localhost:7878
  *     $ curl -sN localhost:7878/stuck &
  *     waiting for the archive

@@ -40,7 +40,7 @@ const REASONS = {
 	400: 'The server can’t take this name or this content.',
 	403: 'The server does not allow this.',
 	404: 'The file is no longer there.',
-	408: 'The connection stood still for too long.',
+	408: 'The connection stalled for too long.',
 	409: 'A file of this name is already there.',
 	413: 'The file is too large for this server.',
 	507: 'The server’s disk has no room for this file.',
