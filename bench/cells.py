@@ -330,7 +330,7 @@ def measure(bench, cell, settings):
     of_it.update(name=cell.name, title=cell.title, group=cell.group, size=cell.size, connections=cell.connections)
     names = [target['name'] for target in of_it['targets']]
     if cell.kind == 'handshake':
-        of_it['remarks'] = [remark for remark in of_it['remarks'] if 'were not kept' not in remark]  # that is what is measured
+        of_it['remarks'] = [remark for remark in of_it['remarks'] if 'were closed by the server and opened again' not in remark]  # that is what is measured
     of_it['against'] = 'nginx' if 'nginx' in names else names[0]
     of_it['goals'] = goals.of(cell.name, names)
     return result

@@ -98,7 +98,7 @@ def parse(arguments):
     for text in args.peer:
         name, separator, command = text.partition('=')
         if not separator or not name or '{port}' not in command:
-            parser.error(f'--peer {text}: NAME=COMMAND is wanted, with {{port}} in it')
+            parser.error(f'--peer {text}: expected NAME=COMMAND, with {{port}} in it')
     return args
 
 

@@ -68,12 +68,12 @@ int body_make(uint64_t size, struct body *ret_body, char error[OPTIONS_ERROR_SIZ
 
 	body.fd = memfd_create("body", MFD_CLOEXEC);
 	if (body.fd < 0)
-		return failed(&body, -errno, "no memory for a body to upload", error);
+		return failed(&body, -errno, "not enough memory for the body to upload", error);
 	r = write_all(body.fd, body.period);
 	if (r == 0)
 		r = load_small(&body);
 	if (r < 0)
-		return failed(&body, r, "no memory for a body to upload", error);
+		return failed(&body, r, "not enough memory for the body to upload", error);
 	*ret_body = body;
 	return 0;
 }

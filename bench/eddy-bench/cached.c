@@ -132,10 +132,11 @@ static int take(const char *folder, bool drop, struct cached *ret_cached,
 	if (drop && fstatfs(fd, &statfs) == 0 &&
 	    (statfs.f_type == TMPFS || statfs.f_type == RAMFS)) {
 		close(fd);
-		return failed(-EBUSY, folder,
-			      "its files are never cold: they are in memory and nowhere else "
-			      "(tmpfs); take a folder on a disk",
-			      error);
+		return failed(
+			-EBUSY, folder,
+			"its files can't be cold, as tmpfs keeps them in memory only; use a folder "
+			"on a disk",
+			error);
 	}
 	r = take_folder(fd, 0, drop, ret_cached);
 	return r < 0 ? failed(r, folder, strerror(-r), error) : 0;
@@ -210,8 +211,9 @@ int cached_drop(const char *folder, char error[OPTIONS_ERROR_SIZE])
 	r = drop_patiently(folder, &cached, error);
 	if (r < 0 || !cached.here)
 		return r;
-	return failed(-EBUSY, folder,
-		      "its files stay in the page cache: somebody has mapped or locked them, or is "
-		      "writing to them; run eddy-bench as root, which may drop everything",
-		      error);
+	return failed(
+		-EBUSY, folder,
+		"its files stay in the page cache: a process has mapped or locked them, or is "
+		"writing to them; run eddy-bench as root, which can drop the whole page cache",
+		error);
 }

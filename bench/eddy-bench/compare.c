@@ -108,7 +108,7 @@ static void compare_figure(struct comparison *comparison, const struct sides *si
 	else if (comparison->is_other_machine && !has_peer)
 		change.why = "another machine";
 	else if (isnan(change.quotient.median))
-		change.why = "it was zero";
+		change.why = "the old value is zero";
 	else if (isnan(change.quotient.low))
 		change.why = "one round only";
 	else
@@ -138,7 +138,7 @@ static void judge_yardstick(const struct comparison *comparison, size_t first,
 	if (!has_others)
 		return;
 	change->kind = CHANGE_NOT_JUDGED;
-	change->why = "so did the others, by the machine";
+	change->why = "the other targets changed as much, so it is the machine";
 }
 
 struct comparison *compare_results(const struct result *before, const struct result *after,

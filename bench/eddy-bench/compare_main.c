@@ -21,12 +21,12 @@ static int usage(void)
 {
 	fputs("usage: eddy-bench compare OLD.json NEW.json [--all] [--tolerance PERCENT] [--markdown]\n"
 	      "\n"
-	      "Says what became worse, or better, by more than noise; where both have the same peer it is the ratios to it that\n"
-	      "are compared, else the figures themselves.\n"
-	      "  --all                what did not change as well\n"
-	      "  --tolerance PERCENT  a change of less is none; default 3\n"
-	      "  --markdown           the table in Markdown\n"
-	      "Exit status: 0: nothing is worse; 1: something is; 2: nothing could be compared.\n",
+	      "Reports what became worse or better by more than noise. If both results have the same peer, the ratios to it are\n"
+	      "compared, else the figures themselves.\n"
+	      "  --all                also list what did not change\n"
+	      "  --tolerance PERCENT  ignore smaller changes; default 3\n"
+	      "  --markdown           print the table in Markdown\n"
+	      "Exit status: 0: nothing is worse; 1: something is worse; 2: nothing could be compared.\n",
 	      stderr);
 	return 2;
 }
@@ -137,7 +137,7 @@ static void print_few_rounds(const struct comparison *comparison)
 		    comparison->changes[i].kind != CHANGE_NOT_JUDGED)
 			fewest = comparison->changes[i].quotient.count;
 	if (fewest < ROUNDS_FEW)
-		printf("of %zu rounds only, some changes may be chance\n", fewest);
+		printf("with only %zu rounds, some changes may be random\n", fewest);
 }
 
 /* Noise is known of each run alone: what a machine does all through one of them looks like the server's. */
@@ -148,8 +148,8 @@ static void print_alone(const struct comparison *comparison)
 
 		if (change->kind != CHANGE_WORSE || change->against)
 			continue;
-		puts("what has no peer in both runs may be the machine's doing: measure an unchanged server "
-		     "beside it");
+		puts("changes without a peer in both runs may come from the machine: measure an "
+		     "unchanged server as well");
 		return;
 	}
 }

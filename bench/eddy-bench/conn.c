@@ -97,7 +97,7 @@ static int open_conn(struct conn *conn)
 
 	if (fd < 0) {
 		r = -errno;
-		conn->wrong = "no socket can be had";
+		conn->wrong = "can't open a socket";
 		return r;
 	}
 	/* Who does not read is to take little: the size is said when the connection is made. */
@@ -208,17 +208,17 @@ static bool check(struct conn *conn, const struct response *response, char *ret_
 	if (!is_expected(plan, response->status)) {
 		snprintf(ret_text, size, "status %d%s", response->status,
 			 response->status / 100 == 3 ?
-				 ": redirects are not followed, and count with --expect alone" :
+				 ": redirects are not followed; accept them with --expect" :
 				 "");
 		return false;
 	}
 	if (plan->size != PLAN_SIZE_NONE && conn->taken != plan->size) {
-		snprintf(ret_text, size, "a body of %llu bytes, where %llu were asked for",
+		snprintf(ret_text, size, "a body of %llu bytes instead of %llu",
 			 (unsigned long long)conn->taken, (unsigned long long)plan->size);
 		return false;
 	}
 	if (conn->digest && !is_the_same(conn)) {
-		snprintf(ret_text, size, "a body that is not what it should be");
+		snprintf(ret_text, size, "the body has the wrong content");
 		return false;
 	}
 	return true;

@@ -18,8 +18,7 @@ int limit_raise(unsigned connections, char error[OPTIONS_ERROR_SIZE])
 	if (limit.rlim_max >= connections + OTHERS)
 		return 0;
 	snprintf(error, OPTIONS_ERROR_SIZE,
-		 "%u connections are as many open files, and this process may have %llu: raise "
-		 "ulimit -Hn",
+		 "%u connections need as many open files, but the limit is %llu: raise ulimit -Hn",
 		 connections, (unsigned long long)limit.rlim_max);
 	return -EMFILE;
 }

@@ -124,10 +124,10 @@ static const char *find_fault(const struct load *load, uint64_t now, uint64_t st
 	if (*load->interrupted)
 		return "interrupted";
 	if (still_ns >= timeout_ns)
-		return "nothing has moved for as long as --timeout has it";
+		return "no data was transferred for the time of --timeout";
 	/* A body without an end moves all the time. */
 	if (now > load->until_ns && now - load->until_ns > LAST * timeout_ns)
-		return "it goes on and on, for 30 times of what --timeout has";
+		return "it took longer than 30 times --timeout";
 	return NULL;
 }
 

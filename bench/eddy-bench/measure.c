@@ -61,8 +61,7 @@ static void add_end(struct result *result, const char *why)
 {
 	char text[OPTIONS_ERROR_SIZE + 64];
 
-	snprintf(text, sizeof(text), "it ended early, and this is what there was until then: %s",
-		 why);
+	snprintf(text, sizeof(text), "it ended early; the results until then: %s", why);
 	result_add_remark(result, text);
 }
 

@@ -12,6 +12,6 @@ void *must(void *memory)
 
 void must_end(void)
 {
-	fputs("eddy-bench: memory is out\n", stderr);
+	fputs("eddy-bench: out of memory\n", stderr);
 	exit(2);
 }

@@ -140,7 +140,7 @@ static bool take_stall(const char *text, void *field, struct options *options)
 
 #define FIELD(name) offsetof(struct options, name)
 #define LIST "numbers from 1 to 100000, each once"
-#define NUMBER "a number, and one within reason"
+#define NUMBER "a number in a reasonable range"
 #define TIME "a time such as 0.5, 2s or 500ms"
 #define HEADER "'Name: value', of a field that eddy-bench does not write itself, 32 of them at most"
 
@@ -251,8 +251,7 @@ static int take_options(int argc, char **argv, struct options *options,
 		const struct row *row = find_row(option);
 
 		if (option == ':')
-			return options_wrong(error, "%s: something is missing behind it",
-					     argv[optind - 1]);
+			return options_wrong(error, "%s: a value is missing", argv[optind - 1]);
 		if (!row)
 			return options_wrong(error, "%s: no such option: eddy-bench help",
 					     argv[optind - 1]);
@@ -261,7 +260,7 @@ static int take_options(int argc, char **argv, struct options *options,
 			return options_wrong(error, "--%s is for %s", row->name, works);
 		}
 		if (!row->take(optarg, (char *)options + row->field, options))
-			return options_wrong(error, "--%s %.100s: %s is wanted", row->name, optarg,
+			return options_wrong(error, "--%s %.100s: expected %s", row->name, optarg,
 					     row->wanted);
 	}
 	return 0;
@@ -289,7 +288,7 @@ static int take_urls(int count, char **texts, struct options *options,
 			if (strcmp(options->urls[j].name, url->name) == 0)
 				return options_wrong(
 					error,
-					"two targets are called %s: give them names, as in "
+					"two targets have the name %s: give them names, as in "
 					"NAME=%.100s",
 					url->name, url->text);
 	}

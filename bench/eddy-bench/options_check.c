@@ -40,8 +40,9 @@ static int check_https(const struct options *options, char error[OPTIONS_ERROR_S
 				     "--ca, --ciphers, --insecure and --resume are for targets "
 				     "of https://");
 	if (options->ca && options->insecure)
-		return options_wrong(error, "--ca and --insecure do not go together: who trusts "
-					    "everybody asks no authority");
+		return options_wrong(
+			error,
+			"--ca and --insecure exclude each other: --insecure checks no certificate");
 	return 0;
 }
 
@@ -50,22 +51,24 @@ int options_check(const struct options *options, char error[OPTIONS_ERROR_SIZE])
 	enum work work = options->work;
 
 	if (options->against && !knows(options, options->against))
-		return options_wrong(error, "--against %.100s: no target is called so",
+		return options_wrong(error, "--against %.100s: there is no target of this name",
 				     options->against);
 	if (options->rate > 0 && options->depth > 1)
-		return options_wrong(error,
-				     "--rate and --depth do not go together: a request of its own "
-				     "time is sent alone");
+		return options_wrong(
+			error,
+			"--rate and --depth exclude each other: with --rate, requests are not "
+			"pipelined");
 	if (options->rate > 0 && options->cold)
-		return options_wrong(error, "--rate and --cold do not go together");
+		return options_wrong(error, "--rate and --cold exclude each other");
 	if (options->cold && !options->files)
-		return options_wrong(error,
-				     "--cold needs --files DIR: the folder of the files that the "
-				     "server sends");
+		return options_wrong(
+			error,
+			"--cold requires --files DIR, the folder of the files that the server "
+			"sends");
 	if (work == WORK_PUT && !options->size_count && !options->body_file)
 		return options_wrong(error, "put needs --sizes, or --body-file");
 	if (options->size_count && options->body_file)
-		return options_wrong(error, "--sizes and --body-file do not go together");
+		return options_wrong(error, "--sizes and --body-file exclude each other");
 	if (work == WORK_PUT && options->depth > 1)
 		return options_wrong(error, "--depth is for get and req");
 	if (work == WORK_HOLD && (options->url_count > 1 || options->connection_count > 1))
@@ -74,16 +77,17 @@ int options_check(const struct options *options, char error[OPTIONS_ERROR_SIZE])
 		return options_wrong(error, "--verify: this eddy-bench is built without OpenSSL");
 	if (options->digest && work == WORK_PUT)
 		return options_wrong(
-			error, "--digest is for get and req: put --verify knows what it sent");
+			error,
+			"--digest is for get and req: put --verify compares with what it sent");
 	for (size_t i = 0; options->verify && !options->digest && i < options->url_count; i++)
 		if (url_has(&options->urls[i], "{i}"))
 			return options_wrong(
 				error,
 				work == WORK_PUT ?
-					"--verify: what was sent is not read back by {i}: {n} "
-					"names what each connection leaves" :
-					"--verify: each request asks for something else by {i}; "
-					"--digest says what they all should be");
+					"--verify: bodies can't be read back with {i} in the path: "
+					"use {n}, one name for each connection" :
+					"--verify: with {i} in the path each request has another "
+					"body; give the expected digest with --digest");
 	if (options->pid && options->url_count > 1)
 		return options_wrong(error, "--pid is for one target");
 	if (options->pid && kill((pid_t)options->pid, 0) < 0 && errno == ESRCH)

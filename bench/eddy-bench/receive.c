@@ -75,7 +75,8 @@ static int receive_one_head(struct conn *conn, struct response *ret_response,
 	if (conn->at == conn->end) {
 		r = fill(conn);
 		if (r < 0)
-			return ended(conn, r, "the connection ended instead of an answer");
+			return ended(conn, r,
+				     "the server closed the connection without a response");
 	}
 	conn->answered = true;
 	*ret_first_ns = conn->received_ns;
@@ -89,10 +90,12 @@ static int receive_one_head(struct conn *conn, struct response *ret_response,
 		if (len)
 			return 0;
 		if (conn->end - conn->at == conn->size)
-			return broken(conn, -EMSGSIZE, "the head of the answer is too large");
+			return broken(conn, -EMSGSIZE, "the head of the response is too large");
 		r = fill(conn);
 		if (r < 0)
-			return ended(conn, r, "the connection ended in the head of an answer");
+			return ended(
+				conn, r,
+				"the server closed the connection within the head of a response");
 	}
 }
 
@@ -104,9 +107,9 @@ int receive_head(struct conn *conn, struct response *ret_response, uint64_t *ret
 		if (r < 0 || ret_response->status >= 200)
 			return r;
 		if (ret_response->status == 101)
-			return broken(conn, -EBADMSG, "it switches to another protocol");
+			return broken(conn, -EBADMSG, "the server switched to another protocol");
 	}
-	return broken(conn, -EBADMSG, "interim answers without an end");
+	return broken(conn, -EBADMSG, "too many interim (1xx) responses");
 }
 
 /* Take what is in the buffer, up to `most`. Return: bytes. */
@@ -167,7 +170,7 @@ static int take_chunks(struct conn *conn)
 		ssize_t r = chunked_take(&chunked, conn->buffer + conn->at, conn->end - conn->at);
 
 		if (r < 0)
-			return broken(conn, -EBADMSG, "its chunks are malformed");
+			return broken(conn, -EBADMSG, "the chunked body is malformed");
 		conn->at += (size_t)r;
 		if (chunked.ended)
 			return 0;
@@ -211,5 +214,5 @@ int receive_body(struct conn *conn, struct response *response)
 		response->keeps = false;
 		r = take_rest(conn);
 	}
-	return r < 0 ? ended(conn, r, "the connection ended in a body") : 0;
+	return r < 0 ? ended(conn, r, "the server closed the connection within a body") : 0;
 }

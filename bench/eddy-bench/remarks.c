@@ -128,7 +128,7 @@ static bool are_few(size_t rounds)
 static void say_few(char text[TEXT_SIZE], size_t rounds)
 {
 	if (rounds == 1)
-		snprintf(text, TEXT_SIZE, "one round only: nothing is known of noise");
+		snprintf(text, TEXT_SIZE, "one round only: there is no confidence interval");
 	else
 		snprintf(text, TEXT_SIZE,
 			 "%zu rounds only: the interval is their range, and covers less than 95 %%",
@@ -156,15 +156,15 @@ static void derive_of_cell(struct result *result, struct cell *cell, size_t comm
 	char text[TEXT_SIZE];
 
 	remark_of(result, cell, had_errors,
-		  "requests failed; its figures are of those that did not");
+		  "requests failed; the figures are those of the successful requests");
 	remark_of(result, cell, kept_client_busy,
 		  "the client was saturated; judge by CPU time, not by throughput or latency");
-	remark_of(result, cell, fell_behind, "less was served than was asked for");
+	remark_of(result, cell, fell_behind, "the server did not keep up with the rate");
 	remark_of(result, cell, had_few_requests,
 		  "a round had fewer than 100 requests, so p99 is the slowest of them");
 	remark_of(result, cell, was_unsteady,
-		  "throughput was unsteady: the interval's ends lie more than a fourth apart");
-	remark_of(result, cell, had_retransmits, "segments were sent again");
+		  "throughput was unsteady: the ends of its interval are more than 25 % apart");
+	remark_of(result, cell, had_retransmits, "TCP segments were retransmitted");
 	if (are_few(rounds) && !common) {
 		say_few(text, rounds);
 		remark(result, cell, text);
@@ -186,13 +186,13 @@ void remarks_derive(struct result *result)
 	}
 	if (result->machine.load_before > LOAD_BUSY) {
 		snprintf(load, sizeof(load), "%.1f", result->machine.load_before);
-		snprintf(
-			text, sizeof(text),
-			"the machine was busy before it began (load %s): throughput and latency suffered",
-			load);
+		snprintf(text, sizeof(text),
+			 "the machine was busy before the measurement (load %s), which affects "
+			 "throughput and latency",
+			 load);
 		remark_all(result, text);
 	}
 	if (result->cell_count && isnan(result->settings.server_cpu) &&
 	    isnan(result->settings.client_cpu))
-		remark_all(result, "server and client had no processor to themselves");
+		remark_all(result, "server and client had no processors of their own");
 }

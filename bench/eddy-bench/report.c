@@ -12,10 +12,10 @@ static int usage(void)
 {
 	fputs("usage: eddy-bench report RESULT.json [--html FILE] [--markdown FILE] [--json FILE]\n"
 	      "\n"
-	      "Prints what is in a result, unless one of these is asked for; a FILE of - is stdout.\n"
+	      "Prints a saved result, or writes it to files; a FILE of - is stdout.\n"
 	      "  --html FILE      a page with charts\n"
 	      "  --markdown FILE  tables\n"
-	      "  --json FILE      the result again, with all that is derived from it\n",
+	      "  --json FILE      the result, with all derived figures\n",
 	      stderr);
 	return 2;
 }
@@ -33,7 +33,7 @@ static int save_print(const struct result *result, const char *path, enum table_
 	else if (file)
 		print_report(result, file, form);
 	if (!file || ferror(file) | fclose(file)) {
-		snprintf(error, RESULT_ERROR_SIZE, "memory is out");
+		snprintf(error, RESULT_ERROR_SIZE, "out of memory");
 		r = -1;
 	} else {
 		r = save_file(path, text, size, error);
@@ -71,7 +71,7 @@ int report_check(const struct report_files *files, char error[RESULT_ERROR_SIZE]
 			if (!paths[j] || strcmp(paths[i], paths[j]) != 0)
 				continue;
 			snprintf(error, RESULT_ERROR_SIZE,
-				 "%.255s: two reports can't both be written there", paths[i]);
+				 "%.255s: two reports can't be written to the same file", paths[i]);
 			return -1;
 		}
 	}

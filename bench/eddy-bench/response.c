@@ -70,19 +70,19 @@ static const char *take_field(const char *line, size_t len, struct response *res
 	size_t value_len;
 
 	if (!value || value == line)
-		return "a line of its head is no field";
+		return "a line of the head is not a header field";
 	value++;
 	value_len = len - (size_t)(value - line);
 	trim(&value, &value_len);
 	if (IS_NAMED(line, len, "content-length")) {
 		if (!parse_length(value, value_len, &length))
-			return "its content-length is no number";
+			return "the content-length is not a number";
 		if (response->length != RESPONSE_LENGTH_NONE && response->length != length)
-			return "it has two content-lengths";
+			return "the response has two content-lengths";
 		response->length = length;
 	} else if (IS_NAMED(line, len, "transfer-encoding")) {
 		if (response->chunked || !is_word(value, value_len, "chunked"))
-			return "its transfer-encoding is not \"chunked\"";
+			return "the transfer-encoding is not \"chunked\"";
 		response->chunked = true;
 	} else if (IS_NAMED(line, len, "connection")) {
 		take_connection(value, value_len, response);
@@ -119,14 +119,14 @@ ssize_t response_parse(const char *bytes, size_t len, struct response *ret_respo
 			line_len--;
 		if (at == bytes) {
 			if (!take_status(at, line_len, &response))
-				*ret_wrong = "it does not begin as HTTP/1.1 does";
+				*ret_wrong = "the response is not HTTP/1.1";
 		} else if (line_len) {
 			/* Only these first letters are of any interest here. */
 			if ((*at | 32) == 'c' || (*at | 32) == 't')
 				*ret_wrong = take_field(at, line_len, &response);
 		} else {
 			if (response.chunked && response.length != RESPONSE_LENGTH_NONE)
-				*ret_wrong = "it is chunked, and has a content-length";
+				*ret_wrong = "the response is chunked and has a content-length";
 			*ret_response = response;
 			return *ret_wrong ? -EBADMSG : end + 1 - bytes;
 		}
@@ -135,7 +135,7 @@ ssize_t response_parse(const char *bytes, size_t len, struct response *ret_respo
 	}
 	/* Garbage need not have lines. */
 	if (memcmp(bytes, "HTTP/1.1", len < 7 ? len : 7) != 0) {
-		*ret_wrong = "it does not begin as HTTP/1.1 does";
+		*ret_wrong = "the response is not HTTP/1.1";
 		return -EBADMSG;
 	}
 	return 0;

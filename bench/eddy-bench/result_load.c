@@ -55,7 +55,7 @@ static int load_number(struct load *load, const json_t *value, const struct plac
 	double number = json_number_value(value);
 
 	if (!json_is_number(value))
-		return wrong(load, place, "is no number");
+		return wrong(load, place, "is not a number");
 	if (!isfinite(number) || number < 0 || number > RESULT_NUMBER_MAX)
 		return wrong(load, place, "is a number out of range");
 	*ret_number = number;
@@ -71,7 +71,7 @@ static int load_fields(struct load *load, const json_t *object, const struct pla
 	if (!object || (json_is_null(object) && place && place->member))
 		return 0;
 	if (!json_is_object(object))
-		return wrong(load, place, "is no object");
+		return wrong(load, place, "is not an object");
 	for (; fields->name && !r; fields++) {
 		const struct place here = { place, fields->name, 0 };
 		const json_t *value = json_object_get(object, fields->name);
@@ -90,7 +90,7 @@ static int load_fields(struct load *load, const json_t *object, const struct pla
 				result_text(load->result, json_string_value(value));
 		else
 			r = wrong(load, &here,
-				  fields->kind == FIELD_TEXT ? "is no text" :
+				  fields->kind == FIELD_TEXT ? "is not a string" :
 							       "is neither true nor false");
 	}
 	return r;
@@ -110,7 +110,7 @@ static int load_items(struct load *load, const json_t *object, const struct plac
 	if (!array || json_is_null(array))
 		return 0;
 	if (!json_is_array(array))
-		return wrong(load, &here, "is no array");
+		return wrong(load, &here, "is not an array");
 	if (json_array_size(array) > max)
 		return wrong(load, &here, "has too many elements");
 	for (size_t i = 0; i < json_array_size(array) && !r; i++) {
@@ -127,7 +127,7 @@ static const char *load_name(struct load *load, const json_t *object, const stru
 	const char *name = json_string_value(json_object_get(object, "name"));
 
 	if (!json_is_object(object))
-		wrong(load, place, "is no object");
+		wrong(load, place, "is not an object");
 	else if (!name || !*name)
 		wrong(load, place, "has no name");
 	else
@@ -138,7 +138,7 @@ static const char *load_name(struct load *load, const json_t *object, const stru
 static int load_remark(struct load *load, const json_t *item, const struct place *place, void *of)
 {
 	if (!json_is_string(item))
-		return wrong(load, place, "is no text");
+		return wrong(load, place, "is not a string");
 	if (of == load->result)
 		result_add_remark(load->result, json_string_value(item));
 	else
@@ -180,7 +180,7 @@ static int load_bucket(struct load *load, const json_t *item, const struct place
 	double us = 0, count = 0;
 
 	if (json_array_size(item) != 2)
-		return wrong(load, place, "is no pair of microseconds and a count");
+		return wrong(load, place, "is not a pair of microseconds and a count");
 	if (load_number(load, json_array_get(item, 0), place, &us) < 0 ||
 	    load_number(load, json_array_get(item, 1), place, &count) < 0)
 		return -EBADMSG;
@@ -253,7 +253,7 @@ static int load_result(struct load *load, const json_t *root)
 	int r;
 
 	if (!json_is_integer(version))
-		return wrong(load, NULL, "this is no result of eddy-bench");
+		return wrong(load, NULL, "this is not a result of eddy-bench");
 	if (json_integer_value(version) != 1)
 		return wrong(load, NULL, "this result is of another version of eddy-bench");
 	r = load_fields(load, root, NULL, result_fields, result);
@@ -286,9 +286,9 @@ static int parse(struct load *load, const char *text, size_t len)
 
 	/* jansson reads over a NUL between two tokens. */
 	if (memchr(text, 0, len))
-		return wrong(load, NULL, "this is no JSON: it has a byte of zero");
+		return wrong(load, NULL, "this is not JSON: it contains a NUL byte");
 	if (eddyi_json_depth(eddy_str(text, len), NULL) > DEPTH_MAX)
-		return wrong(load, NULL, "values stand too deep in one another");
+		return wrong(load, NULL, "values are nested too deeply");
 	if (has_too_many_values(text, len))
 		return wrong(load, NULL, "it has too many values");
 	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
@@ -326,7 +326,7 @@ int result_load(const char *path, struct result **ret_result, char error[RESULT_
 
 	if (len < 0) {
 		snprintf(error, RESULT_ERROR_SIZE, "%.255s: %s", path,
-			 len == -EISDIR ? "is no regular file" : strerror(-len));
+			 len == -EISDIR ? "is not a regular file" : strerror(-len));
 		return len;
 	}
 	r = result_parse(path, bytes, (size_t)len, ret_result, error);

@@ -106,23 +106,23 @@ static void remark_on(struct run *run, struct cell *cell, const struct contender
 	const char *name = contender->target->name;
 
 	if (*contender->first_error)
-		remark(run, cell, "%s: what failed first: %s", name, contender->first_error);
+		remark(run, cell, "%s: the first failure: %s", name, contender->first_error);
 	if (contender->reconnects)
 		remark(run, cell,
-		       "%s: %llu connections were not kept, and were made again, which is part of "
-		       "the time",
+		       "%s: %llu connections were closed by the server and opened again, which is "
+		       "included in the time",
 		       name, (unsigned long long)contender->reconnects);
 	if (contender->given_up)
 		remark(run, cell,
 		       "%s: too slow for this rate: %llu of %llu requests were never sent; they "
-		       "count with the time that they had waited",
+		       "are counted with the time that they waited",
 		       name, (unsigned long long)contender->given_up,
 		       (unsigned long long)contender->due);
 	if (!contender->server.count)
 		remark(run, cell,
-		       "%s: its process was not found, and nothing is known of what it uses: it runs "
-		       "on another machine, in another network namespace, or for another user (root "
-		       "finds it, --pid names it)",
+		       "%s: the server's process was not found, so CPU time and memory are "
+		       "unknown: it runs on another machine, in another network namespace or as "
+		       "another user (run eddy-bench as root, or use --pid)",
 		       name);
 }
 
@@ -232,7 +232,7 @@ static void count_calls(struct run *run, struct cell *cell, struct contender *co
 	else if (r != -ECANCELED)
 		remark(run, cell, "%s: its system calls could not be counted: %s",
 		       contender->target->name,
-		       r == -ENOENT ? "there is no tracefs to be seen; root sees it" :
+		       r == -ENOENT ? "tracefs is not accessible; run eddy-bench as root" :
 		       r == -EACCES || r == -EPERM ? "only root may" :
 						     strerror(-r));
 }
@@ -413,14 +413,14 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 	if (run.looped)
 		result_add_remark(
 			result,
-			"server and client are on one machine, whose loopback copies what a "
-			"server sends without copying (SEND_ZC), and has no losses");
+			"server and client are on one machine: the loopback copies even zero-copy "
+			"sends (SEND_ZC), and loses no packets");
 	for (size_t i = 0; i < options->url_count; i++)
 		secure_remark(&contenders[i].plan, result);
 	if (run.counted)
 		result_add_remark(
 			result,
-			"system calls were counted in runs of their own, a request's number "
+			"system calls were counted in separate runs: the number for one request, "
 			"times the requests of each sample");
 	progress_end(&run.progress);
 	body_close(&run.body);

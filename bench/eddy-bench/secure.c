@@ -132,8 +132,8 @@ static int open_context(void *arg)
 static void say_unusable(const struct options *options, int r, char error[OPTIONS_ERROR_SIZE])
 {
 	if (r == -EINVAL)
-		snprintf(error, OPTIONS_ERROR_SIZE,
-			 "--ca %.300s: it has no certificates that can be read", options->ca);
+		snprintf(error, OPTIONS_ERROR_SIZE, "--ca %.300s: it has no readable certificates",
+			 options->ca);
 	else if (r == -EPROTONOSUPPORT)
 		snprintf(error, OPTIONS_ERROR_SIZE,
 			 "--ciphers %.200s: OpenSSL does not know all of them; names are such as "
@@ -181,8 +181,8 @@ static bool are_hosts(const struct options *options, char error[OPTIONS_ERROR_SI
 		name_host(url, name);
 		if (!url->https || is_address(name) || strspn(name, letters) == strlen(name))
 			continue;
-		snprintf(error, OPTIONS_ERROR_SIZE, "%.200s: no certificate can be for its host",
-			 url->name);
+		snprintf(error, OPTIONS_ERROR_SIZE,
+			 "%.200s: no certificate is possible for its host", url->name);
 		return false;
 	}
 	return true;
@@ -243,10 +243,9 @@ static void remark_resumed(const struct plan *plan, struct result *result)
 		snprintf(text, sizeof(text), "%s resumed %.0f %% of its sessions", plan->url->name,
 			 100.0 * (double)resumption->resumed / (double)resumption->handshakes);
 	else
-		snprintf(
-			text, sizeof(text),
-			"%s resumed no session: each handshake was a full one, whatever --resume says",
-			plan->url->name);
+		snprintf(text, sizeof(text),
+			 "%s resumed no session: despite --resume each handshake was a full one",
+			 plan->url->name);
 	remark(result, text);
 }
 
@@ -259,14 +258,14 @@ void secure_remark(const struct plan *plan, struct result *result)
 	snprintf(text, sizeof(text), "%s speaks %s", plan->url->name, plan->protocol);
 	remark(result, text);
 	remark(result,
-	       "of https:// the client decrypts all that comes, by OpenSSL; handshakes are made "
-	       "before what is measured unless the server ends each connection");
+	       "with https:// the client decrypts all responses by OpenSSL; handshakes are not "
+	       "part of the measurement unless the server closes each connection");
 	if (plan->options->resume)
 		remark_resumed(plan, result);
 	if (plan->secure->differs)
 		remark(result,
-		       "the targets speak different suites of TLS, of which one may cost much more than "
-		       "the other: --ciphers has them speak one");
+		       "the targets use different TLS cipher suites, whose costs can differ a lot: "
+		       "select one with --ciphers");
 }
 
 /* ---- what goes wrong ---- */
@@ -279,9 +278,10 @@ static const char *advice_on(long trouble)
 	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
 	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
 	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-		return "nobody who is trusted has signed it; --ca FILE names who has, and --insecure measures all the same";
+		return "it is not signed by a trusted authority; name the authority with --ca "
+		       "FILE, or skip the check with --insecure";
 	case X509_V_ERR_CERT_HAS_EXPIRED:
-		return "it has expired; --insecure measures all the same";
+		return "it has expired; --insecure skips the check";
 	case X509_V_ERR_HOSTNAME_MISMATCH:
 	case X509_V_ERR_IP_ADDRESS_MISMATCH:
 		return NULL;
@@ -300,17 +300,17 @@ static int broken(struct conn *conn)
 
 	name_host(conn->plan->url, name);
 	if (secure->options->insecure || trouble == X509_V_OK)
-		snprintf(secure->why, sizeof(secure->why), "TLS has failed: %s",
+		snprintf(secure->why, sizeof(secure->why), "TLS failed: %s",
 			 error ? ERR_reason_error_string(error) : strerror(EBADMSG));
 	else if (advice)
-		snprintf(secure->why, sizeof(secure->why),
-			 "the certificate is not to be trusted: %s", advice);
+		snprintf(secure->why, sizeof(secure->why), "the certificate is not trusted: %s",
+			 advice);
 	else
 		snprintf(secure->why, sizeof(secure->why),
-			 "the certificate is not for %.255s; --insecure measures all the same",
-			 name);
+			 "the certificate is not for %.255s; --insecure skips the check", name);
 	if (ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
-		conn->wrong = "it does not speak TLS there: http:// is meant, or another port";
+		conn->wrong =
+			"the server does not speak TLS on this port: use http://, or another port";
 	else
 		conn->wrong = secure->why;
 	return -EBADMSG;
@@ -330,7 +330,8 @@ static int judge(struct conn *conn, int r)
 	if (sort != SSL_ERROR_SYSCALL &&
 	    ERR_GET_REASON(ERR_peek_error()) != SSL_R_UNEXPECTED_EOF_WHILE_READING)
 		return broken(conn);
-	conn->wrong = "the connection ended without TLS's close_notify: something may be missing";
+	conn->wrong = "the connection was closed without a TLS close_notify: the response may be "
+		      "truncated";
 	return -ECONNABORTED;
 }
 
@@ -535,9 +536,9 @@ int secure_begin(struct conn *conn)
 	if (r == 0)
 		r = shake(conn);
 	if (r == -ECONNABORTED || r == -ENODATA || r == -ECONNRESET)
-		conn->wrong = "the connection ended within the TLS handshake";
+		conn->wrong = "the server closed the connection during the TLS handshake";
 	else if (r < 0 && !conn->wrong)
-		conn->wrong = "the TLS handshake has failed";
+		conn->wrong = "the TLS handshake failed";
 	if (r < 0)
 		return r;
 	if (!*conn->plan->protocol)

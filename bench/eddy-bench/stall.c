@@ -19,12 +19,11 @@ static int stall_download(struct conn *conn)
 	if (r < 0)
 		return r;
 	if (response.status >= 300) {
-		conn->wrong = "the answer is no body that could stand still, by its status";
+		conn->wrong = "the response has no body that could stall, by its status";
 		return -EBADMSG;
 	}
 	if (!response.chunked && response.length < DOWNLOAD_MIN) {
-		conn->wrong =
-			"a body of less than a MiB does not stand still: ask for a larger one";
+		conn->wrong = "a body of less than 1 MiB does not stall: request a larger one";
 		return -EMSGSIZE;
 	}
 	return 0;
@@ -36,7 +35,7 @@ static int stall_upload(struct conn *conn)
 	uint64_t size = conn->plan->body->size;
 
 	if (size <= sizeof(beginning)) {
-		conn->wrong = "a body of 64 KiB does not stand still: --sizes 1M";
+		conn->wrong = "a body of 64 KiB does not stall: use --sizes 1M";
 		return -EMSGSIZE;
 	}
 	return upload_send_bytes(conn, beginning, sizeof(beginning), 0);

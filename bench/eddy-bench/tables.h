@@ -9,7 +9,7 @@
 /* What all forms of a report say of their figures. */
 #define TABLES_NOTE                                                                                                             \
 	"Medians of rounds in which targets took turns. CPU time is of the server's process, all its threads, for each GiB or " \
-	"request: the steadiest figure. A ratio is the median of the rounds' own ratios; behind it stands its 95 % interval."
+	"request: the steadiest figure. A ratio is the median of the rounds' own ratios, followed by its 95 % interval."
 
 /* Every goal, what came of it, and the verdict. Return: NULL where there are no goals; to be freed. */
 struct table *tables_goals(const struct result *result);

@@ -41,7 +41,7 @@ char *tables_machine(const struct result *result)
 	size_t size;
 	FILE *file = open_text(&text, &size);
 
-	fputs(machine->cpu ? machine->cpu : "a processor that is not known", file);
+	fputs(machine->cpu ? machine->cpu : "an unknown processor", file);
 	if (machine->processors >= 1)
 		fprintf(file, ", %.0f processor%s", machine->processors,
 			machine->processors > 1 ? "s" : "");

@@ -82,24 +82,23 @@ int url_parse(const char *text, struct url *ret_url, char error[URL_ERROR_SIZE])
 		path = parse_http(rest, &url);
 	else
 		return wrong(error, text,
-			     "no URL: [NAME=]http://HOST[:PORT]/PATH is wanted, "
-			     "or https://, or [NAME=]unix:SOCKET:/PATH");
+			     "not a URL: expected [NAME=]http://HOST[:PORT]/PATH, or https://, or "
+			     "[NAME=]unix:SOCKET:/PATH");
 	url.text = strdup(rest);
 	url.path = strdup(path && *path ? path : "/");
 	if (!path)
-		r = wrong(error, text, "no path behind the socket: unix:SOCKET:/PATH is wanted");
+		r = wrong(error, text, "no path after the socket: expected unix:SOCKET:/PATH");
 	else if (!url.text || !url.path || !url.dial || !url.host)
 		r = -ENOMEM;
 	else if (eddy_address_parse(url.dial, &address) < 0 || address.host.len > 255)
-		r = wrong(error, text, "its host is none, or its port");
+		r = wrong(error, text, "the host or port is invalid");
 	else if (address.path.len && strncmp(rest, "unix:", 5) != 0)
-		r = wrong(error, text,
-			  "a host called unix would be dialled as a socket of that name");
+		r = wrong(error, text, "the host name unix is not allowed");
 	else if (!address.port && !address.path.len)
 		r = wrong(error, text, "port 0");
 	else if (!is_path(url.path))
 		r = wrong(error, text,
-			  "its path has a byte that must be written as %XX, or a fragment");
+			  "the path has a fragment, or a byte that must be escaped as %XX");
 	if (r < 0) {
 		url_deinit(&url);
 		return r;

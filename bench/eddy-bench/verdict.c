@@ -33,17 +33,17 @@ struct outcome goal_outcome(const struct cell *cell, const struct goal *goal)
 	if (goal->against)
 		against = cell_target(cell, goal->against);
 	if (!outcome.figure)
-		outcome.why = "no figure is called so";
+		outcome.why = "there is no figure of this name";
 	else if (!target)
-		outcome.why = "it took no part";
+		outcome.why = "the target was not measured";
 	else if (goal->against && !against)
-		outcome.why = "the other took no part";
+		outcome.why = "the other target was not measured";
 	if (outcome.why)
 		return outcome;
 	outcome.estimate = figure_against(outcome.figure, cell, target, against);
 	median = outcome.estimate.median;
 	if (isnan(median)) {
-		outcome.why = "it was not measured";
+		outcome.why = "the figure was not measured";
 		return outcome;
 	}
 	outcome.verdict = VERDICT_MET;

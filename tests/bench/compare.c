@@ -86,7 +86,7 @@ Test(compare, takes_the_ratio_where_there_is_a_peer)
 	change = change_of(comparison, "nginx", "cpu");
 	cr_expect_eq(change->against, NULL);
 	cr_expect_eq(change->kind, CHANGE_NOT_JUDGED);
-	cr_expect_str_eq(change->why, "so did the others, by the machine");
+	cr_expect_str_eq(change->why, "the other targets changed as much, so it is the machine");
 	cr_expect_not(comparison->is_other_machine);
 	comparison_free(comparison);
 

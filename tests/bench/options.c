@@ -75,7 +75,7 @@ Test(options, mistakes_are_told)
 		{ "", "get, put" },
 		{ "got http://localhost:1/", "get, put" },
 		{ "get", "no URL" },
-		{ "get localhost", "no URL" },
+		{ "get localhost", "not a URL" },
 		{ "get http://localhost:1/ --nonsense", "--nonsense" },
 		{ "get http://localhost:1/ -z", "-z" },
 		{ "get http://localhost:1/ -c", "missing" },
@@ -100,7 +100,7 @@ Test(options, mistakes_are_told)
 		{ "get http://localhost:1/ -H novalue", "Name: value" },
 		{ "get http://localhost:1/ -H Content-Length:5", "write itself" },
 		{ "get http://localhost:1/ -H HOST:x", "write itself" },
-		{ "get http://localhost:1/ -R 5 -d 2", "together" },
+		{ "get http://localhost:1/ -R 5 -d 2", "exclude each other" },
 		{ "get http://localhost:1/ --cold", "--files" },
 		{ "put http://localhost:1/ --sizes 1K --cold --files /x", "for get" },
 		{ "get http://localhost:1/ --body-file x", "for put and req" },
@@ -110,7 +110,7 @@ Test(options, mistakes_are_told)
 		{ "put http://localhost:1/ --sizes 1K -d 2", "get and req" },
 		{ "req http://localhost:1/ -X G(T", "method" },
 		{ "get http://localhost:1/ http://localhost:1/x", "two targets" },
-		{ "get http://localhost:1/ --against x", "called so" },
+		{ "get http://localhost:1/ --against x", "no target of this name" },
 		{ "get http://localhost:1/ --digest 12", "SHA-256" },
 		{ "get http://localhost:1/{i} --verify", "--digest" },
 		{ "get http://localhost:1/ --stall get", "for hold" },
@@ -121,7 +121,7 @@ Test(options, mistakes_are_told)
 		{ "get http://localhost:1/ --insecure", "of https" },
 		{ "get http://localhost:1/ --ca x", "of https" },
 		{ "get http://localhost:1/ --ciphers x", "of https" },
-		{ "get https://localhost:1/ --ca x --insecure", "together" },
+		{ "get https://localhost:1/ --ca x --insecure", "exclude each other" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -65,8 +65,9 @@ Test(remarks, name_whom_they_are_of)
 	cell = add_cell(result);
 	cell->targets[0]->samples[6]->errors = 1;
 	cell->targets[1]->samples[0]->errors = 2;
-	cr_expect_str_eq(only_remark(result, cell),
-			 "eddy, nginx: requests failed; its figures are of those that did not");
+	cr_expect_str_eq(
+		only_remark(result, cell),
+		"eddy, nginx: requests failed; the figures are those of the successful requests");
 	result_free(result);
 }
 
@@ -94,14 +95,15 @@ Test(remarks, say_what_spoils_a_figure)
 		"eddy: a round had fewer than 100 requests, so p99 is the slowest of them");
 	cr_expect_str_eq(
 		REMARK_OF(sample->requests = 100 + 20 * i),
-		"eddy: throughput was unsteady: the interval's ends lie more than a fourth apart");
-	cr_expect_str_eq(REMARK_OF(sample->retransmits = 1), "eddy: segments were sent again");
+		"eddy: throughput was unsteady: the ends of its interval are more than 25 % apart");
+	cr_expect_str_eq(REMARK_OF(sample->retransmits = 1),
+			 "eddy: TCP segments were retransmitted");
 	cr_expect_str_eq(REMARK_OF((void)sample; cell->rate = 106),
-			 "eddy, nginx: less was served than was asked for");
+			 "eddy, nginx: the server did not keep up with the rate");
 	cr_expect_str_eq(REMARK_OF((void)sample; cell->cold = true),
 			 "nothing was in the page cache before a request");
 	cr_expect_str_eq(REMARK_OF((void)sample; cell->targets[0]->sample_count = 1),
-			 "one round only: nothing is known of noise");
+			 "one round only: there is no confidence interval");
 	cr_expect_str_eq(REMARK_OF((void)sample; cell->targets[1]->sample_count = 5),
 			 "5 rounds only: the interval is their range, and covers less than 95 %");
 }
@@ -143,8 +145,9 @@ Test(remarks, are_of_the_machine_as_well)
 	cr_assert_eq(result->remark_count, 2);
 	cr_expect_str_eq(
 		result->remarks[0],
-		"the machine was busy before it began (load 1.3): throughput and latency suffered");
-	cr_expect_str_eq(result->remarks[1], "server and client had no processor to themselves");
+		"the machine was busy before the measurement (load 1.3), which affects throughput "
+		"and latency");
+	cr_expect_str_eq(result->remarks[1], "server and client had no processors of their own");
 	result_free(result);
 }
 

@@ -144,35 +144,39 @@ Test(result, says_what_is_wrong_and_where)
 	} rows[] = {
 		{ "", "line 1: " },
 		{ "{\"eddy_bench\":1,}", "line 1: " },
-		{ "[]", "this is no result of eddy-bench" },
-		{ "{}", "this is no result of eddy-bench" },
-		{ "{\"eddy_bench\":\"1\"}", "this is no result of eddy-bench" },
+		{ "[]", "this is not a result of eddy-bench" },
+		{ "{}", "this is not a result of eddy-bench" },
+		{ "{\"eddy_bench\":\"1\"}", "this is not a result of eddy-bench" },
 		{ "{\"eddy_bench\":2}", "this result is of another version of eddy-bench" },
 		{ "{\"eddy_bench\":1,\"eddy_bench\":1}", "line 1: " },
-		{ "{\"eddy_bench\":1,\"machine\":3}", "machine is no object" },
-		{ "{\"eddy_bench\":1,\"machine\":{\"cpu\":3}}", "machine.cpu is no text" },
-		{ "{\"eddy_bench\":1,\"settings\":{\"rounds\":\"7\"}}", "settings.rounds is no number" },
-		{ "{\"eddy_bench\":1,\"cells\":{}}", "cells is no array" },
-		{ "{\"eddy_bench\":1,\"cells\":[[]]}", "cells[0] is no object" },
-		{ "{\"eddy_bench\":1,\"cells\":[null]}", "cells[0] is no object" },
+		{ "{\"eddy_bench\":1,\"machine\":3}", "machine is not an object" },
+		{ "{\"eddy_bench\":1,\"machine\":{\"cpu\":3}}", "machine.cpu is not a string" },
+		{ "{\"eddy_bench\":1,\"settings\":{\"rounds\":\"7\"}}", "settings.rounds is not a number" },
+		{ "{\"eddy_bench\":1,\"cells\":{}}", "cells is not an array" },
+		{ "{\"eddy_bench\":1,\"cells\":[[]]}", "cells[0] is not an object" },
+		{ "{\"eddy_bench\":1,\"cells\":[null]}", "cells[0] is not an object" },
 		{ "{\"eddy_bench\":1,\"cells\":[{}]}", "cells[0] has no name" },
 		{ "{\"eddy_bench\":1,\"cells\":[{\"name\":\"\"}]}", "cells[0] has no name" },
 		{ "{\"eddy_bench\":1,\"cells\":[{\"name\":\"a\"},{\"name\":\"a\"}]}", "cells[1] has the name of another cell" },
-		{ "{\"eddy_bench\":1,\"remarks\":[7]}", "remarks[0] is no text" },
+		{ "{\"eddy_bench\":1,\"remarks\":[7]}", "remarks[0] is not a string" },
 		{ CELL("\"cold\":1"), "cells[0].cold is neither true nor false" },
 		{ CELL("\"size\":-1"), "cells[0].size is a number out of range" },
 		{ CELL("\"size\":1e19"), "cells[0].size is a number out of range" },
 		{ CELL("\"size\":1e999"), "line 1: " },
-		{ CELL("\"remarks\":[[]]"), "cells[0].remarks[0] is no text" },
+		{ CELL("\"remarks\":[[]]"), "cells[0].remarks[0] is not a string" },
 		{ CELL("\"targets\":[{\"name\":\"e\"},{\"name\":\"e\"}]"), "cells[0].targets[1] has the name of another target" },
-		{ CELL("\"targets\":[{\"name\":\"e\",\"server\":{\"pid\":\"x\"}}]"), "cells[0].targets[0].server.pid is no number" },
-		{ SAMPLE("\"requests\":\"x\""), "cells[0].targets[0].samples[1].requests is no number" },
-		{ SAMPLE("\"total_us\":7"), "cells[0].targets[0].samples[1].total_us is no object" },
+		{ CELL("\"targets\":[{\"name\":\"e\",\"server\":{\"pid\":\"x\"}}]"), "cells[0].targets[0].server.pid is not a number" },
+		{ SAMPLE("\"requests\":\"x\""), "cells[0].targets[0].samples[1].requests is not a "
+						"number" },
+		{ SAMPLE("\"total_us\":7"), "cells[0].targets[0].samples[1].total_us is not an "
+					    "object" },
 		{ SAMPLE("\"total_us\":{\"p99\":-7}"), "cells[0].targets[0].samples[1].total_us.p99 is a number out of range" },
-		{ HISTOGRAM("[1]"), "cells[0].targets[0].histogram.total[0] is no pair of microseconds and a count" },
+		{ HISTOGRAM("[1]"), "cells[0].targets[0].histogram.total[0] is not a pair of "
+				    "microseconds and a count" },
 		{ HISTOGRAM("[1,2],[1,3]"), "cells[0].targets[0].histogram.total[1] is not above the one before" },
 		{ HISTOGRAM("[0.1,2],[0.10000000000000002,3]"), "cells[0].targets[0].histogram.total[1] is not above the one before" },
-		{ HISTOGRAM("[1,\"2\"]"), "cells[0].targets[0].histogram.total[0] is no number" },
+		{ HISTOGRAM("[1,\"2\"]"), "cells[0].targets[0].histogram.total[0] is not a "
+					  "number" },
 		{ CELL("\"goals\":[{\"figure\":\"cpu\",\"at_most\":1}]"), "cells[0].goals[0] needs a target and a figure" },
 		{ CELL("\"goals\":[{\"target\":\"e\",\"figure\":\"cpu\",\"aim\":1}]"), "cells[0].goals[0] needs at_least or at_most" },
 	};
@@ -237,7 +241,7 @@ Test(result, reads_no_more_than_it_has_a_limit_for)
 	cr_expect(strstr(error, "File too large"), "%s", error);
 	cr_assert_eq(truncate(path, 10), 0);
 	cr_expect_eq(result_load(path, &result, error), -EBADMSG);
-	cr_expect(strstr(error, "byte of zero"), "%s", error);
+	cr_expect(strstr(error, "NUL byte"), "%s", error);
 	drop(path);
 	cr_expect_eq(result_load("/nowhere/at/all", &result, error), -ENOENT);
 	cr_expect_eq(result_load("/dev/zero", &result, error), -EISDIR);

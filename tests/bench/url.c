@@ -88,12 +88,12 @@ Test(url, others_are_refused)
 	static const struct {
 		const char *text, *why;
 	} cases[] = {
-		{ "", "no URL" },
-		{ "localhost:80/", "no URL" },
-		{ "ftp://localhost/", "no URL" },
+		{ "", "not a URL" },
+		{ "localhost:80/", "not a URL" },
+		{ "ftp://localhost/", "not a URL" },
 		{ "https://", "host" },
 		{ "https://localhost:0/", "port 0" },
-		{ "https:/localhost/", "no URL" },
+		{ "https:/localhost/", "not a URL" },
 		{ "http://", "host" },
 		{ "http:///path", "host" },
 		{ "http://localhost:0/", "port 0" },
@@ -109,9 +109,9 @@ Test(url, others_are_refused)
 		{ "http://localhost?x", "%XX" },
 		{ "unix:/run/app.sock", "unix:SOCKET:/PATH" },
 		{ "unix::/x", "host" },
-		{ "http://unix/", "called unix" },
-		{ "http://unix:80/", "called unix" },
-		{ "http://unix:a\r\nb/", "called unix" },
+		{ "http://unix/", "name unix" },
+		{ "http://unix:80/", "name unix" },
+		{ "http://unix:a\r\nb/", "name unix" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

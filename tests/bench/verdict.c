@@ -96,10 +96,10 @@ Test(verdict, says_why_there_is_none)
 		struct goal goal;
 		const char *why;
 	} rows[] = {
-		{ { "eddy", "lwan", "cpu", NAN, 1, NAN }, "the other took no part" },
-		{ { "lwan", "nginx", "cpu", NAN, 1, NAN }, "it took no part" },
-		{ { "eddy", "nginx", "speed", NAN, 1, NAN }, "no figure is called so" },
-		{ { "eddy", "nginx", "p99", NAN, 1, NAN }, "it was not measured" },
+		{ { "eddy", "lwan", "cpu", NAN, 1, NAN }, "the other target was not measured" },
+		{ { "lwan", "nginx", "cpu", NAN, 1, NAN }, "the target was not measured" },
+		{ { "eddy", "nginx", "speed", NAN, 1, NAN }, "there is no figure of this name" },
+		{ { "eddy", "nginx", "p99", NAN, 1, NAN }, "the figure was not measured" },
 	};
 	struct result *result = result_new();
 	struct cell *cell = cell_of(result, shares, 3);
