@@ -327,7 +327,7 @@ def check_command(tree):
         raise Failed(run(eddy, 'serve', '--help'))
     if 'eddy-bench get' not in run(eddy, 'help', 'bench') or run(eddy, 'bench', '--help') != run(tree.path('bin/eddy-bench'), '--help'):
         raise Failed(run(eddy, 'help', 'bench'))
-    if 'fit for eddy' not in run(eddy, 'help', 'doctor') or 'ok   kernel' not in run(tree.path('bin/eddy-doctor')):
+    if 'whether this machine can run eddy' not in run(eddy, 'help', 'doctor') or 'ok   kernel' not in run(tree.path('bin/eddy-doctor')):
         raise Failed(run(eddy, 'help', 'doctor'))
     # What layers above add, from libexec/eddy; eddy has no command of that name.
     if not re.search(r'^(ok  |warn) wolfSSL: [\d.]+, /\S+/libwolfssl\.so\.\d+', run(tree.path('bin/eddy-doctor')), re.M) or 'doctor-' in usage:
@@ -348,7 +348,7 @@ def check_alone(tree):
     if f'looked for it in {bin}:{bin}/../libexec/eddy\n' not in said:
         raise Failed(said)
     usage = run(os.path.join(bin, 'eddy'))
-    if usage.count('not installed here') != 2 or 'fit for eddy' not in run(os.path.join(bin, 'eddy'), 'help', 'doctor'):
+    if usage.count('not installed here') != 2 or 'whether this machine can run eddy' not in run(os.path.join(bin, 'eddy'), 'help', 'doctor'):
         raise Failed(usage)
 
 

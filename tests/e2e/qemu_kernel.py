@@ -64,7 +64,7 @@ class Emulated(unittest.TestCase):
         status, output = self.says('doctor')
         self.assertEqual(status, 0, output)
         self.assertRegex(output, r'ok   kernel: [0-9.]+')
-        self.assertRegex(output, r'ok   landlock: ABI \d+: a sandbox keeps files')
+        self.assertRegex(output, r'ok   landlock: ABI \d+: a sandbox restricts files')
         self.assertRegex(output, 'ok   TLS in the kernel: there\n')
         self.assertRegex(output, 'ok   IORING_OP_SENDMSG_ZC: there\n')
 

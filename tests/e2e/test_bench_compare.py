@@ -8,7 +8,7 @@ import unittest
 import measured
 
 PROGRAM = os.path.join(os.environ['EDDY_EXAMPLES'], '..', 'bench', 'eddy-bench', 'eddy-bench')
-ALONE = 'what has no peer in both runs may be the machine\'s doing: measure an unchanged server beside it'
+ALONE = 'changes without a peer in both runs may come from the machine: measure an unchanged server as well'
 
 
 def cpu_times(result, factor, target='eddy', cell='get-1m-16'):
@@ -113,7 +113,7 @@ class Compare(unittest.TestCase):
 
         self.assertEqual(self.compare(transfers(1, 1), transfers(2, 1), status=2)[-1], 'nothing can be compared')
         lines = self.compare(transfers(1, 4), cpu_times(transfers(2, 4), 2), status=1)
-        self.assertIn('of 4 rounds only, some changes may be chance', lines)
+        self.assertIn('with only 4 rounds, some changes may be random', lines)
         self.assertEqual(len(self.compare(transfers(1, 7), transfers(2, 7), status=0)), 1)
 
     def test_markdown(self):
@@ -127,4 +127,4 @@ class Compare(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ''))
             self.assertIn('usage: eddy-bench compare', done.stderr)
         done = subprocess.run([PROGRAM, 'compare', '/dev/null', '/nowhere'], capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr), (2, 'eddy-bench: /dev/null: is no regular file\n'))
+        self.assertEqual((done.returncode, done.stderr), (2, 'eddy-bench: /dev/null: is not a regular file\n'))

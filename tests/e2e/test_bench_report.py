@@ -77,7 +77,7 @@ class Page(Case):
         self.assertEqual({mark: marks.count(mark) for mark in sorted(set(marks))},
                          {'barely': 2, 'met': 19, 'missed': 1, 'unknown': 1})
         self.assertIn('23 goals: 19 met; 2 met, within noise; 1 missed; 1 not measured', texts(section))
-        self.assertIn('not measured: the other took no part', texts(section))
+        self.assertIn('not measured: the other target was not measured', texts(section))
 
     def test_tables_have_headings(self):
         _, page = self.page(measured.Made().result())
@@ -167,7 +167,7 @@ class Page(Case):
     def test_one_round_has_no_whiskers(self):
         _, page = self.page(measured.Made(rounds=1).result())
         self.assertTrue(all(ends == [] for _, _, ends in self.bars(page, 'GET 1 MiB × 16: throughput')))
-        self.assertIn('one round only: nothing is known of noise', texts(page))
+        self.assertIn('one round only: there is no confidence interval', texts(page))
 
     def test_targets_keep_their_colour(self):
         result = measured.Made().result()
@@ -343,7 +343,7 @@ class Words(Case):
     def test_says_what_is_wrong(self):
         result = {'eddy_bench': 1, 'cells': [{'name': 'a', 'targets': [{'name': 'b', 'samples': [{'requests': 'x'}]}]}]}
         done = self.run_report(result, status=2)
-        self.assertEqual(done.stderr, f'eddy-bench: {self.path("in.json")}: cells[0].targets[0].samples[0].requests is no number\n')
+        self.assertEqual(done.stderr, f'eddy-bench: {self.path("in.json")}: cells[0].targets[0].samples[0].requests is not a number\n')
         done = self.run_report({'eddy_bench': 1}, '--html', self.path('no/such/folder'), status=2)
         self.assertIn('No such file or directory', done.stderr)
         done = self.run_report({'eddy_bench': 1}, '--html', '/dev/full', status=2)

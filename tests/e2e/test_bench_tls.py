@@ -106,12 +106,12 @@ class Answers(load.Bodies, Case):
         self.assertEqual(sample['errors'], 0)
         self.assertEqual(server.connections, len(server.requests) + 1)
         self.eventually(lambda: server.context.goodbyes == len(server.requests))
-        self.assertTrue(any('not kept' in remark for remark in cell['remarks']))
+        self.assertTrue(any('closed by the server and opened again' in remark for remark in cell['remarks']))
 
     def test_verified(self):
         self.check(lambda *_: [OK[:-2], OK[-2:]], 5, '--verify')
         self.check(lambda *_: OK, 5, '--digest', hashlib.sha256(b'hello').hexdigest())
-        self.refused(lambda *_: OK, 'not what it should be', '--digest', hashlib.sha256(b'hullo').hexdigest())
+        self.refused(lambda *_: OK, 'the wrong content', '--digest', hashlib.sha256(b'hullo').hexdigest())
 
     def test_expected(self):
         self.check(lambda *_: OK.replace(b'200', b'418'), 5, '--expect', '418')
@@ -149,7 +149,7 @@ class Answers(load.Bodies, Case):
         for version, differ in (V13, False), (V12, True):
             with Secure(lambda *_: OK, version=V13) as a, Secure(lambda *_: OK, version=version) as b:
                 self.bench('get', 'a=' + a.url, 'b=' + b.url, '-t', '0.05', '-r', '1', '--warmup', '0', '--no-system-calls')
-            self.assertEqual(sum('different suites' in remark for remark in self.remarks()), differ)
+            self.assertEqual(sum('different TLS cipher suites' in remark for remark in self.remarks()), differ)
 
     def test_pipelined_and_paced(self):
         sample = self.one(lambda n, _: OK.replace(b'\r\n\r\n', b'\r\nConnection: close\r\n\r\n') if n % 5 == 3 else OK, '-d', '5')[0]
@@ -163,9 +163,9 @@ class Ends(Case):
     def test_body_that_is_cut_off(self):
         """Without a length the end of the connection is the end of the body only if TLS says so."""
         self.refused(lambda *_: [b'HTTP/1.0 200 OK\r\n\r\n' + b'x' * 1000, None], 'close_notify', goodbye=False)
-        for goodbye, why in (True, 'ended in a body'), (False, 'close_notify'):
+        for goodbye, why in (True, 'within a body'), (False, 'close_notify'):
             self.refused(lambda *_: [OK[:-1], None], why, goodbye=goodbye)
-            self.refused(lambda *_: None, 'instead of an answer' if goodbye else why, goodbye=goodbye)
+            self.refused(lambda *_: None, 'without a response' if goodbye else why, goodbye=goodbye)
 
     def test_kept_connection_is_closed(self):
         for goodbye in True, False:
@@ -174,7 +174,7 @@ class Ends(Case):
                 self.assertEqual(sample['errors'], 0)
                 self.assertGreater(sample['requests'], 3)
                 self.assertGreater(server.connections, 2)
-                self.assertTrue(any('not kept' in remark for remark in cell['remarks']))
+                self.assertTrue(any('closed by the server and opened again' in remark for remark in cell['remarks']))
                 self.assertEqual(server.resumed, 0)
 
     def test_some_break(self):
@@ -189,13 +189,13 @@ class Ends(Case):
         for pieces in [OK[:20]], [OK[:-1]]:
             held = threading.Event()
             with self.subTest(pieces):
-                self.refused(lambda *_, slow=load.Slow(pieces, held): slow, 'nothing has moved', '--timeout', '0.3')
+                self.refused(lambda *_, slow=load.Slow(pieces, held): slow, 'no data was transferred', '--timeout', '0.3')
                 held.set()
 
     def test_server_that_says_nothing(self):
         with socket.create_server(('127.0.0.1', 0)) as listener:
             said = self.bench('get', 'https://localhost:%d/' % listener.getsockname()[1], '--timeout', '0.3', status=1)[0]
-        self.assertIn('nothing has moved', said)
+        self.assertIn('no data was transferred', said)
 
     def test_connection_ends_within_the_handshake(self):
         with socket.create_server(('127.0.0.1', 0)) as listener:
@@ -208,14 +208,14 @@ class Ends(Case):
             thread.start()
             said = self.bench('get', 'https://localhost:%d/' % listener.getsockname()[1], status=1)[0]
             thread.join()
-        self.assertIn('within the TLS handshake', said)
+        self.assertIn('during the TLS handshake', said)
 
 
 class Trust(Case):
     def test_who_is_unknown(self):
-        server = self.refused(lambda *_: OK, 'nobody who is trusted has signed it; --ca FILE', trust=False)
+        server = self.refused(lambda *_: OK, 'it is not signed by a trusted authority; name the authority with --ca FILE', trust=False)
         self.assertEqual(server.requests, [])
-        self.refused(lambda *_: OK, 'nobody who is trusted has signed it; --ca FILE', '--ca', tls.at('foreign.pem'), trust=False)
+        self.refused(lambda *_: OK, 'it is not signed by a trusted authority; name the authority with --ca FILE', '--ca', tls.at('foreign.pem'), trust=False)
 
     def test_who_is_another(self):
         server = self.refused(lambda *_: OK, 'not for localhost; --insecure', cert='one')
@@ -262,10 +262,10 @@ class Trust(Case):
         for why, status, *args in (('for targets of https', 2, 'http://localhost/', '--insecure'),
                                    ('for targets of https', 2, 'http://localhost/', '--ca', 'x'),
                                    ('for targets of https', 2, 'http://localhost/', '--resume'),
-                                   ('do not go together', 2, 'https://localhost/', '--ca', 'x', '--insecure'),
-                                   ('no certificates that can be read', 1, 'https://localhost/', '--ca', '/dev/null'),
+                                   ('exclude each other', 2, 'https://localhost/', '--ca', 'x', '--insecure'),
+                                   ('no readable certificates', 1, 'https://localhost/', '--ca', '/dev/null'),
                                    ('does not know all of them', 1, 'https://localhost/', '--ciphers', 'ROT13'),
-                                   ('no certificate can be for its host', 1, 'https://[::1%lo]/')):
+                                   ('no certificate is possible for its host', 1, 'https://[::1%lo]/')):
             with self.subTest(args):
                 self.assertIn(why, self.bench('get', *args, status=status, trust=False)[0])
 

@@ -170,11 +170,11 @@ class Client(Case):
 
     def test_trusts_nobody_else(self):
         with Script(HELLO) as server:
-            self.refused(fetch(server.url(), ca=None)[0], errno.ENOKEY, 'not to be trusted')
-            self.refused(fetch('--only', server.url(), ca='foreign')[0], errno.ENOKEY, 'not to be trusted')
+            self.refused(fetch(server.url(), ca=None)[0], errno.ENOKEY, 'the certificate is not trusted')
+            self.refused(fetch('--only', server.url(), ca='foreign')[0], errno.ENOKEY, 'the certificate is not trusted')
             self.assertEqual(fetch('--only', server.url()), ['200 hello'])
             self.assertEqual(len(server.heads), 1)
-            self.refused(fetch(server.url(), ca='none')[0], errno.EINVAL, 'no usable certificates')
+            self.refused(fetch(server.url(), ca='none')[0], errno.EINVAL, 'no usable CA certificates')
 
     def test_knows_names(self):
         for cert, host, text in (('one', 'localhost', 'not for localhost'), ('rsa', '127.0.0.1', 'not for 127.0.0.1'),
@@ -187,7 +187,7 @@ class Client(Case):
 
     def test_knows_time(self):
         with Script(HELLO, 'old', 'server') as server:
-            self.refused(fetch(server.url())[0], errno.EKEYREJECTED, 'not to be trusted')
+            self.refused(fetch(server.url())[0], errno.EKEYREJECTED, 'the certificate is not trusted')
             self.assertEqual(server.heads, [])
 
     def test_knows_what_is_no_tls(self):
@@ -212,7 +212,7 @@ class Client(Case):
         with Script(body) as server:
             self.assertEqual(fetch(server.url()), ['200 hello'])
         with Script(body, goodbye=False) as server:
-            self.refused(fetch(server.url())[0], errno.ECONNRESET, 'within the body')
+            self.refused(fetch(server.url())[0], errno.ECONNRESET, 'before the end of the body')
 
     def test_does_not_leave_tls(self):
         with Script(HELLO, cert=None) as plain:
@@ -251,7 +251,7 @@ class Client(Case):
 
     def test_looks_again_at_who_resumes_nothing(self):
         """Another server at the same place, which does not know the session, is not the first one's."""
-        not_its, foreign = (errno.EKEYREJECTED, 'not for localhost'), (errno.ENOKEY, 'not to be trusted')
+        not_its, foreign = (errno.EKEYREJECTED, 'not for localhost'), (errno.ENOKEY, 'the certificate is not trusted')
         for version, cert, why in ((V12, 'one', not_its), (V13, 'one', not_its), (V12, 'impostor', foreign), (V13, 'impostor', foreign)):
             with self.subTest(version, cert=cert):
                 with Script(CLOSE, version=version) as first:

@@ -447,7 +447,7 @@ class Settings(Case):
         self.assertEqual((response.header('content-encoding'), response.header('vary')), (None, None))
 
     def test_mistakes(self):
-        for line, said in (('order = ["lzma"]', r'toml:\d+: \[compression\] order takes zstd, br, gzip and deflate'),
+        for line, said in (('order = ["lzma"]', r'toml:\d+: \[compression\] order may only have zstd, br, gzip and deflate'),
                            ('br_level = 12', r'toml:3: \[compression\] br_level'),
                            ('level = 1', r'toml:3: \[compression\] unknown key "level"')):
             with self.subTest(line):

@@ -104,7 +104,7 @@ class Config(Case):
         said = [line.split(' ERROR ')[1] for line in server.log.splitlines()]
         self.assertEqual(said, [
             f'eddy::app: {path}:2: [server] workers: expected an integer from 1 to 1024, not 0',
-            f'eddy::app: {path}:3: [tracing] is known only to a program that calls eddy_app_use_tracing(), '
+            f'eddy::app: {path}:3: [tracing] requires the program to call eddy_app_use_tracing(), '
             'eddy_app_set_tracing() or eddy_trace_config()',
             f'eddy::app: {path}:4: unknown section [serve]; did you mean [server]?'])
 

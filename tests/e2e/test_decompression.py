@@ -107,7 +107,7 @@ class Refused(Coded):
             body = encode(coding, text)
             for wrong in (body[:-1], body[:len(body) // 2], body[:1], body + b'x', b'x' + body, text):
                 with self.subTest(coding=coding, length=len(wrong)):
-                    self.assertProblem(self.post('/in/size', coding, wrong), 400, 'not what its content-encoding says')
+                    self.assertProblem(self.post('/in/size', coding, wrong), 400, 'does not match its content-encoding')
         self.assertProblem(self.post('/in/size', 'gzip', chunked(), 'Transfer-Encoding: chunked'), 400)
 
     def test_bombs(self):
@@ -115,7 +115,7 @@ class Refused(Coded):
             bomb = encode(coding, b'\0' * (200 * MIB), level=9)
             before = self.server.peak()
             with self.subTest(coding):
-                self.assertProblem(self.post('/in/size', coding, bomb), 413, 'once it is decoded')
+                self.assertProblem(self.post('/in/size', coding, bomb), 413, 'the decoded body is too large')
                 self.assertProblem(self.post('/in/save', coding, bomb), 413)
                 self.assertProblem(self.post('/in/json', coding, bomb, 'Content-Type: application/json'), 413)
                 # The window alone may have 16 MiB with br, 8 with zstd.

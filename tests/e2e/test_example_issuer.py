@@ -179,7 +179,7 @@ class HandsOut(Issuer):
         self.assertNotIn('chmod', server.log)
         for mode, path in ((0o640, key), (0o604, self.clients)):
             os.chmod(path, mode)
-            self.hang_up(server, rf'WARN issuer: others may read the secrets in (\S*/)?{os.path.basename(path)}: chmod 600 it', 'signs')
+            self.hang_up(server, rf'WARN issuer: other users can read the secrets in (\S*/)?{os.path.basename(path)}: run chmod 600 on it', 'signs')
             os.chmod(path, 0o600)
         self.token(server)
 
@@ -355,17 +355,17 @@ class Rotates(Issuer):
         bad = os.path.join(self.keys, '2.pem')
         public = subprocess.run(['openssl', 'pkey', '-in', os.path.join(self.keys, '1.pem'), '-pubout'], capture_output=True, check=True,
                                 text=True, timeout=60).stdout
-        for text, why in (('', 'it is no private key'), (public, 'the public half'), ('x' * 70000, 'more than 65536 bytes')):
+        for text, why in (('', 'it is not an unencrypted private key'), (public, 'it is a public key'), ('x' * 70000, 'larger than 65536 bytes')):
             self.write(bad, text)
             self.hang_up(server, rf'ERROR issuer: can\'t (use the key|read) 2\.pem: .*{why}')
-            self.eventually(lambda: server.log.count('keys and clients stay as they were') == server.log.count('2.pem: '))
+            self.eventually(lambda: server.log.count('the old keys and clients stay in use') == server.log.count('2.pem: '))
             self.assertEqual((self.kids(server), decoded(self.token(server))[0]['kid']), (['1'], '1'))
         os.unlink(bad)
         os.mkfifo(bad)
         self.hang_up(server, r'can\'t read 2\.pem: it is not a file')
         os.unlink(bad)
         self.write(self.clients, 'shop short read -\n')
-        self.hang_up(server, r'clients:1: a secret of at least 16 bytes comes second')
+        self.hang_up(server, r'clients:1: the second field must be a secret of at least 16 bytes')
         self.token(server)
         os.unlink(self.clients)
         self.hang_up(server, 'clients: No such file or directory')
@@ -396,16 +396,16 @@ class Starts(Issuer):
 
     def test_keys(self):
         known = ('--issuer', 'http://localhost:1')
-        self.fails(1, r'keys: the folder has no file called \*\.pem', *known)
+        self.fails(1, r'keys: the folder has no file named \*\.pem', *known)
         self.write(os.path.join(self.keys, '.hidden.pem'), '')
         self.write(os.path.join(self.keys, 'key.txt'), '')
-        self.fails(1, r'keys: the folder has no file called \*\.pem', *known)
+        self.fails(1, r'keys: the folder has no file named \*\.pem', *known)
         make_key(self.keys, 'weak.pem', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:1024')
         self.fails(1, r'weak\.pem: it is weak', *known)
         os.rename(os.path.join(self.keys, 'weak.pem'), os.path.join(self.home, 'weak.pem'))
         make_key(self.keys, '1.pem')
         os.link(os.path.join(self.keys, '1.pem'), os.path.join(self.keys, '2.pem'))
-        self.fails(1, r'2\.pem: it is there twice', *known)
+        self.fails(1, r'2\.pem: another file has the same key', *known)
         for i in range(3, 20):
             os.link(os.path.join(self.keys, '1.pem'), os.path.join(self.keys, f'{i}.pem'))
         self.fails(1, 'more than 16', *known)
@@ -426,12 +426,12 @@ class Starts(Issuer):
 
     def test_switches(self):
         make_key(self.keys, '1.pem')
-        self.fails(2, 'name it by --issuer, as the address does not')
+        self.fails(2, '--issuer is required, as this address is not usable in a URL')
         for url in ('localhost', 'http://localhost/t', 'http://', 'http://a@b', 'http://a?b'):
             self.fails(2, '--issuer takes a URL without a path', '--issuer', url)
         self.fails(1, 'OAuth server metadata: issuer: expected', '--issuer', 'ftp://localhost')
         self.fails(2, '--lifetime takes a number from 1 to 86400', '--lifetime', '0')
-        self.fails(2, 'takes switches only', 'x')
+        self.fails(2, 'takes options only', 'x')
 
 
 class Walk(Case):

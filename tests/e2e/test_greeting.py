@@ -17,7 +17,7 @@ class Greeting(Case):
                                    stderr=subprocess.DEVNULL, text=True)
         try:
             lines = []
-            while not lines or lines[-1] not in ('Ctrl-C ends it.\n', ''):
+            while not lines or lines[-1] not in ('Press Ctrl-C to stop.\n', ''):
                 lines.append(process.stdout.readline())
             process.terminate()
             self.assertEqual(process.stdout.read(), '')
@@ -33,8 +33,8 @@ class Greeting(Case):
         text = self.greeting(folder, '--bind', 'localhost:0')
         port = re.search(r'http://localhost:(\d+)/', text)[1]
         self.assertEqual(text, f'Serving {folder}\n  http://localhost:{port}/\n'
-                         'Whoever uses this machine can read, replace and delete files there (--no-upload: only read).\n'
-                         f'To let in all who reach this machine: --bind 0.0.0.0:{port}\nCtrl-C ends it.\n')
+                         'All users of this machine can read, replace and delete files there (--no-upload: only read).\n'
+                         f'To accept other machines too: --bind 0.0.0.0:{port}\nPress Ctrl-C to stop.\n')
 
     def test_links_are_followed(self):
         folder = self.folder()
@@ -45,7 +45,7 @@ class Greeting(Case):
     def test_all_who_reach_it(self):
         text = self.greeting(self.folder(), '--bind', '0.0.0.0:0', '--no-upload')
         self.assertRegex(text, r'\n  http://localhost:\d+/\n')
-        self.assertIn('Whoever reaches this machine can read files there.\n', text)
+        self.assertIn('Everyone who can reach this machine can read files there.\n', text)
         self.assertNotIn('--bind', text)
         ip = shutil.which('ip')
         said = subprocess.run([ip, '-4', '-o', 'address', 'show', 'up', 'scope', 'global'], capture_output=True, text=True, check=False).stdout if ip else ''
@@ -57,8 +57,8 @@ class Greeting(Case):
             socket.create_server(('::1', 0), family=socket.AF_INET6).close()
         except OSError:
             self.skipTest('needs IPv6')
-        self.assertRegex(self.greeting(self.folder(), '--bind', '[::1]:0'), r'\n  http://\[::1\]:\d+/\nWhoever uses this machine')
-        self.assertRegex(self.greeting(self.folder(), '--bind', '[::]:0'), r'\n  http://localhost:\d+/\n(  .*\n)*Whoever reaches this machine')
+        self.assertRegex(self.greeting(self.folder(), '--bind', '[::1]:0'), r'\n  http://\[::1\]:\d+/\nAll users of this machine')
+        self.assertRegex(self.greeting(self.folder(), '--bind', '[::]:0'), r'\n  http://localhost:\d+/\n(  .*\n)*Everyone who can reach this machine')
 
     def test_no_reader(self):
         """stdout is closed, or a pipe that nobody reads: that is no reason to end."""
@@ -87,18 +87,18 @@ class Greeting(Case):
         self.assertIn('the address is in use', said)
         self.assertIn('--bind localhost:0', said)
         self.assertIn('make it with mkdir', self.refused(folder + '/none'))
-        self.assertIn('name the folder that it is in', self.refused(__file__))
+        self.assertIn('name a folder, not a file', self.refused(__file__))
 
     def test_remedies_for_somebody_else(self):
         if os.geteuid():
             self.skipTest('needs root, to run the server as somebody else')
         nobody = ('setpriv', '--reuid=65534', '--regid=65534', '--clear-groups')
         folder = self.folder()
-        self.assertIn('this user may read', self.refused(folder, wrap=nobody))
+        self.assertIn('this user must be able to read it', self.refused(folder, wrap=nobody))
         os.chmod(folder, 0o744)
         self.assertIn("chmod a+x '", self.refused(folder, wrap=nobody))
         os.chmod(folder, 0o755)
-        self.assertIn('this program may not write to the folder', self.greeting(folder, '--bind', 'localhost:0', wrap=nobody))
+        self.assertIn('this program has no permission to write to the folder', self.greeting(folder, '--bind', 'localhost:0', wrap=nobody))
 
     def test_records_alone_on_stderr(self):
         server = Server(self.folder())

@@ -18,7 +18,7 @@ class Health(Case):
             busy.send(request('GET', '/slow/1000'))
             self.begin_end(server)
             response = self.eventually(lambda: (answer := server.get('/health')).status == 503 and answer)
-            self.assertProblem(response, 503, 'the server is about to end')
+            self.assertProblem(response, 503, 'the server is shutting down')
             self.assertEqual(response.header('cache-control'), 'no-store')
             # All else goes on, on connections old and new.
             with server.connect() as late:

@@ -225,27 +225,27 @@ class Systemd(Case):
         with listening() as one, socket.socket() as deaf, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams, \
                 open(os.devnull) as file:
             for options, why in (
-                (dict(sockets=(one,), count='x'), 'LISTEN_FDS is no number'),
-                (dict(sockets=(one,), count='-1'), 'LISTEN_FDS is no number'),
-                (dict(sockets=(one,), count='0'), 'LISTEN_FDS is no number'),
-                (dict(sockets=(one,), count=''), 'LISTEN_FDS is no number'),
-                (dict(sockets=(one,), count='99999999999999999999'), 'LISTEN_FDS is no number'),
+                (dict(sockets=(one,), count='x'), 'LISTEN_FDS is not a number'),
+                (dict(sockets=(one,), count='-1'), 'LISTEN_FDS is not a number'),
+                (dict(sockets=(one,), count='0'), 'LISTEN_FDS is not a number'),
+                (dict(sockets=(one,), count=''), 'LISTEN_FDS is not a number'),
+                (dict(sockets=(one,), count='99999999999999999999'), 'LISTEN_FDS is not a number'),
                 (dict(sockets=(one,), count='4000000000'), 'LISTEN_FDS is 4000000000, but the descriptor \\d+ is not open'),
                 (dict(sockets=(one,), names='a:b'), 'LISTEN_FDNAMES has 2 names for 1 descriptors'),
-                (dict(sockets=(one, deaf), names='a:b'), r'the descriptor 4 \("b"\) is no stream socket that listens'),
-                (dict(sockets=(datagrams,)), r'the descriptor 3 \("unknown"\) is no stream socket that listens'),
-                (dict(sockets=(file,)), r'the descriptor 3 \("unknown"\) is no stream socket that listens'),
+                (dict(sockets=(one, deaf), names='a:b'), r'the descriptor 4 \("b"\) is not a listening stream socket'),
+                (dict(sockets=(datagrams,)), r'the descriptor 3 \("unknown"\) is not a listening stream socket'),
+                (dict(sockets=(file,)), r'the descriptor 3 \("unknown"\) is not a listening stream socket'),
                 (dict(sockets=(one,), env={'LISTEN_PID': '1'}), r'LISTEN_PID is not \d+'),
                 (dict(sockets=(one,), env={'LISTEN_PID': 'x'}), r'LISTEN_PID is not \d+'),
                 (dict(sockets=(one,), env={'EDDY_RESTART': '1', 'LISTEN_PID': ''}), r'LISTEN_PID is not \d+'),
             ):
                 with self.subTest(why, **options):
                     self.fails('systemd', why=f'can\'t listen on "systemd": .*{why}', **options)
-            self.fails('systemd:c', sockets=(one, one), names='a:b', why='no socket with the name "c" was passed; there are "a", "b"')
-            self.fails('systemd', 'systemd', sockets=(one,), why='all sockets that were passed are in use already')
+            self.fails('systemd:c', sockets=(one, one), names='a:b', why='no socket named "c" was passed; the passed ones are "a", "b"')
+            self.fails('systemd', 'systemd', sockets=(one,), why='all passed sockets are used by other addresses')
         done = run('--bind', 'systemd')
         self.assertEqual(done.returncode, 1)
-        self.assertIn('there is no LISTEN_FDS', done.stderr)
+        self.assertIn('LISTEN_FDS is not set', done.stderr)
 
     def test_others_are_left_alone(self):
         """Who asks for no socket of a service manager does not mind what it says."""

@@ -49,7 +49,7 @@ class Crowded(Case):
 class TheTableOfConnectionsIsFull(Crowded):
     def evicted(self, server, count):
         """Who made room for others, in that order, and what they were."""
-        pattern = r'from 127\.0\.0\.(\d+):\d+ is closed: (it is idle|its head is incomplete|it is slow), and there is no room'
+        pattern = r'from 127\.0\.0\.(\d+):\d+ is closed: (it is idle|its request head is incomplete|it is slow), and a new connection needs its place'
         return self.eventually(lambda: len(found := re.findall(pattern, server.log)) >= count and found, what=lambda: server.log)
 
     def newcomers(self, server, count):
@@ -70,13 +70,13 @@ class TheTableOfConnectionsIsFull(Crowded):
         time.sleep(1.2)     # heads have had their time, and all that are slow are known to be
         self.newcomers(server, 4)
         found = self.evicted(server, 4)
-        self.assertEqual(found[:2], [('6', 'it is idle'), ('5', 'its head is incomplete')])
+        self.assertEqual(found[:2], [('6', 'it is idle'), ('5', 'its request head is incomplete')])
         self.assertEqual(sorted(found[2:]), [('2', 'it is slow'), ('3', 'it is slow')])
         self.assertTrue(is_gone(idle) and is_gone(head))
         self.assertFalse(is_gone(busy))
 
     def test_the_address_that_holds_most_loses_first(self):
-        for what, data in (('it is idle', request('GET', '/')), ('its head is incomplete', HEAD), ('it is slow', BODY + b'x')):
+        for what, data in (('it is idle', request('GET', '/')), ('its request head is incomplete', HEAD), ('it is slow', BODY + b'x')):
             with self.subTest(what):
                 server = self.serve('--connections_max', 10, '--rate_grace', 60000, program='limits', log='debug')
                 held = [self.dial(server, source, data) for source in
@@ -101,7 +101,7 @@ class TheTableOfConnectionsIsFull(Crowded):
         first.send(request('GET', '/slow/600000'))
         self.assertTrue(second.is_open(0.6))
         self.assertFalse(is_gone(first))
-        self.assertNotIn('no room', server.log)
+        self.assertNotIn('needs its place', server.log)
 
     def wait_behind(self, data, *args, count=32, **options):
         """Seconds until one is served who comes when all places have just been taken from one address."""
@@ -160,7 +160,7 @@ class TheTableOfConnectionsIsFull(Crowded):
             self.dial(server, '127.0.0.3', request('GET', '/slow/600000'))
         honest = self.dial(server, '127.0.0.4', request('GET', '/slow/1200'))
         self.assertEqual(honest.read().body, b'slept')  # all that are slow are known to be
-        self.assertEqual(server.log.count('no room'), 0)
+        self.assertEqual(server.log.count('needs its place'), 0)
         for _ in range(3):
             self.assertEqual(honest.ask(request('PUT', '/once/honest', body='x')).status, (201, 409, 409)[_])
         self.assertEqual(self.evicted(server, 1), [('2', 'it is slow')])
@@ -206,7 +206,7 @@ class TheTableOfConnectionsIsFull(Crowded):
             self.assertServes(wire)
             with server.connect() as other:
                 self.assertServes(other)
-        server.wait_for(r'DEBUG eddy::http: a connection to 127\.0\.0\.1:0 from 127\.0\.0\.1:\d+ is closed: it is idle, and there is no room for others')
+        server.wait_for(r'DEBUG eddy::http: a connection to 127\.0\.0\.1:0 from 127\.0\.0\.1:\d+ is closed: it is idle, and a new connection needs its place')
         self.assertGreater(self.closed(server)['idle'], 0)
 
 
@@ -370,7 +370,7 @@ class ConnectionsOfOneAddress(Crowded):
         for wire in held:
             self.assertServes(wire)
         self.await_closed(server, over=1)
-        server.wait_for(r'from 127\.0\.0\.2:\d+ is closed: its address has as many connections as it may have')
+        server.wait_for(r'from 127\.0\.0\.2:\d+ is closed: its address has reached connections_per_address_max')
         held.pop().close()
         self.eventually(lambda: not is_gone(self.late(server, '127.0.0.2')))
 

@@ -113,10 +113,10 @@ class Folder(Case):
         self.assertNotIn(b'<form', server.get('/plain').body)
         for change in (request('PUT', '/files/new', body='x'), request('PUT', '/files/file', body='x'), form(part('f', 'x', 'x')),
                        request('DELETE', '/files/file')):
-            self.assertProblem(server.ask(change), 403, 'the server itself may not write to its folder')
+            self.assertProblem(server.ask(change), 403, 'the server has no permission to write to its folder')
         response = server.ask(form(part('files', 'x', 'x'), path='/plain'))
         self.assertEqual(response.status, 403)
-        self.assertIn(b'the server itself may not write', response.body)
+        self.assertIn(b'the server has no permission to write', response.body)
         self.assertEqual(os.listdir(folder), ['file'])
 
 

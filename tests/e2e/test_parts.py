@@ -84,7 +84,7 @@ class Parts(Case):
     def test_bad_name(self):
         for name in (b'..', b'\xff', b'a\x01', b'x' * 256):
             sent = part('f', 'x', 'NAME').replace(b'NAME', name)
-            self.assertProblem(self.post('save', sent), 400, 'malformed' if b'\x01' in name else 'no usable file name')
+            self.assertProblem(self.post('save', sent), 400, 'malformed' if b'\x01' in name else 'no valid file name')
             self.assertEqual(self.names(), [])
 
     def test_failure_that_the_handler_survives(self):

@@ -65,7 +65,7 @@ class Proxied(Case):
             with self.subTest(data):
                 self.assertTrue(is_closed_at_once(port, data))
         self.assertEqual(self.failures(), len(wrong))
-        self.server.wait_for(r'DEBUG eddy::http: a connection to 127\.0\.0\.1:0 from 127\.0\.0\.1 is closed: it does not begin with a good PROXY header')
+        self.server.wait_for(r'DEBUG eddy::http: a connection to 127\.0\.0\.1:0 from 127\.0\.0\.1 is closed: it does not begin with a valid PROXY header')
         self.server.wait_for(r'its PROXY header is too long')
         # Where none is due, none is taken.
         with Wire(plain) as wire:
@@ -145,7 +145,7 @@ class Proxied(Case):
         _, port = self.doors(trust=('10.0.0.0/8', 'unix', '::1'), log='debug')
         self.assertTrue(is_closed_at_once(port, header(CLIENT) + request('GET', '/peer')))
         self.assertTrue(is_closed_at_once(port, b''))
-        self.server.wait_for(r"a connection to 127\.0\.0\.1:0 from 127\.0\.0\.1 is closed: it is no trusted proxy's")
+        self.server.wait_for(r"a connection to 127\.0\.0\.1:0 from 127\.0\.0\.1 is closed: the peer is not a trusted proxy")
         self.assertEqual(self.failures(), 2)
         self.eventually(lambda: self.server.get('/failures').body == b'2 1')
 
@@ -153,7 +153,7 @@ class Proxied(Case):
         server = Server('--proxied', '127.0.0.1:0', program='doors', start=False)
         self.assertEqual(server.wait(), 1)
         server.process.stderr.close()
-        self.assertIn('"127.0.0.1:0" takes the PROXY protocol, and .trusted_proxies does not say from whom', server.log)
+        self.assertIn('"127.0.0.1:0" uses the PROXY protocol, which requires .trusted_proxies', server.log)
 
     def test_limits_by_address(self):
         _, port = self.doors()

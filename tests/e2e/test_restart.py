@@ -133,7 +133,7 @@ class Restart(Case):
         limits = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (free[1] + 1, limits[1]))
         server.process.send_signal(signal.SIGUSR2)
-        server.wait_for("can't restart, going on: Too many open files")
+        server.wait_for("can't restart, the old process continues: Too many open files")
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limits)
         self.assertEqual(self.descriptors(server), before)
         heir = self.restart(server, server.pid)
@@ -243,7 +243,7 @@ class Restart(Case):
         for _ in range(2):
             lines = len(server.lines)
             server.process.send_signal(signal.SIGUSR2)
-            self.eventually(lambda: any('can\'t restart, going on: the new process has ended; its own records say why' in line
+            self.eventually(lambda: any('can\'t restart, the old process continues: the new process has exited; see its log records' in line
                                         for line in server.lines[lines:] if line))
             self.assertEqual(self.serving(server), server.pid)
         self.eventually(lambda: server.descriptors() <= start + 1)

@@ -92,7 +92,7 @@ class Files(Sandboxed):
     def test_a_restart_is_refused(self):
         server = self.files(self.folder())
         server.process.send_signal(signal.SIGUSR2)
-        server.wait_for("can't restart, going on: this process is in a sandbox, and can start no other")
+        server.wait_for("can't restart, the old process continues: a process in a sandbox can't start another one")
         self.assertEqual(server.get('/api/files').status, 200)
 
     def test_a_dump(self):
@@ -149,7 +149,7 @@ class Files(Sandboxed):
     def test_without_landlock(self):
         """As on a kernel that has none: it says so, and the rest applies."""
         server = self.files(self.folder(), wrap=(sys.executable, '-c', BLOCK_LANDLOCK))
-        server.wait_for(r'INFO eddy::sandbox: this kernel has no Landlock \(Operation not supported\): files outside are not kept')
+        server.wait_for(r'INFO eddy::sandbox: this kernel has no Landlock \(Operation not supported\): access to files is not restricted')
         self.assertEqual(server.ask(request('PUT', '/files/x', body=b'x')).status, 201)
         self.assertEqual(self.states(server, 'Seccomp'), {'2'})
 

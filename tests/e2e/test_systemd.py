@@ -154,7 +154,7 @@ class SystemCalls(Case):
         server = self.serve(here, '--no-sandbox', wrap=self.wrap)
         os.rename(here, there)
         server.process.send_signal(signal.SIGUSR2)
-        server.wait_for("can't restart, going on: the new process has ended")
+        server.wait_for("can't restart, the old process continues: the new process has exited")
         os.rename(there, here)
         self.assertEqual(server.get('/api/files').status, 200)
 
@@ -332,7 +332,7 @@ class Service(ServiceOnTmpfs):
         self.system.start('doctor.service')
         said = self.system.journal('doctor.service')
         self.assertIn('ok   io_uring: works', said)
-        self.assertIn('This machine is fit for eddy.', said)
+        self.assertIn('This machine can run eddy.', said)
         self.assertNotIn('FAIL', said)
 
     def test_a_restart_loses_nothing(self):

@@ -124,7 +124,7 @@ class Timelines(Case):
     def test_two_of_one_path(self):
         first = self.tour()
         second = self.serve('--dir', self.dir, program='tour', env={'EDDY_TRACE': self.path})
-        second.wait_for('ERROR eddy::timeline: .*another process writes it')
+        second.wait_for('ERROR eddy::timeline: .*another process writes to it')
         self.assertEqual(second.get('/hello').status, 200)
         self.assertEqual(first.get('/slow/1').status, 200)
         second.stop()

@@ -63,7 +63,7 @@ class Basics(TlsCase):
         self.assertTrue(os.path.realpath(path).startswith(os.environ.get('EDDY_WOLFSSL_PREFIX', '/')), path)
         # Once, also when certificates are read again.
         server.process.send_signal(signal.SIGHUP)
-        server.wait_for('Certificates were read again')
+        server.wait_for('Certificates were reloaded')
         self.assertEqual(server.log.count('TLS by wolfSSL'), 1)
 
     def test_old_versions_are_refused(self):
@@ -190,7 +190,7 @@ class Basics(TlsCase):
         # A client that knows the session of one certificate has not verified another.
         for name, times, want in (('server', 1, True), ('rsa', 2, False), ('server', 3, True)):
             install(name)
-            self.eventually(lambda times=times: server.log.count('were read again') == times)
+            self.eventually(lambda times=times: server.log.count('were reloaded') == times)
             for version in using:
                 with self.subTest(name, version=version):
                     again = self.dial(server, using[version], session=sessions[version])
@@ -945,17 +945,17 @@ class Files(TlsCase):
         for args, want in (
                 (('--cert', '/nowhere', '--key', key), r'can.t read the certificate "/nowhere": No such file'),
                 (('--cert', cert, '--key', folder), rf'can.t read the private key "{folder}": it is not a file'),
-                (('--cert', garbage, '--key', key), rf'"{garbage}" holds no usable certificate'),
-                (('--cert', empty, '--key', key), rf'"{empty}" holds no usable certificate'),
-                (('--cert', cert, '--key', garbage), rf'"{garbage}" holds no usable private key'),
-                (('--cert', cert), rf'"{cert}" holds no usable private key'),
+                (('--cert', garbage, '--key', key), rf'"{garbage}" has no usable certificate'),
+                (('--cert', empty, '--key', key), rf'"{empty}" has no usable certificate'),
+                (('--cert', cert, '--key', garbage), rf'"{garbage}" has no usable private key'),
+                (('--cert', cert), rf'"{cert}" has no usable private key'),
                 (('--cert', cert, '--key', encrypted), rf'"{encrypted}" is encrypted.*openssl pkey'),
-                (('--cert', cert, '--key', at('rsa.key')), rf'"{at("rsa.key")}" is not that of .*"{cert}"'),
-                (('--cert', cert, '--key', at('one.key')), rf'"{at("one.key")}" is not that of .*"{cert}"'),
+                (('--cert', cert, '--key', at('rsa.key')), rf'"{at("rsa.key")}" does not match .*"{cert}"'),
+                (('--cert', cert, '--key', at('one.key')), rf'"{at("one.key")}" does not match .*"{cert}"'),
                 (('--cert', cert, '--key', key, '--client-ca', garbage), rf'"{garbage}" holds no .*authority'),
-                (('--cert', cert, '--key', key, '--client-ca', '/nowhere'), 'authorities for clients "/nowhere"'),
-                (('--cert', cert, '--key', key, '--required'), 'needs `client_ca`'),
-                ((), '`cert` names no file')):
+                (('--cert', cert, '--key', key, '--client-ca', '/nowhere'), 'client CA "/nowhere"'),
+                (('--cert', cert, '--key', key, '--required'), 'requires `client_ca`'),
+                ((), '`cert` is not set')):
             with self.subTest(args):
                 self.refused(*args, pattern=want)
         said = self.refused('--cert', '/no/cert', '--key', '/no/key', '--more', '/no/more', pattern='ERROR')
@@ -1002,12 +1002,12 @@ class Files(TlsCase):
             server.process.send_signal(signal.SIGHUP)
             self.session(idle)
         self.assertFalse(select.select([wires[-1].socket], [], [], 0)[0])
-        self.eventually(lambda: server.log.count('were read again') >= 2, 30)
+        self.eventually(lambda: server.log.count('were reloaded') >= 2, 30)
         for wire in wires:
             wire.close()
         server.process.send_signal(signal.SIGTERM)
         self.assertEqual(server.wait(), 0)
-        self.assertEqual(len(re.findall('were read again', server.log)), 2)
+        self.assertEqual(len(re.findall('were reloaded', server.log)), 2)
 
     def test_reload(self):
         folder = self.folder()
@@ -1024,20 +1024,20 @@ class Files(TlsCase):
         self.session(old)
         install('one')
         server.process.send_signal(signal.SIGHUP)
-        server.wait_for('Certificates were read again')
+        server.wait_for('Certificates were reloaded')
         self.assertEqual(self.dial(server, unverified).peer_name(), 'one')
         self.assertEqual(self.session(old).status, 200)
         with open(cert, 'w') as file:
             file.write('nothing')
         server.process.send_signal(signal.SIGHUP)
-        server.wait_for(rf'ERROR .*"{cert}" holds no usable certificate')
+        server.wait_for(rf'ERROR .*"{cert}" has no usable certificate')
         self.assertEqual(self.dial(server, unverified).peer_name(), 'one')
         shutil.copy(at('server.pem'), cert)
         server.process.send_signal(signal.SIGHUP)
-        server.wait_for('is not that of')
+        server.wait_for('does not match')
         self.assertEqual(self.dial(server, unverified).peer_name(), 'one')
         self.assertEqual(self.session(old).status, 200)
-        self.assertEqual(len(re.findall('Certificates were read again', server.log)), 1)
+        self.assertEqual(len(re.findall('Certificates were reloaded', server.log)), 1)
 
 
 class Compression(TlsCase):

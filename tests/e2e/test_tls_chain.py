@@ -19,7 +19,7 @@ EXCLUDED = {'no-address': 'excluded;IP:127.0.0.0/255.0.0.0', 'no-wildcard': 'exc
             'no-uri': 'excluded;URI:a.example'}
 NAMES = {'by-name': ('DNS:localhost',), 'no-wildcard': ('DNS:localhost', 'DNS:*.example'), 'no-part': ('DNS:localhost',),
          'no-uri': ('DNS:localhost', 'URI:https://a.example/')}
-REASON = 'or has an RSA key of less than 2048 bits'
+REASON = 'has an RSA key of less than 2048 bits'
 
 
 def bound(constraint):
@@ -115,7 +115,7 @@ class OnClient(Case):
             self.says(want, f'{name}-direct', ca=f'{name}-root')
 
     def test_for_another_purpose(self):
-        self.says('^-129 .*it is not for servers', 'clientAuth', 'codeSigning', ca='ca')
+        self.says('^-129 .*it is not a server certificate', 'clientAuth', 'codeSigning', ca='ca')
         self.says('^200 hello$', 'serverAuth', 'anyExtendedKeyUsage', ca='ca')
 
 

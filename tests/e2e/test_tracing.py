@@ -80,7 +80,7 @@ class Tracing(Case):
     def test_a_name_that_is_none(self):
         server = Server('--tracing=a b', program='tour', start=False)
         self.assertEqual(server.wait(), 1)
-        self.assertIn('header_name is no name of a field that may be set', server.log)
+        self.assertIn('header_name is not a valid field name, or is a field that the server sets', server.log)
 
     def test_fifty_at_once_do_not_mix(self):
         server = self.tour('--tracing', log='info,request=trace')
@@ -156,7 +156,7 @@ class Tracing(Case):
         self.assertRegex(server.get('/hello').header('x-from-file'), r'^\d+$')
         write('[tracing]\nheader = true\n')
         self.assertIsNone(self.tour('--config', path).get('/hello').header('request-id'))
-        for text, complaint in (('header_name = "a b"', 'header_name is no name of a field that may be set'), ('header = 1', 'expected true or false'),
+        for text, complaint in (('header_name = "a b"', 'header_name is not a valid field name, or is a field that the server sets'), ('header = 1', 'expected true or false'),
                                 ('heeder = true', 'heeder')):
             write(f'[tracing]\n{text}\n')
             server = Server('--config', path, program='tour', start=False)

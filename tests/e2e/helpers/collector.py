@@ -22,13 +22,13 @@ def check(value, what, *details):
 
 def members(value, where, required, optional=()):
     """An object that has these members, and no others."""
-    check(isinstance(value, dict), where, 'is no object:', value)
+    check(isinstance(value, dict), where, 'is not an object:', value)
     check(set(required) <= set(value) <= set(required) | set(optional), where, 'has the members', sorted(value))
     return value
 
 
 def text(value, where, empty=False):
-    check(isinstance(value, str) and (empty or value), where, 'is no text:', repr(value))
+    check(isinstance(value, str) and (empty or value), where, 'is not a string:', repr(value))
     return value
 
 

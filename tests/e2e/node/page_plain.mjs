@@ -48,7 +48,7 @@ async function failures(s) {
 	await open(s);
 	await choose(s, { 'large.bin': 'x'.repeat(2000) });
 	await s.page.getByRole('heading', { name: 'Not uploaded' }).waitFor();
-	await s.page.getByText('This is too large for this server. (413').waitFor();
+	await s.page.getByText('The file is too large for this server. (413').waitFor();
 	await s.shot('plain-failed');
 	await s.page.getByRole('link', { name: 'Back to the list' }).click();
 	await open(s);
