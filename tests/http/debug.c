@@ -218,7 +218,7 @@ static int answer_badly(void *arg)
 		warned,
 		"eddy::debug: GET /late can't set the field \"content-length\": the server sets it\n"
 		"eddy::debug: GET /late can't set the field \"x y\": this is not a field name\n"
-		"eddy::debug: GET /late can't set the field \"x\": its value has a control byte\n"
+		"eddy::debug: GET /late can't set the field \"x\": its value contains a control character\n"
 		"eddy::debug: GET /late sets the field \"late\" after its head was sent: it is "
 		"ignored\n"
 		"eddy::debug: GET /late sets a body after its head was sent: it is ignored\n");

@@ -110,7 +110,7 @@ int eddy_res_add(struct eddy_res *res, const char *name, struct eddy_str value)
 	value = eddy_str_trim(value);
 	if (!eddyi_res_may_set(name) || !eddyi_syntax_is_value(value)) {
 		suspect(res, "can't set the field \"%s\": %s", name,
-			!eddyi_syntax_is_value(value) ? "its value has a control byte" :
+			!eddyi_syntax_is_value(value) ? "its value contains a control character" :
 			eddyi_syntax_is_token(eddy_str_from(name)) ? "the server sets it" :
 								     "this is not a field name");
 		return -EINVAL;
