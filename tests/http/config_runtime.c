@@ -103,7 +103,8 @@ Test(config_runtime, says_what_is_wrong)
 
 Test(config_runtime, has_every_key_in_its_document)
 {
-	static const char *const defaults[] = { "262144", "0", "the processors, but 2 to 4",
+	static const char *const defaults[] = { "262144", "0",
+						"number of processors, at least 2, at most 4",
 						"1024" };
 	struct eddy_app *app = eddy_app_new();
 	static char document[64 * 1024];

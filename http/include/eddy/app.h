@@ -33,8 +33,8 @@ enum eddy_forwarded {
 struct eddy_server_options {
 	unsigned workers; /* loops, each on its own thread; default 1, at most .workers_max */
 	/* Workers that the program supports; default and limit 1024. Set 1 for handlers that share
-	 * a mutex, a channel or memory without a lock. Startup fails if .workers is larger, even if
-	 * a configuration file sets it. */
+	 * memory without a lock, or eddy's mutexes and channels, which belong to one loop. Startup
+	 * fails if .workers is larger, even if a configuration file sets it. */
 	unsigned workers_max;
 
 	size_t request_line_max;   /* bytes; default 8 KiB; beyond: 414 */
@@ -45,7 +45,7 @@ struct eddy_server_options {
 	/* Bytes of all bodies in memory, with the JSON trees made from them, counted as they
 	 * arrive; beyond: 503. Default: a quarter of the memory of the machine or control group. A
 	 * request also gets 503 if other requests of its client address on its loop hold more than
-	 * (.body_memory_max - all bodies) / .workers; not from trusted proxies and unix sockets. */
+	 * (.body_memory_max - this sum) / .workers; trusted proxies and unix sockets are exempt. */
 	uint64_t body_memory_max;
 	uint64_t file_max;      /* bytes of a body saved to files; default 1 GiB; beyond: 413 */
 	unsigned parts_max;     /* parts of a multipart body; default 64; beyond: 413 */
@@ -97,16 +97,16 @@ struct eddy_server_options {
 	size_t proxy_header_max; /* bytes; default 4 KiB, at most 8 KiB; beyond: close */
 
 	/* How files are sent and saved on the app's loops (eddy/technique.h). Copied; takes effect
-	 * when the app runs. Default: the loop's own (eddy_transfer_configure()). Data that the
-	 * program encrypts or encodes always passes through memory. */
+	 * when the app runs. Default: the loop's own (eddy_transfer_configure()). Data that is
+	 * encrypted or compressed in user space always passes through memory. */
 	const struct eddy_transfer_options *transfer;
 
 	/* Bytes of a task's stack, 64 KiB to 1 GiB (eddy/loop.h), on loops that
 	 * eddy_app_run_blocking() makes; default 256 KiB. eddy_app_run() makes only the loops of
-	 * further workers; default there: as its own loop. */
+	 * workers after the first; default there: as the calling loop. */
 	size_t stack_size;
 	/* Nanoseconds that a handler may hold such a loop; beyond, a WARN record has a backtrace;
-	 * see eddy/loop.h. Default: no check; with eddy_app_run() as its own loop. */
+	 * see eddy/loop.h. Default: no check; with eddy_app_run(): as the calling loop. */
 	uint64_t stall_ns;
 
 	/* Kernel worker threads of each loop: this many for regular files, and this many for other
@@ -125,8 +125,8 @@ struct eddy_server_options {
  * app is built, the process prints a message to stderr and ends. */
 EDDY_API struct eddy_app *eddy_app_new(void);
 
-/* Free an app that is not running. NULL is accepted, and an app that eddy_app_run_blocking() has
- * freed. */
+/* Free an app that is not running. NULL is accepted, and, once, an app that eddy_app_run_blocking()
+ * has freed. */
 EDDY_API void eddy_app_free(struct eddy_app *app);
 
 /* Set the app's first address, in place of localhost:7878. Copied. It is one of:
@@ -213,8 +213,8 @@ typedef int eddy_start_fn(struct eddy_app *app, void *data);
 
 /* Call `fn(app, data)` at the start of each run, and of the first eddy_app_test() after this call:
  * after the configuration file has been read without mistakes, before anything listens. Functions
- * are called in the order in which they were added, each pair of `fn` and `data` once. A failed one
- * is called again at the next start. */
+ * are called in the order in which they were added. Adding a pair of `fn` and `data` again does not
+ * call it twice. If it fails in an eddy_app_test(), the next one calls it again. */
 EDDY_API void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data);
 
 /* Run `fn(data)` as a background task in each eddy_app_run() and eddy_app_test(), on its loop, from
@@ -255,9 +255,9 @@ EDDY_API bool eddy_app_is_draining(const struct eddy_app *app);
  * each connection may send one more request within .drain_timeout_ns. If the new process fails, or
  * does not serve within 60 s, it is ended and this one continues; an ERROR record says why.
  *
- * The program is the first argument, looked up again in PATH or the working directory, so it may be
- * a newer version. Has no effect if the app is not running, or is already shutting down or
- * restarting. Supports one app in a process. Requires /proc. */
+ * The program is argv[0], looked up again in PATH or the working directory, so it may be a newer
+ * version. Has no effect if the app is not running, or is already shutting down or restarting.
+ * Supports one app in a process. Requires /proc. */
 EDDY_API void eddy_app_restart(struct eddy_app *app);
 
 /* Get a running app's port: the first of several, 0 if it has none. Any thread may call it. */
@@ -271,7 +271,7 @@ struct eddy_app_stats {
 	uint64_t over_address;    /* closed at once, for .connections_per_address_max */
 	uint64_t evicted_idle;    /* closed to make room: idle */
 	uint64_t evicted_head;    /* closed to make room: incomplete head or TLS handshake */
-	uint64_t evicted_slow;    /* closed to make room: below a minimum rate, or answered */
+	uint64_t evicted_slow;    /* closed to make room: too slow, or discarding an unread body */
 	uint64_t slow_bodies;     /* answered 408 for .body_rate_min */
 	uint64_t slow_writes;     /* closed for .write_rate_min */
 	uint64_t refused_bodies;  /* answered 503 for .body_memory_max */

@@ -1,8 +1,8 @@
 /* eddy/req.h: a request, as its handler reads it.
  *
  * All that is read from a request is in request memory, freed when its response has been sent. The
- * body is received only when it is read (backpressure). If a call that reads the body fails, return
- * its error from the handler: the client then gets 400, 413, 415, … with the reason.
+ * body is received only when it is read (backpressure). If a call that reads input fails, return
+ * its error from the handler, or the status noted with it: the client then gets it with the reason.
  */
 #ifndef EDDY_REQ_H
 #define EDDY_REQ_H
@@ -36,8 +36,8 @@ EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
  *     if (eddy_req_path(req, EDDY_TO(&id), EDDY_TO(&name)) < 0)
  *             return 400;
  *
- * Return: 0; -EINVAL if a parameter is malformed or out of range (if the handler returns 400, the
- * response names it); -EDOM, with a log record, if the route has fewer parameters; -ENOMEM. */
+ * Return: 0; -EINVAL (400, which names it) if a parameter is malformed or out of range; -EDOM, with
+ * a log record, if the route has fewer parameters; -ENOMEM. */
 #define eddy_req_path(req, ...)                                                                    \
 	eddyi_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                          \
 			  sizeof((const struct eddy_to[]){ __VA_ARGS__ }) /                        \
@@ -50,8 +50,8 @@ EDDY_CHECKED EDDY_API int eddyi_req_path_to(struct eddy_req *req, const struct e
  *     if (eddy_req_path_into(req, post_members, &post) < 0)
  *             return 400;
  *
- * Return: 0; -EINVAL if one is missing, malformed or out of range (if the handler returns 400, the
- * response names it and the expected value); -ENOMEM; -EDOM as eddy_pairs_into(). */
+ * Return: 0; -EINVAL (400, which names it and the expected value) if one is missing, malformed or
+ * out of range; -ENOMEM; -EDOM as eddy_pairs_into(). */
 #define eddy_req_path_into(req, members, ret_target)                                               \
 	EDDYI_INTO(eddyi_req_path_read, req, members, ret_target)
 #define EDDYI_INTO(read, from, members, ret_target)                                                \
@@ -69,7 +69,7 @@ EDDY_API int eddy_req_param(const struct eddy_req *req, const char *name,
 EDDY_API int eddy_req_path_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);
 
 /* Get all parameters of the query, at most 4096. `+` is a space; an invalid escape stays as it is.
- * Return: 0; -EMSGSIZE if there are more; -ENOMEM. */
+ * Return: 0; -EMSGSIZE (400) if there are more; -ENOMEM. */
 EDDY_API int eddy_req_query_pairs(struct eddy_req *req, struct eddy_pairs *ret_pairs);
 
 /* Get the query's first value of this name. Return: 0; -ENOENT; otherwise as
@@ -134,8 +134,8 @@ EDDY_CHECKED EDDY_API int eddyi_req_form_read(struct eddy_req *req,
  * request: do not json_decref() it. Over 64 KiB or 1,024 values it is parsed on the offload pool
  * (worker threads for blocking calls). Suspends.
  * Return: 0; -EMEDIUMTYPE (415) if its type is neither application/json nor ends in +json; -EBADMSG
- * if it is not JSON (a 400 that the handler returns then says where, and what was expected);
- * -EMSGSIZE beyond .json_values_max of the app; and what eddy_req_body() returns. */
+ * (400, which says where, and what was expected) if it is not JSON; -EMSGSIZE (413) beyond
+ * .json_values_max of the app; and what eddy_req_body() returns. */
 EDDY_API int eddy_req_json(struct eddy_req *req, json_t **ret_json);
 
 /* Read a JSON object into a struct (eddy/member.h). Suspends.

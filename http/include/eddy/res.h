@@ -91,8 +91,8 @@ struct eddy_file_options {
 };
 
 /* Answer with an open regular file called `name`. Takes ownership of `fd`, also on failure.
- * `options` may be NULL. A failed condition or range of the request gives 412 or 416, without the
- * options. May suspend: the function of eddy_app_map_err() renders these two.
+ * `options` may be NULL. A failed condition or range of the request gives 412 or 416, on which they
+ * have no effect. May suspend: the function of eddy_app_map_err() renders these two.
  * Return: 0; -ENOENT if it is not a regular file; -EINVAL for an option with a control byte;
  * -ENOMEM. */
 EDDY_API int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd,

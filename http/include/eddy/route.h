@@ -21,8 +21,8 @@ EDDY_BEGIN_DECLS
 /* Handle a request, in a task of its own. May suspend.
  * Return: 0 if `res` holds the response; a status from 200 to 599; -errno, which becomes a status
  * (-ENOENT is 404, -EACCES 403, those without a better one 500). After the head was sent, a status
- * of 400 and more and -errno close the connection, so that the client sees a truncated body, with
- * an ERROR log record; with a DEBUG record if the client left or its own body failed. */
+ * of 400 and more and -errno close the connection, so that the client sees a truncated body. The
+ * log record for it is of level ERROR; DEBUG if the client left or the request's body failed. */
 typedef int eddy_handler_fn(struct eddy_req *req, struct eddy_res *res);
 
 /* The client's event that cancels a request before it is answered: waiting calls return -ECANCELED,
