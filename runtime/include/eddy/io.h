@@ -89,9 +89,9 @@ EDDY_API int eddy_write_all(int fd, const void *buf, size_t len, uint64_t offset
 /* Move bytes between a pipe and another descriptor with splice(2). Suspends until `fd_in` has bytes
  * and `fd_out` has room, even if a descriptor is non-blocking; with SPLICE_F_NONBLOCK it returns
  * -EAGAIN instead. To move whole files and bodies use eddy/transfer.h, which is faster.
- *    - For a file pass an offset, even 0. Without one, eddy polls the file, and polling a FUSE file
- *      blocks the thread until its daemon answers.
- *    - A socket with an unread error queue that has no bytes or no room gives -EAGAIN, even without
+ *    - For a file that may be on FUSE, pass an offset. Without one, eddy polls the file, which
+ *      blocks the thread until the daemon answers.
+ *    - A socket without bytes or room, but with an unread error queue, gives -EAGAIN, even without
  *      SPLICE_F_NONBLOCK.
  *    - No other task may close a descriptor before the call returns. eddy_close() does not see a
  *      splice whose descriptor has just become ready; the splice would then move bytes of the file
@@ -107,8 +107,8 @@ EDDY_API int eddy_pipe(int ret_fds[2], int flags);
 EDDY_API int eddy_poll(int fd, unsigned events);
 
 /* Close a descriptor with close(2). Suspends, even in a cancelled scope. If another task of this
- * loop waits for `fd`, aborts with that task's name. Ops of this loop on `fd` without a waiting
- * task (eddy/op.h, eddy_case_op()) are cancelled and awaited first. */
+ * loop waits for `fd`, aborts with that task's name. Ops of eddy_op_start() and cases of
+ * eddy_select() on `fd` in this loop are cancelled and awaited first. */
 EDDY_API int eddy_close(int fd);
 
 EDDY_END_DECLS

@@ -31,7 +31,7 @@ struct eddyi_waiter;
 
 struct eddy_scope_options {
 	uint64_t timeout_ns; /* cancel the scope after this time; default 0: never */
-	bool fail_fast; /* the first failure of a task cancels the others; default: they go on */
+	bool fail_fast;      /* a task's failure cancels the scope; default: other tasks go on */
 	/* Do not cancel this scope when an enclosing one is cancelled, for clean-up that suspends.
 	 * Set a timeout as well. Default false. */
 	bool shielded;
@@ -67,14 +67,14 @@ EDDY_API void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope
 			       const char *where);
 
 /* End the scope: cancel its running tasks and wait for them. Suspends, even in a cancelled scope.
- * Return: the first failure of a task; -ETIMEDOUT or -ECANCELED if the scope was cancelled before
- * that; else 0. -ECANCELED from a task of a cancelled scope is no failure. */
+ * Return: -ETIMEDOUT or -ECANCELED if the scope was cancelled before this call and before any task
+ * failed; else the first failure; else 0. -ECANCELED of a cancelled scope's task is no failure. */
 EDDY_API int eddy_scope_end(struct eddy_scope *scope);
 
 /* Start `fn(arg)` as a task of this scope. It first runs when the caller suspends. Completion
  * functions (eddy/op.h) of the same loop may call it, too. `name` and `arg` are not copied: they
- * must stay valid until the task ends. `arg` may be a compound literal.
- * Return: 0; -ECANCELED if the scope is cancelled; -ENOMEM. The scope does not record these. */
+ * must stay valid until the task ends, as compound literals in the block that ends the scope do.
+ * Return: 0; -ECANCELED if the scope is cancelled; -ENOMEM. Neither is a failure of a task. */
 EDDY_API int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_task_fn *fn,
 			      void *arg, const char *where);
 

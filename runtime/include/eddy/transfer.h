@@ -37,8 +37,8 @@ struct eddy_transfer {
 	enum eddy_technique technique; /* default: that of eddy_transfer_configure() */
 	/* The file's st_dev, which saves a system call. Default 0: unknown. */
 	uint64_t device;
-	/* Shared by all transfers of this file, so that the page cache is asked only once a turn.
-	 * Default none: each transfer asks. */
+	/* Shared by the loop's transfers of this file, so that the page cache is asked only once a
+	 * turn. Default none: each transfer asks. */
 	struct eddy_warmth *warmth;
 	uint64_t moved; /* result: bytes of the file moved so far */
 };
@@ -72,8 +72,8 @@ struct eddy_relay {
  * -ETIMEDOUT, -ECANCELED, -ENOMEM, -EMFILE. After an error, bytes in transit are lost. */
 EDDY_API int eddy_transfer_between(struct eddy_relay *relay);
 
-/* Write received bytes to a file, like eddy_write_all(). Suspends. Up to 1 MiB is written to a RAM
- * file system directly, without a kernel worker. The bytes count as `copied_in`.
+/* Write received bytes to a file, like eddy_write_all(). Suspends. On a RAM file system, buffers of
+ * at most 1 MiB are written directly, without a kernel worker. The bytes count as `copied_in`.
  * Return: 0; -ENOSPC, -EDQUOT, -EFBIG, -ECANCELED, -EIO. A part may have been written. */
 EDDY_API int eddy_transfer_write(int file, const void *buf, size_t len, uint64_t offset);
 
