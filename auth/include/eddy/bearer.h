@@ -8,8 +8,8 @@
  *
  * The token is read from the Authorization field (RFC 6750 section 2.1), with .cookie also from a
  * cookie, and verified with one static key, set here, or with the keys of an issuer (eddy/oauth.h).
- * An app with a guard and no key does not start. docs/auth.md lists the statuses and challenges of
- * rejected requests.
+ * An app that calls eddy_app_authorize() and has no key does not start. docs/auth.md lists the
+ * statuses and challenges of rejected requests.
  *
  * Each loop caches valid tokens until their `exp`, or until keys change.
  * If eddy-auth is built with -Djwt-auth=disabled, calling these functions is a compile error.
@@ -41,7 +41,7 @@ struct eddy_bearer_options {
 	/* Required `iss` with a static key; default: any. Not used with eddy/oauth.h. */
 	const char *issuer;
 	/* Accepted algorithms, such as "HS512"; NULL ends the list; default: all that suit the key.
-	 * A secret suits HS256, one of 48 bytes also HS384, of 64 also HS512 (RFC 7518, 3.2). */
+	 * A secret suits HS256, from 48 bytes on also HS384, from 64 on HS512 (RFC 7518, 3.2). */
 	const char *const *algorithms;
 	const char *realm;  /* sent in challenges; at most 255 bytes; default: none */
 	uint64_t leeway_ns; /* tolerated clock skew; default 60 s; EDDY_JWT_NO_LEEWAY: none */
@@ -76,8 +76,8 @@ EDDY_BEARER_API void eddy_app_with_bearer_auth(struct eddy_app *app,
 
 /* Accept only requests with a valid token that satisfies `rule`; NULL: any valid token. The guard
  * is a filter (middleware): on an app or a group it covers all routes, and it runs before filters
- * that are added later. Of several guards all must be satisfied. The rule is copied. Responses have
- * `cache-control: no-store` unless they set another, and then, with .cookie, `vary: cookie`. The
+ * that are added later. Of several guards all must be satisfied. The rule is copied. Responses
+ * without `cache-control` get `no-store`; those with one get `vary: cookie` if .cookie is set. The
  * documents of eddy/oauth_metadata.h need no token: there eddy_req_token() is NULL. Add CORS before
  * the guard: preflights have no token. */
 EDDY_BEARER_API void eddy_app_authorize(union eddy_target target, const struct eddy_rule *rule);

@@ -4,8 +4,8 @@
  *
  * Files are read when the app starts, before it listens. SIGHUP reloads them for new connections;
  * if one is unusable, all stay as they are, with an ERROR log record. Sessions are resumed by
- * tickets, on any worker. A connection takes about 60 KiB more than a plain one once its first
- * message is complete, and up to 250 KiB more while it sends and receives.
+ * tickets, on any worker. A connection takes about 60 KiB more than a plain one once its
+ * ClientHello is complete, and up to 250 KiB more while it sends and receives.
  *
  * If eddy-http was built with -Dtls=disabled, calling these functions is a compile error.
  */
@@ -40,25 +40,25 @@ struct eddy_tls_options {
 	const char *key;  /* its unencrypted private key; default: in `cert` */
 	enum eddy_tls_version min_version;       /* default TLS 1.2 */
 	enum eddy_tls_client_certs client_certs; /* default _NONE; else no session is resumed */
-	/* The authorities that sign clients' certificates; required to ask for them. TLS 1.2 sends
-	 * their names, up to 8 KiB. MD5 and SHA-1 signatures and RSA keys of less than 2048 bits
-	 * are rejected. */
+	/* The authorities trusted for clients' certificates; required unless client_certs is _NONE.
+	 * TLS 1.2 sends clients their names, unless these exceed 8 KiB. MD5 and SHA-1 signatures
+	 * and RSA keys of less than 2048 bits are rejected. */
 	const char *client_ca;
 	uint64_t handshake_timeout_ns; /* default .head_timeout_ns; beyond: close */
 	bool no_ktls; /* encrypt in the program even if the kernel can; see docs/http.md */
 };
 
 /* Use TLS, and nothing else, at all addresses that are not .plain (eddy/app.h). Copied. The [tls]
- * section of a configuration file may set what `options` leaves out, which then may be NULL. */
+ * section of a configuration file takes precedence; `options` may be NULL if it sets `cert`. */
 EDDY_TLS_API void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *options);
 
 /* Accept the [tls] section of a configuration file without using TLS: it is only validated. */
 EDDY_TLS_API void eddy_tls_config(struct eddy_app *app);
 
 /* Add a certificate for other host names, or with another kind of key for the same ones (RSA
- * besides ECDSA). `key` NULL: it is in `cert`. A client gets the first certificate that matches its
- * host name (SNI) and has a key that it can verify, beginning with that of eddy_app_use_tls(). The
- * name counts more; if none matches, only the key counts. */
+ * besides ECDSA). `key` NULL: it is in `cert`. A client gets the first certificate, beginning with
+ * that of eddy_app_use_tls(), that matches the requested host name (SNI) and has a key that the
+ * client can verify; else the first that matches the name, else the first with such a key. */
 EDDY_TLS_API void eddy_app_add_tls_cert(struct eddy_app *app, const char *cert, const char *key);
 
 /* Reload the certificates of a running app, as SIGHUP does. Blocks while it reads files. Any thread

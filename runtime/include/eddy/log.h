@@ -12,8 +12,8 @@
  * "shop" covers "shop::cart". Records that no part covers are dropped. Unset or empty, it means
  * "info".
  *
- * A record that is filtered out costs one load: neither its text nor its fields are evaluated. Any
- * thread may call these functions; `errno` is preserved.
+ * A record above all levels in the filter costs one load: neither its text nor its fields are
+ * evaluated. Any thread may call these functions; `errno` is preserved.
  */
 #ifndef EDDY_LOG_H
 #define EDDY_LOG_H
@@ -37,7 +37,7 @@ enum eddy_field_type {
 	EDDY_FIELD_U64,
 	EDDY_FIELD_F64,
 	EDDY_FIELD_BOOL,
-	EDDY_FIELD_LAZY, /* written only if the record is emitted; then EDDY_FIELD_STR */
+	EDDY_FIELD_LAZY, /* written only if emitted; the subscriber gets EDDY_FIELD_STR */
 };
 
 /* Size limit of a lazy field in bytes. A record may have 8 of them; further ones are left out. */
@@ -91,8 +91,8 @@ EDDY_API int eddy_log_subscribe(eddy_log_fn *fn, void *arg);
  * nothing without a subscriber. */
 EDDY_API void eddy_log_unsubscribe(void);
 
-/* Subscribe with plain text on stderr: one line a record, written with one call, and coloured if
- * wanted. Control characters are escaped, so that a record is always one line.
+/* Subscribe with plain text on stderr: one line a record, written with one call, and coloured on a
+ * terminal (docs/log.md). Control characters are escaped, so that a record is always one line.
  * Return: 0; -EBUSY if there is a subscriber. */
 EDDY_API int eddy_log_text_subscribe(void);
 

@@ -12,11 +12,11 @@
  *    - A seccomp filter rejects system calls that a library may try (execve, fork, socket, chmod by
  *      path, another io_uring) with EPERM, and kills the process at calls that no server makes
  *      (ptrace, mount, unshare, bpf, kexec_load, …).
- *    - The rings reject operations that Landlock has no right for, since they are not system calls
- *      (struct eddy_loop_options, .confined).
+ *    - The rings reject operations that Landlock can't restrict, since seccomp does not see them
+ *      either (struct eddy_loop_options, .confined).
  *
- * Open descriptors stay usable, but that of a folder opens no file outside. Names, sizes and dates
- * of other files can still be read, by stat(2) and similar calls: Landlock has no right for them.
+ * Open descriptors stay usable, but an open folder gives no access to files outside those folders.
+ * Names, sizes and dates of other files can still be read: Landlock can't restrict stat(2).
  *
  * HTTP programs call eddy_app_sandbox() (eddy/app_sandbox.h) instead, at the right time.
  */
@@ -38,9 +38,9 @@ struct eddy_sandbox_options {
 	 * and sockets can't be made. */
 	const char *const *writable;
 	/* Allow connections to other machines by TCP and UDP, and name resolution. Default: a
-	 * system call can neither make nor connect a socket. Unix sockets are never allowed. Before
-	 * Linux 6.7 the ring can connect an existing socket to another address; later, a send with
-	 * MSG_FASTOPEN can. */
+	 * system call can neither make nor connect a socket. Unix sockets are never allowed. A gap:
+	 * the ring can connect an existing socket to another address, from Linux 6.7 on only by a
+	 * send with MSG_FASTOPEN. */
 	bool connects;
 };
 
@@ -51,8 +51,8 @@ struct eddy_sandbox_options {
  * Always usable are /dev/null, /dev/random, /dev/urandom and /proc/self. A core file is written if
  * core_pattern names a program, else only into a writable folder. eddy_process_start() returns
  * -EPERM. If the kernel has no Landlock, or does not allow it, an INFO record of target
- * "eddy::sandbox" says so, and the rest applies. After a second call the process may do what both
- * calls allow.
+ * "eddy::sandbox" says so, and the rest applies. After a second call the process may do only what
+ * both calls allow.
  *
  * Return: 0; -errno, with an ERROR record that gives the reason. The process may then be partly in
  * the sandbox, and should end. -ENOENT and similar concern a path in the options, or /proc; -EPERM

@@ -53,7 +53,7 @@ struct eddy_metric_options {
 	 * as seconds. */
 	unsigned decimals;
 	/* For a histogram the upper bounds of its buckets except the last, ascending, at most 32.
-	 * Default with 9 decimals: 100 us to 10 s. */
+	 * Required unless `decimals` is 9; default then 100 us to 10 s. */
 	const uint64_t *bounds;
 	size_t bound_count;
 	/* For a counter or a gauge: returns its value when metrics are read, in place of
@@ -71,7 +71,7 @@ EDDY_API int eddy_metric_declare(const struct eddy_metric_options *options,
 				 struct eddy_metric **ret_metric);
 
 /* Add to a counter or a gauge; `by` may be negative only for a gauge. Does nothing if the metric is
- * NULL or cannot count so. Never suspends. Any thread may call it. */
+ * NULL, of another type, or has .read. Never suspends. Any thread may call it. */
 EDDY_API void eddy_metric_add(struct eddy_metric *metric, int64_t by);
 
 /* Add a value to a histogram; else as eddy_metric_add(). */
