@@ -455,11 +455,12 @@ Test(own, a_job_may_have_its_own)
 	debug_begin();
 	expect_run(NULL, offload_both, &chan);
 	eddy_log_unsubscribe();
-	cr_expect(strstr(warned,
-			 ": a channel is used on a thread without a loop, in a job of "
-			 "eddy_offload() while loops run, which is a data race if a task uses it too: use it in "
-			 "the task, after eddy_offload() has returned\n"),
-		  "%s", warned);
+	cr_expect(
+		strstr(warned,
+		       ": a channel is used on a thread without a loop, in a job of "
+		       "eddy_offload() while loops run, which is a data race if a task uses it too: use it in "
+		       "the task, after eddy_offload() has returned\n"),
+		"%s", warned);
 }
 
 /* ---- at the end of a block ---- */
