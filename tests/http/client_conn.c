@@ -28,16 +28,27 @@ Test(client_conn, keeps_connections)
 	cr_expect(eq(int, (int)talk.connections, 1));
 }
 
-static int ask_noted(struct talk *talk)
+static int note(void *arg)
 {
 	int r;
 
-	debug_begin();
 	eddyi_opened_begin();
-	r = ask_thrice(talk);
+	r = ask_thrice(arg);
 	eddyi_opened_end();
-	eddy_log_unsubscribe();
 	return r;
+}
+
+/* In a task of its own: those of the server are in a scope of this one. */
+static int ask_noted(struct talk *talk)
+{
+	struct eddy_scope scope;
+
+	debug_begin();
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "noted", note, talk);
+	eddy_scope_join(&scope);
+	eddy_log_unsubscribe();
+	return eddy_scope_end(&scope);
 }
 
 /* They stay open on purpose: EDDY_DEBUG has no complaint. */

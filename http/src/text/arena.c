@@ -67,18 +67,6 @@ static struct {
 	size_t bytes;
 } resting = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Lock held. Free the oldest of them until at most `most` bytes rest. */
-static void drain(size_t most)
-{
-	while (resting.bytes > most) {
-		struct eddyi_arena_block *oldest = resting.oldest;
-
-		resting.oldest = oldest->older;
-		resting.bytes -= oldest->size;
-		free(oldest);
-	}
-}
-
 static void rest(struct eddyi_arena_block *block)
 {
 	memset(block->bytes, FREED, block->size);
@@ -94,7 +82,13 @@ static void rest(struct eddyi_arena_block *block)
 		resting.oldest = block;
 	resting.newest = block;
 	resting.bytes += block->size;
-	drain(RESTING_MAX);
+	while (resting.bytes > RESTING_MAX) {
+		struct eddyi_arena_block *oldest = resting.oldest;
+
+		resting.oldest = oldest->older;
+		resting.bytes -= oldest->size;
+		free(oldest);
+	}
 	pthread_mutex_unlock(&resting.lock);
 }
 
@@ -145,9 +139,6 @@ static void block_free(struct eddyi_arena_block *block)
 
 void eddyi_arena_trim(void)
 {
-	pthread_mutex_lock(&resting.lock);
-	drain(0);
-	pthread_mutex_unlock(&resting.lock);
 	for (size_t i = 0; i < SIZES; i++) {
 		while (spare[i].first) {
 			struct eddyi_arena_block *block = spare[i].first;

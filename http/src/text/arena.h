@@ -15,7 +15,7 @@ struct eddyi_arena {
 	char *end;
 };
 
-/* Free the blocks that this thread keeps for reuse, and those that rest with EDDY_DEBUG. A loop calls it at its end. */
+/* Free the blocks that this thread keeps for reuse. A loop calls it at its end. */
 void eddyi_arena_trim(void);
 
 void eddyi_arena_deinit(struct eddyi_arena *arena);
