@@ -183,7 +183,7 @@ class Bearer(Case):
 
     def test_needs_a_secret(self):
         for path, why in ((self.secret(SECRET[:31]), 'at least 32 bytes'), ('/nowhere/at/all', 'No such file'),
-                          (self.folder(), 'it is not a file'), (self.secret(b'x' * 100000), 'more than 64 KiB')):
+                          (self.folder(), 'it is not a file'), (self.secret(b'x' * 100000), 'larger than 64 KiB')):
             server = Server('--secret-file', path, program='tour', start=False)
             self.assertEqual(server.wait(), 1)
             server.process.stderr.close()

@@ -251,8 +251,8 @@ class Failures(Case):
         self.refused(lambda *_: b'SSH-2.0-x\r\n\r\n', 'is not HTTP/1.1')
         self.refused(lambda *_: b'HTTP/1.1 200 OK\r\nX: ' + b'x' * 100000, 'too large')
         self.refused(lambda *_: b'HTTP/1.1 100 Continue\r\n\r\n' * 100, 'interim')
-        self.refused(lambda *_: b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n', 'chunks')
-        self.refused(lambda *_: OK, 'where 4096 were', '--sizes', '4K')
+        self.refused(lambda *_: b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n', 'the chunked body is malformed')
+        self.refused(lambda *_: OK, 'instead of 4096', '--sizes', '4K')
 
     def test_nothing_moves(self):
         for pieces in [], [OK[:20]], [OK[:-1]]:
@@ -280,7 +280,7 @@ class Failures(Case):
         self.assertIn('refused', said)
 
     def test_mistakes(self):
-        self.assertIn('no URL', self.bench('get', 'localhost', status=2)[0])
+        self.assertIn('not a URL', self.bench('get', 'localhost', status=2)[0])
         self.assertIn('no such process', self.bench('get', 'http://localhost/', '--pid', str(1 << 29), status=2)[0])
 
     def test_what_cannot_be_kept_is_not_measured(self):

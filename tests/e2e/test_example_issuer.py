@@ -401,7 +401,7 @@ class Starts(Issuer):
         self.write(os.path.join(self.keys, 'key.txt'), '')
         self.fails(1, r'keys: the folder has no file named \*\.pem', *known)
         make_key(self.keys, 'weak.pem', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:1024')
-        self.fails(1, r'weak\.pem: it is weak', *known)
+        self.fails(1, r'weak\.pem: it is too weak', *known)
         os.rename(os.path.join(self.keys, 'weak.pem'), os.path.join(self.home, 'weak.pem'))
         make_key(self.keys, '1.pem')
         os.link(os.path.join(self.keys, '1.pem'), os.path.join(self.keys, '2.pem'))
@@ -414,15 +414,15 @@ class Starts(Issuer):
     def test_clients(self):
         make_key(self.keys, '1.pem')
         known = ('--issuer', 'http://localhost:1')
-        for text, why in (('a\n', '1: scopes'), ('\n# x\na b - -\n', '3: a secret'), (f'a {SECRET}\n', '1: scopes'), (f'a {SECRET} -\n', '1: roles'),
-                          (f'a {SECRET} x,,y -\n', '1: scopes'), (f'a {SECRET} x" -\n', '1: scopes'), (f'a {SECRET} - x,\n', '1: roles'),
-                          (f'a {SECRET} - - -\n', '1: roles'), (f'a {SECRET} - -\na {SECRET} - -\n', '2: an id'),
-                          (f'a\0b {SECRET} - -\n', '1: an id'), (f'a,b {SECRET} - -\n', '1: an id'),
-                          (''.join(f'c{i} {SECRET} - -\n' for i in range(1001)), '1001: 1000 clients'),
-                          ('x' * (1 << 20) + 'x', 'more than 1048576 bytes')):
+        for text, why in (('a\n', '1: the third field'), ('\n# x\na b - -\n', '3: the second field'), (f'a {SECRET}\n', '1: the third field'), (f'a {SECRET} -\n', '1: the fourth and last'),
+                          (f'a {SECRET} x,,y -\n', '1: the third field'), (f'a {SECRET} x" -\n', '1: the third field'), (f'a {SECRET} - x,\n', '1: the fourth and last'),
+                          (f'a {SECRET} - - -\n', '1: the fourth and last'), (f'a {SECRET} - -\na {SECRET} - -\n', '2: the first field'),
+                          (f'a\0b {SECRET} - -\n', '1: the first field'), (f'a,b {SECRET} - -\n', '1: the first field'),
+                          (''.join(f'c{i} {SECRET} - -\n' for i in range(1001)), '1001: there are more than 1000 clients'),
+                          ('x' * (1 << 20) + 'x', 'larger than 1048576 bytes')):
             with self.subTest(text[:40]):
                 self.write(self.clients, text)
-                self.fails(1, rf'ERROR issuer: .*clients: ?(it has )?{why}', *known)
+                self.fails(1, rf'ERROR issuer: .*clients: ?(it is )?{why}', *known)
 
     def test_switches(self):
         make_key(self.keys, '1.pem')

@@ -952,7 +952,7 @@ class Files(TlsCase):
                 (('--cert', cert, '--key', encrypted), rf'"{encrypted}" is encrypted.*openssl pkey'),
                 (('--cert', cert, '--key', at('rsa.key')), rf'"{at("rsa.key")}" does not match .*"{cert}"'),
                 (('--cert', cert, '--key', at('one.key')), rf'"{at("one.key")}" does not match .*"{cert}"'),
-                (('--cert', cert, '--key', key, '--client-ca', garbage), rf'"{garbage}" holds no .*authority'),
+                (('--cert', cert, '--key', key, '--client-ca', garbage), rf'"{garbage}" has no usable CA'),
                 (('--cert', cert, '--key', key, '--client-ca', '/nowhere'), 'client CA "/nowhere"'),
                 (('--cert', cert, '--key', key, '--required'), 'requires `client_ca`'),
                 ((), '`cert` is not set')):
