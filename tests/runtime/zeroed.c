@@ -222,10 +222,11 @@ Test(zeroed, is_no_process)
 
 	cr_expect_eq(die_of(kill_process, &process, true), SIGABRT);
 	EXPECT_LINE(
-		"^eddy: eddy_process_kill\\(\\): a signal for a process that was closed or never "
-		"started");
+		"^eddy: eddy_process_kill\\(\\): the process was closed or never started before the "
+		"signal");
 	cr_expect_eq(die_of(wait_process, &process, true), SIGABRT);
-	EXPECT_LINE("^eddy: eddy_process_wait\\(\\): a process is awaited that was closed or never "
-		    "started");
+	EXPECT_LINE(
+		"^eddy: eddy_process_wait\\(\\): the process was closed or never started before the "
+		"wait");
 	expect_report();
 }
