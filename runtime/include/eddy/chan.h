@@ -16,7 +16,7 @@
  * they came, and so are receivers. If a task is cancelled after its item was transferred, the call
  * returns 0 and the next call returns -ECANCELED.
  *
- * Functions that never suspend may be called from completion functions of the same loop.
+ * Completion functions (eddy/op.h) of the same loop may call the functions that never suspend.
  */
 #ifndef EDDY_CHAN_H
 #define EDDY_CHAN_H

@@ -13,7 +13,7 @@
  *      path, another io_uring) with EPERM, and kills the process at calls that no server makes
  *      (ptrace, mount, unshare, bpf, kexec_load, …).
  *    - The rings reject operations that Landlock can't restrict, since seccomp does not see them
- *      either (struct eddy_loop_options, .confined).
+ *      either. Every loop needs .confined of struct eddy_loop_options for this.
  *
  * Open descriptors stay usable, but an open folder gives no access to files outside those folders.
  * Names, sizes and dates of other files can still be read: Landlock can't restrict stat(2).
@@ -37,16 +37,15 @@ struct eddy_sandbox_options {
 	 * default none. Files and folders can be made, renamed and removed there; links, devices
 	 * and sockets can't be made. */
 	const char *const *writable;
-	/* Allow connections to other machines by TCP and UDP, and name resolution. Default: a
-	 * system call can neither make nor connect a socket. Unix sockets are never allowed. A gap:
-	 * the ring can connect an existing socket to another address, from Linux 6.7 on only by a
-	 * send with MSG_FASTOPEN. */
+	/* Allow connections to other machines by TCP and UDP, and name resolution. Unix sockets are
+	 * never allowed. Default: system calls can neither make nor connect a socket, but the ring
+	 * can connect an existing one, from Linux 6.7 on only by a send with MSG_FASTOPEN. */
 	bool connects;
 };
 
 /* Enter the sandbox with every thread of the process, irrevocably. NULL takes all defaults. Call it
- * when all loops and listening sockets exist, and before the first byte of a client is read: a
- * kernel worker that a ring has by then would stay outside.
+ * when all loops and listening sockets exist, and before the first byte of a client is read. Until
+ * then open files only by blocking calls: kernel workers (threads of io_uring) would stay outside.
  *
  * Always usable are /dev/null, /dev/random, /dev/urandom and /proc/self. A core file is written if
  * core_pattern names a program, else only into a writable folder. eddy_process_start() returns

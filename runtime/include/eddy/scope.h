@@ -68,19 +68,19 @@ EDDY_API void eddy_scope_begin(struct eddy_scope *scope, const struct eddy_scope
 
 /* End the scope: cancel its running tasks and wait for them. Suspends, even in a cancelled scope.
  * Return: -ETIMEDOUT or -ECANCELED if the scope was cancelled before this call and before any task
- * failed; else the first failure; else 0. -ECANCELED of a cancelled scope's task is no failure. */
+ * failed; else the first failure; else 0. After cancellation, a task's -ECANCELED is no failure. */
 EDDY_API int eddy_scope_end(struct eddy_scope *scope);
 
 /* Start `fn(arg)` as a task of this scope. It first runs when the caller suspends. Completion
  * functions (eddy/op.h) of the same loop may call it, too. `name` and `arg` are not copied: they
- * must stay valid until the task ends, as compound literals in the block that ends the scope do.
+ * must stay valid until the task ends. Compound literals do if their block also ends the scope.
  * Return: 0; -ECANCELED if the scope is cancelled; -ENOMEM. Neither is a failure of a task. */
 EDDY_API int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_task_fn *fn,
 			      void *arg, const char *where);
 
 /* Wait until every task of the scope has ended. Suspends. Only the task that began the scope may
  * call it.
- * Return: 0; -ECANCELED if the scope is cancelled: tasks may run until eddy_scope_end(). */
+ * Return: 0; -ECANCELED if the scope is cancelled: eddy_scope_end() waits for running tasks. */
 EDDY_API int eddy_scope_join(struct eddy_scope *scope, const char *where);
 
 /* Cancel the scope. Never suspends. Does nothing if it is cancelled already. */
