@@ -94,7 +94,7 @@ Test(issuer, is_asked_again_until_it_answers)
 	EXPECT_NOTED(&rig, load_in_the_end, "EAGAIN#1 stale EAGAIN#2 v1[a]#3 v1[a]#3 ENOKEY#3 ");
 	cr_expect(rig_count_said(&rig, "WARN ") == 1 && rig_count_said(&rig, "INFO ") == 1, "%s",
 		  rig.said);
-	cr_expect(strstr(rig.said, "respond with 503 until then") != NULL, "%s", rig.said);
+	cr_expect(strstr(rig.said, "respond with 503 until it works") != NULL, "%s", rig.said);
 	cr_expect(strstr(rig.said, "INFO The keys of http://") != NULL, "%s", rig.said);
 	cr_expect(eddy_oauth_stats().failed == 2);
 }

@@ -224,7 +224,7 @@ static void say_failing(struct eddyi_issuer *issuer, const struct eddy_keyset *s
 		eddy_warn(
 			TARGET,
 			"The keys of %s can't be fetched: %s. Guarded routes respond with 503 "
-			"until then; check that the URL is the issuer's, and that this machine can "
+			"until it works; check that the URL is the issuer's, and that this machine can "
 			"reach it",
 			name, why);
 	issuer->is_failing = true;

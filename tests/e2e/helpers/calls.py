@@ -54,7 +54,7 @@ GROUPS = (
     (r'llhttp_\w+|mem\w+|str\w+|stpcpy|_?_?isoc(99|23)_\w+|v?sn?printf|is\w+|to(lower|upper)|bsearch|alphasort|explicit_bzero|__errno_location'
      r'|__ctype_\w+|__libc_current_\w+|__sched_cpucount|sig(add|del|empty|fill|is)(set|member)|inet_\w+|in6addr_\w+|if_.*'
      r'|(secure_)?(get|unset|set)env|environ|__environ|dladdr|freelocale|uselocale|pthread_self|pthread_attr_\w+|pthread_(key_create|[gs]etspecific)|atoi|abs|log2?|pow|lround|fmod|nan'
-     r'|_ITM_\w+|__cxa_\w+|__register_atfork|__tls_get_addr|__stack_chk_fail', ''),
+     r'|_ITM_\w+|__asan_\w+|__cxa_\w+|__register_atfork|__tls_get_addr|__stack_chk_fail', ''),
 )
 # Made where the kernel of another machine, or a newer C library, has no more than these.
 NEWER = {'newfstatat': 'fstat', 'access': 'faccessat faccessat2', 'readlink': 'readlinkat', 'poll': 'ppoll', 'unlink': 'unlinkat',
