@@ -32,9 +32,9 @@ enum eddy_forwarded {
  * request beyond the limit gets. */
 struct eddy_server_options {
 	unsigned workers; /* loops, each on its own thread; default 1, at most .workers_max */
-	/* Workers that the program supports; default and limit 1024. Set 1 for handlers that share
-	 * memory without a lock, or eddy's mutexes and channels, which belong to one loop. Startup
-	 * fails if .workers is larger, even if a configuration file sets it. */
+	/* Workers that the program supports; default and limit 1024. Set 1 if handlers share
+	 * memory without a lock, or share eddy's mutexes or channels, which belong to one loop.
+	 * Startup fails if .workers is larger, even if a configuration file sets it. */
 	unsigned workers_max;
 
 	size_t request_line_max;   /* bytes; default 8 KiB; beyond: 414 */
@@ -45,7 +45,7 @@ struct eddy_server_options {
 	/* Bytes of all bodies in memory, with the JSON trees made from them, counted as they
 	 * arrive; beyond: 503. Default: a quarter of the memory of the machine or control group. A
 	 * request also gets 503 if other requests of its client address on its loop hold more than
-	 * (.body_memory_max - this sum) / .workers; trusted proxies and unix sockets are exempt. */
+	 * (.body_memory_max - total) / .workers; trusted proxies and unix sockets are exempt. */
 	uint64_t body_memory_max;
 	uint64_t file_max;      /* bytes of a body saved to files; default 1 GiB; beyond: 413 */
 	unsigned parts_max;     /* parts of a multipart body; default 64; beyond: 413 */
@@ -125,8 +125,8 @@ struct eddy_server_options {
  * app is built, the process prints a message to stderr and ends. */
 EDDY_API struct eddy_app *eddy_app_new(void);
 
-/* Free an app that is not running. NULL is accepted, and, once, an app that eddy_app_run_blocking()
- * has freed. */
+/* Free an app that is not running. NULL is accepted. eddy_app_run_blocking() frees its app: calling
+ * this afterwards is optional, and allowed once. */
 EDDY_API void eddy_app_free(struct eddy_app *app);
 
 /* Set the app's first address, in place of localhost:7878. Copied. It is one of:
@@ -211,10 +211,10 @@ EDDY_API void eddy_app_add_filter(union eddy_target target, eddy_filter_fn *filt
  * the reason. */
 typedef int eddy_start_fn(struct eddy_app *app, void *data);
 
-/* Call `fn(app, data)` at the start of each run, and of the first eddy_app_test() after this call:
- * after the configuration file has been read without mistakes, before anything listens. Functions
- * are called in the order in which they were added. Adding a pair of `fn` and `data` again does not
- * call it twice. If it fails in an eddy_app_test(), the next one calls it again. */
+/* Call `fn(app, data)` in each run, and in the first eddy_app_test() after this call, once the
+ * configuration file has been read without mistakes and before anything listens. Functions are
+ * called in the order in which they were added. Adding a pair of `fn` and `data` again does not call
+ * it twice. If it fails in an eddy_app_test(), the next one calls it again. */
 EDDY_API void eddy_app_at_start(struct eddy_app *app, eddy_start_fn *fn, void *data);
 
 /* Run `fn(data)` as a background task in each eddy_app_run() and eddy_app_test(), on its loop, from

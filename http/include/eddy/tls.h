@@ -41,15 +41,15 @@ struct eddy_tls_options {
 	enum eddy_tls_version min_version;       /* default TLS 1.2 */
 	enum eddy_tls_client_certs client_certs; /* default _NONE; else no session is resumed */
 	/* The authorities trusted for clients' certificates; required unless client_certs is _NONE.
-	 * TLS 1.2 sends clients their names, unless these exceed 8 KiB. MD5 and SHA-1 signatures
-	 * and RSA keys of less than 2048 bits are rejected. */
+	 * TLS 1.2 sends clients the authorities' names, unless these exceed 8 KiB. MD5 and SHA-1
+	 * signatures and RSA keys of less than 2048 bits are rejected. */
 	const char *client_ca;
 	uint64_t handshake_timeout_ns; /* default .head_timeout_ns; beyond: close */
 	bool no_ktls; /* encrypt in the program even if the kernel can; see docs/http.md */
 };
 
 /* Use TLS, and nothing else, at all addresses that are not .plain (eddy/app.h). Copied. The [tls]
- * section of a configuration file takes precedence; `options` may be NULL if it sets `cert`. */
+ * section of a configuration file takes precedence; if it sets `cert`, `options` may be NULL. */
 EDDY_TLS_API void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *options);
 
 /* Accept the [tls] section of a configuration file without using TLS: it is only validated. */

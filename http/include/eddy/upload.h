@@ -27,7 +27,7 @@ struct eddy_save_options {
 	/* Bytes; default: .file_max of the route or the app; EDDY_NEVER: no limit; beyond:
 	 * -EFBIG. */
 	uint64_t max;
-	/* Check a client's file name; false is -EINVAL. Default: any valid name is accepted. */
+	/* Check a valid name before saving; false is -EINVAL. Default: accept all. */
 	bool (*accept)(struct eddy_str name);
 };
 
@@ -48,8 +48,9 @@ EDDY_API int eddy_req_save_at(struct eddy_req *req, int dir, struct eddy_str nam
 			      const struct eddy_save_options *options,
 			      struct eddy_saved *ret_saved);
 
-/* Save the body under the name in its Content-Disposition field. Suspends. Otherwise as
- * eddy_req_save_at(); -EINVAL if there is no name, -EBADMSG if the field is malformed. */
+/* Save the body under the name in its Content-Disposition field, reduced to its last segment without
+ * leading dots. Suspends. Otherwise as eddy_req_save_at(); -EINVAL if no valid name remains,
+ * -EBADMSG if the field is malformed. */
 EDDY_API int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options *options,
 			   struct eddy_saved *ret_saved);
 
