@@ -63,7 +63,7 @@ class Units(Case):
     def test_walls(self):
         done = self.analyze('security', '--no-pager', '--offline=true', f'--threshold={EXPOSURE}', os.path.join(UNITS, SERVICE))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        said, version = re.search(r'says ([\d.]+) of 10 \(systemd (\d+);', page()).groups()
+        said, version = re.search(r'the exposure ([\d.]+) of 10 \(systemd (\d+);', page()).groups()
         if self.analyze('--version').stdout.startswith(f'systemd {version} '):
             self.assertIn(f'Overall exposure level for {SERVICE}: {said} ', done.stdout)
 
