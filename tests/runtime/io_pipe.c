@@ -58,7 +58,7 @@ TASK_TEST(io_pipe, splice_waits_for_both_ends)
 		struct eddy_scope scope;
 		struct moving moving;
 		int pipe_fds[2], fds[2];
-		char bytes[65536];
+		char bytes[65536] = "";
 
 		EXPECT_EQ(pipe(pipe_fds), 0);
 		EXPECT_EQ(fcntl(pipe_fds[1], F_SETPIPE_SZ, sizeof(bytes)), sizeof(bytes));

@@ -169,6 +169,26 @@ static inline bool chill(int file)
 	       posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0;
 }
 
+/* Whether the page of this offset is in the page cache. */
+static inline bool is_cached(int file, uint64_t offset)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	void *map = mmap(NULL, page, PROT_READ, MAP_SHARED, file, (off_t)(offset / page * page));
+	unsigned char in = 0;
+
+	EXPECT(map != MAP_FAILED);
+	EXPECT_EQ(mincore(map, page, &in), 0);
+	munmap(map, page);
+	return in & 1;
+}
+
+/* Remove a file from the page cache. Wait until the page of this offset has left it, which a journal may delay. */
+static inline void chill_at(int file, uint64_t offset)
+{
+	for (int tries = 0; (chill(file), is_cached(file, offset)) && tries < 5000; tries++)
+		usleep(1000);
+}
+
 /* All pipes that may be held. */
 static inline void hold_all(void)
 {

@@ -533,7 +533,7 @@ TASK_TEST(op_cancel, asks_ever_more_rarely)
 	eddy_op_cancel(&second.op);
 	EXPECT_EQ(eddy_sleep(100 * EDDY_MS), 0);
 	/* After 0, 1, 3, 7, 15, 31, 63 ms, and its answer each time. */
-	EXPECT(loop->chaos || loop->stats.turns - turns < 40);
+	EXPECT(loop->chaos || RUNNING_ON_VALGRIND || loop->stats.turns - turns < 40);
 	EXPECT_EQ(second.calls, 0);
 	/* A cancel that finds its op changes nothing about that. */
 	while (!loop->chaos && loop->repeat_ns < 16 * EDDY_MS)

@@ -376,7 +376,7 @@ TASK_TEST(technique, what_is_cold_is_warmed_unless_a_worker_waits_for_it)
 	for (size_t i = 0; i < COUNT(outward); i++) {
 		uint64_t before = eddy_transfer_stats().warmed;
 
-		chill(file);
+		chill_at(file, 0);
 		send_whole(outward[i], file, 0, SIZE, 0);
 		if (outward[i] == EDDY_TECHNIQUE_RING_SPLICE)
 			EXPECT_EQ(eddy_transfer_stats().warmed, before);
@@ -387,7 +387,7 @@ TASK_TEST(technique, what_is_cold_is_warmed_unless_a_worker_waits_for_it)
 	for (size_t i = 0; i < COUNT(outward); i++) {
 		uint64_t before = eddy_transfer_stats().warmed;
 
-		chill(file);
+		chill_at(file, 0);
 		send_whole(outward[i], file, 0, SIZE, 0);
 		EXPECT_EQ(eddy_transfer_stats().warmed, before);
 	}

@@ -177,25 +177,6 @@ static uint64_t warmed_for(int file, uint64_t offset, struct eddy_warmth warmth)
 	return eddy_transfer_stats().warmed - before;
 }
 
-static bool is_cached(int file, uint64_t offset)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	void *map = mmap(NULL, page, PROT_READ, MAP_SHARED, file, (off_t)(offset / page * page));
-	unsigned char in = 0;
-
-	EXPECT(map != MAP_FAILED);
-	EXPECT_EQ(mincore(map, page, &in), 0);
-	munmap(map, page);
-	return in & 1;
-}
-
-/* Out of the page cache with these bytes, once a journal that has them in its hands lets go. */
-static void chill_at(int file, uint64_t offset)
-{
-	for (int tries = 0; (chill(file), is_cached(file, offset)) && tries < 5000; tries++)
-		usleep(1000);
-}
-
 /* The same, when they are cold. */
 static uint64_t warmed_knowing(int file, uint64_t offset, struct eddy_warmth warmth)
 {
