@@ -288,7 +288,7 @@ def check_readme(tree, static):
     os.mkdir(folder)
     with open(os.path.join(folder, 'app.c'), 'w') as file:
         file.write(readme_program(tree))
-    built, libs = ('cc -static app.c', '--static') if static else ('cc app.c', '')
+    built, libs = ('cc -Wall -static app.c', '--static') if static else ('cc -Wall app.c', '')
     run('sh', '-c', f'{built} $(pkg-config {libs} --cflags --libs eddy-http)', cwd=folder, env=tree.environment())
     said = run(*network.ALONE, 'sh', '-c', ASK, cwd=folder, env={} if static else tree.environment())
     if not said.startswith('Hello, world!') or 'Listening on localhost:7878' not in said:

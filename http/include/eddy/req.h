@@ -39,9 +39,10 @@ EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
  * Return: 0; -EINVAL (400, which names it) if a parameter is malformed or out of range; -EDOM, with
  * a log record, if the route has fewer parameters; -ENOMEM. */
 #define eddy_req_path(req, ...)                                                                    \
-	eddyi_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                          \
-			  sizeof((const struct eddy_to[]){ __VA_ARGS__ }) /                        \
-				  sizeof(struct eddy_to))
+	(EDDYI_EXPECT_TO(__VA_ARGS__, 0),                                                          \
+	 eddyi_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                         \
+			   sizeof((const struct eddy_to[]){ __VA_ARGS__ }) /                       \
+				   sizeof(struct eddy_to)))
 EDDY_CHECKED EDDY_API int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to,
 					    size_t count);
 
