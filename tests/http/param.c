@@ -229,6 +229,28 @@ static int two_or_400(struct eddy_req *req, struct eddy_res *res)
 	return two(req, res) < 0 ? 400 : 0;
 }
 
+struct misdeclared {
+	uint8_t small;
+};
+
+static const struct eddy_member misdeclared_members[] = {
+	EDDY_MEMBER(struct misdeclared, small, .otherwise = "x"),
+};
+
+static int misdeclared_or_400(struct eddy_req *req, struct eddy_res *res)
+{
+	struct misdeclared read;
+
+	(void)res;
+	return eddy_req_query_into(req, misdeclared_members, &read) < 0 ? 400 : 0;
+}
+
+/* The handler makes another code of it, which is that of a client's mistake. */
+static int two_or_einval(struct eddy_req *req, struct eddy_res *res)
+{
+	return two(req, res) < 0 ? -EINVAL : 0;
+}
+
 /* No client is to blame. */
 Test(param, more_than_the_path_has)
 {
@@ -236,11 +258,15 @@ Test(param, more_than_the_path_has)
 
 	eddy_app_map_get(app, "/one/{first}", two);
 	eddy_app_map_get(app, "/only/{first}", two_or_400);
+	eddy_app_map_get(app, "/code/{first}", two_or_einval);
+	eddy_app_map_get(app, "/misdeclared", misdeclared_or_400);
 	eddy_log_subscribe(hear, NULL);
 	expect_refused(app, GET("/one/1"), 500, "the server failed to handle the request");
 	cr_expect_str_eq(heard, "the handler of GET /one/{first} reads 2 path parameters, and its "
 				"pattern has 1");
 	expect_refused(app, GET("/only/1"), 500, "the server failed to handle the request");
+	expect_refused(app, GET("/code/1"), 500, "the server failed to handle the request");
+	expect_refused(app, GET("/misdeclared"), 500, "the server failed to handle the request");
 	eddy_log_unsubscribe();
 	eddy_app_free(app);
 }

@@ -71,12 +71,13 @@ struct eddy_to {
 			      "and EDDY_FMT(text)"),                                               \
 		(target) })
 
-/* A compile error unless the first argument is a struct eddy_to. */
+/* A compile error unless the first argument is a struct eddy_to; a compound literal other than
+ * EDDY_TO() needs parentheses. */
 #define EDDYI_EXPECT_TO(first, ...)                                                                \
-	__extension__({                                                                            \
+	(void)__extension__({                                                                      \
 		_Static_assert(_Generic((first), struct eddy_to : 1, default : 0),                 \
 			       "eddy_req_path() takes EDDY_TO(&variable) for each parameter");     \
-		(void)0;                                                                           \
+		0;                                                                                 \
 	})
 #else
 #define EDDYI_EXPECT_TO(...) (void)0

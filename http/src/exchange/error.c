@@ -101,23 +101,23 @@ int eddyi_render_error(struct eddy_req *req, int status, const char *detail)
 int eddyi_finish(struct eddy_req *req, int r)
 {
 	struct eddy_res *res = &req->res;
+	int status;
 
 	if (res->head_sent)
 		return finish_sent(req, r);
 	if (r == 0)
 		return res->failed;
+	status = r < 0 ? judge_error(req, r) : r;
 	/* The program's mistake is not the client's. */
-	if (req->verdict_error == -EDOM && r >= 400 && r < 500)
-		r = 500;
+	if (req->verdict_error == -EDOM && status >= 400 && status < 500)
+		status = 500;
 	if (r > 0) {
-		eddy_res_status(res, r);
-		r = res->status;
-		if (r < 400)
+		eddy_res_status(res, status);
+		status = res->status;
+		if (status < 400)
 			return 0;
 	}
-	if (r < 0)
-		r = judge_error(req, r);
-	return eddyi_render_error(req, r, r == req->verdict_status ? req->detail : NULL);
+	return eddyi_render_error(req, status, status == req->verdict_status ? req->detail : NULL);
 }
 
 int eddy_res_error(struct eddy_res *res, int status, const char *detail)

@@ -241,6 +241,8 @@ static int read_pairs(struct eddy_req *req, const char *what, const struct eddy_
 	char why[EDDY_WHY_SIZE];
 	int r = eddyi_pairs_read(pairs, members, count, ret_target, why);
 
+	if (r == -EDOM)
+		return eddyi_req_fail(req, r, 500, NULL);
 	return r == -EINVAL ? refuse(req, 400, what, why) : r;
 }
 
@@ -285,6 +287,8 @@ int eddyi_req_json_read(struct eddy_req *req, const struct eddy_member *members,
 	if (!json_is_object(json))
 		return eddyi_req_fail(req, -EINVAL, 400, "the body must be a JSON object");
 	r = eddyi_json_read(json, members, count, ret_target, why);
+	if (r == -EDOM)
+		return eddyi_req_fail(req, r, 500, NULL);
 	if (r != -EINVAL)
 		return r;
 	return refuse(req, eddyi_json_find_unknown(json, members, count) ? 422 : 400,

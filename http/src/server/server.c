@@ -410,16 +410,21 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, b
 static void tell_cancelled(const struct eddyi_server *server)
 {
 	const struct eddy_node *all = &server->conns.in_progress;
+	static const char more[] = ", …";
 	char routes[256] = "";
 	size_t len = 0;
 	unsigned count = 0;
+	bool is_full = false;
 
 	for (const struct eddy_node *node = all->next; node != all; node = node->next, count++) {
 		const struct eddyi_conn *conn = eddy_of(node, struct eddyi_conn, progress);
+		const char *label = eddyi_answer_label(conn->req);
 
-		if (len < sizeof(routes))
-			len += (size_t)snprintf(routes + len, sizeof(routes) - len, "%s%s",
-						len ? ", " : "", eddyi_answer_label(conn->req));
+		if (is_full)
+			continue;
+		is_full = len + strlen(", ") + strlen(label) + sizeof(more) > sizeof(routes);
+		len += (size_t)snprintf(routes + len, sizeof(routes) - len, "%s%s",
+					len && !is_full ? ", " : "", is_full ? more : label);
 	}
 	if (count)
 		eddy_warn("eddy::app",
