@@ -140,6 +140,17 @@ static int come_from_elsewhere(void *arg)
 	return memcmp(span.context.trace_id, parent.trace_id, 16) ? -EINVAL : 0;
 }
 
+static int end_zeroed(void *arg)
+{
+	eddy_span_end(&(struct eddy_span){ 0 });
+	return arg == NULL ? 0 : 1;
+}
+
+Test(span, that_never_began_may_be_ended)
+{
+	cr_expect(eq(int, eddy_run(NULL, end_zeroed, NULL), 0));
+}
+
 Test(span, goes_on_with_a_trace_from_elsewhere)
 {
 	watch(come_from_elsewhere);

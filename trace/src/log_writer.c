@@ -54,6 +54,8 @@ struct writer {
 static struct writer *current;
 static bool is_mute; /* subscribed without a writer (EDDY_LOG_FORMAT_NONE) */
 static pthread_mutex_t current_lock = PTHREAD_MUTEX_INITIALIZER;
+/* The process aborts, and `current_lock` stays locked: a handler of the program must not wait for it. */
+static atomic_bool is_failing;
 static atomic_uint_least64_t dropped;
 
 /* ---- adding lines ---- */
@@ -249,6 +251,7 @@ static void write_last(bool in_handler)
 	bool written = false;
 
 	(void)in_handler;
+	is_failing = true;
 	/* Never unlocked, so that the writer is not freed. */
 	if (!try_lock(&current_lock, until))
 		return;
@@ -398,6 +401,8 @@ void eddy_log_writer_unsubscribe(void)
 {
 	struct writer *writer;
 
+	if (is_failing)
+		return;
 	pthread_mutex_lock(&current_lock);
 	writer = current;
 	if (writer || is_mute)
@@ -419,6 +424,8 @@ int eddy_log_writer_flush(uint64_t timeout_ns)
 	struct writer *writer;
 	int r = 0;
 
+	if (is_failing)
+		return -ETIMEDOUT;
 	pthread_mutex_lock(&current_lock);
 	writer = current;
 	if (writer) {
@@ -434,6 +441,8 @@ int eddy_log_writer_flush(uint64_t timeout_ns)
 
 void eddy_log_writer_reopen(void)
 {
+	if (is_failing)
+		return;
 	pthread_mutex_lock(&current_lock);
 	if (current) {
 		pthread_mutex_lock(&current->lock);

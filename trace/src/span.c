@@ -296,14 +296,16 @@ void eddyi_span_init(struct eddy_span *span, const char *name,
 	span->locals[1] = (struct eddy_local){ 0 };
 }
 
-void eddy_span_begin(struct eddy_span *span, const char *name,
-		     const struct eddy_span_options *options)
+void(eddy_span_begin)(struct eddy_span *span, const char *name,
+		      const struct eddy_span_options *options, const char *where)
 {
+	const struct eddy_scope_options of_scope = {
+		.log_fields = span->fields,
+		.locals = span->locals,
+	};
+
 	eddyi_span_init(span, name, options);
-	eddy_scope_begin(&span->scope, &(struct eddy_scope_options){
-					       .log_fields = span->fields,
-					       .locals = span->locals,
-				       });
+	(eddy_scope_begin)(&span->scope, &of_scope, where);
 }
 
 struct eddy_span *eddy_span_current(void)
@@ -386,8 +388,16 @@ void eddyi_span_deinit(struct eddy_span *span, const struct eddy_field *more)
 	span->notes = NULL;
 }
 
-void eddy_span_end(struct eddy_span *span)
+void eddyi_span_end(struct eddy_span *span, const char *where)
 {
-	eddy_scope_end(&span->scope);
+	/* Never begun. */
+	if (!span->scope.host)
+		return;
+	eddyi_scope_end(&span->scope, where);
 	eddyi_span_deinit(span, NULL);
+}
+
+void(eddy_span_end)(struct eddy_span *span)
+{
+	eddyi_span_end(span, NULL);
 }

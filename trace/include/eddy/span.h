@@ -86,10 +86,15 @@ struct eddy_span {
 /* Begin a span inside the current one. `name` is borrowed until the end, and names the operation,
  * not its object: "load cart", not "load cart 7". */
 EDDY_API void eddy_span_begin(struct eddy_span *span, const char *name,
-			      const struct eddy_span_options *options);
+			      const struct eddy_span_options *options, const char *where);
 
 /* End a span, the innermost first. Never suspends. */
 EDDY_API void eddy_span_end(struct eddy_span *span);
+
+/* `where` is filled in: see eddy/base.h. */
+EDDY_API void eddyi_span_end(struct eddy_span *span, const char *where);
+#define eddy_span_begin(...) eddy_span_begin(__VA_ARGS__, EDDY_HERE)
+#define eddy_span_end(...) eddyi_span_end(__VA_ARGS__, EDDY_HERE)
 
 /* Get the innermost span of the task, such as that of its request. Return: NULL if there is none,
  * and in an eddy_offload() job. */
