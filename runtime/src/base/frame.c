@@ -50,21 +50,31 @@ static bool is_of_eddy(const Dl_info *info)
 	return strncmp(base_name(info->dli_fname), "libeddy-", strlen("libeddy-")) == 0;
 }
 
+/* Linked statically, eddy's frames can't be told from the program's. */
+static bool is_shared(void)
+{
+	Dl_info info;
+
+	return dladdr(__func__, &info) && info.dli_fname && is_of_eddy(&info);
+}
+
 void eddyi_frame_prepare(void)
 {
 	void *frame;
-	Dl_info info;
 
-	if (dladdr(__func__, &info) && info.dli_fname && is_of_eddy(&info))
+	if (is_shared())
 		backtrace(&frame, 1);
 }
 
 bool eddyi_frame_of_call(char function[EDDYI_FRAME_SIZE], char place[EDDYI_FRAME_SIZE])
 {
 	void *frames[FRAMES_MAX];
-	int count = backtrace(frames, FRAMES_MAX);
 	const char *symbol = NULL;
+	int count;
 
+	if (!is_shared())
+		return false;
+	count = backtrace(frames, FRAMES_MAX);
 	for (int i = 0; i < count; i++) {
 		/* A return address: the call precedes it. */
 		const char *address = (const char *)frames[i] - 1;

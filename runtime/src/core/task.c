@@ -348,7 +348,7 @@ int eddy_sleep(uint64_t duration_ns)
 	};
 	int r;
 
-	eddyi_loop();
+	eddyi_task();
 	/* From the current time, not the turn's start: never shorter than requested. */
 	eddy_timer_arm(&sleeper.timer, eddyi_time_after(eddy_now(), duration_ns));
 	r = eddyi_wait(&sleeper.waiter);

@@ -56,7 +56,8 @@ static void take_back(struct eddyi_waiter *waiter)
 
 static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_fn *fn, void *arg)
 {
-	struct eddy_task *task = eddyi_task_for(NULL, "eddy_offload");
+	struct eddy_task *task = eddyi_task_for(
+		NULL, kind == EDDYI_JOB_SHORT ? "eddy_offload_short" : "eddy_offload");
 	struct eddy_loop *loop = eddyi_loop();
 	struct awaited awaited = {
 		.waiter = { .cancel = take_back, .what = what },

@@ -66,16 +66,16 @@ static void cancel(struct eddyi_waiter *base)
 
 int eddy_shared_event_wait(struct eddy_shared_event *event)
 {
-	struct eddy_loop *loop = eddyi_loop();
 	struct shared_waiter waiter = {
 		.waiter = { .cancel = cancel, .what = "shared event", .on = event },
 		.message = { .deliver = deliver },
-		.loop = loop,
 		.event = event,
 	};
 	bool is_set;
 	int r;
 
+	eddyi_task();
+	waiter.loop = eddyi_loop();
 	if (eddy_is_cancelled())
 		return -ECANCELED;
 	pthread_mutex_lock(&event->lock);

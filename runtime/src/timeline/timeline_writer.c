@@ -96,9 +96,17 @@ static void read_tape(struct eddyi_tape *tape, size_t head)
 	}
 	while (tail != head) {
 		unsigned more = eddyi_tape_at(tape, tail)->more;
+		char *begin = timeline.text.at;
 
 		eddyi_timeline_json_mark(&timeline.text, tape, tail);
-		timeline.records++;
+		if (timeline.text.full) {
+			/* Incomplete. */
+			timeline.text.at = begin;
+			timeline.text.full = false;
+			drop(1);
+		} else {
+			timeline.records++;
+		}
 		tail += 1 + more;
 		if (!has_room() || tail == head) {
 			atomic_store_explicit(&tape->tail, tail, memory_order_release);
@@ -139,7 +147,7 @@ static void *writer_main(void *arg)
 
 static int open_file(const struct eddyi_timeline_settings *settings, uint64_t began_ns)
 {
-	char first[512];
+	char first[1024];
 	char name[64];
 	struct eddyi_text text = { .at = first, .end = first + sizeof(first) - 1 };
 

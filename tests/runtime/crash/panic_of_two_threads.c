@@ -14,7 +14,7 @@ static void write_last(bool in_handler)
 {
 	(void)in_handler;
 	writes = true;
-	usleep(100000);
+	usleep(10000);
 	if (write(STDERR_FILENO, "the last words\n", 15) < 0)
 		_exit(1);
 }

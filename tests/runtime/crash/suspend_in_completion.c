@@ -1,6 +1,6 @@
 /* Suspends in a completion function.
  * expect: signal ABRT
- * expect: stderr ^eddy: this call suspends or needs a task, but is made outside a task, such as in a completion function: set an event there, or spawn a task by eddy_scope_spawn\(\)
+ * expect: stderr ^eddy: eddy_sleep\(\): this call suspends or needs a task, but is made outside a task, such as in a completion function: set an event there, or spawn a task by eddy_scope_spawn\(\)
  */
 #include <eddy/op.h>
 #include <eddy/task.h>
