@@ -52,6 +52,8 @@ def sample(args, program, cpu):
 
 def measure(args, case, progress):
     programs = [p for p in case.programs if os.path.exists(path_of(args, p))]
+    if not programs:
+        raise FileNotFoundError(f'none of its programs is built: ninja -C {args.build}')
     cpu, client_cpu = processors()
     rounds = min(args.rounds, case.rounds_max)
     samples = {p.key: [] for p in programs}

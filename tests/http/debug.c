@@ -167,10 +167,11 @@ static int answer(struct eddy_req *req, struct eddy_res *res)
 
 Test(debug, memory_of_a_request_is_filled_when_it_ends)
 {
-	struct eddy_app *app = eddy_app_new();
+	struct eddy_app *app;
 
 	if (RUNNING_ON_ASAN)
 		cr_skip_test("AddressSanitizer finds it itself");
+	app = eddy_app_new();
 	debug_begin();
 	eddy_app_map_get(app, "/keep/{name}", keep);
 	eddy_app_map_get(app, "/else/{name}", answer);
