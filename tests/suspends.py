@@ -35,7 +35,7 @@ POINTERS = {
 NEVER = {
     ('eddy_jwk_from_secret', 'eddyi_jwk_make'): 'a secret has no halves that the pool would compare',
     ('eddy_keyset_parse', 'eddyi_jwk_read'): 'of private keys only the public half is read',
-    ('eddy_span_end', 'eddyi_scope_end'): 'no task is spawned in the scope of a span',
+    ('eddyi_span_end', 'eddyi_scope_end'): 'no task is spawned in the scope of a span',
 }
 
 
