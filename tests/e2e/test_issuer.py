@@ -140,7 +140,7 @@ class States(IssuerCase):
         issuer.publish(MINT.ed('b'))
         issuer.begin()
         self.eventually(lambda: self.takes(server, self.token(issuer, 'b')))
-        server.wait_for(r'INFO eddy::auth: .* are fetched again')
+        server.wait_for(r'INFO eddy::auth: .* can be fetched again')
         self.refused(server, self.token(issuer, 'a'))
 
     def test_left_alone_in_the_cooldown(self):
@@ -340,7 +340,7 @@ class Secure(IssuerCase):
         issuer.answers[METADATA]['jwks_uri'] = plain.url + KEYS
         server = self.serve_for(issuer, '--ca', tls.at('ca.pem'))
         self.put_off(server, self.token(issuer, 'a'))
-        server.wait_for(rf'WARN eddy::auth: .* has a jwks_uri that can\'t be used: {plain.url}{KEYS}: only https is allowed, '
+        server.wait_for(rf'WARN eddy::auth: .* has a jwks_uri that can\'t be used: {plain.url}{KEYS}: only https is allowed; '
                         '.*require_https = false')
         self.assertEqual(plain.asked, {})
 
