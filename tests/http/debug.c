@@ -75,6 +75,15 @@ Test(debug, dumps_name_the_route)
 	eddy_app_free(app);
 }
 
+/* Run a task with EDDY_DEBUG, which has the app's requests, and free the app. */
+static void run_debugged(struct eddy_app *app, eddy_task_fn *fn)
+{
+	debug_begin();
+	cr_expect(eq(int, eddy_run(NULL, fn, app), 0));
+	eddy_log_unsubscribe();
+	eddy_app_free(app);
+}
+
 /* ---- descriptors ---- */
 
 static int leave_open(struct eddy_req *req, struct eddy_res *res)
@@ -122,14 +131,11 @@ Test(debug, descriptors_that_a_handler_left_are_told)
 {
 	struct eddy_app *app = eddy_app_new();
 
-	debug_begin();
 	eddy_app_map_get(app, "/open/{n}", leave_open);
 	eddy_app_map_get(app, "/closed", close_all);
 	eddy_app_map_get(app, "/file", send_file);
 	eddy_app_map_files(app, "/files/{path...}", "/etc", NULL);
-	cr_expect(eq(int, eddy_run(NULL, leave_some, app), 0));
-	eddy_log_unsubscribe();
-	eddy_app_free(app);
+	run_debugged(app, leave_some);
 }
 
 /* ---- memory ---- */
@@ -172,12 +178,9 @@ Test(debug, memory_of_a_request_is_filled_when_it_ends)
 	if (RUNNING_ON_ASAN)
 		cr_skip_test("AddressSanitizer finds it itself");
 	app = eddy_app_new();
-	debug_begin();
 	eddy_app_map_get(app, "/keep/{name}", keep);
 	eddy_app_map_get(app, "/else/{name}", answer);
-	cr_expect(eq(int, eddy_run(NULL, keep_one, app), 0));
-	eddy_log_unsubscribe();
-	eddy_app_free(app);
+	run_debugged(app, keep_one);
 }
 
 /* ---- responses ---- */
@@ -227,11 +230,8 @@ Test(debug, responses_that_lose_something_are_told)
 {
 	struct eddy_app *app = eddy_app_new();
 
-	debug_begin();
 	eddy_app_map_get(app, "/else/{name}", answer);
 	eddy_app_map_get(app, "/kept", answer_kept);
 	eddy_app_map_get(app, "/late", answer_late);
-	cr_expect(eq(int, eddy_run(NULL, answer_badly, app), 0));
-	eddy_log_unsubscribe();
-	eddy_app_free(app);
+	run_debugged(app, answer_badly);
 }

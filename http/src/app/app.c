@@ -56,14 +56,17 @@ void *eddy_app_alloc(struct eddy_app *app, size_t size)
 	return memset(memory, 0, size);
 }
 
-struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct eddy_str b)
+struct eddy_str eddyi_app_printf(struct eddy_app *app, const char *format, ...)
 {
-	struct eddy_str joined =
-		eddyi_arena_printf(&app->arena, "%.*s%.*s", EDDY_FMT(a), EDDY_FMT(b));
+	struct eddy_str text;
+	va_list args;
 
-	if (!joined.ptr)
+	va_start(args, format);
+	text = eddyi_arena_vprintf(&app->arena, format, args);
+	va_end(args);
+	if (!text.ptr)
 		out_of_memory();
-	return joined;
+	return text;
 }
 
 void eddy_app_mistake(struct eddy_app *app, const char *format, ...)
@@ -76,7 +79,7 @@ void eddy_app_mistake(struct eddy_app *app, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	mistake->next = NULL;
-	mistake->text = eddyi_app_join(app, eddy_str_from(text), EDDY_STR(""));
+	mistake->text = eddyi_app_printf(app, "%s", text);
 	*app->mistakes_end = mistake;
 	app->mistakes_end = &mistake->next;
 }

@@ -58,7 +58,7 @@ static inline struct eddyi_owner *eddyi_owner(union eddy_target target)
 struct eddy_route {
 	struct eddyi_owner owner;
 	eddy_handler_fn *handler;
-	const char *label;                 /* "GET /users/{id}", for people; may be NULL */
+	const char *label;                 /* "GET /users/{id}", for people */
 	const struct eddyi_tree *tree;     /* the folder of eddy_app_map_files() */
 	struct eddy_route_options options; /* a zero field: the app's */
 };
@@ -133,8 +133,9 @@ struct eddy_app {
 	atomic_bool draining; /* shutting down without a successor */
 };
 
-/* Concatenate two strings in the app's memory. */
-struct eddy_str eddyi_app_join(struct eddy_app *app, struct eddy_str a, struct eddy_str b);
+/* Format a string in the app's memory. Aborts on allocation failure. */
+EDDY_PRINTF(2, 3)
+struct eddy_str eddyi_app_printf(struct eddy_app *app, const char *format, ...);
 
 /* Replace the plain addresses, or the others, by these, which NULL terminates; all must fit.
  * Borrowed. */

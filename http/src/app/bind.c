@@ -7,7 +7,7 @@ static struct eddyi_address make_address(struct eddy_app *app, const char *text,
 					 const struct eddy_bind_options *options)
 {
 	return (struct eddyi_address){
-		.text = eddyi_app_join(app, eddy_str_from(text), EDDY_STR("")).ptr,
+		.text = eddyi_app_printf(app, "%s", text).ptr,
 		.plain = options && options->plain,
 		.proxy_protocol = options && options->proxy_protocol,
 	};

@@ -11,7 +11,8 @@ struct eddy_group *eddy_app_group(union eddy_router router, const char *prefix)
 
 	*group = (struct eddy_group){ .owner.app = app, .inert = outer->inert };
 	eddyi_filters_init(&group->owner.filters, &outer->owner.filters);
-	group->prefix = eddyi_app_join(app, outer->prefix, eddy_str_from(prefix));
+	group->prefix =
+		eddyi_app_printf(app, "%.*s%s", EDDY_FMT(outer->prefix), prefix ? prefix : "");
 	/* A trailing slash is ignored; the next pattern begins with one. */
 	if (group->prefix.len && group->prefix.ptr[group->prefix.len - 1] == '/')
 		group->prefix.len--;
@@ -31,13 +32,14 @@ struct eddy_route *eddy_app_map(union eddy_router router, const char *method, co
 	const struct eddy_group *group = router.group;
 	struct eddy_app *app = group->owner.app;
 	enum eddyi_method known = eddyi_method_from(eddy_str_from(method));
-	struct eddy_str whole = eddyi_app_join(app, group->prefix, eddy_str_from(pattern));
+	struct eddy_str whole =
+		eddyi_app_printf(app, "%.*s%s", EDDY_FMT(group->prefix), pattern ? pattern : "");
 	struct eddy_route *route = eddy_app_alloc(app, sizeof(*route));
 	const char *reason = "the handler is NULL";
 	int r = 0;
 
 	*route = (struct eddy_route){ .owner.app = app, .handler = handler };
-	route->label = eddyi_arena_printf(&app->arena, "%s %.*s", method, EDDY_FMT(whole)).ptr;
+	route->label = eddyi_app_printf(app, "%s %.*s", method, EDDY_FMT(whole)).ptr;
 	eddyi_filters_init(&route->owner.filters, &group->owner.filters);
 	if (group->inert)
 		return route;

@@ -243,9 +243,7 @@ static int read_config(struct eddy_app *app)
 
 void eddy_app_with_config(struct eddy_app *app, const char *path)
 {
-	const struct eddy_str nothing = EDDY_STR("");
-
-	app->config_path = eddyi_app_join(app, eddy_str_from(path), nothing).ptr;
+	app->config_path = eddyi_app_printf(app, "%s", path).ptr;
 	app->read_config = path ? read_config : NULL;
 	eddy_app_config_section(app, &eddyi_config_server, app);
 	eddy_app_config_section(app, &eddyi_config_runtime, app);

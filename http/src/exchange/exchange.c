@@ -9,7 +9,6 @@
 #include "reply.h"
 #include "req.h"
 
-#include <eddy/internal/debug.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <errno.h>

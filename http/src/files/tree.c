@@ -185,7 +185,7 @@ static int serve(struct eddy_req *req, struct eddy_res *res)
 
 static const char *copy(struct eddy_app *app, const char *text)
 {
-	return eddyi_app_join(app, eddy_str_from(text), EDDY_STR("")).ptr;
+	return eddyi_app_printf(app, "%s", text).ptr;
 }
 
 static void close_folder(void *data)

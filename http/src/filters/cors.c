@@ -133,7 +133,7 @@ void eddy_app_use_cors(union eddy_router router, const struct eddy_cors_options 
 		cors->options.methods = "GET, HEAD, POST, PUT, PATCH, DELETE";
 	if (cors->options.max_age_s) {
 		snprintf(text, sizeof(text), "%u", cors->options.max_age_s);
-		cors->max_age = eddyi_app_join(app, eddy_str_from(text), EDDY_STR(""));
+		cors->max_age = eddyi_app_printf(app, "%s", text);
 	}
 	check(app, cors);
 	eddy_app_add_filter(router.group, let_others_ask, cors);

@@ -428,7 +428,7 @@ int eddy_app_run(struct eddy_app *app)
 	int r;
 
 	stand_in(app);
-	/* Which aborts the program. */
+	/* Before eddyi_require_task() aborts. */
 	if (!eddy_loop_self())
 		eddy_error("eddy::app", "eddy_app_run() is called outside of a task: main() calls "
 					"eddy_app_run_blocking()");

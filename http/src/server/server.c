@@ -14,7 +14,9 @@
 #include <limits.h>
 #include <liburing.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -410,7 +412,6 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, b
 static void tell_cancelled(const struct eddyi_server *server)
 {
 	const struct eddy_node *all = &server->conns.in_progress;
-	static const char more[] = ", …";
 	char routes[256] = "";
 	size_t len = 0;
 	unsigned count = 0;
@@ -422,9 +423,9 @@ static void tell_cancelled(const struct eddyi_server *server)
 
 		if (is_full)
 			continue;
-		is_full = len + strlen(", ") + strlen(label) + sizeof(more) > sizeof(routes);
-		len += (size_t)snprintf(routes + len, sizeof(routes) - len, "%s%s",
-					len && !is_full ? ", " : "", is_full ? more : label);
+		is_full = len + strlen(", ") + strlen(label) + sizeof(", …") > sizeof(routes);
+		len += (size_t)snprintf(routes + len, sizeof(routes) - len, "%s%s", len ? ", " : "",
+					is_full ? "…" : label);
 	}
 	if (count)
 		eddy_warn("eddy::app",

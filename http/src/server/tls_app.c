@@ -8,7 +8,7 @@
 
 static const char *keep(struct eddy_app *app, const char *text)
 {
-	return text ? eddyi_app_join(app, eddy_str_from(text), EDDY_STR("")).ptr : NULL;
+	return text ? eddyi_app_printf(app, "%s", text).ptr : NULL;
 }
 
 static const char *const versions[] = { "1.2", "1.3", NULL };

@@ -86,9 +86,6 @@ bool eddyi_frame_of_call(char function[EDDYI_FRAME_SIZE], char place[EDDYI_FRAME
 			symbol = info.dli_sname;
 			continue;
 		}
-		/* Static linking: eddy's frames look like the program's. */
-		if (i == 0)
-			return false;
 		name_function(function, EDDYI_FRAME_SIZE, symbol);
 		eddyi_frame_format(place, EDDYI_FRAME_SIZE, address);
 		return true;

@@ -282,6 +282,7 @@ void eddyi_log_failure(const char *target, const char *format, ...)
 {
 	struct eddy_record record = { .level = EDDY_LOG_ERROR, .target = target };
 	char text[MESSAGE_MAX];
+	eddy_log_fn *fn;
 	va_list args;
 	void *arg;
 
@@ -292,6 +293,7 @@ void eddyi_log_failure(const char *target, const char *format, ...)
 		emit(&record, NULL);
 	} else if (!is_subscribed()) {
 		record.time_ns = realtime();
-		eddyi_log_text (&arg)(&record, arg);
+		fn = eddyi_log_text(&arg);
+		fn(&record, arg);
 	}
 }
