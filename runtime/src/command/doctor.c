@@ -8,7 +8,7 @@
  * `warn` (eddy works, but worse) or `FAIL`. Exit status: 0 if nothing failed, else 1.
  *
  * A layer adds findings by a program eddy-doctor-NAME, which prints such lines and exits with 1
- * after a `FAIL`.
+ * after a `FAIL`. It is found as programs.h says.
  */
 #include "base/seccomp.h"
 #include "sandbox/landlock.h"
@@ -389,11 +389,22 @@ static void run_others_in(const char *folder)
 		free(entries);
 }
 
+static void run_linked_others(void)
+{
+	for (const struct eddyi_linked *linked = eddyi_linked; linked && linked->name; linked++) {
+		char *args[] = { (char *)linked->name, NULL };
+
+		if (strncmp(linked->name, "doctor-", 7) == 0)
+			failures += linked->main(1, args) != 0;
+	}
+}
+
 static void run_others(void)
 {
 	struct eddy_str rest = eddy_str_from(eddyi_programs_folders());
 	char folder[PATH_MAX];
 
+	run_linked_others();
 	while (eddyi_programs_next(&rest, folder))
 		run_others_in(folder);
 }

@@ -3,9 +3,10 @@
  *     $ eddy serve ~/shared     runs eddy-serve
  *     $ eddy help               lists the commands
  *
- * `eddy NAME …` executes the program eddy-NAME. Programs are searched for next to this one and in
- * libexec/eddy of its prefix, also after a move; or, if EDDY_EXEC_PATH is set, only in the folders
- * that it lists, separated by colons. Exit status: the program's; 1 if it is not installed; 2 if
+ * `eddy NAME …` runs the program eddy-NAME. The static `eddy` contains its
+ * programs. Otherwise they are searched for next to this one and in libexec/eddy of its prefix, also
+ * after a move; or, if EDDY_EXEC_PATH is set, only in the folders that it lists, separated by
+ * colons. Exit status: the program's; 1 if it is not installed; 2 if
  * the name is unknown.
  */
 #include "programs.h"
@@ -69,7 +70,8 @@ static void usage(FILE *out)
 
 	fputs("usage: eddy COMMAND [ARGUMENT…]\n\n", out);
 	for (size_t i = 0; i < KNOWN; i++) {
-		bool there = eddyi_programs_find(known[i].name, path);
+		bool there = eddyi_programs_linked(known[i].name) ||
+			     eddyi_programs_find(known[i].name, path);
 
 		fprintf(out, "  %-9s%s%s%s\n", known[i].name, known[i].what,
 			there ? "" : " — not installed here, comes with ",
@@ -81,12 +83,25 @@ static void usage(FILE *out)
 	      out);
 }
 
-/* Execute the program of a command. Return: the exit status if that fails. */
-static int run(const char *name, char **args)
+/* Run a linked program, which calls itself eddy-NAME in messages. Return: its exit status. */
+static int run_linked(const struct eddyi_linked *linked, int argc, char **argv)
 {
+	static char name[64];
+
+	snprintf(name, sizeof(name), "eddy-%s", linked->name);
+	program_invocation_short_name = argv[0] = name;
+	return linked->main(argc, argv);
+}
+
+/* Run the program of a command. Return: the exit status. */
+static int run(const char *name, int argc, char **args)
+{
+	const struct eddyi_linked *linked = eddyi_programs_linked(name);
 	const struct known *command = find_known(name);
 	char path[PATH_MAX];
 
+	if (linked)
+		return run_linked(linked, argc, args);
 	if (!strchr(name, '/') && eddyi_programs_find(name, path)) {
 		/* Not "eddy serve": a server that restarts executes argv[0]. */
 		args[0] = path;
@@ -117,9 +132,9 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (strcmp(name, "help") != 0 && strcmp(name, "--help") != 0 && strcmp(name, "-h") != 0)
-		return run(name, argv + 1);
+		return run(name, argc - 1, argv + 1);
 	if (argc > 2)
-		return run(argv[2], help);
+		return run(argv[2], 2, help);
 	usage(stdout);
 	return 0;
 }

@@ -6,6 +6,14 @@
 
 /* EDDYI_LIBEXEC is set by the build: libexec/eddy, relative to this program's folder. */
 
+const struct eddyi_linked *eddyi_programs_linked(const char *name)
+{
+	for (const struct eddyi_linked *linked = eddyi_linked; linked && linked->name; linked++)
+		if (strcmp(linked->name, name) == 0)
+			return linked;
+	return NULL;
+}
+
 static void find_folders(char *folders, size_t size)
 {
 	const char *said = getenv("EDDY_EXEC_PATH");
@@ -17,6 +25,8 @@ static void find_folders(char *folders, size_t size)
 		snprintf(folders, size, "%s", said);
 		return;
 	}
+	if (eddyi_linked)
+		return;
 	len = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	if (len < 0) {
 		fputs("eddy: can't find where it is installed: /proc is not mounted\n", stderr);
