@@ -1,17 +1,19 @@
-"""What programs are linked with, against the last tag. Prints TAP.
+"""What programs are linked with, against the last release. Prints TAP.
 
-    abi.py ROOT             the libraries of the last tag v… and those of the tree are compared by abidiff
+    abi.py ROOT             the libraries of the tree are compared by abidiff with those of the last release
     abi.py ROOT notices     two small libraries that are known to differ, or not to, are judged rightly
+    abi.py ROOT write       makes tests/abi/VERSION-MACHINE.tar.xz, with which the next versions are compared
 
 Until 1.0 libraries of one minor version have one interface: nothing is changed, added or taken away. From 1.0 on what is added needs
 no new soname. See docs/decisions/0029-a-name-for-each-minor-version.md.
 """
-# needs: abigail-tools git
+# needs: abigail-tools
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 from installed import LIBRARIES
@@ -48,7 +50,7 @@ def compare(old, new, old_version, new_version):
     added = ['--no-added-syms'] if series == 1 else []
     with tempfile.NamedTemporaryFile('w', suffix='.abignore') as private:
         # Not --headers-dir1: that goes by a header's last name, and src/core/loop.h has that of eddy/loop.h.
-        private.write('[suppress_type]\nsource_location_not_regexp = /include/eddy/\ndrop = yes\n')
+        private.write('[suppress_type]\nsource_location_not_regexp = /include/eddy/\n')
         private.flush()
         done = subprocess.run(['abidiff', *added, '--no-show-locs', '--suppressions', private.name, old, new],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -73,22 +75,53 @@ class Built:
         return os.path.join(self.folder, 'subprojects', LIBRARIES[name][0], f'libeddy-{name}.so.{self.version}')
 
 
+def describe(library, path):
+    """Writes what programs see of a library, as abidiff reads it."""
+    run('abidw', '--no-show-locs', '--no-comp-dir-path', '--no-corpus-path', '--out-file', path, library)
+    return path
+
+
+def baseline(root, version):
+    return os.path.join(root, 'tests', 'abi', f'{version}-{os.uname().machine}.tar.xz')
+
+
+def last_release(root):
+    """The newest version that has a baseline for this machine, or None."""
+    ending = baseline('', '').rpartition('/')[2]
+    found = [name.removesuffix(ending) for name in os.listdir(os.path.join(root, 'tests', 'abi')) if name.endswith(ending)]
+    return max(found, key=numbers, default=None)
+
+
+def write(root):
+    with tempfile.TemporaryDirectory(prefix='eddy-abi-') as folder:
+        built = Built(root, os.path.join(folder, 'new'))
+        with tarfile.open(baseline(root, built.version), 'w:xz') as archive:
+            for name in sorted(LIBRARIES):
+                path = describe(built.library(name), os.path.join(folder, f'{name}.abi'))
+                entry = tarfile.TarInfo(f'{name}.abi')
+                entry.size = os.path.getsize(path)
+                with open(path, 'rb') as file:
+                    archive.addfile(entry, file)
+
+
 def check_tree(tap, root):
-    try:
-        tag = run('git', '-C', root, 'describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*').strip()
-    except Failed:
-        tap.skip('libraries are those of the last tag', 'no version has a tag yet')
+    version = last_release(root)
+    if not version:
+        tap.skip('libraries are those of the last release', f'tests/abi/ has none of {os.uname().machine}')
         return
     with tempfile.TemporaryDirectory(prefix='eddy-abi-') as folder:
-        source = os.path.join(folder, 'source')
-        os.mkdir(source)
-        run('sh', '-c', 'git -C "$0" archive "$1" | tar -x -C "$2"', root, tag, source)
-        old, new = Built(source, os.path.join(folder, 'old')), Built(root, os.path.join(folder, 'new'))
-        for name in LIBRARIES:
-            if not os.path.exists(old.library(name)):
-                tap.skip(f'{name}: {tag} and now', f'{tag} has none')
-                continue
-            tap.check(f'{name}: {tag} and now', compare(old.library(name), new.library(name), old.version, new.version))
+        with tarfile.open(baseline(root, version)) as archive:
+            archive.extractall(folder)
+            names = {name.removesuffix('.abi') for name in archive.getnames()}
+        new = Built(root, os.path.join(folder, 'new'))
+        for name in sorted(names | set(LIBRARIES)):
+            what, old = f'{name}: {version} and now', os.path.join(folder, f'{name}.abi')
+            if name not in names:
+                tap.skip(what, f'{version} has none')
+            elif name not in LIBRARIES:
+                tap.check(what, '' if numbers(new.version)[:2] != numbers(version)[:2] else 'there is none now')
+            else:
+                tap.check(what, compare(old, new.library(name), version, new.version))
 
 
 HEADER = 'struct hidden;\nstruct eddy_small { int a;%s };\nint eddy_use(struct eddy_small *small, struct hidden *hidden);\n'
@@ -115,6 +148,7 @@ def check_notices(tap):
     with tempfile.TemporaryDirectory(prefix='eddy-abi-') as folder:
         libraries = {name: small(os.path.join(folder, name), **how) for name, how in {
             'old': {}, 'hidden': {'hidden': ', on'}, 'field': {'field': ' int b;'}, 'added': {'more': 'int eddy_more(void);'}}.items()}
+        described = {name: describe(library, os.path.join(folder, f'{name}.abi')) for name, library in libraries.items()}
         for old, new, versions, wrong in (
                 ('old', 'old', ('0.1.0', '0.1.1'), False), ('old', 'hidden', ('0.1.0', '0.1.1'), False),
                 ('old', 'field', ('0.1.0', '0.1.1'), True), ('old', 'field', ('0.1.0', '0.1.0'), True),
@@ -122,13 +156,16 @@ def check_notices(tap):
                 ('old', 'added', ('0.1.0', '0.1.1'), True), ('old', 'added', ('1.0.0', '1.1.0'), False),
                 ('added', 'old', ('1.0.0', '1.1.0'), True), ('old', 'field', ('1.9.0', '2.0.0'), False),
                 ('old', 'old', ('0.10.0', '0.9.0'), True)):
-            said = compare(libraries[old], libraries[new], *versions)
+            said = compare(described[old], libraries[new], *versions)
             tap.check(f'{old} and {new}, {" and ".join(versions)}',
                       '' if bool(said) == wrong else said or 'nothing was noticed')
 
 
 def main():
     root, tap = os.path.abspath(sys.argv[1]), Tap()
+    if sys.argv[2:] == ['write']:
+        write(root)
+        return 0
     try:
         check_notices(tap) if sys.argv[2:] == ['notices'] else check_tree(tap, root)
     except Failed as failed:

@@ -27,6 +27,8 @@ PROGRAMS = {
     **{name: os.path.join(EXAMPLES, name) for name in ('beside', 'files', 'issuer', 'probe', 'tour')},
     **{name: os.path.join(os.path.dirname(EXAMPLES), 'tests', 'e2e', 'servers', name)
        for name in ('coded', 'codec', 'doors', 'fetch', 'limits', 'resume', 'routes', 'secure', 'taken', 'traced')},
+    # The static one of a release, or that of the build, which is linked with the machine's libraries.
+    'eddy': os.environ.get('EDDY_LINKED') or os.path.join(os.path.dirname(EXAMPLES), 'release', 'eddy'),
 }
 SCRIPTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'node')
 KIB, MIB = 1 << 10, 1 << 20

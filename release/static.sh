@@ -1,0 +1,73 @@
+#!/bin/sh
+# Builds the static `eddy` in a fresh root, as a user without privileges and without network.
+#
+#     static.sh TREE MACHINE OUT
+#
+# MACHINE: x86_64 or aarch64, as uname -m says it. Writes OUT/eddy and OUT/libraries: a line for each archive that is linked in, with
+# Debian's source package and its version.
+set -eu
+tree=$1 machine=$2 out=$3
+folder=$(dirname "$tree")/static-$machine
+libraries='libc6-dev libjansson-dev libllhttp-dev libssl-dev libtomlplusplus-dev liburing-dev libwolfssl-dev libzstd-dev libbrotli-dev zlib1g-dev'
+
+case $machine in
+x86_64) arch=amd64 ;;
+aarch64) arch=arm64 ;;
+*)
+	echo "static.sh: $machine is neither x86_64 nor aarch64" >&2
+	exit 2
+	;;
+esac
+prefix=$machine-linux-gnu
+lib=/usr/lib/$prefix
+dpkg --add-architecture "$arch"
+apt-get -qq update
+apt-get -qq -y dist-upgrade
+# shellcheck disable=SC2046
+apt-get -qq -y install --no-install-recommends meson ninja-build pkg-config python3 systemtap-sdt-dev media-types \
+	"gcc-$(echo "$prefix" | tr _ -)" "g++-$(echo "$prefix" | tr _ -)" $(for name in $libraries; do echo "$name:$arch"; done)
+id builder >/dev/null 2>&1 || useradd --home-dir "$(dirname "$tree")" builder
+
+# wolfSSL's archive has some functions under OpenSSL's own names.
+mkdir -p "$folder/lib/pkgconfig" "$out"
+names() { "$prefix-nm" -g --defined-only "$@" 2>/dev/null | sed -n 's/.* [A-Z] //p' | sort -u; }
+names "$lib/libssl.a" "$lib/libcrypto.a" >"$folder/openssl"
+names "$lib/libwolfssl.a" | comm -12 - "$folder/openssl" | sed 's/.*/& wolfssl_&/' >"$folder/renamed"
+"$prefix-objcopy" --redefine-syms="$folder/renamed" "$lib/libwolfssl.a" "$folder/lib/libwolfssl.a"
+sed "s,^libdir=.*,libdir=$folder/lib," "$lib/pkgconfig/wolfssl.pc" >"$folder/lib/pkgconfig/wolfssl.pc"
+
+cat >"$folder/machine" <<END
+[binaries]
+c = '$prefix-gcc'
+cpp = '$prefix-g++'
+ar = '$prefix-gcc-ar'
+strip = '$prefix-strip'
+pkg-config = 'pkg-config'
+
+[properties]
+pkg_config_libdir = ['$folder/lib/pkgconfig', '$lib/pkgconfig', '/usr/share/pkgconfig']
+
+[host_machine]
+system = 'linux'
+cpu_family = '$machine'
+cpu = '$machine'
+endian = 'little'
+END
+chown -R builder: "$(dirname "$tree")"
+unshare --net runuser -u builder -- sh -eu -s "$tree" "$folder" <<'END'
+flags=-ffile-prefix-map=$1=.
+meson setup "$2/build" "$1" --cross-file "$2/machine" -Dprefer_static=true -Doptimization=3 -Ddebug=true -Db_lto=true --werror \
+	-Dtests=false -Dman=disabled -Dlibuv=disabled -Dsqlite=disabled -Dlibcrypto=enabled \
+	"-Dc_args=$flags" "-Dcpp_args=$flags"
+ninja -C "$2/build" --quiet release/eddy
+END
+"$prefix-strip" -o "$out/eddy" "$folder/build/release/eddy"
+
+# Whose archives are linked in, and the library of headers alone, which one file includes.
+{
+	sed -n 's/^\(\/[^( ]*\.a\)(.*/\1/p' "$folder/build/release/eddy.map" | sed "s,^$folder/lib/,$lib/," | xargs -d '\n' realpath
+	! grep -q 'toml\.cc\.o$' "$folder/build/release/eddy.map" || echo /usr/include/toml++/toml.h
+} | sort -u | while read -r file; do
+	package=$(dpkg-query -S "$file" | sed 's/: .*//')
+	dpkg-query -W -f='${source:Package} ${source:Version} '"$file"'\n' "$package"
+done >"$out/libraries"
