@@ -11,8 +11,8 @@ folder=$(dirname "$tree")/static-$machine
 libraries='libc6-dev libjansson-dev libllhttp-dev libssl-dev libtomlplusplus-dev liburing-dev libwolfssl-dev libzstd-dev libbrotli-dev zlib1g-dev'
 
 case $machine in
-x86_64) arch=amd64 ;;
-aarch64) arch=arm64 ;;
+x86_64) arch=amd64 compiler='gcc g++' ;;
+aarch64) arch=arm64 compiler='gcc-aarch64-linux-gnu g++-aarch64-linux-gnu' ;;
 *)
 	echo "static.sh: $machine is neither x86_64 nor aarch64" >&2
 	exit 2
@@ -23,9 +23,9 @@ lib=/usr/lib/$prefix
 dpkg --add-architecture "$arch"
 apt-get -qq update
 apt-get -qq -y dist-upgrade
-# shellcheck disable=SC2046
-apt-get -qq -y install --no-install-recommends meson ninja-build pkg-config python3 systemtap-sdt-dev media-types \
-	"gcc-$(echo "$prefix" | tr _ -)" "g++-$(echo "$prefix" | tr _ -)" $(for name in $libraries; do echo "$name:$arch"; done)
+# shellcheck disable=SC2046,SC2086
+apt-get -qq -y install --no-install-recommends meson ninja-build pkg-config python3 systemtap-sdt-dev $compiler \
+	$(for name in $libraries; do echo "$name:$arch"; done)
 id builder >/dev/null 2>&1 || useradd --home-dir "$(dirname "$tree")" builder
 
 # wolfSSL's archive has some functions under OpenSSL's own names.

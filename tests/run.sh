@@ -13,7 +13,7 @@ exist() { compgen -G "$root/tests/$1*$2" >/dev/null; }
 find_families() {
 	local name
 	! exist fuzz/ .c || families+=(fuzz)
-	for name in big interop soak qemu; do
+	for name in big interop release soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
 	families+=(abi asan-clang cancels chaos debian roots site tlsfuzzer tsan tsan-gcc valgrind valgrind-clang wolfssl)
@@ -69,7 +69,7 @@ run_in() { # FOLDER LABEL NAME…
 	fi
 }
 
-run_release() { run_in "$root/build" plain "$@"; }
+run_plain() { run_in "$root/build" plain "$@"; }
 
 ahead=
 
@@ -249,6 +249,20 @@ run_site() { (python3 "$root/tests/pages.py" "$root" html || true) | tally site 
 
 run_abi() { (python3 "$root/tests/abi.py" "$root" || true) | tally abi -; }
 # Nothing of it is built here.
+# Made twice, each time in fresh roots; what it has is used.
+run_release() {
+	local top=$root/build/releases name
+	rm -rf "$top"
+	for name in once again; do
+		if ! python3 "$root/release/release.py" "$root" "$top/$name" trial >/dev/null; then
+			case_is release 'not ok' "a release is made, $name"
+			return
+		fi
+	done
+	local -x EDDY_RELEASE=$top/once EDDY_RELEASE_AGAIN=$top/again EDDY_LINKED
+	EDDY_LINKED=$(compgen -G "$top/once/eddy-*-linux-$(uname -m)")
+	run_e2e_family release
+}
 run_roots() { (python3 "$root/tests/roots.py" "$root" || true) | tally roots -; }
 run_debian() { (python3 "$root/tests/debian.py" "$root" build || true) | tally debian -; }
 
@@ -289,7 +303,7 @@ run_wolfssl() {
 
 run_family() {
 	case $1 in
-	abi | asan-clang | cancels | chaos | debian | fuzz | interop | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
+	abi | asan-clang | cancels | chaos | debian | fuzz | interop | release | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }
@@ -365,7 +379,7 @@ run_tests() {
 		# First what is tested first: two compilers for each processor help nobody.
 		compile "$root/build" all all-tests || true
 		build_ahead build_asan
-		run_release
+		run_plain
 		end_ahead
 		build_ahead build_clang
 		run_asan
@@ -375,7 +389,7 @@ run_tests() {
 	if [ ${#wanted[@]} -gt 0 ]; then
 		# One that is named twice, as itself and as its suite, makes Meson stumble.
 		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | sort -u)
-		run_release "${wanted[@]}"
+		run_plain "${wanted[@]}"
 		# These make their own builds: once, in the plain build.
 		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|packaging|abi-notices|installed|shown|hardened|machines|gdb-.*|suspends|pages|errors|pictures|interface')
 		[ ${#wanted[@]} -eq 0 ] || run_asan "${wanted[@]}"
@@ -384,7 +398,7 @@ run_tests() {
 		EDDY_TEST_ONLY=$(IFS=,; printf '%s' "${nouns[*]}")
 		export EDDY_TEST_ONLY
 		mapfile -t nouns_in < <(printf '%s\n' "${nouns_in[@]}" | sort -u)
-		run_release "${nouns_in[@]}"
+		run_plain "${nouns_in[@]}"
 		run_asan "${nouns_in[@]}"
 		unset EDDY_TEST_ONLY
 	fi

@@ -40,6 +40,15 @@ class Linked(Case):
         # That of the layer http.
         self.assertRegex(said, r'(?m)^(ok|warn) +wolfSSL: \d')
 
+    @unittest.skipUnless(os.geteuid() == 0, 'needs root')
+    def test_tls_without_random_numbers(self):
+        without = ('unshare', '--mount', '--', 'sh', '-ec', 'mount -t tmpfs none /dev; exec "$@"', 'sh', PROGRAMS['eddy'])
+        for args, said in ((['doctor'], r'FAIL wolfSSL: .* needs /dev/urandom'),
+                           (['serve', self.folder(), '--cert', 'x'], r"ERROR .*wolfSSL needs /dev/urandom, which can't be read")):
+            done = subprocess.run([*without, *args], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertRegex(done.stdout + done.stderr, said)
+
     def test_no_other_program_is_run(self):
         folder = self.folder()
         for name in ('eddy-serve', 'eddy-doctor-other'):

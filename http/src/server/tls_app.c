@@ -5,6 +5,7 @@
 #include <eddy/config.h>
 #include <eddy/tls.h>
 #include <errno.h>
+#include <unistd.h>
 
 static const char *keep(struct eddy_app *app, const char *text)
 {
@@ -45,7 +46,10 @@ void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *optio
 	if (app->tls)
 		eddy_app_config_section(app, &section, eddyi_tls_setup_options(app->tls));
 	else
-		eddy_app_mistake(app, "eddy_app_use_tls(): out of memory");
+		eddy_app_mistake(app, access("/dev/urandom", R_OK) == 0 ?
+					      "eddy_app_use_tls(): out of memory" :
+					      "eddy_app_use_tls(): wolfSSL needs /dev/urandom, "
+					      "which can't be read");
 }
 
 void eddy_tls_config(struct eddy_app *app)
