@@ -17,5 +17,6 @@ useradd --home-dir "$above" builder
 chown -R builder: "$above"
 unshare --net runuser -u builder -- sh -c 'cd "$0" && exec dpkg-buildpackage -us -uc -b' "$tree"
 runuser -u builder -- lintian --fail-on error,warning --suppress-tags bad-distribution-in-changes-file "$above"/*.changes
-mkdir -p "$out"
-cp "$above"/*.deb "$above"/*.buildinfo "$out"
+mkdir -p "$out/debug"
+mv "$above"/*-dbgsym_*.deb "$out/debug"
+mv "$above"/*.deb "$out"

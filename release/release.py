@@ -73,10 +73,10 @@ class Release:
             raise Failed(f'a release is made of what is committed, and this is not:\n{changed}')
         if not re.search(rf'^## {re.escape(self.version)} \(\d{{4}}-\d\d-\d\d\)$', read(os.path.join(self.tree, 'CHANGELOG.md')), re.M):
             raise Failed(f'CHANGELOG.md has no line "## {self.version} (YYYY-MM-DD)"')
-        run(sys.executable, os.path.join(self.tree, 'tests', 'debian.py'), self.tree)
         baseline = f'tests/abi/{self.version}-{os.uname().machine}.tar.xz'
         if not os.path.exists(os.path.join(self.tree, baseline)):
             raise Failed(f'there is no {baseline}, with which the next versions are to be compared; to make it: python3 tests/abi.py . write')
+        run(sys.executable, os.path.join(self.tree, 'tests', 'debian.py'), self.tree)
         run(sys.executable, os.path.join(self.tree, 'tests', 'abi.py'), self.tree)
 
     def make_archive(self):
@@ -115,7 +115,7 @@ class Release:
         installed = dict(line.split(' ', 1) for line in roots.output(
             'dpkg-query', '--admindir', root.at('var/lib/dpkg'), '-W', '-f', '${Package} ${source:Package} ${source:Version}\n').splitlines())
         needs, files = {}, {}
-        for path in sorted(glob.glob(os.path.join(folder, '*.deb'))):
+        for path in sorted(glob.glob(os.path.join(folder, '**', '*.deb'), recursive=True)):
             package, depends = (run('dpkg-deb', '-f', path, field).strip() for field in ('Package', 'Depends'))
             files[package] = os.path.relpath(path, self.out)
             needs[package] = {re.match(r'[^ :(|]+', need.strip())[0] for need in depends.split(',') if need.strip()}

@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Parts: the files that they run, or packages.
 FILES = {
     'docs': 'docs.py errors.py pages.py pictures.py suspends.py', 'package': 'abi.py debian.py package.py', 'packaging': 'debian.py',
-    'abi-notices': 'abi.py', 'installed': 'installed.py shown.py', 'site': 'pages.py', 'gdb': 'gdb.py', 'page': 'e2e/test_page.py',
+    'abi-notices': 'abi.py', 'releasing': 'release.py', 'installed': 'installed.py shown.py', 'site': 'pages.py', 'gdb': 'gdb.py', 'page': 'e2e/test_page.py',
     'e2e': 'e2e/test_*.py', 'chaos': 'e2e/chaos_*.py', 'big': 'e2e/big_*.py', 'soak': 'e2e/soak_*.py', 'qemu': 'e2e/qemu_*.py', 'interop': 'e2e/interop_*.py',
     'release': 'e2e/release_*.py ../release/release.py',
     'wolfssl': 'e2e/test_*.py',

@@ -391,7 +391,7 @@ run_tests() {
 		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | sort -u)
 		run_plain "${wanted[@]}"
 		# These make their own builds: once, in the plain build.
-		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|packaging|abi-notices|installed|shown|hardened|machines|gdb-.*|suspends|pages|errors|pictures|interface')
+		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|packaging|releasing|abi-notices|installed|shown|hardened|machines|gdb-.*|suspends|pages|errors|pictures|interface')
 		[ ${#wanted[@]} -eq 0 ] || run_asan "${wanted[@]}"
 	fi
 	if [ ${#nouns[@]} -gt 0 ]; then

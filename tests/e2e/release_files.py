@@ -32,7 +32,7 @@ class Files(unittest.TestCase):
                                                       for machine in ('x86_64', 'aarch64'))):
             self.assertIn(name, names)
         for number in ('12', '13'):
-            for package in ('eddy', 'libeddy-http-dev', 'libeddy-auth0.1', 'libeddy-http0.1-dbgsym'):
+            for package in ('eddy', 'libeddy-http-dev', 'libeddy-auth0.1', 'debug/libeddy-http0.1-dbgsym'):
                 self.assertIn(f'debian-{number}/{package}_{self.version}+deb{number}_amd64.deb', names)
 
     def test_checksums(self):
