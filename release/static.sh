@@ -57,7 +57,7 @@ chown -R builder: "$(dirname "$tree")"
 unshare --net runuser -u builder -- sh -eu -s "$tree" "$folder" <<'END'
 flags=-ffile-prefix-map=$1=.
 meson setup "$2/build" "$1" --cross-file "$2/machine" -Dprefer_static=true -Doptimization=3 -Ddebug=true -Db_lto=true --werror \
-	-Dtests=false -Dman=disabled -Dlibuv=disabled -Dsqlite=disabled -Dlibcrypto=enabled \
+	-Dtests=false -Dexamples=false -Dman=disabled -Dlibuv=disabled -Dsqlite=disabled -Dlibcrypto=enabled \
 	"-Dc_args=$flags" "-Dcpp_args=$flags"
 ninja -C "$2/build" --quiet release/eddy
 END
