@@ -132,13 +132,21 @@ class Release:
             self.linked[file] = (libraries, 'DYNAMIC_LINK')
 
     def try_packages(self, release):
-        """What Debian's own tools say: a program is built with them where nothing else is; nothing of them is left where they were."""
-        folder, base = self.path(f'debian-{RELEASES[release]}'), roots.Root(self.top, release, 'tried')
-        packages = sorted(glob.glob(os.path.join(folder, '*.deb')))
+        """What Debian's own tools say: a program is built with the packages where nothing else is; they are installed, installed over older ones,
+        and removed, and then nothing of them is left."""
+        number = RELEASES[release]
+        packages = sorted(glob.glob(self.path(f'debian-{number}', '*.deb')))
         root = self.root(release, 'tried')
-        self.run_alone(f'{root.path}.log', 'mount -t proc proc "$0/proc" && exec autopkgtest -B "$@" "$0$TREE/" -- chroot "$0"', root.path, *packages)
+        log, older = f'{root.path}.log', f'{root.path}.older'
+        self.run_alone(log, 'mount -t proc proc "$0/proc" && exec autopkgtest -B "$@" "$0$TREE/" -- chroot "$0"', root.path, *packages)
+        must(root.make())
+        shutil.rmtree(older, ignore_errors=True)
+        run('sh', os.path.join(self.tree, 'release', 'older.sh'), older, f'{self.version}+deb{number}', *packages)
+        self.run_alone(log, 'exec piuparts --no-eatmydata --warn-on-debsums-errors "$0" "$@"', '--existing-chroot', root.path,
+                       '--distribution', release, '--mirror', f'{roots.mirror()} main',
+                       '--bindmount', older, '--extra-repo', f'deb [trusted=yes] file:{older} ./', *packages)
+        shutil.rmtree(older)
         root.remove()
-        self.run_alone(f'{root.path}.log', 'exec piuparts --no-eatmydata --warn-on-debsums-errors -e "$0" "$@"', base.base, *packages)
 
     def run_alone(self, log, script, *args):
         with open(log, 'a') as file:

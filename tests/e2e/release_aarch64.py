@@ -24,7 +24,8 @@ run version /eddy version
 run doctor /eddy doctor
 /eddy serve /srv --bind 127.0.0.1:7878 &
 /eddy serve /srv --bind 127.0.0.1:7443 --cert /tls/server.pem --key /tls/server.key &
-until busybox nc -z 127.0.0.1 7878 && busybox nc -z 127.0.0.1 7443; do busybox sleep 0.2; done
+up() { busybox nc 127.0.0.1 $1 </dev/null >/dev/null 2>&1; }
+until up 7878 && up 7443; do busybox sleep 0.2; done
 run put /eddy bench put http://127.0.0.1:7878/files/x --sizes 1m -t 1 -r 1 --verify --no-system-calls
 run get /eddy bench get http://127.0.0.1:7878/files/x -t 1 -r 1 --verify --no-system-calls
 run tls /eddy bench get https://localhost:7443/files/x -t 1 -r 1 --verify --no-system-calls --ca /tls/ca.pem
