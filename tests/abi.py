@@ -8,6 +8,7 @@ Until 1.0 libraries of one minor version have one interface: nothing is changed,
 no new soname. See docs/decisions/0029-a-name-for-each-minor-version.md.
 """
 # needs: abigail-tools
+import json
 import os
 import shlex
 import shutil
@@ -67,12 +68,11 @@ class Built:
 
     def __init__(self, root, folder):
         self.root, self.folder = root, folder
-        run('meson', 'setup', '-Dtests=false', '-Dman=disabled', '--buildtype=debug', folder, root)
-        self.version = run('meson', 'introspect', '--projectinfo', folder).split('"version": "')[1].split('"')[0]
-        run('ninja', '-C', folder, *(os.path.relpath(self.library(name), folder) for name in LIBRARIES))
-
-    def library(self, name):
-        return os.path.join(self.folder, 'subprojects', LIBRARIES[name][0], f'libeddy-{name}.so.{self.version}')
+        run('meson', 'setup', '-Dtests=false', '-Dexamples=false', '-Dman=disabled', '--buildtype=debug', folder, root)
+        self.version = json.loads(run('meson', 'introspect', '--projectinfo', folder))['version']
+        self.libraries = {target['name'].removeprefix('eddy-'): target['filename'][0] for target in json.loads(run('meson', 'introspect', '--targets', folder))
+                          if target['type'] == 'shared library'}
+        run('ninja', '-C', folder, *(os.path.relpath(self.libraries[name], folder) for name in LIBRARIES))
 
 
 def describe(library, path):
@@ -97,7 +97,7 @@ def write(root):
         built = Built(root, os.path.join(folder, 'new'))
         with tarfile.open(baseline(root, built.version), 'w:xz') as archive:
             for name in sorted(LIBRARIES):
-                path = describe(built.library(name), os.path.join(folder, f'{name}.abi'))
+                path = describe(built.libraries[name], os.path.join(folder, f'{name}.abi'))
                 entry = tarfile.TarInfo(f'{name}.abi')
                 entry.size = os.path.getsize(path)
                 with open(path, 'rb') as file:
@@ -121,7 +121,7 @@ def check_tree(tap, root):
             elif name not in LIBRARIES:
                 tap.check(what, '' if numbers(new.version)[:2] != numbers(version)[:2] else 'there is none now')
             else:
-                tap.check(what, compare(old, new.library(name), version, new.version))
+                tap.check(what, compare(old, new.libraries[name], version, new.version))
 
 
 HEADER = 'struct hidden;\nstruct eddy_small { int a;%s };\nint eddy_use(struct eddy_small *small, struct hidden *hidden);\n'
