@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds Debian's packages in a fresh root, as a user without privileges and without network. lintian has to be silent.
+# Builds Debian's packages in a fresh root, as a user without privileges and without network. Fails on errors and warnings of lintian.
 #
 #     packages.sh TREE VERSION RELEASE OUT
 #

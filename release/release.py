@@ -2,10 +2,10 @@
 
     release.py ROOT OUT [trial]
 
-OUT is a folder that does not exist yet. What it has in the end is the same for the same commit and the same packages of Debian. Roots and
-logs are in ROOT/build/roots/. trial: the tree need not be ready to be released.
+OUT is a folder that does not exist yet. The files are reproducible: the same commit and packages of Debian give the same bytes. Roots and logs
+are in ROOT/build/roots/. trial: skip the checks of versions, uncommitted changes and ABI. Needs root, and a machine of x86-64.
 """
-# needs: abigail-tools autopkgtest debootstrap dpkg-dev git piuparts xz-utils
+# needs: abigail-tools autopkgtest debootstrap dpkg-dev git piuparts
 import contextlib
 import datetime
 import glob
@@ -24,6 +24,9 @@ RELEASES = {'bookworm': '12', 'trixie': '13'}
 NEWEST = 'trixie'
 MACHINES = {'x86_64': 'amd64', 'aarch64': 'arm64'}
 TREE = '/build/eddy/tree'
+# Packages whose files are compiled into others, by the beginning of the others' names.
+COMPILED_IN = {'libeddy-http': ('libtomlplusplus-dev', 'node-llhttp'), 'eddy': ('node-llhttp',)}
+UPGRADED = 'PASS: Installation, upgrade and purging tests.'
 
 
 class Failed(Exception):
@@ -36,11 +39,21 @@ def must(wrong):
 
 
 def run(*command, **how):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
-                          check=False, **how)
+    """Return: what it printed on stdout."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='replace',
+                          check=False, preexec_fn=roots.die_with_us, **how)
     if done.returncode:
-        raise Failed(f'{" ".join(command)}: exit status {done.returncode}\n{done.stdout[-4000:]}')
+        raise Failed(f'{" ".join(command)}: exit status {done.returncode}\n{(done.stdout + done.stderr)[-4000:]}')
     return done.stdout
+
+
+def run_logged(log, what, command, **how):
+    """A long one, whose output goes to a log."""
+    with open(log, 'a') as file:
+        status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, check=False,
+                                preexec_fn=roots.die_with_us, **how).returncode
+    if status:
+        raise Failed(f'{what}: exit status {status}; from {log}:\n' + roots.output('tail', '-n', '30', log))
 
 
 @contextlib.contextmanager
@@ -62,8 +75,8 @@ class Release:
         self.top = os.path.join(tree, 'build', 'roots')
         self.version = re.search(r"version: '([^']*)'", read(os.path.join(tree, 'meson.build')))[1]
         self.name = f'eddy-{self.version}'
-        self.archive = os.path.join(out, f'{self.name}.tar.xz')
-        self.linked = {}  # file of the release: pairs of a source package and its version
+        self.source = os.path.join(self.top, f'{self.name}.tar')
+        self.linked = {}  # file of the release: pairs of a source package and its version, and how they are linked
 
     def path(self, *parts):
         return os.path.join(self.out, *parts)
@@ -73,30 +86,36 @@ class Release:
             raise Failed(f'a release is made of what is committed, and this is not:\n{changed}')
         if not re.search(rf'^## {re.escape(self.version)} \(\d{{4}}-\d\d-\d\d\)$', read(os.path.join(self.tree, 'CHANGELOG.md')), re.M):
             raise Failed(f'CHANGELOG.md has no line "## {self.version} (YYYY-MM-DD)"')
-        baseline = f'tests/abi/{self.version}-{os.uname().machine}.tar.xz'
-        if not os.path.exists(os.path.join(self.tree, baseline)):
-            raise Failed(f'there is no {baseline}, with which the next versions are to be compared; to make it: python3 tests/abi.py . write')
+        if not glob.glob(os.path.join(self.tree, 'tests', 'abi', '.'.join(self.version.split('.')[:2]) + '-*')):
+            raise Failed('tests/abi/ has nothing of this minor version, with which the next versions are to be compared; to make it: '
+                         'python3 tests/abi.py . write')
         run(sys.executable, os.path.join(self.tree, 'tests', 'debian.py'), self.tree)
         run(sys.executable, os.path.join(self.tree, 'tests', 'abi.py'), self.tree)
 
-    def make_archive(self):
+    def make_source(self):
+        os.makedirs(self.top, exist_ok=True)
+        shutil.rmtree(self.out, ignore_errors=True)
         os.makedirs(self.out)
-        run('sh', '-ec', 'git -C "$0" archive --prefix="$1/" HEAD | xz -9 -T1 >"$2"', self.tree, self.name, self.archive)
-        stamp = run('dpkg-parsechangelog', '-l', os.path.join(self.tree, 'debian', 'changelog'), '-S', 'Timestamp').strip()
-        self.stamp = int(stamp)
+        run('git', '-C', self.tree, '-c', 'tar.umask=0022', 'archive', f'--prefix={self.name}/', '-o', self.source, 'HEAD')
+        self.stamp = int(run('dpkg-parsechangelog', '-l', os.path.join(self.tree, 'debian', 'changelog'), '-S', 'Timestamp'))
 
     def root(self, release, name):
-        """A fresh one, with what the archive has."""
+        """A fresh one, with the source."""
         root = roots.Root(self.top, release, name)
         must(root.make())
         os.makedirs(root.at(TREE))
-        run('tar', '-x', '-C', root.at(TREE), '--strip-components=1', '-f', self.archive)
+        run('tar', '-x', '-C', root.at(TREE), '--strip-components=1', '-f', self.source)
+        # Root's own, whoever owns the tree that is built.
+        shutil.copytree(os.path.join(root.at(TREE), 'release'), root.at('/build/release'))
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(f'{root.path}.log')
         return root
 
-    def run_in(self, root, *command):
+    def run_script(self, root, script, *args):
+        command = ('sh', f'/build/release/{script}', TREE, *args)
         log = f'{root.path}.log'
+        process = root.start(*command)
         with open(log, 'a') as file:
-            process = root.start(*command)
             for line in process.stdout:
                 file.write(line)
         if process.wait():
@@ -105,20 +124,23 @@ class Release:
     def make_packages(self, release):
         number = RELEASES[release]
         root, folder = self.root(release, 'packages'), self.path(f'debian-{number}')
-        self.run_in(root, 'sh', f'{TREE}/release/packages.sh', TREE, f'{self.version}+deb{number}', release, '/out')
+        self.run_script(root, 'packages.sh', f'{self.version}+deb{number}', release, '/out')
         shutil.copytree(root.at('out'), folder)
         self.look_at_packages(root, folder)
         root.remove()
 
     def look_at_packages(self, root, folder):
         """What the packages are linked with, each with what those of eddy need that it needs."""
-        installed = dict(line.split(' ', 1) for line in roots.output(
+        installed = dict(line.split(' ', 1) for line in run(
             'dpkg-query', '--admindir', root.at('var/lib/dpkg'), '-W', '-f', '${Package} ${source:Package} ${source:Version}\n').splitlines())
         needs, files = {}, {}
         for path in sorted(glob.glob(os.path.join(folder, '**', '*.deb'), recursive=True)):
             package, depends = (run('dpkg-deb', '-f', path, field).strip() for field in ('Package', 'Depends'))
             files[package] = os.path.relpath(path, self.out)
             needs[package] = {re.match(r'[^ :(|]+', need.strip())[0] for need in depends.split(',') if need.strip()}
+            for name, compiled in COMPILED_IN.items():
+                if package.startswith(name) and package != 'eddy-doc':
+                    needs[package].update(set(compiled) & set(installed))
 
         def all_of(package, seen):
             for need in needs[package] - seen:
@@ -128,7 +150,8 @@ class Release:
             return seen
 
         for package, file in files.items():
-            libraries = {tuple(installed[need].split()) for need in all_of(package, set()) if need not in needs and re.match('lib.*[0-9]', need)}
+            libraries = {tuple(installed[need].split()) for need in all_of(package, set())
+                         if need not in needs and re.match('(lib|zlib).*[0-9]|libtoml|node-llhttp', need)}
             self.linked[file] = (libraries, 'DYNAMIC_LINK')
 
     def try_packages(self, release):
@@ -138,36 +161,37 @@ class Release:
         packages = sorted(glob.glob(self.path(f'debian-{number}', '*.deb')))
         root = self.root(release, 'tried')
         log, older = f'{root.path}.log', f'{root.path}.older'
-        self.run_alone(log, 'mount -t proc proc "$0/proc" && exec autopkgtest -B "$@" "$0$TREE/" -- chroot "$0"', root.path, *packages)
+        run_logged(log, 'autopkgtest', [*roots.ALONE, 'sh', '-ec', 'mount -t proc proc "$0/proc" && exec autopkgtest -B "$@" -- chroot "$0"',
+                                        root.path, *packages, root.at(TREE) + '/'])
         must(root.make())
         shutil.rmtree(older, ignore_errors=True)
         run('sh', os.path.join(self.tree, 'release', 'older.sh'), older, f'{self.version}+deb{number}', *packages)
-        self.run_alone(log, 'exec piuparts --no-eatmydata --warn-on-debsums-errors "$0" "$@"', '--existing-chroot', root.path,
-                       '--distribution', release, '--mirror', f'{roots.mirror()} main',
-                       '--bindmount', older, '--extra-repo', f'deb [trusted=yes] file:{older} ./', *packages)
+        with open(root.at('etc/apt/sources.list')) as file:
+            mirrors = [f'--mirror={line.split(" ", 2)[1]} main' for line in file if f' {release} ' in line]
+        run_logged(log, 'piuparts', [*roots.ALONE, 'piuparts', '--no-eatmydata', '--existing-chroot', root.path, '--distribution', release, *mirrors,
+                                     '--bindmount', older, '--extra-repo', f'deb [trusted=yes] file:{older} ./', *packages],
+                   env={**os.environ, 'TMPDIR': self.top})
+        if UPGRADED not in read(log):
+            raise Failed(f'piuparts has tried no upgrade; its log: {log}')
         shutil.rmtree(older)
         root.remove()
 
-    def run_alone(self, log, script, *args):
-        with open(log, 'a') as file:
-            status = subprocess.run([*roots.ALONE, 'sh', '-ec', script, *args], stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
-                                    check=False, env={**os.environ, 'TREE': TREE}).returncode
-        if status:
-            raise Failed(f'{script}: exit status {status}; from {log}:\n' + roots.output('tail', '-n', '30', log))
-
     def make_static(self):
         root = self.root(NEWEST, 'static')
+        shutil.copy(self.source, root.at('build'))
         for machine in MACHINES:
-            self.run_in(root, 'sh', f'{TREE}/release/static.sh', TREE, machine, f'/out/{machine}')
-            file = f'{self.name}-linux-{machine}'
-            shutil.copy(root.at(f'out/{machine}/eddy'), self.path(file))
+            self.run_script(root, 'static.sh', machine, f'/out/{machine}')
+            file, image, licences = (f'{self.name}-{kind}' for kind in (f'linux-{machine}', f'image-{machine}.tar', 'licences.txt'))
             libraries = {tuple(line.split()[:2]) for line in read(root.at(f'out/{machine}/libraries')).splitlines()}
-            self.linked[file] = (libraries, 'STATIC_LINK')
-            self.run_in(root, 'sh', f'{TREE}/release/image.sh', TREE, f'/out/{machine}', MACHINES[machine], self.version,
-                        sbom.combined(libraries), str(self.stamp))
-            image = f'{self.name}-image-{machine}.tar'
-            shutil.copy(root.at(f'out/{machine}/image.tar'), self.path(image))
-            self.linked[image] = self.linked[file]
+            if not {'glibc', 'wolfssl', 'openssl'} <= {library for library, _ in libraries}:
+                raise Failed(f'the libraries of the static eddy are not known: {libraries}')
+            self.run_script(root, 'image.sh', f'/out/{machine}', MACHINES[machine], self.version, sbom.combined(libraries), str(self.stamp))
+            self.linked[file] = self.linked[image] = (libraries, 'STATIC_LINK')
+            for made, name in (('eddy', file), ('image.tar', image), ('licences', licences)):
+                shutil.copy(root.at(f'out/{machine}/{made}'), self.path(name))
+        # By the xz of the same Debian, whichever this machine has.
+        self.run_script(root, 'source.sh', f'/build/{os.path.basename(self.source)}', '/out/source.tar.xz')
+        shutil.copy(root.at('out/source.tar.xz'), self.path(f'{self.name}.tar.xz'))
         root.remove()
 
     def files(self):
@@ -184,10 +208,9 @@ class Release:
 
     def make(self, trial):
         if not trial:
-            with step('versions and the ABI are looked at'):
+            with step('versions and the ABI are checked'):
                 self.check_tree()
-        with step('the source archive'):
-            self.make_archive()
+        self.make_source()
         for release, number in RELEASES.items():
             with step(f'packages for Debian {number}'):
                 self.make_packages(release)
@@ -196,22 +219,23 @@ class Release:
                 self.try_packages(release)
         with step('the static eddy and its image, for ' + ' and '.join(MACHINES)):
             self.make_static()
-        with step('SPDX and checksums'):
-            self.describe()
+        self.describe()
 
 
 def main(tree, out, *how):
-    if lacking := roots.lacks():
-        print(f'release: can\'t make roots: {lacking}', file=sys.stderr)
-        return 1
     if os.path.exists(out):
         print(f'release: {out} exists already; to make the release again: rm -r {out}', file=sys.stderr)
         return 1
+    if lacking := roots.lacks():
+        print(f'release: can\'t make roots: {lacking}', file=sys.stderr)
+        return 1
+    half = f'{out}.half'
     try:
-        Release(tree, out).make(trial=how == ('trial',))
+        Release(tree, half).make(trial=how == ('trial',))
     except (Failed, sbom.Unknown) as failed:
         print(f'release: {failed}', file=sys.stderr)
         return 1
+    os.rename(half, out)
     sys.stdout.write(read(os.path.join(out, 'SHA256SUMS')))
     return 0
 

@@ -62,6 +62,12 @@ def mirror():
     return found and found[1]
 
 
+def sources(release):
+    """The lines of sources.list for a release: the lists that this machine's apt reads, with updates and fixes of vulnerabilities."""
+    lists = re.findall(r'^(\S+) (\S+) main$', output('apt-get', 'indextargets', '--format', '$(REPO_URI) $(RELEASE) $(COMPONENT)', 'Created-By: Packages'), re.M)
+    return ''.join(f'deb {uri} {release}{(re.search("-.*", name) or [""])[0]} main\n' for uri, name in sorted(set(lists)))
+
+
 def lacks():
     """What keeps this machine from making roots, nothing if nothing does."""
     if os.geteuid() != 0:
@@ -97,18 +103,24 @@ class Root:
     def make(self):
         """A copy of the base, with what this machine needs to reach its mirror. Return: what went wrong, nothing if nothing did."""
         os.makedirs(os.path.dirname(self.base), exist_ok=True)
+        # The user of a root who builds there has the number of somebody outside.
+        os.chmod(os.path.dirname(self.base), 0o700)
         wrong = self.make_base()
         if wrong:
             return wrong
         self.remove()
         os.makedirs(os.path.join(self.packages, 'partial'), exist_ok=True)
         wrong = run('cp', '-a', '--reflink=auto', self.base, self.path)
+        if wrong:
+            return wrong
+        with open(self.at('etc/apt/sources.list'), 'w') as file:
+            file.write(sources(self.release))
         with open(self.at('etc/apt/apt.conf.d/99machine'), 'w') as file:
             file.writelines(re.findall(r'^Acquire::(?:http|https|Check|Retries).*\n', output('apt-config', 'dump'), re.M))
         authorities = '/usr/local/share/ca-certificates'
         if os.path.isdir(authorities):
             shutil.copytree(authorities, self.at(authorities), dirs_exist_ok=True)
-        return wrong
+        return ''
 
     def at(self, path):
         return os.path.join(self.path, path.lstrip('/'))

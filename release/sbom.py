@@ -4,19 +4,19 @@ Each file of the release is a package of the document, and so is each library th
 """
 import hashlib
 import json
+import urllib.parse
 import uuid
 
-# The licences of Debian's source packages, of what eddy is linked with in them, by their debian/copyright.
+# Licences of the linked parts of Debian's source packages, from their debian/copyright.
 LICENCES = {
     'brotli': 'MIT',
     'gcc-12': 'GPL-3.0-or-later WITH GCC-exception-3.1',
     'gcc-14': 'GPL-3.0-or-later WITH GCC-exception-3.1',
     'glibc': 'LGPL-2.1-or-later',
     'jansson': 'MIT',
-    'liburing': 'LGPL-2.1-or-later OR MIT',
+    'liburing': 'MIT',
     'libzstd': 'BSD-3-Clause OR GPL-2.0-only',
-    'llhttp': 'MIT',
-    'node-undici': 'MIT',
+    'node-undici': 'MIT',  # llhttp
     'openssl': 'Apache-2.0',
     'tomlplusplus': 'MIT',
     'wolfssl': 'GPL-2.0-or-later',
@@ -38,10 +38,11 @@ def licence_of(library):
 def combined(libraries):
     """The licence under which a program that is linked with these may be passed on."""
     licences = {licence_of(library) for library, _ in libraries}
-    if 'GPL-2.0-or-later' not in licences:
+    gpl = {licence for licence in licences if licence.startswith('GPL-') and ' WITH ' not in licence}
+    if not gpl:
         return OWN
-    # Version 2 does not allow to link what is under the Apache License, https://www.apache.org/licenses/GPL-compatibility.html
-    return 'GPL-3.0-or-later' if 'Apache-2.0' in licences else 'GPL-2.0-or-later'
+    # Version 2 does not allow linking what is under the Apache License: https://www.apache.org/licenses/GPL-compatibility.html
+    return 'GPL-2.0-or-later' if gpl == {'GPL-2.0-or-later'} and 'Apache-2.0' not in licences else 'GPL-3.0-or-later'
 
 
 def checksum(path):
@@ -70,7 +71,7 @@ class Document:
         """Debian's source package `name`."""
         if (name, version) not in self.known:
             self.known[name, version] = self.add_package(name, version, licence_of(name), licenseDeclared=licence_of(name), externalRefs=[
-                {'referenceCategory': 'PACKAGE-MANAGER', 'referenceType': 'purl', 'referenceLocator': f'pkg:deb/debian/{name}@{version}?arch=source'}])
+                {'referenceCategory': 'PACKAGE-MANAGER', 'referenceType': 'purl', 'referenceLocator': f'pkg:deb/debian/{name}@{urllib.parse.quote(version, safe="")}?arch=source'}])
         return self.known[name, version]
 
     def add(self, name, path, libraries=(), how='STATIC_LINK'):

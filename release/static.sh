@@ -3,8 +3,8 @@
 #
 #     static.sh TREE MACHINE OUT
 #
-# MACHINE: x86_64 or aarch64, as uname -m says it. Writes OUT/eddy and OUT/libraries: a line for each archive that is linked in, with
-# Debian's source package and its version.
+# MACHINE: x86_64 or aarch64, as uname -m says it. Writes OUT/eddy; OUT/libraries, a line for each archive that is linked in, with
+# Debian's source package and its version; and OUT/licences, the licences of all of it.
 set -eu
 tree=$1 machine=$2 out=$3
 folder=$(dirname "$tree")/static-$machine
@@ -54,20 +54,39 @@ cpu = '$machine'
 endian = 'little'
 END
 chown -R builder: "$(dirname "$tree")"
-unshare --net runuser -u builder -- sh -eu -s "$tree" "$folder" <<'END'
+unshare --net runuser -u builder -- sh -eu -s "$tree" "$folder" "$lib" <<'END'
 flags=-ffile-prefix-map=$1=.
+# A cross compiler has a C library of its own, which gets no fixes.
+links=-B$3/,-L$3
 meson setup "$2/build" "$1" --cross-file "$2/machine" -Dprefer_static=true -Doptimization=3 -Ddebug=true -Db_lto=true --werror \
 	-Dtests=false -Dexamples=false -Dman=disabled -Dlibuv=disabled -Dsqlite=disabled -Dlibcrypto=enabled \
-	"-Dc_args=$flags" "-Dcpp_args=$flags"
+	"-Dc_args=$flags" "-Dcpp_args=$flags" "-Dc_link_args=$links" "-Dcpp_link_args=$links"
 ninja -C "$2/build" --quiet release/eddy
 END
 "$prefix-strip" -o "$out/eddy" "$folder/build/release/eddy"
 
 # Whose archives are linked in, and the library of headers alone, which one file includes.
+map=$folder/build/release/eddy.map
+sed -n 's/^\(\/[^( ]*\.a\)(.*/\1/p' "$map" | sort -u | sed "s,^$folder/lib/,$lib/," | xargs -d '\n' realpath >"$folder/archives"
+! grep -q 'toml\.cc\.o)$' "$map" || echo /usr/include/toml++/toml.h >>"$folder/archives"
+while read -r file; do
+	package=$(dpkg-query -S "$file")
+	package=${package%%: *}
+	# What a cross compiler's package has was built from another one.
+	made=$(dpkg-query -W -f='${Built-Using}' "$package" | sed 's/^\([^ ]*\) (= \(.*\))$/\1 \2/')
+	[ -n "$made" ] || made=$(dpkg-query -W -f='${source:Package} ${source:Version}' "$package")
+	echo "$made $file"
+	cat "/usr/share/doc/${package%%:*}/copyright" >"$folder/copyright-${made%% *}"
+done <"$folder/archives" >"$out/libraries"
+
 {
-	sed -n 's/^\(\/[^( ]*\.a\)(.*/\1/p' "$folder/build/release/eddy.map" | sed "s,^$folder/lib/,$lib/," | xargs -d '\n' realpath
-	! grep -q 'toml\.cc\.o$' "$folder/build/release/eddy.map" || echo /usr/include/toml++/toml.h
-} | sort -u | while read -r file; do
-	package=$(dpkg-query -S "$file" | sed 's/: .*//')
-	dpkg-query -W -f='${source:Package} ${source:Version} '"$file"'\n' "$package"
-done >"$out/libraries"
+	cat "$tree/LICENSE" "$tree/NOTICE"
+	for file in "$folder"/copyright-*; do
+		printf '\n======== %s: Debian'"'"'s record of its copyright\n\n' "${file#*copyright-}"
+		cat "$file"
+	done
+	for name in GPL-2 GPL-3 LGPL-2.1 Apache-2.0; do
+		printf '\n======== %s\n\n' "$name"
+		cat "/usr/share/common-licenses/$name"
+	done
+} >"$out/licences"

@@ -1,8 +1,8 @@
-"""What programs are linked with, against the last release. Prints TAP.
+"""What programs are linked with, against the first release of its series. Prints TAP.
 
-    abi.py ROOT             the libraries of the tree are compared by abidiff with those of the last release
+    abi.py ROOT             the libraries of the tree are compared by abidiff with those of that release
     abi.py ROOT notices     two small libraries that are known to differ, or not to, are judged rightly
-    abi.py ROOT write       makes tests/abi/VERSION-MACHINE.tar.xz, with which the next versions are compared
+    abi.py ROOT write       makes tests/abi/SERIES-MACHINE.tar.xz, with which the versions of a series (0.1, 1.2) are compared
 
 Until 1.0 libraries of one minor version have one interface: nothing is changed, added or taken away. From 1.0 on what is added needs
 no new soname. See docs/decisions/0029-a-name-for-each-minor-version.md.
@@ -82,46 +82,43 @@ def describe(library, path):
 
 
 def baseline(root, version):
-    return os.path.join(root, 'tests', 'abi', f'{version}-{os.uname().machine}.tar.xz')
-
-
-def last_release(root):
-    """The newest version that has a baseline for this machine, or None."""
-    ending = baseline('', '').rpartition('/')[2]
-    found = [name.removesuffix(ending) for name in os.listdir(os.path.join(root, 'tests', 'abi')) if name.endswith(ending)]
-    return max(found, key=numbers, default=None)
+    """What describes the libraries of a version's series."""
+    return os.path.join(root, 'tests', 'abi', f'{".".join(version.split(".")[:2])}-{os.uname().machine}.tar.xz')
 
 
 def write(root):
     with tempfile.TemporaryDirectory(prefix='eddy-abi-') as folder:
         built = Built(root, os.path.join(folder, 'new'))
-        with tarfile.open(baseline(root, built.version), 'w:xz') as archive:
+        path = baseline(root, built.version)
+        if os.path.exists(path):
+            raise Failed(f'{path} exists, and what it describes may be released; if it is not: rm {path}')
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with tarfile.open(path, 'w:xz') as archive:
             for name in sorted(LIBRARIES):
-                path = describe(built.libraries[name], os.path.join(folder, f'{name}.abi'))
+                described = describe(built.libraries[name], os.path.join(folder, f'{name}.abi'))
                 entry = tarfile.TarInfo(f'{name}.abi')
-                entry.size = os.path.getsize(path)
-                with open(path, 'rb') as file:
+                entry.size = os.path.getsize(described)
+                with open(described, 'rb') as file:
                     archive.addfile(entry, file)
 
 
 def check_tree(tap, root):
-    version = last_release(root)
-    if not version:
-        tap.skip('libraries are those of the last release', f'tests/abi/ has none of {os.uname().machine}')
-        return
     with tempfile.TemporaryDirectory(prefix='eddy-abi-') as folder:
-        with tarfile.open(baseline(root, version)) as archive:
+        new = Built(root, os.path.join(folder, 'new'))
+        path = baseline(root, new.version)
+        if not os.path.exists(path):
+            tap.skip('libraries are those of the last release', f'there is no {path}')
+            return
+        with tarfile.open(path) as archive:
             archive.extractall(folder)
             names = {name.removesuffix('.abi') for name in archive.getnames()}
-        new = Built(root, os.path.join(folder, 'new'))
+        first = '.'.join(new.version.split('.')[:2]) + '.0'
         for name in sorted(names | set(LIBRARIES)):
-            what, old = f'{name}: {version} and now', os.path.join(folder, f'{name}.abi')
-            if name not in names:
-                tap.skip(what, f'{version} has none')
-            elif name not in LIBRARIES:
-                tap.check(what, '' if numbers(new.version)[:2] != numbers(version)[:2] else 'there is none now')
+            what, old = f'{name}: {first} and now', os.path.join(folder, f'{name}.abi')
+            if name not in names or name not in LIBRARIES:
+                tap.fail(what, f'it is only in {"the tree" if name in LIBRARIES else path}')
             else:
-                tap.check(what, compare(old, new.libraries[name], version, new.version))
+                tap.check(what, compare(old, new.libraries[name], first, new.version))
 
 
 HEADER = 'struct hidden;\nstruct eddy_small { int a;%s };\nint eddy_use(struct eddy_small *small, struct hidden *hidden);\n'
@@ -163,10 +160,10 @@ def check_notices(tap):
 
 def main():
     root, tap = os.path.abspath(sys.argv[1]), Tap()
-    if sys.argv[2:] == ['write']:
-        write(root)
-        return 0
     try:
+        if sys.argv[2:] == ['write']:
+            write(root)
+            return 0
         check_notices(tap) if sys.argv[2:] == ['notices'] else check_tree(tap, root)
     except Failed as failed:
         tap.fail('libraries are built and compared', str(failed))

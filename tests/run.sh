@@ -248,7 +248,6 @@ run_interop() {
 run_site() { (python3 "$root/tests/pages.py" "$root" html || true) | tally site -; }
 
 run_abi() { (python3 "$root/tests/abi.py" "$root" || true) | tally abi -; }
-# Nothing of it is built here.
 # Made twice, each time in fresh roots; what it has is used.
 run_release() {
 	local top=$root/build/releases name
@@ -263,6 +262,7 @@ run_release() {
 	EDDY_LINKED=$(compgen -G "$top/once/eddy-*-linux-$(uname -m)")
 	run_e2e_family release
 }
+# Nothing of it is built here.
 run_roots() { (python3 "$root/tests/roots.py" "$root" || true) | tally roots -; }
 run_debian() { (python3 "$root/tests/debian.py" "$root" build || true) | tally debian -; }
 

@@ -20,10 +20,8 @@ import network
 from tap import Tap
 
 PAGES = ('README.md', 'docs/install.md', 'examples/README.md', 'trace/README.md', 'auth/README.md', 'compress/README.md')
-# What runs this is not run by it.
-NOT_TYPED = ('./dev test',)
 # Typed in a terminal that it keeps.
-KEEPS = ('./dev serve ~/shared',)
+KEEPS = ('eddy serve ~/shared',)
 ALONE = ['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', *network.ALONE[2:]]
 
 BEGIN = r"""
@@ -63,12 +61,20 @@ exec 2>"$scratch/layer/jobs"    # that they ended
 """
 
 
+def instead_of(command):
+    """What is typed: no package comes from outside, and what runs this is not run by it."""
+    if command == 'sudo apt-get install ./debian-12/*.deb':
+        return './dev build && sudo meson install -C build && sudo ldconfig'
+    return 'true' if command.startswith('sudo apt-get ') or command == './dev test' else command
+
+
 class Line:
     """One that is typed: the command, what stands behind it, and what it says."""
 
     def __init__(self, number, text):
         self.number, self.says = number, []
         self.command, _, self.remark = (part.strip() for part in text.partition('   #'))
+        self.command = instead_of(self.command)
         self.stays = self.command in KEEPS or self.command.endswith('&')
 
     def typed(self):
@@ -121,8 +127,7 @@ def session(root, page, blocks, scratch):
                 with open(os.path.join(scratch, f'{line.number}.c'), 'w') as file:
                     file.write(program_of(root, page, line.remark))
                 script.append(f'cp "$scratch/{line.number}.c" app.c')
-            if line.command not in NOT_TYPED:
-                script.append(line.typed())
+            script.append(line.typed())
     return '\n'.join([*script, 'end', 'echo; echo "<end>"'])
 
 

@@ -1,5 +1,5 @@
 """A release is whole, says what it consists of, and is the same when it is made again."""
-# needs: git
+# needs: git xz-utils
 import json
 import os
 import subprocess

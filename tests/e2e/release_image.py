@@ -44,7 +44,8 @@ class Image(Case):
     def start(self):
         """The command of the page, but for the network, and for limits that this process may not exceed itself."""
         command, = commands('podman run')
-        self.assertEqual(command.count('-p 7878:7878'), 1)
+        for replaced in ('-p 7878:7878', '--ulimit nofile=65536:65536', 'files:/srv/files:U'):
+            self.assertEqual(command.count(replaced), 1, replaced)
         command = command.replace('-p 7878:7878', '--network none').replace('--ulimit nofile=65536:65536', ' '.join(LIMITS)).replace('\\\n', ' ')
         command = command.replace('files:/srv/files:U', f'{self.here}/files:/srv/files:U')
         os.mkdir(os.path.join(self.here, 'files'))

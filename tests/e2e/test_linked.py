@@ -10,7 +10,6 @@ from wire import ALONE, PROGRAMS, Case, request
 PR_SET_CHILD_SUBREAPER = 36
 
 
-@unittest.skipUnless(os.path.exists(PROGRAMS['eddy']), 'needs the eddy of release/')
 class Linked(Case):
     def run_eddy(self, *args, status=0, **env):
         done = subprocess.run([PROGRAMS['eddy'], *args], capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **env})

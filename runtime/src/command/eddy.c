@@ -3,11 +3,10 @@
  *     $ eddy serve ~/shared     runs eddy-serve
  *     $ eddy help               lists the commands
  *
- * `eddy NAME …` runs the program eddy-NAME. The static `eddy` contains its
- * programs. Otherwise they are searched for next to this one and in libexec/eddy of its prefix, also
- * after a move; or, if EDDY_EXEC_PATH is set, only in the folders that it lists, separated by
- * colons. Exit status: the program's; 1 if it is not installed; 2 if
- * the name is unknown.
+ * `eddy NAME …` runs the program eddy-NAME. The static `eddy` contains its programs. Others search
+ * for them in their own folder and in libexec/eddy of its prefix, also after a move; or, if
+ * EDDY_EXEC_PATH is set, only in the folders that it lists, separated by colons. Exit status: the
+ * program's; 1 if it is not installed; 2 if the name is unknown.
  */
 #include "programs.h"
 
