@@ -80,11 +80,13 @@ static int seen_count;
 
 static void see(const struct eddy_record *record, void *arg)
 {
-	size_t len = eddy_log_format_text(record, false, seen);
+	static char line[EDDY_LOG_LINE_MAX];
+	size_t len = eddy_log_format_text(record, false, line);
 
 	(void)arg;
-	seen[len - 1] = 0;
-	memmove(seen, seen + strlen("2026-11-20T12:00:00.000000Z "), len - 28);
+	line[len - 1] = 0;
+	/* Not memmove() in one buffer: valgrind 3.19 takes it for memcpy(). */
+	memcpy(seen, line + strlen("2026-11-20T12:00:00.000000Z "), len - 28);
 	seen_count++;
 	eddy_error("inside", "a subscriber's own records are dropped");
 	errno = ENOTTY;
