@@ -17,6 +17,9 @@ from tap import Tap
 # Whoever builds packages has these already, or they are what debhelper brings.
 ESSENTIAL = {'gcc', 'libc6-dev', 'dpkg-dev', 'ninja-build', 'media-types'}
 
+# What eddy-gdb.py looks for, in a library that is linked with LTO.
+FOUND_BY_GDB = ('eddyi_registry', 'eddyi_switch')
+
 
 class Tree:
     def __init__(self, root):
@@ -111,6 +114,11 @@ def build(tap, root):
             tap.ok('packages are built')
             run('lintian', '--allow-root', '--fail-on', 'error,warning', *glob.glob(os.path.join(folder, '*.changes')))
             tap.ok('lintian has nothing to say')
+            said = run('readelf', '-Ws', *glob.glob(os.path.join(copy, 'obj-*', 'subprojects', 'runtime', 'libeddy-runtime.so.*.*.*')))
+            missing = [name for name in FOUND_BY_GDB if not re.search(rf' {name}$', said, re.M)]
+            tap.check('gdb finds the tasks', f'the linker has removed {missing}' if missing else '')
+            site = os.listdir(os.path.join(copy, 'debian', 'site'))
+            tap.check('the site has nothing of the build', ' '.join(name for name in site if name.startswith('obj-')))
             installed = {path.removeprefix('./') for path in
                          run('find', '.', '-not', '-type', 'd', cwd=os.path.join(copy, 'debian', 'tmp')).split()}
             packed = [path.removeprefix('./').removesuffix('.gz') for deb in glob.glob(os.path.join(folder, '*.deb'))

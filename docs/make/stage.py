@@ -29,7 +29,7 @@ class Broken(Exception):
 def markdown(root):
     """Every page that is written by hand, by its path in the tree."""
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(f for f in folders if not f.startswith(('.', 'build')) and f not in SKIPPED)
+        folders[:] = sorted(f for f in folders if not f.startswith(('.', 'build', 'obj-')) and f not in SKIPPED)
         for name in sorted(files):
             if name.endswith('.md'):
                 yield os.path.relpath(os.path.join(folder, name), root)

@@ -96,9 +96,7 @@ def symbol(pointer):
 
 
 def loops():
-    anchor = gdb.lookup_global_symbol('eddyi_registry_lock')
-    registry = anchor and anchor.symtab.static_block()
-    registry = registry and next((s for s in registry if s.name == 'registry'), None)
+    registry = gdb.lookup_global_symbol('eddyi_registry')
     if not registry:
         raise no_debug_information('')
     try:
@@ -470,7 +468,7 @@ def folder_of(symtab):
 def users_frame():
     """The innermost frame outside of the runtime's own sources; the innermost one when there is none."""
     first = frame = stack.first_frame() if stack.registers else gdb.newest_frame()
-    anchor = gdb.lookup_global_symbol('eddyi_registry_lock')
+    anchor = gdb.lookup_global_symbol('eddyi_registry')
     own = folder_of(anchor.symtab) if anchor else ''
     while frame:
         symtab = frame.find_sal().symtab

@@ -37,7 +37,7 @@ static void enter(void *arg)
 
 #if defined(EDDYI_SWITCH_ASM)
 
-const char eddyi_switch[] = "asm";
+__attribute__((used)) const char eddyi_switch[] = "asm";
 
 /* eddyi_swap(save, sp): push the registers that the ABI preserves, store the stack pointer in
  * *save, switch to the stack at sp and continue where it stopped. eddyi_leave(save, fn, arg): save
@@ -188,7 +188,7 @@ static void swap_fresh(struct eddyi_ctx *from, ucontext_t *context)
 
 #elif defined(EDDYI_SWITCH_SETJMP)
 
-const char eddyi_switch[] = "setjmp";
+__attribute__((used)) const char eddyi_switch[] = "setjmp";
 
 /* Not inlined: setjmp returns twice. */
 __attribute__((noinline)) void eddyi_swap(void **save, void *sp)
@@ -211,7 +211,7 @@ __attribute__((noinline)) static void swap_fresh(struct eddyi_ctx *from, ucontex
 
 #else
 
-const char eddyi_switch[] = "ucontext";
+__attribute__((used)) const char eddyi_switch[] = "ucontext";
 
 /* Not inlined: a ucontext_t of 1 KiB must not enlarge the callers' frames. */
 __attribute__((noinline)) static void swap_to(void **save, ucontext_t *to)
