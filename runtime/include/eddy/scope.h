@@ -83,7 +83,8 @@ EDDY_API int eddy_scope_spawn(struct eddy_scope *scope, const char *name, eddy_t
  * Return: 0; -ECANCELED if the scope is cancelled: eddy_scope_end() waits for running tasks. */
 EDDY_API int eddy_scope_join(struct eddy_scope *scope, const char *where);
 
-/* Cancel the scope. Never suspends. Does nothing if it is cancelled already. */
+/* Cancel the scope. Never suspends. Does nothing if it is cancelled already. Until eddy_scope_end(),
+ * calls of the task that began the scope fail too. */
 EDDY_API void eddy_scope_cancel(struct eddy_scope *scope);
 
 /* Check whether the current scope is cancelled. If it is, suspending calls return -ECANCELED. */
