@@ -169,7 +169,8 @@ class Booted(Case):
         where = '/etc/systemd/system/'
         state = {'/var/lib/private/eddy-serve': mounted(cls, cls.kind)[0]} if cls.kind else {}
         cls.system = System({
-            program: PROGRAMS['files'], '/usr/local/bin/eddy-doctor': DOCTOR,
+            # As the unit has it, and as the page's drop-ins, which are for Debian's packages.
+            program: PROGRAMS['files'], '/usr/libexec/eddy/eddy-serve': PROGRAMS['files'], '/usr/local/bin/eddy-doctor': DOCTOR,
             where + SERVICE: os.path.join(UNITS, SERVICE), where + SOCKET: os.path.join(UNITS, SOCKET),
             # The same walls around another program.
             where + 'doctor.service': unit(SERVICE).replace('Type=notify', 'Type=oneshot').encode(),

@@ -61,13 +61,9 @@ NEWER = {'newfstatat': 'fstat', 'access': 'faccessat faccessat2', 'readlink': 'r
          'chmod': 'fchmodat'}
 
 
-# No functions.
-DATA = {'stderr', 'stdout'}
-
-
 def imports(program):
     said = subprocess.run(['nm', '-D', '--undefined-only', program], capture_output=True, text=True, check=True).stdout
-    return {line.split()[-1].partition('@')[0] for line in said.splitlines()} - DATA
+    return {line.split()[-1].partition('@')[0] for line in said.splitlines()}
 
 
 def raw(folders):
