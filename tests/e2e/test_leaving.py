@@ -4,36 +4,40 @@ import unittest
 
 from wire import Shared, Wire, request
 
-GONE, STAYS = 'cancelled, the client has left', 'waited, the client is there'
+GONE, STAYS = 'cancelled, the client has left', 'done, the client is there'
 
 
 class Leaving(Shared):
-    """The handlers of /wait wait for ?ms= milliseconds (default 2 s), and log what has ended the wait."""
+    """The handlers of /wait wait for ?ms= milliseconds (default 2 s), and log what has ended the wait. Each request has a time of its own, by which its
+    records are known."""
     program = 'limits'
+    count = 0
 
     def said(self, text):
-        return [line for line in self.server.lines if line and f' INFO limits: {text}' in line]
+        """What follows this in a record, or None."""
+        found = [line.partition(text)[2] for line in self.server.lines if line and f' INFO limits: {text}' in line]
+        return found[-1] if found else None
 
-    def ask(self, wire, data):
-        """Go on once the handler waits."""
-        count = len(self.said('waiting'))
-        wire.send(data)
-        self.eventually(lambda: len(self.said('waiting')) > count)
+    def ask(self, wire, method, path, ms=2000, **how):
+        """Go on once the handler waits. Return: its time in ms."""
+        Leaving.count += 1
+        ms += Leaving.count
+        wire.send(request(method, f'{path}?ms={ms}', **how))
+        self.eventually(lambda: self.said(f'waiting {ms} ms') is not None)
+        return ms
 
     def check(self, leave, method, path, text):
         """On a new connection; and on one that has served, where a receive is armed ahead."""
         body = 'x' * (method not in ('GET', 'HEAD'))
-        record = f'{method} {path}: '
         for kept in (False, True):
             with self.subTest((method, path, kept)), self.server.connect() as wire:
                 if kept:
                     self.assertServes(wire)
-                count, began = len(self.said(record)), time.monotonic()
+                began = time.monotonic()
                 # Whoever is to be cancelled waits longer than a busy machine delays the client.
-                self.ask(wire, request(method, f'{path}?ms={60000 if text == GONE else 1000}', body=body))
+                ms = self.ask(wire, method, path, 60000 if text == GONE else 1000, body=body)
                 leave(wire)
-                self.eventually(lambda: len(self.said(record)) > count)
-                self.assertEqual(self.said(record)[-1].partition(record)[2], text)
+                self.assertEqual(self.eventually(lambda: self.said(f'waited {ms} ms: ')), text)
                 if text == GONE:
                     self.assertLess(time.monotonic() - began, 59)
 
@@ -49,7 +53,7 @@ class Leaving(Shared):
 
     def test_who_has_only_said_all_is_answered(self):
         with self.server.connect() as wire:
-            self.ask(wire, request('GET', '/wait'))
+            self.ask(wire, 'GET', '/wait')
             wire.end()
             self.assertEqual(wire.read().body, b'waited')
 
@@ -57,7 +61,7 @@ class Leaving(Shared):
         """Behind a request that was looked after, others are served, also those that came meanwhile."""
         for path in ('/wait', '/wait/end'):
             with self.subTest(path), self.server.connect() as wire:
-                self.ask(wire, request('GET', path))
+                self.ask(wire, 'GET', path)
                 wire.send(request('GET', '/slow/300') + request('POST', '/echo', body='x' * 30000))
                 self.assertEqual([wire.read().body for _ in range(3)], [b'waited', b'slept', b'x' * 30000])
                 self.assertServes(wire)
@@ -65,7 +69,7 @@ class Leaving(Shared):
     def test_many(self):
         wires = [self.server.connect() for _ in range(100)]
         for wire in wires:
-            self.ask(wire, request('GET', '/wait'))
+            self.ask(wire, 'GET', '/wait')
         for wire in wires[::2]:
             wire.reset()
         for wire in wires[1::2]:

@@ -125,11 +125,11 @@ static int wait_for_nothing(struct eddy_req *req, struct eddy_res *res)
 
 	if (r == 0)
 		r = eddy_req_body(req, &body);
-	eddy_info("limits", "waiting");
+	eddy_info("limits", "waiting %llu ms", (unsigned long long)wait.ms);
 	if (r == 0)
 		r = eddy_sleep(wait.ms * EDDY_MS);
-	eddy_info("limits", "%.*s %.*s: %s, the client %s", EDDY_FMT(eddy_req_method(req)),
-		  EDDY_FMT(eddy_req_target_path(req)), r < 0 ? "cancelled" : "waited",
+	eddy_info("limits", "waited %llu ms: %s, the client %s", (unsigned long long)wait.ms,
+		  r < 0 ? "cancelled" : "done",
 		  eddy_req_client_left(req) ? "has left" : "is there");
 	return r < 0 ? r : eddy_res_ok(res, "waited");
 }
