@@ -1,6 +1,8 @@
 /* The doctor on this machine, and on ones that are worse: made so for it alone, by a seccomp filter
  * or a limit that it inherits, or as a user without privileges. And what a program says there that
  * can't start. */
+#include "../on_tsan.h"
+
 #include <criterion/criterion.h>
 #include "base/feature.h"
 #include <eddy/loops.h>
@@ -444,6 +446,8 @@ static void expect_refusal(int error, int (*fn)(void), const char *why)
 
 Test(doctor, loops_that_cannot_start)
 {
+	if (RUNNING_ON_TSAN)
+		cr_skip_test("ThreadSanitizer starts no threads in a child");
 	static const char forbidden_ring[] =
 		"ERROR eddy::loop: can't start the loop \"main\": a seccomp "
 		"filter forbids io_uring (Docker's default profile does): ";

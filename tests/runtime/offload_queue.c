@@ -4,7 +4,8 @@
 #include <limits.h>
 
 /* In which order they came, and in which they began. */
-static int arrived, order[4], order_len;
+static int arrived, order[4];
+static atomic_int order_len;
 
 static int note_order(void *arg)
 {
