@@ -210,6 +210,8 @@ class Release:
         if not trial:
             with step('versions and the ABI are checked'):
                 self.check_tree()
+        if roots.takes_old_lists():
+            print('release: apt takes outdated lists of packages (Acquire::Check-Valid-Until "false"): libraries may lack fixes', file=sys.stderr)
         self.make_source()
         for release, number in RELEASES.items():
             with step(f'packages for Debian {number}'):

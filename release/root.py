@@ -68,6 +68,11 @@ def sources(release):
     return ''.join(f'deb {uri} {release}{(re.search("-.*", name) or [""])[0]} main\n' for uri, name in sorted(set(lists)))
 
 
+def takes_old_lists():
+    """Whether this machine's apt, and so each root, takes lists of packages that are out of date: fixes may be missing."""
+    return 'Acquire::Check-Valid-Until "false"' in output('apt-config', 'dump')
+
+
 def lacks():
     """What keeps this machine from making roots, nothing if nothing does."""
     if os.geteuid() != 0:

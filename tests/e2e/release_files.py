@@ -44,7 +44,7 @@ class Files(unittest.TestCase):
         root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         name = f'eddy-{self.version}'
         source = subprocess.run(['xz', '-dc', released.path(f'{name}.tar.xz')], capture_output=True, check=True).stdout
-        commit = subprocess.run(['git', '-C', root, 'archive', f'--prefix={name}/', 'HEAD'], capture_output=True, check=True).stdout
+        commit = subprocess.run(['git', '-C', root, '-c', 'tar.umask=0022', 'archive', f'--prefix={name}/', 'HEAD'], capture_output=True, check=True).stdout
         self.assertTrue(source == commit)
 
     def test_every_file_is_described(self):
