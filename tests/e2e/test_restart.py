@@ -21,16 +21,23 @@ class Restart(Case):
         self.heirs, self.known = set(), set()
         self.addCleanup(self.end_heirs)
 
+    def kill_all(self, server):
+        """The heirs first: they keep its stderr open."""
+        self.end_heirs()
+        if server.process.poll() is None:
+            server.kill()
+
     def end_heirs(self):
         for pid in self.heirs:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
+        self.heirs.clear()
 
     def doors(self, *args, **options):
         server = Server('--restart', *args, program='doors', **options)
-        self.addCleanup(lambda: server.process.poll() is None and server.kill())
+        self.addCleanup(self.kill_all, server)
         return server
 
     def serving(self, server):
@@ -104,7 +111,7 @@ class Restart(Case):
         tls.setUpModule()
         self.addCleanup(tls.tearDownModule)
         server = Server('--restart', '--cert', tls.at('server.pem'), '--key', tls.at('server.key'), program='secure')
-        self.addCleanup(lambda: server.process.poll() is None and server.kill())
+        self.addCleanup(self.kill_all, server)
         sessions = []
         for version in (tls.V12, tls.V13):
             using = tls.context(version=version)
@@ -203,10 +210,12 @@ class Restart(Case):
         part.send('\r\n')
         long.send(request('GET', '/slow/1', f'X: {"x" * 12 * KIB}'))
         for wire in wires:
-            response = wire.read()
+            response, answered = wire.read(), 1
             while not response.closes:
                 self.assertIs(wire, busy)
-                response = wire.read()
+                if answered == 100:     # all of them before the restart
+                    busy.send(request('GET', '/slow/1'))
+                response, answered = wire.read(), answered + 1
             self.assertEqual(int(response.body), server.pid)
             self.assertClosed(wire)
         self.assertEqual(server.process.wait(20), 0)
@@ -323,10 +332,10 @@ class Restart(Case):
 
         def write(*lines):
             with open(path, 'w') as file:
-                file.write('\n'.join(('[server]', 'restart = true', *lines)) + '\n')
+                file.write('\n'.join(('[server]', *lines)) + '\n')
         write('bind = "127.0.0.1:0"')
-        server = Server('--config', path, program='doors')
-        self.addCleanup(lambda: server.process.poll() is None and server.kill())
+        server = Server('--restart', '--config', path, program='doors')
+        self.addCleanup(self.kill_all, server)
         # The new process reads it again; the address that stays is handed over.
         write('bind = ["127.0.0.1:0", "localhost:0"]')
         heir = self.restart(server, server.pid)
