@@ -1,5 +1,6 @@
 #include "capture.h"
 
+#include <eddy/chan.h>
 #include <eddy/dump.h>
 #include <eddy/internal/debug.h>
 #include <eddy/event.h>
@@ -213,6 +214,32 @@ TASK_TEST(dump, says_who_holds_a_mutex)
 	EXPECT_LINE("\"waits\" .*: mutex 0x[0-9a-f]+ held by #1 \"main\", for ");
 	eddy_mutex_unlock(&mutex);
 	return eddy_scope_end(&scope);
+}
+
+static int receive_item(void *arg)
+{
+	int item;
+
+	return eddy_chan_recv(arg, &item);
+}
+
+TASK_TEST(dump, says_how_full_a_channel_is)
+{
+	struct eddy_chan chan;
+	struct eddy_scope scope;
+	int r;
+
+	EXPECT_EQ(eddy_chan_init(&chan, sizeof(int), 8), 0);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "waits", receive_item, &chan);
+	expect_turns(1);
+	dump();
+	EXPECT_LINE("\"waits\" .*: chan recv 0x[0-9a-f]+ \\(0 of 8 items\\), for ");
+	eddy_chan_close(&chan);
+	eddy_scope_join(&scope);
+	r = eddy_scope_end(&scope);
+	eddy_chan_deinit(&chan);
+	return r == -EPIPE ? 0 : r;
 }
 
 TASK_TEST(dump, shows_a_part_of_what_is_wide)

@@ -112,18 +112,102 @@ Test(signal, waiting_is_cancelled)
 	cr_expect_eq(seen[0], -ECANCELED);
 }
 
-Test(signal, closing_drops_what_waits_and_restores_the_mask)
+static void handle(int signo)
 {
-	sigset_t set;
+	seen[0] = signo;
+}
 
+Test(signal, closing_drops_what_waits_and_restores_mask_and_handlers)
+{
+	sigset_t set, before;
+
+	signal(SIGUSR1, handle);
+	sigemptyset(&before);
+	sigaddset(&before, SIGUSR1);
+	sigaddset(&before, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &before, NULL);
 	open_signals();
 	kill(getpid(), SIGTERM);
+	kill(getpid(), SIGUSR1);
 	eddy_signals_close(&signals);
 	pthread_sigmask(SIG_SETMASK, NULL, &set);
 	cr_expect_eq(sigismember(&set, SIGTERM), 0);
+	cr_expect_eq(sigismember(&set, SIGUSR1), 1);
+	cr_expect_eq(sigismember(&set, SIGHUP), 1);
+	cr_expect_eq(seen[0], 0);
+	pthread_sigmask(SIG_UNBLOCK, &before, NULL);
+	raise(SIGUSR1);
+	cr_expect_eq(seen[0], SIGUSR1);
 }
 
-Test(signal, refuses_what_can_not_be_blocked)
+/* A handler that the program installs meanwhile stays. */
+Test(signal, closing_leaves_a_later_handler)
+{
+	open_signals();
+	signal(SIGUSR1, handle);
+	eddy_signals_close(&signals);
+	raise(SIGUSR1);
+	cr_expect_eq(seen[0], SIGUSR1);
+}
+
+static struct eddy_signals inner;
+
+static int wait_for_inner(void *arg)
+{
+	(void)arg;
+	raise(SIGTERM);
+	raise(SIGUSR1);
+	seen[0] = eddy_signals_next(&inner);
+	seen[1] = eddy_signals_next(&signals);
+	return 0;
+}
+
+static int wait_for_outer(void *arg)
+{
+	(void)arg;
+	raise(SIGTERM);
+	return eddy_signals_next(&signals);
+}
+
+Test(signal, the_newest_collector_gets_it)
+{
+	open_signals();
+	cr_assert_eq(eddy_signals_open((int[]){ SIGTERM, 0 }, &inner), 0);
+	cr_expect_eq(eddy_run(NULL, wait_for_inner, NULL), 0);
+	cr_expect_eq(seen[0], SIGTERM);
+	cr_expect_eq(seen[1], SIGUSR1);
+	eddy_signals_close(&inner);
+	cr_expect_eq(eddy_run(NULL, wait_for_outer, NULL), SIGTERM);
+	eddy_signals_close(&signals);
+}
+
+Test(signal, collectors_close_in_any_order)
+{
+	open_signals();
+	cr_assert_eq(eddy_signals_open((int[]){ SIGTERM, SIGUSR1, 0 }, &inner), 0);
+	eddy_signals_close(&signals);
+	signals = inner;
+	cr_expect_eq(eddy_run(NULL, wait_for_outer, NULL), SIGTERM);
+	eddy_signals_close(&inner);
+}
+
+/* A child that has not executed a program yet shares the event counter. */
+Test(signal, of_a_forked_child_is_not_taken_for_one)
+{
+	pid_t child;
+
+	open_signals();
+	child = fork();
+	if (child == 0) {
+		raise(SIGTERM);
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	cr_expect_eq(eddy_run(NULL, wait_in_vain, NULL), -ETIMEDOUT);
+	eddy_signals_close(&signals);
+}
+
+Test(signal, refuses_what_can_not_be_handled)
 {
 	cr_expect_eq(eddy_signals_open((int[]){ SIGKILL, 0 }, &signals), -EINVAL);
 	cr_expect_eq(eddy_signals_open((int[]){ SIGTERM, 12345, 0 }, &signals), -EINVAL);
@@ -157,7 +241,12 @@ Test(signal, children_start_with_nothing_blocked_or_ignored)
 {
 	static const char blocked[] = "^SigBlk:\\s*0*$", ignored[] = "^SigIgn:\\s*0*$";
 
+	sigset_t set;
+
 	open_signals();
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	cr_assert_eq(eddy_run(NULL, nothing, NULL), 0); /* ignores SIGPIPE */
 	cr_expect(child_has_none(blocked, true));
 	cr_expect(child_has_none(ignored, true));

@@ -31,9 +31,8 @@ struct eddy_loop_options {
 	 * 20 ms with EDDY_DEBUG in the environment (docs/seeing.md). */
 	uint64_t stall_ns;
 	/* Leave SIGQUIT alone. By default the process's first loop answers it with a dump of all
-	 * loops on stderr while it runs, unless the program handles, ignores or blocks it. The
-	 * loop's thread and those that it creates block SIGQUIT; on other threads a handler with
-	 * SA_RESTART passes it on. */
+	 * loops on stderr while it runs, unless the program handles, ignores or blocks it. A handler
+	 * with SA_RESTART wakes a thread that prints, also while a task holds the loop. */
 	bool no_dump_signal;
 	/* Make the ring reject with EACCES what Landlock can't check: new sockets (eddy_socket()),
 	 * extended attributes by path, commands of devices, and operations newer than this library.

@@ -20,10 +20,10 @@
 
 EDDY_BEGIN_DECLS
 
-/* Run `fn(arg)` as this program's root task, on this thread. Call it from main(), before any thread
- * is made. The first SIGINT or SIGTERM cancels the task and all that it has started; the second
- * kills the process, but not while a task holds the loop: SIGKILL does. A failure prints one line
- * on stderr, NAME: REASON. If the kernel refuses io_uring, it says what to type.
+/* Run `fn(arg)` as this program's root task, on this thread. The first SIGINT or SIGTERM cancels the
+ * task and all that it has started; the second kills the process. While a task holds the loop, one
+ * that comes a second after the first kills it. A failure prints one line on stderr, NAME: REASON.
+ * If the kernel refuses io_uring, it says what to type.
  * Return: the exit status: what `fn` returned, if that is 0 or above; 0 if a signal ended it and it
  * returned -ECANCELED; else 1. */
 EDDY_API int eddy_main(eddy_task_fn *fn, void *arg);

@@ -4,9 +4,6 @@
  *     int r = eddy_signals_open((int[]){ SIGINT, SIGTERM, 0 }, &signals);
  *     …
  *     int signo = eddy_signals_next(&signals);      // in a task
- *
- * Open them in main(), before any thread is made, so that all threads inherit the signal mask. A
- * thread that does not block a signal lets it end the process as usual.
  */
 #ifndef EDDY_SIGNAL_H
 #define EDDY_SIGNAL_H
@@ -16,27 +13,33 @@
 
 EDDY_BEGIN_DECLS
 
-/* Private. */
+/* Private. Keep it at its address while it is open. */
 struct eddy_signals {
-	int fd;           /* above 2; 0 or -1 if closed */
-	sigset_t blocked; /* those that were not blocked before */
+	int fd; /* above 2; 0 or -1 if closed */
+	sigset_t set;
+	sigset_t mask; /* of the thread, before */
+	struct eddy_signals *older;
 };
 
-/* Block the signals of a list that ends with 0, and collect them from now on. Needs no loop.
- * Return: 0; -EINVAL if one is no signal or can't be blocked; -EMFILE, -ENFILE. */
+/* Collect the signals of a list that ends with 0, whichever thread gets them, from now on. If
+ * several collect the same signal, the newest gets it. Unblocks them on this thread. Needs no loop.
+ *
+ * The handler has SA_RESTART. If a SIGINT or SIGTERM has not been fetched for a second, since a
+ * task holds the loop, the next one ends the process.
+ * Return: 0; -EINVAL if one is no signal or can't be handled; -EMFILE, -ENFILE. */
 EDDY_API int eddy_signals_open(const int *signos, struct eddy_signals *ret_signals);
 
-/* Wait for the next signal. Suspends. At most one of each kind is pending: the kernel merges
- * signals that come faster than they are fetched.
+/* Wait for the next signal. Suspends. At most one of each kind is pending: signals that come faster
+ * than they are fetched are merged.
  * Return: its number; -ECANCELED; -EBADF if they are closed or were never opened. */
 EDDY_API int eddy_signals_next(struct eddy_signals *signals);
 
-/* Drop pending signals, and restore the mask that this thread had before. Call it on the same
- * thread. Does nothing the second time. */
+/* Drop pending signals, and restore their disposition and the mask that this thread had before.
+ * Call it on the same thread. Does nothing the second time. */
 EDDY_API void eddy_signals_close(struct eddy_signals *signals);
 
 /* Unblock every signal and restore its default disposition, between fork(2) and exec(2) in the
- * child. Otherwise the child inherits what eddy blocks and ignores. */
+ * child. Otherwise the child inherits what eddy ignores. */
 EDDY_API void eddy_signals_reset(void);
 
 EDDY_END_DECLS

@@ -94,9 +94,7 @@ struct eddy_loop {
 
 	void *fault_stack;
 
-	/* Of dump_signal.c. */
-	struct eddy_op dump_op;
-	int dump_fd; /* -1 if another loop handles the signal */
+	bool answers_quit; /* SIGQUIT, see dump_signal.c */
 
 	/* Of stall.c. */
 	struct eddyi_stall *stall; /* NULL: no stall detection */

@@ -19,6 +19,7 @@
 
 #include "dump.h"
 #include "dump_signal.h"
+#include "io/signals.h"
 #include "core/loop.h"
 #include "io/offload_pool.h"
 #include "core/registry.h"
@@ -54,7 +55,7 @@ static bool is_loop(struct eddy_node *loops, pid_t tid)
 static bool is_harmless(const char *tid)
 {
 	static const char *const names[] = { "eddy-offload\n", "eddy-watch\n", "eddy-timeline\n",
-					     "eddy-log\n", "iou-" };
+					     "eddy-log\n",     "eddy-dump\n",  "iou-" };
 	char name[32];
 
 	eddyi_proc_read(name, sizeof(name), "/proc/self/task/%.20s/comm", tid);
@@ -88,7 +89,8 @@ static bool has_signal_handlers(void)
 	for (int signo = 1; signo < NSIG; signo++)
 		if (sigismember(&handled, signo) == 1 && sigaction(signo, NULL, &action) == 0 &&
 		    action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
-		    !eddyi_stall_is_handler(&action) && !eddyi_dump_signal_is_handler(&action))
+		    !eddyi_stall_is_handler(&action) && !eddyi_dump_signal_is_handler(&action) &&
+		    !eddyi_signal_is_handler(&action))
 			return true;
 	return false;
 }

@@ -9,6 +9,7 @@
  * A child whose host has another owner was begun by this scope's own host: a scope nested in a
  * scope. There is at most one such child.
  */
+#include <eddy/chan.h>
 #include <eddy/dump.h>
 #include <eddy/offload.h>
 
@@ -57,6 +58,11 @@ static void say_op(struct drawing *drawing, const struct eddy_op *op)
 	say_since(drawing, op->since_ns);
 }
 
+static void say_chan(struct drawing *drawing, const struct eddy_chan *chan)
+{
+	eddyi_out(drawing->out, " (%zu of %zu items)", chan->count, chan->capacity);
+}
+
 static void say_what_it_does(struct drawing *drawing, const struct eddy_task *task)
 {
 	const struct eddy_loop *loop = drawing->loop;
@@ -72,6 +78,8 @@ static void say_what_it_does(struct drawing *drawing, const struct eddy_task *ta
 		eddyi_out(drawing->out, "%s", waiter->what);
 		if (waiter->on)
 			eddyi_out(drawing->out, " %p", waiter->on);
+		if (strncmp(waiter->what, "chan ", strlen("chan ")) == 0)
+			say_chan(drawing, waiter->on);
 		if (waiter->holder && *waiter->holder) {
 			eddyi_out(drawing->out, " held by #%llu \"",
 				  (unsigned long long)(*waiter->holder)->id);

@@ -1,4 +1,4 @@
-/* dump_signal.h: dumps all loops on SIGQUIT. */
+/* dump_signal.h: a thread that dumps all loops on SIGQUIT. */
 #ifndef EDDYI_DUMP_SIGNAL_H
 #define EDDYI_DUMP_SIGNAL_H
 
@@ -10,13 +10,10 @@ struct eddy_loop;
 /* Answer SIGQUIT on this loop, unless another loop or the program uses it, or it is blocked. */
 void eddyi_dump_signal_begin(struct eddy_loop *loop);
 
-/* Cancel the op that waits for the signal. No effect on a loop that does not answer it. */
-void eddyi_dump_signal_cancel(struct eddy_loop *loop);
-
-/* Whether this is the handler that passes SIGQUIT on from other threads. */
+/* Whether this is the handler of SIGQUIT. */
 bool eddyi_dump_signal_is_handler(const struct sigaction *action);
 
-/* Restore the default action of SIGQUIT. The op must have completed. */
+/* Restore the default action of SIGQUIT, if this loop answers it. */
 void eddyi_dump_signal_end(struct eddy_loop *loop);
 
 #endif

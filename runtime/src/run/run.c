@@ -345,7 +345,6 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_loop_tick(loop);
 	eddyi_this_loop = loop;
 	eddyi_message_begin(loop);
-	loop->dump_fd = -1;
 	if (!options->no_dump_signal)
 		eddyi_dump_signal_begin(loop);
 	eddyi_registry_add(loop);
@@ -368,7 +367,6 @@ static void loop_deinit(struct eddy_loop *loop)
 	/* Messages posted from here on may come after the last entry into the kernel. */
 	loop->by_ring = false;
 	eddy_op_cancel(&loop->wake_op);
-	eddyi_dump_signal_cancel(loop);
 	/* Timers no longer fire: their owners may be gone. */
 	while (loop->own_ops) {
 		eddyi_op_repeat_cancels(loop);

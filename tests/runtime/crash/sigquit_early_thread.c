@@ -1,5 +1,5 @@
-/* A thread that was there before the loop does not block SIGQUIT: it is answered all the same, as long
- * as the loop runs, and what the thread waits in goes on.
+/* SIGQUIT to a thread that was there before the loop is answered all the same, as long as the loop runs,
+ * and what the thread waits in goes on.
  * expect: signal QUIT
  * expect: stderr ^shown shown the thread goes on\n$
  */
