@@ -42,7 +42,6 @@ Test(config, replaces_what_the_builder_said)
 		     (char *)read_text(app, "[server]\n"
 					    "bind = 'localhost:1'\n"
 					    "unix_mode = '0620'\n"
-					    "restart = true\n"
 					    "trusted_proxies = ['10.0.0.0/8']\n"
 					    "forwarded = 'forwarded'\n"
 					    "forwarded_host = true\n"
@@ -78,7 +77,6 @@ Test(config, replaces_what_the_builder_said)
 	cr_expect(eq(sz, app->address_count, 1));
 	cr_expect(eq(str, (char *)app->addresses[0].text, "localhost:1"));
 	cr_expect(eq(uint, app->options.unix_mode, 0620));
-	cr_expect(app->options.restart);
 	cr_expect(eq(sz, app->trust.count, 1));
 	cr_expect(not(app->trust.unix_sockets));
 	cr_expect(eq(int, app->options.forwarded, EDDY_FORWARDED_RFC7239));

@@ -8,6 +8,7 @@
 #include <eddy/test.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -103,10 +104,91 @@ Test(run, is_ended_by_who_reads_its_records, .timeout = 5)
 	eddy_app_free(app);
 }
 
+/* ---- signals ---- */
+
+struct two {
+	struct eddy_app *apps[2];
+	size_t listening;
+	const int *signos; /* ends with 0 */
+	unsigned ignored;  /* records about SIGUSR2 */
+};
+
+static void send_when_both_listen(const struct eddy_record *record, void *arg)
+{
+	struct two *two = arg;
+
+	two->ignored += eddy_str_starts(record->message, eddy_str_from("SIGUSR2 is ignored"));
+	two->listening += eddy_str_starts(record->message, eddy_str_from("Listening on "));
+	if (two->listening < 2)
+		return;
+	two->listening = 0;
+	for (const int *signo = two->signos; *signo; signo++)
+		kill(getpid(), *signo);
+}
+
+static int run_two(void *arg)
+{
+	struct two *two = arg;
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (size_t i = 0; i < 2; i++)
+		eddy_scope_spawn(&scope, "app", run_listening, two->apps[i]);
+	eddy_scope_join(&scope);
+	return eddy_scope_end(&scope);
+}
+
+static void signal_two(struct two *two)
+{
+	for (size_t i = 0; i < 2; i++) {
+		two->apps[i] = eddy_app_new();
+		eddy_app_bind(two->apps[i], "127.0.0.1:0");
+	}
+	eddy_log_subscribe(send_when_both_listen, two);
+	cr_expect(eq(int, eddy_run(NULL, run_two, two), 0));
+	eddy_log_unsubscribe();
+	for (size_t i = 0; i < 2; i++)
+		eddy_app_free(two->apps[i]);
+}
+
+/* One signal ends both, whichever of them fetches it. */
+Test(run, all_apps_of_a_process_end_at_a_signal, .timeout = 20)
+{
+	struct two two = { .signos = (int[]){ SIGTERM, 0 } };
+
+	signal_two(&two);
+}
+
+/* SIGUSR2 would end the process, and the unit's ExecReload sends it. */
+Test(run, a_restart_that_is_not_allowed_is_logged, .timeout = 20)
+{
+	struct two two = { .signos = (int[]){ SIGUSR2, SIGTERM, 0 } };
+
+	signal_two(&two);
+	cr_expect(eq(uint, two.ignored, 1));
+}
+
+static volatile sig_atomic_t handled;
+
+static void handle(int signo)
+{
+	handled = signo;
+}
+
+Test(run, leaves_sigusr2_to_the_program, .timeout = 20)
+{
+	struct two two = { .signos = (int[]){ SIGUSR2, SIGTERM, 0 } };
+
+	signal(SIGUSR2, handle);
+	signal_two(&two);
+	cr_expect(eq(int, handled, SIGUSR2));
+	cr_expect(eq(uint, two.ignored, 0));
+}
+
 /* ---- a start that fails ---- */
 
 /* Run what does not listen, with stderr in memory. */
-static const char *start_badly(const char *bind)
+static const char *start_badly(const char *bind, int (*start)(struct eddy_app *app))
 {
 	static char said[1024];
 	int fd = memfd_create("stderr", MFD_CLOEXEC), kept = dup(STDERR_FILENO);
@@ -117,13 +199,30 @@ static const char *start_badly(const char *bind)
 	if (!strcmp(bind, "127.0.0.1:0"))
 		eddy_app_shutdown(app);
 	dup2(fd, STDERR_FILENO);
-	eddy_app_run_blocking(app);
+	start(app);
 	dup2(kept, STDERR_FILENO);
 	len = pread(fd, said, sizeof(said) - 1, 0);
 	said[len > 0 ? len : 0] = '\0';
 	close(fd);
 	close(kept);
 	return said;
+}
+
+static int test_mistaken(struct eddy_app *app)
+{
+	struct eddy_response *response = NULL;
+
+	eddy_app_map_get(app, "no slash", NULL);
+	cr_expect(eq(int, eddy_app_test(app, "GET /", NULL, &response), -EINVAL));
+	eddy_app_free(app);
+	return 0;
+}
+
+Test(run, a_test_of_an_app_with_mistakes_says_why_on_stderr)
+{
+	cr_expect(strstr(start_badly("127.0.0.1:1", test_mistaken), "no slash") != NULL);
+	/* Nothing is left behind. */
+	cr_expect(eq(int, eddy_log_text_subscribe(), 0));
 }
 
 static void ignore(const struct eddy_record *record, void *arg)
@@ -137,17 +236,17 @@ Test(run, a_start_that_fails_without_a_subscriber_says_why_on_stderr)
 	const char *said;
 
 	for (int i = 0; i < 2; i++) {
-		said = start_badly("127.0.0.1:x");
+		said = start_badly("127.0.0.1:x", eddy_app_run_blocking);
 		cr_expect(strstr(said, "ERROR eddy::app: can't listen on \"127.0.0.1:x\": ") !=
 				  NULL,
 			  "%s", said);
 		cr_expect(strchr(said, '\n') == said + strlen(said) - 1, "%s", said);
 	}
 	/* A good one says nothing. */
-	cr_expect_str_empty(start_badly("127.0.0.1:0"));
+	cr_expect_str_empty(start_badly("127.0.0.1:0", eddy_app_run_blocking));
 	/* Nor does one whose program listens; and nobody took its place. */
 	cr_assert(eq(int, eddy_log_subscribe(ignore, NULL), 0));
-	cr_expect_str_empty(start_badly("127.0.0.1:x"));
+	cr_expect_str_empty(start_badly("127.0.0.1:x", eddy_app_run_blocking));
 	eddy_log_unsubscribe();
 }
 

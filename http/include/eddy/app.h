@@ -115,10 +115,14 @@ struct eddy_server_options {
 
 	mode_t unix_mode; /* of unix sockets' files; default: 0777 less umask(2) */
 
-	/* Leave all signals to the program. Default: SIGINT and SIGTERM shut down gracefully,
-	 * SIGHUP reloads certificates (eddy/tls.h), SIGUSR2 restarts if .restart is set. */
+	/* Leave all signals to the program. Default: SIGINT and SIGTERM shut all apps of the process
+	 * down gracefully, and SIGHUP reloads the certificates of those with TLS (eddy/tls.h).
+	 * SIGUSR2 restarts the program if .restart is set; else it is logged and ignored, unless the
+	 * program handles it. */
 	bool no_signals;
-	bool restart; /* SIGUSR2 calls eddy_app_restart(); default: it does not */
+	/* SIGUSR2 calls eddy_app_restart(). Only for programs of which two processes may run for a
+	 * while: what one has in memory, the other one does not see. Default: it does not */
+	bool restart;
 };
 
 /* Create an app that listens on localhost:7878. Never returns NULL: on allocation failure while an
@@ -226,7 +230,8 @@ EDDY_API void eddy_app_add_task(struct eddy_app *app, const char *name, eddy_tas
 
 /* Run an app until eddy_app_shutdown(), SIGINT or SIGTERM, then shut down gracefully: wait
  * .lame_duck_ns, stop accepting, drain (finish requests in flight), and return. A second signal
- * cancels them at once. Call it from a task. Suspends.
+ * cancels them at once. While a task holds the loop, a signal that comes a second after an earlier
+ * one kills the process. Call it from a task. Suspends.
  *
  * A service manager that set NOTIFY_SOCKET (sd_notify(3)) is told when the app is ready and when it
  * stops; the watchdog (WATCHDOG_USEC) is fed while the app's loop runs.

@@ -416,6 +416,21 @@ static int prepare(struct eddy_app *app, bool is_run)
 	return r;
 }
 
+void eddyi_app_stand_in(struct eddy_app *app)
+{
+	if (eddy_log_text_subscribe() < 0)
+		return;
+	eddy_log_set_filter("error");
+	app->stands_in = true;
+}
+
+void eddyi_app_stand_back(struct eddy_app *app)
+{
+	if (app->stands_in)
+		eddy_log_unsubscribe();
+	app->stands_in = false;
+}
+
 int eddyi_app_prepare(struct eddy_app *app, bool is_run)
 {
 	int r;

@@ -161,6 +161,10 @@ bool eddyi_app_report_mistakes(const struct eddy_app *app);
  * next eddyi_app_prepare() takes the result. */
 void eddyi_app_read_early(struct eddy_app *app);
 
+/* If the program subscribes to no log records, print errors to stderr until _stand_back(). */
+void eddyi_app_stand_in(struct eddy_app *app);
+void eddyi_app_stand_back(struct eddy_app *app);
+
 /* Read the configuration file, prepare for a run or test, and report mistakes. Suspends.
  * Return: 0, -EINVAL, -errno. */
 int eddyi_app_prepare(struct eddy_app *app, bool is_run);

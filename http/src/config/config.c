@@ -45,7 +45,6 @@ static const struct eddy_config_key server_keys[] = {
 	  .count_max = EDDYI_ADDRESSES_MAX, .or_one = true, .accepts = is_address,
 	  .expected = "an address such as \"localhost:7878\", or an array of at most 64 of them" },
 	{ "unix_mode", EDDY_CONFIG_MODE, MEMBER(options.unix_mode) },
-	{ "restart", EDDY_CONFIG_BOOL, MEMBER(options.restart) },
 	{ "trusted_proxies", EDDY_CONFIG_STRINGS, MEMBER(options.trusted_proxies),
 	  .accepts = eddyi_trust_accepts,
 	  .expected = "an array of IP addresses, networks like \"10.0.0.0/8\", or \"unix\"" },

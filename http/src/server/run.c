@@ -18,24 +18,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* ---- errors at startup ---- */
-
-/* If the program subscribes to no log records, print startup errors to stderr. */
-static void stand_in(struct eddy_app *app)
-{
-	if (eddy_log_text_subscribe() < 0)
-		return;
-	eddy_log_set_filter("error");
-	app->stands_in = true;
-}
-
-static void stand_back(struct eddy_app *app)
-{
-	if (app->stands_in)
-		eddy_log_unsubscribe();
-	app->stands_in = false;
-}
-
 /* ---- signals ---- */
 
 /* A task of worker 0, so that signals are handled while the offload pool is busy. */
@@ -68,6 +50,37 @@ static void start_reload(struct eddyi_run *run)
 	eddy_error("eddy::app", "can't reload the certificates: %s", strerror(-r));
 }
 
+/* The runs of this process that handle signals. Whichever fetches one handles it for all. Guarded by
+ * `eddyi_run_lock`. */
+static struct eddy_node handling = { &handling, &handling };
+
+static void deliver_reload(struct eddy_message *message)
+{
+	struct eddyi_run *run = eddy_of(message, struct eddyi_run, reload);
+
+	pthread_mutex_lock(&eddyi_run_lock);
+	run->reload_posted = false;
+	pthread_mutex_unlock(&eddyi_run_lock);
+	start_reload(run);
+}
+
+/* Lock held. */
+static void post_reload(struct eddyi_run *run)
+{
+	if (!run->app->tls || !run->workers[0].loop || run->reload_posted)
+		return;
+	run->reload_posted = true;
+	eddy_loop_post(run->workers[0].loop, &run->reload);
+}
+
+static void for_all_handling(void (*fn)(struct eddyi_run *run))
+{
+	pthread_mutex_lock(&eddyi_run_lock);
+	for (struct eddy_node *node = handling.next; node != &handling; node = node->next)
+		fn(eddy_of(node, struct eddyi_run, handling));
+	pthread_mutex_unlock(&eddyi_run_lock);
+}
+
 /* A task of worker 0. */
 static int watch_signals(void *arg)
 {
@@ -78,16 +91,18 @@ static int watch_signals(void *arg)
 
 		if (r < 0)
 			return r;
-		if (r == SIGUSR2) {
-			eddy_app_restart(run->app);
-			continue;
-		}
 		if (r == SIGHUP) {
-			start_reload(run);
-			continue;
+			for_all_handling(post_reload);
+		} else if (r != SIGUSR2) {
+			eddy_trace("eddy::app",
+				   "Shutdown signal received, not accepting new requests");
+			for_all_handling(eddyi_run_stop);
+		} else if (run->app->options.restart) {
+			eddy_app_restart(run->app);
+		} else {
+			eddy_warn("eddy::app",
+				  "SIGUSR2 is ignored: the program does not set .restart");
 		}
-		eddy_trace("eddy::app", "Shutdown signal received, not accepting new requests");
-		eddy_app_shutdown(run->app);
 	}
 }
 
@@ -130,7 +145,7 @@ static int begin(struct eddyi_run *run)
 	if (r < 0)
 		return r;
 	run->began = true;
-	stand_back(run->app);
+	eddyi_app_stand_back(run->app);
 	eddyi_listening_announce(&run->listening);
 	run->notifier.address = run->listening.addresses[0].name;
 	run->notifier.heir = eddyi_activation_is_restart();
@@ -228,6 +243,7 @@ static int open_run(struct eddyi_run *run, struct eddy_app *app)
 
 	*run = (struct eddyi_run){ .app = app, .count = app->options.workers };
 	run->restart.deliver = eddyi_run_deliver_restart;
+	run->reload.deliver = deliver_reload;
 	eddyi_notifier_init(&run->notifier);
 	eddyi_beside_init(&run->beside, app);
 	eddy_shared_event_init(&run->may_serve);
@@ -351,14 +367,22 @@ static int serve_all(struct eddyi_run *run)
 	return r;
 }
 
-/* Block the signals before any thread could inherit another mask. */
+/* SIGUSR2 is left to a handler of the program, unless it restarts. */
+static bool takes_restart(const struct eddy_app *app)
+{
+	struct sigaction action;
+
+	return app->options.restart ||
+	       (sigaction(SIGUSR2, NULL, &action) == 0 && action.sa_handler == SIG_DFL);
+}
+
 static int open_signals(struct eddyi_run *run)
 {
 	int signos[5] = { SIGINT, SIGTERM };
 	size_t count = 2;
 	int r;
 
-	if (run->app->options.restart)
+	if (takes_restart(run->app))
 		signos[count++] = SIGUSR2;
 	if (run->app->tls)
 		signos[count++] = SIGHUP;
@@ -373,6 +397,16 @@ static int open_signals(struct eddyi_run *run)
 	return r;
 }
 
+static void set_handling(struct eddyi_run *run, bool handles)
+{
+	pthread_mutex_lock(&eddyi_run_lock);
+	if (handles)
+		eddy_list_append(&handling, &run->handling);
+	else
+		eddy_list_remove(&run->handling);
+	pthread_mutex_unlock(&eddyi_run_lock);
+}
+
 static int serve_with_tasks(struct eddyi_run *run)
 {
 	bool with_signals = !run->app->options.no_signals;
@@ -382,8 +416,12 @@ static int serve_with_tasks(struct eddyi_run *run)
 	if (with_signals)
 		r = open_signals(run);
 	with_signals &= r == 0;
+	if (with_signals)
+		set_handling(run, true);
 	if (r == 0)
 		r = serve_all(run);
+	if (with_signals)
+		set_handling(run, false);
 	eddyi_beside_end(&run->beside);
 	eddy_scope_end(&run->tasks);
 	if (with_signals)
@@ -427,7 +465,7 @@ int eddy_app_run(struct eddy_app *app)
 {
 	int r;
 
-	stand_in(app);
+	eddyi_app_stand_in(app);
 	/* Before eddyi_require_task() aborts. */
 	if (!eddy_loop_self())
 		eddy_error("eddy::app", "eddy_app_run() is called outside of a task: main() calls "
@@ -440,7 +478,7 @@ int eddy_app_run(struct eddy_app *app)
 		r = -EINVAL;
 	if (r == 0)
 		r = run_prepared(app);
-	stand_back(app);
+	eddyi_app_stand_back(app);
 	return r;
 }
 
@@ -463,7 +501,7 @@ int eddy_app_run_blocking(struct eddy_app *app)
 	struct eddy_loop_options options;
 	int r;
 
-	stand_in(app);
+	eddyi_app_stand_in(app);
 	eddyi_app_read_early(app);
 	options = loop_options(app);
 	r = eddyi_run(&options, run_app, &blocking);
@@ -471,7 +509,7 @@ int eddy_app_run_blocking(struct eddy_app *app)
 	/* No loop: the error has not been reported yet. */
 	if (!blocking.began)
 		eddy_error("eddy::app", "can't start: %s", eddy_ring_advice(r));
-	stand_back(app);
+	eddyi_app_stand_back(app);
 	if (!app->is_gone)
 		eddyi_app_retire(app);
 	return r;

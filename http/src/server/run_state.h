@@ -32,8 +32,12 @@ struct eddyi_run {
 	struct eddyi_beside_keeper beside;
 	struct eddyi_notifier notifier;
 	struct eddy_signals signals;
+	/* In a list of those that handle signals, under `eddyi_run_lock`. */
+	struct eddy_node handling;
 	struct eddy_message restart;
-	bool restarting; /* requested, and neither done nor given up */
+	struct eddy_message reload;
+	bool reload_posted; /* under the lock */
+	bool restarting;    /* requested, and neither done nor given up */
 	/* Worker 0 only, like `reload_more`: a task is reloading the certificates. */
 	bool reloading;
 	bool reload_more;                   /* requested again meanwhile */

@@ -203,8 +203,11 @@ static int run_test(void *arg)
 {
 	struct test *test = arg;
 	struct eddy_app *app = test->app;
-	int r = eddyi_app_prepare(app, false);
+	int r;
 
+	eddyi_app_stand_in(app);
+	r = eddyi_app_prepare(app, false);
+	eddyi_app_stand_back(app);
 	if (r == 0)
 		r = eddy_buffers_prepare();
 	if (r < 0)
