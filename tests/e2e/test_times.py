@@ -384,6 +384,19 @@ class End(Case):
             self.assertGreater(time.monotonic() - began, 0.19)
             self.assertLess(time.monotonic() - began, 4)
 
+    def test_requests_cut_by_the_end_are_no_failures(self):
+        # A traced app has an access log.
+        server = self.serve('--drain_timeout', 100, '--collector', 'http://127.0.0.1:1/', program='limits')
+        with server.connect() as slow, server.connect() as stalled:
+            slow.send(request('GET', '/slow/60000'))
+            stalled.send(request('POST', '/echo', 'Content-Length: 5'))
+            self.eventually(lambda: server.sockets() >= 3)
+            time.sleep(0.1)
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(10), 0)
+        for line in ('GET /slow/60000 503', 'POST /echo 503'):
+            self.assertIn(line, server.log)
+
     def test_handler_that_ignores_its_end(self):
         """Its memory is in use: the process says who is stuck, and ends around it."""
         server = Server(program='limits')

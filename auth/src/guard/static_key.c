@@ -92,9 +92,10 @@ static int take_secret(struct eddyi_auth *auth, const struct source *source, str
 		return wrong(auth, source,
 			     "it is a public key, not a secret: use key_file or key_env");
 	if (eddy_jwk_from_secret(bytes, NULL, ret_key) < 0)
-		return wrong(auth, source,
-			     "a secret must have at least 32 bytes; create one with \"head -c 48 "
-			     "/dev/urandom >FILE\"");
+		return wrong(
+			auth, source,
+			"a secret must have at least 32 bytes, as printed by \"openssl rand -hex "
+			"32\"");
 	return 0;
 }
 

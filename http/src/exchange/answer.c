@@ -4,6 +4,7 @@
 #include "next.h"
 
 #include <eddy/internal/debug.h>
+#include <eddy/log.h>
 #include <errno.h>
 
 /* Whether the body has a content coding, which handlers would not decode. Codings may be listed in
@@ -64,6 +65,8 @@ static int handle_nothing(struct eddy_req *req, struct eddy_res *res)
 static int handle_refused(struct eddy_req *req, struct eddy_res *res)
 {
 	(void)res;
+	eddy_debug("eddy::http", "a request is rejected with %d: %s", req->refused,
+		   req->head.problem ? req->head.problem : "malformed");
 	return eddyi_render_error(req, req->refused, req->head.problem);
 }
 
