@@ -202,6 +202,35 @@ TASK_TEST(task, deep_stacks_are_trimmed_when_idle)
 	return eddy_scope_end(&scope);
 }
 
+/* After a burst, the memory of most stacks goes back, and they are used again. */
+TASK_TEST(task, a_burst_leaves_little_memory)
+{
+	struct eddy_loop *loop = eddyi_loop();
+	size_t depth = 16 * 1024, count = 1000, used = 0;
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	for (int again = 0; again < 3; again++) {
+		for (size_t i = 0; i < count; i++)
+			EXPECT_EQ(eddy_scope_spawn(&scope, "deep", go_deep, &depth), 0);
+		EXPECT_EQ(eddy_scope_join(&scope), 0);
+		if (!used)
+			used = loop->stacks.used;
+		EXPECT_EQ(loop->stacks.used, used);
+		if (EDDYI_ASAN)
+			continue;
+		pass_a_second(loop);
+		EXPECT_EQ(eddy_loop_stats(loop).tasks_pooled, 256);
+		EXPECT_EQ(loop->stacks.spare_count, count - 256);
+		for (size_t i = 0; i < loop->stacks.spare_count; i++)
+			EXPECT_EQ(eddyi_stack_used(loop->stacks.spare[i],
+						   (char *)loop->stacks.spare[i] +
+							   loop->stacks.size),
+				  0);
+	}
+	return eddy_scope_end(&scope);
+}
+
 /* Thousands of stacks are not given back in one go, which would hold the loop. */
 TASK_TEST(task, trimming_is_done_in_portions)
 {

@@ -39,6 +39,7 @@ struct eddy_loop {
 	struct eddy_node ready;
 	struct eddy_node idle;    /* pooled tasks, the most recently used first */
 	struct eddy_node trimmed; /* pooled for longer; their pages were returned to the kernel */
+	size_t trimmed_count;
 	struct eddyi_stacks stacks;
 	struct eddyi_heap timers;
 	struct eddy_timer trim_timer;

@@ -47,6 +47,9 @@ void eddyi_stacks_deinit(struct eddyi_stacks *stacks)
 		free(slab);
 	}
 	stacks->used = 0;
+	free(stacks->spare);
+	stacks->spare = NULL;
+	stacks->spare_count = stacks->spare_max = 0;
 }
 
 static size_t stride(const struct eddyi_stacks *stacks)
@@ -87,6 +90,8 @@ void *eddyi_stacks_take(struct eddyi_stacks *stacks)
 {
 	char *memory;
 
+	if (stacks->spare_count)
+		return stacks->spare[--stacks->spare_count];
 	if (!stacks->slab || (stacks->used + 1) * stride(stacks) > stacks->slab->size) {
 		struct eddyi_slab *slab = slab_new(stride(stacks));
 
@@ -101,6 +106,22 @@ void *eddyi_stacks_take(struct eddyi_stacks *stacks)
 		return NULL;
 	stacks->used++;
 	return memory + GUARD_SIZE;
+}
+
+bool eddyi_stacks_put(struct eddyi_stacks *stacks, void *low)
+{
+	if (stacks->spare_count == stacks->spare_max) {
+		size_t max = stacks->spare_max ? 2 * stacks->spare_max : 64;
+		void **spare = reallocarray(stacks->spare, max, sizeof(*spare));
+
+		if (!spare)
+			return false;
+		stacks->spare = spare;
+		stacks->spare_max = max;
+	}
+	eddyi_stack_give_back(low, (char *)low + stacks->size);
+	stacks->spare[stacks->spare_count++] = low;
+	return true;
 }
 
 bool eddyi_stacks_find_guard(const struct eddyi_stacks *stacks, const void *address,

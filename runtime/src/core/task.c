@@ -23,6 +23,8 @@
  * with its entry function's frame. */
 #define TRIM_KEEP (8 * EDDY_KIB)
 #define TRIM_AFTER EDDY_SECOND
+/* Idle stacks of which a part stays resident; others lose all of their memory. */
+#define TRIMMED_MAX 256
 /* Trim this many at a time (about 100 us), and the rest a little later. */
 #define TRIM_BATCH 256
 #define TRIM_PAUSE EDDY_MS
@@ -67,7 +69,7 @@ struct eddy_task *eddyi_task_take(struct eddy_loop *loop, const char *name, eddy
 	struct eddy_task *task;
 
 	if (!node)
-		node = eddy_list_shift(&loop->trimmed);
+		loop->trimmed_count -= (node = eddy_list_shift(&loop->trimmed)) != NULL;
 	if (node) {
 		task = eddy_of(node, struct eddy_task, queued);
 		if (EDDYI_ASAN)
@@ -107,6 +109,26 @@ static void put(struct eddy_loop *loop, struct eddy_task *task)
 		eddy_timer_arm(&loop->trim_timer, loop->now_ns + TRIM_AFTER);
 }
 
+static void trim(struct eddy_loop *loop, struct eddy_task *task)
+{
+	char *low = task->low;
+
+	eddyi_task_stack_used(loop, task);
+	if (loop->trimmed_count >= TRIMMED_MAX && !EDDYI_ASAN) {
+		struct eddyi_ctx ctx = task->ctx;
+
+		if (eddyi_stacks_put(&loop->stacks, low)) {
+			eddyi_ctx_deinit(&ctx);
+			eddyi_count(loop->stats.tasks_pooled, -1);
+			return;
+		}
+	}
+	if (!EDDYI_ASAN)
+		eddyi_stack_give_back(low, low + loop->stacks.size - TRIM_KEEP);
+	eddy_list_prepend(&loop->trimmed, &task->queued);
+	loop->trimmed_count++;
+}
+
 /* The pool is used from the front, so stacks that have been idle for long are at the back. */
 void eddyi_task_trim(struct eddy_timer *timer)
 {
@@ -123,12 +145,8 @@ void eddyi_task_trim(struct eddy_timer *timer)
 			eddy_timer_arm(timer, at);
 			return;
 		}
-		eddyi_task_stack_used(loop, task);
-		if (!EDDYI_ASAN)
-			eddyi_stack_give_back(task->low,
-					      (char *)task->low + loop->stacks.size - TRIM_KEEP);
 		eddy_list_remove(&task->queued);
-		eddy_list_prepend(&loop->trimmed, &task->queued);
+		trim(loop, task);
 	}
 }
 
