@@ -346,7 +346,7 @@ class Stage:
 
     def errors(self):
         """The codes of docs/errors.md: its table would not fit a terminal."""
-        text = re.sub(r'(?<!!)\[([^]]*)\]\([^)]*\)', r'\1', self.page('docs/errors.md'))
+        text = re.sub(r'(?<!!)\[([^]]*)\]\(([^)#]*)[^)]*\)', lambda link: f'{link[1]} (docs/{link[2]})' if link[2] else link[1], self.page('docs/errors.md'))
         table = re.search(r'^## Codes\n\n((?:.+\n)+)(?:.*\n)*?\| Code \|.*\n.*\n((?:\|.*\n)+)', text, re.M)
         if not table:
             raise Broken('docs/errors.md has no table of codes below "## Codes"')
@@ -354,7 +354,8 @@ class Stage:
         made = ['# eddy_errors(7)', '## Description', intro.split(' The last column')[0], '## Codes']
         for row in rows.splitlines():
             code, says, remedy, status = (cell.strip() for cell in row.strip('|').split('|'))
-            made.append(f'{code}\n: {says[:1].upper()}{says[1:]}. *What to do*: {remedy}. Returned by a handler: {status}.')
+            remedy = f' *What to do*: {remedy}.' if remedy else ''
+            made.append(f'{code}\n: {says[:1].upper()}{says[1:]}.{remedy} Returned by a handler: {status}.')
         made += ['## See also', '`eddy(7)`, `eddy_cancel(7)`, `errno(3)`, `strerror(3)`']
         return '\n\n'.join(made) + '\n'
 

@@ -223,10 +223,10 @@ TASK_TEST(task, a_burst_leaves_little_memory)
 		EXPECT_EQ(eddy_loop_stats(loop).tasks_pooled, 256);
 		EXPECT_EQ(loop->stacks.spare_count, count - 256);
 		for (size_t i = 0; i < loop->stacks.spare_count; i++)
-			EXPECT_EQ(eddyi_stack_used(loop->stacks.spare[i],
-						   (char *)loop->stacks.spare[i] +
-							   loop->stacks.size),
-				  0);
+			EXPECT_EQ(
+				eddyi_stack_used(loop->stacks.spare[i],
+						 (char *)loop->stacks.spare[i] + loop->stacks.size),
+				0);
 	}
 	return eddy_scope_end(&scope);
 }

@@ -209,8 +209,9 @@ EDDY_API void eddy_app_map_err(struct eddy_app *app, eddy_err_fn *fn);
  * `data` (eddy/filter.h), which is borrowed for the app's life and may be NULL. */
 EDDY_API void eddy_app_add_filter(union eddy_target target, eddy_filter_fn *filter, void *data);
 
-/* Prepare or check an app that is about to start. It may map routes, and report mistakes by
- * eddy_app_mistake() (eddy/layer.h). May suspend.
+/* Prepare or check an app that is about to start, with the values of its configuration file. It may
+ * map routes, add filters, and report mistakes by eddy_app_mistake() (eddy/layer.h). Routes and
+ * filters stay for further runs. May suspend.
  * Return: 0; -errno, such as -ENOMEM, on failure: the app does not start, and an ERROR record has
  * the reason. */
 typedef int eddy_start_fn(struct eddy_app *app, void *data);

@@ -21,7 +21,9 @@
 EDDY_BEGIN_DECLS
 
 /* Serve one connection, in a task of its own. Its failure affects no other connection. `fd` is
- * closed when this has returned; `arg` is that of eddy_serve(). */
+ * closed when this has returned, which resets the connection and may lose what was sent last if
+ * bytes have not been received: eddy_shutdown() and receive up to the end first. `arg` is that of
+ * eddy_serve(). */
 typedef int eddy_serve_fn(int fd, void *arg);
 
 struct eddy_serve_options {
