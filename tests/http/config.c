@@ -196,7 +196,7 @@ Test(config, leaves_alone_what_it_does_not_say)
 }
 
 #define ALL_KEYS                                                                                                                                                                                                                                    \
-	"bind, bind_plain, proxy_protocol, unix_mode, restart, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, json_values_max, body_memory_max, file_max, " \
+	"bind, bind_plain, proxy_protocol, unix_mode, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, json_values_max, body_memory_max, file_max, " \
 	"parts_max, part_header_max, field_max, connections_max, connections_per_address_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                                \
 	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, body_rate_min, write_rate_min, rate_grace_ms, drain_timeout_ms, lame_duck_ms"
 
@@ -252,8 +252,8 @@ static const struct {
 	{ "[server]\nforwarded = 'any'\n",
 	  "a.toml:2: [server] forwarded: expected \"none\", \"x-forwarded-for\" or \"forwarded\", not the "
 	  "string \"any\"\n" },
-	{ "[server]\nrestart = 1\n",
-	  "a.toml:2: [server] restart: expected true or false, not 1\n" },
+	{ "[server]\nforwarded_host = 1\n",
+	  "a.toml:2: [server] forwarded_host: expected true or false, not 1\n" },
 	{ "[server]\nunix_mode = 0o660\n",
 	  "a.toml:2: [server] unix_mode: expected " MODE ", not 432\n" },
 	{ "[server]\nunix_mode = '0888'\n",

@@ -3,8 +3,8 @@
  * expect: signal ABRT
  * expect: stderr ^eddy: deadlock: all tasks wait for each other, and nothing else can wake one: .*\neddy: loop 1 "main" .*: 3 tasks, 1 pooled; 0 ops, 0 of them without a task; 0 timers\n
  * expect: stderr └─ #1 "main" \(eddy_run\(\)\), stack [0-9]+ KiB: scope join, for [0-9]+ ms\n
- * expect: stderr ├─ #2 "left" \(tests/runtime/crash/deadlock.c:[0-9]+\), stack [0-9]+ KiB: [a-z ]+ 0x[0-9a-f]+, for [0-9]+ ms\n
- * expect: stderr └─ #3 "right" .*: [a-z ]+ 0x[0-9a-f]+, for [0-9]+ ms\n
+ * expect: stderr ├─ #2 "left" \(tests/runtime/crash/deadlock.c:[0-9]+\), stack [0-9]+ KiB: chan recv 0x[0-9a-f]+ \(0 of 0 items\), for [0-9]+ ms\n
+ * expect: stderr └─ #3 "right" .*: chan recv 0x[0-9a-f]+ \(0 of 0 items\), for [0-9]+ ms\n
  * expect: stderr \neddy: deadlock, see above\n$
  */
 #include <eddy/chan.h>
