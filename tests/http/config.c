@@ -195,9 +195,9 @@ Test(config, leaves_alone_what_it_does_not_say)
 	}
 }
 
-#define ALL_KEYS                                                                                                                                                                                                                                    \
+#define ALL_KEYS                                                                                                                                                                                                                           \
 	"bind, bind_plain, proxy_protocol, unix_mode, trusted_proxies, forwarded, forwarded_host, proxy_header_max, workers, request_line_max, header_block_max, header_count_max, body_max, json_values_max, body_memory_max, file_max, " \
-	"parts_max, part_header_max, field_max, connections_max, connections_per_address_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                                \
+	"parts_max, part_header_max, field_max, connections_max, connections_per_address_max, open_files_max, io_workers_max, open_files_valid_ms, no_open_files, head_timeout_ms, "                                                       \
 	"body_timeout_ms, write_timeout_ms, idle_timeout_ms, body_rate_min, write_rate_min, rate_grace_ms, drain_timeout_ms, lame_duck_ms"
 
 static const struct {

@@ -168,6 +168,63 @@ Test(run, a_restart_that_is_not_allowed_is_logged, .timeout = 20)
 	cr_expect(eq(uint, two.ignored, 1));
 }
 
+static int run_one_then_signal(void *arg)
+{
+	struct two *two = arg;
+	struct eddy_scope scope;
+
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "app", run_listening, two->apps[1]);
+	eddy_app_shutdown(two->apps[0]);
+	eddy_app_run(two->apps[0]);
+	while (!eddy_app_port(two->apps[1]))
+		eddy_sleep(EDDY_MS);
+	kill(getpid(), SIGUSR2);
+	kill(getpid(), SIGTERM);
+	eddy_scope_join(&scope);
+	return eddy_scope_end(&scope);
+}
+
+/* The last app collects what the first one did. */
+Test(run, an_app_that_ends_leaves_signals_to_the_others, .timeout = 20)
+{
+	struct two two = { .signos = (int[]){ 0 } };
+
+	for (size_t i = 0; i < 2; i++) {
+		two.apps[i] = eddy_app_new();
+		eddy_app_bind(two.apps[i], "127.0.0.1:0");
+	}
+	eddy_log_subscribe(send_when_both_listen, &two);
+	cr_expect(eq(int, eddy_run(NULL, run_one_then_signal, &two), 0));
+	eddy_log_unsubscribe();
+	cr_expect(eq(uint, two.ignored, 1));
+	for (size_t i = 0; i < 2; i++)
+		eddy_app_free(two.apps[i]);
+}
+
+static int signal_at_start(struct eddy_app *app, void *data)
+{
+	(void)app;
+	(void)data;
+	kill(getpid(), SIGTERM);
+	return eddy_sleep(20 * EDDY_MS);
+}
+
+/* The other app has fetched it meanwhile. */
+Test(run, an_app_that_starts_ends_at_a_signal, .timeout = 20)
+{
+	struct two two = { .signos = (int[]){ 0 } };
+
+	two.apps[0] = eddy_app_new();
+	two.apps[1] = eddy_app_new();
+	eddy_app_bind(two.apps[0], "127.0.0.1:0");
+	eddy_app_bind(two.apps[1], "127.0.0.1:0");
+	eddy_app_at_start(two.apps[1], signal_at_start, NULL);
+	cr_expect(eq(int, eddy_run(NULL, run_two, &two), 0));
+	for (size_t i = 0; i < 2; i++)
+		eddy_app_free(two.apps[i]);
+}
+
 static volatile sig_atomic_t handled;
 
 static void handle(int signo)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int return_it(void *arg)
@@ -126,6 +127,27 @@ Test(main, signals_cancel_the_program)
 		cr_expect(seen[3]);
 		cr_expect(!is_handled(SIGINT));
 	}
+}
+
+static int fork_and_kill(void *arg)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	(void)arg;
+	if (child == 0) {
+		pause();
+		_exit(1);
+	}
+	kill(child, SIGTERM);
+	waitpid(child, &status, 0);
+	return eddy_sleep(5 * EDDY_MS) || !WIFSIGNALED(status);
+}
+
+/* It has neither the handler nor, with its parent, the descriptor. */
+Test(main, a_signal_to_a_child_is_the_childs)
+{
+	cr_expect_eq(eddy_main(fork_and_kill, NULL), 0);
 }
 
 /* What it returns counts: cancelled work may have ended well, or have failed at that very moment. */

@@ -191,10 +191,30 @@ Test(signal, collectors_close_in_any_order)
 	eddy_signals_close(&inner);
 }
 
-/* A child that has not executed a program yet shares the event counter. */
-Test(signal, of_a_forked_child_is_not_taken_for_one)
+static int wait_for_pending(void *arg)
+{
+	struct eddy_signals *collector = arg;
+
+	return eddy_signals_next(collector);
+}
+
+Test(signal, that_is_pending_is_handed_on)
+{
+	open_signals();
+	raise(SIGTERM);
+	cr_assert_eq(eddy_signals_open((int[]){ SIGTERM, 0 }, &inner), 0);
+	cr_expect_eq(eddy_run(NULL, wait_for_pending, &inner), SIGTERM);
+	raise(SIGTERM);
+	eddy_signals_close(&inner);
+	cr_expect_eq(eddy_run(NULL, wait_for_pending, &signals), SIGTERM);
+	cr_expect_eq(eddy_run(NULL, wait_in_vain, NULL), -ETIMEDOUT);
+	eddy_signals_close(&signals);
+}
+
+Test(signal, kills_a_forked_child_as_usual)
 {
 	pid_t child;
+	int status;
 
 	open_signals();
 	child = fork();
@@ -202,8 +222,45 @@ Test(signal, of_a_forked_child_is_not_taken_for_one)
 		raise(SIGTERM);
 		_exit(0);
 	}
-	cr_assert_eq(waitpid(child, NULL, 0), child);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 	cr_expect_eq(eddy_run(NULL, wait_in_vain, NULL), -ETIMEDOUT);
+	eddy_signals_close(&signals);
+}
+
+#define FLOOD_NS (200 * EDDY_MS)
+
+static void *flood(void *arg)
+{
+	uint64_t end = eddy_now() + FLOOD_NS;
+
+	while (eddy_now() < end)
+		kill(getpid(), SIGTERM);
+	return arg;
+}
+
+static int fetch_all(void *arg)
+{
+	struct eddy_scope scope;
+
+	(void)arg;
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = 2 * FLOOD_NS });
+	while (eddy_signals_next(&signals) == SIGTERM)
+		;
+	return eddy_scope_end(&scope);
+}
+
+/* Handlers of several threads at once. */
+Test(signal, many_at_once_end_no_process, .timeout = 20)
+{
+	pthread_t threads[3];
+
+	open_signals();
+	for (size_t i = 0; i < 3; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, flood, NULL), 0);
+	cr_expect_eq(eddy_run(NULL, fetch_all, NULL), -ETIMEDOUT);
+	for (size_t i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
 	eddy_signals_close(&signals);
 }
 

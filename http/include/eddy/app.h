@@ -116,12 +116,12 @@ struct eddy_server_options {
 	mode_t unix_mode; /* of unix sockets' files; default: 0777 less umask(2) */
 
 	/* Leave all signals to the program. Default: SIGINT and SIGTERM shut all apps of the process
-	 * down gracefully, and SIGHUP reloads the certificates of those with TLS (eddy/tls.h).
-	 * SIGUSR2 restarts the program if .restart is set; else it is logged and ignored, unless the
-	 * program handles it. */
+	 * down gracefully. SIGHUP reloads the certificates of those with TLS (eddy/tls.h); without
+	 * such an app it ends the process. SIGUSR2 restarts the program if .restart is set; else it
+	 * is logged and ignored, unless the program handles it. */
 	bool no_signals;
-	/* SIGUSR2 calls eddy_app_restart(). Only for programs of which two processes may run for a
-	 * while: what one has in memory, the other one does not see. Default: it does not */
+	/* SIGUSR2 calls eddy_app_restart(). For a while two processes run, which do not share
+	 * memory. Default: SIGUSR2 does not restart. */
 	bool restart;
 };
 

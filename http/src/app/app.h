@@ -130,7 +130,8 @@ struct eddy_app {
 	unsigned early_stops;         /* shutdowns requested before the run */
 	struct eddy_app_stats before; /* counters of earlier runs */
 	atomic_uint port;
-	atomic_bool draining; /* shutting down without a successor */
+	atomic_bool draining;      /* shutting down without a successor */
+	struct eddy_node handling; /* while signals are handled for it, in the list of run.c */
 };
 
 /* Format a string in the app's memory. Aborts on allocation failure. */

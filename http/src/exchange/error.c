@@ -22,8 +22,7 @@ static int judge_error(struct eddy_req *req, int error)
 		return req->verdict_status;
 	if (error == -ECANCELED && req->client_left)
 		return EDDYI_STATUS_CLIENT_LEFT;
-	/* The time for draining is up. */
-	if (error == -ECANCELED && eddy_app_is_draining(req->app))
+	if (error == -ECANCELED && req->stopped)
 		return 503;
 	/* Only for the body: a handler may return -ECONNRESET of another server. */
 	if (error == -ECONNRESET && req->body.error == error) {

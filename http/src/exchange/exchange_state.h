@@ -79,6 +79,7 @@ struct eddy_req {
 	bool cut;                  /* the connection is to be closed without a response */
 	bool answered;             /* there is a response, to be sent */
 	bool client_left;          /* the client disconnected before there was one */
+	bool stopped;              /* cancelled by the shutdown */
 	bool keep;                 /* another request may follow */
 	struct eddyi_head head;
 	struct eddyi_path path;

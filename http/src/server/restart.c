@@ -356,15 +356,19 @@ void eddyi_run_deliver_restart(struct eddy_message *message)
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
+void eddyi_app_restart(struct eddy_app *app)
+{
+	struct eddyi_run *run = app->run;
+
+	if (!run || !run->workers[0].loop || run->stops || run->restarting)
+		return;
+	run->restarting = true;
+	eddy_loop_post(run->workers[0].loop, &run->restart);
+}
+
 void eddy_app_restart(struct eddy_app *app)
 {
-	struct eddyi_run *run;
-
 	pthread_mutex_lock(&eddyi_run_lock);
-	run = app->run;
-	if (run && run->workers[0].loop && !run->stops && !run->restarting) {
-		run->restarting = true;
-		eddy_loop_post(run->workers[0].loop, &run->restart);
-	}
+	eddyi_app_restart(app);
 	pthread_mutex_unlock(&eddyi_run_lock);
 }

@@ -9,6 +9,7 @@
 #include <eddy/internal/log.h>
 #include <eddy/internal/loop.h>
 #include <eddy/internal/panic.h>
+#include <eddy/internal/signal.h>
 #include <eddy/log.h>
 #include <eddy/loops.h>
 #include <eddy/offload.h>
@@ -50,9 +51,20 @@ static void start_reload(struct eddyi_run *run)
 	eddy_error("eddy::app", "can't reload the certificates: %s", strerror(-r));
 }
 
-/* The runs of this process that handle signals. Whichever fetches one handles it for all. Guarded by
+/* The apps of this process that don't leave signals to the program, from the beginning of
+ * eddy_app_run(). Whichever of them fetches a signal handles it for all. Guarded by
  * `eddyi_run_lock`. */
 static struct eddy_node handling = { &handling, &handling };
+
+static void set_handling(struct eddy_app *app, bool handles)
+{
+	pthread_mutex_lock(&eddyi_run_lock);
+	if (handles)
+		eddy_list_append(&handling, &app->handling);
+	else
+		eddy_list_remove(&app->handling);
+	pthread_mutex_unlock(&eddyi_run_lock);
+}
 
 static void deliver_reload(struct eddy_message *message)
 {
@@ -67,18 +79,41 @@ static void deliver_reload(struct eddy_message *message)
 /* Lock held. */
 static void post_reload(struct eddyi_run *run)
 {
-	if (!run->app->tls || !run->workers[0].loop || run->reload_posted)
+	run->reload_wanted = !run->workers[0].loop;
+	if (run->reload_wanted || run->reload_posted)
 		return;
 	run->reload_posted = true;
 	eddy_loop_post(run->workers[0].loop, &run->reload);
 }
 
-static void for_all_handling(void (*fn)(struct eddyi_run *run))
+/* Lock held, as for the next two. */
+static void reload_app(struct eddy_app *app)
+{
+	if (app->run && app->tls)
+		post_reload(app->run);
+}
+
+static void for_all_handling(void (*fn)(struct eddy_app *app))
 {
 	pthread_mutex_lock(&eddyi_run_lock);
 	for (struct eddy_node *node = handling.next; node != &handling; node = node->next)
-		fn(eddy_of(node, struct eddyi_run, handling));
+		fn(eddy_of(node, struct eddy_app, handling));
 	pthread_mutex_unlock(&eddyi_run_lock);
+}
+
+static void restart_one(void)
+{
+	struct eddy_node *node;
+
+	pthread_mutex_lock(&eddyi_run_lock);
+	node = handling.next;
+	while (node != &handling && !eddy_of(node, struct eddy_app, handling)->options.restart)
+		node = node->next;
+	if (node != &handling)
+		eddyi_app_restart(eddy_of(node, struct eddy_app, handling));
+	pthread_mutex_unlock(&eddyi_run_lock);
+	if (node == &handling)
+		eddy_warn("eddy::app", "SIGUSR2 is ignored: the program does not set .restart");
 }
 
 /* A task of worker 0. */
@@ -92,16 +127,13 @@ static int watch_signals(void *arg)
 		if (r < 0)
 			return r;
 		if (r == SIGHUP) {
-			for_all_handling(post_reload);
-		} else if (r != SIGUSR2) {
+			for_all_handling(reload_app);
+		} else if (r == SIGUSR2) {
+			restart_one();
+		} else {
 			eddy_trace("eddy::app",
 				   "Shutdown signal received, not accepting new requests");
-			for_all_handling(eddyi_run_stop);
-		} else if (run->app->options.restart) {
-			eddy_app_restart(run->app);
-		} else {
-			eddy_warn("eddy::app",
-				  "SIGUSR2 is ignored: the program does not set .restart");
+			for_all_handling(eddyi_app_stop);
 		}
 	}
 }
@@ -119,6 +151,8 @@ static bool announce_loop(struct eddyi_worker *worker)
 	stops = worker->run->stops;
 	if (stops)
 		eddyi_server_stop(&worker->server, stops > 1 ? EDDYI_STOP_HURRY : EDDYI_STOP_DRAIN);
+	if (worker == worker->run->workers && worker->run->reload_wanted)
+		post_reload(worker->run);
 	pthread_mutex_unlock(&eddyi_run_lock);
 	return stops;
 }
@@ -373,7 +407,8 @@ static bool takes_restart(const struct eddy_app *app)
 	struct sigaction action;
 
 	return app->options.restart ||
-	       (sigaction(SIGUSR2, NULL, &action) == 0 && action.sa_handler == SIG_DFL);
+	       (sigaction(SIGUSR2, NULL, &action) == 0 &&
+		(action.sa_handler == SIG_DFL || eddyi_signal_is_handler(&action)));
 }
 
 static int open_signals(struct eddyi_run *run)
@@ -388,7 +423,7 @@ static int open_signals(struct eddyi_run *run)
 		signos[count++] = SIGHUP;
 	r = eddy_signals_open(signos, &run->signals);
 	if (r == 0) {
-		r = eddy_scope_spawn(&run->tasks, "signals", watch_signals, run);
+		r = eddy_scope_spawn(&run->watching, "signals", watch_signals, run);
 		if (r < 0)
 			eddy_signals_close(&run->signals);
 	}
@@ -397,33 +432,21 @@ static int open_signals(struct eddyi_run *run)
 	return r;
 }
 
-static void set_handling(struct eddyi_run *run, bool handles)
-{
-	pthread_mutex_lock(&eddyi_run_lock);
-	if (handles)
-		eddy_list_append(&handling, &run->handling);
-	else
-		eddy_list_remove(&run->handling);
-	pthread_mutex_unlock(&eddyi_run_lock);
-}
-
 static int serve_with_tasks(struct eddyi_run *run)
 {
 	bool with_signals = !run->app->options.no_signals;
 	int r = 0;
 
+	eddy_scope_begin(&run->watching, NULL);
 	eddy_scope_begin(&run->tasks, NULL);
 	if (with_signals)
 		r = open_signals(run);
 	with_signals &= r == 0;
-	if (with_signals)
-		set_handling(run, true);
 	if (r == 0)
 		r = serve_all(run);
-	if (with_signals)
-		set_handling(run, false);
 	eddyi_beside_end(&run->beside);
 	eddy_scope_end(&run->tasks);
+	eddy_scope_end(&run->watching);
 	if (with_signals)
 		eddy_signals_close(&run->signals);
 	return r;
@@ -463,6 +486,7 @@ static void take_tickets(struct eddy_app *app)
 
 int eddy_app_run(struct eddy_app *app)
 {
+	bool handles;
 	int r;
 
 	eddyi_app_stand_in(app);
@@ -470,6 +494,9 @@ int eddy_app_run(struct eddy_app *app)
 	if (!eddy_loop_self())
 		eddy_error("eddy::app", "eddy_app_run() is called outside of a task: main() calls "
 					"eddy_app_run_blocking()");
+	handles = !app->options.no_signals;
+	if (handles)
+		set_handling(app, true);
 	r = eddyi_app_prepare(app, true);
 	eddyi_require_task(__func__);
 	if (EDDYI_TLS && app->tls)
@@ -478,6 +505,8 @@ int eddy_app_run(struct eddy_app *app)
 		r = -EINVAL;
 	if (r == 0)
 		r = run_prepared(app);
+	if (handles)
+		set_handling(app, false);
 	eddyi_app_stand_back(app);
 	return r;
 }

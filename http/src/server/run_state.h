@@ -28,16 +28,17 @@ struct eddyi_run {
 	struct eddyi_balance balance;
 	struct eddyi_tally tally; /* used if connections by address are limited */
 	struct eddyi_listening listening;
-	struct eddy_scope tasks; /* on worker 0: signals, reload, restart, notifier */
+	struct eddy_scope watching; /* on worker 0: signals, until `tasks` have ended */
+	struct eddy_scope tasks;    /* on worker 0: reload, restart, notifier */
 	struct eddyi_beside_keeper beside;
 	struct eddyi_notifier notifier;
 	struct eddy_signals signals;
-	/* In a list of those that handle signals, under `eddyi_run_lock`. */
-	struct eddy_node handling;
 	struct eddy_message restart;
 	struct eddy_message reload;
-	bool reload_posted; /* under the lock */
-	bool restarting;    /* requested, and neither done nor given up */
+	/* Under `eddyi_run_lock`. */
+	bool reload_wanted;
+	bool reload_posted;
+	bool restarting; /* requested, and neither done nor given up */
 	/* Worker 0 only, like `reload_more`: a task is reloading the certificates. */
 	bool reloading;
 	bool reload_more;                   /* requested again meanwhile */

@@ -409,7 +409,7 @@ static void wait_until_empty(struct eddyi_server *server, uint64_t timeout_ns, b
 }
 
 /* Name the requests that shutdown cancels, by their routes. */
-static void tell_cancelled(const struct eddyi_server *server)
+static void tell_cancelled(struct eddyi_server *server)
 {
 	const struct eddy_node *all = &server->conns.in_progress;
 	char routes[256] = "";
@@ -421,6 +421,7 @@ static void tell_cancelled(const struct eddyi_server *server)
 		const struct eddyi_conn *conn = eddy_of(node, struct eddyi_conn, progress);
 		const char *label = eddyi_answer_label(conn->req);
 
+		conn->req->stopped = true;
 		if (is_full)
 			continue;
 		is_full = len + strlen(", ") + strlen(label) + sizeof(", …") > sizeof(routes);

@@ -72,13 +72,18 @@ void eddyi_run_stop_once(struct eddyi_run *run)
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
 
-void eddy_app_shutdown(struct eddy_app *app)
+void eddyi_app_stop(struct eddy_app *app)
 {
-	pthread_mutex_lock(&eddyi_run_lock);
 	if (app->run)
 		eddyi_run_stop(app->run);
 	else
 		app->early_stops++;
+}
+
+void eddy_app_shutdown(struct eddy_app *app)
+{
+	pthread_mutex_lock(&eddyi_run_lock);
+	eddyi_app_stop(app);
 	pthread_mutex_unlock(&eddyi_run_lock);
 }
 

@@ -12,6 +12,9 @@ extern pthread_mutex_t eddyi_run_lock;
 /* Begin the shutdown, or hurry it. The lock is held. */
 void eddyi_run_stop(struct eddyi_run *run);
 
+/* As eddy_app_shutdown(), with the lock held. */
+void eddyi_app_stop(struct eddy_app *app);
+
 /* Begin the shutdown unless it has begun: an error stops the app, but does not hurry it. */
 void eddyi_run_stop_once(struct eddyi_run *run);
 

@@ -85,7 +85,7 @@ struct eddy_loop_stats {
 	uint64_t resumptions;   /* switches to a task */
 	uint64_t tasks;         /* alive now */
 	uint64_t tasks_spawned; /* total */
-	uint64_t tasks_pooled;  /* free stacks, kept for new tasks */
+	uint64_t tasks_pooled;  /* idle stacks that keep some memory */
 	uint64_t ops;           /* in the kernel now, the runtime's own included */
 	uint64_t ops_started;   /* total */
 	uint64_t ops_completed; /* total */

@@ -17,14 +17,14 @@ EDDY_BEGIN_DECLS
 struct eddy_signals {
 	int fd; /* above 2; 0 or -1 if closed */
 	sigset_t set;
-	sigset_t mask; /* of the thread, before */
 	struct eddy_signals *older;
 };
 
 /* Collect the signals of a list that ends with 0, whichever thread gets them, from now on. If
- * several collect the same signal, the newest gets it. Unblocks them on this thread. Needs no loop.
+ * several collect the same signal, the newest gets it. Unblocks them on this thread. Children of
+ * fork(2) have the dispositions from before. Needs no loop.
  *
- * The handler has SA_RESTART. If a SIGINT or SIGTERM has not been fetched for a second, since a
+ * The handler has SA_RESTART. If a SIGINT or SIGTERM has not been fetched for a second, as when a
  * task holds the loop, the next one ends the process.
  * Return: 0; -EINVAL if one is no signal or can't be handled; -EMFILE, -ENFILE. */
 EDDY_API int eddy_signals_open(const int *signos, struct eddy_signals *ret_signals);
@@ -34,12 +34,13 @@ EDDY_API int eddy_signals_open(const int *signos, struct eddy_signals *ret_signa
  * Return: its number; -ECANCELED; -EBADF if they are closed or were never opened. */
 EDDY_API int eddy_signals_next(struct eddy_signals *signals);
 
-/* Drop pending signals, and restore their disposition and the mask that this thread had before.
- * Call it on the same thread. Does nothing the second time. */
+/* Stop collecting. Pending signals go to an older collector, or are dropped; without one, the
+ * dispositions and this thread's mask are restored. Call it on the same thread. Does nothing the
+ * second time. */
 EDDY_API void eddy_signals_close(struct eddy_signals *signals);
 
 /* Unblock every signal and restore its default disposition, between fork(2) and exec(2) in the
- * child. Otherwise the child inherits what eddy ignores. */
+ * child. Otherwise the child inherits what the program blocks and eddy ignores. */
 EDDY_API void eddy_signals_reset(void);
 
 EDDY_END_DECLS

@@ -25,7 +25,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 #if EDDYI_HAVE_VALGRIND
-#include <valgrind/valgrind.h>
+#include <valgrind/memcheck.h>
 #endif
 
 /* Enter a fresh stack. This replaces the running stack, which the caller has saved. */
@@ -393,5 +393,7 @@ void eddyi_ctx_deinit(struct eddyi_ctx *ctx)
 #endif
 #if EDDYI_HAVE_VALGRIND
 	VALGRIND_STACK_DEREGISTER(ctx->valgrind_id);
+	/* It may be used again, for a context at another place. */
+	VALGRIND_MAKE_MEM_UNDEFINED(ctx->low, ctx->size);
 #endif
 }

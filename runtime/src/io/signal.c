@@ -2,16 +2,13 @@
  * loop is held by a task.
  *
  * Invariants:
- * 1. `kinds[signo].fd` is the newest collector's that has the signal, or 0. It is closed only after
- *    it has been replaced and the handlers that may have read it are done (`passing`).
- * 2. The event counter of a collector counts its pending signals: the handler marks one as pending
- *    first, and eddy_signals_next() reads the counter first.
+ * 1. `kinds[signo].fd` is that of the newest collector that has the signal, or 0. It is replaced
+ *    under `lock`, which then waits for handlers that may have read the old one (`passing`).
+ * 2. While a signal is pending, the event counter of its collector is not 0. It may be higher than
+ *    the number of pending signals.
  */
-#include <eddy/signal.h>
-
-#include "signals.h"
-
 #include <eddy/internal/debug.h>
+#include <eddy/internal/signal.h>
 #include <eddy/io.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -30,28 +27,45 @@
 static struct {
 	atomic_int fd;
 	_Atomic uint64_t since_ns; /* it has been pending; 0: it is not */
-	struct sigaction before;
+	/* Before the first collector. */
+	struct sigaction action;
+	bool blocked; /* on its thread */
 } kinds[NSIG];
 
 static atomic_uint passing; /* handlers in progress */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct eddy_signals *newest; /* guarded by `lock` */
+static struct eddy_signals *newest; /* under `lock` */
+
+static void wake(int fd)
+{
+	uint64_t one = 1;
+
+	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+static void end_process(int signo)
+{
+	/* The kernel spares process 1 of a container. */
+	if (getpid() == 1)
+		_exit(128 + signo);
+	signal(signo, SIG_DFL);
+	raise(signo); /* delivered when the handler returns */
+}
 
 static void collect(int signo)
 {
-	uint64_t one = 1, now = eddy_now(), none = 0;
+	uint64_t now = eddy_now(), since = 0;
 	int saved = errno, fd;
 
 	atomic_fetch_add(&passing, 1);
 	fd = atomic_load(&kinds[signo].fd);
-	if (fd && atomic_compare_exchange_strong(&kinds[signo].since_ns, &none, now)) {
-		while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
-			;
-	} else if (fd && (signo == SIGINT || signo == SIGTERM) && now - none >= HELD_NS) {
-		signal(signo, SIG_DFL);
-		raise(signo); /* delivered when this handler returns */
-	}
+	if (fd && atomic_compare_exchange_strong(&kinds[signo].since_ns, &since, now))
+		wake(fd);
+	else if (fd && (signo == SIGINT || signo == SIGTERM) && now > since &&
+		 now - since >= HELD_NS)
+		end_process(signo);
 	atomic_fetch_sub(&passing, 1);
 	errno = saved;
 }
@@ -85,7 +99,37 @@ static int open_above_standard(void)
 	return above < 0 ? -error : above;
 }
 
-/* Lock held. Return: the descriptor of the newest collector that has the signal; 0. */
+static void mask(int how, int signo, sigset_t *ret_before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	pthread_sigmask(how, &set, ret_before);
+}
+
+static void begin(int signo)
+{
+	struct sigaction action = { .sa_handler = collect, .sa_flags = SA_RESTART | SA_ONSTACK };
+	sigset_t before;
+
+	sigaction(signo, &action, &kinds[signo].action);
+	mask(SIG_UNBLOCK, signo, &before);
+	kinds[signo].blocked = sigismember(&before, signo) == 1;
+}
+
+static void end(int signo)
+{
+	struct sigaction now;
+
+	if (kinds[signo].blocked)
+		mask(SIG_BLOCK, signo, NULL);
+	/* Unless the program has installed a handler meanwhile. */
+	if (sigaction(signo, NULL, &now) == 0 && eddyi_signal_is_handler(&now))
+		sigaction(signo, &kinds[signo].action, NULL);
+}
+
+/* Return: the descriptor of the newest collector that has the signal; 0. Lock held. */
 static int collector_of(int signo)
 {
 	for (struct eddy_signals *each = newest; each; each = each->older)
@@ -94,30 +138,75 @@ static int collector_of(int signo)
 	return 0;
 }
 
-/* Lock held. Give each signal of the set to its newest collector. Without one, its disposition is
- * that from before the first. */
-static void hand_out(const sigset_t *set)
+/* Give a signal to its newest collector, also if it is pending. Lock held. */
+static void hand_on(int signo)
 {
-	struct sigaction action = { .sa_handler = collect, .sa_flags = SA_RESTART | SA_ONSTACK };
+	int before = atomic_load(&kinds[signo].fd), fd = collector_of(signo);
 
-	for (int signo = 1; signo < NSIG; signo++) {
-		struct sigaction now;
-		int before = atomic_load(&kinds[signo].fd), fd = collector_of(signo);
-
-		if (sigismember(set, signo) != 1 || before == fd)
-			continue;
-		/* Unless the program has installed a handler meanwhile. */
-		if (!fd && sigaction(signo, NULL, &now) == 0 && eddyi_signal_is_handler(&now))
-			sigaction(signo, &kinds[signo].before, NULL);
-		atomic_store(&kinds[signo].fd, fd);
+	if (fd == before)
+		return;
+	if (!fd)
+		end(signo);
+	atomic_store(&kinds[signo].fd, fd);
+	while (atomic_load(&passing))
+		sched_yield();
+	if (!fd)
 		atomic_store(&kinds[signo].since_ns, 0);
-		if (!before)
-			sigaction(signo, &action, &kinds[signo].before);
+	else if (atomic_load(&kinds[signo].since_ns))
+		wake(fd);
+	if (!before)
+		begin(signo);
+}
+
+static void hand_on_all(const sigset_t *set)
+{
+	for (int signo = 1; signo < NSIG; signo++)
+		if (sigismember(set, signo) == 1)
+			hand_on(signo);
+}
+
+static _Thread_local sigset_t mask_before_fork;
+
+/* So that no signal to the child meets the handler. */
+static void before_fork(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask_before_fork);
+}
+
+static void in_parent(void)
+{
+	pthread_sigmask(SIG_SETMASK, &mask_before_fork, NULL);
+}
+
+/* A child has the program's dispositions: the descriptors are shared with its parent. */
+static void in_child(void)
+{
+	for (int signo = 1; signo < NSIG; signo++) {
+		if (atomic_load(&kinds[signo].fd)) {
+			end(signo);
+			if (kinds[signo].blocked)
+				sigaddset(&mask_before_fork, signo);
+		}
+		atomic_store(&kinds[signo].fd, 0);
+		atomic_store(&kinds[signo].since_ns, 0);
 	}
+	atomic_store(&passing, 0);
+	newest = NULL;
+	pthread_mutex_init(&lock, NULL);
+	pthread_sigmask(SIG_SETMASK, &mask_before_fork, NULL);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, in_parent, in_child);
 }
 
 int eddy_signals_open(const int *signos, struct eddy_signals *ret_signals)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	sigset_t set;
 	int r = fill(&set, signos), fd;
 
@@ -126,18 +215,17 @@ int eddy_signals_open(const int *signos, struct eddy_signals *ret_signals)
 	fd = open_above_standard();
 	if (fd < 0)
 		return fd;
+	pthread_once(&once, watch_forks);
 	*ret_signals = (struct eddy_signals){ .fd = eddyi_opened(fd), .set = set };
 	pthread_mutex_lock(&lock);
 	ret_signals->older = newest;
 	newest = ret_signals;
-	hand_out(&set);
+	hand_on_all(&set);
 	pthread_mutex_unlock(&lock);
-	pthread_sigmask(SIG_UNBLOCK, &set, &ret_signals->mask);
 	return 0;
 }
 
-/* Return: a signal number; -EAGAIN. */
-static int take(const struct eddy_signals *signals)
+int eddyi_signals_take(const struct eddy_signals *signals)
 {
 	uint64_t one;
 
@@ -148,7 +236,6 @@ static int take(const struct eddy_signals *signals)
 		    atomic_load(&kinds[signo].fd) == signals->fd &&
 		    atomic_exchange(&kinds[signo].since_ns, 0))
 			return signo;
-	/* A forked child that has not executed a program received it. */
 	return -EAGAIN;
 }
 
@@ -172,7 +259,7 @@ int eddy_signals_next(struct eddy_signals *signals)
 		r = wait_for_some(signals);
 		if (r < 0)
 			return r;
-		r = take(signals);
+		r = eddyi_signals_take(signals);
 	} while (r == -EAGAIN);
 	return r;
 }
@@ -185,21 +272,16 @@ void eddy_signals_close(struct eddy_signals *signals)
 	if (fd <= 0)
 		return;
 	pthread_mutex_lock(&lock);
-	while ((*at)->fd != fd)
+	/* A forked child has none. */
+	while (*at && (*at)->fd != fd)
 		at = &(*at)->older;
-	*at = signals->older;
-	hand_out(&signals->set);
+	if (*at)
+		*at = (*at)->older;
+	hand_on_all(&signals->set);
 	pthread_mutex_unlock(&lock);
-	while (atomic_load(&passing))
-		sched_yield();
 	signals->fd = -1;
 	eddyi_opened_forget(fd);
 	close(fd);
-	/* Those that were blocked by the program. */
-	for (int signo = 1; signo < NSIG; signo++)
-		if (sigismember(&signals->set, signo) != 1)
-			sigdelset(&signals->mask, signo);
-	pthread_sigmask(SIG_BLOCK, &signals->mask, NULL);
 }
 
 void eddy_signals_reset(void)

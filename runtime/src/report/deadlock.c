@@ -19,7 +19,6 @@
 
 #include "dump.h"
 #include "dump_signal.h"
-#include "io/signals.h"
 #include "core/loop.h"
 #include "io/offload_pool.h"
 #include "core/registry.h"
@@ -28,6 +27,7 @@
 
 #include <dirent.h>
 #include <eddy/internal/proc.h>
+#include <eddy/internal/signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

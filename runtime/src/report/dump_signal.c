@@ -2,7 +2,7 @@
  * wakes the thread; it may run on any thread.
  *
  * Invariant: `asked` exists forever, so that a late handler may post it. The thread exists while
- * `is_answered` is set, but not in a forked child.
+ * `is_answered` is set; a forked child clears it.
  */
 #include "dump_signal.h"
 
@@ -44,6 +44,9 @@ static void *answer(void *arg)
 			;
 		if (atomic_load(&ends))
 			return NULL;
+		/* One dump for all that have come. */
+		while (sem_trywait(&asked) == 0)
+			;
 		eddy_dump_all(STDERR_FILENO);
 	}
 }

@@ -1,7 +1,7 @@
 #include <eddy/main.h>
 
 #include <eddy/event.h>
-#include <eddy/signal.h>
+#include <eddy/internal/signal.h>
 
 #include "core/loop.h"
 #include "core/op.h"
@@ -41,7 +41,8 @@ static void on_signal(struct eddy_op *op, int result, unsigned flags)
 
 	(void)flags;
 	eddyi_loop_unstick(eddyi_loop());
-	if (result < 0 && !program->ended) {
+	/* Also after a failure, such as a lack of memory. */
+	if (!program->ended && (result < 0 || eddyi_signals_take(&program->signals) < 0)) {
 		arm_watch(program);
 		return;
 	}

@@ -39,9 +39,9 @@ static int asks(void *arg)
 	(void)arg;
 	check(is_handled(), "handled while a loop runs");
 	kill(getpid(), SIGQUIT);
-	eddy_sleep(20 * EDDY_MS);
+	eddy_sleep(100 * EDDY_MS);
 	kill(getpid(), SIGQUIT);
-	eddy_sleep(20 * EDDY_MS);
+	eddy_sleep(100 * EDDY_MS);
 	child = fork();
 	if (child == 0)
 		_exit(is_handled());
