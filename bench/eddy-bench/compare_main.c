@@ -17,7 +17,7 @@ static const char *const kinds[CHANGE_KINDS] = {
 	[CHANGE_NONE] = "as before",
 };
 
-static int usage(void)
+static int usage(FILE *file)
 {
 	fputs("usage: eddy-bench compare OLD.json NEW.json [--all] [--tolerance PERCENT] [--markdown]\n"
 	      "\n"
@@ -27,8 +27,8 @@ static int usage(void)
 	      "  --tolerance PERCENT  ignore smaller changes; default 3\n"
 	      "  --markdown           print the table in Markdown\n"
 	      "Exit status: 0: nothing is worse; 1: something is worse; 2: nothing could be compared.\n",
-	      stderr);
-	return 2;
+	      file);
+	return file == stdout ? 0 : 2;
 }
 
 struct asked {
@@ -228,6 +228,7 @@ int compare_main(int argc, char **argv)
 	static const struct option options[] = { { "all", no_argument, NULL, 'a' },
 						 { "tolerance", required_argument, NULL, 't' },
 						 { "markdown", no_argument, NULL, 'm' },
+						 { "help", no_argument, NULL, 'h' },
 						 { 0 } };
 	struct asked asked = { .tolerance = COMPARE_TOLERANCE };
 	struct result *before = NULL, *after = NULL;
@@ -239,11 +240,13 @@ int compare_main(int argc, char **argv)
 			asked.all = true;
 		else if (option == 'm')
 			asked.form = TABLE_MARKDOWN;
+		else if (option == 'h')
+			return usage(stdout);
 		else if (option != 't' || !read_percent(optarg, &asked.tolerance))
-			return usage();
+			return usage(stderr);
 	}
 	if (optind != argc - 2)
-		return usage();
+		return usage(stderr);
 	if (result_load(argv[optind], &before, error) < 0 ||
 	    result_load(argv[optind + 1], &after, error) < 0)
 		fprintf(stderr, "eddy-bench: %s\n", error);

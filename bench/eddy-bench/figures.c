@@ -26,14 +26,20 @@ static double per_unit(const struct cell *cell, const struct sample *sample, dou
 			   const struct target *target __attribute__((unused)),                    \
 			   const struct sample *sample)
 
+/* A sample of a server that was lost says nothing. */
+static bool is_lost(const struct sample *sample)
+{
+	return !sample->requests && sample->errors > 0;
+}
+
 FIGURE(bytes_rate)
 {
-	return each(sample->bytes / 1e9, sample->seconds);
+	return is_lost(sample) ? NAN : each(sample->bytes / 1e9, sample->seconds);
 }
 
 FIGURE(requests_rate)
 {
-	return each(sample->requests, sample->seconds);
+	return is_lost(sample) ? NAN : each(sample->requests, sample->seconds);
 }
 
 FIGURE(throughput)

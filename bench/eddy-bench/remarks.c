@@ -73,13 +73,21 @@ static bool kept_client_busy(const struct cell *cell, const struct target *targe
 	return figure_is_clients(figure_find("throughput"), cell, target);
 }
 
-static bool had_errors(const struct cell *cell, const struct target *target)
+static void say_errors(struct result *result, struct cell *cell, const struct target *target)
 {
-	(void)cell;
-	for (size_t i = 0; i < target->sample_count; i++)
-		if (target->samples[i]->errors > 0)
-			return true;
-	return false;
+	char text[RESULT_TEXT_MAX], name[FORMAT_LINE_SIZE];
+	double errors = 0, requests = 0;
+
+	for (size_t i = 0; i < target->sample_count; i++) {
+		errors += target->samples[i]->errors;
+		requests += target->samples[i]->requests;
+	}
+	if (!errors)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s: %.0f of %.0f requests failed; the figures are those of the others",
+		 format_cut(name, target->name, 40), errors, errors + requests);
+	remark(result, cell, text);
 }
 
 static bool had_retransmits(const struct cell *cell, const struct target *target)
@@ -107,7 +115,8 @@ static bool was_unsteady(const struct cell *cell, const struct target *target)
 
 static bool fell_behind(const struct cell *cell, const struct target *target)
 {
-	return median_of("requests_rate", cell, target) < 0.98 * cell->rate;
+	return !kept_client_busy(cell, target) &&
+	       median_of("requests_rate", cell, target) < 0.98 * cell->rate;
 }
 
 static size_t fewest_rounds(const struct cell *cell)
@@ -155,8 +164,8 @@ static void derive_of_cell(struct result *result, struct cell *cell, size_t comm
 	size_t rounds = fewest_rounds(cell);
 	char text[TEXT_SIZE];
 
-	remark_of(result, cell, had_errors,
-		  "requests failed; the figures are those of the successful requests");
+	for (size_t i = 0; i < cell->target_count; i++)
+		say_errors(result, cell, cell->targets[i]);
 	remark_of(result, cell, kept_client_busy,
 		  "the client was saturated; judge by CPU time, not by throughput or latency");
 	remark_of(result, cell, fell_behind, "the server did not keep up with the rate");

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int usage(void)
+static int usage(FILE *out)
 {
 	fputs("usage: eddy-bench report RESULT.json [--html FILE] [--markdown FILE] [--json FILE]\n"
 	      "\n"
@@ -16,8 +16,8 @@ static int usage(void)
 	      "  --html FILE      a page with charts\n"
 	      "  --markdown FILE  tables\n"
 	      "  --json FILE      the result, with all derived figures\n",
-	      stderr);
-	return 2;
+	      out);
+	return out == stdout ? 0 : 2;
 }
 
 static int save_print(const struct result *result, const char *path, enum table_form form,
@@ -83,6 +83,7 @@ int report_main(int argc, char **argv)
 	static const struct option options[] = { { "html", required_argument, NULL, 'h' },
 						 { "markdown", required_argument, NULL, 'm' },
 						 { "json", required_argument, NULL, 'j' },
+						 { "help", no_argument, NULL, 'e' },
 						 { 0 } };
 	struct report_files files = { 0 };
 	char error[RESULT_ERROR_SIZE];
@@ -97,10 +98,10 @@ int report_main(int argc, char **argv)
 		else if (option == 'j')
 			files.json = optarg;
 		else
-			return usage();
+			return usage(option == 'e' ? stdout : stderr);
 	}
 	if (optind != argc - 1)
-		return usage();
+		return usage(stderr);
 	if (!files.html && !files.markdown && !files.json)
 		files.text = "-";
 	r = report_check(&files, error);

@@ -368,6 +368,19 @@ static unsigned most_connections(const struct options *options)
 	return most;
 }
 
+/* Whether the machine's TCP paces its segments. */
+static bool is_paced(void)
+{
+	char name[16] = "";
+	FILE *file = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "r");
+
+	if (file && !fgets(name, sizeof(name), file))
+		name[0] = 0;
+	if (file)
+		fclose(file);
+	return strncmp(name, "bbr", 3) == 0;
+}
+
 static void describe(struct run *run)
 {
 	const struct options *options = run->options;
@@ -411,10 +424,14 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 	eddy_scope_end(&scope);
 	eddy_signals_close(&run.signals);
 	if (run.looped)
+		result_add_remark(result,
+				  "server and client are on one machine: the loopback copies even "
+				  "zero-copy sends (SEND_ZC)");
+	if (run.looped && is_paced())
 		result_add_remark(
 			result,
-			"server and client are on one machine: the loopback copies even zero-copy "
-			"sends (SEND_ZC), and loses no packets");
+			"TCP congestion control is bbr, whose pacing decides how fast large bodies "
+			"pass the loopback: sysctl net.ipv4.tcp_congestion_control=cubic");
 	for (size_t i = 0; i < options->url_count; i++)
 		secure_remark(&contenders[i].plan, result);
 	if (run.counted)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <eddy/io.h>
 #include <eddy/loop.h>
@@ -131,7 +132,10 @@ static int open_context(void *arg)
 
 static void say_unusable(const struct options *options, int r, char error[OPTIONS_ERROR_SIZE])
 {
-	if (r == -EINVAL)
+	if (r == -EINVAL && access(options->ca, R_OK) < 0)
+		snprintf(error, OPTIONS_ERROR_SIZE, "--ca %.300s: %s", options->ca,
+			 strerror(errno));
+	else if (r == -EINVAL)
 		snprintf(error, OPTIONS_ERROR_SIZE, "--ca %.300s: it has no readable certificates",
 			 options->ca);
 	else if (r == -EPROTONOSUPPORT)

@@ -42,6 +42,29 @@ static struct sample *add_sample(struct result *result, struct target *target)
 	return sample;
 }
 
+/* Its server was gone before anything was answered. */
+Test(figures, leave_out_a_sample_of_a_lost_server)
+{
+	struct result *result = result_new();
+	struct cell *cell = result_add_cell(result, "a");
+	struct target *target = cell_add_target(result, cell, "eddy");
+	struct sample *lost;
+
+	add_sample(result, target);
+	lost = add_sample(result, target);
+	lost->requests = lost->bytes = 0;
+	lost->errors = 120;
+	cell->connections = 4;
+	cell->size = 2147483;
+	expect_near(median_of("throughput", cell, target), 4.294967296);
+	cell->size = FIGURES_BIG_SIZE - 1;
+	expect_near(median_of("throughput", cell, target), 2000);
+	/* A server that answered nothing in time is slow, not gone. */
+	lost->errors = 0;
+	expect_near(median_of("throughput", cell, target), 1000);
+	result_free(result);
+}
+
 Test(figures, are_derived_from_a_sample)
 {
 	struct result *result = result_new();

@@ -63,11 +63,12 @@ Test(remarks, name_whom_they_are_of)
 
 	result = result_new();
 	cell = add_cell(result);
-	cell->targets[0]->samples[6]->errors = 1;
+	for (int i = 0; i < 7; i++)
+		cell->targets[1]->samples[i]->requests = 100;
 	cell->targets[1]->samples[0]->errors = 2;
-	cr_expect_str_eq(
-		only_remark(result, cell),
-		"eddy, nginx: requests failed; the figures are those of the successful requests");
+	cell->targets[1]->samples[6]->errors = 1;
+	cr_expect_str_eq(only_remark(result, cell),
+			 "nginx: 3 of 703 requests failed; the figures are those of the others");
 	result_free(result);
 }
 
@@ -100,6 +101,12 @@ Test(remarks, say_what_spoils_a_figure)
 			 "eddy: TCP segments were retransmitted");
 	cr_expect_str_eq(REMARK_OF((void)sample; cell->rate = 106),
 			 "eddy, nginx: the server did not keep up with the rate");
+	/* It was the client that did not. */
+	cr_expect_str_eq(
+		REMARK_OF(sample->client_cpu_seconds =
+				  cell->targets[1]->samples[i]->client_cpu_seconds = 0.96;
+			  cell->rate = 106),
+		"eddy, nginx: the client was saturated; judge by CPU time, not by throughput or latency");
 	cr_expect_str_eq(REMARK_OF((void)sample; cell->cold = true),
 			 "nothing was in the page cache before a request");
 	cr_expect_str_eq(REMARK_OF((void)sample; cell->targets[0]->sample_count = 1),
