@@ -7,6 +7,7 @@
 #include <eddy/io.h>
 #include <eddy/mutex.h>
 #include <eddy/offload.h>
+#include <eddy/serve.h>
 #include <ctype.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -240,6 +241,37 @@ TASK_TEST(dump, says_how_full_a_channel_is)
 	r = eddy_scope_end(&scope);
 	eddy_chan_deinit(&chan);
 	return r == -EPIPE ? 0 : r;
+}
+
+static int end(int fd, void *arg)
+{
+	(void)fd;
+	(void)arg;
+	return 0;
+}
+
+static int serve(void *arg)
+{
+	return eddy_serve(arg, &(struct eddy_serve_options){ 0 }, end, NULL);
+}
+
+/* It is its task's. */
+TASK_TEST(dump, lists_an_accept_once)
+{
+	struct eddy_listeners listeners;
+	struct eddy_scope scope;
+
+	EXPECT_EQ(eddy_listen("127.0.0.1:0", NULL, &listeners), 0);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "serves", serve, &listeners);
+	expect_turns(2);
+	dump();
+	EXPECT_EQ(captured_lines(": accept on "), 1);
+	EXPECT_EQ(captured_lines("ops without a task:"), 0);
+	eddy_scope_cancel(&scope);
+	eddy_scope_end(&scope);
+	eddy_listeners_close(&listeners);
+	return 0;
 }
 
 TASK_TEST(dump, shows_a_part_of_what_is_wide)

@@ -49,6 +49,7 @@ struct eddy_op {
 	bool restarts : 1; /* its user repeats the call if interrupted */
 	bool repeats : 1;  /* its cancel has missed once */
 	bool sent : 1;     /* zero-copy send, of which only the notification is to come */
+	bool watched : 1;  /* multishot, and a task waits for the next completion */
 	uint32_t len;      /* `len` of the entry */
 	unsigned loop;     /* on which it was begun */
 };

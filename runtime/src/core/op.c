@@ -51,7 +51,7 @@ struct io_uring_sqe *eddy_op_begin(struct eddy_op *op, eddy_op_fn *done)
 	op->waiter = NULL;
 	op->pending = 1;
 	op->cancelling = false;
-	op->own = op->restarts = op->sent = false;
+	op->own = op->restarts = op->sent = op->watched = false;
 	op->fd2 = -1;
 	op->result = 0;
 	op->flags = 0;

@@ -151,6 +151,7 @@ static void arm(struct eddyi_acceptor *acceptor)
 {
 	struct io_uring_sqe *sqe = eddy_op_begin(&acceptor->op, accepted);
 
+	acceptor->op.watched = acceptor->waiter;
 	rest_no_more(acceptor);
 	io_uring_prep_multishot_accept(sqe, acceptor->at_rest.fd, NULL, NULL,
 				       SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -186,7 +187,9 @@ static int wait_for(struct eddyi_acceptor *acceptor, const char *what, bool canc
 
 	eddyi_assert(!acceptor->waiter, "two tasks use one acceptor at the same time");
 	acceptor->waiter = &waiter;
+	acceptor->op.watched = true;
 	r = eddyi_wait(&waiter);
+	acceptor->op.watched = false;
 	acceptor->waiter = NULL;
 	return r;
 }

@@ -244,7 +244,7 @@ static size_t each_lone_op(struct drawing *drawing, size_t max,
 		for (node = head->next; node != head; node = node->next) {
 			const struct eddy_op *op = eddy_of(node, struct eddy_op, node);
 
-			if (!op->waiter && !op->own && count++ < max)
+			if (!op->waiter && !op->own && !op->watched && count++ < max)
 				fn(drawing, op);
 		}
 	}
