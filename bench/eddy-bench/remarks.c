@@ -90,6 +90,22 @@ static void say_errors(struct result *result, struct cell *cell, const struct ta
 	remark(result, cell, text);
 }
 
+static void say_long(struct result *result, struct cell *cell)
+{
+	char text[TEXT_SIZE];
+	double longest = 0;
+
+	for (size_t i = 0; i < cell->target_count; i++)
+		for (size_t j = 0; j < cell->targets[i]->sample_count; j++)
+			longest = fmax(longest, cell->targets[i]->samples[j]->seconds);
+	if (!(longest > 2 * result->settings.seconds))
+		return;
+	snprintf(text, sizeof(text),
+		 "samples lasted up to %.1f s, as each ends with the requests that it has begun",
+		 longest);
+	remark(result, cell, text);
+}
+
 static bool had_retransmits(const struct cell *cell, const struct target *target)
 {
 	return median_of("retransmits", cell, target) > 0;
@@ -171,6 +187,7 @@ static void derive_of_cell(struct result *result, struct cell *cell, size_t comm
 	remark_of(result, cell, fell_behind, "the server did not keep up with the rate");
 	remark_of(result, cell, had_few_requests,
 		  "a round had fewer than 100 requests, so p99 is the slowest of them");
+	say_long(result, cell);
 	remark_of(result, cell, was_unsteady,
 		  "throughput was unsteady: the ends of its interval are more than 25 % apart");
 	remark_of(result, cell, had_retransmits, "TCP segments were retransmitted");

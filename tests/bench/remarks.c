@@ -97,6 +97,9 @@ Test(remarks, say_what_spoils_a_figure)
 	cr_expect_str_eq(
 		REMARK_OF(sample->requests = 100 + 20 * i),
 		"eddy: throughput was unsteady: the ends of its interval are more than 25 % apart");
+	cr_expect_str_eq(
+		REMARK_OF(result->settings.seconds = 0.4; sample->requests *= sample->seconds),
+		"samples lasted up to 1.0 s, as each ends with the requests that it has begun");
 	cr_expect_str_eq(REMARK_OF(sample->retransmits = 1),
 			 "eddy: TCP segments were retransmitted");
 	cr_expect_str_eq(REMARK_OF((void)sample; cell->rate = 106),
