@@ -152,7 +152,7 @@ static void signal_two(struct two *two)
 }
 
 /* One signal ends both, whichever of them fetches it. */
-Test(run, all_apps_of_a_process_end_at_a_signal, .timeout = 20)
+Test(run, all_apps_of_a_process_end_at_a_signal)
 {
 	struct two two = { .signos = (int[]){ SIGTERM, 0 } };
 
@@ -160,7 +160,7 @@ Test(run, all_apps_of_a_process_end_at_a_signal, .timeout = 20)
 }
 
 /* SIGUSR2 would end the process, and the unit's ExecReload sends it. */
-Test(run, a_restart_that_is_not_allowed_is_logged, .timeout = 20)
+Test(run, a_restart_that_is_not_allowed_is_logged)
 {
 	struct two two = { .signos = (int[]){ SIGUSR2, SIGTERM, 0 } };
 
@@ -186,7 +186,7 @@ static int run_one_then_signal(void *arg)
 }
 
 /* The last app collects what the first one did. */
-Test(run, an_app_that_ends_leaves_signals_to_the_others, .timeout = 20)
+Test(run, an_app_that_ends_leaves_signals_to_the_others)
 {
 	struct two two = { .signos = (int[]){ 0 } };
 
@@ -211,7 +211,7 @@ static int signal_at_start(struct eddy_app *app, void *data)
 }
 
 /* The other app has fetched it meanwhile. */
-Test(run, an_app_that_starts_ends_at_a_signal, .timeout = 20)
+Test(run, an_app_that_starts_ends_at_a_signal)
 {
 	struct two two = { .signos = (int[]){ 0 } };
 
@@ -232,7 +232,7 @@ static void handle(int signo)
 	handled = signo;
 }
 
-Test(run, leaves_sigusr2_to_the_program, .timeout = 20)
+Test(run, leaves_sigusr2_to_the_program)
 {
 	struct two two = { .signos = (int[]){ SIGUSR2, SIGTERM, 0 } };
 
