@@ -86,7 +86,7 @@ static void post_reload(struct eddyi_run *run)
 	eddy_loop_post(run->workers[0].loop, &run->reload);
 }
 
-/* Lock held, as for the next two. */
+/* Lock held. */
 static void reload_app(struct eddy_app *app)
 {
 	if (app->run && app->tls)
