@@ -232,6 +232,16 @@ TASK_TEST(transfer, what_is_found_cached_is_known)
 	return 0;
 }
 
+/* Whether a cold byte is found cold. Not so if the disk is done before the question is: asking begins to read. */
+static bool is_found_cold(int file, uint64_t offset)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	chill_at(file, offset);
+	return preadv2(file, &iov, 1, (off_t)offset, RWF_NOWAIT) < 0 && errno == EAGAIN;
+}
+
 /* Linux 6.14 tells of the page cache (cachestat) only who may write to the file. */
 TASK_TEST(transfer, a_file_that_may_only_be_read_is_asked_as_well)
 {
@@ -239,6 +249,7 @@ TASK_TEST(transfer, a_file_that_may_only_be_read_is_asked_as_well)
 	struct eddy_warmth nothing = { 0 };
 	char path[64];
 	uint64_t at = EDDY_MIB, warmed = 0;
+	int found = 0;
 
 	if (geteuid() != 0 || !chill(written)) {
 		close(written);
@@ -252,12 +263,18 @@ TASK_TEST(transfer, a_file_that_may_only_be_read_is_asked_as_well)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", written);
 	EXPECT_EQ(fchmod(written, 0644), 0);
 	file = open(path, O_RDONLY | O_CLOEXEC);
-	/* The question itself begins to read, and a disk that is done before the answer has made the bytes warm. */
 	for (int tries = 0; tries < 50 && !warmed; tries++) {
+		found += is_found_cold(written, at);
 		chill_at(written, at);
 		setfsuid(65534);
 		warmed = warmed_for(file, at, nothing);
 		setfsuid(0);
+	}
+	if (!warmed && found < 10) {
+		close(file);
+		close(written);
+		expect_skip("needs a disk that is slower than a question about the page cache");
+		return 0;
 	}
 	EXPECT_EQ(warmed, 100);
 	setfsuid(65534);
