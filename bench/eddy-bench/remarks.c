@@ -129,6 +129,20 @@ static bool was_unsteady(const struct cell *cell, const struct target *target)
 	return estimate.low > 0 && estimate.high > WIDE * estimate.low;
 }
 
+/* A server and a client that wait for each other use about one processor between them. */
+static bool was_idle(const struct cell *cell, const struct target *target)
+{
+	double seconds = 0, used = 0;
+
+	for (size_t i = 0; i < target->sample_count; i++) {
+		const struct sample *sample = target->samples[i];
+
+		seconds += sample->seconds;
+		used += sample->cpu_seconds + sample->client_cpu_seconds;
+	}
+	return isnan(cell->rate) && !cell->cold && used < 0.5 * seconds;
+}
+
 static bool fell_behind(const struct cell *cell, const struct target *target)
 {
 	return !kept_client_busy(cell, target) &&
@@ -184,6 +198,9 @@ static void derive_of_cell(struct result *result, struct cell *cell, size_t comm
 		say_errors(result, cell, cell->targets[i]);
 	remark_of(result, cell, kept_client_busy,
 		  "the client was saturated; judge by CPU time, not by throughput or latency");
+	remark_of(result, cell, was_idle,
+		  "server and client used less than half a processor together, so something else "
+		  "was the limit");
 	remark_of(result, cell, fell_behind, "the server did not keep up with the rate");
 	remark_of(result, cell, had_few_requests,
 		  "a round had fewer than 100 requests, so p99 is the slowest of them");

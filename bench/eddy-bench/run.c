@@ -27,8 +27,9 @@ struct run {
 	struct body body;
 	struct secure *secure; /* NULL: no target is of https:// */
 	bool interrupted;
-	bool looped;  /* a target is on this machine */
-	bool counted; /* system calls, at least once */
+	bool looped;          /* a target is on this machine */
+	bool counted;         /* system calls, at least once */
+	char unmeasured[256]; /* the titles of cells that have no samples, since the run ended early */
 	char *error;
 };
 
@@ -318,6 +319,21 @@ static int play_cell(struct run *run, uint64_t size, unsigned connections,
 
 /* ---- all of them */
 
+static void note_unmeasured(struct run *run, uint64_t size, unsigned connections)
+{
+	struct result *result = run->result;
+	struct cell *last = result->cell_count ? result->cells[result->cell_count - 1] : NULL;
+	char name[128], title[128];
+
+	name_cell(run, size, connections, name, title);
+	/* The one that was being measured may have whole rounds. */
+	if (last && strcmp(last->name, name) == 0 && last->target_count &&
+	    last->targets[0]->sample_count)
+		return;
+	add_name(run->unmeasured, sizeof(run->unmeasured), "%s%s", *run->unmeasured ? ", " : "",
+		 title);
+}
+
 static int make_body(struct run *run, uint64_t size)
 {
 	body_close(&run->body);
@@ -334,14 +350,19 @@ static int play_sizes(struct run *run, struct contender *contenders)
 	size_t sizes = options->size_count ? options->size_count : 1;
 	int r = 0;
 
-	for (size_t i = 0; i < sizes && r == 0; i++) {
+	for (size_t i = 0; i < sizes; i++) {
 		uint64_t size = options->size_count ? options->sizes[i] : PLAN_SIZE_NONE;
 
-		r = make_body(run, size);
+		if (r == 0)
+			r = make_body(run, size);
 		if (options->work == WORK_PUT && options->body_file)
 			size = run->body.size;
-		for (size_t j = 0; j < options->connection_count && r == 0; j++)
-			r = play_cell(run, size, options->connections[j], contenders);
+		for (size_t j = 0; j < options->connection_count; j++) {
+			if (r == 0)
+				r = play_cell(run, size, options->connections[j], contenders);
+			if (r < 0)
+				note_unmeasured(run, size, options->connections[j]);
+		}
 	}
 	return r;
 }
@@ -423,6 +444,12 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 	eddy_scope_cancel(&scope);
 	eddy_scope_end(&scope);
 	eddy_signals_close(&run.signals);
+	if (*run.unmeasured) {
+		char text[sizeof(run.unmeasured) + 32];
+
+		snprintf(text, sizeof(text), "not measured: %s", run.unmeasured);
+		result_add_remark(result, text);
+	}
 	if (run.looped)
 		result_add_remark(result,
 				  "server and client are on one machine: the loopback copies even "

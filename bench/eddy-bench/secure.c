@@ -274,16 +274,22 @@ void secure_remark(const struct plan *plan, struct result *result)
 
 /* ---- what goes wrong ---- */
 
-static const char *advice_on(long trouble)
+static const char *advice_on(long trouble, bool has_ca)
 {
 	switch (trouble) {
+	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+		return has_ca ?
+			       "it is self-signed, and is not in the file of --ca" :
+			       "it is self-signed; name the certificate itself with --ca FILE, or skip "
+			       "the check with --insecure";
 	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
 	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
 	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
 	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-		return "it is not signed by a trusted authority; name the authority with --ca "
-		       "FILE, or skip the check with --insecure";
+		return has_ca ?
+			       "its authority is not in the file of --ca" :
+			       "it is not signed by a trusted authority; name the authority with --ca "
+			       "FILE, or skip the check with --insecure";
 	case X509_V_ERR_CERT_HAS_EXPIRED:
 		return "it has expired; --insecure skips the check";
 	case X509_V_ERR_HOSTNAME_MISMATCH:
@@ -299,13 +305,18 @@ static int broken(struct conn *conn)
 	struct secure *secure = conn->plan->secure;
 	unsigned long error = ERR_get_error();
 	long trouble = SSL_get_verify_result(conn->tls);
-	const char *advice = advice_on(trouble);
+	const char *advice = advice_on(trouble, secure->options->ca != NULL);
 	char name[HOST_SIZE];
 
 	name_host(conn->plan->url, name);
 	if (secure->options->insecure || trouble == X509_V_OK)
-		snprintf(secure->why, sizeof(secure->why), "TLS failed: %s",
-			 error ? ERR_reason_error_string(error) : strerror(EBADMSG));
+		snprintf(secure->why, sizeof(secure->why), "TLS failed: %s%s",
+			 error ? ERR_reason_error_string(error) : strerror(EBADMSG),
+			 SSL_CTX_get_max_proto_version(secure->context) == TLS1_2_VERSION ?
+				 "; --ciphers names no suite of TLS 1.3, so it is not offered" :
+			 SSL_CTX_get_min_proto_version(secure->context) == TLS1_3_VERSION ?
+				 "; --ciphers names no suite of TLS 1.2, so it is not offered" :
+				 "");
 	else if (advice)
 		snprintf(secure->why, sizeof(secure->why), "the certificate is not trusted: %s",
 			 advice);

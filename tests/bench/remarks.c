@@ -102,6 +102,9 @@ Test(remarks, say_what_spoils_a_figure)
 		"samples lasted up to 1.0 s, as each ends with the requests that it has begun");
 	cr_expect_str_eq(REMARK_OF(sample->retransmits = 1),
 			 "eddy: TCP segments were retransmitted");
+	cr_expect_str_eq(REMARK_OF(sample->cpu_seconds = 0.1; sample->client_cpu_seconds = 0.2),
+			 "eddy: server and client used less than half a processor together, so "
+			 "something else was the limit");
 	cr_expect_str_eq(REMARK_OF((void)sample; cell->rate = 106),
 			 "eddy, nginx: the server did not keep up with the rate");
 	/* It was the client that did not. */

@@ -215,7 +215,7 @@ class Trust(Case):
     def test_who_is_unknown(self):
         server = self.refused(lambda *_: OK, 'it is not signed by a trusted authority; name the authority with --ca FILE', trust=False)
         self.assertEqual(server.requests, [])
-        self.refused(lambda *_: OK, 'it is not signed by a trusted authority; name the authority with --ca FILE', '--ca', tls.at('foreign.pem'), trust=False)
+        self.refused(lambda *_: OK, 'its authority is not in the file of --ca', '--ca', tls.at('foreign.pem'), trust=False)
 
     def test_who_is_another(self):
         server = self.refused(lambda *_: OK, 'not for localhost; --insecure', cert='one')
@@ -257,6 +257,7 @@ class Trust(Case):
         for version, alert in (V12, 'handshake failure'), (V13, 'certificate required'):
             self.refused(lambda *_: OK, f'alert {alert}', version=version, asks=True)
         self.refused(lambda *_: OK, 'alert', '--ciphers', 'ECDHE-RSA-AES128-GCM-SHA256', version=V12)
+        self.refused(lambda *_: OK, '--ciphers names no suite of TLS 1.3', '--ciphers', 'ECDHE-ECDSA-AES128-GCM-SHA256', version=V13)
 
     def test_mistakes(self):
         for why, status, *args in (('for targets of https', 2, 'http://localhost/', '--insecure'),
