@@ -42,6 +42,20 @@ static int hold(struct eddy_req *req, struct eddy_res *res)
 	return eddy_res_ok(res, "hello");
 }
 
+static bool give(int fd, const char *bytes)
+{
+	return send(fd, bytes, strlen(bytes), MSG_NOSIGNAL) == (ssize_t)strlen(bytes);
+}
+
+static int talking;
+
+/* More arrives than was asked for, while the last answer is made. */
+static int interrupt(struct eddy_req *req, struct eddy_res *res)
+{
+	(void)req;
+	return give(talking, REQUEST) ? eddy_res_ok(res, "hello") : -EIO;
+}
+
 static const struct {
 	const char *path;
 	int result;
@@ -69,11 +83,6 @@ static int connect_to(const struct eddy_app *app)
 	/* What is given is there at once. */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
 	return fd;
-}
-
-static bool give(int fd, const char *bytes)
-{
-	return send(fd, bytes, strlen(bytes), MSG_NOSIGNAL) == (ssize_t)strlen(bytes);
 }
 
 /* Wait for so many answers. Return: their length; 0 when there are fewer. */
@@ -349,6 +358,18 @@ static int introduce_itself_late(int fd)
 	return r;
 }
 
+/* A reset could cost a client the answer that it has not read yet. */
+static int ask_for_the_last_answer(int fd)
+{
+	static const char last[] =
+		"GET /interrupt HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+	talking = fd;
+	if (!give(fd, last) || !answer(fd))
+		return 1;
+	return has_ended(fd) ? 0 : 2;
+}
+
 /* Without chunks, only a reset tells that a body is not complete. */
 static int ask_for_half(int fd)
 {
@@ -416,6 +437,7 @@ static int talk_with(int (*fn)(int fd), const struct eddy_bind_options *options)
 				       });
 	eddy_app_map_get(talk.app, "/hello", hello);
 	eddy_app_map_get(talk.app, "/hold", hold);
+	eddy_app_map_get(talk.app, "/interrupt", interrupt);
 	for (size_t i = 0; i < sizeof(late_errors) / sizeof(*late_errors); i++)
 		eddy_route_with(eddy_app_map_get(talk.app, late_errors[i].path, fail_late),
 				&(struct eddy_route_options){
@@ -458,6 +480,11 @@ Test(conn, is_served_when_its_time_ends_within_a_proxy_header)
 Test(conn, is_reset_when_its_answer_is_a_part)
 {
 	cr_expect(eq(int, talk(ask_for_half), 0));
+}
+
+Test(conn, is_not_reset_when_more_arrives_than_it_reads)
+{
+	cr_expect(eq(int, talk(ask_for_the_last_answer), 0));
 }
 
 Test(conn, ends_when_its_time_does)

@@ -142,8 +142,8 @@ static enum eddyi_ending exchange(struct eddy_req *req)
 		return cut(req);
 	if (req->keep)
 		return EDDYI_ENDING_KEEP;
-	/* If the client sends another byte, a close would discard what is not yet sent. */
-	if (eddyi_req_has_unknown_end(req) || !req->body.ended || eddyi_wire_has_unsent(req->wire))
+	/* A close would discard what is not yet sent, or not yet read by the client. */
+	if (eddyi_req_has_unknown_end(req) || !req->body.ended || eddyi_wire_would_reset(req->wire))
 		return EDDYI_ENDING_LINGER;
 	return EDDYI_ENDING_CLOSE;
 }

@@ -390,12 +390,14 @@ int eddyi_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer
 	return r;
 }
 
-bool eddyi_wire_has_unsent(const struct eddyi_wire *wire)
+bool eddyi_wire_would_reset(const struct eddyi_wire *wire)
 {
-	int unsent = 0;
+	int bytes = 0;
 
 	/* Not SIOCOUTQ: bytes in flight arrive before any reset, acknowledged or not. */
-	return ioctl(wire->fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0;
+	if (ioctl(wire->fd, SIOCOUTQNSD, &bytes) == 0 && bytes > 0)
+		return true;
+	return ioctl(wire->fd, SIOCINQ, &bytes) == 0 && bytes > 0;
 }
 
 /* Receive and discard. TCP discards with MSG_TRUNC; other sockets need a buffer.

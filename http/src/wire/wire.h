@@ -54,8 +54,9 @@ int eddyi_wire_send_file(struct eddyi_wire *wire, struct eddy_transfer *transfer
 /* Whether the next bytes may be spliced to a file. Ends receiving ahead. May suspend. */
 bool eddyi_wire_can_splice(struct eddyi_wire *wire);
 
-/* Whether sent bytes are still queued on this machine, so that a close could lose them. */
-bool eddyi_wire_has_unsent(const struct eddyi_wire *wire);
+/* Whether a close could cost the client a part of the response: sent bytes are still queued on this
+ * machine, or received ones are unread, for which the kernel resets the connection. */
+bool eddyi_wire_would_reset(const struct eddyi_wire *wire);
 
 /* Send a response, or hold it back if `more` follows, so that pipelined responses share segments.
  * Otherwise as eddyi_wire_send(). */
