@@ -169,7 +169,7 @@ class Release:
         with open(root.at('etc/apt/sources.list')) as file:
             mirrors = [f'--mirror={line.split(" ", 2)[1]} main' for line in file if f' {release} ' in line]
         run_logged(log, 'piuparts', [*roots.ALONE, 'piuparts', '--no-eatmydata', '--existing-chroot', root.path, '--distribution', release, *mirrors,
-                                     '--ignore', '/var/cache/debconf/tmp.ci',  # apt's
+                                     '--ignore', '/var/cache/debconf/tmp.ci/',  # apt's
                                      '--bindmount', older, '--extra-repo', f'deb [trusted=yes] file:{older} ./', *packages],
                    env={**os.environ, 'TMPDIR': self.top})
         if UPGRADED not in read(log):
