@@ -57,7 +57,7 @@ chown -R builder: "$(dirname "$tree")"
 unshare --net runuser -u builder -- sh -eu -s "$tree" "$folder" "$lib" <<'END'
 flags=-ffile-prefix-map=$1=.
 # A cross compiler has a C library of its own, which gets no fixes.
-links=-B$3/,-L$3
+links="-B$3/ -L$3"
 meson setup "$2/build" "$1" --cross-file "$2/machine" -Dprefer_static=true -Doptimization=3 -Ddebug=true -Db_lto=true --werror \
 	-Dtests=false -Dexamples=false -Dman=disabled -Dlibuv=disabled -Dsqlite=disabled -Dlibcrypto=enabled \
 	"-Dc_args=$flags" "-Dcpp_args=$flags" "-Dc_link_args=$links" "-Dcpp_link_args=$links"
@@ -72,11 +72,13 @@ sed -n 's/^\(\/[^( ]*\.a\)(.*/\1/p' "$map" | sort -u | sed "s,^$folder/lib/,$lib
 while read -r file; do
 	package=$(dpkg-query -S "$file")
 	package=${package%%: *}
-	# What a cross compiler's package has was built from another one.
-	made=$(dpkg-query -W -f='${Built-Using}' "$package" | sed 's/^\([^ ]*\) (= \(.*\))$/\1 \2/')
+	# What a cross compiler's package has was built from others.
+	made=$(dpkg-query -W -f='${Built-Using}' "$package" | sed 's/ (= \([^)]*\))/ \1/g; s/, /\n/g')
 	[ -n "$made" ] || made=$(dpkg-query -W -f='${source:Package} ${source:Version}' "$package")
-	echo "$made $file"
-	cat "/usr/share/doc/${package%%:*}/copyright" >"$folder/copyright-${made%% *}"
+	echo "$made" | sed "s,\$, $file,"
+	for source in $(echo "$made" | cut -d' ' -f1); do
+		cat "/usr/share/doc/${package%%:*}/copyright" >"$folder/copyright-$source"
+	done
 done <"$folder/archives" >"$out/libraries"
 
 {
