@@ -31,8 +31,11 @@ def sphinx(builder, root, source, out):
     if not tool[0]:
         raise stage.Broken('needs sphinx-build; on Debian: apt-get install python3-sphinx python3-myst-parser')
     here = os.path.dirname(os.path.abspath(__file__))
-    done = subprocess.run([*tool, '-q', '-W', '--keep-going', '-j', 'auto', '-b', builder, '-c', here, '-d', f'{source}.trees',
-                           '-D', f'version={version(root)}', '-D', f'release={version(root)}', source, out], check=False)
+    # The index of the search lists pages in the order in which they are written, which differs when several are written at once.
+    jobs = '1' if 'SOURCE_DATE_EPOCH' in os.environ else 'auto'
+    done = subprocess.run([*tool, '-q', '-W', '--keep-going', '-j', jobs, '-b', builder, '-c', here, '-d', f'{source}.trees',
+                           '-D', f'version={version(root)}', '-D', f'release={version(root)}', source, out],
+                          check=False, env={**os.environ, 'PYTHONHASHSEED': '0'})
     if done.returncode:
         raise stage.Broken(f'sphinx-build: exit status {done.returncode}')
 
