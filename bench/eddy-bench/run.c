@@ -29,7 +29,8 @@ struct run {
 	bool interrupted;
 	bool looped;          /* a target is on this machine */
 	bool counted;         /* system calls, at least once */
-	char unmeasured[256]; /* the titles of cells that have no samples, since the run ended early */
+	char unmeasured[256]; /* the titles of cells without samples, as the run ended early */
+	unsigned unnamed;     /* how many more there are */
 	char *error;
 };
 
@@ -330,8 +331,12 @@ static void note_unmeasured(struct run *run, uint64_t size, unsigned connections
 	if (last && strcmp(last->name, name) == 0 && last->target_count &&
 	    last->targets[0]->sample_count)
 		return;
-	add_name(run->unmeasured, sizeof(run->unmeasured), "%s%s", *run->unmeasured ? ", " : "",
-		 title);
+	/* Never a part of a title, which would cut a character. */
+	if (run->unnamed || strlen(run->unmeasured) + strlen(title) + 3 > sizeof(run->unmeasured))
+		run->unnamed++;
+	else
+		add_name(run->unmeasured, sizeof(run->unmeasured), "%s%s",
+			 *run->unmeasured ? ", " : "", title);
 }
 
 static int make_body(struct run *run, uint64_t size)
@@ -445,9 +450,11 @@ int run(const struct options *options, struct result *result, char error[OPTIONS
 	eddy_scope_end(&scope);
 	eddy_signals_close(&run.signals);
 	if (*run.unmeasured) {
-		char text[sizeof(run.unmeasured) + 32];
+		char text[sizeof(run.unmeasured) + 64] = "not measured: ";
 
-		snprintf(text, sizeof(text), "not measured: %s", run.unmeasured);
+		add_name(text, sizeof(text), "%s", run.unmeasured);
+		if (run.unnamed)
+			add_name(text, sizeof(text), " and %u more", run.unnamed);
 		result_add_remark(result, text);
 	}
 	if (run.looped)

@@ -216,6 +216,8 @@ class Trust(Case):
         server = self.refused(lambda *_: OK, 'it is not signed by a trusted authority; name the authority with --ca FILE', trust=False)
         self.assertEqual(server.requests, [])
         self.refused(lambda *_: OK, 'its authority is not in the file of --ca', '--ca', tls.at('foreign.pem'), trust=False)
+        self.refused(lambda *_: OK, 'it is self-signed; name the certificate itself with --ca FILE', cert='foreign', trust=False)
+        self.refused(lambda *_: OK, 'it is self-signed, and is not in the file of --ca', cert='foreign')
 
     def test_who_is_another(self):
         server = self.refused(lambda *_: OK, 'not for localhost; --insecure', cert='one')
