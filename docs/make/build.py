@@ -31,7 +31,8 @@ def sphinx(builder, root, source, out):
     if not tool[0]:
         raise stage.Broken('needs sphinx-build; on Debian: apt-get install python3-sphinx python3-myst-parser')
     here = os.path.dirname(os.path.abspath(__file__))
-    # The index of the search lists pages in the order in which they are written, which differs when several are written at once.
+    # The search index lists pages in the order in which they are written, which differs if several are written at once. The order of
+    # sets depends on the hashes of strings.
     jobs = '1' if 'SOURCE_DATE_EPOCH' in os.environ else 'auto'
     done = subprocess.run([*tool, '-q', '-W', '--keep-going', '-j', jobs, '-b', builder, '-c', here, '-d', f'{source}.trees',
                            '-D', f'version={version(root)}', '-D', f'release={version(root)}', source, out],
