@@ -89,10 +89,10 @@ def lacks(text, *patterns):
 
 TASKS = (r'^  Id +Loop +Name +State +For +Request or place$',
          r'^  1\.\d+ +second +second ',
-         r'^  1\.2 +second +far +waiting for event 0x\w+ \(second_may_end\) +\d+ ms  .*tasks\.c:\d+$',
+         r'^  1\.2 +second +far +waiting for event 0x\w+ \(second_may_end\) +\d+ ms +.*tasks\.c:\d+$',
          r'^  2\.1 +main +main +waiting for scope join +\d+ ms ',
-         r'^  2\.2 +main +sleeper +waiting for sleep +\d+ ms  .*tasks\.c:\d+$',
-         r'^  2\.3 +main +reader +waiting for recv, fd \d+ +\d+ ms  GET /read/\{name\}$',
+         r'^  2\.2 +main +sleeper +waiting for sleep +\d+ ms +.*tasks\.c:\d+$',
+         r'^  2\.3 +main +reader +waiting for recv, fd \d+ +\d+ ms +GET /read/\{name\}$',
          r'^  2\.4 +main +waiter +waiting for event 0x\w+ \(never\) ',
          r'^  2\.5 +main +nester +waiting for scope join ',
          r'^  2\.6 +main +child +waiting for event 0x\w+ \(never\) ',

@@ -12,7 +12,7 @@ BUILD = os.path.dirname(EXAMPLES)
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
 PROGRAMS = ('subprojects/runtime/eddy-doctor', 'tests/runtime/test-runtime', 'tests/e2e/servers/secure', 'tests/e2e/servers/limits',
-            'tests/e2e/servers/taken', 'examples/files', 'examples/hello', 'examples/tour')
+            'tests/e2e/servers/taken', 'tests/e2e/servers/resume', 'examples/files', 'examples/hello', 'examples/tour')
 # What counts milliseconds.
 IN_TIME = 'acceptor/without_descriptors_it_waits_for_a_close'
 IN_TIME_E2E = ','.join('test_tls.' + name for name in (
@@ -66,7 +66,7 @@ class Emulated(unittest.TestCase):
         self.assertRegex(output, r'ok   kernel: [0-9.]+')
         self.assertRegex(output, r'ok   landlock: ABI \d+: a sandbox restricts files')
         self.assertRegex(output, 'ok   TLS in the kernel: there\n')
-        self.assertRegex(output, 'ok   IORING_OP_SENDMSG_ZC: there\n')
+        self.assertRegex(output, 'ok   IORING_OP_MSG_RING: there\n')
 
     def test_runtime(self):
         passed, _ = self.cases('runtime')
