@@ -56,10 +56,13 @@ struct asking {
 	uint64_t accepted;
 };
 
-/* Each time by a connection of its own, so that all loops have some. */
+#define TIMES_MAX 12
+
+/* Each time by a connection of its own, and all stay open, so that each loop gets some. */
 static int ask(void *arg)
 {
 	struct asking *asking = arg;
+	struct eddy_client *clients[TIMES_MAX];
 	uint16_t port;
 	char line[64];
 
@@ -67,16 +70,17 @@ static int ask(void *arg)
 		;
 	snprintf(line, sizeof(line), "http://127.0.0.1:%u/asked/%u", port, port);
 	for (unsigned i = 0; i < asking->times; i++) {
-		struct eddy_client *client = eddy_client_new(NULL);
 		struct eddy_response *response = NULL;
 		struct eddy_str body = { 0 };
 
-		if (eddy_client_get(client, line, &response) == 0 &&
+		clients[i] = eddy_client_new(NULL);
+		if (eddy_client_get(clients[i], line, &response) == 0 &&
 		    eddy_response_body(response, &body) == 0)
 			asking->answered += eddy_str_eq_z(body, "handlers");
 		eddy_response_free(response);
-		eddy_client_free(client);
 	}
+	for (unsigned i = 0; i < asking->times; i++)
+		eddy_client_free(clients[i]);
 	asking->accepted = eddy_app_stats(asking->app).accepted;
 	eddy_app_shutdown(asking->app);
 	return 0;
@@ -108,7 +112,7 @@ Test(req_client, keeps_connections, .timeout = 10)
 
 Test(req_client, is_one_of_each_loop, .timeout = 10)
 {
-	struct asking asking = { make_app(3), .times = 12 };
+	struct asking asking = { make_app(3), .times = TIMES_MAX };
 
 	cr_expect(eq(int, eddy_run(NULL, run_asked, &asking), 0));
 	cr_expect(eq(uint, asking.answered, 12));

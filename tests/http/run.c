@@ -202,10 +202,12 @@ Test(run, an_app_that_ends_leaves_signals_to_the_others)
 		eddy_app_free(two.apps[i]);
 }
 
+/* `data` is the other app, which handles signals once it listens. */
 static int signal_at_start(struct eddy_app *app, void *data)
 {
 	(void)app;
-	(void)data;
+	while (!eddy_app_port(data) && eddy_sleep(EDDY_MS) == 0)
+		;
 	kill(getpid(), SIGTERM);
 	return eddy_sleep(20 * EDDY_MS);
 }
@@ -219,7 +221,7 @@ Test(run, an_app_that_starts_ends_at_a_signal)
 	two.apps[1] = eddy_app_new();
 	eddy_app_bind(two.apps[0], "127.0.0.1:0");
 	eddy_app_bind(two.apps[1], "127.0.0.1:0");
-	eddy_app_at_start(two.apps[1], signal_at_start, NULL);
+	eddy_app_at_start(two.apps[1], signal_at_start, two.apps[0]);
 	cr_expect(eq(int, eddy_run(NULL, run_two, &two), 0));
 	for (size_t i = 0; i < 2; i++)
 		eddy_app_free(two.apps[i]);
