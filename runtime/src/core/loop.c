@@ -1,4 +1,5 @@
 /* A thread's loop: access to it, its clock, and entering the kernel. The turns are in run.c. */
+#include "executor.h"
 #include "loop.h"
 
 #include <errno.h>
@@ -83,7 +84,7 @@ void eddyi_loop_check_enter(int r)
 void eddyi_loop_enter(struct eddy_loop *loop)
 {
 	eddyi_count(loop->stats.enters, 1);
-	eddyi_loop_check_enter(io_uring_submit_and_get_events(&loop->ring));
+	eddyi_loop_check_enter(loop->executor->enter(loop));
 }
 
 void eddyi_loop_at_end(struct eddyi_at_end *at_end, void (*fn)(struct eddyi_at_end *at_end))

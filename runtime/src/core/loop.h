@@ -21,13 +21,16 @@
 
 struct eddyi_member;
 struct eddyi_chaos;
+struct eddyi_executor;
 struct eddyi_tape;
 struct eddyi_waiter;
 
 #define EDDYI_OP_BUCKETS 1024
 
 struct eddy_loop {
-	struct io_uring ring;
+	struct io_uring ring; /* the queues of the executor */
+	const struct eddyi_executor *executor;
+	void *executor_state;
 	struct eddy_node registered;
 	unsigned id; /* unique within the process, never reused */
 	pid_t tid;

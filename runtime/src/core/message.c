@@ -10,6 +10,7 @@
 #include "message.h"
 
 #include "base/feature.h"
+#include "executor.h"
 #include "loop.h"
 #include "op.h"
 
@@ -46,7 +47,8 @@ void eddy_loop_post(struct eddy_loop *loop, struct eddy_message *message)
 	while (!atomic_compare_exchange_weak(&loop->messages, &head, message));
 	if (atomic_exchange(&loop->sleeping, false)) {
 		/* A signal handler on a sleeping loop's thread must not touch the ring. */
-		if (eddyi_this_loop && eddyi_this_loop != loop && eddyi_this_loop->by_ring)
+		if (eddyi_this_loop && eddyi_this_loop != loop && eddyi_this_loop->by_ring &&
+		    loop->executor == &eddyi_executor_ring)
 			eddyi_op_wake(eddyi_this_loop, loop);
 		else
 			eddyi_loop_wake(loop);
@@ -83,6 +85,6 @@ static bool can_wake_by_ring(void)
 
 void eddyi_message_begin(struct eddy_loop *loop)
 {
-	loop->by_ring = can_wake_by_ring();
+	loop->by_ring = loop->executor == &eddyi_executor_ring && can_wake_by_ring();
 	arm_wake(loop);
 }

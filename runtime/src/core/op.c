@@ -434,8 +434,7 @@ void eddyi_op_complete(struct eddy_loop *loop, uint64_t data, int result, unsign
 
 void eddyi_op_dispatch(struct eddy_loop *loop)
 {
-	struct io_uring_cqe *cqe;
-	unsigned head, count = 0;
+	unsigned head, tail;
 
 	if (io_uring_cq_has_overflow(&loop->ring))
 		eddyi_count(loop->stats.cq_overflows, 1);
@@ -443,9 +442,13 @@ void eddyi_op_dispatch(struct eddy_loop *loop)
 		eddyi_chaos_dispatch(loop);
 		return;
 	}
-	io_uring_for_each_cqe(&loop->ring, head, cqe) {
-		count++;
+	/* Not those that come meanwhile: a completion function may have entries submitted. */
+	head = *loop->ring.cq.khead;
+	tail = io_uring_smp_load_acquire(loop->ring.cq.ktail);
+	for (unsigned at = head; at != tail; at++) {
+		const struct io_uring_cqe *cqe = &loop->ring.cq.cqes[at & loop->ring.cq.ring_mask];
+
 		eddyi_op_complete(loop, cqe->user_data, cqe->res, cqe->flags);
 	}
-	io_uring_cq_advance(&loop->ring, count);
+	io_uring_cq_advance(&loop->ring, tail - head);
 }

@@ -12,6 +12,7 @@
 #include <eddy/buffers.h>
 
 #include "base/feature.h"
+#include "core/executor.h"
 #include "core/loop.h"
 #include "core/own.h"
 #include "core/wait.h"
@@ -87,7 +88,7 @@ static int register_group(struct eddy_buffers *buffers)
 
 		loop->last_group = loop->last_group % GROUP_MAX + 1;
 		reg.bgid = buffers->group = (uint16_t)loop->last_group;
-		r = io_uring_register_buf_ring(&loop->ring, &reg, 0);
+		r = loop->executor->add_buffers(loop, &reg);
 	}
 	return r;
 }
@@ -152,13 +153,16 @@ int eddy_buffers_open(struct eddy_buffers *buffers, const struct eddy_buffers_op
 
 void eddyi_buffers_close(struct eddy_buffers *buffers, const char *where)
 {
+	struct eddy_loop *loop;
+
 	if (!buffers->ring)
 		return;
 	eddyi_own(&buffers->loop, "a buffer group", where);
 	eddyi_assert_at(where, eddy_list_is_empty(&buffers->waiting),
 			"a buffer group is closed while a task waits for a buffer");
 	eddy_timer_disarm(&buffers->again);
-	io_uring_unregister_buf_ring(&eddyi_loop_at(where)->ring, buffers->group);
+	loop = eddyi_loop_at(where);
+	loop->executor->remove_buffers(loop, buffers->group);
 	free_memory(buffers);
 	buffers->ring = NULL;
 }

@@ -20,10 +20,13 @@
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wanted;
+	pthread_cond_t file_wanted; /* of threads for jobs of EDDYI_JOB_FILE, which run no others */
 	struct eddy_node queues[EDDYI_JOB_KINDS];
 	unsigned queued[EDDYI_JOB_KINDS];
 	unsigned running[EDDYI_JOB_KINDS]; /* jobs, one for each busy thread */
 	unsigned threads;
+	unsigned file_threads;
+	unsigned file_threads_max;
 	unsigned long_max; /* limit of threads for long jobs; 0: default, not yet known */
 	unsigned ending;   /* threads that have run a job but not yet posted or destroyed it */
 	unsigned queue_max;
@@ -35,8 +38,10 @@ static struct {
 	.queue_max = QUEUE_MAX_DEFAULT,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.wanted = PTHREAD_COND_INITIALIZER,
+	.file_wanted = PTHREAD_COND_INITIALIZER,
 #define QUEUE(kind) [kind] = { &pool.queues[kind], &pool.queues[kind] }
-	.queues = { QUEUE(EDDYI_JOB_SHORT), QUEUE(EDDYI_JOB_LONG), QUEUE(EDDYI_JOB_DETACHED) },
+	.queues = { QUEUE(EDDYI_JOB_SHORT), QUEUE(EDDYI_JOB_LONG), QUEUE(EDDYI_JOB_DETACHED),
+		    QUEUE(EDDYI_JOB_FILE) },
 };
 
 static unsigned default_threads(void)
@@ -51,7 +56,7 @@ static unsigned default_threads(void)
 	return count < THREADS_MAX_DEFAULT ? count : THREADS_MAX_DEFAULT;
 }
 
-/* Lock held. */
+/* All but those for files. Lock held. */
 static unsigned sum(const unsigned counts[EDDYI_JOB_KINDS])
 {
 	return counts[EDDYI_JOB_SHORT] + counts[EDDYI_JOB_LONG] + counts[EDDYI_JOB_DETACHED];
@@ -86,7 +91,7 @@ static struct eddyi_job *take_job(void)
 {
 	struct eddyi_job *oldest = NULL;
 
-	for (unsigned kind = 0; kind < EDDYI_JOB_KINDS; kind++) {
+	for (unsigned kind = 0; kind < EDDYI_JOB_FILE; kind++) {
 		struct eddyi_job *job = may_run(kind) ? first_of(&pool.queues[kind]) : NULL;
 
 		if (job && (!oldest || job->number < oldest->number))
@@ -106,7 +111,7 @@ static void run_job(struct eddyi_job *job)
 	int result;
 
 	pool.running[kind]++;
-	pool.begun++;
+	pool.begun += kind != EDDYI_JOB_FILE;
 	pool.short_begun += kind == EDDYI_JOB_SHORT;
 	pthread_mutex_unlock(&pool.lock);
 
@@ -148,13 +153,18 @@ static void give_way(void)
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICENESS);
 }
 
+static void begin_thread(void)
+{
+	pthread_setname_np(pthread_self(), "eddy-offload");
+	eddyi_fault_know_stack();
+	eddyi_fault_stack_give(); /* never freed: the thread lives as long as the process */
+}
+
 static void *thread_main(void *arg)
 {
 	(void)arg;
-	pthread_setname_np(pthread_self(), "eddy-offload");
 	give_way();
-	eddyi_fault_know_stack();
-	eddyi_fault_stack_give(); /* never freed: the thread lives as long as the process */
+	begin_thread();
 	pthread_mutex_lock(&pool.lock);
 	for (;;) {
 		struct eddyi_job *job = take_job();
@@ -167,15 +177,34 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
+/* Jobs for files are calls of the loop itself: their threads don't give way to it. */
+static void *file_thread_main(void *arg)
+{
+	(void)arg;
+	begin_thread();
+	pthread_mutex_lock(&pool.lock);
+	for (;;) {
+		struct eddyi_job *job = first_of(&pool.queues[EDDYI_JOB_FILE]);
+
+		if (job) {
+			unqueue(job);
+			run_job(job);
+		} else {
+			pthread_cond_wait(&pool.file_wanted, &pool.lock);
+		}
+	}
+	return NULL;
+}
+
 /* Lock held. */
-static void start_thread(void)
+static void start_thread(void *(*fn)(void *arg), unsigned *count)
 {
 	pthread_t thread;
 
-	if (eddyi_thread_start(&thread, thread_main) < 0)
+	if (eddyi_thread_start(&thread, fn) < 0)
 		return;
 	pthread_detach(thread);
-	pool.threads++;
+	++*count;
 }
 
 /* Whether `count` jobs are queued in addition to those that idle threads will take. Lock held. */
@@ -190,18 +219,41 @@ static void in_child(void)
 	/* Queued jobs belong to the parent. */
 	pthread_mutex_init(&pool.lock, NULL);
 	pthread_cond_init(&pool.wanted, NULL);
+	pthread_cond_init(&pool.file_wanted, NULL);
 	for (unsigned kind = 0; kind < EDDYI_JOB_KINDS; kind++) {
 		eddy_list_init(&pool.queues[kind]);
 		pool.queued[kind] = 0;
 		pool.running[kind] = 0;
 	}
-	pool.threads = 0;
+	pool.threads = pool.file_threads = 0;
 	pool.ending = 0;
 }
 
 static void watch_forks(void)
 {
 	pthread_atfork(NULL, NULL, in_child);
+}
+
+/* Lock held. */
+static void queue_job(struct eddyi_job *job, pthread_cond_t *wanted)
+{
+	job->number = ++pool.last_number;
+	eddy_list_append(&pool.queues[job->kind], &job->node);
+	pool.queued[job->kind]++;
+	pthread_cond_signal(wanted);
+}
+
+/* Lock held. */
+static int submit_file(struct eddyi_job *job)
+{
+	unsigned idle = pool.file_threads - pool.running[EDDYI_JOB_FILE];
+
+	if (pool.queued[EDDYI_JOB_FILE] >= idle && pool.file_threads < pool.file_threads_max)
+		start_thread(file_thread_main, &pool.file_threads);
+	if (!pool.file_threads)
+		return -ENOENT;
+	queue_job(job, &pool.file_wanted);
+	return 0;
 }
 
 int eddyi_offload_submit(struct eddyi_job *job)
@@ -213,21 +265,29 @@ int eddyi_offload_submit(struct eddyi_job *job)
 	pthread_mutex_lock(&pool.lock);
 	if (!pool.long_max)
 		pool.long_max = default_threads();
-	if (has_queued(0) && pool.threads < pool.long_max + (job->kind == EDDYI_JOB_SHORT))
-		start_thread();
-	if (!pool.threads) {
+	if (job->kind != EDDYI_JOB_FILE && has_queued(0) &&
+	    pool.threads < pool.long_max + (job->kind == EDDYI_JOB_SHORT))
+		start_thread(thread_main, &pool.threads);
+	if (job->kind == EDDYI_JOB_FILE) {
+		r = submit_file(job);
+	} else if (!pool.threads) {
 		r = -ENOENT;
 	} else if (job->kind == EDDYI_JOB_DETACHED && has_queued(pool.queue_max)) {
 		pool.refused++;
 		r = -EAGAIN;
 	} else {
-		job->number = ++pool.last_number;
-		eddy_list_append(&pool.queues[job->kind], &job->node);
-		pool.queued[job->kind]++;
-		pthread_cond_signal(&pool.wanted);
+		queue_job(job, &pool.wanted);
 	}
 	pthread_mutex_unlock(&pool.lock);
 	return r;
+}
+
+void eddyi_offload_limit_files(unsigned max)
+{
+	pthread_mutex_lock(&pool.lock);
+	if (pool.file_threads_max < max)
+		pool.file_threads_max = max;
+	pthread_mutex_unlock(&pool.lock);
 }
 
 bool eddyi_offload_take_back(struct eddyi_job *job)
@@ -263,7 +323,8 @@ bool eddyi_offload_is_busy(void)
 	bool is_busy;
 
 	pthread_mutex_lock(&pool.lock);
-	is_busy = sum(pool.queued) || sum(pool.running) || pool.ending;
+	is_busy = sum(pool.queued) || sum(pool.running) || pool.ending ||
+		  pool.queued[EDDYI_JOB_FILE] || pool.running[EDDYI_JOB_FILE];
 	pthread_mutex_unlock(&pool.lock);
 	return is_busy;
 }

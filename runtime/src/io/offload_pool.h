@@ -32,6 +32,7 @@ enum eddyi_job_kind {
 	EDDYI_JOB_SHORT,    /* of eddy_offload_short(): any thread */
 	EDDYI_JOB_LONG,     /* of eddy_offload(): all threads except one reserved for short jobs */
 	EDDYI_JOB_DETACHED, /* of eddy_offload_detached(): one fewer, but at least one */
+	EDDYI_JOB_FILE, /* a blocking call of the executor without a ring: threads of their own */
 	EDDYI_JOB_KINDS,
 };
 
@@ -55,6 +56,10 @@ struct eddyi_job {
  * inside and outside the queue.
  * Return: 0; -EAGAIN if the queue is full; -ENOENT if there is no thread to run it. */
 int eddyi_offload_submit(struct eddyi_job *job);
+
+/* Let up to this many threads run jobs of EDDYI_JOB_FILE, which are not in the statistics. The largest number
+ * counts. */
+void eddyi_offload_limit_files(unsigned max);
 
 /* Remove a job from its queue. Return: false if a thread has taken it. */
 bool eddyi_offload_take_back(struct eddyi_job *job);

@@ -1,18 +1,16 @@
 /* A loop's life, and its turns: tasks, messages, the kernel, timers, completions. */
 #include "core/chaos.h"
-#include "config.h"
 #include "report/deadlock.h"
 #include "report/dump_signal.h"
 #include "core/fault.h"
-#include "base/feature.h"
 #include "core/fork.h"
+#include "core/executor.h"
 #include "core/loop.h"
 #include "core/scope.h"
 #include "core/op.h"
 #include "core/message.h"
 #include "core/probe.h"
 #include "core/registry.h"
-#include "ring_confine.h"
 #include "run.h"
 #include "report/debug.h"
 #include "report/stall.h"
@@ -30,17 +28,13 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
-#if EDDYI_HAVE_VALGRIND
-#include <valgrind/valgrind.h>
-#include <eddy/internal/loop.h>
-#endif
 
+#define TARGET "eddy::loop"
+#define EXECUTOR_USAGE "EDDY_EXECUTOR is ring or poll"
 #define STACK_SIZE_DEFAULT (256 * EDDY_KIB)
 #define STACK_SIZE_MIN (32 * EDDY_KIB)
 #define STACK_SIZE_MAX EDDY_GIB
 #define SQ_ENTRIES_DEFAULT 1024
-/* Completions can arrive in bursts (a multishot accept, many receives) before one is handled. */
-#define CQ_ENTRIES_FACTOR 8
 /* Limit of each of the two kinds of kernel worker threads: for cold files and slow disks. */
 #define IO_WORKERS_DEFAULT 8
 #define IO_WORKERS_MAX 1024
@@ -69,26 +63,9 @@ static void tick_roughly(struct eddy_loop *loop)
 	loop->now_is_rough = true;
 }
 
-static int submit_and_wait(struct eddy_loop *loop, struct __kernel_timespec *until)
-{
-	struct io_uring_cqe *cqe;
-
-#if EDDYI_HAVE_VALGRIND
-	/* Valgrind thinks that io_uring_enter(2) does not block, and would run no other thread. */
-	if (RUNNING_ON_VALGRIND) {
-		if (!until || until->tv_sec || until->tv_nsec > (long long)EDDY_MS)
-			usleep(1000);
-		return io_uring_submit_and_get_events(&loop->ring);
-	}
-#endif
-	if (!until)
-		return io_uring_submit_and_wait(&loop->ring, 1);
-	return io_uring_submit_and_wait_timeout(&loop->ring, &cqe, 1, until, NULL);
-}
-
 static void wait_for_completions(struct eddy_loop *loop)
 {
-	struct __kernel_timespec timeout, *until = NULL;
+	uint64_t left = EDDY_NEVER;
 	uint64_t at = loop->timers.top ? loop->timers.top->at_ns : EDDY_NEVER;
 	bool due = false;
 	int r;
@@ -101,24 +78,21 @@ static void wait_for_completions(struct eddy_loop *loop)
 	}
 	if (at != EDDY_NEVER) {
 		uint64_t now = eddy_now();
-		uint64_t left = at > now ? at - now : 0;
 
+		left = at > now ? at - now : 0;
 		/* A wait with a zero timeout takes 24 us: the kernel sets a timer and sleeps. */
 		due = left == 0;
 		/* The kernel adds its clock, which must not overflow. */
 		if (left > WAIT_MAX)
 			left = WAIT_MAX;
-		timeout.tv_sec = (int64_t)(left / EDDY_SECOND);
-		timeout.tv_nsec = (long long)(left % EDDY_SECOND);
-		until = &timeout;
 	}
 	eddyi_count(loop->stats.enters, 1);
 	atomic_store_explicit(&loop->waiting, true, memory_order_relaxed);
 	atomic_store(&loop->sleeping, true);
 	if (due || atomic_load(&loop->messages) || (loop->chaos && eddyi_chaos_holds(loop->chaos)))
-		r = io_uring_submit_and_get_events(&loop->ring);
+		r = loop->executor->enter(loop);
 	else
-		r = submit_and_wait(loop, until);
+		r = loop->executor->wait(loop, left);
 	atomic_store_explicit(&loop->sleeping, false, memory_order_relaxed);
 	atomic_store_explicit(&loop->waiting, false, memory_order_relaxed);
 	eddyi_loop_check_enter(r);
@@ -219,54 +193,54 @@ static void turn(struct eddy_loop *loop)
 	eddyi_op_dispatch(loop);
 }
 
-static int ring_init(struct io_uring *ring, unsigned entries, bool confined)
+/* Whether the kernel, or a filter in front of it, lets this process have no ring. */
+static bool is_refusal(int error)
 {
-	struct io_uring_params params = {
-		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
-			 IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CLAMP | IORING_SETUP_CQSIZE |
-			 (confined ? IORING_SETUP_R_DISABLED : 0),
-		.cq_entries = entries * CQ_ENTRIES_FACTOR,
-	};
-	int r;
-
-	/* Probe first, on an unrestricted ring of its own. */
-	if (confined)
-		eddyi_feature_is_there(EDDYI_FEATURE_MSG_RING);
-	r = io_uring_queue_init_params(entries, ring, &params);
-	if (r < 0)
-		return r;
-	r = confined ? eddyi_ring_confine(ring) : 0;
-	if (r < 0) {
-		io_uring_queue_exit(ring);
-		return r;
-	}
-	/* Optional: errors only cost speed. */
-	io_uring_register_ring_fd(ring);
-	eddyi_feature_probe(ring);
-	return 0;
+	return error == -EPERM || error == -EACCES || error == -ENOSYS;
 }
 
-static int limit_io_workers(struct eddy_loop *loop, unsigned max)
+static void warn_of_refusal(int error)
 {
-	unsigned workers[2] = { max, max };
-	int r = io_uring_register_iowq_max_workers(&loop->ring, workers);
+	static atomic_flag said = ATOMIC_FLAG_INIT;
 
-	/* The first call returned the previous limits. Read the actual ones, which RLIMIT_NPROC may
-	 * have reduced; zeros change nothing. */
-	workers[0] = workers[1] = 0;
-	if (r == 0)
-		r = io_uring_register_iowq_max_workers(&loop->ring, workers);
-	if (r == 0)
-		__atomic_store_n(&loop->stats.io_workers_max, (uint64_t)workers[0] + workers[1],
-				 __ATOMIC_RELAXED);
-	return r;
+	if (!atomic_flag_test_and_set(&said))
+		eddy_warn(
+			TARGET,
+			"io_uring is not available, so epoll and threads take its place, which costs speed; %s",
+			eddy_ring_advice(error));
+}
+
+/* Set up the queues of the executor that the environment chooses: the ring, or calls of this process if
+ * io_uring is refused. Return: 0, -errno. */
+static int choose_executor(struct eddy_loop *loop, unsigned entries)
+{
+	const char *name = getenv("EDDY_EXECUTOR");
+	bool any = !name || !*name;
+	int r = -EPERM;
+
+	if (!any && strcmp(name, eddyi_executor_ring.name) != 0 &&
+	    strcmp(name, eddyi_executor_poll.name) != 0) {
+		eddy_error(TARGET, "invalid EDDY_EXECUTOR=\"%s\"; %s", name, EXECUTOR_USAGE);
+		return -EINVAL;
+	}
+	if (any || strcmp(name, eddyi_executor_ring.name) == 0) {
+		loop->executor = &eddyi_executor_ring;
+		r = loop->executor->begin(loop, entries);
+		if (!any || !is_refusal(r))
+			return r;
+		warn_of_refusal(r);
+	}
+	loop->executor = &eddyi_executor_poll;
+	return loop->executor->begin(loop, entries);
 }
 
 int eddyi_loop_set_io_workers_max(unsigned max)
 {
+	struct eddy_loop *loop = eddyi_loop();
+
 	if (max > IO_WORKERS_MAX)
 		return -EINVAL;
-	return limit_io_workers(eddyi_loop(), max ? max : IO_WORKERS_DEFAULT);
+	return loop->executor->limit_workers(loop, max ? max : IO_WORKERS_DEFAULT);
 }
 
 static const char *name_of(const struct eddy_loop_options *options)
@@ -315,16 +289,15 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 		eddyi_chaos_free(loop->chaos);
 		return r;
 	}
-	r = ring_init(&loop->ring, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT,
-		      options->confined);
+	r = choose_executor(loop, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
 	if (r < 0) {
 		close(loop->wake_fd);
 		eddyi_chaos_free(loop->chaos);
 		return r;
 	}
 	/* Without a limit if the kernel refuses it. */
-	limit_io_workers(loop,
-			 options->io_workers_max ? options->io_workers_max : IO_WORKERS_DEFAULT);
+	loop->executor->limit_workers(loop, options->io_workers_max ? options->io_workers_max :
+								      IO_WORKERS_DEFAULT);
 	eddy_list_init(&loop->ready);
 	eddy_list_init(&loop->idle);
 	eddy_list_init(&loop->trimmed);
@@ -395,7 +368,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	eddyi_task_deinit_idle(loop);
 	eddyi_stacks_deinit(&loop->stacks);
 	eddyi_ctx_deinit(&loop->ctx);
-	io_uring_queue_exit(&loop->ring);
+	loop->executor->end(loop);
 	close(loop->wake_fd);
 	eddyi_chaos_free(loop->chaos);
 	eddyi_fault_stack_drop(loop->fault_stack);
@@ -470,7 +443,7 @@ int eddy_run(const struct eddy_loop_options *options, eddy_task_fn *fn, void *ar
 		options = &defaults;
 	r = run(options, &root);
 	if (!root.began && !has_been_said(r))
-		eddyi_log_failure("eddy::loop", "can't start the loop \"%s\": %s", name_of(options),
+		eddyi_log_failure(TARGET, "can't start the loop \"%s\": %s", name_of(options),
 				  eddyi_run_advice(options, r));
 	return r;
 }
