@@ -580,12 +580,11 @@ int eddyi_chaos_attach(struct eddy_loop *loop)
 	chaos = calloc(1, sizeof(*chaos));
 	if (!chaos)
 		return -ENOMEM;
-	chaos->guest.hooks = &hooks;
 	chaos->seed = seed;
 	chaos->modes = chosen;
 	snprintf(chaos->text, sizeof(chaos->text), "%s", text);
 	__atomic_store_n(&eddyi_panic_under, text_of_loop, __ATOMIC_RELAXED);
-	eddyi_guest_attach(loop, &chaos->guest);
+	eddyi_guest_attach(loop, &chaos->guest, &hooks);
 	return 0;
 }
 

@@ -1,10 +1,37 @@
 #include "guest.h"
 
-void eddyi_guest_attach(struct eddy_loop *loop, struct eddyi_guest *guest)
+#include <string.h>
+
+#define HOOKS (sizeof(struct eddyi_guest_hooks) / sizeof(void (*)(void)))
+
+_Static_assert(HOOKS <= 32, "each hook has a bit");
+
+/* Note which hooks the guests have. */
+static void note(struct eddy_loop *loop)
+{
+	loop->hooked = 0;
+	for (const struct eddyi_guest *guest = loop->guests; guest; guest = guest->next) {
+		void (*hooks[HOOKS])(void);
+
+		memcpy(hooks, guest->hooks, sizeof(hooks));
+		for (size_t i = 0; i < HOOKS; i++)
+			loop->hooked |= hooks[i] ? (uint32_t)1 << i : 0;
+	}
+}
+
+void eddyi_guest_attach(struct eddy_loop *loop, struct eddyi_guest *guest,
+			const struct eddyi_guest_hooks *hooks)
 {
 	guest->loop = loop;
 	guest->next = loop->guests;
 	loop->guests = guest;
+	eddyi_guest_change(guest, hooks);
+}
+
+void eddyi_guest_change(struct eddyi_guest *guest, const struct eddyi_guest_hooks *hooks)
+{
+	guest->hooks = hooks;
+	note(guest->loop);
 }
 
 void eddyi_guest_detach(struct eddyi_guest *guest)
@@ -14,6 +41,7 @@ void eddyi_guest_detach(struct eddyi_guest *guest)
 	while (*at != guest)
 		at = &(*at)->next;
 	*at = guest->next;
+	note(guest->loop);
 }
 
 struct eddyi_guest *eddyi_guest_find(const struct eddy_loop *loop,

@@ -1,18 +1,21 @@
 /* guest.h: hooks for the guests of a loop: observers, such as the timeline, and deciders, such as
  * chaos.
  *
- * A loop without guests tests one pointer at each hook. The core knows no guest, so a loop has any
- * number of them.
+ * The core knows no guest: a loop tests a bit of one word at each hook, which is set if a guest has
+ * that hook. Any number of guests work together.
  *
  * Invariants:
  * 1. Only the loop's thread attaches, detaches and changes guests, and calls hooks.
- * 2. At a hook, guests are called from the last attached to the first; a decider that has returned
- *    true, or has taken nothing of a send, is the last. A guest may detach itself in a hook.
+ * 2. At a hook, guests are called from the last attached to the first, a hook that returns a bool
+ *    until one has returned true.
+ * 3. A guest may detach itself in a hook of observers.
  */
 #ifndef EDDYI_GUEST_H
 #define EDDYI_GUEST_H
 
 #include "loop.h"
+
+#include <stddef.h>
 
 struct eddyi_waiter;
 
@@ -24,7 +27,7 @@ enum eddyi_work {
 };
 
 struct eddyi_guest {
-	const struct eddyi_guest_hooks *hooks; /* set before _attach(), and may be changed */
+	const struct eddyi_guest_hooks *hooks;
 	struct eddy_loop *loop;
 	struct eddyi_guest *next;
 };
@@ -69,15 +72,23 @@ struct eddyi_guest_hooks {
 	size_t (*try_send)(struct eddyi_guest *guest, int fd, size_t len);
 };
 
-void eddyi_guest_attach(struct eddy_loop *loop, struct eddyi_guest *guest);
+void eddyi_guest_attach(struct eddy_loop *loop, struct eddyi_guest *guest,
+			const struct eddyi_guest_hooks *hooks);
+void eddyi_guest_change(struct eddyi_guest *guest, const struct eddyi_guest_hooks *hooks);
 void eddyi_guest_detach(struct eddyi_guest *guest);
 
 /* Get the loop's guest with these hooks; NULL if there is none. */
 struct eddyi_guest *eddyi_guest_find(const struct eddy_loop *loop,
 				     const struct eddyi_guest_hooks *hooks);
 
-/* Test this before each of the calls below. */
-#define eddyi_has_guests(loop) __builtin_expect((loop)->guests != NULL, 0)
+/* The bit of a hook in `hooked` of a loop. */
+#define EDDYI_HOOK(hook)                                                                           \
+	((uint32_t)1 << offsetof(struct eddyi_guest_hooks, hook) / sizeof(void (*)(void)))
+
+/* Test this before each of the calls below: whether a guest has the hook, or one of two. */
+#define eddyi_is_hooked(loop, hook) __builtin_expect(((loop)->hooked & EDDYI_HOOK(hook)) != 0, 0)
+#define eddyi_is_either_hooked(loop, hook, other)                                                  \
+	__builtin_expect(((loop)->hooked & (EDDYI_HOOK(hook) | EDDYI_HOOK(other))) != 0, 0)
 
 void eddyi_guests_run(struct eddy_loop *loop, struct eddy_task *task);
 void eddyi_guests_back(struct eddy_loop *loop, struct eddyi_waiter *waiter);

@@ -43,8 +43,8 @@ struct eddy_loop {
 	pid_t tid;
 	bool confined;
 	uint64_t last_task_id;
-	struct eddyi_ctx ctx;       /* the thread's own stack */
-	struct eddyi_guest *guests; /* see guest.h; NULL: none */
+	struct eddyi_ctx ctx; /* the thread's own stack */
+	uint32_t hooked;      /* hooks that guests have, see guest.h */
 	struct eddy_task *running;
 	struct eddy_node ready;
 	struct eddy_node idle;    /* pooled tasks, the most recently used first */
@@ -70,6 +70,7 @@ struct eddy_loop {
 	size_t outside;                 /* tasks that a thread without a loop is going to wake */
 	struct eddyi_at_end *at_end;
 	struct eddyi_member *member; /* of its group of loops; NULL for none */
+	struct eddyi_guest *guests;  /* the last attached one; NULL: none */
 
 	/* A function that a task wants to run on the loop's stack. */
 	struct {

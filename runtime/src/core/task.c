@@ -220,7 +220,7 @@ static void end(struct eddy_loop *loop, struct eddy_task *task)
 			"eddy_scope_end() on every path",
 			task->name);
 	EDDYI_USDT(task__end, loop->id, task->id, task->name, result);
-	if (eddyi_has_guests(loop))
+	if (eddyi_is_hooked(loop, ended))
 		eddyi_guests_ended(loop, task);
 	eddy_list_remove(&task->inside);
 	put(loop, task);
@@ -235,13 +235,13 @@ void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task)
 		run_on_stack(loop, task);
 	loop->running = NULL;
 	if (!task->ended) {
-		if (eddyi_has_guests(loop))
+		if (eddyi_is_hooked(loop, back))
 			eddyi_guests_back(loop, task->waiter);
 		return;
 	}
 	/* First, so that the tasks that its end wakes are attributed to this task. */
 	end(loop, task);
-	if (eddyi_has_guests(loop))
+	if (eddyi_is_hooked(loop, back))
 		eddyi_guests_back(loop, NULL);
 }
 

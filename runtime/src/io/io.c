@@ -84,7 +84,7 @@ ssize_t eddy_try_send(int fd, const void *buf, size_t len, int flags)
 	struct eddy_loop *loop = eddyi_loop();
 	ssize_t r;
 
-	if (eddyi_has_guests(loop)) {
+	if (eddyi_is_hooked(loop, try_send)) {
 		size_t taken = eddyi_guests_try_send(loop, fd, len);
 
 		if (!taken && len)

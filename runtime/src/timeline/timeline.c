@@ -97,8 +97,7 @@ static struct eddyi_tape *join(struct eddy_loop *loop)
 		return NULL;
 	tape->ring_track = eddyi_tape_name(tape, "ring", NULL, true);
 	tape->span_track = eddyi_tape_name(tape, "spans", NULL, true);
-	tape->guest.hooks = &between_slices;
-	eddyi_guest_attach(loop, &tape->guest);
+	eddyi_guest_attach(loop, &tape->guest, &between_slices);
 	eddyi_trace_state = EDDYI_TRACE_BETWEEN_SLICES;
 	return tape;
 }
@@ -109,7 +108,7 @@ static void open_at(struct eddy_loop *loop, struct eddyi_tape *tape, uint64_t no
 
 	tape->at_ns = tape->opened_ns = now;
 	tape->run.kind = tape->op.kind = EDDYI_MARK_NONE;
-	tape->guest.hooks = &in_slice;
+	eddyi_guest_change(&tape->guest, &in_slice);
 	eddyi_trace_state = EDDYI_TRACE_ON;
 	/* Recording began in the middle of a task. */
 	if (task)
@@ -132,7 +131,7 @@ void eddyi_timeline_look(struct eddy_loop *loop)
 		return;
 	tape->edge_ns = eddyi_tape_edge_after(tape, now);
 	if (!eddyi_tape_is_in_slice(tape, now)) {
-		tape->guest.hooks = &between_slices;
+		eddyi_guest_change(&tape->guest, &between_slices);
 		eddyi_trace_state = EDDYI_TRACE_BETWEEN_SLICES;
 	} else if (tape->guest.hooks != &in_slice) {
 		open_at(loop, tape, now);
@@ -156,7 +155,7 @@ static void cut(struct eddy_loop *loop)
 	if (tape) {
 		if (tape->run.kind)
 			eddyi_tape_back(&tape->guest, NULL);
-		tape->guest.hooks = &between_slices;
+		eddyi_guest_change(&tape->guest, &between_slices);
 	}
 	eddyi_trace_state = EDDYI_TRACE_OFF;
 }
