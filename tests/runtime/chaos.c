@@ -1,4 +1,4 @@
-#include "core/chaos.h"
+#include "chaos/chaos.h"
 #include "seeds.h"
 
 #include <eddy/file.h>
@@ -79,7 +79,7 @@ Test(chaos, what_is_not_understood_is_said)
 
 static int has_chaos(__attribute__((unused)) void *arg)
 {
-	return eddyi_loop()->chaos != NULL;
+	return eddyi_chaos_is_on(eddyi_loop());
 }
 
 Test(chaos, is_there_when_asked_for)
@@ -104,8 +104,7 @@ static void be_the_first(void)
 	struct eddy_loop *loop = eddyi_loop();
 
 	loop->id = 1;
-	if (loop->chaos)
-		eddyi_chaos_begin(loop);
+	eddyi_chaos_begin(loop);
 	done_count = 0;
 }
 

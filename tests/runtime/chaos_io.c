@@ -1,5 +1,5 @@
-/* Tests of runtime/src/core/chaos.h: what it does to calls. */
-#include "core/chaos.h"
+/* Tests of runtime/src/chaos/chaos.h: what it does to calls. */
+#include "chaos/chaos.h"
 #include "seeds.h"
 
 #include <eddy/buffers.h>

@@ -1,5 +1,4 @@
 #include "../on_tsan.h"
-#include "core/fork.h"
 #include "core/loop.h"
 
 #include <criterion/criterion.h>

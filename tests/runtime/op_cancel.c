@@ -3,7 +3,7 @@
  *
  * EDDY_CANCEL_ROUNDS is how often each kind of op is cancelled while a thread makes its descriptor ready and takes
  * that back; `./dev test cancels` sets it to a million. */
-#include "core/chaos.h"
+#include "chaos/chaos.h"
 #include "core/op.h"
 #include "polls.h"
 #include "seeds.h"
@@ -533,16 +533,16 @@ TASK_TEST(op_cancel, asks_ever_more_rarely)
 	eddy_op_cancel(&second.op);
 	EXPECT_EQ(eddy_sleep(100 * EDDY_MS), 0);
 	/* After 0, 1, 3, 7, 15, 31, 63 ms, and its answer each time. */
-	EXPECT(loop->chaos || RUNNING_ON_VALGRIND || loop->stats.turns - turns < 40);
+	EXPECT(eddyi_chaos_is_on(loop) || RUNNING_ON_VALGRIND || loop->stats.turns - turns < 40);
 	EXPECT_EQ(second.calls, 0);
 	/* A cancel that finds its op changes nothing about that. */
-	while (!loop->chaos && loop->repeat_ns < 16 * EDDY_MS)
+	while (!eddyi_chaos_is_on(loop) && loop->repeat_ns < 16 * EDDY_MS)
 		EXPECT_EQ(eddy_sleep(EDDY_MS), 0);
 	delay = loop->repeat_ns;
 	start_poll(&other, fds[1], false);
 	eddy_op_cancel(&other.op);
 	until_ended(&other);
-	EXPECT(loop->chaos || loop->repeat_ns >= delay);
+	EXPECT(eddyi_chaos_is_on(loop) || loop->repeat_ns >= delay);
 	EXPECT_EQ(write(fds[1], "x", 1), 1);
 	until_ended(&first);
 	EXPECT_EQ(first.last, POLLIN);

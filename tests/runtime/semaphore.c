@@ -1,7 +1,7 @@
 #include <eddy/semaphore.h>
 
 #include "expect.h"
-#include "core/queue.h"
+#include "sync/queue.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "core/tape.h"
+#include "timeline/tape.h"
 
 #include "expect.h"
 
@@ -101,36 +101,34 @@ Test(tape, knows_its_slices)
 	eddyi_tape_free(tape);
 }
 
-static struct eddy_loop loop;
-
 /* A task of that name begins, runs and ends. Return: its track. */
-static uint32_t pass(const char *name)
+static uint32_t pass(struct eddyi_tape *tape, const char *name)
 {
 	struct eddy_task task = { .name = name };
 
-	eddyi_tape_run(&loop, &task);
-	eddyi_tape_back(&loop, NULL);
-	eddyi_tape_left(loop.tape, &task);
+	eddyi_tape_run(&tape->guest, &task);
+	eddyi_tape_back(&tape->guest, NULL);
+	eddyi_tape_ended(&tape->guest, &task);
 	/* All has been read. */
-	atomic_store(&loop.tape->tail, atomic_load(&loop.tape->head));
+	atomic_store(&tape->tail, atomic_load(&tape->head));
 	return task.track;
 }
 
 Test(tape, tracks_of_names_that_come_back_are_taken_over)
 {
-	struct eddyi_tape *tape = loop.tape = new_tape();
+	struct eddyi_tape *tape = new_tape();
 	uint32_t track;
 	char name[32];
 
 	for (int i = 0; i < EDDYI_TRACKS_LEFT; i++) {
 		snprintf(name, sizeof(name), "once %d", i);
-		pass(name);
+		pass(tape, name);
 	}
-	track = pass("again");
+	track = pass(tape, "again");
 	for (int i = 0; i < EDDYI_TRACKS_LEFT - 1; i++) {
 		snprintf(name, sizeof(name), "and once %d", i);
-		pass(name);
-		cr_assert_eq(pass("again"), track);
+		pass(tape, name);
+		cr_assert_eq(pass(tape, "again"), track);
 	}
 	cr_expect_eq(tape->dropped, 0);
 	eddyi_tape_free(tape);
@@ -138,22 +136,22 @@ Test(tape, tracks_of_names_that_come_back_are_taken_over)
 
 Test(tape, counts_a_run_that_has_no_room_once)
 {
-	struct eddyi_tape *tape = loop.tape = new_tape();
+	struct eddyi_tape *tape = new_tape();
 	struct eddy_task task = { .name = "nobody" };
 
-	eddyi_tape_run(&loop, &task);
-	eddyi_tape_back(&loop, NULL);
+	eddyi_tape_run(&tape->guest, &task);
+	eddyi_tape_back(&tape->guest, NULL);
 	cr_expect_eq(atomic_load(&tape->head), 3 + 1);
 	/* Nothing ran: the slice began behind it. */
-	eddyi_tape_back(&loop, NULL);
+	eddyi_tape_back(&tape->guest, NULL);
 	cr_expect_eq(atomic_load(&tape->head), 3 + 1);
 	cr_expect_eq(tape->dropped, 0);
 	task.track = 0;
 	for (int i = 0; i < SIZE - 2 - 4; i++)
 		take(tape, 0, i);
 	/* Its name needs more room than there is. */
-	eddyi_tape_run(&loop, &task);
-	eddyi_tape_back(&loop, NULL);
+	eddyi_tape_run(&tape->guest, &task);
+	eddyi_tape_back(&tape->guest, NULL);
 	cr_expect_eq(task.track, 0);
 	cr_expect_eq(tape->dropped, 1);
 	cr_expect_eq(atomic_load(&tape->head), SIZE - 2);
@@ -162,32 +160,32 @@ Test(tape, counts_a_run_that_has_no_room_once)
 
 Test(tape, knows_what_has_woken_a_task_in_this_slice_only)
 {
-	struct eddyi_tape *tape = loop.tape = new_tape();
+	struct eddyi_tape *tape = new_tape();
 	struct eddy_task task = { .name = "woken" };
 
 	tape->ring_track = eddyi_tape_name(tape, "ring", NULL, true);
 	tape->first_track = tape->ring_track;
 	tape->opened_ns = 1000;
 	tape->at_ns = 2000;
-	eddyi_tape_ready(&loop, &task);
-	eddyi_tape_run(&loop, &task);
+	eddyi_tape_ready(&tape->guest, &task);
+	eddyi_tape_run(&tape->guest, &task);
 	cr_expect_eq(tape->run.run.ready_ns, 2000);
 	cr_expect_eq(tape->run.run.from, tape->ring_track);
 	cr_expect_neq(tape->run.run.flow, 0);
-	eddyi_tape_back(&loop, NULL);
+	eddyi_tape_back(&tape->guest, NULL);
 	/* The slice ended before it ran. */
 	tape->at_ns = 3000;
-	eddyi_tape_ready(&loop, &task);
+	eddyi_tape_ready(&tape->guest, &task);
 	tape->opened_ns = tape->at_ns = 4000;
-	eddyi_tape_run(&loop, &task);
+	eddyi_tape_run(&tape->guest, &task);
 	cr_expect_eq(tape->run.run.ready_ns, 0);
 	cr_expect_eq(tape->run.run.flow, 0);
-	eddyi_tape_back(&loop, NULL);
+	eddyi_tape_back(&tape->guest, NULL);
 	/* The track is of an earlier timeline. */
-	eddyi_tape_ready(&loop, &task);
+	eddyi_tape_ready(&tape->guest, &task);
 	tape->first_track = task.woken_by + 1;
 	tape->opened_ns = task.ready_ns;
-	eddyi_tape_run(&loop, &task);
+	eddyi_tape_run(&tape->guest, &task);
 	cr_expect_eq(tape->run.run.ready_ns, 0);
 	cr_expect_eq(tape->run.run.from, 0);
 	eddyi_tape_free(tape);

@@ -3,7 +3,7 @@
 #include "timeline_rig.h"
 
 #include "base/panic.h"
-#include "core/tape.h"
+#include "timeline/tape.h"
 
 #include <eddy/event.h>
 #include <eddy/loop.h>
@@ -178,9 +178,12 @@ static uint64_t told(void)
 TASK_TEST(timeline_anew, what_a_full_tape_lost_is_told)
 {
 	const struct eddy_trace_options options = { .path = rig_file(), .buffer = 64 * EDDY_KIB };
+	const struct eddyi_tape *tape;
 
 	EXPECT_EQ(eddy_trace_start(&options), 0);
-	while (!eddy_loop_self()->tape->dropped)
+	/* The last guest that came. */
+	tape = eddy_of(eddy_loop_self()->guests, struct eddyi_tape, guest);
+	while (!tape->dropped)
 		eddy_trace_span(eddy_str_from("one of many"), 1, 2, NULL);
 	eddy_trace_stop();
 	EXPECT(eddy_trace_dropped() > 0);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/heap.h"
+#include "core/loop.h"
 
 /* --- the heap against a model */
 

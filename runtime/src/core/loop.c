@@ -1,8 +1,10 @@
-/* A thread's loop: access to it, its clock, and entering the kernel. The turns are in run.c. */
+/* A thread's loop: access to it, its clock, and entering the kernel; all loops of the process. The
+ * turns are in run.c. */
 #include "executor.h"
 #include "loop.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,4 +104,82 @@ void eddyi_loop_wake(struct eddy_loop *loop)
 
 	while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
+}
+
+/* ---- all loops ---- */
+
+/* eddy-gdb.py finds the loops by it, so it keeps its name when the library is linked with LTO. */
+__attribute__((used)) struct eddyi_registry {
+	pthread_mutex_t lock;
+	struct eddy_node loops;
+	unsigned last_id;
+} eddyi_registry = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.loops = { &eddyi_registry.loops, &eddyi_registry.loops },
+};
+
+void eddyi_registry_add(struct eddy_loop *loop)
+{
+	pthread_mutex_lock(&eddyi_registry.lock);
+	loop->id = ++eddyi_registry.last_id;
+	eddy_list_append(&eddyi_registry.loops, &loop->registered);
+	pthread_mutex_unlock(&eddyi_registry.lock);
+}
+
+void eddyi_registry_remove(struct eddy_loop *loop)
+{
+	eddy_list_remove(&loop->registered);
+}
+
+void eddyi_registry_wake(unsigned id)
+{
+	struct eddy_node *node;
+
+	pthread_mutex_lock(&eddyi_registry.lock);
+	for (node = eddyi_registry.loops.next; node != &eddyi_registry.loops; node = node->next) {
+		struct eddy_loop *loop = eddy_of(node, struct eddy_loop, registered);
+
+		if (loop->id == id)
+			eddyi_loop_wake(loop);
+	}
+	pthread_mutex_unlock(&eddyi_registry.lock);
+}
+
+struct eddy_node *eddyi_registry_lock(void)
+{
+	pthread_mutex_lock(&eddyi_registry.lock);
+	return &eddyi_registry.loops;
+}
+
+void eddyi_registry_unlock(void)
+{
+	pthread_mutex_unlock(&eddyi_registry.lock);
+}
+
+/* A ring belongs to the thread that made it. A child shares the memory of its queues, so the
+ * child's entries would be the parent's. The child's only thread therefore has no loop. */
+static struct eddy_node *loops_at_fork; /* list of the locked registry */
+
+static void lock_before_fork(void)
+{
+	loops_at_fork = eddyi_registry_lock();
+}
+
+static void detach_child(void)
+{
+	eddyi_loop_was_forked |= !eddy_list_is_empty(loops_at_fork);
+	eddyi_this_loop = NULL;
+	eddyi_registry_unlock();
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(lock_before_fork, eddyi_registry_unlock, detach_child);
+}
+
+void eddyi_fork_watch(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch_forks);
 }

@@ -2,17 +2,17 @@
 #ifndef EDDYI_LOOP_H
 #define EDDYI_LOOP_H
 
-#include "heap.h"
-#include <eddy/internal/loop.h>
-#include <eddy/list.h>
 #include "base/panic.h"
 #include "stack.h"
 #include "switch.h"
 
 #include <eddy/buffers.h>
+#include <eddy/internal/loop.h>
+#include <eddy/list.h>
 #include <eddy/op.h>
 #include <eddy/scope.h>
 #include <eddy/task.h>
+#include <eddy/timer.h>
 #include <eddy/transfer.h>
 #include <eddy/internal/usdt.h>
 #include <errno.h>
@@ -20,12 +20,22 @@
 #include <stdatomic.h>
 
 struct eddyi_member;
-struct eddyi_chaos;
 struct eddyi_executor;
-struct eddyi_tape;
+struct eddyi_guest;
 struct eddyi_waiter;
 
 #define EDDYI_OP_BUCKETS 1024
+
+/* A pairing heap of timers, the earliest on top. */
+struct eddyi_heap {
+	struct eddy_timer *top; /* NULL when empty */
+	size_t count;
+};
+
+/* A suspicion that the loop is stuck, of deadlock.c. */
+struct eddyi_suspicion {
+	void (*drop)(struct eddy_loop *loop);
+};
 
 struct eddy_loop {
 	struct io_uring ring; /* the queues of the executor */
@@ -36,8 +46,8 @@ struct eddy_loop {
 	pid_t tid;
 	bool confined;
 	uint64_t last_task_id;
-	struct eddyi_ctx ctx;    /* the thread's own stack */
-	struct eddyi_tape *tape; /* of the current slice, to record on; NULL: none */
+	struct eddyi_ctx ctx; /* the thread's own stack */
+	uint32_t hooked;      /* hooks that guests have, see guest.h */
 	struct eddy_task *running;
 	struct eddy_node ready;
 	struct eddy_node idle;    /* pooled tasks, the most recently used first */
@@ -63,7 +73,7 @@ struct eddy_loop {
 	size_t outside;                 /* tasks that a thread without a loop is going to wake */
 	struct eddyi_at_end *at_end;
 	struct eddyi_member *member; /* of its group of loops; NULL for none */
-	struct eddyi_chaos *chaos;   /* NULL: no chaos */
+	struct eddyi_guest *guests;  /* the last attached one; NULL: none */
 
 	/* A function that a task wants to run on the loop's stack. */
 	struct {
@@ -98,23 +108,10 @@ struct eddy_loop {
 
 	void *fault_stack;
 
-	bool answers_quit; /* SIGQUIT, see dump_signal.c */
-
-	/* Of stall.c. */
 	struct eddyi_stall *stall; /* NULL: no stall detection */
 	atomic_bool waiting;       /* blocked in the kernel for an event */
 
-	struct eddyi_tape *own_tape; /* NULL: no timeline is recorded */
-
-	/* Of deadlock.c. */
-	bool stuck;
-	uint64_t look_again_ns; /* 0: no check is due */
-	uint64_t patience_ns;
-
-	/* Of dump_all.c. */
-	struct eddy_message dump_message;
-	uint64_t dump_number;
-	bool dump_posted;
+	struct eddyi_suspicion *suspicion; /* NULL: none */
 };
 
 /* Add to a counter that only this thread writes and any thread may read: no locked instruction. */
@@ -166,11 +163,15 @@ static inline uint64_t eddyi_time_after(uint64_t from_ns, uint64_t duration_ns)
 	return __builtin_add_overflow(from_ns, duration_ns, &at) ? EDDY_NEVER : at;
 }
 
+/* Note that a message or signal moves the loop on: it is not stuck. */
+static inline void eddyi_loop_unstick(struct eddy_loop *loop)
+{
+	if (loop->suspicion)
+		loop->suspicion->drop(loop);
+}
+
 /* Make a sleeping loop look at its messages. Any thread may call it. */
 void eddyi_loop_wake(struct eddy_loop *loop);
-
-/* Note that a message or signal has moved the loop on: it is not stuck (see deadlock.c). */
-void eddyi_loop_unstick(struct eddy_loop *loop);
 
 /* Set the loop's clock to the precise time. */
 void eddyi_loop_tick(struct eddy_loop *loop);
@@ -180,5 +181,39 @@ void eddyi_loop_enter(struct eddy_loop *loop);
 
 /* Check the result of an io_uring_enter(2) made elsewhere. */
 void eddyi_loop_check_enter(int r);
+
+/* ---- timers ---- */
+
+void eddyi_heap_insert(struct eddyi_heap *heap, struct eddy_timer *timer);
+void eddyi_heap_remove(struct eddyi_heap *heap, struct eddy_timer *timer);
+
+/* ---- messages ---- */
+
+/* Start to watch wake_fd, so that other threads can wake the loop. */
+void eddyi_message_begin(struct eddy_loop *loop);
+
+/* Deliver all posted messages, the oldest first. */
+void eddyi_message_deliver_all(struct eddy_loop *loop);
+
+/* ---- all loops of the process, for reports and debuggers ---- */
+
+/* Add and remove a loop, at its start and end. The registry must be locked for _remove, so that the
+ * loop's counters are in exactly one of the sums of live and ended loops. */
+void eddyi_registry_add(struct eddy_loop *loop);
+void eddyi_registry_remove(struct eddy_loop *loop);
+
+/* Wake the loop with this id, if it still runs. */
+void eddyi_registry_wake(unsigned id);
+
+/* Keep loops from starting and ending until _unlock. Fields of a loop that are not atomic may be
+ * read by its own thread only.
+ * Return: the list of loops, linked by eddy_loop.registered, the oldest first. */
+struct eddy_node *eddyi_registry_lock(void);
+void eddyi_registry_unlock(void);
+
+/* Register the fork handler, which detaches a child from its parent's loop. Called by every loop
+ * before it creates its ring. Code with threads, locks or files of its own registers its own
+ * pthread_atfork() handler. */
+void eddyi_fork_watch(void);
 
 #endif

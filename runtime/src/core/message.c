@@ -7,8 +7,6 @@
  *    not.
  * 3. `posting` counts the threads inside eddy_loop_post(): the loop's memory outlives them.
  */
-#include "message.h"
-
 #include "base/feature.h"
 #include "executor.h"
 #include "loop.h"
@@ -18,8 +16,7 @@ void eddyi_message_deliver_all(struct eddy_loop *loop)
 {
 	struct eddy_message *newest, *oldest = NULL;
 
-	if (loop->look_again_ns)
-		eddyi_loop_unstick(loop);
+	eddyi_loop_unstick(loop);
 	newest = atomic_exchange(&loop->messages, NULL);
 	while (newest) {
 		struct eddy_message *next = newest->next;

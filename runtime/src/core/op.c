@@ -14,12 +14,12 @@
  * 5. An op in `missed` counts its repeated cancel in `pending` before that is submitted, and leaves
  *    the list when its own completion comes. `repeat_timer` is armed while the list is not empty.
  */
-#include "chaos.h"
-#include "loop.h"
 #include "op.h"
+
+#include "guest.h"
 #include "own.h"
-#include "probe.h"
-#include "registry.h"
+#include "wait.h"
+
 #include "base/uapi.h"
 
 #include <errno.h>
@@ -139,9 +139,9 @@ void(eddy_op_start)(struct eddy_op *op, struct io_uring_sqe *sqe, const char *wh
 	op->worked = eddyi_op_is_worked(sqe);
 	if (__builtin_expect(op->worked, 0))
 		eddyi_count(loop->stats.ops_worked, 1);
-	eddyi_probe_started(loop, op);
-	if (__builtin_expect(loop->chaos != NULL, 0))
-		eddyi_chaos_start(loop, op, sqe);
+	EDDYI_USDT(op__submit, loop->id, op, op->opcode, op->fd, op->len);
+	if (eddyi_is_either_hooked(loop, started, start))
+		eddyi_guests_start(loop, op, sqe);
 }
 
 void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe)
@@ -157,7 +157,7 @@ static void submit_cancel(struct eddy_loop *loop, struct eddy_op *op)
 	uint64_t data = (uintptr_t)op | TAG_CANCEL;
 	struct io_uring_sqe *sqe;
 
-	if (__builtin_expect(loop->chaos != NULL, 0) && eddyi_chaos_misses(loop->chaos, data))
+	if (eddyi_is_hooked(loop, misses) && eddyi_guests_miss(loop, data))
 		return;
 	sqe = eddyi_op_take_sqe(loop);
 	io_uring_prep_cancel64(sqe, (uintptr_t)op | TAG_OP, 0);
@@ -217,8 +217,8 @@ void eddyi_op_cancel(struct eddy_op *op, const char *where)
 		return;
 	eddyi_own(&op->loop, "an op", where);
 	loop = eddyi_loop_at(where);
-	if (__builtin_expect(loop->chaos != NULL, 0))
-		eddyi_chaos_cancel(loop, op);
+	if (eddyi_is_hooked(loop, cancel))
+		eddyi_guests_cancel(loop, op);
 	op->cancelling = true;
 	op->repeats = false;
 	op->missed.next = NULL;
@@ -328,6 +328,20 @@ static int translate(int result, bool cancelling)
 	return result;
 }
 
+static inline void tell_completing(struct eddy_loop *loop, const struct eddy_op *op, int result,
+				   unsigned flags)
+{
+	EDDYI_USDT(op__complete, loop->id, op, op->opcode, op->fd, result, flags);
+	if (eddyi_is_hooked(loop, completing))
+		eddyi_guests_completing(loop, op, result, flags);
+}
+
+static inline void tell_completed(struct eddy_loop *loop)
+{
+	if (eddyi_is_hooked(loop, completed))
+		eddyi_guests_completed(loop);
+}
+
 /* End the op: no completion is owed any more. */
 static void finish(struct eddy_loop *loop, struct eddy_op *op)
 {
@@ -340,12 +354,12 @@ static void finish(struct eddy_loop *loop, struct eddy_op *op)
 	loop->ops--;
 	loop->own_ops -= op->own;
 	eddyi_count(loop->stats.ops_completed, 1);
-	eddyi_probe_completing(loop, op, op->result, op->flags);
+	tell_completing(loop, op, op->result, op->flags);
 	if (op->waiter)
 		eddyi_wake(op->waiter, op->result);
 	else
 		op->done(op, op->result, op->flags);
-	eddyi_probe_completed(loop);
+	tell_completed(loop);
 	if (!eddy_list_is_empty(&loop->closing))
 		wake_closers(loop, fd, fd2);
 }
@@ -366,12 +380,12 @@ static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, uns
 	if (flags & IORING_CQE_F_MORE) {
 		op->sent = BIT(op->opcode) & ZERO_COPY;
 		/* A waiting task gets the first result; SEND_ZC sends its notification after it. */
-		eddyi_probe_completing(loop, op, result, flags);
+		tell_completing(loop, op, result, flags);
 		if (op->waiter)
 			op->result = result;
 		else
 			op->done(op, result, flags);
-		eddyi_probe_completed(loop);
+		tell_completed(loop);
 		return;
 	}
 	if (!(flags & IORING_CQE_F_NOTIF) || !op->waiter)
@@ -438,10 +452,8 @@ void eddyi_op_dispatch(struct eddy_loop *loop)
 
 	if (io_uring_cq_has_overflow(&loop->ring))
 		eddyi_count(loop->stats.cq_overflows, 1);
-	if (__builtin_expect(loop->chaos != NULL, 0)) {
-		eddyi_chaos_dispatch(loop);
+	if (eddyi_is_hooked(loop, dispatch) && eddyi_guests_dispatch(loop))
 		return;
-	}
 	/* Not those that come meanwhile: a completion function may have entries submitted. */
 	head = *loop->ring.cq.khead;
 	tail = io_uring_smp_load_acquire(loop->ring.cq.ktail);
@@ -451,4 +463,111 @@ void eddyi_op_dispatch(struct eddy_loop *loop)
 		eddyi_op_complete(loop, cqe->user_data, cqe->res, cqe->flags);
 	}
 	io_uring_cq_advance(&loop->ring, tail - head);
+}
+
+/* ---- awaiting an op in a task ----
+ *
+ * Invariant: no task sees -EINTR. An interrupted call has done nothing and is repeated, unless its
+ * cancellation interrupted it. Calls that must not be repeated (eddyi_op_may_restart()) are handled
+ * by their caller. */
+
+struct op_waiter {
+	struct eddyi_waiter waiter;
+	struct eddy_op *op;
+};
+
+static void cancel_awaited(struct eddyi_waiter *waiter)
+{
+	eddy_op_cancel(eddy_of(waiter, struct op_waiter, waiter)->op);
+}
+
+static struct io_uring_sqe *begin_await(struct eddy_op *op, const char *function)
+{
+	if (eddyi_task_for(NULL, function)->scope->cancelled)
+		return NULL;
+	return eddy_op_begin(op, NULL);
+}
+
+struct io_uring_sqe *eddy_op_begin_await(struct eddy_op *op)
+{
+	return begin_await(op, __func__);
+}
+
+/* Queue the entry and wait for its completion, whatever the result. */
+static int await(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	struct op_waiter waiter = {
+		.waiter = { .cancel = cancel_awaited, .what = "op", .op = op },
+		.op = op,
+	};
+
+	op->waiter = &waiter.waiter;
+	eddy_op_start(op, sqe);
+	if (eddyi_loop()->running->scope->cancelled) {
+		/* Cancelled after the entry was taken: the kernel's completion is still owed. */
+		eddy_op_cancel(op);
+		waiter.waiter.cancel = NULL;
+	}
+	return eddyi_wait(&waiter.waiter);
+}
+
+/* An interrupted close has closed, a connect continues, and links of an entry hold only once. */
+bool eddyi_op_may_restart(const struct io_uring_sqe *sqe)
+{
+	return sqe->opcode != IORING_OP_CLOSE && sqe->opcode != IORING_OP_CONNECT &&
+	       !(sqe->flags & (IOSQE_IO_LINK | IOSQE_IO_HARDLINK));
+}
+
+static int await_uninterrupted(struct eddy_op *op, struct io_uring_sqe *sqe,
+			       const struct io_uring_sqe *entry)
+{
+	int r;
+
+	while ((r = await(op, sqe)) == -EINTR && eddyi_op_may_restart(entry)) {
+		sqe = eddy_op_begin_await(op);
+		if (!sqe)
+			return -ECANCELED;
+		*sqe = *entry;
+	}
+	return r;
+}
+
+int eddy_op_await(struct eddy_op *op, struct io_uring_sqe *sqe)
+{
+	const struct io_uring_sqe entry = *sqe;
+
+	return await_uninterrupted(op, sqe, &entry);
+}
+
+int eddyi_op_call_for(const struct io_uring_sqe *prepared, const char *function)
+{
+	struct eddy_op op;
+	struct io_uring_sqe *sqe = begin_await(&op, function);
+
+	if (!sqe)
+		return -ECANCELED;
+	*sqe = *prepared;
+	return await_uninterrupted(&op, sqe, prepared);
+}
+
+int eddy_op_call(const struct io_uring_sqe *prepared)
+{
+	return eddyi_op_call(prepared);
+}
+
+int eddyi_op_poll_first(int fd, unsigned events, int other)
+{
+	struct eddy_op op;
+	int r;
+
+	do {
+		struct io_uring_sqe *sqe = eddy_op_begin_await(&op);
+
+		if (!sqe)
+			return -ECANCELED;
+		io_uring_prep_poll_add(sqe, fd, events);
+		op.fd2 = other;
+		r = await(&op, sqe);
+	} while (r == -EINTR);
+	return r;
 }

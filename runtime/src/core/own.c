@@ -1,7 +1,7 @@
 #include "own.h"
 
 #include "base/out.h"
-#include "registry.h"
+#include "loop.h"
 
 #include <eddy/internal/debug.h>
 #include <eddy/log.h>

@@ -1,9 +1,11 @@
-#include "loop.h"
-#include "own.h"
 #include "scope.h"
-#include "probe.h"
+
+#include "own.h"
+#include "wait.h"
+
 #include "base/out.h"
 
+#include <eddy/local.h>
 #include <errno.h>
 
 /* Invariants:
@@ -222,4 +224,29 @@ bool eddy_is_cancelled(void)
 	struct eddy_task *task = eddy_task_self();
 
 	return task && task->scope->cancelled;
+}
+
+/* ---- values that scopes pass down to the tasks inside them ---- */
+
+_Thread_local const struct eddy_scope *eddyi_lent_scope;
+
+const struct eddy_scope *eddyi_scope_self(void)
+{
+	struct eddy_loop *loop = eddy_loop_self();
+	struct eddy_task *task = loop ? loop->running : NULL;
+
+	if (loop && !task)
+		task = loop->on_stack.task;
+	return task ? task->scope : eddyi_lent_scope;
+}
+
+void *eddy_local_get(const struct eddy_local_key *key)
+{
+	const struct eddy_scope *scope = eddyi_scope_self();
+
+	for (scope = scope ? scope->binding : NULL; scope; scope = scope->parent->binding)
+		for (const struct eddy_local *local = scope->locals; local->key; local++)
+			if (local->key == key)
+				return local->value;
+	return NULL;
 }

@@ -2,14 +2,11 @@
 #ifndef EDDYI_SCOPE_H
 #define EDDYI_SCOPE_H
 
-#include "wait.h"
+#include "task.h"
 
 /* eddy_scope_spawn(), with a function that is called when the task ends. */
 int eddyi_scope_spawn(struct eddy_scope *scope, struct eddyi_told told, const char *name,
 		      eddy_task_fn *fn, void *arg, const char *where);
-
-/* Note that a task of `scope` has ended with `result`. */
-void eddyi_scope_task_ended(struct eddy_scope *scope, int result);
 
 /* Initialize the loop's root scope, which has no parent and no host. */
 void eddyi_scope_init_root(struct eddy_scope *scope);

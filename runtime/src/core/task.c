@@ -1,18 +1,20 @@
 /* Invariants:
  * 1. Control passes from the loop's stack to a task and back, never between tasks.
- * 2. A task enters the ready queue once for each time it suspends: when `woken` is set, or when it
- *    yields.
- * 3. A yielding task is queued after all that are ready. No other order is guaranteed.
- * 4. A stack returns to the pool on the loop's stack, after its task has switched away for good.
+ * 2. A stack returns to the pool on the loop's stack, after its task has switched away for good.
  */
-#include "chaos.h"
-#include "loop.h"
-#include "probe.h"
-#include "scope.h"
+#include "task.h"
+
+#include "guest.h"
+
+#include "base/out.h"
 
 #include <eddy/internal/debug.h>
 #include <eddy/internal/panic.h>
+#include <eddy/stats.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #if EDDYI_ASAN
 #include <sanitizer/asan_interface.h>
@@ -109,6 +111,41 @@ static void put(struct eddy_loop *loop, struct eddy_task *task)
 		eddy_timer_arm(&loop->trim_timer, loop->now_ns + TRIM_AFTER);
 }
 
+/* Guards stack_used_by, which is written seldom and read by other threads. */
+static pthread_mutex_t deepest_lock = PTHREAD_MUTEX_INITIALIZER;
+
+size_t eddyi_task_stack_used(struct eddy_loop *loop, const struct eddy_task *task)
+{
+	size_t used = eddyi_stack_used(task->low, (char *)task->low + loop->stacks.size);
+
+	if (used <= loop->stats.stack_used_max)
+		return used;
+	pthread_mutex_lock(&deepest_lock);
+	loop->stats.stack_used_max = used;
+	/* An ended task's name may no longer be valid. */
+	if (task->owner)
+		snprintf(loop->stats.stack_used_by, sizeof(loop->stats.stack_used_by),
+			 "\"%.20s\" (%s)", task->name, eddyi_place(task->where));
+	else
+		snprintf(loop->stats.stack_used_by, sizeof(loop->stats.stack_used_by),
+			 "spawned at %s", eddyi_place(task->where));
+	pthread_mutex_unlock(&deepest_lock);
+	return used;
+}
+
+void eddyi_stack_used_most(const struct eddy_loop *loop, struct eddy_loop_stats *stats)
+{
+	pthread_mutex_lock(&deepest_lock);
+	stats->stack_used_max = loop->stats.stack_used_max;
+	memcpy(stats->stack_used_by, loop->stats.stack_used_by, sizeof(stats->stack_used_by));
+	pthread_mutex_unlock(&deepest_lock);
+}
+
+size_t eddy_task_stack_used(const struct eddy_task *task)
+{
+	return eddyi_task_stack_used(eddyi_loop(), task);
+}
+
 static void trim(struct eddy_loop *loop, struct eddy_task *task)
 {
 	char *low = task->low;
@@ -158,15 +195,6 @@ void eddyi_task_deinit_idle(struct eddy_loop *loop)
 		eddyi_ctx_deinit(&eddy_of(node, struct eddy_task, queued)->ctx);
 }
 
-void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
-{
-	eddyi_probe_ready(loop, task);
-	if (__builtin_expect(loop->chaos != NULL, 0))
-		eddyi_chaos_ready(loop, &task->queued);
-	else
-		eddy_list_append(&loop->ready, &task->queued);
-}
-
 static void run_on_stack(struct eddy_loop *loop, struct eddy_task *task)
 {
 	void (*fn)(void *arg) = loop->on_stack.fn;
@@ -191,7 +219,9 @@ static void end(struct eddy_loop *loop, struct eddy_task *task)
 			"task \"%s\" returned inside the scope that it begins here: call "
 			"eddy_scope_end() on every path",
 			task->name);
-	eddyi_probe_end(loop, task);
+	EDDYI_USDT(task__end, loop->id, task->id, task->name, result);
+	if (eddyi_is_hooked(loop, ended))
+		eddyi_guests_ended(loop, task);
 	eddy_list_remove(&task->inside);
 	put(loop, task);
 	if (told.fn)
@@ -205,12 +235,14 @@ void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task)
 		run_on_stack(loop, task);
 	loop->running = NULL;
 	if (!task->ended) {
-		eddyi_probe_back(loop, task->waiter);
+		if (eddyi_is_hooked(loop, back))
+			eddyi_guests_back(loop, task->waiter);
 		return;
 	}
 	/* First, so that the tasks that its end wakes are attributed to this task. */
 	end(loop, task);
-	eddyi_probe_back(loop, NULL);
+	if (eddyi_is_hooked(loop, back))
+		eddyi_guests_back(loop, NULL);
 }
 
 void eddy_on_loop_stack(void (*fn)(void *arg), void *arg)
@@ -224,46 +256,6 @@ void eddy_on_loop_stack(void (*fn)(void *arg), void *arg)
 	loop->on_stack.fn = fn;
 	loop->on_stack.arg = arg;
 	eddyi_ctx_switch(&loop->running->ctx, &loop->ctx, false);
-}
-
-/* Not inlined: tests count calls of it to see which tasks wait. */
-__attribute__((noinline)) void eddyi_task_call_before_suspend(struct eddy_task *task)
-{
-	void (*fn)(void *arg) = task->before_suspend;
-
-	task->before_suspend = NULL;
-	fn(task->before_suspend_arg);
-}
-
-void eddyi_task_cannot_suspend(const struct eddy_task *task)
-{
-	if (!task)
-		eddyi_task_is_missing(NULL, "");
-	eddyi_panic_of(NULL, "",
-		       "task \"%s\" suspends inside a function of eddyi_task_before_suspend()",
-		       task->name);
-}
-
-void eddyi_wake(struct eddyi_waiter *waiter, int result)
-{
-	if (waiter->woken)
-		return;
-	waiter->woken = true;
-	waiter->result = result;
-	eddyi_task_ready(eddyi_loop(), waiter->task);
-}
-
-void eddyi_cancel_wait(struct eddyi_waiter *waiter)
-{
-	eddyi_wake(waiter, -ECANCELED);
-}
-
-void eddyi_task_before_suspend(void (*fn)(void *arg), void *arg)
-{
-	struct eddy_task *task = eddyi_task();
-
-	task->before_suspend = fn;
-	task->before_suspend_arg = arg;
 }
 
 void eddyi_require_task(const char *function)
@@ -331,45 +323,4 @@ __attribute__((noinline)) bool eddyi_task_owns(const void *ptr)
 const char *eddy_task_name(const struct eddy_task *task)
 {
 	return task->name;
-}
-
-int eddy_yield(void)
-{
-	struct eddyi_waiter waiter = { .cancel = eddyi_cancel_wait, .what = "yield" };
-	struct eddy_task *task = eddyi_task();
-
-	if (task->scope->cancelled)
-		return -ECANCELED;
-	/* Woken in advance: the task is already at the end of the ready queue. */
-	waiter.cancel = NULL;
-	eddy_list_append(&eddyi_loop()->ready, &task->queued);
-	waiter.result = 0;
-	eddyi_wait(&waiter);
-	return 0;
-}
-
-struct sleeper {
-	struct eddyi_waiter waiter;
-	struct eddy_timer timer;
-};
-
-static void sleep_over(struct eddy_timer *timer)
-{
-	eddyi_wake(&eddy_of(timer, struct sleeper, timer)->waiter, 0);
-}
-
-int eddy_sleep(uint64_t duration_ns)
-{
-	struct sleeper sleeper = {
-		.waiter = { .cancel = eddyi_cancel_wait, .what = "sleep" },
-		.timer = { .fire = sleep_over },
-	};
-	int r;
-
-	eddyi_task();
-	/* From the current time, not the turn's start: never shorter than requested. */
-	eddy_timer_arm(&sleeper.timer, eddyi_time_after(eddy_now(), duration_ns));
-	r = eddyi_wait(&sleeper.waiter);
-	eddy_timer_disarm(&sleeper.timer);
-	return r;
 }

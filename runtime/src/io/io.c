@@ -1,7 +1,7 @@
 #include <eddy/io.h>
 
 #include "acceptor.h"
-#include "core/chaos.h"
+#include "core/guest.h"
 #include "base/feature.h"
 #include "core/loop.h"
 #include "core/op.h"
@@ -84,8 +84,8 @@ ssize_t eddy_try_send(int fd, const void *buf, size_t len, int flags)
 	struct eddy_loop *loop = eddyi_loop();
 	ssize_t r;
 
-	if (__builtin_expect(loop->chaos != NULL, 0)) {
-		size_t taken = eddyi_chaos_try_send(loop->chaos, fd, len);
+	if (eddyi_is_hooked(loop, try_send)) {
+		size_t taken = eddyi_guests_try_send(loop, fd, len);
 
 		if (!taken && len)
 			return -EAGAIN;

@@ -74,7 +74,6 @@ static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_
 	if (task->scope->cancelled)
 		return -ECANCELED;
 	awaited.job.scope = task->scope;
-	eddyi_tape_job_queued(&awaited.job.traced);
 	if (eddyi_offload_submit(&awaited.job) < 0)
 		return run_in_place(&awaited.job);
 	return wait_outside(loop, &awaited.waiter);
@@ -131,7 +130,6 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 		.destroy = destroy,
 	};
 	detached.job = job;
-	eddyi_tape_job_queued(&job->traced);
 	r = eddyi_offload_submit(job);
 	if (r == -EAGAIN) {
 		free(job);

@@ -44,6 +44,13 @@ static struct {
 		    QUEUE(EDDYI_JOB_FILE) },
 };
 
+static _Atomic(const struct eddyi_job_observer *) observer;
+
+void eddyi_offload_observe(const struct eddyi_job_observer *new_observer)
+{
+	atomic_store(&observer, new_observer);
+}
+
 static unsigned default_threads(void)
 {
 	cpu_set_t cpus;
@@ -105,6 +112,7 @@ static struct eddyi_job *take_job(void)
 /* Lock held; it is released meanwhile. */
 static void run_job(struct eddyi_job *job)
 {
+	const struct eddyi_job_observer *observed = atomic_load(&observer);
 	enum eddyi_job_kind kind = job->kind;
 	struct eddy_loop *loop;
 	bool given_up;
@@ -116,13 +124,15 @@ static void run_job(struct eddyi_job *job)
 	pthread_mutex_unlock(&pool.lock);
 
 	eddyi_lent_scope = job->scope;
-	eddyi_tape_job_begins(&job->traced);
+	if (observed)
+		observed->begins(job);
 	EDDYI_USDT(offload__begin, job->fn, job->arg);
 	eddyi_in_job = true;
 	result = job->fn(job->arg);
 	eddyi_in_job = false;
 	EDDYI_USDT(offload__end, job->fn, job->arg, result);
-	eddyi_tape_job_ended(&job->traced);
+	if (observed)
+		observed->ended(job);
 	eddyi_lent_scope = NULL;
 
 	pthread_mutex_lock(&pool.lock);
@@ -259,9 +269,12 @@ static int submit_file(struct eddyi_job *job)
 int eddyi_offload_submit(struct eddyi_job *job)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const struct eddyi_job_observer *observed = atomic_load(&observer);
 	int r = 0;
 
 	pthread_once(&once, watch_forks);
+	if (observed)
+		observed->queued(job);
 	pthread_mutex_lock(&pool.lock);
 	if (!pool.long_max)
 		pool.long_max = default_threads();

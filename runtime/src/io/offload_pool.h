@@ -19,8 +19,6 @@
 #ifndef EDDYI_OFFLOAD_POOL_H
 #define EDDYI_OFFLOAD_POOL_H
 
-#include "core/tape_job.h"
-
 #include <eddy/list.h>
 #include <eddy/loop.h>
 #include <eddy/offload.h>
@@ -36,6 +34,15 @@ enum eddyi_job_kind {
 	EDDYI_JOB_KINDS,
 };
 
+/* When a job was queued, and by which task; of the observer, all 0 if it records nothing. */
+struct eddyi_job_trace {
+	uint64_t queued_ns;
+	uint64_t began_ns;
+	uint32_t track;
+	uint32_t group;
+	unsigned generation; /* the timeline that `track` belongs to */
+};
+
 struct eddyi_job {
 	struct eddy_message message;
 	struct eddy_node node; /* in a queue; node.next is NULL otherwise */
@@ -49,8 +56,18 @@ struct eddyi_job {
 	void (*destroy)(void *arg); /* of a detached job */
 	int result;
 	bool done;
-	struct eddyi_tape_job traced;
+	struct eddyi_job_trace traced;
 };
+
+struct eddyi_job_observer {
+	void (*queued)(struct eddyi_job *job); /* called by its task */
+	/* Called by the pool's thread before and after it runs. */
+	void (*begins)(struct eddyi_job *job);
+	void (*ended)(struct eddyi_job *job);
+};
+
+/* Set the observer of all jobs. There is one; it stays. */
+void eddyi_offload_observe(const struct eddyi_job_observer *observer);
 
 /* Queue the job. Only detached jobs are limited: a task that waits for its job costs the same
  * inside and outside the queue.

@@ -4,9 +4,10 @@
  * while, because loops that mostly get messages sleep often.
  *
  * Invariants:
- * 1. Only its own loop writes `stuck`, with the registry locked. It is set while the loop has only
- *    internal ops and timers, which wake no task. Only a message, or a signal of eddy_main(), moves
- *    a stuck loop on, and it clears `stuck` before it handles that.
+ * 1. A loop's state is its thread's. Only that thread changes `is_stuck`, and `stuck_loops` with it,
+ *    with the registry locked. It is set while the loop has only internal ops and timers, which
+ *    wake no task. Only a message, or a signal of eddy_main(), moves a stuck loop on, and it drops
+ *    the suspicion before it handles that.
  * 2. So while the registry is locked and all loops are stuck, no task runs, and messages posted by
  *    a loop before it got stuck are in a queue. If all queues are empty, only another thread could
  *    post.
@@ -21,7 +22,6 @@
 #include "dump_signal.h"
 #include "core/loop.h"
 #include "io/offload_pool.h"
-#include "core/registry.h"
 #include "stall_trace.h"
 #include "base/thread.h"
 
@@ -34,6 +34,15 @@
 
 #define PATIENCE_MIN (10 * EDDY_MS)
 #define PATIENCE_MAX (10 * EDDY_SECOND)
+
+static _Thread_local struct {
+	struct eddyi_suspicion suspicion;
+	bool is_stuck;
+	uint64_t look_again_ns;
+	uint64_t patience_ns;
+} mine;
+
+static size_t stuck_loops;
 
 static bool is_suspect(const struct eddy_loop *loop)
 {
@@ -97,10 +106,11 @@ static bool has_signal_handlers(void)
 
 static bool all_are_stuck(struct eddy_node *loops)
 {
+	size_t count = 0;
+
 	for (struct eddy_node *node = loops->next; node != loops; node = node->next)
-		if (!eddy_of(node, struct eddy_loop, registered)->stuck)
-			return false;
-	return true;
+		count++;
+	return stuck_loops == count;
 }
 
 static bool has_messages(struct eddy_node *loops)
@@ -137,13 +147,29 @@ static void report(struct eddy_node *loops)
 	eddyi_panic_of("", "", "deadlock, see above");
 }
 
-static void check(struct eddy_loop *loop)
+static void set_stuck(bool is_stuck)
+{
+	stuck_loops += (size_t)is_stuck - (size_t)mine.is_stuck;
+	mine.is_stuck = is_stuck;
+}
+
+static void check(void)
 {
 	struct eddy_node *loops = eddyi_registry_lock();
 
-	loop->stuck = true;
+	set_stuck(true);
 	if (is_deadlock(loops))
 		report(loops);
+	eddyi_registry_unlock();
+}
+
+static void drop(struct eddy_loop *loop)
+{
+	loop->suspicion = NULL;
+	if (!mine.is_stuck)
+		return;
+	eddyi_registry_lock();
+	set_stuck(false);
 	eddyi_registry_unlock();
 }
 
@@ -154,16 +180,18 @@ uint64_t eddyi_deadlock_look(struct eddy_loop *loop)
 	if (!is_suspect(loop))
 		return EDDY_NEVER;
 	now = eddy_now();
-	if (!loop->look_again_ns) {
-		loop->patience_ns = PATIENCE_MIN;
-	} else if (now >= loop->look_again_ns) {
-		check(loop);
-		loop->patience_ns *= 2;
-		if (loop->patience_ns > PATIENCE_MAX)
-			loop->patience_ns = PATIENCE_MAX;
+	if (!loop->suspicion) {
+		mine.suspicion.drop = drop;
+		loop->suspicion = &mine.suspicion;
+		mine.patience_ns = PATIENCE_MIN;
+	} else if (now >= mine.look_again_ns) {
+		check();
+		mine.patience_ns *= 2;
+		if (mine.patience_ns > PATIENCE_MAX)
+			mine.patience_ns = PATIENCE_MAX;
 	} else {
-		return loop->look_again_ns;
+		return mine.look_again_ns;
 	}
-	loop->look_again_ns = now + loop->patience_ns;
-	return loop->look_again_ns;
+	mine.look_again_ns = now + mine.patience_ns;
+	return mine.look_again_ns;
 }

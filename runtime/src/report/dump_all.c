@@ -1,8 +1,8 @@
 /* Invariants:
- * 1. A loop's dump_message is posted while the loop is registered, and not again until it is
- *    delivered (`dump_posted`). So it is delivered before the loop is freed.
- * 2. There is one request at a time, with a number. A loop whose number differs, or that finds the
- *    request no longer open, is too late and writes nothing.
+ * 1. A question is posted while its loop is registered, and so delivered before the loop ends. Its
+ *    delivery frees it.
+ * 2. One question is open at a time, by its number. A loop that gets another one, or finds it no
+ *    longer open, is too late and writes nothing.
  * 3. Lock order: asking, registry, desk.
  */
 #include <eddy/dump.h>
@@ -10,10 +10,10 @@
 #include "dump.h"
 #include "core/loop.h"
 #include "peek.h"
-#include "core/registry.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define PATIENCE_ONE (100 * EDDY_MS)
@@ -32,37 +32,44 @@ static struct {
 	.changed = PTHREAD_COND_INITIALIZER,
 };
 
+struct question {
+	struct eddy_message message;
+	uint64_t number;
+};
+
 static void answer(struct eddy_message *message)
 {
-	struct eddy_loop *loop = eddy_of(message, struct eddy_loop, dump_message);
+	struct question *question = eddy_of(message, struct question, message);
 	bool wanted;
 
 	pthread_mutex_lock(&desk.lock);
-	loop->dump_posted = false;
-	wanted = desk.state == OPEN && desk.number == loop->dump_number;
+	wanted = desk.state == OPEN && desk.number == question->number;
 	if (wanted)
 		desk.state = ANSWERING;
 	pthread_mutex_unlock(&desk.lock);
+	free(question);
 	if (!wanted)
 		return;
-	eddyi_dump_loop(desk.out, loop);
+	eddyi_dump_loop(desk.out, eddy_loop_self());
 	pthread_mutex_lock(&desk.lock);
 	desk.state = CLOSED;
 	pthread_cond_broadcast(&desk.changed);
 	pthread_mutex_unlock(&desk.lock);
 }
 
-/* Registry locked. */
+/* Registry locked. On allocation failure the loop does not answer. */
 static void ask(struct eddy_loop *loop, struct eddyi_out *out)
 {
+	struct question *question = malloc(sizeof(*question));
+
 	pthread_mutex_lock(&desk.lock);
 	desk.state = OPEN;
 	desk.out = out;
-	loop->dump_number = ++desk.number;
-	if (!loop->dump_posted) {
-		loop->dump_posted = true;
-		loop->dump_message.deliver = answer;
-		eddy_loop_post(loop, &loop->dump_message);
+	desk.number++;
+	if (question) {
+		*question = (struct question){ .message = { .deliver = answer },
+					       .number = desk.number };
+		eddy_loop_post(loop, &question->message);
 		/* This thread is about to block, so its ring would not send the wake-up. */
 		eddyi_loop_wake(loop);
 	}

@@ -2,11 +2,10 @@
  * wakes the thread; it may run on any thread.
  *
  * Invariant: `asked` exists forever, so that a late handler may post it. The thread exists while
- * `is_answered` is set; a forked child clears it.
+ * `answering` is set; a forked child clears it.
  */
 #include "dump_signal.h"
 
-#include "core/loop.h"
 #include "base/thread.h"
 
 #include <eddy/dump.h>
@@ -14,9 +13,10 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
-static atomic_bool is_answered; /* by a loop */
+static _Atomic(struct eddy_loop *) answering; /* from its begin to its end; NULL: none */
 static atomic_bool ends;
 static pthread_t thread;
 static sem_t asked;
@@ -64,7 +64,7 @@ static void handle_no_more(void)
 static void in_child(void)
 {
 	handle_no_more();
-	atomic_store(&is_answered, false);
+	atomic_store(&answering, NULL);
 }
 
 static void prepare(void)
@@ -86,28 +86,27 @@ void eddyi_dump_signal_begin(struct eddy_loop *loop)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct sigaction action = { .sa_handler = ask, .sa_flags = SA_RESTART | SA_ONSTACK };
+	struct eddy_loop *none = NULL;
 
 	pthread_once(&once, prepare);
-	if (!is_free_to_use() || atomic_exchange(&is_answered, true))
+	if (!is_free_to_use() || !atomic_compare_exchange_strong(&answering, &none, loop))
 		return;
 	while (sem_trywait(&asked) == 0)
 		;
 	atomic_store(&ends, false);
-	loop->answers_quit = eddyi_thread_start(&thread, answer) == 0;
-	if (loop->answers_quit)
+	if (eddyi_thread_start(&thread, answer) == 0)
 		sigaction(SIGQUIT, &action, NULL);
 	else
-		atomic_store(&is_answered, false);
+		atomic_store(&answering, NULL);
 }
 
-void eddyi_dump_signal_end(struct eddy_loop *loop)
+void eddyi_dump_signal_end(const struct eddy_loop *loop)
 {
-	if (!loop->answers_quit)
+	if (atomic_load(&answering) != loop)
 		return;
 	handle_no_more();
 	atomic_store(&ends, true);
 	sem_post(&asked);
 	pthread_join(thread, NULL);
-	loop->answers_quit = false;
-	atomic_store(&is_answered, false);
+	atomic_store(&answering, NULL);
 }

@@ -14,6 +14,6 @@ void eddyi_dump_signal_begin(struct eddy_loop *loop);
 bool eddyi_dump_signal_is_handler(const struct sigaction *action);
 
 /* Restore the default action of SIGQUIT, if this loop answers it. */
-void eddyi_dump_signal_end(struct eddy_loop *loop);
+void eddyi_dump_signal_end(const struct eddy_loop *loop);
 
 #endif

@@ -3,7 +3,6 @@
 #include "timeline/iowq.h"
 #include "core/loop.h"
 #include "core/wait.h"
-#include "core/registry.h"
 
 #include <eddy/internal/loop.h>
 #include <eddy/stats.h>

@@ -1,5 +1,5 @@
 /* Explains why a ring can't be created, and the command that helps. */
-#include "core/chaos.h"
+#include "chaos/chaos.h"
 #include "base/seccomp.h"
 
 #include <eddy/internal/proc.h>

@@ -1,16 +1,14 @@
 /* A loop's life, and its turns: tasks, messages, the kernel, timers, completions. */
-#include "core/chaos.h"
+#include "chaos/chaos.h"
 #include "report/deadlock.h"
 #include "report/dump_signal.h"
 #include "core/fault.h"
-#include "core/fork.h"
 #include "core/executor.h"
 #include "core/loop.h"
 #include "core/scope.h"
 #include "core/op.h"
-#include "core/message.h"
-#include "core/probe.h"
-#include "core/registry.h"
+#include "core/wait.h"
+#include "core/guest.h"
 #include "run.h"
 #include "report/debug.h"
 #include "report/stall.h"
@@ -89,7 +87,8 @@ static void wait_for_completions(struct eddy_loop *loop)
 	eddyi_count(loop->stats.enters, 1);
 	atomic_store_explicit(&loop->waiting, true, memory_order_relaxed);
 	atomic_store(&loop->sleeping, true);
-	if (due || atomic_load(&loop->messages) || (loop->chaos && eddyi_chaos_holds(loop->chaos)))
+	if (due || atomic_load(&loop->messages) ||
+	    (eddyi_is_hooked(loop, holds) && eddyi_guests_hold(loop)))
 		r = loop->executor->enter(loop);
 	else
 		r = loop->executor->wait(loop, left);
@@ -120,12 +119,14 @@ static inline __attribute__((always_inline)) void resume(struct eddy_loop *loop,
 {
 	loop->running = task;
 	eddyi_count(loop->stats.resumptions, 1);
-	eddyi_probe_run(loop, task);
+	EDDYI_USDT(task__run, loop->id, task->id, task->name);
+	if (eddyi_is_hooked(loop, run))
+		eddyi_guests_run(loop, task);
 	eddyi_ctx_switch_hot(&loop->ctx, &task->ctx);
 	if (__builtin_expect(task->ended || loop->on_stack.fn, 0))
 		eddyi_task_back(loop, task);
-	else
-		eddyi_probe_back(loop, task->waiter);
+	else if (eddyi_is_hooked(loop, back))
+		eddyi_guests_back(loop, task->waiter);
 	loop->running = NULL;
 }
 
@@ -171,7 +172,8 @@ static inline __attribute__((always_inline)) void fire_timers(struct eddy_loop *
 		timer->fire(timer);
 	}
 	loop->firing = false;
-	eddyi_probe_ring(loop, EDDYI_MARK_TIMERS, loop->stats.timers_fired - fired);
+	if (eddyi_is_hooked(loop, worked))
+		eddyi_guests_worked(loop, EDDYI_WORK_TIMERS, loop->stats.timers_fired - fired);
 }
 
 static void turn(struct eddy_loop *loop)
@@ -182,13 +184,17 @@ static void turn(struct eddy_loop *loop)
 	run_ready(loop);
 	if (atomic_load_explicit(&loop->messages, memory_order_relaxed)) {
 		eddyi_message_deliver_all(loop);
-		eddyi_probe_ring(loop, EDDYI_MARK_MESSAGES, loop->stats.messages - messages);
+		if (eddyi_is_hooked(loop, worked))
+			eddyi_guests_worked(loop, EDDYI_WORK_MESSAGES,
+					    loop->stats.messages - messages);
 	}
 	if (eddy_list_is_empty(&loop->ready) && loop->root.running)
 		wait_for_completions(loop);
 	else
 		eddyi_loop_enter(loop);
-	eddyi_probe_turn(loop);
+	if (eddyi_is_hooked(loop, worked))
+		eddyi_guests_worked(loop, EDDYI_WORK_KERNEL, io_uring_cq_ready(&loop->ring));
+	eddyi_timeline_turn(loop);
 	fire_timers(loop);
 	eddyi_op_dispatch(loop);
 }
@@ -280,19 +286,19 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	eddyi_debug_begin();
 	eddyi_fork_watch();
 	__atomic_store_n(&eddyi_panic_label, eddyi_task_label, __ATOMIC_RELAXED);
-	r = eddyi_chaos_new(&loop->chaos);
+	r = eddyi_chaos_attach(loop);
 	if (r < 0)
 		return r;
 	loop->wake_fd = eventfd(0, EFD_CLOEXEC);
 	if (loop->wake_fd < 0) {
 		r = -errno;
-		eddyi_chaos_free(loop->chaos);
+		eddyi_chaos_detach(loop);
 		return r;
 	}
 	r = choose_executor(loop, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
 	if (r < 0) {
 		close(loop->wake_fd);
-		eddyi_chaos_free(loop->chaos);
+		eddyi_chaos_detach(loop);
 		return r;
 	}
 	/* Without a limit if the kernel refuses it. */
@@ -322,10 +328,8 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 		eddyi_dump_signal_begin(loop);
 	eddyi_registry_add(loop);
 	eddyi_stall_begin(loop, options->stall_ns);
-	if (loop->chaos)
-		eddyi_chaos_begin(loop);
-	eddyi_timeline_begin();
-	eddyi_tape_look(loop);
+	eddyi_chaos_begin(loop);
+	eddyi_timeline_begin(loop);
 	EDDYI_USDT(loop__start, loop->id, loop->name);
 	return 0;
 }
@@ -361,7 +365,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	}
 	eddyi_dump_signal_end(loop);
 	EDDYI_USDT(loop__end, loop->id, loop->name);
-	eddyi_tape_end(loop);
+	eddyi_timeline_end(loop);
 	free(loop->scratch);
 	free(loop->copy_buffer);
 	eddy_timer_disarm(&loop->trim_timer);
@@ -370,7 +374,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	eddyi_ctx_deinit(&loop->ctx);
 	loop->executor->end(loop);
 	close(loop->wake_fd);
-	eddyi_chaos_free(loop->chaos);
+	eddyi_chaos_detach(loop);
 	eddyi_fault_stack_drop(loop->fault_stack);
 	eddyi_this_loop = NULL;
 }

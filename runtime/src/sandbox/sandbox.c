@@ -2,7 +2,6 @@
 
 #include "call_filter.h"
 #include "core/loop.h"
-#include "core/registry.h"
 #include "every_thread.h"
 #include "landlock.h"
 #include "timeline/iowq.h"

@@ -7,7 +7,7 @@
 #include <eddy/chan.h>
 
 #include "core/own.h"
-#include "core/queue.h"
+#include "queue.h"
 
 #include <errno.h>
 #include <stdlib.h>

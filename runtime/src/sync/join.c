@@ -1,7 +1,7 @@
 #include <eddy/join.h>
 
 #include "core/own.h"
-#include "core/queue.h"
+#include "queue.h"
 #include "core/scope.h"
 
 #include <errno.h>

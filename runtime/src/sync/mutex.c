@@ -1,7 +1,7 @@
 #include <eddy/mutex.h>
 
 #include "core/own.h"
-#include "core/queue.h"
+#include "queue.h"
 
 #include <errno.h>
 

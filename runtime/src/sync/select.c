@@ -11,7 +11,7 @@
 #include <eddy/select.h>
 
 #include "core/own.h"
-#include "core/queue.h"
+#include "queue.h"
 #include "core/op.h"
 #include "base/written.h"
 

@@ -3,7 +3,7 @@
 #include <eddy/semaphore.h>
 
 #include "core/own.h"
-#include "core/queue.h"
+#include "queue.h"
 
 #include <errno.h>
 

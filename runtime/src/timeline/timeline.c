@@ -1,7 +1,7 @@
 #include "timeline.h"
 
-#include "core/loop.h"
-#include "core/tapes.h"
+#include "core/task.h"
+#include "io/offload_pool.h"
 #include "timeline_writer.h"
 
 #include <eddy/internal/panic.h>
@@ -22,6 +22,208 @@
 #define FILE_DEFAULT (256 * EDDY_MIB)
 #define LAST_NS (200 * EDDY_MS)
 #define FILE_MIN (64 * EDDY_KIB)
+/* The longest that a loop's end waits until its marks are written. */
+#define PATIENCE_NS EDDY_SECOND
+
+static unsigned generation(void)
+{
+	return __atomic_load_n(&eddyi_trace_generation, __ATOMIC_RELAXED);
+}
+
+/* ---- a loop's tape ---- */
+
+_Thread_local enum eddyi_trace_state eddyi_trace_state;
+
+static struct eddyi_tape *tape_of(struct eddyi_guest *guest)
+{
+	return eddy_of(guest, struct eddyi_tape, guest);
+}
+
+static void leave(struct eddyi_tape *tape)
+{
+	eddyi_guest_detach(&tape->guest);
+	eddyi_trace_state = EDDYI_TRACE_OFF;
+	eddyi_tapes_leave(tape);
+}
+
+static void worked_between(struct eddyi_guest *guest, enum eddyi_work work, uint64_t count)
+{
+	struct eddyi_tape *tape = tape_of(guest);
+
+	(void)count;
+	if (work == EDDYI_WORK_KERNEL && tape->generation != generation())
+		leave(tape);
+}
+
+static void worked(struct eddyi_guest *guest, enum eddyi_work work, uint64_t count)
+{
+	if (work == EDDYI_WORK_KERNEL || count)
+		eddyi_tape_worked(tape_of(guest), work, count);
+	worked_between(guest, work, count);
+}
+
+static const struct eddyi_guest_hooks in_slice = {
+	.run = eddyi_tape_run,
+	.back = eddyi_tape_back,
+	.ready = eddyi_tape_ready,
+	.ended = eddyi_tape_ended,
+	.started = eddyi_tape_started,
+	.completing = eddyi_tape_completing,
+	.completed = eddyi_tape_completed,
+	.worked = worked,
+};
+
+static const struct eddyi_guest_hooks between_slices = {
+	.ended = eddyi_tape_ended,
+	.worked = worked_between,
+};
+
+/* Return: NULL if the loop has none, or with `only_in_slice` records nothing now. */
+static struct eddyi_tape *find(const struct eddy_loop *loop, bool only_in_slice)
+{
+	struct eddyi_guest *guest = eddyi_guest_find(loop, &in_slice);
+
+	if (!guest && !only_in_slice)
+		guest = eddyi_guest_find(loop, &between_slices);
+	return guest ? tape_of(guest) : NULL;
+}
+
+/* Return: NULL if no timeline is recorded. */
+static struct eddyi_tape *join(struct eddy_loop *loop)
+{
+	struct eddyi_tape *tape = eddyi_tapes_join(loop);
+
+	if (!tape)
+		return NULL;
+	tape->ring_track = eddyi_tape_name(tape, "ring", NULL, true);
+	tape->span_track = eddyi_tape_name(tape, "spans", NULL, true);
+	eddyi_guest_attach(loop, &tape->guest, &between_slices);
+	eddyi_trace_state = EDDYI_TRACE_BETWEEN_SLICES;
+	return tape;
+}
+
+static void open_at(struct eddy_loop *loop, struct eddyi_tape *tape, uint64_t now)
+{
+	struct eddy_task *task = loop->running ? loop->running : loop->on_stack.task;
+
+	tape->at_ns = tape->opened_ns = now;
+	tape->run.kind = tape->op.kind = EDDYI_MARK_NONE;
+	eddyi_guest_change(&tape->guest, &in_slice);
+	eddyi_trace_state = EDDYI_TRACE_ON;
+	/* Recording began in the middle of a task. */
+	if (task)
+		eddyi_tape_run(&tape->guest, task);
+}
+
+void eddyi_timeline_look(struct eddy_loop *loop)
+{
+	struct eddyi_tape *tape = find(loop, false);
+	uint64_t now;
+
+	if (tape && tape->generation != generation()) {
+		leave(tape);
+		tape = NULL;
+	}
+	if (!tape && (!eddyi_timeline_has_begun() || !(tape = join(loop))))
+		return;
+	now = tape->guest.hooks == &in_slice ? tape->at_ns : eddy_now();
+	if (now < tape->edge_ns)
+		return;
+	tape->edge_ns = eddyi_tape_edge_after(tape, now);
+	if (!eddyi_tape_is_in_slice(tape, now)) {
+		eddyi_guest_change(&tape->guest, &between_slices);
+		eddyi_trace_state = EDDYI_TRACE_BETWEEN_SLICES;
+	} else if (tape->guest.hooks != &in_slice) {
+		open_at(loop, tape, now);
+	}
+}
+
+void eddyi_timeline_end(struct eddy_loop *loop)
+{
+	struct eddyi_tape *tape = find(loop, false);
+
+	if (tape)
+		leave(tape);
+	eddyi_tapes_flush(PATIENCE_NS);
+}
+
+/* Record the activity under way up to now: the timeline ends. */
+static void cut(struct eddy_loop *loop)
+{
+	struct eddyi_tape *tape = find(loop, true);
+
+	if (tape) {
+		if (tape->run.kind)
+			eddyi_tape_back(&tape->guest, NULL);
+		eddyi_guest_change(&tape->guest, &between_slices);
+	}
+	eddyi_trace_state = EDDYI_TRACE_OFF;
+}
+
+/* ---- jobs of the offload pool, on the tape of threads without a loop ---- */
+
+static void job_queued(struct eddyi_job *job)
+{
+	const struct eddyi_tape *tape = find(eddyi_loop(), true);
+
+	if (!tape)
+		return;
+	job->traced.queued_ns = eddy_now();
+	job->traced.track = tape->run.track;
+	job->traced.group = tape->group;
+	job->traced.generation = tape->generation;
+}
+
+static void job_begins(struct eddyi_job *job)
+{
+	if (eddyi_timeline_has_begun())
+		job->traced.began_ns = eddy_now();
+}
+
+/* Get this thread's track on the locked outside tape. Return: 0 if its name does not fit. */
+static uint32_t track_of_thread(struct eddyi_tape *tape)
+{
+	static _Thread_local uint32_t track;
+
+	if (track < tape->first_track)
+		track = eddyi_tape_name(tape, "offload", NULL, false);
+	return track;
+}
+
+static void job_ended(struct eddyi_job *job)
+{
+	struct eddyi_tape *tape;
+	struct eddyi_mark *mark;
+	uint32_t track;
+
+	if (!job->traced.began_ns)
+		return;
+	tape = eddyi_tapes_outside();
+	if (tape && (track = track_of_thread(tape)) && (mark = eddyi_tape_take(tape, 0))) {
+		*mark = (struct eddyi_mark){
+			.kind = EDDYI_MARK_JOB,
+			.track = track,
+			.begin_ns = job->traced.began_ns,
+			.end_ns = eddy_now(),
+			.job = {
+				.queued_ns = job->traced.queued_ns,
+				.from = job->traced.generation == tape->generation ? job->traced.track : 0,
+				.group = job->traced.group,
+				.flow = ++tape->last_flow,
+			},
+		};
+		eddyi_tape_commit(tape, 0);
+	}
+	eddyi_tapes_outside_done();
+}
+
+static const struct eddyi_job_observer job_observer = {
+	.queued = job_queued,
+	.begins = job_begins,
+	.ended = job_ended,
+};
+
+/* ---- begin and end ---- */
 
 /* Held while a timeline starts or stops, which changes the generation. */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
@@ -54,7 +256,7 @@ static void write_last(bool in_handler)
 	if (in_handler || !eddyi_timeline_has_begun())
 		return;
 	if (eddy_loop_self())
-		eddyi_tape_cut(eddy_loop_self());
+		cut(eddy_loop_self());
 	eddyi_tapes_flush(LAST_NS);
 }
 
@@ -65,6 +267,7 @@ static int start(const struct eddyi_timeline_settings *settings)
 
 	pthread_once(&once, watch_forks);
 	eddyi_at_panic(write_last);
+	eddyi_offload_observe(&job_observer);
 	lock_life("eddy_trace_start");
 	if (!(eddyi_trace_generation & 1))
 		r = eddyi_timeline_writer_start(settings, eddyi_trace_generation + 1);
@@ -73,7 +276,7 @@ static int start(const struct eddyi_timeline_settings *settings)
 	pthread_mutex_unlock(&life);
 	/* This loop records from now on, others from their next turn. */
 	if (r == 0 && eddy_loop_self())
-		eddyi_tape_look(eddy_loop_self());
+		eddyi_timeline_look(eddy_loop_self());
 	return r;
 }
 
@@ -101,7 +304,7 @@ void eddy_trace_stop(void)
 	lock_life("eddy_trace_stop");
 	if (eddyi_trace_generation & 1) {
 		if (eddy_loop_self())
-			eddyi_tape_cut(eddy_loop_self());
+			cut(eddy_loop_self());
 		__atomic_add_fetch(&eddyi_trace_generation, 1, __ATOMIC_RELEASE);
 		eddyi_timeline_writer_stop();
 	}
@@ -167,11 +370,12 @@ static void start_by_environment(void)
 			  options.sample ? options.sample : 1);
 }
 
-void eddyi_timeline_begin(void)
+void eddyi_timeline_begin(struct eddy_loop *loop)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, start_by_environment);
+	eddyi_timeline_look(loop);
 }
 
 /* ---- spans ---- */
@@ -198,8 +402,9 @@ void eddy_trace_span(struct eddy_str name, uint64_t begin_ns, uint64_t end_ns,
 	if (!eddyi_timeline_has_begun())
 		return;
 	if (loop) {
-		if (loop->tape)
-			eddyi_tape_span(loop->tape, name, begin_ns, end_ns, fields);
+		tape = find(loop, true);
+		if (tape)
+			eddyi_tape_span(tape, name, begin_ns, end_ns, fields);
 		return;
 	}
 	tape = eddyi_tapes_outside();

@@ -299,7 +299,7 @@ static void put_job(struct eddyi_text *text, const struct eddyi_tape *tape,
 
 /* ---- spans ---- */
 
-/* Write a field as encoded by tape_span.c. Return: its end. */
+/* Write a field as encoded by tape.c. Return: its end. */
 static const char *put_field(struct eddyi_text *text, const char *at)
 {
 	enum eddy_field_type type = (enum eddy_field_type)(*at - 1);

@@ -2,7 +2,7 @@
 #ifndef EDDYI_TIMELINE_JSON_H
 #define EDDYI_TIMELINE_JSON_H
 
-#include "core/tape.h"
+#include "tape.h"
 
 #include <eddy/internal/text.h>
 

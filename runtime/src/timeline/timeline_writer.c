@@ -1,7 +1,7 @@
 #include "timeline_writer.h"
 
 #include "iowq.h"
-#include "core/tapes.h"
+#include "tapes.h"
 #include "base/thread.h"
 #include "timeline_file.h"
 #include "timeline_json.h"

@@ -2,7 +2,7 @@
 #ifndef EDDYI_TIMELINE_WRITER_H
 #define EDDYI_TIMELINE_WRITER_H
 
-#include "core/tape.h"
+#include "tape.h"
 
 struct eddyi_timeline_settings {
 	const char *path;

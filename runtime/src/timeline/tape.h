@@ -4,8 +4,8 @@
  * the activity is over and has its begin and its end, so the file never holds half of a pair.
  *
  * Invariants:
- * 1. `loop->own_tape` is set while a timeline is recorded; `loop->tape` is the same tape during a
- *    recorded slice of time, else NULL. Only the loop's thread writes them.
+ * 1. A tape of a loop is a guest of it while a timeline is recorded. It observes tasks and ops
+ *    during a recorded slice of time; else only what keeps it up to date.
  * 2. `at_ns` is the end of the last mark on the loop's thread and the begin of the next. So the
  *    clock is read once for each mark.
  * 3. The writer alone changes `head`, the reader alone `tail`; marks between them belong to the
@@ -21,15 +21,13 @@
 #ifndef EDDYI_TAPE_H
 #define EDDYI_TAPE_H
 
+#include "core/guest.h"
+
 #include <eddy/str.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 
 struct eddy_field;
-struct eddy_loop;
-struct eddy_op;
-struct eddy_task;
-struct eddyi_waiter;
 
 enum eddyi_mark_kind {
 	EDDYI_MARK_NONE,
@@ -41,7 +39,7 @@ enum eddyi_mark_kind {
 	EDDYI_MARK_MESSAGES, /* messages of other threads were delivered */
 	EDDYI_MARK_TIMERS,   /* timers fired */
 	EDDYI_MARK_JOB,      /* the offload pool ran a job */
-	EDDYI_MARK_SPAN,     /* of the program; text: the name, NUL, the fields, see tape_span.c */
+	EDDYI_MARK_SPAN,     /* of the program; text: the name, NUL, the fields, see tape.c */
 };
 
 struct eddyi_mark {
@@ -99,7 +97,8 @@ struct eddyi_mark {
 #define EDDYI_TIMELINE_PROCESS 1
 
 struct eddyi_tape {
-	struct eddy_node node; /* in the timeline's list */
+	struct eddyi_guest guest; /* of a loop */
+	struct eddy_node node;    /* in the timeline's list */
 	unsigned generation;
 	uint32_t first_track;
 	uint32_t group;    /* in the file: 1 is the process, others are loops */
@@ -178,27 +177,16 @@ uint32_t eddyi_tape_name(struct eddyi_tape *tape, const char *name, const char *
 void eddyi_tape_span(struct eddyi_tape *tape, struct eddy_str name, uint64_t begin_ns,
 		     uint64_t end_ns, const struct eddy_field *fields);
 
-/* ---- called by a loop; see probe.h ---- */
+/* ---- hooks of the loop's guest ---- */
 
-/* Start or stop recording as the current slice requires. */
-void eddyi_tape_look(struct eddy_loop *loop);
-
-void eddyi_tape_turn(struct eddy_loop *loop);
-
-/* The loop ends. Blocks until its marks are written, for a second at most. */
-void eddyi_tape_end(struct eddy_loop *loop);
-
-/* Record the activity under way up to now: the timeline ends. */
-void eddyi_tape_cut(struct eddy_loop *loop);
-
-void eddyi_tape_run(struct eddy_loop *loop, struct eddy_task *task);
-void eddyi_tape_back(struct eddy_loop *loop, struct eddyi_waiter *waiter);
-void eddyi_tape_ready(struct eddy_loop *loop, struct eddy_task *task);
-void eddyi_tape_left(struct eddyi_tape *tape, const struct eddy_task *task);
-void eddyi_tape_started(struct eddy_op *op);
-void eddyi_tape_completing(struct eddy_loop *loop, const struct eddy_op *op, int result,
+void eddyi_tape_run(struct eddyi_guest *guest, struct eddy_task *task);
+void eddyi_tape_back(struct eddyi_guest *guest, struct eddyi_waiter *waiter);
+void eddyi_tape_ready(struct eddyi_guest *guest, struct eddy_task *task);
+void eddyi_tape_ended(struct eddyi_guest *guest, struct eddy_task *task);
+void eddyi_tape_started(struct eddyi_guest *guest, struct eddy_op *op);
+void eddyi_tape_completing(struct eddyi_guest *guest, const struct eddy_op *op, int result,
 			   unsigned flags);
-void eddyi_tape_completed(struct eddy_loop *loop);
-void eddyi_tape_ring(struct eddy_loop *loop, enum eddyi_mark_kind kind, uint64_t count);
+void eddyi_tape_completed(struct eddyi_guest *guest);
+void eddyi_tape_worked(struct eddyi_tape *tape, enum eddyi_work work, uint64_t count);
 
 #endif

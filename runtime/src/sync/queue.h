@@ -14,7 +14,7 @@
 #ifndef EDDYI_QUEUE_H
 #define EDDYI_QUEUE_H
 
-#include "wait.h"
+#include "core/wait.h"
 
 #include <eddy/select.h>
 

@@ -10,8 +10,6 @@
  */
 #include "tapes.h"
 
-#include "loop.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
