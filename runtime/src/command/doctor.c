@@ -97,18 +97,30 @@ static int try_ring(void *arg)
 	return r < 0 ? r : eddy_sleep(EDDY_MS);
 }
 
-static void check_ring(void)
-{
-	ring = eddyi_run(NULL, try_ring, NULL);
-	if (ring == 0)
-		say("ok", "io_uring", "works");
-	else
-		say("FAIL", "io_uring", "%s — %s", strerror(-ring), eddy_ring_advice(ring));
-}
-
 static bool is_refused(void)
 {
 	return ring == -EPERM || ring == -EACCES || ring == -ENOSYS;
+}
+
+static void check_ring(void)
+{
+	const char *wanted = getenv("EDDY_EXECUTOR");
+
+	if (wanted && *wanted && strcmp(wanted, "ring") != 0)
+		say("warn", "EDDY_EXECUTOR", "is %s, so programs do not use io_uring", wanted);
+	setenv("EDDY_EXECUTOR", "ring", 1);
+	ring = eddyi_run(NULL, try_ring, NULL);
+	if (ring == 0) {
+		say("ok", "io_uring", "works");
+		return;
+	}
+	setenv("EDDY_EXECUTOR", "poll", 1);
+	if (is_refused() && eddyi_run(NULL, try_ring, NULL) == 0)
+		say("warn", "io_uring",
+		    "%s, so epoll and threads take its place, which costs speed — %s",
+		    strerror(-ring), eddy_ring_advice(ring));
+	else
+		say("FAIL", "io_uring", "%s — %s", strerror(-ring), eddy_ring_advice(ring));
 }
 
 static void check_disabled(void)
@@ -123,12 +135,12 @@ static void check_disabled(void)
 	else if (!is_refused())
 		say("ok", name, "%ld, but not for this user", value);
 	else if (value == 1)
-		say("FAIL", name,
+		say("warn", name,
 		    "1 — as root: `sysctl kernel.io_uring_group=%u`, or for every user `sysctl "
 		    "kernel.io_uring_disabled=0`",
 		    (unsigned)getgid());
 	else
-		say("FAIL", name, "%ld — as root: `sysctl kernel.io_uring_disabled=0`", value);
+		say("warn", name, "%ld — as root: `sysctl kernel.io_uring_disabled=0`", value);
 }
 
 /* Get "Seccomp:" of /proc/self/status: 0 none, 1 strict, 2 a filter. */
@@ -159,7 +171,7 @@ static void check_seccomp(void)
 		    "a filter — if io_uring is still refused once it is switched on: %s",
 		    eddyi_seccomp_remedy());
 	else
-		say("FAIL", "seccomp", "a filter, which forbids io_uring — %s",
+		say("warn", "seccomp", "a filter, which forbids io_uring — %s",
 		    eddyi_seccomp_remedy());
 }
 

@@ -1,6 +1,7 @@
 /* Explains why a ring can't be created, and the command that helps. */
 #include "chaos/chaos.h"
 #include "base/seccomp.h"
+#include "run.h"
 
 #include <eddy/internal/proc.h>
 #include <eddy/task.h>
@@ -81,6 +82,8 @@ const char *eddy_ring_advice(int error)
 	case EINVAL:
 		if (eddyi_chaos_advice())
 			return eddyi_chaos_advice();
+		if (eddyi_executor_advice())
+			return eddyi_executor_advice();
 		return "this kernel lacks io_uring features that eddy needs: run Linux 6.1 or newer";
 	default:
 		return "io_uring can't be set up on this machine";

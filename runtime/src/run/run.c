@@ -28,7 +28,6 @@
 #include <unistd.h>
 
 #define TARGET "eddy::loop"
-#define EXECUTOR_USAGE "EDDY_EXECUTOR is ring or poll"
 #define STACK_SIZE_DEFAULT (256 * EDDY_KIB)
 #define STACK_SIZE_MIN (32 * EDDY_KIB)
 #define STACK_SIZE_MAX EDDY_GIB
@@ -216,26 +215,41 @@ static void warn_of_refusal(int error)
 			eddy_ring_advice(error));
 }
 
-/* Set up the queues of the executor that the environment chooses: the ring, or calls of this process if
- * io_uring is refused. Return: 0, -errno. */
-static int choose_executor(struct eddy_loop *loop, unsigned entries)
+/* Find the executor that the environment asks for. Return: 0, with NULL for the best that there is; -EINVAL. */
+static int executor_wanted(const struct eddyi_executor **ret_executor)
 {
+	static const struct eddyi_executor *const all[] = { &eddyi_executor_ring,
+							    &eddyi_executor_poll };
 	const char *name = getenv("EDDY_EXECUTOR");
-	bool any = !name || !*name;
-	int r = -EPERM;
 
-	if (!any && strcmp(name, eddyi_executor_ring.name) != 0 &&
-	    strcmp(name, eddyi_executor_poll.name) != 0) {
-		eddy_error(TARGET, "invalid EDDY_EXECUTOR=\"%s\"; %s", name, EXECUTOR_USAGE);
-		return -EINVAL;
-	}
-	if (any || strcmp(name, eddyi_executor_ring.name) == 0) {
-		loop->executor = &eddyi_executor_ring;
-		r = loop->executor->begin(loop, entries);
-		if (!any || !is_refusal(r))
-			return r;
-		warn_of_refusal(r);
-	}
+	*ret_executor = NULL;
+	if (!name || !*name)
+		return 0;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strcmp(name, all[i]->name) == 0)
+			*ret_executor = all[i];
+	return *ret_executor ? 0 : -EINVAL;
+}
+
+const char *eddyi_executor_advice(void)
+{
+	const struct eddyi_executor *executor;
+
+	return executor_wanted(&executor) < 0 ? "EDDY_EXECUTOR is ring or poll" : NULL;
+}
+
+static int begin_executor(struct eddy_loop *loop, unsigned entries)
+{
+	const struct eddyi_executor *wanted;
+	int r = executor_wanted(&wanted);
+
+	if (r < 0)
+		return r;
+	loop->executor = wanted ? wanted : &eddyi_executor_ring;
+	r = loop->executor->begin(loop, entries);
+	if (wanted || !is_refusal(r))
+		return r;
+	warn_of_refusal(r);
 	loop->executor = &eddyi_executor_poll;
 	return loop->executor->begin(loop, entries);
 }
@@ -295,7 +309,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 		eddyi_chaos_detach(loop);
 		return r;
 	}
-	r = choose_executor(loop, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
+	r = begin_executor(loop, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
 	if (r < 0) {
 		close(loop->wake_fd);
 		eddyi_chaos_detach(loop);

@@ -1,0 +1,618 @@
+/* Tests of core/executor.h: the ring, and epoll with threads in its place, do the same. */
+#include "expect.h"
+
+#include "core/executor.h"
+
+#include <eddy/buffers.h>
+#include <eddy/file.h>
+#include <eddy/io.h>
+#include <eddy/log.h>
+#include <eddy/op.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct eddyi_executor *const executors[] = { &eddyi_executor_ring,
+							  &eddyi_executor_poll };
+
+static void run_over_each(const struct eddy_loop_options *options, eddy_task_fn *fn)
+{
+	for (size_t i = 0; i < COUNT(executors); i++) {
+		setenv("EDDY_EXECUTOR", executors[i]->name, 1);
+		cr_expect_eq(eddy_run(options, fn, NULL), 0, "over %s", executors[i]->name);
+		cr_expect_eq(expect_failed, 0, "over %s", executors[i]->name);
+	}
+	expect_report();
+}
+
+#define EXECUTOR_TEST(name)                                                                        \
+	static int task_##name(void *arg);                                                         \
+	Test(executor, name, .timeout = 30)                                                        \
+	{                                                                                          \
+		run_over_each(NULL, task_##name);                                                  \
+	}                                                                                          \
+	static int task_##name(__attribute__((unused)) void *arg)
+
+struct counted {
+	struct eddy_op op;
+	int calls, ends, last;
+};
+
+static void note(struct eddy_op *op, int result, unsigned flags)
+{
+	struct counted *counted = eddy_of(op, struct counted, op);
+
+	counted->calls++;
+	counted->ends += !(flags & IORING_CQE_F_MORE);
+	counted->last = result;
+}
+
+static struct io_uring_sqe *begin(struct counted *counted)
+{
+	*counted = (struct counted){ 0 };
+	return eddy_op_begin(&counted->op, note);
+}
+
+static void until_ended(const struct counted *counted)
+{
+	uint64_t until = eddy_now() + 10 * EDDY_SECOND;
+
+	while (!counted->ends && eddy_now() < until)
+		expect_turns(1);
+	EXPECT_EQ(counted->ends, 1);
+}
+
+/* ---- streams ---- */
+
+struct peer {
+	int fd;
+	const char *bytes;
+	size_t len;
+};
+
+static int write_later(void *arg)
+{
+	const struct peer *peer = arg;
+
+	expect_turns(3);
+	return eddy_write_all(peer->fd, peer->bytes, peer->len, EDDY_OFFSET_NONE);
+}
+
+EXECUTOR_TEST(waits_for_bytes)
+{
+	struct eddy_scope scope;
+	int fds[3][2];
+
+	stream_pair(fds[0]);
+	EXPECT_EQ(pipe2(fds[1], O_CLOEXEC), 0);
+	EXPECT_EQ(pipe2(fds[2], O_CLOEXEC | O_NONBLOCK), 0);
+	for (size_t i = 0; i < 3; i++) {
+		struct peer peer = { fds[i][1], "bytes", 5 };
+		char buf[8] = "";
+
+		eddy_scope_begin(&scope, NULL);
+		eddy_scope_spawn(&scope, "peer", write_later, &peer);
+		EXPECT_EQ(eddy_read(fds[i][0], buf, sizeof(buf), EDDY_OFFSET_NONE), 5);
+		EXPECT_EQ(strcmp(buf, "bytes"), 0);
+		EXPECT_EQ(eddy_scope_end(&scope), 0);
+		EXPECT_EQ(eddy_close(fds[i][1]), 0);
+		EXPECT_EQ(eddy_read(fds[i][0], buf, sizeof(buf), EDDY_OFFSET_NONE), 0);
+		EXPECT_EQ(eddy_close(fds[i][0]), 0);
+	}
+	return 0;
+}
+
+static int drain(void *arg)
+{
+	const struct peer *peer = arg;
+	char buf[4096];
+	size_t len = 0;
+	ssize_t r;
+
+	while (len < peer->len && (r = eddy_read(peer->fd, buf, sizeof(buf), EDDY_OFFSET_NONE)) > 0)
+		len += (size_t)r;
+	EXPECT_EQ(len, peer->len);
+	return 0;
+}
+
+/* Also if the descriptor would block. */
+EXECUTOR_TEST(waits_for_room)
+{
+	static const char bytes[512 * 1024];
+	struct eddy_scope scope;
+	int fds[2][2];
+
+	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds[0]), 0);
+	EXPECT_EQ(pipe2(fds[1], O_CLOEXEC), 0);
+	for (size_t i = 0; i < 2; i++) {
+		struct peer peer = { fds[i][0], NULL, sizeof(bytes) };
+
+		eddy_scope_begin(&scope, NULL);
+		eddy_scope_spawn(&scope, "peer", drain, &peer);
+		EXPECT_EQ(eddy_write_all(fds[i][1], bytes, sizeof(bytes), EDDY_OFFSET_NONE), 0);
+		EXPECT_EQ(eddy_scope_join(&scope), 0);
+		EXPECT_EQ(eddy_scope_end(&scope), 0);
+		close(fds[i][0]);
+		close(fds[i][1]);
+	}
+	return 0;
+}
+
+static int send_parts(void *arg)
+{
+	const struct peer *peer = arg;
+
+	for (size_t i = 0; i < peer->len; i++) {
+		expect_turns(2);
+		EXPECT_EQ(eddy_send(peer->fd, peer->bytes + i, 1, 0), 1);
+	}
+	return 0;
+}
+
+EXECUTOR_TEST(receives_all_or_at_once)
+{
+	struct eddy_scope scope;
+	struct peer peer = { .bytes = "abcde", .len = 5 };
+	char buf[8] = "";
+	int fds[2];
+
+	stream_pair(fds);
+	peer.fd = fds[1];
+	EXPECT_EQ(eddy_recv(fds[0], buf, 1, MSG_DONTWAIT), -EAGAIN);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "parts", send_parts, &peer);
+	EXPECT_EQ(eddy_recv(fds[0], buf, 5, MSG_WAITALL), 5);
+	EXPECT_EQ(strcmp(buf, "abcde"), 0);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	/* The end comes before all bytes. */
+	EXPECT_EQ(write(fds[1], "xy", 2), 2);
+	close(fds[1]);
+	EXPECT_EQ(eddy_recv(fds[0], buf, 5, MSG_WAITALL), 2);
+	close(fds[0]);
+	return 0;
+}
+
+static int connect_later(void *arg)
+{
+	int fd = eddy_socket(AF_INET, SOCK_STREAM, 0);
+
+	expect_turns(2);
+	EXPECT_EQ(fcntl(fd, F_SETFL, 0), 0);
+	EXPECT_EQ(eddy_connect(fd, arg, sizeof(struct sockaddr_in)), 0);
+	/* It blocks as before. */
+	EXPECT(!(fcntl(fd, F_GETFL) & O_NONBLOCK));
+	EXPECT_EQ(eddy_close(fd), 0);
+	return 0;
+}
+
+EXECUTOR_TEST(connects_and_accepts_on_sockets_that_block)
+{
+	struct sockaddr_in addr;
+	struct eddy_scope scope;
+	int listener = tcp_listen(&addr, 1), fd;
+	char byte;
+
+	EXPECT_EQ(fcntl(listener, F_SETFL, 0), 0);
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "peer", connect_later, &addr);
+	fd = eddy_accept(listener, NULL, NULL);
+	EXPECT(fd >= 0);
+	EXPECT_EQ(eddy_recv(fd, &byte, 1, 0), 0);
+	EXPECT_EQ(eddy_scope_join(&scope), 0);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	eddy_close(fd);
+	eddy_close(listener);
+	/* Nobody listens there any more. */
+	fd = eddy_socket(AF_INET, SOCK_STREAM, 0);
+	EXPECT_EQ(eddy_connect(fd, (struct sockaddr *)&addr, sizeof(addr)), -ECONNREFUSED);
+	eddy_close(fd);
+	return 0;
+}
+
+EXECUTOR_TEST(waits_on_a_number_that_was_reused)
+{
+	struct eddy_scope scope;
+	char byte;
+
+	for (int i = 0; i < 3; i++) {
+		struct peer peer = { .bytes = "x", .len = 1 };
+		int fds[2];
+
+		stream_pair(fds);
+		peer.fd = fds[1];
+		eddy_scope_begin(&scope, NULL);
+		eddy_scope_spawn(&scope, "peer", write_later, &peer);
+		EXPECT_EQ(eddy_recv(fds[0], &byte, 1, 0), 1);
+		EXPECT_EQ(eddy_scope_end(&scope), 0);
+		/* Behind the loop's back. */
+		close(fds[0]);
+		close(fds[1]);
+	}
+	return 0;
+}
+
+/* Its error queue keeps the socket ready; nobody turns round for that. */
+EXECUTOR_TEST(sleeps_while_an_error_queue_waits)
+{
+	struct counted counted;
+	struct io_uring_sqe *sqe;
+	char byte;
+	int fds[2];
+	uint64_t turns;
+
+	tcp_pair(fds);
+	queue_error(fds[0]);
+	sqe = begin(&counted);
+	io_uring_prep_recv(sqe, fds[0], &byte, 1, 0);
+	eddy_op_start(&counted.op, sqe);
+	expect_turns(4);
+	turns = eddy_loop_stats(eddy_loop_self()).turns;
+	eddy_sleep(30 * EDDY_MS);
+	EXPECT(eddy_loop_stats(eddy_loop_self()).turns - turns < 20);
+	EXPECT_EQ(counted.calls, 0);
+	EXPECT_EQ(write(fds[1], "x", 1), 1);
+	until_ended(&counted);
+	EXPECT_EQ(counted.last, 1);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+/* ---- more than one completion ---- */
+
+EXECUTOR_TEST(a_multishot_poll_is_told_of_each_change)
+{
+	struct counted counted;
+	struct io_uring_sqe *sqe = begin(&counted);
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	uint64_t one = 1;
+
+	io_uring_prep_poll_multishot(sqe, fd, POLLIN);
+	eddy_op_start(&counted.op, sqe);
+	expect_turns(2);
+	EXPECT_EQ(counted.calls, 0);
+	for (int i = 1; i <= 3; i++) {
+		EXPECT_EQ(write(fd, &one, sizeof(one)), sizeof(one));
+		expect_turns(2);
+		EXPECT_EQ(counted.calls, i);
+		/* Once for each change. */
+		expect_turns(3);
+		EXPECT_EQ(counted.calls, i);
+	}
+	eddy_op_cancel(&counted.op);
+	until_ended(&counted);
+	EXPECT_EQ(counted.last, -ECANCELED);
+	close(fd);
+	return 0;
+}
+
+EXECUTOR_TEST(a_multishot_accept_goes_on)
+{
+	struct counted counted;
+	struct io_uring_sqe *sqe = begin(&counted);
+	struct sockaddr_in addr;
+	int listener = tcp_listen(&addr, 8), peer;
+
+	io_uring_prep_multishot_accept(sqe, listener, NULL, NULL, SOCK_CLOEXEC);
+	eddy_op_start(&counted.op, sqe);
+	for (int i = 1; i <= 3; i++) {
+		peer = tcp_connect(&addr);
+		while (counted.calls < i && !counted.ends)
+			expect_turns(1);
+		EXPECT(counted.last >= 0);
+		close(counted.last);
+		close(peer);
+	}
+	EXPECT_EQ(eddy_close(listener), 0);
+	EXPECT_EQ(counted.ends, 1);
+	return 0;
+}
+
+EXECUTOR_TEST(a_receive_takes_a_buffer_of_the_group)
+{
+	struct eddy_buffers buffers;
+	struct io_uring_sqe *sqe;
+	struct eddy_op op;
+	int fds[2], r;
+
+	stream_pair(fds);
+	EXPECT_EQ(eddy_buffers_open(&buffers, &(struct eddy_buffers_options){ 1, 16 }), 0);
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(write(fds[1], "bytes", 5), 5);
+		sqe = eddy_op_begin_await(&op);
+		eddy_buffers_prep_recv(&buffers, sqe, fds[0]);
+		r = eddy_op_await(&op, sqe);
+		EXPECT_EQ(r, 5);
+		EXPECT(op.flags & IORING_CQE_F_BUFFER);
+		EXPECT_EQ(memcmp(eddy_buffers_of(&buffers, op.flags), "bytes", 5), 0);
+		if (i == 1) {
+			unsigned flags = op.flags;
+
+			/* It was the only one. */
+			EXPECT_EQ(write(fds[1], "more", 4), 4);
+			sqe = eddy_op_begin_await(&op);
+			eddy_buffers_prep_recv(&buffers, sqe, fds[0]);
+			EXPECT_EQ(eddy_op_await(&op, sqe), -ENOBUFS);
+			op.flags = flags;
+			EXPECT_EQ(recv(fds[0], (char[4]){ 0 }, 4, 0), 4);
+		}
+		eddy_buffers_give_back(&buffers, op.flags);
+	}
+	eddy_buffers_close(&buffers);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+EXECUTOR_TEST(a_zero_copy_send_ends_with_its_notification)
+{
+	static const char bytes[] = "bytes";
+	struct counted counted;
+	struct io_uring_sqe *sqe = begin(&counted);
+	char buf[8] = "";
+	int fds[2];
+
+	tcp_pair(fds);
+	io_uring_prep_send_zc(sqe, fds[0], bytes, 5, 0, 0);
+	eddy_op_start(&counted.op, sqe);
+	EXPECT_EQ(eddy_recv(fds[1], buf, sizeof(buf), 0), 5);
+	until_ended(&counted);
+	EXPECT_EQ(counted.calls, 2);
+	EXPECT_EQ(strcmp(buf, bytes), 0);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+/* More completions than the queue has room for, all at once. */
+static int fill_queue(__attribute__((unused)) void *arg)
+{
+	static struct counted many[400];
+	size_t ended = 0;
+
+	for (size_t i = 0; i < COUNT(many); i++) {
+		struct io_uring_sqe *sqe = begin(&many[i]);
+
+		io_uring_prep_nop(sqe);
+		eddy_op_start(&many[i].op, sqe);
+	}
+	for (int turns = 0; ended < COUNT(many) && turns < 1000; turns++) {
+		expect_turns(1);
+		ended = 0;
+		for (size_t i = 0; i < COUNT(many); i++)
+			ended += (size_t)many[i].ends;
+	}
+	EXPECT_EQ(ended, COUNT(many));
+	return 0;
+}
+
+Test(executor, completions_beyond_the_queue_are_not_lost, .timeout = 30)
+{
+	run_over_each(&(struct eddy_loop_options){ .sq_entries = 4 }, fill_queue);
+}
+
+/* ---- chains, timeouts and cancels ---- */
+
+EXECUTOR_TEST(a_chain_ends_at_its_first_error)
+{
+	struct counted first, second, third;
+	struct io_uring_sqe *sqe = begin(&first);
+	char byte;
+	int fds[2];
+
+	stream_pair(fds);
+	io_uring_prep_recv(sqe, fds[0], &byte, 1, 0);
+	sqe->flags |= IOSQE_IO_LINK;
+	eddy_op_start(&first.op, sqe);
+	sqe = begin(&second);
+	io_uring_prep_close(sqe, -1);
+	sqe->flags |= IOSQE_IO_LINK;
+	eddy_op_start(&second.op, sqe);
+	sqe = begin(&third);
+	io_uring_prep_nop(sqe);
+	eddy_op_start(&third.op, sqe);
+	expect_turns(3);
+	EXPECT_EQ(first.calls + second.calls + third.calls, 0);
+	EXPECT_EQ(write(fds[1], "x", 1), 1);
+	until_ended(&third);
+	EXPECT_EQ(first.last, 1);
+	EXPECT_EQ(second.last, -EBADF);
+	EXPECT_EQ(third.last, -ECANCELED);
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+EXECUTOR_TEST(a_linked_timeout_bounds_the_entry_before_it)
+{
+	struct __kernel_timespec soon = { .tv_nsec = 1000000 }, late = { .tv_sec = 60 };
+	struct counted counted, timeout;
+	struct io_uring_sqe *sqe;
+	int fds[2];
+
+	stream_pair(fds);
+	for (int i = 0; i < 2; i++) {
+		sqe = begin(&counted);
+		io_uring_prep_poll_add(sqe, fds[0], POLLIN);
+		sqe->flags |= IOSQE_IO_LINK;
+		eddy_op_start(&counted.op, sqe);
+		sqe = begin(&timeout);
+		io_uring_prep_link_timeout(sqe, i ? &late : &soon, 0);
+		eddy_op_start(&timeout.op, sqe);
+		if (i)
+			EXPECT_EQ(write(fds[1], "x", 1), 1);
+		until_ended(&counted);
+		until_ended(&timeout);
+		EXPECT_EQ(counted.last, i ? POLLIN : -ECANCELED);
+		EXPECT_EQ(timeout.last, i ? -ECANCELED : -ETIME);
+	}
+	close(fds[0]);
+	close(fds[1]);
+	return 0;
+}
+
+EXECUTOR_TEST(timeouts_expire_or_are_cancelled)
+{
+	struct __kernel_timespec soon = { .tv_nsec = 1000000 }, late = { .tv_sec = 60 };
+	struct counted first, second;
+	struct io_uring_sqe *sqe = begin(&first);
+	uint64_t began = eddy_now();
+
+	io_uring_prep_timeout(sqe, &soon, 0, 0);
+	eddy_op_start(&first.op, sqe);
+	sqe = begin(&second);
+	io_uring_prep_timeout(sqe, &late, 0, 0);
+	eddy_op_start(&second.op, sqe);
+	until_ended(&first);
+	EXPECT_EQ(first.last, -ETIME);
+	EXPECT(eddy_now() - began >= EDDY_MS);
+	eddy_op_cancel(&second.op);
+	until_ended(&second);
+	EXPECT_EQ(second.last, -ECANCELED);
+	return 0;
+}
+
+/* ---- files ---- */
+
+EXECUTOR_TEST(files)
+{
+	char path[] = "/tmp/eddy-executor-XXXXXX", buf[8] = "";
+	int dir, fd, other;
+	struct statx statx;
+
+	EXPECT(mkdtemp(path) != NULL);
+	dir = eddy_openat(AT_FDCWD, path, O_DIRECTORY, 0);
+	EXPECT(dir >= 0);
+	fd = eddy_openat(dir, "one", O_CREAT | O_EXCL | O_RDWR, 0600);
+	EXPECT(fd >= 0);
+	EXPECT_EQ(eddy_openat(dir, "one", O_CREAT | O_EXCL | O_RDWR, 0600), -EEXIST);
+	EXPECT_EQ(eddy_write_all(fd, "bytes", 5, 0), 0);
+	EXPECT_EQ(eddy_read(fd, buf, sizeof(buf), 1), 4);
+	EXPECT_EQ(strcmp(buf, "ytes"), 0);
+	EXPECT_EQ(eddy_fsync(fd, true), 0);
+	EXPECT_EQ(eddy_fallocate(fd, 0, 0, 4096), 0);
+	EXPECT_EQ(eddy_ftruncate(fd, 3), 0);
+	EXPECT_EQ(eddy_mkdirat(dir, "folder", 0700), 0);
+	EXPECT_EQ(eddy_linkat(dir, "one", dir, "folder/two", 0), 0);
+	EXPECT_EQ(eddy_renameat(dir, "folder/two", dir, "three", 0), 0);
+	EXPECT_EQ(eddy_statx(dir, "three", 0, STATX_SIZE, &statx), 0);
+	EXPECT_EQ(statx.stx_size, 3);
+	other = eddy_openat(dir, "three", O_RDONLY, 0);
+	EXPECT_EQ(eddy_read(other, buf, sizeof(buf), EDDY_OFFSET_NONE), 3);
+	EXPECT_EQ(eddy_read(other, buf, sizeof(buf), EDDY_OFFSET_NONE), 0);
+	EXPECT_EQ(eddy_close(other), 0);
+	EXPECT_EQ(eddy_close(fd), 0);
+	EXPECT_EQ(eddy_unlinkat(dir, "one", 0), 0);
+	EXPECT_EQ(eddy_unlinkat(dir, "three", 0), 0);
+	EXPECT_EQ(eddy_unlinkat(dir, "folder", AT_REMOVEDIR), 0);
+	EXPECT_EQ(eddy_close(dir), 0);
+	EXPECT_EQ(eddy_close(dir), -EBADF);
+	EXPECT_EQ(rmdir(path), 0);
+	return 0;
+}
+
+EXECUTOR_TEST(splices_between_a_file_and_a_socket)
+{
+	int file = memfd_create("file", MFD_CLOEXEC), from[2], to[2], fds[2];
+	struct eddy_scope scope;
+	struct peer peer = { .bytes = "bytes", .len = 5 };
+	char buf[8] = "";
+
+	EXPECT_EQ(pipe2(from, O_CLOEXEC), 0);
+	EXPECT_EQ(pipe2(to, O_CLOEXEC), 0);
+	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	/* The bytes come while the splice waits. */
+	peer.fd = from[1];
+	eddy_scope_begin(&scope, NULL);
+	eddy_scope_spawn(&scope, "peer", write_later, &peer);
+	EXPECT_EQ(eddy_splice(from[0], EDDY_OFFSET_NONE, file, 0, 100, 0), 5);
+	EXPECT_EQ(eddy_scope_end(&scope), 0);
+	EXPECT_EQ(eddy_splice(file, 1, to[1], EDDY_OFFSET_NONE, 100, 0), 4);
+	/* To a socket that blocks. */
+	EXPECT_EQ(eddy_splice(to[0], EDDY_OFFSET_NONE, fds[0], EDDY_OFFSET_NONE, 100, 0), 4);
+	EXPECT_EQ(eddy_recv(fds[1], buf, sizeof(buf), 0), 4);
+	EXPECT_EQ(strcmp(buf, "ytes"), 0);
+	for (int i = 0; i < 2; i++) {
+		close(from[i]);
+		close(to[i]);
+		close(fds[i]);
+	}
+	close(file);
+	return 0;
+}
+
+/* ---- the choice ---- */
+
+static char said[512];
+
+static void take_note(const struct eddy_record *record, __attribute__((unused)) void *data)
+{
+	if (record->level <= EDDY_LOG_WARN)
+		snprintf(said, sizeof(said), "%.*s", (int)record->message.len, record->message.ptr);
+}
+
+static const struct eddyi_executor *chosen;
+
+static int choose(__attribute__((unused)) void *arg)
+{
+	chosen = eddyi_loop()->executor;
+	return 0;
+}
+
+static void forbid_rings(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = COUNT(code), .filter = code };
+
+	cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+Test(executor, is_the_one_that_the_environment_names)
+{
+	for (size_t i = 0; i < COUNT(executors); i++) {
+		setenv("EDDY_EXECUTOR", executors[i]->name, 1);
+		cr_expect_eq(eddy_run(NULL, choose, NULL), 0);
+		cr_expect_eq(chosen, executors[i]);
+	}
+	cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);
+	setenv("EDDY_EXECUTOR", "kqueue", 1);
+	cr_expect_eq(eddy_run(NULL, choose, NULL), -EINVAL);
+	cr_expect(strstr(said, "EDDY_EXECUTOR is ring or poll"), "%s", said);
+	eddy_log_unsubscribe();
+}
+
+Test(executor, is_poll_where_rings_are_refused)
+{
+	unsetenv("EDDY_EXECUTOR");
+	cr_assert_eq(eddy_log_subscribe(take_note, NULL), 0);
+	forbid_rings();
+	cr_expect_eq(eddy_run(NULL, choose, NULL), 0);
+	cr_expect_eq(chosen, &eddyi_executor_poll);
+	cr_expect(strstr(said, "io_uring is not available"), "%s", said);
+	cr_expect(strstr(said, "io_uring_setup"), "it names no remedy: %s", said);
+	/* Once is enough. */
+	said[0] = 0;
+	cr_expect_eq(eddy_run(NULL, choose, NULL), 0);
+	cr_expect_eq(said[0], 0, "%s", said);
+	/* Not if the ring is asked for. */
+	setenv("EDDY_EXECUTOR", "ring", 1);
+	cr_expect_eq(eddy_run(NULL, choose, NULL), -EPERM);
+	eddy_log_unsubscribe();
+}
