@@ -2,6 +2,7 @@
  * yielding task must come after all ready ones: other tasks are inserted before it. */
 #include "chaos.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 
 #include <errno.h>
@@ -68,7 +69,7 @@ int eddyi_chaos_parse(const char *text, uint64_t *ret_seed, unsigned *ret_modes)
 /* Return: NULL if the variable is unset or empty. */
 static const char *environment(void)
 {
-	const char *text = getenv("EDDY_CHAOS");
+	const char *text = eddyi_getenv_now("EDDY_CHAOS");
 
 	return text && *text ? text : NULL;
 }

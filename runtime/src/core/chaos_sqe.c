@@ -12,6 +12,7 @@
 #include "op.h"
 #include "base/uapi.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 
 #include <errno.h>
@@ -107,11 +108,12 @@ static bool is_stream(int fd)
 	int type, flags;
 	socklen_t len = sizeof(type);
 
-	if (fstat(fd, &st) < 0)
+	if (eddyi_fstat_now(fd, &st) < 0)
 		return false;
 	if (S_ISSOCK(st.st_mode))
-		return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM;
-	flags = fcntl(fd, F_GETFL);
+		return eddyi_getsockopt_now(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
+		       type == SOCK_STREAM;
+	flags = eddyi_fcntl_now(fd, F_GETFL, 0);
 	/* A pipe with O_DIRECT is a packet pipe; only its writing end has the flag. */
 	if (flags < 0 || flags & O_DIRECT)
 		return false;

@@ -6,10 +6,9 @@
 #include "base/written.h"
 
 #include <eddy/internal/debug.h>
+#include <eddy/internal/outside.h>
 #include <eddy/offload.h>
 #include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* Longer ranges are split into parts of this size, a multiple of any page size, if a ring entry has
  * only 32 bits for a length. */
@@ -19,7 +18,7 @@
 static int open_cached(int dir, const char *path, const struct open_how *how)
 {
 	struct open_how cached = *how;
-	long fd;
+	int fd;
 
 	if (how->flags & (O_CREAT | O_TRUNC | __O_TMPFILE))
 		return -EAGAIN;
@@ -27,12 +26,12 @@ static int open_cached(int dir, const char *path, const struct open_how *how)
 	/* Like the ring, don't let a FIFO or device block the loop. */
 	if (!(how->flags & O_PATH))
 		cached.flags |= O_NONBLOCK;
-	fd = syscall(SYS_openat2, dir, path, &cached, sizeof(cached));
+	fd = eddyi_openat2_now(dir, path, &cached, sizeof(cached));
 	if (fd < 0)
 		return -errno;
 	if (cached.flags != how->flags)
-		fcntl((int)fd, F_SETFL, (int)how->flags);
-	return (int)fd;
+		eddyi_fcntl_now(fd, F_SETFL, (int)how->flags);
+	return fd;
 }
 
 static int open_as_asked(int dir, const char *path, struct open_how *how)
@@ -56,7 +55,7 @@ static int open_by_ring(int dir, const char *path, struct open_how *how)
 	if (fd == -EAGAIN && at_once.flags != how->flags)
 		return open_as_asked(dir, path, how);
 	if (fd >= 0 && at_once.flags != how->flags)
-		fcntl(fd, F_SETFL, (int)how->flags);
+		eddyi_fcntl_now(fd, F_SETFL, (int)how->flags);
 	return fd;
 }
 
@@ -156,7 +155,7 @@ static int truncate_in_pool(void *arg)
 	int r;
 
 	do
-		r = ftruncate(truncation->fd, (off_t)truncation->len);
+		r = eddyi_ftruncate_now(truncation->fd, (off_t)truncation->len);
 	while (r < 0 && errno == EINTR);
 	return r < 0 ? -errno : 0;
 }

@@ -1,4 +1,5 @@
 /* Reads a whole file into memory, by blocking calls. */
+#include <eddy/internal/outside.h>
 #include <eddy/file.h>
 
 #include <errno.h>
@@ -13,7 +14,7 @@ static ssize_t read_all(int fd, size_t max, char *bytes)
 	ssize_t r;
 
 	do {
-		r = read(fd, bytes + len, max + 1 - len);
+		r = eddyi_read_now(fd, bytes + len, max + 1 - len);
 		if (r > 0)
 			len += (size_t)r;
 	} while ((r > 0 && len <= max) || (r < 0 && errno == EINTR));
@@ -26,7 +27,7 @@ static ssize_t load(int fd, size_t max, char **ret_bytes)
 	char *bytes;
 	ssize_t r;
 
-	if (fstat(fd, &st) < 0)
+	if (eddyi_fstat_now(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EISDIR;
@@ -48,12 +49,12 @@ static ssize_t load(int fd, size_t max, char **ret_bytes)
 ssize_t eddy_file_load(const char *path, size_t max, char **ret_bytes)
 {
 	/* Don't wait for a FIFO's writer, nor make a terminal the controlling one. */
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = eddyi_open_now(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	ssize_t r;
 
 	if (fd < 0)
 		return -errno;
 	r = load(fd, max, ret_bytes);
-	close(fd);
+	eddyi_close_now(fd);
 	return r;
 }

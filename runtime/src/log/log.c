@@ -1,4 +1,5 @@
 #include <eddy/internal/log.h>
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 
 #include "log_filter.h"
@@ -39,14 +40,6 @@ const char *eddy_log_level_name(enum eddy_log_level level)
 	return names[level];
 }
 
-static uint64_t realtime(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
-}
-
 static void set_filter(const char *text)
 {
 	eddyi_log_filter_parse(&filter, text);
@@ -58,7 +51,7 @@ static void tell_of_bad_parts(const char *where)
 {
 	char text[sizeof(filter.bad) + 128];
 	struct eddy_record record = {
-		.time_ns = realtime(),
+		.time_ns = eddyi_clock(CLOCK_REALTIME),
 		.level = EDDY_LOG_WARN,
 		.target = "eddy::log",
 	};
@@ -75,7 +68,7 @@ static void tell_of_bad_parts(const char *where)
 /* With the lock, without a subscriber. */
 static void stand_in(void)
 {
-	const char *text = getenv("EDDY_LOG");
+	const char *text = eddyi_getenv_now("EDDY_LOG");
 
 	stands_in = true;
 	subscriber = eddyi_log_text(&subscriber_arg);
@@ -101,7 +94,7 @@ int eddy_log_subscribe(eddy_log_fn *fn, void *arg)
 		stands_in = false;
 		subscriber = fn;
 		subscriber_arg = arg;
-		set_filter(getenv("EDDY_LOG"));
+		set_filter(eddyi_getenv_now("EDDY_LOG"));
 		if (filter.bad[0])
 			tell_of_bad_parts("EDDY_LOG");
 	}
@@ -219,7 +212,7 @@ static void emit(struct eddy_record *record, const struct eddy_field *fields)
 {
 	struct gathered all;
 
-	record->time_ns = realtime();
+	record->time_ns = eddyi_clock(CLOCK_REALTIME);
 	record->fields = all.fields;
 	all.lazy_count = 0;
 	add_fields(record, &all, fields);
@@ -292,7 +285,7 @@ void eddyi_log_failure(const char *target, const char *format, ...)
 	if (begin(record.level, target)) {
 		emit(&record, NULL);
 	} else if (!is_subscribed()) {
-		record.time_ns = realtime();
+		record.time_ns = eddyi_clock(CLOCK_REALTIME);
 		fn = eddyi_log_text(&arg);
 		fn(&record, arg);
 	}

@@ -1,5 +1,6 @@
 /* Log records as lines of text. */
 #include <eddy/internal/log.h>
+#include <eddy/internal/outside.h>
 #include <eddy/internal/text.h>
 #include <eddy/log.h>
 
@@ -212,13 +213,13 @@ static void write_line(const struct eddy_record *record, void *arg)
 	char line[EDDY_LOG_LINE_MAX];
 	size_t len = eddy_log_format_text(record, arg != NULL, line);
 
-	while (write(STDERR_FILENO, line, len) < 0 && errno == EINTR)
+	while (eddyi_write_now(STDERR_FILENO, line, len) < 0 && errno == EINTR)
 		;
 }
 
 bool eddyi_log_wants_colour(int fd)
 {
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *no_color = eddyi_getenv_now("NO_COLOR"), *term = eddyi_getenv_now("TERM");
 	int saved = errno;
 	bool wants = isatty(fd) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 

@@ -5,6 +5,7 @@
 
 #include <eddy/event.h>
 #include <eddy/internal/debug.h>
+#include <eddy/internal/outside.h>
 #include <eddy/io.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -63,12 +64,13 @@ static int prepare(int fd, const struct eddy_sockaddr *addr, const struct eddy_s
 
 	if (addr->addr.any.sa_family == AF_UNIX)
 		return 0;
-	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
+	if (eddyi_setsockopt_now(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
 		return -errno;
 	/* Choose the port at connect, for the destination: then more ports are available. */
-	if (source && setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on)) < 0)
+	if (source &&
+	    eddyi_setsockopt_now(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on)) < 0)
 		return -errno;
-	if (source && bind(fd, &source->addr.any, source->len) < 0)
+	if (source && eddyi_bind_now(fd, &source->addr.any, source->len) < 0)
 		return -errno;
 	return 0;
 }
@@ -95,7 +97,8 @@ static int try_address(void *arg)
 	const struct attempt *attempt = arg;
 	const struct eddy_sockaddr *addr = attempt->addr;
 	struct race *race = attempt->race;
-	int fd = socket(addr->addr.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = eddyi_socket_now(addr->addr.any.sa_family,
+				  SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int r = fd < 0 ? -errno : prepare(fd, addr, race->source);
 
 	if (r == 0)
@@ -103,7 +106,7 @@ static int try_address(void *arg)
 	if (r == 0 && race->fd < 0)
 		race->fd = fd;
 	else if (fd >= 0)
-		close(fd);
+		eddyi_close_now(fd);
 	if (r < 0)
 		note_error(race, r);
 	race->running--;

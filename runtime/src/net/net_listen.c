@@ -1,6 +1,7 @@
 /* Listening sockets at an address, or at all addresses of a name. */
 #include "net.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@ static int set_option(int fd, int level, int option)
 {
 	int on = 1;
 
-	return setsockopt(fd, level, option, &on, sizeof(on)) < 0 ? -errno : 0;
+	return eddyi_setsockopt_now(fd, level, option, &on, sizeof(on)) < 0 ? -errno : 0;
 }
 
 static void set_port(struct eddy_sockaddr *addr, uint16_t port)
@@ -29,7 +30,7 @@ static int get_port(int fd, uint16_t *ret_port)
 {
 	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
 
-	if (getsockname(fd, &addr.addr.any, &addr.len) < 0)
+	if (eddyi_getsockname_now(fd, &addr.addr.any, &addr.len) < 0)
 		return -errno;
 	*ret_port = ntohs(addr.addr.in.sin_port);
 	return 0;
@@ -47,7 +48,7 @@ static int bind_tcp(int fd, const struct eddy_sockaddr *addr, bool reuse_port, b
 		r = set_option(fd, IPPROTO_TCP, TCP_NODELAY);
 	if (r == 0 && clone)
 		r = set_option(fd, SOL_SOCKET, SO_REUSEPORT);
-	if (r == 0 && bind(fd, &addr->addr.any, addr->len) < 0)
+	if (r == 0 && eddyi_bind_now(fd, &addr->addr.any, addr->len) < 0)
 		r = -errno;
 	if (r == 0 && reuse_port && !clone)
 		r = set_option(fd, SOL_SOCKET, SO_REUSEPORT);
@@ -56,16 +57,17 @@ static int bind_tcp(int fd, const struct eddy_sockaddr *addr, bool reuse_port, b
 
 static int open_tcp(const struct eddy_sockaddr *addr, bool reuse_port, bool clone, int backlog)
 {
-	int fd = socket(addr->addr.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = eddyi_socket_now(addr->addr.any.sa_family,
+				  SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int r;
 
 	if (fd < 0)
 		return -errno;
 	r = bind_tcp(fd, addr, reuse_port, clone);
-	if (r == 0 && listen(fd, backlog) < 0)
+	if (r == 0 && eddyi_listen_now(fd, backlog) < 0)
 		r = -errno;
 	if (r < 0) {
-		close(fd);
+		eddyi_close_now(fd);
 		return r;
 	}
 	return fd;
@@ -74,7 +76,7 @@ static int open_tcp(const struct eddy_sockaddr *addr, bool reuse_port, bool clon
 static void close_all(struct eddy_listeners *listeners)
 {
 	for (size_t i = 0; i < listeners->count; i++)
-		close(listeners->fds[i]);
+		eddyi_close_now(listeners->fds[i]);
 	listeners->count = 0;
 }
 
@@ -178,11 +180,11 @@ static int clone_one(int fd, int backlog)
 	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
 	int r;
 
-	if (getsockname(fd, &addr.addr.any, &addr.len) < 0)
+	if (eddyi_getsockname_now(fd, &addr.addr.any, &addr.len) < 0)
 		return -errno;
 	if (addr.addr.any.sa_family != AF_UNIX)
 		return open_tcp(&addr, true, true, backlog);
-	r = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	r = eddyi_fcntl_now(fd, F_DUPFD_CLOEXEC, 0);
 	return r < 0 ? -errno : r;
 }
 

@@ -1,6 +1,7 @@
 /* Host names, resolved by getaddrinfo(3) in the offload pool. */
 #include "net.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/offload.h>
 #include <eddy/task.h>
 #include <errno.h>
@@ -44,7 +45,7 @@ static int ask(void *arg)
 	struct query *query = arg;
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
 
-	return error_of(getaddrinfo(query->host, query->port, &hints, &query->found));
+	return error_of(eddyi_getaddrinfo_now(query->host, query->port, &hints, &query->found));
 }
 
 static bool is_known(const struct eddy_sockaddr *addrs, int count, const struct addrinfo *info)

@@ -1,6 +1,7 @@
 /* Unix sockets: addresses, and removal of stale files. */
 #include "net.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 static int open_unix(void)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = eddyi_socket_now(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -54,14 +55,14 @@ static int lock_folder(const struct sockaddr_un *addr)
 	slash = strrchr(folder, '/');
 	if (slash)
 		slash[slash == folder] = 0;
-	fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = eddyi_open_now(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
-	while ((r = flock(fd, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK && --tries)
+	while ((r = eddyi_flock_now(fd, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK && --tries)
 		nanosleep(&pause, NULL);
 	if (r == 0 || errno != EWOULDBLOCK)
 		return fd;
-	close(fd);
+	eddyi_close_now(fd);
 	return -EADDRINUSE;
 }
 
@@ -71,15 +72,15 @@ static int check_stale(const struct sockaddr_un *addr)
 	struct stat st;
 	int fd, r;
 
-	if (lstat(addr->sun_path, &st) < 0)
+	if (eddyi_lstat_now(addr->sun_path, &st) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISSOCK(st.st_mode))
 		return -EEXIST;
 	fd = open_unix();
 	if (fd < 0)
 		return fd;
-	r = connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0 ? -errno : 0;
-	close(fd);
+	r = eddyi_connect_now(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0 ? -errno : 0;
+	eddyi_close_now(fd);
 	/* -EAGAIN is a full queue: a process listens. */
 	return r == -ECONNREFUSED || r == -ENOENT ? 0 : r == -EACCES ? r : -EADDRINUSE;
 }
@@ -88,16 +89,16 @@ static int bind_unix(int fd, const struct eddy_sockaddr *addr)
 {
 	int r;
 
-	if (bind(fd, &addr->addr.any, addr->len) == 0)
+	if (eddyi_bind_now(fd, &addr->addr.any, addr->len) == 0)
 		return 0;
 	if (errno != EADDRINUSE || is_abstract(&addr->addr.un))
 		return -errno;
 	r = check_stale(&addr->addr.un);
 	if (r < 0)
 		return r;
-	if (unlink(addr->addr.un.sun_path) < 0 && errno != ENOENT)
+	if (eddyi_unlink_now(addr->addr.un.sun_path) < 0 && errno != ENOENT)
 		return -errno;
-	return bind(fd, &addr->addr.any, addr->len) < 0 ? -errno : 0;
+	return eddyi_bind_now(fd, &addr->addr.any, addr->len) < 0 ? -errno : 0;
 }
 
 /* By descriptor: another process may have replaced the file at this path. */
@@ -115,11 +116,11 @@ static int open_file(const struct sockaddr_un *addr, mode_t mode, struct eddy_li
 {
 	if (is_abstract(addr))
 		return 0;
-	listeners->file = open(addr->sun_path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	listeners->file = eddyi_open_now(addr->sun_path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (listeners->file < 0) {
 		int r = -errno;
 
-		unlink(addr->sun_path);
+		eddyi_unlink_now(addr->sun_path);
 		return r;
 	}
 	listeners->has_file = true;
@@ -136,7 +137,7 @@ static int bind_and_listen(int fd, const struct eddy_sockaddr *addr,
 		return r;
 	/* In time: no client can connect before listen(). */
 	r = open_file(&addr->addr.un, options->mode, listeners);
-	if (r == 0 && listen(fd, options->backlog) < 0)
+	if (r == 0 && eddyi_listen_now(fd, options->backlog) < 0)
 		r = -errno;
 	if (r < 0)
 		eddyi_net_unlink(listeners);
@@ -154,9 +155,9 @@ int eddyi_net_listen_unix(struct eddy_str path, const struct eddy_listen_options
 	lock = lock_folder(&addr.addr.un);
 	r = lock == -EADDRINUSE ? lock : bind_and_listen(fd, &addr, options, listeners);
 	if (lock >= 0)
-		close(lock);
+		eddyi_close_now(lock);
 	if (r < 0) {
-		close(fd);
+		eddyi_close_now(fd);
 		return r;
 	}
 	listeners->fds[listeners->count++] = fd;
@@ -171,9 +172,9 @@ void eddyi_net_unlink(struct eddy_listeners *listeners)
 	if (!listeners->has_file)
 		return;
 	/* Another process may have replaced the file. */
-	if (fstat(listeners->file, &ours) == 0 && lstat(path, &theirs) == 0 &&
+	if (eddyi_fstat_now(listeners->file, &ours) == 0 && eddyi_lstat_now(path, &theirs) == 0 &&
 	    ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
-		unlink(path);
-	close(listeners->file);
+		eddyi_unlink_now(path);
+	eddyi_close_now(listeners->file);
 	listeners->has_file = false;
 }

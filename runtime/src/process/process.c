@@ -3,13 +3,13 @@
 #include "core/loop.h"
 
 #include <eddy/internal/debug.h>
+#include <eddy/internal/outside.h>
 #include <eddy/io.h>
 #include <eddy/offload.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ static void close_three(int fds[3])
 {
 	for (int i = 0; i < 3; i++) {
 		if (fds[i] >= 0)
-			close(fds[i]);
+			eddyi_close_now(fds[i]);
 		fds[i] = -1;
 	}
 }
@@ -38,10 +38,10 @@ static int lift(int *fd)
 
 	if (*fd > STDERR_FILENO)
 		return 0;
-	lifted = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	lifted = eddyi_fcntl_now(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (lifted < 0)
 		return -errno;
-	close(*fd);
+	eddyi_close_now(*fd);
 	*fd = lifted;
 	return 0;
 }
@@ -50,7 +50,7 @@ static int open_pipe(struct plumbing *plumbing, int i)
 {
 	int fds[2], our_end = i == 0, r;
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
+	if (eddyi_pipe2_now(fds, O_CLOEXEC) < 0)
 		return -errno;
 	plumbing->ours[i] = fds[our_end];
 	plumbing->theirs[i] = fds[!our_end];
@@ -60,12 +60,13 @@ static int open_pipe(struct plumbing *plumbing, int i)
 	if (r < 0)
 		return r;
 	/* Only on our end: few programs handle -EAGAIN. */
-	return fcntl(plumbing->ours[i], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+	return eddyi_fcntl_now(plumbing->ours[i], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 static int open_null(struct plumbing *plumbing, int i)
 {
-	plumbing->theirs[i] = open("/dev/null", (i == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+	plumbing->theirs[i] =
+		eddyi_open_now("/dev/null", (i == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC, 0);
 	return plumbing->theirs[i] < 0 ? -errno : lift(&plumbing->theirs[i]);
 }
 
@@ -166,7 +167,7 @@ static int see_end(struct eddy_process *process)
 {
 	struct pollfd end = { .fd = process->pidfd, .events = POLLIN };
 
-	if (poll(&end, 1, 0) <= 0)
+	if (eddyi_poll_now(&end, 1, 0) <= 0)
 		return -EAGAIN;
 	process->reaped = true;
 	return -ECHILD;
@@ -186,8 +187,8 @@ static int take_status(struct eddy_process *process, bool reap)
 		return see_end(process);
 	if (process->ended && !reap)
 		return 0;
-	if (waitid(P_PIDFD, (id_t)process->pidfd, &info, WEXITED | WNOHANG | (reap ? 0 : WNOWAIT)) <
-	    0) {
+	if (eddyi_waitid_now(P_PIDFD, (id_t)process->pidfd, &info,
+			     WEXITED | WNOHANG | (reap ? 0 : WNOWAIT)) < 0) {
 		/* It was reaped elsewhere. */
 		process->reaped = true;
 		return -errno;
@@ -226,16 +227,16 @@ int eddy_process_wait(struct eddy_process *process, struct eddy_process_status *
 
 int eddy_process_kill(struct eddy_process *process, int signo)
 {
-	long r;
+	int r;
 
 	eddyi_assert(process->pid && process->pidfd >= 0,
 		     "the process was closed or never started before the signal");
 	if (process->reaped)
 		return -ESRCH;
 	if (process->group)
-		r = kill(-process->pid, signo);
+		r = eddyi_kill_now(-process->pid, signo);
 	else
-		r = syscall(SYS_pidfd_send_signal, process->pidfd, signo, NULL, 0);
+		r = eddyi_pidfd_send_signal_now(process->pidfd, signo);
 	return r < 0 ? -errno : 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include <eddy/event.h>
 #include <eddy/internal/log.h>
+#include <eddy/internal/outside.h>
 
 #include "core/loop.h"
 #include "report/stall.h"
@@ -63,7 +64,7 @@ static unsigned default_count(void)
 	cpu_set_t allowed;
 	unsigned count = 1;
 
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+	if (eddyi_sched_getaffinity_now(0, sizeof(allowed), &allowed) == 0)
 		count = (unsigned)CPU_COUNT(&allowed);
 	return count < EDDY_LOOPS_MAX ? count : EDDY_LOOPS_MAX;
 }

@@ -7,6 +7,7 @@
  *    `owed` and `waiter` belong to the caller's.
  * 3. Messages of one sender arrive in order: a cancellation never arrives before its call.
  */
+#include <eddy/internal/outside.h>
 #include <eddy/loops.h>
 
 #include "core/loop.h"
@@ -33,7 +34,7 @@ struct call {
 static void came_back(struct call *call)
 {
 	if (--call->owed == 0)
-		eddyi_wake(&call->waiter, call->result);
+		eddyi_wake(&call->waiter, (int)eddyi_outside_value("call", call->result));
 }
 
 static void deliver_done(struct eddy_message *message)

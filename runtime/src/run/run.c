@@ -22,6 +22,7 @@
 #include "timeline/timeline.h"
 
 #include <eddy/internal/log.h>
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -58,11 +59,8 @@ static const struct eddy_loop_options defaults;
  * clock, which is a tenth of a turn's. */
 static void tick_roughly(struct eddy_loop *loop)
 {
-	struct timespec ts;
-	uint64_t now;
+	uint64_t now = eddyi_clock(CLOCK_MONOTONIC_COARSE);
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	now = (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
 	/* The coarse clock may be behind a time read earlier. */
 	if (now > loop->now_ns)
 		loop->now_ns = now;
@@ -309,7 +307,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	r = eddyi_chaos_new(&loop->chaos);
 	if (r < 0)
 		return r;
-	loop->wake_fd = eventfd(0, EFD_CLOEXEC);
+	loop->wake_fd = eddyi_eventfd_now(0, EFD_CLOEXEC);
 	if (loop->wake_fd < 0) {
 		r = -errno;
 		eddyi_chaos_free(loop->chaos);
@@ -318,7 +316,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	r = ring_init(&loop->ring, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT,
 		      options->confined);
 	if (r < 0) {
-		close(loop->wake_fd);
+		eddyi_close_now(loop->wake_fd);
 		eddyi_chaos_free(loop->chaos);
 		return r;
 	}
@@ -396,7 +394,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	eddyi_stacks_deinit(&loop->stacks);
 	eddyi_ctx_deinit(&loop->ctx);
 	io_uring_queue_exit(&loop->ring);
-	close(loop->wake_fd);
+	eddyi_close_now(loop->wake_fd);
 	eddyi_chaos_free(loop->chaos);
 	eddyi_fault_stack_drop(loop->fault_stack);
 	eddyi_this_loop = NULL;

@@ -1,18 +1,14 @@
 #include "coldness.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-#ifndef SYS_cachestat
-#define SYS_cachestat 451 /* Linux 6.5 */
-#endif
 
 /* The kernel's structures, which Debian 12's headers lack. */
 struct cachestat_range {
@@ -35,7 +31,7 @@ static int pages_cached(int fd, uint64_t offset, uint64_t len, uint64_t *ret_pag
 	struct cachestat_range range = { offset, len };
 	struct cachestat stat;
 
-	if (syscall(SYS_cachestat, fd, &range, &stat, 0) < 0)
+	if (eddyi_cachestat_now(fd, &range, &stat) < 0)
 		return -errno;
 	*ret_pages = stat.cached;
 	return 0;
@@ -46,14 +42,15 @@ static bool probe_supported(int fd)
 	char byte;
 	struct iovec iov = { &byte, 1 };
 
-	return preadv2(fd, &iov, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
+	return eddyi_preadv2_now(fd, &iov, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
 }
 
 /* Whether the kernel has cachestat; tested once per process. */
 static bool cachestat_supported(int fd)
 {
 	static atomic_int known; /* 0 untested, 1 yes, -1 no */
-	int value = atomic_load_explicit(&known, memory_order_relaxed);
+	int value = (int)eddyi_outside_value("cachestat",
+					     atomic_load_explicit(&known, memory_order_relaxed));
 	uint64_t pages;
 
 	if (!value) {
@@ -97,7 +94,7 @@ enum eddyi_coldness eddyi_coldness_of(int fd, uint64_t device)
 	if (device && device == last.device && now - last.at_ns < DEVICE_NS)
 		return last.how;
 	last.device = 0;
-	if (fstatfs(fd, &fs) < 0)
+	if (eddyi_fstatfs_now(fd, &fs) < 0)
 		return EDDYI_UNKNOWN;
 	if (!last.known || last.fs.f_type != fs.f_type ||
 	    memcmp(&last.fs.f_fsid, &fs.f_fsid, sizeof(fs.f_fsid)) != 0) {
@@ -116,12 +113,12 @@ static bool byte_is_warm(int fd, uint64_t offset)
 	struct iovec iov = { &byte, 1 };
 
 	/* The end of the file or an error does not block either; the reader will see it. */
-	return preadv2(fd, &iov, 1, (off_t)offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
+	return eddyi_preadv2_now(fd, &iov, 1, (off_t)offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
 }
 
 bool eddyi_coldness_is_warm(enum eddyi_coldness how, int fd, uint64_t offset, uint64_t len)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t page = (uint64_t)eddyi_sysconf_now(_SC_PAGESIZE);
 	uint64_t pages = 0, wanted = (offset + len + page - 1) / page - offset / page;
 
 	switch (how) {

@@ -6,6 +6,7 @@
  *    are in the file, or the file refused them.
  * 3. A pipe returns to the pool empty, or is closed.
  */
+#include <eddy/internal/outside.h>
 #include <eddy/transfer.h>
 
 #include <eddy/io.h>
@@ -43,7 +44,7 @@ static int await_peer(struct eddy_transfer *transfer, unsigned events)
 static void set_cork(int fd, int on)
 {
 	/* Fails if the socket is not TCP; then there is nothing to cork. */
-	setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+	eddyi_setsockopt_now(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
 }
 
 static int send_head(struct eddy_transfer *transfer, int flags)
@@ -54,7 +55,8 @@ static int send_head(struct eddy_transfer *transfer, int flags)
 	if (!head.len)
 		return 0;
 	/* Sent at once, to precede the spliced bytes. */
-	r = send(transfer->socket, head.ptr, head.len, MSG_DONTWAIT | MSG_NOSIGNAL | flags);
+	r = eddyi_send_now(transfer->socket, head.ptr, head.len,
+			   MSG_DONTWAIT | MSG_NOSIGNAL | flags);
 	if (r < 0 && errno != EAGAIN && errno != EINTR)
 		return -errno;
 	if (r > 0)

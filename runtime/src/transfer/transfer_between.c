@@ -5,6 +5,7 @@
  *    readers must not exhaust.
  * 3. A pipe returns to the pool empty, or is closed.
  */
+#include <eddy/internal/outside.h>
 #include <eddy/transfer.h>
 
 #include <eddy/io.h>
@@ -33,7 +34,7 @@ static ssize_t splice_now(int from, int to, size_t len)
 	ssize_t r;
 
 	do
-		r = splice(from, NULL, to, NULL, len, SPLICE_F_NONBLOCK);
+		r = eddyi_splice_now(from, NULL, to, NULL, len, SPLICE_F_NONBLOCK);
 	while (r < 0 && errno == EINTR);
 	return r < 0 ? -errno : r;
 }
@@ -41,7 +42,7 @@ static ssize_t splice_now(int from, int to, size_t len)
 static int read_pipe(struct eddyi_pipe *pipe, char *buf, size_t len)
 {
 	while (len) {
-		ssize_t r = read(pipe->read_fd, buf, len);
+		ssize_t r = eddyi_read_now(pipe->read_fd, buf, len);
 
 		if (r < 0 && errno == EINTR)
 			continue;

@@ -1,4 +1,5 @@
 /* File pieces copied through the program's memory, because they are small or are processed. */
+#include <eddy/internal/outside.h>
 #include <eddy/internal/transfer.h>
 #include <eddy/transfer.h>
 
@@ -21,7 +22,7 @@ int eddyi_transfer_read(int file, void *buf, size_t len, uint64_t offset)
 
 	while (len) {
 		struct iovec iov = { at, len };
-		ssize_t r = preadv2(file, &iov, 1, (off_t)offset, RWF_NOWAIT);
+		ssize_t r = eddyi_preadv2_now(file, &iov, 1, (off_t)offset, RWF_NOWAIT);
 
 		if (r < 0 && (errno == EAGAIN || errno == EOPNOTSUPP))
 			r = eddy_read(file, at, len, offset);
@@ -47,7 +48,7 @@ int eddy_transfer_write(int file, const void *buf, size_t len, uint64_t offset)
 		ssize_t r;
 
 		if (in_memory && len <= QUICK_WRITE && !eddy_is_cancelled()) {
-			r = pwrite(file, at, len, (off_t)offset);
+			r = eddyi_pwrite_now(file, at, len, (off_t)offset);
 			r = r < 0 ? -errno : r;
 		} else {
 			r = eddy_write(file, at, len, offset);

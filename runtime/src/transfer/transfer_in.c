@@ -1,6 +1,7 @@
 /* Techniques from a socket to a file. */
 #include "transfer_state.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/io.h>
 
 #include "core/loop.h"
@@ -62,7 +63,7 @@ static ssize_t write_out(struct eddy_transfer *transfer, struct eddyi_writer *wr
 	if (writer->by_ring) {
 		r = eddy_splice(pipe->read_fd, EDDY_OFFSET_NONE, transfer->file, offset, len, 0);
 	} else {
-		r = splice(pipe->read_fd, NULL, transfer->file, &to, len, 0);
+		r = eddyi_splice_now(pipe->read_fd, NULL, transfer->file, &to, len, 0);
 		r = r < 0 ? -errno : r;
 	}
 	if (r > 0 && writer->by_ring && !writer->always)
@@ -121,8 +122,8 @@ static ssize_t pull_spliced(struct eddy_transfer *transfer, struct eddyi_writer 
 		in_pipe = eddy_splice(transfer->socket, EDDY_OFFSET_NONE, pipe->write_fd,
 				      EDDY_OFFSET_NONE, len, SPLICE_F_NONBLOCK);
 	else
-		in_pipe = splice(transfer->socket, NULL, pipe->write_fd, NULL, len,
-				 SPLICE_F_NONBLOCK);
+		in_pipe = eddyi_splice_now(transfer->socket, NULL, pipe->write_fd, NULL, len,
+					   SPLICE_F_NONBLOCK);
 	if (in_pipe < 0 && !writer->always)
 		in_pipe = -errno;
 	if (in_pipe > 0) {
@@ -150,7 +151,7 @@ static int write_copied(struct eddy_transfer *transfer, struct eddyi_writer *wri
 		if (by_ring) {
 			r = eddy_write(transfer->file, buf, len, offset);
 		} else {
-			r = pwrite(transfer->file, buf, len, (off_t)offset);
+			r = eddyi_pwrite_now(transfer->file, buf, len, (off_t)offset);
 			r = r < 0 ? -errno : r;
 		}
 		learn(writer, eddy_now() - started);
@@ -175,7 +176,7 @@ static ssize_t pull_copied(struct eddy_transfer *transfer, struct eddyi_writer *
 
 	if (!buf)
 		return -ENOMEM;
-	r = recv(transfer->socket, buf, len < size ? len : size, MSG_DONTWAIT);
+	r = eddyi_recv_now(transfer->socket, buf, len < size ? len : size, MSG_DONTWAIT);
 	if (r > 0) {
 		int error = write_copied(transfer, writer, by_ring, buf, (size_t)r);
 

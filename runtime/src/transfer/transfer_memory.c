@@ -3,6 +3,7 @@
 
 #include "core/loop.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -39,24 +40,25 @@ ssize_t eddyi_push_read(struct eddyi_sending *sending, uint64_t offset, size_t l
 	if (!buf)
 		return -ENOMEM;
 	do
-		r = pread(sending->transfer->file, buf,
-			  len < EDDYI_COPY_SIZE ? len : EDDYI_COPY_SIZE, (off_t)offset);
+		r = eddyi_pread_now(sending->transfer->file, buf,
+				    len < EDDYI_COPY_SIZE ? len : EDDYI_COPY_SIZE, (off_t)offset);
 	while (r < 0 && errno == EINTR);
 	if (r <= 0)
 		return r < 0 ? -errno : -ENODATA;
 	len = (size_t)r;
-	return eddyi_push_taken(
-		sending, send(sending->transfer->socket, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL),
-		len, &eddyi_loop()->transfer_stats.read_sent_out);
+	return eddyi_push_taken(sending,
+				eddyi_send_now(sending->transfer->socket, buf, len,
+					       MSG_DONTWAIT | MSG_NOSIGNAL),
+				len, &eddyi_loop()->transfer_stats.read_sent_out);
 }
 
 int eddyi_map(int file, uint64_t offset, size_t len, struct eddyi_mapping *ret_mapping)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (size_t)(offset % page);
+	size_t page = (size_t)eddyi_sysconf_now(_SC_PAGESIZE), before = (size_t)(offset % page);
 	struct stat st;
 	void *at;
 
-	if (fstat(file, &st) < 0)
+	if (eddyi_fstat_now(file, &st) < 0)
 		return -errno;
 	if (offset >= (uint64_t)st.st_size)
 		return -ENODATA;
@@ -81,8 +83,8 @@ ssize_t eddyi_push_mapped(struct eddyi_sending *sending, uint64_t offset, size_t
 		return eddyi_push_read(sending, offset, len);
 	if (error < 0)
 		return error;
-	r = send(sending->transfer->socket, mapping.bytes, mapping.len,
-		 MSG_DONTWAIT | MSG_NOSIGNAL);
+	r = eddyi_send_now(sending->transfer->socket, mapping.bytes, mapping.len,
+			   MSG_DONTWAIT | MSG_NOSIGNAL);
 	/* The file was truncated by whole pages after its length was read. */
 	error = r < 0 && errno == EFAULT ? -ENODATA : 0;
 	r = error ? error :

@@ -1,6 +1,7 @@
 /* Techniques from a file to a socket inside the kernel, and the table of all. */
 #include "transfer_state.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/io.h>
 
 #include "core/loop.h"
@@ -30,7 +31,8 @@ static ssize_t empty_pipe(struct eddyi_sending *sending, struct eddyi_pipe *pipe
 			r = eddy_splice(pipe->read_fd, EDDY_OFFSET_NONE, socket, EDDY_OFFSET_NONE,
 					left, SPLICE_F_NONBLOCK);
 		} else {
-			r = splice(pipe->read_fd, NULL, socket, NULL, left, SPLICE_F_NONBLOCK);
+			r = eddyi_splice_now(pipe->read_fd, NULL, socket, NULL, left,
+					     SPLICE_F_NONBLOCK);
 			r = r < 0 ? -errno : r;
 		}
 		if (r == -EINTR)
@@ -77,8 +79,8 @@ static ssize_t push_spliced(struct eddyi_sending *sending, uint64_t offset, size
 	if (eddyi_pipe_take_optional(&pipe) < 0)
 		return eddyi_push_read(sending, offset, len);
 	do
-		r = splice(sending->transfer->file, &from, pipe->write_fd, NULL, len,
-			   SPLICE_F_NONBLOCK);
+		r = eddyi_splice_now(sending->transfer->file, &from, pipe->write_fd, NULL, len,
+				     SPLICE_F_NONBLOCK);
 	while (r < 0 && errno == EINTR);
 	return filled(sending, pipe, r < 0 ? -errno : r, false,
 		      &eddyi_loop()->transfer_stats.spliced_out);
@@ -109,7 +111,8 @@ static ssize_t push_ring_spliced(struct eddyi_sending *sending, uint64_t offset,
 static ssize_t push_sendfile(struct eddyi_sending *sending, uint64_t offset, size_t len)
 {
 	off_t from = (off_t)offset;
-	ssize_t r = sendfile(sending->transfer->socket, sending->transfer->file, &from, len);
+	ssize_t r =
+		eddyi_sendfile_now(sending->transfer->socket, sending->transfer->file, &from, len);
 
 	if (r == 0)
 		return -ENODATA;

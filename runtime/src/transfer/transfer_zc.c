@@ -8,6 +8,7 @@
  */
 #include "transfer_state.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/event.h>
 #include <eddy/op.h>
 #include <eddy/scope.h>
@@ -17,7 +18,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 /* Pieces sent and not acknowledged. */
@@ -154,7 +154,7 @@ static void reset_connection(int socket)
 	struct sockaddr nobody = { .sa_family = AF_UNSPEC };
 
 	/* The length of the family only: a sandbox refuses others. */
-	connect(socket, &nobody, sizeof(nobody.sa_family));
+	eddyi_connect_now(socket, &nobody, sizeof(nobody.sa_family));
 }
 
 static int settle_zc(struct eddyi_sending *sending, int r)
