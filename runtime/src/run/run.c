@@ -18,7 +18,7 @@
 #include "report/stall.h"
 #include "report/stats.h"
 #include "base/standard.h"
-#include "transfer/transfer_state.h"
+#include "transfer/technique.h"
 #include "timeline/timeline.h"
 
 #include <eddy/internal/log.h>
