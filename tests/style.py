@@ -40,8 +40,8 @@ INSTEAD = {
         'secure_getenv getuid geteuid uname sysinfo getrusage sched_getcpu accept recvfrom recvmsg recvmmsg sendto sendmmsg shutdown '
         'gethostbyname getnameinfo dup dup2 dup3 pipe timerfd_create signalfd inotify_init1 epoll_wait epoll_pwait ppoll select readv '
         'writev preadv pwritev pwritev2 tee vmsplice copy_file_range creat fopen fdopen freopen statx statfs statvfs fstatvfs faccessat '
-        'readlink readlinkat lseek rename renameat link symlink mkdir mkdirat rmdir mkstemp mkostemp scandir fsync fdatasync fallocate '
-        'wait4 waitpid'.split()),
+        'readlink readlinkat lseek rename renameat link symlink mkdir mkdirat rmdir mkstemp mkostemp scandir fchmod fchmodat chown fchown '
+        'fsync fdatasync fallocate wait4 waitpid'.split()),
 }
 # Places that make the calls themselves (of some files, one call), and why a recorder does not need these.
 DIRECT = {

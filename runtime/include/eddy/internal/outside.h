@@ -142,6 +142,7 @@ EDDYI_NOW(int, fstat, (int fd, struct stat *ret_st), (fd, ret_st))
 EDDYI_NOW(int, fstatat, (int dir, const char *path, struct stat *ret_st, int flags),
 	  (dir, path, ret_st, flags))
 EDDYI_NOW(int, fstatfs, (int fd, struct statfs *ret_fs), (fd, ret_fs))
+EDDYI_NOW(int, chmod, (const char *path, mode_t mode), (path, mode))
 EDDYI_NOW(int, flock, (int fd, int how), (fd, how))
 EDDYI_NOW(int, ftruncate, (int fd, off_t len), (fd, len))
 EDDYI_NOW(int, linkat, (int from_dir, const char *from, int to_dir, const char *to, int flags),
