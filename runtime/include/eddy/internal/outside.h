@@ -136,6 +136,7 @@ EDDYI_NOW(int, open, (const char *path, int flags, mode_t mode), (path, flags, m
 EDDYI_NOW(int, openat, (int dir, const char *path, int flags, mode_t mode),
 	  (dir, path, flags, mode))
 EDDYI_NOW(int, access, (const char *path, int mode), (path, mode))
+EDDYI_NOW(char *, realpath, (const char *path, char *ret_path), (path, ret_path))
 EDDYI_NOW(int, stat, (const char *path, struct stat *ret_st), (path, ret_st))
 EDDYI_NOW(int, lstat, (const char *path, struct stat *ret_st), (path, ret_st))
 EDDYI_NOW(int, fstat, (int fd, struct stat *ret_st), (fd, ret_st))
