@@ -52,7 +52,7 @@ DIRECT = {
     'runtime/src/core/fault.c': 'a handler of faults',
     'runtime/src/executor/': 'performs operations of the ring, whose completions are recorded',
     'runtime/src/process/process.c:syscall': 'a child until it executes its program',
-    'runtime/src/report/': 'reports; no task reads them',
+    'runtime/src/report/': 'reports for people',
     'runtime/src/run/ring_advice.c': 'advice if there is no ring',
     'runtime/src/run/ring_confine.c': 'sets up the ring',
     'runtime/src/sandbox/': 'set up before anything is served',
