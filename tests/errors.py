@@ -33,7 +33,6 @@ OTHERS = {
     'http/src/wire/clocks.h': 'fields of responses',
     'http/src/text/mime.c': 'media types',
     'http/src/message/method.c': 'names of methods',
-    'runtime/src/run/loops_call.c': 'what a task waits for',
     'http/src/config/config_key.c': 'what the value of a key must be',
     'http/src/config/config_transfer.c': 'what the value of a key must be',
     'examples/beside.c': 'what has been done',

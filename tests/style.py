@@ -9,6 +9,7 @@
 - every test file is named in a meson.build
 - a layer includes headers of those below it alone, a folder of sources in runtime, http and auth those of the folders that its
   row in the layer's README names, all above it, and no two files include each other
+- libraries make calls of the system through <eddy/internal/outside.h> alone, save in the places of DIRECT
 - each program of refused/ does not compile, with gcc and clang, and says what its "expect:" has
 - a test in Python that runs a command of ./dev's table says that it needs it; a Criterion test needs nothing of that table
 - no source file passes 600 lines (said, not failed)
@@ -17,6 +18,7 @@
 import ast
 import concurrent.futures
 import graphlib
+import itertools
 import os
 import re
 import shutil
@@ -28,6 +30,35 @@ from tap import Tap
 
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
 LINES_MAX = 600
+OUTSIDE = 'runtime/include/eddy/internal/outside.h'
+# Calls that OUTSIDE has under a name other than eddyi_CALL_now(), and None for those that no library needs so far.
+INSTEAD = {
+    **dict.fromkeys(('clock_gettime', 'gettimeofday'), 'eddyi_clock()'), 'time': 'eddyi_clock_seconds()',
+    **dict.fromkeys(('getrandom', 'getentropy', 'rand', 'rand_r', 'random', 'arc4random', 'arc4random_buf'), 'eddyi_random()'),
+    'syscall': 'a function for this call, such as eddyi_openat2_now(),',
+    **dict.fromkeys(
+        'secure_getenv getuid geteuid uname sysinfo getrusage sched_getcpu accept recvfrom recvmsg recvmmsg sendto sendmmsg shutdown '
+        'gethostbyname getnameinfo dup dup2 dup3 pipe timerfd_create signalfd inotify_init1 epoll_wait epoll_pwait ppoll select readv '
+        'writev preadv pwritev pwritev2 tee vmsplice copy_file_range creat fopen fdopen freopen statx statfs statvfs fstatvfs faccessat '
+        'readlink readlinkat lseek rename renameat link symlink mkdir mkdirat rmdir mkstemp mkostemp scandir fchmod fchmodat chown fchown '
+        'fsync fdatasync fallocate wait4 waitpid'.split()),
+}
+# Places that make the calls themselves (of some files, one call), and why a recorder does not need these.
+DIRECT = {
+    'runtime/src/base/feature.c': 'probes the kernel once',
+    'runtime/src/base/out.c': 'writes reports',
+    'runtime/src/base/panic.c': 'the process is ending',
+    'runtime/src/command/': 'programs, not a library',
+    'runtime/src/core/fault.c': 'a handler of faults',
+    'runtime/src/executor/': 'performs operations of the ring, whose completions are recorded',
+    'runtime/src/process/process.c:syscall': 'a child until it executes its program',
+    'runtime/src/report/': 'reports for people',
+    'runtime/src/run/ring_advice.c': 'advice if there is no ring',
+    'runtime/src/run/ring_confine.c': 'sets up the ring',
+    'runtime/src/sandbox/': 'set up before anything is served',
+    'runtime/src/timeline/': 'a thread without a loop',
+    'trace/src/log_file.c': 'a thread without a loop',
+}
 STRICT = (('gcc', 'c', 'c11'), ('clang', 'c', 'c11'), ('clang++', 'c++', 'c++17'))
 NEWER = (('gcc', 'c', 'c2x'), ('clang', 'c', 'c2x'))
 
@@ -190,6 +221,27 @@ def check_folders(tap, root, layer):
     tap.check(f'folders of {layer} include what is above them', '\n'.join(wrong))
 
 
+def check_outside(tap, root):
+    with open(os.path.join(root, OUTSIDE)) as file:
+        own = re.findall(r'^EDDYI_NOW\([^,]+, (\w+),', file.read(), re.M)
+    instead = {**{call: f'eddyi_{call}_now()' for call in own}, **INSTEAD}
+    called = re.compile(rf'(?<![\w.>])({"|".join(instead)})\(')
+    wrong, used = [], set()
+    for path in (f'{layer}/src/{path}' for layer in LAYERS for path in sources(os.path.join(root, layer, 'src'), '.c', '.cc', '.h')):
+        with open(os.path.join(root, path)) as file:
+            # Without comments and literals.
+            text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+                          lambda found: '\n' * found[0].count('\n'), file.read(), flags=re.S)
+        used.update(re.findall(r'\beddyi_(\w+)_now\(', text))
+        # Functions and parameters that happen to have the name of a call.
+        others = re.findall(r'^\w[\w *]*\b(\w+)\(|\(\*(\w+)\)\(', text, re.M)
+        wrong += [f'{path}:{text.count(chr(10), 0, at.start()) + 1} calls {at[1]}(): instead, call '
+                  f'{instead[at[1]] or "a function to be added"} of <{OUTSIDE.partition("include/")[2]}>'
+                  for at in called.finditer(text) if at[1] not in itertools.chain(*others) and not f'{path}:{at[1]}'.startswith(tuple(DIRECT))]
+    wrong += [f'{OUTSIDE} has eddyi_{call}_now(), which nothing calls' for call in own if call not in used]
+    tap.check('libraries reach outside through one header', '\n'.join(wrong))
+
+
 def check_circles(tap, root):
     """A file and its header are one."""
     for layer in LAYERS:
@@ -257,6 +309,7 @@ def main():
     for layer in ('runtime', 'http', 'auth'):
         check_folders(tap, root, layer)
     check_circles(tap, root)
+    check_outside(tap, root)
     check_needs(tap, root)
     for path in files:
         lines = sum(1 for _ in open(os.path.join(root, path), errors='replace'))

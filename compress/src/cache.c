@@ -1,5 +1,6 @@
 #include "cache.h"
 
+#include <eddy/internal/outside.h>
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
@@ -41,7 +42,7 @@ static void drop(struct eddyi_cache *cache, struct eddyi_cached *entry)
 	eddy_list_remove(&entry->node);
 	cache->count--;
 	*(entry->made ? &cache->size : &cache->making) -= entry->len;
-	close(entry->fd);
+	eddyi_close_now(entry->fd);
 	free(entry);
 }
 
@@ -60,11 +61,10 @@ static uint64_t ns_of(const struct timespec *time)
 
 bool eddyi_cache_key(int fd, int coding, struct eddyi_cache_key *ret_key)
 {
-	struct timespec now;
 	struct stat st;
 	uint64_t now_ns;
 
-	if (fstat(fd, &st) < 0 || st.st_size < SIZE_MIN)
+	if (eddyi_fstat_now(fd, &st) < 0 || st.st_size < SIZE_MIN)
 		return false;
 	/* Padding must compare equal. */
 	memset(ret_key, 0, sizeof(*ret_key));
@@ -76,8 +76,7 @@ bool eddyi_cache_key(int fd, int coding, struct eddyi_cache_key *ret_key)
 	ret_key->changed_sec = st.st_ctim.tv_sec;
 	ret_key->changed_nsec = st.st_ctim.tv_nsec;
 	ret_key->coding = coding;
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	now_ns = ns_of(&now);
+	now_ns = eddyi_clock(CLOCK_REALTIME_COARSE);
 	return ns_of(&st.st_mtim) + SETTLED_NS <= now_ns && ns_of(&st.st_ctim) + TICK_NS <= now_ns;
 }
 
@@ -99,8 +98,8 @@ int eddyi_cache_find(struct eddyi_cache *cache, const struct eddyi_cache_key *ke
 	*ret_fd = -1;
 	pthread_mutex_lock(&cache->lock);
 	entry = find(cache, key);
-	if (entry && entry->made) {
-		*ret_fd = fcntl(entry->fd, F_DUPFD_CLOEXEC, 0);
+	if (eddyi_outside_value("encoding", entry && entry->made)) {
+		*ret_fd = eddyi_fcntl_now(entry->fd, F_DUPFD_CLOEXEC, 0);
 		*ret_len = entry->len;
 		eddy_list_remove(&entry->node);
 		eddy_list_prepend(&cache->entries, &entry->node);
@@ -144,11 +143,12 @@ struct eddyi_cached *eddyi_cache_begin(struct eddyi_cache *cache, const struct e
 		return NULL;
 	entry->cache = cache;
 	entry->key = *key;
-	entry->fd = memfd_create("eddy-coded", MFD_CLOEXEC);
+	entry->fd = eddyi_memfd_create_now("eddy-coded", MFD_CLOEXEC);
 	pthread_mutex_lock(&cache->lock);
-	if (entry->fd < 0 || find(cache, key) || !make_room(cache, 0, 1)) {
+	if (!eddyi_outside_value("encoding begun",
+				 entry->fd >= 0 && !find(cache, key) && make_room(cache, 0, 1))) {
 		if (entry->fd >= 0)
-			close(entry->fd);
+			eddyi_close_now(entry->fd);
 		free(entry);
 		entry = NULL;
 	} else {
@@ -175,7 +175,8 @@ static bool reserve(struct eddyi_cached *entry, size_t len)
 	bool fits;
 
 	pthread_mutex_lock(&cache->lock);
-	fits = entry->len + len <= entry->key.size && cache->making + len <= cache->size_max;
+	fits = eddyi_outside_value("encoding fits", entry->len + len <= entry->key.size &&
+							    cache->making + len <= cache->size_max);
 	if (fits) {
 		entry->len += len;
 		cache->making += len;
@@ -187,7 +188,7 @@ static bool reserve(struct eddyi_cached *entry, size_t len)
 static bool write_all(int fd, const char *at, size_t len)
 {
 	while (len) {
-		ssize_t written = write(fd, at, len);
+		ssize_t written = eddyi_write_now(fd, at, len);
 
 		if (written <= 0)
 			return false;

@@ -3,11 +3,11 @@
 #include "settings.h"
 #include "state.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/coder.h>
 #include <eddy/layer.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* The coding chosen for a request. */
 struct wish {
@@ -165,7 +165,7 @@ static bool send_cached(const struct wish *wish, const struct eddyi_cache_key *k
 	if (!eddyi_cache_find(&wish->settings->cache, key, &fd, &length))
 		return false;
 	if (describe(wish, req, res) < 0)
-		close(fd);
+		eddyi_close_now(fd);
 	else
 		eddy_res_replace(res, fd, length);
 	return true;

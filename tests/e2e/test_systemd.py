@@ -88,7 +88,7 @@ class SystemCalls(Case):
 
     def test_the_list_is_what_the_program_calls(self):
         listed = {call for line in setting('SystemCallFilter', unit(SERVICE)) for call in line.split()}
-        made = calls.made(PROGRAMS['files'], [os.path.join(ROOT, layer, 'src') for layer in ('runtime', 'http')])
+        made = calls.made(PROGRAMS['files'], [os.path.join(ROOT, layer) for layer in ('runtime', 'http')])
         self.assertEqual(made - set(filtered.members('@default')) - LISTENS - set(UNUSED), listed)
         self.assertEqual({*LISTENS, *UNUSED} - made, set())
         self.assertEqual(set(setting('SystemCallFilter', drop_ins()['listens'])[0].split()), LISTENS)

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "expect.h"
-#include "sandbox/landlock.h"
+#include "sandbox/sandbox.h"
 
 static int forbid_error;
 static unsigned forbidden = SYS_io_uring_setup;

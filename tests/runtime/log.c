@@ -11,8 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "log/log_filter.h"
-#include "log/log_stand_in.h"
+#include "log/log.h"
 
 static struct eddyi_log_filter filter;
 

@@ -22,7 +22,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "sandbox/every_thread.h"
+#include "sandbox/sandbox.h"
 
 /* ---- attempts by a ring ---- */
 

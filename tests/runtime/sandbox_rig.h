@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
-#include "sandbox/landlock.h"
+#include "sandbox/sandbox.h"
 
 #define NOBODY 65534
 

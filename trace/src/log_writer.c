@@ -1,4 +1,5 @@
 #include <eddy/internal/log.h>
+#include <eddy/internal/outside.h>
 #include <eddy/internal/panic.h>
 #include <eddy/log_writer.h>
 #include <eddy/loop.h>
@@ -119,7 +120,6 @@ static void put_out(struct writer *writer, const char *lines, size_t len)
 
 static void tell_lost(struct writer *writer, uint64_t lost)
 {
-	struct timespec now;
 	char message[80], line[EDDY_LOG_LINE_MAX];
 	struct eddy_record record = {
 		.level = EDDY_LOG_WARN,
@@ -133,8 +133,7 @@ static void tell_lost(struct writer *writer, uint64_t lost)
 				(unsigned long long)lost)),
 	};
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	record.time_ns = (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
+	record.time_ns = eddyi_clock(CLOCK_REALTIME);
 	put_out(writer, line, format(writer, &record, line));
 }
 
@@ -186,16 +185,12 @@ static void deal(struct writer *writer)
 
 static struct timespec in(uint64_t timeout_ns)
 {
-	struct timespec at;
-	uint64_t ns;
+	uint64_t at;
 
-	clock_gettime(CLOCK_MONOTONIC, &at);
 	if (timeout_ns > 365 * 86400 * EDDY_SECOND)
 		timeout_ns = 365 * 86400 * EDDY_SECOND;
-	ns = (uint64_t)at.tv_nsec + timeout_ns;
-	at.tv_sec += (time_t)(ns / EDDY_SECOND);
-	at.tv_nsec = (long)(ns % EDDY_SECOND);
-	return at;
+	at = eddy_now() + timeout_ns;
+	return (struct timespec){ (time_t)(at / EDDY_SECOND), (long)(at % EDDY_SECOND) };
 }
 
 /* Wait for more lines to write together. With the lock, released meanwhile. */
@@ -276,7 +271,7 @@ static void write_last(bool in_handler)
 
 static bool wants_json(enum eddy_log_format format)
 {
-	const char *env = getenv("EDDY_LOG_FORMAT");
+	const char *env = eddyi_getenv_now("EDDY_LOG_FORMAT");
 
 	if (format == EDDY_LOG_FORMAT_ENV)
 		return env && strcmp(env, "json") == 0;

@@ -8,6 +8,7 @@
  */
 #include "metric_cells.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <eddy/list.h>
 #include <pthread.h>
@@ -44,7 +45,8 @@ static uint64_t *piece_of(const struct cells *cells, size_t at)
 
 static uint64_t load(const uint64_t *cell)
 {
-	return __atomic_load_n(cell, __ATOMIC_RELAXED);
+	return (uint64_t)eddyi_outside_value("cell",
+					     (int64_t)__atomic_load_n(cell, __ATOMIC_RELAXED));
 }
 
 /* ---- threads ---- */

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <eddy/internal/loop.h>
+#include <eddy/internal/outside.h>
 #include <eddy/internal/proc.h>
 #include <eddy/stats.h>
 #include <pthread.h>
@@ -13,17 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
-}
-
 static void read_memory(struct eddyi_process_figures *figures)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t page = (uint64_t)eddyi_sysconf_now(_SC_PAGESIZE);
 	unsigned long long mapped = 0, resident = 0;
 	char text[256];
 
@@ -37,15 +30,15 @@ static void read_memory(struct eddyi_process_figures *figures)
 
 static uint64_t count_entries(const char *path)
 {
-	DIR *dir = opendir(path);
+	DIR *dir = eddyi_opendir_now(path);
 	struct dirent *entry;
 	uint64_t count = 0;
 
 	if (!dir)
 		return 0;
-	while ((entry = readdir(dir)))
+	while ((entry = eddyi_readdir_now(dir)))
 		count += entry->d_name[0] != '.';
-	closedir(dir);
+	eddyi_closedir_now(dir);
 	return count;
 }
 
@@ -56,11 +49,11 @@ static void read_descriptors(struct eddyi_process_figures *figures)
 	struct stat st;
 
 	/* Since Linux 6.2 its size is the count. A listing includes its own descriptor. */
-	if (stat("/proc/self/fd", &st) == 0 && st.st_size > 0)
+	if (eddyi_stat_now("/proc/self/fd", &st) == 0 && st.st_size > 0)
 		figures->descriptors = (uint64_t)st.st_size;
 	else if ((count = count_entries("/proc/self/fd")))
 		figures->descriptors = count - 1;
-	getrlimit(RLIMIT_NOFILE, &limit);
+	eddyi_getrlimit_now(RLIMIT_NOFILE, &limit);
 	figures->descriptors_max = limit.rlim_cur;
 }
 
@@ -81,7 +74,7 @@ static void read_start(void)
 {
 	char text[1024], *at;
 	unsigned long long ticks = 0;
-	uint64_t boot = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
+	uint64_t boot = eddyi_clock(CLOCK_REALTIME) - eddyi_clock(CLOCK_BOOTTIME);
 
 	eddyi_proc_read(text, sizeof(text), "/proc/self/stat");
 	at = strrchr(text, ')');
@@ -89,7 +82,7 @@ static void read_start(void)
 		at = strchr(at + 1, ' ');
 	if (at)
 		ticks = strtoull(at, NULL, 10);
-	started_ms = boot / EDDY_MS + ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	started_ms = boot / EDDY_MS + ticks * 1000 / (uint64_t)eddyi_sysconf_now(_SC_CLK_TCK);
 }
 
 void eddyi_process_figures_read(struct eddyi_process_figures *ret_figures)
@@ -99,7 +92,7 @@ void eddyi_process_figures_read(struct eddyi_process_figures *ret_figures)
 	/* Once, as the clock may be set later. */
 	pthread_once(&once, read_start);
 	ret_figures->started_ms = started_ms;
-	ret_figures->cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	ret_figures->cpu_ns = eddyi_clock(CLOCK_PROCESS_CPUTIME_ID);
 	read_memory(ret_figures);
 	read_descriptors(ret_figures);
 	read_threads(ret_figures);

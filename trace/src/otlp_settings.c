@@ -4,6 +4,7 @@
 #include "trace_context.h"
 
 #include <eddy/internal/http.h>
+#include <eddy/internal/outside.h>
 #include <eddy/client.h>
 #include <eddy/log.h>
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 static const char *env(const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = eddyi_getenv_now(name);
 
 	return value && *value ? value : NULL;
 }

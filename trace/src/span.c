@@ -2,6 +2,7 @@
 
 #include "trace_context.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/loop.h>
 #include <eddy/timeline.h>
 #include <errno.h>
@@ -245,15 +246,6 @@ static void go_on(struct eddy_span *span, const struct eddy_trace_context *paren
 	span->has_parent = true;
 }
 
-/* The realtime of the monotonic clock's zero. */
-static uint64_t epoch(uint64_t now)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec - now;
-}
-
 static void take_place(struct eddy_span *span, const struct eddy_span_options *options)
 {
 	const struct eddy_span *around =
@@ -288,7 +280,8 @@ void eddyi_span_init(struct eddy_span *span, const char *name,
 	span->recorded = (span->context.flags & EDDY_TRACE_SAMPLED) &&
 			 atomic_load_explicit(&is_wanted, memory_order_relaxed);
 	if (span->recorded && !span->epoch_ns)
-		span->epoch_ns = epoch(span->began_ns);
+		/* The realtime of the monotonic clock's zero. */
+		span->epoch_ns = eddyi_clock(CLOCK_REALTIME) - span->began_ns;
 	span->fields[0] = eddy_field_lazy("trace_id", write_trace_id, &span->context);
 	span->fields[1] = eddy_field_lazy("span_id", write_span_id, &span->context);
 	span->fields[2] = (struct eddy_field){ 0 };

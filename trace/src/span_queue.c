@@ -1,5 +1,6 @@
 #include "span_queue.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/loop.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -123,7 +124,7 @@ bool eddyi_span_queue_put(struct eddyi_span_queue *queue, struct eddy_str span)
 	bool there_is_room;
 
 	pthread_mutex_lock(&queue->lock);
-	there_is_room = append(queue, span);
+	there_is_room = eddyi_outside_value("span queued", append(queue, span));
 	if (queue->first &&
 	    (queue->awaited == EDDYI_AWAIT_ANY ||
 	     (queue->awaited == EDDYI_AWAIT_FULL && is_full(queue, queue->first)))) {
@@ -172,7 +173,7 @@ static struct eddyi_span_batch *look(struct eddyi_span_queue *queue, uint64_t ag
 	pthread_mutex_lock(&queue->lock);
 	batch = queue->first;
 	age = batch ? eddy_now() - batch->began_ns : 0;
-	if (batch && (is_full(queue, batch) || age >= age_ns)) {
+	if (eddyi_outside_value("span batch", batch && (is_full(queue, batch) || age >= age_ns))) {
 		shift(queue);
 	} else {
 		*ret_wait_ns = batch ? age_ns - age : EDDY_NEVER;

@@ -1,9 +1,9 @@
 #include "trace_context.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <pthread.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,14 +23,11 @@ static uint64_t mix(uint64_t x)
 /* Draw a random starting point. Early at boot, without random numbers, use time and pid. */
 static uint64_t draw(void)
 {
-	struct timespec now;
 	uint64_t seed;
 
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
+	if (eddyi_random(&seed, sizeof(seed), GRND_NONBLOCK) == 0)
 		return seed;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return mix((uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec) ^
-	       mix((uint64_t)getpid());
+	return mix(eddyi_clock(CLOCK_REALTIME)) ^ mix((uint64_t)eddyi_getpid_now());
 }
 
 static uint64_t seed;
@@ -55,7 +52,9 @@ uint64_t eddyi_trace_unique(void)
 
 	pthread_once(&once, seed_once);
 	if (next == end) {
-		next = atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed) * BLOCK;
+		next = (uint64_t)eddyi_outside_value(
+			"id block",
+			atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed) * BLOCK);
 		end = next + BLOCK;
 	}
 	return mix(seed + 0x9e3779b97f4a7c15 * next++);

@@ -2,6 +2,7 @@
 #include "auth.h"
 #include "verified.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <time.h>
 
@@ -74,20 +75,13 @@ static int verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy_jwt
 	return r;
 }
 
-static uint64_t since_1970(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
-}
-
 /* Find a cached token that has not expired and whose keys are current. Return: NULL if none. */
 static struct eddy_jwt *find(const struct eddyi_auth *auth, struct eddyi_verified *verified,
 			     struct eddy_str text)
 {
 	unsigned version;
-	struct eddy_jwt *token = eddyi_verified_find(verified, text, since_1970(), &version);
+	struct eddy_jwt *token =
+		eddyi_verified_find(verified, text, eddyi_clock(CLOCK_REALTIME), &version);
 
 	if (!token || auth->source->is_current(auth->source_self, version))
 		return token;
@@ -119,6 +113,6 @@ int eddyi_auth_verify(struct eddyi_auth *auth, struct eddy_str text, struct eddy
 	if (r == 0 && verified)
 		verified = verified_of(auth, number);
 	if (r == 0 && verified)
-		eddyi_verified_put(verified, *ret_token, since_1970(), version);
+		eddyi_verified_put(verified, *ret_token, eddyi_clock(CLOCK_REALTIME), version);
 	return r;
 }

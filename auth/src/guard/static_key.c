@@ -1,6 +1,7 @@
 /* The static key of an app, in place of an issuer. */
 #include "auth.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/file.h>
 #include <eddy/layer.h>
 #include <errno.h>
@@ -141,7 +142,7 @@ static int from_file(struct eddyi_auth *auth, const struct source *source, take_
 static int from_environment(struct eddyi_auth *auth, const struct source *source, take_fn *take,
 			    struct eddy_jwk **ret_key)
 {
-	const char *value = getenv(source->of);
+	const char *value = eddyi_getenv_now(source->of);
 
 	if (!value)
 		return wrong(auth, source, "the environment variable is not set");

@@ -4,9 +4,9 @@
 
 #include <eddy/internal/loop.h>
 #include <eddy/loop.h>
+#include <eddy/internal/outside.h>
 #include <eddy/internal/siphash.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #define WAYS 4
 
@@ -87,8 +87,7 @@ static struct eddyi_verified *add(struct loop *loop, unsigned app, unsigned max)
 	verified = calloc(1, sizeof(*verified) + sets * WAYS * sizeof(struct entry));
 	if (!verified)
 		return NULL;
-	if (getrandom(verified->secret, sizeof(verified->secret), GRND_NONBLOCK) !=
-	    sizeof(verified->secret)) {
+	if (eddyi_random(verified->secret, sizeof(verified->secret), GRND_NONBLOCK) < 0) {
 		free(verified);
 		return NULL;
 	}

@@ -18,6 +18,7 @@
 #include "jwt/keyset.h"
 
 #include <eddy/internal/figure.h>
+#include <eddy/internal/outside.h>
 #include <eddy/file.h>
 #include <eddy/layer.h>
 #include <eddy/list.h>
@@ -64,9 +65,8 @@ struct eddyi_issuer {
 	struct eddyi_issuer_keys keys; /* .set NULL: none was ever loaded */
 	atomic_uint version;
 	atomic_uint_least64_t due_ns; /* when the set is to be fetched again */
-	uint64_t ended_ns;            /* when the last fetch ended, if `has_ended` */
-	bool has_ended;
-	bool is_failing; /* reported already */
+	uint64_t ended_ns;            /* when the last fetch ended; 0: none has */
+	bool is_failing;              /* reported already */
 	enum fetch fetch;
 	struct eddy_node waiters; /* waiting for the end of a fetch */
 	/* Tasks waiting for a wanted fetch; concurrent tests of an app have one each. */
@@ -98,6 +98,32 @@ static uint64_t later(uint64_t now, uint64_t duration_ns)
 	return duration_ns > UINT64_MAX - now ? UINT64_MAX : now + duration_ns;
 }
 
+/* ---- state that loops share ---- */
+
+static unsigned version_of(const struct eddyi_issuer *issuer)
+{
+	return (unsigned)eddyi_outside_value(
+		"issuer version", atomic_load_explicit(&issuer->version, memory_order_acquire));
+}
+
+static uint64_t due_of(const struct eddyi_issuer *issuer)
+{
+	return (uint64_t)eddyi_outside_value(
+		"issuer due", (int64_t)atomic_load_explicit(&issuer->due_ns, memory_order_acquire));
+}
+
+/* With the lock. */
+static enum fetch fetch_of(const struct eddyi_issuer *issuer)
+{
+	return (enum fetch)eddyi_outside_value("issuer fetch", issuer->fetch);
+}
+
+/* With the lock. */
+static bool has_keys(const struct eddyi_issuer *issuer)
+{
+	return eddyi_outside_value("issuer keys", issuer->keys.set != NULL);
+}
+
 /* ---- waiting; called with the lock ---- */
 
 struct waiting {
@@ -120,7 +146,7 @@ static bool wait_in(struct eddyi_issuer *issuer, struct eddy_node *list, uint64_
 	eddy_shared_event_wait(&waiting.event);
 	eddy_scope_end(&scope);
 	pthread_mutex_lock(&issuer->lock);
-	was_woken = !waiting.node.next;
+	was_woken = eddyi_outside_value("issuer waiter", !waiting.node.next);
 	if (!was_woken)
 		eddy_list_remove(&waiting.node);
 	return was_woken;
@@ -139,7 +165,7 @@ static void wake(struct eddy_node *list)
 static int await_fetch(struct eddyi_issuer *issuer)
 {
 	count(WAITED);
-	if (issuer->fetch == IDLE) {
+	if (fetch_of(issuer) == IDLE) {
 		issuer->fetch = WANTED;
 		wake(&issuer->fetchers);
 	}
@@ -152,10 +178,10 @@ static int await_fetch(struct eddyi_issuer *issuer)
 
 static int give(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set, unsigned *ret_version)
 {
-	if (!issuer->keys.set)
+	if (!has_keys(issuer))
 		return -EAGAIN;
 	*ret_set = eddy_keyset_ref(issuer->keys.set);
-	*ret_version = atomic_load(&issuer->version);
+	*ret_version = version_of(issuer);
 	return 0;
 }
 
@@ -165,7 +191,7 @@ int eddyi_issuer_keys(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set,
 	int r = 0;
 
 	pthread_mutex_lock(&issuer->lock);
-	if (!issuer->keys.set || eddy_now() >= atomic_load(&issuer->due_ns))
+	if (!has_keys(issuer) || eddy_now() >= due_of(issuer))
 		r = await_fetch(issuer);
 	if (r == 0)
 		r = give(issuer, ret_set, ret_version);
@@ -175,8 +201,10 @@ int eddyi_issuer_keys(struct eddyi_issuer *issuer, struct eddy_keyset **ret_set,
 
 static bool may_ask_again(const struct eddyi_issuer *issuer)
 {
-	return !issuer->has_ended ||
-	       eddy_now() >= later(issuer->ended_ns, issuer->options.refresh_cooldown_ns);
+	uint64_t ended_ns =
+		(uint64_t)eddyi_outside_value("issuer ended", (int64_t)issuer->ended_ns);
+
+	return !ended_ns || eddy_now() >= later(ended_ns, issuer->options.refresh_cooldown_ns);
 }
 
 int eddyi_issuer_newer_keys(struct eddyi_issuer *issuer, unsigned version,
@@ -185,10 +213,9 @@ int eddyi_issuer_newer_keys(struct eddyi_issuer *issuer, unsigned version,
 	int r = 0;
 
 	pthread_mutex_lock(&issuer->lock);
-	if (atomic_load(&issuer->version) == version &&
-	    (issuer->fetch != IDLE || may_ask_again(issuer)))
+	if (version_of(issuer) == version && (fetch_of(issuer) != IDLE || may_ask_again(issuer)))
 		r = await_fetch(issuer);
-	if (r == 0 && atomic_load(&issuer->version) == version)
+	if (r == 0 && version_of(issuer) == version)
 		r = -ENOKEY;
 	if (r == 0)
 		r = give(issuer, ret_set, ret_version);
@@ -198,13 +225,12 @@ int eddyi_issuer_newer_keys(struct eddyi_issuer *issuer, unsigned version,
 
 bool eddyi_issuer_is_ready(const struct eddyi_issuer *issuer)
 {
-	return eddy_loop_now() < atomic_load_explicit(&issuer->due_ns, memory_order_acquire);
+	return eddy_loop_now() < due_of(issuer);
 }
 
 bool eddyi_issuer_is_current(const struct eddyi_issuer *issuer, unsigned version)
 {
-	return eddyi_issuer_is_ready(issuer) &&
-	       atomic_load_explicit(&issuer->version, memory_order_acquire) == version;
+	return eddyi_issuer_is_ready(issuer) && version_of(issuer) == version;
 }
 
 /* ---- fetching ---- */
@@ -244,7 +270,7 @@ static void say_well(struct eddyi_issuer *issuer, const struct eddy_keyset *set)
 /* After a failed fetch, use an expired set until the next attempt is allowed. With the lock. */
 static void keep_old(struct eddyi_issuer *issuer, uint64_t now)
 {
-	if (issuer->keys.set && now >= atomic_load(&issuer->due_ns))
+	if (has_keys(issuer) && now >= due_of(issuer))
 		atomic_store(&issuer->due_ns, later(now, issuer->options.refresh_cooldown_ns));
 }
 
@@ -272,7 +298,6 @@ static struct eddyi_issuer_keys end_fetch(struct eddyi_issuer *issuer, int resul
 	else
 		atomic_store(&issuer->due_ns, later(now, issuer->options.max_key_age_ns));
 	issuer->ended_ns = now;
-	issuer->has_ended = true;
 	issuer->fetch = IDLE;
 	wake(&issuer->waiters);
 	return old;
@@ -325,7 +350,7 @@ static int run(void *arg)
 
 	pthread_mutex_lock(&issuer->lock);
 	while (!eddy_is_cancelled()) {
-		if (issuer->fetch == WANTED)
+		if (fetch_of(issuer) == WANTED)
 			fetch(issuer);
 		else
 			wait_in(issuer, &issuer->fetchers, 0);
@@ -391,7 +416,8 @@ static void forget_keys(struct eddyi_issuer *issuer)
 	struct eddyi_issuer_keys old = take_new(issuer, &(struct eddyi_issuer_keys){ 0 });
 
 	atomic_store(&issuer->due_ns, 0);
-	issuer->has_ended = issuer->is_failing = false;
+	issuer->ended_ns = 0;
+	issuer->is_failing = false;
 	keys_deinit(&old);
 }
 
@@ -399,7 +425,7 @@ static void forget_keys(struct eddyi_issuer *issuer)
  * -ECANCELED. */
 static int await_rest(struct eddyi_issuer *issuer)
 {
-	while (issuer->fetch == BUSY) {
+	while (fetch_of(issuer) == BUSY) {
 		/* A cancelled fetch wakes no waiters, hence the timeout. */
 		wait_in(issuer, &issuer->waiters, issuer->options.timeout_ns);
 		if (eddy_is_cancelled())

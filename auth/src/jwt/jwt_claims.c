@@ -1,6 +1,7 @@
 /* Validation of claims: times, issuer and audience (RFC 7519 section 4). */
 #include "jwt.h"
 
+#include <eddy/internal/outside.h>
 #include <time.h>
 
 #define LEEWAY_NS (60 * EDDY_SECOND)
@@ -17,14 +18,6 @@ static uint64_t to_ns(struct eddyi_value seconds)
 		return EDDY_NEVER;
 	whole = (uint64_t)real;
 	return whole * EDDY_SECOND + (uint64_t)((real - (double)whole) * (double)EDDY_SECOND);
-}
-
-static uint64_t since_1970(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * EDDY_SECOND + (uint64_t)now.tv_nsec;
 }
 
 static bool is_audience(const struct eddyi_object *claims, struct eddyi_value aud)
@@ -118,7 +111,7 @@ int eddyi_jwt_check_claims(const struct eddy_jwt *token, const struct eddy_jwt_o
 
 	if (!has_right_types(&token->claims))
 		return EDDY_JWT_MALFORMED;
-	r = check_times(&token->claims, with->now_ns ? with->now_ns : since_1970(),
+	r = check_times(&token->claims, with->now_ns ? with->now_ns : eddyi_clock(CLOCK_REALTIME),
 			leeway == EDDY_JWT_NO_LEEWAY ? 0 : leeway);
 	if (!r)
 		r = check_issuer(&token->claims, with->issuer);

@@ -5,6 +5,7 @@
 #include "wire/tls_wire.h"
 
 #include <eddy/internal/debug.h>
+#include <eddy/internal/outside.h>
 #include <eddy/net.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ void eddyi_client_conn_close(struct eddyi_client_conn *conn)
 	if (EDDYI_TLS && conn->wire.tls)
 		eddyi_client_conn_remember(conn);
 	eddyi_wire_give_up(&conn->wire);
-	close(conn->wire.fd);
+	eddyi_close_now(conn->wire.fd);
 	if (EDDYI_TLS)
 		eddyi_tls_free(conn->wire.tls);
 	free(conn->wire.inbox);
@@ -77,7 +78,7 @@ static bool is_alive(struct eddyi_client_conn *conn)
 
 	if (EDDYI_TLS && conn->wire.tls)
 		return eddyi_tls_wire_is_quiet(&conn->wire);
-	return recv(conn->wire.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	return eddyi_recv_now(conn->wire.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
 	       (errno == EAGAIN || errno == EINTR);
 }
 
@@ -162,7 +163,7 @@ int eddyi_client_conn_open(struct eddy_response *response, struct eddy_str origi
 					 eddy_net_strerror(fd));
 	conn = eddyi_client_conn_new(client, fd, origin);
 	if (!conn) {
-		close(fd);
+		eddyi_close_now(fd);
 		return -ENOMEM;
 	}
 	conn->response = response;

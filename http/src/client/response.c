@@ -4,6 +4,7 @@
 #include "client_run.h"
 #include "text/date.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -104,7 +105,7 @@ void eddy_response_header_at(const struct eddy_response *response, size_t at,
 int eddy_response_retry_after(const struct eddy_response *response, uint64_t *ret_ns)
 {
 	struct eddy_str value = eddy_response_header(response, "retry-after");
-	time_t now = time(NULL), when;
+	time_t now = eddyi_clock_seconds(), when;
 	uint64_t seconds;
 
 	if (!value.ptr)

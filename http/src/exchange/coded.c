@@ -5,6 +5,7 @@
 #include "reply_chunk.h"
 #include "reply_head.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/internal/transfer.h>
 #include <eddy/mutex.h>
 #include <eddy/offload.h>
@@ -103,7 +104,7 @@ void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
 {
 	if (res->unsized || res->head_sent || !eddy_res_has_body(res) ||
 	    res->kind == EDDYI_RES_STREAM) {
-		close(fd);
+		eddyi_close_now(fd);
 		return;
 	}
 	eddyi_outgoing_close(&res->file);

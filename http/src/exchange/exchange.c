@@ -9,6 +9,7 @@
 #include "reply.h"
 #include "req.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -121,8 +122,8 @@ static int answer_late(struct eddy_req *req)
 static enum eddyi_ending cut(const struct eddy_req *req)
 {
 	if (req->res.head_sent && req->res.unsized && !req->res.chunked)
-		setsockopt(req->wire->fd, SOL_SOCKET, SO_LINGER, &(struct linger){ .l_onoff = 1 },
-			   sizeof(struct linger));
+		eddyi_setsockopt_now(req->wire->fd, SOL_SOCKET, SO_LINGER,
+				     &(struct linger){ .l_onoff = 1 }, sizeof(struct linger));
 	return EDDYI_ENDING_CUT;
 }
 

@@ -5,6 +5,7 @@
 
 #include <eddy/internal/debug.h>
 #include <eddy/internal/loop.h>
+#include <eddy/internal/outside.h>
 #include <eddy/internal/transfer.h>
 #include <eddy/file.h>
 #include <eddy/loop.h>
@@ -13,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -48,7 +48,7 @@ static void unref(struct eddyi_open_file *file)
 {
 	if (--file->refs)
 		return;
-	close(file->fd);
+	eddyi_close_now(file->fd);
 	eddyi_descriptors_give_back(NULL, false);
 	free(file->fields.headers);
 	free(file->bytes);
@@ -115,8 +115,7 @@ static struct table *table_here(void)
 	table = calloc(1, sizeof(*table));
 	if (!table)
 		return NULL;
-	if (getrandom(table->secret, sizeof(table->secret), GRND_NONBLOCK) !=
-	    sizeof(table->secret)) {
+	if (eddyi_random(table->secret, sizeof(table->secret), GRND_NONBLOCK) < 0) {
 		free(table);
 		return NULL;
 	}
@@ -143,7 +142,7 @@ static unsigned max_of(const struct eddy_app *app)
 	unsigned max = app->options.open_files_max;
 	uint64_t share = UINT64_MAX;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+	if (eddyi_getrlimit_now(RLIMIT_NOFILE, &limit) == 0)
 		share = limit.rlim_cur / SHARE / app->options.workers;
 	return share < max ? (unsigned)share : max;
 }
@@ -198,10 +197,10 @@ static int open_file(int dir, struct eddyi_party *party, const char *path, uint6
 	/* Cached for later requests. */
 	eddyi_opened_forget(fd);
 	/* With the flag the ring would give up on file systems that can't read without waiting. */
-	if (fd >= 0 && fcntl(fd, F_SETFL, 0) < 0) {
+	if (fd >= 0 && eddyi_fcntl_now(fd, F_SETFL, 0) < 0) {
 		int error = errno;
 
-		close(fd);
+		eddyi_close_now(fd);
 		fd = -error;
 	}
 	if (fd < 0)
@@ -215,13 +214,13 @@ static int open_file(int dir, struct eddyi_party *party, const char *path, uint6
 
 static void close_file(int fd)
 {
-	close(fd);
+	eddyi_close_now(fd);
 	eddyi_descriptors_give_back(NULL, false);
 }
 
 static int stat_regular(int fd, struct stat *ret_st)
 {
-	if (fstat(fd, ret_st) < 0)
+	if (eddyi_fstat_now(fd, ret_st) < 0)
 		return -errno;
 	return S_ISREG(ret_st->st_mode) ? 0 : S_ISDIR(ret_st->st_mode) ? -EISDIR : -ENOENT;
 }
@@ -245,15 +244,13 @@ static int open_own(int dir, struct eddyi_party *party, const char *path, uint64
 
 /* Whether the last change was well before `then`, so that each change since shows in the ctime,
  * which may have the resolution of a clock tick. */
-static bool has_settled(const struct stat *st, struct timespec then)
+static bool has_settled(const struct stat *st, uint64_t then)
 {
-	struct timespec changed = st->st_ctim;
+	int64_t changed = st->st_ctim.tv_sec, now = (int64_t)(then / EDDY_SECOND);
 
-	if (changed.tv_sec < then.tv_sec - 1 || changed.tv_sec > then.tv_sec)
-		return changed.tv_sec < then.tv_sec;
-	return (then.tv_sec - changed.tv_sec) * (int64_t)EDDY_SECOND + then.tv_nsec -
-		       changed.tv_nsec >
-	       (int64_t)TICK_NS;
+	if (changed < now - 1 || changed > now)
+		return changed < now;
+	return (uint64_t)changed * EDDY_SECOND + (uint64_t)st->st_ctim.tv_nsec + TICK_NS < then;
 }
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -293,7 +290,7 @@ static void keep(struct table *table, const struct eddyi_folder *folder, struct 
 /* Use a file of the table if it is unchanged. */
 static bool give(struct table *table, struct eddyi_open_file *file, struct eddyi_found *ret_found)
 {
-	if (fstat(file->fd, &ret_found->st) < 0 || !is_as_it_was(file, &ret_found->st)) {
+	if (eddyi_fstat_now(file->fd, &ret_found->st) < 0 || !is_as_it_was(file, &ret_found->st)) {
 		take_out(table, file);
 		return false;
 	}
@@ -311,7 +308,7 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
 	bool keeps = folder->app && !folder->app->options.no_open_files;
 	struct table *table = keeps && path.len <= PATH_LEN_MAX ? table_here() : NULL;
 	struct eddyi_open_file *file;
-	struct timespec before;
+	uint64_t before;
 	uint64_t hash;
 	int r;
 
@@ -322,7 +319,7 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
 	if (file && give(table, file, ret_found))
 		return 0;
 	/* Time before the opening: the file may be replaced between opening and fstat(). */
-	clock_gettime(CLOCK_REALTIME, &before);
+	before = eddyi_clock(CLOCK_REALTIME);
 	/* Don't keep files found through links: a link's change does not show in the file. */
 	r = open_own(folder->dir, party, path.ptr, RESOLVE_NO_SYMLINKS, ret_found);
 	if (r == -ELOOP)
@@ -367,7 +364,7 @@ void eddyi_outgoing_close(struct eddyi_outgoing *file)
 	else if (file->counted)
 		close_file(file->fd);
 	else if (file->fd >= 0)
-		close(file->fd);
+		eddyi_close_now(file->fd);
 	*file = (struct eddyi_outgoing){ .fd = -1 };
 }
 
@@ -402,7 +399,7 @@ void eddy_app_keep_files_open(struct eddy_app *app, int dir)
 	struct eddyi_folder *folder = eddyi_folder_new(app, dir);
 	struct stat st;
 
-	if (fstat(dir, &st) < 0 || !S_ISDIR(st.st_mode))
+	if (eddyi_fstat_now(dir, &st) < 0 || !S_ISDIR(st.st_mode))
 		eddy_app_mistake(app, "can't keep files open: the descriptor %d is no folder", dir);
 	folder->next = app->kept_folders;
 	app->kept_folders = folder;

@@ -2,6 +2,7 @@
 
 #include "message/forwarded.h"
 
+#include <eddy/internal/outside.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ struct eddyi_end *eddyi_end_new(int fd, const struct eddyi_trust *trust)
 	struct eddyi_ip ip;
 	uint16_t port;
 
-	if (getpeername(fd, &addr.addr.any, &addr.len) < 0)
+	if (eddyi_getpeername_now(fd, &addr.addr.any, &addr.len) < 0)
 		return NULL;
 	end = calloc(1, sizeof(*end));
 	if (!end)

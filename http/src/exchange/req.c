@@ -3,6 +3,7 @@
 #include "decoded.h"
 #include "peer.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/layer.h>
 #include <eddy/log.h>
 #include <errno.h>
@@ -164,7 +165,9 @@ int eddyi_req_take_body_memory(struct eddy_req *req, size_t bytes)
 {
 	struct eddy_app *app = counts_of(req);
 	struct eddyi_holding *holding = holding_of(req);
-	uint64_t taken = atomic_fetch_add(&app->body_memory, bytes) + bytes;
+	uint64_t taken =
+		bytes + (uint64_t)eddyi_outside_value(
+				"body memory", (int64_t)atomic_fetch_add(&app->body_memory, bytes));
 
 	req->body_memory += bytes;
 	if (holding)

@@ -6,8 +6,8 @@
 #include "exchange/res.h"
 #include "text/disposition.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
-#include <sys/random.h>
 
 static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *fields,
 			 const struct eddyi_cond_state *state)
@@ -45,8 +45,9 @@ static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *f
 	res->ranges = ranges;
 	res->part_type = eddy_res_header(res, "content-type");
 	/* Random, so that no file can contain it on purpose. */
-	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
-		return -errno;
+	r = eddyi_random(random, sizeof(random), GRND_NONBLOCK);
+	if (r < 0)
+		return r;
 	res->boundary = eddyi_arena_printf(&req->arena,
 					   "%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x",
 					   random[0], random[1], random[2], random[3], random[4],
@@ -101,7 +102,7 @@ static int describe(struct eddy_res *res, struct eddy_str name,
 
 	*ret_state = &validator->state;
 	if (kept && kept->fields.headers) {
-		validator->state.now = time(NULL);
+		validator->state.now = eddyi_clock_seconds();
 		return eddyi_res_fields_add(res, &kept->fields);
 	}
 	eddyi_validator_init(validator, st);
@@ -154,7 +155,9 @@ int eddy_res_file(struct eddy_res *res, struct eddy_str name, int fd,
 		  const struct eddy_file_options *options)
 {
 	struct eddyi_found found = { .file = { .fd = fd } };
-	int r = fstat(fd, &found.st) < 0 ? -errno : S_ISREG(found.st.st_mode) ? 0 : -ENOENT;
+	int r = eddyi_fstat_now(fd, &found.st) < 0 ? -errno :
+		S_ISREG(found.st.st_mode)          ? 0 :
+						     -ENOENT;
 
 	if (r == 0)
 		return eddyi_res_found(res, name, &found, options);

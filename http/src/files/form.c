@@ -2,6 +2,7 @@
 #include "part.h"
 #include "upload.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/file.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -75,8 +76,8 @@ static bool is_ours(const struct form *form, const struct form_file *file)
 {
 	struct stat ours, there;
 
-	return fstat(file->incoming.fd, &ours) == 0 &&
-	       fstatat(form->dir, file->name.ptr, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return eddyi_fstat_now(file->incoming.fd, &ours) == 0 &&
+	       eddyi_fstatat_now(form->dir, file->name.ptr, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 

@@ -3,6 +3,7 @@
 #include "exchange/descriptors.h"
 #include "exchange/open_files.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/file.h>
 #include <eddy/io.h>
 #include <eddy/offload.h>
@@ -12,7 +13,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
 	static _Thread_local unsigned left;
 
 	if (!left) {
-		if (getrandom(random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+		if (eddyi_random(random, sizeof(random), GRND_NONBLOCK) < 0)
 			return -EAGAIN;
 		left = sizeof(random) / sizeof(*random);
 	}
@@ -42,7 +42,7 @@ static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
  * Return: false if a clean-up has locked it. */
 static bool lock(int fd)
 {
-	return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+	return eddyi_flock_now(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 /* Whether to change the folder on this thread: in memory a ring worker would cost more. */
@@ -65,7 +65,7 @@ static struct eddyi_incoming_look look(const struct eddyi_incoming *incoming, co
 
 	if (!is_quick(incoming))
 		return seen;
-	if (fstatat(incoming->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+	if (eddyi_fstatat_now(incoming->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		seen.is_quick = errno == ENOENT;
 	} else {
 		seen.is_taken = true;
@@ -83,11 +83,13 @@ static int open_unnamed(const struct eddyi_incoming *incoming)
 {
 	struct open_how how = { .flags = O_TMPFILE | O_WRONLY, .mode = 0666 };
 
-	if (!atomic_load_explicit(&names_descriptors, memory_order_relaxed) &&
-	    access("/proc/self/fd", X_OK) < 0)
+	if (!eddyi_outside_value("fd names",
+				 atomic_load_explicit(&names_descriptors, memory_order_relaxed)) &&
+	    eddyi_access_now("/proc/self/fd", X_OK) < 0)
 		return -EOPNOTSUPP;
 	if (is_quick(incoming))
-		return plain(openat(incoming->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+		return plain(eddyi_openat_now(incoming->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
+					      0666));
 	return eddy_openat2(incoming->dir, ".", &how);
 }
 
@@ -95,7 +97,7 @@ static bool is_named(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && st.st_nlink > 0;
+	return eddyi_fstat_now(fd, &st) == 0 && st.st_nlink > 0;
 }
 
 static int create(const struct eddyi_incoming *incoming, const char *name)
@@ -103,7 +105,8 @@ static int create(const struct eddyi_incoming *incoming, const char *name)
 	struct open_how how = { .flags = O_CREAT | O_EXCL | O_WRONLY, .mode = 0666 };
 
 	if (is_quick(incoming))
-		return plain(openat(incoming->dir, name, (int)how.flags | O_CLOEXEC, 0666));
+		return plain(
+			eddyi_openat_now(incoming->dir, name, (int)how.flags | O_CLOEXEC, 0666));
 	return eddy_openat2(incoming->dir, name, &how);
 }
 
@@ -121,7 +124,7 @@ static int open_hidden(struct eddyi_incoming *incoming)
 		/* A clean-up may have locked or removed the file before it was locked here. */
 		if (r < 0 || (lock(r) && is_named(r)))
 			break;
-		close(r);
+		eddyi_close_now(r);
 	}
 	if (r < 0)
 		name[0] = 0;
@@ -145,7 +148,7 @@ static int check_space(struct eddyi_incoming *incoming, uint64_t expected)
 {
 	struct statfs fs;
 
-	if (fstatfs(incoming->dir, &fs) < 0)
+	if (eddyi_fstatfs_now(incoming->dir, &fs) < 0)
 		return -errno;
 	incoming->in_memory = (unsigned long)fs.f_type == TMPFS_MAGIC;
 	incoming->can_reserve = !incoming->in_memory;
@@ -183,7 +186,7 @@ int eddyi_incoming_open(struct eddyi_incoming *incoming, int dir, struct eddyi_p
 
 static int close_file(void *arg)
 {
-	return close(*(int *)arg);
+	return eddyi_close_now(*(int *)arg);
 }
 
 static void forget(struct eddyi_incoming *incoming)
@@ -227,7 +230,7 @@ static int link_from(const struct eddyi_incoming *incoming, int from_dir, const 
 		     const char *name, int flags)
 {
 	if (is_quick(incoming))
-		return plain(linkat(from_dir, from, incoming->dir, name, flags));
+		return plain(eddyi_linkat_now(from_dir, from, incoming->dir, name, flags));
 	return eddy_linkat(from_dir, from, incoming->dir, name, flags);
 }
 
@@ -275,7 +278,8 @@ static int rename_as(struct eddyi_incoming *incoming, const char *name, unsigned
 	int r;
 
 	if (quick)
-		r = plain(renameat2(incoming->dir, incoming->hidden, incoming->dir, name, flags));
+		r = plain(eddyi_renameat2_now(incoming->dir, incoming->hidden, incoming->dir, name,
+					      flags));
 	else
 		r = eddy_renameat(incoming->dir, incoming->hidden, incoming->dir, name, flags);
 	if (r == -EISDIR || r == -ENOTEMPTY)

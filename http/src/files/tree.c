@@ -3,6 +3,7 @@
 #include "incoming.h"
 #include "text/syntax.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/accept.h>
 #include <eddy/tree.h>
 #include <errno.h>
@@ -193,7 +194,7 @@ static void close_folder(void *data)
 	const struct eddyi_tree *tree = data;
 
 	if (tree->folder->dir >= 0)
-		close(tree->folder->dir);
+		eddyi_close_now(tree->folder->dir);
 }
 
 static struct eddyi_tree *make_tree(struct eddy_app *app, const struct eddy_tree_options *options)
@@ -236,7 +237,7 @@ struct eddy_route *eddy_app_map_files(union eddy_router router, const char *patt
 	const char *mistake = find_mistake(pattern, tree);
 
 	route->tree = tree;
-	tree->folder->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	tree->folder->dir = eddyi_open_now(dir, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 	if (tree->folder->dir < 0)
 		eddy_app_mistake(app, "can't serve the folder \"%s\" at \"%s\": %s", dir, pattern,
 				 strerror(errno));

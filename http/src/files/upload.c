@@ -5,6 +5,7 @@
 #include "text/disposition.h"
 #include "text/syntax.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/file.h>
 #include <dirent.h>
 #include <errno.h>
@@ -45,7 +46,7 @@ static int check_conditions(struct eddy_req *req, int dir, const char *name, boo
 	*ret_no_replace = fields.if_none_match.ptr && eddy_str_eq_z(fields.if_none_match, "*");
 	if (!fields.if_match.ptr && !fields.if_none_match.ptr && !fields.if_unmodified_since.ptr)
 		return 0;
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+	if (eddyi_fstatat_now(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		eddyi_validator_init(&validator, &st);
 		failed = eddyi_cond_evaluate(&fields, &validator.state, EDDYI_METHOD_PUT) !=
 			 EDDYI_COND_PROCEED;
@@ -176,13 +177,14 @@ int eddy_req_save(struct eddy_req *req, int dir, const struct eddy_save_options 
 static bool remove_litter(int dir, const char *name)
 {
 	/* O_RDWR, since NFS locks no file that is opened only for reading. */
-	int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = eddyi_openat_now(dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
 	bool removed;
 
 	if (fd < 0)
 		return false;
-	removed = flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(dir, name, 0) == 0;
-	close(fd);
+	removed = eddyi_flock_now(fd, LOCK_EX | LOCK_NB) == 0 &&
+		  eddyi_unlinkat_now(dir, name, 0) == 0;
+	eddyi_close_now(fd);
 	return removed;
 }
 
@@ -194,20 +196,20 @@ static bool is_hidden_name(const char *name)
 
 int eddy_upload_clean(int dir)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), removed = 0;
+	int fd = eddyi_openat_now(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), removed = 0;
 	struct dirent *entry;
 	DIR *list;
 
 	if (fd < 0)
 		return -errno;
-	list = fdopendir(fd);
+	list = eddyi_fdopendir_now(fd);
 	if (!list) {
-		close(fd);
+		eddyi_close_now(fd);
 		return -ENOMEM;
 	}
-	while ((entry = readdir(list)))
+	while ((entry = eddyi_readdir_now(list)))
 		if (is_hidden_name(entry->d_name) && remove_litter(dir, entry->d_name))
 			removed++;
-	closedir(list);
+	eddyi_closedir_now(list);
 	return removed;
 }

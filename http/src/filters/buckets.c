@@ -1,5 +1,6 @@
 #include "buckets.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/internal/siphash.h>
 
 size_t eddyi_buckets_count(size_t keys)
@@ -57,5 +58,5 @@ uint64_t eddyi_buckets_take(struct eddyi_buckets *buckets, unsigned kind, struct
 	pthread_mutex_lock(lock);
 	wait = take(buckets, find(&buckets->buckets[row * EDDYI_BUCKETS_ROW], hash), now);
 	pthread_mutex_unlock(lock);
-	return wait;
+	return (uint64_t)eddyi_outside_value("bucket", (int64_t)wait);
 }

@@ -1,12 +1,12 @@
 #include "buckets.h"
 #include "exchange/exchange_state.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/loop.h>
 #include <eddy/peer.h>
 #include <eddy/rate_limit.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #define YEAR_NS (365 * 86400 * EDDY_SECOND)
 #define KEYS_MAX (1U << 28)
@@ -68,7 +68,7 @@ static int slow_down(struct eddy_next *next, struct eddy_req *req, struct eddy_r
 /* Get random bytes for a table; without them the app can't run. */
 static void draw(struct eddy_app *app, uint64_t secret[2])
 {
-	if (getrandom(secret, 2 * sizeof(*secret), 0) != 2 * sizeof(*secret))
+	if (eddyi_random(secret, 2 * sizeof(*secret), 0) < 0)
 		eddy_app_mistake(app, "can't limit rates: the kernel returns no random numbers");
 }
 

@@ -1,8 +1,8 @@
 #include "exchange/error.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/same_origin.h>
 #include <limits.h>
-#include <unistd.h>
 
 struct guard {
 	struct eddy_same_origin_options options;
@@ -87,7 +87,7 @@ void eddy_app_use_same_origin(union eddy_target target,
 	if (options)
 		guard->options = *options;
 	/* A Host field can't be longer. */
-	if (gethostname(guard->machine, HOST_NAME_MAX) < 0)
+	if (eddyi_gethostname_now(guard->machine, HOST_NAME_MAX) < 0)
 		guard->machine[0] = '\0';
 	eddy_app_add_filter(target, stand_guard, guard);
 }

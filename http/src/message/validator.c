@@ -1,7 +1,7 @@
 #include "validator.h"
 
+#include <eddy/internal/outside.h>
 #include <stdio.h>
-#include <time.h>
 
 void eddyi_validator_init(struct eddyi_validator *validator, const struct stat *st)
 {
@@ -13,7 +13,7 @@ void eddyi_validator_init(struct eddyi_validator *validator, const struct stat *
 		.etag = eddy_str(validator->etag, (size_t)len),
 		.has_modified = true,
 		.modified = st->st_mtim.tv_sec,
-		.now = time(NULL),
+		.now = eddyi_clock_seconds(),
 	};
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/app.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/str.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +41,7 @@ EDDY_PRINTF(2, 3) static int fail(char problem[EDDYI_PROBLEM_MAX], const char *f
 
 static bool is_number(const char *name, uint64_t number)
 {
-	const char *text = getenv(name);
+	const char *text = eddyi_getenv_now(name);
 	uint64_t value;
 
 	return text && eddy_str_to_u64(eddy_str_from(text), &value) == 0 && value == number;
@@ -49,24 +50,24 @@ static bool is_number(const char *name, uint64_t number)
 /* LISTEN_PID must be this process: descendants inherit the variables, but not the descriptors. */
 static int check_pid(bool restart, char *problem)
 {
-	if (restart || is_number("LISTEN_PID", (uint64_t)getpid()))
+	if (restart || is_number("LISTEN_PID", (uint64_t)eddyi_getpid_now()))
 		return 0;
-	if (!getenv("LISTEN_FDS"))
+	if (!eddyi_getenv_now("LISTEN_FDS"))
 		return fail(problem,
 			    "no sockets were passed to this process: LISTEN_FDS is not set");
 	return fail(problem, "no sockets were passed to this process: LISTEN_PID is not %d",
-		    (int)getpid());
+		    (int)eddyi_getpid_now());
 }
 
 static int read_count(uint64_t *ret_count, char *problem)
 {
-	const char *text = getenv("LISTEN_FDS");
+	const char *text = eddyi_getenv_now("LISTEN_FDS");
 
 	if (!text || eddy_str_to_u64(eddy_str_from(text), ret_count) < 0 || !*ret_count)
 		return fail(problem, "LISTEN_FDS is not a number of sockets");
 	/* Every descriptor must be open, which also bounds the count. */
 	for (uint64_t i = 0; i < *ret_count; i++)
-		if (i > INT16_MAX || fcntl(FIRST_FD + (int)i, F_GETFD) < 0)
+		if (i > INT16_MAX || eddyi_fcntl_now(FIRST_FD + (int)i, F_GETFD, 0) < 0)
 			return fail(problem,
 				    "LISTEN_FDS is %ju, but the descriptor %ju is not open",
 				    (uintmax_t)*ret_count, (uintmax_t)(FIRST_FD + i));
@@ -86,7 +87,7 @@ static int check_names(const char *names, uint64_t count, char *problem)
 
 static int read_list(bool restart, struct eddyi_passed_list *list, char *problem)
 {
-	const char *names = getenv("LISTEN_FDNAMES");
+	const char *names = eddyi_getenv_now("LISTEN_FDNAMES");
 	struct eddy_str rest, name;
 	uint64_t count;
 	int r = read_count(&count, problem);
@@ -98,7 +99,7 @@ static int read_list(bool restart, struct eddyi_passed_list *list, char *problem
 		int fd = FIRST_FD + (int)i;
 		char copy[EDDYI_PROBLEM_MAX * 4];
 
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		eddyi_fcntl_now(fd, F_SETFD, FD_CLOEXEC);
 		/* The name that sd_listen_fds_with_names(3) uses. */
 		if (!names || !eddy_str_split(&rest, ':', &name))
 			name = EDDY_STR("unknown");
@@ -121,7 +122,7 @@ static void read_environment(void)
 	if (activation.read)
 		return;
 	activation.read = true;
-	activation.restart = is_number(EDDYI_RESTART_VARIABLE, (uint64_t)getppid());
+	activation.restart = is_number(EDDYI_RESTART_VARIABLE, (uint64_t)eddyi_getppid_now());
 	if (check_pid(activation.restart, activation.problem) == 0)
 		read_list(activation.restart, &activation.list, activation.problem);
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
@@ -134,7 +135,7 @@ bool eddyi_activation_is_restart(void)
 
 	pthread_mutex_lock(&activation.lock);
 	/* Don't read a service manager's variables before an address needs them. */
-	if (getenv(EDDYI_RESTART_VARIABLE))
+	if (eddyi_getenv_now(EDDYI_RESTART_VARIABLE))
 		read_environment();
 	restart = activation.restart;
 	pthread_mutex_unlock(&activation.lock);
@@ -148,13 +149,13 @@ static bool has_option(int fd, int option, int wanted)
 	socklen_t len = sizeof(int);
 	int value;
 
-	return getsockopt(fd, SOL_SOCKET, option, &value, &len) == 0 && value == wanted;
+	return eddyi_getsockopt_now(fd, SOL_SOCKET, option, &value, &len) == 0 && value == wanted;
 }
 
 /* Check for a listening socket, and set the options of sockets that eddy opens. */
 static int adopt(const struct eddyi_passed *passed, char *problem)
 {
-	int flags = fcntl(passed->fd, F_GETFL), on = 1;
+	int flags = eddyi_fcntl_now(passed->fd, F_GETFL, 0), on = 1;
 
 	if (!has_option(passed->fd, SO_TYPE, SOCK_STREAM) ||
 	    !has_option(passed->fd, SO_ACCEPTCONN, 1))
@@ -162,12 +163,12 @@ static int adopt(const struct eddyi_passed *passed, char *problem)
 			    passed->fd, passed->name);
 	if (has_option(passed->fd, SO_DOMAIN, AF_INET) ||
 	    has_option(passed->fd, SO_DOMAIN, AF_INET6))
-		setsockopt(passed->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		eddyi_setsockopt_now(passed->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	else if (!has_option(passed->fd, SO_DOMAIN, AF_UNIX))
 		return fail(problem,
 			    "the descriptor %d (\"%s\") is neither an IP socket nor a unix socket",
 			    passed->fd, passed->name);
-	if (flags < 0 || fcntl(passed->fd, F_SETFL, flags | O_NONBLOCK) < 0)
+	if (flags < 0 || eddyi_fcntl_now(passed->fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return fail(problem, "the descriptor %d (\"%s\"): %s", passed->fd, passed->name,
 			    strerror(errno));
 	return 0;
@@ -322,8 +323,8 @@ void eddyi_activation_ready(void)
 	if (fd < 0)
 		return;
 	/* If nothing reads the pipe, the previous process has given up and will end this one. */
-	(void)!write(fd, "1", 1);
-	close(fd);
+	(void)!eddyi_write_now(fd, "1", 1);
+	eddyi_close_now(fd);
 }
 
 void eddyi_activation_drop(void)

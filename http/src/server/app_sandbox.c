@@ -4,6 +4,7 @@
 #include "exchange/open_files.h"
 #include "tls/tls_setup.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/app_sandbox.h>
 #include <eddy/config.h>
 #include <eddy/log.h>
@@ -58,7 +59,7 @@ static void add(struct paths *paths, char *path)
 
 static bool is_root(const char *path)
 {
-	char *real = path ? realpath(path, NULL) : NULL;
+	char *real = path ? eddyi_realpath_now(path, NULL) : NULL;
 	bool is_root = real && strcmp(real, "/") == 0;
 
 	free(real);
@@ -86,7 +87,7 @@ static void add_folder_of(struct paths *paths, const char *path)
 static void add_tls_file(const char *path, void *arg)
 {
 	struct paths *paths = arg;
-	char *real = realpath(path, NULL);
+	char *real = eddyi_realpath_now(path, NULL);
 
 	add_folder_of(paths, path);
 	if (real)

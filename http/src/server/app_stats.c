@@ -1,10 +1,12 @@
 #include "app_stats.h"
 
 #include "stop.h"
+#include <eddy/internal/outside.h>
 
 static uint64_t load(const uint64_t *count)
 {
-	return __atomic_load_n(count, __ATOMIC_RELAXED);
+	return (uint64_t)eddyi_outside_value("count",
+					     (int64_t)__atomic_load_n(count, __ATOMIC_RELAXED));
 }
 
 static void add(struct eddy_app_stats *sum, const struct eddyi_conn_counts *counts)
@@ -47,6 +49,7 @@ struct eddy_app_stats eddy_app_stats(const struct eddy_app *app)
 	pthread_mutex_lock(&eddyi_run_lock);
 	stats = app->run ? add_workers(app->before, app->run) : app->before;
 	pthread_mutex_unlock(&eddyi_run_lock);
-	stats.refused_bodies = atomic_load(&app->refused_bodies);
+	stats.refused_bodies =
+		(uint64_t)eddyi_outside_value("count", (int64_t)atomic_load(&app->refused_bodies));
 	return stats;
 }

@@ -1,5 +1,6 @@
 #include "balance.h"
 
+#include <eddy/internal/outside.h>
 #include <stdlib.h>
 
 struct handed {
@@ -38,7 +39,7 @@ void eddyi_share_close(struct eddyi_share *share)
 {
 	atomic_store(&share->open, false);
 	/* Until this loop's next turn, or until another loop finds the share closed. */
-	while (atomic_load(&share->coming))
+	while (eddyi_outside_value("connections coming", atomic_load(&share->coming)))
 		eddy_sleep(EDDY_MS);
 }
 
@@ -71,28 +72,41 @@ static struct eddyi_share *least_of(const struct eddyi_balance *balance, uint64_
 	return least;
 }
 
-bool eddyi_balance_hand_over(const struct eddyi_balance *balance, const struct eddyi_share *own,
-			     int fd, const struct eddyi_address *address)
+/* Reserve a place at the loop with the fewest connections. Return: NULL if this loop keeps its own. */
+static struct eddyi_share *reserve(const struct eddyi_balance *balance,
+				   const struct eddyi_share *own)
 {
 	uint64_t mine, least_held = 0;
 	struct eddyi_share *least;
-	struct handed *handed;
 
 	if (balance->count < 2 || !atomic_load(&own->open))
-		return false;
+		return NULL;
 	mine = held_by(own);
 	if (!mine)
-		return false;
+		return NULL;
 	least = least_of(balance, &least_held);
 	if (!least || mine <= least_held || mine + 1 <= least_held + least_held / 8)
-		return false;
-	handed = malloc(sizeof(*handed));
-	if (!handed)
-		return false;
+		return NULL;
 	atomic_fetch_add(&least->coming, 1);
-	if (!atomic_load(&least->open) || held_by(least) >= least->max) {
+	if (atomic_load(&least->open) && held_by(least) < least->max)
+		return least;
+	atomic_fetch_sub(&least->coming, 1);
+	return NULL;
+}
+
+bool eddyi_balance_hand_over(const struct eddyi_balance *balance, const struct eddyi_share *own,
+			     int fd, const struct eddyi_address *address)
+{
+	struct eddyi_share *least = reserve(balance, own);
+	int64_t at = eddyi_outside_value("balance", least ? least - balance->shares : -1);
+	struct handed *handed;
+
+	if (at < 0)
+		return false;
+	least = &balance->shares[at];
+	handed = malloc(sizeof(*handed));
+	if (!handed) {
 		atomic_fetch_sub(&least->coming, 1);
-		free(handed);
 		return false;
 	}
 	*handed = (struct handed){ { .deliver = deliver }, least, address, fd };

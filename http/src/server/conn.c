@@ -8,6 +8,7 @@
 #include "wire/tls_wire.h"
 
 #include <eddy/internal/debug.h>
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <liburing.h>
 #include <stdlib.h>
@@ -233,7 +234,7 @@ static int take_in_rest(struct eddyi_conn *conn)
 	int status = 0;
 
 	for (size_t taken = 0; status == 0 && taken < most;) {
-		ssize_t r = recv(conn->wire.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+		ssize_t r = eddyi_recv_now(conn->wire.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 
 		if (r <= 0)
 			return 0;
@@ -425,7 +426,7 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_addres
 		else
 			eddyi_conn_count(conns, refused);
 		free(conn);
-		close(fd);
+		eddyi_close_now(fd);
 		return;
 	}
 	conns->count++;

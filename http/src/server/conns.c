@@ -3,6 +3,7 @@
 #include "app/app.h"
 #include "exchange/exchange.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 #include <errno.h>
 #include <sys/socket.h>
@@ -31,7 +32,7 @@ void eddyi_conn_tell(const struct eddyi_conn *conn, const char *why)
 
 	if (!eddy_log_is_enabled(EDDY_LOG_DEBUG, TARGET))
 		return;
-	if (getpeername(conn->wire.fd, &addr.addr.any, &addr.len) == 0)
+	if (eddyi_getpeername_now(conn->wire.fd, &addr.addr.any, &addr.len) == 0)
 		eddy_sockaddr_format(&addr.addr.any, addr.len, text);
 	eddy_debug(TARGET, "a connection to %s from %s is closed: %s", conn->wire.bound, text, why);
 }
@@ -57,7 +58,7 @@ static const struct eddyi_ip *address_of(const struct eddyi_conn *conn, struct e
 	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
 	uint16_t port;
 
-	if (getpeername(conn->wire.fd, &addr.addr.any, &addr.len) < 0 ||
+	if (eddyi_getpeername_now(conn->wire.fd, &addr.addr.any, &addr.len) < 0 ||
 	    !eddyi_ip_from_sockaddr(&addr, ip, &port) ||
 	    eddyi_trust_has(&conn->conns->app->trust, ip))
 		return NULL;

@@ -1,9 +1,9 @@
 #include "holders.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/internal/siphash.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #define BUCKETS_MAX 65536
 
@@ -27,7 +27,7 @@ int eddyi_holders_open(struct eddyi_holders *holders, unsigned max)
 
 	while (buckets < max && buckets < BUCKETS_MAX)
 		buckets *= 2;
-	if (getrandom(holders->secret, sizeof(holders->secret), 0) != sizeof(holders->secret))
+	if (eddyi_random(holders->secret, sizeof(holders->secret), 0) < 0)
 		return -ENOMEM;
 	holders->rank_max = max < EDDYI_HELD_MAX ? max : EDDYI_HELD_MAX;
 	counts = (size_t)holders->rank_max + 1;
@@ -284,7 +284,7 @@ int eddyi_tally_take(struct eddyi_tally *tally, const struct eddyi_ip *ip, unsig
 	else
 		holder->count++;
 	pthread_mutex_unlock(&tally->lock);
-	return r;
+	return (int)eddyi_outside_value("tally", r);
 }
 
 void eddyi_tally_give_back(struct eddyi_tally *tally, const struct eddyi_ip *ip)

@@ -1,5 +1,6 @@
 #include "listen.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@ static int give(struct eddyi_listening *listening, unsigned worker, int fd,
 	struct eddyi_door *all = realloc(doors->all, (doors->count + 1) * sizeof(*all));
 
 	if (!all) {
-		close(fd);
+		eddyi_close_now(fd);
 		return -ENOMEM;
 	}
 	doors->all = all;
@@ -29,7 +30,7 @@ static int give(struct eddyi_listening *listening, unsigned worker, int fd,
 static int give_copy(struct eddyi_listening *listening, unsigned worker, int fd,
 		     const struct eddyi_address *address)
 {
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int copy = eddyi_fcntl_now(fd, F_DUPFD_CLOEXEC, 0);
 
 	return copy < 0 ? -errno : give(listening, worker, copy, address);
 }
@@ -104,7 +105,7 @@ static struct identity identify(int fd)
 {
 	struct identity identity = { .addr.len = sizeof(identity.addr.addr) };
 
-	getsockname(fd, &identity.addr.addr.any, &identity.addr.len);
+	eddyi_getsockname_now(fd, &identity.addr.addr.any, &identity.addr.len);
 	return identity;
 }
 
@@ -159,7 +160,7 @@ static int share_passed(struct eddyi_listening *listening, const int *fds, size_
 		r = share_all(listening, identities, fds, count, alike, address);
 	else
 		for (size_t i = 0; i < count; i++)
-			close(fds[i]);
+			eddyi_close_now(fds[i]);
 	free(identities);
 	free(alike);
 	return r;
@@ -270,7 +271,7 @@ void eddyi_listening_announce(const struct eddyi_listening *listening)
 
 static int copy_to(struct eddyi_passed_list *list, int fd, const char *prefix, const char *address)
 {
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int copy = eddyi_fcntl_now(fd, F_DUPFD_CLOEXEC, 0);
 
 	return copy < 0 ? -errno : eddyi_passed_list_add(list, copy, prefix, address);
 }
@@ -308,7 +309,7 @@ int eddyi_listening_copy(const struct eddyi_listening *listening,
 static void forget_file(struct eddy_listeners *listeners)
 {
 	if (listeners->has_file)
-		close(listeners->file);
+		eddyi_close_now(listeners->file);
 	listeners->has_file = false;
 }
 
@@ -332,7 +333,7 @@ void eddyi_listening_close(struct eddyi_listening *listening)
 		struct eddyi_doors *doors = &listening->workers[i];
 
 		for (size_t j = 0; j < doors->count && !doors->taken; j++)
-			close(doors->all[j].fd);
+			eddyi_close_now(doors->all[j].fd);
 		free(doors->all);
 	}
 	for (size_t i = 0; listening->addresses && i < listening->app->address_count; i++)

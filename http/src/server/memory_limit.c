@@ -1,5 +1,6 @@
 #include "memory_limit.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/str.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,11 +11,11 @@
 /* Return: the file's text; "" if there is no file. */
 static struct eddy_str read_file(const char *path, char *buf, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? 0 : read(fd, buf, size);
+	int fd = eddyi_open_now(path, O_RDONLY | O_CLOEXEC, 0);
+	ssize_t len = fd < 0 ? 0 : eddyi_read_now(fd, buf, size);
 
 	if (fd >= 0)
-		close(fd);
+		eddyi_close_now(fd);
 	return eddy_str(buf, len > 0 ? (size_t)len : 0);
 }
 
@@ -64,7 +65,8 @@ static uint64_t limit_by(const char *root, struct eddy_str line)
 
 uint64_t eddyi_memory_limit(const char *root)
 {
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t memory = (uint64_t)eddyi_sysconf_now(_SC_PHYS_PAGES) *
+			  (uint64_t)eddyi_sysconf_now(_SC_PAGESIZE);
 	char path[PATH_MAX], text[4096];
 	struct eddy_str lines, line;
 

@@ -1,5 +1,6 @@
 #include "notify.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/io.h>
 #include <eddy/log.h>
 #include <eddy/scope.h>
@@ -44,11 +45,11 @@ static int connect_to(const char *path)
 
 	if (r < 0)
 		return r;
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (const struct sockaddr *)&addr, len) == 0)
+	fd = eddyi_socket_now(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || eddyi_connect_now(fd, (const struct sockaddr *)&addr, len) == 0)
 		return fd < 0 ? -errno : fd;
 	r = -errno;
-	close(fd);
+	eddyi_close_now(fd);
 	return r;
 }
 
@@ -70,13 +71,13 @@ static int send_on(int fd, const char *text)
 void eddyi_notifier_open(struct eddyi_notifier *notifier)
 {
 	if (notifier->fd < 0 && eddyi_notifier_is_wanted())
-		notifier->fd = connect_to(getenv("NOTIFY_SOCKET"));
+		notifier->fd = connect_to(eddyi_getenv_now("NOTIFY_SOCKET"));
 }
 
 void eddyi_notifier_close(struct eddyi_notifier *notifier)
 {
 	if (notifier->fd >= 0)
-		close(notifier->fd);
+		eddyi_close_now(notifier->fd);
 	notifier->fd = -1;
 }
 
@@ -107,7 +108,7 @@ void eddyi_notify(struct eddyi_notifier *notifier, const char *format, ...)
 	r = send_text(notifier, text);
 	if (r < 0 && !atomic_exchange(&said, true))
 		eddy_warn("eddy::app", "can't notify the service manager at \"%s\": %s",
-			  getenv("NOTIFY_SOCKET"), strerror(-r));
+			  eddyi_getenv_now("NOTIFY_SOCKET"), strerror(-r));
 }
 
 /* ---- reporting ---- */
@@ -120,14 +121,14 @@ void eddyi_notifier_init(struct eddyi_notifier *notifier)
 
 bool eddyi_notifier_is_wanted(void)
 {
-	const char *path = getenv("NOTIFY_SOCKET");
+	const char *path = eddyi_getenv_now("NOTIFY_SOCKET");
 
 	return path && *path;
 }
 
 static bool read_number(const char *name, uint64_t *ret_value)
 {
-	const char *text = getenv(name);
+	const char *text = eddyi_getenv_now(name);
 
 	return text && eddy_str_to_u64(eddy_str_from(text), ret_value) == 0;
 }
@@ -139,8 +140,8 @@ static uint64_t watchdog_interval(void)
 
 	if (!read_number("WATCHDOG_USEC", &usec) || !usec || usec > EDDY_NEVER / 1000)
 		return 0;
-	if (getenv("WATCHDOG_PID") &&
-	    (!read_number("WATCHDOG_PID", &pid) || pid != (uint64_t)getpid()))
+	if (eddyi_getenv_now("WATCHDOG_PID") &&
+	    (!read_number("WATCHDOG_PID", &pid) || pid != (uint64_t)eddyi_getpid_now()))
 		return 0;
 	return usec * 1000 / 2;
 }

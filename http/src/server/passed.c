@@ -2,11 +2,11 @@
 
 #include "app/app.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* An index is a sum of these bits. */
 enum { PLAIN = 1, PROXY_PROTOCOL = 2 };
@@ -32,7 +32,7 @@ int eddyi_passed_list_add(struct eddyi_passed_list *list, int fd, const char *pr
 	if (all)
 		list->all = all;
 	if (!all || asprintf(&copy, "%s%s", prefix, name) < 0) {
-		close(fd);
+		eddyi_close_now(fd);
 		return -ENOMEM;
 	}
 	all[list->count++] = (struct eddyi_passed){ fd, copy };
@@ -42,7 +42,7 @@ int eddyi_passed_list_add(struct eddyi_passed_list *list, int fd, const char *pr
 void eddyi_passed_list_deinit(struct eddyi_passed_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		close(list->all[i].fd);
+		eddyi_close_now(list->all[i].fd);
 		free(list->all[i].name);
 	}
 	free(list->all);

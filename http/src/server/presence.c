@@ -2,6 +2,7 @@
 
 #include "exchange/exchange.h"
 
+#include <eddy/internal/outside.h>
 #include <liburing.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ void eddyi_presence_look(struct eddyi_conn *conn)
 {
 	struct pollfd looked = { .fd = conn->wire.fd, .events = POLLRDHUP };
 
-	if (poll(&looked, 1, 0) > 0)
+	if (eddyi_poll_now(&looked, 1, 0) > 0)
 		judge(conn, (unsigned)looked.revents);
 }
 

@@ -4,6 +4,7 @@
 #include "stop.h"
 #include "tls/tls_setup.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/io.h>
 #include <eddy/log.h>
 #include <eddy/process.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define READY_TIMEOUT_NS (60 * EDDY_SECOND)
@@ -42,7 +42,7 @@ static int add(struct strings *strings, char *string)
 /* Whether the new process must be a child of the service manager: systemd waits for no other. */
 static bool is_watched(void)
 {
-	return eddyi_notifier_is_wanted() && getpid() != 1;
+	return eddyi_notifier_is_wanted() && eddyi_getpid_now() != 1;
 }
 
 /* ---- arguments ---- */
@@ -64,7 +64,7 @@ static int read_all(int fd, char **ret_bytes, size_t *ret_len)
 			bytes = larger;
 			size = size ? 2 * size : 4096;
 		}
-		r = read(fd, bytes + len, size - len);
+		r = eddyi_read_now(fd, bytes + len, size - len);
 		len += r > 0 ? (size_t)r : 0;
 	} while (r > 0);
 	if (r < 0) {
@@ -80,13 +80,13 @@ static int read_all(int fd, char **ret_bytes, size_t *ret_len)
 /* Each argument ends with a NUL. `ret_bytes` holds them. */
 static int read_arguments(struct strings *argv, char **ret_bytes)
 {
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), r;
+	int fd = eddyi_open_now("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0), r;
 	size_t len = 0;
 
 	if (fd < 0)
 		return -errno;
 	r = read_all(fd, ret_bytes, &len);
-	close(fd);
+	eddyi_close_now(fd);
 	if (r < 0)
 		return r;
 	for (size_t at = 0; at < len && r == 0; at += strlen(*ret_bytes + at) + 1) {
@@ -143,7 +143,7 @@ static int make_environment(const struct eddyi_passed_list *list, struct variabl
 	}
 	free(names);
 	snprintf(variables->parent, sizeof(variables->parent), EDDYI_RESTART_VARIABLE "=%d",
-		 (int)(is_watched() ? getppid() : getpid()));
+		 (int)(is_watched() ? eddyi_getppid_now() : eddyi_getpid_now()));
 	snprintf(variables->count, sizeof(variables->count), "LISTEN_FDS=%zu", list->count);
 	if (r == 0)
 		r = add(env, variables->parent);
@@ -218,7 +218,7 @@ static int start_and_wait(struct eddyi_passed_list *list, struct eddy_process *r
 	struct eddy_process process;
 	int fds[2], r;
 
-	if (pipe2(fds, O_CLOEXEC) < 0) {
+	if (eddyi_pipe2_now(fds, O_CLOEXEC) < 0) {
 		r = -errno;
 		eddyi_passed_list_deinit(list);
 		return r;
@@ -240,14 +240,6 @@ static int start_and_wait(struct eddyi_passed_list *list, struct eddy_process *r
 }
 
 /* ---- handover ---- */
-
-static uint64_t monotonic_usec(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
 
 /* Pass the keys of session tickets. Without them clients make full handshakes. */
 static int add_tickets(struct eddy_app *app, struct eddyi_passed_list *list)
@@ -323,7 +315,7 @@ static int restart(void *arg)
 	if (r == 0) {
 		eddyi_notify(&run->notifier,
 			     "RELOADING=1\nMONOTONIC_USEC=%ju\nSTATUS=starting a new process",
-			     (uintmax_t)monotonic_usec());
+			     (uintmax_t)(eddy_now() / EDDY_US));
 		r = start_and_wait(&list, &process);
 	}
 	if (r == 0 && hand_over(run)) {

@@ -8,6 +8,7 @@
 
 #include <eddy/internal/log.h>
 #include <eddy/internal/loop.h>
+#include <eddy/internal/outside.h>
 #include <eddy/internal/panic.h>
 #include <eddy/internal/signal.h>
 #include <eddy/log.h>
@@ -241,10 +242,10 @@ static void raise_descriptors(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
+	if (eddyi_getrlimit_now(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
 		return;
 	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
+	eddyi_setrlimit_now(RLIMIT_NOFILE, &limit);
 }
 
 /* Get the limit for connections and their files: all but 32 descriptors, and an eighth for
@@ -254,7 +255,7 @@ static unsigned descriptors_max(void)
 	uint64_t reserved, max;
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+	if (eddyi_getrlimit_now(RLIMIT_NOFILE, &limit) < 0)
 		return 1024;
 	max = limit.rlim_cur > 1 << 30 ? 1 << 30 : limit.rlim_cur;
 	reserved = 32 + max / 8;
@@ -481,7 +482,7 @@ static void take_tickets(struct eddy_app *app)
 			"handshakes",
 			strerror(-r));
 	if (fd >= 0)
-		close(fd);
+		eddyi_close_now(fd);
 }
 
 int eddy_app_run(struct eddy_app *app)

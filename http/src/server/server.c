@@ -7,6 +7,7 @@
 #include "tls/tls_setup.h"
 
 #include <eddy/internal/loop.h>
+#include <eddy/internal/outside.h>
 #include <eddy/dump.h>
 #include <eddy/log.h>
 #include <eddy/tls.h>
@@ -213,11 +214,11 @@ static void close_listener(struct eddyi_listener *listener)
 	int fd;
 
 	do {
-		fd = accept4(listener->door.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		fd = eddyi_accept4_now(listener->door.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0)
 			eddyi_conn_new(&listener->server->conns, fd, listener->door.address);
 	} while (fd >= 0 || is_of_one_connection(-errno));
-	close(listener->door.fd);
+	eddyi_close_now(listener->door.fd);
 	listener->door.fd = -1;
 	eddy_event_set(&listener->server->deaf);
 }
@@ -535,7 +536,7 @@ int eddyi_server_run(struct eddyi_server *server, struct eddy_app *app,
 
 	if (r < 0) {
 		for (size_t i = 0; i < doors->count; i++)
-			close(doors->all[i].fd);
+			eddyi_close_now(doors->all[i].fd);
 		return r;
 	}
 	if (app->has_transfer)

@@ -2,6 +2,7 @@
 
 #include "conns.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 
 pthread_mutex_t eddyi_run_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -89,5 +90,5 @@ void eddy_app_shutdown(struct eddy_app *app)
 
 bool eddy_app_is_draining(const struct eddy_app *app)
 {
-	return atomic_load(&app->draining);
+	return eddyi_outside_value("draining", atomic_load(&app->draining));
 }

@@ -4,6 +4,7 @@
 #include "client/client_conn.h"
 #include "conn.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 #include <eddy/test.h>
 #include <errno.h>
@@ -105,7 +106,7 @@ static int connect_client(struct test *test, struct eddyi_arena *arena, const ch
 		r = conn ? 0 : -ENOMEM;
 	}
 	if (r < 0)
-		close(fd);
+		eddyi_close_now(fd);
 	else
 		eddyi_client_conn_keep(conn);
 	return r < 0 && r != -ENOMEM ? -EINVAL : r;
@@ -126,7 +127,7 @@ static int ask(struct test *test, int fd)
 		request.body_max = UINT64_MAX;
 	r = take_line(test, &arena, &request.method, &url);
 	if (r < 0)
-		close(fd);
+		eddyi_close_now(fd);
 	else
 		r = connect_client(test, &arena, url, fd);
 	if (r == 0)
@@ -158,8 +159,8 @@ static int test_over(struct test *test, const int fds[2])
 		.stall_timeout_ns = FOR_EVER_NS,
 	});
 	if (!test->client) {
-		close(fds[0]);
-		close(fds[1]);
+		eddyi_close_now(fds[0]);
+		eddyi_close_now(fds[1]);
 		return -ENOMEM;
 	}
 	test->client->is_cut_off = true;
@@ -177,7 +178,7 @@ static int test_connected(struct test *test)
 {
 	int fds[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
+	if (eddyi_socketpair_now(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
 		return -errno;
 	return test_over(test, fds);
 }

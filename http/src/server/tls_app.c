@@ -2,6 +2,7 @@
 #include "app/app.h"
 #include "tls/tls_setup.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/config.h>
 #include <eddy/tls.h>
 #include <errno.h>
@@ -46,7 +47,7 @@ void eddy_app_use_tls(struct eddy_app *app, const struct eddy_tls_options *optio
 	if (app->tls)
 		eddy_app_config_section(app, &section, eddyi_tls_setup_options(app->tls));
 	else
-		eddy_app_mistake(app, access("/dev/urandom", R_OK) == 0 ?
+		eddy_app_mistake(app, eddyi_access_now("/dev/urandom", R_OK) == 0 ?
 					      "eddy_app_use_tls(): out of memory" :
 					      "eddy_app_use_tls(): wolfSSL needs /dev/urandom, "
 					      "which can't be read");

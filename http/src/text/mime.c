@@ -3,6 +3,7 @@
 #include "arena.h"
 #include "syntax.h"
 
+#include <eddy/internal/outside.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -218,13 +219,13 @@ static bool table_add_lines(struct eddyi_mime *mime, struct eddy_str text)
 /* Read a small file. Return: .ptr NULL on failure. */
 static struct eddy_str read_file(const char *path)
 {
-	FILE *file = fopen(path, "re");
-	char *bytes = file ? malloc(EDDYI_MIME_FILE_MAX) : NULL;
-	size_t len = bytes ? fread(bytes, 1, EDDYI_MIME_FILE_MAX, file) : 0;
+	int fd = eddyi_open_now(path, O_RDONLY | O_CLOEXEC, 0);
+	char *bytes = fd < 0 ? NULL : malloc(EDDYI_MIME_FILE_MAX);
+	ssize_t len = bytes ? eddyi_read_now(fd, bytes, EDDYI_MIME_FILE_MAX) : 0;
 
-	if (file)
-		fclose(file);
-	return eddy_str(bytes, len);
+	if (fd >= 0)
+		eddyi_close_now(fd);
+	return eddy_str(bytes, len > 0 ? (size_t)len : 0);
 }
 
 struct eddyi_mime *eddyi_mime_new(const char *path)

@@ -2,6 +2,7 @@
 
 #include "ktls.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <linux/tls.h>
 #include <netinet/in.h>
@@ -26,18 +27,19 @@ static bool there;
 
 static int attach(int fd)
 {
-	return setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")) < 0 ? -errno : 0;
+	return eddyi_setsockopt_now(fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")) < 0 ? -errno :
+											  0;
 }
 
 /* The kernel rejects an unconnected socket only after it has found the module. */
 static void probe(void)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = eddyi_socket_now(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return;
 	there = attach(fd) == -ENOTCONN;
-	close(fd);
+	eddyi_close_now(fd);
 }
 
 bool eddyi_ktls_is_there(void)
@@ -102,7 +104,7 @@ bool eddyi_ktls_begin(struct WOLFSSL *session, int fd)
 		put_iv(session, is_1_3, crypto.gcm256.rec_seq, crypto.gcm256.salt,
 		       crypto.gcm256.iv);
 	}
-	sends = attach(fd) == 0 && setsockopt(fd, SOL_TLS, TLS_TX, &crypto, len) == 0;
+	sends = attach(fd) == 0 && eddyi_setsockopt_now(fd, SOL_TLS, TLS_TX, &crypto, len) == 0;
 	explicit_bzero(&crypto, sizeof(crypto));
 	return sends;
 }
@@ -126,6 +128,6 @@ void eddyi_ktls_alert(int fd, unsigned char level, unsigned char description)
 	header->cmsg_type = TLS_SET_RECORD_TYPE;
 	header->cmsg_len = CMSG_LEN(1);
 	*CMSG_DATA(header) = ALERT;
-	if (sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (eddyi_sendmsg_now(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return; /* the peer does not read; it misses the alert */
 }

@@ -4,12 +4,12 @@
 
 #include "hello.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/base.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,8 +69,8 @@ static void expire(struct eddyi_tickets *tickets, uint64_t now_s)
 /* The lock is held. Return: false if getrandom(2) failed. */
 static bool make(struct eddyi_ticket_key *key, uint64_t now_s)
 {
-	if (getrandom(key->name, sizeof(key->name), 0) != sizeof(key->name) ||
-	    getrandom(key->secret, sizeof(key->secret), 0) != sizeof(key->secret))
+	if (eddyi_random(key->name, sizeof(key->name), 0) < 0 ||
+	    eddyi_random(key->secret, sizeof(key->secret), 0) < 0)
 		return false;
 	key->made_s = now_s;
 	return true;
@@ -84,7 +84,8 @@ static bool take_current(struct eddyi_tickets *tickets, uint64_t now_s,
 
 	pthread_mutex_lock(&tickets->lock);
 	expire(tickets, now_s);
-	ok = tickets->current.made_s || make(&tickets->current, now_s);
+	ok = eddyi_outside_value("ticket key", tickets->current.made_s != 0) ||
+	     make(&tickets->current, now_s);
 	*ret_key = tickets->current;
 	pthread_mutex_unlock(&tickets->lock);
 	return ok;
@@ -103,10 +104,10 @@ static bool take_named(struct eddyi_tickets *tickets, const unsigned char *name,
 
 	pthread_mutex_lock(&tickets->lock);
 	expire(tickets, now_s);
-	*ret_is_old = is_named(&tickets->previous, name);
+	*ret_is_old = eddyi_outside_value("ticket key", is_named(&tickets->previous, name));
 	if (*ret_is_old)
 		*ret_key = tickets->previous;
-	else if (is_named(&tickets->current, name))
+	else if (eddyi_outside_value("ticket key", is_named(&tickets->current, name)))
 		*ret_key = tickets->current;
 	else
 		found = false;
@@ -139,7 +140,7 @@ int eddyi_tickets_seal(struct eddyi_ticket_scope *scope, const struct eddyi_tick
 	int r = -EIO;
 
 	if (take_current(scope->tickets, now_s, &key) &&
-	    getrandom(ticket->iv, EDDYI_TICKET_IV_LEN, 0) == EDDYI_TICKET_IV_LEN) {
+	    eddyi_random(ticket->iv, EDDYI_TICKET_IV_LEN, 0) == 0) {
 		memcpy(ticket->name, key.name, sizeof(key.name));
 		memset(ticket->mac, 0, EDDYI_TICKET_MAC_LEN);
 		aad = aad_of(scope, ticket);
@@ -171,10 +172,7 @@ int eddyi_tickets_open(struct eddyi_ticket_scope *scope, const struct eddyi_tick
 
 static uint64_t now_in_seconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec + 1;
+	return eddyi_clock(CLOCK_BOOTTIME) / EDDY_SECOND + 1;
 }
 
 static int answer(WOLFSSL *session, unsigned char name[WOLFSSL_TICKET_NAME_SZ],
@@ -240,7 +238,7 @@ int eddyi_tickets_use(struct eddyi_tickets *tickets, struct WOLFSSL_CTX *context
 int eddyi_tickets_save(struct eddyi_tickets *tickets)
 {
 	struct saved saved;
-	int fd = memfd_create("eddy-tickets", MFD_CLOEXEC);
+	int fd = eddyi_memfd_create_now("eddy-tickets", MFD_CLOEXEC);
 	ssize_t written;
 
 	if (fd < 0)
@@ -251,18 +249,18 @@ int eddyi_tickets_save(struct eddyi_tickets *tickets)
 	saved.current = tickets->current;
 	saved.previous = tickets->previous;
 	pthread_mutex_unlock(&tickets->lock);
-	written = pwrite(fd, &saved, sizeof(saved), 0);
+	written = eddyi_pwrite_now(fd, &saved, sizeof(saved), 0);
 	explicit_bzero(&saved, sizeof(saved));
 	if (written == sizeof(saved))
 		return fd;
-	close(fd);
+	eddyi_close_now(fd);
 	return -ENOSPC;
 }
 
 int eddyi_tickets_load(struct eddyi_tickets *tickets, int fd)
 {
 	struct saved saved;
-	ssize_t len = pread(fd, &saved, sizeof(saved), 0);
+	ssize_t len = eddyi_pread_now(fd, &saved, sizeof(saved), 0);
 	bool fits;
 
 	if (len < 0)
@@ -277,5 +275,5 @@ int eddyi_tickets_load(struct eddyi_tickets *tickets, int fd)
 	explicit_bzero(&saved, sizeof(saved));
 	if (!fits)
 		return -EBADMSG;
-	return pwrite(fd, &saved, sizeof(saved), 0) == sizeof(saved) ? 0 : -EIO;
+	return eddyi_pwrite_now(fd, &saved, sizeof(saved), 0) == sizeof(saved) ? 0 : -EIO;
 }

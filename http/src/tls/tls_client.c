@@ -1,5 +1,6 @@
 #include "wolfssl.h"
 
+#include <eddy/internal/outside.h>
 #include <wolfssl/error-ssl.h>
 #include <wolfssl/openssl/x509v3.h>
 #include <wolfssl/wolfcrypt/error-crypt.h>
@@ -40,7 +41,8 @@ static bool load_file(WOLFSSL_CTX *context, const char *path)
 static void load_system(WOLFSSL_CTX *context)
 {
 	for (size_t i = 0; i < sizeof(system_files) / sizeof(*system_files); i++)
-		if (access(system_files[i], R_OK) == 0 && load_file(context, system_files[i]))
+		if (eddyi_access_now(system_files[i], R_OK) == 0 &&
+		    load_file(context, system_files[i]))
 			return;
 }
 

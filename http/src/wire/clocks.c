@@ -1,4 +1,5 @@
 #include "clocks.h"
+#include <eddy/internal/outside.h>
 
 void eddyi_clocks_init(struct eddyi_clocks *clocks, const struct eddy_server_options *options,
 		       uint64_t handshake_ns)
@@ -28,7 +29,7 @@ void eddyi_clocks_deinit(struct eddyi_clocks *clocks)
 
 struct eddy_str eddyi_clocks_own_lines(struct eddyi_clocks *clocks)
 {
-	time_t now = time(NULL);
+	time_t now = eddyi_clock_seconds();
 	char *date = clocks->own + sizeof(EDDYI_OWN_LINES) - 1;
 
 	if (now != clocks->date_at) {

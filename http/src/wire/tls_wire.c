@@ -3,6 +3,7 @@
 #include "tls/ktls.h"
 #include "tls/tls_setup.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/internal/transfer.h>
 #include <eddy/io.h>
 #include <eddy/loop.h>
@@ -56,7 +57,7 @@ static void push(struct eddyi_wire *wire)
 	if (!unsent.len || wire->tls->sending)
 		return;
 	/* Ignore an error: the next send returns it. */
-	sent = send(wire->fd, unsent.ptr, unsent.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	sent = eddyi_send_now(wire->fd, unsent.ptr, unsent.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent > 0)
 		eddyi_tls_buffers_sent(&wire->tls->buffers, (size_t)sent);
 }
@@ -105,7 +106,7 @@ static ssize_t receive(struct eddyi_wire *wire, int flags)
 	if (r < 0)
 		return r;
 	if (flags & MSG_DONTWAIT) {
-		r = recv(wire->fd, room, (size_t)r, flags);
+		r = eddyi_recv_now(wire->fd, room, (size_t)r, flags);
 		r = r < 0 ? -errno : r;
 	} else {
 		r = eddy_recv(wire->fd, room, (size_t)r, flags);

@@ -3,6 +3,7 @@
 #include "tls_wire.h"
 
 #include <eddy/internal/loop.h>
+#include <eddy/internal/outside.h>
 #include <eddy/event.h>
 #include <eddy/io.h>
 #include <eddy/loop.h>
@@ -85,7 +86,7 @@ bool eddyi_wire_acked(const struct eddyi_wire *wire, uint64_t *ret_bytes)
 	struct tcp_info info = { 0 };
 	socklen_t len = sizeof(info);
 
-	if (getsockopt(wire->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+	if (eddyi_getsockopt_now(wire->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
 		return false;
 	*ret_bytes = info.tcpi_bytes_acked;
 	return true;
@@ -395,9 +396,9 @@ bool eddyi_wire_would_reset(const struct eddyi_wire *wire)
 	int bytes = 0;
 
 	/* Not SIOCOUTQ: bytes in flight arrive before any reset, acknowledged or not. */
-	if (ioctl(wire->fd, SIOCOUTQNSD, &bytes) == 0 && bytes > 0)
+	if (eddyi_ioctl_now(wire->fd, SIOCOUTQNSD, &bytes) == 0 && bytes > 0)
 		return true;
-	return ioctl(wire->fd, SIOCINQ, &bytes) == 0 && bytes > 0;
+	return eddyi_ioctl_now(wire->fd, SIOCINQ, &bytes) == 0 && bytes > 0;
 }
 
 /* Receive and discard. TCP discards with MSG_TRUNC; other sockets need a buffer.

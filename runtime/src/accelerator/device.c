@@ -4,11 +4,11 @@
 #include "rsa.h"
 
 #include <eddy/internal/accelerator.h>
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/random.h>
 
 /* Id in wolfSSL's table of devices; no other user of wolfSSL in the process may use it. */
 #define DEVICE 0x45444441
@@ -20,18 +20,7 @@ static char name[64];
 /* wolfSSL would open /dev/urandom for each session and hash its bytes for each number. */
 static int draw(unsigned char *bytes, size_t len)
 {
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t r = getrandom(bytes + done, len - done, 0);
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0)
-			return CRYPTOCB_UNAVAILABLE;
-		done += (size_t)r;
-	}
-	return 0;
+	return eddyi_random(bytes, len, 0) < 0 ? CRYPTOCB_UNAVAILABLE : 0;
 }
 
 int eddyi_accelerator_answer(struct wc_CryptoInfo *info)

@@ -1,4 +1,5 @@
 #include <eddy/internal/figure.h>
+#include <eddy/internal/outside.h>
 
 /* A lock-free list: figures are only added, at the front, and never removed. */
 static struct eddyi_figure *first;
@@ -26,7 +27,8 @@ void eddyi_figure_add(struct eddyi_figure *figure, uint64_t by)
 
 uint64_t eddyi_figure_read(const struct eddyi_figure *figure)
 {
-	return __atomic_load_n(&figure->count, __ATOMIC_RELAXED);
+	return (uint64_t)eddyi_outside_value("figure", (int64_t)__atomic_load_n(&figure->count,
+										__ATOMIC_RELAXED));
 }
 
 const struct eddyi_figure *eddyi_figure_next(const struct eddyi_figure *figure)

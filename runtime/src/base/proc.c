@@ -1,3 +1,4 @@
+#include <eddy/internal/outside.h>
 #include <eddy/internal/proc.h>
 
 #include <fcntl.h>
@@ -16,14 +17,14 @@ ssize_t eddyi_proc_read(char *text, size_t size, const char *format, ...)
 	vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
 	text[0] = '\0';
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = eddyi_open_now(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	len = read(fd, text, size - 1);
+	len = eddyi_read_now(fd, text, size - 1);
 	if (len < 0)
 		len = -errno;
 	else
 		text[len] = '\0';
-	close(fd);
+	eddyi_close_now(fd);
 	return len;
 }

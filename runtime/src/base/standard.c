@@ -1,5 +1,6 @@
 #include "standard.h"
 
+#include <eddy/internal/outside.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -10,10 +11,10 @@ static void open_all(void)
 
 	/* open(2) returns the lowest free descriptor. */
 	do
-		fd = open("/dev/null", O_RDWR | O_NOCTTY);
+		fd = eddyi_open_now("/dev/null", O_RDWR | O_NOCTTY, 0);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
-		close(fd);
+		eddyi_close_now(fd);
 }
 
 void eddyi_standard_open(void)

@@ -25,6 +25,7 @@
 #include "core/op.h"
 #include "core/task.h"
 
+#include <eddy/internal/outside.h>
 #include <eddy/log.h>
 
 #include <errno.h>
@@ -226,11 +227,12 @@ static bool is_stream(int fd)
 	int type, flags;
 	socklen_t len = sizeof(type);
 
-	if (fstat(fd, &st) < 0)
+	if (eddyi_fstat_now(fd, &st) < 0)
 		return false;
 	if (S_ISSOCK(st.st_mode))
-		return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM;
-	flags = fcntl(fd, F_GETFL);
+		return eddyi_getsockopt_now(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
+		       type == SOCK_STREAM;
+	flags = eddyi_fcntl_now(fd, F_GETFL, 0);
 	/* A pipe with O_DIRECT is a packet pipe; only its writing end has the flag. */
 	if (flags < 0 || flags & O_DIRECT)
 		return false;
@@ -541,7 +543,7 @@ int eddyi_chaos_parse(const char *text, uint64_t *ret_seed, unsigned *ret_modes)
 /* Return: NULL if the variable is unset or empty. */
 static const char *environment(void)
 {
-	const char *text = getenv("EDDY_CHAOS");
+	const char *text = eddyi_getenv_now("EDDY_CHAOS");
 
 	return text && *text ? text : NULL;
 }

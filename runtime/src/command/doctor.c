@@ -11,7 +11,7 @@
  * after a `FAIL`. It is found as programs.h says.
  */
 #include "base/seccomp.h"
-#include "sandbox/landlock.h"
+#include "sandbox/sandbox.h"
 #include "programs.h"
 
 #include <eddy/internal/loop.h>

@@ -8,7 +8,10 @@
 #ifndef EDDYI_EXECUTOR_H
 #define EDDYI_EXECUTOR_H
 
-#include "loop.h"
+#include <eddy/base.h>
+
+struct eddy_loop;
+struct io_uring_buf_reg;
 
 struct eddyi_executor {
 	const char *name;

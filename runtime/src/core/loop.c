@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <eddy/internal/loop.h>
+#include <eddy/internal/outside.h>
 
 _Thread_local struct eddy_loop *eddyi_this_loop;
 
@@ -53,10 +54,7 @@ void eddyi_task_is_missing(const char *where, const char *function)
 
 uint64_t eddy_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
+	return eddyi_clock(CLOCK_MONOTONIC);
 }
 
 uint64_t eddy_loop_now(void)
@@ -102,7 +100,7 @@ void eddyi_loop_wake(struct eddy_loop *loop)
 {
 	uint64_t one = 1;
 
-	while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+	while (eddyi_write_now(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }
 

@@ -100,7 +100,7 @@ struct eddy_loop {
 	struct eddy_node paused_acceptors; /* until a descriptor is closed */
 	struct eddy_node at_rest; /* without an op; notified when their descriptor is closed */
 	void *scratch;     /* target of reads that warm a file; may be overwritten at any time */
-	char *copy_buffer; /* of eddyi_copy_buffer() */
+	char *copy_buffer; /* of technique.c */
 	struct eddy_transfer_options transfer_options; /* defaults filled in */
 	struct eddy_transfer_stats transfer_stats;
 	uint64_t slow_write_at;       /* eddy_now() when a disk last blocked for long; 0: never */

@@ -6,6 +6,7 @@
 
 #include "base/panic.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -32,7 +33,7 @@ struct eddyi_slab {
 
 void eddyi_stacks_init(struct eddyi_stacks *stacks, size_t size)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t page = (size_t)eddyi_sysconf_now(_SC_PAGESIZE);
 
 	*stacks = (struct eddyi_stacks){ .size = (size + page - 1) & ~(page - 1) };
 }
@@ -142,7 +143,7 @@ bool eddyi_stacks_find_guard(const struct eddyi_stacks *stacks, const void *addr
 
 size_t eddyi_stack_used(const void *low, const void *high)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t page = (size_t)eddyi_sysconf_now(_SC_PAGESIZE);
 	unsigned char resident[256];
 	char *at = (char *)low;
 
@@ -151,7 +152,7 @@ size_t eddyi_stack_used(const void *low, const void *high)
 
 		if (len > left)
 			len = left;
-		if (mincore(at, len, resident) < 0)
+		if (eddyi_mincore_now(at, len, resident) < 0)
 			return 0;
 		for (size_t i = 0; i < (len + page - 1) / page; i++)
 			if (resident[i] & 1)

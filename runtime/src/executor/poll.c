@@ -15,6 +15,7 @@
  * 4. Nothing here runs the program's code. Completions are posted and dispatched later; a job's end is a message.
  */
 #include "core/executor.h"
+#include "core/loop.h"
 
 #include "call.h"
 #include "base/uapi.h"

@@ -1,5 +1,6 @@
 /* The executor that is the kernel: io_uring. */
 #include "core/executor.h"
+#include "core/loop.h"
 
 #include "config.h"
 #include "ring_confine.h"

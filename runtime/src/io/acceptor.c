@@ -9,6 +9,7 @@
 #include "core/loop.h"
 #include "core/wait.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -80,7 +81,7 @@ static void append(struct eddyi_acceptor *acceptor, int fd)
 	if (has_room(acceptor))
 		acceptor->fds[(acceptor->first + acceptor->pending++) % acceptor->room] = fd;
 	else
-		close(fd);
+		eddyi_close_now(fd);
 }
 
 static int shift(struct eddyi_acceptor *acceptor)
@@ -199,7 +200,8 @@ static int next_of_backlog(struct eddyi_acceptor *acceptor)
 	int fd;
 
 	do
-		fd = accept4(acceptor->at_rest.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		fd = eddyi_accept4_now(acceptor->at_rest.fd, NULL, NULL,
+				       SOCK_NONBLOCK | SOCK_CLOEXEC);
 	while (fd < 0 && is_of_one_connection(-errno));
 	if (fd >= 0)
 		return fd;
@@ -241,6 +243,6 @@ void eddyi_acceptor_close(struct eddyi_acceptor *acceptor)
 {
 	eddyi_acceptor_stop(acceptor);
 	while (acceptor->pending)
-		close(shift(acceptor));
+		eddyi_close_now(shift(acceptor));
 	free(acceptor->fds);
 }

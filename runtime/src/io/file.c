@@ -1,25 +1,23 @@
-#include <eddy/file.h>
-
 #include "base/feature.h"
-#include "core/op.h"
 #include "base/uapi.h"
 #include "base/written.h"
+#include "core/op.h"
 
 #include <eddy/internal/debug.h>
+#include <eddy/internal/outside.h>
+#include <eddy/file.h>
 #include <eddy/offload.h>
 #include <errno.h>
-#include <sys/syscall.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
-
-/* Longer ranges are split into parts of this size, a multiple of any page size, if a ring entry has
- * only 32 bits for a length. */
 
 /* Open a file whose path is in the path cache. The kernel does not allow this with flags that may
  * create or change files. */
 static int open_cached(int dir, const char *path, const struct open_how *how)
 {
 	struct open_how cached = *how;
-	long fd;
+	int fd;
 
 	if (how->flags & (O_CREAT | O_TRUNC | __O_TMPFILE))
 		return -EAGAIN;
@@ -27,12 +25,12 @@ static int open_cached(int dir, const char *path, const struct open_how *how)
 	/* Like the ring, don't let a FIFO or device block the loop. */
 	if (!(how->flags & O_PATH))
 		cached.flags |= O_NONBLOCK;
-	fd = syscall(SYS_openat2, dir, path, &cached, sizeof(cached));
+	fd = eddyi_openat2_now(dir, path, &cached, sizeof(cached));
 	if (fd < 0)
 		return -errno;
 	if (cached.flags != how->flags)
-		fcntl((int)fd, F_SETFL, (int)how->flags);
-	return (int)fd;
+		eddyi_fcntl_now(fd, F_SETFL, (int)how->flags);
+	return fd;
 }
 
 static int open_as_asked(int dir, const char *path, struct open_how *how)
@@ -56,7 +54,7 @@ static int open_by_ring(int dir, const char *path, struct open_how *how)
 	if (fd == -EAGAIN && at_once.flags != how->flags)
 		return open_as_asked(dir, path, how);
 	if (fd >= 0 && at_once.flags != how->flags)
-		fcntl(fd, F_SETFL, (int)how->flags);
+		eddyi_fcntl_now(fd, F_SETFL, (int)how->flags);
 	return fd;
 }
 
@@ -156,7 +154,7 @@ static int truncate_in_pool(void *arg)
 	int r;
 
 	do
-		r = ftruncate(truncation->fd, (off_t)truncation->len);
+		r = eddyi_ftruncate_now(truncation->fd, (off_t)truncation->len);
 	while (r < 0 && errno == EINTR);
 	return r < 0 ? -errno : 0;
 }
@@ -172,4 +170,58 @@ int eddy_ftruncate(int fd, uint64_t len)
 	}
 	io_uring_prep_rw(EDDYI_OP_FTRUNCATE, &sqe, fd, NULL, 0, len);
 	return eddyi_op_call(&sqe);
+}
+
+/* ---- a whole file, by blocking calls ---- */
+
+/* Return: the length, more than `max` if the file is longer; -errno. */
+static ssize_t read_all(int fd, size_t max, char *bytes)
+{
+	size_t len = 0;
+	ssize_t r;
+
+	do {
+		r = eddyi_read_now(fd, bytes + len, max + 1 - len);
+		if (r > 0)
+			len += (size_t)r;
+	} while ((r > 0 && len <= max) || (r < 0 && errno == EINTR));
+	return r < 0 ? -errno : (ssize_t)len;
+}
+
+static ssize_t load(int fd, size_t max, char **ret_bytes)
+{
+	struct stat st;
+	char *bytes;
+	ssize_t r;
+
+	if (eddyi_fstat_now(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EISDIR;
+	bytes = malloc(max + 1);
+	if (!bytes)
+		return -ENOMEM;
+	r = read_all(fd, max, bytes);
+	if (r >= 0 && (size_t)r <= max) {
+		bytes[r] = 0;
+		*ret_bytes = bytes;
+		return r;
+	}
+	/* It may contain a secret. */
+	explicit_bzero(bytes, max + 1);
+	free(bytes);
+	return r < 0 ? r : -EFBIG;
+}
+
+ssize_t eddy_file_load(const char *path, size_t max, char **ret_bytes)
+{
+	/* Don't wait for a FIFO's writer, nor make a terminal the controlling one. */
+	int fd = eddyi_open_now(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+	ssize_t r;
+
+	if (fd < 0)
+		return -errno;
+	r = load(fd, max, ret_bytes);
+	eddyi_close_now(fd);
+	return r;
 }

@@ -9,6 +9,7 @@
 #include "base/written.h"
 
 #include <eddy/internal/debug.h>
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -44,7 +45,7 @@ static int await_connection(int fd)
 
 	if (r < 0)
 		return r;
-	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+	if (eddyi_getsockopt_now(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
 		return -errno;
 	return -error;
 }
@@ -92,7 +93,7 @@ ssize_t eddy_try_send(int fd, const void *buf, size_t len, int flags)
 		len = taken;
 	}
 	do
-		r = send(fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+		r = eddyi_send_now(fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
 	while (r < 0 && errno == EINTR);
 	return r < 0 ? -errno : r;
 }
@@ -193,7 +194,7 @@ static bool look_at(const struct ends *ends, unsigned *ret_in, unsigned *ret_out
 	struct pollfd fds[] = { { .fd = ends->in_events ? -1 : ends->in, .events = POLLIN },
 				{ .fd = ends->out_events ? -1 : ends->out, .events = POLLOUT } };
 
-	poll(fds, 2, 0);
+	eddyi_poll_now(fds, 2, 0);
 	*ret_in = ends->in_events | (unsigned)fds[0].revents;
 	*ret_out = ends->out_events | (unsigned)fds[1].revents;
 	return !((*ret_in | *ret_out) & POLLNVAL);
@@ -202,7 +203,8 @@ static bool look_at(const struct ends *ends, unsigned *ret_in, unsigned *ret_out
 /* Whether the kernel allows the call: a splice needs at least one pipe. */
 static bool has_pipe(const struct ends *ends)
 {
-	return fcntl(ends->in, F_GETPIPE_SZ) > 0 || fcntl(ends->out, F_GETPIPE_SZ) > 0;
+	return eddyi_fcntl_now(ends->in, F_GETPIPE_SZ, 0) > 0 ||
+	       eddyi_fcntl_now(ends->out, F_GETPIPE_SZ, 0) > 0;
 }
 
 /* Make a call that moves bytes between two descriptors once both are ready. The kernel hands it to
@@ -269,7 +271,7 @@ int eddy_pipe(int ret_fds[2], int flags)
 		sqe.rw_flags = flags;
 		r = eddyi_op_call(&sqe);
 	} else {
-		r = eddy_is_cancelled() ? -ECANCELED : plain(pipe2(fds, flags));
+		r = eddy_is_cancelled() ? -ECANCELED : plain(eddyi_pipe2_now(fds, flags));
 	}
 	if (r < 0)
 		return r;

@@ -4,6 +4,7 @@
 #include "core/loop.h"
 #include "core/wait.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@ static void deliver(struct eddy_message *message)
 {
 	struct eddyi_job *job = eddy_of(message, struct eddyi_job, message);
 
-	eddyi_wake(job->waiter, job->result);
+	eddyi_wake(job->waiter, (int)eddyi_outside_value("job", job->result));
 }
 
 static void call(void *arg)
@@ -50,7 +51,7 @@ static void take_back(struct eddyi_waiter *waiter)
 {
 	struct awaited *awaited = eddy_of(waiter, struct awaited, waiter);
 
-	if (eddyi_offload_take_back(&awaited->job))
+	if (eddyi_outside_value("job recalled", eddyi_offload_take_back(&awaited->job)))
 		eddyi_wake(waiter, -ECANCELED);
 }
 
@@ -74,7 +75,7 @@ static int run_awaited(enum eddyi_job_kind kind, const char *what, eddy_offload_
 	if (task->scope->cancelled)
 		return -ECANCELED;
 	awaited.job.scope = task->scope;
-	if (eddyi_offload_submit(&awaited.job) < 0)
+	if (eddyi_outside_value("job queued", eddyi_offload_submit(&awaited.job)) < 0)
 		return run_in_place(&awaited.job);
 	return wait_outside(loop, &awaited.waiter);
 }
@@ -100,7 +101,9 @@ static void give_up(struct eddyi_waiter *waiter)
 {
 	struct detached *detached = eddy_of(waiter, struct detached, waiter);
 
-	detached->given_up = eddyi_offload_give_up(detached->job, &detached->taken_back);
+	detached->given_up = eddyi_outside_value(
+		"job dropped", eddyi_offload_give_up(detached->job, &detached->taken_back));
+	detached->taken_back = eddyi_outside_value("job recalled", detached->taken_back);
 	/* Otherwise the result is already on its way. */
 	if (detached->given_up)
 		eddyi_wake(waiter, -ECANCELED);
@@ -130,7 +133,7 @@ int eddy_offload_detached(eddy_offload_fn *fn, void *arg, void (*destroy)(void *
 		.destroy = destroy,
 	};
 	detached.job = job;
-	r = eddyi_offload_submit(job);
+	r = (int)eddyi_outside_value("job queued", eddyi_offload_submit(job));
 	if (r == -EAGAIN) {
 		free(job);
 		return r;

@@ -5,6 +5,7 @@
 #include "core/scope.h"
 #include "base/thread.h"
 
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -56,7 +57,7 @@ static unsigned default_threads(void)
 	cpu_set_t cpus;
 	unsigned count = THREADS_MAX_DEFAULT;
 
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+	if (eddyi_sched_getaffinity_now(0, sizeof(cpus), &cpus) == 0)
 		count = (unsigned)CPU_COUNT(&cpus);
 	if (count < THREADS_MIN_DEFAULT)
 		return THREADS_MIN_DEFAULT;

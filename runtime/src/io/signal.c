@@ -8,6 +8,7 @@
  *    the number of pending signals.
  */
 #include <eddy/internal/debug.h>
+#include <eddy/internal/outside.h>
 #include <eddy/internal/signal.h>
 #include <eddy/io.h>
 #include <eddy/scope.h>
@@ -41,14 +42,14 @@ static void wake(int fd)
 {
 	uint64_t one = 1;
 
-	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+	while (eddyi_write_now(fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }
 
 static void end_process(int signo)
 {
 	/* The kernel spares process 1 of a container. */
-	if (getpid() == 1)
+	if (eddyi_getpid_now() == 1)
 		_exit(128 + signo);
 	signal(signo, SIG_DFL);
 	raise(signo); /* delivered when the handler returns */
@@ -87,15 +88,15 @@ static int fill(sigset_t *set, const int *signos)
 /* The program may have closed 0 to 2, and 0 means that nothing was opened. */
 static int open_above_standard(void)
 {
-	int fd = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC), above, error;
+	int fd = eddyi_eventfd_now(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC), above, error;
 
 	if (fd < 0)
 		return -errno;
 	if (fd > STDERR_FILENO)
 		return fd;
-	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	above = eddyi_fcntl_now(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	error = errno;
-	close(fd);
+	eddyi_close_now(fd);
 	return above < 0 ? -error : above;
 }
 
@@ -229,12 +230,13 @@ int eddyi_signals_take(const struct eddy_signals *signals)
 {
 	uint64_t one;
 
-	if (read(signals->fd, &one, sizeof(one)) < 0)
+	if (eddyi_read_now(signals->fd, &one, sizeof(one)) < 0)
 		return -EAGAIN;
 	for (int signo = 1; signo < NSIG; signo++)
 		if (sigismember(&signals->set, signo) == 1 &&
 		    atomic_load(&kinds[signo].fd) == signals->fd &&
-		    atomic_exchange(&kinds[signo].since_ns, 0))
+		    eddyi_outside_value("signal",
+					(int64_t)atomic_exchange(&kinds[signo].since_ns, 0)))
 			return signo;
 	return -EAGAIN;
 }
@@ -281,7 +283,7 @@ void eddy_signals_close(struct eddy_signals *signals)
 	pthread_mutex_unlock(&lock);
 	signals->fd = -1;
 	eddyi_opened_forget(fd);
-	close(fd);
+	eddyi_close_now(fd);
 }
 
 void eddy_signals_reset(void)

@@ -1,6 +1,6 @@
 #include "debug.h"
 
-#include "log/log_stand_in.h"
+#include "log/log.h"
 
 #include <eddy/log.h>
 

@@ -5,13 +5,21 @@
 #include "core/wait.h"
 
 #include <eddy/internal/loop.h>
+#include <eddy/internal/outside.h>
 #include <eddy/stats.h>
 #include <string.h>
 
 /* Sums of the loops that have ended; guarded by the registry's lock. */
 static struct eddy_stats ended;
 
-#define LOAD(field) __atomic_load_n(&loop->stats.field, __ATOMIC_RELAXED)
+/* Another loop may add to it. */
+static uint64_t load(const uint64_t *count)
+{
+	return (uint64_t)eddyi_outside_value("stats",
+					     (int64_t)__atomic_load_n(count, __ATOMIC_RELAXED));
+}
+
+#define LOAD(field) load(&loop->stats.field)
 
 struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop)
 {
@@ -34,7 +42,8 @@ struct eddy_loop_stats eddy_loop_stats(const struct eddy_loop *loop)
 		.messages = LOAD(messages),
 		.timers_fired = LOAD(timers_fired),
 		.stalls = LOAD(stalls),
-		.offloaded = __atomic_load_n(&loop->outside, __ATOMIC_RELAXED),
+		.offloaded = (uint64_t)eddyi_outside_value(
+			"stats", (int64_t)__atomic_load_n(&loop->outside, __ATOMIC_RELAXED)),
 	};
 	stats.tasks_pooled = LOAD(tasks_pooled);
 	/* The two values were not read at the same time. */
@@ -53,7 +62,7 @@ static void add_transfers(struct eddy_transfer_stats *sum, const struct eddy_tra
 	uint64_t *to = (uint64_t *)sum;
 
 	for (size_t i = 0; i < TRANSFER_COUNTERS; i++)
-		to[i] += __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+		to[i] += load(&from[i]);
 }
 
 /* ---- all loops ---- */
@@ -122,5 +131,6 @@ struct eddy_stats eddy_stats(void)
 
 unsigned eddyi_stats_io_workers(void)
 {
-	return (unsigned)eddyi_iowq_look(NULL, SIZE_MAX);
+	return (unsigned)eddyi_outside_value("io workers",
+					     (int64_t)eddyi_iowq_look(NULL, SIZE_MAX));
 }

@@ -14,10 +14,11 @@
 #include "report/stall.h"
 #include "report/stats.h"
 #include "base/standard.h"
-#include "transfer/transfer_state.h"
+#include "transfer/technique.h"
 #include "timeline/timeline.h"
 
 #include <eddy/internal/log.h>
+#include <eddy/internal/outside.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -49,11 +50,8 @@ static const struct eddy_loop_options defaults;
  * clock, which is a tenth of a turn's. */
 static void tick_roughly(struct eddy_loop *loop)
 {
-	struct timespec ts;
-	uint64_t now;
+	uint64_t now = eddyi_clock(CLOCK_MONOTONIC_COARSE);
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	now = (uint64_t)ts.tv_sec * EDDY_SECOND + (uint64_t)ts.tv_nsec;
 	/* The coarse clock may be behind a time read earlier. */
 	if (now > loop->now_ns)
 		loop->now_ns = now;
@@ -220,7 +218,7 @@ static int executor_wanted(const struct eddyi_executor **ret_executor)
 {
 	static const struct eddyi_executor *const all[] = { &eddyi_executor_ring,
 							    &eddyi_executor_poll };
-	const char *name = getenv("EDDY_EXECUTOR");
+	const char *name = eddyi_getenv_now("EDDY_EXECUTOR");
 
 	*ret_executor = NULL;
 	if (!name || !*name)
@@ -303,7 +301,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	r = eddyi_chaos_attach(loop);
 	if (r < 0)
 		return r;
-	loop->wake_fd = eventfd(0, EFD_CLOEXEC);
+	loop->wake_fd = eddyi_eventfd_now(0, EFD_CLOEXEC);
 	if (loop->wake_fd < 0) {
 		r = -errno;
 		eddyi_chaos_detach(loop);
@@ -311,7 +309,7 @@ static int loop_init(struct eddy_loop *loop, const struct eddy_loop_options *opt
 	}
 	r = begin_executor(loop, options->sq_entries ? options->sq_entries : SQ_ENTRIES_DEFAULT);
 	if (r < 0) {
-		close(loop->wake_fd);
+		eddyi_close_now(loop->wake_fd);
 		eddyi_chaos_detach(loop);
 		return r;
 	}
@@ -387,7 +385,7 @@ static void loop_deinit(struct eddy_loop *loop)
 	eddyi_stacks_deinit(&loop->stacks);
 	eddyi_ctx_deinit(&loop->ctx);
 	loop->executor->end(loop);
-	close(loop->wake_fd);
+	eddyi_close_now(loop->wake_fd);
 	eddyi_chaos_detach(loop);
 	eddyi_fault_stack_drop(loop->fault_stack);
 	eddyi_this_loop = NULL;

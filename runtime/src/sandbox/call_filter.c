@@ -5,7 +5,7 @@
  * arguments, and caches the answer in a bitmap. So io_uring_enter(2), read(2) and the like cost one
  * bit test more.
  */
-#include "call_filter.h"
+#include "sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  * 2. If all threads with an entry are done, and a look at /proc/self/task then finds no thread
  *    without one, all threads are done: any thread that could create another is done.
  */
-#include "every_thread.h"
+#include "sandbox.h"
 
 #include <eddy/internal/proc.h>
 #include <eddy/loop.h>

@@ -4,6 +4,7 @@
  * 2. Once a waiter's message is posted, only its own loop accesses it, and it waits for the
  *    message. So it may be on its task's stack.
  */
+#include <eddy/internal/outside.h>
 #include <eddy/shared_event.h>
 
 #include "core/loop.h"
@@ -56,7 +57,7 @@ static void cancel(struct eddyi_waiter *base)
 	bool is_ours;
 
 	pthread_mutex_lock(&waiter->event->lock);
-	is_ours = waiter->node.next;
+	is_ours = eddyi_outside_value("event waiter", waiter->node.next != NULL);
 	if (is_ours)
 		eddy_list_remove(&waiter->node);
 	pthread_mutex_unlock(&waiter->event->lock);
@@ -80,7 +81,7 @@ int eddy_shared_event_wait(struct eddy_shared_event *event)
 		return -ECANCELED;
 	pthread_mutex_lock(&event->lock);
 	eddyi_assert(event->waiters.next, NOT_MADE);
-	is_set = event->is_set;
+	is_set = eddyi_outside_value("shared event", event->is_set);
 	if (!is_set)
 		eddy_list_append(&event->waiters, &waiter.node);
 	pthread_mutex_unlock(&event->lock);

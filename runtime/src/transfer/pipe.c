@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <eddy/internal/loop.h>
+#include <eddy/internal/outside.h>
 
 #define DESCRIPTORS_OF_ONE 2
 /* Optional pipes use at most this share of RLIMIT_NOFILE. */
@@ -30,7 +31,7 @@ static void free_pipes(struct eddyi_at_end *at_end)
 	while ((node = eddy_list_shift(&pipes->spare)))
 		eddyi_pipe_discard(eddy_of(node, struct eddyi_pipe, node));
 	if (pipes->null_fd >= 0)
-		close(pipes->null_fd);
+		eddyi_close_now(pipes->null_fd);
 	free(pipes);
 }
 
@@ -46,7 +47,7 @@ static struct eddyi_pipes *pipes_of(struct eddy_loop *loop)
 	eddy_list_init(&pipes->spare);
 	pipes->spare_count = 0;
 	pipes->held = 0;
-	pipes->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	pipes->null_fd = eddyi_open_now("/dev/null", O_WRONLY | O_CLOEXEC, 0);
 	loop->pipes = pipes;
 	eddyi_loop_at_end(&pipes->at_end, free_pipes);
 	return pipes;
@@ -58,7 +59,7 @@ static void resize(int fd, size_t wanted)
 	const size_t sizes[] = { wanted, 256 * EDDY_KIB, 64 * EDDY_KIB };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		if (sizes[i] <= wanted && fcntl(fd, F_SETPIPE_SZ, (int)sizes[i]) > 0)
+		if (sizes[i] <= wanted && eddyi_fcntl_now(fd, F_SETPIPE_SZ, (int)sizes[i]) > 0)
 			return;
 }
 
@@ -94,7 +95,7 @@ int eddyi_pipe_take(struct eddyi_pipe **ret_pipe)
 	pipe = malloc(sizeof(*pipe));
 	if (!pipe)
 		return -ENOMEM;
-	if (pipe2(fds, O_CLOEXEC) < 0) {
+	if (eddyi_pipe2_now(fds, O_CLOEXEC) < 0) {
 		int error = errno;
 
 		free(pipe);
@@ -114,10 +115,11 @@ int eddyi_pipe_take(struct eddyi_pipe **ret_pipe)
 int eddyi_pipe_take_optional(struct eddyi_pipe **ret_pipe)
 {
 	struct eddyi_pipes *pipes = eddyi_loop()->pipes;
-	uint64_t taken = atomic_load_explicit(&pipes_open, memory_order_relaxed);
+	uint64_t taken = (uint64_t)eddyi_outside_value(
+		"pipes", (int64_t)atomic_load_explicit(&pipes_open, memory_order_relaxed));
 	struct rlimit limit;
 
-	if ((!pipes || !pipes->spare_count) && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+	if ((!pipes || !pipes->spare_count) && eddyi_getrlimit_now(RLIMIT_NOFILE, &limit) == 0 &&
 	    taken * DESCRIPTORS_OF_ONE >= limit.rlim_cur / SHARE)
 		return -EMFILE;
 	return eddyi_pipe_take(ret_pipe);
@@ -137,8 +139,8 @@ void eddyi_pipe_put(struct eddyi_pipe *pipe)
 
 void eddyi_pipe_discard(struct eddyi_pipe *pipe)
 {
-	close(pipe->read_fd);
-	close(pipe->write_fd);
+	eddyi_close_now(pipe->read_fd);
+	eddyi_close_now(pipe->write_fd);
 	free(pipe);
 	atomic_fetch_sub_explicit(&pipes_open, 1, memory_order_relaxed);
 }
@@ -148,7 +150,8 @@ void eddyi_pipe_drain(struct eddyi_pipe *pipe, size_t len)
 	int null_fd = eddyi_loop()->pipes->null_fd;
 
 	while (len) {
-		ssize_t r = splice(pipe->read_fd, NULL, null_fd, NULL, len, SPLICE_F_NONBLOCK);
+		ssize_t r = eddyi_splice_now(pipe->read_fd, NULL, null_fd, NULL, len,
+					     SPLICE_F_NONBLOCK);
 
 		if (r <= 0) {
 			eddyi_pipe_discard(pipe);

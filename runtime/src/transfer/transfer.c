@@ -6,22 +6,221 @@
  *    are in the file, or the file refused them.
  * 3. A pipe returns to the pool empty, or is closed.
  */
-#include <eddy/transfer.h>
-
-#include <eddy/io.h>
-#include <eddy/scope.h>
-
-#include "coldness.h"
-#include "transfer_state.h"
-
 #include "core/loop.h"
+#include "pipe.h"
+#include "technique.h"
 
+#include <eddy/internal/outside.h>
+#include <eddy/internal/transfer.h>
+#include <eddy/io.h>
+#include <eddy/loop.h>
+#include <eddy/scope.h>
+#include <eddy/transfer.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* ---- whether a read from a file would wait for a disk ---- */
+
+enum coldness {
+	ALWAYS_WARM, /* the file system has no disk */
+	CACHESTAT,   /* cachestat(2) tells for each page */
+	PROBE,       /* a read with RWF_NOWAIT tells for a byte */
+	UNKNOWN,     /* no way to tell: treat as cold */
+};
+
+/* The kernel's structures, which Debian 12's headers lack. */
+struct cachestat_range {
+	uint64_t offset;
+	uint64_t len;
+};
+
+struct cachestat {
+	uint64_t cached;
+	uint64_t dirty;
+	uint64_t writeback;
+	uint64_t evicted;
+	uint64_t recently_evicted;
+};
+
+/* Count the cached pages of a range. Return: 0; -ENOSYS if the kernel has no cachestat; since Linux
+ * 6.14, -EPERM if this user may not write the file. */
+static int pages_cached(int fd, uint64_t offset, uint64_t len, uint64_t *ret_pages)
+{
+	struct cachestat_range range = { offset, len };
+	struct cachestat stat;
+
+	if (eddyi_cachestat_now(fd, &range, &stat) < 0)
+		return -errno;
+	*ret_pages = stat.cached;
+	return 0;
+}
+
+static bool probe_supported(int fd)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	return eddyi_preadv2_now(fd, &iov, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
+}
+
+/* Whether the kernel has cachestat; tested once per process. */
+static bool cachestat_supported(int fd)
+{
+	static atomic_int known; /* 0 untested, 1 yes, -1 no */
+	int value = (int)eddyi_outside_value("cachestat",
+					     atomic_load_explicit(&known, memory_order_relaxed));
+	uint64_t pages;
+
+	if (!value) {
+		value = pages_cached(fd, 0, 1, &pages) != -ENOSYS ? 1 : -1;
+		atomic_store_explicit(&known, value, memory_order_relaxed);
+	}
+	return value > 0;
+}
+
+/* After an unmount, the device number may be reused for another kind of file system. */
+#define DEVICE_NS EDDY_SECOND
+
+static enum coldness ask(int fd, const struct statfs *fs)
+{
+	switch ((unsigned long)fs->f_type) {
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+		return ALWAYS_WARM;
+	case OVERLAYFS_SUPER_MAGIC: /* cachestat does not see the underlying file */
+		return probe_supported(fd) ? PROBE : UNKNOWN;
+	default:
+		if (!probe_supported(fd))
+			return UNKNOWN;
+		return cachestat_supported(fd) ? CACHESTAT : PROBE;
+	}
+}
+
+/* Get the method for the file system of `fd`; `device` is its st_dev, or 0. Never suspends. */
+static enum coldness coldness_of(int fd, uint64_t device)
+{
+	/* The last answer, since a loop sends most files from one file system. */
+	static _Thread_local struct {
+		struct statfs fs;
+		enum coldness how;
+		bool known;
+		uint64_t device; /* 0: unknown */
+		uint64_t at_ns;
+	} last;
+	struct statfs fs;
+	uint64_t now = device ? eddy_loop_now() : 0;
+
+	if (device && device == last.device && now - last.at_ns < DEVICE_NS)
+		return last.how;
+	last.device = 0;
+	if (eddyi_fstatfs_now(fd, &fs) < 0)
+		return UNKNOWN;
+	if (!last.known || last.fs.f_type != fs.f_type ||
+	    memcmp(&last.fs.f_fsid, &fs.f_fsid, sizeof(fs.f_fsid)) != 0) {
+		last.how = ask(fd, &fs);
+		last.fs = fs;
+		last.known = true;
+	}
+	last.device = device;
+	last.at_ns = now;
+	return last.how;
+}
+
+static bool byte_is_warm(int fd, uint64_t offset)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	/* The end of the file or an error does not block either; the reader will see it. */
+	return eddyi_preadv2_now(fd, &iov, 1, (off_t)offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
+}
+
+/* Whether all pages of the range are in the page cache. Never suspends, never waits for a disk. */
+static bool is_range_warm(enum coldness how, int fd, uint64_t offset, uint64_t len)
+{
+	uint64_t page = (uint64_t)eddyi_sysconf_now(_SC_PAGESIZE);
+	uint64_t pages = 0, wanted = (offset + len + page - 1) / page - offset / page;
+
+	switch (how) {
+	case ALWAYS_WARM:
+		return true;
+	case CACHESTAT:
+		if (pages_cached(fd, offset, len, &pages) == 0)
+			return pages >= wanted;
+		/* It failed for this file only. */
+		/* fallthrough */
+	case PROBE:
+		return byte_is_warm(fd, offset) && byte_is_warm(fd, offset + len - 1);
+	case UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+/* ---- pieces copied through the program's memory ---- */
+
+/* Writing this much to memory takes some hundred microseconds at most. */
+#define QUICK_WRITE EDDY_MIB
+
+int eddyi_transfer_read(int file, void *buf, size_t len, uint64_t offset)
+{
+	char *at = buf;
+
+	while (len) {
+		struct iovec iov = { at, len };
+		ssize_t r = eddyi_preadv2_now(file, &iov, 1, (off_t)offset, RWF_NOWAIT);
+
+		if (r < 0 && (errno == EAGAIN || errno == EOPNOTSUPP))
+			r = eddy_read(file, at, len, offset);
+		else if (r < 0)
+			r = -errno;
+		if (r <= 0)
+			return r < 0 ? (int)r : -ENODATA;
+		eddyi_count(eddyi_loop()->transfer_stats.copied_out, (uint64_t)r);
+		at += r;
+		len -= (size_t)r;
+		offset += (uint64_t)r;
+	}
+	return 0;
+}
+
+int eddy_transfer_write(int file, const void *buf, size_t len, uint64_t offset)
+{
+	/* The ring would use a worker, which costs more than the copy. */
+	bool in_memory = coldness_of(file, 0) == ALWAYS_WARM;
+	const char *at = buf;
+
+	while (len) {
+		ssize_t r;
+
+		if (in_memory && len <= QUICK_WRITE && !eddy_is_cancelled()) {
+			r = eddyi_pwrite_now(file, at, len, (off_t)offset);
+			r = r < 0 ? -errno : r;
+		} else {
+			r = eddy_write(file, at, len, offset);
+		}
+		if (r == -EINTR)
+			continue;
+		if (r <= 0)
+			return r < 0 ? (int)r : -EIO;
+		eddyi_count(eddyi_loop()->transfer_stats.copied_in, (uint64_t)r);
+		at += r;
+		len -= (size_t)r;
+		offset += (uint64_t)r;
+	}
+	return 0;
+}
 
 struct eddy_transfer_stats eddy_transfer_stats(void)
 {
@@ -43,7 +242,7 @@ static int await_peer(struct eddy_transfer *transfer, unsigned events)
 static void set_cork(int fd, int on)
 {
 	/* Fails if the socket is not TCP; then there is nothing to cork. */
-	setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+	eddyi_setsockopt_now(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
 }
 
 static int send_head(struct eddy_transfer *transfer, int flags)
@@ -54,7 +253,8 @@ static int send_head(struct eddy_transfer *transfer, int flags)
 	if (!head.len)
 		return 0;
 	/* Sent at once, to precede the spliced bytes. */
-	r = send(transfer->socket, head.ptr, head.len, MSG_DONTWAIT | MSG_NOSIGNAL | flags);
+	r = eddyi_send_now(transfer->socket, head.ptr, head.len,
+			   MSG_DONTWAIT | MSG_NOSIGNAL | flags);
 	if (r < 0 && errno != EAGAIN && errno != EINTR)
 		return -errno;
 	if (r > 0)
@@ -89,15 +289,15 @@ static int warm(struct eddy_transfer *transfer, uint64_t offset, size_t len)
 }
 
 /* Whether the range is in the page cache. A positive answer is reused within the turn. */
-static bool is_warm(const struct eddy_transfer *transfer, enum eddyi_coldness coldness,
-		    uint64_t offset, size_t len)
+static bool is_warm(const struct eddy_transfer *transfer, enum coldness coldness, uint64_t offset,
+		    size_t len)
 {
 	struct eddy_warmth *seen = transfer->warmth;
 	uint64_t turn = eddyi_loop()->stats.turns;
 
 	if (seen && seen->turn == turn && seen->offset <= offset && offset + len <= seen->end)
 		return true;
-	if (!eddyi_coldness_is_warm(coldness, transfer->file, offset, len))
+	if (!is_range_warm(coldness, transfer->file, offset, len))
 		return false;
 	if (seen)
 		*seen = (struct eddy_warmth){ offset, offset + len, turn };
@@ -109,8 +309,7 @@ static int send_body(struct eddyi_sending *sending, const struct eddyi_technique
 	const struct eddy_transfer_options *options = eddy_transfer_options();
 	struct eddy_transfer *transfer = sending->transfer;
 	bool asks = how->waits_for_disk && !options->no_warming;
-	enum eddyi_coldness coldness = asks ? eddyi_coldness_of(transfer->file, transfer->device) :
-					      EDDYI_ALWAYS_WARM;
+	enum coldness coldness = asks ? coldness_of(transfer->file, transfer->device) : ALWAYS_WARM;
 	uint64_t warm_to = 0;
 
 	while (transfer->moved < transfer->len) {
@@ -214,7 +413,7 @@ int eddy_transfer_to_file(struct eddy_transfer *transfer)
 		return -ECANCELED;
 	writer.by_ring = writer.always = how->by_ring;
 	writer.never = !how->by_ring &&
-		       eddyi_coldness_of(transfer->file, transfer->device) == EDDYI_ALWAYS_WARM;
+		       coldness_of(transfer->file, transfer->device) == ALWAYS_WARM;
 	while (transfer->moved < transfer->len) {
 		uint64_t left = transfer->len - transfer->moved;
 		ssize_t r = pull_whole(transfer, how, &writer,
@@ -228,4 +427,150 @@ int eddy_transfer_to_file(struct eddy_transfer *transfer)
 			return (int)r;
 	}
 	return 0;
+}
+
+/* ---- between sockets ---- */
+
+/* Invariants:
+ * 1. A relay that waits for bytes holds no pipe.
+ * 2. A relay that waits for space holds a pipe if fewer than .pipes_held_max are held. Otherwise it
+ *    copies the bytes out and returns the pipe first: a user may own 64 MiB of pipes, which slow
+ *    readers must not exhaust.
+ * 3. A pipe returns to the pool empty, or is closed.
+ */
+
+/* Moved in one turn, and the most that is kept for a slow reader. */
+#define PIECE (256 * EDDY_KIB)
+
+static void progressed(struct eddy_relay *relay, size_t bytes)
+{
+	relay->moved += bytes;
+	if (relay->progress)
+		eddy_timeout_touch(relay->progress);
+}
+
+static ssize_t splice_now(int from, int to, size_t len)
+{
+	ssize_t r;
+
+	do
+		r = eddyi_splice_now(from, NULL, to, NULL, len, SPLICE_F_NONBLOCK);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : r;
+}
+
+static int read_pipe(struct eddyi_pipe *pipe, char *buf, size_t len)
+{
+	while (len) {
+		ssize_t r = eddyi_read_now(pipe->read_fd, buf, len);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return r < 0 ? -errno : -EIO;
+		buf += r;
+		len -= (size_t)r;
+	}
+	return 0;
+}
+
+/* Deliver the last `len` bytes of a pipe through memory. Takes ownership of the pipe. */
+static int copy_rest(struct eddy_relay *relay, struct eddyi_pipe *pipe, size_t len)
+{
+	char *buf = malloc(len);
+	int r = buf ? read_pipe(pipe, buf, len) : -ENOMEM;
+
+	if (r < 0)
+		eddyi_pipe_discard(pipe);
+	else
+		eddyi_pipe_put(pipe);
+	for (size_t at = 0; r == 0 && at < len;) {
+		ssize_t sent = eddy_send(relay->to, buf + at, len - at, 0);
+
+		if (sent < 0) {
+			r = (int)sent;
+			break;
+		}
+		at += (size_t)sent;
+		progressed(relay, (size_t)sent);
+		eddyi_count(eddyi_loop()->transfer_stats.copied_between, (uint64_t)sent);
+	}
+	free(buf);
+	return r;
+}
+
+/* Wait until the peer accepts bytes. Return: 0, or the error that ends the relay. */
+static int await_room(struct eddy_relay *relay)
+{
+	int r = eddy_poll(relay->to, POLLOUT);
+
+	eddyi_pipe_release();
+	return r < 0 ? r : 0;
+}
+
+/* Deliver the bytes in the pipe. Takes ownership of it. */
+static int deliver(struct eddy_relay *relay, struct eddyi_pipe *pipe, size_t len)
+{
+	while (len) {
+		ssize_t r = splice_now(pipe->read_fd, relay->to, len);
+
+		if (r > 0) {
+			len -= (size_t)r;
+			progressed(relay, (size_t)r);
+			eddyi_count(eddyi_loop()->transfer_stats.spliced_between, (uint64_t)r);
+			continue;
+		}
+		if (r == -EAGAIN) {
+			eddyi_count(eddyi_loop()->transfer_stats.stalls, 1);
+			if (!eddyi_pipe_hold())
+				return copy_rest(relay, pipe, len);
+			r = await_room(relay);
+		} else if (r == 0) {
+			r = -EPIPE;
+		}
+		if (r < 0) {
+			eddyi_pipe_discard(pipe);
+			return (int)r;
+		}
+	}
+	eddyi_pipe_put(pipe);
+	return 0;
+}
+
+/* Move up to a piece. Return: above 0: bytes; 0: end of the stream; -EAGAIN: no bytes; -errno. */
+static ssize_t move_piece(struct eddy_relay *relay)
+{
+	struct eddyi_pipe *pipe;
+	int r = eddyi_pipe_take(&pipe);
+	ssize_t len;
+
+	if (r < 0)
+		return r;
+	len = splice_now(relay->from, pipe->write_fd, PIECE);
+	if (len <= 0) {
+		eddyi_pipe_put(pipe);
+		return len;
+	}
+	r = deliver(relay, pipe, (size_t)len);
+	return r < 0 ? r : len;
+}
+
+int eddy_transfer_between(struct eddy_relay *relay)
+{
+	relay->moved = 0;
+	if (eddy_is_cancelled())
+		return -ECANCELED;
+	for (;;) {
+		ssize_t r = move_piece(relay);
+
+		if (r == 0)
+			return 0;
+		/* After a full piece there may be more: continue after other tasks. */
+		if (r == (ssize_t)PIECE)
+			r = eddy_yield();
+		else if (r > 0 || r == -EAGAIN)
+			r = eddy_poll(relay->from, POLLIN);
+		if (r < 0)
+			return (int)r;
+	}
 }

@@ -69,7 +69,7 @@ def imports(program):
 def raw(folders):
     """The calls that sources make by number."""
     for folder in folders:
-        for path in glob.glob(os.path.join(folder, '**', '*.c'), recursive=True):
+        for path in glob.glob(os.path.join(folder, '**', '*.[ch]'), recursive=True):
             with open(path) as file:
                 yield from re.findall(r'\bsyscall\(SYS_(\w+)', file.read())
 

@@ -1,6 +1,6 @@
-/* transfer_state.h: state of a transfer, and the table of techniques for each direction. */
-#ifndef EDDYI_TRANSFER_STATE_H
-#define EDDYI_TRANSFER_STATE_H
+/* technique.h: the table of techniques for each direction, and the state of a transfer. */
+#ifndef EDDYI_TECHNIQUE_H
+#define EDDYI_TECHNIQUE_H
 
 #include <eddy/technique.h>
 #include <eddy/timer.h>
@@ -47,31 +47,6 @@ struct eddyi_technique_in {
 const struct eddyi_technique_out *eddyi_technique_out(enum eddy_technique technique);
 const struct eddyi_technique_in *eddyi_technique_in(enum eddy_technique technique);
 
-extern const struct eddyi_technique_out eddyi_send_zc;
-
-/* `push` functions used as fallbacks: by SEND_ZC the mapping, by all the copy. */
-ssize_t eddyi_push_mapped(struct eddyi_sending *sending, uint64_t offset, size_t len);
-ssize_t eddyi_push_read(struct eddyi_sending *sending, uint64_t offset, size_t len);
-
-/* Account for a send(2) of `wanted` bytes with result `r` and errno; adds to `counter`. */
-ssize_t eddyi_push_taken(struct eddyi_sending *sending, ssize_t r, size_t wanted,
-			 uint64_t *counter);
-
-/* A mapped piece of a file. */
-struct eddyi_mapping {
-	void *at;
-	size_t size;
-	const char *bytes; /* the piece within the mapping */
-	size_t len;        /* less than requested at the end of the file */
-};
-
-/* Map up to `len` bytes from `offset`. Return: 0; -ENODATA at the end of the file; -errno. */
-int eddyi_map(int file, uint64_t offset, size_t len, struct eddyi_mapping *ret_mapping);
-
-/* A buffer for all transfers of the loop, valid until a suspension. NULL on allocation failure. */
-#define EDDYI_COPY_SIZE ((size_t)(256 * EDDY_KIB))
-char *eddyi_copy_buffer(void);
-
 static inline void eddyi_transfer_progressed(struct eddy_transfer *transfer, size_t bytes)
 {
 	transfer->moved += bytes;
@@ -79,8 +54,7 @@ static inline void eddyi_transfer_progressed(struct eddy_transfer *transfer, siz
 		eddy_timeout_touch(transfer->progress);
 }
 
-/* Set all options to their defaults; or only those that are not set. */
+/* Set all options to their defaults. */
 void eddyi_transfer_options_init(struct eddy_transfer_options *options);
-void eddyi_transfer_options_fill_in(struct eddy_transfer_options *filled);
 
 #endif

@@ -1,6 +1,6 @@
-/* log_filter.h: selects log records by target and level. */
-#ifndef EDDYI_LOG_FILTER_H
-#define EDDYI_LOG_FILTER_H
+/* log.h: the filter of log records, and records of a program without a subscriber. */
+#ifndef EDDYI_LOG_H
+#define EDDYI_LOG_H
 
 #include <eddy/log.h>
 
@@ -23,5 +23,9 @@ void eddyi_log_filter_parse(struct eddyi_log_filter *filter, const char *text);
 
 bool eddyi_log_filter_lets(const struct eddyi_log_filter *filter, enum eddy_log_level level,
 			   const char *target);
+
+/* From now on, whenever there is no subscriber, write WARN and ERROR records to stderr, or those that
+ * EDDY_LOG selects. */
+void eddyi_log_stand_in(void);
 
 #endif
