@@ -7,7 +7,7 @@
 _Static_assert(HOOKS <= 32, "each hook has a bit");
 
 /* Note which hooks the guests have. */
-static void note(struct eddy_loop *loop)
+static __attribute__((cold, noinline)) void note(struct eddy_loop *loop)
 {
 	loop->hooked = 0;
 	for (const struct eddyi_guest *guest = loop->guests; guest; guest = guest->next) {
