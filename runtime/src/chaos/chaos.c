@@ -337,15 +337,14 @@ static void start(struct eddyi_guest *guest, struct eddy_op *op, struct io_uring
 		delay(chaos, op, sqe);
 }
 
-static size_t try_send(struct eddyi_guest *guest, int fd, size_t len)
+static void try_send(struct eddyi_guest *guest, int fd, size_t *len)
 {
 	struct chaos *chaos = chaos_of(guest);
 
 	if (odds(chaos, EDDYI_CHAOS_DELAY, DELAY_ODDS))
-		return 0;
-	if (len > 1 && odds(chaos, EDDYI_CHAOS_SHORT, SHORT_ODDS) && is_stream(fd))
-		return 1 + (size_t)below(&chaos->sqe_random, len - 1);
-	return len;
+		*len = 0;
+	else if (*len > 1 && odds(chaos, EDDYI_CHAOS_SHORT, SHORT_ODDS) && is_stream(fd))
+		*len = 1 + (size_t)below(&chaos->sqe_random, *len - 1);
 }
 
 static void submit(struct chaos *chaos, unsigned at)
@@ -369,7 +368,7 @@ static void cancel(struct eddyi_guest *guest, struct eddy_op *op)
 		}
 }
 
-static bool misses(struct eddyi_guest *guest, uint64_t data)
+static bool miss(struct eddyi_guest *guest, uint64_t data)
 {
 	struct chaos *chaos = chaos_of(guest);
 	int result;
@@ -460,7 +459,7 @@ static bool dispatch(struct eddyi_guest *guest)
 	return true;
 }
 
-static bool holds(struct eddyi_guest *guest)
+static bool is_holding(struct eddyi_guest *guest)
 {
 	const struct chaos *chaos = chaos_of(guest);
 
@@ -470,12 +469,12 @@ static bool holds(struct eddyi_guest *guest)
 /* ---- the guest, and the environment ---- */
 
 static const struct eddyi_guest_hooks hooks = {
-	.queue = queue,
+	.ready = queue,
 	.start = start,
 	.cancel = cancel,
-	.misses = misses,
+	.miss = miss,
 	.dispatch = dispatch,
-	.holds = holds,
+	.hold = is_holding,
 	.try_send = try_send,
 };
 

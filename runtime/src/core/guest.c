@@ -7,7 +7,7 @@
 _Static_assert(HOOKS <= 32, "each hook has a bit");
 
 /* Note which hooks the guests have. */
-static void note(struct eddy_loop *loop)
+static __attribute__((cold, noinline)) void note(struct eddy_loop *loop)
 {
 	loop->hooked = 0;
 	for (const struct eddyi_guest *guest = loop->guests; guest; guest = guest->next) {
@@ -54,94 +54,43 @@ struct eddyi_guest *eddyi_guest_find(const struct eddy_loop *loop,
 	return guest;
 }
 
-/* Call a hook of each guest that has it. */
-#define TELL(hook, ...)                                                                            \
-	do {                                                                                       \
-		struct eddyi_guest *guest, *next;                                                  \
-                                                                                                   \
-		for (guest = loop->guests; guest; guest = next) {                                  \
+/* Define the call of a hook. */
+#define TELL(hook, params, ...)                                                                    \
+	void eddyi_guests_##hook params                                                            \
+	{                                                                                          \
+		for (struct eddyi_guest *guest = loop->guests, *next; guest; guest = next) {       \
 			next = guest->next;                                                        \
 			if (guest->hooks->hook)                                                    \
-				guest->hooks->hook(guest, ##__VA_ARGS__);                          \
+				guest->hooks->hook(__VA_ARGS__);                                   \
 		}                                                                                  \
-	} while (0)
+	}
 
-/* Call a hook until it returns true, and return whether it did. */
-#define ASK(hook, ...)                                                                             \
-	do {                                                                                       \
-		for (struct eddyi_guest *guest = loop->guests; guest; guest = guest->next)         \
-			if (guest->hooks->hook && guest->hooks->hook(guest, ##__VA_ARGS__))        \
-				return true;                                                       \
-		return false;                                                                      \
-	} while (0)
+#define ASK(hook, params, ...)                                                                     \
+	bool eddyi_guests_##hook params                                                            \
+	{                                                                                          \
+		bool done = false;                                                                 \
+                                                                                                   \
+		for (struct eddyi_guest *guest = loop->guests, *next; guest; guest = next) {       \
+			next = guest->next;                                                        \
+			if (guest->hooks->hook)                                                    \
+				done |= guest->hooks->hook(__VA_ARGS__);                           \
+		}                                                                                  \
+		return done;                                                                       \
+	}
 
-void eddyi_guests_run(struct eddy_loop *loop, struct eddy_task *task)
-{
-	TELL(run, task);
-}
-
-void eddyi_guests_back(struct eddy_loop *loop, struct eddyi_waiter *waiter)
-{
-	TELL(back, waiter);
-}
-
-void eddyi_guests_ended(struct eddy_loop *loop, struct eddy_task *task)
-{
-	TELL(ended, task);
-}
-
-void eddyi_guests_completing(struct eddy_loop *loop, const struct eddy_op *op, int result,
-			     unsigned flags)
-{
-	TELL(completing, op, result, flags);
-}
-
-void eddyi_guests_completed(struct eddy_loop *loop)
-{
-	TELL(completed);
-}
-
-void eddyi_guests_worked(struct eddy_loop *loop, enum eddyi_work work, uint64_t count)
-{
-	TELL(worked, work, count);
-}
-
-bool eddyi_guests_ready(struct eddy_loop *loop, struct eddy_task *task)
-{
-	TELL(ready, task);
-	ASK(queue, task);
-}
-
-void eddyi_guests_start(struct eddy_loop *loop, struct eddy_op *op, struct io_uring_sqe *sqe)
-{
-	TELL(started, op);
-	TELL(start, op, sqe);
-}
-
-void eddyi_guests_cancel(struct eddy_loop *loop, struct eddy_op *op)
-{
-	TELL(cancel, op);
-}
-
-bool eddyi_guests_miss(struct eddy_loop *loop, uint64_t data)
-{
-	ASK(misses, data);
-}
-
-bool eddyi_guests_dispatch(struct eddy_loop *loop)
-{
-	ASK(dispatch);
-}
-
-bool eddyi_guests_hold(struct eddy_loop *loop)
-{
-	ASK(holds);
-}
-
-size_t eddyi_guests_try_send(struct eddy_loop *loop, int fd, size_t len)
-{
-	for (struct eddyi_guest *guest = loop->guests; guest; guest = guest->next)
-		if (guest->hooks->try_send)
-			len = guest->hooks->try_send(guest, fd, len);
-	return len;
-}
+/* clang-format takes the parameters for an expression. */
+/* clang-format off */
+TELL(run, (struct eddy_loop *loop, struct eddy_task *task), guest, task)
+TELL(back, (struct eddy_loop *loop, struct eddyi_waiter *waiter), guest, waiter)
+ASK(ready, (struct eddy_loop *loop, struct eddy_task *task), guest, task)
+TELL(ended, (struct eddy_loop *loop, struct eddy_task *task), guest, task)
+TELL(start, (struct eddy_loop *loop, struct eddy_op *op, struct io_uring_sqe *sqe), guest, op, sqe)
+TELL(cancel, (struct eddy_loop *loop, struct eddy_op *op), guest, op)
+ASK(miss, (struct eddy_loop *loop, uint64_t data), guest, data)
+TELL(completing, (struct eddy_loop *loop, const struct eddy_op *op, int result, unsigned flags),
+     guest, op, result, flags)
+TELL(completed, (struct eddy_loop *loop), guest)
+TELL(worked, (struct eddy_loop *loop, enum eddyi_work work, uint64_t count), guest, work, count)
+ASK(dispatch, (struct eddy_loop *loop), guest)
+ASK(hold, (struct eddy_loop *loop), guest)
+TELL(try_send, (struct eddy_loop *loop, int fd, size_t *len), guest, fd, len)

@@ -140,8 +140,7 @@ void(eddy_op_start)(struct eddy_op *op, struct io_uring_sqe *sqe, const char *wh
 	if (__builtin_expect(op->worked, 0))
 		eddyi_count(loop->stats.ops_worked, 1);
 	EDDYI_USDT(op__submit, loop->id, op, op->opcode, op->fd, op->len);
-	if (eddyi_is_either_hooked(loop, started, start))
-		eddyi_guests_start(loop, op, sqe);
+	eddyi_tell(loop, start, op, sqe);
 }
 
 void eddyi_op_start_own(struct eddy_op *op, struct io_uring_sqe *sqe)
@@ -157,7 +156,7 @@ static void submit_cancel(struct eddy_loop *loop, struct eddy_op *op)
 	uint64_t data = (uintptr_t)op | TAG_CANCEL;
 	struct io_uring_sqe *sqe;
 
-	if (eddyi_is_hooked(loop, misses) && eddyi_guests_miss(loop, data))
+	if (eddyi_ask(loop, miss, data))
 		return;
 	sqe = eddyi_op_take_sqe(loop);
 	io_uring_prep_cancel64(sqe, (uintptr_t)op | TAG_OP, 0);
@@ -217,8 +216,7 @@ void eddyi_op_cancel(struct eddy_op *op, const char *where)
 		return;
 	eddyi_own(&op->loop, "an op", where);
 	loop = eddyi_loop_at(where);
-	if (eddyi_is_hooked(loop, cancel))
-		eddyi_guests_cancel(loop, op);
+	eddyi_tell(loop, cancel, op);
 	op->cancelling = true;
 	op->repeats = false;
 	op->missed.next = NULL;
@@ -332,14 +330,7 @@ static inline void tell_completing(struct eddy_loop *loop, const struct eddy_op 
 				   unsigned flags)
 {
 	EDDYI_USDT(op__complete, loop->id, op, op->opcode, op->fd, result, flags);
-	if (eddyi_is_hooked(loop, completing))
-		eddyi_guests_completing(loop, op, result, flags);
-}
-
-static inline void tell_completed(struct eddy_loop *loop)
-{
-	if (eddyi_is_hooked(loop, completed))
-		eddyi_guests_completed(loop);
+	eddyi_tell(loop, completing, op, result, flags);
 }
 
 /* End the op: no completion is owed any more. */
@@ -359,7 +350,7 @@ static void finish(struct eddy_loop *loop, struct eddy_op *op)
 		eddyi_wake(op->waiter, op->result);
 	else
 		op->done(op, op->result, op->flags);
-	tell_completed(loop);
+	eddyi_tell(loop, completed);
 	if (!eddy_list_is_empty(&loop->closing))
 		wake_closers(loop, fd, fd2);
 }
@@ -385,7 +376,7 @@ static void complete(struct eddy_loop *loop, struct eddy_op *op, int result, uns
 			op->result = result;
 		else
 			op->done(op, result, flags);
-		tell_completed(loop);
+		eddyi_tell(loop, completed);
 		return;
 	}
 	if (!(flags & IORING_CQE_F_NOTIF) || !op->waiter)
@@ -452,7 +443,7 @@ void eddyi_op_dispatch(struct eddy_loop *loop)
 
 	if (io_uring_cq_has_overflow(&loop->ring))
 		eddyi_count(loop->stats.cq_overflows, 1);
-	if (eddyi_is_hooked(loop, dispatch) && eddyi_guests_dispatch(loop))
+	if (eddyi_ask(loop, dispatch))
 		return;
 	/* Not those that come meanwhile: a completion function may have entries submitted. */
 	head = *loop->ring.cq.khead;

@@ -220,8 +220,7 @@ static void end(struct eddy_loop *loop, struct eddy_task *task)
 			"eddy_scope_end() on every path",
 			task->name);
 	EDDYI_USDT(task__end, loop->id, task->id, task->name, result);
-	if (eddyi_is_hooked(loop, ended))
-		eddyi_guests_ended(loop, task);
+	eddyi_tell(loop, ended, task);
 	eddy_list_remove(&task->inside);
 	put(loop, task);
 	if (told.fn)
@@ -235,14 +234,12 @@ void eddyi_task_back(struct eddy_loop *loop, struct eddy_task *task)
 		run_on_stack(loop, task);
 	loop->running = NULL;
 	if (!task->ended) {
-		if (eddyi_is_hooked(loop, back))
-			eddyi_guests_back(loop, task->waiter);
+		eddyi_tell(loop, back, task->waiter);
 		return;
 	}
 	/* First, so that the tasks that its end wakes are attributed to this task. */
 	end(loop, task);
-	if (eddyi_is_hooked(loop, back))
-		eddyi_guests_back(loop, NULL);
+	eddyi_tell(loop, back, NULL);
 }
 
 void eddy_on_loop_stack(void (*fn)(void *arg), void *arg)

@@ -12,9 +12,8 @@
 void eddyi_task_ready(struct eddy_loop *loop, struct eddy_task *task)
 {
 	EDDYI_USDT(task__ready, loop->id, task->id, task->name);
-	if (eddyi_is_either_hooked(loop, ready, queue) && eddyi_guests_ready(loop, task))
-		return;
-	eddy_list_append(&loop->ready, &task->queued);
+	if (!eddyi_ask(loop, ready, task))
+		eddy_list_append(&loop->ready, &task->queued);
 }
 
 /* Not inlined: tests count calls of it to see which tasks wait. */

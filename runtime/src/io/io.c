@@ -86,11 +86,11 @@ ssize_t eddy_try_send(int fd, const void *buf, size_t len, int flags)
 	ssize_t r;
 
 	if (eddyi_is_hooked(loop, try_send)) {
-		size_t taken = eddyi_guests_try_send(loop, fd, len);
+		const size_t wanted = len;
 
-		if (!taken && len)
+		eddyi_tell(loop, try_send, fd, &len);
+		if (!len && wanted)
 			return -EAGAIN;
-		len = taken;
 	}
 	do
 		r = eddyi_send_now(fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL);

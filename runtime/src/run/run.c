@@ -84,8 +84,7 @@ static void wait_for_completions(struct eddy_loop *loop)
 	eddyi_count(loop->stats.enters, 1);
 	atomic_store_explicit(&loop->waiting, true, memory_order_relaxed);
 	atomic_store(&loop->sleeping, true);
-	if (due || atomic_load(&loop->messages) ||
-	    (eddyi_is_hooked(loop, holds) && eddyi_guests_hold(loop)))
+	if (due || atomic_load(&loop->messages) || eddyi_ask(loop, hold))
 		r = loop->executor->enter(loop);
 	else
 		r = loop->executor->wait(loop, left);
@@ -117,13 +116,12 @@ static inline __attribute__((always_inline)) void resume(struct eddy_loop *loop,
 	loop->running = task;
 	eddyi_count(loop->stats.resumptions, 1);
 	EDDYI_USDT(task__run, loop->id, task->id, task->name);
-	if (eddyi_is_hooked(loop, run))
-		eddyi_guests_run(loop, task);
+	eddyi_tell(loop, run, task);
 	eddyi_ctx_switch_hot(&loop->ctx, &task->ctx);
 	if (__builtin_expect(task->ended || loop->on_stack.fn, 0))
 		eddyi_task_back(loop, task);
-	else if (eddyi_is_hooked(loop, back))
-		eddyi_guests_back(loop, task->waiter);
+	else
+		eddyi_tell(loop, back, task->waiter);
 	loop->running = NULL;
 }
 
@@ -169,8 +167,7 @@ static inline __attribute__((always_inline)) void fire_timers(struct eddy_loop *
 		timer->fire(timer);
 	}
 	loop->firing = false;
-	if (eddyi_is_hooked(loop, worked))
-		eddyi_guests_worked(loop, EDDYI_WORK_TIMERS, loop->stats.timers_fired - fired);
+	eddyi_tell(loop, worked, EDDYI_WORK_TIMERS, loop->stats.timers_fired - fired);
 }
 
 static void turn(struct eddy_loop *loop)
@@ -181,16 +178,13 @@ static void turn(struct eddy_loop *loop)
 	run_ready(loop);
 	if (atomic_load_explicit(&loop->messages, memory_order_relaxed)) {
 		eddyi_message_deliver_all(loop);
-		if (eddyi_is_hooked(loop, worked))
-			eddyi_guests_worked(loop, EDDYI_WORK_MESSAGES,
-					    loop->stats.messages - messages);
+		eddyi_tell(loop, worked, EDDYI_WORK_MESSAGES, loop->stats.messages - messages);
 	}
 	if (eddy_list_is_empty(&loop->ready) && loop->root.running)
 		wait_for_completions(loop);
 	else
 		eddyi_loop_enter(loop);
-	if (eddyi_is_hooked(loop, worked))
-		eddyi_guests_worked(loop, EDDYI_WORK_KERNEL, io_uring_cq_ready(&loop->ring));
+	eddyi_tell(loop, worked, EDDYI_WORK_KERNEL, io_uring_cq_ready(&loop->ring));
 	eddyi_timeline_turn(loop);
 	fire_timers(loop);
 	eddyi_op_dispatch(loop);

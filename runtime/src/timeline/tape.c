@@ -238,7 +238,7 @@ void eddyi_tape_back(struct eddyi_guest *guest, struct eddyi_waiter *waiter)
 	tape->run.kind = EDDYI_MARK_NONE;
 }
 
-void eddyi_tape_ready(struct eddyi_guest *guest, struct eddy_task *task)
+bool eddyi_tape_ready(struct eddyi_guest *guest, struct eddy_task *task)
 {
 	struct eddyi_tape *tape = tape_of(guest);
 
@@ -247,11 +247,13 @@ void eddyi_tape_ready(struct eddyi_guest *guest, struct eddy_task *task)
 	/* The waker is not recorded: eddy_run(), or activity before this slice. */
 	if (!tape->run.kind && tape->at_ns == tape->opened_ns)
 		task->woken_by = 0;
+	return false;
 }
 
-void eddyi_tape_started(struct eddyi_guest *guest, struct eddy_op *op)
+void eddyi_tape_start(struct eddyi_guest *guest, struct eddy_op *op, struct io_uring_sqe *sqe)
 {
 	(void)guest;
+	(void)sqe;
 	op->since_ns = eddy_now();
 }
 

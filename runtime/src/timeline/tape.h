@@ -181,9 +181,9 @@ void eddyi_tape_span(struct eddyi_tape *tape, struct eddy_str name, uint64_t beg
 
 void eddyi_tape_run(struct eddyi_guest *guest, struct eddy_task *task);
 void eddyi_tape_back(struct eddyi_guest *guest, struct eddyi_waiter *waiter);
-void eddyi_tape_ready(struct eddyi_guest *guest, struct eddy_task *task);
+bool eddyi_tape_ready(struct eddyi_guest *guest, struct eddy_task *task);
 void eddyi_tape_ended(struct eddyi_guest *guest, struct eddy_task *task);
-void eddyi_tape_started(struct eddyi_guest *guest, struct eddy_op *op);
+void eddyi_tape_start(struct eddyi_guest *guest, struct eddy_op *op, struct io_uring_sqe *sqe);
 void eddyi_tape_completing(struct eddyi_guest *guest, const struct eddy_op *op, int result,
 			   unsigned flags);
 void eddyi_tape_completed(struct eddyi_guest *guest);
