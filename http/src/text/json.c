@@ -1,9 +1,9 @@
 #include <eddy/json.h>
 
 #include "json.h"
-#include "member.h"
 
 #include <eddy/internal/json_depth.h>
+#include <eddy/internal/member.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <stdio.h>

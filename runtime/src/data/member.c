@@ -1,4 +1,4 @@
-#include "member.h"
+#include <eddy/internal/member.h>
 
 #include <eddy/log.h>
 #include <errno.h>
@@ -165,7 +165,7 @@ static int read_default(const struct eddy_member *member, struct eddy_to to)
 
 	if (r == 0 && is_in_range(member, to))
 		return 0;
-	eddy_error("eddy::http", "the default \"%s\" of the member \"%s\" is not a valid value",
+	eddy_error("eddy::data", "the default \"%s\" of the member \"%s\" is not a valid value",
 		   member->otherwise, member->member);
 	return -EDOM;
 }
@@ -218,6 +218,16 @@ int eddyi_members_read(const struct eddyi_source *source, const struct eddy_memb
 }
 
 /* ---- pairs ---- */
+
+struct eddy_str eddy_pairs_get(const struct eddy_pairs *pairs, const char *name)
+{
+	struct eddy_str want = eddy_str_from(name);
+
+	for (size_t i = 0; i < pairs->count; i++)
+		if (eddy_str_eq(pairs->list[i].name, want))
+			return pairs->list[i].value;
+	return eddy_str(NULL, 0);
+}
 
 static int read_pair(const void *from, const char *name, const struct eddy_member *member,
 		     struct eddy_to to)
