@@ -7,7 +7,7 @@
 #include "text/pairs.h"
 #include "text/syntax.h"
 
-#include <eddy/internal/json_depth.h>
+#include <eddy/internal/json.h>
 #include <eddy/internal/member.h>
 #include <eddy/log.h>
 #include <eddy/observer.h>

@@ -2,6 +2,7 @@
 
 #include "text/syntax.h"
 
+#include <eddy/internal/text.h>
 #include <errno.h>
 
 /* Limits a chunk to 2^60 bytes; sixteen digits could overflow. */
@@ -91,7 +92,7 @@ static enum state after_extension_byte(enum state state, char c)
 
 static enum state after_size_byte(struct eddyi_chunked *chunked, char c)
 {
-	int digit = eddyi_syntax_hex(c);
+	int digit = eddyi_hex_digit(c);
 
 	if (digit >= 0) {
 		if (chunked->digits == DIGITS_MAX)

@@ -2,7 +2,7 @@
 
 #include "json.h"
 
-#include <eddy/internal/json_depth.h>
+#include <eddy/internal/json.h>
 #include <eddy/internal/member.h>
 #include <eddy/loop.h>
 #include <errno.h>

@@ -1,9 +1,8 @@
 #include <eddy/to.h>
 
+#include <eddy/internal/text.h>
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
-#include <stdlib.h>
 
 static int parse_signed(struct eddy_str text, unsigned bits, int64_t *ret_value)
 {
@@ -37,7 +36,6 @@ static int parse_double(struct eddy_str text, double *ret_value)
 {
 	char copy[64], *end;
 	double value;
-	locale_t c;
 
 	if (!text.len || text.len >= sizeof(copy))
 		return -EINVAL;
@@ -46,10 +44,7 @@ static int parse_double(struct eddy_str text, double *ret_value)
 			return -EINVAL;
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = 0;
-	/* The program's locale may use a decimal comma. The C locale is static: this can't fail. */
-	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	value = strtod_l(copy, &end, c);
-	freelocale(c);
+	value = eddyi_f64_parse(copy, &end);
 	if (*end)
 		return -EINVAL;
 	if (!isfinite(value))
