@@ -144,8 +144,6 @@ static bool is_in_range(const struct eddy_member *member, struct eddy_to to)
 
 int eddyi_member_parse(const struct eddy_member *member, struct eddy_str text, struct eddy_to to)
 {
-	char index[24];
-
 	if (!member->names)
 		return eddy_to_parse(to, text);
 	for (size_t i = 0; member->names[i]; i++) {
@@ -153,8 +151,7 @@ int eddyi_member_parse(const struct eddy_member *member, struct eddy_str text, s
 			continue;
 		if (to.type == EDDY_TYPE_STR)
 			return eddy_to_parse(to, text);
-		snprintf(index, sizeof(index), "%zu", i);
-		return eddy_to_parse(to, eddy_str_from(index));
+		return eddyi_to_i64(to, (int64_t)i);
 	}
 	return -EINVAL;
 }

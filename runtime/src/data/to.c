@@ -1,34 +1,53 @@
 #include <eddy/to.h>
 
+#include <eddy/internal/member.h>
 #include <eddy/internal/text.h>
 #include <errno.h>
 #include <math.h>
 
-static int parse_signed(struct eddy_str text, unsigned bits, int64_t *ret_value)
+/* Store an integer in a variable of an integer's type. */
+static int store(struct eddy_to to, bool is_negative, uint64_t magnitude)
 {
-	bool negative = text.len && text.ptr[0] == '-';
-	uint64_t magnitude, most = (UINT64_C(1) << (bits - 1)) - !negative;
-	int r = eddy_str_to_u64(negative ? eddy_str_skip(text, 1) : text, &magnitude);
+	bool is_signed = to.type <= EDDY_TYPE_I64;
+	/* Both halves of the types have 8, 16, 32 and 64 bits. */
+	unsigned bits = 8U << ((to.type - EDDY_TYPE_I8) & 3);
+	uint64_t most = (UINT64_MAX >> (64 - bits + is_signed)) + is_negative;
+	uint64_t value = is_negative ? 0 - magnitude : magnitude;
 
-	if (r < 0)
-		return r;
+	if (is_negative && !is_signed)
+		return -EINVAL;
 	if (magnitude > most)
 		return -ERANGE;
-	*ret_value = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+	switch (bits) {
+	case 8:
+		*(uint8_t *)to.ptr = (uint8_t)value;
+		break;
+	case 16:
+		*(uint16_t *)to.ptr = (uint16_t)value;
+		break;
+	case 32:
+		*(uint32_t *)to.ptr = (uint32_t)value;
+		break;
+	default:
+		*(uint64_t *)to.ptr = value;
+	}
 	return 0;
 }
 
-static int parse_unsigned(struct eddy_str text, unsigned bits, uint64_t *ret_value)
+int eddyi_to_i64(struct eddy_to to, int64_t value)
 {
-	uint64_t value;
-	int r = eddy_str_to_u64(text, &value);
+	if (to.type < EDDY_TYPE_I8 || to.type > EDDY_TYPE_U64)
+		return -EINVAL;
+	return store(to, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
 
-	if (r < 0)
-		return r;
-	if (bits < 64 && value >> bits)
-		return -ERANGE;
-	*ret_value = value;
-	return 0;
+static int parse_integer(struct eddy_to to, struct eddy_str text)
+{
+	bool is_negative = text.len && text.ptr[0] == '-';
+	uint64_t magnitude;
+	int r = eddy_str_to_u64(eddy_str_skip(text, is_negative), &magnitude);
+
+	return r < 0 ? r : store(to, is_negative, magnitude);
 }
 
 /* Parse a decimal number, without hexadecimal, infinity, NaN and surrounding bytes. */
@@ -66,50 +85,15 @@ static int parse_bool(struct eddy_str text, bool *ret_value)
 
 int eddy_to_parse(struct eddy_to to, struct eddy_str text)
 {
-	uint64_t u = 0;
-	int64_t i = 0;
-	int r = 0;
-
 	switch (to.type) {
 	case EDDY_TYPE_STR:
 		*(struct eddy_str *)to.ptr = text;
-		break;
-	case EDDY_TYPE_I8:
-		if ((r = parse_signed(text, 8, &i)) == 0)
-			*(int8_t *)to.ptr = (int8_t)i;
-		break;
-	case EDDY_TYPE_I16:
-		if ((r = parse_signed(text, 16, &i)) == 0)
-			*(int16_t *)to.ptr = (int16_t)i;
-		break;
-	case EDDY_TYPE_I32:
-		if ((r = parse_signed(text, 32, &i)) == 0)
-			*(int32_t *)to.ptr = (int32_t)i;
-		break;
-	case EDDY_TYPE_I64:
-		r = parse_signed(text, 64, to.ptr);
-		break;
-	case EDDY_TYPE_U8:
-		if ((r = parse_unsigned(text, 8, &u)) == 0)
-			*(uint8_t *)to.ptr = (uint8_t)u;
-		break;
-	case EDDY_TYPE_U16:
-		if ((r = parse_unsigned(text, 16, &u)) == 0)
-			*(uint16_t *)to.ptr = (uint16_t)u;
-		break;
-	case EDDY_TYPE_U32:
-		if ((r = parse_unsigned(text, 32, &u)) == 0)
-			*(uint32_t *)to.ptr = (uint32_t)u;
-		break;
-	case EDDY_TYPE_U64:
-		r = parse_unsigned(text, 64, to.ptr);
-		break;
+		return 0;
 	case EDDY_TYPE_DOUBLE:
-		r = parse_double(text, to.ptr);
-		break;
+		return parse_double(text, to.ptr);
 	case EDDY_TYPE_BOOL:
-		r = parse_bool(text, to.ptr);
-		break;
+		return parse_bool(text, to.ptr);
+	default:
+		return parse_integer(to, text);
 	}
-	return r;
 }

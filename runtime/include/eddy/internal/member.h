@@ -22,6 +22,10 @@ EDDY_API int eddyi_members_read(const struct eddyi_source *source,
 /* Get a member's name in the source. */
 EDDY_API const char *eddyi_member_name(const struct eddy_member *member);
 
+/* Store an integer in a variable. Return: 0; -EINVAL if its type takes none, or none below 0;
+ * -ERANGE if the value does not fit. */
+EDDY_API int eddyi_to_i64(struct eddy_to to, int64_t value);
+
 /* Parse a member's value. Return: as eddy_to_parse(). */
 EDDY_API int eddyi_member_parse(const struct eddy_member *member, struct eddy_str text,
 				struct eddy_to to);
