@@ -2,7 +2,6 @@
 
 #include "text/syntax.h"
 
-#include <eddy/internal/text.h>
 #include <errno.h>
 
 /* Limits a chunk to 2^60 bytes; sixteen digits could overflow. */
@@ -189,4 +188,12 @@ int eddyi_chunked_next(struct eddyi_chunked *chunked, struct eddy_str *rest)
 bool eddyi_chunked_has_data(const struct eddyi_chunked *chunked)
 {
 	return chunked->state == DATA && chunked->left;
+}
+
+size_t eddyi_chunked_line(uint64_t len, char text[EDDYI_CHUNK_LINE_SIZE])
+{
+	size_t digits = eddyi_u64_format_hex(len, text);
+
+	memcpy(text + digits, "\r\n", 2);
+	return digits + 2;
 }
