@@ -231,6 +231,22 @@ void eddyi_text_some(struct eddyi_text *text, struct eddy_str str)
 	text->full |= str.len > room;
 }
 
+void eddyi_text_escaped(struct eddyi_text *text, struct eddy_str str,
+			void (*escape)(struct eddyi_text *text, struct eddy_str character))
+{
+	while (str.len && !text->full) {
+		size_t len = eddyi_str_plain_len(str);
+
+		if (len) {
+			eddyi_text_some(text, eddy_str(str.ptr, len));
+		} else {
+			len = eddyi_str_utf8_len(str);
+			escape(text, eddy_str(str.ptr, len));
+		}
+		str = eddy_str_skip(str, len ? len : 1);
+	}
+}
+
 void eddyi_text_u64(struct eddyi_text *text, uint64_t value)
 {
 	char digits[EDDY_U64_SIZE];

@@ -1,13 +1,12 @@
 #include <eddy/internal/json.h>
 
 #include <math.h>
-#include <stdio.h>
 
 /* ---- writing ---- */
 
 static void put_escape(struct eddyi_text *json, unsigned char byte)
 {
-	char escape[8];
+	char escape[] = "\\u00xx";
 
 	if (byte == '"' || byte == '\\')
 		eddyi_text_put(json, (char[]){ '\\', (char)byte }, 2);
@@ -15,7 +14,7 @@ static void put_escape(struct eddyi_text *json, unsigned char byte)
 		eddyi_text(json, "\\n");
 	else
 		eddyi_text_put(json, escape,
-			       (size_t)snprintf(escape, sizeof(escape), "\\u%04x", byte));
+			       (size_t)(eddyi_hex_format(&byte, 1, escape + 4) - escape));
 }
 
 static void put_character(struct eddyi_text *json, struct eddy_str character)
@@ -124,6 +123,19 @@ void eddyi_json_hex(struct eddyi_text *json, const void *bytes, size_t len)
 
 	memcpy(end, "\",", 2);
 	eddyi_text_put(json, text, 2 * len + 3);
+}
+
+void eddyi_json_last(struct eddyi_text *json, char bracket)
+{
+	if (!json->full && json->at[-1] == ',')
+		json->at--;
+	eddyi_text_put(json, &bracket, 1);
+}
+
+void eddyi_json_end(struct eddyi_text *json, char bracket)
+{
+	eddyi_json_last(json, bracket);
+	eddyi_text(json, ",");
 }
 
 /* ---- before parsing ---- */

@@ -6,7 +6,6 @@
 #include "log_stand_in.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,7 +37,7 @@ static bool is_control(const unsigned char *ptr, size_t len)
 
 static void put_escape(struct eddyi_text *line, unsigned char c)
 {
-	char text[8];
+	char text[] = "\\xxx";
 
 	switch (c) {
 	case '\n':
@@ -51,7 +50,7 @@ static void put_escape(struct eddyi_text *line, unsigned char c)
 		eddyi_text(line, "\\t");
 		break;
 	default:
-		eddyi_text_put(line, text, (size_t)snprintf(text, sizeof(text), "\\x%02x", c));
+		eddyi_text_put(line, text, (size_t)(eddyi_hex_format(&c, 1, text + 2) - text));
 	}
 }
 
@@ -69,23 +68,12 @@ static void put_character(struct eddyi_text *line, struct eddy_str character)
 		put_escape(line, at[i]);
 }
 
+/* Write a character of a quoted text. */
 static void put_quotable(struct eddyi_text *line, struct eddy_str character)
 {
 	if (character.len && (*character.ptr == '"' || *character.ptr == '\\'))
 		eddyi_text(line, "\\");
 	put_character(line, character);
-}
-
-/* Write text with control characters escaped, */
-static void put_bare(struct eddyi_text *line, struct eddy_str str)
-{
-	eddyi_text_escaped(line, str, put_character);
-}
-
-/* and with quotes and backslashes escaped as well. */
-static void put_quoted(struct eddyi_text *line, struct eddy_str str)
-{
-	eddyi_text_escaped(line, str, put_quotable);
 }
 
 /* Whether a value needs no quotes, because it has none of the line's own delimiters. */
@@ -111,14 +99,14 @@ static void put_text(struct eddyi_text *line, struct eddy_str text)
 		return;
 	}
 	eddyi_text(line, "\"");
-	put_quoted(line, text);
+	eddyi_text_escaped(line, text, put_quotable);
 	eddyi_text(line, "\"");
 }
 
 static void put_field(struct eddyi_text *line, const struct eddy_field *field)
 {
 	eddyi_text(line, " ");
-	put_quoted(line, eddy_str_from(field->name));
+	eddyi_text_escaped(line, eddy_str_from(field->name), put_quotable);
 	eddyi_text(line, "=");
 	switch (field->type) {
 	case EDDY_FIELD_STR:
@@ -198,10 +186,10 @@ size_t eddy_log_format_text(const struct eddy_record *record, bool colour,
 	put_colour(&line, colour, PLAIN);
 	put_level(&line, colour, record->level);
 	put_colour(&line, colour, "\033[2m");
-	put_bare(&line, eddy_str_from(record->target));
+	eddyi_text_escaped(&line, eddy_str_from(record->target), put_character);
 	eddyi_text(&line, ": ");
 	put_colour(&line, colour, PLAIN);
-	put_bare(&line, record->message);
+	eddyi_text_escaped(&line, record->message, put_character);
 	for (size_t i = 0; i < record->field_count; i++)
 		put_field(&line, &record->fields[i]);
 	if (line.full) {

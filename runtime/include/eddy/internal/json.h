@@ -67,19 +67,10 @@ static inline void eddyi_json_bool(struct eddyi_text *json, bool value)
 EDDY_API void eddyi_json_hex(struct eddyi_text *json, const void *bytes, size_t len);
 
 /* End the outermost array or object. */
-static inline void eddyi_json_last(struct eddyi_text *json, char bracket)
-{
-	if (!json->full && json->at[-1] == ',')
-		json->at--;
-	eddyi_text_put(json, &bracket, 1);
-}
+EDDY_API void eddyi_json_last(struct eddyi_text *json, char bracket);
 
 /* End any other array or object. */
-static inline void eddyi_json_end(struct eddyi_text *json, char bracket)
-{
-	eddyi_json_last(json, bracket);
-	eddyi_text(json, ",");
-}
+EDDY_API void eddyi_json_end(struct eddyi_text *json, char bracket);
 
 /* ---- before parsing ---- */
 

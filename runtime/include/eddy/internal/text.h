@@ -92,22 +92,9 @@ EDDY_API void eddyi_text_some(struct eddyi_text *text, struct eddy_str str);
 
 /* Write a string; each character that is not plain (eddyi_str_plain_len()) is written by
  * `escape(text, character)`. An invalid byte is a character without a length. */
-static inline __attribute__((always_inline)) void
-eddyi_text_escaped(struct eddyi_text *text, struct eddy_str str,
-		   void (*escape)(struct eddyi_text *text, struct eddy_str character))
-{
-	while (str.len && !text->full) {
-		size_t len = eddyi_str_plain_len(str);
-
-		if (len) {
-			eddyi_text_some(text, eddy_str(str.ptr, len));
-		} else {
-			len = eddyi_str_utf8_len(str);
-			escape(text, eddy_str(str.ptr, len));
-		}
-		str = eddy_str_skip(str, len ? len : 1);
-	}
-}
+EDDY_API void eddyi_text_escaped(struct eddyi_text *text, struct eddy_str str,
+				 void (*escape)(struct eddyi_text *text,
+						struct eddy_str character));
 
 EDDY_API void eddyi_text_u64(struct eddyi_text *text, uint64_t value);
 EDDY_API void eddyi_text_i64(struct eddyi_text *text, int64_t value);
