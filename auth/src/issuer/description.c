@@ -1,7 +1,6 @@
 #include "description.h"
 
 #include "identifier.h"
-#include "jwt/json.h"
 
 #include <eddy/internal/text.h>
 #include <eddy/json.h>
@@ -322,16 +321,32 @@ static int write_all(struct writing *writing)
 	return r;
 }
 
+/* json_dumps() of jansson 2.14 would omit names on allocation failure. Return: NULL then. */
+static char *dump(const json_t *json)
+{
+	size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
+	char *text = len ? malloc(len + 1) : NULL;
+
+	if (!text)
+		return NULL;
+	text[len] = '\0';
+	if (json_dumpb(json, text, len, JSON_COMPACT) == len)
+		return text;
+	free(text);
+	return NULL;
+}
+
 int eddyi_description_write(struct eddyi_description *description, struct eddy_app *app)
 {
 	struct writing writing = { description, app, json_object(), false };
 	int r = writing.json ? write_all(&writing) : -ENOMEM;
-	size_t len;
 
 	free(description->text);
 	description->text = NULL;
-	if (r == 0 && !writing.is_wrong)
-		r = eddyi_auth_json_dump(writing.json, SIZE_MAX - 1, &description->text, &len);
+	if (r == 0 && !writing.is_wrong) {
+		description->text = dump(writing.json);
+		r = description->text ? 0 : -ENOMEM;
+	}
 	json_decref(writing.json);
 	return r;
 }

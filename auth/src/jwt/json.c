@@ -3,7 +3,6 @@
 #include <eddy/internal/json.h>
 #include <eddy/loop.h>
 #include <errno.h>
-#include <stdlib.h>
 
 /* Each value takes some 250 bytes once parsed, however short its text. */
 #define VALUES_MAX ((size_t)16384)
@@ -67,23 +66,4 @@ struct eddy_str eddyi_auth_json_str(const json_t *object, const char *name)
 	return json_is_string(value) ?
 		       eddy_str(json_string_value(value), json_string_length(value)) :
 		       eddy_str(NULL, 0);
-}
-
-/* json_dumps() of jansson 2.14 would omit names on allocation failure. */
-int eddyi_auth_json_dump(const json_t *json, size_t max, char **ret_text, size_t *ret_len)
-{
-	size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
-	char *text;
-
-	if (len > max)
-		return -EMSGSIZE;
-	text = len ? malloc(len + 1) : NULL;
-	if (!text || json_dumpb(json, text, len, JSON_COMPACT) != len) {
-		free(text);
-		return -ENOMEM;
-	}
-	text[len] = 0;
-	*ret_text = text;
-	*ret_len = len;
-	return 0;
 }

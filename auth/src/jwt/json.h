@@ -1,4 +1,4 @@
-/* json.h: parsing of untrusted JSON (tokens, keys, metadata), and writing, also for eddy-auth. */
+/* json.h: parsing of untrusted JSON (tokens, keys, metadata), also for eddy-auth. */
 #ifndef EDDYI_AUTH_JSON_H
 #define EDDYI_AUTH_JSON_H
 
@@ -15,9 +15,5 @@ EDDY_API int eddyi_auth_json_parse(struct eddy_str text, json_t **ret_object);
 
 /* Get a member that is a string; .ptr is NULL if it is missing or has another type. */
 EDDY_API struct eddy_str eddyi_auth_json_str(const json_t *object, const char *name);
-
-/* Write JSON without blanks, with a NUL; the caller frees the text. jansson recurses, so call it
- * where the stack is deep. Return: 0; -EMSGSIZE beyond `max` bytes; -ENOMEM. */
-EDDY_API int eddyi_auth_json_dump(const json_t *json, size_t max, char **ret_text, size_t *ret_len);
 
 #endif

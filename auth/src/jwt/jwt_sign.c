@@ -47,13 +47,16 @@ static int append(struct job *job, const void *bytes, size_t len)
 
 static int append_json(struct job *job, const json_t *json)
 {
-	size_t len;
+	size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
 	char *bytes;
-	int r = eddyi_auth_json_dump(json, EDDY_JWT_MAX, &bytes, &len);
+	int r;
 
-	if (r < 0)
-		return r;
-	r = append(job, bytes, len);
+	if (len > EDDY_JWT_MAX)
+		return -EMSGSIZE;
+	bytes = len ? malloc(len) : NULL;
+	if (!bytes)
+		return -ENOMEM;
+	r = json_dumpb(json, bytes, len, JSON_COMPACT) == len ? append(job, bytes, len) : -ENOMEM;
 	free(bytes);
 	return r;
 }
