@@ -2,7 +2,7 @@
 #include "result_json.h"
 
 #include <eddy/file.h>
-#include <eddy/internal/json_depth.h>
+#include <eddy/internal/json.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>

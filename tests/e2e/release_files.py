@@ -15,6 +15,7 @@ class Files(unittest.TestCase):
     def setUpClass(cls):
         spdx, = (name for name in released.files() if name.endswith('.spdx.json'))
         cls.version = spdx.removeprefix('eddy-').removesuffix('.spdx.json')
+        cls.series = '.'.join(cls.version.split('.')[:2])
         with open(released.path(spdx)) as file:
             cls.document = json.load(file)
         cls.packages = {package['SPDXID']: package for package in cls.document['packages']}
@@ -32,7 +33,7 @@ class Files(unittest.TestCase):
                                                       for machine in ('x86_64', 'aarch64'))):
             self.assertIn(name, names)
         for number in ('12', '13'):
-            for package in ('eddy', 'libeddy-http-dev', 'libeddy-auth0.1', 'debug/libeddy-http0.1-dbgsym'):
+            for package in ('eddy', 'libeddy-http-dev', f'libeddy-auth{self.series}', f'debug/libeddy-http{self.series}-dbgsym'):
                 self.assertIn(f'debian-{number}/{package}_{self.version}+deb{number}_amd64.deb', names)
 
     def test_checksums(self):
@@ -62,8 +63,8 @@ class Files(unittest.TestCase):
             self.assertLess({'glibc', 'jansson', 'liburing'}, set(libraries))
             self.assertEqual(self.by_name[name]['licenseConcluded'], 'GPL-3.0-or-later')
             self.assertEqual(self.libraries(f'eddy-{self.version}-image-{machine}.tar'), libraries)
-        for package, licence in (('libeddy-runtime0.1', 'MIT'), ('libeddy-trace0.1', 'MIT'), ('libeddy-codec-dev', 'MIT'), ('eddy', 'GPL-3.0-or-later'),
-                                 ('libeddy-http0.1', 'GPL-3.0-or-later'), ('libeddy-tracing0.1', 'GPL-3.0-or-later'), ('libeddy-auth-dev', 'GPL-3.0-or-later')):
+        for package, licence in ((f'libeddy-runtime{self.series}', 'MIT'), (f'libeddy-trace{self.series}', 'MIT'), ('libeddy-codec-dev', 'MIT'), ('eddy', 'GPL-3.0-or-later'),
+                                 (f'libeddy-http{self.series}', 'GPL-3.0-or-later'), (f'libeddy-tracing{self.series}', 'GPL-3.0-or-later'), ('libeddy-auth-dev', 'GPL-3.0-or-later')):
             name = f'debian-13/{package}_{self.version}+deb13_amd64.deb'
             self.assertEqual(self.by_name[name]['licenseConcluded'], licence, name)
 

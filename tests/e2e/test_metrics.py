@@ -8,7 +8,8 @@ from issuers import FakeIssuer
 from tokens import SECRET, signed
 from wire import KIB, MIB, PROGRAMS, Case, Shared, Wire, in_threads, pattern, request, try_connect
 
-DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'metrics.md')
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DOCS = os.path.join(ROOT, 'docs', 'metrics.md')
 TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 NAME = r'[a-zA-Z_:][a-zA-Z0-9_:]*'
 LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*"'
@@ -130,7 +131,9 @@ class Format(Shared):
         self.assertGreaterEqual(found('process_max_fds'), found('process_open_fds'))
         self.assertGreater(found('process_cpu_seconds_total'), 0)
         self.assertGreater(scrape(self.server)('process_cpu_seconds_total'), found('process_cpu_seconds_total'))
-        self.assertEqual(found('eddy_build_info', version='0.1.0'), 1)
+        with open(os.path.join(ROOT, 'meson.build')) as file:
+            version = re.search(r"version: '([^']*)'", file.read())[1]
+        self.assertEqual(found('eddy_build_info', version=version), 1)
 
     def test_what_goes_to_workers(self):
         with open(self.path('large'), 'wb') as file:

@@ -1,8 +1,7 @@
 /* Fuzzes http/src/text/disposition.h. What is taken for a name must survive being written and read. */
 #include "text/disposition.h"
 
-#include "text/syntax.h"
-
+#include <eddy/internal/text.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -20,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	value = eddyi_disposition_attachment(&arena, text);
 	if (eddyi_disposition_parse(&arena, value, &got) < 0)
 		abort();
-	if (eddyi_syntax_is_utf8(text) && !eddy_str_eq(got.filename, text))
+	if (eddyi_str_is_utf8(text) && !eddy_str_eq(got.filename, text))
 		abort();
 	for (size_t i = 0; i < value.len; i++)
 		if ((unsigned char)value.ptr[i] < 0x20 || (unsigned char)value.ptr[i] >= 0x7f)

@@ -175,3 +175,13 @@ Test(chunked, extensions_are_bounded_by_data)
 	/* 1000 + ";" + the size: 1002 bytes, less 17. */
 	cr_expect(eq(int, chunks_taken(10000, 1, 1000), 16384 / (1000 + 3 - 17)));
 }
+
+Test(chunked, writes_lines)
+{
+	char line[EDDYI_CHUNK_LINE_SIZE];
+
+	cr_expect(eddy_str_eq_z(eddy_str(line, eddyi_chunked_line(1, line)), "1\r\n"));
+	cr_expect(eddy_str_eq_z(eddy_str(line, eddyi_chunked_line(0xab0, line)), "ab0\r\n"));
+	cr_expect(eddy_str_eq_z(eddy_str(line, eddyi_chunked_line(UINT64_MAX, line)),
+				"ffffffffffffffff\r\n"));
+}

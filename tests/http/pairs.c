@@ -1,4 +1,4 @@
-/* Tests of eddy/pairs.h. The decoding of one pair is path.c's. */
+/* Tests of pairs.h. The decoding of one pair is path.c's. */
 #include "text/pairs.h"
 
 #include <criterion/criterion.h>
@@ -43,12 +43,14 @@ Test(pairs, order)
 Test(pairs, first_value)
 {
 	struct eddy_pairs pairs;
+	struct eddy_str value;
 
 	cr_assert(eq(int, eddyi_pairs_parse(&arena, eddy_str_from("a=1&b&a=2&A=3"), &pairs), 0));
-	cr_expect(eddy_str_eq_z(eddy_pairs_get(&pairs, "a"), "1"));
-	cr_expect(eddy_pairs_get(&pairs, "b").ptr != NULL);
-	cr_expect(eq(sz, eddy_pairs_get(&pairs, "b").len, 0));
-	cr_expect(eddy_pairs_get(&pairs, "c").ptr == NULL);
+	cr_expect(eq(int, eddyi_pairs_find(&pairs, "a", &value), 0));
+	cr_expect(eddy_str_eq_z(value, "1"));
+	cr_expect(eq(int, eddyi_pairs_find(&pairs, "b", &value), 0));
+	cr_expect(eq(sz, value.len, 0));
+	cr_expect(eq(int, eddyi_pairs_find(&pairs, "c", &value), -ENOENT));
 }
 
 /* What many pairs cost is known before the first one is looked at. */

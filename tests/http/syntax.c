@@ -32,12 +32,6 @@ Test(syntax, hex_and_escapes)
 	};
 	/* clang-format on */
 
-	for (int c = 0; c < 256; c++) {
-		const char *digits = "0123456789abcdef0123456789ABCDEF";
-		const char *at = c ? strchr(digits, c) : NULL;
-
-		cr_expect(eq(int, eddyi_syntax_hex((char)c), at ? (int)(at - digits) % 16 : -1));
-	}
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char buffer[32];
 		ssize_t len;
@@ -52,54 +46,6 @@ Test(syntax, hex_and_escapes)
 		cr_expect(eddy_str_eq_z(eddy_str(buffer, (size_t)len), cases[i].want), "%s",
 			  cases[i].text);
 	}
-}
-
-/* All of Unicode, encoded by the book, and all that the book forbids. */
-Test(syntax, utf8)
-{
-	static const char *const bad[] = {
-		"\x80",
-		"\xbf",
-		"\xc0\x80",
-		"\xc1\xbf",
-		"\xc2",
-		"\xc2\x41",
-		"\xe0\x80\x80",
-		"\xe0\x9f\xbf",
-		"\xe2\x82",
-		"\xe2\x82\x41",
-		"\xed\xa0\x80",
-		"\xed\xbf\xbf",
-		"\xf0\x9f\x8c",
-		"\xf0\x80\x80\x80",
-		"\xf0\x8f\xbf\xbf",
-		"\xf4\x90\x80\x80",
-		"\xf5\x80\x80",
-		"\xff",
-		"\xfe",
-		"a\xc3",
-	};
-
-	for (unsigned c = 0; c <= 0x10ffff; c++) {
-		char text[4];
-		size_t len;
-
-		if (c < 0x80)
-			len = 1, text[0] = (char)c;
-		else if (c < 0x800)
-			len = 2, text[0] = (char)(0xc0 | c >> 6);
-		else if (c < 0x10000)
-			len = 3, text[0] = (char)(0xe0 | c >> 12);
-		else
-			len = 4, text[0] = (char)(0xf0 | c >> 18);
-		for (size_t i = 1; i < len; i++)
-			text[i] = (char)(0x80 | (c >> 6 * (len - 1 - i) & 0x3f));
-		cr_assert(eq(int, eddyi_syntax_is_utf8(eddy_str(text, len)), c<0xd800 || c> 0xdfff),
-			  "U+%X", c);
-	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		cr_expect(not(eddyi_syntax_is_utf8(eddy_str_from(bad[i]))), "%zu", i);
-	cr_expect(eddyi_syntax_is_utf8(eddy_str_from("")));
 }
 
 Test(syntax, quoted)

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <eddy/internal/text.h>
 #include <eddy/runtime.h>
 #include <errno.h>
 #include <stdio.h>
@@ -419,9 +420,9 @@ static int log_inside(void *arg)
 	eddy_info("test", "outside");
 	eddy_span_end(&outer);
 	eddy_info("test", "behind");
-	eddyi_trace_id_format(outer.context.trace_id, 16, trace);
+	*eddyi_hex_format(outer.context.trace_id, 16, trace) = 0;
 	for (unsigned i = 0; i < 2; i++) {
-		eddyi_trace_id_format((i ? &outer : &inner)->context.span_id, 8, span);
+		*eddyi_hex_format((i ? &outer : &inner)->context.span_id, 8, span) = 0;
 		snprintf(expected, sizeof(expected), "trace_id=%s;span_id=%s;", trace, span);
 		if (strcmp(logged[i], expected) != 0)
 			return -EINVAL;

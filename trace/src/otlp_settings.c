@@ -5,6 +5,7 @@
 
 #include <eddy/internal/http.h>
 #include <eddy/internal/outside.h>
+#include <eddy/internal/text.h>
 #include <eddy/client.h>
 #include <eddy/log.h>
 #include <errno.h>
@@ -71,28 +72,18 @@ static char *keep(struct eddyi_otlp_settings *settings, struct eddy_str str)
 	return at;
 }
 
-static int digit(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = c ? strchr(digits, c | 0x20) : NULL;
-
-	return at && ((c >= '0' && c <= '9') || c >= 'A') ? (int)(at - digits) : -1;
-}
-
 /* Decode percent escapes in place; invalid ones and %00 stay. */
 static void unescape(char *text)
 {
-	char *to = text;
+	struct eddy_str from = eddy_str_from(text);
 
-	for (; *text; text++) {
-		int high = *text == '%' ? digit(text[1]) : -1;
-		int low = high < 0 ? -1 : digit(text[2]);
-		bool is_escape = low >= 0 && (high || low);
+	for (size_t i = 0; i < from.len; i++) {
+		int byte = eddyi_percent_at(from, i);
 
-		*to++ = is_escape ? (char)(high << 4 | low) : *text;
-		text += is_escape ? 2 : 0;
+		*text++ = byte > 0 ? (char)byte : from.ptr[i];
+		i += byte > 0 ? 2 : 0;
 	}
-	*to = 0;
+	*text = 0;
 }
 
 /* content-type is fixed. */

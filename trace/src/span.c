@@ -3,6 +3,7 @@
 #include "trace_context.h"
 
 #include <eddy/internal/outside.h>
+#include <eddy/internal/text.h>
 #include <eddy/loop.h>
 #include <eddy/timeline.h>
 #include <errno.h>
@@ -209,16 +210,15 @@ static size_t write_trace_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 {
 	const struct eddy_trace_context *context = data;
 
-	eddyi_trace_id_format(context->trace_id, sizeof(context->trace_id), text);
-	return 2 * sizeof(context->trace_id);
+	return (size_t)(eddyi_hex_format(context->trace_id, sizeof(context->trace_id), text) -
+			text);
 }
 
 static size_t write_span_id(const void *data, char text[EDDY_FIELD_LAZY_MAX])
 {
 	const struct eddy_trace_context *context = data;
 
-	eddyi_trace_id_format(context->span_id, sizeof(context->span_id), text);
-	return 2 * sizeof(context->span_id);
+	return (size_t)(eddyi_hex_format(context->span_id, sizeof(context->span_id), text) - text);
 }
 
 /* OpenTelemetry's TraceIdRatioBased: services with the same share sample the same traces. */

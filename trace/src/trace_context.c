@@ -1,6 +1,7 @@
 #include "trace_context.h"
 
 #include <eddy/internal/outside.h>
+#include <eddy/internal/text.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <pthread.h>
@@ -88,18 +89,17 @@ void eddyi_trace_context_child(const struct eddy_trace_context *parent,
 	put_unique(ret_child->span_id);
 }
 
-static int digit(char c)
+/* Upper-case letters lack the bit that all digits and lower-case letters have. */
+static int lower_digit(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return c & 0x20 ? eddyi_hex_digit(c) : -1;
 }
 
 /* Lower-case hexadecimal only. */
 static bool read_bytes(const char *text, uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
+		int high = lower_digit(text[2 * i]), low = lower_digit(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;
@@ -141,30 +141,14 @@ int eddy_trace_context_parse(struct eddy_str text, struct eddy_trace_context *re
 	return 0;
 }
 
-static char *write_bytes(char *text, const uint8_t *bytes, size_t count)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < count; i++) {
-		*text++ = digits[bytes[i] >> 4];
-		*text++ = digits[bytes[i] & 15];
-	}
-	return text;
-}
-
-void eddyi_trace_id_format(const uint8_t *id, size_t size, char *text)
-{
-	*write_bytes(text, id, size) = 0;
-}
-
 size_t eddy_trace_context_format(const struct eddy_trace_context *context,
 				 char text[EDDY_TRACEPARENT_SIZE])
 {
 	char *at = stpcpy(text, "00-");
 
-	at = stpcpy(write_bytes(at, context->trace_id, sizeof(context->trace_id)), "-");
-	at = stpcpy(write_bytes(at, context->span_id, sizeof(context->span_id)), "-");
-	*write_bytes(at, &context->flags, 1) = 0;
+	at = stpcpy(eddyi_hex_format(context->trace_id, sizeof(context->trace_id), at), "-");
+	at = stpcpy(eddyi_hex_format(context->span_id, sizeof(context->span_id), at), "-");
+	*eddyi_hex_format(&context->flags, 1, at) = 0;
 	return EDDY_TRACEPARENT_SIZE - 1;
 }
 

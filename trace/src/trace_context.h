@@ -11,9 +11,6 @@ void eddyi_trace_context_new(struct eddy_trace_context *ret_context);
 void eddyi_trace_context_child(const struct eddy_trace_context *parent,
 			       struct eddy_trace_context *ret_child);
 
-/* Format an id of `size` bytes as two hexadecimal digits each, and a NUL. */
-void eddyi_trace_id_format(const uint8_t *id, size_t size, char *text);
-
 /* Tell whether a tracestate is valid and may be passed on: at most 32 members and 512 bytes, keys
  * and values as in W3C Trace Context, 3.3. */
 EDDY_API bool eddyi_tracestate_is_valid(struct eddy_str tracestate);

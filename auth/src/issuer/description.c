@@ -25,12 +25,7 @@ struct eddyi_description_kind {
 
 static bool is_text(const char *text)
 {
-	struct eddy_str rest = eddy_str_from(text);
-	size_t len = 1;
-
-	while (rest.len && (len = eddyi_str_utf8_len(rest)))
-		rest = eddy_str_skip(rest, len);
-	return *text && len;
+	return *text && eddyi_str_is_utf8(eddy_str_from(text));
 }
 
 /* RFC 6749 section 3.3. */

@@ -1,6 +1,6 @@
 #include "json.h"
 
-#include <eddy/internal/json_depth.h>
+#include <eddy/internal/json.h>
 #include <eddy/loop.h>
 #include <errno.h>
 

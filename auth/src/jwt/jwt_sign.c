@@ -17,15 +17,6 @@ struct job {
 	int r;
 };
 
-static bool is_utf8(struct eddy_str text)
-{
-	size_t len = 1;
-
-	for (; text.len && len; text = eddy_str_skip(text, len))
-		len = eddyi_str_utf8_len(text);
-	return len;
-}
-
 /* The limit also ends cycles. */
 static bool is_within(json_t *json, unsigned levels)
 {
@@ -122,8 +113,8 @@ int eddy_jwt_sign(const struct eddy_jwk *key, enum eddy_jws_alg alg, const char 
 		type = "JWT";
 	/* The key itself checks whether it can sign with `alg`. */
 	if ((unsigned)alg >= EDDY_JWS_ALGS || !json_is_object(claims) ||
-	    !is_within((json_t *)claims, EDDYI_JSON_DEPTH_MAX) || !is_utf8(eddy_str_from(type)) ||
-	    !is_utf8(kid))
+	    !is_within((json_t *)claims, EDDYI_JSON_DEPTH_MAX) ||
+	    !eddyi_str_is_utf8(eddy_str_from(type)) || !eddyi_str_is_utf8(kid))
 		return -EINVAL;
 	header = header_of(alg, type, kid);
 	job.header = header;

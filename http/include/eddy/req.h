@@ -43,6 +43,18 @@ EDDY_API struct eddy_str eddy_req_query(const struct eddy_req *req);
 	 eddyi_req_path_to((req), (const struct eddy_to[]){ __VA_ARGS__ },                         \
 			   sizeof((const struct eddy_to[]){ __VA_ARGS__ }) /                       \
 				   sizeof(struct eddy_to)))
+#ifndef __cplusplus
+/* A compile error unless the first argument is a struct eddy_to; a compound literal other than
+ * EDDY_TO() needs parentheses. */
+#define EDDYI_EXPECT_TO(first, ...)                                                                \
+	(void)__extension__({                                                                      \
+		_Static_assert(_Generic((first), struct eddy_to : 1, default : 0),                 \
+			       "eddy_req_path() takes EDDY_TO(&variable) for each parameter");     \
+		0;                                                                                 \
+	})
+#else
+#define EDDYI_EXPECT_TO(...) (void)0
+#endif
 EDDY_CHECKED EDDY_API int eddyi_req_path_to(struct eddy_req *req, const struct eddy_to *to,
 					    size_t count);
 

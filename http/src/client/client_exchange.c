@@ -4,9 +4,10 @@
 #include "client_run.h"
 #include "response.h"
 
+#include "message/chunked.h"
+
 #include <eddy/transfer.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* A body up to this size is sent together with the head. */
@@ -66,13 +67,12 @@ static int send_piece(struct eddyi_call *call, struct eddyi_wire *wire, struct e
 {
 	struct iovec pieces[4] = { piece(head) };
 	size_t count = 1;
-	char size[24];
+	char line[EDDYI_CHUNK_LINE_SIZE];
 
 	if (call->request->pull_len) {
 		pieces[count++] = piece(data);
 	} else if (data.len) {
-		snprintf(size, sizeof(size), "%zx\r\n", data.len);
-		pieces[count++] = piece(eddy_str_from(size));
+		pieces[count++] = piece(eddy_str(line, eddyi_chunked_line(data.len, line)));
 		pieces[count++] = piece(data);
 		pieces[count++] = piece(EDDY_STR("\r\n"));
 	} else {

@@ -1,6 +1,7 @@
 /* Encoding of response bodies by a coder. */
 #include "coded.h"
 
+#include "message/chunked.h"
 #include "message/status.h"
 #include "reply_chunk.h"
 #include "reply_head.h"
@@ -12,7 +13,6 @@
 #include <eddy/task.h>
 #include <eddy/transfer.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -326,12 +326,11 @@ static int reply_file(struct eddy_req *req)
 		return r < 0 ? r :
 			       eddyi_reply_chunk(req, eddy_str(buf, (size_t)res->file_size), true);
 	}
-	head = eddyi_reply_head(req, EDDY_LENGTH_UNKNOWN, 24);
+	head = eddyi_reply_head(req, EDDY_LENGTH_UNKNOWN, EDDYI_CHUNK_LINE_SIZE);
 	if (!head.ptr)
 		return -ENOMEM;
 	if (res->chunked)
-		head.len += (size_t)snprintf((char *)head.ptr + head.len, 24, "%llx\r\n",
-					     (unsigned long long)res->file_size);
+		head.len += eddyi_chunked_line(res->file_size, (char *)head.ptr + head.len);
 	res->head_sent = true;
 	r = eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
 						    .file = res->file.fd,

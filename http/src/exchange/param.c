@@ -4,11 +4,11 @@
 #include "req.h"
 
 #include "text/json.h"
-#include "text/member.h"
 #include "text/pairs.h"
 #include "text/syntax.h"
 
-#include <eddy/internal/json_depth.h>
+#include <eddy/internal/json.h>
+#include <eddy/internal/member.h>
 #include <eddy/log.h>
 #include <eddy/observer.h>
 #include <eddy/offload.h>

@@ -1,11 +1,11 @@
 #include "reply_chunk.h"
 
+#include "message/chunked.h"
 #include "message/status.h"
 #include "reply_head.h"
 #include "req.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/uio.h>
 
 void eddyi_reply_unsize(struct eddy_req *req)
@@ -34,7 +34,7 @@ int eddyi_reply_chunk(struct eddy_req *req, struct eddy_str bytes, bool last)
 	bool copied = begins && last && bytes.len <= EDDYI_REPLY_COPY_MAX;
 	struct iovec pieces[4];
 	struct eddy_str head;
-	char line[24];
+	char line[EDDYI_CHUNK_LINE_SIZE];
 	size_t count = 0;
 
 	if (begins) {
@@ -46,8 +46,7 @@ int eddyi_reply_chunk(struct eddy_req *req, struct eddy_str bytes, bool last)
 		pieces[count++] = piece(head);
 	}
 	if (has_body && req->res.chunked && bytes.len)
-		pieces[count++] = piece(
-			eddy_str(line, (size_t)snprintf(line, sizeof(line), "%zx\r\n", bytes.len)));
+		pieces[count++] = piece(eddy_str(line, eddyi_chunked_line(bytes.len, line)));
 	if (has_body && bytes.len)
 		pieces[count++] = piece(bytes);
 	if (has_body && req->res.chunked) {

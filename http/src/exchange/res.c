@@ -6,6 +6,7 @@
 
 #include <eddy/internal/debug.h>
 #include <eddy/internal/http.h>
+#include <eddy/internal/json.h>
 #include <eddy/internal/loop.h>
 #include <eddy/log.h>
 #include <eddy/loop.h>
@@ -344,14 +345,14 @@ static void dump_here(void *arg)
 	dump(arg);
 }
 
-static int set_json(struct eddy_res *res, const char *type, json_t *json)
+static int set_json(struct eddy_res *res, json_t *json)
 {
 	struct dump job = { .arena = &res->req->arena, .json = json };
 
 	/* json_dumpb() recurses, so don't run it on a task's stack. */
 	eddy_on_loop_stack(dump_here, &job);
 	json_decref(json);
-	return set_bytes(res, type, job.text);
+	return set_bytes(res, "application/json", job.text);
 }
 
 /* Serialize the request's own body on the offload pool: nothing else changes it meanwhile. */
@@ -373,21 +374,45 @@ int eddy_res_json(struct eddy_res *res, json_t *json)
 		json_incref(json);
 	if (is_own && res->req->has_large_json)
 		return set_large_json(res, json);
-	return set_json(res, "application/json", json);
+	return set_json(res, json);
+}
+
+/* Of a problem without its detail. */
+#define PROBLEM_SIZE 128
+
+static void put_problem(struct eddyi_text *json, int status, struct eddy_str detail)
+{
+	eddyi_json_begin(json, "{");
+	eddyi_json_plain(json, "type", "about:blank");
+	eddyi_json_plain(json, "title", eddyi_status_phrase(status));
+	eddyi_json_name(json, "status");
+	eddyi_json_u64(json, (unsigned)status);
+	eddyi_json_name(json, "detail");
+	eddyi_json_str(json, detail);
+	eddyi_json_last(json, '}');
 }
 
 int eddyi_problem(struct eddy_res *res, int status, const char *detail)
 {
-	json_t *text = detail ? json_string(detail) : NULL;
+	struct eddy_str text = eddy_str_from(detail);
+	struct eddyi_text json = { 0 };
+	char *begin;
+	size_t size;
 
-	/* json_string() returns NULL if the text is not UTF-8. */
-	if (!text)
-		text = json_string(eddyi_status_detail(status));
+	if (!detail || !eddyi_str_is_utf8(text))
+		text = eddy_str_from(eddyi_status_detail(status));
+	/* A byte takes six at most. */
+	size = PROBLEM_SIZE + 6 * text.len;
+	begin = eddyi_arena_alloc(&res->req->arena, size);
+	if (begin) {
+		json.at = begin;
+		json.end = begin + size;
+		put_problem(&json, status, text);
+	}
 	eddyi_res_clear_body(res);
 	res->status = status;
-	return set_json(res, "application/problem+json",
-			json_pack("{s:s, s:s, s:i, s:o}", "type", "about:blank", "title",
-				  eddyi_status_phrase(status), "status", status, "detail", text));
+	return set_bytes(res, "application/problem+json",
+			 eddy_str(begin, (size_t)(json.at - begin)));
 }
 
 int eddy_res_no_content(struct eddy_res *res)

@@ -7,6 +7,7 @@
 #include "text/disposition.h"
 
 #include <eddy/internal/outside.h>
+#include <eddy/internal/text.h>
 #include <errno.h>
 
 static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *fields,
@@ -17,6 +18,7 @@ static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *f
 	struct eddyi_ranges *ranges;
 	char text[EDDYI_RANGE_TEXT_SIZE];
 	unsigned char random[12];
+	char *boundary;
 	int r;
 
 	if (!value.ptr || req->head.method != EDDYI_METHOD_GET ||
@@ -48,13 +50,11 @@ static int choose_ranges(struct eddy_res *res, const struct eddyi_cond_fields *f
 	r = eddyi_random(random, sizeof(random), GRND_NONBLOCK);
 	if (r < 0)
 		return r;
-	res->boundary = eddyi_arena_printf(&req->arena,
-					   "%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x",
-					   random[0], random[1], random[2], random[3], random[4],
-					   random[5], random[6], random[7], random[8], random[9],
-					   random[10], random[11]);
-	if (!res->boundary.ptr)
+	boundary = eddyi_arena_alloc(&req->arena, 2 * sizeof(random));
+	if (!boundary)
 		return -ENOMEM;
+	res->boundary = eddy_str(boundary, 2 * sizeof(random));
+	eddyi_hex_format(random, sizeof(random), boundary);
 	return eddy_res_set(res, "content-type",
 			    eddyi_arena_printf(&req->arena, "multipart/byteranges; boundary=%.*s",
 					       EDDY_FMT(res->boundary)));

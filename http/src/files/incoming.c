@@ -5,6 +5,7 @@
 
 #include <eddy/internal/outside.h>
 #include <eddy/file.h>
+#include <eddy/internal/text.h>
 #include <eddy/io.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
@@ -32,8 +33,7 @@ static int make_hidden_name(char name[EDDYI_HIDDEN_SIZE])
 			return -EAGAIN;
 		left = sizeof(random) / sizeof(*random);
 	}
-	snprintf(name, EDDYI_HIDDEN_SIZE, EDDYI_HIDDEN_PREFIX "%016llx",
-		 (unsigned long long)random[--left]);
+	*eddyi_hex_format(&random[--left], sizeof(*random), stpcpy(name, EDDYI_HIDDEN_PREFIX)) = 0;
 	return 0;
 }
 

@@ -3,10 +3,10 @@
 #include "exchange/req.h"
 #include "message/validator.h"
 #include "text/disposition.h"
-#include "text/syntax.h"
 
 #include <eddy/internal/outside.h>
 #include <eddy/file.h>
+#include <eddy/internal/text.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ uint64_t eddyi_upload_max(const struct eddy_req *req, const struct eddy_save_opt
 int eddyi_upload_check_name(struct eddy_str name, const struct eddy_save_options *options)
 {
 	if (!name.len || name.len > EDDYI_FILENAME_MAX || name.ptr[0] == '.' ||
-	    memchr(name.ptr, '/', name.len) || !eddyi_syntax_is_utf8(name))
+	    memchr(name.ptr, '/', name.len) || !eddyi_str_is_utf8(name))
 		return -EINVAL;
 	for (size_t i = 0; i < name.len; i++)
 		if ((unsigned char)name.ptr[i] < ' ' || name.ptr[i] == 0x7f)

@@ -91,7 +91,7 @@ static enum state after_extension_byte(enum state state, char c)
 
 static enum state after_size_byte(struct eddyi_chunked *chunked, char c)
 {
-	int digit = eddyi_syntax_hex(c);
+	int digit = eddyi_hex_digit(c);
 
 	if (digit >= 0) {
 		if (chunked->digits == DIGITS_MAX)
@@ -188,4 +188,12 @@ int eddyi_chunked_next(struct eddyi_chunked *chunked, struct eddy_str *rest)
 bool eddyi_chunked_has_data(const struct eddyi_chunked *chunked)
 {
 	return chunked->state == DATA && chunked->left;
+}
+
+size_t eddyi_chunked_line(uint64_t len, char text[EDDYI_CHUNK_LINE_SIZE])
+{
+	size_t digits = eddyi_u64_format_hex(len, text);
+
+	memcpy(text + digits, "\r\n", 2);
+	return digits + 2;
 }

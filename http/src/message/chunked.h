@@ -1,4 +1,4 @@
-/* chunked.h: decodes the framing of a chunked body (RFC 9112 section 7.1) as bytes arrive.
+/* chunked.h: the framing of a chunked body (RFC 9112 section 7.1), decoded as bytes arrive.
  *
  * llhttp does this only for bytes that pass through it; here the data of a chunk can go from the
  * socket to a file unread. Parsing is strict: no bare LF; extensions and trailers follow the
@@ -7,7 +7,7 @@
 #ifndef EDDYI_CHUNKED_H
 #define EDDYI_CHUNKED_H
 
-#include <eddy/str.h>
+#include <eddy/internal/text.h>
 
 struct eddyi_chunked {
 	uint64_t left;  /* data bytes of the current chunk not yet received */
@@ -25,5 +25,9 @@ int eddyi_chunked_next(struct eddyi_chunked *chunked, struct eddy_str *rest);
 
 /* Whether the next `left` bytes are data. */
 bool eddyi_chunked_has_data(const struct eddyi_chunked *chunked);
+
+/* Format the line that precedes a chunk of `len` bytes, without a NUL. Return: its length. */
+#define EDDYI_CHUNK_LINE_SIZE (EDDYI_HEX_SIZE + 1)
+size_t eddyi_chunked_line(uint64_t len, char text[EDDYI_CHUNK_LINE_SIZE]);
 
 #endif

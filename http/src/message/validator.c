@@ -1,16 +1,24 @@
 #include "validator.h"
 
 #include <eddy/internal/outside.h>
-#include <stdio.h>
+#include <eddy/internal/text.h>
+#include <endian.h>
 
 void eddyi_validator_init(struct eddyi_validator *validator, const struct stat *st)
 {
-	int len = snprintf(validator->etag, sizeof(validator->etag), "\"%llx-%llx%08lx-%llx\"",
-			   (unsigned long long)st->st_ino, (unsigned long long)st->st_mtim.tv_sec,
-			   (unsigned long)st->st_mtim.tv_nsec, (unsigned long long)st->st_size);
+	uint32_t ns = htobe32((uint32_t)st->st_mtim.tv_nsec);
+	char *at = validator->etag;
 
+	*at++ = '"';
+	at += eddyi_u64_format_hex((uint64_t)st->st_ino, at);
+	*at++ = '-';
+	at += eddyi_u64_format_hex((uint64_t)st->st_mtim.tv_sec, at);
+	at = eddyi_hex_format(&ns, sizeof(ns), at);
+	*at++ = '-';
+	at += eddyi_u64_format_hex((uint64_t)st->st_size, at);
+	*at++ = '"';
 	validator->state = (struct eddyi_cond_state){
-		.etag = eddy_str(validator->etag, (size_t)len),
+		.etag = eddy_str(validator->etag, (size_t)(at - validator->etag)),
 		.has_modified = true,
 		.modified = st->st_mtim.tv_sec,
 		.now = eddyi_clock_seconds(),

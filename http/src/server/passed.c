@@ -3,6 +3,7 @@
 #include "app/app.h"
 
 #include <eddy/internal/outside.h>
+#include <eddy/internal/text.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ char *eddyi_passed_list_names(const struct eddyi_passed_list *list)
 			*out++ = ':';
 		for (const char *c = list->all[i].name; *c; c++) {
 			if (*c == ':' || *c == '%')
-				out += sprintf(out, "%%%02X", (unsigned char)*c);
+				out = eddyi_percent_put(out, *c);
 			else
 				*out++ = *c;
 		}

@@ -2,21 +2,13 @@
 
 #include "syntax.h"
 
+#include <eddy/internal/text.h>
 #include <errno.h>
 
 /* RFC 8187 section 3.2.1. */
 static bool is_attr_char(char c)
 {
 	return eddyi_syntax_is_tchar(c) && c != '*' && c != '\'' && c != '%';
-}
-
-/* Get the length of the UTF-8 character at the front; 0 if it is invalid. */
-static size_t character_len(struct eddy_str text)
-{
-	for (size_t len = 1; len <= 4 && len <= text.len; len++)
-		if (eddyi_syntax_is_utf8(eddy_str(text.ptr, len)))
-			return len;
-	return 0;
 }
 
 static char *put_quoted_ascii(char *at, struct eddy_str name)
@@ -33,18 +25,11 @@ static char *put_quoted_ascii(char *at, struct eddy_str name)
 
 static char *put_escaped(char *at, struct eddy_str bytes)
 {
-	static const char hex[] = "0123456789ABCDEF";
-
 	for (size_t i = 0; i < bytes.len; i++) {
-		unsigned char c = bytes.ptr[i];
-
-		if (is_attr_char(bytes.ptr[i])) {
+		if (is_attr_char(bytes.ptr[i]))
 			*at++ = bytes.ptr[i];
-			continue;
-		}
-		*at++ = '%';
-		*at++ = hex[c >> 4];
-		*at++ = hex[c & 15];
+		else
+			at = eddyi_percent_put(at, bytes.ptr[i]);
 	}
 	return at;
 }
@@ -65,7 +50,7 @@ struct eddy_str eddyi_disposition_attachment(struct eddyi_arena *arena, struct e
 	at = put_quoted_ascii(at, name);
 	at = mempcpy(at, between, sizeof(between) - 1);
 	while (rest.len) {
-		size_t len = character_len(rest);
+		size_t len = eddyi_str_utf8_len(rest);
 
 		at = put_escaped(at, len ? eddy_str(rest.ptr, len) : EDDY_STR("\xef\xbf\xbd"));
 		rest = eddy_str_skip(rest, len ? len : 1);
@@ -140,7 +125,7 @@ static int decode_ext_value(struct eddyi_arena *arena, struct eddy_str value,
 		return latin1_to_utf8(arena, value, ret_text);
 	if (!eddy_str_eq_nocase(charset, eddy_str_from("utf-8")))
 		return -EOPNOTSUPP;
-	if (!eddyi_syntax_is_utf8(value))
+	if (!eddyi_str_is_utf8(value))
 		return -EBADMSG;
 	*ret_text = value;
 	return 0;
@@ -225,7 +210,7 @@ int eddyi_filename_clean(struct eddy_str name, struct eddy_str *ret_name)
 	while (from < name.len && name.ptr[from] == '.')
 		from++;
 	name = eddy_str_skip(name, from);
-	if (!name.len || name.len > EDDYI_FILENAME_MAX || !eddyi_syntax_is_utf8(name))
+	if (!name.len || name.len > EDDYI_FILENAME_MAX || !eddyi_str_is_utf8(name))
 		return -EINVAL;
 	for (size_t i = 0; i < name.len; i++)
 		if ((unsigned char)name.ptr[i] < 0x20 || name.ptr[i] == 0x7f)

@@ -1,9 +1,9 @@
 #include <eddy/json.h>
 
 #include "json.h"
-#include "member.h"
 
-#include <eddy/internal/json_depth.h>
+#include <eddy/internal/json.h>
+#include <eddy/internal/member.h>
 #include <eddy/loop.h>
 #include <errno.h>
 #include <stdio.h>
@@ -122,7 +122,6 @@ static int read_member(const void *from, const char *name, const struct eddy_mem
 		       struct eddy_to to)
 {
 	const json_t *value = json_object_get(from, name);
-	char digits[24];
 
 	if (!value ||
 	    (json_is_null(value) && (member->optional || member->present || member->otherwise)))
@@ -148,8 +147,7 @@ static int read_member(const void *from, const char *name, const struct eddy_mem
 	}
 	if (!json_is_integer(value))
 		return -EINVAL;
-	snprintf(digits, sizeof(digits), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	return eddy_to_parse(to, eddy_str_from(digits));
+	return eddyi_to_i64(to, json_integer_value(value));
 }
 
 const char *eddyi_json_find_unknown(const json_t *json, const struct eddy_member *members,

@@ -4,16 +4,6 @@
 
 #include <errno.h>
 
-struct eddy_str eddy_pairs_get(const struct eddy_pairs *pairs, const char *name)
-{
-	struct eddy_str want = eddy_str_from(name);
-
-	for (size_t i = 0; i < pairs->count; i++)
-		if (eddy_str_eq(pairs->list[i].name, want))
-			return pairs->list[i].value;
-	return eddy_str(NULL, 0);
-}
-
 int eddyi_pairs_find(const struct eddy_pairs *pairs, const char *name, struct eddy_str *ret_value)
 {
 	struct eddy_str value = eddy_pairs_get(pairs, name);

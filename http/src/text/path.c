@@ -2,6 +2,7 @@
 
 #include "syntax.h"
 
+#include <eddy/internal/text.h>
 #include <errno.h>
 
 /* Decode `raw` to `*at`; if that is NULL, nothing is escaped. */
@@ -76,7 +77,7 @@ static int count_dots(struct eddy_str segment)
 	for (size_t i = 0; i < segment.len; i++, dots++) {
 		if (segment.ptr[i] == '.')
 			continue;
-		if (eddyi_syntax_escape_at(segment, i) != '.')
+		if (eddyi_percent_at(segment, i) != '.')
 			return 0;
 		i += 2;
 	}
@@ -126,7 +127,7 @@ static int decode_form(struct eddyi_arena *arena, struct eddy_str raw, struct ed
 	if (!out)
 		return -ENOMEM;
 	for (size_t i = 0; i < raw.len; i++) {
-		int c = eddyi_syntax_escape_at(raw, i);
+		int c = eddyi_percent_at(raw, i);
 
 		if (c >= 0)
 			i += 2;

@@ -1,8 +1,6 @@
 #include "reals.h"
 
 #include <eddy/internal/text.h>
-#include <locale.h>
-#include <stdlib.h>
 
 /* A shorter text does not have seventeen digits with a point or an exponent. */
 #define LONG_MIN_LEN 18
@@ -31,19 +29,13 @@ static void as_json(char *number)
 static size_t shorten(char *number, size_t len)
 {
 	char copy[LONG_MAX_LEN + 1], shorter[EDDYI_F64_SIZE];
-	locale_t c;
 
 	if (len < LONG_MIN_LEN || len > LONG_MAX_LEN ||
 	    (!memchr(number, '.', len) && !memchr(number, 'e', len)))
 		return len;
-	/* The program's locale may use a decimal comma. */
-	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	if (!c)
-		return len;
 	memcpy(copy, number, len);
 	copy[len] = 0;
-	eddyi_f64_format(strtod_l(copy, NULL, c), shorter);
-	freelocale(c);
+	eddyi_f64_format(eddyi_f64_parse(copy, NULL), shorter);
 	as_json(shorter);
 	if (strlen(shorter) < len) {
 		len = strlen(shorter);

@@ -36,26 +36,6 @@ bool eddyi_syntax_is_value(struct eddy_str str)
 	return true;
 }
 
-int eddyi_syntax_hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-bool eddyi_syntax_is_utf8(struct eddy_str str)
-{
-	size_t len;
-
-	while (str.len && (len = eddyi_str_utf8_len(str)))
-		str = eddy_str_skip(str, len);
-	return !str.len;
-}
-
 void eddyi_syntax_skip_blanks(struct eddy_str *rest)
 {
 	while (rest->len && (rest->ptr[0] == ' ' || rest->ptr[0] == '\t'))
@@ -129,17 +109,6 @@ bool eddyi_syntax_take_member(struct eddy_str *rest, struct eddy_str *ret_member
 	return false;
 }
 
-int eddyi_syntax_escape_at(struct eddy_str str, size_t at)
-{
-	int high, low;
-
-	if (at >= str.len || str.len - at < 3 || str.ptr[at] != '%')
-		return -1;
-	high = eddyi_syntax_hex(str.ptr[at + 1]);
-	low = eddyi_syntax_hex(str.ptr[at + 2]);
-	return high < 0 || low < 0 ? -1 : high << 4 | low;
-}
-
 ssize_t eddyi_syntax_unescape(struct eddy_str str, char *out)
 {
 	size_t len = 0;
@@ -148,7 +117,7 @@ ssize_t eddyi_syntax_unescape(struct eddy_str str, char *out)
 		int c = (unsigned char)str.ptr[i];
 
 		if (c == '%') {
-			c = eddyi_syntax_escape_at(str, i);
+			c = eddyi_percent_at(str, i);
 			if (c < 0)
 				return -EINVAL;
 			i += 2;

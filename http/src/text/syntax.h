@@ -1,5 +1,5 @@
 /* syntax.h: the common grammar of header fields: tokens, quoted strings, lists (RFC 9110 section
- * 5.6), percent escapes (RFC 3986 section 2.1) and UTF-8 (RFC 3629).
+ * 5.6) and percent-encoded text (RFC 3986 section 2.1).
  *
  * Functions advance `*rest` past what they have read, and leave it unchanged on failure. */
 #ifndef EDDYI_SYNTAX_H
@@ -14,12 +14,6 @@ bool eddyi_syntax_is_token(struct eddy_str str);
 
 /* Whether `str` may be sent as a field value: without control bytes except tabs. */
 bool eddyi_syntax_is_value(struct eddy_str str);
-
-/* Get the value of a hexadecimal digit. Return: -1 for any other byte. */
-int eddyi_syntax_hex(char c);
-
-/* Whether `str` is UTF-8, without overlong forms, surrogates, and values above U+10FFFF. */
-bool eddyi_syntax_is_utf8(struct eddy_str str);
 
 /* Skip spaces and tabs. */
 void eddyi_syntax_skip_blanks(struct eddy_str *rest);
@@ -39,9 +33,6 @@ bool eddyi_syntax_take_quoted(struct eddy_str *rest, struct eddy_str *ret_inner)
  * skipped (RFC 9110 section 5.6.1.2), and a comma within a quoted-string does not separate.
  * Return: false at the end of the list. */
 bool eddyi_syntax_take_member(struct eddy_str *rest, struct eddy_str *ret_member);
-
-/* Decode the percent escape at index `at`. Return: the byte, or -1. */
-int eddyi_syntax_escape_at(struct eddy_str str, size_t at);
 
 /* Decode percent escapes from `str` to `out`, which has room for str.len bytes and may be str.ptr.
  * Return: the decoded length; -EINVAL for a '%' without two hexadecimal digits. */

@@ -1,8 +1,8 @@
 #include "url.h"
 
 #include "path.h"
-#include "syntax.h"
 
+#include <eddy/internal/text.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ static bool is_clean(struct eddy_str text, bool with_question_mark)
 		char c = text.ptr[i];
 
 		if (c == '%') {
-			if (eddyi_syntax_escape_at(text, i) < 0)
+			if (eddyi_percent_at(text, i) < 0)
 				return false;
 			i += 2;
 		} else if (!is_path_byte(c) && !(with_question_mark && c == '?')) {

@@ -17,10 +17,12 @@
 #include <eddy/loop.h>
 #include <eddy/loops.h>
 #include <eddy/main.h>
+#include <eddy/member.h>
 #include <eddy/mutex.h>
 #include <eddy/net.h>
 #include <eddy/offload.h>
 #include <eddy/op.h>
+#include <eddy/pairs.h>
 #include <eddy/process.h>
 #include <eddy/sandbox.h>
 #include <eddy/scope.h>
@@ -36,6 +38,7 @@
 #include <eddy/ticker.h>
 #include <eddy/timeline.h>
 #include <eddy/timer.h>
+#include <eddy/to.h>
 #include <eddy/transfer.h>
 
 #endif

@@ -1,5 +1,6 @@
 #include "out.h"
 
+#include <eddy/internal/text.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -41,29 +42,29 @@ static void put_text(struct eddyi_out *out, const char *text)
 		put(out, *text);
 }
 
-static void put_number(struct eddyi_out *out, uint64_t value, unsigned base)
+static void put_number(struct eddyi_out *out, uint64_t value)
 {
-	char digits[20];
-	size_t count = 0;
+	char digits[EDDY_U64_SIZE];
 
-	do
-		digits[count++] = "0123456789abcdef"[value % base];
-	while (value /= base);
-	while (count)
-		put(out, digits[--count]);
+	eddy_u64_format(value, digits);
+	put_text(out, digits);
 }
 
 static void put_signed(struct eddyi_out *out, int value)
 {
-	if (value < 0)
-		put(out, '-');
-	put_number(out, value < 0 ? -(uint64_t)value : (uint64_t)value, 10);
+	char digits[EDDYI_I64_SIZE];
+
+	eddyi_i64_format(value, digits);
+	put_text(out, digits);
 }
 
 static void put_address(struct eddyi_out *out, const void *address)
 {
+	char digits[EDDYI_HEX_SIZE];
+
+	eddyi_u64_format_hex((uintptr_t)address, digits);
 	put_text(out, "0x");
-	put_number(out, (uintptr_t)address, 16);
+	put_text(out, digits);
 }
 
 void eddyi_out(struct eddyi_out *out, const char *format, ...)
@@ -87,15 +88,15 @@ void eddyi_out(struct eddyi_out *out, const char *format, ...)
 			put_signed(out, va_arg(args, int));
 			break;
 		case 'u':
-			put_number(out, va_arg(args, unsigned), 10);
+			put_number(out, va_arg(args, unsigned));
 			break;
 		case 'z': /* zu */
 			format++;
-			put_number(out, va_arg(args, size_t), 10);
+			put_number(out, va_arg(args, size_t));
 			break;
 		case 'l': /* llu */
 			format += 2;
-			put_number(out, va_arg(args, unsigned long long), 10);
+			put_number(out, va_arg(args, unsigned long long));
 			break;
 		case 'p':
 			put_address(out, va_arg(args, void *));

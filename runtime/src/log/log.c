@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -157,7 +156,7 @@ static bool is_control(const unsigned char *ptr, size_t len)
 
 static void put_escape(struct eddyi_text *line, unsigned char c)
 {
-	char text[8];
+	char text[] = "\\xxx";
 
 	switch (c) {
 	case '\n':
@@ -170,33 +169,30 @@ static void put_escape(struct eddyi_text *line, unsigned char c)
 		eddyi_text(line, "\\t");
 		break;
 	default:
-		eddyi_text_put(line, text, (size_t)snprintf(text, sizeof(text), "\\x%02x", c));
+		eddyi_text_put(line, text, (size_t)(eddyi_hex_format(&c, 1, text + 2) - text));
 	}
 }
 
-/* Write text with control characters escaped; `quoted`: quotes and backslashes as well. */
-static void put_escaped(struct eddyi_text *line, struct eddy_str str, bool quoted)
+/* Write a character, or the escapes of a control character's bytes or of an invalid byte. */
+static void put_character(struct eddyi_text *line, struct eddy_str character)
 {
-	while (str.len && !line->full) {
-		const unsigned char *at = (const unsigned char *)str.ptr;
-		size_t len = eddyi_str_plain_len(str);
+	const unsigned char *at = (const unsigned char *)character.ptr;
 
-		if (len) {
-			eddyi_text_some(line, eddy_str(str.ptr, len));
-			str = eddy_str_skip(str, len);
-			continue;
-		}
-		len = eddyi_str_utf8_len(str);
-		if (!len || is_control(at, len)) {
-			put_escape(line, *at);
-			len = 1;
-		} else {
-			if (quoted && (*at == '"' || *at == '\\'))
-				eddyi_text(line, "\\");
-			eddyi_text_put(line, str.ptr, len);
-		}
-		str = eddy_str_skip(str, len);
+	if (character.len && !is_control(at, character.len)) {
+		eddyi_text_put(line, character.ptr, character.len);
+		return;
 	}
+	put_escape(line, *at);
+	for (size_t i = 1; i < character.len; i++)
+		put_escape(line, at[i]);
+}
+
+/* Write a character of a quoted text. */
+static void put_quotable(struct eddyi_text *line, struct eddy_str character)
+{
+	if (character.len && (*character.ptr == '"' || *character.ptr == '\\'))
+		eddyi_text(line, "\\");
+	put_character(line, character);
 }
 
 /* Whether a value needs no quotes, because it has none of the line's own delimiters. */
@@ -222,14 +218,14 @@ static void put_text(struct eddyi_text *line, struct eddy_str text)
 		return;
 	}
 	eddyi_text(line, "\"");
-	put_escaped(line, text, true);
+	eddyi_text_escaped(line, text, put_quotable);
 	eddyi_text(line, "\"");
 }
 
 static void put_field(struct eddyi_text *line, const struct eddy_field *field)
 {
 	eddyi_text(line, " ");
-	put_escaped(line, eddy_str_from(field->name), true);
+	eddyi_text_escaped(line, eddy_str_from(field->name), put_quotable);
 	eddyi_text(line, "=");
 	switch (field->type) {
 	case EDDY_FIELD_STR:
@@ -309,10 +305,10 @@ size_t eddy_log_format_text(const struct eddy_record *record, bool colour,
 	put_colour(&line, colour, PLAIN);
 	put_level(&line, colour, record->level);
 	put_colour(&line, colour, "\033[2m");
-	put_escaped(&line, eddy_str_from(record->target), false);
+	eddyi_text_escaped(&line, eddy_str_from(record->target), put_character);
 	eddyi_text(&line, ": ");
 	put_colour(&line, colour, PLAIN);
-	put_escaped(&line, record->message, false);
+	eddyi_text_escaped(&line, record->message, put_character);
 	for (size_t i = 0; i < record->field_count; i++)
 		put_field(&line, &record->fields[i]);
 	if (line.full) {

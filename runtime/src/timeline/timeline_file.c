@@ -6,9 +6,9 @@
  */
 #include "timeline_file.h"
 
+#include <eddy/internal/json.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -64,14 +64,22 @@ static int write_at(int fd, const struct iovec parts[2], uint64_t offset)
 static void make_tail(const struct eddyi_timeline_file *file, char tail[EDDYI_TIMELINE_TAIL + 1])
 {
 	static const char end[] = "}}\n";
-	int len = snprintf(tail, EDDYI_TIMELINE_TAIL,
-			   "\n],\"otherData\":{\"records\":%" PRIu64 ",\"dropped\":%" PRIu64
-			   ",\"sample\":%u,\"began_ns\":%" PRIu64,
-			   file->records, file->dropped, file->sample, file->began_ns);
+	struct eddyi_text json = { .at = tail, .end = tail + EDDYI_TIMELINE_TAIL };
 
-	/* Some readers stop at the last brace, and treat data that arrives later as an error. */
-	memset(tail + len, ' ', EDDYI_TIMELINE_TAIL - (size_t)len);
-	strcpy(tail + EDDYI_TIMELINE_TAIL - strlen(end), end);
+	eddyi_text(&json, "\n],");
+	eddyi_json_open(&json, "otherData", "{");
+	eddyi_json_name(&json, "records");
+	eddyi_json_u64(&json, file->records);
+	eddyi_json_name(&json, "dropped");
+	eddyi_json_u64(&json, file->dropped);
+	eddyi_json_name(&json, "sample");
+	eddyi_json_u64(&json, file->sample);
+	eddyi_json_name(&json, "began_ns");
+	eddyi_json_u64(&json, file->began_ns);
+	/* In place of the last comma. Some readers stop at the last brace, and treat data that
+	 * arrives later as an error. */
+	memset(json.at - 1, ' ', (size_t)(json.end - json.at) + 1);
+	strcpy(json.end - strlen(end), end);
 }
 
 /* Write events after the existing ones, then the tail. */

@@ -14,53 +14,35 @@
 
 #include "base/op_name.h"
 
+#include <eddy/internal/json.h>
 #include <eddy/log.h>
-#include <inttypes.h>
 #include <liburing.h>
 #include <string.h>
 
-/* Write 0x and hexadecimal digits. */
-static void put_hex(struct eddyi_text *text, uint64_t value)
-{
-	char digits[16];
-	size_t at = sizeof(digits);
+/* Write a member. */
+#define put_number(text, name, value)                                                              \
+	(eddyi_json_name((text), name), eddyi_json_i64((text), (value)))
 
-	do
-		digits[--at] = "0123456789abcdef"[value & 15];
-	while (value >>= 4);
-	eddyi_text(text, "0x");
-	eddyi_text_put(text, digits + at, sizeof(digits) - at);
-}
-
-/* Write nanoseconds as microseconds with three decimal places. */
-static void put_us(struct eddyi_text *text, uint64_t ns)
-{
-	unsigned rest = ns % 1000;
-	char places[] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
-			  (char)('0' + rest % 10) };
-
-	eddyi_text_u64(text, ns / 1000);
-	eddyi_text_put(text, places, sizeof(places));
-}
-
-/* Write `,"name":VALUE`. */
-static inline void put_number(struct eddyi_text *text, const char *name, int64_t value)
-{
-	eddyi_text(text, ",\"");
-	eddyi_text(text, name);
-	eddyi_text(text, "\":");
-	eddyi_text_i64(text, value);
-}
-
-/* Begin an event: `{"ph":…`, to which more may be appended. */
+/* Begin an event, to which more may be appended. */
 static inline void begin_event(struct eddyi_text *text, const char *phase, uint32_t group,
 			       uint32_t track)
 {
-	eddyi_text(text, ",\n{\"ph\":\"");
-	eddyi_text(text, phase);
-	eddyi_text(text, "\"");
+	eddyi_json_begin(text, ",\n{");
+	eddyi_json_plain(text, "ph", phase);
 	put_number(text, "pid", group);
 	put_number(text, "tid", track);
+}
+
+/* End an event, and its arguments. */
+static inline void end_event(struct eddyi_text *text)
+{
+	eddyi_json_last(text, '}');
+}
+
+static inline void end_args(struct eddyi_text *text)
+{
+	eddyi_json_last(text, '}');
+	eddyi_text(text, "}");
 }
 
 /* Perfetto reads a time as a double and truncates it to nanoseconds. If the double is slightly too
@@ -81,19 +63,32 @@ static uint64_t behind_zero(uint64_t at_ns)
 	return at_ns > zero_ns ? at_ns - zero_ns : 0;
 }
 
+/* Write nanoseconds as microseconds with three decimal places, and what follows. */
+static inline void put_us(struct eddyi_text *text, uint64_t ns, const char *after)
+{
+	char digits[EDDY_U64_SIZE + 8];
+	unsigned rest = ns % 1000;
+	char *at = digits + eddy_u64_format(ns / 1000, digits);
+
+	*at++ = '.';
+	*at++ = (char)('0' + rest / 100);
+	*at++ = (char)('0' + rest / 10 % 10);
+	*at++ = (char)('0' + rest % 10);
+	at = stpcpy(at, after);
+	eddyi_text_put(text, digits, (size_t)(at - digits));
+}
+
 static void put_time(struct eddyi_text *text, uint64_t at_ns)
 {
-	eddyi_text(text, ",\"ts\":");
-	put_us(text, behind_zero(at_ns));
-	eddyi_text(text, HALF_NS);
+	eddyi_json_name(text, "ts");
+	put_us(text, behind_zero(at_ns), HALF_NS ",");
 }
 
 static inline void put_name(struct eddyi_text *text, const char *category, const char *name)
 {
-	eddyi_text(text, ",\"cat\":\"");
-	eddyi_text(text, category);
-	eddyi_text(text, "\",\"name\":");
-	eddyi_text_json_str(text, eddy_str_from(name));
+	eddyi_json_plain(text, "cat", category);
+	eddyi_json_name(text, "name");
+	eddyi_json_str(text, eddy_str_from(name));
 }
 
 /* Begin a slice, up to its arguments. */
@@ -102,16 +97,18 @@ static void begin_slice(struct eddyi_text *text, uint32_t group, uint32_t track,
 {
 	begin_event(text, "X", group, track);
 	put_time(text, begin_ns);
-	eddyi_text(text, ",\"dur\":");
-	put_us(text, end_ns > begin_ns ? behind_zero(end_ns) - behind_zero(begin_ns) : 0);
+	eddyi_json_name(text, "dur");
+	put_us(text, end_ns > begin_ns ? behind_zero(end_ns) - behind_zero(begin_ns) : 0, ",");
 }
 
 /* Ids are counted for each group. */
 static void put_id(struct eddyi_text *text, uint32_t group, uint32_t id)
 {
-	eddyi_text(text, ",\"id\":\"");
-	put_hex(text, (uint64_t)group << 32 | id);
-	eddyi_text(text, "\"");
+	char digits[EDDYI_HEX_SIZE];
+
+	eddyi_text(text, "\"id\":\"0x");
+	eddyi_text_put(text, digits, eddyi_u64_format_hex((uint64_t)group << 32 | id, digits));
+	eddyi_text(text, "\",");
 }
 
 /* Write an arrow from a track to a later time on another; the slices there are written before. */
@@ -123,41 +120,44 @@ static void put_arrow(struct eddyi_text *text, const char *name, uint32_t from_g
 	put_time(text, from_ns < at_ns ? from_ns : at_ns);
 	put_name(text, "arrow", name);
 	put_id(text, group, flow);
-	eddyi_text(text, "}");
+	end_event(text);
 	begin_event(text, "f", group, track);
 	put_time(text, at_ns);
 	put_name(text, "arrow", name);
 	put_id(text, group, flow);
-	eddyi_text(text, ",\"bp\":\"e\"}");
+	eddyi_json_plain(text, "bp", "e");
+	end_event(text);
 }
 
 /* ---- names ---- */
 
+static void begin_meta(struct eddyi_text *text, const char *what, uint32_t group, uint32_t track)
+{
+	begin_event(text, "M", group, track);
+	eddyi_json_plain(text, "name", what);
+	eddyi_json_open(text, "args", "{");
+}
+
 static void put_meta(struct eddyi_text *text, const char *what, uint32_t group, uint32_t track,
 		     const char *name)
 {
-	begin_event(text, "M", group, track);
-	eddyi_text(text, ",\"name\":\"");
-	eddyi_text(text, what);
-	eddyi_text(text, "\",\"args\":{\"name\":");
-	eddyi_text_json_str(text, eddy_str_from(name));
+	begin_meta(text, what, group, track);
+	eddyi_json_name(text, "name");
+	eddyi_json_str(text, eddy_str_from(name));
 }
 
 static void put_order(struct eddyi_text *text, const char *what, uint32_t group, uint32_t track,
 		      uint32_t order)
 {
-	begin_event(text, "M", group, track);
-	eddyi_text(text, ",\"name\":\"");
-	eddyi_text(text, what);
-	eddyi_text(text, "\",\"args\":{\"sort_index\":");
-	eddyi_text_u64(text, order);
-	eddyi_text(text, "}}");
+	begin_meta(text, what, group, track);
+	put_number(text, "sort_index", order);
+	end_args(text);
 }
 
 void eddyi_timeline_json_group(struct eddyi_text *text, uint32_t group, const char *name)
 {
 	put_meta(text, "process_name", group, 0, name);
-	eddyi_text(text, "}}");
+	end_args(text);
 	put_order(text, "process_sort_index", group, 0, group);
 }
 
@@ -168,10 +168,10 @@ static void put_track(struct eddyi_text *text, const struct eddyi_tape *tape,
 
 	put_meta(text, "thread_name", tape->group, mark->track, *name ? name : "(no name)");
 	if (*where) {
-		eddyi_text(text, ",\"where\":");
-		eddyi_text_json_str(text, eddy_str_from(where));
+		eddyi_json_name(text, "where");
+		eddyi_json_str(text, eddy_str_from(where));
 	}
-	eddyi_text(text, "}}");
+	end_args(text);
 	put_order(text, "thread_sort_index", tape->group, mark->track,
 		  mark->name.is_ring ? 0 : mark->track);
 }
@@ -200,8 +200,8 @@ static bool is_one_of(const struct eddyi_mark *mark, uint64_t opcodes)
 
 static void put_op_args(struct eddyi_text *text, const struct eddyi_mark *mark)
 {
-	eddyi_text(text, ",\"args\":{\"fd\":");
-	eddyi_text_i64(text, mark->op.fd);
+	eddyi_json_open(text, "args", "{");
+	put_number(text, "fd", mark->op.fd);
 	if (mark->op.fd2 >= 0)
 		put_number(text, "fd2", mark->op.fd2);
 	put_number(text, "result", mark->op.result);
@@ -211,11 +211,13 @@ static void put_op_args(struct eddyi_text *text, const struct eddyi_mark *mark)
 		put_number(text, "len", mark->op.len);
 	if (mark->op.task)
 		put_number(text, "track", mark->op.task);
-	if (mark->op.own)
-		eddyi_text(text, ",\"own\":true");
+	if (mark->op.own) {
+		eddyi_json_name(text, "own");
+		eddyi_json_bool(text, true);
+	}
 	if (mark->worked)
-		eddyi_text(text, ",\"io-wq\":\"always\"");
-	eddyi_text(text, "}}");
+		eddyi_json_plain(text, "io-wq", "always");
+	end_args(text);
 }
 
 static void put_op(struct eddyi_text *text, const struct eddyi_tape *tape,
@@ -238,7 +240,7 @@ static void put_op(struct eddyi_text *text, const struct eddyi_tape *tape,
 	put_time(text, mark->begin_ns);
 	put_name(text, "op", name);
 	put_id(text, tape->group, mark->op.id);
-	eddyi_text(text, "}");
+	end_event(text);
 }
 
 /* ---- tasks and jobs ---- */
@@ -253,32 +255,37 @@ static void put_run(struct eddyi_text *text, const struct eddyi_tape *tape,
 		begin_slice(text, tape->group, mark->track, mark->run.since_ns, woken);
 		put_name(text, "wait",
 			 mark->run.what ? mark->run.what : eddyi_op_name(mark->opcode));
-		eddyi_text(text, ",\"args\":{\"task\":");
-		eddyi_text_u64(text, mark->run.task);
+		eddyi_json_open(text, "args", "{");
+		put_number(text, "task", mark->run.task);
 		if (mark->run.fd >= 0)
 			put_number(text, "fd", mark->run.fd);
-		eddyi_text(text, "}}");
+		end_args(text);
 	}
 	begin_slice(text, tape->group, mark->track, mark->begin_ns, mark->end_ns);
 	put_name(text, "run", "run");
-	eddyi_text(text, ",\"args\":{\"task\":");
-	eddyi_text_u64(text, mark->run.task);
-	eddyi_text(text, "}}");
+	eddyi_json_open(text, "args", "{");
+	put_number(text, "task", mark->run.task);
+	end_args(text);
 	if (mark->run.flow)
 		put_arrow(text, mark->run.since_ns ? "wake" : "spawn", tape->group, mark->run.from,
 			  woken, tape->group, mark->track, mark->begin_ns, mark->run.flow);
 }
 
+/* Write the argument of an event, and end it. */
+static void put_count(struct eddyi_text *text, struct eddy_str unit, uint64_t count)
+{
+	eddyi_json_open(text, "args", "{");
+	eddyi_json_name_str(text, unit);
+	eddyi_json_u64(text, count);
+	end_args(text);
+}
+
 static void put_ring(struct eddyi_text *text, const struct eddyi_tape *tape,
-		     const struct eddyi_mark *mark, const char *name, const char *unit)
+		     const struct eddyi_mark *mark, const char *name, struct eddy_str unit)
 {
 	begin_slice(text, tape->group, mark->track, mark->begin_ns, mark->end_ns);
 	put_name(text, "ring", name);
-	eddyi_text(text, ",\"args\":{\"");
-	eddyi_text(text, unit);
-	eddyi_text(text, "\":");
-	eddyi_text_u64(text, mark->ring.count);
-	eddyi_text(text, "}}");
+	put_count(text, unit, mark->ring.count);
 }
 
 static void put_job(struct eddyi_text *text, const struct eddyi_tape *tape,
@@ -287,12 +294,12 @@ static void put_job(struct eddyi_text *text, const struct eddyi_tape *tape,
 	begin_slice(text, tape->group, mark->track, mark->begin_ns, mark->end_ns);
 	put_name(text, "offload", "job");
 	if (!mark->job.from) {
-		eddyi_text(text, "}");
+		end_event(text);
 		return;
 	}
-	eddyi_text(text, ",\"args\":{\"track\":");
-	eddyi_text_u64(text, mark->job.from);
-	eddyi_text(text, "}}");
+	eddyi_json_open(text, "args", "{");
+	put_number(text, "track", mark->job.from);
+	end_args(text);
 	put_arrow(text, "offload", mark->job.group, mark->job.from, mark->job.queued_ns,
 		  tape->group, mark->track, mark->begin_ns, mark->job.flow);
 }
@@ -308,26 +315,23 @@ static const char *put_field(struct eddyi_text *text, const char *at)
 	int64_t i64;
 	double f64;
 
-	eddyi_text_json_str(text, eddy_str_from(name));
-	eddyi_text(text, ":");
+	eddyi_json_name_str(text, eddy_str_from(name));
 	at = name + strlen(name) + 1;
 	if (type == EDDY_FIELD_STR) {
 		memcpy(&len, at, sizeof(len));
-		eddyi_text_json_str(text, eddy_str(at + sizeof(len), len));
+		eddyi_json_str(text, eddy_str(at + sizeof(len), len));
 		return at + sizeof(len) + len;
 	}
 	memcpy(&i64, at, sizeof(i64));
 	memcpy(&f64, at, sizeof(f64));
 	if (type == EDDY_FIELD_I64)
-		eddyi_text_i64(text, i64);
+		eddyi_json_i64(text, i64);
 	else if (type == EDDY_FIELD_U64)
-		eddyi_text_u64(text, (uint64_t)i64);
+		eddyi_json_u64(text, (uint64_t)i64);
 	else if (type == EDDY_FIELD_BOOL)
-		eddyi_text(text, i64 ? "true" : "false");
-	else if (f64 - f64 == 0)
-		eddyi_text_f64(text, f64);
+		eddyi_json_bool(text, i64 != 0);
 	else
-		eddyi_text(text, "null");
+		eddyi_json_f64(text, f64);
 	return at + sizeof(i64);
 }
 
@@ -335,25 +339,20 @@ static void put_span(struct eddyi_text *text, const struct eddyi_tape *tape,
 		     const struct eddyi_mark *mark, const char *name)
 {
 	const char *at = name + strlen(name) + 1;
-	bool is_first = true;
 
 	begin_event(text, "b", tape->group, mark->track);
 	put_time(text, mark->begin_ns);
 	put_name(text, "span", name);
 	put_id(text, tape->group, mark->span.id);
-	eddyi_text(text, ",\"args\":{");
-	while (*at) {
-		if (!is_first)
-			eddyi_text(text, ",");
-		is_first = false;
+	eddyi_json_open(text, "args", "{");
+	while (*at)
 		at = put_field(text, at);
-	}
-	eddyi_text(text, "}}");
+	end_args(text);
 	begin_event(text, "e", tape->group, mark->track);
 	put_time(text, mark->end_ns);
 	put_name(text, "span", name);
 	put_id(text, tape->group, mark->span.id);
-	eddyi_text(text, "}");
+	end_event(text);
 }
 
 void eddyi_timeline_json_mark(struct eddyi_text *text, struct eddyi_tape *tape, size_t at)
@@ -377,13 +376,13 @@ void eddyi_timeline_json_mark(struct eddyi_text *text, struct eddyi_tape *tape, 
 		put_op(text, tape, mark);
 		break;
 	case EDDYI_MARK_KERNEL:
-		put_ring(text, tape, mark, "io_uring_enter", "completions");
+		put_ring(text, tape, mark, "io_uring_enter", EDDY_STR("completions"));
 		break;
 	case EDDYI_MARK_MESSAGES:
-		put_ring(text, tape, mark, "messages", "count");
+		put_ring(text, tape, mark, "messages", EDDY_STR("count"));
 		break;
 	case EDDYI_MARK_TIMERS:
-		put_ring(text, tape, mark, "timers", "count");
+		put_ring(text, tape, mark, "timers", EDDY_STR("count"));
 		break;
 	case EDDYI_MARK_JOB:
 		put_job(text, tape, mark);
@@ -401,11 +400,9 @@ void eddyi_timeline_json_dropped(struct eddyi_text *text, const struct eddyi_tap
 {
 	begin_event(text, "i", tape->group, tape->span_track);
 	put_time(text, at_ns);
-	eddyi_text(text, ",\"s\":\"p\"");
+	eddyi_json_plain(text, "s", "p");
 	put_name(text, "timeline", "dropped");
-	eddyi_text(text, ",\"args\":{\"records\":");
-	eddyi_text_u64(text, count);
-	eddyi_text(text, "}}");
+	put_count(text, EDDY_STR("records"), count);
 }
 
 void eddyi_timeline_json_counter(struct eddyi_text *text, uint32_t group, uint64_t at_ns,
@@ -413,11 +410,6 @@ void eddyi_timeline_json_counter(struct eddyi_text *text, uint32_t group, uint64
 {
 	begin_event(text, "C", group, 0);
 	put_time(text, at_ns);
-	eddyi_text(text, ",\"name\":\"");
-	eddyi_text(text, name);
-	eddyi_text(text, "\",\"args\":{\"");
-	eddyi_text(text, unit);
-	eddyi_text(text, "\":");
-	eddyi_text_u64(text, value);
-	eddyi_text(text, "}}");
+	eddyi_json_plain(text, "name", name);
+	put_count(text, eddy_str_from(unit), value);
 }

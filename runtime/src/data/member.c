@@ -1,4 +1,4 @@
-#include "member.h"
+#include <eddy/internal/member.h>
 
 #include <eddy/log.h>
 #include <errno.h>
@@ -144,8 +144,6 @@ static bool is_in_range(const struct eddy_member *member, struct eddy_to to)
 
 int eddyi_member_parse(const struct eddy_member *member, struct eddy_str text, struct eddy_to to)
 {
-	char index[24];
-
 	if (!member->names)
 		return eddy_to_parse(to, text);
 	for (size_t i = 0; member->names[i]; i++) {
@@ -153,8 +151,7 @@ int eddyi_member_parse(const struct eddy_member *member, struct eddy_str text, s
 			continue;
 		if (to.type == EDDY_TYPE_STR)
 			return eddy_to_parse(to, text);
-		snprintf(index, sizeof(index), "%zu", i);
-		return eddy_to_parse(to, eddy_str_from(index));
+		return eddyi_to_i64(to, (int64_t)i);
 	}
 	return -EINVAL;
 }
@@ -165,7 +162,7 @@ static int read_default(const struct eddy_member *member, struct eddy_to to)
 
 	if (r == 0 && is_in_range(member, to))
 		return 0;
-	eddy_error("eddy::http", "the default \"%s\" of the member \"%s\" is not a valid value",
+	eddy_error("eddy::data", "the default \"%s\" of the member \"%s\" is not a valid value",
 		   member->otherwise, member->member);
 	return -EDOM;
 }
@@ -218,6 +215,16 @@ int eddyi_members_read(const struct eddyi_source *source, const struct eddy_memb
 }
 
 /* ---- pairs ---- */
+
+struct eddy_str eddy_pairs_get(const struct eddy_pairs *pairs, const char *name)
+{
+	struct eddy_str want = eddy_str_from(name);
+
+	for (size_t i = 0; i < pairs->count; i++)
+		if (eddy_str_eq(pairs->list[i].name, want))
+			return pairs->list[i].value;
+	return eddy_str(NULL, 0);
+}
 
 static int read_pair(const void *from, const char *name, const struct eddy_member *member,
 		     struct eddy_to to)

@@ -1,5 +1,6 @@
-/* eddy/member.h: validation of input into structs: a table names the members and their values. One
- * table reads path parameters, a query, a form or a JSON object.
+/* eddy/member.h: validation of input into structs: a table names the members and their values. The
+ * same table reads pairs of names and values and, with http, a request's path, query, form, cookies
+ * and JSON.
  *
  *     struct search {
  *             struct eddy_str text;
@@ -16,8 +17,8 @@
  *             EDDY_MEMBER(struct search, price, .present = EDDY_PRESENT(struct search, has_price)),
  *     };
  *
- *     if (eddy_req_query_into(req, search_members, &search) < 0)
- *             return 400;
+ *     if (eddy_pairs_into(&pairs, search_members, &search, why) < 0)
+ *             fprintf(stderr, "%s\n", why);
  *
  * The first of several values of one name counts. Names that are not in the table are ignored,
  * unless the source is JSON and an entry of the table is .strict.

@@ -1,13 +1,8 @@
-/* eddy/pairs.h: decoded names and values in order: path parameters, a query or a form. Names may
- * repeat.
+/* eddy/pairs.h: decoded names and values in order, such as those of a query or a form. Names may
+ * repeat. Decoded bytes may have any value, even NUL.
  *
- *     struct eddy_pairs query;
- *
- *     if (eddy_req_query_pairs(req, &query) == 0)
- *             for (size_t i = 0; i < query.count; i++)
- *                     look_at(query.list[i].name, query.list[i].value);
- *
- * Decoded bytes may have any value, even NUL. They live as long as the request.
+ *     for (size_t i = 0; i < pairs->count; i++)
+ *             look_at(pairs->list[i].name, pairs->list[i].value);
  */
 #ifndef EDDY_PAIRS_H
 #define EDDY_PAIRS_H

@@ -1,7 +1,5 @@
-/* Tests of eddy/member.h. */
-#include "text/member.h"
-
-#include "text/pairs.h"
+/* Tests of eddy/member.h and eddy/pairs.h. */
+#include <eddy/internal/member.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -9,16 +7,6 @@
 #include <stdio.h>
 
 #include "../on_valgrind.h"
-
-static struct eddyi_arena arena;
-
-static void teardown(void)
-{
-	eddyi_arena_deinit(&arena);
-	eddyi_arena_trim();
-}
-
-TestSuite(member, .fini = teardown);
 
 enum order { OLDEST, NEWEST, CHEAPEST };
 static const char *const order_names[] = { "oldest", "newest", "cheapest", NULL };
@@ -51,13 +39,35 @@ static const struct eddy_member members[] = {
 
 static char why[EDDY_WHY_SIZE];
 
+static struct eddy_pairs pairs_of(const char *text)
+{
+	static struct eddy_pair list[16];
+	struct eddy_str rest = eddy_str_from(text);
+	size_t count = 0;
+
+	while (rest.len && eddy_str_split(&rest, '&', &list[count].value)) {
+		eddy_str_split(&list[count].value, '=', &list[count].name);
+		count++;
+	}
+	return (struct eddy_pairs){ list, count };
+}
+
 static int from(const char *query, struct search *search)
 {
-	struct eddy_pairs pairs;
+	struct eddy_pairs pairs = pairs_of(query);
 
-	cr_assert(eq(int, eddyi_pairs_parse(&arena, eddy_str_from(query), &pairs), 0));
 	strcpy(why, "-");
 	return eddy_pairs_into(&pairs, members, search, why);
+}
+
+Test(member, first_of_a_name)
+{
+	struct eddy_pairs pairs = pairs_of("a=1&b=&a=2&A=3");
+
+	cr_expect(eddy_str_eq_z(eddy_pairs_get(&pairs, "a"), "1"));
+	cr_expect(eddy_pairs_get(&pairs, "b").ptr != NULL);
+	cr_expect(eq(sz, eddy_pairs_get(&pairs, "b").len, 0));
+	cr_expect(eddy_pairs_get(&pairs, "c").ptr == NULL);
 }
 
 Test(member, reads)
@@ -67,7 +77,7 @@ Test(member, reads)
 	memset(&search, 0xaa, sizeof(search));
 	cr_assert(
 		eq(int,
-		   from("q=a+b&q=second&page=1000&order=cheapest&kind=oldest&price=-0.5&exact=true"
+		   from("q=a b&q=second&page=1000&order=cheapest&kind=oldest&price=-0.5&exact=true"
 			"&small=-128&large=18446744073709551615&deep=-9223372036854775808&x=y",
 			&search),
 		   0));

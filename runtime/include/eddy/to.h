@@ -70,17 +70,6 @@ struct eddy_to {
 			      "eddy_str; text is a struct eddy_str, printed by \"%.*s\" "          \
 			      "and EDDY_FMT(text)"),                                               \
 		(target) })
-
-/* A compile error unless the first argument is a struct eddy_to; a compound literal other than
- * EDDY_TO() needs parentheses. */
-#define EDDYI_EXPECT_TO(first, ...)                                                                \
-	(void)__extension__({                                                                      \
-		_Static_assert(_Generic((first), struct eddy_to : 1, default : 0),                 \
-			       "eddy_req_path() takes EDDY_TO(&variable) for each parameter");     \
-		0;                                                                                 \
-	})
-#else
-#define EDDYI_EXPECT_TO(...) (void)0
 #endif
 
 /* Parse all of `text` into a variable, which is unchanged on an error.
