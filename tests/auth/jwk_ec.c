@@ -1,5 +1,5 @@
 /* Tests of jwk_ec.c: the halves of a signature, and what threads keep. */
-#include "jwt/wolfcrypt.h"
+#include "jwt/jws.h"
 
 #include "jwt/jwk.h"
 #include "keys.h"
