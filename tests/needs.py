@@ -13,22 +13,22 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Parts: the files that they run, or packages.
 FILES = {
-    'docs': 'docs.py errors.py pages.py pictures.py suspends.py', 'package': 'abi.py debian.py package.py', 'packaging': 'debian.py',
-    'abi-notices': 'abi.py', 'releasing': 'release.py', 'installed': 'installed.py shown.py', 'site': 'pages.py', 'gdb': 'gdb.py', 'page': 'e2e/test_page.py',
+    'docs': 'docs.py errors.py pictures.py suspends.py', 'pages': '', 'packaging': 'abi.py debian.py release.py',
+    'debian-files': 'debian.py', 'abi-notices': 'abi.py', 'releasing': 'release.py', 'installed': 'installed.py shown.py', 'site': 'pages.py', 'gdb': 'gdb.py', 'page': 'e2e/test_page.py',
     'e2e': 'e2e/test_*.py', 'chaos': 'e2e/chaos_*.py', 'big': 'e2e/big_*.py', 'soak': 'e2e/soak_*.py', 'qemu': 'e2e/qemu_*.py', 'interop': 'e2e/interop_*.py',
     'release': 'e2e/release_*.py ../release/release.py',
     'wolfssl': 'e2e/test_*.py',
 }
-CLANG = 'clang libclang-rt-dev'
+SANITIZERS = 'clang libclang-rt-dev'
 PACKAGES = {
-    'clang': CLANG, 'fuzz': CLANG, 'asan-clang': CLANG, 'tsan': CLANG, 'valgrind': 'valgrind', 'valgrind-clang': 'clang valgrind',
+    'clang': 'clang', 'fuzz': SANITIZERS, 'asan-clang': SANITIZERS, 'tsan': SANITIZERS, 'valgrind': 'valgrind', 'valgrind-clang': 'clang valgrind',
     'real_clients': 'apt aria2 ostree rclone wget zsync',
     'debian': 'debhelper dpkg-dev lintian', 'wolfssl': 'autoconf automake dpkg-dev libtool make',
 }
 
 
 def files(name):
-    patterns = FILES.get(name) or ('gdb.py' if name.startswith('gdb-') else f'{name}.py e2e/test_{name}.py')
+    patterns = FILES.get(name, 'gdb.py' if name.startswith('gdb-') else f'{name}.py e2e/test_{name}.py')
     return [path for pattern in patterns.split() for path in glob.glob(os.path.join(HERE, pattern))]
 
 

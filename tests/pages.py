@@ -1,6 +1,7 @@
 """Makes the site and the manual pages, and looks at what came out. Prints TAP.
 
-    pages.py ROOT KIND[=FOLDER]…    html or man; what was made in that folder
+    pages.py ROOT                   what can be seen without Sphinx: links, what is said of each function, options of commands
+    pages.py ROOT KIND[=FOLDER]…    and html or man; what was made in that folder
 
 - every function that a header declares is on one page of the site, under a name of its own, and in the table of its layer
 - every function has a word said of it, and links of every Markdown file lead somewhere
@@ -390,7 +391,7 @@ def main():
     check_reading(tap)
     check_sources(tap, root)
     for tool in ('sphinx-build', 'mandoc'):
-        if not shutil.which(tool):
+        if sys.argv[2:] and not shutil.which(tool):
             tap.skip('pages', f'needs {tool}')
             return tap.end()
     with tempfile.TemporaryDirectory() as folder:

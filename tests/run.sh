@@ -16,7 +16,7 @@ find_families() {
 	for name in big interop release soak qemu; do
 		! exist "e2e/${name}_" .py || families+=("$name")
 	done
-	families+=(abi asan-clang cancels chaos debian roots site tlsfuzzer tsan tsan-gcc valgrind valgrind-clang wolfssl)
+	families+=(abi asan-clang cancels chaos clang debian package page roots site tlsfuzzer tsan tsan-gcc valgrind valgrind-clang wolfssl)
 }
 
 tally() { python3 "$root/tests/tally.py" "$state" "$@"; }
@@ -125,15 +125,13 @@ run_style() {
 }
 
 # Hardened as distributions build it.
-build_clang() {
-	CC=clang CXX=clang++ configure "$root/build-clang" --werror --buildtype=debugoptimized \
-		'-Dc_args=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2' &&
-		compile "$root/build-clang" all all-tests
-}
-
 run_clang() {
 	local result='not ok'
-	! build_clang || result=ok
+	if CC=clang CXX=clang++ configure "$root/build-clang" --werror --buildtype=debugoptimized \
+		'-Dc_args=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2' &&
+		compile "$root/build-clang" all all-tests; then
+		result=ok
+	fi
 	case_is clang "$result" 'everything builds with clang, without a warning'
 	[ "$result" = ok ] || return 0
 	run_in "$root/build-clang" clang "${runtime_tests[@]}"
@@ -244,8 +242,16 @@ run_interop() {
 	rm -f "$EDDY_INTEROP_TABLE"
 }
 
-# The site takes longer to be made than the manual pages.
-run_site() { (python3 "$root/tests/pages.py" "$root" html || true) | tally site -; }
+# All of the page in a browser.
+run_page() {
+	local -x EDDY_TEST_ONLY=page
+	run_plain e2e
+	run_asan e2e
+}
+
+run_package() { (python3 "$root/tests/package.py" "$root" || true) | tally package -; }
+# The site and the manual pages: Sphinx takes its time to make them.
+run_site() { (python3 "$root/tests/pages.py" "$root" html man || true) | tally site -; }
 
 run_abi() { (python3 "$root/tests/abi.py" "$root" || true) | tally abi -; }
 # Made twice, each time in fresh roots; what it has is used.
@@ -303,7 +309,7 @@ run_wolfssl() {
 
 run_family() {
 	case $1 in
-	abi | asan-clang | cancels | chaos | debian | fuzz | interop | release | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
+	abi | asan-clang | cancels | chaos | clang | debian | fuzz | interop | package | page | release | roots | site | soak | tlsfuzzer | tsan | tsan-gcc | valgrind | valgrind-clang | wolfssl) "run_${1//-/_}" ;;
 	*) run_e2e_family "$1" ;;
 	esac
 }
@@ -314,11 +320,10 @@ files_of() { # NOUN
 	for file in "$root"/tests/{runtime,http,compress,trace,auth,bench}/"$1".c "$root/tests/e2e/test_$1.py"; do
 		[ ! -e "$file" ] || printf '%s\n' "$file"
 	done
-	[ "$1" != page ] || printf '%s\n' "$root/tests/e2e/node/page.mjs"
 }
 
 unknown_name() { # NAME TESTS
-	local file nouns=(page)
+	local file nouns=()
 	for file in "$root"/tests/{runtime,http,compress,trace,auth,bench}/*.c "$root"/tests/e2e/test_*.py; do
 		[ -e "$file" ] || continue
 		file=${file##*/}
@@ -326,7 +331,7 @@ unknown_name() { # NAME TESTS
 		nouns+=("${file%.*}")
 	done
 	say "there is no test called $1"
-	say "parts: style clang $(printf '%s\n' "$2" | cut -d' ' -f1 | sort -u | tr '\n' ' ')"
+	say "parts: style $(printf '%s\n' "$2" | cut -d' ' -f1 | sort -u | tr '\n' ' ')"
 	say "long, by name only: ${families[*]:-none yet}"
 	say "nouns: $(printf '%s\n' "${nouns[@]}" | sort -u | tr '\n' ' ')"
 	exit 2
@@ -344,7 +349,7 @@ run_tests() {
 	done <<<"$tests"
 
 	for name in "$@"; do
-		case " style clang ${families[*]} " in
+		case " style ${families[*]} " in
 		*" $name "*)
 			parts+=("$name")
 			continue
@@ -381,17 +386,14 @@ run_tests() {
 		build_ahead build_asan
 		run_plain
 		end_ahead
-		build_ahead build_clang
 		run_asan
-		end_ahead
-		run_clang
 	fi
 	if [ ${#wanted[@]} -gt 0 ]; then
 		# One that is named twice, as itself and as its suite, makes Meson stumble.
 		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | sort -u)
 		run_plain "${wanted[@]}"
 		# These make their own builds: once, in the plain build.
-		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'package|packaging|releasing|abi-notices|installed|shown|hardened|machines|gdb-.*|suspends|pages|errors|pictures|interface')
+		mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vxE 'debian-files|releasing|abi-notices|installed|shown|hardened|machines|gdb-.*|suspends|pages|errors|pictures|interface')
 		[ ${#wanted[@]} -eq 0 ] || run_asan "${wanted[@]}"
 	fi
 	if [ ${#nouns[@]} -gt 0 ]; then
@@ -404,7 +406,7 @@ run_tests() {
 	fi
 	for name in "${parts[@]}"; do
 		case $name in
-		style | clang) "run_$name" ;;
+		style) run_style ;;
 		*) run_family "$name" ;;
 		esac
 	done

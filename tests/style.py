@@ -7,12 +7,14 @@
 - strict.c, which uses every public macro, compiles as plain C11 and C2x
 - every C block of the README and the guide that has a main compiles
 - every test file is named in a meson.build
+- every source file of auth, compress and trace has a test, here or in e2e/, of its stem, or of its noun: the stem before its first
+  or its last underscore (said of runtime and http, not failed)
 - a layer includes headers of those below it alone, a folder of sources in runtime, http and auth those of the folders that its
   row in the layer's README names, all above it, and no two files include each other
 - libraries make calls of the system through <eddy/internal/outside.h> alone, save in the places of DIRECT
 - each program of refused/ does not compile, with gcc and clang, and says what its "expect:" has
 - a test in Python that runs a command of ./dev's table says that it needs it; a Criterion test needs nothing of that table
-- no source file passes 600 lines (said, not failed)
+- no source file passes 900 lines (said, not failed)
 """
 # needs: clang clang-format
 import ast
@@ -29,7 +31,7 @@ import needs
 from tap import Tap
 
 LAYERS = ('runtime', 'http', 'compress', 'trace', 'auth')
-LINES_MAX = 600
+LINES_MAX = 900
 OUTSIDE = 'runtime/include/eddy/internal/outside.h'
 # Calls that OUTSIDE has under a name other than eddyi_CALL_now(), and None for those that no library needs so far.
 INSTEAD = {
@@ -54,11 +56,12 @@ DIRECT = {
     'runtime/src/process/process.c:syscall': 'a child until it executes its program',
     'runtime/src/report/': 'reports for people',
     'runtime/src/run/ring_advice.c': 'advice if there is no ring',
-    'runtime/src/run/ring_confine.c': 'sets up the ring',
     'runtime/src/sandbox/': 'set up before anything is served',
     'runtime/src/timeline/': 'a thread without a loop',
-    'trace/src/log_file.c': 'a thread without a loop',
 }
+# Where a file has no test of its own noun, because it is one of several of a kind: the noun whose tests go through all of them.
+TESTED_AS = {'brotli': 'codec', 'zlib': 'codec', 'zstd': 'codec', 'json': 'object', 'static_key': 'bearer'}
+TESTED = ('auth', 'compress', 'trace')
 STRICT = (('gcc', 'c', 'c11'), ('clang', 'c', 'c11'), ('clang++', 'c++', 'c++17'))
 NEWER = (('gcc', 'c', 'c2x'), ('clang', 'c', 'c2x'))
 
@@ -177,6 +180,23 @@ def check_listed(tap, root):
         if f"'{name[:-2]}'" not in listed and f"'{name}'" not in listed:
             missing.append(f'tests/{path} is named in no meson.build: it would never run')
     tap.check('every test is built', '\n'.join(missing))
+
+
+def check_tested(tap, root):
+    servers = {path[len('test_'):-len('.py')] for path in os.listdir(os.path.join(root, 'tests', 'e2e')) if path.startswith('test_')}
+    for layer in LAYERS:
+        folders = (layer, 'accelerator') if layer == 'runtime' else (layer,)
+        tests = servers | {os.path.splitext(os.path.basename(path))[0] for folder in folders
+                           for path in sources(os.path.join(root, 'tests', folder), '.c')}
+        wrong = []
+        for path in sources(os.path.join(root, layer, 'src'), '.c', '.cc'):
+            stem = os.path.splitext(os.path.basename(path))[0]
+            if not tests & {stem, stem.partition('_')[0], stem.rpartition('_')[0] or stem, TESTED_AS.get(stem)}:
+                wrong.append(f'{layer}/src/{path}')
+        if layer in TESTED:
+            tap.check(f'every file of {layer} has a test of its noun', '\n'.join(wrong))
+        elif wrong:
+            print(f'warning: there is no test of the noun of {" ".join(wrong)}', file=sys.stderr)
 
 
 def includes(root, path):
@@ -305,6 +325,7 @@ def main():
     check_documents(tap, root)
     check_refused(tap, root)
     check_listed(tap, root)
+    check_tested(tap, root)
     check_layers(tap, root)
     for layer in ('runtime', 'http', 'auth'):
         check_folders(tap, root, layer)

@@ -1,5 +1,4 @@
 /* The filter that compresses responses. */
-#include "media.h"
 #include "settings.h"
 #include "state.h"
 

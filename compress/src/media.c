@@ -1,4 +1,5 @@
-#include "media.h"
+/* Media types that are already compressed. */
+#include "settings.h"
 
 /* Exceptions: uncompressed types. */
 static const char *const plain[] = {

@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "state.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "pool.h"
+#include "state.h"
 
 #include <eddy/internal/loop.h>
 #include <eddy/loop.h>

@@ -31,4 +31,11 @@ struct eddyi_settings *eddyi_settings_new(struct eddy_app *app,
 /* List all codings that are compiled in, for accept-encoding. */
 void eddyi_settings_list(char *names, size_t size);
 
+/* Whether a content-type, without its parameters, matches a media type that may begin or end with
+ * `*`. */
+bool eddyi_media_fits(struct eddy_str type, const char *pattern);
+
+/* Whether bodies of this type are already compressed. */
+bool eddyi_media_is_compressed(struct eddy_str type);
+
 #endif

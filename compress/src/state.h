@@ -5,9 +5,67 @@
 #include <eddy/codec.h>
 #include <eddy/decoder.h>
 #include <eddy/encoder.h>
+#include <stddef.h>
 
-#include "memory.h"
-#include "pool.h"
+/* ---- memory of a stream ---- */
+
+struct eddyi_memory_block;
+
+/* Counts the memory of a codec library, and keeps it for the next stream.
+ *
+ * Invariants:
+ * 1. `taken` is the sum of all `blocks`, used or idle, with their headers.
+ * 2. An allocation gets the smallest idle block that fits and is not twice as large as needed.
+ * 3. Idle blocks are freed, all at once, only when a new one would make `taken` exceed `enough`.
+ */
+struct eddyi_memory {
+	struct eddyi_memory_block *blocks;
+	size_t taken;
+	size_t most; /* maximum of `taken` */
+	size_t enough;
+};
+
+/* Return: NULL on allocation failure. */
+void *eddyi_memory_get(struct eddyi_memory *memory, size_t size);
+
+/* NULL is accepted. */
+void eddyi_memory_put(void *at);
+
+/* Free all idle blocks. */
+void eddyi_memory_trim(struct eddyi_memory *memory);
+
+/* Free all blocks, used ones included. */
+void eddyi_memory_drop(struct eddyi_memory *memory);
+
+/* The allocator functions of the libraries; `opaque` is the memory. */
+void *eddyi_memory_alloc(void *opaque, size_t size);
+void eddyi_memory_free(void *opaque, void *at);
+
+/* ---- a pool of idle encoders and decoders for each loop ---- */
+
+/* The most bytes in a pool. */
+#define EDDYI_POOL_MAX (16 * EDDY_MIB)
+
+/* The first member of pooled objects. */
+struct eddyi_pooled {
+	struct eddyi_pooled *next;
+	const void *kind; /* compared by eddyi_pool_take() */
+	size_t size;
+	void (*end)(struct eddyi_pooled *pooled);
+};
+
+/* Take the newest object of this kind from the loop's pool. Return: NULL if there is none. */
+struct eddyi_pooled *eddyi_pool_take(const void *kind);
+
+/* Take an object from the pool, or make a zeroed one of this size. Return: NULL on allocation
+ * failure. */
+void *eddyi_pool_get(const void *kind, size_t size, void (*end)(struct eddyi_pooled *pooled));
+
+/* Put an object into the loop's pool, its fields set; the oldest are ended to make room. Off the
+ * loop it is ended. */
+void eddyi_pool_put(struct eddyi_pooled *pooled);
+
+/* ---- streams and codings ---- */
 
 /* Encoder options with defaults filled in. */
 struct eddyi_encoder_settings {

@@ -1,4 +1,4 @@
-/* Tests of auth/src/issuer/description.h: what documents are made of, by the program and by its file. */
+/* Tests of auth/src/issuer/oauth_metadata.c: what documents are made of, by the program and by its file. */
 #include "asked.h"
 #include "configured.h"
 #include "ran.h"

@@ -1,6 +1,6 @@
-/* Tests of auth/src/issuer/issuer_fetch.h: what issuers may do, and what they may not. */
+/* Tests of auth/src/issuer/issuer.h: what issuers may do, and what they may not. */
 #include "issuer_rig.h"
-#include "issuer/issuer_fetch.h"
+#include "issuer/issuer.h"
 #include "leap.h"
 
 #include "../runtime/failing.h"

@@ -1,4 +1,4 @@
-/* Tests of auth/src/issuer/issuer_fetch.h: issuers that speak TLS. */
+/* Tests of auth/src/issuer/issuer.h: issuers that speak TLS. */
 #include "issuer_certs.h"
 #include "issuer_rig.h"
 #include "guard/oauth.h"

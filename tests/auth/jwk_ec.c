@@ -1,5 +1,5 @@
 /* Tests of jwk_ec.c: the halves of a signature, and what threads keep. */
-#include "jwt/wolfcrypt.h"
+#include "jwt/jws.h"
 
 #include "jwt/jwk.h"
 #include "keys.h"
@@ -15,7 +15,7 @@ static const struct eddy_str text = { "text", 4 };
 static int try_others(const struct eddy_jwk *key, const unsigned char *good)
 {
 	const struct eddyi_jwk_curve *curve = key->curve;
-	unsigned char changed[EDDY_JWS_SIGNATURE_MAX];
+	unsigned char changed[EDDY_JWS_SIGNATURE_MAX] = { 0 };
 	struct eddy_str signature = eddy_str((char *)changed, curve->signature_len);
 	int tried = 0;
 

@@ -1,5 +1,5 @@
 /* Tests of jwk_rsa.c: the numbers of a key, and what stands in a signature. */
-#include "jwt/wolfcrypt.h"
+#include "jwt/jws.h"
 
 #include "jwt/jwk.h"
 #include "keys.h"

@@ -1,4 +1,4 @@
-#include "jwt/wolfcrypt.h"
+#include "jwt/jws.h"
 
 #include "lacking.h"
 

@@ -7,6 +7,7 @@
 #include "ran.h"
 
 #include "../http/said.h"
+#include "../folder.h"
 
 #include <criterion/new/assert.h>
 #include <eddy/auth.h>
@@ -71,15 +72,14 @@ Test(oauth, issuers_are_named)
 /* Nobody waits for a FIFO. */
 Test(oauth, certificates_are_in_a_file)
 {
-	char folder[] = "/tmp/eddy-oauth-XXXXXX", path[64], want[128];
+	char path[64], want[128];
 
-	cr_assert(mkdtemp(folder) != NULL);
+	make_folder();
 	snprintf(path, sizeof(path), "%s/fifo", folder);
 	cr_assert(mkfifo(path, 0600) == 0);
 	snprintf(want, sizeof(want), "OAuth issuer: the ca_file \"%s\" is not a file\n", path);
 	expect_bad(&(struct eddy_oauth_options){ .issuer = "https://a", .ca_file = path }, want);
-	unlink(path);
-	rmdir(folder);
+	remove_folder();
 	expect_bad(&(struct eddy_oauth_options){ .issuer = "https://a", .ca_file = path }, want);
 	expect_bad(&(struct eddy_oauth_options){ .issuer = "https://a", .ca_file = "/" },
 		   "OAuth issuer: the ca_file \"/\" is not a file\n");

@@ -1,6 +1,8 @@
 /* Tests of bench/eddy-bench/result.h. */
 #include "result.h"
 
+#include "../folder.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <math.h>
@@ -284,10 +286,10 @@ Test(result, has_texts_that_are_clean)
 
 Test(result, takes_its_name_once_it_is_whole)
 {
-	char folder[] = "/tmp/eddy-result-XXXXXX", path[64], error[RESULT_ERROR_SIZE] = "";
+	char path[64], error[RESULT_ERROR_SIZE] = "";
 	struct stat st;
 
-	cr_assert_neq(mkdtemp(folder), NULL);
+	make_folder();
 	snprintf(path, sizeof(path), "%s/a/b", folder);
 	cr_expect_eq(save_file(path, "x", 1, error), -ENOENT);
 	cr_expect(strstr(error, "No such file"), "%s", error);
@@ -300,7 +302,7 @@ Test(result, takes_its_name_once_it_is_whole)
 	cr_expect_eq(save_file("/dev/full", "x", 1, error), -ENOSPC);
 	unlink(path);
 	/* Nothing else was left there. */
-	cr_expect_eq(rmdir(folder), 0);
+	remove_empty_folder();
 }
 
 Test(result, is_freed_when_there_is_none)

@@ -2,16 +2,6 @@
 #include "../http/vectors.h"
 #include "served.h"
 
-static struct eddy_app *app_with(const struct eddy_compression_options *options)
-{
-	struct eddy_app *app = served_app();
-
-	if (options)
-		eddy_app_with_compression(app, options);
-	eddy_app_use_compression(app, NULL);
-	return app;
-}
-
 /* ---- the choice: the table of BEHAVIOUR, a row each ---- */
 
 Test(compression, who_gets_what)
@@ -52,7 +42,7 @@ Test(compression, who_gets_what)
 		{ "g zip, br;q=0.2", "br" },
 		{ ",, gzip,,", "gzip" },
 	};
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct served got = served(app, "GET /text/3000", rows[i][0]);
@@ -73,7 +63,7 @@ Test(compression, lines_of_accept_encoding_all_count)
 {
 	static const char *const fields[] = { "accept-encoding", "gzip;q=0.5", "x", "y",
 					      "accept-encoding", "br",         NULL };
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 	struct served got = served_with(app, "GET /text/10", fields);
 
 	cr_expect_str_eq(got.coding, "br");
@@ -86,8 +76,9 @@ Test(compression, vectors_tower)
 	static const char *const gzip[] = { "gzip", NULL };
 	static const char *const theirs[] = { "zstd", "br", "gzip", "deflate", NULL };
 	json_t *root = vectors_load("encoding/tower_http_accept_encoding.json"), *test, *line;
-	struct eddy_app *four = app_with(&(struct eddy_compression_options){ .order = theirs });
-	struct eddy_app *one = app_with(&(struct eddy_compression_options){ .order = gzip });
+	struct eddy_app *four =
+		served_app_with(&(struct eddy_compression_options){ .order = theirs });
+	struct eddy_app *one = served_app_with(&(struct eddy_compression_options){ .order = gzip });
 	size_t i, j, count = 0, alone = 0;
 
 	json_array_foreach(json_object_get(root, "cases"), i, test)
@@ -128,7 +119,7 @@ static struct eddy_app *app_of(json_t *available)
 	json_t *name;
 
 	if (!available)
-		return app_with(NULL);
+		return served_app_with(NULL);
 	json_array_foreach(available, i, name)
 	{
 		if (strcmp(json_string_value(name), "identity") == 0)
@@ -141,7 +132,7 @@ static struct eddy_app *app_of(json_t *available)
 	}
 	if (!identity || !count)
 		return NULL;
-	return app_with(&(struct eddy_compression_options){ .order = order });
+	return served_app_with(&(struct eddy_compression_options){ .order = order });
 }
 
 Test(compression, vectors_negotiator)
@@ -192,7 +183,7 @@ static int render(struct eddy_req *req, struct eddy_res *res, int status, const 
 
 Test(compression, refuses_before_the_handler_runs)
 {
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 	struct served got;
 
 	eddy_app_map_get(app, "/count", count_it);
@@ -209,7 +200,7 @@ Test(compression, refuses_before_the_handler_runs)
 
 Test(compression, a_refusal_is_rendered_as_the_app_wants_it)
 {
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 	struct served got;
 
 	eddy_app_map_err(app, render);
@@ -225,7 +216,7 @@ Test(compression, errors_are_coded)
 {
 	static const char *const lines[] = { "GET /nowhere", "POST /text/1", "GET /text/x" };
 	static const int statuses[] = { 404, 405, 400 };
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 
 	for (size_t i = 0; i < 3; i++) {
 		struct served got = served(app, lines[i], "gzip");
@@ -261,7 +252,7 @@ Test(compression, left_alone)
 		"content-type=image/png",
 		"content-type=application/zip;%20a=b",
 	};
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 	char line[128];
 
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
@@ -295,7 +286,7 @@ Test(compression, not_left_alone)
 		"status=500",
 		"body=",
 	};
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 	char line[128];
 
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
@@ -307,7 +298,7 @@ Test(compression, not_left_alone)
 
 Test(compression, the_head)
 {
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 	struct served got = served(app, "GET /set?etag=%22v1%22&accept-ranges=bytes&x=y", "br");
 
 	cr_expect_str_eq(got.coding, "br");
@@ -337,7 +328,7 @@ Test(compression, vary_is_merged)
 		{ "vary=origin,%20accept-ENCODING", "origin, accept-ENCODING" },
 		{ "vary=*", "*" },
 	};
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 	char line[64];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -356,7 +347,7 @@ Test(compression, a_head_is_that_of_a_get)
 	static const char *const paths[] = { "/text/5000",      "/stream/3",
 					     "/nowhere",        "/set?etag=%22a%22&status=201",
 					     "/set?status=204", "/set?content-type=image/png" };
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 	char line[64];
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
@@ -392,7 +383,7 @@ Test(compression, sizes)
 {
 	static const unsigned sizes[] = { 0, 1, 2, 511, 512, 513, 65535, 65536, 65537, 1000000 };
 	static const char *const codings[] = { "zstd", "br", "gzip", "deflate" };
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 	char line[64];
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
@@ -415,7 +406,7 @@ Test(compression, streams)
 {
 	static const unsigned lines[] = { 0, 1, 2, 1000 };
 	static const char *const codings[] = { "zstd", "br", "gzip", "deflate" };
-	struct eddy_app *app = app_with(NULL);
+	struct eddy_app *app = served_app_with(NULL);
 	char line[64];
 
 	for (size_t i = 0; i < 4; i++)
@@ -439,7 +430,8 @@ Test(compression, streams)
 Test(compression, order)
 {
 	static const char *const order[] = { "deflate", "X-GZIP", NULL };
-	struct eddy_app *app = app_with(&(struct eddy_compression_options){ .order = order });
+	struct eddy_app *app =
+		served_app_with(&(struct eddy_compression_options){ .order = order });
 	struct served got;
 
 	cr_expect_str_eq(served_coding(app, "GET /text/9", "zstd, br, gzip, deflate"), "deflate");
@@ -457,7 +449,7 @@ static size_t length_of(const struct eddy_compression_options *options, const ch
 {
 	struct eddy_header fields[] = { { "accept-encoding", coding }, { 0 } };
 	struct eddy_client_request request = { .headers = fields };
-	struct eddy_app *app = app_with(options);
+	struct eddy_app *app = served_app_with(options);
 	struct eddy_response *response;
 	struct eddy_str body;
 	size_t len;
@@ -499,7 +491,8 @@ Test(compression, levels)
 
 Test(compression, size_min)
 {
-	struct eddy_app *app = app_with(&(struct eddy_compression_options){ .size_min = 1000 });
+	struct eddy_app *app =
+		served_app_with(&(struct eddy_compression_options){ .size_min = 1000 });
 	struct served got;
 
 	cr_expect_str_eq(served_coding(app, "GET /text/999", "gzip"), "identity");
@@ -516,7 +509,8 @@ Test(compression, size_min)
 Test(compression, leave_types)
 {
 	static const char *const left[] = { "text/event-stream", "model/*", "*+cbor", NULL };
-	struct eddy_app *app = app_with(&(struct eddy_compression_options){ .leave_types = left });
+	struct eddy_app *app =
+		served_app_with(&(struct eddy_compression_options){ .leave_types = left });
 
 	cr_expect_str_eq(served_coding(app, "GET /set?content-type=text/event-stream;a", "gzip"),
 			 "identity");
@@ -541,7 +535,7 @@ Test(compression, of_groups_and_routes_the_innermost_counts)
 	static const char *const gzip[] = { "gzip", NULL }, *const br[] = { "br", NULL };
 	struct eddy_compression_options of_app = { .order = gzip }, of_group = { .order = br };
 	struct eddy_compression_options of_route = { .size_min = 1000 };
-	struct eddy_app *app = app_with(&of_app);
+	struct eddy_app *app = served_app_with(&of_app);
 	struct eddy_group *group = eddy_app_group(app, "/g");
 	struct eddy_route *route;
 

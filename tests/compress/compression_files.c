@@ -1,4 +1,5 @@
 /* Tests of eddy/compression.h: files, those that are kept as they were coded, and what is missing. */
+#include "../folder.h"
 #include "../runtime/failing.h"
 #include "served.h"
 #include "settings.h"
@@ -10,44 +11,27 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct eddy_app *app_with(const struct eddy_compression_options *options)
-{
-	struct eddy_app *app = served_app();
-
-	if (options)
-		eddy_app_with_compression(app, options);
-	eddy_app_use_compression(app, NULL);
-	return app;
-}
-
 /* ---- files, and those that are kept ---- */
 
-struct folder {
-	char path[64];
-	int dir;
-};
+static int dir; /* the folder */
 
-static struct folder folder_new(void)
+static void open_folder(void)
 {
-	struct folder folder = { "/tmp/eddy-compression-XXXXXX", -1 };
-
-	cr_assert(mkdtemp(folder.path) != NULL);
-	folder.dir = open(folder.path, O_DIRECTORY | O_CLOEXEC);
-	return folder;
+	make_folder();
+	dir = open(folder, O_DIRECTORY | O_CLOEXEC);
 }
 
 /* The kernel's clock goes by ticks: what changed within one is not kept. */
-static void folder_settle(void)
+static void settle(void)
 {
 	usleep(40000);
 }
 
 /* A file of `age` seconds. */
-static struct bytes folder_add(const struct folder *folder, const char *name, enum kind kind,
-			       size_t size, int age)
+static struct bytes add_file(const char *name, enum kind kind, size_t size, int age)
 {
 	struct bytes bytes = body_of(kind, size);
-	int fd = openat(folder->dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	struct timespec times[2];
 
 	cr_assert_eq(write(fd, bytes.ptr, size), (ssize_t)size);
@@ -56,17 +40,17 @@ static struct bytes folder_add(const struct folder *folder, const char *name, en
 	times[1] = times[0];
 	cr_assert_eq(futimens(fd, times), 0);
 	close(fd);
-	folder_settle();
+	settle();
 	return bytes;
 }
 
-static void folder_free(struct folder *folder)
+static void close_folder(void)
 {
-	unlinkat(folder->dir, "a", 0);
-	unlinkat(folder->dir, "b", 0);
-	close(folder->dir);
-	rmdir(folder->path);
+	close(dir);
+	remove_folder();
 }
+
+TestSuite(compression_files, .init = open_folder, .fini = close_folder);
 
 static void expect_file(struct eddy_app *app, const char *line, const char *coding,
 			const struct bytes *want)
@@ -91,11 +75,10 @@ static const struct eddyi_cache *cache_of(struct eddy_app *app)
 Test(compression_files, files_are_kept_as_they_were_coded)
 {
 	static const char *const codings[] = { "zstd", "br", "gzip", "deflate" };
-	struct folder folder = folder_new();
-	struct bytes bytes = folder_add(&folder, "a", TEXT, 300000, 10);
-	struct eddy_app *app = app_with(NULL);
+	struct bytes bytes = add_file("a", TEXT, 300000, 10);
+	struct eddy_app *app = served_app_with(NULL);
 
-	eddy_app_set_context(app, &folder.dir);
+	eddy_app_set_context(app, &dir);
 	for (unsigned i = 0; i < 4; i++)
 		for (int again = 0; again < 3; again++) {
 			expect_file(app, "GET /file/a", codings[i], &bytes);
@@ -104,7 +87,6 @@ Test(compression_files, files_are_kept_as_they_were_coded)
 	cr_expect_lt(cache_of(app)->size, 400000);
 	bytes_deinit(&bytes);
 	eddy_app_free(app);
-	folder_free(&folder);
 }
 
 struct twice {
@@ -131,12 +113,11 @@ static int ask_twice(void *arg)
 
 Test(compression_files, a_kept_file_leaves_by_splice)
 {
-	struct folder folder = folder_new();
-	struct bytes bytes = folder_add(&folder, "a", MIXED, 1000000, 10);
-	struct twice twice = { .app = app_with(NULL) };
+	struct bytes bytes = add_file("a", MIXED, 1000000, 10);
+	struct twice twice = { .app = served_app_with(NULL) };
 	struct eddy_str bodies[2];
 
-	eddy_app_set_context(twice.app, &folder.dir);
+	eddy_app_set_context(twice.app, &dir);
 	cr_assert_eq(eddy_run(NULL, ask_twice, &twice), 0);
 	for (int i = 0; i < 2; i++)
 		cr_assert_eq(eddy_response_body(twice.responses[i], &bodies[i]), 0);
@@ -148,27 +129,25 @@ Test(compression_files, a_kept_file_leaves_by_splice)
 		eddy_response_free(twice.responses[i]);
 	bytes_deinit(&bytes);
 	eddy_app_free(twice.app);
-	folder_free(&folder);
 }
 
 /* The change shows in the ctime alone. */
 Test(compression_files, a_file_whose_time_is_set_back_is_coded_anew)
 {
-	struct folder folder = folder_new();
-	struct bytes bytes = folder_add(&folder, "a", TEXT, 300000, 10), later;
-	struct eddy_app *app = app_with(NULL);
+	struct bytes bytes = add_file("a", TEXT, 300000, 10), later;
+	struct eddy_app *app = served_app_with(NULL);
 	struct timespec times[2];
 	struct stat st;
-	int fd = openat(folder.dir, "a", O_RDWR | O_CLOEXEC);
+	int fd = openat(dir, "a", O_RDWR | O_CLOEXEC);
 
-	eddy_app_set_context(app, &folder.dir);
+	eddy_app_set_context(app, &dir);
 	cr_assert_eq(fstat(fd, &st), 0);
 	expect_file(app, "GET /file/a", "gzip", &bytes);
 	later = body_of(ZEROS, 300000);
 	cr_assert_eq(pwrite(fd, later.ptr, later.len, 0), 300000);
 	times[0] = times[1] = st.st_mtim;
 	cr_assert_eq(futimens(fd, times), 0);
-	folder_settle();
+	settle();
 	expect_file(app, "GET /file/a", "gzip", &later);
 	cr_expect_eq(cache_of(app)->count, 2);
 	expect_file(app, "GET /file/a", "gzip", &later);
@@ -177,41 +156,37 @@ Test(compression_files, a_file_whose_time_is_set_back_is_coded_anew)
 	bytes_deinit(&later);
 	close(fd);
 	eddy_app_free(app);
-	folder_free(&folder);
 }
 
 Test(compression_files, a_file_that_changes_is_coded_anew)
 {
-	struct folder folder = folder_new();
-	struct bytes first = folder_add(&folder, "a", TEXT, 50000, 10), second;
-	struct eddy_app *app = app_with(NULL);
+	struct bytes first = add_file("a", TEXT, 50000, 10), second;
+	struct eddy_app *app = served_app_with(NULL);
 
-	eddy_app_set_context(app, &folder.dir);
+	eddy_app_set_context(app, &dir);
 	expect_file(app, "GET /file/a", "zstd", &first);
-	second = folder_add(&folder, "a", MIXED, 50000, 9);
+	second = add_file("a", MIXED, 50000, 9);
 	expect_file(app, "GET /file/a", "zstd", &second);
 	expect_file(app, "GET /file/a", "zstd", &second);
 	cr_expect_eq(cache_of(app)->count, 2);
 	bytes_deinit(&first);
 	bytes_deinit(&second);
 	eddy_app_free(app);
-	folder_free(&folder);
 }
 
 Test(compression_files, files_that_are_not_kept)
 {
-	struct folder folder = folder_new();
-	struct bytes noise = folder_add(&folder, "b", NOISE, 50000, 10);
-	struct bytes text = folder_add(&folder, "a", TEXT, 50000, 0);
-	struct eddy_app *app = app_with(NULL), *without;
+	struct bytes noise = add_file("b", NOISE, 50000, 10);
+	struct bytes text = add_file("a", TEXT, 50000, 0);
+	struct eddy_app *app = served_app_with(NULL), *without;
 
-	eddy_app_set_context(app, &folder.dir);
+	eddy_app_set_context(app, &dir);
 	expect_file(app, "GET /file/a", "gzip", &text);
 	cr_expect_eq(cache_of(app)->count, 0, "it is too new");
 	expect_file(app, "GET /file/b", "gzip", &noise);
 	cr_expect_eq(cache_of(app)->count, 0, "it grew");
 	bytes_deinit(&text);
-	text = folder_add(&folder, "a", TEXT, 50000, 10);
+	text = add_file("a", TEXT, 50000, 10);
 	for (int again = 0; again < 2; again++) {
 		struct served got = served(app, "HEAD /file/a", "gzip");
 
@@ -220,9 +195,9 @@ Test(compression_files, files_that_are_not_kept)
 	cr_expect_eq(cache_of(app)->count, 0, "nobody got it");
 	eddy_app_free(app);
 	for (int i = 0; i < 2; i++) {
-		without = app_with(&(struct eddy_compression_options){ .no_cache = i == 0,
-								       .cache_max = i ? 100 : 0 });
-		eddy_app_set_context(without, &folder.dir);
+		without = served_app_with(&(struct eddy_compression_options){
+			.no_cache = i == 0, .cache_max = i ? 100 : 0 });
+		eddy_app_set_context(without, &dir);
 		expect_file(without, "GET /file/a", "gzip", &text);
 		expect_file(without, "GET /file/a", "gzip", &text);
 		cr_expect_eq(cache_of(without)->count, 0);
@@ -230,7 +205,6 @@ Test(compression_files, files_that_are_not_kept)
 	}
 	bytes_deinit(&noise);
 	bytes_deinit(&text);
-	folder_free(&folder);
 }
 
 Test(compression_files, parts_and_conditions_of_files)
@@ -238,13 +212,12 @@ Test(compression_files, parts_and_conditions_of_files)
 	const char *fields[] = {
 		"accept-encoding", "gzip", "range", "bytes=0-99", NULL, NULL, NULL
 	};
-	struct folder folder = folder_new();
-	struct bytes bytes = folder_add(&folder, "a", TEXT, 50000, 10);
-	struct eddy_app *app = app_with(NULL);
+	struct bytes bytes = add_file("a", TEXT, 50000, 10);
+	struct eddy_app *app = served_app_with(NULL);
 	struct served got;
 	char weak[100];
 
-	eddy_app_set_context(app, &folder.dir);
+	eddy_app_set_context(app, &dir);
 	got = served_with(app, "GET /file/a", fields);
 	cr_expect_eq(got.status, 206);
 	cr_expect_str_eq(got.coding, "identity");
@@ -287,7 +260,6 @@ Test(compression_files, parts_and_conditions_of_files)
 	}
 	bytes_deinit(&bytes);
 	eddy_app_free(app);
-	folder_free(&folder);
 }
 
 /* ---- what is missing ---- */
@@ -306,13 +278,12 @@ static int tight(struct eddy_req *req, struct eddy_res *res)
 
 Test(compression_files, without_descriptors_files_are_not_kept)
 {
-	struct folder folder = folder_new();
-	struct bytes bytes = folder_add(&folder, "a", TEXT, 50000, 10);
-	struct eddy_app *app = app_with(NULL);
+	struct bytes bytes = add_file("a", TEXT, 50000, 10);
+	struct eddy_app *app = served_app_with(NULL);
 	struct rlimit before;
 
 	eddy_app_map_get(app, "/tight", tight);
-	eddy_app_set_context(app, &folder.dir);
+	eddy_app_set_context(app, &dir);
 	getrlimit(RLIMIT_NOFILE, &before);
 	expect_file(app, "GET /tight", "gzip", &bytes);
 	setrlimit(RLIMIT_NOFILE, &before);
@@ -325,7 +296,6 @@ Test(compression_files, without_descriptors_files_are_not_kept)
 	cr_expect_eq(cache_of(app)->count, 1);
 	bytes_deinit(&bytes);
 	eddy_app_free(app);
-	folder_free(&folder);
 }
 
 static int fail_from_here;
@@ -344,20 +314,19 @@ Test(compression_files, without_memory_nothing_wrong_is_sent)
 	static const char *const codings[] = { "zstd", "br", "gzip", "deflate" };
 	struct eddy_header fields[] = { { "accept-encoding", NULL }, { 0 } };
 	struct eddy_client_request request = { .headers = fields };
-	struct folder folder = folder_new();
-	struct bytes bytes = folder_add(&folder, "a", TEXT, 5000, 10);
+	struct bytes bytes = add_file("a", TEXT, 5000, 10);
 	unsigned wrong = 0, plain = 0;
 
 	for (size_t i = 0; i < 4; i++)
 		for (fail_from_here = 1; fail_from_here < 12; fail_from_here++) {
 			/* A new one has no pools, and nothing is kept yet. */
-			struct eddy_app *app = app_with(NULL);
+			struct eddy_app *app = served_app_with(NULL);
 			struct eddy_response *response = NULL;
 			struct eddy_str body, coding;
 			struct bytes raw, text;
 
 			eddy_app_map_get(app, "/lean", lean);
-			eddy_app_set_context(app, &folder.dir);
+			eddy_app_set_context(app, &dir);
 			fields[0].value = codings[i];
 			if (eddy_app_test(app, "GET /lean", &request, &response) < 0) {
 				failing_at = 0;
@@ -386,5 +355,4 @@ Test(compression_files, without_memory_nothing_wrong_is_sent)
 	cr_expect_eq(wrong, 0);
 	cr_expect_gt(plain, 0);
 	bytes_deinit(&bytes);
-	folder_free(&folder);
 }

@@ -1,4 +1,5 @@
 /* Tests of eddy/decompression.h. */
+#include "../folder.h"
 #include "served.h"
 
 #include <fcntl.h>
@@ -152,12 +153,11 @@ Test(decompression, whoever_reads)
 {
 	static const char parts[] =
 		"--x\r\ncontent-disposition: form-data; name=a\r\n\r\nsome text\r\n--x--\r\n";
-	char folder[] = "/tmp/eddy-decompression-XXXXXX";
 	struct eddy_app *app = app_new(NULL);
 	char saved[16];
 	int dir, fd;
 
-	cr_assert(mkdtemp(folder) != NULL);
+	make_folder();
 	dir = open(folder, O_DIRECTORY | O_CLOEXEC);
 	eddy_app_set_context(app, &dir);
 	EACH_CODEC(codec) {
@@ -188,7 +188,7 @@ Test(decompression, whoever_reads)
 	}
 	eddy_app_free(app);
 	close(dir);
-	cr_expect_eq(rmdir(folder), 0);
+	remove_empty_folder();
 }
 
 Test(decompression, names)
@@ -283,10 +283,9 @@ Test(decompression, cut_off_or_followed_or_corrupt)
 Test(decompression, bombs)
 {
 	struct eddy_app *ratio = app_new(NULL), *size, *none;
-	char folder[] = "/tmp/eddy-decompression-XXXXXX";
 	int dir;
 
-	cr_assert(mkdtemp(folder) != NULL);
+	make_folder();
 	dir = open(folder, O_DIRECTORY | O_CLOEXEC);
 	size = app_new(&(struct eddy_decompression_options){ .size_max = 100000,
 							     .ratio_max = EDDY_RATIO_ANY });
@@ -320,7 +319,7 @@ Test(decompression, bombs)
 	eddy_app_free(size);
 	eddy_app_free(none);
 	close(dir);
-	cr_expect_eq(rmdir(folder), 0, "something was left");
+	remove_empty_folder();
 }
 
 /* What is small is never a bomb. */

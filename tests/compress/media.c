@@ -1,5 +1,5 @@
-/* Tests of compress/src/media.h. */
-#include "media.h"
+/* Tests of compress/src/media.c. */
+#include "settings.h"
 
 #include <criterion/criterion.h>
 

@@ -1,4 +1,4 @@
-/* Tests of compress/src/memory.h, and of what encoders and decoders take, and do where there is none. */
+/* Tests of compress/src/memory.c, and of what encoders and decoders take, and do where there is none. */
 #include "bodies.h"
 #include "../runtime/failing.h"
 

@@ -85,6 +85,16 @@ struct eddy_app *served_app(void)
 	return app;
 }
 
+struct eddy_app *served_app_with(const struct eddy_compression_options *options)
+{
+	struct eddy_app *app = served_app();
+
+	if (options)
+		eddy_app_with_compression(app, options);
+	eddy_app_use_compression(app, NULL);
+	return app;
+}
+
 /* ---- asking ---- */
 
 const char *served_field(const struct served *served, const char *name)

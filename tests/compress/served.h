@@ -26,6 +26,9 @@ struct served {
  */
 struct eddy_app *served_app(void);
 
+/* The same with compression by these options; NULL for the defaults. */
+struct eddy_app *served_app_with(const struct eddy_compression_options *options);
+
 /* Ask with these fields: pairs of names and values, NULL ends them. */
 struct served served_with(struct eddy_app *app, const char *line, const char *const *fields);
 

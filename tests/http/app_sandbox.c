@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../folder.h"
 #include "../on_tsan.h"
 #include "../on_valgrind.h"
 
@@ -48,8 +49,6 @@ static void expect_child(int (*fn)(void))
 }
 
 /* ---- who is in it ---- */
-
-static char folder[] = "/tmp/eddy-sandbox-XXXXXX";
 
 static bool opens(const char *path)
 {
@@ -123,10 +122,10 @@ static int run_three(void)
 /* What it serves is readable without being named. */
 Test(app_sandbox, holds_what_runs_beside_the_requests_from_the_start)
 {
-	cr_assert(mkdtemp(folder) != NULL);
+	make_folder();
 	expect_child(run_one);
 	expect_child(run_three);
-	rmdir(folder);
+	remove_folder();
 }
 
 /* ---- what it refuses to run in ---- */

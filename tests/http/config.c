@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include "config/config_key.h"
+#include "../folder.h"
 #include "said.h"
 
 #include <criterion/criterion.h>
@@ -399,8 +400,6 @@ static int run_with(const char *path)
 	return run.result;
 }
 
-static char folder[] = "/tmp/eddy-config-XXXXXX";
-
 static void write_file(const char *name, const char *text, size_t len)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -411,20 +410,11 @@ static void write_file(const char *name, const char *text, size_t len)
 
 static void enter_folder(void)
 {
-	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	make_folder();
 	cr_assert(eq(int, chdir(folder), 0));
 }
 
-static void leave_folder(void)
-{
-	static const char *const names[] = { "a.toml", "fifo", "big" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		unlink(names[i]);
-	rmdir(folder);
-}
-
-Test(config, is_read_when_the_app_runs, .init = enter_folder, .fini = leave_folder)
+Test(config, is_read_when_the_app_runs, .init = enter_folder, .fini = remove_folder)
 {
 	static const char good[] = "[server]\nworkers = 2\n", bad[] = "[server]\nworkers = 'x'\n";
 
@@ -439,7 +429,7 @@ Test(config, is_read_when_the_app_runs, .init = enter_folder, .fini = leave_fold
 		   "\"x\"\n"));
 }
 
-Test(config, is_a_regular_file_of_bounded_size, .init = enter_folder, .fini = leave_folder,
+Test(config, is_a_regular_file_of_bounded_size, .init = enter_folder, .fini = remove_folder,
      .timeout = 10)
 {
 	char *big = calloc(1, EDDYI_CONFIG_FILE_MAX + 1);
@@ -476,7 +466,7 @@ static int look_at_workers(struct eddy_app *app, void *data)
 }
 
 /* What is done at the start sees what the file says, and is not done when that is wrong. */
-Test(config, is_read_before_the_start, .init = enter_folder, .fini = leave_folder)
+Test(config, is_read_before_the_start, .init = enter_folder, .fini = remove_folder)
 {
 	static const char good[] = "[server]\nworkers = 2\n", bad[] = "[server]\nworkers = 0\n";
 	struct run run = { .app = app_new("a.toml") };
@@ -497,7 +487,8 @@ Test(config, is_read_before_the_start, .init = enter_folder, .fini = leave_folde
 }
 
 /* The program says how many workers it bears, and the file is held to it. */
-Test(config, has_no_more_workers_than_the_program_bears, .init = enter_folder, .fini = leave_folder)
+Test(config, has_no_more_workers_than_the_program_bears, .init = enter_folder,
+     .fini = remove_folder)
 {
 	static const char two[] = "[server]\n\nworkers = 2\n";
 	struct run run = { .app = app_new("a.toml") };
@@ -547,7 +538,7 @@ Test(config, holds_the_program_to_the_workers_that_it_bears)
 }
 
 /* Mistakes of the program and those of the file are told together. */
-Test(config, is_told_with_the_mistakes_of_the_builder, .init = enter_folder, .fini = leave_folder)
+Test(config, is_told_with_the_mistakes_of_the_builder, .init = enter_folder, .fini = remove_folder)
 {
 	struct run run = { .app = app_new("a.toml") };
 

@@ -1,4 +1,5 @@
 /* Tests of what comes in through a coder (eddy/coder.h). */
+#include "../folder.h"
 #include "hex.h"
 
 #include <unistd.h>
@@ -46,7 +47,6 @@ static struct eddy_app *make(eddy_filter_fn *filter)
 
 static int post(const char *path, struct eddy_str sent, char *ret_text, size_t text_size)
 {
-	char folder[] = "/tmp/eddy-decoded-XXXXXX";
 	struct eddy_app *app = make(decoding);
 	const struct eddy_header *fields =
 		(const struct eddy_header[]){ { "content-encoding", "x-hex" }, { 0 } };
@@ -56,7 +56,7 @@ static int post(const char *path, struct eddy_str sent, char *ret_text, size_t t
 	char line[64];
 	int status, dir;
 
-	cr_assert(mkdtemp(folder) != NULL);
+	make_folder();
 	dir = open(folder, O_DIRECTORY | O_CLOEXEC);
 	eddy_app_set_context(app, &dir);
 	snprintf(line, sizeof(line), "POST %s", path);
@@ -65,9 +65,8 @@ static int post(const char *path, struct eddy_str sent, char *ret_text, size_t t
 	snprintf(ret_text, text_size, "%.*s", EDDY_FMT(body));
 	eddy_response_free(response);
 	eddy_app_free(app);
-	unlinkat(dir, "it", 0);
 	close(dir);
-	rmdir(folder);
+	remove_folder();
 	cr_assert(eq(uint, alive, 0));
 	return status;
 }

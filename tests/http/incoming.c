@@ -1,6 +1,8 @@
 /* Tests of http/src/files/incoming.h, and of the cleaning of what it may leave behind. */
 #include "files/incoming.h"
 
+#include "../folder.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <dirent.h>
@@ -15,7 +17,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static char folder[64];
 static int dir;
 
 /* What the system is like. */
@@ -85,35 +86,28 @@ int flock(int fd, int operation)
 	return (int)syscall(SYS_flock, fd, operation);
 }
 
-static void make_folder(const char *template)
+static void open_folder_in(const char *parent)
 {
-	strcpy(folder, template);
-	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	make_folder_in(parent);
 	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 static void set_up(void)
 {
-	make_folder("/tmp/eddy-incoming-XXXXXX");
+	open_folder_in("/tmp");
 }
 
 /* The suite's own has been before it. */
 static void set_up_in_memory(void)
 {
-	rmdir(folder);
+	remove_folder();
 	close(dir);
-	make_folder("/dev/shm/eddy-incoming-XXXXXX");
+	open_folder_in("/dev/shm");
 }
 
 static void tear_down(void)
 {
-	struct dirent *entry;
-	DIR *list = opendir(folder);
-
-	while ((entry = readdir(list)))
-		unlinkat(dir, entry->d_name, 0);
-	closedir(list);
-	rmdir(folder);
+	remove_folder();
 	close(dir);
 }
 

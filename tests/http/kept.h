@@ -2,6 +2,8 @@
 #ifndef EDDY_TESTS_KEPT_H
 #define EDDY_TESTS_KEPT_H
 
+#include "../descriptors.h"
+#include "../folder.h"
 #include "app/app.h"
 #include "exchange/open_files.h"
 
@@ -78,43 +80,25 @@ static inline int root(void *arg)
 	return rig->go(rig);
 }
 
-static inline int count_descriptors(void)
-{
-	int count = 0;
-
-	for (int fd = 0; fd < 1024; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
-}
-
-static inline void remove_all(const char *path)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -r '%s'", path);
-	cr_expect(zero(int, system(command)));
-}
-
 static inline void run_with(int (*go)(struct rig *rig), const struct eddy_server_options *options)
 {
-	char path[] = "/tmp/eddy-open-files-XXXXXX";
 	struct rig rig = { .app = eddy_app_new(), .go = go };
 	int before, r;
 
-	cr_assert(ne(ptr, mkdtemp(path), NULL));
-	rig.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	make_folder();
+	rig.dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	eddy_app_with_server(rig.app, options);
 	rig.folder = eddyi_folder_new(rig.app, rig.dir);
 	for (int i = 0; i < 4; i++)
 		write_file(&rig, (char[]){ (char)('a' + i), 0 }, "text");
-	before = count_descriptors();
+	before = open_descriptors();
 	r = eddy_run(NULL, root, &rig);
 	cr_expect_eq(r, 0, "it stopped in line %d", r);
 	/* None outlives the loop. */
-	cr_expect(eq(int, count_descriptors(), before));
+	cr_expect(eq(int, open_descriptors(), before));
 	eddy_app_free(rig.app);
 	close(rig.dir);
-	remove_all(path);
+	remove_folder();
 }
 
 static inline void run(int (*go)(struct rig *rig))

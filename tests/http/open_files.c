@@ -98,12 +98,12 @@ Test(open_files, links_are_followed_each_time)
 
 static int keep_none(struct rig *rig)
 {
-	int before = count_descriptors();
+	int before = open_descriptors();
 
 	/* Long enough that it could be. */
 	MUST(eddy_sleep(40 * EDDY_MS) == 0);
 	MUST(!kept(rig, "a"));
-	MUST(count_descriptors() == before);
+	MUST(open_descriptors() == before);
 	return 0;
 }
 

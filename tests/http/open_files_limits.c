@@ -9,17 +9,17 @@
 
 static int wait_for_the_end(struct rig *rig)
 {
-	int before = count_descriptors();
+	int before = open_descriptors();
 	struct eddyi_found found;
 
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &found) == 0 && kept(rig, "b"));
-	MUST(count_descriptors() == before + 2);
-	while (count_descriptors() > before + 1)
+	MUST(open_descriptors() == before + 2);
+	while (open_descriptors() > before + 1)
 		MUST(eddy_sleep(EDDY_MS) == 0);
 	/* Not what is being sent. */
 	MUST(fcntl(found.file.fd, F_GETFD) >= 0 && found.file.kept->refs == 1);
 	eddyi_outgoing_close(&found.file);
-	MUST(count_descriptors() == before);
+	MUST(open_descriptors() == before);
 	return 0;
 }
 
@@ -37,7 +37,7 @@ static bool is_shared(const struct eddyi_found *found)
 
 static int have_many(struct rig *rig)
 {
-	int before = count_descriptors();
+	int before = open_descriptors();
 	struct eddyi_found a, b, c, d;
 
 	MUST(find_as(rig, "a", EDDY_CODING_IDENTITY, &a) == 0);
@@ -47,12 +47,12 @@ static int have_many(struct rig *rig)
 	MUST(is_shared(&a) && !is_shared(&b) && is_shared(&c));
 	MUST(find_as(rig, "d", EDDY_CODING_IDENTITY, &d) == 0);
 	MUST(!is_shared(&a) && is_shared(&c) && is_shared(&d));
-	MUST(count_descriptors() == before + 4);
+	MUST(open_descriptors() == before + 4);
 	eddyi_outgoing_close(&a.file);
 	eddyi_outgoing_close(&b.file);
 	eddyi_outgoing_close(&c.file);
 	eddyi_outgoing_close(&d.file);
-	MUST(count_descriptors() == before + 2);
+	MUST(open_descriptors() == before + 2);
 	return 0;
 }
 
@@ -75,7 +75,7 @@ static void limit_descriptors(rlim_t count)
 
 static int have_a_share(struct rig *rig)
 {
-	int before = count_descriptors();
+	int before = open_descriptors();
 	char name[16];
 
 	limit_descriptors(64);
@@ -87,7 +87,7 @@ static int have_a_share(struct rig *rig)
 		snprintf(name, sizeof(name), "x%d", i);
 		soon_kept(rig, name);
 	}
-	MUST(count_descriptors() == before + 64 / 8 / 2);
+	MUST(open_descriptors() == before + 64 / 8 / 2);
 	return 0;
 }
 
@@ -177,17 +177,17 @@ Test(open_files_limits, make_way_for_an_upload)
 
 static int lack_memory(struct rig *rig)
 {
-	int before = count_descriptors();
+	int before = open_descriptors();
 
 	/* For the table. */
 	failing_at = 1;
 	MUST(!kept(rig, "a") && failing_at == 0);
-	MUST(count_descriptors() == before);
+	MUST(open_descriptors() == before);
 	MUST(kept(rig, "a"));
 	/* For a file in it. */
 	failing_at = 1;
 	MUST(!kept(rig, "b") && failing_at == 0);
-	MUST(count_descriptors() == before + 1);
+	MUST(open_descriptors() == before + 1);
 	MUST(kept(rig, "b"));
 	return 0;
 }
@@ -199,12 +199,12 @@ Test(open_files_limits, are_not_kept_where_memory_is_out)
 
 static int drop(struct rig *rig)
 {
-	int before = count_descriptors();
+	int before = open_descriptors();
 
 	MUST(!eddyi_open_files_drop());
 	MUST(kept(rig, "a") && kept(rig, "b"));
 	MUST(eddyi_open_files_drop());
-	MUST(count_descriptors() == before);
+	MUST(open_descriptors() == before);
 	MUST(!eddyi_open_files_drop());
 	MUST(kept(rig, "a"));
 	return 0;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include "../descriptors.h"
 #include "../on_valgrind.h"
 
 static bool is_mistake(const char *pattern, const char *dir,
@@ -40,25 +41,16 @@ Test(tree, mistakes)
 			     &(struct eddy_tree_options){ .cache_control = "a\r\nset-cookie: b" }));
 }
 
-static int count_descriptors(void)
-{
-	int count = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
-}
-
 Test(tree, app_closes_its_folders)
 {
-	int before = count_descriptors();
+	int before = open_descriptors();
 	struct eddy_app *app = eddy_app_new();
 
 	for (int i = 0; i < 8; i++)
 		eddy_app_map_files(app, i ? "/x/{path...}" : "/{path...}", "/", NULL);
-	cr_expect(eq(int, count_descriptors(), before + 8));
+	cr_expect(eq(int, open_descriptors(), before + 8));
 	eddy_app_free(app);
-	cr_expect(eq(int, count_descriptors(), before));
+	cr_expect(eq(int, open_descriptors(), before));
 }
 
 Test(tree, group)

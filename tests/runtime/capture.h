@@ -5,7 +5,10 @@
 #include "expect.h"
 
 #include <regex.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 static char captured[256 * 1024];
 
@@ -49,5 +52,25 @@ static inline int captured_lines(const char *pattern)
 			fprintf(stderr, "%s\n", captured);                                         \
 		}                                                                                  \
 	} while (0)
+
+/* Run `fn(arg)` in a child, after `before` unless that is NULL. Return: the signal that ended it; what it said is in `captured`. */
+static inline int die_of(eddy_task_fn *fn, void *arg, bool in_loop, void (*before)(void))
+{
+	int fd = capture_open(), status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+		signal(SIGABRT, SIG_DFL);
+		alarm(10);
+		dup2(fd, STDERR_FILENO);
+		if (before)
+			before();
+		_exit(in_loop ? eddy_run(NULL, fn, arg) : fn(arg));
+	}
+	EXPECT(waitpid(child, &status, 0) == child);
+	capture_close(fd);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
 
 #endif

@@ -12,7 +12,6 @@
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/net_tstamp.h>
@@ -23,6 +22,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../descriptors.h"
 #include "../on_valgrind.h"
 #include "core/loop.h"
 #include "core/wait.h"
@@ -107,18 +107,6 @@ static inline void expect_turns(int count)
 {
 	while (count--)
 		eddy_sleep(0);
-}
-
-/* How many descriptors this process has, the one that counts them included. */
-static inline int open_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
 }
 
 static inline void stream_pair(int fds[2])

@@ -1,5 +1,6 @@
 #include <eddy/file.h>
 
+#include "../folder.h"
 #include "expect.h"
 #include "failing.h"
 #include "base/feature.h"
@@ -10,18 +11,6 @@
 #include <sys/mman.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/eddy-file-XXXXXX";
-
-static void make_folder(void)
-{
-	cr_assert_not_null(mkdtemp(folder));
-}
-
-static void remove_folder(void)
-{
-	cr_expect_eq(rmdir(folder), 0);
-}
 
 static int files(__attribute__((unused)) void *arg)
 {
@@ -74,7 +63,7 @@ static int files(__attribute__((unused)) void *arg)
 	return 0;
 }
 
-Test(file, files, .init = make_folder, .fini = remove_folder)
+Test(file, files, .init = make_folder, .fini = remove_empty_folder)
 {
 	expect_run(NULL, files, NULL);
 }
@@ -94,7 +83,8 @@ static int open_fifo(void *arg)
 	return 0;
 }
 
-Test(file, opening_a_fifo_holds_nobody, .init = make_folder, .fini = remove_folder, .timeout = 10)
+Test(file, opening_a_fifo_holds_nobody, .init = make_folder, .fini = remove_empty_folder,
+     .timeout = 10)
 {
 	char path[64];
 
@@ -127,7 +117,7 @@ static int opened(__attribute__((unused)) void *arg)
 	return 0;
 }
 
-Test(file, openat, .init = make_folder, .fini = remove_folder)
+Test(file, openat, .init = make_folder, .fini = remove_empty_folder)
 {
 	expect_run(NULL, opened, NULL);
 }
@@ -220,7 +210,7 @@ static int cancel_late(void *arg)
 }
 
 Test(file, open_that_succeeded_while_cancelled_is_returned, .init = make_folder,
-     .fini = remove_folder)
+     .fini = remove_empty_folder)
 {
 	expect_run(NULL, cancel_late, folder);
 }
@@ -255,7 +245,7 @@ static void write_whole(const char *path, const char *bytes, size_t len)
 	fclose(file);
 }
 
-Test(file, loads_small_ones, .init = make_folder, .fini = remove_folder)
+Test(file, loads_small_ones, .init = make_folder, .fini = remove_empty_folder)
 {
 	static const struct {
 		const char *bytes;
@@ -277,7 +267,7 @@ Test(file, loads_small_ones, .init = make_folder, .fini = remove_folder)
 	free(bytes);
 }
 
-Test(file, loads_nothing_else, .init = make_folder, .fini = remove_folder, .timeout = 10)
+Test(file, loads_nothing_else, .init = make_folder, .fini = remove_empty_folder, .timeout = 10)
 {
 	char path[64], *bytes = NULL;
 	int next = dup(0);

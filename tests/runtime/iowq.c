@@ -1,6 +1,7 @@
 #include "core/op.h"
 #include "timeline/iowq.h"
 
+#include "../folder.h"
 #include "expect.h"
 
 #include <eddy/internal/loop.h>
@@ -50,7 +51,7 @@ static void on_a_thread(void *(*fn)(void *arg), void *arg)
 	pthread_join(thread, NULL);
 }
 
-static char folder[64], path[96], other[96], text[16];
+static char path[96], other[96], text[16];
 static int fd, pipe_ends[2], sockets[2];
 static struct io_uring_sqe entry;
 static int got;
@@ -144,21 +145,13 @@ static bool prepare(int number)
 
 static void make_files(void)
 {
-	snprintf(folder, sizeof(folder), "/tmp/eddy-iowq-XXXXXX");
-	cr_assert(mkdtemp(folder));
+	make_folder();
 	snprintf(path, sizeof(path), "%s/file", folder);
 	snprintf(other, sizeof(other), "%s/other", folder);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	cr_assert_eq(write(fd, "bytes", 5), 5);
 	cr_assert_eq(pipe(pipe_ends), 0);
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-}
-
-static void remove_files(void)
-{
-	unlink(path);
-	unlink(other);
-	rmdir(folder);
 }
 
 Test(iowq, has_what_is_always_left_to_it)
@@ -177,7 +170,7 @@ Test(iowq, has_what_is_always_left_to_it)
 		cr_expect_eq(came, 1, "%d: %u workers", i, came);
 	}
 	cr_expect_geq(tried, 10);
-	remove_files();
+	remove_folder();
 	expect_report();
 }
 
@@ -194,7 +187,7 @@ Test(iowq, has_nothing_that_the_kernel_tries_itself)
 	on_a_thread(calls, NULL);
 	cr_expect_eq(got, 1);
 	cr_expect_eq(came, 0);
-	remove_files();
+	remove_folder();
 	expect_report();
 }
 

@@ -1,3 +1,5 @@
+#include "../folder.h"
+
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <eddy/log.h>
@@ -365,19 +367,13 @@ Test(net, clones_share_a_port_and_strangers_do_not)
 	cr_expect(taken[0] && taken[1], "both get connections: %d and %d", taken[0], taken[1]);
 }
 
-static char folder[] = "/tmp/eddy-net-XXXXXX", path[64], text[80];
+static char path[64], text[80];
 
-static void make_folder(void)
+static void name_socket(void)
 {
-	cr_assert(mkdtemp(folder));
+	make_folder();
 	snprintf(path, sizeof(path), "%s/socket", folder);
 	snprintf(text, sizeof(text), "unix:%s", path);
-}
-
-static void remove_folder(void)
-{
-	unlink(path);
-	rmdir(folder);
 }
 
 static bool is_there(void)
@@ -393,7 +389,7 @@ static struct eddy_sockaddr unix_address(void)
 	return addr;
 }
 
-Test(net, unix_socket, .init = make_folder, .fini = remove_folder)
+Test(net, unix_socket, .init = name_socket, .fini = remove_folder)
 {
 	struct eddy_sockaddr addr = unix_address();
 	int client;
@@ -415,7 +411,7 @@ Test(net, unix_socket, .init = make_folder, .fini = remove_folder)
 	cr_expect(!is_there());
 }
 
-Test(net, stale_unix_socket_is_replaced, .init = make_folder, .fini = remove_folder)
+Test(net, stale_unix_socket_is_replaced, .init = name_socket, .fini = remove_folder)
 {
 	cr_assert_eq(eddy_listen(text, NULL, &first), 0);
 	close(first.fds[0]);
@@ -429,7 +425,7 @@ Test(net, stale_unix_socket_is_replaced, .init = make_folder, .fini = remove_fol
 	cr_expect(!is_there());
 }
 
-Test(net, other_files_are_left_alone, .init = make_folder, .fini = remove_folder)
+Test(net, other_files_are_left_alone, .init = name_socket, .fini = remove_folder)
 {
 	struct eddy_sockaddr addr;
 	char link[80];
@@ -458,7 +454,7 @@ Test(net, other_files_are_left_alone, .init = make_folder, .fini = remove_folder
 	cr_expect_eq(eddy_listen("unix:/nonexistent/folder/socket", NULL, &second), -ENOENT);
 }
 
-Test(net, mode_of_a_unix_socket, .init = make_folder, .fini = remove_folder)
+Test(net, mode_of_a_unix_socket, .init = name_socket, .fini = remove_folder)
 {
 	struct stat st;
 
@@ -474,7 +470,7 @@ Test(net, mode_of_a_unix_socket, .init = make_folder, .fini = remove_folder)
 }
 
 /* Somebody who has bound the socket and does not listen yet holds the folder's lock. */
-Test(net, socket_that_is_being_bound_is_not_stale, .init = make_folder, .fini = remove_folder)
+Test(net, socket_that_is_being_bound_is_not_stale, .init = name_socket, .fini = remove_folder)
 {
 	struct eddy_sockaddr addr = unix_address();
 	int other = socket(AF_UNIX, SOCK_STREAM, 0);

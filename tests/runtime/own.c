@@ -206,25 +206,6 @@ static int from_thread(void *arg)
 	return 0;
 }
 
-/* Run `fn(arg)` in a child. Return: the signal that ended it; what it said is in `captured`. */
-static int die_of(eddy_task_fn *fn, void *arg, bool in_loop)
-{
-	int fd = capture_open(), status = 0;
-	pid_t child = fork();
-
-	if (child == 0) {
-		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
-		signal(SIGABRT, SIG_DFL);
-		alarm(10);
-		dup2(fd, STDERR_FILENO);
-		prepare();
-		_exit(in_loop ? eddy_run(NULL, fn, arg) : fn(arg));
-	}
-	EXPECT(waitpid(child, &status, 0) == child);
-	capture_close(fd);
-	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
-
 static void expect_death(unsigned number, eddy_task_fn *fn, const struct use *use,
 			 const char *where)
 {
@@ -232,7 +213,7 @@ static void expect_death(unsigned number, eddy_task_fn *fn, const struct use *us
 
 	snprintf(line, sizeof(line), "runtime/own.c:%d: %s of loop [0-9]+ \"main\" is used on %s",
 		 use->line, use->what, where);
-	if (die_of(fn, &number, true) == SIGABRT && captured_lines(line) == 1)
+	if (die_of(fn, &number, true, prepare) == SIGABRT && captured_lines(line) == 1)
 		return;
 	cr_assert(false, "no line is like this: %s\n%s", line, captured);
 }
@@ -290,11 +271,11 @@ static int thread_set_by_pointer(void *arg)
 Test(own, no_offloaded_function_uses_one)
 {
 	need_threads_in_a_child();
-	cr_expect_eq(die_of(offload_set, &event, true), SIGABRT);
+	cr_expect_eq(die_of(offload_set, &event, true, prepare), SIGABRT);
 	EXPECT_LINE(
 		"an event of loop [0-9]+ \"main\" is used on a thread without a loop, in a job of "
 		"eddy_offload\\(\\): use it in the task, after eddy_offload\\(\\) has returned");
-	cr_expect_eq(die_of(thread_set_by_pointer, &event, true), SIGABRT);
+	cr_expect_eq(die_of(thread_set_by_pointer, &event, true, prepare), SIGABRT);
 	EXPECT_LINE("^eddy: an unknown place, called through a pointer: an event of loop");
 	expect_report();
 }
@@ -356,7 +337,7 @@ Test(own, no_call_is_made_without_a_loop)
 				 use.what);
 		else
 			snprintf(line, sizeof(line), "own.c:%d: this call needs a loop", use.line);
-		if (die_of(lack_one, &i, false) != SIGABRT || captured_lines(line) != 1)
+		if (die_of(lack_one, &i, false, prepare) != SIGABRT || captured_lines(line) != 1)
 			cr_expect(false, "no line is like this: %s\n%s", line, captured);
 	}
 	expect_report();
@@ -522,7 +503,7 @@ Test(own, a_block_ends_each_and_has_no_place)
 			line, sizeof(line),
 			"^eddy: an unknown place, called through a pointer: %s of loop [0-9]+ \"main\"",
 			what);
-		cr_expect_eq(die_of(leave_from_thread, &i, true), SIGABRT);
+		cr_expect_eq(die_of(leave_from_thread, &i, true, prepare), SIGABRT);
 		EXPECT_LINE(line);
 	}
 	expect_report();

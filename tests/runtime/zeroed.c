@@ -140,31 +140,14 @@ static int use_in_task(void *arg)
 	return 0;
 }
 
-/* Run `fn(arg)` in a child. Return: the signal that ended it; what it said is in `captured`. */
-static int die_of(eddy_task_fn *fn, void *arg, bool in_loop)
-{
-	int fd = capture_open(), status = 0;
-	pid_t child = fork();
-
-	if (child == 0) {
-		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
-		signal(SIGABRT, SIG_DFL);
-		alarm(10);
-		dup2(fd, STDERR_FILENO);
-		_exit(in_loop ? eddy_run(NULL, fn, arg) : fn(arg));
-	}
-	EXPECT(waitpid(child, &status, 0) == child);
-	capture_close(fd);
-	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
-
 static void expect_deaths(bool in_loop)
 {
 	unsigned count = 0;
 	char line[200];
 
 	for (; use(count, false, line, sizeof(line)); count++)
-		if (die_of(use_in_task, &count, in_loop) != SIGABRT || captured_lines(line) != 1)
+		if (die_of(use_in_task, &count, in_loop, NULL) != SIGABRT ||
+		    captured_lines(line) != 1)
 			cr_expect(false, "no line is like this: %s\n%s", line, captured);
 	cr_expect_gt(count, 20);
 	expect_report();
@@ -198,9 +181,9 @@ Test(zeroed, is_no_shared_event)
 	static const char said[] = "^eddy: eddy_shared_event_(set|wait)\\(\\): a shared event is "
 				   "not initialised: call eddy_shared_event_init\\(\\) first";
 
-	cr_expect_eq(die_of(set_shared, &event, true), SIGABRT);
+	cr_expect_eq(die_of(set_shared, &event, true, NULL), SIGABRT);
 	EXPECT_LINE(said);
-	cr_expect_eq(die_of(wait_shared, &event, true), SIGABRT);
+	cr_expect_eq(die_of(wait_shared, &event, true, NULL), SIGABRT);
 	EXPECT_LINE(said);
 	expect_report();
 }
@@ -220,11 +203,11 @@ Test(zeroed, is_no_process)
 {
 	static struct eddy_process process;
 
-	cr_expect_eq(die_of(kill_process, &process, true), SIGABRT);
+	cr_expect_eq(die_of(kill_process, &process, true, NULL), SIGABRT);
 	EXPECT_LINE(
 		"^eddy: eddy_process_kill\\(\\): the process was closed or never started before the "
 		"signal");
-	cr_expect_eq(die_of(wait_process, &process, true), SIGABRT);
+	cr_expect_eq(die_of(wait_process, &process, true, NULL), SIGABRT);
 	EXPECT_LINE(
 		"^eddy: eddy_process_wait\\(\\): the process was closed or never started before the "
 		"wait");

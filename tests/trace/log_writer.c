@@ -16,25 +16,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../folder.h"
 #include "../on_asan.h"
 #include "../on_tsan.h"
 #include "../on_valgrind.h"
 
-static char folder[] = "/tmp/eddy-log-XXXXXX";
 static char path[64], other[64];
 
-static void make_folder(void)
+static void name_files(void)
 {
-	cr_assert(mkdtemp(folder) != NULL);
+	make_folder();
 	snprintf(path, sizeof(path), "%s/log", folder);
 	snprintf(other, sizeof(other), "%s/log.1", folder);
-}
-
-static void remove_folder(void)
-{
-	unlink(path);
-	unlink(other);
-	rmdir(folder);
 }
 
 /* All of a file, NUL-terminated, in static memory. */
@@ -57,7 +50,7 @@ static void subscribe(enum eddy_log_format format)
 	cr_assert(eq(int, eddy_log_writer_subscribe(&options), 0));
 }
 
-TestSuite(log_writer, .init = make_folder, .fini = remove_folder);
+TestSuite(log_writer, .init = name_files, .fini = remove_folder);
 
 Test(log_writer, writes_what_was_emitted_before_it_stops)
 {

@@ -4,16 +4,18 @@
 #include <eddy/log_writer.h>
 #include <eddy/loop.h>
 
-#include "log_file.h"
 #include "log_json.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BUFFER_DEFAULT ((size_t)EDDY_MIB)
 #define BUFFER_MIN ((size_t)(64 * EDDY_KIB))
@@ -23,6 +25,12 @@
 /* Busy writers write lines together at this interval: waking the thread for each costs most. A line
  * alone is written at once, and so are warnings and errors, before the program may end. */
 #define TOGETHER_NS (5 * EDDY_MS)
+
+struct file {
+	char *path; /* NULL: stderr */
+	int fd;
+	bool torn; /* the last line is incomplete */
+};
 
 /* Invariants:
  * 1. `lock` guards all but `out` and `file`, which belong to the thread. It is held to copy a line,
@@ -48,7 +56,7 @@ struct writer {
 	bool stopping;
 	bool done;
 	bool reopen;
-	struct eddyi_log_file file;
+	struct file file;
 	bool json, colour;
 };
 
@@ -58,6 +66,79 @@ static pthread_mutex_t current_lock = PTHREAD_MUTEX_INITIALIZER;
 /* The process aborts, and `current_lock` stays locked: a handler of the program must not wait for it. */
 static atomic_bool is_failing;
 static atomic_uint_least64_t dropped;
+
+/* ---- the file ---- */
+
+static int open_path(const char *path)
+{
+	int fd = eddyi_open_now(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Open a file for appending, creating it if missing; NULL: stderr. Close it also on failure.
+ * Return: 0; -ENOMEM, those of open(2). */
+static int file_open(struct file *file, const char *path)
+{
+	*file = (struct file){ .fd = STDERR_FILENO };
+	if (!path)
+		return 0;
+	file->path = strdup(path);
+	if (!file->path)
+		return -ENOMEM;
+	file->fd = open_path(path);
+	return file->fd < 0 ? file->fd : 0;
+}
+
+static void file_close(struct file *file)
+{
+	if (file->path && file->fd >= 0)
+		eddyi_close_now(file->fd);
+	free(file->path);
+}
+
+/* Reopen the path; on failure the old file stays in use. */
+static void file_reopen(struct file *file)
+{
+	int fd = file->path ? open_path(file->path) : -EBADF;
+
+	if (fd < 0)
+		return;
+	eddyi_close_now(file->fd);
+	file->fd = fd;
+	file->torn = false;
+}
+
+static uint64_t count_lines(const char *lines, size_t len)
+{
+	const char *end = lines + len;
+	uint64_t count = 0;
+
+	while ((lines = memchr(lines, '\n', (size_t)(end - lines)))) {
+		count++;
+		lines++;
+	}
+	return count;
+}
+
+/* Write whole lines. Blocks as long as the file does. Return: the number of lines lost. */
+static uint64_t file_write(struct file *file, const char *lines, size_t len)
+{
+	if (file->torn && eddyi_write_now(file->fd, "\n", 1) == 1)
+		file->torn = false;
+	while (len) {
+		ssize_t written = eddyi_write_now(file->fd, lines, len);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return count_lines(lines, len);
+		lines += written;
+		len -= (size_t)written;
+		file->torn = lines[-1] != '\n';
+	}
+	return 0;
+}
 
 /* ---- adding lines ---- */
 
@@ -114,7 +195,7 @@ static void take_nothing(const struct eddy_record *record, void *arg)
 
 static void put_out(struct writer *writer, const char *lines, size_t len)
 {
-	atomic_fetch_add_explicit(&dropped, eddyi_log_file_write(&writer->file, lines, len),
+	atomic_fetch_add_explicit(&dropped, file_write(&writer->file, lines, len),
 				  memory_order_relaxed);
 }
 
@@ -139,7 +220,7 @@ static void tell_lost(struct writer *writer, uint64_t lost)
 
 static void writer_free(struct writer *writer)
 {
-	eddyi_log_file_close(&writer->file);
+	file_close(&writer->file);
 	pthread_mutex_destroy(&writer->lock);
 	pthread_cond_destroy(&writer->filled);
 	pthread_cond_destroy(&writer->dealt);
@@ -174,7 +255,7 @@ static void deal(struct writer *writer)
 	writer->reopen = false;
 	pthread_mutex_unlock(&writer->lock);
 	if (wants_new_file)
-		eddyi_log_file_reopen(&writer->file);
+		file_reopen(&writer->file);
 	put_out(writer, writer->out, len);
 	if (lost)
 		tell_lost(writer, lost);
@@ -280,7 +361,7 @@ static bool wants_json(enum eddy_log_format format)
 
 static int writer_init(struct writer *writer, const struct eddy_log_writer_options *options)
 {
-	int r = eddyi_log_file_open(&writer->file, options->path);
+	int r = file_open(&writer->file, options->path);
 
 	if (r < 0)
 		return r;

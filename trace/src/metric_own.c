@@ -1,24 +1,127 @@
 /* eddy's own metrics, except those of requests, and the text of all metrics. */
 #include "metric.h"
 
+#include <dirent.h>
 #include <eddy/internal/figure.h>
+#include <eddy/internal/loop.h>
+#include <eddy/internal/outside.h>
+#include <eddy/internal/proc.h>
 #include <eddy/log_writer.h>
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <eddy/stats.h>
 #include <eddy/task.h>
-
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 /* The wait for a thread of the offload pool. */
 #define PATIENCE_NS (EDDY_SECOND / 4)
 
+/* ---- figures of the process ---- */
+
+/* Figures of this process from /proc; read on a plain thread. */
+struct figures {
+	uint64_t cpu_ns;
+	uint64_t resident; /* bytes */
+	uint64_t mapped;   /* bytes */
+	uint64_t descriptors;
+	uint64_t descriptors_max;
+	uint64_t started_ms; /* since 1970 */
+	uint64_t threads;
+	uint64_t io_workers; /* io_uring worker threads among them */
+};
+
+static void read_memory(struct figures *figures)
+{
+	uint64_t page = (uint64_t)eddyi_sysconf_now(_SC_PAGESIZE);
+	unsigned long long mapped = 0, resident = 0;
+	char text[256];
+
+	eddyi_proc_read(text, sizeof(text), "/proc/self/statm");
+	sscanf(text, "%llu %llu", &mapped, &resident);
+	figures->mapped = mapped * page;
+	figures->resident = resident * page;
+}
+
+static uint64_t count_entries(const char *path)
+{
+	DIR *dir = eddyi_opendir_now(path);
+	struct dirent *entry;
+	uint64_t count = 0;
+
+	if (!dir)
+		return 0;
+	while ((entry = eddyi_readdir_now(dir)))
+		count += entry->d_name[0] != '.';
+	eddyi_closedir_now(dir);
+	return count;
+}
+
+static void read_descriptors(struct figures *figures)
+{
+	struct rlimit limit = { 0, 0 };
+	uint64_t count;
+	struct stat st;
+
+	/* Since Linux 6.2 its size is the count. A listing includes its own descriptor. */
+	if (eddyi_stat_now("/proc/self/fd", &st) == 0 && st.st_size > 0)
+		figures->descriptors = (uint64_t)st.st_size;
+	else if ((count = count_entries("/proc/self/fd")))
+		figures->descriptors = count - 1;
+	eddyi_getrlimit_now(RLIMIT_NOFILE, &limit);
+	figures->descriptors_max = limit.rlim_cur;
+}
+
+static void read_threads(struct figures *figures)
+{
+	figures->threads = count_entries("/proc/self/task");
+	figures->io_workers = eddyi_stats_io_workers();
+}
+
+static uint64_t started_ms;
+
+/* Field 22: ticks since boot. The name in parentheses may contain blanks and parentheses. */
+static void read_start(void)
+{
+	char text[1024], *at;
+	unsigned long long ticks = 0;
+	uint64_t boot = eddyi_clock(CLOCK_REALTIME) - eddyi_clock(CLOCK_BOOTTIME);
+
+	eddyi_proc_read(text, sizeof(text), "/proc/self/stat");
+	at = strrchr(text, ')');
+	for (int i = 0; at && i < 20; i++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		ticks = strtoull(at, NULL, 10);
+	started_ms = boot / EDDY_MS + ticks * 1000 / (uint64_t)eddyi_sysconf_now(_SC_CLK_TCK);
+}
+
+static void read_figures(struct figures *ret_figures)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	/* Once, as the clock may be set later. */
+	pthread_once(&once, read_start);
+	ret_figures->started_ms = started_ms;
+	ret_figures->cpu_ns = eddyi_clock(CLOCK_PROCESS_CPUTIME_ID);
+	read_memory(ret_figures);
+	read_descriptors(ret_figures);
+	read_threads(ret_figures);
+}
+
+/* ---- values ---- */
+
 /* Values read at one moment, for the text written on this thread. */
 struct snapshot {
 	struct eddy_stats stats;
-	struct eddyi_process_figures process;
+	struct figures process;
 	uint64_t loops;
 	uint64_t offload_threads;
 	uint64_t offload_running;
@@ -285,7 +388,7 @@ static int write_all(struct eddyi_metric_out *out, bool has_process)
 		return r;
 	take_snapshot(&snapshot);
 	if (has_process)
-		eddyi_process_figures_read(&snapshot.process);
+		read_figures(&snapshot.process);
 	now = &snapshot;
 	eddyi_metric_write_all(out);
 	now = NULL;

@@ -1,13 +1,13 @@
 /* The OTLP exporter: a task of the app posts batches from a queue (OTLP/HTTP version 1, JSON). */
-#include "otlp_post.h"
 #include "otlp_settings.h"
+#include "span_exporter.h"
 #include "span.h"
 #include "span_queue.h"
 #include "trace_context.h"
-#include "tracing.h"
 
 #include <eddy/client.h>
 #include <eddy/event.h>
+#include <eddy/json.h>
 #include <eddy/log.h>
 #include <eddy/scope.h>
 #include <errno.h>
@@ -21,6 +21,11 @@
 #define TRIES_AT_END 2
 #define DOUBLINGS_MAX 5
 #define RETRY_AFTER_MAX (300 * EDDY_SECOND)
+
+/* Limits of a response. */
+#define ANSWER_MAX ((uint64_t)(64 * EDDY_KIB))
+#define ANSWER_DEPTH_MAX 16
+#define ANSWER_VALUES_MAX 1024
 
 static atomic_uint_least64_t exported, dropped, failed, malformed;
 
@@ -53,7 +58,7 @@ struct eddy_tracing_stats eddy_tracing_stats(void)
 	};
 }
 
-void eddyi_tracing_count_malformed(void)
+void eddyi_span_exporter_count_malformed(void)
 {
 	count(&malformed, 1);
 }
@@ -83,12 +88,106 @@ static void take(const struct eddy_span_record *record, void *arg)
 	eddy_on_loop_stack(put, &putting);
 }
 
+/* ---- one post ---- */
+
+enum verdict {
+	TAKEN,
+	REFUSED, /* permanently */
+	FAILED,  /* retry */
+};
+
+/* The result of a post. */
+struct outcome {
+	enum verdict verdict;
+	uint64_t rejected; /* spans rejected by the collector, by its own count: any number */
+	uint64_t pause_ns; /* requested pause */
+	char why[256];     /* reason, for people; unset on success */
+};
+
+/* Read the number of rejected spans, an int64 as a number or as digits. */
+static void read_answer(struct eddy_str body, struct outcome *outcome)
+{
+	json_t *json, *partial, *rejected;
+	const char *message;
+
+	if (eddy_json_parse(body, ANSWER_DEPTH_MAX, ANSWER_VALUES_MAX, &json) < 0)
+		return;
+	partial = json_object_get(json, "partialSuccess");
+	rejected = json_object_get(partial, "rejectedSpans");
+	message = json_string_value(json_object_get(partial, "errorMessage"));
+	if (json_is_integer(rejected) && json_integer_value(rejected) > 0)
+		outcome->rejected = (uint64_t)json_integer_value(rejected);
+	else if (json_is_string(rejected))
+		eddy_str_to_u64(eddy_str_from(json_string_value(rejected)), &outcome->rejected);
+	snprintf(outcome->why, sizeof(outcome->why), "it rejected some spans: %s",
+		 message ? message : "it gave no reason");
+	json_decref(json);
+}
+
+static bool is_temporary(int status)
+{
+	return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
+/* Evaluate a response. Suspends. Return: 0; -errno if its body cannot be read. */
+static int judge(struct eddy_response *response, struct outcome *outcome)
+{
+	int status = eddy_response_status(response), r;
+	struct eddy_str body;
+
+	if (status >= 200 && status <= 299) {
+		r = eddy_response_body(response, &body);
+		if (r < 0)
+			return r;
+		outcome->verdict = TAKEN;
+		read_answer(body, outcome);
+		return 0;
+	}
+	outcome->verdict = is_temporary(status) ? FAILED : REFUSED;
+	eddy_response_retry_after(response, &outcome->pause_ns);
+	snprintf(outcome->why, sizeof(outcome->why), "it responded with status %d", status);
+	return 0;
+}
+
+/* Invalid and oversized responses are not retried, as the next would be alike. */
+static bool is_for_good(int error)
+{
+	return error == -EBADMSG || error == -EMSGSIZE || error == -EINVAL || error == -EPERM ||
+	       error == -EPROTONOSUPPORT;
+}
+
+/* Post `spans`, an ExportTraceServiceRequest. Suspends. Return: 0, -ECANCELED. */
+static int post(struct eddy_client *client, const char *url, const struct eddy_header *headers,
+		struct eddy_str spans, struct outcome *ret_outcome)
+{
+	const struct eddy_client_request request = {
+		.method = "POST",
+		.headers = headers,
+		.body = spans,
+	};
+	struct outcome outcome = { .verdict = REFUSED };
+	struct eddy_response *response = NULL;
+	int r = eddy_client_send(client, url, &request, &response);
+
+	if (r == 0)
+		r = judge(response, &outcome);
+	eddy_response_free(response);
+	if (r == -ECANCELED)
+		return r;
+	if (r < 0) {
+		outcome.verdict = is_for_good(r) ? REFUSED : FAILED;
+		snprintf(outcome.why, sizeof(outcome.why), "%s", eddy_client_error(client));
+	}
+	*ret_outcome = outcome;
+	return 0;
+}
+
 /* ---- one batch ---- */
 
 /* Report the first failure, and the recovery. */
-static void tell(struct exporter *exporter, const struct eddyi_otlp_outcome *outcome)
+static void tell(struct exporter *exporter, const struct outcome *outcome)
 {
-	bool is_failing = outcome->verdict != EDDYI_OTLP_TAKEN;
+	bool is_failing = outcome->verdict != TAKEN;
 	bool is_refusing = outcome->rejected > 0;
 	/* The query may hold a key. */
 	struct eddy_str shown =
@@ -105,12 +204,12 @@ static void tell(struct exporter *exporter, const struct eddyi_otlp_outcome *out
 }
 
 /* Double the pause, half of it random, so that services do not retry simultaneously. */
-static void plan_pause(struct exporter *exporter, const struct eddyi_otlp_outcome *outcome)
+static void plan_pause(struct exporter *exporter, const struct outcome *outcome)
 {
 	uint64_t pause_ns = exporter->options.retry_ns << exporter->doublings;
 	uint64_t asked_ns = outcome->pause_ns;
 
-	if (outcome->verdict != EDDYI_OTLP_FAILED) {
+	if (outcome->verdict != FAILED) {
 		exporter->doublings = 0;
 		return;
 	}
@@ -122,12 +221,11 @@ static void plan_pause(struct exporter *exporter, const struct eddyi_otlp_outcom
 		exporter->doublings++;
 }
 
-static void count_batch(const struct eddyi_span_batch *batch,
-			const struct eddyi_otlp_outcome *outcome)
+static void count_batch(const struct eddyi_span_batch *batch, const struct outcome *outcome)
 {
-	uint64_t lost = outcome->verdict != EDDYI_OTLP_TAKEN ? batch->count :
-			outcome->rejected > batch->count     ? batch->count :
-							       outcome->rejected;
+	uint64_t lost = outcome->verdict != TAKEN        ? batch->count :
+			outcome->rejected > batch->count ? batch->count :
+							   outcome->rejected;
 
 	count(&failed, lost);
 	count(&exported, batch->count - lost);
@@ -161,22 +259,21 @@ static void rest(struct exporter *exporter)
 /* Post a batch until it is accepted, rejected, or has failed too often. Suspends. */
 static void export_batch(struct exporter *exporter, struct eddyi_span_batch *batch)
 {
-	struct eddyi_otlp_outcome outcome = { .verdict = EDDYI_OTLP_FAILED };
+	struct outcome outcome = { .verdict = FAILED };
 	unsigned tries = 0;
 
 	do {
 		rest(exporter);
-		if (eddyi_otlp_post(exporter->client, exporter->settings.url,
-				    exporter->settings.headers, eddyi_span_batch_text(batch),
-				    &outcome) < 0) {
+		if (post(exporter->client, exporter->settings.url, exporter->settings.headers,
+			 eddyi_span_batch_text(batch), &outcome) < 0) {
 			count(&dropped, batch->count);
 			return;
 		}
 		/* The first failure may only be an idle connection that was closed. */
-		if (tries++ || outcome.verdict != EDDYI_OTLP_FAILED)
+		if (tries++ || outcome.verdict != FAILED)
 			tell(exporter, &outcome);
 		plan_pause(exporter, &outcome);
-	} while (outcome.verdict == EDDYI_OTLP_FAILED &&
+	} while (outcome.verdict == FAILED &&
 		 tries < (exporter->is_ending ? TRIES_AT_END : TRIES_MAX));
 	count_batch(batch, &outcome);
 }
@@ -305,7 +402,7 @@ static int run_exporter(struct exporter *exporter)
 		.timeout_ns = exporter->options.timeout_ns,
 		.connect_timeout_ns = exporter->options.timeout_ns,
 		.stall_timeout_ns = exporter->options.timeout_ns,
-		.body_max = EDDYI_OTLP_ANSWER_MAX,
+		.body_max = ANSWER_MAX,
 		.ca_file = exporter->options.collector_ca,
 	});
 	if (!exporter->client)
@@ -319,14 +416,13 @@ static int run_exporter(struct exporter *exporter)
 	return r;
 }
 
-int eddyi_tracing_export(void *arg)
+int eddyi_span_exporter_run(void *arg)
 {
-	const struct eddyi_tracing *tracing = arg;
 	struct exporter *exporter = calloc(1, sizeof(*exporter));
 	int r = -ENOMEM;
 
 	if (exporter) {
-		exporter->options = tracing->options;
+		exporter->options = *(const struct eddy_tracing_options *)arg;
 		r = eddyi_otlp_settings_find(&exporter->settings, &exporter->options) ?
 			    run_exporter(exporter) :
 			    0;

@@ -57,4 +57,16 @@ unsigned eddyi_static_key_count(const struct eddy_bearer_options *options);
  * -ENOMEM. */
 int eddyi_static_key_load(struct eddyi_auth *auth);
 
+/* Counters of guards. */
+enum eddyi_bearer_counted {
+	EDDYI_BEARER_LET_IN,
+	EDDYI_BEARER_REFUSED,
+	EDDYI_BEARER_FORBIDDEN,
+	EDDYI_BEARER_UNKNOWN,
+	EDDYI_BEARER_CACHED,
+	EDDYI_BEARER_COUNTED,
+};
+
+void eddyi_bearer_count(enum eddyi_bearer_counted what);
+
 #endif

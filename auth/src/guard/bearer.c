@@ -1,9 +1,9 @@
 /* Bearer token options of an app: defaults, the section [bearer], and validation at the start. */
 #include "auth.h"
-#include "bearer_stats.h"
 #include "jwt/jws.h"
 
 #include <eddy/config.h>
+#include <eddy/internal/figure.h>
 #include <eddy/layer.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -13,6 +13,43 @@
 #define LEEWAY_DEFAULT_NS (60 * EDDY_SECOND)
 #define REALM_MAX 255
 #define COOKIE_MAX 255
+
+/* ---- counters ---- */
+
+#define REQUESTS(outcome)                                                                          \
+	{                                                                                          \
+		.name = "eddy_bearer_requests_total",                                              \
+		.help = "Requests to guarded routes, by outcome.", .label = "outcome",             \
+		.value = outcome                                                                   \
+	}
+
+static struct eddyi_figure figures[EDDYI_BEARER_COUNTED] = {
+	[EDDYI_BEARER_LET_IN] = REQUESTS("let_in"),
+	[EDDYI_BEARER_REFUSED] = REQUESTS("refused"),
+	[EDDYI_BEARER_FORBIDDEN] = REQUESTS("forbidden"),
+	[EDDYI_BEARER_UNKNOWN] = REQUESTS("unknown"),
+	[EDDYI_BEARER_CACHED] = { .name = "eddy_bearer_tokens_cached_total",
+				  .help = "Tokens found valid in the cache, without "
+					  "verification." },
+};
+
+void eddyi_bearer_count(enum eddyi_bearer_counted what)
+{
+	eddyi_figure_add(&figures[what], 1);
+}
+
+struct eddy_bearer_stats eddy_bearer_stats(void)
+{
+	return (struct eddy_bearer_stats){
+		.let_in = eddyi_figure_read(&figures[EDDYI_BEARER_LET_IN]),
+		.refused = eddyi_figure_read(&figures[EDDYI_BEARER_REFUSED]),
+		.forbidden = eddyi_figure_read(&figures[EDDYI_BEARER_FORBIDDEN]),
+		.unknown = eddyi_figure_read(&figures[EDDYI_BEARER_UNKNOWN]),
+		.cached = eddyi_figure_read(&figures[EDDYI_BEARER_CACHED]),
+	};
+}
+
+/* ---- options ---- */
 
 static bool is_sendable(const char *text)
 {
@@ -201,7 +238,7 @@ static void init(struct eddy_app *app, void *kept)
 	auth->app = app;
 	set_defaults(&auth->options);
 	eddy_app_config_section(app, &section, &auth->options);
-	eddyi_bearer_offer_figures();
+	eddyi_figure_offer(figures, EDDYI_BEARER_COUNTED);
 }
 
 static void wipe_secret(struct eddyi_auth *auth)

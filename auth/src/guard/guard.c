@@ -1,6 +1,5 @@
 /* The guard: a filter that accepts requests with a valid token that satisfies a rule. */
 #include "auth.h"
-#include "bearer_stats.h"
 #include "challenge.h"
 #include "credentials.h"
 #include "issuer/oauth_metadata.h"

@@ -13,23 +13,31 @@
 #include "issuer.h"
 
 #include "identifier.h"
-#include "issuer_fetch.h"
 #include "issuer_metadata.h"
 #include "jwt/keyset.h"
 
+#include <eddy/client.h>
 #include <eddy/internal/figure.h>
 #include <eddy/internal/outside.h>
 #include <eddy/file.h>
 #include <eddy/layer.h>
 #include <eddy/list.h>
 #include <eddy/log.h>
+#include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <eddy/shared_event.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define TARGET "eddy::auth"
+
+#define DOCUMENT_MAX EDDY_MIB
+
+/* A timeout that does not overflow when added to the time. */
+#define FOR_EVER_NS (EDDY_NEVER / 4)
 
 enum counted {
 	FETCHED,
@@ -233,7 +241,224 @@ bool eddyi_issuer_is_current(const struct eddyi_issuer *issuer, unsigned version
 	return eddyi_issuer_is_ready(issuer) && version_of(issuer) == version;
 }
 
-/* ---- fetching ---- */
+/* ---- one fetch ---- */
+
+struct attempt {
+	const struct eddy_oauth_options *options;
+	struct eddy_str known;
+	struct eddy_client *client;
+	struct eddyi_issuer_keys keys;
+	char *why;
+};
+
+/* Append a reason to `why`. Return: `error`. */
+EDDY_PRINTF(3, 4)
+static int fail(struct attempt *attempt, int error, const char *format, ...)
+{
+	size_t len = strlen(attempt->why);
+	va_list args;
+
+	if (len)
+		len += (size_t)snprintf(attempt->why + len, EDDYI_ISSUER_WHY_SIZE - len, "; ");
+	if (len >= EDDYI_ISSUER_WHY_SIZE)
+		return error;
+	va_start(args, format);
+	vsnprintf(attempt->why + len, EDDYI_ISSUER_WHY_SIZE - len, format, args);
+	va_end(args);
+	return error;
+}
+
+static int out_of_memory(struct attempt *attempt)
+{
+	return fail(attempt, -ENOMEM, "out of memory");
+}
+
+/* ---- one document ---- */
+
+static const char *advice(int error)
+{
+	switch (error) {
+	case -ENOKEY:
+		return " (ca_file can name the certificate of a CA to trust)";
+	case -EINVAL:
+		return " (check ca_file)";
+	case -ELOOP:
+		return " (max_redirects can be raised)";
+	default:
+		return "";
+	}
+}
+
+/* Fetch a URL and parse its body by `look` on a thread of the offload pool: a megabyte of JSON, or
+ * some hundred keys, would hold the loop. Return: 0 or above, what `look` returned; -errno. */
+static int get(struct attempt *attempt, const char *url, eddy_offload_fn *look,
+	       struct eddy_str *ret_body, void *arg)
+{
+	struct eddy_response *response = NULL;
+	int r = eddy_client_get(attempt->client, url, &response);
+	int status = r == 0 ? eddy_response_status(response) : 200;
+
+	if (r == 0 && status == 200)
+		r = eddy_response_body(response, ret_body);
+	if (r < 0)
+		fail(attempt, r, "%s: %s%s", url, eddy_client_error(attempt->client), advice(r));
+	else if (status != 200)
+		r = fail(attempt, -EBADMSG, "%s responded with status %d", url, status);
+	else
+		r = eddy_offload(look, arg);
+	eddy_response_free(response);
+	return r;
+}
+
+/* ---- metadata ---- */
+
+static int look_at_metadata(void *arg)
+{
+	return eddyi_issuer_metadata_read(arg);
+}
+
+/* Fetch the metadata from `url`, which is freed. Return: 0, and the allocated URL of the keys;
+ * -errno. */
+static int get_metadata(struct attempt *attempt, char *url, char **ret_jwks_uri)
+{
+	struct eddyi_issuer_metadata metadata = {
+		.issuer = attempt->options->issuer,
+		.allow_http = attempt->options->allow_http,
+	};
+	int r = url ? get(attempt, url, look_at_metadata, &metadata.text, &metadata) : -ENOMEM;
+
+	if (metadata.fault)
+		fail(attempt, r, "%s %s%s%s%s%s", url, metadata.fault, *metadata.shown ? " " : "",
+		     metadata.shown, metadata.reason ? ": " : "",
+		     metadata.reason ? metadata.reason : "");
+	free(url);
+	if (r == 0)
+		*ret_jwks_uri = metadata.jwks_uri;
+	return r;
+}
+
+static int find_keys(struct attempt *attempt, char **ret_jwks_uri)
+{
+	const char *issuer = attempt->options->issuer;
+	int r = get_metadata(attempt, eddyi_document_url(EDDYI_DOCUMENT_SERVER, issuer),
+			     ret_jwks_uri);
+
+	/* After a timeout there is no time left for the second URL. */
+	if (r < 0 && r != -ETIMEDOUT)
+		r = get_metadata(attempt, eddyi_document_url(EDDYI_DOCUMENT_OPENID, issuer),
+				 ret_jwks_uri);
+	if (r == 0)
+		*attempt->why = '\0';
+	return r;
+}
+
+/* ---- keys ---- */
+
+struct reading {
+	struct eddy_str known, text;
+	struct eddyi_issuer_keys keys;
+};
+
+/* Parse a key set. Return: 0; 1 if its text is the known one; -errno. */
+static int look_at_keys(void *arg)
+{
+	struct reading *reading = arg;
+	struct eddy_str text = reading->text;
+	char *copy;
+	int r;
+
+	if (text.len && eddy_str_eq(text, reading->known))
+		return 1;
+	r = eddy_keyset_parse(text, &reading->keys.set);
+	if (r < 0)
+		return r;
+	copy = malloc(text.len);
+	if (!copy) {
+		eddy_keyset_unref(reading->keys.set);
+		return -ENOMEM;
+	}
+	reading->keys.text = eddy_str(memcpy(copy, text.ptr, text.len), text.len);
+	return 0;
+}
+
+static int get_keys(struct attempt *attempt, const char *url)
+{
+	struct reading reading = { .known = attempt->known };
+	size_t told = strlen(attempt->why);
+	int r = get(attempt, url, look_at_keys, &reading.text, &reading);
+
+	if (attempt->why[told])
+		return r;
+	if (r == -ENOKEY)
+		fail(attempt, r, "%s has no usable key", url);
+	else if (r == -EBADMSG)
+		fail(attempt, r, "%s is not a key set", url);
+	else if (r == 0)
+		attempt->keys = reading.keys;
+	return r;
+}
+
+/* ---- a whole fetch ---- */
+
+static int fetch_all(struct attempt *attempt)
+{
+	char *jwks_uri = NULL;
+	int r = find_keys(attempt, &jwks_uri);
+
+	if (r < 0)
+		return r;
+	r = get_keys(attempt, jwks_uri);
+	free(jwks_uri);
+	return r;
+}
+
+static int fetch_in_time(struct attempt *attempt)
+{
+	uint64_t timeout_ns = attempt->options->timeout_ns;
+	struct eddy_scope scope;
+	int r, ended;
+
+	eddy_scope_begin(&scope, &(struct eddy_scope_options){ .timeout_ns = timeout_ns });
+	r = fetch_all(attempt);
+	ended = eddy_scope_end(&scope);
+	if (r != -ECANCELED)
+		return r;
+	*attempt->why = '\0';
+	if (ended != -ETIMEDOUT || eddy_is_cancelled())
+		return fail(attempt, r, "the fetch was cancelled");
+	return fail(attempt, -ETIMEDOUT, "it did not respond within %ju ms",
+		    (uintmax_t)(timeout_ns / EDDY_MS));
+}
+
+int eddyi_issuer_fetch(const struct eddy_oauth_options *options, struct eddy_str known,
+		       struct eddyi_issuer_keys *ret_keys, char ret_why[EDDYI_ISSUER_WHY_SIZE])
+{
+	struct attempt attempt = { .options = options, .known = known, .why = ret_why };
+	int r;
+
+	*ret_why = '\0';
+	attempt.client = eddy_client_new(&(struct eddy_client_options){
+		.ca_file = options->ca_file,
+		.require_https = !options->allow_http,
+		.redirects_max = options->redirects_max,
+		/* The scope of fetch_in_time() has the timeout. */
+		.timeout_ns = EDDY_NEVER,
+		.connect_timeout_ns = FOR_EVER_NS,
+		.stall_timeout_ns = FOR_EVER_NS,
+		.body_max = DOCUMENT_MAX,
+	});
+	if (!attempt.client)
+		return out_of_memory(&attempt);
+	r = fetch_in_time(&attempt);
+	eddy_client_free(attempt.client);
+	if (r == -ENOMEM && !*ret_why)
+		out_of_memory(&attempt);
+	if (r == 0)
+		*ret_keys = attempt.keys;
+	return r;
+}
+
+/* ---- the task that fetches ---- */
 
 /* Report the first failure, and the recovery. `set` is the one in use. Without the lock. */
 static void say_failing(struct eddyi_issuer *issuer, const struct eddy_keyset *set, const char *why)

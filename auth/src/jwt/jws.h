@@ -1,8 +1,13 @@
-/* jws.h: names and digests of the signature algorithms. */
+/* jws.h: names and digests of the signature algorithms; to be included first. */
 #ifndef EDDYI_JWS_H
 #define EDDYI_JWS_H
 
-#include "wolfcrypt.h"
+/* wolfCrypt with the library's own options, which would enable _FORTIFY_SOURCE regardless of the
+ * build. */
+#define WOLFSSL_OPTIONS_IGNORE_SYS
+#include <wolfssl/options.h>
+#include <wolfssl/wolfcrypt/settings.h>
+#include <wolfssl/wolfcrypt/hash.h>
 
 #include <eddy/jwk.h>
 #include <wolfssl/wolfcrypt/error-crypt.h>

@@ -1,11 +1,18 @@
 #include "jwt.h"
 
 #include "base64url.h"
+#include "json.h"
 #include "jws.h"
 #include "keyset.h"
 
+#include <eddy/internal/outside.h>
+#include <eddy/internal/text.h>
+#include <eddy/loop.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
+
+#define LEEWAY_NS (60 * EDDY_SECOND)
 
 struct parts {
 	struct eddy_str header, claims, signature, signed_text;
@@ -37,6 +44,8 @@ const char *eddy_jwt_fault_text(enum eddy_jwt_fault fault)
 	}
 	return "malformed token";
 }
+
+/* ---- parsing ---- */
 
 /* A fourth part would be invalid base64url because of its dot. */
 static bool cut(struct eddy_str text, struct parts *ret_parts)
@@ -163,6 +172,122 @@ int eddy_jwt_parse(struct eddy_str text, unsigned algs, struct eddy_jwt **ret_to
 	return r;
 }
 
+/* ---- validation of claims: times, issuer and audience (RFC 7519 section 4) ---- */
+
+/* Convert to ns. A time out of range is EDDY_NEVER, one before 1970 is 0. */
+static uint64_t to_ns(struct eddyi_value seconds)
+{
+	double real = seconds.number;
+	uint64_t whole;
+
+	if (!(real > 0))
+		return 0;
+	if (real >= (double)(EDDY_NEVER / EDDY_SECOND))
+		return EDDY_NEVER;
+	whole = (uint64_t)real;
+	return whole * EDDY_SECOND + (uint64_t)((real - (double)whole) * (double)EDDY_SECOND);
+}
+
+static bool is_audience(const struct eddyi_object *claims, struct eddyi_value aud)
+{
+	struct eddyi_value one;
+
+	while (eddyi_object_next(claims, &aud, &one))
+		if (one.type != EDDYI_STRING)
+			return false;
+	return aud.type == EDDYI_STRING || aud.type == EDDYI_ARRAY;
+}
+
+/* RFC 7519 section 4.1. */
+static bool has_right_types(const struct eddyi_object *claims)
+{
+	static const struct {
+		const char *name;
+		enum eddyi_value_type type;
+	} rows[] = {
+		{ "exp", EDDYI_NUMBER }, { "nbf", EDDYI_NUMBER }, { "iat", EDDYI_NUMBER },
+		{ "iss", EDDYI_STRING }, { "sub", EDDYI_STRING }, { "jti", EDDYI_STRING },
+	};
+	struct eddyi_value aud = eddyi_object_get(claims, "aud");
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		enum eddyi_value_type type = eddyi_object_get(claims, rows[i].name).type;
+
+		if (type && type != rows[i].type)
+			return false;
+	}
+	return !aud.type || is_audience(claims, aud);
+}
+
+static int check_times(const struct eddyi_object *claims, uint64_t now, uint64_t leeway)
+{
+	struct eddyi_value exp = eddyi_object_get(claims, "exp");
+	uint64_t at = to_ns(exp);
+
+	if (!exp.type)
+		return EDDY_JWT_MISSING;
+	if (at <= now && now - at >= leeway)
+		return EDDY_JWT_EXPIRED;
+	at = to_ns(eddyi_object_get(claims, "nbf"));
+	return at > now && at - now > leeway ? EDDY_JWT_NOT_YET : 0;
+}
+
+static int check_issuer(const struct eddyi_object *claims, const char *issuer)
+{
+	struct eddy_str iss = eddyi_object_get(claims, "iss").text;
+
+	if (!issuer)
+		return 0;
+	if (!iss.ptr)
+		return EDDY_JWT_MISSING;
+	return eddy_str_eq_z(iss, issuer) ? 0 : EDDY_JWT_ISSUER;
+}
+
+static bool is_meant_for(const struct eddyi_object *claims, struct eddyi_value aud,
+			 const char *audience)
+{
+	struct eddyi_value one;
+
+	if (aud.type == EDDYI_STRING)
+		return eddy_str_eq_z(aud.text, audience);
+	while (eddyi_object_next(claims, &aud, &one))
+		if (eddy_str_eq_z(one.text, audience))
+			return true;
+	return false;
+}
+
+static int check_audience(const struct eddyi_object *claims, const char *const *audiences)
+{
+	struct eddyi_value aud = eddyi_object_get(claims, "aud");
+
+	if (!audiences)
+		return aud.type ? EDDY_JWT_AUDIENCE : 0;
+	if (!aud.type)
+		return EDDY_JWT_MISSING;
+	for (; *audiences; audiences++)
+		if (is_meant_for(claims, aud, *audiences))
+			return 0;
+	return EDDY_JWT_AUDIENCE;
+}
+
+int eddyi_jwt_check_claims(const struct eddy_jwt *token, const struct eddy_jwt_options *options)
+{
+	static const struct eddy_jwt_options defaults;
+	const struct eddy_jwt_options *with = options ? options : &defaults;
+	uint64_t leeway = with->leeway_ns ? with->leeway_ns : LEEWAY_NS;
+	int r;
+
+	if (!has_right_types(&token->claims))
+		return EDDY_JWT_MALFORMED;
+	r = check_times(&token->claims, with->now_ns ? with->now_ns : eddyi_clock(CLOCK_REALTIME),
+			leeway == EDDY_JWT_NO_LEEWAY ? 0 : leeway);
+	if (!r)
+		r = check_issuer(&token->claims, with->issuer);
+	return r ? r : check_audience(&token->claims, with->audiences);
+}
+
+/* ---- verification ---- */
+
 /* If its kid names a key with another algorithm, newer keys would hardly help. */
 static int fault_of_key(const struct eddy_jwt *token, const struct eddy_keyset *set)
 {
@@ -209,6 +334,8 @@ void eddy_jwt_unref(struct eddy_jwt *token)
 	free(token);
 }
 
+/* ---- claims ---- */
+
 const json_t *eddy_jwt_claims(const struct eddy_jwt *token)
 {
 	return eddyi_object_tree((struct eddyi_object *)&token->claims);
@@ -217,4 +344,157 @@ const json_t *eddy_jwt_claims(const struct eddy_jwt *token)
 struct eddy_str eddy_jwt_str(const struct eddy_jwt *token, const char *name)
 {
 	return eddyi_object_get(&token->claims, name).text;
+}
+
+uint64_t eddyi_jwt_expires(const struct eddy_jwt *token)
+{
+	return to_ns(eddyi_object_get(&token->claims, "exp"));
+}
+
+static bool has_word(struct eddy_str words, struct eddy_str text)
+{
+	struct eddy_str word;
+
+	while (eddy_str_split(&words, ' ', &word))
+		if (eddy_str_eq(word, text))
+			return true;
+	return false;
+}
+
+bool eddy_jwt_has(const struct eddy_jwt *token, const char *name, struct eddy_str text)
+{
+	struct eddyi_value value = eddyi_object_get(&token->claims, name), one;
+
+	if (!text.len)
+		return false;
+	if (value.type == EDDYI_STRING)
+		return has_word(value.text, text);
+	while (eddyi_object_next(&token->claims, &value, &one))
+		if (one.type == EDDYI_STRING && eddy_str_eq(one.text, text))
+			return true;
+	return false;
+}
+
+/* ---- signing ---- */
+
+/* Work for the loop's stack: jansson needs stack for each level. */
+struct job {
+	const json_t *header, *claims;
+	char *text; /* EDDY_JWT_MAX bytes and a NUL */
+	size_t len;
+	int r;
+};
+
+/* The limit also ends cycles. */
+static bool is_within(json_t *json, unsigned levels)
+{
+	const char *name;
+	json_t *one;
+	size_t i;
+
+	if (!json_is_object(json) && !json_is_array(json))
+		return true;
+	if (!levels)
+		return false;
+	json_array_foreach(json, i, one) if (!is_within(one, levels - 1)) return false;
+	json_object_foreach(json, name, one) if (!is_within(one, levels - 1)) return false;
+	return true;
+}
+
+static int append(struct job *job, const void *bytes, size_t len)
+{
+	size_t dot = job->len ? 1 : 0;
+
+	if (len > EDDY_JWT_MAX || EDDYI_BASE64URL_ENCODED(len) + dot > EDDY_JWT_MAX - job->len)
+		return -EMSGSIZE;
+	if (dot)
+		job->text[job->len++] = '.';
+	job->len += eddyi_base64url_encode(bytes, len, job->text + job->len);
+	return 0;
+}
+
+static int append_json(struct job *job, const json_t *json)
+{
+	size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
+	char *bytes;
+	int r;
+
+	if (len > EDDY_JWT_MAX)
+		return -EMSGSIZE;
+	bytes = len ? malloc(len) : NULL;
+	if (!bytes)
+		return -ENOMEM;
+	r = json_dumpb(json, bytes, len, JSON_COMPACT) == len ? append(job, bytes, len) : -ENOMEM;
+	free(bytes);
+	return r;
+}
+
+static void append_both(void *arg)
+{
+	struct job *job = arg;
+
+	job->r = append_json(job, job->header);
+	if (!job->r)
+		job->r = append_json(job, job->claims);
+}
+
+static json_t *header_of(enum eddy_jws_alg alg, const char *type, struct eddy_str kid)
+{
+	json_t *header = json_object();
+	int r = json_object_set_new(header, "alg", json_string(eddy_jws_alg_name(alg)));
+
+	r |= json_object_set_new(header, "typ", json_string(type));
+	if (kid.ptr)
+		r |= json_object_set_new(header, "kid", json_stringn(kid.ptr, kid.len));
+	if (!r)
+		return header;
+	json_decref(header);
+	return NULL;
+}
+
+static int sign(struct job *job, const struct eddy_jwk *key, enum eddy_jws_alg alg)
+{
+	unsigned char signature[EDDY_JWS_SIGNATURE_MAX];
+	ssize_t len;
+	int r;
+
+	eddy_on_loop_stack(append_both, job);
+	if (job->r)
+		return job->r;
+	len = eddy_jwk_sign(key, alg, eddy_str(job->text, job->len), signature);
+	if (len < 0)
+		return (int)len;
+	r = append(job, signature, (size_t)len);
+	explicit_bzero(signature, sizeof(signature));
+	return r;
+}
+
+int eddy_jwt_sign(const struct eddy_jwk *key, enum eddy_jws_alg alg, const char *type,
+		  const json_t *claims, char **ret_text)
+{
+	struct eddy_str kid = eddy_jwk_kid(key);
+	struct job job = { .claims = claims };
+	json_t *header;
+	int r = -ENOMEM;
+
+	if (!type)
+		type = "JWT";
+	/* The key itself checks whether it can sign with `alg`. */
+	if ((unsigned)alg >= EDDY_JWS_ALGS || !json_is_object(claims) ||
+	    !is_within((json_t *)claims, EDDYI_JSON_DEPTH_MAX) ||
+	    !eddyi_str_is_utf8(eddy_str_from(type)) || !eddyi_str_is_utf8(kid))
+		return -EINVAL;
+	header = header_of(alg, type, kid);
+	job.header = header;
+	job.text = malloc(EDDY_JWT_MAX + 1);
+	if (header && job.text)
+		r = sign(&job, key, alg);
+	json_decref(header);
+	if (r < 0) {
+		free(job.text);
+		return r;
+	}
+	job.text[job.len] = 0;
+	*ret_text = job.text;
+	return 0;
 }
