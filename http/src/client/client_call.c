@@ -118,6 +118,8 @@ static int ask(struct eddyi_call *call)
 	struct eddyi_client_conn *conn;
 	int r;
 
+	if (call->client->exchange)
+		return call->client->exchange(call);
 	if (!origin.ptr)
 		return -ENOMEM;
 	conn = eddyi_client_conn_take(response, origin);

@@ -2,8 +2,7 @@
 #include "coded.h"
 
 #include "message/status.h"
-#include "reply_chunk.h"
-#include "reply_head.h"
+#include "res.h"
 
 #include <eddy/internal/transfer.h>
 #include <eddy/mutex.h>
@@ -65,7 +64,7 @@ int eddy_res_get_status(const struct eddy_res *res)
 
 bool eddy_res_has_body(const struct eddy_res *res)
 {
-	return eddyi_status_has_body(res->status) && !eddyi_reply_is_length_unsaid(res->req);
+	return eddyi_status_has_body(res->status) && !eddyi_res_is_length_unsaid(res);
 }
 
 uint64_t eddy_res_length(const struct eddy_res *res)
@@ -96,7 +95,7 @@ void eddy_res_code(struct eddy_res *res, const struct eddy_coder *coder, void *s
 	}
 	res->coded.coder = coder;
 	res->coded.state = state;
-	eddyi_reply_unsize(res->req);
+	res->unsized = true;
 }
 
 void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
@@ -110,7 +109,7 @@ void eddy_res_replace(struct eddy_res *res, int fd, uint64_t length)
 	res->file = (struct eddyi_outgoing){ .fd = fd };
 	res->file_size = length;
 	res->kind = EDDYI_RES_FILE;
-	eddyi_reply_unsize(res->req);
+	res->unsized = true;
 }
 
 /* ---- sending ---- */
@@ -147,7 +146,7 @@ static int send_out(struct eddy_req *req, bool last)
 	coded->out_len = 0;
 	if (!len && !last)
 		return 0;
-	return eddyi_reply_chunk(req, eddy_str(coded->out, len), last);
+	return eddyi_res_send(&req->res, eddy_str(coded->out, len), last);
 }
 
 /* Lets one body with many steps be encoded on a loop at a time, in order of arrival; other tasks
@@ -310,51 +309,34 @@ static int reply_through(struct eddy_req *req)
 	return r;
 }
 
-/* Send a file as one chunk. */
 static int reply_file(struct eddy_req *req)
 {
+	const struct eddyi_stream_verbs *verbs = req->stream->verbs;
 	struct eddy_res *res = &req->res;
-	struct eddy_str head;
-	char *buf;
-	int r;
 
-	if (eddyi_transfer_copies_out(res->file_size)) {
-		buf = eddyi_arena_alloc(&req->arena, (size_t)res->file_size + 1);
-		r = buf ? eddyi_transfer_read(res->file.fd, buf, (size_t)res->file_size, 0) :
-			  -ENOMEM;
-		return r < 0 ? r :
-			       eddyi_reply_chunk(req, eddy_str(buf, (size_t)res->file_size), true);
-	}
-	head = eddyi_reply_head(req, EDDY_LENGTH_UNKNOWN, 24);
-	if (!head.ptr)
-		return -ENOMEM;
-	if (res->chunked)
-		head.len += (size_t)snprintf((char *)head.ptr + head.len, 24, "%llx\r\n",
-					     (unsigned long long)res->file_size);
 	res->head_sent = true;
-	r = eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
-						    .file = res->file.fd,
-						    .len = res->file_size,
-						    .head = head,
-					    });
-	if (r < 0 || !res->chunked)
-		return r;
-	return eddyi_wire_send(req->wire, "\r\n0\r\n\r\n", 7);
+	verbs->send_head(req, EDDY_LENGTH_UNKNOWN);
+	return verbs->file_out(req,
+			       &(struct eddy_transfer){
+				       .file = res->file.fd,
+				       .len = res->file_size,
+			       },
+			       true);
 }
 
 int eddyi_coded_reply(struct eddy_req *req)
 {
 	struct eddyi_coded *coded = &req->res.coded;
 
-	if (!eddyi_reply_has_body(req))
-		return eddyi_reply_chunk(req, EDDY_STR(""), true);
+	if (eddyi_res_is_silent(&req->res))
+		return eddyi_res_send(&req->res, EDDY_STR(""), true);
 	return coded->coder ? reply_through(req) : reply_file(req);
 }
 
 int eddyi_coded_write(struct eddy_req *req, struct eddy_str bytes)
 {
-	if (!eddyi_reply_has_body(req) || !bytes.len)
-		return eddyi_reply_chunk(req, EDDY_STR(""), false);
+	if (!bytes.len || eddyi_res_is_silent(&req->res))
+		return eddyi_res_send(&req->res, EDDY_STR(""), false);
 	if (!make_room(&req->res.coded, STREAM_OUT))
 		return -ENOMEM;
 	return pass(req, bytes, EDDY_CODER_FLUSH);
@@ -364,8 +346,8 @@ int eddyi_coded_end(struct eddy_req *req)
 {
 	struct eddyi_coded *coded = &req->res.coded;
 
-	if (!eddyi_reply_has_body(req))
-		return 0;
+	if (eddyi_res_is_silent(&req->res))
+		return eddyi_res_send(&req->res, EDDY_STR(""), true);
 	return make_room(coded, STREAM_OUT) ? pass(req, EDDY_STR(""), EDDY_CODER_END) : -ENOMEM;
 }
 

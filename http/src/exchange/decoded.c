@@ -29,7 +29,7 @@ static uint64_t raw_max(uint64_t max)
 int eddy_req_decode(struct eddy_req *req, const struct eddy_coder *coder, void *state)
 {
 	struct eddyi_decoded *decoded = NULL;
-	bool late = req->decoded || req->text.ptr || req->body.error;
+	bool late = req->decoded || req->text.ptr || req->body->error;
 
 	if (!late)
 		decoded = malloc(sizeof(*decoded));
@@ -43,8 +43,8 @@ int eddy_req_decode(struct eddy_req *req, const struct eddy_coder *coder, void *
 	decoded->at = decoded->len = 0;
 	decoded->raw_ended = decoded->ended = false;
 	decoded->made = 0;
-	decoded->max = req->body.max;
-	req->body.max = raw_max(decoded->max);
+	decoded->max = req->body->max;
+	req->body->max = raw_max(decoded->max);
 	decoded->error = 0;
 	req->decoded = decoded;
 	return 0;
@@ -66,17 +66,17 @@ void eddyi_decoded_limit(struct eddy_req *req, uint64_t max)
 	struct eddyi_decoded *decoded = req->decoded;
 
 	if (!decoded) {
-		eddyi_body_limit(&req->body, max);
+		eddyi_body_limit(req->body, max);
 	} else if (max < decoded->max) {
 		decoded->max = max;
-		eddyi_body_limit(&req->body, raw_max(max));
+		eddyi_body_limit(req->body, raw_max(max));
 	}
 }
 
 static int fill(struct eddy_req *req)
 {
 	struct eddyi_decoded *decoded = req->decoded;
-	ssize_t r = eddyi_body_read(&req->body, req->wire, decoded->in, IN_SIZE);
+	ssize_t r = req->stream->verbs->read(req, decoded->in, IN_SIZE);
 
 	if (r < 0)
 		return (int)r;
@@ -109,7 +109,7 @@ static ssize_t step(struct eddy_req *req, char *buf, size_t len)
 
 static int explain(struct eddy_req *req, int error)
 {
-	if (error == -EBADMSG && !req->body.error)
+	if (error == -EBADMSG && !req->body->error)
 		return eddyi_req_fail(req, error, 400,
 				      "the body does not match its content-encoding");
 	if (error == -EMSGSIZE)

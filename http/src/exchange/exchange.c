@@ -12,19 +12,33 @@
 #include <eddy/offload.h>
 #include <eddy/scope.h>
 #include <errno.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
-struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_wire *wire)
+struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_stream *stream, size_t size)
 {
 	struct eddyi_arena arena = { 0 };
-	struct eddy_req *req = eddyi_arena_alloc(&arena, sizeof(*req));
+	struct eddy_req *req = eddyi_arena_alloc(&arena, size);
 
 	if (!req)
 		return NULL;
-	*req = (struct eddy_req){ .arena = arena, .app = app, .wire = wire };
-	eddyi_head_init(&req->head, &req->arena, &app->head_limits);
-	req->res = (struct eddy_res){ .req = req, .status = 200, .file = { .fd = -1 } };
+	memset(req, 0, size);
+	req->arena = arena;
+	req->app = app;
+	req->stream = stream;
+	req->head.arena = &req->arena;
+	req->res.req = req;
+	req->res.status = 200;
+	req->res.file.fd = -1;
 	return req;
+}
+
+void eddyi_outgoing_close(struct eddyi_outgoing *file)
+{
+	if (file->close)
+		file->close(file);
+	else if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct eddyi_outgoing){ .fd = -1 };
 }
 
 void eddyi_req_free(struct eddy_req *req)
@@ -57,7 +71,6 @@ static int run_phase(struct eddy_req *req, int (*phase)(struct eddy_req *req))
 	req->scope = &scope;
 	r = phase(req);
 	req->scope = NULL;
-	eddyi_wire_unguard(req->wire);
 	eddy_scope_end(&scope);
 	return r;
 }
@@ -83,19 +96,6 @@ void eddyi_exchange_leave(struct eddy_req *req)
 	eddy_scope_cancel(req->scope);
 }
 
-static int reply_and_drain(struct eddy_req *req)
-{
-	int r;
-
-	/* A stream's head has already said whether the connection is kept. */
-	req->keep = req->res.head_sent ? req->keep && eddyi_req_can_keep(req) :
-					 eddyi_req_may_keep(req);
-	r = eddyi_reply(req);
-	if (r == 0 && req->keep)
-		r = eddyi_body_drain(&req->body, req->wire);
-	return r;
-}
-
 static int answer_and_reply(struct eddy_req *req)
 {
 	int r = eddyi_answer(req);
@@ -103,7 +103,7 @@ static int answer_and_reply(struct eddy_req *req)
 	if (r < 0 || req->expired)
 		return r;
 	req->answered = true;
-	return reply_and_drain(req);
+	return eddyi_reply(req);
 }
 
 /* Respond to an exchange that timed out before there was a response. */
@@ -112,40 +112,21 @@ static int answer_late(struct eddy_req *req)
 	if (req->res.head_sent)
 		return -ETIMEDOUT;
 	/* Whatever the handler returned, the cause is the body's timeout. */
-	eddyi_body_fail(&req->body, -ETIMEDOUT);
+	eddyi_body_fail(req->body, -ETIMEDOUT);
 	return eddyi_render_error(req, 408, "the request body did not arrive in time");
 }
 
-/* The client must not take the response for complete. A body without length and chunks ends with the
- * connection, so only a reset tells that it is not complete. */
-static enum eddyi_ending cut(const struct eddy_req *req)
-{
-	if (req->res.head_sent && req->res.unsized && !req->res.chunked)
-		setsockopt(req->wire->fd, SOL_SOCKET, SO_LINGER, &(struct linger){ .l_onoff = 1 },
-			   sizeof(struct linger));
-	return EDDYI_ENDING_CUT;
-}
-
-static enum eddyi_ending exchange(struct eddy_req *req)
+/* Return: whether the whole response was sent. */
+static bool exchange(struct eddy_req *req)
 {
 	int r = run_phase(req, answer_and_reply);
 
 	if (req->expired && !req->answered && !req->cut) {
 		r = answer_late(req);
 		if (r == 0)
-			r = run_phase(req, reply_and_drain);
+			r = run_phase(req, eddyi_reply);
 	}
-	if (!req->cut && (r == -EMSGSIZE || r == -EBADMSG))
-		/* Let the client read its response, although its body is too long or malformed. */
-		return EDDYI_ENDING_LINGER;
-	if (r < 0 || req->expired || req->cut)
-		return cut(req);
-	if (req->keep)
-		return EDDYI_ENDING_KEEP;
-	/* A close would discard what is not yet sent, or not yet read by the client. */
-	if (eddyi_req_has_unknown_end(req) || !req->body.ended || eddyi_wire_would_reset(req->wire))
-		return EDDYI_ENDING_LINGER;
-	return EDDYI_ENDING_CLOSE;
+	return r >= 0 && !req->expired && !req->cut;
 }
 
 static int free_json(void *arg)
@@ -167,17 +148,19 @@ static void free_large_json(struct eddy_req *req)
 	req->json = NULL;
 }
 
-enum eddyi_ending eddyi_exchange(struct eddy_req *req)
+bool eddyi_exchange(struct eddy_req *req, struct eddyi_body *body)
 {
 	uint64_t began_ns = eddyi_probe_request(req);
-	enum eddyi_ending ending;
+	bool whole;
 
-	eddyi_body_init(&req->body, &req->head);
+	req->body = body;
 	eddyi_observe_begin(req);
-	ending = exchange(req);
-	eddyi_observe_end(req, ending != EDDYI_ENDING_CUT);
-	eddyi_probe_answered(req, began_ns, ending != EDDYI_ENDING_CUT);
+	whole = exchange(req);
+	if (!whole)
+		req->stream->verbs->cut(req);
+	eddyi_observe_end(req, whole);
+	eddyi_probe_answered(req, began_ns, whole);
 	if (req->has_large_json && req->json)
 		free_large_json(req);
-	return ending;
+	return whole;
 }

@@ -4,21 +4,17 @@
 
 #include "exchange_state.h"
 
-/* Return: NULL on allocation failure. */
-struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_wire *wire);
+/* Create a request of `size` bytes, of which a struct eddy_req is the first and the others belong
+ * to the stream. All are zero, but for what the request owns.
+ * Return: NULL on allocation failure. */
+struct eddy_req *eddyi_req_new(const struct eddy_app *app, struct eddyi_stream *stream,
+			       size_t size);
 
 void eddyi_req_free(struct eddy_req *req);
 
-/* The connection's state after an exchange. */
-enum eddyi_ending {
-	EDDYI_ENDING_KEEP,   /* another request may be read */
-	EDDYI_ENDING_LINGER, /* it ends, but the client still sends */
-	EDDYI_ENDING_CLOSE,
-	EDDYI_ENDING_CUT, /* it ends within the response */
-};
-
-/* Handle a request whose head is complete or rejected. Suspends. */
-enum eddyi_ending eddyi_exchange(struct eddy_req *req);
+/* Handle a request whose head is complete or rejected. `body` is what follows its head. Suspends.
+ * Return: whether the whole response was sent. */
+bool eddyi_exchange(struct eddy_req *req, struct eddyi_body *body);
 
 /* End an exchange that has timed out. If there is no response yet, the client gets an error. */
 void eddyi_exchange_expire(struct eddy_req *req);

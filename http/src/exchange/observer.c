@@ -47,7 +47,7 @@ void eddyi_observe_begin(struct eddy_req *req)
 		return;
 	memset(req->observed, 0, size);
 	req->observed->began_ns = eddy_now();
-	req->observed->sent = req->wire->sent;
+	req->observed->sent = *req->stream->sent;
 	begin(last, req);
 }
 
@@ -60,8 +60,8 @@ void eddyi_observe_end(struct eddy_req *req, bool whole)
 		return;
 	outcome = (struct eddy_outcome){
 		.status = req->res.status,
-		.received = req->body.took,
-		.sent = req->wire->sent - observed->sent,
+		.received = req->body->took,
+		.sent = *req->stream->sent - observed->sent,
 		.duration_ns = eddy_now() - observed->began_ns,
 		.whole = whole,
 	};

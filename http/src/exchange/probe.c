@@ -30,6 +30,6 @@ void eddyi_probe_span(const struct eddy_req *req, uint64_t began_ns, bool whole)
 	eddy_trace_span(eddy_str(name, len), began_ns, eddy_now(),
 			EDDY_FIELDS(eddy_field_i64("status", req->res.status),
 				    eddy_field_bool("whole", whole),
-				    eddy_field_i64("fd", req->wire->fd),
+				    eddy_field_i64("fd", req->stream->number),
 				    eddy_field_str("path", req->head.target.path)));
 }

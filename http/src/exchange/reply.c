@@ -1,74 +1,48 @@
-/* Sending of responses: a small body with its head, a file by eddy_transfer, a stream in chunks. */
 #include "reply.h"
 
 #include "coded.h"
-#include "reply_chunk.h"
-#include "reply_head.h"
+#include "res.h"
 
-#include <eddy/internal/transfer.h>
-#include <eddy/io.h>
-#include <eddy/transfer.h>
 #include <errno.h>
-#include <stdio.h>
-#include <sys/uio.h>
 
-static bool is_head_request(const struct eddy_req *req)
+/* Send the head. `length` is that of the body; EDDY_LENGTH_UNKNOWN: the head does not tell. */
+static void send_head(struct eddy_req *req, uint64_t length)
 {
-	return req->head.method == EDDYI_METHOD_HEAD;
-}
-
-static struct iovec piece(struct eddy_str bytes)
-{
-	return (struct iovec){ (void *)bytes.ptr, bytes.len };
+	req->res.head_sent = true;
+	req->stream->verbs->send_head(req, length);
 }
 
 static int reply_bytes(struct eddy_req *req, struct eddy_str body)
 {
-	uint64_t length = eddyi_reply_is_length_unsaid(req) ? EDDY_LENGTH_UNKNOWN : body.len;
-	bool silent = !eddyi_reply_has_body(req);
-	size_t copied = !silent && body.len <= EDDYI_REPLY_COPY_MAX ? body.len : 0;
-	struct eddy_str head = eddyi_reply_head(req, length, copied);
+	send_head(req, eddyi_res_is_length_unsaid(&req->res) ? EDDY_LENGTH_UNKNOWN : body.len);
+	return req->stream->verbs->send(req, eddyi_res_is_silent(&req->res) ? EDDY_STR("") : body,
+					true);
+}
 
-	if (!head.ptr)
-		return -ENOMEM;
-	req->res.head_sent = true;
-	if (!silent && !copied && body.len)
-		return eddyi_wire_sendv(req->wire, (struct iovec[]){ piece(head), piece(body) }, 2);
-	if (copied)
-		memcpy((char *)head.ptr + head.len, body.ptr, copied);
-	return eddyi_wire_answer(req->wire, eddy_str(head.ptr, head.len + copied),
-				 eddyi_reply_is_followed(req));
+static struct eddy_transfer part_of(const struct eddyi_outgoing *file, struct eddyi_range range)
+{
+	return (struct eddy_transfer){
+		.file = file->fd,
+		.device = file->device,
+		.warmth = file->warmth,
+		.offset = range.first,
+		.len = range.last - range.first + 1,
+	};
 }
 
 static int reply_piece(struct eddy_req *req)
 {
-	struct eddy_res *res = &req->res;
+	const struct eddy_res *res = &req->res;
 	uint64_t length = res->file_size ? res->range.last - res->range.first + 1 : 0;
-	bool silent = is_head_request(req);
-	size_t copied = !silent && eddyi_transfer_copies_out(length) ? (size_t)length : 0;
-	struct eddy_str head = eddyi_reply_head(req, length, copied);
-	int r;
+	struct eddy_transfer part;
 
-	if (!head.ptr)
-		return -ENOMEM;
-	if (copied) {
-		r = eddyi_outgoing_read(&res->file, (char *)head.ptr + head.len, copied,
-					res->range.first);
-		if (r < 0)
-			return r;
-	}
-	res->head_sent = true;
-	if (silent || copied == length)
-		return eddyi_wire_answer(req->wire, eddy_str(head.ptr, head.len + copied),
-					 eddyi_reply_is_followed(req));
-	return eddyi_wire_send_file(req->wire, &(struct eddy_transfer){
-						       .file = res->file.fd,
-						       .device = res->file.device,
-						       .warmth = eddyi_outgoing_warmth(&res->file),
-						       .offset = res->range.first,
-						       .len = length,
-						       .head = head,
-					       });
+	if (res->file.bytes)
+		return reply_bytes(req, eddy_str(res->file.bytes + res->range.first, length));
+	send_head(req, length);
+	if (!length || eddyi_res_is_silent(res))
+		return req->stream->verbs->send(req, EDDY_STR(""), true);
+	part = part_of(&res->file, res->range);
+	return req->stream->verbs->file_out(req, &part, true);
 }
 
 /* Get the lines before part `at` of a multipart/byteranges body; past the last part, its end. The
@@ -90,7 +64,7 @@ static int reply_pieces(struct eddy_req *req)
 {
 	struct eddy_res *res = &req->res;
 	size_t count = res->ranges->count;
-	struct eddy_str *parts = eddyi_arena_alloc(&req->arena, (count + 1) * sizeof(*parts)), head;
+	struct eddy_str *parts = eddyi_arena_alloc(&req->arena, (count + 1) * sizeof(*parts));
 	uint64_t length = 0;
 	int r;
 
@@ -104,30 +78,18 @@ static int reply_pieces(struct eddy_req *req)
 		if (i < count)
 			length += res->ranges->ranges[i].last - res->ranges->ranges[i].first + 1;
 	}
-	head = eddyi_reply_head(req, length, parts[0].len);
-	if (!head.ptr)
-		return -ENOMEM;
-	res->head_sent = true;
-	if (is_head_request(req))
-		return eddyi_wire_send(req->wire, head.ptr, head.len);
-	memcpy((char *)head.ptr + head.len, parts[0].ptr, parts[0].len);
-	parts[0] = eddy_str(head.ptr, head.len + parts[0].len);
+	send_head(req, length);
+	if (eddyi_res_is_silent(res))
+		return req->stream->verbs->send(req, EDDY_STR(""), true);
 	for (size_t i = 0; i < count; i++) {
-		struct eddyi_range range = res->ranges->ranges[i];
+		struct eddy_transfer part = part_of(&res->file, res->ranges->ranges[i]);
 
-		r = eddyi_wire_send_file(req->wire,
-					 &(struct eddy_transfer){
-						 .file = res->file.fd,
-						 .device = res->file.device,
-						 .warmth = eddyi_outgoing_warmth(&res->file),
-						 .offset = range.first,
-						 .len = range.last - range.first + 1,
-						 .head = parts[i],
-					 });
+		part.head = parts[i];
+		r = req->stream->verbs->file_out(req, &part, false);
 		if (r < 0)
 			return r;
 	}
-	return eddyi_wire_send(req->wire, parts[count].ptr, parts[count].len);
+	return req->stream->verbs->send(req, parts[count], true);
 }
 
 /* ---- streams ---- */
@@ -140,11 +102,11 @@ static int send_stream(struct eddy_req *req, const void *buf, size_t len)
 	if (!res->head_sent) {
 		res->kind = EDDYI_RES_STREAM;
 		eddyi_coded_look(req);
-		eddyi_reply_unsize(req);
+		res->unsized = true;
 	}
 	if (res->coded.coder)
 		return eddyi_coded_write(req, eddy_str(buf, len));
-	return eddyi_reply_chunk(req, eddy_str(buf, len), false);
+	return eddyi_res_send(res, eddy_str(buf, len), false);
 }
 
 int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
@@ -156,14 +118,14 @@ int eddy_res_write(struct eddy_res *res, const void *buf, size_t len)
 	if (r < 0)
 		res->failed = r;
 	/* Without a body, stop the handler: a stream may be endless. */
-	return r < 0 || eddyi_reply_has_body(res->req) ? r : -EPIPE;
+	return r == 0 && eddyi_res_is_silent(res) ? -EPIPE : r;
 }
 
 static int end_stream(struct eddy_req *req)
 {
 	if (req->res.coded.coder)
 		return eddyi_coded_end(req);
-	return eddyi_reply_chunk(req, EDDY_STR(""), true);
+	return eddyi_res_send(&req->res, EDDY_STR(""), true);
 }
 
 int eddyi_reply(struct eddy_req *req)

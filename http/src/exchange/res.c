@@ -52,7 +52,7 @@ void eddy_res_remove(struct eddy_res *res, const char *name)
 
 bool eddyi_res_may_set(const char *name)
 {
-	/* Written by reply_head.c; a second one would contradict it. */
+	/* Written with the head; a second one would contradict it. */
 	static const struct eddy_str own[] = {
 		{ "connection", 10 }, { "content-length", 14 },    { "date", 4 },
 		{ "server", 6 },      { "transfer-encoding", 17 },
@@ -429,4 +429,32 @@ int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str location
 	default:
 		return -EINVAL;
 	}
+}
+
+/* ---- sending ---- */
+
+bool eddyi_res_is_silent(const struct eddy_res *res)
+{
+	return res->req->head.method == EDDYI_METHOD_HEAD || !eddyi_status_has_body(res->status);
+}
+
+bool eddyi_res_is_length_unsaid(const struct eddy_res *res)
+{
+	const struct eddyi_route *route = res->req->route;
+
+	return res->kind == EDDYI_RES_EMPTY && route && route->method == EDDYI_METHOD_HEAD;
+}
+
+int eddyi_res_send(struct eddy_res *res, struct eddy_str bytes, bool last)
+{
+	const struct eddyi_stream_verbs *verbs = res->req->stream->verbs;
+
+	if (eddyi_res_is_silent(res))
+		bytes = EDDY_STR("");
+	if (!res->head_sent)
+		verbs->send_head(res->req, EDDY_LENGTH_UNKNOWN);
+	else if (!bytes.len && !last)
+		return 0;
+	res->head_sent = true;
+	return verbs->send(res->req, bytes, last);
 }

@@ -1,9 +1,9 @@
 #include "server.h"
 
-#include "conn_pace.h"
+#include "http1/conn_pace.h"
 #include "exchange/answer.h"
-#include "exchange/descriptors.h"
-#include "exchange/open_files.h"
+#include "files/descriptors.h"
+#include "files/open_files.h"
 #include "tls/tls_setup.h"
 
 #include <eddy/internal/loop.h>
@@ -419,9 +419,9 @@ static void tell_cancelled(struct eddyi_server *server)
 
 	for (const struct eddy_node *node = all->next; node != all; node = node->next, count++) {
 		const struct eddyi_conn *conn = eddy_of(node, struct eddyi_conn, progress);
-		const char *label = eddyi_answer_label(conn->req);
+		const char *label = eddyi_answer_label(&conn->req->req);
 
-		conn->req->stopped = true;
+		conn->req->req.stopped = true;
 		if (is_full)
 			continue;
 		is_full = len + strlen(", ") + strlen(label) + sizeof(", …") > sizeof(routes);

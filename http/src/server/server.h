@@ -4,7 +4,7 @@
 
 #include "app/app.h"
 #include "balance.h"
-#include "conn.h"
+#include "http1/conn.h"
 #include "listen.h"
 
 #include <eddy/runtime.h>

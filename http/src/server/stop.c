@@ -1,6 +1,6 @@
 #include "stop.h"
 
-#include "conns.h"
+#include "http1/conns.h"
 
 #include <eddy/log.h>
 

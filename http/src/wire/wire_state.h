@@ -14,7 +14,6 @@
 #define EDDYI_HELD_SIZE ((size_t)(16 * EDDY_KIB))
 
 struct eddyi_tls;
-struct eddyi_end;
 struct eddy_event;
 struct eddy_op;
 
@@ -39,8 +38,6 @@ struct eddyi_wire {
 	char *held; /* EDDYI_HELD_SIZE bytes; NULL if empty */
 	uint32_t held_at;
 	uint32_t held_len;
-	const char *bound;     /* the address that accepted it, as configured */
-	struct eddyi_end *end; /* owned by the connection; NULL: not yet determined */
 	int fd;
 	uint64_t sent;      /* bytes of responses before encryption, including held ones */
 	unsigned looks;     /* consecutive checks without progress of the peer */

@@ -13,15 +13,13 @@
 #ifndef EDDYI_OPEN_FILES_H
 #define EDDYI_OPEN_FILES_H
 
-#include "holding.h"
+#include "exchange/res.h"
 #include "message/validator.h"
 
-#include <eddy/internal/transfer.h>
 #include <eddy/accept.h>
 #include <eddy/list.h>
 #include <eddy/open_files.h>
 #include <eddy/timer.h>
-#include <eddy/transfer.h>
 
 /* A folder of files to send. */
 struct eddyi_folder {
@@ -30,12 +28,6 @@ struct eddyi_folder {
 	const struct eddy_app *app;      /* NULL: its files are not kept */
 	int dir;
 	unsigned number;
-};
-
-struct eddyi_res_fields {
-	struct eddyi_header *headers; /* followed by the text */
-	unsigned count;
-	size_t size; /* of the text */
 };
 
 struct eddyi_open_file {
@@ -56,14 +48,6 @@ struct eddyi_open_file {
 	char path[];
 };
 
-/* A file to send. */
-struct eddyi_outgoing {
-	int fd;                       /* -1: none */
-	struct eddyi_open_file *kept; /* owner of `fd`; NULL: this structure owns it */
-	uint64_t device;              /* st_dev; 0: unknown */
-	bool counted;                 /* by descriptors.h; files of handlers are not */
-};
-
 struct eddyi_found {
 	struct eddyi_outgoing file;
 	struct stat st;
@@ -82,18 +66,12 @@ struct eddyi_folder eddyi_folder_of(const struct eddy_app *app, int dir);
 int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *party,
 		      struct eddy_str path, enum eddy_coding coding, struct eddyi_found *ret_found);
 
-/* Read `len` bytes at `offset`. The bytes of a small kept file stay in memory. Suspends, unless
- * they are there. Return: as eddyi_transfer_read(). */
-int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len, uint64_t offset);
+/* Get the file of the cache that is to be sent. Return: NULL if it is none of the cache. */
+struct eddyi_open_file *eddyi_open_file_of(const struct eddyi_outgoing *file);
 
-/* Get the loop's record of how much of the file is in the page cache; NULL if it is not kept. */
-static inline struct eddy_warmth *eddyi_outgoing_warmth(const struct eddyi_outgoing *file)
-{
-	return file->kept ? &file->kept->warmth : NULL;
-}
-
-/* Close the file, or release its reference. Never suspends. */
-void eddyi_outgoing_close(struct eddyi_outgoing *file);
+/* Have all bytes of a small file of the cache in memory, if they can be read: from its first
+ * response on they stay there. Suspends, unless they are there. */
+void eddyi_outgoing_load(struct eddyi_outgoing *file);
 
 /* Release all files that this thread's loop keeps. Never suspends.
  * Return: whether there were any. */

@@ -1,26 +1,35 @@
 #include "conn_intake.h"
 
 #include "conn_proxy.h"
-#include "exchange/exchange.h"
 
 #include <errno.h>
+
+/* Begin the next request. Return: false on allocation failure. */
+static bool begin(struct eddyi_conn *conn)
+{
+	const struct eddy_app *app = conn->conns->app;
+	struct eddy_req *req = eddyi_req_new(app, &conn->stream, sizeof(struct eddyi_http1));
+
+	if (!req)
+		return false;
+	conn->req = eddyi_http1_of(req);
+	eddyi_request_head_init(&conn->req->head, &req->head, &app->head_limits);
+	conn->req->head.is_first = conn->fresh;
+	return true;
+}
 
 /* Feed the next head, and count the bytes it used. Return: as eddyi_conn_take_in(). */
 static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used)
 {
 	int status;
 
-	if (!conn->req)
-		conn->req = eddyi_req_new(conn->conns->app, &conn->wire);
-	if (!conn->req)
+	if (!conn->req && !begin(conn))
 		return -ENOMEM;
-	conn->req->party = &conn->seat.party;
-	conn->req->head.is_first = conn->fresh;
-	status = eddyi_head_feed(&conn->req->head, bytes.ptr, bytes.len, ret_used);
-	conn->req->refused = status >= 400 ? status : 0;
+	status = eddyi_request_head_feed(&conn->req->head, bytes.ptr, bytes.len, ret_used);
+	conn->req->req.refused = status >= 400 ? status : 0;
 	/* Blank lines before a head don't begin a request. */
 	if (!status && !conn->req->head.len) {
-		eddyi_req_free(conn->req);
+		eddyi_req_free(&conn->req->req);
 		conn->req = NULL;
 	}
 	return status;

@@ -219,6 +219,11 @@ static void close_file(int fd)
 	eddyi_descriptors_give_back(NULL, false);
 }
 
+static void close_counted(struct eddyi_outgoing *file)
+{
+	close_file(file->fd);
+}
+
 static int stat_regular(int fd, struct stat *ret_st)
 {
 	if (fstat(fd, ret_st) < 0)
@@ -236,7 +241,7 @@ static int open_own(int dir, struct eddyi_party *party, const char *path, uint64
 		ret_found->file = (struct eddyi_outgoing){
 			.fd = fd,
 			.device = ret_found->st.st_dev,
-			.counted = true,
+			.close = close_counted,
 		};
 	else if (fd >= 0)
 		close_file(fd);
@@ -267,6 +272,29 @@ static bool is_as_it_was(const struct eddyi_open_file *file, const struct stat *
 	       same_time(st->st_ctim, file->st.st_ctim) && same_time(st->st_mtim, file->st.st_mtim);
 }
 
+static void release(struct eddyi_outgoing *outgoing)
+{
+	unref(outgoing->owner);
+}
+
+/* Let a response use a file, to which it has a reference. */
+static void lend(struct eddyi_open_file *file, struct eddyi_outgoing *ret_outgoing)
+{
+	*ret_outgoing = (struct eddyi_outgoing){
+		.fd = file->fd,
+		.device = file->st.st_dev,
+		.warmth = &file->warmth,
+		.bytes = file->bytes,
+		.close = release,
+		.owner = file,
+	};
+}
+
+struct eddyi_open_file *eddyi_open_file_of(const struct eddyi_outgoing *file)
+{
+	return file->close == release ? file->owner : NULL;
+}
+
 /* Keep what was found. On allocation failure it is not kept. */
 static void keep(struct table *table, const struct eddyi_folder *folder, struct eddy_str path,
 		 enum eddy_coding coding, uint64_t hash, struct eddyi_found *found)
@@ -286,7 +314,7 @@ static void keep(struct table *table, const struct eddyi_folder *folder, struct 
 		.len = path.len,
 	};
 	memcpy(file->path, path.ptr, path.len + 1);
-	found->file.kept = file;
+	lend(file, &found->file);
 	put(table, file, folder->app);
 }
 
@@ -300,8 +328,7 @@ static bool give(struct table *table, struct eddyi_open_file *file, struct eddyi
 	eddy_list_remove(&file->recent);
 	eddy_list_append(&table->recent, &file->recent);
 	file->refs++;
-	ret_found->file =
-		(struct eddyi_outgoing){ .fd = file->fd, .kept = file, .device = file->st.st_dev };
+	lend(file, &ret_found->file);
 	return true;
 }
 
@@ -332,43 +359,28 @@ int eddyi_folder_find(const struct eddyi_folder *folder, struct eddyi_party *par
 	return r;
 }
 
-/* Read all of a small kept file. If it changes meanwhile, that shows in its state before the next
- * use. Return: whether its bytes are in memory. */
-static bool have_bytes(struct eddyi_open_file *file)
+/* If the file changes meanwhile, that shows in its state before the next use. */
+void eddyi_outgoing_load(struct eddyi_outgoing *outgoing)
 {
-	size_t size = (size_t)file->st.st_size;
-	char *bytes = file->bytes;
+	struct eddyi_open_file *file = eddyi_open_file_of(outgoing);
+	size_t size;
+	char *bytes;
 
-	if (bytes || file->st.st_size > BYTES_MAX)
-		return bytes;
+	if (!file || outgoing->bytes || file->st.st_size > BYTES_MAX ||
+	    !eddyi_transfer_copies_out((uint64_t)file->st.st_size))
+		return;
+	size = (size_t)file->st.st_size;
 	bytes = malloc(size + 1);
 	if (!bytes || eddyi_transfer_read(file->fd, bytes, size, 0) < 0) {
 		free(bytes);
-		return false;
+		return;
 	}
-	/* Another task may have read them meanwhile. */
-	free(file->bytes);
-	file->bytes = bytes;
-	return true;
-}
-
-int eddyi_outgoing_read(const struct eddyi_outgoing *file, void *buf, size_t len, uint64_t offset)
-{
-	if (!file->kept || !have_bytes(file->kept))
-		return eddyi_transfer_read(file->fd, buf, len, offset);
-	memcpy(buf, file->kept->bytes + offset, len);
-	return 0;
-}
-
-void eddyi_outgoing_close(struct eddyi_outgoing *file)
-{
-	if (file->kept)
-		unref(file->kept);
-	else if (file->counted)
-		close_file(file->fd);
-	else if (file->fd >= 0)
-		close(file->fd);
-	*file = (struct eddyi_outgoing){ .fd = -1 };
+	/* Another task may have read them meanwhile, and another response may use those. */
+	if (file->bytes)
+		free(bytes);
+	else
+		file->bytes = bytes;
+	outgoing->bytes = file->bytes;
 }
 
 /* ---- folders ---- */

@@ -1,6 +1,5 @@
 #include "conn_pace.h"
 
-#include "exchange/exchange.h"
 #include "exchange/req.h"
 
 #include <eddy/loop.h>
@@ -18,19 +17,19 @@ static struct eddyi_pace_rule rule_for(const struct eddyi_conn *conn, bool answe
 	uint64_t rate = answers ? options->write_rate_min : options->body_rate_min;
 
 	if (conn->req)
-		rate = answers ? eddyi_req_write_rate_min(conn->req) :
-				 eddyi_req_body_rate_min(conn->req);
+		rate = answers ? eddyi_req_write_rate_min(&conn->req->req) :
+				 eddyi_req_body_rate_min(&conn->req->req);
 	return (struct eddyi_pace_rule){ rate, options->rate_grace_ns };
 }
 
 /* Count the bytes of the body that have arrived, without the framing of parts and chunks. */
 static uint64_t body_bytes(const struct eddyi_conn *conn, const struct eddyi_pace *pace)
 {
-	const struct eddyi_body *body = &conn->req->body;
+	const struct eddyi_body *body = &conn->req->body.body;
 	uint64_t bytes = body->took + (pace->arriving ? *pace->arriving : 0);
 
 	/* Don't subtract framing of a decoded body: it is counted in decoded bytes. */
-	if (conn->req->decoded || body->trimmings > bytes)
+	if (conn->req->req.decoded || body->trimmings > bytes)
 		return bytes;
 	return bytes - body->trimmings;
 }
@@ -78,7 +77,7 @@ static void cut(struct eddyi_conn *conn, const struct eddyi_pace *pace)
 	if (conn->beside)
 		eddy_scope_cancel(conn->beside);
 	else
-		eddyi_exchange_expire(conn->req);
+		eddyi_exchange_expire(&conn->req->req);
 }
 
 static void look(struct eddy_timeout *timeout)

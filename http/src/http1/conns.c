@@ -1,7 +1,6 @@
 #include "conns.h"
 
 #include "app/app.h"
-#include "exchange/exchange.h"
 
 #include <eddy/log.h>
 #include <errno.h>
@@ -13,15 +12,15 @@ void eddyi_conns_init(struct eddyi_conns *conns)
 {
 	eddyi_holders_init(&conns->holders);
 	eddy_list_init(&conns->in_progress);
-	eddy_event_init(&conns->stop);
+	eddy_event_init(&conns->service.stop);
 }
 
 void eddyi_conns_deinit(struct eddyi_conns *conns)
 {
 	eddyi_holders_deinit(&conns->holders);
 	eddy_timer_disarm(&conns->sweep);
-	if (conns->client)
-		conns->free_client(conns->client);
+	if (conns->service.client)
+		conns->service.free_client(conns->service.client);
 }
 
 void eddyi_conn_tell(const struct eddyi_conn *conn, const char *why)
@@ -33,7 +32,8 @@ void eddyi_conn_tell(const struct eddyi_conn *conn, const char *why)
 		return;
 	if (getpeername(conn->wire.fd, &addr.addr.any, &addr.len) == 0)
 		eddy_sockaddr_format(&addr.addr.any, addr.len, text);
-	eddy_debug(TARGET, "a connection to %s from %s is closed: %s", conn->wire.bound, text, why);
+	eddy_debug(TARGET, "a connection to %s from %s is closed: %s", conn->stream.bound, text,
+		   why);
 }
 
 static struct eddyi_conn *conn_of(struct eddyi_seat *seat)
@@ -116,7 +116,7 @@ void eddyi_conn_evict(struct eddyi_conn *conn)
 	else if (conn->beside)
 		eddy_scope_cancel(conn->beside);
 	else if (conn->req)
-		eddyi_exchange_cut(conn->req);
+		eddyi_exchange_cut(&conn->req->req);
 }
 
 /* Get the time until which a connection is protected from eviction; 0: it is not. */
@@ -178,7 +178,7 @@ void eddyi_conns_stop(struct eddyi_conns *conns, bool patient)
 {
 	conns->stopping = true;
 	conns->patient = patient;
-	eddy_event_set(&conns->stop);
+	eddy_event_set(&conns->service.stop);
 	eddyi_holders_each(&conns->holders, make_last);
 	if (!patient)
 		eddyi_holders_each(&conns->holders, evict_silent);
@@ -193,9 +193,4 @@ static void evict_parked(struct eddyi_seat *seat)
 void eddyi_conns_evict_parked(struct eddyi_conns *conns)
 {
 	eddyi_holders_each(&conns->holders, evict_parked);
-}
-
-struct eddy_event *eddy_req_stopping(const struct eddy_req *req)
-{
-	return &eddy_of(req->wire, struct eddyi_conn, wire)->conns->stop;
 }

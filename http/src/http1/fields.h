@@ -11,14 +11,7 @@
 #ifndef EDDYI_FIELDS_H
 #define EDDYI_FIELDS_H
 
-#include "method.h"
-
-#include <eddy/str.h>
-
-struct eddyi_header {
-	struct eddy_str name;
-	struct eddy_str value; /* without surrounding blanks */
-};
+#include "message/head.h"
 
 enum eddyi_framing {
 	EDDYI_BODY_NONE,

@@ -5,7 +5,7 @@
 #ifndef EDDYI_DESCRIPTORS_H
 #define EDDYI_DESCRIPTORS_H
 
-#include "holding.h"
+#include "exchange/stream.h"
 
 /* The server's functions for this thread's loop. None of them suspends. */
 struct eddyi_descriptor_hooks {

@@ -8,7 +8,7 @@
 #ifndef EDDYI_HOLDERS_H
 #define EDDYI_HOLDERS_H
 
-#include "exchange/holding.h"
+#include "exchange/stream.h"
 #include "text/network.h"
 
 #include <eddy/list.h>

@@ -3,8 +3,8 @@
 #include "conn_intake.h"
 #include "conn_pace.h"
 #include "conn_proxy.h"
-#include "exchange/exchange.h"
 #include "presence.h"
+#include "stream.h"
 #include "wire/tls_wire.h"
 
 #include <eddy/internal/debug.h>
@@ -35,7 +35,7 @@ static void closed(struct eddy_op *op, int result, unsigned flags)
 	(void)flags;
 	eddyi_conn_unseat(conn);
 	free(conn->wire.inbox);
-	free(conn->wire.end);
+	free(conn->end);
 	if (EDDYI_TLS)
 		eddyi_tls_free(conn->wire.tls);
 	conns->leaving -= conn->evicted;
@@ -61,7 +61,7 @@ static void close_conn(struct eddyi_conn *conn)
 	eddyi_wire_unguard(&conn->wire);
 	eddyi_wire_give_up(&conn->wire);
 	if (conn->req) {
-		eddyi_req_free(conn->req);
+		eddyi_req_free(&conn->req->req);
 		conn->req = NULL;
 	}
 	/* An armed receive would keep the socket open for the peer. */
@@ -130,11 +130,11 @@ static int serve(void *arg)
 		eddyi_opened_begin();
 		eddyi_conn_pace_begin(conn, &conn->req->pace);
 		eddyi_presence_begin(conn);
-		ending = eddyi_exchange(conn->req);
+		ending = eddyi_http1_exchange(conn->req);
 		eddyi_presence_end(conn);
 		eddyi_conn_pace_end(conn);
-		conn->brief = conn->req->body.framing == EDDYI_BODY_NONE;
-		eddyi_req_free(conn->req);
+		conn->brief = conn->req->head.framing == EDDYI_BODY_NONE;
+		eddyi_req_free(&conn->req->req);
 		conn->req = NULL;
 		/* Files of the response are closed by now. */
 		eddyi_opened_end();
@@ -218,8 +218,8 @@ static void give_up_head(struct eddyi_conn *conn)
 		close_conn(conn);
 		return;
 	}
-	conn->req->refused =
-		eddyi_head_refuse(&conn->req->head, 408, "the request head did not arrive in time");
+	conn->req->req.refused = eddyi_request_head_refuse(
+		&conn->req->head, 408, "the request head did not arrive in time");
 	start_task(conn);
 }
 
@@ -276,7 +276,7 @@ static void judge_received(struct eddyi_conn *conn, int result, int status, bool
 	if (status == 0 && result != 0 && !eddyi_conn_is_shaking(conn) && is_over)
 		status = take_in_rest(conn);
 	if (result == 0 && conn->req)
-		status = conn->req->refused = eddyi_head_end(&conn->req->head);
+		status = conn->req->req.refused = eddyi_request_head_end(&conn->req->head);
 	if (status > 0 && !(eddyi_conn_is_shaking(conn) && conn->expired))
 		start_task(conn);
 	else if (is_over)
@@ -392,7 +392,7 @@ static void time_is_up(struct eddy_timeout *timeout)
 	} else if (conn->beside) {
 		eddy_scope_cancel(conn->beside);
 	} else if (conn->req) {
-		eddyi_exchange_expire(conn->req);
+		eddyi_exchange_expire(&conn->req->req);
 	}
 }
 
@@ -406,7 +406,7 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_addres
 		conn->conns = conns;
 		conn->fresh = true;
 		conn->wire.fd = fd;
-		conn->wire.bound = address->text;
+		conn->stream.bound = address->text;
 		conn->wire.clocks = conns->clocks;
 		conn->wire.timeout.expire = time_is_up;
 		conn->wire.last = conns->stopping;
@@ -428,6 +428,7 @@ void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_addres
 		close(fd);
 		return;
 	}
+	eddyi_http1_init(conn);
 	conns->count++;
 	if (address->proxy_protocol && !eddyi_conn_await_proxy_header(conn)) {
 		close_conn(conn);

@@ -1,5 +1,6 @@
 #include "response_head.h"
 
+#include "request_head.h"
 #include "text/syntax.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The TLS session and the client's certificate of a request. */
 #include "tls/wolfssl.h"
 
-#include "exchange_state.h"
+#include "exchange/exchange_state.h"
 #include "tls/tls.h"
 
 #include <eddy/loop.h>
@@ -10,7 +10,7 @@
 
 int eddy_req_tls(const struct eddy_req *req, struct eddy_tls_session *ret_session)
 {
-	const struct eddyi_tls *tls = req->wire->tls;
+	const struct eddyi_tls *tls = req->stream->tls;
 	int suite;
 
 	if (!tls || !tls->session)
@@ -70,7 +70,7 @@ static int keep_peer(struct call *call, WOLFSSL_X509 *x509)
 static void get_peer(void *arg)
 {
 	struct call *call = arg;
-	const struct eddyi_tls *tls = call->req->wire->tls;
+	const struct eddyi_tls *tls = call->req->stream->tls;
 	WOLFSSL_X509 *x509 = tls && tls->session ? wolfSSL_get_peer_certificate(tls->session) :
 						   NULL;
 

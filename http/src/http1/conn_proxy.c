@@ -2,6 +2,7 @@
 
 #include "app/app.h"
 #include "exchange/peer.h"
+#include "stream.h"
 
 #include <eddy/log.h>
 #include <errno.h>
@@ -9,16 +10,14 @@
 static void refuse(struct eddyi_conn *conn, const char *why)
 {
 	eddyi_conn_count(conn->conns, proxy_failures);
-	eddy_debug("eddy::http", "a connection to %s from %.*s is closed: %s", conn->wire.bound,
-		   EDDY_FMT(conn->wire.end->peer.text), why);
+	eddy_debug("eddy::http", "a connection to %s from %.*s is closed: %s", conn->stream.bound,
+		   EDDY_FMT(conn->end->peer.text), why);
 }
 
 bool eddyi_conn_await_proxy_header(struct eddyi_conn *conn)
 {
-	const struct eddyi_trust *trust = &conn->conns->app->trust;
-	struct eddyi_end *end = eddyi_end_new(conn->wire.fd, trust);
+	const struct eddyi_end *end = eddyi_conn_end(conn);
 
-	conn->wire.end = end;
 	conn->proxy_due = true;
 	if (end && !end->is_trusted)
 		refuse(conn, "the peer is not a trusted proxy");
@@ -55,10 +54,9 @@ ssize_t eddyi_conn_take_in_proxy_header(struct eddyi_conn *conn, const char *byt
 	}
 	if (pending.len)
 		eddyi_wire_consume(&conn->wire, pending.len);
-	eddyi_end_introduce(conn->wire.end, &app->trust, &proxied);
+	eddyi_end_introduce(conn->end, &app->trust, &proxied);
 	conn->proxy_due = false;
-	if (!conn->wire.end->is_trusted &&
-	    eddyi_ip_from_sockaddr(&conn->wire.end->peer.addr, &ip, &port) &&
+	if (!conn->end->is_trusted && eddyi_ip_from_sockaddr(&conn->end->peer.addr, &ip, &port) &&
 	    eddyi_conn_reseat(conn, &ip) < 0)
 		return -EDQUOT;
 	/* The header ends within these bytes, or it would have been complete before. */

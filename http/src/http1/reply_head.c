@@ -2,39 +2,6 @@
 
 #include "message/status.h"
 
-bool eddyi_reply_has_body(const struct eddy_req *req)
-{
-	return req->head.method != EDDYI_METHOD_HEAD && eddyi_status_has_body(req->res.status);
-}
-
-bool eddyi_reply_is_length_unsaid(const struct eddy_req *req)
-{
-	return req->res.kind == EDDYI_RES_EMPTY && req->route &&
-	       req->route->method == EDDYI_METHOD_HEAD;
-}
-
-/* Line by line, which is faster than memmem() unless lines are very short. */
-static bool has_empty_line(struct eddy_str text)
-{
-	const char *at = text.ptr, *end = text.ptr + text.len;
-
-	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
-		at++;
-		if (at - text.ptr >= 4 && memcmp(at - 4, "\r\n\r\n", 4) == 0)
-			return true;
-	}
-	return false;
-}
-
-bool eddyi_reply_is_followed(const struct eddy_req *req)
-{
-	struct eddy_str next = eddyi_wire_pending(req->wire);
-
-	return req->keep && req->body.ended && has_empty_line(next);
-}
-
-/* ---- writing ---- */
-
 struct writer {
 	char *at;
 	char *end;
@@ -90,31 +57,44 @@ static size_t head_size(const struct eddy_res *res)
 	return size;
 }
 
-/* `length` is EDDY_LENGTH_UNKNOWN for no content-length. */
-static void put_head(struct writer *writer, struct eddy_req *req, uint64_t length)
+static void put_head(struct writer *writer, const struct eddyi_reply *reply,
+		     const struct eddy_req *req, struct eddyi_clocks *clocks)
 {
-	struct eddy_res *res = &req->res;
+	const struct eddy_res *res = &req->res;
 
 	put_status(writer, res->status);
-	put(writer, eddyi_clocks_own_lines(req->wire->clocks));
+	put(writer, eddyi_clocks_own_lines(clocks));
 	for (unsigned i = 0; i < res->header_count; i++)
 		put_field(writer, res->headers[i].name, res->headers[i].value);
-	if (res->chunked) {
+	if (reply->chunked) {
 		PUT(writer, "transfer-encoding: chunked\r\n");
-	} else if (!res->unsized && length != EDDY_LENGTH_UNKNOWN &&
-		   eddyi_status_has_body(res->status)) {
+	} else if (reply->length != EDDY_LENGTH_UNKNOWN) {
 		PUT(writer, "content-length: ");
-		put_number(writer, length);
+		put_number(writer, reply->length);
 		PUT(writer, "\r\n");
 	}
-	if (!req->keep)
+	if (!reply->keep)
 		PUT(writer, "connection: close\r\n");
 	else if (!req->head.minor)
 		PUT(writer, "connection: keep-alive\r\n");
 	PUT(writer, "\r\n");
 }
 
-struct eddy_str eddyi_reply_head(struct eddy_req *req, uint64_t length, size_t extra)
+void eddyi_reply_begin(struct eddyi_reply *reply, const struct eddy_req *req, uint64_t length,
+		       bool may_keep)
+{
+	const struct eddy_res *res = &req->res;
+	bool has_body = eddyi_status_has_body(res->status);
+
+	reply->length = res->unsized || !has_body ? EDDY_LENGTH_UNKNOWN : length;
+	reply->chunked = res->unsized && has_body && req->head.minor > 0;
+	reply->silent = !has_body || req->head.method == EDDYI_METHOD_HEAD;
+	/* Without chunks, an unsized body ends with the connection. */
+	reply->keep = may_keep && (!res->unsized || !has_body || reply->chunked);
+}
+
+struct eddy_str eddyi_reply_head(const struct eddyi_reply *reply, struct eddy_req *req,
+				 struct eddyi_clocks *clocks, size_t extra)
 {
 	size_t size = head_size(&req->res);
 	char *buf = eddyi_arena_alloc(&req->arena, size + extra);
@@ -123,6 +103,6 @@ struct eddy_str eddyi_reply_head(struct eddy_req *req, uint64_t length, size_t e
 	if (!buf)
 		return eddy_str(NULL, 0);
 	writer = (struct writer){ buf, buf + size };
-	put_head(&writer, req, length);
+	put_head(&writer, reply, req, clocks);
 	return eddy_str(buf, (size_t)(writer.at - buf));
 }

@@ -1,7 +1,5 @@
 #include "presence.h"
 
-#include "exchange/exchange.h"
-
 #include <liburing.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -35,8 +33,8 @@ static unsigned wanted_events(const struct eddy_req *req)
 
 static void judge(struct eddyi_conn *conn, unsigned events)
 {
-	if (conn->req && events & wanted_events(conn->req))
-		eddyi_exchange_leave(conn->req);
+	if (conn->req && events & wanted_events(&conn->req->req))
+		eddyi_exchange_leave(&conn->req->req);
 }
 
 void eddyi_presence_look(struct eddyi_conn *conn)
@@ -100,7 +98,7 @@ static void look_after(struct eddyi_conn *conn)
 		return;
 	}
 	conn->presence = EDDYI_PRESENCE_DONE;
-	if (wanted_events(conn->req))
+	if (wanted_events(&conn->req->req))
 		start_poll(conn);
 }
 

@@ -2,13 +2,14 @@
 #ifndef EDDYI_CONNS_H
 #define EDDYI_CONNS_H
 
-#include "holders.h"
+#include "exchange/exchange.h"
+#include "framed.h"
+#include "parked/holders.h"
+#include "reply_head.h"
+#include "request_head.h"
 #include "wire/wire.h"
 
 #include <eddy/runtime.h>
-
-struct eddy_client;
-struct eddy_req;
 
 enum eddyi_conn_state {
 	EDDYI_CONN_PARKED,  /* `op` receives; no task */
@@ -59,11 +60,8 @@ struct eddyi_conns {
 	unsigned leaving;                /* of `count`, evicted and not yet closed */
 	uint64_t crowd_seen_ns;          /* the last check of a crowd (conn_pace.h) */
 	struct eddyi_conn_counts counts; /* zeroed before other threads can read them */
-	struct eddy_client *client;      /* used by handlers; NULL: not yet created */
-	/* A pointer, so that programs without a client don't link it. */
-	void (*free_client)(struct eddy_client *client);
-	bool stopping;          /* the next response of every connection is its last */
-	struct eddy_event stop; /* set together with `stopping`, for handlers */
+	struct eddyi_service service;    /* its `stop` is set together with: */
+	bool stopping;                   /* the next response of every connection is its last */
 	/* Then clients with an open connection may still send a request. */
 	bool patient;
 	/* A connection has become evictable. */
@@ -71,17 +69,38 @@ struct eddyi_conns {
 	void (*gone)(struct eddyi_conns *conns); /* one has been closed */
 };
 
+/* A request by HTTP/1.
+ *
+ * Invariant: `reply` is decided with the head, which is sent as soon as there is something to send
+ * with it: until then `head_due` is set. */
+struct eddyi_http1 {
+	struct eddy_req req;
+	struct eddyi_request_head head;
+	struct eddyi_framed_body body;
+	struct eddyi_pace pace; /* of body and response */
+	struct eddyi_reply reply;
+	bool head_due;
+	bool unread; /* the rest of the request's body was too long or malformed */
+};
+
+static inline struct eddyi_http1 *eddyi_http1_of(const struct eddy_req *req)
+{
+	return eddy_of(req, struct eddyi_http1, req);
+}
+
 /* Invariants:
  * 1. A socket has one receiver. `op` is armed in PARKED; if it is still armed in BUSY, `wire.ahead`
  *    is set, and no task reads the socket.
  * 2. The bytes of one armed receive fit into the inbox, whatever becomes of them. */
 struct eddyi_conn {
 	struct eddyi_conns *conns;
+	struct eddyi_stream stream; /* of all its requests */
 	struct eddyi_wire wire;
+	struct eddyi_end *end; /* NULL: not yet determined */
 	struct eddy_op op;
 	struct eddyi_seat seat;
 	struct eddy_scope *beside;    /* cancels a task's work outside requests; else NULL */
-	struct eddy_req *req;         /* its head is arriving, or it is being handled */
+	struct eddyi_http1 *req;      /* its head is arriving, or it is being handled */
 	struct eddy_node progress;    /* in in_progress, while `req` is being handled */
 	struct eddyi_conn_poll *poll; /* detects that the client disconnects; NULL: none */
 	uint8_t state;

@@ -1,13 +1,13 @@
 /* response_head.h: parses the head of a response for the client (RFC 9112 section 4).
  *
- * A complete head is parsed by llhttp in strict mode. Like head.h, this rejects ambiguous input
+ * A complete head is parsed by llhttp in strict mode. Like request_head.h, this rejects ambiguous input
  * that llhttp accepts, in particular framing in which two readers could find different ends. Unlike
  * there, a folded line is read as a blank, and tabs may surround values (RFC 9112 sections 5 and
  * 5.2). */
 #ifndef EDDYI_RESPONSE_HEAD_H
 #define EDDYI_RESPONSE_HEAD_H
 
-#include "head.h"
+#include "fields.h"
 
 struct eddyi_response_head {
 	struct eddyi_arena *arena;
