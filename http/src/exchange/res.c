@@ -433,18 +433,6 @@ int eddy_res_redirect(struct eddy_res *res, int status, struct eddy_str location
 
 /* ---- sending ---- */
 
-bool eddyi_res_is_silent(const struct eddy_res *res)
-{
-	return res->req->head.method == EDDYI_METHOD_HEAD || !eddyi_status_has_body(res->status);
-}
-
-bool eddyi_res_is_length_unsaid(const struct eddy_res *res)
-{
-	const struct eddyi_route *route = res->req->route;
-
-	return res->kind == EDDYI_RES_EMPTY && route && route->method == EDDYI_METHOD_HEAD;
-}
-
 int eddyi_res_send(struct eddy_res *res, struct eddy_str bytes, bool last)
 {
 	const struct eddyi_stream_verbs *verbs = res->req->stream->verbs;

@@ -175,8 +175,10 @@ static int end_response(struct eddyi_http1 *http1)
 {
 	int r = 0;
 
+	if (!http1->reply.keep || http1->body.body.ended)
+		return 0;
 	/* An unsized response's head has said whether the connection is kept before its end. */
-	http1->reply.keep = http1->reply.keep && can_keep(http1);
+	http1->reply.keep = can_keep(http1);
 	if (http1->reply.keep)
 		r = eddyi_framed_drain(&http1->body, wire_of(&http1->req));
 	http1->unread = r == -EMSGSIZE || r == -EBADMSG;
