@@ -43,7 +43,7 @@ static inline void ask_by(struct asked *asked, const struct eddy_app *app, int f
 		cr_assert(len < sizeof(bytes) - 2);
 	}
 	*asked = (struct asked){ .conns.app = app,
-				 .conn = { .conns = &asked->conns, .wire.fd = fd } };
+				 .conn = { .parked.conns = &asked->conns, .wire.fd = fd } };
 	eddyi_http1_init(&asked->conn);
 	asked->req = eddyi_req_new(app, &asked->conn.stream, sizeof(*http1));
 	cr_assert(asked->req != NULL);

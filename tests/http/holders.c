@@ -1,4 +1,4 @@
-/* Tests of http/src/server/holders.h. */
+/* Tests of http/src/parked/holders.h. */
 #include "parked/holders.h"
 
 #include <criterion/criterion.h>

@@ -84,12 +84,13 @@ struct eddy_req {
 	struct eddyi_arena arena;
 	const struct eddy_app *app;
 	struct eddyi_stream *stream;
-	struct eddy_scope *scope; /* set during a phase that can be cancelled */
-	bool expired;             /* the phase has timed out */
-	bool cut;                 /* the connection is to be closed without a response */
-	bool answered;            /* there is a response, to be sent */
-	bool client_left;         /* the client disconnected before there was one */
-	bool stopped;             /* cancelled by the shutdown */
+	struct eddy_node in_progress; /* in the list of its service */
+	struct eddy_scope *scope;     /* set during a phase that can be cancelled */
+	bool expired;                 /* the phase has timed out */
+	bool cut;                     /* the connection is to be closed without a response */
+	bool answered;                /* there is a response, to be sent */
+	bool client_left;             /* the client disconnected before there was one */
+	bool stopped;                 /* cancelled by the shutdown */
 	struct eddyi_head head;
 	struct eddyi_path path;
 	const struct eddyi_route *route;     /* NULL if none matches */

@@ -7,6 +7,7 @@
 #define EDDYI_STREAM_H
 
 #include <eddy/event.h>
+#include <eddy/list.h>
 #include <eddy/str.h>
 
 struct eddy_client;
@@ -33,7 +34,21 @@ struct eddyi_service {
 	struct eddy_client *client; /* NULL: not yet created */
 	/* A pointer, so that programs without a client don't link it. */
 	void (*free_client)(struct eddy_client *client);
+	struct eddy_node in_progress; /* the requests being handled */
 };
+
+static inline void eddyi_service_init(struct eddyi_service *service)
+{
+	eddy_event_init(&service->stop);
+	eddy_list_init(&service->in_progress);
+}
+
+/* Call it in a task. */
+static inline void eddyi_service_deinit(struct eddyi_service *service)
+{
+	if (service->client)
+		service->free_client(service->client);
+}
 
 /* All suspend, except for `send_head`, `arrived` and `cut`. The response is one `send_head`, then
  * bytes and files of the body, of which the last call has `last` set: with no bytes if the response

@@ -1,15 +1,16 @@
 #include "conn.h"
 
-#include "conn_intake.h"
+#include "app/app.h"
 #include "conn_pace.h"
-#include "conn_proxy.h"
+#include "exchange/peer.h"
 #include "presence.h"
 #include "stream.h"
 #include "wire/tls_wire.h"
 
 #include <eddy/internal/debug.h>
+#include <eddy/log.h>
 #include <errno.h>
-#include <liburing.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,54 +22,185 @@
 /* Wait for bytes of a request. During a shutdown that is not patient, close idle connections. */
 static void park(struct eddyi_conn *conn);
 
-static struct eddyi_holders *holders_of(struct eddyi_conn *conn)
+static struct eddyi_conn *conn_of(const struct eddyi_parked *parked)
 {
-	return &conn->conns->holders;
+	return eddy_of(parked, struct eddyi_conn, parked);
 }
 
-static void closed(struct eddy_op *op, int result, unsigned flags)
+/* Whether the TLS handshake is in progress. */
+static inline bool is_shaking(const struct eddyi_conn *conn)
 {
-	struct eddyi_conn *conn = eddy_of(op, struct eddyi_conn, op);
-	struct eddyi_conns *conns = conn->conns;
-
-	(void)result;
-	(void)flags;
-	eddyi_conn_unseat(conn);
-	free(conn->wire.inbox);
-	free(conn->end);
-	if (EDDYI_TLS)
-		eddyi_tls_free(conn->wire.tls);
-	conns->leaving -= conn->evicted;
-	free(conn);
-	conns->count--;
-	eddyi_conn_count(conns, closed);
-	conns->gone(conns);
+	return EDDYI_TLS && conn->wire.tls && conn->wire.tls->state < EDDYI_TLS_OPEN;
 }
 
-static void start_close(struct eddyi_conn *conn)
-{
-	struct io_uring_sqe *sqe = eddy_op_begin(&conn->op, closed);
+/* ---- what arrives ---- */
 
-	io_uring_prep_close(sqe, conn->wire.fd);
-	eddy_op_start(&conn->op, sqe);
+static void refuse(struct eddyi_conn *conn, const char *why)
+{
+	eddyi_conn_count(conn->parked.conns, proxy_failures);
+	eddy_debug("eddy::http", "a connection to %s from %.*s is closed: %s", conn->stream.bound,
+		   EDDY_FMT(conn->end->peer.text), why);
 }
+
+/* Require a PROXY header at the start of a new connection. Return: false if the connection must be
+ * closed: the peer is not a trusted proxy, or allocation failed. */
+static bool await_proxy_header(struct eddyi_conn *conn)
+{
+	const struct eddyi_end *end = eddyi_conn_end(conn);
+
+	conn->proxy_due = true;
+	if (end && !end->is_trusted)
+		refuse(conn, "the peer is not a trusted proxy");
+	return end && end->is_trusted;
+}
+
+static const char *reason_of(ssize_t error)
+{
+	return error == -EMSGSIZE ? "its PROXY header is too long" :
+				    "it does not begin with a valid PROXY header";
+}
+
+/* Take in bytes of the PROXY header. Return: the number of its bytes if it is complete; 0 if more
+ * are needed; -EBADMSG, -EDQUOT, -EMSGSIZE, -ENOMEM. */
+static ssize_t take_in_proxy_header(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	const struct eddy_app *app = conn->parked.conns->app;
+	struct eddy_str pending = eddyi_wire_pending(&conn->wire), text = eddy_str(bytes, len);
+	struct eddyi_proxied proxied;
+	char joined[EDDYI_INBOX_SIZE];
+	struct eddyi_ip ip;
+	uint16_t port;
+	ssize_t r;
+
+	if (pending.len) {
+		memcpy(joined, pending.ptr, pending.len);
+		memcpy(joined + pending.len, bytes, len);
+		text = eddy_str(joined, pending.len + len);
+	}
+	r = eddyi_proxy_header_parse(text, app->options.proxy_header_max, &proxied);
+	if (r == 0)
+		return eddyi_wire_keep(&conn->wire, eddy_str(bytes, len)) ? 0 : -ENOMEM;
+	if (r < 0) {
+		refuse(conn, reason_of(r));
+		return r;
+	}
+	if (pending.len)
+		eddyi_wire_consume(&conn->wire, pending.len);
+	eddyi_end_introduce(conn->end, &app->trust, &proxied);
+	conn->proxy_due = false;
+	if (!conn->end->is_trusted && eddyi_ip_from_sockaddr(&conn->end->peer.addr, &ip, &port) &&
+	    eddyi_parked_reseat(&conn->parked, &ip) < 0)
+		return -EDQUOT;
+	/* The header ends within these bytes, or it would have been complete before. */
+	return r - (ssize_t)pending.len;
+}
+
+/* Begin the next request. Return: false on allocation failure. */
+static bool begin(struct eddyi_conn *conn)
+{
+	const struct eddy_app *app = conn->parked.conns->app;
+	struct eddy_req *req = eddyi_req_new(app, &conn->stream, sizeof(struct eddyi_http1));
+
+	if (!req)
+		return false;
+	conn->req = eddyi_http1_of(req);
+	eddyi_request_head_init(&conn->req->head, &req->head, &app->head_limits);
+	conn->req->head.is_first = conn->fresh;
+	return true;
+}
+
+/* Feed the next head, and count the bytes it used. Return: as take_in(). */
+static int feed(struct eddyi_conn *conn, struct eddy_str bytes, size_t *ret_used)
+{
+	int status;
+
+	if (!conn->req && !begin(conn))
+		return -ENOMEM;
+	status = eddyi_request_head_feed(&conn->req->head, bytes.ptr, bytes.len, ret_used);
+	conn->req->req.refused = status >= 400 ? status : 0;
+	/* Blank lines before a head don't begin a request. */
+	if (!status && !conn->req->head.len) {
+		eddyi_req_free(&conn->req->req);
+		conn->req = NULL;
+	}
+	return status;
+}
+
+/* Take in plain bytes; those after the head are kept. Return: as take_in(). */
+static int take_in_plain(void *arg, const char *bytes, size_t len)
+{
+	struct eddyi_conn *conn = arg;
+	size_t used = 0;
+	int status = feed(conn, eddy_str(bytes, len), &used);
+
+	if (status >= 0 && !eddyi_wire_keep(&conn->wire, eddy_str(bytes + used, len - used)))
+		return -ENOMEM;
+	return status;
+}
+
+/* Like take_in(), with the pending bytes. */
+static int take_in_pending(struct eddyi_conn *conn)
+{
+	struct eddy_str pending = eddyi_wire_pending(&conn->wire);
+	size_t used = 0;
+	int status;
+
+	if (!pending.len)
+		return 0;
+	status = feed(conn, pending, &used);
+	eddyi_wire_consume(&conn->wire, used);
+	return status;
+}
+
+/* Like take_in(), with encrypted bytes that have already arrived. */
+static int take_in_decrypted(struct eddyi_conn *conn)
+{
+	return EDDYI_TLS ? eddyi_tls_wire_drain(&conn->wire, take_in_plain, conn) : 0;
+}
+
+static int take_in_sealed(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	int r = EDDYI_TLS ? eddyi_tls_feed(conn->wire.tls, bytes, len) : 0;
+
+	if (r < 0)
+		return r;
+	return EDDYI_TLS && is_shaking(conn) ? eddyi_tls_is_due(conn->wire.tls) :
+					       take_in_decrypted(conn);
+}
+
+/* Take in bytes from the socket. Bytes after the head are kept.
+ * Return: 0 if more are needed; the head's status; 1 if a step of the handshake is due; -errno. */
+static int take_in(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	if (EDDYI_TLS && conn->wire.tls)
+		return take_in_sealed(conn, bytes, len);
+	return take_in_plain(conn, bytes, len);
+}
+
+/* Like take_in(), for a connection that may have to begin with a PROXY header. */
+static int take_in_first(struct eddyi_conn *conn, const char *bytes, size_t len)
+{
+	ssize_t used;
+
+	if (!conn->proxy_due)
+		return take_in(conn, bytes, len);
+	used = take_in_proxy_header(conn, bytes, len);
+	if (used <= 0 || (size_t)used == len)
+		return used < 0 ? (int)used : 0;
+	return take_in(conn, bytes + used, len - (size_t)used);
+}
+
+/* ---- the task ---- */
 
 /* Close a connection of which nothing is in use any more. */
 static void close_conn(struct eddyi_conn *conn)
 {
-	conn->state = EDDYI_CONN_CLOSING;
-	eddyi_holders_move(holders_of(conn), &conn->seat, EDDYI_STANDING_BUSY);
-	eddyi_wire_unguard(&conn->wire);
 	eddyi_wire_give_up(&conn->wire);
 	if (conn->req) {
 		eddyi_req_free(&conn->req->req);
 		conn->req = NULL;
 	}
-	/* An armed receive would keep the socket open for the peer. */
-	if (eddy_op_is_started(&conn->op))
-		eddy_op_cancel(&conn->op);
-	else
-		start_close(conn);
+	eddyi_parked_close(&conn->parked);
 }
 
 /* Send responses held back for a next request that has not arrived. */
@@ -93,25 +225,25 @@ static void linger(struct eddyi_conn *conn)
 {
 	struct eddy_scope scope;
 
-	eddyi_holders_move(holders_of(conn), &conn->seat, EDDYI_STANDING_SLOW);
+	eddyi_holders_move(&conn->parked.conns->holders, &conn->parked.seat, EDDYI_STANDING_SLOW);
 	eddy_scope_begin(&scope, NULL);
 	conn->beside = &scope;
-	conn->conns->evictable(conn->conns);
+	conn->parked.conns->evictable(conn->parked.conns);
 	eddyi_wire_linger(&conn->wire);
 	conn->beside = NULL;
 	eddy_scope_end(&scope);
 }
 
 /* Parse the next head, if it has arrived. If not, send the responses held back; more bytes may
- * arrive meanwhile. Return: as eddyi_conn_take_in(); -errno. */
+ * arrive meanwhile. Return: as take_in(); -errno. */
 static int take_in_next(struct eddyi_conn *conn)
 {
 	int status;
 
 	do {
-		status = eddyi_conn_take_in_pending(conn);
+		status = take_in_pending(conn);
 		if (EDDYI_TLS && status == 0 && conn->wire.tls)
-			status = eddyi_conn_take_in_decrypted(conn);
+			status = take_in_decrypted(conn);
 		if (status == 0 && (conn->wire.held || conn->wire.tls))
 			status = flush_held(conn);
 	} while (status == 0 && conn->wire.inbox);
@@ -125,7 +257,7 @@ static int serve(void *arg)
 	enum eddyi_ending ending;
 	int status = 0;
 
-	eddyi_conn_count(conn->conns, serving);
+	eddyi_conn_count(conn->parked.conns, serving);
 	do {
 		eddyi_opened_begin();
 		eddyi_conn_pace_begin(conn, &conn->req->pace);
@@ -144,7 +276,7 @@ static int serve(void *arg)
 		if (ending == EDDYI_ENDING_KEEP && conn->wire.lost)
 			ending = EDDYI_ENDING_LINGER;
 	} while (ending == EDDYI_ENDING_KEEP && status > 0);
-	eddyi_conn_count_by(conn->conns, serving, -1);
+	eddyi_conn_count_by(conn->parked.conns, serving, -1);
 	if (ending == EDDYI_ENDING_KEEP && status == 0) {
 		park(conn);
 		return 0;
@@ -173,7 +305,7 @@ static int shake(void *arg)
 	if (r != -EAGAIN)
 		eddyi_wire_unguard(wire);
 	if (r == 0) {
-		r = eddyi_conn_take_in_decrypted(conn);
+		r = take_in_decrypted(conn);
 		if (r > 0)
 			return serve(conn);
 		if (r == 0)
@@ -182,7 +314,7 @@ static int shake(void *arg)
 		/* Leave time for the alert that says why. */
 		linger(conn);
 	}
-	/* Don't park after a cancelled step: eddyi_conns_evict_parked() has run already. */
+	/* Don't park after a cancelled step: eddyi_conns_evict_idle() has run already. */
 	if (r == -EAGAIN && !eddy_is_cancelled())
 		park(conn);
 	else
@@ -193,20 +325,17 @@ static int shake(void *arg)
 /* Start a task for a head, or for a step of a handshake, whose timeout continues. */
 static void start_task(struct eddyi_conn *conn)
 {
-	bool shaking = eddyi_conn_is_shaking(conn);
+	bool shaking = is_shaking(conn);
 	int r;
 
 	if (!shaking)
 		eddyi_wire_unguard(&conn->wire);
-	/* A head that completes just as its timeout expires counts as arrived. */
-	conn->expired = false;
-	conn->state = EDDYI_CONN_BUSY;
-	conn->wire.ahead = eddy_op_is_started(&conn->op) ? &conn->op : NULL;
-	eddyi_holders_move(holders_of(conn), &conn->seat, EDDYI_STANDING_BUSY);
+	conn->wire.ahead = eddy_op_is_started(&conn->parked.op) ? &conn->parked.op : NULL;
+	eddyi_parked_leave(&conn->parked);
 	if (EDDYI_TLS && shaking)
-		r = eddy_scope_spawn(conn->conns->tasks, "handshake", shake, conn);
+		r = eddy_scope_spawn(conn->parked.conns->tasks, "handshake", shake, conn);
 	else
-		r = eddy_scope_spawn(conn->conns->tasks, "request", serve, conn);
+		r = eddy_scope_spawn(conn->parked.conns->tasks, "request", serve, conn);
 	if (r < 0)
 		close_conn(conn);
 }
@@ -214,7 +343,7 @@ static void start_task(struct eddyi_conn *conn)
 /* End a head that timed out: 408 if a part of it has arrived. */
 static void give_up_head(struct eddyi_conn *conn)
 {
-	if (!conn->req || conn->evicted) {
+	if (!conn->req || conn->parked.evicted) {
 		close_conn(conn);
 		return;
 	}
@@ -224,10 +353,10 @@ static void give_up_head(struct eddyi_conn *conn)
 }
 
 /* Read what has arrived: it may complete the head, and unread bytes would reset the connection on
- * close. The limit protects the loop from endless garbage. Return: as eddyi_conn_take_in(). */
+ * close. The limit protects the loop from endless garbage. Return: as take_in(). */
 static int take_in_rest(struct eddyi_conn *conn)
 {
-	const struct eddyi_head_limits *limits = &conn->conns->app->head_limits;
+	const struct eddyi_head_limits *limits = &conn->parked.conns->app->head_limits;
 	size_t most = limits->request_line_max + limits->header_block_max + REST_SIZE;
 	char bytes[REST_SIZE];
 	int status = 0;
@@ -238,7 +367,7 @@ static int take_in_rest(struct eddyi_conn *conn)
 		if (r <= 0)
 			return 0;
 		taken += (size_t)r;
-		status = eddyi_conn_take_in_first(conn, bytes, (size_t)r);
+		status = take_in_first(conn, bytes, (size_t)r);
 	}
 	return status;
 }
@@ -249,7 +378,7 @@ static void received_ahead(struct eddyi_conn *conn, struct eddy_str bytes, int r
 	struct eddyi_wire *wire = &conn->wire;
 
 	if (!eddyi_wire_keep(wire, bytes))
-		wire->lost = wire->last = true;
+		wire->lost = conn->parked.last = true;
 	if (!last)
 		return;
 	wire->ahead = NULL;
@@ -268,16 +397,16 @@ static bool may_receive_again(int error)
 /* Decide what a parked connection does after a receive: start a task, close, or park again. */
 static void judge_received(struct eddyi_conn *conn, int result, int status, bool last)
 {
-	bool is_over = conn->expired || conn->evicted;
+	bool is_over = conn->parked.expired || conn->parked.evicted;
 
 	/* The receive is being cancelled: parse what arrived before that. */
 	if (status == 0 && is_over && !last)
 		return;
-	if (status == 0 && result != 0 && !eddyi_conn_is_shaking(conn) && is_over)
+	if (status == 0 && result != 0 && !is_shaking(conn) && is_over)
 		status = take_in_rest(conn);
 	if (result == 0 && conn->req)
 		status = conn->req->req.refused = eddyi_request_head_end(&conn->req->head);
-	if (status > 0 && !(eddyi_conn_is_shaking(conn) && conn->expired))
+	if (status > 0 && !(is_shaking(conn) && conn->parked.expired))
 		start_task(conn);
 	else if (is_over)
 		give_up_head(conn);
@@ -287,34 +416,18 @@ static void judge_received(struct eddyi_conn *conn, int result, int status, bool
 		park(conn);
 }
 
-typedef int take_in_fn(struct eddyi_conn *conn, const char *bytes, size_t len);
-
-static inline void receive(struct eddy_op *op, int result, unsigned flags, take_in_fn *take_in)
+static void resume(struct eddyi_parked *parked, struct eddy_str bytes, int result, bool last)
 {
-	struct eddyi_conn *conn = eddy_of(op, struct eddyi_conn, op);
-	struct eddy_str bytes = eddy_str(eddy_buffers_of(NULL, flags), result > 0 ? result : 0);
-	bool last = !(flags & IORING_CQE_F_MORE);
+	struct eddyi_conn *conn = conn_of(parked);
 	int status = 0;
 
-	if (conn->state == EDDYI_CONN_BUSY)
+	if (parked->state == EDDYI_PARKED_BUSY) {
 		received_ahead(conn, bytes, result, last);
-	else if (conn->state == EDDYI_CONN_PARKED && result > 0)
-		status = take_in(conn, bytes.ptr, bytes.len);
-	eddy_buffers_give_back(NULL, flags);
-	if (conn->state == EDDYI_CONN_PARKED)
-		judge_received(conn, result, status, last);
-	else if (conn->state == EDDYI_CONN_CLOSING && last)
-		start_close(conn);
-}
-
-static void received(struct eddy_op *op, int result, unsigned flags)
-{
-	receive(op, result, flags, eddyi_conn_take_in);
-}
-
-static void received_first(struct eddy_op *op, int result, unsigned flags)
-{
-	receive(op, result, flags, eddyi_conn_take_in_first);
+		return;
+	}
+	if (result > 0)
+		status = take_in_first(conn, bytes.ptr, bytes.len);
+	judge_received(conn, result, status, last);
 }
 
 static bool is_limited_by(const struct eddyi_wire *wire, const struct eddy_timeout_queue *queue)
@@ -330,50 +443,28 @@ static bool is_arriving(const struct eddyi_conn *conn)
 
 	if (conn->req || (!conn->fresh && is_limited_by(wire, &wire->clocks->head)))
 		return true;
-	return EDDYI_TLS && wire->tls && !eddyi_conn_is_shaking(conn) &&
-	       eddyi_tls_has_part(wire->tls);
-}
-
-/* Receive ahead only if no body is expected: the reader of a body receives it without a copy. */
-static void arm(struct eddyi_conn *conn)
-{
-	struct io_uring_sqe *sqe =
-		eddy_op_begin(&conn->op, conn->proxy_due ? received_first : received);
-
-	if (conn->brief && !conn->wire.tls)
-		eddy_buffers_prep_recv_some(NULL, sqe, conn->wire.fd, AHEAD_MAX);
-	else
-		eddy_buffers_prep_recv(NULL, sqe, conn->wire.fd);
-	eddy_op_start(&conn->op, sqe);
+	return EDDYI_TLS && wire->tls && !is_shaking(conn) && eddyi_tls_has_part(wire->tls);
 }
 
 static void wait_for_bytes(struct eddyi_conn *conn, bool arriving)
 {
-	struct eddyi_conns *conns = conn->conns;
-	struct eddyi_wire *wire = &conn->wire;
+	struct eddyi_clocks *clocks = conn->wire.clocks;
 	bool idle = !arriving && !conn->fresh;
-	enum eddyi_standing standing = idle ? EDDYI_STANDING_IDLE : EDDYI_STANDING_HEAD;
-	struct eddy_timeout_queue *clock = idle                        ? &wire->clocks->idle :
-					   eddyi_conn_is_shaking(conn) ? &wire->clocks->handshake :
-									 &wire->clocks->head;
 
-	if (!is_limited_by(wire, clock))
-		eddyi_wire_guard(wire, clock);
-	conn->state = EDDYI_CONN_PARKED;
-	conn->arriving = arriving;
-	if (!eddy_op_is_started(&conn->op))
-		arm(conn);
-	if (conn->seat.standing == standing || conn->evicted)
-		return;
-	eddyi_holders_move(holders_of(conn), &conn->seat, standing);
-	conns->evictable(conns);
+	conn->parked.partial = arriving;
+	/* Receive ahead only if no body is expected: its reader receives it without a copy. */
+	eddyi_parked_wait(&conn->parked, idle ? EDDYI_STANDING_IDLE : EDDYI_STANDING_HEAD,
+			  idle             ? &clocks->idle :
+			  is_shaking(conn) ? &clocks->handshake :
+					     &clocks->head,
+			  conn->brief && !conn->wire.tls ? AHEAD_MAX : 0);
 }
 
 static void park(struct eddyi_conn *conn)
 {
 	bool arriving = is_arriving(conn);
 
-	if (!arriving && conn->conns->stopping && !conn->conns->patient)
+	if (!arriving && conn->parked.conns->stopping && !conn->parked.conns->patient)
 		close_conn(conn);
 	else
 		wait_for_bytes(conn, arriving);
@@ -383,54 +474,93 @@ static void time_is_up(struct eddy_timeout *timeout)
 {
 	struct eddyi_conn *conn = eddy_of(timeout, struct eddyi_conn, wire.timeout);
 
-	if (conn->state == EDDYI_CONN_PARKED) {
-		conn->expired = true;
-		eddy_op_cancel(&conn->op);
-	} else if (timeout->queue == &conn->wire.clocks->write &&
-		   !eddyi_wire_has_stalled(&conn->wire)) {
+	if (conn->parked.state == EDDYI_PARKED_IDLE)
+		eddyi_parked_expire(&conn->parked);
+	else if (timeout->queue == &conn->wire.clocks->write &&
+		 !eddyi_wire_has_stalled(&conn->wire))
 		return;
-	} else if (conn->beside) {
+	else if (conn->beside)
 		eddy_scope_cancel(conn->beside);
-	} else if (conn->req) {
+	else if (conn->req)
 		eddyi_exchange_expire(&conn->req->req);
+}
+
+static void evict(struct eddyi_parked *parked)
+{
+	struct eddyi_conn *conn = conn_of(parked);
+
+	if (conn->beside)
+		eddy_scope_cancel(conn->beside);
+	else if (conn->req)
+		eddyi_exchange_cut(&conn->req->req);
+}
+
+static bool is_waiting(const struct eddyi_parked *parked)
+{
+	return eddyi_conn_has_paused(conn_of(parked));
+}
+
+static void describe(const struct eddyi_parked *parked, char text[EDDYI_PARKED_TEXT_SIZE])
+{
+	snprintf(text, EDDYI_PARKED_TEXT_SIZE, "a connection to %s", conn_of(parked)->stream.bound);
+}
+
+static void free_conn(struct eddyi_parked *parked)
+{
+	struct eddyi_conn *conn = conn_of(parked);
+
+	free(conn->wire.inbox);
+	free(conn->end);
+	if (EDDYI_TLS)
+		eddyi_tls_free(conn->wire.tls);
+	free(conn);
+}
+
+static const struct eddyi_parked_verbs verbs = { resume, evict, is_waiting, describe, free_conn };
+
+/* Return: NULL on allocation failure. */
+static struct eddyi_conn *make(struct eddyi_conns *conns, int fd,
+			       const struct eddyi_address *address)
+{
+	struct eddyi_conn *conn = calloc(1, sizeof(*conn));
+
+	if (!conn)
+		return NULL;
+	conn->parked.verbs = &verbs;
+	conn->parked.timeout = &conn->wire.timeout;
+	conn->fresh = true;
+	conn->wire.fd = fd;
+	conn->wire.clocks = conns->clocks;
+	conn->wire.timeout.expire = time_is_up;
+	conn->stream.bound = address->text;
+	if (EDDYI_TLS && conns->app->tls && !address->plain) {
+		conn->wire.tls = eddyi_tls_new(conns->app->tls);
+		if (!conn->wire.tls) {
+			free(conn);
+			return NULL;
+		}
 	}
+	return conn;
 }
 
 void eddyi_conn_new(struct eddyi_conns *conns, int fd, const struct eddyi_address *address)
 {
-	struct eddyi_conn *conn = calloc(1, sizeof(*conn));
-	int r = conn ? 0 : -ENOMEM;
+	struct eddyi_conn *conn = make(conns, fd, address);
+	int r = conn ? eddyi_parked_begin(&conn->parked, conns, fd) : -ENOMEM;
 
 	eddyi_conn_count(conns, accepted);
-	if (conn) {
-		conn->conns = conns;
-		conn->fresh = true;
-		conn->wire.fd = fd;
-		conn->stream.bound = address->text;
-		conn->wire.clocks = conns->clocks;
-		conn->wire.timeout.expire = time_is_up;
-		conn->wire.last = conns->stopping;
-		r = eddyi_conn_seat(conn);
-	}
-	if (EDDYI_TLS && r == 0 && conns->app->tls && !address->plain) {
-		conn->wire.tls = eddyi_tls_new(conns->app->tls);
-		if (!conn->wire.tls) {
-			eddyi_conn_unseat(conn);
-			r = -ENOMEM;
-		}
-	}
 	if (r < 0) {
 		if (r == -EDQUOT)
 			eddyi_conn_count(conns, closed);
 		else
 			eddyi_conn_count(conns, refused);
-		free(conn);
+		if (conn)
+			free_conn(&conn->parked);
 		close(fd);
 		return;
 	}
 	eddyi_http1_init(conn);
-	conns->count++;
-	if (address->proxy_protocol && !eddyi_conn_await_proxy_header(conn)) {
+	if (address->proxy_protocol && !await_proxy_header(conn)) {
 		close_conn(conn);
 		return;
 	}

@@ -8,7 +8,7 @@
 #ifndef EDDYI_CONN_H
 #define EDDYI_CONN_H
 
-#include "conns.h"
+#include "parked/parked.h"
 
 struct eddyi_address;
 

@@ -5,15 +5,12 @@
 #include <eddy/loop.h>
 #include <eddy/scope.h>
 
-/* Of a crowd, connections without progress for CROWD_WAIT_NS are slow. One check looks at
- * CROWD_LOOKS_MAX connections, and the next follows after CROWD_LOOK_NS. */
-#define CROWD_WAIT_NS (100 * EDDY_MS)
-#define CROWD_LOOKS_MAX 256
-#define CROWD_LOOK_NS (10 * EDDY_MS)
+/* Without progress for this long, a connection has paused. */
+#define PAUSE_NS (100 * EDDY_MS)
 
 static struct eddyi_pace_rule rule_for(const struct eddyi_conn *conn, bool answers)
 {
-	const struct eddy_server_options *options = &conn->conns->app->options;
+	const struct eddy_server_options *options = &conn->parked.conns->app->options;
 	uint64_t rate = answers ? options->write_rate_min : options->body_rate_min;
 
 	if (conn->req)
@@ -68,11 +65,11 @@ static enum eddyi_verdict judge(const struct eddyi_conn *conn, struct eddyi_pace
 static void cut(struct eddyi_conn *conn, const struct eddyi_pace *pace)
 {
 	if (pace->waiting == &pace->answer) {
-		eddyi_conn_count(conn->conns, slow_writes);
-		eddyi_conn_tell(conn, "its client reads the response too slowly");
+		eddyi_conn_count(conn->parked.conns, slow_writes);
+		eddyi_parked_tell(&conn->parked, "its client reads the response too slowly");
 	} else {
-		eddyi_conn_count(conn->conns, slow_bodies);
-		eddyi_conn_tell(conn, "its request body arrives too slowly");
+		eddyi_conn_count(conn->parked.conns, slow_bodies);
+		eddyi_parked_tell(&conn->parked, "its request body arrives too slowly");
 	}
 	if (conn->beside)
 		eddy_scope_cancel(conn->beside);
@@ -84,21 +81,21 @@ static void look(struct eddy_timeout *timeout)
 {
 	struct eddyi_pace *pace = eddy_of(timeout, struct eddyi_pace, timeout);
 	struct eddyi_conn *conn = eddy_of(pace->wire, struct eddyi_conn, wire);
-	struct eddyi_holders *holders = &conn->conns->holders;
+	struct eddyi_holders *holders = &conn->parked.conns->holders;
 	enum eddyi_verdict verdict = pace->waiting ? judge(conn, pace) : EDDYI_PACE_ENOUGH;
 
-	if (conn->evicted)
+	if (conn->parked.evicted)
 		return;
 	if (verdict == EDDYI_PACE_TOO_SLOW) {
 		cut(conn, pace);
 		return;
 	}
-	eddyi_holders_move(holders, &conn->seat,
+	eddyi_holders_move(holders, &conn->parked.seat,
 			   verdict == EDDYI_PACE_SLOW ? EDDYI_STANDING_SLOW : EDDYI_STANDING_BUSY);
 	if (pace->waiting)
 		eddy_timeout_arm(timeout, &conn->wire.clocks->pace);
 	if (verdict == EDDYI_PACE_SLOW)
-		conn->conns->evictable(conn->conns);
+		conn->parked.conns->evictable(conn->parked.conns);
 }
 
 void eddyi_conn_pace_begin(struct eddyi_conn *conn, struct eddyi_pace *pace)
@@ -113,44 +110,13 @@ void eddyi_conn_pace_end(struct eddyi_conn *conn)
 	if (conn->wire.pace->timeout.node.next)
 		eddy_timeout_disarm(&conn->wire.pace->timeout);
 	conn->wire.pace = NULL;
-	eddyi_holders_move(&conn->conns->holders, &conn->seat, EDDYI_STANDING_BUSY);
+	eddyi_holders_move(&conn->parked.conns->holders, &conn->parked.seat, EDDYI_STANDING_BUSY);
 }
 
-/* Whether the connection waits for its client, without progress for a while. */
-static bool has_paused(const struct eddyi_conn *conn)
+bool eddyi_conn_has_paused(const struct eddyi_conn *conn)
 {
 	const struct eddyi_pace *pace = conn->wire.pace;
 
-	return pace && pace->waiting && !conn->evicted &&
-	       rule_for(conn, pace->waiting == &pace->answer).rate_min &&
-	       eddy_loop_now() - conn->wire.timeout.since_ns >= CROWD_WAIT_NS;
-}
-
-bool eddyi_conns_pace_crowd(struct eddyi_conns *conns)
-{
-	struct eddyi_holders *holders = &conns->holders;
-	struct eddyi_holder *holder = holders->largest;
-	struct eddy_node *list, *node, *next;
-	uint64_t now = eddy_loop_now();
-	bool found = false;
-
-	if (!holder || !eddyi_conns_is_crowd(conns, holder) ||
-	    now - conns->crowd_seen_ns < CROWD_LOOK_NS)
-		return false;
-	conns->crowd_seen_ns = now;
-	list = &holder->seats[EDDYI_STANDING_BUSY];
-	node = list->next;
-	for (int i = 0; i < CROWD_LOOKS_MAX && node != list; i++, node = next) {
-		struct eddyi_seat *seat = eddy_of(node, struct eddyi_seat, node);
-
-		next = node->next;
-		/* The next check begins with others. */
-		eddy_list_remove(node);
-		eddy_list_append(list, node);
-		if (has_paused(eddy_of(seat, struct eddyi_conn, seat))) {
-			eddyi_holders_move(holders, seat, EDDYI_STANDING_SLOW);
-			found = true;
-		}
-	}
-	return found;
+	return pace && pace->waiting && rule_for(conn, pace->waiting == &pace->answer).rate_min &&
+	       eddy_loop_now() - conn->wire.timeout.since_ns >= PAUSE_NS;
 }

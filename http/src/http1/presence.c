@@ -106,11 +106,12 @@ static void look_after(struct eddyi_conn *conn)
 static void sweep(struct eddy_timer *timer)
 {
 	struct eddyi_conns *conns = eddy_of(timer, struct eddyi_conns, sweep);
-	struct eddy_node *node;
+	struct eddy_node *all = &conns->service.in_progress, *node;
 
-	for (node = conns->in_progress.next; node != &conns->in_progress; node = node->next)
-		look_after(eddy_of(node, struct eddyi_conn, progress));
-	if (!eddy_list_is_empty(&conns->in_progress))
+	for (node = all->next; node != all; node = node->next)
+		look_after(eddy_of(eddy_of(node, struct eddy_req, in_progress)->stream,
+				   struct eddyi_conn, stream));
+	if (!eddy_list_is_empty(all))
 		eddyi_presence_arm(conns);
 }
 

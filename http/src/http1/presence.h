@@ -5,7 +5,7 @@
 #ifndef EDDYI_PRESENCE_H
 #define EDDYI_PRESENCE_H
 
-#include "conns.h"
+#include "http1.h"
 
 #define EDDYI_PRESENCE_NS (100 * EDDY_MS)
 
@@ -16,9 +16,8 @@ void eddyi_presence_arm(struct eddyi_conns *conns);
 static inline void eddyi_presence_begin(struct eddyi_conn *conn)
 {
 	conn->presence = EDDYI_PRESENCE_NEW;
-	eddy_list_append(&conn->conns->in_progress, &conn->progress);
-	if (!eddy_timer_is_armed(&conn->conns->sweep))
-		eddyi_presence_arm(conn->conns);
+	if (!eddy_timer_is_armed(&conn->parked.conns->sweep))
+		eddyi_presence_arm(conn->parked.conns);
 }
 
 /* Cancel the poll. Suspends. */
@@ -27,7 +26,6 @@ void eddyi_presence_end_poll(struct eddyi_conn *conn);
 /* Stop watching at the end of the request. May suspend. */
 static inline void eddyi_presence_end(struct eddyi_conn *conn)
 {
-	eddy_list_remove(&conn->progress);
 	if (conn->poll)
 		eddyi_presence_end_poll(conn);
 }

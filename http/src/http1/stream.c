@@ -131,7 +131,8 @@ static void send_head(struct eddy_req *req, uint64_t length)
 {
 	struct eddyi_http1 *http1 = eddyi_http1_of(req);
 
-	eddyi_reply_begin(&http1->reply, req, length, !wire_of(req)->last && can_keep(http1));
+	eddyi_reply_begin(&http1->reply, req, length,
+			  !conn_of(req)->parked.last && can_keep(http1));
 	http1->head_due = true;
 }
 
@@ -333,7 +334,7 @@ const struct eddyi_end *eddyi_conn_end(struct eddyi_conn *conn)
 	struct eddy_sockaddr addr = { .len = sizeof(addr.addr) };
 
 	if (!conn->end && getpeername(conn->wire.fd, &addr.addr.any, &addr.len) == 0)
-		conn->end = eddyi_end_new(&addr, &conn->conns->app->trust);
+		conn->end = eddyi_end_new(&addr, &conn->parked.conns->app->trust);
 	return conn->end;
 }
 
@@ -357,8 +358,8 @@ void eddyi_http1_init(struct eddyi_conn *conn)
 {
 	conn->stream = (struct eddyi_stream){
 		.verbs = &verbs,
-		.service = &conn->conns->service,
-		.party = &conn->seat.party,
+		.service = &conn->parked.conns->service,
+		.party = &conn->parked.seat.party,
 		.tls = conn->wire.tls,
 		.sent = &conn->wire.sent,
 		.bound = conn->stream.bound,

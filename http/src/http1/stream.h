@@ -2,7 +2,7 @@
 #ifndef EDDYI_HTTP1_STREAM_H
 #define EDDYI_HTTP1_STREAM_H
 
-#include "conns.h"
+#include "http1.h"
 
 /* Initialize the stream of a connection whose other members are set. */
 void eddyi_http1_init(struct eddyi_conn *conn);

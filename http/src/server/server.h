@@ -6,6 +6,7 @@
 #include "balance.h"
 #include "http1/conn.h"
 #include "listen.h"
+#include "wire/clocks.h"
 
 #include <eddy/runtime.h>
 

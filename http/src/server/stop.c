@@ -1,6 +1,6 @@
 #include "stop.h"
 
-#include "http1/conns.h"
+#include "parked/parked.h"
 
 #include <eddy/log.h>
 

@@ -365,12 +365,11 @@ static int exchange_in_memory(struct eddyi_call *call)
 	};
 	int r;
 
-	eddy_event_init(&ends.service.stop);
+	eddyi_service_init(&ends.service);
 	eddyi_clocks_init(&ends.clocks, &test->app->options, 0);
 	r = exchange(&ends);
 	eddyi_clocks_deinit(&ends.clocks);
-	if (ends.service.client)
-		ends.service.free_client(ends.service.client);
+	eddyi_service_deinit(&ends.service);
 	free(ends.pulled);
 	free(ends.end);
 	return r;

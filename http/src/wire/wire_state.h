@@ -43,7 +43,6 @@ struct eddyi_wire {
 	unsigned looks;     /* consecutive checks without progress of the peer */
 	uint64_t taken;     /* bytes acknowledged at the last check */
 	uint64_t looked_ns; /* time of the last check, as of `timeout` */
-	bool last;          /* no further request will be read */
 	bool ended;         /* the peer has ended its stream */
 	bool lost;          /* received bytes were lost on allocation failure */
 };
