@@ -3,7 +3,7 @@
 #ifndef EDDY_TESTS_ASK_H
 #define EDDY_TESTS_ASK_H
 
-#include "exchange/answer.h"
+#include "exchange/exchange.h"
 #include "http1/stream.h"
 
 #include <criterion/criterion.h>

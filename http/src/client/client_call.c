@@ -1,7 +1,6 @@
 /* A call from the URL to the response: checks, stale connections, redirects. */
 #include "client_conn.h"
 #include "client_exchange.h"
-#include "client_observer.h"
 #include "client_run.h"
 #include "response.h"
 #include "text/syntax.h"

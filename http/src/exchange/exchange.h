@@ -25,4 +25,11 @@ void eddyi_exchange_cut(struct eddy_req *req);
 /* Cancel the handler because the client has disconnected, unless the response is being sent. */
 void eddyi_exchange_leave(struct eddy_req *req);
 
+/* Run filters and handler, and turn their results into a response. Suspends.
+ * Return: 0; -errno if the connection must be cut. */
+int eddyi_answer(struct eddy_req *req);
+
+/* Describe the route of a request: "GET /users/{id}". Lives as long as the app. */
+const char *eddyi_answer_label(const struct eddy_req *req);
+
 #endif

@@ -3,7 +3,6 @@
 #ifndef EDDYI_HEAD_H
 #define EDDYI_HEAD_H
 
-#include "method.h"
 #include "target.h"
 #include "text/arena.h"
 

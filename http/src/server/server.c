@@ -1,6 +1,6 @@
 #include "server.h"
 
-#include "exchange/answer.h"
+#include "exchange/exchange.h"
 #include "files/descriptors.h"
 #include "files/open_files.h"
 #include "tls/tls_setup.h"

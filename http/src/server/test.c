@@ -2,7 +2,6 @@
 #include "app/app.h"
 #include "app/beside.h"
 #include "client/client_exchange.h"
-#include "client/client_head.h"
 #include "client/client_run.h"
 #include "exchange/exchange.h"
 #include "exchange/peer.h"
